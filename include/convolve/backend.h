@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Engines, and the session in which an engine runs plans on frames. To add an engine: one file, one row of the list in
+ * backend.c.
+ */
+#pragma once
+
+#include "plan.h"
+
+G_BEGIN_DECLS
+
+typedef struct CnvSession CnvSession;
+
+typedef enum { CNV_MEMORY_HOST, CNV_MEMORY_DEVICE } CnvMemory;
+
+/* A frame's planes. The engine owns nothing of it. Input and output never overlap. */
+typedef struct {
+  CnvMemory memory;
+  void *data[CNV_MAX_PLANES]; /* first sample of each plane: host address, or device address (CUdeviceptr) */
+  int stride[CNV_MAX_PLANES]; /* bytes from row to row, at least a row's samples; no alignment is asked for either */
+} CnvFrame;
+
+typedef struct {
+  int device;    /* cuda: ordinal, -1 the first */
+  void *context; /* cuda: CUcontext to work in, of the caller, outliving the session; NULL: the device's primary one */
+  guint n_threads; /* cpu: 0 for one a processor */
+} CnvSessionOptions;
+
+typedef struct {
+  guint64 frames;         /* submitted and finished */
+  guint64 bytes_uploaded; /* host to device, by this session */
+  guint64 bytes_downloaded;
+  double compute_us; /* means a frame over the frames so far: kernels on the GPU, wall time on the CPU */
+  double upload_us;  /* by CUDA events; 0 where nothing was copied */
+  double download_us;
+} CnvSessionStats;
+
+struct CnvBackend {
+  const char *name; /* nick of the backend property */
+  gboolean takes_device_memory;
+
+  /* TRUE where a session could open; else FALSE with CNV_ERROR_NO_DEVICE. Cheap after the first call; any thread. */
+  gboolean (*probe)(int device, GError **error);
+
+  /* TRUE where the algorithm can run those taps on such a plane, else FALSE with the reason in error
+   * (CNV_ERROR_UNSUPPORTED). Asked in the order of cnv_algorithm_nicks, never for AUTO. */
+  gboolean (*can)(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanePlan *plane, GError **error);
+
+  /* The fastest algorithm that can. */
+  CnvAlgorithm (*choose)(const CnvPlan *plan, const CnvPlanePlan *plane);
+
+  /* A session is used by one thread at a time. Returns NULL with CNV_ERROR_NO_DEVICE, _MEMORY or _DEVICE. */
+  CnvSession *(*open)(const CnvSessionOptions *options, GError **error);
+};
+
+/* Base of every engine's session; the functions below go through it. */
+struct CnvSession {
+  const CnvBackend *backend;
+  gboolean (*submit)(CnvSession *self, CnvPlan *plan, const CnvFrame *in, const CnvFrame *out, GError **error);
+  gboolean (*wait)(CnvSession *self, GError **error);
+  void (*close)(CnvSession *self);
+  char *device_name; /* for people: "NVIDIA H200", "CPU, 2 threads, AVX2" */
+  CnvSessionStats stats;
+};
+
+/* In order of preference for backend=auto; ends with NULL. A build without CUDA has only the CPU. */
+extern const CnvBackend *const cnv_backends[];
+
+/* Returns the backend of that name, or NULL where this build has none. */
+const CnvBackend *cnv_backend_find(const char *name);
+
+CnvSession *cnv_session_open(const CnvBackend *backend, const CnvSessionOptions *options, GError **error);
+
+/* Starts filtering one frame. plan: made for the session's backend; a change of plan takes effect with this frame,
+ * whole. The frames' memory stays untouched until cnv_session_wait returns. Frames are done in the order submitted. */
+gboolean cnv_session_submit(CnvSession *session, CnvPlan *plan, const CnvFrame *in, const CnvFrame *out,
+                            GError **error);
+
+/* Returns when all submitted frames are done. Blocks the calling thread alone, never the device. */
+gboolean cnv_session_wait(CnvSession *session, GError **error);
+
+void cnv_session_close(CnvSession *session); /* NULL is allowed; waits first */
+
+G_END_DECLS

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What a sample outside the plane is. For a row abcd:
+ *
+ *   constant     kkkk|abcd|kkkk    k: the border colour
+ *   replicate    aaaa|abcd|dddd
+ *   reflect      dcba|abcd|dcba
+ *   reflect-101  .dcb|abcd|cba.    (SciPy and CuPy: "mirror")
+ *   wrap         abcd|abcd|abcd
+ *   renormalize  missing samples are left out and the sum of the others is multiplied by S/P, where S is the sum of
+ *                all taps and P that of the taps that found a sample; by 0 where P is 0 (then the result is mid-grey)
+ *
+ * This header is plain C without GLib, shared by the CPU engine and the CUDA kernels.
+ */
+#pragma once
+
+typedef enum {
+  CNV_BORDER_CONSTANT,
+  CNV_BORDER_REPLICATE,
+  CNV_BORDER_REFLECT,
+  CNV_BORDER_REFLECT_101,
+  CNV_BORDER_WRAP,
+  CNV_BORDER_RENORMALIZE,
+} CnvBorder;
+
+#ifdef __CUDACC__
+#define CNV_HOST_DEVICE __host__ __device__
+#else
+#define CNV_HOST_DEVICE
+#endif
+
+/* Returns the index in 0..n-1 of the sample that stands for index i, exact for any distance outside, or -1 where there
+ * is none (constant and renormalize). n: at least 1. */
+CNV_HOST_DEVICE static inline int
+cnv_border_index(CnvBorder border, int i, int n)
+{
+  int period, m;
+
+  if (i >= 0 && i < n)
+    return i;
+  switch (border) {
+  case CNV_BORDER_REPLICATE:
+    return i < 0 ? 0 : n - 1;
+  case CNV_BORDER_REFLECT:
+    period = 2 * n;
+    m = (i % period + period) % period;
+    return m < n ? m : period - 1 - m;
+  case CNV_BORDER_REFLECT_101:
+    if (n == 1)
+      return 0;
+    period = 2 * n - 2;
+    m = (i % period + period) % period;
+    return m < n ? m : period - m;
+  case CNV_BORDER_WRAP:
+    return (i % n + n) % n;
+  default:
+    return -1;
+  }
+}
