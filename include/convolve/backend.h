@@ -17,7 +17,8 @@ typedef enum { CNV_MEMORY_HOST, CNV_MEMORY_DEVICE } CnvMemory;
 typedef struct {
   CnvMemory memory;
   void *data[CNV_MAX_PLANES]; /* first sample of each plane: host address, or device address (CUdeviceptr) */
-  int stride[CNV_MAX_PLANES]; /* bytes from row to row, at least a row's samples; no alignment is asked for either */
+  int stride[CNV_MAX_PLANES]; /* bytes from row to row, at least a row's samples; no alignment is asked for either, save
+                                 that 16-bit planes in device memory lie at even ones */
 } CnvFrame;
 
 typedef struct {

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The vector loops, built once for each instruction set with CNV_SIMD set to its name. The filters are written with
+ * the compilers' vector types, because what decides there is which sums stay in registers; the conversions are plain
+ * loops, which every compiler vectorises by itself and which end where the row ends.
+ */
+#include "cpu_simd.h"
+
+#if defined(__AVX512F__)
+#define VECTOR_BYTES 64
+#elif defined(__AVX2__)
+#define VECTOR_BYTES 32
+#else
+#define VECTOR_BYTES 16
+#endif
+
+#define LANES (VECTOR_BYTES / 4)
+#define VECTORS 8 /* sums in registers: two multiply-adds a cycle of latency four */
+#define DENSE_VECTORS 4
+
+typedef float Vector __attribute__((vector_size(VECTOR_BYTES)));
+typedef float LooseVector __attribute__((vector_size(VECTOR_BYTES), aligned(4), may_alias));
+typedef guint16 LooseSample __attribute__((aligned(1), may_alias)); /* strides of 16-bit planes may be odd */
+
+G_STATIC_ASSERT(CNV_CPU_BLOCK % (LANES * VECTORS) == 0);
+G_STATIC_ASSERT(CNV_CPU_DENSE_ROWS == 2);
+
+static void
+load_8(float *restrict to, const void *restrict from, int n, const CnvCpuSamples *samples)
+{
+  const guint8 *in = from;
+  float mid = samples->mid;
+
+  for (int i = 0; i < n; i++)
+    to[i] = (float)in[i] - mid;
+}
+
+static void
+load_16(float *restrict to, const void *restrict from, int n, const CnvCpuSamples *samples)
+{
+  const LooseSample *in = from;
+  int shift = samples->shift, full = samples->full;
+  float mid = samples->mid;
+
+  for (int i = 0; i < n; i++)
+    to[i] = (float)((GUINT16_FROM_LE(in[i]) >> shift) & full) - mid;
+}
+
+/* The clamp follows the rounding, so that its limits are the same constants for any base, and it cannot wrap. */
+static inline int
+round_sample(float acc, float gain, float fraction, float rounder, float top)
+{
+  float sum = acc * gain + fraction + rounder;
+
+  sum = sum > CNV_CPU_ROUND ? sum : CNV_CPU_ROUND;
+  sum = sum < top ? sum : top;
+  return (int)(sum - CNV_CPU_ROUND);
+}
+
+static void
+store_8(void *restrict to, const float *restrict acc, int n, const CnvCpuSamples *samples, const CnvCpuOutput *output)
+{
+  guint8 *restrict out = to;
+  const float *restrict gain = output->gain, *restrict fraction = output->fraction, *restrict rounder = output->round;
+  float row_gain = output->row_gain, top = CNV_CPU_ROUND + (float)samples->full;
+
+  for (int i = 0; i < n; i++)
+    out[i] = (guint8)round_sample(acc[i], gain[i] * row_gain, fraction[i], rounder[i], top);
+}
+
+static void
+store_16(void *restrict to, const float *restrict acc, int n, const CnvCpuSamples *samples, const CnvCpuOutput *output)
+{
+  LooseSample *restrict out = to;
+  const float *restrict gain = output->gain, *restrict fraction = output->fraction, *restrict rounder = output->round;
+  float row_gain = output->row_gain, top = CNV_CPU_ROUND + (float)samples->full;
+  int shift = samples->shift;
+
+  for (int i = 0; i < n; i++) {
+    int value = round_sample(acc[i], gain[i] * row_gain, fraction[i], rounder[i], top);
+
+    out[i] = GUINT16_TO_LE((guint16)(value << shift));
+  }
+}
+
+static void
+merge_8(void *restrict to, const void *restrict from, const void *restrict mask, int n)
+{
+  guint8 *out = to;
+  const guint8 *in = from, *keep = mask;
+
+  for (int i = 0; i < n; i++)
+    out[i] = (guint8)((out[i] & keep[i]) | (in[i] & ~keep[i]));
+}
+
+static void
+merge_16(void *restrict to, const void *restrict from, const void *restrict mask, int n)
+{
+  merge_8(to, from, mask, 2 * n);
+}
+
+static inline Vector
+load_vector(const float *from)
+{
+  return *(const LooseVector *)from;
+}
+
+static inline void
+store_vector(float *to, Vector vector)
+{
+  *(LooseVector *)to = vector;
+}
+
+static void
+filter_row(float *restrict to, const float *restrict from, int n, const float *restrict taps, int n_taps, int step)
+{
+  for (int x = 0; x < n; x += VECTORS * LANES) {
+    Vector acc[VECTORS] = {{0}};
+    const float *at = from + x;
+
+    for (int t = 0; t < n_taps; t++, at += step)
+      for (int v = 0; v < VECTORS; v++)
+        acc[v] += taps[t] * load_vector(at + v * LANES);
+    for (int v = 0; v < VECTORS; v++)
+      store_vector(to + x + v * LANES, acc[v]);
+  }
+}
+
+static void
+filter_column(float *restrict to, const float *const *rows, int n, const float *restrict taps, int n_taps)
+{
+  for (int x = 0; x < n; x += VECTORS * LANES) {
+    Vector acc[VECTORS] = {{0}};
+
+    for (int t = 0; t < n_taps; t++)
+      for (int v = 0; v < VECTORS; v++)
+        acc[v] += taps[t] * load_vector(rows[t] + x + v * LANES);
+    for (int v = 0; v < VECTORS; v++)
+      store_vector(to + x + v * LANES, acc[v]);
+  }
+}
+
+/* One row of taps for each of two rows of output, added to them. The sum of a tap row is taken by itself, for that
+ * keeps float32 exact over many thousand taps. */
+static inline void
+add_tap_rows(float *restrict first, float *restrict second, const float *restrict from, const float *restrict first_taps,
+             const float *restrict second_taps, int width, int step)
+{
+  Vector a[DENSE_VECTORS] = {{0}}, b[DENSE_VECTORS] = {{0}};
+
+  for (int t = 0; t < width; t++, from += step)
+    for (int v = 0; v < DENSE_VECTORS; v++) {
+      Vector in = load_vector(from + v * LANES);
+
+      a[v] += first_taps[t] * in;
+      b[v] += second_taps[t] * in;
+    }
+  for (int v = 0; v < DENSE_VECTORS; v++) {
+    store_vector(first + v * LANES, load_vector(first + v * LANES) + a[v]);
+    store_vector(second + v * LANES, load_vector(second + v * LANES) + b[v]);
+  }
+}
+
+static void
+filter_dense(float *restrict to, gsize stride, const float *const *rows, int n, const float *restrict taps, int width,
+             int height, int step)
+{
+  for (int x = 0; x < n; x += DENSE_VECTORS * LANES) {
+    for (int v = 0; v < DENSE_VECTORS; v++) {
+      store_vector(to + x + v * LANES, (Vector){0});
+      store_vector(to + stride + x + v * LANES, (Vector){0});
+    }
+    /* Row y meets tap row y of the first output row and tap row y - 1 of the second; taps begin with a row of zeros. */
+    for (int y = 0; y <= height; y++)
+      add_tap_rows(to + x, to + stride + x, rows[y] + x, taps + (gsize)(y + 1) * width, taps + (gsize)y * width, width,
+                   step);
+  }
+}
+
+#define NAME_OF(isa) #isa
+#define EXPAND_NAME_OF(isa) NAME_OF(isa)
+#define TABLE_OF(isa) cnv_cpu_simd_##isa
+#define EXPAND_TABLE_OF(isa) TABLE_OF(isa)
+
+const CnvCpuSimd EXPAND_TABLE_OF(CNV_SIMD) = {
+    .name = EXPAND_NAME_OF(CNV_SIMD),
+    .load = {load_8, load_16},
+    .store = {store_8, store_16},
+    .merge = {merge_8, merge_16},
+    .row = filter_row,
+    .column = filter_column,
+    .dense = filter_dense,
+};

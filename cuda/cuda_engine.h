@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What tests and the benchmark may ask of a CUDA session beyond convolve/backend.h.
+ */
+#pragma once
+
+#include <convolve/backend.h>
+
+#include "driver.h"
+
+G_BEGIN_DECLS
+
+/* The stream that all work of the session goes to, and the context it belongs to (push it before using the stream). */
+CUstream cnv_cuda_session_stream(CnvSession *session);
+CUcontext cnv_cuda_session_context(CnvSession *session);
+
+/* Starts the copy kernel over all planes of the plan's frames, in one launch. Both frames in device memory. */
+gboolean cnv_cuda_session_copy(CnvSession *session, const CnvPlan *plan, const CnvFrame *in, const CnvFrame *out,
+                               GError **error);
+
+G_END_DECLS

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * libcuda, opened at run time: the plugin loads and explains itself on machines without a driver. Entries keep the
+ * names and types of cuda.h.
+ */
+#pragma once
+
+#include <cuda.h>
+
+#include <convolve/status.h>
+
+G_BEGIN_DECLS
+
+/* cuda.h maps some names to newer versions of themselves (cuMemAlloc to cuMemAlloc_v2); the list follows that. */
+#define CNV_DRIVER_ENTRIES(X)                                                                                          \
+  X(cuInit)                                                                                                            \
+  X(cuGetErrorName)                                                                                                    \
+  X(cuDeviceGet)                                                                                                       \
+  X(cuDeviceGetCount)                                                                                                  \
+  X(cuDeviceGetName)                                                                                                   \
+  X(cuDevicePrimaryCtxRetain)                                                                                          \
+  X(cuDevicePrimaryCtxRelease)                                                                                         \
+  X(cuCtxGetDevice)                                                                                                    \
+  X(cuCtxPushCurrent)                                                                                                  \
+  X(cuCtxPopCurrent)                                                                                                   \
+  X(cuModuleLoadData)                                                                                                  \
+  X(cuModuleUnload)                                                                                                    \
+  X(cuModuleGetFunction)                                                                                               \
+  X(cuModuleGetGlobal)                                                                                                 \
+  X(cuMemAlloc)                                                                                                        \
+  X(cuMemFree)                                                                                                         \
+  X(cuMemGetInfo)                                                                                                      \
+  X(cuMemcpyHtoD)                                                                                                      \
+  X(cuMemcpyDtoH)                                                                                                      \
+  X(cuMemcpyHtoDAsync)                                                                                                 \
+  X(cuMemcpy2DAsync)                                                                                                   \
+  X(cuStreamCreate)                                                                                                    \
+  X(cuStreamDestroy)                                                                                                   \
+  X(cuStreamSynchronize)                                                                                               \
+  X(cuEventCreate)                                                                                                     \
+  X(cuEventDestroy)                                                                                                    \
+  X(cuEventRecord)                                                                                                     \
+  X(cuEventSynchronize)                                                                                                \
+  X(cuEventElapsedTime)                                                                                                \
+  X(cuLaunchKernel)
+
+typedef struct {
+#define CNV_DRIVER_MEMBER(name) __typeof__(name) *name;
+  CNV_DRIVER_ENTRIES(CNV_DRIVER_MEMBER)
+#undef CNV_DRIVER_MEMBER
+} CnvDriver;
+
+/* Opens libcuda and starts it, once a process; any thread. NULL with CNV_ERROR_NO_DEVICE, the same each time. */
+const CnvDriver *cnv_driver_get(GError **error);
+
+/* TRUE for CUDA_SUCCESS; else FALSE with the error's name and what was being done: CNV_ERROR_MEMORY where memory ran
+ * out, else CNV_ERROR_DEVICE. */
+gboolean cnv_driver_check(const CnvDriver *cu, CUresult result, const char *doing, GError **error);
+
+G_END_DECLS

@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The CUDA kernels: rungs naive, tiled and separable, and a copy. Arithmetic is that of plan.h; kernels vary by sample
+ * type alone (8 or 16 bits, 1 to 4 interleaved channels), sizes and taps are arguments.
+ *
+ * A row is a flat array of samples in which neighbours of a channel are C apart. Borders are met only while a tile is
+ * loaded: a tile whose apron lies inside the plane takes the path without tests.
+ */
+#include <convolve/border.h>
+
+#include "kernels.h"
+
+/* The taps: constant memory of this instance's own module. */
+extern "C" {
+__constant__ float cnv_taps[CNV_CONSTANT_TAPS];
+}
+
+template <typename T>
+__device__ static float
+unpack(T sample, const CnvKernelArgs &a)
+{
+  if (sizeof(T) == 1)
+    return (float)sample - a.mid;
+  return (float)((sample >> a.shift) & (int)a.full) - a.mid;
+}
+
+/* One rounding, ties to even: base is an even integer. */
+template <typename T>
+__device__ static T
+pack(float acc, int channel, const CnvKernelArgs &a)
+{
+  float value = a.base[channel] + rintf(fmaf(acc, a.gain, a.fraction[channel]));
+
+  value = fminf(fmaxf(value, 0.0f), a.full);
+  return (T)((unsigned)value << (sizeof(T) == 1 ? 0 : a.shift));
+}
+
+template <typename T>
+__device__ static const T *
+input_row(const CnvKernelArgs &a, int y)
+{
+  return (const T *)(a.in + (uint64_t)y * a.in_stride);
+}
+
+template <typename T>
+__device__ static T *
+output_row(const CnvKernelArgs &a, int y)
+{
+  return (T *)(a.out + (uint64_t)y * a.out_stride);
+}
+
+/* Sample s of row y of the output, copied where its channel is not filtered. */
+template <typename T, int C>
+__device__ static void
+store(const CnvKernelArgs &a, int s, int y, float acc)
+{
+  int channel = C == 1 ? 0 : s % C;
+
+  output_row<T>(a, y)[s] = a.filtered >> channel & 1 ? pack<T>(acc, channel, a) : input_row<T>(a, y)[s];
+}
+
+/* The value of a pixel's channel with the border resolved. missing: set where there is no such sample. */
+template <typename T, int C>
+__device__ static float
+fetch(const CnvKernelArgs &a, int x, int y, int channel)
+{
+  int ix = cnv_border_index((CnvBorder)a.border, x, a.width);
+  int iy = cnv_border_index((CnvBorder)a.border, y, a.height);
+
+  if (ix < 0 || iy < 0)
+    return a.border == CNV_BORDER_CONSTANT ? a.border_value[channel] : 0.0f;
+  return unpack<T>(input_row<T>(a, iy)[ix * C + channel], a);
+}
+
+/* Taps that find a sample when their first lies on index `first` of n samples: from begin, up to but without end. */
+struct Present {
+  int begin, end;
+};
+
+__device__ static Present
+present(int first, int taps, int n)
+{
+  return {max(0, -first), max(0, min(taps, n - first))};
+}
+
+/* S/P of border.h. */
+__device__ static float
+restore_sum(float sum, float found)
+{
+  return found != 0.0f ? sum / found : 0.0f;
+}
+
+/* The same for one axis of separable taps, whose prefix sums follow the taps. */
+__device__ static float
+axis_factor(unsigned taps, int n_taps, float sum, int first, int n)
+{
+  Present p = present(first, n_taps, n);
+  const float *prefix = cnv_taps + taps + n_taps;
+
+  return p.begin >= p.end ? 0.0f : restore_sum(sum, prefix[p.end] - prefix[p.begin]);
+}
+
+/* And for dense taps, by adding up those present. */
+__device__ static float
+dense_factor(const CnvKernelArgs &a, int first_x, int first_y)
+{
+  Present px = present(first_x, a.n_x, a.width), py = present(first_y, a.n_y, a.height);
+  float found = 0;
+
+  for (int j = py.begin; j < py.end; j++) {
+    float row = 0;
+
+    for (int i = px.begin; i < px.end; i++)
+      row += cnv_taps[a.taps_x + j * a.n_x + i];
+    found += row;
+  }
+  return restore_sum(a.sum_x, found);
+}
+
+__device__ static float
+renormalize_factor(const CnvKernelArgs &a, int first_x, int first_y)
+{
+  if (!a.separable)
+    return dense_factor(a, first_x, first_y);
+  return axis_factor(a.taps_x, a.n_x, a.sum_x, first_x, a.width) *
+         axis_factor(a.taps_y, a.n_y, a.sum_y, first_y, a.height);
+}
+
+__device__ static bool
+inside(int first, int count, int n)
+{
+  return first >= 0 && first + count <= n;
+}
+
+/* naive: a thread a sample. Row sums are added up apart, which keeps float32 exact enough for large kernels. */
+template <typename T, int C>
+__device__ static void
+naive(const CnvKernelArgs &a)
+{
+  int s = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  int x = s / C, channel = s % C, first_x = x - a.anchor_x, first_y = y - a.anchor_y;
+  float acc = 0;
+
+  if (x >= a.width || y >= a.height)
+    return;
+  for (int j = 0; j < a.n_y; j++) {
+    const float *taps = cnv_taps + a.taps_x + (a.separable ? 0 : j * a.n_x);
+    float row = 0;
+
+    for (int i = 0; i < a.n_x; i++)
+      row = fmaf(taps[i], fetch<T, C>(a, first_x + i, first_y + j, channel), row);
+    acc = a.separable ? fmaf(cnv_taps[a.taps_y + j], row, acc) : acc + row;
+  }
+  if (a.border == CNV_BORDER_RENORMALIZE && !(inside(first_x, a.n_x, a.width) && inside(first_y, a.n_y, a.height)))
+    acc *= renormalize_factor(a, first_x, first_y);
+  store<T, C>(a, s, y, acc);
+}
+
+/* Adds n taps to CNV_OUTPUTS neighbouring outputs. Output k takes value number k + j with tap j; each value is read
+ * once and kept in registers while it slides past. V: float, or float2 for two columns at once. Values v[i] lie at
+ * offset(i) from src, and CNV_OUTPUTS values further on at src + group. */
+__device__ static float
+multiply_add(float v, float t, float acc)
+{
+  return fmaf(v, t, acc);
+}
+
+__device__ static float2
+multiply_add(float2 v, float t, float2 acc)
+{
+  return make_float2(fmaf(v.x, t, acc.x), fmaf(v.y, t, acc.y));
+}
+
+template <typename V, typename Offset>
+__device__ static void
+slide(V (&acc)[CNV_OUTPUTS], const V *src, Offset offset, int group, const float *taps, int tap_step, int n)
+{
+  V v[CNV_OUTPUTS];
+
+#pragma unroll
+  for (int k = 0; k < CNV_OUTPUTS - 1; k++)
+    v[k] = src[offset(k)];
+  while (n > 0) {
+#pragma unroll
+    for (int j = 0; j < CNV_OUTPUTS; j++) {
+      if (j < n) {
+        float t = taps[j * tap_step];
+
+        v[(j + CNV_OUTPUTS - 1) % CNV_OUTPUTS] = src[offset(j + CNV_OUTPUTS - 1)];
+#pragma unroll
+        for (int k = 0; k < CNV_OUTPUTS; k++)
+          acc[k] = multiply_add(v[(j + k) % CNV_OUTPUTS], t, acc[k]);
+      }
+    }
+    n -= CNV_OUTPUTS;
+    src += group;
+    taps += CNV_OUTPUTS * tap_step;
+  }
+}
+
+/* n taken in equal chunks of at most `most`: the size of a chunk. */
+__device__ static int
+chunk_size(int n, int most)
+{
+  int chunks = (n + most - 1) / most;
+
+  return (n + chunks - 1) / chunks;
+}
+
+/* Loads the samples of `pixels` x `rows` pixels from (x, y) on, into rows of `pitch` floats. */
+template <typename T, int C>
+__device__ static void
+load_tile(float *tile, int pitch, const CnvKernelArgs &a, int x, int y, int pixels, int rows)
+{
+  bool interior = inside(x, pixels, a.width) && inside(y, rows, a.height);
+
+  for (int r = threadIdx.y; r < rows; r += blockDim.y) {
+    if (interior) {
+      const T *row = input_row<T>(a, y + r) + x * C;
+
+      for (int s = threadIdx.x; s < pixels * C; s += blockDim.x)
+        tile[r * pitch + s] = unpack<T>(row[s], a);
+    } else {
+      for (int s = threadIdx.x; s < pixels * C; s += blockDim.x)
+        tile[r * pitch + s] = fetch<T, C>(a, x + s / C, y + r, s % C);
+    }
+  }
+}
+
+extern __shared__ float cnv_shared[];
+
+/* tiled: all taps at once over a tile in shared memory; a thread slides down a column of the tile. Separable taps are
+ * taken as the dense kernel that they make. */
+template <typename T, int C>
+__device__ static void
+tiled(const CnvKernelArgs &a)
+{
+  constexpr int tile_pixels = CNV_TILED_WIDTH / C;
+  const int chunk_x = chunk_size(a.n_x, CNV_TILED_CHUNK_X(C)), chunk_y = chunk_size(a.n_y, CNV_TILED_CHUNK_Y);
+  const int pitch = (tile_pixels + chunk_x - 1) * C;
+  const int x0 = blockIdx.x * tile_pixels, y0 = blockIdx.y * CNV_TILED_HEIGHT, top = threadIdx.y * CNV_OUTPUTS;
+  const int column = min((int)threadIdx.x, tile_pixels * C - 1);
+  float acc[CNV_OUTPUTS] = {0};
+
+  for (int j = 0; j < a.n_y; j += chunk_y) {
+    const int rows = min(chunk_y, a.n_y - j);
+
+    for (int i = 0; i < a.n_x; i += chunk_x) {
+      const int columns = min(chunk_x, a.n_x - i);
+
+      __syncthreads();
+      load_tile<T, C>(cnv_shared, pitch, a, x0 - a.anchor_x + i, y0 - a.anchor_y + j, tile_pixels + columns - 1,
+                      CNV_TILED_HEIGHT + rows - 1);
+      __syncthreads();
+      for (int c = 0; c < columns; c++) {
+        const unsigned taps = a.separable ? a.taps_y + j : a.taps_x + j * a.n_x + i + c;
+        const float weight = a.separable ? cnv_taps[a.taps_x + i + c] : 1.0f;
+        float part[CNV_OUTPUTS] = {0};
+
+        slide<float>(
+            part, cnv_shared + top * pitch + column + c * C, [=](int n) { return n * pitch; }, CNV_OUTPUTS * pitch,
+            cnv_taps + taps, a.separable ? 1 : a.n_x, rows);
+        for (int k = 0; k < CNV_OUTPUTS; k++)
+          acc[k] = fmaf(part[k], weight, acc[k]);
+      }
+    }
+  }
+  const int x = x0 + column / C;
+  if (threadIdx.x >= tile_pixels * C || x >= a.width)
+    return;
+#pragma unroll
+  for (int k = 0; k < CNV_OUTPUTS; k++) {
+    const int first_x = x - a.anchor_x, first_y = y0 + top + k - a.anchor_y;
+
+    if (y0 + top + k >= a.height)
+      break;
+    if (a.border == CNV_BORDER_RENORMALIZE && !(inside(first_x, a.n_x, a.width) && inside(first_y, a.n_y, a.height)))
+      acc[k] *= renormalize_factor(a, first_x, first_y);
+    store<T, C>(a, x0 * C + column, y0 + top + k, acc[k]);
+  }
+}
+
+/* Place of pixel p in a row of shared memory: a hole after every 8, so that threads that start 8 pixels apart start in
+ * different banks. */
+__device__ static int
+skewed(int p)
+{
+  return p + p / CNV_OUTPUTS;
+}
+
+/* Loads `pixels` pixels of row y from x on, channel by channel, into line[channel]. 32-bit reads where the row allows,
+ * by all threads of the block. */
+template <typename T, int C, int PITCH>
+__device__ static void
+load_line(float (*line)[PITCH], const CnvKernelArgs &a, int x, int y, int pixels)
+{
+  constexpr int per_word = 4 / sizeof(T);
+  const T *row = input_row<T>(a, y) + (long long)x * C;
+  const int lead = (int)((uint64_t)row & 3) / (int)sizeof(T); /* samples of the first word before the line */
+  const int words = (lead + pixels * C + per_word - 1) / per_word;
+
+  /* A word may reach 3 bytes past its line on either side: with one more pixel there it stays inside the row. */
+  if (inside(x - 4, pixels + 8, a.width) && ((uint64_t)row & (sizeof(T) - 1)) == 0) {
+    for (int w = threadIdx.x; w < words; w += blockDim.x) {
+      const uint32_t word = ((const uint32_t *)(row - lead))[w];
+
+#pragma unroll
+      for (int b = 0; b < per_word; b++) {
+        const int s = w * per_word + b - lead;
+
+        if (s >= 0 && s < pixels * C)
+          line[s % C][skewed(s / C)] = unpack<T>((T)(word >> (b * 8 * (int)sizeof(T))), a);
+      }
+    }
+  } else {
+    for (int s = threadIdx.x; s < pixels * C; s += blockDim.x)
+      line[s % C][skewed(s / C)] = fetch<T, C>(a, x + s / C, y, s % C);
+  }
+}
+
+/* rows: the first pass of separable, samples to float32 row sums. A warp takes 256 pixels of one channel of one row. */
+template <typename T, int C>
+__device__ static void
+rows(const CnvKernelArgs &a)
+{
+  constexpr int per_block = CNV_ROWS_PER_BLOCK(C);
+  constexpr int pitch = (CNV_ROWS_PIXELS + CNV_ROWS_CHUNK) * 9 / 8 + 1;
+  __shared__ float line[per_block][C][pitch];
+  const int x0 = blockIdx.x * CNV_ROWS_PIXELS, y0 = blockIdx.y * per_block;
+  const int warp = threadIdx.x / 32, left = threadIdx.x % 32 * CNV_OUTPUTS;
+  float *own = line[warp / C][warp % C];
+  float acc[CNV_OUTPUTS] = {0};
+  const int chunk = chunk_size(a.n_x, CNV_ROWS_CHUNK);
+  const int lines = min(per_block, a.height - y0);
+
+  for (int i = 0; i < a.n_x; i += chunk) {
+    const int taps = min(chunk, a.n_x - i);
+
+    __syncthreads();
+    for (int r = 0; r < lines; r++)
+      load_line<T, C>(line[r], a, x0 - a.anchor_x + i, y0 + r, CNV_ROWS_PIXELS + taps - 1);
+    __syncthreads();
+    slide<float>(acc, own + skewed(left), skewed, CNV_OUTPUTS + 1, cnv_taps + a.taps_x + i, 1, taps);
+  }
+  if (a.border == CNV_BORDER_RENORMALIZE && !inside(x0 - a.anchor_x, CNV_ROWS_PIXELS + a.n_x - 1, a.width))
+    for (int k = 0; k < CNV_OUTPUTS; k++)
+      acc[k] *= axis_factor(a.taps_x, a.n_x, a.sum_x, x0 + left + k - a.anchor_x, a.width);
+
+  /* Through shared memory, so that the warp stores neighbours together. */
+  __syncthreads();
+  for (int k = 0; k < CNV_OUTPUTS; k++)
+    own[skewed(left + k)] = acc[k];
+  __syncthreads();
+  const int samples = min(CNV_ROWS_PIXELS, a.width - x0) * C;
+  for (int r = 0; r < lines; r++) {
+    float *sums = (float *)a.sums + (size_t)(y0 + r) * a.sums_stride + (size_t)x0 * C;
+
+    for (int s = threadIdx.x; s < samples; s += blockDim.x)
+      sums[s] = line[r][s % C][skewed(s / C)];
+  }
+}
+
+/* Two neighbouring samples of the row sums; those of a row that is missing are the filtered border colour. */
+template <int C>
+__device__ static float2
+fetch_sums(const CnvKernelArgs &a, int s, int y)
+{
+  int iy = cnv_border_index((CnvBorder)a.border, y, a.height);
+
+  if (iy >= 0)
+    return *(const float2 *)((const float *)a.sums + (size_t)iy * a.sums_stride + s);
+  if (a.border != CNV_BORDER_CONSTANT)
+    return make_float2(0, 0);
+  return make_float2(a.sum_x * a.border_value[s % C], a.sum_x * a.border_value[(s + 1) % C]);
+}
+
+/* columns: the second pass of separable, row sums to samples. A thread slides down two neighbouring columns. */
+template <typename T, int C>
+__device__ static void
+columns(const CnvKernelArgs &a)
+{
+  constexpr int pitch = CNV_COLUMNS_WIDTH / 2;
+  float2 *tile = (float2 *)cnv_shared;
+  const int s = blockIdx.x * CNV_COLUMNS_WIDTH + 2 * threadIdx.x, samples = a.width * C;
+  const int y0 = blockIdx.y * CNV_COLUMNS_HEIGHT, top = threadIdx.y * CNV_OUTPUTS;
+  const int chunk = chunk_size(a.n_y, CNV_COLUMNS_CHUNK);
+  float2 acc[CNV_OUTPUTS] = {};
+
+  for (int j = 0; j < a.n_y; j += chunk) {
+    const int taps = min(chunk, a.n_y - j), first = y0 - a.anchor_y + j, rows = CNV_COLUMNS_HEIGHT + taps - 1;
+
+    __syncthreads();
+    for (int r = threadIdx.y; r < rows; r += blockDim.y)
+      tile[r * pitch + threadIdx.x] = fetch_sums<C>(a, s, first + r);
+    __syncthreads();
+    slide<float2>(
+        acc, tile + top * pitch + threadIdx.x, [](int n) { return n * pitch; }, CNV_OUTPUTS * pitch,
+        cnv_taps + a.taps_y + j, 1, taps);
+  }
+  if (s >= samples)
+    return;
+#pragma unroll
+  for (int k = 0; k < CNV_OUTPUTS; k++) {
+    const int y = y0 + top + k, first_y = y - a.anchor_y;
+    float factor = 1;
+
+    if (y >= a.height)
+      break;
+    if (a.border == CNV_BORDER_RENORMALIZE && !inside(first_y, a.n_y, a.height))
+      factor = axis_factor(a.taps_y, a.n_y, a.sum_y, first_y, a.height);
+    store<T, C>(a, s, y, acc[k].x * factor);
+    if (s + 1 < samples)
+      store<T, C>(a, s + 1, y, acc[k].y * factor);
+  }
+}
+
+/* copy: planes that are not filtered, and what the benchmark holds every kernel against. */
+extern "C" __global__ void __launch_bounds__(256) cnv_copy(const CnvCopyArgs a)
+{
+  /* Chosen by comparison: an index known only here would move the arguments to local memory. */
+  const CnvCopyPlane p =
+      blockIdx.z < 2 ? (blockIdx.z < 1 ? a.plane[0] : a.plane[1]) : (blockIdx.z < 3 ? a.plane[2] : a.plane[3]);
+  const int x = (blockIdx.x * blockDim.x + threadIdx.x) * CNV_COPY_BYTES, y = blockIdx.y * blockDim.y + threadIdx.y;
+
+  if (x >= p.bytes || y >= p.rows)
+    return;
+  const char *in = (const char *)(p.in + (uint64_t)y * p.in_stride + x);
+  char *out = (char *)(p.out + (uint64_t)y * p.out_stride + x);
+  if (x + CNV_COPY_BYTES <= p.bytes && (((uint64_t)in | (uint64_t)out) & (CNV_COPY_BYTES - 1)) == 0) {
+    *(uint4 *)out = *(const uint4 *)in;
+    return;
+  }
+  for (int i = 0; i < min(CNV_COPY_BYTES, p.bytes - x); i++)
+    out[i] = in[i];
+}
+
+/* The variants: cuda.c finds them by these names. threads a block, and blocks that should fit a multiprocessor. */
+#define VARIANT(kernel, threads, blocks, T, bits, C)                                                                   \
+  extern "C" __global__ void __launch_bounds__(threads, blocks) cnv_##kernel##_u##bits##x##C(const CnvKernelArgs a)    \
+  {                                                                                                                    \
+    kernel<T, C>(a);                                                                                                   \
+  }
+#define VARIANTS(C)                                                                                                    \
+  VARIANT(naive, 256, 8, uint8_t, 8, C)                                                                                \
+  VARIANT(naive, 256, 8, uint16_t, 16, C)                                                                              \
+  VARIANT(tiled, 512, 2, uint8_t, 8, C)                                                                                \
+  VARIANT(tiled, 512, 2, uint16_t, 16, C)                                                                              \
+  VARIANT(rows, 256, 6, uint8_t, 8, C)                                                                                 \
+  VARIANT(rows, 256, 6, uint16_t, 16, C)                                                                               \
+  VARIANT(columns, 256, 4, uint8_t, 8, C)                                                                              \
+  VARIANT(columns, 256, 4, uint16_t, 16, C)
+
+VARIANTS(1)
+VARIANTS(2)
+VARIANTS(3)
+VARIANTS(4)
