@@ -441,12 +441,12 @@ extern "C" __global__ void __launch_bounds__(256) cnv_copy(const CnvCopyArgs a)
     kernel<T, C>(a);                                                                                                   \
   }
 #define VARIANTS(C)                                                                                                    \
-  VARIANT(naive, 256, 8, uint8_t, 8, C)                                                                                \
-  VARIANT(naive, 256, 8, uint16_t, 16, C)                                                                              \
+  VARIANT(naive, 256, 4, uint8_t, 8, C)                                                                                \
+  VARIANT(naive, 256, 4, uint16_t, 16, C)                                                                              \
   VARIANT(tiled, 512, 2, uint8_t, 8, C)                                                                                \
   VARIANT(tiled, 512, 2, uint16_t, 16, C)                                                                              \
-  VARIANT(rows, 256, 6, uint8_t, 8, C)                                                                                 \
-  VARIANT(rows, 256, 6, uint16_t, 16, C)                                                                               \
+  VARIANT(rows, 256, 4, uint8_t, 8, C)                                                                                 \
+  VARIANT(rows, 256, 4, uint16_t, 16, C)                                                                               \
   VARIANT(columns, 256, 4, uint8_t, 8, C)                                                                              \
   VARIANT(columns, 256, 4, uint16_t, 16, C)
 
