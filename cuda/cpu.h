@@ -10,6 +10,8 @@
 
 G_BEGIN_DECLS
 
+extern const CnvBackend cnv_backend_cpu;
+
 /* Value of sample i of a row that may begin at any address. */
 static inline int
 cnv_cpu_sample(const guint8 *row, int i, const CnvFormat *format)

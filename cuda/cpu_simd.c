@@ -4,6 +4,8 @@
  * the compilers' vector types, because what decides there is which sums stay in registers; the conversions are plain
  * loops, which every compiler vectorises by itself and which end where the row ends.
  */
+#include <string.h>
+
 #include "cpu_simd.h"
 
 #if defined(__AVX512F__)
@@ -15,15 +17,14 @@
 #endif
 
 #define LANES (VECTOR_BYTES / 4)
-#define VECTORS 8 /* sums in registers: two multiply-adds a cycle of latency four */
-#define DENSE_VECTORS 4
+#define VECTORS 8                                  /* sums in registers: two multiply-adds a cycle of latency four */
+#define DENSE_VECTORS (VECTOR_BYTES == 64 ? 4 : 2) /* by CNV_CPU_DENSE_ROWS: 16 of 32 registers, or 8 of 16 */
 
 typedef float Vector __attribute__((vector_size(VECTOR_BYTES)));
 typedef float LooseVector __attribute__((vector_size(VECTOR_BYTES), aligned(4), may_alias));
 typedef guint16 LooseSample __attribute__((aligned(1), may_alias)); /* strides of 16-bit planes may be odd */
 
 G_STATIC_ASSERT(CNV_CPU_BLOCK % (LANES * VECTORS) == 0);
-G_STATIC_ASSERT(CNV_CPU_DENSE_ROWS == 2);
 
 static void
 load_8(float *restrict to, const void *restrict from, int n, const CnvCpuSamples *samples)
@@ -140,25 +141,24 @@ filter_column(float *restrict to, const float *const *rows, int n, const float *
   }
 }
 
-/* One row of taps for each of two rows of output, added to them. The sum of a tap row is taken by itself, for that
- * keeps float32 exact over many thousand taps. */
+/* One input row for all rows of output: number i of them takes the tap row i before taps. The sum of a tap row is taken
+ * by itself, for that keeps float32 exact over many thousand taps. */
 static inline void
-add_tap_rows(float *restrict first, float *restrict second, const float *restrict from, const float *restrict first_taps,
-             const float *restrict second_taps, int width, int step)
+add_tap_rows(float *restrict to, gsize stride, const float *restrict from, const float *restrict taps, int width,
+             int step)
 {
-  Vector a[DENSE_VECTORS] = {{0}}, b[DENSE_VECTORS] = {{0}};
+  Vector acc[CNV_CPU_DENSE_ROWS][DENSE_VECTORS] = {{{0}}};
 
-  for (int t = 0; t < width; t++, from += step)
+  for (int t = 0; t < width; t++, from += step, taps++)
     for (int v = 0; v < DENSE_VECTORS; v++) {
       Vector in = load_vector(from + v * LANES);
 
-      a[v] += first_taps[t] * in;
-      b[v] += second_taps[t] * in;
+      for (int i = 0; i < CNV_CPU_DENSE_ROWS; i++)
+        acc[i][v] += *(taps - i * width) * in;
     }
-  for (int v = 0; v < DENSE_VECTORS; v++) {
-    store_vector(first + v * LANES, load_vector(first + v * LANES) + a[v]);
-    store_vector(second + v * LANES, load_vector(second + v * LANES) + b[v]);
-  }
+  for (int i = 0; i < CNV_CPU_DENSE_ROWS; i++)
+    for (int v = 0; v < DENSE_VECTORS; v++)
+      store_vector(to + i * stride + v * LANES, load_vector(to + i * stride + v * LANES) + acc[i][v]);
 }
 
 static void
@@ -166,14 +166,10 @@ filter_dense(float *restrict to, gsize stride, const float *const *rows, int n, 
              int height, int step)
 {
   for (int x = 0; x < n; x += DENSE_VECTORS * LANES) {
-    for (int v = 0; v < DENSE_VECTORS; v++) {
-      store_vector(to + x + v * LANES, (Vector){0});
-      store_vector(to + stride + x + v * LANES, (Vector){0});
-    }
-    /* Row y meets tap row y of the first output row and tap row y - 1 of the second; taps begin with a row of zeros. */
-    for (int y = 0; y <= height; y++)
-      add_tap_rows(to + x, to + stride + x, rows[y] + x, taps + (gsize)(y + 1) * width, taps + (gsize)y * width, width,
-                   step);
+    for (int i = 0; i < CNV_CPU_DENSE_ROWS; i++)
+      memset(to + i * stride + x, 0, DENSE_VECTORS * VECTOR_BYTES);
+    for (int y = 0; y < height + CNV_CPU_DENSE_ROWS - 1; y++)
+      add_tap_rows(to + x, stride, rows[y] + x, taps + (gsize)(y + CNV_CPU_DENSE_ROWS - 1) * width, width, step);
   }
 }
 

@@ -15,7 +15,7 @@ G_BEGIN_DECLS
 #define CNV_CPU_BLOCK 128
 
 /* Output rows of one call of the dense filter: each input vector loaded serves so many. */
-#define CNV_CPU_DENSE_ROWS 2
+#define CNV_CPU_DENSE_ROWS 4
 
 /* Rounds to an integer, ties to even, when added to a float32 below 2^22: 1.5 * 2^23. */
 #define CNV_CPU_ROUND 12582912.0f

@@ -587,6 +587,7 @@ cuda_open(const CnvSessionOptions *options, GError **error)
 extern const CnvBackend cnv_backend_cuda;
 const CnvBackend cnv_backend_cuda = {
     .name = "cuda",
+    .blurb = "An NVIDIA GPU, or an error",
     .takes_device_memory = TRUE,
     .probe = cuda_probe,
     .can = cuda_can,

@@ -42,6 +42,9 @@ input_row(const CnvKernelArgs &a, int y)
   return (const T *)(a.in + (uint64_t)y * a.in_stride);
 }
 
+/* The input is read through __ldg: it is not written meanwhile, and so loads may be moved ahead of stores to shared
+ * memory and wait for DRAM together. */
+
 template <typename T>
 __device__ static T *
 output_row(const CnvKernelArgs &a, int y)
@@ -56,7 +59,7 @@ store(const CnvKernelArgs &a, int s, int y, float acc)
 {
   int channel = C == 1 ? 0 : s % C;
 
-  output_row<T>(a, y)[s] = a.filtered >> channel & 1 ? pack<T>(acc, channel, a) : input_row<T>(a, y)[s];
+  output_row<T>(a, y)[s] = a.filtered >> channel & 1 ? pack<T>(acc, channel, a) : __ldg(input_row<T>(a, y) + s);
 }
 
 /* The value of a pixel's channel with the border resolved. missing: set where there is no such sample. */
@@ -69,7 +72,7 @@ fetch(const CnvKernelArgs &a, int x, int y, int channel)
 
   if (ix < 0 || iy < 0)
     return a.border == CNV_BORDER_CONSTANT ? a.border_value[channel] : 0.0f;
-  return unpack<T>(input_row<T>(a, iy)[ix * C + channel], a);
+  return unpack<T>(__ldg(input_row<T>(a, iy) + ix * C + channel), a);
 }
 
 /* Taps that find a sample when their first lies on index `first` of n samples: from begin, up to but without end. */
@@ -207,22 +210,65 @@ chunk_size(int n, int most)
   return (n + chunks - 1) / chunks;
 }
 
+/* Samples are loaded by aligned words of 32 bits where a line allows: a word may reach 3 bytes past it on either side,
+ * and with 4 more pixels there it stays inside the row. */
+__device__ static bool
+inside_by_words(const CnvKernelArgs &a, int x, int pixels)
+{
+  return inside(x - 4, pixels + 8, a.width);
+}
+
+/* Words that a line of so many samples can touch, wherever it begins. */
+template <typename T>
+__device__ static int
+words_of(int samples)
+{
+  constexpr int per_word = 4 / sizeof(T);
+
+  return (samples + 2 * (per_word - 1)) / per_word;
+}
+
+/* Word number w of a line: hands the samples that are part of it to put(s, value). */
+template <typename T, typename Put>
+__device__ static void
+load_word(const T *line, int samples, int w, const CnvKernelArgs &a, Put put)
+{
+  constexpr int per_word = 4 / sizeof(T);
+  const int lead = (int)((uint64_t)line & 3) / (int)sizeof(T); /* samples of the first word before the line */
+  const int first = w * per_word - lead;
+
+  if (first >= samples)
+    return;
+  const uint32_t word = __ldg((const uint32_t *)(line - lead) + w);
+#pragma unroll
+  for (int b = 0; b < per_word; b++)
+    if (first + b >= 0 && first + b < samples)
+      put(first + b, unpack<T>((T)(word >> (b * 8 * (int)sizeof(T))), a));
+}
+
 /* Loads the samples of `pixels` x `rows` pixels from (x, y) on, into rows of `pitch` floats. */
 template <typename T, int C>
 __device__ static void
 load_tile(float *tile, int pitch, const CnvKernelArgs &a, int x, int y, int pixels, int rows)
 {
-  bool interior = inside(x, pixels, a.width) && inside(y, rows, a.height);
+  const int thread = threadIdx.y * blockDim.x + threadIdx.x, threads = blockDim.x * blockDim.y;
+  const int samples = pixels * C;
 
-  for (int r = threadIdx.y; r < rows; r += blockDim.y) {
-    if (interior) {
-      const T *row = input_row<T>(a, y + r) + x * C;
+  if (inside_by_words(a, x, pixels) && inside(y, rows, a.height)) {
+    const int words = words_of<T>(samples);
 
-      for (int s = threadIdx.x; s < pixels * C; s += blockDim.x)
-        tile[r * pitch + s] = unpack<T>(row[s], a);
-    } else {
-      for (int s = threadIdx.x; s < pixels * C; s += blockDim.x)
-        tile[r * pitch + s] = fetch<T, C>(a, x + s / C, y + r, s % C);
+#pragma unroll 4
+    for (int i = thread; i < rows * words; i += threads) {
+      const int r = i / words;
+
+      load_word<T>(input_row<T>(a, y + r) + x * C, samples, i - r * words, a,
+                   [=](int s, float value) { tile[r * pitch + s] = value; });
+    }
+  } else {
+    for (int i = thread; i < rows * samples; i += threads) {
+      const int r = i / samples, s = i - r * samples;
+
+      tile[r * pitch + s] = fetch<T, C>(a, x + s / C, y + r, s % C);
     }
   }
 }
@@ -288,57 +334,46 @@ skewed(int p)
   return p + p / CNV_OUTPUTS;
 }
 
-/* Loads `pixels` pixels of row y from x on, channel by channel, into line[channel]. 32-bit reads where the row allows,
- * by all threads of the block. */
+/* Loads `pixels` pixels of row y from x on, channel by channel, into line[channel], by `threads` threads of which this
+ * is number `thread`. */
 template <typename T, int C, int PITCH>
 __device__ static void
-load_line(float (*line)[PITCH], const CnvKernelArgs &a, int x, int y, int pixels)
+load_line(float (*line)[PITCH], const CnvKernelArgs &a, int x, int y, int pixels, int thread, int threads)
 {
-  constexpr int per_word = 4 / sizeof(T);
-  const T *row = input_row<T>(a, y) + (long long)x * C;
-  const int lead = (int)((uint64_t)row & 3) / (int)sizeof(T); /* samples of the first word before the line */
-  const int words = (lead + pixels * C + per_word - 1) / per_word;
+  if (inside_by_words(a, x, pixels)) {
+    const int words = words_of<T>(pixels * C);
 
-  /* A word may reach 3 bytes past its line on either side: with one more pixel there it stays inside the row. */
-  if (inside(x - 4, pixels + 8, a.width) && ((uint64_t)row & (sizeof(T) - 1)) == 0) {
-    for (int w = threadIdx.x; w < words; w += blockDim.x) {
-      const uint32_t word = ((const uint32_t *)(row - lead))[w];
-
-#pragma unroll
-      for (int b = 0; b < per_word; b++) {
-        const int s = w * per_word + b - lead;
-
-        if (s >= 0 && s < pixels * C)
-          line[s % C][skewed(s / C)] = unpack<T>((T)(word >> (b * 8 * (int)sizeof(T))), a);
-      }
-    }
+#pragma unroll 4
+    for (int w = thread; w < words; w += threads)
+      load_word<T>(input_row<T>(a, y) + x * C, pixels * C, w, a,
+                   [=](int s, float value) { line[s % C][skewed(s / C)] = value; });
   } else {
-    for (int s = threadIdx.x; s < pixels * C; s += blockDim.x)
+    for (int s = thread; s < pixels * C; s += threads)
       line[s % C][skewed(s / C)] = fetch<T, C>(a, x + s / C, y, s % C);
   }
 }
 
-/* rows: the first pass of separable, samples to float32 row sums. A warp takes 256 pixels of one channel of one row. */
+/* rows: the first pass of separable, samples to float32 row sums. A warp takes 256 pixels of one channel of one row;
+ * the warps of a row load it together. */
 template <typename T, int C>
 __device__ static void
 rows(const CnvKernelArgs &a)
 {
-  constexpr int per_block = CNV_ROWS_PER_BLOCK(C);
+  constexpr int per_block = CNV_ROWS_PER_BLOCK(C), team = 32 * C;
   constexpr int pitch = (CNV_ROWS_PIXELS + CNV_ROWS_CHUNK) * 9 / 8 + 1;
-  __shared__ float line[per_block][C][pitch];
-  const int x0 = blockIdx.x * CNV_ROWS_PIXELS, y0 = blockIdx.y * per_block;
-  const int warp = threadIdx.x / 32, left = threadIdx.x % 32 * CNV_OUTPUTS;
-  float *own = line[warp / C][warp % C];
+  __shared__ float lines[per_block][C][pitch];
+  const int x0 = blockIdx.x * CNV_ROWS_PIXELS, y = blockIdx.y * per_block + threadIdx.x / team;
+  const int member = threadIdx.x % team, left = threadIdx.x % 32 * CNV_OUTPUTS;
+  float(*line)[pitch] = lines[threadIdx.x / team], *own = line[member / 32];
   float acc[CNV_OUTPUTS] = {0};
   const int chunk = chunk_size(a.n_x, CNV_ROWS_CHUNK);
-  const int lines = min(per_block, a.height - y0);
 
   for (int i = 0; i < a.n_x; i += chunk) {
     const int taps = min(chunk, a.n_x - i);
 
     __syncthreads();
-    for (int r = 0; r < lines; r++)
-      load_line<T, C>(line[r], a, x0 - a.anchor_x + i, y0 + r, CNV_ROWS_PIXELS + taps - 1);
+    if (y < a.height)
+      load_line<T, C>(line, a, x0 - a.anchor_x + i, y, CNV_ROWS_PIXELS + taps - 1, member, team);
     __syncthreads();
     slide<float>(acc, own + skewed(left), skewed, CNV_OUTPUTS + 1, cnv_taps + a.taps_x + i, 1, taps);
   }
@@ -351,16 +386,22 @@ rows(const CnvKernelArgs &a)
   for (int k = 0; k < CNV_OUTPUTS; k++)
     own[skewed(left + k)] = acc[k];
   __syncthreads();
+  if (y >= a.height)
+    return;
+  float *sums = (float *)a.sums + (size_t)y * a.sums_stride + (size_t)x0 * C;
   const int samples = min(CNV_ROWS_PIXELS, a.width - x0) * C;
-  for (int r = 0; r < lines; r++) {
-    float *sums = (float *)a.sums + (size_t)(y0 + r) * a.sums_stride + (size_t)x0 * C;
-
-    for (int s = threadIdx.x; s < samples; s += blockDim.x)
-      sums[s] = line[r][s % C][skewed(s / C)];
-  }
+  for (int s = member; s < samples; s += team)
+    sums[s] = line[s % C][skewed(s / C)];
 }
 
-/* Two neighbouring samples of the row sums; those of a row that is missing are the filtered border colour. */
+/* Two neighbouring samples of the row sums. */
+__device__ static float2
+load_sums(const CnvKernelArgs &a, int s, int y)
+{
+  return __ldg((const float2 *)((const float *)a.sums + (size_t)y * a.sums_stride + s));
+}
+
+/* The same for any y; those of a row that is missing are the filtered border colour. */
 template <int C>
 __device__ static float2
 fetch_sums(const CnvKernelArgs &a, int s, int y)
@@ -368,7 +409,7 @@ fetch_sums(const CnvKernelArgs &a, int s, int y)
   int iy = cnv_border_index((CnvBorder)a.border, y, a.height);
 
   if (iy >= 0)
-    return *(const float2 *)((const float *)a.sums + (size_t)iy * a.sums_stride + s);
+    return load_sums(a, s, iy);
   if (a.border != CNV_BORDER_CONSTANT)
     return make_float2(0, 0);
   return make_float2(a.sum_x * a.border_value[s % C], a.sum_x * a.border_value[(s + 1) % C]);
@@ -390,8 +431,14 @@ columns(const CnvKernelArgs &a)
     const int taps = min(chunk, a.n_y - j), first = y0 - a.anchor_y + j, rows = CNV_COLUMNS_HEIGHT + taps - 1;
 
     __syncthreads();
-    for (int r = threadIdx.y; r < rows; r += blockDim.y)
-      tile[r * pitch + threadIdx.x] = fetch_sums<C>(a, s, first + r);
+    if (inside(first, rows, a.height)) {
+#pragma unroll 8
+      for (int r = threadIdx.y; r < rows; r += CNV_COLUMNS_HEIGHT / CNV_OUTPUTS)
+        tile[r * pitch + threadIdx.x] = load_sums(a, s, first + r);
+    } else {
+      for (int r = threadIdx.y; r < rows; r += CNV_COLUMNS_HEIGHT / CNV_OUTPUTS)
+        tile[r * pitch + threadIdx.x] = fetch_sums<C>(a, s, first + r);
+    }
     __syncthreads();
     slide<float2>(
         acc, tile + top * pitch + threadIdx.x, [](int n) { return n * pitch; }, CNV_OUTPUTS * pitch,

@@ -141,13 +141,15 @@ static double
 border_value(const CnvImage *image, guint32 argb, CnvRole role)
 {
   double c = color_component(image, argb, role), full = (1 << image->format->depth) - 1;
-  double unit = 1 << (image->format->depth - 8);
+  double unit = 1 << (image->format->depth - 8), value;
 
   if (role == CNV_ROLE_U || role == CNV_ROLE_V)
-    return rint((1 << (image->format->depth - 1)) + c * (image->full_range ? full : 224 * unit));
-  if (role == CNV_ROLE_Y && !image->full_range)
-    return rint((16 + 219 * c) * unit);
-  return rint(c * full);
+    value = (1 << (image->format->depth - 1)) + c * (image->full_range ? full : 224 * unit);
+  else if (role == CNV_ROLE_Y && !image->full_range)
+    value = (16 + 219 * c) * unit;
+  else
+    value = c * full;
+  return CLAMP(rint(value), 0, full); /* full-range chroma of a pure colour is half a step too large */
 }
 
 static gboolean

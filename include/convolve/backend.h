@@ -37,7 +37,8 @@ typedef struct {
 } CnvSessionStats;
 
 struct CnvBackend {
-  const char *name; /* nick of the backend property */
+  const char *name;  /* nick of the backend property */
+  const char *blurb; /* one line for gst-inspect-1.0 */
   gboolean takes_device_memory;
 
   /* TRUE where a session could open; else FALSE with CNV_ERROR_NO_DEVICE. Cheap after the first call; any thread. */

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * GStreamer's CUDA library, version 1.22 and newer: only what all of these have.
+ */
+#include "devicememory.h"
+
+#include <gst/cuda/gstcudabufferpool.h>
+#include <gst/cuda/gstcudacontext.h>
+#include <gst/cuda/gstcudaloader.h>
+#include <gst/cuda/gstcudautils.h>
+
+gboolean
+gst_cuda_convolve_device_init(void)
+{
+  if (!gst_cuda_load_library())
+    return FALSE;
+  gst_cuda_memory_init_once();
+  return TRUE;
+}
+
+gboolean
+gst_cuda_convolve_device_open(GstElement *element, int device, GstObject **context, GError **error)
+{
+  if (gst_cuda_convolve_device_init() && gst_cuda_ensure_element_context(element, device, (GstCudaContext **)context))
+    return TRUE;
+  g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_OPEN_READ_WRITE,
+              "no CUDA context for cuda-device-id=%d could be made: see GST_DEBUG=cuda*:4 for the driver's reason, or "
+              "set backend=cpu",
+              device);
+  return FALSE;
+}
+
+void
+gst_cuda_convolve_device_set_context(GstElement *element, GstContext *from, int device, GstObject **context)
+{
+  gst_cuda_handle_set_context(element, from, device, (GstCudaContext **)context);
+}
+
+gboolean
+gst_cuda_convolve_device_query(GstElement *element, GstQuery *query, GstObject *context)
+{
+  return gst_cuda_handle_context_query(element, query, (GstCudaContext *)context);
+}
+
+gpointer
+gst_cuda_convolve_device_handle(GstObject *context)
+{
+  return gst_cuda_context_get_handle(GST_CUDA_CONTEXT(context));
+}
+
+int
+gst_cuda_convolve_device_ordinal(GstObject *context)
+{
+  guint ordinal = 0;
+
+  g_object_get(context, "cuda-device-id", &ordinal, NULL);
+  return (int)ordinal;
+}
+
+GstBufferPool *
+gst_cuda_convolve_device_pool_new(GstObject *context)
+{
+  return gst_cuda_buffer_pool_new(GST_CUDA_CONTEXT(context));
+}
+
+gboolean
+gst_cuda_convolve_device_pool_fits(GstBufferPool *pool, GstObject *context)
+{
+  return GST_IS_CUDA_BUFFER_POOL(pool) && (GstObject *)GST_CUDA_BUFFER_POOL(pool)->context == context;
+}
+
+/* The one CUDA memory that the buffer consists of, or NULL. */
+static GstCudaMemory *
+only_memory(GstBuffer *buffer)
+{
+  GstMemory *memory = gst_buffer_n_memory(buffer) == 1 ? gst_buffer_peek_memory(buffer, 0) : NULL;
+
+  return gst_is_cuda_memory(memory) ? GST_CUDA_MEMORY_CAST(memory) : NULL;
+}
+
+gboolean
+gst_cuda_convolve_device_holds(GstBuffer *buffer, GstObject *context)
+{
+  GstCudaMemory *memory = only_memory(buffer);
+
+  return memory && (GstObject *)memory->context == context;
+}
+
+const GstVideoInfo *
+gst_cuda_convolve_device_layout(GstBuffer *buffer, const GstVideoInfo *info)
+{
+  GstCudaMemory *memory = only_memory(buffer);
+
+  if (!memory || GST_VIDEO_INFO_FORMAT(&memory->info) != GST_VIDEO_INFO_FORMAT(info) ||
+      GST_VIDEO_INFO_WIDTH(&memory->info) != GST_VIDEO_INFO_WIDTH(info) ||
+      GST_VIDEO_INFO_HEIGHT(&memory->info) != GST_VIDEO_INFO_HEIGHT(info))
+    return info;
+  return &memory->info;
+}
+
+void
+gst_cuda_convolve_device_sync(GstBuffer *buffer)
+{
+#if GST_CHECK_VERSION(1, 24, 0)
+  gst_cuda_memory_sync(only_memory(buffer));
+#endif
+}

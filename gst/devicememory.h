@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * All that needs GStreamer's CUDA library: the shared context, pools, mapping. In a build without CUDA the functions
+ * are here, empty, so that their callers are the same in both builds. A context is a GstCudaContext, held as GstObject.
+ */
+#pragma once
+
+#include "config.h"
+
+#include <gst/gst.h>
+#include <gst/video/video.h>
+
+G_BEGIN_DECLS
+
+#define GST_CUDA_CONVOLVE_FEATURE_DEVICE "memory:CUDAMemory"
+
+#ifdef HAVE_CUDA
+
+#include <gst/cuda/gstcudamemory.h>
+
+/* Loads the library's CUDA side; once a process. FALSE where it cannot. */
+gboolean gst_cuda_convolve_device_init(void);
+
+/* Finds or makes the pipeline's context for a device (-1 any) and puts it at *context, unless one is there. context:
+ * where gst_cuda_convolve_device_set_context of the same element stores. */
+gboolean gst_cuda_convolve_device_open(GstElement *element, int device, GstObject **context, GError **error);
+void gst_cuda_convolve_device_set_context(GstElement *element, GstContext *from, int device, GstObject **context);
+gboolean gst_cuda_convolve_device_query(GstElement *element, GstQuery *query, GstObject *context);
+
+/* The context's CUcontext, and its device. */
+gpointer gst_cuda_convolve_device_handle(GstObject *context);
+int gst_cuda_convolve_device_ordinal(GstObject *context);
+
+GstBufferPool *gst_cuda_convolve_device_pool_new(GstObject *context);
+gboolean gst_cuda_convolve_device_pool_fits(GstBufferPool *pool, GstObject *context);
+
+/* TRUE where the buffer is one CUDA memory of that context, which then can be used in place with GST_MAP_CUDA. */
+gboolean gst_cuda_convolve_device_holds(GstBuffer *buffer, GstObject *context);
+
+/* Strides and offsets of a buffer that has no GstVideoMeta: those of the CUDA memory that it holds, else info. */
+const GstVideoInfo *gst_cuda_convolve_device_layout(GstBuffer *buffer, const GstVideoInfo *info);
+
+/* Returns when nothing is pending on the mapped CUDA memory that the buffer holds. */
+void gst_cuda_convolve_device_sync(GstBuffer *buffer);
+
+#else
+
+static inline gboolean
+gst_cuda_convolve_device_init(void)
+{
+  return FALSE;
+}
+
+static inline gboolean
+gst_cuda_convolve_device_open(GstElement *element, int device, GstObject **context, GError **error)
+{
+  g_set_error_literal(error, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_INIT, "this build has no CUDA");
+  return FALSE;
+}
+
+static inline void
+gst_cuda_convolve_device_set_context(GstElement *element, GstContext *from, int device, GstObject **context)
+{
+}
+
+static inline gboolean
+gst_cuda_convolve_device_query(GstElement *element, GstQuery *query, GstObject *context)
+{
+  return FALSE;
+}
+
+static inline gpointer
+gst_cuda_convolve_device_handle(GstObject *context)
+{
+  return NULL;
+}
+
+static inline int
+gst_cuda_convolve_device_ordinal(GstObject *context)
+{
+  return -1;
+}
+
+static inline GstBufferPool *
+gst_cuda_convolve_device_pool_new(GstObject *context)
+{
+  return NULL;
+}
+
+static inline gboolean
+gst_cuda_convolve_device_pool_fits(GstBufferPool *pool, GstObject *context)
+{
+  return FALSE;
+}
+
+static inline gboolean
+gst_cuda_convolve_device_holds(GstBuffer *buffer, GstObject *context)
+{
+  return FALSE;
+}
+
+static inline const GstVideoInfo *
+gst_cuda_convolve_device_layout(GstBuffer *buffer, const GstVideoInfo *info)
+{
+  return info;
+}
+
+static inline void
+gst_cuda_convolve_device_sync(GstBuffer *buffer)
+{
+}
+
+#define GST_MAP_CUDA ((GstMapFlags)0)
+
+#endif
+
+G_END_DECLS

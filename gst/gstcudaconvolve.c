@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The element's class: properties, state, context sharing, messages, statistics.
+ */
+#include "gstcudaconvolve-private.h"
+
+GST_DEBUG_CATEGORY(gst_cuda_convolve_debug);
+
+G_DEFINE_TYPE(GstCudaConvolve, gst_cuda_convolve, GST_TYPE_BASE_TRANSFORM)
+
+GST_ELEMENT_REGISTER_DEFINE(cudaconvolve, "cudaconvolve", GST_RANK_NONE, GST_TYPE_CUDA_CONVOLVE)
+
+static guint stats_id; /* of the property; those before it are in the table of properties.c */
+
+/* The engine's errors in GStreamer's words. */
+static const struct {
+  CnvErrorCode code;
+  GQuark (*domain)(void);
+  int gst_code;
+} error_rows[] = {
+    {CNV_ERROR_SETTINGS, gst_library_error_quark, GST_LIBRARY_ERROR_SETTINGS},
+    {CNV_ERROR_UNSUPPORTED, gst_library_error_quark, GST_LIBRARY_ERROR_SETTINGS},
+    {CNV_ERROR_NO_DEVICE, gst_resource_error_quark, GST_RESOURCE_ERROR_NOT_FOUND},
+    {CNV_ERROR_MEMORY, gst_resource_error_quark, GST_RESOURCE_ERROR_NO_SPACE_LEFT},
+    {CNV_ERROR_DEVICE, gst_resource_error_quark, GST_RESOURCE_ERROR_FAILED},
+};
+
+void
+gst_cuda_convolve_post(GstCudaConvolve *self, GstMessageType type, const GError *error, const char *doing)
+{
+  GQuark domain = error->domain;
+  int code = error->code;
+  char *debug;
+
+  for (gsize i = 0; error->domain == CNV_ERROR && i < G_N_ELEMENTS(error_rows); i++)
+    if ((int)error_rows[i].code == error->code) {
+      domain = error_rows[i].domain();
+      code = error_rows[i].gst_code;
+    }
+  /* Of an INFO message gst-launch-1.0 shows only the debug text. */
+  debug = type == GST_MESSAGE_INFO ? g_strdup(error->message) : g_strdup_printf("while %s", doing);
+  gst_element_message_full(GST_ELEMENT(self), type, domain, code, g_strdup(error->message), debug, __FILE__,
+                           GST_FUNCTION, __LINE__);
+}
+
+static void
+set_property(GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
+  GstCudaConvolve *self = GST_CUDA_CONVOLVE(object);
+  GError *error = NULL;
+
+  GST_OBJECT_LOCK(self);
+  if (gst_cuda_convolve_property_set(&self->settings, id, value, &error))
+    g_hash_table_remove(self->refused, pspec->name);
+  else
+    g_hash_table_insert(self->refused, (gpointer)pspec->name, g_strdup(error->message));
+  GST_OBJECT_UNLOCK(self);
+  if (error)
+    gst_cuda_convolve_post(self, GST_MESSAGE_WARNING, error, "setting a property, which stays as it was");
+  g_clear_error(&error);
+}
+
+/* Nicks and sizes of the taps of all planes, "separable,copy" and "17x17,1x1". */
+static void
+describe_planes(const CnvPlan *plan, GString *algorithms, GString *taps)
+{
+  for (int p = 0; p < plan->image.format->n_planes; p++) {
+    const CnvPlanePlan *plane = &plan->plane[p];
+    const char *comma = p > 0 ? "," : "";
+
+    if (plane->filtered) {
+      g_string_append_printf(algorithms, "%s%s", comma, cnv_algorithm_nicks[plane->algorithm].nick);
+      g_string_append_printf(taps, "%s%dx%d", comma, plane->taps.n[CNV_X], plane->taps.n[CNV_Y]);
+    } else {
+      g_string_append_printf(algorithms, "%scopy", comma);
+      g_string_append_printf(taps, "%s1x1", comma);
+    }
+  }
+}
+
+/* With the object lock. */
+static GstStructure *
+make_stats(GstCudaConvolve *self)
+{
+  const CnvSessionStats *stats = &self->stats;
+  GString *algorithms = g_string_new(NULL), *taps = g_string_new(NULL);
+  GstStructure *structure;
+
+  if (self->plan)
+    describe_planes(self->plan, algorithms, taps);
+  structure = gst_structure_new(
+      "cudaconvolve-stats", "frames", G_TYPE_UINT64, self->frames, "dropped", G_TYPE_UINT64, self->dropped, "backend",
+      G_TYPE_STRING, self->plan ? self->plan->backend->name : "", "device", G_TYPE_STRING,
+      self->device_name ? self->device_name : "", "algorithm", G_TYPE_STRING, algorithms->str, "taps", G_TYPE_STRING,
+      taps->str, "compute-time-us", G_TYPE_DOUBLE, stats->compute_us, "upload-time-us", G_TYPE_DOUBLE, stats->upload_us,
+      "download-time-us", G_TYPE_DOUBLE, stats->download_us, "bytes-uploaded", G_TYPE_UINT64, stats->bytes_uploaded,
+      "bytes-downloaded", G_TYPE_UINT64, stats->bytes_downloaded, NULL);
+  g_string_free(algorithms, TRUE);
+  g_string_free(taps, TRUE);
+  return structure;
+}
+
+static void
+get_property(GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  GstCudaConvolve *self = GST_CUDA_CONVOLVE(object);
+
+  GST_OBJECT_LOCK(self);
+  if (id == stats_id)
+    g_value_take_boxed(value, make_stats(self));
+  else
+    gst_cuda_convolve_property_get(&self->settings, id, value);
+  GST_OBJECT_UNLOCK(self);
+}
+
+/* Finds settings that no caps could make work: a refused value, or a filter without taps. */
+static gboolean
+check_settings(GstCudaConvolve *self, const GstCudaConvolveSettings *settings, GError **error)
+{
+  CnvKernel kernel;
+  GHashTableIter iter;
+  gpointer message = NULL;
+
+  GST_OBJECT_LOCK(self);
+  g_hash_table_iter_init(&iter, self->refused);
+  if (g_hash_table_iter_next(&iter, NULL, &message))
+    g_set_error_literal(error, CNV_ERROR, CNV_ERROR_SETTINGS, message);
+  GST_OBJECT_UNLOCK(self);
+  if (message || !cnv_filter_generate(&settings->filter, (const int[]){1, 1}, &kernel, error))
+    return FALSE;
+  cnv_kernel_clear(&kernel);
+  return TRUE;
+}
+
+static void
+reset(GstCudaConvolve *self)
+{
+  gst_cuda_convolve_forget_plan(self);
+  GST_OBJECT_LOCK(self);
+  self->frames = self->dropped = 0;
+  self->stats = (CnvSessionStats){0};
+  g_clear_pointer(&self->device_name, g_free);
+  GST_OBJECT_UNLOCK(self);
+}
+
+static gboolean
+start(GstBaseTransform *trans)
+{
+  GstCudaConvolve *self = GST_CUDA_CONVOLVE(trans);
+  GstCudaConvolveSettings settings;
+  GError *error = NULL;
+  gboolean ok;
+
+  reset(self);
+  GST_OBJECT_LOCK(self);
+  gst_cuda_convolve_settings_copy(&settings, &self->settings);
+  GST_OBJECT_UNLOCK(self);
+  ok = check_settings(self, &settings, &error) && gst_cuda_convolve_open(self, &settings, &error);
+  gst_cuda_convolve_settings_clear(&settings);
+  if (!ok)
+    gst_cuda_convolve_post(self, GST_MESSAGE_ERROR, error, "starting");
+  g_clear_error(&error);
+  return ok;
+}
+
+/* The statistics stay until the next start. */
+static gboolean
+stop(GstBaseTransform *trans)
+{
+  gst_cuda_convolve_close(GST_CUDA_CONVOLVE(trans));
+  return TRUE;
+}
+
+static void
+set_context(GstElement *element, GstContext *context)
+{
+  GstCudaConvolve *self = GST_CUDA_CONVOLVE(element);
+  GstObject *found = NULL;
+  int device;
+
+  GST_OBJECT_LOCK(self);
+  device = self->settings.device;
+  GST_OBJECT_UNLOCK(self);
+  gst_cuda_convolve_device_set_context(element, context, device, &found);
+  GST_OBJECT_LOCK(self);
+  if (!self->context)
+    self->context = g_steal_pointer(&found);
+  GST_OBJECT_UNLOCK(self);
+  gst_clear_object(&found);
+  GST_ELEMENT_CLASS(gst_cuda_convolve_parent_class)->set_context(element, context);
+}
+
+static gboolean
+query(GstBaseTransform *trans, GstPadDirection direction, GstQuery *q)
+{
+  GstCudaConvolve *self = GST_CUDA_CONVOLVE(trans);
+  GstObject *context = NULL;
+  gboolean answered = FALSE;
+
+  if (GST_QUERY_TYPE(q) == GST_QUERY_CONTEXT) {
+    GST_OBJECT_LOCK(self);
+    if (self->context)
+      context = gst_object_ref(self->context);
+    GST_OBJECT_UNLOCK(self);
+    answered = gst_cuda_convolve_device_query(GST_ELEMENT(self), q, context);
+    gst_clear_object(&context);
+  }
+  return answered || GST_BASE_TRANSFORM_CLASS(gst_cuda_convolve_parent_class)->query(trans, direction, q);
+}
+
+static void
+finalize(GObject *object)
+{
+  GstCudaConvolve *self = GST_CUDA_CONVOLVE(object);
+
+  reset(self);
+  gst_clear_object(&self->context);
+  gst_cuda_convolve_settings_clear(&self->settings);
+  g_hash_table_unref(self->refused);
+  G_OBJECT_CLASS(gst_cuda_convolve_parent_class)->finalize(object);
+}
+
+/* CUDA memory is offered where this process can use a GPU. */
+static void
+add_pads(GstElementClass *klass)
+{
+  const CnvBackend *cuda = cnv_backend_find("cuda");
+  gboolean device = cuda && cuda->probe(-1, NULL) && gst_cuda_convolve_device_init();
+  GstCaps *caps = gst_cuda_convolve_template_caps(device);
+
+  gst_element_class_add_pad_template(klass, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
+  gst_element_class_add_pad_template(klass, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
+  gst_caps_unref(caps);
+}
+
+static void
+gst_cuda_convolve_class_init(GstCudaConvolveClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS(klass);
+  GstElementClass *element_class = GST_ELEMENT_CLASS(klass);
+  GstBaseTransformClass *trans_class = GST_BASE_TRANSFORM_CLASS(klass);
+
+  GST_DEBUG_CATEGORY_INIT(gst_cuda_convolve_debug, "cudaconvolve", 0, "convolution of video");
+  object_class->set_property = set_property;
+  object_class->get_property = get_property;
+  object_class->finalize = finalize;
+  stats_id = gst_cuda_convolve_properties_install(object_class);
+  g_object_class_install_property(
+      object_class, stats_id,
+      g_param_spec_boxed("stats", "Statistics",
+                         "Since the start: frames and dropped ones, engine, device, algorithm and taps of each plane, "
+                         "mean times a frame in microseconds, bytes copied",
+                         GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+
+  element_class->set_context = GST_DEBUG_FUNCPTR(set_context);
+  gst_element_class_set_static_metadata(element_class, "Convolution of video", "Filter/Effect/Video",
+                                        "Blurs or otherwise convolves video with kernels of any size, on an NVIDIA GPU "
+                                        "or on the CPU, without colour conversion",
+                                        "cudaconvolve developers");
+  add_pads(element_class);
+
+  trans_class->start = GST_DEBUG_FUNCPTR(start);
+  trans_class->stop = GST_DEBUG_FUNCPTR(stop);
+  trans_class->query = GST_DEBUG_FUNCPTR(query);
+  gst_cuda_convolve_negotiation_class_init(trans_class);
+  gst_cuda_convolve_frames_class_init(trans_class);
+}
+
+static void
+gst_cuda_convolve_init(GstCudaConvolve *self)
+{
+  gst_cuda_convolve_settings_init(&self->settings);
+  self->refused = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
+  gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(self), TRUE);
+  /* What fills a gap is neutral, and so is its convolution. */
+  gst_base_transform_set_gap_aware(GST_BASE_TRANSFORM(self), TRUE);
+}

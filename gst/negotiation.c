@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Caps, memory kinds and allocation. A convolution keeps everything of the caps but the memory kind: where the pads
+ * differ in that, the engine uploads or downloads.
+ */
+#include <gst/video/gstvideopool.h>
+
+#include "gstcudaconvolve-private.h"
+
+#define DEVICE GST_CUDA_CONVOLVE_FEATURE_DEVICE
+#define SYSTEM GST_CAPS_FEATURE_MEMORY_SYSTEM_MEMORY
+#define GST_RELEASE (GST_VERSION_MAJOR * 100 + GST_VERSION_MINOR)
+
+static GstBaseTransformClass *parent_class;
+
+/* One structure with all formats that GStreamer has in that kind of memory. */
+static GstCaps *
+caps_of_memory(gboolean device)
+{
+  GValue formats = G_VALUE_INIT;
+  GstCaps *caps =
+      gst_caps_new_simple("video/x-raw", "width", GST_TYPE_INT_RANGE, 1, CNV_SIZE_MAX, "height", GST_TYPE_INT_RANGE, 1,
+                          CNV_SIZE_MAX, "framerate", GST_TYPE_FRACTION_RANGE, 0, 1, G_MAXINT, 1, NULL);
+
+  g_value_init(&formats, GST_TYPE_LIST);
+  for (const CnvFormat *format = cnv_formats; format->name; format++) {
+    GValue name = G_VALUE_INIT;
+
+    if (gst_video_format_from_string(format->name) == GST_VIDEO_FORMAT_UNKNOWN)
+      continue;
+    if (device && (format->device_since == 0 || format->device_since > GST_RELEASE))
+      continue;
+    g_value_init(&name, G_TYPE_STRING);
+    g_value_set_static_string(&name, format->name);
+    gst_value_list_append_and_take_value(&formats, &name);
+  }
+  gst_caps_set_value(caps, "format", &formats);
+  g_value_unset(&formats);
+  if (device)
+    gst_caps_set_features_simple(caps, gst_caps_features_new(DEVICE, NULL));
+  return caps;
+}
+
+GstCaps *
+gst_cuda_convolve_template_caps(gboolean with_device)
+{
+  GstCaps *caps = with_device ? caps_of_memory(TRUE) : gst_caps_new_empty();
+
+  gst_caps_append(caps, caps_of_memory(FALSE));
+  return caps;
+}
+
+static gboolean
+takes_device(GstCudaConvolve *self)
+{
+  const char *name;
+  const CnvBackend *backend;
+  gboolean takes;
+
+  GST_OBJECT_LOCK(self);
+  name = gst_cuda_convolve_backend_name(self->settings.backend);
+  backend = name ? cnv_backend_find(name) : cnv_backends[0];
+  takes = self->session ? self->takes_device : backend && backend->takes_device_memory;
+  GST_OBJECT_UNLOCK(self);
+  return takes;
+}
+
+static gboolean
+in_device(const GstCaps *caps, guint i)
+{
+  const GstCapsFeatures *features = gst_caps_get_features(caps, i);
+
+  return features && gst_caps_features_contains(features, DEVICE);
+}
+
+/* Adds the structures of caps that are in a kind of memory, as they would be in another kind. Takes and returns to. */
+static GstCaps *
+merge_as(GstCaps *to, const GstCaps *caps, const char *from_memory, const char *to_memory)
+{
+  GstCapsFeatures *wanted = gst_caps_features_new(from_memory, NULL);
+
+  for (guint i = 0; i < gst_caps_get_size(caps); i++) {
+    GstCapsFeatures *features = gst_caps_get_features(caps, i);
+
+    if (gst_caps_features_is_any(features) || gst_caps_features_is_equal(features, wanted))
+      to = gst_caps_merge_structure_full(to, gst_structure_copy(gst_caps_get_structure(caps, i)),
+                                         gst_caps_features_new(to_memory, NULL));
+  }
+  gst_caps_features_free(wanted);
+  return to;
+}
+
+/* The same memory comes first. */
+static GstCaps *
+transform_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps, GstCaps *filter)
+{
+  GstCaps *result = gst_caps_new_empty();
+
+  if (takes_device(GST_CUDA_CONVOLVE(trans))) {
+    result = merge_as(result, caps, DEVICE, DEVICE);
+    result = merge_as(result, caps, SYSTEM, SYSTEM);
+    result = merge_as(result, caps, DEVICE, SYSTEM);
+    result = merge_as(result, caps, SYSTEM, DEVICE);
+  } else {
+    result = merge_as(result, caps, SYSTEM, SYSTEM);
+  }
+  if (filter) {
+    GstCaps *all = result;
+
+    result = gst_caps_intersect_full(filter, all, GST_CAPS_INTERSECT_FIRST);
+    gst_caps_unref(all);
+  }
+  GST_DEBUG_OBJECT(trans, "%" GST_PTR_FORMAT " becomes %" GST_PTR_FORMAT, caps, result);
+  return result;
+}
+
+/* Only the memory is open, and a peer's order of it does not count: staying in the same one saves a copy. */
+static GstCaps *
+fixate_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps, GstCaps *othercaps)
+{
+  for (guint i = 0; i < gst_caps_get_size(othercaps); i++)
+    if (in_device(othercaps, i) == in_device(caps, 0)) {
+      GstCaps *same = gst_caps_copy_nth(othercaps, i);
+
+      gst_caps_unref(othercaps);
+      return gst_caps_fixate(same);
+    }
+  return gst_caps_fixate(othercaps);
+}
+
+static gboolean
+set_caps(GstBaseTransform *trans, GstCaps *incaps, GstCaps *outcaps)
+{
+  GstCudaConvolve *self = GST_CUDA_CONVOLVE(trans);
+  GstVideoInfo in, out;
+
+  if (!gst_video_info_from_caps(&in, incaps) || !gst_video_info_from_caps(&out, outcaps)) {
+    GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("Caps that are no video: correct the caps filter upstream"),
+                      ("%" GST_PTR_FORMAT " to %" GST_PTR_FORMAT, incaps, outcaps));
+    return FALSE;
+  }
+  self->same_memory = in_device(incaps, 0) == in_device(outcaps, 0);
+  self->out_in_device = in_device(outcaps, 0);
+  return gst_cuda_convolve_set_format(self, &in, &out);
+}
+
+static gboolean
+get_unit_size(GstBaseTransform *trans, GstCaps *caps, gsize *size)
+{
+  GstVideoInfo info;
+
+  if (!gst_video_info_from_caps(&info, caps))
+    return FALSE;
+  *size = GST_VIDEO_INFO_SIZE(&info);
+  return TRUE;
+}
+
+/* The pool's real size is that of its CUDA memory, which it knows only once configured. */
+static gboolean
+configure(GstBufferPool *pool, GstCaps *caps, guint *size, guint min, guint max, gboolean video_meta)
+{
+  GstStructure *config = gst_buffer_pool_get_config(pool);
+
+  gst_buffer_pool_config_set_params(config, caps, *size, min, max);
+  if (video_meta && gst_buffer_pool_has_option(pool, GST_BUFFER_POOL_OPTION_VIDEO_META))
+    gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+  if (!gst_buffer_pool_set_config(pool, config)) {
+    config = gst_buffer_pool_get_config(pool);
+    if (!gst_buffer_pool_config_validate_params(config, caps, *size, min, max)) {
+      gst_structure_free(config);
+      return FALSE;
+    }
+    /* The pool's own idea of the configuration will do. */
+    if (!gst_buffer_pool_set_config(pool, config))
+      return FALSE;
+  }
+  config = gst_buffer_pool_get_config(pool);
+  gst_buffer_pool_config_get_params(config, NULL, size, NULL, NULL);
+  gst_structure_free(config);
+  return TRUE;
+}
+
+static GstBufferPool *
+new_pool(GstCudaConvolve *self, gboolean device)
+{
+  return device ? gst_cuda_convolve_device_pool_new(self->context) : gst_video_buffer_pool_new();
+}
+
+/* What an allocation query says about a pool. */
+typedef struct {
+  GstBufferPool *pool;
+  guint size, min, max;
+} PoolChoice;
+
+/* Takes downstream's pool where it is one for our memory, else makes one. FALSE where there is no memory for it. */
+static gboolean
+choose_pool(GstCudaConvolve *self, GstCaps *caps, PoolChoice *choice)
+{
+  choice->size = MAX(choice->size, GST_VIDEO_INFO_SIZE(&self->out_info));
+  if (choice->pool && self->out_in_device && !gst_cuda_convolve_device_pool_fits(choice->pool, self->context))
+    gst_clear_object(&choice->pool);
+  if (choice->pool && !configure(choice->pool, caps, &choice->size, choice->min, choice->max, self->out_takes_meta))
+    gst_clear_object(&choice->pool);
+  if (choice->pool)
+    return TRUE;
+  choice->max = 0; /* the limit was the other pool's */
+  choice->pool = new_pool(self, self->out_in_device);
+  return configure(choice->pool, caps, &choice->size, choice->min, choice->max, self->out_takes_meta);
+}
+
+static gboolean
+decide_allocation(GstBaseTransform *trans, GstQuery *query)
+{
+  GstCudaConvolve *self = GST_CUDA_CONVOLVE(trans);
+  gboolean offered = gst_query_get_n_allocation_pools(query) > 0, ok;
+  PoolChoice choice = {NULL};
+  GstCaps *caps;
+
+  gst_query_parse_allocation(query, &caps, NULL);
+  self->out_takes_meta = gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, NULL);
+  if (offered)
+    gst_query_parse_nth_allocation_pool(query, 0, &choice.pool, &choice.size, &choice.min, &choice.max);
+  ok = choose_pool(self, caps, &choice);
+  if (!ok)
+    GST_ELEMENT_ERROR(self, RESOURCE, NO_SPACE_LEFT, ("No buffers of %u bytes could be allocated", choice.size),
+                      ("%" GST_PTR_FORMAT, caps));
+  else if (offered)
+    gst_query_set_nth_allocation_pool(query, 0, choice.pool, choice.size, choice.min, choice.max);
+  else
+    gst_query_add_allocation_pool(query, choice.pool, choice.size, choice.min, choice.max);
+  gst_object_unref(choice.pool);
+  return ok && parent_class->decide_allocation(trans, query);
+}
+
+/* Adds a CUDA pool to a query from upstream; in system memory every pool is as good as another. */
+static gboolean
+propose_pool(GstCudaConvolve *self, GstQuery *query, GstCaps *caps)
+{
+  GstBufferPool *pool;
+  GstVideoInfo info;
+  gboolean ok;
+  guint size;
+
+  if (!gst_video_info_from_caps(&info, caps))
+    return FALSE;
+  pool = new_pool(self, TRUE);
+  size = GST_VIDEO_INFO_SIZE(&info);
+  ok = configure(pool, caps, &size, 0, 0, TRUE);
+  if (ok)
+    gst_query_add_allocation_pool(query, pool, size, 0, 0);
+  gst_object_unref(pool);
+  return ok;
+}
+
+static gboolean
+propose_allocation(GstBaseTransform *trans, GstQuery *decide_query, GstQuery *query)
+{
+  GstCudaConvolve *self = GST_CUDA_CONVOLVE(trans);
+  gboolean need_pool;
+  GstCaps *caps;
+
+  /* Without decide_query the base class would ask downstream for buffers, of its kind of memory. */
+  if (decide_query && !parent_class->propose_allocation(trans, decide_query, query))
+    return FALSE;
+  gst_query_parse_allocation(query, &caps, &need_pool);
+  if (!caps)
+    return FALSE;
+  if (need_pool && self->context && in_device(caps, 0) && !propose_pool(self, query, caps))
+    return FALSE;
+  gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, NULL);
+  return TRUE;
+}
+
+/* Which metas of downstream upstream may use: all that pass through here. An overlay would then be drawn on top of the
+ * filtered picture; drawn upstream it is part of what is filtered, as the pipeline's order says. */
+static gboolean
+filter_meta(GstBaseTransform *trans, GstQuery *query, GType api, const GstStructure *params)
+{
+  return api != GST_VIDEO_OVERLAY_COMPOSITION_META_API_TYPE;
+}
+
+/* Each filtered frame shows what the input shows, in its place: what is said of one is true of the other. */
+static gboolean
+transform_meta(GstBaseTransform *trans, GstBuffer *outbuf, GstMeta *meta, GstBuffer *inbuf)
+{
+  return meta->info->api != GST_VIDEO_META_API_TYPE;
+}
+
+void
+gst_cuda_convolve_negotiation_class_init(GstBaseTransformClass *klass)
+{
+  parent_class = g_type_class_peek_parent(klass);
+  klass->transform_caps = GST_DEBUG_FUNCPTR(transform_caps);
+  klass->fixate_caps = GST_DEBUG_FUNCPTR(fixate_caps);
+  klass->set_caps = GST_DEBUG_FUNCPTR(set_caps);
+  klass->get_unit_size = GST_DEBUG_FUNCPTR(get_unit_size);
+  klass->decide_allocation = GST_DEBUG_FUNCPTR(decide_allocation);
+  klass->propose_allocation = GST_DEBUG_FUNCPTR(propose_allocation);
+  klass->filter_meta = GST_DEBUG_FUNCPTR(filter_meta);
+  klass->transform_meta = GST_DEBUG_FUNCPTR(transform_meta);
+}

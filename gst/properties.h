@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The settable properties: a table of them, and the plain value that they set. A property of a number, boolean or enum
+ * is one row of the table in properties.c.
+ */
+#pragma once
+
+#include <convolve/backend.h>
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+/* What the user asked for. Copied and cleared by the functions below, since the filter holds references. */
+typedef struct {
+  CnvFilter filter;
+  int backend;   /* of the enum; see gst_cuda_convolve_backend_name */
+  int device;    /* CUDA ordinal, -1 the first or the one that the pipeline shares */
+  int algorithm; /* CnvAlgorithm */
+  guint n_threads;
+  gboolean disable_passthrough;
+} GstCudaConvolveSettings;
+
+void gst_cuda_convolve_settings_init(GstCudaConvolveSettings *settings);
+void gst_cuda_convolve_settings_copy(GstCudaConvolveSettings *to, const GstCudaConvolveSettings *from);
+void gst_cuda_convolve_settings_clear(GstCudaConvolveSettings *settings);
+
+/* Installs them all, with the defaults of gst_cuda_convolve_settings_init. Returns the first free property id. */
+guint gst_cuda_convolve_properties_install(GObjectClass *klass);
+
+/* id: one of those installed. Returns FALSE with the reason, and the settings as they were, where the value cannot
+ * be. Only kernels have more to check than their GParamSpec does. Takes no lock. */
+gboolean gst_cuda_convolve_property_set(GstCudaConvolveSettings *settings, guint id, const GValue *value,
+                                        GError **error);
+void gst_cuda_convolve_property_get(const GstCudaConvolveSettings *settings, guint id, GValue *value);
+
+/* Name of the engine that a value of the backend property stands for, NULL for auto. */
+const char *gst_cuda_convolve_backend_name(int value);
+
+G_END_DECLS

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Kernels as property values: a GstValueArray of numbers is a row, one of rows is a 2D kernel.
+ */
+#pragma once
+
+#include <convolve/filter.h>
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+/* Reads an array into *taps (NULL for an empty one: no taps). what: the property's name, for messages. rows: whether
+ * a 2D array is allowed. Returns FALSE, with *taps as it was and a message that names the place, the limit and the
+ * remedy (CNV_ERROR_SETTINGS), where the array is not a kernel. */
+gboolean gst_cuda_convolve_taps_from_value(const GValue *array, const char *what, gboolean rows, CnvTaps **taps,
+                                           GError **error);
+
+/* Fills an array that is initialised and empty. taps: NULL leaves it empty. */
+void gst_cuda_convolve_taps_to_value(const CnvTaps *taps, GValue *array);
+
+G_END_DECLS

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A case: a filter on a frame, run on every variant of the engine (backend, algorithm, memory) that is here and can do
+ * it, and held against the oracle. The sets of cases are in kernels.c.
+ */
+#pragma once
+
+#include "device.h"
+
+/* A row of the table of test filters. Taps of custom ones are random, from the case's seed. */
+typedef struct {
+  const char *name;
+  CnvFilterType type;
+  enum { TAPS_NONE, TAPS_POSITIVE, TAPS_SIGNED, TAPS_ZERO_SUM, TAPS_FIXED } taps;
+  int width, height;      /* custom: of the kernel */
+  gboolean axes;          /* custom: as kernel-x and kernel-y, of width and height taps; 0: none */
+  int radius_x, radius_y; /* generated: -1 takes the case's radius */
+  double sigma, scale, bias;
+  gboolean raw;        /* not normalised */
+  gboolean exact;      /* float32 holds every step, so that ties must go to even */
+  const double *fixed; /* TAPS_FIXED */
+} TestFilter;
+
+extern const TestFilter test_filters[]; /* ends with a NULL name */
+
+const TestFilter *test_filter_find(const char *name);
+
+typedef struct {
+  const TestFilter *filter;
+  int radius; /* of generated filters */
+  const char *format;
+  int width, height;
+  CnvBorder border;
+  TestPattern pattern;
+  TestLayout in, out;
+  guint32 color; /* of the constant border */
+  gboolean full_range;
+} TestCase;
+
+/* What a run covers. CNV_SEED in the environment sets the seed, CNV_CASE the number of the only case to run. */
+typedef struct {
+  guint32 seed;
+  guint only; /* 0: all */
+  enum { TEST_QUICK, TEST_NORMAL, TEST_FULL } extent;
+} TestOptions;
+
+extern TestOptions test_options;
+
+/* Makes the filter of a row; clear it with cnv_filter_clear. */
+void test_filter_make(const TestFilter *row, int radius, guint32 seed, CnvFilter *filter);
+void test_image_make(const TestCase *c, CnvImage *image);
+
+/* A way to run a case. Variants of one backend share its session. */
+typedef struct {
+  const CnvBackend *backend;
+  CnvSession *session;
+  CnvAlgorithm algorithm;
+  CnvMemory memory;
+  guint runs, refusals;
+  guint64 samples, inexact; /* noise under positive taps, since the last test_cases_finish */
+} TestVariant;
+
+extern GArray *test_variants; /* of TestVariant */
+
+/* Opens a session on each backend that is here and prints it; closes them and prints what ran. */
+void test_variants_open(void);
+void test_variants_close(void);
+
+/* A pair of frames as a session takes them, in host memory or as twins on the device. in and out outlive it. */
+typedef struct {
+  const TestFrame *in;
+  TestFrame *out;
+  CnvMemory memory;
+  CnvFrame from, to;
+  TestDeviceFrame device_in, device_out;
+} TestRun;
+
+void test_run_init(TestRun *run, CnvMemory memory, const TestFrame *in, TestFrame *out);
+
+/* After cnv_session_wait: brings the output to out. */
+void test_run_finish(TestRun *run);
+
+/* Products (taps times samples) that the plan's algorithms take for a frame. */
+double test_plan_products(const CnvPlan *plan);
+
+/* Runs a case on every variant. Those that would take too long are left to faster algorithms (max_products). */
+void test_case_run(const TestCase *c);
+
+/* Holds one output frame of a plan against the oracle. what: words for a failure's report. */
+void test_output_check(const CnvPlan *plan, const TestFrame *in, const TestFrame *out, const char *what);
+
+/* Reports a failure that is none of a sample. */
+void test_fail(const char *format, ...) G_GNUC_PRINTF(1, 2);
+
+/* The test case of plans that change and sessions side by side (sessions.c). */
+struct TCase *test_sessions_tcase(void);
+
+/* Ends a set of cases: checks the exactness over all of them, and returns the number of failures, each of which was
+ * printed with all it takes to run it again. */
+guint test_cases_finish(const char *set);

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What tests do on the GPU by themselves: frames in its memory, each a twin of a test frame, guards and all (only where
+ * a backend takes device memory); and the time between two moments on a session's stream, for the benchmark.
+ */
+#pragma once
+
+#include "frames.h"
+
+typedef struct {
+  void *block[CNV_MAX_PLANES]; /* CUdeviceptr; each plane its own allocation, so that memcheck sees its ends */
+} TestDeviceFrame;
+
+/* Allocates the twin and copies all bytes of the host's blocks there. */
+void test_device_frame_init(TestDeviceFrame *device, const TestFrame *host);
+void test_device_frame_clear(TestDeviceFrame *device);
+
+/* Copies all bytes back over the host's blocks. */
+void test_device_frame_read(const TestDeviceFrame *device, const TestFrame *host);
+
+void test_device_frame_view(const TestDeviceFrame *device, const TestFrame *host, CnvFrame *view);
+
+/* Times what is submitted in between: on a GPU by events on the session's stream, else by the clock. One at a time.
+ * Returns microseconds, when all is done. */
+void test_timer_start(CnvSession *session);
+double test_timer_stop(CnvSession *session);
+
+/* Copies a frame as the benchmark's measure: on a GPU by the copy kernel, in order with the session's work. */
+gboolean test_copy(CnvSession *session, const CnvPlan *plan, const CnvFrame *from, const CnvFrame *to, GError **error);
+
+/* Free memory of device 0; any thread. */
+gsize test_device_free_bytes(void);

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Every backend and algorithm that is here against the oracle: sets of cases over formats, borders, radii, sizes,
+ * filters, inputs and addresses; then plans that change, and sessions side by side. With --bench the same binary times
+ * the same algorithms (bench.c). The sets run in this process: a CUDA context does not survive a fork.
+ */
+#include "config.h"
+
+#include <gst/check/gstcheck.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+#include "cases.h"
+
+#define N_BORDERS (CNV_BORDER_RENORMALIZE + 1)
+
+static const char *const common_formats[] = {"GRAY8", "NV12", "RGBA", "P010_10LE", "RGB", "GRAY16_LE"};
+
+typedef struct {
+  int width, height;
+} Size;
+
+static const TestLayout plain = {0, 0, 0};
+
+/* An odd corner of the address space that differs from case to case. */
+static TestLayout
+some_layout(int guard)
+{
+  static guint count;
+  static const int pads[] = {0, 1, 5, 16, 27}, offsets[] = {0, 3, 16, 1, 8, 2};
+  guint i = count++;
+
+  return (TestLayout){guard, offsets[i % G_N_ELEMENTS(offsets)], pads[i % G_N_ELEMENTS(pads)]};
+}
+
+static TestCase
+base_case(const char *filter, const char *format, Size size)
+{
+  return (TestCase){.filter = test_filter_find(filter),
+                    .radius = 3,
+                    .format = format,
+                    .width = size.width,
+                    .height = size.height,
+                    .border = CNV_BORDER_REFLECT_101,
+                    .pattern = TEST_NOISE,
+                    .in = some_layout(0),
+                    .out = some_layout(64)};
+}
+
+static void
+finish(const char *set)
+{
+  guint failures = test_cases_finish(set);
+
+  ck_assert_msg(failures == 0, "set %s: %u mismatches, see above", set, failures);
+}
+
+START_TEST(test_borders_by_radius)
+{
+  static const int radii[] = {0, 1, 2, 3, 8, 15, 16, 17, 64};
+  static const Size sizes[] = {{1, 1}, {1, 19}, {23, 1}, {5, 3}, {33, 17}};
+
+  for (guint f = 0; f < G_N_ELEMENTS(common_formats); f++)
+    for (guint s = 0; s < G_N_ELEMENTS(sizes); s++)
+      for (guint r = 0; r < G_N_ELEMENTS(radii); r++)
+        for (int border = 0; border < N_BORDERS; border++) {
+          TestCase c = base_case("gaussian", common_formats[f], sizes[s]);
+
+          c.radius = radii[r];
+          c.border = border;
+          test_case_run(&c);
+        }
+  finish("borders by radius");
+}
+END_TEST
+
+START_TEST(test_formats)
+{
+  static const char *const filters[] = {"gaussian", "box", "identity", "half", "gaussian-contrast", "dense-3x3"};
+  static const Size sizes[] = {{37, 23}, {1, 1}, {64, 48}};
+
+  for (const CnvFormat *format = cnv_formats; format->name; format++)
+    for (guint f = 0; f < G_N_ELEMENTS(filters); f++)
+      for (guint s = 0; s < G_N_ELEMENTS(sizes); s++) {
+        TestCase c = base_case(filters[f], format->name, sizes[s]);
+
+        c.border = (f + s) % N_BORDERS;
+        c.color = 0xff3060c0;
+        test_case_run(&c);
+      }
+  finish("formats");
+}
+END_TEST
+
+START_TEST(test_all_filters)
+{
+  static const char *const formats[] = {"GRAY8", "NV12", "RGBA", "P010_10LE"};
+
+  for (const TestFilter *row = test_filters; row->name; row++)
+    for (guint f = 0; f < G_N_ELEMENTS(formats); f++)
+      for (int border = 0; border < N_BORDERS; border++) {
+        TestCase c = base_case(row->name, formats[f], (Size){41, 27});
+
+        c.border = border;
+        test_case_run(&c);
+      }
+  finish("filters");
+}
+END_TEST
+
+START_TEST(test_sizes)
+{
+  static const Size sizes[] = {{127, 65}, {640, 360}, {2051, 3}, {3, 1030}, {256, 64}};
+  static const char *const filters[] = {"gaussian", "dense-5x5"};
+
+  for (guint f = 0; f < G_N_ELEMENTS(common_formats); f++)
+    for (guint s = 0; s < G_N_ELEMENTS(sizes); s++)
+      for (guint k = 0; k < G_N_ELEMENTS(filters); k++)
+        for (int border = s == 1 ? N_BORDERS - 1 : 0; border < N_BORDERS; border++) {
+          TestCase c = base_case(filters[k], common_formats[f], sizes[s]);
+
+          c.border = border;
+          c.in = s == 4 ? plain : c.in; /* rows without a gap, at an aligned address */
+          test_case_run(&c);
+        }
+  finish("sizes");
+}
+END_TEST
+
+START_TEST(test_patterns)
+{
+  static const char *const formats[] = {"GRAY8", "NV12", "BGRA", "P010_10LE", "I420_10LE", "GRAY16_LE"};
+  static const char *const filters[] = {"gaussian",  "box",          "row-binomial",
+                                        "dense-5x5", "dense-signed", "dense-derivative"};
+
+  for (guint f = 0; f < G_N_ELEMENTS(formats); f++)
+    for (guint k = 0; k < G_N_ELEMENTS(filters); k++)
+      for (int pattern = 0; pattern < TEST_N_PATTERNS; pattern++)
+        for (int border = 0; border < N_BORDERS; border++) {
+          TestCase c = base_case(filters[k], formats[f], (Size){29, 31});
+
+          c.radius = 1 + 7 * (border % 2);
+          c.pattern = pattern;
+          c.border = border;
+          test_case_run(&c);
+        }
+  finish("patterns");
+}
+END_TEST
+
+START_TEST(test_addresses)
+{
+  static const char *const formats[] = {"GRAY8", "NV12", "RGB", "RGBA", "P010_10LE"};
+  static const int pads[] = {0, 1, 2, 3, 13, 64};
+
+  for (guint f = 0; f < G_N_ELEMENTS(formats); f++)
+    for (int offset = 0; offset < 17; offset++)
+      for (guint p = 0; p < G_N_ELEMENTS(pads); p++) {
+        TestCase c = base_case("gaussian", formats[f], (Size){150, 9});
+
+        c.in = (TestLayout){0, offset, pads[p]};
+        c.out = (TestLayout){64, 16 - offset, pads[(p + offset) % G_N_ELEMENTS(pads)]};
+        test_case_run(&c);
+      }
+  finish("addresses");
+}
+END_TEST
+
+START_TEST(test_long_taps)
+{
+  static const Size sizes[] = {{9, 5}, {300, 2}, {127, 65}};
+  static const int radii[] = {100, 200, 512};
+  static const char *const formats[] = {"GRAY8", "NV12", "GRAY16_LE"};
+
+  for (guint f = 0; f < G_N_ELEMENTS(formats); f++)
+    for (guint s = 0; s < G_N_ELEMENTS(sizes); s++)
+      for (guint r = 0; r < G_N_ELEMENTS(radii); r++)
+        for (int border = 0; border < N_BORDERS; border++) {
+          TestCase c = base_case(r % 2 ? "box" : "gaussian", formats[f], sizes[s]);
+
+          c.radius = radii[r];
+          c.border = border;
+          test_case_run(&c);
+        }
+  finish("long taps");
+}
+END_TEST
+
+START_TEST(test_border_colors)
+{
+  static const guint32 colors[] = {0xffffffff, 0xffff0000, 0xff00ff00, 0xff0000ff, 0x00123456};
+  static const char *const formats[] = {"GRAY8", "NV21", "I420_10LE", "BGRA", "AYUV", "GBR", "P016_LE"};
+
+  for (guint f = 0; f < G_N_ELEMENTS(formats); f++)
+    for (guint i = 0; i < G_N_ELEMENTS(colors); i++)
+      for (int full_range = 0; full_range < 2; full_range++) {
+        TestCase c = base_case("box", formats[f], (Size){11, 7});
+
+        c.border = CNV_BORDER_CONSTANT;
+        c.color = colors[i];
+        c.full_range = full_range;
+        test_case_run(&c);
+      }
+  finish("border colours");
+}
+END_TEST
+
+static Suite *
+kernels_suite(void)
+{
+  Suite *suite = suite_create("kernels");
+  TCase *cases = tcase_create("cases");
+
+  tcase_add_test(cases, test_borders_by_radius);
+  tcase_add_test(cases, test_formats);
+  tcase_add_test(cases, test_all_filters);
+  tcase_add_test(cases, test_sizes);
+  tcase_add_test(cases, test_patterns);
+  tcase_add_test(cases, test_addresses);
+  tcase_add_test(cases, test_long_taps);
+  tcase_add_test(cases, test_border_colors);
+  suite_add_tcase(suite, cases);
+  suite_add_tcase(suite, test_sessions_tcase());
+  return suite;
+}
+
+static int
+run_tests(void)
+{
+  SRunner *runner = srunner_create(kernels_suite());
+  int failed;
+
+  srunner_set_fork_status(runner, CK_NOFORK);
+  test_variants_open();
+  printf("CNV_SEED=%u\n", test_options.seed);
+  srunner_run_all(runner, CK_NORMAL);
+  failed = srunner_ntests_failed(runner);
+  srunner_free(runner);
+  test_variants_close();
+  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+static guint32
+environment_number(const char *name, guint32 otherwise)
+{
+  const char *text = g_getenv(name);
+
+  return text ? (guint32)g_ascii_strtoull(text, NULL, 0) : otherwise;
+}
+
+int
+main(int argc, char **argv)
+{
+  gboolean quick = FALSE, full = FALSE, bench = FALSE;
+  char *output = NULL;
+  const GOptionEntry entries[] = {
+      {"quick", 0, 0, G_OPTION_ARG_NONE, &quick, "Few and small cases, for compute-sanitizer", NULL},
+      {"full", 0, 0, G_OPTION_ARG_NONE, &full, "Slow algorithms on large cases, too", NULL},
+      {"bench", 0, 0, G_OPTION_ARG_NONE, &bench, "Measure instead of testing", NULL},
+      {"output", 0, 0, G_OPTION_ARG_FILENAME, &output, "Where --bench writes its table as CSV", "FILE"},
+      {NULL},
+  };
+  GOptionContext *context = g_option_context_new(NULL);
+  GError *error = NULL;
+
+  g_option_context_add_main_entries(context, entries, NULL);
+  if (!g_option_context_parse(context, &argc, &argv, &error)) {
+    fprintf(stderr, "%s\n", error->message);
+    return EXIT_FAILURE;
+  }
+  g_option_context_free(context);
+  test_options.seed = environment_number("CNV_SEED", 20240607);
+  test_options.only = environment_number("CNV_CASE", 0);
+  test_options.extent = quick ? TEST_QUICK : full ? TEST_FULL : TEST_NORMAL;
+  return bench ? test_bench(output) : run_tests();
+}

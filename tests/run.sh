@@ -1,0 +1,153 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# Installs what is needed, builds and runs all tests; the last line counts them. Asks nothing, needs no GPU and no nvcc.
+#
+# Usage: tests/run.sh [--no-sanitizers] [--suite NAME]... [-DOPTION=VALUE]...
+#   --no-sanitizers   leave out the second build, with AddressSanitizer and UndefinedBehaviorSanitizer
+#   --suite NAME      only that suite: unit kernels element gpu
+#   -DOPTION=VALUE    for meson, like -Dcuda=disabled or -Dcuda-arch=sm_90
+# BUILD_DIR=DIR: build in DIR and DIR-asan instead of build and build-asan. CI=true: warnings are errors.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
+
+passed=0 failed=0 skipped=0 finished=false
+sanitizers=true suites=() options=()
+
+usage()
+{
+  sed -n '/^# Usage/,/^# BUILD_DIR/s/^# //p' "${BASH_SOURCE[0]}"
+  exit 2
+}
+
+parse_options()
+{
+  while (($#)); do
+    case $1 in
+    --no-sanitizers) sanitizers=false ;;
+    --suite)
+      suites+=("${2:?--suite needs a name}")
+      shift
+      ;;
+    -D*) options+=("$1") ;;
+    *) usage ;;
+    esac
+    shift
+  done
+  ((${#suites[@]})) || suites=(unit kernels element gpu)
+  [[ ${CI:-} != true ]] || options+=(-Dwerror=true)
+}
+
+# The last line, however this script ends; a build that broke counts as a failure.
+finish()
+{
+  $finished || failed=$((failed + 1))
+  echo "$passed passed, $failed failed, $skipped skipped"
+  ((failed == 0 && passed > 0)) || exit 1
+}
+
+# check NAME COMMAND...: a test that is not one of Meson's.
+check()
+{
+  local name=$1
+  shift
+  if "$@"; then
+    echo "ok: $name"
+    passed=$((passed + 1))
+  else
+    echo "FAILED: $name"
+    failed=$((failed + 1))
+  fi
+}
+
+# run_suites DIR TIMEOUT_MULTIPLIER SUITE...
+run_suites()
+{
+  local dir=$1 multiplier=$2 p f s
+  shift 2
+  say "running in $dir: $*"
+  rm -f "$dir/meson-logs/testlog.json"
+  # The exit status says no more than the log, in which it can be told which.
+  meson test -C "$dir" --no-rebuild --print-errorlogs --timeout-multiplier "$multiplier" "${@/#/--suite=}" || true
+  read -r p f s <<<"$(python3 "$root/tests/tally.py" "$dir/meson-logs/testlog.json")"
+  passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+  ((p + f + s > 0)) || die "there is no test in: $*"
+}
+
+# Releases of clang-format disagree with each other, so one is held to: that of Debian 12, which newer systems have
+# beside their own or not at all.
+find_formatter()
+{
+  command -v clang-format-14 || { clang-format --version | grep -q ' 14\.' && command -v clang-format; }
+}
+
+check_format()
+{
+  local formatter
+  if ! find_formatter >/dev/null 2>&1 && apt-cache show clang-format-14 >/dev/null 2>&1; then
+    (apt_get install -y --no-install-recommends clang-format-14) || true
+  fi
+  if formatter=$(find_formatter 2>/dev/null); then
+    check "C and CUDA sources are formatted as .clang-format says" formatted "$formatter"
+  else
+    echo "skipped: format: needs clang-format 14, which this system does not have"
+    skipped=$((skipped + 1))
+  fi
+}
+
+formatted()
+{
+  find "$root"/{cuda,gst,include,pipelines,tests} -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' |
+    xargs "$1" --dry-run -Werror
+}
+
+scripts_parse()
+{
+  local script bad=0
+  for script in "$root"/{tests,pipelines}/*.sh "$root/.ci/run"; do
+    bash -n "$script" || bad=1
+  done
+  return $bad
+}
+
+# GStreamer scans plugins in a process of another program, which cannot load a library built with AddressSanitizer. So
+# the tests scan in their own, and to keep it to our plugin, all others are put into their registry before.
+scan_other_plugins()
+{
+  GST_REGISTRY_1_0=$1/tests/registry.bin gst-inspect-1.0 >/dev/null
+}
+
+# Stacks are unwound slowly and whole, since lsan.supp names functions in the midst of them.
+run_sanitized()
+{
+  local dir=$build-asan
+  say "building in $dir with AddressSanitizer and UndefinedBehaviorSanitizer"
+  configure "$dir" "${options[@]}" -Dcuda=disabled -Db_sanitize=address,undefined -Db_lundef=false
+  ninja -C "$dir"
+  scan_other_plugins "$dir"
+  export ASAN_OPTIONS=halt_on_error=1:detect_leaks=1:strict_string_checks=1:fast_unwind_on_malloc=0
+  export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+  export LSAN_OPTIONS=suppressions=$root/tests/lsan.supp:print_suppressions=0
+  export GST_REGISTRY_FORK=no G_SLICE=always-malloc
+  run_suites "$dir" 5 "$@"
+}
+
+parse_options "$@"
+exec 2>&1 </dev/null
+trap finish EXIT
+
+need_cuda
+need command python3 python3
+install_needs
+
+say "building in $build"
+configure "$build" "${options[@]}"
+ninja -C "$build"
+run_suites "$build" 1 "${suites[@]}"
+if $sanitizers; then
+  sanitized=$(printf '%s\n' "${suites[@]}" | grep -v '^gpu$' || true)
+  [[ -z $sanitized ]] || run_sanitized $sanitized
+fi
+check_format
+check "the scripts are right bash" scripts_parse
+finished=true

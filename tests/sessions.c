@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What must hold between frames: plans that change at every frame while earlier frames are still under way, sessions
+ * with different taps beside each other, sessions in threads, numbers of threads, and frames that the front door
+ * refuses.
+ */
+#include <gst/check/gstcheck.h>
+
+#include <string.h>
+
+#include "cases.h"
+
+#define FRAMES 12
+#define THREADS 4
+#define THREAD_FRAMES 40
+
+static const CnvSessionOptions any_device = {.device = -1};
+
+static const TestLayout in_layout = {0, 5, 3}, out_layout = {64, 2, 7};
+
+/* Filters unlike each other; every algorithm can do all of them. */
+static const struct {
+  const char *filter;
+  int radius;
+} mix[] = {{"gaussian", 8}, {"identity", 0}, {"axes-5x4", 0}, {"box", 20}, {"axes-0x33", 0}};
+
+static CnvPlan *
+mixed_plan(guint which, const TestVariant *v, const char *format, int width, int height)
+{
+  TestCase c = {.format = format, .width = width, .height = height};
+  CnvFilter filter;
+  CnvImage image;
+  CnvPlan *plan;
+  GError *error = NULL;
+
+  which %= G_N_ELEMENTS(mix);
+  test_filter_make(test_filter_find(mix[which].filter), mix[which].radius, test_options.seed, &filter);
+  filter.border = which;
+  test_image_make(&c, &image);
+  plan = cnv_plan_new(&filter, &image, v->algorithm, v->backend, &error);
+  if (!plan && !g_error_matches(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED))
+    test_fail("%s: no plan: %s", v->backend->name, error->message);
+  g_clear_error(&error);
+  cnv_filter_clear(&filter);
+  return plan;
+}
+
+/* A frame for each plan, submitted to the sessions in turn without waiting; then all are waited for and checked. */
+typedef struct {
+  CnvPlan *plan;
+  TestFrame in, out;
+  TestRun run;
+} Slot;
+
+static void
+slot_init(Slot *slot, CnvPlan *plan, const TestVariant *v, guint32 seed)
+{
+  const CnvImage *image = &plan->image;
+
+  slot->plan = plan;
+  test_frame_init(&slot->in, image->format, image->width, image->height, in_layout);
+  test_frame_init(&slot->out, image->format, image->width, image->height, out_layout);
+  test_frame_fill(&slot->in, TEST_NOISE, seed);
+  test_run_init(&slot->run, v->memory, &slot->in, &slot->out);
+}
+
+static void
+slot_finish(Slot *slot, const char *what)
+{
+  test_run_finish(&slot->run);
+  test_output_check(slot->plan, &slot->in, &slot->out, what);
+  test_frame_clear(&slot->in);
+  test_frame_clear(&slot->out);
+  cnv_plan_unref(slot->plan);
+}
+
+/* Returns how many frames the variant could do. */
+static int
+run_mixed(const TestVariant *v, CnvSession *const *sessions, int n_sessions, const char *what)
+{
+  static const char *const formats[] = {"NV12", "RGB", "GRAY16_LE"};
+  Slot slots[FRAMES];
+  GError *error = NULL;
+  int n = 0;
+
+  for (guint i = 0; i < FRAMES; i++) {
+    CnvPlan *plan = mixed_plan(i, v, formats[i / 4], i < 8 ? 90 : 33, i % 4 == 3 ? 20 : 61);
+
+    if (plan)
+      slot_init(&slots[n++], plan, v, test_options.seed + i);
+  }
+  for (int i = 0; i < n && !error; i++)
+    cnv_session_submit(sessions[i % n_sessions], slots[i].plan, &slots[i].run.from, &slots[i].run.to, &error);
+  for (int i = 0; i < n_sessions && !error; i++)
+    cnv_session_wait(sessions[i], &error);
+  if (error)
+    test_fail("%s, %s: %s", v->backend->name, what, error->message);
+  g_clear_error(&error);
+  for (int i = 0; i < n; i++)
+    slot_finish(&slots[i], what);
+  return n;
+}
+
+static CnvSession *
+open_session(const CnvBackend *backend, const CnvSessionOptions *options)
+{
+  GError *error = NULL;
+  CnvSession *session = cnv_session_open(backend, options, &error);
+
+  ck_assert_msg(session != NULL, "%s: %s", backend->name, error ? error->message : "no error was set");
+  return session;
+}
+
+START_TEST(test_plan_changes)
+{
+  for (guint i = 0; i < test_variants->len; i++) {
+    TestVariant *v = &g_array_index(test_variants, TestVariant, i);
+    const guint64 before = v->session->stats.frames;
+    const int ran = run_mixed(v, &v->session, 1, "a new plan at every frame");
+
+    ck_assert_msg(v->session->stats.frames - before == (guint64)ran, "%s %s: %d frames ran, stats.frames grew by %d",
+                  v->backend->name, cnv_algorithm_nicks[v->algorithm].nick, ran,
+                  (int)(v->session->stats.frames - before));
+  }
+  ck_assert_int_eq(test_cases_finish("plan changes"), 0);
+}
+END_TEST
+
+START_TEST(test_sessions_in_turn)
+{
+  for (guint i = 0; i < test_variants->len; i++) {
+    TestVariant *v = &g_array_index(test_variants, TestVariant, i);
+    CnvSession *sessions[3] = {v->session, open_session(v->backend, &any_device),
+                               open_session(v->backend, &any_device)};
+
+    run_mixed(v, sessions, 3, "three sessions in turn");
+    cnv_session_close(sessions[1]);
+    cnv_session_close(sessions[2]);
+  }
+  ck_assert_int_eq(test_cases_finish("sessions in turn"), 0);
+}
+END_TEST
+
+START_TEST(test_cpu_threads)
+{
+  static const int counts[] = {1, 2, 7, 64};
+
+  for (guint i = 0; i < test_variants->len; i++)
+    for (guint t = 0; t < G_N_ELEMENTS(counts); t++) {
+      const CnvSessionOptions options = {.device = -1, .n_threads = counts[t]};
+      const TestVariant *v = &g_array_index(test_variants, TestVariant, i);
+      CnvSession *session;
+
+      if (strcmp(v->backend->name, "cpu") != 0)
+        continue;
+      session = open_session(v->backend, &options);
+      run_mixed(v, &session, 1, "another number of threads");
+      cnv_session_close(session);
+    }
+  ck_assert_int_eq(test_cases_finish("threads of the CPU engine"), 0);
+}
+END_TEST
+
+/* A session of its own in a thread of its own, always the same frame: what comes out must be what came out alone. */
+typedef struct {
+  CnvSession *session;
+  CnvPlan *plan;
+  TestFrame in, out;
+  guint64 alone; /* hash of the output */
+  guint different;
+} Worker;
+
+static gboolean
+worker_frame(Worker *w)
+{
+  CnvFrame from, to;
+
+  test_frame_view(&w->in, &from);
+  test_frame_view(&w->out, &to);
+  return cnv_session_submit(w->session, w->plan, &from, &to, NULL) && cnv_session_wait(w->session, NULL);
+}
+
+static gpointer
+worker_run(gpointer data)
+{
+  Worker *w = data;
+
+  for (int i = 0; i < THREAD_FRAMES; i++)
+    w->different += !worker_frame(w) || test_frame_hash(&w->out) != w->alone;
+  return NULL;
+}
+
+static void
+worker_init(Worker *w, const TestVariant *v, CnvPlan *plan, guint which)
+{
+  *w = (Worker){.session = open_session(v->backend, &any_device), .plan = plan};
+  test_frame_init(&w->in, plan->image.format, plan->image.width, plan->image.height, in_layout);
+  test_frame_init(&w->out, plan->image.format, plan->image.width, plan->image.height, out_layout);
+  test_frame_fill(&w->in, TEST_NOISE, test_options.seed + which);
+  if (!worker_frame(w))
+    test_fail("%s: a frame failed", v->backend->name);
+  test_output_check(plan, &w->in, &w->out, "a session in a thread");
+  w->alone = test_frame_hash(&w->out);
+}
+
+static void
+worker_clear(Worker *w)
+{
+  cnv_session_close(w->session);
+  test_frame_clear(&w->in);
+  test_frame_clear(&w->out);
+  cnv_plan_unref(w->plan);
+}
+
+static void
+run_threads(const TestVariant *v)
+{
+  Worker workers[THREADS];
+  GThread *threads[THREADS];
+
+  for (guint i = 0; i < THREADS; i++)
+    worker_init(&workers[i], v, mixed_plan(i, v, "NV12", 130, 70), i);
+  for (guint i = 0; i < THREADS; i++)
+    threads[i] = g_thread_new("worker", worker_run, &workers[i]);
+  for (guint i = 0; i < THREADS; i++) {
+    g_thread_join(threads[i]);
+    if (workers[i].different)
+      test_fail("%s %s: %u of %d frames of session %u differ from what it gives alone", v->backend->name,
+                cnv_algorithm_nicks[v->algorithm].nick, workers[i].different, THREAD_FRAMES, i);
+    worker_clear(&workers[i]);
+  }
+}
+
+START_TEST(test_sessions_in_threads)
+{
+  for (guint i = 0; i < test_variants->len; i++) {
+    const TestVariant *v = &g_array_index(test_variants, TestVariant, i);
+    CnvPlan *plan = mixed_plan(0, v, "NV12", 130, 70);
+
+    if (plan && v->memory == CNV_MEMORY_HOST)
+      run_threads(v);
+    cnv_plan_unref(plan);
+  }
+  ck_assert_int_eq(test_cases_finish("sessions in threads"), 0);
+}
+END_TEST
+
+/* A stride shorter than a row, and a plane that is not there, are errors in words, not accesses. */
+START_TEST(test_bad_frames)
+{
+  for (guint i = 0; i < test_variants->len; i++) {
+    TestVariant *v = &g_array_index(test_variants, TestVariant, i);
+    CnvPlan *plan = mixed_plan(0, v, "NV12", 20, 10);
+    CnvFrame from, to;
+    GError *error = NULL;
+    Slot slot;
+
+    if (!plan)
+      continue;
+    slot_init(&slot, plan, v, 1);
+    from = slot.run.from;
+    to = slot.run.to;
+    to.stride[1] = 19;
+    ck_assert(!cnv_session_submit(v->session, plan, &from, &to, &error));
+    ck_assert_msg(strstr(error->message, "19") && strstr(error->message, "20"), "%s", error->message);
+    g_clear_error(&error);
+    to = slot.run.to;
+    from.data[1] = NULL;
+    ck_assert(!cnv_session_submit(v->session, plan, &from, &to, &error));
+    ck_assert(error != NULL);
+    g_clear_error(&error);
+    cnv_session_submit(v->session, plan, &slot.run.from, &slot.run.to, &error);
+    ck_assert(error == NULL && cnv_session_wait(v->session, &error));
+    slot_finish(&slot, "a good frame after bad ones");
+  }
+  ck_assert_int_eq(test_cases_finish("bad frames"), 0);
+}
+END_TEST
+
+TCase *
+test_sessions_tcase(void)
+{
+  TCase *tcase = tcase_create("sessions");
+
+  tcase_add_test(tcase, test_plan_changes);
+  tcase_add_test(tcase, test_sessions_in_turn);
+  tcase_add_test(tcase, test_cpu_threads);
+  tcase_add_test(tcase, test_sessions_in_threads);
+  tcase_add_test(tcase, test_bad_frames);
+  return tcase;
+}
