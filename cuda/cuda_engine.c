@@ -285,14 +285,18 @@ make_args(const CudaSession *self, const CnvPlan *plan, int p, const CnvFrame *i
       .border = plan->filter.border,
       .shift = plan->image.format->shift,
       .filtered = plane->filtered,
+      .full_bits = (int)plan->full,
       .mid = plan->mid,
-      .full = plan->full,
       .gain = plane->gain,
   };
 
-  memcpy(args.base, plane->base, sizeof(args.base));
-  memcpy(args.fraction, plane->fraction, sizeof(args.fraction));
-  memcpy(args.border_value, plane->border, sizeof(args.border_value));
+  for (int ch = 0; ch < plane->channels; ch++) {
+    args.base[ch] = (int)plane->base[ch];
+    args.fraction[ch] = plane->fraction[ch];
+    args.lowest[ch] = -plane->base[ch];
+    args.highest[ch] = plan->full - plane->base[ch];
+    args.border_value[ch] = plane->border[ch];
+  }
   return args;
 }
 

@@ -15,13 +15,19 @@ extern "C" {
 __constant__ float cnv_taps[CNV_CONSTANT_TAPS];
 }
 
+/* Conversions between integers and float32 run at an eighth of the rate of additions or less, so both ways go through a
+ * number whose low bits are the integer: 2^23 + i for i from 0 on, and 1.5 * 2^23 + i, which rounds to nearest, ties to
+ * even, for i of either sign. */
+#define INTEGERS 8388608.0f
+#define SIGNED_INTEGERS 12582912.0f
+
 template <typename T>
 __device__ static float
-unpack(T sample, const CnvKernelArgs &a)
+unpack(uint32_t sample, const CnvKernelArgs &a)
 {
-  if (sizeof(T) == 1)
-    return (float)sample - a.mid;
-  return (float)((sample >> a.shift) & (int)a.full) - a.mid;
+  const uint32_t value = sizeof(T) == 1 ? sample & 0xff : (sample & 0xffff) >> a.shift & (uint32_t)a.full_bits;
+
+  return __uint_as_float(__float_as_uint(INTEGERS) | value) - (INTEGERS + a.mid);
 }
 
 /* One rounding, ties to even: base is an even integer. */
@@ -29,21 +35,20 @@ template <typename T>
 __device__ static T
 pack(float acc, int channel, const CnvKernelArgs &a)
 {
-  float value = a.base[channel] + rintf(fmaf(acc, a.gain, a.fraction[channel]));
+  const float value = fminf(fmaxf(fmaf(acc, a.gain, a.fraction[channel]), a.lowest[channel]), a.highest[channel]);
+  const uint32_t level = __float_as_uint(value + SIGNED_INTEGERS) - __float_as_uint(SIGNED_INTEGERS) + a.base[channel];
 
-  value = fminf(fmaxf(value, 0.0f), a.full);
-  return (T)((unsigned)value << (sizeof(T) == 1 ? 0 : a.shift));
+  return (T)(sizeof(T) == 1 ? level : level << a.shift);
 }
 
+/* The input is read through __ldg: it is not written meanwhile, and so loads may be moved ahead of stores to shared
+ * memory and wait for DRAM together. */
 template <typename T>
 __device__ static const T *
 input_row(const CnvKernelArgs &a, int y)
 {
   return (const T *)(a.in + (uint64_t)y * a.in_stride);
 }
-
-/* The input is read through __ldg: it is not written meanwhile, and so loads may be moved ahead of stores to shared
- * memory and wait for DRAM together. */
 
 template <typename T>
 __device__ static T *
@@ -52,14 +57,16 @@ output_row(const CnvKernelArgs &a, int y)
   return (T *)(a.out + (uint64_t)y * a.out_stride);
 }
 
-/* Sample s of row y of the output, copied where its channel is not filtered. */
+/* What sample s of row y becomes: filtered, or copied where its channel is not. */
 template <typename T, int C>
-__device__ static void
-store(const CnvKernelArgs &a, int s, int y, float acc)
+__device__ static T
+result(const CnvKernelArgs &a, int s, int y, float acc)
 {
-  int channel = C == 1 ? 0 : s % C;
+  const int channel = C == 1 ? 0 : s % C;
 
-  output_row<T>(a, y)[s] = a.filtered >> channel & 1 ? pack<T>(acc, channel, a) : __ldg(input_row<T>(a, y) + s);
+  if (C == 1 || a.filtered >> channel & 1)
+    return pack<T>(acc, channel, a);
+  return __ldg(input_row<T>(a, y) + s);
 }
 
 /* The value of a pixel's channel with the border resolved. missing: set where there is no such sample. */
@@ -156,7 +163,7 @@ naive(const CnvKernelArgs &a)
   }
   if (a.border == CNV_BORDER_RENORMALIZE && !(inside(first_x, a.n_x, a.width) && inside(first_y, a.n_y, a.height)))
     acc *= renormalize_factor(a, first_x, first_y);
-  store<T, C>(a, s, y, acc);
+  output_row<T>(a, y)[s] = result<T, C>(a, s, y, acc);
 }
 
 /* Adds n taps to CNV_OUTPUTS neighbouring outputs. Output k takes value number k + j with tap j; each value is read
@@ -240,10 +247,11 @@ load_word(const T *line, int samples, int w, const CnvKernelArgs &a, Put put)
   if (first >= samples)
     return;
   const uint32_t word = __ldg((const uint32_t *)(line - lead) + w);
+  const bool whole = first >= 0 && first + per_word <= samples;
 #pragma unroll
   for (int b = 0; b < per_word; b++)
-    if (first + b >= 0 && first + b < samples)
-      put(first + b, unpack<T>((T)(word >> (b * 8 * (int)sizeof(T))), a));
+    if (whole || (first + b >= 0 && first + b < samples))
+      put(first + b, unpack<T>(word >> (b * 8 * (int)sizeof(T)), a));
 }
 
 /* Loads the samples of `pixels` x `rows` pixels from (x, y) on, into rows of `pitch` floats. */
@@ -251,25 +259,22 @@ template <typename T, int C>
 __device__ static void
 load_tile(float *tile, int pitch, const CnvKernelArgs &a, int x, int y, int pixels, int rows)
 {
-  const int thread = threadIdx.y * blockDim.x + threadIdx.x, threads = blockDim.x * blockDim.y;
-  const int samples = pixels * C;
+  const int thread = threadIdx.y * blockDim.x + threadIdx.x, lane = thread % 32, warp = thread / 32;
+  const int warps = blockDim.x * blockDim.y / 32, samples = pixels * C;
 
   if (inside_by_words(a, x, pixels) && inside(y, rows, a.height)) {
     const int words = words_of<T>(samples);
 
+    for (int w = lane; w < words; w += 32) {
 #pragma unroll 4
-    for (int i = thread; i < rows * words; i += threads) {
-      const int r = i / words;
-
-      load_word<T>(input_row<T>(a, y + r) + x * C, samples, i - r * words, a,
-                   [=](int s, float value) { tile[r * pitch + s] = value; });
+      for (int r = warp; r < rows; r += warps)
+        load_word<T>(input_row<T>(a, y + r) + x * C, samples, w, a,
+                     [=](int s, float value) { tile[r * pitch + s] = value; });
     }
   } else {
-    for (int i = thread; i < rows * samples; i += threads) {
-      const int r = i / samples, s = i - r * samples;
-
-      tile[r * pitch + s] = fetch<T, C>(a, x + s / C, y + r, s % C);
-    }
+    for (int r = warp; r < rows; r += warps)
+      for (int s = lane; s < samples; s += 32)
+        tile[r * pitch + s] = fetch<T, C>(a, x + s / C, y + r, s % C);
   }
 }
 
@@ -322,7 +327,7 @@ tiled(const CnvKernelArgs &a)
       break;
     if (a.border == CNV_BORDER_RENORMALIZE && !(inside(first_x, a.n_x, a.width) && inside(first_y, a.n_y, a.height)))
       acc[k] *= renormalize_factor(a, first_x, first_y);
-    store<T, C>(a, x0 * C + column, y0 + top + k, acc[k]);
+    output_row<T>(a, y0 + top + k)[x0 * C + column] = result<T, C>(a, x0 * C + column, y0 + top + k, acc[k]);
   }
 }
 
@@ -389,10 +394,25 @@ rows(const CnvKernelArgs &a)
   if (y >= a.height)
     return;
   float *sums = (float *)a.sums + (size_t)y * a.sums_stride + (size_t)x0 * C;
-  const int samples = min(CNV_ROWS_PIXELS, a.width - x0) * C;
-  for (int s = member; s < samples; s += team)
-    sums[s] = line[s % C][skewed(s / C)];
+  const int samples = min(CNV_ROWS_PIXELS, a.width - x0) * C; /* the last four may end in the row's padding */
+  for (int s = 4 * member; s < samples; s += 4 * team) {
+    float v[4];
+
+#pragma unroll
+    for (int q = 0; q < 4; q++)
+      v[q] = line[(s + q) % C][skewed((s + q) / C)];
+    *(float4 *)(sums + s) = make_float4(v[0], v[1], v[2], v[3]);
+  }
 }
+
+/* The unsigned integer of twice the size. */
+template <typename T> struct Pair;
+template <> struct Pair<uint8_t> {
+  typedef uint16_t type;
+};
+template <> struct Pair<uint16_t> {
+  typedef uint32_t type;
+};
 
 /* Two neighbouring samples of the row sums. */
 __device__ static float2
@@ -413,6 +433,29 @@ fetch_sums(const CnvKernelArgs &a, int s, int y)
   if (a.border != CNV_BORDER_CONSTANT)
     return make_float2(0, 0);
   return make_float2(a.sum_x * a.border_value[s % C], a.sum_x * a.border_value[(s + 1) % C]);
+}
+
+/* Stores samples s, which is even, and s + 1, together where the row's address allows. */
+template <typename T, int C>
+__device__ static void
+store_pair(const CnvKernelArgs &a, int s, int y, int samples, float2 acc)
+{
+  T *out = output_row<T>(a, y) + s;
+  const T first = result<T, C>(a, s, y, acc.x);
+
+  if (s + 1 >= samples) {
+    *out = first;
+    return;
+  }
+  const T second = result<T, C>(a, s + 1, y, acc.y);
+  if (((uint64_t)out & (2 * sizeof(T) - 1)) == 0) {
+    typedef typename Pair<T>::type PairType;
+
+    *(PairType *)out = (PairType)(first | (uint32_t)second << (8 * sizeof(T)));
+  } else {
+    out[0] = first;
+    out[1] = second;
+  }
 }
 
 /* columns: the second pass of separable, row sums to samples. A thread slides down two neighbouring columns. */
@@ -455,9 +498,7 @@ columns(const CnvKernelArgs &a)
       break;
     if (a.border == CNV_BORDER_RENORMALIZE && !inside(first_y, a.n_y, a.height))
       factor = axis_factor(a.taps_y, a.n_y, a.sum_y, first_y, a.height);
-    store<T, C>(a, s, y, acc[k].x * factor);
-    if (s + 1 < samples)
-      store<T, C>(a, s + 1, y, acc[k].y * factor);
+    store_pair<T, C>(a, s, y, samples, make_float2(acc[k].x * factor, acc[k].y * factor));
   }
 }
 

@@ -44,8 +44,12 @@ typedef struct {
   int border;        /* CnvBorder */
   int shift;         /* of the value in a 16-bit sample */
   uint32_t filtered; /* bit c: channel c is filtered, else copied */
-  float mid, full, gain;
-  float base[4], fraction[4], border_value[4];
+  int full_bits;     /* 2^depth - 1 */
+  float mid, gain;
+  int base[4];       /* an output is base + rint(gain * acc + fraction), the latter within lowest and highest, which */
+  float fraction[4]; /* are what gives 0 and full; all far below 2^22 */
+  float lowest[4], highest[4];
+  float border_value[4];
 } CnvKernelArgs;
 
 typedef struct {

@@ -19,6 +19,9 @@ const CnvNick cnv_algorithm_nicks[] = {
     {0, NULL, NULL},
 };
 
+/* Engines round by adding a number near 2^23, which takes a base of up to 2^21. */
+#define BASE_MAX 1048576.0
+
 /* Sums of one tap set that arithmetic needs in double, while the plan is made. */
 typedef struct {
   double sum, magnitude;
@@ -171,7 +174,7 @@ set_arithmetic(const CnvPlan *plan, CnvPlanePlan *plane, const CnvPlaneFormat *f
     gboolean chroma = format->role[c] == CNV_ROLE_U || format->role[c] == CNV_ROLE_V;
     double offset = chroma ? plan->mid : filter->bias * plan->full + gain * sums.sum * plan->mid;
 
-    plane->base[c] = (float)(2 * rint(offset / 2));
+    plane->base[c] = (float)CLAMP(2 * rint(offset / 2), -BASE_MAX, BASE_MAX);
     plane->fraction[c] = (float)(offset - plane->base[c]);
     plane->border[c] = (float)border_value(&plan->image, filter->border_color, format->role[c]) - plan->mid;
     if (role_is_filtered(format->role[c]))

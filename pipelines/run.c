@@ -37,10 +37,11 @@ show_progress(gpointer user_data)
   gint64 position = 0, duration = 0;
 
   g_print("%8d frames, %4d frames/s", frames, frames - run->shown);
-  if (gst_element_query_position(run->pipeline, GST_FORMAT_TIME, &position))
+  if (gst_element_query_position(run->pipeline, GST_FORMAT_TIME, &position)) {
     g_print(", at %.1f s", position / (double)GST_SECOND);
-  if (gst_element_query_duration(run->pipeline, GST_FORMAT_TIME, &duration) && duration > 0)
-    g_print(" of %.1f s", duration / (double)GST_SECOND);
+    if (gst_element_query_duration(run->pipeline, GST_FORMAT_TIME, &duration) && duration > 0)
+      g_print(" of %.1f s", duration / (double)GST_SECOND);
+  }
   g_print("\n");
   run->shown = frames;
   return G_SOURCE_CONTINUE;
@@ -75,7 +76,9 @@ show_message(GstMessage *message)
   else
     gst_message_parse_info(message, &error, &details);
   more = details ? strchr(details, '\n') : NULL;
-  g_print("%s from %s: %s%s\n", kind, GST_MESSAGE_SRC_NAME(message), error->message, more ? more : "");
+  if (!more || strcmp(more + 1, error->message) == 0)
+    more = "";
+  g_print("%s from %s: %s%s\n", kind, GST_MESSAGE_SRC_NAME(message), error->message, more);
 }
 
 /* A source on the network asks for a pause while its buffer fills. */
@@ -198,9 +201,8 @@ play(Run *run)
   run->live = gst_element_set_state(run->pipeline, GST_STATE_PLAYING) == GST_STATE_CHANGE_NO_PREROLL;
   /* Where the change of state fails, an error is on the bus and ends the loop. */
   g_main_loop_run(run->loop);
-  gst_element_set_state(run->pipeline, GST_STATE_PAUSED);
-  show_result(run);
   gst_element_set_state(run->pipeline, GST_STATE_NULL);
+  show_result(run); /* the statistics stay until the next start */
   gst_bus_remove_watch(bus);
   g_main_loop_unref(run->loop);
 }

@@ -15,8 +15,11 @@
 #define PAIRS_MIN 16
 #define ROTATING_BYTES 200e6
 #define BATCH_MIN 64 /* frames between two events, on a GPU */
-#define REPEATS 21
-#define CPU_PRODUCTS_MAX 6e9 /* a run of more is left out: some seconds a frame */
+#define REPEATS_MAX 21
+#define REPEATS_MIN 3
+#define MEASURE_US 2e6        /* after so long, the fewest repeats do */
+#define CPU_PRODUCTS_MAX 3e9  /* a frame of more is left out on the CPU: it takes seconds */
+#define GPU_PRODUCTS_MAX 2e10 /* likewise: some 10 milliseconds */
 
 typedef struct {
   const char *format;
@@ -42,6 +45,7 @@ static const BenchCase bench_cases[] = {
 
 typedef struct {
   double median, min, max; /* microseconds a frame */
+  int repeats;
 } Timing;
 
 /* Rotating pairs of frames for one format and size. The host has one pair, the device as many as it takes. */
@@ -122,14 +126,17 @@ static Timing
 measure(const Frames *f, CnvPlan *plan, gboolean copy)
 {
   const int count = f->variant->memory == CNV_MEMORY_DEVICE ? MAX(BATCH_MIN, f->n_pairs) : 1;
-  double us[REPEATS];
+  double us[REPEATS_MAX], spent = 0;
+  int n = 0;
 
   batch_us(f, plan, copy, count); /* clocks and caches warm up */
-  for (int i = 0; i < REPEATS; i++)
-    us[i] = batch_us(f, plan, copy, count);
+  while (n < REPEATS_MIN || (n < REPEATS_MAX && spent < MEASURE_US)) {
+    us[n] = batch_us(f, plan, copy, count);
+    spent += us[n++] * count;
+  }
   cnv_session_wait(f->variant->session, NULL);
-  qsort(us, REPEATS, sizeof *us, by_value);
-  return (Timing){us[REPEATS / 2], us[0], us[REPEATS - 1]};
+  qsort(us, n, sizeof *us, by_value);
+  return (Timing){us[n / 2], us[0], us[n - 1], n};
 }
 
 static TestCase
@@ -160,7 +167,7 @@ bench_plan(const BenchCase *c, const TestVariant *v)
   test_filter_make(test.filter, test.radius, test_options.seed, &filter);
   plan = cnv_plan_new(&filter, &image, v->algorithm, v->backend, NULL);
   cnv_filter_clear(&filter);
-  if (plan && v->memory == CNV_MEMORY_HOST && test_plan_products(plan) > CPU_PRODUCTS_MAX)
+  if (plan && test_plan_products(plan) > (v->memory == CNV_MEMORY_HOST ? CPU_PRODUCTS_MAX : GPU_PRODUCTS_MAX))
     g_clear_pointer(&plan, cnv_plan_unref);
   return plan;
 }
@@ -170,13 +177,14 @@ print_row(FILE *csv, const BenchCase *c, const Frames *f, const char *algorithm,
 {
   const double gigabytes = 2.0 * f->bytes / t.median / 1e3;
 
-  printf("%-5s %-10s %-10s %4dx%-4d %-12s %3d %11.1f %11.1f %11.1f %8.1f %7.2f\n", f->variant->backend->name, algorithm,
-         c->format, c->width, c->height, c->filter, c->radius, t.median, t.min, t.max, gigabytes, t.median / copy_us);
+  printf("%-5s %-10s %-10s %4dx%-4d %-12s %3d %11.1f %11.1f %11.1f %8.1f %7.2f %4d\n", f->variant->backend->name,
+         algorithm, c->format, c->width, c->height, c->filter, c->radius, t.median, t.min, t.max, gigabytes,
+         t.median / copy_us, t.repeats);
   fflush(stdout);
   if (csv)
-    fprintf(csv, "%s,%s,%s,%d,%d,%s,%d,%.2f,%.2f,%.2f,%" G_GSIZE_FORMAT ",%.1f,%.3f\n", f->variant->backend->name,
+    fprintf(csv, "%s,%s,%s,%d,%d,%s,%d,%.2f,%.2f,%.2f,%" G_GSIZE_FORMAT ",%.1f,%.3f,%d\n", f->variant->backend->name,
             algorithm, c->format, c->width, c->height, c->filter, c->radius, t.median, t.min, t.max, 2 * f->bytes,
-            gigabytes, t.median / copy_us);
+            gigabytes, t.median / copy_us, t.repeats);
 }
 
 static void
@@ -228,10 +236,11 @@ test_bench(const char *output)
   test_variants_open();
   failures = check_small();
   if (csv)
-    fputs("backend,algorithm,format,width,height,filter,radius,us_median,us_min,us_max,bytes,gb_per_s,times_copy\n",
+    fputs("backend,algorithm,format,width,height,filter,radius,us_median,us_min,us_max,bytes,gb_per_s,times_copy,"
+          "repeats\n",
           csv);
-  printf("%-5s %-10s %-10s %-9s %-12s %3s %11s %11s %11s %8s %7s\n", "on", "algorithm", "format", "size", "filter", "r",
-         "us median", "us min", "us max", "GB/s", "x copy");
+  printf("%-5s %-10s %-10s %-9s %-12s %3s %11s %11s %11s %8s %7s %4s\n", "on", "algorithm", "format", "size", "filter",
+         "r", "us median", "us min", "us max", "GB/s", "x copy", "n");
   for (int b = 0; cnv_backends[b] && !failures; b++)
     for (guint i = 0; i < G_N_ELEMENTS(bench_cases); i++)
       bench_case(&bench_cases[i], cnv_backends[b]->takes_device_memory ? CNV_MEMORY_DEVICE : CNV_MEMORY_HOST,

@@ -196,6 +196,17 @@ test_run_finish(TestRun *run)
   test_device_frame_clear(&run->device_out);
 }
 
+/* The one thing that an engine may refuse of a frame: 16-bit samples on the device at odd addresses. */
+static gboolean
+is_misaligned(const CnvFrame *frame, const CnvFormat *format)
+{
+  guintptr bits = 0;
+
+  for (int p = 0; p < format->n_planes; p++)
+    bits |= (guintptr)frame->data[p] | (guintptr)frame->stride[p];
+  return frame->memory == CNV_MEMORY_DEVICE && bits % format->sample_bytes != 0;
+}
+
 static void
 run_plan(const Job *job, TestVariant *v, CnvPlan *plan, const char *name)
 {
@@ -205,8 +216,14 @@ run_plan(const Job *job, TestVariant *v, CnvPlan *plan, const char *name)
 
   test_frame_init(&out, job->image.format, job->image.width, job->image.height, job->out);
   test_run_init(&run, v->memory, &job->in, &out);
-  if (!cnv_session_submit(v->session, plan, &run.from, &run.to, &error) || !cnv_session_wait(v->session, &error))
+  if (is_misaligned(&run.from, job->image.format) || is_misaligned(&run.to, job->image.format)) {
+    if (cnv_session_submit(v->session, plan, &run.from, &run.to, &error) || error->code != CNV_ERROR_UNSUPPORTED)
+      test_fail("%s, %s: odd addresses of 16-bit samples were not refused as such", name, job->what);
+    v->refusals++;
+  } else if (!cnv_session_submit(v->session, plan, &run.from, &run.to, &error) ||
+             !cnv_session_wait(v->session, &error)) {
     test_fail("%s, %s: %s", name, job->what, error->message);
+  }
   test_run_finish(&run);
   if (!error)
     check_output(job, &out, name, v);

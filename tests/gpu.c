@@ -292,8 +292,9 @@ START_TEST(test_decoder)
   Result none, gpu, cpu;
 
   if (encoder && decoder) {
-    encode = g_strdup_printf(SOURCE "x264enc speed-preset=ultrafast ! h264parse ! filesink location=%s", 60, "I420",
-                             640, 360, file);
+    encode = g_strdup_printf(SOURCE "x264enc speed-preset=ultrafast ! "
+                                    "video/x-h264,stream-format=byte-stream,alignment=au ! filesink location=%s",
+                             60, "I420", 640, 360, file);
     on_gpu = g_strdup_printf("filesrc location=%s ! h264parse ! nvh264dec ! " CUDA_MEMORY " ! cudaconvolve name=c0 "
                              "backend=cuda radius=8 ! " CUDA_MEMORY " ! cudadownload ! appsink name=out0",
                              file);

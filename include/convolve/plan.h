@@ -58,7 +58,7 @@ typedef struct {
   CnvAlgorithm algorithm; /* never AUTO; unset (AUTO) where filtered is 0 */
   CnvTapSet taps;
   float gain;
-  float base[CNV_MAX_CHANNELS]; /* even integers */
+  float base[CNV_MAX_CHANNELS]; /* even integers, at most 2^20 either way */
   float fraction[CNV_MAX_CHANNELS];
   float border[CNV_MAX_CHANNELS]; /* CNV_BORDER_CONSTANT: value of a missing sample, minus mid */
 } CnvPlanePlan;
