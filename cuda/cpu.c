@@ -5,6 +5,8 @@
  * which then only need the column sum, of loaded ones for dense taps. Borders are resolved while a row is loaded, so
  * that the vector loops (cpu_simd.c) never meet one. All memory is allocated when the plan changes.
  */
+#include <math.h>
+
 #include "cpu.h"
 #include "cpu_simd.h"
 
@@ -189,8 +191,23 @@ fill_ring(const CpuSession *self, CpuWorker *worker, const CpuTile *tile, int k,
   *previous = y;
 }
 
-/* Dense taps that find no sample are left out: gains of the samples of a tile's row y, for the tap rows that find one.
- * All rows between the borders have the same, so that they are seldom made. */
+/* Prefix sums over the columns of dense taps, of those within rows. */
+static void
+sum_columns(const CpuPlane *plane, CnvCpuSpan rows, double *sums)
+{
+  int width = plane->plan->taps.n[CNV_X];
+  const float *taps = plane->dense + (CNV_CPU_DENSE_ROWS - 1) * width;
+
+  sums[0] = 0;
+  for (int kx = 0; kx < width; kx++) {
+    sums[kx + 1] = sums[kx];
+    for (int ky = rows.first; ky < rows.last; ky++)
+      sums[kx + 1] += taps[(gsize)ky * width + kx];
+  }
+}
+
+/* Dense taps that find no sample are left out: gains of the samples of a tile's row y, by the tap rows and columns that
+ * find one. All rows between the borders have the same, so that they are seldom made. */
 static void
 renormalize_row(CpuWorker *worker, const CpuTile *tile, int y)
 {
@@ -198,25 +215,17 @@ renormalize_row(CpuWorker *worker, const CpuTile *tile, int y)
   const CnvPlanePlan *plan = plane->plan;
   const CnvTapSet *set = &plan->taps;
   int width = set->n[CNV_X], height = set->n[CNV_Y];
-  const float *taps = plane->dense + (CNV_CPU_DENSE_ROWS - 1) * width;
   CnvCpuSpan rows = cnv_cpu_span(y, plan->height, height, set->anchor[CNV_Y]);
 
   if (rows.first == worker->span.first && rows.last == worker->span.last)
     return;
   worker->span = rows;
-  worker->sums[0] = 0;
-  for (int kx = 0; kx < width; kx++) {
-    double sum = worker->sums[kx];
-
-    for (int ky = rows.first; ky < rows.last; ky++)
-      sum += taps[(gsize)ky * width + kx];
-    worker->sums[kx + 1] = sum;
-  }
+  sum_columns(plane, rows, worker->sums);
   for (int i = tile->first; i < tile->last; i++) {
     CnvCpuSpan columns = cnv_cpu_span(i / plan->channels, plan->width, width, set->anchor[CNV_X]);
     gboolean all = columns.last - columns.first == width && rows.last - rows.first == height;
     double present = worker->sums[columns.last] - worker->sums[columns.first];
-    double factor = all ? 1 : present != 0 ? plane->dense_sum / present : 0;
+    double factor = all ? 1 : fabs(present) > set->least[0] ? plane->dense_sum / present : 0;
 
     worker->gain[i - tile->first] = (float)(plan->gain * factor);
   }
@@ -232,7 +241,7 @@ store_row(const CpuSession *self, CpuWorker *worker, const CpuTile *tile, int y,
   CnvCpuOutput output = {plane->gain + tile->first, plane->fraction + tile->first, plane->round + tile->first,
                          plane->row_gain[y]};
 
-  if (plane->dense && self->plan->filter.border == CNV_BORDER_RENORMALIZE) {
+  if (!plane->plan->taps.separable && self->plan->filter.border == CNV_BORDER_RENORMALIZE) {
     renormalize_row(worker, tile, y);
     output.gain = worker->gain;
   }
@@ -434,14 +443,11 @@ fill_dense(CpuPlane *plane, const CnvPlan *plan)
 
 /* What renormalize multiplies by along one axis at position at; 1 where nothing is to be done there. */
 static double
-axis_factor(const CpuPlane *plane, const CnvPlan *plan, CnvAxis axis, int at, int size)
+axis_factor(const CnvPlan *plan, const CnvPlanePlan *plane, CnvAxis axis, int at)
 {
-  const CnvTapSet *set = &plane->plan->taps;
-
-  if (plane->dense || plan->filter.border != CNV_BORDER_RENORMALIZE)
+  if (!plane->taps.separable || plan->filter.border != CNV_BORDER_RENORMALIZE)
     return 1;
-  return cnv_cpu_renormalize(plan->taps + set->axis[axis], set->n[axis], 1,
-                             cnv_cpu_span(at, size, set->n[axis], set->anchor[axis]), (CnvCpuSpan){0, 1});
+  return cnv_cpu_axis_factor(plan, plane, axis, at);
 }
 
 static void
@@ -451,7 +457,7 @@ fill_output(CpuPlane *plane, const CnvPlan *plan)
   gsize bytes = plan->image.format->sample_bytes;
 
   for (int x = 0; x < from->width; x++) {
-    float gain = (float)(from->gain * axis_factor(plane, plan, CNV_X, x, from->width));
+    float gain = (float)(from->gain * axis_factor(plan, from, CNV_X, x));
 
     for (int c = 0; c < from->channels; c++) {
       int i = x * from->channels + c;
@@ -464,7 +470,7 @@ fill_output(CpuPlane *plane, const CnvPlan *plan)
     }
   }
   for (int y = 0; y < from->height; y++)
-    plane->row_gain[y] = (float)axis_factor(plane, plan, CNV_Y, y, from->height);
+    plane->row_gain[y] = (float)axis_factor(plan, from, CNV_Y, y);
 }
 
 static void

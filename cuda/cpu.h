@@ -36,8 +36,11 @@ cnv_cpu_span(int at, int size, int n, int anchor)
 }
 
 /* S/P of border.h for height rows of width taps of which those within x and y are present: 1 where that is all of
- * them, 0 where P is 0. */
-double cnv_cpu_renormalize(const float *taps, int width, int height, CnvCpuSpan x, CnvCpuSpan y);
+ * them, 0 where P is at most least. */
+double cnv_cpu_renormalize(const float *taps, int width, int height, CnvCpuSpan x, CnvCpuSpan y, float least);
+
+/* The same along an axis of separable taps, for output samples at column (x) or row (y) at. */
+double cnv_cpu_axis_factor(const CnvPlan *plan, const CnvPlanePlan *plane, CnvAxis axis, int at);
 
 /* The reference: rows first to last - 1 of a plane, channels that are not filtered included. */
 void cnv_cpu_naive(const CnvPlan *plan, int p, const CnvFrame *in, const CnvFrame *out, int first, int last);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The reference that every faster engine is checked against: each output sample by itself, straight from the
- * definitions in plan.h and border.h, in double. It is meant to be read, and shares no arithmetic with the fast path.
+ * definitions in plan.h and border.h, in double. It is meant to be read; the fast path shares no more of it than the
+ * factor of renormalize along an axis.
  */
 #include <math.h>
 
 #include "cpu.h"
 
 double
-cnv_cpu_renormalize(const float *taps, int width, int height, CnvCpuSpan x, CnvCpuSpan y)
+cnv_cpu_renormalize(const float *taps, int width, int height, CnvCpuSpan x, CnvCpuSpan y, float least)
 {
   double all = 0, present = 0;
 
@@ -22,7 +23,18 @@ cnv_cpu_renormalize(const float *taps, int width, int height, CnvCpuSpan x, CnvC
       if (kx >= x.first && kx < x.last && ky >= y.first && ky < y.last)
         present += tap;
     }
-  return present != 0 ? all / present : 0;
+  return fabs(present) > least ? all / present : 0;
+}
+
+double
+cnv_cpu_axis_factor(const CnvPlan *plan, const CnvPlanePlan *plane, CnvAxis axis, int at)
+{
+  const CnvTapSet *set = &plane->taps;
+  int size = axis == CNV_X ? plane->width : plane->height;
+
+  return cnv_cpu_renormalize(plan->taps + set->axis[axis], set->n[axis], 1,
+                             cnv_cpu_span(at, size, set->n[axis], set->anchor[axis]), (CnvCpuSpan){0, 1},
+                             set->least[axis]);
 }
 
 /* The factor of renormalize at one output sample. */
@@ -30,13 +42,12 @@ static double
 renormalize(const CnvPlan *plan, const CnvPlanePlan *plane, int x, int y)
 {
   const CnvTapSet *set = &plane->taps;
-  CnvCpuSpan span_x = cnv_cpu_span(x, plane->width, set->n[CNV_X], set->anchor[CNV_X]);
-  CnvCpuSpan span_y = cnv_cpu_span(y, plane->height, set->n[CNV_Y], set->anchor[CNV_Y]);
 
   if (!set->separable)
-    return cnv_cpu_renormalize(plan->taps + set->dense, set->n[CNV_X], set->n[CNV_Y], span_x, span_y);
-  return cnv_cpu_renormalize(plan->taps + set->axis[CNV_X], set->n[CNV_X], 1, span_x, (CnvCpuSpan){0, 1}) *
-         cnv_cpu_renormalize(plan->taps + set->axis[CNV_Y], set->n[CNV_Y], 1, span_y, (CnvCpuSpan){0, 1});
+    return cnv_cpu_renormalize(plan->taps + set->dense, set->n[CNV_X], set->n[CNV_Y],
+                               cnv_cpu_span(x, plane->width, set->n[CNV_X], set->anchor[CNV_X]),
+                               cnv_cpu_span(y, plane->height, set->n[CNV_Y], set->anchor[CNV_Y]), set->least[0]);
+  return cnv_cpu_axis_factor(plan, plane, CNV_X, x) * cnv_cpu_axis_factor(plan, plane, CNV_Y, y);
 }
 
 static double

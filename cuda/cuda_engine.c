@@ -245,8 +245,7 @@ run_kernel(CudaSession *self, Kernel kernel, int sample_bytes, int channels, Cnv
     chunk_y = longest_chunk(args->n_y, CNV_TILED_CHUNK_Y);
     return launch(self, function, (Size3){blocks(args->width, tile_pixels), blocks(args->height, CNV_TILED_HEIGHT), 1},
                   (Size3){CNV_TILED_WIDTH, CNV_TILED_HEIGHT / CNV_OUTPUTS, 1},
-                  sizeof(float) * (tile_pixels + chunk_x - 1) * channels * (CNV_TILED_HEIGHT + chunk_y - 1), args,
-                  error);
+                  sizeof(float) * CNV_TILED_PITCH(channels, chunk_x) * (CNV_TILED_HEIGHT + chunk_y - 1), args, error);
   case KERNEL_ROWS:
     return launch(self, function, (Size3){blocks(args->width, CNV_ROWS_PIXELS), blocks(args->height, per_block), 1},
                   (Size3){32 * per_block * channels, 1, 1}, 0, args, error);
@@ -282,6 +281,8 @@ make_args(const CudaSession *self, const CnvPlan *plan, int p, const CnvFrame *i
       .taps_y = taps->axis[CNV_Y],
       .sum_x = taps->sum[CNV_X],
       .sum_y = taps->sum[CNV_Y],
+      .least_x = taps->least[CNV_X],
+      .least_y = taps->least[CNV_Y],
       .border = plan->filter.border,
       .shift = plan->image.format->shift,
       .filtered = plane->filtered,

@@ -95,19 +95,33 @@ present(int first, int taps, int n)
 
 /* S/P of border.h. */
 __device__ static float
-restore_sum(float sum, float found)
+restore_sum(float sum, float found, float least)
 {
-  return found != 0.0f ? sum / found : 0.0f;
+  return fabsf(found) > least ? sum / found : 0.0f;
 }
 
-/* The same for one axis of separable taps, whose prefix sums follow the taps. */
+/* The same for one axis of separable taps, whose prefix sums follow the taps; 1 where none is missing. */
 __device__ static float
-axis_factor(unsigned taps, int n_taps, float sum, int first, int n)
+axis_factor(unsigned taps, int n_taps, float sum, float least, int first, int n)
 {
   Present p = present(first, n_taps, n);
   const float *prefix = cnv_taps + taps + n_taps;
 
-  return p.begin >= p.end ? 0.0f : restore_sum(sum, prefix[p.end] - prefix[p.begin]);
+  if (p.begin == 0 && p.end == n_taps)
+    return 1.0f;
+  return p.begin >= p.end ? 0.0f : restore_sum(sum, prefix[p.end] - prefix[p.begin], least);
+}
+
+__device__ static float
+x_factor(const CnvKernelArgs &a, int first_x)
+{
+  return axis_factor(a.taps_x, a.n_x, a.sum_x, a.least_x, first_x, a.width);
+}
+
+__device__ static float
+y_factor(const CnvKernelArgs &a, int first_y)
+{
+  return axis_factor(a.taps_y, a.n_y, a.sum_y, a.least_y, first_y, a.height);
 }
 
 /* And for dense taps, by adding up those present. */
@@ -124,16 +138,14 @@ dense_factor(const CnvKernelArgs &a, int first_x, int first_y)
       row += cnv_taps[a.taps_x + j * a.n_x + i];
     found += row;
   }
-  return restore_sum(a.sum_x, found);
+  return restore_sum(a.sum_x, found, a.least_x);
 }
 
+/* For an output that lacks samples. */
 __device__ static float
 renormalize_factor(const CnvKernelArgs &a, int first_x, int first_y)
 {
-  if (!a.separable)
-    return dense_factor(a, first_x, first_y);
-  return axis_factor(a.taps_x, a.n_x, a.sum_x, first_x, a.width) *
-         axis_factor(a.taps_y, a.n_y, a.sum_y, first_y, a.height);
+  return a.separable ? x_factor(a, first_x) * y_factor(a, first_y) : dense_factor(a, first_x, first_y);
 }
 
 __device__ static bool
@@ -218,11 +230,29 @@ chunk_size(int n, int most)
 }
 
 /* Samples are loaded by aligned words of 32 bits where a line allows: a word may reach 3 bytes past it on either side,
- * and with 4 more pixels there it stays inside the row. */
+ * and with 4 more pixels there it stays inside the row. Samples past the line are stored as well, into slack that
+ * shared memory has on both sides, which costs less than to tell them apart. */
 __device__ static bool
 inside_by_words(const CnvKernelArgs &a, int x, int pixels)
 {
   return inside(x - 4, pixels + 8, a.width);
+}
+
+/* Hands the samples of word number w of a line to put(s, value), s being -3 to samples + 2. Does nothing past the last.
+ */
+template <typename T, typename Put>
+__device__ static void
+load_word(const T *line, int samples, int w, const CnvKernelArgs &a, Put put)
+{
+  constexpr int per_word = 4 / sizeof(T);
+  const int lead = (int)((uint64_t)line & 3) / (int)sizeof(T); /* samples of the first word before the line */
+
+  if (w * per_word >= lead + samples)
+    return;
+  const uint32_t word = __ldg((const uint32_t *)(line - lead) + w);
+#pragma unroll
+  for (int b = 0; b < per_word; b++)
+    put(w * per_word + b - lead, unpack<T>(word >> (b * 8 * (int)sizeof(T)), a));
 }
 
 /* Words that a line of so many samples can touch, wherever it begins. */
@@ -235,26 +265,7 @@ words_of(int samples)
   return (samples + 2 * (per_word - 1)) / per_word;
 }
 
-/* Word number w of a line: hands the samples that are part of it to put(s, value). */
-template <typename T, typename Put>
-__device__ static void
-load_word(const T *line, int samples, int w, const CnvKernelArgs &a, Put put)
-{
-  constexpr int per_word = 4 / sizeof(T);
-  const int lead = (int)((uint64_t)line & 3) / (int)sizeof(T); /* samples of the first word before the line */
-  const int first = w * per_word - lead;
-
-  if (first >= samples)
-    return;
-  const uint32_t word = __ldg((const uint32_t *)(line - lead) + w);
-  const bool whole = first >= 0 && first + per_word <= samples;
-#pragma unroll
-  for (int b = 0; b < per_word; b++)
-    if (whole || (first + b >= 0 && first + b < samples))
-      put(first + b, unpack<T>(word >> (b * 8 * (int)sizeof(T)), a));
-}
-
-/* Loads the samples of `pixels` x `rows` pixels from (x, y) on, into rows of `pitch` floats. */
+/* Loads the samples of `pixels` x `rows` pixels from (x, y) on, into rows of `pitch` floats; around them is slack. */
 template <typename T, int C>
 __device__ static void
 load_tile(float *tile, int pitch, const CnvKernelArgs &a, int x, int y, int pixels, int rows)
@@ -263,9 +274,7 @@ load_tile(float *tile, int pitch, const CnvKernelArgs &a, int x, int y, int pixe
   const int warps = blockDim.x * blockDim.y / 32, samples = pixels * C;
 
   if (inside_by_words(a, x, pixels) && inside(y, rows, a.height)) {
-    const int words = words_of<T>(samples);
-
-    for (int w = lane; w < words; w += 32) {
+    for (int w = lane; w < words_of<T>(samples); w += 32) {
 #pragma unroll 4
       for (int r = warp; r < rows; r += warps)
         load_word<T>(input_row<T>(a, y + r) + x * C, samples, w, a,
@@ -288,7 +297,8 @@ tiled(const CnvKernelArgs &a)
 {
   constexpr int tile_pixels = CNV_TILED_WIDTH / C;
   const int chunk_x = chunk_size(a.n_x, CNV_TILED_CHUNK_X(C)), chunk_y = chunk_size(a.n_y, CNV_TILED_CHUNK_Y);
-  const int pitch = (tile_pixels + chunk_x - 1) * C;
+  const int pitch = CNV_TILED_PITCH(C, chunk_x);
+  float *tile = cnv_shared + CNV_TILED_SLACK;
   const int x0 = blockIdx.x * tile_pixels, y0 = blockIdx.y * CNV_TILED_HEIGHT, top = threadIdx.y * CNV_OUTPUTS;
   const int column = min((int)threadIdx.x, tile_pixels * C - 1);
   float acc[CNV_OUTPUTS] = {0};
@@ -300,7 +310,7 @@ tiled(const CnvKernelArgs &a)
       const int columns = min(chunk_x, a.n_x - i);
 
       __syncthreads();
-      load_tile<T, C>(cnv_shared, pitch, a, x0 - a.anchor_x + i, y0 - a.anchor_y + j, tile_pixels + columns - 1,
+      load_tile<T, C>(tile, pitch, a, x0 - a.anchor_x + i, y0 - a.anchor_y + j, tile_pixels + columns - 1,
                       CNV_TILED_HEIGHT + rows - 1);
       __syncthreads();
       for (int c = 0; c < columns; c++) {
@@ -339,22 +349,23 @@ skewed(int p)
   return p + p / CNV_OUTPUTS;
 }
 
-/* Loads `pixels` pixels of row y from x on, channel by channel, into line[channel], by `threads` threads of which this
- * is number `thread`. */
+/* Loads `pixels` pixels of row y from x on, channel by channel, into line[channel] after the slack, by `threads`
+ * threads of which this is number `thread`. */
 template <typename T, int C, int PITCH>
 __device__ static void
 load_line(float (*line)[PITCH], const CnvKernelArgs &a, int x, int y, int pixels, int thread, int threads)
 {
   if (inside_by_words(a, x, pixels)) {
-    const int words = words_of<T>(pixels * C);
-
 #pragma unroll 4
-    for (int w = thread; w < words; w += threads)
-      load_word<T>(input_row<T>(a, y) + x * C, pixels * C, w, a,
-                   [=](int s, float value) { line[s % C][skewed(s / C)] = value; });
+    for (int w = thread; w < words_of<T>(pixels * C); w += threads)
+      load_word<T>(input_row<T>(a, y) + x * C, pixels * C, w, a, [=](int s, float value) {
+        const unsigned from_slack = s + CNV_ROWS_SLACK * C;
+
+        line[from_slack % C][skewed(from_slack / C)] = value;
+      });
   } else {
     for (int s = thread; s < pixels * C; s += threads)
-      line[s % C][skewed(s / C)] = fetch<T, C>(a, x + s / C, y, s % C);
+      line[s % C][skewed(s / C + CNV_ROWS_SLACK)] = fetch<T, C>(a, x + s / C, y, s % C);
   }
 }
 
@@ -365,7 +376,7 @@ __device__ static void
 rows(const CnvKernelArgs &a)
 {
   constexpr int per_block = CNV_ROWS_PER_BLOCK(C), team = 32 * C;
-  constexpr int pitch = (CNV_ROWS_PIXELS + CNV_ROWS_CHUNK) * 9 / 8 + 1;
+  constexpr int pitch = (CNV_ROWS_PIXELS + CNV_ROWS_CHUNK + 2 * CNV_ROWS_SLACK) * 9 / 8 + 1;
   __shared__ float lines[per_block][C][pitch];
   const int x0 = blockIdx.x * CNV_ROWS_PIXELS, y = blockIdx.y * per_block + threadIdx.x / team;
   const int member = threadIdx.x % team, left = threadIdx.x % 32 * CNV_OUTPUTS;
@@ -380,11 +391,11 @@ rows(const CnvKernelArgs &a)
     if (y < a.height)
       load_line<T, C>(line, a, x0 - a.anchor_x + i, y, CNV_ROWS_PIXELS + taps - 1, member, team);
     __syncthreads();
-    slide<float>(acc, own + skewed(left), skewed, CNV_OUTPUTS + 1, cnv_taps + a.taps_x + i, 1, taps);
+    slide<float>(acc, own + skewed(left + CNV_ROWS_SLACK), skewed, CNV_OUTPUTS + 1, cnv_taps + a.taps_x + i, 1, taps);
   }
   if (a.border == CNV_BORDER_RENORMALIZE && !inside(x0 - a.anchor_x, CNV_ROWS_PIXELS + a.n_x - 1, a.width))
     for (int k = 0; k < CNV_OUTPUTS; k++)
-      acc[k] *= axis_factor(a.taps_x, a.n_x, a.sum_x, x0 + left + k - a.anchor_x, a.width);
+      acc[k] *= x_factor(a, x0 + left + k - a.anchor_x);
 
   /* Through shared memory, so that the warp stores neighbours together. */
   __syncthreads();
@@ -401,7 +412,7 @@ rows(const CnvKernelArgs &a)
 #pragma unroll
     for (int q = 0; q < 4; q++)
       v[q] = line[(s + q) % C][skewed((s + q) / C)];
-    *(float4 *)(sums + s) = make_float4(v[0], v[1], v[2], v[3]);
+    __stwb((float4 *)(sums + s), make_float4(v[0], v[1], v[2], v[3]));
   }
 }
 
@@ -435,27 +446,34 @@ fetch_sums(const CnvKernelArgs &a, int s, int y)
   return make_float2(a.sum_x * a.border_value[s % C], a.sum_x * a.border_value[(s + 1) % C]);
 }
 
-/* Stores samples s, which is even, and s + 1, together where the row's address allows. */
+/* Stores samples s, which is even, and s + 1 of row y, together where all rows' addresses allow. */
 template <typename T, int C>
 __device__ static void
-store_pair(const CnvKernelArgs &a, int s, int y, int samples, float2 acc)
+store_pair(const CnvKernelArgs &a, int s, int y, float2 acc)
 {
+  typedef typename Pair<T>::type PairType;
+  const T first = result<T, C>(a, s, y, acc.x), second = result<T, C>(a, s + 1, y, acc.y);
   T *out = output_row<T>(a, y) + s;
-  const T first = result<T, C>(a, s, y, acc.x);
 
-  if (s + 1 >= samples) {
-    *out = first;
-    return;
-  }
-  const T second = result<T, C>(a, s + 1, y, acc.y);
-  if (((uint64_t)out & (2 * sizeof(T) - 1)) == 0) {
-    typedef typename Pair<T>::type PairType;
-
+  if (((a.out | a.out_stride) & (sizeof(PairType) - 1)) == 0) {
     *(PairType *)out = (PairType)(first | (uint32_t)second << (8 * sizeof(T)));
   } else {
     out[0] = first;
     out[1] = second;
   }
+}
+
+/* The same at the right and lower edge of the plane, and where renormalize makes a difference. */
+template <typename T, int C>
+__device__ static void
+store_at_edge(const CnvKernelArgs &a, int s, int y, float2 acc)
+{
+  if (y >= a.height || s >= a.width * C)
+    return;
+  const float factor = a.border == CNV_BORDER_RENORMALIZE ? y_factor(a, y - a.anchor_y) : 1.0f;
+  output_row<T>(a, y)[s] = result<T, C>(a, s, y, acc.x * factor);
+  if (s + 1 < a.width * C)
+    output_row<T>(a, y)[s + 1] = result<T, C>(a, s + 1, y, acc.y * factor);
 }
 
 /* columns: the second pass of separable, row sums to samples. A thread slides down two neighbouring columns. */
@@ -465,7 +483,7 @@ columns(const CnvKernelArgs &a)
 {
   constexpr int pitch = CNV_COLUMNS_WIDTH / 2;
   float2 *tile = (float2 *)cnv_shared;
-  const int s = blockIdx.x * CNV_COLUMNS_WIDTH + 2 * threadIdx.x, samples = a.width * C;
+  const int s = blockIdx.x * CNV_COLUMNS_WIDTH + 2 * threadIdx.x;
   const int y0 = blockIdx.y * CNV_COLUMNS_HEIGHT, top = threadIdx.y * CNV_OUTPUTS;
   const int chunk = chunk_size(a.n_y, CNV_COLUMNS_CHUNK);
   float2 acc[CNV_OUTPUTS] = {};
@@ -487,18 +505,14 @@ columns(const CnvKernelArgs &a)
         acc, tile + top * pitch + threadIdx.x, [](int n) { return n * pitch; }, CNV_OUTPUTS * pitch,
         cnv_taps + a.taps_y + j, 1, taps);
   }
-  if (s >= samples)
-    return;
+  const bool inner = inside(y0 - a.anchor_y, CNV_COLUMNS_HEIGHT + a.n_y - 1, a.height) &&
+                     (blockIdx.x + 1) * CNV_COLUMNS_WIDTH <= a.width * C;
 #pragma unroll
   for (int k = 0; k < CNV_OUTPUTS; k++) {
-    const int y = y0 + top + k, first_y = y - a.anchor_y;
-    float factor = 1;
-
-    if (y >= a.height)
-      break;
-    if (a.border == CNV_BORDER_RENORMALIZE && !inside(first_y, a.n_y, a.height))
-      factor = axis_factor(a.taps_y, a.n_y, a.sum_y, first_y, a.height);
-    store_pair<T, C>(a, s, y, samples, make_float2(acc[k].x * factor, acc[k].y * factor));
+    if (inner)
+      store_pair<T, C>(a, s, y0 + top + k, acc[k]);
+    else
+      store_at_edge<T, C>(a, s, y0 + top + k, acc[k]);
   }
 }
 

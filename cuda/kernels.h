@@ -15,12 +15,16 @@
 /* tiled: a block makes 64 x 64 samples; taps are taken in chunks, so that shared memory never exceeds 48 KiB. */
 #define CNV_TILED_WIDTH 64 /* samples, a multiple of the channels below: 63 for 3 channels */
 #define CNV_TILED_HEIGHT 64
-#define CNV_TILED_CHUNK_X(channels) ((channels) <= 2 ? 32 : 16)
+#define CNV_TILED_CHUNK_X(channels) ((channels) == 1 ? 32 : (channels) == 2 ? 24 : 14)
 #define CNV_TILED_CHUNK_Y 32
+#define CNV_TILED_SLACK 4 /* floats on either side of a row of the tile */
+#define CNV_TILED_PITCH(channels, chunk_x)                                                                             \
+  ((CNV_TILED_WIDTH / (channels) + (chunk_x)-1) * (channels) + 2 * CNV_TILED_SLACK)
 
 /* rows: a warp makes 256 pixels of one channel of one row. */
 #define CNV_ROWS_PIXELS 256
 #define CNV_ROWS_CHUNK 128
+#define CNV_ROWS_SLACK 8 /* pixels on either side, a multiple of CNV_OUTPUTS */
 #define CNV_ROWS_PER_BLOCK(channels) ((channels) == 1 ? 8 : (channels) == 2 ? 4 : 2)
 
 /* columns: a block makes 64 x 64 samples. */
@@ -40,7 +44,8 @@ typedef struct {
   int n_x, n_y, anchor_x, anchor_y;
   int separable;
   uint32_t taps_x, taps_y; /* index in constant memory; dense: taps_x */
-  float sum_x, sum_y;
+  float sum_x, sum_y;      /* of the taps, and which sums found by renormalize count as 0 */
+  float least_x, least_y;
   int border;        /* CnvBorder */
   int shift;         /* of the value in a 16-bit sample */
   uint32_t filtered; /* bit c: channel c is filtered, else copied */

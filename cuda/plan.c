@@ -11,6 +11,9 @@
 /* Sum of taps at or below this part of the sum of their magnitudes counts as 0. */
 #define SUM_ZERO 1e-9
 
+/* The same for the taps that found a sample under renormalize: engines add those up in float32. */
+#define FOUND_ZERO 1e-6
+
 const CnvNick cnv_algorithm_nicks[] = {
     {CNV_ALGORITHM_AUTO, "auto", "The fastest that can do the work"},
     {CNV_ALGORITHM_NAIVE, "naive", "A thread a sample, straight from memory; on the CPU the plain reference"},
@@ -81,6 +84,7 @@ store_axis(GArray *taps, CnvTapSet *set, CnvAxis axis, const CnvTaps *from)
   append_prefix_sums(taps, set->axis[axis], from->width);
   sums = sums_of(taps, set->axis[axis], from->width);
   set->sum[axis] = (float)sums.sum;
+  set->least[axis] = (float)(FOUND_ZERO * sums.magnitude);
   return sums;
 }
 
@@ -96,6 +100,7 @@ store_dense(GArray *taps, CnvTapSet *set, const CnvTaps *from)
   set->dense = append(taps, from->value, from->width * from->height);
   sums = sums_of(taps, set->dense, from->width * from->height);
   set->sum[0] = (float)sums.sum;
+  set->least[0] = (float)(FOUND_ZERO * sums.magnitude);
   set->sum[1] = 1;
   return sums;
 }

@@ -233,7 +233,6 @@ test_bench(const char *output)
     perror(output);
     return EXIT_FAILURE;
   }
-  test_variants_open();
   failures = check_small();
   if (csv)
     fputs("backend,algorithm,format,width,height,filter,radius,us_median,us_min,us_max,bytes,gb_per_s,times_copy,"
@@ -245,7 +244,6 @@ test_bench(const char *output)
     for (guint i = 0; i < G_N_ELEMENTS(bench_cases); i++)
       bench_case(&bench_cases[i], cnv_backends[b]->takes_device_memory ? CNV_MEMORY_DEVICE : CNV_MEMORY_HOST,
                  cnv_backends[b], csv);
-  test_variants_close();
   if (csv)
     fclose(csv);
   return failures ? EXIT_FAILURE : EXIT_SUCCESS;

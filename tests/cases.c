@@ -361,27 +361,40 @@ add_variants(const CnvBackend *backend, CnvSession *session)
     }
 }
 
-void
-test_variants_open(void)
+/* NULL, with the reason printed, where the backend is not here. One that is must open. */
+static CnvSession *
+open_backend(const CnvBackend *backend)
 {
   const CnvSessionOptions options = {.device = -1, .n_threads = 3};
+  GError *error = NULL;
+  CnvSession *session;
 
+  if (!backend->probe(-1, &error)) {
+    printf("backend %s is not here: %s\n", backend->name, error->message);
+    g_error_free(error);
+    return NULL;
+  }
+  session = cnv_session_open(backend, &options, &error);
+  if (!session)
+    g_error("backend %s: %s", backend->name, error->message);
+  printf("backend %s: %s\n", backend->name, session->device_name);
+  return session;
+}
+
+gboolean
+test_variants_open(void)
+{
   test_variants = g_array_new(FALSE, FALSE, sizeof(TestVariant));
   for (int i = 0; cnv_backends[i]; i++) {
-    GError *error = NULL;
     CnvSession *session;
 
-    if (!cnv_backends[i]->probe(-1, &error)) {
-      printf("backend %s: not here: %s\n", cnv_backends[i]->name, error->message);
-      g_clear_error(&error);
+    if (test_options.backend && strcmp(test_options.backend, cnv_backends[i]->name) != 0)
       continue;
-    }
-    session = cnv_session_open(cnv_backends[i], &options, &error);
-    if (!session)
-      g_error("backend %s: %s", cnv_backends[i]->name, error->message);
-    printf("backend %s: %s\n", cnv_backends[i]->name, session->device_name);
-    add_variants(cnv_backends[i], session);
+    session = open_backend(cnv_backends[i]);
+    if (session)
+      add_variants(cnv_backends[i], session);
   }
+  return test_variants->len > 0;
 }
 
 void

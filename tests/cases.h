@@ -42,6 +42,7 @@ typedef struct {
   guint32 seed;
   guint only; /* 0: all */
   enum { TEST_QUICK, TEST_NORMAL, TEST_FULL } extent;
+  const char *backend; /* name of the only one to run; NULL: all that are here */
 } TestOptions;
 
 extern TestOptions test_options;
@@ -62,8 +63,9 @@ typedef struct {
 
 extern GArray *test_variants; /* of TestVariant */
 
-/* Opens a session on each backend that is here and prints it; closes them and prints what ran. */
-void test_variants_open(void);
+/* Opens a session on each backend that is here and prints it, or why it is not. FALSE where none is. */
+gboolean test_variants_open(void);
+/* Closes the sessions and prints what ran. */
 void test_variants_close(void);
 
 /* A pair of frames as a session takes them, in host memory or as twins on the device. in and out outlive it. */

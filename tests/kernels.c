@@ -15,6 +15,7 @@
 #include "bench.h"
 #include "cases.h"
 
+#define SKIP 77
 #define N_BORDERS (CNV_BORDER_RENORMALIZE + 1)
 
 static const char *const common_formats[] = {"GRAY8", "NV12", "RGBA", "P010_10LE", "RGB", "GRAY16_LE"};
@@ -30,7 +31,7 @@ static TestLayout
 some_layout(int guard)
 {
   static guint count;
-  static const int pads[] = {0, 1, 5, 16, 27}, offsets[] = {0, 3, 16, 1, 8, 2};
+  static const int pads[] = {0, 1, 5, 16, 27}, offsets[] = {0, 3, 16, 1, 8, 2, 5};
   guint i = count++;
 
   return (TestLayout){guard, offsets[i % G_N_ELEMENTS(offsets)], pads[i % G_N_ELEMENTS(pads)]};
@@ -234,12 +235,10 @@ run_tests(void)
   int failed;
 
   srunner_set_fork_status(runner, CK_NOFORK);
-  test_variants_open();
   printf("CNV_SEED=%u\n", test_options.seed);
   srunner_run_all(runner, CK_NORMAL);
   failed = srunner_ntests_failed(runner);
   srunner_free(runner);
-  test_variants_close();
   return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
@@ -255,16 +254,18 @@ int
 main(int argc, char **argv)
 {
   gboolean quick = FALSE, full = FALSE, bench = FALSE;
-  char *output = NULL;
+  char *output = NULL, *backend = NULL;
   const GOptionEntry entries[] = {
       {"quick", 0, 0, G_OPTION_ARG_NONE, &quick, "Few and small cases, for compute-sanitizer", NULL},
       {"full", 0, 0, G_OPTION_ARG_NONE, &full, "Slow algorithms on large cases, too", NULL},
       {"bench", 0, 0, G_OPTION_ARG_NONE, &bench, "Measure instead of testing", NULL},
+      {"backend", 0, 0, G_OPTION_ARG_STRING, &backend, "Only that one, cuda or cpu", "NAME"},
       {"output", 0, 0, G_OPTION_ARG_FILENAME, &output, "Where --bench writes its table as CSV", "FILE"},
       {NULL},
   };
   GOptionContext *context = g_option_context_new(NULL);
   GError *error = NULL;
+  int status;
 
   g_option_context_add_main_entries(context, entries, NULL);
   if (!g_option_context_parse(context, &argc, &argv, &error)) {
@@ -275,5 +276,14 @@ main(int argc, char **argv)
   test_options.seed = environment_number("CNV_SEED", 20240607);
   test_options.only = environment_number("CNV_CASE", 0);
   test_options.extent = quick ? TEST_QUICK : full ? TEST_FULL : TEST_NORMAL;
-  return bench ? test_bench(output) : run_tests();
+  test_options.backend = backend;
+  if (!test_variants_open()) {
+    puts("SKIPPED: no such backend is here");
+    return SKIP;
+  }
+  status = bench ? test_bench(output) : run_tests();
+  test_variants_close();
+  g_free(output);
+  g_free(backend);
+  return status;
 }

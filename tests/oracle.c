@@ -266,7 +266,7 @@ sample_sum(const Array *a, CnvBorder border, double missing, const double *in, i
     }
   if (border != CNV_BORDER_RENORMALIZE || all)
     return acc;
-  return present == 0 ? 0 : acc * array_sum(a, FALSE) / present;
+  return fabs(present) <= 1e-6 * array_sum(a, TRUE) ? 0 : acc * array_sum(a, FALSE) / present;
 }
 
 static double *

@@ -138,6 +138,10 @@ trap finish EXIT
 
 need_cuda
 need command python3 python3
+if find_nvcc >/dev/null && have_gpu; then # CUDA memory and a decoder, for the tests of the suite gpu
+  need element h264parse gstreamer1.0-plugins-bad
+  need element x264enc gstreamer1.0-plugins-ugly
+fi
 install_needs
 
 say "building in $build"

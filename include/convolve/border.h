@@ -7,8 +7,9 @@
  *   reflect      dcba|abcd|dcba
  *   reflect-101  .dcb|abcd|cba.    (SciPy and CuPy: "mirror")
  *   wrap         abcd|abcd|abcd
- *   renormalize  missing samples are left out and the sum of the others is multiplied by S/P, where S is the sum of
- *                all taps and P that of the taps that found a sample; by 0 where P is 0 (then the result is mid-grey)
+ *   renormalize  where samples are missing they are left out and the sum of the others is multiplied by S/P, S being
+ *                the sum of all taps and P that of the taps that found a sample; by 0, which gives mid-grey, where P
+ *                is 0 to within 1e-6 of the sum of all magnitudes. For separable taps axis by axis
  *
  * This header is plain C without GLib, shared by the CPU engine and the CUDA kernels.
  */

@@ -44,11 +44,12 @@ typedef struct {
  * n + 1 prefix sums (0, t0, t0+t1, ...), which renormalize needs; dense taps as height rows of width, no sums. */
 typedef struct {
   gboolean separable;
-  int n[CNV_N_AXES];      /* taps along x and y, at least 1 */
-  int anchor[CNV_N_AXES]; /* index of the tap on the output sample */
-  guint axis[CNV_N_AXES]; /* separable: index of the first tap in CnvPlan.taps */
-  guint dense;            /* not separable: the same */
-  float sum[CNV_N_AXES];  /* separable: sum of the float32 taps; not separable: sum[0] of all, sum[1] 1 */
+  int n[CNV_N_AXES];       /* taps along x and y, at least 1 */
+  int anchor[CNV_N_AXES];  /* index of the tap on the output sample */
+  guint axis[CNV_N_AXES];  /* separable: index of the first tap in CnvPlan.taps */
+  guint dense;             /* not separable: the same */
+  float sum[CNV_N_AXES];   /* separable: sum of the float32 taps; not separable: sum[0] of all, sum[1] 1 */
+  float least[CNV_N_AXES]; /* likewise: 1e-6 of the sum of magnitudes; renormalize takes a sum found up to it for 0 */
 } CnvTapSet;
 
 typedef struct {
