@@ -5,10 +5,7 @@
  * which then only need the column sum, of loaded ones for dense taps. Borders are resolved while a row is loaded, so
  * that the vector loops (cpu_simd.c) never meet one. All memory is allocated when the plan changes.
  */
-#include <math.h>
-
-#include "cpu.h"
-#include "cpu_simd.h"
+#include "cpu_tile.h"
 
 #define THREADS_MAX 1024
 #define TILES_A_THREAD 4 /* so that a thread that is held up does not hold up the frame */
@@ -20,65 +17,6 @@
 #define TILE_MAX 2048
 
 #define ALIGNMENT 64 /* a cache line, and the widest vector */
-
-typedef struct CpuSession CpuSession;
-typedef struct CpuPlane CpuPlane;
-
-typedef struct {
-  const CpuPlane *plane;
-  int index;       /* of the plane */
-  int first, last; /* samples of a row */
-  int top, bottom; /* rows; last and bottom are one beyond */
-} CpuTile;
-
-typedef struct {
-  float *line; /* separable: a loaded row with its apron */
-  float *ring;
-  const float **rows; /* the ring's rows twice over, so that any run of them is an array */
-  float *acc;
-  float *gain;     /* dense and renormalize: the gains of one output row */
-  double *sums;    /* dense and renormalize: prefix sums over columns of the taps present */
-  CnvCpuSpan span; /* tap rows that gain is for */
-} CpuWorker;
-
-/* A plane of the plan, made ready. */
-struct CpuPlane {
-  const CnvPlanePlan *plan;
-  void (*run)(CpuSession *self, CpuWorker *worker, const CpuTile *tile);
-  int samples;       /* of a row */
-  int rows;          /* of output, a step down the tile */
-  int slots;         /* rows in the ring */
-  int tile;          /* samples of a tile's row, a multiple of the channels */
-  gsize acc_stride;  /* floats */
-  gsize line_length; /* floats of a loaded row with its apron */
-  gsize ring_stride; /* floats */
-  int *column;       /* pixel that stands for each from -anchor on, or -1 */
-  float *dense;      /* taps between rows of zeros, see cpu_simd.h */
-  double dense_sum;
-  float *gain, *fraction, *round; /* of each sample of a row */
-  float *row_gain;                /* of each row */
-  guint8 *mask;                   /* bits of a row that come from the filter; NULL: all */
-};
-
-struct CpuSession {
-  CnvSession base;
-  const CnvCpuSimd *simd;
-  guint n_threads; /* with the caller's */
-  GThreadPool *pool;
-  GMutex lock;
-  GCond done;
-  guint pending; /* threads at work, under lock */
-
-  CnvPlan *plan;
-  CnvCpuSamples format;
-  CpuPlane plane[CNV_MAX_PLANES];
-  CpuWorker *worker; /* one a thread */
-  GArray *tiles;
-  guint8 *memory; /* of all arrays of planes and workers */
-
-  CnvFrame in, out;
-  int next; /* tile to take, atomic */
-};
 
 /* Hands out parts of one block; without a block it only counts. */
 typedef struct {
@@ -99,180 +37,6 @@ static int
 divide_up(int a, int b)
 {
   return (a + b - 1) / b;
-}
-
-static guint8 *
-row_at(const CnvFrame *frame, int plane, int y)
-{
-  return (guint8 *)frame->data[plane] + (gssize)y * frame->stride[plane];
-}
-
-/* Running a tile. */
-
-static void
-copy_tile(CpuSession *self, CpuWorker *worker, const CpuTile *tile)
-{
-  gsize bytes = (gsize)tile->plane->samples * self->plan->image.format->sample_bytes;
-
-  for (int y = tile->top; y < tile->bottom; y++)
-    memcpy(row_at(&self->out, tile->index, y), row_at(&self->in, tile->index, y), bytes);
-}
-
-static void
-naive_tile(CpuSession *self, CpuWorker *worker, const CpuTile *tile)
-{
-  cnv_cpu_naive(self->plan, tile->index, &self->in, &self->out, tile->top, tile->bottom);
-}
-
-static float
-missing_sample(const CnvPlan *plan, const CnvPlanePlan *plane, int channel)
-{
-  return plan->filter.border == CNV_BORDER_CONSTANT ? plane->border[channel] : 0;
-}
-
-/* Loads pixels first to last - 1, which lie outside the row. */
-static void
-load_outside(const CpuSession *self, const CpuPlane *plane, const guint8 *row, int first, int last, float *to)
-{
-  const CnvPlanePlan *plan = plane->plan;
-  int channels = plan->channels;
-  const int *column = plane->column + plan->taps.anchor[CNV_X];
-
-  for (int x = first; x < last; x++)
-    for (int c = 0; c < channels; c++)
-      *to++ = column[x] < 0
-                  ? missing_sample(self->plan, plan, c)
-                  : (float)cnv_cpu_sample(row, column[x] * channels + c, self->plan->image.format) - self->format.mid;
-}
-
-/* Loads a tile's part of row y (or of a missing one, -1) with the apron, as values minus mid. */
-static void
-load_line(const CpuSession *self, const CpuTile *tile, int y, float *to)
-{
-  const CpuPlane *plane = tile->plane;
-  const CnvTapSet *set = &plane->plan->taps;
-  int channels = plane->plan->channels, width = plane->plan->width;
-  int first = tile->first / channels - set->anchor[CNV_X];
-  int last = tile->last / channels + set->n[CNV_X] - 1 - set->anchor[CNV_X];
-  int from = MAX(first, 0), end = MIN(last, width), bytes = self->plan->image.format->sample_bytes;
-  const guint8 *row;
-
-  if (y < 0) {
-    for (int i = 0; i < (last - first) * channels; i++)
-      to[i] = missing_sample(self->plan, plane->plan, i % channels);
-    return;
-  }
-  row = row_at(&self->in, tile->index, y);
-  load_outside(self, plane, row, first, from, to);
-  self->simd->load[bytes - 1](to + (from - first) * channels, row + (gsize)from * channels * bytes,
-                              (end - from) * channels, &self->format);
-  load_outside(self, plane, row, end, last, to + (end - first) * channels);
-}
-
-/* Fills the ring with row number k of those the tile needs. previous: the row of the plane that number k - 1 was. Below
- * and above a plane the same row often comes again, and is then not filtered again. */
-static void
-fill_ring(const CpuSession *self, CpuWorker *worker, const CpuTile *tile, int k, int *previous)
-{
-  const CpuPlane *plane = tile->plane;
-  const CnvTapSet *set = &plane->plan->taps;
-  int y = cnv_border_index(self->plan->filter.border, tile->top - set->anchor[CNV_Y] + k, plane->plan->height);
-  float *to = worker->ring + k % plane->slots * plane->ring_stride;
-
-  if (k > 0 && y == *previous) {
-    memcpy(to, worker->ring + (k - 1) % plane->slots * plane->ring_stride, plane->ring_stride * sizeof(float));
-  } else if (plane->dense) {
-    load_line(self, tile, y, to);
-  } else {
-    load_line(self, tile, y, worker->line);
-    self->simd->row(to, worker->line, tile->last - tile->first, self->plan->taps + set->axis[CNV_X], set->n[CNV_X],
-                    plane->plan->channels);
-  }
-  *previous = y;
-}
-
-/* Prefix sums over the columns of dense taps, of those within rows. */
-static void
-sum_columns(const CpuPlane *plane, CnvCpuSpan rows, double *sums)
-{
-  int width = plane->plan->taps.n[CNV_X];
-  const float *taps = plane->dense + (CNV_CPU_DENSE_ROWS - 1) * width;
-
-  sums[0] = 0;
-  for (int kx = 0; kx < width; kx++) {
-    sums[kx + 1] = sums[kx];
-    for (int ky = rows.first; ky < rows.last; ky++)
-      sums[kx + 1] += taps[(gsize)ky * width + kx];
-  }
-}
-
-/* Dense taps that find no sample are left out: gains of the samples of a tile's row y, by the tap rows and columns that
- * find one. All rows between the borders have the same, so that they are seldom made. */
-static void
-renormalize_row(CpuWorker *worker, const CpuTile *tile, int y)
-{
-  const CpuPlane *plane = tile->plane;
-  const CnvPlanePlan *plan = plane->plan;
-  const CnvTapSet *set = &plan->taps;
-  int width = set->n[CNV_X], height = set->n[CNV_Y];
-  CnvCpuSpan rows = cnv_cpu_span(y, plan->height, height, set->anchor[CNV_Y]);
-
-  if (rows.first == worker->span.first && rows.last == worker->span.last)
-    return;
-  worker->span = rows;
-  sum_columns(plane, rows, worker->sums);
-  for (int i = tile->first; i < tile->last; i++) {
-    CnvCpuSpan columns = cnv_cpu_span(i / plan->channels, plan->width, width, set->anchor[CNV_X]);
-    gboolean all = columns.last - columns.first == width && rows.last - rows.first == height;
-    double present = worker->sums[columns.last] - worker->sums[columns.first];
-    double factor = all ? 1 : fabs(present) > set->least[0] ? plane->dense_sum / present : 0;
-
-    worker->gain[i - tile->first] = (float)(plan->gain * factor);
-  }
-}
-
-static void
-store_row(const CpuSession *self, CpuWorker *worker, const CpuTile *tile, int y, const float *acc)
-{
-  const CpuPlane *plane = tile->plane;
-  int bytes = self->plan->image.format->sample_bytes, n = tile->last - tile->first;
-  gsize offset = (gsize)tile->first * bytes;
-  guint8 *to = row_at(&self->out, tile->index, y) + offset;
-  CnvCpuOutput output = {plane->gain + tile->first, plane->fraction + tile->first, plane->round + tile->first,
-                         plane->row_gain[y]};
-
-  if (!plane->plan->taps.separable && self->plan->filter.border == CNV_BORDER_RENORMALIZE) {
-    renormalize_row(worker, tile, y);
-    output.gain = worker->gain;
-  }
-  self->simd->store[bytes - 1](to, acc, n, &self->format, &output);
-  if (plane->mask)
-    self->simd->merge[bytes - 1](to, row_at(&self->in, tile->index, y) + offset, plane->mask + offset, n);
-}
-
-static void
-filter_tile(CpuSession *self, CpuWorker *worker, const CpuTile *tile)
-{
-  const CpuPlane *plane = tile->plane;
-  const CnvTapSet *set = &plane->plan->taps;
-  int n = tile->last - tile->first, filled = 0, previous = -1;
-
-  for (int slot = 0; slot < 2 * plane->slots; slot++)
-    worker->rows[slot] = worker->ring + slot % plane->slots * plane->ring_stride;
-  worker->span = (CnvCpuSpan){-1, -1};
-  for (int y = tile->top; y < tile->bottom; y += plane->rows) {
-    const float *const *rows = worker->rows + (y - tile->top) % plane->slots;
-
-    for (; filled < y - tile->top + plane->slots; filled++)
-      fill_ring(self, worker, tile, filled, &previous);
-    if (plane->dense)
-      self->simd->dense(worker->acc, plane->acc_stride, rows, n, plane->dense, set->n[CNV_X], set->n[CNV_Y],
-                        plane->plan->channels);
-    else
-      self->simd->column(worker->acc, rows, n, self->plan->taps + set->axis[CNV_Y], set->n[CNV_Y]);
-    for (int i = 0; i < plane->rows && y + i < tile->bottom; i++)
-      store_row(self, worker, tile, y + i, worker->acc + i * plane->acc_stride);
-  }
 }
 
 static void
@@ -338,8 +102,10 @@ shape_plane(CpuPlane *plane, const CnvPlan *plan, const CnvPlanePlan *from)
   plane->plan = from;
   plane->samples = from->width * from->channels;
   plane->tile = plane->samples;
-  plane->run = is_copy(plan, from) ? copy_tile : from->algorithm == CNV_ALGORITHM_NAIVE ? naive_tile : filter_tile;
-  if (plane->run != filter_tile)
+  plane->run = is_copy(plan, from)                      ? cnv_cpu_copy_tile
+               : from->algorithm == CNV_ALGORITHM_NAIVE ? cnv_cpu_naive_tile
+                                                        : cnv_cpu_filter_tile;
+  if (plane->run != cnv_cpu_filter_tile)
     return;
   plane->rows = is_dense(from) ? CNV_CPU_DENSE_ROWS : 1;
   plane->slots = set->n[CNV_Y] + plane->rows - 1;
@@ -359,7 +125,7 @@ place_plane(CpuPlane *plane, Arena *arena, int sample_bytes)
   const int *n = from->taps.n;
   guint8 all = (1 << from->channels) - 1;
 
-  if (plane->run != filter_tile)
+  if (plane->run != cnv_cpu_filter_tile)
     return;
   plane->column = take(arena, from->width + n[CNV_X] - 1, sizeof(int));
   plane->gain = take(arena, plane->samples, sizeof(float));
@@ -479,7 +245,7 @@ fill_plane(CpuPlane *plane, const CnvPlan *plan)
   const CnvPlanePlan *from = plane->plan;
   const CnvTapSet *set = &from->taps;
 
-  if (plane->run != filter_tile)
+  if (plane->run != cnv_cpu_filter_tile)
     return;
   for (int i = 0; i < from->width + set->n[CNV_X] - 1; i++)
     plane->column[i] = cnv_border_index(plan->filter.border, i - set->anchor[CNV_X], from->width);

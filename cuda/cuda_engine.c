@@ -220,9 +220,9 @@ blocks(int size, int of)
   return (guint)((size + of - 1) / of);
 }
 
-/* The longest chunk that chunk_size() in kernels.cu cuts n into. */
+/* Size of a chunk where n taps are taken in equal parts of at most `most`. */
 static int
-longest_chunk(int n, int most)
+chunk_of(int n, int most)
 {
   return (int)blocks(n, (int)blocks(n, most));
 }
@@ -231,31 +231,36 @@ static gboolean
 run_kernel(CudaSession *self, Kernel kernel, int sample_bytes, int channels, CnvKernelArgs *args, GError **error)
 {
   CUfunction function = find_function(self, kernel, sample_bytes, channels, error);
-  int samples = args->width * channels, tile_pixels = CNV_TILED_WIDTH / channels;
-  int per_block = CNV_ROWS_PER_BLOCK(channels), chunk_x, chunk_y;
+  int samples = args->width * channels, width = args->width, height = args->height;
+  guint shared = 0;
+  Size3 grid, block;
 
   if (!function)
     return FALSE;
   switch (kernel) {
   case KERNEL_NAIVE:
-    return launch(self, function, (Size3){blocks(samples, 32), blocks(args->height, 8), 1}, (Size3){32, 8, 1}, 0, args,
-                  error);
+    block = (Size3){32, 8, 1};
+    grid = (Size3){blocks(samples, 32), blocks(height, 8), 1};
+    break;
   case KERNEL_TILED:
-    chunk_x = longest_chunk(args->n_x, CNV_TILED_CHUNK_X(channels));
-    chunk_y = longest_chunk(args->n_y, CNV_TILED_CHUNK_Y);
-    return launch(self, function, (Size3){blocks(args->width, tile_pixels), blocks(args->height, CNV_TILED_HEIGHT), 1},
-                  (Size3){CNV_TILED_WIDTH, CNV_TILED_HEIGHT / CNV_OUTPUTS, 1},
-                  sizeof(float) * CNV_TILED_PITCH(channels, chunk_x) * (CNV_TILED_HEIGHT + chunk_y - 1), args, error);
+    args->chunk_x = chunk_of(args->n_x, CNV_TILED_CHUNK_X(channels));
+    args->chunk_y = chunk_of(args->n_y, CNV_TILED_CHUNK_Y);
+    block = (Size3){CNV_TILED_WIDTH, CNV_TILED_HEIGHT / CNV_OUTPUTS, 1};
+    grid = (Size3){blocks(width, CNV_TILED_WIDTH / channels), blocks(height, CNV_TILED_HEIGHT), 1};
+    shared = sizeof(float) * CNV_TILED_PITCH(channels, args->chunk_x) * (CNV_TILED_HEIGHT + args->chunk_y - 1);
+    break;
   case KERNEL_ROWS:
-    return launch(self, function, (Size3){blocks(args->width, CNV_ROWS_PIXELS), blocks(args->height, per_block), 1},
-                  (Size3){32 * per_block * channels, 1, 1}, 0, args, error);
+    args->chunk_x = chunk_of(args->n_x, CNV_ROWS_CHUNK);
+    block = (Size3){32 * CNV_ROWS_PER_BLOCK(channels) * channels, 1, 1};
+    grid = (Size3){blocks(width, CNV_ROWS_PIXELS), blocks(height, CNV_ROWS_PER_BLOCK(channels)), 1};
+    break;
   default:
-    chunk_y = longest_chunk(args->n_y, CNV_COLUMNS_CHUNK);
-    return launch(self, function,
-                  (Size3){blocks(samples, CNV_COLUMNS_WIDTH), blocks(args->height, CNV_COLUMNS_HEIGHT), 1},
-                  (Size3){CNV_COLUMNS_WIDTH / 2, CNV_COLUMNS_HEIGHT / CNV_OUTPUTS, 1},
-                  sizeof(float) * CNV_COLUMNS_WIDTH * (CNV_COLUMNS_HEIGHT + chunk_y - 1), args, error);
+    args->chunk_y = chunk_of(args->n_y, CNV_COLUMNS_CHUNK);
+    block = (Size3){CNV_COLUMNS_WIDTH / 2, CNV_COLUMNS_HEIGHT / CNV_OUTPUTS, 1};
+    grid = (Size3){blocks(samples, CNV_COLUMNS_WIDTH), blocks(height, CNV_COLUMNS_HEIGHT), 1};
+    shared = sizeof(float) * CNV_COLUMNS_WIDTH * (CNV_COLUMNS_HEIGHT + args->chunk_y - 1);
   }
+  return launch(self, function, grid, block, shared, args, error);
 }
 
 static CnvKernelArgs

@@ -220,15 +220,6 @@ slide(V (&acc)[CNV_OUTPUTS], const V *src, Offset offset, int group, const float
   }
 }
 
-/* n taken in equal chunks of at most `most`: the size of a chunk. */
-__device__ static int
-chunk_size(int n, int most)
-{
-  int chunks = (n + most - 1) / most;
-
-  return (n + chunks - 1) / chunks;
-}
-
 /* Samples are loaded by aligned words of 32 bits where a line allows: a word may reach 3 bytes past it on either side,
  * and with 4 more pixels there it stays inside the row. Samples past the line are stored as well, into slack that
  * shared memory has on both sides, which costs less than to tell them apart. */
@@ -296,18 +287,17 @@ __device__ static void
 tiled(const CnvKernelArgs &a)
 {
   constexpr int tile_pixels = CNV_TILED_WIDTH / C;
-  const int chunk_x = chunk_size(a.n_x, CNV_TILED_CHUNK_X(C)), chunk_y = chunk_size(a.n_y, CNV_TILED_CHUNK_Y);
-  const int pitch = CNV_TILED_PITCH(C, chunk_x);
+  const int pitch = CNV_TILED_PITCH(C, a.chunk_x);
   float *tile = cnv_shared + CNV_TILED_SLACK;
   const int x0 = blockIdx.x * tile_pixels, y0 = blockIdx.y * CNV_TILED_HEIGHT, top = threadIdx.y * CNV_OUTPUTS;
   const int column = min((int)threadIdx.x, tile_pixels * C - 1);
   float acc[CNV_OUTPUTS] = {0};
 
-  for (int j = 0; j < a.n_y; j += chunk_y) {
-    const int rows = min(chunk_y, a.n_y - j);
+  for (int j = 0; j < a.n_y; j += a.chunk_y) {
+    const int rows = min(a.chunk_y, a.n_y - j);
 
-    for (int i = 0; i < a.n_x; i += chunk_x) {
-      const int columns = min(chunk_x, a.n_x - i);
+    for (int i = 0; i < a.n_x; i += a.chunk_x) {
+      const int columns = min(a.chunk_x, a.n_x - i);
 
       __syncthreads();
       load_tile<T, C>(tile, pitch, a, x0 - a.anchor_x + i, y0 - a.anchor_y + j, tile_pixels + columns - 1,
@@ -319,7 +309,7 @@ tiled(const CnvKernelArgs &a)
         float part[CNV_OUTPUTS] = {0};
 
         slide<float>(
-            part, cnv_shared + top * pitch + column + c * C, [=](int n) { return n * pitch; }, CNV_OUTPUTS * pitch,
+            part, tile + top * pitch + column + c * C, [=](int n) { return n * pitch; }, CNV_OUTPUTS * pitch,
             cnv_taps + taps, a.separable ? 1 : a.n_x, rows);
         for (int k = 0; k < CNV_OUTPUTS; k++)
           acc[k] = fmaf(part[k], weight, acc[k]);
@@ -382,10 +372,9 @@ rows(const CnvKernelArgs &a)
   const int member = threadIdx.x % team, left = threadIdx.x % 32 * CNV_OUTPUTS;
   float(*line)[pitch] = lines[threadIdx.x / team], *own = line[member / 32];
   float acc[CNV_OUTPUTS] = {0};
-  const int chunk = chunk_size(a.n_x, CNV_ROWS_CHUNK);
 
-  for (int i = 0; i < a.n_x; i += chunk) {
-    const int taps = min(chunk, a.n_x - i);
+  for (int i = 0; i < a.n_x; i += a.chunk_x) {
+    const int taps = min(a.chunk_x, a.n_x - i);
 
     __syncthreads();
     if (y < a.height)
@@ -397,15 +386,21 @@ rows(const CnvKernelArgs &a)
     for (int k = 0; k < CNV_OUTPUTS; k++)
       acc[k] *= x_factor(a, x0 + left + k - a.anchor_x);
 
-  /* Through shared memory, so that the warp stores neighbours together. */
+  float *sums = (float *)a.sums + (size_t)y * a.sums_stride + (size_t)x0 * C;
+  const int samples = min(CNV_ROWS_PIXELS, a.width - x0) * C; /* the last four may end in the row's padding */
+  if (C == 1) {
+    for (int k = 0; k < CNV_OUTPUTS; k += 4)
+      if (y < a.height && left + k < samples)
+        __stwb((float4 *)(sums + left + k), make_float4(acc[k], acc[k + 1], acc[k + 2], acc[k + 3]));
+    return;
+  }
+  /* Channels meet in shared memory, so that a warp stores neighbours together. */
   __syncthreads();
   for (int k = 0; k < CNV_OUTPUTS; k++)
     own[skewed(left + k)] = acc[k];
   __syncthreads();
   if (y >= a.height)
     return;
-  float *sums = (float *)a.sums + (size_t)y * a.sums_stride + (size_t)x0 * C;
-  const int samples = min(CNV_ROWS_PIXELS, a.width - x0) * C; /* the last four may end in the row's padding */
   for (int s = 4 * member; s < samples; s += 4 * team) {
     float v[4];
 
@@ -485,11 +480,10 @@ columns(const CnvKernelArgs &a)
   float2 *tile = (float2 *)cnv_shared;
   const int s = blockIdx.x * CNV_COLUMNS_WIDTH + 2 * threadIdx.x;
   const int y0 = blockIdx.y * CNV_COLUMNS_HEIGHT, top = threadIdx.y * CNV_OUTPUTS;
-  const int chunk = chunk_size(a.n_y, CNV_COLUMNS_CHUNK);
   float2 acc[CNV_OUTPUTS] = {};
 
-  for (int j = 0; j < a.n_y; j += chunk) {
-    const int taps = min(chunk, a.n_y - j), first = y0 - a.anchor_y + j, rows = CNV_COLUMNS_HEIGHT + taps - 1;
+  for (int j = 0; j < a.n_y; j += a.chunk_y) {
+    const int taps = min(a.chunk_y, a.n_y - j), first = y0 - a.anchor_y + j, rows = CNV_COLUMNS_HEIGHT + taps - 1;
 
     __syncthreads();
     if (inside(first, rows, a.height)) {

@@ -42,6 +42,7 @@ typedef struct {
   int sums_stride;           /* floats, a multiple of CNV_COLUMNS_WIDTH */
   int width, height;         /* pixels */
   int n_x, n_y, anchor_x, anchor_y;
+  int chunk_x, chunk_y; /* taps taken at once, equal parts of n_x and n_y */
   int separable;
   uint32_t taps_x, taps_y; /* index in constant memory; dense: taps_x */
   float sum_x, sum_y;      /* of the taps, and which sums found by renormalize count as 0 */

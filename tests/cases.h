@@ -59,6 +59,7 @@ typedef struct {
   CnvMemory memory;
   guint runs, refusals;
   guint64 samples, inexact; /* noise under positive taps, since the last test_cases_finish */
+  guint64 all_samples, all_inexact;
 } TestVariant;
 
 extern GArray *test_variants; /* of TestVariant */

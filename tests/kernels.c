@@ -4,13 +4,10 @@
  * filters, inputs and addresses; then plans that change, and sessions side by side. With --bench the same binary times
  * the same algorithms (bench.c). The sets run in this process: a CUDA context does not survive a fork.
  */
-#include "config.h"
-
 #include <gst/check/gstcheck.h>
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "bench.h"
 #include "cases.h"
