@@ -82,6 +82,12 @@ fetch(const CnvKernelArgs &a, int x, int y, int channel)
   return unpack<T>(__ldg(input_row<T>(a, iy) + ix * C + channel), a);
 }
 
+__device__ static bool
+inside(int first, int count, int n)
+{
+  return first >= 0 && first + count <= n;
+}
+
 /* Taps that find a sample when their first lies on index `first` of n samples: from begin, up to but without end. */
 struct Present {
   int begin, end;
@@ -104,10 +110,10 @@ restore_sum(float sum, float found, float least)
 __device__ static float
 axis_factor(unsigned taps, int n_taps, float sum, float least, int first, int n)
 {
-  Present p = present(first, n_taps, n);
+  const Present p = present(first, n_taps, n);
   const float *prefix = cnv_taps + taps + n_taps;
 
-  if (p.begin == 0 && p.end == n_taps)
+  if (inside(first, n_taps, n))
     return 1.0f;
   return p.begin >= p.end ? 0.0f : restore_sum(sum, prefix[p.end] - prefix[p.begin], least);
 }
@@ -146,12 +152,6 @@ __device__ static float
 renormalize_factor(const CnvKernelArgs &a, int first_x, int first_y)
 {
   return a.separable ? x_factor(a, first_x) * y_factor(a, first_y) : dense_factor(a, first_x, first_y);
-}
-
-__device__ static bool
-inside(int first, int count, int n)
-{
-  return first >= 0 && first + count <= n;
 }
 
 /* naive: a thread a sample. Row sums are added up apart, which keeps float32 exact enough for large kernels. */

@@ -313,8 +313,9 @@ check_decoder(const char *file)
   const int frames = 60;
   Result none, gpu, cpu;
 
-  run_format(&none, SOURCE "x264enc speed-preset=ultrafast ! h264parse ! filesink location=%s", frames, "I420", 640,
-             360, file);
+  run_format(&none,
+             SOURCE "x264enc speed-preset=ultrafast ! video/x-h264,stream-format=byte-stream ! filesink location=%s",
+             frames, "I420", 640, 360, file);
   run_format(&gpu,
              "filesrc location=%s ! h264parse ! nvh264dec ! " CUDA_MEMORY
              " ! cudaconvolve name=c0 backend=cuda ! " CUDA_MEMORY " ! cudadownload ! appsink name=out0",
