@@ -279,11 +279,20 @@ filter_meta(GstBaseTransform *trans, GstQuery *query, GType api, const GstStruct
   return api != GST_VIDEO_OVERLAY_COMPOSITION_META_API_TYPE;
 }
 
+/* Metas that speak of a buffer's memory, and ones that keep other memory alive, a decoder's surface for example. */
+static gboolean
+is_of_memory(GType api)
+{
+  return api == GST_VIDEO_META_API_TYPE || api == GST_PARENT_BUFFER_META_API_TYPE ||
+         gst_meta_api_type_has_tag(api, g_quark_from_static_string(GST_META_TAG_MEMORY_STR)) ||
+         gst_meta_api_type_has_tag(api, g_quark_from_static_string("memory-reference"));
+}
+
 /* Each filtered frame shows what the input shows, in its place: what is said of one is true of the other. */
 static gboolean
 transform_meta(GstBaseTransform *trans, GstBuffer *outbuf, GstMeta *meta, GstBuffer *inbuf)
 {
-  return meta->info->api != GST_VIDEO_META_API_TYPE;
+  return !is_of_memory(meta->info->api);
 }
 
 void
