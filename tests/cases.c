@@ -14,8 +14,6 @@
 /* Share of samples of noise that may differ by one from the oracle, for float32 algorithms and up to 12 bits. */
 #define INEXACT_SHARE 1e-4
 #define REPORTS_MAX 25
-#define QUICK_STEP 29 /* of so many cases, --quick runs one; prime, so that it meets every value of every loop */
-
 TestOptions test_options;
 GArray *test_variants;
 
@@ -315,7 +313,7 @@ test_case_run(const TestCase *c)
 
   if (test_options.only && test_options.only != case_number)
     return;
-  if (test_options.extent == TEST_QUICK && case_number % QUICK_STEP)
+  if (test_options.extent == TEST_QUICK && case_number % test_options.quick_step)
     return;
   if (isatty(2))
     fprintf(stderr, "\rcase %u ", case_number);

@@ -37,10 +37,12 @@ typedef struct {
   gboolean full_range;
 } TestCase;
 
-/* What a run covers. CNV_SEED in the environment sets the seed, CNV_CASE the number of the only case to run. */
+/* What a run covers. CNV_SEED in the environment sets the seed, CNV_CASE the number of the only case to run,
+ * CNV_QUICK_STEP how many cases --quick counts for one that it runs. */
 typedef struct {
   guint32 seed;
   guint only; /* 0: all */
+  guint quick_step;
   enum { TEST_QUICK, TEST_NORMAL, TEST_FULL } extent;
   const char *backend; /* name of the only one to run; NULL: all that are here */
 } TestOptions;

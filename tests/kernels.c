@@ -13,6 +13,7 @@
 #include "cases.h"
 
 #define SKIP 77
+#define QUICK_STEP 29 /* prime, so that --quick meets every value of every loop */
 #define N_BORDERS (CNV_BORDER_RENORMALIZE + 1)
 
 static const char *const common_formats[] = {"GRAY8", "NV12", "RGBA", "P010_10LE", "RGB", "GRAY16_LE"};
@@ -272,6 +273,7 @@ main(int argc, char **argv)
   g_option_context_free(context);
   test_options.seed = environment_number("CNV_SEED", 20240607);
   test_options.only = environment_number("CNV_CASE", 0);
+  test_options.quick_step = MAX(1, environment_number("CNV_QUICK_STEP", QUICK_STEP));
   test_options.extent = quick ? TEST_QUICK : full ? TEST_FULL : TEST_NORMAL;
   test_options.backend = backend;
   if (!test_variants_open()) {
