@@ -530,7 +530,8 @@ extern "C" __global__ void __launch_bounds__(256) cnv_copy(const CnvCopyArgs a)
     out[i] = in[i];
 }
 
-/* The variants: cuda.c finds them by these names. threads a block, and blocks that should fit a multiprocessor. */
+/* The variants: cuda_engine.c finds them by these names. threads a block, and blocks that should fit a multiprocessor.
+ */
 #define VARIANT(kernel, threads, blocks, T, bits, C)                                                                   \
   extern "C" __global__ void __launch_bounds__(threads, blocks) cnv_##kernel##_u##bits##x##C(const CnvKernelArgs a)    \
   {                                                                                                                    \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What passes from the host (cuda.c) to the kernels (kernels.cu): plain C, read by both compilers.
+ * What passes from the host (cuda_engine.c) to the kernels (kernels.cu): plain C, read by both compilers.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# You should see a blurred video in a window, or, with no display, blurred.mp4 in this directory; then frames/s and what ran where.
+# You should see a blurred video in a window or, without a display, the file blurred.mp4; then frames/s and what ran where.
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Usage: pipelines/blur.sh [FILE|URI]       without one, a moving test picture of 300 frames is blurred
@@ -76,7 +76,7 @@ need_cuda
 need_plugins
 install_needs
 say "building in $build"
-[[ -f $build/build.ninja ]] || configure "$build"
+configure "$build"
 ninja -C "$build" gst/libgstcudaconvolve.so pipelines/run
 export GST_PLUGIN_PATH=$build/gst${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}
 set_source

@@ -179,7 +179,8 @@ show_result(Run *run)
   double seconds = (run->last - run->first) / (double)G_USEC_PER_SEC;
 
   if (run->frames == 0) {
-    g_print("no video frame came through: the source holds no video, or none that this GStreamer can decode\n");
+    g_print("no video frame came through; if nothing above says why, there is no video in the source that this "
+            "GStreamer can decode\n");
     return;
   }
   g_print("%d frames in %.1f s", run->frames, seconds);

@@ -17,8 +17,8 @@
 #define BATCH_MIN 64 /* frames between two events, on a GPU */
 #define REPEATS_MAX 21
 #define REPEATS_MIN 3
-#define MEASURE_US 2e6        /* after so long, the fewest repeats do */
-#define CPU_PRODUCTS_MAX 3e9  /* a frame of more is left out on the CPU: it takes seconds */
+#define MEASURE_US 2e6       /* after so long, the fewest repeats do */
+#define CPU_PRODUCTS_MAX 3e9 /* a frame of more is left out on the CPU: it takes seconds */
 #define GPU_PRODUCTS_MAX 4e9 /* likewise: some milliseconds */
 
 typedef struct {

@@ -1,25 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The element in a GstHarness: caps, pixels by hand, live changes, metas, passthrough, renegotiation, errors. Tests
- * that compute run on the CPU, and on a GPU where there is one.
+ * The element in a GstHarness: helpers of all its tests, caps, pixels by hand, strides, formats. Tests that compute run
+ * on the CPU, and on a GPU where there is one.
  */
 #include <string.h>
 
-#include <convolve/backend.h>
-#include <gst/check/gstcheck.h>
-#include <gst/check/gstharness.h>
-#include <gst/controller/controller.h>
-#include <gst/video/video.h>
+#include "element.h"
 
-#define DEVICE "memory:CUDAMemory"
-#define FRAME_TIME (40 * GST_MSECOND)
+const char *backends[2] = {"cpu"};
+int n_backends = 1;
 
-/* What the tests with a loop index run on. */
-static const char *backends[2] = {"cpu"};
-static int n_backends = 1;
-#define BACKEND backends[__i__]
-
-static gboolean
+gboolean
 have_gpu(void)
 {
   const CnvBackend *cuda = cnv_backend_find("cuda");
@@ -29,8 +20,7 @@ have_gpu(void)
 
 /* ---- elements, harnesses, buses ---- */
 
-/* set: "name=value", NULL at the end. */
-static void
+void
 set_all(GstElement *element, const char *const *set)
 {
   for (; *set; set++) {
@@ -41,9 +31,7 @@ set_all(GstElement *element, const char *const *set)
   }
 }
 
-#define SET(element, ...) set_all(element, (const char *const[]){__VA_ARGS__, NULL})
-
-static GstElement *
+GstElement *
 make_element(const char *backend, GstBus **bus)
 {
   GstElement *element = gst_object_ref_sink(gst_element_factory_make("cudaconvolve", NULL));
@@ -57,8 +45,7 @@ make_element(const char *backend, GstBus **bus)
   return element;
 }
 
-/* Takes the element. */
-static GstHarness *
+GstHarness *
 harness_of(GstElement *element, const char *format, int width, int height)
 {
   GstHarness *h = gst_harness_new_with_element(element, "sink", "src");
@@ -70,11 +57,7 @@ harness_of(GstElement *element, const char *format, int width, int height)
   return h;
 }
 
-/* Ends with the properties, NULL at the end. */
-#define HARNESS(backend, format, width, height, ...)                                                                   \
-  harness_with(backend, format, width, height, (const char *const[]){__VA_ARGS__, NULL})
-
-static GstHarness *
+GstHarness *
 harness_with(const char *backend, const char *format, int width, int height, const char *const *set)
 {
   GstElement *element = make_element(backend, NULL);
@@ -83,8 +66,7 @@ harness_with(const char *backend, const char *format, int width, int height, con
   return harness_of(element, format, width, height);
 }
 
-/* Pops the messages of a type, fails unless each has the fragment, and returns how many there were. */
-static int
+int
 count_messages(GstBus *bus, GstMessageType type, const char *fragment)
 {
   GstMessage *message;
@@ -107,7 +89,7 @@ count_messages(GstBus *bus, GstMessageType type, const char *fragment)
   return n;
 }
 
-static void
+void
 free_element(GstElement *element, GstBus *bus)
 {
   gst_element_set_state(element, GST_STATE_NULL);
@@ -117,16 +99,22 @@ free_element(GstElement *element, GstBus *bus)
   gst_object_unref(element);
 }
 
+void
+check_string(const GstStructure *stats, const char *field, const char *expected)
+{
+  fail_unless_equals_string(gst_structure_get_string(stats, field), expected);
+}
+
 /* ---- frames ---- */
 
-static void
+void
 stamp(GstBuffer *buffer, guint i)
 {
   GST_BUFFER_PTS(buffer) = i * FRAME_TIME;
   GST_BUFFER_DURATION(buffer) = FRAME_TIME;
 }
 
-static GstBuffer *
+GstBuffer *
 gray_buffer(int width, int height, const guint8 *pixels, guint i)
 {
   GstVideoInfo info;
@@ -143,7 +131,7 @@ gray_buffer(int width, int height, const guint8 *pixels, guint i)
   return buffer;
 }
 
-static gboolean
+gboolean
 gray_equals(GstBuffer *buffer, int width, int height, const guint8 *expected)
 {
   GstVideoInfo info;
@@ -159,14 +147,10 @@ gray_equals(GstBuffer *buffer, int width, int height, const guint8 *expected)
   return equal;
 }
 
-/* A ramp, its mean over 3x3 samples with the edge repeated, and the same along x alone, each worked out by hand: with
- * v = 9x + 36y the mean adds 3 at the left and top edge's steps and takes as much at the right and bottom. */
-#define W 4
-#define H 3
-static const guint8 ramp[] = {0, 9, 18, 27, 36, 45, 54, 63, 72, 81, 90, 99};
-static const guint8 ramp_box[] = {15, 21, 30, 36, 39, 45, 54, 60, 63, 69, 78, 84};
+const guint8 ramp[W * H] = {0, 9, 18, 27, 36, 45, 54, 63, 72, 81, 90, 99};
+const guint8 ramp_box[W * H] = {15, 21, 30, 36, 39, 45, 54, 60, 63, 69, 78, 84};
 
-static GstBuffer *
+GstBuffer *
 push_ramp(GstHarness *h, guint i)
 {
   GstBuffer *out = gst_harness_push_and_pull(h, gray_buffer(W, H, ramp, i));
@@ -176,7 +160,7 @@ push_ramp(GstHarness *h, guint i)
   return out;
 }
 
-static void
+void
 expect_ramp(GstHarness *h, guint i, const guint8 *expected)
 {
   GstBuffer *out = push_ramp(h, i);
@@ -185,8 +169,7 @@ expect_ramp(GstHarness *h, guint i, const guint8 *expected)
   gst_buffer_unref(out);
 }
 
-/* Fills each channel of each plane with a value of its own, or compares with that. */
-static gboolean
+gboolean
 flat_frame(const CnvFormat *format, const GstVideoInfo *info, GstBuffer *buffer, gboolean fill)
 {
   GstVideoFrame frame;
@@ -212,6 +195,21 @@ flat_frame(const CnvFormat *format, const GstVideoInfo *info, GstBuffer *buffer,
   }
   gst_video_frame_unmap(&frame);
   return equal;
+}
+
+GstBuffer *
+strided_ramp(gsize offset, int stride)
+{
+  gsize offsets[GST_VIDEO_MAX_PLANES] = {offset};
+  int strides[GST_VIDEO_MAX_PLANES] = {stride};
+  GstBuffer *buffer = gst_buffer_new_allocate(NULL, offset + H * stride, NULL);
+
+  gst_buffer_memset(buffer, 0, 0xee, -1);
+  for (int y = 0; y < H; y++)
+    gst_buffer_fill(buffer, offset + y * stride, ramp + y * W, W);
+  gst_buffer_add_video_meta_full(buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, W, H, 1, offsets, strides);
+  stamp(buffer, 0);
+  return buffer;
 }
 
 /* ---- caps ---- */
@@ -317,22 +315,6 @@ GST_START_TEST(test_pixels)
 }
 GST_END_TEST;
 
-/* The ramp behind an offset, in rows of an odd stride. */
-static GstBuffer *
-strided_ramp(gsize offset, int stride)
-{
-  gsize offsets[GST_VIDEO_MAX_PLANES] = {offset};
-  int strides[GST_VIDEO_MAX_PLANES] = {stride};
-  GstBuffer *buffer = gst_buffer_new_allocate(NULL, offset + H * stride, NULL);
-
-  gst_buffer_memset(buffer, 0, 0xee, -1);
-  for (int y = 0; y < H; y++)
-    gst_buffer_fill(buffer, offset + y * stride, ramp + y * W, W);
-  gst_buffer_add_video_meta_full(buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, W, H, 1, offsets, strides);
-  stamp(buffer, 0);
-  return buffer;
-}
-
 GST_START_TEST(test_strides)
 {
   const struct {
@@ -348,27 +330,6 @@ GST_START_TEST(test_strides)
     gst_buffer_unref(out);
   }
   gst_harness_teardown(h);
-}
-GST_END_TEST;
-
-/* A buffer whose planes reach beyond its end is an error, not a crash. */
-GST_START_TEST(test_short_buffers)
-{
-  for (int i = 0; i < 2; i++) {
-    GstBus *bus;
-    GstElement *element = make_element(BACKEND, &bus);
-    GstHarness *h;
-    GstBuffer *buffer = i == 0 ? gst_buffer_new_allocate(NULL, 5, NULL) : strided_ramp(3, 7);
-
-    if (i == 1)
-      gst_buffer_set_size(buffer, 3 + 2 * 7 + W - 1);
-    gst_object_ref(element);
-    h = harness_of(element, "GRAY8", W, H);
-    fail_unless_equals_int(gst_harness_push(h, buffer), GST_FLOW_ERROR);
-    fail_unless_equals_int(count_messages(bus, GST_MESSAGE_ERROR, "4x3 GRAY8 frame"), 1);
-    gst_harness_teardown(h);
-    free_element(element, bus);
-  }
 }
 GST_END_TEST;
 
@@ -397,502 +358,6 @@ GST_START_TEST(test_all_formats_flat)
 }
 GST_END_TEST;
 
-/* ---- changes while playing ---- */
-
-GST_START_TEST(test_live_changes)
-{
-  GstHarness *h = HARNESS(BACKEND, "GRAY8", W, H, "filter=box", "radius=1");
-
-  expect_ramp(h, 0, ramp_box);
-  SET(h->element, "radius=0");
-  expect_ramp(h, 1, ramp);
-  SET(h->element, "kernel=<<1,1,1>,<1,1,1>,<1,1,1>>", "filter=custom");
-  expect_ramp(h, 2, ramp_box);
-  SET(h->element, "kernel=<0,1,0>");
-  expect_ramp(h, 3, ramp);
-  SET(h->element, "filter=box", "radius=1", "kernel=<>");
-  expect_ramp(h, 4, ramp_box);
-  gst_harness_teardown(h);
-}
-GST_END_TEST;
-
-GST_START_TEST(test_controller)
-{
-  GstHarness *h = HARNESS(BACKEND, "GRAY8", W, H, "filter=box");
-  GstControlSource *source = gst_interpolation_control_source_new();
-  GstTimedValueControlSource *timed = GST_TIMED_VALUE_CONTROL_SOURCE(source);
-
-  g_object_set(source, "mode", GST_INTERPOLATION_MODE_NONE, NULL);
-  gst_timed_value_control_source_set(timed, 0, 0);
-  gst_timed_value_control_source_set(timed, 5 * FRAME_TIME, 1);
-  gst_timed_value_control_source_set(timed, 9 * FRAME_TIME, 0);
-  gst_object_add_control_binding(GST_OBJECT(h->element),
-                                 gst_direct_control_binding_new_absolute(GST_OBJECT(h->element), "radius", source));
-  gst_object_unref(source);
-  for (guint i = 0; i < 12; i++)
-    expect_ramp(h, i, i >= 5 && i < 9 ? ramp_box : ramp);
-  gst_harness_teardown(h);
-}
-GST_END_TEST;
-
-static gpointer
-toggle_radius(gpointer user_data)
-{
-  GstElement *element = user_data;
-
-  for (int i = 0; i < 2000; i++)
-    g_object_set(element, "radius", i & 1, NULL);
-  return NULL;
-}
-
-/* Changes from another thread: each frame is wholly the one or the other. */
-GST_START_TEST(test_changes_from_a_thread)
-{
-  GstHarness *h = HARNESS(BACKEND, "GRAY8", W, H, "filter=box", "radius=1");
-  GThread *thread = g_thread_new("toggle", toggle_radius, h->element);
-
-  for (guint i = 0; i < 200; i++) {
-    GstBuffer *out = push_ramp(h, i);
-
-    fail_unless(gray_equals(out, W, H, ramp) || gray_equals(out, W, H, ramp_box), "frame %u is a mixture", i);
-    gst_buffer_unref(out);
-  }
-  g_thread_join(thread);
-  gst_harness_teardown(h);
-}
-GST_END_TEST;
-
-/* While playing, settings that cannot be are told once and the last filter goes on; also at new caps. */
-GST_START_TEST(test_bad_change_keeps_filter)
-{
-  GstBus *bus;
-  GstElement *element = make_element(BACKEND, &bus);
-  GstHarness *h;
-
-  SET(element, "filter=box", "radius=1");
-  gst_object_ref(element);
-  h = harness_of(element, "GRAY8", W, H);
-  expect_ramp(h, 0, ramp_box);
-  SET(element, "filter=custom");
-  for (guint i = 1; i < 4; i++)
-    expect_ramp(h, i, ramp_box);
-  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, "has no taps"), 1);
-  SET(element, "kernel=<1,x>");
-  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, "tap 2 is x"), 1);
-  expect_ramp(h, 4, ramp_box);
-  SET(element, "kernel=<1>");
-  expect_ramp(h, 5, ramp);
-  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR, ""), 0);
-  gst_harness_teardown(h);
-  free_element(element, bus);
-}
-GST_END_TEST;
-
-/* ---- what goes along with a frame ---- */
-
-static GstBuffer *
-decorated_ramp(void)
-{
-  GstBuffer *buffer = gray_buffer(W, H, ramp, 7);
-  GstVideoRegionOfInterestMeta *roi = gst_buffer_add_video_region_of_interest_meta(buffer, "face", 1, 1, 2, 1);
-  GstVideoCropMeta *crop = gst_buffer_add_video_crop_meta(buffer);
-  GstCaps *reference = gst_caps_new_empty_simple("timestamp/x-test");
-
-  gst_video_region_of_interest_meta_add_param(roi,
-                                              gst_structure_new("detection", "confidence", G_TYPE_DOUBLE, 0.5, NULL));
-  crop->x = 1;
-  crop->width = 2;
-  crop->height = 3;
-  gst_buffer_add_reference_timestamp_meta(buffer, reference, 42, GST_CLOCK_TIME_NONE);
-  gst_caps_unref(reference);
-  GST_BUFFER_DTS(buffer) = 6 * FRAME_TIME;
-  GST_BUFFER_OFFSET(buffer) = 123;
-  GST_BUFFER_OFFSET_END(buffer) = 124;
-  GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_MARKER | GST_BUFFER_FLAG_GAP | GST_BUFFER_FLAG_DELTA_UNIT);
-  return buffer;
-}
-
-static void
-check_metas(GstBuffer *out)
-{
-  GstVideoRegionOfInterestMeta *roi =
-      (GstVideoRegionOfInterestMeta *)gst_buffer_get_meta(out, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
-  GstVideoCropMeta *crop = gst_buffer_get_video_crop_meta(out);
-  GstReferenceTimestampMeta *reference = gst_buffer_get_reference_timestamp_meta(out, NULL);
-  GstStructure *param;
-  double confidence;
-
-  fail_unless(roi && crop && reference);
-  fail_unless_equals_string(g_quark_to_string(roi->roi_type), "face");
-  fail_unless(roi->x == 1 && roi->y == 1 && roi->w == 2 && roi->h == 1);
-  param = gst_video_region_of_interest_meta_get_param(roi, "detection");
-  fail_unless(param && gst_structure_get_double(param, "confidence", &confidence) && confidence == 0.5);
-  fail_unless(crop->x == 1 && crop->y == 0 && crop->width == 2 && crop->height == 3);
-  fail_unless_equals_uint64(reference->timestamp, 42);
-}
-
-GST_START_TEST(test_metas_and_times)
-{
-  GstHarness *h = HARNESS(BACKEND, "GRAY8", W, H, "filter=box", "radius=1");
-  GstBuffer *in = decorated_ramp(), *out;
-  GstBufferFlags flags = GST_BUFFER_FLAG_MARKER | GST_BUFFER_FLAG_GAP | GST_BUFFER_FLAG_DELTA_UNIT;
-
-  expect_ramp(h, 6, ramp_box);
-  out = gst_harness_push_and_pull(h, gst_buffer_ref(in));
-  fail_unless(out != in && gray_equals(out, W, H, ramp_box));
-  check_metas(out);
-  fail_unless_equals_uint64(GST_BUFFER_PTS(out), 7 * FRAME_TIME);
-  fail_unless_equals_uint64(GST_BUFFER_DTS(out), 6 * FRAME_TIME);
-  fail_unless_equals_uint64(GST_BUFFER_DURATION(out), FRAME_TIME);
-  fail_unless_equals_uint64(GST_BUFFER_OFFSET(out), 123);
-  fail_unless_equals_uint64(GST_BUFFER_OFFSET_END(out), 124);
-  fail_unless_equals_int(GST_BUFFER_FLAGS(out) & flags, flags);
-  fail_if(GST_BUFFER_FLAG_IS_SET(out, GST_BUFFER_FLAG_DISCONT));
-  gst_buffer_unref(out);
-  gst_buffer_unref(in);
-  gst_harness_teardown(h);
-}
-GST_END_TEST;
-
-/* ---- passthrough ---- */
-
-static void
-check_passes(GstHarness *h, GstBuffer *in, gboolean passes)
-{
-  GstBuffer *out = gst_harness_push_and_pull(h, gst_buffer_ref(in));
-
-  fail_unless_equals_int(out == in, passes);
-  fail_unless(gray_equals(out, W, H, ramp));
-  gst_buffer_unref(out);
-  gst_buffer_unref(in);
-}
-
-GST_START_TEST(test_passthrough)
-{
-  GstHarness *h = HARNESS(BACKEND, "GRAY8", W, H, "filter=identity");
-
-  check_passes(h, gray_buffer(W, H, ramp, 0), TRUE);
-  SET(h->element, "disable-passthrough=true");
-  check_passes(h, gray_buffer(W, H, ramp, 1), FALSE);
-  SET(h->element, "disable-passthrough=false", "filter=custom", "kernel=<0,4,0>");
-  check_passes(h, gray_buffer(W, H, ramp, 2), TRUE);
-  SET(h->element, "filter=gaussian", "radius=0");
-  check_passes(h, gray_buffer(W, H, ramp, 3), TRUE);
-  SET(h->element, "radius=1");
-  gst_buffer_unref(push_ramp(h, 4));
-  gst_harness_teardown(h);
-}
-GST_END_TEST;
-
-/* Strides that downstream cannot read are straightened, those that it can are passed on. */
-GST_START_TEST(test_passthrough_strides)
-{
-  for (int reads_meta = 0; reads_meta < 2; reads_meta++) {
-    GstElement *element = make_element(BACKEND, NULL);
-    GstHarness *h = gst_harness_new_with_element(element, "sink", "src");
-
-    gst_object_unref(element);
-    SET(h->element, "filter=identity");
-    if (reads_meta)
-      gst_harness_add_propose_allocation_meta(h, GST_VIDEO_META_API_TYPE, NULL);
-    gst_harness_set_src_caps_str(h, "video/x-raw,format=GRAY8,width=4,height=3,framerate=25/1");
-    check_passes(h, strided_ramp(3, 7), reads_meta);
-    gst_harness_teardown(h);
-  }
-}
-GST_END_TEST;
-
-/* ---- streams ---- */
-
-GST_START_TEST(test_renegotiation)
-{
-  const struct {
-    const char *format;
-    int width, height;
-  } rows[] = {{"NV12", 64, 48}, {"NV12", 33, 17}, {"RGBA", 33, 17}, {"P010_10LE", 64, 48}, {"GRAY8", 1, 1}};
-  GstHarness *h = HARNESS(BACKEND, "GRAY8", W, H, "filter=box", "radius=1");
-
-  expect_ramp(h, 0, ramp_box);
-  for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
-    const CnvFormat *format = cnv_format_find(rows[i].format);
-    char *caps = g_strdup_printf("video/x-raw,format=%s,width=%d,height=%d,framerate=25/1", rows[i].format,
-                                 rows[i].width, rows[i].height);
-    GstVideoInfo info;
-    GstBuffer *out;
-
-    gst_harness_set_src_caps_str(h, caps);
-    gst_video_info_set_format(&info, gst_video_format_from_string(rows[i].format), rows[i].width, rows[i].height);
-    out = gst_buffer_new_allocate(NULL, info.size, NULL);
-    flat_frame(format, &info, out, TRUE);
-    out = gst_harness_push_and_pull(h, out);
-    fail_unless(flat_frame(format, &info, out, FALSE), "%s", caps);
-    gst_buffer_unref(out);
-    g_free(caps);
-  }
-  gst_harness_set_src_caps_str(h, "video/x-raw,format=GRAY8,width=4,height=3,framerate=25/1");
-  expect_ramp(h, 9, ramp_box);
-  gst_harness_teardown(h);
-}
-GST_END_TEST;
-
-GST_START_TEST(test_state_cycles)
-{
-  GstElement *element = make_element(BACKEND, NULL);
-
-  SET(element, "filter=box", "radius=1");
-  for (int i = 0; i < 4; i++) {
-    GstHarness *h = harness_of(gst_object_ref(element), "GRAY8", W, H);
-
-    expect_ramp(h, 0, ramp_box);
-    expect_ramp(h, 1, ramp_box);
-    gst_harness_teardown(h); /* to NULL */
-  }
-  gst_object_unref(element);
-}
-GST_END_TEST;
-
-GST_START_TEST(test_flush_and_eos)
-{
-  GstHarness *h = HARNESS(BACKEND, "GRAY8", W, H, "filter=box", "radius=1");
-  GstEvent *event;
-  GstSegment segment;
-  gboolean eos = FALSE;
-
-  expect_ramp(h, 0, ramp_box);
-  fail_unless(gst_harness_push_event(h, gst_event_new_flush_start()));
-  fail_unless(gst_harness_push_event(h, gst_event_new_flush_stop(TRUE)));
-  gst_segment_init(&segment, GST_FORMAT_TIME);
-  fail_unless(gst_harness_push_event(h, gst_event_new_segment(&segment)));
-  expect_ramp(h, 1, ramp_box);
-  fail_unless(gst_harness_push_event(h, gst_event_new_eos()));
-  while ((event = gst_harness_try_pull_event(h))) {
-    eos |= GST_EVENT_TYPE(event) == GST_EVENT_EOS;
-    gst_event_unref(event);
-  }
-  fail_unless(eos);
-  gst_harness_teardown(h);
-}
-GST_END_TEST;
-
-/* As many frames out as in, in their order, over changes of all kinds. */
-GST_START_TEST(test_no_frame_lost)
-{
-  GstHarness *h = HARNESS(BACKEND, "NV12", 64, 48, "radius=3");
-  GstVideoInfo info;
-
-  gst_video_info_set_format(&info, GST_VIDEO_FORMAT_NV12, 64, 48);
-  for (guint i = 0; i < 60; i++) {
-    GstBuffer *buffer = gst_buffer_new_allocate(NULL, info.size, NULL);
-
-    gst_buffer_memset(buffer, 0, i, -1);
-    stamp(buffer, i);
-    g_object_set(h->element, "radius", i % 5, "disable-passthrough", i % 20 < 10, NULL);
-    fail_unless_equals_int(gst_harness_push(h, buffer), GST_FLOW_OK);
-  }
-  for (guint i = 0; i < 60; i++) {
-    GstBuffer *out = gst_harness_pull(h);
-
-    fail_unless_equals_uint64(GST_BUFFER_PTS(out), i * FRAME_TIME);
-    gst_buffer_unref(out);
-  }
-  fail_unless(gst_harness_try_pull(h) == NULL);
-  gst_harness_teardown(h);
-}
-GST_END_TEST;
-
-static void
-check_string(const GstStructure *stats, const char *field, const char *expected)
-{
-  fail_unless_equals_string(gst_structure_get_string(stats, field), expected);
-}
-
-GST_START_TEST(test_stats)
-{
-  GstHarness *h = HARNESS(BACKEND, "NV12", 64, 48, "radius=8", "algorithm=naive");
-  gboolean cuda = strcmp(BACKEND, "cuda") == 0;
-  GstStructure *stats;
-  guint64 frames, dropped, up, down;
-  double compute;
-
-  for (guint i = 0; i < 3; i++) {
-    GstBuffer *buffer = gst_buffer_new_allocate(NULL, 64 * 48 * 3 / 2, NULL);
-
-    gst_buffer_memset(buffer, 0, 100, -1);
-    gst_buffer_unref(gst_harness_push_and_pull(h, buffer));
-  }
-  g_object_get(h->element, "stats", &stats, NULL);
-  fail_unless(gst_structure_get(stats, "frames", G_TYPE_UINT64, &frames, "dropped", G_TYPE_UINT64, &dropped,
-                                "compute-time-us", G_TYPE_DOUBLE, &compute, "bytes-uploaded", G_TYPE_UINT64, &up,
-                                "bytes-downloaded", G_TYPE_UINT64, &down, NULL));
-  fail_unless_equals_uint64(frames, 3);
-  fail_unless_equals_uint64(dropped, 0);
-  fail_unless(compute > 0);
-  fail_unless_equals_uint64(up, cuda ? 3 * 64 * 48 * 3 / 2 : 0);
-  fail_unless_equals_uint64(down, up);
-  check_string(stats, "backend", BACKEND);
-  check_string(stats, "algorithm", "naive,naive");
-  check_string(stats, "taps", "17x17,9x9");
-  fail_unless(gst_structure_get_string(stats, "device")[0] != 0);
-  gst_structure_free(stats);
-  gst_harness_teardown(h);
-}
-GST_END_TEST;
-
-/* ---- errors ---- */
-
-static const struct {
-  const char *set[4];
-  int warnings; /* on the bus when set */
-  const char *fragment;
-} bad_rows[] = {
-    {{"kernel=<<1,2>,<3>>"}, 1, "row 2 has 1 taps and row 1 has 2"},
-    {{"kernel=<<1,2>,3>"}, 1, "entry 2 is not a row"},
-    {{"kernel=<1,x>"}, 1, "tap 2 is x, not a finite number"},
-    {{"kernel=<true>"}, 1, "tap 1 is true, not a finite number"},
-    {{"kernel=<nan>"}, 1, "not a finite number"},
-    {{"kernel=<<1,2>,<inf,1>>"}, 1, "row 2, tap 1 is inf"},
-    {{"kernel=<<>>"}, 1, "row 1 is empty"},
-    {{"kernel=<<<1>>>"}, 1, "not supported yet"},
-    {{"kernel-x=<<1,2>>"}, 1, "kernel-x: an array of arrays"},
-    {{"kernel-y=<a>"}, 1, "kernel-y: row 1, tap 1 is a"},
-    {{"filter=custom"}, 0, "has no taps"},
-    {{"filter=custom", "kernel=<>"}, 0, "has no taps"},
-    {{"filter=custom", "kernel=<1>", "kernel-x=<1>"}, 0, "both kernel and kernel-x"},
-    {{"sigma=200", "truncate=16"}, 0, "exceeds 512"},
-};
-
-GST_START_TEST(test_bad_properties)
-{
-  GstBus *bus;
-  GstElement *element = make_element("cpu", &bus);
-
-  set_all(element, bad_rows[__i__].set);
-  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, bad_rows[__i__].fragment), bad_rows[__i__].warnings);
-  fail_unless_equals_int(gst_element_set_state(element, GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
-  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_ERROR, bad_rows[__i__].fragment), 1);
-  /* A good value makes up for it. */
-  gst_element_set_state(element, GST_STATE_NULL);
-  SET(element, "filter=box", "sigma=0", "kernel=<1,2,1>", "kernel-x=<>", "kernel-y=<>");
-  fail_unless_equals_int(gst_element_set_state(element, GST_STATE_PAUSED), GST_STATE_CHANGE_SUCCESS);
-  free_element(element, bus);
-}
-GST_END_TEST;
-
-static char *
-ones(int n)
-{
-  GString *text = g_string_new("kernel=<1");
-
-  for (int i = 1; i < n; i++)
-    g_string_append(text, ",1");
-  g_string_append_c(text, '>');
-  return g_string_free(text, FALSE);
-}
-
-GST_START_TEST(test_long_kernels)
-{
-  GstBus *bus;
-  GstElement *element = make_element("cpu", &bus);
-  char *longest = ones(2 * CNV_RADIUS_MAX + 1), *longer = ones(2 * CNV_RADIUS_MAX + 2);
-  GValue kernel = G_VALUE_INIT;
-
-  SET(element, longest);
-  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, ""), 0);
-  SET(element, longer);
-  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, "at most 1025x1025"), 1);
-  g_value_init(&kernel, GST_TYPE_ARRAY);
-  g_object_get_property(G_OBJECT(element), "kernel", &kernel);
-  fail_unless_equals_int(gst_value_array_get_size(&kernel), 1025);
-  g_value_unset(&kernel);
-  g_free(longest);
-  g_free(longer);
-  free_element(element, bus);
-}
-GST_END_TEST;
-
-/* What is set is what is read back, as doubles. */
-GST_START_TEST(test_kernel_values)
-{
-  const char *rows[][2] = {
-      {"<1,2,1>", "<(double)1,(double)2,(double)1>"},
-      {"<<1,0.5>,<1/4,-3>>", "<<(double)1,(double)0.5>,<(double)0.25,(double)-3>>"},
-      {"<>", "<>"},
-  };
-  GstElement *element = make_element("cpu", NULL);
-
-  for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
-    GValue kernel = G_VALUE_INIT, expected = G_VALUE_INIT;
-    char *text = g_strdup(rows[i][1]); /* the parser writes into it */
-
-    g_value_init(&kernel, GST_TYPE_ARRAY);
-    g_value_init(&expected, GST_TYPE_ARRAY);
-    fail_unless(gst_value_deserialize(&expected, text));
-    g_free(text);
-    SET(element, "kernel=<5>");
-    gst_util_set_object_arg(G_OBJECT(element), "kernel", rows[i][0]);
-    g_object_get_property(G_OBJECT(element), "kernel", &kernel);
-    fail_unless_equals_int(gst_value_compare(&kernel, &expected), GST_VALUE_EQUAL);
-    g_value_unset(&kernel);
-    g_value_unset(&expected);
-  }
-  gst_object_unref(element);
-}
-GST_END_TEST;
-
-/* Each enum property has the engine's rows, so that what is added there shows up here. */
-GST_START_TEST(test_enums)
-{
-  GstElement *element = make_element("cpu", NULL);
-
-  for (const CnvFilterInfo *row = cnv_filters; row->nick.nick; row++) {
-    int value;
-
-    gst_util_set_object_arg(G_OBJECT(element), "filter", row->nick.nick);
-    g_object_get(element, "filter", &value, NULL);
-    fail_unless_equals_int(value, row->nick.value);
-  }
-  gst_object_unref(element);
-}
-GST_END_TEST;
-
-GST_START_TEST(test_cuda_without_gpu)
-{
-  GstBus *bus;
-  GstElement *element;
-
-  if (have_gpu()) {
-    g_print("SKIPPED: test_cuda_without_gpu, this machine has a GPU\n");
-    return;
-  }
-  element = make_element("cuda", &bus);
-  fail_unless_equals_int(gst_element_set_state(element, GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
-  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_ERROR, "backend=cuda cannot run: "), 1);
-  free_element(element, bus);
-}
-GST_END_TEST;
-
-GST_START_TEST(test_auto_backend)
-{
-  GstBus *bus;
-  GstElement *element = make_element("auto", &bus);
-  GstHarness *h;
-  GstStructure *stats;
-
-  SET(element, "filter=box", "radius=1");
-  h = harness_of(gst_object_ref(element), "GRAY8", W, H);
-  for (guint i = 0; i < 3; i++)
-    expect_ramp(h, i, ramp_box);
-  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_INFO, "backend=auto runs on the cpu: "), have_gpu() ? 0 : 1);
-  g_object_get(element, "stats", &stats, NULL);
-  check_string(stats, "backend", have_gpu() ? "cuda" : "cpu");
-  gst_structure_free(stats);
-  gst_harness_teardown(h);
-  free_element(element, bus);
-}
-GST_END_TEST;
-
-#define EACH(test) tcase_add_loop_test(each, test, 0, n_backends)
-
 static Suite *
 element_suite(void)
 {
@@ -904,31 +369,14 @@ element_suite(void)
   else
     g_print("SKIPPED on a GPU: there is none, or this build has no CUDA; the same tests run on the CPU\n");
   suite_add_tcase(suite, once);
-  tcase_add_test(once, test_template_caps);
-  tcase_add_loop_test(once, test_bad_properties, 0, G_N_ELEMENTS(bad_rows));
-  tcase_add_test(once, test_long_kernels);
-  tcase_add_test(once, test_kernel_values);
-  tcase_add_test(once, test_enums);
-  tcase_add_test(once, test_cuda_without_gpu);
-  tcase_add_test(once, test_auto_backend);
   suite_add_tcase(suite, each);
+  tcase_add_test(once, test_template_caps);
   EACH(test_caps_query);
   EACH(test_pixels);
   EACH(test_strides);
-  EACH(test_short_buffers);
-  EACH(test_live_changes);
   EACH(test_all_formats_flat);
-  EACH(test_controller);
-  EACH(test_changes_from_a_thread);
-  EACH(test_passthrough);
-  EACH(test_bad_change_keeps_filter);
-  EACH(test_renegotiation);
-  EACH(test_passthrough_strides);
-  EACH(test_state_cycles);
-  EACH(test_metas_and_times);
-  EACH(test_flush_and_eos);
-  EACH(test_no_frame_lost);
-  EACH(test_stats);
+  add_live_tests(each);
+  add_error_tests(once, each);
   return suite;
 }
 

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What the element's tests share: elements, harnesses and buses, and frames whose samples are known. A helper that
+ * finds something wrong fails the test.
+ */
+#pragma once
+
+#include <convolve/backend.h>
+#include <gst/check/gstcheck.h>
+#include <gst/check/gstharness.h>
+#include <gst/video/video.h>
+
+#define DEVICE "memory:CUDAMemory"
+#define FRAME_TIME (40 * GST_MSECOND)
+
+/* What the tests with a loop index run on. */
+extern const char *backends[2];
+extern int n_backends;
+#define BACKEND backends[__i__]
+#define EACH(test) tcase_add_loop_test(each, test, 0, n_backends)
+
+gboolean have_gpu(void);
+
+/* The tests of the other files. once: as often as they say themselves; each: once a backend. */
+void add_live_tests(TCase *each);
+void add_error_tests(TCase *once, TCase *each);
+
+/* ---- elements, harnesses, buses ---- */
+
+/* set: "name=value", NULL at the end. */
+void set_all(GstElement *element, const char *const *set);
+#define SET(element, ...) set_all(element, (const char *const[]){__VA_ARGS__, NULL})
+
+/* bus: where to put a bus of the element's own, for free_element; or NULL. */
+GstElement *make_element(const char *backend, GstBus **bus);
+void free_element(GstElement *element, GstBus *bus);
+
+/* Takes the element. */
+GstHarness *harness_of(GstElement *element, const char *format, int width, int height);
+
+/* Ends with the properties, NULL at the end. */
+GstHarness *harness_with(const char *backend, const char *format, int width, int height, const char *const *set);
+#define HARNESS(backend, format, width, height, ...)                                                                   \
+  harness_with(backend, format, width, height, (const char *const[]){__VA_ARGS__, NULL})
+
+/* Pops the messages of a type, fails unless each has the fragment, and returns how many there were. */
+int count_messages(GstBus *bus, GstMessageType type, const char *fragment);
+
+void check_string(const GstStructure *stats, const char *field, const char *expected);
+
+/* ---- frames ---- */
+
+/* Times of the frame with that number. */
+void stamp(GstBuffer *buffer, guint i);
+
+/* pixels, expected: height * width samples without padding. */
+GstBuffer *gray_buffer(int width, int height, const guint8 *pixels, guint i);
+gboolean gray_equals(GstBuffer *buffer, int width, int height, const guint8 *expected);
+
+/* A ramp and its mean over 3x3 samples with the edge repeated, worked out by hand: with v = 9x + 36y the mean adds 3 at
+ * the left and 12 at the top edge, and takes as much at the right and bottom. */
+#define W 4
+#define H 3
+extern const guint8 ramp[W * H];
+extern const guint8 ramp_box[W * H];
+
+/* Pushes the ramp as frame i, pulls what comes of it and checks its time; expect_ramp its samples too. */
+GstBuffer *push_ramp(GstHarness *h, guint i);
+void expect_ramp(GstHarness *h, guint i, const guint8 *expected);
+
+/* The ramp behind an offset, in rows of an odd stride. */
+GstBuffer *strided_ramp(gsize offset, int stride);
+
+/* Fills each channel of each plane with a value of its own, or compares with that. */
+gboolean flat_frame(const CnvFormat *format, const GstVideoInfo *info, GstBuffer *buffer, gboolean fill);

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What the element refuses and how it says so: values that cannot be, buffers too short, engines that are not there;
+ * and the values and engines that it takes.
+ */
+#include "element.h"
+
+static const struct {
+  const char *set[4];
+  int warnings; /* on the bus when set */
+  const char *fragment;
+} bad_rows[] = {
+    {{"kernel=<<1,2>,<3>>"}, 1, "row 2 has 1 taps and row 1 has 2"},
+    {{"kernel=<<1,2>,3>"}, 1, "entry 2 is not a row"},
+    {{"kernel=<1,x>"}, 1, "tap 2 is x, not a finite number"},
+    {{"kernel=<true>"}, 1, "tap 1 is true, not a finite number"},
+    {{"kernel=<nan>"}, 1, "not a finite number"},
+    {{"kernel=<<1,2>,<inf,1>>"}, 1, "row 2, tap 1 is inf"},
+    {{"kernel=<<>>"}, 1, "row 1 is empty"},
+    {{"kernel=<<<1>>>"}, 1, "not supported yet"},
+    {{"kernel-x=<<1,2>>"}, 1, "kernel-x: an array of arrays"},
+    {{"kernel-y=<a>"}, 1, "kernel-y: row 1, tap 1 is a"},
+    {{"filter=custom"}, 0, "has no taps"},
+    {{"filter=custom", "kernel=<>"}, 0, "has no taps"},
+    {{"filter=custom", "kernel=<1>", "kernel-x=<1>"}, 0, "both kernel and kernel-x"},
+    {{"sigma=200", "truncate=16"}, 0, "exceeds 512"},
+};
+
+GST_START_TEST(test_bad_properties)
+{
+  GstBus *bus;
+  GstElement *element = make_element("cpu", &bus);
+
+  set_all(element, bad_rows[__i__].set);
+  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, bad_rows[__i__].fragment), bad_rows[__i__].warnings);
+  fail_unless_equals_int(gst_element_set_state(element, GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
+  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_ERROR, bad_rows[__i__].fragment), 1);
+  /* A good value makes up for it. */
+  gst_element_set_state(element, GST_STATE_NULL);
+  SET(element, "filter=box", "sigma=0", "kernel=<1,2,1>", "kernel-x=<>", "kernel-y=<>");
+  fail_unless_equals_int(gst_element_set_state(element, GST_STATE_PAUSED), GST_STATE_CHANGE_SUCCESS);
+  free_element(element, bus);
+}
+GST_END_TEST;
+
+static char *
+ones(int n)
+{
+  GString *text = g_string_new("kernel=<1");
+
+  for (int i = 1; i < n; i++)
+    g_string_append(text, ",1");
+  g_string_append_c(text, '>');
+  return g_string_free(text, FALSE);
+}
+
+GST_START_TEST(test_long_kernels)
+{
+  GstBus *bus;
+  GstElement *element = make_element("cpu", &bus);
+  char *longest = ones(2 * CNV_RADIUS_MAX + 1), *longer = ones(2 * CNV_RADIUS_MAX + 2);
+  GValue kernel = G_VALUE_INIT;
+
+  SET(element, longest);
+  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, ""), 0);
+  SET(element, longer);
+  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, "at most 1025x1025"), 1);
+  g_value_init(&kernel, GST_TYPE_ARRAY);
+  g_object_get_property(G_OBJECT(element), "kernel", &kernel);
+  fail_unless_equals_int(gst_value_array_get_size(&kernel), 1025);
+  g_value_unset(&kernel);
+  g_free(longest);
+  g_free(longer);
+  free_element(element, bus);
+}
+GST_END_TEST;
+
+/* What is set is what is read back, as doubles. */
+GST_START_TEST(test_kernel_values)
+{
+  const char *rows[][2] = {
+      {"<1,2,1>", "<(double)1,(double)2,(double)1>"},
+      {"<<1,0.5>,<1/4,-3>>", "<<(double)1,(double)0.5>,<(double)0.25,(double)-3>>"},
+      {"<>", "<>"},
+  };
+  GstElement *element = make_element("cpu", NULL);
+
+  for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+    GValue kernel = G_VALUE_INIT, expected = G_VALUE_INIT;
+    char *text = g_strdup(rows[i][1]); /* the parser writes into it */
+
+    g_value_init(&kernel, GST_TYPE_ARRAY);
+    g_value_init(&expected, GST_TYPE_ARRAY);
+    fail_unless(gst_value_deserialize(&expected, text));
+    g_free(text);
+    SET(element, "kernel=<5>");
+    gst_util_set_object_arg(G_OBJECT(element), "kernel", rows[i][0]);
+    g_object_get_property(G_OBJECT(element), "kernel", &kernel);
+    fail_unless_equals_int(gst_value_compare(&kernel, &expected), GST_VALUE_EQUAL);
+    g_value_unset(&kernel);
+    g_value_unset(&expected);
+  }
+  gst_object_unref(element);
+}
+GST_END_TEST;
+
+/* Each enum property has the engine's rows, so that what is added there shows up here. */
+GST_START_TEST(test_enums)
+{
+  GstElement *element = make_element("cpu", NULL);
+
+  for (const CnvFilterInfo *row = cnv_filters; row->nick.nick; row++) {
+    int value;
+
+    gst_util_set_object_arg(G_OBJECT(element), "filter", row->nick.nick);
+    g_object_get(element, "filter", &value, NULL);
+    fail_unless_equals_int(value, row->nick.value);
+  }
+  gst_object_unref(element);
+}
+GST_END_TEST;
+
+GST_START_TEST(test_cuda_without_gpu)
+{
+  GstBus *bus;
+  GstElement *element;
+
+  if (have_gpu()) {
+    g_print("SKIPPED: test_cuda_without_gpu, this machine has a GPU\n");
+    return;
+  }
+  element = make_element("cuda", &bus);
+  fail_unless_equals_int(gst_element_set_state(element, GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
+  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_ERROR, "backend=cuda cannot run: "), 1);
+  free_element(element, bus);
+}
+GST_END_TEST;
+
+GST_START_TEST(test_auto_backend)
+{
+  GstBus *bus;
+  GstElement *element = make_element("auto", &bus);
+  GstHarness *h;
+  GstStructure *stats;
+
+  SET(element, "filter=box", "radius=1");
+  h = harness_of(gst_object_ref(element), "GRAY8", W, H);
+  for (guint i = 0; i < 3; i++)
+    expect_ramp(h, i, ramp_box);
+  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_INFO, "backend=auto runs on the cpu: "), have_gpu() ? 0 : 1);
+  g_object_get(element, "stats", &stats, NULL);
+  check_string(stats, "backend", have_gpu() ? "cuda" : "cpu");
+  gst_structure_free(stats);
+  gst_harness_teardown(h);
+  free_element(element, bus);
+}
+GST_END_TEST;
+
+/* While playing, settings that cannot be are told once and the last filter goes on; also at new caps. */
+GST_START_TEST(test_bad_change_keeps_filter)
+{
+  GstBus *bus;
+  GstElement *element = make_element(BACKEND, &bus);
+  GstHarness *h;
+
+  SET(element, "filter=box", "radius=1");
+  gst_object_ref(element);
+  h = harness_of(element, "GRAY8", W, H);
+  expect_ramp(h, 0, ramp_box);
+  SET(element, "filter=custom");
+  for (guint i = 1; i < 4; i++)
+    expect_ramp(h, i, ramp_box);
+  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, "has no taps"), 1);
+  SET(element, "kernel=<1,x>");
+  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, "tap 2 is x"), 1);
+  expect_ramp(h, 4, ramp_box);
+  SET(element, "kernel=<1>");
+  expect_ramp(h, 5, ramp);
+  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR, ""), 0);
+  gst_harness_teardown(h);
+  free_element(element, bus);
+}
+GST_END_TEST;
+
+/* A buffer whose planes reach beyond its end is an error, not a crash. */
+GST_START_TEST(test_short_buffers)
+{
+  for (int i = 0; i < 2; i++) {
+    GstBus *bus;
+    GstElement *element = make_element(BACKEND, &bus);
+    GstHarness *h;
+    GstBuffer *buffer = i == 0 ? gst_buffer_new_allocate(NULL, 5, NULL) : strided_ramp(3, 7);
+
+    if (i == 1)
+      gst_buffer_set_size(buffer, 3 + 2 * 7 + W - 1);
+    gst_object_ref(element);
+    h = harness_of(element, "GRAY8", W, H);
+    fail_unless_equals_int(gst_harness_push(h, buffer), GST_FLOW_ERROR);
+    fail_unless_equals_int(count_messages(bus, GST_MESSAGE_ERROR, "4x3 GRAY8 frame"), 1);
+    gst_harness_teardown(h);
+    free_element(element, bus);
+  }
+}
+GST_END_TEST;
+
+void
+add_error_tests(TCase *once, TCase *each)
+{
+  tcase_add_loop_test(once, test_bad_properties, 0, G_N_ELEMENTS(bad_rows));
+  tcase_add_test(once, test_long_kernels);
+  tcase_add_test(once, test_kernel_values);
+  tcase_add_test(once, test_enums);
+  tcase_add_test(once, test_cuda_without_gpu);
+  tcase_add_test(once, test_auto_backend);
+  EACH(test_bad_change_keeps_filter);
+  EACH(test_short_buffers);
+}
