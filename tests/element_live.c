@@ -141,7 +141,7 @@ GST_START_TEST(test_metas_and_times)
 }
 GST_END_TEST;
 
-/* The class is asked as well: newer base classes hold back metas of memory by themselves. */
+/* The class is asked as well: about metas of memory the base class does not ask it. */
 static gboolean
 class_copies(GstHarness *h, GstBuffer *in, GstBuffer *out, GType api)
 {
