@@ -48,21 +48,32 @@ holds_rows(const GValue *array)
   return gst_value_array_get_size(array) > 0 && GST_VALUE_HOLDS_ARRAY(gst_value_array_get_value(array, 0));
 }
 
+/* A value in words, of the types that GStreamer can put in words whatever they hold; of others the name of the type. */
+static char *
+describe(const GValue *value)
+{
+  const GType types[] = {G_TYPE_STRING, G_TYPE_BOOLEAN, G_TYPE_FLOAT, G_TYPE_DOUBLE};
+  char *text = NULL;
+
+  for (gsize i = 0; i < G_N_ELEMENTS(types) && !text; i++)
+    if (G_VALUE_HOLDS(value, types[i]))
+      text = gst_value_serialize(value);
+  return text ? text : g_strdup(G_VALUE_TYPE_NAME(value));
+}
+
 static gboolean
 refuse_element(const GValue *value, const char *what, guint y, guint x, GError **error)
 {
-  char *text = gst_value_serialize(value);
+  g_autofree char *text = NULL;
 
   if (GST_VALUE_HOLDS_ARRAY(value))
-    refuse(error,
-           "%s: row %u, tap %u is an array, %s: numbers make a row, rows a 2D kernel; three levels (time) are "
-           "not supported yet",
-           what, y + 1, x + 1, text);
-  else
-    refuse(error, "%s: row %u, tap %u is %s, not a finite number: write integers, decimals or fractions like 1/16",
-           what, y + 1, x + 1, text ? text : G_VALUE_TYPE_NAME(value));
-  g_free(text);
-  return FALSE;
+    return refuse(error,
+                  "%s: row %u, tap %u is an array: numbers make a row, rows a 2D kernel; three levels (time) are not "
+                  "supported yet",
+                  what, y + 1, x + 1);
+  text = describe(value);
+  return refuse(error, "%s: row %u, tap %u is %s, not a finite number: write integers, decimals or fractions like 1/16",
+                what, y + 1, x + 1, text);
 }
 
 static gboolean

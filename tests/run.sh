@@ -3,16 +3,17 @@
 #
 # Installs what is needed, builds and runs all tests; the last line counts them. Asks nothing, needs no GPU and no nvcc.
 #
-# Usage: tests/run.sh [--no-sanitizers] [--suite NAME]... [-DOPTION=VALUE]...
+# Usage: tests/run.sh [--no-sanitizers] [--peers] [--suite NAME]... [-DOPTION=VALUE]...
 #   --no-sanitizers   leave out the second build, with AddressSanitizer and UndefinedBehaviorSanitizer
-#   --suite NAME      only that suite: unit kernels element gpu
+#   --peers           install OpenCV and SciPy, which are big, for the suite peers; it skips those that are missing
+#   --suite NAME      only that suite: unit kernels element gpu peers examples
 #   -DOPTION=VALUE    for meson, like -Dcuda=disabled or -Dcuda-arch=sm_90
 # BUILD_DIR=DIR: build in DIR and DIR-asan instead of build and build-asan. CI=true: warnings are errors.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 
 passed=0 failed=0 skipped=0 finished=false
-sanitizers=true suites=() options=()
+sanitizers=true peers=false suites=() options=()
 
 usage()
 {
@@ -25,6 +26,7 @@ parse_options()
   while (($#)); do
     case $1 in
     --no-sanitizers) sanitizers=false ;;
+    --peers) peers=true ;;
     --suite)
       suites+=("${2:?--suite needs a name}")
       shift
@@ -34,7 +36,7 @@ parse_options()
     esac
     shift
   done
-  ((${#suites[@]})) || suites=(unit kernels element gpu)
+  ((${#suites[@]})) || suites=(unit kernels element gpu peers examples)
   [[ ${CI:-} != true ]] || options+=(-Dwerror=true)
 }
 
@@ -84,9 +86,7 @@ find_formatter()
 check_format()
 {
   local formatter
-  if ! find_formatter >/dev/null 2>&1 && apt-cache show clang-format-14 >/dev/null 2>&1; then
-    (apt_get install -y --no-install-recommends clang-format-14) || true
-  fi
+  find_formatter >/dev/null 2>&1 || try_install clang-format-14
   if formatter=$(find_formatter 2>/dev/null); then
     check "C and CUDA sources are formatted as .clang-format says" formatted "$formatter"
   else
@@ -144,14 +144,21 @@ if find_nvcc >/dev/null && have_gpu; then # CUDA memory and a decoder, for the t
   need element h264parse gstreamer1.0-plugins-bad
   need element x264enc gstreamer1.0-plugins-ugly
 fi
+if $peers; then
+  need python numpy python3-numpy
+  need python scipy.ndimage python3-scipy
+  need python cv2 python3-opencv
+fi
 install_needs
+found python gi.repository.Gst || try_install python3-gst-1.0 # for the example in Python, which is skipped without
 
 say "building in $build"
 configure "$build" "${options[@]}"
 ninja -C "$build"
 run_suites "$build" 1 "${suites[@]}"
 if $sanitizers; then
-  sanitized=$(printf '%s\n' "${suites[@]}" | grep -v '^gpu$' || true)
+  # No GPU there, and for peers and examples other programs would have to load a library built with AddressSanitizer.
+  sanitized=$(printf '%s\n' "${suites[@]}" | grep -vE '^(gpu|peers|examples)$' || true)
   [[ -z $sanitized ]] || run_sanitized $sanitized
 fi
 check_format

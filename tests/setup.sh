@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Sets a machine up: installs what is missing, configures and builds. Sourced by tests/run.sh and pipelines/blur.sh.
+# Sets a machine up: installs what is missing, configures and builds. Sourced by tests/run.sh and pipelines/common.sh.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -56,6 +56,7 @@ found()
   header) echo "#include <$2>" | cc -E - ;;
   module) pkg-config --exists "$2" ;;
   element) gst-inspect-1.0 --exists "$2" ;;
+  python) /usr/bin/python3 -c "import $2" ;; # the one that packages are for; PATH may lead to another
   esac >/dev/null 2>&1 </dev/null
 }
 
@@ -93,6 +94,12 @@ install_needs()
   apt_get install -y --no-install-recommends $packages
   packages=$(missing_packages)
   [[ -z $packages ]] || die "installed, yet what they should bring is still not found:" $packages
+}
+
+# Installs a package that can be done without, if it can be had.
+try_install()
+{
+  ! apt-cache show "$1" >/dev/null 2>&1 || (apt_get install -y --no-install-recommends "$1") || true
 }
 
 # With nvcc the GPU engine is built too; GStreamer's CUDA library comes in a big package that nothing else needs.

@@ -1,0 +1,118 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# What the scripts beside it share: set-up, source, sink and run. Each sources it, and then calls, in this order,
+#   set_up OUTPUT [FILE|URI]   installs and builds what is needed
+#   set_source PATTERN         fills the array `source`: the FILE or URI, or else a moving test picture of 300 frames
+#   set_sink                   fills the array `sink`: a window where there is a display, else the encoder for the file
+#   play ELEMENT ! ELEMENT...  runs the pipeline and completes the file
+# OUTPUT=FILE.mp4 or FILE.ogv writes that file, also where there is a display. CUDACONVOLVE_BUILD=DIR uses the build in
+# DIR as it is, and installs nothing.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/../tests/setup.sh"
+
+input=
+output=
+part= # what is written until it is complete
+
+check_input()
+{
+  [[ -n $input && $input != *://* ]] || return 0
+  [[ -f $input ]] || die "there is no file '$input'"
+  [[ -r $input ]] || die "'$input' cannot be read"
+  [[ ! $input -ef $output ]] || die "'$input' would be overwritten by its own result; set OUTPUT to another file"
+}
+
+need_plugins()
+{
+  if [[ $output != *.ogv ]]; then
+    need element mp4mux gstreamer1.0-plugins-good
+    need element x264enc gstreamer1.0-plugins-ugly
+  fi
+  if [[ -n $input ]]; then
+    need element h264parse gstreamer1.0-plugins-bad
+    need element avdec_h264 gstreamer1.0-libav
+  elif have_gpu; then
+    need element h264parse gstreamer1.0-plugins-bad
+  fi
+  [[ -z ${DISPLAY:-} ]] || need element ximagesink gstreamer1.0-x
+  [[ -z ${WAYLAND_DISPLAY:-} ]] || need element waylandsink gstreamer1.0-plugins-bad
+}
+
+install_and_build()
+{
+  need_cuda
+  need_plugins
+  install_needs
+  say "building in $build"
+  configure "$build"
+  ninja -C "$build" gst/libgstcudaconvolve.so pipelines/run
+}
+
+set_up()
+{
+  output=${OUTPUT:-$1}
+  shift
+  (($# <= 1)) || die "one FILE or URI, or none; got $#"
+  input=${1:-}
+  check_input
+  if [[ -n ${CUDACONVOLVE_BUILD:-} ]]; then
+    build=$CUDACONVOLVE_BUILD
+  else
+    install_and_build
+  fi
+  export GST_PLUGIN_PATH=$build/gst${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}
+}
+
+set_source()
+{
+  case $input in
+  "") source=(videotestsrc num-buffers=300 "pattern=$1" horizontal-speed=6
+    ! "video/x-raw,format=NV12,width=1280,height=720,framerate=30/1") ;;
+  *://*) source=(uridecodebin "uri=$input") ;;
+  *) source=(filesrc "location=$input" ! decodebin) ;;
+  esac
+}
+
+# autovideosink takes fakesink where nothing else works, which would show nothing.
+display_works()
+{
+  [[ -z ${OUTPUT:-} && -n ${DISPLAY:-}${WAYLAND_DISPLAY:-} ]] || return 1
+  local log
+  log=$(timeout 20 gst-launch-1.0 -v videotestsrc num-buffers=1 pattern=black ! videoconvert ! autovideosink 2>&1) &&
+    [[ $log != *fake* ]]
+}
+
+# write_with ELEMENT ! ELEMENT...: encoder and muxer of the file.
+write_with()
+{
+  say "writing $output"
+  part=$output.part
+  sink=("$@" ! filesink "location=$part")
+}
+
+set_sink()
+{
+  if display_works; then
+    say "showing the result in a window, at the speed of the video"
+    sink=(autovideosink)
+  elif [[ $output == *.ogv ]]; then
+    write_with theoraenc ! oggmux
+  elif gst-inspect-1.0 --exists nvh264enc; then
+    write_with nvh264enc ! h264parse ! mp4mux
+  else
+    write_with x264enc speed-preset=veryfast ! mp4mux
+  fi
+}
+
+play()
+{
+  "$build/pipelines/run" "$@" || {
+    [[ -z $part ]] || rm -f "$part"
+    die "nothing was made of ${input:-the test picture}; the messages above say why"
+  }
+  if [[ -n $part ]]; then
+    mv "$part" "$output"
+    say "written: $output"
+  fi
+}

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# You should see the file tenbit.mkv written, and that its samples have more levels than the 256 that 8 bits can hold.
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# Usage: pipelines/tenbit.sh [FILE|URI]     without one, a grey ramp of 300 frames, 8 bits deep and so in steps
+# RADIUS=8 FILTER=gaussian BACKEND=auto: the properties of those names. OUTPUT=FILE.mkv: write that file.
+# Blurred at 10 bits and written, with a display too, as FFV1, which loses nothing. Installs and builds what it needs.
+# The sound is left out.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+format=video/x-raw,format=I420_10LE
+
+# The number of levels among the first 2 million samples of a file. What od leaves is read too, lest the writer fails.
+count_levels()
+{
+  gst-launch-1.0 -q filesrc "location=$1" ! decodebin ! videoconvert ! "$format" \
+    ! identity eos-after=2 ! filesink location=/dev/stdout |
+    { od -An -v -tu2 -w2 -N 4000000; cat >/dev/null; } | sort -u | wc -l
+}
+
+need element matroskamux gstreamer1.0-plugins-good
+need element avenc_ffv1 gstreamer1.0-libav
+set_up tenbit.mkv "$@"
+set_source gradient
+write_with avenc_ffv1 ! matroskamux
+# Without dithering: it would make levels of its own on the way from 8 bits to 10.
+play "${source[@]}" ! videoconvert dither=none ! "$format" \
+  ! cudaconvolve "filter=${FILTER:-gaussian}" "radius=${RADIUS:-8}" "backend=${BACKEND:-auto}" \
+  ! "$format" ! "${sink[@]}"
+levels=$(count_levels "$output")
+say "levels in its samples: $levels; 8 bits hold 256"

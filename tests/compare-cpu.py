@@ -1,0 +1,251 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# Times the CPU engine beside what one would use without it: OpenCV's and GStreamer's own blurs, FFmpeg, OpenCV itself.
+# All in one run, on 1080p frames, the same processors and as many threads; what is missing is skipped and named.
+#
+# What a filter takes is the time of a pipeline with it, less that of the same pipeline without it, by the frame. Both
+# sides of a row and what is taken off run in turn, several times; the figures are medians, the ratio that of the
+# rounds' ratios. Each frame is made anew, so that a filter which works in place need not copy it. Beside the time on
+# the clock stands that of the processors: it tells who uses one thread only, and suffers less from what else runs here.
+#
+# usage: compare-cpu.py [--quick] [--threads N] [--rounds N] [--output FILE.csv]
+# BUILD_DIR in the environment: a build folder to use instead of build. It should be one with --buildtype=release.
+import argparse
+import collections
+import csv
+import os
+import pathlib
+import re
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = pathlib.Path(os.environ.get('BUILD_DIR', ROOT / 'build')).resolve()
+WIDTH, HEIGHT = 1920, 1080
+BYTES = {'GRAY8': 1, 'RGB': 3, 'AYUV': 4}
+FFMPEG_FORMAT = {'GRAY8': 'gray', 'RGB': 'rgb24'}
+PROBE_FRAMES = 5
+MOST_FRAMES = 600
+
+# tool: which of the functions below runs the peer. goal: the ratio that is aimed at, or None.
+Case = collections.namedtuple('Case', 'peer tool format theirs ours package goal')
+CASES = [
+    Case('cvsmooth', 'gst', 'GRAY8', 'cvsmooth kernel-width=17 kernel-height=17', 'radius=8 border-mode=reflect-101',
+         'gstreamer1.0-opencv', 1.5),
+    Case('cvsmooth', 'gst', 'RGB', 'cvsmooth kernel-width=17 kernel-height=17', 'radius=8 border-mode=reflect-101',
+         'gstreamer1.0-opencv', 1.5),
+    # Its taps reach ceil(2.5 * sigma) to each side. It takes no other format.
+    Case('gaussianblur', 'gst', 'AYUV', 'gaussianblur sigma=5', 'radius=13 sigma=5', 'gstreamer1.0-plugins-bad', 20),
+    # Recursive: what it takes does not depend on sigma.
+    Case('FFmpeg gblur', 'ffmpeg', 'GRAY8', 'gblur=sigma=2.9', 'sigma=2.9', 'ffmpeg', None),
+    Case('FFmpeg gblur', 'ffmpeg', 'GRAY8', 'gblur=sigma=20', 'sigma=20', 'ffmpeg', None),
+    Case('cv2.GaussianBlur', 'opencv', 'GRAY8', '17', 'radius=8 border-mode=reflect-101', 'python3-opencv', None),
+    Case('cv2.GaussianBlur', 'opencv', 'RGB', '17', 'radius=8 border-mode=reflect-101', 'python3-opencv', None),
+]
+
+# One process for each time, as for the others. OpenCV's default border is reflect-101.
+OPENCV = '''
+import sys, time
+import cv2, numpy
+size, channels, frames, threads, height, width = map(int, sys.argv[1:])
+cv2.setNumThreads(threads)
+frame = numpy.random.randint(0, 256, (height, width, channels), numpy.uint8)
+out = cv2.GaussianBlur(frame, (size, size), 0)
+start, cpu = time.perf_counter(), time.process_time()
+for _ in range(frames):
+    cv2.GaussianBlur(frame, (size, size), 0, dst=out)
+print(time.perf_counter() - start, time.process_time() - cpu)
+'''
+
+
+Time = collections.namedtuple('Time', 'clock cpu')  # seconds, or milliseconds a frame
+
+
+def cpu_of_children():
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+class Machine:
+    """Runs the tools, each on the same processors, and reads the seconds that they say they took. The processors' time
+    includes starting up, for which the filter is loaded also where it is not used."""
+
+    def __init__(self, threads, folder):
+        self.threads = threads
+        self.python = None
+        self.noise = folder / 'noise.raw'
+        self.noise.write_bytes(os.urandom(WIDTH * HEIGHT * max(BYTES.values())))
+        self.environment = dict(os.environ, GST_PLUGIN_PATH_1_0=str(BUILD / 'gst'),
+                                GST_REGISTRY_1_0=str(BUILD / 'tests' / 'compare-registry.bin'))
+
+    def run(self, *command):
+        """Returns what it wrote, and the processors' time."""
+        before = cpu_of_children()
+        done = subprocess.run([str(word) for word in command], env=self.environment, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        if done.returncode:
+            sys.exit(f'compare-cpu.py: this failed: {" ".join(map(str, command))}\n{done.stdout}')
+        return done.stdout, cpu_of_children() - before
+
+    def succeeds(self, *command):
+        return subprocess.run(command, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL, check=False).returncode == 0
+
+    def has(self, case):
+        if case.tool == 'gst':
+            return self.succeeds('gst-inspect-1.0', '--exists', case.peer)
+        if case.tool == 'ffmpeg':
+            return shutil.which('ffmpeg') is not None
+        # A Python of one's own seldom has the system's modules.
+        pythons = [p for p in (sys.executable, '/usr/bin/python3') if self.succeeds(p, '-c', 'import cv2')]
+        self.python = pythons[0] if pythons else None
+        return self.python is not None
+
+    def gst(self, elements, pixel_format, frames):
+        """One frame more goes through before the clock is started."""
+        text, cpu = self.run('gst-launch-1.0', *f'videotestsrc pattern=gradient num-buffers={frames + 1} ! video/x-raw,'
+                        f'format={pixel_format},width={WIDTH},height={HEIGHT} ! {elements}'.split())
+        hours, minutes, seconds = re.search(r'Execution ended after (\d+):(\d+):([\d.]+)', text).groups()
+        return Time(int(hours) * 3600 + int(minutes) * 60 + float(seconds), cpu)
+
+    def ffmpeg(self, graph, pixel_format, frames):
+        text, cpu = self.run('ffmpeg', '-hide_banner', '-nostdin', '-benchmark', '-filter_threads', self.threads,
+                        '-stream_loop', -1, '-f', 'rawvideo', '-pix_fmt', FFMPEG_FORMAT[pixel_format],
+                        '-s', f'{WIDTH}x{HEIGHT}', '-i', self.noise, '-frames:v', frames, '-vf', graph,
+                        '-f', 'null', '-')
+        return Time(float(re.search(r'rtime=([\d.]+)s', text).group(1)), cpu)
+
+    def opencv(self, size, pixel_format, frames):
+        text, _ = self.run(self.python, '-c', OPENCV, size, BYTES[pixel_format], frames, self.threads, HEIGHT, WIDTH)
+        return Time(*map(float, text.split()))
+
+    def ms(self, tool, what, pixel_format, frames):
+        """Milliseconds a frame, all told."""
+        return Time(*(seconds / frames * 1e3 for seconds in getattr(self, tool)(what, pixel_format, frames)))
+
+
+# What a tool is to run with and without a filter; OpenCV's function is timed alone.
+WITH = {'gst': '{} ! fakesink', 'ffmpeg': '{}', 'opencv': '{}'}
+WITHOUT = {'gst': 'identity ! fakesink {}', 'ffmpeg': 'null'}
+
+
+class Side:
+    """Ours or theirs in a case: the time with and without the filter, round after round."""
+
+    def __init__(self, machine, tool, what, pixel_format, seconds):
+        self.machine, self.tool, self.format = machine, tool, pixel_format
+        self.what, self.nothing = WITH[tool].format(what), WITHOUT.get(tool, '').format(what)
+        guess = machine.ms(tool, self.what, pixel_format, PROBE_FRAMES).clock / 1e3
+        self.frames = max(PROBE_FRAMES, min(MOST_FRAMES, round(seconds / guess)))
+        self.with_filter, self.without = [], []
+
+    def time(self, what):
+        return self.machine.ms(self.tool, what, self.format, self.frames)
+
+    def measure(self):
+        self.with_filter.append(self.time(self.what))
+        self.without.append(self.time(self.nothing) if self.nothing else Time(0, 0))
+
+    def costs(self):
+        return [Time(a.clock - b.clock, a.cpu - b.cpu) for a, b in zip(self.with_filter, self.without)]
+
+    def row(self, name):
+        return {f'{name}_ms': statistics.median(t.clock for t in self.costs()),
+                f'{name}_cpu_ms': statistics.median(t.cpu for t in self.costs()),
+                f'{name}_ms_with_filter': statistics.median(t.clock for t in self.with_filter),
+                f'{name}_ms_without': statistics.median(t.clock for t in self.without),
+                f'{name}_frames': self.frames}
+
+
+def our_element(case, threads):
+    return f'cudaconvolve backend=cpu n-threads={threads} {case.ours}'
+
+
+def compare(machine, case, rounds, seconds):
+    """Returns the row of a case."""
+    ours = Side(machine, 'gst', our_element(case, machine.threads), case.format, seconds)
+    theirs = Side(machine, case.tool, case.theirs, case.format, seconds)
+    for i in range(rounds):
+        print(f'\r{case.peer} {case.format} {case.theirs}: round {i + 1} of {rounds} ', end='', file=sys.stderr,
+              flush=True)
+        for side in (ours, theirs) if i % 2 else (theirs, ours):
+            side.measure()
+    print('\r\033[K', end='', file=sys.stderr)
+    ratios = [b.clock / a.clock for a, b in zip(ours.costs(), theirs.costs())]
+    return {'peer': case.peer, 'format': case.format, 'their_setting': case.theirs, 'our_setting': case.ours,
+            'threads': machine.threads, **ours.row('ours'), **theirs.row('theirs'), 'ratio': statistics.median(ratios),
+            'ratio_least': min(ratios), 'ratio_most': max(ratios), 'goal': case.goal or ''}
+
+
+LINE = '{:16} {:6} {:33} {:>7} {:>7} {:>6} {:>13}  {:>6} {:>7}  {:>13} {:>13}  {}'
+
+
+def show_head():
+    print(LINE.format('1080p, ms a frame', '', '', '', '', 'theirs', '', 'cpu', 'cpu', 'ours: with', 'theirs: with',
+                      ''))
+    print(LINE.format('peer', 'format', 'setting', 'ours', 'theirs', '/ ours', 'least..most', 'ours', 'theirs',
+                      '- without', '- without', 'goal'))
+
+
+def show(row):
+    plain = [f"{row[name + '_ms_with_filter']:.2f} - {row[name + '_ms_without']:.2f}" for name in ('ours', 'theirs')]
+    goal = f"{row['goal']}: {'met' if row['ratio'] >= row['goal'] else 'MISSED'}" if row['goal'] else ''
+    numbers = (f"{row[name]:.2f}" for name in ('ours_ms', 'theirs_ms', 'ratio'))
+    cpu = (f"{row[name]:.2f}" for name in ('ours_cpu_ms', 'theirs_cpu_ms'))
+    spread = f"{row['ratio_least']:.2f}..{row['ratio_most']:.2f}"
+    setting = row['their_setting'].replace('cvsmooth ', '').replace('gaussianblur ', '')
+    print(LINE.format(row['peer'], row['format'], setting, *numbers, spread, *cpu, *plain, goal), flush=True)
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description='Times the CPU engine beside other blurs.')
+    available = len(os.sched_getaffinity(0))
+    parser.add_argument('--quick', action='store_true', help='seconds instead of minutes, and rough figures')
+    parser.add_argument('--threads', type=int, default=available, help='and as many processors (all)')
+    parser.add_argument('--rounds', type=int, help='of each row (9; 1 with --quick)')
+    parser.add_argument('--output', help='the figures as CSV')
+    arguments = parser.parse_args()
+    if not 1 <= arguments.threads <= available:
+        parser.error(f'--threads: from 1 to {available}, the processors that there are')
+    arguments.rounds = arguments.rounds or (1 if arguments.quick else 9)
+    return arguments
+
+
+def build():
+    if not (BUILD / 'build.ninja').exists():
+        subprocess.run(['meson', 'setup', '--buildtype=release', BUILD, ROOT], check=True)
+    subprocess.run(['ninja', '--quiet', '-C', BUILD, 'gst/libgstcudaconvolve.so'], check=True)
+
+
+def measure_all(machine, arguments):
+    rows = []
+    show_head()
+    for case in CASES:
+        if machine.has(case):
+            rows.append(compare(machine, case, arguments.rounds, 0.1 if arguments.quick else 1))
+            show(rows[-1])
+        else:
+            print(f'SKIPPED {case.peer} {case.format}: not found here, it is in the package {case.package}')
+    return rows
+
+
+def main():
+    arguments = parse_arguments()
+    build()
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:arguments.threads])
+    print(f'{arguments.threads} threads; load {os.getloadavg()[0]:.2f} before: figures are of worth where it is near 0')
+    with tempfile.TemporaryDirectory() as folder:
+        rows = measure_all(Machine(arguments.threads, pathlib.Path(folder)), arguments)
+    if arguments.output and rows:
+        with open(arguments.output, 'w', newline='', encoding='utf-8') as file:
+            writer = csv.DictWriter(file, rows[0].keys())
+            writer.writeheader()
+            writer.writerows(rows)
+
+
+main()
