@@ -74,6 +74,7 @@ done
 step kernels 300 "$tests/kernels"
 step element 300 "$tests/element"
 step gpu 300 "$tests/gpu"
+step soak 300 "$tests/soak"
 sanitize
 step benchmark 300 "$tests/kernels" --bench --backend cuda --output "$out/benchmark.csv"
 [[ ! -s $out/benchmark.csv ]] || cat "$out/benchmark.log"
