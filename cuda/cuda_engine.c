@@ -611,12 +611,6 @@ cnv_cuda_session_stream(CnvSession *session)
   return ((CudaSession *)session)->stream;
 }
 
-CUcontext
-cnv_cuda_session_context(CnvSession *session)
-{
-  return ((CudaSession *)session)->context;
-}
-
 gboolean
 cnv_cuda_session_copy(CnvSession *session, const CnvPlan *plan, const CnvFrame *in, const CnvFrame *out, GError **error)
 {

@@ -10,9 +10,8 @@
 
 G_BEGIN_DECLS
 
-/* The stream that all work of the session goes to, and the context it belongs to (push it before using the stream). */
+/* The stream that all work of the session goes to. */
 CUstream cnv_cuda_session_stream(CnvSession *session);
-CUcontext cnv_cuda_session_context(CnvSession *session);
 
 /* Starts the copy kernel over all planes of the plan's frames, in one launch. Both frames in device memory. */
 gboolean cnv_cuda_session_copy(CnvSession *session, const CnvPlan *plan, const CnvFrame *in, const CnvFrame *out,

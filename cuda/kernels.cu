@@ -69,7 +69,7 @@ result(const CnvKernelArgs &a, int s, int y, float acc)
   return __ldg(input_row<T>(a, y) + s);
 }
 
-/* The value of a pixel's channel with the border resolved. missing: set where there is no such sample. */
+/* The value of a pixel's channel with the border resolved; 0 where renormalize leaves it out. */
 template <typename T, int C>
 __device__ static float
 fetch(const CnvKernelArgs &a, int x, int y, int channel)
@@ -178,9 +178,6 @@ naive(const CnvKernelArgs &a)
   output_row<T>(a, y)[s] = result<T, C>(a, s, y, acc);
 }
 
-/* Adds n taps to CNV_OUTPUTS neighbouring outputs. Output k takes value number k + j with tap j; each value is read
- * once and kept in registers while it slides past. V: float, or float2 for two columns at once. Values v[i] lie at
- * offset(i) from src, and CNV_OUTPUTS values further on at src + group. */
 __device__ static float
 multiply_add(float v, float t, float acc)
 {
@@ -193,6 +190,9 @@ multiply_add(float2 v, float t, float2 acc)
   return make_float2(fmaf(v.x, t, acc.x), fmaf(v.y, t, acc.y));
 }
 
+/* Adds n taps to CNV_OUTPUTS neighbouring outputs. Output k takes value number k + j with tap j; each value is read
+ * once and kept in registers while it slides past. V: float, or float2 for two columns at once. Value number i lies at
+ * offset(i) from src, and so again from src + group for the next CNV_OUTPUTS. */
 template <typename V, typename Offset>
 __device__ static void
 slide(V (&acc)[CNV_OUTPUTS], const V *src, Offset offset, int group, const float *taps, int tap_step, int n)
