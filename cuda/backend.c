@@ -36,23 +36,31 @@ cnv_session_open(const CnvBackend *backend, const CnvSessionOptions *options, GE
   return backend->open(options, error);
 }
 
-gboolean
-cnv_session_submit(CnvSession *session, CnvPlan *plan, const CnvFrame *in, const CnvFrame *out, GError **error)
+/* FALSE where a plane of memory is not there or its rows overlap. */
+static gboolean
+check_frames(const CnvImage *image, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
-  const CnvFormat *format = plan->image.format;
+  for (int m = 0; m < cnv_format_n_memories(image->format); m++) {
+    int row = cnv_format_row_bytes(image->format, m, image->width);
 
-  g_return_val_if_fail(plan->backend == session->backend, FALSE);
-  for (int p = 0; p < format->n_planes; p++) {
-    int row = plan->plane[p].width * plan->plane[p].channels * format->sample_bytes;
-
-    if (!in->data[p] || !out->data[p] || in->stride[p] < row || out->stride[p] < row) {
-      g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
-                  "plane %d of a %dx%d %s frame has strides %d and %d: a row takes %d bytes", p, plan->image.width,
-                  plan->image.height, format->name, in->stride[p], out->stride[p], row);
-      return FALSE;
-    }
+    if (in->data[m] && out->data[m] && in->stride[m] >= row && out->stride[m] >= row)
+      continue;
+    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
+                "plane %d of a %dx%d %s frame has strides %d and %d: a row takes %d bytes", m, image->width,
+                image->height, image->format->name, in->stride[m], out->stride[m], row);
+    return FALSE;
   }
-  return session->submit(session, plan, in, out, error);
+  return TRUE;
+}
+
+gboolean
+cnv_session_submit(CnvSession *session, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error)
+{
+  g_return_val_if_fail(work->n_plans >= 1 && work->n_plans <= CNV_MAX_PLANS, FALSE);
+  g_return_val_if_fail(work->everything || work->n_regions <= CNV_MAX_REGIONS, FALSE);
+  for (guint i = 0; i < work->n_plans; i++)
+    g_return_val_if_fail(work->plan[i]->backend == session->backend, FALSE);
+  return check_frames(&work->plan[0]->image, in, out, error) && session->submit(session, work, in, out, error);
 }
 
 gboolean

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The CPU engine. A plane is cut into tiles, columns narrow enough that the rows a filter needs stay in cache as
- * float32; threads take tile after tile. Down a tile runs a ring of rows: of row-filtered ones for separable taps,
- * which then only need the column sum, of loaded ones for dense taps. Borders are resolved while a row is loaded, so
- * that the vector loops (cpu_simd.c) never meet one. All memory is allocated when the plan changes.
+ * The CPU engine. A frame's work is patches (patches.h); each is cut into tiles, columns narrow enough that the rows a
+ * filter needs stay in cache as float32; threads take tile after tile (cpu_tile.c). What the patches do not write is
+ * copied first. Borders are resolved while a row is loaded, so that the vector loops (cpu_simd.c) never meet one. All
+ * memory is allocated when the plans change; of a frame with the plans of the last one only patches and tiles are made
+ * again, and not even these where both frames are filtered whole.
  */
 #include "cpu_tile.h"
 
 #define THREADS_MAX 1024
 #define TILES_A_THREAD 4 /* so that a thread that is held up does not hold up the frame */
+#define COPIED_ROWS 16   /* of a tile at least */
 
 /* Bytes of a ring: within the first-level cache where the filter is low, and never narrower than a few cache lines of
  * 8-bit samples, where rings of tall filters lie in the second level. */
@@ -46,15 +48,15 @@ run_tiles(CpuSession *self, CpuWorker *worker)
     guint next = (guint)g_atomic_int_add(&self->next, 1);
     const CpuTile *tile;
 
-    if (next >= self->tiles->len)
+    if (next >= self->end)
       return;
     tile = &g_array_index(self->tiles, CpuTile, next);
-    tile->plane->run(self, worker, tile);
+    tile->run(self, worker, tile);
   }
 }
 
 static void
-work(gpointer data, gpointer user_data)
+work_on(gpointer data, gpointer user_data)
 {
   CpuSession *self = user_data;
 
@@ -65,111 +67,167 @@ work(gpointer data, gpointer user_data)
   g_mutex_unlock(&self->lock);
 }
 
-/* Making a plan ready. */
-
-/* An identity of samples without padding bits needs no arithmetic. */
-static gboolean
-is_copy(const CnvPlan *plan, const CnvPlanePlan *plane)
+/* Runs tiles first to end - 1 and waits for them. */
+static void
+run_phase(CpuSession *self, guint first, guint end)
 {
-  if (!plane->filtered)
-    return TRUE;
-  return plane->algorithm != CNV_ALGORITHM_NAIVE && plan->image.format->depth == 8 * plan->image.format->sample_bytes &&
-         cnv_plan_is_identity(plan);
+  if (first >= end)
+    return;
+  g_atomic_int_set(&self->next, (int)first);
+  self->end = end;
+  self->pending = MIN(self->n_threads, end - first) - 1;
+  for (guint i = self->pending; i > 0; i--)
+    g_thread_pool_push(self->pool, &self->worker[i], NULL);
+  run_tiles(self, &self->worker[0]);
+  g_mutex_lock(&self->lock);
+  while (self->pending > 0)
+    g_cond_wait(&self->done, &self->lock);
+  g_mutex_unlock(&self->lock);
 }
 
-static gboolean
-is_dense(const CnvPlanePlan *plane)
-{
-  return plane->algorithm == CNV_ALGORITHM_TILED;
-}
+/* Making plans ready. */
 
-/* The samples of a tile's row: near what the ring has room for, all tiles alike. */
+/* A tile's row has near the samples that the rings have room for, all tiles of a patch alike. */
 static int
-tile_samples(int samples, int channels, int slots)
+tile_samples(const CpuPlane *plane, int samples)
 {
-  int block = channels == 3 ? 3 * CNV_CPU_BLOCK : CNV_CPU_BLOCK;
-  int room = CLAMP(RING_BYTES / (int)sizeof(float) / slots, TILE_MIN, TILE_MAX);
+  int block = plane->from->channels == 3 ? 3 * CNV_CPU_BLOCK : CNV_CPU_BLOCK;
 
-  return divide_up(divide_up(samples, divide_up(samples, room)), block) * block;
+  return divide_up(divide_up(samples, divide_up(samples, plane->room)), block) * block;
+}
+
+static void
+shape_terms(CpuPlane *plane)
+{
+  int channels = plane->from->channels, padded = divide_up(plane->widest, CNV_CPU_BLOCK) * CNV_CPU_BLOCK;
+
+  plane->acc_stride = padded;
+  for (int t = 0; t < plane->from->n_terms; t++) {
+    CpuTerm *term = &plane->term[t];
+    int apron = (term->set->n[CNV_X] - 1) * channels;
+
+    plane->line_length = MAX(plane->line_length, (gsize)padded + apron);
+    /* One cache line more, so that the rows of a column do not share cache sets. */
+    term->ring_stride =
+        (divide_up(padded + (plane->dense ? apron : 0), ALIGNMENT) + 1) * ALIGNMENT + ALIGNMENT / sizeof(float);
+  }
 }
 
 static void
 shape_plane(CpuPlane *plane, const CnvPlan *plan, const CnvPlanePlan *from)
 {
-  const CnvTapSet *set = &from->taps;
-  int apron = (set->n[CNV_X] - 1) * from->channels, padded;
+  int samples = from->width * from->channels;
 
-  plane->plan = from;
-  plane->samples = from->width * from->channels;
-  plane->tile = plane->samples;
-  plane->run = is_copy(plan, from)                      ? cnv_cpu_copy_tile
-               : from->algorithm == CNV_ALGORITHM_NAIVE ? cnv_cpu_naive_tile
-                                                        : cnv_cpu_filter_tile;
-  if (plane->run != cnv_cpu_filter_tile)
+  plane->plan = plan;
+  plane->from = from;
+  plane->run = from->algorithm == CNV_ALGORITHM_NAIVE ? cnv_cpu_naive_tile : cnv_cpu_filter_tile;
+  plane->room = samples;
+  if (!from->filtered || from->algorithm == CNV_ALGORITHM_NAIVE)
     return;
-  plane->rows = is_dense(from) ? CNV_CPU_DENSE_ROWS : 1;
-  plane->slots = set->n[CNV_Y] + plane->rows - 1;
-  plane->tile = tile_samples(plane->samples, from->channels, plane->slots);
-  padded = divide_up(plane->tile, CNV_CPU_BLOCK) * CNV_CPU_BLOCK;
-  plane->acc_stride = padded;
-  plane->line_length = padded + apron;
-  /* One cache line more, so that the rows of a column do not share cache sets. */
-  plane->ring_stride =
-      (divide_up(padded + (is_dense(from) ? apron : 0), ALIGNMENT) + 1) * ALIGNMENT + ALIGNMENT / sizeof(float);
+  plane->dense = from->algorithm == CNV_ALGORITHM_TILED;
+  plane->rows = plane->dense ? CNV_CPU_DENSE_ROWS : 1;
+  for (int t = 0; t < from->n_terms; t++) {
+    plane->term[t].set = &from->term[t];
+    plane->term[t].slots = from->term[t].n[CNV_Y] + plane->rows - 1;
+    plane->slots += plane->term[t].slots;
+  }
+  plane->room = CLAMP(RING_BYTES / (int)sizeof(float) / plane->slots, TILE_MIN, TILE_MAX);
+  plane->widest = tile_samples(plane, MIN(samples, plane->room));
+  shape_terms(plane);
 }
 
 static void
-place_plane(CpuPlane *plane, Arena *arena, int sample_bytes)
+place_term(CpuTerm *term, gboolean dense, Arena *arena)
 {
-  const CnvPlanePlan *from = plane->plan;
-  const int *n = from->taps.n;
-  guint8 all = (1 << from->channels) - 1;
+  const int *n = term->set->n;
 
-  if (plane->run != cnv_cpu_filter_tile)
-    return;
-  plane->column = take(arena, from->width + n[CNV_X] - 1, sizeof(int));
-  plane->gain = take(arena, plane->samples, sizeof(float));
-  plane->fraction = take(arena, plane->samples, sizeof(float));
-  plane->round = take(arena, plane->samples, sizeof(float));
-  plane->row_gain = take(arena, from->height, sizeof(float));
-  if (is_dense(from))
-    plane->dense = take(arena, (gsize)n[CNV_X] * (n[CNV_Y] + 2 * (CNV_CPU_DENSE_ROWS - 1)), sizeof(float));
-  if (from->filtered != all)
-    plane->mask = take(arena, plane->samples, sample_bytes);
+  for (int axis = 0; axis < CNV_N_AXES && term->set->separable; axis++)
+    term->sums[axis] = take(arena, n[axis] + 1, sizeof(double));
+  if (dense)
+    term->dense = take(arena, (gsize)n[CNV_X] * (n[CNV_Y] + 2 * (CNV_CPU_DENSE_ROWS - 1)), sizeof(float));
 }
 
-/* A worker's arrays are as large as the most demanding plane asks. */
 static void
-place_worker(const CpuSession *self, CpuWorker *worker, Arena *arena)
+place_plane(CpuPlane *plane, Arena *arena)
 {
-  gsize line = 0, ring = 0, slots = 0, acc = 0, taps = 0;
+  const CnvPlanePlan *from = plane->from;
+  gsize n = plane->widest;
 
-  for (int p = 0; p < self->plan->image.format->n_planes; p++) {
+  for (int t = 0; t < from->n_terms; t++)
+    place_term(&plane->term[t], plane->dense, arena);
+  plane->gain = take(arena, n, sizeof(float));
+  plane->fraction = take(arena, n, sizeof(float));
+  plane->round = take(arena, n, sizeof(float));
+  plane->inner = take(arena, n, sizeof(float));
+  if (from->plain && from->filtered != (1 << from->channels) - 1)
+    plane->mask = take(arena, n, from->lane[0].bytes);
+}
+
+/* Planes that are filtered by anything but the reference. */
+static gboolean
+is_shaped(const CpuPlane *plane)
+{
+  return plane->rows > 0;
+}
+
+/* What the most demanding planes ask of a worker, in elements. */
+typedef struct {
+  gsize line, samples;
+  gsize ring[CNV_MAX_TERMS], slots[CNV_MAX_TERMS], acc[CNV_MAX_TERMS], factors[CNV_MAX_TERMS], taps[CNV_MAX_TERMS];
+} Demand;
+
+static Demand
+demand_of(const CpuSession *self)
+{
+  Demand most = {0};
+
+  for (guint p = 0; p < self->n_plans * CNV_MAX_PLANES; p++) {
     const CpuPlane *plane = &self->plane[p];
 
-    line = MAX(line, plane->line_length);
-    ring = MAX(ring, plane->slots * plane->ring_stride);
-    slots = MAX(slots, (gsize)plane->slots);
-    acc = MAX(acc, plane->rows * plane->acc_stride);
-    taps = MAX(taps, (gsize)plane->plan->taps.n[CNV_X]);
+    most.line = MAX(most.line, plane->line_length);
+    most.samples = MAX(most.samples, (gsize)plane->widest);
+    for (int t = 0; is_shaped(plane) && t < plane->from->n_terms; t++) {
+      const CpuTerm *term = &plane->term[t];
+
+      most.ring[t] = MAX(most.ring[t], term->slots * term->ring_stride);
+      most.slots[t] = MAX(most.slots[t], (gsize)term->slots);
+      most.acc[t] = MAX(most.acc[t], plane->rows * plane->acc_stride);
+      most.factors[t] = MAX(most.factors[t], (gsize)plane->widest);
+      most.taps[t] = MAX(most.taps[t], (gsize)term->set->n[CNV_X] + 1);
+    }
   }
-  worker->line = take(arena, line, sizeof(float));
-  worker->ring = take(arena, ring, sizeof(float));
-  worker->rows = take(arena, 2 * slots, sizeof(float *));
-  worker->acc = take(arena, acc, sizeof(float));
-  worker->gain = take(arena, acc, sizeof(float));
-  worker->sums = take(arena, taps + 1, sizeof(double));
+  return most;
+}
+
+static void
+place_worker(CpuWorker *worker, const Demand *most, Arena *arena)
+{
+  worker->line = take(arena, most->line, sizeof(float));
+  worker->weight = take(arena, most->samples, sizeof(float));
+  worker->foreign = take(arena, most->samples, 1);
+  worker->kept = take(arena, most->samples, 1);
+  for (int t = 0; t < CNV_MAX_TERMS; t++) {
+    CpuStream *stream = &worker->term[t];
+
+    stream->ring = take(arena, most->ring[t], sizeof(float));
+    stream->rows = take(arena, 2 * most->slots[t], sizeof(float *));
+    stream->acc = take(arena, most->acc[t], sizeof(float));
+    stream->factor = take(arena, most->factors[t], sizeof(float));
+    stream->sums = take(arena, most->taps[t], sizeof(double));
+  }
 }
 
 static gsize
 place(CpuSession *self, guint8 *block)
 {
+  Demand most = demand_of(self);
   Arena arena = {block, 0};
 
-  for (int p = 0; p < self->plan->image.format->n_planes; p++)
-    place_plane(&self->plane[p], &arena, self->plan->image.format->sample_bytes);
+  for (guint p = 0; p < self->n_plans * CNV_MAX_PLANES; p++)
+    if (is_shaped(&self->plane[p]))
+      place_plane(&self->plane[p], &arena);
   for (guint i = 0; i < self->n_threads; i++)
-    place_worker(self, &self->worker[i], &arena);
+    place_worker(&self->worker[i], &most, &arena);
   return arena.used;
 }
 
@@ -178,7 +236,11 @@ allocate(CpuSession *self, GError **error)
 {
   gsize bytes = place(self, NULL) + ALIGNMENT;
 
-  self->memory = g_try_malloc0(bytes);
+  if (bytes > self->memory_size) {
+    g_free(self->memory);
+    self->memory = g_try_malloc(bytes);
+    self->memory_size = self->memory ? bytes : 0;
+  }
   if (!self->memory) {
     g_set_error(error, CNV_ERROR, CNV_ERROR_MEMORY,
                 "no memory for %" G_GSIZE_FORMAT
@@ -187,145 +249,221 @@ allocate(CpuSession *self, GError **error)
                 bytes, self->n_threads);
     return FALSE;
   }
+  /* Rows are filtered up to a whole block: what lies beyond their samples counts for nothing but must be numbers. */
+  memset(self->memory, 0, bytes);
   place(self, self->memory + (ALIGNMENT - (guintptr)self->memory % ALIGNMENT) % ALIGNMENT);
   return TRUE;
 }
 
 static void
-fill_dense(CpuPlane *plane, const CnvPlan *plan)
+fill_dense(CpuTerm *term, const float *taps)
 {
-  const CnvTapSet *set = &plane->plan->taps;
+  const CnvTapSet *set = term->set;
   int width = set->n[CNV_X];
-  float *to = plane->dense + (CNV_CPU_DENSE_ROWS - 1) * width;
+  float *to = term->dense + (CNV_CPU_DENSE_ROWS - 1) * width;
 
-  plane->dense_sum = 0;
   for (int ky = 0; ky < set->n[CNV_Y]; ky++)
-    for (int kx = 0; kx < width; kx++, to++) {
-      *to = set->separable ? plan->taps[set->axis[CNV_X] + kx] * plan->taps[set->axis[CNV_Y] + ky]
-                           : plan->taps[set->dense + (gsize)ky * width + kx];
-      plane->dense_sum += *to;
-    }
-}
-
-/* What renormalize multiplies by along one axis at position at; 1 where nothing is to be done there. */
-static double
-axis_factor(const CnvPlan *plan, const CnvPlanePlan *plane, CnvAxis axis, int at)
-{
-  if (!plane->taps.separable || plan->filter.border != CNV_BORDER_RENORMALIZE)
-    return 1;
-  return cnv_cpu_axis_factor(plan, plane, axis, at);
+    for (int kx = 0; kx < width; kx++)
+      *to++ = set->separable ? taps[set->axis[CNV_X] + kx] * taps[set->axis[CNV_Y] + ky]
+                             : taps[set->dense + (gsize)ky * width + kx];
 }
 
 static void
-fill_output(CpuPlane *plane, const CnvPlan *plan)
+fill_term(CpuTerm *term, const float *taps)
 {
-  const CnvPlanePlan *from = plane->plan;
-  gsize bytes = plan->image.format->sample_bytes;
+  const CnvTapSet *set = term->set;
 
-  for (int x = 0; x < from->width; x++) {
-    float gain = (float)(from->gain * axis_factor(plan, from, CNV_X, x));
+  if (term->dense)
+    fill_dense(term, taps);
+  term->sum = set->separable;
+  for (int i = 0; !set->separable && i < set->n[CNV_X] * set->n[CNV_Y]; i++)
+    term->sum += taps[set->dense + i];
+  for (int axis = 0; axis < CNV_N_AXES && set->separable; axis++) {
+    for (int i = 0; i < set->n[axis]; i++)
+      term->sums[axis][i + 1] = term->sums[axis][i] + taps[set->axis[axis] + i];
+    term->sum *= term->sums[axis][set->n[axis]];
+  }
+}
 
-    for (int c = 0; c < from->channels; c++) {
-      int i = x * from->channels + c;
+static void
+fill_plane(CpuPlane *plane)
+{
+  const CnvPlanePlan *from = plane->from;
+  const CnvLane *lane = &from->lane[0];
 
-      plane->gain[i] = gain;
-      plane->fraction[i] = from->fraction[c];
-      plane->round[i] = CNV_CPU_ROUND + from->base[c];
-      if (plane->mask)
-        memset(plane->mask + i * bytes, from->filtered >> c & 1 ? 255 : 0, bytes);
+  plane->samples = (CnvCpuSamples){lane->shift, (1 << lane->bits) - 1, from->mid[0]};
+  for (int t = 0; t < from->n_terms; t++)
+    fill_term(&plane->term[t], plane->plan->taps);
+  for (int i = 0; i < plane->widest; i++) {
+    int c = i % from->channels;
+
+    plane->gain[i] = from->gain[c];
+    plane->fraction[i] = from->fraction[c];
+    plane->round[i] = CNV_CPU_ROUND + from->base[c];
+    plane->inner[i] = from->inner[c];
+    if (plane->mask)
+      memset(plane->mask + i * lane->bytes, from->filtered >> c & 1 ? 255 : 0, lane->bytes);
+  }
+}
+
+static void
+forget_plans(CpuSession *self)
+{
+  for (guint i = 0; i < self->n_plans; i++)
+    cnv_plan_unref(self->plan[i]);
+  self->n_plans = 0;
+}
+
+static gboolean
+adopt_plans(CpuSession *self, const CnvWork *work, GError **error)
+{
+  for (guint i = 0; i < work->n_plans; i++)
+    cnv_plan_ref(work->plan[i]);
+  forget_plans(self);
+  self->n_plans = work->n_plans;
+  memcpy(self->plan, work->plan, work->n_plans * sizeof(CnvPlan *));
+  self->plane = g_renew(CpuPlane, self->plane, self->n_plans * CNV_MAX_PLANES);
+  memset(self->plane, 0, self->n_plans * CNV_MAX_PLANES * sizeof(CpuPlane));
+  for (guint i = 0; i < self->n_plans; i++)
+    for (int p = 0; p < self->plan[i]->n_planes; p++)
+      shape_plane(&self->plane[i * CNV_MAX_PLANES + p], self->plan[i], &self->plan[i]->plane[p]);
+  if (!allocate(self, error)) {
+    forget_plans(self);
+    return FALSE;
+  }
+  for (guint p = 0; p < self->n_plans * CNV_MAX_PLANES; p++)
+    if (is_shaped(&self->plane[p]))
+      fill_plane(&self->plane[p]);
+  return TRUE;
+}
+
+/* Cutting a frame's work. */
+
+/* An identity of samples without padding bits needs no arithmetic. */
+static gboolean
+is_copy(const CnvPlan *plan)
+{
+  return plan->requested != CNV_ALGORITHM_NAIVE && plan->image.format->depth == 8 * plan->image.format->sample_bytes &&
+         cnv_plan_is_identity(plan);
+}
+
+/* Whether the patches of a whole frame leave something of a plane of memory unwritten. */
+static gboolean
+is_copied(const CnvPlan *plan, int memory)
+{
+  gboolean written = FALSE;
+
+  for (int p = 0; p < plan->n_planes; p++) {
+    const CnvPlanePlan *plane = &plan->plane[p];
+
+    for (int c = 0; c < plane->channels; c++) {
+      if (c == plane->weight || plane->lane[c].memory != memory)
+        continue;
+      if (!plane->plain || !plane->filtered || plane->algorithm == CNV_ALGORITHM_NAIVE)
+        return TRUE;
+      written = TRUE;
     }
   }
-  for (int y = 0; y < from->height; y++)
-    plane->row_gain[y] = (float)axis_factor(plan, from, CNV_Y, y);
+  return !written;
 }
 
 static void
-fill_plane(CpuPlane *plane, const CnvPlan *plan)
+cut_copy(CpuSession *self, int memory)
 {
-  const CnvPlanePlan *from = plane->plan;
-  const CnvTapSet *set = &from->taps;
+  const CnvImage *image = &self->plan[0]->image;
+  int height = cnv_format_rows(image->format, memory, image->height);
+  int rows = MAX(COPIED_ROWS, divide_up(height, (int)self->n_threads * TILES_A_THREAD));
 
-  if (plane->run != cnv_cpu_filter_tile)
-    return;
-  for (int i = 0; i < from->width + set->n[CNV_X] - 1; i++)
-    plane->column[i] = cnv_border_index(plan->filter.border, i - set->anchor[CNV_X], from->width);
-  if (plane->dense)
-    fill_dense(plane, plan);
-  fill_output(plane, plan);
+  for (int top = 0; top < height; top += rows) {
+    CpuTile tile = {.run = cnv_cpu_copy_tile,
+                    .memory = memory,
+                    .last = cnv_format_row_bytes(image->format, memory, image->width),
+                    .top = top,
+                    .bottom = MIN(top + rows, height)};
+
+    g_array_append_val(self->tiles, tile);
+  }
 }
 
-/* Cuts a plane into enough tiles to keep all threads at work, yet not so low ones that filling the ring costs more than
- * running it. */
+/* Cuts a patch into enough tiles to keep all threads at work, yet not so low ones that filling the rings costs more
+ * than running them. */
 static void
-cut_plane(CpuSession *self, int index)
+cut_patch(CpuSession *self, const CnvPatch *patch, const CpuPlane *plane)
 {
-  const CpuPlane *plane = &self->plane[index];
-  int height = plane->plan->height, threads = (int)self->n_threads;
-  int columns = divide_up(plane->samples, plane->tile);
-  int few = divide_up(height * columns, threads), many = divide_up(height * columns, threads * TILES_A_THREAD);
-  int rows = CLAMP(MAX(many, MIN(few, 4 * plane->slots)), 1, height);
+  int threads = (int)self->n_threads, channels = plane->from->channels;
+  int width = tile_samples(plane, patch->width * channels) / channels;
+  int columns = divide_up(patch->width, width), right = patch->x + patch->width, bottom = patch->y + patch->height;
+  int few = divide_up(patch->height * columns, threads);
+  int many = divide_up(patch->height * columns, threads * TILES_A_THREAD);
+  int rows = CLAMP(MAX(many, MIN(few, 4 * plane->slots)), 1, patch->height);
 
-  for (int top = 0; top < height; top += rows)
-    for (int first = 0; first < plane->samples; first += plane->tile) {
-      CpuTile tile = {plane, index, first, MIN(first + plane->tile, plane->samples), top, MIN(top + rows, height)};
+  for (int top = patch->y; top < bottom; top += rows)
+    for (int first = patch->x; first < right; first += width) {
+      CpuTile tile = {.run = plane->run,
+                      .plane = plane,
+                      .patch = patch,
+                      .first = first,
+                      .last = MIN(first + width, right),
+                      .top = top,
+                      .bottom = MIN(top + rows, bottom)};
 
       g_array_append_val(self->tiles, tile);
     }
 }
 
 static void
-forget_plan(CpuSession *self)
+cut(CpuSession *self, const CnvWork *work)
 {
-  g_clear_pointer(&self->plan, cnv_plan_unref);
-  g_clear_pointer(&self->memory, g_free);
+  const CnvPlan *plan = work->plan[0];
+  gboolean copy = work->everything && is_copy(plan);
+
   g_array_set_size(self->tiles, 0);
-  memset(self->plane, 0, sizeof(self->plane));
+  for (int m = 0; m < cnv_format_n_memories(plan->image.format); m++)
+    if (copy || !work->everything || is_copied(plan, m))
+      cut_copy(self, m);
+  self->n_copies = self->tiles->len;
+  cnv_patches_make(work, self->patches, self->spots);
+  for (guint i = 0; i < self->patches->len && !copy; i++) {
+    const CnvPatch *patch = &g_array_index(self->patches, CnvPatch, i);
+    const CpuPlane *plane = &self->plane[patch->plan * CNV_MAX_PLANES + patch->plane];
+
+    if (plane->from && plane->from->filtered) /* plans may differ in that; what is not filtered has been copied */
+      cut_patch(self, patch, plane);
+  }
+  self->everything = work->everything;
+  self->interlaced = work->interlaced;
 }
 
+/* Brings planes and tiles in line with the work. */
 static gboolean
-prepare(CpuSession *self, CnvPlan *plan, GError **error)
+follow(CpuSession *self, const CnvWork *work, GError **error)
 {
-  const CnvFormat *format = plan->image.format;
+  gboolean same = self->n_plans == work->n_plans;
 
-  forget_plan(self);
-  self->plan = cnv_plan_ref(plan);
-  self->format = (CnvCpuSamples){format->shift, (1 << format->depth) - 1, plan->mid};
-  for (int p = 0; p < format->n_planes; p++)
-    shape_plane(&self->plane[p], plan, &plan->plane[p]);
-  if (!allocate(self, error)) {
-    forget_plan(self);
+  for (guint i = 0; same && i < work->n_plans; i++)
+    same = self->plan[i] == work->plan[i];
+  if (!same && !adopt_plans(self, work, error))
     return FALSE;
-  }
-  for (int p = 0; p < format->n_planes; p++) {
-    fill_plane(&self->plane[p], plan);
-    cut_plane(self, p);
-  }
+  if (!same || !work->everything || !self->everything || work->interlaced != self->interlaced)
+    cut(self, work);
   return TRUE;
 }
 
 /* The session. */
 
 static gboolean
-cpu_submit(CnvSession *base, CnvPlan *plan, const CnvFrame *in, const CnvFrame *out, GError **error)
+cpu_submit(CnvSession *base, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
   CpuSession *self = (CpuSession *)base;
   CnvSessionStats *stats = &base->stats;
-  gint64 start;
+  gint64 start = g_get_monotonic_time();
 
-  if (plan != self->plan && !prepare(self, plan, error))
+  if (!follow(self, work, error))
     return FALSE;
-  start = g_get_monotonic_time();
   self->in = *in;
   self->out = *out;
-  g_atomic_int_set(&self->next, 0);
-  self->pending = MIN(self->n_threads, self->tiles->len) - 1;
-  for (guint i = self->pending; i > 0; i--)
-    g_thread_pool_push(self->pool, &self->worker[i], NULL);
-  run_tiles(self, &self->worker[0]);
-  g_mutex_lock(&self->lock);
-  while (self->pending > 0)
-    g_cond_wait(&self->done, &self->lock);
-  g_mutex_unlock(&self->lock);
+  run_phase(self, 0, self->n_copies);
+  run_phase(self, self->n_copies, self->tiles->len);
 
   stats->frames++;
   stats->compute_us += ((double)(g_get_monotonic_time() - start) - stats->compute_us) / (double)stats->frames;
@@ -346,10 +484,14 @@ cpu_close(CnvSession *base)
 
   if (self->pool)
     g_thread_pool_free(self->pool, FALSE, TRUE);
-  forget_plan(self);
+  forget_plans(self);
   g_array_unref(self->tiles);
+  g_array_unref(self->patches);
+  g_array_unref(self->spots);
   g_mutex_clear(&self->lock);
   g_cond_clear(&self->done);
+  g_free(self->memory);
+  g_free(self->plane);
   g_free(self->worker);
   g_free(base->device_name);
   g_free(self);
@@ -402,7 +544,7 @@ start_threads(CpuSession *self, GError **error)
   GError *cause = NULL;
 
   if (self->n_threads > 1)
-    self->pool = g_thread_pool_new(work, self, (int)self->n_threads - 1, TRUE, &cause);
+    self->pool = g_thread_pool_new(work_on, self, (int)self->n_threads - 1, TRUE, &cause);
   if (cause) {
     g_set_error(error, CNV_ERROR, CNV_ERROR_MEMORY, "cannot start %u threads: %s; set fewer with n-threads",
                 self->n_threads, cause->message);
@@ -426,6 +568,8 @@ cpu_open(const CnvSessionOptions *options, GError **error)
   self->n_threads = MIN(n_threads, THREADS_MAX);
   self->worker = g_new0(CpuWorker, self->n_threads);
   self->tiles = g_array_new(FALSE, FALSE, sizeof(CpuTile));
+  self->patches = g_array_new(FALSE, FALSE, sizeof(CnvPatch));
+  self->spots = g_array_new(FALSE, FALSE, sizeof(CnvSpot));
   g_mutex_init(&self->lock);
   g_cond_init(&self->done);
   self->base.device_name =
@@ -448,19 +592,19 @@ cpu_probe(int device, GError **error)
 static gboolean
 cpu_can(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanePlan *plane, GError **error)
 {
-  const CnvTapSet *set = &plane->taps;
-
-  if (algorithm != CNV_ALGORITHM_SEPARABLE || set->separable)
+  if (algorithm != CNV_ALGORITHM_TEXTURE)
     return TRUE;
-  g_set_error(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED, "the %dx%d taps are not a row times a column", set->n[CNV_X],
-              set->n[CNV_Y]);
+  g_set_error_literal(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED, "the CPU has no texture unit");
   return FALSE;
 }
 
 static CnvAlgorithm
 cpu_choose(const CnvPlan *plan, const CnvPlanePlan *plane)
 {
-  return plane->taps.separable ? CNV_ALGORITHM_SEPARABLE : CNV_ALGORITHM_TILED;
+  for (int t = 0; t < plane->n_terms; t++)
+    if (!plane->term[t].separable)
+      return CNV_ALGORITHM_TILED;
+  return CNV_ALGORITHM_SEPARABLE;
 }
 
 const CnvBackend cnv_backend_cpu = {

@@ -1,30 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What the CPU engine's reference and its fast path share: how a sample is read, and what renormalize multiplies by.
+ * What the CPU engine's reference and its fast path share: an area of a patch, and which taps find a sample.
  */
 #pragma once
 
-#include <string.h>
-
-#include <convolve/backend.h>
+#include "lane.h"
 
 G_BEGIN_DECLS
 
 extern const CnvBackend cnv_backend_cpu;
 
-/* Value of sample i of a row that may begin at any address. */
-static inline int
-cnv_cpu_sample(const guint8 *row, int i, const CnvFormat *format)
-{
-  guint16 bits;
-
-  if (format->sample_bytes == 1)
-    return row[i];
-  memcpy(&bits, row + 2 * (gsize)i, 2);
-  return (GUINT16_FROM_LE(bits) >> format->shift) & ((1 << format->depth) - 1);
-}
-
-/* The taps that find a sample where the output sample is number at of size: first <= tap < last. */
+/* The taps that find a sample where the output sample is number at of size: first <= tap < last. at may lie outside. */
 typedef struct {
   int first, last;
 } CnvCpuSpan;
@@ -32,17 +18,23 @@ typedef struct {
 static inline CnvCpuSpan
 cnv_cpu_span(int at, int size, int n, int anchor)
 {
-  return (CnvCpuSpan){MAX(0, anchor - at), MIN(n, size - at + anchor)};
+  int first = CLAMP(anchor - at, 0, n);
+
+  return (CnvCpuSpan){first, CLAMP(size - at + anchor, first, n)};
 }
 
-/* S/P of border.h for height rows of width taps of which those within x and y are present: 1 where that is all of
- * them, 0 where P is at most least. */
-double cnv_cpu_renormalize(const float *taps, int width, int height, CnvCpuSpan x, CnvCpuSpan y, float least);
+/* Pixels of a patch to be filtered. */
+typedef struct {
+  const CnvPlan *plan;
+  const CnvPlanePlan *plane;
+  const CnvPatch *patch;
+  const CnvSpot *spots; /* of all patches */
+  const CnvFrame *in, *out;
+  int first, last; /* columns */
+  int top, bottom; /* rows; last and bottom are one beyond */
+} CnvCpuArea;
 
-/* The same along an axis of separable taps, for output samples at column (x) or row (y) at. */
-double cnv_cpu_axis_factor(const CnvPlan *plan, const CnvPlanePlan *plane, CnvAxis axis, int at);
-
-/* The reference: rows first to last - 1 of a plane, channels that are not filtered included. */
-void cnv_cpu_naive(const CnvPlan *plan, int p, const CnvFrame *in, const CnvFrame *out, int first, int last);
+/* The reference. Writes the filtered lanes alone. */
+void cnv_cpu_naive(const CnvCpuArea *area);
 
 G_END_DECLS

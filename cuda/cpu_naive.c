@@ -1,54 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The reference that every faster engine is checked against: each output sample by itself, straight from the
- * definitions in plan.h and border.h, in double. It is meant to be read; the fast path shares no more of it than the
- * factor of renormalize along an axis.
+ * definitions in plan.h, border.h and work.h, in double. It is meant to be read.
  */
 #include <math.h>
 
 #include "cpu.h"
-
-double
-cnv_cpu_renormalize(const float *taps, int width, int height, CnvCpuSpan x, CnvCpuSpan y, float least)
-{
-  double all = 0, present = 0;
-
-  if (x.first == 0 && x.last == width && y.first == 0 && y.last == height)
-    return 1;
-  for (int ky = 0; ky < height; ky++)
-    for (int kx = 0; kx < width; kx++) {
-      double tap = taps[(gsize)ky * width + kx];
-
-      all += tap;
-      if (kx >= x.first && kx < x.last && ky >= y.first && ky < y.last)
-        present += tap;
-    }
-  return fabs(present) > least ? all / present : 0;
-}
-
-double
-cnv_cpu_axis_factor(const CnvPlan *plan, const CnvPlanePlan *plane, CnvAxis axis, int at)
-{
-  const CnvTapSet *set = &plane->taps;
-  int size = axis == CNV_X ? plane->width : plane->height;
-
-  return cnv_cpu_renormalize(plan->taps + set->axis[axis], set->n[axis], 1,
-                             cnv_cpu_span(at, size, set->n[axis], set->anchor[axis]), (CnvCpuSpan){0, 1},
-                             set->least[axis]);
-}
-
-/* The factor of renormalize at one output sample. */
-static double
-renormalize(const CnvPlan *plan, const CnvPlanePlan *plane, int x, int y)
-{
-  const CnvTapSet *set = &plane->taps;
-
-  if (!set->separable)
-    return cnv_cpu_renormalize(plan->taps + set->dense, set->n[CNV_X], set->n[CNV_Y],
-                               cnv_cpu_span(x, plane->width, set->n[CNV_X], set->anchor[CNV_X]),
-                               cnv_cpu_span(y, plane->height, set->n[CNV_Y], set->anchor[CNV_Y]), set->least[0]);
-  return cnv_cpu_axis_factor(plan, plane, CNV_X, x) * cnv_cpu_axis_factor(plan, plane, CNV_Y, y);
-}
 
 static double
 tap_at(const CnvPlan *plan, const CnvTapSet *set, int kx, int ky)
@@ -58,59 +15,181 @@ tap_at(const CnvPlan *plan, const CnvTapSet *set, int kx, int ky)
   return plan->taps[set->dense + (gsize)ky * set->n[CNV_X] + kx];
 }
 
-/* Sum of tap * (value - mid) for channel c of the pixel at x, y. */
+/* What lane c holds at x, y, which may lie outside the window. */
 static double
-convolve(const CnvPlan *plan, const CnvPlanePlan *plane, const guint8 *in, int stride, int x, int y, int c)
+held_at(const CnvCpuArea *area, int c, int x, int y)
 {
-  const CnvTapSet *set = &plane->taps;
-  CnvBorder border = plan->filter.border;
-  double missing = border == CNV_BORDER_CONSTANT ? plane->border[c] : 0, sum = 0;
+  const CnvPlanePlan *plane = area->plane;
+  const CnvPatch *patch = area->patch;
+  const CnvImage *image = &area->plan->image;
+  CnvBorder border = area->plan->filter.border;
+  int from_x = cnv_border_index(border, x - patch->window_x, patch->window_width);
+  int from_y = cnv_border_index(border, y - patch->window_y, patch->window_height);
+  double value;
 
-  for (int ky = 0; ky < set->n[CNV_Y]; ky++) {
-    int from_y = cnv_border_index(border, y + ky - set->anchor[CNV_Y], plane->height);
-
-    for (int kx = 0; kx < set->n[CNV_X]; kx++) {
-      int from_x = cnv_border_index(border, x + kx - set->anchor[CNV_X], plane->width);
-      double value = missing;
-
-      if (from_x >= 0 && from_y >= 0)
-        value = cnv_cpu_sample(in + (gssize)from_y * stride, from_x * plane->channels + c, plan->image.format) -
-                (double)plan->mid;
-      sum += tap_at(plan, set, kx, ky) * value;
-    }
-  }
-  return border == CNV_BORDER_RENORMALIZE ? sum * renormalize(plan, plane, x, y) : sum;
+  if (from_x < 0 || from_y < 0)
+    return border == CNV_BORDER_CONSTANT ? plane->border[c] : 0;
+  from_x += patch->window_x;
+  from_y += patch->window_y;
+  value = cnv_lane_value(area->in, image, &plane->lane[c], patch, from_x, from_y) - plane->mid[c];
+  if (plane->weight >= 0 && c != plane->weight)
+    value *= cnv_lane_value(area->in, image, &plane->lane[plane->weight], patch, from_x, from_y);
+  return value;
 }
 
-static guint16
-filtered_sample(const CnvPlan *plan, const CnvPlanePlan *plane, const guint8 *in, int stride, int x, int y, int c)
+/* acc of term t for lane c of the pixel at x, y. */
+static double
+convolve(const CnvCpuArea *area, int t, int c, int x, int y)
 {
-  double sum = convolve(plan, plane, in, stride, x, y, c);
-  double value = plane->base[c] + rint(plane->gain * sum + plane->fraction[c]);
+  const CnvTapSet *set = &area->plane->term[t];
+  double sum = 0;
 
-  return (guint16)((int)CLAMP(value, 0, plan->full) << plan->image.format->shift);
+  for (int ky = 0; ky < set->n[CNV_Y]; ky++)
+    for (int kx = 0; kx < set->n[CNV_X]; kx++)
+      sum +=
+          tap_at(area->plan, set, kx, ky) * held_at(area, c, x + kx - set->anchor[CNV_X], y + ky - set->anchor[CNV_Y]);
+  return sum;
+}
+
+/* Taps of a term that find a sample, and their sum beside that of all. */
+typedef struct {
+  double all, found;
+  gboolean missing;
+} Found;
+
+static CnvCpuSpan
+span_of(const CnvCpuArea *area, const CnvTapSet *set, CnvAxis axis, int at)
+{
+  const CnvPatch *patch = area->patch;
+  int from = axis == CNV_X ? patch->window_x : patch->window_y;
+  int size = axis == CNV_X ? patch->window_width : patch->window_height;
+
+  return cnv_cpu_span(at - from, size, set->n[axis], set->anchor[axis]);
+}
+
+static Found
+find_axis(const CnvCpuArea *area, const CnvTapSet *set, CnvAxis axis, int at)
+{
+  CnvCpuSpan span = span_of(area, set, axis, at);
+  Found found = {0, 0, span.last - span.first < set->n[axis]};
+
+  for (int k = 0; found.missing && k < set->n[axis]; k++) {
+    double tap = area->plan->taps[set->axis[axis] + k];
+
+    found.all += tap;
+    found.found += k >= span.first && k < span.last ? tap : 0;
+  }
+  return found;
+}
+
+static void
+find_term(const CnvCpuArea *area, const CnvTapSet *set, int x, int y, Found *found)
+{
+  CnvCpuSpan columns = span_of(area, set, CNV_X, x), rows = span_of(area, set, CNV_Y, y);
+
+  for (int ky = 0; ky < set->n[CNV_Y]; ky++)
+    for (int kx = 0; kx < set->n[CNV_X]; kx++) {
+      double tap = tap_at(area->plan, set, kx, ky);
+      gboolean here = kx >= columns.first && kx < columns.last && ky >= rows.first && ky < rows.last;
+
+      found->all += tap;
+      found->found += here ? tap : 0;
+      found->missing |= !here;
+    }
+}
+
+static double
+ratio(Found found, float least)
+{
+  if (!found.missing)
+    return 1;
+  return fabs(found.found) > least ? found.all / found.found : 0;
+}
+
+/* S/P of border.h for terms first to last - 1 added up. */
+static double
+renormalize(const CnvCpuArea *area, int first, int last, int x, int y)
+{
+  const CnvTapSet *set = &area->plane->term[first];
+  Found found = {0, 0, FALSE};
+
+  if (area->plan->filter.border != CNV_BORDER_RENORMALIZE)
+    return 1;
+  if (last - first == 1 && set->separable)
+    return ratio(find_axis(area, set, CNV_X, x), set->least[CNV_X]) *
+           ratio(find_axis(area, set, CNV_Y, y), set->least[CNV_Y]);
+  for (int t = first; t < last; t++)
+    find_term(area, &area->plane->term[t], x, y, &found);
+  return ratio(found, last - first == 1 ? set->least[0] : area->plane->least);
+}
+
+static double
+sum_terms(const CnvCpuArea *area, int c, int x, int y)
+{
+  double sum = 0;
+
+  for (int t = 0; t < area->plane->n_terms; t++)
+    sum += convolve(area, t, c, x, y);
+  return sum;
+}
+
+/* a of plan.h. Returns FALSE where there is no weight, and the input's sample stands. */
+static gboolean
+combine(const CnvCpuArea *area, int c, int x, int y, double *a)
+{
+  const CnvPlanePlan *plane = area->plane;
+  int w = plane->weight;
+
+  if (plane->combine == CNV_COMBINE_MAGNITUDE) {
+    *a = hypot(convolve(area, 0, c, x, y) * renormalize(area, 0, 1, x, y),
+               convolve(area, 1, c, x, y) * renormalize(area, 1, 2, x, y));
+    return TRUE;
+  }
+  *a = sum_terms(area, c, x, y);
+  if (w >= 0 && c != w) {
+    double weight = sum_terms(area, w, x, y);
+
+    if (fabs(weight) <= (double)plane->least * plane->full[w])
+      return FALSE;
+    *a *= plane->sum / weight;
+  } else {
+    *a *= renormalize(area, 0, plane->n_terms, x, y);
+  }
+  if (plane->combine == CNV_COMBINE_ABSOLUTE)
+    *a = fabs(*a + plane->inner[c]);
+  return TRUE;
+}
+
+static void
+filter_sample(const CnvCpuArea *area, int c, int x, int y, double weight)
+{
+  const CnvPlanePlan *plane = area->plane;
+  const CnvLane *lane = &plane->lane[c];
+  const CnvPatch *patch = area->patch;
+  const CnvImage *image = &area->plan->image;
+  int to_x = x + patch->move_x, to_y = y + patch->move_y;
+  double base = plane->base[c], a, v;
+
+  if (combine(area, c, x, y, &a))
+    v = CLAMP(plane->gain[c] * a + plane->fraction[c], -base, plane->full[c] - base);
+  else
+    v = cnv_lane_value(area->in, image, lane, patch, x, y) - base;
+  if (weight < 1)
+    v += (1 - weight) * (cnv_lane_value(area->in, image, lane, patch, to_x, to_y) - base - v);
+  cnv_lane_put(cnv_lane_at(area->out, lane, patch, to_x, to_y), lane, lane->bytes, (int)(base + rint(v)));
 }
 
 void
-cnv_cpu_naive(const CnvPlan *plan, int p, const CnvFrame *in, const CnvFrame *out, int first, int last)
+cnv_cpu_naive(const CnvCpuArea *area)
 {
-  const CnvPlanePlan *plane = &plan->plane[p];
-  gsize bytes = plan->image.format->sample_bytes;
+  const CnvPatch *patch = area->patch;
 
-  for (int y = first; y < last; y++) {
-    const guint8 *from = (const guint8 *)in->data[p] + (gssize)y * in->stride[p];
-    guint8 *to = (guint8 *)out->data[p] + (gssize)y * out->stride[p];
+  for (int y = area->top; y < area->bottom; y++)
+    for (int x = area->first; x < area->last; x++) {
+      double weight = patch->n_spots ? cnv_patch_weight(patch, area->spots, x, y) : 1;
 
-    for (int i = 0; i < plane->width * plane->channels; i++, from += bytes, to += bytes) {
-      int x = i / plane->channels, c = i % plane->channels;
-      guint16 sample;
-
-      if (!(plane->filtered >> c & 1)) {
-        memcpy(to, from, bytes);
-        continue;
-      }
-      sample = GUINT16_TO_LE(filtered_sample(plan, plane, in->data[p], in->stride[p], x, y, c));
-      memcpy(to, &sample, bytes);
+      for (int c = 0; weight > 0 && c < area->plane->channels; c++)
+        if (area->plane->filtered >> c & 1)
+          filter_sample(area, c, x, y, weight);
     }
-  }
 }

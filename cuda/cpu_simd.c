@@ -4,6 +4,7 @@
  * the compilers' vector types, because what decides there is which sums stay in registers; the conversions are plain
  * loops, which every compiler vectorises by itself and which end where the row ends.
  */
+#include <math.h>
 #include <string.h>
 
 #include "cpu_simd.h"
@@ -63,10 +64,10 @@ store_8(void *restrict to, const float *restrict acc, int n, const CnvCpuSamples
 {
   guint8 *restrict out = to;
   const float *restrict gain = output->gain, *restrict fraction = output->fraction, *restrict rounder = output->round;
-  float row_gain = output->row_gain, top = CNV_CPU_ROUND + (float)samples->full;
+  float top = CNV_CPU_ROUND + (float)samples->full;
 
   for (int i = 0; i < n; i++)
-    out[i] = (guint8)round_sample(acc[i], gain[i] * row_gain, fraction[i], rounder[i], top);
+    out[i] = (guint8)round_sample(acc[i], gain[i], fraction[i], rounder[i], top);
 }
 
 static void
@@ -74,11 +75,11 @@ store_16(void *restrict to, const float *restrict acc, int n, const CnvCpuSample
 {
   LooseSample *restrict out = to;
   const float *restrict gain = output->gain, *restrict fraction = output->fraction, *restrict rounder = output->round;
-  float row_gain = output->row_gain, top = CNV_CPU_ROUND + (float)samples->full;
+  float top = CNV_CPU_ROUND + (float)samples->full;
   int shift = samples->shift;
 
   for (int i = 0; i < n; i++) {
-    int value = round_sample(acc[i], gain[i] * row_gain, fraction[i], rounder[i], top);
+    int value = round_sample(acc[i], gain[i], fraction[i], rounder[i], top);
 
     out[i] = GUINT16_TO_LE((guint16)(value << shift));
   }
@@ -98,6 +99,34 @@ static void
 merge_16(void *restrict to, const void *restrict from, const void *restrict mask, int n)
 {
   merge_8(to, from, mask, 2 * n);
+}
+
+static void
+add(float *restrict acc, const float *restrict more, int n)
+{
+  for (int i = 0; i < n; i++)
+    acc[i] += more[i];
+}
+
+static void
+scale(float *restrict acc, const float *restrict factor, int n)
+{
+  for (int i = 0; i < n; i++)
+    acc[i] *= factor[i];
+}
+
+static void
+absolute(float *restrict acc, const float *restrict inner, int n)
+{
+  for (int i = 0; i < n; i++)
+    acc[i] = fabsf(acc[i] + inner[i]);
+}
+
+static void
+magnitude(float *restrict acc, const float *restrict other, int n)
+{
+  for (int i = 0; i < n; i++)
+    acc[i] = sqrtf(acc[i] * acc[i] + other[i] * other[i]);
 }
 
 static inline Vector
@@ -183,6 +212,10 @@ const CnvCpuSimd EXPAND_TABLE_OF(CNV_SIMD) = {
     .load = {load_8, load_16},
     .store = {store_8, store_16},
     .merge = {merge_8, merge_16},
+    .add = add,
+    .scale = scale,
+    .absolute = absolute,
+    .magnitude = magnitude,
     .row = filter_row,
     .column = filter_column,
     .dense = filter_dense,

@@ -21,7 +21,7 @@ G_BEGIN_DECLS
 #define CNV_CPU_ROUND 12582912.0f
 
 typedef struct {
-  int shift, full; /* CnvFormat.shift and 2^depth - 1 */
+  int shift, full; /* of the value in a sample, and 2^depth - 1 */
   float mid;
 } CnvCpuSamples;
 
@@ -29,17 +29,21 @@ typedef struct {
  * base. A base is even, so that ties still go to even. */
 typedef struct {
   const float *gain, *fraction, *round;
-  float row_gain; /* times gain, for all the row */
 } CnvCpuOutput;
 
-/* n counts samples. load, store and merge come for samples of 1 and of 2 bytes and take any n and any alignment; the
- * others round n up to CNV_CPU_BLOCK. */
+/* n counts samples. load, store and merge come for samples of 1 and of 2 bytes; they and the functions of acc take any
+ * n and any alignment; row, column and dense round n up to CNV_CPU_BLOCK. */
 typedef struct {
   const char *name; /* "avx2" */
   void (*load[2])(float *to, const void *from, int n, const CnvCpuSamples *samples);
   void (*store[2])(void *to, const float *acc, int n, const CnvCpuSamples *samples, const CnvCpuOutput *output);
   /* Takes the bits of from where those of mask are 0. */
   void (*merge[2])(void *to, const void *from, const void *mask, int n);
+
+  void (*add)(float *acc, const float *more, int n);
+  void (*scale)(float *acc, const float *factor, int n);
+  void (*absolute)(float *acc, const float *inner, int n);  /* |acc + inner| */
+  void (*magnitude)(float *acc, const float *other, int n); /* root of the sum of squares */
 
   void (*row)(float *to, const float *from, int n, const float *taps, int n_taps, int step);
   void (*column)(float *to, const float *const *rows, int n, const float *taps, int n_taps);

@@ -1,180 +1,543 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What a thread of the CPU engine does with one tile: a ring of rows runs down it, of row-filtered ones for separable
- * taps, of loaded ones for dense taps.
+ * What a thread of the CPU engine does with one tile. For each term a ring of rows runs down it, of row-filtered ones
+ * for separable taps, of loaded ones for dense taps; then the terms' sums become one, and that becomes samples. Rows of
+ * plain planes are read and written by vector code, others lane by lane.
  */
 #include <math.h>
 
 #include "cpu_tile.h"
 
-static guint8 *
-row_at(const CnvFrame *frame, int plane, int y)
-{
-  return (guint8 *)frame->data[plane] + (gssize)y * frame->stride[plane];
-}
-
 void
 cnv_cpu_copy_tile(CpuSession *self, CpuWorker *worker, const CpuTile *tile)
 {
-  gsize bytes = (gsize)tile->plane->samples * self->plan->image.format->sample_bytes;
+  const guint8 *from = self->in.data[tile->memory];
+  guint8 *to = self->out.data[tile->memory];
+  gssize from_stride = self->in.stride[tile->memory], to_stride = self->out.stride[tile->memory];
 
   for (int y = tile->top; y < tile->bottom; y++)
-    memcpy(row_at(&self->out, tile->index, y), row_at(&self->in, tile->index, y), bytes);
+    memcpy(to + y * to_stride + tile->first, from + y * from_stride + tile->first, tile->last - tile->first);
 }
 
 void
 cnv_cpu_naive_tile(CpuSession *self, CpuWorker *worker, const CpuTile *tile)
 {
-  cnv_cpu_naive(self->plan, tile->index, &self->in, &self->out, tile->top, tile->bottom);
+  CnvCpuArea area = {.plan = tile->plane->plan,
+                     .plane = tile->plane->from,
+                     .patch = tile->patch,
+                     .spots = (const CnvSpot *)self->spots->data,
+                     .in = &self->in,
+                     .out = &self->out,
+                     .first = tile->first,
+                     .last = tile->last,
+                     .top = tile->top,
+                     .bottom = tile->bottom};
+
+  cnv_cpu_naive(&area);
 }
 
-static float
-missing_sample(const CnvPlan *plan, const CnvPlanePlan *plane, int channel)
+/* Loading. */
+
+/* The lane comes by value: bytes that are written could be its own. */
+static inline void
+load_lane(float *to, int channels, const guint8 *from, int n, const CnvLane lane, float mid, int bytes)
 {
-  return plan->filter.border == CNV_BORDER_CONSTANT ? plane->border[channel] : 0;
+  for (int i = 0; i < n; i++, from += lane.step)
+    to[i * channels] = (float)cnv_lane_get(from, &lane, bytes) - mid;
 }
 
-/* Loads pixels first to last - 1, which lie outside the row. */
 static void
-load_outside(const CpuSession *self, const CpuPlane *plane, const guint8 *row, int first, int last, float *to)
+load_means(const CpuSession *self, const CpuTile *tile, const CnvLane *lane, int x, int y, int n, float *to)
 {
-  const CnvPlanePlan *plan = plane->plan;
-  int channels = plan->channels;
-  const int *column = plane->column + plan->taps.anchor[CNV_X];
+  for (int i = 0; i < n; i++)
+    to[i * tile->plane->from->channels] =
+        (float)cnv_lane_value(&self->in, &tile->plane->plan->image, lane, tile->patch, x + i, y);
+}
 
-  for (int x = first; x < last; x++)
+static void
+load_lanes(const CpuSession *self, const CpuTile *tile, int x, int y, int n, float *to)
+{
+  const CnvPlanePlan *plane = tile->plane->from;
+  int channels = plane->channels, weight = plane->weight;
+
+  for (int c = 0; c < channels; c++) {
+    const CnvLane *lane = &plane->lane[c];
+    const guint8 *from;
+
+    if (lane->sub_x || lane->sub_y) {
+      load_means(self, tile, lane, x, y, n, to + c);
+      continue;
+    }
+    from = cnv_lane_at(&self->in, lane, tile->patch, x, y);
+    if (lane->bytes == 1)
+      load_lane(to + c, channels, from, n, *lane, plane->mid[c], 1);
+    else if (lane->bytes == 2)
+      load_lane(to + c, channels, from, n, *lane, plane->mid[c], 2);
+    else
+      load_lane(to + c, channels, from, n, *lane, plane->mid[c], 4);
+  }
+  for (int i = 0; weight >= 0 && i < n; i++, to += channels) {
+    float share = to[weight];
+
     for (int c = 0; c < channels; c++)
-      *to++ = column[x] < 0
-                  ? missing_sample(self->plan, plan, c)
-                  : (float)cnv_cpu_sample(row, column[x] * channels + c, self->plan->image.format) - self->format.mid;
+      to[c] *= share;
+    to[weight] = share;
+  }
 }
 
-/* Loads a tile's part of row y (or of a missing one, -1) with the apron, as values minus mid. */
+/* Loads n pixels from (x, y) on, within the window. */
 static void
-load_line(const CpuSession *self, const CpuTile *tile, int y, float *to)
+load_inside(const CpuSession *self, const CpuTile *tile, int x, int y, int n, float *to)
 {
-  const CpuPlane *plane = tile->plane;
-  const CnvTapSet *set = &plane->plan->taps;
-  int channels = plane->plan->channels, width = plane->plan->width;
-  int first = tile->first / channels - set->anchor[CNV_X];
-  int last = tile->last / channels + set->n[CNV_X] - 1 - set->anchor[CNV_X];
-  int from = MAX(first, 0), end = MIN(last, width), bytes = self->plan->image.format->sample_bytes;
-  const guint8 *row;
+  const CnvPlanePlan *plane = tile->plane->from;
+
+  if (plane->plain)
+    self->simd->load[plane->lane[0].bytes - 1](to, cnv_lane_at(&self->in, &plane->lane[0], tile->patch, x, y),
+                                               n * plane->channels, &tile->plane->samples);
+  else
+    load_lanes(self, tile, x, y, n, to);
+}
+
+/* n pixels that are not there. */
+static void
+load_missing(const CpuPlane *plane, int n, float *to)
+{
+  gboolean constant = plane->plan->filter.border == CNV_BORDER_CONSTANT;
+
+  for (int i = 0; i < n; i++)
+    for (int c = 0; c < plane->from->channels; c++)
+      *to++ = constant ? plane->from->border[c] : 0;
+}
+
+/* The line's first pixel, and those of it that lie within the window: from to end - 1. */
+typedef struct {
+  int first, from, end;
+} Extent;
+
+/* Loads pixels x to last - 1 of row y, which lie outside the window, once the others are in the line. */
+static void
+load_outside(const CpuSession *self, const CpuTile *tile, const Extent *extent, int x, int last, int y, float *line)
+{
+  const CnvPatch *patch = tile->patch;
+  CnvBorder border = tile->plane->plan->filter.border;
+  int channels = tile->plane->from->channels;
+  float *to = line + (x - extent->first) * channels;
+
+  for (; x < last; x++, to += channels) {
+    int index = cnv_border_index(border, x - patch->window_x, patch->window_width);
+    int source = index + patch->window_x;
+
+    if (index < 0)
+      load_missing(tile->plane, 1, to);
+    else if (source < extent->from || source >= extent->end)
+      load_inside(self, tile, source, y, 1, to);
+    else
+      for (int c = 0; c < channels; c++)
+        to[c] = line[(source - extent->first) * channels + c];
+  }
+}
+
+/* Loads a tile's part of row y (or of a missing one, -1) with the apron of a term. */
+static void
+load_line(const CpuSession *self, const CpuTile *tile, const CnvTapSet *set, int y, float *line)
+{
+  const CnvPatch *patch = tile->patch;
+  int channels = tile->plane->from->channels;
+  int first = tile->first - set->anchor[CNV_X], last = tile->last + set->n[CNV_X] - 1 - set->anchor[CNV_X];
+  int from = CLAMP(patch->window_x, first, last), end = CLAMP(patch->window_x + patch->window_width, from, last);
+  Extent extent = {first, from, end};
 
   if (y < 0) {
-    for (int i = 0; i < (last - first) * channels; i++)
-      to[i] = missing_sample(self->plan, plane->plan, i % channels);
+    load_missing(tile->plane, last - first, line);
     return;
   }
-  row = row_at(&self->in, tile->index, y);
-  load_outside(self, plane, row, first, from, to);
-  self->simd->load[bytes - 1](to + (from - first) * channels, row + (gsize)from * channels * bytes,
-                              (end - from) * channels, &self->format);
-  load_outside(self, plane, row, end, last, to + (end - first) * channels);
+  if (from < end)
+    load_inside(self, tile, from, y, end - from, line + (from - first) * channels);
+  load_outside(self, tile, &extent, first, from, y, line);
+  load_outside(self, tile, &extent, end, last, y, line);
 }
 
-/* Fills the ring with row number k of those the tile needs. previous: the row of the plane that number k - 1 was. Below
- * and above a plane the same row often comes again, and is then not filtered again. */
+/* The row of the field that a term's ring has at number k, -1 for a missing one. */
+static int
+row_of(const CpuTile *tile, const CnvTapSet *set, int k)
+{
+  const CnvPatch *patch = tile->patch;
+  int y = cnv_border_index(tile->plane->plan->filter.border, tile->top - set->anchor[CNV_Y] + k - patch->window_y,
+                           patch->window_height);
+
+  return y < 0 ? -1 : y + patch->window_y;
+}
+
+/* Fills the ring with its next row. Below and above a plane the same row often comes again, and is then not filtered
+ * again. */
 static void
-fill_ring(const CpuSession *self, CpuWorker *worker, const CpuTile *tile, int k, int *previous)
+fill_ring(const CpuSession *self, CpuWorker *worker, const CpuTile *tile, int t)
 {
   const CpuPlane *plane = tile->plane;
-  const CnvTapSet *set = &plane->plan->taps;
-  int y = cnv_border_index(self->plan->filter.border, tile->top - set->anchor[CNV_Y] + k, plane->plan->height);
-  float *to = worker->ring + k % plane->slots * plane->ring_stride;
+  const CpuTerm *term = &plane->term[t];
+  const CnvTapSet *set = term->set;
+  CpuStream *stream = &worker->term[t];
+  int k = stream->filled++, y = row_of(tile, set, k);
+  float *to = stream->ring + k % term->slots * term->ring_stride;
 
-  if (k > 0 && y == *previous) {
-    memcpy(to, worker->ring + (k - 1) % plane->slots * plane->ring_stride, plane->ring_stride * sizeof(float));
+  if (k > 0 && y == stream->previous) {
+    memcpy(to, stream->ring + (k - 1) % term->slots * term->ring_stride, term->ring_stride * sizeof(float));
   } else if (plane->dense) {
-    load_line(self, tile, y, to);
+    load_line(self, tile, set, y, to);
   } else {
-    load_line(self, tile, y, worker->line);
-    self->simd->row(to, worker->line, tile->last - tile->first, self->plan->taps + set->axis[CNV_X], set->n[CNV_X],
-                    plane->plan->channels);
+    load_line(self, tile, set, y, worker->line);
+    self->simd->row(to, worker->line, (tile->last - tile->first) * plane->from->channels,
+                    plane->plan->taps + set->axis[CNV_X], set->n[CNV_X], plane->from->channels);
   }
-  *previous = y;
+  stream->previous = y;
 }
 
-/* Prefix sums over the columns of dense taps, of those within rows. */
+/* Sums of term t for the next plane->rows rows of output. */
 static void
-sum_columns(const CpuPlane *plane, CnvCpuSpan rows, double *sums)
-{
-  int width = plane->plan->taps.n[CNV_X];
-  const float *taps = plane->dense + (CNV_CPU_DENSE_ROWS - 1) * width;
-
-  sums[0] = 0;
-  for (int kx = 0; kx < width; kx++) {
-    sums[kx + 1] = sums[kx];
-    for (int ky = rows.first; ky < rows.last; ky++)
-      sums[kx + 1] += taps[(gsize)ky * width + kx];
-  }
-}
-
-/* Dense taps that find no sample are left out: gains of the samples of a tile's row y, by the tap rows and columns that
- * find one. All rows between the borders have the same, so that they are seldom made. */
-static void
-renormalize_row(CpuWorker *worker, const CpuTile *tile, int y)
+filter_term(const CpuSession *self, CpuWorker *worker, const CpuTile *tile, int t, int y)
 {
   const CpuPlane *plane = tile->plane;
-  const CnvPlanePlan *plan = plane->plan;
-  const CnvTapSet *set = &plan->taps;
-  int width = set->n[CNV_X], height = set->n[CNV_Y];
-  CnvCpuSpan rows = cnv_cpu_span(y, plan->height, height, set->anchor[CNV_Y]);
+  const CpuTerm *term = &plane->term[t];
+  const CnvTapSet *set = term->set;
+  CpuStream *stream = &worker->term[t];
+  const float *const *rows = stream->rows + (y - tile->top) % term->slots;
+  int channels = plane->from->channels, n = (tile->last - tile->first) * channels;
 
-  if (rows.first == worker->span.first && rows.last == worker->span.last)
-    return;
-  worker->span = rows;
-  sum_columns(plane, rows, worker->sums);
-  for (int i = tile->first; i < tile->last; i++) {
-    CnvCpuSpan columns = cnv_cpu_span(i / plan->channels, plan->width, width, set->anchor[CNV_X]);
-    gboolean all = columns.last - columns.first == width && rows.last - rows.first == height;
-    double present = worker->sums[columns.last] - worker->sums[columns.first];
-    double factor = all ? 1 : fabs(present) > set->least[0] ? plane->dense_sum / present : 0;
+  while (stream->filled < y - tile->top + term->slots)
+    fill_ring(self, worker, tile, t);
+  if (plane->dense)
+    self->simd->dense(stream->acc, plane->acc_stride, rows, n, term->dense, set->n[CNV_X], set->n[CNV_Y], channels);
+  else
+    self->simd->column(stream->acc, rows, n, plane->plan->taps + set->axis[CNV_Y], set->n[CNV_Y]);
+}
 
-    worker->gain[i - tile->first] = (float)(plan->gain * factor);
+/* Renormalize: taps that find no sample are left out. */
+
+static double
+ratio(double sum, double present, gboolean all, float least)
+{
+  return all ? 1 : fabs(present) > least ? sum / present : 0;
+}
+
+/* Prefix sums over the columns of a term's taps, of those within the rows of its span. */
+static void
+sum_columns(const CpuPlane *plane, const CpuTerm *term, CpuStream *stream)
+{
+  const CnvTapSet *set = term->set;
+  const float *taps = plane->plan->taps + set->dense;
+  const double *x = term->sums[CNV_X], *y = term->sums[CNV_Y];
+  int width = set->n[CNV_X];
+
+  stream->sums[0] = 0;
+  for (int kx = 0; kx < width; kx++) {
+    stream->sums[kx + 1] = stream->sums[kx];
+    if (set->separable)
+      stream->sums[kx + 1] += (x[kx + 1] - x[kx]) * (y[stream->span.last] - y[stream->span.first]);
+    for (int ky = stream->span.first; !set->separable && ky < stream->span.last; ky++)
+      stream->sums[kx + 1] += taps[(gsize)ky * width + kx];
   }
 }
 
+/* S/P of border.h at column x for terms first to last - 1 added up. */
+static double
+factor_at(const CpuPlane *plane, const CpuWorker *worker, const CnvPatch *patch, int first, int last, int x)
+{
+  const CpuTerm *term = &plane->term[first];
+  CnvCpuSpan rows = worker->term[first].span, columns = {0, 0};
+  gboolean all = TRUE, one = last - first == 1;
+  double sum = 0, present = 0;
+
+  for (int t = first; t < last; t++) {
+    const CnvTapSet *set = plane->term[t].set;
+    const double *sums = worker->term[t].sums;
+    CnvCpuSpan span = worker->term[t].span;
+
+    columns = cnv_cpu_span(x - patch->window_x, patch->window_width, set->n[CNV_X], set->anchor[CNV_X]);
+    all &= columns.last - columns.first == set->n[CNV_X] && span.last - span.first == set->n[CNV_Y];
+    sum += plane->term[t].sum;
+    present += sums[columns.last] - sums[columns.first];
+  }
+  if (one && term->set->separable) {
+    const CnvTapSet *set = term->set;
+    const double *along = term->sums[CNV_X], *down = term->sums[CNV_Y];
+
+    return ratio(along[set->n[CNV_X]], along[columns.last] - along[columns.first],
+                 columns.last - columns.first == set->n[CNV_X], set->least[CNV_X]) *
+           ratio(down[set->n[CNV_Y]], down[rows.last] - down[rows.first], rows.last - rows.first == set->n[CNV_Y],
+                 set->least[CNV_Y]);
+  }
+  return ratio(sum, present, all, one ? term->set->least[0] : plane->from->least);
+}
+
+/* The factors of a tile's row for terms first to last - 1 added up. What is divided by the weight has none. */
+static void
+make_factors(CpuWorker *worker, const CpuTile *tile, int first, int last)
+{
+  const CnvPlanePlan *plane = tile->plane->from;
+  const CnvPatch *patch = tile->patch;
+  float *to = worker->term[first].factor;
+  int inner = patch->window_x, end = patch->window_x + patch->window_width; /* columns where no tap is missing */
+  double factor = 1;
+
+  for (int t = first; t < last; t++) {
+    const CnvTapSet *set = &plane->term[t];
+
+    inner = MAX(inner, patch->window_x + set->anchor[CNV_X]);
+    end = MIN(end, patch->window_x + patch->window_width - (set->n[CNV_X] - 1 - set->anchor[CNV_X]));
+  }
+  for (int x = tile->first; x < tile->last; x++) {
+    if (x == tile->first || x <= inner || x >= end)
+      factor = factor_at(tile->plane, worker, patch, first, last, x);
+    worker->scaled |= factor != 1;
+    for (int c = 0; c < plane->channels; c++)
+      *to++ = plane->weight < 0 || c == plane->weight ? (float)factor : 1;
+  }
+}
+
+/* Makes the factors for row y. All rows between the borders have the same, so that they are seldom made. */
+static void
+renormalize(CpuWorker *worker, const CpuTile *tile, int y)
+{
+  const CnvPlanePlan *plane = tile->plane->from;
+  const CnvPatch *patch = tile->patch;
+  gboolean same = TRUE;
+
+  for (int t = 0; t < plane->n_terms; t++) {
+    const CnvTapSet *set = &plane->term[t];
+    CnvCpuSpan *span = &worker->term[t].span, now;
+
+    now = cnv_cpu_span(y - patch->window_y, patch->window_height, set->n[CNV_Y], set->anchor[CNV_Y]);
+    if (now.first == span->first && now.last == span->last)
+      continue;
+    same = FALSE;
+    *span = now;
+    sum_columns(tile->plane, &tile->plane->term[t], &worker->term[t]);
+  }
+  if (same)
+    return;
+  worker->scaled = FALSE;
+  if (plane->combine != CNV_COMBINE_MAGNITUDE) {
+    make_factors(worker, tile, 0, plane->n_terms);
+    return;
+  }
+  make_factors(worker, tile, 0, 1);
+  make_factors(worker, tile, 1, 2);
+}
+
+/* From sums to samples. */
+
+/* Colours become means weighted by alpha; where there is none, the pixel is marked. */
+static void
+divide_by_weight(CpuWorker *worker, const CpuTile *tile, float *acc)
+{
+  const CnvPlanePlan *plane = tile->plane->from;
+  int channels = plane->channels, w = plane->weight;
+  float least = plane->least * plane->full[w], sum = plane->sum;
+  guint8 *kept = worker->kept;
+
+  for (int i = 0; i < tile->last - tile->first; i++, acc += channels) {
+    float weight = acc[w], share = sum / weight;
+
+    kept[i] = fabsf(weight) <= least;
+    if (kept[i])
+      continue;
+    for (int c = 0; c < channels; c++)
+      acc[c] *= share;
+    acc[w] = weight;
+  }
+}
+
+/* a of plan.h for row number i of those that filter_term made. */
+static const float *
+combine(const CpuSession *self, CpuWorker *worker, const CpuTile *tile, int y, int i)
+{
+  const CpuPlane *plane = tile->plane;
+  const CnvCpuSimd *simd = self->simd;
+  int n = (tile->last - tile->first) * plane->from->channels;
+  float *acc = worker->term[0].acc + i * plane->acc_stride;
+
+  if (plane->plan->filter.border == CNV_BORDER_RENORMALIZE)
+    renormalize(worker, tile, y);
+  if (plane->from->combine == CNV_COMBINE_MAGNITUDE) {
+    float *other = worker->term[1].acc + i * plane->acc_stride;
+
+    if (worker->scaled) {
+      simd->scale(acc, worker->term[0].factor, n);
+      simd->scale(other, worker->term[1].factor, n);
+    }
+    simd->magnitude(acc, other, n);
+    return acc;
+  }
+  for (int t = 1; t < plane->from->n_terms; t++)
+    simd->add(acc, worker->term[t].acc + i * plane->acc_stride, n);
+  if (plane->from->weight >= 0)
+    divide_by_weight(worker, tile, acc);
+  if (worker->scaled)
+    simd->scale(acc, worker->term[0].factor, n);
+  if (plane->from->combine == CNV_COMBINE_ABSOLUTE)
+    simd->absolute(acc, plane->inner, n);
+  return acc;
+}
+
+/* Pixels of one lane to be written. */
+typedef struct {
+  const float *acc;     /* of this lane of each pixel */
+  const float *weight;  /* of each pixel; NULL: all 1 */
+  const guint8 *kept;   /* pixels whose input stands; NULL: none */
+  const guint8 *source; /* input at the place filtered */
+  const guint8 *in;     /* input at the place written */
+  guint8 *out;
+  int n;
+} LaneRun;
+
+static inline void
+finish_lane(const LaneRun run, const CnvPlanePlan *plane, int c, int bytes)
+{
+  const CnvLane lane = plane->lane[c];
+  int channels = plane->channels, step = lane.step;
+  float base = plane->base[c], low = -base, high = plane->full[c] - base;
+  float gain = plane->gain[c], fraction = plane->fraction[c];
+
+  for (int i = 0; i < run.n; i++) {
+    float v = gain * run.acc[i * channels] + fraction;
+
+    v = v > low ? v : low;
+    v = v < high ? v : high;
+    if (run.kept && run.kept[i])
+      v = (float)cnv_lane_get(run.source + i * step, &lane, bytes) - base;
+    if (run.weight)
+      v += (1 - run.weight[i]) * ((float)cnv_lane_get(run.in + i * step, &lane, bytes) - base - v);
+    cnv_lane_put(run.out + i * step, &lane, bytes, (int)(v + (CNV_CPU_ROUND + base) - CNV_CPU_ROUND));
+  }
+}
+
+/* Writes n pixels of row y from number `from` of the tile on, lane by lane. */
+static void
+finish_lanes(const CpuSession *self, const CpuWorker *worker, const CpuTile *tile, int y, const float *acc, int from,
+             int n, gboolean blended)
+{
+  const CnvPlanePlan *plane = tile->plane->from;
+  const CnvPatch *patch = tile->patch;
+  int x = tile->first + from, to_x = x + patch->move_x, to_y = y + patch->move_y;
+
+  for (int c = 0; c < plane->channels; c++) {
+    const CnvLane *lane = &plane->lane[c];
+    LaneRun run = {acc + from * plane->channels + c, blended ? worker->weight + from : NULL};
+
+    if (!(plane->filtered >> c & 1))
+      continue;
+    if (plane->weight >= 0 && c != plane->weight)
+      run.kept = worker->kept + from;
+    run.source = cnv_lane_at(&self->in, lane, patch, x, y);
+    run.in = cnv_lane_at(&self->in, lane, patch, to_x, to_y);
+    run.out = cnv_lane_at(&self->out, lane, patch, to_x, to_y);
+    run.n = n;
+    if (lane->bytes == 1)
+      finish_lane(run, plane, c, 1);
+    else if (lane->bytes == 2)
+      finish_lane(run, plane, c, 2);
+    else
+      finish_lane(run, plane, c, 4);
+  }
+}
+
+/* The same for a plain plane, all of whose pixels weigh 1. */
+static void
+finish_plain(const CpuSession *self, const CpuTile *tile, int y, const float *acc, int from, int n)
+{
+  const CpuPlane *plane = tile->plane;
+  const CnvLane *lane = &plane->from->lane[0];
+  const CnvPatch *patch = tile->patch;
+  int channels = plane->from->channels, bytes = lane->bytes;
+  int x = tile->first + from + patch->move_x;
+  guint8 *to = cnv_lane_at(&self->out, lane, patch, x, y + patch->move_y);
+  CnvCpuOutput output = {plane->gain, plane->fraction, plane->round};
+
+  self->simd->store[bytes - 1](to, acc + from * channels, n * channels, &plane->samples, &output);
+  if (plane->mask)
+    self->simd->merge[bytes - 1](to, cnv_lane_at(&self->in, lane, patch, x, y + patch->move_y), plane->mask,
+                                 n * channels);
+}
+
+/* The weights of a tile's row, as cnv_patch_weight has them, but spot by spot. Returns FALSE where all are 1. */
+static gboolean
+weigh_row(const CpuSession *self, CpuWorker *worker, const CpuTile *tile, int y)
+{
+  const CnvPatch *patch = tile->patch;
+  const CnvSpot *spots = (const CnvSpot *)self->spots->data + patch->first_spot;
+  int n = tile->last - tile->first;
+
+  if (patch->n_spots == 0)
+    return FALSE;
+  memset(worker->weight, 0, n * sizeof(float));
+  memset(worker->foreign, 0, n);
+  for (const CnvSpot *spot = spots; spot < spots + patch->n_spots; spot++) {
+    int x0 = spot->x0 - tile->first, x1 = spot->x1 - tile->first, reach = (int)(1 / spot->fade_x) + 1;
+    float down = cnv_fade(y, spot->y0, spot->y1, spot->fade_y);
+
+    for (int i = MAX(0, x0 - reach), end = down > 0 ? MIN(n, x1 + reach) : 0; i < end; i++) {
+      float weight = cnv_fade(i, x0, x1, spot->fade_x) * down;
+
+      if (weight > 0 && weight >= worker->weight[i]) {
+        worker->weight[i] = weight;
+        worker->foreign[i] = spot->layer != patch->layer;
+      }
+    }
+  }
+  for (int i = 0; i < n; i++)
+    worker->weight[i] = patch->invert ? 1 - worker->weight[i] : worker->foreign[i] ? 0 : worker->weight[i];
+  return TRUE;
+}
+
+/* Writes a row: runs of pixels that weigh 1, 0 or something between. */
 static void
 store_row(const CpuSession *self, CpuWorker *worker, const CpuTile *tile, int y, const float *acc)
 {
-  const CpuPlane *plane = tile->plane;
-  int bytes = self->plan->image.format->sample_bytes, n = tile->last - tile->first;
-  gsize offset = (gsize)tile->first * bytes;
-  guint8 *to = row_at(&self->out, tile->index, y) + offset;
-  CnvCpuOutput output = {plane->gain + tile->first, plane->fraction + tile->first, plane->round + tile->first,
-                         plane->row_gain[y]};
+  gboolean plain = tile->plane->from->plain, weighed = weigh_row(self, worker, tile, y);
+  int n = tile->last - tile->first;
 
-  if (!plane->plan->taps.separable && self->plan->filter.border == CNV_BORDER_RENORMALIZE) {
-    renormalize_row(worker, tile, y);
-    output.gain = worker->gain;
+  for (int from = 0, end; from < n; from = end) {
+    float weight = weighed ? worker->weight[from] : 1;
+
+    end = weighed ? from + 1 : n;
+    while (end < n && (weight < 1 && weight > 0 ? worker->weight[end] < 1 && worker->weight[end] > 0
+                                                : worker->weight[end] == weight))
+      end++;
+    if (weight <= 0)
+      continue;
+    if (weight >= 1 && plain)
+      finish_plain(self, tile, y, acc, from, end - from);
+    else
+      finish_lanes(self, worker, tile, y, acc, from, end - from, weight < 1);
   }
-  self->simd->store[bytes - 1](to, acc, n, &self->format, &output);
-  if (plane->mask)
-    self->simd->merge[bytes - 1](to, row_at(&self->in, tile->index, y) + offset, plane->mask + offset, n);
+}
+
+static void
+start_streams(CpuWorker *worker, const CpuPlane *plane)
+{
+  worker->scaled = FALSE;
+  for (int t = 0; t < plane->from->n_terms; t++) {
+    CpuStream *stream = &worker->term[t];
+    int slots = plane->term[t].slots;
+
+    stream->filled = 0;
+    stream->previous = -1;
+    stream->span = (CnvCpuSpan){-1, -1};
+    for (int slot = 0; slot < 2 * slots; slot++)
+      stream->rows[slot] = stream->ring + slot % slots * plane->term[t].ring_stride;
+  }
 }
 
 void
 cnv_cpu_filter_tile(CpuSession *self, CpuWorker *worker, const CpuTile *tile)
 {
   const CpuPlane *plane = tile->plane;
-  const CnvTapSet *set = &plane->plan->taps;
-  int n = tile->last - tile->first, filled = 0, previous = -1;
 
-  for (int slot = 0; slot < 2 * plane->slots; slot++)
-    worker->rows[slot] = worker->ring + slot % plane->slots * plane->ring_stride;
-  worker->span = (CnvCpuSpan){-1, -1};
+  start_streams(worker, plane);
   for (int y = tile->top; y < tile->bottom; y += plane->rows) {
-    const float *const *rows = worker->rows + (y - tile->top) % plane->slots;
-
-    for (; filled < y - tile->top + plane->slots; filled++)
-      fill_ring(self, worker, tile, filled, &previous);
-    if (plane->dense)
-      self->simd->dense(worker->acc, plane->acc_stride, rows, n, plane->dense, set->n[CNV_X], set->n[CNV_Y],
-                        plane->plan->channels);
-    else
-      self->simd->column(worker->acc, rows, n, self->plan->taps + set->axis[CNV_Y], set->n[CNV_Y]);
+    for (int t = 0; t < plane->from->n_terms; t++)
+      filter_term(self, worker, tile, t, y);
     for (int i = 0; i < plane->rows && y + i < tile->bottom; i++)
-      store_row(self, worker, tile, y + i, worker->acc + i * plane->acc_stride);
+      store_row(self, worker, tile, y + i, combine(self, worker, tile, y + i, i));
   }
 }

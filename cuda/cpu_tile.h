@@ -7,46 +7,71 @@
 
 #include "cpu.h"
 #include "cpu_simd.h"
+#include "patches.h"
 
 G_BEGIN_DECLS
 
 typedef struct CpuSession CpuSession;
 typedef struct CpuPlane CpuPlane;
+typedef struct CpuWorker CpuWorker;
+typedef struct CpuTile CpuTile;
 
-typedef struct {
-  const CpuPlane *plane;
-  int index;       /* of the plane */
-  int first, last; /* samples of a row */
-  int top, bottom; /* rows; last and bottom are one beyond */
-} CpuTile;
+struct CpuTile {
+  void (*run)(CpuSession *self, CpuWorker *worker, const CpuTile *tile);
+  const CpuPlane *plane; /* of a copy: NULL */
+  const CnvPatch *patch; /* likewise */
+  int memory;            /* of a copy: the plane of memory */
+  int first, last;       /* pixels of a row; of a copy: bytes */
+  int top, bottom;       /* rows; last and bottom are one beyond */
+};
 
+/* What runs down a tile for one term. */
 typedef struct {
-  float *line; /* separable: a loaded row with its apron */
   float *ring;
   const float **rows; /* the ring's rows twice over, so that any run of them is an array */
+  int filled;         /* rows put into the ring so far */
+  int previous;       /* row of the field that the last of them was, -1 for a missing one */
   float *acc;
-  float *gain;     /* dense and renormalize: the gains of one output row */
-  double *sums;    /* dense and renormalize: prefix sums over columns of the taps present */
-  CnvCpuSpan span; /* tap rows that gain is for */
-} CpuWorker;
+  float *factor;   /* renormalize: of each sample of a row; for terms that are added up, the first term's serves all */
+  double *sums;    /* renormalize: prefix sums over columns of the taps present */
+  CnvCpuSpan span; /* tap rows that factor is for */
+} CpuStream;
 
-/* A plane of the plan, made ready. */
+struct CpuWorker {
+  float *line; /* separable: a loaded row with its apron */
+  CpuStream term[CNV_MAX_TERMS];
+  gboolean scaled; /* some factor is not 1 */
+  float *weight;   /* of each pixel of a row */
+  guint8 *foreign; /* pixels of a row that another layer has */
+  guint8 *kept;    /* pixels of a row whose weight lane is 0, so that their input stands */
+};
+
+/* A term of a plane, made ready. */
+typedef struct {
+  const CnvTapSet *set;
+  int slots;                /* rows in the ring */
+  gsize ring_stride;        /* floats */
+  float *dense;             /* taps between rows of zeros, see cpu_simd.h */
+  double *sums[CNV_N_AXES]; /* separable: prefix sums of the taps, in double */
+  double sum;               /* of all taps */
+} CpuTerm;
+
+/* A plane of a plan, made ready. Arrays of samples are as long as the widest tile, which begins at a whole pixel. */
 struct CpuPlane {
-  const CnvPlanePlan *plan;
+  const CnvPlan *plan;
+  const CnvPlanePlan *from;
   void (*run)(CpuSession *self, CpuWorker *worker, const CpuTile *tile);
-  int samples;       /* of a row */
+  gboolean dense;    /* all terms as two-dimensional taps */
   int rows;          /* of output, a step down the tile */
-  int slots;         /* rows in the ring */
-  int tile;          /* samples of a tile's row, a multiple of the channels */
+  int slots;         /* rows in all rings */
+  int room;          /* samples that a tile's row should have at most */
+  int widest;        /* samples that a tile's row may have */
   gsize acc_stride;  /* floats */
   gsize line_length; /* floats of a loaded row with its apron */
-  gsize ring_stride; /* floats */
-  int *column;       /* pixel that stands for each from -anchor on, or -1 */
-  float *dense;      /* taps between rows of zeros, see cpu_simd.h */
-  double dense_sum;
-  float *gain, *fraction, *round; /* of each sample of a row */
-  float *row_gain;                /* of each row */
-  guint8 *mask;                   /* bits of a row that come from the filter; NULL: all */
+  CpuTerm term[CNV_MAX_TERMS];
+  CnvCpuSamples samples; /* of plain planes */
+  float *gain, *fraction, *round, *inner;
+  guint8 *mask; /* bits of a plain row that come from the filter; NULL: all */
 };
 
 struct CpuSession {
@@ -58,18 +83,24 @@ struct CpuSession {
   GCond done;
   guint pending; /* threads at work, under lock */
 
-  CnvPlan *plan;
-  CnvCpuSamples format;
-  CpuPlane plane[CNV_MAX_PLANES];
-  CpuWorker *worker; /* one a thread */
-  GArray *tiles;
-  guint8 *memory; /* of all arrays of planes and workers */
+  CnvPlan *plan[CNV_MAX_PLANS];
+  guint n_plans;
+  gboolean everything, interlaced; /* of the work that the tiles are for */
+  CpuPlane *plane;                 /* CNV_MAX_PLANES of each plan */
+  CpuWorker *worker;               /* one a thread */
+  guint8 *memory;                  /* of all arrays of planes and workers */
+  gsize memory_size;
+
+  GArray *patches, *spots; /* of CnvPatch and CnvSpot */
+  GArray *tiles;           /* of CpuTile, copies first */
+  guint n_copies;
 
   CnvFrame in, out;
-  int next; /* tile to take, atomic */
+  int next;  /* tile to take, atomic */
+  guint end; /* one beyond the last tile to take */
 };
 
-/* What CpuPlane.run is: planes that are copied, the reference, and everything else. */
+/* What CpuTile.run is: copies, the reference, and everything else. */
 void cnv_cpu_copy_tile(CpuSession *self, CpuWorker *worker, const CpuTile *tile);
 void cnv_cpu_naive_tile(CpuSession *self, CpuWorker *worker, const CpuTile *tile);
 void cnv_cpu_filter_tile(CpuSession *self, CpuWorker *worker, const CpuTile *tile);

@@ -6,13 +6,29 @@
 #include <string.h>
 
 #include "cuda_engine.h"
-#include "kernels.h"
+#include "cuda_table.h"
 
 /* Made by the build from kernels.cu. */
 extern const unsigned char cnv_kernels_fatbin[];
 
-typedef enum { KERNEL_NAIVE, KERNEL_TILED, KERNEL_ROWS, KERNEL_COLUMNS, N_KERNELS } Kernel;
-static const char *const kernel_name[N_KERNELS] = {"naive", "tiled", "rows", "columns"};
+/* Sample types of the kernels. */
+typedef enum { TYPE_U8, TYPE_U16, TYPE_F32, N_TYPES } SampleType;
+static const char *const type_name[N_TYPES] = {"u8", "u16", "f32"};
+
+/* By CnvKernelKind: the kernel's name and the threads of a block. */
+static const struct {
+  const char *name;
+  guint threads_x, threads_y;
+} kernels[CNV_N_KERNELS] = {
+    [CNV_KERNEL_STAGE_IN] = {"stage_in", CNV_POINT_WIDTH, CNV_POINT_HEIGHT},
+    [CNV_KERNEL_NAIVE] = {"naive", CNV_POINT_WIDTH, CNV_POINT_HEIGHT},
+    [CNV_KERNEL_TILED] = {"tiled", CNV_TILED_WIDTH, CNV_TILED_HEIGHT / CNV_OUTPUTS},
+    [CNV_KERNEL_TEXTURE_ROWS] = {"texture_rows", CNV_POINT_WIDTH, CNV_POINT_HEIGHT},
+    [CNV_KERNEL_TEXTURE_COLUMNS] = {"texture_columns", CNV_POINT_WIDTH, CNV_POINT_HEIGHT},
+    [CNV_KERNEL_ROWS] = {"rows", CNV_ROWS_THREADS, 1},
+    [CNV_KERNEL_COLUMNS] = {"columns", CNV_COLUMNS_WIDTH / 2, CNV_COLUMNS_HEIGHT / CNV_OUTPUTS},
+    [CNV_KERNEL_STAGE_OUT] = {"stage_out", CNV_POINT_WIDTH, CNV_POINT_HEIGHT},
+};
 
 /* Moments of a frame that are timed: before upload, kernels and download, and the end. */
 enum { MARK_UPLOAD, MARK_COMPUTE, MARK_DOWNLOAD, MARK_END, N_MARKS };
@@ -20,17 +36,28 @@ enum { MARK_UPLOAD, MARK_COMPUTE, MARK_DOWNLOAD, MARK_END, N_MARKS };
 /* One frame in so many carries the marks: an event costs about a microsecond of the GPU's time. */
 #define TIMED_FRAME_EVERY 16
 
+/* Texture objects kept for frames that come again: pools have few. */
+#define N_TEXTURES 32
+
 typedef struct {
   CUdeviceptr address;
   gsize size;
 } DeviceBuffer;
 
-/* Where the planes of a host frame lie in a device buffer. */
+/* Where the planes of a frame of the session's own lie in a device buffer. */
 typedef struct {
   int pitch[CNV_MAX_PLANES];
   gsize offset[CNV_MAX_PLANES];
   gsize size;
 } FrameLayout;
+
+typedef struct {
+  CUdeviceptr address;
+  gsize size;
+  SampleType type;
+  CUtexObject object; /* 0: none */
+  guint64 used;       /* when it was used last, by the count of uses */
+} Texture;
 
 typedef struct {
   CnvSession base;
@@ -39,7 +66,7 @@ typedef struct {
   CUdevice device;
   gboolean owns_context;
   CUmodule module;
-  CUfunction function[N_KERNELS][2][CNV_MAX_CHANNELS]; /* by sample bytes - 1 and channels - 1; NULL until used */
+  CUfunction function[CNV_N_KERNELS][N_TYPES][CNV_MAX_CHANNELS + 1]; /* 0: of any number of channels; NULL until used */
   CUfunction copy;
   CUdeviceptr taps;
   CUstream stream;
@@ -47,9 +74,13 @@ typedef struct {
   gboolean marking, marked; /* this frame is being timed; its marks wait to be read */
   double timed_us[N_MARKS - 1];
   guint64 n_timed, n_pending;
-  CnvPlan *plan; /* its taps are in constant memory */
-  FrameLayout layout;
-  DeviceBuffer in, out, sums;
+  CnvTable table;
+  gboolean table_is_there; /* its block is on the device */
+  int loaded_batch;        /* whose taps are in constant memory; -1 none */
+  FrameLayout layout, staged;
+  DeviceBuffer in, out, sums, block, all_taps, staged_in, staged_out;
+  Texture texture[N_TEXTURES];
+  guint64 n_texture_uses;
 } CudaSession;
 
 #define CHECK(self, call, doing, error) cnv_driver_check((self)->cu, (self)->cu->call, doing, error)
@@ -72,27 +103,25 @@ cuda_probe(int device, GError **error)
 static gboolean
 cuda_can(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanePlan *plane, GError **error)
 {
-  if (plan->n_taps > CNV_CONSTANT_TAPS) {
-    g_set_error(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED,
-                "the filter takes %u numbers of constant memory, with the taps for chroma; a GPU has %d: shorten the "
-                "kernel or use backend=cpu",
-                plan->n_taps, CNV_CONSTANT_TAPS);
-    return FALSE;
-  }
-  if (algorithm == CNV_ALGORITHM_SEPARABLE && !plane->taps.separable) {
-    g_set_error(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED, "the %dx%d taps are not a row times a column",
-                plane->taps.n[CNV_X], plane->taps.n[CNV_Y]);
-    return FALSE;
-  }
-  return TRUE;
+  guint n = cnv_table_taps_of(plan, plane);
+
+  if (n <= CNV_CONSTANT_TAPS)
+    return TRUE;
+  g_set_error(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED,
+              "the filter takes %u numbers of constant memory, a GPU has %d: shorten the kernel or use backend=cpu", n,
+              CNV_CONSTANT_TAPS);
+  return FALSE;
 }
 
 static CnvAlgorithm
 cuda_choose(const CnvPlan *plan, const CnvPlanePlan *plane)
 {
-  if (plane->taps.n[CNV_X] * plane->taps.n[CNV_Y] == 1)
+  if (plane->n_terms == 1 && plane->term[0].n[CNV_X] * plane->term[0].n[CNV_Y] == 1)
     return CNV_ALGORITHM_NAIVE;
-  return plane->taps.separable ? CNV_ALGORITHM_SEPARABLE : CNV_ALGORITHM_TILED;
+  for (int t = 0; t < plane->n_terms; t++)
+    if (!plane->term[t].separable)
+      return CNV_ALGORITHM_TILED;
+  return CNV_ALGORITHM_SEPARABLE;
 }
 
 static void
@@ -120,64 +149,102 @@ reserve(CudaSession *self, DeviceBuffer *buffer, gsize size, GError **error)
 }
 
 static int
-row_bytes(const CnvPlan *plan, int p)
-{
-  return plan->plane[p].width * plan->plane[p].channels * plan->image.format->sample_bytes;
-}
-
-static int
 round_up(int value, int unit)
 {
   return (value + unit - 1) / unit * unit;
 }
 
-static int
-sums_stride(const CnvPlanePlan *plane)
+static void
+add_to_layout(FrameLayout *layout, int p, int row_bytes, int rows)
 {
-  return round_up(plane->width * plane->channels, CNV_COLUMNS_WIDTH);
+  layout->pitch[p] = round_up(row_bytes, 256);
+  layout->offset[p] = layout->size;
+  layout->size += (gsize)layout->pitch[p] * rows;
 }
 
+/* Frames in host memory have a twin on the device. */
 static FrameLayout
-make_layout(const CnvPlan *plan)
+frame_layout(const CnvImage *image)
 {
   FrameLayout layout = {.size = 0};
 
-  for (int p = 0; p < plan->image.format->n_planes; p++) {
-    layout.pitch[p] = round_up(row_bytes(plan, p), 256);
-    layout.offset[p] = layout.size;
-    layout.size += (gsize)layout.pitch[p] * plan->plane[p].height;
-  }
+  for (int m = 0; m < cnv_format_n_memories(image->format); m++)
+    add_to_layout(&layout, m, cnv_format_row_bytes(image->format, m, image->width),
+                  cnv_format_rows(image->format, m, image->height));
   return layout;
 }
 
-static gsize
-sums_size(const CnvPlan *plan)
+static FrameLayout
+staged_layout(const CnvPlan *plan)
 {
-  gsize size = 0;
+  FrameLayout layout = {.size = 0};
 
-  for (int p = 0; p < plan->image.format->n_planes; p++) {
-    const CnvPlanePlan *plane = &plan->plane[p];
-
-    if (plane->algorithm == CNV_ALGORITHM_SEPARABLE)
-      size = MAX(size, sizeof(float) * sums_stride(plane) * plane->height);
-  }
-  return size;
+  for (int p = 0; p < plan->n_planes; p++)
+    if (plan->plane[p].filtered && !plan->plane[p].plain)
+      add_to_layout(&layout, p, cnv_table_staged_stride(&plan->plane[p]), plan->plane[p].height);
+  return layout;
 }
 
-/* Takes over a new plan: its taps follow the frames before it on the stream, so no frame sees half of them. */
 static gboolean
-set_plan(CudaSession *self, CnvPlan *plan, GError **error)
+upload(CudaSession *self, CUdeviceptr to, const void *from, gsize size, const char *doing, GError **error)
 {
-  if (self->plan == plan)
+  return size == 0 || CHECK(self, cuMemcpyHtoDAsync(to, from, size, self->stream), doing, error);
+}
+
+/* Takes over new plans: their taps follow the frames before them on the stream, so no frame sees half of them. Where
+ * there are several batches their taps wait on the device for their turn. */
+static gboolean
+set_plans(CudaSession *self, const CnvWork *work, GError **error)
+{
+  CnvTable *table = &self->table;
+  gsize size;
+
+  if (cnv_table_has_plans(table, work))
     return TRUE;
-  if (!reserve(self, &self->sums, sums_size(plan), error))
+  cnv_table_set_plans(table, work);
+  self->loaded_batch = -1;
+  self->table_is_there = FALSE;
+  self->layout = frame_layout(&work->plan[0]->image);
+  self->staged = staged_layout(work->plan[0]);
+  size = table->taps->len * sizeof(float);
+  return reserve(self, &self->all_taps, size, error) &&
+         upload(self, self->all_taps.address, table->taps->data, size, "uploading the taps", error);
+}
+
+static gboolean
+load_batch(CudaSession *self, guint batch, GError **error)
+{
+  const CnvBatch *b = &g_array_index(self->table.batches, CnvBatch, batch);
+
+  if (self->loaded_batch == (int)batch)
+    return TRUE;
+  if (!CHECK(self,
+             cuMemcpyDtoDAsync(self->taps, self->all_taps.address + b->first * sizeof(float), b->n * sizeof(float),
+                               self->stream),
+             "loading the taps", error))
     return FALSE;
-  g_clear_pointer(&self->plan, cnv_plan_unref);
-  if (!CHECK(self, cuMemcpyHtoDAsync(self->taps, plan->taps, sizeof(float) * plan->n_taps, self->stream),
-             "uploading the taps", error))
+  self->loaded_batch = (int)batch;
+  return TRUE;
+}
+
+static gboolean
+set_work(CudaSession *self, const CnvWork *work, GError **error)
+{
+  CnvTable *table = &self->table;
+
+  if (!set_plans(self, work, error))
     return FALSE;
-  self->plan = cnv_plan_ref(plan);
-  self->layout = make_layout(plan);
+  if (cnv_table_set_work(table, work))
+    self->table_is_there = FALSE;
+  if (self->table_is_there)
+    return TRUE;
+  if (!reserve(self, &self->sums, table->sums_size, error) ||
+      !reserve(self, &self->staged_in, self->staged.size, error) ||
+      !reserve(self, &self->staged_out, self->staged.size, error) ||
+      !reserve(self, &self->block, table->block->len, error) ||
+      !upload(self, self->block.address, table->block->data, table->block->len, "uploading the work", error))
+    return FALSE;
+  self->table_is_there = TRUE;
   return TRUE;
 }
 
@@ -188,14 +255,15 @@ mark(CudaSession *self, int which, GError **error)
 }
 
 static CUfunction
-find_function(CudaSession *self, Kernel kernel, int sample_bytes, int channels, GError **error)
+find_function(CudaSession *self, const CnvLaunch *l, SampleType type, GError **error)
 {
-  CUfunction *function = &self->function[kernel][sample_bytes - 1][channels - 1];
-  char name[32];
+  CUfunction *function = &self->function[l->kind][type][l->channels];
+  g_autofree char *name = NULL;
 
   if (*function)
     return *function;
-  g_snprintf(name, sizeof(name), "cnv_%s_u%dx%d", kernel_name[kernel], sample_bytes * 8, channels);
+  name =
+      g_strdup_printf("cnv_%s_%s%s%.0d", kernels[l->kind].name, type_name[type], l->channels ? "x" : "", l->channels);
   return CHECK(self, cuModuleGetFunction(function, self->module, name), name, error) ? *function : NULL;
 }
 
@@ -220,125 +288,229 @@ blocks(int size, int of)
   return (guint)((size + of - 1) / of);
 }
 
-/* Size of a chunk where n taps are taken in equal parts of at most `most`. */
-static int
-chunk_of(int n, int most)
+static SampleType
+type_of(const CudaSession *self, const CnvLaunch *l)
 {
-  return (int)blocks(n, (int)blocks(n, most));
+  const CnvPlan *plan = g_ptr_array_index(self->table.plans, 0);
+
+  return l->staged ? TYPE_F32 : plan->image.format->sample_bytes == 1 ? TYPE_U8 : TYPE_U16;
+}
+
+/* Shared memory besides the block's work: what the most demanding plane of the plans asks. */
+static guint
+shared_bytes(const CudaSession *self, CnvKernelKind kind)
+{
+  guint bytes = 0;
+
+  if (kind == CNV_KERNEL_ROWS)
+    return sizeof(float) * CNV_ROWS_PITCH * CNV_ROWS_PER_BLOCK(1);
+  if (kind != CNV_KERNEL_TILED && kind != CNV_KERNEL_COLUMNS)
+    return 0;
+  for (guint i = 0; i < self->table.planes->len; i++) {
+    const CnvPlaneArgs *a = &g_array_index(self->table.planes, CnvPlaneArgs, i);
+
+    for (int t = 0; t < a->n_terms; t++) {
+      const CnvTermArgs *term = &a->term[t];
+      guint tiled = CNV_TILED_PITCH(a->channels, term->chunk_x) * (CNV_TILED_HEIGHT + term->chunk_y - 1);
+      guint columns = CNV_COLUMNS_WIDTH * (CNV_COLUMNS_HEIGHT + MIN(term->n_y, CNV_COLUMNS_CHUNK) - 1);
+
+      bytes = MAX(bytes, sizeof(float) * (kind == CNV_KERNEL_TILED ? tiled : columns));
+    }
+  }
+  return bytes;
+}
+
+/* Textures. */
+
+static void
+forget_texture(CudaSession *self, Texture *texture)
+{
+  if (texture->object)
+    self->cu->cuTexObjectDestroy(texture->object);
+  *texture = (Texture){0};
 }
 
 static gboolean
-run_kernel(CudaSession *self, Kernel kernel, int sample_bytes, int channels, CnvKernelArgs *args, GError **error)
+make_texture(CudaSession *self, Texture *texture, GError **error)
 {
-  CUfunction function = find_function(self, kernel, sample_bytes, channels, error);
-  int samples = args->width * channels, width = args->width, height = args->height;
-  guint shared = 0;
-  Size3 grid, block;
+  static const CUarray_format formats[N_TYPES] = {CU_AD_FORMAT_UNSIGNED_INT8, CU_AD_FORMAT_UNSIGNED_INT16,
+                                                  CU_AD_FORMAT_FLOAT};
+  CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_LINEAR};
+  CUDA_TEXTURE_DESC description = {.flags = CU_TRSF_READ_AS_INTEGER};
 
-  if (!function)
-    return FALSE;
-  switch (kernel) {
-  case KERNEL_NAIVE:
-    block = (Size3){32, 8, 1};
-    grid = (Size3){blocks(samples, 32), blocks(height, 8), 1};
-    break;
-  case KERNEL_TILED:
-    args->chunk_x = chunk_of(args->n_x, CNV_TILED_CHUNK_X(channels));
-    args->chunk_y = chunk_of(args->n_y, CNV_TILED_CHUNK_Y);
-    block = (Size3){CNV_TILED_WIDTH, CNV_TILED_HEIGHT / CNV_OUTPUTS, 1};
-    grid = (Size3){blocks(width, CNV_TILED_WIDTH / channels), blocks(height, CNV_TILED_HEIGHT), 1};
-    shared = sizeof(float) * CNV_TILED_PITCH(channels, args->chunk_x) * (CNV_TILED_HEIGHT + args->chunk_y - 1);
-    break;
-  case KERNEL_ROWS:
-    args->chunk_x = chunk_of(args->n_x, CNV_ROWS_CHUNK);
-    block = (Size3){32 * CNV_ROWS_PER_BLOCK(channels) * channels, 1, 1};
-    grid = (Size3){blocks(width, CNV_ROWS_PIXELS), blocks(height, CNV_ROWS_PER_BLOCK(channels)), 1};
-    break;
-  default:
-    args->chunk_y = chunk_of(args->n_y, CNV_COLUMNS_CHUNK);
-    block = (Size3){CNV_COLUMNS_WIDTH / 2, CNV_COLUMNS_HEIGHT / CNV_OUTPUTS, 1};
-    grid = (Size3){blocks(samples, CNV_COLUMNS_WIDTH), blocks(height, CNV_COLUMNS_HEIGHT), 1};
-    shared = sizeof(float) * CNV_COLUMNS_WIDTH * (CNV_COLUMNS_HEIGHT + args->chunk_y - 1);
-  }
-  return launch(self, function, grid, block, shared, args, error);
+  resource.res.linear.devPtr = texture->address;
+  resource.res.linear.format = formats[texture->type];
+  resource.res.linear.numChannels = 1;
+  resource.res.linear.sizeInBytes = texture->size;
+  return CHECK(self, cuTexObjectCreate(&texture->object, &resource, &description, NULL), "making a texture", error);
 }
 
-static CnvKernelArgs
-make_args(const CudaSession *self, const CnvPlan *plan, int p, const CnvFrame *in, const CnvFrame *out)
+/* The one over that memory, or else the one that was not used for longest. */
+static Texture *
+pick_texture(CudaSession *self, const Texture *wanted)
 {
-  const CnvPlanePlan *plane = &plan->plane[p];
-  const CnvTapSet *taps = &plane->taps;
-  CnvKernelArgs args = {
-      .in = (guintptr)in->data[p],
-      .out = (guintptr)out->data[p],
-      .sums = self->sums.address,
-      .in_stride = in->stride[p],
-      .out_stride = out->stride[p],
-      .sums_stride = sums_stride(plane),
-      .width = plane->width,
-      .height = plane->height,
-      .n_x = taps->n[CNV_X],
-      .n_y = taps->n[CNV_Y],
-      .anchor_x = taps->anchor[CNV_X],
-      .anchor_y = taps->anchor[CNV_Y],
-      .separable = taps->separable,
-      .taps_x = taps->separable ? taps->axis[CNV_X] : taps->dense,
-      .taps_y = taps->axis[CNV_Y],
-      .sum_x = taps->sum[CNV_X],
-      .sum_y = taps->sum[CNV_Y],
-      .least_x = taps->least[CNV_X],
-      .least_y = taps->least[CNV_Y],
-      .border = plan->filter.border,
-      .shift = plan->image.format->shift,
-      .filtered = plane->filtered,
-      .full_bits = (int)plan->full,
-      .mid = plan->mid,
-      .gain = plane->gain,
-  };
+  Texture *oldest = self->texture;
 
-  for (int ch = 0; ch < plane->channels; ch++) {
-    args.base[ch] = (int)plane->base[ch];
-    args.fraction[ch] = plane->fraction[ch];
-    args.lowest[ch] = -plane->base[ch];
-    args.highest[ch] = plan->full - plane->base[ch];
-    args.border_value[ch] = plane->border[ch];
+  for (int i = 0; i < N_TEXTURES; i++) {
+    Texture *texture = &self->texture[i];
+
+    if (texture->object && texture->address == wanted->address && texture->size == wanted->size &&
+        texture->type == wanted->type)
+      return texture;
+    if (texture->used < oldest->used)
+      oldest = texture;
+  }
+  return oldest;
+}
+
+/* The texture over some memory, made once as long as it is among the last N_TEXTURES. */
+static gboolean
+find_texture(CudaSession *self, CUdeviceptr address, gsize size, SampleType type, guint64 *object, GError **error)
+{
+  const Texture wanted = {address, size, type, 0, 0};
+  Texture *texture = pick_texture(self, &wanted);
+
+  if (texture->object && (texture->address != address || texture->size != size || texture->type != type)) {
+    /* It may still be read from. */
+    if (!CHECK(self, cuStreamSynchronize(self->stream), "changing a texture", error))
+      return FALSE;
+    forget_texture(self, texture);
+  }
+  if (!texture->object) {
+    *texture = wanted;
+    if (!make_texture(self, texture, error))
+      return FALSE;
+  }
+  texture->used = ++self->n_texture_uses;
+  *object = texture->object;
+  return TRUE;
+}
+
+#define TEXTURE_ALIGNMENT 512 /* of its first byte, on every GPU so far */
+
+/* Textures over the planes that the launch reads, and over the row sums. */
+static gboolean
+set_textures(CudaSession *self, const CnvLaunch *l, CnvLaunchArgs *args, const int rows[], GError **error)
+{
+  static const int sizes[N_TYPES] = {1, 2, 4};
+  SampleType type = type_of(self, l);
+
+  for (int p = 0; p < CNV_MAX_PLANES; p++) {
+    guint64 start = args->in[p] / TEXTURE_ALIGNMENT * TEXTURE_ALIGNMENT, before = args->in[p] - start;
+
+    if (!args->in[p] || rows[p] == 0)
+      continue;
+    /* Its last row is as long as the others, or ends with the memory. */
+    if (!find_texture(self, start, before + (gsize)args->in_stride[p] * rows[p], type, &args->texture[p], error))
+      return FALSE;
+    args->texture_first[p] = (int)(before / sizes[type]);
+  }
+  return find_texture(self, self->sums.address, self->sums.size, TYPE_F32, &args->sums_texture, error);
+}
+
+/* Launches. */
+
+static CnvLaunchArgs
+launch_args(const CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out)
+{
+  const CnvTable *table = &self->table;
+  CUdeviceptr block = self->block.address;
+  CnvLaunchArgs args = {.planes = block + table->planes_at,
+                        .patches = block + table->patches_at,
+                        .spots = block + table->spots_at,
+                        .units = block + table->units_at + l->first_unit * sizeof(CnvUnit),
+                        .n_units = (int)l->n_units,
+                        .sums = self->sums.address};
+  gboolean lanes = l->staged && l->kind != CNV_KERNEL_STAGE_IN && l->kind != CNV_KERNEL_STAGE_OUT;
+
+  for (int p = 0; p < CNV_MAX_PLANES; p++) {
+    args.staged_in[p] = self->staged_in.address + self->staged.offset[p];
+    args.staged_out[p] = self->staged_out.address + self->staged.offset[p];
+    args.staged_stride[p] = self->staged.pitch[p];
+    args.in[p] = lanes ? args.staged_in[p] : (guintptr)in->data[p];
+    args.out[p] = lanes ? args.staged_out[p] : (guintptr)out->data[p];
+    args.in_stride[p] = lanes ? args.staged_stride[p] : in->stride[p];
+    args.out_stride[p] = lanes ? args.staged_stride[p] : out->stride[p];
   }
   return args;
 }
 
-static gboolean
-filter_plane(CudaSession *self, const CnvPlan *plan, int p, const CnvFrame *in, const CnvFrame *out, GError **error)
+/* Rows of each of the planes that a launch reads. */
+static void
+rows_of(const CudaSession *self, const CnvLaunch *l, int rows[CNV_MAX_PLANES])
 {
-  const CnvPlanePlan *plane = &plan->plane[p];
-  int bytes = plan->image.format->sample_bytes;
-  CnvKernelArgs args = make_args(self, plan, p, in, out);
+  const CnvPlan *plan = g_ptr_array_index(self->table.plans, 0);
+  const CnvImage *image = &plan->image;
 
-  switch (plane->algorithm) {
-  case CNV_ALGORITHM_SEPARABLE:
-    return run_kernel(self, KERNEL_ROWS, bytes, plane->channels, &args, error) &&
-           run_kernel(self, KERNEL_COLUMNS, bytes, plane->channels, &args, error);
-  case CNV_ALGORITHM_TILED:
-    return run_kernel(self, KERNEL_TILED, bytes, plane->channels, &args, error);
-  default:
-    return run_kernel(self, KERNEL_NAIVE, bytes, plane->channels, &args, error);
+  for (int p = 0; p < CNV_MAX_PLANES; p++) {
+    gboolean is_plane =
+        l->staged ? p < plan->n_planes && self->staged.pitch[p] > 0 : p < cnv_format_n_memories(image->format);
+
+    rows[p] = !is_plane ? 0 : l->staged ? plan->plane[p].height : cnv_format_rows(image->format, p, image->height);
   }
 }
 
-/* Copies the planes whose bit is set, in one launch. */
 static gboolean
-copy_planes(CudaSession *self, const CnvPlan *plan, guint which, const CnvFrame *in, const CnvFrame *out,
+run_units(CudaSession *self, const CnvLaunch *l, CUfunction function, const CnvFrame *in, const CnvFrame *out,
+          GError **error)
+{
+  CnvLaunchArgs args = launch_args(self, l, in, out);
+  gboolean texture = l->kind == CNV_KERNEL_TEXTURE_ROWS || l->kind == CNV_KERNEL_TEXTURE_COLUMNS;
+  Size3 block = {kernels[l->kind].threads_x, kernels[l->kind].threads_y, 1};
+  int rows[CNV_MAX_PLANES];
+
+  rows_of(self, l, rows);
+  return (!texture || set_textures(self, l, &args, rows, error)) &&
+         launch(self, function, (Size3){l->n_blocks, 1, 1}, block, shared_bytes(self, l->kind), &args, error);
+}
+
+static gboolean
+run_large(CudaSession *self, const CnvLaunch *l, CUfunction function, const CnvFrame *in, const CnvFrame *out,
+          GError **error)
+{
+  const CnvPatchArgs *from = &g_array_index(self->table.patches, CnvPatchArgs, l->patch);
+  Size3 block = {kernels[l->kind].threads_x, kernels[l->kind].threads_y, 1};
+  CnvLargeArgs args = {
+      .term = l->term, .sums = self->sums.address, .spots = self->block.address + self->table.spots_at};
+  int m = from->pointers;
+
+  args.block.a = g_array_index(self->table.planes, CnvPlaneArgs, from->plane_args);
+  args.block.patch = from->patch;
+  memcpy(args.block.sums, from->sums, sizeof(from->sums));
+  args.block.sums_stride = from->sums_stride;
+  cnv_block_locate(&args.block, (guintptr)in->data[m], in->stride[m], (guintptr)out->data[m], out->stride[m],
+                   type_of(self, l) == TYPE_U8 ? 1 : 2);
+  return launch(self, function, (Size3){l->blocks_x, l->blocks_y, 1}, block, shared_bytes(self, l->kind), &args, error);
+}
+
+static gboolean
+run_launch(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out, GError **error)
+{
+  CUfunction function = find_function(self, l, type_of(self, l), error);
+
+  if (!function || !load_batch(self, l->batch, error))
+    return FALSE;
+  return l->channels ? run_large(self, l, function, in, out, error) : run_units(self, l, function, in, out, error);
+}
+
+/* Copies the planes of memory whose bit is set, in one launch. */
+static gboolean
+copy_planes(CudaSession *self, const CnvImage *image, guint which, const CnvFrame *in, const CnvFrame *out,
             GError **error)
 {
   CnvCopyArgs args;
   int n = 0, bytes = 0, rows = 0;
 
-  for (int p = 0; p < plan->image.format->n_planes; p++) {
-    if (!(which >> p & 1))
+  for (int m = 0; m < cnv_format_n_memories(image->format); m++) {
+    int row = cnv_format_row_bytes(image->format, m, image->width);
+    int height = cnv_format_rows(image->format, m, image->height);
+
+    if (!(which >> m & 1))
       continue;
-    args.plane[n++] = (CnvCopyPlane){(guintptr)in->data[p], (guintptr)out->data[p], in->stride[p],
-                                     out->stride[p],        row_bytes(plan, p),     plan->plane[p].height};
-    bytes = MAX(bytes, row_bytes(plan, p));
-    rows = MAX(rows, plan->plane[p].height);
+    args.plane[n++] =
+        (CnvCopyPlane){(guintptr)in->data[m], (guintptr)out->data[m], in->stride[m], out->stride[m], row, height};
+    bytes = MAX(bytes, row);
+    rows = MAX(rows, height);
   }
   if (n == 0)
     return TRUE;
@@ -346,35 +518,45 @@ copy_planes(CudaSession *self, const CnvPlan *plan, guint which, const CnvFrame 
                 &args, error);
 }
 
-static gboolean
-filter_frame(CudaSession *self, const CnvPlan *plan, const CnvFrame *in, const CnvFrame *out, GError **error)
+/* The planes of memory that have samples which no kernel writes. */
+static guint
+copied_memories(const CnvWork *work)
 {
-  guint copied = 0;
+  const CnvPlan *plan = work->plan[0];
+  guint copied = ~0u;
 
-  for (int p = 0; p < plan->image.format->n_planes; p++) {
-    if (!plan->plane[p].filtered)
-      copied |= 1u << p;
-    else if (!filter_plane(self, plan, p, in, out, error))
+  for (int p = 0; p < plan->n_planes && work->everything; p++)
+    if (plan->plane[p].filtered && plan->plane[p].plain)
+      copied &= ~(1u << plan->plane[p].lane[0].memory);
+  return copied;
+}
+
+static gboolean
+filter_frame(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error)
+{
+  if (!copy_planes(self, &work->plan[0]->image, copied_memories(work), in, out, error))
+    return FALSE;
+  for (guint i = 0; i < self->table.launches->len; i++)
+    if (!run_launch(self, &g_array_index(self->table.launches, CnvLaunch, i), in, out, error))
       return FALSE;
-  }
-  return copy_planes(self, plan, copied, in, out, error);
+  return TRUE;
 }
 
 /* Copies all planes between host and device; the driver stages host memory that is not page-locked. */
 static gboolean
-transfer(CudaSession *self, const CnvPlan *plan, const CnvFrame *from, const CnvFrame *to, guint64 *bytes,
+transfer(CudaSession *self, const CnvImage *image, const CnvFrame *from, const CnvFrame *to, guint64 *bytes,
          GError **error)
 {
   gboolean up = from->memory == CNV_MEMORY_HOST;
 
-  for (int p = 0; p < plan->image.format->n_planes; p++) {
+  for (int p = 0; p < cnv_format_n_memories(image->format); p++) {
     CUDA_MEMCPY2D copy = {
         .srcMemoryType = up ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,
         .dstMemoryType = up ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST,
         .srcPitch = from->stride[p],
         .dstPitch = to->stride[p],
-        .WidthInBytes = row_bytes(plan, p),
-        .Height = plan->plane[p].height,
+        .WidthInBytes = cnv_format_row_bytes(image->format, p, image->width),
+        .Height = cnv_format_rows(image->format, p, image->height),
     };
 
     if (up) {
@@ -408,17 +590,20 @@ device_frame(CudaSession *self, const CnvFrame *frame, DeviceBuffer *buffer, Cnv
   return TRUE;
 }
 
-/* 16-bit samples are read as such. */
+/* Samples of several bytes are read as such. */
 static gboolean
-check_alignment(const CnvPlan *plan, const CnvFrame *frame, GError **error)
+check_alignment(const CnvImage *image, const CnvFrame *frame, GError **error)
 {
-  for (int p = 0; p < plan->image.format->n_planes; p++) {
-    guintptr either = (guintptr)frame->data[p] | (guintptr)frame->stride[p];
+  int bytes = image->format->sample_bytes;
 
-    if (frame->memory == CNV_MEMORY_DEVICE && either % plan->image.format->sample_bytes != 0) {
+  for (int m = 0; m < cnv_format_n_memories(image->format); m++) {
+    guintptr either = (guintptr)frame->data[m] | (guintptr)frame->stride[m];
+
+    if (frame->memory == CNV_MEMORY_DEVICE && either % bytes != 0) {
       g_set_error(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED,
-                  "plane %d of a %s frame in device memory has an odd address or stride (%d): allocate it aligned", p,
-                  plan->image.format->name, frame->stride[p]);
+                  "plane %d of a %s frame in device memory has an address or a stride (%d) that is no multiple of %d: "
+                  "allocate it aligned",
+                  m, image->format->name, frame->stride[m], bytes);
       return FALSE;
     }
   }
@@ -426,26 +611,28 @@ check_alignment(const CnvPlan *plan, const CnvFrame *frame, GError **error)
 }
 
 static gboolean
-submit_frame(CudaSession *self, CnvPlan *plan, const CnvFrame *in, const CnvFrame *out, GError **error)
+submit_frame(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
+  const CnvImage *image = &work->plan[0]->image;
+  CnvSessionStats *stats = &self->base.stats;
   CnvFrame from, to;
 
-  if (!check_alignment(plan, in, error) || !check_alignment(plan, out, error) || !set_plan(self, plan, error) ||
+  if (!check_alignment(image, in, error) || !check_alignment(image, out, error) || !set_work(self, work, error) ||
       !device_frame(self, in, &self->in, &from, error) || !device_frame(self, out, &self->out, &to, error))
     return FALSE;
   if (!mark(self, MARK_UPLOAD, error) ||
-      (in->memory == CNV_MEMORY_HOST && !transfer(self, plan, in, &from, &self->base.stats.bytes_uploaded, error)))
+      (in->memory == CNV_MEMORY_HOST && !transfer(self, image, in, &from, &stats->bytes_uploaded, error)))
     return FALSE;
-  if (!mark(self, MARK_COMPUTE, error) || !filter_frame(self, plan, &from, &to, error))
+  if (!mark(self, MARK_COMPUTE, error) || !filter_frame(self, work, &from, &to, error))
     return FALSE;
   if (!mark(self, MARK_DOWNLOAD, error) ||
-      (out->memory == CNV_MEMORY_HOST && !transfer(self, plan, &to, out, &self->base.stats.bytes_downloaded, error)))
+      (out->memory == CNV_MEMORY_HOST && !transfer(self, image, &to, out, &stats->bytes_downloaded, error)))
     return FALSE;
   return mark(self, MARK_END, error);
 }
 
 static gboolean
-cuda_submit(CnvSession *session, CnvPlan *plan, const CnvFrame *in, const CnvFrame *out, GError **error)
+cuda_submit(CnvSession *session, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
   CudaSession *self = (CudaSession *)session;
   gboolean ok;
@@ -453,10 +640,12 @@ cuda_submit(CnvSession *session, CnvPlan *plan, const CnvFrame *in, const CnvFra
   if (!CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error))
     return FALSE;
   self->marking = !self->marked && (session->stats.frames + self->n_pending) % TIMED_FRAME_EVERY == 0;
-  ok = submit_frame(self, plan, in, out, error);
-  /* What was started before the failure must be over before the caller takes its memory back. */
-  if (!ok)
+  ok = submit_frame(self, work, in, out, error);
+  if (!ok) {
+    /* What was started before the failure must be over before the caller takes its memory back. */
     self->cu->cuStreamSynchronize(self->stream);
+    g_ptr_array_set_size(self->table.plans, 0);
+  }
   self->marked |= self->marking && ok;
   self->n_pending += ok;
   self->cu->cuCtxPopCurrent(NULL);
@@ -507,9 +696,13 @@ release(CudaSession *self)
 {
   const CnvDriver *cu = self->cu;
 
-  free_buffer(self, &self->in);
-  free_buffer(self, &self->out);
-  free_buffer(self, &self->sums);
+  DeviceBuffer *buffers[] = {&self->in,       &self->out,       &self->sums,      &self->block,
+                             &self->all_taps, &self->staged_in, &self->staged_out};
+
+  for (int i = 0; i < N_TEXTURES; i++)
+    forget_texture(self, &self->texture[i]);
+  for (gsize i = 0; i < G_N_ELEMENTS(buffers); i++)
+    free_buffer(self, buffers[i]);
   for (int m = 0; m < N_MARKS; m++)
     if (self->mark[m])
       cu->cuEventDestroy(self->mark[m]);
@@ -530,7 +723,7 @@ cuda_close(CnvSession *session)
   }
   if (self->owns_context)
     self->cu->cuDevicePrimaryCtxRelease(self->device);
-  g_clear_pointer(&self->plan, cnv_plan_unref);
+  cnv_table_clear(&self->table);
   g_free(session->device_name);
   g_free(self);
 }
@@ -583,6 +776,7 @@ cuda_open(const CnvSessionOptions *options, GError **error)
   self = g_new0(CudaSession, 1);
   self->base = (CnvSession){&cnv_backend_cuda, cuda_submit, cuda_wait, cuda_close, NULL, {0}};
   self->cu = cnv_driver_get(NULL);
+  cnv_table_init(&self->table);
   ok = enter_context(self, options, error);
   if (ok) {
     ok = make_resources(self, error);
@@ -619,7 +813,7 @@ cnv_cuda_session_copy(CnvSession *session, const CnvPlan *plan, const CnvFrame *
 
   if (!CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error))
     return FALSE;
-  ok = copy_planes(self, plan, ~0u, in, out, error);
+  ok = copy_planes(self, &plan->image, ~0u, in, out, error);
   self->cu->cuCtxPopCurrent(NULL);
   return ok;
 }

@@ -33,6 +33,7 @@ G_BEGIN_DECLS
   X(cuMemcpyHtoD)                                                                                                      \
   X(cuMemcpyDtoH)                                                                                                      \
   X(cuMemcpyHtoDAsync)                                                                                                 \
+  X(cuMemcpyDtoDAsync)                                                                                                 \
   X(cuMemcpy2DAsync)                                                                                                   \
   X(cuStreamCreate)                                                                                                    \
   X(cuStreamDestroy)                                                                                                   \
@@ -42,6 +43,8 @@ G_BEGIN_DECLS
   X(cuEventRecord)                                                                                                     \
   X(cuEventSynchronize)                                                                                                \
   X(cuEventElapsedTime)                                                                                                \
+  X(cuTexObjectCreate)                                                                                                 \
+  X(cuTexObjectDestroy)                                                                                                \
   X(cuLaunchKernel)
 
 typedef struct {

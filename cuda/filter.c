@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The filter table and what a filter's settings mean. To add a filter: a generate function and its row below.
+ * What a filter's settings mean, and the front door to its taps. The filters themselves are in filter_kinds.c.
  */
 #include <math.h>
 #include <string.h>
 
 #include "taps.h"
-
-static const char axis_name[CNV_N_AXES] = {'x', 'y'};
 
 void
 cnv_filter_init(CnvFilter *filter)
@@ -17,10 +15,17 @@ cnv_filter_init(CnvFilter *filter)
       .radius = -1,
       .radius_axis = {-1, -1},
       .truncate = CNV_TRUNCATE_DEFAULT,
+      .amount = 1,
+      .gradient = CNV_GRADIENT_MAGNITUDE,
+      .anchor = {-1, -1},
       .normalize = TRUE,
       .scale = 1,
       .border = CNV_BORDER_REPLICATE,
       .border_color = 0xff000000,
+      .planes = CNV_PLANES_COLOR,
+      .chroma_mode = CNV_CHROMA_SCALED,
+      .chroma_radius = -1,
+      .alpha_mode = CNV_ALPHA_COPY,
   };
 }
 
@@ -43,16 +48,32 @@ cnv_filter_clear(CnvFilter *filter)
     g_clear_pointer(&filter->kernel_axis[axis], cnv_taps_unref);
 }
 
+static gboolean
+taps_equal(const CnvFilter *a, const CnvFilter *b)
+{
+  for (int axis = 0; axis < CNV_N_AXES; axis++)
+    if (!cnv_taps_equal(a->kernel_axis[axis], b->kernel_axis[axis]) || a->anchor[axis] != b->anchor[axis])
+      return FALSE;
+  return cnv_taps_equal(a->kernel, b->kernel) && !a->flip == !b->flip && !a->normalize == !b->normalize;
+}
+
+static gboolean
+size_equal(const CnvFilter *a, const CnvFilter *b)
+{
+  for (int axis = 0; axis < CNV_N_AXES; axis++)
+    if (a->radius_axis[axis] != b->radius_axis[axis] || a->sigma_axis[axis] != b->sigma_axis[axis])
+      return FALSE;
+  return a->radius == b->radius && a->sigma == b->sigma && a->truncate == b->truncate;
+}
+
 gboolean
 cnv_filter_equal(const CnvFilter *a, const CnvFilter *b)
 {
-  for (int axis = 0; axis < CNV_N_AXES; axis++)
-    if (a->radius_axis[axis] != b->radius_axis[axis] || a->sigma_axis[axis] != b->sigma_axis[axis] ||
-        !cnv_taps_equal(a->kernel_axis[axis], b->kernel_axis[axis]))
-      return FALSE;
-  return a->type == b->type && a->radius == b->radius && a->sigma == b->sigma && a->truncate == b->truncate &&
-         !a->normalize == !b->normalize && a->scale == b->scale && a->bias == b->bias && a->border == b->border &&
-         a->border_color == b->border_color && cnv_taps_equal(a->kernel, b->kernel);
+  return a->type == b->type && size_equal(a, b) && taps_equal(a, b) && a->amount == b->amount && a->angle == b->angle &&
+         a->gradient == b->gradient && !a->absolute == !b->absolute && a->scale == b->scale && a->bias == b->bias &&
+         a->border == b->border && a->border_color == b->border_color && a->planes == b->planes &&
+         a->chroma_mode == b->chroma_mode && a->chroma_radius == b->chroma_radius &&
+         a->chroma_sigma == b->chroma_sigma && a->alpha_mode == b->alpha_mode;
 }
 
 static double
@@ -68,9 +89,10 @@ cnv_filter_radius(const CnvFilter *filter, CnvAxis axis)
     return filter->radius_axis[axis];
   if (filter->radius >= 0)
     return filter->radius;
-  if (explicit_sigma(filter, axis) > 0)
-    return (int)ceil(filter->truncate * explicit_sigma(filter, axis));
-  return CNV_RADIUS_DEFAULT;
+  if (cnv_filters[filter->type].max_radius > CNV_APERTURE_MAX &&
+      explicit_sigma(filter, axis) > 0) /* far beyond the limit already: to be refused, not to overflow */
+    return (int)fmin(fmax(ceil(filter->truncate * explicit_sigma(filter, axis)), 0), 1e9);
+  return cnv_filters[filter->type].default_radius;
 }
 
 double
@@ -80,126 +102,6 @@ cnv_filter_sigma(const CnvFilter *filter, CnvAxis axis)
 
   return sigma > 0 ? sigma : 0.3 * (cnv_filter_radius(filter, axis) - 1) + 0.8;
 }
-
-static CnvTaps *
-single_tap(void)
-{
-  return cnv_taps_new(1, 1, (const double[]){1});
-}
-
-static gboolean
-generate_identity(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
-{
-  for (int axis = 0; axis < CNV_N_AXES; axis++)
-    kernel->axis[axis] = single_tap();
-  return TRUE;
-}
-
-static gboolean
-check_radius(const CnvFilter *filter, CnvAxis axis, GError **error)
-{
-  int radius = cnv_filter_radius(filter, axis);
-
-  if (radius <= CNV_RADIUS_MAX)
-    return TRUE;
-  g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
-              "radius %d along %c (truncate %g x sigma %g) exceeds %d: lower sigma or truncate, or set the radius",
-              radius, axis_name[axis], filter->truncate, cnv_filter_sigma(filter, axis), CNV_RADIUS_MAX);
-  return FALSE;
-}
-
-/* A filter made of a row and a column of the same kind. */
-static gboolean
-generate_axes(const CnvFilter *filter, const int subsample[CNV_N_AXES],
-              CnvTaps *(*make)(int radius, double sigma, int step), CnvKernel *kernel, GError **error)
-{
-  for (int axis = 0; axis < CNV_N_AXES; axis++) {
-    int radius = cnv_filter_radius(filter, axis);
-
-    if (!check_radius(filter, axis, error))
-      return FALSE;
-    kernel->axis[axis] = radius == 0 ? single_tap() : make(radius, cnv_filter_sigma(filter, axis), subsample[axis]);
-  }
-  return TRUE;
-}
-
-/* The mean over 2 * radius + 1 samples; on a coarser grid the two outermost taps count for the part that they cover. */
-static CnvTaps *
-make_box(int radius, double sigma, int step)
-{
-  double width = (2.0 * radius + 1) / step;
-  int reach = (int)ceil((width - 1) / 2);
-  CnvTaps *taps = cnv_taps_new(2 * reach + 1, 1, NULL);
-
-  for (int i = 0; i <= 2 * reach; i++)
-    taps->value[i] = 1;
-  if (reach > 0)
-    taps->value[0] = taps->value[2 * reach] = (width - (2 * reach - 1)) / 2;
-  return taps;
-}
-
-static CnvTaps *
-make_gaussian(int radius, double sigma, int step)
-{
-  int reach = (radius + step - 1) / step;
-  CnvTaps *taps = cnv_taps_new(2 * reach + 1, 1, NULL);
-
-  for (int i = -reach; i <= reach; i++)
-    taps->value[i + reach] = exp(-0.5 * (i * step / sigma) * (i * step / sigma));
-  return taps;
-}
-
-static gboolean
-generate_box(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
-{
-  return generate_axes(filter, subsample, make_box, kernel, error);
-}
-
-static gboolean
-generate_gaussian(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
-{
-  return generate_axes(filter, subsample, make_gaussian, kernel, error);
-}
-
-static gboolean
-custom_axes(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel)
-{
-  for (int axis = 0; axis < CNV_N_AXES; axis++) {
-    const int step[CNV_N_AXES] = {subsample[axis], 1};
-
-    kernel->axis[axis] = filter->kernel_axis[axis] ? cnv_taps_gather(filter->kernel_axis[axis], step) : single_tap();
-  }
-  return TRUE;
-}
-
-static gboolean
-generate_custom(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
-{
-  gboolean axes = filter->kernel_axis[CNV_X] || filter->kernel_axis[CNV_Y];
-
-  if (filter->kernel && axes) {
-    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
-                "filter=custom has both kernel and kernel-x or kernel-y: set one of them to <> (none)");
-    return FALSE;
-  }
-  if (axes)
-    return custom_axes(filter, subsample, kernel);
-  if (!filter->kernel) {
-    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
-                "filter=custom has no taps: set kernel, or kernel-x and kernel-y, for example kernel=\"<1,2,1>\"");
-    return FALSE;
-  }
-  kernel->dense = cnv_taps_gather(filter->kernel, subsample);
-  return TRUE;
-}
-
-const CnvFilterInfo cnv_filters[] = {
-    {{CNV_FILTER_IDENTITY, "identity", "One tap of 1: the picture as it is, for scale and bias"}, generate_identity},
-    {{CNV_FILTER_BOX, "box", "Mean of the samples within the radius"}, generate_box},
-    {{CNV_FILTER_GAUSSIAN, "gaussian", "Gaussian blur by radius and sigma"}, generate_gaussian},
-    {{CNV_FILTER_CUSTOM, "custom", "The taps of kernel, or of kernel-x and kernel-y"}, generate_custom},
-    {{0, NULL, NULL}, NULL},
-};
 
 const CnvNick cnv_border_nicks[] = {
     {CNV_BORDER_CONSTANT, "constant", "kkkk|abcd|kkkk: the border-color"},
@@ -211,16 +113,76 @@ const CnvNick cnv_border_nicks[] = {
     {0, NULL, NULL},
 };
 
+const CnvNick cnv_gradient_nicks[] = {
+    {CNV_GRADIENT_MAGNITUDE, "magnitude", "The root of the sum of squares of both derivatives"},
+    {CNV_GRADIENT_X, "x", "The derivative along a row"},
+    {CNV_GRADIENT_Y, "y", "The derivative down a column"},
+    {CNV_GRADIENT_DIRECTIONAL, "directional", "The derivative in the direction of the angle"},
+    {0, NULL, NULL},
+};
+
+const CnvNick cnv_planes_nicks[] = {
+    {CNV_PLANES_LUMA, "luma", "Y, or grey"},
+    {CNV_PLANES_CHROMA, "chroma", "U and V"},
+    {CNV_PLANES_ALPHA, "alpha", "Alpha"},
+    {CNV_PLANES_RED, "red", "Red"},
+    {CNV_PLANES_GREEN, "green", "Green"},
+    {CNV_PLANES_BLUE, "blue", "Blue"},
+    {CNV_PLANES_COLOR, "color", "All but alpha"},
+    {CNV_PLANES_ALL, "all", "All, alpha too"},
+    {0, NULL, NULL},
+};
+
+const CnvNick cnv_chroma_mode_nicks[] = {
+    {CNV_CHROMA_SCALED, "scaled", "Taps as wide on the picture as those of luma: a blur is round"},
+    {CNV_CHROMA_SAME, "same", "The same taps on every plane"},
+    {0, NULL, NULL},
+};
+
+const CnvNick cnv_alpha_mode_nicks[] = {
+    {CNV_ALPHA_COPY, "copy", "Left as it is, unless planes has alpha"},
+    {CNV_ALPHA_FILTER, "filter", "Filtered like the colours"},
+    {CNV_ALPHA_PREMULTIPLY, "premultiply", "Filtered, and colours weighted by it: no fringes"},
+    {0, NULL, NULL},
+};
+
 void
 cnv_kernel_clear(CnvKernel *kernel)
 {
-  g_clear_pointer(&kernel->dense, cnv_taps_unref);
-  for (int axis = 0; axis < CNV_N_AXES; axis++)
-    g_clear_pointer(&kernel->axis[axis], cnv_taps_unref);
+  for (int t = 0; t < CNV_MAX_TERMS; t++) {
+    g_clear_pointer(&kernel->term[t].dense, cnv_taps_unref);
+    for (int axis = 0; axis < CNV_N_AXES; axis++)
+      g_clear_pointer(&kernel->term[t].axis[axis], cnv_taps_unref);
+  }
+  kernel->n_terms = 0;
+}
+
+/* Numbers that every filter has, used or not. */
+static gboolean
+check_numbers(const CnvFilter *filter, GError **error)
+{
+  const struct {
+    const char *name;
+    double value, least, most;
+  } rows[] = {
+      {"scale", filter->scale, -1e6, 1e6},
+      {"bias", filter->bias, -1e3, 1e3},
+      {"amount", filter->amount, 0, CNV_AMOUNT_MAX},
+      {"angle", filter->angle, -G_MAXDOUBLE, G_MAXDOUBLE},
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+    if (rows[i].value >= rows[i].least && rows[i].value <= rows[i].most)
+      continue;
+    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "%s %g is outside %g..%g: set it within these", rows[i].name,
+                rows[i].value, rows[i].least, rows[i].most);
+    return FALSE;
+  }
+  return TRUE;
 }
 
 static gboolean
-check_taps(const CnvTaps *taps, const char *what, int max_width, int max_height, const char *remedy, GError **error)
+check_taps(const CnvTaps *taps, const char *what, int max_width, int max_height, GError **error)
 {
   if (!cnv_taps_finite(taps)) {
     g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "%s holds a tap that is not a finite number: correct it", what);
@@ -228,45 +190,68 @@ check_taps(const CnvTaps *taps, const char *what, int max_width, int max_height,
   }
   if (taps->width <= max_width && taps->height <= max_height)
     return TRUE;
-  g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "%s of %dx%d taps exceeds %dx%d: %s", what, taps->width,
-              taps->height, max_width, max_height, remedy);
+  g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "%s of %dx%d taps exceeds %dx%d: shorten it", what, taps->width,
+              taps->height, max_width, max_height);
   return FALSE;
 }
 
-/* Taps that are a row times a column are kept so: every algorithm is faster on them. */
-static void
-factor(CnvKernel *kernel)
+static gboolean
+check_term(const CnvTerm *term, GError **error)
 {
-  if (cnv_taps_factor(kernel->dense, &kernel->axis[CNV_X], &kernel->axis[CNV_Y]))
-    g_clear_pointer(&kernel->dense, cnv_taps_unref);
+  const int longest = 2 * CNV_RADIUS_MAX + 1;
+
+  if (term->dense)
+    return check_taps(term->dense, "a kernel that is not separable", CNV_DENSE_MAX, CNV_DENSE_MAX, error);
+  return check_taps(term->axis[CNV_X], "a row", longest, 1, error) &&
+         check_taps(term->axis[CNV_Y], "a column", longest, 1, error);
 }
 
 gboolean
 cnv_filter_generate(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
-  const int longest = 2 * CNV_RADIUS_MAX + 1;
+  const CnvFilterInfo *info = &cnv_filters[filter->type];
+  gboolean right;
 
   memset(kernel, 0, sizeof(*kernel));
-  if (!isfinite(filter->scale) || !isfinite(filter->bias) || fabs(filter->scale) > 1e6 || fabs(filter->bias) > 1e3) {
+  right = check_numbers(filter, error) && info->generate(filter, subsample, kernel, error);
+  if (right && kernel->n_terms == 0) {
     g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
-                "scale %g, bias %g: the limits are 1e6 and 1e3 either way; lower them", filter->scale, filter->bias);
-    return FALSE;
+                "filter=%s has no tap but 0: set a radius of at least 1 and a sigma near it", info->nick.nick);
+    right = FALSE;
   }
-  if (!cnv_filters[filter->type].generate(filter, subsample, kernel, error))
-    goto refused;
-  if (kernel->dense)
-    factor(kernel);
-  if (kernel->dense) {
-    if (!check_taps(kernel->dense, "a kernel that is not separable", CNV_DENSE_MAX, CNV_DENSE_MAX, "shorten it", error))
-      goto refused;
-  } else {
-    for (int axis = 0; axis < CNV_N_AXES; axis++)
-      if (!check_taps(kernel->axis[axis], axis == CNV_X ? "a row" : "a column", longest, 1, "shorten it", error))
-        goto refused;
-  }
-  return TRUE;
+  for (int t = 0; right && t < kernel->n_terms; t++) {
+    CnvTerm *term = &kernel->term[t];
 
-refused:
-  cnv_kernel_clear(kernel);
-  return FALSE;
+    /* Taps that are a row times a column are kept so: every algorithm is faster on them. */
+    if (term->dense && cnv_taps_factor(term->dense, 1, &term->axis[CNV_X], &term->axis[CNV_Y]))
+      g_clear_pointer(&term->dense, cnv_taps_unref);
+    right = check_term(term, error);
+  }
+  if (!right)
+    cnv_kernel_clear(kernel);
+  return right;
+}
+
+void
+cnv_kernel_factor(CnvKernel *kernel)
+{
+  CnvTaps *dense = kernel->n_terms == 1 ? kernel->term[0].dense : NULL;
+  CnvTaps *row[CNV_MAX_TERMS], *column[CNV_MAX_TERMS];
+  int rank;
+
+  if (!dense || cnv_taps_zero(dense))
+    return;
+  rank = (dense->width * dense->height - 1) / (dense->width + dense->height); /* that many take fewer products */
+  rank = cnv_taps_factor(dense, MIN(rank, CNV_MAX_TERMS), row, column);
+  if (rank == 0)
+    return;
+  cnv_taps_balance(rank, row, column);
+  for (int t = 0; t < rank; t++) {
+    kernel->term[t] = kernel->term[0];
+    kernel->term[t].dense = NULL;
+    kernel->term[t].axis[CNV_X] = row[t];
+    kernel->term[t].axis[CNV_Y] = column[t];
+  }
+  kernel->n_terms = rank;
+  cnv_taps_unref(dense);
 }

@@ -49,6 +49,29 @@
       CNV_ROLE_##a, CNV_ROLE_##b, CNV_ROLE_##c, CNV_ROLE_##d                                                           \
     }                                                                                                                  \
   }
+/* All channels of a pixel in a 32-bit word: where the first three begin; alpha has the two highest bits. */
+#define WORD(a, b, c)                                                                                                  \
+  {                                                                                                                    \
+    4, 0, 0, {CNV_ROLE_##a, CNV_ROLE_##b, CNV_ROLE_##c, CNV_ROLE_A}, 4,                                                \
+    {                                                                                                                  \
+      0, 10, 20, 30                                                                                                    \
+    }                                                                                                                  \
+  }
+/* Packed 4:2:2: luma at every second byte from y on, chroma at every fourth from u and v on. */
+#define PACKED_Y(y)                                                                                                    \
+  {                                                                                                                    \
+    1, 0, 0, {CNV_ROLE_Y}, 2,                                                                                          \
+    {                                                                                                                  \
+      y                                                                                                                \
+    }                                                                                                                  \
+  }
+#define PACKED_UV(u, v)                                                                                                \
+  {                                                                                                                    \
+    2, 1, 0, {CNV_ROLE_U, CNV_ROLE_V}, 4,                                                                              \
+    {                                                                                                                  \
+      u, v                                                                                                             \
+    }                                                                                                                  \
+  }
 #define CNV_ROLE_x CNV_ROLE_PADDING
 
 #define Y_U_V(sx, sy)                                                                                                  \
@@ -88,6 +111,10 @@ const CnvFormat cnv_formats[] = {
     {"BGRP", 1, 8, 0, 3, 122, {ONE(B), ONE(G), ONE(R)}},
     {"GBR", 1, 8, 0, 3, 122, {ONE(G), ONE(B), ONE(R)}},
     {"GBRA", 1, 8, 0, 4, 122, {ONE(G), ONE(B), ONE(R), ONE(A)}},
+    {"YUY2", 1, 8, 0, 2, 122, {PACKED_Y(0), PACKED_UV(1, 3)}},
+    {"UYVY", 1, 8, 0, 2, 122, {PACKED_Y(1), PACKED_UV(0, 2)}},
+    {"RGB10A2_LE", 4, 10, 0, 1, 122, {WORD(R, G, B)}},
+    {"BGR10A2_LE", 4, 10, 0, 1, 122, {WORD(B, G, R)}},
     {"P010_10LE", 2, 10, 6, 2, 122, Y_UV(1, 1)},
     {"P016_LE", 2, 16, 0, 2, 122, Y_UV(1, 1)},
     {"I420_10LE", 2, 10, 0, 3, 122, Y_U_V(1, 1)},
@@ -125,4 +152,46 @@ cnv_format_plane_height(const CnvFormat *format, int plane, int height)
   int sub = format->plane[plane].sub_y;
 
   return (height + (1 << sub) - 1) >> sub;
+}
+
+int
+cnv_format_n_memories(const CnvFormat *format)
+{
+  return format->plane[0].step ? 1 : format->n_planes;
+}
+
+/* Bytes of a plane's row from the row's start to its last sample. */
+static int
+plane_bytes(const CnvFormat *format, int plane, int width)
+{
+  const CnvPlaneFormat *p = &format->plane[plane];
+  int pixels = cnv_format_plane_width(format, plane, width), last = 0;
+
+  if (!p->step)
+    return pixels * p->channels * format->sample_bytes;
+  for (int c = 0; c < p->channels; c++)
+    last = MAX(last, format->sample_bytes == 4 ? 0 : p->offset[c]);
+  return (pixels - 1) * p->step + last + format->sample_bytes;
+}
+
+int
+cnv_format_row_bytes(const CnvFormat *format, int memory, int width)
+{
+  int bytes = plane_bytes(format, memory, width);
+
+  for (int p = 0; p < format->n_planes && cnv_format_n_memories(format) == 1; p++)
+    bytes = MAX(bytes, plane_bytes(format, p, width));
+  return bytes;
+}
+
+int
+cnv_format_rows(const CnvFormat *format, int memory, int height)
+{
+  return cnv_format_plane_height(format, memory, height);
+}
+
+int
+cnv_format_depth(const CnvFormat *format, CnvRole role)
+{
+  return format->sample_bytes == 4 && role == CNV_ROLE_A ? 2 : format->depth;
 }

@@ -1,16 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What passes from the host (cuda_engine.c) to the kernels (kernels.cu): plain C, read by both compilers.
+ * What passes from the host (cuda_engine.c, cuda_table.c) to the kernels (kernels.cu and the .cuh beside it): plain C,
+ * read by both compilers. A launch works on a list of units; a block finds its own by its number, and so all planes and
+ * regions of a frame share one launch.
  */
 #pragma once
 
 #include <stdint.h>
 
+#include "patch.h"
+
 /* Constant memory of a module is 64 KiB; kernel arguments are elsewhere. */
 #define CNV_CONSTANT_TAPS 16384
 #define CNV_CONSTANT_SYMBOL "cnv_taps"
 
-/* Kernels are called cnv_<kernel>_u<bits>x<channels>; see the end of kernels.cu. */
+#define CNV_ARGS_TERMS 4
+#define CNV_ARGS_CHANNELS 4
+#define CNV_ARGS_PLANES 4
+
+/* naive, and what goes between a frame and its staged form: a thread a sample or pixel. */
+#define CNV_POINT_WIDTH 32
+#define CNV_POINT_HEIGHT 8
 
 /* tiled: a block makes 64 x 64 samples; taps are taken in chunks, so that shared memory never exceeds 48 KiB. */
 #define CNV_TILED_WIDTH 64 /* samples, a multiple of the channels below: 63 for 3 channels */
@@ -26,6 +36,8 @@
 #define CNV_ROWS_CHUNK 128
 #define CNV_ROWS_SLACK 8 /* pixels on either side, a multiple of CNV_OUTPUTS */
 #define CNV_ROWS_PER_BLOCK(channels) ((channels) == 1 ? 8 : (channels) == 2 ? 4 : 2)
+#define CNV_ROWS_PITCH ((CNV_ROWS_PIXELS + CNV_ROWS_CHUNK + 2 * CNV_ROWS_SLACK) * 9 / 8 + 1)
+#define CNV_ROWS_THREADS 256 /* 3 channels leave a quarter idle */
 
 /* columns: a block makes 64 x 64 samples. */
 #define CNV_COLUMNS_WIDTH 64
@@ -35,28 +47,120 @@
 /* Outputs that a thread makes one after the other, sliding over the samples in registers. */
 #define CNV_OUTPUTS 8
 
+/* A term of a plane: CnvTapSet in the kernels' words. */
 typedef struct {
-  uint64_t in, out;          /* device addresses of the plane's first sample */
-  uint64_t sums;             /* separable: float32 row sums, height rows of sums_stride floats, 256-byte aligned */
-  int in_stride, out_stride; /* bytes */
-  int sums_stride;           /* floats, a multiple of CNV_COLUMNS_WIDTH */
-  int width, height;         /* pixels */
   int n_x, n_y, anchor_x, anchor_y;
-  int chunk_x, chunk_y; /* taps taken at once, equal parts of n_x and n_y */
+  int chunk_x, chunk_y; /* tiled: taps taken at once, equal parts of n_x and n_y */
   int separable;
-  uint32_t taps_x, taps_y; /* index in constant memory; dense: taps_x */
+  uint32_t taps_x, taps_y; /* index in constant memory; dense: taps_x, column by column */
   float sum_x, sum_y;      /* of the taps, and which sums found by renormalize count as 0 */
   float least_x, least_y;
-  int border;        /* CnvBorder */
-  int shift;         /* of the value in a 16-bit sample */
-  uint32_t filtered; /* bit c: channel c is filtered, else copied */
-  int full_bits;     /* 2^depth - 1 */
-  float mid, gain;
-  int base[4];       /* an output is base + rint(gain * acc + fraction), the latter within lowest and highest, which */
-  float fraction[4]; /* are what gives 0 and full; all far below 2^22 */
-  float lowest[4], highest[4];
-  float border_value[4];
-} CnvKernelArgs;
+} CnvTermArgs;
+
+/* CnvLane. */
+typedef struct {
+  uint8_t memory, bytes, shift, bits, sub_x, sub_y;
+  uint16_t offset, step;
+} CnvLaneArgs;
+
+/* A plane of a plan: CnvPlanePlan. Staged planes are arrays of float32 lanes, of which a stage kernel makes samples. */
+typedef struct {
+  int n_terms;
+  CnvTermArgs term[CNV_ARGS_TERMS];
+  int combine; /* CnvCombine */
+  int joint;   /* renormalize multiplies the sum of all terms by one factor, sum / found */
+  float sum, least;
+  int channels;
+  int border;                /* CnvBorder */
+  int shift, full_bits;      /* plain: of the value in a 16-bit sample; 2^depth - 1 */
+  uint32_t filtered, copied; /* bit c: lane c */
+  int weight;                /* lane of the weight, or -1 */
+  int width, height;         /* of the plane, and of the image that a subsampled weight is averaged over */
+  int image_width, image_height;
+  CnvLaneArgs lane[CNV_ARGS_CHANNELS];
+  float mid[CNV_ARGS_CHANNELS], gain[CNV_ARGS_CHANNELS], inner[CNV_ARGS_CHANNELS];
+  int base[CNV_ARGS_CHANNELS]; /* an output is base + rint(gain * a + fraction), the latter within lowest and highest,
+                                */
+  float fraction[CNV_ARGS_CHANNELS]; /* which are what gives 0 and full; all far below 2^22 */
+  float lowest[CNV_ARGS_CHANNELS], highest[CNV_ARGS_CHANNELS];
+  float border_value[CNV_ARGS_CHANNELS];
+} CnvPlaneArgs;
+
+typedef struct {
+  CnvPatch patch;
+  int plane_args; /* index of its CnvPlaneArgs */
+  int pointers;   /* index in the launch's addresses and strides */
+  uint32_t
+      sums[CNV_ARGS_TERMS]; /* separable: first of each term's row sums in the launch's, a multiple of 64 floats; */
+  int sums_stride;          /* patch height + n_y - 1 rows of so many floats, a multiple of 64 */
+} CnvPatchArgs;
+
+/* Blocks first_block to that of the next unit belong to a patch, or to one term of it. */
+typedef struct {
+  int patch, term;
+  int first_block, blocks_x;
+} CnvUnit;
+
+/* The arguments of kernels that work on units. */
+typedef struct {
+  uint64_t planes, patches, spots, units; /* device addresses of arrays of the structures above and of CnvSpot */
+  int n_units;
+  uint64_t sums;                /* float32 row sums */
+  uint64_t in[CNV_ARGS_PLANES]; /* device addresses of planes of memory, or of staged planes */
+  uint64_t out[CNV_ARGS_PLANES];
+  int in_stride[CNV_ARGS_PLANES], out_stride[CNV_ARGS_PLANES]; /* bytes */
+  uint64_t staged_in[CNV_ARGS_PLANES],
+      staged_out[CNV_ARGS_PLANES]; /* stage kernels: float32 lanes of a plan's planes */
+  int staged_stride[CNV_ARGS_PLANES];
+  uint64_t texture[CNV_ARGS_PLANES], sums_texture; /* texture: objects over `in` and `sums`, of single samples */
+  int texture_first[CNV_ARGS_PLANES];              /* index of the plane's first sample there */
+} CnvLaunchArgs;
+
+/* A patch with its plane and addresses, as kernels work on it. */
+typedef struct {
+  CnvPlaneArgs a;
+  CnvPatch patch;
+  uint32_t sums[CNV_ARGS_TERMS]; /* of CnvPatchArgs */
+  int sums_stride;
+  uint64_t in;        /* first sample of the window, and bytes from row to row */
+  uint64_t out, back; /* where the patch's first sample goes, and the input's sample there */
+  int in_stride, out_stride, back_stride;
+  int width, height;      /* of the window */
+  int x, y;               /* of the patch's first sample, relative to the window */
+  int64_t texture_offset; /* samples from the plane's first to the window's */
+  int texture_stride;     /* samples from row to row */
+} CnvBlock;
+
+/* The arguments of kernels made for a number of channels, which do one patch, or one term of it. */
+typedef struct {
+  CnvBlock block;
+  int term;
+  uint64_t sums, spots; /* of CnvLaunchArgs */
+} CnvLargeArgs;
+
+/* Settles what follows from a patch and the addresses of its planes. bytes: of a sample. Staged lanes stay in their
+ * place; stage_out moves them. */
+CNV_HOST_DEVICE static inline void
+cnv_block_locate(CnvBlock *b, uint64_t in, int in_stride, uint64_t out, int out_stride, int bytes)
+{
+  const CnvPatch *p = &b->patch;
+  const int staged = bytes == sizeof(float), pixel = b->a.channels * bytes;
+  const int64_t row = (int64_t)p->window_y * p->fields + p->field, to_y = p->y + (staged ? 0 : p->move_y);
+  const int64_t to_row = to_y * p->fields + p->field, to_x = (int64_t)(p->x + (staged ? 0 : p->move_x)) * pixel;
+
+  b->in = in + row * in_stride + (int64_t)p->window_x * pixel;
+  b->back = in + to_row * in_stride + to_x;
+  b->out = out + to_row * out_stride + to_x;
+  b->in_stride = in_stride * p->fields;
+  b->back_stride = in_stride * p->fields;
+  b->out_stride = out_stride * p->fields;
+  b->width = p->window_width;
+  b->height = p->window_height;
+  b->x = p->x - p->window_x;
+  b->y = p->y - p->window_y;
+  b->texture_offset = (row * in_stride + (int64_t)p->window_x * pixel) / bytes;
+  b->texture_stride = b->in_stride / bytes;
+}
 
 typedef struct {
   uint64_t in, out;
@@ -66,7 +170,7 @@ typedef struct {
 
 /* copy: blockIdx.z is the plane. */
 typedef struct {
-  CnvCopyPlane plane[4];
+  CnvCopyPlane plane[CNV_ARGS_PLANES];
 } CnvCopyArgs;
 
 /* A copy thread moves 16 bytes where addresses allow. Threads of a block: 32 x 8. */

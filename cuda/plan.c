@@ -18,105 +18,172 @@ const CnvNick cnv_algorithm_nicks[] = {
     {CNV_ALGORITHM_AUTO, "auto", "The fastest that can do the work"},
     {CNV_ALGORITHM_NAIVE, "naive", "A thread a sample, straight from memory; on the CPU the plain reference"},
     {CNV_ALGORITHM_TILED, "tiled", "A tile with its apron in fast memory, all taps at once"},
-    {CNV_ALGORITHM_SEPARABLE, "separable", "A row pass and a column pass, for taps that are a row times a column"},
+    {CNV_ALGORITHM_TEXTURE, "texture", "A row pass and a column pass through the texture unit, no shared memory"},
+    {CNV_ALGORITHM_SEPARABLE, "separable", "A row pass and a column pass, for taps that are a few rows times columns"},
     {0, NULL, NULL},
 };
 
 /* Engines round by adding a number near 2^23, which takes a base of up to 2^21. */
 #define BASE_MAX 1048576.0
 
-/* Sums of one tap set that arithmetic needs in double, while the plan is made. */
+/* Sums of taps that arithmetic needs in double, while the plan is made: of the taps as rounded to float32, for
+ * normalising by these keeps a flat frame flat, and before that, to tell whether they cancel. */
 typedef struct {
-  double sum, magnitude;
+  double sum, magnitude, exact;
 } TapSums;
 
-/* Appends n floats to the plan's taps and returns the index of the first. */
-static guint
-append(GArray *taps, const double *value, int n)
+/* The plan's taps as they grow. */
+typedef struct {
+  GArray *taps;    /* of float */
+  gboolean prefix; /* axes are followed by their prefix sums */
+} Store;
+
+/* The index of the first of n floats that are in the store already as an axis, or -1. axes: the sets to look in. */
+static int
+find_axis(const Store *store, const CnvTaps *from, const CnvTapSet *sets, int n_sets)
 {
-  guint first = taps->len;
+  for (int i = 0; i < 2 * n_sets; i++) {
+    const CnvTapSet *set = &sets[i / 2];
+    int axis = i % 2, k = 0;
+
+    if (!set->separable || set->n[axis] != from->width)
+      continue;
+    while (k < from->width && g_array_index(store->taps, float, set->axis[axis] + k) == (float)from->value[k])
+      k++;
+    if (k == from->width)
+      return (int)set->axis[axis];
+  }
+  return -1;
+}
+
+/* Appends n floats and returns the index of the first. */
+static guint
+append(const Store *store, const double *value, int n)
+{
+  guint first = store->taps->len;
 
   for (int i = 0; i < n; i++) {
     float f = (float)value[i];
 
-    g_array_append_val(taps, f);
+    g_array_append_val(store->taps, f);
   }
   return first;
 }
 
 static void
-append_prefix_sums(GArray *taps, guint first, int n)
+append_prefix_sums(const Store *store, guint first, int n)
 {
   double sum = 0;
 
   for (int i = 0; i <= n; i++) {
     float f = (float)sum;
 
-    g_array_append_val(taps, f);
+    g_array_append_val(store->taps, f);
     if (i < n)
-      sum += g_array_index(taps, float, first + i);
+      sum += g_array_index(store->taps, float, first + i);
   }
 }
 
-/* Sums of the taps as rounded to float32: normalising by these keeps a flat frame flat. */
 static TapSums
-sums_of(const GArray *taps, guint first, int n)
+sums_of(const Store *store, guint first, const double *value, int n)
 {
-  TapSums sums = {0, 0};
+  TapSums sums = {0, 0, 0};
 
   for (int i = 0; i < n; i++) {
-    double t = g_array_index(taps, float, first + i);
+    double t = g_array_index(store->taps, float, first + i);
 
     sums.sum += t;
     sums.magnitude += fabs(t);
+    sums.exact += value[i];
   }
   return sums;
 }
 
-static TapSums
-store_axis(GArray *taps, CnvTapSet *set, CnvAxis axis, const CnvTaps *from)
+/* Taps that cancel have no sum to divide by. */
+static gboolean
+sum_is_zero(TapSums sums)
 {
+  return fabs(sums.exact) <= SUM_ZERO * sums.magnitude;
+}
+
+/* earlier: sets of the same plane, of which one may have the same axis. */
+static TapSums
+store_axis(const Store *store, CnvTapSet *set, CnvAxis axis, const CnvTerm *from, const CnvTapSet *earlier,
+           int n_earlier)
+{
+  const CnvTaps *taps = from->axis[axis];
+  int found = find_axis(store, taps, earlier, n_earlier);
   TapSums sums;
 
-  set->n[axis] = from->width;
-  set->anchor[axis] = (from->width - 1) / 2;
-  set->axis[axis] = append(taps, from->value, from->width);
-  append_prefix_sums(taps, set->axis[axis], from->width);
-  sums = sums_of(taps, set->axis[axis], from->width);
+  set->n[axis] = taps->width;
+  set->anchor[axis] = from->anchor[axis];
+  if (found >= 0) {
+    set->axis[axis] = (guint)found;
+  } else {
+    set->axis[axis] = append(store, taps->value, taps->width);
+    if (store->prefix)
+      append_prefix_sums(store, set->axis[axis], taps->width);
+  }
+  sums = sums_of(store, set->axis[axis], taps->value, taps->width);
   set->sum[axis] = (float)sums.sum;
   set->least[axis] = (float)(FOUND_ZERO * sums.magnitude);
   return sums;
 }
 
 static TapSums
-store_dense(GArray *taps, CnvTapSet *set, const CnvTaps *from)
+store_dense(const Store *store, CnvTapSet *set, const CnvTerm *from)
 {
+  const CnvTaps *taps = from->dense;
   TapSums sums;
 
-  set->n[CNV_X] = from->width;
-  set->n[CNV_Y] = from->height;
+  set->n[CNV_X] = taps->width;
+  set->n[CNV_Y] = taps->height;
   for (int axis = 0; axis < CNV_N_AXES; axis++)
-    set->anchor[axis] = (set->n[axis] - 1) / 2;
-  set->dense = append(taps, from->value, from->width * from->height);
-  sums = sums_of(taps, set->dense, from->width * from->height);
+    set->anchor[axis] = from->anchor[axis];
+  set->dense = append(store, taps->value, taps->width * taps->height);
+  sums = sums_of(store, set->dense, taps->value, taps->width * taps->height);
   set->sum[0] = (float)sums.sum;
   set->least[0] = (float)(FOUND_ZERO * sums.magnitude);
   set->sum[1] = 1;
   return sums;
 }
 
+/* Makes term number t of a plane; those before it are there. */
 static TapSums
-store_kernel(GArray *taps, CnvTapSet *set, const CnvKernel *kernel)
+store_term(const Store *store, CnvPlanePlan *plane, int t, const CnvTerm *from)
 {
+  CnvTapSet *set = &plane->term[t];
   TapSums x, y;
 
   memset(set, 0, sizeof(*set));
-  set->separable = kernel->dense == NULL;
-  if (kernel->dense)
-    return store_dense(taps, set, kernel->dense);
-  x = store_axis(taps, set, CNV_X, kernel->axis[CNV_X]);
-  y = store_axis(taps, set, CNV_Y, kernel->axis[CNV_Y]);
-  return (TapSums){x.sum * y.sum, x.magnitude * y.magnitude};
+  if (from->dense)
+    return store_dense(store, set, from);
+  /* An axis that equals the set's own other one is found only once the set is marked. */
+  x = store_axis(store, set, CNV_X, from, plane->term, t);
+  set->separable = TRUE;
+  set->n[CNV_Y] = 0;
+  y = store_axis(store, set, CNV_Y, from, plane->term, t + 1);
+  return (TapSums){x.sum * y.sum, x.magnitude * y.magnitude, x.exact * y.exact};
+}
+
+/* Returns the sums of all terms together. */
+static TapSums
+store_kernel(const Store *store, CnvPlanePlan *plane, const CnvKernel *kernel, gboolean absolute)
+{
+  TapSums all = {0, 0, 0};
+
+  plane->n_terms = kernel->n_terms;
+  plane->combine = kernel->magnitude ? CNV_COMBINE_MAGNITUDE : absolute ? CNV_COMBINE_ABSOLUTE : CNV_COMBINE_SUM;
+  for (int t = 0; t < kernel->n_terms; t++) {
+    TapSums sums = store_term(store, plane, t, &kernel->term[t]);
+
+    all.sum += sums.sum;
+    all.magnitude += sums.magnitude;
+    all.exact += sums.exact;
+  }
+  plane->sum = (float)all.sum;
+  plane->least = (float)(FOUND_ZERO * all.magnitude);
+  return all;
 }
 
 /* The border colour as a component of full range 0..1 (R, G, B, Y) or -0.5..0.5 (U, V). */
@@ -139,8 +206,10 @@ color_component(const CnvImage *image, guint32 argb, CnvRole role)
     return (b - y) / (2 * (1 - image->kb));
   case CNV_ROLE_V:
     return (r - y) / (2 * (1 - image->kr));
+  case CNV_ROLE_A:
+    return (argb >> 24) / 255.0;
   default:
-    return 0; /* alpha and padding are copied: no border is ever read */
+    return 0; /* padding is copied: no border is ever read */
   }
 }
 
@@ -148,7 +217,7 @@ color_component(const CnvImage *image, guint32 argb, CnvRole role)
 static double
 border_value(const CnvImage *image, guint32 argb, CnvRole role)
 {
-  double c = color_component(image, argb, role), full = (1 << image->format->depth) - 1;
+  double c = color_component(image, argb, role), full = (1 << cnv_format_depth(image->format, role)) - 1;
   double unit = 1 << (image->format->depth - 8), value;
 
   if (role == CNV_ROLE_U || role == CNV_ROLE_V)
@@ -161,70 +230,300 @@ border_value(const CnvImage *image, guint32 argb, CnvRole role)
 }
 
 static gboolean
-role_is_filtered(CnvRole role)
+is_chroma(CnvRole role)
 {
-  return role != CNV_ROLE_PADDING && role != CNV_ROLE_A;
+  return role == CNV_ROLE_U || role == CNV_ROLE_V;
 }
 
-/* The arithmetic of plan.h for one plane, from its tap sums. */
+static gboolean
+role_is_filtered(const CnvFilter *filter, CnvRole role)
+{
+  static const guint planes[] = {
+      [CNV_ROLE_PADDING] = 0,           [CNV_ROLE_Y] = CNV_PLANES_LUMA, [CNV_ROLE_U] = CNV_PLANES_CHROMA,
+      [CNV_ROLE_V] = CNV_PLANES_CHROMA, [CNV_ROLE_R] = CNV_PLANES_RED,  [CNV_ROLE_G] = CNV_PLANES_GREEN,
+      [CNV_ROLE_B] = CNV_PLANES_BLUE,   [CNV_ROLE_A] = CNV_PLANES_ALPHA};
+
+  return filter->planes & planes[role] || (role == CNV_ROLE_A && filter->alpha_mode != CNV_ALPHA_COPY);
+}
+
+/* The arithmetic of plan.h for one lane, from the tap sums of its plane. */
 static void
-set_arithmetic(const CnvPlan *plan, CnvPlanePlan *plane, const CnvPlaneFormat *format, TapSums sums)
+set_arithmetic(const CnvPlan *plan, CnvPlanePlan *plane, int c, CnvRole role, TapSums sums)
 {
   const CnvFilter *filter = &plan->filter;
-  gboolean divide = filter->normalize && fabs(sums.sum) > SUM_ZERO * sums.magnitude;
-  double gain = filter->scale / (divide ? sums.sum : 1);
+  gboolean neutral = is_chroma(role), alpha = role == CNV_ROLE_A, signless = plane->combine != CNV_COMBINE_SUM;
+  gboolean divide = filter->normalize && !sum_is_zero(sums);
+  double norm = 1 / (divide ? sums.sum : 1), scale = alpha ? 1 : filter->scale;
+  double mid = alpha && plane->weight >= 0 ? 0 : 1 << (cnv_format_depth(plan->image.format, role) - 1);
+  double taken_off = neutral ? 0 : sums.sum * mid, offset;
 
-  plane->gain = (float)gain;
-  for (int c = 0; c < format->channels; c++) {
-    gboolean chroma = format->role[c] == CNV_ROLE_U || format->role[c] == CNV_ROLE_V;
-    double offset = chroma ? plan->mid : filter->bias * plan->full + gain * sums.sum * plan->mid;
+  plane->mid[c] = (float)mid;
+  plane->full[c] = (1 << cnv_format_depth(plan->image.format, role)) - 1;
+  plane->inner[c] = (float)taken_off;
+  plane->gain[c] = (float)(scale * (signless ? fabs(norm) : norm));
+  offset = neutral ? mid : alpha ? 0 : filter->bias * plane->full[c];
+  if (!signless)
+    offset += scale * norm * taken_off;
+  if (neutral && cnv_filters[filter->type].gradient)
+    plane->gain[c] = 0;
+  plane->base[c] = (float)CLAMP(2 * rint(offset / 2), -BASE_MAX, BASE_MAX);
+  plane->fraction[c] = (float)(offset - plane->base[c]);
+  plane->border[c] = (float)(border_value(&plan->image, filter->border_color, role) - mid);
+}
 
-    plane->base[c] = (float)CLAMP(2 * rint(offset / 2), -BASE_MAX, BASE_MAX);
-    plane->fraction[c] = (float)(offset - plane->base[c]);
-    plane->border[c] = (float)border_value(&plan->image, filter->border_color, format->role[c]) - plan->mid;
-    if (role_is_filtered(format->role[c]))
+static CnvLane
+make_lane(const CnvFormat *format, int p, int c)
+{
+  const CnvPlaneFormat *from = &format->plane[p];
+  CnvRole role = from->role[c];
+  gboolean word = format->sample_bytes == 4;
+
+  return (CnvLane){.memory = from->step ? 0 : p,
+                   .bytes = format->sample_bytes,
+                   .shift = word ? from->offset[c] : format->shift,
+                   .bits = cnv_format_depth(format, role),
+                   .offset = word         ? 0
+                             : from->step ? from->offset[c]
+                                          : c * format->sample_bytes,
+                   .step = from->step ? from->step : from->channels * format->sample_bytes};
+}
+
+/* The plane and channel that hold alpha, or FALSE. */
+static gboolean
+find_alpha(const CnvFormat *format, int *plane, int *channel)
+{
+  for (*plane = 0; *plane < format->n_planes; ++*plane)
+    for (*channel = 0; *channel < format->plane[*plane].channels; ++*channel)
+      if (format->plane[*plane].role[*channel] == CNV_ROLE_A)
+        return TRUE;
+  return FALSE;
+}
+
+/* Premultiplied colours need alpha beside them: as the lane that it is, or as one more that is only read. */
+static void
+add_weight(const CnvPlan *plan, CnvPlanePlan *plane, int p)
+{
+  const CnvFormat *format = plan->image.format;
+  int alpha_plane, channel;
+
+  if (plan->filter.alpha_mode != CNV_ALPHA_PREMULTIPLY || !find_alpha(format, &alpha_plane, &channel))
+    return;
+  plane->weight = channel;
+  if (alpha_plane == p)
+    return;
+  plane->weight = plane->channels++;
+  plane->lane[plane->weight] = make_lane(format, alpha_plane, channel);
+  plane->lane[plane->weight].sub_x = plane->sub_x;
+  plane->lane[plane->weight].sub_y = plane->sub_y;
+}
+
+/* Size and lanes of one plane of the format, of which the roles in `roles` (bits) are this plane's business. */
+static void
+shape_plane(CnvPlan *plan, CnvPlanePlan *plane, int p, guint roles)
+{
+  const CnvFormat *format = plan->image.format;
+  const CnvPlaneFormat *from = &format->plane[p];
+
+  plane->width = cnv_format_plane_width(format, p, plan->image.width);
+  plane->height = cnv_format_plane_height(format, p, plan->image.height);
+  plane->sub_x = from->sub_x;
+  plane->sub_y = from->sub_y;
+  plane->channels = from->channels;
+  plane->weight = -1;
+  for (int c = 0; c < from->channels; c++) {
+    plane->lane[c] = make_lane(format, p, c);
+    if (!(roles >> from->role[c] & 1))
+      continue;
+    if (role_is_filtered(&plan->filter, from->role[c]))
       plane->filtered |= 1 << c;
+    else
+      plane->copied |= 1 << c;
+  }
+  if (plane->filtered)
+    add_weight(plan, plane, p);
+  plane->plain = !from->step && plane->weight < 0 && (plane->filtered | plane->copied) == (1 << plane->channels) - 1;
+}
+
+/* Whether chroma's taps are not those of luma on another grid. */
+static gboolean
+chroma_is_apart(const CnvFilter *filter)
+{
+  return filter->chroma_radius >= 0 || filter->chroma_sigma > 0;
+}
+
+/* The filter and the grid for chroma where it is not that of luma. */
+static void
+adapt_to_chroma(const CnvFilter *from, CnvFilter *filter, int subsample[CNV_N_AXES])
+{
+  gboolean own = chroma_is_apart(from);
+
+  *filter = *from; /* without references: it is read while `from` is there */
+  if (own || from->chroma_mode == CNV_CHROMA_SAME)
+    subsample[CNV_X] = subsample[CNV_Y] = 1;
+  if (!own)
+    return;
+  filter->radius = from->chroma_radius;
+  filter->sigma = from->chroma_sigma;
+  for (int axis = 0; axis < CNV_N_AXES; axis++) {
+    filter->radius_axis[axis] = -1;
+    filter->sigma_axis[axis] = 0;
   }
 }
 
-/* The plane before this one that shares its taps, or -1. */
-static int
-same_subsampling(const CnvFormat *format, int p)
+static gboolean
+make_kernel(const CnvPlan *plan, const CnvPlaneFormat *format, gboolean chroma, CnvKernel *kernel, GError **error)
 {
+  static const CnvFilter identity = {.type = CNV_FILTER_IDENTITY, .scale = 1};
+  int subsample[CNV_N_AXES] = {1 << format->sub_x, 1 << format->sub_y};
+  CnvFilter filter = plan->filter;
+
+  if (chroma)
+    adapt_to_chroma(&plan->filter, &filter, subsample);
+  if (chroma && cnv_filters[filter.type].gradient)
+    filter = identity;
+  if (!cnv_filter_generate(&filter, subsample, kernel, error))
+    return FALSE;
+  if (plan->requested != CNV_ALGORITHM_NAIVE && plan->requested != CNV_ALGORITHM_TILED)
+    cnv_kernel_factor(kernel);
+  return TRUE;
+}
+
+static gboolean
+check_weights(const CnvPlan *plan, const CnvPlanePlan *plane, TapSums sums, GError **error)
+{
+  if (plane->weight < 0 || (plane->combine != CNV_COMBINE_MAGNITUDE && !sum_is_zero(sums)))
+    return TRUE;
+  g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
+              "alpha-mode=premultiply divides by the filtered alpha, and the taps of filter=%s add up to %s: set "
+              "alpha-mode to copy or filter",
+              cnv_filters[plan->filter.type].nick.nick,
+              plane->combine == CNV_COMBINE_MAGNITUDE ? "no sum, being a magnitude" : "0");
+  return FALSE;
+}
+
+/* A plane before this one with the same taps, or -1. */
+static int
+find_twin(const CnvPlan *plan, const guint8 *is_of_chroma, int p)
+{
+  gboolean apart = chroma_is_apart(&plan->filter) || cnv_filters[plan->filter.type].gradient;
+
   for (int q = 0; q < p; q++)
-    if (format->plane[q].sub_x == format->plane[p].sub_x && format->plane[q].sub_y == format->plane[p].sub_y)
+    if ((!apart || is_of_chroma[q] == is_of_chroma[p]) && plan->plane[q].sub_x == plan->plane[p].sub_x &&
+        plan->plane[q].sub_y == plan->plane[p].sub_y)
       return q;
   return -1;
 }
 
-static gboolean
-fill_planes(CnvPlan *plan, GArray *taps, GError **error)
+static void
+copy_taps(CnvPlanePlan *plane, const CnvPlanePlan *from)
+{
+  memcpy(plane->term, from->term, sizeof(plane->term));
+  plane->n_terms = from->n_terms;
+  plane->combine = from->combine;
+  plane->sum = from->sum;
+  plane->least = from->least;
+}
+
+/* The roles of a plane's channels, as bits. */
+static guint
+roles_of(const CnvPlaneFormat *format)
+{
+  guint roles = 0;
+
+  for (int c = 0; c < format->channels; c++)
+    roles |= 1u << format->role[c];
+  return roles;
+}
+
+#define CHROMA_ROLES (1u << CNV_ROLE_U | 1u << CNV_ROLE_V)
+
+typedef struct {
+  int format_plane;
+  guint roles;
+} Part;
+
+/* What the plan's planes are: those of the format, save that packed YUV falls apart where chroma has taps of its own.
+ */
+static int
+list_parts(const CnvPlan *plan, Part part[CNV_MAX_PLANES])
 {
   const CnvFormat *format = plan->image.format;
-  TapSums sums[CNV_MAX_PLANES];
+  int n = 0;
 
   for (int p = 0; p < format->n_planes; p++) {
-    const CnvPlaneFormat *from = &format->plane[p];
-    CnvPlanePlan *plane = &plan->plane[p];
-    int twin = same_subsampling(format, p);
+    guint roles = roles_of(&format->plane[p]);
 
-    plane->width = cnv_format_plane_width(format, p, plan->image.width);
-    plane->height = cnv_format_plane_height(format, p, plan->image.height);
-    plane->channels = from->channels;
-    if (twin >= 0) {
-      plane->taps = plan->plane[twin].taps;
-      sums[p] = sums[twin];
-    } else {
-      CnvKernel kernel;
-
-      if (!cnv_filter_generate(&plan->filter, (const int[]){1 << from->sub_x, 1 << from->sub_y}, &kernel, error))
-        return FALSE;
-      sums[p] = store_kernel(taps, &plane->taps, &kernel);
-      cnv_kernel_clear(&kernel);
+    if (roles & CHROMA_ROLES && roles & ~CHROMA_ROLES && chroma_is_apart(&plan->filter)) {
+      part[n++] = (Part){p, roles & CHROMA_ROLES};
+      roles &= ~CHROMA_ROLES;
     }
-    set_arithmetic(plan, plane, from, sums[p]);
+    part[n++] = (Part){p, roles};
+  }
+  return n;
+}
+
+static gboolean
+fill_plane(CnvPlan *plan, const Store *store, int p, const Part *part, const guint8 *is_of_chroma, TapSums *sums,
+           GError **error)
+{
+  const CnvPlaneFormat *format = &plan->image.format->plane[part->format_plane];
+  CnvPlanePlan *plane = &plan->plane[p];
+  int twin;
+  CnvKernel kernel;
+
+  shape_plane(plan, plane, part->format_plane, part->roles);
+  twin = find_twin(plan, is_of_chroma, p);
+  if (twin >= 0) {
+    copy_taps(plane, &plan->plane[twin]);
+    sums[p] = sums[twin];
+  } else {
+    if (!make_kernel(plan, format, is_of_chroma[p], &kernel, error))
+      return FALSE;
+    sums[p] = store_kernel(store, plane, &kernel, plan->filter.absolute);
+    cnv_kernel_clear(&kernel);
+  }
+  for (int c = 0; c < plane->channels; c++)
+    set_arithmetic(plan, plane, c, c < format->channels ? format->role[c] : CNV_ROLE_A, sums[p]);
+  for (int c = 0; c < plane->channels && plane->weight >= 0; c++)
+    if (c != plane->weight) /* what a lane holds of the border: its colour times its alpha */
+      plane->border[c] *= plane->border[plane->weight];
+  return check_weights(plan, plane, sums[p], error);
+}
+
+static gboolean
+fill_planes(CnvPlan *plan, const Store *store, GError **error)
+{
+  TapSums sums[CNV_MAX_PLANES];
+  guint8 is_of_chroma[CNV_MAX_PLANES];
+  Part part[CNV_MAX_PLANES];
+
+  plan->n_planes = list_parts(plan, part);
+  for (int p = 0; p < plan->n_planes; p++) {
+    is_of_chroma[p] = (part[p].roles & ~CHROMA_ROLES) == 0;
+    if (!fill_plane(plan, store, p, &part[p], is_of_chroma, sums, error))
+      return FALSE;
   }
   return TRUE;
+}
+
+/* Whether the algorithm takes all terms as rows times columns. */
+static gboolean
+needs_separable(CnvAlgorithm algorithm)
+{
+  return algorithm == CNV_ALGORITHM_SEPARABLE || algorithm == CNV_ALGORITHM_TEXTURE;
+}
+
+static gboolean
+can_run(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanePlan *plane, GError **error)
+{
+  for (int t = 0; t < plane->n_terms && needs_separable(algorithm); t++)
+    if (!plane->term[t].separable) {
+      g_set_error(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED,
+                  "the %dx%d taps are no row times a column, nor the sum of up to %d of these", plane->term[t].n[CNV_X],
+                  plane->term[t].n[CNV_Y], CNV_MAX_TERMS);
+      return FALSE;
+    }
+  return plan->backend->can(algorithm, plan, plane, error);
 }
 
 /* Adds to a refusal which other choices there are. */
@@ -234,7 +533,7 @@ add_choices(const CnvPlan *plan, const CnvPlanePlan *plane, GError **error)
   GString *choices = g_string_new("auto");
 
   for (const CnvNick *nick = cnv_algorithm_nicks + 1; nick->nick; nick++)
-    if (plan->backend->can(nick->value, plan, plane, NULL))
+    if (can_run(nick->value, plan, plane, NULL))
       g_string_append_printf(choices, ", %s", nick->nick);
   g_prefix_error(error, "algorithm=%s on %s: ", cnv_algorithm_nicks[plan->requested].nick, plan->backend->name);
   if (error && *error) {
@@ -249,7 +548,7 @@ add_choices(const CnvPlan *plan, const CnvPlanePlan *plane, GError **error)
 static gboolean
 choose_algorithms(CnvPlan *plan, GError **error)
 {
-  for (int p = 0; p < plan->image.format->n_planes; p++) {
+  for (int p = 0; p < plan->n_planes; p++) {
     CnvPlanePlan *plane = &plan->plane[p];
 
     if (!plane->filtered)
@@ -258,7 +557,7 @@ choose_algorithms(CnvPlan *plan, GError **error)
       plane->algorithm = plan->backend->choose(plan, plane);
     else
       plane->algorithm = plan->requested;
-    if (!plan->backend->can(plane->algorithm, plan, plane, error)) {
+    if (!can_run(plane->algorithm, plan, plane, error)) {
       add_choices(plan, plane, error);
       return FALSE;
     }
@@ -281,7 +580,7 @@ cnv_plan_new(const CnvFilter *filter, const CnvImage *image, CnvAlgorithm reques
              GError **error)
 {
   CnvPlan *plan;
-  GArray *taps;
+  Store store;
   gboolean ok;
 
   if (!check_size(image, error))
@@ -292,13 +591,11 @@ cnv_plan_new(const CnvFilter *filter, const CnvImage *image, CnvAlgorithm reques
   plan->image = *image;
   plan->requested = requested;
   plan->backend = backend;
-  plan->mid = 1 << (image->format->depth - 1);
-  plan->full = (1 << image->format->depth) - 1;
 
-  taps = g_array_new(FALSE, FALSE, sizeof(float));
-  ok = fill_planes(plan, taps, error);
-  plan->n_taps = taps->len;
-  plan->taps = (float *)g_array_free(taps, FALSE);
+  store = (Store){g_array_new(FALSE, FALSE, sizeof(float)), filter->border == CNV_BORDER_RENORMALIZE};
+  ok = fill_planes(plan, &store, error);
+  plan->n_taps = store.taps->len;
+  plan->taps = (float *)g_array_free(store.taps, FALSE);
   if (!ok || !choose_algorithms(plan, error)) {
     cnv_plan_unref(plan);
     return NULL;
@@ -345,35 +642,45 @@ only_anchor(const float *taps, guint first, int n, int anchor, double *product)
   return TRUE;
 }
 
+/* The factor that the plane's one term is, and TRUE, where it is nothing more. */
+static gboolean
+is_factor(const CnvPlan *plan, const CnvPlanePlan *plane, double *product)
+{
+  const CnvTapSet *set = &plane->term[0];
+  int n = set->n[CNV_X] * set->n[CNV_Y], anchor = set->anchor[CNV_Y] * set->n[CNV_X] + set->anchor[CNV_X];
+
+  if (plane->n_terms > 1 || plane->combine != CNV_COMBINE_SUM)
+    return FALSE;
+  if (!set->separable)
+    return only_anchor(plan->taps, set->dense, n, anchor, product);
+  for (int axis = 0; axis < CNV_N_AXES; axis++)
+    if (!only_anchor(plan->taps, set->axis[axis], set->n[axis], set->anchor[axis], product))
+      return FALSE;
+  return TRUE;
+}
+
 static gboolean
 plane_is_identity(const CnvPlan *plan, const CnvPlanePlan *plane)
 {
-  const CnvTapSet *set = &plane->taps;
-  double product = plane->gain;
+  double factor = 1;
 
-  if (set->separable) {
-    for (int axis = 0; axis < CNV_N_AXES; axis++)
-      if (!only_anchor(plan->taps, set->axis[axis], set->n[axis], set->anchor[axis], &product))
-        return FALSE;
-  } else {
-    int n = set->n[CNV_X] * set->n[CNV_Y], anchor = set->anchor[CNV_Y] * set->n[CNV_X] + set->anchor[CNV_X];
-
-    if (!only_anchor(plan->taps, set->dense, n, anchor, &product))
+  if (!is_factor(plan, plane, &factor))
+    return FALSE;
+  for (int c = 0; c < plane->channels; c++) {
+    if (!(plane->filtered >> c & 1))
+      continue;
+    /* Closer than half a level at full scale, so that rounding gives the input back. */
+    if (fabs(factor * plane->gain[c] - 1) * plane->full[c] > 0.25 ||
+        fabs((double)plane->base[c] + plane->fraction[c] - plane->mid[c]) > 0.125)
       return FALSE;
   }
-  /* Closer than half a level at full scale, so that rounding gives the input back. */
-  if (fabs(product - 1) * plan->full > 0.25)
-    return FALSE;
-  for (int c = 0; c < plane->channels; c++)
-    if (plane->filtered >> c & 1 && fabs((double)plane->base[c] + plane->fraction[c] - plan->mid) > 0.125)
-      return FALSE;
   return TRUE;
 }
 
 gboolean
 cnv_plan_is_identity(const CnvPlan *plan)
 {
-  for (int p = 0; p < plan->image.format->n_planes; p++)
+  for (int p = 0; p < plan->n_planes; p++)
     if (plan->plane[p].filtered && !plane_is_identity(plan, &plan->plane[p]))
       return FALSE;
   return TRUE;

@@ -51,19 +51,37 @@ cnv_taps_finite(const CnvTaps *taps)
   return TRUE;
 }
 
+gboolean
+cnv_taps_zero(const CnvTaps *taps)
+{
+  for (int i = 0; i < taps->width * taps->height; i++)
+    if (taps->value[i] != 0)
+      return FALSE;
+  return TRUE;
+}
+
+CnvTaps *
+cnv_taps_flip(const CnvTaps *taps)
+{
+  const int n = taps->width * taps->height;
+  CnvTaps *out = cnv_taps_new(taps->width, taps->height, NULL);
+
+  for (int i = 0; i < n; i++)
+    out->value[i] = taps->value[n - 1 - i];
+  return out;
+}
+
 /* One axis of a gather: size and anchor before and after. */
 typedef struct {
   int step, anchor, new_anchor, new_n;
 } Grid;
 
 static Grid
-grid_new(int n, int step)
+grid_new(int n, int step, int anchor)
 {
-  int anchor = (n - 1) / 2;
   int reach = MAX(anchor, n - 1 - anchor);
   int new_anchor = (reach + step - 1) / step;
 
-  /* An even number of taps reaches one further to the right; the new anchor must again be the middle tap. */
   return step == 1 ? (Grid){1, anchor, anchor, n} : (Grid){step, anchor, new_anchor, 2 * new_anchor + 1};
 }
 
@@ -79,9 +97,10 @@ grid_place(const Grid *grid, int i, double *part)
 }
 
 CnvTaps *
-cnv_taps_gather(const CnvTaps *taps, const int step[CNV_N_AXES])
+cnv_taps_gather(const CnvTaps *taps, const int step[CNV_N_AXES], int anchor[CNV_N_AXES])
 {
-  Grid gx = grid_new(taps->width, step[CNV_X]), gy = grid_new(taps->height, step[CNV_Y]);
+  Grid gx = grid_new(taps->width, step[CNV_X], anchor[CNV_X]);
+  Grid gy = grid_new(taps->height, step[CNV_Y], anchor[CNV_Y]);
   CnvTaps *out = cnv_taps_new(gx.new_n, gy.new_n, NULL);
 
   for (int j = 0; j < taps->height; j++) {
@@ -101,34 +120,147 @@ cnv_taps_gather(const CnvTaps *taps, const int step[CNV_N_AXES])
       }
     }
   }
+  anchor[CNV_X] = gx.new_anchor;
+  anchor[CNV_Y] = gy.new_anchor;
   return out;
 }
 
-gboolean
-cnv_taps_factor(const CnvTaps *taps, CnvTaps **row, CnvTaps **column)
+static int
+largest_tap(const CnvTaps *taps)
 {
-  int w = taps->width, h = taps->height, pivot = 0;
+  int largest = 0;
 
-  for (int i = 1; i < w * h; i++)
-    if (fabs(taps->value[i]) > fabs(taps->value[pivot]))
-      pivot = i;
+  for (int i = 1; i < taps->width * taps->height; i++)
+    if (fabs(taps->value[i]) > fabs(taps->value[largest]))
+      largest = i;
+  return largest;
+}
 
-  double largest = taps->value[pivot];
-  const double *pivot_row = taps->value + pivot / w * w;
+/* Takes off rest the product of its row and its column through the pivot, divided by the pivot: both become 0. */
+static void
+eliminate(CnvTaps *rest, int pivot, CnvTaps **row, CnvTaps **column)
+{
+  const int w = rest->width, h = rest->height;
+  const double largest = rest->value[pivot];
 
-  *row = cnv_taps_new(w, 1, pivot_row);
+  *row = cnv_taps_new(w, 1, rest->value + pivot / w * w);
   *column = cnv_taps_new(h, 1, NULL);
   for (int j = 0; j < h; j++) {
-    double share = largest != 0 ? taps->value[j * w + pivot % w] / largest : 0;
+    double share = largest != 0 ? rest->value[j * w + pivot % w] / largest : 0;
 
     (*column)->value[j] = share;
-    for (int i = 0; i < w; i++) {
-      if (fabs(taps->value[j * w + i] - share * pivot_row[i]) > 1e-9 * fabs(largest)) {
-        g_clear_pointer(row, cnv_taps_unref);
-        g_clear_pointer(column, cnv_taps_unref);
-        return FALSE;
-      }
-    }
+    for (int i = 0; i < w; i++)
+      rest->value[j * w + i] -= share * (*row)->value[i];
   }
+}
+
+/* Gaussian elimination with full pivoting, which after as many steps as the rank leaves nothing. */
+int
+cnv_taps_factor(const CnvTaps *taps, int max_rank, CnvTaps *row[], CnvTaps *column[])
+{
+  CnvTaps *rest = cnv_taps_new(taps->width, taps->height, taps->value);
+  int pivot = largest_tap(rest), rank = 0;
+  const double negligible = 1e-9 * fabs(rest->value[pivot]);
+  gboolean done = FALSE;
+
+  while (!done && rank < max_rank) {
+    eliminate(rest, pivot, &row[rank], &column[rank]);
+    rank++;
+    pivot = largest_tap(rest);
+    done = fabs(rest->value[pivot]) <= negligible;
+  }
+  cnv_taps_unref(rest);
+  if (done)
+    return rank;
+  while (rank-- > 0) {
+    g_clear_pointer(&row[rank], cnv_taps_unref);
+    g_clear_pointer(&column[rank], cnv_taps_unref);
+  }
+  return 0;
+}
+
+static double
+dot(const CnvTaps *a, const CnvTaps *b)
+{
+  double sum = 0;
+
+  for (int i = 0; i < a->width; i++)
+    sum += a->value[i] * b->value[i];
+  return sum;
+}
+
+/* (p, q) := (a p + b q, c p + d q) */
+static void
+mix(CnvTaps *p, CnvTaps *q, double a, double b, double c, double d)
+{
+  for (int i = 0; i < p->width; i++) {
+    double from_p = p->value[i], from_q = q->value[i];
+
+    p->value[i] = a * from_p + b * from_q;
+    q->value[i] = c * from_p + d * from_q;
+  }
+}
+
+static void
+multiply(CnvTaps *taps, double factor)
+{
+  for (int i = 0; i < taps->width; i++)
+    taps->value[i] *= factor;
+}
+
+/* Gram-Schmidt, twice for what rounding left. What a row loses of another one goes to the other's column. */
+static void
+orthonormalize_rows(int rank, CnvTaps *row[], CnvTaps *column[])
+{
+  for (int i = 0; i < rank; i++) {
+    for (int j = 0; j < 2 * i; j++) {
+      double along = dot(row[j % i], row[i]);
+
+      mix(row[i], row[j % i], 1, -along, 0, 1);
+      mix(column[i], column[j % i], 1, 0, along, 1);
+    }
+    double length = sqrt(dot(row[i], row[i]));
+
+    multiply(row[i], 1 / length);
+    multiply(column[i], length);
+  }
+}
+
+/* Jacobi's rotation that makes two columns orthogonal, done to their rows too: these stay so. Returns whether it was
+ * needed. */
+static gboolean
+rotate(CnvTaps *row[], CnvTaps *column[], int p, int q)
+{
+  double pp = dot(column[p], column[p]), qq = dot(column[q], column[q]), pq = dot(column[p], column[q]);
+  double zeta, t, c;
+
+  if (fabs(pq) <= 1e-15 * sqrt(pp * qq))
+    return FALSE;
+  zeta = (qq - pp) / (2 * pq);
+  t = copysign(1, zeta) / (fabs(zeta) + sqrt(1 + zeta * zeta));
+  c = 1 / sqrt(1 + t * t);
+  mix(column[p], column[q], c, -c * t, c * t, c);
+  mix(row[p], row[q], c, -c * t, c * t, c);
   return TRUE;
+}
+
+/* A singular value decomposition by one-sided Jacobi rotations, of columns whose rows are orthonormal. */
+void
+cnv_taps_balance(int rank, CnvTaps *row[], CnvTaps *column[])
+{
+  gboolean rotated = TRUE;
+
+  orthonormalize_rows(rank, row, column);
+  for (int sweep = 0; rotated && sweep < 30; sweep++) {
+    rotated = FALSE;
+    for (int p = 0; p < rank; p++)
+      for (int q = p + 1; q < rank; q++)
+        rotated |= rotate(row, column, p, q);
+  }
+  for (int i = 0; i < rank; i++) {
+    double half = sqrt(sqrt(dot(column[i], column[i])));
+
+    multiply(row[i], half);
+    multiply(column[i], 1 / half);
+  }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Arithmetic on arrays of taps, private to the engine.
+ * Arithmetic on arrays of taps, private to the engine. Functions that return taps return new ones.
  */
 #pragma once
 
@@ -9,13 +9,22 @@
 G_BEGIN_DECLS
 
 /* Moves taps that lie one sample apart onto a grid of step samples (1, 2 or 4), about the anchor: a tap at offset o
- * goes to offset o/step, split linearly between its two neighbours there. Sum and first moment stay. Returns new taps.
- */
-CnvTaps *cnv_taps_gather(const CnvTaps *taps, const int step[CNV_N_AXES]);
+ * goes to offset o/step, split linearly between its two neighbours there. Sum and first moment stay. anchor: number of
+ * the tap on the output sample along each axis, before and after; after a step above 1 it is the middle one. */
+CnvTaps *cnv_taps_gather(const CnvTaps *taps, const int step[CNV_N_AXES], int anchor[CNV_N_AXES]);
 
-/* Where taps are the outer product of a row and a column to within 1e-9 of the largest, makes both and returns TRUE. */
-gboolean cnv_taps_factor(const CnvTaps *taps, CnvTaps **row, CnvTaps **column);
+/* Mirrors along both axes. */
+CnvTaps *cnv_taps_flip(const CnvTaps *taps);
+
+/* Where taps are the sum of at most max_rank (up to CNV_MAX_TERMS) outer products of a row and a column, to within 1e-9
+ * of the largest tap, makes these and returns how many, at least 1; else returns 0. */
+int cnv_taps_factor(const CnvTaps *taps, int max_rank, CnvTaps *row[], CnvTaps *column[]);
+
+/* Makes the products orthogonal, with a row as long as its column (by the root of the sum of squares), in place. Their
+ * sum stays. These are then the singular vectors of the sum, and no product is larger than it. */
+void cnv_taps_balance(int rank, CnvTaps *row[], CnvTaps *column[]);
 
 gboolean cnv_taps_finite(const CnvTaps *taps);
+gboolean cnv_taps_zero(const CnvTaps *taps); /* all of them */
 
 G_END_DECLS

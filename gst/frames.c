@@ -1,136 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * One frame: its plan is settled once, when the output buffer is chosen, and then the frame is passed on or filtered.
+ * One frame: what is done to it is settled once, when the output buffer is chosen, and then it is passed on or
+ * filtered.
  */
 #include "gstcudaconvolve-private.h"
 
 static GstBaseTransformClass *parent_class;
-
-/* Makes the plan for a filter current, unless it is. */
-static gboolean
-use_filter(GstCudaConvolve *self, const CnvFilter *filter, CnvAlgorithm algorithm, GError **error)
-{
-  const CnvBackend *backend = self->session->backend;
-  CnvPlan *plan, *old = self->plan;
-
-  if (old && cnv_plan_matches(old, filter, &self->image, algorithm, backend))
-    return TRUE;
-  plan = cnv_plan_new(filter, &self->image, algorithm, backend, error);
-  if (!plan)
-    return FALSE;
-  GST_DEBUG_OBJECT(self, "new plan: %s, %dx%d %s%s", cnv_filters[filter->type].nick.nick, self->image.width,
-                   self->image.height, self->image.format->name, cnv_plan_is_identity(plan) ? ", identity" : "");
-  GST_OBJECT_LOCK(self);
-  self->plan = plan;
-  GST_OBJECT_UNLOCK(self);
-  cnv_plan_unref(old);
-  return TRUE;
-}
-
-static void
-forget_bad(GstCudaConvolve *self)
-{
-  if (self->has_bad)
-    cnv_filter_clear(&self->bad);
-  self->has_bad = FALSE;
-}
-
-void
-gst_cuda_convolve_forget_plan(GstCudaConvolve *self)
-{
-  CnvPlan *old = self->plan;
-
-  GST_OBJECT_LOCK(self);
-  self->plan = NULL;
-  GST_OBJECT_UNLOCK(self);
-  cnv_plan_unref(old);
-  forget_bad(self);
-}
-
-/* Settings that make no plan are reported once, not at each frame that they are in force. */
-static gboolean
-is_known_bad(GstCudaConvolve *self, const GstCudaConvolveSettings *wanted)
-{
-  return self->has_bad && self->bad_algorithm == (CnvAlgorithm)wanted->algorithm &&
-         cnv_filter_equal(&self->bad, &wanted->filter);
-}
-
-static void
-report_bad(GstCudaConvolve *self, const GstCudaConvolveSettings *wanted, const GError *error)
-{
-  forget_bad(self);
-  self->has_bad = TRUE;
-  cnv_filter_copy(&self->bad, &wanted->filter);
-  self->bad_algorithm = wanted->algorithm;
-  gst_cuda_convolve_post(self, self->plan ? GST_MESSAGE_WARNING : GST_MESSAGE_ERROR, error,
-                         self->plan ? "changing the filter; it stays as it was" : "making a plan of the properties");
-}
-
-/* The filter that ran until now, for what may be a new format. */
-static gboolean
-keep_filter(GstCudaConvolve *self)
-{
-  GError *error = NULL;
-  CnvPlan *old;
-  gboolean ok;
-
-  if (!self->plan)
-    return FALSE;
-  old = cnv_plan_ref(self->plan);
-  ok = use_filter(self, &old->filter, old->requested, &error);
-  cnv_plan_unref(old);
-  if (!ok)
-    gst_cuda_convolve_post(self, GST_MESSAGE_ERROR, error, "keeping the filter at new caps");
-  g_clear_error(&error);
-  return ok;
-}
-
-/* Makes the plan that the properties ask for current or, where there is none for them, goes on with the last filter. */
-static gboolean
-settle_plan(GstCudaConvolve *self)
-{
-  GstCudaConvolveSettings wanted;
-  GError *error = NULL;
-  gboolean ok;
-
-  GST_OBJECT_LOCK(self);
-  gst_cuda_convolve_settings_copy(&wanted, &self->settings);
-  GST_OBJECT_UNLOCK(self);
-  self->may_pass = !wanted.disable_passthrough;
-  if (is_known_bad(self, &wanted)) {
-    ok = keep_filter(self);
-  } else if (use_filter(self, &wanted.filter, wanted.algorithm, &error)) {
-    forget_bad(self);
-    ok = TRUE;
-  } else {
-    report_bad(self, &wanted, error);
-    g_error_free(error);
-    ok = keep_filter(self);
-  }
-  gst_cuda_convolve_settings_clear(&wanted);
-  return ok;
-}
-
-gboolean
-gst_cuda_convolve_set_format(GstCudaConvolve *self, const GstVideoInfo *in, const GstVideoInfo *out)
-{
-  CnvImage *image = &self->image;
-
-  self->in_info = *in;
-  self->out_info = *out;
-  image->format = cnv_format_find(gst_video_format_to_string(GST_VIDEO_INFO_FORMAT(in)));
-  image->width = GST_VIDEO_INFO_WIDTH(in);
-  image->height = GST_VIDEO_INFO_HEIGHT(in);
-  image->full_range = in->colorimetry.range == GST_VIDEO_COLOR_RANGE_0_255;
-  if (!gst_video_color_matrix_get_Kr_Kb(in->colorimetry.matrix, &image->kr, &image->kb)) {
-    /* RGB needs none, and where nothing is said BT.601 is meant. */
-    image->kr = 0.299;
-    image->kb = 0.114;
-  }
-  g_return_val_if_fail(image->format, FALSE); /* the pad templates hold only formats of the table */
-  forget_bad(self);
-  return settle_plan(self);
-}
 
 /* TRUE where the buffer's planes lie as the caps alone tell. */
 static gboolean
@@ -147,11 +22,11 @@ layout_is_plain(GstBuffer *buffer, const GstVideoInfo *info)
   return TRUE;
 }
 
-/* TRUE where the input buffer itself can go out: by the taps, the memory and what downstream can read. */
+/* TRUE where the input buffer itself can go out: by the work, the memory and what downstream can read. */
 static gboolean
 passes(GstCudaConvolve *self, GstBuffer *buffer)
 {
-  return self->may_pass && self->same_memory && cnv_plan_is_identity(self->plan) &&
+  return self->may_pass && self->same_memory && gst_cuda_convolve_leaves_frame(self) &&
          (self->out_in_device || self->out_takes_meta || layout_is_plain(buffer, &self->in_info));
 }
 
@@ -172,10 +47,11 @@ prepare_output_buffer(GstBaseTransform *trans, GstBuffer *inbuf, GstBuffer **out
   GstCudaConvolve *self = GST_CUDA_CONVOLVE(trans);
 
   sync_properties(trans, inbuf);
-  if (!settle_plan(self))
+  if (!gst_cuda_convolve_settle_plan(self))
     return GST_FLOW_ERROR;
+  gst_cuda_convolve_make_work(self, inbuf);
   if (passes(self, inbuf)) {
-    GST_LOG_OBJECT(self, "identity: %" GST_PTR_FORMAT " goes through", inbuf);
+    GST_LOG_OBJECT(self, "unchanged: %" GST_PTR_FORMAT " goes through", inbuf);
     *outbuf = inbuf;
     return GST_FLOW_OK;
   }
@@ -186,11 +62,10 @@ prepare_output_buffer(GstBaseTransform *trans, GstBuffer *inbuf, GstBuffer **out
 static gboolean
 planes_fit(const GstVideoFrame *frame, const CnvImage *image)
 {
-  for (int p = 0; p < image->format->n_planes; p++) {
+  for (int p = 0; p < cnv_format_n_memories(image->format); p++) {
     const GstMapInfo *map = frame->meta ? &frame->map[p] : &frame->map[0];
-    gint64 row = (gint64)cnv_format_plane_width(image->format, p, image->width) * image->format->plane[p].channels *
-                 image->format->sample_bytes;
-    gint64 rows_before_last = cnv_format_plane_height(image->format, p, image->height) - 1;
+    gint64 row = cnv_format_row_bytes(image->format, p, image->width);
+    gint64 rows_before_last = cnv_format_rows(image->format, p, image->height) - 1;
     gint64 start = (guint8 *)GST_VIDEO_FRAME_PLANE_DATA(frame, p) - map->data;
 
     if (start + rows_before_last * GST_VIDEO_FRAME_PLANE_STRIDE(frame, p) + row > (gint64)map->size)
@@ -230,7 +105,7 @@ map_frame(GstCudaConvolve *self, GstBuffer *buffer, const GstVideoInfo *info, Gs
   if (device)
     gst_cuda_convolve_device_sync(buffer);
   planes->memory = device ? CNV_MEMORY_DEVICE : CNV_MEMORY_HOST;
-  for (int p = 0; p < self->image.format->n_planes; p++) {
+  for (int p = 0; p < cnv_format_n_memories(self->image.format); p++) {
     planes->data[p] = GST_VIDEO_FRAME_PLANE_DATA(frame, p);
     planes->stride[p] = GST_VIDEO_FRAME_PLANE_STRIDE(frame, p);
   }
@@ -251,7 +126,7 @@ map_failed(GstBuffer *buffer, const GstVideoInfo *info, const char *side, GError
 static gboolean
 filter_planes(GstCudaConvolve *self, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
-  gboolean ok = cnv_session_submit(self->session, self->plan, in, out, error);
+  gboolean ok = cnv_session_submit(self->session, &self->work, in, out, error);
 
   /* Also after a failure something can be under way in the frames' memory. */
   return cnv_session_wait(self->session, ok ? error : NULL) && ok;
@@ -286,12 +161,28 @@ filter_or_fall_back(GstCudaConvolve *self, GstBuffer *inbuf, GstBuffer *outbuf)
 
   if (!ok && gst_cuda_convolve_fall_back(self, error)) {
     g_clear_error(&error);
-    ok = settle_plan(self) && filter_buffer(self, inbuf, outbuf, &error);
+    ok = gst_cuda_convolve_settle_plan(self);
+    if (ok) {
+      gst_cuda_convolve_make_work(self, inbuf);
+      ok = filter_buffer(self, inbuf, outbuf, &error);
+    }
   }
   if (error)
     gst_cuda_convolve_post(self, GST_MESSAGE_ERROR, error, "filtering a frame");
   g_clear_error(&error);
   return ok;
+}
+
+/* For the statistics. */
+static void
+count_frame(GstCudaConvolve *self)
+{
+  GST_OBJECT_LOCK(self);
+  self->frames++;
+  self->stats = self->session->stats;
+  self->n_regions = self->work.n_regions;
+  gst_cuda_convolve_show(self, self->work.plan[0]);
+  GST_OBJECT_UNLOCK(self);
 }
 
 static GstFlowReturn
@@ -301,10 +192,7 @@ transform(GstBaseTransform *trans, GstBuffer *inbuf, GstBuffer *outbuf)
 
   if (inbuf != outbuf && !filter_or_fall_back(self, inbuf, outbuf))
     return GST_FLOW_ERROR;
-  GST_OBJECT_LOCK(self);
-  self->frames++;
-  self->stats = self->session->stats;
-  GST_OBJECT_UNLOCK(self);
+  count_frame(self);
   return GST_FLOW_OK;
 }
 

@@ -5,7 +5,9 @@
  *   gstcudaconvolve.c   class, properties, state, messages, stats
  *   backend.c           which engine runs: opening, falling back
  *   negotiation.c       caps, memory kinds, allocation
- *   frames.c            a frame: plan, passthrough, mapping, engine
+ *   plans.c             the plan that the properties ask for
+ *   regions.c           what is done to a frame: everything, or regions
+ *   frames.c            a frame: passthrough, mapping, engine
  *
  * Locks: the object lock covers what says so; all else belongs to the streaming thread (start and stop run when there
  * is none).
@@ -24,31 +26,54 @@ G_BEGIN_DECLS
 GST_DEBUG_CATEGORY_EXTERN(gst_cuda_convolve_debug);
 #define GST_CAT_DEFAULT gst_cuda_convolve_debug
 
+/* Warnings that are posted once, bits. */
+enum {
+  GST_CUDA_CONVOLVE_WARNED_MANY = 1 << 0,   /* more regions than there can be */
+  GST_CUDA_CONVOLVE_WARNED_TARGET = 1 << 1, /* more than one, and a target */
+  GST_CUDA_CONVOLVE_WARNED_RADIUS = 1 << 2, /* a radius that the filter cannot have */
+};
+
+/* A plan for regions of one size. */
+typedef struct {
+  int radius;
+  CnvPlan *plan;
+} GstCudaConvolveStep;
+
 struct _GstCudaConvolve {
   GstBaseTransform parent;
 
   /* Under the object lock. */
   GstCudaConvolveSettings settings;
-  GHashTable *refused;   /* property name to message: its last value could not be, and is not in settings */
+  GHashTable *refused;   /* a property's place to message: its last value could not be, and is not in settings */
   GstObject *context;    /* GstCudaContext, or NULL */
   gboolean takes_device; /* with a session: CUDA memory can be negotiated */
-  CnvPlan *plan;         /* of the last frame; NULL before the first caps. Written by the streaming thread alone */
+  CnvPlan *shown;        /* for stats: the last frame's first plan; NULL before the first caps */
+  guint n_regions;       /* the last frame's */
   char *device_name;     /* the session's */
   CnvSessionStats stats; /* the session's, after the last frame */
   guint64 frames, dropped;
 
   CnvSession *session; /* from start to stop; the pointer also under the object lock */
 
+  /* In force, the last that could be. */
+  CnvPlan *plan; /* of the filter as it is set; NULL before the first caps */
+  GstCudaConvolveRoi roi;
+  gboolean has_bad; /* bad made no plan, which was reported */
+  GstCudaConvolveSettings bad;
+  guint warned; /* since the start */
+
   /* Since the last caps. */
   GstVideoInfo in_info, out_info;
   CnvImage image;
   gboolean same_memory, out_in_device; /* kinds of memory of the pads */
   gboolean out_takes_meta;             /* downstream reads GstVideoMeta */
-  gboolean has_bad;                    /* the two below made no plan, which was reported */
-  CnvFilter bad;
-  CnvAlgorithm bad_algorithm;
 
-  gboolean may_pass; /* this frame: identity goes through untouched */
+  /* This frame. */
+  gboolean may_pass; /* where nothing would change, the input goes out untouched */
+  CnvWork work;
+  GArray *regions;               /* CnvRegion, those of work */
+  CnvPlan *plans[CNV_MAX_PLANS]; /* likewise, not referenced */
+  GArray *steps; /* GstCudaConvolveStep, by radius: what sizes of regions have asked for since the plan was made */
 };
 
 /* Posts an error, warning or info message with the GError's text. doing: what was attempted, for the debug text. */
@@ -65,10 +90,25 @@ void gst_cuda_convolve_close(GstCudaConvolve *self);
 GstCaps *gst_cuda_convolve_template_caps(gboolean with_device);
 void gst_cuda_convolve_negotiation_class_init(GstBaseTransformClass *klass);
 
-/* frames.c */
-void gst_cuda_convolve_frames_class_init(GstBaseTransformClass *klass);
-/* Settles the plan for new caps. Posts its errors. */
+/* plans.c */
+/* Makes the plan that the properties ask for current or, where there is none for them, goes on with the last one. Posts
+ * its errors; FALSE where there is no plan at all. */
+gboolean gst_cuda_convolve_settle_plan(GstCudaConvolve *self);
+/* Settles the plan for new caps. */
 gboolean gst_cuda_convolve_set_format(GstCudaConvolve *self, const GstVideoInfo *in, const GstVideoInfo *out);
 void gst_cuda_convolve_forget_plan(GstCudaConvolve *self);
+/* Has the statistics describe a plan, or none. With the object lock. */
+void gst_cuda_convolve_show(GstCudaConvolve *self, CnvPlan *plan);
+
+/* regions.c */
+/* Sets work for a buffer, by the plan and regions in force. */
+void gst_cuda_convolve_make_work(GstCudaConvolve *self, GstBuffer *buffer);
+/* TRUE where work leaves every sample as it is. */
+gboolean gst_cuda_convolve_leaves_frame(const GstCudaConvolve *self);
+/* Drops what was made of the plan. */
+void gst_cuda_convolve_forget_steps(GstCudaConvolve *self);
+
+/* frames.c */
+void gst_cuda_convolve_frames_class_init(GstBaseTransformClass *klass);
 
 G_END_DECLS

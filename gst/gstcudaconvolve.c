@@ -43,38 +43,48 @@ gst_cuda_convolve_post(GstCudaConvolve *self, GstMessageType type, const GError 
                            GST_FUNCTION, __LINE__);
 }
 
+/* The value is read before the lock is taken: it can be a file. */
 static void
 set_property(GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE(object);
+  gpointer place = GSIZE_TO_POINTER(gst_cuda_convolve_property_place(id));
+  GstCudaConvolveSettings read;
   GError *error = NULL;
 
+  gst_cuda_convolve_settings_init(&read);
+  gst_cuda_convolve_property_read(&read, id, value, &error);
   GST_OBJECT_LOCK(self);
-  if (gst_cuda_convolve_property_set(&self->settings, id, value, &error))
-    g_hash_table_remove(self->refused, pspec->name);
-  else
-    g_hash_table_insert(self->refused, (gpointer)pspec->name, g_strdup(error->message));
+  if (error) {
+    g_hash_table_insert(self->refused, place, g_strdup(error->message));
+  } else {
+    gst_cuda_convolve_property_swap(&self->settings, &read, id);
+    g_hash_table_remove(self->refused, place);
+  }
   GST_OBJECT_UNLOCK(self);
+  gst_cuda_convolve_settings_clear(&read);
   if (error)
     gst_cuda_convolve_post(self, GST_MESSAGE_WARNING, error, "setting a property, which stays as it was");
   g_clear_error(&error);
 }
 
-/* Nicks and sizes of the taps of all planes, "separable,copy" and "17x17,1x1". */
+/* Of all planes the algorithm's nick, the size of the taps and the number of terms: "separable,copy", "17x17,1x1" and
+ * "1,0". */
 static void
-describe_planes(const CnvPlan *plan, GString *algorithms, GString *taps)
+describe_planes(const CnvPlan *plan, GString *algorithms, GString *taps, GString *terms)
 {
-  for (int p = 0; p < plan->image.format->n_planes; p++) {
+  for (int p = 0; p < plan->n_planes; p++) {
     const CnvPlanePlan *plane = &plan->plane[p];
     const char *comma = p > 0 ? "," : "";
+    int n[CNV_N_AXES] = {1, 1}, n_terms = plane->filtered ? plane->n_terms : 0;
 
-    if (plane->filtered) {
-      g_string_append_printf(algorithms, "%s%s", comma, cnv_algorithm_nicks[plane->algorithm].nick);
-      g_string_append_printf(taps, "%s%dx%d", comma, plane->taps.n[CNV_X], plane->taps.n[CNV_Y]);
-    } else {
-      g_string_append_printf(algorithms, "%scopy", comma);
-      g_string_append_printf(taps, "%s1x1", comma);
-    }
+    for (int t = 0; t < n_terms; t++)
+      for (int axis = 0; axis < CNV_N_AXES; axis++)
+        n[axis] = MAX(n[axis], plane->term[t].n[axis]);
+    g_string_append_printf(algorithms, "%s%s", comma,
+                           plane->filtered ? cnv_algorithm_nicks[plane->algorithm].nick : "copy");
+    g_string_append_printf(taps, "%s%dx%d", comma, n[CNV_X], n[CNV_Y]);
+    g_string_append_printf(terms, "%s%d", comma, n_terms);
   }
 }
 
@@ -83,20 +93,22 @@ static GstStructure *
 make_stats(GstCudaConvolve *self)
 {
   const CnvSessionStats *stats = &self->stats;
-  GString *algorithms = g_string_new(NULL), *taps = g_string_new(NULL);
+  GString *algorithms = g_string_new(NULL), *taps = g_string_new(NULL), *terms = g_string_new(NULL);
   GstStructure *structure;
 
-  if (self->plan)
-    describe_planes(self->plan, algorithms, taps);
+  if (self->shown)
+    describe_planes(self->shown, algorithms, taps, terms);
   structure = gst_structure_new(
       "cudaconvolve-stats", "frames", G_TYPE_UINT64, self->frames, "dropped", G_TYPE_UINT64, self->dropped, "backend",
-      G_TYPE_STRING, self->plan ? self->plan->backend->name : "", "device", G_TYPE_STRING,
+      G_TYPE_STRING, self->shown ? self->shown->backend->name : "", "device", G_TYPE_STRING,
       self->device_name ? self->device_name : "", "algorithm", G_TYPE_STRING, algorithms->str, "taps", G_TYPE_STRING,
-      taps->str, "compute-time-us", G_TYPE_DOUBLE, stats->compute_us, "upload-time-us", G_TYPE_DOUBLE, stats->upload_us,
-      "download-time-us", G_TYPE_DOUBLE, stats->download_us, "bytes-uploaded", G_TYPE_UINT64, stats->bytes_uploaded,
-      "bytes-downloaded", G_TYPE_UINT64, stats->bytes_downloaded, NULL);
+      taps->str, "terms", G_TYPE_STRING, terms->str, "regions", G_TYPE_UINT, self->n_regions, "compute-time-us",
+      G_TYPE_DOUBLE, stats->compute_us, "upload-time-us", G_TYPE_DOUBLE, stats->upload_us, "download-time-us",
+      G_TYPE_DOUBLE, stats->download_us, "bytes-uploaded", G_TYPE_UINT64, stats->bytes_uploaded, "bytes-downloaded",
+      G_TYPE_UINT64, stats->bytes_downloaded, NULL);
   g_string_free(algorithms, TRUE);
   g_string_free(taps, TRUE);
+  g_string_free(terms, TRUE);
   return structure;
 }
 
@@ -113,7 +125,7 @@ get_property(GObject *object, guint id, GValue *value, GParamSpec *pspec)
   GST_OBJECT_UNLOCK(self);
 }
 
-/* Finds settings that no caps could make work: a refused value, or a filter without taps. */
+/* Finds settings that no caps could make work: a refused value, a filter without taps, regions that contradict it. */
 static gboolean
 check_settings(GstCudaConvolve *self, const GstCudaConvolveSettings *settings, GError **error)
 {
@@ -126,7 +138,8 @@ check_settings(GstCudaConvolve *self, const GstCudaConvolveSettings *settings, G
   if (g_hash_table_iter_next(&iter, NULL, &message))
     g_set_error_literal(error, CNV_ERROR, CNV_ERROR_SETTINGS, message);
   GST_OBJECT_UNLOCK(self);
-  if (message || !cnv_filter_generate(&settings->filter, (const int[]){1, 1}, &kernel, error))
+  if (message || !gst_cuda_convolve_roi_check(&settings->roi, &settings->filter, error) ||
+      !cnv_filter_generate(&settings->filter, (const int[]){1, 1}, &kernel, error))
     return FALSE;
   cnv_kernel_clear(&kernel);
   return TRUE;
@@ -136,8 +149,10 @@ static void
 reset(GstCudaConvolve *self)
 {
   gst_cuda_convolve_forget_plan(self);
+  self->warned = 0;
   GST_OBJECT_LOCK(self);
   self->frames = self->dropped = 0;
+  self->n_regions = 0;
   self->stats = (CnvSessionStats){0};
   g_clear_pointer(&self->device_name, g_free);
   GST_OBJECT_UNLOCK(self);
@@ -217,6 +232,8 @@ finalize(GObject *object)
   gst_clear_object(&self->context);
   gst_cuda_convolve_settings_clear(&self->settings);
   g_hash_table_unref(self->refused);
+  g_array_unref(self->regions);
+  g_array_unref(self->steps);
   G_OBJECT_CLASS(gst_cuda_convolve_parent_class)->finalize(object);
 }
 
@@ -247,10 +264,11 @@ gst_cuda_convolve_class_init(GstCudaConvolveClass *klass)
   stats_id = gst_cuda_convolve_properties_install(object_class);
   g_object_class_install_property(
       object_class, stats_id,
-      g_param_spec_boxed("stats", "Statistics",
-                         "Since the start: frames and dropped ones, engine, device, algorithm and taps of each plane, "
-                         "mean times a frame in microseconds, bytes copied",
-                         GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+      g_param_spec_boxed(
+          "stats", "Statistics",
+          "Since the start: frames and dropped ones, engine, device, mean times a frame in microseconds, "
+          "bytes copied; of the last frame: algorithm, taps and number of terms of each plane, regions",
+          GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 
   element_class->set_context = GST_DEBUG_FUNCPTR(set_context);
   gst_element_class_set_static_metadata(element_class, "Convolution of video", "Filter/Effect/Video",
@@ -270,7 +288,10 @@ static void
 gst_cuda_convolve_init(GstCudaConvolve *self)
 {
   gst_cuda_convolve_settings_init(&self->settings);
-  self->refused = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
+  self->refused = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+  self->roi = GST_CUDA_CONVOLVE_ROI_DEFAULT;
+  self->regions = g_array_new(FALSE, FALSE, sizeof(CnvRegion));
+  self->steps = g_array_new(FALSE, FALSE, sizeof(GstCudaConvolveStep));
   gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(self), TRUE);
   /* What fills a gap is neutral, and so is its convolution. */
   gst_base_transform_set_gap_aware(GST_BASE_TRANSFORM(self), TRUE);

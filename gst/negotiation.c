@@ -139,6 +139,13 @@ set_caps(GstBaseTransform *trans, GstCaps *incaps, GstCaps *outcaps)
                       ("%" GST_PTR_FORMAT " to %" GST_PTR_FORMAT, incaps, outcaps));
     return FALSE;
   }
+  if (GST_VIDEO_INFO_INTERLACE_MODE(&in) == GST_VIDEO_INTERLACE_MODE_FIELDS) {
+    GST_ELEMENT_ERROR(self, STREAM, FORMAT,
+                      ("interlace-mode=fields, with the fields as views of a buffer, is not taken: progressive, "
+                       "interleaved and mixed are; put interlace or deinterlace before"),
+                      ("%" GST_PTR_FORMAT, incaps));
+    return FALSE;
+  }
   self->same_memory = in_device(incaps, 0) == in_device(outcaps, 0);
   self->out_in_device = in_device(outcaps, 0);
   return gst_cuda_convolve_set_format(self, &in, &out);

@@ -8,11 +8,15 @@
 #include <convolve/backend.h>
 #include <gst/gst.h>
 
+#include "regions.h"
+
 G_BEGIN_DECLS
 
 /* What the user asked for. Copied and cleared by the functions below, since the filter holds references. */
 typedef struct {
   CnvFilter filter;
+  char *kernel_location; /* of the file that filter.kernel was read from; NULL: it was not */
+  GstCudaConvolveRoi roi;
   int backend;   /* of the enum; see gst_cuda_convolve_backend_name */
   int device;    /* CUDA ordinal, -1 the first or the one that the pipeline shares */
   int algorithm; /* CnvAlgorithm */
@@ -27,11 +31,17 @@ void gst_cuda_convolve_settings_clear(GstCudaConvolveSettings *settings);
 /* Installs them all, with the defaults of gst_cuda_convolve_settings_init. Returns the first free property id. */
 guint gst_cuda_convolve_properties_install(GObjectClass *klass);
 
-/* id: one of those installed. Returns FALSE with the reason, and the settings as they were, where the value cannot
- * be. Only kernels have more to check than their GParamSpec does. Takes no lock. */
-gboolean gst_cuda_convolve_property_set(GstCudaConvolveSettings *settings, guint id, const GValue *value,
-                                        GError **error);
+/* id: one of those installed. Puts the value into settings of its own, that were initialised; a file is read then.
+ * Returns FALSE with the reason where the value cannot be: kernels, files and rectangles have more to check than their
+ * GParamSpec does. */
+gboolean gst_cuda_convolve_property_read(GstCudaConvolveSettings *settings, guint id, const GValue *value,
+                                         GError **error);
+/* Exchanges that property between two settings. */
+void gst_cuda_convolve_property_swap(GstCudaConvolveSettings *a, GstCudaConvolveSettings *b, guint id);
 void gst_cuda_convolve_property_get(const GstCudaConvolveSettings *settings, guint id, GValue *value);
+
+/* The same for two properties of which the one that is set last counts. */
+gsize gst_cuda_convolve_property_place(guint id);
 
 /* Name of the engine that a value of the backend property stands for, NULL for auto. */
 const char *gst_cuda_convolve_backend_name(int value);

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Arrays of arrays of numbers, in any of GStreamer's number types, to taps and back.
+ * Arrays of arrays of numbers, in any of GStreamer's number types, to taps or rectangles and back.
  */
 #include <math.h>
 
 #include "values.h"
 
 #define LONGEST (2 * CNV_RADIUS_MAX + 1) /* taps along an axis */
+#define FARTHEST (32 * CNV_SIZE_MAX)     /* of rectangles, from the frame's corner */
+
+/* Not constants: some are known at run time only. */
+#define NUMBERS                                                                                                        \
+  G_TYPE_INT, G_TYPE_UINT, G_TYPE_INT64, G_TYPE_UINT64, G_TYPE_LONG, G_TYPE_ULONG, G_TYPE_FLOAT, G_TYPE_DOUBLE,        \
+      GST_TYPE_FRACTION
 
 static gboolean refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
@@ -25,8 +31,7 @@ refuse(GError **error, const char *format, ...)
 static gboolean
 number_from_value(const GValue *value, double *number)
 {
-  const GType types[] = {G_TYPE_INT,   G_TYPE_UINT,  G_TYPE_INT64,  G_TYPE_UINT64,    G_TYPE_LONG,
-                         G_TYPE_ULONG, G_TYPE_FLOAT, G_TYPE_DOUBLE, GST_TYPE_FRACTION};
+  const GType types[] = {NUMBERS};
 
   for (gsize i = 0; i < G_N_ELEMENTS(types); i++) {
     GValue to = G_VALUE_INIT;
@@ -52,7 +57,7 @@ holds_rows(const GValue *array)
 static char *
 describe(const GValue *value)
 {
-  const GType types[] = {G_TYPE_STRING, G_TYPE_BOOLEAN, G_TYPE_FLOAT, G_TYPE_DOUBLE};
+  const GType types[] = {G_TYPE_STRING, G_TYPE_BOOLEAN, NUMBERS};
   char *text = NULL;
 
   for (gsize i = 0; i < G_N_ELEMENTS(types) && !text; i++)
@@ -179,5 +184,93 @@ gst_cuda_convolve_taps_to_value(const CnvTaps *taps, GValue *array)
     g_value_init(&row, GST_TYPE_ARRAY);
     append_row(&row, taps->value + y * taps->width, taps->width);
     gst_value_array_append_and_take_value(array, &row);
+  }
+}
+
+/* Whole pixels from min up. */
+static gboolean
+read_pixels(const GValue *value, int min, int *pixels)
+{
+  double number;
+
+  if (!number_from_value(value, &number) || !(number >= min && number <= FARTHEST) || number != floor(number))
+    return FALSE;
+  *pixels = (int)number;
+  return TRUE;
+}
+
+static gboolean
+read_rect(const GValue *value, const char *what, guint i, CnvRect *rect, GError **error)
+{
+  static const char *const names[] = {"x", "y", "width", "height"};
+  int *const fields[] = {&rect->x, &rect->y, &rect->width, &rect->height};
+
+  if (!GST_VALUE_HOLDS_ARRAY(value) || gst_value_array_get_size(value) != G_N_ELEMENTS(fields))
+    return refuse(error, "%s: rectangle %u is not four numbers: write <x,y,width,height>", what, i + 1);
+  for (guint f = 0; f < G_N_ELEMENTS(fields); f++) {
+    const GValue *number = gst_value_array_get_value(value, f);
+    int min = f < 2 ? -FARTHEST : 0;
+
+    if (!read_pixels(number, min, fields[f])) {
+      g_autofree char *text = describe(number);
+
+      return refuse(error, "%s: rectangle %u, %s is %s: write a whole number of pixels, %d to %d", what, i + 1,
+                    names[f], text, min, FARTHEST);
+    }
+  }
+  return TRUE;
+}
+
+static gboolean
+read_rects(const GValue *array, const char *what, GArray *rects, GError **error)
+{
+  guint n = gst_value_array_get_size(array);
+  gboolean one = n > 0 && !GST_VALUE_HOLDS_ARRAY(gst_value_array_get_value(array, 0));
+
+  if (n > CNV_MAX_REGIONS && !one)
+    return refuse(error, "%s: %u rectangles, and at most %d are possible: merge some", what, n, CNV_MAX_REGIONS);
+  for (guint i = 0; i < (one ? 1 : n); i++) {
+    CnvRect rect;
+
+    if (!read_rect(one ? array : gst_value_array_get_value(array, i), what, i, &rect, error))
+      return FALSE;
+    g_array_append_val(rects, rect);
+  }
+  return TRUE;
+}
+
+gboolean
+gst_cuda_convolve_rects_from_value(const GValue *array, const char *what, GArray **rects, GError **error)
+{
+  GArray *made = g_array_new(FALSE, FALSE, sizeof(CnvRect));
+
+  if (!read_rects(array, what, made, error)) {
+    g_array_unref(made);
+    return FALSE;
+  }
+  if (made->len == 0)
+    g_clear_pointer(&made, g_array_unref);
+  g_clear_pointer(rects, g_array_unref);
+  *rects = made;
+  return TRUE;
+}
+
+void
+gst_cuda_convolve_rects_to_value(const GArray *rects, GValue *array)
+{
+  for (guint i = 0; rects && i < rects->len; i++) {
+    const CnvRect *rect = &g_array_index(rects, CnvRect, i);
+    const int fields[] = {rect->x, rect->y, rect->width, rect->height};
+    GValue entry = G_VALUE_INIT;
+
+    g_value_init(&entry, GST_TYPE_ARRAY);
+    for (guint f = 0; f < G_N_ELEMENTS(fields); f++) {
+      GValue number = G_VALUE_INIT;
+
+      g_value_init(&number, G_TYPE_INT);
+      g_value_set_int(&number, fields[f]);
+      gst_value_array_append_and_take_value(&entry, &number);
+    }
+    gst_value_array_append_and_take_value(array, &entry);
   }
 }

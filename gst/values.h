@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Kernels as property values: a GstValueArray of numbers is a row, one of rows is a 2D kernel.
+ * Kernels and rectangles as property values: a GstValueArray of numbers is a row or a rectangle, one of rows a 2D
+ * kernel, one of rectangles a list.
  */
 #pragma once
 
-#include <convolve/filter.h>
+#include <convolve/work.h>
 #include <gst/gst.h>
 
 G_BEGIN_DECLS
@@ -17,5 +18,10 @@ gboolean gst_cuda_convolve_taps_from_value(const GValue *array, const char *what
 
 /* Fills an array that is initialised and empty. taps: NULL leaves it empty. */
 void gst_cuda_convolve_taps_to_value(const CnvTaps *taps, GValue *array);
+
+/* The same for rectangles of whole pixels <x,y,width,height>: an array of them, or one alone. *rects: CnvRect in an
+ * array that is never changed again; NULL for none. */
+gboolean gst_cuda_convolve_rects_from_value(const GValue *array, const char *what, GArray **rects, GError **error);
+void gst_cuda_convolve_rects_to_value(const GArray *rects, GValue *array);
 
 G_END_DECLS

@@ -19,6 +19,7 @@
 #define REPEATS_MIN 3
 #define MEASURE_US 2e6       /* after so long, the fewest repeats do */
 #define CPU_PRODUCTS_MAX 3e9 /* a frame of more is left out on the CPU: it takes seconds */
+#define CPU_NAIVE_MAX 2e8    /* likewise, of the plain reference */
 #define GPU_PRODUCTS_MAX 4e9 /* likewise: some milliseconds */
 
 typedef struct {
@@ -26,6 +27,7 @@ typedef struct {
   int width, height;
   const char *filter;
   int radius; /* of generated filters */
+  int region; /* side of the square in the middle that is filtered while the rest is copied; 0: the whole frame */
 } BenchCase;
 
 #define UHD(format, filter, radius)                                                                                    \
@@ -34,13 +36,17 @@ typedef struct {
   }
 
 static const BenchCase bench_cases[] = {
-    UHD("GRAY8", "gaussian", 1),          UHD("GRAY8", "gaussian", 2),   UHD("GRAY8", "gaussian", 4),
-    UHD("GRAY8", "gaussian", 8),          UHD("GRAY8", "gaussian", 16),  UHD("GRAY8", "gaussian", 32),
-    UHD("NV12", "gaussian", 1),           UHD("NV12", "gaussian", 2),    UHD("NV12", "gaussian", 4),
-    UHD("NV12", "gaussian", 8),           UHD("NV12", "gaussian", 16),   UHD("NV12", "gaussian", 32),
-    UHD("NV12", "gaussian", 64),          UHD("RGBA", "gaussian", 8),    UHD("P010_10LE", "gaussian", 8),
-    {"GRAY8", 1920, 1080, "gaussian", 8}, UHD("NV12", "dense-3x3", 0),   UHD("NV12", "dense-5x5", 0),
-    UHD("NV12", "dense-7x7", 0),          UHD("NV12", "dense-17x17", 0), UHD("NV12", "dense-31x31", 0),
+    UHD("GRAY8", "gaussian", 1),     UHD("GRAY8", "gaussian", 2),
+    UHD("GRAY8", "gaussian", 4),     UHD("GRAY8", "gaussian", 8),
+    UHD("GRAY8", "gaussian", 16),    UHD("GRAY8", "gaussian", 32),
+    UHD("NV12", "gaussian", 1),      UHD("NV12", "gaussian", 2),
+    UHD("NV12", "gaussian", 4),      UHD("NV12", "gaussian", 8),
+    UHD("NV12", "gaussian", 16),     UHD("NV12", "gaussian", 32),
+    UHD("NV12", "gaussian", 64),     UHD("RGBA", "gaussian", 8),
+    UHD("P010_10LE", "gaussian", 8), {"GRAY8", 1920, 1080, "gaussian", 8},
+    UHD("NV12", "dense-3x3", 0),     UHD("NV12", "dense-5x5", 0),
+    UHD("NV12", "dense-7x7", 0),     UHD("NV12", "dense-17x17", 0),
+    UHD("NV12", "dense-31x31", 0),   {"NV12", 3840, 2160, "gaussian", 8, 200},
 };
 
 typedef struct {
@@ -55,6 +61,7 @@ typedef struct {
   gsize bytes; /* of one frame's samples */
   int n_pairs;
   TestRun *pair;
+  CnvRegion region;
 } Frames;
 
 static gsize
@@ -62,7 +69,7 @@ frame_bytes(const TestFrame *frame)
 {
   gsize bytes = 0;
 
-  for (int i = 0; i < frame->format->n_planes; i++)
+  for (int i = 0; i < oracle_n_memories(frame->format); i++)
     bytes += (gsize)frame->plane[i].row_bytes * frame->plane[i].rows;
   return bytes;
 }
@@ -73,6 +80,7 @@ frames_init(Frames *f, const BenchCase *c, const TestVariant *v)
   const TestLayout layout = {0, 0, 0};
 
   f->variant = v;
+  f->region = (CnvRegion){{(c->width - c->region) / 2, (c->height - c->region) / 2, c->region, c->region}, 0};
   test_frame_init(&f->in, cnv_format_find(c->format), c->width, c->height, layout);
   test_frame_init(&f->out, cnv_format_find(c->format), c->width, c->height, layout);
   test_frame_fill(&f->in, TEST_NOISE, test_options.seed);
@@ -98,6 +106,8 @@ static double
 batch_us(const Frames *f, CnvPlan *plan, gboolean copy, int count)
 {
   CnvSession *session = f->variant->session;
+  const CnvWork work = {
+      .plan = &plan, .n_plans = 1, .everything = f->region.rect.width == 0, .region = &f->region, .n_regions = 1};
   GError *error = NULL;
 
   test_timer_start(session);
@@ -107,7 +117,7 @@ batch_us(const Frames *f, CnvPlan *plan, gboolean copy, int count)
     if (copy)
       test_copy(session, plan, &pair->from, &pair->to, &error);
     else
-      cnv_session_submit(session, plan, &pair->from, &pair->to, &error);
+      cnv_session_submit(session, &work, &pair->from, &pair->to, &error);
   }
   if (error)
     g_error("%s: %s", session->backend->name, error->message);
@@ -142,14 +152,25 @@ measure(const Frames *f, CnvPlan *plan, gboolean copy)
 static TestCase
 small_case(const BenchCase *c)
 {
+  static const TestRegions square = {"a square", 1, 1, {{{50, 30, 20, 20}, 0}}};
+
   return (TestCase){.filter = test_filter_find(c->filter),
                     .radius = c->radius,
                     .format = c->format,
-                    .width = 256,
-                    .height = 144,
+                    .width = 128,
+                    .height = 72,
                     .border = CNV_BORDER_REPLICATE,
                     .pattern = TEST_NOISE,
-                    .out = {.guard = 64}};
+                    .out = {.guard = 64},
+                    .regions = c->region ? &square : NULL};
+}
+
+static double
+products_max(const TestVariant *v)
+{
+  if (v->memory == CNV_MEMORY_DEVICE)
+    return GPU_PRODUCTS_MAX;
+  return v->algorithm == CNV_ALGORITHM_NAIVE ? CPU_NAIVE_MAX : CPU_PRODUCTS_MAX;
 }
 
 /* NULL where the algorithm cannot, or the CPU would take too long. */
@@ -167,7 +188,7 @@ bench_plan(const BenchCase *c, const TestVariant *v)
   test_filter_make(test.filter, test.radius, test_options.seed, &filter);
   plan = cnv_plan_new(&filter, &image, v->algorithm, v->backend, NULL);
   cnv_filter_clear(&filter);
-  if (plan && test_plan_products(plan) > (v->memory == CNV_MEMORY_HOST ? CPU_PRODUCTS_MAX : GPU_PRODUCTS_MAX))
+  if (plan && !c->region && test_plan_products(plan) > products_max(v))
     g_clear_pointer(&plan, cnv_plan_unref);
   return plan;
 }
@@ -177,14 +198,14 @@ print_row(FILE *csv, const BenchCase *c, const Frames *f, const char *algorithm,
 {
   const double gigabytes = 2.0 * f->bytes / t.median / 1e3;
 
-  printf("%-5s %-10s %-10s %4dx%-4d %-12s %3d %11.1f %11.1f %11.1f %8.1f %7.2f %4d\n", f->variant->backend->name,
-         algorithm, c->format, c->width, c->height, c->filter, c->radius, t.median, t.min, t.max, gigabytes,
+  printf("%-5s %-10s %-10s %4dx%-4d %-12s %3d %6d %11.1f %11.1f %11.1f %8.1f %7.2f %4d\n", f->variant->backend->name,
+         algorithm, c->format, c->width, c->height, c->filter, c->radius, c->region, t.median, t.min, t.max, gigabytes,
          t.median / copy_us, t.repeats);
   fflush(stdout);
   if (csv)
-    fprintf(csv, "%s,%s,%s,%d,%d,%s,%d,%.2f,%.2f,%.2f,%" G_GSIZE_FORMAT ",%.1f,%.3f,%d\n", f->variant->backend->name,
-            algorithm, c->format, c->width, c->height, c->filter, c->radius, t.median, t.min, t.max, 2 * f->bytes,
-            gigabytes, t.median / copy_us, t.repeats);
+    fprintf(csv, "%s,%s,%s,%d,%d,%s,%d,%d,%.2f,%.2f,%.2f,%" G_GSIZE_FORMAT ",%.1f,%.3f,%d\n", f->variant->backend->name,
+            algorithm, c->format, c->width, c->height, c->filter, c->radius, c->region, t.median, t.min, t.max,
+            2 * f->bytes, gigabytes, t.median / copy_us, t.repeats);
 }
 
 static void
@@ -235,11 +256,12 @@ test_bench(const char *output)
   }
   failures = check_small();
   if (csv)
-    fputs("backend,algorithm,format,width,height,filter,radius,us_median,us_min,us_max,bytes,gb_per_s,times_copy,"
-          "repeats\n",
-          csv);
-  printf("%-5s %-10s %-10s %-9s %-12s %3s %11s %11s %11s %8s %7s %4s\n", "on", "algorithm", "format", "size", "filter",
-         "r", "us median", "us min", "us max", "GB/s", "x copy", "n");
+    fputs(
+        "backend,algorithm,format,width,height,filter,radius,region,us_median,us_min,us_max,bytes,gb_per_s,times_copy,"
+        "repeats\n",
+        csv);
+  printf("%-5s %-10s %-10s %-9s %-12s %3s %6s %11s %11s %11s %8s %7s %4s\n", "on", "algorithm", "format", "size",
+         "filter", "r", "region", "us median", "us min", "us max", "GB/s", "x copy", "n");
   for (int b = 0; cnv_backends[b] && !failures; b++)
     for (guint i = 0; i < G_N_ELEMENTS(bench_cases); i++)
       bench_case(&bench_cases[i], cnv_backends[b]->takes_device_memory ? CNV_MEMORY_DEVICE : CNV_MEMORY_HOST,

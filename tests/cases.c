@@ -13,7 +13,7 @@
 
 /* Share of samples of noise that may differ by one from the oracle, for float32 algorithms and up to 12 bits. */
 #define INEXACT_SHARE 1e-4
-#define REPORTS_MAX 25
+#define REPORTS_MAX 25 /* of a set */
 TestOptions test_options;
 GArray *test_variants;
 
@@ -22,15 +22,21 @@ static guint failures, reports, case_number;
 /* Products (taps times samples) that one run may take, by extent. */
 static const double max_products[] = {[TEST_QUICK] = 1e6, [TEST_NORMAL] = 3e7, [TEST_FULL] = 2e9};
 
+/* The part of them for naive, which on the CPU is a plain reference that takes some 20 ns a product. */
+#define NAIVE_SHARE 0.2
+
 /* A case made ready. */
 typedef struct {
   char *what; /* for reports */
-  CnvFilter filter;
+  CnvFilter filter[TEST_MAX_PLANS];
   CnvImage image;
+  CnvWork work; /* its plans are put in for each variant */
+  CnvRegion *region;
+  int terms; /* of TestFilter */
   TestFrame in;
   TestLayout out;
   guint64 hash; /* of in */
-  double *expected[CNV_MAX_PLANES];
+  OracleSample *expected[CNV_MAX_PLANES][CNV_MAX_CHANNELS];
   gboolean strict; /* every sample exact */
   gboolean noise;  /* held to INEXACT_SHARE */
 } Job;
@@ -60,57 +66,98 @@ variant_name(const TestVariant *v)
                          v->memory == CNV_MEMORY_DEVICE ? " device-memory" : "");
 }
 
+/* The settings that only some cases have. */
+static void
+add_settings(GString *name, const TestCase *c)
+{
+  if (c->planes)
+    g_string_append_printf(name, ", planes 0x%x", c->planes);
+  if (c->chroma_mode || c->chroma_set)
+    g_string_append_printf(name, ", chroma mode %d set %d radius %d sigma %g", c->chroma_mode, c->chroma_set,
+                           c->chroma_radius, c->chroma_sigma);
+  if (c->alpha_mode)
+    g_string_append_printf(name, ", alpha %s", cnv_alpha_mode_nicks[c->alpha_mode].nick);
+  if (c->absolute)
+    g_string_append(name, ", absolute");
+  if (c->interlaced)
+    g_string_append(name, ", interlaced");
+  if (c->color)
+    g_string_append_printf(name, ", colour %08x", c->color);
+  if (c->regions)
+    g_string_append_printf(name, ", regions \"%s\"", c->regions->name);
+}
+
 static char *
 case_name(const TestCase *c, guint32 seed)
 {
-  return g_strdup_printf("case %u (CNV_SEED=%u): %s %dx%d, filter %s radius %d, border %s, %s, offset %d, strides +%d "
-                         "+%d, seed %u",
-                         case_number, test_options.seed, c->format, c->width, c->height, c->filter->name, c->radius,
-                         cnv_border_nicks[c->border].nick, test_pattern_names[c->pattern], c->in.offset, c->in.pad,
-                         c->out.pad, seed);
+  GString *name = g_string_new(NULL);
+
+  g_string_printf(name,
+                  "case %u (CNV_SEED=%u): %s %dx%d, filter %s radius %d, border %s, %s, offset %d, strides +%d +%d, "
+                  "seed %u",
+                  case_number, test_options.seed, c->format, c->width, c->height, c->filter->name, c->radius,
+                  cnv_border_nicks[c->border].nick, test_pattern_names[c->pattern], c->in.offset, c->in.pad, c->out.pad,
+                  seed);
+  add_settings(name, c);
+  return g_string_free(name, FALSE);
 }
 
 /* Compares one sample. Returns 0 when exact, 1 when one off, else more. A tie, to within float64, may go either way
  * unless the job is strict. */
 static int
-sample_error(const Job *job, const CnvFormat *format, double expected, int got)
+sample_error(const Job *job, int depth, double expected, int got)
 {
-  const int full = (1 << format->depth) - 1;
-  const int error = abs(got - oracle_round(expected, full));
+  const int error = abs(got - oracle_round(expected, (1 << depth) - 1));
 
   if (error == 1 && !job->strict && fabs(fabs(got - expected) - 0.5) < 1e-9)
     return 0;
   return error;
 }
 
+typedef struct {
+  guint64 samples, inexact;
+} Tally;
+
+/* Bits around a value that no other channel has: 0 where it was filtered, or what the input has where it is a copy. */
+static gboolean
+padding_is_right(const CnvFormat *format, const OracleLane *lane, guint raw, guint raw_in, gboolean copied)
+{
+  const guint used = format->sample_bytes == 4 ? ~0u : ((1u << lane->depth) - 1) << lane->shift;
+
+  return !(raw & ~used) || (copied && raw == raw_in);
+}
+
 static void
-check_plane(const Job *job, const TestFrame *out, int plane, const char *name, guint64 *samples, guint64 *inexact)
+check_channel(const Job *job, const TestFrame *out, int plane, int channel, const char *name, Tally *tally)
 {
   const CnvFormat *format = out->format;
-  const TestPlane *p = &out->plane[plane];
-  const int row = p->row_bytes / format->sample_bytes, channels = format->plane[plane].channels;
-  const guint filtered = oracle_filtered(format, plane), used = ((1u << format->depth) - 1) << format->shift;
-  guint bad = 0, near = 0;
+  const OracleLane lane = oracle_lane(format, plane, channel);
+  const TestPlane *p = &out->plane[lane.memory], *q = &job->in.plane[lane.memory];
+  const int width = oracle_plane_width(format, plane, out->width);
+  const int height = oracle_plane_height(format, plane, out->height);
+  guint bad = 0;
 
-  for (int y = 0; y < p->rows; y++)
-    for (int i = 0; i < row; i++) {
-      const guint8 *at = p->block + p->start + (gsize)y * p->stride;
-      const double expected = job->expected[plane][(gsize)y * row + i];
-      const gboolean copied = !(filtered >> i % channels & 1);
-      const guint raw = oracle_raw(format, at, i);
-      const int error = sample_error(job, format, expected, oracle_value(format, at, i));
+  for (int i = 0; i < width * height; i++) {
+    const guint8 *row = p->block + p->start + (gsize)(i / width) * p->stride;
+    const guint8 *row_in = q->block + q->start + (gsize)(i / width) * q->stride;
+    const OracleSample expected = job->expected[plane][channel][i];
+    const gboolean copied = expected.rule == ORACLE_COPIED;
+    const int got = oracle_value(&lane, row, i % width);
+    const guint raw = oracle_raw(&lane, row, i % width);
+    const int error = expected.rule == ORACLE_OPEN ? 0 : sample_error(job, lane.depth, expected.value, got);
 
-      near += error == 1;
-      if (error <= (copied || job->strict ? 0 : 1) && !(raw & ~used))
-        continue;
-      if (!bad++)
-        test_fail("%s, %s: plane %d x %d y %d channel %d: expected %.6f, got %d (raw 0x%x)", name, job->what, plane,
-                  i / channels, y, i % channels, expected, oracle_value(format, at, i), raw);
-    }
+    tally->samples += expected.rule == ORACLE_FILTERED;
+    tally->inexact += error == 1;
+    if (error <= (copied || job->strict ? 0 : 1) &&
+        padding_is_right(format, &lane, raw, oracle_raw(&lane, row_in, i % width), copied))
+      continue;
+    if (!bad++)
+      test_fail("%s, %s: plane %d x %d y %d channel %d: expected %.6f%s, got %d (raw 0x%x)", name, job->what, plane,
+                i % width, i / width, channel, expected.value, copied ? " as it was" : "", got, raw);
+  }
   if (bad > 1)
-    test_fail("%s, %s: plane %d: %u of %d samples are wrong", name, job->what, plane, bad, row * p->rows);
-  *samples += (guint64)row * p->rows;
-  *inexact += near;
+    test_fail("%s, %s: plane %d channel %d: %u of %d samples are wrong", name, job->what, plane, channel, bad,
+              width * height);
 }
 
 /* What chance may do to a share that holds over many frames: a few more in a single one, and always one. The whole
@@ -126,21 +173,35 @@ inexact_allowed(guint64 samples)
 static void
 check_output(const Job *job, const TestFrame *out, const char *name, TestVariant *v)
 {
-  guint64 samples = 0, inexact = 0;
+  Tally tally = {0, 0};
   char *stray = test_frame_stray(out);
 
   if (stray)
     test_fail("%s, %s: stray write: %s", name, job->what, stray);
   g_free(stray);
   for (int p = 0; p < out->format->n_planes; p++)
-    check_plane(job, out, p, name, &samples, &inexact);
+    for (int c = 0; c < out->format->plane[p].channels; c++)
+      check_channel(job, out, p, c, name, &tally);
   if (!job->noise)
     return;
-  if (inexact > inexact_allowed(samples))
+  if (tally.inexact > inexact_allowed(tally.samples))
     test_fail("%s, %s: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " samples are one off: at most %g may be", name,
-              job->what, inexact, samples, INEXACT_SHARE);
-  v->samples += samples;
-  v->inexact += inexact;
+              job->what, tally.inexact, tally.samples, INEXACT_SHARE);
+  v->samples += tally.samples;
+  v->inexact += tally.inexact;
+}
+
+static double
+plane_products(const CnvPlanePlan *plane)
+{
+  double taps = 0;
+
+  for (int t = 0; t < plane->n_terms; t++) {
+    const int *n = plane->term[t].n;
+
+    taps += plane->algorithm >= CNV_ALGORITHM_TEXTURE ? n[CNV_X] + n[CNV_Y] : (double)n[CNV_X] * n[CNV_Y];
+  }
+  return taps * plane->width * plane->height * plane->channels;
 }
 
 double
@@ -148,31 +209,62 @@ test_plan_products(const CnvPlan *plan)
 {
   double products = 0;
 
-  for (int p = 0; p < plan->image.format->n_planes; p++) {
-    const CnvPlanePlan *plane = &plan->plane[p];
-    const CnvTapSet *t = &plane->taps;
-    double taps = (double)t->n[CNV_X] * t->n[CNV_Y];
-
-    if (t->separable && plane->algorithm == CNV_ALGORITHM_SEPARABLE)
-      taps = t->n[CNV_X] + t->n[CNV_Y];
-    products += taps * plane->width * plane->height * plane->channels;
-  }
+  for (int p = 0; p < plan->n_planes; p++)
+    if (plan->plane[p].filtered)
+      products += plane_products(&plan->plane[p]);
   return products;
+}
+
+/* How many of the plan's lanes are filtered into the place of that channel. */
+static guint
+filtering_lanes(const CnvPlan *plan, int plane, int channel)
+{
+  const OracleLane at = oracle_lane(plan->image.format, plane, channel);
+  guint found = 0;
+
+  for (int p = 0; p < plan->n_planes; p++)
+    for (int c = 0; c < plan->plane[p].channels; c++) {
+      const CnvLane *lane = &plan->plane[p].lane[c];
+
+      found += plan->plane[p].filtered >> c & 1 && lane->memory == at.memory && lane->offset == at.offset &&
+               (at.bytes < 4 || lane->shift == at.shift);
+    }
+  return found;
+}
+
+/* Chroma under a gradient, whose taps are never used. */
+static gboolean
+is_neutral(const CnvPlanePlan *plane)
+{
+  for (int c = 0; c < plane->channels; c++)
+    if (plane->filtered >> c & 1 && plane->gain[c] != 0)
+      return FALSE;
+  return TRUE;
 }
 
 /* The fast path is only tested where it was the fast path that ran. */
 static void
 check_algorithms(const CnvPlan *plan, const TestVariant *v, const Job *job)
 {
-  for (int p = 0; p < plan->image.format->n_planes; p++) {
-    const CnvPlanePlan *plane = &plan->plane[p];
-    CnvAlgorithm should = plane->filtered ? v->algorithm : CNV_ALGORITHM_AUTO;
+  const CnvFormat *format = plan->image.format;
+  char *name = variant_name(v);
 
-    if (plane->filtered != oracle_filtered(plan->image.format, p) || plane->algorithm != should)
-      test_fail("%s %s, %s: plane %d: filtered 0x%x, algorithm %s", v->backend->name,
-                cnv_algorithm_nicks[v->algorithm].nick, job->what, p, plane->filtered,
+  for (int p = 0; p < plan->n_planes; p++) {
+    const CnvPlanePlan *plane = &plan->plane[p];
+    const gboolean factored = v->algorithm >= CNV_ALGORITHM_TEXTURE && plane->sub_x == 0 && plane->sub_y == 0;
+
+    if (plane->algorithm != (plane->filtered ? v->algorithm : CNV_ALGORITHM_AUTO))
+      test_fail("%s, %s: plane %d: filtered 0x%x, algorithm %s", name, job->what, p, plane->filtered,
                 cnv_algorithm_nicks[plane->algorithm].nick);
+    if (plane->filtered && factored && !is_neutral(plane) && job->terms >= 0 && plane->n_terms != MAX(1, job->terms))
+      test_fail("%s, %s: plane %d: %d terms", name, job->what, p, plane->n_terms);
   }
+  for (int p = 0; p < format->n_planes; p++)
+    for (int c = 0; c < format->plane[p].channels; c++)
+      if (filtering_lanes(plan, p, c) != (oracle_filters(&plan->filter, format, p, c) ? 1 : 0))
+        test_fail("%s, %s: plane %d channel %d is filtered by %u lanes", name, job->what, p, c,
+                  filtering_lanes(plan, p, c));
+  g_free(name);
 }
 
 void
@@ -207,25 +299,27 @@ is_misaligned(const CnvFrame *frame, const CnvFormat *format)
 {
   guintptr bits = 0;
 
-  for (int p = 0; p < format->n_planes; p++)
-    bits |= (guintptr)frame->data[p] | (guintptr)frame->stride[p];
+  for (int m = 0; m < oracle_n_memories(format); m++)
+    bits |= (guintptr)frame->data[m] | (guintptr)frame->stride[m];
   return frame->memory == CNV_MEMORY_DEVICE && bits % format->sample_bytes != 0;
 }
 
 static void
-run_plan(const Job *job, TestVariant *v, CnvPlan *plan, const char *name)
+run_work(const Job *job, TestVariant *v, CnvPlan *const *plans, const char *name)
 {
+  CnvWork work = job->work;
   GError *error = NULL;
   TestFrame out;
   TestRun run;
 
+  work.plan = plans;
   test_frame_init(&out, job->image.format, job->image.width, job->image.height, job->out);
   test_run_init(&run, v->memory, &job->in, &out);
   if (is_misaligned(&run.from, job->image.format) || is_misaligned(&run.to, job->image.format)) {
-    if (cnv_session_submit(v->session, plan, &run.from, &run.to, &error) || error->code != CNV_ERROR_UNSUPPORTED)
+    if (cnv_session_submit(v->session, &work, &run.from, &run.to, &error) || error->code != CNV_ERROR_UNSUPPORTED)
       test_fail("%s, %s: odd addresses of 16-bit samples were not refused as such", name, job->what);
     v->refusals++;
-  } else if (!cnv_session_submit(v->session, plan, &run.from, &run.to, &error) ||
+  } else if (!cnv_session_submit(v->session, &work, &run.from, &run.to, &error) ||
              !cnv_session_wait(v->session, &error)) {
     test_fail("%s, %s: %s", name, job->what, error->message);
   }
@@ -239,30 +333,102 @@ run_plan(const Job *job, TestVariant *v, CnvPlan *plan, const char *name)
   v->runs++;
 }
 
+static gboolean
+is_subsampled(const CnvFormat *format)
+{
+  for (int p = 0; p < format->n_planes; p++)
+    if (format->plane[p].sub_x || format->plane[p].sub_y)
+      return TRUE;
+  return FALSE;
+}
+
+/* A refusal must be one of the algorithm, which naive has none of; nor has separable of taps that are a few rows times
+ * columns. */
+static void
+check_refusal(const Job *job, TestVariant *v, const GError *error, const char *name)
+{
+  const gboolean factored = v->algorithm == CNV_ALGORITHM_SEPARABLE && job->terms > 0;
+
+  if (v->algorithm == CNV_ALGORITHM_NAIVE || error->code != CNV_ERROR_UNSUPPORTED ||
+      (factored && !is_subsampled(job->image.format)))
+    test_fail("%s, %s: no plan: %s", name, job->what, error->message);
+  v->refusals++;
+}
+
 static void
 run_variant(const Job *job, TestVariant *v)
 {
-  GError *error = NULL;
-  CnvPlan *plan = cnv_plan_new(&job->filter, &job->image, v->algorithm, v->backend, &error);
+  CnvPlan *plan[TEST_MAX_PLANS] = {NULL};
   char *name = variant_name(v);
+  GError *error = NULL;
+  double products = 0, most = max_products[test_options.extent];
 
-  if (!plan) {
-    if (v->algorithm == CNV_ALGORITHM_NAIVE || error->code != CNV_ERROR_UNSUPPORTED)
-      test_fail("%s, %s: no plan: %s", name, job->what, error->message);
-    v->refusals++;
-  } else if (test_plan_products(plan) <= max_products[test_options.extent]) {
-    check_algorithms(plan, v, job);
-    run_plan(job, v, plan, name);
+  if (v->algorithm == CNV_ALGORITHM_NAIVE && v->memory == CNV_MEMORY_HOST)
+    most *= NAIVE_SHARE;
+  for (guint i = 0; i < job->work.n_plans && !error; i++) {
+    plan[i] = cnv_plan_new(&job->filter[i], &job->image, v->algorithm, v->backend, &error);
+    products += plan[i] ? test_plan_products(plan[i]) : 0;
   }
-  cnv_plan_unref(plan);
+  if (error) {
+    check_refusal(job, v, error, name);
+  } else if (products <= most) {
+    check_algorithms(plan[0], v, job);
+    run_work(job, v, plan, name);
+  }
+  for (guint i = 0; i < job->work.n_plans; i++)
+    cnv_plan_unref(plan[i]);
   g_clear_error(&error);
   g_free(name);
 }
 
-static gboolean
-has_sum(const TestFilter *row)
+/* Plan 0 has the case's filter, those after it a wider box or a wider one of the same kind. */
+static void
+make_filter(CnvFilter *filter, const TestCase *c, guint plan, guint32 seed)
 {
-  return row->taps != TAPS_ZERO_SUM && !row->raw && row->scale == 1 && row->bias == 0;
+  test_filter_make(plan % 2 ? test_filter_find("box") : c->filter, c->radius + 2 * plan, seed, filter);
+  filter->border = c->border;
+  filter->border_color = c->color ? c->color : 0xff000000;
+  filter->planes = c->planes ? c->planes : CNV_PLANES_COLOR;
+  filter->chroma_mode = c->chroma_mode;
+  filter->chroma_radius = c->chroma_set ? c->chroma_radius : -1;
+  filter->chroma_sigma = c->chroma_set ? c->chroma_sigma : 0;
+  filter->alpha_mode = c->alpha_mode;
+  filter->absolute = c->absolute;
+}
+
+static void
+make_work(Job *job, const TestCase *c, guint32 seed)
+{
+  const TestRegions *r = c->regions;
+  guint32 state = seed | 1;
+
+  job->work = CNV_WORK_ALL(NULL);
+  job->work.interlaced = c->interlaced;
+  if (!r)
+    return;
+  job->work = (CnvWork){.n_plans = r->n_plans,
+                        .n_regions = r->n_regions + r->n_random,
+                        .invert = r->invert,
+                        .isolated = r->isolated,
+                        .feather = r->feather,
+                        .moved = r->moved,
+                        .target_x = r->target_x,
+                        .target_y = r->target_y,
+                        .interlaced = c->interlaced};
+  job->work.region = job->region = g_new0(CnvRegion, job->work.n_regions);
+  for (guint i = 0; i < job->work.n_regions; i++) {
+    CnvRegion *to = &job->region[i];
+
+    if (i < r->n_regions) {
+      *to = r->region[i];
+      continue;
+    }
+    to->rect.x = (int)(test_random(&state) >> 8) % (c->width + 10) - 5;
+    to->rect.y = (int)(test_random(&state) >> 8) % (c->height + 10) - 5;
+    to->rect.width = (test_random(&state) >> 8) % 9;
+    to->rect.height = (test_random(&state) >> 8) % 7 + 1;
+    to->plan = (test_random(&state) >> 8) % r->n_plans;
+  }
 }
 
 static void
@@ -272,37 +438,50 @@ job_init(Job *job, const TestCase *c, guint32 seed)
 
   memset(job, 0, sizeof *job);
   job->what = case_name(c, seed);
-  test_filter_make(row, c->radius, seed, &job->filter);
-  job->filter.border = c->border;
-  job->filter.border_color = c->color ? c->color : 0xff000000;
+  job->terms = row->terms;
+  make_work(job, c, seed);
+  for (guint i = 0; i < job->work.n_plans; i++)
+    make_filter(&job->filter[i], c, i, seed);
   test_image_make(c, &job->image);
   test_frame_init(&job->in, job->image.format, c->width, c->height, c->in);
   test_frame_fill(&job->in, c->pattern, seed);
   job->hash = test_frame_hash(&job->in);
   job->out = c->out;
-  job->strict = row->exact || (c->pattern == TEST_FLAT && c->border != CNV_BORDER_CONSTANT && has_sum(row));
-  job->noise = c->pattern == TEST_NOISE && row->taps < TAPS_SIGNED && row->scale <= 1 && !row->raw &&
-               job->image.format->depth <= 12;
+  job->strict =
+      row->exact || (c->pattern == TEST_FLAT && c->border != CNV_BORDER_CONSTANT && test_filter_keeps_flat(row));
+  job->noise = c->pattern == TEST_NOISE && test_filter_is_positive(row) && row->scale <= 1 && !row->raw &&
+               c->alpha_mode != CNV_ALPHA_PREMULTIPLY && job->image.format->depth <= 12;
+}
+
+static void
+job_clear_expected(Job *job)
+{
+  for (int p = 0; p < CNV_MAX_PLANES; p++)
+    for (int c = 0; c < CNV_MAX_CHANNELS; c++)
+      g_free(job->expected[p][c]);
 }
 
 static void
 job_clear(Job *job)
 {
-  for (int p = 0; p < CNV_MAX_PLANES; p++)
-    g_free(job->expected[p]);
+  job_clear_expected(job);
   test_frame_clear(&job->in);
-  cnv_filter_clear(&job->filter);
+  for (guint i = 0; i < job->work.n_plans; i++)
+    cnv_filter_clear(&job->filter[i]);
+  g_free(job->region);
   g_free(job->what);
 }
 
 static void
 job_expect(Job *job)
 {
-  for (int p = 0; p < job->image.format->n_planes; p++) {
-    const TestPlane *plane = &job->in.plane[p];
+  CnvFrame in;
+  const OracleWork work = {&job->image, job->filter, &job->work, &in};
 
-    job->expected[p] = oracle_plane(&job->filter, &job->image, p, plane->block + plane->start, plane->stride);
-  }
+  test_frame_view(&job->in, &in);
+  for (int p = 0; p < job->image.format->n_planes; p++)
+    for (int c = 0; c < job->image.format->plane[p].channels; c++)
+      job->expected[p][c] = oracle_channel(&work, p, c);
 }
 
 void
@@ -325,14 +504,15 @@ test_case_run(const TestCase *c)
 }
 
 void
-test_output_check(const CnvPlan *plan, const TestFrame *in, const TestFrame *out, const char *what)
+test_output_check(const CnvWork *work, const TestFrame *in, const TestFrame *out, const char *what)
 {
-  Job job = {.what = (char *)what, .filter = plan->filter, .image = plan->image, .in = *in};
+  Job job = {.what = (char *)what, .image = work->plan[0]->image, .work = *work, .in = *in};
 
+  for (guint i = 0; i < work->n_plans; i++)
+    job.filter[i] = work->plan[i]->filter;
   job_expect(&job);
-  check_output(&job, out, plan->backend->name, NULL);
-  for (int p = 0; p < CNV_MAX_PLANES; p++)
-    g_free(job.expected[p]);
+  check_output(&job, out, work->plan[0]->backend->name, NULL);
+  job_clear_expected(&job);
 }
 
 guint
@@ -351,7 +531,7 @@ test_cases_finish(const char *set)
     v->samples = v->inexact = 0;
   }
   found = failures;
-  failures = 0;
+  failures = reports = 0;
   return found;
 }
 

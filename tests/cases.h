@@ -11,19 +11,39 @@
 typedef struct {
   const char *name;
   CnvFilterType type;
-  enum { TAPS_NONE, TAPS_POSITIVE, TAPS_SIGNED, TAPS_ZERO_SUM, TAPS_FIXED } taps;
+  enum { TAPS_NONE, TAPS_POSITIVE, TAPS_SIGNED, TAPS_ZERO_SUM, TAPS_RANK, TAPS_FIXED } taps;
   int width, height;      /* custom: of the kernel */
   gboolean axes;          /* custom: as kernel-x and kernel-y, of width and height taps; 0: none */
   int radius_x, radius_y; /* generated: -1 takes the case's radius */
   double sigma, scale, bias;
-  gboolean raw;        /* not normalised */
-  gboolean exact;      /* float32 holds every step, so that ties must go to even */
-  const double *fixed; /* TAPS_FIXED */
+  gboolean raw;           /* not normalised */
+  gboolean exact;         /* float32 holds every step, so that ties must go to even */
+  const double *fixed;    /* TAPS_FIXED */
+  int terms;              /* that the taps are as rows and columns, where not subsampled; 0: one; -1: any number */
+  int radius;             /* generated: not the case's; 0: the case's */
+  int rank;               /* TAPS_RANK: so many random rows times columns are added up */
+  int anchor_x, anchor_y; /* custom, counted from 1; 0: the middle */
+  gboolean flip;          /* custom */
+  CnvGradient gradient;   /* of derivatives */
+  double amount, angle;   /* amount: 0 for 1 */
 } TestFilter;
 
 extern const TestFilter test_filters[]; /* ends with a NULL name */
 
 const TestFilter *test_filter_find(const char *name);
+
+/* Regions of a frame, in luma pixels. With n_random they are random instead, small ones all over it. */
+typedef struct {
+  const char *name;
+  guint n_plans, n_regions; /* plan 0 is the case's filter; those after it differ in radius and, by turns, in kind */
+  CnvRegion region[6];
+  guint n_random;
+  double feather;
+  gboolean invert, isolated, moved;
+  int target_x, target_y;
+} TestRegions;
+
+#define TEST_MAX_PLANS 5
 
 typedef struct {
   const TestFilter *filter;
@@ -35,6 +55,15 @@ typedef struct {
   TestLayout in, out;
   guint32 color; /* of the constant border */
   gboolean full_range;
+  guint planes; /* CnvPlanes; 0: the default */
+  CnvChromaMode chroma_mode;
+  gboolean chroma_set; /* chroma_radius and _sigma count */
+  int chroma_radius;
+  double chroma_sigma;
+  CnvAlphaMode alpha_mode;
+  gboolean absolute;
+  gboolean interlaced;
+  const TestRegions *regions; /* NULL: the whole frame */
 } TestCase;
 
 /* What a run covers. CNV_SEED in the environment sets the seed, CNV_CASE the number of the only case to run,
@@ -52,6 +81,12 @@ extern TestOptions test_options;
 /* Makes the filter of a row; clear it with cnv_filter_clear. */
 void test_filter_make(const TestFilter *row, int radius, guint32 seed, CnvFilter *filter);
 void test_image_make(const TestCase *c, CnvImage *image);
+
+/* TRUE where no tap of the row's filters is negative. */
+gboolean test_filter_is_positive(const TestFilter *row);
+
+/* TRUE where a flat frame comes out as it went in. */
+gboolean test_filter_keeps_flat(const TestFilter *row);
 
 /* A way to run a case. Variants of one backend share its session. */
 typedef struct {
@@ -88,17 +123,25 @@ void test_run_finish(TestRun *run);
 /* Products (taps times samples) that the plan's algorithms take for a frame. */
 double test_plan_products(const CnvPlan *plan);
 
+/* A case of noise with radius 3, in memory at odd addresses that differ from case to case; to be changed at will. */
+TestCase test_case_base(const char *filter, const char *format, int width, int height);
+
 /* Runs a case on every variant. Those that would take too long are left to faster algorithms (max_products). */
 void test_case_run(const TestCase *c);
 
-/* Holds one output frame of a plan against the oracle. what: words for a failure's report. */
-void test_output_check(const CnvPlan *plan, const TestFrame *in, const TestFrame *out, const char *what);
+/* Holds one output frame against the oracle. what: words for a failure's report. */
+void test_output_check(const CnvWork *work, const TestFrame *in, const TestFrame *out, const char *what);
 
 /* Reports a failure that is none of a sample. */
 void test_fail(const char *format, ...) G_GNUC_PRINTF(1, 2);
 
-/* The test case of plans that change and sessions side by side (sessions.c). */
+/* The test cases of what parts of a frame are filtered (kernels_parts.c), and of plans that change and sessions side by
+ * side (sessions.c). */
+struct TCase *test_parts_tcase(void);
 struct TCase *test_sessions_tcase(void);
+
+/* Asserts that no case of a set that ends here failed. */
+void test_set_finish(const char *set);
 
 /* Ends a set of cases: checks the exactness over all of them, and returns the number of failures, each of which was
  * printed with all it takes to run it again. */

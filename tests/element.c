@@ -99,6 +99,25 @@ free_element(GstElement *element, GstBus *bus)
   gst_object_unref(element);
 }
 
+char *
+read_back(GstElement *element, const char *name)
+{
+  GParamSpec *spec = g_object_class_find_property(G_OBJECT_GET_CLASS(element), name);
+  GRegex *types = g_regex_new("\\((int|double|array)\\)", 0, 0, NULL);
+  GValue value = G_VALUE_INIT;
+  char *text, *plain;
+
+  fail_unless(spec != NULL, "no property %s", name);
+  g_value_init(&value, spec->value_type);
+  g_object_get_property(G_OBJECT(element), name, &value);
+  text = G_VALUE_HOLDS_FLAGS(&value) ? g_strdup_printf("0x%x", g_value_get_flags(&value)) : gst_value_serialize(&value);
+  plain = text ? g_regex_replace(types, text, -1, 0, "", 0, NULL) : NULL;
+  g_value_unset(&value);
+  g_regex_unref(types);
+  g_free(text);
+  return plain;
+}
+
 void
 check_string(const GstStructure *stats, const char *field, const char *expected)
 {
@@ -169,6 +188,29 @@ expect_ramp(GstHarness *h, guint i, const guint8 *expected)
   gst_buffer_unref(out);
 }
 
+/* One sample that flat_frame writes or compares: a pixel's channel c of plane p. */
+static gboolean
+flat_sample(const CnvFormat *format, int p, int c, guint8 *pixel, gboolean fill)
+{
+  const CnvPlaneFormat *plane = &format->plane[p];
+  int depth = cnv_format_depth(format, plane->role[c]), bytes = format->sample_bytes;
+  guint value8 = (61u + 40 * p + 50 * c) & 255;
+  guint32 value = depth < 8 ? value8 >> (8 - depth) : (value8 << (depth - 8)) + 1, word = 0, mask;
+  int shift = bytes == 4 ? plane->offset[c] : format->shift;
+  guint8 *at = pixel + (bytes == 4 ? 0 : plane->step ? plane->offset[c] : c * bytes);
+
+  /* All words are little endian. A 32-bit one holds other channels too. */
+  for (int i = 0; i < bytes; i++)
+    word |= (guint32)at[i] << 8 * i;
+  mask = bytes == 4 ? ((1u << depth) - 1) << shift : 0xffffffff;
+  if (!fill)
+    return (word & mask) == value << shift;
+  word = (word & ~mask) | value << shift;
+  for (int i = 0; i < bytes; i++)
+    at[i] = word >> 8 * i & 0xff;
+  return TRUE;
+}
+
 gboolean
 flat_frame(const CnvFormat *format, const GstVideoInfo *info, GstBuffer *buffer, gboolean fill)
 {
@@ -176,22 +218,16 @@ flat_frame(const CnvFormat *format, const GstVideoInfo *info, GstBuffer *buffer,
   gboolean equal = TRUE;
 
   fail_unless(gst_video_frame_map(&frame, info, buffer, fill ? GST_MAP_WRITE : GST_MAP_READ));
-  fail_unless_equals_int(GST_VIDEO_FRAME_N_PLANES(&frame), format->n_planes);
+  fail_unless_equals_int(GST_VIDEO_FRAME_N_PLANES(&frame), cnv_format_n_memories(format));
   for (int p = 0; p < format->n_planes; p++) {
-    int n = cnv_format_plane_width(format, p, info->width) * format->plane[p].channels;
+    const CnvPlaneFormat *plane = &format->plane[p];
+    int memory = plane->step ? 0 : p, step = plane->step ? plane->step : plane->channels * format->sample_bytes;
 
     for (int y = 0; y < cnv_format_plane_height(format, p, info->height); y++)
-      for (int i = 0; i < n; i++) {
-        guint8 *at = (guint8 *)frame.data[p] + y * frame.info.stride[p] + i * format->sample_bytes;
-        guint value = (((61u + 40 * p + 50 * (i % format->plane[p].channels)) & 255) << (format->depth - 8)) + 1;
-
-        if (!fill)
-          equal &= (format->sample_bytes == 1 ? *at : GST_READ_UINT16_LE(at)) == value << format->shift;
-        else if (format->sample_bytes == 1)
-          *at = value;
-        else
-          GST_WRITE_UINT16_LE(at, value << format->shift);
-      }
+      for (int x = 0; x < cnv_format_plane_width(format, p, info->width); x++)
+        for (int c = 0; c < plane->channels; c++)
+          equal &=
+              flat_sample(format, p, c, (guint8 *)frame.data[memory] + y * frame.info.stride[memory] + x * step, fill);
   }
   gst_video_frame_unmap(&frame);
   return equal;
@@ -298,6 +334,14 @@ static const struct {
     /* v / 2 + 63.75 */
     {{"filter=identity", "scale=0.5", "bias=0.25"}, {64, 68, 73, 77, 82, 86, 91, 95, 100, 104, 109, 113}},
     {{"filter=custom", "kernel=<2>", "normalize=false"}, {0, 18, 36, 54, 72, 90, 108, 126, 144, 162, 180, 198}},
+    /* the derivatives of the ramp are 4 * 2 * 9 = 72 and 4 * 2 * 36 = 288 inside, half of that at the edges */
+    {{"filter=sobel", "gradient=x", "scale=0.125"}, {4, 9, 9, 4, 4, 9, 9, 4, 4, 9, 9, 4}},
+    {{"filter=sobel", "gradient=y", "scale=0.125"}, {18, 18, 18, 18, 36, 36, 36, 36, 18, 18, 18, 18}},
+    {{"filter=custom", "kernel=<1,-1>", "normalize=false"}, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}},
+    {{"filter=custom", "kernel=<1,-1>", "normalize=false", "absolute=true"}, {9, 9, 9, 0, 9, 9, 9, 0, 9, 9, 9, 0}},
+    {{"filter=custom", "kernel=<0,0,1>", "anchor-x=2"}, {0, 9, 18, 27, 36, 45, 54, 63, 72, 81, 90, 99}},
+    {{"filter=custom", "kernel=<0,0,1>", "flip-kernel=true"}, {0, 0, 9, 18, 36, 36, 45, 54, 72, 72, 81, 90}},
+    {{"filter=custom", "kernel=<0,0,1>", "planes=chroma+alpha"}, {0, 9, 18, 27, 36, 45, 54, 63, 72, 81, 90, 99}},
     {{"filter=box", "radius=1", "algorithm=naive"}, {15, 21, 30, 36, 39, 45, 54, 60, 63, 69, 78, 84}},
 };
 
@@ -377,6 +421,9 @@ element_suite(void)
   EACH(test_all_formats_flat);
   add_live_tests(each);
   add_error_tests(once, each);
+  add_format_tests(once, each);
+  add_kernelfile_tests(once);
+  add_region_tests(once, each);
   return suite;
 }
 

@@ -24,6 +24,9 @@ gboolean have_gpu(void);
 /* The tests of the other files. once: as often as they say themselves; each: once a backend. */
 void add_live_tests(TCase *each);
 void add_error_tests(TCase *once, TCase *each);
+void add_format_tests(TCase *once, TCase *each);
+void add_kernelfile_tests(TCase *once);
+void add_region_tests(TCase *once, TCase *each);
 
 /* ---- elements, harnesses, buses ---- */
 
@@ -35,7 +38,7 @@ void set_all(GstElement *element, const char *const *set);
 GstElement *make_element(const char *backend, GstBus **bus);
 void free_element(GstElement *element, GstBus *bus);
 
-/* Takes the element. */
+/* Takes the element. format: more fields of the caps can follow it, "GRAY8,interlace-mode=mixed". */
 GstHarness *harness_of(GstElement *element, const char *format, int width, int height);
 
 /* Ends with the properties, NULL at the end. */
@@ -45,6 +48,9 @@ GstHarness *harness_with(const char *backend, const char *format, int width, int
 
 /* Pops the messages of a type, fails unless each has the fragment, and returns how many there were. */
 int count_messages(GstBus *bus, GstMessageType type, const char *fragment);
+
+/* The value of a property as a pipeline has it, without the types of an array's entries; flags as a number. */
+char *read_back(GstElement *element, const char *name);
 
 void check_string(const GstStructure *stats, const char *field, const char *expected);
 

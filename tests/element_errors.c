@@ -3,10 +3,12 @@
  * What the element refuses and how it says so: values that cannot be, buffers too short, engines that are not there;
  * and the values and engines that it takes.
  */
+#include <string.h>
+
 #include "element.h"
 
 static const struct {
-  const char *set[4];
+  const char *set[6];
   int warnings; /* on the bus when set */
   const char *fragment;
 } bad_rows[] = {
@@ -23,7 +25,24 @@ static const struct {
     {{"filter=custom"}, 0, "has no taps"},
     {{"filter=custom", "kernel=<>"}, 0, "has no taps"},
     {{"filter=custom", "kernel=<1>", "kernel-x=<1>"}, 0, "both kernel and kernel-x"},
-    {{"sigma=200", "truncate=16"}, 0, "exceeds 512"},
+    {{"sigma=200", "truncate=16"}, 0, "512"},
+    {{"filter=custom", "kernel=<1,2,1>", "anchor-x=3"}, 0, "anchor-x"},
+    {{"filter=custom", "kernel=<<1,2>,<2,1>>", "anchor-y=2"}, 0, "anchor-y"},
+    {{"filter=sobel", "radius=4"}, 0, "sobel"},
+    {{"filter=scharr", "radius=2"}, 0, "scharr"},
+    {{"kernel-location=/nowhere/kernel"}, 1, "kernel-location=/nowhere/kernel: No such file"},
+    {{"kernel-location=/"}, 1, "kernel-location=/: "},
+    {{"roi=<<1,2,3>>"}, 1, "roi: rectangle 1 is not four numbers"},
+    {{"roi=<<1,2,3,4>,5>"}, 1, "roi: rectangle 2 is not four numbers"},
+    {{"roi=<1,2,3,-4>"}, 1, "rectangle 1, height is -4: write a whole number of pixels, 0 to 1048576"},
+    {{"roi=<<1,2,3,4>,<1.5,2,3,4>>"}, 1, "rectangle 2, x is 1.5"},
+    {{"roi=<<1,9999999,3,4>>"}, 1, "rectangle 1, y is 9999999"},
+    {{"roi-source=meta", "roi-strength=relative", "filter=sobel"}, 0, "filter=sobel, whose radius is at most 3"},
+    {{"roi-source=meta", "roi-strength=relative", "filter=sharpen"}, 0, "filter=sharpen, whose radius is at most 0"},
+    {{"roi-source=meta", "roi-strength=relative", "roi-invert=true"}, 0, "roi-strength=relative with roi-invert=true"},
+    {{"roi-source=meta", "roi-isolated=true", "roi-invert=true"}, 0, "roi-isolated=true with roi-invert=true"},
+    {{"roi-source=meta", "roi-target-x=5"}, 0, "roi-target-x=5 and roi-target-y=-1: set both"},
+    {{"roi-source=property", "roi-target-x=5", "roi-target-y=0", "roi-invert=true"}, 0, "with roi-invert=true"},
 };
 
 GST_START_TEST(test_bad_properties)
@@ -37,7 +56,8 @@ GST_START_TEST(test_bad_properties)
   fail_unless_equals_int(count_messages(bus, GST_MESSAGE_ERROR, bad_rows[__i__].fragment), 1);
   /* A good value makes up for it. */
   gst_element_set_state(element, GST_STATE_NULL);
-  SET(element, "filter=box", "sigma=0", "kernel=<1,2,1>", "kernel-x=<>", "kernel-y=<>");
+  SET(element, "filter=box", "radius=1", "sigma=0", "kernel=<1,2,1>", "kernel-x=<>", "kernel-y=<>", "roi-source=none",
+      "roi=<>");
   fail_unless_equals_int(gst_element_set_state(element, GST_STATE_PAUSED), GST_STATE_CHANGE_SUCCESS);
   free_element(element, bus);
 }
@@ -99,6 +119,58 @@ GST_START_TEST(test_kernel_values)
     fail_unless_equals_int(gst_value_compare(&kernel, &expected), GST_VALUE_EQUAL);
     g_value_unset(&kernel);
     g_value_unset(&expected);
+  }
+  gst_object_unref(element);
+}
+GST_END_TEST;
+
+/* Default, a value, and how that reads. */
+static const struct {
+  const char *name, *before, *set, *after;
+} property_rows[] = {
+    {"amount", "1", "2.5", "2.5"},
+    {"angle", "0", "-90", "-90"},
+    {"gradient", "magnitude", "directional", "directional"},
+    {"kernel-location", NULL, "", NULL},
+    {"anchor-x", "-1", "1024", "1024"},
+    {"anchor-y", "-1", "0", "0"},
+    {"flip-kernel", "false", "true", "true"},
+    {"absolute", "false", "true", "true"},
+    {"planes", "0x3b", "luma+alpha", "0x5"},
+    {"planes", "0x5", "all", "0x3f"},
+    {"chroma-mode", "scaled", "same", "same"},
+    {"chroma-radius", "-1", "512", "512"},
+    {"chroma-sigma", "0", "1.5", "1.5"},
+    {"alpha-mode", "copy", "premultiply", "premultiply"},
+    {"roi-source", "none", "property", "property"},
+    {"roi", "<  >", "<-1,2,3,4>", "< < -1, 2, 3, 4 > >"},
+    {"roi", "< < -1, 2, 3, 4 > >", "<<1,2,3,4>,<5,6,7,8>>", "< < 1, 2, 3, 4 >, < 5, 6, 7, 8 > >"},
+    {"roi-types", NULL, "face,plate", "\"face\\,plate\""},
+    {"roi-invert", "false", "true", "true"},
+    {"roi-expand", "0", "0.25", "0.25"},
+    {"roi-feather", "0", "12.5", "12.5"},
+    {"roi-strength", "fixed", "relative", "relative"},
+    {"roi-relative-size", "0.20000000000000001", "0.5", "0.5"},
+    {"roi-isolated", "false", "true", "true"},
+    {"roi-target-x", "-1", "32768", "32768"},
+    {"roi-target-y", "-1", "7", "7"},
+};
+
+GST_START_TEST(test_property_values)
+{
+  GstElement *element = make_element("cpu", NULL);
+
+  for (gsize i = 0; i < G_N_ELEMENTS(property_rows); i++) {
+    GParamSpec *spec = g_object_class_find_property(G_OBJECT_GET_CLASS(element), property_rows[i].name);
+    char *text = read_back(element, property_rows[i].name);
+
+    fail_unless(strstr(g_param_spec_get_blurb(spec), "(default ") != NULL, "%s does not tell its default", spec->name);
+    fail_unless_equals_string(text, property_rows[i].before);
+    g_free(text);
+    gst_util_set_object_arg(G_OBJECT(element), property_rows[i].name, property_rows[i].set);
+    text = read_back(element, property_rows[i].name);
+    fail_unless_equals_string(text, property_rows[i].after);
+    g_free(text);
   }
   gst_object_unref(element);
 }
@@ -182,6 +254,31 @@ GST_START_TEST(test_bad_change_keeps_filter)
 }
 GST_END_TEST;
 
+/* So do settings of regions that cannot be; filter and regions stay together. */
+GST_START_TEST(test_bad_regions_keep_filter)
+{
+  GstBus *bus;
+  GstElement *element = make_element(BACKEND, &bus);
+  GstHarness *h;
+
+  SET(element, "filter=box", "radius=1");
+  h = harness_of(gst_object_ref(element), "GRAY8", W, H);
+  expect_ramp(h, 0, ramp_box);
+  SET(element, "filter=sharpen", "roi-source=property", "roi-strength=relative");
+  for (guint i = 1; i < 4; i++)
+    expect_ramp(h, i, ramp_box);
+  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, "roi-strength=relative with filter=sharpen"), 1);
+  SET(element, "roi-target-x=1"); /* bad in another way: said again */
+  expect_ramp(h, 4, ramp_box);
+  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, "roi-strength=relative"), 1);
+  SET(element, "roi-strength=fixed", "roi-target-x=-1");
+  expect_ramp(h, 5, ramp);
+  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR, ""), 0);
+  gst_harness_teardown(h);
+  free_element(element, bus);
+}
+GST_END_TEST;
+
 /* A buffer whose planes reach beyond its end is an error, not a crash. */
 GST_START_TEST(test_short_buffers)
 {
@@ -209,9 +306,11 @@ add_error_tests(TCase *once, TCase *each)
   tcase_add_loop_test(once, test_bad_properties, 0, G_N_ELEMENTS(bad_rows));
   tcase_add_test(once, test_long_kernels);
   tcase_add_test(once, test_kernel_values);
+  tcase_add_test(once, test_property_values);
   tcase_add_test(once, test_enums);
   tcase_add_test(once, test_cuda_without_gpu);
   tcase_add_test(once, test_auto_backend);
   EACH(test_bad_change_keeps_filter);
+  EACH(test_bad_regions_keep_filter);
   EACH(test_short_buffers);
 }

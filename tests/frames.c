@@ -8,18 +8,19 @@
 #include <string.h>
 
 #define GUARD_BYTE 0xa5
+#define HOLE 9 /* pixels: wider than some taps, narrower than others */
 
-const char *const test_pattern_names[TEST_N_PATTERNS] = {"noise", "near-zero", "near-full", "impulse", "flat"};
+const char *const test_pattern_names[TEST_N_PATTERNS] = {"noise", "near-zero", "near-full", "impulse", "flat", "holes"};
 
 void
 test_frame_init(TestFrame *frame, const CnvFormat *format, int width, int height, TestLayout layout)
 {
   *frame = (TestFrame){.format = format, .width = width, .height = height};
-  for (int i = 0; i < format->n_planes; i++) {
+  for (int i = 0; i < oracle_n_memories(format); i++) {
     TestPlane *p = &frame->plane[i];
 
     p->row_bytes = oracle_row_bytes(format, i, width);
-    p->rows = oracle_plane_height(format, i, height);
+    p->rows = oracle_rows(format, i, height);
     p->stride = p->row_bytes + layout.pad;
     p->start = layout.guard + layout.offset;
     p->size = p->start + (gsize)(p->rows - 1) * p->stride + p->row_bytes + layout.guard;
@@ -55,45 +56,74 @@ pattern_value(TestPattern pattern, guint full, guint flat, gboolean here, guint3
   }
 }
 
+/* Writes a value, and no bit beside it. */
 static void
-fill_plane(TestFrame *frame, int plane, TestPattern pattern, guint32 *state)
+put(const OracleLane *lane, guint8 *row, int x, guint value)
 {
-  const CnvFormat *format = frame->format;
-  const TestPlane *p = &frame->plane[plane];
-  const guint full = (1u << format->depth) - 1, used = full << format->shift;
-  const int samples = p->row_bytes / format->sample_bytes, channels = format->plane[plane].channels;
-  const int at_row = test_random(state) % p->rows, at = test_random(state) % (samples / channels);
-  guint flat[CNV_MAX_CHANNELS];
+  const guint used = ((1u << lane->depth) - 1) << lane->shift;
+  const guint raw = (oracle_raw(lane, row, x) & ~used) | value << lane->shift;
 
-  for (int c = 0; c < channels; c++)
-    flat[c] = (test_random(state) >> 8) & full;
-  for (int y = 0; y < p->rows; y++)
-    for (int i = 0; i < samples; i++) {
-      gboolean here = y == at_row && i / channels == at;
-      guint v = pattern_value(pattern, full, flat[i % channels], here, state) << format->shift;
-      guint8 *to = p->block + p->start + (gsize)y * p->stride + (gsize)i * format->sample_bytes;
+  for (int i = 0; i < lane->bytes; i++)
+    row[x * lane->step + lane->offset + i] = raw >> 8 * i & 255;
+}
 
-      v |= test_random(state) & ~used & 0xffff;
-      to[0] = v & 255;
-      if (format->sample_bytes == 2)
-        to[1] = v >> 8;
+/* Samples that hold nothing in blocks of HOLE pixels. */
+static gboolean
+in_hole(int x, int y)
+{
+  return ((x / HOLE) ^ (y / HOLE)) & 1;
+}
+
+static void
+fill_channel(TestFrame *frame, int plane, int channel, TestPattern pattern, const guint32 at[2], guint32 *state)
+{
+  const CnvPlaneFormat *p = &frame->format->plane[plane];
+  const OracleLane lane = oracle_lane(frame->format, plane, channel);
+  const TestPlane *memory = &frame->plane[lane.memory];
+  const int width = oracle_plane_width(frame->format, plane, frame->width);
+  const int height = oracle_plane_height(frame->format, plane, frame->height);
+  const guint full = (1u << lane.depth) - 1, flat = (test_random(state) >> 8) & full;
+
+  for (int y = 0; y < height; y++)
+    for (int x = 0; x < width; x++) {
+      const gboolean here = (guint32)x == at[0] % width && (guint32)y == at[1] % height;
+      guint value = pattern_value(pattern, full, flat, here, state);
+
+      if (pattern == TEST_HOLES && p->role[channel] == CNV_ROLE_A && in_hole(x, y))
+        value = 0;
+      put(&lane, memory->block + memory->start + (gsize)y * memory->stride, x, value);
     }
+}
+
+static void
+fill_garbage(const TestPlane *p, guint32 *state)
+{
+  for (int y = 0; y < p->rows; y++)
+    for (int i = 0; i < p->row_bytes; i++)
+      p->block[p->start + (gsize)y * p->stride + i] = test_random(state) >> 16 & 255;
 }
 
 void
 test_frame_fill(TestFrame *frame, TestPattern pattern, guint32 seed)
 {
+  const CnvFormat *format = frame->format;
   guint32 state = seed * 2654435761u | 1;
 
-  for (int i = 0; i < frame->format->n_planes; i++)
-    fill_plane(frame, i, pattern, &state);
+  for (int i = 0; i < oracle_n_memories(format); i++)
+    fill_garbage(&frame->plane[i], &state);
+  for (int p = 0; p < format->n_planes; p++) {
+    const guint32 at[2] = {test_random(&state) >> 8, test_random(&state) >> 8};
+
+    for (int c = 0; c < format->plane[p].channels; c++)
+      fill_channel(frame, p, c, pattern, at, &state);
+  }
 }
 
 void
 test_frame_view(const TestFrame *frame, CnvFrame *view)
 {
   *view = (CnvFrame){.memory = CNV_MEMORY_HOST};
-  for (int i = 0; i < frame->format->n_planes; i++) {
+  for (int i = 0; i < oracle_n_memories(frame->format); i++) {
     view->data[i] = frame->plane[i].block + frame->plane[i].start;
     view->stride[i] = frame->plane[i].stride;
   }
@@ -110,7 +140,7 @@ is_sample(const TestPlane *p, gsize at)
 char *
 test_frame_stray(const TestFrame *frame)
 {
-  for (int i = 0; i < frame->format->n_planes; i++) {
+  for (int i = 0; i < oracle_n_memories(frame->format); i++) {
     const TestPlane *p = &frame->plane[i];
 
     for (gsize at = 0; at < p->size; at++)
@@ -127,7 +157,7 @@ test_frame_hash(const TestFrame *frame)
 {
   guint64 hash = G_GUINT64_CONSTANT(14695981039346656037);
 
-  for (int i = 0; i < frame->format->n_planes; i++)
+  for (int i = 0; i < oracle_n_memories(frame->format); i++)
     for (gsize at = 0; at < frame->plane[i].size; at++)
       hash = (hash ^ frame->plane[i].block[at]) * G_GUINT64_CONSTANT(1099511628211);
   return hash;

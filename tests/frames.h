@@ -14,6 +14,7 @@ typedef enum {
   TEST_NEAR_FULL,
   TEST_IMPULSE, /* one full sample a channel, on zeros */
   TEST_FLAT,    /* one random value a channel */
+  TEST_HOLES,   /* noise with squares of no alpha */
   TEST_N_PATTERNS,
 } TestPattern;
 
@@ -35,14 +36,14 @@ typedef struct {
 typedef struct {
   const CnvFormat *format;
   int width, height;
-  TestPlane plane[CNV_MAX_PLANES];
+  TestPlane plane[CNV_MAX_PLANES]; /* of memory */
 } TestFrame;
 
 /* All bytes hold the guard byte, the samples' too. */
 void test_frame_init(TestFrame *frame, const CnvFormat *format, int width, int height, TestLayout layout);
 void test_frame_clear(TestFrame *frame);
 
-/* Fills the samples, and the padding bits beside them with garbage. */
+/* Fills the samples, and what lies between them in a row, padding bits too, with garbage. */
 void test_frame_fill(TestFrame *frame, TestPattern pattern, guint32 seed);
 
 void test_frame_view(const TestFrame *frame, CnvFrame *view);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Fuzzing of kernels as property values (gst/values.c), and of the taps made from them. An input whose first byte is a
- * printable character is the text of an array, as in a pipeline; any other is a program that builds nested arrays of
- * all kinds of values. Meson builds this with replay.c, which runs the files of corpus/values/. For libFuzzer, in the
- * root of the source:
+ * Fuzzing of kernels and rectangles as property values (gst/values.c), and of the taps made from them. An input whose
+ * first byte is a printable character is the text of an array, as in a pipeline; any other is a program that builds
+ * nested arrays of all kinds of values. Meson builds this with replay.c, which runs the files of corpus/values/. For
+ * libFuzzer, in the root of the source:
  *
  *   clang -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Iinclude -Igst tests/fuzz_values.c \
- *     gst/values.c cuda/filter.c cuda/taps.c cuda/status.c $(pkg-config --cflags --libs gstreamer-1.0) -lm -o fuzz
- *   export G_SLICE=always-malloc ASAN_OPTIONS=detect_leaks=0
+ *     gst/values.c cuda/filter.c cuda/filter_kinds.c cuda/taps.c cuda/status.c $(pkg-config --cflags --libs
+ * gstreamer-1.0) -lm -o fuzz export G_SLICE=always-malloc ASAN_OPTIONS=detect_leaks=0
  *   ./fuzz -max_total_time=300 -max_len=400 NEW tests/corpus/values
  *   ./fuzz -merge=1 -use_counters=0 tests/corpus/values NEW
  *
@@ -209,6 +209,22 @@ take_array(Bytes *bytes, guint depth, GValue *array)
   }
 }
 
+/* A row and a column or all taps, each of them finite, and an anchor among them. */
+static void
+check_term(const CnvTerm *term)
+{
+  const CnvTaps *made[] = {term->dense, term->axis[CNV_X], term->axis[CNV_Y]};
+  const CnvTaps *x = term->dense ? term->dense : term->axis[CNV_X];
+
+  CHECK((term->dense == NULL) == (term->axis[CNV_X] && term->axis[CNV_Y]));
+  for (guint i = 0; i < G_N_ELEMENTS(made); i++)
+    for (int t = 0; made[i] && t < made[i]->width * made[i]->height; t++)
+      CHECK(isfinite(made[i]->value[t]));
+  CHECK(term->anchor[CNV_X] >= 0 && term->anchor[CNV_X] < x->width);
+  CHECK(term->anchor[CNV_Y] >= 0 &&
+        term->anchor[CNV_Y] < (term->dense ? term->dense->height : term->axis[CNV_Y]->width));
+}
+
 /* A kernel that was taken and could not be used must say so, and one that is made is finite. */
 static void
 check_generated(CnvTaps *taps, const int subsample[CNV_N_AXES])
@@ -221,12 +237,11 @@ check_generated(CnvTaps *taps, const int subsample[CNV_N_AXES])
   filter.type = CNV_FILTER_CUSTOM;
   filter.kernel = cnv_taps_ref(taps);
   if (cnv_filter_generate(&filter, subsample, &kernel, &error)) {
-    const CnvTaps *made[] = {kernel.dense, kernel.axis[CNV_X], kernel.axis[CNV_Y]};
-
-    CHECK(!error && (kernel.dense == NULL) == (kernel.axis[CNV_X] && kernel.axis[CNV_Y]));
-    for (guint i = 0; i < G_N_ELEMENTS(made); i++)
-      for (int t = 0; made[i] && t < made[i]->width * made[i]->height; t++)
-        CHECK(isfinite(made[i]->value[t]));
+    CHECK(!error && kernel.n_terms >= 1 && kernel.n_terms <= CNV_MAX_TERMS);
+    cnv_kernel_factor(&kernel);
+    CHECK(kernel.n_terms >= 1 && kernel.n_terms <= CNV_MAX_TERMS);
+    for (int i = 0; i < kernel.n_terms; i++)
+      check_term(&kernel.term[i]);
     cnv_kernel_clear(&kernel);
   } else {
     CHECK(error && error->domain == CNV_ERROR && error->message[0] != '\0');
@@ -301,6 +316,35 @@ check_array(const GValue *array, const char *what, gboolean rows)
   cnv_taps_unref(kept);
 }
 
+/* What is read as rectangles is written and read again as the same. */
+static void
+check_rects(const GValue *array)
+{
+  GArray *rects = NULL, *again = NULL;
+  GValue back = G_VALUE_INIT;
+  GError *error = NULL;
+
+  if (!gst_cuda_convolve_rects_from_value(array, "roi", &rects, &error)) {
+    CHECK(!rects && g_error_matches(error, CNV_ERROR, CNV_ERROR_SETTINGS) && g_str_has_prefix(error->message, "roi: "));
+    CHECK(g_utf8_validate(error->message, -1, NULL));
+    g_error_free(error);
+    return;
+  }
+  CHECK(!error && (rects == NULL) == (gst_value_array_get_size(array) == 0));
+  g_value_init(&back, GST_TYPE_ARRAY);
+  gst_cuda_convolve_rects_to_value(rects, &back);
+  CHECK(gst_cuda_convolve_rects_from_value(&back, "roi", &again, &error));
+  g_value_unset(&back);
+  CHECK((rects == NULL) == (again == NULL));
+  if (rects) {
+    CHECK(rects->len == again->len && memcmp(rects->data, again->data, rects->len * sizeof(CnvRect)) == 0);
+    for (guint i = 0; i < rects->len; i++)
+      CHECK(g_array_index(rects, CnvRect, i).width >= 0 && g_array_index(rects, CnvRect, i).height >= 0);
+    g_array_unref(rects);
+    g_array_unref(again);
+  }
+}
+
 /* Its own function, as lsan.supp names it: GStreamer leaks where it refuses some texts. */
 static G_GNUC_NO_INLINE gboolean
 parse_text(const uint8_t *data, size_t size, GValue *array)
@@ -353,6 +397,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   if (made) {
     check_array(&array, "kernel", TRUE);
     check_array(&array, "kernel-x", FALSE);
+    check_rects(&array);
   }
   g_value_unset(&array);
   return 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Every backend and algorithm that is here against the oracle: sets of cases over formats, borders, radii, sizes,
- * filters, inputs and addresses; then plans that change, and sessions side by side. With --bench the same binary times
+ * filters, inputs, addresses, planes and alpha; then regions and fields (kernels_parts.c), plans that change, and
+ * sessions side by side (sessions.c). With --bench the same binary times
  * the same algorithms (bench.c). The sets run in this process: a CUDA context does not survive a fork.
  */
 #include <gst/check/gstcheck.h>
@@ -24,33 +25,14 @@ typedef struct {
 
 static const TestLayout plain = {0, 0, 0};
 
-/* An odd corner of the address space that differs from case to case. */
-static TestLayout
-some_layout(int guard)
-{
-  static guint count;
-  static const int pads[] = {0, 1, 5, 16, 27}, offsets[] = {0, 3, 16, 1, 8, 2, 5};
-  guint i = count++;
-
-  return (TestLayout){guard, offsets[i % G_N_ELEMENTS(offsets)], pads[i % G_N_ELEMENTS(pads)]};
-}
-
 static TestCase
 base_case(const char *filter, const char *format, Size size)
 {
-  return (TestCase){.filter = test_filter_find(filter),
-                    .radius = 3,
-                    .format = format,
-                    .width = size.width,
-                    .height = size.height,
-                    .border = CNV_BORDER_REFLECT_101,
-                    .pattern = TEST_NOISE,
-                    .in = some_layout(0),
-                    .out = some_layout(64)};
+  return test_case_base(filter, format, size.width, size.height);
 }
 
-static void
-finish(const char *set)
+void
+test_set_finish(const char *set)
 {
   guint failures = test_cases_finish(set);
 
@@ -72,7 +54,7 @@ START_TEST(test_borders_by_radius)
           c.border = border;
           test_case_run(&c);
         }
-  finish("borders by radius");
+  test_set_finish("borders by radius");
 }
 END_TEST
 
@@ -90,7 +72,7 @@ START_TEST(test_formats)
         c.color = 0xff3060c0;
         test_case_run(&c);
       }
-  finish("formats");
+  test_set_finish("formats");
 }
 END_TEST
 
@@ -106,7 +88,7 @@ START_TEST(test_all_filters)
         c.border = border;
         test_case_run(&c);
       }
-  finish("filters");
+  test_set_finish("filters");
 }
 END_TEST
 
@@ -125,15 +107,15 @@ START_TEST(test_sizes)
           c.in = s == 4 ? plain : c.in; /* rows without a gap, at an aligned address */
           test_case_run(&c);
         }
-  finish("sizes");
+  test_set_finish("sizes");
 }
 END_TEST
 
 START_TEST(test_patterns)
 {
   static const char *const formats[] = {"GRAY8", "NV12", "BGRA", "P010_10LE", "I420_10LE", "GRAY16_LE"};
-  static const char *const filters[] = {"gaussian",  "box",          "row-binomial",
-                                        "dense-5x5", "dense-signed", "dense-derivative"};
+  static const char *const filters[] = {"gaussian",         "box",   "row-binomial", "dense-5x5", "dense-signed",
+                                        "dense-derivative", "sobel", "sharpen"};
 
   for (guint f = 0; f < G_N_ELEMENTS(formats); f++)
     for (guint k = 0; k < G_N_ELEMENTS(filters); k++)
@@ -146,13 +128,13 @@ START_TEST(test_patterns)
           c.border = border;
           test_case_run(&c);
         }
-  finish("patterns");
+  test_set_finish("patterns");
 }
 END_TEST
 
 START_TEST(test_addresses)
 {
-  static const char *const formats[] = {"GRAY8", "NV12", "RGB", "RGBA", "P010_10LE"};
+  static const char *const formats[] = {"GRAY8", "NV12", "RGB", "RGBA", "P010_10LE", "UYVY", "BGR10A2_LE"};
   static const int pads[] = {0, 1, 2, 3, 13, 64};
 
   for (guint f = 0; f < G_N_ELEMENTS(formats); f++)
@@ -164,7 +146,7 @@ START_TEST(test_addresses)
         c.out = (TestLayout){64, 16 - offset, pads[(p + offset) % G_N_ELEMENTS(pads)]};
         test_case_run(&c);
       }
-  finish("addresses");
+  test_set_finish("addresses");
 }
 END_TEST
 
@@ -184,7 +166,7 @@ START_TEST(test_long_taps)
           c.border = border;
           test_case_run(&c);
         }
-  finish("long taps");
+  test_set_finish("long taps");
 }
 END_TEST
 
@@ -203,7 +185,106 @@ START_TEST(test_border_colors)
         c.full_range = full_range;
         test_case_run(&c);
       }
-  finish("border colours");
+  test_set_finish("border colours");
+}
+END_TEST
+
+START_TEST(test_absolute)
+{
+  static const char *const filters[] = {"row-negative", "axes-signed", "dense-signed", "dense-derivative",
+                                        "sobel-x",      "emboss",      "rank-2",       "half"};
+  static const char *const formats[] = {"NV12", "AYUV", "P010_10LE", "GRAY16_LE", "YUY2"};
+
+  for (guint k = 0; k < G_N_ELEMENTS(filters); k++)
+    for (guint f = 0; f < G_N_ELEMENTS(formats); f++)
+      for (int border = 0; border < N_BORDERS; border++) {
+        TestCase c = base_case(filters[k], formats[f], (Size){33, 21});
+
+        c.border = border;
+        c.absolute = TRUE;
+        c.alpha_mode = border % 2 ? CNV_ALPHA_FILTER : CNV_ALPHA_COPY;
+        test_case_run(&c);
+      }
+  test_set_finish("absolute");
+}
+END_TEST
+
+START_TEST(test_planes)
+{
+  static const guint planes[] = {CNV_PLANES_LUMA,
+                                 CNV_PLANES_CHROMA,
+                                 CNV_PLANES_ALPHA,
+                                 CNV_PLANES_RED | CNV_PLANES_BLUE,
+                                 CNV_PLANES_GREEN,
+                                 CNV_PLANES_ALL,
+                                 CNV_PLANES_LUMA | CNV_PLANES_ALPHA};
+  static const char *const filters[] = {"gaussian", "sobel", "rank-2"};
+
+  for (const CnvFormat *format = cnv_formats; format->name; format++)
+    for (guint i = 0; i < G_N_ELEMENTS(planes); i++) {
+      TestCase c = base_case(filters[(i + format->n_planes) % G_N_ELEMENTS(filters)], format->name, (Size){35, 18});
+
+      c.planes = planes[i];
+      c.border = i % N_BORDERS;
+      test_case_run(&c);
+    }
+  test_set_finish("planes");
+}
+END_TEST
+
+START_TEST(test_chroma)
+{
+  static const char *const formats[] = {"NV12", "I420_10LE", "Y42B", "A420", "AYUV", "VUYA", "Y444", "UYVY"};
+  static const char *const filters[] = {"gaussian", "box", "unsharp", "rank-2", "emboss-120"};
+  static const struct {
+    CnvChromaMode mode;
+    gboolean set;
+    int radius;
+    double sigma;
+  } rows[] = {{CNV_CHROMA_SAME, FALSE, -1, 0},
+              {CNV_CHROMA_SCALED, TRUE, 1, 0},
+              {CNV_CHROMA_SCALED, TRUE, 0, 0},
+              {CNV_CHROMA_SAME, TRUE, 2, 1.9},
+              {CNV_CHROMA_SCALED, TRUE, -1, 1.1}};
+
+  for (guint f = 0; f < G_N_ELEMENTS(formats); f++)
+    for (guint i = 0; i < G_N_ELEMENTS(rows); i++)
+      for (guint k = 0; k < (rows[i].set ? 2 : G_N_ELEMENTS(filters)); k++) {
+        TestCase c = base_case(filters[k], formats[f], (Size){39, 25});
+
+        c.chroma_mode = rows[i].mode;
+        c.chroma_set = rows[i].set;
+        c.chroma_radius = rows[i].radius;
+        c.chroma_sigma = rows[i].sigma;
+        c.border = (f + i) % N_BORDERS;
+        c.alpha_mode = k % 2 ? CNV_ALPHA_PREMULTIPLY : CNV_ALPHA_FILTER;
+        test_case_run(&c);
+      }
+  test_set_finish("chroma");
+}
+END_TEST
+
+/* Colours weighted by alpha; and alpha filtered like them, without their scale and bias. */
+START_TEST(test_alpha)
+{
+  static const char *const formats[] = {"RGBA", "ARGB64", "AYUV", "A420", "GBRA", "RGB10A2_LE", "ABGR"};
+  static const char *const filters[] = {"gaussian", "gaussian-contrast", "dense-5x5",       "dense-3x3", "rank-2",
+                                        "disk",     "sharpen",           "row-anchor-first"};
+  static const TestPattern patterns[] = {TEST_HOLES, TEST_NOISE, TEST_IMPULSE, TEST_FLAT};
+
+  for (guint f = 0; f < G_N_ELEMENTS(formats); f++)
+    for (guint k = 0; k < G_N_ELEMENTS(filters); k++)
+      for (int border = 0; border < N_BORDERS; border++)
+        for (int mode = CNV_ALPHA_FILTER; mode <= CNV_ALPHA_PREMULTIPLY; mode++) {
+          TestCase c = base_case(filters[k], formats[f], (Size){37, 29});
+
+          c.border = border;
+          c.pattern = patterns[(border + k) % G_N_ELEMENTS(patterns)];
+          c.color = border % 2 ? 0x60e04080 : 0x804080ff;
+          c.alpha_mode = mode;
+          test_case_run(&c);
+        }
+  test_set_finish("alpha");
 }
 END_TEST
 
@@ -221,7 +302,12 @@ kernels_suite(void)
   tcase_add_test(cases, test_addresses);
   tcase_add_test(cases, test_long_taps);
   tcase_add_test(cases, test_border_colors);
+  tcase_add_test(cases, test_absolute);
+  tcase_add_test(cases, test_planes);
+  tcase_add_test(cases, test_chroma);
+  tcase_add_test(cases, test_alpha);
   suite_add_tcase(suite, cases);
+  suite_add_tcase(suite, test_parts_tcase());
   suite_add_tcase(suite, test_sessions_tcase());
   return suite;
 }

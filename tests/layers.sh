@@ -21,7 +21,7 @@ check() {
 
 # "name.h" in the same folder is a file's own business.
 own() {
-  (cd "$1" && find . -type f -name '*.h' | sed 's|^\./||; s|[.]|[.]|g' | paste -sd '|' -)
+  (cd "$1" && find . -type f \( -name '*.h' -o -name '*.cuh' \) | sed 's|^\./||; s|[.]|[.]|g' | paste -sd '|' -)
 }
 
 system='<(std[a-z]+|string|math|errno|limits|unistd|pthread|float|ctype|locale)\.h>'

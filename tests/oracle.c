@@ -3,21 +3,15 @@
  * The oracle: slow and plain on purpose, so that it can be read beside the specification.
  * Samples are taken as distances from mid = 2^(depth-1); whole numbers, so float64 holds them and their products well.
  */
-#include "oracle.h"
+#include "oracle_channel.h"
 
 #include <math.h>
 #include <string.h>
 
-/* An array of taps; along one axis when the other size is 1. A filter is one array, or a row and then a column. */
-typedef struct {
-  int n[CNV_N_AXES];
-  double *v;
-} Array;
-
-typedef struct {
-  int count;
-  Array array[2];
-} Passes;
+/* Of sum|t| * full: where the sum of tap * alpha is smaller, a mean weighted by it is no number to compare; for taps of
+ * both signs because what is left of the sum is error, for others because engines then keep the sample. */
+#define WEIGHT_MIN 1e-3
+#define WEIGHT_MIN_POSITIVE 2e-6
 
 static int
 ceil_shift(int n, int shift)
@@ -37,10 +31,48 @@ oracle_plane_height(const CnvFormat *format, int plane, int height)
   return ceil_shift(height, format->plane[plane].sub_y);
 }
 
-int
-oracle_row_bytes(const CnvFormat *format, int plane, int width)
+OracleLane
+oracle_lane(const CnvFormat *format, int plane, int channel)
 {
-  return oracle_plane_width(format, plane, width) * format->plane[plane].channels * format->sample_bytes;
+  const CnvPlaneFormat *p = &format->plane[plane];
+  const int bytes = format->sample_bytes;
+
+  if (bytes == 4)
+    return (OracleLane){0, 0, 4, 4, p->offset[channel], p->role[channel] == CNV_ROLE_A ? 2 : format->depth};
+  if (p->step)
+    return (OracleLane){0, p->offset[channel], p->step, bytes, format->shift, format->depth};
+  return (OracleLane){plane, channel * bytes, p->channels * bytes, bytes, format->shift, format->depth};
+}
+
+int
+oracle_n_memories(const CnvFormat *format)
+{
+  int last = 0;
+
+  for (int p = 0; p < format->n_planes; p++)
+    last = MAX(last, oracle_lane(format, p, 0).memory);
+  return last + 1;
+}
+
+int
+oracle_row_bytes(const CnvFormat *format, int memory, int width)
+{
+  int end = 0;
+
+  for (int p = 0; p < format->n_planes; p++)
+    for (int c = 0; c < format->plane[p].channels; c++) {
+      OracleLane lane = oracle_lane(format, p, c);
+
+      if (lane.memory == memory)
+        end = MAX(end, (oracle_plane_width(format, p, width) - 1) * lane.step + lane.offset + lane.bytes);
+    }
+  return end;
+}
+
+int
+oracle_rows(const CnvFormat *format, int memory, int height)
+{
+  return oracle_plane_height(format, memory, height);
 }
 
 static gboolean
@@ -49,28 +81,33 @@ is_chroma(guint role)
   return role == CNV_ROLE_U || role == CNV_ROLE_V;
 }
 
-guint
-oracle_filtered(const CnvFormat *format, int plane)
+gboolean
+oracle_filters(const CnvFilter *filter, const CnvFormat *format, int plane, int channel)
 {
-  const CnvPlaneFormat *p = &format->plane[plane];
-  guint mask = 0;
+  static const guint flag[] = {
+      [CNV_ROLE_Y] = CNV_PLANES_LUMA,  [CNV_ROLE_U] = CNV_PLANES_CHROMA, [CNV_ROLE_V] = CNV_PLANES_CHROMA,
+      [CNV_ROLE_A] = CNV_PLANES_ALPHA, [CNV_ROLE_R] = CNV_PLANES_RED,    [CNV_ROLE_G] = CNV_PLANES_GREEN,
+      [CNV_ROLE_B] = CNV_PLANES_BLUE,
+  };
+  const guint role = format->plane[plane].role[channel];
 
-  for (int c = 0; c < p->channels; c++)
-    if (p->role[c] != CNV_ROLE_PADDING && p->role[c] != CNV_ROLE_A)
-      mask |= 1u << c;
-  return mask;
+  return filter->planes & flag[role] || (role == CNV_ROLE_A && filter->alpha_mode != CNV_ALPHA_COPY);
 }
 
 guint
-oracle_raw(const CnvFormat *format, const guint8 *row, int i)
+oracle_raw(const OracleLane *lane, const guint8 *row, int x)
 {
-  return format->sample_bytes == 1 ? row[i] : row[2 * i] | (guint)row[2 * i + 1] << 8;
+  guint raw = 0;
+
+  for (int i = 0; i < lane->bytes; i++)
+    raw |= (guint)row[x * lane->step + lane->offset + i] << 8 * i;
+  return raw;
 }
 
 int
-oracle_value(const CnvFormat *format, const guint8 *row, int i)
+oracle_value(const OracleLane *lane, const guint8 *row, int x)
 {
-  return (oracle_raw(format, row, i) >> format->shift) & ((1 << format->depth) - 1);
+  return (oracle_raw(lane, row, x) >> lane->shift) & ((1 << lane->depth) - 1);
 }
 
 int
@@ -105,149 +142,27 @@ border_walk(CnvBorder border, int i, int n)
   return i;
 }
 
-static Array
-array_new(int nx, int ny)
-{
-  return (Array){{nx, ny}, g_new0(double, (gsize)nx *ny)};
-}
+/* What is outside of a window, and in it. */
+typedef struct {
+  CnvBorder border;
+  gboolean rescale; /* renormalize's factor; without it missing samples are just left out */
+  double missing;   /* value of one */
+} Outside;
 
-static Array
-array_along(CnvAxis axis, int n)
-{
-  return axis == CNV_X ? array_new(n, 1) : array_new(1, n);
-}
-
-static int
-resolved_radius(const CnvFilter *f, CnvAxis axis, double sigma)
-{
-  if (f->radius_axis[axis] >= 0)
-    return f->radius_axis[axis];
-  if (f->radius >= 0)
-    return f->radius;
-  return sigma > 0 ? (int)ceil(f->truncate * sigma) : 8;
-}
-
-static Array
-gaussian(const CnvFilter *f, CnvAxis axis, int subsample)
-{
-  double sigma = f->sigma_axis[axis] > 0 ? f->sigma_axis[axis] : f->sigma;
-  int luma_radius = resolved_radius(f, axis, sigma), radius = (luma_radius + subsample - 1) / subsample;
-  Array a = array_along(axis, 2 * radius + 1);
-
-  if (sigma <= 0)
-    sigma = 0.3 * (luma_radius - 1) + 0.8;
-  sigma /= subsample;
-  for (int i = -radius; i <= radius; i++)
-    a.v[i + radius] = exp(-(double)i * i / (2 * sigma * sigma));
-  return a;
-}
-
-/* A box is an interval of (2r+1)/s samples about the centre; a tap is the part of its sample inside the interval. */
-static Array
-box(const CnvFilter *f, CnvAxis axis, int subsample)
-{
-  double sigma = f->sigma_axis[axis] > 0 ? f->sigma_axis[axis] : f->sigma;
-  double half = (2 * resolved_radius(f, axis, sigma) + 1) / 2.0 / subsample;
-  int radius = (int)ceil(half - 0.5);
-  Array a;
-
-  radius = MAX(radius, 0);
-  a = array_along(axis, 2 * radius + 1);
-  for (int i = -radius; i <= radius; i++)
-    a.v[i + radius] = radius == 0 ? 1 : MIN(1, half - (abs(i) - 0.5));
-  return a;
-}
-
-/* Moves taps onto a grid s times coarser along one axis, each split between its two neighbours there. */
-static Array
-gather(Array a, CnvAxis axis, int s)
-{
-  int n = a.n[axis], anchor = (n - 1) / 2, other = a.n[!axis];
-  int radius = MAX((anchor + s - 1) / s, (n - 1 - anchor + s - 1) / s), wide = 2 * radius + 1;
-  Array out = axis == CNV_X ? array_new(wide, other) : array_new(other, wide);
-
-  for (int j = 0; j < other; j++)
-    for (int i = 0; i < n; i++) {
-      double at = (double)(i - anchor) / s, below = floor(at), part = at - below;
-      double tap = axis == CNV_X ? a.v[j * n + i] : a.v[i * other + j];
-      int to = (int)below + radius;
-
-      out.v[axis == CNV_X ? j * wide + to : to * other + j] += tap * (1 - part);
-      if (part > 0)
-        out.v[axis == CNV_X ? j * wide + to + 1 : (to + 1) * other + j] += tap * part;
-    }
-  g_free(a.v);
-  return out;
-}
-
-static Array
-custom(const CnvTaps *taps, int width, int height, const int subsample[CNV_N_AXES])
-{
-  Array a = array_new(width, height);
-
-  for (int i = 0; i < width * height; i++)
-    a.v[i] = taps ? taps->value[i] : 1;
-  for (int axis = 0; axis < CNV_N_AXES; axis++)
-    if (subsample[axis] > 1)
-      a = gather(a, axis, subsample[axis]);
-  return a;
-}
-
-static Array
-axis_taps(const CnvFilter *f, CnvAxis axis, const int subsample[CNV_N_AXES])
-{
-  int only[CNV_N_AXES] = {1, 1}, n;
-  Array a;
-
-  switch (f->type) {
-  case CNV_FILTER_GAUSSIAN:
-    return gaussian(f, axis, subsample[axis]);
-  case CNV_FILTER_BOX:
-    return box(f, axis, subsample[axis]);
-  case CNV_FILTER_CUSTOM:
-    only[axis] = subsample[axis];
-    n = f->kernel_axis[axis] ? f->kernel_axis[axis]->width * f->kernel_axis[axis]->height : 1;
-    return custom(f->kernel_axis[axis], axis == CNV_X ? n : 1, axis == CNV_X ? 1 : n, only);
-  default:
-    a = array_new(1, 1);
-    a.v[0] = 1;
-    return a;
-  }
-}
-
-static Passes
-filter_passes(const CnvFilter *f, const CnvPlaneFormat *p)
-{
-  int subsample[CNV_N_AXES] = {1 << p->sub_x, 1 << p->sub_y};
-
-  if (f->type == CNV_FILTER_CUSTOM && f->kernel)
-    return (Passes){1, {custom(f->kernel, f->kernel->width, f->kernel->height, subsample)}};
-  return (Passes){2, {axis_taps(f, CNV_X, subsample), axis_taps(f, CNV_Y, subsample)}};
-}
-
-static double
-array_sum(const Array *a, gboolean absolute)
-{
-  double sum = 0;
-
-  for (int i = 0; i < a->n[CNV_X] * a->n[CNV_Y]; i++)
-    sum += absolute ? fabs(a->v[i]) : a->v[i];
-  return sum;
-}
-
-/* For each of the positions from -anchor on that n samples under these taps can ask for: where it is found. */
+/* Positions first, first + 1, ... under n taps, of which the one at the anchor is at the sample: where each is found,
+ * counted from the window's start. */
 static int *
-border_map(CnvBorder border, int n, int taps)
+border_map(CnvBorder border, int first, int count, int n, int anchor, int window)
 {
-  int *map = g_new(int, n + taps - 1);
+  int *map = g_new(int, count + n - 1);
 
-  for (int i = 0; i < n + taps - 1; i++)
-    map[i] = border_walk(border, i - (taps - 1) / 2, n);
+  for (int i = 0; i < count + n - 1; i++)
+    map[i] = border_walk(border, first + i - anchor, window);
   return map;
 }
 
 static double
-sample_sum(const Array *a, CnvBorder border, double missing, const double *in, int width, const int *mx, const int *my)
+sample_sum(const OracleArray *a, const Outside *outside, const double *in, int width, const int *mx, const int *my)
 {
   double acc = 0, present = 0;
   gboolean all = TRUE;
@@ -260,38 +175,54 @@ sample_sum(const Array *a, CnvBorder border, double missing, const double *in, i
         acc += tap * in[(gsize)my[j] * width + mx[i]];
         present += tap;
       } else {
-        acc += tap * missing;
+        acc += tap * outside->missing;
         all = FALSE;
       }
     }
-  if (border != CNV_BORDER_RENORMALIZE || all)
+  if (!outside->rescale || all)
     return acc;
-  return fabs(present) <= 1e-6 * array_sum(a, TRUE) ? 0 : acc * array_sum(a, FALSE) / present;
+  return fabs(present) <= 1e-6 * oracle_array_sum(a, TRUE) ? 0 : acc * oracle_array_sum(a, FALSE) / present;
 }
 
+/* in: the samples of window. Returns those of area, which may reach out of it. */
 static double *
-run_pass(const Array *a, CnvBorder border, double missing, double *in, int width, int height)
+run_pass(const OracleArray *a, const Outside *outside, const double *in, CnvRect window, CnvRect area)
 {
-  double *out = g_new(double, (gsize)width *height);
-  int *mx = border_map(border, width, a->n[CNV_X]), *my = border_map(border, height, a->n[CNV_Y]);
+  double *out = g_new(double, (gsize)area.width *area.height);
+  int *mx = border_map(outside->border, area.x - window.x, area.width, a->n[CNV_X], a->anchor[CNV_X], window.width);
+  int *my = border_map(outside->border, area.y - window.y, area.height, a->n[CNV_Y], a->anchor[CNV_Y], window.height);
 
-  for (int y = 0; y < height; y++)
-    for (int x = 0; x < width; x++)
-      out[(gsize)y * width + x] = sample_sum(a, border, missing, in, width, mx + x, my + y);
+  for (int y = 0; y < area.height; y++)
+    for (int x = 0; x < area.width; x++)
+      out[(gsize)y * area.width + x] = sample_sum(a, outside, in, window.width, mx + x, my + y);
   g_free(mx);
   g_free(my);
-  g_free(in);
   return out;
 }
 
-/* The border colour's component for a role, as an integer sample value. */
+static double *
+convolve(const OracleConvolution *c, Outside outside, const double *in, CnvRect window, CnvRect area)
+{
+  const CnvRect rows = {area.x, window.y, area.width, window.height};
+  double *between, *out;
+
+  if (c->n_passes == 1)
+    return run_pass(&c->pass[0], &outside, in, window, area);
+  between = run_pass(&c->pass[0], &outside, in, window, rows);
+  outside.missing *= oracle_array_sum(&c->pass[0], FALSE);
+  out = run_pass(&c->pass[1], &outside, between, rows, area);
+  g_free(between);
+  return out;
+}
+
+/* The border colour's component for a role, as a whole sample value. */
 static int
-border_value(guint32 color, const CnvImage *image, guint role)
+border_value(guint32 color, const CnvImage *image, guint role, int depth)
 {
   const double r = (color >> 16 & 255) / 255.0, g = (color >> 8 & 255) / 255.0, b = (color & 255) / 255.0;
   const double luma = image->kr * r + (1 - image->kr - image->kb) * g + image->kb * b;
-  const int full = (1 << image->format->depth) - 1;
-  const double unit = 1 << (image->format->depth - 8);
+  const int full = (1 << depth) - 1;
+  const double unit = ldexp(1, depth - 8);
 
   switch (role) {
   case CNV_ROLE_R:
@@ -300,6 +231,8 @@ border_value(guint32 color, const CnvImage *image, guint role)
     return oracle_round(g * full, full);
   case CNV_ROLE_B:
     return oracle_round(b * full, full);
+  case CNV_ROLE_A:
+    return oracle_round((color >> 24) / 255.0 * full, full);
   case CNV_ROLE_Y:
     return oracle_round(image->full_range ? luma * full : (16 + 219 * luma) * unit, full);
   default: {
@@ -310,48 +243,222 @@ border_value(guint32 color, const CnvImage *image, guint role)
   }
 }
 
-static void
-filter_channel(const CnvFilter *f, const CnvImage *image, int plane, int channel, double *values, int width, int height)
+int
+oracle_field_rows(OracleField field, int rows)
 {
-  const CnvPlaneFormat *p = &image->format->plane[plane];
-  const guint role = p->role[channel];
-  const double mid = 1 << (image->format->depth - 1), full = (1 << image->format->depth) - 1;
-  const gsize count = (gsize)width * height;
-  double missing = f->border == CNV_BORDER_CONSTANT ? border_value(f->border_color, image, role) - mid : 0;
-  double sum = 1, absolute = 1, gain, *acc = g_new(double, count);
-  Passes passes = filter_passes(f, p);
-
-  for (gsize i = 0; i < count; i++)
-    acc[i] = values[i * p->channels + channel] - mid;
-  for (int i = 0; i < passes.count; i++) {
-    acc = run_pass(&passes.array[i], f->border, missing, acc, width, height);
-    missing *= array_sum(&passes.array[i], FALSE);
-    sum *= array_sum(&passes.array[i], FALSE);
-    absolute *= array_sum(&passes.array[i], TRUE);
-    g_free(passes.array[i].v);
-  }
-  /* Divided, not multiplied by a reciprocal: a tie stays one. */
-  gain = f->normalize && fabs(sum) > 1e-9 * absolute ? sum : 1;
-  for (gsize i = 0; i < count; i++)
-    values[i * p->channels + channel] =
-        is_chroma(role) ? mid + f->scale * acc[i] / gain : f->scale * (acc[i] + mid * sum) / gain + f->bias * full;
-  g_free(acc);
+  return MAX(0, (rows - field.first + field.step - 1) / field.step);
 }
 
 double *
-oracle_plane(const CnvFilter *filter, const CnvImage *image, int plane, const guint8 *data, int stride)
+oracle_read(const OracleWork *work, OracleField field, int plane, int channel)
 {
-  const CnvFormat *format = image->format;
-  const int width = oracle_plane_width(format, plane, image->width);
-  const int height = oracle_plane_height(format, plane, image->height);
-  const int samples = width * format->plane[plane].channels;
-  double *values = g_new(double, (gsize)samples *height);
+  const CnvFormat *format = work->image->format;
+  const OracleLane lane = oracle_lane(format, plane, channel);
+  const int width = oracle_plane_width(format, plane, work->image->width);
+  const int height = oracle_field_rows(field, oracle_plane_height(format, plane, work->image->height));
+  const int stride = work->in->stride[lane.memory];
+  double *values = g_new(double, (gsize)width *height);
 
   for (int y = 0; y < height; y++)
-    for (int i = 0; i < samples; i++)
-      values[(gsize)y * samples + i] = oracle_value(format, data + (gssize)y * stride, i);
-  for (int c = 0; c < format->plane[plane].channels; c++)
-    if (oracle_filtered(format, plane) & 1u << c)
-      filter_channel(filter, image, plane, c, values, width, height);
+    for (int x = 0; x < width; x++)
+      values[(gsize)y * width + x] = oracle_value(
+          &lane, (const guint8 *)work->in->data[lane.memory] + (gssize)(field.first + y * field.step) * stride, x);
   return values;
+}
+
+static gboolean
+find_alpha(const CnvFormat *format, int *plane, int *channel)
+{
+  for (*plane = 0; *plane < format->n_planes; ++*plane)
+    for (*channel = 0; *channel < format->plane[*plane].channels; ++*channel)
+      if (format->plane[*plane].role[*channel] == CNV_ROLE_A)
+        return TRUE;
+  return FALSE;
+}
+
+/* The mean of the alpha samples that a sample of the plane covers, within the field. */
+static double *
+read_alpha(const OracleWork *work, OracleField field, int alpha_plane, int alpha_channel, int plane)
+{
+  const CnvFormat *format = work->image->format;
+  const CnvPlaneFormat *p = &format->plane[plane];
+  const int width = oracle_plane_width(format, plane, work->image->width);
+  const int height = oracle_field_rows(field, oracle_plane_height(format, plane, work->image->height));
+  const int from_width = work->image->width, from_height = oracle_field_rows(field, work->image->height);
+  double *from = oracle_read(work, field, alpha_plane, alpha_channel);
+  double *mean = g_new0(double, (gsize)width *height);
+
+  for (int i = 0; i < width * height; i++) {
+    const int x0 = i % width << p->sub_x, y0 = i / width << p->sub_y;
+    const int x1 = MIN(x0 + (1 << p->sub_x), from_width), y1 = MIN(y0 + (1 << p->sub_y), from_height);
+
+    for (int y = y0; y < y1; y++)
+      for (int x = x0; x < x1; x++)
+        mean[i] += from[(gsize)y * from_width + x] / ((x1 - x0) * (y1 - y0));
+  }
+  g_free(from);
+  return mean;
+}
+
+/* The taps for a plane, with chroma's own settings. */
+static OracleKernel
+plane_kernel(const CnvFilter *filter, const CnvPlaneFormat *p)
+{
+  int subsample[CNV_N_AXES] = {1 << p->sub_x, 1 << p->sub_y};
+  CnvFilter own = *filter;
+
+  if (is_chroma(p->role[0]) || is_chroma(p->role[p->channels - 1])) {
+    gboolean set = filter->chroma_radius >= 0 || filter->chroma_sigma > 0;
+
+    if (set) {
+      own.radius = filter->chroma_radius;
+      own.sigma = filter->chroma_sigma;
+      own.radius_axis[CNV_X] = own.radius_axis[CNV_Y] = -1;
+      own.sigma_axis[CNV_X] = own.sigma_axis[CNV_Y] = 0;
+    }
+    if (set || filter->chroma_mode == CNV_CHROMA_SAME)
+      subsample[CNV_X] = subsample[CNV_Y] = 1;
+  }
+  return oracle_kernel(&own, subsample);
+}
+
+static void
+sum_taps(OracleChannel *c)
+{
+  c->sum = c->kernel.n_parts == 1;
+  c->magnitudes = 1;
+  for (int i = 0; i < c->kernel.part[0].n_passes; i++) {
+    c->sum *= oracle_array_sum(&c->kernel.part[0].pass[i], FALSE);
+    c->magnitudes *= oracle_array_sum(&c->kernel.part[0].pass[i], TRUE);
+  }
+}
+
+OracleChannel
+oracle_channel_new(const OracleWork *work, const CnvFilter *filter, OracleField field, int plane, int channel)
+{
+  const CnvFormat *format = work->image->format;
+  const CnvPlaneFormat *p = &format->plane[plane];
+  const guint role = p->role[channel];
+  const int depth = oracle_lane(format, plane, channel).depth;
+  OracleChannel c = {filter, role};
+  CnvPlaneFormat alone = {1, p->sub_x, p->sub_y, {role}};
+  int alpha_plane, alpha_channel, alpha_depth;
+
+  c.width = oracle_plane_width(format, plane, work->image->width);
+  c.height = oracle_field_rows(field, oracle_plane_height(format, plane, work->image->height));
+  c.full = (1 << depth) - 1;
+  c.mid = 1 << (depth - 1);
+  c.in = oracle_read(work, field, plane, channel);
+  for (int i = 0; i < c.width * c.height; i++)
+    c.in[i] -= c.mid;
+  c.neutral = is_chroma(role) && filter->type >= CNV_FILTER_SOBEL && filter->type <= CNV_FILTER_PREWITT;
+  if (c.neutral)
+    return c;
+  c.kernel = plane_kernel(filter, &alone);
+  sum_taps(&c);
+  if (filter->border == CNV_BORDER_CONSTANT)
+    c.missing = border_value(filter->border_color, work->image, role, depth) - c.mid;
+  if (filter->alpha_mode != CNV_ALPHA_PREMULTIPLY || role == CNV_ROLE_A ||
+      !find_alpha(format, &alpha_plane, &alpha_channel))
+    return c;
+  c.alpha = read_alpha(work, field, alpha_plane, alpha_channel, plane);
+  alpha_depth = oracle_lane(format, alpha_plane, alpha_channel).depth;
+  c.alpha_full = (1 << alpha_depth) - 1;
+  if (filter->border == CNV_BORDER_CONSTANT)
+    c.missing_alpha = border_value(filter->border_color, work->image, CNV_ROLE_A, alpha_depth);
+  return c;
+}
+
+void
+oracle_channel_clear(OracleChannel *c)
+{
+  oracle_kernel_clear(&c->kernel);
+  g_free(c->in);
+  g_free(c->alpha);
+}
+
+/* From a sum of tap * distance from mid to the result. */
+static double
+finish(const OracleChannel *c, double acc)
+{
+  const CnvFilter *f = c->filter;
+  const double divisor = f->normalize && fabs(c->sum) > 1e-9 * c->magnitudes ? c->sum : 1;
+  /* Divided, not multiplied by a reciprocal: a tie stays one. */
+  double result = (is_chroma(c->role) ? acc : acc + c->mid * c->sum) / divisor;
+
+  if (f->absolute)
+    result = fabs(result);
+  if (c->role == CNV_ROLE_A)
+    return result;
+  return is_chroma(c->role) ? c->mid + f->scale * result : f->scale * result + f->bias * c->full;
+}
+
+/* The sample itself: what is left where it cannot be filtered. */
+static OracleSample
+kept(const OracleChannel *c, CnvRect area, gsize i)
+{
+  const gsize x = area.x + i % area.width, y = area.y + i / area.width;
+
+  return (OracleSample){c->in[y * c->width + x] + c->mid, ORACLE_COPIED};
+}
+
+/* Colours as means weighted by alpha. */
+static void
+weigh(const OracleChannel *c, Outside outside, CnvRect window, const double *in, const double *alpha, CnvRect area,
+      OracleSample *out)
+{
+  const gsize count = (gsize)window.width * window.height;
+  const double largest = c->magnitudes * c->alpha_full;
+  const double least = largest * (c->sum < c->magnitudes * (1 - 1e-9) ? WEIGHT_MIN : WEIGHT_MIN_POSITIVE);
+  double *product = g_new(double, count), *colour, *weight;
+
+  for (gsize i = 0; i < count; i++)
+    product[i] = in[i] * alpha[i];
+  outside.rescale = FALSE;
+  outside.missing = c->missing * c->missing_alpha;
+  colour = convolve(&c->kernel.part[0], outside, product, window, area);
+  outside.missing = c->missing_alpha;
+  weight = convolve(&c->kernel.part[0], outside, alpha, window, area);
+  for (gsize i = 0; i < (gsize)area.width * area.height; i++)
+    if (fabs(weight[i]) < 1e-9 * largest)
+      out[i] = kept(c, area, i);
+    else
+      out[i] = (OracleSample){finish(c, colour[i] / weight[i] * c->sum),
+                              fabs(weight[i]) < least ? ORACLE_OPEN : ORACLE_FILTERED};
+  g_free(product);
+  g_free(colour);
+  g_free(weight);
+}
+
+static double *
+crop(const double *in, int width, CnvRect window)
+{
+  double *out = g_new(double, (gsize)window.width *window.height);
+
+  for (int y = 0; y < window.height; y++)
+    memcpy(out + (gsize)y * window.width, in + (gsize)(window.y + y) * width + window.x, window.width * sizeof *out);
+  return out;
+}
+
+OracleSample *
+oracle_filter_area(const OracleChannel *c, CnvRect window, CnvRect area)
+{
+  const CnvBorder border = c->filter->border;
+  const Outside outside = {border, border == CNV_BORDER_RENORMALIZE, c->missing};
+  const gsize count = (gsize)area.width * area.height;
+  OracleSample *out = g_new0(OracleSample, count);
+  double *in = crop(c->in, c->width, window), *alpha = c->alpha ? crop(c->alpha, c->width, window) : NULL;
+  double *part[2] = {NULL, NULL};
+
+  if (alpha)
+    weigh(c, outside, window, in, alpha, area, out);
+  for (int i = 0; i < c->kernel.n_parts && !alpha; i++)
+    part[i] = convolve(&c->kernel.part[i], outside, in, window, area);
+  for (gsize i = 0; i < count && !alpha; i++)
+    out[i].value = c->neutral ? c->mid : finish(c, part[1] ? hypot(part[0][i], part[1][i]) : part[0][i]);
+  g_free(part[0]);
+  g_free(part[1]);
+  g_free(in);
+  g_free(alpha);
+  return out;
 }

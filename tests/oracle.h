@@ -1,27 +1,54 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * What the engine should compute, in float64, written from the specification without any code of the engine: its own
- * taps, borders, chroma scaling and rounding. Of the engine it uses the format table (how samples lie in memory) and
- * the plain values of a filter.
+ * taps, borders, chroma scaling, regions and rounding. Of the engine it uses the format table (how samples lie in
+ * memory) and the plain values of a filter and of work.
  */
 #pragma once
 
-#include "convolve/plan.h"
+#include "convolve/backend.h"
 
-/* Bytes of a row of the plane's samples, and its size in pixels. */
+/* Where a channel's samples lie: x * step + offset bytes from a row's first, in little-endian numbers of so many bytes.
+ */
+typedef struct {
+  int memory, offset, step, bytes, shift, depth;
+} OracleLane;
+
+OracleLane oracle_lane(const CnvFormat *format, int plane, int channel);
+
+/* Size of a plane in pixels; number of planes of memory, and of each the bytes of a row's samples and the rows. */
 int oracle_plane_width(const CnvFormat *format, int plane, int width);
 int oracle_plane_height(const CnvFormat *format, int plane, int height);
-int oracle_row_bytes(const CnvFormat *format, int plane, int width);
+int oracle_n_memories(const CnvFormat *format);
+int oracle_row_bytes(const CnvFormat *format, int memory, int width);
+int oracle_rows(const CnvFormat *format, int memory, int height);
 
-/* Bit c: channel c is filtered; the others are copied. */
-guint oracle_filtered(const CnvFormat *format, int plane);
+/* The whole number that holds sample x of a row, padding and other channels' bits too; and the sample's value. */
+guint oracle_raw(const OracleLane *lane, const guint8 *row, int x);
+int oracle_value(const OracleLane *lane, const guint8 *row, int x);
 
-/* The raw number (value and padding bits) of sample i of a row, at any address. */
-guint oracle_raw(const CnvFormat *format, const guint8 *row, int i);
-int oracle_value(const CnvFormat *format, const guint8 *row, int i);
+/* TRUE where a filter changes that channel; else it is copied. */
+gboolean oracle_filters(const CnvFilter *filter, const CnvFormat *format, int plane, int channel);
 
 /* To nearest, ties to even, limited to 0..full. */
 int oracle_round(double value, int full);
 
-/* The value of each sample of the plane before rounding and clamping, in memory order; g_free. */
-double *oracle_plane(const CnvFilter *filter, const CnvImage *image, int plane, const guint8 *data, int stride);
+typedef struct {
+  double value; /* before rounding and clamping */
+  enum {
+    ORACLE_FILTERED,
+    ORACLE_COPIED, /* equal to the input's */
+    ORACLE_OPEN,   /* too near to where the result jumps: not to be tested */
+  } rule;
+} OracleSample;
+
+/* What is done to a frame. */
+typedef struct {
+  const CnvImage *image;
+  const CnvFilter *filter; /* one a plan */
+  const CnvWork *work;     /* its plans are not looked at */
+  const CnvFrame *in;      /* in host memory */
+} OracleWork;
+
+/* A channel of the output, row by row; g_free. */
+OracleSample *oracle_channel(const OracleWork *work, int plane, int channel);

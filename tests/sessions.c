@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What must hold between frames: plans that change at every frame while earlier frames are still under way, sessions
- * with different taps beside each other, sessions in threads, numbers of threads, and frames that the front door
- * refuses.
+ * What must hold between frames: plans and regions that change at every frame while earlier frames are still under way,
+ * sessions with different taps beside each other, sessions in threads, numbers of threads, and frames that the front
+ * door refuses.
  */
 #include <gst/check/gstcheck.h>
 
@@ -11,13 +11,15 @@
 #include "cases.h"
 
 #define FRAMES 12
+#define REGIONS 8
 #define THREADS 4
 #define THREAD_FRAMES 40
+#define NAIVE_FRAMES 4 /* which are slow, and keep nothing from one to the next */
 
 static const CnvSessionOptions any_device = {.device = -1};
 
-/* Even, as a GPU takes 16-bit samples; odd ones are among the cases of kernels.c. */
-static const TestLayout in_layout = {0, 6, 2}, out_layout = {64, 2, 8};
+/* Multiples of 4, as a GPU takes words; odd ones are among the cases of kernels.c. */
+static const TestLayout in_layout = {0, 8, 4}, out_layout = {64, 4, 8};
 
 /* Filters unlike each other; every algorithm can do all of them. */
 static const struct {
@@ -46,19 +48,26 @@ mixed_plan(guint which, const TestVariant *v, const char *format, int width, int
   return plan;
 }
 
-/* A frame for each plan, submitted to the sessions in turn without waiting; then all are waited for and checked. */
+/* A frame and its work. Slots are submitted to sessions in turn without waiting; then all are waited for and checked.
+ */
 typedef struct {
-  CnvPlan *plan;
+  CnvPlan *plan[TEST_MAX_PLANS];
+  CnvRegion region[REGIONS];
+  CnvWork work;
   TestFrame in, out;
   TestRun run;
 } Slot;
 
+/* plan: taken over. All of the frame is filtered, unless the work is changed. */
 static void
 slot_init(Slot *slot, CnvPlan *plan, const TestVariant *v, guint32 seed)
 {
   const CnvImage *image = &plan->image;
 
-  slot->plan = plan;
+  memset(slot, 0, sizeof *slot);
+  slot->plan[0] = plan;
+  slot->work = CNV_WORK_ALL(slot->plan);
+  slot->work.region = slot->region;
   test_frame_init(&slot->in, image->format, image->width, image->height, in_layout);
   test_frame_init(&slot->out, image->format, image->width, image->height, out_layout);
   test_frame_fill(&slot->in, TEST_NOISE, seed);
@@ -69,10 +78,27 @@ static void
 slot_finish(Slot *slot, const char *what)
 {
   test_run_finish(&slot->run);
-  test_output_check(slot->plan, &slot->in, &slot->out, what);
+  test_output_check(&slot->work, &slot->in, &slot->out, what);
   test_frame_clear(&slot->in);
   test_frame_clear(&slot->out);
-  cnv_plan_unref(slot->plan);
+  for (guint i = 0; i < slot->work.n_plans; i++)
+    cnv_plan_unref(slot->plan[i]);
+}
+
+static void
+run_slots(Slot *slots, int n, CnvSession *const *sessions, int n_sessions, const char *what)
+{
+  GError *error = NULL;
+
+  for (int i = 0; i < n && !error; i++)
+    cnv_session_submit(sessions[i % n_sessions], &slots[i].work, &slots[i].run.from, &slots[i].run.to, &error);
+  for (int i = 0; i < n_sessions && !error; i++)
+    cnv_session_wait(sessions[i], &error);
+  if (error)
+    test_fail("%s, %s: %s", sessions[0]->backend->name, what, error->message);
+  g_clear_error(&error);
+  for (int i = 0; i < n; i++)
+    slot_finish(&slots[i], what);
 }
 
 /* Returns how many frames the variant could do. */
@@ -81,7 +107,6 @@ run_mixed(const TestVariant *v, CnvSession *const *sessions, int n_sessions, con
 {
   static const char *const formats[] = {"NV12", "RGB", "GRAY16_LE"};
   Slot slots[FRAMES];
-  GError *error = NULL;
   int n = 0;
 
   for (guint i = 0; i < FRAMES; i++) {
@@ -90,15 +115,7 @@ run_mixed(const TestVariant *v, CnvSession *const *sessions, int n_sessions, con
     if (plan)
       slot_init(&slots[n++], plan, v, test_options.seed + i);
   }
-  for (int i = 0; i < n && !error; i++)
-    cnv_session_submit(sessions[i % n_sessions], slots[i].plan, &slots[i].run.from, &slots[i].run.to, &error);
-  for (int i = 0; i < n_sessions && !error; i++)
-    cnv_session_wait(sessions[i], &error);
-  if (error)
-    test_fail("%s, %s: %s", v->backend->name, what, error->message);
-  g_clear_error(&error);
-  for (int i = 0; i < n; i++)
-    slot_finish(&slots[i], what);
+  run_slots(slots, n, sessions, n_sessions, what);
   return n;
 }
 
@@ -123,7 +140,80 @@ START_TEST(test_plan_changes)
                   v->backend->name, cnv_algorithm_nicks[v->algorithm].nick, ran,
                   (int)(v->session->stats.frames - before));
   }
-  ck_assert_int_eq(test_cases_finish("plan changes"), 0);
+  test_set_finish("plan changes");
+}
+END_TEST
+
+/* Plans for regions of one frame, narrow to wide; NULL where the variant can do none of them. */
+static CnvPlan *
+blur_plan(const TestVariant *v, const char *format, int radius)
+{
+  TestCase c = {.format = format, .width = 90, .height = 61};
+  CnvFilter filter;
+  CnvImage image;
+  CnvPlan *plan;
+  GError *error = NULL;
+
+  test_filter_make(test_filter_find("gaussian"), radius, test_options.seed, &filter);
+  test_image_make(&c, &image);
+  plan = cnv_plan_new(&filter, &image, v->algorithm, v->backend, &error);
+  cnv_filter_clear(&filter);
+  ck_assert_msg(plan || error->code == CNV_ERROR_UNSUPPORTED, "radius %d: %s", radius, plan ? "" : error->message);
+  g_clear_error(&error);
+  return plan;
+}
+
+/* Other regions than the frame before, of other plans, now and then in fields, inverted or isolated. */
+static void
+slot_regions(Slot *slot, const TestVariant *v, const char *format, guint32 *state)
+{
+  CnvWork *work = &slot->work;
+
+  work->everything = FALSE;
+  work->n_plans = 1 + test_random(state) % TEST_MAX_PLANS;
+  for (guint i = 1; i < work->n_plans; i++)
+    slot->plan[i] = blur_plan(v, format, 2 + 3 * i);
+  work->n_regions = test_random(state) % (REGIONS + 1);
+  for (guint i = 0; i < work->n_regions; i++)
+    slot->region[i] = (CnvRegion){{(int)(test_random(state) % 100) - 10, (int)(test_random(state) % 70) - 10,
+                                   test_random(state) % 60, test_random(state) % 40},
+                                  test_random(state) % work->n_plans};
+  work->feather = test_random(state) % 3 == 0 ? 3 : 0;
+  work->invert = test_random(state) % 4 == 0;
+  work->isolated = test_random(state) % 4 == 0;
+  work->interlaced = test_random(state) % 4 == 0;
+}
+
+static void
+run_regions(TestVariant *v, const char *format, guint32 *state)
+{
+  const guint64 before = v->session->stats.frames;
+  Slot slots[FRAMES];
+
+  for (int n = 0; n < FRAMES; n++) {
+    CnvPlan *plan = blur_plan(v, format, 1 + n % 3);
+
+    if (!plan)
+      return;
+    slot_init(&slots[n], plan, v, test_options.seed + n);
+    if (n % 4 != 3)
+      slot_regions(&slots[n], v, format, state);
+  }
+  run_slots(slots, FRAMES, &v->session, 1, "other regions at every frame");
+  ck_assert_int_eq(v->session->stats.frames - before, FRAMES);
+}
+
+START_TEST(test_region_changes)
+{
+  guint32 state = test_options.seed | 1;
+
+  for (guint i = 0; i < test_variants->len; i++) {
+    TestVariant *v = &g_array_index(test_variants, TestVariant, i);
+
+    run_regions(v, "NV12", &state);
+    run_regions(v, "RGBA", &state);
+  }
+  test_set_finish("region changes");
 }
 END_TEST
 
@@ -138,7 +228,7 @@ START_TEST(test_sessions_in_turn)
     cnv_session_close(sessions[1]);
     cnv_session_close(sessions[2]);
   }
-  ck_assert_int_eq(test_cases_finish("sessions in turn"), 0);
+  test_set_finish("sessions in turn");
 }
 END_TEST
 
@@ -158,7 +248,7 @@ START_TEST(test_cpu_threads)
       run_mixed(v, &session, 1, "another number of threads");
       cnv_session_close(session);
     }
-  ck_assert_int_eq(test_cases_finish("threads of the CPU engine"), 0);
+  test_set_finish("threads of the CPU engine");
 }
 END_TEST
 
@@ -168,17 +258,19 @@ typedef struct {
   CnvPlan *plan;
   TestFrame in, out;
   guint64 alone; /* hash of the output */
+  int frames;
   guint different;
 } Worker;
 
 static gboolean
 worker_frame(Worker *w)
 {
+  const CnvWork work = CNV_WORK_ALL(&w->plan);
   CnvFrame from, to;
 
   test_frame_view(&w->in, &from);
   test_frame_view(&w->out, &to);
-  return cnv_session_submit(w->session, w->plan, &from, &to, NULL) && cnv_session_wait(w->session, NULL);
+  return cnv_session_submit(w->session, &work, &from, &to, NULL) && cnv_session_wait(w->session, NULL);
 }
 
 static gpointer
@@ -186,7 +278,7 @@ worker_run(gpointer data)
 {
   Worker *w = data;
 
-  for (int i = 0; i < THREAD_FRAMES; i++)
+  for (int i = 0; i < w->frames; i++)
     w->different += !worker_frame(w) || test_frame_hash(&w->out) != w->alone;
   return NULL;
 }
@@ -194,13 +286,16 @@ worker_run(gpointer data)
 static void
 worker_init(Worker *w, const TestVariant *v, CnvPlan *plan, guint which)
 {
+  const CnvWork work = CNV_WORK_ALL(&w->plan);
+
   *w = (Worker){.session = open_session(v->backend, &any_device), .plan = plan};
+  w->frames = v->algorithm == CNV_ALGORITHM_NAIVE ? NAIVE_FRAMES : THREAD_FRAMES;
   test_frame_init(&w->in, plan->image.format, plan->image.width, plan->image.height, in_layout);
   test_frame_init(&w->out, plan->image.format, plan->image.width, plan->image.height, out_layout);
   test_frame_fill(&w->in, TEST_NOISE, test_options.seed + which);
   if (!worker_frame(w))
     test_fail("%s: a frame failed", v->backend->name);
-  test_output_check(plan, &w->in, &w->out, "a session in a thread");
+  test_output_check(&work, &w->in, &w->out, "a session in a thread");
   w->alone = test_frame_hash(&w->out);
 }
 
@@ -227,7 +322,7 @@ run_threads(const TestVariant *v)
     g_thread_join(threads[i]);
     if (workers[i].different)
       test_fail("%s %s: %u of %d frames of session %u differ from what it gives alone", v->backend->name,
-                cnv_algorithm_nicks[v->algorithm].nick, workers[i].different, THREAD_FRAMES, i);
+                cnv_algorithm_nicks[v->algorithm].nick, workers[i].different, workers[i].frames, i);
     worker_clear(&workers[i]);
   }
 }
@@ -242,39 +337,54 @@ START_TEST(test_sessions_in_threads)
       run_threads(v);
     cnv_plan_unref(plan);
   }
-  ck_assert_int_eq(test_cases_finish("sessions in threads"), 0);
+  test_set_finish("sessions in threads");
 }
 END_TEST
 
-/* A stride shorter than a row, and a plane that is not there, are errors in words, not accesses. */
+static void
+expect_refusal(const TestVariant *v, const Slot *slot, const CnvFrame *from, const CnvFrame *to, const char *value,
+               const char *limit)
+{
+  GError *error = NULL;
+
+  ck_assert(!cnv_session_submit(v->session, &slot->work, from, to, &error));
+  ck_assert_msg(strstr(error->message, value) && strstr(error->message, limit), "%s", error->message);
+  g_clear_error(&error);
+}
+
+/* A stride shorter than a row of its plane of memory, and a plane that is not there, are errors in words, not accesses.
+ */
 START_TEST(test_bad_frames)
 {
-  for (guint i = 0; i < test_variants->len; i++) {
-    TestVariant *v = &g_array_index(test_variants, TestVariant, i);
-    CnvPlan *plan = mixed_plan(0, v, "NV12", 20, 10);
+  static const struct {
+    const char *format;
+    int memory, row;
+  } rows[] = {{"NV12", 1, 22}, {"YUY2", 0, 44}, {"UYVY", 0, 43}, {"RGB10A2_LE", 0, 84}, {"I420", 2, 11}};
+
+  for (guint i = 0; i < test_variants->len * G_N_ELEMENTS(rows); i++) {
+    TestVariant *v = &g_array_index(test_variants, TestVariant, i / G_N_ELEMENTS(rows));
+    const char *format = rows[i % G_N_ELEMENTS(rows)].format;
+    const int memory = rows[i % G_N_ELEMENTS(rows)].memory, row = rows[i % G_N_ELEMENTS(rows)].row;
+    CnvPlan *plan = mixed_plan(0, v, format, 21, 10);
+    char *value = g_strdup_printf("%d", row - 1), *limit = g_strdup_printf("%d", row);
     CnvFrame from, to;
-    GError *error = NULL;
     Slot slot;
 
-    if (!plan)
-      continue;
-    slot_init(&slot, plan, v, 1);
-    from = slot.run.from;
-    to = slot.run.to;
-    to.stride[1] = 19;
-    ck_assert(!cnv_session_submit(v->session, plan, &from, &to, &error));
-    ck_assert_msg(strstr(error->message, "19") && strstr(error->message, "20"), "%s", error->message);
-    g_clear_error(&error);
-    to = slot.run.to;
-    from.data[1] = NULL;
-    ck_assert(!cnv_session_submit(v->session, plan, &from, &to, &error));
-    ck_assert(error != NULL);
-    g_clear_error(&error);
-    cnv_session_submit(v->session, plan, &slot.run.from, &slot.run.to, &error);
-    ck_assert(error == NULL && cnv_session_wait(v->session, &error));
-    slot_finish(&slot, "a good frame after bad ones");
+    if (plan) {
+      slot_init(&slot, plan, v, 1);
+      from = slot.run.from;
+      to = slot.run.to;
+      to.stride[memory] = row - 1;
+      expect_refusal(v, &slot, &from, &to, value, limit);
+      to = slot.run.to;
+      from.data[memory] = NULL;
+      expect_refusal(v, &slot, &from, &to, format, limit);
+      run_slots(&slot, 1, &v->session, 1, "a good frame after bad ones");
+    }
+    g_free(value);
+    g_free(limit);
   }
-  ck_assert_int_eq(test_cases_finish("bad frames"), 0);
+  test_set_finish("bad frames");
 }
 END_TEST
 
@@ -284,6 +394,7 @@ test_sessions_tcase(void)
   TCase *tcase = tcase_create("sessions");
 
   tcase_add_test(tcase, test_plan_changes);
+  tcase_add_test(tcase, test_region_changes);
   tcase_add_test(tcase, test_sessions_in_turn);
   tcase_add_test(tcase, test_cpu_threads);
   tcase_add_test(tcase, test_sessions_in_threads);

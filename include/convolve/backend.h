@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "plan.h"
+#include "work.h"
 
 G_BEGIN_DECLS
 
@@ -13,12 +13,12 @@ typedef struct CnvSession CnvSession;
 
 typedef enum { CNV_MEMORY_HOST, CNV_MEMORY_DEVICE } CnvMemory;
 
-/* A frame's planes. The engine owns nothing of it. Input and output never overlap. */
+/* A frame's planes of memory. The engine owns nothing of it. Input and output never overlap. */
 typedef struct {
   CnvMemory memory;
   void *data[CNV_MAX_PLANES]; /* first sample of each plane: host address, or device address (CUdeviceptr) */
   int stride[CNV_MAX_PLANES]; /* bytes from row to row, at least a row's samples; no alignment is asked for either, save
-                                 that 16-bit planes in device memory lie at even ones */
+                                 that samples of 2 and words of 4 bytes in device memory lie at multiples of that */
 } CnvFrame;
 
 typedef struct {
@@ -45,7 +45,8 @@ struct CnvBackend {
   gboolean (*probe)(int device, GError **error);
 
   /* TRUE where the algorithm can run those taps on such a plane, else FALSE with the reason in error
-   * (CNV_ERROR_UNSUPPORTED). Asked in the order of cnv_algorithm_nicks, never for AUTO. */
+   * (CNV_ERROR_UNSUPPORTED). Asked in the order of cnv_algorithm_nicks, never for AUTO; for SEPARABLE and TEXTURE only
+   * where all terms are separable. */
   gboolean (*can)(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanePlan *plane, GError **error);
 
   /* The fastest algorithm that can. */
@@ -58,7 +59,7 @@ struct CnvBackend {
 /* Base of every engine's session; the functions below go through it. */
 struct CnvSession {
   const CnvBackend *backend;
-  gboolean (*submit)(CnvSession *self, CnvPlan *plan, const CnvFrame *in, const CnvFrame *out, GError **error);
+  gboolean (*submit)(CnvSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error);
   gboolean (*wait)(CnvSession *self, GError **error);
   void (*close)(CnvSession *self);
   char *device_name; /* for people: "NVIDIA H200", "CPU, 2 threads, AVX2" */
@@ -73,10 +74,14 @@ const CnvBackend *cnv_backend_find(const char *name);
 
 CnvSession *cnv_session_open(const CnvBackend *backend, const CnvSessionOptions *options, GError **error);
 
-/* Starts filtering one frame. plan: made for the session's backend; a change of plan takes effect with this frame,
- * whole. The frames' memory stays untouched until cnv_session_wait returns. Frames are done in the order submitted. */
-gboolean cnv_session_submit(CnvSession *session, CnvPlan *plan, const CnvFrame *in, const CnvFrame *out,
+/* Starts one frame. work: its plans are made for the session's backend; the session keeps references to them, and
+ * nothing else of it. A change of plans takes effect with this frame, whole. The frames' memory stays untouched until
+ * cnv_session_wait returns. Frames are done in the order submitted. */
+gboolean cnv_session_submit(CnvSession *session, const CnvWork *work, const CnvFrame *in, const CnvFrame *out,
                             GError **error);
+
+/* The work that filters all of a frame by one plan. */
+#define CNV_WORK_ALL(plans) ((CnvWork){.plan = (plans), .n_plans = 1, .everything = TRUE})
 
 /* Returns when all submitted frames are done. Blocks the calling thread alone, never the device. */
 gboolean cnv_session_wait(CnvSession *session, GError **error);

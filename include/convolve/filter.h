@@ -3,7 +3,9 @@
  * What the user asked for: a plain value that is set, copied and compared, and from it the taps.
  *
  * Axes: x runs along a row, y down a column. Taps lie on the image as written (correlation): tap 0 is the leftmost or
- * topmost. The tap on the output sample is number (n-1)/2.
+ * topmost. The tap on the output sample, the anchor, is number (n-1)/2 unless something else is said.
+ *
+ * Angles are in degrees, 0 to the right, 90 down.
  */
 #pragma once
 
@@ -12,10 +14,12 @@
 
 G_BEGIN_DECLS
 
-#define CNV_RADIUS_MAX 512   /* of generated and separable taps */
-#define CNV_DENSE_MAX 127    /* rows and columns of a kernel that is not separable */
-#define CNV_RADIUS_DEFAULT 8 /* where neither radius nor sigma is set */
+#define CNV_RADIUS_MAX 512 /* of generated and separable taps */
+#define CNV_APERTURE_MAX 3 /* of filters whose taps are given for a few sizes: sobel, laplacian and the like */
+#define CNV_DENSE_MAX 127  /* rows and columns of a kernel that is not separable */
 #define CNV_TRUNCATE_DEFAULT 3.0
+#define CNV_AMOUNT_MAX 100.0
+#define CNV_MAX_TERMS 4
 
 typedef enum { CNV_X, CNV_Y, CNV_N_AXES } CnvAxis;
 
@@ -36,23 +40,74 @@ typedef enum {
   CNV_FILTER_IDENTITY,
   CNV_FILTER_BOX,
   CNV_FILTER_GAUSSIAN,
+  CNV_FILTER_DISK,
+  CNV_FILTER_MOTION,
+  CNV_FILTER_SHARPEN,
+  CNV_FILTER_UNSHARP,
+  CNV_FILTER_SOBEL,
+  CNV_FILTER_SCHARR,
+  CNV_FILTER_PREWITT,
+  CNV_FILTER_LAPLACIAN,
+  CNV_FILTER_LOG,
+  CNV_FILTER_EMBOSS,
   CNV_FILTER_CUSTOM,
 } CnvFilterType;
 
+/* Of sobel, scharr and prewitt: the root of the sum of squares of both derivatives, one of them, or the derivative in
+ * the direction of the angle. */
+typedef enum {
+  CNV_GRADIENT_MAGNITUDE,
+  CNV_GRADIENT_X,
+  CNV_GRADIENT_Y,
+  CNV_GRADIENT_DIRECTIONAL,
+} CnvGradient;
+
+/* What is filtered; the rest is copied. Bits. */
+typedef enum {
+  CNV_PLANES_LUMA = 1 << 0,
+  CNV_PLANES_CHROMA = 1 << 1,
+  CNV_PLANES_ALPHA = 1 << 2,
+  CNV_PLANES_RED = 1 << 3,
+  CNV_PLANES_GREEN = 1 << 4,
+  CNV_PLANES_BLUE = 1 << 5,
+  CNV_PLANES_COLOR = 0x3b,
+  CNV_PLANES_ALL = 0x3f,
+} CnvPlanes;
+
+/* Taps of subsampled planes: as wide on the picture as those of luma, or the same taps. */
+typedef enum { CNV_CHROMA_SCALED, CNV_CHROMA_SAME } CnvChromaMode;
+
+/* copy: alpha is left as it is, unless CNV_PLANES_ALPHA is set. filter: it is filtered like the colours.
+ * premultiply: it is filtered, and colours are means weighted by alpha: sum(t*a*c) / sum(t*a) in place of
+ * sum(t*c) / sum(t); where that is 0/0, because all is transparent, the colour is left as it is. */
+typedef enum { CNV_ALPHA_COPY, CNV_ALPHA_FILTER, CNV_ALPHA_PREMULTIPLY } CnvAlphaMode;
+
 typedef struct {
-  CnvFilterType type; /* gaussian */
-  int radius;         /* samples, -1..CNV_RADIUS_MAX; -1 auto: ceil(truncate * sigma) if sigma is set, else 8 */
+  CnvFilterType type;          /* gaussian */
+  int radius;                  /* samples, -1..CNV_RADIUS_MAX; -1 auto: ceil(truncate * sigma) if sigma is set, else
+                                  CnvFilterInfo.default_radius */
   int radius_axis[CNV_N_AXES]; /* -1 inherits radius; 0 leaves that axis alone */
   double sigma; /* samples, 0..256; 0 auto: 0.3 * (radius - 1) + 0.8, OpenCV's rule (getGaussianKernel) */
   double sigma_axis[CNV_N_AXES];    /* 0 inherits sigma */
   double truncate;                  /* sigmas kept where the radius is auto, default 3 */
+  double amount;                    /* of sharpen, unsharp, emboss: 0..CNV_AMOUNT_MAX, default 1 */
+  double angle;                     /* of motion, emboss and the directional gradient, degrees, default 0 */
+  CnvGradient gradient;             /* default magnitude */
   CnvTaps *kernel;                  /* custom: a row or a 2D array, or NULL */
   CnvTaps *kernel_axis[CNV_N_AXES]; /* custom, separable: taps along x and y, each or both; or NULL */
+  int anchor[CNV_N_AXES];           /* custom: number of the tap on the output sample, 0..n-1; -1: (n-1)/2 */
+  gboolean flip;                    /* custom: mathematical convolution: all taps mirrored about the anchor */
   gboolean normalize;               /* divide by the sum of taps where that is not 0; default TRUE */
+  gboolean absolute;                /* |result| before scale and bias; chroma's is its distance from neutral */
   double scale;                     /* result * scale + bias * full scale, full scale being 2^depth - 1; default 1 */
   double bias;                      /* default 0 */
   CnvBorder border;                 /* default replicate */
   guint32 border_color;             /* 0xAARRGGBB for CNV_BORDER_CONSTANT, full-range RGB; default opaque black */
+  guint planes;                     /* of CnvPlanes, default CNV_PLANES_COLOR */
+  CnvChromaMode chroma_mode;        /* default scaled */
+  int chroma_radius;                /* chroma samples, -1 follows luma; else it, with sigma auto, is chroma's radius */
+  double chroma_sigma;              /* chroma samples, 0 follows luma; else chroma's, with the radius auto unless set */
+  CnvAlphaMode alpha_mode;          /* default copy */
 } CnvFilter;
 
 /* Sets the defaults. A filter that was initialised or copied is cleared with cnv_filter_clear. */
@@ -61,11 +116,19 @@ void cnv_filter_copy(CnvFilter *to, const CnvFilter *from); /* to: uninitialised
 void cnv_filter_clear(CnvFilter *filter);
 gboolean cnv_filter_equal(const CnvFilter *a, const CnvFilter *b);
 
-/* The taps for one plane: either a row and a column (then the kernel is their outer product), or dense. Not
- * normalised. */
+/* One convolution: either a row and a column (the kernel is their outer product), or dense. */
 typedef struct {
   CnvTaps *axis[CNV_N_AXES]; /* each n x 1; NULL when dense */
   CnvTaps *dense;            /* NULL when separable */
+  int anchor[CNV_N_AXES];    /* number of the tap on the output sample, 0..n-1 */
+} CnvTerm;
+
+/* The taps for one plane: the sum of a few convolutions or, for a gradient's magnitude, the root of the sum of squares
+ * of two. Not normalised. */
+typedef struct {
+  int n_terms; /* 1..CNV_MAX_TERMS */
+  CnvTerm term[CNV_MAX_TERMS];
+  gboolean magnitude;
 } CnvKernel;
 
 void cnv_kernel_clear(CnvKernel *kernel);
@@ -73,10 +136,13 @@ void cnv_kernel_clear(CnvKernel *kernel);
 /* A row of the filter table: one filter and how its taps are made. */
 typedef struct {
   CnvNick nick; /* value: CnvFilterType */
-  /* Makes the taps for a plane whose samples are subsample[axis] (1, 2 or 4) luma samples apart; a radius or sigma in
+  /* Makes the terms for a plane whose samples are subsample[axis] (1, 2 or 4) luma samples apart; a radius or sigma in
    * luma samples is divided by it, so that a blur is as wide on chroma as on luma. Returns FALSE with
    * CNV_ERROR_SETTINGS. */
   gboolean (*generate)(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error);
+  int default_radius; /* where neither radius nor sigma is set */
+  int max_radius;     /* along either axis; 0: the filter has no radius */
+  gboolean gradient;  /* chroma becomes neutral, for a gradient has no colour */
 } CnvFilterInfo;
 
 /* In the order of CnvFilterType; ends with a NULL nick. */
@@ -85,9 +151,16 @@ extern const CnvFilterInfo cnv_filters[];
 /* All of CnvBorder in its order, for properties. */
 extern const CnvNick cnv_border_nicks[];
 
-/* Makes the taps, finds a dense kernel of rank 1 to be separable, and trims nothing. Checks the limits above. */
+/* The same of the other enums, and of the planes with their bits as values: luma to blue, color, all. */
+extern const CnvNick cnv_gradient_nicks[], cnv_planes_nicks[], cnv_chroma_mode_nicks[], cnv_alpha_mode_nicks[];
+
+/* Makes the terms; a dense one that is a row times a column becomes so. Checks the limits above. */
 gboolean cnv_filter_generate(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel,
                              GError **error);
+
+/* Where the kernel is one dense term of low rank (singular values beyond the rank at most 1e-9 of the largest), and
+ * that many rows and columns take fewer products than it, replaces it by them; else leaves it. */
+void cnv_kernel_factor(CnvKernel *kernel);
 
 /* The radius and sigma in luma samples that are in force along an axis once auto and inherit are resolved. The radius
  * can exceed CNV_RADIUS_MAX here (cnv_filter_generate refuses it). */

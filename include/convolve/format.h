@@ -3,9 +3,6 @@
  * A pixel format as the engine sees it: a list of planes of interleaved samples. A convolution keeps its format and
  * filters each plane as it is, so nothing else of a format matters. A new format is one row of the table in format.c;
  * caps, planes, tests and benchmark follow.
- *
- * Packed 4:2:2 and 10-bit RGB in 32 bits are not in the table yet: they need a step between the samples of a channel
- * and a third sample type, both of which belong in CnvPlaneFormat.
  */
 #pragma once
 
@@ -24,19 +21,24 @@ typedef enum {
   CNV_ROLE_R,
   CNV_ROLE_G,
   CNV_ROLE_B,
-  CNV_ROLE_A, /* copied */
+  CNV_ROLE_A,
 } CnvRole;
 
+/* A plane is what is filtered together. Mostly it is a plane of memory too, its samples side by side; in packed 4:2:2
+ * luma and chroma are two planes in one plane of memory, each a step from pixel to pixel. */
 typedef struct {
-  guint8 channels;               /* interleaved samples of a pixel, 1..4 */
+  guint8 channels;               /* samples of a pixel, 1..4 */
   guint8 sub_x, sub_y;           /* log2 of the subsampling; plane sizes are rounded up */
   guint8 role[CNV_MAX_CHANNELS]; /* CnvRole of each channel, in memory order */
+  guint8 step;                   /* bytes from pixel to pixel; 0: channels * sample_bytes, in a memory plane of its own,
+                                    of the same number; else all planes lie in memory plane 0 */
+  guint8 offset[CNV_MAX_CHANNELS]; /* with a step: where each channel is in it, in bytes, or in bits of a 32-bit word */
 } CnvPlaneFormat;
 
 typedef struct {
   const char *name;    /* GStreamer's name of the format, "NV12" */
-  guint8 sample_bytes; /* 1 or 2 (little endian) */
-  guint8 depth;        /* bits that carry the value, 8..16 */
+  guint8 sample_bytes; /* 1 or 2 (little endian); 4: a pixel's channels are bits of a little-endian 32-bit word */
+  guint8 depth;        /* bits that carry the value, 8..16; alpha in a 32-bit word has the 2 bits that are left */
   guint8 shift;        /* position of the lowest of them: 6 for P010_10LE. All other bits are written as 0 */
   guint8 n_planes;
   guint16 device_since; /* first GStreamer release (122: 1.22) with this format in CUDA memory; 0: none */
@@ -52,5 +54,14 @@ const CnvFormat *cnv_format_find(const char *name);
 /* Size of a plane in pixels of that plane. plane: 0..n_planes-1. */
 int cnv_format_plane_width(const CnvFormat *format, int plane, int width);
 int cnv_format_plane_height(const CnvFormat *format, int plane, int height);
+
+/* Planes of memory of a frame, and of each the bytes from a row's first sample to its last and the rows.
+ * memory: 0..cnv_format_n_memories - 1. */
+int cnv_format_n_memories(const CnvFormat *format);
+int cnv_format_row_bytes(const CnvFormat *format, int memory, int width);
+int cnv_format_rows(const CnvFormat *format, int memory, int height);
+
+/* Bits of a channel's value. */
+int cnv_format_depth(const CnvFormat *format, CnvRole role);
 
 G_END_DECLS

@@ -4,14 +4,22 @@
  * between threads, replaced whole when any of its sources changes.
  *
  * Arithmetic, for every engine and algorithm. With x a sample's value minus mid (mid = 2^(depth-1); small numbers keep
- * float32 exact), taps in float32, and acc the sum of tap * x, in float32 or better, never rounded in between:
+ * float32 exact), taps in float32, and acc[t] the sum of tap * x over term t, in float32 or better, never rounded in
+ * between:
  *
- *     out = clamp(base + rint(gain * acc + fraction), 0, full)
+ *     a   = sum of acc[t] | |sum of acc[t] + inner| | sqrt(acc[0]^2 + acc[1]^2)     by CnvCombine
+ *     v   = clamp(gain * a + fraction, -base, full - base)
+ *     out = base + rint(v), or base + rint(v + (1 - w) * (in - base - v)) where a region's weight w is below 1 (work.h)
  *
  * rint rounds ties to even, and base is even, so that the whole is one rounding to nearest, ties to even. gain holds
  * scale and the normalisation by the sum of the rounded taps; base + fraction the rest: bias * full and the mid that
- * was taken off for luma, R, G and B; just mid for chroma (no bias), which so is filtered about neutral. With
- * CNV_BORDER_RENORMALIZE acc is first multiplied by S/P (border.h), for separable taps one factor an axis.
+ * was taken off for luma, R, G and B; just mid for chroma (no bias), which so is filtered about neutral. Alpha takes
+ * neither scale nor bias. With CNV_BORDER_RENORMALIZE acc is first multiplied by S/P (border.h): for one separable term
+ * one factor an axis, for several that are added up one factor for their sum, for a magnitude each term has its own.
+ *
+ * CNV_ALPHA_PREMULTIPLY: with a a sample's alpha, the lanes of colours hold a * x and one more lane, the weight, holds
+ * a; acc of a colour is then multiplied by sum / acc of the weight or, where that is at most least * full of alpha
+ * either way, v is the input's sample; renormalize's factor cancels there.
  */
 #pragma once
 
@@ -26,6 +34,7 @@ typedef enum {
   CNV_ALGORITHM_AUTO,
   CNV_ALGORITHM_NAIVE,
   CNV_ALGORITHM_TILED,
+  CNV_ALGORITHM_TEXTURE,
   CNV_ALGORITHM_SEPARABLE,
 } CnvAlgorithm;
 
@@ -40,8 +49,9 @@ typedef struct {
   gboolean full_range; /* 0..full rather than 16..235 (16..240) scaled to the depth, for YUV and grey */
 } CnvImage;
 
-/* Taps of one or more planes. Float32 values stand in CnvPlan.taps. An axis of n taps is stored as its n taps and then
- * n + 1 prefix sums (0, t0, t0+t1, ...), which renormalize needs; dense taps as height rows of width, no sums. */
+/* Taps of a term, of one or more planes. Float32 values stand in CnvPlan.taps. An axis of n taps is stored as its n
+ * taps and, for renormalize alone, n + 1 prefix sums (0, t0, t0+t1, ...); equal axes are stored once; dense taps
+ * as height rows of width, no sums. */
 typedef struct {
   gboolean separable;
   int n[CNV_N_AXES];       /* taps along x and y, at least 1 */
@@ -52,16 +62,40 @@ typedef struct {
   float least[CNV_N_AXES]; /* likewise: 1e-6 of the sum of magnitudes; renormalize takes a sum found up to it for 0 */
 } CnvTapSet;
 
+typedef enum { CNV_COMBINE_SUM, CNV_COMBINE_ABSOLUTE, CNV_COMBINE_MAGNITUDE } CnvCombine;
+
+/* Where the samples of a channel lie. */
 typedef struct {
-  int width, height;      /* pixels of this plane */
-  guint8 channels;        /* 1..4 interleaved samples a pixel */
-  guint8 filtered;        /* bit c: channel c is filtered, else copied from the input; 0: the whole plane is copied */
+  guint8 memory;       /* plane of memory: CnvFrame.data */
+  guint8 bytes;        /* read and written at once, little endian: 1, 2 or 4 */
+  guint8 shift, bits;  /* of the value in them */
+  guint16 offset;      /* bytes to the row's first */
+  guint16 step;        /* bytes from pixel to pixel; with bytes 4 other channels' bits are in the same word */
+  guint8 sub_x, sub_y; /* log2: the value is the mean over so many pixels and rows, cut off at the plane's edge. Not 0
+                          for the weight of subsampled planes alone */
+} CnvLane;
+
+typedef struct {
+  int width, height;   /* pixels of this plane */
+  guint8 sub_x, sub_y; /* log2 of the luma pixels, along each axis, that one of them stands for */
+  guint8 channels;     /* 1..4 lanes */
+  guint8 filtered;     /* bit c: lane c is filtered */
+  guint8 copied;  /* bit c: lane c is copied from the input. Neither: it is not written. filtered 0: all is copied */
+  gboolean plain; /* the lanes are side by side, with nothing between them, of 1 or 2 bytes; none is a weight, each is
+                     filtered or copied, mid and full are the same for all: what engines are fast at */
+  int weight;     /* number of the lane that holds alpha as the others' weight; -1 none */
+  CnvLane lane[CNV_MAX_CHANNELS];
   CnvAlgorithm algorithm; /* never AUTO; unset (AUTO) where filtered is 0 */
-  CnvTapSet taps;
-  float gain;
+  CnvCombine combine;
+  int n_terms;
+  CnvTapSet term[CNV_MAX_TERMS];
+  float sum, least; /* of all terms added up, for renormalize and weights: as in CnvTapSet */
+  float mid[CNV_MAX_CHANNELS], full[CNV_MAX_CHANNELS]; /* mid 0 for a weight */
+  float gain[CNV_MAX_CHANNELS];
   float base[CNV_MAX_CHANNELS]; /* even integers, at most 2^20 either way */
   float fraction[CNV_MAX_CHANNELS];
-  float border[CNV_MAX_CHANNELS]; /* CNV_BORDER_CONSTANT: value of a missing sample, minus mid */
+  float inner[CNV_MAX_CHANNELS];  /* CNV_COMBINE_ABSOLUTE: the mid that was taken off, times the taps' sum */
+  float border[CNV_MAX_CHANNELS]; /* CNV_BORDER_CONSTANT: what a lane holds of a missing sample */
 } CnvPlanePlan;
 
 typedef struct CnvBackend CnvBackend;
@@ -72,9 +106,9 @@ typedef struct {
   CnvImage image;
   CnvAlgorithm requested;
   const CnvBackend *backend;
-  float mid, full; /* 2^(depth-1), 2^depth - 1 */
-  CnvPlanePlan plane[CNV_MAX_PLANES];
-  guint n_taps; /* floats in taps */
+  int n_planes;
+  CnvPlanePlan plane[CNV_MAX_PLANES]; /* mostly those of the format, in order; see CnvPlaneFormat */
+  guint n_taps;                       /* floats in taps */
   float *taps;
 } CnvPlan;
 

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What the CUDA engine does with a frame, as arrays for the GPU and a list of launches; made on the host, without the
+ * driver, when plans or regions change.
+ *
+ * Constant memory may not hold the taps of all plans' planes at once, and row sums should not outgrow the second-level
+ * cache by much: so planes are taken in batches that share constant memory, and patches of a batch in rounds.
+ */
+#pragma once
+
+#include <convolve/work.h>
+
+#include "kernels.h"
+
+G_BEGIN_DECLS
+
+typedef enum {
+  CNV_KERNEL_STAGE_IN,
+  CNV_KERNEL_NAIVE,
+  CNV_KERNEL_TILED,
+  CNV_KERNEL_TEXTURE_ROWS,
+  CNV_KERNEL_TEXTURE_COLUMNS,
+  CNV_KERNEL_ROWS,
+  CNV_KERNEL_COLUMNS,
+  CNV_KERNEL_STAGE_OUT,
+  CNV_N_KERNELS,
+} CnvKernelKind;
+
+typedef struct {
+  CnvKernelKind kind;
+  gboolean staged; /* it works on staged planes */
+  guint batch;     /* whose taps it reads */
+  guint first_unit, n_units, n_blocks;
+
+  /* Or one term of one patch, by a kernel made for its number of channels: */
+  int channels; /* 0: it is not that */
+  guint patch;
+  int term;
+  guint blocks_x, blocks_y;
+} CnvLaunch;
+
+/* Taps first to first + n - 1 of CnvTable.taps, in constant memory together. */
+typedef struct {
+  guint first, n;
+} CnvBatch;
+
+typedef struct {
+  /* By cnv_table_set_plans: */
+  GPtrArray *plans;  /* CnvPlan, with references */
+  GArray *taps;      /* float */
+  GArray *batches;   /* CnvBatch */
+  GArray *planes;    /* CnvPlaneArgs: plan * CNV_MAX_PLANES + plane */
+  GArray *batch_of;  /* guint, of each of planes */
+  gboolean is_plain; /* no plane is staged */
+
+  /* By cnv_table_set_work: */
+  GArray *cut, *spots; /* CnvPatch, CnvSpot */
+  GArray *patches;     /* CnvPatchArgs */
+  GArray *units;       /* CnvUnit */
+  GArray *launches;    /* CnvLaunch, in order */
+  gsize sums_size;     /* bytes of row sums of the largest round */
+  gboolean everything, interlaced;
+
+  /* All arrays for the GPU in one block, and where each begins. */
+  GByteArray *block;
+  gsize planes_at, patches_at, spots_at, units_at;
+} CnvTable;
+
+void cnv_table_init(CnvTable *table);
+void cnv_table_clear(CnvTable *table);
+
+/* TRUE where the plans are those that are set. */
+gboolean cnv_table_has_plans(const CnvTable *table, const CnvWork *work);
+
+void cnv_table_set_plans(CnvTable *table, const CnvWork *work);
+
+/* The plans of the work are set. Returns FALSE where the block is the one that was made last time. */
+gboolean cnv_table_set_work(CnvTable *table, const CnvWork *work);
+
+/* The floats of constant memory that a plane takes at most. */
+guint cnv_table_taps_of(const CnvPlan *plan, const CnvPlanePlan *plane);
+
+/* Bytes from row to row of a staged plane. */
+int cnv_table_staged_stride(const CnvPlanePlan *plane);
+
+G_END_DECLS

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Text to taps.
+ */
+#include "kernelfile.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <glib/gstdio.h>
+
+#define LONGEST (2 * CNV_RADIUS_MAX + 1) /* taps along an axis */
+#define LONGEST_NUMBER 64                /* bytes; what is longer nobody wrote as a number */
+
+typedef struct {
+  const char *at, *end, *line_start, *name;
+  int line;            /* number of the one at `at`, from 1 */
+  GArray *values;      /* double */
+  int width, height;   /* of the rows that are complete */
+  int first_line;      /* of the first row */
+  gboolean frame_done; /* a blank line followed the last row */
+} Reader;
+
+static gboolean refuse(const Reader *reader, const char *at, GError **error, const char *format, ...)
+    G_GNUC_PRINTF(4, 5);
+
+/* Says what is wrong at a place in the current line. */
+static gboolean
+refuse(const Reader *reader, const char *at, GError **error, const char *format, ...)
+{
+  va_list args;
+  char *what;
+
+  va_start(args, format);
+  what = g_strdup_vprintf(format, args);
+  va_end(args);
+  g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "kernel-location=%s: line %d, column %d: %s", reader->name,
+              reader->line, (int)(at - reader->line_start) + 1, what);
+  g_free(what);
+  return FALSE;
+}
+
+/* The end of the text counts as one. */
+static gboolean
+at_line_end(const Reader *reader)
+{
+  return reader->at == reader->end || *reader->at == '\n' || *reader->at == '\r';
+}
+
+static gboolean
+is_blank(char c)
+{
+  return c == ' ' || c == '\t';
+}
+
+static void
+skip_blanks(Reader *reader)
+{
+  while (reader->at < reader->end && is_blank(*reader->at))
+    reader->at++;
+}
+
+static gboolean
+skip_comment(Reader *reader, GError **error)
+{
+  for (; !at_line_end(reader); reader->at++)
+    if (*reader->at == '\0')
+      return refuse(reader, reader->at, error, "a byte of 0: this is no text; save the kernel as plain text");
+  return TRUE;
+}
+
+/* Line ends are "\n", "\r\n" or "\r". */
+static void
+next_line(Reader *reader)
+{
+  if (reader->at == reader->end)
+    return;
+  reader->at += reader->end - reader->at >= 2 && reader->at[0] == '\r' && reader->at[1] == '\n' ? 2 : 1;
+  reader->line_start = reader->at;
+  reader->line++;
+}
+
+/* FALSE where the text is no number; one that overflows is infinite. Hexadecimals, "inf" and "nan" are none. */
+static gboolean
+parse_number(const char *text, double *number)
+{
+  char *end;
+
+  if (text[strspn(text, "0123456789+-.eE/")])
+    return FALSE;
+  *number = g_ascii_strtod(text, &end);
+  if (end == text)
+    return FALSE;
+  if (*end == '/') {
+    const char *below = end + 1;
+
+    *number /= g_ascii_strtod(below, &end);
+    if (end == below)
+      return FALSE;
+  }
+  return *end == '\0';
+}
+
+static gboolean
+read_number(Reader *reader, GError **error)
+{
+  const char *start = reader->at;
+  char text[LONGEST_NUMBER + 1] = "";
+  double number;
+
+  for (; !at_line_end(reader) && !is_blank(*reader->at) && *reader->at != ',' && *reader->at != '#'; reader->at++) {
+    if (*reader->at < ' ' || *reader->at > '~')
+      return refuse(reader, reader->at, error,
+                    "byte 0x%02x is not of a number: write plain ASCII text, and save it as such", *reader->at & 0xff);
+    if (reader->at - start == LONGEST_NUMBER)
+      return refuse(reader, start, error, "a number of more than %d characters: shorten it", LONGEST_NUMBER);
+    text[reader->at - start] = *reader->at;
+  }
+  if (!parse_number(text, &number))
+    return refuse(
+        reader, start, error,
+        "'%s' is not a number: write integers, decimals or fractions like 1/16, with commas or spaces between", text);
+  if (!isfinite(number))
+    return refuse(reader, start, error, "%s is not finite: taps reach to 1.7e308 either way; divide by no 0", text);
+  g_array_append_val(reader->values, number);
+  return TRUE;
+}
+
+/* Whether a number may come here, the row holding n so far. */
+static gboolean
+check_place(const Reader *reader, int n, GError **error)
+{
+  if (reader->frame_done)
+    return refuse(reader, reader->at, error,
+                  "a second frame: kernels over time are not supported yet; where these rows belong to those above, "
+                  "remove the blank line between them");
+  if (n == LONGEST || reader->height == LONGEST)
+    return refuse(reader, reader->at, error, "more than %dx%d taps: shorten the kernel", LONGEST, LONGEST);
+  if (reader->height > 0 && n == reader->width)
+    return refuse(reader, reader->at, error,
+                  "more numbers than the %d of line %d: give every row as many (0 fills it up)", n, reader->first_line);
+  return TRUE;
+}
+
+/* Reads up to a comment or the line's end. */
+static gboolean
+read_row(Reader *reader, int *n, GError **error)
+{
+  const char *comma = NULL;
+
+  for (*n = 0; skip_blanks(reader), !at_line_end(reader) && *reader->at != '#';) {
+    if (*reader->at == ',') {
+      if (comma || *n == 0)
+        return refuse(reader, reader->at, error,
+                      "a comma with no number before it: remove it, or write the number (0 where there is no tap)");
+      comma = reader->at++;
+      continue;
+    }
+    if (!check_place(reader, *n, error) || !read_number(reader, error))
+      return FALSE;
+    comma = NULL;
+    ++*n;
+  }
+  if (comma)
+    return refuse(reader, comma, error,
+                  "a comma with no number after it: remove it, or write the number (0 where there is no tap)");
+  return TRUE;
+}
+
+static gboolean
+finish_row(Reader *reader, int n, GError **error)
+{
+  if (reader->height > 0 && n < reader->width)
+    return refuse(reader, reader->at, error,
+                  "%d numbers in this row and %d in line %d: give every row as many (0 fills it up)", n, reader->width,
+                  reader->first_line);
+  if (reader->height++ == 0) {
+    reader->width = n;
+    reader->first_line = reader->line;
+  }
+  return TRUE;
+}
+
+/* A line with nothing but a comment is none at all: only blank ones divide frames. */
+static gboolean
+read_lines(Reader *reader, GError **error)
+{
+  int n;
+
+  for (; reader->at < reader->end; next_line(reader)) {
+    if (!read_row(reader, &n, error))
+      return FALSE;
+    if (n > 0 && !finish_row(reader, n, error))
+      return FALSE;
+    if (n == 0 && at_line_end(reader) && reader->height > 0)
+      reader->frame_done = TRUE;
+    if (!skip_comment(reader, error))
+      return FALSE;
+  }
+  return reader->height > 0 || refuse(reader, reader->at, error, "no numbers: write rows of taps, 1 2 1 for example");
+}
+
+CnvTaps *
+gst_cuda_convolve_kernel_parse(const char *text, gsize size, const char *name, GError **error)
+{
+  static const char byte_order_mark[] = "\xef\xbb\xbf";
+  Reader reader = {.end = text + size, .name = name, .line = 1};
+  CnvTaps *taps = NULL;
+
+  if (size >= 3 && memcmp(text, byte_order_mark, 3) == 0)
+    text += 3;
+  reader.at = reader.line_start = text;
+  reader.values = g_array_new(FALSE, FALSE, sizeof(double));
+  if (read_lines(&reader, error))
+    taps = cnv_taps_new(reader.width, reader.height, (const double *)reader.values->data);
+  g_array_free(reader.values, TRUE);
+  return taps;
+}
+
+/* Reads no more than a byte beyond the limit, whatever the path names. */
+static char *
+read_file(const char *path, const char *name, gsize *size, GError **error)
+{
+  FILE *file = g_fopen(path, "rb");
+  char *text = file ? g_malloc(GST_CUDA_CONVOLVE_KERNEL_FILE_MAX + 1) : NULL;
+
+  *size = file ? fread(text, 1, GST_CUDA_CONVOLVE_KERNEL_FILE_MAX + 1, file) : 0;
+  if (!file || ferror(file))
+    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
+                "kernel-location=%s: %s: give the path of a text file that can be read", name, g_strerror(errno));
+  else if (*size > GST_CUDA_CONVOLVE_KERNEL_FILE_MAX)
+    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
+                "kernel-location=%s: larger than %d bytes, and no kernel needs as many: give a text file of numbers",
+                name, GST_CUDA_CONVOLVE_KERNEL_FILE_MAX);
+  else {
+    fclose(file);
+    return text;
+  }
+  if (file)
+    fclose(file);
+  g_free(text);
+  return NULL;
+}
+
+CnvTaps *
+gst_cuda_convolve_kernel_load(const char *path, GError **error)
+{
+  char *name = g_filename_display_name(path), *text;
+  CnvTaps *taps = NULL;
+  gsize size;
+
+  text = read_file(path, name, &size, error);
+  if (text)
+    taps = gst_cuda_convolve_kernel_parse(text, size, name, error);
+  g_free(text);
+  g_free(name);
+  return taps;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The plan in force: that of the properties where it can be made, else the last one.
+ */
+#include "gstcudaconvolve-private.h"
+
+/* With the object lock. */
+void
+gst_cuda_convolve_show(GstCudaConvolve *self, CnvPlan *plan)
+{
+  if (plan == self->shown)
+    return;
+  cnv_plan_unref(self->shown);
+  self->shown = plan ? cnv_plan_ref(plan) : NULL;
+}
+
+/* Makes the plan for a filter current, unless it is. */
+static gboolean
+use_filter(GstCudaConvolve *self, const CnvFilter *filter, CnvAlgorithm algorithm, GError **error)
+{
+  const CnvBackend *backend = self->session->backend;
+  CnvPlan *plan;
+
+  if (self->plan && cnv_plan_matches(self->plan, filter, &self->image, algorithm, backend))
+    return TRUE;
+  plan = cnv_plan_new(filter, &self->image, algorithm, backend, error);
+  if (!plan)
+    return FALSE;
+  GST_DEBUG_OBJECT(self, "new plan: %s, %dx%d %s%s", cnv_filters[filter->type].nick.nick, self->image.width,
+                   self->image.height, self->image.format->name, cnv_plan_is_identity(plan) ? ", identity" : "");
+  gst_cuda_convolve_forget_steps(self);
+  cnv_plan_unref(self->plan);
+  self->plan = plan;
+  GST_OBJECT_LOCK(self);
+  gst_cuda_convolve_show(self, plan);
+  GST_OBJECT_UNLOCK(self);
+  return TRUE;
+}
+
+static void
+forget_bad(GstCudaConvolve *self)
+{
+  if (self->has_bad)
+    gst_cuda_convolve_settings_clear(&self->bad);
+  self->has_bad = FALSE;
+}
+
+void
+gst_cuda_convolve_forget_plan(GstCudaConvolve *self)
+{
+  gst_cuda_convolve_forget_steps(self);
+  g_clear_pointer(&self->plan, cnv_plan_unref);
+  gst_cuda_convolve_roi_clear(&self->roi);
+  self->roi = GST_CUDA_CONVOLVE_ROI_DEFAULT;
+  GST_OBJECT_LOCK(self);
+  gst_cuda_convolve_show(self, NULL);
+  GST_OBJECT_UNLOCK(self);
+  forget_bad(self);
+}
+
+/* Settings that make no plan are reported once, not at each frame that they are in force. */
+static gboolean
+is_known_bad(GstCudaConvolve *self, const GstCudaConvolveSettings *wanted)
+{
+  return self->has_bad && self->bad.algorithm == wanted->algorithm &&
+         cnv_filter_equal(&self->bad.filter, &wanted->filter) &&
+         gst_cuda_convolve_roi_equal(&self->bad.roi, &wanted->roi);
+}
+
+static void
+report_bad(GstCudaConvolve *self, const GstCudaConvolveSettings *wanted, const GError *error)
+{
+  forget_bad(self);
+  self->has_bad = TRUE;
+  gst_cuda_convolve_settings_copy(&self->bad, wanted);
+  gst_cuda_convolve_post(self, self->plan ? GST_MESSAGE_WARNING : GST_MESSAGE_ERROR, error,
+                         self->plan ? "changing the filter; it stays as it was" : "making a plan of the properties");
+}
+
+/* The filter that ran until now, for what may be a new format. */
+static gboolean
+keep_filter(GstCudaConvolve *self)
+{
+  GError *error = NULL;
+  CnvPlan *old;
+  gboolean ok;
+
+  if (!self->plan)
+    return FALSE;
+  old = cnv_plan_ref(self->plan);
+  ok = use_filter(self, &old->filter, old->requested, &error);
+  cnv_plan_unref(old);
+  if (!ok)
+    gst_cuda_convolve_post(self, GST_MESSAGE_ERROR, error, "keeping the filter at new caps");
+  g_clear_error(&error);
+  return ok;
+}
+
+/* Puts settings in force, or leaves all as it was. */
+static gboolean
+use_settings(GstCudaConvolve *self, const GstCudaConvolveSettings *wanted, GError **error)
+{
+  if (!gst_cuda_convolve_roi_check(&wanted->roi, &wanted->filter, error) ||
+      !use_filter(self, &wanted->filter, wanted->algorithm, error))
+    return FALSE;
+  gst_cuda_convolve_roi_clear(&self->roi);
+  gst_cuda_convolve_roi_copy(&self->roi, &wanted->roi);
+  return TRUE;
+}
+
+gboolean
+gst_cuda_convolve_settle_plan(GstCudaConvolve *self)
+{
+  GstCudaConvolveSettings wanted;
+  GError *error = NULL;
+  gboolean ok;
+
+  GST_OBJECT_LOCK(self);
+  gst_cuda_convolve_settings_copy(&wanted, &self->settings);
+  GST_OBJECT_UNLOCK(self);
+  self->may_pass = !wanted.disable_passthrough;
+  if (is_known_bad(self, &wanted)) {
+    ok = keep_filter(self);
+  } else if (use_settings(self, &wanted, &error)) {
+    forget_bad(self);
+    ok = TRUE;
+  } else {
+    report_bad(self, &wanted, error);
+    g_error_free(error);
+    ok = keep_filter(self);
+  }
+  gst_cuda_convolve_settings_clear(&wanted);
+  return ok;
+}
+
+gboolean
+gst_cuda_convolve_set_format(GstCudaConvolve *self, const GstVideoInfo *in, const GstVideoInfo *out)
+{
+  CnvImage *image = &self->image;
+
+  self->in_info = *in;
+  self->out_info = *out;
+  image->format = cnv_format_find(gst_video_format_to_string(GST_VIDEO_INFO_FORMAT(in)));
+  image->width = GST_VIDEO_INFO_WIDTH(in);
+  image->height = GST_VIDEO_INFO_HEIGHT(in);
+  image->full_range = in->colorimetry.range == GST_VIDEO_COLOR_RANGE_0_255;
+  if (!gst_video_color_matrix_get_Kr_Kb(in->colorimetry.matrix, &image->kr, &image->kb)) {
+    /* RGB needs none, and where nothing is said BT.601 is meant. */
+    image->kr = 0.299;
+    image->kb = 0.114;
+  }
+  g_return_val_if_fail(image->format, FALSE); /* the pad templates hold only formats of the table */
+  forget_bad(self);
+  return gst_cuda_convolve_settle_plan(self);
+}

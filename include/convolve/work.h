@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What is done to one frame: a plan for all of it, or plans for regions of it while the rest is copied.
+ *
+ * A region's rectangle is given in luma pixels and may lie partly or wholly outside the frame. In a subsampled plane it
+ * takes in every sample that it touches: x/s rounded down to (x + width)/s rounded up. Then, in samples of that plane
+ * and with f = feather / s, a sample d columns (or rows) outside of it, 1 for the next one, weighs 1 - d / (f + 1) in
+ * that direction, at least 0; inside it weighs 1; the weight is the product of both directions'. Where regions overlap
+ * the one with the largest weight counts, with equal weights the one with the higher plan, then the later one. invert:
+ * the weight is 1 minus the largest, by plan 0.
+ *
+ * In interlaced frames each field is filtered by itself, its border where its own rows end. Row y of a plane is row y/2
+ * of field y % 2; of a rectangle a field has the rows that lie in the plane's part of it, and down a field f is half as
+ * much.
+ */
+#pragma once
+
+#include "plan.h"
+
+G_BEGIN_DECLS
+
+#define CNV_MAX_REGIONS 1024
+#define CNV_MAX_PLANS 64
+
+typedef struct {
+  int x, y, width, height; /* luma pixels; empty where width or height is below 1 */
+} CnvRect;
+
+typedef struct {
+  CnvRect rect;
+  guint plan; /* index in CnvWork.plan */
+} CnvRegion;
+
+/* A plain value that the caller owns; plans and regions are only read, during cnv_session_submit. */
+typedef struct {
+  CnvPlan *const *plan; /* of one image, backend and filter, save for its radius and sigma */
+  guint n_plans;        /* 1..CNV_MAX_PLANS */
+  gboolean everything;  /* the whole frame by plan 0; of the rest below only interlaced counts */
+  const CnvRegion *region;
+  guint n_regions;   /* 0..CNV_MAX_REGIONS */
+  gboolean invert;   /* filter everything but the regions */
+  gboolean isolated; /* for filtering a region nothing outside its rectangle is read: the border begins at its edge; not
+                        with invert */
+  double feather;    /* luma pixels, 0..1024 */
+  gboolean moved;    /* one region, not inverted: what is filtered goes to where the rectangle's corner is at target; */
+  int target_x,
+      target_y; /* there it is blended, and at its old place the input is copied. What is outside is cut off */
+  gboolean interlaced;
+} CnvWork;
+
+G_END_DECLS

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Patches: that they take in each sample as often as they should, with the weight that the regions give it, and nothing
+ * beside; over random work and a few pieces of it worked out by hand.
+ */
+#include <math.h>
+#include <string.h>
+
+#include <convolve/backend.h>
+
+#include "patches.h"
+#include "suite.h"
+
+#define REGIONS 9
+#define ROUNDS 400
+
+static CnvPlan *
+plan_of(const char *format, int width, int height, guint planes)
+{
+  const CnvImage image = {cnv_format_find(format), width, height, 0.2126, 0.0722, FALSE};
+  CnvFilter filter;
+  CnvPlan *plan;
+
+  cnv_filter_init(&filter);
+  filter.planes = planes;
+  plan = cnv_plan_new(&filter, &image, CNV_ALGORITHM_NAIVE, cnv_backend_find("cpu"), NULL);
+  ck_assert(plan != NULL);
+  return plan;
+}
+
+typedef struct {
+  GArray *patches, *spots;
+} Cut;
+
+static Cut
+cut(const CnvWork *work)
+{
+  Cut c = {g_array_new(FALSE, FALSE, sizeof(CnvPatch)), g_array_new(FALSE, FALSE, sizeof(CnvSpot))};
+
+  cnv_patches_make(work, c.patches, c.spots);
+  return c;
+}
+
+static void
+cut_clear(Cut *c)
+{
+  g_array_free(c->patches, TRUE);
+  g_array_free(c->spots, TRUE);
+}
+
+static gboolean
+contains(const CnvPatch *p, int x, int y)
+{
+  return x >= p->x && y >= p->y && x < p->x + p->width && y < p->y + p->height;
+}
+
+/* Along one axis; at and the rectangle's ends in samples of the plane and field. */
+static double
+fade(int at, double from, double to, double feather)
+{
+  const double away = at < from ? from - at : at >= to ? at - to + 1 : 0;
+
+  return MAX(0, 1 - away / (feather + 1));
+}
+
+/* The weight of a region at a sample, from its definition. */
+static double
+region_weight(const CnvWork *work, const CnvPlanePlan *plane, const CnvRect *r, int x, int y, int field, int fields)
+{
+  const double sx = 1 << plane->sub_x, sy = 1 << plane->sub_y;
+  const double top = ceil((floor(r->y / sy) - field) / fields);
+  const double bottom = ceil((ceil((r->y + r->height) / sy) - field) / fields);
+
+  if (r->width < 1 || r->height < 1 || top >= bottom)
+    return 0;
+  return fade(x, floor(r->x / sx), ceil((r->x + r->width) / sx), work->feather / sx) *
+         fade(y, top, bottom, work->feather / sy / fields);
+}
+
+/* What a sample's patches weigh together, and that no two of them write it. */
+static double
+patch_weight(const Cut *c, int plane, int field, int x, int y)
+{
+  double weight = 0;
+  int writers = 0;
+
+  for (guint i = 0; i < c->patches->len; i++) {
+    const CnvPatch *p = &g_array_index(c->patches, CnvPatch, i);
+    double here;
+
+    if (p->plane != plane || p->field != field || !contains(p, x, y))
+      continue;
+    here = p->n_spots == 0 ? 1 : cnv_patch_weight(p, (const CnvSpot *)c->spots->data, x, y);
+    writers += here > 0;
+    weight += here;
+  }
+  ck_assert_msg(writers <= 1, "plane %d field %d: %d patches write %d, %d", plane, field, writers, x, y);
+  return weight;
+}
+
+static void
+check_sample(const CnvWork *work, const Cut *c, int plane, int field, int x, int y)
+{
+  const CnvPlanePlan *p = &work->plan[0]->plane[plane];
+  double largest = 0, weight = patch_weight(c, plane, field, x, y);
+
+  for (guint i = 0; i < work->n_regions; i++)
+    largest = MAX(largest, region_weight(work, p, &work->region[i].rect, x, y, field, work->interlaced ? 2 : 1));
+  if (work->invert)
+    largest = 1 - largest;
+  ck_assert_msg(fabs(weight - largest) < 1e-5, "plane %d field %d, %d, %d: weight %g, not %g", plane, field, x, y,
+                weight, largest);
+}
+
+static void
+check_patch(const CnvWork *work, const CnvPatch *p)
+{
+  const CnvPlanePlan *plane = &work->plan[0]->plane[p->plane];
+  const int rows = (plane->height - p->field + p->fields - 1) / p->fields;
+
+  ck_assert(p->width >= 1 && p->height >= 1 && p->x >= 0 && p->y >= 0);
+  ck_assert(p->x + p->width <= plane->width && p->y + p->height <= rows);
+  ck_assert(p->x + p->move_x >= 0 && p->x + p->width + p->move_x <= plane->width);
+  ck_assert(p->y + p->move_y >= 0 && p->y + p->height + p->move_y <= rows);
+  ck_assert(p->window_width >= 1 && p->window_x >= 0 && p->window_x + p->window_width <= plane->width);
+  ck_assert(p->window_height >= 1 && p->window_y >= 0 && p->window_y + p->window_height <= rows);
+  ck_assert(p->plan >= 0 && p->plan < (int)work->n_plans);
+}
+
+static void
+check_disjoint(const Cut *c)
+{
+  for (guint i = 0; i < c->patches->len; i++)
+    for (guint j = 0; j < i; j++) {
+      const CnvPatch *p = &g_array_index(c->patches, CnvPatch, i), *q = &g_array_index(c->patches, CnvPatch, j);
+      const gboolean apart =
+          p->x >= q->x + q->width || q->x >= p->x + p->width || p->y >= q->y + q->height || q->y >= p->y + p->height;
+
+      ck_assert(apart || p->plane != q->plane || p->field != q->field || p->layer != q->layer);
+    }
+}
+
+/* A sample that is filtered for nothing is a waste: in or beside a region by no more than the feather. */
+static void
+check_thrift(const CnvWork *work, const Cut *c)
+{
+  for (guint i = 0; i < c->patches->len && !work->invert; i++) {
+    const CnvPatch *p = &g_array_index(c->patches, CnvPatch, i);
+    const CnvPlanePlan *plane = &work->plan[0]->plane[p->plane];
+    const int reach = (int)work->feather + 8; /* two samples of chroma in a field */
+
+    for (int k = 0; k < p->width * p->height; k++) {
+      const int x = (p->x + k % p->width) << plane->sub_x;
+      const int y = ((p->y + k / p->width) * p->fields + p->field) << plane->sub_y;
+      gboolean near = FALSE;
+
+      for (guint r = 0; r < work->n_regions && !near; r++) {
+        const CnvRect *rect = &work->region[r].rect;
+
+        near = rect->width > 0 && rect->height > 0 && x >= rect->x - reach && x < rect->x + rect->width + reach &&
+               y >= rect->y - reach && y < rect->y + rect->height + reach;
+      }
+      ck_assert_msg(near, "plane %d: %d, %d is filtered, far from all regions", p->plane, x, y);
+    }
+  }
+}
+
+static void
+check_work(const CnvWork *work)
+{
+  const int fields = work->interlaced ? 2 : 1;
+  Cut c = cut(work);
+
+  for (guint i = 0; i < c.patches->len; i++)
+    check_patch(work, &g_array_index(c.patches, CnvPatch, i));
+  check_disjoint(&c);
+  check_thrift(work, &c);
+  for (int p = 0; p < work->plan[0]->n_planes; p++)
+    for (int field = 0; field < fields; field++) {
+      const CnvPlanePlan *plane = &work->plan[0]->plane[p];
+
+      for (int y = 0; y < (plane->height - field + fields - 1) / fields; y++)
+        for (int x = 0; x < plane->width; x++)
+          check_sample(work, &c, p, field, x, y);
+    }
+  cut_clear(&c);
+}
+
+START_TEST(test_random)
+{
+  static const char *const formats[] = {"NV12", "GRAY8", "Y42B"};
+  static const double feathers[] = {0, 0, 1, 2.5, 9};
+  GRand *random = g_rand_new_with_seed(20240607);
+  CnvRegion region[REGIONS];
+
+  for (int round = 0; round < ROUNDS; round++) {
+    CnvPlan *plan =
+        plan_of(formats[round % 3], g_rand_int_range(random, 1, 40), g_rand_int_range(random, 1, 30), CNV_PLANES_COLOR);
+    CnvPlan *plans[3] = {plan, plan, plan};
+    CnvWork work = {plans, 3, .region = region, .n_regions = g_rand_int_range(random, 0, REGIONS + 1)};
+
+    for (guint i = 0; i < work.n_regions; i++)
+      region[i] = (CnvRegion){{g_rand_int_range(random, -9, 40), g_rand_int_range(random, -9, 30),
+                               g_rand_int_range(random, -1, 25), g_rand_int_range(random, -1, 20)},
+                              g_rand_int_range(random, 0, 3)};
+    work.feather = feathers[round % 5];
+    work.interlaced = g_rand_boolean(random);
+    work.invert = round % 4 == 0;
+    check_work(&work);
+    cnv_plan_unref(plan);
+  }
+  g_rand_free(random);
+}
+END_TEST
+
+START_TEST(test_everything)
+{
+  CnvPlan *plan = plan_of("I420", 31, 17, CNV_PLANES_LUMA);
+  CnvRegion region = {{3, 3, 4, 4}, 0};
+  CnvWork work = CNV_WORK_ALL(&plan);
+  const CnvPatch *p;
+  Cut c;
+
+  work.region = &region;
+  work.n_regions = 1;
+  work.interlaced = TRUE;
+  c = cut(&work); /* chroma is copied, and the region does not count */
+  ck_assert_uint_eq(c.patches->len, 2);
+  for (int field = 0; field < 2; field++) {
+    p = &g_array_index(c.patches, CnvPatch, field);
+    ck_assert(p->plane == 0 && p->field == field && p->fields == 2 && p->x == 0 && p->y == 0 && p->n_spots == 0);
+    ck_assert(p->width == 31 && p->height == 9 - field && p->window_width == 31 && p->window_height == 9 - field);
+  }
+  cut_clear(&c);
+  cnv_plan_unref(plan);
+}
+END_TEST
+
+/* A lone region is one patch a plane; chroma takes in every sample that it touches. */
+START_TEST(test_lone_region)
+{
+  CnvPlan *plan = plan_of("NV12", 64, 48, CNV_PLANES_COLOR);
+  CnvRegion region = {{7, 9, 12, 6}, 0};
+  CnvWork work = {&plan, 1, .region = &region, .n_regions = 1};
+  Cut c = cut(&work);
+  const CnvPatch *p = (const CnvPatch *)c.patches->data;
+
+  ck_assert_uint_eq(c.patches->len, 2);
+  ck_assert(p[0].x == 7 && p[0].y == 9 && p[0].width == 12 && p[0].height == 6 && p[0].n_spots == 0);
+  ck_assert(p[1].x == 3 && p[1].y == 4 && p[1].width == 7 && p[1].height == 4 && p[1].n_spots == 0);
+  ck_assert(p[0].window_width == 64 && p[1].window_height == 24);
+  cut_clear(&c);
+  work.isolated = TRUE;
+  c = cut(&work);
+  p = (const CnvPatch *)c.patches->data;
+  ck_assert(p[1].window_x == 3 && p[1].window_y == 4 && p[1].window_width == 7 && p[1].window_height == 4);
+  cut_clear(&c);
+  work.isolated = FALSE;
+  work.moved = TRUE;
+  work.target_x = 58;
+  work.target_y = 0;
+  c = cut(&work); /* what would go beyond the right edge is cut off */
+  p = (const CnvPatch *)c.patches->data;
+  ck_assert(p[0].x == 7 && p[0].move_x == 51 && p[0].move_y == -9 && p[0].width == 6 && p[0].height == 6);
+  ck_assert(p[1].x == 3 && p[1].move_x == 26 && p[1].move_y == -4 && p[1].width == 3 && p[1].height == 4);
+  cut_clear(&c);
+  cnv_plan_unref(plan);
+}
+END_TEST
+
+/* As many as there can be, far outside too, and the arrays used again. */
+START_TEST(test_many)
+{
+  static CnvRegion region[CNV_MAX_REGIONS];
+  CnvPlan *plan = plan_of("GRAY8", 640, 480, CNV_PLANES_COLOR);
+  CnvWork work = {&plan, 1, .region = region, .n_regions = CNV_MAX_REGIONS};
+  gint64 area = 0;
+  Cut c;
+
+  for (int i = 0; i < CNV_MAX_REGIONS; i++)
+    region[i] = (CnvRegion){{i % 32 * 20, i / 32 * 15, 10, 7}, 0};
+  region[0].rect = (CnvRect){G_MININT, G_MININT, G_MAXINT, G_MAXINT};
+  c = cut(&work);
+  for (int again = 0; again < 2; again++) {
+    ck_assert_uint_eq(c.patches->len, CNV_MAX_REGIONS - 1);
+    cnv_patches_make(&work, c.patches, c.spots);
+  }
+  for (guint i = 0; i < c.patches->len; i++)
+    area += (gint64)g_array_index(c.patches, CnvPatch, i).width * g_array_index(c.patches, CnvPatch, i).height;
+  ck_assert_int_eq(area, (CNV_MAX_REGIONS - 1) * 70);
+  cut_clear(&c);
+  cnv_plan_unref(plan);
+}
+END_TEST
+
+static Suite *
+patches_suite(void)
+{
+  Suite *suite = suite_create("patches");
+  TCase *tcase = tcase_create("patches");
+
+  suite_add_tcase(suite, tcase);
+  tcase_add_test(tcase, test_random);
+  tcase_add_test(tcase, test_everything);
+  tcase_add_test(tcase, test_lone_region);
+  tcase_add_test(tcase, test_many);
+  return suite;
+}
+
+int
+main(void)
+{
+  return test_suite_run(patches_suite());
+}
