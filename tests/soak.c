@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The element over many frames: all live properties drawn anew every 10th frame, settings that cannot be among them,
- * and new caps every 1000th. No frame may be lost, each refusal is told once, and memory must not grow.
+ * other regions of interest on each frame, and new caps every 1000th. No frame may be lost, each refusal is told once,
+ * and memory must not grow.
  *
  * Usage: soak [--frames N] [--seed N]
  */
@@ -16,11 +17,13 @@
 #include <unistd.h>
 
 #include "device.h"
+#include "soak_settings.h"
 
 #define FRAME_TIME (40 * GST_MSECOND)
 #define SETTINGS_FRAMES 10 /* with the same settings */
 #define CAPS_FRAMES 1000   /* with the same caps */
 #define KNOWN_FRAME 500    /* of each caps: from here on, for once, settings whose result is known */
+#define REGIONS_FRAME 750  /* the same in regions */
 #define NOISE (1 << 21)
 
 /* For what is asked millions of times: check writes a line to a file for each of its own assertions that holds. */
@@ -33,17 +36,27 @@
 static const struct {
   const char *format;
   int width, height;
-} caps_rows[] = {{"NV12", 320, 240}, {"P010_10LE", 322, 238}, {"RGBA", 320, 240}};
+  GstVideoInterlaceMode interlaced;
+} caps_rows[] = {
+    {"NV12", 320, 240, GST_VIDEO_INTERLACE_MODE_PROGRESSIVE},
+    {"P010_10LE", 322, 238, GST_VIDEO_INTERLACE_MODE_INTERLEAVED},
+    {"RGBA", 320, 240, GST_VIDEO_INTERLACE_MODE_PROGRESSIVE},
+};
 
 #define CYCLE_FRAMES ((int)G_N_ELEMENTS(caps_rows) * CAPS_FRAMES)
 
-/* Memory is compared with that at the end of these: what is made once is there after the first cycle through the caps,
- * and some strings and tables come in the second. */
+/* Memory is compared with that at the end of this one: what is made once is there after the first cycle through the
+ * caps, and some strings and tables come in the second. */
 #define WARM_UP_CYCLES 2
+#define CYCLES_LEAST (WARM_UP_CYCLES + 3)
 
-/* All samples are taken with the same caps and settings, and so differ by no more than some hundred bytes. The smallest
- * block, lost at each change of settings, comes to 9 KiB in a cycle; 2 KiB lost at each change of caps to 6. */
-#define HEAP_TOLERANCE (16 << 10)
+/* What holds regions and plans grows to the most that was ever needed, some ten KiB at a time and ever more seldom. */
+#define HEAP_TOLERANCE (256 << 10)
+
+/* What is lost grows in each cycle. All samples are taken with the same caps and settings, and where nothing else grew
+ * they differ by no more than some hundred bytes. The smallest block, lost at each change of settings, comes to 9 KiB
+ * in a cycle; 2 KiB lost at each change of caps to 6. */
+#define HEAP_CYCLE_TOLERANCE (4 << 10)
 
 /* The pages behind the heap also hold gaps and the stacks of threads, which settle late: half a MiB was seen. One frame
  * kept at each change of caps comes to 0.6 MiB in a cycle, at each change of settings to 55. */
@@ -57,124 +70,6 @@ static int n_frames = 18000;
 static int seed = -1;
 static const char *backends[2] = {"cpu"};
 static int n_backends = 1;
-
-/* ---- settings ---- */
-
-typedef struct {
-  CnvFilterType filter;
-  int radius, radius_x, radius_y;
-  double sigma, scale, bias;
-  CnvBorder border;
-  guint border_color;
-  CnvAlgorithm algorithm;
-  gboolean normalize, disable_passthrough, full_rank;
-  const char *kernel, *kernel_x, *kernel_y;
-} Settings;
-
-#define NONE "<>"
-
-static const struct {
-  const char *kernel;
-  gboolean full_rank; /* not a row times a column */
-} kernel_rows[] = {
-    {NONE, FALSE},           {"<1,2,1>", FALSE},
-    {"<0,1,0>", FALSE},      {"<<1,2,1>,<2,4,2>,<1,2,1>>", FALSE},
-    {"<<1,2>,<3,4>>", TRUE}, {"<<0,-1,0>,<-1,5,-1>,<0,-1,0>>", TRUE},
-};
-
-static const char *const axis_rows[] = {NONE, NONE, "<-1,0,1>", "<1/3,1,1/3,0.5>"};
-
-/* Takes the sample to the right. */
-static const Settings shift = {
-    .filter = CNV_FILTER_CUSTOM,
-    .radius = -1,
-    .radius_x = -1,
-    .radius_y = -1,
-    .scale = 1,
-    .border = CNV_BORDER_WRAP,
-    .normalize = TRUE,
-    .kernel = "<0,0,1>",
-    .kernel_x = NONE,
-    .kernel_y = NONE,
-};
-
-static void
-draw_kernels(GRand *rng, Settings *settings)
-{
-  int row = g_rand_int_range(rng, 0, G_N_ELEMENTS(kernel_rows));
-
-  settings->kernel = kernel_rows[row].kernel;
-  settings->full_rank = kernel_rows[row].full_rank;
-  settings->kernel_x = axis_rows[g_rand_int_range(rng, 0, G_N_ELEMENTS(axis_rows))];
-  settings->kernel_y = axis_rows[g_rand_int_range(rng, 0, G_N_ELEMENTS(axis_rows))];
-}
-
-/* The slow algorithms get small radii, or all of the time would go into a few frames. */
-static Settings
-draw_settings(GRand *rng)
-{
-  Settings settings = {
-      .filter = g_rand_int_range(rng, CNV_FILTER_IDENTITY, CNV_FILTER_CUSTOM + 1),
-      .algorithm = g_rand_boolean(rng) ? CNV_ALGORITHM_AUTO
-                                       : g_rand_int_range(rng, CNV_ALGORITHM_NAIVE, CNV_ALGORITHM_SEPARABLE + 1),
-      .border = g_rand_int_range(rng, CNV_BORDER_CONSTANT, CNV_BORDER_RENORMALIZE + 1),
-      .border_color = g_rand_int(rng),
-      .normalize = g_rand_boolean(rng),
-      .disable_passthrough = g_rand_boolean(rng),
-      .scale = g_rand_boolean(rng) ? 1 : g_rand_double_range(rng, -3, 3),
-      .bias = g_rand_boolean(rng) ? 0 : g_rand_double_range(rng, -1, 1),
-  };
-  gboolean slow = settings.algorithm == CNV_ALGORITHM_NAIVE || settings.algorithm == CNV_ALGORITHM_TILED;
-  int limit = slow ? 1 : 24;
-
-  settings.radius = g_rand_int_range(rng, -1, limit + 1);
-  settings.radius_x = g_rand_boolean(rng) ? -1 : g_rand_int_range(rng, 0, limit + 1);
-  settings.radius_y = g_rand_boolean(rng) ? -1 : g_rand_int_range(rng, 0, limit + 1);
-  settings.sigma = g_rand_int_range(rng, 0, 4) == 0 ? 200 : g_rand_double_range(rng, 0, limit / 3.0);
-  draw_kernels(rng, &settings);
-  return settings;
-}
-
-static gboolean
-is_set(const char *kernel)
-{
-  return strcmp(kernel, NONE) != 0;
-}
-
-/* What README says cannot be: for custom no taps, two kinds of them, or separable where they are not a row times a
- * column; else a radius, 3 * sigma where it is automatic, beyond 512. */
-static gboolean
-is_refused(const Settings *settings)
-{
-  gboolean axes = is_set(settings->kernel_x) || is_set(settings->kernel_y);
-  gboolean automatic = settings->radius < 0 && (settings->radius_x < 0 || settings->radius_y < 0);
-
-  if (settings->filter == CNV_FILTER_IDENTITY)
-    return FALSE;
-  if (settings->filter != CNV_FILTER_CUSTOM)
-    return automatic && 3 * settings->sigma > CNV_RADIUS_MAX;
-  return axes == is_set(settings->kernel) ||
-         (settings->full_rank && settings->algorithm == CNV_ALGORITHM_SEPARABLE && !axes);
-}
-
-static void
-set_kernel(GstElement *element, const char *property, const char *kernel)
-{
-  gst_util_set_object_arg(G_OBJECT(element), property, kernel);
-}
-
-static void
-set_settings(GstElement *element, const Settings *settings)
-{
-  g_object_set(element, "filter", settings->filter, "radius", settings->radius, "radius-x", settings->radius_x,
-               "radius-y", settings->radius_y, "sigma", settings->sigma, "scale", settings->scale, "bias",
-               settings->bias, "border-mode", settings->border, "border-color", settings->border_color, "algorithm",
-               settings->algorithm, "normalize", settings->normalize, "disable-passthrough",
-               settings->disable_passthrough, NULL);
-  set_kernel(element, "kernel", settings->kernel);
-  set_kernel(element, "kernel-x", settings->kernel_x);
-  set_kernel(element, "kernel-y", settings->kernel_y);
-}
 
 /* ---- memory ---- */
 
@@ -241,15 +136,17 @@ typedef struct {
   guint8 *noise;
   GstVideoInfo info;
   Settings settings;
+  gboolean moved;        /* by the settings in force the one region of a frame has a target */
   int warnings, refused; /* messages that came, and that should have */
-  Memory first;          /* after the warm-up */
+  Memory first, last;    /* after the warm-up, and after the cycle before this one */
+  gint64 least_growth;   /* of the heap in a cycle after the warm-up */
   gint64 start;
 } Soak;
 
 static void
 soak_init(Soak *soak, const char *backend)
 {
-  *soak = (Soak){.backend = backend, .settings = shift, .start = g_get_monotonic_time()};
+  *soak = (Soak){.backend = backend, .settings = shift, .least_growth = G_MAXINT64, .start = g_get_monotonic_time()};
   soak->element = gst_object_ref_sink(gst_element_factory_make("cudaconvolve", NULL));
   ck_assert_msg(soak->element != NULL, "no element cudaconvolve");
   soak->bus = gst_bus_new();
@@ -274,30 +171,76 @@ soak_clear(Soak *soak)
   g_free(soak->noise);
 }
 
+/* To be called once the element meets new settings or new caps, for which it tells of the settings again. */
+static void
+count_refusal(Soak *soak)
+{
+  const Settings *settings = &soak->settings;
+
+  if (is_refused(settings, soak->backend, &soak->info))
+    soak->refused++;
+  else
+    soak->moved = strcmp(settings->regions.source, "none") != 0 && settings->regions.target_x >= 0;
+}
+
 static void
 next_caps(Soak *soak, int frame)
 {
   gsize row = frame / CAPS_FRAMES % G_N_ELEMENTS(caps_rows);
-  const char *format = caps_rows[row].format;
-  int width = caps_rows[row].width, height = caps_rows[row].height;
 
-  gst_video_info_set_format(&soak->info, gst_video_format_from_string(format), width, height);
+  gst_video_info_set_interlaced_format(&soak->info, gst_video_format_from_string(caps_rows[row].format),
+                                       caps_rows[row].interlaced, caps_rows[row].width, caps_rows[row].height);
   soak->info.fps_n = 25;
   gst_harness_set_src_caps(soak->harness, gst_video_info_to_caps(&soak->info));
-  soak->refused += is_refused(&soak->settings); /* it is told again for new caps */
+  count_refusal(soak);
 }
 
-/* Now and then also a value that is refused when it is set; a good one follows. */
+static gboolean
+is_known(int frame, int known)
+{
+  return frame % CAPS_FRAMES / SETTINGS_FRAMES == known / SETTINGS_FRAMES;
+}
+
+/* A value that is refused when it is set. */
+static void
+set_bad_value(Soak *soak)
+{
+  static const char *const bad[][2] = {
+      {"kernel", "<1,x>"}, {"kernel-y", "<<1>>"}, {"kernel-location", "/nowhere"}, {"roi", "<1,2>"}};
+  const char *const *row = PICK(soak->rng, bad);
+
+  set_text(soak->element, row[0], row[1]);
+  soak->refused++;
+}
+
+/* Now and then a bad value comes first. */
 static void
 next_settings(Soak *soak, int frame)
 {
-  if (g_rand_int_range(soak->rng, 0, 16) == 0) {
-    set_kernel(soak->element, "kernel", "<1,x>");
-    soak->refused++;
-  }
-  soak->settings = frame % CAPS_FRAMES == KNOWN_FRAME ? shift : draw_settings(soak->rng);
+  if (seldom(soak->rng, 16))
+    set_bad_value(soak);
+  soak->settings = is_known(frame, KNOWN_FRAME) || is_known(frame, REGIONS_FRAME)
+                       ? shift
+                       : draw_settings(soak->rng, GST_VIDEO_INFO_HAS_ALPHA(&soak->info));
+  if (is_known(frame, REGIONS_FRAME))
+    soak->settings.regions.source = "meta";
   set_settings(soak->element, &soak->settings);
-  soak->refused += is_refused(&soak->settings);
+  count_refusal(soak);
+}
+
+/* Some reach beyond the frame or lie there, some are empty. */
+static void
+add_regions(const Soak *soak, GstBuffer *buffer)
+{
+  static const char *const types[] = {"face", "plate", "car"};
+  int n = g_rand_int_range(soak->rng, 0, soak->moved ? 2 : 5);
+
+  while (n-- > 0) {
+    guint x = g_rand_int_range(soak->rng, 0, soak->info.width + 20), width = g_rand_int_range(soak->rng, 0, 80);
+    guint y = g_rand_int_range(soak->rng, 0, soak->info.height + 20), height = g_rand_int_range(soak->rng, 0, 80);
+
+    gst_buffer_add_video_region_of_interest_meta(buffer, PICK(soak->rng, types), x, y, width, height);
+  }
 }
 
 static GstBuffer *
@@ -309,26 +252,47 @@ make_frame(const Soak *soak, guint frame)
   GST_BUFFER_PTS(buffer) = frame * FRAME_TIME;
   GST_BUFFER_DTS(buffer) = frame * FRAME_TIME + 1;
   GST_BUFFER_DURATION(buffer) = FRAME_TIME;
+  add_regions(soak, buffer);
   return buffer;
 }
 
-/* Compares a row's first channel with the input's, one pixel further. */
 static gboolean
-row_is_shifted(const GstVideoInfo *info, const guint8 *in, const guint8 *out)
+in_region(GstBuffer *buffer, guint x, guint y)
 {
-  int step = GST_VIDEO_INFO_COMP_PSTRIDE(info, 0), shift_bits = GST_VIDEO_FORMAT_INFO_SHIFT(info->finfo, 0);
-  gboolean bytes = GST_VIDEO_INFO_COMP_DEPTH(info, 0) <= 8, equal = TRUE;
+  gpointer state = NULL;
+  gboolean inside = FALSE;
+  GstMeta *meta;
 
-  for (int x = 0; x < info->width; x++) {
-    const guint8 *a = in + (x + 1) % info->width * step, *b = out + x * step;
+  while ((meta = gst_buffer_iterate_meta_filtered(buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))) {
+    const GstVideoRegionOfInterestMeta *roi = (const GstVideoRegionOfInterestMeta *)meta;
 
-    equal &= bytes ? *a == *b : GST_READ_UINT16_LE(a) >> shift_bits << shift_bits == GST_READ_UINT16_LE(b);
+    inside |= x >= roi->x && x - roi->x < roi->w && y >= roi->y && y - roi->y < roi->h;
   }
-  return equal;
+  return inside;
 }
 
+static int
+count_regions(GstBuffer *buffer)
+{
+  return (int)gst_buffer_get_n_meta(buffer, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
+}
+
+/* Whether the first channel of a pixel is that of the input, or that of the pixel to its right. */
+static gboolean
+is_right(const GstVideoInfo *info, const guint8 *in, const guint8 *out, int x, gboolean shifted)
+{
+  int step = GST_VIDEO_INFO_COMP_PSTRIDE(info, 0), bits = GST_VIDEO_FORMAT_INFO_SHIFT(info->finfo, 0);
+  const guint8 *a = in + (shifted ? (x + 1) % info->width : x) * step, *b = out + x * step;
+
+  if (GST_VIDEO_INFO_COMP_DEPTH(info, 0) <= 8)
+    return *a == *b;
+  bits = shifted ? bits : 0; /* what is copied keeps those that carry no value */
+  return GST_READ_UINT16_LE(a) >> bits << bits == GST_READ_UINT16_LE(b);
+}
+
+/* regions: only there it is shifted. */
 static void
-check_shifted(const Soak *soak, GstBuffer *in, GstBuffer *out, guint number)
+check_shifted(const Soak *soak, GstBuffer *in, GstBuffer *out, guint number, gboolean regions)
 {
   GstVideoFrame from, to;
 
@@ -338,7 +302,9 @@ check_shifted(const Soak *soak, GstBuffer *in, GstBuffer *out, guint number)
     const guint8 *a = (guint8 *)GST_VIDEO_FRAME_COMP_DATA(&from, 0) + y * GST_VIDEO_FRAME_PLANE_STRIDE(&from, 0);
     const guint8 *b = (guint8 *)GST_VIDEO_FRAME_COMP_DATA(&to, 0) + y * GST_VIDEO_FRAME_PLANE_STRIDE(&to, 0);
 
-    REQUIRE(row_is_shifted(&soak->info, a, b), "%s: frame %u is wrong in row %d", soak->backend, number, y);
+    for (int x = 0; x < soak->info.width; x++)
+      REQUIRE(is_right(&soak->info, a, b, x, !regions || in_region(in, x, y)), "%s: frame %u is wrong at %d, %d",
+              soak->backend, number, x, y);
   }
   gst_video_frame_unmap(&from);
   gst_video_frame_unmap(&to);
@@ -353,8 +319,10 @@ check_frame(const Soak *soak, GstBuffer *in, GstBuffer *out, guint frame)
               GST_BUFFER_DURATION(out) == GST_BUFFER_DURATION(in),
           "%s: frame %u has other times than it came with", soak->backend, frame);
   REQUIRE(gst_buffer_get_size(out) == soak->info.size, "%s: frame %u has another size", soak->backend, frame);
-  if (frame % CAPS_FRAMES / SETTINGS_FRAMES == KNOWN_FRAME / SETTINGS_FRAMES)
-    check_shifted(soak, in, out, frame);
+  REQUIRE(count_regions(out) == count_regions(in), "%s: frame %u has other regions than it came with", soak->backend,
+          frame);
+  if (is_known(frame, KNOWN_FRAME) || is_known(frame, REGIONS_FRAME))
+    check_shifted(soak, in, out, frame, is_known(frame, REGIONS_FRAME));
 }
 
 static void
@@ -401,10 +369,21 @@ look_at_memory(Soak *soak, int frame)
     g_print("%s: frame %6d, %5.1f s: resident %8.1f KiB, heap %8.1f KiB, GPU %+.1f KiB, %d settings refused\n",
             soak->backend, frame, (g_get_monotonic_time() - soak->start) / 1e6, now.rss / 1024.0, now.heap / 1024.0,
             (now.device - soak->first.device) / 1024.0, soak->warnings);
-  if (cycle < WARM_UP_CYCLES)
+  if (cycle < WARM_UP_CYCLES) {
     soak->first = now;
-  else if (memory_can_be_told())
+  } else if (memory_can_be_told()) {
     check_memory(&now, &soak->first, soak->backend, frame);
+    soak->least_growth = MIN(soak->least_growth, now.heap - soak->last.heap);
+  }
+  soak->last = now;
+}
+
+static void
+check_growth(const Soak *soak)
+{
+  ck_assert_msg(!memory_can_be_told() || soak->least_growth <= HEAP_CYCLE_TOLERANCE,
+                "%s: the heap grew in each cycle of %d frames, by %" G_GINT64_FORMAT " bytes or more", soak->backend,
+                CYCLE_FRAMES, soak->least_growth);
 }
 
 static void
@@ -436,6 +415,7 @@ START_TEST(test_soak)
     if (frame % CYCLE_FRAMES == KNOWN_FRAME + SETTINGS_FRAMES - 1)
       look_at_memory(&soak, frame);
   }
+  check_growth(&soak);
   check_count(&soak);
   soak_clear(&soak);
 }
@@ -456,7 +436,7 @@ parse_options(int *argc, char ***argv)
   if (!g_option_context_parse(context, argc, argv, &error))
     g_error("%s", error->message);
   g_option_context_free(context);
-  n_frames = MAX(WARM_UP_CYCLES + 1, (n_frames + CYCLE_FRAMES - 1) / CYCLE_FRAMES) * CYCLE_FRAMES;
+  n_frames = MAX(CYCLES_LEAST, (n_frames + CYCLE_FRAMES - 1) / CYCLE_FRAMES) * CYCLE_FRAMES;
   if (seed < 0)
     seed = g_random_int_range(0, G_MAXINT);
 }

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The settings that the soak test draws, how the element is told them, and which of them it should refuse.
+ */
+#pragma once
+
+#include <convolve/backend.h>
+#include <gst/video/video.h>
+
+#include <math.h>
+#include <string.h>
+
+typedef struct {
+  const char *source, *rects, *types;
+  gboolean invert, isolated, relative;
+  double expand, feather, relative_size;
+  int target_x, target_y;
+} Regions;
+
+typedef struct {
+  CnvFilterType filter;
+  int radius, radius_x, radius_y, chroma_radius;
+  double sigma, chroma_sigma, amount, angle, scale, bias;
+  CnvGradient gradient;
+  CnvBorder border;
+  guint border_color, planes;
+  CnvChromaMode chroma_mode;
+  CnvAlphaMode alpha_mode;
+  CnvAlgorithm algorithm;
+  gboolean normalize, absolute, flip, disable_passthrough;
+  int kernel, kernel_axis[CNV_N_AXES]; /* rows of the tables below */
+  int anchor[CNV_N_AXES];
+  Regions regions;
+} Settings;
+
+#define NONE "<>"
+#define SHIFT 1 /* row of the kernel that takes the sample to the right */
+
+static const struct {
+  const char *text;
+  int n[CNV_N_AXES];
+  gboolean full_rank; /* not a row times a column */
+} kernel_rows[] = {
+    {NONE},
+    {"<0,0,1>", {3, 1}},
+    {"<1,2,1>", {3, 1}},
+    {"<0,1,0>", {3, 1}},
+    {"<<1,2,1>,<2,4,2>,<1,2,1>>", {3, 3}},
+    {"<<1,2>,<3,4>>", {2, 2}, TRUE},
+    {"<<0,-1,0>,<-1,5,-1>,<0,-1,0>>", {3, 3}, TRUE},
+};
+
+static const struct {
+  const char *text;
+  int n;
+  gboolean zero_sum;
+} axis_rows[] = {{NONE, 1}, {NONE, 1}, {"<-1,0,1>", 3, TRUE}, {"<1/3,1,1/3,0.5>", 4}};
+
+/* What comes out is known. */
+static const Settings shift = {
+    .filter = CNV_FILTER_CUSTOM,
+    .radius = -1,
+    .radius_x = -1,
+    .radius_y = -1,
+    .chroma_radius = -1,
+    .scale = 1,
+    .border = CNV_BORDER_WRAP,
+    .planes = CNV_PLANES_COLOR,
+    .normalize = TRUE,
+    .kernel = SHIFT,
+    .anchor = {-1, -1},
+    .regions = {.source = "none", .rects = NONE, .relative_size = 0.2, .target_x = -1, .target_y = -1},
+};
+
+/* One time in `times`. */
+static gboolean
+seldom(GRand *rng, int times)
+{
+  return g_rand_int_range(rng, 0, times) == 0;
+}
+
+#define PICK(rng, array) array[g_rand_int_range(rng, 0, G_N_ELEMENTS(array))]
+
+static gboolean
+needs_separable(CnvAlgorithm algorithm)
+{
+  return algorithm == CNV_ALGORITHM_SEPARABLE || algorithm == CNV_ALGORITHM_TEXTURE;
+}
+
+/* Whether disks and slanted lines are sums of a few rows times columns is not for here to tell. */
+static CnvAlgorithm
+draw_algorithm(GRand *rng, CnvFilterType filter)
+{
+  CnvAlgorithm algorithm = g_rand_int_range(rng, CNV_ALGORITHM_NAIVE, CNV_ALGORITHM_SEPARABLE + 1);
+  gboolean dense = filter == CNV_FILTER_DISK || filter == CNV_FILTER_MOTION;
+
+  return g_rand_boolean(rng) || (dense && needs_separable(algorithm)) ? CNV_ALGORITHM_AUTO : algorithm;
+}
+
+static void
+draw_kernels(GRand *rng, Settings *settings)
+{
+  settings->kernel = g_rand_int_range(rng, 0, G_N_ELEMENTS(kernel_rows));
+  for (int axis = 0; axis < CNV_N_AXES; axis++) {
+    settings->kernel_axis[axis] = g_rand_int_range(rng, 0, G_N_ELEMENTS(axis_rows));
+    settings->anchor[axis] = seldom(rng, 4) ? g_rand_int_range(rng, 0, 3) : -1;
+  }
+}
+
+/* Products of two dimensions and slow algorithms get small radii, or all of the time would go into a few frames. */
+static int
+largest_radius(const Settings *settings)
+{
+  const int largest = cnv_filters[settings->filter].max_radius;
+
+  if (settings->algorithm == CNV_ALGORITHM_NAIVE || settings->algorithm == CNV_ALGORITHM_TILED)
+    return 1;
+  if (settings->filter == CNV_FILTER_DISK || settings->filter == CNV_FILTER_MOTION)
+    return 5;
+  return largest <= CNV_APERTURE_MAX ? largest + 1 : 24; /* the next above is refused */
+}
+
+static double
+draw_sigma(GRand *rng, int radius)
+{
+  return g_rand_boolean(rng) ? 0 : g_rand_double_range(rng, 0.3, MAX(radius / 3.0, 0.4));
+}
+
+/* What contradicts a format comes while there is that format: at new caps it would be an error. */
+static void
+draw_strength(GRand *rng, gboolean has_alpha, Settings *settings)
+{
+  const int limit = largest_radius(settings);
+
+  settings->radius = g_rand_int_range(rng, -1, limit + 1);
+  settings->radius_x = settings->radius_y = -1;
+  if (seldom(rng, 3)) {
+    settings->radius_x = g_rand_int_range(rng, -1, limit + 1);
+    settings->radius_y = g_rand_int_range(rng, -1, limit + 1);
+  }
+  settings->sigma = seldom(rng, 8) ? 200 : draw_sigma(rng, limit);
+  settings->chroma_radius = !has_alpha && seldom(rng, 4) ? g_rand_int_range(rng, 0, limit + 1) : -1;
+  settings->chroma_sigma = !has_alpha && seldom(rng, 4) ? draw_sigma(rng, limit) : 0;
+  settings->alpha_mode = g_rand_int_range(rng, CNV_ALPHA_COPY, CNV_ALPHA_FILTER + has_alpha + 1);
+}
+
+static Regions
+draw_regions(GRand *rng, int largest)
+{
+  static const char *const sources[] = {"none", "meta", "meta", "property"};
+  static const char *const lists[] = {NONE, "<20,30,64,48>", "<-9,101,33,55>"};
+  static const char *const types[] = {NULL, "face", "plate,face"};
+  Regions regions = {
+      .source = PICK(rng, sources),
+      .rects = PICK(rng, lists),
+      .types = PICK(rng, types),
+      .invert = seldom(rng, 4),
+      .isolated = seldom(rng, 4),
+      .relative = seldom(rng, 4),
+      .expand = g_rand_boolean(rng) ? 0 : g_rand_double_range(rng, 0, 0.25),
+      .feather = g_rand_boolean(rng) ? 0 : g_rand_double_range(rng, 0, 12),
+      .relative_size = largest < 24 ? 0.01 : g_rand_double_range(rng, 0.01, 0.25),
+      .target_x = -1,
+      .target_y = -1,
+  };
+
+  if (seldom(rng, 4)) {
+    regions.target_x = g_rand_int_range(rng, 0, 320);
+    regions.target_y = g_rand_int_range(rng, -1, 240);
+  }
+  return regions;
+}
+
+static Settings
+draw_settings(GRand *rng, gboolean has_alpha)
+{
+  static const guint planes[] = {CNV_PLANES_COLOR, CNV_PLANES_COLOR, CNV_PLANES_ALL, CNV_PLANES_LUMA | CNV_PLANES_RED,
+                                 CNV_PLANES_CHROMA | CNV_PLANES_BLUE | CNV_PLANES_ALPHA};
+  Settings settings = {
+      .filter = g_rand_int_range(rng, CNV_FILTER_IDENTITY, CNV_FILTER_CUSTOM + 1),
+      .amount = g_rand_double_range(rng, 0, 3),
+      .angle = g_rand_boolean(rng) ? 90 : g_rand_double_range(rng, -360, 360),
+      .gradient = g_rand_int_range(rng, CNV_GRADIENT_MAGNITUDE, CNV_GRADIENT_DIRECTIONAL + 1),
+      .border = g_rand_int_range(rng, CNV_BORDER_CONSTANT, CNV_BORDER_RENORMALIZE + 1),
+      .border_color = g_rand_int(rng),
+      .planes = PICK(rng, planes),
+      .chroma_mode = g_rand_boolean(rng) ? CNV_CHROMA_SAME : CNV_CHROMA_SCALED,
+      .normalize = g_rand_boolean(rng),
+      .absolute = seldom(rng, 4),
+      .flip = g_rand_boolean(rng),
+      .disable_passthrough = g_rand_boolean(rng),
+      .scale = g_rand_boolean(rng) ? 1 : g_rand_double_range(rng, -3, 3),
+      .bias = g_rand_boolean(rng) ? 0 : g_rand_double_range(rng, -1, 1),
+  };
+
+  settings.algorithm = draw_algorithm(rng, settings.filter);
+  draw_strength(rng, has_alpha, &settings);
+  draw_kernels(rng, &settings);
+  settings.regions = draw_regions(rng, largest_radius(&settings));
+  /* On chroma alone a kernel of full rank may come to be none. */
+  if (needs_separable(settings.algorithm) && kernel_rows[settings.kernel].full_rank)
+    settings.planes = CNV_PLANES_COLOR;
+  return settings;
+}
+
+/* ---- what README says cannot be ---- */
+
+static int
+radius_along(const CnvFilterInfo *info, int along, int radius, double sigma)
+{
+  if (along >= 0 || radius >= 0)
+    return along >= 0 ? along : radius;
+  return sigma > 0 && info->max_radius > CNV_APERTURE_MAX ? (int)ceil(3 * sigma) : info->default_radius;
+}
+
+/* A radius above the filter's limit; of a derivative also two radii, or none; of log none along both axes. */
+static gboolean
+radius_is_refused(CnvFilterType filter, int radius, int radius_x, int radius_y, double sigma)
+{
+  const CnvFilterInfo *info = &cnv_filters[filter];
+  gboolean motion = filter == CNV_FILTER_MOTION; /* has no axes */
+  int x = radius_along(info, motion ? -1 : radius_x, radius, sigma);
+  int y = radius_along(info, motion ? -1 : radius_y, radius, sigma);
+
+  if (info->max_radius == 0)
+    return FALSE;
+  if (x > info->max_radius || y > info->max_radius)
+    return TRUE;
+  if (info->max_radius <= CNV_APERTURE_MAX)
+    return x != y || x == 0;
+  return filter == CNV_FILTER_LOG && x == 0 && y == 0;
+}
+
+/* Chroma's own radius, where there is chroma. That of a gradient is neutral. */
+static gboolean
+chroma_is_refused(const Settings *settings, gboolean has_chroma)
+{
+  if (!has_chroma || cnv_filters[settings->filter].gradient)
+    return FALSE;
+  return (settings->chroma_radius >= 0 || settings->chroma_sigma > 0) &&
+         radius_is_refused(settings->filter, settings->chroma_radius, -1, -1, settings->chroma_sigma);
+}
+
+/* No taps or two kinds of them, an anchor beside them, separable where they are not a row times a column. */
+static gboolean
+kernel_is_refused(const Settings *settings)
+{
+  const int *axis = settings->kernel_axis, *anchor = settings->anchor;
+  gboolean axes = axis_rows[axis[CNV_X]].n > 1 || axis_rows[axis[CNV_Y]].n > 1;
+  int kernel = settings->kernel;
+
+  if (settings->filter != CNV_FILTER_CUSTOM)
+    return FALSE;
+  if (axes == (kernel > 0))
+    return TRUE;
+  if (axes)
+    return anchor[CNV_X] >= axis_rows[axis[CNV_X]].n || anchor[CNV_Y] >= axis_rows[axis[CNV_Y]].n;
+  return anchor[CNV_X] >= kernel_rows[kernel].n[CNV_X] || anchor[CNV_Y] >= kernel_rows[kernel].n[CNV_Y] ||
+         (kernel_rows[kernel].full_rank && needs_separable(settings->algorithm));
+}
+
+/* Premultiplied colours are divided by filtered alpha. */
+static gboolean
+alpha_is_refused(const Settings *settings)
+{
+  CnvFilterType filter = settings->filter;
+  const int *axis = settings->kernel_axis;
+
+  if (settings->alpha_mode != CNV_ALPHA_PREMULTIPLY)
+    return FALSE;
+  if (filter == CNV_FILTER_CUSTOM)
+    return axis_rows[axis[CNV_X]].zero_sum || axis_rows[axis[CNV_Y]].zero_sum;
+  return cnv_filters[filter].gradient || filter == CNV_FILTER_LAPLACIAN || filter == CNV_FILTER_LOG;
+}
+
+static gboolean
+regions_are_refused(const Regions *regions, CnvFilterType filter)
+{
+  gboolean moved = regions->target_x >= 0;
+
+  if (strcmp(regions->source, "none") == 0)
+    return FALSE;
+  if (regions->relative && cnv_filters[filter].max_radius <= CNV_APERTURE_MAX)
+    return TRUE;
+  return (regions->invert && (regions->relative || regions->isolated || moved)) || moved != (regions->target_y >= 0);
+}
+
+static gboolean
+is_refused(const Settings *settings, const char *backend, const GstVideoInfo *info)
+{
+  if (settings->algorithm == CNV_ALGORITHM_TEXTURE && strcmp(backend, "cpu") == 0)
+    return TRUE;
+  return radius_is_refused(settings->filter, settings->radius, settings->radius_x, settings->radius_y,
+                           settings->sigma) ||
+         chroma_is_refused(settings, GST_VIDEO_INFO_IS_YUV(info)) || kernel_is_refused(settings) ||
+         (GST_VIDEO_INFO_HAS_ALPHA(info) && alpha_is_refused(settings)) ||
+         regions_are_refused(&settings->regions, settings->filter);
+}
+
+/* ---- the element's properties ---- */
+
+static void
+set_text(GstElement *element, const char *property, const char *text)
+{
+  gst_util_set_object_arg(G_OBJECT(element), property, text);
+}
+
+static void
+set_regions(GstElement *element, const Regions *regions)
+{
+  set_text(element, "roi-source", regions->source);
+  set_text(element, "roi", regions->rects);
+  set_text(element, "roi-strength", regions->relative ? "relative" : "fixed");
+  g_object_set(element, "roi-types", regions->types, "roi-invert", regions->invert, "roi-isolated", regions->isolated,
+               "roi-expand", regions->expand, "roi-feather", regions->feather, "roi-relative-size",
+               regions->relative_size, "roi-target-x", regions->target_x, "roi-target-y", regions->target_y, NULL);
+}
+
+static void
+set_settings(GstElement *element, const Settings *settings)
+{
+  g_object_set(element, "filter", settings->filter, "radius", settings->radius, "radius-x", settings->radius_x,
+               "radius-y", settings->radius_y, "sigma", settings->sigma, "chroma-radius", settings->chroma_radius,
+               "chroma-sigma", settings->chroma_sigma, "amount", settings->amount, "angle", settings->angle, "gradient",
+               settings->gradient, "scale", settings->scale, "bias", settings->bias, "absolute", settings->absolute,
+               "normalize", settings->normalize, "flip-kernel", settings->flip, "anchor-x", settings->anchor[CNV_X],
+               "anchor-y", settings->anchor[CNV_Y], "border-mode", settings->border, "border-color",
+               settings->border_color, "planes", settings->planes, "chroma-mode", settings->chroma_mode, "alpha-mode",
+               settings->alpha_mode, "algorithm", settings->algorithm, "disable-passthrough",
+               settings->disable_passthrough, NULL);
+  set_text(element, "kernel", kernel_rows[settings->kernel].text);
+  set_text(element, "kernel-x", axis_rows[settings->kernel_axis[CNV_X]].text);
+  set_text(element, "kernel-y", axis_rows[settings->kernel_axis[CNV_Y]].text);
+  set_regions(element, &settings->regions);
+}
