@@ -5,15 +5,16 @@
 #   set_up OUTPUT [FILE|URI]   installs and builds what is needed
 #   set_source PATTERN         fills the array `source`: the FILE or URI, or else a moving test picture of 300 frames
 #   set_sink                   fills the array `sink`: a window where there is a display, else the encoder for the file
-#   play ELEMENT ! ELEMENT...  runs the pipeline and completes the file
-# OUTPUT=FILE.mp4 or FILE.ogv writes that file, also where there is a display. CUDACONVOLVE_BUILD=DIR uses the build in
-# DIR as it is, and installs nothing.
+#   play ELEMENT ! ELEMENT...  runs the pipeline and completes the file; $player is the program that runs it
+# OUTPUT=FILE.mp4 or FILE.ogv writes that file, also where there is a display. FRAMES=300: of the moving test picture.
+# CUDACONVOLVE_BUILD=DIR uses the build in DIR as it is, and installs nothing.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../tests/setup.sh"
 
 input=
 output=
 part= # what is written until it is complete
+player=(run)
 
 check_input()
 {
@@ -46,7 +47,7 @@ install_and_build()
   install_needs
   say "building in $build"
   configure "$build"
-  ninja -C "$build" gst/libgstcudaconvolve.so pipelines/run
+  ninja -C "$build" gst/libgstcudaconvolve.so "pipelines/${player[0]}"
 }
 
 set_up()
@@ -67,7 +68,7 @@ set_up()
 set_source()
 {
   case $input in
-  "") source=(videotestsrc num-buffers=300 "pattern=$1" horizontal-speed=6
+  "") source=(videotestsrc "num-buffers=${FRAMES:-300}" "pattern=$1" horizontal-speed=6
     ! "video/x-raw,format=NV12,width=1280,height=720,framerate=30/1") ;;
   *://*) source=(uridecodebin "uri=$input") ;;
   *) source=(filesrc "location=$input" ! decodebin) ;;
@@ -107,7 +108,7 @@ set_sink()
 
 play()
 {
-  "$build/pipelines/run" "$@" || {
+  "$build/pipelines/${player[0]}" "${player[@]:1}" "$@" || {
     [[ -z $part ]] || rm -f "$part"
     die "nothing was made of ${input:-the test picture}; the messages above say why"
   }

@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Usage: pipelines/edges.sh [FILE|URI]      without one, of a moving test picture of 300 frames
-# SCALE=0.5 BACKEND=auto: the properties of those names. OUTPUT=FILE.mp4: write that file instead of edges.mp4.
+# FILTER=sobel GRADIENT=x ANGLE=0 SCALE=0.5 BACKEND=auto: the properties of those names; GRADIENT=directional ANGLE=45 looks
+# to the lower right. OUTPUT=FILE.mp4: write that file instead of edges.mp4.
 # Installs and builds what it needs. The sound is left out.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -11,8 +12,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 set_up edges.mp4 "$@"
 set_source pinwheel
 set_sink
-# Sobel's derivative along x has both signs: bias puts its zero at mid-grey, or else what is negative would be black.
+# A derivative has both signs: bias puts its zero at mid-grey, or else what is negative would be black.
 play "${source[@]}" \
-  ! cudaconvolve filter=custom "kernel=<<-1,0,1>,<-2,0,2>,<-1,0,1>>" "scale=${SCALE:-0.5}" bias=0.5 \
+  ! cudaconvolve "filter=${FILTER:-sobel}" "gradient=${GRADIENT:-x}" "angle=${ANGLE:-0}" "scale=${SCALE:-0.5}" bias=0.5 \
   "backend=${BACKEND:-auto}" \
   ! videoconvert ! "${sink[@]}"

@@ -1,4 +1,4 @@
-/* You should see the picture blurred more and more, a change of filter after a second, and at the end the statistics.
+/* You should see a blurred rectangle, after a second all of the picture blurred more and more, and then the statistics.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  *
@@ -92,13 +92,24 @@ animate_sigma(App *app)
   gst_object_unref(curve);
 }
 
-/* Properties may be set from any thread while frames flow. An enum can be set by its name. */
+/* Enums by their names and arrays as in a pipeline are easiest set by text. */
+static void
+choose_filter(App *app)
+{
+  gst_util_set_object_arg(G_OBJECT(app->filter), "filter", "box");
+  g_object_set(app->filter, "radius", 4, "roi-feather", 8.0, NULL);
+  gst_util_set_object_arg(G_OBJECT(app->filter), "roi-source", "property");
+  gst_util_set_object_arg(G_OBJECT(app->filter), "roi", "<<80,60,160,120>>"); /* x, y, width, height of each */
+}
+
+/* Properties may be set from any thread while frames flow. */
 static gboolean
 change_filter(gpointer user_data)
 {
   App *app = user_data;
 
   gst_util_set_object_arg(G_OBJECT(app->filter), "filter", "gaussian");
+  gst_util_set_object_arg(G_OBJECT(app->filter), "roi-source", "none");
   g_object_set(app->filter, "radius", -1, NULL); /* from sigma, which is animated */
   g_print("after a second: gaussian with a growing sigma\n");
   return G_SOURCE_REMOVE;
@@ -176,8 +187,7 @@ main(int argc, char **argv)
   gst_init(&argc, &argv);
   app.failed = !build(&app, argc > 1 ? argv[1] : NULL);
   if (!app.failed) {
-    gst_util_set_object_arg(G_OBJECT(app.filter), "filter", "box");
-    g_object_set(app.filter, "radius", 4, NULL);
+    choose_filter(&app);
     animate_sigma(&app);
     play(&app);
     print_stats(&app); /* they stay until the next start */

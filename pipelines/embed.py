@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# You should see the picture blurred more and more, a change of filter after a second, and at the end the statistics.
+# You should see a blurred rectangle, after a second all of the picture blurred more and more, and then the statistics.
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # cudaconvolve inside a program of your own:  embed.py [FILE|URI]  plays that, or a moving test picture of 3 seconds.
@@ -28,6 +28,9 @@ class App:
         self.filter = self.make('cudaconvolve')
         self.filter.set_property('filter', 'box')
         self.filter.set_property('radius', 4)
+        self.filter.set_property('roi-source', 'property')
+        self.filter.set_property('roi-feather', 8)
+        Gst.util_set_object_arg(self.filter, 'roi', '<<80,60,160,120>>')  # x, y, width, height of each
         convert = self.make('videoconvert')
         sink = self.make('autovideosink' if {'DISPLAY', 'WAYLAND_DISPLAY'} & set(os.environ) else 'fakesink')
         sink.set_property('sync', True)  # at the speed of the video, which fakesink does not keep by itself
@@ -72,6 +75,7 @@ class App:
     def change_filter(self):
         """Properties may be set while frames flow."""
         self.filter.set_property('filter', 'gaussian')
+        self.filter.set_property('roi-source', 'none')
         self.filter.set_property('radius', -1)  # from sigma, which is animated
         print('after a second: gaussian with a growing sigma')
         return GLib.SOURCE_REMOVE

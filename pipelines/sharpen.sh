@@ -3,15 +3,15 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Usage: pipelines/sharpen.sh [FILE|URI]    without one, a moving test picture of 300 frames is sharpened
-# BACKEND=auto: the property of that name. OUTPUT=FILE.mp4: write that file instead of sharpened.mp4.
-# Installs and builds what it needs. The sound is left out.
+# FILTER=unsharp RADIUS=3 AMOUNT=1 BACKEND=auto: the properties of those names. OUTPUT=FILE.mp4: write that file instead of
+# sharpened.mp4. Installs and builds what it needs. The sound is left out.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 set_up sharpened.mp4 "$@"
 set_source smpte
 set_sink
-# The sample itself and what distinguishes it from its four neighbours; the taps add up to 1, so flat parts stay.
+# Unsharp masking adds what a blur takes off: the radius says how wide the detail is, the amount how much of it.
 play "${source[@]}" \
-  ! cudaconvolve filter=custom "kernel=<<0,-1,0>,<-1,5,-1>,<0,-1,0>>" "backend=${BACKEND:-auto}" \
+  ! cudaconvolve "filter=${FILTER:-unsharp}" "radius=${RADIUS:-3}" "amount=${AMOUNT:-1}" "backend=${BACKEND:-auto}" \
   ! videoconvert ! "${sink[@]}"

@@ -4,7 +4,7 @@
 # Runs one of pipelines/ on a short clip, without a display and in a folder of its own, and looks at the pixels of what
 # it writes. Uses the build in CUDACONVOLVE_BUILD, and neither installs nor builds anything.
 #
-# Usage: tests/examples.sh embed|embed_py|blur|edges|sharpen|compare|tenbit
+# Usage: tests/examples.sh embed|embed_py|blur|edges|sharpen|compare|tenbit|privacy|gallery
 set -euo pipefail
 
 pipelines=$(cd "$(dirname "${BASH_SOURCE[0]}")/../pipelines" && pwd)
@@ -14,7 +14,7 @@ type=mp4
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
-unset DISPLAY WAYLAND_DISPLAY OUTPUT RADIUS FILTER SCALE ALGORITHM
+unset DISPLAY WAYLAND_DISPLAY OUTPUT FRAMES RADIUS FILTER SCALE ALGORITHM AMOUNT GRADIENT ANGLE TYPES EXPAND FEATHER
 export BACKEND=cpu # no GPU is needed; what one computes is seen to by other tests
 
 fail()
@@ -81,10 +81,10 @@ print(frames, min(picture), max(picture), detail(0, width // 2), detail(width //
 PYTHON
 }
 
-# Runs a script on the clip; what it says goes to log.
+# run_script SCRIPT [ARGUMENT...]: on the clip; what it says goes to log.
 run_script()
 {
-  "$pipelines/$1.sh" "clip.$type" >log 2>&1 || {
+  "$pipelines/$1.sh" "clip.$type" "${@:2}" >log 2>&1 || {
     cat log
     fail "$1.sh exits with an error"
   }
@@ -160,14 +160,147 @@ tenbit_levels()
   sed -n 's/.*levels in its samples: \([0-9]*\);.*/\1/p' log
 }
 
+# Rectangles of one's own in a file, and then what is drawn without one, whose regions move.
+test_privacy()
+{
+  local boxes=(80,60,100,90 230,20,60,40,plate) before after outside
+  choose_type
+  make_clip
+  OUTPUT=out.$type run_script privacy "${boxes[@]}"
+  read -r before after outside <<<"$(inside_and_outside "out.$type" "${boxes[@]}")"
+  echo "in the boxes: before $before, after $after; outside: $outside"
+  expect "detail in the boxes" "$after" '<' $((before / 4))
+  expect "change outside, in hundredths, which coding alone makes" "$outside" '<' 300
+  if "$pipelines/privacy.sh" "clip.$type" 80,60,0,90; then
+    fail "a rectangle of no width is no error"
+  fi
+  test_drawn_faces
+}
+
+# inside_and_outside FILE BOX...: of the middle frame of the clip and of a file, the detail in the boxes before and after
+# (squared differences of neighbours: an edge that is spread over many samples counts less), and the mean change outside of
+# what the boxes may grow to, all in hundredths.
+inside_and_outside()
+{
+  measure "clip.$type" $width $height >/dev/null
+  mv grey.raw clip.raw
+  measure "$1" $width $height >/dev/null
+  python3 - $width $height "${@:2}" <<'PYTHON'
+import sys
+width, height = map(int, sys.argv[1:3])
+boxes = [list(map(int, box.split(',')[:4])) for box in sys.argv[3:]]
+
+def middle(name):
+    data = open(name, 'rb').read()
+    return data[len(data) // (width * height) // 2 * width * height:][:width * height]
+
+def near(x, y, margin):
+    return any(-margin * w <= x - left < (1 + margin) * w and -margin * h <= y - top < (1 + margin) * h
+               for left, top, w, h in boxes)
+
+def detail(picture):
+    return sum((picture[i] - picture[i + 1]) ** 2 for i in inside) * 100 // len(inside)
+
+before, after = middle('clip.raw'), middle('grey.raw')
+inside = [y * width + x for y in range(height) for x in range(width - 1) if near(x, y, 0) and near(x + 1, y, 0)]
+outside = [y * width + x for y in range(height) for x in range(width) if not near(x, y, 0.5)]
+print(detail(before), detail(after), sum(abs(before[i] - after[i]) for i in outside) * 100 // len(outside))
+PYTHON
+}
+
+# Raw, so that what is not hidden must be the same to the bit.
+test_drawn_faces()
+{
+  local part moved before after
+  play_faces plain.raw roi-types=none
+  play_faces hidden.raw roi-types=face,plate roi-strength=relative
+  read -r part moved before after <<<"$(changed_part)"
+  echo "drawn: $part % changed, moved by $moved; detail there before $before, after $after"
+  expect "changed part, in a hundred" "$part" '>' 3
+  expect "changed part, in a hundred" "$part" '<' 40
+  expect "columns that the change has moved by" "$moved" '>' 10
+  expect "detail left of the faces" "$after" '<' $((before / 4))
+}
+
+# play_faces FILE SETTING...: the drawn faces in raw frames.
+play_faces()
+{
+  "$CUDACONVOLVE_BUILD/pipelines/privacy" -- videotestsrc num-buffers=$frames pattern=smpte75 \
+    ! "video/x-raw,format=NV12,width=$width,height=$height,framerate=30/1" \
+    ! cudaconvolve backend=cpu roi-source=meta "${@:2}" ! filesink "location=$1" >log 2>&1 || {
+    cat log
+    fail "privacy exits with an error"
+  }
+}
+
+# Of the luma of plain.raw and hidden.raw: how much of it differs, in a hundred; how far the middle of that moves from the
+# first frame to the last; and the detail there before and after.
+changed_part()
+{
+  python3 - $width $height $frames <<'PYTHON'
+import sys
+width, height, frames = map(int, sys.argv[1:])
+plain, hidden = open('plain.raw', 'rb').read(), open('hidden.raw', 'rb').read()
+size = width * height * 3 // 2
+assert len(plain) == len(hidden) == frames * size, f'{len(plain)} and {len(hidden)} bytes, not {frames} frames'
+changed = [[i for i in range(f * size, f * size + width * height) if plain[i] != hidden[i]] for f in range(frames)]
+places = [i for frame in changed for i in frame]
+middle = [sum((i - f * size) % width for i in changed[f]) // len(changed[f]) for f in (0, frames - 1)]
+detail = [sum((data[i] - data[i + 1]) ** 2 for i in places) * 100 // len(places) for data in (plain, hidden)]
+print(len(places) * 100 // (frames * width * height), abs(middle[1] - middle[0]), *detail)
+PYTHON
+}
+
+# Every filter of the element has a picture, no two are the same, and a few show what they should.
+test_gallery()
+{
+  local nick identity
+  have pngenc pngdec || skip "needs PNG: gstreamer1.0-plugins-good"
+  choose_python
+  run_logged "$python" "$pipelines/gallery.py" --folder . --backend cpu
+  ((status == 0)) || fail "exit status $status"
+  gst-inspect-1.0 cudaconvolve >inspected
+  for nick in $(sed -n '/GstCudaConvolveFilter/,/^  gradient/s/^ *([0-9]*): \([^ ]*\) .*/\1/p' inspected); do
+    [[ -s $nick.png ]] || fail "there is no picture of filter=$nick"
+  done
+  [[ -n ${nick:-} ]] || fail "gst-inspect-1.0 lists no filters"
+  [[ -z $(md5sum -- *.png | sort | uniq -w32 -d) ]] || fail "two pictures are the same: $(md5sum -- *.png | sort)"
+  identity=$(detail_of identity)
+  expect "detail of gaussian" "$(detail_of gaussian)" '<' $((identity / 2))
+  expect "detail of unsharp" "$(detail_of unsharp)" '>' $((identity * 3 / 2))
+  expect "detail of privacy-after" "$(detail_of privacy-after)" '<' "$(detail_of privacy-before)"
+  measure laplacian.png 200 150
+  expect "mid-grey in laplacian, in a hundred" "$(mid_grey)" '>' 60
+}
+
+detail_of()
+{
+  local values
+  read -ra values <<<"$(measure "$1.png" 200 150)"
+  echo $((values[3] + values[4]))
+}
+
+# run_logged COMMAND...: into log; leaves the exit status in `status`, and skips where it is 77.
+run_logged()
+{
+  status=0
+  "$@" >log 2>&1 || status=$?
+  cat log
+  [[ $status != 77 ]] || exit 77
+}
+
+# Python's GStreamer belongs to the Python of the system, which another one may hide.
+choose_python()
+{
+  python=python3
+  "$python" -c 'import gi' 2>/dev/null || [[ ! -x /usr/bin/python3 ]] || python=/usr/bin/python3
+}
+
 # check_embed COMMAND...: a generated picture at the speed of the video, so that the change comes while it plays; a file
 # that is not there is an error.
 check_embed()
 {
-  local status=0
-  "$@" >log 2>&1 || status=$?
-  cat log
-  [[ $status != 77 ]] || exit 77
+  run_logged "$@"
   ((status == 0)) || fail "exit status $status"
   grep -q '^ *frames: 90$' log || fail "the statistics do not say that there were 90 frames"
   grep -q 'gaussian with a growing sigma' log || fail "the filter did not change while playing"
@@ -183,15 +316,13 @@ test_embed()
   check_embed "$CUDACONVOLVE_BUILD/pipelines/embed"
 }
 
-# Python's GStreamer belongs to the Python of the system, which another one may hide.
 test_embed_py()
 {
-  local python=python3
-  "$python" -c 'import gi' 2>/dev/null || [[ ! -x /usr/bin/python3 ]] || python=/usr/bin/python3
+  choose_python
   check_embed "$python" "$pipelines/embed.py"
 }
 
 case ${1:-} in
-embed | embed_py | blur | edges | sharpen | compare | tenbit) "test_$1" ;;
-*) fail "usage: examples.sh embed|embed_py|blur|edges|sharpen|compare|tenbit" ;;
+embed | embed_py | blur | edges | sharpen | compare | tenbit | privacy | gallery) "test_$1" ;;
+*) fail "usage: examples.sh embed|embed_py|blur|edges|sharpen|compare|tenbit|privacy|gallery" ;;
 esac

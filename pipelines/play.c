@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Progress each second, messages in plain words, and at the end what ran where.
+ */
+#include <glib-unix.h>
+#include <string.h>
+
+#include "play.h"
+
+typedef struct {
+  GstElement *pipeline;
+  GMainLoop *loop;
+  gboolean live, failed, stopping;
+  gint frames;        /* atomic: that left the first cudaconvolve */
+  gint64 first, last; /* monotonic time of the first and the latest, read when the stream has ended */
+  gint shown;         /* frames at the last line of progress */
+} Run;
+
+static GstPadProbeReturn
+count_frame(GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
+{
+  Run *run = user_data;
+
+  run->last = g_get_monotonic_time();
+  if (g_atomic_int_add(&run->frames, 1) == 0)
+    run->first = run->last;
+  return GST_PAD_PROBE_OK;
+}
+
+static gboolean
+show_progress(gpointer user_data)
+{
+  Run *run = user_data;
+  gint frames = g_atomic_int_get(&run->frames);
+  gint64 position = 0, duration = 0;
+
+  g_print("%8d frames, %4d frames/s", frames, frames - run->shown);
+  if (gst_element_query_position(run->pipeline, GST_FORMAT_TIME, &position)) {
+    g_print(", at %.1f s", position / (double)GST_SECOND);
+    if (gst_element_query_duration(run->pipeline, GST_FORMAT_TIME, &duration) && duration > 0)
+      g_print(" of %.1f s", duration / (double)GST_SECOND);
+  }
+  g_print("\n");
+  run->shown = frames;
+  return G_SOURCE_CONTINUE;
+}
+
+/* Ctrl-C ends the stream, so that the file is completed; a second one leaves at once. */
+static gboolean
+interrupted(gpointer user_data)
+{
+  Run *run = user_data;
+
+  if (run->stopping)
+    g_main_loop_quit(run->loop);
+  run->stopping = TRUE;
+  gst_element_send_event(run->pipeline, gst_event_new_eos());
+  return G_SOURCE_CONTINUE;
+}
+
+/* The details begin with a line that says where in GStreamer's source the message comes from; what follows is for
+ * people. */
+static void
+show_message(GstMessage *message)
+{
+  g_autoptr(GError) error = NULL;
+  g_autofree char *details = NULL;
+  const char *kind = gst_message_type_get_name(GST_MESSAGE_TYPE(message)), *more;
+
+  if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR)
+    gst_message_parse_error(message, &error, &details);
+  else if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_WARNING)
+    gst_message_parse_warning(message, &error, &details);
+  else
+    gst_message_parse_info(message, &error, &details);
+  more = details ? strchr(details, '\n') : NULL;
+  if (!more || strcmp(more + 1, error->message) == 0)
+    more = "";
+  g_print("%s from %s: %s%s\n", kind, GST_MESSAGE_SRC_NAME(message), error->message, more);
+}
+
+/* A source on the network asks for a pause while its buffer fills. */
+static void
+follow_buffering(Run *run, GstMessage *message)
+{
+  gint percent = 100;
+
+  gst_message_parse_buffering(message, &percent);
+  if (!run->live)
+    gst_element_set_state(run->pipeline, percent < 100 ? GST_STATE_PAUSED : GST_STATE_PLAYING);
+}
+
+static gboolean
+on_message(GstBus *bus, GstMessage *message, gpointer user_data)
+{
+  Run *run = user_data;
+
+  switch (GST_MESSAGE_TYPE(message)) {
+  case GST_MESSAGE_ERROR:
+    run->failed = TRUE;
+    show_message(message);
+    g_main_loop_quit(run->loop);
+    break;
+  case GST_MESSAGE_WARNING:
+  case GST_MESSAGE_INFO:
+    show_message(message);
+    break;
+  case GST_MESSAGE_EOS:
+    g_main_loop_quit(run->loop);
+    break;
+  case GST_MESSAGE_BUFFERING:
+    follow_buffering(run, message);
+    break;
+  case GST_MESSAGE_LATENCY:
+    gst_bin_recalculate_latency(GST_BIN(run->pipeline));
+    break;
+  default:
+    break;
+  }
+  return G_SOURCE_CONTINUE;
+}
+
+static gboolean
+show_field(GQuark field, const GValue *value, gpointer user_data)
+{
+  g_autofree char *text = NULL;
+
+  if (G_VALUE_HOLDS_STRING(value))
+    text = g_value_dup_string(value);
+  else if (G_VALUE_HOLDS_DOUBLE(value))
+    text = g_strdup_printf("%.1f", g_value_get_double(value));
+  else
+    text = gst_value_serialize(value);
+  g_print("    %-20s %s\n", g_quark_to_string(field), text ? text : "-");
+  return TRUE;
+}
+
+static void
+show_stats(const GValue *item, gpointer user_data)
+{
+  GstElement *element = g_value_get_object(item);
+  g_autoptr(GstStructure) stats = NULL;
+
+  g_object_get(element, "stats", &stats, NULL);
+  g_print("%s:\n", GST_ELEMENT_NAME(element));
+  if (stats)
+    gst_structure_foreach(stats, show_field, NULL);
+}
+
+static void
+count_frames_of(Run *run, GstElement *element)
+{
+  g_autoptr(GstPad) pad = gst_element_get_static_pad(element, "src");
+
+  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, count_frame, run, NULL);
+}
+
+static void
+show_result(Run *run)
+{
+  g_autoptr(GstIterator) all = gst_bin_iterate_all_by_element_factory_name(GST_BIN(run->pipeline), "cudaconvolve");
+  double seconds = (run->last - run->first) / (double)G_USEC_PER_SEC;
+
+  if (run->frames == 0) {
+    g_print("no video frame came through; if nothing above says why, there is no video in the source that this "
+            "GStreamer can decode\n");
+    return;
+  }
+  g_print("%d frames in %.1f s", run->frames, seconds);
+  if (run->frames > 1 && seconds > 0)
+    g_print(": %.1f frames/s", (run->frames - 1) / seconds);
+  g_print("\n");
+  gst_iterator_foreach(all, show_stats, NULL);
+}
+
+GstElement *
+play_parse(const char **arguments)
+{
+  g_autoptr(GError) error = NULL;
+  g_autoptr(GstElement) pipeline = gst_parse_launchv(arguments, &error), filter = NULL;
+
+  if (error) {
+    g_printerr("the pipeline cannot be made: %s\n", error->message);
+    return NULL;
+  }
+  filter = play_filter(pipeline);
+  if (!filter) {
+    g_printerr("there is no cudaconvolve in the pipeline\n");
+    return NULL;
+  }
+  return g_steal_pointer(&pipeline);
+}
+
+GstElement *
+play_filter(GstElement *pipeline)
+{
+  g_autoptr(GstIterator) all = NULL;
+  g_auto(GValue) first = G_VALUE_INIT;
+
+  if (!GST_IS_BIN(pipeline))
+    return NULL;
+  all = gst_bin_iterate_all_by_element_factory_name(GST_BIN(pipeline), "cudaconvolve");
+  return gst_iterator_next(all, &first) == GST_ITERATOR_OK ? g_value_dup_object(&first) : NULL;
+}
+
+int
+play(GstElement *pipeline)
+{
+  Run run = {.pipeline = pipeline, .loop = g_main_loop_new(NULL, FALSE)};
+  g_autoptr(GstBus) bus = gst_element_get_bus(pipeline);
+  g_autoptr(GstElement) filter = play_filter(pipeline);
+
+  count_frames_of(&run, filter);
+  gst_bus_add_watch(bus, on_message, &run);
+  g_unix_signal_add(SIGINT, interrupted, &run);
+  g_timeout_add_seconds(1, show_progress, &run);
+  run.live = gst_element_set_state(pipeline, GST_STATE_PLAYING) == GST_STATE_CHANGE_NO_PREROLL;
+  /* Where the change of state fails, an error is on the bus and ends the loop. */
+  g_main_loop_run(run.loop);
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  show_result(&run); /* the statistics stay until the next start */
+  gst_bus_remove_watch(bus);
+  g_main_loop_unref(run.loop);
+  return run.failed || run.frames == 0;
+}

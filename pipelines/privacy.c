@@ -1,0 +1,230 @@
+/* You should see frames and frames/s each second, messages in plain words, and at the end what ran where.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * How a detector tells cudaconvolve what to hide: by a GstVideoRegionOfInterestMeta for each face, attached to the
+ * frames before they reach it.
+ *
+ *   privacy [X,Y,W,H[,TYPE]]... -- ELEMENT ! ELEMENT ...
+ *
+ * Each frame that comes to the first cudaconvolve of the pipeline gets the rectangles, of type "face" where none is
+ * given. Without rectangles two faces and a number plate are drawn into the frames, which must be NV12 in system
+ * memory, and get the metas: they move, and so do the regions. Exit status: 0 at the end of the stream, 1 on an error
+ * or where no frame came through, 2 where nothing could start.
+ */
+#include <gst/video/video.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "play.h"
+
+#define MAX_REGIONS 16
+
+typedef struct {
+  int x, y, width, height;
+  char type[32];
+} Region;
+
+typedef struct {
+  Region region[MAX_REGIONS];
+  int n_regions; /* 0: faces are drawn */
+  int frame;
+} Scene;
+
+/* ---- drawing ---- */
+
+typedef struct {
+  guint8 y, u, v;
+} Color;
+
+static const Color skin = {170, 112, 154}, hair = {40, 124, 132}, white = {235, 128, 128}, black = {16, 128, 128},
+                   lips = {90, 110, 190};
+
+/* The part of a frame that is given as 0..1 along both axes of a box, in pixels. */
+typedef struct {
+  const Region *box;
+  double x, y, width, height;
+  gboolean round;
+  Color color;
+} Shape;
+
+static gboolean
+inside(const Shape *shape, int x, int y)
+{
+  double u = ((x + 0.5 - shape->box->x) / shape->box->width - shape->x) / shape->width;
+  double v = ((y + 0.5 - shape->box->y) / shape->box->height - shape->y) / shape->height;
+
+  if (shape->round)
+    return (u - 0.5) * (u - 0.5) + (v - 0.5) * (v - 0.5) < 0.25;
+  return u >= 0 && u < 1 && v >= 0 && v < 1;
+}
+
+static void
+draw(GstVideoFrame *frame, const Shape *shape)
+{
+  const Region *box = shape->box;
+  int right = MIN(box->x + box->width, GST_VIDEO_FRAME_WIDTH(frame));
+  int bottom = MIN(box->y + box->height, GST_VIDEO_FRAME_HEIGHT(frame));
+
+  for (int y = MAX(box->y, 0); y < bottom; y++) {
+    guint8 *luma = (guint8 *)GST_VIDEO_FRAME_PLANE_DATA(frame, 0) + y * GST_VIDEO_FRAME_PLANE_STRIDE(frame, 0);
+    guint8 *chroma = (guint8 *)GST_VIDEO_FRAME_PLANE_DATA(frame, 1) + y / 2 * GST_VIDEO_FRAME_PLANE_STRIDE(frame, 1);
+
+    for (int x = MAX(box->x, 0); x < right; x++)
+      if (inside(shape, x, y)) {
+        luma[x] = shape->color.y;
+        chroma[x / 2 * 2] = shape->color.u;
+        chroma[x / 2 * 2 + 1] = shape->color.v;
+      }
+  }
+}
+
+static void
+draw_face(GstVideoFrame *frame, const Region *box)
+{
+  const Shape shapes[] = {
+      {box, 0, 0, 1, 0.9, TRUE, hair},           {box, 0.08, 0.1, 0.84, 0.9, TRUE, skin},
+      {box, 0.22, 0.4, 0.2, 0.1, TRUE, white},   {box, 0.58, 0.4, 0.2, 0.1, TRUE, white},
+      {box, 0.28, 0.4, 0.09, 0.1, TRUE, black},  {box, 0.64, 0.4, 0.09, 0.1, TRUE, black},
+      {box, 0.2, 0.32, 0.24, 0.03, FALSE, hair}, {box, 0.56, 0.32, 0.24, 0.03, FALSE, hair},
+      {box, 0.46, 0.5, 0.08, 0.14, TRUE, hair},  {box, 0.32, 0.74, 0.36, 0.08, TRUE, lips},
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS(shapes); i++)
+    draw(frame, &shapes[i]);
+}
+
+/* Characters of 3 x 5 dots, of each the five rows from the top, 3 bits a row. */
+static void
+draw_plate(GstVideoFrame *frame, const Region *box)
+{
+  static const guint16 text[] = {074447, 065555, 055552, 0, 074717, 026227, 071747}; /* octal: a digit a row */
+  const double column = 1.0 / (4 * G_N_ELEMENTS(text) + 1), row = 1.0 / 7;
+
+  draw(frame, &(Shape){box, 0, 0, 1, 1, FALSE, white});
+  for (gsize i = 0; i < G_N_ELEMENTS(text); i++)
+    for (int bit = 0; bit < 15; bit++)
+      if (text[i] >> (14 - bit) & 1)
+        draw(frame, &(Shape){box, (4 * i + 1 + bit % 3) * column, (1 + bit / 3) * row, column, row, FALSE, black});
+}
+
+/* ---- regions ---- */
+
+/* A box of that size whose place in the frame swings with the time. */
+static Region
+moving(const GstVideoFrame *frame, const char *type, int width, int height, double phase)
+{
+  Region region = {.width = width, .height = height};
+
+  region.x = (int)((GST_VIDEO_FRAME_WIDTH(frame) - width) * (0.5 + 0.5 * sin(phase)));
+  region.y = (int)((GST_VIDEO_FRAME_HEIGHT(frame) - height) * (0.5 + 0.4 * cos(1.7 * phase)));
+  g_strlcpy(region.type, type, sizeof(region.type));
+  return region;
+}
+
+/* Returns the number of regions. */
+static int
+draw_scene(GstVideoFrame *frame, double time, Region *region)
+{
+  int unit = GST_VIDEO_FRAME_HEIGHT(frame) / 24, small = 3 * unit, big = (int)((9 + 3 * sin(2 * time)) * unit);
+
+  region[0] = moving(frame, "face", small, small * 5 / 4, 1.1 * time + 2);
+  region[1] = moving(frame, "face", big, big * 5 / 4, 0.7 * time);
+  region[2] = moving(frame, "plate", 6 * unit, 6 * unit / 4, 0.9 * time + 4);
+  draw_face(frame, &region[1]);
+  draw_face(frame, &region[0]);
+  draw_plate(frame, &region[2]);
+  return 3;
+}
+
+static int
+draw_on_buffer(GstPad *pad, GstBuffer *buffer, double time, Region *region)
+{
+  g_autoptr(GstCaps) caps = gst_pad_get_current_caps(pad);
+  GstVideoInfo info;
+  GstVideoFrame frame;
+  int n;
+
+  if (!caps || !gst_video_info_from_caps(&info, caps) || GST_VIDEO_INFO_FORMAT(&info) != GST_VIDEO_FORMAT_NV12 ||
+      !gst_video_frame_map(&frame, &info, buffer, GST_MAP_READWRITE))
+    return 0;
+  n = draw_scene(&frame, time, region);
+  gst_video_frame_unmap(&frame);
+  return n;
+}
+
+/* What a detector does: looks at a frame (here, draws into it) and attaches what it found. */
+static GstPadProbeReturn
+attach_regions(GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
+{
+  Scene *scene = user_data;
+  GstBuffer *buffer = gst_buffer_make_writable(GST_PAD_PROBE_INFO_BUFFER(info));
+  Region drawn[3];
+  const Region *region = scene->n_regions > 0 ? scene->region : drawn;
+  int n = scene->n_regions;
+
+  info->data = buffer;
+  if (n == 0)
+    n = draw_on_buffer(pad, buffer, scene->frame++ / 30.0, drawn);
+  for (int i = 0; i < n; i++)
+    gst_buffer_add_video_region_of_interest_meta(buffer, region[i].type, region[i].x, region[i].y, region[i].width,
+                                                 region[i].height);
+  return GST_PAD_PROBE_OK;
+}
+
+/* ---- arguments ---- */
+
+static gboolean
+parse_region(const char *text, Region *region)
+{
+  int end = 0;
+
+  g_strlcpy(region->type, "face", sizeof(region->type));
+  if (sscanf(text, "%5d,%5d,%5d,%5d%n", &region->x, &region->y, &region->width, &region->height, &end) != 4 ||
+      region->x < 0 || region->y < 0 || region->width < 1 || region->height < 1)
+    return FALSE;
+  if (text[end] == ',' && text[end + 1])
+    return g_strlcpy(region->type, text + end + 1, sizeof(region->type)) < sizeof(region->type);
+  return !text[end];
+}
+
+/* Returns the arguments that follow --, or NULL. */
+static const char **
+parse_arguments(char **argv, Scene *scene)
+{
+  for (; *argv && strcmp(*argv, "--") != 0; argv++) {
+    if (scene->n_regions == MAX_REGIONS) {
+      g_printerr("'%s' is one rectangle too many: at most %d can be given\n", *argv, MAX_REGIONS);
+      return NULL;
+    }
+    if (!parse_region(*argv, &scene->region[scene->n_regions++])) {
+      g_printerr("'%s' is no rectangle: write X,Y,W,H or X,Y,W,H,TYPE in pixels, 64,48,96,120,face for example\n",
+                 *argv);
+      return NULL;
+    }
+  }
+  if (*argv)
+    return (const char **)argv + 1;
+  g_printerr("usage: privacy [X,Y,W,H[,TYPE]]... -- ELEMENT ! ELEMENT ...\n");
+  return NULL;
+}
+
+int
+main(int argc, char **argv)
+{
+  Scene scene = {0};
+  g_autoptr(GstElement) pipeline = NULL, filter = NULL;
+  g_autoptr(GstPad) pad = NULL;
+  const char **launch;
+
+  gst_init(NULL, NULL);
+  launch = parse_arguments(argv + 1, &scene);
+  pipeline = launch ? play_parse(launch) : NULL;
+  if (!pipeline)
+    return 2;
+  filter = play_filter(pipeline);
+  pad = gst_element_get_static_pad(filter, "sink");
+  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, attach_regions, &scene, NULL);
+  return play(pipeline);
+}
