@@ -31,6 +31,7 @@ enum {
   GST_CUDA_CONVOLVE_WARNED_MANY = 1 << 0,   /* more regions than there can be */
   GST_CUDA_CONVOLVE_WARNED_TARGET = 1 << 1, /* more than one, and a target */
   GST_CUDA_CONVOLVE_WARNED_RADIUS = 1 << 2, /* a radius that the filter cannot have */
+  GST_CUDA_CONVOLVE_WARNED_REACH = 1 << 3,  /* one beyond its largest */
 };
 
 /* A plan for regions of one size. */

@@ -247,12 +247,18 @@ step_down(int radius)
 }
 
 static int
-radius_of(const GstCudaConvolve *self, const CnvRect *rect)
+radius_of(GstCudaConvolve *self, const CnvRect *rect)
 {
-  int largest = cnv_filters[self->plan->filter.type].max_radius;
-  double radius = ceil(self->roi.relative_size * MAX(rect->width, rect->height) - NEARLY_WHOLE);
+  const CnvFilterInfo *info = &cnv_filters[self->plan->filter.type];
+  int longer = MAX(rect->width, rect->height);
+  double radius = ceil(self->roi.relative_size * longer - NEARLY_WHOLE);
 
-  return MIN(step_up((int)CLAMP(radius, 1, largest)), largest);
+  if (radius > info->max_radius)
+    warn_once(self, GST_CUDA_CONVOLVE_WARNED_REACH,
+              "a region of %dx%d asks for radius %.0f, and filter=%s reaches %d, with which it is filtered: choose "
+              "gaussian or box, which reach %d, or lower roi-relative-size",
+              rect->width, rect->height, radius, info->nick.nick, info->max_radius, CNV_RADIUS_MAX);
+  return MIN(step_up((int)CLAMP(radius, 1, info->max_radius)), info->max_radius);
 }
 
 static CnvPlan *

@@ -397,21 +397,29 @@ GST_START_TEST(test_relative_radius)
 }
 GST_END_TEST;
 
-/* A slanted line reaches less far than one along a row: the largest that can be is taken, and one warning says so. */
+/* A disk reaches less far than a gaussian, and a slanted line than one along a row: the largest that can be is taken,
+ * and one warning says so. */
 GST_START_TEST(test_relative_limit)
 {
+  static const struct {
+    const char *filter, *message;
+  } rows[] = {{"filter=motion", "a region asks for radius 224: "},
+              {"filter=disk", "a region of 1000x1000 asks for radius 200, and filter=disk reaches 63"}};
   const Meta metas[] = {{"face", 1, 1, 1000, 1000}, {NULL}};
-  GstBus *bus;
-  GstElement *element = make_element("cpu", &bus);
-  GstHarness *h;
 
-  SET(element, "filter=motion", "angle=30", "roi-source=meta", "roi-strength=relative");
-  h = harness_of(gst_object_ref(element), "GRAY8", WIDTH, HEIGHT);
-  for (guint i = 0; i < 3; i++)
-    gst_buffer_unref(gst_harness_push_and_pull(h, black_frame(metas, i)));
-  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, "a region asks for radius 224: "), 1);
-  gst_harness_teardown(h);
-  free_element(element, bus);
+  for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+    GstBus *bus;
+    GstElement *element = make_element("cpu", &bus);
+    GstHarness *h;
+
+    SET(element, rows[i].filter, "angle=30", "roi-source=meta", "roi-strength=relative");
+    h = harness_of(gst_object_ref(element), "GRAY8", WIDTH, HEIGHT);
+    for (guint n = 0; n < 3; n++)
+      gst_buffer_unref(gst_harness_push_and_pull(h, black_frame(metas, n)));
+    fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, rows[i].message), 1);
+    gst_harness_teardown(h);
+    free_element(element, bus);
+  }
 }
 GST_END_TEST;
 
