@@ -611,6 +611,7 @@ const CnvBackend cnv_backend_cpu = {
     .name = "cpu",
     .blurb = "The processors, by vector code",
     .takes_device_memory = FALSE,
+    .dense_taps = 0,
     .probe = cpu_probe,
     .can = cpu_can,
     .choose = cpu_choose,

@@ -793,6 +793,7 @@ const CnvBackend cnv_backend_cuda = {
     .name = "cuda",
     .blurb = "An NVIDIA GPU, or an error",
     .takes_device_memory = TRUE,
+    .dense_taps = 25, /* 4K on an H200: NOTES.md */
     .probe = cuda_probe,
     .can = cuda_can,
     .choose = cuda_choose,

@@ -255,3 +255,54 @@ cnv_kernel_factor(CnvKernel *kernel)
   kernel->n_terms = rank;
   cnv_taps_unref(dense);
 }
+
+/* How far the terms reach before and behind the anchor along an axis. */
+static void
+reach_of(const CnvKernel *kernel, CnvAxis axis, int *before, int *behind)
+{
+  *before = *behind = 0;
+  for (int t = 0; t < kernel->n_terms; t++) {
+    const CnvTerm *term = &kernel->term[t];
+    int n = term->axis[axis] ? term->axis[axis]->width : axis == CNV_X ? term->dense->width : term->dense->height;
+
+    *before = MAX(*before, term->anchor[axis]);
+    *behind = MAX(*behind, n - 1 - term->anchor[axis]);
+  }
+}
+
+static void
+add_to_dense(CnvTaps *dense, const int anchor[CNV_N_AXES], const CnvTerm *term)
+{
+  int width = term->dense ? term->dense->width : term->axis[CNV_X]->width;
+  int height = term->dense ? term->dense->height : term->axis[CNV_Y]->width;
+
+  for (int y = 0; y < height; y++)
+    for (int x = 0; x < width; x++) {
+      int at = (y + anchor[CNV_Y] - term->anchor[CNV_Y]) * dense->width + x + anchor[CNV_X] - term->anchor[CNV_X];
+
+      dense->value[at] +=
+          term->dense ? term->dense->value[y * width + x] : term->axis[CNV_X]->value[x] * term->axis[CNV_Y]->value[y];
+    }
+}
+
+void
+cnv_kernel_merge(CnvKernel *kernel, int most)
+{
+  CnvTerm merged = {{NULL}};
+  int n[CNV_N_AXES], behind;
+
+  for (int axis = 0; axis < CNV_N_AXES; axis++) {
+    reach_of(kernel, axis, &merged.anchor[axis], &behind);
+    n[axis] = merged.anchor[axis] + 1 + behind;
+    if (n[axis] > CNV_DENSE_MAX)
+      return;
+  }
+  if (kernel->n_terms < 2 || kernel->magnitude || n[CNV_X] * n[CNV_Y] > most)
+    return;
+  merged.dense = cnv_taps_new(n[CNV_X], n[CNV_Y], NULL);
+  for (int t = 0; t < kernel->n_terms; t++)
+    add_to_dense(merged.dense, merged.anchor, &kernel->term[t]);
+  cnv_kernel_clear(kernel);
+  kernel->term[0] = merged;
+  kernel->n_terms = 1;
+}

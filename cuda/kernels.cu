@@ -57,7 +57,7 @@ extern "C" __global__ void __launch_bounds__(256) cnv_copy(const CnvCopyArgs a)
       })
 #define ANY_PLANES(T, type)                                                                                            \
   ONE(naive, type, 256, 4, T)                                                                                          \
-  EACH(tiled, type, 512, 2, T)                                                                                         \
+  EACH(tiled, type, 512, 1, T)                                                                                         \
   EACH(rows, type, 256, 4, T)                                                                                          \
   EACH(columns, type, 256, 3, T)                                                                                       \
   TEXTURE(texture_rows, type, T)                                                                                       \

@@ -8,11 +8,7 @@
 
 #include <convolve/backend.h>
 
-/* Sum of taps at or below this part of the sum of their magnitudes counts as 0. */
-#define SUM_ZERO 1e-9
-
-/* The same for the taps that found a sample under renormalize: engines add those up in float32. */
-#define FOUND_ZERO 1e-6
+#include "plan_taps.h"
 
 const CnvNick cnv_algorithm_nicks[] = {
     {CNV_ALGORITHM_AUTO, "auto", "The fastest that can do the work"},
@@ -25,166 +21,6 @@ const CnvNick cnv_algorithm_nicks[] = {
 
 /* Engines round by adding a number near 2^23, which takes a base of up to 2^21. */
 #define BASE_MAX 1048576.0
-
-/* Sums of taps that arithmetic needs in double, while the plan is made: of the taps as rounded to float32, for
- * normalising by these keeps a flat frame flat, and before that, to tell whether they cancel. */
-typedef struct {
-  double sum, magnitude, exact;
-} TapSums;
-
-/* The plan's taps as they grow. */
-typedef struct {
-  GArray *taps;    /* of float */
-  gboolean prefix; /* axes are followed by their prefix sums */
-} Store;
-
-/* The index of the first of n floats that are in the store already as an axis, or -1. axes: the sets to look in. */
-static int
-find_axis(const Store *store, const CnvTaps *from, const CnvTapSet *sets, int n_sets)
-{
-  for (int i = 0; i < 2 * n_sets; i++) {
-    const CnvTapSet *set = &sets[i / 2];
-    int axis = i % 2, k = 0;
-
-    if (!set->separable || set->n[axis] != from->width)
-      continue;
-    while (k < from->width && g_array_index(store->taps, float, set->axis[axis] + k) == (float)from->value[k])
-      k++;
-    if (k == from->width)
-      return (int)set->axis[axis];
-  }
-  return -1;
-}
-
-/* Appends n floats and returns the index of the first. */
-static guint
-append(const Store *store, const double *value, int n)
-{
-  guint first = store->taps->len;
-
-  for (int i = 0; i < n; i++) {
-    float f = (float)value[i];
-
-    g_array_append_val(store->taps, f);
-  }
-  return first;
-}
-
-static void
-append_prefix_sums(const Store *store, guint first, int n)
-{
-  double sum = 0;
-
-  for (int i = 0; i <= n; i++) {
-    float f = (float)sum;
-
-    g_array_append_val(store->taps, f);
-    if (i < n)
-      sum += g_array_index(store->taps, float, first + i);
-  }
-}
-
-static TapSums
-sums_of(const Store *store, guint first, const double *value, int n)
-{
-  TapSums sums = {0, 0, 0};
-
-  for (int i = 0; i < n; i++) {
-    double t = g_array_index(store->taps, float, first + i);
-
-    sums.sum += t;
-    sums.magnitude += fabs(t);
-    sums.exact += value[i];
-  }
-  return sums;
-}
-
-/* Taps that cancel have no sum to divide by. */
-static gboolean
-sum_is_zero(TapSums sums)
-{
-  return fabs(sums.exact) <= SUM_ZERO * sums.magnitude;
-}
-
-/* earlier: sets of the same plane, of which one may have the same axis. */
-static TapSums
-store_axis(const Store *store, CnvTapSet *set, CnvAxis axis, const CnvTerm *from, const CnvTapSet *earlier,
-           int n_earlier)
-{
-  const CnvTaps *taps = from->axis[axis];
-  int found = find_axis(store, taps, earlier, n_earlier);
-  TapSums sums;
-
-  set->n[axis] = taps->width;
-  set->anchor[axis] = from->anchor[axis];
-  if (found >= 0) {
-    set->axis[axis] = (guint)found;
-  } else {
-    set->axis[axis] = append(store, taps->value, taps->width);
-    if (store->prefix)
-      append_prefix_sums(store, set->axis[axis], taps->width);
-  }
-  sums = sums_of(store, set->axis[axis], taps->value, taps->width);
-  set->sum[axis] = (float)sums.sum;
-  set->least[axis] = (float)(FOUND_ZERO * sums.magnitude);
-  return sums;
-}
-
-static TapSums
-store_dense(const Store *store, CnvTapSet *set, const CnvTerm *from)
-{
-  const CnvTaps *taps = from->dense;
-  TapSums sums;
-
-  set->n[CNV_X] = taps->width;
-  set->n[CNV_Y] = taps->height;
-  for (int axis = 0; axis < CNV_N_AXES; axis++)
-    set->anchor[axis] = from->anchor[axis];
-  set->dense = append(store, taps->value, taps->width * taps->height);
-  sums = sums_of(store, set->dense, taps->value, taps->width * taps->height);
-  set->sum[0] = (float)sums.sum;
-  set->least[0] = (float)(FOUND_ZERO * sums.magnitude);
-  set->sum[1] = 1;
-  return sums;
-}
-
-/* Makes term number t of a plane; those before it are there. */
-static TapSums
-store_term(const Store *store, CnvPlanePlan *plane, int t, const CnvTerm *from)
-{
-  CnvTapSet *set = &plane->term[t];
-  TapSums x, y;
-
-  memset(set, 0, sizeof(*set));
-  if (from->dense)
-    return store_dense(store, set, from);
-  /* An axis that equals the set's own other one is found only once the set is marked. */
-  x = store_axis(store, set, CNV_X, from, plane->term, t);
-  set->separable = TRUE;
-  set->n[CNV_Y] = 0;
-  y = store_axis(store, set, CNV_Y, from, plane->term, t + 1);
-  return (TapSums){x.sum * y.sum, x.magnitude * y.magnitude, x.exact * y.exact};
-}
-
-/* Returns the sums of all terms together. */
-static TapSums
-store_kernel(const Store *store, CnvPlanePlan *plane, const CnvKernel *kernel, gboolean absolute)
-{
-  TapSums all = {0, 0, 0};
-
-  plane->n_terms = kernel->n_terms;
-  plane->combine = kernel->magnitude ? CNV_COMBINE_MAGNITUDE : absolute ? CNV_COMBINE_ABSOLUTE : CNV_COMBINE_SUM;
-  for (int t = 0; t < kernel->n_terms; t++) {
-    TapSums sums = store_term(store, plane, t, &kernel->term[t]);
-
-    all.sum += sums.sum;
-    all.magnitude += sums.magnitude;
-    all.exact += sums.exact;
-  }
-  plane->sum = (float)all.sum;
-  plane->least = (float)(FOUND_ZERO * all.magnitude);
-  return all;
-}
 
 /* The border colour as a component of full range 0..1 (R, G, B, Y) or -0.5..0.5 (U, V). */
 static double
@@ -248,11 +84,11 @@ role_is_filtered(const CnvFilter *filter, CnvRole role)
 
 /* The arithmetic of plan.h for one lane, from the tap sums of its plane. */
 static void
-set_arithmetic(const CnvPlan *plan, CnvPlanePlan *plane, int c, CnvRole role, TapSums sums)
+set_arithmetic(const CnvPlan *plan, CnvPlanePlan *plane, int c, CnvRole role, CnvTapSums sums)
 {
   const CnvFilter *filter = &plan->filter;
   gboolean neutral = is_chroma(role), alpha = role == CNV_ROLE_A, signless = plane->combine != CNV_COMBINE_SUM;
-  gboolean divide = filter->normalize && !sum_is_zero(sums);
+  gboolean divide = filter->normalize && !cnv_tap_sums_cancel(sums);
   double norm = 1 / (divide ? sums.sum : 1), scale = alpha ? 1 : filter->scale;
   double mid = alpha && plane->weight >= 0 ? 0 : 1 << (cnv_format_depth(plan->image.format, role) - 1);
   double taken_off = neutral ? 0 : sums.sum * mid, offset;
@@ -370,6 +206,21 @@ adapt_to_chroma(const CnvFilter *from, CnvFilter *filter, int subsample[CNV_N_AX
   }
 }
 
+/* Whether the algorithm takes all taps at once, so that one dense term costs less than several. */
+static gboolean
+takes_dense(CnvAlgorithm algorithm)
+{
+  return algorithm == CNV_ALGORITHM_NAIVE || algorithm == CNV_ALGORITHM_TILED;
+}
+
+static gboolean
+is_dense_below(const CnvKernel *kernel, int most)
+{
+  const CnvTaps *dense = kernel->term[0].dense;
+
+  return dense && dense->width * dense->height <= most;
+}
+
 static gboolean
 make_kernel(const CnvPlan *plan, const CnvPlaneFormat *format, gboolean chroma, CnvKernel *kernel, GError **error)
 {
@@ -383,15 +234,23 @@ make_kernel(const CnvPlan *plan, const CnvPlaneFormat *format, gboolean chroma, 
     filter = identity;
   if (!cnv_filter_generate(&filter, subsample, kernel, error))
     return FALSE;
-  if (plan->requested != CNV_ALGORITHM_NAIVE && plan->requested != CNV_ALGORITHM_TILED)
-    cnv_kernel_factor(kernel);
+  if (takes_dense(plan->requested)) {
+    cnv_kernel_merge(kernel, G_MAXINT);
+    return TRUE;
+  }
+  if (plan->requested == CNV_ALGORITHM_AUTO) {
+    cnv_kernel_merge(kernel, plan->backend->dense_taps);
+    if (is_dense_below(kernel, plan->backend->dense_taps))
+      return TRUE;
+  }
+  cnv_kernel_factor(kernel);
   return TRUE;
 }
 
 static gboolean
-check_weights(const CnvPlan *plan, const CnvPlanePlan *plane, TapSums sums, GError **error)
+check_weights(const CnvPlan *plan, const CnvPlanePlan *plane, CnvTapSums sums, GError **error)
 {
-  if (plane->weight < 0 || (plane->combine != CNV_COMBINE_MAGNITUDE && !sum_is_zero(sums)))
+  if (plane->weight < 0 || (plane->combine != CNV_COMBINE_MAGNITUDE && !cnv_tap_sums_cancel(sums)))
     return TRUE;
   g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
               "alpha-mode=premultiply divides by the filtered alpha, and the taps of filter=%s add up to %s: set "
@@ -463,8 +322,8 @@ list_parts(const CnvPlan *plan, Part part[CNV_MAX_PLANES])
 }
 
 static gboolean
-fill_plane(CnvPlan *plan, const Store *store, int p, const Part *part, const guint8 *is_of_chroma, TapSums *sums,
-           GError **error)
+fill_plane(CnvPlan *plan, const CnvTapStore *store, int p, const Part *part, const guint8 *is_of_chroma,
+           CnvTapSums *sums, GError **error)
 {
   const CnvPlaneFormat *format = &plan->image.format->plane[part->format_plane];
   CnvPlanePlan *plane = &plan->plane[p];
@@ -479,7 +338,7 @@ fill_plane(CnvPlan *plan, const Store *store, int p, const Part *part, const gui
   } else {
     if (!make_kernel(plan, format, is_of_chroma[p], &kernel, error))
       return FALSE;
-    sums[p] = store_kernel(store, plane, &kernel, plan->filter.absolute);
+    sums[p] = cnv_tap_store_add(store, plane, &kernel, plan->filter.absolute);
     cnv_kernel_clear(&kernel);
   }
   for (int c = 0; c < plane->channels; c++)
@@ -491,9 +350,9 @@ fill_plane(CnvPlan *plan, const Store *store, int p, const Part *part, const gui
 }
 
 static gboolean
-fill_planes(CnvPlan *plan, const Store *store, GError **error)
+fill_planes(CnvPlan *plan, const CnvTapStore *store, GError **error)
 {
-  TapSums sums[CNV_MAX_PLANES];
+  CnvTapSums sums[CNV_MAX_PLANES];
   guint8 is_of_chroma[CNV_MAX_PLANES];
   Part part[CNV_MAX_PLANES];
 
@@ -580,7 +439,7 @@ cnv_plan_new(const CnvFilter *filter, const CnvImage *image, CnvAlgorithm reques
              GError **error)
 {
   CnvPlan *plan;
-  Store store;
+  CnvTapStore store;
   gboolean ok;
 
   if (!check_size(image, error))
@@ -592,7 +451,7 @@ cnv_plan_new(const CnvFilter *filter, const CnvImage *image, CnvAlgorithm reques
   plan->requested = requested;
   plan->backend = backend;
 
-  store = (Store){g_array_new(FALSE, FALSE, sizeof(float)), filter->border == CNV_BORDER_RENORMALIZE};
+  store = (CnvTapStore){g_array_new(FALSE, FALSE, sizeof(float)), filter->border == CNV_BORDER_RENORMALIZE};
   ok = fill_planes(plan, &store, error);
   plan->n_taps = store.taps->len;
   plan->taps = (float *)g_array_free(store.taps, FALSE);

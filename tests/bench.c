@@ -46,7 +46,9 @@ static const BenchCase bench_cases[] = {
     UHD("P010_10LE", "gaussian", 8), {"GRAY8", 1920, 1080, "gaussian", 8},
     UHD("NV12", "dense-3x3", 0),     UHD("NV12", "dense-5x5", 0),
     UHD("NV12", "dense-7x7", 0),     UHD("NV12", "dense-17x17", 0),
-    UHD("NV12", "dense-31x31", 0),   {"NV12", 3840, 2160, "gaussian", 8, 200},
+    UHD("NV12", "dense-31x31", 0),   UHD("NV12", "sharpen", 0),
+    UHD("NV12", "unsharp", 2),       UHD("NV12", "unsharp", 8),
+    UHD("NV12", "sobel", 1),         {"NV12", 3840, 2160, "gaussian", 8, 200},
 };
 
 typedef struct {

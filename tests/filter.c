@@ -235,6 +235,63 @@ START_TEST(test_rank)
 END_TEST
 
 /* The tap of the anchor lies on the output sample, the others where they lie about it; flipped, they change sides. */
+/* Terms that are added up are the same kernel, within the limits that are asked for. */
+START_TEST(test_merge)
+{
+  static const struct {
+    CnvFilterType type;
+    int radius, side;
+  } rows[] = {{CNV_FILTER_SHARPEN, -1, 3}, {CNV_FILTER_UNSHARP, 2, 5}, {CNV_FILTER_LAPLACIAN, 2, 5},
+              {CNV_FILTER_LOG, 5, 11},     {CNV_FILTER_EMBOSS, 1, 3},  {CNV_FILTER_UNSHARP, 63, 127}};
+
+  for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+    int taps = rows[i].side * rows[i].side, reach = rows[i].side / 2 + 1;
+    CnvKernel terms, merged;
+    CnvFilter filter;
+
+    cnv_filter_init(&filter);
+    filter.type = rows[i].type;
+    filter.radius = rows[i].radius;
+    filter.angle = 30;
+    ck_assert(cnv_filter_generate(&filter, (const int[]){1, 1}, &terms, NULL));
+    ck_assert(cnv_filter_generate(&filter, (const int[]){1, 1}, &merged, NULL));
+    cnv_kernel_merge(&merged, taps - 1);
+    ck_assert_int_eq(merged.n_terms, terms.n_terms);
+    cnv_kernel_merge(&merged, taps);
+    ck_assert_int_eq(merged.n_terms, 1);
+    ck_assert_int_eq(merged.term[0].dense->width, rows[i].side);
+    for (int y = -reach; y <= reach; y++)
+      for (int x = -reach; x <= reach; x++)
+        assert_near(kernel_at(&merged, x, y), kernel_at(&terms, x, y), 1e-14, "the merged tap", x, y);
+    cnv_kernel_clear(&merged);
+    cnv_kernel_clear(&terms);
+  }
+}
+END_TEST
+
+/* A magnitude is no sum, and what reaches beyond CNV_DENSE_MAX stays apart. */
+START_TEST(test_no_merge)
+{
+  static const struct {
+    CnvFilterType type;
+    int radius;
+  } rows[] = {{CNV_FILTER_SOBEL, 1}, {CNV_FILTER_UNSHARP, 64}};
+
+  for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+    CnvKernel kernel;
+    CnvFilter filter;
+
+    cnv_filter_init(&filter);
+    filter.type = rows[i].type;
+    filter.radius = rows[i].radius;
+    ck_assert(cnv_filter_generate(&filter, (const int[]){1, 1}, &kernel, NULL));
+    cnv_kernel_merge(&kernel, G_MAXINT);
+    ck_assert_int_eq(kernel.n_terms, 2);
+    cnv_kernel_clear(&kernel);
+  }
+}
+END_TEST
+
 START_TEST(test_anchor_and_flip)
 {
   static const int rows[][5] = {/* anchor, flip, where it then is */
@@ -512,6 +569,8 @@ filter_suite(void)
   tcase_add_test(tcase, test_separability);
   tcase_add_test(tcase, test_custom_axes);
   tcase_add_test(tcase, test_rank);
+  tcase_add_test(tcase, test_merge);
+  tcase_add_test(tcase, test_no_merge);
   tcase_add_test(tcase, test_anchor_and_flip);
   tcase_add_test(tcase, test_anchor_of_axes);
   tcase_add_test(tcase, test_limits_of_numbers);

@@ -40,6 +40,7 @@ struct CnvBackend {
   const char *name;  /* nick of the backend property */
   const char *blurb; /* one line for gst-inspect-1.0 */
   gboolean takes_device_memory;
+  int dense_taps; /* auto: kernels of so many taps are faster all at once than as several rows times columns */
 
   /* TRUE where a session could open; else FALSE with CNV_ERROR_NO_DEVICE. Cheap after the first call; any thread. */
   gboolean (*probe)(int device, GError **error);

@@ -162,6 +162,10 @@ gboolean cnv_filter_generate(const CnvFilter *filter, const int subsample[CNV_N_
  * that many rows and columns take fewer products than it, replaces it by them; else leaves it. */
 void cnv_kernel_factor(CnvKernel *kernel);
 
+/* Adds several terms up to one dense term where that has at most `most` taps and CNV_DENSE_MAX rows and columns; else
+ * leaves them. A magnitude stays. */
+void cnv_kernel_merge(CnvKernel *kernel, int most);
+
 /* The radius and sigma in luma samples that are in force along an axis once auto and inherit are resolved. The radius
  * can exceed CNV_RADIUS_MAX here (cnv_filter_generate refuses it). */
 int cnv_filter_radius(const CnvFilter *filter, CnvAxis axis);
