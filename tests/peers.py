@@ -5,237 +5,171 @@
 # are. Neither has border-mode=renormalize.
 #
 # A case is an operation of a peer and the properties that should make the element compute the same, on one frame of
-# noise with one border. The peers work in float64, and rounding (to nearest, ties to even) and clamping are done here.
-# OpenCV's functions on 8-bit frames are no reference: GaussianBlur computes those in fixed point, which is 1 off its
-# own result in float64 at one sample in six or so, and 2 where sigma is 10.
+# noise with one border. The peers work in float64, plane by plane, and rounding (to nearest, ties to even) and clamping
+# are done here. OpenCV's functions on 8-bit frames are no reference: GaussianBlur computes those in fixed point, which
+# is 1 off its own result in float64 at one sample in six or so, and 2 where sigma is 10.
 #
-# Where the definitions differ, the cases keep to what both have:
-#   - OpenCV has tables in the place of its rule for sigma up to 7 or 9 taps (by release), so sigma is given there.
-#   - SciPy's radius is truncate * sigma rounded to the nearest, ours rounded up.
-#   - OpenCV's middle tap of an even number is n/2, SciPy's too, ours (n-1)/2: they are told.
-#   - OpenCV's filters know black as the only constant border and no wrap: there it pads the frame first.
+# The operations, and where the definitions differ, are in peer_operations.py.
 #
 # Usage: peers.py, with GST_PLUGIN_PATH_1_0 leading to the plugin. CNV_SEED in the environment: the seed, 1 without it.
 import collections
 import concurrent.futures
 import importlib
+import itertools
 import os
+import pathlib
 import subprocess
 import sys
+import tempfile
 
 SKIP = 77
 EXACT_SHARE = 0.99  # of the samples of an operation and format; no sample is more than 1 off
-SIZES = [(61, 47), (1, 1), (1, 19), (23, 1), (5, 3), (2, 2), (33, 17)]  # the first in all cases, the others in turn
-SMALL_A_CASE = 2
+SIZES = [(1, 1), (1, 19), (23, 1), (5, 3), (2, 2), (33, 17)]  # in turn, beside the scope's own
+FORMATS_A_BORDER = 3
+CHAINS = 24  # of a pipeline: to start a process takes longer than to filter a frame
 MAX_REPORTS = 20
-SEED = int(os.environ.get('CNV_SEED', '1'))
 
-# channels: where each stands in a colour 0xAARRGGBB, as a shift. colour: of the constant border
-Format = collections.namedtuple('Format', 'name sample_bytes channels colour')
+# roles: of the channels in memory order. sub: pixels of the frame to one of the plane, along both axes
+Plane = collections.namedtuple('Plane', 'roles sub', defaults=(1,))
+# means: only for operations that are weighted means, as premultiply divides by the filtered alpha
+Format = collections.namedtuple('Format', 'name bytes depth shift planes properties means', defaults=((), False))
+SAME, FILTER, PREMULTIPLY = ['chroma-mode=same'], ['alpha-mode=filter'], ['alpha-mode=premultiply']
 FORMATS = [
-    Format('GRAY8', 1, (0,), 0xff606060),
-    Format('RGB', 1, (16, 8, 0), 0xff3060c0),
-    Format('BGR', 1, (0, 8, 16), 0xff3060c0),
-    Format('GRAY16_LE', 2, (0,), 0xff606060),
+    Format('GRAY8', 1, 8, 0, [Plane('Y')]),
+    Format('NV12', 1, 8, 0, [Plane('Y'), Plane('UV', 2)], SAME),
+    Format('RGB', 1, 8, 0, [Plane('RGB')]),
+    Format('P010_10LE', 2, 10, 6, [Plane('Y'), Plane('UV', 2)], SAME),
+    Format('BGRA', 1, 8, 0, [Plane('BGRA')]),
+    Format('GRAY16_LE', 2, 16, 0, [Plane('Y')]),
+    Format('RGBA', 1, 8, 0, [Plane('RGBA')], FILTER),
+    Format('I420_10LE', 2, 10, 0, [Plane('Y'), Plane('U', 2), Plane('V', 2)], SAME),
+    Format('ARGB', 1, 8, 0, [Plane('ARGB')], PREMULTIPLY, True),
+    Format('BGR', 1, 8, 0, [Plane('BGR')]),
+    Format('ARGB64', 2, 16, 0, [Plane('ARGB')], PREMULTIPLY, True),
 ]
-BLACK = 0xff000000
 
-# colour: of constant, None for the format's own
-Border = collections.namedtuple('Border', 'mode colour')
-BORDERS = [Border('constant', BLACK), Border('constant', None), Border('replicate', BLACK), Border('reflect', BLACK),
-           Border('reflect-101', BLACK), Border('wrap', BLACK)]
+BLACK, BLUISH = 0xff000000, 0x803060c0
+Border = collections.namedtuple('Border', 'mode colour', defaults=(BLACK,))
+BORDERS = [Border('constant'), Border('constant', BLUISH), Border('replicate'), Border('reflect'),
+           Border('reflect-101'), Border('wrap')]
 
-# properties: of the element. reach: at least the samples to each side that count, for padding. compute: a function of
-# the peer. gain, bias: what is still to be done to its result; bias as a part of full scale.
-Operation = collections.namedtuple('Operation', 'name properties reach compute gain bias', defaults=(1, 0))
-Case = collections.namedtuple('Case', 'peer operation border format width height seed backend')
+# What of the frame is filtered. rects: x, y, width, height, not one upon another; without any it is all
+Scope = collections.namedtuple('Scope', 'name size rects feather invert isolated fields',
+                               defaults=((), 0, False, False, False))
+RECTS = [(5, 7, 20, 13), (30, 23, 40, 40), (-3, 31, 9, 6)]  # odd edges, and beyond the frame
+WHOLE = Scope('whole', (61, 47))
+SCOPES = [
+    Scope('regions', (61, 47), RECTS),
+    Scope('inverted', (61, 47), RECTS, invert=True),
+    Scope('isolated', (61, 47), RECTS, isolated=True),
+    Scope('feathered', (61, 47), RECTS, feather=3),
+    Scope('fields', (61, 48), fields=True),
+]
 
+Case = collections.namedtuple('Case', 'peer operation border format scope width height seed backend')
+
+
+# ---- what is expected ----
 
 def full(pixel_format):
-    return 256 ** pixel_format.sample_bytes - 1
+    return 2 ** pixel_format.depth - 1
 
 
-def colour(case):
-    return case.format.colour if case.border.colour is None else case.border.colour
+def border_value(case, role):
+    """What a full-range colour is in a channel: grey is full range too, YUV limited range by BT.601 at these sizes."""
+    alpha, r, g, b = ((case.border.colour >> shift & 255) / 255 for shift in (24, 16, 8, 0))
+    y, limit, unit = 0.299 * r + 0.587 * g + 0.114 * b, full(case.format), 2 ** (case.format.depth - 8)
+    luma = y * limit if case.format.name.startswith('GRAY') else (16 + 219 * y) * unit
+    return round({'A': alpha * limit, 'R': r * limit, 'G': g * limit, 'B': b * limit, 'Y': luma,
+                  'U': (128 + 224 * (b - y) / 1.772) * unit, 'V': (128 + 224 * (r - y) / 1.402) * unit}[role])
 
 
-def border_values(case):
-    """The colour's value in each channel of the frame: grey is full range, 8 bits are widened by repeating them."""
-    return [(colour(case) >> shift & 255) * full(case.format) / 255 for shift in case.format.channels]
+def is_filtered(case, role):
+    return role in case.operation.roles or role == 'A' and case.format.properties != ()
 
 
-def numbers(row):
-    return '<' + ','.join(f'{tap:.4f}' for tap in row) + '>'
+def weighted(compute, alpha, samples, values):
+    """Means of colours weighted by alpha, and alpha's own; a colour stays where all that it could be made of is
+    transparent. alpha: its number among the channels."""
+    weight = samples[:, :, alpha:alpha + 1].copy()
+    products, border = samples * weight, values * values[alpha]
+    products[:, :, alpha:alpha + 1], border[alpha] = weight, values[alpha]
+    sums = compute(products, border)
+    below = sums[:, :, alpha:alpha + 1]
+    means = numpy.where(below > 1e-9, sums / numpy.maximum(below, 1e-9), samples)
+    means[:, :, alpha] = sums[:, :, alpha]
+    return means
 
 
-def rows(taps):
-    return '<' + ','.join(numbers(row) for row in taps) + '>'
+def filtered(case, plane, samples):
+    """All of an array of a plane's samples filtered, clamped but not rounded."""
+    operation, limit = case.operation, full(case.format)
+    chroma = plane.roles[0] in 'UV'
+    neutral = 2 ** (case.format.depth - 1) if chroma else 0
+    values = numpy.array([border_value(case, role) - neutral for role in plane.roles], float)
+    function = operation.chroma if chroma and operation.chroma else operation.compute
+
+    def compute(frame, border):
+        return operation.norm * case.peer.compute(function, operation.reach, frame, case.border.mode, border)
+    if chroma and operation.gradient:
+        return numpy.full(samples.shape, float(neutral))
+    if case.format.properties == PREMULTIPLY:
+        return weighted(compute, plane.roles.index('A'), samples, values).clip(0, limit)
+    sums = compute(samples - neutral, values)
+    if operation.absolute:
+        sums = abs(sums)
+    for channel, role in enumerate(plane.roles):
+        if role != 'A':
+            sums[:, :, channel] *= operation.scale
+            sums[:, :, channel] += neutral if chroma else operation.bias * limit
+    return sums.clip(0, limit)
 
 
-def random_taps(height, width, least):
-    generator = numpy.random.default_rng([SEED, height, width])
-    return generator.uniform(least, 1, (height, width)).round(4)
+def span(start, length, sub, n):
+    """The samples of a plane's axis that a rectangle takes in, of those that there are."""
+    return slice(max(start // sub, 0), min(-(-(start + length) // sub), n))
 
 
-class Kernels:
-    """Custom kernels that both peers get. Those without properties are normalised, by the gain on the peer's side."""
-
-    def __init__(self):
-        self.dense = [self.positive(f'{h}x{w}', random_taps(h, w, 0)) for h, w in [(1, 7), (3, 3), (5, 4), (15, 15)]]
-        self.dense += [
-            ('sharpen', numpy.array([[0, -1, 0], [-1, 5, -1], [0, -1, 0]]), [], 1, 0),
-            ('laplacian', numpy.array([[1, 1, 1], [1, -8, 1], [1, 1, 1]]), ['scale=0.25', 'bias=0.5'], 0.25, 0.5),
-            ('signed 5x5', random_taps(5, 5, -1), ['normalize=false', 'scale=0.3', 'bias=0.25'], 0.3, 0.25),
-        ]
-        x5, y3, x4, y6 = (random_taps(1, n, 0)[0] for n in (5, 3, 4, 6))
-        self.axes = [
-            self.positive_axes('5x3', x5, y3),
-            self.positive_axes('4x6', x4, y6),
-            self.positive_axes('column', numpy.ones(1), y6),
-            ('sobel', numpy.array([-1., 0, 1]), numpy.array([1., 2, 1]), ['normalize=false', 'scale=0.25', 'bias=0.5'],
-             0.25, 0.5),
-        ]
-
-    @staticmethod
-    def positive(name, taps):
-        return name, taps, [], 1 / taps.sum(), 0
-
-    @staticmethod
-    def positive_axes(name, x, y):
-        return name, x, y, [], 1 / (x.sum() * y.sum()), 0
-
-    def dense_operations(self, prefix, compute):
-        for name, taps, properties, gain, bias in self.dense:
-            yield Operation(f'{prefix} {name}', ['filter=custom', 'kernel=' + rows(taps)] + properties, max(taps.shape),
-                            compute(taps.astype(float)), gain, bias)
-
-    def axes_operations(self, prefix, compute):
-        for name, x, y, properties, gain, bias in self.axes:
-            yield Operation(f'{prefix} {name}',
-                            ['filter=custom', 'kernel-x=' + numbers(x), 'kernel-y=' + numbers(y)] + properties,
-                            max(len(x), len(y)), compute(x, y), gain, bias)
+def fade(start, length, sub, n, feather):
+    """What samples along an axis weigh for a rectangle: 1 within."""
+    place, first, end = numpy.arange(n), start // sub, -(-(start + length) // sub)
+    away = numpy.maximum(numpy.maximum(first - place, place - end + 1), 0)
+    return numpy.maximum(1 - away / (feather / sub + 1), 0)
 
 
-def middle(n):
-    return (n - 1) // 2
+def weights_of(scope, plane, shape):
+    if not scope.rects:
+        return numpy.ones(shape[:2] + (1,))
+    largest = numpy.max([numpy.outer(fade(y, h, plane.sub, shape[0], scope.feather),
+                                     fade(x, w, plane.sub, shape[1], scope.feather)) for x, y, w, h in scope.rects], 0)
+    return (1 - largest if scope.invert else largest)[:, :, None]
 
 
-class OpenCV:
-    name, module, package = 'OpenCV', 'cv2', 'python3-opencv'
-
-    def __init__(self, cv2, kernels):
-        self.cv2 = cv2
-        self.modes = {'constant': cv2.BORDER_CONSTANT, 'replicate': cv2.BORDER_REPLICATE, 'reflect': cv2.BORDER_REFLECT,
-                      'reflect-101': cv2.BORDER_REFLECT_101, 'wrap': cv2.BORDER_WRAP}
-        self.operations = [
-            *kernels.dense_operations('filter2D', self.filter2d),
-            *kernels.axes_operations('sepFilter2D', self.sep_filter2d),
-            self.gaussian(1, 1, 0.7, 0.7),
-            self.gaussian(3, 2, 2.5, 1.2),
-            self.gaussian(8, 8, 0, 0),
-            self.gaussian(30, 30, 10, 10),
-            self.blur(1, 1),
-            self.blur(4, 0),
-            self.blur(12, 12),
-            self.box_sums(1, 2, 0.0625),
-        ]
-
-    def filter2d(self, taps):
-        anchor = middle(taps.shape[1]), middle(taps.shape[0])
-        return lambda frame, mode: self.cv2.filter2D(frame, self.cv2.CV_64F, taps, anchor=anchor, borderType=mode)
-
-    def sep_filter2d(self, x, y):
-        anchor = middle(len(x)), middle(len(y))
-        return lambda frame, mode: self.cv2.sepFilter2D(frame, self.cv2.CV_64F, x, y, anchor=anchor, borderType=mode)
-
-    def gaussian(self, rx, ry, sx, sy):
-        return Operation(f'GaussianBlur {rx},{ry} sigma {sx},{sy}',
-                         [f'radius-x={rx}', f'radius-y={ry}', f'sigma-x={sx}', f'sigma-y={sy}'], max(rx, ry),
-                         lambda frame, mode: self.cv2.GaussianBlur(frame, (2 * rx + 1, 2 * ry + 1), sx, sigmaY=sy,
-                                                                   borderType=mode))
-
-    def blur(self, rx, ry):
-        return Operation(f'blur {rx},{ry}', ['filter=box', f'radius-x={rx}', f'radius-y={ry}'], max(rx, ry),
-                         lambda frame, mode: self.cv2.blur(frame, (2 * rx + 1, 2 * ry + 1), borderType=mode))
-
-    def box_sums(self, rx, ry, scale):
-        return Operation(f'boxFilter {rx},{ry} sums',
-                         ['filter=box', f'radius-x={rx}', f'radius-y={ry}', 'normalize=false', f'scale={scale}'],
-                         max(rx, ry),
-                         lambda frame, mode: self.cv2.boxFilter(frame, self.cv2.CV_64F, (2 * rx + 1, 2 * ry + 1),
-                                                                normalize=False, borderType=mode), scale)
-
-    def compute(self, operation, frame, mode, values):
-        height, width, channels = frame.shape
-        pad = operation.reach if mode == 'wrap' or any(values) else 0
-        if pad:
-            frame = self.cv2.copyMakeBorder(frame, pad, pad, pad, pad, self.modes[mode], value=values)
-            mode = 'replicate'  # what lies outside the padding counts in the padding alone
-        result = operation.compute(frame, self.modes[mode])
-        return result.reshape(height + 2 * pad, width + 2 * pad, channels)[pad:pad + height, pad:pad + width]
+def expected(case, plane, before):
+    """The plane in the unit of its samples' values, and how far off each of the element's may be. What is not filtered
+    is copied with the bits that carry no value, which elsewhere are 0."""
+    scope, samples = case.scope, values_of(case, before)
+    weights = weights_of(scope, plane, samples.shape)
+    weights = weights * [float(is_filtered(case, role)) for role in plane.roles]
+    result = samples.copy()
+    if scope.fields:
+        parts = [numpy.s_[field::2] for field in (0, 1)]
+    elif scope.isolated:
+        parts = [(span(y, h, plane.sub, samples.shape[0]), span(x, w, plane.sub, samples.shape[1]))
+                 for x, y, w, h in scope.rects]
+    else:
+        parts = [numpy.s_[:]]
+    for part in parts:
+        result[part] = filtered(case, plane, samples[part])
+    mixed = numpy.rint(weights * result + (1 - weights) * samples)
+    return numpy.where(weights > 0, mixed, before / 2 ** case.format.shift), weights > 0
 
 
-class SciPy:
-    name, module, package = 'SciPy', 'scipy.ndimage', 'python3-scipy'
-    modes = {'constant': 'constant', 'replicate': 'nearest', 'reflect': 'reflect', 'reflect-101': 'mirror',
-             'wrap': 'wrap'}
+# ---- what the element makes ----
 
-    def __init__(self, ndimage, kernels):
-        self.ndimage = ndimage
-        self.operations = [
-            *kernels.dense_operations('correlate', self.correlate),
-            *kernels.axes_operations('correlate1d', self.correlate_axes),
-            self.gaussian(1.5, 1.5, 3),
-            self.gaussian(0.9, 3.5, 3),
-            self.gaussian(2, 2, 4),
-            self.gaussian(3.3, 3.3, 2.5, 'radius=8'),
-            self.gaussian(10, 10, 3),
-            self.uniform(1, 1),
-            self.uniform(0, 4),
-            self.uniform(12, 12),
-        ]
-
-    @staticmethod
-    def origin(n):
-        return middle(n) - n // 2
-
-    def correlate(self, taps):
-        origin = [self.origin(n) for n in taps.shape]
-        return lambda plane, **border: self.ndimage.correlate(plane, taps, origin=origin, **border)
-
-    def correlate_axes(self, x, y):
-        def compute(plane, mode, cval):
-            along_x = self.ndimage.correlate1d(plane, x, 1, mode=mode, cval=cval, origin=self.origin(len(x)))
-            # Above and below the frame the row sums are those of rows of the border's value.
-            return self.ndimage.correlate1d(along_x, y, 0, mode=mode, cval=cval * x.sum(), origin=self.origin(len(y)))
-        return compute
-
-    def gaussian(self, sx, sy, truncate, *properties):
-        return Operation(f'gaussian_filter {sx},{sy} truncate {truncate}',
-                         [f'sigma-x={sx}', f'sigma-y={sy}', f'truncate={truncate}', *properties], 0,
-                         lambda plane, **border: self.ndimage.gaussian_filter(plane, (sy, sx), truncate=truncate,
-                                                                              **border))
-
-    def uniform(self, rx, ry):
-        return Operation(f'uniform_filter {rx},{ry}', ['filter=box', f'radius-x={rx}', f'radius-y={ry}'], 0,
-                         lambda plane, **border: self.ndimage.uniform_filter(plane, (2 * ry + 1, 2 * rx + 1), **border))
-
-    def compute(self, operation, frame, mode, values):
-        return numpy.dstack([operation.compute(frame[:, :, c], mode=self.modes[mode], cval=values[c])
-                             for c in range(frame.shape[2])])
-
-
-def load(module, package, what):
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        print(f'SKIPPED: {what}: {error}; it is in the package {package}', flush=True)
-        return None
-
-
-def gst_launch(*pipeline, **options):
-    return subprocess.run(['gst-launch-1.0', '-q', *pipeline], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          check=False, **options)
+def gst_launch(*pipeline):
+    return subprocess.run(['gst-launch-1.0', '-q', *map(str, pipeline)], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
 
 
 def backends():
@@ -247,84 +181,133 @@ def backends():
     return ['cpu']
 
 
+def plane_places(case):
+    """Of each plane its offset, stride, rows in memory, and its size in pixels."""
+    offset, even = 0, max(plane.sub for plane in case.format.planes)
+    for plane in case.format.planes:
+        width, height = (-(-n // plane.sub) for n in (case.width, case.height))
+        stride = (width * len(plane.roles) * case.format.bytes + 3) // 4 * 4
+        rows = -(-case.height // even) * even // plane.sub
+        yield plane, offset, stride, rows, width, height
+        offset += stride * rows
+
+
+def frame_size(case):
+    return sum(stride * rows for _, _, stride, rows, _, _ in plane_places(case))
+
+
+def planes_of(case, data):
+    """The samples of each plane as they are in memory."""
+    kind = {1: 'u1', 2: '<u2'}[case.format.bytes]
+    for plane, offset, stride, rows, width, height in plane_places(case):
+        lines = numpy.frombuffer(data, numpy.uint8, stride * rows, offset).reshape(rows, stride)
+        row = numpy.ascontiguousarray(lines[:height, :width * len(plane.roles) * case.format.bytes])
+        yield row.view(kind).reshape(height, width, -1)
+
+
 def make_frame(case):
-    """Noise in the rows' padding too, as nothing of that may come through: the frame's bytes, and its values."""
-    row = case.width * len(case.format.channels) * case.format.sample_bytes
-    generator = numpy.random.default_rng(case.seed)
-    data = generator.integers(0, 256, (case.height, (row + 3) // 4 * 4), numpy.uint8)
-    return data.tobytes(), values_of(case, data)
+    """Noise in the rows' padding too, and in the bits that carry no value, as nothing of that may come through."""
+    return numpy.random.default_rng(case.seed).integers(0, 256, frame_size(case), numpy.uint8).tobytes()
 
 
-def values_of(case, data):
-    row = case.width * len(case.format.channels) * case.format.sample_bytes
-    kind = {1: 'u1', 2: '<u2'}[case.format.sample_bytes]
-    return numpy.ascontiguousarray(data[:, :row]).view(kind).reshape(case.height, case.width, -1).astype(float)
+def values_of(case, samples):
+    return (samples >> case.format.shift & full(case.format)).astype(float)
+
+
+def scope_properties(scope):
+    if not scope.rects:
+        return []
+    rects = ','.join(f'<{x},{y},{w},{h}>' for x, y, w, h in scope.rects)
+    return ['roi-source=property', f'roi=<{rects}>', f'roi-feather={scope.feather}', f'roi-invert={scope.invert}',
+            f'roi-isolated={scope.isolated}']
 
 
 def element_of(case):
+    operation = case.operation
     return ['cudaconvolve', f'backend={case.backend}', f'border-mode={case.border.mode}',
-            f'border-color={colour(case)}', *case.operation.properties]
+            f'border-color={case.border.colour}', *case.format.properties, *operation.properties,
+            f'scale={operation.scale}', f'bias={operation.bias}', f'absolute={operation.absolute}',
+            *scope_properties(case.scope)]
 
 
-def got(case, data):
-    """What the element makes of the frame, or its words where it makes nothing."""
+def chain(case, source, sink):
     pixel_format = case.format.name.lower().replace('_', '-')
-    done = gst_launch('fdsrc', '!', 'rawvideoparse', f'format={pixel_format}', f'width={case.width}',
-                      f'height={case.height}', '!', *element_of(case), '!', 'fdsink', input=data)
-    if done.returncode != 0 or len(done.stdout) != len(data):
-        raise RuntimeError(f'{len(done.stdout)} bytes of {len(data)}: {done.stderr.decode(errors="replace").strip()}')
-    return values_of(case, numpy.frombuffer(done.stdout, numpy.uint8).reshape(case.height, -1))
+    return ['filesrc', f'location={source}', '!', 'rawvideoparse', f'format={pixel_format}', f'width={case.width}',
+            f'height={case.height}', f'interlaced={case.scope.fields}', '!', *element_of(case), '!', 'filesink',
+            f'location={sink}']
 
 
-def expected(case, frame):
-    operation, values = case.operation, border_values(case)
-    sums = case.peer.compute(operation, frame, case.border.mode, values)
-    limit = full(case.format)
-    return numpy.clip(numpy.rint(sums * operation.gain + operation.bias * limit), 0, limit)
+def run(cases):
+    """Runs cases side by side in one pipeline; where that fails, each by itself to see which. Returns results: of a
+    case the number of samples, how many are not exact, and the report of a failure or None."""
+    with tempfile.TemporaryDirectory() as folder:
+        sources = [pathlib.Path(folder, f'{i}.in') for i in range(len(cases))]
+        for case, source in zip(cases, sources):
+            source.write_bytes(make_frame(case))
+        sinks = [source.with_suffix('.out') for source in sources]
+        done = gst_launch(*itertools.chain(*map(chain, cases, sources, sinks)))
+        outputs = [sink.read_bytes() if sink.exists() else b'' for sink in sinks]
+    if done.returncode == 0 and all(len(out) == frame_size(case) for case, out in zip(cases, outputs)):
+        return [compare(case, out) for case, out in zip(cases, outputs)]
+    if len(cases) > 1:
+        return [run([case])[0] for case in cases]
+    words = done.stderr.decode(errors='replace').strip()
+    return [(cases[0], 0, 0, f'{describe(cases[0])}: {len(outputs[0])} bytes of '
+             f'{frame_size(cases[0])}: {words}\n    {" ".join(element_of(cases[0]))}')]
+
+
+# ---- comparison ----
+
+def format_name(case):
+    return ' '.join([case.format.name, *case.format.properties])
 
 
 def describe(case):
-    return (f'{case.peer.name} {case.operation.name}, border {case.border.mode} 0x{colour(case):08x}, '
-            f'{case.width}x{case.height} {case.format.name}, seed {case.seed}, backend {case.backend}')
+    return (f'{case.peer.name} {case.operation.name}, border {case.border.mode} 0x{case.border.colour:08x}, '
+            f'{case.scope.name} of {case.width}x{case.height} {format_name(case)}, seed {case.seed}, '
+            f'backend {case.backend}')
 
 
-def run(case):
-    """Samples, how many are not exact, and the report of a failure or None."""
-    data, frame = make_frame(case)
-    want = expected(case, frame)
-    try:
-        have = got(case, data)
-    except RuntimeError as error:
-        return case, want.size, 0, f'{describe(case)}: {error}'
-    off = abs(have - want)
-    worst = numpy.unravel_index(off.argmax(), off.shape)
+def compare(case, out):
+    samples = inexact = 0
     report = None
-    if off[worst] > 1:
-        y, x, channel = worst
-        report = (f'{describe(case)}: sample {x},{y} channel {channel}: expected {want[worst]:.0f}, '
-                  f'got {have[worst]:.0f}; {numpy.count_nonzero(off > 1)} of {off.size} samples are more than 1 off\n'
-                  f'    {" ".join(element_of(case))}')
-    return case, off.size, numpy.count_nonzero(off), report
+    frame = planes_of(case, make_frame(case))
+    for number, (plane, before, after) in enumerate(zip(case.format.planes, frame, planes_of(case, out))):
+        want, tolerance = expected(case, plane, before)
+        have = after / 2 ** case.format.shift
+        off = abs(have - want)
+        samples += off.size
+        inexact += numpy.count_nonzero(off)
+        if report is None and (off > tolerance).any():
+            y, x, channel = worst = numpy.unravel_index((off - tolerance).argmax(), off.shape)
+            report = (f'{describe(case)}: plane {number} sample {x},{y} channel {channel}: expected {want[worst]:.0f}, '
+                      f'got {have[worst]:g}; {numpy.count_nonzero(off > tolerance)} of {off.size} samples are off\n'
+                      f'    {" ".join(element_of(case))}')
+    return case, samples, inexact, report
 
 
 def cases_of(peer, backend):
-    turn = 0
-    for operation in peer.operations:
-        for border in BORDERS:
-            for pixel_format in FORMATS:
-                sizes = SIZES[:1]
-                for _ in range(SMALL_A_CASE):
-                    sizes.append(SIZES[1 + turn % (len(SIZES) - 1)])
-                    turn += 1
-                for width, height in sizes:
-                    yield Case(peer, operation, border, pixel_format, width, height, SEED + turn, backend)
+    """All of a frame with every border, in some formats each; then its parts, with borders and formats in turn."""
+    turn = itertools.count(operations.SEED)
+    for number, operation in enumerate(peer.operations):
+        kinds = [kind for kind in FORMATS if operation.mean or not kind.means]
+        formats = itertools.islice(itertools.cycle(kinds), number % len(kinds), None)
+        for border, _ in itertools.product(BORDERS, range(FORMATS_A_BORDER)):
+            pixel_format, seed = next(formats), next(turn)
+            for width, height in (WHOLE.size, SIZES[seed % len(SIZES)]):
+                yield Case(peer, operation, border, pixel_format, WHOLE, width, height, seed, backend)
+        for scope in SCOPES:
+            seed = next(turn)
+            yield Case(peer, operation, BORDERS[seed % len(BORDERS)], next(formats), scope, *scope.size, seed, backend)
 
 
 def exactness(results):
     """Prints the share of exact samples of each operation and format, and returns what is below EXACT_SHARE."""
     counts = collections.defaultdict(lambda: [0, 0])
     for case, samples, inexact, _ in results:
-        count = counts[f'{case.backend}: {case.peer.name} {case.operation.name}, {case.format.name}']
+        if samples == 0:
+            continue
+        count = counts[f'{case.backend}: {case.peer.name} {case.operation.name}, {format_name(case)}']
         count[0] += samples
         count[1] += inexact
     reports = []
@@ -336,9 +319,17 @@ def exactness(results):
     return reports
 
 
+def load(module, package, what):
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        print(f'SKIPPED: {what}: {error}; it is in the package {package}', flush=True)
+        return None
+
+
 def load_peers():
-    kernels = Kernels()
-    for peer in OpenCV, SciPy:
+    kernels = operations.Kernels()
+    for peer in operations.OpenCV, operations.SciPy:
         module = load(peer.module, peer.package, peer.name)
         if module:
             yield peer(module, kernels)
@@ -349,8 +340,9 @@ def main():
     if not peers:
         return SKIP
     cases = [case for backend in backends() for peer in peers for case in cases_of(peer, backend)]
+    batches = [cases[i:i + CHAINS] for i in range(0, len(cases), CHAINS)]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        results = list(pool.map(run, cases))
+        results = list(itertools.chain(*pool.map(run, batches)))
     reports = [report for *_, report in results if report]
     print('\n'.join(reports[:MAX_REPORTS]))
     reports += exactness(results)
@@ -358,5 +350,7 @@ def main():
     return 1 if reports else 0
 
 
+sys.dont_write_bytecode = True  # beside the sources
 numpy = load('numpy', 'python3-numpy', 'OpenCV and SciPy')
+operations = numpy and importlib.import_module('peer_operations')
 sys.exit(main())
