@@ -267,8 +267,8 @@ find_twin(const CnvPlan *plan, const guint8 *is_of_chroma, int p)
   gboolean apart = chroma_is_apart(&plan->filter) || cnv_filters[plan->filter.type].gradient;
 
   for (int q = 0; q < p; q++)
-    if ((!apart || is_of_chroma[q] == is_of_chroma[p]) && plan->plane[q].sub_x == plan->plane[p].sub_x &&
-        plan->plane[q].sub_y == plan->plane[p].sub_y)
+    if (plan->plane[q].n_terms > 0 && (!apart || is_of_chroma[q] == is_of_chroma[p]) &&
+        plan->plane[q].sub_x == plan->plane[p].sub_x && plan->plane[q].sub_y == plan->plane[p].sub_y)
       return q;
   return -1;
 }
@@ -331,6 +331,8 @@ fill_plane(CnvPlan *plan, const CnvTapStore *store, int p, const Part *part, con
   CnvKernel kernel;
 
   shape_plane(plan, plane, part->format_plane, part->roles);
+  if (!plane->filtered && is_of_chroma[p] && chroma_is_apart(&plan->filter))
+    return TRUE; /* what chroma alone would ask for need not be possible */
   twin = find_twin(plan, is_of_chroma, p);
   if (twin >= 0) {
     copy_taps(plane, &plan->plane[twin]);

@@ -282,6 +282,24 @@ START_TEST(test_packed_chroma)
 }
 END_TEST
 
+/* Where chroma is left alone its own radius need not be one that the filter can have; luma's taps have to be in any
+ * case. */
+START_TEST(test_chroma_left_alone)
+{
+  CnvFilter filter = filter_of(CNV_FILTER_LAPLACIAN, 0, 0, NULL);
+  CnvImage image = image_of("NV12", 20, 20);
+
+  filter.radius = 1;
+  filter.chroma_radius = 0;
+  ck_assert(cnv_plan_new(&filter, &image, CNV_ALGORITHM_AUTO, cnv_backend_find("cpu"), NULL) == NULL);
+  filter.planes = CNV_PLANES_LUMA;
+  cnv_plan_unref(plan_of(&filter, &image));
+  filter.planes = CNV_PLANES_ALPHA;
+  filter.radius = 4;
+  ck_assert(cnv_plan_new(&filter, &image, CNV_ALGORITHM_AUTO, cnv_backend_find("cpu"), NULL) == NULL);
+}
+END_TEST
+
 START_TEST(test_weights)
 {
   CnvFilter filter = filter_of(CNV_FILTER_BOX, 0, 0, NULL);
@@ -542,6 +560,7 @@ plan_suite(void)
   tcase_add_test(tcase, test_lanes);
   tcase_add_test(tcase, test_chosen_planes);
   tcase_add_test(tcase, test_packed_chroma);
+  tcase_add_test(tcase, test_chroma_left_alone);
   tcase_add_test(tcase, test_weights);
   tcase_add_test(tcase, test_combine);
   tcase_add_test(tcase, test_low_rank);

@@ -231,11 +231,11 @@ radius_is_refused(CnvFilterType filter, int radius, int radius_x, int radius_y, 
   return filter == CNV_FILTER_LOG && x == 0 && y == 0;
 }
 
-/* Chroma's own radius, where there is chroma. That of a gradient is neutral. */
+/* Chroma's own radius, where there is chroma and it is filtered. That of a gradient is neutral. */
 static gboolean
 chroma_is_refused(const Settings *settings, gboolean has_chroma)
 {
-  if (!has_chroma || cnv_filters[settings->filter].gradient)
+  if (!has_chroma || cnv_filters[settings->filter].gradient || !(settings->planes & CNV_PLANES_CHROMA))
     return FALSE;
   return (settings->chroma_radius >= 0 || settings->chroma_sigma > 0) &&
          radius_is_refused(settings->filter, settings->chroma_radius, -1, -1, settings->chroma_sigma);

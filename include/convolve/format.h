@@ -39,7 +39,8 @@ typedef struct {
   const char *name;    /* GStreamer's name of the format, "NV12" */
   guint8 sample_bytes; /* 1 or 2 (little endian); 4: a pixel's channels are bits of a little-endian 32-bit word */
   guint8 depth;        /* bits that carry the value, 8..16; alpha in a 32-bit word has the 2 bits that are left */
-  guint8 shift;        /* position of the lowest of them: 6 for P010_10LE. All other bits are written as 0 */
+  guint8 shift; /* position of the lowest of them: 6 for P010_10LE. Filtered samples have 0 in all other bits, copied
+                   ones keep them */
   guint8 n_planes;
   guint16 device_since; /* first GStreamer release (122: 1.22) with this format in CUDA memory; 0: none */
   CnvPlaneFormat plane[CNV_MAX_PLANES];
