@@ -50,8 +50,9 @@ static const struct {
 #define WARM_UP_CYCLES 2
 #define CYCLES_LEAST (WARM_UP_CYCLES + 3)
 
-/* What holds regions and plans grows to the most that was ever needed, some ten KiB at a time and ever more seldom. */
-#define HEAP_TOLERANCE (256 << 10)
+/* What holds regions, plans and tiles grows to the most that was ever needed, ever more seldom, but by doubling: tiles
+ * of 16 threads by 256 KiB were seen. */
+#define HEAP_TOLERANCE (1 << 20)
 
 /* What is lost grows in each cycle. All samples are taken with the same caps and settings, and where nothing else grew
  * they differ by no more than some hundred bytes. The smallest block, lost at each change of settings, comes to 9 KiB
