@@ -40,10 +40,12 @@ cnv_session_open(const CnvBackend *backend, const CnvSessionOptions *options, GE
 static gboolean
 check_frames(const CnvImage *image, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
+  gboolean kept = in->memory == CNV_MEMORY_HISTORY;
+
   for (int m = 0; m < cnv_format_n_memories(image->format); m++) {
     int row = cnv_format_row_bytes(image->format, m, image->width);
 
-    if (in->data[m] && out->data[m] && in->stride[m] >= row && out->stride[m] >= row)
+    if ((kept || (in->data[m] && in->stride[m] >= row)) && out->data[m] && out->stride[m] >= row)
       continue;
     g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
                 "plane %d of a %dx%d %s frame has strides %d and %d: a row takes %d bytes", m, image->width,
@@ -60,7 +62,29 @@ cnv_session_submit(CnvSession *session, const CnvWork *work, const CnvFrame *in,
   g_return_val_if_fail(work->everything || work->n_regions <= CNV_MAX_REGIONS, FALSE);
   for (guint i = 0; i < work->n_plans; i++)
     g_return_val_if_fail(work->plan[i]->backend == session->backend, FALSE);
+  g_return_val_if_fail(work->n_moments > 0 || work->plan[0]->n_moments == 1, FALSE);
+  g_return_val_if_fail(work->n_moments == 0 || in->memory == CNV_MEMORY_HISTORY, FALSE);
+  g_return_val_if_fail(in->memory != CNV_MEMORY_HISTORY || (guint)in->slot < session->n_slots, FALSE);
+  for (guint i = 0; i < work->n_moments; i++)
+    g_return_val_if_fail(work->moment[i].slot < (int)session->n_slots, FALSE);
   return check_frames(&work->plan[0]->image, in, out, error) && session->submit(session, work, in, out, error);
+}
+
+gboolean
+cnv_session_reserve(CnvSession *session, const CnvImage *image, guint n_slots, GError **error)
+{
+  session->n_slots = 0;
+  if (!session->reserve(session, image, n_slots, error))
+    return FALSE;
+  session->n_slots = n_slots;
+  return TRUE;
+}
+
+gboolean
+cnv_session_keep(CnvSession *session, guint slot, const CnvFrame *frame, GError **error)
+{
+  g_return_val_if_fail(slot < session->n_slots && frame->memory != CNV_MEMORY_HISTORY, FALSE);
+  return session->keep(session, slot, frame, error);
 }
 
 gboolean

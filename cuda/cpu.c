@@ -4,21 +4,17 @@
  * filter needs stay in cache as float32; threads take tile after tile (cpu_tile.c). What the patches do not write is
  * copied first. Borders are resolved while a row is loaded, so that the vector loops (cpu_simd.c) never meet one. All
  * memory is allocated when the plans change; of a frame with the plans of the last one only patches and tiles are made
- * again, and not even these where both frames are filtered whole.
+ * again, and not even these where both frames are filtered whole. Frames of the history are cpu_history.c's.
  */
 #include "cpu_tile.h"
 
 #define THREADS_MAX 1024
-#define TILES_A_THREAD 4 /* so that a thread that is held up does not hold up the frame */
-#define COPIED_ROWS 16   /* of a tile at least */
 
 /* Bytes of a ring: within the first-level cache where the filter is low, and never narrower than a few cache lines of
  * 8-bit samples, where rings of tall filters lie in the second level. */
 #define RING_BYTES (32 * 1024)
 #define TILE_MIN 256 /* samples */
 #define TILE_MAX 2048
-
-#define ALIGNMENT 64 /* a cache line, and the widest vector */
 
 /* Hands out parts of one block; without a block it only counts. */
 typedef struct {
@@ -31,14 +27,8 @@ take(Arena *arena, gsize n, gsize size)
 {
   void *part = arena->block ? arena->block + arena->used : NULL;
 
-  arena->used += (n * size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+  arena->used += (n * size + CNV_CPU_ALIGNMENT - 1) / CNV_CPU_ALIGNMENT * CNV_CPU_ALIGNMENT;
   return part;
-}
-
-static int
-divide_up(int a, int b)
-{
-  return (a + b - 1) / b;
 }
 
 static void
@@ -50,7 +40,7 @@ run_tiles(CpuSession *self, CpuWorker *worker)
 
     if (next >= self->end)
       return;
-    tile = &g_array_index(self->tiles, CpuTile, next);
+    tile = &g_array_index(self->running, CpuTile, next);
     tile->run(self, worker, tile);
   }
 }
@@ -67,12 +57,12 @@ work_on(gpointer data, gpointer user_data)
   g_mutex_unlock(&self->lock);
 }
 
-/* Runs tiles first to end - 1 and waits for them. */
-static void
-run_phase(CpuSession *self, guint first, guint end)
+void
+cnv_cpu_run(CpuSession *self, const GArray *tiles, guint first, guint end)
 {
   if (first >= end)
     return;
+  self->running = tiles;
   g_atomic_int_set(&self->next, (int)first);
   self->end = end;
   self->pending = MIN(self->n_threads, end - first) - 1;
@@ -93,13 +83,13 @@ tile_samples(const CpuPlane *plane, int samples)
 {
   int block = plane->from->channels == 3 ? 3 * CNV_CPU_BLOCK : CNV_CPU_BLOCK;
 
-  return divide_up(divide_up(samples, divide_up(samples, plane->room)), block) * block;
+  return cnv_cpu_divide_up(cnv_cpu_divide_up(samples, cnv_cpu_divide_up(samples, plane->room)), block) * block;
 }
 
 static void
 shape_terms(CpuPlane *plane)
 {
-  int channels = plane->from->channels, padded = divide_up(plane->widest, CNV_CPU_BLOCK) * CNV_CPU_BLOCK;
+  int channels = plane->from->channels, padded = cnv_cpu_divide_up(plane->widest, CNV_CPU_BLOCK) * CNV_CPU_BLOCK;
 
   plane->acc_stride = padded;
   for (int t = 0; t < plane->from->n_terms; t++) {
@@ -109,7 +99,8 @@ shape_terms(CpuPlane *plane)
     plane->line_length = MAX(plane->line_length, (gsize)padded + apron);
     /* One cache line more, so that the rows of a column do not share cache sets. */
     term->ring_stride =
-        (divide_up(padded + (plane->dense ? apron : 0), ALIGNMENT) + 1) * ALIGNMENT + ALIGNMENT / sizeof(float);
+        (cnv_cpu_divide_up(padded + (plane->dense ? apron : 0), CNV_CPU_ALIGNMENT) + 1) * CNV_CPU_ALIGNMENT +
+        CNV_CPU_ALIGNMENT / sizeof(float);
   }
 }
 
@@ -203,6 +194,7 @@ static void
 place_worker(CpuWorker *worker, const Demand *most, Arena *arena)
 {
   worker->line = take(arena, most->line, sizeof(float));
+  worker->frame = take(arena, most->line, sizeof(float));
   worker->weight = take(arena, most->samples, sizeof(float));
   worker->foreign = take(arena, most->samples, 1);
   worker->kept = take(arena, most->samples, 1);
@@ -234,7 +226,7 @@ place(CpuSession *self, guint8 *block)
 static gboolean
 allocate(CpuSession *self, GError **error)
 {
-  gsize bytes = place(self, NULL) + ALIGNMENT;
+  gsize bytes = place(self, NULL) + CNV_CPU_ALIGNMENT;
 
   if (bytes > self->memory_size) {
     g_free(self->memory);
@@ -251,7 +243,7 @@ allocate(CpuSession *self, GError **error)
   }
   /* Rows are filtered up to a whole block: what lies beyond their samples counts for nothing but must be numbers. */
   memset(self->memory, 0, bytes);
-  place(self, self->memory + (ALIGNMENT - (guintptr)self->memory % ALIGNMENT) % ALIGNMENT);
+  place(self, self->memory + (CNV_CPU_ALIGNMENT - (guintptr)self->memory % CNV_CPU_ALIGNMENT) % CNV_CPU_ALIGNMENT);
   return TRUE;
 }
 
@@ -367,24 +359,6 @@ is_copied(const CnvPlan *plan, int memory)
   return !written;
 }
 
-static void
-cut_copy(CpuSession *self, int memory)
-{
-  const CnvImage *image = &self->plan[0]->image;
-  int height = cnv_format_rows(image->format, memory, image->height);
-  int rows = MAX(COPIED_ROWS, divide_up(height, (int)self->n_threads * TILES_A_THREAD));
-
-  for (int top = 0; top < height; top += rows) {
-    CpuTile tile = {.run = cnv_cpu_copy_tile,
-                    .memory = memory,
-                    .last = cnv_format_row_bytes(image->format, memory, image->width),
-                    .top = top,
-                    .bottom = MIN(top + rows, height)};
-
-    g_array_append_val(self->tiles, tile);
-  }
-}
-
 /* Cuts a patch into enough tiles to keep all threads at work, yet not so low ones that filling the rings costs more
  * than running them. */
 static void
@@ -392,9 +366,10 @@ cut_patch(CpuSession *self, const CnvPatch *patch, const CpuPlane *plane)
 {
   int threads = (int)self->n_threads, channels = plane->from->channels;
   int width = tile_samples(plane, patch->width * channels) / channels;
-  int columns = divide_up(patch->width, width), right = patch->x + patch->width, bottom = patch->y + patch->height;
-  int few = divide_up(patch->height * columns, threads);
-  int many = divide_up(patch->height * columns, threads * TILES_A_THREAD);
+  int columns = cnv_cpu_divide_up(patch->width, width);
+  int right = patch->x + patch->width, bottom = patch->y + patch->height;
+  int few = cnv_cpu_divide_up(patch->height * columns, threads);
+  int many = cnv_cpu_divide_up(patch->height * columns, threads * CNV_CPU_TILES_A_THREAD);
   int rows = CLAMP(MAX(many, MIN(few, 4 * plane->slots)), 1, patch->height);
 
   for (int top = patch->y; top < bottom; top += rows)
@@ -420,7 +395,7 @@ cut(CpuSession *self, const CnvWork *work)
   g_array_set_size(self->tiles, 0);
   for (int m = 0; m < cnv_format_n_memories(plan->image.format); m++)
     if (copy || !work->everything || is_copied(plan, m))
-      cut_copy(self, m);
+      cnv_cpu_cut_copy(self, self->tiles, &plan->image, m);
   self->n_copies = self->tiles->len;
   cnv_patches_make(work, self->patches, self->spots);
   for (guint i = 0; i < self->patches->len && !copy; i++) {
@@ -460,10 +435,10 @@ cpu_submit(CnvSession *base, const CnvWork *work, const CnvFrame *in, const CnvF
 
   if (!follow(self, work, error))
     return FALSE;
-  self->in = *in;
+  cnv_cpu_follow_history(self, work, in);
   self->out = *out;
-  run_phase(self, 0, self->n_copies);
-  run_phase(self, self->n_copies, self->tiles->len);
+  cnv_cpu_run(self, self->tiles, 0, self->n_copies);
+  cnv_cpu_run(self, self->tiles, self->n_copies, self->tiles->len);
 
   stats->frames++;
   stats->compute_us += ((double)(g_get_monotonic_time() - start) - stats->compute_us) / (double)stats->frames;
@@ -485,6 +460,8 @@ cpu_close(CnvSession *base)
   if (self->pool)
     g_thread_pool_free(self->pool, FALSE, TRUE);
   forget_plans(self);
+  cnv_cpu_forget_history(self);
+  g_array_unref(self->keeps);
   g_array_unref(self->tiles);
   g_array_unref(self->patches);
   g_array_unref(self->spots);
@@ -562,11 +539,14 @@ cpu_open(const CnvSessionOptions *options, GError **error)
 
   self->base.backend = &cnv_backend_cpu;
   self->base.submit = cpu_submit;
+  self->base.reserve = cnv_cpu_reserve;
+  self->base.keep = cnv_cpu_keep;
   self->base.wait = cpu_wait;
   self->base.close = cpu_close;
   self->simd = choose_simd();
   self->n_threads = MIN(n_threads, THREADS_MAX);
   self->worker = g_new0(CpuWorker, self->n_threads);
+  self->keeps = g_array_new(FALSE, FALSE, sizeof(CpuTile));
   self->tiles = g_array_new(FALSE, FALSE, sizeof(CpuTile));
   self->patches = g_array_new(FALSE, FALSE, sizeof(CnvPatch));
   self->spots = g_array_new(FALSE, FALSE, sizeof(CnvSpot));

@@ -15,9 +15,9 @@ tap_at(const CnvPlan *plan, const CnvTapSet *set, int kx, int ky)
   return plan->taps[set->dense + (gsize)ky * set->n[CNV_X] + kx];
 }
 
-/* What lane c holds at x, y, which may lie outside the window. */
+/* What lane c holds in a frame at x, y, which may lie outside the window. */
 static double
-held_at(const CnvCpuArea *area, int c, int x, int y)
+held_in(const CnvCpuArea *area, const CnvFrame *frame, int c, int x, int y)
 {
   const CnvPlanePlan *plane = area->plane;
   const CnvPatch *patch = area->patch;
@@ -31,10 +31,23 @@ held_at(const CnvCpuArea *area, int c, int x, int y)
     return border == CNV_BORDER_CONSTANT ? plane->border[c] : 0;
   from_x += patch->window_x;
   from_y += patch->window_y;
-  value = cnv_lane_value(area->in, image, &plane->lane[c], patch, from_x, from_y) - plane->mid[c];
+  value = cnv_lane_value(frame, image, &plane->lane[c], patch, from_x, from_y) - plane->mid[c];
   if (plane->weight >= 0 && c != plane->weight)
-    value *= cnv_lane_value(area->in, image, &plane->lane[plane->weight], patch, from_x, from_y);
+    value *= cnv_lane_value(frame, image, &plane->lane[plane->weight], patch, from_x, from_y);
   return value;
+}
+
+/* x of plan.h for a term: the frames that count for it, added up. */
+static double
+held_at(const CnvCpuArea *area, const CnvTapSet *set, int c, int x, int y)
+{
+  CnvCpuMoments moments = cnv_cpu_moments_of(area->moments, area->plan, set);
+  double sum = 0;
+
+  for (const CnvCpuMoment *moment = moments.moment; moment < moments.moment + moments.n; moment++)
+    if (moment->frame)
+      sum += moment->weight * held_in(area, moment->frame, c, x, y);
+  return sum;
 }
 
 /* acc of term t for lane c of the pixel at x, y. */
@@ -46,8 +59,8 @@ convolve(const CnvCpuArea *area, int t, int c, int x, int y)
 
   for (int ky = 0; ky < set->n[CNV_Y]; ky++)
     for (int kx = 0; kx < set->n[CNV_X]; kx++)
-      sum +=
-          tap_at(area->plan, set, kx, ky) * held_at(area, c, x + kx - set->anchor[CNV_X], y + ky - set->anchor[CNV_Y]);
+      sum += tap_at(area->plan, set, kx, ky) *
+             held_at(area, set, c, x + kx - set->anchor[CNV_X], y + ky - set->anchor[CNV_Y]);
   return sum;
 }
 
@@ -82,20 +95,30 @@ find_axis(const CnvCpuArea *area, const CnvTapSet *set, CnvAxis axis, int at)
   return found;
 }
 
+/* share: what the term's taps are multiplied by. */
 static void
-find_term(const CnvCpuArea *area, const CnvTapSet *set, int x, int y, Found *found)
+find_term(const CnvCpuArea *area, const CnvTapSet *set, double share, int x, int y, Found *found)
 {
   CnvCpuSpan columns = span_of(area, set, CNV_X, x), rows = span_of(area, set, CNV_Y, y);
 
   for (int ky = 0; ky < set->n[CNV_Y]; ky++)
     for (int kx = 0; kx < set->n[CNV_X]; kx++) {
-      double tap = tap_at(area->plan, set, kx, ky);
+      double tap = share * tap_at(area->plan, set, kx, ky);
       gboolean here = kx >= columns.first && kx < columns.last && ky >= rows.first && ky < rows.last;
 
       found->all += tap;
       found->found += here ? tap : 0;
-      found->missing |= !here;
+      found->missing |= !here && share != 0;
     }
+}
+
+/* What a term counts among those that are added up: where terms have frames of their own, as much as its frame. */
+static double
+share_of(const CnvCpuArea *area, const CnvTapSet *set, gboolean one)
+{
+  if (one || !area->plan->solid)
+    return 1;
+  return cnv_cpu_moments_weight(cnv_cpu_moments_of(area->moments, area->plan, set));
 }
 
 static double
@@ -119,7 +142,7 @@ renormalize(const CnvCpuArea *area, int first, int last, int x, int y)
     return ratio(find_axis(area, set, CNV_X, x), set->least[CNV_X]) *
            ratio(find_axis(area, set, CNV_Y, y), set->least[CNV_Y]);
   for (int t = first; t < last; t++)
-    find_term(area, &area->plane->term[t], x, y, &found);
+    find_term(area, &area->plane->term[t], share_of(area, &area->plane->term[t], last - first == 1), x, y, &found);
   return ratio(found, last - first == 1 ? set->least[0] : area->plane->least);
 }
 
@@ -149,9 +172,9 @@ combine(const CnvCpuArea *area, int c, int x, int y, double *a)
   if (w >= 0 && c != w) {
     double weight = sum_terms(area, w, x, y);
 
-    if (fabs(weight) <= (double)plane->least * plane->full[w])
+    if (fabs(weight) <= (double)plane->whole_least * plane->full[w])
       return FALSE;
-    *a *= plane->sum / weight;
+    *a *= plane->whole / weight;
   } else {
     *a *= renormalize(area, 0, plane->n_terms, x, y);
   }

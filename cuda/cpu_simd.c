@@ -109,6 +109,20 @@ add(float *restrict acc, const float *restrict more, int n)
 }
 
 static void
+add_weighed(float *restrict acc, const float *restrict more, float weight, int n)
+{
+  for (int i = 0; i < n; i++)
+    acc[i] += weight * more[i];
+}
+
+static void
+weigh(float *acc, float weight, int n)
+{
+  for (int i = 0; i < n; i++)
+    acc[i] *= weight;
+}
+
+static void
 scale(float *restrict acc, const float *restrict factor, int n)
 {
   for (int i = 0; i < n; i++)
@@ -213,6 +227,8 @@ const CnvCpuSimd EXPAND_TABLE_OF(CNV_SIMD) = {
     .store = {store_8, store_16},
     .merge = {merge_8, merge_16},
     .add = add,
+    .add_weighed = add_weighed,
+    .weigh = weigh,
     .scale = scale,
     .absolute = absolute,
     .magnitude = magnitude,

@@ -41,6 +41,8 @@ typedef struct {
   void (*merge[2])(void *to, const void *from, const void *mask, int n);
 
   void (*add)(float *acc, const float *more, int n);
+  void (*add_weighed)(float *acc, const float *more, float weight, int n);
+  void (*weigh)(float *acc, float weight, int n);
   void (*scale)(float *acc, const float *factor, int n);
   void (*absolute)(float *acc, const float *inner, int n);  /* |acc + inner| */
   void (*magnitude)(float *acc, const float *other, int n); /* root of the sum of squares */

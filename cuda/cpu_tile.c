@@ -26,6 +26,7 @@ cnv_cpu_naive_tile(CpuSession *self, CpuWorker *worker, const CpuTile *tile)
                      .plane = tile->plane->from,
                      .patch = tile->patch,
                      .spots = (const CnvSpot *)self->spots->data,
+                     .moments = {self->moment, self->n_moments},
                      .in = &self->in,
                      .out = &self->out,
                      .first = tile->first,
@@ -47,15 +48,15 @@ load_lane(float *to, int channels, const guint8 *from, int n, const CnvLane lane
 }
 
 static void
-load_means(const CpuSession *self, const CpuTile *tile, const CnvLane *lane, int x, int y, int n, float *to)
+load_means(const CnvFrame *frame, const CpuTile *tile, const CnvLane *lane, int x, int y, int n, float *to)
 {
   for (int i = 0; i < n; i++)
     to[i * tile->plane->from->channels] =
-        (float)cnv_lane_value(&self->in, &tile->plane->plan->image, lane, tile->patch, x + i, y);
+        (float)cnv_lane_value(frame, &tile->plane->plan->image, lane, tile->patch, x + i, y);
 }
 
 static void
-load_lanes(const CpuSession *self, const CpuTile *tile, int x, int y, int n, float *to)
+load_lanes(const CnvFrame *frame, const CpuTile *tile, int x, int y, int n, float *to)
 {
   const CnvPlanePlan *plane = tile->plane->from;
   int channels = plane->channels, weight = plane->weight;
@@ -65,10 +66,10 @@ load_lanes(const CpuSession *self, const CpuTile *tile, int x, int y, int n, flo
     const guint8 *from;
 
     if (lane->sub_x || lane->sub_y) {
-      load_means(self, tile, lane, x, y, n, to + c);
+      load_means(frame, tile, lane, x, y, n, to + c);
       continue;
     }
-    from = cnv_lane_at(&self->in, lane, tile->patch, x, y);
+    from = cnv_lane_at(frame, lane, tile->patch, x, y);
     if (lane->bytes == 1)
       load_lane(to + c, channels, from, n, *lane, plane->mid[c], 1);
     else if (lane->bytes == 2)
@@ -85,28 +86,62 @@ load_lanes(const CpuSession *self, const CpuTile *tile, int x, int y, int n, flo
   }
 }
 
-/* Loads n pixels from (x, y) on, within the window. */
+/* What a term's rows of a tile are loaded by. */
+typedef struct {
+  const CnvCpuSimd *simd;
+  const CpuTile *tile;
+  const CpuStream *stream; /* its moments */
+  float *frame;            /* room for a row of one of them */
+} Loader;
+
 static void
-load_inside(const CpuSession *self, const CpuTile *tile, int x, int y, int n, float *to)
+load_frame(const Loader *loader, const CnvFrame *frame, int x, int y, int n, float *to)
 {
+  const CpuTile *tile = loader->tile;
   const CnvPlanePlan *plane = tile->plane->from;
 
   if (plane->plain)
-    self->simd->load[plane->lane[0].bytes - 1](to, cnv_lane_at(&self->in, &plane->lane[0], tile->patch, x, y),
-                                               n * plane->channels, &tile->plane->samples);
+    loader->simd->load[plane->lane[0].bytes - 1](to, cnv_lane_at(frame, &plane->lane[0], tile->patch, x, y),
+                                                 n * plane->channels, &tile->plane->samples);
   else
-    load_lanes(self, tile, x, y, n, to);
+    load_lanes(frame, tile, x, y, n, to);
+}
+
+/* Loads n pixels from (x, y) on, within the window: the frames that count, added up while the row is in cache, so that
+ * whatever follows costs the same for any number of them. */
+static void
+load_inside(const Loader *loader, int x, int y, int n, float *to)
+{
+  const CnvCpuMoments *moments = &loader->stream->moments;
+  int samples = n * loader->tile->plane->from->channels;
+  gboolean begun = FALSE;
+
+  for (guint i = 0; i < moments->n; i++) {
+    const CnvCpuMoment *moment = &moments->moment[i];
+
+    if (!moment->frame)
+      continue;
+    load_frame(loader, moment->frame, x, y, n, begun ? loader->frame : to);
+    if (begun)
+      loader->simd->add_weighed(to, loader->frame, moment->weight, samples);
+    else if (moment->weight != 1)
+      loader->simd->weigh(to, moment->weight, samples);
+    begun = TRUE;
+  }
+  if (!begun)
+    memset(to, 0, samples * sizeof(float));
 }
 
 /* n pixels that are not there. */
 static void
-load_missing(const CpuPlane *plane, int n, float *to)
+load_missing(const Loader *loader, int n, float *to)
 {
-  gboolean constant = plane->plan->filter.border == CNV_BORDER_CONSTANT;
+  const CpuPlane *plane = loader->tile->plane;
+  float share = plane->plan->filter.border == CNV_BORDER_CONSTANT ? loader->stream->share : 0;
 
   for (int i = 0; i < n; i++)
     for (int c = 0; c < plane->from->channels; c++)
-      *to++ = constant ? plane->from->border[c] : 0;
+      *to++ = plane->from->border[c] * share;
 }
 
 /* The line's first pixel, and those of it that lie within the window: from to end - 1. */
@@ -116,11 +151,11 @@ typedef struct {
 
 /* Loads pixels x to last - 1 of row y, which lie outside the window, once the others are in the line. */
 static void
-load_outside(const CpuSession *self, const CpuTile *tile, const Extent *extent, int x, int last, int y, float *line)
+load_outside(const Loader *loader, const Extent *extent, int x, int last, int y, float *line)
 {
-  const CnvPatch *patch = tile->patch;
-  CnvBorder border = tile->plane->plan->filter.border;
-  int channels = tile->plane->from->channels;
+  const CnvPatch *patch = loader->tile->patch;
+  CnvBorder border = loader->tile->plane->plan->filter.border;
+  int channels = loader->tile->plane->from->channels;
   float *to = line + (x - extent->first) * channels;
 
   for (; x < last; x++, to += channels) {
@@ -128,9 +163,9 @@ load_outside(const CpuSession *self, const CpuTile *tile, const Extent *extent, 
     int source = index + patch->window_x;
 
     if (index < 0)
-      load_missing(tile->plane, 1, to);
+      load_missing(loader, 1, to);
     else if (source < extent->from || source >= extent->end)
-      load_inside(self, tile, source, y, 1, to);
+      load_inside(loader, source, y, 1, to);
     else
       for (int c = 0; c < channels; c++)
         to[c] = line[(source - extent->first) * channels + c];
@@ -139,8 +174,9 @@ load_outside(const CpuSession *self, const CpuTile *tile, const Extent *extent, 
 
 /* Loads a tile's part of row y (or of a missing one, -1) with the apron of a term. */
 static void
-load_line(const CpuSession *self, const CpuTile *tile, const CnvTapSet *set, int y, float *line)
+load_line(const Loader *loader, const CnvTapSet *set, int y, float *line)
 {
+  const CpuTile *tile = loader->tile;
   const CnvPatch *patch = tile->patch;
   int channels = tile->plane->from->channels;
   int first = tile->first - set->anchor[CNV_X], last = tile->last + set->n[CNV_X] - 1 - set->anchor[CNV_X];
@@ -148,13 +184,13 @@ load_line(const CpuSession *self, const CpuTile *tile, const CnvTapSet *set, int
   Extent extent = {first, from, end};
 
   if (y < 0) {
-    load_missing(tile->plane, last - first, line);
+    load_missing(loader, last - first, line);
     return;
   }
   if (from < end)
-    load_inside(self, tile, from, y, end - from, line + (from - first) * channels);
-  load_outside(self, tile, &extent, first, from, y, line);
-  load_outside(self, tile, &extent, end, last, y, line);
+    load_inside(loader, from, y, end - from, line + (from - first) * channels);
+  load_outside(loader, &extent, first, from, y, line);
+  load_outside(loader, &extent, end, last, y, line);
 }
 
 /* The row of the field that a term's ring has at number k, -1 for a missing one. */
@@ -177,15 +213,16 @@ fill_ring(const CpuSession *self, CpuWorker *worker, const CpuTile *tile, int t)
   const CpuTerm *term = &plane->term[t];
   const CnvTapSet *set = term->set;
   CpuStream *stream = &worker->term[t];
+  Loader loader = {self->simd, tile, stream, worker->frame};
   int k = stream->filled++, y = row_of(tile, set, k);
   float *to = stream->ring + k % term->slots * term->ring_stride;
 
   if (k > 0 && y == stream->previous) {
     memcpy(to, stream->ring + (k - 1) % term->slots * term->ring_stride, term->ring_stride * sizeof(float));
   } else if (plane->dense) {
-    load_line(self, tile, set, y, to);
+    load_line(&loader, set, y, to);
   } else {
-    load_line(self, tile, set, y, worker->line);
+    load_line(&loader, set, y, worker->line);
     self->simd->row(to, worker->line, (tile->last - tile->first) * plane->from->channels,
                     plane->plan->taps + set->axis[CNV_X], set->n[CNV_X], plane->from->channels);
   }
@@ -238,6 +275,13 @@ sum_columns(const CpuPlane *plane, const CpuTerm *term, CpuStream *stream)
   }
 }
 
+/* What a term counts among those that are added up: where terms have frames of their own, as much as its frame. */
+static double
+share_of(const CpuPlane *plane, const CpuWorker *worker, int t, gboolean one)
+{
+  return plane->plan->solid && !one ? worker->term[t].share : 1;
+}
+
 /* S/P of border.h at column x for terms first to last - 1 added up. */
 static double
 factor_at(const CpuPlane *plane, const CpuWorker *worker, const CnvPatch *patch, int first, int last, int x)
@@ -251,11 +295,12 @@ factor_at(const CpuPlane *plane, const CpuWorker *worker, const CnvPatch *patch,
     const CnvTapSet *set = plane->term[t].set;
     const double *sums = worker->term[t].sums;
     CnvCpuSpan span = worker->term[t].span;
+    double share = share_of(plane, worker, t, one);
 
     columns = cnv_cpu_span(x - patch->window_x, patch->window_width, set->n[CNV_X], set->anchor[CNV_X]);
-    all &= columns.last - columns.first == set->n[CNV_X] && span.last - span.first == set->n[CNV_Y];
-    sum += plane->term[t].sum;
-    present += sums[columns.last] - sums[columns.first];
+    all &= share == 0 || (columns.last - columns.first == set->n[CNV_X] && span.last - span.first == set->n[CNV_Y]);
+    sum += share * plane->term[t].sum;
+    present += share * (sums[columns.last] - sums[columns.first]);
   }
   if (one && term->set->separable) {
     const CnvTapSet *set = term->set;
@@ -332,11 +377,11 @@ divide_by_weight(CpuWorker *worker, const CpuTile *tile, float *acc)
 {
   const CnvPlanePlan *plane = tile->plane->from;
   int channels = plane->channels, w = plane->weight;
-  float least = plane->least * plane->full[w], sum = plane->sum;
+  float least = plane->whole_least * plane->full[w], whole = plane->whole;
   guint8 *kept = worker->kept;
 
   for (int i = 0; i < tile->last - tile->first; i++, acc += channels) {
-    float weight = acc[w], share = sum / weight;
+    float weight = acc[w], share = whole / weight;
 
     kept[i] = fabsf(weight) <= least;
     if (kept[i])
@@ -513,13 +558,17 @@ store_row(const CpuSession *self, CpuWorker *worker, const CpuTile *tile, int y,
 }
 
 static void
-start_streams(CpuWorker *worker, const CpuPlane *plane)
+start_streams(const CpuSession *self, CpuWorker *worker, const CpuPlane *plane)
 {
+  CnvCpuMoments all = {self->moment, self->n_moments};
+
   worker->scaled = FALSE;
   for (int t = 0; t < plane->from->n_terms; t++) {
     CpuStream *stream = &worker->term[t];
     int slots = plane->term[t].slots;
 
+    stream->moments = cnv_cpu_moments_of(all, plane->plan, &plane->from->term[t]);
+    stream->share = (float)cnv_cpu_moments_weight(stream->moments);
     stream->filled = 0;
     stream->previous = -1;
     stream->span = (CnvCpuSpan){-1, -1};
@@ -533,7 +582,7 @@ cnv_cpu_filter_tile(CpuSession *self, CpuWorker *worker, const CpuTile *tile)
 {
   const CpuPlane *plane = tile->plane;
 
-  start_streams(worker, plane);
+  start_streams(self, worker, plane);
   for (int y = tile->top; y < tile->bottom; y += plane->rows) {
     for (int t = 0; t < plane->from->n_terms; t++)
       filter_term(self, worker, tile, t, y);

@@ -11,6 +11,10 @@
 
 G_BEGIN_DECLS
 
+#define CNV_CPU_TILES_A_THREAD 4 /* so that a thread that is held up does not hold up the frame */
+#define CNV_CPU_COPIED_ROWS 16   /* of a tile at least */
+#define CNV_CPU_ALIGNMENT 64     /* a cache line, and the widest vector */
+
 typedef struct CpuSession CpuSession;
 typedef struct CpuPlane CpuPlane;
 typedef struct CpuWorker CpuWorker;
@@ -27,6 +31,8 @@ struct CpuTile {
 
 /* What runs down a tile for one term. */
 typedef struct {
+  CnvCpuMoments moments; /* what it is filled from, */
+  float share;           /* and the sum of their weights */
   float *ring;
   const float **rows; /* the ring's rows twice over, so that any run of them is an array */
   int filled;         /* rows put into the ring so far */
@@ -38,7 +44,8 @@ typedef struct {
 } CpuStream;
 
 struct CpuWorker {
-  float *line; /* separable: a loaded row with its apron */
+  float *line;  /* separable: a loaded row with its apron */
+  float *frame; /* the same of one frame, to be added */
   CpuStream term[CNV_MAX_TERMS];
   gboolean scaled; /* some factor is not 1 */
   float *weight;   /* of each pixel of a row */
@@ -95,10 +102,38 @@ struct CpuSession {
   GArray *tiles;           /* of CpuTile, copies first */
   guint n_copies;
 
+  CnvFrame *slots;     /* the history; each with planes of host memory */
+  guint8 *slot_memory; /* of all of them */
+  GArray *keeps;       /* of CpuTile: the copy of a frame into a slot */
+
   CnvFrame in, out;
-  int next;  /* tile to take, atomic */
-  guint end; /* one beyond the last tile to take */
+  CnvCpuMoment moment[CNV_MAX_MOMENTS];
+  guint n_moments;
+
+  const GArray *running; /* of CpuTile, of which threads take some */
+  int next;              /* tile to take, atomic */
+  guint end;             /* one beyond the last tile to take */
 };
+
+static inline int
+cnv_cpu_divide_up(int a, int b)
+{
+  return (a + b - 1) / b;
+}
+
+/* Runs tiles first to end - 1 by all threads and waits for them. */
+void cnv_cpu_run(CpuSession *self, const GArray *tiles, guint first, guint end);
+
+/* cpu_history.c: adds the tiles that copy a plane of memory. */
+void cnv_cpu_cut_copy(const CpuSession *self, GArray *tiles, const CnvImage *image, int memory);
+
+/* What CnvSession has of the same name; and that the session holds no slots any more. */
+gboolean cnv_cpu_reserve(CnvSession *base, const CnvImage *image, guint n_slots, GError **error);
+gboolean cnv_cpu_keep(CnvSession *base, guint slot, const CnvFrame *frame, GError **error);
+void cnv_cpu_forget_history(CpuSession *self);
+
+/* Sets the input and the moments of a frame's work. */
+void cnv_cpu_follow_history(CpuSession *self, const CnvWork *work, const CnvFrame *in);
 
 /* What CpuTile.run is: copies, the reference, and everything else. */
 void cnv_cpu_copy_tile(CpuSession *self, CpuWorker *worker, const CpuTile *tile);

@@ -79,6 +79,12 @@ typedef struct {
   int loaded_batch;        /* whose taps are in constant memory; -1 none */
   FrameLayout layout, staged;
   DeviceBuffer in, out, sums, block, all_taps, staged_in, staged_out;
+  DeviceBuffer history; /* slots, each laid out as slot_layout says */
+  FrameLayout slot_layout;
+  CnvImage history_image;
+  CnvSources sources; /* of the frame that is being submitted; deltas in the history */
+  guint stage;        /* number of the source that is being staged */
+  gboolean busy;      /* something was started since the last wait */
   Texture texture[N_TEXTURES];
   guint64 n_texture_uses;
 } CudaSession;
@@ -236,10 +242,10 @@ set_work(CudaSession *self, const CnvWork *work, GError **error)
     return FALSE;
   if (cnv_table_set_work(table, work))
     self->table_is_there = FALSE;
-  if (self->table_is_there)
+  if (self->table_is_there && self->staged_in.size >= self->staged.size * MAX(work->n_moments, 1))
     return TRUE;
   if (!reserve(self, &self->sums, table->sums_size, error) ||
-      !reserve(self, &self->staged_in, self->staged.size, error) ||
+      !reserve(self, &self->staged_in, self->staged.size * MAX(work->n_moments, 1), error) ||
       !reserve(self, &self->staged_out, self->staged.size, error) ||
       !reserve(self, &self->block, table->block->len, error) ||
       !upload(self, self->block.address, table->block->data, table->block->len, "uploading the work", error))
@@ -423,8 +429,11 @@ launch_args(const CudaSession *self, const CnvLaunch *l, const CnvFrame *in, con
                         .sums = self->sums.address};
   gboolean lanes = l->staged && l->kind != CNV_KERNEL_STAGE_IN && l->kind != CNV_KERNEL_STAGE_OUT;
 
+  args.sources = self->sources;
+  for (int i = 0; i < args.sources.n && lanes; i++)
+    args.sources.delta[i] = i * (gint64)self->staged.size;
   for (int p = 0; p < CNV_MAX_PLANES; p++) {
-    args.staged_in[p] = self->staged_in.address + self->staged.offset[p];
+    args.staged_in[p] = self->staged_in.address + self->stage * self->staged.size + self->staged.offset[p];
     args.staged_out[p] = self->staged_out.address + self->staged.offset[p];
     args.staged_stride[p] = self->staged.pitch[p];
     args.in[p] = lanes ? args.staged_in[p] : (guintptr)in->data[p];
@@ -531,14 +540,62 @@ copied_memories(const CnvWork *work)
   return copied;
 }
 
+/* A slot of the history as a frame. */
+static CnvFrame
+slot_frame(const CudaSession *self, int slot)
+{
+  CnvFrame frame = {.memory = CNV_MEMORY_DEVICE};
+
+  for (int p = 0; p < CNV_MAX_PLANES; p++) {
+    frame.data[p] =
+        (void *)(guintptr)(self->history.address + slot * self->slot_layout.size + self->slot_layout.offset[p]);
+    frame.stride[p] = self->slot_layout.pitch[p];
+  }
+  return frame;
+}
+
+/* Every frame that counts has a staged form of its own; where one is missing another stands, with weight 0. */
 static gboolean
-filter_frame(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error)
+stage_history(CudaSession *self, const CnvWork *work, const CnvLaunch *l, int now, const CnvFrame *out, GError **error)
+{
+  gboolean ok = TRUE;
+
+  for (guint i = 0; i < work->n_moments && ok; i++) {
+    CnvFrame in = slot_frame(self, work->moment[i].slot < 0 ? now : work->moment[i].slot);
+
+    self->stage = i;
+    ok = run_launch(self, l, &in, out, error);
+  }
+  self->stage = 0;
+  return ok;
+}
+
+/* Settles which slots are added up. One that is missing counts for 0, wherever it is read. */
+static void
+set_sources(CudaSession *self, const CnvWork *work, const CnvFrame *in)
+{
+  self->sources.n = (int)work->n_moments;
+  for (guint i = 0; i < work->n_moments; i++) {
+    const CnvMoment *m = &work->moment[i];
+
+    self->sources.weight[i] = m->slot < 0 ? 0 : m->weight;
+    self->sources.delta[i] = m->slot < 0 ? 0 : (m->slot - in->slot) * (gint64)self->slot_layout.size;
+  }
+}
+
+/* now: slot of the frame put out, where it is one. */
+static gboolean
+filter_frame(CudaSession *self, const CnvWork *work, int now, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
   if (!copy_planes(self, &work->plan[0]->image, copied_memories(work), in, out, error))
     return FALSE;
-  for (guint i = 0; i < self->table.launches->len; i++)
-    if (!run_launch(self, &g_array_index(self->table.launches, CnvLaunch, i), in, out, error))
+  for (guint i = 0; i < self->table.launches->len; i++) {
+    const CnvLaunch *l = &g_array_index(self->table.launches, CnvLaunch, i);
+    gboolean each = l->kind == CNV_KERNEL_STAGE_IN && work->n_moments > 0;
+
+    if (each ? !stage_history(self, work, l, now, out, error) : !run_launch(self, l, in, out, error))
       return FALSE;
+  }
   return TRUE;
 }
 
@@ -577,8 +634,8 @@ transfer(CudaSession *self, const CnvImage *image, const CnvFrame *from, const C
 static gboolean
 device_frame(CudaSession *self, const CnvFrame *frame, DeviceBuffer *buffer, CnvFrame *on_device, GError **error)
 {
-  *on_device = *frame;
-  if (frame->memory == CNV_MEMORY_DEVICE)
+  *on_device = frame->memory == CNV_MEMORY_HISTORY ? slot_frame(self, frame->slot) : *frame;
+  if (on_device->memory == CNV_MEMORY_DEVICE)
     return TRUE;
   if (!reserve(self, buffer, self->layout.size, error))
     return FALSE;
@@ -596,10 +653,10 @@ check_alignment(const CnvImage *image, const CnvFrame *frame, GError **error)
 {
   int bytes = image->format->sample_bytes;
 
-  for (int m = 0; m < cnv_format_n_memories(image->format); m++) {
+  for (int m = 0; m < cnv_format_n_memories(image->format) && frame->memory == CNV_MEMORY_DEVICE; m++) {
     guintptr either = (guintptr)frame->data[m] | (guintptr)frame->stride[m];
 
-    if (frame->memory == CNV_MEMORY_DEVICE && either % bytes != 0) {
+    if (either % bytes != 0) {
       g_set_error(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED,
                   "plane %d of a %s frame in device memory has an address or a stride (%d) that is no multiple of %d: "
                   "allocate it aligned",
@@ -620,10 +677,11 @@ submit_frame(CudaSession *self, const CnvWork *work, const CnvFrame *in, const C
   if (!check_alignment(image, in, error) || !check_alignment(image, out, error) || !set_work(self, work, error) ||
       !device_frame(self, in, &self->in, &from, error) || !device_frame(self, out, &self->out, &to, error))
     return FALSE;
+  set_sources(self, work, in);
   if (!mark(self, MARK_UPLOAD, error) ||
       (in->memory == CNV_MEMORY_HOST && !transfer(self, image, in, &from, &stats->bytes_uploaded, error)))
     return FALSE;
-  if (!mark(self, MARK_COMPUTE, error) || !filter_frame(self, work, &from, &to, error))
+  if (!mark(self, MARK_COMPUTE, error) || !filter_frame(self, work, in->slot, &from, &to, error))
     return FALSE;
   if (!mark(self, MARK_DOWNLOAD, error) ||
       (out->memory == CNV_MEMORY_HOST && !transfer(self, image, &to, out, &stats->bytes_downloaded, error)))
@@ -648,6 +706,42 @@ cuda_submit(CnvSession *session, const CnvWork *work, const CnvFrame *in, const 
   }
   self->marked |= self->marking && ok;
   self->n_pending += ok;
+  self->busy |= ok;
+  self->cu->cuCtxPopCurrent(NULL);
+  return ok;
+}
+
+static gboolean
+cuda_reserve(CnvSession *session, const CnvImage *image, guint n_slots, GError **error)
+{
+  CudaSession *self = (CudaSession *)session;
+  gboolean ok;
+
+  if (!CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error))
+    return FALSE;
+  self->slot_layout = frame_layout(image);
+  self->history_image = *image;
+  if (n_slots == 0)
+    free_buffer(self, &self->history);
+  ok = reserve(self, &self->history, n_slots * self->slot_layout.size, error);
+  self->cu->cuCtxPopCurrent(NULL);
+  return ok;
+}
+
+static gboolean
+cuda_keep(CnvSession *session, guint slot, const CnvFrame *frame, GError **error)
+{
+  CudaSession *self = (CudaSession *)session;
+  CnvFrame to = slot_frame(self, (int)slot);
+  gboolean ok;
+
+  if (!CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error))
+    return FALSE;
+  if (frame->memory == CNV_MEMORY_HOST)
+    ok = transfer(self, &self->history_image, frame, &to, &session->stats.bytes_uploaded, error);
+  else
+    ok = copy_planes(self, &self->history_image, ~0u, frame, &to, error);
+  self->busy = TRUE;
   self->cu->cuCtxPopCurrent(NULL);
   return ok;
 }
@@ -680,13 +774,14 @@ cuda_wait(CnvSession *session, GError **error)
   CudaSession *self = (CudaSession *)session;
   gboolean ok;
 
-  if (self->n_pending == 0)
+  if (!self->busy)
     return TRUE;
   if (!CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error))
     return FALSE;
   ok = CHECK(self, cuStreamSynchronize(self->stream), "filtering a frame", error) && read_marks(self, error);
   self->cu->cuCtxPopCurrent(NULL);
   session->stats.frames += ok ? self->n_pending : 0;
+  self->busy = FALSE;
   self->n_pending = 0;
   return ok;
 }
@@ -696,8 +791,8 @@ release(CudaSession *self)
 {
   const CnvDriver *cu = self->cu;
 
-  DeviceBuffer *buffers[] = {&self->in,       &self->out,       &self->sums,      &self->block,
-                             &self->all_taps, &self->staged_in, &self->staged_out};
+  DeviceBuffer *buffers[] = {&self->in,       &self->out,       &self->sums,       &self->block,
+                             &self->all_taps, &self->staged_in, &self->staged_out, &self->history};
 
   for (int i = 0; i < N_TEXTURES; i++)
     forget_texture(self, &self->texture[i]);
@@ -774,7 +869,12 @@ cuda_open(const CnvSessionOptions *options, GError **error)
   if (!cuda_probe(options->device, error))
     return NULL;
   self = g_new0(CudaSession, 1);
-  self->base = (CnvSession){&cnv_backend_cuda, cuda_submit, cuda_wait, cuda_close, NULL, {0}};
+  self->base = (CnvSession){.backend = &cnv_backend_cuda,
+                            .submit = cuda_submit,
+                            .reserve = cuda_reserve,
+                            .keep = cuda_keep,
+                            .wait = cuda_wait,
+                            .close = cuda_close};
   self->cu = cnv_driver_get(NULL);
   cnv_table_init(&self->table);
   ok = enter_context(self, options, error);

@@ -135,6 +135,7 @@ make_term(CnvTable *table, CnvBatch *batch, GArray *placed, const CnvPlan *plan,
                       .chunk_x = chunk_of(set->n[CNV_X], CNV_TILED_CHUNK_X(plane->channels)),
                       .chunk_y = chunk_of(set->n[CNV_Y], CNV_TILED_CHUNK_Y),
                       .separable = set->separable,
+                      .moment = set->moment,
                       .sum_x = set->sum[CNV_X],
                       .sum_y = set->sum[CNV_Y],
                       .least_x = set->least[CNV_X],
@@ -174,6 +175,8 @@ make_plane(CnvTable *table, CnvBatch *batch, GArray *placed, const CnvPlan *plan
   CnvPlaneArgs args = {.n_terms = plane->n_terms,
                        .combine = plane->combine,
                        .joint = plane->n_terms > 1 && plane->combine != CNV_COMBINE_MAGNITUDE,
+                       .whole = plane->whole,
+                       .whole_least = plane->whole_least,
                        .sum = plane->sum,
                        .least = plane->least,
                        .channels = plane->channels,
@@ -351,7 +354,7 @@ is_large(const CnvTable *table, const CnvPatch *patch, CnvKernelKind kind, Round
   gboolean made = kind == CNV_KERNEL_TILED || kind == CNV_KERNEL_ROWS || kind == CNV_KERNEL_COLUMNS;
   gboolean simple = plane->combine != CNV_COMBINE_MAGNITUDE && plan->filter.border != CNV_BORDER_RENORMALIZE;
 
-  return made && simple && round.large && plane->plain &&
+  return made && simple && round.large && plane->plain && table->one_source &&
          (gsize)patch->width * patch->height * plane->channels >= LARGE_SAMPLES / 8;
 }
 
@@ -534,6 +537,7 @@ cnv_table_set_work(CnvTable *table, const CnvWork *work)
   if (same)
     return FALSE;
   cnv_patches_make(work, table->cut, table->spots);
+  table->one_source = work->n_moments == 0;
   make_launches(table, work->interlaced ? 2 : 1);
   table->everything = work->everything;
   table->interlaced = work->interlaced;

@@ -60,6 +60,7 @@ typedef struct {
   GArray *launches;    /* CnvLaunch, in order */
   gsize sums_size;     /* bytes of row sums of the largest round */
   gboolean everything, interlaced;
+  gboolean one_source; /* no frames of a history are added up */
 
   /* All arrays for the GPU in one block, and where each begins. */
   GByteArray *block;

@@ -35,6 +35,8 @@ cnv_filter_copy(CnvFilter *to, const CnvFilter *from)
   *to = *from;
   if (to->kernel)
     cnv_taps_ref(to->kernel);
+  if (to->kernel_t)
+    cnv_taps_ref(to->kernel_t);
   for (int axis = 0; axis < CNV_N_AXES; axis++)
     if (to->kernel_axis[axis])
       cnv_taps_ref(to->kernel_axis[axis]);
@@ -44,6 +46,7 @@ void
 cnv_filter_clear(CnvFilter *filter)
 {
   g_clear_pointer(&filter->kernel, cnv_taps_unref);
+  g_clear_pointer(&filter->kernel_t, cnv_taps_unref);
   for (int axis = 0; axis < CNV_N_AXES; axis++)
     g_clear_pointer(&filter->kernel_axis[axis], cnv_taps_unref);
 }
@@ -58,6 +61,13 @@ taps_equal(const CnvFilter *a, const CnvFilter *b)
 }
 
 static gboolean
+time_equal(const CnvFilter *a, const CnvFilter *b)
+{
+  return a->temporal_radius == b->temporal_radius && a->temporal_sigma == b->temporal_sigma &&
+         !a->causal == !b->causal && cnv_taps_equal(a->kernel_t, b->kernel_t);
+}
+
+static gboolean
 size_equal(const CnvFilter *a, const CnvFilter *b)
 {
   for (int axis = 0; axis < CNV_N_AXES; axis++)
@@ -69,9 +79,9 @@ size_equal(const CnvFilter *a, const CnvFilter *b)
 gboolean
 cnv_filter_equal(const CnvFilter *a, const CnvFilter *b)
 {
-  return a->type == b->type && size_equal(a, b) && taps_equal(a, b) && a->amount == b->amount && a->angle == b->angle &&
-         a->gradient == b->gradient && !a->absolute == !b->absolute && a->scale == b->scale && a->bias == b->bias &&
-         a->border == b->border && a->border_color == b->border_color && a->planes == b->planes &&
+  return a->type == b->type && size_equal(a, b) && taps_equal(a, b) && time_equal(a, b) && a->amount == b->amount &&
+         a->angle == b->angle && a->gradient == b->gradient && !a->absolute == !b->absolute && a->scale == b->scale &&
+         a->bias == b->bias && a->border == b->border && a->border_color == b->border_color && a->planes == b->planes &&
          a->chroma_mode == b->chroma_mode && a->chroma_radius == b->chroma_radius &&
          a->chroma_sigma == b->chroma_sigma && a->alpha_mode == b->alpha_mode;
 }
@@ -206,14 +216,66 @@ check_term(const CnvTerm *term, GError **error)
          check_taps(term->axis[CNV_Y], "a column", longest, 1, error);
 }
 
+/* Terms of all frames together. */
+static gboolean
+generate_flat(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
+{
+  gboolean right = cnv_filters[filter->type].generate(filter, subsample, kernel, error);
+
+  for (int t = 0; t < kernel->n_terms; t++)
+    kernel->term[t].moment = -1;
+  return right;
+}
+
+/* The terms of one frame of a 3D kernel. */
+static gboolean
+generate_frame(const CnvFilter *filter, int frame, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
+{
+  CnvFilter flat = *filter; /* without references: it is read while `filter` is there */
+  gboolean right;
+
+  flat.kernel = cnv_taps_frame(filter->kernel, frame);
+  right = generate_flat(&flat, subsample, kernel, error);
+  cnv_taps_unref(flat.kernel);
+  return right;
+}
+
+/* A 3D kernel is a frame times weights, or one term for each of its frames. */
+static gboolean
+generate_volume(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
+{
+  const int depth = filter->kernel->depth;
+  double weight[CNV_MAX_MOMENTS];
+  int frame;
+
+  if (depth <= CNV_MAX_MOMENTS && cnv_taps_split_time(filter->kernel, weight, &frame))
+    return generate_frame(filter, frame, subsample, kernel, error);
+  if (depth > CNV_MAX_TERMS) {
+    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
+                "a kernel of %d frames that are not one of them times weights exceeds %d: shorten it in time", depth,
+                CNV_MAX_TERMS);
+    return FALSE;
+  }
+  for (int k = 0; k < depth; k++) {
+    CnvKernel one = {0};
+
+    if (!generate_frame(filter, filter->flip ? depth - 1 - k : k, subsample, &one, error))
+      return FALSE;
+    one.term[0].moment = k;
+    kernel->term[kernel->n_terms++] = one.term[0];
+  }
+  return TRUE;
+}
+
 gboolean
 cnv_filter_generate(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
   const CnvFilterInfo *info = &cnv_filters[filter->type];
-  gboolean right;
+  gboolean volume = filter->type == CNV_FILTER_CUSTOM && filter->kernel && filter->kernel->depth > 1, right;
 
   memset(kernel, 0, sizeof(*kernel));
-  right = check_numbers(filter, error) && info->generate(filter, subsample, kernel, error);
+  right = check_numbers(filter, error) && (volume ? generate_volume(filter, subsample, kernel, error)
+                                                  : generate_flat(filter, subsample, kernel, error));
   if (right && kernel->n_terms == 0) {
     g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
                 "filter=%s has no tap but 0: set a radius of at least 1 and a sigma near it", info->nick.nick);
@@ -236,13 +298,13 @@ void
 cnv_kernel_factor(CnvKernel *kernel)
 {
   CnvTaps *dense = kernel->n_terms == 1 ? kernel->term[0].dense : NULL;
-  CnvTaps *row[CNV_MAX_TERMS], *column[CNV_MAX_TERMS];
+  CnvTaps *row[CNV_MAX_RANK], *column[CNV_MAX_RANK];
   int rank;
 
   if (!dense || cnv_taps_zero(dense))
     return;
   rank = (dense->width * dense->height - 1) / (dense->width + dense->height); /* that many take fewer products */
-  rank = cnv_taps_factor(dense, MIN(rank, CNV_MAX_TERMS), row, column);
+  rank = cnv_taps_factor(dense, MIN(rank, CNV_MAX_RANK), row, column);
   if (rank == 0)
     return;
   cnv_taps_balance(rank, row, column);
@@ -288,7 +350,7 @@ add_to_dense(CnvTaps *dense, const int anchor[CNV_N_AXES], const CnvTerm *term)
 void
 cnv_kernel_merge(CnvKernel *kernel, int most)
 {
-  CnvTerm merged = {{NULL}};
+  CnvTerm merged = {.moment = -1};
   int n[CNV_N_AXES], behind;
 
   for (int axis = 0; axis < CNV_N_AXES; axis++) {
@@ -297,7 +359,7 @@ cnv_kernel_merge(CnvKernel *kernel, int most)
     if (n[axis] > CNV_DENSE_MAX)
       return;
   }
-  if (kernel->n_terms < 2 || kernel->magnitude || n[CNV_X] * n[CNV_Y] > most)
+  if (kernel->n_terms < 2 || kernel->magnitude || kernel->term[0].moment >= 0 || n[CNV_X] * n[CNV_Y] > most)
     return;
   merged.dense = cnv_taps_new(n[CNV_X], n[CNV_Y], NULL);
   for (int t = 0; t < kernel->n_terms; t++)

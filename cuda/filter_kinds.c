@@ -565,7 +565,7 @@ generate_custom(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKer
 
   if (filter->kernel && axes)
     return refuse(error, filter, "has both kernel and kernel-x or kernel-y: set one of them to <> (none)");
-  if (!filter->kernel && !axes)
+  if (!filter->kernel && !axes && !filter->kernel_t)
     return refuse(error, filter, "has no taps: set kernel, or kernel-x and kernel-y, for example kernel=\"<1,2,1>\"");
   kernel->n_terms = 1;
   if (filter->kernel)

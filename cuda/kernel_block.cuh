@@ -83,6 +83,10 @@ enter(Block &b, const CnvLaunchArgs &l)
 
   copy_words(&b.a, (const CnvPlaneArgs *)l.planes + __ldg(&from->plane_args), thread, threads);
   copy_words(&b.patch, &from->patch, thread, threads);
+  for (int i = thread; i < l.sources.n; i += threads) {
+    b.sources.weight[i] = l.sources.weight[i];
+    b.sources.delta[i] = l.sources.delta[i];
+  }
   __syncthreads();
   if (thread == 0) {
     const int i = from->pointers;
@@ -90,6 +94,7 @@ enter(Block &b, const CnvLaunchArgs &l)
     for (int t = 0; t < CNV_ARGS_TERMS; t++)
       b.sums[t] = from->sums[t];
     b.sums_stride = from->sums_stride;
+    b.sources.n = l.sources.n;
     cnv_block_locate(&b, pick(l.in, i), pick(l.in_stride, i), pick(l.out, i), pick(l.out_stride, i), sizeof(T));
   }
   __syncthreads();
@@ -184,24 +189,61 @@ bits_of<float>(float sample)
   return __float_as_uint(sample);
 }
 
-/* What stands for a sample that is not there. */
-__device__ static float
-missing(const Block &b, int channel)
+/* The sources that a term reads: from first up to but without last. Of `in` alone the first is number -1. */
+struct Range {
+  int first, last;
+};
+
+__device__ static Range
+sources_of(const Block &b, const CnvTermArgs &t)
 {
-  return b.a.border == CNV_BORDER_CONSTANT ? b.a.border_value[channel] : 0.0f;
+  if (b.sources.n == 0)
+    return {-1, 0};
+  return t.moment < 0 ? Range{0, b.sources.n} : Range{t.moment, t.moment + 1};
 }
 
-/* The value of a pixel's channel with the border resolved; 0 where renormalize leaves it out. */
+__device__ static float
+source_weight(const Block &b, int source)
+{
+  return source < 0 ? 1.0f : b.sources.weight[source];
+}
+
+__device__ static int64_t
+source_delta(const Block &b, int source)
+{
+  return source < 0 ? 0 : b.sources.delta[source];
+}
+
+/* What stands for a sample that is not there, in all of the sources. */
+__device__ static float
+missing(const Block &b, const Range &r, int channel)
+{
+  float weight = 0;
+
+  if (b.a.border != CNV_BORDER_CONSTANT)
+    return 0;
+  for (int i = r.first; i < r.last; i++)
+    weight += source_weight(b, i);
+  return weight * b.a.border_value[channel];
+}
+
+/* The value of a pixel's channel, added up over the sources, with the border resolved; 0 where renormalize leaves it
+ * out. */
 template <typename T>
 __device__ static float
-fetch(const Block &b, int C, int x, int y, int channel)
+fetch(const Block &b, const Range &r, int C, int x, int y, int channel)
 {
   const int ix = cnv_border_index((CnvBorder)b.a.border, x, b.width);
   const int iy = cnv_border_index((CnvBorder)b.a.border, y, b.height);
+  float sum = 0;
 
   if (ix < 0 || iy < 0)
-    return missing(b, channel);
-  return unpack<T>(bits_of(load_sample(input_row<T>(b, iy) + ix * C + channel)), samples_of<T>(b.a));
+    return missing(b, r, channel);
+  const uint64_t at = (uint64_t)(input_row<T>(b, iy) + ix * C + channel);
+  for (int i = r.first; i < r.last; i++)
+    sum +=
+        source_weight(b, i) * unpack<T>(bits_of(load_sample((const T *)(at + source_delta(b, i)))), samples_of<T>(b.a));
+  return sum;
 }
 
 /* Weight of the patch's sample number px, py; 1 in a patch without regions to tell apart. */
@@ -346,18 +388,25 @@ term_factor(const Block &b, const CnvTermArgs &t, int x, int y)
   return t.separable ? x_factor(b, t, x) * y_factor(b, t, y) : restore_sum(t.sum_x, term_found(b, t, x, y), t.least_x);
 }
 
-/* For the sum of several terms. */
+/* For the sum of several terms. Those of a 3D kernel count by the weights of their frames, and those whose frame is
+ * missing not at all. */
 __device__ static float
 joint_factor(const Block &b, int x, int y)
 {
   bool all = true;
-  float found = 0;
+  float found = 0, sum = 0;
 
-  for (int t = 0; t < b.a.n_terms; t++) {
-    all = all && finds_all(b, b.a.term[t], x, y);
-    found += term_found(b, b.a.term[t], x, y);
+  for (int i = 0; i < b.a.n_terms; i++) {
+    const CnvTermArgs &t = b.a.term[i];
+    const float weight = t.moment < 0 || b.sources.n == 0 ? 1.0f : b.sources.weight[t.moment];
+
+    if (weight == 0.0f)
+      continue;
+    all = all && finds_all(b, t, x, y);
+    found = fmaf(weight, term_found(b, t, x, y), found);
+    sum = fmaf(weight, t.separable ? t.sum_x * t.sum_y : t.sum_x, sum);
   }
-  return all ? 1.0f : restore_sum(b.a.sum, found, b.a.least);
+  return all ? 1.0f : restore_sum(b.a.term[0].moment < 0 ? b.a.sum : sum, found, b.a.least);
 }
 
 __device__ static bool
@@ -450,6 +499,13 @@ load_word(const T *line, int n, int w, const Samples &samples, Put put)
 #pragma unroll
   for (int i = 0; i < per_word; i++)
     put(w * per_word + i - lead, unpack<T>(word >> (i * 8 * (int)sizeof(T) % 32), samples));
+}
+
+/* What a place in shared memory becomes by one of the sources. */
+__device__ static void
+add_source(float &place, bool first, float weight, float value)
+{
+  place = first ? weight * value : fmaf(weight, value, place);
 }
 
 /* Words that a line of so many samples can touch, wherever it begins. */

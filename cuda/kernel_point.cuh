@@ -13,6 +13,7 @@ __device__ static float
 sum_of_term(const Block &b, const CnvTermArgs t, int x, int y, int channel)
 {
   const int step = t.separable ? 1 : t.n_y;
+  const Range r = sources_of(b, t);
   float acc = 0;
 
   for (int j = 0; j < t.n_y; j++) {
@@ -20,7 +21,7 @@ sum_of_term(const Block &b, const CnvTermArgs t, int x, int y, int channel)
     float row = 0;
 
     for (int i = 0; i < t.n_x; i++)
-      row = fmaf(taps[i * step], fetch<T>(b, b.a.channels, x - t.anchor_x + i, y - t.anchor_y + j, channel), row);
+      row = fmaf(taps[i * step], fetch<T>(b, r, b.a.channels, x - t.anchor_x + i, y - t.anchor_y + j, channel), row);
     acc = t.separable ? fmaf(cnv_taps[t.taps_y + j], row, acc) : acc + row;
   }
   return acc;

@@ -19,31 +19,38 @@ skewed(int p)
  * threads of which this is number `thread`. */
 template <typename T, int C>
 __device__ static void
-load_line(float (*line)[CNV_ROWS_PITCH], const Block &b, int x, int y, int pixels, int thread, int threads)
+load_line(float (*line)[CNV_ROWS_PITCH], const Block &b, const Range &range, int x, int y, int pixels, int thread,
+          int threads)
 {
   const int iy = cnv_border_index((CnvBorder)b.a.border, y, b.height);
   const Samples samples = samples_of<T>(b.a);
 
   if (iy >= 0 && inside_by_words(b, x, pixels)) {
-    const T *first = input_row<T>(b, iy) + x * C;
-#pragma unroll 4
-    for (int w = thread; w < words_of<T>(pixels * C); w += threads)
-      load_word<T>(first, pixels * C, w, samples, [=](int s, float value) {
-        const unsigned from_slack = s + CNV_ROWS_SLACK * C;
+    const uint64_t first = (uint64_t)(input_row<T>(b, iy) + x * C);
+#pragma unroll 1
+    for (int i = range.first; i < range.last; i++) {
+      const T *from = (const T *)(first + source_delta(b, i));
+      const float weight = source_weight(b, i);
 
-        line[from_slack % C][skewed(from_slack / C)] = value;
-      });
+#pragma unroll 4
+      for (int w = thread; w < words_of<T>(pixels * C); w += threads)
+        load_word<T>(from, pixels * C, w, samples, [=](int s, float value) {
+          const unsigned from_slack = s + CNV_ROWS_SLACK * C;
+
+          add_source(line[from_slack % C][skewed(from_slack / C)], i == range.first, weight, value);
+        });
+    }
   } else {
     for (int s = thread; s < pixels * C; s += threads)
-      line[s % C][skewed(s / C + CNV_ROWS_SLACK)] = fetch<T>(b, C, x + s / C, y, s % C);
+      line[s % C][skewed(s / C + CNV_ROWS_SLACK)] = fetch<T>(b, range, C, x + s / C, y, s % C);
   }
 }
 
 /* rows: a warp takes 256 pixels of one channel of one row of a term's sums; the warps of a row load it together. Row v
- * of the sums is what tap 0 of the column of output row v takes. */
-template <typename T, int C>
+ * of the sums is what tap 0 of the column of output row v takes. TIME: there may be several sources. */
+template <typename T, int C, bool TIME>
 __device__ static void
-rows(const Block &b, const Place &at)
+rows_of(const Block &b, const Place &at)
 {
   constexpr int per_block = CNV_ROWS_PER_BLOCK(C), team = 32 * C;
   const CnvTermArgs &t = b.a.term[at.term];
@@ -52,6 +59,7 @@ rows(const Block &b, const Place &at)
   const bool here = place < per_block && v < b.patch.height + t.n_y - 1;
   float(*line)[CNV_ROWS_PITCH] = (float(*)[CNV_ROWS_PITCH])cnv_shared + min(place, per_block - 1) * C;
   float *own = line[member / 32];
+  const Range range = TIME ? sources_of(b, t) : Range{-1, 0};
   float acc[CNV_OUTPUTS] = {0};
 
   for (int i = 0; i < t.n_x; i += CNV_ROWS_CHUNK) {
@@ -59,8 +67,8 @@ rows(const Block &b, const Place &at)
 
     __syncthreads();
     if (here)
-      load_line<T, C>(line, b, b.x + px0 - t.anchor_x + i, b.y + v - t.anchor_y, CNV_ROWS_PIXELS + taps - 1, member,
-                      team);
+      load_line<T, C>(line, b, range, b.x + px0 - t.anchor_x + i, b.y + v - t.anchor_y, CNV_ROWS_PIXELS + taps - 1,
+                      member, team);
     __syncthreads();
     slide<float>(acc, own + skewed(left + CNV_ROWS_SLACK), skewed, CNV_OUTPUTS + 1, cnv_taps + t.taps_x + i, taps);
   }
@@ -91,6 +99,13 @@ rows(const Block &b, const Place &at)
       value[q] = line[(s + q) % C][skewed((s + q) / C)];
     __stwb((float4 *)(sums + s), make_float4(value[0], value[1], value[2], value[3]));
   }
+}
+
+template <typename T, int C>
+__device__ static void
+rows(const Block &b, const Place &at)
+{
+  rows_of<T, C, true>(b, at);
 }
 
 /* The unsigned integer of twice the size. */

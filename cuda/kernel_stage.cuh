@@ -81,9 +81,9 @@ lane_level(const Block &b, const float *acc, int c, float own, float back, float
 
   if (b.a.weight >= 0 && c != b.a.weight) {
     const float alpha = acc[b.a.weight];
-    const bool clear = fabsf(alpha) <= b.a.least * (float)lane_mask(b.a.lane[b.a.weight]);
+    const bool clear = fabsf(alpha) <= b.a.whole_least * (float)lane_mask(b.a.lane[b.a.weight]);
 
-    value = clear ? own - (float)b.a.base[c] : finish(acc[c] * (b.a.sum / alpha), c, b.a);
+    value = clear ? own - (float)b.a.base[c] : finish(acc[c] * (b.a.whole / alpha), c, b.a);
   }
   return level_of(blend(value, back, weight, c, b.a), c, b.a);
 }

@@ -33,6 +33,7 @@ texture_rows(const Block &b, const Place &at, const CnvLaunchArgs &l)
   const CnvTermArgs &t = b.a.term[at.term];
   const int C = b.a.channels, s = at.bx * CNV_POINT_WIDTH + threadIdx.x, v = at.by * CNV_POINT_HEIGHT + threadIdx.y;
   const int x = b.x + s / C, channel = s % C;
+  const Range range = sources_of(b, t);
   float acc = 0;
 
   if (s >= b.patch.width * C || v >= b.patch.height + t.n_y - 1)
@@ -43,7 +44,10 @@ texture_rows(const Block &b, const Place &at, const CnvLaunchArgs &l)
 
   for (int i = 0; i < t.n_x; i++) {
     const int ix = cnv_border_index((CnvBorder)b.a.border, x - t.anchor_x + i, b.width);
-    const float value = ix < 0 || iy < 0 ? missing(b, channel) : fetch_texel<T>(b, texture, row + ix * C);
+    /* The texture is over one frame; a history is read by plain loads, which take the same way on the chip. */
+    const float value = b.sources.n > 0    ? fetch<T>(b, range, C, x - t.anchor_x + i, b.y + v - t.anchor_y, channel)
+                        : ix < 0 || iy < 0 ? missing(b, range, channel)
+                                           : fetch_texel<T>(b, texture, row + ix * C);
 
     acc = fmaf(cnv_taps[t.taps_x + i], value, acc);
   }

@@ -10,7 +10,7 @@
 /* Loads the samples of `pixels` x `rows` pixels from (x, y) on, into rows of `pitch` floats; around them is slack. */
 template <typename T, int C>
 __device__ static void
-load_tile(float *tile, int pitch, const Block &b, int x, int y, int pixels, int rows)
+load_tile(float *tile, int pitch, const Block &b, const Range &range, int x, int y, int pixels, int rows)
 {
   const int thread = threadIdx.y * blockDim.x + threadIdx.x, lane = thread % 32, warp = thread / 32;
   const int warps = blockDim.x * blockDim.y / 32, n = pixels * C, stride = b.in_stride;
@@ -18,27 +18,34 @@ load_tile(float *tile, int pitch, const Block &b, int x, int y, int pixels, int 
   const uint64_t first = b.in + (int64_t)y * stride + (int64_t)x * C * sizeof(T);
 
   if (inside_by_words(b, x, pixels) && inside(y, rows, b.height)) {
-    for (int w = lane; w < words_of<T>(n); w += 32) {
+#pragma unroll 1
+    for (int i = range.first; i < range.last; i++) {
+      const uint64_t from = first + source_delta(b, i);
+      const float weight = source_weight(b, i);
+
+      for (int w = lane; w < words_of<T>(n); w += 32) {
 #pragma unroll 4
-      for (int r = warp; r < rows; r += warps)
-        load_word<T>((const T *)(first + (int64_t)r * stride), n, w, samples,
-                     [=](int s, float value) { tile[r * pitch + s] = value; });
+        for (int r = warp; r < rows; r += warps)
+          load_word<T>((const T *)(from + (int64_t)r * stride), n, w, samples,
+                       [=](int s, float value) { add_source(tile[r * pitch + s], i == range.first, weight, value); });
+      }
     }
   } else {
     for (int r = warp; r < rows; r += warps)
       for (int s = lane; s < n; s += 32)
-        tile[r * pitch + s] = fetch<T>(b, C, x + s / C, y + r, s % C);
+        tile[r * pitch + s] = fetch<T>(b, range, C, x + s / C, y + r, s % C);
   }
 }
 
 /* Adds a term to the outputs of the thread: those of sample `column` of the tile, from row `top` on. */
-template <typename T, int C>
+template <typename T, int C, bool TIME>
 __device__ static void
 tiled_term(float (&acc)[CNV_OUTPUTS], const Block &b, const CnvTermArgs &t, int x0, int y0, int column, int top)
 {
   constexpr int tile_pixels = CNV_TILED_WIDTH / C;
   const int pitch = CNV_TILED_PITCH(C, t.chunk_x);
   float *tile = cnv_shared + CNV_TILED_SLACK;
+  const Range range = TIME ? sources_of(b, t) : Range{-1, 0};
 
   for (int j = 0; j < t.n_y; j += t.chunk_y) {
     const int rows = min(t.chunk_y, t.n_y - j);
@@ -47,7 +54,7 @@ tiled_term(float (&acc)[CNV_OUTPUTS], const Block &b, const CnvTermArgs &t, int 
       const int columns = min(t.chunk_x, t.n_x - i);
 
       __syncthreads();
-      load_tile<T, C>(tile, pitch, b, x0 - t.anchor_x + i, y0 - t.anchor_y + j, tile_pixels + columns - 1,
+      load_tile<T, C>(tile, pitch, b, range, x0 - t.anchor_x + i, y0 - t.anchor_y + j, tile_pixels + columns - 1,
                       CNV_TILED_HEIGHT + rows - 1);
       __syncthreads();
       for (int c = 0; c < columns; c++) {
@@ -81,7 +88,7 @@ add_tile(float (&total)[CNV_OUTPUTS], const float (&acc)[CNV_OUTPUTS], const Blo
   }
 }
 
-/* SIMPLE: the terms need no more than adding up. */
+/* SIMPLE: the terms need no more than adding up, and there is one source. */
 template <typename T, int C, bool SIMPLE>
 __device__ static void
 tiled_of(const Block &b, const Place &at)
@@ -94,11 +101,11 @@ tiled_of(const Block &b, const Place &at)
 #pragma unroll 1
   for (int t = 0; t < b.a.n_terms; t++) {
     if (SIMPLE) {
-      tiled_term<T, C>(total, b, b.a.term[t], b.x + px0, b.y + py0, column, top);
+      tiled_term<T, C, !SIMPLE>(total, b, b.a.term[t], b.x + px0, b.y + py0, column, top);
     } else {
       float acc[CNV_OUTPUTS] = {0};
 
-      tiled_term<T, C>(acc, b, b.a.term[t], b.x + px0, b.y + py0, column, top);
+      tiled_term<T, C, !SIMPLE>(acc, b, b.a.term[t], b.x + px0, b.y + py0, column, top);
       add_tile(total, acc, b, b.a.term[t], b.x + px, b.y + py0 + top);
     }
   }

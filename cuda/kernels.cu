@@ -29,10 +29,17 @@ extern "C" __global__ void __launch_bounds__(256) cnv_copy(const CnvCopyArgs a)
     out[i] = in[i];
 }
 
+/* Arguments that are indexed at run time where they lie. */
+#if __CUDA_ARCH__ >= 700
+#define IN_PLACE __grid_constant__
+#else
+#define IN_PLACE
+#endif
+
 /* The variants: cuda_engine.c finds them by these names. threads a block, and blocks that should fit a multiprocessor.
  */
 #define ENTRY(kernel, type, threads, blocks, T, ...)                                                                   \
-  extern "C" __global__ void __launch_bounds__(threads, blocks) cnv_##kernel##_##type(const CnvLaunchArgs l)           \
+  extern "C" __global__ void __launch_bounds__(threads, blocks) cnv_##kernel##_##type(const IN_PLACE CnvLaunchArgs l)  \
   {                                                                                                                    \
     __shared__ Block b;                                                                                                \
     const Place at = enter<T>(b, l);                                                                                   \
@@ -58,7 +65,7 @@ extern "C" __global__ void __launch_bounds__(256) cnv_copy(const CnvCopyArgs a)
 #define ANY_PLANES(T, type)                                                                                            \
   ONE(naive, type, 256, 4, T)                                                                                          \
   EACH(tiled, type, 512, 1, T)                                                                                         \
-  EACH(rows, type, 256, 4, T)                                                                                          \
+  EACH(rows, type, 256, 3, T)                                                                                          \
   EACH(columns, type, 256, 3, T)                                                                                       \
   TEXTURE(texture_rows, type, T)                                                                                       \
   TEXTURE(texture_columns, type, T)
@@ -68,13 +75,6 @@ ANY_PLANES(uint16_t, u16)
 ANY_PLANES(float, f32)
 ENTRY(stage_in, f32, 256, 4, float, stage_in(b, at, l);)
 ENTRY(stage_out, f32, 256, 4, float, stage_out(b, at, l);)
-
-/* Arguments that are indexed at run time where they lie. */
-#if __CUDA_ARCH__ >= 700
-#define IN_PLACE __grid_constant__
-#else
-#define IN_PLACE
-#endif
 
 /* For one large patch that needs no more than sums: what it is comes with the arguments, without a load to wait for,
  * and fewer registers leave room for more threads. */
@@ -88,7 +88,7 @@ ENTRY(stage_out, f32, 256, 4, float, stage_out(b, at, l);)
   }
 #define LARGE(T, type, C, row_blocks)                                                                                  \
   LARGE_ENTRY(tiled, type, C, 512, 2, T, (tiled_of<T, C, true>))                                                       \
-  LARGE_ENTRY(rows, type, C, 256, row_blocks, T, (rows<T, C>))                                                         \
+  LARGE_ENTRY(rows, type, C, 256, row_blocks, T, (rows_of<T, C, false>))                                               \
   LARGE_ENTRY(columns, type, C, 256, 5, T, (simple_columns<T, C>))
 #define LARGE_EACH(T, type) LARGE(T, type, 1, 6) LARGE(T, type, 2, 4) LARGE(T, type, 3, 4) LARGE(T, type, 4, 4)
 

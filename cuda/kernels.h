@@ -14,9 +14,10 @@
 #define CNV_CONSTANT_TAPS 16384
 #define CNV_CONSTANT_SYMBOL "cnv_taps"
 
-#define CNV_ARGS_TERMS 4
+#define CNV_ARGS_TERMS 16
 #define CNV_ARGS_CHANNELS 4
 #define CNV_ARGS_PLANES 4
+#define CNV_ARGS_SOURCES 31
 
 /* naive, and what goes between a frame and its staged form: a thread a sample or pixel. */
 #define CNV_POINT_WIDTH 32
@@ -52,6 +53,7 @@ typedef struct {
   int n_x, n_y, anchor_x, anchor_y;
   int chunk_x, chunk_y; /* tiled: taps taken at once, equal parts of n_x and n_y */
   int separable;
+  int moment;              /* number of the only source, or -1: all */
   uint32_t taps_x, taps_y; /* index in constant memory; dense: taps_x, column by column */
   float sum_x, sum_y;      /* of the taps, and which sums found by renormalize count as 0 */
   float least_x, least_y;
@@ -69,7 +71,7 @@ typedef struct {
   CnvTermArgs term[CNV_ARGS_TERMS];
   int combine; /* CnvCombine */
   int joint;   /* renormalize multiplies the sum of all terms by one factor, sum / found */
-  float sum, least;
+  float whole, whole_least, sum, least;
   int channels;
   int border;                /* CnvBorder */
   int shift, full_bits;      /* plain: of the value in a 16-bit sample; 2^depth - 1 */
@@ -101,11 +103,20 @@ typedef struct {
   int first_block, blocks_x;
 } CnvUnit;
 
+/* The frames of a history that count, each with a weight; they lie so many bytes from the one that is `in`. 0: `in`
+ * alone. */
+typedef struct {
+  int n;
+  float weight[CNV_ARGS_SOURCES];
+  int64_t delta[CNV_ARGS_SOURCES];
+} CnvSources;
+
 /* The arguments of kernels that work on units. */
 typedef struct {
   uint64_t planes, patches, spots, units; /* device addresses of arrays of the structures above and of CnvSpot */
   int n_units;
-  uint64_t sums;                /* float32 row sums */
+  uint64_t sums; /* float32 row sums */
+  CnvSources sources;
   uint64_t in[CNV_ARGS_PLANES]; /* device addresses of planes of memory, or of staged planes */
   uint64_t out[CNV_ARGS_PLANES];
   int in_stride[CNV_ARGS_PLANES], out_stride[CNV_ARGS_PLANES]; /* bytes */
@@ -125,8 +136,9 @@ typedef struct {
   uint64_t in;        /* first sample of the window, and bytes from row to row */
   uint64_t out, back; /* where the patch's first sample goes, and the input's sample there */
   int in_stride, out_stride, back_stride;
-  int width, height;      /* of the window */
-  int x, y;               /* of the patch's first sample, relative to the window */
+  int width, height; /* of the window */
+  int x, y;          /* of the patch's first sample, relative to the window */
+  CnvSources sources;
   int64_t texture_offset; /* samples from the plane's first to the window's */
   int texture_stride;     /* samples from row to row */
 } CnvBlock;

@@ -22,6 +22,9 @@ const CnvNick cnv_algorithm_nicks[] = {
 /* Engines round by adding a number near 2^23, which takes a base of up to 2^21. */
 #define BASE_MAX 1048576.0
 
+/* Sums of alpha up to this part of what full alpha would give count as 0. */
+#define WHOLE_ZERO 1e-6
+
 /* The border colour as a component of full range 0..1 (R, G, B, Y) or -0.5..0.5 (U, V). */
 static double
 color_component(const CnvImage *image, guint32 argb, CnvRole role)
@@ -89,7 +92,7 @@ set_arithmetic(const CnvPlan *plan, CnvPlanePlan *plane, int c, CnvRole role, Cn
   const CnvFilter *filter = &plan->filter;
   gboolean neutral = is_chroma(role), alpha = role == CNV_ROLE_A, signless = plane->combine != CNV_COMBINE_SUM;
   gboolean divide = filter->normalize && !cnv_tap_sums_cancel(sums);
-  double norm = 1 / (divide ? sums.sum : 1), scale = alpha ? 1 : filter->scale;
+  double norm = plan->lone / (divide ? sums.sum : 1), scale = alpha ? 1 : filter->scale;
   double mid = alpha && plane->weight >= 0 ? 0 : 1 << (cnv_format_depth(plan->image.format, role) - 1);
   double taken_off = neutral ? 0 : sums.sum * mid, offset;
 
@@ -281,6 +284,8 @@ copy_taps(CnvPlanePlan *plane, const CnvPlanePlan *from)
   plane->combine = from->combine;
   plane->sum = from->sum;
   plane->least = from->least;
+  plane->whole = from->whole;
+  plane->whole_least = from->whole_least;
 }
 
 /* The roles of a plane's channels, as bits. */
@@ -321,6 +326,56 @@ list_parts(const CnvPlan *plan, Part part[CNV_MAX_PLANES])
   return n;
 }
 
+/* The sums of taps in the picture, times those in time. */
+static CnvTapSums
+sums_over_time(const CnvPlan *plan, CnvTapSums sums)
+{
+  CnvTapSums time = {0, 0, 0};
+
+  for (int k = 0; k < plan->n_moments; k++) {
+    time.sum += plan->weight[k];
+    time.magnitude += fabs(plan->weight[k]);
+    time.exact += plan->moment_sum[k];
+  }
+  if (plan->solid)
+    return sums;
+  return (CnvTapSums){sums.sum * time.sum, sums.magnitude * time.magnitude, sums.exact * time.exact};
+}
+
+/* Takes over the taps in time. moment_sum: before the picture's taps are there, of the weights alone. */
+static gboolean
+fill_moments(CnvPlan *plan, GError **error)
+{
+  plan->n_moments = cnv_filter_moments(&plan->filter, plan->moment_sum, &plan->now, error);
+  plan->lone = 1;
+  if (plan->n_moments == 1) {
+    /* Dividing by the sum of all taps takes it out again. */
+    plan->lone = plan->filter.normalize && plan->moment_sum[0] != 0 ? 1 : plan->moment_sum[0];
+    plan->moment_sum[0] = 1;
+  }
+  for (int k = 0; k < plan->n_moments; k++) {
+    plan->weight[k] = (float)plan->moment_sum[k];
+    plan->moment_magnitude += fabs(plan->moment_sum[k]);
+  }
+  return plan->n_moments > 0;
+}
+
+/* Of a 3D kernel each frame's taps have a sum of their own. */
+static void
+note_moments(CnvPlan *plan, const CnvKernel *kernel)
+{
+  if (kernel->term[0].moment < 0)
+    return;
+  plan->solid = TRUE;
+  plan->moment_magnitude = 0;
+  for (int t = 0; t < kernel->n_terms; t++) {
+    CnvTapSums sums = cnv_term_sums(&kernel->term[t]);
+
+    plan->moment_sum[kernel->term[t].moment] = sums.exact;
+    plan->moment_magnitude += sums.magnitude;
+  }
+}
+
 static gboolean
 fill_plane(CnvPlan *plan, const CnvTapStore *store, int p, const Part *part, const guint8 *is_of_chroma,
            CnvTapSums *sums, GError **error)
@@ -340,7 +395,10 @@ fill_plane(CnvPlan *plan, const CnvTapStore *store, int p, const Part *part, con
   } else {
     if (!make_kernel(plan, format, is_of_chroma[p], &kernel, error))
       return FALSE;
-    sums[p] = cnv_tap_store_add(store, plane, &kernel, plan->filter.absolute);
+    note_moments(plan, &kernel);
+    sums[p] = sums_over_time(plan, cnv_tap_store_add(store, plane, &kernel, plan->filter.absolute));
+    plane->whole = (float)sums[p].sum;
+    plane->whole_least = (float)(WHOLE_ZERO * sums[p].magnitude);
     cnv_kernel_clear(&kernel);
   }
   for (int c = 0; c < plane->channels; c++)
@@ -381,7 +439,7 @@ can_run(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanePlan *plane, 
     if (!plane->term[t].separable) {
       g_set_error(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED,
                   "the %dx%d taps are no row times a column, nor the sum of up to %d of these", plane->term[t].n[CNV_X],
-                  plane->term[t].n[CNV_Y], CNV_MAX_TERMS);
+                  plane->term[t].n[CNV_Y], CNV_MAX_RANK);
       return FALSE;
     }
   return plan->backend->can(algorithm, plan, plane, error);
@@ -454,7 +512,7 @@ cnv_plan_new(const CnvFilter *filter, const CnvImage *image, CnvAlgorithm reques
   plan->backend = backend;
 
   store = (CnvTapStore){g_array_new(FALSE, FALSE, sizeof(float)), filter->border == CNV_BORDER_RENORMALIZE};
-  ok = fill_planes(plan, &store, error);
+  ok = fill_moments(plan, error) && fill_planes(plan, &store, error);
   plan->n_taps = store.taps->len;
   plan->taps = (float *)g_array_free(store.taps, FALSE);
   if (!ok || !choose_algorithms(plan, error)) {
@@ -541,6 +599,8 @@ plane_is_identity(const CnvPlan *plan, const CnvPlanePlan *plane)
 gboolean
 cnv_plan_is_identity(const CnvPlan *plan)
 {
+  if (plan->n_moments > 1)
+    return FALSE;
   for (int p = 0; p < plan->n_planes; p++)
     if (plan->plane[p].filtered && !plane_is_identity(plan, &plan->plane[p]))
       return FALSE;

@@ -127,6 +127,7 @@ store_term(const CnvTapStore *store, CnvPlanePlan *plane, int t, const CnvTerm *
   CnvTapSums x, y;
 
   memset(set, 0, sizeof(*set));
+  set->moment = from->moment;
   if (from->dense)
     return store_dense(store, set, from);
   /* An axis that equals the set's own other one is found only once the set is marked. */
@@ -154,4 +155,28 @@ cnv_tap_store_add(const CnvTapStore *store, CnvPlanePlan *plane, const CnvKernel
   plane->sum = (float)all.sum;
   plane->least = (float)(FOUND_ZERO * all.magnitude);
   return all;
+}
+
+static CnvTapSums
+taps_sums(const CnvTaps *taps)
+{
+  CnvTapSums sums = {0, 0, 0};
+
+  for (int i = 0; i < taps->width * taps->height; i++) {
+    sums.exact += taps->value[i];
+    sums.magnitude += fabs(taps->value[i]);
+  }
+  return sums;
+}
+
+CnvTapSums
+cnv_term_sums(const CnvTerm *term)
+{
+  CnvTapSums x, y;
+
+  if (term->dense)
+    return taps_sums(term->dense);
+  x = taps_sums(term->axis[CNV_X]);
+  y = taps_sums(term->axis[CNV_Y]);
+  return (CnvTapSums){0, x.magnitude * y.magnitude, x.exact * y.exact};
 }

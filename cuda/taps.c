@@ -5,17 +5,24 @@
 #include "taps.h"
 
 CnvTaps *
-cnv_taps_new(int width, int height, const double *values)
+cnv_taps_new_volume(int width, int height, int depth, const double *values)
 {
-  gsize bytes = sizeof(double) * width * height;
+  gsize bytes = sizeof(double) * width * height * depth;
   CnvTaps *taps = g_malloc0(sizeof(CnvTaps) + bytes);
 
   g_atomic_ref_count_init(&taps->refs);
   taps->width = width;
   taps->height = height;
+  taps->depth = depth;
   if (values)
     memcpy(taps->value, values, bytes);
   return taps;
+}
+
+CnvTaps *
+cnv_taps_new(int width, int height, const double *values)
+{
+  return cnv_taps_new_volume(width, height, 1, values);
 }
 
 CnvTaps *
@@ -37,15 +44,15 @@ cnv_taps_equal(const CnvTaps *a, const CnvTaps *b)
 {
   if (a == b)
     return TRUE;
-  if (!a || !b || a->width != b->width || a->height != b->height)
+  if (!a || !b || a->width != b->width || a->height != b->height || a->depth != b->depth)
     return FALSE;
-  return memcmp(a->value, b->value, sizeof(double) * a->width * a->height) == 0;
+  return memcmp(a->value, b->value, sizeof(double) * a->width * a->height * a->depth) == 0;
 }
 
 gboolean
 cnv_taps_finite(const CnvTaps *taps)
 {
-  for (int i = 0; i < taps->width * taps->height; i++)
+  for (int i = 0; i < taps->width * taps->height * taps->depth; i++)
     if (!isfinite(taps->value[i]))
       return FALSE;
   return TRUE;
@@ -57,6 +64,35 @@ cnv_taps_zero(const CnvTaps *taps)
   for (int i = 0; i < taps->width * taps->height; i++)
     if (taps->value[i] != 0)
       return FALSE;
+  return TRUE;
+}
+
+CnvTaps *
+cnv_taps_frame(const CnvTaps *taps, int frame)
+{
+  return cnv_taps_new(taps->width, taps->height, taps->value + (gsize)frame * taps->width * taps->height);
+}
+
+gboolean
+cnv_taps_split_time(const CnvTaps *taps, double weight[], int *frame)
+{
+  const int area = taps->width * taps->height, n = area * taps->depth;
+  const double *base;
+  int pivot = 0;
+
+  for (int i = 1; i < n; i++)
+    if (fabs(taps->value[i]) > fabs(taps->value[pivot]))
+      pivot = i;
+  *frame = pivot / area;
+  base = taps->value + *frame * area;
+  for (int k = 0; k < taps->depth; k++) {
+    const double *at = taps->value + k * area;
+
+    weight[k] = taps->value[pivot] != 0 ? at[pivot % area] / taps->value[pivot] : 0;
+    for (int i = 0; i < area; i++)
+      if (fabs(at[i] - weight[k] * base[i]) > 1e-9 * fabs(taps->value[pivot]))
+        return FALSE;
+  }
   return TRUE;
 }
 

@@ -24,6 +24,13 @@ int cnv_taps_factor(const CnvTaps *taps, int max_rank, CnvTaps *row[], CnvTaps *
  * sum stays. These are then the singular vectors of the sum, and no product is larger than it. */
 void cnv_taps_balance(int rank, CnvTaps *row[], CnvTaps *column[]);
 
+/* One frame of a volume, new. */
+CnvTaps *cnv_taps_frame(const CnvTaps *taps, int frame);
+
+/* Where a volume is one of its frames times weights in time (to within 1e-9 of the largest tap), fills these in, one a
+ * frame, with the frame's number, and returns TRUE. */
+gboolean cnv_taps_split_time(const CnvTaps *taps, double weight[], int *frame);
+
 gboolean cnv_taps_finite(const CnvTaps *taps);
 gboolean cnv_taps_zero(const CnvTaps *taps); /* all of them */
 

@@ -30,9 +30,10 @@ passes(GstCudaConvolve *self, GstBuffer *buffer)
          (self->out_in_device || self->out_takes_meta || layout_is_plain(buffer, &self->in_info));
 }
 
-static void
-sync_properties(GstBaseTransform *trans, GstBuffer *buffer)
+void
+gst_cuda_convolve_sync_properties(GstCudaConvolve *self, GstBuffer *buffer)
 {
+  GstBaseTransform *trans = GST_BASE_TRANSFORM(self);
   GstClockTime time = GST_CLOCK_TIME_NONE;
 
   if (trans->segment.format == GST_FORMAT_TIME)
@@ -41,14 +42,12 @@ sync_properties(GstBaseTransform *trans, GstBuffer *buffer)
     gst_object_sync_values(GST_OBJECT(trans), time);
 }
 
+/* The plan in force is that of the properties at the buffer's time: see history.c. */
 static GstFlowReturn
 prepare_output_buffer(GstBaseTransform *trans, GstBuffer *inbuf, GstBuffer **outbuf)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE(trans);
 
-  sync_properties(trans, inbuf);
-  if (!gst_cuda_convolve_settle_plan(self))
-    return GST_FLOW_ERROR;
   gst_cuda_convolve_make_work(self, inbuf);
   if (passes(self, inbuf)) {
     GST_LOG_OBJECT(self, "unchanged: %" GST_PTR_FORMAT " goes through", inbuf);
@@ -183,6 +182,62 @@ count_frame(GstCudaConvolve *self)
   self->n_regions = self->work.n_regions;
   gst_cuda_convolve_show(self, self->work.plan[0]);
   GST_OBJECT_UNLOCK(self);
+}
+
+gboolean
+gst_cuda_convolve_keep_buffer(GstCudaConvolve *self, GstBuffer *buffer, guint slot, GError **error)
+{
+  GstVideoFrame frame;
+  CnvFrame planes;
+  gboolean ok;
+
+  if (!map_frame(self, buffer, &self->in_info, GST_MAP_READ, &frame, &planes))
+    return map_failed(buffer, &self->in_info, "An input", error);
+  ok = cnv_session_keep(self->session, slot, &planes, error);
+  ok = cnv_session_wait(self->session, ok ? error : NULL) && ok;
+  gst_video_frame_unmap(&frame);
+  return ok;
+}
+
+gboolean
+gst_cuda_convolve_find_cut(GstCudaConvolve *self, GstBuffer *buffer, gboolean *cut, GError **error)
+{
+  const GstVideoInfo *info = &self->in_info;
+  const GstVideoInfo *layout = gst_buffer_get_video_meta(buffer) ? info : gst_cuda_convolve_device_layout(buffer, info);
+  GstVideoFrame frame;
+
+  *cut = FALSE;
+  if (self->scene_change <= 0) {
+    g_array_set_size(self->history.luma, 0);
+    return TRUE;
+  }
+  if (!gst_video_frame_map(&frame, layout, buffer, GST_MAP_READ))
+    return map_failed(buffer, info, "An input", error);
+  *cut = gst_cuda_convolve_scene_changed(&self->image, &frame, self->scene_change, self->history.luma);
+  gst_video_frame_unmap(&frame);
+  return TRUE;
+}
+
+gboolean
+gst_cuda_convolve_filter_kept(GstCudaConvolve *self, int slot, GstBuffer *outbuf)
+{
+  CnvFrame in = {.memory = CNV_MEMORY_HISTORY, .slot = slot}, out;
+  GstVideoFrame frame;
+  GError *error = NULL;
+  gboolean ok;
+
+  if (map_frame(self, outbuf, &self->out_info, GST_MAP_WRITE, &frame, &out)) {
+    ok = filter_planes(self, &in, &out, &error);
+    gst_video_frame_unmap(&frame);
+  } else {
+    ok = map_failed(outbuf, &self->out_info, "An output", &error);
+  }
+  if (ok)
+    count_frame(self);
+  else
+    gst_cuda_convolve_post(self, GST_MESSAGE_ERROR, error, "filtering a frame");
+  g_clear_error(&error);
+  return ok;
 }
 
 static GstFlowReturn

@@ -8,6 +8,8 @@
  *   plans.c             the plan that the properties ask for
  *   regions.c           what is done to a frame: everything, or regions
  *   frames.c            a frame: passthrough, mapping, engine
+ *   history.c           frames over time: waiting, draining, latency
+ *   scene.c             where the scene changes
  *
  * Locks: the object lock covers what says so; all else belongs to the streaming thread (start and stop run when there
  * is none).
@@ -19,6 +21,7 @@
 
 #include "devicememory.h"
 #include "gstcudaconvolve.h"
+#include "history.h"
 #include "properties.h"
 
 G_BEGIN_DECLS
@@ -53,6 +56,9 @@ struct _GstCudaConvolve {
   char *device_name;     /* the session's */
   CnvSessionStats stats; /* the session's, after the last frame */
   guint64 frames, dropped;
+  guint n_history;         /* frames held */
+  GstClockTime latency;    /* as reported */
+  GstClockTime frame_time; /* written by the streaming thread alone; 0: unknown */
 
   CnvSession *session; /* from start to stop; the pointer also under the object lock */
 
@@ -62,12 +68,16 @@ struct _GstCudaConvolve {
   gboolean has_bad; /* bad made no plan, which was reported */
   GstCudaConvolveSettings bad;
   guint warned; /* since the start */
+  CnvTemporalBorder temporal_border;
+  double scene_change;
 
   /* Since the last caps. */
   GstVideoInfo in_info, out_info;
   CnvImage image;
   gboolean same_memory, out_in_device; /* kinds of memory of the pads */
   gboolean out_takes_meta;             /* downstream reads GstVideoMeta */
+
+  GstCudaConvolveHistory history;
 
   /* This frame. */
   gboolean may_pass; /* where nothing would change, the input goes out untouched */
@@ -95,6 +105,10 @@ void gst_cuda_convolve_negotiation_class_init(GstBaseTransformClass *klass);
 /* Makes the plan that the properties ask for current or, where there is none for them, goes on with the last one. Posts
  * its errors; FALSE where there is no plan at all. */
 gboolean gst_cuda_convolve_settle_plan(GstCudaConvolve *self);
+/* Whether frames that wait in a history of n_slots are to be put out with the plan in force, before the properties are
+ * looked at: where those ask for another number of frames than it can give and, where the user wants that (a frame then
+ * is arriving), for any other filter. */
+gboolean gst_cuda_convolve_must_drain(GstCudaConvolve *self, guint n_slots, gboolean arriving);
 /* Settles the plan for new caps. */
 gboolean gst_cuda_convolve_set_format(GstCudaConvolve *self, const GstVideoInfo *in, const GstVideoInfo *out);
 void gst_cuda_convolve_forget_plan(GstCudaConvolve *self);
@@ -110,6 +124,31 @@ gboolean gst_cuda_convolve_leaves_frame(const GstCudaConvolve *self);
 void gst_cuda_convolve_forget_steps(GstCudaConvolve *self);
 
 /* frames.c */
+/* Gives controlled properties their values at a buffer's time. */
+void gst_cuda_convolve_sync_properties(GstCudaConvolve *self, GstBuffer *buffer);
+/* Copies an input buffer to a slot of the session's. */
+gboolean gst_cuda_convolve_keep_buffer(GstCudaConvolve *self, GstBuffer *buffer, guint slot, GError **error);
+/* Sets whether the scene changed with an input buffer, where that is looked for. */
+gboolean gst_cuda_convolve_find_cut(GstCudaConvolve *self, GstBuffer *buffer, gboolean *cut, GError **error);
+/* Filters a slot into a buffer by the work in force, and counts the frame. Posts its errors. */
+gboolean gst_cuda_convolve_filter_kept(GstCudaConvolve *self, int slot, GstBuffer *outbuf);
 void gst_cuda_convolve_frames_class_init(GstBaseTransformClass *klass);
+
+/* history.c */
+/* Puts out all frames that wait, with those behind missing, and starts anew. Returns what downstream said. */
+GstFlowReturn gst_cuda_convolve_drain(GstCudaConvolve *self);
+/* Drops all frames; leave: and has no history until a plan asks for one. */
+void gst_cuda_convolve_forget_history(GstCudaConvolve *self);
+void gst_cuda_convolve_leave_history(GstCudaConvolve *self);
+/* Reports the latency of the plan in force where that is another. */
+void gst_cuda_convolve_update_latency(GstCudaConvolve *self);
+gboolean gst_cuda_convolve_answer_latency(GstCudaConvolve *self, GstQuery *query);
+void gst_cuda_convolve_history_class_init(GstBaseTransformClass *klass);
+
+/* scene.c */
+/* TRUE where a frame, mapped in host memory, differs by more than threshold from the one whose samples luma holds,
+ * FALSE also where it holds none. Puts this one's there. */
+gboolean gst_cuda_convolve_scene_changed(const CnvImage *image, const GstVideoFrame *frame, double threshold,
+                                         GArray *luma);
 
 G_END_DECLS

@@ -102,10 +102,10 @@ make_stats(GstCudaConvolve *self)
       "cudaconvolve-stats", "frames", G_TYPE_UINT64, self->frames, "dropped", G_TYPE_UINT64, self->dropped, "backend",
       G_TYPE_STRING, self->shown ? self->shown->backend->name : "", "device", G_TYPE_STRING,
       self->device_name ? self->device_name : "", "algorithm", G_TYPE_STRING, algorithms->str, "taps", G_TYPE_STRING,
-      taps->str, "terms", G_TYPE_STRING, terms->str, "regions", G_TYPE_UINT, self->n_regions, "compute-time-us",
-      G_TYPE_DOUBLE, stats->compute_us, "upload-time-us", G_TYPE_DOUBLE, stats->upload_us, "download-time-us",
-      G_TYPE_DOUBLE, stats->download_us, "bytes-uploaded", G_TYPE_UINT64, stats->bytes_uploaded, "bytes-downloaded",
-      G_TYPE_UINT64, stats->bytes_downloaded, NULL);
+      taps->str, "terms", G_TYPE_STRING, terms->str, "history", G_TYPE_UINT, self->n_history, "regions", G_TYPE_UINT,
+      self->n_regions, "compute-time-us", G_TYPE_DOUBLE, stats->compute_us, "upload-time-us", G_TYPE_DOUBLE,
+      stats->upload_us, "download-time-us", G_TYPE_DOUBLE, stats->download_us, "bytes-uploaded", G_TYPE_UINT64,
+      stats->bytes_uploaded, "bytes-downloaded", G_TYPE_UINT64, stats->bytes_downloaded, NULL);
   g_string_free(algorithms, TRUE);
   g_string_free(taps, TRUE);
   g_string_free(terms, TRUE);
@@ -129,9 +129,11 @@ get_property(GObject *object, guint id, GValue *value, GParamSpec *pspec)
 static gboolean
 check_settings(GstCudaConvolve *self, const GstCudaConvolveSettings *settings, GError **error)
 {
+  double weight[CNV_MAX_MOMENTS];
   CnvKernel kernel;
   GHashTableIter iter;
   gpointer message = NULL;
+  int anchor;
 
   GST_OBJECT_LOCK(self);
   g_hash_table_iter_init(&iter, self->refused);
@@ -139,6 +141,7 @@ check_settings(GstCudaConvolve *self, const GstCudaConvolveSettings *settings, G
     g_set_error_literal(error, CNV_ERROR, CNV_ERROR_SETTINGS, message);
   GST_OBJECT_UNLOCK(self);
   if (message || !gst_cuda_convolve_roi_check(&settings->roi, &settings->filter, error) ||
+      !cnv_filter_moments(&settings->filter, weight, &anchor, error) ||
       !cnv_filter_generate(&settings->filter, (const int[]){1, 1}, &kernel, error))
     return FALSE;
   cnv_kernel_clear(&kernel);
@@ -151,6 +154,7 @@ reset(GstCudaConvolve *self)
   gst_cuda_convolve_forget_plan(self);
   self->warned = 0;
   GST_OBJECT_LOCK(self);
+  self->latency = self->frame_time = 0;
   self->frames = self->dropped = 0;
   self->n_regions = 0;
   self->stats = (CnvSessionStats){0};
@@ -182,6 +186,7 @@ start(GstBaseTransform *trans)
 static gboolean
 stop(GstBaseTransform *trans)
 {
+  gst_cuda_convolve_leave_history(GST_CUDA_CONVOLVE(trans));
   gst_cuda_convolve_close(GST_CUDA_CONVOLVE(trans));
   return TRUE;
 }
@@ -212,6 +217,8 @@ query(GstBaseTransform *trans, GstPadDirection direction, GstQuery *q)
   GstObject *context = NULL;
   gboolean answered = FALSE;
 
+  if (GST_QUERY_TYPE(q) == GST_QUERY_LATENCY && direction == GST_PAD_SRC)
+    return gst_cuda_convolve_answer_latency(self, q);
   if (GST_QUERY_TYPE(q) == GST_QUERY_CONTEXT) {
     GST_OBJECT_LOCK(self);
     if (self->context)
@@ -232,6 +239,8 @@ finalize(GObject *object)
   gst_clear_object(&self->context);
   gst_cuda_convolve_settings_clear(&self->settings);
   g_hash_table_unref(self->refused);
+  gst_cuda_convolve_forget_history(self);
+  g_array_unref(self->history.luma);
   g_array_unref(self->regions);
   g_array_unref(self->steps);
   G_OBJECT_CLASS(gst_cuda_convolve_parent_class)->finalize(object);
@@ -267,7 +276,8 @@ gst_cuda_convolve_class_init(GstCudaConvolveClass *klass)
       g_param_spec_boxed(
           "stats", "Statistics",
           "Since the start: frames and dropped ones, engine, device, mean times a frame in microseconds, "
-          "bytes copied; of the last frame: algorithm, taps and number of terms of each plane, regions",
+          "bytes copied; frames held for a filter over time; of the last frame: algorithm, taps and number of terms of "
+          "each plane, regions",
           GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 
   element_class->set_context = GST_DEBUG_FUNCPTR(set_context);
@@ -282,6 +292,7 @@ gst_cuda_convolve_class_init(GstCudaConvolveClass *klass)
   trans_class->query = GST_DEBUG_FUNCPTR(query);
   gst_cuda_convolve_negotiation_class_init(trans_class);
   gst_cuda_convolve_frames_class_init(trans_class);
+  gst_cuda_convolve_history_class_init(trans_class);
 }
 
 static void
@@ -291,6 +302,7 @@ gst_cuda_convolve_init(GstCudaConvolve *self)
   self->refused = g_hash_table_new_full(NULL, NULL, NULL, g_free);
   self->roi = GST_CUDA_CONVOLVE_ROI_DEFAULT;
   self->regions = g_array_new(FALSE, FALSE, sizeof(CnvRegion));
+  self->history.luma = g_array_new(FALSE, FALSE, sizeof(float));
   self->steps = g_array_new(FALSE, FALSE, sizeof(GstCudaConvolveStep));
   gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(self), TRUE);
   /* What fills a gap is neutral, and so is its convolution. */

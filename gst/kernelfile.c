@@ -16,11 +16,13 @@
 
 typedef struct {
   const char *at, *end, *line_start, *name;
-  int line;            /* number of the one at `at`, from 1 */
-  GArray *values;      /* double */
-  int width, height;   /* of the rows that are complete */
-  int first_line;      /* of the first row */
-  gboolean frame_done; /* a blank line followed the last row */
+  int line;         /* number of the one at `at`, from 1 */
+  GArray *values;   /* double */
+  int width;        /* of the rows, 0 before the first is complete */
+  int first_line;   /* of the first row */
+  int height;       /* rows of this frame that are complete */
+  int depth;        /* frames that are complete */
+  int frame_height; /* of them */
 } Reader;
 
 static gboolean refuse(const Reader *reader, const char *at, GError **error, const char *format, ...)
@@ -132,13 +134,17 @@ read_number(Reader *reader, GError **error)
 static gboolean
 check_place(const Reader *reader, int n, GError **error)
 {
-  if (reader->frame_done)
+  if (reader->depth == CNV_MAX_MOMENTS)
     return refuse(reader, reader->at, error,
-                  "a second frame: kernels over time are not supported yet; where these rows belong to those above, "
-                  "remove the blank line between them");
+                  "more than %d frames: shorten the kernel, or remove the blank lines between rows of a frame",
+                  CNV_MAX_MOMENTS);
+  if (reader->depth > 0 && reader->height == reader->frame_height)
+    return refuse(reader, reader->at, error,
+                  "more rows than the %d of the first frame: give every frame as many (0 fills it up)",
+                  reader->frame_height);
   if (n == LONGEST || reader->height == LONGEST)
     return refuse(reader, reader->at, error, "more than %dx%d taps: shorten the kernel", LONGEST, LONGEST);
-  if (reader->height > 0 && n == reader->width)
+  if (n == reader->width && reader->width > 0)
     return refuse(reader, reader->at, error,
                   "more numbers than the %d of line %d: give every row as many (0 fills it up)", n, reader->first_line);
   return TRUE;
@@ -172,14 +178,32 @@ read_row(Reader *reader, int *n, GError **error)
 static gboolean
 finish_row(Reader *reader, int n, GError **error)
 {
-  if (reader->height > 0 && n < reader->width)
+  if (n < reader->width)
     return refuse(reader, reader->at, error,
                   "%d numbers in this row and %d in line %d: give every row as many (0 fills it up)", n, reader->width,
                   reader->first_line);
-  if (reader->height++ == 0) {
+  if (reader->width == 0) {
     reader->width = n;
     reader->first_line = reader->line;
   }
+  reader->height++;
+  return TRUE;
+}
+
+/* At a blank line and at the end of the text. */
+static gboolean
+finish_frame(Reader *reader, GError **error)
+{
+  if (reader->height == 0)
+    return TRUE;
+  if (reader->depth > 0 && reader->height < reader->frame_height)
+    return refuse(reader, reader->at, error,
+                  "%d rows in this frame and %d in the first: give every frame as many (0 fills it up), or remove the "
+                  "blank line between rows of a frame",
+                  reader->height, reader->frame_height);
+  reader->frame_height = reader->height;
+  reader->height = 0;
+  reader->depth++;
   return TRUE;
 }
 
@@ -194,12 +218,14 @@ read_lines(Reader *reader, GError **error)
       return FALSE;
     if (n > 0 && !finish_row(reader, n, error))
       return FALSE;
-    if (n == 0 && at_line_end(reader) && reader->height > 0)
-      reader->frame_done = TRUE;
+    if (n == 0 && at_line_end(reader) && !finish_frame(reader, error))
+      return FALSE;
     if (!skip_comment(reader, error))
       return FALSE;
   }
-  return reader->height > 0 || refuse(reader, reader->at, error, "no numbers: write rows of taps, 1 2 1 for example");
+  if (!finish_frame(reader, error))
+    return FALSE;
+  return reader->depth > 0 || refuse(reader, reader->at, error, "no numbers: write rows of taps, 1 2 1 for example");
 }
 
 CnvTaps *
@@ -214,7 +240,7 @@ gst_cuda_convolve_kernel_parse(const char *text, gsize size, const char *name, G
   reader.at = reader.line_start = text;
   reader.values = g_array_new(FALSE, FALSE, sizeof(double));
   if (read_lines(&reader, error))
-    taps = cnv_taps_new(reader.width, reader.height, (const double *)reader.values->data);
+    taps = cnv_taps_new_volume(reader.width, reader.frame_height, reader.depth, (const double *)reader.values->data);
   g_array_free(reader.values, TRUE);
   return taps;
 }

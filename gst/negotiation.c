@@ -146,6 +146,9 @@ set_caps(GstBaseTransform *trans, GstCaps *incaps, GstCaps *outcaps)
                       ("%" GST_PTR_FORMAT, incaps));
     return FALSE;
   }
+  /* Downstream still has the old caps. What it says of the frames it says again of the next. */
+  gst_cuda_convolve_drain(self);
+  gst_cuda_convolve_leave_history(self);
   self->same_memory = in_device(incaps, 0) == in_device(outcaps, 0);
   self->out_in_device = in_device(outcaps, 0);
   return gst_cuda_convolve_set_format(self, &in, &out);

@@ -119,6 +119,8 @@ gst_cuda_convolve_settle_plan(GstCudaConvolve *self)
   gst_cuda_convolve_settings_copy(&wanted, &self->settings);
   GST_OBJECT_UNLOCK(self);
   self->may_pass = !wanted.disable_passthrough;
+  self->temporal_border = wanted.temporal_border;
+  self->scene_change = wanted.scene_change;
   if (is_known_bad(self, &wanted)) {
     ok = keep_filter(self);
   } else if (use_settings(self, &wanted, &error)) {
@@ -130,7 +132,29 @@ gst_cuda_convolve_settle_plan(GstCudaConvolve *self)
     ok = keep_filter(self);
   }
   gst_cuda_convolve_settings_clear(&wanted);
+  if (ok)
+    gst_cuda_convolve_update_latency(self);
   return ok;
+}
+
+gboolean
+gst_cuda_convolve_must_drain(GstCudaConvolve *self, guint n_slots, gboolean arriving)
+{
+  const GstCudaConvolveSettings *wanted = &self->settings;
+  const CnvPlan *plan = self->plan;
+  double weight[CNV_MAX_MOMENTS];
+  gboolean must = FALSE;
+  int anchor, n;
+
+  GST_OBJECT_LOCK(self);
+  if (!cnv_plan_matches(plan, &wanted->filter, &self->image, wanted->algorithm, self->session->backend) &&
+      !is_known_bad(self, wanted)) {
+    /* Of a filter that cannot be, which the next frame reports, the old one stays. */
+    n = cnv_filter_moments(&wanted->filter, weight, &anchor, NULL);
+    must = n > 0 && ((arriving && wanted->drain_on_change) || n == 1 || n > (int)n_slots);
+  }
+  GST_OBJECT_UNLOCK(self);
+  return must;
 }
 
 gboolean
@@ -149,6 +173,9 @@ gst_cuda_convolve_set_format(GstCudaConvolve *self, const GstVideoInfo *in, cons
     image->kr = 0.299;
     image->kb = 0.114;
   }
+  self->frame_time = GST_VIDEO_INFO_FPS_N(in) > 0
+                         ? gst_util_uint64_scale_int(GST_SECOND, GST_VIDEO_INFO_FPS_D(in), GST_VIDEO_INFO_FPS_N(in))
+                         : 0;
   g_return_val_if_fail(image->format, FALSE); /* the pad templates hold only formats of the table */
   forget_bad(self);
   return gst_cuda_convolve_settle_plan(self);

@@ -33,7 +33,7 @@ typedef struct {
   Kind kind;
   const char *name, *nick, *blurb;
   gsize offset;        /* in GstCudaConvolveSettings */
-  double min, max;     /* numbers */
+  double min, max;     /* numbers; of a row max is how many it can hold, 0 for what an axis can */
   GType (*type)(void); /* enums and flags */
   GParamFlags mutable; /* until when a change counts */
 } Property;
@@ -85,6 +85,13 @@ static const CnvNick roi_source_nicks[] = {
     {0, NULL, NULL},
 };
 
+/* Values of CnvFilter.causal. */
+static const CnvNick temporal_mode_nicks[] = {
+    {FALSE, "centered", "As many frames after as before, which are waited for"},
+    {TRUE, "causal", "Frames before alone, without latency"},
+    {0, NULL, NULL},
+};
+
 static const CnvNick roi_strength_nicks[] = {
     {GST_CUDA_CONVOLVE_ROI_FIXED, "fixed", "Every region by the filter as it is set"},
     {GST_CUDA_CONVOLVE_ROI_RELATIVE, "relative", "Radius and sigma follow each region's size"},
@@ -98,6 +105,8 @@ DEFINE_TYPE(planes_type, flags_from_nicks("GstCudaConvolvePlanes", cnv_planes_ni
 DEFINE_ENUM(chroma_mode_type, "GstCudaConvolveChromaMode", cnv_chroma_mode_nicks)
 DEFINE_ENUM(alpha_mode_type, "GstCudaConvolveAlphaMode", cnv_alpha_mode_nicks)
 DEFINE_ENUM(algorithm_type, "GstCudaConvolveAlgorithm", cnv_algorithm_nicks)
+DEFINE_ENUM(temporal_mode_type, "GstCudaConvolveTemporalMode", temporal_mode_nicks)
+DEFINE_ENUM(temporal_border_type, "GstCudaConvolveTemporalBorder", cnv_temporal_border_nicks)
 DEFINE_ENUM(roi_source_type, "GstCudaConvolveRoiSource", roi_source_nicks)
 DEFINE_ENUM(roi_strength_type, "GstCudaConvolveRoiStrength", roi_strength_nicks)
 
@@ -156,7 +165,7 @@ static const Property properties[] = {
      0, 0, gradient_type, LIVE},
     {KIND_KERNEL, "kernel", "Kernel",
      "Taps of filter=custom, as they lie on the picture: numbers make a row, <1,2,1>, rows a 2D kernel, "
-     "<<1,2>,<3,4>> (default <>, none)",
+     "<<1,2>,<3,4>>, and those one over time, first frame first, <<<1,2>,<3,4>>,<<5,6>,<7,8>>> (default <>, none)",
      AT(filter.kernel), 0, 0, NULL, GST_PARAM_MUTABLE_PLAYING},
     {KIND_ROW, "kernel-x", "Kernel along x",
      "Taps of filter=custom along a row; with kernel-y a separable 2D kernel (default <>, none)",
@@ -166,7 +175,7 @@ static const Property properties[] = {
      AT(filter.kernel_axis[CNV_Y]), 0, 0, NULL, GST_PARAM_MUTABLE_PLAYING},
     {KIND_FILE, "kernel-location", "Kernel location",
      "Text file with the taps of filter=custom, read when this is set: rows on lines, numbers separated by commas or "
-     "spaces, # begins a comment; of this and kernel the one set last counts (default none)",
+     "spaces, a blank line ends a frame, # begins a comment; of this and kernel the one set last counts (default none)",
      AT(kernel_location), 0, 0, NULL, GST_PARAM_MUTABLE_PLAYING},
     {KIND_INT, "anchor-x", "Anchor along x",
      "Number, from 0, of the tap of filter=custom along a row that lies on the output sample; -1 the middle one "
@@ -204,6 +213,30 @@ static const Property properties[] = {
      NULL, LIVE},
     {KIND_ENUM, "alpha-mode", "Alpha mode", "What becomes of alpha (default copy)", AT(filter.alpha_mode), 0, 0,
      alpha_mode_type, LIVE},
+    {KIND_INT, "temporal-radius", "Radius in time",
+     "Frames on each side of the one that is put out, or before it with temporal-mode=causal, weighted by a gaussian; "
+     "of every filter (default 0, none)",
+     AT(filter.temporal_radius), 0, CNV_TEMPORAL_RADIUS_MAX, NULL, LIVE},
+    {KIND_DOUBLE, "temporal-sigma", "Sigma in time",
+     "Standard deviation of the weights of frames, in frames; 0 auto: 0.3*(temporal-radius-1)+0.8 (default 0, auto)",
+     AT(filter.temporal_sigma), 0, 256, NULL, LIVE},
+    {KIND_ROW, "kernel-t", "Kernel in time",
+     "Weights of frames, first frame first, at most 31, in place of temporal-radius and of every filter (default <>, "
+     "none)",
+     AT(filter.kernel_t), 0, CNV_MAX_MOMENTS, NULL, GST_PARAM_MUTABLE_PLAYING},
+    {KIND_ENUM, "temporal-mode", "Mode in time",
+     "Which of the frames is put out: the middle one, which adds latency, or the last (default centered)",
+     AT(filter.causal), 0, 0, temporal_mode_type, LIVE},
+    {KIND_ENUM, "temporal-border", "Border in time",
+     "What stands for frames before the first and behind the last (default renormalize)", AT(temporal_border), 0, 0,
+     temporal_border_type, LIVE},
+    {KIND_DOUBLE, "scene-change-threshold", "Scene change threshold",
+     "Mean absolute difference of luma between two frames, as a fraction of full scale, above which frames beyond are "
+     "left out; 0 looks for no cuts (default 0)",
+     AT(scene_change), 0, 1, NULL, LIVE},
+    {KIND_BOOLEAN, "drain-on-changes", "Drain on changes",
+     "Put out the frames that wait for others with the old filter where it changes, and start anew (default true)",
+     AT(drain_on_change), 0, 0, NULL, LIVE},
     {KIND_ENUM, "roi-source", "Regions' source", "Where the regions to be filtered come from (default none)",
      AT(roi.source), 0, 0, roi_source_type, LIVE},
     {KIND_RECTS, "roi", "Regions",
@@ -253,7 +286,7 @@ static const Property properties[] = {
 void
 gst_cuda_convolve_settings_init(GstCudaConvolveSettings *settings)
 {
-  *settings = (GstCudaConvolveSettings){.device = -1, .roi = GST_CUDA_CONVOLVE_ROI_DEFAULT};
+  *settings = (GstCudaConvolveSettings){.device = -1, .roi = GST_CUDA_CONVOLVE_ROI_DEFAULT, .drain_on_change = TRUE};
   cnv_filter_init(&settings->filter);
 }
 
@@ -326,6 +359,19 @@ read_kernel_file(GstCudaConvolveSettings *settings, const char *path, GError **e
   return settings->filter.kernel != NULL;
 }
 
+static gboolean
+read_taps(const Property *row, const GValue *value, CnvTaps **taps, GError **error)
+{
+  guint n = gst_value_array_get_size(value);
+
+  if (row->max > 0 && n > row->max) {
+    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "%s: %u taps, and at most %.0f are possible: shorten it",
+                row->name, n, row->max);
+    return FALSE;
+  }
+  return gst_cuda_convolve_taps_from_value(value, row->name, row->kind == KIND_KERNEL, taps, error);
+}
+
 gboolean
 gst_cuda_convolve_property_read(GstCudaConvolveSettings *settings, guint id, const GValue *value, GError **error)
 {
@@ -359,7 +405,7 @@ gst_cuda_convolve_property_read(GstCudaConvolveSettings *settings, guint id, con
   case KIND_FILE:
     return read_kernel_file(settings, g_value_get_string(value), error);
   default:
-    return gst_cuda_convolve_taps_from_value(value, row->name, row->kind == KIND_KERNEL, (CnvTaps **)at, error);
+    return read_taps(row, value, (CnvTaps **)at, error);
   }
   return TRUE;
 }

@@ -22,6 +22,9 @@ typedef struct {
   int algorithm; /* CnvAlgorithm */
   guint n_threads;
   gboolean disable_passthrough;
+  int temporal_border;      /* CnvTemporalBorder */
+  double scene_change;      /* mean absolute difference of luma, fraction of full scale; 0 looks for no cuts */
+  gboolean drain_on_change; /* of the filter */
 } GstCudaConvolveSettings;
 
 void gst_cuda_convolve_settings_init(GstCudaConvolveSettings *settings);

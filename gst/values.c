@@ -3,6 +3,7 @@
  * Arrays of arrays of numbers, in any of GStreamer's number types, to taps or rectangles and back.
  */
 #include <math.h>
+#include <string.h>
 
 #include "values.h"
 
@@ -73,8 +74,8 @@ refuse_element(const GValue *value, const char *what, guint y, guint x, GError *
 
   if (GST_VALUE_HOLDS_ARRAY(value))
     return refuse(error,
-                  "%s: row %u, tap %u is an array: numbers make a row, rows a 2D kernel; three levels (time) are not "
-                  "supported yet",
+                  "%s: row %u, tap %u is an array: numbers make a row, rows a 2D kernel and 2D kernels one over time, "
+                  "with every number as deep as the first",
                   what, y + 1, x + 1);
   text = describe(value);
   return refuse(error, "%s: row %u, tap %u is %s, not a finite number: write integers, decimals or fractions like 1/16",
@@ -122,35 +123,103 @@ check_size(const char *what, guint width, guint height, GError **error)
   return TRUE;
 }
 
+/* Taps of one frame: a row or an array of rows. */
 static gboolean
-read_taps(const GValue *array, const char *what, CnvTaps *taps, GError **error)
+read_frame(const GValue *array, const char *what, int width, int height, double *taps, GError **error)
 {
   if (!holds_rows(array))
-    return read_row(array, what, 0, taps->value, error);
-  for (int y = 0; y < taps->height; y++)
-    if (!read_row(gst_value_array_get_value(array, y), what, y, taps->value + y * taps->width, error))
+    return read_row(array, what, 0, taps, error);
+  for (int y = 0; y < height; y++)
+    if (!read_row(gst_value_array_get_value(array, y), what, y, taps + y * width, error))
       return FALSE;
   return TRUE;
+}
+
+/* Taps of a frame of a kernel's rows; NULL with the reason. */
+static CnvTaps *
+make_frame(const GValue *array, const char *what, GError **error)
+{
+  gboolean is_2d = holds_rows(array);
+  guint n = gst_value_array_get_size(array), height = is_2d ? n : 1;
+  guint width = is_2d ? gst_value_array_get_size(gst_value_array_get_value(array, 0)) : n;
+  CnvTaps *made;
+
+  if (!check_size(what, width, height, error) || (is_2d && !check_rows(array, what, width, error)))
+    return NULL;
+  made = cnv_taps_new(width, height, NULL);
+  if (!read_frame(array, what, width, height, made->value, error))
+    g_clear_pointer(&made, cnv_taps_unref);
+  return made;
+}
+
+/* Each frame an array of rows, and as large as the first. */
+static gboolean
+check_frame(const GValue *frame, const char *what, guint t, const CnvTaps *first, GError **error)
+{
+  guint width, height;
+
+  if (!GST_VALUE_HOLDS_ARRAY(frame) || !holds_rows(frame))
+    return refuse(error, "%s: frame %u is not rows as the first is: write each as <<1,2>,<3,4>>", what, t + 1);
+  height = gst_value_array_get_size(frame);
+  width = gst_value_array_get_size(gst_value_array_get_value(frame, 0));
+  if (first && (height != (guint)first->height || width != (guint)first->width))
+    return refuse(error, "%s: frame %u has %ux%u taps and frame 1 has %dx%d: give every frame as many (0 fills it up)",
+                  what, t + 1, width, height, first->width, first->height);
+  return TRUE;
+}
+
+static gboolean
+read_volume(const GValue *array, const char *what, GPtrArray *frames, GError **error)
+{
+  guint n = gst_value_array_get_size(array);
+
+  if (n > CNV_MAX_MOMENTS)
+    return refuse(error, "%s: %u frames, and at most %d are possible: shorten it", what, n, CNV_MAX_MOMENTS);
+  for (guint t = 0; t < n; t++) {
+    const GValue *frame = gst_value_array_get_value(array, t);
+    g_autofree char *place = g_strdup_printf("%s: frame %u", what, t + 1);
+    CnvTaps *made;
+
+    if (!check_frame(frame, what, t, t > 0 ? g_ptr_array_index(frames, 0) : NULL, error))
+      return FALSE;
+    made = make_frame(frame, place, error);
+    if (!made)
+      return FALSE;
+    g_ptr_array_add(frames, made);
+  }
+  return TRUE;
+}
+
+static CnvTaps *
+make_volume(const GValue *array, const char *what, GError **error)
+{
+  GPtrArray *frames = g_ptr_array_new_with_free_func((GDestroyNotify)cnv_taps_unref);
+  CnvTaps *made = NULL;
+
+  if (read_volume(array, what, frames, error)) {
+    const CnvTaps *first = g_ptr_array_index(frames, 0);
+    gsize n = (gsize)first->width * first->height;
+
+    made = cnv_taps_new_volume(first->width, first->height, (int)frames->len, NULL);
+    for (guint t = 0; t < frames->len; t++)
+      memcpy(made->value + t * n, ((const CnvTaps *)g_ptr_array_index(frames, t))->value, n * sizeof(double));
+  }
+  g_ptr_array_unref(frames);
+  return made;
 }
 
 gboolean
 gst_cuda_convolve_taps_from_value(const GValue *array, const char *what, gboolean rows, CnvTaps **taps, GError **error)
 {
-  gboolean is_2d = holds_rows(array);
-  guint n = gst_value_array_get_size(array);
-  guint width = is_2d ? gst_value_array_get_size(gst_value_array_get_value(array, 0)) : n;
+  gboolean is_2d = holds_rows(array), is_3d = is_2d && holds_rows(gst_value_array_get_value(array, 0));
   CnvTaps *made = NULL;
 
   if (is_2d && !rows)
     return refuse(error, "%s: an array of arrays, and it takes one row of numbers: write <1,2,1>, or use kernel", what);
-  if (n > 0) {
-    if (!check_size(what, width, is_2d ? n : 1, error) || (is_2d && !check_rows(array, what, width, error)))
+  if (gst_value_array_get_size(array) > 0) {
+    made = is_3d ? make_volume(array, what, error) : make_frame(array, what, error);
+    if (!made)
       return FALSE;
-    made = cnv_taps_new(width, is_2d ? n : 1, NULL);
-    if (!read_taps(array, what, made, error)) {
-      cnv_taps_unref(made);
-      return FALSE;
-    }
   }
   cnv_taps_unref(*taps);
   *taps = made;
@@ -169,21 +238,37 @@ append_row(GValue *array, const double *taps, int n)
   }
 }
 
+static void
+append_frame(GValue *array, const double *taps, int width, int height)
+{
+  for (int y = 0; y < height; y++) {
+    GValue row = G_VALUE_INIT;
+
+    g_value_init(&row, GST_TYPE_ARRAY);
+    append_row(&row, taps + y * width, width);
+    gst_value_array_append_and_take_value(array, &row);
+  }
+}
+
 void
 gst_cuda_convolve_taps_to_value(const CnvTaps *taps, GValue *array)
 {
   if (!taps)
     return;
-  if (taps->height == 1) {
+  if (taps->depth == 1 && taps->height == 1) {
     append_row(array, taps->value, taps->width);
     return;
   }
-  for (int y = 0; y < taps->height; y++) {
-    GValue row = G_VALUE_INIT;
+  if (taps->depth == 1) {
+    append_frame(array, taps->value, taps->width, taps->height);
+    return;
+  }
+  for (int t = 0; t < taps->depth; t++) {
+    GValue frame = G_VALUE_INIT;
 
-    g_value_init(&row, GST_TYPE_ARRAY);
-    append_row(&row, taps->value + y * taps->width, taps->width);
-    gst_value_array_append_and_take_value(array, &row);
+    g_value_init(&frame, GST_TYPE_ARRAY);
+    append_frame(&frame, taps->value + (gsize)t * taps->width * taps->height, taps->width, taps->height);
+    gst_value_array_append_and_take_value(array, &frame);
   }
 }
 

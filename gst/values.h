@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Kernels and rectangles as property values: a GstValueArray of numbers is a row or a rectangle, one of rows a 2D
- * kernel, one of rectangles a list.
+ * kernel, one of those a kernel over time, one of rectangles a list.
  */
 #pragma once
 
@@ -11,8 +11,8 @@
 G_BEGIN_DECLS
 
 /* Reads an array into *taps (NULL for an empty one: no taps). what: the property's name, for messages. rows: whether
- * a 2D array is allowed. Returns FALSE, with *taps as it was and a message that names the place, the limit and the
- * remedy (CNV_ERROR_SETTINGS), where the array is not a kernel. */
+ * an array of arrays is allowed. Returns FALSE, with *taps as it was and a message that names the place, the limit and
+ * the remedy (CNV_ERROR_SETTINGS), where the array is not a kernel. */
 gboolean gst_cuda_convolve_taps_from_value(const GValue *array, const char *what, gboolean rows, CnvTaps **taps,
                                            GError **error);
 

@@ -3,7 +3,6 @@
  * Running a case on every variant of the engine, and the comparison with the oracle.
  */
 #include "cases.h"
-#include "oracle.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -32,7 +31,8 @@ typedef struct {
   CnvImage image;
   CnvWork work; /* its plans are put in for each variant */
   CnvRegion *region;
-  int terms; /* of TestFilter */
+  const OracleClip *clip; /* NULL: the frame alone */
+  int terms;              /* of TestFilter */
   TestFrame in;
   TestLayout out;
   guint64 hash; /* of in */
@@ -59,8 +59,8 @@ test_fail(const char *format, ...)
   fflush(stdout);
 }
 
-static char *
-variant_name(const TestVariant *v)
+char *
+test_variant_name(const TestVariant *v)
 {
   return g_strdup_printf("%s %s%s", v->backend->name, cnv_algorithm_nicks[v->algorithm].nick,
                          v->memory == CNV_MEMORY_DEVICE ? " device-memory" : "");
@@ -85,6 +85,12 @@ add_settings(GString *name, const TestCase *c)
     g_string_append_printf(name, ", colour %08x", c->color);
   if (c->regions)
     g_string_append_printf(name, ", regions \"%s\"", c->regions->name);
+}
+
+char *
+test_case_label(void)
+{
+  return g_strdup_printf("case %u (CNV_SEED=%u)", case_number, test_options.seed);
 }
 
 static char *
@@ -247,7 +253,7 @@ static void
 check_algorithms(const CnvPlan *plan, const TestVariant *v, const Job *job)
 {
   const CnvFormat *format = plan->image.format;
-  char *name = variant_name(v);
+  char *name = test_variant_name(v);
 
   for (int p = 0; p < plan->n_planes; p++) {
     const CnvPlanePlan *plane = &plan->plane[p];
@@ -359,7 +365,7 @@ static void
 run_variant(const Job *job, TestVariant *v)
 {
   CnvPlan *plan[TEST_MAX_PLANS] = {NULL};
-  char *name = variant_name(v);
+  char *name = test_variant_name(v);
   GError *error = NULL;
   double products = 0, most = max_products[test_options.extent];
 
@@ -476,7 +482,7 @@ static void
 job_expect(Job *job)
 {
   CnvFrame in;
-  const OracleWork work = {&job->image, job->filter, &job->work, &in};
+  const OracleWork work = {&job->image, job->filter, &job->work, &in, job->clip};
 
   test_frame_view(&job->in, &in);
   for (int p = 0; p < job->image.format->n_planes; p++)
@@ -484,18 +490,27 @@ job_expect(Job *job)
       job->expected[p][c] = oracle_channel(&work, p, c);
 }
 
+gboolean
+test_case_begins(guint32 *seed)
+{
+  *seed = test_options.seed + 7919 * ++case_number;
+  if (test_options.only && test_options.only != case_number)
+    return FALSE;
+  if (test_options.extent == TEST_QUICK && case_number % test_options.quick_step)
+    return FALSE;
+  if (isatty(2))
+    fprintf(stderr, "\rcase %u ", case_number);
+  return TRUE;
+}
+
 void
 test_case_run(const TestCase *c)
 {
-  guint32 seed = test_options.seed + 7919 * ++case_number;
+  guint32 seed;
   Job job;
 
-  if (test_options.only && test_options.only != case_number)
+  if (!test_case_begins(&seed))
     return;
-  if (test_options.extent == TEST_QUICK && case_number % test_options.quick_step)
-    return;
-  if (isatty(2))
-    fprintf(stderr, "\rcase %u ", case_number);
   job_init(&job, c, seed);
   job_expect(&job);
   for (guint i = 0; i < test_variants->len; i++)
@@ -504,15 +519,22 @@ test_case_run(const TestCase *c)
 }
 
 void
-test_output_check(const CnvWork *work, const TestFrame *in, const TestFrame *out, const char *what)
+test_clip_check(const CnvWork *work, const OracleClip *clip, const TestFrame *in, const TestFrame *out,
+                const char *what)
 {
-  Job job = {.what = (char *)what, .image = work->plan[0]->image, .work = *work, .in = *in};
+  Job job = {.what = (char *)what, .image = work->plan[0]->image, .work = *work, .clip = clip, .in = *in};
 
   for (guint i = 0; i < work->n_plans; i++)
     job.filter[i] = work->plan[i]->filter;
   job_expect(&job);
   check_output(&job, out, work->plan[0]->backend->name, NULL);
   job_clear_expected(&job);
+}
+
+void
+test_output_check(const CnvWork *work, const TestFrame *in, const TestFrame *out, const char *what)
+{
+  test_clip_check(work, NULL, in, out, what);
 }
 
 guint
@@ -591,7 +613,7 @@ test_variants_close(void)
 
   for (guint i = 0; i < test_variants->len; i++) {
     TestVariant *v = &g_array_index(test_variants, TestVariant, i);
-    char *name = variant_name(v);
+    char *name = test_variant_name(v);
 
     printf("%-28s %6u runs, %5u refused; %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " samples of noise one off\n",
            name, v->runs, v->refusals, v->all_inexact, v->all_samples);

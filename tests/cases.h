@@ -6,6 +6,7 @@
 #pragma once
 
 #include "device.h"
+#include "oracle.h"
 
 /* A row of the table of test filters. Taps of custom ones are random, from the case's seed. */
 typedef struct {
@@ -26,6 +27,7 @@ typedef struct {
   gboolean flip;          /* custom */
   CnvGradient gradient;   /* of derivatives */
   double amount, angle;   /* amount: 0 for 1 */
+  int depth;              /* custom: frames of the kernel; 0: one */
 } TestFilter;
 
 extern const TestFilter test_filters[]; /* ends with a NULL name */
@@ -126,18 +128,32 @@ double test_plan_products(const CnvPlan *plan);
 /* A case of noise with radius 3, in memory at odd addresses that differ from case to case; to be changed at will. */
 TestCase test_case_base(const char *filter, const char *format, int width, int height);
 
+/* Counts a case, and makes its seed. FALSE where the options leave it out. */
+gboolean test_case_begins(guint32 *seed);
+
+/* "case 7 (CNV_SEED=1)", to find it again by; g_free. */
+char *test_case_label(void);
+
 /* Runs a case on every variant. Those that would take too long are left to faster algorithms (max_products). */
 void test_case_run(const TestCase *c);
 
 /* Holds one output frame against the oracle. what: words for a failure's report. */
 void test_output_check(const CnvWork *work, const TestFrame *in, const TestFrame *out, const char *what);
 
+/* The same for a frame of a clip, whose frames `in` is one of. */
+void test_clip_check(const CnvWork *work, const OracleClip *clip, const TestFrame *in, const TestFrame *out,
+                     const char *what);
+
+/* "cuda tiled device-memory"; g_free. */
+char *test_variant_name(const TestVariant *v);
+
 /* Reports a failure that is none of a sample. */
 void test_fail(const char *format, ...) G_GNUC_PRINTF(1, 2);
 
-/* The test cases of what parts of a frame are filtered (kernels_parts.c), and of plans that change and sessions side by
- * side (sessions.c). */
+/* The test cases of what parts of a frame are filtered (kernels_parts.c), of filters over several frames
+ * (kernels_time.c), and of plans that change and sessions side by side (sessions.c). */
 struct TCase *test_parts_tcase(void);
+struct TCase *test_time_tcase(void);
 struct TCase *test_sessions_tcase(void);
 
 /* Asserts that no case of a set that ends here failed. */

@@ -424,6 +424,7 @@ element_suite(void)
   add_format_tests(once, each);
   add_kernelfile_tests(once);
   add_region_tests(once, each);
+  add_time_tests(each);
   return suite;
 }
 

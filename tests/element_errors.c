@@ -19,7 +19,18 @@ static const struct {
     {{"kernel=<nan>"}, 1, "not a finite number"},
     {{"kernel=<<1,2>,<inf,1>>"}, 1, "row 2, tap 1 is inf"},
     {{"kernel=<<>>"}, 1, "row 1 is empty"},
-    {{"kernel=<<<1>>>"}, 1, "not supported yet"},
+    {{"kernel=<<<<1>>>>"}, 1, "kernel: frame 1: row 1, tap 1 is an array"},
+    {{"kernel=<<1,<2>>>"}, 1, "kernel: row 1, tap 2 is an array"},
+    {{"kernel=<<<1,2>>,<<3>>>"}, 1, "frame 2 has 1x1 taps and frame 1 has 2x1"},
+    {{"kernel=<<<1>,<2>>,<<3,4>,<5>>>"}, 1, "frame 2 has 2x2 taps and frame 1 has 1x2"},
+    {{"kernel=<<<1>>,<2>>"}, 1, "kernel: frame 2 is not rows as the first is"},
+    {{"kernel=<<<1>>,3>"}, 1, "kernel: frame 2 is not rows as the first is"},
+    {{"kernel=<<<>>>"}, 1, "kernel: frame 1: row 1 is empty"},
+    {{"kernel=<<<1>>,<<x>>>"}, 1, "kernel: frame 2: row 1, tap 1 is x, not a finite number"},
+    {{"kernel-t=<1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1>"},
+     1,
+     "kernel-t: 32 taps, and at most 31 are possible"},
+    {{"kernel-t=<<1,2>>"}, 1, "kernel-t: an array of arrays"},
     {{"kernel-x=<<1,2>>"}, 1, "kernel-x: an array of arrays"},
     {{"kernel-y=<a>"}, 1, "kernel-y: row 1, tap 1 is a"},
     {{"filter=custom"}, 0, "has no taps"},
@@ -56,8 +67,8 @@ GST_START_TEST(test_bad_properties)
   fail_unless_equals_int(count_messages(bus, GST_MESSAGE_ERROR, bad_rows[__i__].fragment), 1);
   /* A good value makes up for it. */
   gst_element_set_state(element, GST_STATE_NULL);
-  SET(element, "filter=box", "radius=1", "sigma=0", "kernel=<1,2,1>", "kernel-x=<>", "kernel-y=<>", "roi-source=none",
-      "roi=<>");
+  SET(element, "filter=box", "radius=1", "sigma=0", "kernel=<1,2,1>", "kernel-x=<>", "kernel-y=<>", "kernel-t=<>",
+      "roi-source=none", "roi=<>");
   fail_unless_equals_int(gst_element_set_state(element, GST_STATE_PAUSED), GST_STATE_CHANGE_SUCCESS);
   free_element(element, bus);
 }

@@ -38,6 +38,8 @@ static const struct {
     {"\xef\xbb\xbf"
      "1 2\n# a remark is no blank line\n3 4",
      "< < 1, 2 >, < 3, 4 > >"},
+    {"\n\n1 2\n3 4\n\n \t\n5 6\n7 8\n\n", "< < < 1, 2 >, < 3, 4 > >, < < 5, 6 >, < 7, 8 > > >"},
+    {"1\n\n2\n\n3", "< < < 1 > >, < < 2 > >, < < 3 > > >"},
 };
 
 GST_START_TEST(test_good_files)
@@ -73,7 +75,13 @@ static const struct {
     {"1 2\n3 x\n", -1, ": line 2, column 3: 'x' is not a number: write "},
     {"1 2 3\n4 5\n", -1, ": line 2, column 4: 2 numbers in this row and 3 in line 1"},
     {"# a\n1 2\n3 4 5\n", -1, ": line 3, column 5: more numbers than the 2 of line 2"},
-    {"1 2\n\n3 4\n", -1, ": line 3, column 1: a second frame: kernels over time are not supported yet"},
+    {"1 2\n\n3 4\n5 6\n", -1, ": line 4, column 1: more rows than the 1 of the first frame"},
+    {"1 2\n3 4\n\n5 6\n", -1, ": line 5, column 1: 1 rows in this frame and 2 in the first"},
+    {"1 2\n3 4\n\n5 6\n\n7 8", -1, ": line 5, column 1: 1 rows in this frame and 2 in the first"},
+    {"1 2\n\n3\n", -1, ": line 3, column 2: 1 numbers in this row and 2 in line 1"},
+    {"1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n"
+     "1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n\n1\n",
+     -1, ": line 63, column 1: more than 31 frames"},
     {"1,,2", -1, ": line 1, column 3: a comma with no number before it"},
     {",1", -1, ": line 1, column 1: a comma with no number before it"},
     {"1, # and\n", -1, ": line 1, column 2: a comma with no number after it"},

@@ -2,6 +2,8 @@
  *
  * Filters as values, and what is done to the taps of any of them.
  */
+#include <convolve/work.h>
+
 #include "filter_taps.h"
 
 START_TEST(test_defaults)
@@ -16,6 +18,7 @@ START_TEST(test_defaults)
   ck_assert(filter.amount == 1 && filter.angle == 0 && filter.anchor[CNV_X] == -1 && filter.anchor[CNV_Y] == -1);
   ck_assert(filter.planes == CNV_PLANES_COLOR && filter.chroma_radius == -1 && filter.chroma_sigma == 0);
   ck_assert(!filter.flip && !filter.absolute);
+  ck_assert(filter.temporal_radius == 0 && filter.temporal_sigma == 0 && !filter.kernel_t && !filter.causal);
   ck_assert(filter.normalize && filter.scale == 1 && filter.bias == 0 && filter.truncate == 3);
   ck_assert(!filter.kernel && !filter.kernel_axis[CNV_X] && !filter.kernel_axis[CNV_Y]);
   kernel = generate(&filter, full_size);
@@ -205,7 +208,7 @@ START_TEST(test_rank)
   for (guint i = 0; i < G_N_ELEMENTS(sizes); i++)
     for (int rank = 1; rank <= 5; rank++) {
       const int w = sizes[i][0], h = sizes[i][1];
-      const gboolean worth = MIN(rank, MIN(w, h)) * (w + h) < w * h && rank <= CNV_MAX_TERMS;
+      const gboolean worth = MIN(rank, MIN(w, h)) * (w + h) < w * h && rank <= CNV_MAX_RANK;
       CnvFilter filter = custom(1, 1, NULL);
       CnvKernel kernel;
       double largest = 0;
@@ -468,6 +471,9 @@ START_TEST(test_equal_by_field)
       FIELD(chroma_radius),
       FIELD(chroma_sigma),
       FIELD(alpha_mode),
+      FIELD(temporal_radius),
+      FIELD(temporal_sigma),
+      FIELD(causal),
   };
 
   for (guint i = 0; i < G_N_ELEMENTS(fields); i++) {
@@ -513,7 +519,8 @@ START_TEST(test_tables)
   } tables[] = {{cnv_border_nicks, CNV_BORDER_RENORMALIZE + 1},
                 {cnv_gradient_nicks, CNV_GRADIENT_DIRECTIONAL + 1},
                 {cnv_chroma_mode_nicks, CNV_CHROMA_SAME + 1},
-                {cnv_alpha_mode_nicks, CNV_ALPHA_PREMULTIPLY + 1}};
+                {cnv_alpha_mode_nicks, CNV_ALPHA_PREMULTIPLY + 1},
+                {cnv_temporal_border_nicks, CNV_TEMPORAL_REFLECT + 1}};
   int n;
 
   for (guint i = 0; i < G_N_ELEMENTS(tables); i++) {

@@ -37,12 +37,15 @@ check_taps(const CnvTaps *taps)
   CnvTaps *again;
 
   CHECK(taps->width >= 1 && taps->width <= LONGEST && taps->height >= 1 && taps->height <= LONGEST);
-  for (int i = 0; i < taps->width * taps->height; i++) {
+  CHECK(taps->depth >= 1 && taps->depth <= CNV_MAX_MOMENTS);
+  for (int i = 0; i < taps->width * taps->height * taps->depth; i++) {
     char number[G_ASCII_DTOSTR_BUF_SIZE];
 
     CHECK(isfinite(taps->value[i]));
     g_string_append(text, g_ascii_dtostr(number, sizeof(number), taps->value[i]));
     g_string_append(text, (i + 1) % taps->width == 0 ? "\n" : i % 2 ? ", " : "\t");
+    if ((i + 1) % (taps->width * taps->height) == 0)
+      g_string_append(text, "\n");
   }
   again = gst_cuda_convolve_kernel_parse(text->str, text->len, NAME, &error);
   CHECK(again && !error && cnv_taps_equal(taps, again));

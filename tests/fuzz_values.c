@@ -252,19 +252,31 @@ check_generated(CnvTaps *taps, const int subsample[CNV_N_AXES])
 
 /* No entry left out or made up. */
 static void
-check_shape(const GValue *array, const CnvTaps *taps)
+check_rows(const GValue *array, const CnvTaps *taps)
 {
-  const guint n = gst_value_array_get_size(array);
-
-  if (!GST_VALUE_HOLDS_ARRAY(gst_value_array_get_value(array, 0))) {
-    CHECK(taps->height == 1 && n == (guint)taps->width);
-    return;
-  }
-  CHECK(n == (guint)taps->height);
-  for (guint y = 0; y < n; y++) {
+  CHECK(gst_value_array_get_size(array) == (guint)taps->height);
+  for (int y = 0; y < taps->height; y++) {
     const GValue *row = gst_value_array_get_value(array, y);
 
     CHECK(GST_VALUE_HOLDS_ARRAY(row) && gst_value_array_get_size(row) == (guint)taps->width);
+  }
+}
+
+static void
+check_shape(const GValue *array, const CnvTaps *taps)
+{
+  const GValue *first = gst_value_array_get_value(array, 0);
+  const guint n = gst_value_array_get_size(array);
+
+  if (!GST_VALUE_HOLDS_ARRAY(first)) {
+    CHECK(taps->depth == 1 && taps->height == 1 && n == (guint)taps->width);
+  } else if (!GST_VALUE_HOLDS_ARRAY(gst_value_array_get_value(first, 0))) {
+    CHECK(taps->depth == 1);
+    check_rows(array, taps);
+  } else {
+    CHECK(n == (guint)taps->depth);
+    for (guint t = 0; t < n; t++)
+      check_rows(gst_value_array_get_value(array, t), taps);
   }
 }
 
@@ -277,7 +289,8 @@ check_taps(const GValue *array, const char *what, gboolean rows, CnvTaps *taps)
   GError *error = NULL;
 
   CHECK(taps->width >= 1 && taps->width <= LONGEST && taps->height >= 1 && taps->height <= (rows ? LONGEST : 1));
-  for (int i = 0; i < taps->width * taps->height; i++)
+  CHECK(taps->depth >= 1 && taps->depth <= (rows ? CNV_MAX_MOMENTS : 1));
+  for (int i = 0; i < taps->width * taps->height * taps->depth; i++)
     CHECK(isfinite(taps->value[i]));
   check_shape(array, taps);
 

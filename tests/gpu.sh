@@ -68,7 +68,7 @@ sanitize()
   done
 }
 
-for name in filter filter_kinds format border plan patches; do
+for name in filter filter_kinds format border plan patches moments; do
   step "$name" 120 "$tests/$name"
 done
 step kernels 300 "$tests/kernels"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Every backend and algorithm that is here against the oracle: sets of cases over formats, borders, radii, sizes,
- * filters, inputs, addresses, planes and alpha; then regions and fields (kernels_parts.c), plans that change, and
- * sessions side by side (sessions.c). With --bench the same binary times
- * the same algorithms (bench.c). The sets run in this process: a CUDA context does not survive a fork.
+ * filters, inputs, addresses, planes and alpha; then regions and fields (kernels_parts.c), clips (kernels_time.c),
+ * plans that change, and sessions side by side (sessions.c). With --bench the same binary times the same algorithms
+ * (bench.c). The sets run in this process: a CUDA context does not survive a fork.
  */
 #include <gst/check/gstcheck.h>
 
@@ -308,6 +308,7 @@ kernels_suite(void)
   tcase_add_test(cases, test_alpha);
   suite_add_tcase(suite, cases);
   suite_add_tcase(suite, test_parts_tcase());
+  suite_add_tcase(suite, test_time_tcase());
   suite_add_tcase(suite, test_sessions_tcase());
   return suite;
 }

@@ -249,21 +249,27 @@ oracle_field_rows(OracleField field, int rows)
   return MAX(0, (rows - field.first + field.step - 1) / field.step);
 }
 
-double *
-oracle_read(const OracleWork *work, OracleField field, int plane, int channel)
+static double *
+read_frame(const CnvImage *image, const CnvFrame *frame, OracleField field, int plane, int channel)
 {
-  const CnvFormat *format = work->image->format;
+  const CnvFormat *format = image->format;
   const OracleLane lane = oracle_lane(format, plane, channel);
-  const int width = oracle_plane_width(format, plane, work->image->width);
-  const int height = oracle_field_rows(field, oracle_plane_height(format, plane, work->image->height));
-  const int stride = work->in->stride[lane.memory];
+  const int width = oracle_plane_width(format, plane, image->width);
+  const int height = oracle_field_rows(field, oracle_plane_height(format, plane, image->height));
+  const int stride = frame->stride[lane.memory];
   double *values = g_new(double, (gsize)width *height);
 
   for (int y = 0; y < height; y++)
     for (int x = 0; x < width; x++)
       values[(gsize)y * width + x] = oracle_value(
-          &lane, (const guint8 *)work->in->data[lane.memory] + (gssize)(field.first + y * field.step) * stride, x);
+          &lane, (const guint8 *)frame->data[lane.memory] + (gssize)(field.first + y * field.step) * stride, x);
   return values;
+}
+
+double *
+oracle_read(const OracleWork *work, OracleField field, int plane, int channel)
+{
+  return read_frame(work->image, work->in, field, plane, channel);
 }
 
 static gboolean
@@ -278,14 +284,15 @@ find_alpha(const CnvFormat *format, int *plane, int *channel)
 
 /* The mean of the alpha samples that a sample of the plane covers, within the field. */
 static double *
-read_alpha(const OracleWork *work, OracleField field, int alpha_plane, int alpha_channel, int plane)
+read_alpha(const CnvImage *image, const CnvFrame *frame, OracleField field, int alpha_plane, int alpha_channel,
+           int plane)
 {
-  const CnvFormat *format = work->image->format;
+  const CnvFormat *format = image->format;
   const CnvPlaneFormat *p = &format->plane[plane];
-  const int width = oracle_plane_width(format, plane, work->image->width);
-  const int height = oracle_field_rows(field, oracle_plane_height(format, plane, work->image->height));
-  const int from_width = work->image->width, from_height = oracle_field_rows(field, work->image->height);
-  double *from = oracle_read(work, field, alpha_plane, alpha_channel);
+  const int width = oracle_plane_width(format, plane, image->width);
+  const int height = oracle_field_rows(field, oracle_plane_height(format, plane, image->height));
+  const int from_width = image->width, from_height = oracle_field_rows(field, image->height);
+  double *from = read_frame(image, frame, field, alpha_plane, alpha_channel);
   double *mean = g_new0(double, (gsize)width *height);
 
   for (int i = 0; i < width * height; i++) {
@@ -300,9 +307,9 @@ read_alpha(const OracleWork *work, OracleField field, int alpha_plane, int alpha
   return mean;
 }
 
-/* The taps for a plane, with chroma's own settings. */
+/* The taps for a plane and a tap in time, with chroma's own settings. */
 static OracleKernel
-plane_kernel(const CnvFilter *filter, const CnvPlaneFormat *p)
+plane_kernel(const CnvFilter *filter, const OracleTime *time, int tap, const CnvPlaneFormat *p)
 {
   int subsample[CNV_N_AXES] = {1 << p->sub_x, 1 << p->sub_y};
   CnvFilter own = *filter;
@@ -319,18 +326,96 @@ plane_kernel(const CnvFilter *filter, const CnvPlaneFormat *p)
     if (set || filter->chroma_mode == CNV_CHROMA_SAME)
       subsample[CNV_X] = subsample[CNV_Y] = 1;
   }
-  return oracle_kernel(&own, subsample);
+  return oracle_time_kernel(time, &own, tap, subsample);
+}
+
+/* Of the whole kernel, over time too. */
+static void
+sum_taps(OracleChannel *c, const OracleTime *time)
+{
+  double weights = 0, magnitudes = 0;
+
+  c->sum = c->magnitudes = 0;
+  for (int s = 0; s < c->n_slices; s++) {
+    const OracleConvolution *first = &c->slice[s].kernel.part[0];
+    double sum = c->slice[s].kernel.n_parts == 1, magnitude = 1;
+
+    for (int i = 0; i < first->n_passes; i++) {
+      sum *= oracle_array_sum(&first->pass[i], FALSE);
+      magnitude *= oracle_array_sum(&first->pass[i], TRUE);
+    }
+    c->sum += sum;
+    c->magnitudes += magnitude;
+  }
+  for (int k = 0; k < time->n && !time->solid; k++) {
+    weights += time->weight[k];
+    magnitudes += fabs(time->weight[k]);
+  }
+  c->sum *= time->solid ? 1 : weights;
+  c->magnitudes *= time->solid ? 1 : magnitudes;
+}
+
+/* Where alpha, which weighs colours, is to be found. */
+typedef struct {
+  gboolean weighs;
+  int plane, channel;
+} Alpha;
+
+/* Adds one frame to a slice. */
+static void
+slice_add(OracleSlice *slice, const OracleChannel *c, const double *in, const double *alpha, double weight)
+{
+  slice->weight += weight;
+  for (int i = 0; i < c->width * c->height; i++) {
+    slice->in[i] += weight * (in[i] - c->mid);
+    if (!alpha)
+      continue;
+    slice->alpha[i] += weight * alpha[i];
+    slice->product[i] += weight * (in[i] - c->mid) * alpha[i];
+  }
 }
 
 static void
-sum_taps(OracleChannel *c)
+read_slices(OracleChannel *c, const OracleWork *work, const OracleTime *time, OracleField field, int plane, int channel,
+            Alpha alpha)
 {
-  c->sum = c->kernel.n_parts == 1;
-  c->magnitudes = 1;
-  for (int i = 0; i < c->kernel.part[0].n_passes; i++) {
-    c->sum *= oracle_array_sum(&c->kernel.part[0].pass[i], FALSE);
-    c->magnitudes *= oracle_array_sum(&c->kernel.part[0].pass[i], TRUE);
+  const gsize count = (gsize)c->width * c->height;
+  int number[CNV_MAX_MOMENTS];
+  double weight[CNV_MAX_MOMENTS];
+
+  oracle_time_place(time, work->clip, c->filter->causal, number, weight);
+  for (int s = 0; s < c->n_slices; s++) {
+    c->slice[s].in = g_new0(double, count);
+    c->slice[s].alpha = alpha.weighs ? g_new0(double, count) : NULL;
+    c->slice[s].product = alpha.weighs ? g_new0(double, count) : NULL;
   }
+  for (int k = 0; k < time->n; k++) {
+    const CnvFrame *frame = number[k] < 0 ? NULL : work->clip ? &work->clip->frame[number[k]] : work->in;
+    double *in, *weights;
+
+    if (!frame)
+      continue;
+    in = read_frame(work->image, frame, field, plane, channel);
+    weights = alpha.weighs ? read_alpha(work->image, frame, field, alpha.plane, alpha.channel, plane) : NULL;
+    slice_add(&c->slice[time->solid ? k : 0], c, in, weights, weight[k]);
+    g_free(in);
+    g_free(weights);
+  }
+}
+
+static void
+find_missing(OracleChannel *c, const CnvImage *image, const OracleLane *lane, Alpha alpha)
+{
+  int depth;
+
+  if (alpha.weighs) {
+    depth = oracle_lane(image->format, alpha.plane, alpha.channel).depth;
+    c->alpha_full = (1 << depth) - 1;
+    c->missing_alpha = border_value(c->filter->border_color, image, CNV_ROLE_A, depth);
+  }
+  c->missing = border_value(c->filter->border_color, image, c->role, lane->depth) - c->mid;
+  if (c->filter->border != CNV_BORDER_CONSTANT)
+    c->missing = c->missing_alpha = 0;
 }
 
 OracleChannel
@@ -339,42 +424,41 @@ oracle_channel_new(const OracleWork *work, const CnvFilter *filter, OracleField 
   const CnvFormat *format = work->image->format;
   const CnvPlaneFormat *p = &format->plane[plane];
   const guint role = p->role[channel];
-  const int depth = oracle_lane(format, plane, channel).depth;
+  const OracleLane lane = oracle_lane(format, plane, channel);
+  const OracleTime time = oracle_time(filter);
   OracleChannel c = {filter, role};
   CnvPlaneFormat alone = {1, p->sub_x, p->sub_y, {role}};
-  int alpha_plane, alpha_channel, alpha_depth;
+  Alpha alpha = {FALSE};
 
   c.width = oracle_plane_width(format, plane, work->image->width);
   c.height = oracle_field_rows(field, oracle_plane_height(format, plane, work->image->height));
-  c.full = (1 << depth) - 1;
-  c.mid = 1 << (depth - 1);
-  c.in = oracle_read(work, field, plane, channel);
-  for (int i = 0; i < c.width * c.height; i++)
-    c.in[i] -= c.mid;
+  c.full = (1 << lane.depth) - 1;
+  c.mid = 1 << (lane.depth - 1);
+  c.now = oracle_read(work, field, plane, channel);
   c.neutral = is_chroma(role) && filter->type >= CNV_FILTER_SOBEL && filter->type <= CNV_FILTER_PREWITT;
   if (c.neutral)
     return c;
-  c.kernel = plane_kernel(filter, &alone);
-  sum_taps(&c);
-  if (filter->border == CNV_BORDER_CONSTANT)
-    c.missing = border_value(filter->border_color, work->image, role, depth) - c.mid;
-  if (filter->alpha_mode != CNV_ALPHA_PREMULTIPLY || role == CNV_ROLE_A ||
-      !find_alpha(format, &alpha_plane, &alpha_channel))
-    return c;
-  c.alpha = read_alpha(work, field, alpha_plane, alpha_channel, plane);
-  alpha_depth = oracle_lane(format, alpha_plane, alpha_channel).depth;
-  c.alpha_full = (1 << alpha_depth) - 1;
-  if (filter->border == CNV_BORDER_CONSTANT)
-    c.missing_alpha = border_value(filter->border_color, work->image, CNV_ROLE_A, alpha_depth);
+  c.n_slices = time.solid ? time.n : 1;
+  for (int s = 0; s < c.n_slices; s++)
+    c.slice[s].kernel = plane_kernel(filter, &time, s, &alone);
+  sum_taps(&c, &time);
+  alpha.weighs = filter->alpha_mode == CNV_ALPHA_PREMULTIPLY && role != CNV_ROLE_A &&
+                 find_alpha(format, &alpha.plane, &alpha.channel);
+  find_missing(&c, work->image, &lane, alpha);
+  read_slices(&c, work, &time, field, plane, channel, alpha);
   return c;
 }
 
 void
 oracle_channel_clear(OracleChannel *c)
 {
-  oracle_kernel_clear(&c->kernel);
-  g_free(c->in);
-  g_free(c->alpha);
+  for (int s = 0; s < c->n_slices; s++) {
+    oracle_kernel_clear(&c->slice[s].kernel);
+    g_free(c->slice[s].in);
+    g_free(c->slice[s].alpha);
+    g_free(c->slice[s].product);
+  }
+  g_free(c->now);
 }
 
 /* From a sum of tap * distance from mid to the result. */
@@ -399,35 +483,7 @@ kept(const OracleChannel *c, CnvRect area, gsize i)
 {
   const gsize x = area.x + i % area.width, y = area.y + i / area.width;
 
-  return (OracleSample){c->in[y * c->width + x] + c->mid, ORACLE_COPIED};
-}
-
-/* Colours as means weighted by alpha. */
-static void
-weigh(const OracleChannel *c, Outside outside, CnvRect window, const double *in, const double *alpha, CnvRect area,
-      OracleSample *out)
-{
-  const gsize count = (gsize)window.width * window.height;
-  const double largest = c->magnitudes * c->alpha_full;
-  const double least = largest * (c->sum < c->magnitudes * (1 - 1e-9) ? WEIGHT_MIN : WEIGHT_MIN_POSITIVE);
-  double *product = g_new(double, count), *colour, *weight;
-
-  for (gsize i = 0; i < count; i++)
-    product[i] = in[i] * alpha[i];
-  outside.rescale = FALSE;
-  outside.missing = c->missing * c->missing_alpha;
-  colour = convolve(&c->kernel.part[0], outside, product, window, area);
-  outside.missing = c->missing_alpha;
-  weight = convolve(&c->kernel.part[0], outside, alpha, window, area);
-  for (gsize i = 0; i < (gsize)area.width * area.height; i++)
-    if (fabs(weight[i]) < 1e-9 * largest)
-      out[i] = kept(c, area, i);
-    else
-      out[i] = (OracleSample){finish(c, colour[i] / weight[i] * c->sum),
-                              fabs(weight[i]) < least ? ORACLE_OPEN : ORACLE_FILTERED};
-  g_free(product);
-  g_free(colour);
-  g_free(weight);
+  return (OracleSample){c->now[y * c->width + x], ORACLE_COPIED};
 }
 
 static double *
@@ -440,25 +496,115 @@ crop(const double *in, int width, CnvRect window)
   return out;
 }
 
+typedef enum { IN, ALPHA, PRODUCT } What;
+
+/* Adds up over the slices; outside.missing is for one frame. */
+static double *
+convolve_slices(const OracleChannel *c, int part, What what, Outside outside, CnvRect window, CnvRect area)
+{
+  const gsize count = (gsize)area.width * area.height;
+  const double missing = outside.missing;
+  double *sum = g_new0(double, count);
+
+  for (int s = 0; s < c->n_slices; s++) {
+    const OracleSlice *slice = &c->slice[s];
+    double *in = crop(what == IN ? slice->in : what == ALPHA ? slice->alpha : slice->product, c->width, window), *out;
+
+    outside.missing = missing * slice->weight;
+    out = convolve(&slice->kernel.part[part], outside, in, window, area);
+    for (gsize i = 0; i < count; i++)
+      sum[i] += out[i];
+    g_free(in);
+    g_free(out);
+  }
+  return sum;
+}
+
+/* Colours as means weighted by alpha. */
+static void
+weigh(const OracleChannel *c, CnvRect window, CnvRect area, OracleSample *out)
+{
+  const CnvBorder border = c->filter->border;
+  const double largest = c->magnitudes * c->alpha_full;
+  const double least = largest * (c->sum < c->magnitudes * (1 - 1e-9) ? WEIGHT_MIN : WEIGHT_MIN_POSITIVE);
+  const Outside no_product = {border, FALSE, c->missing * c->missing_alpha},
+                no_alpha = {border, FALSE, c->missing_alpha};
+  double *colour = convolve_slices(c, 0, PRODUCT, no_product, window, area);
+  double *weight = convolve_slices(c, 0, ALPHA, no_alpha, window, area);
+
+  for (gsize i = 0; i < (gsize)area.width * area.height; i++)
+    if (fabs(weight[i]) < 1e-9 * largest)
+      out[i] = kept(c, area, i);
+    else
+      out[i] = (OracleSample){finish(c, colour[i] / weight[i] * c->sum),
+                              fabs(weight[i]) < least ? ORACLE_OPEN : ORACLE_FILTERED};
+  g_free(colour);
+  g_free(weight);
+}
+
+/* Sum of the taps of an array that find a sample of the window; all: whether each does. */
+static double
+present_taps(const OracleArray *a, int x, int y, CnvRect window, gboolean *all)
+{
+  double sum = 0;
+
+  for (int j = 0; j < a->n[CNV_Y]; j++)
+    for (int i = 0; i < a->n[CNV_X]; i++) {
+      const int at_x = x + i - a->anchor[CNV_X] - window.x, at_y = y + j - a->anchor[CNV_Y] - window.y;
+
+      if (at_x >= 0 && at_y >= 0 && at_x < window.width && at_y < window.height)
+        sum += a->v[j * a->n[CNV_X] + i];
+      else
+        *all = FALSE;
+    }
+  return sum;
+}
+
+/* Renormalize for a solid kernel, which is scaled as the one array of three dimensions that it is. Slices may be a row
+ * and a column here, though: their taps are the products. */
+static void
+rescale_solid(const OracleChannel *c, CnvRect window, CnvRect area, double *acc)
+{
+  for (gsize i = 0; i < (gsize)area.width * area.height; i++) {
+    const int x = area.x + (int)(i % area.width), y = area.y + (int)(i / area.width);
+    gboolean all = TRUE;
+    double present = 0;
+
+    for (int s = 0; s < c->n_slices; s++) {
+      const OracleConvolution *k = &c->slice[s].kernel.part[0];
+      double taps = c->slice[s].weight;
+
+      for (int pass = 0; pass < k->n_passes; pass++)
+        taps *= present_taps(&k->pass[pass], x, y, window, &all);
+      present += taps;
+    }
+    if (!all)
+      acc[i] *= fabs(present) <= 1e-6 * c->magnitudes ? 0 : c->sum / present;
+  }
+}
+
 OracleSample *
 oracle_filter_area(const OracleChannel *c, CnvRect window, CnvRect area)
 {
   const CnvBorder border = c->filter->border;
-  const Outside outside = {border, border == CNV_BORDER_RENORMALIZE, c->missing};
+  const gboolean solid = c->n_slices > 1, renormalize = border == CNV_BORDER_RENORMALIZE;
+  const Outside outside = {border, renormalize && !solid, c->missing};
   const gsize count = (gsize)area.width * area.height;
+  const int n_parts = c->neutral ? 0 : c->slice[0].kernel.n_parts;
   OracleSample *out = g_new0(OracleSample, count);
-  double *in = crop(c->in, c->width, window), *alpha = c->alpha ? crop(c->alpha, c->width, window) : NULL;
   double *part[2] = {NULL, NULL};
 
-  if (alpha)
-    weigh(c, outside, window, in, alpha, area, out);
-  for (int i = 0; i < c->kernel.n_parts && !alpha; i++)
-    part[i] = convolve(&c->kernel.part[i], outside, in, window, area);
-  for (gsize i = 0; i < count && !alpha; i++)
+  if (!c->neutral && c->slice[0].alpha) {
+    weigh(c, window, area, out);
+    return out;
+  }
+  for (int i = 0; i < n_parts; i++)
+    part[i] = convolve_slices(c, i, IN, outside, window, area);
+  if (renormalize && solid)
+    rescale_solid(c, window, area, part[0]);
+  for (gsize i = 0; i < count; i++)
     out[i].value = c->neutral ? c->mid : finish(c, part[1] ? hypot(part[0][i], part[1][i]) : part[0][i]);
   g_free(part[0]);
   g_free(part[1]);
-  g_free(in);
-  g_free(alpha);
   return out;
 }

@@ -42,12 +42,21 @@ typedef struct {
   } rule;
 } OracleSample;
 
+/* The frames around the one that is put out, and which of them there are. */
+typedef struct {
+  const CnvFrame *frame; /* in host memory, by their numbers */
+  int first, end;        /* those from a cut, or the clip's first, up to the next one */
+  int now;               /* number of the frame that is put out */
+  CnvTemporalBorder border;
+} OracleClip;
+
 /* What is done to a frame. */
 typedef struct {
   const CnvImage *image;
   const CnvFilter *filter; /* one a plan */
   const CnvWork *work;     /* its plans are not looked at */
-  const CnvFrame *in;      /* in host memory */
+  const CnvFrame *in;      /* in host memory; of a clip the frame that is put out */
+  const OracleClip *clip;  /* for filters with taps in time; else NULL */
 } OracleWork;
 
 /* A channel of the output, row by row; g_free. */

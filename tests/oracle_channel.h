@@ -6,7 +6,7 @@
 #pragma once
 
 #include "oracle.h"
-#include "oracle_taps.h"
+#include "oracle_time.h"
 
 /* A field: rows first, first + step, ... */
 typedef struct {
@@ -15,6 +15,15 @@ typedef struct {
 
 int oracle_field_rows(OracleField field, int rows);
 
+/* What one kernel in the picture is applied to: frames added up by their weights in time. */
+typedef struct {
+  OracleKernel kernel;
+  double weight;   /* all of them */
+  double *in;      /* distances from mid */
+  double *alpha;   /* where colours are weighted by it, as many; else NULL */
+  double *product; /* of both, taken frame by frame */
+} OracleSlice;
+
 /* A channel of one field under one filter. */
 typedef struct {
   const CnvFilter *filter;
@@ -22,10 +31,10 @@ typedef struct {
   gboolean neutral; /* chroma under a gradient */
   int width, height, full, alpha_full;
   double mid, missing, missing_alpha;
-  OracleKernel kernel;
   double sum, magnitudes; /* of the taps */
-  double *in;             /* distances from mid */
-  double *alpha;          /* where colours are weighted by it, as many; else NULL */
+  double *now;            /* values of the frame that is put out */
+  int n_slices;           /* one, or where the kernel is solid one for each tap in time; none for neutral */
+  OracleSlice slice[CNV_MAX_MOMENTS];
 } OracleChannel;
 
 /* Values of a channel's samples; g_free. */

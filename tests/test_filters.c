@@ -142,13 +142,13 @@ ranked_taps(int rank, int width, int height, guint32 *state)
 static CnvTaps *
 random_taps(const TestFilter *row, int width, int height, guint32 *state)
 {
-  const int n = width * height;
+  const int depth = MAX(1, row->depth), n = width * height * depth;
   CnvTaps *taps;
   double sum = 0;
 
   if (row->taps == TAPS_RANK)
     return ranked_taps(row->rank, width, height, state);
-  taps = cnv_taps_new(width, height, row->taps == TAPS_FIXED ? row->fixed : NULL);
+  taps = cnv_taps_new_volume(width, height, depth, row->taps == TAPS_FIXED ? row->fixed : NULL);
   if (row->taps == TAPS_FIXED)
     return taps;
   for (int i = 0; i < n; i++) {

@@ -11,11 +11,13 @@ G_BEGIN_DECLS
 
 typedef struct CnvSession CnvSession;
 
-typedef enum { CNV_MEMORY_HOST, CNV_MEMORY_DEVICE } CnvMemory;
+/* HISTORY: a slot of the session's own, see cnv_session_keep. */
+typedef enum { CNV_MEMORY_HOST, CNV_MEMORY_DEVICE, CNV_MEMORY_HISTORY } CnvMemory;
 
 /* A frame's planes of memory. The engine owns nothing of it. Input and output never overlap. */
 typedef struct {
   CnvMemory memory;
+  int slot;                   /* HISTORY: the rest is not used. For inputs alone */
   void *data[CNV_MAX_PLANES]; /* first sample of each plane: host address, or device address (CUdeviceptr) */
   int stride[CNV_MAX_PLANES]; /* bytes from row to row, at least a row's samples; no alignment is asked for either, save
                                  that samples of 2 and words of 4 bytes in device memory lie at multiples of that */
@@ -61,8 +63,11 @@ struct CnvBackend {
 struct CnvSession {
   const CnvBackend *backend;
   gboolean (*submit)(CnvSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error);
+  gboolean (*reserve)(CnvSession *self, const CnvImage *image, guint n_slots, GError **error);
+  gboolean (*keep)(CnvSession *self, guint slot, const CnvFrame *frame, GError **error);
   gboolean (*wait)(CnvSession *self, GError **error);
   void (*close)(CnvSession *self);
+  guint n_slots;     /* of the history, set by cnv_session_reserve */
   char *device_name; /* for people: "NVIDIA H200", "CPU, 2 threads, AVX2" */
   CnvSessionStats stats;
 };
@@ -80,6 +85,13 @@ CnvSession *cnv_session_open(const CnvBackend *backend, const CnvSessionOptions 
  * cnv_session_wait returns. Frames are done in the order submitted. */
 gboolean cnv_session_submit(CnvSession *session, const CnvWork *work, const CnvFrame *in, const CnvFrame *out,
                             GError **error);
+
+/* Makes room for a history of n_slots frames (0: none) in the engine's memory; what was kept before is lost. */
+gboolean cnv_session_reserve(CnvSession *session, const CnvImage *image, guint n_slots, GError **error);
+
+/* Starts copying a frame of that image into a slot, 0..n_slots-1, in order with what was submitted: it is uploaded once
+ * however often it counts. The frame's memory stays untouched until cnv_session_wait returns. */
+gboolean cnv_session_keep(CnvSession *session, guint slot, const CnvFrame *frame, GError **error);
 
 /* The work that filters all of a frame by one plan. */
 #define CNV_WORK_ALL(plans) ((CnvWork){.plan = (plans), .n_plans = 1, .everything = TRUE})

@@ -19,19 +19,25 @@ G_BEGIN_DECLS
 #define CNV_DENSE_MAX 127  /* rows and columns of a kernel that is not separable */
 #define CNV_TRUNCATE_DEFAULT 3.0
 #define CNV_AMOUNT_MAX 100.0
-#define CNV_MAX_TERMS 4
+#define CNV_MAX_TERMS 16
+#define CNV_MAX_RANK 4 /* rows times columns that a dense kernel is taken apart into */
+#define CNV_TEMPORAL_RADIUS_MAX 15
+#define CNV_MAX_MOMENTS 31 /* taps in time */
 
 typedef enum { CNV_X, CNV_Y, CNV_N_AXES } CnvAxis;
 
-/* An array of taps, row by row. Immutable once made, shared by reference, safe to share between threads. */
+/* An array of taps, frame by frame, row by row. Immutable once made, shared by reference, safe to share between
+ * threads.
+ */
 typedef struct {
   gatomicrefcount refs;
-  int width, height; /* at least 1 */
-  double value[];    /* height * width */
+  int width, height, depth; /* at least 1; depth: frames */
+  double value[];           /* depth * height * width */
 } CnvTaps;
 
 /* values: height * width numbers, copied; NULL for zeros, to be filled by the maker before it is shared. */
 CnvTaps *cnv_taps_new(int width, int height, const double *values);
+CnvTaps *cnv_taps_new_volume(int width, int height, int depth, const double *values); /* the same of several frames */
 CnvTaps *cnv_taps_ref(CnvTaps *taps);
 void cnv_taps_unref(CnvTaps *taps);                          /* NULL is allowed */
 gboolean cnv_taps_equal(const CnvTaps *a, const CnvTaps *b); /* by value; NULL equals NULL */
@@ -88,26 +94,31 @@ typedef struct {
                                   CnvFilterInfo.default_radius */
   int radius_axis[CNV_N_AXES]; /* -1 inherits radius; 0 leaves that axis alone */
   double sigma; /* samples, 0..256; 0 auto: 0.3 * (radius - 1) + 0.8, OpenCV's rule (getGaussianKernel) */
-  double sigma_axis[CNV_N_AXES];    /* 0 inherits sigma */
-  double truncate;                  /* sigmas kept where the radius is auto, default 3 */
-  double amount;                    /* of sharpen, unsharp, emboss: 0..CNV_AMOUNT_MAX, default 1 */
-  double angle;                     /* of motion, emboss and the directional gradient, degrees, default 0 */
-  CnvGradient gradient;             /* default magnitude */
-  CnvTaps *kernel;                  /* custom: a row or a 2D array, or NULL */
+  double sigma_axis[CNV_N_AXES]; /* 0 inherits sigma */
+  double truncate;               /* sigmas kept where the radius is auto, default 3 */
+  double amount;                 /* of sharpen, unsharp, emboss: 0..CNV_AMOUNT_MAX, default 1 */
+  double angle;                  /* of motion, emboss and the directional gradient, degrees, default 0 */
+  CnvGradient gradient;          /* default magnitude */
+  int temporal_radius;           /* frames on each side, or before where causal, 0..15, default 0 */
+  double temporal_sigma; /* frames, 0 auto: 0.3 * (temporal_radius - 1) + 0.8: weights of a gaussian that add up to 1 */
+  CnvTaps *kernel_t;     /* taps in time, first frame first, in place of the gaussian; or NULL */
+  gboolean causal;       /* the last tap in time is the frame that is put out; else the middle one, (n-1)/2 */
+  CnvTaps *kernel;       /* custom: a row, a 2D or a 3D array, or NULL */
   CnvTaps *kernel_axis[CNV_N_AXES]; /* custom, separable: taps along x and y, each or both; or NULL */
   int anchor[CNV_N_AXES];           /* custom: number of the tap on the output sample, 0..n-1; -1: (n-1)/2 */
-  gboolean flip;                    /* custom: mathematical convolution: all taps mirrored about the anchor */
-  gboolean normalize;               /* divide by the sum of taps where that is not 0; default TRUE */
-  gboolean absolute;                /* |result| before scale and bias; chroma's is its distance from neutral */
-  double scale;                     /* result * scale + bias * full scale, full scale being 2^depth - 1; default 1 */
-  double bias;                      /* default 0 */
-  CnvBorder border;                 /* default replicate */
-  guint32 border_color;             /* 0xAARRGGBB for CNV_BORDER_CONSTANT, full-range RGB; default opaque black */
-  guint planes;                     /* of CnvPlanes, default CNV_PLANES_COLOR */
-  CnvChromaMode chroma_mode;        /* default scaled */
-  int chroma_radius;                /* chroma samples, -1 follows luma; else it, with sigma auto, is chroma's radius */
-  double chroma_sigma;              /* chroma samples, 0 follows luma; else chroma's, with the radius auto unless set */
-  CnvAlphaMode alpha_mode;          /* default copy */
+  gboolean flip;             /* custom: mathematical convolution: all taps mirrored about the anchor; kernel_t of any
+filter too, turned round */
+  gboolean normalize;        /* divide by the sum of taps where that is not 0; default TRUE */
+  gboolean absolute;         /* |result| before scale and bias; chroma's is its distance from neutral */
+  double scale;              /* result * scale + bias * full scale, full scale being 2^depth - 1; default 1 */
+  double bias;               /* default 0 */
+  CnvBorder border;          /* default replicate */
+  guint32 border_color;      /* 0xAARRGGBB for CNV_BORDER_CONSTANT, full-range RGB; default opaque black */
+  guint planes;              /* of CnvPlanes, default CNV_PLANES_COLOR */
+  CnvChromaMode chroma_mode; /* default scaled */
+  int chroma_radius;         /* chroma samples, -1 follows luma; else it, with sigma auto, is chroma's radius */
+  double chroma_sigma;       /* chroma samples, 0 follows luma; else chroma's, with the radius auto unless set */
+  CnvAlphaMode alpha_mode;   /* default copy */
 } CnvFilter;
 
 /* Sets the defaults. A filter that was initialised or copied is cleared with cnv_filter_clear. */
@@ -121,6 +132,7 @@ typedef struct {
   CnvTaps *axis[CNV_N_AXES]; /* each n x 1; NULL when dense */
   CnvTaps *dense;            /* NULL when separable */
   int anchor[CNV_N_AXES];    /* number of the tap on the output sample, 0..n-1 */
+  int moment;                /* of a 3D kernel: number of the tap in time whose frame it is for; else -1 */
 } CnvTerm;
 
 /* The taps for one plane: the sum of a few convolutions or, for a gradient's magnitude, the root of the sum of squares
@@ -153,6 +165,11 @@ extern const CnvNick cnv_border_nicks[];
 
 /* The same of the other enums, and of the planes with their bits as values: luma to blue, color, all. */
 extern const CnvNick cnv_gradient_nicks[], cnv_planes_nicks[], cnv_chroma_mode_nicks[], cnv_alpha_mode_nicks[];
+
+/* The taps in time: 1 with weight 1 where the filter has none; of a 3D kernel its frames. weight: as they multiply the
+ * frames, all 1 for a 3D kernel that is not a 2D one times them. anchor: number of the one for the frame put out.
+ * Returns how many, or 0 with CNV_ERROR_SETTINGS. */
+int cnv_filter_moments(const CnvFilter *filter, double weight[CNV_MAX_MOMENTS], int *anchor, GError **error);
 
 /* Makes the terms; a dense one that is a row times a column becomes so. Checks the limits above. */
 gboolean cnv_filter_generate(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel,

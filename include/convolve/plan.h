@@ -18,8 +18,12 @@
  * one factor an axis, for several that are added up one factor for their sum, for a magnitude each term has its own.
  *
  * CNV_ALPHA_PREMULTIPLY: with a a sample's alpha, the lanes of colours hold a * x and one more lane, the weight, holds
- * a; acc of a colour is then multiplied by sum / acc of the weight or, where that is at most least * full of alpha
- * either way, v is the input's sample; renormalize's factor cancels there.
+ * a; acc of a colour is then multiplied by whole / acc of the weight or, where that is at most whole_least * full of
+ * alpha either way, v is the input's sample; renormalize's factor cancels there.
+ *
+ * Over time: with taps in time x is the sum over frames of weight * (value - mid) (work.h: CnvMoment), of all of them
+ * or, for a term of a 3D kernel, of its own frame. whole holds the sum of weights too, sum that of the picture alone. A
+ * lone tap in time is part of gain. Borders in the picture are those of each frame.
  */
 #pragma once
 
@@ -58,6 +62,7 @@ typedef struct {
   int anchor[CNV_N_AXES];  /* index of the tap on the output sample */
   guint axis[CNV_N_AXES];  /* separable: index of the first tap in CnvPlan.taps */
   guint dense;             /* not separable: the same */
+  int moment;              /* of CnvTerm */
   float sum[CNV_N_AXES];   /* separable: sum of the float32 taps; not separable: sum[0] of all, sum[1] 1 */
   float least[CNV_N_AXES]; /* likewise: 1e-6 of the sum of magnitudes; renormalize takes a sum found up to it for 0 */
 } CnvTapSet;
@@ -89,7 +94,8 @@ typedef struct {
   CnvCombine combine;
   int n_terms;
   CnvTapSet term[CNV_MAX_TERMS];
-  float sum, least; /* of all terms added up, for renormalize and weights: as in CnvTapSet */
+  float whole, whole_least; /* sum and least with the weights in time, for premultiply */
+  float sum, least;         /* of all terms added up, for renormalize and weights: as in CnvTapSet */
   float mid[CNV_MAX_CHANNELS], full[CNV_MAX_CHANNELS]; /* mid 0 for a weight */
   float gain[CNV_MAX_CHANNELS];
   float base[CNV_MAX_CHANNELS]; /* even integers, at most 2^20 either way */
@@ -106,6 +112,13 @@ typedef struct {
   CnvImage image;
   CnvAlgorithm requested;
   const CnvBackend *backend;
+  int n_moments;  /* taps in time, 1 where there are none */
+  int now;        /* number of the one for the frame that is put out */
+  gboolean solid; /* a 3D kernel whose terms have moments of their own; else weights */
+  float weight[CNV_MAX_MOMENTS];
+  double lone; /* of a single tap in time, whose weight then is 1: what else multiplies the sum */
+  double moment_sum[CNV_MAX_MOMENTS]; /* of the taps of each moment together, on luma */
+  double moment_magnitude;            /* sum of the magnitudes of all these taps */
   int n_planes;
   CnvPlanePlan plane[CNV_MAX_PLANES]; /* mostly those of the format, in order; see CnvPlaneFormat */
   guint n_taps;                       /* floats in taps */

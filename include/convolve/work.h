@@ -31,6 +31,24 @@ typedef struct {
   guint plan; /* index in CnvWork.plan */
 } CnvRegion;
 
+/* A frame of the session's history that counts, and how much. */
+typedef struct {
+  int slot;     /* -1: none; its taps are left out */
+  float weight; /* times the term's taps */
+} CnvMoment;
+
+/* What stands for frames before the first and behind the last. */
+typedef enum { CNV_TEMPORAL_RENORMALIZE, CNV_TEMPORAL_REPLICATE, CNV_TEMPORAL_REFLECT } CnvTemporalBorder;
+
+/* All of them in order, for properties. */
+extern const CnvNick cnv_temporal_border_nicks[];
+
+/* Settles which slots count. slot: for each of the plan's taps in time the slot of its frame, -1 where there is none;
+ * those that are there are neighbours, plan->now among them. Missing ones are left out and the others scaled to the
+ * same sum (by 0 where what is there has none), or are the nearest, or mirrored (dcba|abcd|dcba). moment: room for
+ * plan->n_moments. Returns how many: for a solid plan as many as its taps, in their order; else each slot once. */
+guint cnv_moments_make(const CnvPlan *plan, const int *slot, CnvTemporalBorder border, CnvMoment *moment);
+
 /* A plain value that the caller owns; plans and regions are only read, during cnv_session_submit. */
 typedef struct {
   CnvPlan *const *plan; /* of one image, backend and filter, save for its radius and sigma */
@@ -46,6 +64,8 @@ typedef struct {
   int target_x,
       target_y; /* there it is blended, and at its old place the input is copied. What is outside is cut off */
   gboolean interlaced;
+  const CnvMoment *moment; /* of cnv_moments_make, the same for all plans; the input is a slot then. 0 of them: the */
+  guint n_moments;         /* input alone, with weight 1, for plans of one tap in time */
 } CnvWork;
 
 G_END_DECLS
