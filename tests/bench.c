@@ -26,29 +26,33 @@ typedef struct {
   const char *format;
   int width, height;
   const char *filter;
-  int radius; /* of generated filters */
-  int region; /* side of the square in the middle that is filtered while the rest is copied; 0: the whole frame */
+  int radius;      /* of generated filters */
+  int region;      /* side of the square in the middle that is filtered while the rest is copied; 0: the whole frame */
+  int time;        /* temporal radius; each frame is also kept in the history, as it is in a pipeline */
+  gboolean volume; /* the kernel has 3 frames of its own taps */
 } BenchCase;
 
-#define UHD(format, filter, radius)                                                                                    \
+#define UHD(format, filter, ...)                                                                                       \
   {                                                                                                                    \
-    format, 3840, 2160, filter, radius                                                                                 \
+    format, 3840, 2160, filter, __VA_ARGS__                                                                            \
   }
 
 static const BenchCase bench_cases[] = {
-    UHD("GRAY8", "gaussian", 1),     UHD("GRAY8", "gaussian", 2),
-    UHD("GRAY8", "gaussian", 4),     UHD("GRAY8", "gaussian", 8),
-    UHD("GRAY8", "gaussian", 16),    UHD("GRAY8", "gaussian", 32),
-    UHD("NV12", "gaussian", 1),      UHD("NV12", "gaussian", 2),
-    UHD("NV12", "gaussian", 4),      UHD("NV12", "gaussian", 8),
-    UHD("NV12", "gaussian", 16),     UHD("NV12", "gaussian", 32),
-    UHD("NV12", "gaussian", 64),     UHD("RGBA", "gaussian", 8),
-    UHD("P010_10LE", "gaussian", 8), {"GRAY8", 1920, 1080, "gaussian", 8},
-    UHD("NV12", "dense-3x3", 0),     UHD("NV12", "dense-5x5", 0),
-    UHD("NV12", "dense-7x7", 0),     UHD("NV12", "dense-17x17", 0),
-    UHD("NV12", "dense-31x31", 0),   UHD("NV12", "sharpen", 0),
-    UHD("NV12", "unsharp", 2),       UHD("NV12", "unsharp", 8),
-    UHD("NV12", "sobel", 1),         {"NV12", 3840, 2160, "gaussian", 8, 200},
+    UHD("GRAY8", "gaussian", 1),      UHD("GRAY8", "gaussian", 2),
+    UHD("GRAY8", "gaussian", 4),      UHD("GRAY8", "gaussian", 8),
+    UHD("GRAY8", "gaussian", 16),     UHD("GRAY8", "gaussian", 32),
+    UHD("NV12", "gaussian", 1),       UHD("NV12", "gaussian", 2),
+    UHD("NV12", "gaussian", 4),       UHD("NV12", "gaussian", 8),
+    UHD("NV12", "gaussian", 16),      UHD("NV12", "gaussian", 32),
+    UHD("NV12", "gaussian", 64),      UHD("RGBA", "gaussian", 8),
+    UHD("P010_10LE", "gaussian", 8),  {"GRAY8", 1920, 1080, "gaussian", 8},
+    UHD("NV12", "dense-3x3", 0),      UHD("NV12", "dense-5x5", 0),
+    UHD("NV12", "dense-7x7", 0),      UHD("NV12", "dense-17x17", 0),
+    UHD("NV12", "dense-31x31", 0),    UHD("NV12", "sharpen", 0),
+    UHD("NV12", "unsharp", 2),        UHD("NV12", "unsharp", 8),
+    UHD("NV12", "sobel", 1),          {"NV12", 3840, 2160, "gaussian", 8, 200},
+    UHD("NV12", "identity", 0, 0, 1), UHD("NV12", "identity", 0, 0, 2),
+    UHD("NV12", "gaussian", 2, 0, 2), UHD("NV12", "dense-3x3", 0, 0, 0, TRUE),
 };
 
 typedef struct {
@@ -103,6 +107,24 @@ frames_clear(Frames *f)
   test_frame_clear(&f->out);
 }
 
+/* Keeps the frame as number i of a stream and puts it out, the last of those that count. */
+static gboolean
+submit_in_time(const Frames *f, CnvPlan *plan, const TestRun *pair, int i, GError **error)
+{
+  const int n = plan->n_moments;
+  CnvMoment moment[CNV_MAX_MOMENTS];
+  CnvWork work = CNV_WORK_ALL(&plan);
+  CnvFrame in = {.memory = CNV_MEMORY_HISTORY, .slot = i % n};
+  int slot[CNV_MAX_MOMENTS];
+
+  for (int k = 0; k < n; k++)
+    slot[k] = (i + 1 + k) % n;
+  work.moment = moment;
+  work.n_moments = cnv_moments_make(plan, slot, CNV_TEMPORAL_REPLICATE, moment);
+  return cnv_session_keep(f->variant->session, i % n, &pair->from, error) &&
+         cnv_session_submit(f->variant->session, &work, &in, &pair->to, error);
+}
+
 /* Frames of one batch, back to back; plan is filtered with, or copied by. */
 static double
 batch_us(const Frames *f, CnvPlan *plan, gboolean copy, int count)
@@ -118,6 +140,8 @@ batch_us(const Frames *f, CnvPlan *plan, gboolean copy, int count)
 
     if (copy)
       test_copy(session, plan, &pair->from, &pair->to, &error);
+    else if (plan->n_moments > 1)
+      submit_in_time(f, plan, pair, i, &error);
     else
       cnv_session_submit(session, &work, &pair->from, &pair->to, &error);
   }
@@ -175,6 +199,19 @@ products_max(const TestVariant *v)
   return v->algorithm == CNV_ALGORITHM_NAIVE ? CPU_NAIVE_MAX : CPU_PRODUCTS_MAX;
 }
 
+/* Three frames of taps that are no multiples of each other: the kernel, turned round, and again. */
+static void
+make_volume(CnvFilter *filter)
+{
+  CnvTaps *flat = filter->kernel;
+  const int n = flat->width * flat->height;
+
+  filter->kernel = cnv_taps_new_volume(flat->width, flat->height, 3, NULL);
+  for (int i = 0; i < 3 * n; i++)
+    filter->kernel->value[i] = i / n == 1 ? flat->value[n - 1 - i % n] : flat->value[i % n];
+  cnv_taps_unref(flat);
+}
+
 /* NULL where the algorithm cannot, or the CPU would take too long. */
 static CnvPlan *
 bench_plan(const BenchCase *c, const TestVariant *v)
@@ -188,6 +225,9 @@ bench_plan(const BenchCase *c, const TestVariant *v)
   test.height = c->height;
   test_image_make(&test, &image);
   test_filter_make(test.filter, test.radius, test_options.seed, &filter);
+  filter.temporal_radius = c->time;
+  if (c->volume)
+    make_volume(&filter);
   plan = cnv_plan_new(&filter, &image, v->algorithm, v->backend, NULL);
   cnv_filter_clear(&filter);
   if (plan && !c->region && test_plan_products(plan) > products_max(v))
@@ -199,15 +239,16 @@ static void
 print_row(FILE *csv, const BenchCase *c, const Frames *f, const char *algorithm, Timing t, double copy_us)
 {
   const double gigabytes = 2.0 * f->bytes / t.median / 1e3;
+  const int n_frames = c->volume ? 3 : 2 * c->time + 1;
 
-  printf("%-5s %-10s %-10s %4dx%-4d %-12s %3d %6d %11.1f %11.1f %11.1f %8.1f %7.2f %4d\n", f->variant->backend->name,
-         algorithm, c->format, c->width, c->height, c->filter, c->radius, c->region, t.median, t.min, t.max, gigabytes,
-         t.median / copy_us, t.repeats);
+  printf("%-5s %-10s %-10s %4dx%-4d %-12s %3d %6d %6d %11.1f %11.1f %11.1f %8.1f %7.2f %4d\n",
+         f->variant->backend->name, algorithm, c->format, c->width, c->height, c->filter, c->radius, c->region,
+         n_frames, t.median, t.min, t.max, gigabytes, t.median / copy_us, t.repeats);
   fflush(stdout);
   if (csv)
-    fprintf(csv, "%s,%s,%s,%d,%d,%s,%d,%d,%.2f,%.2f,%.2f,%" G_GSIZE_FORMAT ",%.1f,%.3f,%d\n", f->variant->backend->name,
-            algorithm, c->format, c->width, c->height, c->filter, c->radius, c->region, t.median, t.min, t.max,
-            2 * f->bytes, gigabytes, t.median / copy_us, t.repeats);
+    fprintf(csv, "%s,%s,%s,%d,%d,%s,%d,%d,%d,%.2f,%.2f,%.2f,%" G_GSIZE_FORMAT ",%.1f,%.3f,%d\n",
+            f->variant->backend->name, algorithm, c->format, c->width, c->height, c->filter, c->radius, c->region,
+            n_frames, t.median, t.min, t.max, 2 * f->bytes, gigabytes, t.median / copy_us, t.repeats);
 }
 
 static void
@@ -223,6 +264,8 @@ bench_case(const BenchCase *c, CnvMemory memory, const CnvBackend *backend, FILE
     if (!plan)
       continue;
     frames_init(&frames, c, v);
+    if (plan->n_moments > 1 && !cnv_session_reserve(v->session, &plan->image, plan->n_moments, NULL))
+      g_error("no room for %d frames", plan->n_moments);
     if (copy_us == 0) {
       Timing copy = measure(&frames, plan, TRUE);
 
@@ -231,6 +274,7 @@ bench_case(const BenchCase *c, CnvMemory memory, const CnvBackend *backend, FILE
     }
     print_row(csv, c, &frames, cnv_algorithm_nicks[v->algorithm].nick, measure(&frames, plan, FALSE), copy_us);
     frames_clear(&frames);
+    cnv_session_reserve(v->session, &plan->image, 0, NULL);
     cnv_plan_unref(plan);
   }
 }
@@ -258,12 +302,12 @@ test_bench(const char *output)
   }
   failures = check_small();
   if (csv)
-    fputs(
-        "backend,algorithm,format,width,height,filter,radius,region,us_median,us_min,us_max,bytes,gb_per_s,times_copy,"
-        "repeats\n",
-        csv);
-  printf("%-5s %-10s %-10s %-9s %-12s %3s %6s %11s %11s %11s %8s %7s %4s\n", "on", "algorithm", "format", "size",
-         "filter", "r", "region", "us median", "us min", "us max", "GB/s", "x copy", "n");
+    fputs("backend,algorithm,format,width,height,filter,radius,region,frames,us_median,us_min,us_max,bytes,gb_per_s,"
+          "times_copy,"
+          "repeats\n",
+          csv);
+  printf("%-5s %-10s %-10s %-9s %-12s %3s %6s %6s %11s %11s %11s %8s %7s %4s\n", "on", "algorithm", "format", "size",
+         "filter", "r", "region", "frames", "us median", "us min", "us max", "GB/s", "x copy", "n");
   for (int b = 0; cnv_backends[b] && !failures; b++)
     for (guint i = 0; i < G_N_ELEMENTS(bench_cases); i++)
       bench_case(&bench_cases[i], cnv_backends[b]->takes_device_memory ? CNV_MEMORY_DEVICE : CNV_MEMORY_HOST,

@@ -4,7 +4,7 @@
 # Runs one of pipelines/ on a short clip, without a display and in a folder of its own, and looks at the pixels of what
 # it writes. Uses the build in CUDACONVOLVE_BUILD, and neither installs nor builds anything.
 #
-# Usage: tests/examples.sh embed|embed_py|blur|edges|sharpen|compare|tenbit|privacy|gallery
+# Usage: tests/examples.sh embed|embed_py|blur|edges|sharpen|compare|tenbit|privacy|denoise|motionblur|timedelta|gallery
 set -euo pipefail
 
 pipelines=$(cd "$(dirname "${BASH_SOURCE[0]}")/../pipelines" && pwd)
@@ -15,6 +15,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 unset DISPLAY WAYLAND_DISPLAY OUTPUT FRAMES RADIUS FILTER SCALE ALGORITHM AMOUNT GRADIENT ANGLE TYPES EXPAND FEATHER
+unset SIGMA MODE KERNEL
 export BACKEND=cpu # no GPU is needed; what one computes is seen to by other tests
 
 fail()
@@ -49,12 +50,13 @@ choose_type()
   have x264enc mp4mux avdec_h264 || type=ogv
 }
 
-# Flat bars with sharp edges, and noise in a corner.
+# make_clip [SETTING...]: flat bars with sharp edges, and noise in a corner; or of the test picture with these settings.
 make_clip()
 {
-  local sink=(x264enc speed-preset=veryfast ! mp4mux)
+  local sink=(x264enc speed-preset=veryfast ! mp4mux) picture=("$@")
   [[ $type == mp4 ]] || sink=(theoraenc ! oggmux)
-  gst-launch-1.0 -q videotestsrc num-buffers=$frames horizontal-speed=2 \
+  (($#)) || picture=(horizontal-speed=2)
+  gst-launch-1.0 -q videotestsrc num-buffers=$frames "${picture[@]}" \
     ! "video/x-raw,format=I420,width=$width,height=$height,framerate=30/1" ! "${sink[@]}" \
     ! filesink "location=clip.$type"
 }
@@ -97,7 +99,7 @@ run_script()
 filtered()
 {
   choose_type
-  make_clip
+  [[ -e clip.$type ]] || make_clip
   export OUTPUT=out.$type
   run_script "$1"
   [[ ! -e $OUTPUT.part ]] || fail "$OUTPUT.part is left"
@@ -251,6 +253,75 @@ print(len(places) * 100 // (frames * width * height), abs(middle[1] - middle[0])
 PYTHON
 }
 
+# A picture that stands still is mid-grey all over, but for what coding makes of it; bars that move leave both signs.
+test_timedelta()
+{
+  choose_type
+  make_clip pattern=smpte75
+  filtered timedelta
+  expect "darkest of a picture that stands still" "${after[1]}" '>' 112
+  expect "lightest of a picture that stands still" "${after[2]}" '<' 144
+  rm "clip.$type"
+  filtered timedelta
+  expect "darkest of bars that move" "${after[1]}" '<' 60
+  expect "lightest of bars that move" "${after[2]}" '>' 196
+  expect "samples at mid-grey, in a hundred" "$(mid_grey)" '>' 60
+}
+
+# A blur within the picture would light samples ahead of the ball too.
+test_motionblur()
+{
+  local behind elsewhere
+  choose_type
+  make_clip pattern=ball
+  filtered motionblur
+  mv grey.raw after.raw
+  measure "clip.$type" $width $height >/dev/null
+  read -r behind elsewhere <<<"$(trail)"
+  echo "samples in the trail: $behind; lit elsewhere: $elsewhere"
+  expect "samples in the trail" "$behind" '>' 300
+  expect "samples that are lit elsewhere" "$elsewhere" '<' 20
+}
+
+# Of the middle frames of grey.raw and after.raw: how many samples are lit after but not before, where the ball was in one
+# of the ten frames earlier, and where it was not.
+trail()
+{
+  python3 - $((width * height)) $((frames / 2)) <<'PYTHON'
+import sys
+size, middle = map(int, sys.argv[1:])
+before, after = open('grey.raw', 'rb').read(), open('after.raw', 'rb').read()
+lit = [i for i in range(size) if after[middle * size + i] > 60 and before[middle * size + i] < 30]
+behind = sum(any(before[f * size + i] > 30 for f in range(middle - 10, middle)) for i in lit)
+print(behind, len(lit) - behind)
+PYTHON
+}
+
+# Noise over the bars of a clip; then the PSNR of what is made without one.
+test_denoise()
+{
+  choose_type
+  make_noisy_clip
+  filtered denoise
+  expect "detail left of the noise" "${after[3]}" '<' $((before[3] * 3 / 5)) # coding alone leaves 3 / 4
+  expect "contrast of large areas" $((after[2] - after[1])) '>' 120
+  FRAMES=$frames "$pipelines/denoise.sh" >log 2>&1 || fail "denoise.sh without a file: $(cat log)"
+  read -ra psnr <<<"$(sed -n 's/^== PSNR in dB: before \([0-9]*\)\.[0-9], after \([0-9]*\)\.[0-9]$/\1 \2/p' log)"
+  echo "PSNR in dB: ${psnr[*]}"
+  expect "PSNR of noise, in dB" "${psnr[0]}" '<' 40
+  expect "PSNR without noise, in dB" "${psnr[1]}" '>=' $((psnr[0] + 4))
+}
+
+make_noisy_clip()
+{
+  local caps="video/x-raw,format=I420,width=$width,height=$height,framerate=30/1"
+  local sink=(x264enc speed-preset=veryfast bitrate=20000 ! mp4mux)
+  [[ $type == mp4 ]] || sink=(theoraenc quality=63 ! oggmux)
+  gst-launch-1.0 -q videotestsrc num-buffers=$frames pattern=smpte75 ! "$caps" ! mix.sink_0 \
+    videotestsrc num-buffers=$frames pattern=snow ! "$caps" ! mix.sink_1 \
+    compositor name=mix sink_1::alpha=0.1 ! "$caps" ! "${sink[@]}" ! filesink "location=clip.$type"
+}
+
 # Every filter of the element has a picture, no two are the same, and a few show what they should.
 test_gallery()
 {
@@ -323,6 +394,6 @@ test_embed_py()
 }
 
 case ${1:-} in
-embed | embed_py | blur | edges | sharpen | compare | tenbit | privacy | gallery) "test_$1" ;;
-*) fail "usage: examples.sh embed|embed_py|blur|edges|sharpen|compare|tenbit|privacy|gallery" ;;
+embed | embed_py | blur | edges | sharpen | compare | tenbit | privacy | denoise | motionblur | timedelta | gallery) "test_$1" ;;
+*) fail "usage: examples.sh embed|embed_py|blur|edges|sharpen|compare|tenbit|privacy|denoise|motionblur|timedelta|gallery" ;;
 esac
