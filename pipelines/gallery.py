@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# You should see small pictures appear in pipelines/gallery/: of every filter, of faces before and after a blur, of alpha.
+# You should see small pictures appear in pipelines/gallery/: of every filter, of faces blurred, of alpha, of frames mixed.
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Usage: gallery.py [--folder DIR] [--backend NAME] [PICTURE [X,Y,W,H[,TYPE]]...]
@@ -10,6 +10,7 @@
 import argparse
 import math
 import os
+import random
 import sys
 
 try:
@@ -46,6 +47,9 @@ SHOWN = {
     'custom': f'kernel="<{STAR}>"',
 }
 PRIVACY = 'roi-source=meta roi-types=face,plate roi-strength=relative roi-expand=0.1 roi-feather=6'
+DENOISE = 'filter=identity temporal-radius=7'
+TRAIL = f'filter=identity temporal-mode=causal kernel-t="<{",".join("1" * 12)}>"'
+DELTA = 'filter=identity kernel-t="<-1,0,1>" bias=0.5 normalize=false'
 
 # Letters of 5 x 7 dots, a byte a row.
 LETTERS = {
@@ -168,31 +172,62 @@ def draw_cut_out():
     return picture
 
 
+def add_snow(picture, seed):
+    """A copy with noise, the same for each seed: grey, so that the colours stay."""
+    snow = random.Random(seed)
+    noisy = Picture(picture.width, picture.height)
+    for i in range(0, len(picture.data), 3):
+        noise = round(snow.gauss(0, 32))
+        noisy.data[i:i + 3] = bytes(min(max(value + noise, 0), 255) for value in picture.data[i:i + 3])
+    return noisy
+
+
+def draw_ball(frame):
+    """A ball that moves 6 pixels a frame to the right, and rises and falls."""
+    picture = Picture(WIDTH, HEIGHT)
+    draw_sky(picture)
+    picture.ellipse(20 + 6 * frame, 75 - 36 * math.sin(0.25 * frame), 17, 17, (255, 250, 215))
+    return picture
+
+
 class Source:
-    """Feeds one picture, with its regions as metas, into pipelines that write PNGs."""
+    """Feeds one picture, with its regions as metas, or the frames of a clip into pipelines that write PNGs."""
 
     def __init__(self, folder, backend):
         self.folder, self.backend = folder, backend
 
     def run(self, name, picture, settings, regions=()):
+        self.run_clip(name, [picture], 0, settings, regions)
+
+    def run_clip(self, name, frames, shown, settings, regions=()):
+        picture = frames[shown]
         target = os.path.join(self.folder, name + '.png')
         pipeline = Gst.parse_launch(f'appsrc name=source format=time ! cudaconvolve backend={self.backend} {settings} '
-                                    '! pngenc compression-level=9 snapshot=true ! filesink name=sink')
+                                    '! pngenc name=png compression-level=9 snapshot=true ! filesink name=sink')
         pipeline.get_by_name('sink').set_property('location', target)
         source = pipeline.get_by_name('source')
         source.set_property('caps', Gst.Caps.from_string(
             f'video/x-raw,format={"RGBA" if picture.channels == 4 else "RGB"},width={picture.width},'
             f'height={picture.height},framerate=1/1'))
-        buffer = Gst.Buffer.new_wrapped(bytes(picture.data))
-        buffer.pts = 0
-        for x, y, width, height, kind in regions:
-            GstVideo.buffer_add_video_region_of_interest_meta(buffer, kind, x, y, width, height)
+        pass_only(pipeline.get_by_name('png').get_static_pad('sink'), shown * Gst.SECOND)
         pipeline.set_state(Gst.State.PLAYING)
-        source.push_buffer(buffer)
+        for i, frame in enumerate(frames):
+            buffer = Gst.Buffer.new_wrapped(bytes(frame.data))
+            buffer.pts, buffer.duration = i * Gst.SECOND, Gst.SECOND
+            for x, y, width, height, kind in regions:
+                GstVideo.buffer_add_video_region_of_interest_meta(buffer, kind, x, y, width, height)
+            source.push_buffer(buffer)
         source.end_of_stream()
         wait(pipeline, Gst.MessageType.EOS)
         pipeline.set_state(Gst.State.NULL)
         print(f'{target}: {settings:.90}, {os.path.getsize(target)} bytes')
+
+
+def pass_only(pad, pts):
+    """Drops the frames of all other times."""
+    def probe(pad, info):
+        return Gst.PadProbeReturn.OK if info.get_buffer().pts == pts else Gst.PadProbeReturn.DROP
+    pad.add_probe(Gst.PadProbeType.BUFFER, probe)
 
 
 def wait(pipeline, what):
@@ -254,6 +289,17 @@ def main():
     cut_out = draw_cut_out()
     for mode in ('copy', 'filter', 'premultiply'):
         source.run(f'alpha-{mode}', cut_out, f'radius=5 alpha-mode={mode}')
+    show_time(source, picture)
+
+
+def show_time(source, picture):
+    """One frame of each clip: of the picture with snow, with as many before as after, and of the ball."""
+    snow = [add_snow(picture, seed) for seed in range(15)]
+    source.run_clip('time-noisy', snow, 7, 'filter=identity')
+    source.run_clip('time-denoised', snow, 7, DENOISE)
+    ball = [draw_ball(frame) for frame in range(24)]
+    source.run_clip('time-trail', ball, 22, TRAIL)
+    source.run_clip('time-delta', ball, 14, DELTA)
 
 
 main()

@@ -342,6 +342,40 @@ test_gallery()
   expect "detail of privacy-after" "$(detail_of privacy-after)" '<' "$(detail_of privacy-before)"
   measure laplacian.png 200 150
   expect "mid-grey in laplacian, in a hundred" "$(mid_grey)" '>' 60
+  check_gallery_time
+}
+
+# A ball alone covers some 900 samples, and none beyond 170 columns.
+check_gallery_time()
+{
+  local values behind ahead noise left
+  # The gaussian over 15 frames leaves a third of the noise, and all of the picture's own detail.
+  noise=$(($(detail_of time-noisy) - identity))
+  left=$(($(detail_of time-denoised) - identity))
+  echo "detail of noise: $noise; left of it in time-denoised: $left"
+  expect "left of the noise in time-denoised" "$left" '<' $((noise * 2 / 5))
+  expect "left of the noise in time-denoised" "$left" '>' 0
+  measure time-trail.png 200 150
+  read -r behind ahead <<<"$(lit_samples 170)"
+  echo "samples lit in time-trail: $behind; ahead of the ball: $ahead"
+  expect "samples lit in time-trail" "$behind" '>' 2000
+  expect "samples lit ahead of the ball" "$ahead" '==' 0
+  read -ra values <<<"$(measure time-delta.png 200 150)"
+  expect "darkest of time-delta" "${values[1]}" '<' 60
+  expect "lightest of time-delta" "${values[2]}" '>' 196
+  expect "mid-grey in time-delta, in a hundred" "$(mid_grey)" '>' 80
+}
+
+# lit_samples COLUMN: how many samples of grey.raw are lighter than the sky of their row, before that column and from it on.
+lit_samples()
+{
+  python3 - "$1" <<'PYTHON'
+import sys
+column, width = int(sys.argv[1]), 200
+data = open('grey.raw', 'rb').read()
+lit = [i % width for i, value in enumerate(data) if value > data[i - i % width] + 2]
+print(sum(x < column for x in lit), sum(x >= column for x in lit))
+PYTHON
 }
 
 detail_of()
