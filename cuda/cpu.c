@@ -572,9 +572,10 @@ cpu_probe(int device, GError **error)
 static gboolean
 cpu_can(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanePlan *plane, GError **error)
 {
-  if (algorithm != CNV_ALGORITHM_TEXTURE)
+  if (algorithm != CNV_ALGORITHM_TEXTURE && algorithm != CNV_ALGORITHM_TENSOR)
     return TRUE;
-  g_set_error_literal(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED, "the CPU has no texture unit");
+  g_set_error(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED, "the CPU has no %s",
+              algorithm == CNV_ALGORITHM_TEXTURE ? "texture unit" : "tensor cores");
   return FALSE;
 }
 

@@ -68,6 +68,8 @@ typedef struct {
   CUmodule module;
   CUfunction function[CNV_N_KERNELS][N_TYPES][CNV_MAX_CHANNELS + 1]; /* 0: of any number of channels; NULL until used */
   CUfunction copy;
+  CUfunction tensor[N_TYPES]; /* of the table's variant; NULL until used */
+  int n_processors;
   CUdeviceptr taps;
   CUstream stream;
   CUevent mark[N_MARKS];
@@ -78,7 +80,7 @@ typedef struct {
   gboolean table_is_there; /* its block is on the device */
   int loaded_batch;        /* whose taps are in constant memory; -1 none */
   FrameLayout layout, staged;
-  DeviceBuffer in, out, sums, block, all_taps, staged_in, staged_out;
+  DeviceBuffer in, out, sums, block, all_taps, bands, staged_in, staged_out;
   DeviceBuffer history; /* slots, each laid out as slot_layout says */
   FrameLayout slot_layout;
   CnvImage history_image;
@@ -106,11 +108,21 @@ cuda_probe(int device, GError **error)
   return FALSE;
 }
 
+static gboolean have_tensor_cores(void);
+
 static gboolean
 cuda_can(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanePlan *plane, GError **error)
 {
   guint n = cnv_table_taps_of(plan, plane);
+  CnvBands bands;
 
+  if (algorithm == CNV_ALGORITHM_TENSOR && !cnv_bands_fit(plan, plane, &bands, error))
+    return FALSE;
+  if (algorithm == CNV_ALGORITHM_TENSOR && !have_tensor_cores()) {
+    g_set_error_literal(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED,
+                        "it takes GPUs of compute capability 8.0 (Ampere) or newer");
+    return FALSE;
+  }
   if (n <= CNV_CONSTANT_TAPS)
     return TRUE;
   g_set_error(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED,
@@ -119,9 +131,35 @@ cuda_can(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanePlan *plane,
   return FALSE;
 }
 
+/* Whether all GPUs of the machine have the instructions of the tensor rung. */
+static gboolean
+have_tensor_cores(void)
+{
+  static gsize known; /* 1 yes, 2 no */
+
+  if (g_once_init_enter(&known)) {
+    const CnvDriver *cu = cnv_driver_get(NULL);
+    int count = 0, major = 0, least = G_MAXINT;
+
+    if (cu && cu->cuDeviceGetCount(&count) != CUDA_SUCCESS)
+      count = 0;
+    for (int i = 0; i < count; i++) {
+      if (cu->cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, i) != CUDA_SUCCESS)
+        major = 0;
+      least = MIN(least, major);
+    }
+    g_once_init_leave(&known, count > 0 && least >= 8 ? 1 : 2);
+  }
+  return known == 1;
+}
+
 static CnvAlgorithm
 cuda_choose(const CnvPlan *plan, const CnvPlanePlan *plane)
 {
+  CnvBands bands;
+
+  if (have_tensor_cores() && cnv_bands_fit(plan, plane, &bands, NULL))
+    return CNV_ALGORITHM_TENSOR;
   if (plane->n_terms == 1 && plane->term[0].n[CNV_X] * plane->term[0].n[CNV_Y] == 1)
     return CNV_ALGORITHM_NAIVE;
   for (int t = 0; t < plane->n_terms; t++)
@@ -191,10 +229,49 @@ staged_layout(const CnvPlan *plan)
   return layout;
 }
 
+/* Of planes that are not staged. */
+static SampleType
+sample_type(const CudaSession *self)
+{
+  const CnvPlan *plan = g_ptr_array_index(self->table.plans, 0);
+
+  return plan->image.format->sample_bytes == 1 ? TYPE_U8 : TYPE_U16;
+}
+
 static gboolean
 upload(CudaSession *self, CUdeviceptr to, const void *from, gsize size, const char *doing, GError **error)
 {
   return size == 0 || CHECK(self, cuMemcpyHtoDAsync(to, from, size, self->stream), doing, error);
+}
+
+static gboolean
+find_tensor(CudaSession *self, SampleType type, GError **error)
+{
+  const CnvTensorVariant *variant = self->table.variant;
+  g_autofree char *name =
+      g_strdup_printf("cnv_tensor%s_%s_%s", variant->exact ? "_exact" : "", type_name[type], variant->suffix);
+
+  return CHECK(self, cuModuleGetFunction(&self->tensor[type], self->module, name), name, error);
+}
+
+/* The kernel and the fragments for planes of the tensor rung. */
+static gboolean
+set_bands(CudaSession *self, GError **error)
+{
+  CnvTable *table = &self->table;
+  gsize size = table->bands->len * sizeof(guint32);
+  SampleType type = sample_type(self);
+  int blocks = 0;
+
+  if (!table->variant)
+    return TRUE;
+  if (!find_tensor(self, type, error) ||
+      !CHECK(self, cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, self->tensor[type], 32 * CNV_STRIP_WARPS, 0),
+             "asking how many blocks fit", error))
+    return FALSE;
+  table->n_tiles = blocks * self->n_processors * CNV_STRIP_WARPS;
+  return reserve(self, &self->bands, size, error) &&
+         upload(self, self->bands.address, table->bands->data, size, "uploading the bands", error);
 }
 
 /* Takes over new plans: their taps follow the frames before them on the stream, so no frame sees half of them. Where
@@ -214,7 +291,8 @@ set_plans(CudaSession *self, const CnvWork *work, GError **error)
   self->staged = staged_layout(work->plan[0]);
   size = table->taps->len * sizeof(float);
   return reserve(self, &self->all_taps, size, error) &&
-         upload(self, self->all_taps.address, table->taps->data, size, "uploading the taps", error);
+         upload(self, self->all_taps.address, table->taps->data, size, "uploading the taps", error) &&
+         set_bands(self, error);
 }
 
 static gboolean
@@ -297,9 +375,7 @@ blocks(int size, int of)
 static SampleType
 type_of(const CudaSession *self, const CnvLaunch *l)
 {
-  const CnvPlan *plan = g_ptr_array_index(self->table.plans, 0);
-
-  return l->staged ? TYPE_F32 : plan->image.format->sample_bytes == 1 ? TYPE_U8 : TYPE_U16;
+  return l->staged ? TYPE_F32 : sample_type(self);
 }
 
 /* Shared memory besides the block's work: what the most demanding plane of the plans asks. */
@@ -493,8 +569,31 @@ run_large(CudaSession *self, const CnvLaunch *l, CUfunction function, const CnvF
 }
 
 static gboolean
+run_strips(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out, GError **error)
+{
+  const CnvTable *table = &self->table;
+  CnvStripArgs args = {.strips = self->block.address + table->strips_at + l->first_strip * sizeof(CnvStrip),
+                       .bands = self->bands.address,
+                       .n_strips = (int)l->n_strips,
+                       .sources = self->sources};
+
+  for (int p = 0; p < CNV_MAX_PLANES; p++) {
+    args.in[p] = (guintptr)in->data[p];
+    args.out[p] = (guintptr)out->data[p];
+    args.in_stride[p] = in->stride[p];
+    args.out_stride[p] = out->stride[p];
+  }
+  for (guint i = 0; i < l->n_strips && l->n_strips <= CNV_STRIPS_INLINE; i++)
+    args.strip[i] = g_array_index(table->strips, CnvStrip, l->first_strip + i);
+  return launch(self, self->tensor[type_of(self, l)], (Size3){l->n_blocks, 1, 1}, (Size3){32 * CNV_STRIP_WARPS, 1, 1},
+                0, &args, error);
+}
+
+static gboolean
 run_launch(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
+  if (l->n_strips > 0)
+    return load_batch(self, l->batch, error) && run_strips(self, l, in, out, error);
   CUfunction function = find_function(self, l, type_of(self, l), error);
 
   if (!function || !load_batch(self, l->batch, error))
@@ -791,8 +890,8 @@ release(CudaSession *self)
 {
   const CnvDriver *cu = self->cu;
 
-  DeviceBuffer *buffers[] = {&self->in,       &self->out,       &self->sums,       &self->block,
-                             &self->all_taps, &self->staged_in, &self->staged_out, &self->history};
+  DeviceBuffer *buffers[] = {&self->in,    &self->out,       &self->sums,       &self->block,  &self->all_taps,
+                             &self->bands, &self->staged_in, &self->staged_out, &self->history};
 
   for (int i = 0; i < N_TEXTURES; i++)
     forget_texture(self, &self->texture[i]);
@@ -843,7 +942,9 @@ make_resources(CudaSession *self, GError **error)
   gsize size;
 
   if (!CHECK(self, cuCtxGetDevice(&self->device), "asking for the GPU", error) ||
-      !CHECK(self, cuDeviceGetName(name, sizeof(name), self->device), "asking for the GPU's name", error))
+      !CHECK(self, cuDeviceGetName(name, sizeof(name), self->device), "asking for the GPU's name", error) ||
+      !CHECK(self, cuDeviceGetAttribute(&self->n_processors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, self->device),
+             "asking for the GPU's size", error))
     return FALSE;
   self->base.device_name = g_strdup(name);
   if (!CHECK(self, cuModuleLoadData(&self->module, cnv_kernels_fatbin), "loading the kernels (" CNV_CUDA_ARCHS ")",

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cuda_table.h"
+
+#include <string.h>
+
 #include "patches.h"
 
 /* Row sums of one round: what stays in the second-level cache of large GPUs. A single plane may take more. */
@@ -28,6 +31,9 @@ cnv_table_init(CnvTable *table)
       .spots = g_array_new(FALSE, FALSE, sizeof(CnvSpot)),
       .patches = g_array_new(FALSE, FALSE, sizeof(CnvPatchArgs)),
       .units = g_array_new(FALSE, FALSE, sizeof(CnvUnit)),
+      .bands = g_array_new(FALSE, FALSE, sizeof(guint32)),
+      .band_of = g_array_new(FALSE, TRUE, sizeof(CnvBandOf)),
+      .strips = g_array_new(FALSE, FALSE, sizeof(CnvStrip)),
       .launches = g_array_new(FALSE, FALSE, sizeof(CnvLaunch)),
       .block = g_byte_array_new(),
   };
@@ -36,8 +42,9 @@ cnv_table_init(CnvTable *table)
 void
 cnv_table_clear(CnvTable *table)
 {
-  GArray **arrays[] = {&table->taps,  &table->batches, &table->planes, &table->batch_of, &table->cut,
-                       &table->spots, &table->patches, &table->units,  &table->launches};
+  GArray **arrays[] = {&table->taps,    &table->batches, &table->planes, &table->batch_of,
+                       &table->cut,     &table->spots,   &table->bands,  &table->band_of,
+                       &table->patches, &table->units,   &table->strips, &table->launches};
 
   for (gsize i = 0; i < G_N_ELEMENTS(arrays); i++)
     g_clear_pointer(arrays[i], g_array_unref);
@@ -211,12 +218,39 @@ cnv_table_has_plans(const CnvTable *table, const CnvWork *work)
 static void
 forget_plans(CnvTable *table)
 {
-  GArray *arrays[] = {table->taps, table->batches, table->planes, table->batch_of, table->launches};
+  GArray *arrays[] = {table->taps,  table->batches, table->planes,  table->batch_of,
+                      table->bands, table->band_of, table->launches};
 
   for (gsize i = 0; i < G_N_ELEMENTS(arrays); i++)
     g_array_set_size(arrays[i], 0);
   g_ptr_array_set_size(table->plans, 0);
   table->is_plain = TRUE;
+}
+
+/* One variant takes all planes, so that they share a launch. */
+static void
+set_bands(CnvTable *table)
+{
+  CnvBands all = {0, 0, 0, FALSE}, bands;
+
+  table->variant = NULL;
+  g_array_set_size(table->band_of, table->planes->len);
+  for (int pass = 0; pass < 2; pass++)
+    for (guint i = 0; i < table->planes->len; i++) {
+      const CnvPlan *plan = g_ptr_array_index(table->plans, i / CNV_MAX_PLANES);
+      const CnvPlanePlan *plane = &plan->plane[i % CNV_MAX_PLANES];
+      CnvBandOf *of = &g_array_index(table->band_of, CnvBandOf, i);
+
+      if (plane->algorithm != CNV_ALGORITHM_TENSOR || !cnv_bands_fit(plan, plane, &bands, NULL))
+        continue;
+      if (pass == 0) {
+        all = cnv_bands_join(all, bands);
+        table->variant = cnv_bands_variant(&all);
+      } else {
+        of->lead = bands.lead;
+        of->first = cnv_bands_append(table->bands, plan, plane, table->variant, bands.lead, &of->gain);
+      }
+    }
 }
 
 void
@@ -250,6 +284,7 @@ cnv_table_set_plans(CnvTable *table, const CnvWork *work)
   }
   g_array_append_val(table->batches, batch);
   g_array_unref(placed);
+  set_bands(table);
 }
 
 /* Work. */
@@ -320,6 +355,17 @@ add_unit(CnvTable *table, CnvLaunch *launch, guint patch, int term)
   g_array_append_val(table->units, unit);
 }
 
+/* The rung for a patch: that of its plane, save that strips know no weights of regions. */
+static CnvAlgorithm
+algorithm_of(const CnvTable *table, const CnvPatch *patch)
+{
+  const CnvPlanePlan *plane = plane_of(table, patch);
+
+  if (plane->algorithm == CNV_ALGORITHM_TENSOR && patch->n_spots > 0)
+    return CNV_ALGORITHM_SEPARABLE;
+  return plane->algorithm;
+}
+
 static gboolean
 takes(CnvKernelKind kind, CnvAlgorithm algorithm)
 {
@@ -334,6 +380,8 @@ takes(CnvKernelKind kind, CnvAlgorithm algorithm)
   case CNV_KERNEL_ROWS:
   case CNV_KERNEL_COLUMNS:
     return algorithm == CNV_ALGORITHM_SEPARABLE;
+  case CNV_KERNEL_TENSOR:
+    return algorithm == CNV_ALGORITHM_TENSOR;
   default:
     return TRUE; /* the stages */
   }
@@ -384,7 +432,7 @@ add_launch(CnvTable *table, CnvKernelKind kind, gboolean staged, Round round)
     const CnvPatch *patch = &g_array_index(table->patches, CnvPatchArgs, i).patch;
     const CnvPlanePlan *plane = plane_of(table, patch);
 
-    if (plane->plain == staged || !takes(kind, plane->algorithm) ||
+    if (plane->plain == staged || !takes(kind, algorithm_of(table, patch)) ||
         (!stage && g_array_index(table->batch_of, guint, index_of(patch)) != round.batch))
       continue;
     for (int t = 0; t < (by_term ? plane->n_terms : 1); t++) {
@@ -398,10 +446,102 @@ add_launch(CnvTable *table, CnvKernelKind kind, gboolean staged, Round round)
     g_array_append_val(table->launches, launch);
 }
 
-static gboolean
-has_sums(const CnvPlanePlan *plane)
+/* Strips. */
+
+static CnvStrip
+make_strip(const CnvTable *table, guint patch)
 {
-  return plane->algorithm == CNV_ALGORITHM_SEPARABLE || plane->algorithm == CNV_ALGORITHM_TEXTURE;
+  const CnvPatchArgs *from = &g_array_index(table->patches, CnvPatchArgs, patch);
+  const CnvPlaneArgs *plane = &g_array_index(table->planes, CnvPlaneArgs, from->plane_args);
+  const CnvBandOf *band = &g_array_index(table->band_of, CnvBandOf, from->plane_args);
+  const CnvTermArgs *term = &plane->term[0];
+  int c = 0, first = from->patch.x * plane->channels;
+  CnvStrip strip = {.patch = from->patch,
+                    .pointers = from->pointers,
+                    .origin = first - first % CNV_TENSOR_STEP,
+                    .channels = plane->channels,
+                    .border = plane->border,
+                    .filtered = plane->filtered,
+                    .copied = plane->copied,
+                    .shift = plane->shift,
+                    .full_bits = plane->full_bits,
+                    .absolute = plane->combine == CNV_COMBINE_ABSOLUTE,
+                    .n_x = term->n_x,
+                    .n_y = term->n_y,
+                    .anchor_x = term->anchor_x,
+                    .anchor_y = term->anchor_y,
+                    .taps_x = term->taps_x,
+                    .taps_y = term->taps_y,
+                    .sum_x = term->sum_x,
+                    .sum_y = term->sum_y,
+                    .least_x = term->least_x,
+                    .least_y = term->least_y,
+                    .lead = band->lead,
+                    .bands = band->first,
+                    .gain = band->gain};
+
+  while (!(plane->filtered >> c & 1))
+    c++;
+  strip.mid = plane->mid[c];
+  strip.fraction = plane->fraction[c];
+  strip.base = plane->base[c];
+  strip.inner = band->gain != 0 ? plane->inner[c] * (plane->gain[c] / band->gain) : 0;
+  memcpy(strip.border_value, plane->border_value, sizeof(strip.border_value));
+  return strip;
+}
+
+/* Cuts strips into tiles of so many rows; returns how many blocks there are. */
+static guint
+cut_strips(CnvTable *table, const CnvLaunch *launch, int width, int rows)
+{
+  guint blocks = 0;
+
+  for (guint i = launch->first_strip; i < launch->first_strip + launch->n_strips; i++) {
+    CnvStrip *strip = &g_array_index(table->strips, CnvStrip, i);
+    int last = (strip->patch.x + strip->patch.width) * strip->channels;
+
+    strip->rows = rows;
+    strip->columns = divide_up(last - strip->origin, width);
+    strip->n_tiles = strip->columns * divide_up(strip->patch.height, rows);
+    strip->first_block = (int)blocks;
+    blocks += divide_up(strip->n_tiles, CNV_STRIP_WARPS);
+  }
+  return blocks;
+}
+
+/* All strips of the round in one launch. Tiles are as low as lets the GPU do all of them at once. */
+static void
+add_strips(CnvTable *table, Round round)
+{
+  CnvLaunch launch = {.kind = CNV_KERNEL_TENSOR, .batch = round.batch, .first_strip = table->strips->len};
+  int rows = 0;
+
+  for (guint i = round.first; i < round.last; i++) {
+    const CnvPatch *patch = &g_array_index(table->patches, CnvPatchArgs, i).patch;
+
+    if (takes(launch.kind, algorithm_of(table, patch)) &&
+        g_array_index(table->batch_of, guint, index_of(patch)) == round.batch) {
+      CnvStrip strip = make_strip(table, i);
+
+      g_array_append_val(table->strips, strip);
+      launch.n_strips++;
+    }
+  }
+  if (launch.n_strips == 0)
+    return;
+  do {
+    rows += CNV_TENSOR_ROWS;
+    launch.n_blocks = cut_strips(table, &launch, CNV_TENSOR_STEP * table->variant->groups, rows);
+  } while (launch.n_blocks * CNV_STRIP_WARPS > table->n_tiles && rows < CNV_SIZE_MAX);
+  g_array_append_val(table->launches, launch);
+}
+
+static gboolean
+has_sums(const CnvTable *table, const CnvPatch *patch)
+{
+  CnvAlgorithm algorithm = algorithm_of(table, patch);
+
+  return algorithm == CNV_ALGORITHM_SEPARABLE || algorithm == CNV_ALGORITHM_TEXTURE;
 }
 
 /* Gives a patch its row sums from *used floats on. */
@@ -417,13 +557,13 @@ place_sums(CnvPatchArgs *args, const CnvPlanePlan *plane, gsize *used)
 
 /* Floats that place_sums would use. */
 static gsize
-sums_of(const CnvPatch *patch, const CnvPlanePlan *plane)
+sums_of(const CnvTable *table, const CnvPatch *patch)
 {
   CnvPatchArgs args = {.patch = *patch};
   gsize used = 0;
 
-  if (has_sums(plane))
-    place_sums(&args, plane, &used);
+  if (has_sums(table, patch))
+    place_sums(&args, plane_of(table, patch), &used);
   return used;
 }
 
@@ -440,8 +580,9 @@ add_filters(CnvTable *table, guint batch, guint first, guint last)
   }
   round.large = samples >= LARGE_SAMPLES;
   for (int staged = 0; staged < (table->is_plain ? 1 : 2); staged++)
-    for (CnvKernelKind kind = CNV_KERNEL_NAIVE; kind < CNV_KERNEL_STAGE_OUT; kind++)
+    for (CnvKernelKind kind = CNV_KERNEL_NAIVE; kind < CNV_KERNEL_TENSOR; kind++)
       add_launch(table, kind, staged, round);
+  add_strips(table, round);
 }
 
 /* The launches of one batch, in rounds of patches whose row sums fit. */
@@ -455,9 +596,9 @@ add_batch(CnvTable *table, guint batch, guint n_patches)
     CnvPatchArgs *args = &g_array_index(table->patches, CnvPatchArgs, i);
     const CnvPlanePlan *plane = plane_of(table, &args->patch);
 
-    if (g_array_index(table->batch_of, guint, index_of(&args->patch)) != batch || !has_sums(plane))
+    if (g_array_index(table->batch_of, guint, index_of(&args->patch)) != batch || !has_sums(table, &args->patch))
       continue;
-    if (used > 0 && used + sums_of(&args->patch, plane) > ROUND_FLOATS) {
+    if (used > 0 && used + sums_of(table, &args->patch) > ROUND_FLOATS) {
       add_filters(table, batch, first, i);
       first = i;
       used = 0;
@@ -495,6 +636,7 @@ make_launches(CnvTable *table, int fields)
 
   g_array_set_size(table->patches, 0);
   g_array_set_size(table->units, 0);
+  g_array_set_size(table->strips, 0);
   g_array_set_size(table->launches, 0);
   table->sums_size = 0;
   for (guint i = 0; i < n; i++) {
@@ -546,5 +688,6 @@ cnv_table_set_work(CnvTable *table, const CnvWork *work)
   table->patches_at = add_array(table->block, table->patches);
   table->spots_at = add_array(table->block, table->spots);
   table->units_at = add_array(table->block, table->units);
+  table->strips_at = add_array(table->block, table->strips);
   return TRUE;
 }

@@ -10,6 +10,7 @@
 
 #include <convolve/work.h>
 
+#include "cuda_bands.h"
 #include "kernels.h"
 
 G_BEGIN_DECLS
@@ -22,6 +23,7 @@ typedef enum {
   CNV_KERNEL_TEXTURE_COLUMNS,
   CNV_KERNEL_ROWS,
   CNV_KERNEL_COLUMNS,
+  CNV_KERNEL_TENSOR,
   CNV_KERNEL_STAGE_OUT,
   CNV_N_KERNELS,
 } CnvKernelKind;
@@ -37,12 +39,22 @@ typedef struct {
   guint patch;
   int term;
   guint blocks_x, blocks_y;
+
+  /* Or strips: */
+  guint first_strip, n_strips;
 } CnvLaunch;
 
 /* Taps first to first + n - 1 of CnvTable.taps, in constant memory together. */
 typedef struct {
   guint first, n;
 } CnvBatch;
+
+/* Where a plane's bands are, for CnvStrip. */
+typedef struct {
+  guint first;
+  int lead;
+  float gain;
+} CnvBandOf;
 
 typedef struct {
   /* By cnv_table_set_plans: */
@@ -52,11 +64,16 @@ typedef struct {
   GArray *planes;    /* CnvPlaneArgs: plan * CNV_MAX_PLANES + plane */
   GArray *batch_of;  /* guint, of each of planes */
   gboolean is_plain; /* no plane is staged */
+  GArray *bands;     /* guint32: fragments of all planes that the tensor rung takes, by one variant of it */
+  GArray *band_of;   /* CnvBandOf, of each of planes */
+  const CnvTensorVariant *variant; /* NULL: no such plane */
+  guint n_tiles;                   /* strips, that the GPU does side by side; the caller's to set before the work */
 
   /* By cnv_table_set_work: */
   GArray *cut, *spots; /* CnvPatch, CnvSpot */
   GArray *patches;     /* CnvPatchArgs */
   GArray *units;       /* CnvUnit */
+  GArray *strips;      /* CnvStrip */
   GArray *launches;    /* CnvLaunch, in order */
   gsize sums_size;     /* bytes of row sums of the largest round */
   gboolean everything, interlaced;
@@ -64,7 +81,7 @@ typedef struct {
 
   /* All arrays for the GPU in one block, and where each begins. */
   GByteArray *block;
-  gsize planes_at, patches_at, spots_at, units_at;
+  gsize planes_at, patches_at, spots_at, units_at, strips_at;
 } CnvTable;
 
 void cnv_table_init(CnvTable *table);

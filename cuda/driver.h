@@ -17,6 +17,7 @@ G_BEGIN_DECLS
   X(cuGetErrorName)                                                                                                    \
   X(cuDeviceGet)                                                                                                       \
   X(cuDeviceGetCount)                                                                                                  \
+  X(cuDeviceGetAttribute)                                                                                              \
   X(cuDeviceGetName)                                                                                                   \
   X(cuDevicePrimaryCtxRetain)                                                                                          \
   X(cuDevicePrimaryCtxRelease)                                                                                         \
@@ -27,6 +28,7 @@ G_BEGIN_DECLS
   X(cuModuleUnload)                                                                                                    \
   X(cuModuleGetFunction)                                                                                               \
   X(cuModuleGetGlobal)                                                                                                 \
+  X(cuOccupancyMaxActiveBlocksPerMultiprocessor)                                                                       \
   X(cuMemAlloc)                                                                                                        \
   X(cuMemFree)                                                                                                         \
   X(cuMemGetInfo)                                                                                                      \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What kernels that do a patch in one launch share (fused, tensor): how a warp finds its tile, samples by fours, borders,
- * and stores. Coordinates are samples of a row of the plane, over all channels, and rows of the field.
+ * What kernels that do a patch in one launch share (fused, tensor): how a warp finds its tile, samples by fours,
+ * borders, and stores. Coordinates are samples of a row of the plane, over all channels, and rows of the field.
  */
 #pragma once
 
@@ -98,8 +98,7 @@ enter_strip(Sheet &sheet, const CnvStripArgs &l, int groups)
     sheet.out_stride = out_stride * p.fields;
     sheet.in = in;
     sheet.back = in + (int64_t)p.move_y * sheet.in_stride + move;
-    sheet.out =
-        pick(l.out, s.pointers) + (int64_t)p.field * out_stride + (int64_t)p.move_y * sheet.out_stride + move;
+    sheet.out = pick(l.out, s.pointers) + (int64_t)p.field * out_stride + (int64_t)p.move_y * sheet.out_stride + move;
     sheet.window_x0 = p.window_x * C;
     sheet.window_x1 = (p.window_x + p.window_width) * C;
     sheet.words = ((sheet.in | sheet.in_stride) & (4 * sizeof(T) - 1)) == 0;
@@ -173,8 +172,8 @@ missing_word(const CnvStrip &s, int x)
   return word;
 }
 
-/* Ones where a sample of four belongs to a channel that is filtered. Four begin at a multiple of four, and where channels
- * are told apart there are 1, 2 or 4 of them, so that it is the same for all. */
+/* Ones where a sample of four belongs to a channel that is filtered. Four begin at a multiple of four, and where
+ * channels are told apart there are 1, 2 or 4 of them, so that it is the same for all. */
 template <typename T>
 __device__ static typename Word<T>::type
 filtered_mask(const CnvStrip &s)

@@ -23,7 +23,8 @@
 __device__ static void
 multiply(float (&c)[4], const uint4 &a, const uint2 &b)
 {
-  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "
+      "%3};"
       : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
       : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b.x), "r"(b.y));
 }
@@ -36,15 +37,6 @@ transpose(uint32_t pair)
 
   asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(out) : "r"(pair));
   return out;
-}
-
-template <typename W>
-__device__ static void
-copy_async(W *to, const void *from)
-{
-  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"((uint32_t)__cvta_generic_to_shared(to)), "l"(from),
-               "n"(sizeof(W))
-               : "memory");
 }
 
 __device__ static uint32_t
@@ -147,13 +139,24 @@ multiply_sums(float (&d)[4], const Sums<true> &upper, const Sums<true> &lower, c
   multiply(d, make_uint4(upper.first_rest, upper.second_rest, lower.first_rest, lower.second_rest), band);
 }
 
+/* What makes levels of sums, in registers: what lies in shared memory is read again and again. */
+struct Finish {
+  float gain, fraction, inner;
+  int base, full, shift;
+  bool absolute;
+};
+
+__device__ static Finish
+finish_of(const CnvStrip &s)
+{
+  return {s.gain, s.fraction, s.inner, s.base - __float_as_int(SIGNED_INTEGERS), s.full_bits, s.shift, s.absolute != 0};
+}
+
 /* A sum to a level, not yet clamped: as level_of. */
 __device__ static int
-to_level(float acc, const CnvStrip &s)
+to_level(float acc, const Finish &f)
 {
-  const float sum = s.absolute ? fabsf(acc + s.inner) : acc;
-
-  return __float_as_int(fmaf(sum, s.gain, s.fraction + SIGNED_INTEGERS)) + (s.base - __float_as_int(SIGNED_INTEGERS));
+  return __float_as_int(fmaf(acc, f.gain, f.fraction) + SIGNED_INTEGERS) + f.base;
 }
 
 /* Two levels clamped and packed above the 16 bits of `above`. */
@@ -166,28 +169,28 @@ pack_levels(int low, int high, uint32_t above)
   return out;
 }
 
-/* Levels of the lane's samples 0 and 1 in rows 2t and 2t + 1 of eight, d as the product gives them, to four neighbours
- * of row g; t: lane % 4, g: lane / 4. */
+/* Sums of the lane's samples 0 and 1 in rows 2t and 2t + 1 of eight, d as the product gives them, to the levels of four
+ * neighbours of row g; t: lane % 4, g: lane / 4. */
 __device__ static void
-finish_word(uint32_t &word, const float (&d)[4], const CnvStrip &s)
+finish_word(uint32_t &word, const float (&d)[4], const Finish &f)
 {
-  word = transpose(pack_levels(to_level(d[0], s), to_level(d[2], s),
-                               pack_levels(to_level(d[1], s), to_level(d[3], s), 0)));
+  word = transpose(pack_levels(to_level(d[0], f), to_level(d[2], f),
+                               pack_levels(to_level(d[1], f), to_level(d[3], f), 0)));
 }
 
 __device__ static uint32_t
-pack_pair(float low, float high, const CnvStrip &s)
+pack_pair(float low, float high, const Finish &f)
 {
-  const uint32_t a = (uint32_t)min(max(to_level(low, s), 0), s.full_bits) << s.shift;
-  const uint32_t b = (uint32_t)min(max(to_level(high, s), 0), s.full_bits) << s.shift;
+  const uint32_t a = (uint32_t)min(max(to_level(low, f), 0), f.full);
+  const uint32_t b = (uint32_t)min(max(to_level(high, f), 0), f.full);
 
-  return a | b << 16;
+  return (a | b << 16) << f.shift;
 }
 
 __device__ static void
-finish_word(uint2 &word, const float (&d)[4], const CnvStrip &s)
+finish_word(uint2 &word, const float (&d)[4], const Finish &f)
 {
-  const uint32_t even = transpose(pack_pair(d[0], d[1], s)), odd = transpose(pack_pair(d[2], d[3], s));
+  const uint32_t even = transpose(pack_pair(d[0], d[1], f)), odd = transpose(pack_pair(d[2], d[3], f));
 
   word = make_uint2(__byte_perm(even, odd, 0x5410), __byte_perm(even, odd, 0x7632));
 }
@@ -211,50 +214,6 @@ restore_sums(float (&d)[4], const CnvStrip &s, int x, int y)
   d[3] *= factor_x[1] * factor_y[1];
 }
 
-/* A warp's samples on their way: each lane reads what it ordered itself, so nothing needs to be awaited together. */
-template <typename T, int WORDS> struct Stages {
-  typename Word<T>::type word[CNV_STRIP_WARPS][CNV_TENSOR_STAGES][WORDS][32];
-  int column[CNV_STRIP_WARPS][WORDS * 16]; /* what stands for each sample along x, where not all are inside */
-};
-
-/* Orders the samples of a step: 8 rows from y on. inside: bit i, group i of 16 lies inside of the window. */
-template <typename T, int WORDS>
-__device__ static void
-order_samples(Stages<T, WORDS> &stages, int slot, const Sheet &sheet, uint32_t inside, int x, int y, int64_t delta)
-{
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, t = lane % 4, row = row_of(sheet.s, y + lane / 4);
-  const char *from = (const char *)(sheet.in + delta + (int64_t)row * sheet.in_stride) + (x + 4 * t) * (int)sizeof(T);
-
-#pragma unroll
-  for (int i = 0; i < WORDS; i++) {
-    typename Word<T>::type *to = &stages.word[warp][slot][i][lane];
-
-    if (row < 0)
-      *to = missing_word<T>(sheet.s, x + 16 * i + 4 * t);
-    else if (inside >> i & 1)
-      copy_async(to, from + 16 * i * sizeof(T));
-    else
-      *to = gather_word<T>(sheet, &stages.column[warp][16 * i + 4 * t], delta, row);
-  }
-}
-
-/* The bits of order_samples; fills in column where one is 0. */
-template <typename T, int WORDS>
-__device__ static uint32_t
-look_inside(Stages<T, WORDS> &stages, const Sheet &sheet, int x)
-{
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  uint32_t bits = 0;
-
-  for (int i = 0; i < WORDS && sheet.words; i++)
-    bits |= (uint32_t)(x + 16 * i >= sheet.window_x0 && x + 16 * i + 16 <= sheet.window_x1) << i;
-  if (bits != (1u << WORDS) - 1)
-    for (int i = lane; i < 16 * WORDS; i += 32)
-      stages.column[warp][i] = sample_of(sheet.s, x + i);
-  __syncwarp();
-  return bits;
-}
-
 /* A fragment of taps times the weight of a frame. */
 __device__ static uint4
 weigh(const uint4 &a, __half2 weight)
@@ -263,78 +222,183 @@ weigh(const uint4 &a, __half2 weight)
                     as_bits(__hmul2(as_halves(a.z), weight)), as_bits(__hmul2(as_halves(a.w), weight)));
 }
 
-template <typename T, int K_X, int K_Y, int M, bool EXACT>
-__device__ static void
-tensor(const CnvStripArgs &l)
-{
-  constexpr int words = M + K_X - 1, window = 2 * K_Y, bands_x = K_X * (1 + EXACT);
-  constexpr bool keep = K_X <= 3 && !EXACT; /* the row's band stays in registers */
+/* Where the lane reads: four samples of each group of 16, in row number lane / 4 of a step's eight. EDGE: what they are
+ * is looked up, for steps and groups that reach out of the window. */
+template <typename T, int WORDS, bool EDGE> struct Source {
   typedef typename Word<T>::type W;
-  __shared__ Sheet sheet;
-  __shared__ Stages<T, words> stages;
-  const Tile tile = enter_strip<T>(sheet, l, M);
-  const CnvStrip &s = sheet.s;
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, n_sources = max(l.sources.n, 1);
+  const Sheet &sheet;
+  const char *from; /* the lane's first word in row 0 */
+  int x, y;         /* first sample, and the lane's row, of step 0 */
+  int stride;
+  uint32_t inside; /* bit i: group i lies in the window */
+  const int *column;
 
-  if (!tile.here)
-    return;
+  __device__ Source(const Sheet &sheet, int x, int y, int *column) : sheet(sheet), x(x), column(column)
+  {
+    const int lane = threadIdx.x % 32;
+
+    this->y = y + lane / 4;
+    stride = sheet.in_stride;
+    from = (const char *)sheet.in + (x + lane % 4 * 4) * (int)sizeof(T);
+    inside = 0;
+    if (EDGE) {
+      for (int i = 0; i < WORDS && sheet.words; i++)
+        inside |= (uint32_t)(x + 16 * i >= sheet.window_x0 && x + 16 * i + 16 <= sheet.window_x1) << i;
+      for (int i = lane; i < 16 * WORDS; i += 32)
+        column[i] = sample_of(sheet.s, x + i);
+      __syncwarp();
+    }
+  }
+
+  __device__ void load(W (&word)[WORDS], int step, int64_t delta) const
+  {
+    const int row = y + step * CNV_TENSOR_ROWS;
+
+    if (EDGE) {
+      load_edge(word, row, delta);
+      return;
+    }
+    const char *at = from + delta + (int64_t)row * stride;
+#pragma unroll
+    for (int i = 0; i < WORDS; i++)
+      word[i] = __ldg((const W *)(at + 16 * i * sizeof(T)));
+  }
+
+  __device__ void load_edge(W (&word)[WORDS], int y, int64_t delta) const
+  {
+    const int t = threadIdx.x % 4, row = row_of(sheet.s, y);
+    const char *at = from + delta + (int64_t)row * stride;
+
+#pragma unroll
+    for (int i = 0; i < WORDS; i++)
+      if (row < 0)
+        word[i] = missing_word<T>(sheet.s, x + 16 * i + 4 * t);
+      else if (inside >> i & 1)
+        word[i] = __ldg((const W *)(at + 16 * i * sizeof(T)));
+      else
+        word[i] = gather_word<T>(sheet, column + 16 * i + 4 * t, delta, row);
+  }
+};
+
+/* Where the lane writes: four samples of each group, in the same rows. */
+template <typename T, bool EDGE> struct Target {
+  typedef typename Word<T>::type W;
+  const Sheet &sheet;
+  const Tile &tile;
+  uint64_t out, back;
+  int x, y, out_stride, back_stride;
+  bool merges;
+  W mask;
+
+  __device__ Target(const Sheet &sheet, const Tile &tile) : sheet(sheet), tile(tile)
+  {
+    const int lane = threadIdx.x % 32;
+
+    x = tile.x + lane % 4 * 4;
+    y = tile.y + lane / 4;
+    out_stride = sheet.out_stride;
+    back_stride = sheet.in_stride;
+    out = sheet.out + x * (int)sizeof(T) + (int64_t)y * out_stride;
+    back = sheet.back + x * (int)sizeof(T) + (int64_t)y * back_stride;
+    merges = sheet.s.copied != 0;
+    mask = filtered_mask<T>(sheet.s);
+  }
+
+  __device__ W before(int m, int step) const
+  {
+    if (!EDGE && merges)
+      return __ldg((const W *)(back + (int64_t)step * CNV_TENSOR_ROWS * back_stride) + 4 * m);
+    return {};
+  }
+
+  __device__ void store(int m, int step, W word, W before) const
+  {
+    if (!EDGE)
+      ((W *)(out + (int64_t)step * CNV_TENSOR_ROWS * out_stride))[4 * m] = merges ? merge(word, before, mask) : word;
+    else if (y + step * CNV_TENSOR_ROWS < tile.y_end)
+      store_word<T>(sheet, x + 16 * m, y + step * CNV_TENSOR_ROWS, word, mask);
+  }
+};
+
+enum { TENSOR_PLAIN, TENSOR_EXACT, TENSOR_TIME };
+
+/* Steps whose samples are ordered ahead of their use; divides 2 * K_Y, so that no register needs to be moved. */
+#define TENSOR_AHEAD 2
+
+template <typename T, int K_X, int K_Y, int M, int MODE, bool EDGE>
+__device__ static void
+tensor_tile(const CnvStripArgs &l, const Sheet &sheet, const Tile &tile, int *column)
+{
+  constexpr bool exact = MODE == TENSOR_EXACT, time = MODE == TENSOR_TIME;
+  constexpr int words = M + K_X - 1, window = 2 * K_Y, bands_x = K_X * (1 + exact), bands_y = K_Y * (1 + exact);
+  constexpr bool keep = K_X <= 3 && !exact; /* the row's band stays in registers */
+  typedef typename Word<T>::type W;
+  const CnvStrip &s = sheet.s;
+  const int lane = threadIdx.x % 32, n_sources = time ? l.sources.n : 1;
   const uint4 *band_x = (const uint4 *)((const uint32_t *)l.bands + s.bands) + lane;
   const uint2 *band_y = (const uint2 *)((const uint32_t *)l.bands + s.bands + bands_x * 32 * 4) + lane;
   uint4 a[keep ? K_X : 1];
-  uint2 v[K_Y * (1 + EXACT)];
+  uint2 v[bands_y];
 #pragma unroll
-  for (int k = 0; k < K_Y * (1 + EXACT); k++)
+  for (int k = 0; k < bands_y; k++)
     v[k] = __ldg(band_y + 32 * k);
 #pragma unroll
   for (int k = 0; k < K_X && keep; k++)
     a[k] = __ldg(band_x + 32 * k);
 
   const Halves halves = halves_of<T>(s);
-  const W mask = filtered_mask<T>(s);
-  const int x = tile.x - s.lead, first = tile.y - s.anchor_y;
+  const Finish finish = finish_of(s);
+  const Source<T, words, EDGE> source(sheet, tile.x - s.lead, tile.y - s.anchor_y, column);
+  const Target<T, EDGE> target(sheet, tile);
+  const bool renormalizes = EDGE && s.border == CNV_BORDER_RENORMALIZE;
   const int steps = (tile.y_end - tile.y + CNV_TENSOR_ROWS - 1) / CNV_TENSOR_ROWS + window - 1;
-  const uint32_t inside = look_inside(stages, sheet, x);
-  Sums<EXACT> sums[window][M];
-  int step_ordered = 0, source_ordered = 0, slot = 0;
+  Sums<exact> sums[window][M];
+  W ahead[TENSOR_AHEAD][words];
+  int ordered_step = 0, ordered_source = 0;
 
-  const auto order = [&](int to) {
-    if (step_ordered < steps) {
-      const int64_t delta = l.sources.n ? l.sources.delta[source_ordered] : 0;
-
-      order_samples(stages, to, sheet, inside, x, first + step_ordered * CNV_TENSOR_ROWS, delta);
-    }
-    asm volatile("cp.async.commit_group;" ::: "memory");
-    if (++source_ordered == n_sources) {
-      source_ordered = 0;
-      step_ordered++;
+  const auto order = [&](W(&word)[words]) {
+    if (ordered_step < steps)
+      source.load(word, ordered_step, time ? l.sources.delta[ordered_source] : 0);
+    if (++ordered_source == n_sources) {
+      ordered_source = 0;
+      ordered_step++;
     }
   };
-  for (int i = 0; i < CNV_TENSOR_STAGES - 1; i++)
-    order(i);
+#pragma unroll
+  for (int i = 0; i < TENSOR_AHEAD; i++)
+    order(ahead[i]);
 
+#pragma unroll 1
   for (int step = 0; step < steps; step += window) {
 #pragma unroll
     for (int u = 0; u < window; u++) {
       if (step + u >= steps)
         return;
+      const int row = step + u - window + 1; /* of outputs, by eight */
       float c[M][4] = {};
+      W before[M];
 
+#pragma unroll
+      for (int m = 0; m < M; m++)
+        before[m] = row >= 0 ? target.before(m, row) : W{};
 #pragma unroll 1
-      for (int source = 0; source < n_sources; source++) {
+      for (int i = 0; i < n_sources; i++) {
         uint2 b[words];
 
-        order((slot + CNV_TENSOR_STAGES - 1) % CNV_TENSOR_STAGES);
-        asm volatile("cp.async.wait_group %0;" ::"n"(CNV_TENSOR_STAGES - 1) : "memory");
 #pragma unroll
-        for (int i = 0; i < words; i++)
-          b[i] = to_halves(stages.word[warp][slot][i][lane], halves);
-        slot = (slot + 1) % CNV_TENSOR_STAGES;
+        for (int w = 0; w < words; w++) {
+          b[w] = to_halves(ahead[0][w], halves);
+#pragma unroll
+          for (int k = 1; k < TENSOR_AHEAD; k++)
+            ahead[k - 1][w] = ahead[k][w];
+        }
+        order(ahead[TENSOR_AHEAD - 1]);
 #pragma unroll
         for (int k = 0; k < bands_x; k++) {
           uint4 taps = keep ? a[k % K_X] : __ldg(band_x + 32 * k);
 
-          if (l.sources.n)
-            taps = weigh(taps, __float2half2_rn(l.sources.weight[source]));
+          if (time)
+            taps = weigh(taps, __float2half2_rn(l.sources.weight[i]));
 #pragma unroll
           for (int m = 0; m < M; m++)
             multiply(c[m], taps, b[m + k % K_X]);
@@ -343,32 +407,64 @@ tensor(const CnvStripArgs &l)
 #pragma unroll
       for (int m = 0; m < M; m++)
         keep_sums(sums[u][m], c[m]);
-      if (step + u < window - 1)
+      if (row < 0)
         continue;
-      const int y = tile.y + (step + u - window + 1) * CNV_TENSOR_ROWS;
 #pragma unroll
       for (int m = 0; m < M; m++) {
-        const int to_x = tile.x + 16 * m;
         float d[4] = {};
         W word;
 
 #pragma unroll
         for (int k = 0; k < K_Y; k++)
           multiply_sums(d, sums[(u + 1 + 2 * k) % window][m], sums[(u + 2 + 2 * k) % window][m], v[k],
-                        v[EXACT ? K_Y + k : 0]);
-        if (s.border == CNV_BORDER_RENORMALIZE)
-          restore_sums(d, s, to_x + 2 * (lane / 4), y + 2 * (lane % 4));
-        finish_word(word, d, s);
-        if (y + lane / 4 < tile.y_end)
-          store_word<T>(sheet, to_x + 4 * (lane % 4), y + lane / 4, word, mask);
+                        v[exact ? K_Y + k : 0]);
+        if (renormalizes)
+          restore_sums(d, s, tile.x + 16 * m + 2 * (lane / 4), tile.y + row * CNV_TENSOR_ROWS + 2 * (lane % 4));
+        if (finish.absolute)
+          for (int i = 0; i < 4; i++)
+            d[i] = fabsf(d[i] + finish.inner);
+        finish_word(word, d, finish);
+        target.store(m, row, word, before[m]);
       }
     }
   }
 }
 
+/* Whether a tile reads and writes nothing but what is there, in words. */
+template <int WORDS, int M, int WINDOW>
+__device__ static bool
+is_inner(const Sheet &sheet, const Tile &tile)
+{
+  const CnvStrip &s = sheet.s;
+  const CnvPatch &p = s.patch;
+  const int x = tile.x - s.lead, y = tile.y - s.anchor_y;
+  const int rows = tile.y_end - tile.y + (WINDOW - 1) * CNV_TENSOR_ROWS;
+
+  return sheet.words && sheet.word_stores && (tile.y_end - tile.y) % CNV_TENSOR_ROWS == 0 && x >= sheet.window_x0 &&
+         x + 16 * WORDS <= sheet.window_x1 && inside(y - p.window_y, rows, p.window_height) &&
+         tile.x >= p.x * s.channels && tile.x + 16 * M <= (p.x + p.width) * s.channels;
+}
+
+template <typename T, int K_X, int K_Y, int M, int MODE>
+__device__ static void
+tensor(const CnvStripArgs &l)
+{
+  constexpr int words = M + K_X - 1;
+  __shared__ Sheet sheet;
+  __shared__ int column[CNV_STRIP_WARPS][words * 16];
+  const Tile tile = enter_strip<T>(sheet, l, M);
+
+  if (!tile.here)
+    return;
+  if (is_inner<words, M, 2 * K_Y>(sheet, tile))
+    tensor_tile<T, K_X, K_Y, M, MODE, false>(l, sheet, tile, NULL);
+  else
+    tensor_tile<T, K_X, K_Y, M, MODE, true>(l, sheet, tile, column[threadIdx.x / 32]);
+}
+
 #else
 
-template <typename T, int K_X, int K_Y, int M, bool EXACT>
+template <typename T, int K_X, int K_Y, int M, int MODE>
 __device__ static void
 tensor(const CnvStripArgs &)
 {

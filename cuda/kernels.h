@@ -189,28 +189,29 @@ typedef struct {
 #define CNV_COPY_BYTES 16
 
 /* Strips: kernels that do all of a patch in one launch (fused, tensor). A block is CNV_STRIP_WARPS warps that work side
- * by side; each makes one tile, the tiles of a patch being numbered row by row. Samples are counted along a row over all
- * channels, so that channels need no kernels of their own: a tap's neighbour is `channels` samples away. */
+ * by side; each makes one tile, the tiles of a patch being numbered row by row. Samples are counted along a row over
+ * all channels, so that channels need no kernels of their own: a tap's neighbour is `channels` samples away. */
 #define CNV_STRIP_WARPS 4
 #define CNV_STRIPS_INLINE 4 /* so many come with the arguments, others from memory */
 
-/* What k steps of 16 samples along x and y a kernel's bands reach over, and groups of 16 samples that a warp makes side by
- * side. 16 * k_x - 15 >= samples from the first to the last tap of the widest; 16 * k_y - 7 >= rows of taps. */
+/* What k steps of 16 samples along x and y a kernel's bands reach over, and groups of 16 samples that a warp makes side
+ * by side. 16 * k_x - 15 >= samples from the first to the last tap of the widest; 16 * k_y - 7 >= rows of taps. */
 #define CNV_TENSOR_VARIANTS(V)                                                                                         \
   V(2, 1, 4) V(2, 2, 4) V(3, 3, 4) V(5, 2, 4) V(5, 5, 2) V(9, 3, 2) V(9, 9, 2)
 /* The same with taps and row sums as two numbers each: for more than 8 bits, and signed taps. */
-#define CNV_TENSOR_EXACT_VARIANTS(V) V(2, 1, 4) V(2, 2, 2) V(3, 3, 2) V(5, 5, 1) V(9, 9, 1)
+#define CNV_TENSOR_EXACT_VARIANTS(V) V(2, 1, 4) V(2, 2, 2) V(3, 3, 2) V(5, 5, 1)
+/* And for the sum of several frames. */
+#define CNV_TENSOR_TIME_VARIANTS(V) V(2, 1, 4) V(2, 2, 4) V(5, 5, 2)
 
 #define CNV_TENSOR_STEP 16  /* samples along k */
 #define CNV_TENSOR_ROWS 8   /* that a step of a warp goes down */
-#define CNV_TENSOR_STAGES 4 /* steps whose samples are on their way or in use */
 
 /* A patch for them. */
 typedef struct {
   CnvPatch patch;
-  int pointers; /* index in the launch's addresses and strides */
+  int pointers;                            /* index in the launch's addresses and strides */
   int first_block, n_tiles, columns, rows; /* tiles of the patch, of a row of them; rows of a tile */
-  int origin;    /* first sample of the first tile, at or before the patch's; a multiple of 16 */
+  int origin; /* first sample of the first tile, at or before the patch's; a multiple of 16 */
   int channels, border;
   uint32_t filtered, copied; /* of CnvPlaneArgs */
   int shift, full_bits;

@@ -40,6 +40,7 @@ typedef enum {
   CNV_ALGORITHM_TILED,
   CNV_ALGORITHM_TEXTURE,
   CNV_ALGORITHM_SEPARABLE,
+  CNV_ALGORITHM_TENSOR,
 } CnvAlgorithm;
 
 /* All of CnvAlgorithm in its order, for properties and messages. */

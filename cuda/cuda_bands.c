@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "cuda_bands.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "kernels.h"
+
+#define VARIANT(k_x, k_y, groups) {#k_x "x" #k_y, k_x, k_y, groups, FALSE},
+#define EXACT_VARIANT(k_x, k_y, groups) {#k_x "x" #k_y, k_x, k_y, groups, TRUE},
+const CnvTensorVariant cnv_tensor_variants[] = {
+    CNV_TENSOR_VARIANTS(VARIANT) CNV_TENSOR_EXACT_VARIANTS(EXACT_VARIANT){NULL, 0, 0, 0, FALSE},
+};
+
+/* Scaled taps of an axis add up, without their signs, to this at most: row sums of 12 bits less mid then stay below
+ * 2048 * 16, in f16's range, and small taps above its smallest. */
+#define SCALED_SUM 16.0
+
+/* Sums that level_of can round. */
+#define LEVEL_MAX 2097152.0
+
+/* Standard deviation of noise over the whole range, for full 1, and the mean error of a sum, in levels, that makes
+ * fewer than one sample in a hundred differ: as many as the mean error itself, with room to spare. */
+#define NOISE_DEVIATION 0.2887
+#define MEAN_ERROR_MAX 0.007
+
+/* Mean error of rounding to f16, relative to the deviation of what is rounded: 2^-12 at most, three quarters of the
+ * binade in the mean. */
+#define HALF_ERROR 1.9e-4
+
+/* Rounds to f16, ties to even, for magnitudes below 65504. */
+static guint16
+to_half(double value)
+{
+  guint16 sign = signbit(value) ? 0x8000 : 0;
+  double magnitude = fabs(value), mantissa;
+  int exponent;
+
+  if (magnitude == 0)
+    return sign;
+  mantissa = frexp(magnitude, &exponent); /* 0.5 to 1 */
+  exponent = MAX(exponent, -13);          /* below that fewer bits are left */
+  mantissa = rint(ldexp(magnitude, 11 - exponent));
+  if (mantissa >= 2048) {
+    mantissa /= 2;
+    exponent++;
+  }
+  return sign | (mantissa < 1024 ? (guint16)mantissa : (guint16)((exponent + 14) << 10 | ((int)mantissa - 1024)));
+}
+
+static double
+from_half(guint16 half)
+{
+  int exponent = half >> 10 & 31, mantissa = half & 1023;
+  double magnitude = exponent ? ldexp(1024 + mantissa, exponent - 25) : ldexp(mantissa, -24);
+
+  return half & 0x8000 ? -magnitude : magnitude;
+}
+
+static const float *
+taps_of(const CnvPlan *plan, const CnvPlanePlan *plane, CnvAxis axis)
+{
+  return plan->taps + plane->term[0].axis[axis];
+}
+
+static double
+magnitude_of(const float *taps, int n)
+{
+  double sum = 0;
+
+  for (int i = 0; i < n; i++)
+    sum += fabs(taps[i]);
+  return sum;
+}
+
+/* The power of two by which an axis' taps are multiplied. */
+static int
+scale_of(const float *taps, int n)
+{
+  double sum = magnitude_of(taps, n);
+
+  return sum > 0 ? (int)floor(log2(SCALED_SUM / sum)) : 0;
+}
+
+/* Root of the sum of squares, and of those of the errors by rounding. */
+static void
+deviations(const float *taps, int n, double *of_taps, double *of_errors)
+{
+  int scale = scale_of(taps, n);
+  double taps2 = 0, errors2 = 0, sum = 0, rounded = 0;
+
+  for (int i = 0; i < n; i++) {
+    sum += taps[i];
+    rounded += ldexp(from_half(to_half(ldexp(taps[i], scale))), -scale);
+  }
+  for (int i = 0; i < n; i++) {
+    double half = ldexp(from_half(to_half(ldexp(taps[i], scale))), -scale);
+    double error = half * (rounded != 0 ? sum / rounded : 1) - taps[i];
+
+    taps2 += (double)taps[i] * taps[i];
+    errors2 += error * error;
+  }
+  *of_taps = sqrt(taps2);
+  *of_errors = sqrt(errors2);
+}
+
+static gboolean
+is_signed(const float *taps, int n)
+{
+  for (int i = 0; i < n; i++)
+    if (taps[i] < 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* Whether single f16 numbers would break the contract on noise. */
+static gboolean
+needs_exact(const CnvPlan *plan, const CnvPlanePlan *plane, int lane)
+{
+  const CnvTapSet *set = &plane->term[0];
+  double taps[CNV_N_AXES], errors[CNV_N_AXES], error;
+
+  for (int axis = 0; axis < CNV_N_AXES; axis++) {
+    const float *from = taps_of(plan, plane, axis);
+
+    if (is_signed(from, set->n[axis]))
+      return TRUE;
+    deviations(from, set->n[axis], &taps[axis], &errors[axis]);
+  }
+  /* The mean of a normal distribution's magnitude is 0.8 of its deviation. */
+  error = hypot(errors[CNV_X] * taps[CNV_Y], taps[CNV_X] * errors[CNV_Y]);
+  error = hypot(error, set->n[CNV_X] > 1 && set->n[CNV_Y] > 1 ? HALF_ERROR * taps[CNV_X] * taps[CNV_Y] : 0);
+  error *= 0.8 * NOISE_DEVIATION * plane->full[lane] * fabs(plane->gain[lane]);
+  return plane->lane[0].bytes > 1 || plane->combine != CNV_COMBINE_SUM || error > MEAN_ERROR_MAX;
+}
+
+static int
+first_filtered(const CnvPlanePlan *plane)
+{
+  int c = 0;
+
+  while (!(plane->filtered >> c & 1))
+    c++;
+  return c;
+}
+
+/* Whether all lanes that are filtered become levels in the same way. */
+static gboolean
+lanes_are_alike(const CnvPlanePlan *plane)
+{
+  int first = first_filtered(plane);
+
+  for (int c = first; c < plane->channels; c++)
+    if (plane->filtered >> c & 1 &&
+        (plane->gain[c] != plane->gain[first] || plane->base[c] != plane->base[first] ||
+         plane->fraction[c] != plane->fraction[first] || plane->inner[c] != plane->inner[first]))
+      return FALSE;
+  return TRUE;
+}
+
+static const char *
+reason_against(const CnvPlan *plan, const CnvPlanePlan *plane)
+{
+  const CnvTapSet *set = &plane->term[0];
+  int c = first_filtered(plane);
+  double sum;
+
+  if (!plane->plain)
+    return "it takes planes that are arrays of samples: no packed 4:2:2, no 10-bit words, no premultiplied alpha";
+  if (plane->full[c] > 4095)
+    return "it takes samples of up to 12 bits";
+  if (plane->n_terms > 1 || !set->separable || plane->combine == CNV_COMBINE_MAGNITUDE)
+    return "it takes one row times one column of taps";
+  if (!lanes_are_alike(plane) || (plane->channels == 3 && plane->copied))
+    return "it takes channels that are filtered alike";
+  if (plan->solid)
+    return "it takes no 3D kernels";
+  sum = magnitude_of(taps_of(plan, plane, CNV_X), set->n[CNV_X]) *
+        magnitude_of(taps_of(plan, plane, CNV_Y), set->n[CNV_Y]) * MAX(plan->moment_magnitude, 1);
+  if (fabs(plane->gain[c]) * sum * plane->full[c] > LEVEL_MAX)
+    return "the filter makes sums too large for it";
+  return NULL;
+}
+
+gboolean
+cnv_bands_fit(const CnvPlan *plan, const CnvPlanePlan *plane, CnvBands *bands, GError **error)
+{
+  const CnvTapSet *set = &plane->term[0];
+  const char *reason = reason_against(plan, plane);
+  int span;
+
+  if (reason) {
+    g_set_error_literal(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED, reason);
+    return FALSE;
+  }
+  bands->lead = (set->anchor[CNV_X] * plane->channels + 3) / 4 * 4;
+  span = bands->lead + (set->n[CNV_X] - 1 - set->anchor[CNV_X]) * plane->channels;
+  bands->k_x = (span + 15) / CNV_TENSOR_STEP + 1;
+  bands->k_y = (set->n[CNV_Y] + CNV_TENSOR_ROWS - 2) / CNV_TENSOR_STEP + 1;
+  bands->exact = needs_exact(plan, plane, first_filtered(plane));
+  if (cnv_bands_variant(bands) && (!bands->exact || plan->n_moments == 1))
+    return TRUE;
+  if (plan->n_moments > 1 && bands->exact)
+    g_set_error(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED, "over time it takes 8 bits and taps that are not negative");
+  else
+    g_set_error(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED,
+                "%d taps along x, %d along y and %d channels are more than its bands reach over", set->n[CNV_X],
+                set->n[CNV_Y], plane->channels);
+  return FALSE;
+}
+
+CnvBands
+cnv_bands_join(CnvBands a, CnvBands b)
+{
+  return (CnvBands){MAX(a.k_x, b.k_x), MAX(a.k_y, b.k_y), 0, a.exact || b.exact};
+}
+
+const CnvTensorVariant *
+cnv_bands_variant(const CnvBands *bands)
+{
+  for (const CnvTensorVariant *v = cnv_tensor_variants; v->suffix; v++)
+    if (v->k_x >= bands->k_x && v->k_y >= bands->k_y && !v->exact == !bands->exact)
+      return v;
+  return NULL;
+}
+
+/* A scaled tap as one or two f16 numbers. part: 0 the first, 1 what it leaves. */
+static guint16
+half_of(const float *taps, int n, int i, int scale, int part)
+{
+  double value = i >= 0 && i < n ? ldexp(taps[i], scale) : 0;
+  guint16 half = to_half(value);
+
+  return part ? to_half(value - from_half(half)) : half;
+}
+
+/* What the halves of all taps add up to, unscaled. */
+static double
+sum_of_halves(const float *taps, int n, int scale, gboolean exact)
+{
+  double sum = 0;
+
+  for (int i = 0; i < n; i++)
+    for (int part = 0; part <= !!exact; part++)
+      sum += from_half(half_of(taps, n, i, scale, part));
+  return ldexp(sum, -scale);
+}
+
+/* The half at output `out` and sample number `sample` of k step k. */
+static guint32
+band_x(const CnvPlanePlan *plane, const float *taps, int scale, int part, int lead, int k, int out, int sample)
+{
+  int away = CNV_TENSOR_STEP * k + sample - out - lead, C = plane->channels;
+  const CnvTapSet *set = &plane->term[0];
+
+  if (away % C != 0)
+    return 0;
+  return half_of(taps, set->n[CNV_X], away / C + set->anchor[CNV_X], scale, part);
+}
+
+static void
+append_pair(GArray *words, guint32 low, guint32 high)
+{
+  guint32 word = low | high << 16;
+
+  g_array_append_val(words, word);
+}
+
+/* A of the row pass: rows g and g + 8 are the outputs 2g and 2g + 1; pairs of k are samples 4t and 4t + 1, then 4t + 2
+ * and 4t + 3. */
+static void
+append_x(GArray *words, const CnvPlanePlan *plane, const float *taps, int scale, int part, int lead, int k)
+{
+  for (int lane = 0; lane < 32; lane++)
+    for (int reg = 0; reg < 4; reg++) {
+      int out = lane / 4 * 2 + reg % 2, sample = lane % 4 * 4 + reg / 2 * 2;
+
+      append_pair(words, band_x(plane, taps, scale, part, lead, k, out, sample),
+                  band_x(plane, taps, scale, part, lead, k, out, sample + 1));
+    }
+}
+
+/* B of the column pass: pairs of k are rows 2t and 2t + 1, then 2t + 8 and 2t + 9; column g is output row g. */
+static void
+append_y(GArray *words, const float *taps, int n, int scale, int part, int k)
+{
+  for (int lane = 0; lane < 32; lane++)
+    for (int reg = 0; reg < 2; reg++) {
+      int tap = CNV_TENSOR_STEP * k + lane % 4 * 2 + reg * 8 - lane / 4;
+
+      append_pair(words, half_of(taps, n, tap, scale, part), half_of(taps, n, tap + 1, scale, part));
+    }
+}
+
+guint
+cnv_bands_append(GArray *words, const CnvPlan *plan, const CnvPlanePlan *plane, const CnvTensorVariant *variant,
+                 int lead, float *gain)
+{
+  const CnvTapSet *set = &plane->term[0];
+  const float *taps[] = {taps_of(plan, plane, CNV_X), taps_of(plan, plane, CNV_Y)};
+  double factor = plane->gain[first_filtered(plane)];
+  guint first = words->len;
+  int scale[CNV_N_AXES];
+
+  for (int axis = 0; axis < CNV_N_AXES; axis++) {
+    double sum = 0, halves;
+
+    scale[axis] = scale_of(taps[axis], set->n[axis]);
+    halves = sum_of_halves(taps[axis], set->n[axis], scale[axis], variant->exact);
+    for (int i = 0; i < set->n[axis]; i++)
+      sum += taps[axis][i];
+    factor = ldexp(factor, -scale[axis]);
+    if (!is_signed(taps[axis], set->n[axis]) && halves != 0)
+      factor *= sum / halves;
+  }
+  *gain = (float)factor;
+  for (int part = 0; part <= !!variant->exact; part++)
+    for (int k = 0; k < variant->k_x; k++)
+      append_x(words, plane, taps[CNV_X], scale[CNV_X], part, lead, k);
+  for (int part = 0; part <= !!variant->exact; part++)
+    for (int k = 0; k < variant->k_y; k++)
+      append_y(words, taps[CNV_Y], set->n[CNV_Y], scale[CNV_Y], part, k);
+  return first;
+}
