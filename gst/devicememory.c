@@ -4,6 +4,7 @@
  */
 #include "devicememory.h"
 
+#include <convolve/status.h>
 #include <gst/cuda/gstcudabufferpool.h>
 #include <gst/cuda/gstcudacontext.h>
 #include <gst/cuda/gstcudaloader.h>
@@ -104,4 +105,35 @@ gst_cuda_convolve_device_sync(GstBuffer *buffer)
 #if GST_CHECK_VERSION(1, 24, 0)
   gst_cuda_memory_sync(only_memory(buffer));
 #endif
+}
+
+/* On a stream that waits for none of the others: the default one waits for all of the context. */
+gboolean
+gst_cuda_convolve_device_fetch(GstObject *context, gconstpointer from, gsize stride, gsize row, gsize n_rows,
+                               gpointer to, GError **error)
+{
+  const CUDA_MEMCPY2D copy = {
+      .srcMemoryType = CU_MEMORYTYPE_DEVICE,
+      .srcDevice = (CUdeviceptr)GPOINTER_TO_SIZE(from),
+      .srcPitch = stride,
+      .dstMemoryType = CU_MEMORYTYPE_HOST,
+      .dstHost = to,
+      .dstPitch = row,
+      .WidthInBytes = row,
+      .Height = n_rows,
+  };
+  const char *name = "no context";
+  CUresult result = CUDA_ERROR_INVALID_CONTEXT;
+
+  if (gst_cuda_context_push(GST_CUDA_CONTEXT(context))) {
+    result = CuMemcpy2DAsync(&copy, CU_STREAM_PER_THREAD);
+    if (result == CUDA_SUCCESS)
+      result = CuStreamSynchronize(CU_STREAM_PER_THREAD);
+    CuGetErrorName(result, &name);
+    gst_cuda_context_pop(NULL);
+  }
+  if (result == CUDA_SUCCESS)
+    return TRUE;
+  g_set_error(error, CNV_ERROR, CNV_ERROR_DEVICE, "downloading rows of a frame to look for a cut: %s", name);
+  return FALSE;
 }

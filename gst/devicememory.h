@@ -43,6 +43,10 @@ const GstVideoInfo *gst_cuda_convolve_device_layout(GstBuffer *buffer, const Gst
 /* Returns when nothing is pending on the mapped CUDA memory that the buffer holds. */
 void gst_cuda_convolve_device_sync(GstBuffer *buffer);
 
+/* Copies rows of `row` bytes that lie a stride apart in device memory to host memory, where they lie side by side. */
+gboolean gst_cuda_convolve_device_fetch(GstObject *context, gconstpointer from, gsize stride, gsize row, gsize n_rows,
+                                        gpointer to, GError **error);
+
 #else
 
 static inline gboolean
@@ -108,6 +112,13 @@ gst_cuda_convolve_device_layout(GstBuffer *buffer, const GstVideoInfo *info)
 static inline void
 gst_cuda_convolve_device_sync(GstBuffer *buffer)
 {
+}
+
+static inline gboolean
+gst_cuda_convolve_device_fetch(GstObject *context, gconstpointer from, gsize stride, gsize row, gsize n_rows,
+                               gpointer to, GError **error)
+{
+  return FALSE;
 }
 
 #define GST_MAP_CUDA ((GstMapFlags)0)

@@ -185,7 +185,7 @@ count_frame(GstCudaConvolve *self)
 }
 
 gboolean
-gst_cuda_convolve_keep_buffer(GstCudaConvolve *self, GstBuffer *buffer, guint slot, GError **error)
+gst_cuda_convolve_keep_buffer(GstCudaConvolve *self, GstBuffer *buffer, guint slot, gboolean *cut, GError **error)
 {
   GstVideoFrame frame;
   CnvFrame planes;
@@ -193,29 +193,11 @@ gst_cuda_convolve_keep_buffer(GstCudaConvolve *self, GstBuffer *buffer, guint sl
 
   if (!map_frame(self, buffer, &self->in_info, GST_MAP_READ, &frame, &planes))
     return map_failed(buffer, &self->in_info, "An input", error);
-  ok = cnv_session_keep(self->session, slot, &planes, error);
+  /* While the engine copies. */
+  ok = cnv_session_keep(self->session, slot, &planes, error) && gst_cuda_convolve_find_cut(self, &planes, cut, error);
   ok = cnv_session_wait(self->session, ok ? error : NULL) && ok;
   gst_video_frame_unmap(&frame);
   return ok;
-}
-
-gboolean
-gst_cuda_convolve_find_cut(GstCudaConvolve *self, GstBuffer *buffer, gboolean *cut, GError **error)
-{
-  const GstVideoInfo *info = &self->in_info;
-  const GstVideoInfo *layout = gst_buffer_get_video_meta(buffer) ? info : gst_cuda_convolve_device_layout(buffer, info);
-  GstVideoFrame frame;
-
-  *cut = FALSE;
-  if (self->scene_change <= 0) {
-    g_array_set_size(self->history.luma, 0);
-    return TRUE;
-  }
-  if (!gst_video_frame_map(&frame, layout, buffer, GST_MAP_READ))
-    return map_failed(buffer, info, "An input", error);
-  *cut = gst_cuda_convolve_scene_changed(&self->image, &frame, self->scene_change, self->history.luma);
-  gst_video_frame_unmap(&frame);
-  return TRUE;
 }
 
 gboolean

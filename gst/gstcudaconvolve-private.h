@@ -126,10 +126,9 @@ void gst_cuda_convolve_forget_steps(GstCudaConvolve *self);
 /* frames.c */
 /* Gives controlled properties their values at a buffer's time. */
 void gst_cuda_convolve_sync_properties(GstCudaConvolve *self, GstBuffer *buffer);
-/* Copies an input buffer to a slot of the session's. */
-gboolean gst_cuda_convolve_keep_buffer(GstCudaConvolve *self, GstBuffer *buffer, guint slot, GError **error);
-/* Sets whether the scene changed with an input buffer, where that is looked for. */
-gboolean gst_cuda_convolve_find_cut(GstCudaConvolve *self, GstBuffer *buffer, gboolean *cut, GError **error);
+/* Copies an input buffer to a slot of the session's. cut: whether the scene changed with it. */
+gboolean gst_cuda_convolve_keep_buffer(GstCudaConvolve *self, GstBuffer *buffer, guint slot, gboolean *cut,
+                                       GError **error);
 /* Filters a slot into a buffer by the work in force, and counts the frame. Posts its errors. */
 gboolean gst_cuda_convolve_filter_kept(GstCudaConvolve *self, int slot, GstBuffer *outbuf);
 void gst_cuda_convolve_frames_class_init(GstBaseTransformClass *klass);
@@ -137,7 +136,7 @@ void gst_cuda_convolve_frames_class_init(GstBaseTransformClass *klass);
 /* history.c */
 /* Puts out all frames that wait, with those behind missing, and starts anew. Returns what downstream said. */
 GstFlowReturn gst_cuda_convolve_drain(GstCudaConvolve *self);
-/* Drops all frames; leave: and has no history until a plan asks for one. */
+/* Drops all frames and the events between them; leave: and has no history until a plan asks for one. */
 void gst_cuda_convolve_forget_history(GstCudaConvolve *self);
 void gst_cuda_convolve_leave_history(GstCudaConvolve *self);
 /* Reports the latency of the plan in force where that is another. */
@@ -146,9 +145,8 @@ gboolean gst_cuda_convolve_answer_latency(GstCudaConvolve *self, GstQuery *query
 void gst_cuda_convolve_history_class_init(GstBaseTransformClass *klass);
 
 /* scene.c */
-/* TRUE where a frame, mapped in host memory, differs by more than threshold from the one whose samples luma holds,
- * FALSE also where it holds none. Puts this one's there. */
-gboolean gst_cuda_convolve_scene_changed(const CnvImage *image, const GstVideoFrame *frame, double threshold,
-                                         GArray *luma);
+/* Sets whether a frame, in host or device memory, differs by more than the threshold in force from the one before it;
+ * FALSE also where there is none, or cuts are not looked for. */
+gboolean gst_cuda_convolve_find_cut(GstCudaConvolve *self, const CnvFrame *frame, gboolean *cut, GError **error);
 
 G_END_DECLS

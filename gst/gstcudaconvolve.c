@@ -241,6 +241,7 @@ finalize(GObject *object)
   g_hash_table_unref(self->refused);
   gst_cuda_convolve_forget_history(self);
   g_array_unref(self->history.luma);
+  g_byte_array_unref(self->history.rows);
   g_array_unref(self->regions);
   g_array_unref(self->steps);
   G_OBJECT_CLASS(gst_cuda_convolve_parent_class)->finalize(object);
@@ -303,6 +304,7 @@ gst_cuda_convolve_init(GstCudaConvolve *self)
   self->roi = GST_CUDA_CONVOLVE_ROI_DEFAULT;
   self->regions = g_array_new(FALSE, FALSE, sizeof(CnvRegion));
   self->history.luma = g_array_new(FALSE, FALSE, sizeof(float));
+  self->history.rows = g_byte_array_new();
   self->steps = g_array_new(FALSE, FALSE, sizeof(GstCudaConvolveStep));
   gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(self), TRUE);
   /* What fills a gap is neutral, and so is its convolution. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Time: frames are kept in the session until those that come after them have come too, and are then put out in their
- * order, each with the times and metas that it came with. Where the plan has one tap in time nothing of this is in use,
- * and the base class' way of a frame is taken.
+ * order, each with the times and metas that it came with; events that came between them go out between them. Where the
+ * plan has one tap in time nothing of this is in use, and the base class' way of a frame is taken.
  */
 #include "gstcudaconvolve-private.h"
 
@@ -29,11 +29,64 @@ count_history(GstCudaConvolve *self)
   GST_OBJECT_UNLOCK(self);
 }
 
+/* ---- events ---- */
+
+static gboolean
+hold_event(GstCudaConvolve *self, GstEvent *event)
+{
+  GstCudaConvolveHeld *held = g_new(GstCudaConvolveHeld, 1);
+
+  GST_DEBUG_OBJECT(self, "holding %" GST_PTR_FORMAT, event);
+  *held = (GstCudaConvolveHeld){event, self->history.next};
+  g_queue_push_tail(&self->history.held, held);
+  return TRUE;
+}
+
+/* The next event that goes before a frame with that number or an earlier one, or NULL. */
+static GstEvent *
+pop_event(GstCudaConvolve *self, guint64 frame)
+{
+  GstCudaConvolveHeld *held = g_queue_peek_head(&self->history.held);
+  GstEvent *event;
+
+  if (!held || held->frame > frame)
+    return NULL;
+  event = held->event;
+  g_free(g_queue_pop_head(&self->history.held));
+  return event;
+}
+
+/* All frames before them have been put out. */
+static void
+push_due_events(GstCudaConvolve *self)
+{
+  GstEvent *event;
+
+  while ((event = pop_event(self, self->history.out)))
+    parent_class->sink_event(GST_BASE_TRANSFORM(self), event);
+}
+
+/* A flush drops frames, and of the events those that are of these frames; what the pad goes on to stand for stays. */
+static void
+flush_events(GstCudaConvolve *self)
+{
+  GstEvent *event;
+
+  while ((event = pop_event(self, G_MAXUINT64))) {
+    if (GST_EVENT_IS_STICKY(event))
+      gst_pad_store_sticky_event(GST_BASE_TRANSFORM_SRC_PAD(self), event);
+    gst_event_unref(event);
+  }
+}
+
 void
 gst_cuda_convolve_forget_history(GstCudaConvolve *self)
 {
   GstCudaConvolveHistory *history = &self->history;
+  GstEvent *event;
 
+  while ((event = pop_event(self, G_MAXUINT64)))
+    gst_event_unref(event);
   for (guint i = 0; i < G_N_ELEMENTS(history->kept); i++)
     gst_clear_buffer(&history->kept[i].waiting);
   g_array_set_size(history->luma, 0);
@@ -123,8 +176,7 @@ static gboolean
 keep_samples(GstCudaConvolve *self, GstBuffer *buffer, gboolean *cut, GError **error)
 {
   return ensure_ring(self, error) &&
-         gst_cuda_convolve_keep_buffer(self, buffer, (guint)(self->history.next % self->history.n_slots), error) &&
-         gst_cuda_convolve_find_cut(self, buffer, cut, error);
+         gst_cuda_convolve_keep_buffer(self, buffer, (guint)(self->history.next % self->history.n_slots), cut, error);
 }
 
 /* An engine can be replaced as long as it holds nothing. */
@@ -239,7 +291,10 @@ gst_cuda_convolve_drain(GstCudaConvolve *self)
     flow = settle && !settle_for_next(self, &settle) ? GST_FLOW_ERROR : put_out(self, &buffer);
     if (flow == GST_FLOW_OK)
       flow = gst_pad_push(GST_BASE_TRANSFORM_SRC_PAD(self), buffer);
+    push_due_events(self);
   }
+  history->out = history->next; /* where downstream takes no frame any more it is told of the events all the same */
+  push_due_events(self);
   gst_cuda_convolve_forget_history(self);
   return flow;
 }
@@ -285,6 +340,7 @@ generate_output(GstBaseTransform *trans, GstBuffer **outbuf)
   GstBuffer *buffer = g_steal_pointer(&trans->queued_buf);
   gboolean settle;
 
+  push_due_events(self);
   if (buffer) {
     GstFlowReturn flow = take_in(self, buffer);
 
@@ -303,24 +359,41 @@ generate_output(GstBaseTransform *trans, GstBuffer **outbuf)
   return is_ready(self) ? put_out(self, outbuf) : GST_FLOW_OK;
 }
 
+/* Whether frames before an event are not to wait for those behind it. */
+static gboolean
+drains(GstEvent *event)
+{
+  gboolean still;
+
+  switch (GST_EVENT_TYPE(event)) {
+  case GST_EVENT_STREAM_START:
+  case GST_EVENT_SEGMENT:
+  case GST_EVENT_SEGMENT_DONE:
+  case GST_EVENT_GAP:
+  case GST_EVENT_EOS:
+    return TRUE;
+  case GST_EVENT_CUSTOM_DOWNSTREAM:
+    return gst_video_event_parse_still_frame(event, &still) && still;
+  default:
+    return FALSE;
+  }
+}
+
+/* Caps drain where they are set. All other events keep their place between the frames. */
 static gboolean
 sink_event(GstBaseTransform *trans, GstEvent *event)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE(trans);
 
-  switch (GST_EVENT_TYPE(event)) {
-  case GST_EVENT_STREAM_START:
-  case GST_EVENT_SEGMENT:
-  case GST_EVENT_GAP:
-  case GST_EVENT_EOS:
+  if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) {
+    flush_events(self);
+    gst_cuda_convolve_forget_history(self);
+  } else if (drains(event)) {
     /* What downstream says of the frames it says of the event too. */
     gst_cuda_convolve_drain(self);
-    break;
-  case GST_EVENT_FLUSH_STOP:
-    gst_cuda_convolve_forget_history(self);
-    break;
-  default:
-    break;
+  } else if (GST_EVENT_IS_SERIALIZED(event) && GST_EVENT_TYPE(event) != GST_EVENT_CAPS &&
+             self->history.out < self->history.next) {
+    return hold_event(self, event);
   }
   return parent_class->sink_event(trans, event);
 }

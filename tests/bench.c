@@ -1,194 +1,194 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The benchmark: over a table of cases, each backend and algorithm is first checked on a smaller frame, then timed on
- * frames back to back, beside a copy of the same frames in the same run. GPU frames lie in device memory and rotate
- * over more of it than any L2 cache holds, so that each is read from DRAM and written there.
+ * convolve-bench: over a table of cases, each case is first checked on a smaller frame, then every backend and
+ * algorithm is timed on the same frames, beside a copy of them and beside other libraries that are found. GPU frames
+ * lie in device memory and rotate through more of it than any L2 cache holds. The table goes to stdout, progress to
+ * stderr. A rival's column "off" counts the samples that are more than one off ours.
  */
 #include "bench.h"
 
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
-#include "cases.h"
-#include "oracle.h"
+#define SKIP 77
+#define REPEATS 21
+#define REPEATS_QUICK 3
+#define WARM_US 20e3
+#define ROTATING_BYTES 200e6 /* of device memory */
+#define BUDGET_US 500e3
+#define BUDGET_QUICK_US 5e3
+#define QUICK_SHRINK 20 /* of width and height, and so the region */
 
-#define PAIRS_MIN 16
-#define ROTATING_BYTES 200e6
-#define BATCH_MIN 64 /* frames between two events, on a GPU */
-#define REPEATS_MAX 21
-#define REPEATS_MIN 3
-#define MEASURE_US 2e6       /* after so long, the fewest repeats do */
-#define CPU_PRODUCTS_MAX 3e9 /* a frame of more is left out on the CPU: it takes seconds */
-#define CPU_NAIVE_MAX 2e8    /* likewise, of the plain reference */
-#define GPU_PRODUCTS_MAX 4e9 /* likewise: some milliseconds */
+/* A frame of more products is left out: on a GPU it takes some 20 ms, on the CPU seconds, and the plain reference there
+ * takes ten times as long as the rest. */
+#define GPU_PRODUCTS_MAX 2e10
+#define CPU_PRODUCTS_MAX 3e9
+#define CPU_NAIVE_MAX 2e8
+#define QUICK_PRODUCTS_MAX 2e7
+#define QUICK_NAIVE_MAX 2e6
 
-typedef struct {
-  const char *format;
-  int width, height;
-  const char *filter;
-  int radius;      /* of generated filters */
-  int region;      /* side of the square in the middle that is filtered while the rest is copied; 0: the whole frame */
-  int time;        /* temporal radius; each frame is also kept in the history, as it is in a pipeline */
-  gboolean volume; /* the kernel has 3 frames of its own taps */
-} BenchCase;
+static char *only_backend, *only_algorithm, *only_format, *only_filter, *plot;
+static char **files;
+static int repeats;
+static gboolean quick, list;
 
-#define UHD(format, filter, ...)                                                                                       \
-  {                                                                                                                    \
-    format, 3840, 2160, filter, __VA_ARGS__                                                                            \
-  }
-
-static const BenchCase bench_cases[] = {
-    UHD("GRAY8", "gaussian", 1),      UHD("GRAY8", "gaussian", 2),
-    UHD("GRAY8", "gaussian", 4),      UHD("GRAY8", "gaussian", 8),
-    UHD("GRAY8", "gaussian", 16),     UHD("GRAY8", "gaussian", 32),
-    UHD("NV12", "gaussian", 1),       UHD("NV12", "gaussian", 2),
-    UHD("NV12", "gaussian", 4),       UHD("NV12", "gaussian", 8),
-    UHD("NV12", "gaussian", 16),      UHD("NV12", "gaussian", 32),
-    UHD("NV12", "gaussian", 64),      UHD("RGBA", "gaussian", 8),
-    UHD("P010_10LE", "gaussian", 8),  {"GRAY8", 1920, 1080, "gaussian", 8},
-    UHD("NV12", "dense-3x3", 0),      UHD("NV12", "dense-5x5", 0),
-    UHD("NV12", "dense-7x7", 0),      UHD("NV12", "dense-17x17", 0),
-    UHD("NV12", "dense-31x31", 0),    UHD("NV12", "sharpen", 0),
-    UHD("NV12", "unsharp", 2),        UHD("NV12", "unsharp", 8),
-    UHD("NV12", "sobel", 1),          {"NV12", 3840, 2160, "gaussian", 8, 200},
-    UHD("NV12", "identity", 0, 0, 1), UHD("NV12", "identity", 0, 0, 2),
-    UHD("NV12", "gaussian", 2, 0, 2), UHD("NV12", "dense-3x3", 0, 0, 0, TRUE),
+static const GOptionEntry entries[] = {
+    {"backend", 0, 0, G_OPTION_ARG_STRING, &only_backend, "Only that one, cuda or cpu", "NAME"},
+    {"algorithm", 0, 0, G_OPTION_ARG_STRING, &only_algorithm, "Only that algorithm or rival, beside the copy", "NAME"},
+    {"format", 0, 0, G_OPTION_ARG_STRING, &only_format, "Only cases of that format", "NAME"},
+    {"filter", 0, 0, G_OPTION_ARG_STRING, &only_filter, "Only cases of that filter", "NAME"},
+    {"list", 0, 0, G_OPTION_ARG_NONE, &list, "List cases, algorithms and rivals", NULL},
+    {"output", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &files, "Write the table to FILE.csv or FILE.json, too", "FILE"},
+    {"plot", 0, 0, G_OPTION_ARG_FILENAME, &plot, "Draw time against radius, as SVG", "FILE"},
+    {"repeats", 0, 0, G_OPTION_ARG_INT, &repeats, "Repeats of each time (default 21)", "N"},
+    {"quick", 0, 0, G_OPTION_ARG_NONE, &quick, "Small frames and few repeats, to see that all works", NULL},
+    {NULL},
 };
 
-typedef struct {
-  double median, min, max; /* microseconds a frame */
-  int repeats;
-} Timing;
+static GArray *rows; /* of BenchRow */
 
-/* Rotating pairs of frames for one format and size. The host has one pair, the device as many as it takes. */
-typedef struct {
-  const TestVariant *variant;
-  TestFrame in, out;
-  gsize bytes; /* of one frame's samples */
-  int n_pairs;
-  TestRun *pair;
-  CnvRegion region;
-} Frames;
-
-static gsize
-frame_bytes(const TestFrame *frame)
-{
-  gsize bytes = 0;
-
-  for (int i = 0; i < oracle_n_memories(frame->format); i++)
-    bytes += (gsize)frame->plane[i].row_bytes * frame->plane[i].rows;
-  return bytes;
-}
-
-static void
-frames_init(Frames *f, const BenchCase *c, const TestVariant *v)
-{
-  const TestLayout layout = {0, 0, 0};
-
-  f->variant = v;
-  f->region = (CnvRegion){{(c->width - c->region) / 2, (c->height - c->region) / 2, c->region, c->region}, 0};
-  test_frame_init(&f->in, cnv_format_find(c->format), c->width, c->height, layout);
-  test_frame_init(&f->out, cnv_format_find(c->format), c->width, c->height, layout);
-  test_frame_fill(&f->in, TEST_NOISE, test_options.seed);
-  f->bytes = frame_bytes(&f->in);
-  f->n_pairs = v->memory == CNV_MEMORY_DEVICE ? MAX(PAIRS_MIN, (int)(ROTATING_BYTES / (2.0 * f->bytes)) + 1) : 1;
-  f->pair = g_new0(TestRun, f->n_pairs);
-  for (int i = 0; i < f->n_pairs; i++)
-    test_run_init(&f->pair[i], v->memory, &f->in, &f->out);
-}
-
-static void
-frames_clear(Frames *f)
-{
-  for (int i = 0; i < f->n_pairs; i++)
-    test_run_finish(&f->pair[i]);
-  g_free(f->pair);
-  test_frame_clear(&f->in);
-  test_frame_clear(&f->out);
-}
-
-/* Keeps the frame as number i of a stream and puts it out, the last of those that count. */
 static gboolean
-submit_in_time(const Frames *f, CnvPlan *plan, const TestRun *pair, int i, GError **error)
+is_wanted(const char *only, const char *name)
 {
-  const int n = plan->n_moments;
-  CnvMoment moment[CNV_MAX_MOMENTS];
-  CnvWork work = CNV_WORK_ALL(&plan);
-  CnvFrame in = {.memory = CNV_MEMORY_HISTORY, .slot = i % n};
-  int slot[CNV_MAX_MOMENTS];
-
-  for (int k = 0; k < n; k++)
-    slot[k] = (i + 1 + k) % n;
-  work.moment = moment;
-  work.n_moments = cnv_moments_make(plan, slot, CNV_TEMPORAL_REPLICATE, moment);
-  return cnv_session_keep(f->variant->session, i % n, &pair->from, error) &&
-         cnv_session_submit(f->variant->session, &work, &in, &pair->to, error);
+  return !only || g_str_equal(only, name);
 }
 
-/* Frames of one batch, back to back; plan is filtered with, or copied by. */
+static gboolean
+is_picked(const BenchCase *c)
+{
+  return is_wanted(only_format, c->format) && is_wanted(only_filter, c->filter);
+}
+
+static guint
+count_picked(void)
+{
+  guint n = 0;
+
+  for (const BenchCase *c = bench_cases; c->format; c++)
+    n += is_picked(c);
+  return n;
+}
+
+/* A name that is no algorithm's and no rival's would leave all out without a word. */
+static gboolean
+algorithm_exists(void)
+{
+  if (!only_algorithm)
+    return TRUE;
+  for (const CnvNick *nick = cnv_algorithm_nicks + 1; nick->nick; nick++)
+    if (g_str_equal(nick->nick, only_algorithm))
+      return TRUE;
+  for (guint i = 0; bench_rival_name(i); i++)
+    if (g_str_equal(bench_rival_name(i), only_algorithm))
+      return TRUE;
+  return g_str_equal(only_algorithm, "copy");
+}
+
+/* A rival has a row for each format, of the same name. */
+static gboolean
+is_first_of_name(guint rival)
+{
+  for (guint i = 0; i < rival; i++)
+    if (g_str_equal(bench_rival_name(i), bench_rival_name(rival)))
+      return FALSE;
+  return TRUE;
+}
+
+static void
+print_list(void)
+{
+  for (const BenchCase *c = bench_cases; c->format; c++) {
+    char *name = bench_case_name(c);
+
+    if (is_picked(c))
+      puts(name);
+    g_free(name);
+  }
+  fputs("algorithms:", stdout);
+  for (const CnvNick *nick = cnv_algorithm_nicks + 1; nick->nick; nick++)
+    printf(" %s", nick->nick);
+  fputs("\nrivals:", stdout);
+  for (guint i = 0; bench_rival_name(i); i++)
+    if (is_first_of_name(i))
+      printf(" %s", bench_rival_name(i));
+  putchar('\n');
+}
+
+static char *progress; /* "case 1 of 9: ..." */
+
+/* On a terminal progress is one line below the table, rewritten in place. */
+static void
+show_progress(const char *what)
+{
+  if (isatty(STDERR_FILENO))
+    fprintf(stderr, "\r\033[K%s: %s ", progress, what);
+}
+
+static void
+clear_progress(void)
+{
+  if (isatty(STDERR_FILENO))
+    fputs("\r\033[K", stderr);
+}
+
+/* Where nobody looks it is a line for each case. */
+static void
+begin_case(guint i, guint n, const BenchCase *c)
+{
+  char *name = bench_case_name(c);
+
+  g_free(progress);
+  progress = g_strdup_printf("case %u of %u: %s", i, n, name);
+  if (!isatty(STDERR_FILENO))
+    fprintf(stderr, "%s\n", progress);
+  show_progress("checking");
+  g_free(name);
+}
+
+static BenchEffort
+effort(const BenchFrames *f)
+{
+  return (BenchEffort){.warm_us = quick || f->memory != CNV_MEMORY_DEVICE ? 0 : WARM_US,
+                       .budget_us = quick                            ? BUDGET_QUICK_US
+                                    : f->memory == CNV_MEMORY_DEVICE ? BUDGET_US
+                                                                     : 4 * BUDGET_US,
+                       .repeats = repeats > 0 ? repeats
+                                  : quick     ? REPEATS_QUICK
+                                              : REPEATS};
+}
+
+/* What a case has in common on one backend. */
+typedef struct {
+  const BenchCase *of; /* of the table */
+  BenchCase actual;
+  BenchFrames frames;
+  double copy_us; /* 0: not yet known */
+} Run;
+
 static double
-batch_us(const Frames *f, CnvPlan *plan, gboolean copy, int count)
+measure(Run *run, const BenchWay *way, const char *name, gint64 off)
 {
-  CnvSession *session = f->variant->session;
-  const CnvWork work = {
-      .plan = &plan, .n_plans = 1, .everything = f->region.rect.width == 0, .region = &f->region, .n_regions = 1};
-  GError *error = NULL;
+  const CnvSession *session = run->frames.session;
+  const BenchEffort how = effort(&run->frames);
+  BenchRow row = {.of = run->of,
+                  .width = run->actual.width,
+                  .height = run->actual.height,
+                  .region = run->actual.region,
+                  .backend = session->backend->name,
+                  .device = session->device_name,
+                  .name = name,
+                  .bytes = 2 * run->frames.bytes,
+                  .off = off};
 
-  test_timer_start(session);
-  for (int i = 0; i < count && !error; i++) {
-    const TestRun *pair = &f->pair[i % f->n_pairs];
-
-    if (copy)
-      test_copy(session, plan, &pair->from, &pair->to, &error);
-    else if (plan->n_moments > 1)
-      submit_in_time(f, plan, pair, i, &error);
-    else
-      cnv_session_submit(session, &work, &pair->from, &pair->to, &error);
-  }
-  if (error)
-    g_error("%s: %s", session->backend->name, error->message);
-  return test_timer_stop(session) / count;
-}
-
-static int
-by_value(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-
-  return (x > y) - (x < y);
-}
-
-static Timing
-measure(const Frames *f, CnvPlan *plan, gboolean copy)
-{
-  const int count = f->variant->memory == CNV_MEMORY_DEVICE ? MAX(BATCH_MIN, f->n_pairs) : 1;
-  double us[REPEATS_MAX], spent = 0;
-  int n = 0;
-
-  batch_us(f, plan, copy, count); /* clocks and caches warm up */
-  while (n < REPEATS_MIN || (n < REPEATS_MAX && spent < MEASURE_US)) {
-    us[n] = batch_us(f, plan, copy, count);
-    spent += us[n++] * count;
-  }
-  cnv_session_wait(f->variant->session, NULL);
-  qsort(us, n, sizeof *us, by_value);
-  return (Timing){us[n / 2], us[0], us[n - 1], n};
-}
-
-static TestCase
-small_case(const BenchCase *c)
-{
-  static const TestRegions square = {"a square", 1, 1, {{{50, 30, 20, 20}, 0}}};
-
-  return (TestCase){.filter = test_filter_find(c->filter),
-                    .radius = c->radius,
-                    .format = c->format,
-                    .width = 128,
-                    .height = 72,
-                    .border = CNV_BORDER_REPLICATE,
-                    .pattern = TEST_NOISE,
-                    .out = {.guard = 64},
-                    .regions = c->region ? &square : NULL};
+  show_progress(name);
+  row.time = bench_measure(&run->frames, way, &how);
+  row.copy_us = run->copy_us > 0 ? run->copy_us : row.time.median;
+  clear_progress();
+  bench_report_row(&row);
+  g_array_append_val(rows, row);
+  return row.time.median;
 }
 
 static double
@@ -196,123 +196,220 @@ products_max(const TestVariant *v)
 {
   if (v->memory == CNV_MEMORY_DEVICE)
     return GPU_PRODUCTS_MAX;
-  return v->algorithm == CNV_ALGORITHM_NAIVE ? CPU_NAIVE_MAX : CPU_PRODUCTS_MAX;
+  if (v->algorithm == CNV_ALGORITHM_NAIVE)
+    return quick ? QUICK_NAIVE_MAX : CPU_NAIVE_MAX;
+  return quick ? QUICK_PRODUCTS_MAX : CPU_PRODUCTS_MAX;
 }
 
-/* Three frames of taps that are no multiples of each other: the kernel, turned round, and again. */
+/* The copy stands before the first. */
 static void
-make_volume(CnvFilter *filter)
+time_plan(Run *run, CnvPlan *plan, const char *name)
 {
-  CnvTaps *flat = filter->kernel;
-  const int n = flat->width * flat->height;
+  const BenchWay copy = {.plan = plan, .copy = TRUE}, filtered = {.plan = plan};
+  CnvSession *session = run->frames.session;
+  GError *error = NULL;
 
-  filter->kernel = cnv_taps_new_volume(flat->width, flat->height, 3, NULL);
-  for (int i = 0; i < 3 * n; i++)
-    filter->kernel->value[i] = i / n == 1 ? flat->value[n - 1 - i % n] : flat->value[i % n];
-  cnv_taps_unref(flat);
-}
-
-/* NULL where the algorithm cannot, or the CPU would take too long. */
-static CnvPlan *
-bench_plan(const BenchCase *c, const TestVariant *v)
-{
-  TestCase test = small_case(c);
-  CnvFilter filter;
-  CnvImage image;
-  CnvPlan *plan;
-
-  test.width = c->width;
-  test.height = c->height;
-  test_image_make(&test, &image);
-  test_filter_make(test.filter, test.radius, test_options.seed, &filter);
-  filter.temporal_radius = c->time;
-  if (c->volume)
-    make_volume(&filter);
-  plan = cnv_plan_new(&filter, &image, v->algorithm, v->backend, NULL);
-  cnv_filter_clear(&filter);
-  if (plan && !c->region && test_plan_products(plan) > products_max(v))
-    g_clear_pointer(&plan, cnv_plan_unref);
-  return plan;
+  if (plan->n_moments > 1 && !cnv_session_reserve(session, &plan->image, plan->n_moments, &error))
+    g_error("%s", error->message);
+  if (run->copy_us == 0)
+    run->copy_us = measure(run, &copy, "copy", -1);
+  if (is_wanted(only_algorithm, name))
+    measure(run, &filtered, name, -1);
+  cnv_session_reserve(session, &plan->image, 0, NULL);
 }
 
 static void
-print_row(FILE *csv, const BenchCase *c, const Frames *f, const char *algorithm, Timing t, double copy_us)
+time_rival(Run *run, CnvPlan *plan, guint i)
 {
-  const double gigabytes = 2.0 * f->bytes / t.median / 1e3;
-  const int n_frames = c->volume ? 3 : 2 * c->time + 1;
+  BenchRival *rival = bench_rival_new(i, plan, &run->frames.in);
+  const BenchWay way = {.plan = plan, .rival = rival};
+  const TestRun *pair = run->frames.pair;
+  GError *error = NULL;
 
-  printf("%-5s %-10s %-10s %4dx%-4d %-12s %3d %6d %6d %11.1f %11.1f %11.1f %8.1f %7.2f %4d\n",
-         f->variant->backend->name, algorithm, c->format, c->width, c->height, c->filter, c->radius, c->region,
-         n_frames, t.median, t.min, t.max, gigabytes, t.median / copy_us, t.repeats);
-  fflush(stdout);
-  if (csv)
-    fprintf(csv, "%s,%s,%s,%d,%d,%s,%d,%d,%d,%.2f,%.2f,%.2f,%" G_GSIZE_FORMAT ",%.1f,%.3f,%d\n",
-            f->variant->backend->name, algorithm, c->format, c->width, c->height, c->filter, c->radius, c->region,
-            n_frames, t.median, t.min, t.max, 2 * f->bytes, gigabytes, t.median / copy_us, t.repeats);
+  if (!rival)
+    return;
+  if (bench_rival_run(rival, &pair->from, &pair->to, &error)) {
+    measure(run, &way, bench_rival_name(i), bench_compare(&run->frames, plan, rival));
+  } else {
+    clear_progress();
+    fprintf(stderr, "left out: %s\n", error->message);
+    g_error_free(error);
+  }
+  bench_rival_free(rival);
 }
 
+/* Rivals are held against naive, whose plan has all taps in one term. */
 static void
-bench_case(const BenchCase *c, CnvMemory memory, const CnvBackend *backend, FILE *csv)
+time_rivals(Run *run)
 {
-  double copy_us = 0;
-  Frames frames;
+  CnvPlan *plan = bench_case_plan(&run->actual, run->frames.session->backend, CNV_ALGORITHM_NAIVE, G_MAXDOUBLE);
 
+  for (guint i = 0; plan && run->of->region == 0 && bench_rival_name(i); i++)
+    if (is_wanted(only_algorithm, bench_rival_name(i)))
+      time_rival(run, plan, i);
+  cnv_plan_unref(plan);
+}
+
+/* A case on the backend of that variant, in that memory. */
+static void
+time_case(const BenchCase *c, const TestVariant *first)
+{
+  Run run = {.of = c, .actual = *c};
+
+  if (quick) {
+    run.actual.width /= QUICK_SHRINK;
+    run.actual.height /= QUICK_SHRINK;
+    run.actual.region /= QUICK_SHRINK;
+  }
+  bench_frames_init(&run.frames, &run.actual, first->session, first->memory, quick ? 0 : ROTATING_BYTES);
   for (guint i = 0; i < test_variants->len; i++) {
     const TestVariant *v = &g_array_index(test_variants, TestVariant, i);
-    CnvPlan *plan = v->backend == backend && v->memory == memory ? bench_plan(c, v) : NULL;
+    CnvPlan *plan = v->backend == first->backend && v->memory == first->memory
+                        ? bench_case_plan(&run.actual, v->backend, v->algorithm, products_max(v))
+                        : NULL;
 
-    if (!plan)
-      continue;
-    frames_init(&frames, c, v);
-    if (plan->n_moments > 1 && !cnv_session_reserve(v->session, &plan->image, plan->n_moments, NULL))
-      g_error("no room for %d frames", plan->n_moments);
-    if (copy_us == 0) {
-      Timing copy = measure(&frames, plan, TRUE);
-
-      copy_us = copy.median;
-      print_row(csv, c, &frames, "copy", copy, copy_us);
-    }
-    print_row(csv, c, &frames, cnv_algorithm_nicks[v->algorithm].nick, measure(&frames, plan, FALSE), copy_us);
-    frames_clear(&frames);
-    cnv_session_reserve(v->session, &plan->image, 0, NULL);
+    if (plan)
+      time_plan(&run, plan, cnv_algorithm_nicks[v->algorithm].nick);
     cnv_plan_unref(plan);
   }
+  if (first->memory == CNV_MEMORY_DEVICE && run.copy_us > 0)
+    time_rivals(&run);
+  bench_frames_clear(&run.frames);
+}
+
+/* TRUE for the variants that stand for their backend: each is timed in its own memory. */
+static gboolean
+stands_for_backend(const TestVariant *v)
+{
+  return v->algorithm == CNV_ALGORITHM_NAIVE &&
+         v->memory == (v->backend->takes_device_memory ? CNV_MEMORY_DEVICE : CNV_MEMORY_HOST);
+}
+
+/* Returns the number of failures; a case that is wrong is not timed. */
+static guint
+run_case(const BenchCase *c)
+{
+  const guint failures = bench_case_check(c);
+
+  for (guint i = 0; i < test_variants->len && failures == 0; i++) {
+    const TestVariant *v = &g_array_index(test_variants, TestVariant, i);
+
+    if (stands_for_backend(v))
+      time_case(c, v);
+  }
+  return failures;
 }
 
 static guint
-check_small(void)
+run_cases(void)
 {
-  for (guint i = 0; i < G_N_ELEMENTS(bench_cases); i++) {
-    TestCase c = small_case(&bench_cases[i]);
+  const guint n = count_picked();
+  guint failures = 0, i = 0;
 
-    test_case_run(&c);
+  for (const BenchCase *c = bench_cases; c->format; c++)
+    if (is_picked(c)) {
+      begin_case(++i, n, c);
+      failures += run_case(c);
+    }
+  clear_progress();
+  g_clear_pointer(&progress, g_free);
+  return failures;
+}
+
+static void
+open_rivals(void)
+{
+  for (guint i = 0; i < test_variants->len; i++) {
+    const TestVariant *v = &g_array_index(test_variants, TestVariant, i);
+
+    if (stands_for_backend(v) && v->memory == CNV_MEMORY_DEVICE)
+      bench_rivals_open(v->session);
   }
-  return test_cases_finish("benchmark's cases");
+}
+
+/* Sessions are open. FALSE with the reason where a case is wrong or a file could not be written. */
+static gboolean
+run_all(GError **error)
+{
+  guint failures;
+  gboolean right = bench_report_open(files, error);
+
+  rows = g_array_new(FALSE, FALSE, sizeof(BenchRow));
+  if (right) {
+    open_rivals();
+    failures = run_cases();
+    if (failures > 0)
+      g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "%u mismatches, see above; those cases were not timed",
+                  failures);
+    right = failures == 0;
+  }
+  right = bench_report_close(right ? error : NULL) && right;
+  if (plot && right)
+    right = bench_plot(plot, (const BenchRow *)rows->data, rows->len, error);
+  bench_rivals_close();
+  g_array_free(rows, TRUE);
+  return right;
+}
+
+static int
+run(void)
+{
+  GError *error = NULL;
+
+  test_options.seed = 20240607;
+  test_options.extent = TEST_NORMAL;
+  test_options.backend = only_backend;
+  if (!test_variants_open()) {
+    puts("SKIPPED: no such backend is here");
+    return SKIP;
+  }
+  if (!run_all(&error))
+    fprintf(stderr, "convolve-bench: %s\n", error->message);
+  test_variants_close();
+  if (!error)
+    return EXIT_SUCCESS;
+  g_error_free(error);
+  return EXIT_FAILURE;
+}
+
+static gboolean
+parse(int *argc, char ***argv, GError **error)
+{
+  GOptionContext *context = g_option_context_new(NULL);
+  gboolean right;
+
+  g_option_context_set_summary(context, "Times cudaconvolve's engines, and what else is here, over a table of cases.");
+  g_option_context_add_main_entries(context, entries, NULL);
+  right = g_option_context_parse(context, argc, argv, error);
+  g_option_context_free(context);
+  if (!right || (count_picked() > 0 && algorithm_exists()))
+    return right;
+  g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+              "no case has that format and filter, or nothing has that algorithm: see --list");
+  return FALSE;
 }
 
 int
-test_bench(const char *output)
+main(int argc, char **argv)
 {
-  FILE *csv = output ? fopen(output, "w") : NULL;
-  guint failures;
+  GError *error = NULL;
+  int status = EXIT_SUCCESS;
 
-  if (output && !csv) {
-    perror(output);
-    return EXIT_FAILURE;
+  setlocale(LC_NUMERIC, "C");
+  if (!parse(&argc, &argv, &error)) {
+    fprintf(stderr, "convolve-bench: %s\n", error->message);
+    g_error_free(error);
+    status = EXIT_FAILURE;
+  } else if (list) {
+    print_list();
+  } else {
+    status = run();
   }
-  failures = check_small();
-  if (csv)
-    fputs("backend,algorithm,format,width,height,filter,radius,region,frames,us_median,us_min,us_max,bytes,gb_per_s,"
-          "times_copy,"
-          "repeats\n",
-          csv);
-  printf("%-5s %-10s %-10s %-9s %-12s %3s %6s %6s %11s %11s %11s %8s %7s %4s\n", "on", "algorithm", "format", "size",
-         "filter", "r", "region", "frames", "us median", "us min", "us max", "GB/s", "x copy", "n");
-  for (int b = 0; cnv_backends[b] && !failures; b++)
-    for (guint i = 0; i < G_N_ELEMENTS(bench_cases); i++)
-      bench_case(&bench_cases[i], cnv_backends[b]->takes_device_memory ? CNV_MEMORY_DEVICE : CNV_MEMORY_HOST,
-                 cnv_backends[b], csv);
-  if (csv)
-    fclose(csv);
-  return failures ? EXIT_FAILURE : EXIT_SUCCESS;
+  g_free(only_backend);
+  g_free(only_algorithm);
+  g_free(only_format);
+  g_free(only_filter);
+  g_free(plot);
+  g_strfreev(files);
+  return status;
 }

@@ -91,6 +91,25 @@ test_device_frame_view(const TestDeviceFrame *device, const TestFrame *host, Cnv
   }
 }
 
+void *
+test_device_upload(const void *from, gsize size)
+{
+  const CnvDriver *cu = driver();
+  CUdeviceptr block;
+
+  check(cu->cuMemAlloc(&block, size), "allocating");
+  check(cu->cuMemcpyHtoD(block, from, size), "uploading");
+  check(cu->cuStreamSynchronize(NULL), "uploading");
+  return GSIZE_TO_POINTER(block);
+}
+
+void
+test_device_free(void *block)
+{
+  if (block)
+    check(driver()->cuMemFree((CUdeviceptr)GPOINTER_TO_SIZE(block)), "freeing");
+}
+
 static CUevent timer[2];
 
 static void
@@ -157,6 +176,17 @@ test_device_frame_read(const TestDeviceFrame *device, const TestFrame *host)
 
 void
 test_device_frame_view(const TestDeviceFrame *device, const TestFrame *host, CnvFrame *view)
+{
+}
+
+void *
+test_device_upload(const void *from, gsize size)
+{
+  g_error("a build without CUDA has no device memory");
+}
+
+void
+test_device_free(void *block)
 {
 }
 

@@ -20,6 +20,10 @@ void test_device_frame_read(const TestDeviceFrame *device, const TestFrame *host
 
 void test_device_frame_view(const TestDeviceFrame *device, const TestFrame *host, CnvFrame *view);
 
+/* Other bytes in device memory: returns their CUdeviceptr. */
+void *test_device_upload(const void *from, gsize size);
+void test_device_free(void *block); /* NULL is allowed */
+
 /* Times what is submitted in between: on a GPU by events on the session's stream, else by the clock. One at a time.
  * Returns microseconds, when all is done. */
 void test_timer_start(CnvSession *session);

@@ -295,6 +295,18 @@ push_gap(GstHarness *h)
 }
 
 static void
+push_segment_done(GstHarness *h)
+{
+  fail_unless(gst_harness_push_event(h, gst_event_new_segment_done(GST_FORMAT_TIME, FRAME_TIME)));
+}
+
+static void
+push_still(GstHarness *h)
+{
+  fail_unless(gst_harness_push_event(h, gst_video_event_new_still_frame(TRUE)));
+}
+
+static void
 push_flush(GstHarness *h)
 {
   GstSegment segment;
@@ -310,8 +322,9 @@ static const struct {
   void (*push)(GstHarness *h);
   gboolean drops;
 } drain_rows[] = {
-    {"eos", push_eos, FALSE}, {"segment", push_segment, FALSE}, {"caps", push_caps, FALSE},
-    {"gap", push_gap, FALSE}, {"flush", push_flush, TRUE},
+    {"eos", push_eos, FALSE},    {"segment", push_segment, FALSE}, {"segment-done", push_segment_done, FALSE},
+    {"caps", push_caps, FALSE},  {"gap", push_gap, FALSE},         {"still", push_still, FALSE},
+    {"flush", push_flush, TRUE},
 };
 
 static void
@@ -429,6 +442,101 @@ GST_START_TEST(test_time_controller)
 }
 GST_END_TEST;
 
+/* ---- events between frames ---- */
+
+static void
+push_marks(GstHarness *h)
+{
+  GstTagList *tags = gst_tag_list_new(GST_TAG_TITLE, "between", NULL);
+
+  fail_unless(gst_harness_push_event(h, gst_event_new_tag(tags)));
+  fail_unless(
+      gst_harness_push_event(h, gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM, gst_structure_new_empty("mark"))));
+}
+
+/* Frames by their numbers, and the marks by their names. */
+static GstPadProbeReturn
+note_order(GstPad *pad, GstPadProbeInfo *info, gpointer order)
+{
+  if (GST_PAD_PROBE_INFO_TYPE(info) & GST_PAD_PROBE_TYPE_BUFFER) {
+    g_string_append_printf(order, "%d ", (int)(GST_BUFFER_PTS(GST_PAD_PROBE_INFO_BUFFER(info)) / FRAME_TIME));
+  } else {
+    GstEventType type = GST_EVENT_TYPE(GST_PAD_PROBE_INFO_EVENT(info));
+
+    if (type == GST_EVENT_TAG || type == GST_EVENT_CUSTOM_DOWNSTREAM)
+      g_string_append_printf(order, "%s ", gst_event_type_get_name(type));
+  }
+  return GST_PAD_PROBE_OK;
+}
+
+static GstHarness *
+harness_with_order(const char *backend, GString *order, const char *set)
+{
+  GstHarness *h = HARNESS(backend, "GRAY8", W, H, "filter=identity", "kernel-t=<1,2,1>", set);
+
+  gst_pad_add_probe(h->sinkpad, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, note_order, order,
+                    NULL);
+  return h;
+}
+
+/* The frames with these numbers, the marks before frame `at`. */
+static void
+append_expected(GString *expected, int from, int to, int at)
+{
+  for (int i = from; i <= to; i++) {
+    if (i == at)
+      g_string_append(expected, "tag custom-downstream ");
+    if (i < to)
+      g_string_append_printf(expected, "%d ", i);
+  }
+}
+
+/* They stay between the frames that they came between, and these are filtered as if there were none. */
+GST_START_TEST(test_time_events)
+{
+  static const char *const modes[] = {"temporal-mode=centered", "temporal-mode=causal"};
+
+  for (int mode = 0; mode < 2; mode++)
+    for (int at = 0; at <= N; at++) {
+      GString *order = g_string_new(NULL), *expected = g_string_new(NULL);
+      GstHarness *h = harness_with_order(BACKEND, order, modes[mode]);
+      const Model model = {1 + mode, 0, N, -1};
+
+      push_some(h, 0, at);
+      push_marks(h);
+      push_some(h, at, N);
+      end(h);
+      append_expected(expected, 0, N, at);
+      fail_unless_equals_string(order->str, expected->str);
+      pull_model(h, &model, 0, N, modes[mode]);
+      expect_none(h, modes[mode]);
+      gst_harness_teardown(h);
+      g_string_free(order, TRUE);
+      g_string_free(expected, TRUE);
+    }
+}
+GST_END_TEST;
+
+/* With the frame that a flush drops what is of it alone goes; what is sticky is told with the next. */
+GST_START_TEST(test_time_events_flushed)
+{
+  GString *order = g_string_new(NULL), *expected = g_string_new("0 1 tag ");
+  GstHarness *h = harness_with_order(BACKEND, order, "temporal-mode=centered");
+
+  push_some(h, 0, 3);
+  push_marks(h);
+  fail_unless_equals_string(order->str, "0 1 ");
+  push_flush(h);
+  push_some(h, 3, N);
+  push_marks(h); /* dropped with the element */
+  append_expected(expected, 3, N - 1, -1);
+  fail_unless_equals_string(order->str, expected->str);
+  gst_harness_teardown(h);
+  g_string_free(order, TRUE);
+  g_string_free(expected, TRUE);
+}
+GST_END_TEST;
+
 /* ---- latency, lateness, statistics ---- */
 
 static int
@@ -527,6 +635,8 @@ add_time_tests(TCase *each)
   EACH(test_time_filter_change);
   EACH(test_time_radius_changes);
   EACH(test_time_controller);
+  EACH(test_time_events);
+  EACH(test_time_events_flushed);
   EACH(test_time_latency);
   EACH(test_time_qos);
   EACH(test_time_stats);

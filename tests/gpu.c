@@ -235,13 +235,14 @@ static const struct {
 };
 
 #define SOURCE                                                                                                         \
-  "videotestsrc num-buffers=%d pattern=zone-plate kx2=20 ky2=13 kt=1 ! video/x-raw,format=%s,width=%d,height=%d ! "
+  "videotestsrc name=source%d num-buffers=%d pattern=zone-plate kx2=20 ky2=13 kt=1 "                                   \
+  "! video/x-raw,format=%s,width=%d,height=%d ! "
 
 static char *
 chain_text(int chain, int frames, const char *format, int width, int height, const char *settings, guint path,
            const char *backend)
 {
-  char *source = g_strdup_printf(SOURCE, frames, format, width, height);
+  char *source = g_strdup_printf(SOURCE, chain, frames, format, width, height);
   char *text = g_strdup_printf("%s%scudaconvolve name=c%d backend=%s %s%s ! appsink name=out%d", source,
                                paths[path].before, chain, backend, settings, paths[path].after, chain);
 
@@ -314,7 +315,7 @@ check_decoder(const char *file, const char *settings)
   Result none, gpu, cpu;
 
   run_format(&none,
-             SOURCE "x264enc speed-preset=ultrafast ! video/x-h264,stream-format=byte-stream ! filesink location=%s",
+             SOURCE "x264enc speed-preset=ultrafast ! video/x-h264,stream-format=byte-stream ! filesink location=%s", 0,
              frames, "I420", 640, 360, file);
   run_format(&gpu,
              "filesrc location=%s ! h264parse ! nvh264dec ! " CUDA_MEMORY
@@ -430,6 +431,68 @@ START_TEST(test_live_changes)
 }
 END_TEST
 
+#define CLIP_FRAMES 12
+#define CLIP_CUT 6 /* the first frame of the second scene */
+#define CLIP_REACH 2
+
+/* The source, in whose thread this is, makes its next frame after that. */
+static void
+cut_clip(GstElement *convolve, guint frame)
+{
+  GstObject *pipeline = gst_object_get_parent(GST_OBJECT(convolve));
+  GstElement *source = chain_element(GST_ELEMENT(pipeline), "source", 0);
+
+  if (frame == CLIP_CUT - 1)
+    gst_util_set_object_arg(G_OBJECT(source), "pattern", "smpte");
+  gst_object_unref(source);
+  gst_object_unref(pipeline);
+}
+
+static void
+run_clip(const char *format, guint path, const char *backend, double threshold, Result *result)
+{
+  char *settings = g_strdup_printf("radius=1 temporal-radius=%d scene-change-threshold=%g", CLIP_REACH, threshold);
+  char *text = chain_text(0, CLIP_FRAMES, format, 322, 182, settings, path, backend);
+
+  run(text, cut_clip, result);
+  ck_assert_uint_eq(result->output[0].n_frames, CLIP_FRAMES);
+  g_free(text);
+  g_free(settings);
+}
+
+/* The cut is found wherever the frames are, and is what makes the difference beside it. */
+static void
+check_cut(const char *format, guint path)
+{
+  Result cpu, gpu, blind;
+
+  run_clip(format, 0, "cpu", 0.1, &cpu);
+  run_clip(format, path, "cuda", 0.1, &gpu);
+  run_clip(format, path, "cuda", 0, &blind);
+  compare(&gpu.output[0], &cpu.output[0], format);
+  for (int i = 0; i < CLIP_FRAMES; i++) {
+    gboolean equal = g_bytes_equal(gpu.output[0].kept->pdata[i], blind.output[0].kept->pdata[i]);
+    gboolean beside = i >= CLIP_CUT - CLIP_REACH && i < CLIP_CUT + CLIP_REACH;
+
+    ck_assert_msg(equal == !beside, "%s, %s: frame %d is %s without the cut", format, paths[path].name, i,
+                  equal ? "the same" : "another");
+  }
+  result_clear(&cpu);
+  result_clear(&gpu);
+  result_clear(&blind);
+}
+
+START_TEST(test_scene_cut)
+{
+  static const char *const formats[] = {"I420", "P010_10LE", "Y444", "RGBA", "BGR", "RGBP"};
+
+  for (guint path = 0; path < G_N_ELEMENTS(paths); path++)
+    check_cut("NV12", path);
+  for (guint f = 0; f < G_N_ELEMENTS(formats); f++)
+    check_cut(formats[f], 1);
+}
+END_TEST
+
 #define LEAK_FIRST 200
 #define LEAK_LAST 2000
 
@@ -477,6 +540,7 @@ gpu_suite(void)
   tcase_add_test(tcase, test_decoder);
   tcase_add_test(tcase, test_many_elements);
   tcase_add_test(tcase, test_live_changes);
+  tcase_add_test(tcase, test_scene_cut);
   tcase_add_test(tcase, test_memory_stays);
   return suite;
 }

@@ -2,15 +2,14 @@
  *
  * Every backend and algorithm that is here against the oracle: sets of cases over formats, borders, radii, sizes,
  * filters, inputs, addresses, planes and alpha; then regions and fields (kernels_parts.c), clips (kernels_time.c),
- * plans that change, and sessions side by side (sessions.c). With --bench the same binary times the same algorithms
- * (bench.c). The sets run in this process: a CUDA context does not survive a fork.
+ * plans that change, and sessions side by side (sessions.c). convolve-bench times the same algorithms. The sets run in
+ * this process: a CUDA context does not survive a fork.
  */
 #include <gst/check/gstcheck.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bench.h"
 #include "cases.h"
 
 #define SKIP 77
@@ -338,14 +337,12 @@ environment_number(const char *name, guint32 otherwise)
 int
 main(int argc, char **argv)
 {
-  gboolean quick = FALSE, full = FALSE, bench = FALSE;
-  char *output = NULL, *backend = NULL;
+  gboolean quick = FALSE, full = FALSE;
+  char *backend = NULL;
   const GOptionEntry entries[] = {
       {"quick", 0, 0, G_OPTION_ARG_NONE, &quick, "Few and small cases, for compute-sanitizer", NULL},
       {"full", 0, 0, G_OPTION_ARG_NONE, &full, "Slow algorithms on large cases, too", NULL},
-      {"bench", 0, 0, G_OPTION_ARG_NONE, &bench, "Measure instead of testing", NULL},
       {"backend", 0, 0, G_OPTION_ARG_STRING, &backend, "Only that one, cuda or cpu", "NAME"},
-      {"output", 0, 0, G_OPTION_ARG_FILENAME, &output, "Where --bench writes its table as CSV", "FILE"},
       {NULL},
   };
   GOptionContext *context = g_option_context_new(NULL);
@@ -367,9 +364,8 @@ main(int argc, char **argv)
     puts("SKIPPED: no such backend is here");
     return SKIP;
   }
-  status = bench ? test_bench(output) : run_tests();
+  status = run_tests();
   test_variants_close();
-  g_free(output);
   g_free(backend);
   return status;
 }

@@ -104,7 +104,7 @@ formatted()
 scripts_parse()
 {
   local script bad=0
-  for script in "$root"/{tests,pipelines}/*.sh "$root/.ci/run"; do
+  for script in "$root"/{cuda,tests,pipelines}/*.sh "$root/.ci/run"; do
     bash -n "$script" || bad=1
   done
   return $bad

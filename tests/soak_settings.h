@@ -18,6 +18,13 @@ typedef struct {
 } Regions;
 
 typedef struct {
+  int radius, kernel; /* kernel: row of the table below */
+  double sigma, scene_change;
+  gboolean causal, drains;
+  CnvTemporalBorder border;
+} OverTime;
+
+typedef struct {
   CnvFilterType filter;
   int radius, radius_x, radius_y, chroma_radius;
   double sigma, chroma_sigma, amount, angle, scale, bias;
@@ -31,6 +38,7 @@ typedef struct {
   int kernel, kernel_axis[CNV_N_AXES]; /* rows of the tables below */
   int anchor[CNV_N_AXES];
   Regions regions;
+  OverTime time;
 } Settings;
 
 #define NONE "<>"
@@ -39,7 +47,8 @@ typedef struct {
 static const struct {
   const char *text;
   int n[CNV_N_AXES];
-  gboolean full_rank; /* not a row times a column */
+  gboolean full_rank; /* not a row times a column, or one of its frames is not */
+  int frames;         /* of a 3D kernel; else 0 */
 } kernel_rows[] = {
     {NONE},
     {"<0,0,1>", {3, 1}},
@@ -48,13 +57,19 @@ static const struct {
     {"<<1,2,1>,<2,4,2>,<1,2,1>>", {3, 3}},
     {"<<1,2>,<3,4>>", {2, 2}, TRUE},
     {"<<0,-1,0>,<-1,5,-1>,<0,-1,0>>", {3, 3}, TRUE},
+    {"<<<1,2,1>>,<<2,4,2>>,<<1,2,1>>>", {3, 1}, FALSE, 3},
+    {"<<<1,0>,<0,0>>,<<0,0>,<0,1>>>", {2, 2}, FALSE, 2},
+    {"<<<1,2>,<3,4>>,<<0,1>,<1,0>>,<<4,3>,<2,1>>>", {2, 2}, TRUE, 3},
 };
 
 static const struct {
   const char *text;
   int n;
   gboolean zero_sum;
-} axis_rows[] = {{NONE, 1}, {NONE, 1}, {"<-1,0,1>", 3, TRUE}, {"<1/3,1,1/3,0.5>", 4}};
+} axis_rows[] = {{NONE, 1}, {NONE, 1}, {"<-1,0,1>", 3, TRUE}, {"<1/3,1,1/3,0.5>", 4}},
+  time_rows[] = {{NONE, 1}, {"<1,2,1>", 3}, {"<-1,0,1>", 3, TRUE}, {"<1/3,1>", 2}, {"<1,1,0,2,1>", 5}};
+
+#define MAX_AHEAD 3 /* frames that the settings drawn look ahead; so many can wait */
 
 /* What comes out is known. */
 static const Settings shift = {
@@ -70,6 +85,7 @@ static const Settings shift = {
     .kernel = SHIFT,
     .anchor = {-1, -1},
     .regions = {.source = "none", .rects = NONE, .relative_size = 0.2, .target_x = -1, .target_y = -1},
+    .time = {.drains = TRUE},
 };
 
 /* One time in `times`. */
@@ -131,8 +147,9 @@ static void
 draw_strength(GRand *rng, gboolean has_alpha, Settings *settings)
 {
   const int limit = largest_radius(settings);
+  const int least = cnv_filters[settings->filter].default_radius > limit ? 0 : -1; /* -1: the default */
 
-  settings->radius = g_rand_int_range(rng, -1, limit + 1);
+  settings->radius = g_rand_int_range(rng, least, limit + 1);
   settings->radius_x = settings->radius_y = -1;
   if (seldom(rng, 3)) {
     settings->radius_x = g_rand_int_range(rng, -1, limit + 1);
@@ -171,6 +188,25 @@ draw_regions(GRand *rng, int largest)
   return regions;
 }
 
+/* Frames of noise differ by a third of full scale. */
+static OverTime
+draw_time(GRand *rng)
+{
+  OverTime time = {
+      .sigma = g_rand_boolean(rng) ? 0 : g_rand_double_range(rng, 0.3, 4),
+      .scene_change = g_rand_boolean(rng) ? 0 : g_rand_double_range(rng, 0, 0.66),
+      .causal = seldom(rng, 3),
+      .drains = g_rand_boolean(rng),
+      .border = g_rand_int_range(rng, CNV_TEMPORAL_RENORMALIZE, CNV_TEMPORAL_REFLECT + 1),
+  };
+
+  if (seldom(rng, 3))
+    time.radius = g_rand_int_range(rng, 0, MAX_AHEAD + 1);
+  if (seldom(rng, 4))
+    time.kernel = g_rand_int_range(rng, 0, G_N_ELEMENTS(time_rows));
+  return time;
+}
+
 static Settings
 draw_settings(GRand *rng, gboolean has_alpha)
 {
@@ -197,10 +233,22 @@ draw_settings(GRand *rng, gboolean has_alpha)
   draw_strength(rng, has_alpha, &settings);
   draw_kernels(rng, &settings);
   settings.regions = draw_regions(rng, largest_radius(&settings));
+  settings.time = draw_time(rng);
   /* On chroma alone a kernel of full rank may come to be none. */
   if (needs_separable(settings.algorithm) && kernel_rows[settings.kernel].full_rank)
     settings.planes = CNV_PLANES_COLOR;
   return settings;
+}
+
+/* Frames that are waited for before one is put out. */
+static int
+count_ahead(const Settings *settings)
+{
+  const OverTime *time = &settings->time;
+  int frames = settings->filter == CNV_FILTER_CUSTOM ? kernel_rows[settings->kernel].frames : 0;
+  int n = frames > 0 ? frames : time->kernel > 0 ? time_rows[time->kernel].n : 2 * time->radius + 1;
+
+  return time->causal ? 0 : n / 2;
 }
 
 /* ---- what README says cannot be ---- */
@@ -241,7 +289,8 @@ chroma_is_refused(const Settings *settings, gboolean has_chroma)
          radius_is_refused(settings->filter, settings->chroma_radius, -1, -1, settings->chroma_sigma);
 }
 
-/* No taps or two kinds of them, an anchor beside them, separable where they are not a row times a column. */
+/* No taps or two kinds of them, in time too; an anchor beside them, separable where they are not a row times a column.
+ */
 static gboolean
 kernel_is_refused(const Settings *settings)
 {
@@ -251,10 +300,14 @@ kernel_is_refused(const Settings *settings)
 
   if (settings->filter != CNV_FILTER_CUSTOM)
     return FALSE;
-  if (axes == (kernel > 0))
+  if (axes && kernel > 0)
     return TRUE;
-  if (axes)
+  if (!axes && kernel == 0 && settings->time.kernel == 0)
+    return TRUE;
+  if (kernel == 0)
     return anchor[CNV_X] >= axis_rows[axis[CNV_X]].n || anchor[CNV_Y] >= axis_rows[axis[CNV_Y]].n;
+  if (kernel_rows[kernel].frames > 0 && (settings->time.kernel > 0 || settings->time.radius > 0))
+    return TRUE;
   return anchor[CNV_X] >= kernel_rows[kernel].n[CNV_X] || anchor[CNV_Y] >= kernel_rows[kernel].n[CNV_Y] ||
          (kernel_rows[kernel].full_rank && needs_separable(settings->algorithm));
 }
@@ -268,6 +321,8 @@ alpha_is_refused(const Settings *settings)
 
   if (settings->alpha_mode != CNV_ALPHA_PREMULTIPLY)
     return FALSE;
+  if (time_rows[settings->time.kernel].zero_sum)
+    return TRUE;
   if (filter == CNV_FILTER_CUSTOM)
     return axis_rows[axis[CNV_X]].zero_sum || axis_rows[axis[CNV_Y]].zero_sum;
   return cnv_filters[filter].gradient || filter == CNV_FILTER_LAPLACIAN || filter == CNV_FILTER_LOG;
@@ -317,6 +372,15 @@ set_regions(GstElement *element, const Regions *regions)
 }
 
 static void
+set_time(GstElement *element, const OverTime *time)
+{
+  set_text(element, "kernel-t", time_rows[time->kernel].text);
+  set_text(element, "temporal-mode", time->causal ? "causal" : "centered");
+  g_object_set(element, "temporal-radius", time->radius, "temporal-sigma", time->sigma, "temporal-border", time->border,
+               "scene-change-threshold", time->scene_change, "drain-on-changes", time->drains, NULL);
+}
+
+static void
 set_settings(GstElement *element, const Settings *settings)
 {
   g_object_set(element, "filter", settings->filter, "radius", settings->radius, "radius-x", settings->radius_x,
@@ -332,4 +396,5 @@ set_settings(GstElement *element, const Settings *settings)
   set_text(element, "kernel-x", axis_rows[settings->kernel_axis[CNV_X]].text);
   set_text(element, "kernel-y", axis_rows[settings->kernel_axis[CNV_Y]].text);
   set_regions(element, &settings->regions);
+  set_time(element, &settings->time);
 }

@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Runs convolve-bench on small frames on the CPU: its table has rows, its files say the same, its figure is XML.
+
+Usage: bench.py CONVOLVE_BENCH
+"""
+import csv
+import json
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree
+from pathlib import Path
+
+SVG = '{http://www.w3.org/2000/svg}'
+
+
+def bench(program, *options):
+    return subprocess.run([program, '--backend=cpu', '--quick', *options], capture_output=True, text=True)
+
+
+def check_table(text, rows):
+    lines = [line for line in text.splitlines() if line.startswith('cpu  ')]
+    assert lines and len(lines) == len(rows), f'{len(lines)} lines on the terminal, {len(rows)} rows in the file'
+    for line, row in zip(lines, rows):
+        assert line.split()[:3] == [row['backend'], row['algorithm'], row['format']], f'{line!r} is not {row}'
+
+
+def check_rows(rows):
+    for row in rows:
+        least, median, most = (float(row[name]) for name in ('us_min', 'us_median', 'us_max'))
+        assert 0 < least <= median <= most and int(row['repeats']) >= 3 and float(row['times_copy']) > 0, row
+    ways = {row['algorithm'] for row in rows}
+    assert {'copy', 'naive', 'separable'} <= ways, ways
+    frames = {int(row['frames']) for row in rows}
+    assert {1, 3, 5} <= frames, frames
+
+
+def check_json(rows, objects):
+    assert len(rows) == len(objects)
+    for row, thing in zip(rows, objects):
+        assert list(row) == list(thing), f'{list(row)} in CSV, {list(thing)} in JSON'
+        for name, text in row.items():
+            value = thing[name]
+            assert value is None and text == '' or value == text or float(value) == float(text), (name, text, value)
+
+
+def check_figure(path, rows):
+    root = xml.etree.ElementTree.parse(path).getroot()
+    texts = [element.text for element in root.iter(SVG + 'text')]
+    assert root.tag == SVG + 'svg' and len(list(root.iter(SVG + 'line'))) > 50
+    for name in {'cpu ' + row['algorithm'] for row in rows}:
+        assert name in texts, f'{name} is not in the legends: {texts}'
+    assert 'gaussian, NV12 192x108' in texts, texts
+
+
+def check_all(program, folder):
+    files = [folder / name for name in ('table.csv', 'table.json', 'figure.svg')]
+    done = bench(program, f'--output={files[0]}', f'--output={files[1]}', f'--plot={files[2]}')
+    assert done.returncode == 0, f'status {done.returncode}\n{done.stdout}{done.stderr}'
+    with open(files[0], newline='') as stream:
+        rows = list(csv.DictReader(stream))
+    check_table(done.stdout, rows)
+    check_rows(rows)
+    check_json(rows, json.loads(files[1].read_text()))
+    check_figure(files[2], rows)
+    assert 'case 1 of ' in done.stderr, done.stderr
+    print(f'{len(rows)} rows')
+
+
+def check_choice(program, folder):
+    file = folder / 'one.csv'
+    done = bench(program, '--format=GRAY8', '--filter=dense-3x3', '--algorithm=tiled', '--repeats=5', f'--output={file}')
+    assert done.returncode == 0, done.stderr
+    with open(file, newline='') as stream:
+        rows = list(csv.DictReader(stream))
+    assert [row['algorithm'] for row in rows] == ['copy', 'tiled'], rows
+    assert all(row['format'] == 'GRAY8' and row['filter'] == 'dense-3x3' for row in rows), rows
+
+
+def check_refusals(program, folder):
+    for options in (['--format=NV13'], ['--algorithm=magic'], [f'--output={folder}/table.xml'],
+                    [f'--output={folder}/missing/table.csv'],
+                    ['--filter=sobel', f'--plot={folder}/no.svg']):
+        done = bench(program, *options)
+        assert done.returncode == 1 and 'convolve-bench: ' in done.stderr, (options, done)
+
+
+def main():
+    program = sys.argv[1]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        check_all(program, folder)
+        check_choice(program, folder)
+        check_refusals(program, folder)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What the CUDA kernels take of a GPU, from the report of ptxas that the build keeps, and the limits on that.
+
+Usage: kernel_resources.py list REPORT               a line for each kernel and architecture
+       kernel_resources.py check [REPORT PTX PLUGIN]  skipped without files, in a build without nvcc
+
+Shared memory that is asked for at the launch is not in it. Of older architectures ptxas states the constant memory, too.
+"""
+import re
+import sys
+from pathlib import Path
+
+HOT = re.compile(r'rows_u8x|columns_u8x|tiled_u8x|rows_u16x|columns_u16x|fused|tensor|copy')  # no local memory there
+KERNELS_MAX = 200
+PLUGIN_MAX = 24_000_000  # bytes, with all architectures
+DOUBLE = re.compile(r'\.f64\b')
+SKIP = 77
+
+ENTRY = re.compile(r"Compiling entry function '(\S+)' for '(\S+)'")
+PROPERTIES = re.compile(r'Function properties for (\S+)')
+STACK = re.compile(r'(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads')
+USED = re.compile(r'Used (\d+) registers')
+
+
+class Kernel:
+    """Of one architecture. Functions that are called and not inlined count as kernels without registers."""
+
+    def __init__(self, name, arch):
+        self.name, self.arch = name, arch
+        self.stack = self.spills = self.registers = self.shared = self.constant = 0
+
+    def __str__(self):
+        return f'{self.name} for {self.arch}'
+
+
+def read_report(path):
+    kernels, entry, current = [], None, None
+    for line in Path(path).read_text().splitlines():
+        if found := ENTRY.search(line):
+            entry = Kernel(*found.groups())
+            kernels.append(entry)
+        elif found := PROPERTIES.search(line):
+            current = entry
+            if entry is None or found[1] != entry.name:
+                current = Kernel(found[1], entry.arch if entry else '?')
+                kernels.append(current)
+        elif found := STACK.search(line):
+            current.stack, current.spills = int(found[1]), int(found[2]) + int(found[3])
+        elif found := USED.search(line):
+            entry.registers = int(found[1])
+            entry.shared = sum(int(n) for n in re.findall(r'(\d+) bytes smem', line))
+            entry.constant = sum(int(n) for n in re.findall(r'(\d+) bytes cmem', line))
+    return sorted(kernels, key=lambda kernel: (int(re.sub(r'\D', '', kernel.arch) or 0), kernel.name))
+
+
+def print_list(kernels):
+    print(f'{"kernel":<36} {"for":<8} registers  shared  local  spills  constant')
+    for k in kernels:
+        print(f'{k.name:<36} {k.arch:<8} {k.registers:9} {k.shared:7} {k.stack:6} {k.spills:7} {k.constant:9}')
+
+
+def faults_of_kernels(kernels):
+    names = {kernel.name for kernel in kernels}
+    if not names:
+        yield 'the report names no kernel'
+    if len(names) > KERNELS_MAX:
+        yield f'{len(names)} kernels: at most {KERNELS_MAX} may be'
+    for kernel in kernels:
+        if kernel.spills:
+            yield f'{kernel}: {kernel.spills} bytes of spills'
+        if kernel.stack and HOT.search(kernel.name):
+            yield f'{kernel}: {kernel.stack} bytes of local memory'
+
+
+def faults_of_ptx(path):
+    text = Path(path).read_text()
+    entry = '?'
+    if '.entry' not in text:
+        yield f'{path} has no kernel'
+    for number, line in enumerate(text.splitlines(), 1):
+        if found := re.search(r'\.entry\s+(\w+)', line):
+            entry = found[1]
+        if DOUBLE.search(line.split('//')[0]):
+            yield f'{path}:{number}: double precision in {entry}: {line.strip()}'
+
+
+def faults_of_plugin(path):
+    size = Path(path).stat().st_size
+    if size > PLUGIN_MAX:
+        yield f'{path}: {size} bytes, at most {PLUGIN_MAX} may be'
+
+
+def check(report, ptx, plugin):
+    kernels = read_report(report)
+    faults = [*faults_of_kernels(kernels), *faults_of_ptx(ptx), *faults_of_plugin(plugin)]
+    print(f'{len({k.name for k in kernels})} kernels for {len({k.arch for k in kernels})} architectures, '
+          f'plugin of {Path(plugin).stat().st_size} bytes')
+    for fault in faults[:50]:
+        print(fault)
+    return 1 if faults else 0
+
+
+def main():
+    match sys.argv[1:]:
+        case ['list', report]:
+            print_list(read_report(report))
+        case ['check']:
+            print('SKIPPED: this build has no CUDA kernels, nvcc was not found or CUDA is disabled')
+            sys.exit(SKIP)
+        case ['check', report, ptx, plugin]:
+            sys.exit(check(report, ptx, plugin))
+        case _:
+            sys.exit(__doc__)
+
+
+if __name__ == '__main__':
+    main()
