@@ -6,15 +6,17 @@
 
 #include "kernels.h"
 
-#define VARIANT(k_x, k_y, groups) {#k_x "x" #k_y, k_x, k_y, groups, FALSE},
-#define EXACT_VARIANT(k_x, k_y, groups) {#k_x "x" #k_y, k_x, k_y, groups, TRUE},
+#define PLAIN(k_x, k_y, groups) {"tensor", #k_x "x" #k_y, k_x, k_y, groups, CNV_TENSOR_PLAIN},
+#define EXACT(k_x, k_y, groups) {"tensor_exact", #k_x "x" #k_y, k_x, k_y, groups, CNV_TENSOR_EXACT},
+#define TIME(k_x, k_y, groups) {"tensor_time", #k_x "x" #k_y, k_x, k_y, groups, CNV_TENSOR_TIME},
 const CnvTensorVariant cnv_tensor_variants[] = {
-    CNV_TENSOR_VARIANTS(VARIANT) CNV_TENSOR_EXACT_VARIANTS(EXACT_VARIANT){NULL, 0, 0, 0, FALSE},
+    CNV_TENSOR_VARIANTS(PLAIN) CNV_TENSOR_EXACT_VARIANTS(EXACT)
+        CNV_TENSOR_TIME_VARIANTS(TIME){NULL, NULL, 0, 0, 0, CNV_TENSOR_PLAIN},
 };
 
 /* Scaled taps of an axis add up, without their signs, to this at most: row sums of 12 bits less mid then stay below
- * 2048 * 16, in f16's range, and small taps above its smallest. */
-#define SCALED_SUM 16.0
+ * 2048 * 31, in f16's range. */
+#define SCALED_SUM 31.0
 
 /* Sums that level_of can round. */
 #define LEVEL_MAX 2097152.0
@@ -73,28 +75,30 @@ magnitude_of(const float *taps, int n)
   return sum;
 }
 
-/* The power of two by which an axis' taps are multiplied. */
-static int
+/* What an axis' taps are multiplied by. */
+static double
 scale_of(const float *taps, int n)
 {
-  double sum = magnitude_of(taps, n);
+  double sum = magnitude_of(taps, n), largest = 0;
 
-  return sum > 0 ? (int)floor(log2(SCALED_SUM / sum)) : 0;
+  for (int i = 0; i < n; i++)
+    largest = MAX(largest, fabs(taps[i]));
+  return sum > 0 ? ldexp(1, (int)floor(log2(SCALED_SUM * largest / sum))) / largest : 1;
 }
 
 /* Root of the sum of squares, and of those of the errors by rounding. */
 static void
 deviations(const float *taps, int n, double *of_taps, double *of_errors)
 {
-  int scale = scale_of(taps, n);
+  double scale = scale_of(taps, n);
   double taps2 = 0, errors2 = 0, sum = 0, rounded = 0;
 
   for (int i = 0; i < n; i++) {
     sum += taps[i];
-    rounded += ldexp(from_half(to_half(ldexp(taps[i], scale))), -scale);
+    rounded += from_half(to_half(taps[i] * scale)) / scale;
   }
   for (int i = 0; i < n; i++) {
-    double half = ldexp(from_half(to_half(ldexp(taps[i], scale))), -scale);
+    double half = from_half(to_half(taps[i] * scale)) / scale;
     double error = half * (rounded != 0 ? sum / rounded : 1) - taps[i];
 
     taps2 += (double)taps[i] * taps[i];
@@ -129,7 +133,7 @@ needs_exact(const CnvPlan *plan, const CnvPlanePlan *plane, int lane)
   }
   /* The mean of a normal distribution's magnitude is 0.8 of its deviation. */
   error = hypot(errors[CNV_X] * taps[CNV_Y], taps[CNV_X] * errors[CNV_Y]);
-  error = hypot(error, set->n[CNV_X] > 1 && set->n[CNV_Y] > 1 ? HALF_ERROR * taps[CNV_X] * taps[CNV_Y] : 0);
+  error = hypot(error, set->n[CNV_X] > 1 ? HALF_ERROR * taps[CNV_X] * taps[CNV_Y] : 0);
   error *= 0.8 * NOISE_DEVIATION * plane->full[lane] * fabs(plane->gain[lane]);
   return plane->lane[0].bytes > 1 || plane->combine != CNV_COMBINE_SUM || error > MEAN_ERROR_MAX;
 }
@@ -175,6 +179,8 @@ reason_against(const CnvPlan *plan, const CnvPlanePlan *plane)
     return "it takes channels that are filtered alike";
   if (plan->solid)
     return "it takes no 3D kernels";
+  if (plan->filter.border == CNV_BORDER_WRAP)
+    return "it takes no border-mode=wrap";
   sum = magnitude_of(taps_of(plan, plane, CNV_X), set->n[CNV_X]) *
         magnitude_of(taps_of(plan, plane, CNV_Y), set->n[CNV_Y]) * MAX(plan->moment_magnitude, 1);
   if (fabs(plane->gain[c]) * sum * plane->full[c] > LEVEL_MAX)
@@ -182,53 +188,95 @@ reason_against(const CnvPlan *plan, const CnvPlanePlan *plane)
   return NULL;
 }
 
-gboolean
-cnv_bands_fit(const CnvPlan *plan, const CnvPlanePlan *plane, CnvBands *bands, GError **error)
-{
-  const CnvTapSet *set = &plane->term[0];
-  const char *reason = reason_against(plan, plane);
-  int span;
-
-  if (reason) {
-    g_set_error_literal(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED, reason);
-    return FALSE;
-  }
-  bands->lead = (set->anchor[CNV_X] * plane->channels + 3) / 4 * 4;
-  span = bands->lead + (set->n[CNV_X] - 1 - set->anchor[CNV_X]) * plane->channels;
-  bands->k_x = (span + 15) / CNV_TENSOR_STEP + 1;
-  bands->k_y = (set->n[CNV_Y] + CNV_TENSOR_ROWS - 2) / CNV_TENSOR_STEP + 1;
-  bands->exact = needs_exact(plan, plane, first_filtered(plane));
-  if (cnv_bands_variant(bands) && (!bands->exact || plan->n_moments == 1))
-    return TRUE;
-  if (plan->n_moments > 1 && bands->exact)
-    g_set_error(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED, "over time it takes 8 bits and taps that are not negative");
-  else
-    g_set_error(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED,
-                "%d taps along x, %d along y and %d channels are more than its bands reach over", set->n[CNV_X],
-                set->n[CNV_Y], plane->channels);
-  return FALSE;
-}
-
 CnvBands
 cnv_bands_join(CnvBands a, CnvBands b)
 {
-  return (CnvBands){MAX(a.k_x, b.k_x), MAX(a.k_y, b.k_y), 0, a.exact || b.exact};
+  return (CnvBands){.k_x = MAX(a.k_x, b.k_x), .k_y = MAX(a.k_y, b.k_y), .mode = MAX(a.mode, b.mode)};
 }
 
 const CnvTensorVariant *
 cnv_bands_variant(const CnvBands *bands)
 {
   for (const CnvTensorVariant *v = cnv_tensor_variants; v->suffix; v++)
-    if (v->k_x >= bands->k_x && v->k_y >= bands->k_y && !v->exact == !bands->exact)
+    if (v->k_x >= bands->k_x && v->k_y >= bands->k_y && v->mode == bands->mode)
       return v;
   return NULL;
 }
 
-/* A scaled tap as one or two f16 numbers. part: 0 the first, 1 what it leaves. */
-static guint16
-half_of(const float *taps, int n, int i, int scale, int part)
+/* Taps of 16 outputs over the samples that they reach, for a group of the plane, or INNER. */
+#define INNER -1
+#define K_MAX 9
+typedef struct {
+  double tap[CNV_TENSOR_STEP][K_MAX * CNV_TENSOR_STEP];
+} Band;
+
+/* Whether missing samples have values of their own, rather than those of others. */
+static gboolean
+fills(const CnvPlan *plan)
 {
-  double value = i >= 0 && i < n ? ldexp(taps[i], scale) : 0;
+  return plan->filter.border == CNV_BORDER_CONSTANT || plan->filter.border == CNV_BORDER_RENORMALIZE;
+}
+
+/* Where missing samples stand for others, these get the taps. Returns FALSE where one of them is out of reach. */
+static gboolean
+make_band(const CnvPlan *plan, const CnvPlanePlan *plane, int group, int k_x, int lead, Band *band)
+{
+  const CnvTapSet *set = &plane->term[0];
+  const float *taps = taps_of(plan, plane, CNV_X);
+  int C = plane->channels, first = group * CNV_TENSOR_STEP, n = k_x * CNV_TENSOR_STEP;
+
+  memset(band, 0, sizeof(*band));
+  for (int out = 0; out < CNV_TENSOR_STEP; out++)
+    for (int i = 0; i < set->n[CNV_X]; i++) {
+      int at = out + (i - set->anchor[CNV_X]) * C, pixel = (first + out) / C;
+
+      if (group != INNER && pixel < plane->width)
+        at = cnv_border_index(plan->filter.border, pixel + i - set->anchor[CNV_X], plane->width) * C +
+             (first + out) % C - first;
+      else if (group != INNER)
+        continue; /* no output */
+      if (at + lead < 0 || at + lead >= n)
+        return FALSE;
+      band->tap[out][at + lead] += taps[i];
+    }
+  return TRUE;
+}
+
+/* Which groups of 16 samples have taps that miss some. */
+static void
+find_edges(const CnvPlan *plan, const CnvPlanePlan *plane, CnvBands *bands)
+{
+  const CnvTapSet *set = &plane->term[0];
+  int width = plane->width * plane->channels, right = set->n[CNV_X] - 1 - set->anchor[CNV_X];
+  int inner = width - 15 - right * plane->channels; /* groups that begin before it find all on their right */
+
+  bands->n_groups = (width + CNV_TENSOR_STEP - 1) / CNV_TENSOR_STEP;
+  bands->left_groups = MIN((bands->lead + CNV_TENSOR_STEP - 1) / CNV_TENSOR_STEP, bands->n_groups);
+  bands->right_group = CLAMP((inner + CNV_TENSOR_STEP - 1) / CNV_TENSOR_STEP, bands->left_groups, bands->n_groups);
+  if (inner <= 0)
+    bands->right_group = bands->left_groups;
+  if (fills(plan)) {
+    bands->left_groups = 0;
+    bands->right_group = bands->n_groups;
+  }
+}
+
+static gboolean
+edges_fit(const CnvPlan *plan, const CnvPlanePlan *plane, const CnvBands *bands)
+{
+  Band band;
+
+  for (int g = 0; g < bands->n_groups; g = g + 1 == bands->left_groups ? bands->right_group : g + 1)
+    if ((g < bands->left_groups || g >= bands->right_group) &&
+        !make_band(plan, plane, g, bands->k_x, bands->lead, &band))
+      return FALSE;
+  return TRUE;
+}
+
+/* What of a tap's value is its f16 number number `part`. */
+static guint16
+half_of(double value, int part)
+{
   guint16 half = to_half(value);
 
   return part ? to_half(value - from_half(half)) : half;
@@ -236,26 +284,45 @@ half_of(const float *taps, int n, int i, int scale, int part)
 
 /* What the halves of all taps add up to, unscaled. */
 static double
-sum_of_halves(const float *taps, int n, int scale, gboolean exact)
+sum_of_halves(const float *taps, int n, double scale, int parts)
 {
   double sum = 0;
 
   for (int i = 0; i < n; i++)
-    for (int part = 0; part <= !!exact; part++)
-      sum += from_half(half_of(taps, n, i, scale, part));
-  return ldexp(sum, -scale);
+    for (int part = 0; part < parts; part++)
+      sum += from_half(half_of(taps[i] * scale, part));
+  return sum / scale;
 }
 
-/* The half at output `out` and sample number `sample` of k step k. */
-static guint32
-band_x(const CnvPlanePlan *plane, const float *taps, int scale, int part, int lead, int k, int out, int sample)
+gboolean
+cnv_bands_fit(const CnvPlan *plan, const CnvPlanePlan *plane, CnvBands *bands, GError **error)
 {
-  int away = CNV_TENSOR_STEP * k + sample - out - lead, C = plane->channels;
   const CnvTapSet *set = &plane->term[0];
+  const char *reason = reason_against(plan, plane);
+  gboolean exact;
+  int span;
 
-  if (away % C != 0)
-    return 0;
-  return half_of(taps, set->n[CNV_X], away / C + set->anchor[CNV_X], scale, part);
+  if (reason) {
+    g_set_error_literal(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED, reason);
+    return FALSE;
+  }
+  /* As long as either side of the taps: what stands for a missing sample is then among those loaded. */
+  bands->lead = (MAX(set->anchor[CNV_X], set->n[CNV_X] - 1 - set->anchor[CNV_X]) * plane->channels + 3) / 4 * 4;
+  span = bands->lead + (set->n[CNV_X] - 1 - set->anchor[CNV_X]) * plane->channels;
+  bands->k_x = (span + 15) / CNV_TENSOR_STEP + 1;
+  bands->k_y = (set->n[CNV_Y] + CNV_TENSOR_ROWS - 2) / CNV_TENSOR_STEP + 1;
+  exact = needs_exact(plan, plane, first_filtered(plane));
+  bands->mode = plan->n_moments > 1 ? CNV_TENSOR_TIME : exact ? CNV_TENSOR_EXACT : CNV_TENSOR_PLAIN;
+  find_edges(plan, plane, bands);
+  if (cnv_bands_variant(bands) && (!exact || plan->n_moments == 1) && edges_fit(plan, plane, bands))
+    return TRUE;
+  if (plan->n_moments > 1 && exact)
+    g_set_error(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED, "over time it takes 8 bits and taps that are not negative");
+  else
+    g_set_error(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED,
+                "%d taps along x, %d along y and %d channels are more than its bands reach over", set->n[CNV_X],
+                set->n[CNV_Y], plane->channels);
+  return FALSE;
 }
 
 static void
@@ -266,59 +333,65 @@ append_pair(GArray *words, guint32 low, guint32 high)
   g_array_append_val(words, word);
 }
 
-/* A of the row pass: rows g and g + 8 are the outputs 2g and 2g + 1; pairs of k are samples 4t and 4t + 1, then 4t + 2
- * and 4t + 3. */
+/* A of the row pass, k step after k step: rows g and g + 8 are the outputs 2g and 2g + 1; pairs of k are samples 4t and
+ * 4t + 1, then 4t + 2 and 4t + 3. */
 static void
-append_x(GArray *words, const CnvPlanePlan *plane, const float *taps, int scale, int part, int lead, int k)
+append_x(GArray *words, const Band *band, double scale, int parts, int k_x)
 {
-  for (int lane = 0; lane < 32; lane++)
-    for (int reg = 0; reg < 4; reg++) {
-      int out = lane / 4 * 2 + reg % 2, sample = lane % 4 * 4 + reg / 2 * 2;
+  for (int part = 0; part < parts; part++)
+    for (int i = 0; i < k_x * 32 * 4; i++) {
+      int k = i / 128, lane = i / 4 % 32, reg = i % 4;
+      const double *tap = &band->tap[lane / 4 * 2 + reg % 2][CNV_TENSOR_STEP * k + lane % 4 * 4 + reg / 2 * 2];
 
-      append_pair(words, band_x(plane, taps, scale, part, lead, k, out, sample),
-                  band_x(plane, taps, scale, part, lead, k, out, sample + 1));
+      append_pair(words, half_of(tap[0] * scale, part), half_of(tap[1] * scale, part));
     }
 }
 
 /* B of the column pass: pairs of k are rows 2t and 2t + 1, then 2t + 8 and 2t + 9; column g is output row g. */
 static void
-append_y(GArray *words, const float *taps, int n, int scale, int part, int k)
+append_y(GArray *words, const float *taps, int n, double scale, int parts, int k_y)
 {
-  for (int lane = 0; lane < 32; lane++)
-    for (int reg = 0; reg < 2; reg++) {
-      int tap = CNV_TENSOR_STEP * k + lane % 4 * 2 + reg * 8 - lane / 4;
+  for (int part = 0; part < parts; part++)
+    for (int i = 0; i < k_y * 32 * 2; i++) {
+      int k = i / 64, lane = i / 2 % 32, tap = CNV_TENSOR_STEP * k + lane % 4 * 2 + i % 2 * 8 - lane / 4;
+      guint16 half[2];
 
-      append_pair(words, half_of(taps, n, tap, scale, part), half_of(taps, n, tap + 1, scale, part));
+      for (int j = 0; j < 2; j++)
+        half[j] = tap + j >= 0 && tap + j < n ? half_of(taps[tap + j] * scale, part) : 0;
+      append_pair(words, half[0], half[1]);
     }
 }
 
 guint
 cnv_bands_append(GArray *words, const CnvPlan *plan, const CnvPlanePlan *plane, const CnvTensorVariant *variant,
-                 int lead, float *gain)
+                 const CnvBands *bands, float *gain)
 {
   const CnvTapSet *set = &plane->term[0];
   const float *taps[] = {taps_of(plan, plane, CNV_X), taps_of(plan, plane, CNV_Y)};
-  double factor = plane->gain[first_filtered(plane)];
+  double factor = plane->gain[first_filtered(plane)], scale[CNV_N_AXES];
+  int parts = variant->mode == CNV_TENSOR_EXACT ? 2 : 1;
   guint first = words->len;
-  int scale[CNV_N_AXES];
+  Band band;
 
   for (int axis = 0; axis < CNV_N_AXES; axis++) {
     double sum = 0, halves;
 
     scale[axis] = scale_of(taps[axis], set->n[axis]);
-    halves = sum_of_halves(taps[axis], set->n[axis], scale[axis], variant->exact);
+    halves = sum_of_halves(taps[axis], set->n[axis], scale[axis], parts);
     for (int i = 0; i < set->n[axis]; i++)
       sum += taps[axis][i];
-    factor = ldexp(factor, -scale[axis]);
+    factor /= scale[axis];
     if (!is_signed(taps[axis], set->n[axis]) && halves != 0)
       factor *= sum / halves;
   }
   *gain = (float)factor;
-  for (int part = 0; part <= !!variant->exact; part++)
-    for (int k = 0; k < variant->k_x; k++)
-      append_x(words, plane, taps[CNV_X], scale[CNV_X], part, lead, k);
-  for (int part = 0; part <= !!variant->exact; part++)
-    for (int k = 0; k < variant->k_y; k++)
-      append_y(words, taps[CNV_Y], set->n[CNV_Y], scale[CNV_Y], part, k);
+  make_band(plan, plane, INNER, variant->k_x, bands->lead, &band);
+  append_x(words, &band, scale[CNV_X], parts, variant->k_x);
+  append_y(words, taps[CNV_Y], set->n[CNV_Y], scale[CNV_Y], parts, variant->k_y);
+  for (int g = 0; g < bands->n_groups; g++)
+    if (g < bands->left_groups || g >= bands->right_group) {
+      make_band(plan, plane, g, variant->k_x, bands->lead, &band);
+      append_x(words, &band, scale[CNV_X], parts, variant->k_x);
+    }
   return first;
 }

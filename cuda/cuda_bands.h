@@ -3,9 +3,9 @@
  * Separable taps as the banded matrices of the tensor rung (kernel_tensor.cuh): whether they fit, which variant of the
  * kernel takes them, and the fragments, as f16 pairs in the order in which lanes load them.
  *
- * Taps are scaled by powers of two, so that neither they nor row sums leave f16's range, and rounded to f16; what they
- * then add up to is divided out again. In an exact variant each tap and each row sum is two numbers, which leaves the
- * errors of float32.
+ * Taps are scaled so that the largest is a power of two: taps that are integers to each other then stay exact, and
+ * neither they nor row sums leave f16's range. What they add up to once rounded is divided out again. In an exact
+ * variant each tap and each row sum is two numbers, which leaves the errors of float32.
  */
 #pragma once
 
@@ -13,21 +13,23 @@
 
 G_BEGIN_DECLS
 
+typedef enum { CNV_TENSOR_PLAIN, CNV_TENSOR_EXACT, CNV_TENSOR_TIME } CnvTensorMode;
+
 /* A variant of the kernel. */
 typedef struct {
-  const char *suffix; /* of its name: cnv_tensor_u8_2x2, cnv_tensor_exact_u8_2x2 */
+  const char *kernel, *suffix; /* of its name: cnv_tensor_exact_u8_2x2 */
   int k_x, k_y, groups;
-  gboolean exact;
+  CnvTensorMode mode;
 } CnvTensorVariant;
 
-/* From small to large; ends with suffix NULL. */
+/* Of each mode from small to large; ends with suffix NULL. */
 extern const CnvTensorVariant cnv_tensor_variants[];
 
 /* What a plane asks of a variant. */
 typedef struct {
-  int k_x, k_y; /* k steps, at least */
-  int lead;     /* of CnvStrip */
-  gboolean exact;
+  int k_x, k_y;                                 /* k steps, at least */
+  int lead, left_groups, right_group, n_groups; /* of CnvStrip */
+  CnvTensorMode mode;
 } CnvBands;
 
 /* Returns FALSE with the reason (CNV_ERROR_UNSUPPORTED) where the rung cannot do the plane. */
@@ -36,12 +38,12 @@ gboolean cnv_bands_fit(const CnvPlan *plan, const CnvPlanePlan *plane, CnvBands 
 /* The variant that takes all that either asks for. */
 CnvBands cnv_bands_join(CnvBands a, CnvBands b);
 
-/* The smallest variant, or NULL. n_sources: frames that are added up. */
+/* The smallest variant, or NULL. */
 const CnvTensorVariant *cnv_bands_variant(const CnvBands *bands);
 
 /* Appends the fragments of a plane (guint32 words) and returns the index of the first; gain: that of the plane's
  * filtered lanes, for sums that the fragments give. */
 guint cnv_bands_append(GArray *words, const CnvPlan *plan, const CnvPlanePlan *plane, const CnvTensorVariant *variant,
-                       int lead, float *gain);
+                       const CnvBands *bands, float *gain);
 
 G_END_DECLS

@@ -248,8 +248,7 @@ static gboolean
 find_tensor(CudaSession *self, SampleType type, GError **error)
 {
   const CnvTensorVariant *variant = self->table.variant;
-  g_autofree char *name =
-      g_strdup_printf("cnv_tensor%s_%s_%s", variant->exact ? "_exact" : "", type_name[type], variant->suffix);
+  g_autofree char *name = g_strdup_printf("cnv_%s_%s_%s", variant->kernel, type_name[type], variant->suffix);
 
   return CHECK(self, cuModuleGetFunction(&self->tensor[type], self->module, name), name, error);
 }

@@ -231,7 +231,7 @@ forget_plans(CnvTable *table)
 static void
 set_bands(CnvTable *table)
 {
-  CnvBands all = {0, 0, 0, FALSE}, bands;
+  CnvBands all = {.mode = CNV_TENSOR_PLAIN};
 
   table->variant = NULL;
   g_array_set_size(table->band_of, table->planes->len);
@@ -241,14 +241,13 @@ set_bands(CnvTable *table)
       const CnvPlanePlan *plane = &plan->plane[i % CNV_MAX_PLANES];
       CnvBandOf *of = &g_array_index(table->band_of, CnvBandOf, i);
 
-      if (plane->algorithm != CNV_ALGORITHM_TENSOR || !cnv_bands_fit(plan, plane, &bands, NULL))
+      if (plane->algorithm != CNV_ALGORITHM_TENSOR || !cnv_bands_fit(plan, plane, &of->bands, NULL))
         continue;
       if (pass == 0) {
-        all = cnv_bands_join(all, bands);
+        all = cnv_bands_join(all, of->bands);
         table->variant = cnv_bands_variant(&all);
       } else {
-        of->lead = bands.lead;
-        of->first = cnv_bands_append(table->bands, plan, plane, table->variant, bands.lead, &of->gain);
+        of->first = cnv_bands_append(table->bands, plan, plane, table->variant, &of->bands, &of->gain);
       }
     }
 }
@@ -355,13 +354,18 @@ add_unit(CnvTable *table, CnvLaunch *launch, guint patch, int term)
   g_array_append_val(table->units, unit);
 }
 
-/* The rung for a patch: that of its plane, save that strips know no weights of regions. */
+/* The rung for a patch: that of its plane, save that strips know no weights of regions, nor borders of values from
+ * within but those of the plane. */
 static CnvAlgorithm
 algorithm_of(const CnvTable *table, const CnvPatch *patch)
 {
   const CnvPlanePlan *plane = plane_of(table, patch);
 
-  if (plane->algorithm == CNV_ALGORITHM_TENSOR && patch->n_spots > 0)
+  const CnvBandOf *band = &g_array_index(table->band_of, CnvBandOf, index_of(patch));
+  gboolean folds = band->bands.right_group < band->bands.n_groups || band->bands.left_groups > 0;
+  gboolean whole = patch->window_x == 0 && patch->window_width == plane->width;
+
+  if (plane->algorithm == CNV_ALGORITHM_TENSOR && (patch->n_spots > 0 || (folds && !whole)))
     return CNV_ALGORITHM_SEPARABLE;
   return plane->algorithm;
 }
@@ -476,8 +480,11 @@ make_strip(const CnvTable *table, guint patch)
                     .sum_y = term->sum_y,
                     .least_x = term->least_x,
                     .least_y = term->least_y,
-                    .lead = band->lead,
+                    .lead = band->bands.lead,
                     .bands = band->first,
+                    .left_groups = band->bands.left_groups,
+                    .right_group = band->bands.right_group,
+                    .n_groups = band->bands.n_groups,
                     .gain = band->gain};
 
   while (!(plane->filtered >> c & 1))

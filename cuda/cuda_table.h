@@ -51,8 +51,8 @@ typedef struct {
 
 /* Where a plane's bands are, for CnvStrip. */
 typedef struct {
+  CnvBands bands;
   guint first;
-  int lead;
   float gain;
 } CnvBandOf;
 

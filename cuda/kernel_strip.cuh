@@ -15,6 +15,7 @@ struct Sheet {
   int window_x0, window_x1; /* samples that are read */
   int words;                /* samples may be read by fours that begin at multiples of four */
   int word_stores;          /* and written */
+  uint32_t missing[6];      /* three words: four samples that are not there, by the channel of the first */
 };
 
 /* What a warp makes: rows y to y_end - 1, from sample x on. */
@@ -68,6 +69,22 @@ merge(uint2 a, uint2 b, uint2 mask)
   return make_uint2(merge(a.x, b.x, mask.x), merge(a.y, b.y, mask.y));
 }
 
+/* Four samples, as they are in memory, of channel `first` and those after it, where they are missing: renormalize takes
+ * what counts as nothing. */
+template <typename T>
+__device__ static typename Word<T>::type
+make_missing(const CnvStrip &s, int first)
+{
+  typename Word<T>::type word = {};
+
+  for (int i = 0; i < 4; i++) {
+    const float value = s.border == CNV_BORDER_CONSTANT ? s.border_value[(first + i) % s.channels] : 0.0f;
+
+    set_sample(word, i, (uint32_t)(value + s.mid) << s.shift);
+  }
+  return word;
+}
+
 /* The beginning of these kernels. groups: of 16 samples, in a tile's width. */
 template <typename T>
 __device__ static Tile
@@ -103,6 +120,8 @@ enter_strip(Sheet &sheet, const CnvStripArgs &l, int groups)
     sheet.window_x1 = (p.window_x + p.window_width) * C;
     sheet.words = ((sheet.in | sheet.in_stride) & (4 * sizeof(T) - 1)) == 0;
     sheet.word_stores = ((sheet.out | sheet.out_stride | sheet.back) & (4 * sizeof(T) - 1)) == 0 && sheet.words;
+  } else if (threadIdx.x <= 3) {
+    ((typename Word<T>::type *)sheet.missing)[threadIdx.x - 1] = make_missing<T>(s, threadIdx.x - 1);
   }
   __syncthreads();
   const int number = (blockIdx.x - s.first_block) * CNV_STRIP_WARPS + threadIdx.x / 32;
@@ -121,55 +140,14 @@ row_of(const CnvStrip &s, int y)
   return at < 0 ? -1 : at + s.patch.window_y;
 }
 
-/* The sample that stands for sample x, or -1 - channel where there is none. */
-__device__ static int
-sample_of(const CnvStrip &s, int x)
-{
-  const int pixel = x >= 0 ? x / s.channels : -((s.channels - 1 - x) / s.channels), channel = x - pixel * s.channels;
-  const int at = cnv_border_index((CnvBorder)s.border, pixel - s.patch.window_x, s.patch.window_width);
-
-  return at < 0 ? -1 - channel : (at + s.patch.window_x) * s.channels + channel;
-}
-
-/* The sample, as it is in memory, of a channel that is missing: renormalize takes what counts as nothing. */
-__device__ static uint32_t
-missing_sample(const CnvStrip &s, int channel)
-{
-  const float value = s.border == CNV_BORDER_CONSTANT ? s.border_value[channel] : 0.0f;
-
-  return (uint32_t)(value + s.mid) << s.shift;
-}
-
-/* The four samples from number `x` on by what stands for each; row -1: there is none. */
+/* The four samples from x on where they are missing. x may be negative. */
 template <typename T>
 __device__ static typename Word<T>::type
-gather_word(const Sheet &sheet, const int *column, int64_t delta, int row)
+missing_word(const Sheet &sheet, int x)
 {
-  const T *from = (const T *)(sheet.in + delta + (int64_t)row * sheet.in_stride);
-  typename Word<T>::type word = {};
+  const typename Word<T>::type *missing = (const typename Word<T>::type *)sheet.missing;
 
-#pragma unroll
-  for (int i = 0; i < 4; i++) {
-    const int at = column[i];
-
-    set_sample(word, i, at < 0 ? missing_sample(sheet.s, -1 - at) : load_sample(from + at));
-  }
-  return word;
-}
-
-/* The same where there is no row. x: of the first. */
-template <typename T>
-__device__ static typename Word<T>::type
-missing_word(const CnvStrip &s, int x)
-{
-  typename Word<T>::type word = {};
-
-  for (int i = 0; i < 4; i++) {
-    const int channel = (x + i) % s.channels;
-
-    set_sample(word, i, missing_sample(s, channel < 0 ? channel + s.channels : channel));
-  }
-  return word;
+  return missing[sheet.s.channels == 3 ? (unsigned)(x + 3 * 1024) % 3 : 0];
 }
 
 /* Ones where a sample of four belongs to a channel that is filtered. Four begin at a multiple of four, and where
@@ -186,22 +164,17 @@ filtered_mask(const CnvStrip &s)
   return mask;
 }
 
-/* Stores the four samples from x on, of row y, as far as they are the patch's. */
+/* Stores those of the four samples from x on, of row y, that are the patch's. */
 template <typename T>
 __device__ static void
-store_word(const Sheet &sheet, int x, int y, typename Word<T>::type word, typename Word<T>::type mask)
+store_samples(const Sheet &sheet, int x, int y, typename Word<T>::type word, typename Word<T>::type mask)
 {
-  typedef typename Word<T>::type W;
   const CnvStrip &s = sheet.s;
   const int x0 = s.patch.x * s.channels, x1 = x0 + s.patch.width * s.channels;
-  W *to = (W *)(sheet.out + (int64_t)y * sheet.out_stride + (int64_t)x * sizeof(T));
-  const W *back = (const W *)(sheet.back + (int64_t)y * sheet.in_stride + (int64_t)x * sizeof(T));
+  T *to = (T *)(sheet.out + (int64_t)y * sheet.out_stride) + x;
+  const T *back = (const T *)(sheet.back + (int64_t)y * sheet.in_stride) + x;
 
-  if (sheet.word_stores && x >= x0 && x + 4 <= x1) {
-    *to = s.copied ? merge(word, __ldg(back), mask) : word;
-    return;
-  }
   for (int i = 0; i < 4; i++)
     if (x + i >= x0 && x + i < x1)
-      ((T *)to)[i] = get_sample(mask, i) ? (T)get_sample(word, i) : load_sample((const T *)back + i);
+      to[i] = get_sample(mask, i) ? (T)get_sample(word, i) : load_sample(back + i);
 }

@@ -18,6 +18,9 @@
 
 #include "kernel_strip.cuh"
 
+/* One f16 number for a tap and a row sum; two; or one, and the sum of several frames. */
+enum { TENSOR_PLAIN, TENSOR_EXACT, TENSOR_TIME };
+
 #if __CUDA_ARCH__ >= 800
 
 __device__ static void
@@ -174,8 +177,8 @@ pack_levels(int low, int high, uint32_t above)
 __device__ static void
 finish_word(uint32_t &word, const float (&d)[4], const Finish &f)
 {
-  word = transpose(pack_levels(to_level(d[0], f), to_level(d[2], f),
-                               pack_levels(to_level(d[1], f), to_level(d[3], f), 0)));
+  word = transpose(
+      pack_levels(to_level(d[0], f), to_level(d[2], f), pack_levels(to_level(d[1], f), to_level(d[3], f), 0)));
 }
 
 __device__ static uint32_t
@@ -214,6 +217,15 @@ restore_sums(float (&d)[4], const CnvStrip &s, int x, int y)
   d[3] *= factor_x[1] * factor_y[1];
 }
 
+/* Number of the band for a group of 16 samples: 0 where all its taps find samples. */
+__device__ static int
+edge_band(const CnvStrip &s, int group)
+{
+  const int at = min(group, s.n_groups - 1);
+
+  return at < s.left_groups ? 1 + at : at >= s.right_group ? 1 + s.left_groups + at - s.right_group : 0;
+}
+
 /* A fragment of taps times the weight of a frame. */
 __device__ static uint4
 weigh(const uint4 &a, __half2 weight)
@@ -222,61 +234,85 @@ weigh(const uint4 &a, __half2 weight)
                     as_bits(__hmul2(as_halves(a.z), weight)), as_bits(__hmul2(as_halves(a.w), weight)));
 }
 
-/* Where the lane reads: four samples of each group of 16, in row number lane / 4 of a step's eight. EDGE: what they are
- * is looked up, for steps and groups that reach out of the window. */
+/* Where the lane reads: four samples of each group of 16, in row number lane / 4 of a step's eight. EDGE: the tile
+ * reaches out of the window. Samples missing along x are then folded into the bands of the groups that they belong to,
+ * and what is read in their place is of no account; or they are filled in, where they have a value of their own. */
 template <typename T, int WORDS, bool EDGE> struct Source {
   typedef typename Word<T>::type W;
   const Sheet &sheet;
-  const char *from; /* the lane's first word in row 0 */
-  int x, y;         /* first sample, and the lane's row, of step 0 */
-  int stride;
-  uint32_t inside; /* bit i: group i lies in the window */
-  const int *column;
+  const char *from; /* the lane's sample 0 in row 0 */
+  int x;            /* the lane's first sample */
+  int first_y;      /* first row of step 0, in the window */
+  int window_y, rows, stride;
+  bool fills;
 
-  __device__ Source(const Sheet &sheet, int x, int y, int *column) : sheet(sheet), x(x), column(column)
+  __device__ Source(const Sheet &sheet, int x, int y) : sheet(sheet)
   {
-    const int lane = threadIdx.x % 32;
-
-    this->y = y + lane / 4;
+    this->x = x + threadIdx.x % 4 * 4;
+    window_y = sheet.s.patch.window_y;
+    first_y = y - window_y;
+    rows = sheet.s.patch.window_height;
     stride = sheet.in_stride;
-    from = (const char *)sheet.in + (x + lane % 4 * 4) * (int)sizeof(T);
-    inside = 0;
-    if (EDGE) {
-      for (int i = 0; i < WORDS && sheet.words; i++)
-        inside |= (uint32_t)(x + 16 * i >= sheet.window_x0 && x + 16 * i + 16 <= sheet.window_x1) << i;
-      for (int i = lane; i < 16 * WORDS; i += 32)
-        column[i] = sample_of(sheet.s, x + i);
-      __syncwarp();
-    }
+    from = (const char *)sheet.in;
+    fills = sheet.s.border == CNV_BORDER_CONSTANT || sheet.s.border == CNV_BORDER_RENORMALIZE;
   }
 
   __device__ void load(W (&word)[WORDS], int step, int64_t delta) const
   {
-    const int row = y + step * CNV_TENSOR_ROWS;
+    const int y = first_y + step * CNV_TENSOR_ROWS, lane_y = y + threadIdx.x % 32 / 4;
+    const int row = inside(y, CNV_TENSOR_ROWS, rows) ? lane_y + window_y : row_of(sheet.s, lane_y + window_y);
 
     if (EDGE) {
       load_edge(word, row, delta);
       return;
     }
-    const char *at = from + delta + (int64_t)row * stride;
+    const char *at = from + delta + (int64_t)row * stride + x * (int)sizeof(T);
 #pragma unroll
     for (int i = 0; i < WORDS; i++)
       word[i] = __ldg((const W *)(at + 16 * i * sizeof(T)));
   }
 
-  __device__ void load_edge(W (&word)[WORDS], int y, int64_t delta) const
+  __device__ void load_edge(W (&word)[WORDS], int row, int64_t delta) const
   {
-    const int t = threadIdx.x % 4, row = row_of(sheet.s, y);
-    const char *at = from + delta + (int64_t)row * stride;
+    const int first = sheet.window_x0 & ~3, last = (sheet.window_x1 - 1) & ~3;
+    const T *at = (const T *)(from + delta + (int64_t)max(row, 0) * stride);
+
+    if (!sheet.words) {
+      load_samples(word, at);
+    } else {
+#pragma unroll
+      for (int i = 0; i < WORDS; i++)
+        word[i] = __ldg((const W *)(at + min(max(x + 16 * i, first), last)));
+    }
+    if (fills && (row < 0 || x < sheet.window_x0 || x + 16 * WORDS > sheet.window_x1))
+      fill(word, row);
+  }
+
+  /* From addresses that are no multiples of a word. */
+  __device__ void load_samples(W (&word)[WORDS], const T *at) const
+  {
+#pragma unroll
+    for (int i = 0; i < WORDS; i++) {
+      word[i] = {};
+#pragma unroll
+      for (int k = 0; k < 4; k++)
+        set_sample(word[i], k, load_sample(at + min(max(x + 16 * i + k, sheet.window_x0), sheet.window_x1 - 1)));
+    }
+  }
+
+  __device__ void fill(W (&word)[WORDS], int row) const
+  {
+#pragma unroll
+    for (int i = 0; i < WORDS; i++) {
+      const int first = x + 16 * i;
+      W there = {};
 
 #pragma unroll
-    for (int i = 0; i < WORDS; i++)
-      if (row < 0)
-        word[i] = missing_word<T>(sheet.s, x + 16 * i + 4 * t);
-      else if (inside >> i & 1)
-        word[i] = __ldg((const W *)(at + 16 * i * sizeof(T)));
-      else
-        word[i] = gather_word<T>(sheet, column + 16 * i + 4 * t, delta, row);
+      for (int k = 0; k < 4; k++)
+        if (row >= 0 && first + k >= sheet.window_x0 && first + k < sheet.window_x1)
+          set_sample(there, k, sizeof(T) == 1 ? 0xff : 0xffff);
+      word[i] = merge(word[i], missing_word<T>(sheet, first), there);
+    }
   }
 };
 
@@ -284,54 +320,89 @@ template <typename T, int WORDS, bool EDGE> struct Source {
 template <typename T, bool EDGE> struct Target {
   typedef typename Word<T>::type W;
   const Sheet &sheet;
-  const Tile &tile;
   uint64_t out, back;
-  int x, y, out_stride, back_stride;
-  bool merges;
+  int x, y, y_end, out_stride, back_stride;
+  bool merges, cut; /* samples are left out of words, or words may not be stored */
   W mask;
 
-  __device__ Target(const Sheet &sheet, const Tile &tile) : sheet(sheet), tile(tile)
+  __device__ Target(const Sheet &sheet, const Tile &tile, int width) : sheet(sheet)
   {
+    const CnvPatch &p = sheet.s.patch;
     const int lane = threadIdx.x % 32;
 
     x = tile.x + lane % 4 * 4;
     y = tile.y + lane / 4;
+    y_end = tile.y_end;
     out_stride = sheet.out_stride;
     back_stride = sheet.in_stride;
     out = sheet.out + x * (int)sizeof(T) + (int64_t)y * out_stride;
     back = sheet.back + x * (int)sizeof(T) + (int64_t)y * back_stride;
     merges = sheet.s.copied != 0;
     mask = filtered_mask<T>(sheet.s);
+    cut = EDGE && !(sheet.word_stores && tile.x >= p.x * sheet.s.channels &&
+                    tile.x + width <= (p.x + p.width) * sheet.s.channels);
   }
 
-  __device__ W before(int m, int step) const
+  /* Groups side by side, of one step. */
+  template <int M> __device__ void store(W (&word)[M], int step) const
   {
-    if (!EDGE && merges)
-      return __ldg((const W *)(back + (int64_t)step * CNV_TENSOR_ROWS * back_stride) + 4 * m);
-    return {};
+    const int row = step * CNV_TENSOR_ROWS;
+    W *to = (W *)(out + (int64_t)row * out_stride);
+
+    if (y + row >= y_end)
+      return;
+    if (EDGE && cut) {
+#pragma unroll
+      for (int m = 0; m < M; m++)
+        store_samples<T>(sheet, x + 16 * m, y + row, word[m], mask);
+      return;
+    }
+    if (merges)
+      merge_all(word, (const W *)(back + (int64_t)row * back_stride));
+#pragma unroll
+    for (int m = 0; m < M; m++)
+      __stwb(to + 4 * m, word[m]);
   }
 
-  __device__ void store(int m, int step, W word, W before) const
+  /* Takes the lanes that are left alone from the input. */
+  template <int M> __device__ void merge_all(W (&word)[M], const W *back) const
   {
-    if (!EDGE)
-      ((W *)(out + (int64_t)step * CNV_TENSOR_ROWS * out_stride))[4 * m] = merges ? merge(word, before, mask) : word;
-    else if (y + step * CNV_TENSOR_ROWS < tile.y_end)
-      store_word<T>(sheet, x + 16 * m, y + step * CNV_TENSOR_ROWS, word, mask);
+    W before[M];
+
+#pragma unroll
+    for (int m = 0; m < M; m++)
+      before[m] = __ldg(back + 4 * m);
+#pragma unroll
+    for (int m = 0; m < M; m++)
+      word[m] = merge(word[m], before[m], mask);
   }
 };
 
-enum { TENSOR_PLAIN, TENSOR_EXACT, TENSOR_TIME };
+/* Steps whose samples are on their way while others are worked on. */
 
-/* Steps whose samples are ordered ahead of their use; divides 2 * K_Y, so that no register needs to be moved. */
 #define TENSOR_AHEAD 2
+
+__device__ constexpr int
+least_multiple(int a, int b)
+{
+  int n = a;
+
+  while (n % b)
+    n += a;
+  return n;
+}
 
 template <typename T, int K_X, int K_Y, int M, int MODE, bool EDGE>
 __device__ static void
-tensor_tile(const CnvStripArgs &l, const Sheet &sheet, const Tile &tile, int *column)
+tensor_tile(const CnvStripArgs &l, const Sheet &sheet, const Tile &tile)
 {
   constexpr bool exact = MODE == TENSOR_EXACT, time = MODE == TENSOR_TIME;
   constexpr int words = M + K_X - 1, window = 2 * K_Y, bands_x = K_X * (1 + exact), bands_y = K_Y * (1 + exact);
   constexpr bool keep = K_X <= 3 && !exact; /* the row's band stays in registers */
+  /* Register arrays are indexed by what is known at compile time: so many steps are written out. Frames are taken in
+   * pairs. */
+  constexpr int ahead = time ? 2 : window % TENSOR_AHEAD == 0 || window == 2 ? TENSOR_AHEAD : 2;
+  constexpr int unrolled = time ? window : least_multiple(window, ahead);
   typedef typename Word<T>::type W;
   const CnvStrip &s = sheet.s;
   const int lane = threadIdx.x % 32, n_sources = time ? l.sources.n : 1;
@@ -339,6 +410,7 @@ tensor_tile(const CnvStripArgs &l, const Sheet &sheet, const Tile &tile, int *co
   const uint2 *band_y = (const uint2 *)((const uint32_t *)l.bands + s.bands + bands_x * 32 * 4) + lane;
   uint4 a[keep ? K_X : 1];
   uint2 v[bands_y];
+  int band_of[M]; /* EDGE: of each group, from band_x on */
 #pragma unroll
   for (int k = 0; k < bands_y; k++)
     v[k] = __ldg(band_y + 32 * k);
@@ -346,91 +418,107 @@ tensor_tile(const CnvStripArgs &l, const Sheet &sheet, const Tile &tile, int *co
   for (int k = 0; k < K_X && keep; k++)
     a[k] = __ldg(band_x + 32 * k);
 
+#pragma unroll
+  for (int m = 0; m < M; m++)
+    band_of[m] =
+        EDGE ? edge_band(s, tile.x / 16 + m) * bands_x * 32 + (edge_band(s, tile.x / 16 + m) ? bands_y * 16 : 0) : 0;
+
   const Halves halves = halves_of<T>(s);
   const Finish finish = finish_of(s);
-  const Source<T, words, EDGE> source(sheet, tile.x - s.lead, tile.y - s.anchor_y, column);
-  const Target<T, EDGE> target(sheet, tile);
+  const Source<T, words, EDGE> source(sheet, tile.x - s.lead, tile.y - s.anchor_y);
+  const Target<T, EDGE> target(sheet, tile, 16 * M);
   const bool renormalizes = EDGE && s.border == CNV_BORDER_RENORMALIZE;
   const int steps = (tile.y_end - tile.y + CNV_TENSOR_ROWS - 1) / CNV_TENSOR_ROWS + window - 1;
   Sums<exact> sums[window][M];
-  W ahead[TENSOR_AHEAD][words];
-  int ordered_step = 0, ordered_source = 0;
+  W waiting[ahead][words];
 
-  const auto order = [&](W(&word)[words]) {
-    if (ordered_step < steps)
-      source.load(word, ordered_step, time ? l.sources.delta[ordered_source] : 0);
-    if (++ordered_source == n_sources) {
-      ordered_source = 0;
-      ordered_step++;
+  const auto order = [&](W(&word)[words], int step, int frame) {
+    source.load(word, min(step, steps - 1), time ? l.sources.delta[min(frame, n_sources - 1)] : 0);
+  };
+  const auto filter_rows = [&](float(&c)[M][4], const W(&word)[words], float weight) {
+    uint2 b[words];
+
+#pragma unroll
+    for (int w = 0; w < words; w++)
+      b[w] = to_halves(word[w], halves);
+#pragma unroll
+    for (int k = 0; k < bands_x; k++) {
+      uint4 taps = keep ? a[k % K_X] : __ldg(band_x + 32 * k);
+
+      if (time)
+        taps = weigh(taps, __float2half2_rn(weight));
+#pragma unroll
+      for (int m = 0; m < M; m++) {
+        uint4 own = taps;
+
+        if (EDGE && band_of[m]) {
+          own = __ldg(band_x + band_of[m] + 32 * k);
+          if (time)
+            own = weigh(own, __float2half2_rn(weight));
+        }
+        multiply(c[m], own, b[m + k % K_X]);
+      }
     }
   };
 #pragma unroll
-  for (int i = 0; i < TENSOR_AHEAD; i++)
-    order(ahead[i]);
+  for (int i = 0; i < ahead; i++)
+    order(waiting[i], time ? 0 : i, time ? i : 0);
 
 #pragma unroll 1
-  for (int step = 0; step < steps; step += window) {
+  for (int step = 0; step < steps; step += unrolled) {
 #pragma unroll
-    for (int u = 0; u < window; u++) {
+    for (int u = 0; u < unrolled; u++) {
       if (step + u >= steps)
         return;
       const int row = step + u - window + 1; /* of outputs, by eight */
       float c[M][4] = {};
-      W before[M];
 
-#pragma unroll
-      for (int m = 0; m < M; m++)
-        before[m] = row >= 0 ? target.before(m, row) : W{};
+      if (time) {
 #pragma unroll 1
-      for (int i = 0; i < n_sources; i++) {
-        uint2 b[words];
+        for (int i = 0; i < n_sources; i += 2) {
+          const bool last = i + 2 >= n_sources;
 
 #pragma unroll
-        for (int w = 0; w < words; w++) {
-          b[w] = to_halves(ahead[0][w], halves);
-#pragma unroll
-          for (int k = 1; k < TENSOR_AHEAD; k++)
-            ahead[k - 1][w] = ahead[k][w];
+          for (int k = 0; k < 2; k++) {
+            filter_rows(c, waiting[k], i + k < n_sources ? l.sources.weight[i + k] : 0.0f);
+            order(waiting[k], step + u + last, last ? k : i + 2 + k);
+          }
         }
-        order(ahead[TENSOR_AHEAD - 1]);
-#pragma unroll
-        for (int k = 0; k < bands_x; k++) {
-          uint4 taps = keep ? a[k % K_X] : __ldg(band_x + 32 * k);
-
-          if (time)
-            taps = weigh(taps, __float2half2_rn(l.sources.weight[i]));
-#pragma unroll
-          for (int m = 0; m < M; m++)
-            multiply(c[m], taps, b[m + k % K_X]);
-        }
+      } else {
+        filter_rows(c, waiting[u % ahead], 1.0f);
+        order(waiting[u % ahead], step + u + ahead, 0);
       }
 #pragma unroll
       for (int m = 0; m < M; m++)
-        keep_sums(sums[u][m], c[m]);
+        keep_sums(sums[u % window][m], c[m]);
       if (row < 0)
         continue;
-#pragma unroll
-      for (int m = 0; m < M; m++) {
-        float d[4] = {};
-        W word;
+      float d[M][4] = {};
+      W word[M];
 
 #pragma unroll
-        for (int k = 0; k < K_Y; k++)
-          multiply_sums(d, sums[(u + 1 + 2 * k) % window][m], sums[(u + 2 + 2 * k) % window][m], v[k],
+      for (int k = 0; k < K_Y; k++)
+#pragma unroll
+        for (int m = 0; m < M; m++)
+          multiply_sums(d[m], sums[(u + 1 + 2 * k) % window][m], sums[(u + 2 + 2 * k) % window][m], v[k],
                         v[exact ? K_Y + k : 0]);
-        if (renormalizes)
-          restore_sums(d, s, tile.x + 16 * m + 2 * (lane / 4), tile.y + row * CNV_TENSOR_ROWS + 2 * (lane % 4));
-        if (finish.absolute)
-          for (int i = 0; i < 4; i++)
-            d[i] = fabsf(d[i] + finish.inner);
-        finish_word(word, d, finish);
-        target.store(m, row, word, before[m]);
-      }
+      if (renormalizes)
+#pragma unroll
+        for (int m = 0; m < M; m++)
+          restore_sums(d[m], s, tile.x + 16 * m + 2 * (lane / 4), tile.y + row * CNV_TENSOR_ROWS + 2 * (lane % 4));
+      if (finish.absolute)
+#pragma unroll
+        for (int i = 0; i < 4 * M; i++)
+          d[i / 4][i % 4] = fabsf(d[i / 4][i % 4] + finish.inner);
+#pragma unroll
+      for (int m = 0; m < M; m++)
+        finish_word(word[m], d[m], finish);
+      target.store(word, row);
     }
   }
 }
 
-/* Whether a tile reads and writes nothing but what is there, in words. */
+/* Whether a tile reads and writes words throughout, all of them there along x, and those of missing rows by others. */
 template <int WORDS, int M, int WINDOW>
 __device__ static bool
 is_inner(const Sheet &sheet, const Tile &tile)
@@ -438,11 +526,13 @@ is_inner(const Sheet &sheet, const Tile &tile)
   const CnvStrip &s = sheet.s;
   const CnvPatch &p = s.patch;
   const int x = tile.x - s.lead, y = tile.y - s.anchor_y;
-  const int rows = tile.y_end - tile.y + (WINDOW - 1) * CNV_TENSOR_ROWS;
+  const int rows =
+      (tile.y_end - tile.y + CNV_TENSOR_ROWS - 1) / CNV_TENSOR_ROWS * CNV_TENSOR_ROWS + (WINDOW - 1) * CNV_TENSOR_ROWS;
+  const bool fills = s.border == CNV_BORDER_CONSTANT || s.border == CNV_BORDER_RENORMALIZE;
 
-  return sheet.words && sheet.word_stores && (tile.y_end - tile.y) % CNV_TENSOR_ROWS == 0 && x >= sheet.window_x0 &&
-         x + 16 * WORDS <= sheet.window_x1 && inside(y - p.window_y, rows, p.window_height) &&
-         tile.x >= p.x * s.channels && tile.x + 16 * M <= (p.x + p.width) * s.channels;
+  return sheet.words && sheet.word_stores && x >= sheet.window_x0 && x + 16 * WORDS <= sheet.window_x1 &&
+         (!fills || inside(y - p.window_y, rows, p.window_height)) && tile.x >= p.x * s.channels &&
+         tile.x + 16 * M <= (p.x + p.width) * s.channels;
 }
 
 template <typename T, int K_X, int K_Y, int M, int MODE>
@@ -451,15 +541,14 @@ tensor(const CnvStripArgs &l)
 {
   constexpr int words = M + K_X - 1;
   __shared__ Sheet sheet;
-  __shared__ int column[CNV_STRIP_WARPS][words * 16];
   const Tile tile = enter_strip<T>(sheet, l, M);
 
   if (!tile.here)
     return;
   if (is_inner<words, M, 2 * K_Y>(sheet, tile))
-    tensor_tile<T, K_X, K_Y, M, MODE, false>(l, sheet, tile, NULL);
+    tensor_tile<T, K_X, K_Y, M, MODE, false>(l, sheet, tile);
   else
-    tensor_tile<T, K_X, K_Y, M, MODE, true>(l, sheet, tile, column[threadIdx.x / 32]);
+    tensor_tile<T, K_X, K_Y, M, MODE, true>(l, sheet, tile);
 }
 
 #else

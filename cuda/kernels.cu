@@ -96,7 +96,7 @@ ENTRY(stage_out, f32, 256, 4, float, stage_out(b, at, l);)
 LARGE_EACH(uint8_t, u8)
 LARGE_EACH(uint16_t, u16)
 
-#define TENSOR(name, type, T, K_X, K_Y, M, MODE)                                                                      \
+#define TENSOR(name, type, T, K_X, K_Y, M, MODE)                                                                       \
   extern "C" __global__ void __launch_bounds__(32 * CNV_STRIP_WARPS)                                                   \
       cnv_##name##_##type##_##K_X##x##K_Y(const IN_PLACE CnvStripArgs l)                                               \
   {                                                                                                                    \
@@ -105,7 +105,8 @@ LARGE_EACH(uint16_t, u16)
 #define TENSOR_U8(K_X, K_Y, M) TENSOR(tensor, u8, uint8_t, K_X, K_Y, M, TENSOR_PLAIN)
 #define TENSOR_OVER_TIME(K_X, K_Y, M) TENSOR(tensor_time, u8, uint8_t, K_X, K_Y, M, TENSOR_TIME)
 #define TENSOR_SPLIT(K_X, K_Y, M)                                                                                      \
-  TENSOR(tensor_exact, u8, uint8_t, K_X, K_Y, M, TENSOR_EXACT) TENSOR(tensor_exact, u16, uint16_t, K_X, K_Y, M, TENSOR_EXACT)
+  TENSOR(tensor_exact, u8, uint8_t, K_X, K_Y, M, TENSOR_EXACT)                                                         \
+  TENSOR(tensor_exact, u16, uint16_t, K_X, K_Y, M, TENSOR_EXACT)
 CNV_TENSOR_VARIANTS(TENSOR_U8)
 CNV_TENSOR_EXACT_VARIANTS(TENSOR_SPLIT)
 CNV_TENSOR_TIME_VARIANTS(TENSOR_OVER_TIME)

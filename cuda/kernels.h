@@ -196,15 +196,14 @@ typedef struct {
 
 /* What k steps of 16 samples along x and y a kernel's bands reach over, and groups of 16 samples that a warp makes side
  * by side. 16 * k_x - 15 >= samples from the first to the last tap of the widest; 16 * k_y - 7 >= rows of taps. */
-#define CNV_TENSOR_VARIANTS(V)                                                                                         \
-  V(2, 1, 4) V(2, 2, 4) V(3, 3, 4) V(5, 2, 4) V(5, 5, 2) V(9, 3, 2) V(9, 9, 2)
+#define CNV_TENSOR_VARIANTS(V) V(2, 1, 4) V(2, 2, 4) V(3, 3, 4) V(5, 2, 4) V(5, 5, 2) V(9, 3, 2) V(9, 9, 2)
 /* The same with taps and row sums as two numbers each: for more than 8 bits, and signed taps. */
 #define CNV_TENSOR_EXACT_VARIANTS(V) V(2, 1, 4) V(2, 2, 2) V(3, 3, 2) V(5, 5, 1)
 /* And for the sum of several frames. */
 #define CNV_TENSOR_TIME_VARIANTS(V) V(2, 1, 4) V(2, 2, 4) V(5, 5, 2)
 
-#define CNV_TENSOR_STEP 16  /* samples along k */
-#define CNV_TENSOR_ROWS 8   /* that a step of a warp goes down */
+#define CNV_TENSOR_STEP 16 /* samples along k */
+#define CNV_TENSOR_ROWS 8  /* that a step of a warp goes down */
 
 /* A patch for them. */
 typedef struct {
@@ -220,7 +219,9 @@ typedef struct {
   uint32_t taps_x, taps_y; /* index in constant memory, for renormalize */
   float sum_x, sum_y, least_x, least_y;
   int lead;       /* tensor: samples from a tile's first to the first that its bands take, a multiple of 4 */
-  uint32_t bands; /* tensor: index of the first word */
+  uint32_t bands; /* tensor: index of the first word of the bands along x and y; behind them those along x of the
+                     groups whose taps miss samples: the first left_groups of n_groups, and from right_group on */
+  int left_groups, right_group, n_groups;
   float mid, inner, gain, fraction; /* the same for all channels that are filtered. tensor: gain is that of the bands */
   int base;
   float border_value[CNV_ARGS_CHANNELS];
