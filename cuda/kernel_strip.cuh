@@ -15,14 +15,31 @@ struct Sheet {
   int window_x0, window_x1; /* samples that are read */
   int words;                /* samples may be read by fours that begin at multiples of four */
   int word_stores;          /* and written */
-  uint32_t missing[6];      /* three words: four samples that are not there, by the channel of the first */
+  int pairs;                /* both by eights */
+  alignas(8) uint32_t missing[6];      /* three words: four samples that are not there, by the channel of the first */
 };
 
-/* What a warp makes: rows y to y_end - 1, from sample x on. */
+/* What a warp makes: rows y to y_end - 1, so many groups of 16 samples from sample x on; no groups: nothing. */
 struct Tile {
-  int x, y, y_end;
-  bool here;
+  int x, y, y_end, groups;
 };
+
+/* Tile number `number` of a strip: of those that are `groups` wide, or of the columns at its sides, group by group. */
+__device__ static Tile
+find_tile(const CnvStrip &s, int number, int groups)
+{
+  const int columns = s.columns - s.left_columns - s.right_columns;
+  const int tile_rows = (s.patch.height + s.rows - 1) / s.rows, inner = columns * tile_rows;
+  const int across = number < inner ? columns : (s.left_columns + s.right_columns) * groups;
+  const int at = number < inner ? number : number - inner, row = at / max(across, 1), rest = at - row * across;
+  const int y = s.patch.y + row * s.rows, y_end = min(y + s.rows, s.patch.y + s.patch.height);
+
+  if (number >= s.n_tiles)
+    return {0, 0, 0, 0};
+  if (number < inner)
+    return {s.origin + (s.left_columns + rest) * groups * 16, y, y_end, groups};
+  return {s.origin + (rest < s.left_columns * groups ? rest : rest + columns * groups) * 16, y, y_end, 1};
+}
 
 /* Four samples that stand side by side. */
 template <typename T> struct Word;
@@ -120,15 +137,13 @@ enter_strip(Sheet &sheet, const CnvStripArgs &l, int groups)
     sheet.window_x1 = (p.window_x + p.window_width) * C;
     sheet.words = ((sheet.in | sheet.in_stride) & (4 * sizeof(T) - 1)) == 0;
     sheet.word_stores = ((sheet.out | sheet.out_stride | sheet.back) & (4 * sizeof(T) - 1)) == 0 && sheet.words;
+    sheet.pairs =
+        ((sheet.in | sheet.in_stride | sheet.out | sheet.out_stride) & (8 * sizeof(T) - 1)) == 0 && sheet.word_stores;
   } else if (threadIdx.x <= 3) {
     ((typename Word<T>::type *)sheet.missing)[threadIdx.x - 1] = make_missing<T>(s, threadIdx.x - 1);
   }
   __syncthreads();
-  const int number = (blockIdx.x - s.first_block) * CNV_STRIP_WARPS + threadIdx.x / 32;
-  const int row = number / s.columns, y = s.patch.y + row * s.rows;
-
-  return {s.origin + (number - row * s.columns) * groups * 16, y, min(y + s.rows, s.patch.y + s.patch.height),
-          number < s.n_tiles};
+  return find_tile(s, (blockIdx.x - s.first_block) * CNV_STRIP_WARPS + threadIdx.x / 32, groups);
 }
 
 /* Rows of the field for row y, which may lie outside of the window; -1 where there is none. */
@@ -148,6 +163,64 @@ missing_word(const Sheet &sheet, int x)
   const typename Word<T>::type *missing = (const typename Word<T>::type *)sheet.missing;
 
   return missing[sheet.s.channels == 3 ? (unsigned)(x + 3 * 1024) % 3 : 0];
+}
+
+/* Two words of four samples, of which the even lane has the first of eight neighbours and the odd lane the second, to
+ * eight neighbours of the even lane's and of the odd lane's; and back. */
+__device__ static uint32_t
+exchange(uint32_t word)
+{
+  return __shfl_xor_sync(~0u, word, 1);
+}
+
+__device__ static uint2
+exchange(uint2 word)
+{
+  return make_uint2(exchange(word.x), exchange(word.y));
+}
+
+template <typename W>
+__device__ static void
+swap_words(W &first, W &second)
+{
+  const bool odd = threadIdx.x & 1;
+  const W got = exchange(odd ? first : second);
+
+  if (odd)
+    first = got;
+  else
+    second = got;
+}
+
+/* Eight samples by one access. */
+__device__ static void
+load_pair(const uint32_t *at, uint32_t &first, uint32_t &second)
+{
+  const uint2 pair = __ldg((const uint2 *)at);
+
+  first = pair.x;
+  second = pair.y;
+}
+
+__device__ static void
+load_pair(const uint2 *at, uint2 &first, uint2 &second)
+{
+  const uint4 pair = __ldg((const uint4 *)at);
+
+  first = make_uint2(pair.x, pair.y);
+  second = make_uint2(pair.z, pair.w);
+}
+
+__device__ static void
+store_pair(uint32_t *at, uint32_t first, uint32_t second)
+{
+  __stwb((uint2 *)at, make_uint2(first, second));
+}
+
+__device__ static void
+store_pair(uint2 *at, uint2 first, uint2 second)
+{
+  __stwb((uint4 *)at, make_uint4(first.x, first.y, second.x, second.y));
 }
 
 /* Ones where a sample of four belongs to a channel that is filtered. Four begin at a multiple of four, and where

@@ -144,22 +144,23 @@ multiply_sums(float (&d)[4], const Sums<true> &upper, const Sums<true> &lower, c
 
 /* What makes levels of sums, in registers: what lies in shared memory is read again and again. */
 struct Finish {
-  float gain, fraction, inner;
-  int base, full, shift;
+  float gain, offset, inner;
+  int full, shift;
   bool absolute;
 };
 
 __device__ static Finish
 finish_of(const CnvStrip &s)
 {
-  return {s.gain, s.fraction, s.inner, s.base - __float_as_int(SIGNED_INTEGERS), s.full_bits, s.shift, s.absolute != 0};
+  return {s.gain, s.fraction + (float)s.base, s.inner, s.full_bits, s.shift, s.absolute != 0};
 }
 
-/* A sum to a level, not yet clamped: as level_of. */
+/* A sum to a level, not yet clamped. Times the smallest float32 it becomes a denormal number, rounded to nearest, ties
+ * to even, whose bits are the level; those of negative ones are a negative integer. */
 __device__ static int
 to_level(float acc, const Finish &f)
 {
-  return __float_as_int(fmaf(acc, f.gain, f.fraction) + SIGNED_INTEGERS) + f.base;
+  return __float_as_int(fmaf(acc, f.gain, f.offset) * __int_as_float(1));
 }
 
 /* Two levels clamped and packed above the 16 bits of `above`. */
@@ -240,9 +241,11 @@ weigh(const uint4 &a, __half2 weight)
 template <typename T, int WORDS, bool EDGE> struct Source {
   typedef typename Word<T>::type W;
   const Sheet &sheet;
-  const char *from; /* the lane's sample 0 in row 0 */
-  int x;            /* the lane's first sample */
-  int first_y;      /* first row of step 0, in the window */
+  const char *from;    /* sample 0 in row 0 */
+  const char *lane_at; /* what the lane loads first of step 0, were all its rows there */
+  int64_t step_bytes;  /* from step to step */
+  int x;               /* the lane's first sample */
+  int first_y;         /* first row of step 0, in the window */
   int window_y, rows, stride;
   bool fills;
 
@@ -254,22 +257,45 @@ template <typename T, int WORDS, bool EDGE> struct Source {
     rows = sheet.s.patch.window_height;
     stride = sheet.in_stride;
     from = (const char *)sheet.in;
+    lane_at = from + (int64_t)(y + (int)(threadIdx.x % 32 / 4)) * stride + this->x * (int)sizeof(T);
+    step_bytes = (int64_t)CNV_TENSOR_ROWS * stride;
     fills = sheet.s.border == CNV_BORDER_CONSTANT || sheet.s.border == CNV_BORDER_RENORMALIZE;
   }
 
   __device__ void load(W (&word)[WORDS], int step, int64_t delta) const
   {
-    const int y = first_y + step * CNV_TENSOR_ROWS, lane_y = y + threadIdx.x % 32 / 4;
-    const int row = inside(y, CNV_TENSOR_ROWS, rows) ? lane_y + window_y : row_of(sheet.s, lane_y + window_y);
+    const int y = first_y + step * CNV_TENSOR_ROWS, lane_y = y + threadIdx.x % 32 / 4 + window_y;
+    const T *at = (const T *)(lane_at + delta + step * step_bytes);
 
     if (EDGE) {
-      load_edge(word, row, delta);
+      load_edge(word, row_of(sheet.s, lane_y), delta);
       return;
     }
-    const char *at = from + delta + (int64_t)row * stride + x * (int)sizeof(T);
+    /* A loop of one turn: the compiler would carry out both sides of a branch. */
+#pragma unroll 1
+    for (bool whole = inside(y, CNV_TENSOR_ROWS, rows); !whole; whole = true)
+      at = (const T *)(from + delta + (int64_t)max(row_of(sheet.s, lane_y), 0) * stride) + x;
 #pragma unroll
-    for (int i = 0; i < WORDS; i++)
-      word[i] = __ldg((const W *)(at + 16 * i * sizeof(T)));
+    for (int i = 0; i + 1 < WORDS; i += 2)
+      load_pair((const W *)(at + 16 * i + (threadIdx.x & 1) * 12), word[i], word[i + 1]);
+    if (WORDS % 2)
+      word[WORDS - 1] = __ldg((const W *)(at + 16 * (WORDS - 1)));
+  }
+
+  /* Brings pairs that were loaded into the lanes' order, and fills in rows that are missing: not where they are loaded,
+   * since that would wait for them. */
+  __device__ void settle(W (&word)[WORDS], int step) const
+  {
+    const int y = first_y + step * CNV_TENSOR_ROWS;
+
+    if (!EDGE && fills && !inside(y, CNV_TENSOR_ROWS, rows))
+#pragma unroll
+      for (int i = 0; i < WORDS; i++)
+        if (!inside(y + threadIdx.x % 32 / 4, 1, rows))
+          word[i] = missing_word<T>(sheet, 0);
+#pragma unroll
+    for (int i = 0; i + 1 < WORDS && !EDGE; i += 2)
+      swap_words(word[i], word[i + 1]);
   }
 
   __device__ void load_edge(W (&word)[WORDS], int row, int64_t delta) const
@@ -317,12 +343,14 @@ template <typename T, int WORDS, bool EDGE> struct Source {
 };
 
 /* Where the lane writes: four samples of each group, in the same rows. */
-template <typename T, bool EDGE> struct Target {
+/* MERGE: some lanes are left alone. That is known at compile time, since waiting for what they hold would be waiting
+ * for all that is on its way, too. */
+template <typename T, bool EDGE, bool MERGE> struct Target {
   typedef typename Word<T>::type W;
   const Sheet &sheet;
   uint64_t out, back;
   int x, y, y_end, out_stride, back_stride;
-  bool merges, cut; /* samples are left out of words, or words may not be stored */
+  bool cut; /* samples are left out of words, or words may not be stored */
   W mask;
 
   __device__ Target(const Sheet &sheet, const Tile &tile, int width) : sheet(sheet)
@@ -337,7 +365,6 @@ template <typename T, bool EDGE> struct Target {
     back_stride = sheet.in_stride;
     out = sheet.out + x * (int)sizeof(T) + (int64_t)y * out_stride;
     back = sheet.back + x * (int)sizeof(T) + (int64_t)y * back_stride;
-    merges = sheet.s.copied != 0;
     mask = filtered_mask<T>(sheet.s);
     cut = EDGE && !(sheet.word_stores && tile.x >= p.x * sheet.s.channels &&
                     tile.x + width <= (p.x + p.width) * sheet.s.channels);
@@ -349,19 +376,24 @@ template <typename T, bool EDGE> struct Target {
     const int row = step * CNV_TENSOR_ROWS;
     W *to = (W *)(out + (int64_t)row * out_stride);
 
-    if (y + row >= y_end)
-      return;
     if (EDGE && cut) {
 #pragma unroll
-      for (int m = 0; m < M; m++)
+      for (int m = 0; m < M && y + row < y_end; m++)
         store_samples<T>(sheet, x + 16 * m, y + row, word[m], mask);
       return;
     }
-    if (merges)
+    if (MERGE && y + row < y_end)
       merge_all(word, (const W *)(back + (int64_t)row * back_stride));
 #pragma unroll
-    for (int m = 0; m < M; m++)
-      __stwb(to + 4 * m, word[m]);
+    for (int m = 0; m + 1 < M; m += 2)
+      swap_words(word[m], word[m + 1]);
+    if (y + row >= y_end)
+      return;
+#pragma unroll
+    for (int m = 0; m + 1 < M; m += 2)
+      store_pair(to + 4 * m + (threadIdx.x & 1) * 3, word[m], word[m + 1]);
+    if (M % 2)
+      __stwb(to + 4 * (M - 1), word[M - 1]);
   }
 
   /* Takes the lanes that are left alone from the input. */
@@ -392,7 +424,7 @@ least_multiple(int a, int b)
   return n;
 }
 
-template <typename T, int K_X, int K_Y, int M, int MODE, bool EDGE>
+template <typename T, int K_X, int K_Y, int M, int MODE, bool EDGE, bool MERGE>
 __device__ static void
 tensor_tile(const CnvStripArgs &l, const Sheet &sheet, const Tile &tile)
 {
@@ -426,7 +458,7 @@ tensor_tile(const CnvStripArgs &l, const Sheet &sheet, const Tile &tile)
   const Halves halves = halves_of<T>(s);
   const Finish finish = finish_of(s);
   const Source<T, words, EDGE> source(sheet, tile.x - s.lead, tile.y - s.anchor_y);
-  const Target<T, EDGE> target(sheet, tile, 16 * M);
+  const Target<T, EDGE, MERGE> target(sheet, tile, 16 * M);
   const bool renormalizes = EDGE && s.border == CNV_BORDER_RENORMALIZE;
   const int steps = (tile.y_end - tile.y + CNV_TENSOR_ROWS - 1) / CNV_TENSOR_ROWS + window - 1;
   Sums<exact> sums[window][M];
@@ -435,9 +467,10 @@ tensor_tile(const CnvStripArgs &l, const Sheet &sheet, const Tile &tile)
   const auto order = [&](W(&word)[words], int step, int frame) {
     source.load(word, min(step, steps - 1), time ? l.sources.delta[min(frame, n_sources - 1)] : 0);
   };
-  const auto filter_rows = [&](float(&c)[M][4], const W(&word)[words], float weight) {
+  const auto filter_rows = [&](float(&c)[M][4], W(&word)[words], int step, float weight) {
     uint2 b[words];
 
+    source.settle(word, step);
 #pragma unroll
     for (int w = 0; w < words; w++)
       b[w] = to_halves(word[w], halves);
@@ -480,12 +513,12 @@ tensor_tile(const CnvStripArgs &l, const Sheet &sheet, const Tile &tile)
 
 #pragma unroll
           for (int k = 0; k < 2; k++) {
-            filter_rows(c, waiting[k], i + k < n_sources ? l.sources.weight[i + k] : 0.0f);
+            filter_rows(c, waiting[k], step + u, i + k < n_sources ? l.sources.weight[i + k] : 0.0f);
             order(waiting[k], step + u + last, last ? k : i + 2 + k);
           }
         }
       } else {
-        filter_rows(c, waiting[u % ahead], 1.0f);
+        filter_rows(c, waiting[u % ahead], step + u, 1.0f);
         order(waiting[u % ahead], step + u + ahead, 0);
       }
 #pragma unroll
@@ -530,9 +563,10 @@ is_inner(const Sheet &sheet, const Tile &tile)
       (tile.y_end - tile.y + CNV_TENSOR_ROWS - 1) / CNV_TENSOR_ROWS * CNV_TENSOR_ROWS + (WINDOW - 1) * CNV_TENSOR_ROWS;
   const bool fills = s.border == CNV_BORDER_CONSTANT || s.border == CNV_BORDER_RENORMALIZE;
 
-  return sheet.words && sheet.word_stores && x >= sheet.window_x0 && x + 16 * WORDS <= sheet.window_x1 &&
-         (!fills || inside(y - p.window_y, rows, p.window_height)) && tile.x >= p.x * s.channels &&
-         tile.x + 16 * M <= (p.x + p.width) * s.channels;
+  return sheet.pairs && x >= sheet.window_x0 && x + 16 * WORDS <= sheet.window_x1 &&
+         (!fills || (s.border == CNV_BORDER_CONSTANT && s.channels != 3) ||
+          inside(y - p.window_y, rows, p.window_height)) &&
+         tile.x >= p.x * s.channels && tile.x + 16 * M <= (p.x + p.width) * s.channels;
 }
 
 template <typename T, int K_X, int K_Y, int M, int MODE>
@@ -543,12 +577,16 @@ tensor(const CnvStripArgs &l)
   __shared__ Sheet sheet;
   const Tile tile = enter_strip<T>(sheet, l, M);
 
-  if (!tile.here)
+  if (tile.groups == M && is_inner<words, M, 2 * K_Y>(sheet, tile)) {
+    if (sheet.s.copied)
+      tensor_tile<T, K_X, K_Y, M, MODE, false, true>(l, sheet, tile);
+    else
+      tensor_tile<T, K_X, K_Y, M, MODE, false, false>(l, sheet, tile);
     return;
-  if (is_inner<words, M, 2 * K_Y>(sheet, tile))
-    tensor_tile<T, K_X, K_Y, M, MODE, false>(l, sheet, tile);
-  else
-    tensor_tile<T, K_X, K_Y, M, MODE, true>(l, sheet, tile);
+  }
+#pragma unroll 1
+  for (int m = 0; m < tile.groups; m++)
+    tensor_tile<T, K_X, K_Y, 1, MODE, true, true>(l, sheet, {tile.x + 16 * m, tile.y, tile.y_end, 1});
 }
 
 #else

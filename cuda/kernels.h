@@ -210,7 +210,9 @@ typedef struct {
   CnvPatch patch;
   int pointers;                            /* index in the launch's addresses and strides */
   int first_block, n_tiles, columns, rows; /* tiles of the patch, of a row of them; rows of a tile */
-  int origin; /* first sample of the first tile, at or before the patch's; a multiple of 16 */
+  int left_columns, right_columns; /* columns of tiles at the sides that are done by groups of 16 samples, n_tiles being
+                                      so many more */
+  int origin;                      /* first sample of the first tile, at or before the patch's; a multiple of 16 */
   int channels, border;
   uint32_t filtered, copied; /* of CnvPlaneArgs */
   int shift, full_bits;
