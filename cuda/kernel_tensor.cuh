@@ -271,9 +271,7 @@ template <typename T, int WORDS, bool EDGE> struct Source {
       load_edge(word, row_of(sheet.s, lane_y), delta);
       return;
     }
-    /* A loop of one turn: the compiler would carry out both sides of a branch. */
-#pragma unroll 1
-    for (bool whole = inside(y, CNV_TENSOR_ROWS, rows); !whole; whole = true)
+    if (!inside(y, CNV_TENSOR_ROWS, rows))
       at = (const T *)(from + delta + (int64_t)max(row_of(sheet.s, lane_y), 0) * stride) + x;
 #pragma unroll
     for (int i = 0; i + 1 < WORDS; i += 2)
@@ -410,19 +408,9 @@ template <typename T, bool EDGE, bool MERGE> struct Target {
   }
 };
 
-/* Steps whose samples are on their way while others are worked on. */
-
+/* Steps, or frames, whose samples are on their way while others are worked on. More of them cost more in registers than
+ * they bring. */
 #define TENSOR_AHEAD 2
-
-__device__ constexpr int
-least_multiple(int a, int b)
-{
-  int n = a;
-
-  while (n % b)
-    n += a;
-  return n;
-}
 
 template <typename T, int K_X, int K_Y, int M, int MODE, bool EDGE, bool MERGE>
 __device__ static void
@@ -431,10 +419,6 @@ tensor_tile(const CnvStripArgs &l, const Sheet &sheet, const Tile &tile)
   constexpr bool exact = MODE == TENSOR_EXACT, time = MODE == TENSOR_TIME;
   constexpr int words = M + K_X - 1, window = 2 * K_Y, bands_x = K_X * (1 + exact), bands_y = K_Y * (1 + exact);
   constexpr bool keep = K_X <= 3 && !exact; /* the row's band stays in registers */
-  /* Register arrays are indexed by what is known at compile time: so many steps are written out. Frames are taken in
-   * pairs. */
-  constexpr int ahead = time ? 2 : window % TENSOR_AHEAD == 0 || window == 2 ? TENSOR_AHEAD : 2;
-  constexpr int unrolled = time ? window : least_multiple(window, ahead);
   typedef typename Word<T>::type W;
   const CnvStrip &s = sheet.s;
   const int lane = threadIdx.x % 32, n_sources = time ? l.sources.n : 1;
@@ -462,7 +446,7 @@ tensor_tile(const CnvStripArgs &l, const Sheet &sheet, const Tile &tile)
   const bool renormalizes = EDGE && s.border == CNV_BORDER_RENORMALIZE;
   const int steps = (tile.y_end - tile.y + CNV_TENSOR_ROWS - 1) / CNV_TENSOR_ROWS + window - 1;
   Sums<exact> sums[window][M];
-  W waiting[ahead][words];
+  W waiting[TENSOR_AHEAD][words];
 
   const auto order = [&](W(&word)[words], int step, int frame) {
     source.load(word, min(step, steps - 1), time ? l.sources.delta[min(frame, n_sources - 1)] : 0);
@@ -494,13 +478,15 @@ tensor_tile(const CnvStripArgs &l, const Sheet &sheet, const Tile &tile)
     }
   };
 #pragma unroll
-  for (int i = 0; i < ahead; i++)
+  for (int i = 0; i < TENSOR_AHEAD; i++)
     order(waiting[i], time ? 0 : i, time ? i : 0);
 
+    /* Register arrays are indexed by what is known at compile time, so a window's steps are written out; frames are
+     * taken in pairs. */
 #pragma unroll 1
-  for (int step = 0; step < steps; step += unrolled) {
+  for (int step = 0; step < steps; step += window) {
 #pragma unroll
-    for (int u = 0; u < unrolled; u++) {
+    for (int u = 0; u < window; u++) {
       if (step + u >= steps)
         return;
       const int row = step + u - window + 1; /* of outputs, by eight */
@@ -518,8 +504,8 @@ tensor_tile(const CnvStripArgs &l, const Sheet &sheet, const Tile &tile)
           }
         }
       } else {
-        filter_rows(c, waiting[u % ahead], step + u, 1.0f);
-        order(waiting[u % ahead], step + u + ahead, 0);
+        filter_rows(c, waiting[u % TENSOR_AHEAD], step + u, 1.0f);
+        order(waiting[u % TENSOR_AHEAD], step + u + TENSOR_AHEAD, 0);
       }
 #pragma unroll
       for (int m = 0; m < M; m++)
