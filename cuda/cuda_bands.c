@@ -4,86 +4,63 @@
 #include <math.h>
 #include <string.h>
 
+#include "half.h"
 #include "kernels.h"
 
-#define PLAIN(k_x, k_y, groups) {"tensor", #k_x "x" #k_y, k_x, k_y, groups, CNV_TENSOR_PLAIN},
-#define EXACT(k_x, k_y, groups) {"tensor_exact", #k_x "x" #k_y, k_x, k_y, groups, CNV_TENSOR_EXACT},
-#define TIME(k_x, k_y, groups) {"tensor_time", #k_x "x" #k_y, k_x, k_y, groups, CNV_TENSOR_TIME},
+#define PLAIN(k_x, k_y, groups, blocks) {{"tensor", #k_x "x" #k_y}, k_x, k_y, groups, CNV_TENSOR_PLAIN},
+#define EXACT(k_x, k_y, groups, blocks) {{"tensor_exact", #k_x "x" #k_y}, k_x, k_y, groups, CNV_TENSOR_EXACT},
+#define TIME(k_x, k_y, groups, blocks) {{"tensor_time", #k_x "x" #k_y}, k_x, k_y, groups, CNV_TENSOR_TIME},
 const CnvTensorVariant cnv_tensor_variants[] = {
     CNV_TENSOR_VARIANTS(PLAIN) CNV_TENSOR_EXACT_VARIANTS(EXACT)
-        CNV_TENSOR_TIME_VARIANTS(TIME){NULL, NULL, 0, 0, 0, CNV_TENSOR_PLAIN},
+        CNV_TENSOR_TIME_VARIANTS(TIME){{NULL, NULL}, 0, 0, 0, CNV_TENSOR_PLAIN},
 };
 
 /* Scaled taps of an axis add up, without their signs, to this at most: row sums of 12 bits less mid then stay below
  * 2048 * 31, in f16's range. */
 #define SCALED_SUM 31.0
 
-/* Sums that level_of can round. */
-#define LEVEL_MAX 2097152.0
-
-/* Standard deviation of noise over the whole range, for full 1, and the mean error of a sum, in levels, that makes
- * fewer than one sample in a hundred differ: as many as the mean error itself, with room to spare. */
-#define NOISE_DEVIATION 0.2887
-#define MEAN_ERROR_MAX 0.007
+/* Integers that the smallest tap may become. */
+#define SCALE_TRIALS 8
 
 /* Mean error of rounding to f16, relative to the deviation of what is rounded: 2^-12 at most, three quarters of the
  * binade in the mean. */
 #define HALF_ERROR 1.9e-4
 
-/* Rounds to f16, ties to even, for magnitudes below 65504. */
-static guint16
-to_half(double value)
-{
-  guint16 sign = signbit(value) ? 0x8000 : 0;
-  double magnitude = fabs(value), mantissa;
-  int exponent;
-
-  if (magnitude == 0)
-    return sign;
-  mantissa = frexp(magnitude, &exponent); /* 0.5 to 1 */
-  exponent = MAX(exponent, -13);          /* below that fewer bits are left */
-  mantissa = rint(ldexp(magnitude, 11 - exponent));
-  if (mantissa >= 2048) {
-    mantissa /= 2;
-    exponent++;
-  }
-  return sign | (mantissa < 1024 ? (guint16)mantissa : (guint16)((exponent + 14) << 10 | ((int)mantissa - 1024)));
-}
-
+/* Sum of what rounding to f16 takes from taps or adds. */
 static double
-from_half(guint16 half)
-{
-  int exponent = half >> 10 & 31, mantissa = half & 1023;
-  double magnitude = exponent ? ldexp(1024 + mantissa, exponent - 25) : ldexp(mantissa, -24);
-
-  return half & 0x8000 ? -magnitude : magnitude;
-}
-
-static const float *
-taps_of(const CnvPlan *plan, const CnvPlanePlan *plane, CnvAxis axis)
-{
-  return plan->taps + plane->term[0].axis[axis];
-}
-
-static double
-magnitude_of(const float *taps, int n)
+rounding_error(const float *taps, int n, double scale)
 {
   double sum = 0;
 
   for (int i = 0; i < n; i++)
-    sum += fabs(taps[i]);
+    sum += fabs(cnv_half_value(taps[i] * scale, 1) / scale - taps[i]);
   return sum;
 }
 
-/* What an axis' taps are multiplied by. */
+/* What an axis' taps are multiplied by: of a power of two, of what makes the largest tap one, and of what makes the
+ * smallest a small integer, that which f16 rounds least. */
 static double
 scale_of(const float *taps, int n)
 {
-  double sum = magnitude_of(taps, n), largest = 0;
+  double sum = cnv_fit_magnitude(taps, n), largest = 0, smallest = sum, scale, error;
 
-  for (int i = 0; i < n; i++)
+  if (sum == 0)
+    return 1;
+  for (int i = 0; i < n; i++) {
     largest = MAX(largest, fabs(taps[i]));
-  return sum > 0 ? ldexp(1, (int)floor(log2(SCALED_SUM * largest / sum))) / largest : 1;
+    smallest = taps[i] != 0 ? MIN(smallest, fabs(taps[i])) : smallest;
+  }
+  scale = ldexp(1, (int)floor(log2(SCALED_SUM * largest / sum))) / largest;
+  error = rounding_error(taps, n, scale);
+  for (int i = 0; i <= SCALE_TRIALS && error > 0; i++) {
+    double trial = i > 0 ? i / smallest : ldexp(1, (int)floor(log2(SCALED_SUM / sum)));
+
+    if (trial * sum <= SCALED_SUM && rounding_error(taps, n, trial) < error) {
+      scale = trial;
+      error = rounding_error(taps, n, trial);
+    }
+  }
+  return scale;
 }
 
 /* Root of the sum of squares, and of those of the errors by rounding. */
@@ -95,10 +72,10 @@ deviations(const float *taps, int n, double *of_taps, double *of_errors)
 
   for (int i = 0; i < n; i++) {
     sum += taps[i];
-    rounded += from_half(to_half(taps[i] * scale)) / scale;
+    rounded += cnv_half_value(taps[i] * scale, 1) / scale;
   }
   for (int i = 0; i < n; i++) {
-    double half = from_half(to_half(taps[i] * scale)) / scale;
+    double half = cnv_half_value(taps[i] * scale, 1) / scale;
     double error = half * (rounded != 0 ? sum / rounded : 1) - taps[i];
 
     taps2 += (double)taps[i] * taps[i];
@@ -125,7 +102,7 @@ needs_exact(const CnvPlan *plan, const CnvPlanePlan *plane, int lane)
   double taps[CNV_N_AXES], errors[CNV_N_AXES], error;
 
   for (int axis = 0; axis < CNV_N_AXES; axis++) {
-    const float *from = taps_of(plan, plane, axis);
+    const float *from = cnv_fit_axis(plan, plane, axis);
 
     if (is_signed(from, set->n[axis]))
       return TRUE;
@@ -134,58 +111,26 @@ needs_exact(const CnvPlan *plan, const CnvPlanePlan *plane, int lane)
   /* The mean of a normal distribution's magnitude is 0.8 of its deviation. */
   error = hypot(errors[CNV_X] * taps[CNV_Y], taps[CNV_X] * errors[CNV_Y]);
   error = hypot(error, set->n[CNV_X] > 1 ? HALF_ERROR * taps[CNV_X] * taps[CNV_Y] : 0);
-  error *= 0.8 * NOISE_DEVIATION * plane->full[lane] * fabs(plane->gain[lane]);
-  return plane->lane[0].bytes > 1 || plane->combine != CNV_COMBINE_SUM || error > MEAN_ERROR_MAX;
-}
-
-static int
-first_filtered(const CnvPlanePlan *plane)
-{
-  int c = 0;
-
-  while (!(plane->filtered >> c & 1))
-    c++;
-  return c;
-}
-
-/* Whether all lanes that are filtered become levels in the same way. */
-static gboolean
-lanes_are_alike(const CnvPlanePlan *plane)
-{
-  int first = first_filtered(plane);
-
-  for (int c = first; c < plane->channels; c++)
-    if (plane->filtered >> c & 1 &&
-        (plane->gain[c] != plane->gain[first] || plane->base[c] != plane->base[first] ||
-         plane->fraction[c] != plane->fraction[first] || plane->inner[c] != plane->inner[first]))
-      return FALSE;
-  return TRUE;
+  error *= 0.8 * CNV_NOISE_DEVIATION * plane->full[lane] * fabs(plane->gain[lane]);
+  return plane->lane[0].bytes > 1 || plane->combine != CNV_COMBINE_SUM || error > CNV_MEAN_ERROR_MAX;
 }
 
 static const char *
 reason_against(const CnvPlan *plan, const CnvPlanePlan *plane)
 {
   const CnvTapSet *set = &plane->term[0];
-  int c = first_filtered(plane);
-  double sum;
+  const char *reason = cnv_fit_lanes(plane);
 
-  if (!plane->plain)
-    return "it takes planes that are arrays of samples: no packed 4:2:2, no 10-bit words, no premultiplied alpha";
-  if (plane->full[c] > 4095)
-    return "it takes samples of up to 12 bits";
-  if (plane->n_terms > 1 || !set->separable || plane->combine == CNV_COMBINE_MAGNITUDE)
-    return "it takes one row times one column of taps";
-  if (!lanes_are_alike(plane) || (plane->channels == 3 && plane->copied))
-    return "it takes channels that are filtered alike";
-  if (plan->solid)
-    return "it takes no 3D kernels";
-  if (plan->filter.border == CNV_BORDER_WRAP)
-    return "it takes no border-mode=wrap";
-  sum = magnitude_of(taps_of(plan, plane, CNV_X), set->n[CNV_X]) *
-        magnitude_of(taps_of(plan, plane, CNV_Y), set->n[CNV_Y]) * MAX(plan->moment_magnitude, 1);
-  if (fabs(plane->gain[c]) * sum * plane->full[c] > LEVEL_MAX)
-    return "the filter makes sums too large for it";
-  return NULL;
+  if (!reason)
+    reason = cnv_fit_half(plane);
+  if (!reason)
+    reason = cnv_fit_one_term(plan, plane);
+  if (!reason && plan->filter.border == CNV_BORDER_WRAP)
+    reason = "it takes no border-mode=wrap";
+  return reason ? reason
+                : cnv_fit_levels(plane, cnv_fit_magnitude(cnv_fit_axis(plan, plane, CNV_X), set->n[CNV_X]) *
+                                            cnv_fit_magnitude(cnv_fit_axis(plan, plane, CNV_Y), set->n[CNV_Y]) *
+                                            MAX(plan->moment_magnitude, 1));
 }
 
 CnvBands
@@ -197,7 +142,7 @@ cnv_bands_join(CnvBands a, CnvBands b)
 const CnvTensorVariant *
 cnv_bands_variant(const CnvBands *bands)
 {
-  for (const CnvTensorVariant *v = cnv_tensor_variants; v->suffix; v++)
+  for (const CnvTensorVariant *v = cnv_tensor_variants; v->name.suffix; v++)
     if (v->k_x >= bands->k_x && v->k_y >= bands->k_y && v->mode == bands->mode)
       return v;
   return NULL;
@@ -222,7 +167,7 @@ static gboolean
 make_band(const CnvPlan *plan, const CnvPlanePlan *plane, int group, int k_x, int lead, Band *band)
 {
   const CnvTapSet *set = &plane->term[0];
-  const float *taps = taps_of(plan, plane, CNV_X);
+  const float *taps = cnv_fit_axis(plan, plane, CNV_X);
   int C = plane->channels, first = group * CNV_TENSOR_STEP, n = k_x * CNV_TENSOR_STEP;
 
   memset(band, 0, sizeof(*band));
@@ -273,15 +218,6 @@ edges_fit(const CnvPlan *plan, const CnvPlanePlan *plane, const CnvBands *bands)
   return TRUE;
 }
 
-/* What of a tap's value is its f16 number number `part`. */
-static guint16
-half_of(double value, int part)
-{
-  guint16 half = to_half(value);
-
-  return part ? to_half(value - from_half(half)) : half;
-}
-
 /* What the halves of all taps add up to, unscaled. */
 static double
 sum_of_halves(const float *taps, int n, double scale, int parts)
@@ -289,8 +225,7 @@ sum_of_halves(const float *taps, int n, double scale, int parts)
   double sum = 0;
 
   for (int i = 0; i < n; i++)
-    for (int part = 0; part < parts; part++)
-      sum += from_half(half_of(taps[i] * scale, part));
+    sum += cnv_half_value(taps[i] * scale, parts);
   return sum / scale;
 }
 
@@ -307,11 +242,11 @@ cnv_bands_fit(const CnvPlan *plan, const CnvPlanePlan *plane, CnvBands *bands, G
     return FALSE;
   }
   /* As long as either side of the taps: what stands for a missing sample is then among those loaded. */
-  bands->lead = (MAX(set->anchor[CNV_X], set->n[CNV_X] - 1 - set->anchor[CNV_X]) * plane->channels + 3) / 4 * 4;
+  bands->lead = (MAX(set->anchor[CNV_X], set->n[CNV_X] - 1 - set->anchor[CNV_X]) * plane->channels + 7) / 8 * 8;
   span = bands->lead + (set->n[CNV_X] - 1 - set->anchor[CNV_X]) * plane->channels;
   bands->k_x = (span + 15) / CNV_TENSOR_STEP + 1;
   bands->k_y = (set->n[CNV_Y] + CNV_TENSOR_ROWS - 2) / CNV_TENSOR_STEP + 1;
-  exact = needs_exact(plan, plane, first_filtered(plane));
+  exact = needs_exact(plan, plane, cnv_fit_first_lane(plane));
   bands->mode = plan->n_moments > 1 ? CNV_TENSOR_TIME : exact ? CNV_TENSOR_EXACT : CNV_TENSOR_PLAIN;
   find_edges(plan, plane, bands);
   if (cnv_bands_variant(bands) && (!exact || plan->n_moments == 1) && edges_fit(plan, plane, bands))
@@ -343,7 +278,7 @@ append_x(GArray *words, const Band *band, double scale, int parts, int k_x)
       int k = i / 128, lane = i / 4 % 32, reg = i % 4;
       const double *tap = &band->tap[lane / 4 * 2 + reg % 2][CNV_TENSOR_STEP * k + lane % 4 * 4 + reg / 2 * 2];
 
-      append_pair(words, half_of(tap[0] * scale, part), half_of(tap[1] * scale, part));
+      append_pair(words, cnv_half_part(tap[0] * scale, part), cnv_half_part(tap[1] * scale, part));
     }
 }
 
@@ -357,7 +292,7 @@ append_y(GArray *words, const float *taps, int n, double scale, int parts, int k
       guint16 half[2];
 
       for (int j = 0; j < 2; j++)
-        half[j] = tap + j >= 0 && tap + j < n ? half_of(taps[tap + j] * scale, part) : 0;
+        half[j] = tap + j >= 0 && tap + j < n ? cnv_half_part(taps[tap + j] * scale, part) : 0;
       append_pair(words, half[0], half[1]);
     }
 }
@@ -367,8 +302,8 @@ cnv_bands_append(GArray *words, const CnvPlan *plan, const CnvPlanePlan *plane, 
                  const CnvBands *bands, float *gain)
 {
   const CnvTapSet *set = &plane->term[0];
-  const float *taps[] = {taps_of(plan, plane, CNV_X), taps_of(plan, plane, CNV_Y)};
-  double factor = plane->gain[first_filtered(plane)], scale[CNV_N_AXES];
+  const float *taps[] = {cnv_fit_axis(plan, plane, CNV_X), cnv_fit_axis(plan, plane, CNV_Y)};
+  double factor = plane->gain[cnv_fit_first_lane(plane)], scale[CNV_N_AXES];
   int parts = variant->mode == CNV_TENSOR_EXACT ? 2 : 1;
   guint first = words->len;
   Band band;

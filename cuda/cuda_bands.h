@@ -3,13 +3,13 @@
  * Separable taps as the banded matrices of the tensor rung (kernel_tensor.cuh): whether they fit, which variant of the
  * kernel takes them, and the fragments, as f16 pairs in the order in which lanes load them.
  *
- * Taps are scaled so that the largest is a power of two: taps that are integers to each other then stay exact, and
+ * Taps are scaled to what f16 rounds least, by which taps that are small integers to each other stay exact, and so that
  * neither they nor row sums leave f16's range. What they add up to once rounded is divided out again. In an exact
  * variant each tap and each row sum is two numbers, which leaves the errors of float32.
  */
 #pragma once
 
-#include <convolve/plan.h>
+#include "cuda_fit.h"
 
 G_BEGIN_DECLS
 
@@ -17,12 +17,12 @@ typedef enum { CNV_TENSOR_PLAIN, CNV_TENSOR_EXACT, CNV_TENSOR_TIME } CnvTensorMo
 
 /* A variant of the kernel. */
 typedef struct {
-  const char *kernel, *suffix; /* of its name: cnv_tensor_exact_u8_2x2 */
+  CnvKernelName name;
   int k_x, k_y, groups;
   CnvTensorMode mode;
 } CnvTensorVariant;
 
-/* Of each mode from small to large; ends with suffix NULL. */
+/* Of each mode from small to large; ends with a suffix of NULL. */
 extern const CnvTensorVariant cnv_tensor_variants[];
 
 /* What a plane asks of a variant. */

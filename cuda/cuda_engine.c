@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cuda_engine.h"
-#include "cuda_table.h"
+#include "cuda_strips.h"
 
 /* Made by the build from kernels.cu. */
 extern const unsigned char cnv_kernels_fatbin[];
@@ -27,6 +27,9 @@ static const struct {
     [CNV_KERNEL_TEXTURE_COLUMNS] = {"texture_columns", CNV_POINT_WIDTH, CNV_POINT_HEIGHT},
     [CNV_KERNEL_ROWS] = {"rows", CNV_ROWS_THREADS, 1},
     [CNV_KERNEL_COLUMNS] = {"columns", CNV_COLUMNS_WIDTH / 2, CNV_COLUMNS_HEIGHT / CNV_OUTPUTS},
+    [CNV_KERNEL_FUSED] = {"fused", CNV_FUSED_THREADS, 1}, /* these three by their variants' names */
+    [CNV_KERNEL_TENSOR] = {"tensor", 32 * CNV_STRIP_WARPS, 1},
+    [CNV_KERNEL_DENSE] = {"dense", 32 * CNV_STRIP_WARPS, 1},
     [CNV_KERNEL_STAGE_OUT] = {"stage_out", CNV_POINT_WIDTH, CNV_POINT_HEIGHT},
 };
 
@@ -68,7 +71,7 @@ typedef struct {
   CUmodule module;
   CUfunction function[CNV_N_KERNELS][N_TYPES][CNV_MAX_CHANNELS + 1]; /* 0: of any number of channels; NULL until used */
   CUfunction copy;
-  CUfunction tensor[N_TYPES]; /* of the table's variant; NULL until used */
+  CUfunction strips[CNV_N_KERNELS]; /* of the table's variants, for the plans' samples */
   int n_processors;
   CUdeviceptr taps;
   CUstream stream;
@@ -114,11 +117,11 @@ static gboolean
 cuda_can(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanePlan *plane, GError **error)
 {
   guint n = cnv_table_taps_of(plan, plane);
-  CnvBands bands;
+  gboolean tensor = algorithm == CNV_ALGORITHM_TENSOR;
 
-  if (algorithm == CNV_ALGORITHM_TENSOR && !cnv_bands_fit(plan, plane, &bands, error))
+  if ((tensor || algorithm == CNV_ALGORITHM_FUSED) && !cnv_strips_fit(algorithm, plan, plane, error))
     return FALSE;
-  if (algorithm == CNV_ALGORITHM_TENSOR && !have_tensor_cores()) {
+  if (tensor && !have_tensor_cores()) {
     g_set_error_literal(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED,
                         "it takes GPUs of compute capability 8.0 (Ampere) or newer");
     return FALSE;
@@ -156,11 +159,11 @@ have_tensor_cores(void)
 static CnvAlgorithm
 cuda_choose(const CnvPlan *plan, const CnvPlanePlan *plane)
 {
-  CnvBands bands;
-
-  if (have_tensor_cores() && cnv_bands_fit(plan, plane, &bands, NULL))
+  if (have_tensor_cores() && cnv_strips_fit(CNV_ALGORITHM_TENSOR, plan, plane, NULL))
     return CNV_ALGORITHM_TENSOR;
-  if (plane->n_terms == 1 && plane->term[0].n[CNV_X] * plane->term[0].n[CNV_Y] == 1)
+  if (cnv_strips_fit(CNV_ALGORITHM_FUSED, plan, plane, NULL))
+    return CNV_ALGORITHM_FUSED;
+  if (plan->n_moments == 1 && plane->n_terms == 1 && plane->term[0].n[CNV_X] * plane->term[0].n[CNV_Y] == 1)
     return CNV_ALGORITHM_NAIVE;
   for (int t = 0; t < plane->n_terms; t++)
     if (!plane->term[t].separable)
@@ -244,33 +247,48 @@ upload(CudaSession *self, CUdeviceptr to, const void *from, gsize size, const ch
   return size == 0 || CHECK(self, cuMemcpyHtoDAsync(to, from, size, self->stream), doing, error);
 }
 
+/* The kernel for strips of that kind, where there are any. */
 static gboolean
-find_tensor(CudaSession *self, SampleType type, GError **error)
+find_strips(CudaSession *self, CnvKernelKind kind, GError **error)
 {
-  const CnvTensorVariant *variant = self->table.variant;
-  g_autofree char *name = g_strdup_printf("cnv_%s_%s_%s", variant->kernel, type_name[type], variant->suffix);
+  const CnvKernelName *of = cnv_strips_kernel(&self->table, kind);
+  g_autofree char *name = NULL;
 
-  return CHECK(self, cuModuleGetFunction(&self->tensor[type], self->module, name), name, error);
+  if (!of)
+    return TRUE;
+  name = g_strdup_printf("cnv_%s_%s_%s", of->kernel, type_name[sample_type(self)], of->suffix);
+  return CHECK(self, cuModuleGetFunction(&self->strips[kind], self->module, name), name, error);
 }
 
-/* The kernel and the fragments for planes of the tensor rung. */
+/* How many tiles of tensor the GPU does side by side. */
 static gboolean
-set_bands(CudaSession *self, GError **error)
+count_tiles(CudaSession *self, GError **error)
 {
-  CnvTable *table = &self->table;
-  gsize size = table->bands->len * sizeof(guint32);
-  SampleType type = sample_type(self);
   int blocks = 0;
 
-  if (!table->variant)
+  if (!self->table.tensor)
     return TRUE;
-  if (!find_tensor(self, type, error) ||
-      !CHECK(self, cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, self->tensor[type], 32 * CNV_STRIP_WARPS, 0),
+  if (!CHECK(self,
+             cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, self->strips[CNV_KERNEL_TENSOR], 32 * CNV_STRIP_WARPS,
+                                                         0),
              "asking how many blocks fit", error))
     return FALSE;
-  table->n_tiles = blocks * self->n_processors * CNV_STRIP_WARPS;
-  return reserve(self, &self->bands, size, error) &&
-         upload(self, self->bands.address, table->bands->data, size, "uploading the bands", error);
+  self->table.n_tiles = blocks * self->n_processors * CNV_STRIP_WARPS;
+  return TRUE;
+}
+
+/* The kernels and the fragments for planes that are done by strips. */
+static gboolean
+set_strips(CudaSession *self, GError **error)
+{
+  const GArray *bands = self->table.bands;
+  gsize size = bands->len * sizeof(guint32);
+
+  for (CnvKernelKind kind = CNV_KERNEL_FUSED; kind <= CNV_KERNEL_DENSE; kind++)
+    if (!find_strips(self, kind, error))
+      return FALSE;
+  return count_tiles(self, error) && reserve(self, &self->bands, size, error) &&
+         upload(self, self->bands.address, bands->data, size, "uploading the bands", error);
 }
 
 /* Takes over new plans: their taps follow the frames before them on the stream, so no frame sees half of them. Where
@@ -291,7 +309,7 @@ set_plans(CudaSession *self, const CnvWork *work, GError **error)
   size = table->taps->len * sizeof(float);
   return reserve(self, &self->all_taps, size, error) &&
          upload(self, self->all_taps.address, table->taps->data, size, "uploading the taps", error) &&
-         set_bands(self, error);
+         set_strips(self, error);
 }
 
 static gboolean
@@ -491,6 +509,8 @@ set_textures(CudaSession *self, const CnvLaunch *l, CnvLaunchArgs *args, const i
 
 /* Launches. */
 
+#define SHARED_ALLOWED (40 * 1024) /* beside what a kernel has anyway */
+
 static CnvLaunchArgs
 launch_args(const CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out)
 {
@@ -567,10 +587,20 @@ run_large(CudaSession *self, const CnvLaunch *l, CUfunction function, const CnvF
   return launch(self, function, (Size3){l->blocks_x, l->blocks_y, 1}, block, shared_bytes(self, l->kind), &args, error);
 }
 
+/* More shared memory than 48 KiB has to be asked for. */
+static gboolean
+allow_shared(CudaSession *self, CUfunction function, guint bytes, GError **error)
+{
+  return bytes <= SHARED_ALLOWED ||
+         CHECK(self, cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)bytes),
+               "asking for shared memory", error);
+}
+
 static gboolean
 run_strips(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
   const CnvTable *table = &self->table;
+  CUfunction function = self->strips[l->kind];
   CnvStripArgs args = {.strips = self->block.address + table->strips_at + l->first_strip * sizeof(CnvStrip),
                        .bands = self->bands.address,
                        .n_strips = (int)l->n_strips,
@@ -584,8 +614,9 @@ run_strips(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvF
   }
   for (guint i = 0; i < l->n_strips && l->n_strips <= CNV_STRIPS_INLINE; i++)
     args.strip[i] = g_array_index(table->strips, CnvStrip, l->first_strip + i);
-  return launch(self, self->tensor[type_of(self, l)], (Size3){l->n_blocks, 1, 1}, (Size3){32 * CNV_STRIP_WARPS, 1, 1},
-                0, &args, error);
+  return allow_shared(self, function, l->shared_bytes, error) &&
+         launch(self, function, (Size3){l->n_blocks, 1, 1}, (Size3){kernels[l->kind].threads_x, 1, 1}, l->shared_bytes,
+                &args, error);
 }
 
 static gboolean

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "cuda_strips.h"
 #include "patches.h"
 
 /* Row sums of one round: what stays in the second-level cache of large GPUs. A single plane may take more. */
@@ -227,31 +228,6 @@ forget_plans(CnvTable *table)
   table->is_plain = TRUE;
 }
 
-/* One variant takes all planes, so that they share a launch. */
-static void
-set_bands(CnvTable *table)
-{
-  CnvBands all = {.mode = CNV_TENSOR_PLAIN};
-
-  table->variant = NULL;
-  g_array_set_size(table->band_of, table->planes->len);
-  for (int pass = 0; pass < 2; pass++)
-    for (guint i = 0; i < table->planes->len; i++) {
-      const CnvPlan *plan = g_ptr_array_index(table->plans, i / CNV_MAX_PLANES);
-      const CnvPlanePlan *plane = &plan->plane[i % CNV_MAX_PLANES];
-      CnvBandOf *of = &g_array_index(table->band_of, CnvBandOf, i);
-
-      if (plane->algorithm != CNV_ALGORITHM_TENSOR || !cnv_bands_fit(plan, plane, &of->bands, NULL))
-        continue;
-      if (pass == 0) {
-        all = cnv_bands_join(all, of->bands);
-        table->variant = cnv_bands_variant(&all);
-      } else {
-        of->first = cnv_bands_append(table->bands, plan, plane, table->variant, &of->bands, &of->gain);
-      }
-    }
-}
-
 void
 cnv_table_set_plans(CnvTable *table, const CnvWork *work)
 {
@@ -283,21 +259,21 @@ cnv_table_set_plans(CnvTable *table, const CnvWork *work)
   }
   g_array_append_val(table->batches, batch);
   g_array_unref(placed);
-  set_bands(table);
+  cnv_strips_set_plans(table);
 }
 
 /* Work. */
 
-static const CnvPlanePlan *
-plane_of(const CnvTable *table, const CnvPatch *patch)
+const CnvPlanePlan *
+cnv_table_plane(const CnvTable *table, const CnvPatch *patch)
 {
   const CnvPlan *plan = g_ptr_array_index(table->plans, patch->plan);
 
   return &plan->plane[patch->plane];
 }
 
-static int
-index_of(const CnvPatch *patch)
+int
+cnv_table_index(const CnvPatch *patch)
 {
   return patch->plan * CNV_MAX_PLANES + patch->plane;
 }
@@ -347,27 +323,11 @@ add_unit(CnvTable *table, CnvLaunch *launch, guint patch, int term)
   CnvUnit unit = {.patch = (int)patch, .term = term, .first_block = (int)launch->n_blocks};
   int of[2], by[2];
 
-  shape(launch->kind, from, plane_of(table, from), term, of, by);
+  shape(launch->kind, from, cnv_table_plane(table, from), term, of, by);
   unit.blocks_x = divide_up(of[0], by[0]);
   launch->n_blocks += (guint)unit.blocks_x * divide_up(of[1], by[1]);
   launch->n_units++;
   g_array_append_val(table->units, unit);
-}
-
-/* The rung for a patch: that of its plane, save that strips know no weights of regions, nor borders of values from
- * within but those of the plane. */
-static CnvAlgorithm
-algorithm_of(const CnvTable *table, const CnvPatch *patch)
-{
-  const CnvPlanePlan *plane = plane_of(table, patch);
-
-  const CnvBandOf *band = &g_array_index(table->band_of, CnvBandOf, index_of(patch));
-  gboolean folds = band->bands.right_group < band->bands.n_groups || band->bands.left_groups > 0;
-  gboolean whole = patch->window_x == 0 && patch->window_width == plane->width;
-
-  if (plane->algorithm == CNV_ALGORITHM_TENSOR && (patch->n_spots > 0 || (folds && !whole)))
-    return CNV_ALGORITHM_SEPARABLE;
-  return plane->algorithm;
 }
 
 static gboolean
@@ -384,8 +344,6 @@ takes(CnvKernelKind kind, CnvAlgorithm algorithm)
   case CNV_KERNEL_ROWS:
   case CNV_KERNEL_COLUMNS:
     return algorithm == CNV_ALGORITHM_SEPARABLE;
-  case CNV_KERNEL_TENSOR:
-    return algorithm == CNV_ALGORITHM_TENSOR;
   default:
     return TRUE; /* the stages */
   }
@@ -402,7 +360,7 @@ static gboolean
 is_large(const CnvTable *table, const CnvPatch *patch, CnvKernelKind kind, Round round)
 {
   const CnvPlan *plan = g_ptr_array_index(table->plans, patch->plan);
-  const CnvPlanePlan *plane = plane_of(table, patch);
+  const CnvPlanePlan *plane = cnv_table_plane(table, patch);
   gboolean made = kind == CNV_KERNEL_TILED || kind == CNV_KERNEL_ROWS || kind == CNV_KERNEL_COLUMNS;
   gboolean simple = plane->combine != CNV_COMBINE_MAGNITUDE && plan->filter.border != CNV_BORDER_RENORMALIZE;
 
@@ -414,7 +372,7 @@ static void
 add_large(CnvTable *table, CnvKernelKind kind, guint batch, guint patch, int term)
 {
   const CnvPatch *from = &g_array_index(table->patches, CnvPatchArgs, patch).patch;
-  const CnvPlanePlan *plane = plane_of(table, from);
+  const CnvPlanePlan *plane = cnv_table_plane(table, from);
   CnvLaunch launch = {.kind = kind, .batch = batch, .channels = plane->channels, .patch = patch, .term = term};
   int of[2], by[2];
 
@@ -434,10 +392,10 @@ add_launch(CnvTable *table, CnvKernelKind kind, gboolean staged, Round round)
 
   for (guint i = round.first; i < round.last; i++) {
     const CnvPatch *patch = &g_array_index(table->patches, CnvPatchArgs, i).patch;
-    const CnvPlanePlan *plane = plane_of(table, patch);
+    const CnvPlanePlan *plane = cnv_table_plane(table, patch);
 
-    if (plane->plain == staged || !takes(kind, algorithm_of(table, patch)) ||
-        (!stage && g_array_index(table->batch_of, guint, index_of(patch)) != round.batch))
+    if (plane->plain == staged || !takes(kind, cnv_strips_algorithm(table, patch)) ||
+        (!stage && g_array_index(table->batch_of, guint, cnv_table_index(patch)) != round.batch))
       continue;
     for (int t = 0; t < (by_term ? plane->n_terms : 1); t++) {
       if (is_large(table, patch, kind, round))
@@ -450,103 +408,10 @@ add_launch(CnvTable *table, CnvKernelKind kind, gboolean staged, Round round)
     g_array_append_val(table->launches, launch);
 }
 
-/* Strips. */
-
-static CnvStrip
-make_strip(const CnvTable *table, guint patch)
-{
-  const CnvPatchArgs *from = &g_array_index(table->patches, CnvPatchArgs, patch);
-  const CnvPlaneArgs *plane = &g_array_index(table->planes, CnvPlaneArgs, from->plane_args);
-  const CnvBandOf *band = &g_array_index(table->band_of, CnvBandOf, from->plane_args);
-  const CnvTermArgs *term = &plane->term[0];
-  int c = 0, first = from->patch.x * plane->channels;
-  CnvStrip strip = {.patch = from->patch,
-                    .pointers = from->pointers,
-                    .origin = first - first % CNV_TENSOR_STEP,
-                    .channels = plane->channels,
-                    .border = plane->border,
-                    .filtered = plane->filtered,
-                    .copied = plane->copied,
-                    .shift = plane->shift,
-                    .full_bits = plane->full_bits,
-                    .absolute = plane->combine == CNV_COMBINE_ABSOLUTE,
-                    .n_x = term->n_x,
-                    .n_y = term->n_y,
-                    .anchor_x = term->anchor_x,
-                    .anchor_y = term->anchor_y,
-                    .taps_x = term->taps_x,
-                    .taps_y = term->taps_y,
-                    .sum_x = term->sum_x,
-                    .sum_y = term->sum_y,
-                    .least_x = term->least_x,
-                    .least_y = term->least_y,
-                    .lead = band->bands.lead,
-                    .bands = band->first,
-                    .left_groups = band->bands.left_groups,
-                    .right_group = band->bands.right_group,
-                    .n_groups = band->bands.n_groups,
-                    .gain = band->gain};
-
-  while (!(plane->filtered >> c & 1))
-    c++;
-  strip.mid = plane->mid[c];
-  strip.fraction = plane->fraction[c];
-  strip.base = plane->base[c];
-  strip.inner = band->gain != 0 ? plane->inner[c] * (plane->gain[c] / band->gain) : 0;
-  memcpy(strip.border_value, plane->border_value, sizeof(strip.border_value));
-  return strip;
-}
-
-/* Cuts strips into tiles of so many rows; returns how many blocks there are. */
-static guint
-cut_strips(CnvTable *table, const CnvLaunch *launch, int width, int rows)
-{
-  guint blocks = 0;
-
-  for (guint i = launch->first_strip; i < launch->first_strip + launch->n_strips; i++) {
-    CnvStrip *strip = &g_array_index(table->strips, CnvStrip, i);
-    int last = (strip->patch.x + strip->patch.width) * strip->channels;
-
-    strip->rows = rows;
-    strip->columns = divide_up(last - strip->origin, width);
-    strip->n_tiles = strip->columns * divide_up(strip->patch.height, rows);
-    strip->first_block = (int)blocks;
-    blocks += divide_up(strip->n_tiles, CNV_STRIP_WARPS);
-  }
-  return blocks;
-}
-
-/* All strips of the round in one launch. Tiles are as low as lets the GPU do all of them at once. */
-static void
-add_strips(CnvTable *table, Round round)
-{
-  CnvLaunch launch = {.kind = CNV_KERNEL_TENSOR, .batch = round.batch, .first_strip = table->strips->len};
-  int rows = 0;
-
-  for (guint i = round.first; i < round.last; i++) {
-    const CnvPatch *patch = &g_array_index(table->patches, CnvPatchArgs, i).patch;
-
-    if (takes(launch.kind, algorithm_of(table, patch)) &&
-        g_array_index(table->batch_of, guint, index_of(patch)) == round.batch) {
-      CnvStrip strip = make_strip(table, i);
-
-      g_array_append_val(table->strips, strip);
-      launch.n_strips++;
-    }
-  }
-  if (launch.n_strips == 0)
-    return;
-  do {
-    rows += CNV_TENSOR_ROWS;
-    launch.n_blocks = cut_strips(table, &launch, CNV_TENSOR_STEP * table->variant->groups, rows);
-  } while (launch.n_blocks * CNV_STRIP_WARPS > table->n_tiles && rows < CNV_SIZE_MAX);
-  g_array_append_val(table->launches, launch);
-}
-
 static gboolean
 has_sums(const CnvTable *table, const CnvPatch *patch)
 {
-  CnvAlgorithm algorithm = algorithm_of(table, patch);
+  CnvAlgorithm algorithm = cnv_strips_algorithm(table, patch);
 
   return algorithm == CNV_ALGORITHM_SEPARABLE || algorithm == CNV_ALGORITHM_TEXTURE;
 }
@@ -570,7 +435,7 @@ sums_of(const CnvTable *table, const CnvPatch *patch)
   gsize used = 0;
 
   if (has_sums(table, patch))
-    place_sums(&args, plane_of(table, patch), &used);
+    place_sums(&args, cnv_table_plane(table, patch), &used);
   return used;
 }
 
@@ -583,13 +448,13 @@ add_filters(CnvTable *table, guint batch, guint first, guint last)
   for (guint i = first; i < last; i++) {
     const CnvPatch *patch = &g_array_index(table->patches, CnvPatchArgs, i).patch;
 
-    samples += (gsize)patch->width * patch->height * plane_of(table, patch)->channels;
+    samples += (gsize)patch->width * patch->height * cnv_table_plane(table, patch)->channels;
   }
   round.large = samples >= LARGE_SAMPLES;
   for (int staged = 0; staged < (table->is_plain ? 1 : 2); staged++)
-    for (CnvKernelKind kind = CNV_KERNEL_NAIVE; kind < CNV_KERNEL_TENSOR; kind++)
+    for (CnvKernelKind kind = CNV_KERNEL_NAIVE; kind < CNV_KERNEL_FUSED; kind++)
       add_launch(table, kind, staged, round);
-  add_strips(table, round);
+  cnv_strips_add(table, batch, first, last);
 }
 
 /* The launches of one batch, in rounds of patches whose row sums fit. */
@@ -601,9 +466,9 @@ add_batch(CnvTable *table, guint batch, guint n_patches)
 
   for (guint i = 0; i < n_patches; i++) {
     CnvPatchArgs *args = &g_array_index(table->patches, CnvPatchArgs, i);
-    const CnvPlanePlan *plane = plane_of(table, &args->patch);
+    const CnvPlanePlan *plane = cnv_table_plane(table, &args->patch);
 
-    if (g_array_index(table->batch_of, guint, index_of(&args->patch)) != batch || !has_sums(table, &args->patch))
+    if (g_array_index(table->batch_of, guint, cnv_table_index(&args->patch)) != batch || !has_sums(table, &args->patch))
       continue;
     if (used > 0 && used + sums_of(table, &args->patch) > ROUND_FLOATS) {
       add_filters(table, batch, first, i);
@@ -648,9 +513,9 @@ make_launches(CnvTable *table, int fields)
   table->sums_size = 0;
   for (guint i = 0; i < n; i++) {
     CnvPatchArgs args = {.patch = g_array_index(table->cut, CnvPatch, i)};
-    const CnvPlanePlan *plane = plane_of(table, &args.patch);
+    const CnvPlanePlan *plane = cnv_table_plane(table, &args.patch);
 
-    args.plane_args = index_of(&args.patch);
+    args.plane_args = cnv_table_index(&args.patch);
     args.pointers = plane->plain ? plane->lane[0].memory : args.patch.plane;
     g_array_append_val(table->patches, args);
   }

@@ -11,6 +11,7 @@
 #include <convolve/work.h>
 
 #include "cuda_bands.h"
+#include "cuda_dense.h"
 #include "kernels.h"
 
 G_BEGIN_DECLS
@@ -23,7 +24,9 @@ typedef enum {
   CNV_KERNEL_TEXTURE_COLUMNS,
   CNV_KERNEL_ROWS,
   CNV_KERNEL_COLUMNS,
+  CNV_KERNEL_FUSED, /* these three by strips */
   CNV_KERNEL_TENSOR,
+  CNV_KERNEL_DENSE,
   CNV_KERNEL_STAGE_OUT,
   CNV_N_KERNELS,
 } CnvKernelKind;
@@ -41,7 +44,7 @@ typedef struct {
   guint blocks_x, blocks_y;
 
   /* Or strips: */
-  guint first_strip, n_strips;
+  guint first_strip, n_strips, shared_bytes;
 } CnvLaunch;
 
 /* Taps first to first + n - 1 of CnvTable.taps, in constant memory together. */
@@ -49,25 +52,29 @@ typedef struct {
   guint first, n;
 } CnvBatch;
 
-/* Where a plane's bands are, for CnvStrip. */
+/* How strips of a plane are done, and where its bands are. */
 typedef struct {
-  CnvBands bands;
+  CnvKernelKind kind; /* CNV_N_KERNELS: by no kernel for strips */
+  CnvBands bands;     /* TENSOR */
+  CnvDense dense;     /* DENSE */
   guint first;
   float gain;
 } CnvBandOf;
 
 typedef struct {
   /* By cnv_table_set_plans: */
-  GPtrArray *plans;  /* CnvPlan, with references */
-  GArray *taps;      /* float */
-  GArray *batches;   /* CnvBatch */
-  GArray *planes;    /* CnvPlaneArgs: plan * CNV_MAX_PLANES + plane */
-  GArray *batch_of;  /* guint, of each of planes */
-  gboolean is_plain; /* no plane is staged */
-  GArray *bands;     /* guint32: fragments of all planes that the tensor rung takes, by one variant of it */
-  GArray *band_of;   /* CnvBandOf, of each of planes */
-  const CnvTensorVariant *variant; /* NULL: no such plane */
-  guint n_tiles;                   /* strips, that the GPU does side by side; the caller's to set before the work */
+  GPtrArray *plans;             /* CnvPlan, with references */
+  GArray *taps;                 /* float */
+  GArray *batches;              /* CnvBatch */
+  GArray *planes;               /* CnvPlaneArgs: plan * CNV_MAX_PLANES + plane */
+  GArray *batch_of;             /* guint, of each of planes */
+  gboolean is_plain;            /* no plane is staged */
+  GArray *bands;                /* guint32: fragments of all planes that the tensor rung takes */
+  GArray *band_of;              /* CnvBandOf, of each of planes */
+  const CnvFusedVariant *fused; /* the variant that does all planes of its kind; NULL: no such plane */
+  const CnvTensorVariant *tensor;
+  const CnvDenseVariant *dense;
+  guint n_tiles; /* of tensor, that the GPU does side by side; the caller's to set before the work */
 
   /* By cnv_table_set_work: */
   GArray *cut, *spots; /* CnvPatch, CnvSpot */
@@ -89,6 +96,10 @@ void cnv_table_clear(CnvTable *table);
 
 /* TRUE where the plans are those that are set. */
 gboolean cnv_table_has_plans(const CnvTable *table, const CnvWork *work);
+
+/* The plane of a patch, and its number in what is kept of each of planes. */
+const CnvPlanePlan *cnv_table_plane(const CnvTable *table, const CnvPatch *patch);
+int cnv_table_index(const CnvPatch *patch);
 
 void cnv_table_set_plans(CnvTable *table, const CnvWork *work);
 

@@ -28,6 +28,7 @@ G_BEGIN_DECLS
   X(cuModuleUnload)                                                                                                    \
   X(cuModuleGetFunction)                                                                                               \
   X(cuModuleGetGlobal)                                                                                                 \
+  X(cuFuncSetAttribute)                                                                                                \
   X(cuOccupancyMaxActiveBlocksPerMultiprocessor)                                                                       \
   X(cuMemAlloc)                                                                                                        \
   X(cuMemFree)                                                                                                         \

@@ -27,40 +27,10 @@
  *   gain, inner     those of the bands; base and fraction as ever
  * With two terms the sum is sqrt(first^2 + second^2). Of frames only those are read whose weight is not 0. Renormalize
  * is not done.
- *
- * TODO when wired: the macros belong in kernels.h.
  */
 #pragma once
 
 #include "kernel_tensor.cuh"
-
-/* K: steps along k, 16 * K - 15 >= lead - anchor_x * channels + (n_x - 1) * channels + 1. R: rows of a warp, by eights.
- * Terms; exact: taps as two numbers; blocks of 8-bit and of 16-bit samples that should fit a multiprocessor. R is 2 for
- * few rows, which wait for memory, and 4 for many, which wait for the tensor cores. */
-#define CNV_DENSE_VARIANTS(V)                                                                                          \
-  V(2, 2, 1, 0, 5, 4)                                                                                                  \
-  V(2, 4, 1, 0, 3, 3)                                                                                                  \
-  V(3, 4, 1, 0, 3, 3)                                                                                                  \
-  V(5, 4, 1, 0, 3, 3)                                                                                                  \
-  V(2, 2, 1, 1, 4, 4)                                                                                                  \
-  V(3, 4, 1, 1, 3, 3)                                                                                                  \
-  V(5, 4, 1, 1, 3, 2)                                                                                                  \
-  V(2, 2, 2, 0, 3, 3)                                                                                                  \
-  V(2, 2, 2, 1, 3, 3)
-
-#define CNV_DENSE_WIDTH 128
-#define CNV_DENSE_CHUNK(r) (16 * (r))
-/* Rows j and j + 8 share what is read; rows are then padded where the last of 16 are nearly all there. */
-#define CNV_DENSE_PAIRS(k, r, exact) ((k) <= 3 && (r) == 4 && !(exact))
-#define CNV_DENSE_ROWS(k, r, exact, n_y)                                                                               \
-  (CNV_DENSE_PAIRS(k, r, exact) && (n_y) % 16 >= 12 ? ((n_y) + 15) / 16 * 16 : (n_y))
-/* Groups of 8 samples of a row in shared memory, and halves from row to row: an odd number of 16 bytes, by which the
- * eight rows of a matrix lie in different banks. */
-#define CNV_DENSE_GROUPS(k) (CNV_DENSE_WIDTH / 8 + 2 * (k)-2)
-#define CNV_DENSE_PITCH(k) (8 * CNV_DENSE_GROUPS(k) + 8)
-/* Bytes of shared memory that a launch asks for. rows: of a tile, the most of all strips, as n_y. */
-#define CNV_DENSE_SHARED(k, r, n_y, rows)                                                                              \
-  (2 * CNV_DENSE_PITCH(k) * (CNV_DENSE_CHUNK(r) + (n_y)-1) + 4 * ((rows) + (n_y)-1))
 
 #if __CUDA_ARCH__ >= 800
 
@@ -271,7 +241,7 @@ template <typename T, int K, int R> struct DenseLoader {
       if (at >= 0 && inside)
         continue;
       if (at < 0)
-        eight = {missing_word<T>(sheet.s, x), missing_word<T>(sheet.s, x + 4)};
+        eight = {missing_word<T>(sheet, x), missing_word<T>(sheet, x + 4)};
       else
         eight = {gather_word<T>(sheet, column + 8 * group, delta, at),
                  gather_word<T>(sheet, column + 8 * group + 4, delta, at)};

@@ -19,27 +19,6 @@
 
 #include "kernel_strip.cuh"
 
-#define CNV_FUSED_THREADS 128
-#define CNV_FUSED_STEP 16 /* rows made at a time */
-#define CNV_FUSED_LOADED (4 * CNV_FUSED_THREADS)
-#define CNV_FUSED_MAX_TAPS 97
-
-/* Samples of a tile's width. Of what is loaded, the apron on either side is taken off. */
-#define CNV_FUSED_WIDTH(reach, channels) (CNV_FUSED_LOADED - 2 * (((reach) * (channels) + 15) / 16 * 16))
-/* Zeros before the taps of a row, so that four samples loaded together lie on a multiple of four; and all taps with the
- * zeros behind. */
-#define CNV_FUSED_ANY_ZEROS(anchor_x) ((4 - (anchor_x) % 4) % 4)
-#define CNV_FUSED_ANY_TAPS(n_x, anchor_x) (((n_x) + CNV_FUSED_ANY_ZEROS(anchor_x) + 7) / 8 * 8)
-#define CNV_FUSED_ANY_WIDTH(n_x, anchor_x, channels)                                                                   \
-  ((CNV_FUSED_LOADED - (CNV_FUSED_ANY_TAPS(n_x, anchor_x) - 1) * (channels)) / 16 * 16)
-
-/* Pixels or rows that taps reach to either side. */
-CNV_HOST_DEVICE static inline int
-cnv_fused_reach(int n, int anchor)
-{
-  return anchor > n - 1 - anchor ? anchor : n - 1 - anchor;
-}
-
 /* Rows of sums that lie in shared memory at once. Chips with little of it take a step in two halves. */
 #if __CUDA_ARCH__ == 800 || (__CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1200)
 #define FUSED_ROWS 16
@@ -69,7 +48,7 @@ template <typename T> struct Edge {
 #define FUSED_LEVEL (1.0f / 2097152.0f / 4294967296.0f / 4294967296.0f) /* 2^-85: sums to levels */
 
 /* What is made of sums: the level is base + gain * sum. */
-struct Finish {
+struct FusedFinish {
   float start; /* fraction in the units of sums, which begin there */
   float gain, base, inner;
   int full, shift;
@@ -94,7 +73,7 @@ struct FusedPlace {
 template <typename T> struct Fused {
   Sheet sheet;
   int y_end; /* of the tile */
-  Finish finish;
+  FusedFinish finish;
   FusedSamples samples;
   typename Word<T>::type mask; /* of store_word */
   FusedPlace place[CNV_FUSED_THREADS];
@@ -117,12 +96,12 @@ fused_place(const Sheet &sheet, int tile_x, int width, int bytes)
   return {x, unit, here, here && x >= x0 && x + FUSED_OUTPUTS <= x1 && (addresses & (FUSED_OUTPUTS * bytes - 1)) == 0};
 }
 
-__device__ static Finish
-finish_of(const CnvStrip &s)
+__device__ static FusedFinish
+fused_finish(const CnvStrip &s)
 {
   const float unit = (float)(1 << s.shift) * FUSED_UNIT, gain = s.gain / (float)(1 << s.shift);
   const int base = s.base + (gain != 0.0f ? 0 : __float2int_rn(s.fraction));
-  Finish f;
+  FusedFinish f;
 
   f.absolute = s.absolute;
   f.renormalize = s.border == CNV_BORDER_RENORMALIZE;
@@ -197,7 +176,7 @@ set_edge(Edge<T> &edge, const Sheet &sheet, int x, int end)
   edge.kind = Edge<T>::NOTHING;
   if (x >= end)
     return;
-  edge.missing = missing_word<T>(s, x);
+  edge.missing = missing_word<T>(sheet, x);
   edge.present = {};
   edge.kind = sheet.words && x >= sheet.window_x0 && x + 4 <= sheet.window_x1 ? Edge<T>::WHOLE : Edge<T>::GATHER;
 #pragma unroll 1
@@ -267,7 +246,7 @@ load_rows(typename Word<T>::type (&raw)[N], const Fused<T> &f, int y, int64_t de
 }
 
 __device__ static int
-fused_level(float sum, const Finish &f)
+fused_level(float sum, const FusedFinish &f)
 {
   return __float_as_int(fmaf(sum, f.gain, f.base));
 }
@@ -285,14 +264,14 @@ pack_bytes(int low, int high, uint32_t above)
 }
 
 __device__ static void
-pack_four(uint32_t &word, const float *sum, const Finish &f)
+pack_four(uint32_t &word, const float *sum, const FusedFinish &f)
 {
   word = pack_bytes(fused_level(sum[0], f), fused_level(sum[1], f),
                     pack_bytes(fused_level(sum[2], f), fused_level(sum[3], f), 0));
 }
 
 __device__ static uint32_t
-pack_two(const float *sum, const Finish &f)
+pack_two(const float *sum, const FusedFinish &f)
 {
   uint32_t out;
 
@@ -303,20 +282,20 @@ pack_two(const float *sum, const Finish &f)
 #else
 
 __device__ static uint32_t
-clamped_level(float sum, const Finish &f)
+clamped_level(float sum, const FusedFinish &f)
 {
   return (uint32_t)min(max(fused_level(sum, f), 0), f.full);
 }
 
 __device__ static void
-pack_four(uint32_t &word, const float *sum, const Finish &f)
+pack_four(uint32_t &word, const float *sum, const FusedFinish &f)
 {
   word = __byte_perm(__byte_perm(clamped_level(sum[0], f), clamped_level(sum[1], f), 0x0040),
                      __byte_perm(clamped_level(sum[2], f), clamped_level(sum[3], f), 0x0040), 0x5410);
 }
 
 __device__ static uint32_t
-pack_two(const float *sum, const Finish &f)
+pack_two(const float *sum, const FusedFinish &f)
 {
   return __byte_perm(clamped_level(sum[0], f), clamped_level(sum[1], f), 0x5410) << f.shift;
 }
@@ -324,7 +303,7 @@ pack_two(const float *sum, const Finish &f)
 #endif
 
 __device__ static void
-pack_four(uint2 &word, const float *sum, const Finish &f)
+pack_four(uint2 &word, const float *sum, const FusedFinish &f)
 {
   word = make_uint2(pack_two(sum, f), pack_two(sum + 2, f));
 }
@@ -363,7 +342,7 @@ get_eight(uint64_t from, uint2 &low, uint2 &high)
 /* Sums of 8 samples of row y to samples in memory, with all that may be asked of them. */
 template <typename T>
 __device__ static void
-finish_eight(float (&acc)[FUSED_OUTPUTS], const Fused<T> &f, const Finish &finish, const FusedPlace &at, int y)
+finish_eight(float (&acc)[FUSED_OUTPUTS], const Fused<T> &f, const FusedFinish &finish, const FusedPlace &at, int y)
 {
   typedef typename Word<T>::type W;
   const Sheet &sheet = f.sheet;
@@ -452,7 +431,7 @@ row_pass(const Fused<T> &f, int y, int y_end)
   const FusedPlace at = f.place[threadIdx.x];
   const int parity = threadIdx.x >> 2 & 1, rows = min(y_end - y, FUSED_ROWS), stride = 2 * f.sheet.out_stride;
   const int n_any = CNV_FUSED_ANY_TAPS(f.sheet.s.n_x, f.sheet.s.anchor_x);
-  const Finish finish = f.finish; /* in registers, as what follows */
+  const FusedFinish finish = f.finish; /* in registers, as what follows */
   const float4 *from = &f.sums[parity][FUSED_OUTPUTS / 4 * at.unit];
   const float start = finish.absolute || finish.renormalize ? 0.0f : finish.start;
   const bool simple = finish.simple && at.whole;
@@ -589,7 +568,7 @@ settle(Fused<T> &f, const Tile &tile, int width, int lead, int trail, int above,
   if (threadIdx.x == 0) {
     f.y_end = tile.y_end;
     f.samples = fused_samples(sheet.s);
-    f.finish = finish_of(sheet.s);
+    f.finish = fused_finish(sheet.s);
     f.mask = filtered_mask<T>(sheet.s);
   }
   __syncthreads();
@@ -663,7 +642,7 @@ fused_tile(Fused<T> &f, const CnvStripArgs &l, int width)
   const Tile tile = block_tile(s, width);
   const int C = s.channels;
 
-  if (!tile.here)
+  if (!tile.groups)
     return;
   set_taps(f, R - s.anchor_x, R - s.anchor_y);
   settle(f, tile, width, (R * C + 3) / 4 * 4, R * C, R, R);
@@ -720,7 +699,7 @@ fused_any_tile(Fused<T> &f, const CnvStripArgs &l)
   const Tile tile = block_tile(s, CNV_FUSED_ANY_WIDTH(s.n_x, s.anchor_x, C));
   const int groups = (s.n_y + CNV_FUSED_STEP - 1 + 7) / 8;
 
-  if (!tile.here)
+  if (!tile.groups)
     return;
   set_taps(f, zeros, FUSED_BEFORE);
   settle(f, tile, CNV_FUSED_ANY_WIDTH(s.n_x, s.anchor_x, C), (s.anchor_x + zeros) * C, (s.n_x - 1 - s.anchor_x) * C,

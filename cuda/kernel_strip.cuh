@@ -12,11 +12,11 @@ struct Sheet {
   CnvStrip s;
   uint64_t in, back, out;
   int in_stride, out_stride;
-  int window_x0, window_x1; /* samples that are read */
-  int words;                /* samples may be read by fours that begin at multiples of four */
-  int word_stores;          /* and written */
-  int pairs;                /* both by eights */
-  alignas(8) uint32_t missing[6];      /* three words: four samples that are not there, by the channel of the first */
+  int window_x0, window_x1;       /* samples that are read */
+  int words;                      /* samples may be read by fours that begin at multiples of four */
+  int word_stores;                /* and written */
+  int pairs;                      /* both by eights */
+  alignas(8) uint32_t missing[6]; /* three words: four samples that are not there, by the channel of the first */
 };
 
 /* What a warp makes: rows y to y_end - 1, so many groups of 16 samples from sample x on; no groups: nothing. */
@@ -155,6 +155,16 @@ row_of(const CnvStrip &s, int y)
   return at < 0 ? -1 : at + s.patch.window_y;
 }
 
+/* The sample that stands for sample x, or -1 - channel where there is none. */
+__device__ static int
+sample_of(const CnvStrip &s, int x)
+{
+  const int pixel = x >= 0 ? x / s.channels : -((s.channels - 1 - x) / s.channels), channel = x - pixel * s.channels;
+  const int at = cnv_border_index((CnvBorder)s.border, pixel - s.patch.window_x, s.patch.window_width);
+
+  return at < 0 ? -1 - channel : (at + s.patch.window_x) * s.channels + channel;
+}
+
 /* The four samples from x on where they are missing. x may be negative. */
 template <typename T>
 __device__ static typename Word<T>::type
@@ -223,6 +233,23 @@ store_pair(uint2 *at, uint2 first, uint2 second)
   __stwb((uint4 *)at, make_uint4(first.x, first.y, second.x, second.y));
 }
 
+/* Four samples of a row by what stands for each, as sample_of says. */
+template <typename T>
+__device__ static typename Word<T>::type
+gather_word(const Sheet &sheet, const int *column, int64_t delta, int row)
+{
+  const T *from = (const T *)(sheet.in + delta + (int64_t)row * sheet.in_stride);
+  typename Word<T>::type word = {};
+
+#pragma unroll
+  for (int i = 0; i < 4; i++) {
+    const int at = column[i];
+
+    set_sample(word, i, at < 0 ? get_sample(missing_word<T>(sheet, 0), -1 - at) : load_sample(from + at));
+  }
+  return word;
+}
+
 /* Ones where a sample of four belongs to a channel that is filtered. Four begin at a multiple of four, and where
  * channels are told apart there are 1, 2 or 4 of them, so that it is the same for all. */
 template <typename T>
@@ -250,4 +277,21 @@ store_samples(const Sheet &sheet, int x, int y, typename Word<T>::type word, typ
   for (int i = 0; i < 4; i++)
     if (x + i >= x0 && x + i < x1)
       to[i] = get_sample(mask, i) ? (T)get_sample(word, i) : load_sample(back + i);
+}
+
+/* The same, at once where they all are. */
+template <typename T>
+__device__ static void
+store_word(const Sheet &sheet, int x, int y, typename Word<T>::type word, typename Word<T>::type mask)
+{
+  typedef typename Word<T>::type W;
+  const CnvStrip &s = sheet.s;
+  const int x0 = s.patch.x * s.channels, x1 = x0 + s.patch.width * s.channels;
+  const W *back = (const W *)(sheet.back + (int64_t)y * sheet.in_stride + (int64_t)x * sizeof(T));
+
+  if (!sheet.word_stores || x < x0 || x + 4 > x1)
+    store_samples<T>(sheet, x, y, word, mask);
+  else
+    *(W *)(sheet.out + (int64_t)y * sheet.out_stride + (int64_t)x * sizeof(T)) =
+        s.copied ? merge(word, __ldg(back), mask) : word;
 }

@@ -418,17 +418,17 @@ tensor_tile(const CnvStripArgs &l, const Sheet &sheet, const Tile &tile)
 {
   constexpr bool exact = MODE == TENSOR_EXACT, time = MODE == TENSOR_TIME;
   constexpr int words = M + K_X - 1, window = 2 * K_Y, bands_x = K_X * (1 + exact), bands_y = K_Y * (1 + exact);
-  constexpr bool keep = K_X <= 3 && !exact; /* the row's band stays in registers */
+  constexpr bool keep = K_X <= 3 && !exact, keep_y = K_Y <= 5; /* bands that stay in registers */
   typedef typename Word<T>::type W;
   const CnvStrip &s = sheet.s;
   const int lane = threadIdx.x % 32, n_sources = time ? l.sources.n : 1;
   const uint4 *band_x = (const uint4 *)((const uint32_t *)l.bands + s.bands) + lane;
   const uint2 *band_y = (const uint2 *)((const uint32_t *)l.bands + s.bands + bands_x * 32 * 4) + lane;
   uint4 a[keep ? K_X : 1];
-  uint2 v[bands_y];
+  uint2 v[keep_y ? bands_y : 1];
   int band_of[M]; /* EDGE: of each group, from band_x on */
 #pragma unroll
-  for (int k = 0; k < bands_y; k++)
+  for (int k = 0; k < bands_y && keep_y; k++)
     v[k] = __ldg(band_y + 32 * k);
 #pragma unroll
   for (int k = 0; k < K_X && keep; k++)
@@ -516,11 +516,13 @@ tensor_tile(const CnvStripArgs &l, const Sheet &sheet, const Tile &tile)
       W word[M];
 
 #pragma unroll
-      for (int k = 0; k < K_Y; k++)
+      for (int k = 0; k < K_Y; k++) {
+        const uint2 band = keep_y ? v[k] : __ldg(band_y + 32 * k), rest = v[exact ? K_Y + k : 0];
+
 #pragma unroll
         for (int m = 0; m < M; m++)
-          multiply_sums(d[m], sums[(u + 1 + 2 * k) % window][m], sums[(u + 2 + 2 * k) % window][m], v[k],
-                        v[exact ? K_Y + k : 0]);
+          multiply_sums(d[m], sums[(u + 1 + 2 * k) % window][m], sums[(u + 2 + 2 * k) % window][m], band, rest);
+      }
       if (renormalizes)
 #pragma unroll
         for (int m = 0; m < M; m++)

@@ -3,6 +3,8 @@
  * The CUDA kernels as the module has them. Arithmetic is that of plan.h; kernels vary by sample type alone, sizes and
  * taps are arguments. One launch does planes of any number of channels, of any plan whose taps are in constant memory.
  */
+#include "kernel_dense.cuh"
+#include "kernel_fused.cuh"
 #include "kernel_point.cuh"
 #include "kernel_separable.cuh"
 #include "kernel_stage.cuh"
@@ -63,17 +65,18 @@ extern "C" __global__ void __launch_bounds__(256) cnv_copy(const CnvCopyArgs a)
         default:                                                                                                       \
           return kernel<T, 4>(b, at);                                                                                  \
       })
-#define ANY_PLANES(T, type)                                                                                            \
-  ONE(naive, type, 256, 4, T)                                                                                          \
+/* float32 takes more registers. */
+#define ANY_PLANES(T, type, point_blocks, row_blocks)                                                                  \
+  ONE(naive, type, 256, point_blocks, T)                                                                               \
   EACH(tiled, type, 512, 1, T)                                                                                         \
-  EACH(rows, type, 256, 3, T)                                                                                          \
+  EACH(rows, type, 256, row_blocks, T)                                                                                 \
   EACH(columns, type, 256, 3, T)                                                                                       \
   TEXTURE(texture_rows, type, T)                                                                                       \
   TEXTURE(texture_columns, type, T)
 
-ANY_PLANES(uint8_t, u8)
-ANY_PLANES(uint16_t, u16)
-ANY_PLANES(float, f32)
+ANY_PLANES(uint8_t, u8, 4, 3)
+ANY_PLANES(uint16_t, u16, 4, 3)
+ANY_PLANES(float, f32, 3, 2)
 ENTRY(stage_in, f32, 256, 4, float, stage_in(b, at, l);)
 ENTRY(stage_out, f32, 256, 4, float, stage_out(b, at, l);)
 
@@ -96,17 +99,30 @@ ENTRY(stage_out, f32, 256, 4, float, stage_out(b, at, l);)
 LARGE_EACH(uint8_t, u8)
 LARGE_EACH(uint16_t, u16)
 
-#define TENSOR(name, type, T, K_X, K_Y, M, MODE)                                                                       \
-  extern "C" __global__ void __launch_bounds__(32 * CNV_STRIP_WARPS)                                                   \
+#define TENSOR(name, type, T, K_X, K_Y, M, blocks, MODE)                                                               \
+  extern "C" __global__ void __launch_bounds__(32 * CNV_STRIP_WARPS, blocks)                                           \
       cnv_##name##_##type##_##K_X##x##K_Y(const IN_PLACE CnvStripArgs l)                                               \
   {                                                                                                                    \
     tensor<T, K_X, K_Y, M, MODE>(l);                                                                                   \
   }
-#define TENSOR_U8(K_X, K_Y, M) TENSOR(tensor, u8, uint8_t, K_X, K_Y, M, TENSOR_PLAIN)
-#define TENSOR_OVER_TIME(K_X, K_Y, M) TENSOR(tensor_time, u8, uint8_t, K_X, K_Y, M, TENSOR_TIME)
-#define TENSOR_SPLIT(K_X, K_Y, M)                                                                                      \
-  TENSOR(tensor_exact, u8, uint8_t, K_X, K_Y, M, TENSOR_EXACT)                                                         \
-  TENSOR(tensor_exact, u16, uint16_t, K_X, K_Y, M, TENSOR_EXACT)
+#define TENSOR_U8(K_X, K_Y, M, blocks) TENSOR(tensor, u8, uint8_t, K_X, K_Y, M, blocks, TENSOR_PLAIN)
+#define TENSOR_OVER_TIME(K_X, K_Y, M, blocks) TENSOR(tensor_time, u8, uint8_t, K_X, K_Y, M, blocks, TENSOR_TIME)
+#define TENSOR_SPLIT(K_X, K_Y, M, blocks)                                                                              \
+  TENSOR(tensor_exact, u8, uint8_t, K_X, K_Y, M, blocks, TENSOR_EXACT)                                                 \
+  TENSOR(tensor_exact, u16, uint16_t, K_X, K_Y, M, blocks, TENSOR_EXACT)
 CNV_TENSOR_VARIANTS(TENSOR_U8)
 CNV_TENSOR_EXACT_VARIANTS(TENSOR_SPLIT)
 CNV_TENSOR_TIME_VARIANTS(TENSOR_OVER_TIME)
+
+FUSED_ENTRIES(FUSED_ENTRY)
+
+#define DENSE(type, T, K, R, TERMS, EXACT, blocks)                                                                     \
+  extern "C" __global__ void __launch_bounds__(32 * CNV_STRIP_WARPS, blocks)                                           \
+      cnv_dense_##type##_##K##_##R##_##TERMS##_##EXACT(const IN_PLACE CnvStripArgs l)                                  \
+  {                                                                                                                    \
+    dense<T, K, R, TERMS, EXACT>(l);                                                                                   \
+  }
+#define DENSE_EACH(K, R, TERMS, EXACT, blocks_u8, blocks_u16)                                                          \
+  DENSE(u8, uint8_t, K, R, TERMS, EXACT, blocks_u8)                                                                    \
+  DENSE(u16, uint16_t, K, R, TERMS, EXACT, blocks_u16)
+CNV_DENSE_VARIANTS(DENSE_EACH)

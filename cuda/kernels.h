@@ -195,15 +195,70 @@ typedef struct {
 #define CNV_STRIPS_INLINE 4 /* so many come with the arguments, others from memory */
 
 /* What k steps of 16 samples along x and y a kernel's bands reach over, and groups of 16 samples that a warp makes side
- * by side. 16 * k_x - 15 >= samples from the first to the last tap of the widest; 16 * k_y - 7 >= rows of taps. */
-#define CNV_TENSOR_VARIANTS(V) V(2, 1, 4) V(2, 2, 4) V(3, 3, 4) V(5, 2, 4) V(5, 5, 2) V(9, 3, 2) V(9, 9, 2)
+ * by side; and blocks that should fit a multiprocessor. 16 * k_x - 15 >= samples from the first to the last tap of the
+ * widest; 16 * k_y - 7 >= rows of taps. */
+#define CNV_TENSOR_VARIANTS(V)                                                                                         \
+  V(2, 1, 4, 5) V(2, 2, 4, 4) V(3, 3, 4, 3) V(5, 2, 4, 3) V(5, 5, 2, 3) V(9, 3, 2, 2) V(9, 9, 2, 1)
 /* The same with taps and row sums as two numbers each: for more than 8 bits, and signed taps. */
-#define CNV_TENSOR_EXACT_VARIANTS(V) V(2, 1, 4) V(2, 2, 2) V(3, 3, 2) V(5, 5, 1)
+#define CNV_TENSOR_EXACT_VARIANTS(V) V(2, 1, 4, 3) V(2, 2, 2, 3) V(3, 3, 2, 3) V(5, 5, 1, 2)
 /* And for the sum of several frames. */
-#define CNV_TENSOR_TIME_VARIANTS(V) V(2, 1, 4) V(2, 2, 4) V(5, 5, 2)
+#define CNV_TENSOR_TIME_VARIANTS(V) V(2, 1, 4, 4) V(2, 2, 4, 3) V(5, 5, 2, 2)
 
 #define CNV_TENSOR_STEP 16 /* samples along k */
 #define CNV_TENSOR_ROWS 8  /* that a step of a warp goes down */
+
+/* fused: threads of a block, which makes a tile (kernel_fused.cuh). */
+#define CNV_FUSED_THREADS 128
+#define CNV_FUSED_STEP 16 /* rows made at a time */
+#define CNV_FUSED_LOADED (4 * CNV_FUSED_THREADS)
+#define CNV_FUSED_MAX_TAPS 97 /* along an axis */
+
+/* How far the kernels reach; beside them there is one for any. */
+#define CNV_FUSED_VARIANTS(V) V(1) V(2) V(4) V(8)
+
+/* Samples of a tile's width. Of what is loaded, the apron on either side is taken off. */
+#define CNV_FUSED_WIDTH(reach, channels) (CNV_FUSED_LOADED - 2 * (((reach) * (channels) + 15) / 16 * 16))
+/* Zeros before the taps of a row, so that four samples loaded together lie on a multiple of four; and all taps with the
+ * zeros behind. */
+#define CNV_FUSED_ANY_ZEROS(anchor_x) ((4 - (anchor_x) % 4) % 4)
+#define CNV_FUSED_ANY_TAPS(n_x, anchor_x) (((n_x) + CNV_FUSED_ANY_ZEROS(anchor_x) + 7) / 8 * 8)
+#define CNV_FUSED_ANY_WIDTH(n_x, anchor_x, channels)                                                                   \
+  ((CNV_FUSED_LOADED - (CNV_FUSED_ANY_TAPS(n_x, anchor_x) - 1) * (channels)) / 16 * 16)
+
+/* Pixels or rows that taps reach to either side. */
+CNV_HOST_DEVICE static inline int
+cnv_fused_reach(int n, int anchor)
+{
+  return anchor > n - 1 - anchor ? anchor : n - 1 - anchor;
+}
+
+/* dense (kernel_dense.cuh). K: steps along k, 16 * K - 15 >= lead - anchor_x * channels + (n_x - 1) * channels + 1. R:
+ * rows of a warp, by eights. Terms; exact: taps as two numbers; blocks of 8-bit and of 16-bit samples that should fit a
+ * multiprocessor. R is 2 for few rows, which wait for memory, and 4 for many, which wait for the tensor cores. */
+#define CNV_DENSE_VARIANTS(V)                                                                                          \
+  V(2, 2, 1, 0, 5, 4)                                                                                                  \
+  V(2, 4, 1, 0, 3, 3)                                                                                                  \
+  V(3, 4, 1, 0, 3, 3)                                                                                                  \
+  V(5, 4, 1, 0, 3, 3)                                                                                                  \
+  V(2, 2, 1, 1, 4, 4)                                                                                                  \
+  V(3, 4, 1, 1, 3, 3)                                                                                                  \
+  V(5, 4, 1, 1, 3, 2)                                                                                                  \
+  V(2, 2, 2, 0, 3, 3)                                                                                                  \
+  V(2, 2, 2, 1, 3, 3)
+
+#define CNV_DENSE_WIDTH 128
+#define CNV_DENSE_CHUNK(r) (16 * (r))
+/* Rows j and j + 8 share what is read; rows are then padded where the last of 16 are nearly all there. */
+#define CNV_DENSE_PAIRS(k, r, exact) ((k) <= 3 && (r) == 4 && !(exact))
+#define CNV_DENSE_ROWS(k, r, exact, n_y)                                                                               \
+  (CNV_DENSE_PAIRS(k, r, exact) && (n_y) % 16 >= 12 ? ((n_y) + 15) / 16 * 16 : (n_y))
+/* Groups of 8 samples of a row in shared memory, and halves from row to row: an odd number of 16 bytes, by which the
+ * eight rows of a matrix lie in different banks. */
+#define CNV_DENSE_GROUPS(k) (CNV_DENSE_WIDTH / 8 + 2 * (k)-2)
+#define CNV_DENSE_PITCH(k) (8 * CNV_DENSE_GROUPS(k) + 8)
+/* Bytes of shared memory that a launch asks for. rows: of a tile, the most of all strips, as n_y. */
+#define CNV_DENSE_SHARED(k, r, n_y, rows)                                                                              \
+  (2 * CNV_DENSE_PITCH(k) * (CNV_DENSE_CHUNK(r) + (n_y)-1) + 4 * ((rows) + (n_y)-1))
 
 /* A patch for them. */
 typedef struct {

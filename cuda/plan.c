@@ -16,7 +16,8 @@ const CnvNick cnv_algorithm_nicks[] = {
     {CNV_ALGORITHM_TILED, "tiled", "A tile with its apron in fast memory, all taps at once"},
     {CNV_ALGORITHM_TEXTURE, "texture", "A row pass and a column pass through the texture unit, no shared memory"},
     {CNV_ALGORITHM_SEPARABLE, "separable", "A row pass and a column pass, for taps that are a few rows times columns"},
-    {CNV_ALGORITHM_TENSOR, "tensor", "Both passes in one launch as banded matrices on tensor cores, up to 12 bits"},
+    {CNV_ALGORITHM_FUSED, "fused", "Both passes in one launch, row results kept on chip, float32"},
+    {CNV_ALGORITHM_TENSOR, "tensor", "All in one launch as banded matrices on tensor cores, up to 12 bits"},
     {0, NULL, NULL},
 };
 

@@ -532,11 +532,12 @@ END_TEST
 
 START_TEST(test_refused_algorithms)
 {
+  static const CnvAlgorithm of_gpus[] = {CNV_ALGORITHM_TEXTURE, CNV_ALGORITHM_FUSED, CNV_ALGORITHM_TENSOR};
   CnvFilter filter = filter_of(CNV_FILTER_GAUSSIAN, 0, 0, NULL);
   CnvImage image = image_of("NV12", 16, 16);
 
-  expect_refusal(&filter, &image, CNV_ALGORITHM_TEXTURE, CNV_ERROR_UNSUPPORTED,
-                 "choices: auto, naive, tiled, separable");
+  for (guint i = 0; i < G_N_ELEMENTS(of_gpus); i++)
+    expect_refusal(&filter, &image, of_gpus[i], CNV_ERROR_UNSUPPORTED, "choices: auto, naive, tiled, separable");
   filter = filter_of(CNV_FILTER_MOTION, 0, 0, NULL);
   filter.angle = 45;
   expect_refusal(&filter, &image, CNV_ALGORITHM_SEPARABLE, CNV_ERROR_UNSUPPORTED, "choices: auto, naive, tiled");
