@@ -39,6 +39,13 @@ extern "C" __global__ void __launch_bounds__(256) cnv_copy(const CnvCopyArgs a)
 #define IN_PLACE
 #endif
 
+/* For sm_100 and newer the same kernels take a few registers more, and would spill. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
+#define FITTING(blocks) ((blocks) > 3 ? (blocks)-1 : (blocks))
+#else
+#define FITTING(blocks) (blocks)
+#endif
+
 /* The variants: cuda_engine.c finds them by these names. threads a block, and blocks that should fit a multiprocessor.
  */
 #define ENTRY(kernel, type, threads, blocks, T, ...)                                                                   \
@@ -100,7 +107,7 @@ LARGE_EACH(uint8_t, u8)
 LARGE_EACH(uint16_t, u16)
 
 #define TENSOR(name, type, T, K_X, K_Y, M, blocks, MODE)                                                               \
-  extern "C" __global__ void __launch_bounds__(32 * CNV_STRIP_WARPS, blocks)                                           \
+  extern "C" __global__ void __launch_bounds__(32 * CNV_STRIP_WARPS, FITTING(blocks))                                  \
       cnv_##name##_##type##_##K_X##x##K_Y(const IN_PLACE CnvStripArgs l)                                               \
   {                                                                                                                    \
     tensor<T, K_X, K_Y, M, MODE>(l);                                                                                   \
@@ -117,7 +124,7 @@ CNV_TENSOR_TIME_VARIANTS(TENSOR_OVER_TIME)
 FUSED_ENTRIES(FUSED_ENTRY)
 
 #define DENSE(type, T, K, R, TERMS, EXACT, blocks)                                                                     \
-  extern "C" __global__ void __launch_bounds__(32 * CNV_STRIP_WARPS, blocks)                                           \
+  extern "C" __global__ void __launch_bounds__(32 * CNV_STRIP_WARPS, FITTING(blocks))                                  \
       cnv_dense_##type##_##K##_##R##_##TERMS##_##EXACT(const IN_PLACE CnvStripArgs l)                                  \
   {                                                                                                                    \
     dense<T, K, R, TERMS, EXACT>(l);                                                                                   \
