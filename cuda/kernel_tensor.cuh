@@ -301,7 +301,8 @@ template <typename T, int WORDS, bool EDGE> struct Source {
     const int first = sheet.window_x0 & ~3, last = (sheet.window_x1 - 1) & ~3;
     const T *at = (const T *)(from + delta + (int64_t)max(row, 0) * stride);
 
-    if (!sheet.words) {
+    /* A word that reaches beyond the window may reach beyond the memory. */
+    if (!sheet.words || sheet.window_x1 % 4) {
       load_samples(word, at);
     } else {
 #pragma unroll
@@ -312,7 +313,7 @@ template <typename T, int WORDS, bool EDGE> struct Source {
       fill(word, row);
   }
 
-  /* From addresses that are no multiples of a word. */
+  /* The same from addresses that are no multiples of a word. */
   __device__ void load_samples(W (&word)[WORDS], const T *at) const
   {
 #pragma unroll

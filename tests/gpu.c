@@ -195,7 +195,7 @@ stat_number(const Result *result, int chain, const char *field)
   return value;
 }
 
-/* Engines may differ by one level in one sample of a thousand. */
+/* Engines may differ by one level in one sample of a hundred: on a GPU that is up to auto, and so to f16. */
 static void
 compare_frames(GBytes *a, GBytes *b, const GstVideoInfo *info, const char *what, guint frame)
 {
@@ -210,8 +210,9 @@ compare_frames(GBytes *a, GBytes *b, const GstVideoInfo *info, const char *what,
     ck_assert_msg(abs(error) <= 1, "%s: frame %u byte %" G_GSIZE_FORMAT ": differs by %d", what, frame, i, error);
     different += error != 0;
   }
-  ck_assert_msg(different * 1000 <= size, "%s: frame %u: %" G_GSIZE_FORMAT " of %" G_GSIZE_FORMAT " samples differ",
-                what, frame, different, size / bytes);
+  ck_assert_msg(different * 100 <= size / bytes,
+                "%s: frame %u: %" G_GSIZE_FORMAT " of %" G_GSIZE_FORMAT " samples differ", what, frame, different,
+                size / bytes);
 }
 
 static void
