@@ -19,6 +19,9 @@ const CnvTensorVariant cnv_tensor_variants[] = {
  * 2048 * 31, in f16's range. */
 #define SCALED_SUM 31.0
 
+/* Of the weights of frames: 31 * 128 * 16 is below 65504. */
+#define WEIGHTS_MAX 16.0
+
 /* Integers that the smallest tap may become. */
 #define SCALE_TRIALS 8
 
@@ -111,7 +114,7 @@ needs_exact(const CnvPlan *plan, const CnvPlanePlan *plane, int lane)
   /* The mean of a normal distribution's magnitude is 0.8 of its deviation. */
   error = hypot(errors[CNV_X] * taps[CNV_Y], taps[CNV_X] * errors[CNV_Y]);
   error = hypot(error, set->n[CNV_X] > 1 ? HALF_ERROR * taps[CNV_X] * taps[CNV_Y] : 0);
-  error *= 0.8 * CNV_NOISE_DEVIATION * plane->full[lane] * fabs(plane->gain[lane]);
+  error *= 0.8 * CNV_NOISE_DEVIATION * plane->full[lane] * fabs(plane->gain[lane]) * MAX(plan->moment_magnitude, 1);
   return plane->lane[0].bytes > 1 || plane->combine != CNV_COMBINE_SUM || error > CNV_MEAN_ERROR_MAX;
 }
 
@@ -229,12 +232,23 @@ sum_of_halves(const float *taps, int n, double scale, int parts)
   return sum / scale;
 }
 
+/* Whether sums over frames stay in the range of f16, also where frames are missing and the others' weights are scaled.
+ */
+static gboolean
+weights_fit(const CnvPlan *plan)
+{
+  for (int i = 0; i < plan->n_moments; i++)
+    if (plan->weight[i] < 0)
+      return FALSE;
+  return plan->moment_magnitude <= WEIGHTS_MAX && plan->moment_magnitude >= 1 / WEIGHTS_MAX;
+}
+
 gboolean
 cnv_bands_fit(const CnvPlan *plan, const CnvPlanePlan *plane, CnvBands *bands, GError **error)
 {
   const CnvTapSet *set = &plane->term[0];
   const char *reason = reason_against(plan, plane);
-  gboolean exact;
+  gboolean exact, over_time;
   int span;
 
   if (reason) {
@@ -249,10 +263,13 @@ cnv_bands_fit(const CnvPlan *plan, const CnvPlanePlan *plane, CnvBands *bands, G
   exact = needs_exact(plan, plane, cnv_fit_first_lane(plane));
   bands->mode = plan->n_moments > 1 ? CNV_TENSOR_TIME : exact ? CNV_TENSOR_EXACT : CNV_TENSOR_PLAIN;
   find_edges(plan, plane, bands);
-  if (cnv_bands_variant(bands) && (!exact || plan->n_moments == 1) && edges_fit(plan, plane, bands))
+  over_time = plan->n_moments == 1 || (!exact && weights_fit(plan));
+  if (over_time && cnv_bands_variant(bands) && edges_fit(plan, plane, bands))
     return TRUE;
-  if (plan->n_moments > 1 && exact)
-    g_set_error(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED, "over time it takes 8 bits and taps that are not negative");
+  if (!over_time)
+    g_set_error(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED,
+                "over time it takes 8 bits, taps that are not negative and weights of frames that add up to 1/%g to %g",
+                WEIGHTS_MAX, WEIGHTS_MAX);
   else
     g_set_error(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED,
                 "%d taps along x, %d along y and %d channels are more than its bands reach over", set->n[CNV_X],

@@ -773,7 +773,7 @@ fused_any(const CnvStripArgs &l)
 /* The kernels: FUSED_ENTRIES(FUSED_ENTRY), once IN_PLACE is defined. blocks: that should fit a multiprocessor; with
  * more than these registers do not suffice. */
 #define FUSED_ENTRY(type, blocks, body)                                                                                \
-  extern "C" __global__ void __launch_bounds__(CNV_FUSED_THREADS, FITTING(blocks))                                     \
+  extern "C" __global__ void __launch_bounds__(CNV_FUSED_THREADS, FUSED_FITTING(blocks))                               \
       cnv_fused_##type(const IN_PLACE CnvStripArgs l)                                                                  \
   {                                                                                                                    \
     body(l);                                                                                                           \

@@ -18,7 +18,8 @@
 
 #include "kernel_strip.cuh"
 
-/* One f16 number for a tap and a row sum; two; or one, and the sum of several frames. */
+/* One f16 number for a tap and a row sum; two; or one for a tap and two for a row sum, which is that of several frames
+ * and so no integer even where nothing is filtered along x. */
 enum { TENSOR_PLAIN, TENSOR_EXACT, TENSOR_TIME };
 
 #if __CUDA_ARCH__ >= 800
@@ -126,19 +127,23 @@ keep_sums(Sums<true> &to, const float (&c)[4])
   to.second_rest = rest_of(to.second, c[2], c[3]);
 }
 
+template <bool>
 __device__ static void
 multiply_sums(float (&d)[4], const Sums<false> &upper, const Sums<false> &lower, const uint2 &band, const uint2 &)
 {
   multiply(d, make_uint4(upper.first, upper.second, lower.first, lower.second), band);
 }
 
+/* REST: of the band, too, there is a second number. */
+template <bool REST>
 __device__ static void
 multiply_sums(float (&d)[4], const Sums<true> &upper, const Sums<true> &lower, const uint2 &band, const uint2 &rest)
 {
   const uint4 sums = make_uint4(upper.first, upper.second, lower.first, lower.second);
 
   multiply(d, sums, band);
-  multiply(d, sums, rest);
+  if (REST)
+    multiply(d, sums, rest);
   multiply(d, make_uint4(upper.first_rest, upper.second_rest, lower.first_rest, lower.second_rest), band);
 }
 
@@ -225,14 +230,6 @@ edge_band(const CnvStrip &s, int group)
   const int at = min(group, s.n_groups - 1);
 
   return at < s.left_groups ? 1 + at : at >= s.right_group ? 1 + s.left_groups + at - s.right_group : 0;
-}
-
-/* A fragment of taps times the weight of a frame. */
-__device__ static uint4
-weigh(const uint4 &a, __half2 weight)
-{
-  return make_uint4(as_bits(__hmul2(as_halves(a.x), weight)), as_bits(__hmul2(as_halves(a.y), weight)),
-                    as_bits(__hmul2(as_halves(a.z), weight)), as_bits(__hmul2(as_halves(a.w), weight)));
 }
 
 /* Where the lane reads: four samples of each group of 16, in row number lane / 4 of a step's eight. EDGE: the tile
@@ -446,13 +443,13 @@ tensor_tile(const CnvStripArgs &l, const Sheet &sheet, const Tile &tile)
   const Target<T, EDGE, MERGE> target(sheet, tile, 16 * M);
   const bool renormalizes = EDGE && s.border == CNV_BORDER_RENORMALIZE;
   const int steps = (tile.y_end - tile.y + CNV_TENSOR_ROWS - 1) / CNV_TENSOR_ROWS + window - 1;
-  Sums<exact> sums[window][M];
+  Sums<MODE != TENSOR_PLAIN> sums[window][M];
   W waiting[TENSOR_AHEAD][words];
 
   const auto order = [&](W(&word)[words], int step, int frame) {
     source.load(word, min(step, steps - 1), time ? l.sources.delta[min(frame, n_sources - 1)] : 0);
   };
-  const auto filter_rows = [&](float(&c)[M][4], W(&word)[words], int step, float weight) {
+  const auto filter_rows = [&](float(&c)[M][4], W(&word)[words], int step) {
     uint2 b[words];
 
     source.settle(word, step);
@@ -461,19 +458,14 @@ tensor_tile(const CnvStripArgs &l, const Sheet &sheet, const Tile &tile)
       b[w] = to_halves(word[w], halves);
 #pragma unroll
     for (int k = 0; k < bands_x; k++) {
-      uint4 taps = keep ? a[k % K_X] : __ldg(band_x + 32 * k);
+      const uint4 taps = keep ? a[k % K_X] : __ldg(band_x + 32 * k);
 
-      if (time)
-        taps = weigh(taps, __float2half2_rn(weight));
 #pragma unroll
       for (int m = 0; m < M; m++) {
         uint4 own = taps;
 
-        if (EDGE && band_of[m]) {
+        if (EDGE && band_of[m])
           own = __ldg(band_x + band_of[m] + 32 * k);
-          if (time)
-            own = weigh(own, __float2half2_rn(weight));
-        }
         multiply(c[m], own, b[m + k % K_X]);
       }
     }
@@ -500,12 +492,18 @@ tensor_tile(const CnvStripArgs &l, const Sheet &sheet, const Tile &tile)
 
 #pragma unroll
           for (int k = 0; k < 2; k++) {
-            filter_rows(c, waiting[k], step + u, i + k < n_sources ? l.sources.weight[i + k] : 0.0f);
+            const float weight = i + k < n_sources ? l.sources.weight[i + k] : 0.0f;
+            float part[M][4] = {};
+
+            filter_rows(part, waiting[k], step + u);
+#pragma unroll
+            for (int q = 0; q < 4 * M; q++)
+              c[q / 4][q % 4] = fmaf(weight, part[q / 4][q % 4], c[q / 4][q % 4]);
             order(waiting[k], step + u + last, last ? k : i + 2 + k);
           }
         }
       } else {
-        filter_rows(c, waiting[u % TENSOR_AHEAD], step + u, 1.0f);
+        filter_rows(c, waiting[u % TENSOR_AHEAD], step + u);
         order(waiting[u % TENSOR_AHEAD], step + u + TENSOR_AHEAD, 0);
       }
 #pragma unroll
@@ -522,7 +520,7 @@ tensor_tile(const CnvStripArgs &l, const Sheet &sheet, const Tile &tile)
 
 #pragma unroll
         for (int m = 0; m < M; m++)
-          multiply_sums(d[m], sums[(u + 1 + 2 * k) % window][m], sums[(u + 2 + 2 * k) % window][m], band, rest);
+          multiply_sums<exact>(d[m], sums[(u + 1 + 2 * k) % window][m], sums[(u + 2 + 2 * k) % window][m], band, rest);
       }
       if (renormalizes)
 #pragma unroll

@@ -39,11 +39,13 @@ extern "C" __global__ void __launch_bounds__(256) cnv_copy(const CnvCopyArgs a)
 #define IN_PLACE
 #endif
 
-/* For sm_100 and newer the same kernels take a few registers more, and would spill. */
+/* For sm_100 and newer the same kernels take more registers, and would spill. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
 #define FITTING(blocks) ((blocks) > 3 ? (blocks)-1 : (blocks))
+#define FUSED_FITTING(blocks) 2
 #else
 #define FITTING(blocks) (blocks)
+#define FUSED_FITTING(blocks) (blocks)
 #endif
 
 /* The variants: cuda_engine.c finds them by these names. threads a block, and blocks that should fit a multiprocessor.

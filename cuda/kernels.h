@@ -197,12 +197,11 @@ typedef struct {
 /* What k steps of 16 samples along x and y a kernel's bands reach over, and groups of 16 samples that a warp makes side
  * by side; and blocks that should fit a multiprocessor. 16 * k_x - 15 >= samples from the first to the last tap of the
  * widest; 16 * k_y - 7 >= rows of taps. */
-#define CNV_TENSOR_VARIANTS(V)                                                                                         \
-  V(2, 1, 4, 5) V(2, 2, 4, 4) V(3, 3, 4, 3) V(5, 2, 4, 3) V(5, 5, 2, 3) V(9, 3, 2, 2)
+#define CNV_TENSOR_VARIANTS(V) V(2, 1, 4, 5) V(2, 2, 4, 4) V(3, 3, 4, 3) V(5, 2, 4, 3) V(5, 5, 2, 3) V(9, 3, 2, 2)
 /* The same with taps and row sums as two numbers each: for more than 8 bits, and signed taps. */
 #define CNV_TENSOR_EXACT_VARIANTS(V) V(2, 1, 4, 3) V(2, 2, 2, 3) V(3, 3, 2, 3) V(5, 5, 1, 2)
 /* And for the sum of several frames. */
-#define CNV_TENSOR_TIME_VARIANTS(V) V(2, 1, 4, 4) V(2, 2, 4, 3) V(5, 5, 2, 2)
+#define CNV_TENSOR_TIME_VARIANTS(V) V(2, 1, 4, 3) V(2, 2, 2, 3) V(5, 5, 1, 2)
 
 #define CNV_TENSOR_STEP 16 /* samples along k */
 #define CNV_TENSOR_ROWS 8  /* that a step of a warp goes down */
