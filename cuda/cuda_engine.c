@@ -281,16 +281,14 @@ count_tiles(CudaSession *self, GError **error)
 static gboolean
 set_strips(CudaSession *self, GError **error)
 {
-  gsize size = self->table.bands->len * sizeof(guint32);
+  const GArray *bands = self->table.bands;
+  gsize size = bands->len * sizeof(guint32);
 
   for (CnvKernelKind kind = CNV_KERNEL_FUSED; kind <= CNV_KERNEL_DENSE; kind++)
     if (!find_strips(self, kind, error))
       return FALSE;
-  if (!count_tiles(self, error) || !reserve(self, &self->bands, size, error) ||
-      !upload(self, self->bands.address, self->table.bands->data, size, "uploading the bands", error))
-    return FALSE;
-  cnv_table_forget_bands(&self->table);
-  return TRUE;
+  return count_tiles(self, error) && reserve(self, &self->bands, size, error) &&
+         upload(self, self->bands.address, bands->data, size, "uploading the bands", error);
 }
 
 /* Takes over new plans: their taps follow the frames before them on the stream, so no frame sees half of them. Where

@@ -205,13 +205,6 @@ make_plane(CnvTable *table, CnvBatch *batch, GArray *placed, const CnvPlan *plan
   return args;
 }
 
-void
-cnv_table_forget_bands(CnvTable *table)
-{
-  g_array_unref(table->bands);
-  table->bands = g_array_new(FALSE, FALSE, sizeof(guint32));
-}
-
 gboolean
 cnv_table_has_plans(const CnvTable *table, const CnvWork *work)
 {

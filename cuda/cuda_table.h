@@ -109,9 +109,6 @@ gboolean cnv_table_set_work(CnvTable *table, const CnvWork *work);
 /* The floats of constant memory that a plane takes at most. */
 guint cnv_table_taps_of(const CnvPlan *plan, const CnvPlanePlan *plane);
 
-/* Gives back the memory of the bands, once they are elsewhere: of many plans they are some megabytes. */
-void cnv_table_forget_bands(CnvTable *table);
-
 /* Bytes from row to row of a staged plane. */
 int cnv_table_staged_stride(const CnvPlanePlan *plane);
 
