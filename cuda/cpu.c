@@ -598,10 +598,7 @@ cpu_can(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanePlan *plane, 
 static CnvAlgorithm
 cpu_choose(const CnvPlan *plan, const CnvPlanePlan *plane)
 {
-  for (int t = 0; t < plane->n_terms; t++)
-    if (!plane->term[t].separable)
-      return CNV_ALGORITHM_TILED;
-  return CNV_ALGORITHM_SEPARABLE;
+  return cnv_plane_is_separable(plane) ? CNV_ALGORITHM_SEPARABLE : CNV_ALGORITHM_TILED;
 }
 
 const CnvBackend cnv_backend_cpu = {

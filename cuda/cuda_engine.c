@@ -111,29 +111,6 @@ cuda_probe(int device, GError **error)
   return FALSE;
 }
 
-static gboolean have_tensor_cores(void);
-
-static gboolean
-cuda_can(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanePlan *plane, GError **error)
-{
-  guint n = cnv_table_taps_of(plan, plane);
-  gboolean tensor = algorithm == CNV_ALGORITHM_TENSOR;
-
-  if ((tensor || algorithm == CNV_ALGORITHM_FUSED) && !cnv_strips_fit(algorithm, plan, plane, error))
-    return FALSE;
-  if (tensor && !have_tensor_cores()) {
-    g_set_error_literal(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED,
-                        "it takes GPUs of compute capability 8.0 (Ampere) or newer");
-    return FALSE;
-  }
-  if (n <= CNV_CONSTANT_TAPS)
-    return TRUE;
-  g_set_error(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED,
-              "the filter takes %u numbers of constant memory, a GPU has %d: shorten the kernel or use backend=cpu", n,
-              CNV_CONSTANT_TAPS);
-  return FALSE;
-}
-
 /* Whether all GPUs of the machine have the instructions of the tensor rung. */
 static gboolean
 have_tensor_cores(void)
@@ -156,6 +133,27 @@ have_tensor_cores(void)
   return known == 1;
 }
 
+static gboolean
+cuda_can(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanePlan *plane, GError **error)
+{
+  guint n = cnv_table_taps_of(plan, plane);
+  gboolean tensor = algorithm == CNV_ALGORITHM_TENSOR;
+
+  if ((tensor || algorithm == CNV_ALGORITHM_FUSED) && !cnv_strips_fit(algorithm, plan, plane, error))
+    return FALSE;
+  if (tensor && !have_tensor_cores()) {
+    g_set_error_literal(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED,
+                        "it takes GPUs of compute capability 8.0 (Ampere) or newer");
+    return FALSE;
+  }
+  if (n <= CNV_CONSTANT_TAPS)
+    return TRUE;
+  g_set_error(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED,
+              "the filter takes %u numbers of constant memory, a GPU has %d: shorten the kernel or use backend=cpu", n,
+              CNV_CONSTANT_TAPS);
+  return FALSE;
+}
+
 static CnvAlgorithm
 cuda_choose(const CnvPlan *plan, const CnvPlanePlan *plane)
 {
@@ -165,10 +163,7 @@ cuda_choose(const CnvPlan *plan, const CnvPlanePlan *plane)
     return CNV_ALGORITHM_FUSED;
   if (plan->n_moments == 1 && plane->n_terms == 1 && plane->term[0].n[CNV_X] * plane->term[0].n[CNV_Y] == 1)
     return CNV_ALGORITHM_NAIVE;
-  for (int t = 0; t < plane->n_terms; t++)
-    if (!plane->term[t].separable)
-      return CNV_ALGORITHM_TILED;
-  return CNV_ALGORITHM_SEPARABLE;
+  return cnv_plane_is_separable(plane) ? CNV_ALGORITHM_SEPARABLE : CNV_ALGORITHM_TILED;
 }
 
 static void

@@ -139,15 +139,6 @@ cnv_strips_set_plans(CnvTable *table)
     }
 }
 
-static gboolean
-is_separable(const CnvPlanePlan *plane)
-{
-  for (int t = 0; t < plane->n_terms; t++)
-    if (!plane->term[t].separable)
-      return FALSE;
-  return TRUE;
-}
-
 /* Strips know no weights of regions, nor does tensor borders of values from within but those of the plane, which its
  * bands have. */
 static gboolean
@@ -168,7 +159,7 @@ cnv_strips_algorithm(const CnvTable *table, const CnvPatch *patch)
 
   if (!strips || takes_patch(of, plane, patch))
     return plane->algorithm;
-  return is_separable(plane) ? CNV_ALGORITHM_SEPARABLE : CNV_ALGORITHM_TILED;
+  return cnv_plane_is_separable(plane) ? CNV_ALGORITHM_SEPARABLE : CNV_ALGORITHM_TILED;
 }
 
 /* What is the same for all kinds. */

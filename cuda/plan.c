@@ -552,6 +552,15 @@ cnv_plan_matches(const CnvPlan *plan, const CnvFilter *filter, const CnvImage *i
          !own->full_range == !image->full_range && cnv_filter_equal(&plan->filter, filter);
 }
 
+gboolean
+cnv_plane_is_separable(const CnvPlanePlan *plane)
+{
+  for (int t = 0; t < plane->n_terms; t++)
+    if (!plane->term[t].separable)
+      return FALSE;
+  return TRUE;
+}
+
 /* The product of the taps at the anchor, and TRUE, where all others are 0. */
 static gboolean
 only_anchor(const float *taps, guint first, int n, int anchor, double *product)

@@ -138,6 +138,9 @@ void cnv_plan_unref(CnvPlan *plan); /* NULL is allowed */
 gboolean cnv_plan_matches(const CnvPlan *plan, const CnvFilter *filter, const CnvImage *image, CnvAlgorithm requested,
                           const CnvBackend *backend);
 
+/* TRUE where each of the plane's terms is a row times a column. */
+gboolean cnv_plane_is_separable(const CnvPlanePlan *plane);
+
 /* TRUE where output equals input by the taps themselves: one tap, gain 1, no offset on every filtered channel. */
 gboolean cnv_plan_is_identity(const CnvPlan *plan);
 
