@@ -7,12 +7,16 @@
 #include "half.h"
 #include "kernels.h"
 
-#define PLAIN(k_x, k_y, groups, blocks) {{"tensor", #k_x "x" #k_y}, k_x, k_y, groups, CNV_TENSOR_PLAIN},
-#define EXACT(k_x, k_y, groups, blocks) {{"tensor_exact", #k_x "x" #k_y}, k_x, k_y, groups, CNV_TENSOR_EXACT},
-#define TIME(k_x, k_y, groups, blocks) {{"tensor_time", #k_x "x" #k_y}, k_x, k_y, groups, CNV_TENSOR_TIME},
+#define PLAIN(k_x, k_y, groups, blocks) {{"tensor", #k_x "x" #k_y}, k_x, k_y, groups, CNV_TENSOR_PLAIN, FALSE},
+#define EXACT(k_x, k_y, groups, blocks) {{"tensor_exact", #k_x "x" #k_y}, k_x, k_y, groups, CNV_TENSOR_EXACT, FALSE},
+#define TIME(k_x, k_y, groups, blocks) {{"tensor_time", #k_x "x" #k_y}, k_x, k_y, groups, CNV_TENSOR_TIME, FALSE},
+#define RING(k_x, groups, blocks) {{"tensor_ring", #k_x}, k_x, CNV_RING_K_Y, groups, CNV_TENSOR_PLAIN, TRUE},
+#define RING_EXACT(k_x, groups, blocks)                                                                                \
+  {{"tensor_ring_exact", #k_x}, k_x, CNV_RING_EXACT_K_Y, groups, CNV_TENSOR_EXACT, TRUE},
 const CnvTensorVariant cnv_tensor_variants[] = {
-    CNV_TENSOR_VARIANTS(PLAIN) CNV_TENSOR_EXACT_VARIANTS(EXACT)
-        CNV_TENSOR_TIME_VARIANTS(TIME){{NULL, NULL}, 0, 0, 0, CNV_TENSOR_PLAIN},
+    CNV_TENSOR_VARIANTS(PLAIN) CNV_TENSOR_RING_VARIANTS(RING) CNV_TENSOR_EXACT_VARIANTS(EXACT)
+        CNV_TENSOR_RING_EXACT_VARIANTS(RING_EXACT)
+            CNV_TENSOR_TIME_VARIANTS(TIME){{NULL, NULL}, 0, 0, 0, CNV_TENSOR_PLAIN, FALSE},
 };
 
 /* Scaled taps of an axis add up, without their signs, to this at most: row sums of 12 bits less mid then stay below
@@ -153,7 +157,7 @@ cnv_bands_variant(const CnvBands *bands)
 
 /* Taps of 16 outputs over the samples that they reach, for a group of the plane, or INNER. */
 #define INNER -1
-#define K_MAX 9
+#define K_MAX 17
 typedef struct {
   double tap[CNV_TENSOR_STEP][K_MAX * CNV_TENSOR_STEP];
 } Band;
@@ -299,19 +303,47 @@ append_x(GArray *words, const Band *band, double scale, int parts, int k_x)
     }
 }
 
+/* The tap of an axis that row `at` of the band has for output row 0, in halves. */
+static void
+append_taps(GArray *words, const float *taps, int n, int at, double scale, int part)
+{
+  guint16 half[2];
+
+  for (int j = 0; j < 2; j++)
+    half[j] = at + j >= 0 && at + j < n ? cnv_half_part(taps[at + j] * scale, part) : 0;
+  append_pair(words, half[0], half[1]);
+}
+
 /* B of the column pass: pairs of k are rows 2t and 2t + 1, then 2t + 8 and 2t + 9; column g is output row g. */
 static void
 append_y(GArray *words, const float *taps, int n, double scale, int parts, int k_y)
 {
   for (int part = 0; part < parts; part++)
     for (int i = 0; i < k_y * 32 * 2; i++) {
-      int k = i / 64, lane = i / 2 % 32, tap = CNV_TENSOR_STEP * k + lane % 4 * 2 + i % 2 * 8 - lane / 4;
-      guint16 half[2];
+      int k = i / 64, lane = i / 2 % 32;
 
-      for (int j = 0; j < 2; j++)
-        half[j] = tap + j >= 0 && tap + j < n ? cnv_half_part(taps[tap + j] * scale, part) : 0;
-      append_pair(words, half[0], half[1]);
+      append_taps(words, taps, n, CNV_TENSOR_STEP * k + lane % 4 * 2 + i % 2 * 8 - lane / 4, scale, part);
     }
+}
+
+/* The same of 16 rows of outputs: a lane has its pairs of the first eight, then those of the others. */
+static void
+append_y_ring(GArray *words, const float *taps, int n, double scale, int parts)
+{
+  for (int part = 0; part < parts; part++)
+    for (int i = 0; i < CNV_RING_STEPS(n) * 32 * 4; i++) {
+      int k = i / 128, lane = i / 4 % 32, row = lane / 4 + i % 4 / 2 * 8;
+
+      append_taps(words, taps, n, CNV_TENSOR_STEP * k + lane % 4 * 2 + i % 2 * 8 - row, scale, part);
+    }
+}
+
+guint
+cnv_bands_shared_bytes(const CnvTensorVariant *variant, const CnvBands *bands)
+{
+  int rows = CNV_TENSOR_STEP * bands->k_y - CNV_TENSOR_ROWS + 1, parts = variant->mode == CNV_TENSOR_EXACT ? 2 : 1;
+
+  return variant->ring ? CNV_RING_SHARED(variant->k_x, CNV_RING_STEPS(rows), variant->groups, parts) : 0;
 }
 
 guint
@@ -339,7 +371,10 @@ cnv_bands_append(GArray *words, const CnvPlan *plan, const CnvPlanePlan *plane, 
   *gain = (float)factor;
   make_band(plan, plane, INNER, variant->k_x, bands->lead, &band);
   append_x(words, &band, scale[CNV_X], parts, variant->k_x);
-  append_y(words, taps[CNV_Y], set->n[CNV_Y], scale[CNV_Y], parts, variant->k_y);
+  if (variant->ring)
+    append_y_ring(words, taps[CNV_Y], set->n[CNV_Y], scale[CNV_Y], parts);
+  else
+    append_y(words, taps[CNV_Y], set->n[CNV_Y], scale[CNV_Y], parts, variant->k_y);
   for (int g = 0; g < bands->n_groups; g++)
     if (g < bands->left_groups || g >= bands->right_group) {
       make_band(plan, plane, g, variant->k_x, bands->lead, &band);

@@ -20,6 +20,7 @@ typedef struct {
   CnvKernelName name;
   int k_x, k_y, groups;
   CnvTensorMode mode;
+  gboolean ring; /* kernel_ring.cuh: a block makes a tile, and k_y is the most */
 } CnvTensorVariant;
 
 /* Of each mode from small to large; ends with a suffix of NULL. */
@@ -40,6 +41,9 @@ CnvBands cnv_bands_join(CnvBands a, CnvBands b);
 
 /* The smallest variant, or NULL. */
 const CnvTensorVariant *cnv_bands_variant(const CnvBands *bands);
+
+/* Bytes of shared memory that a launch asks for, of planes that ask for no more than bands. */
+guint cnv_bands_shared_bytes(const CnvTensorVariant *variant, const CnvBands *bands);
 
 /* Appends the fragments of a plane (guint32 words) and returns the index of the first; gain: that of the plane's
  * filtered lanes, for sums that the fragments give. */

@@ -226,20 +226,17 @@ run_large(CudaSession *self, const CnvLaunch *l, CUfunction function, const CnvF
 
 #define SHARED_ALLOWED (40 * 1024) /* beside what a kernel has anyway */
 
-/* More shared memory than 48 KiB has to be asked for, once a function. */
-static gboolean
-allow_shared(CudaSession *self, const CnvLaunch *l, GError **error)
+gboolean
+cnv_cuda_allow_shared(CudaSession *self, CnvKernelKind kind, guint bytes, GError **error)
 {
-  guint *allowed = &self->shared_allowed[l->kind];
+  guint *allowed = &self->shared_allowed[kind];
 
-  if (l->shared_bytes <= MAX(*allowed, SHARED_ALLOWED))
+  if (bytes <= MAX(*allowed, SHARED_ALLOWED))
     return TRUE;
-  if (!CHECK(self,
-             cuFuncSetAttribute(self->strips[l->kind], CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                                (int)l->shared_bytes),
+  if (!CHECK(self, cuFuncSetAttribute(self->strips[kind], CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)bytes),
              "asking for shared memory", error))
     return FALSE;
-  *allowed = l->shared_bytes;
+  *allowed = bytes;
   return TRUE;
 }
 
@@ -260,7 +257,7 @@ run_strips(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvF
   }
   for (guint i = 0; i < l->n_strips && l->n_strips <= CNV_STRIPS_INLINE; i++)
     args.strip[i] = g_array_index(table->strips, CnvStrip, l->first_strip + i);
-  return allow_shared(self, l, error) &&
+  return cnv_cuda_allow_shared(self, l->kind, l->shared_bytes, error) &&
          launch(self, self->strips[l->kind], (Size3){l->n_blocks, 1, 1}, (Size3){kernels[l->kind].threads_x, 1, 1},
                 l->shared_bytes, &args, error);
 }

@@ -29,20 +29,21 @@ find_strips(CudaSession *self, CnvKernelKind kind, GError **error)
   return CHECK(self, cuModuleGetFunction(&self->strips[kind], self->module, name), name, error);
 }
 
-/* How many tiles of tensor the GPU does side by side. */
+/* How many blocks of tensor the GPU does side by side. */
 static gboolean
-count_tiles(CudaSession *self, GError **error)
+count_blocks(CudaSession *self, GError **error)
 {
   int blocks = 0;
 
   if (!self->table.tensor)
     return TRUE;
-  if (!CHECK(self,
+  if (!cnv_cuda_allow_shared(self, CNV_KERNEL_TENSOR, self->table.tensor_shared, error) ||
+      !CHECK(self,
              cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, self->strips[CNV_KERNEL_TENSOR], 32 * CNV_STRIP_WARPS,
-                                                         0),
+                                                         self->table.tensor_shared),
              "asking how many blocks fit", error))
     return FALSE;
-  self->table.n_tiles = blocks * self->n_processors * CNV_STRIP_WARPS;
+  self->table.n_blocks = blocks * self->n_processors;
   return TRUE;
 }
 
@@ -56,7 +57,7 @@ set_strips(CudaSession *self, GError **error)
   for (CnvKernelKind kind = CNV_KERNEL_FUSED; kind <= CNV_KERNEL_DENSE; kind++)
     if (!find_strips(self, kind, error))
       return FALSE;
-  return count_tiles(self, error) && cnv_cuda_reserve(self, &self->bands, size, error) &&
+  return count_blocks(self, error) && cnv_cuda_reserve(self, &self->bands, size, error) &&
          cnv_cuda_upload(self, self->bands.address, bands->data, size, "uploading the bands", error);
 }
 

@@ -121,6 +121,8 @@ void cnv_cuda_forget_textures(CudaSession *self);
  * it is one. */
 gboolean cnv_cuda_filter_frame(CudaSession *self, const CnvWork *work, int now, const CnvFrame *in, const CnvFrame *out,
                                GError **error);
+/* More shared memory than 48 KiB has to be asked for, once a function. kind: of strips. */
+gboolean cnv_cuda_allow_shared(CudaSession *self, CnvKernelKind kind, guint bytes, GError **error);
 /* Copies the planes of memory whose bit is set, in one launch. */
 gboolean cnv_cuda_copy_planes(CudaSession *self, const CnvImage *image, guint which, const CnvFrame *in,
                               const CnvFrame *out, GError **error);

@@ -66,6 +66,7 @@ take_bands(CnvTable *table, Asked *asked, const CnvPlan *plan, const CnvPlanePla
     return FALSE;
   asked->bands = all;
   table->tensor = variant;
+  table->tensor_shared = cnv_bands_shared_bytes(variant, &all);
   return TRUE;
 }
 
@@ -308,11 +309,36 @@ most_rows(const CnvTable *table, const CnvLaunch *launch)
   return most;
 }
 
+/* The rows of tiles of tensor where warps go down `steps` times: with a ring, what is left after the rows that taps
+ * reach. */
+static int
+tensor_rows(const CnvTensorVariant *variant, int steps, int n_y)
+{
+  return variant->ring ? CNV_TENSOR_STEP * (CNV_STRIP_WARPS * steps - CNV_RING_STEPS(n_y) + 1)
+                       : CNV_TENSOR_ROWS * steps;
+}
+
 /* Tiles of tensor are as low as lets the GPU do all of them at once. */
+static void
+cut_tensor(CnvTable *table, CnvLaunch *launch)
+{
+  int n_y = most_rows(table, launch), rows = 0;
+
+  for (int steps = 1; rows < CNV_SIZE_MAX; steps++) {
+    rows = tensor_rows(table->tensor, steps, n_y);
+    if (rows <= 0)
+      continue;
+    launch->n_blocks = cut_strips(table, launch, rows, table->tensor->ring ? 1 : CNV_STRIP_WARPS);
+    if (launch->n_blocks <= table->n_blocks)
+      break;
+  }
+  launch->shared_bytes = table->tensor_shared;
+}
+
 static void
 cut_launch(CnvTable *table, CnvLaunch *launch)
 {
-  int rows = 0;
+  int rows;
 
   switch (launch->kind) {
   case CNV_KERNEL_FUSED:
@@ -324,10 +350,7 @@ cut_launch(CnvTable *table, CnvLaunch *launch)
     launch->shared_bytes = cnv_dense_shared_bytes(table->dense, most_rows(table, launch), rows);
     break;
   default:
-    do {
-      rows += CNV_TENSOR_ROWS;
-      launch->n_blocks = cut_strips(table, launch, rows, CNV_STRIP_WARPS);
-    } while (launch->n_blocks * CNV_STRIP_WARPS > table->n_tiles && rows < CNV_SIZE_MAX);
+    cut_tensor(table, launch);
   }
 }
 

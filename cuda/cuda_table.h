@@ -74,7 +74,8 @@ typedef struct {
   const CnvFusedVariant *fused; /* the variant that does all planes of its kind; NULL: no such plane */
   const CnvTensorVariant *tensor;
   const CnvDenseVariant *dense;
-  guint n_tiles; /* of tensor, that the GPU does side by side; the caller's to set before the work */
+  guint tensor_shared; /* bytes of shared memory that a block of it asks for */
+  guint n_blocks;      /* of it, that the GPU does side by side; the caller's to set before the work */
 
   /* By cnv_table_set_work: */
   GArray *cut, *spots; /* CnvPatch, CnvSpot */

@@ -683,7 +683,7 @@ dense(const CnvStripArgs &l)
   const int n_sources = max(l.sources.n, 1), counts = next_source(l.sources, 0);
   const int first_source = counts < n_sources ? counts : 0;
 
-  enter_strip<T>(sheet, l, CNV_DENSE_WIDTH / 16);
+  enter_strip<T>(sheet, l);
   const CnvStrip &s = sheet.s;
   if (threadIdx.x == 0) {
     int last = first_source;

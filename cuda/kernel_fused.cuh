@@ -254,20 +254,11 @@ fused_level(float sum, const FusedFinish &f)
 /* Four sums to samples that stand side by side. */
 #if __CUDA_ARCH__ >= 720
 
-__device__ static uint32_t
-pack_bytes(int low, int high, uint32_t above)
-{
-  uint32_t out;
-
-  asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;" : "=r"(out) : "r"(high), "r"(low), "r"(above));
-  return out;
-}
-
 __device__ static void
 pack_four(uint32_t &word, const float *sum, const FusedFinish &f)
 {
-  word = pack_bytes(fused_level(sum[0], f), fused_level(sum[1], f),
-                    pack_bytes(fused_level(sum[2], f), fused_level(sum[3], f), 0));
+  word = pack_levels(fused_level(sum[0], f), fused_level(sum[1], f),
+                     pack_levels(fused_level(sum[2], f), fused_level(sum[3], f), 0));
 }
 
 __device__ static uint32_t
@@ -748,7 +739,7 @@ fused(const CnvStripArgs &l)
 {
   __shared__ Fused<T> f;
 
-  enter_strip<T>(f.sheet, l, 0);
+  enter_strip<T>(f.sheet, l);
   const CnvStrip &s = f.sheet.s;
   const int reach = max(cnv_fused_reach(s.n_x, s.anchor_x), cnv_fused_reach(s.n_y, s.anchor_y));
   const int width = CNV_FUSED_WIDTH(R, s.channels);
@@ -766,7 +757,7 @@ fused_any(const CnvStripArgs &l)
 {
   __shared__ Fused<T> f;
 
-  enter_strip<T>(f.sheet, l, 0);
+  enter_strip<T>(f.sheet, l);
   fused_any_tile<T>(f, l);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What kernels that do a patch in one launch share (fused, tensor): how a warp finds its tile, samples by fours,
- * borders, and stores. Coordinates are samples of a row of the plane, over all channels, and rows of the field.
+ * What kernels that do a patch in one launch share (fused, tensor, dense): how a block finds its strip, samples by
+ * fours, borders, and stores. Coordinates are samples of a row of the plane, over all channels, and rows of the field.
  */
 #pragma once
 
@@ -18,28 +18,6 @@ struct Sheet {
   int pairs;                      /* both by eights */
   alignas(8) uint32_t missing[6]; /* three words: four samples that are not there, by the channel of the first */
 };
-
-/* What a warp makes: rows y to y_end - 1, so many groups of 16 samples from sample x on; no groups: nothing. */
-struct Tile {
-  int x, y, y_end, groups;
-};
-
-/* Tile number `number` of a strip: of those that are `groups` wide, or of the columns at its sides, group by group. */
-__device__ static Tile
-find_tile(const CnvStrip &s, int number, int groups)
-{
-  const int columns = s.columns - s.left_columns - s.right_columns;
-  const int tile_rows = (s.patch.height + s.rows - 1) / s.rows, inner = columns * tile_rows;
-  const int across = number < inner ? columns : (s.left_columns + s.right_columns) * groups;
-  const int at = number < inner ? number : number - inner, row = at / max(across, 1), rest = at - row * across;
-  const int y = s.patch.y + row * s.rows, y_end = min(y + s.rows, s.patch.y + s.patch.height);
-
-  if (number >= s.n_tiles)
-    return {0, 0, 0, 0};
-  if (number < inner)
-    return {s.origin + (s.left_columns + rest) * groups * 16, y, y_end, groups};
-  return {s.origin + (rest < s.left_columns * groups ? rest : rest + columns * groups) * 16, y, y_end, 1};
-}
 
 /* Four samples that stand side by side. */
 template <typename T> struct Word;
@@ -86,6 +64,20 @@ merge(uint2 a, uint2 b, uint2 mask)
   return make_uint2(merge(a.x, b.x, mask.x), merge(a.y, b.y, mask.y));
 }
 
+#if __CUDA_ARCH__ >= 720
+
+/* Two levels clamped to 8 bits and packed above the 16 bits of `above`. */
+__device__ static uint32_t
+pack_levels(int low, int high, uint32_t above)
+{
+  uint32_t out;
+
+  asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;" : "=r"(out) : "r"(high), "r"(low), "r"(above));
+  return out;
+}
+
+#endif
+
 /* Four samples, as they are in memory, of channel `first` and those after it, where they are missing: renormalize takes
  * what counts as nothing. */
 template <typename T>
@@ -102,10 +94,10 @@ make_missing(const CnvStrip &s, int first)
   return word;
 }
 
-/* The beginning of these kernels. groups: of 16 samples, in a tile's width. */
+/* The beginning of these kernels. */
 template <typename T>
-__device__ static Tile
-enter_strip(Sheet &sheet, const CnvStripArgs &l, int groups)
+__device__ static void
+enter_strip(Sheet &sheet, const CnvStripArgs &l)
 {
   const CnvStrip *from = l.n_strips <= CNV_STRIPS_INLINE ? l.strip : (const CnvStrip *)l.strips;
   int low = 0, high = l.n_strips - 1;
@@ -143,7 +135,6 @@ enter_strip(Sheet &sheet, const CnvStripArgs &l, int groups)
     ((typename Word<T>::type *)sheet.missing)[threadIdx.x - 1] = make_missing<T>(s, threadIdx.x - 1);
   }
   __syncthreads();
-  return find_tile(s, (blockIdx.x - s.first_block) * CNV_STRIP_WARPS + threadIdx.x / 32, groups);
 }
 
 /* Rows of the field for row y, which may lie outside of the window; -1 where there is none. */

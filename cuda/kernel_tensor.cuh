@@ -168,16 +168,6 @@ to_level(float acc, const Finish &f)
   return __float_as_int(fmaf(acc, f.gain, f.offset) * __int_as_float(1));
 }
 
-/* Two levels clamped and packed above the 16 bits of `above`. */
-__device__ static uint32_t
-pack_levels(int low, int high, uint32_t above)
-{
-  uint32_t out;
-
-  asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;" : "=r"(out) : "r"(high), "r"(low), "r"(above));
-  return out;
-}
-
 /* Sums of the lane's samples 0 and 1 in rows 2t and 2t + 1 of eight, d as the product gives them, to the levels of four
  * neighbours of row g; t: lane % 4, g: lane / 4. */
 __device__ static void
@@ -221,6 +211,30 @@ restore_sums(float (&d)[4], const CnvStrip &s, int x, int y)
   d[1] *= factor_x[0] * factor_y[1];
   d[2] *= factor_x[1] * factor_y[0];
   d[3] *= factor_x[1] * factor_y[1];
+}
+
+/* What a warp makes, or a block: rows y to y_end - 1, so many groups of 16 samples from sample x on; no groups:
+ * nothing.
+ */
+struct Tile {
+  int x, y, y_end, groups;
+};
+
+/* Tile number `number` of a strip: of those that are `groups` wide, or of the columns at its sides, group by group. */
+__device__ static Tile
+find_tile(const CnvStrip &s, int number, int groups)
+{
+  const int columns = s.columns - s.left_columns - s.right_columns;
+  const int tile_rows = (s.patch.height + s.rows - 1) / s.rows, inner = columns * tile_rows;
+  const int across = number < inner ? columns : (s.left_columns + s.right_columns) * groups;
+  const int at = number < inner ? number : number - inner, row = at / max(across, 1), rest = at - row * across;
+  const int y = s.patch.y + row * s.rows, y_end = min(y + s.rows, s.patch.y + s.patch.height);
+
+  if (number >= s.n_tiles)
+    return {0, 0, 0, 0};
+  if (number < inner)
+    return {s.origin + (s.left_columns + rest) * groups * 16, y, y_end, groups};
+  return {s.origin + (rest < s.left_columns * groups ? rest : rest + columns * groups) * 16, y, y_end, 1};
 }
 
 /* Number of the band for a group of 16 samples: 0 where all its taps find samples. */
@@ -338,9 +352,8 @@ template <typename T, int WORDS, bool EDGE> struct Source {
   }
 };
 
-/* Where the lane writes: four samples of each group, in the same rows. */
-/* MERGE: some lanes are left alone. That is known at compile time, since waiting for what they hold would be waiting
- * for all that is on its way, too. */
+/* Where the lane writes: four samples of each group, in the same rows. MERGE: some lanes are left alone. That is known
+ * at compile time, since waiting for what they hold would be waiting for all that is on its way, too. */
 template <typename T, bool EDGE, bool MERGE> struct Target {
   typedef typename Word<T>::type W;
   const Sheet &sheet;
@@ -538,16 +551,15 @@ tensor_tile(const CnvStripArgs &l, const Sheet &sheet, const Tile &tile)
   }
 }
 
-/* Whether a tile reads and writes words throughout, all of them there along x, and those of missing rows by others. */
-template <int WORDS, int M, int WINDOW>
+/* Whether a tile reads and writes words throughout, all of them there along x, and those of missing rows by others.
+ * rows: that it reads. */
+template <int WORDS, int M>
 __device__ static bool
-is_inner(const Sheet &sheet, const Tile &tile)
+is_inner(const Sheet &sheet, const Tile &tile, int rows)
 {
   const CnvStrip &s = sheet.s;
   const CnvPatch &p = s.patch;
   const int x = tile.x - s.lead, y = tile.y - s.anchor_y;
-  const int rows =
-      (tile.y_end - tile.y + CNV_TENSOR_ROWS - 1) / CNV_TENSOR_ROWS * CNV_TENSOR_ROWS + (WINDOW - 1) * CNV_TENSOR_ROWS;
   const bool fills = s.border == CNV_BORDER_CONSTANT || s.border == CNV_BORDER_RENORMALIZE;
 
   return sheet.pairs && x >= sheet.window_x0 && x + 16 * WORDS <= sheet.window_x1 &&
@@ -562,9 +574,12 @@ tensor(const CnvStripArgs &l)
 {
   constexpr int words = M + K_X - 1;
   __shared__ Sheet sheet;
-  const Tile tile = enter_strip<T>(sheet, l, M);
 
-  if (tile.groups == M && is_inner<words, M, 2 * K_Y>(sheet, tile)) {
+  enter_strip<T>(sheet, l);
+  const Tile tile = find_tile(sheet.s, (blockIdx.x - sheet.s.first_block) * CNV_STRIP_WARPS + threadIdx.x / 32, M);
+  const int steps = (tile.y_end - tile.y + CNV_TENSOR_ROWS - 1) / CNV_TENSOR_ROWS + 2 * K_Y - 1;
+
+  if (tile.groups == M && is_inner<words, M>(sheet, tile, steps * CNV_TENSOR_ROWS)) {
     if (sheet.s.copied)
       tensor_tile<T, K_X, K_Y, M, MODE, false, true>(l, sheet, tile);
     else

@@ -8,6 +8,7 @@
 #include "kernel_point.cuh"
 #include "kernel_separable.cuh"
 #include "kernel_stage.cuh"
+#include "kernel_ring.cuh"
 #include "kernel_tensor.cuh"
 #include "kernel_texture.cuh"
 #include "kernel_tiled.cuh"
@@ -119,9 +120,21 @@ LARGE_EACH(uint16_t, u16)
 #define TENSOR_SPLIT(K_X, K_Y, M, blocks)                                                                              \
   TENSOR(tensor_exact, u8, uint8_t, K_X, K_Y, M, blocks, TENSOR_EXACT)                                                 \
   TENSOR(tensor_exact, u16, uint16_t, K_X, K_Y, M, blocks, TENSOR_EXACT)
+#define RING(name, type, T, K_X, M, blocks, EXACT)                                                                     \
+  extern "C" __global__ void __launch_bounds__(32 * CNV_STRIP_WARPS, FITTING(blocks))                                  \
+      cnv_##name##_##type##_##K_X(const IN_PLACE CnvStripArgs l)                                                       \
+  {                                                                                                                    \
+    tensor_ring<T, K_X, M, EXACT>(l);                                                                                  \
+  }
+#define RING_U8(K_X, M, blocks) RING(tensor_ring, u8, uint8_t, K_X, M, blocks, false)
+#define RING_SPLIT(K_X, M, blocks)                                                                                     \
+  RING(tensor_ring_exact, u8, uint8_t, K_X, M, blocks, true)                                                           \
+  RING(tensor_ring_exact, u16, uint16_t, K_X, M, blocks, true)
 CNV_TENSOR_VARIANTS(TENSOR_U8)
 CNV_TENSOR_EXACT_VARIANTS(TENSOR_SPLIT)
 CNV_TENSOR_TIME_VARIANTS(TENSOR_OVER_TIME)
+CNV_TENSOR_RING_VARIANTS(RING_U8)
+CNV_TENSOR_RING_EXACT_VARIANTS(RING_SPLIT)
 
 FUSED_ENTRIES(FUSED_ENTRY)
 

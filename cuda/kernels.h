@@ -197,11 +197,24 @@ typedef struct {
 /* What k steps of 16 samples along x and y a kernel's bands reach over, and groups of 16 samples that a warp makes side
  * by side; and blocks that should fit a multiprocessor. 16 * k_x - 15 >= samples from the first to the last tap of the
  * widest; 16 * k_y - 7 >= rows of taps. */
-#define CNV_TENSOR_VARIANTS(V) V(2, 1, 4, 5) V(2, 2, 4, 4) V(3, 3, 4, 3) V(5, 2, 4, 3) V(5, 5, 2, 3) V(9, 3, 2, 2)
+#define CNV_TENSOR_VARIANTS(V) V(2, 1, 4, 5) V(2, 2, 4, 4)
 /* The same with taps and row sums as two numbers each: for more than 8 bits, and signed taps. */
-#define CNV_TENSOR_EXACT_VARIANTS(V) V(2, 1, 4, 3) V(2, 2, 2, 3) V(3, 3, 2, 3) V(5, 5, 1, 2)
+#define CNV_TENSOR_EXACT_VARIANTS(V) V(2, 1, 4, 3) V(2, 2, 2, 3)
 /* And for the sum of several frames. */
 #define CNV_TENSOR_TIME_VARIANTS(V) V(2, 1, 4, 3) V(2, 2, 2, 3) V(5, 5, 1, 2)
+
+/* With row sums in a ring in shared memory (kernel_ring.cuh): k_x, groups, blocks; k_y is free up to CNV_RING_K_Y, by
+ * which all cards of compute capability 8.0 and newer have the shared memory. */
+#define CNV_TENSOR_RING_VARIANTS(V) V(3, 4, 4) V(5, 4, 4) V(9, 4, 3) V(17, 4, 2)
+#define CNV_TENSOR_RING_EXACT_VARIANTS(V) V(3, 4, 3) V(5, 4, 3) V(9, 2, 3)
+#define CNV_RING_K_Y 17
+#define CNV_RING_EXACT_K_Y 9
+/* k steps of 16 rows that 16 rows of outputs reach over; slots of 16 rows, so many that one barrier for each 16 rows of
+ * each warp will do: what is written over was read before the last one. Bytes of shared memory of bands and ring. */
+#define CNV_RING_STEPS(n_y) (((n_y) + 30) / 16)
+#define CNV_RING_SLOTS(steps) ((steps) + 2 * CNV_STRIP_WARPS - 1)
+#define CNV_RING_SHARED(k_x, steps, groups, parts)                                                                     \
+  (512 * (parts) * ((k_x) + (steps) + CNV_RING_SLOTS(steps) * (groups)))
 
 #define CNV_TENSOR_STEP 16 /* samples along k */
 #define CNV_TENSOR_ROWS 8  /* that a step of a warp goes down */

@@ -35,6 +35,9 @@ static const Row rows_of_one_term[] = {
     {"row", CNV_FILTER_CUSTOM, -1, 7, 1, 0},
     {"column", CNV_FILTER_CUSTOM, -1, 1, 6, -1},
     {"signed row", CNV_FILTER_CUSTOM, -1, 5, 1, 4, TRUE},
+    {"tall", CNV_FILTER_CUSTOM, -1, 1, 101, -1},
+    {"tallest", CNV_FILTER_CUSTOM, -1, 1, 16 * CNV_RING_K_Y - 7, -1},
+    {"signed and tall", CNV_FILTER_CUSTOM, -1, 1, 90, 0, TRUE},
 };
 
 static const Row dense_rows[] = {
@@ -95,11 +98,13 @@ a_at(const guint32 *words, int row, int k)
   return cnv_from_half((guint16)(words[lane * 4 + word] >> (k % 2 * 16)));
 }
 
-/* Element of B at a row of 16 and a column of 8. */
+/* Element of B at a row of 16 and a column of 8; or, where lanes have several B side by side, of 16 or more. */
 static double
-b_at(const guint32 *words, int k, int column)
+b_at(const guint32 *words, int k, int column, int n)
 {
-  return cnv_from_half((guint16)(words[(column * 4 + k % 8 / 2) * 2 + k / 8] >> (k % 2 * 16)));
+  int lane = column % 8 * 4 + k % 8 / 2, word = (lane * n + column / 8) * 2 + k / 8;
+
+  return cnv_from_half((guint16)(words[word] >> (k % 2 * 16)));
 }
 
 /* Which of 16 samples the row pass takes as that k: a lane loads four that are its two pairs. */
@@ -127,6 +132,25 @@ parts_of(const Fixture *f)
   return f->variant->mode == CNV_TENSOR_EXACT ? 2 : 1;
 }
 
+/* Rows of outputs that a band along y is for, by eight, and its k steps. */
+static int
+eights_of(const Fixture *f)
+{
+  return f->variant->ring ? 2 : 1;
+}
+
+static int
+steps_of(const Fixture *f)
+{
+  return f->variant->ring ? CNV_RING_STEPS(f->plane->term[0].n[CNV_Y]) : f->variant->k_y;
+}
+
+static int
+words_of_y(const Fixture *f)
+{
+  return steps_of(f) * eights_of(f) * 64;
+}
+
 /* The tap along y on row `at` for output row `out`. */
 static double
 rebuilt_y(const Fixture *f, int out, int at)
@@ -135,7 +159,7 @@ rebuilt_y(const Fixture *f, int out, int at)
   double sum = 0;
 
   for (int part = 0; part < parts_of(f); part++)
-    sum += b_at(words + (part * f->variant->k_y + at / 16) * 64, at % 16, out);
+    sum += b_at(words + part * words_of_y(f) + at / 16 * eights_of(f) * 64, at % 16, out, eights_of(f));
   return sum;
 }
 
@@ -147,7 +171,7 @@ rebuilt_x(const Fixture *f, int band, int out, int at)
   double sum = 0;
 
   if (band > 0)
-    words += parts_of(f) * (band * f->variant->k_x * 128 + f->variant->k_y * 64);
+    words += parts_of(f) * (band * f->variant->k_x * 128 + words_of_y(f));
   for (int k = 0; k < 16; k++)
     for (int part = 0; part < parts_of(f) && sample_of_k(k) == at % 16; part++)
       sum += a_at(words + (part * f->variant->k_x + at / 16) * 128, out % 2 * 8 + out / 2, k);
@@ -219,8 +243,8 @@ check_columns(const Fixture *f)
   double y = largest_of(f->plan->taps + set->axis[CNV_Y], set->n[CNV_Y], &where_y);
 
   on = f->bands.lead + (where_x - set->anchor[CNV_X]) * f->plane->channels;
-  for (int out = 0; out < 8; out++)
-    for (int at = 0; at < f->variant->k_y * 16; at++) {
+  for (int out = 0; out < 8 * eights_of(f); out++)
+    for (int at = 0; at < steps_of(f) * 16; at++) {
       int i = at - out;
       double tap = i >= 0 && i < set->n[CNV_Y] ? f->plan->taps[set->axis[CNV_Y] + i] : 0;
       double got = f->gain * rebuilt_x(f, 0, 0, on) * rebuilt_y(f, out, at);
@@ -252,7 +276,8 @@ check_bands(const Row *row, const char *format, CnvBorder border)
     for (int g = 0; g < f.bands.n_groups; g++)
       if (g < f.bands.left_groups || g >= f.bands.right_group)
         check_band(&f, band++, g);
-    ck_assert_uint_eq(words->len, (guint)parts_of(&f) * (band * f.variant->k_x * 128 + f.variant->k_y * 64));
+    ck_assert_uint_eq(words->len, (guint)parts_of(&f) * (band * f.variant->k_x * 128 + words_of_y(&f)));
+    ck_assert(f.variant->ring == (f.bands.k_x > 2 || f.bands.k_y > 2));
   } else {
     ck_assert_msg(border == CNV_BORDER_WRAP || f.plane->channels > 2, "%s is refused", name);
   }

@@ -89,7 +89,8 @@ check_sides(const CnvTable *table, const CnvStrip *s, gboolean tensor)
 static void
 check_tiles(const CnvTable *table, const CnvLaunch *l)
 {
-  int tiles = l->kind == CNV_KERNEL_TENSOR ? CNV_STRIP_WARPS : 1;
+  gboolean ring = l->kind == CNV_KERNEL_TENSOR && table->tensor->ring;
+  int tiles = l->kind == CNV_KERNEL_TENSOR && !ring ? CNV_STRIP_WARPS : 1;
   guint blocks = 0;
 
   for (guint i = l->first_strip; i < l->first_strip + l->n_strips; i++) {
@@ -112,7 +113,7 @@ check_tiles(const CnvTable *table, const CnvLaunch *l)
     blocks += (guint)(s->n_tiles + tiles - 1) / tiles;
   }
   ck_assert_uint_eq(l->n_blocks, blocks);
-  ck_assert((l->kind == CNV_KERNEL_DENSE) == (l->shared_bytes > 0));
+  ck_assert((l->kind == CNV_KERNEL_DENSE || ring) == (l->shared_bytes > 0));
 }
 
 static void
@@ -124,7 +125,7 @@ set_work(CnvTable *table, const CnvWork *work)
 
   cnv_table_init(table);
   cnv_table_set_plans(table, work);
-  table->n_tiles = 64;
+  table->n_blocks = 16;
   ck_assert(cnv_table_set_work(table, work));
   for (guint i = 0; i < G_N_ELEMENTS(last); i++)
     done += count_patches(table, last[i]);
@@ -134,9 +135,10 @@ set_work(CnvTable *table, const CnvWork *work)
       check_tiles(table, &g_array_index(table->launches, CnvLaunch, i));
 }
 
-static const Taps blur = {CNV_FILTER_GAUSSIAN, 3}, wide = {CNV_FILTER_GAUSSIAN, 12},
-                  full_rank = {CNV_FILTER_CUSTOM, -1, 5, 5, 0.3}, sharpen = {CNV_FILTER_SHARPEN, 1},
-                  signed_row = {CNV_FILTER_CUSTOM, -1, 3, 1, -0.9}, gradient = {CNV_FILTER_SOBEL, 1};
+static const Taps blur = {CNV_FILTER_GAUSSIAN, 3}, wide = {CNV_FILTER_GAUSSIAN, 12}, wider = {CNV_FILTER_GAUSSIAN, 20},
+                  widest = {CNV_FILTER_GAUSSIAN, 44}, full_rank = {CNV_FILTER_CUSTOM, -1, 5, 5, 0.3},
+                  sharpen = {CNV_FILTER_SHARPEN, 1}, signed_row = {CNV_FILTER_CUSTOM, -1, 3, 1, -0.9},
+                  gradient = {CNV_FILTER_SOBEL, 1};
 
 /* All planes of a frame share a launch of the kind that their taps are for. */
 START_TEST(test_whole_frames)
@@ -148,7 +150,8 @@ START_TEST(test_whole_frames)
     const char *kernel, *suffix;
   } rows[] = {
       {&blur, CNV_ALGORITHM_TENSOR, CNV_KERNEL_TENSOR, "tensor", "2x1"},
-      {&wide, CNV_ALGORITHM_TENSOR, CNV_KERNEL_TENSOR, "tensor", "3x3"},
+      {&wide, CNV_ALGORITHM_TENSOR, CNV_KERNEL_TENSOR, "tensor_ring", "3"},
+      {&widest, CNV_ALGORITHM_TENSOR, CNV_KERNEL_TENSOR, "tensor_ring", "9"},
       {&signed_row, CNV_ALGORITHM_TENSOR, CNV_KERNEL_TENSOR, "tensor_exact", "2x1"},
       {&blur, CNV_ALGORITHM_FUSED, CNV_KERNEL_FUSED, "fused", "4"},
       {&wide, CNV_ALGORITHM_FUSED, CNV_KERNEL_FUSED, "fused", "any"},
@@ -240,7 +243,8 @@ START_TEST(test_plans_together)
     CnvKernelKind kind[2];
   } rows[] = {
       {{&blur, &wide}, "RGBA", {CNV_KERNEL_TENSOR, CNV_KERNEL_TENSOR}},
-      {{&signed_row, &wide}, "RGBA", {CNV_KERNEL_TENSOR, CNV_KERNEL_COLUMNS}},
+      {{&signed_row, &wide}, "RGBA", {CNV_KERNEL_TENSOR, CNV_KERNEL_TENSOR}},
+      {{&signed_row, &wider}, "RGBA", {CNV_KERNEL_TENSOR, CNV_KERNEL_COLUMNS}},
       {{&full_rank, &wide}, "GRAY8", {CNV_KERNEL_DENSE, CNV_KERNEL_TENSOR}},
       {{&sharpen, &full_rank}, "GRAY8", {CNV_KERNEL_DENSE, CNV_KERNEL_DENSE}},
       {{&gradient, &full_rank}, "GRAY8", {CNV_KERNEL_DENSE, CNV_KERNEL_TILED}},
