@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # What the scripts beside it share: set-up, source, sink and run. Each sources it, and then calls, in this order,
-#   set_up OUTPUT [FILE|URI]   installs and builds what is needed
+#   set_up OUTPUT [FILE|URI]   installs and builds what is needed; OUTPUT is "" where no file is written
 #   set_source PATTERN         fills the array `source`: the FILE or URI, or else a moving test picture of 300 frames
 #   set_sink                   fills the array `sink`: a window where there is a display, else the encoder for the file
 #   play ELEMENT ! ELEMENT...  runs the pipeline and completes the file; $player is the program that runs it
@@ -26,7 +26,7 @@ check_input()
 
 need_plugins()
 {
-  if [[ $output != *.ogv ]]; then
+  if [[ -n $output && $output != *.ogv ]]; then
     need element mp4mux gstreamer1.0-plugins-good
     need element x264enc gstreamer1.0-plugins-ugly
   fi
@@ -52,7 +52,7 @@ install_and_build()
 
 set_up()
 {
-  output=${OUTPUT:-$1}
+  output=${1:+${OUTPUT:-$1}}
   shift
   (($# <= 1)) || die "one FILE or URI, or none; got $#"
   input=${1:-}

@@ -6,6 +6,7 @@
  * stderr. A rival's column "off" counts the samples that are more than one off ours.
  */
 #include "bench.h"
+#include "bench_table.h"
 
 #include <locale.h>
 #include <stdio.h>
@@ -118,19 +119,10 @@ print_list(void)
 
 static char *progress; /* "case 1 of 9: ..." */
 
-/* On a terminal progress is one line below the table, rewritten in place. */
 static void
 show_progress(const char *what)
 {
-  if (isatty(STDERR_FILENO))
-    fprintf(stderr, "\r\033[K%s: %s ", progress, what);
-}
-
-static void
-clear_progress(void)
-{
-  if (isatty(STDERR_FILENO))
-    fputs("\r\033[K", stderr);
+  bench_progress("%s: %s", progress, what);
 }
 
 /* Where nobody looks it is a line for each case. */
@@ -185,7 +177,7 @@ measure(Run *run, const BenchWay *way, const char *name, gint64 off)
   show_progress(name);
   row.time = bench_measure(&run->frames, way, &how);
   row.copy_us = run->copy_us > 0 ? run->copy_us : row.time.median;
-  clear_progress();
+  bench_progress_clear();
   bench_report_row(&row);
   g_array_append_val(rows, row);
   return row.time.median;
@@ -231,7 +223,7 @@ time_rival(Run *run, CnvPlan *plan, guint i)
   if (bench_rival_run(rival, &pair->from, &pair->to, &error)) {
     measure(run, &way, bench_rival_name(i), bench_compare(&run->frames, plan, rival));
   } else {
-    clear_progress();
+    bench_progress_clear();
     fprintf(stderr, "left out: %s\n", error->message);
     g_error_free(error);
   }
@@ -311,7 +303,7 @@ run_cases(void)
       begin_case(++i, n, c);
       failures += run_case(c);
     }
-  clear_progress();
+  bench_progress_clear();
   g_clear_pointer(&progress, g_free);
   return failures;
 }
@@ -343,7 +335,7 @@ run_all(GError **error)
                   failures);
     right = failures == 0;
   }
-  right = bench_report_close(right ? error : NULL) && right;
+  right = bench_table_close(right ? error : NULL) && right;
   if (plot && right)
     right = bench_plot(plot, (const BenchRow *)rows->data, rows->len, error);
   bench_rivals_close();

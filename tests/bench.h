@@ -100,11 +100,9 @@ typedef struct {
   gint64 off; /* of bench_compare; -1: checked against the oracle */
 } BenchRow;
 
-/* Opens the files, by their endings: .csv or .json; NULL: none. FALSE with the reason. */
+/* Opens the table and these files of it (bench_table.h), to be closed by bench_table_close. FALSE with the reason. */
 gboolean bench_report_open(char *const *files, GError **error);
 void bench_report_row(const BenchRow *row);
-/* FALSE where something could not be written. */
-gboolean bench_report_close(GError **error);
 
 /* Writes the figure as SVG: time against radius, a panel for each format and filter of three radii or more, a line for
  * each way. FALSE with the reason. */

@@ -4,7 +4,8 @@
 # Runs one of pipelines/ on a short clip, without a display and in a folder of its own, and looks at the pixels of what
 # it writes. Uses the build in CUDACONVOLVE_BUILD, and neither installs nor builds anything.
 #
-# Usage: tests/examples.sh embed|embed_py|blur|edges|sharpen|compare|tenbit|privacy|denoise|motionblur|timedelta|gallery
+# Usage: tests/examples.sh embed|embed_py|blur|edges|sharpen|compare|tenbit|privacy|denoise|motionblur|timedelta|multi_gpu|
+#        gallery
 set -euo pipefail
 
 pipelines=$(cd "$(dirname "${BASH_SOURCE[0]}")/../pipelines" && pwd)
@@ -15,7 +16,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 unset DISPLAY WAYLAND_DISPLAY OUTPUT FRAMES RADIUS FILTER SCALE ALGORITHM AMOUNT GRADIENT ANGLE TYPES EXPAND FEATHER
-unset SIGMA MODE KERNEL
+unset SIGMA MODE KERNEL STREAMS DURATION WIDTH HEIGHT FORMAT
 export BACKEND=cpu # no GPU is needed; what one computes is seen to by other tests
 
 fail()
@@ -427,7 +428,27 @@ test_embed_py()
   check_embed "$python" "$pipelines/embed.py"
 }
 
+# Streams in tenths of a frame/s. All must be there, and their sum be what they make together.
+test_multi_gpu()
+{
+  local streams sum
+  export WIDTH=$width HEIGHT=$height DURATION=0.3
+  STREAMS=3 RADIUS=2 run_logged "$pipelines/multi-gpu.sh"
+  ((status == 0)) || fail "exit status $status"
+  streams=$(sed -n 's/^  stream [0-2], CPU.*: \([0-9]*\)\.\([0-9]\) frames\/s$/\1\2/p' log)
+  sum=$(sed -n 's/^GPUs 0, streams 3: \([0-9]*\)\.\([0-9]\) frames\/s together$/\1\2/p' log)
+  expect "streams" "$(wc -w <<<"$streams")" == 3
+  expect "the slowest stream" "$(sort -n <<<"$streams" | head -n 1)" '>' 0
+  sum=$((${sum:-0} - ($(paste -sd+ <<<"$streams"))))
+  expect "the sum less its parts" "${sum#-}" '<=' 2 # each was rounded
+  if STREAMS=-1 "$pipelines/multi-gpu.sh" || FILTER=custom "$pipelines/multi-gpu.sh"; then
+    fail "a wrong number of streams, or streams that cannot run, are no error"
+  fi
+}
+
 case ${1:-} in
-embed | embed_py | blur | edges | sharpen | compare | tenbit | privacy | denoise | motionblur | timedelta | gallery) "test_$1" ;;
-*) fail "usage: examples.sh embed|embed_py|blur|edges|sharpen|compare|tenbit|privacy|denoise|motionblur|timedelta|gallery" ;;
+embed | embed_py | blur | edges | sharpen | compare | tenbit | privacy | denoise | motionblur | timedelta | multi_gpu | gallery)
+  "test_$1"
+  ;;
+*) fail "usage: examples.sh EXAMPLE, one of those that the head of this script lists" ;;
 esac

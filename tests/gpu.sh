@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Runs the built tests on a GPU host, without Meson; then the kernels under compute-sanitizer, where that is installed;
-# then the benchmark. One line a step, the last line counts them; logs, benchmark.csv and
-# benchmark.svg go to OUT_DIR.
+# then the benchmarks. One line a step, the last line counts them; logs, benchmark.csv, benchmark.svg and pipelines.csv
+# go to OUT_DIR.
 #
 # Usage: tests/gpu.sh BUILD_DIR [OUT_DIR]
 # GST_PLUGIN_PATH_1_0, where it is set, must lead to the plugin. SANITIZER_TOOLS="memcheck racecheck initcheck" picks
@@ -79,5 +79,7 @@ step soak 300 "$tests/soak"
 sanitize
 step benchmark 600 "$tests/convolve-bench" --backend cuda --output "$out/benchmark.csv" --plot "$out/benchmark.svg"
 [[ ! -s $out/benchmark.csv ]] || cat "$out/benchmark.log"
+step pipelines 300 "$tests/pipeline-bench" --output "$out/pipelines.csv"
+[[ ! -s $out/pipelines.csv ]] || cat "$out/pipelines.log"
 echo "$passed passed, $failed failed, $skipped skipped"
 ((failed == 0 && passed > 0))
