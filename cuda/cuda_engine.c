@@ -3,8 +3,8 @@
  * The CUDA engine. A session owns a module, and with it constant memory for its own taps, a stream, and device buffers;
  * all live as long as frame size and device stay. A frame allocates nothing and waits for nothing but its own stream.
  */
+#include "cuda_choice.h"
 #include "cuda_session.h"
-#include "cuda_strips.h"
 
 /* Made by the build from kernels.cu. */
 extern const unsigned char cnv_kernels_fatbin[];
@@ -25,61 +25,6 @@ cuda_probe(int device, GError **error)
   g_set_error(error, CNV_ERROR, CNV_ERROR_NO_DEVICE, "cuda-device-id %d: this machine has %d GPU%s, numbered from 0",
               device, count, count == 1 ? "" : "s");
   return FALSE;
-}
-
-/* Whether all GPUs of the machine have the instructions of the tensor rung. */
-static gboolean
-have_tensor_cores(void)
-{
-  static gsize known; /* 1 yes, 2 no */
-
-  if (g_once_init_enter(&known)) {
-    const CnvDriver *cu = cnv_driver_get(NULL);
-    int count = 0, major = 0, least = G_MAXINT;
-
-    if (cu && cu->cuDeviceGetCount(&count) != CUDA_SUCCESS)
-      count = 0;
-    for (int i = 0; i < count; i++) {
-      if (cu->cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, i) != CUDA_SUCCESS)
-        major = 0;
-      least = MIN(least, major);
-    }
-    g_once_init_leave(&known, count > 0 && least >= 8 ? 1 : 2);
-  }
-  return known == 1;
-}
-
-static gboolean
-cuda_can(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanePlan *plane, GError **error)
-{
-  guint n = cnv_table_taps_of(plan, plane);
-  gboolean tensor = algorithm == CNV_ALGORITHM_TENSOR;
-
-  if ((tensor || algorithm == CNV_ALGORITHM_FUSED) && !cnv_strips_fit(algorithm, plan, plane, error))
-    return FALSE;
-  if (tensor && !have_tensor_cores()) {
-    g_set_error_literal(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED,
-                        "it takes GPUs of compute capability 8.0 (Ampere) or newer");
-    return FALSE;
-  }
-  if (n <= CNV_CONSTANT_TAPS)
-    return TRUE;
-  g_set_error(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED,
-              "the filter takes %u numbers of constant memory, a GPU has %d: shorten the kernel or use backend=cpu", n,
-              CNV_CONSTANT_TAPS);
-  return FALSE;
-}
-
-static CnvAlgorithm
-cuda_choose(const CnvPlan *plan, const CnvPlanePlan *plane)
-{
-  if (have_tensor_cores() && cnv_strips_fit(CNV_ALGORITHM_TENSOR, plan, plane, NULL))
-    return CNV_ALGORITHM_TENSOR;
-  if (cnv_strips_fit(CNV_ALGORITHM_FUSED, plan, plane, NULL))
-    return CNV_ALGORITHM_FUSED;
-  if (plan->n_moments == 1 && plane->n_terms == 1 && plane->term[0].n[CNV_X] * plane->term[0].n[CNV_Y] == 1)
-    return CNV_ALGORITHM_NAIVE;
-  return cnv_plane_is_separable(plane) ? CNV_ALGORITHM_SEPARABLE : CNV_ALGORITHM_TILED;
 }
 
 static gboolean
@@ -317,8 +262,8 @@ const CnvBackend cnv_backend_cuda = {
     .takes_device_memory = TRUE,
     .dense_taps = 49, /* 4K NV12 on an H200: 7x7 119 us, two terms 146; NOTES.md */
     .probe = cuda_probe,
-    .can = cuda_can,
-    .choose = cuda_choose,
+    .can = cnv_cuda_can,
+    .choose = cnv_cuda_choose,
     .open = cuda_open,
 };
 

@@ -51,6 +51,8 @@ __device__ static void
 ring_tile(const CnvStripArgs &l, const Sheet &sheet, const Tile &tile, uint4 *shared)
 {
   constexpr int words = M + K_X - 1, parts = 1 + EXACT, all_x = parts * K_X * 32;
+  constexpr int both =
+      K_X <= 5 ? 2 : 1; /* halves of 16 rows at a time, and what waits beside them, as registers allow */
   typedef typename Word<T>::type W;
   const CnvStrip &s = sheet.s;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -82,26 +84,30 @@ ring_tile(const CnvStripArgs &l, const Sheet &sheet, const Tile &tile, uint4 *sh
   for (int block = warp; block - warp < last; block += CNV_STRIP_WARPS) {
     const int out = block - n_k + 1;
     float c[2][M][4] = {};
-    uint2 b[2][words];
 
 #pragma unroll
-    for (int h = 0; h < 2; h++) {
-      source.settle(waiting[h], min(2 * block + h, 2 * last - 1));
-#pragma unroll
-      for (int w = 0; w < words; w++)
-        b[h][w] = to_halves(waiting[h][w], halves);
-    }
-    if (K_X <= 5)
-      order(block + CNV_STRIP_WARPS);
-#pragma unroll
-    for (int k = 0; k < parts * K_X; k++) {
-      const uint4 taps = band_x[32 * k];
+    for (int h0 = 0; h0 < 2; h0 += both) {
+      uint2 b[both][words];
 
 #pragma unroll
-      for (int i = 0; i < 2 * M; i++)
-        multiply(c[i % 2][i / 2], taps, b[i % 2][i / 2 + k % K_X]);
+      for (int h = 0; h < both; h++) {
+        source.settle(waiting[h0 + h], min(2 * block + h0 + h, 2 * last - 1));
+#pragma unroll
+        for (int w = 0; w < words; w++)
+          b[h][w] = to_halves(waiting[h0 + h][w], halves);
+      }
+      if (both == 2)
+        order(block + CNV_STRIP_WARPS);
+#pragma unroll
+      for (int k = 0; k < parts * K_X; k++) {
+        const uint4 taps = band_x[32 * k];
+
+#pragma unroll
+        for (int i = 0; i < both * M; i++)
+          multiply(c[h0 + i % both][i / both], taps, b[i % both][i / both + k % K_X]);
+      }
     }
-    if (K_X > 5) /* what waits and what is multiplied would not fit into registers together */
+    if (both == 1)
       order(block + CNV_STRIP_WARPS);
 #pragma unroll
     for (int m = 0; m < M; m++) {

@@ -21,6 +21,7 @@
 #define BUDGET_US 500e3
 #define BUDGET_QUICK_US 5e3
 #define QUICK_SHRINK 20 /* of width and height, and so the region */
+#define SLOWER_BY 1.05  /* than the fastest algorithm: auto's choice is reported */
 
 /* A frame of more products is left out: on a GPU it takes some 20 ms, on the CPU seconds, and the plain reference there
  * takes ten times as long as the rest. */
@@ -72,15 +73,21 @@ count_picked(void)
   return n;
 }
 
+static gboolean
+is_algorithm(const char *name)
+{
+  for (const CnvNick *nick = cnv_algorithm_nicks + 1; nick->nick; nick++)
+    if (g_str_equal(nick->nick, name))
+      return TRUE;
+  return FALSE;
+}
+
 /* A name that is no algorithm's and no rival's would leave all out without a word. */
 static gboolean
 algorithm_exists(void)
 {
-  if (!only_algorithm)
+  if (!only_algorithm || is_algorithm(only_algorithm))
     return TRUE;
-  for (const CnvNick *nick = cnv_algorithm_nicks + 1; nick->nick; nick++)
-    if (g_str_equal(nick->nick, only_algorithm))
-      return TRUE;
   for (guint i = 0; bench_rival_name(i); i++)
     if (g_str_equal(bench_rival_name(i), only_algorithm))
       return TRUE;
@@ -117,7 +124,9 @@ print_list(void)
   putchar('\n');
 }
 
-static char *progress; /* "case 1 of 9: ..." */
+static char *progress;  /* "case 1 of 9: ..." */
+static GString *slower; /* a line for each case in which another algorithm is faster than auto's */
+static guint n_judged;
 
 static void
 show_progress(const char *what)
@@ -242,11 +251,49 @@ time_rivals(Run *run)
   cnv_plan_unref(plan);
 }
 
+/* Of the rows from `first` on, the fastest that is an algorithm, or that of a name; NULL where there is none. */
+static const BenchRow *
+find_row(guint first, const char *name)
+{
+  const BenchRow *found = NULL;
+
+  for (guint i = first; i < rows->len; i++) {
+    const BenchRow *row = &g_array_index(rows, BenchRow, i);
+
+    if (is_algorithm(row->name) && (!name || g_str_equal(row->name, name)) &&
+        (!found || row->time.median < found->time.median))
+      found = row;
+  }
+  return found;
+}
+
+/* Holds what auto takes against the fastest of the algorithms that were timed. */
+static void
+judge_auto(const Run *run, guint first)
+{
+  CnvPlan *plan = bench_case_plan(&run->actual, run->frames.session->backend, CNV_ALGORITHM_AUTO, G_MAXDOUBLE);
+  const BenchRow *own = find_row(first, cnv_algorithm_nicks[plan->plane[0].algorithm].nick);
+  const BenchRow *best = find_row(first, NULL);
+
+  cnv_plan_unref(plan);
+  if (!own)
+    return;
+  n_judged++;
+  if (own->time.median <= best->time.median * SLOWER_BY)
+    return;
+  char *name = bench_case_name(run->of);
+
+  g_string_append_printf(slower, "  %s, %s: auto takes %s, %.1f us; %s takes %.1f\n", own->backend, name, own->name,
+                         own->time.median, best->name, best->time.median);
+  g_free(name);
+}
+
 /* A case on the backend of that variant, in that memory. */
 static void
 time_case(const BenchCase *c, const TestVariant *first)
 {
   Run run = {.of = c, .actual = *c};
+  const guint first_row = rows->len;
 
   if (quick) {
     run.actual.width /= QUICK_SHRINK;
@@ -266,6 +313,7 @@ time_case(const BenchCase *c, const TestVariant *first)
   }
   if (first->memory == CNV_MEMORY_DEVICE && run.copy_us > 0)
     time_rivals(&run);
+  judge_auto(&run, first_row);
   bench_frames_clear(&run.frames);
 }
 
@@ -327,6 +375,7 @@ run_all(GError **error)
   gboolean right = bench_report_open(files, error);
 
   rows = g_array_new(FALSE, FALSE, sizeof(BenchRow));
+  slower = g_string_new(NULL);
   if (right) {
     open_rivals();
     failures = run_cases();
@@ -336,6 +385,10 @@ run_all(GError **error)
     right = failures == 0;
   }
   right = bench_table_close(right ? error : NULL) && right;
+  if (n_judged > 0 && !only_algorithm)
+    printf("auto takes the fastest algorithm, or one within %.0f %%, in %s\n%s", 100 * (SLOWER_BY - 1),
+           slower->len > 0 ? "all cases but these:" : "all cases", slower->str);
+  g_string_free(slower, TRUE);
   if (plot && right)
     right = bench_plot(plot, (const BenchRow *)rows->data, rows->len, error);
   bench_rivals_close();

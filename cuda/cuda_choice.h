@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Which algorithms GPUs can run on a plane, and which of them is the fastest: `can` and `choose` of CnvBackend.
+ */
+#pragma once
+
+#include <convolve/backend.h>
+
+G_BEGIN_DECLS
+
+gboolean cnv_cuda_can(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanePlan *plane, GError **error);
+CnvAlgorithm cnv_cuda_choose(const CnvPlan *plan, const CnvPlanePlan *plane);
+
+G_END_DECLS
