@@ -10,9 +10,10 @@
 
 #define THREADS_MAX 1024
 
-/* Bytes of a ring: within the first-level cache where the filter is low, and never narrower than a few cache lines of
- * 8-bit samples, where rings of tall filters lie in the second level. */
-#define RING_BYTES (32 * 1024)
+/* Bytes of a ring: within the second-level cache, where CNV_CPU_ROWS rows of output at a time are as fast as in the
+ * first, and tiles wide enough that their aprons count little. */
+#define RING_BYTES (128 * 1024)
+#define RUN_RING 32  /* the ring of a run down the rows may be so many times as large: few rows of it are read */
 #define TILE_MIN 256 /* samples */
 #define TILE_MAX 2048
 
@@ -96,7 +97,7 @@ shape_terms(CpuPlane *plane)
     CpuTerm *term = &plane->term[t];
     int apron = (term->set->n[CNV_X] - 1) * channels;
 
-    plane->line_length = MAX(plane->line_length, (gsize)padded + apron);
+    plane->line_length = MAX(plane->line_length, (gsize)padded + apron + CNV_CPU_SLACK);
     /* One cache line more, so that the rows of a column do not share cache sets. */
     term->ring_stride =
         (cnv_cpu_divide_up(padded + (plane->dense ? apron : 0), CNV_CPU_ALIGNMENT) + 1) * CNV_CPU_ALIGNMENT +
@@ -104,10 +105,25 @@ shape_terms(CpuPlane *plane)
   }
 }
 
+/* Returns how many of a ring's rows should fit into RING_BYTES. */
+static int
+shape_ring(CpuPlane *plane, int t)
+{
+  CpuTerm *term = &plane->term[t];
+  const CnvTapSet *set = &plane->from->term[t];
+
+  term->set = set;
+  term->slots = set->n[CNV_Y] + plane->rows - 1;
+  plane->slots += term->slots;
+  for (int axis = 0; axis < CNV_N_AXES && !plane->dense; axis++)
+    term->run[axis] = cnv_cpu_run_of(plane->plan->taps + set->axis[axis], set->n[axis]);
+  return term->run[CNV_Y].n ? MAX(2 * plane->rows, term->slots / RUN_RING) : term->slots;
+}
+
 static void
 shape_plane(CpuPlane *plane, const CnvPlan *plan, const CnvPlanePlan *from)
 {
-  int samples = from->width * from->channels;
+  int samples = from->width * from->channels, near = 0;
 
   plane->plan = plan;
   plane->from = from;
@@ -116,13 +132,10 @@ shape_plane(CpuPlane *plane, const CnvPlan *plan, const CnvPlanePlan *from)
   if (!from->filtered || from->algorithm == CNV_ALGORITHM_NAIVE)
     return;
   plane->dense = from->algorithm == CNV_ALGORITHM_TILED;
-  plane->rows = plane->dense ? CNV_CPU_DENSE_ROWS : 1;
-  for (int t = 0; t < from->n_terms; t++) {
-    plane->term[t].set = &from->term[t];
-    plane->term[t].slots = from->term[t].n[CNV_Y] + plane->rows - 1;
-    plane->slots += plane->term[t].slots;
-  }
-  plane->room = CLAMP(RING_BYTES / (int)sizeof(float) / plane->slots, TILE_MIN, TILE_MAX);
+  plane->rows = CNV_CPU_ROWS;
+  for (int t = 0; t < from->n_terms; t++)
+    near += shape_ring(plane, t);
+  plane->room = CLAMP(RING_BYTES / (int)sizeof(float) / near, TILE_MIN, TILE_MAX);
   plane->widest = tile_samples(plane, MIN(samples, plane->room));
   shape_terms(plane);
 }
@@ -135,7 +148,9 @@ place_term(CpuTerm *term, gboolean dense, Arena *arena)
   for (int axis = 0; axis < CNV_N_AXES && term->set->separable; axis++)
     term->sums[axis] = take(arena, n[axis] + 1, sizeof(double));
   if (dense)
-    term->dense = take(arena, (gsize)n[CNV_X] * (n[CNV_Y] + 2 * (CNV_CPU_DENSE_ROWS - 1)), sizeof(float));
+    term->dense = take(arena, (gsize)n[CNV_X] * (n[CNV_Y] + 2 * (CNV_CPU_ROWS - 1)), sizeof(float));
+  else
+    term->column = take(arena, n[CNV_Y] + CNV_CPU_ROWS - 1, sizeof(float));
 }
 
 static void
@@ -164,7 +179,8 @@ is_shaped(const CpuPlane *plane)
 /* What the most demanding planes ask of a worker, in elements. */
 typedef struct {
   gsize line, samples;
-  gsize ring[CNV_MAX_TERMS], slots[CNV_MAX_TERMS], acc[CNV_MAX_TERMS], factors[CNV_MAX_TERMS], taps[CNV_MAX_TERMS];
+  gsize ring[CNV_MAX_TERMS], slots[CNV_MAX_TERMS], acc[CNV_MAX_TERMS], factors[CNV_MAX_TERMS], taps[CNV_MAX_TERMS],
+      sliding[CNV_MAX_TERMS];
 } Demand;
 
 static Demand
@@ -184,6 +200,8 @@ demand_of(const CpuSession *self)
       most.slots[t] = MAX(most.slots[t], (gsize)term->slots);
       most.acc[t] = MAX(most.acc[t], plane->rows * plane->acc_stride);
       most.factors[t] = MAX(most.factors[t], (gsize)plane->widest);
+      if (term->run[CNV_Y].n)
+        most.sliding[t] = MAX(most.sliding[t], (gsize)plane->widest);
       most.taps[t] = MAX(most.taps[t], (gsize)term->set->n[CNV_X] + 1);
     }
   }
@@ -206,6 +224,7 @@ place_worker(CpuWorker *worker, const Demand *most, Arena *arena)
     stream->acc = take(arena, most->acc[t], sizeof(float));
     stream->factor = take(arena, most->factors[t], sizeof(float));
     stream->sums = take(arena, most->taps[t], sizeof(double));
+    stream->sliding = take(arena, most->sliding[t], sizeof(double));
   }
 }
 
@@ -252,7 +271,7 @@ fill_dense(CpuTerm *term, const float *taps)
 {
   const CnvTapSet *set = term->set;
   int width = set->n[CNV_X];
-  float *to = term->dense + (CNV_CPU_DENSE_ROWS - 1) * width;
+  float *to = term->dense + (CNV_CPU_ROWS - 1) * width;
 
   for (int ky = 0; ky < set->n[CNV_Y]; ky++)
     for (int kx = 0; kx < width; kx++)
@@ -267,6 +286,8 @@ fill_term(CpuTerm *term, const float *taps)
 
   if (term->dense)
     fill_dense(term, taps);
+  else
+    memcpy(term->column, taps + set->axis[CNV_Y], set->n[CNV_Y] * sizeof(float));
   term->sum = set->separable;
   for (int i = 0; !set->separable && i < set->n[CNV_X] * set->n[CNV_Y]; i++)
     term->sum += taps[set->dense + i];
@@ -480,7 +501,11 @@ static const CnvCpuSimd *const simds[] = {
     &cnv_cpu_simd_avx512,
     &cnv_cpu_simd_avx2,
 #endif
+#ifdef __aarch64__
+    &cnv_cpu_simd_neon,
+#else
     &cnv_cpu_simd_plain,
+#endif
 };
 
 static gboolean

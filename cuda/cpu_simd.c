@@ -18,13 +18,14 @@
 #endif
 
 #define LANES (VECTOR_BYTES / 4)
-#define VECTORS 8                                  /* sums in registers: two multiply-adds a cycle of latency four */
-#define DENSE_VECTORS (VECTOR_BYTES == 64 ? 4 : 2) /* by CNV_CPU_DENSE_ROWS: 16 of 32 registers, or 8 of 16 */
+#define VECTORS 8                                   /* sums in registers: two multiply-adds a cycle of latency four */
+#define COLUMN_VECTORS (VECTOR_BYTES == 64 ? 4 : 2) /* by CNV_CPU_ROWS: 16 of 32 registers, or 8 of 16 */
 
 typedef float Vector __attribute__((vector_size(VECTOR_BYTES)));
 typedef float LooseVector __attribute__((vector_size(VECTOR_BYTES), aligned(4), may_alias));
 typedef guint16 LooseSample __attribute__((aligned(1), may_alias)); /* strides of 16-bit planes may be odd */
 
+G_STATIC_ASSERT(LANES <= CNV_CPU_SLACK);
 G_STATIC_ASSERT(CNV_CPU_BLOCK % (LANES * VECTORS) == 0);
 
 static void
@@ -48,15 +49,18 @@ load_16(float *restrict to, const void *restrict from, int n, const CnvCpuSample
     to[i] = (float)((GUINT16_FROM_LE(in[i]) >> shift) & full) - mid;
 }
 
-/* The clamp follows the rounding, so that its limits are the same constants for any base, and it cannot wrap. */
-static inline int
+/* The clamp follows the rounding, so that its limits are the same constants for any base, and it cannot wrap. Added to
+ * CNV_CPU_ROUND an integer stands in the lowest bits of the float: the 16 lowest are returned, under others. */
+static inline guint32
 round_sample(float acc, float gain, float fraction, float rounder, float top)
 {
   float sum = acc * gain + fraction + rounder;
+  guint32 bits;
 
   sum = sum > CNV_CPU_ROUND ? sum : CNV_CPU_ROUND;
   sum = sum < top ? sum : top;
-  return (int)(sum - CNV_CPU_ROUND);
+  memcpy(&bits, &sum, sizeof(bits));
+  return bits;
 }
 
 static void
@@ -79,7 +83,7 @@ store_16(void *restrict to, const float *restrict acc, int n, const CnvCpuSample
   int shift = samples->shift;
 
   for (int i = 0; i < n; i++) {
-    int value = round_sample(acc[i], gain[i], fraction[i], rounder[i], top);
+    guint32 value = round_sample(acc[i], gain[i], fraction[i], rounder[i], top);
 
     out[i] = GUINT16_TO_LE((guint16)(value << shift));
   }
@@ -170,17 +174,87 @@ filter_row(float *restrict to, const float *restrict from, int n, const float *r
   }
 }
 
+/* from[i] becomes from[i] + from[i + distance], i < n. What is read has not been written yet. */
 static void
-filter_column(float *restrict to, const float *const *rows, int n, const float *restrict taps, int n_taps)
+add_shifted(float *from, int n, int distance)
 {
-  for (int x = 0; x < n; x += VECTORS * LANES) {
-    Vector acc[VECTORS] = {{0}};
+  for (int i = 0; i < n; i += LANES)
+    store_vector(from + i, load_vector(from + i) + load_vector(from + i + distance));
+}
 
-    for (int t = 0; t < n_taps; t++)
-      for (int v = 0; v < VECTORS; v++)
-        acc[v] += taps[t] * load_vector(rows[t] + x + v * LANES);
-    for (int v = 0; v < VECTORS; v++)
-      store_vector(to + x + v * LANES, acc[v]);
+/* to = the sum of the taps outside the run. */
+static void
+filter_row_outside(float *restrict to, const float *restrict from, int n, const float *restrict taps, int n_taps,
+                   const CnvCpuRun *run, int step)
+{
+  for (int i = 0; i < n; i += LANES) {
+    Vector acc = {0};
+
+    for (int t = 0; t < run->first; t++)
+      acc += taps[t] * load_vector(from + i + (gsize)t * step);
+    for (int t = run->first + run->n; t < n_taps; t++)
+      acc += taps[t] * load_vector(from + i + (gsize)t * step);
+    store_vector(to + i, acc);
+  }
+}
+
+/* With `size` a power of two, from[i] is the sum of that many samples from i on; those of the run's length are added
+ * up, from its first tap on. */
+static void
+filter_row_by_sums(float *restrict to, float *restrict from, int n, const float *restrict taps, int n_taps,
+                   const CnvCpuRun *run, int step)
+{
+  float weight = taps[run->first];
+  int at = run->first;
+
+  filter_row_outside(to, from, n, taps, n_taps, run, step);
+  /* Rounding up to a vector reads and writes there: let nothing grow from row to row. */
+  memset(from + n + (n_taps - 1) * step, 0, CNV_CPU_SLACK * sizeof(float));
+  for (int size = 1; size <= run->n; size *= 2) {
+    if (run->n & size) {
+      for (int i = 0; i < n; i += LANES)
+        store_vector(to + i, load_vector(to + i) + weight * load_vector(from + i + (gsize)at * step));
+      at += size;
+    }
+    if (2 * size <= run->n)
+      add_shifted(from, n + (n_taps - 2 * size) * step, size * step);
+  }
+}
+
+static void
+slide(float *restrict to, double *restrict sum, const float *restrict enter, const float *restrict leave, float weight,
+      int n)
+{
+  for (int i = 0; i < n; i++) {
+    double whole = sum[i] + enter[i];
+
+    to[i] = weight * (float)whole;
+    sum[i] = whole - leave[i];
+  }
+}
+
+/* Number i of the rows of output takes the tap i before the first's. Taps wander from row to row in registers, so that
+ * each is spread over a vector once. */
+static void
+filter_column(float *restrict to, gsize stride, const float *const *rows, int n, const float *restrict taps, int n_taps)
+{
+  for (int x = 0; x < n; x += COLUMN_VECTORS * LANES) {
+    Vector acc[CNV_CPU_ROWS][COLUMN_VECTORS] = {{{0}}}, tap[CNV_CPU_ROWS] = {{0}};
+
+    for (int t = 0; t < n_taps + CNV_CPU_ROWS - 1; t++) {
+      for (int i = CNV_CPU_ROWS - 1; i > 0; i--)
+        tap[i] = tap[i - 1];
+      tap[0] = taps[t] - (Vector){0};
+      for (int v = 0; v < COLUMN_VECTORS; v++) {
+        Vector in = load_vector(rows[t] + x + v * LANES);
+
+        for (int i = 0; i < CNV_CPU_ROWS; i++)
+          acc[i][v] += tap[i] * in;
+      }
+    }
+    for (int i = 0; i < CNV_CPU_ROWS; i++)
+      for (int v = 0; v < COLUMN_VECTORS; v++)
+        store_vector(to + i * stride + x + v * LANES, acc[i][v]);
   }
 }
 
@@ -190,17 +264,17 @@ static inline void
 add_tap_rows(float *restrict to, gsize stride, const float *restrict from, const float *restrict taps, int width,
              int step)
 {
-  Vector acc[CNV_CPU_DENSE_ROWS][DENSE_VECTORS] = {{{0}}};
+  Vector acc[CNV_CPU_ROWS][COLUMN_VECTORS] = {{{0}}};
 
   for (int t = 0; t < width; t++, from += step, taps++)
-    for (int v = 0; v < DENSE_VECTORS; v++) {
+    for (int v = 0; v < COLUMN_VECTORS; v++) {
       Vector in = load_vector(from + v * LANES);
 
-      for (int i = 0; i < CNV_CPU_DENSE_ROWS; i++)
+      for (int i = 0; i < CNV_CPU_ROWS; i++)
         acc[i][v] += *(taps - i * width) * in;
     }
-  for (int i = 0; i < CNV_CPU_DENSE_ROWS; i++)
-    for (int v = 0; v < DENSE_VECTORS; v++)
+  for (int i = 0; i < CNV_CPU_ROWS; i++)
+    for (int v = 0; v < COLUMN_VECTORS; v++)
       store_vector(to + i * stride + v * LANES, load_vector(to + i * stride + v * LANES) + acc[i][v]);
 }
 
@@ -208,11 +282,11 @@ static void
 filter_dense(float *restrict to, gsize stride, const float *const *rows, int n, const float *restrict taps, int width,
              int height, int step)
 {
-  for (int x = 0; x < n; x += DENSE_VECTORS * LANES) {
-    for (int i = 0; i < CNV_CPU_DENSE_ROWS; i++)
-      memset(to + i * stride + x, 0, DENSE_VECTORS * VECTOR_BYTES);
-    for (int y = 0; y < height + CNV_CPU_DENSE_ROWS - 1; y++)
-      add_tap_rows(to + x, stride, rows[y] + x, taps + (gsize)(y + CNV_CPU_DENSE_ROWS - 1) * width, width, step);
+  for (int x = 0; x < n; x += COLUMN_VECTORS * LANES) {
+    for (int i = 0; i < CNV_CPU_ROWS; i++)
+      memset(to + i * stride + x, 0, COLUMN_VECTORS * VECTOR_BYTES);
+    for (int y = 0; y < height + CNV_CPU_ROWS - 1; y++)
+      add_tap_rows(to + x, stride, rows[y] + x, taps + (gsize)(y + CNV_CPU_ROWS - 1) * width, width, step);
   }
 }
 
@@ -233,6 +307,8 @@ const CnvCpuSimd EXPAND_TABLE_OF(CNV_SIMD) = {
     .absolute = absolute,
     .magnitude = magnitude,
     .row = filter_row,
+    .row_by_sums = filter_row_by_sums,
+    .slide = slide,
     .column = filter_column,
     .dense = filter_dense,
 };

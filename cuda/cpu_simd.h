@@ -14,8 +14,11 @@ G_BEGIN_DECLS
  * vectors. Buffers are padded to it; samples of a frame are never touched beyond their row. */
 #define CNV_CPU_BLOCK 128
 
-/* Output rows of one call of the dense filter: each input vector loaded serves so many. */
-#define CNV_CPU_DENSE_ROWS 4
+/* Output rows of one call of the column or the dense filter: each input vector loaded serves so many. */
+#define CNV_CPU_ROWS 4
+
+/* Floats beyond a loaded row that a function may read: a vector. */
+#define CNV_CPU_SLACK 16
 
 /* Rounds to an integer, ties to even, when added to a float32 below 2^22: 1.5 * 2^23. */
 #define CNV_CPU_ROUND 12582912.0f
@@ -31,8 +34,13 @@ typedef struct {
   const float *gain, *fraction, *round;
 } CnvCpuOutput;
 
+/* Taps first to first + n - 1 of an axis, which are all alike. */
+typedef struct {
+  int first, n;
+} CnvCpuRun;
+
 /* n counts samples. load, store and merge come for samples of 1 and of 2 bytes; they and the functions of acc take any
- * n and any alignment; row, column and dense round n up to CNV_CPU_BLOCK. */
+ * n and any alignment; row, column and dense round n up to CNV_CPU_BLOCK, row_by_sums to a vector. */
 typedef struct {
   const char *name; /* "avx2" */
   void (*load[2])(float *to, const void *from, int n, const CnvCpuSamples *samples);
@@ -48,14 +56,23 @@ typedef struct {
   void (*magnitude)(float *acc, const float *other, int n); /* root of the sum of squares */
 
   void (*row)(float *to, const float *from, int n, const float *taps, int n_taps, int step);
-  void (*column)(float *to, const float *const *rows, int n, const float *taps, int n_taps);
-  /* CNV_CPU_DENSE_ROWS rows of output, stride floats apart, from height + CNV_CPU_DENSE_ROWS - 1 rows. taps: height
-   * rows of width, with CNV_CPU_DENSE_ROWS - 1 rows of zeros before and after them. */
+  /* The same as row by sums of 1, 2, 4... samples, of which run's are made: what it takes grows with the logarithm of
+   * their number. from holds n + (n_taps - 1) * step samples and CNV_CPU_SLACK numbers more, and is spoilt. */
+  void (*row_by_sums)(float *to, float *from, int n, const float *taps, int n_taps, const CnvCpuRun *run, int step);
+  /* A sum that slides down rows: to = weight * (sum + enter), and then sum += enter - leave. In double, so that it
+   * holds what it would if it were made anew. */
+  void (*slide)(float *to, double *sum, const float *enter, const float *leave, float weight, int n);
+  /* CNV_CPU_ROWS rows of output, stride floats apart, from n_taps + CNV_CPU_ROWS - 1 rows. taps: with CNV_CPU_ROWS - 1
+   * zeros after them. */
+  void (*column)(float *to, gsize stride, const float *const *rows, int n, const float *taps, int n_taps);
+  /* The same from height + CNV_CPU_ROWS - 1 rows. taps: height rows of width, with CNV_CPU_ROWS - 1 rows of zeros
+   * before and after them. */
   void (*dense)(float *to, gsize stride, const float *const *rows, int n, const float *taps, int width, int height,
                 int step);
 } CnvCpuSimd;
 
-extern const CnvCpuSimd cnv_cpu_simd_plain;
+extern const CnvCpuSimd cnv_cpu_simd_plain;  /* what any machine of the family has */
+extern const CnvCpuSimd cnv_cpu_simd_neon;   /* the same where that is NEON: 64-bit ARM */
 extern const CnvCpuSimd cnv_cpu_simd_avx2;   /* x86-64 alone */
 extern const CnvCpuSimd cnv_cpu_simd_avx512; /* x86-64 alone */
 

@@ -149,6 +149,25 @@ typedef struct {
   int first, from, end;
 } Extent;
 
+/* Where all that lies outside on one side of the window is the same pixel. */
+static gboolean
+is_uniform(CnvBorder border)
+{
+  return border == CNV_BORDER_REPLICATE || border == CNV_BORDER_CONSTANT || border == CNV_BORDER_RENORMALIZE;
+}
+
+/* Fills n pixels with the first of them. */
+static void
+repeat_pixel(float *to, int channels, int n)
+{
+  float pixel[CNV_MAX_CHANNELS];
+
+  memcpy(pixel, to, channels * sizeof(float));
+  for (int i = 0; i < n; i++, to += channels)
+    for (int c = 0; c < channels; c++)
+      to[c] = pixel[c];
+}
+
 /* Loads pixels x to last - 1 of row y, which lie outside the window, once the others are in the line. */
 static void
 load_outside(const Loader *loader, const Extent *extent, int x, int last, int y, float *line)
@@ -169,6 +188,10 @@ load_outside(const Loader *loader, const Extent *extent, int x, int last, int y,
     else
       for (int c = 0; c < channels; c++)
         to[c] = line[(source - extent->first) * channels + c];
+    if (is_uniform(border)) {
+      repeat_pixel(to, channels, last - x);
+      return;
+    }
   }
 }
 
@@ -204,6 +227,20 @@ row_of(const CpuTile *tile, const CnvTapSet *set, int k)
   return y < 0 ? -1 : y + patch->window_y;
 }
 
+/* Filters a loaded row, which may be spoilt. */
+static void
+filter_line(const CnvCpuSimd *simd, float *line, const CpuTile *tile, const CpuTerm *term, float *to)
+{
+  const CnvTapSet *set = term->set;
+  const float *taps = tile->plane->plan->taps + set->axis[CNV_X];
+  int channels = tile->plane->from->channels, n = (tile->last - tile->first) * channels;
+
+  if (term->run[CNV_X].n)
+    simd->row_by_sums(to, line, n, taps, set->n[CNV_X], &term->run[CNV_X], channels);
+  else
+    simd->row(to, line, n, taps, set->n[CNV_X], channels);
+}
+
 /* Fills the ring with its next row. Below and above a plane the same row often comes again, and is then not filtered
  * again. */
 static void
@@ -223,8 +260,7 @@ fill_ring(const CpuSession *self, CpuWorker *worker, const CpuTile *tile, int t)
     load_line(&loader, set, y, to);
   } else {
     load_line(&loader, set, y, worker->line);
-    self->simd->row(to, worker->line, (tile->last - tile->first) * plane->from->channels,
-                    plane->plan->taps + set->axis[CNV_X], set->n[CNV_X], plane->from->channels);
+    filter_line(self->simd, worker->line, tile, term, to);
   }
   stream->previous = y;
 }
@@ -244,8 +280,10 @@ filter_term(const CpuSession *self, CpuWorker *worker, const CpuTile *tile, int 
     fill_ring(self, worker, tile, t);
   if (plane->dense)
     self->simd->dense(stream->acc, plane->acc_stride, rows, n, term->dense, set->n[CNV_X], set->n[CNV_Y], channels);
+  else if (term->run[CNV_Y].n)
+    cnv_cpu_slide(self->simd, plane, term, stream, rows, y - tile->top, n);
   else
-    self->simd->column(stream->acc, rows, n, plane->plan->taps + set->axis[CNV_Y], set->n[CNV_Y]);
+    self->simd->column(stream->acc, plane->acc_stride, rows, n, term->column, set->n[CNV_Y]);
 }
 
 /* Renormalize: taps that find no sample are left out. */

@@ -40,6 +40,7 @@ typedef struct {
   float *acc;
   float *factor;   /* renormalize: of each sample of a row; for terms that are added up, the first term's serves all */
   double *sums;    /* renormalize: prefix sums over columns of the taps present */
+  double *sliding; /* of a run down the rows: the sums of the next row of output, without the row that enters them */
   CnvCpuSpan span; /* tap rows that factor is for */
 } CpuStream;
 
@@ -56,11 +57,12 @@ struct CpuWorker {
 /* A term of a plane, made ready. */
 typedef struct {
   const CnvTapSet *set;
-  int slots;                /* rows in the ring */
-  gsize ring_stride;        /* floats */
-  float *dense;             /* taps between rows of zeros, see cpu_simd.h */
-  double *sums[CNV_N_AXES]; /* separable: prefix sums of the taps, in double */
-  double sum;               /* of all taps */
+  int slots;                 /* rows in the ring */
+  gsize ring_stride;         /* floats */
+  float *dense, *column;     /* taps with zeros about them, see cpu_simd.h; one of them */
+  CnvCpuRun run[CNV_N_AXES]; /* that is summed rather than weighed tap by tap; n 0: none */
+  double *sums[CNV_N_AXES];  /* separable: prefix sums of the taps, in double */
+  double sum;                /* of all taps */
 } CpuTerm;
 
 /* A plane of a plan, made ready. Arrays of samples are as long as the widest tile, which begins at a whole pixel. */
@@ -134,6 +136,14 @@ void cnv_cpu_forget_history(CpuSession *self);
 
 /* Sets the input and the moments of a frame's work. */
 void cnv_cpu_follow_history(CpuSession *self, const CnvWork *work, const CnvFrame *in);
+
+/* cpu_runs.c: the run of an axis that is worth summing. */
+CnvCpuRun cnv_cpu_run_of(const float *taps, int n);
+
+/* Sums of a term that has a run down the rows, for number y of the tile's rows and those after it, all plane->rows of
+ * them, in order from 0 on. rows: as for CnvCpuSimd.column. */
+void cnv_cpu_slide(const CnvCpuSimd *simd, const CpuPlane *plane, const CpuTerm *term, CpuStream *stream,
+                   const float *const *rows, int y, int n);
 
 /* What CpuTile.run is: copies, the reference, and everything else. */
 void cnv_cpu_copy_tile(CpuSession *self, CpuWorker *worker, const CpuTile *tile);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "cases.h"
+#include "cpu_tile.h"
 
 #define SKIP 77
 #define QUICK_STEP 29 /* prime, so that --quick meets every value of every loop */
@@ -169,6 +170,47 @@ START_TEST(test_long_taps)
 }
 END_TEST
 
+/* Taps that are all alike are summed; about powers of two, and where coarser planes have other ones at both ends. */
+START_TEST(test_runs)
+{
+  static const int radii[] = {7, 8, 9, 15, 16, 31, 32, 127, 255, 256, 512};
+  static const char *const formats[] = {"GRAY8", "NV12", "RGB", "RGBA", "YUY2", "P010_10LE", "GRAY16_LE"};
+  static const Size sizes[] = {{9, 5}, {531, 21}, {130, 67}};
+
+  for (guint f = 0; f < G_N_ELEMENTS(formats); f++)
+    for (guint s = 0; s < G_N_ELEMENTS(sizes); s++)
+      for (guint r = 0; r < G_N_ELEMENTS(radii); r++) {
+        TestCase c = base_case("box", formats[f], sizes[s]);
+
+        c.radius = radii[r];
+        c.border = (f + s + r) % N_BORDERS;
+        c.pattern = (s + r) % TEST_N_PATTERNS;
+        c.alpha_mode = r % 2 ? CNV_ALPHA_PREMULTIPLY : CNV_ALPHA_COPY;
+        test_case_run(&c);
+      }
+  test_set_finish("runs");
+}
+END_TEST
+
+START_TEST(test_run_of)
+{
+  float taps[20];
+
+  for (int i = 0; i < 20; i++)
+    taps[i] = i == 0 || i == 19 ? 0.5f : 1;
+  for (int first = 0; first < 2; first++)
+    for (int end = 19; end <= 20; end++) {
+      CnvCpuRun run = cnv_cpu_run_of(taps + first, end - first);
+
+      ck_assert_int_eq(run.first, 1 - first);
+      ck_assert_int_eq(run.n, 18);
+    }
+  ck_assert_int_eq(cnv_cpu_run_of(taps + 1, 4).n, 0);
+  taps[9] = 2;
+  ck_assert_int_eq(cnv_cpu_run_of(taps, 20).n, 0);
+}
+END_TEST
+
 START_TEST(test_border_colors)
 {
   static const guint32 colors[] = {0xffffffff, 0xffff0000, 0xff00ff00, 0xff0000ff, 0x00123456};
@@ -300,6 +342,8 @@ kernels_suite(void)
   tcase_add_test(cases, test_patterns);
   tcase_add_test(cases, test_addresses);
   tcase_add_test(cases, test_long_taps);
+  tcase_add_test(cases, test_runs);
+  tcase_add_test(cases, test_run_of);
   tcase_add_test(cases, test_border_colors);
   tcase_add_test(cases, test_absolute);
   tcase_add_test(cases, test_planes);
@@ -334,6 +378,18 @@ environment_number(const char *name, guint32 otherwise)
   return text ? (guint32)g_ascii_strtoull(text, NULL, 0) : otherwise;
 }
 
+/* Whether the sessions run the instruction set that CNV_CPU_SIMD names: engines take their best where they lack it. */
+static gboolean
+has_wanted_simd(void)
+{
+  const char *wanted = g_getenv("CNV_CPU_SIMD");
+
+  for (guint i = 0; wanted && i < test_variants->len; i++)
+    if (!g_str_has_suffix(g_array_index(test_variants, TestVariant, i).session->device_name, wanted))
+      return FALSE;
+  return TRUE;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -362,6 +418,10 @@ main(int argc, char **argv)
   test_options.backend = backend;
   if (!test_variants_open()) {
     puts("SKIPPED: no such backend is here");
+    return SKIP;
+  }
+  if (!has_wanted_simd()) {
+    printf("SKIPPED: this machine has no %s\n", g_getenv("CNV_CPU_SIMD"));
     return SKIP;
   }
   status = run_tests();

@@ -252,6 +252,37 @@ START_TEST(test_cpu_threads)
 }
 END_TEST
 
+/* CNV_CPU_SIMD takes another instruction set than the best; that which any machine of the family has is here. */
+START_TEST(test_cpu_simd)
+{
+#ifdef __aarch64__
+  const char *least = "neon";
+#else
+  const char *least = "plain";
+#endif
+  char *before = g_strdup(g_getenv("CNV_CPU_SIMD"));
+
+  g_setenv("CNV_CPU_SIMD", least, TRUE);
+  for (guint i = 0; i < test_variants->len; i++) {
+    const TestVariant *v = &g_array_index(test_variants, TestVariant, i);
+    CnvSession *session;
+
+    if (strcmp(v->backend->name, "cpu") != 0)
+      continue;
+    session = open_session(v->backend, &any_device);
+    ck_assert_msg(g_str_has_suffix(session->device_name, least), "%s, not %s", session->device_name, least);
+    run_mixed(v, &session, 1, "the least instruction set");
+    cnv_session_close(session);
+  }
+  if (before)
+    g_setenv("CNV_CPU_SIMD", before, TRUE);
+  else
+    g_unsetenv("CNV_CPU_SIMD");
+  g_free(before);
+  test_set_finish("the least instruction set");
+}
+END_TEST
+
 /* A session of its own in a thread of its own, always the same frame: what comes out must be what came out alone. */
 typedef struct {
   CnvSession *session;
@@ -397,6 +428,7 @@ test_sessions_tcase(void)
   tcase_add_test(tcase, test_region_changes);
   tcase_add_test(tcase, test_sessions_in_turn);
   tcase_add_test(tcase, test_cpu_threads);
+  tcase_add_test(tcase, test_cpu_simd);
   tcase_add_test(tcase, test_sessions_in_threads);
   tcase_add_test(tcase, test_bad_frames);
   return tcase;
