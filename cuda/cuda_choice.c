@@ -11,11 +11,12 @@
 static const struct {
   int capability;  /* ten times the major number, and the minor one */
   gboolean tensor; /* it has the instructions, and then they are fastest wherever they can do the work */
-  int fused_taps;  /* along y: of more, two passes are faster than fused */
+  int fused_taps;  /* along y: of more, two passes are faster than fused; */
+  int fused_gray;  /* the same of images of one plane with one channel, which two passes do faster */
 } crossovers[] = {
-    {0, FALSE, 97}, /* Pascal to Turing: not measured */
-    {80, TRUE, 97}, /* Ampere and Ada: not measured */
-    {90, TRUE, 97}, /* Hopper and newer: H200 */
+    {0, FALSE, 49, 25}, /* Pascal to Turing: not measured */
+    {80, TRUE, 49, 25}, /* Ampere and Ada: not measured */
+    {90, TRUE, 49, 25}, /* Hopper and newer: H200 */
 };
 
 /* Of the GPU of the machine that has the least, since a plan is made for any of them. */
@@ -81,10 +82,12 @@ cnv_cuda_choose(const CnvPlan *plan, const CnvPlanePlan *plane)
 {
   const gsize row = find_row();
   const CnvTapSet *set = &plane->term[0];
+  const gboolean gray = plan->n_planes == 1 && plane->channels == 1;
 
   if (crossovers[row].tensor && cnv_strips_fit(CNV_ALGORITHM_TENSOR, plan, plane, NULL))
     return CNV_ALGORITHM_TENSOR;
-  if (set->n[CNV_Y] <= crossovers[row].fused_taps && cnv_strips_fit(CNV_ALGORITHM_FUSED, plan, plane, NULL))
+  if (set->n[CNV_Y] <= (gray ? crossovers[row].fused_gray : crossovers[row].fused_taps) &&
+      cnv_strips_fit(CNV_ALGORITHM_FUSED, plan, plane, NULL))
     return CNV_ALGORITHM_FUSED;
   if (plan->n_moments == 1 && plane->n_terms == 1 && set->n[CNV_X] * set->n[CNV_Y] == 1)
     return CNV_ALGORITHM_NAIVE;

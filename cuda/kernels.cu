@@ -49,7 +49,7 @@ extern "C" __global__ void __launch_bounds__(256) cnv_copy(const CnvCopyArgs a)
 #define FUSED_FITTING(blocks) (blocks)
 #endif
 
-/* The variants: cuda_engine.c finds them by these names. threads a block, and blocks that should fit a multiprocessor.
+/* The variants: cuda_launch.c finds them by these names. threads a block, and blocks that should fit a multiprocessor.
  */
 #define ENTRY(kernel, type, threads, blocks, T, ...)                                                                   \
   extern "C" __global__ void __launch_bounds__(threads, blocks) cnv_##kernel##_##type(const IN_PLACE CnvLaunchArgs l)  \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What passes from the host (cuda_engine.c, cuda_table.c) to the kernels (kernels.cu and the .cuh beside it): plain C,
+ * What passes from the host (cuda_launch.c, cuda_table.c) to the kernels (kernels.cu and the .cuh beside it): plain C,
  * read by both compilers. A launch works on a list of units; a block finds its own by its number, and so all planes and
  * regions of a frame share one launch.
  */
