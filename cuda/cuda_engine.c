@@ -27,32 +27,39 @@ cuda_probe(int device, GError **error)
   return FALSE;
 }
 
-static gboolean
-mark(CudaSession *self, int which, GError **error)
+gboolean
+cnv_cuda_mark(CudaSession *self, Span span, int end, CUstream stream, GError **error)
 {
-  return !self->marking || CHECK(self, cuEventRecord(self->mark[which], self->stream), "timing a frame", error);
+  if (!self->marking)
+    return TRUE;
+  self->marked |= 1u << span;
+  return CHECK(self, cuEventRecord(self->mark[span][end], stream), "timing a frame", error);
+}
+
+static gboolean
+filter_on_device(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *from, const CnvFrame *to,
+                 GError **error)
+{
+  return cnv_cuda_mark(self, SPAN_COMPUTE, 0, self->stream, error) &&
+         cnv_cuda_filter_frame(self, work, in->slot, from, to, error) &&
+         cnv_cuda_mark(self, SPAN_COMPUTE, 1, self->stream, error);
 }
 
 static gboolean
 submit_frame(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
   const CnvImage *image = &work->plan[0]->image;
-  CnvSessionStats *stats = &self->base.stats;
+  gboolean uploads = in->memory == CNV_MEMORY_HOST, downloads = out->memory == CNV_MEMORY_HOST;
   CnvFrame from, to;
 
-  if (!cnv_cuda_check_alignment(image, in, error) || !cnv_cuda_check_alignment(image, out, error) ||
-      !cnv_cuda_set_work(self, work, error) || !cnv_cuda_device_frame(self, in, &self->in, &from, error) ||
+  if (!cnv_cuda_land(self, error) || !cnv_cuda_check_alignment(image, in, error) ||
+      !cnv_cuda_check_alignment(image, out, error) || !cnv_cuda_set_work(self, work, uploads && downloads, error) ||
+      !cnv_cuda_device_frame(self, in, &self->in, &from, error) ||
       !cnv_cuda_device_frame(self, out, &self->out, &to, error))
     return FALSE;
-  if (!mark(self, MARK_UPLOAD, error) ||
-      (in->memory == CNV_MEMORY_HOST && !cnv_cuda_transfer(self, image, in, &from, &stats->bytes_uploaded, error)))
-    return FALSE;
-  if (!mark(self, MARK_COMPUTE, error) || !cnv_cuda_filter_frame(self, work, in->slot, &from, &to, error))
-    return FALSE;
-  if (!mark(self, MARK_DOWNLOAD, error) ||
-      (out->memory == CNV_MEMORY_HOST && !cnv_cuda_transfer(self, image, &to, out, &stats->bytes_downloaded, error)))
-    return FALSE;
-  return mark(self, MARK_END, error);
+  if (uploads || downloads)
+    return cnv_cuda_run_host(self, work, in, &from, &to, out, error);
+  return filter_on_device(self, work, in, &from, &to, error);
 }
 
 static gboolean
@@ -67,10 +74,11 @@ cuda_submit(CnvSession *session, const CnvWork *work, const CnvFrame *in, const 
   ok = submit_frame(self, work, in, out, error);
   if (!ok) {
     /* What was started before the failure must be over before the caller takes its memory back. */
-    self->cu->cuStreamSynchronize(self->stream);
+    cnv_cuda_host_abandon(self);
     g_ptr_array_set_size(self->table.plans, 0);
+    if (self->marking)
+      self->marked = 0;
   }
-  self->marked |= self->marking && ok;
   self->n_pending += ok;
   self->busy |= ok;
   self->cu->cuCtxPopCurrent(NULL);
@@ -104,7 +112,7 @@ cuda_keep(CnvSession *session, guint slot, const CnvFrame *frame, GError **error
   if (!CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error))
     return FALSE;
   if (frame->memory == CNV_MEMORY_HOST)
-    ok = cnv_cuda_transfer(self, &self->history_image, frame, &to, &session->stats.bytes_uploaded, error);
+    ok = cnv_cuda_upload_frame(self, &self->history_image, frame, &to, error);
   else
     ok = cnv_cuda_copy_planes(self, &self->history_image, ~0u, frame, &to, error);
   self->busy = TRUE;
@@ -116,17 +124,18 @@ cuda_keep(CnvSession *session, guint slot, const CnvFrame *frame, GError **error
 static gboolean
 read_marks(CudaSession *self, GError **error)
 {
-  double *mean[N_MARKS - 1] = {&self->base.stats.upload_us, &self->base.stats.compute_us,
-                               &self->base.stats.download_us};
+  double *mean[N_SPANS] = {&self->base.stats.upload_us, &self->base.stats.compute_us, &self->base.stats.download_us};
+  guint marked = self->marked;
 
-  if (!self->marked)
+  if (!marked)
     return TRUE;
-  self->marked = FALSE;
+  self->marked = 0;
   self->n_timed++;
-  for (int m = 0; m < N_MARKS - 1; m++) {
-    float ms;
+  for (int m = 0; m < N_SPANS; m++) {
+    float ms = 0;
 
-    if (!CHECK(self, cuEventElapsedTime(&ms, self->mark[m], self->mark[m + 1]), "timing a frame", error))
+    if (marked >> m & 1 &&
+        !CHECK(self, cuEventElapsedTime(&ms, self->mark[m][0], self->mark[m][1]), "timing a frame", error))
       return FALSE;
     self->timed_us[m] += ms * 1000.0;
     *mean[m] = self->timed_us[m] / self->n_timed;
@@ -144,7 +153,8 @@ cuda_wait(CnvSession *session, GError **error)
     return TRUE;
   if (!CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error))
     return FALSE;
-  ok = CHECK(self, cuStreamSynchronize(self->stream), "filtering a frame", error) && read_marks(self, error);
+  ok = cnv_cuda_land(self, error) && CHECK(self, cuStreamSynchronize(self->stream), "filtering a frame", error) &&
+       read_marks(self, error);
   self->cu->cuCtxPopCurrent(NULL);
   session->stats.frames += ok ? self->n_pending : 0;
   self->busy = FALSE;
@@ -163,9 +173,10 @@ release(CudaSession *self)
   cnv_cuda_forget_textures(self);
   for (gsize i = 0; i < G_N_ELEMENTS(buffers); i++)
     cnv_cuda_free(self, buffers[i]);
-  for (int m = 0; m < N_MARKS; m++)
-    if (self->mark[m])
-      cu->cuEventDestroy(self->mark[m]);
+  cnv_cuda_host_close(self);
+  for (int m = 0; m < 2 * N_SPANS; m++)
+    if (self->mark[m / 2][m % 2])
+      cu->cuEventDestroy(self->mark[m / 2][m % 2]);
   if (self->stream)
     cu->cuStreamDestroy(self->stream);
   if (self->module)
@@ -220,10 +231,10 @@ make_resources(CudaSession *self, GError **error)
       !CHECK(self, cuModuleGetFunction(&self->copy, self->module, "cnv_copy"), "finding cnv_copy", error) ||
       !CHECK(self, cuStreamCreate(&self->stream, CU_STREAM_NON_BLOCKING), "making a stream", error))
     return FALSE;
-  for (int m = 0; m < N_MARKS; m++)
-    if (!CHECK(self, cuEventCreate(&self->mark[m], CU_EVENT_DEFAULT), "making an event", error))
+  for (int m = 0; m < 2 * N_SPANS; m++)
+    if (!CHECK(self, cuEventCreate(&self->mark[m / 2][m % 2], CU_EVENT_DEFAULT), "making an event", error))
       return FALSE;
-  return TRUE;
+  return cnv_cuda_host_open(self, error);
 }
 
 static CnvSession *
@@ -264,8 +275,18 @@ const CnvBackend cnv_backend_cuda = {
     .probe = cuda_probe,
     .can = cnv_cuda_can,
     .choose = cnv_cuda_choose,
+    .alloc_pinned = cnv_cuda_alloc_pinned,
+    .free_pinned = cnv_cuda_free_pinned,
     .open = cuda_open,
 };
+
+int
+cnv_cuda_session_slices(CnvSession *session)
+{
+  const CnvTable *table = &((CudaSession *)session)->table;
+
+  return table->slices.whole ? 1 : table->slices.n;
+}
 
 CUstream
 cnv_cuda_session_stream(CnvSession *session)

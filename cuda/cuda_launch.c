@@ -114,9 +114,8 @@ cnv_cuda_copy_planes(CudaSession *self, const CnvImage *image, guint which, cons
                 &args, error);
 }
 
-/* The planes of memory that have samples which no kernel writes. */
-static guint
-copied_memories(const CnvWork *work)
+guint
+cnv_cuda_copied_memories(const CnvWork *work)
 {
   const CnvPlan *plan = work->plan[0];
   guint copied = ~0u;
@@ -308,7 +307,7 @@ cnv_cuda_filter_frame(CudaSession *self, const CnvWork *work, int now, const Cnv
                       GError **error)
 {
   set_sources(self, work, now);
-  if (!cnv_cuda_copy_planes(self, &work->plan[0]->image, copied_memories(work), in, out, error))
+  if (!cnv_cuda_copy_planes(self, &work->plan[0]->image, cnv_cuda_copied_memories(work), in, out, error))
     return FALSE;
   for (guint i = 0; i < self->table.launches->len; i++) {
     const CnvLaunch *l = &g_array_index(self->table.launches, CnvLaunch, i);
@@ -317,5 +316,18 @@ cnv_cuda_filter_frame(CudaSession *self, const CnvWork *work, int now, const Cnv
     if (each ? !stage_history(self, work, l, now, out, error) : !run_launch(self, l, in, out, error))
       return FALSE;
   }
+  return TRUE;
+}
+
+gboolean
+cnv_cuda_filter_slice(CudaSession *self, const CnvWork *work, int slice, const CnvFrame *in, const CnvFrame *out,
+                      GError **error)
+{
+  const CnvTable *table = &self->table;
+
+  set_sources(self, work, 0);
+  for (guint i = slice > 0 ? table->launches_to[slice - 1] : 0; i < table->launches_to[slice]; i++)
+    if (!run_launch(self, &g_array_index(table->launches, CnvLaunch, i), in, out, error))
+      return FALSE;
   return TRUE;
 }

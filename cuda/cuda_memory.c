@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Device buffers, frames in them, and copies between host and device.
+ * Device buffers, and frames in them.
  */
 #include "cuda_session.h"
 
@@ -80,36 +80,6 @@ cnv_cuda_slot_frame(const CudaSession *self, int slot)
     frame.stride[p] = self->slot_layout.pitch[p];
   }
   return frame;
-}
-
-gboolean
-cnv_cuda_transfer(CudaSession *self, const CnvImage *image, const CnvFrame *from, const CnvFrame *to, guint64 *bytes,
-                  GError **error)
-{
-  gboolean up = from->memory == CNV_MEMORY_HOST;
-
-  for (int p = 0; p < cnv_format_n_memories(image->format); p++) {
-    CUDA_MEMCPY2D copy = {
-        .srcMemoryType = up ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,
-        .dstMemoryType = up ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST,
-        .srcPitch = from->stride[p],
-        .dstPitch = to->stride[p],
-        .WidthInBytes = cnv_format_row_bytes(image->format, p, image->width),
-        .Height = cnv_format_rows(image->format, p, image->height),
-    };
-
-    if (up) {
-      copy.srcHost = from->data[p];
-      copy.dstDevice = (guintptr)to->data[p];
-    } else {
-      copy.srcDevice = (guintptr)from->data[p];
-      copy.dstHost = to->data[p];
-    }
-    if (!CHECK(self, cuMemcpy2DAsync(&copy, self->stream), up ? "uploading a frame" : "downloading a frame", error))
-      return FALSE;
-    *bytes += (guint64)copy.WidthInBytes * copy.Height;
-  }
-  return TRUE;
 }
 
 gboolean

@@ -99,13 +99,13 @@ cnv_cuda_load_batch(CudaSession *self, guint batch, GError **error)
 }
 
 gboolean
-cnv_cuda_set_work(CudaSession *self, const CnvWork *work, GError **error)
+cnv_cuda_set_work(CudaSession *self, const CnvWork *work, gboolean cut, GError **error)
 {
   CnvTable *table = &self->table;
 
   if (!set_plans(self, work, error))
     return FALSE;
-  if (cnv_table_set_work(table, work))
+  if (cnv_table_set_work(table, work, cut))
     self->table_is_there = FALSE;
   if (self->table_is_there && self->staged_in.size >= self->staged.size * MAX(work->n_moments, 1))
     return TRUE;

@@ -6,13 +6,15 @@
  *   cuda_plans.c     what of the plans and the work is on the device
  *   cuda_launch.c    the kernels of a frame
  *   cuda_textures.c  texture objects, for the rung that reads through them
- *   cuda_memory.c    device buffers, frames in them, and copies between host and device
+ *   cuda_memory.c    device buffers, and frames in them
+ *   cuda_host.c      frames in host memory
  *
  * All functions are called with the session's context current, and start what they do on its stream.
  */
 #pragma once
 
 #include "cuda_engine.h"
+#include "cuda_host.h"
 #include "cuda_table.h"
 
 G_BEGIN_DECLS
@@ -20,8 +22,8 @@ G_BEGIN_DECLS
 /* Sample types of the kernels. */
 typedef enum { TYPE_U8, TYPE_U16, TYPE_F32, N_TYPES } SampleType;
 
-/* Moments of a frame that are timed: before upload, kernels and download, and the end. */
-enum { MARK_UPLOAD, MARK_COMPUTE, MARK_DOWNLOAD, MARK_END, N_MARKS };
+/* What is timed of a frame, each from its first start to its last end: in slices they overlap. */
+typedef enum { SPAN_UPLOAD, SPAN_COMPUTE, SPAN_DOWNLOAD, N_SPANS } Span;
 
 /* Texture objects kept for frames that come again: pools have few. */
 #define N_TEXTURES 32
@@ -60,9 +62,11 @@ typedef struct {
   int n_processors;
   CUdeviceptr taps;
   CUstream stream;
-  CUevent mark[N_MARKS];
-  gboolean marking, marked; /* this frame is being timed; its marks wait to be read */
-  double timed_us[N_MARKS - 1];
+  CudaHost host;
+  CUevent mark[N_SPANS][2]; /* where a span begins and ends */
+  gboolean marking;         /* this frame is being timed */
+  guint marked;             /* bits: spans that wait to be read */
+  double timed_us[N_SPANS];
   guint64 n_timed, n_pending;
   CnvTable table;
   gboolean table_is_there; /* its block is on the device */
@@ -95,18 +99,37 @@ CnvFrame cnv_cuda_slot_frame(const CudaSession *self, int slot);
 /* The frame itself where it is on the device, else a frame in the session's own buffer. */
 gboolean cnv_cuda_device_frame(CudaSession *self, const CnvFrame *frame, DeviceBuffer *buffer, CnvFrame *on_device,
                                GError **error);
-/* Copies all planes between host and device, and adds up their bytes. */
-gboolean cnv_cuda_transfer(CudaSession *self, const CnvImage *image, const CnvFrame *from, const CnvFrame *to,
-                           guint64 *bytes, GError **error);
 /* Samples of several bytes are read as such. */
 gboolean cnv_cuda_check_alignment(const CnvImage *image, const CnvFrame *frame, GError **error);
+
+/* cuda_host.c */
+gboolean cnv_cuda_host_open(CudaSession *self, GError **error);
+void cnv_cuda_host_close(CudaSession *self);
+/* Uploads a frame in host memory to one laid out by cnv_cuda_frame_layout, on the session's stream. */
+gboolean cnv_cuda_upload_frame(CudaSession *self, const CnvImage *image, const CnvFrame *frame, const CnvFrame *to,
+                               GError **error);
+/* All that is done to a frame by the work that is set, where `in` or `out` is in host memory. from, to: the frames on
+ * the device, one laid out by cnv_cuda_frame_layout for each that is. */
+gboolean cnv_cuda_run_host(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *from,
+                           const CnvFrame *to, const CnvFrame *out, GError **error);
+/* Brings the last frame's output to its memory, where that is not under way by itself. Waits for the frame. */
+gboolean cnv_cuda_land(CudaSession *self, GError **error);
+/* Waits for all streams, whatever has failed. */
+void cnv_cuda_host_abandon(CudaSession *self);
+/* Of CnvBackend; without a session, in any context. */
+void *cnv_cuda_alloc_pinned(void *context, gsize size);
+void cnv_cuda_free_pinned(void *context, void *memory);
+
+/* cuda_engine.c */
+/* Where the frame is being timed, the beginning (end 0) or the end (1) of a span on a stream. */
+gboolean cnv_cuda_mark(CudaSession *self, Span span, int end, CUstream stream, GError **error);
 
 /* cuda_plans.c */
 extern const char *const cnv_cuda_type_name[N_TYPES];
 /* Of planes that are not staged. */
 SampleType cnv_cuda_sample_type(const CudaSession *self);
-/* Takes over plans and work, where they are others. */
-gboolean cnv_cuda_set_work(CudaSession *self, const CnvWork *work, GError **error);
+/* Takes over plans and work, where they are others. cut: in slices, where that can be. */
+gboolean cnv_cuda_set_work(CudaSession *self, const CnvWork *work, gboolean cut, GError **error);
 /* Puts the taps of a batch in constant memory, unless they are there. */
 gboolean cnv_cuda_load_batch(CudaSession *self, guint batch, GError **error);
 
@@ -123,6 +146,11 @@ gboolean cnv_cuda_filter_frame(CudaSession *self, const CnvWork *work, int now, 
                                GError **error);
 /* More shared memory than 48 KiB has to be asked for, once a function. kind: of strips. */
 gboolean cnv_cuda_allow_shared(CudaSession *self, CnvKernelKind kind, guint bytes, GError **error);
+/* What is done to a slice, where the work that is set is cut, but for planes of memory that are copied whole. */
+gboolean cnv_cuda_filter_slice(CudaSession *self, const CnvWork *work, int slice, const CnvFrame *in,
+                               const CnvFrame *out, GError **error);
+/* Bits: the planes of memory that have samples which no kernel writes. */
+guint cnv_cuda_copied_memories(const CnvWork *work);
 /* Copies the planes of memory whose bit is set, in one launch. */
 gboolean cnv_cuda_copy_planes(CudaSession *self, const CnvImage *image, guint which, const CnvFrame *in,
                               const CnvFrame *out, GError **error);

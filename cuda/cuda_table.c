@@ -9,7 +9,7 @@
 /* Row sums of one round: what stays in the second-level cache of large GPUs. A single plane may take more. */
 #define ROUND_FLOATS (10 * 1024 * 1024)
 
-/* From so many samples on a round takes longer than a launch for each of its patches. */
+/* From so many samples on a frame takes longer than a launch for each of its large patches. */
 #define LARGE_SAMPLES (1024 * 1024)
 
 #define SUMS_UNIT 64 /* floats: rows of sums begin at 256 bytes */
@@ -28,7 +28,7 @@ cnv_table_init(CnvTable *table)
       .batches = g_array_new(FALSE, FALSE, sizeof(CnvBatch)),
       .planes = g_array_new(FALSE, TRUE, sizeof(CnvPlaneArgs)),
       .batch_of = g_array_new(FALSE, TRUE, sizeof(guint)),
-      .cut = g_array_new(FALSE, FALSE, sizeof(CnvPatch)),
+      .uncut = g_array_new(FALSE, FALSE, sizeof(CnvPatch)),
       .spots = g_array_new(FALSE, FALSE, sizeof(CnvSpot)),
       .patches = g_array_new(FALSE, FALSE, sizeof(CnvPatchArgs)),
       .units = g_array_new(FALSE, FALSE, sizeof(CnvUnit)),
@@ -44,7 +44,7 @@ void
 cnv_table_clear(CnvTable *table)
 {
   GArray **arrays[] = {&table->taps,    &table->batches, &table->planes, &table->batch_of,
-                       &table->cut,     &table->spots,   &table->bands,  &table->band_of,
+                       &table->uncut,   &table->spots,   &table->bands,  &table->band_of,
                        &table->patches, &table->units,   &table->strips, &table->launches};
 
   for (gsize i = 0; i < G_N_ELEMENTS(arrays); i++)
@@ -352,20 +352,21 @@ takes(CnvKernelKind kind, CnvAlgorithm algorithm)
 /* Patches of a batch that are launched together. */
 typedef struct {
   guint batch, first, last;
-  gboolean large;
 } Round;
 
-/* TRUE where there are kernels made for the patch: it is plain, much of a large round, and needs no more than sums. */
+/* TRUE where there are kernels made for the patch: it is plain, much of large work, and needs no more than sums. A
+ * slice goes by its plane, and so to the kernel that does the plane uncut. */
 static gboolean
-is_large(const CnvTable *table, const CnvPatch *patch, CnvKernelKind kind, Round round)
+is_large(const CnvTable *table, const CnvPatch *patch, CnvKernelKind kind)
 {
   const CnvPlan *plan = g_ptr_array_index(table->plans, patch->plan);
   const CnvPlanePlan *plane = cnv_table_plane(table, patch);
   gboolean made = kind == CNV_KERNEL_TILED || kind == CNV_KERNEL_ROWS || kind == CNV_KERNEL_COLUMNS;
   gboolean simple = plane->combine != CNV_COMBINE_MAGNITUDE && plan->filter.border != CNV_BORDER_RENORMALIZE;
+  int height = table->slices.whole ? patch->height : plane->height;
 
-  return made && simple && round.large && plane->plain && table->one_source &&
-         (gsize)patch->width * patch->height * plane->channels >= LARGE_SAMPLES / 8;
+  return made && simple && table->large && plane->plain && table->one_source &&
+         (gsize)patch->width * height * plane->channels >= LARGE_SAMPLES / 8;
 }
 
 static void
@@ -398,7 +399,7 @@ add_launch(CnvTable *table, CnvKernelKind kind, gboolean staged, Round round)
         (!stage && g_array_index(table->batch_of, guint, cnv_table_index(patch)) != round.batch))
       continue;
     for (int t = 0; t < (by_term ? plane->n_terms : 1); t++) {
-      if (is_large(table, patch, kind, round))
+      if (is_large(table, patch, kind))
         add_large(table, kind, round.batch, i, t);
       else
         add_unit(table, &launch, i, t);
@@ -442,29 +443,21 @@ sums_of(const CnvTable *table, const CnvPatch *patch)
 static void
 add_filters(CnvTable *table, guint batch, guint first, guint last)
 {
-  Round round = {batch, first, last, FALSE};
-  gsize samples = 0;
+  Round round = {batch, first, last};
 
-  for (guint i = first; i < last; i++) {
-    const CnvPatch *patch = &g_array_index(table->patches, CnvPatchArgs, i).patch;
-
-    samples += (gsize)patch->width * patch->height * cnv_table_plane(table, patch)->channels;
-  }
-  round.large = samples >= LARGE_SAMPLES;
   for (int staged = 0; staged < (table->is_plain ? 1 : 2); staged++)
     for (CnvKernelKind kind = CNV_KERNEL_NAIVE; kind < CNV_KERNEL_FUSED; kind++)
       add_launch(table, kind, staged, round);
   cnv_strips_add(table, batch, first, last);
 }
 
-/* The launches of one batch, in rounds of patches whose row sums fit. */
+/* The launches of one batch for patches first to last - 1, in rounds of patches whose row sums fit. */
 static void
-add_batch(CnvTable *table, guint batch, guint n_patches)
+add_batch(CnvTable *table, guint batch, guint first, guint last)
 {
   gsize used = 0;
-  guint first = 0;
 
-  for (guint i = 0; i < n_patches; i++) {
+  for (guint i = first; i < last; i++) {
     CnvPatchArgs *args = &g_array_index(table->patches, CnvPatchArgs, i);
     const CnvPlanePlan *plane = cnv_table_plane(table, &args->patch);
 
@@ -478,7 +471,7 @@ add_batch(CnvTable *table, guint batch, guint n_patches)
     place_sums(args, plane, &used);
     table->sums_size = MAX(table->sums_size, used * sizeof(float));
   }
-  add_filters(table, batch, first, n_patches);
+  add_filters(table, batch, first, last);
 }
 
 /* Staged planes are staged whole. Returns how many patches, behind those that are filtered, stand for that. */
@@ -502,32 +495,86 @@ add_whole_planes(CnvTable *table, int fields)
 }
 
 static void
+add_patch(CnvTable *table, const CnvPatch *patch)
+{
+  CnvPatchArgs args = {.patch = *patch, .plane_args = cnv_table_index(patch)};
+  const CnvPlanePlan *plane = cnv_table_plane(table, patch);
+
+  args.pointers = plane->plain ? plane->lane[0].memory : patch->plane;
+  g_array_append_val(table->patches, args);
+}
+
+/* All patches as they are, and what is large of them. */
+static void
+add_patches(CnvTable *table)
+{
+  gsize samples = 0;
+
+  for (guint i = 0; i < table->uncut->len; i++) {
+    const CnvPatch *patch = &g_array_index(table->uncut, CnvPatch, i);
+
+    samples += (gsize)patch->width * patch->height * cnv_table_plane(table, patch)->channels;
+    if (table->slices.whole)
+      add_patch(table, patch);
+  }
+  table->large = samples >= LARGE_SAMPLES;
+}
+
+static void
 make_launches(CnvTable *table, int fields)
 {
-  guint n = table->cut->len, whole;
+  guint n = table->patches->len, whole;
 
-  g_array_set_size(table->patches, 0);
-  g_array_set_size(table->units, 0);
-  g_array_set_size(table->strips, 0);
-  g_array_set_size(table->launches, 0);
-  table->sums_size = 0;
-  for (guint i = 0; i < n; i++) {
-    CnvPatchArgs args = {.patch = g_array_index(table->cut, CnvPatch, i)};
-    const CnvPlanePlan *plane = cnv_table_plane(table, &args.patch);
-
-    args.plane_args = cnv_table_index(&args.patch);
-    args.pointers = plane->plain ? plane->lane[0].memory : args.patch.plane;
-    g_array_append_val(table->patches, args);
-  }
   if (n == 0)
     return;
   whole = table->is_plain ? 0 : add_whole_planes(table, fields);
   if (whole > 0)
-    add_launch(table, CNV_KERNEL_STAGE_IN, TRUE, (Round){0, n, n + whole, FALSE});
+    add_launch(table, CNV_KERNEL_STAGE_IN, TRUE, (Round){0, n, n + whole});
   for (guint batch = 0; batch < table->batches->len; batch++)
-    add_batch(table, batch, n);
+    add_batch(table, batch, 0, n);
   if (whole > 0)
-    add_launch(table, CNV_KERNEL_STAGE_OUT, TRUE, (Round){0, 0, n, FALSE});
+    add_launch(table, CNV_KERNEL_STAGE_OUT, TRUE, (Round){0, 0, n});
+}
+
+/* The rows of whole planes that a slice has. Where it reads beyond them, that is what lies in the frame. */
+static void
+make_slice(CnvTable *table, int k)
+{
+  guint before = table->patches->len;
+
+  for (guint i = 0; i < table->uncut->len; i++) {
+    CnvPatch patch = g_array_index(table->uncut, CnvPatch, i);
+    int sub_y = cnv_table_plane(table, &patch)->sub_y;
+
+    patch.y = k > 0 ? cnv_slice_rows(table->slices.end[k - 1], sub_y) : 0;
+    patch.height = cnv_slice_rows(table->slices.end[k], sub_y) - patch.y;
+    add_patch(table, &patch);
+  }
+  add_batch(table, 0, before, table->patches->len);
+  table->launches_to[k] = table->launches->len;
+}
+
+/* Constant memory holds one batch at a time, so that several would be loaded again for each slice. */
+static void
+set_slices(CnvTable *table, const CnvWork *work, gboolean cut)
+{
+  table->slices = cnv_slices_of_work(work);
+  table->slices.whole |= !cut || table->batches->len > 1;
+}
+
+static void
+make_all(CnvTable *table, const CnvWork *work)
+{
+  GArray *arrays[] = {table->patches, table->units, table->strips, table->launches};
+
+  for (gsize i = 0; i < G_N_ELEMENTS(arrays); i++)
+    g_array_set_size(arrays[i], 0);
+  table->sums_size = 0;
+  add_patches(table);
+  if (table->slices.whole)
+    make_launches(table, work->interlaced ? 2 : 1);
+  for (int k = 0; k < table->slices.n && !table->slices.whole; k++)
+    make_slice(table, k);
 }
 
 static gsize
@@ -543,18 +590,20 @@ add_array(GByteArray *block, const GArray *array)
 }
 
 gboolean
-cnv_table_set_work(CnvTable *table, const CnvWork *work)
+cnv_table_set_work(CnvTable *table, const CnvWork *work, gboolean cut)
 {
-  gboolean same =
-      work->everything && table->everything && table->launches->len > 0 && !work->interlaced == !table->interlaced;
+  gboolean same = work->everything && table->everything && table->launches->len > 0 &&
+                  !work->interlaced == !table->interlaced && !cut == !table->cut;
 
   if (same)
     return FALSE;
-  cnv_patches_make(work, table->cut, table->spots);
+  cnv_patches_make(work, table->uncut, table->spots);
   table->one_source = work->n_moments == 0;
-  make_launches(table, work->interlaced ? 2 : 1);
+  set_slices(table, work, cut);
+  make_all(table, work);
   table->everything = work->everything;
   table->interlaced = work->interlaced;
+  table->cut = cut;
   g_byte_array_set_size(table->block, 0);
   table->planes_at = add_array(table->block, table->planes);
   table->patches_at = add_array(table->block, table->patches);

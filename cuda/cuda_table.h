@@ -12,6 +12,7 @@
 
 #include "cuda_bands.h"
 #include "cuda_dense.h"
+#include "cuda_slices.h"
 #include "kernels.h"
 
 G_BEGIN_DECLS
@@ -78,14 +79,17 @@ typedef struct {
   guint n_blocks;      /* of it, that the GPU does side by side; the caller's to set before the work */
 
   /* By cnv_table_set_work: */
-  GArray *cut, *spots; /* CnvPatch, CnvSpot */
-  GArray *patches;     /* CnvPatchArgs */
-  GArray *units;       /* CnvUnit */
-  GArray *strips;      /* CnvStrip */
-  GArray *launches;    /* CnvLaunch, in order */
-  gsize sums_size;     /* bytes of row sums of the largest round */
-  gboolean everything, interlaced;
+  GArray *uncut, *spots;             /* CnvPatch, CnvSpot: the work, not yet in slices */
+  GArray *patches;                   /* CnvPatchArgs */
+  GArray *units;                     /* CnvUnit */
+  GArray *strips;                    /* CnvStrip */
+  GArray *launches;                  /* CnvLaunch, in order: those of slice 0, then of slice 1, ... */
+  CnvSlices slices;                  /* of the frame; whole: all launches are for all of it */
+  guint launches_to[CNV_SLICES_MAX]; /* not whole: how many launches there are up to a slice's last */
+  gsize sums_size;                   /* bytes of row sums of the largest round */
+  gboolean everything, interlaced, cut;
   gboolean one_source; /* no frames of a history are added up */
+  gboolean large;      /* patches of some size have launches of their own */
 
   /* All arrays for the GPU in one block, and where each begins. */
   GByteArray *block;
@@ -104,8 +108,9 @@ int cnv_table_index(const CnvPatch *patch);
 
 void cnv_table_set_plans(CnvTable *table, const CnvWork *work);
 
-/* The plans of the work are set. Returns FALSE where the block is the one that was made last time. */
-gboolean cnv_table_set_work(CnvTable *table, const CnvWork *work);
+/* The plans of the work are set. cut: launches are made for slices, where the work allows it. Returns FALSE where the
+ * block is the one that was made last time. */
+gboolean cnv_table_set_work(CnvTable *table, const CnvWork *work, gboolean cut);
 
 /* The floats of constant memory that a plane takes at most. */
 guint cnv_table_taps_of(const CnvPlan *plan, const CnvPlanePlan *plane);

@@ -33,14 +33,19 @@ G_BEGIN_DECLS
   X(cuMemAlloc)                                                                                                        \
   X(cuMemFree)                                                                                                         \
   X(cuMemGetInfo)                                                                                                      \
+  X(cuMemHostAlloc)                                                                                                    \
+  X(cuMemFreeHost)                                                                                                     \
+  X(cuPointerGetAttribute)                                                                                             \
   X(cuMemcpyHtoD)                                                                                                      \
   X(cuMemcpyDtoH)                                                                                                      \
   X(cuMemcpyHtoDAsync)                                                                                                 \
+  X(cuMemcpyDtoHAsync)                                                                                                 \
   X(cuMemcpyDtoDAsync)                                                                                                 \
   X(cuMemcpy2DAsync)                                                                                                   \
   X(cuStreamCreate)                                                                                                    \
   X(cuStreamDestroy)                                                                                                   \
   X(cuStreamSynchronize)                                                                                               \
+  X(cuStreamWaitEvent)                                                                                                 \
   X(cuEventCreate)                                                                                                     \
   X(cuEventDestroy)                                                                                                    \
   X(cuEventRecord)                                                                                                     \

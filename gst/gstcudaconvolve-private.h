@@ -5,6 +5,7 @@
  *   gstcudaconvolve.c   class, properties, state, messages, stats
  *   backend.c           which engine runs: opening, falling back
  *   negotiation.c       caps, memory kinds, allocation
+ *   pinnedmemory.c      page-locked system memory
  *   plans.c             the plan that the properties ask for
  *   regions.c           what is done to a frame: everything, or regions
  *   frames.c            a frame: passthrough, mapping, engine

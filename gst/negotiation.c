@@ -6,6 +6,7 @@
 #include <gst/video/gstvideopool.h>
 
 #include "gstcudaconvolve-private.h"
+#include "pinnedmemory.h"
 
 #define DEVICE GST_CUDA_CONVOLVE_FEATURE_DEVICE
 #define SYSTEM GST_CAPS_FEATURE_MEMORY_SYSTEM_MEMORY
@@ -190,10 +191,13 @@ configure(GstBufferPool *pool, GstCaps *caps, guint *size, guint min, guint max,
   return TRUE;
 }
 
+/* Of CUDA memory, or page-locked system memory. NULL where the engine has none, so that any pool will do. */
 static GstBufferPool *
-new_pool(GstCudaConvolve *self, gboolean device)
+own_pool(GstCudaConvolve *self, gboolean device)
 {
-  return device ? gst_cuda_convolve_device_pool_new(self->context) : gst_video_buffer_pool_new();
+  if (device)
+    return gst_cuda_convolve_device_pool_new(self->context);
+  return self->session ? gst_cuda_convolve_pinned_pool_new(self->session->backend, self->context) : NULL;
 }
 
 /* What an allocation query says about a pool. */
@@ -214,8 +218,32 @@ choose_pool(GstCudaConvolve *self, GstCaps *caps, PoolChoice *choice)
   if (choice->pool)
     return TRUE;
   choice->max = 0; /* the limit was the other pool's */
-  choice->pool = new_pool(self, self->out_in_device);
+  choice->pool = own_pool(self, self->out_in_device);
+  if (!choice->pool)
+    choice->pool = gst_video_buffer_pool_new();
   return configure(choice->pool, caps, &choice->size, choice->min, choice->max, self->out_takes_meta);
+}
+
+/* Names page-locked memory for output buffers where downstream names no memory, and offers a pool that has no way of
+ * its own to allocate: the base class gives a pool what is named. */
+static void
+choose_allocator(GstCudaConvolve *self, GstQuery *query, GstBufferPool *pool)
+{
+  gboolean named = gst_query_get_n_allocation_params(query) > 0;
+  gboolean plain = G_OBJECT_TYPE(pool) == GST_TYPE_BUFFER_POOL || G_OBJECT_TYPE(pool) == GST_TYPE_VIDEO_BUFFER_POOL;
+  GstAllocator *allocator = NULL;
+  GstAllocationParams params;
+
+  gst_allocation_params_init(&params);
+  if (named)
+    gst_query_parse_nth_allocation_param(query, 0, &allocator, &params);
+  if (!allocator && !self->out_in_device && plain && self->session)
+    allocator = gst_cuda_convolve_pinned_allocator_new(self->session->backend, self->context);
+  if (allocator && named)
+    gst_query_set_nth_allocation_param(query, 0, allocator, &params);
+  else if (allocator)
+    gst_query_add_allocation_param(query, allocator, &params);
+  gst_clear_object(&allocator);
 }
 
 static gboolean
@@ -238,11 +266,13 @@ decide_allocation(GstBaseTransform *trans, GstQuery *query)
     gst_query_set_nth_allocation_pool(query, 0, choice.pool, choice.size, choice.min, choice.max);
   else
     gst_query_add_allocation_pool(query, choice.pool, choice.size, choice.min, choice.max);
+  if (ok)
+    choose_allocator(self, query, choice.pool);
   gst_object_unref(choice.pool);
   return ok && parent_class->decide_allocation(trans, query);
 }
 
-/* Adds a CUDA pool to a query from upstream; in system memory every pool is as good as another. */
+/* Adds a pool of memory that suits the engine to a query from upstream. */
 static gboolean
 propose_pool(GstCudaConvolve *self, GstQuery *query, GstCaps *caps)
 {
@@ -253,7 +283,9 @@ propose_pool(GstCudaConvolve *self, GstQuery *query, GstCaps *caps)
 
   if (!gst_video_info_from_caps(&info, caps))
     return FALSE;
-  pool = new_pool(self, TRUE);
+  pool = own_pool(self, in_device(caps, 0));
+  if (!pool)
+    return TRUE;
   size = GST_VIDEO_INFO_SIZE(&info);
   ok = configure(pool, caps, &size, 0, 0, TRUE);
   if (ok)
@@ -275,7 +307,7 @@ propose_allocation(GstBaseTransform *trans, GstQuery *decide_query, GstQuery *qu
   gst_query_parse_allocation(query, &caps, &need_pool);
   if (!caps)
     return FALSE;
-  if (need_pool && self->context && in_device(caps, 0) && !propose_pool(self, query, caps))
+  if (need_pool && self->context && !propose_pool(self, query, caps))
     return FALSE;
   gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, NULL);
   return TRUE;

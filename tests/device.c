@@ -110,6 +110,41 @@ test_device_free(void *block)
     check(driver()->cuMemFree((CUdeviceptr)GPOINTER_TO_SIZE(block)), "freeing");
 }
 
+void *
+test_device_alloc_pinned(gsize size)
+{
+  void *memory;
+
+  check(driver()->cuMemHostAlloc(&memory, size, 0), "page-locking");
+  return memory;
+}
+
+void
+test_device_free_pinned(void *memory)
+{
+  check(driver()->cuMemFreeHost(memory), "freeing page-locked memory");
+}
+
+/* Any thread. */
+gboolean
+test_device_is_pinned(const void *memory)
+{
+  const CnvDriver *cu = driver();
+  CUmemorytype type;
+  CUresult result;
+
+  check(cu->cuCtxPushCurrent(context), "entering the context");
+  result = cu->cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (CUdeviceptr)GPOINTER_TO_SIZE(memory));
+  check(cu->cuCtxPopCurrent(NULL), "leaving the context");
+  return result == CUDA_SUCCESS && type == CU_MEMORYTYPE_HOST;
+}
+
+int
+test_device_slices(CnvSession *session)
+{
+  return cnv_cuda_session_slices(session);
+}
+
 static CUevent timer[2];
 
 static void
@@ -188,6 +223,29 @@ test_device_upload(const void *from, gsize size)
 void
 test_device_free(void *block)
 {
+}
+
+void *
+test_device_alloc_pinned(gsize size)
+{
+  g_error("a build without CUDA has no page-locked memory");
+}
+
+void
+test_device_free_pinned(void *memory)
+{
+}
+
+gboolean
+test_device_is_pinned(const void *memory)
+{
+  return FALSE;
+}
+
+int
+test_device_slices(CnvSession *session)
+{
+  return 1;
 }
 
 static void

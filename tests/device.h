@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * What tests do on the GPU by themselves: frames in its memory, each a twin of a test frame, guards and all (only where
- * a backend takes device memory); and the time between two moments on a session's stream, for the benchmark.
+ * a backend takes device memory); page-locked memory; and the time between two moments on a session's stream, for the
+ * benchmark.
  */
 #pragma once
 
@@ -23,6 +24,14 @@ void test_device_frame_view(const TestDeviceFrame *device, const TestFrame *host
 /* Other bytes in device memory: returns their CUdeviceptr. */
 void *test_device_upload(const void *from, gsize size);
 void test_device_free(void *block); /* NULL is allowed */
+
+/* Page-locked host memory of the tests' own, and whether memory is page-locked, whoever did that: the driver's word. */
+void *test_device_alloc_pinned(gsize size);
+void test_device_free_pinned(void *memory);
+gboolean test_device_is_pinned(const void *memory);
+
+/* In how many slices the session's last frame was filtered. */
+int test_device_slices(CnvSession *session);
 
 /* Times what is submitted in between: on a GPU by events on the session's stream, else by the clock. One at a time.
  * Returns microseconds, when all is done. */

@@ -69,12 +69,13 @@ sanitize()
   done
 }
 
-for name in filter filter_kinds format border plan patches moments; do
+for name in filter filter_kinds format border plan patches moments slices; do
   step "$name" 120 "$tests/$name"
 done
 step kernels 300 "$tests/kernels"
 step element 300 "$tests/element"
 step gpu 300 "$tests/gpu"
+step gpu_host 300 "$tests/gpu_host"
 step soak 300 "$tests/soak"
 sanitize
 step benchmark 600 "$tests/convolve-bench" --backend cuda --output "$out/benchmark.csv" --plot "$out/benchmark.svg"

@@ -126,7 +126,7 @@ set_work(CnvTable *table, const CnvWork *work)
   cnv_table_init(table);
   cnv_table_set_plans(table, work);
   table->n_blocks = 16;
-  ck_assert(cnv_table_set_work(table, work));
+  ck_assert(cnv_table_set_work(table, work, FALSE));
   for (guint i = 0; i < G_N_ELEMENTS(last); i++)
     done += count_patches(table, last[i]);
   ck_assert_uint_eq(done, table->patches->len);

@@ -55,6 +55,12 @@ struct CnvBackend {
   /* The fastest algorithm that can. */
   CnvAlgorithm (*choose)(const CnvPlan *plan, const CnvPlanePlan *plane);
 
+  /* Page-locked host memory, which frames come from and go to the fastest: locking takes longer than a copy, so it is
+   * for buffers that live long. context: of CnvSessionOptions, not NULL; it outlives the memory, a session need not.
+   * Any thread. NULL where there is none to be had. Both functions are NULL where the engine knows no such memory. */
+  void *(*alloc_pinned)(void *context, gsize size);
+  void (*free_pinned)(void *context, void *memory);
+
   /* A session is used by one thread at a time. Returns NULL with CNV_ERROR_NO_DEVICE, _MEMORY or _DEVICE. */
   CnvSession *(*open)(const CnvSessionOptions *options, GError **error);
 };

@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "cuda_session.h"
+
+/* Four copy faster than the bus (one some 15 GB/s, an H200's bus 54); each is woken for each slice, which takes time
+ * too. */
+#define COPY_THREADS 4
+
+/* A frame's way between host and device, in slices. Planes whose bit is set lie in staging on it, laid out there as on
+ * the device. */
+typedef struct {
+  const CnvImage *image;
+  const CnvFrame *host;
+  CnvFrame device;
+  FrameLayout layout;
+  CudaStaging *staging;
+  guint staged;
+  const CnvSlices *slices;
+  CUstream stream;
+  gboolean timed;
+} Way;
+
+/* A frame under way. */
+typedef struct {
+  const CnvWork *work;
+  const CnvFrame *from, *to; /* on the device */
+  int slot;                  /* of from, where it is one */
+  gboolean uploads, downloads;
+  Way up, down;
+} Passage;
+
+void *
+cnv_cuda_alloc_pinned(void *context, gsize size)
+{
+  const CnvDriver *cu = cnv_driver_get(NULL);
+  void *memory = NULL;
+
+  if (!cu || cu->cuCtxPushCurrent(context) != CUDA_SUCCESS)
+    return NULL;
+  if (cu->cuMemHostAlloc(&memory, size, CU_MEMHOSTALLOC_PORTABLE) != CUDA_SUCCESS)
+    memory = NULL;
+  cu->cuCtxPopCurrent(NULL);
+  return memory;
+}
+
+void
+cnv_cuda_free_pinned(void *context, void *memory)
+{
+  const CnvDriver *cu = cnv_driver_get(NULL);
+
+  if (cu->cuCtxPushCurrent(context) != CUDA_SUCCESS)
+    return;
+  cu->cuMemFreeHost(memory);
+  cu->cuCtxPopCurrent(NULL);
+}
+
+/* Has what is started on one stream from now on begin after what was started on another. */
+static gboolean
+follow(CudaSession *self, CUstream after, CUstream before, GError **error)
+{
+  return after == before || (CHECK(self, cuEventRecord(self->host.order, before), "marking a stream", error) &&
+                             CHECK(self, cuStreamWaitEvent(after, self->host.order, 0), "joining streams", error));
+}
+
+/* ---- which memory is page-locked ---- */
+
+/* The driver tells of an address whether memory there is its own or registered with it, whoever did that. */
+static gboolean
+is_locked(const CudaSession *self, const guint8 *address)
+{
+  CUmemorytype type = CU_MEMORYTYPE_DEVICE;
+
+  return self->cu->cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (guintptr)address) == CUDA_SUCCESS &&
+         type == CU_MEMORYTYPE_HOST;
+}
+
+/* Bits of the planes that are not, from their first byte to their last. */
+static guint
+unlocked_planes(const CudaSession *self, const CnvImage *image, const CnvFrame *frame)
+{
+  guint planes = 0;
+
+  for (int m = 0; m < cnv_format_n_memories(image->format); m++) {
+    const guint8 *first = frame->data[m];
+    gsize to_last_row = (gsize)(cnv_format_rows(image->format, m, image->height) - 1) * frame->stride[m];
+    const guint8 *last = first + to_last_row + cnv_format_row_bytes(image->format, m, image->width) - 1;
+
+    planes |= is_locked(self, first) && is_locked(self, last) ? 0 : 1u << m;
+  }
+  return planes;
+}
+
+static void
+free_staging(CudaSession *self, CudaStaging *staging)
+{
+  if (staging->memory)
+    self->cu->cuMemFreeHost(staging->memory);
+  *staging = (CudaStaging){NULL, 0};
+}
+
+/* It only ever grows. FALSE where so much cannot be locked. */
+static gboolean
+reserve_staging(CudaSession *self, CudaStaging *staging, gsize size)
+{
+  void *memory;
+
+  if (!self->host.copier)
+    self->host.copier = cnv_copier_new(MIN(g_get_num_processors(), COPY_THREADS));
+  if (staging->size >= size)
+    return TRUE;
+  free_staging(self, staging);
+  if (self->cu->cuMemHostAlloc(&memory, size, CU_MEMHOSTALLOC_PORTABLE) != CUDA_SUCCESS)
+    return FALSE;
+  *staging = (CudaStaging){memory, size};
+  return TRUE;
+}
+
+/* Without staging the driver copies from and to any memory by itself, one slice after the other. */
+static void
+find_way(CudaSession *self, Way *way)
+{
+  way->layout = cnv_cuda_frame_layout(way->image);
+  way->staged = unlocked_planes(self, way->image, way->host);
+  if (way->staged && !reserve_staging(self, way->staging, way->layout.size))
+    way->staged = 0;
+}
+
+/* ---- copies ---- */
+
+/* Rows of a plane of memory up to a row of luma. */
+static int
+rows_to(const CnvImage *image, int m, int luma_rows)
+{
+  return cnv_format_rows(image->format, m, luma_rows);
+}
+
+/* The rows of a plane that slice k of an upload, or else of a download, brings. */
+static void
+find_rows(const Way *way, gboolean up, int m, int k, int rows[2])
+{
+  const int *luma = up ? way->slices->there : way->slices->end;
+
+  rows[0] = k > 0 ? rows_to(way->image, m, luma[k - 1]) : 0;
+  rows[1] = rows_to(way->image, m, luma[k]);
+}
+
+/* Copies what is staged of slice k between the frame's memory and staging. */
+static void
+copy_staged(CudaSession *self, const Way *way, gboolean up, int k)
+{
+  CnvRowsCopy copies[CNV_MAX_PLANES];
+  int n = 0, rows[2];
+
+  for (int m = 0; m < cnv_format_n_memories(way->image->format); m++) {
+    guint8 *frame, *staging;
+    gsize stride = way->host->stride[m], pitch = way->layout.pitch[m];
+
+    if (!(way->staged >> m & 1))
+      continue;
+    find_rows(way, up, m, k, rows);
+    frame = (guint8 *)way->host->data[m] + rows[0] * stride;
+    staging = way->staging->memory + way->layout.offset[m] + rows[0] * pitch;
+    copies[n++] = (CnvRowsCopy){.to = up ? staging : frame,
+                                .from = up ? frame : staging,
+                                .to_stride = up ? pitch : stride,
+                                .from_stride = up ? stride : pitch,
+                                .row = cnv_format_row_bytes(way->image->format, m, way->image->width),
+                                .rows = rows[1] - rows[0]};
+  }
+  if (n > 0)
+    cnv_copier_run(self->host.copier, copies, n);
+}
+
+/* Starts a copy of rows that lie one stride apart, both sides alike, and of what lies between them. */
+static gboolean
+start_block(CudaSession *self, gboolean up, void *host, CUdeviceptr device, gsize size, CUstream stream, GError **error)
+{
+  return up ? CHECK(self, cuMemcpyHtoDAsync(device, host, size, stream), "uploading a frame", error)
+            : CHECK(self, cuMemcpyDtoHAsync(host, device, size, stream), "downloading a frame", error);
+}
+
+static gboolean
+start_rows(CudaSession *self, gboolean up, CUDA_MEMCPY2D copy, CUstream stream, GError **error)
+{
+  copy.srcMemoryType = up ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+  copy.dstMemoryType = up ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
+  return CHECK(self, cuMemcpy2DAsync(&copy, stream), up ? "uploading a frame" : "downloading a frame", error);
+}
+
+/* Starts the transfer of a plane's part of slice k, in page-locked memory. What lies between the rows of a frame in the
+ * host is read, never written. */
+static gboolean
+start_plane(CudaSession *self, const Way *way, gboolean up, int m, int k, GError **error)
+{
+  gboolean staged = way->staged >> m & 1;
+  gsize row = cnv_format_row_bytes(way->image->format, m, way->image->width), pitch = way->device.stride[m];
+  gsize stride = staged ? (gsize)way->layout.pitch[m] : (gsize)way->host->stride[m];
+  guint8 *host = staged ? way->staging->memory + way->layout.offset[m] : way->host->data[m];
+  CUdeviceptr device = (guintptr)way->device.data[m];
+  int rows[2], n;
+
+  find_rows(way, up, m, k, rows);
+  n = rows[1] - rows[0];
+  if (n == 0)
+    return TRUE;
+  *(up ? &self->base.stats.bytes_uploaded : &self->base.stats.bytes_downloaded) += (guint64)n * row;
+  host += rows[0] * stride;
+  device += rows[0] * pitch;
+  if (stride == pitch && (up || staged || stride == row))
+    return start_block(self, up, host, device, (n - 1) * stride + row, way->stream, error);
+  if (up)
+    return start_rows(self, up,
+                      (CUDA_MEMCPY2D){.srcHost = host,
+                                      .srcPitch = stride,
+                                      .dstDevice = device,
+                                      .dstPitch = pitch,
+                                      .WidthInBytes = row,
+                                      .Height = n},
+                      way->stream, error);
+  return start_rows(self, up,
+                    (CUDA_MEMCPY2D){.srcDevice = device,
+                                    .srcPitch = pitch,
+                                    .dstHost = host,
+                                    .dstPitch = stride,
+                                    .WidthInBytes = row,
+                                    .Height = n},
+                    way->stream, error);
+}
+
+static gboolean
+start_planes(CudaSession *self, const Way *way, gboolean up, int k, GError **error)
+{
+  Span span = up ? SPAN_UPLOAD : SPAN_DOWNLOAD;
+
+  if (way->timed && k == 0 && !cnv_cuda_mark(self, span, 0, way->stream, error))
+    return FALSE;
+  for (int m = 0; m < cnv_format_n_memories(way->image->format); m++)
+    if (!start_plane(self, way, up, m, k, error))
+      return FALSE;
+  return !way->timed || k < way->slices->n - 1 || cnv_cuda_mark(self, span, 1, way->stream, error);
+}
+
+/* ---- uploads ---- */
+
+/* The frame before may still be on its way out of staging. */
+static gboolean
+find_way_up(CudaSession *self, Way *way, GError **error)
+{
+  if (!CHECK(self, cuEventSynchronize(self->host.unstaged), "waiting for an upload", error))
+    return FALSE;
+  find_way(self, way);
+  return TRUE;
+}
+
+static gboolean
+upload_slice(CudaSession *self, const Way *way, int k, GError **error)
+{
+  copy_staged(self, way, TRUE, k);
+  return start_planes(self, way, TRUE, k, error) &&
+         (!way->staged || k < way->slices->n - 1 ||
+          CHECK(self, cuEventRecord(self->host.unstaged, way->stream), "marking an upload", error));
+}
+
+gboolean
+cnv_cuda_upload_frame(CudaSession *self, const CnvImage *image, const CnvFrame *frame, const CnvFrame *to,
+                      GError **error)
+{
+  CnvSlices slices = cnv_slices_of_image(image);
+  Way way = {.image = image,
+             .host = frame,
+             .device = *to,
+             .staging = &self->host.in,
+             .slices = &slices,
+             .stream = self->stream};
+
+  if (!find_way_up(self, &way, error))
+    return FALSE;
+  for (int k = 0; k < slices.n; k++)
+    if (!upload_slice(self, &way, k, error))
+      return FALSE;
+  return TRUE;
+}
+
+/* ---- downloads ---- */
+
+static void
+find_way_down(CudaSession *self, Way *way)
+{
+  find_way(self, way);
+  self->host.landing = (CudaLanding){*way->host, *way->image, *way->slices, way->staged};
+}
+
+static gboolean
+download_slice(CudaSession *self, const Way *way, int k, GError **error)
+{
+  return start_planes(self, way, FALSE, k, error) &&
+         (!way->staged || CHECK(self, cuEventRecord(self->host.landed[k], way->stream), "marking a download", error));
+}
+
+/* Returns when all slices are in the frame's memory. */
+static gboolean
+land_slices(CudaSession *self, const CudaLanding *landing, GError **error)
+{
+  const Way way = {.image = &landing->image,
+                   .host = &landing->out,
+                   .layout = cnv_cuda_frame_layout(&landing->image),
+                   .staging = &self->host.out,
+                   .staged = landing->planes,
+                   .slices = &landing->slices};
+
+  for (int k = 0; k < landing->slices.n; k++) {
+    if (!CHECK(self, cuEventSynchronize(self->host.landed[k]), "filtering a frame", error))
+      return FALSE;
+    copy_staged(self, &way, FALSE, k);
+  }
+  return TRUE;
+}
+
+gboolean
+cnv_cuda_land(CudaSession *self, GError **error)
+{
+  const CudaLanding landing = self->host.landing;
+
+  self->host.landing.planes = 0;
+  return landing.planes == 0 || land_slices(self, &landing, error);
+}
+
+/* ---- a frame ---- */
+
+static gboolean
+filter_whole(CudaSession *self, const Passage *p, GError **error)
+{
+  int n = self->table.slices.n;
+
+  for (int k = 0; k < n && p->uploads; k++)
+    if (!upload_slice(self, &p->up, k, error))
+      return FALSE;
+  if (!follow(self, self->stream, p->up.stream, error) || !cnv_cuda_mark(self, SPAN_COMPUTE, 0, self->stream, error) ||
+      !cnv_cuda_filter_frame(self, p->work, p->slot, p->from, p->to, error) ||
+      !cnv_cuda_mark(self, SPAN_COMPUTE, 1, self->stream, error) || !follow(self, p->down.stream, self->stream, error))
+    return FALSE;
+  for (int k = 0; k < n && p->downloads; k++)
+    if (!download_slice(self, &p->down, k, error))
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean
+filter_slices(CudaSession *self, const Passage *p, GError **error)
+{
+  int n = self->table.slices.n;
+
+  for (int k = 0; k < n; k++)
+    if (!upload_slice(self, &p->up, k, error) || !follow(self, self->stream, p->up.stream, error) ||
+        (k == 0 && !cnv_cuda_mark(self, SPAN_COMPUTE, 0, self->stream, error)) ||
+        !cnv_cuda_filter_slice(self, p->work, k, p->from, p->to, error) ||
+        (k == n - 1 && !cnv_cuda_mark(self, SPAN_COMPUTE, 1, self->stream, error)) ||
+        !follow(self, p->down.stream, self->stream, error) || !download_slice(self, &p->down, k, error))
+      return FALSE;
+  return TRUE;
+}
+
+/* In slices, planes that no kernel writes are downloaded from where they were uploaded to. */
+static CnvFrame
+filtered_frame(const CudaSession *self, const CnvWork *work, const CnvFrame *from, const CnvFrame *to)
+{
+  guint copied = self->table.slices.whole ? 0 : cnv_cuda_copied_memories(work);
+  CnvFrame frame = *to;
+
+  for (int m = 0; m < CNV_MAX_PLANES; m++)
+    if (copied >> m & 1) {
+      frame.data[m] = from->data[m];
+      frame.stride[m] = from->stride[m];
+    }
+  return frame;
+}
+
+/* Copies of one slice go to the session's stream like all else: there is nothing to overlap. */
+static Way
+make_way(CudaSession *self, const CnvWork *work, const CnvFrame *host, CnvFrame device, CudaStaging *staging,
+         CUstream stream)
+{
+  const CnvSlices *slices = &self->table.slices;
+
+  return (Way){.image = &work->plan[0]->image,
+               .host = host,
+               .device = device,
+               .staging = staging,
+               .slices = slices,
+               .stream = host->memory == CNV_MEMORY_HOST && slices->n > 1 ? stream : self->stream,
+               .timed = TRUE};
+}
+
+gboolean
+cnv_cuda_run_host(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *from, const CnvFrame *to,
+                  const CnvFrame *out, GError **error)
+{
+  CudaHost *host = &self->host;
+  Passage p = {.work = work,
+               .from = from,
+               .to = to,
+               .slot = in->slot,
+               .uploads = in->memory == CNV_MEMORY_HOST,
+               .downloads = out->memory == CNV_MEMORY_HOST,
+               .up = make_way(self, work, in, *from, &host->in, host->up),
+               .down = make_way(self, work, out, filtered_frame(self, work, from, to), &host->out, host->down)};
+
+  if (p.uploads && !find_way_up(self, &p.up, error))
+    return FALSE;
+  if (p.downloads)
+    find_way_down(self, &p.down);
+  return follow(self, p.up.stream, self->stream, error) &&
+         (self->table.slices.whole ? filter_whole : filter_slices)(self, &p, error) &&
+         follow(self, self->stream, p.down.stream, error);
+}
+
+/* ---- the session ---- */
+
+gboolean
+cnv_cuda_host_open(CudaSession *self, GError **error)
+{
+  CudaHost *host = &self->host;
+
+  if (!CHECK(self, cuStreamCreate(&host->up, CU_STREAM_NON_BLOCKING), "making a stream", error) ||
+      !CHECK(self, cuStreamCreate(&host->down, CU_STREAM_NON_BLOCKING), "making a stream", error) ||
+      !CHECK(self, cuEventCreate(&host->order, CU_EVENT_DISABLE_TIMING), "making an event", error) ||
+      !CHECK(self, cuEventCreate(&host->unstaged, CU_EVENT_DISABLE_TIMING), "making an event", error))
+    return FALSE;
+  for (int k = 0; k < CNV_SLICES_MAX; k++)
+    if (!CHECK(self, cuEventCreate(&host->landed[k], CU_EVENT_DISABLE_TIMING), "making an event", error))
+      return FALSE;
+  return TRUE;
+}
+
+void
+cnv_cuda_host_abandon(CudaSession *self)
+{
+  self->host.landing.planes = 0;
+  self->cu->cuStreamSynchronize(self->host.up);
+  self->cu->cuStreamSynchronize(self->stream);
+  self->cu->cuStreamSynchronize(self->host.down);
+}
+
+static void
+destroy_event(CudaSession *self, CUevent event)
+{
+  if (event)
+    self->cu->cuEventDestroy(event);
+}
+
+void
+cnv_cuda_host_close(CudaSession *self)
+{
+  CudaHost *host = &self->host;
+
+  free_staging(self, &host->in);
+  free_staging(self, &host->out);
+  cnv_copier_free(host->copier);
+  destroy_event(self, host->order);
+  destroy_event(self, host->unstaged);
+  for (int k = 0; k < CNV_SLICES_MAX; k++)
+    destroy_event(self, host->landed[k]);
+  if (host->up)
+    self->cu->cuStreamDestroy(host->up);
+  if (host->down)
+    self->cu->cuStreamDestroy(host->down);
+}

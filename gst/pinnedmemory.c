@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "pinnedmemory.h"
+
+#include <gst/video/gstvideopool.h>
+#include <string.h>
+
+#include "devicememory.h"
+
+GST_DEBUG_CATEGORY_EXTERN(gst_cuda_convolve_debug);
+#define GST_CAT_DEFAULT gst_cuda_convolve_debug
+
+typedef struct {
+  GstAllocator parent;
+  const CnvBackend *backend;
+  GstObject *context;
+} GstCudaConvolvePinnedAllocator;
+
+typedef GstAllocatorClass GstCudaConvolvePinnedAllocatorClass;
+
+static GType gst_cuda_convolve_pinned_allocator_get_type(void);
+G_DEFINE_TYPE(GstCudaConvolvePinnedAllocator, gst_cuda_convolve_pinned_allocator, GST_TYPE_ALLOCATOR)
+
+/* What a memory is freed with. */
+typedef struct {
+  const CnvBackend *backend;
+  GstObject *context;
+  guint8 *data;
+} Block;
+
+static void
+free_block(gpointer data)
+{
+  Block *block = data;
+
+  block->backend->free_pinned(gst_cuda_convolve_device_handle(block->context), block->data);
+  gst_object_unref(block->context);
+  g_free(block);
+}
+
+/* Memory of the system's own kind, so that sharing and copying it (to memory that is not locked) is GStreamer's. */
+static GstMemory *
+wrap(GstCudaConvolvePinnedAllocator *self, guint8 *data, gsize size, gsize max_size, gsize align,
+     const GstAllocationParams *params)
+{
+  gsize misaligned = (guintptr)(data + params->prefix) & align;
+  gsize offset = params->prefix + (misaligned ? align + 1 - misaligned : 0);
+  Block *block = g_new(Block, 1);
+
+  *block = (Block){self->backend, gst_object_ref(self->context), data};
+  if (params->flags & GST_MEMORY_FLAG_ZERO_PREFIXED)
+    memset(data, 0, offset);
+  if (params->flags & GST_MEMORY_FLAG_ZERO_PADDED)
+    memset(data + offset + size, 0, max_size - offset - size);
+  return gst_memory_new_wrapped(params->flags, data, max_size, offset, size, block, free_block);
+}
+
+static GstMemory *
+alloc(GstAllocator *allocator, gsize size, GstAllocationParams *params)
+{
+  GstCudaConvolvePinnedAllocator *self = (GstCudaConvolvePinnedAllocator *)allocator;
+  gsize align = params->align | gst_memory_alignment;
+  gsize max_size = size + params->prefix + params->padding + align;
+  guint8 *data = self->backend->alloc_pinned(gst_cuda_convolve_device_handle(self->context), max_size);
+
+  if (data)
+    return wrap(self, data, size, max_size, align, params);
+  GST_WARNING_OBJECT(allocator, "%" G_GSIZE_FORMAT " bytes cannot be page-locked: frames in them are copied once more",
+                     max_size);
+  return gst_allocator_alloc(NULL, size, params);
+}
+
+static void
+finalize(GObject *object)
+{
+  gst_clear_object(&((GstCudaConvolvePinnedAllocator *)object)->context);
+  G_OBJECT_CLASS(gst_cuda_convolve_pinned_allocator_parent_class)->finalize(object);
+}
+
+static void
+gst_cuda_convolve_pinned_allocator_class_init(GstCudaConvolvePinnedAllocatorClass *klass)
+{
+  G_OBJECT_CLASS(klass)->finalize = finalize;
+  klass->alloc = alloc;
+}
+
+static void
+gst_cuda_convolve_pinned_allocator_init(GstCudaConvolvePinnedAllocator *self)
+{
+  GST_ALLOCATOR(self)->mem_type = GST_ALLOCATOR_SYSMEM;
+}
+
+GstAllocator *
+gst_cuda_convolve_pinned_allocator_new(const CnvBackend *backend, GstObject *context)
+{
+  GstCudaConvolvePinnedAllocator *self;
+
+  if (!context || !backend->alloc_pinned)
+    return NULL;
+  self = g_object_new(gst_cuda_convolve_pinned_allocator_get_type(), NULL);
+  gst_object_ref_sink(self);
+  self->backend = backend;
+  self->context = gst_object_ref(context);
+  return GST_ALLOCATOR(self);
+}
+
+/* ---- the pool ---- */
+
+typedef struct {
+  GstVideoBufferPool parent;
+  GstAllocator *allocator;
+} GstCudaConvolvePinnedPool;
+
+typedef GstVideoBufferPoolClass GstCudaConvolvePinnedPoolClass;
+
+static GType gst_cuda_convolve_pinned_pool_get_type(void);
+G_DEFINE_TYPE(GstCudaConvolvePinnedPool, gst_cuda_convolve_pinned_pool, GST_TYPE_VIDEO_BUFFER_POOL)
+
+static gboolean
+pool_set_config(GstBufferPool *pool, GstStructure *config)
+{
+  GstAllocator *allocator = NULL;
+  GstAllocationParams params;
+
+  if (gst_buffer_pool_config_get_allocator(config, &allocator, &params) && !allocator)
+    gst_buffer_pool_config_set_allocator(config, ((GstCudaConvolvePinnedPool *)pool)->allocator, &params);
+  return GST_BUFFER_POOL_CLASS(gst_cuda_convolve_pinned_pool_parent_class)->set_config(pool, config);
+}
+
+static void
+pool_finalize(GObject *object)
+{
+  gst_clear_object(&((GstCudaConvolvePinnedPool *)object)->allocator);
+  G_OBJECT_CLASS(gst_cuda_convolve_pinned_pool_parent_class)->finalize(object);
+}
+
+static void
+gst_cuda_convolve_pinned_pool_class_init(GstCudaConvolvePinnedPoolClass *klass)
+{
+  G_OBJECT_CLASS(klass)->finalize = pool_finalize;
+  GST_BUFFER_POOL_CLASS(klass)->set_config = pool_set_config;
+}
+
+static void
+gst_cuda_convolve_pinned_pool_init(GstCudaConvolvePinnedPool *self)
+{
+}
+
+GstBufferPool *
+gst_cuda_convolve_pinned_pool_new(const CnvBackend *backend, GstObject *context)
+{
+  GstAllocator *allocator = gst_cuda_convolve_pinned_allocator_new(backend, context);
+  GstCudaConvolvePinnedPool *self;
+
+  if (!allocator)
+    return NULL;
+  self = g_object_new(gst_cuda_convolve_pinned_pool_get_type(), NULL);
+  gst_object_ref_sink(self);
+  self->allocator = allocator;
+  return GST_BUFFER_POOL(self);
+}
