@@ -5,6 +5,7 @@
  */
 #include "cuda_session.h"
 #include "cuda_strips.h"
+#include "range.h"
 
 /* Made by the build from kernels.cu. */
 extern const unsigned char cnv_kernels_fatbin[];
@@ -110,6 +111,38 @@ submit_frame(CudaSession *self, const CnvWork *work, const CnvFrame *in, const C
   return mark(self, MARK_END, error);
 }
 
+/* Adds the times between the marks of the timed frame to the means. */
+static gboolean
+read_marks(CudaSession *self, GError **error)
+{
+  double *mean[N_MARKS - 1] = {&self->base.stats.upload_us, &self->base.stats.compute_us,
+                               &self->base.stats.download_us};
+
+  self->marked = FALSE;
+  self->base.stats.frames = self->n_marked;
+  self->n_timed++;
+  for (int m = 0; m < N_MARKS - 1; m++) {
+    float ms;
+
+    if (!CHECK(self, cuEventElapsedTime(&ms, self->mark[m], self->mark[m + 1]), "timing a frame", error))
+      return FALSE;
+    self->timed_us[m] += ms * 1000.0;
+    *mean[m] = self->timed_us[m] / self->n_timed;
+  }
+  return TRUE;
+}
+
+/* The same where that frame is done by now. */
+static gboolean
+look_at_marks(CudaSession *self, GError **error)
+{
+  CUresult result = self->marked ? self->cu->cuEventQuery(self->mark[MARK_END]) : CUDA_ERROR_NOT_READY;
+
+  if (result == CUDA_ERROR_NOT_READY)
+    return TRUE;
+  return cnv_driver_check(self->cu, result, "filtering a frame", error) && read_marks(self, error);
+}
+
 static gboolean
 cuda_submit(CnvSession *session, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
@@ -118,15 +151,19 @@ cuda_submit(CnvSession *session, const CnvWork *work, const CnvFrame *in, const 
 
   if (!CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error))
     return FALSE;
-  self->marking = !self->marked && (session->stats.frames + self->n_pending) % TIMED_FRAME_EVERY == 0;
-  ok = submit_frame(self, work, in, out, error);
+  ok = look_at_marks(self, error);
+  self->marking = !self->marked && self->n_submitted % TIMED_FRAME_EVERY == 0;
+  ok = ok && submit_frame(self, work, in, out, error);
   if (!ok) {
     /* What was started before the failure must be over before the caller takes its memory back. */
     self->cu->cuStreamSynchronize(self->stream);
     g_ptr_array_set_size(self->table.plans, 0);
   }
-  self->marked |= self->marking && ok;
-  self->n_pending += ok;
+  self->n_submitted += ok;
+  if (self->marking && ok) {
+    self->marked = TRUE;
+    self->n_marked = self->n_submitted;
+  }
   self->busy |= ok;
   self->cu->cuCtxPopCurrent(NULL);
   return ok;
@@ -155,6 +192,7 @@ cuda_keep(CnvSession *session, guint slot, const CnvFrame *frame, GError **error
   CudaSession *self = (CudaSession *)session;
   CnvFrame to = cnv_cuda_slot_frame(self, (int)slot);
   gboolean ok;
+  CNV_RANGE("keep");
 
   if (!CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error))
     return FALSE;
@@ -167,28 +205,6 @@ cuda_keep(CnvSession *session, guint slot, const CnvFrame *frame, GError **error
   return ok;
 }
 
-/* Adds the times between the marks of the timed frame to the means. */
-static gboolean
-read_marks(CudaSession *self, GError **error)
-{
-  double *mean[N_MARKS - 1] = {&self->base.stats.upload_us, &self->base.stats.compute_us,
-                               &self->base.stats.download_us};
-
-  if (!self->marked)
-    return TRUE;
-  self->marked = FALSE;
-  self->n_timed++;
-  for (int m = 0; m < N_MARKS - 1; m++) {
-    float ms;
-
-    if (!CHECK(self, cuEventElapsedTime(&ms, self->mark[m], self->mark[m + 1]), "timing a frame", error))
-      return FALSE;
-    self->timed_us[m] += ms * 1000.0;
-    *mean[m] = self->timed_us[m] / self->n_timed;
-  }
-  return TRUE;
-}
-
 static gboolean
 cuda_wait(CnvSession *session, GError **error)
 {
@@ -199,12 +215,51 @@ cuda_wait(CnvSession *session, GError **error)
     return TRUE;
   if (!CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error))
     return FALSE;
-  ok = CHECK(self, cuStreamSynchronize(self->stream), "filtering a frame", error) && read_marks(self, error);
+  ok = CHECK(self, cuStreamSynchronize(self->stream), "filtering a frame", error) &&
+       (!self->marked || read_marks(self, error));
   self->cu->cuCtxPopCurrent(NULL);
-  session->stats.frames += ok ? self->n_pending : 0;
+  if (ok)
+    session->stats.frames = self->n_submitted;
+  else
+    self->n_submitted = session->stats.frames;
   self->busy = FALSE;
-  self->n_pending = 0;
   return ok;
+}
+
+/* Has one stream wait for what another has to do now. */
+static gboolean
+order_streams(CudaSession *self, CUstream first, CUstream then, GError **error)
+{
+  gboolean ok;
+
+  if (first == then)
+    return TRUE;
+  if (!CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error))
+    return FALSE;
+  ok = CHECK(self, cuEventRecord(self->order, first), "ordering streams", error) &&
+       CHECK(self, cuStreamWaitEvent(then, self->order, 0), "ordering streams", error);
+  self->cu->cuCtxPopCurrent(NULL);
+  return ok;
+}
+
+static gboolean
+cuda_use_stream(CnvSession *session, void *stream, GError **error)
+{
+  CudaSession *self = (CudaSession *)session;
+  CUstream next = stream ? stream : self->own_stream;
+
+  if (self->busy && !order_streams(self, self->stream, next, error))
+    return FALSE;
+  self->stream = next;
+  return TRUE;
+}
+
+static gboolean
+cuda_order(CnvSession *session, void *stream, gboolean first, GError **error)
+{
+  CudaSession *self = (CudaSession *)session;
+
+  return first ? order_streams(self, stream, self->stream, error) : order_streams(self, self->stream, stream, error);
 }
 
 static void
@@ -221,8 +276,10 @@ release(CudaSession *self)
   for (int m = 0; m < N_MARKS; m++)
     if (self->mark[m])
       cu->cuEventDestroy(self->mark[m]);
-  if (self->stream)
-    cu->cuStreamDestroy(self->stream);
+  if (self->order)
+    cu->cuEventDestroy(self->order);
+  if (self->own_stream)
+    cu->cuStreamDestroy(self->own_stream);
   if (self->module)
     cu->cuModuleUnload(self->module);
 }
@@ -273,8 +330,10 @@ make_resources(CudaSession *self, GError **error)
       !CHECK(self, cuModuleGetGlobal(&self->taps, &size, self->module, CNV_CONSTANT_SYMBOL), "finding the taps",
              error) ||
       !CHECK(self, cuModuleGetFunction(&self->copy, self->module, "cnv_copy"), "finding cnv_copy", error) ||
-      !CHECK(self, cuStreamCreate(&self->stream, CU_STREAM_NON_BLOCKING), "making a stream", error))
+      !CHECK(self, cuStreamCreate(&self->own_stream, CU_STREAM_NON_BLOCKING), "making a stream", error) ||
+      !CHECK(self, cuEventCreate(&self->order, CU_EVENT_DISABLE_TIMING), "making an event", error))
     return FALSE;
+  self->stream = self->own_stream;
   for (int m = 0; m < N_MARKS; m++)
     if (!CHECK(self, cuEventCreate(&self->mark[m], CU_EVENT_DEFAULT), "making an event", error))
       return FALSE;
@@ -296,6 +355,8 @@ cuda_open(const CnvSessionOptions *options, GError **error)
                             .reserve = cuda_reserve,
                             .keep = cuda_keep,
                             .wait = cuda_wait,
+                            .use_stream = cuda_use_stream,
+                            .order = cuda_order,
                             .close = cuda_close};
   self->cu = cnv_driver_get(NULL);
   cnv_table_init(&self->table);

@@ -3,10 +3,14 @@
  * Device buffers, frames in them, and copies between host and device.
  */
 #include "cuda_session.h"
+#include "range.h"
 
 void
 cnv_cuda_free(CudaSession *self, DeviceBuffer *buffer)
 {
+  /* What was started may use it still. */
+  if (buffer->address && self->busy)
+    self->cu->cuStreamSynchronize(self->stream);
   if (buffer->address)
     self->cu->cuMemFree(buffer->address);
   *buffer = (DeviceBuffer){0};
@@ -87,6 +91,7 @@ cnv_cuda_transfer(CudaSession *self, const CnvImage *image, const CnvFrame *from
                   GError **error)
 {
   gboolean up = from->memory == CNV_MEMORY_HOST;
+  CNV_RANGE(up ? "upload" : "download");
 
   for (int p = 0; p < cnv_format_n_memories(image->format); p++) {
     CUDA_MEMCPY2D copy = {

@@ -59,11 +59,14 @@ typedef struct {
   guint shared_allowed[CNV_N_KERNELS]; /* bytes of shared memory that they were allowed so far; 0: the usual */
   int n_processors;
   CUdeviceptr taps;
-  CUstream stream;
+  CUstream stream; /* that all goes to: own_stream or the caller's */
+  CUstream own_stream;
+  CUevent order; /* of streams */
   CUevent mark[N_MARKS];
   gboolean marking, marked; /* this frame is being timed; its marks wait to be read */
   double timed_us[N_MARKS - 1];
-  guint64 n_timed, n_pending;
+  guint64 n_timed;
+  guint64 n_submitted, n_marked; /* frames; how many there were with the timed one */
   CnvTable table;
   gboolean table_is_there; /* its block is on the device */
   int loaded_batch;        /* whose taps are in constant memory; -1 none */

@@ -41,8 +41,10 @@ G_BEGIN_DECLS
   X(cuStreamCreate)                                                                                                    \
   X(cuStreamDestroy)                                                                                                   \
   X(cuStreamSynchronize)                                                                                               \
+  X(cuStreamWaitEvent)                                                                                                 \
   X(cuEventCreate)                                                                                                     \
   X(cuEventDestroy)                                                                                                    \
+  X(cuEventQuery)                                                                                                      \
   X(cuEventRecord)                                                                                                     \
   X(cuEventSynchronize)                                                                                                \
   X(cuEventElapsedTime)                                                                                                \

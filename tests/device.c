@@ -110,6 +110,18 @@ test_device_free(void *block)
     check(driver()->cuMemFree((CUdeviceptr)GPOINTER_TO_SIZE(block)), "freeing");
 }
 
+void *
+test_device_stream(int i)
+{
+  static CUstream streams[3];
+
+  if (!cnv_backend_find("cuda")->probe(-1, NULL))
+    return NULL;
+  if (!streams[i])
+    check(driver()->cuStreamCreate(&streams[i], CU_STREAM_NON_BLOCKING), "making a stream");
+  return streams[i];
+}
+
 static CUevent timer[2];
 
 static void
@@ -188,6 +200,12 @@ test_device_upload(const void *from, gsize size)
 void
 test_device_free(void *block)
 {
+}
+
+void *
+test_device_stream(int i)
+{
+  return NULL;
 }
 
 static void

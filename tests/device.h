@@ -24,6 +24,10 @@ void test_device_frame_view(const TestDeviceFrame *device, const TestFrame *host
 void *test_device_upload(const void *from, gsize size);
 void test_device_free(void *block); /* NULL is allowed */
 
+/* A stream of device 0, made when it is first asked for: a CUstream for cnv_session_use_stream, which NULL also is
+ * where the build has no CUDA. i: 0..2 */
+void *test_device_stream(int i);
+
 /* Times what is submitted in between: on a GPU by events on the session's stream, else by the clock. One at a time.
  * Returns microseconds, when all is done. */
 void test_timer_start(CnvSession *session);
