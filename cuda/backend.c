@@ -56,6 +56,18 @@ check_frames(const CnvImage *image, const CnvFrame *in, const CnvFrame *out, GEr
 }
 
 gboolean
+cnv_session_can_in_place(const CnvSession *session, const CnvWork *work)
+{
+  const CnvPlan *plan = work->plan[0];
+  gboolean whole = TRUE; /* samples */
+
+  for (int p = 0; p < plan->n_planes; p++)
+    whole &= !plan->plane[p].filtered || plan->plane[p].plain;
+  return whole && session->backend->takes_device_memory && !work->everything && !work->invert && !work->moved &&
+         work->n_moments == 0;
+}
+
+gboolean
 cnv_session_submit(CnvSession *session, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
   g_return_val_if_fail(work->n_plans >= 1 && work->n_plans <= CNV_MAX_PLANS, FALSE);
@@ -65,6 +77,8 @@ cnv_session_submit(CnvSession *session, const CnvWork *work, const CnvFrame *in,
   g_return_val_if_fail(work->n_moments > 0 || work->plan[0]->n_moments == 1, FALSE);
   g_return_val_if_fail(work->n_moments == 0 || in->memory == CNV_MEMORY_HISTORY, FALSE);
   g_return_val_if_fail(in->memory != CNV_MEMORY_HISTORY || (guint)in->slot < session->n_slots, FALSE);
+  g_return_val_if_fail(
+      in->memory != CNV_MEMORY_DEVICE || in->data[0] != out->data[0] || cnv_session_can_in_place(session, work), FALSE);
   for (guint i = 0; i < work->n_moments; i++)
     g_return_val_if_fail(work->moment[i].slot < (int)session->n_slots, FALSE);
   return check_frames(&work->plan[0]->image, in, out, error) && session->submit(session, work, in, out, error);
@@ -91,6 +105,24 @@ gboolean
 cnv_session_wait(CnvSession *session, GError **error)
 {
   return session->wait(session, error);
+}
+
+gboolean
+cnv_session_use_stream(CnvSession *session, void *stream, GError **error)
+{
+  return !session->use_stream || session->use_stream(session, stream, error);
+}
+
+gboolean
+cnv_session_follow(CnvSession *session, void *stream, GError **error)
+{
+  return !session->order || session->order(session, stream, TRUE, error);
+}
+
+gboolean
+cnv_session_precede(CnvSession *session, void *stream, GError **error)
+{
+  return !session->order || session->order(session, stream, FALSE, error);
 }
 
 void

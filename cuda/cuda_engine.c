@@ -5,6 +5,7 @@
  */
 #include "cuda_choice.h"
 #include "cuda_session.h"
+#include "range.h"
 
 /* Made by the build from kernels.cu. */
 extern const unsigned char cnv_kernels_fatbin[];
@@ -62,6 +63,43 @@ submit_frame(CudaSession *self, const CnvWork *work, const CnvFrame *in, const C
   return filter_on_device(self, work, in, &from, &to, error);
 }
 
+/* Adds the times between the marks of the timed frame to the means. */
+static gboolean
+read_marks(CudaSession *self, GError **error)
+{
+  double *mean[N_SPANS] = {&self->base.stats.upload_us, &self->base.stats.compute_us, &self->base.stats.download_us};
+  guint marked = self->marked;
+
+  self->marked = 0;
+  self->base.stats.frames = self->n_marked;
+  self->n_timed++;
+  for (int m = 0; m < N_SPANS; m++) {
+    float ms = 0;
+
+    if (marked >> m & 1 &&
+        !CHECK(self, cuEventElapsedTime(&ms, self->mark[m][0], self->mark[m][1]), "timing a frame", error))
+      return FALSE;
+    self->timed_us[m] += ms * 1000.0;
+    *mean[m] = self->timed_us[m] / self->n_timed;
+  }
+  return TRUE;
+}
+
+/* The same where that frame is done by now. */
+static gboolean
+look_at_marks(CudaSession *self, GError **error)
+{
+  for (int m = 0; m < N_SPANS; m++) {
+    CUresult result = self->marked >> m & 1 ? self->cu->cuEventQuery(self->mark[m][1]) : CUDA_SUCCESS;
+
+    if (result == CUDA_ERROR_NOT_READY)
+      return TRUE;
+    if (!cnv_driver_check(self->cu, result, "filtering a frame", error))
+      return FALSE;
+  }
+  return !self->marked || read_marks(self, error);
+}
+
 static gboolean
 cuda_submit(CnvSession *session, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
@@ -70,8 +108,9 @@ cuda_submit(CnvSession *session, const CnvWork *work, const CnvFrame *in, const 
 
   if (!CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error))
     return FALSE;
-  self->marking = !self->marked && (session->stats.frames + self->n_pending) % TIMED_FRAME_EVERY == 0;
-  ok = submit_frame(self, work, in, out, error);
+  ok = look_at_marks(self, error);
+  self->marking = !self->marked && self->n_submitted % TIMED_FRAME_EVERY == 0;
+  ok = ok && submit_frame(self, work, in, out, error);
   if (!ok) {
     /* What was started before the failure must be over before the caller takes its memory back. */
     cnv_cuda_host_abandon(self);
@@ -79,7 +118,9 @@ cuda_submit(CnvSession *session, const CnvWork *work, const CnvFrame *in, const 
     if (self->marking)
       self->marked = 0;
   }
-  self->n_pending += ok;
+  self->n_submitted += ok;
+  if (self->marking && ok)
+    self->n_marked = self->n_submitted;
   self->busy |= ok;
   self->cu->cuCtxPopCurrent(NULL);
   return ok;
@@ -108,6 +149,7 @@ cuda_keep(CnvSession *session, guint slot, const CnvFrame *frame, GError **error
   CudaSession *self = (CudaSession *)session;
   CnvFrame to = cnv_cuda_slot_frame(self, (int)slot);
   gboolean ok;
+  CNV_RANGE("keep");
 
   if (!CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error))
     return FALSE;
@@ -118,29 +160,6 @@ cuda_keep(CnvSession *session, guint slot, const CnvFrame *frame, GError **error
   self->busy = TRUE;
   self->cu->cuCtxPopCurrent(NULL);
   return ok;
-}
-
-/* Adds the times between the marks of the timed frame to the means. */
-static gboolean
-read_marks(CudaSession *self, GError **error)
-{
-  double *mean[N_SPANS] = {&self->base.stats.upload_us, &self->base.stats.compute_us, &self->base.stats.download_us};
-  guint marked = self->marked;
-
-  if (!marked)
-    return TRUE;
-  self->marked = 0;
-  self->n_timed++;
-  for (int m = 0; m < N_SPANS; m++) {
-    float ms = 0;
-
-    if (marked >> m & 1 &&
-        !CHECK(self, cuEventElapsedTime(&ms, self->mark[m][0], self->mark[m][1]), "timing a frame", error))
-      return FALSE;
-    self->timed_us[m] += ms * 1000.0;
-    *mean[m] = self->timed_us[m] / self->n_timed;
-  }
-  return TRUE;
 }
 
 static gboolean
@@ -154,12 +173,49 @@ cuda_wait(CnvSession *session, GError **error)
   if (!CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error))
     return FALSE;
   ok = cnv_cuda_land(self, error) && CHECK(self, cuStreamSynchronize(self->stream), "filtering a frame", error) &&
-       read_marks(self, error);
+       (!self->marked || read_marks(self, error));
   self->cu->cuCtxPopCurrent(NULL);
-  session->stats.frames += ok ? self->n_pending : 0;
+  if (ok)
+    session->stats.frames = self->n_submitted;
+  else
+    self->n_submitted = session->stats.frames;
   self->busy = FALSE;
-  self->n_pending = 0;
   return ok;
+}
+
+/* Has one stream wait for what another has to do now. */
+static gboolean
+order_streams(CudaSession *self, CUstream first, CUstream then, GError **error)
+{
+  gboolean ok;
+
+  if (first == then)
+    return TRUE;
+  if (!CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error))
+    return FALSE;
+  ok = cnv_cuda_follow(self, then, first, error);
+  self->cu->cuCtxPopCurrent(NULL);
+  return ok;
+}
+
+static gboolean
+cuda_use_stream(CnvSession *session, void *stream, GError **error)
+{
+  CudaSession *self = (CudaSession *)session;
+  CUstream next = stream ? stream : self->own_stream;
+
+  if (self->busy && !order_streams(self, self->stream, next, error))
+    return FALSE;
+  self->stream = next;
+  return TRUE;
+}
+
+static gboolean
+cuda_order(CnvSession *session, void *stream, gboolean first, GError **error)
+{
+  CudaSession *self = (CudaSession *)session;
+
+  return first ? order_streams(self, stream, self->stream, error) : order_streams(self, self->stream, stream, error);
 }
 
 static void
@@ -177,8 +233,10 @@ release(CudaSession *self)
   for (int m = 0; m < 2 * N_SPANS; m++)
     if (self->mark[m / 2][m % 2])
       cu->cuEventDestroy(self->mark[m / 2][m % 2]);
-  if (self->stream)
-    cu->cuStreamDestroy(self->stream);
+  if (self->order)
+    cu->cuEventDestroy(self->order);
+  if (self->own_stream)
+    cu->cuStreamDestroy(self->own_stream);
   if (self->module)
     cu->cuModuleUnload(self->module);
 }
@@ -229,8 +287,10 @@ make_resources(CudaSession *self, GError **error)
       !CHECK(self, cuModuleGetGlobal(&self->taps, &size, self->module, CNV_CONSTANT_SYMBOL), "finding the taps",
              error) ||
       !CHECK(self, cuModuleGetFunction(&self->copy, self->module, "cnv_copy"), "finding cnv_copy", error) ||
-      !CHECK(self, cuStreamCreate(&self->stream, CU_STREAM_NON_BLOCKING), "making a stream", error))
+      !CHECK(self, cuStreamCreate(&self->own_stream, CU_STREAM_NON_BLOCKING), "making a stream", error) ||
+      !CHECK(self, cuEventCreate(&self->order, CU_EVENT_DISABLE_TIMING), "making an event", error))
     return FALSE;
+  self->stream = self->own_stream;
   for (int m = 0; m < 2 * N_SPANS; m++)
     if (!CHECK(self, cuEventCreate(&self->mark[m / 2][m % 2], CU_EVENT_DEFAULT), "making an event", error))
       return FALSE;
@@ -252,6 +312,8 @@ cuda_open(const CnvSessionOptions *options, GError **error)
                             .reserve = cuda_reserve,
                             .keep = cuda_keep,
                             .wait = cuda_wait,
+                            .use_stream = cuda_use_stream,
+                            .order = cuda_order,
                             .close = cuda_close};
   self->cu = cnv_driver_get(NULL);
   cnv_table_init(&self->table);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cuda_session.h"
+#include "range.h"
 
 /* Four copy faster than the bus (one some 15 GB/s, an H200's bus 54); each is woken for each slice, which takes time
  * too. */
@@ -53,12 +54,11 @@ cnv_cuda_free_pinned(void *context, void *memory)
   cu->cuCtxPopCurrent(NULL);
 }
 
-/* Has what is started on one stream from now on begin after what was started on another. */
-static gboolean
-follow(CudaSession *self, CUstream after, CUstream before, GError **error)
+gboolean
+cnv_cuda_follow(CudaSession *self, CUstream after, CUstream before, GError **error)
 {
-  return after == before || (CHECK(self, cuEventRecord(self->host.order, before), "marking a stream", error) &&
-                             CHECK(self, cuStreamWaitEvent(after, self->host.order, 0), "joining streams", error));
+  return after == before || (CHECK(self, cuEventRecord(self->order, before), "marking a stream", error) &&
+                             CHECK(self, cuStreamWaitEvent(after, self->order, 0), "joining streams", error));
 }
 
 /* ---- which memory is page-locked ---- */
@@ -254,6 +254,8 @@ find_way_up(CudaSession *self, Way *way, GError **error)
 static gboolean
 upload_slice(CudaSession *self, const Way *way, int k, GError **error)
 {
+  CNV_RANGE("upload");
+
   copy_staged(self, way, TRUE, k);
   return start_planes(self, way, TRUE, k, error) &&
          (!way->staged || k < way->slices->n - 1 ||
@@ -292,6 +294,8 @@ find_way_down(CudaSession *self, Way *way)
 static gboolean
 download_slice(CudaSession *self, const Way *way, int k, GError **error)
 {
+  CNV_RANGE("download");
+
   return start_planes(self, way, FALSE, k, error) &&
          (!way->staged || CHECK(self, cuEventRecord(self->host.landed[k], way->stream), "marking a download", error));
 }
@@ -334,9 +338,11 @@ filter_whole(CudaSession *self, const Passage *p, GError **error)
   for (int k = 0; k < n && p->uploads; k++)
     if (!upload_slice(self, &p->up, k, error))
       return FALSE;
-  if (!follow(self, self->stream, p->up.stream, error) || !cnv_cuda_mark(self, SPAN_COMPUTE, 0, self->stream, error) ||
+  if (!cnv_cuda_follow(self, self->stream, p->up.stream, error) ||
+      !cnv_cuda_mark(self, SPAN_COMPUTE, 0, self->stream, error) ||
       !cnv_cuda_filter_frame(self, p->work, p->slot, p->from, p->to, error) ||
-      !cnv_cuda_mark(self, SPAN_COMPUTE, 1, self->stream, error) || !follow(self, p->down.stream, self->stream, error))
+      !cnv_cuda_mark(self, SPAN_COMPUTE, 1, self->stream, error) ||
+      !cnv_cuda_follow(self, p->down.stream, self->stream, error))
     return FALSE;
   for (int k = 0; k < n && p->downloads; k++)
     if (!download_slice(self, &p->down, k, error))
@@ -350,11 +356,11 @@ filter_slices(CudaSession *self, const Passage *p, GError **error)
   int n = self->table.slices.n;
 
   for (int k = 0; k < n; k++)
-    if (!upload_slice(self, &p->up, k, error) || !follow(self, self->stream, p->up.stream, error) ||
+    if (!upload_slice(self, &p->up, k, error) || !cnv_cuda_follow(self, self->stream, p->up.stream, error) ||
         (k == 0 && !cnv_cuda_mark(self, SPAN_COMPUTE, 0, self->stream, error)) ||
         !cnv_cuda_filter_slice(self, p->work, k, p->from, p->to, error) ||
         (k == n - 1 && !cnv_cuda_mark(self, SPAN_COMPUTE, 1, self->stream, error)) ||
-        !follow(self, p->down.stream, self->stream, error) || !download_slice(self, &p->down, k, error))
+        !cnv_cuda_follow(self, p->down.stream, self->stream, error) || !download_slice(self, &p->down, k, error))
       return FALSE;
   return TRUE;
 }
@@ -408,9 +414,9 @@ cnv_cuda_run_host(CudaSession *self, const CnvWork *work, const CnvFrame *in, co
     return FALSE;
   if (p.downloads)
     find_way_down(self, &p.down);
-  return follow(self, p.up.stream, self->stream, error) &&
+  return cnv_cuda_follow(self, p.up.stream, self->stream, error) &&
          (self->table.slices.whole ? filter_whole : filter_slices)(self, &p, error) &&
-         follow(self, self->stream, p.down.stream, error);
+         cnv_cuda_follow(self, self->stream, p.down.stream, error);
 }
 
 /* ---- the session ---- */
@@ -422,7 +428,6 @@ cnv_cuda_host_open(CudaSession *self, GError **error)
 
   if (!CHECK(self, cuStreamCreate(&host->up, CU_STREAM_NON_BLOCKING), "making a stream", error) ||
       !CHECK(self, cuStreamCreate(&host->down, CU_STREAM_NON_BLOCKING), "making a stream", error) ||
-      !CHECK(self, cuEventCreate(&host->order, CU_EVENT_DISABLE_TIMING), "making an event", error) ||
       !CHECK(self, cuEventCreate(&host->unstaged, CU_EVENT_DISABLE_TIMING), "making an event", error))
     return FALSE;
   for (int k = 0; k < CNV_SLICES_MAX; k++)
@@ -455,7 +460,6 @@ cnv_cuda_host_close(CudaSession *self)
   free_staging(self, &host->in);
   free_staging(self, &host->out);
   cnv_copier_free(host->copier);
-  destroy_event(self, host->order);
   destroy_event(self, host->unstaged);
   for (int k = 0; k < CNV_SLICES_MAX; k++)
     destroy_event(self, host->landed[k]);

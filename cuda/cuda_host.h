@@ -30,7 +30,6 @@ typedef struct {
 
 typedef struct {
   CUstream up, down;
-  CUevent order;                  /* what one stream waits for of another; used again at once */
   CUevent landed[CNV_SLICES_MAX]; /* a slice's downloads are done */
   CUevent unstaged;               /* all that was uploaded from staging has left it */
   CudaStaging in, out;

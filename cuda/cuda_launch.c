@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cuda_session.h"
+#include "range.h"
 
 #define TEXTURE_ALIGNMENT 512 /* of its first byte, on every GPU so far */
 
@@ -90,6 +91,14 @@ shared_bytes(const CudaSession *self, CnvKernelKind kind)
   return bytes;
 }
 
+/* n: rectangles; bytes, rows: of the largest. */
+static gboolean
+launch_copy(CudaSession *self, CnvCopyArgs *args, int n, int bytes, int rows, GError **error)
+{
+  return n == 0 || launch(self, self->copy, (Size3){blocks(bytes, 32 * CNV_COPY_BYTES), blocks(rows, 8), n},
+                          (Size3){32, 8, 1}, 0, args, error);
+}
+
 gboolean
 cnv_cuda_copy_planes(CudaSession *self, const CnvImage *image, guint which, const CnvFrame *in, const CnvFrame *out,
                      GError **error)
@@ -108,10 +117,7 @@ cnv_cuda_copy_planes(CudaSession *self, const CnvImage *image, guint which, cons
     bytes = MAX(bytes, row);
     rows = MAX(rows, height);
   }
-  if (n == 0)
-    return TRUE;
-  return launch(self, self->copy, (Size3){blocks(bytes, 32 * CNV_COPY_BYTES), blocks(rows, 8), n}, (Size3){32, 8, 1}, 0,
-                &args, error);
+  return launch_copy(self, &args, n, bytes, rows, error);
 }
 
 guint
@@ -302,13 +308,9 @@ set_sources(CudaSession *self, const CnvWork *work, int now)
   }
 }
 
-gboolean
-cnv_cuda_filter_frame(CudaSession *self, const CnvWork *work, int now, const CnvFrame *in, const CnvFrame *out,
-                      GError **error)
+static gboolean
+run_launches(CudaSession *self, const CnvWork *work, int now, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
-  set_sources(self, work, now);
-  if (!cnv_cuda_copy_planes(self, &work->plan[0]->image, cnv_cuda_copied_memories(work), in, out, error))
-    return FALSE;
   for (guint i = 0; i < self->table.launches->len; i++) {
     const CnvLaunch *l = &g_array_index(self->table.launches, CnvLaunch, i);
     gboolean each = l->kind == CNV_KERNEL_STAGE_IN && work->n_moments > 0;
@@ -330,4 +332,67 @@ cnv_cuda_filter_slice(CudaSession *self, const CnvWork *work, int slice, const C
     if (!run_launch(self, &g_array_index(table->launches, CnvLaunch, i), in, out, error))
       return FALSE;
   return TRUE;
+}
+
+/* Where a patch of a plane of whole samples lies in two frames. */
+static CnvCopyPlane
+patch_copy(const CudaSession *self, const CnvPatch *patch, const CnvFrame *from, const CnvFrame *to)
+{
+  const CnvPlanePlan *plane = cnv_table_plane(&self->table, patch);
+  int m = plane->lane[0].memory, sample = plane->channels * plane->lane[0].bytes;
+  gint64 row = (gint64)patch->y * patch->fields + patch->field, x = (gint64)patch->x * sample;
+
+  return (CnvCopyPlane){(guintptr)from->data[m] + row * from->stride[m] + x,
+                        (guintptr)to->data[m] + row * to->stride[m] + x,
+                        from->stride[m] * patch->fields,
+                        to->stride[m] * patch->fields,
+                        patch->width * sample,
+                        patch->height};
+}
+
+/* Copies what the work writes from frame to frame, several patches a launch. */
+static gboolean
+copy_patches(CudaSession *self, const CnvFrame *from, const CnvFrame *to, GError **error)
+{
+  const GArray *patches = self->table.uncut;
+  gboolean ok = TRUE;
+
+  for (guint i = 0; i < patches->len && ok; i += CNV_ARGS_PLANES) {
+    CnvCopyArgs args;
+    int n = 0, bytes = 0, rows = 0;
+
+    for (; n < CNV_ARGS_PLANES && i + n < patches->len; n++) {
+      args.plane[n] = patch_copy(self, &g_array_index(patches, CnvPatch, i + n), from, to);
+      bytes = MAX(bytes, args.plane[n].bytes);
+      rows = MAX(rows, args.plane[n].rows);
+    }
+    ok = launch_copy(self, &args, n, bytes, rows, error);
+  }
+  return ok;
+}
+
+/* The patches are filtered beside the frame and put in their place: their surroundings are read until the last is done.
+ * Of the samples in a patch not all need be written. */
+static gboolean
+filter_in_place(CudaSession *self, const CnvWork *work, const CnvFrame *frame, GError **error)
+{
+  const CnvFrame on_host = {.memory = CNV_MEMORY_HOST};
+  CnvFrame beside;
+
+  return cnv_cuda_device_frame(self, &on_host, &self->out, &beside, error) &&
+         copy_patches(self, frame, &beside, error) && run_launches(self, work, 0, frame, &beside, error) &&
+         copy_patches(self, &beside, frame, error);
+}
+
+gboolean
+cnv_cuda_filter_frame(CudaSession *self, const CnvWork *work, int now, const CnvFrame *in, const CnvFrame *out,
+                      GError **error)
+{
+  CNV_RANGE("compute");
+
+  set_sources(self, work, now);
+  if (in->data[0] == out->data[0])
+    return filter_in_place(self, work, in, error);
+  return cnv_cuda_copy_planes(self, &work->plan[0]->image, cnv_cuda_copied_memories(work), in, out, error) &&
+         run_launches(self, work, now, in, out, error);
 }

@@ -3,10 +3,14 @@
  * Device buffers, and frames in them.
  */
 #include "cuda_session.h"
+#include "range.h"
 
 void
 cnv_cuda_free(CudaSession *self, DeviceBuffer *buffer)
 {
+  /* What was started may use it still. */
+  if (buffer->address && self->busy)
+    self->cu->cuStreamSynchronize(self->stream);
   if (buffer->address)
     self->cu->cuMemFree(buffer->address);
   *buffer = (DeviceBuffer){0};

@@ -61,13 +61,16 @@ typedef struct {
   guint shared_allowed[CNV_N_KERNELS]; /* bytes of shared memory that they were allowed so far; 0: the usual */
   int n_processors;
   CUdeviceptr taps;
-  CUstream stream;
+  CUstream stream; /* that all goes to: own_stream or the caller's */
+  CUstream own_stream;
+  CUevent order; /* what one stream waits for of another; used again at once */
   CudaHost host;
   CUevent mark[N_SPANS][2]; /* where a span begins and ends */
   gboolean marking;         /* this frame is being timed */
   guint marked;             /* bits: spans that wait to be read */
   double timed_us[N_SPANS];
-  guint64 n_timed, n_pending;
+  guint64 n_timed;
+  guint64 n_submitted, n_marked; /* frames; how many there were with the timed one */
   CnvTable table;
   gboolean table_is_there; /* its block is on the device */
   int loaded_batch;        /* whose taps are in constant memory; -1 none */
@@ -103,6 +106,8 @@ gboolean cnv_cuda_device_frame(CudaSession *self, const CnvFrame *frame, DeviceB
 gboolean cnv_cuda_check_alignment(const CnvImage *image, const CnvFrame *frame, GError **error);
 
 /* cuda_host.c */
+/* Has what is started on one stream from now on begin after what was started on another. */
+gboolean cnv_cuda_follow(CudaSession *self, CUstream after, CUstream before, GError **error);
 gboolean cnv_cuda_host_open(CudaSession *self, GError **error);
 void cnv_cuda_host_close(CudaSession *self);
 /* Uploads a frame in host memory to one laid out by cnv_cuda_frame_layout, on the session's stream. */

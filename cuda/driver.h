@@ -48,6 +48,7 @@ G_BEGIN_DECLS
   X(cuStreamWaitEvent)                                                                                                 \
   X(cuEventCreate)                                                                                                     \
   X(cuEventDestroy)                                                                                                    \
+  X(cuEventQuery)                                                                                                      \
   X(cuEventRecord)                                                                                                     \
   X(cuEventSynchronize)                                                                                                \
   X(cuEventElapsedTime)                                                                                                \

@@ -143,6 +143,7 @@ gst_cuda_convolve_fall_back(GstCudaConvolve *self, const GError *error)
        open_first(self, next + 1, &settings, &reason);
   if (ok) {
     cnv_session_close(failed);
+    gst_cuda_convolve_forget_streams(self);
     announce(self, reason);
   }
   g_error_free(reason);
@@ -162,5 +163,6 @@ gst_cuda_convolve_close(GstCudaConvolve *self)
   context = g_steal_pointer(&self->context);
   GST_OBJECT_UNLOCK(self);
   cnv_session_close(session);
+  gst_cuda_convolve_forget_streams(self);
   gst_clear_object(&context);
 }

@@ -42,6 +42,33 @@ gst_cuda_convolve_sync_properties(GstCudaConvolve *self, GstBuffer *buffer)
     gst_object_sync_values(GST_OBJECT(trans), time);
 }
 
+/* Downstream may hold as many frames as it likes: a decoder's surfaces, or a pool of a few buffers, would run out. */
+static gboolean
+has_enough_buffers(GstBufferPool *pool)
+{
+  GstStructure *config;
+  guint max = 1;
+
+  if (!pool)
+    return FALSE;
+  config = gst_buffer_pool_get_config(pool);
+  gst_buffer_pool_config_get_params(config, NULL, NULL, NULL, &max);
+  gst_structure_free(config);
+  return max == 0;
+}
+
+/* TRUE where the input can be filtered in its own memory: it is in the device's, nobody else has it, and it is not the
+ * first frame, for which another engine may have to stand in. */
+static gboolean
+suits_in_place(GstCudaConvolve *self, GstBuffer *buffer)
+{
+  return self->same_memory && gst_cuda_convolve_changes_little(self) && self->session->stats.frames > 0 &&
+         cnv_session_can_in_place(self->session, &self->work) && gst_cuda_convolve_is_in_device(self, buffer) &&
+         gst_buffer_is_writable(buffer) && gst_buffer_is_all_memory_writable(buffer) &&
+         !GST_MEMORY_IS_READONLY(gst_buffer_peek_memory(buffer, 0)) && has_enough_buffers(buffer->pool) &&
+         (self->out_in_device || self->out_takes_meta || layout_is_plain(buffer, &self->in_info));
+}
+
 /* The plan in force is that of the properties at the buffer's time: see history.c. */
 static GstFlowReturn
 prepare_output_buffer(GstBaseTransform *trans, GstBuffer *inbuf, GstBuffer **outbuf)
@@ -49,8 +76,14 @@ prepare_output_buffer(GstBaseTransform *trans, GstBuffer *inbuf, GstBuffer **out
   GstCudaConvolve *self = GST_CUDA_CONVOLVE(trans);
 
   gst_cuda_convolve_make_work(self, inbuf);
+  self->in_place = FALSE;
   if (passes(self, inbuf)) {
     GST_LOG_OBJECT(self, "unchanged: %" GST_PTR_FORMAT " goes through", inbuf);
+    *outbuf = inbuf;
+    return GST_FLOW_OK;
+  }
+  self->in_place = suits_in_place(self, inbuf);
+  if (self->in_place) {
     *outbuf = inbuf;
     return GST_FLOW_OK;
   }
@@ -89,8 +122,7 @@ static gboolean
 map_frame(GstCudaConvolve *self, GstBuffer *buffer, const GstVideoInfo *info, GstMapFlags flags, GstVideoFrame *frame,
           CnvFrame *planes)
 {
-  gboolean device =
-      self->session->backend->takes_device_memory && gst_cuda_convolve_device_holds(buffer, self->context);
+  gboolean device = gst_cuda_convolve_is_in_device(self, buffer);
   const GstVideoInfo *layout = gst_buffer_get_video_meta(buffer) ? info : gst_cuda_convolve_device_layout(buffer, info);
 
   if (!meta_fits(buffer, info))
@@ -101,8 +133,6 @@ map_frame(GstCudaConvolve *self, GstBuffer *buffer, const GstVideoInfo *info, Gs
     gst_video_frame_unmap(frame);
     return FALSE;
   }
-  if (device)
-    gst_cuda_convolve_device_sync(buffer);
   planes->memory = device ? CNV_MEMORY_DEVICE : CNV_MEMORY_HOST;
   for (int p = 0; p < cnv_format_n_memories(self->image.format); p++) {
     planes->data[p] = GST_VIDEO_FRAME_PLANE_DATA(frame, p);
@@ -122,13 +152,15 @@ map_failed(GstBuffer *buffer, const GstVideoInfo *info, const char *side, GError
   return FALSE;
 }
 
+/* inbuf: NULL where the input is a slot. */
 static gboolean
-filter_planes(GstCudaConvolve *self, const CnvFrame *in, const CnvFrame *out, GError **error)
+filter_planes(GstCudaConvolve *self, GstBuffer *inbuf, const CnvFrame *in, GstBuffer *outbuf, const CnvFrame *out,
+              GError **error)
 {
-  gboolean ok = cnv_session_submit(self->session, &self->work, in, out, error);
+  gboolean ok = gst_cuda_convolve_enter_streams(self, inbuf, outbuf, error) &&
+                cnv_session_submit(self->session, &self->work, in, out, error);
 
-  /* Also after a failure something can be under way in the frames' memory. */
-  return cnv_session_wait(self->session, ok ? error : NULL) && ok;
+  return gst_cuda_convolve_leave_streams(self, inbuf, outbuf, ok, error);
 }
 
 static gboolean
@@ -146,9 +178,24 @@ filter_buffer(GstCudaConvolve *self, GstBuffer *inbuf, GstBuffer *outbuf, GError
   }
   GST_LOG_OBJECT(self, "from %s to %s memory", in.memory == CNV_MEMORY_DEVICE ? "device" : "host",
                  out.memory == CNV_MEMORY_DEVICE ? "device" : "host");
-  ok = filter_planes(self, &in, &out, error);
+  ok = filter_planes(self, inbuf, &in, outbuf, &out, error);
   gst_video_frame_unmap(&out_frame);
   gst_video_frame_unmap(&in_frame);
+  return ok;
+}
+
+static gboolean
+filter_in_place(GstCudaConvolve *self, GstBuffer *buffer, GError **error)
+{
+  GstVideoFrame frame;
+  CnvFrame planes;
+  gboolean ok;
+
+  if (!map_frame(self, buffer, &self->in_info, GST_MAP_READWRITE, &frame, &planes))
+    return map_failed(buffer, &self->in_info, "An input", error);
+  GST_LOG_OBJECT(self, "in place");
+  ok = filter_planes(self, buffer, &planes, buffer, &planes, error);
+  gst_video_frame_unmap(&frame);
   return ok;
 }
 
@@ -156,7 +203,7 @@ static gboolean
 filter_or_fall_back(GstCudaConvolve *self, GstBuffer *inbuf, GstBuffer *outbuf)
 {
   GError *error = NULL;
-  gboolean ok = filter_buffer(self, inbuf, outbuf, &error);
+  gboolean ok = self->in_place ? filter_in_place(self, inbuf, &error) : filter_buffer(self, inbuf, outbuf, &error);
 
   if (!ok && gst_cuda_convolve_fall_back(self, error)) {
     g_clear_error(&error);
@@ -193,9 +240,13 @@ gst_cuda_convolve_keep_buffer(GstCudaConvolve *self, GstBuffer *buffer, guint sl
 
   if (!map_frame(self, buffer, &self->in_info, GST_MAP_READ, &frame, &planes))
     return map_failed(buffer, &self->in_info, "An input", error);
-  /* While the engine copies. */
-  ok = cnv_session_keep(self->session, slot, &planes, error) && gst_cuda_convolve_find_cut(self, &planes, cut, error);
-  ok = cnv_session_wait(self->session, ok ? error : NULL) && ok;
+  ok = gst_cuda_convolve_enter_streams(self, buffer, NULL, error) &&
+       cnv_session_keep(self->session, slot, &planes, error);
+  /* A cut is looked for by the host, while the engine copies. */
+  if (self->scene_change > 0 && planes.memory == CNV_MEMORY_DEVICE)
+    gst_cuda_convolve_device_sync(buffer);
+  ok = ok && gst_cuda_convolve_find_cut(self, &planes, cut, error);
+  ok = gst_cuda_convolve_leave_streams(self, buffer, NULL, ok, error);
   gst_video_frame_unmap(&frame);
   return ok;
 }
@@ -209,7 +260,7 @@ gst_cuda_convolve_filter_kept(GstCudaConvolve *self, int slot, GstBuffer *outbuf
   gboolean ok;
 
   if (map_frame(self, outbuf, &self->out_info, GST_MAP_WRITE, &frame, &out)) {
-    ok = filter_planes(self, &in, &out, &error);
+    ok = filter_planes(self, NULL, &in, outbuf, &out, &error);
     gst_video_frame_unmap(&frame);
   } else {
     ok = map_failed(outbuf, &self->out_info, "An output", &error);
@@ -227,7 +278,7 @@ transform(GstBaseTransform *trans, GstBuffer *inbuf, GstBuffer *outbuf)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE(trans);
 
-  if (inbuf != outbuf && !filter_or_fall_back(self, inbuf, outbuf))
+  if ((self->in_place || inbuf != outbuf) && !filter_or_fall_back(self, inbuf, outbuf))
     return GST_FLOW_ERROR;
   count_frame(self);
   return GST_FLOW_OK;

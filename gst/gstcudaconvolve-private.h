@@ -9,6 +9,7 @@
  *   plans.c             the plan that the properties ask for
  *   regions.c           what is done to a frame: everything, or regions
  *   frames.c            a frame: passthrough, mapping, engine
+ *   streams.c           order with other elements' work on CUDA memory
  *   history.c           frames over time: waiting, draining, latency
  *   scene.c             where the scene changes
  *
@@ -61,7 +62,9 @@ struct _GstCudaConvolve {
   GstClockTime latency;    /* as reported */
   GstClockTime frame_time; /* written by the streaming thread alone; 0: unknown */
 
-  CnvSession *session; /* from start to stop; the pointer also under the object lock */
+  CnvSession *session;           /* from start to stop; the pointer also under the object lock */
+  GstMiniObject *session_stream; /* GstCudaStream that it works on; NULL: its own */
+  GstMiniObject *pool_stream;    /* that our pools' memory is in order on; NULL: no such pool yet, or before 1.24 */
 
   /* In force, the last that could be. */
   CnvPlan *plan; /* of the filter as it is set; NULL before the first caps */
@@ -82,6 +85,7 @@ struct _GstCudaConvolve {
 
   /* This frame. */
   gboolean may_pass; /* where nothing would change, the input goes out untouched */
+  gboolean in_place; /* the input goes out, filtered */
   CnvWork work;
   GArray *regions;               /* CnvRegion, those of work */
   CnvPlan *plans[CNV_MAX_PLANS]; /* likewise, not referenced */
@@ -121,6 +125,8 @@ void gst_cuda_convolve_show(GstCudaConvolve *self, CnvPlan *plan);
 void gst_cuda_convolve_make_work(GstCudaConvolve *self, GstBuffer *buffer);
 /* TRUE where work leaves every sample as it is. */
 gboolean gst_cuda_convolve_leaves_frame(const GstCudaConvolve *self);
+/* TRUE where work changes a small part of the frame, so that the rest is better not copied. */
+gboolean gst_cuda_convolve_changes_little(const GstCudaConvolve *self);
 /* Drops what was made of the plan. */
 void gst_cuda_convolve_forget_steps(GstCudaConvolve *self);
 
@@ -133,6 +139,20 @@ gboolean gst_cuda_convolve_keep_buffer(GstCudaConvolve *self, GstBuffer *buffer,
 /* Filters a slot into a buffer by the work in force, and counts the frame. Posts its errors. */
 gboolean gst_cuda_convolve_filter_kept(GstCudaConvolve *self, int slot, GstBuffer *outbuf);
 void gst_cuda_convolve_frames_class_init(GstBaseTransformClass *klass);
+
+/* streams.c */
+/* TRUE where the session can use the buffer's memory in place, as CUDA memory. */
+gboolean gst_cuda_convolve_is_in_device(GstCudaConvolve *self, GstBuffer *buffer);
+/* Before and after the session starts what reads a buffer or writes another (NULL: a slot of the session's). Afterwards
+ * both can be handed on: what happens to their memory next happens when the session is done with it. started: whether
+ * that went well; the result is FALSE where it did not, and error is not set again. */
+gboolean gst_cuda_convolve_enter_streams(GstCudaConvolve *self, GstBuffer *in, GstBuffer *out, GError **error);
+gboolean gst_cuda_convolve_leave_streams(GstCudaConvolve *self, GstBuffer *in, GstBuffer *out, gboolean started,
+                                         GError **error);
+/* Waits for all frames that were started, and posts what went wrong with them. */
+void gst_cuda_convolve_finish_frames(GstCudaConvolve *self);
+/* When the session is gone, or another. */
+void gst_cuda_convolve_forget_streams(GstCudaConvolve *self);
 
 /* history.c */
 /* Puts out all frames that wait, with those behind missing, and starts anew. Returns what downstream said. */

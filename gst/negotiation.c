@@ -168,11 +168,14 @@ get_unit_size(GstBaseTransform *trans, GstCaps *caps, gsize *size)
 
 /* The pool's real size is that of its CUDA memory, which it knows only once configured. */
 static gboolean
-configure(GstBufferPool *pool, GstCaps *caps, guint *size, guint min, guint max, gboolean video_meta)
+configure(GstCudaConvolve *self, GstBufferPool *pool, GstCaps *caps, guint *size, guint min, guint max,
+          gboolean video_meta)
 {
   GstStructure *config = gst_buffer_pool_get_config(pool);
 
   gst_buffer_pool_config_set_params(config, caps, *size, min, max);
+  if (in_device(caps, 0))
+    gst_cuda_convolve_device_share_stream(config, self->context, &self->pool_stream);
   if (video_meta && gst_buffer_pool_has_option(pool, GST_BUFFER_POOL_OPTION_VIDEO_META))
     gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
   if (!gst_buffer_pool_set_config(pool, config)) {
@@ -213,7 +216,8 @@ choose_pool(GstCudaConvolve *self, GstCaps *caps, PoolChoice *choice)
   choice->size = MAX(choice->size, GST_VIDEO_INFO_SIZE(&self->out_info));
   if (choice->pool && self->out_in_device && !gst_cuda_convolve_device_pool_fits(choice->pool, self->context))
     gst_clear_object(&choice->pool);
-  if (choice->pool && !configure(choice->pool, caps, &choice->size, choice->min, choice->max, self->out_takes_meta))
+  if (choice->pool &&
+      !configure(self, choice->pool, caps, &choice->size, choice->min, choice->max, self->out_takes_meta))
     gst_clear_object(&choice->pool);
   if (choice->pool)
     return TRUE;
@@ -221,7 +225,7 @@ choose_pool(GstCudaConvolve *self, GstCaps *caps, PoolChoice *choice)
   choice->pool = own_pool(self, self->out_in_device);
   if (!choice->pool)
     choice->pool = gst_video_buffer_pool_new();
-  return configure(choice->pool, caps, &choice->size, choice->min, choice->max, self->out_takes_meta);
+  return configure(self, choice->pool, caps, &choice->size, choice->min, choice->max, self->out_takes_meta);
 }
 
 /* Names page-locked memory for output buffers where downstream names no memory, and offers a pool that has no way of
@@ -287,7 +291,7 @@ propose_pool(GstCudaConvolve *self, GstQuery *query, GstCaps *caps)
   if (!pool)
     return TRUE;
   size = GST_VIDEO_INFO_SIZE(&info);
-  ok = configure(pool, caps, &size, 0, 0, TRUE);
+  ok = configure(self, pool, caps, &size, 0, 0, TRUE);
   if (ok)
     gst_query_add_allocation_pool(query, pool, size, 0, 0);
   gst_object_unref(pool);

@@ -10,6 +10,8 @@
 
 #define FAR (1 << 20)     /* farther out than this a rectangle's edge is as good as there: 32 times the largest frame */
 #define NEARLY_WHOLE 1e-6 /* 0.07 * 100 is 7 and a little, and no reason to take another pixel */
+#define FEW 4             /* regions: their patches are copied by few launches */
+#define LITTLE 0.25       /* of a frame */
 #define LEAST_FREE 4      /* a filter that reaches no farther (a derivative) has no strength that could follow a size */
 
 /* ---- settings ---- */
@@ -408,4 +410,17 @@ gst_cuda_convolve_leaves_frame(const GstCudaConvolve *self)
     if (!cnv_plan_is_identity(work->plan[i]))
       return FALSE;
   return work->everything || !work->moved;
+}
+
+gboolean
+gst_cuda_convolve_changes_little(const GstCudaConvolve *self)
+{
+  const CnvWork *work = &self->work;
+  double pixels = 0;
+
+  if (work->everything || work->invert || work->moved || work->n_regions > FEW)
+    return FALSE;
+  for (guint i = 0; i < work->n_regions; i++)
+    pixels += (work->region[i].rect.width + 2 * work->feather) * (work->region[i].rect.height + 2 * work->feather);
+  return pixels <= LITTLE * self->image.width * self->image.height;
 }

@@ -145,6 +145,18 @@ test_device_slices(CnvSession *session)
   return cnv_cuda_session_slices(session);
 }
 
+void *
+test_device_stream(int i)
+{
+  static CUstream streams[3];
+
+  if (!cnv_backend_find("cuda")->probe(-1, NULL))
+    return NULL;
+  if (!streams[i])
+    check(driver()->cuStreamCreate(&streams[i], CU_STREAM_NON_BLOCKING), "making a stream");
+  return streams[i];
+}
+
 static CUevent timer[2];
 
 static void
@@ -246,6 +258,12 @@ int
 test_device_slices(CnvSession *session)
 {
   return 1;
+}
+
+void *
+test_device_stream(int i)
+{
+  return NULL;
 }
 
 static void

@@ -14,27 +14,9 @@
 #include <string.h>
 
 #include "device.h"
+#include "gpu.h"
 
-#define MAX_CHAINS 8
-#define KEPT_FRAMES 24 /* compared sample by sample; the others by checksum */
 #define SKIP 77
-#define CUDA_MEMORY "video/x-raw(memory:CUDAMemory)"
-
-/* What came out of one appsink. */
-typedef struct {
-  GstVideoInfo info;
-  guint n_frames;
-  GPtrArray *kept; /* GBytes: rows without gaps */
-  GArray *hashes;  /* guint, of each frame */
-} Output;
-
-typedef struct {
-  Output output[MAX_CHAINS];
-  GstStructure *stats[MAX_CHAINS];
-} Result;
-
-/* Called with a chain's number before each of its frames reaches the element. */
-typedef void (*BeforeFrame)(GstElement *convolve, guint frame);
 
 typedef struct {
   GstElement *convolve;
@@ -157,15 +139,22 @@ await_end(GstElement *pipeline, const char *description)
   gst_object_unref(bus);
 }
 
-static void
-run(const char *description, BeforeFrame before, Result *result)
+GstElement *
+make_pipeline(const char *description)
 {
   GError *error = NULL;
   GstElement *pipeline = gst_parse_launch(description, &error);
+
+  ck_assert_msg(error == NULL, "%s: %s", description, error ? error->message : "");
+  return pipeline;
+}
+
+void
+play(GstElement *pipeline, const char *description, BeforeFrame before, Result *result)
+{
   Probe probe[MAX_CHAINS];
   int chains;
 
-  ck_assert_msg(error == NULL, "%s: %s", description, error ? error->message : "");
   memset(result, 0, sizeof *result);
   chains = attach(pipeline, result, probe, before);
   gst_element_set_state(pipeline, GST_STATE_PLAYING);
@@ -177,6 +166,12 @@ run(const char *description, BeforeFrame before, Result *result)
 }
 
 static void
+run(const char *description, BeforeFrame before, Result *result)
+{
+  play(make_pipeline(description), description, before, result);
+}
+
+void
 result_clear(Result *result)
 {
   for (int i = 0; i < MAX_CHAINS && result->output[i].kept; i++) {
@@ -186,7 +181,7 @@ result_clear(Result *result)
   }
 }
 
-static guint64
+guint64
 stat_number(const Result *result, int chain, const char *field)
 {
   guint64 value = 0;
@@ -215,7 +210,7 @@ compare_frames(GBytes *a, GBytes *b, const GstVideoInfo *info, const char *what,
                 size / bytes);
 }
 
-static void
+void
 compare(const Output *gpu, const Output *cpu, const char *what)
 {
   ck_assert_msg(gpu->n_frames == cpu->n_frames && gpu->n_frames > 0, "%s: %u frames, %u on the CPU", what,
@@ -234,10 +229,6 @@ static const struct {
     {"system to CUDA", "", " ! " CUDA_MEMORY " ! cudadownload", TRUE, FALSE},
     {"CUDA to system", "cudaupload ! " CUDA_MEMORY " ! ", " ! video/x-raw", FALSE, TRUE},
 };
-
-#define SOURCE                                                                                                         \
-  "videotestsrc name=source%d num-buffers=%d pattern=zone-plate kx2=20 ky2=13 kt=1 "                                   \
-  "! video/x-raw,format=%s,width=%d,height=%d ! "
 
 static char *
 chain_text(int chain, int frames, const char *format, int width, int height, const char *settings, guint path,
@@ -296,7 +287,7 @@ have_element(const char *name)
   return TRUE;
 }
 
-static void
+void
 run_format(Result *result, const char *format, ...)
 {
   va_list args;
@@ -543,6 +534,7 @@ gpu_suite(void)
   tcase_add_test(tcase, test_live_changes);
   tcase_add_test(tcase, test_scene_cut);
   tcase_add_test(tcase, test_memory_stays);
+  add_order_tests(tcase);
   return suite;
 }
 

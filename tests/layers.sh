@@ -30,5 +30,5 @@ check gst 'may include GStreamer, GLib, convolve/ and itself alone' \
 check include 'may include GLib and itself alone' \
   "include[[:space:]]*(<glib[a-z-]*\.h>|[<\"]convolve/|\"($(own include/convolve))\"|$system)"
 check cuda 'may include GLib, CUDA, convolve/ and itself alone' \
-  "include[[:space:]]*(<(glib|gmodule|cuda)|<(immintrin|sys/|sched|mma)|[<\"]convolve/|\"($(own cuda)|config\.h)\"|$system)"
+  "include[[:space:]]*(<(glib|gmodule|cuda|nvtx3/)|<(immintrin|sys/|sched|mma)|[<\"]convolve/|\"($(own cuda)|config\.h)\"|$system)"
 exit $broken

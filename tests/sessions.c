@@ -85,13 +85,18 @@ slot_finish(Slot *slot, const char *what)
     cnv_plan_unref(slot->plan[i]);
 }
 
+/* n_streams: so many the sessions are to work on by turns, without a wait between; 0: on their own. */
 static void
-run_slots(Slot *slots, int n, CnvSession *const *sessions, int n_sessions, const char *what)
+run_slots(Slot *slots, int n, CnvSession *const *sessions, int n_sessions, int n_streams, const char *what)
 {
   GError *error = NULL;
 
-  for (int i = 0; i < n && !error; i++)
-    cnv_session_submit(sessions[i % n_sessions], &slots[i].work, &slots[i].run.from, &slots[i].run.to, &error);
+  for (int i = 0; i < n && !error; i++) {
+    CnvSession *session = sessions[i % n_sessions];
+
+    if (cnv_session_use_stream(session, n_streams > 0 ? test_device_stream(i % n_streams) : NULL, &error))
+      cnv_session_submit(session, &slots[i].work, &slots[i].run.from, &slots[i].run.to, &error);
+  }
   for (int i = 0; i < n_sessions && !error; i++)
     cnv_session_wait(sessions[i], &error);
   if (error)
@@ -103,7 +108,7 @@ run_slots(Slot *slots, int n, CnvSession *const *sessions, int n_sessions, const
 
 /* Returns how many frames the variant could do. */
 static int
-run_mixed(const TestVariant *v, CnvSession *const *sessions, int n_sessions, const char *what)
+run_mixed(const TestVariant *v, CnvSession *const *sessions, int n_sessions, int n_streams, const char *what)
 {
   static const char *const formats[] = {"NV12", "RGB", "GRAY16_LE"};
   Slot slots[FRAMES];
@@ -115,7 +120,7 @@ run_mixed(const TestVariant *v, CnvSession *const *sessions, int n_sessions, con
     if (plan)
       slot_init(&slots[n++], plan, v, test_options.seed + i);
   }
-  run_slots(slots, n, sessions, n_sessions, what);
+  run_slots(slots, n, sessions, n_sessions, n_streams, what);
   return n;
 }
 
@@ -134,7 +139,7 @@ START_TEST(test_plan_changes)
   for (guint i = 0; i < test_variants->len; i++) {
     TestVariant *v = &g_array_index(test_variants, TestVariant, i);
     const guint64 before = v->session->stats.frames;
-    const int ran = run_mixed(v, &v->session, 1, "a new plan at every frame");
+    const int ran = run_mixed(v, &v->session, 1, 0, "a new plan at every frame");
 
     ck_assert_msg(v->session->stats.frames - before == (guint64)ran, "%s %s: %d frames ran, stats.frames grew by %d",
                   v->backend->name, cnv_algorithm_nicks[v->algorithm].nick, ran,
@@ -199,9 +204,25 @@ run_regions(TestVariant *v, const char *format, guint32 *state)
     if (n % 4 != 3)
       slot_regions(&slots[n], v, format, state);
   }
-  run_slots(slots, FRAMES, &v->session, 1, "other regions at every frame");
+  run_slots(slots, FRAMES, &v->session, 1, 0, "other regions at every frame");
   ck_assert_int_eq(v->session->stats.frames - before, FRAMES);
 }
+
+/* Taps, tables and device buffers of a session are in order from one stream to the next. */
+START_TEST(test_stream_changes)
+{
+  for (guint i = 0; i < test_variants->len; i++) {
+    const TestVariant *v = &g_array_index(test_variants, TestVariant, i);
+    GError *error = NULL;
+
+    run_mixed(v, &v->session, 1, 3, "a new plan and another stream at every frame");
+    if (!cnv_session_use_stream(v->session, NULL, &error))
+      test_fail("%s: %s", v->backend->name, error->message);
+    g_clear_error(&error);
+  }
+  test_set_finish("stream changes");
+}
+END_TEST
 
 START_TEST(test_region_changes)
 {
@@ -224,7 +245,7 @@ START_TEST(test_sessions_in_turn)
     CnvSession *sessions[3] = {v->session, open_session(v->backend, &any_device),
                                open_session(v->backend, &any_device)};
 
-    run_mixed(v, sessions, 3, "three sessions in turn");
+    run_mixed(v, sessions, 3, 0, "three sessions in turn");
     cnv_session_close(sessions[1]);
     cnv_session_close(sessions[2]);
   }
@@ -245,7 +266,7 @@ START_TEST(test_cpu_threads)
       if (strcmp(v->backend->name, "cpu") != 0)
         continue;
       session = open_session(v->backend, &options);
-      run_mixed(v, &session, 1, "another number of threads");
+      run_mixed(v, &session, 1, 0, "another number of threads");
       cnv_session_close(session);
     }
   test_set_finish("threads of the CPU engine");
@@ -271,7 +292,7 @@ START_TEST(test_cpu_simd)
       continue;
     session = open_session(v->backend, &any_device);
     ck_assert_msg(g_str_has_suffix(session->device_name, least), "%s, not %s", session->device_name, least);
-    run_mixed(v, &session, 1, "the least instruction set");
+    run_mixed(v, &session, 1, 0, "the least instruction set");
     cnv_session_close(session);
   }
   if (before)
@@ -410,7 +431,7 @@ START_TEST(test_bad_frames)
       to = slot.run.to;
       from.data[memory] = NULL;
       expect_refusal(v, &slot, &from, &to, format, limit);
-      run_slots(&slot, 1, &v->session, 1, "a good frame after bad ones");
+      run_slots(&slot, 1, &v->session, 1, 0, "a good frame after bad ones");
     }
     g_free(value);
     g_free(limit);
@@ -425,6 +446,7 @@ test_sessions_tcase(void)
   TCase *tcase = tcase_create("sessions");
 
   tcase_add_test(tcase, test_plan_changes);
+  tcase_add_test(tcase, test_stream_changes);
   tcase_add_test(tcase, test_region_changes);
   tcase_add_test(tcase, test_sessions_in_turn);
   tcase_add_test(tcase, test_cpu_threads);

@@ -14,7 +14,8 @@ typedef struct CnvSession CnvSession;
 /* HISTORY: a slot of the session's own, see cnv_session_keep. */
 typedef enum { CNV_MEMORY_HOST, CNV_MEMORY_DEVICE, CNV_MEMORY_HISTORY } CnvMemory;
 
-/* A frame's planes of memory. The engine owns nothing of it. Input and output never overlap. */
+/* A frame's planes of memory. The engine owns nothing of it. Input and output do not overlap, but see
+ * cnv_session_can_in_place. */
 typedef struct {
   CnvMemory memory;
   int slot;                   /* HISTORY: the rest is not used. For inputs alone */
@@ -30,7 +31,7 @@ typedef struct {
 } CnvSessionOptions;
 
 typedef struct {
-  guint64 frames;         /* submitted and finished */
+  guint64 frames;         /* submitted and known to be finished: after a wait all, before it some less */
   guint64 bytes_uploaded; /* host to device, by this session */
   guint64 bytes_downloaded;
   double compute_us; /* means a frame over the frames so far: kernels on the GPU, wall time on the CPU */
@@ -72,6 +73,8 @@ struct CnvSession {
   gboolean (*reserve)(CnvSession *self, const CnvImage *image, guint n_slots, GError **error);
   gboolean (*keep)(CnvSession *self, guint slot, const CnvFrame *frame, GError **error);
   gboolean (*wait)(CnvSession *self, GError **error);
+  gboolean (*use_stream)(CnvSession *self, void *stream, GError **error); /* these two NULL: it has no streams */
+  gboolean (*order)(CnvSession *self, void *stream, gboolean first, GError **error);
   void (*close)(CnvSession *self);
   guint n_slots;     /* of the history, set by cnv_session_reserve */
   char *device_name; /* for people: "NVIDIA H200", "CPU, 2 threads, AVX2" */
@@ -88,15 +91,21 @@ CnvSession *cnv_session_open(const CnvBackend *backend, const CnvSessionOptions 
 
 /* Starts one frame. work: its plans are made for the session's backend; the session keeps references to them, and
  * nothing else of it. A change of plans takes effect with this frame, whole. The frames' memory stays untouched until
- * cnv_session_wait returns. Frames are done in the order submitted. */
+ * cnv_session_wait returns or, in device memory, is used in order with the session's stream alone. Frames are done in
+ * the order submitted. What goes wrong after the start is an error of the next call at the latest. */
 gboolean cnv_session_submit(CnvSession *session, const CnvWork *work, const CnvFrame *in, const CnvFrame *out,
                             GError **error);
+
+/* TRUE where the session can do the work with an output that is the input, both in device memory: regions in their
+ * place, of planes of whole samples. What lies outside of them is neither read nor written then, apart from what they
+ * need. */
+gboolean cnv_session_can_in_place(const CnvSession *session, const CnvWork *work);
 
 /* Makes room for a history of n_slots frames (0: none) in the engine's memory; what was kept before is lost. */
 gboolean cnv_session_reserve(CnvSession *session, const CnvImage *image, guint n_slots, GError **error);
 
 /* Starts copying a frame of that image into a slot, 0..n_slots-1, in order with what was submitted: it is uploaded once
- * however often it counts. The frame's memory stays untouched until cnv_session_wait returns. */
+ * however often it counts. Of the frame's memory the same is true as for cnv_session_submit. */
 gboolean cnv_session_keep(CnvSession *session, guint slot, const CnvFrame *frame, GError **error);
 
 /* The work that filters all of a frame by one plan. */
@@ -104,6 +113,17 @@ gboolean cnv_session_keep(CnvSession *session, guint slot, const CnvFrame *frame
 
 /* Returns when all submitted frames are done. Blocks the calling thread alone, never the device. */
 gboolean cnv_session_wait(CnvSession *session, GError **error);
+
+/* Streams of the caller's, CUstream of the session's context. No host waits in these three, and in a session without
+ * streams they do nothing. */
+
+/* Has the session start all that comes on a stream, which the caller keeps until it gives another or closes the
+ * session. NULL: on the session's own. What was started before comes first. */
+gboolean cnv_session_use_stream(CnvSession *session, void *stream, GError **error);
+/* What the session starts from now on begins when all is done that the stream has to do now. */
+gboolean cnv_session_follow(CnvSession *session, void *stream, GError **error);
+/* What the stream gets to do from now on begins when all is done that the session has started. */
+gboolean cnv_session_precede(CnvSession *session, void *stream, GError **error);
 
 void cnv_session_close(CnvSession *session); /* NULL is allowed; waits first */
 
