@@ -298,14 +298,19 @@ cut_strips(CnvTable *table, const CnvLaunch *launch, int rows, int tiles)
   return blocks;
 }
 
-/* The most rows that bands of a launch have. */
+/* The most rows that bands of a launch have, and that its patches have. */
 static int
-most_rows(const CnvTable *table, const CnvLaunch *launch)
+most_rows(const CnvTable *table, const CnvLaunch *launch, int *tallest)
 {
   int most = 0;
 
-  for (guint i = launch->first_strip; i < launch->first_strip + launch->n_strips; i++)
-    most = MAX(most, g_array_index(table->strips, CnvStrip, i).n_y);
+  *tallest = 0;
+  for (guint i = launch->first_strip; i < launch->first_strip + launch->n_strips; i++) {
+    const CnvStrip *strip = &g_array_index(table->strips, CnvStrip, i);
+
+    most = MAX(most, strip->n_y);
+    *tallest = MAX(*tallest, strip->patch.height);
+  }
   return most;
 }
 
@@ -318,13 +323,13 @@ tensor_rows(const CnvTensorVariant *variant, int steps, int n_y)
                        : CNV_TENSOR_ROWS * steps;
 }
 
-/* Tiles of tensor are as low as lets the GPU do all of them at once. */
+/* Tiles of tensor are as low as lets the GPU do all of them at once, and no higher than a patch. */
 static void
 cut_tensor(CnvTable *table, CnvLaunch *launch)
 {
-  int n_y = most_rows(table, launch), rows = 0;
+  int tallest, n_y = most_rows(table, launch, &tallest), rows = 0;
 
-  for (int steps = 1; rows < CNV_SIZE_MAX; steps++) {
+  for (int steps = 1; rows < tallest; steps++) {
     rows = tensor_rows(table->tensor, steps, n_y);
     if (rows <= 0)
       continue;
@@ -338,7 +343,7 @@ cut_tensor(CnvTable *table, CnvLaunch *launch)
 static void
 cut_launch(CnvTable *table, CnvLaunch *launch)
 {
-  int rows;
+  int rows, tallest;
 
   switch (launch->kind) {
   case CNV_KERNEL_FUSED:
@@ -347,7 +352,7 @@ cut_launch(CnvTable *table, CnvLaunch *launch)
   case CNV_KERNEL_DENSE:
     rows = DENSE_CHUNKS * CNV_DENSE_CHUNK(table->dense->r);
     launch->n_blocks = cut_strips(table, launch, rows, 1);
-    launch->shared_bytes = cnv_dense_shared_bytes(table->dense, most_rows(table, launch), rows);
+    launch->shared_bytes = cnv_dense_shared_bytes(table->dense, most_rows(table, launch, &tallest), rows);
     break;
   default:
     cut_tensor(table, launch);

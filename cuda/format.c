@@ -195,3 +195,20 @@ cnv_format_depth(const CnvFormat *format, CnvRole role)
 {
   return format->sample_bytes == 4 && role == CNV_ROLE_A ? 2 : format->depth;
 }
+
+CnvLane
+cnv_format_lane(const CnvFormat *format, int plane, int channel)
+{
+  const CnvPlaneFormat *from = &format->plane[plane];
+  CnvRole role = from->role[channel];
+  gboolean word = format->sample_bytes == 4;
+
+  return (CnvLane){.memory = from->step ? 0 : plane,
+                   .bytes = format->sample_bytes,
+                   .shift = word ? from->offset[channel] : format->shift,
+                   .bits = cnv_format_depth(format, role),
+                   .offset = word         ? 0
+                             : from->step ? from->offset[channel]
+                                          : channel * format->sample_bytes,
+                   .step = from->step ? from->step : from->channels * format->sample_bytes};
+}

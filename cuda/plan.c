@@ -112,23 +112,6 @@ set_arithmetic(const CnvPlan *plan, CnvPlanePlan *plane, int c, CnvRole role, Cn
   plane->border[c] = (float)(border_value(&plan->image, filter->border_color, role) - mid);
 }
 
-static CnvLane
-make_lane(const CnvFormat *format, int p, int c)
-{
-  const CnvPlaneFormat *from = &format->plane[p];
-  CnvRole role = from->role[c];
-  gboolean word = format->sample_bytes == 4;
-
-  return (CnvLane){.memory = from->step ? 0 : p,
-                   .bytes = format->sample_bytes,
-                   .shift = word ? from->offset[c] : format->shift,
-                   .bits = cnv_format_depth(format, role),
-                   .offset = word         ? 0
-                             : from->step ? from->offset[c]
-                                          : c * format->sample_bytes,
-                   .step = from->step ? from->step : from->channels * format->sample_bytes};
-}
-
 /* The plane and channel that hold alpha, or FALSE. */
 static gboolean
 find_alpha(const CnvFormat *format, int *plane, int *channel)
@@ -153,7 +136,7 @@ add_weight(const CnvPlan *plan, CnvPlanePlan *plane, int p)
   if (alpha_plane == p)
     return;
   plane->weight = plane->channels++;
-  plane->lane[plane->weight] = make_lane(format, alpha_plane, channel);
+  plane->lane[plane->weight] = cnv_format_lane(format, alpha_plane, channel);
   plane->lane[plane->weight].sub_x = plane->sub_x;
   plane->lane[plane->weight].sub_y = plane->sub_y;
 }
@@ -172,7 +155,7 @@ shape_plane(CnvPlan *plan, CnvPlanePlan *plane, int p, guint roles)
   plane->channels = from->channels;
   plane->weight = -1;
   for (int c = 0; c < from->channels; c++) {
-    plane->lane[c] = make_lane(format, p, c);
+    plane->lane[c] = cnv_format_lane(format, p, c);
     if (!(roles >> from->role[c] & 1))
       continue;
     if (role_is_filtered(&plan->filter, from->role[c]))

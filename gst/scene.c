@@ -8,11 +8,9 @@
 
 #define GRID 4 /* every so many columns and rows: a cut changes large areas, and a sixteenth of them tells as much */
 
-/* Where a channel is in a frame. */
 typedef struct {
-  int memory, offset, step, bytes, shift; /* bytes: of the word that holds it, little endian */
-  guint mask;
-  double weight; /* in luma, times a value of the mask's full scale */
+  CnvLane lane;
+  double weight; /* in luma, where the lane's full scale is 1 */
 } Channel;
 
 static double
@@ -32,27 +30,6 @@ weight_of(const CnvImage *image, CnvRole role)
   }
 }
 
-static Channel
-make_channel(const CnvImage *image, int p, int c)
-{
-  const CnvFormat *format = image->format;
-  const CnvPlaneFormat *plane = &format->plane[p];
-  int bytes = format->sample_bytes;
-  int depth = cnv_format_depth(format, plane->role[c]);
-
-  return (Channel){
-      .memory = plane->step ? 0 : p,
-      .offset = bytes == 4    ? 0
-                : plane->step ? plane->offset[c]
-                              : c * bytes,
-      .step = plane->step ? plane->step : plane->channels * bytes,
-      .bytes = bytes,
-      .shift = bytes == 4 ? plane->offset[c] : format->shift,
-      .mask = (1u << depth) - 1,
-      .weight = weight_of(image, plane->role[c]),
-  };
-}
-
 /* The channels that luma is made of: one of them, or red, green and blue. */
 static int
 find_channels(const CnvImage *image, Channel channel[3])
@@ -62,7 +39,8 @@ find_channels(const CnvImage *image, Channel channel[3])
   for (int p = 0; p < image->format->n_planes; p++)
     for (int c = 0; c < image->format->plane[p].channels && n < 3; c++)
       if (weight_of(image, image->format->plane[p].role[c]) > 0)
-        channel[n++] = make_channel(image, p, c);
+        channel[n++] =
+            (Channel){cnv_format_lane(image->format, p, c), weight_of(image, image->format->plane[p].role[c])};
   return n;
 }
 
@@ -75,11 +53,13 @@ steps(int size)
 static double
 read_channel(const Channel *channel, const CnvFrame *grid, int row, int x)
 {
-  const guint8 *at = (const guint8 *)grid->data[channel->memory] + (gint64)row * grid->stride[channel->memory] +
-                     channel->offset + x * channel->step;
-  guint32 word = channel->bytes == 1 ? *at : channel->bytes == 2 ? GST_READ_UINT16_LE(at) : GST_READ_UINT32_LE(at);
+  const CnvLane *lane = &channel->lane;
+  const guint8 *at = (const guint8 *)grid->data[lane->memory] + (gint64)row * grid->stride[lane->memory] +
+                     lane->offset + x * lane->step;
+  guint32 word = lane->bytes == 1 ? *at : lane->bytes == 2 ? GST_READ_UINT16_LE(at) : GST_READ_UINT32_LE(at);
+  guint32 full = (1u << lane->bits) - 1;
 
-  return (double)(word >> channel->shift & channel->mask) / channel->mask * channel->weight;
+  return (double)(word >> lane->shift & full) / full * channel->weight;
 }
 
 /* Downloads the grid's rows, and nothing else, of the planes of memory that hold the channels. */
@@ -87,16 +67,16 @@ static gboolean
 fetch_rows(GstCudaConvolve *self, const Channel *channel, int n, CnvFrame *grid, GError **error)
 {
   const CnvImage *image = &self->image;
-  gsize n_rows = steps(image->height), row = cnv_format_row_bytes(image->format, channel[0].memory, image->width);
+  gsize n_rows = steps(image->height), row = cnv_format_row_bytes(image->format, channel[0].lane.memory, image->width);
   guint8 *to;
 
   /* In order of their planes, which are of one size. */
-  g_byte_array_set_size(self->history.rows, (channel[n - 1].memory + 1) * row * n_rows);
+  g_byte_array_set_size(self->history.rows, (channel[n - 1].lane.memory + 1) * row * n_rows);
   to = self->history.rows->data;
   for (int c = 0; c < n; c++) {
-    int p = channel[c].memory;
+    int p = channel[c].lane.memory;
 
-    if (c > 0 && p == channel[c - 1].memory)
+    if (c > 0 && p == channel[c - 1].lane.memory)
       continue;
     if (!gst_cuda_convolve_device_fetch(self->context, grid->data[p], grid->stride[p], row, n_rows, to, error))
       return FALSE;

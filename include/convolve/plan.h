@@ -71,17 +71,6 @@ typedef struct {
 
 typedef enum { CNV_COMBINE_SUM, CNV_COMBINE_ABSOLUTE, CNV_COMBINE_MAGNITUDE } CnvCombine;
 
-/* Where the samples of a channel lie. */
-typedef struct {
-  guint8 memory;       /* plane of memory: CnvFrame.data */
-  guint8 bytes;        /* read and written at once, little endian: 1, 2 or 4 */
-  guint8 shift, bits;  /* of the value in them */
-  guint16 offset;      /* bytes to the row's first */
-  guint16 step;        /* bytes from pixel to pixel; with bytes 4 other channels' bits are in the same word */
-  guint8 sub_x, sub_y; /* log2: the value is the mean over so many pixels and rows, cut off at the plane's edge. Not 0
-                          for the weight of subsampled planes alone */
-} CnvLane;
-
 typedef struct {
   int width, height;   /* pixels of this plane */
   guint8 sub_x, sub_y; /* log2 of the luma pixels, along each axis, that one of them stands for */
