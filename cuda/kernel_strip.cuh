@@ -19,6 +19,13 @@ struct Sheet {
   alignas(8) uint32_t missing[6]; /* three words: four samples that are not there, by the channel of the first */
 };
 
+/* What a warp makes, or a block: rows y to y_end - 1, so many groups of 16 samples from sample x on; no groups:
+ * nothing.
+ */
+struct Tile {
+  int x, y, y_end, groups;
+};
+
 /* Four samples that stand side by side. */
 template <typename T> struct Word;
 template <> struct Word<uint8_t> {

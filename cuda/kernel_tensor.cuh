@@ -213,13 +213,6 @@ restore_sums(float (&d)[4], const CnvStrip &s, int x, int y)
   d[3] *= factor_x[1] * factor_y[1];
 }
 
-/* What a warp makes, or a block: rows y to y_end - 1, so many groups of 16 samples from sample x on; no groups:
- * nothing.
- */
-struct Tile {
-  int x, y, y_end, groups;
-};
-
 /* Tile number `number` of a strip: of those that are `groups` wide, or of the columns at its sides, group by group. */
 __device__ static Tile
 find_tile(const CnvStrip &s, int number, int groups)
