@@ -104,7 +104,13 @@ cnv_session_keep(CnvSession *session, guint slot, const CnvFrame *frame, GError 
 gboolean
 cnv_session_wait(CnvSession *session, GError **error)
 {
-  return session->wait(session, error);
+  return session->wait(session, 0, error);
+}
+
+gboolean
+cnv_session_wait_but(CnvSession *session, guint n_left, GError **error)
+{
+  return session->wait(session, n_left, error);
 }
 
 gboolean
@@ -130,6 +136,6 @@ cnv_session_close(CnvSession *session)
 {
   if (!session)
     return;
-  session->wait(session, NULL);
+  session->wait(session, 0, NULL);
   session->close(session);
 }

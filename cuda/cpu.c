@@ -468,7 +468,7 @@ cpu_submit(CnvSession *base, const CnvWork *work, const CnvFrame *in, const CnvF
 
 /* Frames are done when they are submitted. */
 static gboolean
-cpu_wait(CnvSession *base, GError **error)
+cpu_wait(CnvSession *base, guint n_left, GError **error)
 {
   return TRUE;
 }
@@ -630,6 +630,7 @@ const CnvBackend cnv_backend_cpu = {
     .name = "cpu",
     .blurb = "The processors, by vector code",
     .takes_device_memory = FALSE,
+    .flights = 1,
     .dense_taps = 0,
     .probe = cpu_probe,
     .can = cpu_can,

@@ -38,11 +38,12 @@ cnv_cuda_mark(CudaSession *self, Span span, int end, CUstream stream, GError **e
 }
 
 static gboolean
-filter_on_device(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *from, const CnvFrame *to,
-                 GError **error)
+filter_on_device(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
+  const CnvFrame from = in->memory == CNV_MEMORY_HISTORY ? cnv_cuda_slot_frame(self, in->slot) : *in;
+
   return cnv_cuda_mark(self, SPAN_COMPUTE, 0, self->stream, error) &&
-         cnv_cuda_filter_frame(self, work, in->slot, from, to, error) &&
+         cnv_cuda_filter_frame(self, work, in->slot, &from, out, error) &&
          cnv_cuda_mark(self, SPAN_COMPUTE, 1, self->stream, error);
 }
 
@@ -51,16 +52,11 @@ submit_frame(CudaSession *self, const CnvWork *work, const CnvFrame *in, const C
 {
   const CnvImage *image = &work->plan[0]->image;
   gboolean uploads = in->memory == CNV_MEMORY_HOST, downloads = out->memory == CNV_MEMORY_HOST;
-  CnvFrame from, to;
 
-  if (!cnv_cuda_land(self, error) || !cnv_cuda_check_alignment(image, in, error) ||
-      !cnv_cuda_check_alignment(image, out, error) || !cnv_cuda_set_work(self, work, uploads && downloads, error) ||
-      !cnv_cuda_device_frame(self, in, &self->in, &from, error) ||
-      !cnv_cuda_device_frame(self, out, &self->out, &to, error))
+  if (!cnv_cuda_check_alignment(image, in, error) || !cnv_cuda_check_alignment(image, out, error) ||
+      !cnv_cuda_set_work(self, work, uploads && downloads, error))
     return FALSE;
-  if (uploads || downloads)
-    return cnv_cuda_run_host(self, work, in, &from, &to, out, error);
-  return filter_on_device(self, work, in, &from, &to, error);
+  return (uploads || downloads ? cnv_cuda_run_host : filter_on_device)(self, work, in, out, error);
 }
 
 /* Adds the times between the marks of the timed frame to the means. */
@@ -71,7 +67,7 @@ read_marks(CudaSession *self, GError **error)
   guint marked = self->marked;
 
   self->marked = 0;
-  self->base.stats.frames = self->n_marked;
+  self->base.stats.frames = MAX(self->base.stats.frames, self->n_marked);
   self->n_timed++;
   for (int m = 0; m < N_SPANS; m++) {
     float ms = 0;
@@ -113,7 +109,7 @@ cuda_submit(CnvSession *session, const CnvWork *work, const CnvFrame *in, const 
   ok = ok && submit_frame(self, work, in, out, error);
   if (!ok) {
     /* What was started before the failure must be over before the caller takes its memory back. */
-    cnv_cuda_host_abandon(self);
+    cnv_cuda_host_settle(self);
     g_ptr_array_set_size(self->table.plans, 0);
     if (self->marking)
       self->marked = 0;
@@ -162,8 +158,20 @@ cuda_keep(CnvSession *session, guint slot, const CnvFrame *frame, GError **error
   return ok;
 }
 
+/* All frames, also those in device memory. */
 static gboolean
-cuda_wait(CnvSession *session, GError **error)
+finish_all(CudaSession *self, GError **error)
+{
+  if (!CHECK(self, cuStreamSynchronize(self->stream), "filtering a frame", error) ||
+      (self->marked && !read_marks(self, error)))
+    return FALSE;
+  self->base.stats.frames = self->n_submitted;
+  self->busy = FALSE;
+  return TRUE;
+}
+
+static gboolean
+cuda_wait(CnvSession *session, guint n_left, GError **error)
 {
   CudaSession *self = (CudaSession *)session;
   gboolean ok;
@@ -172,14 +180,13 @@ cuda_wait(CnvSession *session, GError **error)
     return TRUE;
   if (!CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error))
     return FALSE;
-  ok = cnv_cuda_land(self, error) && CHECK(self, cuStreamSynchronize(self->stream), "filtering a frame", error) &&
-       (!self->marked || read_marks(self, error));
-  self->cu->cuCtxPopCurrent(NULL);
-  if (ok)
-    session->stats.frames = self->n_submitted;
-  else
+  ok = cnv_cuda_land(self, n_left, error) && (n_left > 0 || finish_all(self, error));
+  if (!ok) {
+    cnv_cuda_host_abandon(self);
     self->n_submitted = session->stats.frames;
-  self->busy = FALSE;
+    self->busy = FALSE;
+  }
+  self->cu->cuCtxPopCurrent(NULL);
   return ok;
 }
 
@@ -223,8 +230,8 @@ release(CudaSession *self)
 {
   const CnvDriver *cu = self->cu;
 
-  DeviceBuffer *buffers[] = {&self->in,    &self->out,       &self->sums,       &self->block,  &self->all_taps,
-                             &self->bands, &self->staged_in, &self->staged_out, &self->history};
+  DeviceBuffer *buffers[] = {&self->beside, &self->sums,      &self->block,      &self->all_taps,
+                             &self->bands,  &self->staged_in, &self->staged_out, &self->history};
 
   cnv_cuda_forget_textures(self);
   for (gsize i = 0; i < G_N_ELEMENTS(buffers); i++)
@@ -333,6 +340,7 @@ const CnvBackend cnv_backend_cuda = {
     .name = "cuda",
     .blurb = "An NVIDIA GPU, or an error",
     .takes_device_memory = TRUE,
+    .flights = CNV_FLIGHTS_MAX,
     .dense_taps = 49, /* 4K NV12 on an H200: 7x7 119 us, two terms 146; NOTES.md */
     .probe = cuda_probe,
     .can = cnv_cuda_can,

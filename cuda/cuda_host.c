@@ -23,10 +23,11 @@ typedef struct {
 /* A frame under way. */
 typedef struct {
   const CnvWork *work;
-  const CnvFrame *from, *to; /* on the device */
-  int slot;                  /* of from, where it is one */
+  CnvFrame from, to; /* on the device */
+  int slot;          /* of from, where it is one */
   gboolean uploads, downloads;
   Way up, down;
+  CudaFlight *flight;
 } Passage;
 
 void *
@@ -241,25 +242,13 @@ start_planes(CudaSession *self, const Way *way, gboolean up, int k, GError **err
 
 /* ---- uploads ---- */
 
-/* The frame before may still be on its way out of staging. */
-static gboolean
-find_way_up(CudaSession *self, Way *way, GError **error)
-{
-  if (!CHECK(self, cuEventSynchronize(self->host.unstaged), "waiting for an upload", error))
-    return FALSE;
-  find_way(self, way);
-  return TRUE;
-}
-
 static gboolean
 upload_slice(CudaSession *self, const Way *way, int k, GError **error)
 {
   CNV_RANGE("upload");
 
   copy_staged(self, way, TRUE, k);
-  return start_planes(self, way, TRUE, k, error) &&
-         (!way->staged || k < way->slices->n - 1 ||
-          CHECK(self, cuEventRecord(self->host.unstaged, way->stream), "marking an upload", error));
+  return start_planes(self, way, TRUE, k, error);
 }
 
 gboolean
@@ -270,62 +259,114 @@ cnv_cuda_upload_frame(CudaSession *self, const CnvImage *image, const CnvFrame *
   Way way = {.image = image,
              .host = frame,
              .device = *to,
-             .staging = &self->host.in,
+             .staging = &self->host.kept,
              .slices = &slices,
              .stream = self->stream};
 
-  if (!find_way_up(self, &way, error))
+  /* The frame before may still be on its way out of staging. */
+  if (!CHECK(self, cuEventSynchronize(self->host.unstaged), "waiting for an upload", error))
     return FALSE;
+  find_way(self, &way);
   for (int k = 0; k < slices.n; k++)
     if (!upload_slice(self, &way, k, error))
       return FALSE;
-  return TRUE;
+  return !way.staged || CHECK(self, cuEventRecord(self->host.unstaged, way.stream), "marking an upload", error);
 }
 
 /* ---- downloads ---- */
 
-static void
-find_way_down(CudaSession *self, Way *way)
-{
-  find_way(self, way);
-  self->host.landing = (CudaLanding){*way->host, *way->image, *way->slices, way->staged};
-}
-
 static gboolean
-download_slice(CudaSession *self, const Way *way, int k, GError **error)
+download_slice(CudaSession *self, const Passage *p, int k, GError **error)
 {
   CNV_RANGE("download");
 
-  return start_planes(self, way, FALSE, k, error) &&
-         (!way->staged || CHECK(self, cuEventRecord(self->host.landed[k], way->stream), "marking a download", error));
+  return start_planes(self, &p->down, FALSE, k, error) &&
+         (!p->down.staged ||
+          CHECK(self, cuEventRecord(p->flight->landed[k], p->down.stream), "marking a download", error));
 }
 
 /* Returns when all slices are in the frame's memory. */
 static gboolean
-land_slices(CudaSession *self, const CudaLanding *landing, GError **error)
+land_slices(CudaSession *self, CudaFlight *flight, GError **error)
 {
+  const CudaLanding *landing = &flight->landing;
   const Way way = {.image = &landing->image,
                    .host = &landing->out,
                    .layout = cnv_cuda_frame_layout(&landing->image),
-                   .staging = &self->host.out,
+                   .staging = &flight->staged_out,
                    .staged = landing->planes,
                    .slices = &landing->slices};
 
   for (int k = 0; k < landing->slices.n; k++) {
-    if (!CHECK(self, cuEventSynchronize(self->host.landed[k]), "filtering a frame", error))
+    if (!CHECK(self, cuEventSynchronize(flight->landed[k]), "filtering a frame", error))
       return FALSE;
     copy_staged(self, &way, FALSE, k);
   }
   return TRUE;
 }
 
-gboolean
-cnv_cuda_land(CudaSession *self, GError **error)
-{
-  const CudaLanding landing = self->host.landing;
+/* ---- frames under way ---- */
 
-  self->host.landing.planes = 0;
-  return landing.planes == 0 || land_slices(self, &landing, error);
+static gboolean
+land(CudaSession *self, CudaFlight *flight, GError **error)
+{
+  guint64 frame = flight->frame;
+
+  flight->frame = 0;
+  if ((flight->landing.planes && !land_slices(self, flight, error)) ||
+      !CHECK(self, cuEventSynchronize(flight->done), "filtering a frame", error))
+    return FALSE;
+  self->base.stats.frames = MAX(self->base.stats.frames, frame);
+  return TRUE;
+}
+
+/* How many there are. oldest: NULL where there is none. */
+static guint
+count_flights(CudaSession *self, CudaFlight **oldest)
+{
+  guint n = 0;
+
+  *oldest = NULL;
+  for (CudaFlight *f = self->host.flight; f < self->host.flight + CNV_FLIGHTS_MAX; f++) {
+    n += f->frame > 0;
+    if (f->frame > 0 && (!*oldest || f->frame < (*oldest)->frame))
+      *oldest = f;
+  }
+  return n;
+}
+
+gboolean
+cnv_cuda_land(CudaSession *self, guint n_left, GError **error)
+{
+  CudaFlight *oldest;
+
+  while (count_flights(self, &oldest) > n_left)
+    if (!land(self, oldest, error))
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean
+make_events(CudaSession *self, CudaFlight *flight, GError **error)
+{
+  for (int k = 0; k < CNV_SLICES_MAX; k++)
+    if (!flight->landed[k] &&
+        !CHECK(self, cuEventCreate(&flight->landed[k], CU_EVENT_DISABLE_TIMING), "making an event", error))
+      return FALSE;
+  return flight->done || CHECK(self, cuEventCreate(&flight->done, CU_EVENT_DISABLE_TIMING), "making an event", error);
+}
+
+/* The first that is free, so that who waits for each frame has one. NULL where it could not be made. */
+static CudaFlight *
+find_flight(CudaSession *self, GError **error)
+{
+  CudaFlight *flight = self->host.flight;
+
+  if (!cnv_cuda_land(self, CNV_FLIGHTS_MAX - 1, error))
+    return NULL;
+  while (flight->frame > 0)
+    flight++;
+  return make_events(self, flight, error) ? flight : NULL;
 }
 
 /* ---- a frame ---- */
@@ -340,12 +381,12 @@ filter_whole(CudaSession *self, const Passage *p, GError **error)
       return FALSE;
   if (!cnv_cuda_follow(self, self->stream, p->up.stream, error) ||
       !cnv_cuda_mark(self, SPAN_COMPUTE, 0, self->stream, error) ||
-      !cnv_cuda_filter_frame(self, p->work, p->slot, p->from, p->to, error) ||
+      !cnv_cuda_filter_frame(self, p->work, p->slot, &p->from, &p->to, error) ||
       !cnv_cuda_mark(self, SPAN_COMPUTE, 1, self->stream, error) ||
       !cnv_cuda_follow(self, p->down.stream, self->stream, error))
     return FALSE;
   for (int k = 0; k < n && p->downloads; k++)
-    if (!download_slice(self, &p->down, k, error))
+    if (!download_slice(self, p, k, error))
       return FALSE;
   return TRUE;
 }
@@ -358,9 +399,9 @@ filter_slices(CudaSession *self, const Passage *p, GError **error)
   for (int k = 0; k < n; k++)
     if (!upload_slice(self, &p->up, k, error) || !cnv_cuda_follow(self, self->stream, p->up.stream, error) ||
         (k == 0 && !cnv_cuda_mark(self, SPAN_COMPUTE, 0, self->stream, error)) ||
-        !cnv_cuda_filter_slice(self, p->work, k, p->from, p->to, error) ||
+        !cnv_cuda_filter_slice(self, p->work, k, &p->from, &p->to, error) ||
         (k == n - 1 && !cnv_cuda_mark(self, SPAN_COMPUTE, 1, self->stream, error)) ||
-        !cnv_cuda_follow(self, p->down.stream, self->stream, error) || !download_slice(self, &p->down, k, error))
+        !cnv_cuda_follow(self, p->down.stream, self->stream, error) || !download_slice(self, p, k, error))
       return FALSE;
   return TRUE;
 }
@@ -380,43 +421,60 @@ filtered_frame(const CudaSession *self, const CnvWork *work, const CnvFrame *fro
   return frame;
 }
 
-/* Copies of one slice go to the session's stream like all else: there is nothing to overlap. */
+/* stream: for what overlaps. One slice of a frame that is alone goes to the session's, like all else. */
 static Way
 make_way(CudaSession *self, const CnvWork *work, const CnvFrame *host, CnvFrame device, CudaStaging *staging,
          CUstream stream)
 {
   const CnvSlices *slices = &self->table.slices;
+  CudaFlight *other;
+  gboolean overlaps = slices->n > 1 || count_flights(self, &other) > 0;
+  Way way = {.image = &work->plan[0]->image,
+             .host = host,
+             .device = device,
+             .staging = staging,
+             .slices = slices,
+             .stream = host->memory == CNV_MEMORY_HOST && overlaps ? stream : self->stream,
+             .timed = TRUE};
 
-  return (Way){.image = &work->plan[0]->image,
-               .host = host,
-               .device = device,
-               .staging = staging,
-               .slices = slices,
-               .stream = host->memory == CNV_MEMORY_HOST && slices->n > 1 ? stream : self->stream,
-               .timed = TRUE};
+  if (host->memory == CNV_MEMORY_HOST)
+    find_way(self, &way);
+  return way;
 }
 
-gboolean
-cnv_cuda_run_host(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *from, const CnvFrame *to,
-                  const CnvFrame *out, GError **error)
+/* Starts it. `in` goes by the stream for uploads as soon as it can: nothing under way touches its twin. */
+static gboolean
+start(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, CudaFlight *flight,
+      GError **error)
 {
   CudaHost *host = &self->host;
   Passage p = {.work = work,
-               .from = from,
-               .to = to,
                .slot = in->slot,
                .uploads = in->memory == CNV_MEMORY_HOST,
                .downloads = out->memory == CNV_MEMORY_HOST,
-               .up = make_way(self, work, in, *from, &host->in, host->up),
-               .down = make_way(self, work, out, filtered_frame(self, work, from, to), &host->out, host->down)};
+               .flight = flight};
+  CnvFrame filtered;
 
-  if (p.uploads && !find_way_up(self, &p.up, error))
+  if (!cnv_cuda_device_frame(self, in, &flight->in, &p.from, error) ||
+      !cnv_cuda_device_frame(self, out, &flight->out, &p.to, error))
     return FALSE;
-  if (p.downloads)
-    find_way_down(self, &p.down);
-  return cnv_cuda_follow(self, p.up.stream, self->stream, error) &&
-         (self->table.slices.whole ? filter_whole : filter_slices)(self, &p, error) &&
-         cnv_cuda_follow(self, self->stream, p.down.stream, error);
+  filtered = filtered_frame(self, work, &p.from, &p.to);
+  p.up = make_way(self, work, in, p.from, &flight->staged_in, host->up);
+  p.down = make_way(self, work, out, filtered, &flight->staged_out, host->down);
+  flight->landing = (CudaLanding){*out, *p.down.image, *p.down.slices, p.down.staged};
+  return (self->table.slices.whole ? filter_whole : filter_slices)(self, &p, error) &&
+         CHECK(self, cuEventRecord(flight->done, p.down.stream), "marking a frame", error);
+}
+
+gboolean
+cnv_cuda_run_host(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error)
+{
+  CudaFlight *flight = find_flight(self, error);
+
+  if (!flight || !start(self, work, in, out, flight, error))
+    return FALSE;
+  flight->frame = self->n_submitted + 1;
+  return TRUE;
 }
 
 /* ---- the session ---- */
@@ -430,19 +488,23 @@ cnv_cuda_host_open(CudaSession *self, GError **error)
       !CHECK(self, cuStreamCreate(&host->down, CU_STREAM_NON_BLOCKING), "making a stream", error) ||
       !CHECK(self, cuEventCreate(&host->unstaged, CU_EVENT_DISABLE_TIMING), "making an event", error))
     return FALSE;
-  for (int k = 0; k < CNV_SLICES_MAX; k++)
-    if (!CHECK(self, cuEventCreate(&host->landed[k], CU_EVENT_DISABLE_TIMING), "making an event", error))
-      return FALSE;
   return TRUE;
+}
+
+void
+cnv_cuda_host_settle(CudaSession *self)
+{
+  self->cu->cuStreamSynchronize(self->host.up);
+  self->cu->cuStreamSynchronize(self->stream);
+  self->cu->cuStreamSynchronize(self->host.down);
 }
 
 void
 cnv_cuda_host_abandon(CudaSession *self)
 {
-  self->host.landing.planes = 0;
-  self->cu->cuStreamSynchronize(self->host.up);
-  self->cu->cuStreamSynchronize(self->stream);
-  self->cu->cuStreamSynchronize(self->host.down);
+  cnv_cuda_host_settle(self);
+  for (int i = 0; i < CNV_FLIGHTS_MAX; i++)
+    self->host.flight[i].frame = 0;
 }
 
 static void
@@ -452,17 +514,28 @@ destroy_event(CudaSession *self, CUevent event)
     self->cu->cuEventDestroy(event);
 }
 
+static void
+free_flight(CudaSession *self, CudaFlight *flight)
+{
+  cnv_cuda_free(self, &flight->in);
+  cnv_cuda_free(self, &flight->out);
+  free_staging(self, &flight->staged_in);
+  free_staging(self, &flight->staged_out);
+  destroy_event(self, flight->done);
+  for (int k = 0; k < CNV_SLICES_MAX; k++)
+    destroy_event(self, flight->landed[k]);
+}
+
 void
 cnv_cuda_host_close(CudaSession *self)
 {
   CudaHost *host = &self->host;
 
-  free_staging(self, &host->in);
-  free_staging(self, &host->out);
+  for (int i = 0; i < CNV_FLIGHTS_MAX; i++)
+    free_flight(self, &host->flight[i]);
+  free_staging(self, &host->kept);
   cnv_copier_free(host->copier);
   destroy_event(self, host->unstaged);
-  for (int k = 0; k < CNV_SLICES_MAX; k++)
-    destroy_event(self, host->landed[k]);
   if (host->up)
     self->cu->cuStreamDestroy(host->up);
   if (host->down)

@@ -379,7 +379,7 @@ filter_in_place(CudaSession *self, const CnvWork *work, const CnvFrame *frame, G
   const CnvFrame on_host = {.memory = CNV_MEMORY_HOST};
   CnvFrame beside;
 
-  return cnv_cuda_device_frame(self, &on_host, &self->out, &beside, error) &&
+  return cnv_cuda_device_frame(self, &on_host, &self->beside, &beside, error) &&
          copy_patches(self, frame, &beside, error) && run_launches(self, work, 0, frame, &beside, error) &&
          copy_patches(self, &beside, frame, error);
 }

@@ -28,11 +28,6 @@ typedef enum { SPAN_UPLOAD, SPAN_COMPUTE, SPAN_DOWNLOAD, N_SPANS } Span;
 /* Texture objects kept for frames that come again: pools have few. */
 #define N_TEXTURES 32
 
-typedef struct {
-  CUdeviceptr address;
-  gsize size;
-} DeviceBuffer;
-
 /* Where the planes of a frame of the session's own lie in a device buffer. */
 typedef struct {
   int pitch[CNV_MAX_PLANES];
@@ -75,7 +70,8 @@ typedef struct {
   gboolean table_is_there; /* its block is on the device */
   int loaded_batch;        /* whose taps are in constant memory; -1 none */
   FrameLayout layout, staged;
-  DeviceBuffer in, out, sums, block, all_taps, bands, staged_in, staged_out;
+  DeviceBuffer beside; /* what is filtered in place, until it is put there */
+  DeviceBuffer sums, block, all_taps, bands, staged_in, staged_out;
   DeviceBuffer history; /* slots, each laid out as slot_layout says */
   FrameLayout slot_layout;
   CnvImage history_image;
@@ -99,7 +95,7 @@ FrameLayout cnv_cuda_frame_layout(const CnvImage *image);
 FrameLayout cnv_cuda_staged_layout(const CnvPlan *plan);
 /* A slot of the history as a frame. */
 CnvFrame cnv_cuda_slot_frame(const CudaSession *self, int slot);
-/* The frame itself where it is on the device, else a frame in the session's own buffer. */
+/* The frame itself where it is on the device, else one in that buffer of the session's. */
 gboolean cnv_cuda_device_frame(CudaSession *self, const CnvFrame *frame, DeviceBuffer *buffer, CnvFrame *on_device,
                                GError **error);
 /* Samples of several bytes are read as such. */
@@ -113,13 +109,16 @@ void cnv_cuda_host_close(CudaSession *self);
 /* Uploads a frame in host memory to one laid out by cnv_cuda_frame_layout, on the session's stream. */
 gboolean cnv_cuda_upload_frame(CudaSession *self, const CnvImage *image, const CnvFrame *frame, const CnvFrame *to,
                                GError **error);
-/* All that is done to a frame by the work that is set, where `in` or `out` is in host memory. from, to: the frames on
- * the device, one laid out by cnv_cuda_frame_layout for each that is. */
-gboolean cnv_cuda_run_host(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *from,
-                           const CnvFrame *to, const CnvFrame *out, GError **error);
-/* Brings the last frame's output to its memory, where that is not under way by itself. Waits for the frame. */
-gboolean cnv_cuda_land(CudaSession *self, GError **error);
+/* Starts all that is done to a frame by the work that is set, where `in` or `out` is in host memory. Where it fails
+ * nothing of that frame is under way. */
+gboolean cnv_cuda_run_host(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out,
+                           GError **error);
+/* Waits for the oldest of these frames until at most n_left are under way, and brings their output to its memory where
+ * that did not go there by itself. */
+gboolean cnv_cuda_land(CudaSession *self, guint n_left, GError **error);
 /* Waits for all streams, whatever has failed. */
+void cnv_cuda_host_settle(CudaSession *self);
+/* The same, and forgets all frames under way. */
 void cnv_cuda_host_abandon(CudaSession *self);
 /* Of CnvBackend; without a session, in any context. */
 void *cnv_cuda_alloc_pinned(void *context, gsize size);

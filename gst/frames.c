@@ -42,9 +42,8 @@ gst_cuda_convolve_sync_properties(GstCudaConvolve *self, GstBuffer *buffer)
     gst_object_sync_values(GST_OBJECT(trans), time);
 }
 
-/* Downstream may hold as many frames as it likes: a decoder's surfaces, or a pool of a few buffers, would run out. */
-static gboolean
-has_enough_buffers(GstBufferPool *pool)
+gboolean
+gst_cuda_convolve_pool_is_limited(GstBufferPool *pool)
 {
   GstStructure *config;
   guint max = 1;
@@ -54,22 +53,30 @@ has_enough_buffers(GstBufferPool *pool)
   config = gst_buffer_pool_get_config(pool);
   gst_buffer_pool_config_get_params(config, NULL, NULL, NULL, &max);
   gst_structure_free(config);
-  return max == 0;
+  return max > 0;
 }
 
 /* TRUE where the input can be filtered in its own memory: it is in the device's, nobody else has it, and it is not the
- * first frame, for which another engine may have to stand in. */
+ * first frame, for which another engine may have to stand in. Downstream may hold as many as it likes: a decoder's
+ * surfaces, or a pool of a few buffers, would run out. */
 static gboolean
 suits_in_place(GstCudaConvolve *self, GstBuffer *buffer)
 {
   return self->same_memory && gst_cuda_convolve_changes_little(self) && self->session->stats.frames > 0 &&
          cnv_session_can_in_place(self->session, &self->work) && gst_cuda_convolve_is_in_device(self, buffer) &&
          gst_buffer_is_writable(buffer) && gst_buffer_is_all_memory_writable(buffer) &&
-         !GST_MEMORY_IS_READONLY(gst_buffer_peek_memory(buffer, 0)) && has_enough_buffers(buffer->pool) &&
+         !GST_MEMORY_IS_READONLY(gst_buffer_peek_memory(buffer, 0)) && buffer->pool &&
+         !gst_cuda_convolve_pool_is_limited(buffer->pool) &&
          (self->out_in_device || self->out_takes_meta || layout_is_plain(buffer, &self->in_info));
 }
 
-/* The plan in force is that of the properties at the buffer's time: see history.c. */
+GstFlowReturn
+gst_cuda_convolve_allocate_output(GstCudaConvolve *self, GstBuffer *like, GstBuffer **outbuf)
+{
+  return parent_class->prepare_output_buffer(GST_BASE_TRANSFORM(self), like, outbuf);
+}
+
+/* The plan in force is that of the properties at the buffer's time: see waiting.c. */
 static GstFlowReturn
 prepare_output_buffer(GstBaseTransform *trans, GstBuffer *inbuf, GstBuffer **outbuf)
 {
@@ -87,7 +94,7 @@ prepare_output_buffer(GstBaseTransform *trans, GstBuffer *inbuf, GstBuffer **out
     *outbuf = inbuf;
     return GST_FLOW_OK;
   }
-  return parent_class->prepare_output_buffer(trans, inbuf, outbuf);
+  return gst_cuda_convolve_allocate_output(self, inbuf, outbuf);
 }
 
 /* GStreamer maps a plane without asking whether its memory holds all rows. */
@@ -163,24 +170,38 @@ filter_planes(GstCudaConvolve *self, GstBuffer *inbuf, const CnvFrame *in, GstBu
   return gst_cuda_convolve_leave_streams(self, inbuf, outbuf, ok, error);
 }
 
+gboolean
+gst_cuda_convolve_map_both(GstCudaConvolve *self, GstBuffer *inbuf, GstBuffer *outbuf, GstCudaConvolveMapped *mapped,
+                           GError **error)
+{
+  if (!map_frame(self, inbuf, &self->in_info, GST_MAP_READ, &mapped->in_frame, &mapped->in))
+    return map_failed(inbuf, &self->in_info, "An input", error);
+  if (!map_frame(self, outbuf, &self->out_info, GST_MAP_WRITE, &mapped->out_frame, &mapped->out)) {
+    gst_video_frame_unmap(&mapped->in_frame);
+    return map_failed(outbuf, &self->out_info, "An output", error);
+  }
+  GST_LOG_OBJECT(self, "from %s to %s memory", mapped->in.memory == CNV_MEMORY_DEVICE ? "device" : "host",
+                 mapped->out.memory == CNV_MEMORY_DEVICE ? "device" : "host");
+  return TRUE;
+}
+
+void
+gst_cuda_convolve_unmap_both(GstCudaConvolveMapped *mapped)
+{
+  gst_video_frame_unmap(&mapped->out_frame);
+  gst_video_frame_unmap(&mapped->in_frame);
+}
+
 static gboolean
 filter_buffer(GstCudaConvolve *self, GstBuffer *inbuf, GstBuffer *outbuf, GError **error)
 {
-  GstVideoFrame in_frame, out_frame;
-  CnvFrame in, out;
+  GstCudaConvolveMapped mapped;
   gboolean ok;
 
-  if (!map_frame(self, inbuf, &self->in_info, GST_MAP_READ, &in_frame, &in))
-    return map_failed(inbuf, &self->in_info, "An input", error);
-  if (!map_frame(self, outbuf, &self->out_info, GST_MAP_WRITE, &out_frame, &out)) {
-    gst_video_frame_unmap(&in_frame);
-    return map_failed(outbuf, &self->out_info, "An output", error);
-  }
-  GST_LOG_OBJECT(self, "from %s to %s memory", in.memory == CNV_MEMORY_DEVICE ? "device" : "host",
-                 out.memory == CNV_MEMORY_DEVICE ? "device" : "host");
-  ok = filter_planes(self, inbuf, &in, outbuf, &out, error);
-  gst_video_frame_unmap(&out_frame);
-  gst_video_frame_unmap(&in_frame);
+  if (!gst_cuda_convolve_map_both(self, inbuf, outbuf, &mapped, error))
+    return FALSE;
+  ok = filter_planes(self, inbuf, &mapped.in, outbuf, &mapped.out, error);
+  gst_cuda_convolve_unmap_both(&mapped);
   return ok;
 }
 
@@ -219,15 +240,14 @@ filter_or_fall_back(GstCudaConvolve *self, GstBuffer *inbuf, GstBuffer *outbuf)
   return ok;
 }
 
-/* For the statistics. */
-static void
-count_frame(GstCudaConvolve *self)
+void
+gst_cuda_convolve_count_frame(GstCudaConvolve *self, CnvPlan *plan, guint n_regions)
 {
   GST_OBJECT_LOCK(self);
   self->frames++;
   self->stats = self->session->stats;
-  self->n_regions = self->work.n_regions;
-  gst_cuda_convolve_show(self, self->work.plan[0]);
+  self->n_regions = n_regions;
+  gst_cuda_convolve_show(self, plan);
   GST_OBJECT_UNLOCK(self);
 }
 
@@ -266,7 +286,7 @@ gst_cuda_convolve_filter_kept(GstCudaConvolve *self, int slot, GstBuffer *outbuf
     ok = map_failed(outbuf, &self->out_info, "An output", &error);
   }
   if (ok)
-    count_frame(self);
+    gst_cuda_convolve_count_frame(self, self->work.plan[0], self->work.n_regions);
   else
     gst_cuda_convolve_post(self, GST_MESSAGE_ERROR, error, "filtering a frame");
   g_clear_error(&error);
@@ -280,7 +300,7 @@ transform(GstBaseTransform *trans, GstBuffer *inbuf, GstBuffer *outbuf)
 
   if ((self->in_place || inbuf != outbuf) && !filter_or_fall_back(self, inbuf, outbuf))
     return GST_FLOW_ERROR;
-  count_frame(self);
+  gst_cuda_convolve_count_frame(self, self->work.plan[0], self->work.n_regions);
   return GST_FLOW_OK;
 }
 

@@ -10,7 +10,9 @@
  *   regions.c           what is done to a frame: everything, or regions
  *   frames.c            a frame: passthrough, mapping, engine
  *   streams.c           order with other elements' work on CUDA memory
- *   history.c           frames over time: waiting, draining, latency
+ *   waiting.c           frames that wait: their order, events between them, draining, latency
+ *   history.c           frames over time
+ *   flights.c           frames under way, several at once
  *   scene.c             where the scene changes
  *
  * Locks: the object lock covers what says so; all else belongs to the streaming thread (start and stop run when there
@@ -22,9 +24,11 @@
 #include <gst/video/video.h>
 
 #include "devicememory.h"
+#include "flights.h"
 #include "gstcudaconvolve.h"
 #include "history.h"
 #include "properties.h"
+#include "waiting.h"
 
 G_BEGIN_DECLS
 
@@ -81,7 +85,10 @@ struct _GstCudaConvolve {
   gboolean same_memory, out_in_device; /* kinds of memory of the pads */
   gboolean out_takes_meta;             /* downstream reads GstVideoMeta */
 
+  GstCudaConvolveWaiting waiting;
   GstCudaConvolveHistory history;
+  GstCudaConvolveFlight flight[CNV_FLIGHTS_MAX];
+  guint frames_in_flight; /* that the user wants, at least 1; since the start */
 
   /* This frame. */
   gboolean may_pass; /* where nothing would change, the input goes out untouched */
@@ -136,6 +143,16 @@ void gst_cuda_convolve_sync_properties(GstCudaConvolve *self, GstBuffer *buffer)
 /* Copies an input buffer to a slot of the session's. cut: whether the scene changed with it. */
 gboolean gst_cuda_convolve_keep_buffer(GstCudaConvolve *self, GstBuffer *buffer, guint slot, gboolean *cut,
                                        GError **error);
+/* A buffer with the times, flags and metas of another. */
+GstFlowReturn gst_cuda_convolve_allocate_output(GstCudaConvolve *self, GstBuffer *like, GstBuffer **outbuf);
+/* TRUE where a pool, NULL for none, has so many buffers and no more. */
+gboolean gst_cuda_convolve_pool_is_limited(GstBufferPool *pool);
+/* Maps a frame's buffers for the engine; both or, with the reason, none. */
+gboolean gst_cuda_convolve_map_both(GstCudaConvolve *self, GstBuffer *inbuf, GstBuffer *outbuf,
+                                    GstCudaConvolveMapped *mapped, GError **error);
+void gst_cuda_convolve_unmap_both(GstCudaConvolveMapped *mapped);
+/* For the statistics, when a frame is done: by which plan, in how many regions. */
+void gst_cuda_convolve_count_frame(GstCudaConvolve *self, CnvPlan *plan, guint n_regions);
 /* Filters a slot into a buffer by the work in force, and counts the frame. Posts its errors. */
 gboolean gst_cuda_convolve_filter_kept(GstCudaConvolve *self, int slot, GstBuffer *outbuf);
 void gst_cuda_convolve_frames_class_init(GstBaseTransformClass *klass);
@@ -154,16 +171,38 @@ void gst_cuda_convolve_finish_frames(GstCudaConvolve *self);
 /* When the session is gone, or another. */
 void gst_cuda_convolve_forget_streams(GstCudaConvolve *self);
 
-/* history.c */
+/* waiting.c */
+gboolean gst_cuda_convolve_waits(const GstCudaConvolve *self);
 /* Puts out all frames that wait, with those behind missing, and starts anew. Returns what downstream said. */
 GstFlowReturn gst_cuda_convolve_drain(GstCudaConvolve *self);
-/* Drops all frames and the events between them; leave: and has no history until a plan asks for one. */
-void gst_cuda_convolve_forget_history(GstCudaConvolve *self);
-void gst_cuda_convolve_leave_history(GstCudaConvolve *self);
+/* Drops all frames and the events between them. */
+void gst_cuda_convolve_drop_waiting(GstCudaConvolve *self);
 /* Reports the latency of the plan in force where that is another. */
 void gst_cuda_convolve_update_latency(GstCudaConvolve *self);
 gboolean gst_cuda_convolve_answer_latency(GstCudaConvolve *self, GstQuery *query);
-void gst_cuda_convolve_history_class_init(GstBaseTransformClass *klass);
+void gst_cuda_convolve_waiting_class_init(GstBaseTransformClass *klass);
+
+/* history.c */
+/* Whether it has frames, waiting or not. */
+gboolean gst_cuda_convolve_has_history(const GstCudaConvolve *self);
+/* Takes a frame into the history; the buffer is not needed after that. Posts its errors. */
+GstFlowReturn gst_cuda_convolve_keep(GstCudaConvolve *self, GstBuffer *buffer);
+/* Puts the settings at the time of the frame to be put out in force, unless (settle: FALSE) the frames that wait are to
+ * be put out with the old ones. */
+gboolean gst_cuda_convolve_settle_for_kept(GstCudaConvolve *self, gboolean *settle);
+GstFlowReturn gst_cuda_convolve_put_out_kept(GstCudaConvolve *self, GstBuffer **outbuf);
+/* Where none waits: starts anew; leave: and has no history until a plan asks for one. */
+void gst_cuda_convolve_forget_history(GstCudaConvolve *self);
+void gst_cuda_convolve_leave_history(GstCudaConvolve *self);
+
+/* flights.c */
+/* How many frames can be under way by the plan, the caps and the engine in force: 1..CNV_FLIGHTS_MAX. */
+guint gst_cuda_convolve_n_flights(const GstCudaConvolve *self);
+/* Takes a frame that can be one of several. It is under way afterwards or, with those before it drained, in outbuf. */
+GstFlowReturn gst_cuda_convolve_fly(GstCudaConvolve *self, GstBuffer *in, GstBuffer **outbuf);
+/* Waits for the first of those under way. Posts its errors. */
+GstFlowReturn gst_cuda_convolve_put_out_flight(GstCudaConvolve *self, GstBuffer **outbuf);
+void gst_cuda_convolve_drop_flights(GstCudaConvolve *self);
 
 /* scene.c */
 /* Sets whether a frame, in host or device memory, differs by more than the threshold in force from the one before it;

@@ -174,6 +174,7 @@ start(GstBaseTransform *trans)
   GST_OBJECT_LOCK(self);
   gst_cuda_convolve_settings_copy(&settings, &self->settings);
   GST_OBJECT_UNLOCK(self);
+  self->frames_in_flight = MAX(settings.frames_in_flight, 1);
   ok = check_settings(self, &settings, &error) && gst_cuda_convolve_open(self, &settings, &error);
   gst_cuda_convolve_settings_clear(&settings);
   if (!ok)
@@ -186,6 +187,7 @@ start(GstBaseTransform *trans)
 static gboolean
 stop(GstBaseTransform *trans)
 {
+  gst_cuda_convolve_drop_waiting(GST_CUDA_CONVOLVE(trans));
   gst_cuda_convolve_leave_history(GST_CUDA_CONVOLVE(trans));
   gst_cuda_convolve_close(GST_CUDA_CONVOLVE(trans));
   return TRUE;
@@ -239,7 +241,7 @@ finalize(GObject *object)
   gst_clear_object(&self->context);
   gst_cuda_convolve_settings_clear(&self->settings);
   g_hash_table_unref(self->refused);
-  gst_cuda_convolve_forget_history(self);
+  gst_cuda_convolve_drop_waiting(self);
   g_array_unref(self->history.luma);
   g_byte_array_unref(self->history.rows);
   g_array_unref(self->regions);
@@ -293,7 +295,7 @@ gst_cuda_convolve_class_init(GstCudaConvolveClass *klass)
   trans_class->query = GST_DEBUG_FUNCPTR(query);
   gst_cuda_convolve_negotiation_class_init(trans_class);
   gst_cuda_convolve_frames_class_init(trans_class);
-  gst_cuda_convolve_history_class_init(trans_class);
+  gst_cuda_convolve_waiting_class_init(trans_class);
 }
 
 static void

@@ -21,6 +21,7 @@ typedef struct {
   int device;    /* CUDA ordinal, -1 the first or the one that the pipeline shares */
   int algorithm; /* CnvAlgorithm */
   guint n_threads;
+  guint frames_in_flight; /* 0..CNV_FLIGHTS_MAX, 0 auto */
   gboolean disable_passthrough;
   int temporal_border;      /* CnvTemporalBorder */
   double scene_change;      /* mean absolute difference of luma, fraction of full scale; 0 looks for no cuts */

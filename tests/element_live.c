@@ -75,6 +75,21 @@ GST_START_TEST(test_changes_from_a_thread)
 }
 GST_END_TEST;
 
+/* On the CPU there is nothing to overlap: each frame comes out at once. */
+GST_START_TEST(test_frames_in_flight)
+{
+  GstHarness *h = HARNESS("cpu", "GRAY8", W, H, "filter=box", "radius=1", "frames-in-flight=8");
+  guint n;
+
+  g_object_get(h->element, "frames-in-flight", &n, NULL);
+  fail_unless_equals_int(n, 8);
+  for (guint i = 0; i < 10; i++)
+    expect_ramp(h, i, ramp_box);
+  fail_unless_equals_uint64(gst_harness_query_latency(h), 0);
+  gst_harness_teardown(h);
+}
+GST_END_TEST;
+
 /* ---- what goes along with a frame ---- */
 
 static GstBuffer *
@@ -407,6 +422,7 @@ add_live_tests(TCase *each)
   EACH(test_live_changes);
   EACH(test_controller);
   EACH(test_changes_from_a_thread);
+  EACH(test_frames_in_flight);
   EACH(test_metas_and_times);
   EACH(test_parent_stays_behind);
   EACH(test_passthrough);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Frames in host memory on a GPU: page-locked or not, plane by plane, at any stride, in slices or in one piece, each
- * against the same frame in device memory, bit for bit; and the pools that the element gives and takes. Skipped, with
- * the reason, where there is no GPU.
+ * against the same frame in device memory, bit for bit; several under way; and the pools that the element gives and
+ * takes. Skipped, with the reason, where there is no GPU.
  */
 #include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
@@ -14,6 +14,7 @@
 
 #include "device.h"
 #include "frames.h"
+#include "gpu_host.h"
 
 #define SKIP 77
 #define FRAMES 3 /* under way at once */
@@ -297,6 +298,54 @@ START_TEST(test_kept_frames)
 }
 END_TEST
 
+#define FLOWN (CNV_FLIGHTS_MAX + 3)
+
+/* Frames of which n are under way at once, in memory of all kinds; each is there when it was waited for. */
+static void
+check_flights(const CnvWork *work, guint n, const TestFrame *expected)
+{
+  static const guint pinned[][2] = {{ALL, ALL}, {NONE, NONE}, {FIRST, ALL}, {NONE, FIRST}};
+  guint64 before = session->stats.frames;
+  HostFrame in[FLOWN], out[FLOWN];
+
+  for (guint i = 0; i < FLOWN + n - 1; i++) {
+    guint done = i + 1 - n; /* one that is, where i + 1 >= n */
+    GError *error = NULL;
+
+    if (i < FLOWN) {
+      host_frame_init(&in[i], work->plan[0], layouts[i % 2], pinned[i % 4][0], 300 + i);
+      host_frame_init(&out[i], work->plan[0], layouts[i / 2 % 2], pinned[i % 4][1], 0);
+      run(work, &in[i].view, &out[i].view);
+    }
+    if (i + 1 < n)
+      continue;
+    ck_assert(cnv_session_wait_but(session, MIN(i, FLOWN - 1) - done, &error));
+    ck_assert_uint_ge(session->stats.frames, before + done + 1);
+    host_frame_read(&out[done]);
+    compare(&out[done].frame, &expected[done], "under way");
+    host_frame_clear(&in[done]);
+    host_frame_clear(&out[done]);
+  }
+  await();
+  ck_assert_uint_eq(session->stats.frames, before + FLOWN);
+}
+
+START_TEST(test_flights)
+{
+  CnvPlan *plan = plan_of(&cases[_i], 0);
+  const CnvWork work = CNV_WORK_ALL(&plan);
+  TestFrame expected[FLOWN];
+
+  for (guint i = 0; i < FLOWN; i++)
+    run_on_device(&work, 300 + i, &expected[i]);
+  for (guint n = 1; n <= FLOWN; n++) /* more than there can be wait for the oldest by themselves */
+    check_flights(&work, n, expected);
+  for (guint i = 0; i < FLOWN; i++)
+    test_frame_clear(&expected[i]);
+  cnv_plan_unref(plan);
+}
+END_TEST
+
 /* Bytes both ways, and times where something was done. */
 START_TEST(test_stats)
 {
@@ -413,7 +462,7 @@ START_TEST(test_pools)
 }
 END_TEST
 
-static GstBuffer *
+GstBuffer *
 noise_buffer(const GstVideoInfo *info, guint number)
 {
   GstBuffer *buffer = gst_buffer_new_allocate(NULL, GST_VIDEO_INFO_SIZE(info), NULL);
@@ -428,7 +477,7 @@ noise_buffer(const GstVideoInfo *info, guint number)
   return buffer;
 }
 
-static void
+void
 assert_same(GstBuffer *a, GstBuffer *b, const GstVideoInfo *info)
 {
   GstVideoFrame x, y;
@@ -509,15 +558,20 @@ static Suite *
 host_suite(void)
 {
   Suite *suite = suite_create("gpu_host");
-  TCase *tcase = tcase_create("sessions"), *element = tcase_create("element");
+  TCase *tcase = tcase_create("sessions"), *element = tcase_create("element"), *flight = tcase_create("flight");
 
   suite_add_tcase(suite, tcase);
   suite_add_tcase(suite, element);
+  suite_add_tcase(suite, flight);
   tcase_set_timeout(tcase, 300);
+  tcase_set_timeout(flight, 300);
   tcase_add_loop_test(tcase, test_cut_is_uncut, 0, G_N_ELEMENTS(cases));
   tcase_add_test(tcase, test_other_work);
   tcase_add_test(tcase, test_kept_frames);
   tcase_add_test(tcase, test_stats);
+  tcase_add_loop_test(flight, test_flights, 20, 22); /* 1280x720, and a frame smaller than its taps reach */
+  tcase_add_loop_test(flight, test_flights, 0, 1);   /* in slices */
+  add_flight_tests(flight);
   tcase_add_test(element, test_pools);
   tcase_add_test(element, test_caps_and_flush);
   tcase_add_test(element, test_buffers_outlive);

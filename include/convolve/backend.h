@@ -11,6 +11,8 @@ G_BEGIN_DECLS
 
 typedef struct CnvSession CnvSession;
 
+#define CNV_FLIGHTS_MAX 8
+
 /* HISTORY: a slot of the session's own, see cnv_session_keep. */
 typedef enum { CNV_MEMORY_HOST, CNV_MEMORY_DEVICE, CNV_MEMORY_HISTORY } CnvMemory;
 
@@ -43,6 +45,7 @@ struct CnvBackend {
   const char *name;  /* nick of the backend property */
   const char *blurb; /* one line for gst-inspect-1.0 */
   gboolean takes_device_memory;
+  guint flights;  /* frames from or to host memory under way at once, 1..CNV_FLIGHTS_MAX */
   int dense_taps; /* auto: kernels of so many taps are faster all at once than as several rows times columns */
 
   /* TRUE where a session could open; else FALSE with CNV_ERROR_NO_DEVICE. Cheap after the first call; any thread. */
@@ -72,7 +75,7 @@ struct CnvSession {
   gboolean (*submit)(CnvSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error);
   gboolean (*reserve)(CnvSession *self, const CnvImage *image, guint n_slots, GError **error);
   gboolean (*keep)(CnvSession *self, guint slot, const CnvFrame *frame, GError **error);
-  gboolean (*wait)(CnvSession *self, GError **error);
+  gboolean (*wait)(CnvSession *self, guint n_left, GError **error);
   gboolean (*use_stream)(CnvSession *self, void *stream, GError **error); /* these two NULL: it has no streams */
   gboolean (*order)(CnvSession *self, void *stream, gboolean first, GError **error);
   void (*close)(CnvSession *self);
@@ -89,10 +92,11 @@ const CnvBackend *cnv_backend_find(const char *name);
 
 CnvSession *cnv_session_open(const CnvBackend *backend, const CnvSessionOptions *options, GError **error);
 
-/* Starts one frame. work: its plans are made for the session's backend; the session keeps references to them, and
- * nothing else of it. A change of plans takes effect with this frame, whole. The frames' memory stays untouched until
- * cnv_session_wait returns or, in device memory, is used in order with the session's stream alone. Frames are done in
- * the order submitted. What goes wrong after the start is an error of the next call at the latest. */
+/* Starts one frame; where as many as the backend's flights are under way, the oldest of them is waited for. work: its
+ * plans are made for the session's backend; the session keeps references to them, and nothing else of it. A change of
+ * plans takes effect with this frame, whole. The frames' memory stays untouched until a wait for them returns or, in
+ * device memory, is used in order with the session's stream alone. Frames are done in the order submitted. What goes
+ * wrong after the start is an error of the next call at the latest. */
 gboolean cnv_session_submit(CnvSession *session, const CnvWork *work, const CnvFrame *in, const CnvFrame *out,
                             GError **error);
 
@@ -111,8 +115,13 @@ gboolean cnv_session_keep(CnvSession *session, guint slot, const CnvFrame *frame
 /* The work that filters all of a frame by one plan. */
 #define CNV_WORK_ALL(plans) ((CnvWork){.plan = (plans), .n_plans = 1, .everything = TRUE})
 
-/* Returns when all submitted frames are done. Blocks the calling thread alone, never the device. */
+/* Returns when all submitted frames are done. Blocks the calling thread alone, never the device. Where a wait fails
+ * nothing is under way any more, and no frame that was is good. */
 gboolean cnv_session_wait(CnvSession *session, GError **error);
+
+/* Returns when at most the last n_left of the frames from or to host memory are not done. The frames that were
+ * submitted before one that is done are done too. */
+gboolean cnv_session_wait_but(CnvSession *session, guint n_left, GError **error);
 
 /* Streams of the caller's, CUstream of the session's context. No host waits in these three, and in a session without
  * streams they do nothing. */
@@ -122,7 +131,8 @@ gboolean cnv_session_wait(CnvSession *session, GError **error);
 gboolean cnv_session_use_stream(CnvSession *session, void *stream, GError **error);
 /* What the session starts from now on begins when all is done that the stream has to do now. */
 gboolean cnv_session_follow(CnvSession *session, void *stream, GError **error);
-/* What the stream gets to do from now on begins when all is done that the session has started. */
+/* What the stream gets to do from now on begins when all is done that the session has started in device memory; a frame
+ * may still be on its way to the host. */
 gboolean cnv_session_precede(CnvSession *session, void *stream, GError **error);
 
 void cnv_session_close(CnvSession *session); /* NULL is allowed; waits first */

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Several frames under way, where the user wants that and memory of the host is copied to or from a device: one is
+ * uploaded while the one before it is downloaded. A frame is put out when as many as can be are under way with it; its
+ * buffers stay mapped until then.
+ */
+#include "gstcudaconvolve-private.h"
+
+static GstCudaConvolveFlight *
+flight_of(GstCudaConvolve *self, guint64 frame)
+{
+  return &self->flight[frame % CNV_FLIGHTS_MAX];
+}
+
+guint
+gst_cuda_convolve_n_flights(const GstCudaConvolve *self)
+{
+  gboolean copies = !self->same_memory || !self->out_in_device;
+
+  return copies && self->plan->n_moments == 1 ? MIN(self->frames_in_flight, self->session->backend->flights) : 1;
+}
+
+/* What the first frame shows to be impossible is found while another engine can still do it. A pool of so many buffers,
+ * and no more, could run out of them. */
+static gboolean
+can_fly(GstCudaConvolve *self, GstBuffer *in, GstBuffer *out)
+{
+  return in != out && self->session->stats.frames > 0 && !gst_cuda_convolve_pool_is_limited(in->pool) &&
+         !gst_cuda_convolve_pool_is_limited(out->pool) &&
+         !(gst_cuda_convolve_is_in_device(self, in) && gst_cuda_convolve_is_in_device(self, out));
+}
+
+/* ---- in ---- */
+
+/* Takes the output alone. Those before it are put out first. */
+static GstFlowReturn
+go_alone(GstCudaConvolve *self, GstBuffer *in, GstBuffer *out)
+{
+  GstBaseTransform *trans = GST_BASE_TRANSFORM(self);
+  GstFlowReturn flow = gst_cuda_convolve_drain(self);
+
+  return flow == GST_FLOW_OK ? GST_BASE_TRANSFORM_GET_CLASS(trans)->transform(trans, in, out) : flow;
+}
+
+static gboolean
+take_off(GstCudaConvolve *self, GstCudaConvolveMapped *mapped, GstBuffer *in, GstBuffer *out, GError **error)
+{
+  if (!gst_cuda_convolve_map_both(self, in, out, mapped, error))
+    return FALSE;
+  if (gst_cuda_convolve_enter_streams(self, in, out, error) &&
+      cnv_session_submit(self->session, &self->work, &mapped->in, &mapped->out, error))
+    return TRUE;
+  gst_cuda_convolve_unmap_both(mapped);
+  return FALSE;
+}
+
+/* Takes both buffers where it goes well. Else those before it are put out: they are good. */
+static GstFlowReturn
+go_with_others(GstCudaConvolve *self, GstBuffer *in, GstBuffer *out)
+{
+  GstCudaConvolveFlight *flight = flight_of(self, self->waiting.next);
+  GError *error = NULL;
+
+  if (take_off(self, &flight->mapped, in, out, &error)) {
+    flight->in = in;
+    flight->out = out;
+    flight->plan = cnv_plan_ref(self->work.plan[0]);
+    flight->n_regions = self->work.n_regions;
+    self->waiting.next++;
+    return GST_FLOW_OK;
+  }
+  gst_cuda_convolve_post(self, GST_MESSAGE_ERROR, error, "filtering a frame");
+  g_error_free(error);
+  gst_cuda_convolve_drain(self);
+  return GST_FLOW_ERROR;
+}
+
+GstFlowReturn
+gst_cuda_convolve_fly(GstCudaConvolve *self, GstBuffer *in, GstBuffer **outbuf)
+{
+  GstBaseTransform *trans = GST_BASE_TRANSFORM(self);
+  GstBuffer *out = NULL;
+  GstFlowReturn flow = GST_BASE_TRANSFORM_GET_CLASS(trans)->prepare_output_buffer(trans, in, &out);
+  gboolean flies = flow == GST_FLOW_OK && can_fly(self, in, out);
+
+  if (flies)
+    flow = go_with_others(self, in, out);
+  else if (flow == GST_FLOW_OK)
+    flow = go_alone(self, in, out);
+  if (flies && flow == GST_FLOW_OK)
+    return GST_FLOW_OK;
+  if (in != out)
+    gst_buffer_unref(in);
+  if (flow == GST_FLOW_OK)
+    *outbuf = out;
+  else
+    gst_clear_buffer(&out);
+  return flow;
+}
+
+/* ---- out ---- */
+
+/* When the engine is done with it. Returns the output. */
+static GstBuffer *
+end_flight(GstCudaConvolveFlight *flight)
+{
+  gst_cuda_convolve_unmap_both(&flight->mapped);
+  gst_clear_buffer(&flight->in);
+  g_clear_pointer(&flight->plan, cnv_plan_unref);
+  return g_steal_pointer(&flight->out);
+}
+
+GstFlowReturn
+gst_cuda_convolve_put_out_flight(GstCudaConvolve *self, GstBuffer **outbuf)
+{
+  GstCudaConvolveFlight *flight = flight_of(self, self->waiting.out);
+  GError *error = NULL;
+
+  self->waiting.out++;
+  if (cnv_session_wait_but(self->session, (guint)(self->waiting.next - self->waiting.out), &error)) {
+    gst_cuda_convolve_count_frame(self, flight->plan, flight->n_regions);
+    *outbuf = end_flight(flight);
+    return GST_FLOW_OK;
+  }
+  gst_cuda_convolve_post(self, GST_MESSAGE_ERROR, error, "filtering a frame");
+  g_error_free(error);
+  gst_buffer_unref(end_flight(flight));
+  gst_cuda_convolve_drop_flights(self); /* they failed with it */
+  self->waiting.out = self->waiting.next;
+  return GST_FLOW_ERROR;
+}
+
+void
+gst_cuda_convolve_drop_flights(GstCudaConvolve *self)
+{
+  gboolean waited = FALSE;
+
+  for (int i = 0; i < CNV_FLIGHTS_MAX; i++) {
+    if (!self->flight[i].in)
+      continue;
+    if (!waited)
+      cnv_session_wait(self->session, NULL); /* nobody sees these frames, nor what went wrong with them */
+    waited = TRUE;
+    gst_buffer_unref(end_flight(&self->flight[i]));
+  }
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Frames under way: the engine works on them while others come. Frame f, as waiting.h numbers them, has flight
+ * f % CNV_FLIGHTS_MAX.
+ */
+#pragma once
+
+#include <convolve/backend.h>
+#include <gst/video/video.h>
+
+G_BEGIN_DECLS
+
+/* A frame's input and output, mapped where the engine can use them. */
+typedef struct {
+  GstVideoFrame in_frame, out_frame;
+  CnvFrame in, out;
+} GstCudaConvolveMapped;
+
+typedef struct {
+  GstBuffer *in, *out; /* NULL: no frame */
+  GstCudaConvolveMapped mapped;
+  CnvPlan *plan; /* for the statistics, like what follows */
+  guint n_regions;
+} GstCudaConvolveFlight;
+
+G_END_DECLS
