@@ -64,13 +64,16 @@ cnv_cuda_follow(CudaSession *self, CUstream after, CUstream before, GError **err
 
 /* ---- which memory is page-locked ---- */
 
-/* The driver tells of an address whether memory there is its own or registered with it, whoever did that. */
+/* The driver tells of an address whether memory there is its own or registered with it, whoever did that; of all other
+ * memory it leaves the type as it is. */
 static gboolean
 is_locked(const CudaSession *self, const guint8 *address)
 {
-  CUmemorytype type = CU_MEMORYTYPE_DEVICE;
+  CUpointer_attribute attribute = CU_POINTER_ATTRIBUTE_MEMORY_TYPE;
+  CUmemorytype type = 0;
+  void *value = &type;
 
-  return self->cu->cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (guintptr)address) == CUDA_SUCCESS &&
+  return self->cu->cuPointerGetAttributes(1, &attribute, &value, (guintptr)address) == CUDA_SUCCESS &&
          type == CU_MEMORYTYPE_HOST;
 }
 

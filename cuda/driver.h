@@ -35,7 +35,7 @@ G_BEGIN_DECLS
   X(cuMemGetInfo)                                                                                                      \
   X(cuMemHostAlloc)                                                                                                    \
   X(cuMemFreeHost)                                                                                                     \
-  X(cuPointerGetAttribute)                                                                                             \
+  X(cuPointerGetAttributes)                                                                                            \
   X(cuMemcpyHtoD)                                                                                                      \
   X(cuMemcpyDtoH)                                                                                                      \
   X(cuMemcpyHtoDAsync)                                                                                                 \

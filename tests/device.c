@@ -130,11 +130,13 @@ gboolean
 test_device_is_pinned(const void *memory)
 {
   const CnvDriver *cu = driver();
-  CUmemorytype type;
+  CUpointer_attribute attribute = CU_POINTER_ATTRIBUTE_MEMORY_TYPE;
+  CUmemorytype type = 0;
+  void *value = &type;
   CUresult result;
 
   check(cu->cuCtxPushCurrent(context), "entering the context");
-  result = cu->cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (CUdeviceptr)GPOINTER_TO_SIZE(memory));
+  result = cu->cuPointerGetAttributes(1, &attribute, &value, (CUdeviceptr)GPOINTER_TO_SIZE(memory));
   check(cu->cuCtxPopCurrent(NULL), "leaving the context");
   return result == CUDA_SUCCESS && type == CU_MEMORYTYPE_HOST;
 }
