@@ -4,13 +4,10 @@
 
 Usage: bench.py CONVOLVE_BENCH
 """
-import csv
-import json
 import subprocess
-import sys
-import tempfile
 import xml.etree.ElementTree
-from pathlib import Path
+
+from bench_checks import check_json, read_rows, run_checks
 
 SVG = '{http://www.w3.org/2000/svg}'
 
@@ -36,15 +33,6 @@ def check_rows(rows):
     assert {1, 3, 5} <= frames, frames
 
 
-def check_json(rows, objects):
-    assert len(rows) == len(objects)
-    for row, thing in zip(rows, objects):
-        assert list(row) == list(thing), f'{list(row)} in CSV, {list(thing)} in JSON'
-        for name, text in row.items():
-            value = thing[name]
-            assert value is None and text == '' or value == text or float(value) == float(text), (name, text, value)
-
-
 def check_figure(path, rows):
     root = xml.etree.ElementTree.parse(path).getroot()
     texts = [element.text for element in root.iter(SVG + 'text')]
@@ -58,11 +46,10 @@ def check_all(program, folder):
     files = [folder / name for name in ('table.csv', 'table.json', 'figure.svg')]
     done = bench(program, f'--output={files[0]}', f'--output={files[1]}', f'--plot={files[2]}')
     assert done.returncode == 0, f'status {done.returncode}\n{done.stdout}{done.stderr}'
-    with open(files[0], newline='') as stream:
-        rows = list(csv.DictReader(stream))
+    rows = read_rows(files[0])
     check_table(done.stdout, rows)
     check_rows(rows)
-    check_json(rows, json.loads(files[1].read_text()))
+    check_json(rows, files[1])
     check_figure(files[2], rows)
     assert 'case 1 of ' in done.stderr, done.stderr
     print(f'{len(rows)} rows')
@@ -72,8 +59,7 @@ def check_choice(program, folder):
     file = folder / 'one.csv'
     done = bench(program, '--format=GRAY8', '--filter=dense-3x3', '--algorithm=tiled', '--repeats=5', f'--output={file}')
     assert done.returncode == 0, done.stderr
-    with open(file, newline='') as stream:
-        rows = list(csv.DictReader(stream))
+    rows = read_rows(file)
     assert [row['algorithm'] for row in rows] == ['copy', 'tiled'], rows
     assert all(row['format'] == 'GRAY8' and row['filter'] == 'dense-3x3' for row in rows), rows
 
@@ -86,14 +72,5 @@ def check_refusals(program, folder):
         assert done.returncode == 1 and 'convolve-bench: ' in done.stderr, (options, done)
 
 
-def main():
-    program = sys.argv[1]
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        check_all(program, folder)
-        check_choice(program, folder)
-        check_refusals(program, folder)
-
-
 if __name__ == '__main__':
-    main()
+    run_checks(check_all, check_choice, check_refusals)

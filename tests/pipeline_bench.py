@@ -4,13 +4,10 @@
 
 Usage: pipeline_bench.py PIPELINE_BENCH
 """
-import csv
-import json
 import os
 import subprocess
-import sys
-import tempfile
-from pathlib import Path
+
+from bench_checks import check_json, read_rows, run_checks
 
 
 def bench(program, *options):
@@ -49,21 +46,11 @@ def check_row(row):
         assert int(row['bytes_up']) > 0 and int(row['bytes_down']) > 0 and float(row['of_duplex']) > 0, row
 
 
-def check_json(rows, objects):
-    assert len(rows) == len(objects)
-    for row, thing in zip(rows, objects):
-        assert list(row) == list(thing), f'{list(row)} in CSV, {list(thing)} in JSON'
-        for name, text in row.items():
-            value = thing[name]
-            assert value is None and text == '' or value == text or float(value) == float(text), (name, text, value)
-
-
 def check_all(program, folder):
     files = [folder / name for name in ('table.csv', 'table.json')]
     done = bench(program, f'--output={files[0]}', f'--output={files[1]}')
     assert done.returncode == 0, f'status {done.returncode}\n{done.stdout}{done.stderr}'
-    with open(files[0], newline='') as stream:
-        rows = list(csv.DictReader(stream))
+    rows = read_rows(files[0])
     cases = listed(program)
     assert len(rows) + skipped(done.stdout) == len(cases), f'{len(rows)} rows of {len(cases)}\n{done.stdout}'
     assert {row['path'] for row in rows} >= {'system', 'offered'}, rows
@@ -71,7 +58,7 @@ def check_all(program, folder):
     assert lines == [[row['path'], row['format']] for row in rows], done.stdout
     for row in rows:
         check_row(row)
-    check_json(rows, json.loads(files[1].read_text()))
+    check_json(rows, files[1])
     assert 'case 1 of ' in done.stderr, done.stderr
     print(f'{len(rows)} rows, {skipped(done.stdout)} skipped')
 
@@ -80,8 +67,7 @@ def check_choice(program, folder):
     file = folder / 'one.csv'
     done = bench(program, '--only=offered RGBA', '--frames=20', '--filter=backend=cpu radius=3', f'--output={file}')
     assert done.returncode == 0, done.stderr
-    with open(file, newline='') as stream:
-        rows = list(csv.DictReader(stream))
+    rows = read_rows(file)
     assert len(rows) == 2 and all(row['path'] == 'offered' and row['format'] == 'RGBA' for row in rows), rows
     assert all(row['filter'] == 'backend=cpu radius=3' and 20 <= int(row['frames']) <= 28 for row in rows), rows
     assert all(row['backend'] == 'cpu' for row in rows), rows
@@ -105,14 +91,5 @@ def check_errors(program, folder):
     assert (done.returncode, skipped(done.stdout)) in ((0, 0), (77, 2)), done
 
 
-def main():
-    program = sys.argv[1]
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        check_all(program, folder)
-        check_choice(program, folder)
-        check_errors(program, folder)
-
-
 if __name__ == '__main__':
-    main()
+    run_checks(check_all, check_choice, check_errors)
