@@ -174,60 +174,63 @@ copy_staged(CudaSession *self, const Way *way, gboolean up, int k)
     cnv_copier_run(self->host.copier, copies, n);
 }
 
-/* Starts a copy of rows that lie one stride apart, both sides alike, and of what lies between them. */
+/* Rows in page-locked memory and on the device. */
+typedef struct {
+  void *host;
+  CUdeviceptr device;
+  gsize host_stride, device_stride;
+  gsize row; /* bytes of each */
+  gsize rows;
+} RowsPair;
+
+/* Where both sides are alike what lies between the rows is copied, too. */
 static gboolean
-start_block(CudaSession *self, gboolean up, void *host, CUdeviceptr device, gsize size, CUstream stream, GError **error)
+start_block(CudaSession *self, gboolean up, const RowsPair *p, CUstream stream, GError **error)
 {
-  return up ? CHECK(self, cuMemcpyHtoDAsync(device, host, size, stream), "uploading a frame", error)
-            : CHECK(self, cuMemcpyDtoHAsync(host, device, size, stream), "downloading a frame", error);
+  gsize size = (p->rows - 1) * p->host_stride + p->row;
+
+  return up ? CHECK(self, cuMemcpyHtoDAsync(p->device, p->host, size, stream), "uploading a frame", error)
+            : CHECK(self, cuMemcpyDtoHAsync(p->host, p->device, size, stream), "downloading a frame", error);
 }
 
 static gboolean
-start_rows(CudaSession *self, gboolean up, CUDA_MEMCPY2D copy, CUstream stream, GError **error)
+start_rows(CudaSession *self, gboolean up, const RowsPair *p, CUstream stream, GError **error)
 {
-  copy.srcMemoryType = up ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
-  copy.dstMemoryType = up ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
+  CUDA_MEMCPY2D copy = {.srcMemoryType = up ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,
+                        .srcHost = p->host,
+                        .srcDevice = p->device,
+                        .srcPitch = up ? p->host_stride : p->device_stride,
+                        .dstMemoryType = up ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST,
+                        .dstHost = p->host,
+                        .dstDevice = p->device,
+                        .dstPitch = up ? p->device_stride : p->host_stride,
+                        .WidthInBytes = p->row,
+                        .Height = p->rows};
+
   return CHECK(self, cuMemcpy2DAsync(&copy, stream), up ? "uploading a frame" : "downloading a frame", error);
 }
 
-/* Starts the transfer of a plane's part of slice k, in page-locked memory. What lies between the rows of a frame in the
- * host is read, never written. */
+/* Starts the transfer of a plane's part of slice k. What lies between the rows of a frame in the host is read, never
+ * written. */
 static gboolean
 start_plane(CudaSession *self, const Way *way, gboolean up, int m, int k, GError **error)
 {
-  gboolean staged = way->staged >> m & 1;
-  gsize row = cnv_format_row_bytes(way->image->format, m, way->image->width), pitch = way->device.stride[m];
-  gsize stride = staged ? (gsize)way->layout.pitch[m] : (gsize)way->host->stride[m];
-  guint8 *host = staged ? way->staging->memory + way->layout.offset[m] : way->host->data[m];
-  CUdeviceptr device = (guintptr)way->device.data[m];
-  int rows[2], n;
+  gboolean staged = way->staged >> m & 1, alike;
+  RowsPair pair = {.host_stride = staged ? (gsize)way->layout.pitch[m] : (gsize)way->host->stride[m],
+                   .device_stride = way->device.stride[m],
+                   .row = cnv_format_row_bytes(way->image->format, m, way->image->width)};
+  int rows[2];
 
   find_rows(way, up, m, k, rows);
-  n = rows[1] - rows[0];
-  if (n == 0)
+  pair.rows = rows[1] - rows[0];
+  if (pair.rows == 0)
     return TRUE;
-  *(up ? &self->base.stats.bytes_uploaded : &self->base.stats.bytes_downloaded) += (guint64)n * row;
-  host += rows[0] * stride;
-  device += rows[0] * pitch;
-  if (stride == pitch && (up || staged || stride == row))
-    return start_block(self, up, host, device, (n - 1) * stride + row, way->stream, error);
-  if (up)
-    return start_rows(self, up,
-                      (CUDA_MEMCPY2D){.srcHost = host,
-                                      .srcPitch = stride,
-                                      .dstDevice = device,
-                                      .dstPitch = pitch,
-                                      .WidthInBytes = row,
-                                      .Height = n},
-                      way->stream, error);
-  return start_rows(self, up,
-                    (CUDA_MEMCPY2D){.srcDevice = device,
-                                    .srcPitch = pitch,
-                                    .dstHost = host,
-                                    .dstPitch = stride,
-                                    .WidthInBytes = row,
-                                    .Height = n},
-                    way->stream, error);
+  pair.host = (guint8 *)(staged ? way->staging->memory + way->layout.offset[m] : way->host->data[m]) +
+              rows[0] * pair.host_stride;
+  pair.device = (guintptr)way->device.data[m] + rows[0] * pair.device_stride;
+  *(up ? &self->base.stats.bytes_uploaded : &self->base.stats.bytes_downloaded) += pair.rows * pair.row;
+  alike = pair.host_stride == pair.device_stride && (up || staged || pair.host_stride == pair.row);
+  return (alike ? start_block : start_rows)(self, up, &pair, way->stream, error);
 }
 
 static gboolean

@@ -8,6 +8,12 @@
 /* Fewer slices save too little: so a frame below 2 MiB stays in one piece. */
 #define SLICES_MIN 4
 
+static CnvSlices
+uncut(const CnvImage *image)
+{
+  return (CnvSlices){.n = 1, .whole = TRUE, .there = {image->height}, .end = {image->height}};
+}
+
 static guint64
 frame_bytes(const CnvImage *image)
 {
@@ -85,6 +91,8 @@ cnv_slices_of_work(const CnvWork *work)
   CnvSlices slices = cnv_slices_of_image(&plan->image);
   int unit = 1 << most_sub_y(plan->image.format);
 
+  if (work->overlaps)
+    return uncut(&plan->image);
   slices.whole = slices.n == 1 || !can_cut(work);
   for (int k = 0; k < slices.n && !slices.whole; k++) {
     for (int p = 0; p < plan->n_planes; p++)

@@ -25,8 +25,9 @@ typedef struct {
 /* For copies. */
 CnvSlices cnv_slices_of_image(const CnvImage *image);
 
-/* For all of a frame's way. Whole where a slice would wait for rows far away, or for other work than filtering planes
- * one by one: under border-mode=wrap, and for staged planes, fields, regions and frames over time. */
+/* For all of a frame's way. One where other frames overlap with it. Whole where a slice would wait for rows far away,
+ * or for other work than filtering planes one by one: under border-mode=wrap, and for staged planes, fields, regions
+ * and frames over time. */
 CnvSlices cnv_slices_of_work(const CnvWork *work);
 
 /* The rows of a plane from its top to a slice's end. */

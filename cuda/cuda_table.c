@@ -593,7 +593,7 @@ gboolean
 cnv_table_set_work(CnvTable *table, const CnvWork *work, gboolean cut)
 {
   gboolean same = work->everything && table->everything && table->launches->len > 0 &&
-                  !work->interlaced == !table->interlaced && !cut == !table->cut;
+                  !work->interlaced == !table->interlaced && !work->overlaps == !table->overlaps && !cut == !table->cut;
 
   if (same)
     return FALSE;
@@ -603,6 +603,7 @@ cnv_table_set_work(CnvTable *table, const CnvWork *work, gboolean cut)
   make_all(table, work);
   table->everything = work->everything;
   table->interlaced = work->interlaced;
+  table->overlaps = work->overlaps;
   table->cut = cut;
   g_byte_array_set_size(table->block, 0);
   table->planes_at = add_array(table->block, table->planes);

@@ -13,6 +13,7 @@
  *   waiting.c           frames that wait: their order, events between them, draining, latency
  *   history.c           frames over time
  *   flights.c           frames under way, several at once
+ *   idle.c              what puts them out where no more come
  *   scene.c             where the scene changes
  *
  * Locks: the object lock covers what says so; all else belongs to the streaming thread (start and stop run when there
@@ -27,6 +28,7 @@
 #include "flights.h"
 #include "gstcudaconvolve.h"
 #include "history.h"
+#include "idle.h"
 #include "properties.h"
 #include "waiting.h"
 
@@ -88,7 +90,10 @@ struct _GstCudaConvolve {
   GstCudaConvolveWaiting waiting;
   GstCudaConvolveHistory history;
   GstCudaConvolveFlight flight[CNV_FLIGHTS_MAX];
-  guint frames_in_flight; /* that the user wants, at least 1; since the start */
+  guint flights_wanted; /* by the user, since the start; 0: auto */
+  guint flights;        /* since the caps, of frames that can overlap; 0: auto, to be settled with a frame */
+  guint n_alone;        /* frames that go alone before others overlap again */
+  GstCudaConvolveIdle idle;
 
   /* This frame. */
   gboolean may_pass; /* where nothing would change, the input goes out untouched */
@@ -196,6 +201,8 @@ void gst_cuda_convolve_forget_history(GstCudaConvolve *self);
 void gst_cuda_convolve_leave_history(GstCudaConvolve *self);
 
 /* flights.c */
+/* Settles how many frames are to be under way where that is open. */
+void gst_cuda_convolve_settle_flights(GstCudaConvolve *self);
 /* How many frames can be under way by the plan, the caps and the engine in force: 1..CNV_FLIGHTS_MAX. */
 guint gst_cuda_convolve_n_flights(const GstCudaConvolve *self);
 /* Takes a frame that can be one of several. It is under way afterwards or, with those before it drained, in outbuf. */
@@ -203,6 +210,16 @@ GstFlowReturn gst_cuda_convolve_fly(GstCudaConvolve *self, GstBuffer *in, GstBuf
 /* Waits for the first of those under way. Posts its errors. */
 GstFlowReturn gst_cuda_convolve_put_out_flight(GstCudaConvolve *self, GstBuffer **outbuf);
 void gst_cuda_convolve_drop_flights(GstCudaConvolve *self);
+/* Whether frames are under way, and wait for no others than to overlap. */
+gboolean gst_cuda_convolve_has_flights(const GstCudaConvolve *self);
+/* No frame came for a while, and those under way are put out. */
+void gst_cuda_convolve_put_out_idle(GstCudaConvolve *self);
+
+/* idle.c */
+/* Has frames that wait put out where no other comes for a while. With the stream's lock. */
+void gst_cuda_convolve_watch(GstCudaConvolve *self);
+/* When the stream is over; without its lock. */
+void gst_cuda_convolve_stop_watching(GstCudaConvolve *self);
 
 /* scene.c */
 /* Sets whether a frame, in host or device memory, differs by more than the threshold in force from the one before it;

@@ -174,7 +174,8 @@ start(GstBaseTransform *trans)
   GST_OBJECT_LOCK(self);
   gst_cuda_convolve_settings_copy(&settings, &self->settings);
   GST_OBJECT_UNLOCK(self);
-  self->frames_in_flight = MAX(settings.frames_in_flight, 1);
+  self->flights_wanted = settings.frames_in_flight;
+  self->n_alone = 0;
   ok = check_settings(self, &settings, &error) && gst_cuda_convolve_open(self, &settings, &error);
   gst_cuda_convolve_settings_clear(&settings);
   if (!ok)
@@ -187,9 +188,12 @@ start(GstBaseTransform *trans)
 static gboolean
 stop(GstBaseTransform *trans)
 {
-  gst_cuda_convolve_drop_waiting(GST_CUDA_CONVOLVE(trans));
-  gst_cuda_convolve_leave_history(GST_CUDA_CONVOLVE(trans));
-  gst_cuda_convolve_close(GST_CUDA_CONVOLVE(trans));
+  GstCudaConvolve *self = GST_CUDA_CONVOLVE(trans);
+
+  gst_cuda_convolve_stop_watching(self);
+  gst_cuda_convolve_drop_waiting(self);
+  gst_cuda_convolve_leave_history(self);
+  gst_cuda_convolve_close(self);
   return TRUE;
 }
 
@@ -246,6 +250,8 @@ finalize(GObject *object)
   g_byte_array_unref(self->history.rows);
   g_array_unref(self->regions);
   g_array_unref(self->steps);
+  g_mutex_clear(&self->idle.lock);
+  g_cond_clear(&self->idle.changed);
   G_OBJECT_CLASS(gst_cuda_convolve_parent_class)->finalize(object);
 }
 
@@ -308,6 +314,8 @@ gst_cuda_convolve_init(GstCudaConvolve *self)
   self->history.luma = g_array_new(FALSE, FALSE, sizeof(float));
   self->history.rows = g_byte_array_new();
   self->steps = g_array_new(FALSE, FALSE, sizeof(GstCudaConvolveStep));
+  g_mutex_init(&self->idle.lock);
+  g_cond_init(&self->idle.changed);
   gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(self), TRUE);
   /* What fills a gap is neutral, and so is its convolution. */
   gst_base_transform_set_gap_aware(GST_BASE_TRANSFORM(self), TRUE);

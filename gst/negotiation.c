@@ -152,6 +152,7 @@ set_caps(GstBaseTransform *trans, GstCaps *incaps, GstCaps *outcaps)
   gst_cuda_convolve_leave_history(self);
   self->same_memory = in_device(incaps, 0) == in_device(outcaps, 0);
   self->out_in_device = in_device(outcaps, 0);
+  self->flights = self->flights_wanted;
   return gst_cuda_convolve_set_format(self, &in, &out);
 }
 

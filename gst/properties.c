@@ -280,7 +280,7 @@ static const Property properties[] = {
      AT(n_threads), 0, G_MAXINT16, NULL, GST_PARAM_MUTABLE_READY},
     {KIND_UINT, "frames-in-flight", "Frames in flight",
      "Frames that are copied to and from the GPU at once where buffers are in system memory: each is put out when so "
-     "many have come, which adds latency; 0 auto: 1 (default 0, auto)",
+     "many have come or no more come, which adds latency; 0 auto: 3, in a live pipeline 1 (default 0, auto)",
      AT(frames_in_flight), 0, CNV_FLIGHTS_MAX, NULL, GST_PARAM_MUTABLE_READY},
     {KIND_BOOLEAN, "disable-passthrough", "Disable passthrough",
      "Compute also where the taps leave every frame as it is (default false)", AT(disable_passthrough), 0, 0, NULL,

@@ -214,6 +214,7 @@ take_further(GstCudaConvolve *self, GstBuffer *buffer, GstBuffer **outbuf)
     gst_buffer_unref(buffer);
     return flow;
   }
+  gst_cuda_convolve_settle_flights(self);
   if (gst_cuda_convolve_n_flights(self) > 1)
     return gst_cuda_convolve_fly(self, buffer, outbuf);
   trans->queued_buf = buffer;

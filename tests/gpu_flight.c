@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The element with several frames under way: what comes out is what comes out with one, in the same order, whatever is
- * sent between frames; what waits, what is dropped, and the latency.
+ * sent between frames; what waits, what is dropped, and the latency; and that none waits for ever.
  */
+#include <gst/app/app.h>
+#include <gst/base/gstbasetransform.h>
 #include <gst/check/gstharness.h>
 
 #include <convolve/backend.h>
@@ -26,6 +28,8 @@ typedef struct {
   GArray *infos;           /* GstVideoInfo, of each */
   guint n_pushed, n_freed; /* input buffers */
   int size, radius;        /* size: row of sizes */
+  gboolean locked;         /* with the stream's lock, which keeps the element's own thread from putting frames out */
+  gboolean bare;           /* of what comes out only the times are kept */
 } Run;
 
 static char
@@ -49,6 +53,16 @@ letter(GstEvent *event)
   }
 }
 
+/* As it is now. */
+static GstBuffer *
+keep(GstBuffer *buffer, gboolean bare)
+{
+  GstBuffer *kept = bare ? gst_buffer_new() : gst_buffer_copy_deep(buffer);
+
+  GST_BUFFER_PTS(kept) = GST_BUFFER_PTS(buffer);
+  return kept;
+}
+
 static GstPadProbeReturn
 note(GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
@@ -56,7 +70,7 @@ note(GstPad *pad, GstPadProbeInfo *info, gpointer data)
 
   if (GST_PAD_PROBE_INFO_TYPE(info) & GST_PAD_PROBE_TYPE_BUFFER) {
     g_string_append_c(run->log, 'f');
-    g_ptr_array_add(run->out, gst_buffer_copy_deep(GST_PAD_PROBE_INFO_BUFFER(info))); /* as it is now */
+    g_ptr_array_add(run->out, keep(GST_PAD_PROBE_INFO_BUFFER(info), run->bare));
     g_array_append_val(run->infos, run->info);
   } else if (letter(GST_PAD_PROBE_INFO_EVENT(info))) {
     g_string_append_c(run->log, letter(GST_PAD_PROBE_INFO_EVENT(info)));
@@ -75,8 +89,9 @@ set_size(Run *run)
   run->info = info; /* frames of the caps before are out by now */
 }
 
+/* Frames are put out also where no others come. */
 static void
-run_init(Run *run, guint n_flights)
+run_init_idle(Run *run, guint n_flights, gboolean bare)
 {
   GstElement *element = gst_element_factory_make("cudaconvolve", NULL);
   GstPad *pad = gst_element_get_static_pad(element, "src");
@@ -84,7 +99,8 @@ run_init(Run *run, guint n_flights)
   gst_util_set_object_arg(G_OBJECT(element), "backend", "cuda");
   gst_util_set_object_arg(G_OBJECT(element), "filter", "box");
   g_object_set(element, "frames-in-flight", n_flights, "radius", 2, NULL);
-  *run = (Run){.h = gst_harness_new_with_element(element, "sink", "src"), .log = g_string_new(NULL)};
+  *run = (Run){.h = gst_harness_new_with_element(element, "sink", "src"), .log = g_string_new(NULL), .bare = bare};
+  gst_harness_set_drop_buffers(run->h, bare);
   gst_object_unref(element);
   run->out = g_ptr_array_new_with_free_func((GDestroyNotify)gst_buffer_unref);
   run->infos = g_array_new(FALSE, FALSE, sizeof(GstVideoInfo));
@@ -93,9 +109,20 @@ run_init(Run *run, guint n_flights)
   set_size(run);
 }
 
+/* They are put out by what is sent alone. */
+static void
+run_init(Run *run, guint n_flights)
+{
+  run_init_idle(run, n_flights, FALSE);
+  GST_PAD_STREAM_LOCK(GST_BASE_TRANSFORM_SINK_PAD(run->h->element));
+  run->locked = TRUE;
+}
+
 static void
 run_clear(Run *run)
 {
+  if (run->locked)
+    GST_PAD_STREAM_UNLOCK(GST_BASE_TRANSFORM_SINK_PAD(run->h->element));
   gst_harness_teardown(run->h);
   g_string_free(run->log, TRUE);
   g_ptr_array_unref(run->out);
@@ -342,6 +369,160 @@ START_TEST(test_small_pool)
 }
 END_TEST
 
+/* ---- nothing comes any more ---- */
+
+#define PATIENCE_US (10 * G_USEC_PER_SEC)
+
+static guint
+n_out(const Run *run)
+{
+  GstPad *pad = GST_BASE_TRANSFORM_SINK_PAD(run->h->element);
+  guint n;
+
+  GST_PAD_STREAM_LOCK(pad);
+  n = run->out->len;
+  GST_PAD_STREAM_UNLOCK(pad);
+  return n;
+}
+
+static void
+await_frames(const Run *run)
+{
+  gint64 end = g_get_monotonic_time() + PATIENCE_US;
+
+  while (n_out(run) < run->n_pushed && g_get_monotonic_time() < end)
+    g_usleep(1000);
+  ck_assert_uint_eq(n_out(run), run->n_pushed);
+}
+
+/* What waits is put out by and by. Then frames go alone for a while, and wait again after that. */
+START_TEST(test_idle)
+{
+  const gboolean waits = flights[_i] > 1;
+  GstPad *pad;
+  Run run;
+
+  run_init_idle(&run, flights[_i], TRUE);
+  push_frame(&run); /* the first does not wait */
+  push_frame(&run);
+  await_frames(&run);
+  pad = GST_BASE_TRANSFORM_SINK_PAD(run.h->element);
+  GST_PAD_STREAM_LOCK(pad);
+  for (int i = 0; i < 64; i++) {
+    push_frame(&run);
+    ck_assert_uint_eq(run.out->len, run.n_pushed);
+  }
+  push_frame(&run);
+  ck_assert_uint_eq(run.out->len, run.n_pushed - waits);
+  GST_PAD_STREAM_UNLOCK(pad);
+  await_frames(&run);
+  run_clear(&run);
+}
+END_TEST
+
+/* Both threads at once, by chance: the order stays. */
+START_TEST(test_idle_by_chance)
+{
+  GRand *rand = g_rand_new_with_seed(7 + _i);
+  GString *expected = g_string_new(NULL);
+  Run run;
+
+  run_init_idle(&run, flights[_i], TRUE);
+  for (int i = 0; i < 1500; i++) {
+    const char c = g_rand_int_range(rand, 0, 16) == 0 ? 't' : 'f';
+
+    step(&run, c);
+    g_string_append_c(expected, c);
+    if (g_rand_int_range(rand, 0, 100) == 0)
+      g_usleep(g_rand_int_range(rand, 0, 4000));
+    if (g_rand_int_range(rand, 0, 50) == 0)
+      step(&run, 'r');
+  }
+  step(&run, 'e');
+  g_string_append_c(expected, 'e');
+  ck_assert_msg(g_str_has_suffix(run.log->str, expected->str), "%s, not %s", run.log->str, expected->str);
+  for (guint f = 0; f < run.out->len; f++)
+    ck_assert_uint_eq(GST_BUFFER_PTS((GstBuffer *)run.out->pdata[f]), f * GST_MSECOND);
+  run_clear(&run);
+  g_string_free(expected, TRUE);
+  g_rand_free(rand);
+}
+END_TEST
+
+/* Flushes meet the element's thread at any time; a frame is put out once or dropped, and none comes after its flush. */
+START_TEST(test_idle_and_flush)
+{
+  GRand *rand = g_rand_new_with_seed(11 + _i);
+  Run run;
+
+  run_init_idle(&run, flights[_i], TRUE);
+  for (int round = 0; round < 100; round++) {
+    const int n = g_rand_int_range(rand, 0, 12);
+    guint before;
+
+    for (int i = 0; i < n; i++)
+      push_frame(&run);
+    g_usleep(g_rand_int_range(rand, 0, 3000));
+    gst_harness_push_event(run.h, gst_event_new_flush_start());
+    gst_harness_push_event(run.h, gst_event_new_flush_stop(TRUE));
+    push_segment(&run);
+    before = n_out(&run);
+    g_usleep(g_rand_int_range(rand, 0, 3000));
+    ck_assert_uint_eq(n_out(&run), before);
+  }
+  for (guint f = 1; f < run.out->len; f++)
+    ck_assert_uint_lt(GST_BUFFER_PTS((GstBuffer *)run.out->pdata[f - 1]),
+                      GST_BUFFER_PTS((GstBuffer *)run.out->pdata[f]));
+  step(&run, 'f');
+  step(&run, 'e');
+  ck_assert_uint_eq(GST_BUFFER_PTS((GstBuffer *)run.out->pdata[run.out->len - 1]), (run.n_pushed - 1) * GST_MSECOND);
+  run_clear(&run);
+  g_rand_free(rand);
+}
+END_TEST
+
+/* Behind a source that is not live three frames overlap, though all come out; behind one that is none does. */
+START_TEST(test_auto)
+{
+  const gboolean live = _i;
+  char *text =
+      g_strdup_printf("appsrc name=source is-live=%d format=time caps=video/x-raw,format=NV12,width=640,height=360,"
+                      "framerate=25/1 ! cudaconvolve name=filter backend=cuda ! appsink name=sink sync=false",
+                      live);
+  GstElement *pipeline = gst_parse_launch(text, NULL);
+  GstElement *source = gst_bin_get_by_name(GST_BIN(pipeline), "source");
+  GstElement *sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
+  GstElement *filter = gst_bin_get_by_name(GST_BIN(pipeline), "filter");
+  GstQuery *query = gst_query_new_latency();
+  GstClockTime latency;
+  GstVideoInfo info;
+
+  gst_video_info_set_format(&info, GST_VIDEO_FORMAT_NV12, 640, 360);
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  for (int round = 0; round < 3; round++) { /* one more is sent when all before it came */
+    for (int i = 0; i <= round; i++)
+      ck_assert_int_eq(gst_app_src_push_buffer(GST_APP_SRC(source), noise_buffer(&info, i)), GST_FLOW_OK);
+    for (int i = 0; i <= round; i++) {
+      GstSample *sample = gst_app_sink_try_pull_sample(GST_APP_SINK(sink), PATIENCE_US * GST_USECOND);
+
+      ck_assert(sample != NULL);
+      ck_assert_uint_eq(GST_BUFFER_PTS(gst_sample_get_buffer(sample)), i * GST_MSECOND);
+      gst_sample_unref(sample);
+    }
+  }
+  ck_assert(gst_pad_query(GST_BASE_TRANSFORM_SRC_PAD(filter), query));
+  gst_query_parse_latency(query, NULL, &latency, NULL);
+  ck_assert_uint_eq(latency, live ? 0 : 2 * FRAME_TIME);
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  gst_query_unref(query);
+  gst_object_unref(source);
+  gst_object_unref(sink);
+  gst_object_unref(filter);
+  gst_object_unref(pipeline);
+  g_free(text);
+}
+END_TEST
+
 void
 add_flight_tests(TCase *tcase)
 {
@@ -350,4 +531,8 @@ add_flight_tests(TCase *tcase)
   tcase_add_loop_test(tcase, test_latency, 0, G_N_ELEMENTS(flights));
   tcase_add_loop_test(tcase, test_stop, 0, G_N_ELEMENTS(flights));
   tcase_add_loop_test(tcase, test_small_pool, 0, G_N_ELEMENTS(flights));
+  tcase_add_loop_test(tcase, test_idle, 0, G_N_ELEMENTS(flights));
+  tcase_add_loop_test(tcase, test_idle_by_chance, 0, G_N_ELEMENTS(flights));
+  tcase_add_loop_test(tcase, test_idle_and_flush, 0, G_N_ELEMENTS(flights));
+  tcase_add_loop_test(tcase, test_auto, 0, 2);
 }

@@ -192,22 +192,25 @@ watch_passage(GstElement *pipeline, Passage *passage)
   gst_object_unref(convolve);
 }
 
-/* Regions filtered in the input's memory are what they are beside a copy; the first frame is always copied. */
+#define FIELDS "capssetter caps=video/x-raw,interlace-mode=interleaved ! "
+
+/* Regions filtered in the input's memory are what they are beside a copy; the first frame is always copied. made: what
+ * the source's frames go through before. */
 static void
-check_in_place(const char *format, const char *settings)
+check_in_place(const char *format, const char *made, const char *settings)
 {
-  char *text = g_strdup_printf(SOURCE "cudaupload ! " CUDA_MEMORY
+  char *text = g_strdup_printf(SOURCE "%scudaupload ! " CUDA_MEMORY
                                       " ! cudaconvolve name=c0 backend=cuda roi-source=property %s ! " CUDA_MEMORY
                                       " ! cudadownload ! appsink name=out0",
-                               0, FRAMES, format, 320, 180, settings);
+                               0, FRAMES, format, 320, 180, made, settings);
   GstElement *pipeline = make_pipeline(text);
   Passage passage = {NULL, 0};
   Result device, host;
 
   watch_passage(pipeline, &passage);
   play(pipeline, text, NULL, &device);
-  run_format(&host, SOURCE "cudaconvolve name=c0 backend=cuda roi-source=property %s ! appsink name=out0", 0, FRAMES,
-             format, 320, 180, settings);
+  run_format(&host, SOURCE "%scudaconvolve name=c0 backend=cuda roi-source=property %s ! appsink name=out0", 0, FRAMES,
+             format, 320, 180, made, settings);
   expect_same(&device.output[0], &host.output[0], text);
   ck_assert_msg(passage.n_same == FRAMES - 1, "%s: %u of %d frames were filtered in place", text, passage.n_same,
                 FRAMES);
@@ -218,11 +221,13 @@ check_in_place(const char *format, const char *settings)
 
 START_TEST(test_in_place)
 {
-  check_in_place("NV12", "radius=6 roi=\"<<10,20,60,50>,<201,101,33,31>>\"");
-  check_in_place("NV12", "radius=6 roi=\"<<10,20,60,50>,<40,40,33,31>>\" roi-feather=5");
-  check_in_place("RGBA", "radius=20 roi=\"<<-10,-20,60,50>,<300,160,33,31>>\" roi-feather=2");
-  check_in_place("P010_10LE", "filter=box radius=9 roi=<10,20,61,51> roi-isolated=true");
-  check_in_place("I420", "radius=3 roi=<10,20,61,51> planes=luma");
+  check_in_place("NV12", "", "radius=6 roi=\"<<10,20,60,50>,<201,101,33,31>>\"");
+  check_in_place("NV12", "", "radius=6 roi=\"<<10,20,60,50>,<40,40,33,31>>\" roi-feather=5");
+  check_in_place("RGBA", "", "radius=20 roi=\"<<-10,-20,60,50>,<300,160,33,31>>\" roi-feather=2");
+  check_in_place("P010_10LE", "", "filter=box radius=9 roi=<10,20,61,51> roi-isolated=true");
+  check_in_place("I420", "", "radius=3 roi=<10,20,61,51> planes=luma");
+  check_in_place("NV12", FIELDS, "radius=6 roi=\"<<10,21,60,51>,<40,40,33,31>>\"");
+  check_in_place("RGBA", FIELDS, "filter=box radius=9 roi=<11,-5,61,50> roi-feather=5");
 }
 END_TEST
 

@@ -113,13 +113,15 @@ START_TEST(test_cuts)
 }
 END_TEST
 
-/* Other work than a whole frame stays in one piece. */
+/* Other work than a whole frame stays in one piece; a frame that overlaps with others is copied in one, too. */
 START_TEST(test_other_work)
 {
   static const CnvRegion region = {{0, 0, 1000, 1000}, 0};
   static const CnvMoment moment = {0, 1};
   CnvPlan *plan = plan_of("NV12", 1920, 1080, 8, CNV_BORDER_REPLICATE, CNV_ALGORITHM_SEPARABLE);
   CnvWork fields = CNV_WORK_ALL(&plan), regions = CNV_WORK_ALL(&plan), time = CNV_WORK_ALL(&plan);
+  CnvWork overlaps = CNV_WORK_ALL(&plan);
+  CnvSlices one;
 
   fields.interlaced = TRUE;
   regions.everything = FALSE;
@@ -130,6 +132,10 @@ START_TEST(test_other_work)
   ck_assert(cnv_slices_of_work(&fields).whole);
   ck_assert(cnv_slices_of_work(&regions).whole);
   ck_assert(cnv_slices_of_work(&time).whole);
+  overlaps.overlaps = TRUE;
+  one = cnv_slices_of_work(&overlaps);
+  ck_assert(one.whole && one.n == 1);
+  check_cut(plan, &one);
   cnv_plan_unref(plan);
 }
 END_TEST

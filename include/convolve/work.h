@@ -53,7 +53,7 @@ guint cnv_moments_make(const CnvPlan *plan, const int *slot, CnvTemporalBorder b
 typedef struct {
   CnvPlan *const *plan; /* of one image, backend and filter, save for its radius and sigma */
   guint n_plans;        /* 1..CNV_MAX_PLANS */
-  gboolean everything;  /* the whole frame by plan 0; of the rest below only interlaced counts */
+  gboolean everything;  /* the whole frame by plan 0; of the rest below only interlaced and overlaps count */
   const CnvRegion *region;
   guint n_regions;   /* 0..CNV_MAX_REGIONS */
   gboolean invert;   /* filter everything but the regions */
@@ -66,6 +66,9 @@ typedef struct {
   gboolean interlaced;
   const CnvMoment *moment; /* of cnv_moments_make, the same for all plans; the input is a slot then. 0 of them: the */
   guint n_moments;         /* input alone, with weight 1, for plans of one tap in time */
+  gboolean
+      overlaps; /* other frames are under way with this one: it goes between host and device in one piece, since
+                   they keep the bus busy, and each piece takes the time of its start. The same samples either way */
 } CnvWork;
 
 G_END_DECLS
