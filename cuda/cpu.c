@@ -426,8 +426,7 @@ cut(CpuSession *self, const CnvWork *work)
     if (plane->from && plane->from->filtered) /* plans may differ in that; what is not filtered has been copied */
       cut_patch(self, patch, plane);
   }
-  self->everything = work->everything;
-  self->interlaced = work->interlaced;
+  cnv_patches_set_of(&self->of, work);
 }
 
 /* Brings planes and tiles in line with the work. */
@@ -440,7 +439,7 @@ follow(CpuSession *self, const CnvWork *work, GError **error)
     same = self->plan[i] == work->plan[i];
   if (!same && !adopt_plans(self, work, error))
     return FALSE;
-  if (!same || !work->everything || !self->everything || work->interlaced != self->interlaced)
+  if (!same || !cnv_patches_are_of(&self->of, work))
     cut(self, work);
   return TRUE;
 }
@@ -485,6 +484,7 @@ cpu_close(CnvSession *base)
   g_array_unref(self->keeps);
   g_array_unref(self->tiles);
   g_array_unref(self->patches);
+  cnv_patches_clear_of(&self->of);
   g_array_unref(self->spots);
   g_mutex_clear(&self->lock);
   g_cond_clear(&self->done);

@@ -94,10 +94,10 @@ struct CpuSession {
 
   CnvPlan *plan[CNV_MAX_PLANS];
   guint n_plans;
-  gboolean everything, interlaced; /* of the work that the tiles are for */
-  CpuPlane *plane;                 /* CNV_MAX_PLANES of each plan */
-  CpuWorker *worker;               /* one a thread */
-  guint8 *memory;                  /* of all arrays of planes and workers */
+  CnvPatchesOf of;   /* the work that the tiles are for */
+  CpuPlane *plane;   /* CNV_MAX_PLANES of each plan */
+  CpuWorker *worker; /* one a thread */
+  guint8 *memory;    /* of all arrays of planes and workers */
   gsize memory_size;
 
   GArray *patches, *spots; /* of CnvPatch and CnvSpot */

@@ -51,6 +51,7 @@ cnv_table_clear(CnvTable *table)
     g_clear_pointer(arrays[i], g_array_unref);
   g_clear_pointer(&table->plans, g_ptr_array_unref);
   g_clear_pointer(&table->block, g_byte_array_unref);
+  cnv_patches_clear_of(&table->of);
 }
 
 static int
@@ -592,18 +593,16 @@ add_array(GByteArray *block, const GArray *array)
 gboolean
 cnv_table_set_work(CnvTable *table, const CnvWork *work, gboolean cut)
 {
-  gboolean same = work->everything && table->everything && table->launches->len > 0 &&
-                  !work->interlaced == !table->interlaced && !work->overlaps == !table->overlaps && !cut == !table->cut;
+  gboolean one_source = work->n_moments == 0;
 
-  if (same)
+  if (table->launches->len > 0 && cnv_patches_are_of(&table->of, work) && one_source == table->one_source &&
+      !work->overlaps == !table->of.work.overlaps && !cut == !table->cut)
     return FALSE;
+  cnv_patches_set_of(&table->of, work);
   cnv_patches_make(work, table->uncut, table->spots);
-  table->one_source = work->n_moments == 0;
+  table->one_source = one_source;
   set_slices(table, work, cut);
   make_all(table, work);
-  table->everything = work->everything;
-  table->interlaced = work->interlaced;
-  table->overlaps = work->overlaps;
   table->cut = cut;
   g_byte_array_set_size(table->block, 0);
   table->planes_at = add_array(table->block, table->planes);

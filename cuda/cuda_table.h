@@ -14,6 +14,7 @@
 #include "cuda_dense.h"
 #include "cuda_slices.h"
 #include "kernels.h"
+#include "patches.h"
 
 G_BEGIN_DECLS
 
@@ -87,7 +88,8 @@ typedef struct {
   CnvSlices slices;                  /* of the frame; whole: all launches are for all of it */
   guint launches_to[CNV_SLICES_MAX]; /* not whole: how many launches there are up to a slice's last */
   gsize sums_size;                   /* bytes of row sums of the largest round */
-  gboolean everything, interlaced, overlaps, cut;
+  CnvPatchesOf of;
+  gboolean cut;
   gboolean one_source; /* no frames of a history are added up */
   gboolean large;      /* patches of some size have launches of their own */
 

@@ -348,3 +348,38 @@ cnv_patches_make(const CnvWork *work, GArray *patches, GArray *spots)
     }
   }
 }
+
+static gboolean
+same_regions(const CnvPatchesOf *of, const CnvWork *work)
+{
+  const CnvWork *a = &of->work;
+
+  return a->n_regions == work->n_regions && !a->invert == !work->invert && !a->isolated == !work->isolated &&
+         a->feather == work->feather && !a->moved == !work->moved && a->target_x == work->target_x &&
+         a->target_y == work->target_y &&
+         (work->n_regions == 0 || memcmp(of->regions->data, work->region, work->n_regions * sizeof(CnvRegion)) == 0);
+}
+
+gboolean
+cnv_patches_are_of(const CnvPatchesOf *of, const CnvWork *work)
+{
+  return of->regions && !of->work.everything == !work->everything && !of->work.interlaced == !work->interlaced &&
+         (work->everything || same_regions(of, work));
+}
+
+void
+cnv_patches_set_of(CnvPatchesOf *of, const CnvWork *work)
+{
+  if (!of->regions)
+    of->regions = g_array_new(FALSE, FALSE, sizeof(CnvRegion));
+  of->work = *work;
+  g_array_set_size(of->regions, 0);
+  if (!work->everything)
+    g_array_append_vals(of->regions, work->region, work->n_regions);
+}
+
+void
+cnv_patches_clear_of(CnvPatchesOf *of)
+{
+  g_clear_pointer(&of->regions, g_array_unref);
+}

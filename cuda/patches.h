@@ -16,4 +16,14 @@ G_BEGIN_DECLS
  * field. */
 void cnv_patches_make(const CnvWork *work, GArray *patches, GArray *spots);
 
+/* What patches depend on, apart from the plans: of two frames with the same the second needs no new ones. */
+typedef struct {
+  CnvWork work;    /* what it points to is not used */
+  GArray *regions; /* CnvRegion, of work; NULL: there are no patches yet */
+} CnvPatchesOf;
+
+gboolean cnv_patches_are_of(const CnvPatchesOf *of, const CnvWork *work);
+void cnv_patches_set_of(CnvPatchesOf *of, const CnvWork *work);
+void cnv_patches_clear_of(CnvPatchesOf *of);
+
 G_END_DECLS

@@ -293,6 +293,46 @@ START_TEST(test_many)
 }
 END_TEST
 
+/* Each thing that patches depend on tells frames apart, and nothing else does. */
+START_TEST(test_same)
+{
+  const CnvRegion region[] = {{{10, 10, 30, 20}, 0}, {{5, 30, 30, 20}, 1}}, moved[] = {region[0], {{5, 31, 30, 20}, 1}};
+  const CnvRegion of_one_plan[] = {region[0], {{5, 30, 30, 20}, 0}}, copied[] = {region[0], region[1]};
+  const CnvWork base = {.region = region, .n_regions = 2, .feather = 1, .target_x = 3, .target_y = 4};
+  CnvWork other[] = {base, base, base, base, base, base, base, base, base, base, base}, same[] = {base, base, base};
+  CnvWork all = {.everything = TRUE, .region = region, .n_regions = 2}, none = {.everything = TRUE}, empty = {NULL};
+  CnvPatchesOf of = {.regions = NULL};
+
+  ck_assert(!cnv_patches_are_of(&of, &base));
+  other[0].everything = TRUE;
+  other[1].interlaced = TRUE;
+  other[2].invert = TRUE;
+  other[3].isolated = TRUE;
+  other[4].feather = 2;
+  other[5].moved = TRUE;
+  other[6].target_x = 4;
+  other[7].target_y = 3;
+  other[8].n_regions = 1;
+  other[9].region = moved;
+  other[10].region = of_one_plan;
+  same[1].region = copied;
+  same[2].overlaps = TRUE;
+  for (guint i = 0; i < G_N_ELEMENTS(other); i++) {
+    cnv_patches_set_of(&of, &base);
+    for (guint s = 0; s < G_N_ELEMENTS(same); s++)
+      ck_assert(cnv_patches_are_of(&of, &same[s]));
+    ck_assert_msg(!cnv_patches_are_of(&of, &other[i]), "other %u", i);
+    cnv_patches_set_of(&of, &other[i]);
+    ck_assert_msg(!cnv_patches_are_of(&of, &base), "base after other %u", i);
+  }
+  cnv_patches_set_of(&of, &all);
+  ck_assert(cnv_patches_are_of(&of, &none));
+  cnv_patches_set_of(&of, &empty);
+  ck_assert(cnv_patches_are_of(&of, &empty) && !cnv_patches_are_of(&of, &none));
+  cnv_patches_clear_of(&of);
+}
+END_TEST
+
 static Suite *
 patches_suite(void)
 {
@@ -304,6 +344,7 @@ patches_suite(void)
   tcase_add_test(tcase, test_everything);
   tcase_add_test(tcase, test_lone_region);
   tcase_add_test(tcase, test_many);
+  tcase_add_test(tcase, test_same);
   return suite;
 }
 

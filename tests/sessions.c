@@ -11,6 +11,7 @@
 #include "cases.h"
 
 #define FRAMES 12
+#define STEPS 34
 #define REGIONS 8
 #define THREADS 4
 #define THREAD_FRAMES 40
@@ -208,6 +209,41 @@ run_regions(TestVariant *v, const char *format, guint32 *state)
   ck_assert_int_eq(v->session->stats.frames - before, FRAMES);
 }
 
+/* Two frames have the same work, and the next two differ from them by one thing alone, by the bits of the number's Gray
+ * code. */
+static void
+slot_step(Slot *slot, guint n)
+{
+  const guint bits = n / 2 ^ n / 4;
+  CnvWork *work = &slot->work;
+
+  work->everything = bits >> 4 & 1;
+  work->n_plans = 2;
+  work->n_regions = 2 + (bits & 1);
+  for (guint i = 0; i < work->n_regions; i++)
+    slot->region[i] = (CnvRegion){{5 + 20 * i, 7 + 9 * i, 17, 21}, i % 2};
+  slot->region[0].rect.x += 3 * (bits >> 1 & 1);
+  slot->region[1].plan ^= bits >> 2 & 1;
+  work->interlaced = bits >> 3 & 1;
+}
+
+static void
+run_steps(TestVariant *v, const char *format)
+{
+  CnvPlan *plans[] = {blur_plan(v, format, 2), blur_plan(v, format, 7)};
+  Slot slots[STEPS];
+
+  for (guint n = 0; n < STEPS && plans[0] && plans[1]; n++) {
+    slot_init(&slots[n], cnv_plan_ref(plans[0]), v, test_options.seed + n);
+    slots[n].plan[1] = cnv_plan_ref(plans[1]);
+    slot_step(&slots[n], n);
+  }
+  if (plans[0] && plans[1])
+    run_slots(slots, STEPS, &v->session, 1, 0, "regions that stay, or change by one thing");
+  g_clear_pointer(&plans[0], cnv_plan_unref);
+  g_clear_pointer(&plans[1], cnv_plan_unref);
+}
+
 /* Taps, tables and device buffers of a session are in order from one stream to the next. */
 START_TEST(test_stream_changes)
 {
@@ -233,6 +269,7 @@ START_TEST(test_region_changes)
 
     run_regions(v, "NV12", &state);
     run_regions(v, "RGBA", &state);
+    run_steps(v, "NV12");
   }
   test_set_finish("region changes");
 }
