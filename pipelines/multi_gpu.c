@@ -8,12 +8,15 @@
  *   multi-gpu [OPTION]... [SETTING=VALUE]...     settings of cudaconvolve: multi-gpu --streams 8 radius=8
  *
  * The frames are noise in system memory, sent as fast as they are taken, and thrown away behind the filter; what is
- * counted is what comes there. Where there is one GPU the streams share it, and where there is none the CPU. Exit
- * status: 0; 1 where a stream fails.
+ * counted is what comes there. Where there is one GPU the streams share it, and where there is none the CPU. GPUs share
+ * the host's memory: beside the frames/s stands what they allow without a filter, where each frame's bytes are only
+ * copied up and down. Exit status: 0; 1 where a stream fails.
  */
 #include <gst/gst.h>
+#include <gst/video/video.h>
 #include <stdlib.h>
 
+#include "../tests/duplex.h"
 #include "../tests/ring_source.h"
 
 #define MAX_GPUS 64
@@ -138,14 +141,19 @@ find(GstElement *pipeline, const char *prefix, int number)
   return gst_bin_get_by_name(GST_BIN(pipeline), name);
 }
 
+static GstCaps *
+make_caps(void)
+{
+  return gst_caps_new_simple("video/x-raw", "format", G_TYPE_STRING, format ? format : "NV12", "width", G_TYPE_INT,
+                             width, "height", G_TYPE_INT, height, "framerate", GST_TYPE_FRACTION, 30, 1, NULL);
+}
+
 /* The source takes its frames from the element's own pool, where that offers one. */
 static void
 prepare_stream(GstElement *pipeline, Stream *stream, int number)
 {
   g_autoptr(GstElement) source = find(pipeline, "source", number);
-  g_autoptr(GstCaps) caps =
-      gst_caps_new_simple("video/x-raw", "format", G_TYPE_STRING, format ? format : "NV12", "width", G_TYPE_INT, width,
-                          "height", G_TYPE_INT, height, "framerate", GST_TYPE_FRACTION, 30, 1, NULL);
+  g_autoptr(GstCaps) caps = make_caps();
   g_autoptr(GstPad) pad = NULL;
 
   ring_source_set(source, caps, NULL);
@@ -274,24 +282,46 @@ run_streams(int n, int gpus)
   return right ? sum : -1;
 }
 
+/* Frames/s of copies alone. */
+static double
+run_copies(int gpus)
+{
+  g_autoptr(GstCaps) caps = make_caps();
+  GstVideoInfo info;
+
+  return gst_video_info_from_caps(&info, caps) ? duplex_per_s(info.size, gpus) : 0;
+}
+
+static void
+show_sum(double sum, double one, gboolean several)
+{
+  g_print("%.1f frames/s", sum);
+  if (several)
+    g_print(", %.2f times one GPU", sum / one);
+}
+
 /* Fewer GPUs have their part of the streams; each GPU has one at least, so that some may stay idle. */
 static gboolean
 compare(int found_gpus)
 {
   const int n_all = n_streams > 0 ? n_streams : STREAMS_PER_GPU * MAX(found_gpus, 1);
   const int all_gpus = MIN(found_gpus, n_all);
-  double one = 0;
+  double one = 0, one_copied = 0;
 
   for (int gpus = MIN(all_gpus, 1);; gpus = MIN(2 * gpus, all_gpus)) {
     const int n = gpus > 0 ? n_all * gpus / all_gpus : n_all;
-    const double sum = run_streams(n, gpus);
+    const double sum = run_streams(n, gpus), copied = gpus > 0 ? run_copies(gpus) : 0;
 
     if (sum < 0)
       return FALSE;
     one = gpus <= 1 ? sum : one;
-    g_print("GPUs %d, streams %d: %.1f frames/s together", gpus, n, sum);
-    if (gpus > 1)
-      g_print(", %.2f times one GPU", sum / one);
+    one_copied = gpus <= 1 ? copied : one_copied;
+    g_print("GPUs %d, streams %d: together ", gpus, n);
+    show_sum(sum, one, gpus > 1);
+    if (gpus > 0) {
+      g_print("; copies alone ");
+      show_sum(copied, one_copied, gpus > 1);
+    }
     g_print("\n");
     if (gpus == all_gpus)
       return TRUE;

@@ -436,7 +436,7 @@ test_multi_gpu()
   STREAMS=3 RADIUS=2 run_logged "$pipelines/multi-gpu.sh"
   ((status == 0)) || fail "exit status $status"
   streams=$(sed -n 's/^  stream [0-2], CPU.*: \([0-9]*\)\.\([0-9]\) frames\/s$/\1\2/p' log)
-  sum=$(sed -n 's/^GPUs 0, streams 3: \([0-9]*\)\.\([0-9]\) frames\/s together$/\1\2/p' log)
+  sum=$(sed -n 's/^GPUs 0, streams 3: together \([0-9]*\)\.\([0-9]\) frames\/s$/\1\2/p' log)
   expect "streams" "$(wc -w <<<"$streams")" == 3
   expect "the slowest stream" "$(sort -n <<<"$streams" | head -n 1)" '>' 0
   sum=$((${sum:-0} - ($(paste -sd+ <<<"$streams"))))

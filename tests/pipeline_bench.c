@@ -28,6 +28,7 @@
 #include <unistd.h>
 
 #include "bench_table.h"
+#include "duplex.h"
 #include "ring_source.h"
 
 #define SKIP 77
@@ -231,7 +232,7 @@ measure_ways(PipelineRow *row, const PipelineFeed *feed, const char *progress, G
 
 /* Only frames that go up and come down have it. */
 static double
-duplex_us(const PipelineRow *row)
+duplex(const PipelineRow *row)
 {
   guint64 up, down;
   GstVideoInfo info;
@@ -240,7 +241,7 @@ duplex_us(const PipelineRow *row)
       !gst_structure_get_uint64(row->stats, "bytes-downloaded", &down) || down == 0)
     return NAN;
   gst_video_info_set_format(&info, gst_video_format_from_string(row->of->format), row->of->width, row->of->height);
-  return pipeline_duplex_us(info.size);
+  return duplex_per_s(info.size, 1);
 }
 
 static gboolean
@@ -254,7 +255,7 @@ run_case(const PipelineCase *c, const char *progress, GError **error)
   right = pipeline_feed_init(&feed, c, error) && measure_ways(&row, &feed, progress, error);
   pipeline_feed_clear(&feed);
   if (right)
-    row.duplex_us = duplex_us(&row);
+    row.duplex_per_s = duplex(&row);
   bench_progress_clear();
   if (right)
     pipeline_report_row(&row);

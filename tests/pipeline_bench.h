@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The parts of pipeline-bench: what pipelines are fed with, and the measurement of one (pipeline_bench_run.c), the
- * copy that a GPU allows (pipeline_bench_duplex.c), the table (pipeline_bench_report.c). Options, cases and the loop
+ * copy that a GPU allows (duplex.c), the table (pipeline_bench_report.c). Options, cases and the loop
  * over them are in pipeline_bench.c. Frames are made by ring_source.c. One thread, but for those of GStreamer.
  */
 #pragma once
@@ -68,10 +68,6 @@ typedef struct {
 gboolean pipeline_measure(const PipelineCase *c, const PipelineFeed *feed, const char *filter,
                           const PipelineEffort *effort, PipelineTime *time, GstStructure **stats, GError **error);
 
-/* Microseconds in which so many bytes go to GPU 0 and as many come back at the same time, by copy engines between
- * pinned memory and two streams; median. NAN where there is no GPU or it fails, with the reason on stderr. */
-double pipeline_duplex_us(gsize bytes);
-
 typedef struct {
   double median, min, max;
 } PipelineSpread;
@@ -89,7 +85,7 @@ typedef struct {
   PipelineResult way[N_WAYS];
   guint64 frames;      /* counted in the last repeat of CONVOLVE */
   GstStructure *stats; /* of it */
-  double duplex_us;    /* NAN: does not apply */
+  double duplex_per_s; /* NAN: does not apply */
 } PipelineRow;
 
 /* Opens the table on the terminal and in these files (bench_table.h). FALSE with the reason. */

@@ -117,7 +117,7 @@ goal(const PipelineRow *row)
   if (!g_str_equal(stat_text(row, "backend"), "cuda"))
     return NAN;
   if (of->of_duplex > 0)
-    return of->of_duplex * 1e6 / row->duplex_us;
+    return of->of_duplex * row->duplex_per_s;
   if (of->of_source > 0)
     return of->of_source * row->way[SOURCE_ONLY].per_s.median;
   return uhd_nv12 && of->uhd_nv12 > 0 ? of->uhd_nv12 : NAN;
@@ -129,7 +129,7 @@ pipeline_report_row(const PipelineRow *row)
   const PipelineCase *c = row->of;
   const PipelineResult *source = &row->way[SOURCE_ONLY], *identity = &row->way[IDENTITY], *filter = &row->way[CONVOLVE];
   const double added = 1e6 / filter->per_s.median - 1e6 / identity->per_s.median;
-  const double compute = stat_us(row, "compute-time-us"), duplex = 1e6 / row->duplex_us, wanted = goal(row);
+  const double compute = stat_us(row, "compute-time-us"), duplex = row->duplex_per_s, wanted = goal(row);
   char *value[N_COLUMNS] = {
       g_strdup(c->path->name),
       g_strdup(c->format),

@@ -1,16 +1,14 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later
- *
- * The measure of the system-memory paths: what the bus allows where nothing is computed.
- */
-#include "config.h"
-
-#include "pipeline_bench.h"
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "duplex.h"
 
 #include <math.h>
 #include <stdio.h>
 
+#include "config.h"
+
 #ifdef HAVE_CUDA
 #include <gmodule.h>
+#include <stdlib.h>
 
 #include "driver.h"
 
@@ -29,8 +27,13 @@ static struct {
   __typeof__(cuMemcpyDtoHAsync) *download;
 } entry;
 
+/* One GPU's part, in a thread of its own. */
 typedef struct {
+  int gpu;
   gsize bytes;
+  gint *n_open; /* atomic: GPUs that are not ready yet; what is timed begins at 0 */
+  double per_s;
+  GError *error;
   CUstream up, down;
   void *host_up[N_BUFFERS], *host_down[N_BUFFERS];
   CUdeviceptr device_up[N_BUFFERS], device_down[N_BUFFERS];
@@ -121,71 +124,95 @@ compare(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* The first batch is the warm-up. */
+static void
+await_others(gint *n_open)
+{
+  g_atomic_int_add(n_open, -1);
+  while (g_atomic_int_get(n_open) > 0)
+    g_thread_yield();
+}
+
+/* The first batch is the warm-up. Who fails lets the others go on. */
 static gboolean
-measure(const CnvDriver *cu, const Duplex *d, double *us, GError **error)
+measure(const CnvDriver *cu, Duplex *d, GError **error)
 {
   const int n = (int)CLAMP(BATCH_BYTES / d->bytes, N_BUFFERS, BATCH_MAX);
   double times[REPEATS];
+  gboolean ready = load_entries(error) && open_duplex(cu, d, error) && copy(cu, d, n, &times[0], error);
 
-  if (!copy(cu, d, n, &times[0], error))
+  await_others(d->n_open);
+  for (int i = 0; i < REPEATS && ready; i++)
+    ready = copy(cu, d, n, &times[i], error);
+  if (!ready)
     return FALSE;
-  for (int i = 0; i < REPEATS; i++)
-    if (!copy(cu, d, n, &times[i], error))
-      return FALSE;
   qsort(times, REPEATS, sizeof *times, compare);
-  *us = times[REPEATS / 2] / n;
+  d->per_s = n * 1e6 / times[REPEATS / 2];
   return TRUE;
 }
 
-/* In the current context. */
 static gboolean
-run(const CnvDriver *cu, gsize bytes, double *us, GError **error)
+measure_in_context(const CnvDriver *cu, Duplex *d, CUcontext context, GError **error)
 {
-  Duplex d = {.bytes = bytes};
-  gboolean right = load_entries(error) && open_duplex(cu, &d, error) && measure(cu, &d, us, error);
+  gboolean right = TRY(cu->cuCtxPushCurrent(context), "entering the context");
 
-  close_duplex(cu, &d);
+  if (!right) {
+    await_others(d->n_open);
+    return FALSE;
+  }
+  right = measure(cu, d, error);
+  close_duplex(cu, d);
+  cu->cuCtxPopCurrent(&context);
   return right;
 }
 
-static gboolean
-run_in_context(const CnvDriver *cu, gsize bytes, double *us, GError **error)
+static gpointer
+run(gpointer data)
 {
+  Duplex *d = data;
+  GError **error = &d->error;
+  const CnvDriver *cu = cnv_driver_get(error);
   CUcontext context;
   CUdevice device;
-  gboolean right;
 
-  if (!TRY(cu->cuDeviceGet(&device, 0), "finding GPU 0") ||
-      !TRY(cu->cuDevicePrimaryCtxRetain(&context, device), "making a context"))
-    return FALSE;
-  right = TRY(cu->cuCtxPushCurrent(context), "entering the context");
-  if (right) {
-    right = run(cu, bytes, us, error);
-    cu->cuCtxPopCurrent(&context);
+  d->per_s = NAN;
+  if (!cu || !TRY(cu->cuDeviceGet(&device, d->gpu), "finding the GPU") ||
+      !TRY(cu->cuDevicePrimaryCtxRetain(&context, device), "making a context")) {
+    await_others(d->n_open);
+    return NULL;
   }
+  measure_in_context(cu, d, context, error);
   cu->cuDevicePrimaryCtxRelease(device);
-  return right;
+  return NULL;
 }
 
 double
-pipeline_duplex_us(gsize bytes)
+duplex_per_s(gsize bytes, int n_gpus)
 {
-  GError *error = NULL;
-  const CnvDriver *cu = cnv_driver_get(&error);
-  double us = NAN;
+  Duplex *parts = g_new0(Duplex, n_gpus);
+  GThread **threads = g_new(GThread *, n_gpus);
+  gint n_open = n_gpus;
+  double sum = 0;
 
-  if (!cu || !run_in_context(cu, bytes, &us, &error)) {
-    fprintf(stderr, "no duplex copy to compare with: %s\n", error->message);
-    g_error_free(error);
+  for (int i = 0; i < n_gpus; i++) {
+    parts[i] = (Duplex){.gpu = i, .bytes = bytes, .n_open = &n_open};
+    threads[i] = g_thread_new("duplex", run, &parts[i]);
   }
-  return us;
+  for (int i = 0; i < n_gpus; i++) {
+    g_thread_join(threads[i]);
+    sum += parts[i].per_s;
+    if (parts[i].error)
+      fprintf(stderr, "no copies on GPU %d to compare with: %s\n", i, parts[i].error->message);
+    g_clear_error(&parts[i].error);
+  }
+  g_free(threads);
+  g_free(parts);
+  return sum;
 }
 
 #else
 
 double
-pipeline_duplex_us(gsize bytes)
+duplex_per_s(gsize bytes, int n_gpus)
 {
   return NAN;
 }
