@@ -4,8 +4,9 @@
 #
 # Usage: pipelines/multi-gpu.sh
 # STREAMS=N: of all GPUs together, by default two for each; fewer GPUs get their part. DURATION=3: seconds that are counted.
-# WIDTH=3840 HEIGHT=2160 FORMAT=NV12: of the frames, which are noise in system memory. RADIUS=8 FILTER=gaussian
-# ALGORITHM=auto: the properties of those names. BACKEND=cpu: without GPUs, as it also is where there are none.
+# WIDTH=3840 HEIGHT=2160 FORMAT=NV12: of the frames, which are noise. MEMORY=cuda: on the GPUs already, not in system memory.
+# RADIUS=8 FILTER=gaussian ALGORITHM=auto: the properties of those names. BACKEND=cpu: without GPUs, as it also is where there
+# are none.
 # Installs and builds what it needs, and writes no file.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -14,5 +15,5 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 player=(multi-gpu)
 set_up ""
 "$build/pipelines/multi-gpu" --streams "${STREAMS:-0}" --duration "${DURATION:-3}" --width "${WIDTH:-3840}" \
-  --height "${HEIGHT:-2160}" --format "${FORMAT:-NV12}" --backend "${BACKEND:-auto}" \
+  --height "${HEIGHT:-2160}" --format "${FORMAT:-NV12}" --backend "${BACKEND:-auto}" --memory "${MEMORY:-system}" \
   "filter=${FILTER:-gaussian}" "radius=${RADIUS:-8}" "algorithm=${ALGORITHM:-auto}"

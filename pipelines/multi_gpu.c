@@ -7,16 +7,17 @@
  *
  *   multi-gpu [OPTION]... [SETTING=VALUE]...     settings of cudaconvolve: multi-gpu --streams 8 radius=8
  *
- * The frames are noise in system memory, sent as fast as they are taken, and thrown away behind the filter; what is
- * counted is what comes there. Where there is one GPU the streams share it, and where there is none the CPU. GPUs share
- * the host's memory: beside the frames/s stands what they allow without a filter, where each frame's bytes are only
- * copied up and down. Exit status: 0; 1 where a stream fails.
+ * The frames are noise, sent as fast as they are taken, and thrown away behind the filter; what is counted is what
+ * comes there. Where there is one GPU the streams share it, and where there is none the CPU. GPUs share the host's
+ * memory: for frames in that, beside the frames/s stands what they allow without a filter, where each frame's bytes are
+ * only copied up and down. Exit status: 0; 1 where a stream fails.
  */
 #include <gst/gst.h>
 #include <gst/video/video.h>
 #include <stdlib.h>
 
 #include "../tests/duplex.h"
+#include "../tests/feed.h"
 #include "../tests/ring_source.h"
 
 #define MAX_GPUS 64
@@ -27,7 +28,7 @@
 
 static int n_streams, width = 3840, height = 2160;
 static double duration = 3;
-static char *format, *backend;
+static char *format, *backend, *memory;
 static char **settings;
 
 static const GOptionEntry entries[] = {
@@ -36,6 +37,7 @@ static const GOptionEntry entries[] = {
     {"width", 0, 0, G_OPTION_ARG_INT, &width, "Of the frames (default 3840)", "PIXELS"},
     {"height", 0, 0, G_OPTION_ARG_INT, &height, "Of the frames (default 2160)", "PIXELS"},
     {"format", 0, 0, G_OPTION_ARG_STRING, &format, "Of the frames (default NV12)", "FORMAT"},
+    {"memory", 0, 0, G_OPTION_ARG_STRING, &memory, "system, or cuda: on the GPU already (default system)", "NAME"},
     {"backend", 0, 0, G_OPTION_ARG_STRING, &backend, "auto: GPUs where there are any (default); or cpu", "NAME"},
     {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_STRING_ARRAY, &settings, "Of cudaconvolve", "SETTING=VALUE"},
     {NULL},
@@ -50,6 +52,7 @@ typedef struct {
 
 typedef struct {
   GstElement *pipeline[MAX_GPUS]; /* of each GPU in use, or the one of the CPU */
+  Feed feed[MAX_GPUS];            /* of each pipeline */
   Stream *stream;                 /* stream i is in pipeline i modulo their number */
   int n_pipelines, n_streams;
 } Run;
@@ -144,22 +147,36 @@ find(GstElement *pipeline, const char *prefix, int number)
 static GstCaps *
 make_caps(void)
 {
-  return gst_caps_new_simple("video/x-raw", "format", G_TYPE_STRING, format ? format : "NV12", "width", G_TYPE_INT,
-                             width, "height", G_TYPE_INT, height, "framerate", GST_TYPE_FRACTION, 30, 1, NULL);
+  return feed_caps(format ? format : "NV12", width, height);
 }
 
-/* The source takes its frames from the element's own pool, where that offers one. */
+static gboolean
+in_cuda_memory(void)
+{
+  return g_strcmp0(memory, "cuda") == 0;
+}
+
 static void
-prepare_stream(GstElement *pipeline, Stream *stream, int number)
+prepare_stream(GstElement *pipeline, const Feed *feed, Stream *stream, int number)
 {
   g_autoptr(GstElement) source = find(pipeline, "source", number);
-  g_autoptr(GstCaps) caps = make_caps();
   g_autoptr(GstPad) pad = NULL;
 
-  ring_source_set(source, caps, NULL);
+  feed_set_source(feed, source);
   stream->filter = find(pipeline, "filter", number);
   pad = gst_element_get_static_pad(stream->filter, "src");
   gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, count_frame, &stream->frames, NULL);
+}
+
+/* In system memory the source takes its frames from the element's own pool, where that offers one. */
+static gboolean
+make_feed(Feed *feed, int device, GError **error)
+{
+  *feed = (Feed){.caps = make_caps()};
+  if (!in_cuda_memory())
+    return TRUE;
+  feed_set_plain(feed);
+  return feed_upload(feed, device, error);
 }
 
 /* FALSE, with the reason on stderr. */
@@ -170,12 +187,13 @@ start_pipeline(Run *run, int number, int device)
   g_autoptr(GError) error = NULL;
   GstElement *pipeline = run->pipeline[number] = gst_parse_launch(text, &error);
 
-  if (error) {
+  if (error || !make_feed(&run->feed[number], device, &error)) {
     g_printerr("the pipeline cannot be made: %s\n", error->message);
     return FALSE;
   }
+  feed_set_context(&run->feed[number], pipeline);
   for (int i = number; i < run->n_streams; i += run->n_pipelines)
-    prepare_stream(pipeline, &run->stream[i], i);
+    prepare_stream(pipeline, &run->feed[number], &run->stream[i], i);
   gst_element_set_state(pipeline, GST_STATE_PLAYING);
   return TRUE;
 }
@@ -188,8 +206,10 @@ run_clear(Run *run)
   for (int i = 0; i < run->n_pipelines; i++)
     if (run->pipeline[i])
       gst_element_set_state(run->pipeline[i], GST_STATE_NULL);
-  for (int i = 0; i < run->n_pipelines; i++)
+  for (int i = 0; i < run->n_pipelines; i++) {
     gst_clear_object(&run->pipeline[i]);
+    feed_clear(&run->feed[i]);
+  }
   g_free(run->stream);
 }
 
@@ -306,11 +326,12 @@ compare(int found_gpus)
 {
   const int n_all = n_streams > 0 ? n_streams : STREAMS_PER_GPU * MAX(found_gpus, 1);
   const int all_gpus = MIN(found_gpus, n_all);
+  const gboolean copies = found_gpus > 0 && !in_cuda_memory();
   double one = 0, one_copied = 0;
 
   for (int gpus = MIN(all_gpus, 1);; gpus = MIN(2 * gpus, all_gpus)) {
     const int n = gpus > 0 ? n_all * gpus / all_gpus : n_all;
-    const double sum = run_streams(n, gpus), copied = gpus > 0 ? run_copies(gpus) : 0;
+    const double sum = run_streams(n, gpus), copied = copies ? run_copies(gpus) : 0;
 
     if (sum < 0)
       return FALSE;
@@ -318,7 +339,7 @@ compare(int found_gpus)
     one_copied = gpus <= 1 ? copied : one_copied;
     g_print("GPUs %d, streams %d: together ", gpus, n);
     show_sum(sum, one, gpus > 1);
-    if (gpus > 0) {
+    if (copies) {
       g_print("; copies alone ");
       show_sum(copied, one_copied, gpus > 1);
     }
@@ -326,6 +347,17 @@ compare(int found_gpus)
     if (gpus == all_gpus)
       return TRUE;
   }
+}
+
+static gboolean
+compare_all(void)
+{
+  const int n = count_gpus();
+
+  if (n > 0 || !in_cuda_memory())
+    return compare(n);
+  g_printerr("--memory cuda: frames cannot be on a GPU where there is none\n");
+  return FALSE;
 }
 
 static gboolean
@@ -343,6 +375,8 @@ parse(int *argc, char ***argv)
                n_streams, duration);
   else if (backend && !g_str_equal(backend, "auto") && !g_str_equal(backend, "cpu"))
     g_printerr("--backend %s: auto, or cpu\n", backend);
+  else if (memory && !g_str_equal(memory, "system") && !in_cuda_memory())
+    g_printerr("--memory %s: system, or cuda\n", memory);
   else
     return TRUE;
   return FALSE;
@@ -358,5 +392,5 @@ main(int argc, char **argv)
     return EXIT_FAILURE;
   }
   ring_source_register();
-  return compare(count_gpus()) ? EXIT_SUCCESS : EXIT_FAILURE;
+  return compare_all() ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -206,7 +206,7 @@ summary(const PipelineTime *times)
 
 /* The ways take turns, so that what changes on the machine meanwhile meets all of them. */
 static gboolean
-measure_ways(PipelineRow *row, const PipelineFeed *feed, const char *progress, GError **error)
+measure_ways(PipelineRow *row, const Feed *feed, const char *progress, GError **error)
 {
   char *convolve = g_strdup_printf("cudaconvolve name=filter %s ! ", row->filter);
   const char *const elements[N_WAYS] = {"", "identity ! ", convolve};
@@ -248,12 +248,12 @@ static gboolean
 run_case(const PipelineCase *c, const char *progress, GError **error)
 {
   PipelineRow row = {.of = c, .filter = filter ? filter : "radius=8"};
-  PipelineFeed feed;
+  Feed feed;
   gboolean right;
 
   bench_progress("%s: making frames", progress);
   right = pipeline_feed_init(&feed, c, error) && measure_ways(&row, &feed, progress, error);
-  pipeline_feed_clear(&feed);
+  feed_clear(&feed);
   if (right)
     row.duplex_per_s = duplex(&row);
   bench_progress_clear();

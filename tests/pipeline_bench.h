@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The parts of pipeline-bench: what pipelines are fed with, and the measurement of one (pipeline_bench_run.c), the
- * copy that a GPU allows (duplex.c), the table (pipeline_bench_report.c). Options, cases and the loop
- * over them are in pipeline_bench.c. Frames are made by ring_source.c. One thread, but for those of GStreamer.
+ * The parts of pipeline-bench: the measurement of a pipeline (pipeline_bench_run.c), the table
+ * (pipeline_bench_report.c); what pipelines are fed with (feed.c), the copy that a GPU allows (duplex.c). Options,
+ * cases and the loop over them are in pipeline_bench.c. One thread, but for those of GStreamer.
  */
 #pragma once
 
 #include <gst/gst.h>
+
+#include "feed.h"
 
 /* Where the frames come from. */
 typedef enum {
@@ -37,16 +39,9 @@ typedef struct {
   const char *format;
 } PipelineCase;
 
-/* What all pipelines of a case are fed with. */
-typedef struct {
-  GstCaps *caps;
-  GPtrArray *ring;     /* of GstBuffer; NULL: the source makes its own */
-  GstContext *context; /* of the CUDA memory; NULL: there is none */
-} PipelineFeed;
-
-/* Uploads or encodes. FALSE with the reason; to be cleared in either case. */
-gboolean pipeline_feed_init(PipelineFeed *feed, const PipelineCase *c, GError **error);
-void pipeline_feed_clear(PipelineFeed *feed);
+/* What all pipelines of a case are fed with: uploads or encodes. FALSE with the reason; to be cleared in either case.
+ */
+gboolean pipeline_feed_init(Feed *feed, const PipelineCase *c, GError **error);
 
 /* How long is measured, after a warm-up: so many frames, or else so long. */
 typedef struct {
@@ -65,8 +60,8 @@ typedef struct {
 /* Runs source, path->before, filter ("", or elements that end in " ! ") and sink once. stats: if not NULL, the
  * statistics of the element that is called "filter"; gst_structure_free. FALSE with the reason where the pipeline errs
  * or does not end, or where the sink did not get as many frames as were sent. */
-gboolean pipeline_measure(const PipelineCase *c, const PipelineFeed *feed, const char *filter,
-                          const PipelineEffort *effort, PipelineTime *time, GstStructure **stats, GError **error);
+gboolean pipeline_measure(const PipelineCase *c, const Feed *feed, const char *filter, const PipelineEffort *effort,
+                          PipelineTime *time, GstStructure **stats, GError **error);
 
 typedef struct {
   double median, min, max;

@@ -1,150 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "pipeline_bench.h"
 
-#include <gst/app/app.h>
 #include <gst/video/video.h>
 #include <sys/resource.h>
 
 #include "ring_source.h"
 
-#define CONTEXT "gst.cuda.context" /* GST_CUDA_CONTEXT_TYPE, whose header a build without CUDA lacks */
-#define GROUP 60                   /* encoded frames, from one that refers to no other */
-#define PATIENCE (60 * GST_SECOND)
-
-/* ---- pipelines ---- */
-
-static GstElement *
-parse(const char *description, const PipelineFeed *feed, GError **error)
-{
-  GstElement *pipeline = gst_parse_launch(description, error), *source;
-
-  if (*error) {
-    gst_clear_object(&pipeline);
-    return NULL;
-  }
-  if (feed->context)
-    gst_element_set_context(pipeline, feed->context);
-  source = gst_bin_get_by_name(GST_BIN(pipeline), "source");
-  if (source) {
-    ring_source_set(source, feed->caps, feed->ring);
-    gst_object_unref(source);
-  }
-  return pipeline;
-}
-
-/* FALSE with the reason where there was another end than that of the stream. */
-static gboolean
-await_end(GstElement *pipeline, GError **error)
-{
-  GstBus *bus = gst_element_get_bus(pipeline);
-  GstMessage *message = gst_bus_timed_pop_filtered(bus, PATIENCE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
-  gboolean right = message && GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS;
-
-  if (!message)
-    g_set_error(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED, "no end of the stream after %d s",
-                (int)(PATIENCE / GST_SECOND));
-  else if (!right) {
-    gst_message_parse_error(message, error, NULL);
-    g_prefix_error(error, "%s: ", GST_MESSAGE_SRC_NAME(message));
-  }
-  g_clear_pointer(&message, gst_message_unref);
-  gst_object_unref(bus);
-  return right;
-}
-
-/* ---- what is sent ---- */
-
-static GstCaps *
-raw_caps(const PipelineCase *c)
-{
-  return gst_caps_new_simple("video/x-raw", "format", G_TYPE_STRING, c->format, "width", G_TYPE_INT, c->width, "height",
-                             G_TYPE_INT, c->height, "framerate", GST_TYPE_FRACTION, 30, 1, NULL);
-}
-
-/* Fills caps, ring and context with what comes out of the appsink of a pipeline, to its end. */
-static gboolean
-collect(PipelineFeed *feed, GstElement *pipeline, GError **error)
-{
-  GstElement *sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
-  GPtrArray *ring = g_ptr_array_new_with_free_func((GDestroyNotify)gst_buffer_unref);
-  GstSample *sample;
-  gboolean right;
-
-  gst_element_set_state(pipeline, GST_STATE_PLAYING);
-  while ((sample = gst_app_sink_try_pull_sample(GST_APP_SINK(sink), PATIENCE))) {
-    gst_caps_replace(&feed->caps, gst_sample_get_caps(sample));
-    g_ptr_array_add(ring, gst_buffer_ref(gst_sample_get_buffer(sample)));
-    gst_sample_unref(sample);
-  }
-  right = await_end(pipeline, error);
-  feed->context = gst_element_get_context(pipeline, CONTEXT);
-  gst_element_set_state(pipeline, GST_STATE_NULL);
-  g_clear_pointer(&feed->ring, g_ptr_array_unref);
-  feed->ring = ring;
-  gst_object_unref(sink);
-  return right;
-}
-
-/* The ring is in system memory before, and in CUDA memory after. */
-static gboolean
-upload(PipelineFeed *feed, GError **error)
-{
-  GstElement *pipeline = parse("ringsource name=source ! cudaupload ! video/x-raw(memory:CUDAMemory) "
-                               "! appsink name=sink sync=false",
-                               feed, error),
-             *source;
-  gboolean right;
-
-  if (!pipeline)
-    return FALSE;
-  source = gst_bin_get_by_name(GST_BIN(pipeline), "source");
-  ring_source_stop_after(source, RING_SIZE, 0);
-  gst_object_unref(source);
-  right = collect(feed, pipeline, error);
-  gst_object_unref(pipeline);
-  return right;
-}
-
-/* A closed group of frames with all headers, so that it can follow on itself. */
-static gboolean
-encode(PipelineFeed *feed, GError **error)
-{
-  char *caps = gst_caps_to_string(feed->caps);
-  char *text =
-      g_strdup_printf("videotestsrc num-buffers=%d horizontal-speed=8 ! %s "
-                      "! x264enc speed-preset=ultrafast bframes=0 key-int-max=%d ! h264parse config-interval=-1 "
-                      "! video/x-h264,stream-format=byte-stream,alignment=au ! appsink name=sink sync=false",
-                      GROUP, caps, GROUP);
-  GstElement *pipeline = parse(text, feed, error);
-  gboolean right = pipeline && collect(feed, pipeline, error);
-
-  gst_clear_object(&pipeline);
-  g_free(text);
-  g_free(caps);
-  return right;
-}
-
 gboolean
-pipeline_feed_init(PipelineFeed *feed, const PipelineCase *c, GError **error)
+pipeline_feed_init(Feed *feed, const PipelineCase *c, GError **error)
 {
-  GstVideoInfo info;
-
-  *feed = (PipelineFeed){.caps = raw_caps(c)};
-  if (!gst_video_info_from_caps(&info, feed->caps))
-    g_error("%s is no format", c->format);
-  if (c->path->feed == FEED_PLAIN || c->path->feed == FEED_UPLOADED)
-    feed->ring = ring_new(info.size);
-  if (c->path->feed == FEED_UPLOADED)
-    return upload(feed, error);
-  return c->path->feed != FEED_ENCODED || encode(feed, error);
-}
-
-void
-pipeline_feed_clear(PipelineFeed *feed)
-{
-  gst_clear_caps(&feed->caps);
-  g_clear_pointer(&feed->ring, g_ptr_array_unref);
-  g_clear_pointer(&feed->context, gst_context_unref);
+  *feed = (Feed){.caps = feed_caps(c->format, c->width, c->height)};
+  switch (c->path->feed) {
+  case FEED_PLAIN:
+    feed_set_plain(feed);
+    return TRUE;
+  case FEED_UPLOADED:
+    feed_set_plain(feed);
+    return feed_upload(feed, -1, error);
+  case FEED_ENCODED:
+    return feed_encode(feed, error);
+  default:
+    return TRUE;
+  }
 }
 
 /* ---- measuring ---- */
@@ -248,7 +125,7 @@ run(GstElement *pipeline, const PipelineEffort *effort, PipelineTime *time, GErr
 
   gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, on_data, &meter, NULL);
   gst_element_set_state(pipeline, GST_STATE_PLAYING);
-  right = await_end(pipeline, error) && read_meter(&meter, time, error);
+  right = feed_await_end(pipeline, error) && read_meter(&meter, time, error);
   gst_element_set_state(pipeline, GST_STATE_NULL);
   gst_object_unref(pad);
   gst_object_unref(meter.source);
@@ -257,11 +134,11 @@ run(GstElement *pipeline, const PipelineEffort *effort, PipelineTime *time, GErr
 }
 
 gboolean
-pipeline_measure(const PipelineCase *c, const PipelineFeed *feed, const char *filter, const PipelineEffort *effort,
+pipeline_measure(const PipelineCase *c, const Feed *feed, const char *filter, const PipelineEffort *effort,
                  PipelineTime *time, GstStructure **stats, GError **error)
 {
   char *text = g_strdup_printf("ringsource name=source ! %s%sfakesink name=sink", c->path->before, filter);
-  GstElement *pipeline = parse(text, feed, error), *element;
+  GstElement *pipeline = feed_parse(feed, text, error), *element;
   gboolean right = pipeline && run(pipeline, effort, time, error);
 
   if (right && stats) {
