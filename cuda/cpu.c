@@ -626,11 +626,16 @@ cpu_choose(const CnvPlan *plan, const CnvPlanePlan *plane)
   return cnv_plane_is_separable(plane) ? CNV_ALGORITHM_SEPARABLE : CNV_ALGORITHM_TILED;
 }
 
+/* Nothing would overlap. A test of the element has more. */
+#ifndef CNV_CPU_FLIGHTS
+#define CNV_CPU_FLIGHTS 1
+#endif
+
 const CnvBackend cnv_backend_cpu = {
     .name = "cpu",
     .blurb = "The processors, by vector code",
     .takes_device_memory = FALSE,
-    .flights = 1,
+    .flights = CNV_CPU_FLIGHTS,
     .dense_taps = 0,
     .probe = cpu_probe,
     .can = cpu_can,

@@ -13,8 +13,9 @@
 #include <string.h>
 
 #include "device.h"
+#include "flights.h"
 #include "frames.h"
-#include "gpu_host.h"
+#include "noise.h"
 
 #define SKIP 77
 #define FRAMES 3 /* under way at once */
@@ -464,36 +465,6 @@ START_TEST(test_pools)
 }
 END_TEST
 
-GstBuffer *
-noise_buffer(const GstVideoInfo *info, guint number)
-{
-  GstBuffer *buffer = gst_buffer_new_allocate(NULL, GST_VIDEO_INFO_SIZE(info), NULL);
-  guint32 state = 99 + number;
-  GstMapInfo map;
-
-  ck_assert(gst_buffer_map(buffer, &map, GST_MAP_WRITE));
-  for (gsize i = 0; i < map.size; i++)
-    map.data[i] = test_random(&state) >> 16 & 255;
-  gst_buffer_unmap(buffer, &map);
-  GST_BUFFER_PTS(buffer) = number * GST_MSECOND;
-  return buffer;
-}
-
-void
-assert_same(GstBuffer *a, GstBuffer *b, const GstVideoInfo *info)
-{
-  GstVideoFrame x, y;
-
-  ck_assert(gst_video_frame_map(&x, info, a, GST_MAP_READ) && gst_video_frame_map(&y, info, b, GST_MAP_READ));
-  for (guint c = 0; c < GST_VIDEO_FRAME_N_COMPONENTS(&x); c++)
-    for (int row = 0; row < GST_VIDEO_FRAME_COMP_HEIGHT(&x, c); row++)
-      ck_assert(memcmp((guint8 *)GST_VIDEO_FRAME_COMP_DATA(&x, c) + row * GST_VIDEO_FRAME_COMP_STRIDE(&x, c),
-                       (guint8 *)GST_VIDEO_FRAME_COMP_DATA(&y, c) + row * GST_VIDEO_FRAME_COMP_STRIDE(&y, c),
-                       (GST_VIDEO_FRAME_COMP_WIDTH(&x, c) - 1) * GST_VIDEO_FRAME_COMP_PSTRIDE(&x, c) + 1) == 0);
-  gst_video_frame_unmap(&y);
-  gst_video_frame_unmap(&x);
-}
-
 /* Sizes that are cut and that are not, up and down, with a flush between them: each frame comes out at once, and is the
  * one that went in. */
 START_TEST(test_caps_and_flush)
@@ -573,7 +544,7 @@ host_suite(void)
   tcase_add_test(tcase, test_stats);
   tcase_add_loop_test(flight, test_flights, 20, 22); /* 1280x720, and a frame smaller than its taps reach */
   tcase_add_loop_test(flight, test_flights, 0, 1);   /* in slices */
-  add_flight_tests(flight);
+  add_flight_tests(flight, "cuda");
   tcase_add_test(element, test_pools);
   tcase_add_test(element, test_caps_and_flush);
   tcase_add_test(element, test_buffers_outlive);

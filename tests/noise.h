@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What the tests of gpu_host.c and gpu_flight.c share: buffers in host memory whose samples are known.
+ * Buffers in system memory whose samples are known.
  */
 #pragma once
 
@@ -12,6 +12,3 @@ GstBuffer *noise_buffer(const GstVideoInfo *info, guint number);
 
 /* Fails unless the samples are the same. */
 void assert_same(GstBuffer *a, GstBuffer *b, const GstVideoInfo *info);
-
-/* gpu_flight.c */
-void add_flight_tests(TCase *tcase);

@@ -10,7 +10,10 @@
 #include <convolve/backend.h>
 #include <string.h>
 
-#include "gpu_host.h"
+#include "flights.h"
+#include "noise.h"
+
+static const char *backend;
 
 #define FRAME_TIME (40 * GST_MSECOND)
 
@@ -96,7 +99,7 @@ run_init_idle(Run *run, guint n_flights, gboolean bare)
   GstElement *element = gst_element_factory_make("cudaconvolve", NULL);
   GstPad *pad = gst_element_get_static_pad(element, "src");
 
-  gst_util_set_object_arg(G_OBJECT(element), "backend", "cuda");
+  gst_util_set_object_arg(G_OBJECT(element), "backend", backend);
   gst_util_set_object_arg(G_OBJECT(element), "filter", "box");
   g_object_set(element, "frames-in-flight", n_flights, "radius", 2, NULL);
   *run = (Run){.h = gst_harness_new_with_element(element, "sink", "src"), .log = g_string_new(NULL), .bare = bare};
@@ -487,8 +490,8 @@ START_TEST(test_auto)
   const gboolean live = _i;
   char *text =
       g_strdup_printf("appsrc name=source is-live=%d format=time caps=video/x-raw,format=NV12,width=640,height=360,"
-                      "framerate=25/1 ! cudaconvolve name=filter backend=cuda ! appsink name=sink sync=false",
-                      live);
+                      "framerate=25/1 ! cudaconvolve name=filter backend=%s ! appsink name=sink sync=false",
+                      live, backend);
   GstElement *pipeline = gst_parse_launch(text, NULL);
   GstElement *source = gst_bin_get_by_name(GST_BIN(pipeline), "source");
   GstElement *sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
@@ -524,8 +527,9 @@ START_TEST(test_auto)
 END_TEST
 
 void
-add_flight_tests(TCase *tcase)
+add_flight_tests(TCase *tcase, const char *with)
 {
+  backend = with;
   tcase_add_loop_test(tcase, test_like_one, 0, G_N_ELEMENTS(scripts));
   tcase_add_loop_test(tcase, test_waiting_and_flush, 0, G_N_ELEMENTS(flights));
   tcase_add_loop_test(tcase, test_latency, 0, G_N_ELEMENTS(flights));
