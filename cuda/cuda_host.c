@@ -18,6 +18,7 @@ typedef struct {
   const CnvSlices *slices;
   CUstream stream;
   gboolean timed;
+  gboolean overlaps; /* with those of other frames */
 } Way;
 
 /* A frame under way. */
@@ -248,13 +249,21 @@ start_planes(CudaSession *self, const Way *way, gboolean up, int k, GError **err
 
 /* ---- uploads ---- */
 
+/* A copy engine stays with a stream as long as that has copies. Frames that follow each other without a gap would keep
+ * all other streams from the bus, other sessions' too: three out of four had 21 frames/s, one 3800. */
+static gboolean
+let_others_upload(CudaSession *self, GError **error)
+{
+  return CHECK(self, cuStreamSynchronize(self->host.up), "uploading a frame", error);
+}
+
 static gboolean
 upload_slice(CudaSession *self, const Way *way, int k, GError **error)
 {
   CNV_RANGE("upload");
 
   copy_staged(self, way, TRUE, k);
-  return start_planes(self, way, TRUE, k, error);
+  return (!way->overlaps || let_others_upload(self, error)) && start_planes(self, way, TRUE, k, error);
 }
 
 gboolean
@@ -441,19 +450,12 @@ make_way(CudaSession *self, const CnvWork *work, const CnvFrame *host, CnvFrame 
              .staging = staging,
              .slices = slices,
              .stream = host->memory == CNV_MEMORY_HOST && overlaps ? stream : self->stream,
-             .timed = TRUE};
+             .timed = TRUE,
+             .overlaps = work->overlaps};
 
   if (host->memory == CNV_MEMORY_HOST)
     find_way(self, &way);
   return way;
-}
-
-/* A copy engine stays with a stream as long as that has copies. Frames that follow each other without a gap would keep
- * all other streams from the bus, other sessions' too: three out of four had 21 frames/s, one 3800. */
-static gboolean
-let_others_upload(CudaSession *self, GError **error)
-{
-  return CHECK(self, cuStreamSynchronize(self->host.up), "uploading a frame", error);
 }
 
 /* Starts it. `in` goes by the stream for uploads as soon as it can: nothing under way touches its twin. */
@@ -476,8 +478,6 @@ start(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame
   p.up = make_way(self, work, in, p.from, &flight->staged_in, host->up);
   p.down = make_way(self, work, out, filtered, &flight->staged_out, host->down);
   flight->landing = (CudaLanding){*out, *p.down.image, *p.down.slices, p.down.staged};
-  if (p.uploads && work->overlaps && !let_others_upload(self, error))
-    return FALSE;
   return (self->table.slices.whole ? filter_whole : filter_slices)(self, &p, error) &&
          CHECK(self, cuEventRecord(flight->done, p.down.stream), "marking a frame", error);
 }

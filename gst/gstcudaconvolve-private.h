@@ -17,7 +17,7 @@
  *   scene.c             where the scene changes
  *
  * Locks: the object lock covers what says so; all else belongs to the streaming thread (start and stop run when there
- * is none).
+ * is none), and to the thread of idle.c while it has the stream's lock.
  */
 #pragma once
 

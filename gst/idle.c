@@ -9,8 +9,9 @@
 
 /* A 4K frame takes a GPU 0.4 to 2 ms both ways: who waits longer for the next one gains nothing by overlapping. */
 #define NAP_US 1000
-#define LONGEST_NAP_US 64000 /* while the stream's lock is taken: downstream is in PAUSED, or slower than the element  \
-                              */
+
+/* While the stream's lock is taken: downstream is in PAUSED, or slower than the element. */
+#define LONGEST_NAP_US 64000
 
 /* Sleeps until there is something to look at. FALSE at the end. */
 static gboolean
