@@ -425,6 +425,7 @@ element_suite(void)
   add_kernelfile_tests(once);
   add_region_tests(once, each);
   add_time_tests(each);
+  add_waiting_tests(each);
   return suite;
 }
 

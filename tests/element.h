@@ -28,6 +28,7 @@ void add_format_tests(TCase *once, TCase *each);
 void add_kernelfile_tests(TCase *once);
 void add_region_tests(TCase *once, TCase *each);
 void add_time_tests(TCase *each);
+void add_waiting_tests(TCase *each);
 
 /* ---- elements, harnesses, buses ---- */
 
