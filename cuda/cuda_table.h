@@ -88,7 +88,7 @@ typedef struct {
   CnvSlices slices;                  /* of the frame; whole: all launches are for all of it */
   guint launches_to[CNV_SLICES_MAX]; /* not whole: how many launches there are up to a slice's last */
   gsize sums_size;                   /* bytes of row sums of the largest round */
-  CnvPatchesOf of;
+  CnvPatchesOf of;                   /* the work that all of this is made of; cut: as the caller asked */
   gboolean cut;
   gboolean one_source; /* no frames of a history are added up */
   gboolean large;      /* patches of some size have launches of their own */

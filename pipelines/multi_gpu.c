@@ -331,15 +331,17 @@ compare(int found_gpus)
 
   for (int gpus = MIN(all_gpus, 1);; gpus = MIN(2 * gpus, all_gpus)) {
     const int n = gpus > 0 ? n_all * gpus / all_gpus : n_all;
-    const double sum = run_streams(n, gpus), copied = copies ? run_copies(gpus) : 0;
+    const double sum = run_streams(n, gpus);
 
     if (sum < 0)
       return FALSE;
     one = gpus <= 1 ? sum : one;
-    one_copied = gpus <= 1 ? copied : one_copied;
     g_print("GPUs %d, streams %d: together ", gpus, n);
     show_sum(sum, one, gpus > 1);
     if (copies) {
+      const double copied = run_copies(gpus);
+
+      one_copied = gpus <= 1 ? copied : one_copied;
       g_print("; copies alone ");
       show_sum(copied, one_copied, gpus > 1);
     }

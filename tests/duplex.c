@@ -7,7 +7,6 @@
 #include "config.h"
 
 #ifdef HAVE_CUDA
-#include <gmodule.h>
 #include <stdlib.h>
 
 #include "driver.h"
@@ -17,16 +16,6 @@
 #define BATCH_MAX 500   /* copies, of small frames */
 #define N_BUFFERS 4     /* in turn, as those of a pool are */
 
-#define STRING(name) #name
-#define EXPANDED_STRING(name) STRING(name)
-
-/* Entries of libcuda that the engine itself need not have; their names as cuda.h maps them. */
-static struct {
-  __typeof__(cuMemHostAlloc) *host_alloc;
-  __typeof__(cuMemFreeHost) *host_free;
-  __typeof__(cuMemcpyDtoHAsync) *download;
-} entry;
-
 /* One GPU's part, in a thread of its own. */
 typedef struct {
   int gpu;
@@ -34,43 +23,30 @@ typedef struct {
   gint *n_open; /* atomic: GPUs that are not ready yet; what is timed begins at 0 */
   double per_s;
   GError *error;
+  CUdevice device;
+  CUcontext context; /* NULL: none was made */
   CUstream up, down;
   void *host_up[N_BUFFERS], *host_down[N_BUFFERS];
   CUdeviceptr device_up[N_BUFFERS], device_down[N_BUFFERS];
 } Duplex;
 
-static gboolean
-load_entries(GError **error)
-{
-  const struct {
-    const char *name;
-    gpointer *to;
-  } list[] = {
-      {EXPANDED_STRING(cuMemHostAlloc), (gpointer *)&entry.host_alloc},
-      {EXPANDED_STRING(cuMemFreeHost), (gpointer *)&entry.host_free},
-      {EXPANDED_STRING(cuMemcpyDtoHAsync), (gpointer *)&entry.download},
-  };
-  static GModule *module; /* stays open */
-
-  if (!module)
-    module = g_module_open("libcuda.so.1", G_MODULE_BIND_LAZY);
-  for (gsize i = 0; i < G_N_ELEMENTS(list); i++)
-    if (!module || !g_module_symbol(module, list[i].name, list[i].to)) {
-      g_set_error(error, CNV_ERROR, CNV_ERROR_NO_DEVICE, "libcuda has no %s", list[i].name);
-      return FALSE;
-    }
-  return TRUE;
-}
-
 #define TRY(call, doing) cnv_driver_check(cu, call, doing, error)
 
-/* What was made before a failure is given back by close_duplex. */
 static gboolean
-open_duplex(const CnvDriver *cu, Duplex *d, GError **error)
+enter_context(const CnvDriver *cu, Duplex *d, GError **error)
+{
+  if (TRY(cu->cuDeviceGet(&d->device, d->gpu), "finding the GPU") &&
+      TRY(cu->cuDevicePrimaryCtxRetain(&d->context, d->device), "making a context"))
+    return TRY(cu->cuCtxPushCurrent(d->context), "entering the context");
+  return FALSE;
+}
+
+static gboolean
+make_buffers(const CnvDriver *cu, Duplex *d, GError **error)
 {
   for (int i = 0; i < N_BUFFERS; i++)
-    if (!TRY(entry.host_alloc(&d->host_up[i], d->bytes, 0), "allocating pinned memory") ||
-        !TRY(entry.host_alloc(&d->host_down[i], d->bytes, 0), "allocating pinned memory") ||
+    if (!TRY(cu->cuMemHostAlloc(&d->host_up[i], d->bytes, 0), "allocating pinned memory") ||
+        !TRY(cu->cuMemHostAlloc(&d->host_down[i], d->bytes, 0), "allocating pinned memory") ||
         !TRY(cu->cuMemAlloc(&d->device_up[i], d->bytes), "allocating on the GPU") ||
         !TRY(cu->cuMemAlloc(&d->device_down[i], d->bytes), "allocating on the GPU"))
       return FALSE;
@@ -78,14 +54,15 @@ open_duplex(const CnvDriver *cu, Duplex *d, GError **error)
          TRY(cu->cuStreamCreate(&d->down, CU_STREAM_NON_BLOCKING), "creating a stream");
 }
 
+/* Also what a failure left. */
 static void
 close_duplex(const CnvDriver *cu, const Duplex *d)
 {
   for (int i = 0; i < N_BUFFERS; i++) {
     if (d->host_up[i])
-      entry.host_free(d->host_up[i]);
+      cu->cuMemFreeHost(d->host_up[i]);
     if (d->host_down[i])
-      entry.host_free(d->host_down[i]);
+      cu->cuMemFreeHost(d->host_down[i]);
     if (d->device_up[i])
       cu->cuMemFree(d->device_up[i]);
     if (d->device_down[i])
@@ -95,6 +72,10 @@ close_duplex(const CnvDriver *cu, const Duplex *d)
     cu->cuStreamDestroy(d->up);
   if (d->down)
     cu->cuStreamDestroy(d->down);
+  if (d->context) {
+    cu->cuCtxPopCurrent(NULL);
+    cu->cuDevicePrimaryCtxRelease(d->device);
+  }
 }
 
 /* Microseconds for n frames each way. */
@@ -107,7 +88,7 @@ copy(const CnvDriver *cu, const Duplex *d, int n, double *us, GError **error)
     const int k = i % N_BUFFERS;
 
     if (!TRY(cu->cuMemcpyHtoDAsync(d->device_up[k], d->host_up[k], d->bytes, d->up), "uploading") ||
-        !TRY(entry.download(d->host_down[k], d->device_down[k], d->bytes, d->down), "downloading"))
+        !TRY(cu->cuMemcpyDtoHAsync(d->host_down[k], d->device_down[k], d->bytes, d->down), "downloading"))
       return FALSE;
   }
   if (!TRY(cu->cuStreamSynchronize(d->up), "uploading") || !TRY(cu->cuStreamSynchronize(d->down), "downloading"))
@@ -132,56 +113,35 @@ await_others(gint *n_open)
     g_thread_yield();
 }
 
-/* The first batch is the warm-up. Who fails lets the others go on. */
 static gboolean
-measure(const CnvDriver *cu, Duplex *d, GError **error)
+measure(const CnvDriver *cu, Duplex *d, int n, GError **error)
 {
-  const int n = (int)CLAMP(BATCH_BYTES / d->bytes, N_BUFFERS, BATCH_MAX);
   double times[REPEATS];
-  gboolean ready = load_entries(error) && open_duplex(cu, d, error) && copy(cu, d, n, &times[0], error);
 
-  await_others(d->n_open);
-  for (int i = 0; i < REPEATS && ready; i++)
-    ready = copy(cu, d, n, &times[i], error);
-  if (!ready)
-    return FALSE;
+  for (int i = 0; i < REPEATS; i++)
+    if (!copy(cu, d, n, &times[i], error))
+      return FALSE;
   qsort(times, REPEATS, sizeof *times, compare);
   d->per_s = n * 1e6 / times[REPEATS / 2];
   return TRUE;
 }
 
-static gboolean
-measure_in_context(const CnvDriver *cu, Duplex *d, CUcontext context, GError **error)
-{
-  gboolean right = TRY(cu->cuCtxPushCurrent(context), "entering the context");
-
-  if (!right) {
-    await_others(d->n_open);
-    return FALSE;
-  }
-  right = measure(cu, d, error);
-  close_duplex(cu, d);
-  cu->cuCtxPopCurrent(&context);
-  return right;
-}
-
+/* Who fails lets the others go on. */
 static gpointer
 run(gpointer data)
 {
   Duplex *d = data;
   GError **error = &d->error;
   const CnvDriver *cu = cnv_driver_get(error);
-  CUcontext context;
-  CUdevice device;
+  const int n = (int)CLAMP(BATCH_BYTES / d->bytes, N_BUFFERS, BATCH_MAX);
+  double warm_up;
+  gboolean ready = cu && enter_context(cu, d, error) && make_buffers(cu, d, error) && copy(cu, d, n, &warm_up, error);
 
-  d->per_s = NAN;
-  if (!cu || !TRY(cu->cuDeviceGet(&device, d->gpu), "finding the GPU") ||
-      !TRY(cu->cuDevicePrimaryCtxRetain(&context, device), "making a context")) {
-    await_others(d->n_open);
-    return NULL;
-  }
-  measure_in_context(cu, d, context, error);
-  cu->cuDevicePrimaryCtxRelease(device);
+  await_others(d->n_open);
+  if (ready)
+    measure(cu, d, n, error);
+  if (cu)
+    close_duplex(cu, d);
   return NULL;
 }
 
@@ -194,7 +154,7 @@ duplex_per_s(gsize bytes, int n_gpus)
   double sum = 0;
 
   for (int i = 0; i < n_gpus; i++) {
-    parts[i] = (Duplex){.gpu = i, .bytes = bytes, .n_open = &n_open};
+    parts[i] = (Duplex){.gpu = i, .bytes = bytes, .n_open = &n_open, .per_s = NAN};
     threads[i] = g_thread_new("duplex", run, &parts[i]);
   }
   for (int i = 0; i < n_gpus; i++) {

@@ -26,7 +26,7 @@ static const int sizes[][2] = {{640, 360}, {1920, 1080}};
 typedef struct {
   GstHarness *h;
   GstVideoInfo info;
-  GString *log;            /* a letter for each, see note_event; f a frame */
+  GString *log;            /* a letter for each, see letter; f a frame */
   GPtrArray *out;          /* GstBuffer */
   GArray *infos;           /* GstVideoInfo, of each */
   guint n_pushed, n_freed; /* input buffers */

@@ -49,7 +49,6 @@ static const struct {
 /* Memory is compared with that at the end of this one: what is made once is there after the first cycle through the
  * caps, and some strings and tables come in the second. */
 #define WARM_UP_CYCLES 2
-
 #define CYCLES_LEAST (WARM_UP_CYCLES + 3)
 #define MANY_CYCLES 16 /* after the warm-up */
 

@@ -66,9 +66,9 @@ typedef struct {
   gboolean interlaced;
   const CnvMoment *moment; /* of cnv_moments_make, the same for all plans; the input is a slot then. 0 of them: the */
   guint n_moments;         /* input alone, with weight 1, for plans of one tap in time */
-  gboolean
-      overlaps; /* other frames are under way with this one: it goes between host and device in one piece, since
-                   they keep the bus busy, and each piece takes the time of its start. The same samples either way */
+  /* Other frames are under way with this one: it goes between host and device in one piece, since they keep the bus
+   * busy, and each piece takes the time of its start. The same samples either way. */
+  gboolean overlaps;
 } CnvWork;
 
 G_END_DECLS
