@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The kernels by name: those that cuda/kernels.cu has, from the same lists of variants.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "kernels_of.h"
+
+struct StandinKernel {
+  char *name;
+  Variant variant;
+  gsize args_size;
+  void (*run)(const KernelRun *run);
+};
+
+static GHashTable *kernels; /* by name */
+
+static void
+add(const char *name, Variant variant, gsize args_size, void (*run)(const KernelRun *))
+{
+  StandinKernel *kernel = g_new(StandinKernel, 1);
+
+  *kernel = (StandinKernel){g_strdup(name), variant, args_size, run};
+  g_hash_table_insert(kernels, kernel->name, kernel);
+}
+
+static void add_named(Variant variant, gsize args_size, void (*run)(const KernelRun *), const char *format, ...)
+    G_GNUC_PRINTF(4, 5);
+
+static void
+add_named(Variant variant, gsize args_size, void (*run)(const KernelRun *), const char *format, ...)
+{
+  va_list args;
+  char *name;
+
+  va_start(args, format);
+  name = g_strdup_vprintf(format, args);
+  va_end(args);
+  add(name, variant, args_size, run);
+  g_free(name);
+}
+
+static const char *const types[] = {NULL, "u8", "u16", NULL, "f32"}; /* by bytes */
+
+static void
+run_copy(const KernelRun *run)
+{
+  const CnvCopyArgs *args = run->args;
+
+  for (guint i = 0; i < run->size->grid[2]; i++) {
+    const CnvCopyPlane *p = &args->plane[i];
+    guint64 across = (guint64)run->size->grid[0] * run->size->block[0] * CNV_COPY_BYTES;
+    const guint8 *from = standin_access_rows(run->op, p->in, p->in_stride, p->bytes, p->rows, FALSE, "cnv_copy");
+    guint8 *to = standin_access_rows(run->op, p->out, p->out_stride, p->bytes, p->rows, TRUE, "cnv_copy");
+
+    if (across < (guint64)p->bytes || run->size->grid[1] * run->size->block[1] < (guint)p->rows)
+      standin_report("cnv_copy: the launch does not cover %d rows of %d bytes", p->rows, p->bytes);
+    for (int y = 0; from && to && y < p->rows; y++)
+      memcpy(to + (gint64)y * p->out_stride, from + (gint64)y * p->in_stride, p->bytes);
+  }
+}
+
+static void
+add_units(void)
+{
+  static const struct {
+    const char *name;
+    void (*run)(const KernelRun *);
+    gboolean by_channels; /* there are also kernels made for each number of them */
+  } rows[] = {
+      {"naive", units_sums},
+      {"tiled", units_sums, TRUE},
+      {"rows", units_rows, TRUE},
+      {"columns", units_columns, TRUE},
+      {"texture_rows", units_rows},
+      {"texture_columns", units_columns},
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS(rows); i++)
+    for (int bytes = 1; bytes <= 4; bytes *= 2) {
+      add_named((Variant){.bytes = bytes}, sizeof(CnvLaunchArgs), rows[i].run, "cnv_%s_%s", rows[i].name, types[bytes]);
+      for (int C = 1; C <= CNV_ARGS_CHANNELS && rows[i].by_channels && bytes < 4; C++)
+        add_named((Variant){.bytes = bytes, .channels = C}, sizeof(CnvLargeArgs), rows[i].run, "cnv_%s_%sx%d",
+                  rows[i].name, types[bytes], C);
+    }
+  add("cnv_stage_in_f32", (Variant){.bytes = 4}, sizeof(CnvLaunchArgs), units_stage_in);
+  add("cnv_stage_out_f32", (Variant){.bytes = 4}, sizeof(CnvLaunchArgs), units_stage_out);
+}
+
+/* k_y: 0 with a ring */
+static void
+add_tensor(const char *name, int parts, int least_bytes, int most_bytes, int k_x, int k_y, int groups)
+{
+  for (int bytes = least_bytes; bytes <= most_bytes; bytes++) {
+    Variant v = {.bytes = bytes, .k_x = k_x, .k_y = k_y, .groups = groups, .parts = parts, .ring = k_y == 0};
+
+    if (v.ring)
+      add_named(v, sizeof(CnvStripArgs), strips_tensor, "cnv_%s_%s_%d", name, types[bytes], k_x);
+    else
+      add_named(v, sizeof(CnvStripArgs), strips_tensor, "cnv_%s_%s_%dx%d", name, types[bytes], k_x, k_y);
+  }
+}
+
+static void
+add_strips(void)
+{
+  static const int reaches[] = {1, 2, 4, 8};
+
+  for (int bytes = 1; bytes <= 2; bytes++) {
+    for (gsize i = 0; i < G_N_ELEMENTS(reaches); i++)
+      add_named((Variant){.bytes = bytes, .reach = reaches[i]}, sizeof(CnvStripArgs), strips_fused, "cnv_fused_%s_%d",
+                types[bytes], reaches[i]);
+    add_named((Variant){.bytes = bytes}, sizeof(CnvStripArgs), strips_fused, "cnv_fused_%s_any", types[bytes]);
+  }
+#define PLAIN(k_x, k_y, groups, blocks) add_tensor("tensor", 1, 1, 1, k_x, k_y, groups);
+#define EXACT(k_x, k_y, groups, blocks) add_tensor("tensor_exact", 2, 1, 2, k_x, k_y, groups);
+#define TIME(k_x, k_y, groups, blocks) add_tensor("tensor_time", 1, 1, 1, k_x, k_y, groups);
+#define RING(k_x, groups, blocks) add_tensor("tensor_ring", 1, 1, 1, k_x, 0, groups);
+#define RING_EXACT(k_x, groups, blocks) add_tensor("tensor_ring_exact", 2, 1, 2, k_x, 0, groups);
+  CNV_TENSOR_VARIANTS(PLAIN)
+  CNV_TENSOR_EXACT_VARIANTS(EXACT)
+  CNV_TENSOR_TIME_VARIANTS(TIME)
+  CNV_TENSOR_RING_VARIANTS(RING)
+  CNV_TENSOR_RING_EXACT_VARIANTS(RING_EXACT)
+#define DENSE(k, r, n_terms, exact, blocks_u8, blocks_u16)                                                             \
+  for (int bytes = 1; bytes <= 2; bytes++)                                                                             \
+    add_named((Variant){.bytes = bytes, .k_x = k, .rows = r, .terms = n_terms, .parts = 1 + exact},                    \
+              sizeof(CnvStripArgs), strips_dense, "cnv_dense_%s_%d_%d_%d_%d", types[bytes], k, r, n_terms, exact);
+  CNV_DENSE_VARIANTS(DENSE)
+}
+
+const StandinKernel *
+standin_kernel_find(const char *name)
+{
+  if (!kernels) {
+    kernels = g_hash_table_new(g_str_hash, g_str_equal);
+    add("cnv_copy", (Variant){.bytes = 1}, sizeof(CnvCopyArgs), run_copy);
+    add_units();
+    add_strips();
+  }
+  return g_hash_table_lookup(kernels, name);
+}
+
+const char *
+standin_kernel_name(const StandinKernel *kernel)
+{
+  return kernel->name;
+}
+
+gsize
+standin_kernel_args_size(const StandinKernel *kernel)
+{
+  return kernel->args_size;
+}
+
+void
+standin_kernel_run(const StandinKernel *kernel, const Op *op, const LaunchSize *size, const void *args, guint64 taps)
+{
+  const KernelRun run = {
+      kernel->name, kernel->variant,
+      op,           size,
+      args,         (const float *)standin_access(op, taps, CNV_CONSTANT_TAPS * sizeof(float), FALSE, kernel->name)};
+
+  kernel->run(&run);
+}

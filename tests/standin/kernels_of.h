@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A launch as its kernel's code sees it.
+ */
+#pragma once
+
+#include "samples.h"
+
+G_BEGIN_DECLS
+
+/* The variant that a name ends in; what a kind of kernel has none of is 0. */
+typedef struct {
+  int bytes;         /* of a sample */
+  int channels;      /* of kernels made for a number of them */
+  int k_x, k_y;      /* tensor; dense: k_x */
+  int groups;        /* of 16 samples, tensor */
+  int parts;         /* f16 numbers of a tap */
+  gboolean ring;     /* tensor */
+  int reach;         /* fused; 0: any */
+  int rows, terms;   /* dense: rows of a warp by eights */
+} Variant;
+
+typedef struct {
+  const char *name;
+  Variant variant;
+  const Op *op;
+  const LaunchSize *size;
+  const void *args;
+  const float *taps; /* constant memory */
+} KernelRun;
+
+/* units.c: kernels with CnvLaunchArgs or, where the variant has channels, CnvLargeArgs. */
+void units_sums(const KernelRun *run);    /* naive, tiled */
+void units_rows(const KernelRun *run);    /* rows, texture_rows */
+void units_columns(const KernelRun *run); /* columns, texture_columns */
+void units_stage_in(const KernelRun *run);
+void units_stage_out(const KernelRun *run);
+
+/* strips.c: kernels with CnvStripArgs. */
+void strips_fused(const KernelRun *run);
+void strips_tensor(const KernelRun *run);
+void strips_dense(const KernelRun *run);
+
+G_END_DECLS

@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "samples.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { COMBINE_SUM, COMBINE_ABSOLUTE, COMBINE_MAGNITUDE }; /* CnvCombine */
+
+/* What no tap may find shows at once. */
+#define NOTHING 1e9
+
+/* ---- reading ---- */
+
+static double
+weight_of(const CnvBlock *b, int source)
+{
+  return source < 0 ? 1 : b->sources.weight[source];
+}
+
+static double
+missing_value(const CnvBlock *b, int first, int last, int channel)
+{
+  double weight = 0;
+
+  if (b->a.border != CNV_BORDER_CONSTANT)
+    return 0;
+  for (int i = first; i < last; i++)
+    weight += weight_of(b, i);
+  return weight * b->a.border_value[channel];
+}
+
+static double
+read_sample(const Job *job, const guint8 *at)
+{
+  const CnvPlaneArgs *a = &job->block->a;
+  guint16 half;
+  float number;
+
+  if (job->bytes == 1)
+    return *at - (double)a->mid[0];
+  if (job->bytes == 2) {
+    memcpy(&half, at, 2);
+    return (half >> a->shift & a->full_bits) - (double)a->mid[0];
+  }
+  memcpy(&number, at, 4);
+  return number;
+}
+
+/* The indices that stand for n ones from `first` on, and the least and the largest; FALSE where there is none. */
+static gboolean
+map_border(const CnvBlock *b, int first, int n, int size, int *index, int range[2])
+{
+  range[0] = size;
+  range[1] = -1;
+  for (int i = 0; i < n; i++) {
+    index[i] = cnv_border_index((CnvBorder)b->a.border, first + i, size);
+    if (index[i] < 0)
+      continue;
+    range[0] = MIN(range[0], index[i]);
+    range[1] = MAX(range[1], index[i]);
+  }
+  return range[0] <= range[1];
+}
+
+/* What is needed of one source's window; the pointer is to sample 0 of row 0, which itself may not be readable. */
+static const guint8 *
+open_window(const Job *job, int source, const int columns[2], const int rows[2])
+{
+  const CnvBlock *b = job->block;
+  gsize pixel = (gsize)b->a.channels * job->bytes;
+  gint64 at = rows[0] * (gint64)b->in_stride + columns[0] * (gint64)pixel;
+  guint64 from = b->in + (source < 0 ? 0 : b->sources.delta[source]);
+  const guint8 *memory = standin_access_rows(job->op, from + at, b->in_stride, (columns[1] - columns[0] + 1) * pixel,
+                                             rows[1] - rows[0] + 1, FALSE, "a kernel");
+
+  return memory ? memory - at : NULL;
+}
+
+static gboolean
+is_in(const int range[2], int i)
+{
+  return i >= range[0] && i <= range[1];
+}
+
+static void
+add_row(const Job *job, Padded *to, int j, const guint8 *row, double weight, const int *columns)
+{
+  int C = job->block->a.channels;
+  double *line = to->value + (gsize)j * to->width;
+
+  for (int i = 0; i < to->width / C; i++)
+    for (int c = 0; c < C && columns[i] >= 0; c++)
+      line[i * C + c] += weight * read_sample(job, row + ((gsize)columns[i] * C + c) * job->bytes);
+}
+
+/* What is read from no source: all of row j, or what of it lies beside the window. */
+static void
+fill_missing(const Job *job, Padded *to, int j, gboolean row_is_missing, const int *columns, int first, int last,
+             Outside outside)
+{
+  const CnvBlock *b = job->block;
+  int C = b->a.channels;
+  gboolean has_value = b->a.border == CNV_BORDER_CONSTANT || b->a.border == CNV_BORDER_RENORMALIZE;
+
+  for (int i = 0; i < to->width / C; i++)
+    for (int c = 0; c < C; c++)
+      if (row_is_missing || columns[i] < 0)
+        to->value[(gsize)j * to->width + i * C + c] =
+            outside == OUTSIDE_NOTHING && !has_value ? NOTHING : missing_value(b, first, last, c);
+}
+
+Padded
+samples_pad(const Job *job, Reach reach, int first, int last, Outside outside)
+{
+  const CnvBlock *b = job->block;
+  int pixels = b->patch.width + reach.columns, x = b->x - reach.left, y = b->y - reach.above;
+  Padded to = {b->patch.height + reach.rows, pixels * b->a.channels, NULL};
+  g_autofree int *columns = g_new(int, pixels), *rows = g_new(int, to.rows);
+  int across[2], down[2];
+
+  to.value = g_new0(double, (gsize)to.rows * to.width);
+  map_border(b, x, pixels, b->width, columns, across);
+  map_border(b, y, to.rows, b->height, rows, down);
+  for (int i = 0; i < pixels && outside == OUTSIDE_NOTHING; i++)
+    columns[i] = x + i >= 0 && x + i < b->width ? x + i : -1;
+  for (int source = first; source < last && across[1] >= 0 && down[1] >= 0; source++) {
+    const guint8 *window = open_window(job, source, across, down);
+
+    for (int j = 0; j < to.rows && window; j++)
+      if (is_in(down, rows[j]))
+        add_row(job, &to, j, window + (gint64)rows[j] * b->in_stride, weight_of(b, source), columns);
+  }
+  for (int j = 0; j < to.rows; j++)
+    fill_missing(job, &to, j, rows[j] < 0, columns, first, last, outside);
+  return to;
+}
+
+/* ---- sums ---- */
+
+static void
+sources_of(const CnvBlock *b, const CnvTermArgs *t, int *first, int *last)
+{
+  gboolean one = b->sources.n > 0 && t->moment >= 0;
+
+  *first = b->sources.n == 0 ? -1 : one ? t->moment : 0;
+  *last = b->sources.n == 0 ? 0 : one ? t->moment + 1 : b->sources.n;
+}
+
+static void
+multiply_add(double *to, const double *from, double tap, int n)
+{
+  for (int i = 0; i < n; i++)
+    to[i] += tap * from[i];
+}
+
+static Padded
+pad_for_term(const Job *job, const CnvTermArgs *t)
+{
+  int first, last;
+
+  sources_of(job->block, t, &first, &last);
+  return samples_pad(job, (Reach){t->anchor_x, t->anchor_y, t->n_x - 1, t->n_y - 1}, first, last, OUTSIDE_BORDER);
+}
+
+double *
+samples_row_sums(const Job *job, const CnvTermArgs *t, int *rows)
+{
+  int C = job->block->a.channels, width = job->block->patch.width * C;
+  Padded from = pad_for_term(job, t);
+  double *sums = g_new0(double, (gsize)from.rows * width);
+
+  for (int j = 0; j < from.rows; j++)
+    for (int i = 0; i < t->n_x; i++)
+      multiply_add(sums + (gsize)j * width, from.value + (gsize)j * from.width + i * C, job->taps[t->taps_x + i],
+                   width);
+  *rows = from.rows;
+  g_free(from.value);
+  return sums;
+}
+
+static void
+add_dense_term(const Job *job, const CnvTermArgs *t, double *acc)
+{
+  int C = job->block->a.channels, width = job->block->patch.width * C;
+  Padded from = pad_for_term(job, t);
+
+  for (int y = 0; y < job->block->patch.height; y++)
+    for (int j = 0; j < t->n_y; j++)
+      for (int i = 0; i < t->n_x; i++)
+        multiply_add(acc + (gsize)y * width, from.value + (gsize)(y + j) * from.width + i * C,
+                     job->taps[t->taps_x + i * t->n_y + j], width);
+  g_free(from.value);
+}
+
+void
+samples_add_term(const Job *job, const CnvTermArgs *t, double *acc)
+{
+  int width = job->block->patch.width * job->block->a.channels, rows;
+  g_autofree double *sums = NULL;
+
+  if (!t->separable) {
+    add_dense_term(job, t, acc);
+    return;
+  }
+  sums = samples_row_sums(job, t, &rows);
+  for (int y = 0; y < job->block->patch.height; y++)
+    for (int j = 0; j < t->n_y; j++)
+      multiply_add(acc + (gsize)y * width, sums + (gsize)(y + j) * width, job->taps[t->taps_y + j], width);
+}
+
+/* ---- renormalize ---- */
+
+static double
+restore_sum(double sum, double found, double least)
+{
+  return fabs(found) > least ? sum / found : 0;
+}
+
+static double
+axis_found(const Job *job, guint taps, int n, int first, int size)
+{
+  double found = 0;
+
+  for (int i = 0; i < n; i++)
+    if (first + i >= 0 && first + i < size)
+      found += job->taps[taps + i];
+  return found;
+}
+
+static gboolean
+inside(int first, int n, int size)
+{
+  return first >= 0 && first + n <= size;
+}
+
+double
+samples_x_factor(const Job *job, const CnvTermArgs *t, int x)
+{
+  int size = job->block->width;
+
+  if (inside(x - t->anchor_x, t->n_x, size))
+    return 1;
+  return restore_sum(t->sum_x, axis_found(job, t->taps_x, t->n_x, x - t->anchor_x, size), t->least_x);
+}
+
+double
+samples_y_factor(const Job *job, const CnvTermArgs *t, int y)
+{
+  int size = job->block->height;
+
+  if (inside(y - t->anchor_y, t->n_y, size))
+    return 1;
+  return restore_sum(t->sum_y, axis_found(job, t->taps_y, t->n_y, y - t->anchor_y, size), t->least_y);
+}
+
+static double
+term_found(const Job *job, const CnvTermArgs *t, int x, int y)
+{
+  const CnvBlock *b = job->block;
+  double found = 0;
+
+  if (t->separable)
+    return axis_found(job, t->taps_x, t->n_x, x - t->anchor_x, b->width) *
+           axis_found(job, t->taps_y, t->n_y, y - t->anchor_y, b->height);
+  for (int i = 0; i < t->n_x; i++)
+    if (inside(x - t->anchor_x + i, 1, b->width))
+      found += axis_found(job, t->taps_x + i * t->n_y, t->n_y, y - t->anchor_y, b->height);
+  return found;
+}
+
+static gboolean
+finds_all(const CnvBlock *b, const CnvTermArgs *t, int x, int y)
+{
+  return inside(x - t->anchor_x, t->n_x, b->width) && inside(y - t->anchor_y, t->n_y, b->height);
+}
+
+double
+samples_term_factor(const Job *job, const CnvTermArgs *t, int x, int y)
+{
+  if (finds_all(job->block, t, x, y))
+    return 1;
+  return t->separable ? samples_x_factor(job, t, x) * samples_y_factor(job, t, y)
+                      : restore_sum(t->sum_x, term_found(job, t, x, y), t->least_x);
+}
+
+double
+samples_joint_factor(const Job *job, int x, int y)
+{
+  const CnvBlock *b = job->block;
+  gboolean all = TRUE, over_time = b->a.term[0].moment >= 0;
+  double found = 0, sum = 0;
+
+  for (int i = 0; i < b->a.n_terms; i++) {
+    const CnvTermArgs *t = &b->a.term[i];
+    double weight = t->moment < 0 || b->sources.n == 0 ? 1 : b->sources.weight[t->moment];
+
+    if (weight == 0)
+      continue;
+    all &= finds_all(b, t, x, y);
+    found += weight * term_found(job, t, x, y);
+    sum += weight * (t->separable ? (double)t->sum_x * t->sum_y : t->sum_x);
+  }
+  return all ? 1 : restore_sum(over_time ? sum : b->a.sum, found, b->a.least);
+}
+
+/* ---- storing ---- */
+
+double
+samples_finish(const CnvPlaneArgs *a, int channel, double acc)
+{
+  double sum = a->combine == COMBINE_ABSOLUTE ? fabs(acc + a->inner[channel]) : acc;
+
+  return CLAMP(sum * a->gain[channel] + a->fraction[channel], a->lowest[channel], a->highest[channel]);
+}
+
+guint
+samples_level(const CnvPlaneArgs *a, int channel, double value)
+{
+  return (guint)((int)rint(value) + a->base[channel]);
+}
+
+static float
+weight_at(const Job *job, int px, int py)
+{
+  const CnvPatch *patch = &job->block->patch;
+
+  return patch->n_spots == 0 ? 1.0f : cnv_patch_weight(patch, job->spots, patch->x + px, patch->y + py);
+}
+
+/* The output's first sample, how often each of its bytes was written, and the input's sample at that place. */
+typedef struct {
+  guint8 *to, *written;
+  const guint8 *back;
+} Place;
+
+static Place
+open_output(const Job *job)
+{
+  const CnvBlock *b = job->block;
+  gsize row = (gsize)b->patch.width * b->a.channels * job->bytes;
+  Place place = {.to = standin_access_rows(job->op, b->out, b->out_stride, row, b->patch.height, TRUE, "a kernel")};
+
+  if (place.to)
+    place.written = standin_written(b->out);
+  if (place.to && job->bytes < 4 && (b->patch.n_spots > 0 || b->a.copied))
+    place.back =
+        standin_access_rows(job->op, b->back, b->back_stride, row, b->patch.height, FALSE, "a kernel");
+  return place;
+}
+
+static Place
+row_of(const Job *job, const Place *place, int y)
+{
+  const CnvBlock *b = job->block;
+
+  return (Place){place->to + (gint64)y * b->out_stride, place->written + (gint64)y * b->out_stride,
+                 place->back ? place->back + (gint64)y * b->back_stride : NULL};
+}
+
+static void
+put_number(guint8 *to, int bytes, guint value)
+{
+  guint16 half = (guint16)value;
+
+  if (bytes == 1)
+    *to = (guint8)value;
+  else
+    memcpy(to, &half, 2);
+}
+
+static void
+store_sample(const Job *job, const Place *row, int s, int px, int y, double acc)
+{
+  const CnvPlaneArgs *a = &job->block->a;
+  int channel = s % a->channels;
+  float weight = weight_at(job, px, y), number = (float)acc;
+  gsize at = (gsize)s * job->bytes;
+  double value;
+
+  if (weight == 0)
+    return;
+  if (row->written[at]++)
+    standin_report("a launch writes sample %d of row %d of a patch of plane %d twice", s, y, job->block->patch.plane);
+  if (job->bytes == 4) {
+    memcpy(row->to + at, &number, 4);
+    return;
+  }
+  if (!(a->filtered >> channel & 1)) {
+    if (row->back)
+      memcpy(row->to + at, row->back + at, job->bytes);
+    return;
+  }
+  value = samples_finish(a, channel, acc);
+  if (weight < 1 && row->back)
+    value += (1 - (double)weight) * (read_sample(job, row->back + at) + a->mid[0] - a->base[channel] - value);
+  put_number(row->to + at, job->bytes, samples_level(a, channel, value) << (job->bytes == 2 ? a->shift : 0));
+}
+
+void
+samples_store(const Job *job, const double *acc)
+{
+  const CnvPatch *patch = &job->block->patch;
+  int C = job->block->a.channels, width = patch->width * C;
+
+  Place place = open_output(job);
+
+  for (int y = 0; y < patch->height && place.to; y++) {
+    Place row = row_of(job, &place, y);
+
+    for (int s = 0; s < width; s++)
+      store_sample(job, &row, s, s / C, y, acc[(gsize)y * width + s]);
+  }
+}
+
+static double
+joined(const Job *job, double *const *term_sums, gsize at, int px, int y, gboolean x_factor_is_in)
+{
+  const CnvBlock *b = job->block;
+  gboolean renormalizes = b->a.border == CNV_BORDER_RENORMALIZE, squares = b->a.combine == COMBINE_MAGNITUDE;
+  double total = 0;
+
+  for (int i = 0; i < b->a.n_terms; i++) {
+    double acc = term_sums[i][at];
+
+    if (renormalizes && !b->a.joint)
+      acc *= x_factor_is_in ? samples_y_factor(job, &b->a.term[i], b->y + y)
+                            : samples_term_factor(job, &b->a.term[i], b->x + px, b->y + y);
+    total += squares ? acc * acc : acc;
+  }
+  if (renormalizes && b->a.joint)
+    total *= samples_joint_factor(job, b->x + px, b->y + y);
+  return squares ? sqrt(total) : total;
+}
+
+void
+samples_store_terms(const Job *job, double *const *term_sums, gboolean x_factor_is_in)
+{
+  const CnvPatch *patch = &job->block->patch;
+  int C = job->block->a.channels, width = patch->width * C;
+  g_autofree double *acc = g_new(double, (gsize)width * patch->height);
+
+  for (int y = 0; y < patch->height; y++)
+    for (int s = 0; s < width; s++)
+      acc[(gsize)y * width + s] = joined(job, term_sums, (gsize)y * width + s, s / C, y, x_factor_is_in);
+  samples_store(job, acc);
+}

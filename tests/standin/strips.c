@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Kernels that work on strips: a launch's blocks, or warps, each make a tile. Taps of fused are numbers in constant
+ * memory; those of tensor and dense are rebuilt from their bands, by the layout that the PTX manual gives for the
+ * fragments of mma.m16n8k16.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "kernels_of.h"
+
+typedef struct {
+  Job job;
+  CnvBlock block;
+  const CnvStrip *strip;
+  const guint32 *bands; /* the strip's */
+  int n_sources, first_source; /* as samples_pad takes them */
+} Strip;
+
+/* ---- tiles ---- */
+
+static int
+tile_width(const Variant *v, const CnvStrip *s)
+{
+  if (v->terms)
+    return CNV_DENSE_WIDTH;
+  if (v->groups)
+    return CNV_TENSOR_STEP * v->groups;
+  return v->reach ? CNV_FUSED_WIDTH(v->reach, s->channels) : CNV_FUSED_ANY_WIDTH(s->n_x, s->anchor_x, s->channels);
+}
+
+/* First sample and samples of tile `number`, and its row of tiles. */
+static void
+find_tile(const Variant *v, const CnvStrip *s, int number, int *x, int *width, int *row)
+{
+  int columns = s->columns - s->left_columns - s->right_columns, tile = tile_width(v, s);
+  int tile_rows = (s->patch.height + s->rows - 1) / s->rows, inner = columns * tile_rows, across, at;
+
+  if (number < inner) {
+    *row = number / columns;
+    *x = s->origin + (s->left_columns + number % columns) * tile;
+    *width = tile;
+    return;
+  }
+  across = (s->left_columns + s->right_columns) * v->groups;
+  *row = (number - inner) / across;
+  at = (number - inner) % across;
+  *x = s->origin + (at < s->left_columns * v->groups ? at : at + columns * v->groups) * CNV_TENSOR_STEP;
+  *width = CNV_TENSOR_STEP;
+}
+
+/* Counts how often tiles make each sample of a strip. */
+static void
+check_tiles(const KernelRun *run, const CnvStrip *s, int n_tiles)
+{
+  int first = s->patch.x * s->channels, width = s->patch.width * s->channels, height = s->patch.height;
+  g_autofree guint8 *made = g_malloc0((gsize)width * height);
+
+  for (int number = 0; number < MIN(n_tiles, s->n_tiles); number++) {
+    int x, tile, row;
+
+    find_tile(&run->variant, s, number, &x, &tile, &row);
+    for (int y = row * s->rows; y < MIN((row + 1) * s->rows, height); y++)
+      for (int i = MAX(x, first); i < MIN(x + tile, first + width); i++)
+        made[(gsize)y * width + i - first]++;
+  }
+  for (gsize i = 0; i < (gsize)width * height; i++)
+    if (made[i] != 1) {
+      standin_report("%s makes sample %d of row %d of a strip %d times", run->name, (int)(i % width), (int)(i / width),
+                     made[i]);
+      return;
+    }
+}
+
+/* ---- strips ---- */
+
+static void
+open_strip(const KernelRun *run, const CnvStrip *s, Strip *strip)
+{
+  const CnvStripArgs *l = run->args;
+  CnvPlaneArgs *a = &strip->block.a;
+  int p = s->pointers;
+
+  *strip = (Strip){.strip = s, .n_sources = l->sources.n, .first_source = l->sources.n ? 0 : -1};
+  a->channels = s->channels;
+  a->border = s->border;
+  a->combine = s->absolute ? 1 : 0;
+  a->filtered = s->filtered;
+  a->copied = s->copied;
+  a->shift = s->shift;
+  a->full_bits = s->full_bits;
+  for (int c = 0; c < s->channels; c++) {
+    a->mid[c] = s->mid;
+    a->gain[c] = s->gain;
+    a->inner[c] = s->inner;
+    a->base[c] = s->base;
+    a->fraction[c] = s->fraction;
+    a->lowest[c] = -s->base;
+    a->highest[c] = s->full_bits - s->base;
+    a->border_value[c] = s->border_value[c];
+  }
+  strip->block.patch = s->patch;
+  strip->block.sources = l->sources;
+  cnv_block_locate(&strip->block, l->in[p], l->in_stride[p], l->out[p], l->out_stride[p], run->variant.bytes);
+  strip->job = (Job){run->op, &strip->block, run->variant.bytes, NULL, run->taps};
+}
+
+static void
+run_strips(const KernelRun *run, void (*func)(const KernelRun *run, Strip *strip))
+{
+  const CnvStripArgs *l = run->args;
+  const CnvStrip *strips = l->strip;
+  int tiles_a_block = run->variant.groups && !run->variant.ring ? CNV_STRIP_WARPS : 1;
+
+  if (l->n_strips > CNV_STRIPS_INLINE)
+    strips = (const CnvStrip *)standin_access(run->op, l->strips, l->n_strips * sizeof(CnvStrip), FALSE, run->name);
+  for (int i = 0; strips && i < l->n_strips; i++) {
+    const CnvStrip *s = &strips[i];
+    int end = i + 1 < l->n_strips ? strips[i + 1].first_block : (int)run->size->grid[0];
+    Strip strip;
+
+    if (i == 0 && s->first_block != 0)
+      standin_report("%s: the first strip begins with block %d", run->name, s->first_block);
+    check_tiles(run, s, (end - s->first_block) * tiles_a_block);
+    open_strip(run, s, &strip);
+    func(run, &strip);
+  }
+}
+
+static int
+samples_of(const Strip *strip)
+{
+  return strip->strip->patch.width * strip->strip->channels;
+}
+
+static Padded
+pad(const Strip *strip, Reach reach, int source, Outside outside)
+{
+  int first = source < 0 ? strip->first_source : source, last = source < 0 ? strip->n_sources : source + 1;
+
+  return samples_pad(&strip->job, reach, first, last, outside);
+}
+
+/* What renormalize makes of the sums, by the plane's taps in constant memory. */
+static void
+restore_sums(const Strip *strip, double *acc)
+{
+  const CnvStrip *s = strip->strip;
+  const CnvTermArgs term = {.n_x = s->n_x,
+                            .n_y = s->n_y,
+                            .anchor_x = s->anchor_x,
+                            .anchor_y = s->anchor_y,
+                            .taps_x = s->taps_x,
+                            .taps_y = s->taps_y,
+                            .sum_x = s->sum_x,
+                            .sum_y = s->sum_y,
+                            .least_x = s->least_x,
+                            .least_y = s->least_y};
+
+  if (s->border != CNV_BORDER_RENORMALIZE)
+    return;
+  for (int y = 0; y < s->patch.height; y++) {
+    double factor = samples_y_factor(&strip->job, &term, strip->block.y + y);
+
+    for (int i = 0; i < samples_of(strip); i++)
+      acc[(gsize)y * samples_of(strip) + i] *=
+          factor * samples_x_factor(&strip->job, &term, strip->block.x + i / s->channels);
+  }
+}
+
+/* ---- fused ---- */
+
+static void
+fused_strip(const KernelRun *run, Strip *strip)
+{
+  const CnvStrip *s = strip->strip;
+  const CnvTermArgs term = {.n_x = s->n_x,
+                            .n_y = s->n_y,
+                            .anchor_x = s->anchor_x,
+                            .anchor_y = s->anchor_y,
+                            .separable = TRUE,
+                            .moment = -1,
+                            .taps_x = s->taps_x,
+                            .taps_y = s->taps_y};
+  g_autofree double *acc = g_new0(double, (gsize)samples_of(strip) * s->patch.height);
+
+  if (run->variant.reach &&
+      MAX(cnv_fused_reach(s->n_x, s->anchor_x), cnv_fused_reach(s->n_y, s->anchor_y)) > run->variant.reach)
+    standin_report("%s: taps reach farther", run->name);
+  samples_add_term(&strip->job, &term, acc);
+  restore_sums(strip, acc);
+  samples_store(&strip->job, acc);
+}
+
+/* ---- bands ---- */
+
+static double
+from_half(guint half)
+{
+  int exponent = half >> 10 & 31, mantissa = half & 1023;
+  double magnitude = exponent ? ldexp(1024 + mantissa, exponent - 25) : ldexp(mantissa, -24);
+
+  return half & 0x8000 ? -magnitude : magnitude;
+}
+
+static double
+half_of(guint32 word, int which)
+{
+  return from_half(word >> (16 * which) & 0xffff);
+}
+
+/* Element of a 16 x 16 A of which each lane has four words. */
+static double
+a_at(const guint32 *words, int row, int k)
+{
+  return half_of(words[(row % 8 * 4 + k % 8 / 2) * 4 + row / 8 + k / 8 * 2], k % 2);
+}
+
+/* Element of a 16 x 8 B, or of `eights` of them whose words a lane has side by side. */
+static double
+b_at(const guint32 *words, int k, int column, int eights)
+{
+  return half_of(words[((column % 8 * 4 + k % 8 / 2) * eights + column / 8) * 2 + k / 8], k % 2);
+}
+
+static gboolean
+open_bands(const KernelRun *run, Strip *strip, gsize words)
+{
+  const CnvStripArgs *l = run->args;
+
+  strip->bands =
+      (const guint32 *)standin_access(run->op, l->bands + strip->strip->bands * 4, words * 4, FALSE, run->name);
+  return strip->bands != NULL;
+}
+
+/* ---- tensor ---- */
+
+/* k of 16 at which the row pass takes sample number i: a lane loads four that are its two pairs. */
+static int
+k_of_sample(int i)
+{
+  return i / 4 * 2 + i % 4 / 2 * 8 + i % 2;
+}
+
+/* The tap of band `band` for output `out` of 16 on sample `at` from lead before the first. */
+static double
+tap_x(const Variant *v, const Strip *strip, int band, gsize words_y, int out, int at)
+{
+  const guint32 *words = strip->bands;
+  double tap = 0;
+
+  if (band > 0)
+    words += v->parts * ((gsize)band * v->k_x * 128 + words_y);
+  for (int part = 0; part < v->parts; part++)
+    tap += a_at(words + (part * v->k_x + at / 16) * 128, out % 2 * 8 + out / 2, k_of_sample(at % 16));
+  return tap;
+}
+
+static double
+tap_y(const Variant *v, const Strip *strip, gsize words_y, int eights, int out, int at)
+{
+  const guint32 *words = strip->bands + (gsize)v->k_x * v->parts * 128;
+  double tap = 0;
+
+  for (int part = 0; part < v->parts; part++)
+    tap += b_at(words + part * words_y + at / 16 * eights * 64, at % 16, out, eights);
+  return tap;
+}
+
+/* Number of the band for a group of 16 samples; 0: the one whose taps all find samples. */
+static int
+band_of(const CnvStrip *s, int group)
+{
+  int at = MIN(group, s->n_groups - 1);
+
+  return at < s->left_groups ? 1 + at : at >= s->right_group ? 1 + s->left_groups + at - s->right_group : 0;
+}
+
+static int
+bands_of(const CnvStrip *s)
+{
+  return 1 + s->left_groups + MAX(s->n_groups - s->right_group, 0);
+}
+
+/* Row sums of all rows of a padded strip, by group; before: samples that it has before the strip's first. */
+static void
+add_rows(const Variant *v, const Strip *strip, const Padded *from, int before, gsize words_y, double *sums)
+{
+  const CnvStrip *s = strip->strip;
+  int first = s->patch.x * s->channels, width = samples_of(strip), reach = 16 * v->k_x;
+
+  for (int i = 0; i < width; i++) {
+    int sample = first + i, group = sample / 16, band = band_of(s, group), from_x = 16 * group - s->lead - first;
+
+    for (int at = 0; at < reach; at++) {
+      double tap = tap_x(v, strip, band, words_y, sample % 16, at);
+
+      for (int j = 0; j < from->rows && tap != 0; j++)
+        sums[(gsize)j * width + i] += tap * from->value[(gsize)j * from->width + before + from_x + at];
+    }
+  }
+}
+
+static void
+tensor_strip(const KernelRun *run, Strip *strip)
+{
+  const Variant *v = &run->variant;
+  const CnvStrip *s = strip->strip;
+  int C = s->channels, eights = v->ring ? 2 : 1, steps = v->ring ? CNV_RING_STEPS(s->n_y) : v->k_y;
+  int beside = (16 * v->k_x + 32 + C - 1) / C, width = samples_of(strip), height = s->patch.height;
+  gsize words_y = (gsize)steps * eights * 64;
+  Reach reach = {beside, s->anchor_y, 2 * beside, s->n_y - 1};
+  g_autofree double *acc = g_new0(double, (gsize)width * height), *sums = NULL;
+  Padded from;
+
+  if (!open_bands(run, strip, v->parts * (bands_of(s) * v->k_x * 128 + words_y)))
+    return;
+  from = pad(strip, reach, -1, OUTSIDE_NOTHING);
+  sums = g_new0(double, (gsize)from.rows * width);
+  add_rows(v, strip, &from, beside * C, words_y, sums);
+  for (int y = 0; y < height; y++) {
+    int out = y % s->rows % (8 * eights);
+
+    for (int at = 0; at < 16 * steps; at++) {
+      double tap = tap_y(v, strip, words_y, eights, out, at);
+      int row = y - out + at;
+
+      if (tap != 0 && (row < 0 || row >= from.rows))
+        standin_report("%s: a tap lies on row %d of %d", run->name, row, from.rows);
+      else if (tap != 0)
+        for (int i = 0; i < width; i++)
+          acc[(gsize)y * width + i] += tap * sums[(gsize)row * width + i];
+    }
+  }
+  restore_sums(strip, acc);
+  samples_store(&strip->job, acc);
+  g_free(from.value);
+}
+
+/* ---- dense ---- */
+
+/* Adds what one frame, or the sum of all (source -1), gives to a term's sums. */
+static void
+add_frame(const Variant *v, const Strip *strip, int source, int term, const guint32 *bands, double *acc)
+{
+  const CnvStrip *s = strip->strip;
+  int C = s->channels, beside = (16 * v->k_x + 32 + C - 1) / C, width = samples_of(strip), first = s->patch.x * C;
+  Padded from = pad(strip, (Reach){beside, s->anchor_y, 2 * beside, s->n_y - 1}, source, OUTSIDE_BORDER);
+
+  for (int j = 0; j < s->n_y; j++)
+    for (int row = 0; row < 16; row++)
+      for (int at = 0; at < 16 * v->k_x; at++) {
+        int out = v->bytes == 1 ? row % 8 * 2 + row / 8 : row, i = (out - first % 16 + 16) % 16;
+        const guint32 *words = bands + ((gsize)j * v->terms + term) * v->k_x * v->parts * 128;
+        double tap = 0;
+
+        for (int part = 0; part < v->parts; part++)
+          tap += a_at(words + (part * v->k_x + at / 16) * 128, row, at % 16);
+        for (; i < width && tap != 0; i += 16)
+          for (int y = 0; y < s->patch.height; y++)
+            acc[(gsize)y * width + i] +=
+                tap * from.value[(gsize)(y + j) * from.width + beside * C + i - out + at - s->lead];
+      }
+  g_free(from.value);
+}
+
+static void
+dense_strip(const KernelRun *run, Strip *strip)
+{
+  const Variant *v = &run->variant;
+  const CnvStrip *s = strip->strip;
+  gsize n = (gsize)samples_of(strip) * s->patch.height, words = (gsize)v->terms * s->n_y * v->k_x * v->parts * 128;
+  int frames = s->taps_x ? MAX(strip->n_sources, 1) : 1; /* with taps of their own */
+  g_autofree double *acc = g_new0(double, n), *other = g_new0(double, n);
+
+  if (s->taps_x && s->taps_x != words)
+    standin_report("%s: bands of a frame take %u words, not %u", run->name, (guint)words, s->taps_x);
+  if (!open_bands(run, strip, words * frames))
+    return;
+  for (int frame = 0; frame < frames; frame++) {
+    int source = s->taps_x && strip->n_sources ? frame : -1;
+
+    add_frame(v, strip, source, 0, strip->bands + frame * words, acc);
+    if (v->terms == 2)
+      add_frame(v, strip, source, 1, strip->bands + frame * words, other);
+  }
+  for (gsize i = 0; i < n && v->terms == 2; i++)
+    acc[i] = sqrt(acc[i] * acc[i] + other[i] * other[i]);
+  samples_store(&strip->job, acc);
+}
+
+void
+strips_fused(const KernelRun *run)
+{
+  run_strips(run, fused_strip);
+}
+
+void
+strips_tensor(const KernelRun *run)
+{
+  run_strips(run, tensor_strip);
+}
+
+void
+strips_dense(const KernelRun *run)
+{
+  run_strips(run, dense_strip);
+}

@@ -1,0 +1,511 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Kernels that work on units: a launch's blocks are shared out among patches, or terms of patches.
+ */
+#include <string.h>
+
+#include "kernels_of.h"
+
+/* What a unit of a launch is about. */
+typedef struct {
+  Job job;
+  CnvBlock block;
+  int term, pointers;
+  guint blocks_x, blocks_y;
+  guint64 sums;
+  const CnvLaunchArgs *launch; /* NULL: a launch of one patch */
+} Unit;
+
+typedef void (*UnitFunc)(const KernelRun *run, const Unit *unit);
+
+static const void *
+read_array(const KernelRun *run, guint64 address, gsize size)
+{
+  return standin_access(run->op, address, size, FALSE, run->name);
+}
+
+static void
+find_spots(const KernelRun *run, Unit *unit, guint64 spots)
+{
+  const CnvPatch *patch = &unit->block.patch;
+  gsize first = patch->first_spot * sizeof(CnvSpot);
+
+  if (patch->n_spots == 0)
+    return;
+  /* cnv_patch_weight counts from the array's beginning. */
+  unit->job.spots = read_array(run, spots + first, patch->n_spots * sizeof(CnvSpot));
+  if (unit->job.spots)
+    unit->job.spots -= patch->first_spot;
+}
+
+/* Samples or pixels that a block makes, and how many of them there are. */
+static void
+expect_size(const KernelRun *run, const Unit *unit, int by[2], int of[2])
+{
+  const CnvPatch *patch = &unit->block.patch;
+  int C = unit->block.a.channels, sums = patch->height + unit->block.a.term[unit->term].n_y - 1;
+  gboolean rows = strstr(run->name, "_rows") != NULL;
+
+  by[0] = CNV_POINT_WIDTH;
+  by[1] = CNV_POINT_HEIGHT;
+  of[0] = patch->width * (strstr(run->name, "stage") ? 1 : C);
+  of[1] = rows ? sums : patch->height;
+  if (strstr(run->name, "tiled")) {
+    by[0] = CNV_TILED_WIDTH / C * C;
+    by[1] = CNV_TILED_HEIGHT;
+  } else if (rows && !strstr(run->name, "texture")) {
+    by[0] = CNV_ROWS_PIXELS * C;
+    by[1] = CNV_ROWS_PER_BLOCK(C);
+  } else if (strstr(run->name, "cnv_columns")) {
+    by[0] = CNV_COLUMNS_WIDTH;
+    by[1] = CNV_COLUMNS_HEIGHT;
+  }
+}
+
+/* Blocks of a unit lie side by side: they make each sample once where they reach far enough. */
+static void
+check_blocks(const KernelRun *run, const Unit *unit)
+{
+  int by[2], of[2];
+
+  expect_size(run, unit, by, of);
+  if ((int)unit->blocks_x * by[0] < of[0] || (int)unit->blocks_y * by[1] < of[1] ||
+      ((int)unit->blocks_x - 1) * by[0] >= of[0] || ((int)unit->blocks_y - 1) * by[1] >= of[1])
+    standin_report("%s: %u x %u blocks of %d x %d for %d x %d samples", run->name, unit->blocks_x, unit->blocks_y,
+                   by[0], by[1], of[0], of[1]);
+}
+
+static void
+run_unit(const KernelRun *run, Unit *unit, guint64 spots, UnitFunc func)
+{
+  unit->job.op = run->op;
+  unit->job.block = &unit->block;
+  unit->job.bytes = run->variant.bytes;
+  unit->job.taps = run->taps;
+  find_spots(run, unit, spots);
+  check_blocks(run, unit);
+  if (run->variant.channels && run->variant.channels != unit->block.a.channels)
+    standin_report("%s is started for %d channels", run->name, unit->block.a.channels);
+  func(run, unit);
+}
+
+static void
+run_large(const KernelRun *run, UnitFunc func)
+{
+  const CnvLargeArgs *args = run->args;
+  Unit unit = {.block = args->block,
+               .term = args->term,
+               .blocks_x = run->size->grid[0],
+               .blocks_y = run->size->grid[1],
+               .sums = args->sums};
+
+  run_unit(run, &unit, args->spots, func);
+}
+
+static gboolean
+open_unit(const KernelRun *run, const CnvUnit *from, guint n_blocks, Unit *unit)
+{
+  const CnvLaunchArgs *l = run->args;
+  const CnvPatchArgs *patch =
+      read_array(run, l->patches + from->patch * sizeof(CnvPatchArgs), sizeof(CnvPatchArgs));
+  const CnvPlaneArgs *plane =
+      patch ? read_array(run, l->planes + patch->plane_args * sizeof(CnvPlaneArgs), sizeof(CnvPlaneArgs)) : NULL;
+  int p;
+
+  if (!plane)
+    return FALSE;
+  p = patch->pointers;
+  *unit = (Unit){.term = from->term, .pointers = p, .sums = l->sums, .launch = l};
+  unit->block.a = *plane;
+  unit->block.patch = patch->patch;
+  unit->block.sources = l->sources;
+  memcpy(unit->block.sums, patch->sums, sizeof(patch->sums));
+  unit->block.sums_stride = patch->sums_stride;
+  cnv_block_locate(&unit->block, l->in[p], l->in_stride[p], l->out[p], l->out_stride[p], run->variant.bytes);
+  unit->blocks_x = from->blocks_x;
+  unit->blocks_y = from->blocks_x > 0 ? n_blocks / from->blocks_x : 0;
+  if (from->blocks_x < 1 || n_blocks % from->blocks_x != 0)
+    standin_report("%s: a unit of %u blocks has %d a row", run->name, n_blocks, from->blocks_x);
+  return TRUE;
+}
+
+static void
+run_units(const KernelRun *run, UnitFunc func)
+{
+  const CnvLaunchArgs *l = run->args;
+  const CnvUnit *units;
+
+  if (run->variant.channels) {
+    run_large(run, func);
+    return;
+  }
+  units = read_array(run, l->units, l->n_units * sizeof(CnvUnit));
+  if (units && units[0].first_block != 0)
+    standin_report("%s: the first unit begins with block %d", run->name, units[0].first_block);
+  for (int i = 0; units && i < l->n_units; i++) {
+    int end = i + 1 < l->n_units ? units[i + 1].first_block : (int)run->size->grid[0];
+    Unit unit;
+
+    if (open_unit(run, &units[i], (guint)(end - units[i].first_block), &unit))
+      run_unit(run, &unit, l->spots, func);
+  }
+}
+
+/* ---- kernels ---- */
+
+static void
+sum_unit(const KernelRun *run, const Unit *unit)
+{
+  const CnvBlock *b = &unit->block;
+  gsize n = (gsize)b->patch.width * b->a.channels * b->patch.height;
+  double *sums[CNV_ARGS_TERMS];
+
+  for (int t = 0; t < b->a.n_terms; t++) {
+    sums[t] = g_new0(double, n);
+    samples_add_term(&unit->job, &b->a.term[t], sums[t]);
+  }
+  samples_store_terms(&unit->job, sums, FALSE);
+  for (int t = 0; t < b->a.n_terms; t++)
+    g_free(sums[t]);
+}
+
+/* The texture that is read is over the frame's memory, or the row sums, and reaches as far as its samples. */
+static void
+check_texture(const KernelRun *run, guint64 object, gint64 first, int bytes, guint64 expected, gint64 last)
+{
+  guint64 address = 0;
+  gsize size = 0;
+
+  if (!standin_texture(object, &address, &size) || address + first * bytes != expected ||
+      (first + last + 1) * bytes > (gint64)size)
+    standin_report("%s: the texture is none of the samples that are to be read", run->name);
+}
+
+static void
+check_input_texture(const KernelRun *run, const Unit *unit)
+{
+  const CnvBlock *b = &unit->block;
+  int p = unit->pointers;
+
+  if (!strstr(run->name, "texture") || b->sources.n > 0)
+    return;
+  check_texture(run, unit->launch->texture[p], unit->launch->texture_first[p] + b->texture_offset, run->variant.bytes,
+                b->in, 0);
+}
+
+/* Where a term's row sums lie. */
+static guint64
+sums_at(const Unit *unit, int term)
+{
+  return unit->sums + unit->block.sums[term] * sizeof(float);
+}
+
+static void
+row_unit(const KernelRun *run, const Unit *unit)
+{
+  const CnvBlock *b = &unit->block;
+  const CnvTermArgs *t = &b->a.term[unit->term];
+  int C = b->a.channels, width = b->patch.width * C, rows;
+  gboolean factors = b->a.border == CNV_BORDER_RENORMALIZE && !b->a.joint;
+  g_autofree double *sums = NULL;
+  gsize stride = b->sums_stride * sizeof(float);
+  guint8 *to, *written;
+
+  check_input_texture(run, unit);
+  if (!t->separable) {
+    standin_report("%s: a term that is no row times a column", run->name);
+    return;
+  }
+  sums = samples_row_sums(&unit->job, t, &rows);
+  to = standin_access_rows(run->op, sums_at(unit, unit->term), stride, width * sizeof(float), rows, TRUE, run->name);
+  written = standin_written(sums_at(unit, unit->term));
+  for (int v = 0; to && v < rows; v++)
+    for (int s = 0; s < width; s++) {
+      double factor = factors ? samples_x_factor(&unit->job, t, b->x + s / C) : 1;
+      float sum = (float)(sums[(gsize)v * width + s] * factor);
+
+      memcpy(to + v * stride + s * sizeof(float), &sum, sizeof(float));
+      if (written[v * stride + s * sizeof(float)]++)
+        standin_report("%s writes a row sum twice", run->name);
+    }
+}
+
+static double *
+add_columns(const KernelRun *run, const Unit *unit, int term)
+{
+  const CnvBlock *b = &unit->block;
+  const CnvTermArgs *t = &b->a.term[term];
+  int width = b->patch.width * b->a.channels, rows = b->patch.height + t->n_y - 1;
+  gsize stride = b->sums_stride * sizeof(float);
+  const guint8 *from =
+      standin_access_rows(run->op, sums_at(unit, term), stride, width * sizeof(float), rows, FALSE, run->name);
+  double *acc = g_new0(double, (gsize)width * b->patch.height);
+
+  for (int y = 0; from && y < b->patch.height; y++)
+    for (int j = 0; j < t->n_y; j++)
+      for (int s = 0; s < width; s++)
+        acc[(gsize)y * width + s] +=
+            (double)unit->job.taps[t->taps_y + j] * ((const float *)(from + (y + j) * stride))[s];
+  return acc;
+}
+
+static void
+column_unit(const KernelRun *run, const Unit *unit)
+{
+  const CnvBlock *b = &unit->block;
+  double *sums[CNV_ARGS_TERMS];
+
+  if (strstr(run->name, "texture"))
+    check_texture(run, unit->launch->sums_texture, 0, sizeof(float), unit->sums, 0);
+  for (int t = 0; t < b->a.n_terms; t++)
+    sums[t] = add_columns(run, unit, t);
+  samples_store_terms(&unit->job, sums, TRUE);
+  for (int t = 0; t < b->a.n_terms; t++)
+    g_free(sums[t]);
+}
+
+void
+units_sums(const KernelRun *run)
+{
+  run_units(run, sum_unit);
+}
+
+void
+units_rows(const KernelRun *run)
+{
+  run_units(run, row_unit);
+}
+
+void
+units_columns(const KernelRun *run)
+{
+  run_units(run, column_unit);
+}
+
+/* ---- staged planes ---- */
+
+static guint
+lane_mask(const CnvLaneArgs *lane)
+{
+  return lane->bits == 32 ? ~0u : (1u << lane->bits) - 1;
+}
+
+static guint
+read_word(const guint8 *at, int bytes)
+{
+  guint16 half;
+  guint32 word;
+
+  if (bytes == 1)
+    return *at;
+  if (bytes == 2) {
+    memcpy(&half, at, 2);
+    return half;
+  }
+  memcpy(&word, at, 4);
+  return word;
+}
+
+/* A lane's samples in columns x0 to x0 + columns - 1 and rows y0 and on, as the host reads them; NULL where it may not.
+ * Returned as where column 0 of row 0 would be. */
+static guint8 *
+open_lane(const KernelRun *run, const CnvLaneArgs *lane, const guint64 *base, const int *stride, int x0, int columns,
+          int y0, int rows, gboolean write)
+{
+  gint64 at = (gint64)y0 * stride[lane->memory] + (gint64)x0 * lane->step + lane->offset;
+  guint8 *memory =
+      standin_access_rows(run->op, base[lane->memory] + at, stride[lane->memory],
+                          (gsize)(columns - 1) * lane->step + lane->bytes, rows, write, run->name);
+
+  return memory ? memory - at : NULL;
+}
+
+static double
+lane_value(const guint8 *lane_at, const CnvLaneArgs *lane, int stride, int x, int y)
+{
+  const guint8 *at = lane_at + (gint64)y * stride + (gint64)x * lane->step + lane->offset;
+
+  return read_word(at, lane->bytes) >> lane->shift & lane_mask(lane);
+}
+
+/* The mean over the pixels, all in one field, that a pixel of a subsampled plane stands for. */
+static double
+lane_mean(const KernelRun *run, const Unit *unit, const CnvLaneArgs *lane, int x, int y)
+{
+  const CnvLaunchArgs *l = unit->launch;
+  const CnvPlaneArgs *a = &unit->block.a;
+  int fields = unit->block.patch.fields, field = unit->block.patch.field;
+  int x0 = x << lane->sub_x, x1 = MIN(x0 + (1 << lane->sub_x), a->image_width);
+  int y0 = y << lane->sub_y, y1 = MIN(y0 + (1 << lane->sub_y), (a->image_height - field + fields - 1) / fields);
+  const guint8 *at = open_lane(run, lane, l->in, l->in_stride, x0, x1 - x0, y0 * fields + field,
+                               (y1 - y0 - 1) * fields + 1, FALSE);
+  double sum = 0;
+
+  for (int iy = y0; at && iy < y1; iy++)
+    for (int ix = x0; ix < x1; ix++)
+      sum += lane_value(at, lane, l->in_stride[lane->memory], ix, iy * fields + field);
+  return sum / ((x1 - x0) * (y1 - y0));
+}
+
+static void
+stage_in_row(const KernelRun *run, const Unit *unit, const guint8 *const *lanes, int y)
+{
+  const CnvBlock *b = &unit->block;
+  const CnvLaunchArgs *l = unit->launch;
+  int p = b->patch.plane, C = b->a.channels, row = y * b->patch.fields + b->patch.field;
+  float *to = (float *)standin_access(run->op, l->staged_in[p] + (gint64)row * l->staged_stride[p],
+                                      (gsize)b->patch.width * C * sizeof(float), TRUE, run->name);
+
+  for (int x = 0; to && x < b->patch.width; x++) {
+    double weight = b->a.weight < 0 ? 1 : lane_mean(run, unit, &b->a.lane[b->a.weight], x, y);
+
+    for (int c = 0; c < C; c++) {
+      const CnvLaneArgs *lane = &b->a.lane[c];
+
+      if (c == b->a.weight)
+        to[x * C + c] = (float)weight;
+      else
+        to[x * C + c] =
+            (float)(weight * (lane_value(lanes[c], lane, l->in_stride[lane->memory], x, row) - b->a.mid[c]));
+    }
+  }
+}
+
+static gboolean
+open_lanes(const KernelRun *run, const Unit *unit, const guint64 *base, const int *stride, int move_x, int move_y,
+           gboolean write, guint8 *lanes[CNV_ARGS_CHANNELS])
+{
+  const CnvPatch *patch = &unit->block.patch;
+  int row = (patch->y + move_y) * patch->fields + patch->field;
+
+  for (int c = 0; c < unit->block.a.channels; c++) {
+    const CnvLaneArgs *lane = &unit->block.a.lane[c];
+    gboolean is_used = write ? (unit->block.a.filtered >> c & 1) || lane->bytes == 4
+                             : c != unit->block.a.weight || lane->sub_x + lane->sub_y == 0; /* else by lane_mean */
+
+    if (!is_used)
+      continue;
+    lanes[c] = open_lane(run, lane, base, stride, patch->x + move_x, patch->width, row,
+                         (patch->height - 1) * patch->fields + 1, write);
+    if (!lanes[c])
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static void
+stage_in_unit(const KernelRun *run, const Unit *unit)
+{
+  guint8 *lanes[CNV_ARGS_CHANNELS] = {NULL};
+
+  if (!open_lanes(run, unit, unit->launch->in, unit->launch->in_stride, 0, 0, FALSE, lanes))
+    return;
+  for (int y = 0; y < unit->block.patch.height; y++)
+    stage_in_row(run, unit, (const guint8 *const *)lanes, y);
+}
+
+/* A pixel on its way out. */
+typedef struct {
+  const float *acc;
+  int x, row, to_x, to_row;
+  double weight;
+  guint8 *to[CNV_ARGS_CHANNELS];
+  const guint8 *own[CNV_ARGS_CHANNELS], *back[CNV_ARGS_CHANNELS];
+} Pixel;
+
+static guint
+lane_level(const Unit *unit, const Pixel *p, int c, double own, double back)
+{
+  const CnvPlaneArgs *a = &unit->block.a;
+  double value = samples_finish(a, c, p->acc[c]);
+
+  if (a->weight >= 0 && c != a->weight) {
+    double alpha = p->acc[a->weight];
+    gboolean clear = ABS(alpha) <= a->whole_least * (double)lane_mask(&a->lane[a->weight]);
+
+    value = clear ? own - a->base[c] : samples_finish(a, c, p->acc[c] * (a->whole / alpha));
+  }
+  value += (1 - p->weight) * (back - a->base[c] - value);
+  return samples_level(a, c, value);
+}
+
+static void
+put_pixel(const KernelRun *run, const Unit *unit, const Pixel *p)
+{
+  const CnvPlaneArgs *a = &unit->block.a;
+  const CnvLaunchArgs *l = unit->launch;
+  guint word = 0;
+
+  for (int c = 0; c < a->channels; c++) {
+    const CnvLaneArgs *lane = &a->lane[c];
+    int in_stride = l->in_stride[lane->memory], out_stride = l->out_stride[lane->memory];
+    gint64 at = (gint64)p->to_row * out_stride + (gint64)p->to_x * lane->step + lane->offset;
+    guint level;
+    guint16 half;
+
+    if (lane->bytes == 4 && c == 0)
+      word = read_word(p->back[c] + (gint64)p->to_row * in_stride + (gint64)p->to_x * lane->step + lane->offset, 4);
+    if (!(a->filtered >> c & 1))
+      continue;
+    level = lane_level(unit, p, c, lane_value(p->own[c], lane, in_stride, p->x, p->row),
+                       lane_value(p->back[c], lane, in_stride, p->to_x, p->to_row))
+            << lane->shift;
+    half = (guint16)level;
+    if (lane->bytes == 1)
+      p->to[c][at] = (guint8)level;
+    else if (lane->bytes == 2)
+      memcpy(p->to[c] + at, &half, 2);
+    else
+      word = (word & ~(lane_mask(lane) << lane->shift)) | level;
+  }
+  if (a->lane[0].bytes == 4)
+    memcpy(p->to[0] + (gint64)p->to_row * l->out_stride[a->lane[0].memory] + (gint64)p->to_x * a->lane[0].step +
+               a->lane[0].offset,
+           &word, 4);
+}
+
+static void
+stage_out_unit(const KernelRun *run, const Unit *unit)
+{
+  const CnvBlock *b = &unit->block;
+  const CnvPatch *patch = &b->patch;
+  const CnvLaunchArgs *l = unit->launch;
+  int C = b->a.channels, p = patch->plane;
+  guint8 *to[CNV_ARGS_CHANNELS] = {NULL}, *own[CNV_ARGS_CHANNELS] = {NULL}, *back[CNV_ARGS_CHANNELS] = {NULL};
+
+  if (!open_lanes(run, unit, l->out, l->out_stride, patch->move_x, patch->move_y, TRUE, to) ||
+      !open_lanes(run, unit, l->in, l->in_stride, 0, 0, FALSE, own) ||
+      !open_lanes(run, unit, l->in, l->in_stride, patch->move_x, patch->move_y, FALSE, back))
+    return;
+  for (int y = 0; y < patch->height; y++) {
+    Pixel pixel = {.row = (patch->y + y) * patch->fields + patch->field};
+    const float *acc = (const float *)standin_access(
+        run->op, l->staged_out[p] + (gint64)pixel.row * l->staged_stride[p] + (gint64)patch->x * C * sizeof(float),
+        (gsize)patch->width * C * sizeof(float), FALSE, run->name);
+
+    memcpy(pixel.to, to, sizeof(to));
+    memcpy(pixel.own, own, sizeof(own));
+    memcpy(pixel.back, back, sizeof(back));
+    pixel.to_row = pixel.row + patch->move_y * patch->fields;
+    for (int x = 0; acc && x < patch->width; x++) {
+      pixel.acc = acc + x * C;
+      pixel.x = patch->x + x;
+      pixel.to_x = pixel.x + patch->move_x;
+      pixel.weight = patch->n_spots ? cnv_patch_weight(patch, unit->job.spots, pixel.x, patch->y + y) : 1;
+      if (pixel.weight != 0)
+        put_pixel(run, unit, &pixel);
+    }
+  }
+}
+
+void
+units_stage_in(const KernelRun *run)
+{
+  run_units(run, stage_in_unit);
+}
+
+void
+units_stage_out(const KernelRun *run)
+{
+  run_units(run, stage_out_unit);
+}
