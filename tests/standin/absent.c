@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Entries of libcuda that GStreamer's CUDA library looks up and nobody here calls. cuda.h, whose prototypes these do not
- * have, is not included.
+ * Entries of libcuda that GStreamer's CUDA library looks up: those that nobody here calls, and an older name. cuda.h,
+ * whose prototypes these do not have, is not included.
  */
 #define NOT_SUPPORTED 801
 
@@ -21,3 +21,11 @@ ABSENT(cuGraphicsResourceSetMapFlags_v2)
 ABSENT(cuGraphicsSubResourceGetMappedArray)
 ABSENT(cuGraphicsUnmapResources)
 ABSENT(cuGraphicsUnregisterResource)
+
+int cuStreamDestroy_v2(void *stream);
+int cuStreamDestroy(void *stream);
+int
+cuStreamDestroy(void *stream)
+{
+  return cuStreamDestroy_v2(stream);
+}

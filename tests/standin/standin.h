@@ -34,7 +34,7 @@ typedef enum {
 } StandinCalls;
 
 /* The n-th of those calls from now on fails, n from 1, and with for_good all after it. What frees or ends something
- * does so all the same: an error there is one of work before it. of: a part of the caller's file name ("libgstcuda"),
+ * does so all the same: an error there is one of work before it. of: a part of the caller's file name ("libgstcuda-"),
  * whose calls alone count; NULL: all do. */
 typedef struct {
   StandinCalls calls;

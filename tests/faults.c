@@ -1,0 +1,708 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What the element does where a call of the driver fails, on the stand-in driver (standin/standin.h). A job is a
+ * scenario with one way of failing: run again and again, so that the first of its calls fails, then the second, up to
+ * the last. A run plays a short stream with new caps and a flush in its midst, stops the element, and starts it again
+ * with nothing failing. Each time: no report of the driver, nothing left over, no frame lost, doubled or wrong without
+ * an error, errors that name the call and a remedy, the CPU in the GPU's place where it may be, and a restart that
+ * works. faults.py runs the jobs, each in a process of its own, and sees crashes and hangs.
+ *
+ * faults DRIVER list             names of the jobs
+ * faults DRIVER JOB FROM STEP    runs FROM, FROM + STEP, ... of a job; a line before each, and one for each failure
+ */
+#include <gst/cuda/gstcudabufferpool.h>
+#include <gst/cuda/gstcudacontext.h>
+#include <gst/cuda/gstcudautils.h>
+#include <gst/video/video.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "standin/standin.h"
+
+#define FRAMES 9
+#define NEW_CAPS 3 /* before which frame */
+#define FLUSH 6
+#define FRAME_TIME (40 * GST_MSECOND)
+#define RESTARTED 100 /* number of the first frame after the restart */
+#define MAX_RUNS 5000
+
+/* ---- scenarios ---- */
+
+typedef struct {
+  const char *name;
+  const char *format;
+  int width, height;
+  const char *set[6];
+  gboolean in_device, out_device;
+  gboolean regions; /* each buffer has some */
+  int step;         /* of its runs, one in so many, where not all are asked for */
+} Scenario;
+
+static const Scenario scenarios[] = {
+    {"gaussian", "NV12", 48, 32, {"radius=2"}},
+    {"box", "RGBA", 40, 24, {"filter=box", "radius=3", "algorithm=separable"}},
+    {"dense", "GRAY8", 40, 32, {"filter=custom", "kernel=<<1,2,1>,<2,-5,1>,<0,1,3>>"}},
+    {"staged", "YUY2", 40, 32, {"radius=1"}},
+    {"texture", "I420", 40, 32, {"radius=2", "algorithm=texture"}},
+    {"regions", "NV12", 48, 32, {"radius=2", "roi-source=meta", "roi-feather=2"}, .regions = TRUE},
+    {"time", "NV12", 48, 32, {"radius=1", "temporal-radius=1"}},
+    {"cuts", "NV12", 48, 32, {"radius=1", "temporal-radius=1", "scene-change-threshold=0.2"}},
+    {"flights", "NV12", 48, 32, {"radius=2", "frames-in-flight=3"}},
+    {"slices", "GRAY8", 1500, 1400, {"filter=box", "radius=1"}, .step = 7},
+    {"uploads", "NV12", 48, 32, {"radius=2"}, .out_device = TRUE},
+    {"downloads", "NV12", 48, 32, {"radius=2"}, .in_device = TRUE},
+    {"device", "NV12", 48, 32, {"radius=2"}, .in_device = TRUE, .out_device = TRUE},
+    {"in-place", "NV12", 96, 64, {"radius=2", "roi-source=meta"}, .in_device = TRUE, .out_device = TRUE, .regions = TRUE},
+    {"device-time", "NV12", 48, 32, {"temporal-radius=1", "scene-change-threshold=0.2"}, .in_device = TRUE, .out_device = TRUE},
+};
+
+/* The ways of failing. Calls of GStreamer's own CUDA library are failed apart from ours: they need not be named. */
+static const struct {
+  const char *name;
+  StandinCalls calls;
+  CUresult result;
+  gboolean for_good;
+  const char *of;
+} ways[] = {
+    {"no-memory-once", STANDIN_CALLS_ALLOC, CUDA_ERROR_OUT_OF_MEMORY, FALSE, "!libgstcuda-"},
+    {"no-memory", STANDIN_CALLS_ALLOC, CUDA_ERROR_OUT_OF_MEMORY, TRUE, "!libgstcuda-"},
+    {"unknown-once", STANDIN_CALLS_ALL, CUDA_ERROR_UNKNOWN, FALSE, "!libgstcuda-"},
+    {"launch-failed", STANDIN_CALLS_ALL, CUDA_ERROR_LAUNCH_FAILED, TRUE, "!libgstcuda-"},
+    {"no-context-once", STANDIN_CALLS_PUSH, CUDA_ERROR_UNKNOWN, FALSE, "!libgstcuda-"},
+    {"no-context", STANDIN_CALLS_PUSH, CUDA_ERROR_UNKNOWN, TRUE, "!libgstcuda-"},
+    {"gstreamer-once", STANDIN_CALLS_ALL, CUDA_ERROR_UNKNOWN, FALSE, "libgstcuda-"},
+    {"gstreamer-no-memory", STANDIN_CALLS_ALLOC, CUDA_ERROR_OUT_OF_MEMORY, TRUE, "libgstcuda-"},
+};
+
+static const char *const backends[] = {"cuda", "auto"};
+
+static const Standin *driver;
+static const char *job_name;
+static guint64 run;
+static guint n_failures;
+
+static void wrong(const char *format, ...) G_GNUC_PRINTF(1, 2);
+
+static void
+wrong(const char *format, ...)
+{
+  va_list args;
+  char *what;
+
+  va_start(args, format);
+  what = g_strdup_vprintf(format, args);
+  va_end(args);
+  g_strdelimit(what, "\n", ';');
+  printf("FAILED %s run %" G_GUINT64_FORMAT " (%s): %s\n", job_name, run,
+         driver->failed() ? driver->failed() : "nothing failed", what);
+  fflush(stdout);
+  g_free(what);
+  n_failures++;
+}
+
+/* ---- a stream through the element ---- */
+
+/* What came out: bytes of the planes, without padding, by the frames' numbers. */
+typedef GHashTable Frames;
+
+typedef struct {
+  const Scenario *scenario;
+  GstElement *element;
+  GstBus *bus;
+  GstPad *src, *sink; /* ours, linked to the element's */
+  GstCudaContext *context;
+  GstBufferPool *pool; /* of CUDA memory; NULL */
+  GstVideoInfo info;
+  Frames *frames;
+  guint64 last; /* number of the frame that came last, and one more */
+  guint n_errors, n_infos;
+  char *error; /* the first */
+  guint64 calls_to_first; /* calls up to the first frame that came out; 0: none did */
+} Stream;
+
+/* Samples by frame: noise, and every third frame bright, so that there are cuts. */
+static void
+fill(GstVideoFrame *frame, guint number)
+{
+  guint32 state = number * 2654435761u + 1;
+
+  for (guint p = 0; p < GST_VIDEO_FRAME_N_PLANES(frame); p++) {
+    int row = GST_VIDEO_FRAME_COMP_WIDTH(frame, p ? 1 : 0) * GST_VIDEO_FRAME_COMP_PSTRIDE(frame, p ? 1 : 0);
+    int rows = GST_VIDEO_FRAME_COMP_HEIGHT(frame, p ? 1 : 0);
+    guint8 *data = GST_VIDEO_FRAME_PLANE_DATA(frame, p);
+
+    for (int y = 0; y < rows; y++)
+      for (int x = 0; x < row; x++) {
+        state = state * 1664525u + 1013904223u;
+        data[y * GST_VIDEO_FRAME_PLANE_STRIDE(frame, p) + x] = (guint8)((state >> 24) / 2 + (number % 3 == 2 ? 128 : 0));
+      }
+  }
+}
+
+static int
+row_bytes(const GstVideoInfo *info, guint plane)
+{
+  return GST_VIDEO_INFO_COMP_WIDTH(info, plane ? 1 : 0) * GST_VIDEO_INFO_COMP_PSTRIDE(info, plane ? 1 : 0);
+}
+
+static GBytes *
+read_frame(GstVideoFrame *frame)
+{
+  GByteArray *bytes = g_byte_array_new();
+
+  for (guint p = 0; p < GST_VIDEO_FRAME_N_PLANES(frame); p++)
+    for (int y = 0; y < GST_VIDEO_FRAME_COMP_HEIGHT(frame, p ? 1 : 0); y++)
+      g_byte_array_append(bytes,
+                          (guint8 *)GST_VIDEO_FRAME_PLANE_DATA(frame, p) + y * GST_VIDEO_FRAME_PLANE_STRIDE(frame, p),
+                          row_bytes(&frame->info, p));
+  return g_byte_array_free_to_bytes(bytes);
+}
+
+static GstFlowReturn
+take_buffer(GstPad *pad, GstObject *parent, GstBuffer *buffer)
+{
+  Stream *s = gst_pad_get_element_private(pad);
+  guint64 number = GST_BUFFER_PTS(buffer) / FRAME_TIME;
+  GstCaps *caps = gst_pad_get_current_caps(pad);
+  GstVideoFrame frame;
+  GstVideoInfo info;
+
+  if (!s->calls_to_first)
+    s->calls_to_first = driver->calls();
+  if (number < s->last)
+    wrong("frame %d comes after frame %d", (int)number, (int)s->last - 1);
+  s->last = number + 1;
+  gst_video_info_from_caps(&info, caps);
+  gst_caps_unref(caps);
+  if (gst_video_frame_map(&frame, &info, buffer, GST_MAP_READ)) {
+    g_hash_table_insert(s->frames, GSIZE_TO_POINTER(number), read_frame(&frame));
+    gst_video_frame_unmap(&frame);
+  }
+  gst_buffer_unref(buffer);
+  return GST_FLOW_OK;
+}
+
+static gboolean
+take_event(GstPad *pad, GstObject *parent, GstEvent *event)
+{
+  gst_event_unref(event);
+  return TRUE;
+}
+
+static GstPad *
+own_pad(Stream *s, const char *name, GstPadDirection direction, gboolean device)
+{
+  GstCaps *caps = gst_caps_from_string(device ? "video/x-raw(memory:CUDAMemory)" : "video/x-raw");
+  GstPadTemplate *template = gst_pad_template_new(name, direction, GST_PAD_ALWAYS, caps);
+  GstPad *pad = gst_pad_new_from_template(template, name);
+
+  gst_object_unref(template);
+  gst_caps_unref(caps);
+  gst_pad_set_element_private(pad, s);
+  if (direction == GST_PAD_SINK) {
+    gst_pad_set_chain_function(pad, take_buffer);
+    gst_pad_set_event_function(pad, take_event);
+  }
+  return pad;
+}
+
+static void
+set_properties(GstElement *element, const Scenario *scenario, const char *backend)
+{
+  gst_util_set_object_arg(G_OBJECT(element), "backend", backend);
+  for (gsize i = 0; i < G_N_ELEMENTS(scenario->set) && scenario->set[i]; i++) {
+    char **parts = g_strsplit(scenario->set[i], "=", 2);
+
+    gst_util_set_object_arg(G_OBJECT(element), parts[0], parts[1]);
+    g_strfreev(parts);
+  }
+}
+
+static void
+share_context(Stream *s)
+{
+  GstContext *context;
+
+  if (!s->scenario->in_device && !s->scenario->out_device)
+    return;
+  s->context = gst_cuda_context_new(0);
+  context = gst_context_new_cuda_context(s->context);
+  gst_element_set_context(s->element, context);
+  gst_context_unref(context);
+}
+
+/* backend "cpu": in system memory, whatever the scenario says. */
+static void
+stream_open(Stream *s, const Scenario *scenario, const char *backend)
+{
+  gboolean cpu = g_str_equal(backend, "cpu");
+  GstPad *pad;
+
+  *s = (Stream){.scenario = scenario, .element = gst_element_factory_make("cudaconvolve", NULL)};
+  gst_object_ref_sink(s->element);
+  s->frames = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_bytes_unref);
+  s->bus = gst_bus_new();
+  gst_element_set_bus(s->element, s->bus);
+  set_properties(s->element, scenario, backend);
+  if (!cpu)
+    share_context(s);
+  s->src = own_pad(s, "src", GST_PAD_SRC, FALSE);
+  s->sink = own_pad(s, "sink", GST_PAD_SINK, scenario->out_device && !cpu);
+  pad = gst_element_get_static_pad(s->element, "sink");
+  gst_pad_link(s->src, pad);
+  gst_object_unref(pad);
+  pad = gst_element_get_static_pad(s->element, "src");
+  gst_pad_link(pad, s->sink);
+  gst_object_unref(pad);
+}
+
+/* FALSE where the element does not start. */
+static gboolean
+stream_start(Stream *s)
+{
+  s->last = 0;
+  gst_pad_set_active(s->src, TRUE);
+  gst_pad_set_active(s->sink, TRUE);
+  if (gst_element_set_state(s->element, GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE)
+    return FALSE;
+  gst_pad_push_event(s->src, gst_event_new_stream_start("faults"));
+  return TRUE;
+}
+
+static void
+drop_pool(Stream *s)
+{
+  if (s->pool)
+    gst_buffer_pool_set_active(s->pool, FALSE);
+  gst_clear_object(&s->pool);
+}
+
+static void
+open_pool(Stream *s, GstCaps *caps)
+{
+  GstStructure *config;
+
+  drop_pool(s);
+  s->pool = gst_cuda_buffer_pool_new(s->context);
+  config = gst_buffer_pool_get_config(s->pool);
+  gst_buffer_pool_config_set_params(config, caps, GST_VIDEO_INFO_SIZE(&s->info), 0, 0);
+  gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+  gst_buffer_pool_set_config(s->pool, config);
+  gst_buffer_pool_set_active(s->pool, TRUE);
+}
+
+static void
+push_caps(Stream *s, int scale)
+{
+  const Scenario *c = s->scenario;
+  GstSegment segment;
+  GstCaps *caps;
+
+  gst_video_info_set_format(&s->info, gst_video_format_from_string(c->format), c->width + 8 * scale,
+                            c->height + 2 * scale);
+  GST_VIDEO_INFO_FPS_N(&s->info) = 25;
+  GST_VIDEO_INFO_FPS_D(&s->info) = 1;
+  caps = gst_video_info_to_caps(&s->info);
+  if (s->context && c->in_device)
+    gst_caps_set_features_simple(caps, gst_caps_features_new("memory:CUDAMemory", NULL));
+  gst_pad_push_event(s->src, gst_event_new_caps(caps));
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  gst_pad_push_event(s->src, gst_event_new_segment(&segment));
+  if (s->context && c->in_device)
+    open_pool(s, caps);
+  gst_caps_unref(caps);
+}
+
+/* NULL where GStreamer's own allocation is what fails. */
+static GstBuffer *
+make_buffer(Stream *s, guint number)
+{
+  GstBuffer *buffer = NULL;
+  GstVideoFrame frame;
+
+  if (s->pool)
+    gst_buffer_pool_acquire_buffer(s->pool, &buffer, NULL);
+  else
+    buffer = gst_buffer_new_allocate(NULL, GST_VIDEO_INFO_SIZE(&s->info), NULL);
+  if (!buffer || !gst_video_frame_map(&frame, &s->info, buffer, GST_MAP_WRITE)) {
+    gst_clear_buffer(&buffer);
+    return NULL;
+  }
+  fill(&frame, number);
+  gst_video_frame_unmap(&frame);
+  GST_BUFFER_PTS(buffer) = number * FRAME_TIME;
+  GST_BUFFER_DURATION(buffer) = FRAME_TIME;
+  if (s->scenario->regions)
+    gst_buffer_add_video_region_of_interest_meta(buffer, "face", 4 + 2 * number % 12, 6, 16, 12);
+  return buffer;
+}
+
+/* FALSE where the stream is to end. */
+static gboolean
+push_frame(Stream *s, guint number, gboolean goes_on)
+{
+  GstBuffer *buffer = make_buffer(s, number);
+
+  return !buffer || gst_pad_push(s->src, buffer) == GST_FLOW_OK || goes_on;
+}
+
+static void
+push_flush(Stream *s)
+{
+  GstSegment segment;
+
+  gst_pad_push_event(s->src, gst_event_new_flush_start());
+  gst_pad_push_event(s->src, gst_event_new_flush_stop(TRUE));
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  gst_pad_push_event(s->src, gst_event_new_segment(&segment));
+}
+
+static void
+read_bus(Stream *s)
+{
+  GstMessage *message;
+
+  while ((message = gst_bus_pop(s->bus))) {
+    GError *error = NULL;
+
+    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
+      gst_message_parse_error(message, &error, NULL);
+      if (!s->error)
+        s->error = g_strdup(error->message);
+      s->n_errors++;
+    } else if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_INFO) {
+      s->n_infos++;
+    }
+    g_clear_error(&error);
+    gst_message_unref(message);
+  }
+}
+
+static void
+stream_stop(Stream *s)
+{
+  drop_pool(s);
+  gst_element_set_state(s->element, GST_STATE_NULL);
+  gst_pad_set_active(s->src, FALSE);
+  gst_pad_set_active(s->sink, FALSE);
+  read_bus(s);
+}
+
+static void
+stream_close(Stream *s)
+{
+  gst_object_unref(s->element);
+  gst_object_unref(s->src);
+  gst_object_unref(s->sink);
+  gst_object_unref(s->bus);
+  gst_clear_object(&s->context);
+  g_hash_table_unref(s->frames);
+  g_free(s->error);
+}
+
+/* first: number of the first frame. goes_on: frames are pushed after an error, too. */
+static void
+stream_play(Stream *s, guint first, gboolean goes_on)
+{
+  gboolean ok = TRUE;
+
+  push_caps(s, 0);
+  for (guint i = 0; i < FRAMES && ok; i++) {
+    if (i == NEW_CAPS)
+      push_caps(s, 1);
+    if (i == FLUSH)
+      push_flush(s);
+    ok = push_frame(s, first + i, goes_on);
+  }
+  gst_pad_push_event(s->src, gst_event_new_eos());
+  read_bus(s);
+}
+
+/* ---- what is expected ---- */
+
+/* Engines may differ by one. */
+static gboolean
+is_near(GBytes *a, GBytes *b)
+{
+  gsize size, other;
+  const guint8 *x = g_bytes_get_data(a, &size), *y = g_bytes_get_data(b, &other);
+
+  if (size != other)
+    return FALSE;
+  for (gsize i = 0; i < size; i++)
+    if (ABS(x[i] - y[i]) > 1)
+      return FALSE;
+  return TRUE;
+}
+
+/* Frames that wait are dropped by a flush. */
+static gboolean
+may_be_dropped(const Scenario *scenario, guint i)
+{
+  return i < FLUSH && i + 3 >= FLUSH && scenario->set[1];
+}
+
+static void
+check_frames(const Stream *s, Frames *expected, guint first, gboolean complete)
+{
+  for (guint i = 0; i < FRAMES; i++) {
+    GBytes *got = g_hash_table_lookup(s->frames, GSIZE_TO_POINTER(first + i));
+    GBytes *wanted = g_hash_table_lookup(expected, GSIZE_TO_POINTER(first + i));
+
+    if (got && wanted && !is_near(got, wanted))
+      wrong("frame %u is not what it should be", first + i);
+    if (!got && wanted && complete && !may_be_dropped(s->scenario, i))
+      wrong("frame %u is lost, without an error", first + i);
+  }
+}
+
+/* An entry's name without the version that cuda.h gives it. */
+static char *
+plain_name(const char *entry)
+{
+  const char *version = strstr(entry, "_v");
+
+  return g_strndup(entry, version ? (gsize)(version - entry) : strlen(entry));
+}
+
+static void
+check_message(const Stream *s, gboolean ours)
+{
+  g_autofree char *name = NULL;
+
+  if (!s->error || !driver->failed() || !ours)
+    return;
+  name = plain_name(driver->failed());
+  if (!strstr(s->error, name))
+    wrong("the error does not name the call: %s", s->error);
+  if (!strstr(s->error, "CUDA_ERROR_") || !strchr(s->error, ';'))
+    wrong("the error has no name or no remedy: %s", s->error);
+}
+
+static guint
+count_threads(void)
+{
+  GDir *dir = g_dir_open("/proc/self/task", 0, NULL);
+  guint n = 0;
+
+  while (dir && g_dir_read_name(dir))
+    n++;
+  if (dir)
+    g_dir_close(dir);
+  return n;
+}
+
+static StandinCount before;
+static guint threads_before;
+
+/* After a stop. lost: contexts could not be entered, and what is in them goes with them alone. */
+static void
+check_left(gboolean lost)
+{
+  StandinCount now = driver->count();
+  guint threads = count_threads();
+
+  if (now.entered != before.entered)
+    wrong("%u contexts are left current", now.entered);
+  for (int i = 0; threads > threads_before && i < 100; i++) { /* one that is joined can still be seen */
+    g_usleep(1000);
+    threads = count_threads();
+  }
+  if (threads > threads_before)
+    wrong("%u threads are left", threads - threads_before);
+  if (!lost && (now.modules > before.modules || now.streams > before.streams || now.events > before.events ||
+                now.textures > before.textures || now.allocations > before.allocations || now.pinned > before.pinned))
+    wrong("left over: %u modules, %u streams, %u events, %u textures, %u allocations, %u of the host",
+          now.modules - before.modules, now.streams - before.streams, now.events - before.events,
+          now.textures - before.textures, now.allocations - before.allocations, now.pinned - before.pinned);
+}
+
+static void
+check_reports(void)
+{
+  g_autofree char *reports = driver->reports();
+
+  if (*reports)
+    wrong("the driver reports: %s", reports);
+}
+
+/* ---- jobs ---- */
+
+typedef struct {
+  const Scenario *scenario;
+  int way;
+  const char *backend;
+} Job;
+
+static void
+check_fall_back(const Stream *s, const Job *job, guint64 calls_to_first)
+{
+  gboolean host = !job->scenario->in_device && !job->scenario->out_device;
+
+  if (s->n_errors > 0 && g_str_equal(job->backend, "auto") && host && run <= calls_to_first)
+    wrong("no frame was done, and the CPU did not take over: %s", s->error);
+}
+
+/* Returns FALSE where fewer calls were made than the one that was to fail. */
+static gboolean
+run_once(const Job *job, Frames *expected, guint64 calls_to_first)
+{
+  StandinFault fault = {.calls = ways[job->way].calls,
+                        .n = run,
+                        .result = ways[job->way].result,
+                        .for_good = ways[job->way].for_good,
+                        .of = ways[job->way].of};
+  gboolean ours = fault.of[0] == '!', lost = fault.calls == STANDIN_CALLS_PUSH, reached;
+  Stream s;
+
+  driver->reset((StandinOrder)(run % 3), (guint32)run);
+  stream_open(&s, job->scenario, job->backend);
+  driver->set_fault(&fault);
+  if (stream_start(&s))
+    stream_play(&s, 0, run % 4 != 0);
+  check_frames(&s, expected, 0, s.n_errors == 0 && ours);
+  stream_stop(&s);
+  reached = driver->failed() != NULL;
+  check_message(&s, ours);
+  check_fall_back(&s, job, calls_to_first);
+  check_left(lost);
+  check_reports();
+
+  fault.n = 0;
+  driver->set_fault(&fault);
+  s.n_errors = 0;
+  g_clear_pointer(&s.error, g_free);
+  if (stream_start(&s))
+    stream_play(&s, RESTARTED, FALSE);
+  if (s.n_errors > 0)
+    wrong("after the restart: %s", s.error);
+  check_frames(&s, expected, RESTARTED, TRUE);
+  stream_stop(&s);
+  check_left(lost);
+  stream_close(&s);
+  check_reports();
+  return reached;
+}
+
+/* What the CPU makes of the same streams. */
+static Frames *
+expect_frames(const Scenario *scenario)
+{
+  Frames *frames;
+  Stream s;
+
+  stream_open(&s, scenario, "cpu");
+  for (int part = 0; part < 2; part++) {
+    if (!stream_start(&s))
+      wrong("the CPU does not start");
+    stream_play(&s, part * RESTARTED, FALSE);
+    stream_stop(&s);
+  }
+  if (s.error)
+    wrong("the CPU: %s", s.error);
+  frames = g_hash_table_ref(s.frames);
+  stream_close(&s);
+  return frames;
+}
+
+/* A run in which nothing fails; and how many calls there are up to the first frame. */
+static guint64
+run_well(const Job *job, Frames *expected)
+{
+  guint64 calls;
+
+  for (int order = STANDIN_AT_ONCE; order <= STANDIN_RANDOM; order++) {
+    StandinFault fault = {.calls = ways[job->way].calls, .of = ways[job->way].of};
+    Stream s;
+
+    driver->reset(order, 7);
+    stream_open(&s, job->scenario, job->backend);
+    driver->set_fault(&fault);
+    if (!stream_start(&s))
+      wrong("the GPU does not start");
+    stream_play(&s, 0, FALSE);
+    if (s.error)
+      wrong("nothing failed: %s", s.error);
+    if (s.n_infos > 0)
+      wrong("nothing failed, and it ran on the CPU");
+    check_frames(&s, expected, 0, TRUE);
+    stream_stop(&s);
+    calls = s.calls_to_first;
+    stream_close(&s);
+    before = driver->count();
+    threads_before = count_threads();
+    check_reports();
+  }
+  return calls;
+}
+
+static void
+run_job(const Job *job, guint64 from, guint64 step)
+{
+  Frames *expected = expect_frames(job->scenario);
+  guint64 calls_to_first = run_well(job, expected);
+
+  for (run = from; run < MAX_RUNS; run += step) {
+    printf("run %" G_GUINT64_FORMAT "\n", run);
+    fflush(stdout);
+    if (!run_once(job, expected, calls_to_first))
+      break;
+  }
+  g_hash_table_unref(expected);
+}
+
+static char *
+name_of(const Job *job)
+{
+  return g_strdup_printf("%s,%s,%s", job->scenario->name, ways[job->way].name, job->backend);
+}
+
+/* Calls func with each job. */
+static void
+each_job(void (*func)(const Job *job, gpointer data), gpointer data)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS(scenarios); i++)
+    for (gsize way = 0; way < G_N_ELEMENTS(ways); way++)
+      for (gsize b = 0; b < G_N_ELEMENTS(backends); b++)
+        func(&(Job){&scenarios[i], (int)way, backends[b]}, data);
+}
+
+static void
+print_job(const Job *job, gpointer unused)
+{
+  g_autofree char *name = name_of(job);
+
+  printf("%s %d\n", name, MAX(job->scenario->step, 1));
+}
+
+static void
+run_if_named(const Job *job, gpointer argv)
+{
+  g_autofree char *name = name_of(job);
+
+  if (!g_str_equal(name, ((char **)argv)[2]))
+    return;
+  job_name = ((char **)argv)[2];
+  run_job(job, g_ascii_strtoull(((char **)argv)[3], NULL, 10), g_ascii_strtoull(((char **)argv)[4], NULL, 10));
+}
+
+int
+main(int argc, char **argv)
+{
+  if (argc == 3 && g_str_equal(argv[2], "list")) {
+    each_job(print_job, NULL);
+    return 0;
+  }
+  if (argc != 5)
+    return 2;
+  driver = standin_open(argv[1]);
+  if (!driver)
+    return 1;
+  gst_init(NULL, NULL);
+  each_job(run_if_named, argv);
+  if (!job_name)
+    printf("there is no job %s\n", argv[2]);
+  return job_name && n_failures == 0 ? 0 : 1;
+}
