@@ -19,7 +19,7 @@ cuda_probe(int device, GError **error)
   const CnvDriver *cu = cnv_driver_get(error);
   int count = 0;
 
-  if (!cu || !cnv_driver_check(cu, cu->cuDeviceGetCount(&count), "counting the GPUs", error))
+  if (!cu || !cnv_driver_check(cu, cu->cuDeviceGetCount(&count), "cuDeviceGetCount", "counting the GPUs", error))
     return FALSE;
   if (device < count)
     return TRUE;
@@ -90,7 +90,7 @@ look_at_marks(CudaSession *self, GError **error)
 
     if (result == CUDA_ERROR_NOT_READY)
       return TRUE;
-    if (!cnv_driver_check(self->cu, result, "filtering a frame", error))
+    if (!cnv_driver_check(self->cu, result, "cuEventQuery", "filtering a frame", error))
       return FALSE;
   }
   return !self->marked || read_marks(self, error);
@@ -170,21 +170,34 @@ finish_all(CudaSession *self, GError **error)
   return TRUE;
 }
 
+/* Where a wait fails none of them is good, their memory goes back to the caller, and no later frame is held back. */
+static void
+forget_frames(CudaSession *self, guint64 done)
+{
+  cnv_cuda_host_forget(self);
+  self->n_submitted = self->base.stats.frames = done;
+  self->marked = 0;
+  self->busy = FALSE;
+}
+
 static gboolean
 cuda_wait(CnvSession *session, guint n_left, GError **error)
 {
   CudaSession *self = (CudaSession *)session;
+  guint64 done = session->stats.frames;
   gboolean ok;
 
   if (!self->busy)
     return TRUE;
-  if (!CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error))
+  ok = CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error);
+  if (!ok && !cnv_driver_enter_at_last(self->cu, self->context)) {
+    forget_frames(self, done);
     return FALSE;
-  ok = cnv_cuda_land(self, n_left, error) && (n_left > 0 || finish_all(self, error));
+  }
+  ok = ok && cnv_cuda_land(self, n_left, error) && (n_left > 0 || finish_all(self, error));
   if (!ok) {
-    cnv_cuda_host_abandon(self);
-    self->n_submitted = session->stats.frames;
-    self->busy = FALSE;
+    cnv_cuda_host_settle(self);
+    forget_frames(self, done);
   }
   self->cu->cuCtxPopCurrent(NULL);
   return ok;
@@ -253,10 +266,11 @@ cuda_close(CnvSession *session)
 {
   CudaSession *self = (CudaSession *)session;
 
-  if (self->context && self->cu->cuCtxPushCurrent(self->context) == CUDA_SUCCESS) {
+  if (self->context && cnv_driver_enter_at_last(self->cu, self->context)) {
     release(self);
     self->cu->cuCtxPopCurrent(NULL);
   }
+  cnv_copier_free(self->host.copier);
   if (self->owns_context)
     self->cu->cuDevicePrimaryCtxRelease(self->device);
   cnv_table_clear(&self->table);

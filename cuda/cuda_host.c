@@ -50,7 +50,7 @@ cnv_cuda_free_pinned(void *context, void *memory)
 {
   const CnvDriver *cu = cnv_driver_get(NULL);
 
-  if (cu->cuCtxPushCurrent(context) != CUDA_SUCCESS)
+  if (!cnv_driver_enter_at_last(cu, context))
     return;
   cu->cuMemFreeHost(memory);
   cu->cuCtxPopCurrent(NULL);
@@ -516,9 +516,8 @@ cnv_cuda_host_settle(CudaSession *self)
 }
 
 void
-cnv_cuda_host_abandon(CudaSession *self)
+cnv_cuda_host_forget(CudaSession *self)
 {
-  cnv_cuda_host_settle(self);
   for (int i = 0; i < CNV_FLIGHTS_MAX; i++)
     self->host.flight[i].frame = 0;
 }
@@ -550,7 +549,6 @@ cnv_cuda_host_close(CudaSession *self)
   for (int i = 0; i < CNV_FLIGHTS_MAX; i++)
     free_flight(self, &host->flight[i]);
   free_staging(self, &host->kept);
-  cnv_copier_free(host->copier);
   destroy_event(self, host->unstaged);
   if (host->up)
     self->cu->cuStreamDestroy(host->up);

@@ -82,7 +82,7 @@ typedef struct {
   guint64 n_texture_uses;
 } CudaSession;
 
-#define CHECK(self, call, doing, error) cnv_driver_check((self)->cu, (self)->cu->call, doing, error)
+#define CHECK(self, call, doing, error) cnv_driver_check((self)->cu, (self)->cu->call, #call, doing, error)
 
 /* cuda_memory.c */
 void cnv_cuda_free(CudaSession *self, DeviceBuffer *buffer);
@@ -118,8 +118,8 @@ gboolean cnv_cuda_run_host(CudaSession *self, const CnvWork *work, const CnvFram
 gboolean cnv_cuda_land(CudaSession *self, guint n_left, GError **error);
 /* Waits for all streams, whatever has failed. */
 void cnv_cuda_host_settle(CudaSession *self);
-/* The same, and forgets all frames under way. */
-void cnv_cuda_host_abandon(CudaSession *self);
+/* No frame is under way any more. */
+void cnv_cuda_host_forget(CudaSession *self);
 /* Of CnvBackend; without a session, in any context. */
 void *cnv_cuda_alloc_pinned(void *context, gsize size);
 void cnv_cuda_free_pinned(void *context, void *memory);

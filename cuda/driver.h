@@ -62,11 +62,16 @@ typedef struct {
 #undef CNV_DRIVER_MEMBER
 } CnvDriver;
 
-/* Opens libcuda and starts it, once a process; any thread. NULL with CNV_ERROR_NO_DEVICE, the same each time. */
+/* Opens libcuda, once a process, and starts it, unless it is started; any thread. NULL with CNV_ERROR_NO_DEVICE: a
+ * driver that does not start is tried again by the next call. */
 const CnvDriver *cnv_driver_get(GError **error);
 
-/* TRUE for CUDA_SUCCESS; else FALSE with the error's name and what was being done: CNV_ERROR_MEMORY where memory ran
- * out, else CNV_ERROR_DEVICE. */
-gboolean cnv_driver_check(const CnvDriver *cu, CUresult result, const char *doing, GError **error);
+/* TRUE for CUDA_SUCCESS; else FALSE with what was being done, the call, the error's name and a remedy: CNV_ERROR_MEMORY
+ * where memory ran out, else CNV_ERROR_DEVICE. call: the entry's name, and whatever follows a parenthesis. */
+gboolean cnv_driver_check(const CnvDriver *cu, CUresult result, const char *call, const char *doing, GError **error);
+
+/* Enters a context to wait or free in it, which one error must not keep from being done: a second time where the first
+ * fails. FALSE: the context is gone, and with it all that was in it. */
+gboolean cnv_driver_enter_at_last(const CnvDriver *cu, CUcontext context);
 
 G_END_DECLS

@@ -38,7 +38,7 @@ check(CUresult result, const char *doing)
 {
   GError *error = NULL;
 
-  if (!cnv_driver_check(driver(), result, doing, &error))
+  if (!cnv_driver_check(driver(), result, "the driver", doing, &error))
     g_error("%s", error->message);
 }
 

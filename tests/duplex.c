@@ -30,14 +30,14 @@ typedef struct {
   CUdeviceptr device_up[N_BUFFERS], device_down[N_BUFFERS];
 } Duplex;
 
-#define TRY(call, doing) cnv_driver_check(cu, call, doing, error)
+#define TRY(call, doing) cnv_driver_check(cu, cu->call, #call, doing, error)
 
 static gboolean
 enter_context(const CnvDriver *cu, Duplex *d, GError **error)
 {
-  if (TRY(cu->cuDeviceGet(&d->device, d->gpu), "finding the GPU") &&
-      TRY(cu->cuDevicePrimaryCtxRetain(&d->context, d->device), "making a context"))
-    return TRY(cu->cuCtxPushCurrent(d->context), "entering the context");
+  if (TRY(cuDeviceGet(&d->device, d->gpu), "finding the GPU") &&
+      TRY(cuDevicePrimaryCtxRetain(&d->context, d->device), "making a context"))
+    return TRY(cuCtxPushCurrent(d->context), "entering the context");
   return FALSE;
 }
 
@@ -45,13 +45,13 @@ static gboolean
 make_buffers(const CnvDriver *cu, Duplex *d, GError **error)
 {
   for (int i = 0; i < N_BUFFERS; i++)
-    if (!TRY(cu->cuMemHostAlloc(&d->host_up[i], d->bytes, 0), "allocating pinned memory") ||
-        !TRY(cu->cuMemHostAlloc(&d->host_down[i], d->bytes, 0), "allocating pinned memory") ||
-        !TRY(cu->cuMemAlloc(&d->device_up[i], d->bytes), "allocating on the GPU") ||
-        !TRY(cu->cuMemAlloc(&d->device_down[i], d->bytes), "allocating on the GPU"))
+    if (!TRY(cuMemHostAlloc(&d->host_up[i], d->bytes, 0), "allocating pinned memory") ||
+        !TRY(cuMemHostAlloc(&d->host_down[i], d->bytes, 0), "allocating pinned memory") ||
+        !TRY(cuMemAlloc(&d->device_up[i], d->bytes), "allocating on the GPU") ||
+        !TRY(cuMemAlloc(&d->device_down[i], d->bytes), "allocating on the GPU"))
       return FALSE;
-  return TRY(cu->cuStreamCreate(&d->up, CU_STREAM_NON_BLOCKING), "creating a stream") &&
-         TRY(cu->cuStreamCreate(&d->down, CU_STREAM_NON_BLOCKING), "creating a stream");
+  return TRY(cuStreamCreate(&d->up, CU_STREAM_NON_BLOCKING), "creating a stream") &&
+         TRY(cuStreamCreate(&d->down, CU_STREAM_NON_BLOCKING), "creating a stream");
 }
 
 /* Also what a failure left. */
@@ -87,11 +87,11 @@ copy(const CnvDriver *cu, const Duplex *d, int n, double *us, GError **error)
   for (int i = 0; i < n; i++) {
     const int k = i % N_BUFFERS;
 
-    if (!TRY(cu->cuMemcpyHtoDAsync(d->device_up[k], d->host_up[k], d->bytes, d->up), "uploading") ||
-        !TRY(cu->cuMemcpyDtoHAsync(d->host_down[k], d->device_down[k], d->bytes, d->down), "downloading"))
+    if (!TRY(cuMemcpyHtoDAsync(d->device_up[k], d->host_up[k], d->bytes, d->up), "uploading") ||
+        !TRY(cuMemcpyDtoHAsync(d->host_down[k], d->device_down[k], d->bytes, d->down), "downloading"))
       return FALSE;
   }
-  if (!TRY(cu->cuStreamSynchronize(d->up), "uploading") || !TRY(cu->cuStreamSynchronize(d->down), "downloading"))
+  if (!TRY(cuStreamSynchronize(d->up), "uploading") || !TRY(cuStreamSynchronize(d->down), "downloading"))
     return FALSE;
   *us = (double)(g_get_monotonic_time() - start);
   return TRUE;

@@ -48,14 +48,27 @@ static const Scenario scenarios[] = {
     {"texture", "I420", 40, 32, {"radius=2", "algorithm=texture"}},
     {"regions", "NV12", 48, 32, {"radius=2", "roi-source=meta", "roi-feather=2"}, .regions = TRUE},
     {"time", "NV12", 48, 32, {"radius=1", "temporal-radius=1"}},
-    {"cuts", "NV12", 48, 32, {"radius=1", "temporal-radius=1", "scene-change-threshold=0.2"}},
+    {"time-cuts", "NV12", 48, 32, {"radius=1", "temporal-radius=1", "scene-change-threshold=0.2"}},
     {"flights", "NV12", 48, 32, {"radius=2", "frames-in-flight=3"}},
     {"slices", "GRAY8", 1500, 1400, {"filter=box", "radius=1"}, .step = 7},
     {"uploads", "NV12", 48, 32, {"radius=2"}, .out_device = TRUE},
     {"downloads", "NV12", 48, 32, {"radius=2"}, .in_device = TRUE},
     {"device", "NV12", 48, 32, {"radius=2"}, .in_device = TRUE, .out_device = TRUE},
-    {"in-place", "NV12", 96, 64, {"radius=2", "roi-source=meta"}, .in_device = TRUE, .out_device = TRUE, .regions = TRUE},
-    {"device-time", "NV12", 48, 32, {"temporal-radius=1", "scene-change-threshold=0.2"}, .in_device = TRUE, .out_device = TRUE},
+    {"in-place",
+     "NV12",
+     96,
+     64,
+     {"radius=2", "roi-source=meta"},
+     .in_device = TRUE,
+     .out_device = TRUE,
+     .regions = TRUE},
+    {"device-time",
+     "NV12",
+     48,
+     32,
+     {"temporal-radius=1", "scene-change-threshold=0.2"},
+     .in_device = TRUE,
+     .out_device = TRUE},
 };
 
 /* The ways of failing. Calls of GStreamer's own CUDA library are failed apart from ours: they need not be named. */
@@ -118,7 +131,7 @@ typedef struct {
   Frames *frames;
   guint64 last; /* number of the frame that came last, and one more */
   guint n_errors, n_infos;
-  char *error; /* the first */
+  char *error;            /* the first */
   guint64 calls_to_first; /* calls up to the first frame that came out; 0: none did */
 } Stream;
 
@@ -136,7 +149,8 @@ fill(GstVideoFrame *frame, guint number)
     for (int y = 0; y < rows; y++)
       for (int x = 0; x < row; x++) {
         state = state * 1664525u + 1013904223u;
-        data[y * GST_VIDEO_FRAME_PLANE_STRIDE(frame, p) + x] = (guint8)((state >> 24) / 2 + (number % 3 == 2 ? 128 : 0));
+        data[y * GST_VIDEO_FRAME_PLANE_STRIDE(frame, p) + x] =
+            (guint8)((state >> 24) / 2 + (number % 3 == 2 ? 128 : 0));
       }
   }
 }
@@ -246,6 +260,8 @@ stream_open(Stream *s, const Scenario *scenario, const char *backend)
   s->bus = gst_bus_new();
   gst_element_set_bus(s->element, s->bus);
   set_properties(s->element, scenario, backend);
+  if (cpu)
+    gst_util_set_object_arg(G_OBJECT(s->element), "algorithm", "auto"); /* it has not all of them */
   if (!cpu)
     share_context(s);
   s->src = own_pad(s, "src", GST_PAD_SRC, FALSE);
@@ -444,6 +460,14 @@ may_be_dropped(const Scenario *scenario, guint i)
   return i < FLUSH && i + 3 >= FLUSH && scenario->set[1];
 }
 
+/* Over time a frame that is lost changes those around it. */
+static gboolean
+depends_on_lost(const Stream *s, guint number)
+{
+  return strstr(s->scenario->name, "time") && (!g_hash_table_contains(s->frames, GSIZE_TO_POINTER(number - 1)) ||
+                                               !g_hash_table_contains(s->frames, GSIZE_TO_POINTER(number + 1)));
+}
+
 static void
 check_frames(const Stream *s, Frames *expected, guint first, gboolean complete)
 {
@@ -451,7 +475,7 @@ check_frames(const Stream *s, Frames *expected, guint first, gboolean complete)
     GBytes *got = g_hash_table_lookup(s->frames, GSIZE_TO_POINTER(first + i));
     GBytes *wanted = g_hash_table_lookup(expected, GSIZE_TO_POINTER(first + i));
 
-    if (got && wanted && !is_near(got, wanted))
+    if (got && wanted && !is_near(got, wanted) && (complete || !depends_on_lost(s, first + i)))
       wrong("frame %u is not what it should be", first + i);
     if (!got && wanted && complete && !may_be_dropped(s->scenario, i))
       wrong("frame %u is lost, without an error", first + i);
@@ -468,17 +492,18 @@ plain_name(const char *entry)
 }
 
 static void
-check_message(const Stream *s, gboolean ours)
+check_message(const Stream *s, gboolean ours, gboolean for_good)
 {
   g_autofree char *name = NULL;
 
   if (!s->error || !driver->failed() || !ours)
     return;
   name = plain_name(driver->failed());
-  if (!strstr(s->error, name))
+  /* Where more than one fails, the first may have been of no account. */
+  if (!for_good && !strstr(s->error, name))
     wrong("the error does not name the call: %s", s->error);
-  if (!strstr(s->error, "CUDA_ERROR_") || !strchr(s->error, ';'))
-    wrong("the error has no name or no remedy: %s", s->error);
+  if (!strstr(s->error, " gave CUDA_ERROR_") || !strchr(s->error, ';'))
+    wrong("the error has no call or no remedy: %s", s->error);
 }
 
 static guint
@@ -562,10 +587,11 @@ run_once(const Job *job, Frames *expected, guint64 calls_to_first)
   driver->set_fault(&fault);
   if (stream_start(&s))
     stream_play(&s, 0, run % 4 != 0);
+  read_bus(&s);
   check_frames(&s, expected, 0, s.n_errors == 0 && ours);
   stream_stop(&s);
   reached = driver->failed() != NULL;
-  check_message(&s, ours);
+  check_message(&s, ours, fault.for_good);
   check_fall_back(&s, job, calls_to_first);
   check_left(lost);
   check_reports();
@@ -611,7 +637,7 @@ expect_frames(const Scenario *scenario)
 static guint64
 run_well(const Job *job, Frames *expected)
 {
-  guint64 calls;
+  guint64 calls = G_MAXUINT64;
 
   for (int order = STANDIN_AT_ONCE; order <= STANDIN_RANDOM; order++) {
     StandinFault fault = {.calls = ways[job->way].calls, .of = ways[job->way].of};
@@ -629,7 +655,7 @@ run_well(const Job *job, Frames *expected)
       wrong("nothing failed, and it ran on the CPU");
     check_frames(&s, expected, 0, TRUE);
     stream_stop(&s);
-    calls = s.calls_to_first;
+    calls = MIN(calls, s.calls_to_first);
     stream_close(&s);
     before = driver->count();
     threads_before = count_threads();

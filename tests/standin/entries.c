@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SHARED_USUAL (48 * 1024)   /* bytes of shared memory that a launch need not ask for */
-#define SHARED_MOST (227 * 1024)   /* compute capability 9.0 */
-#define REPORTED 99 /* exit status */
+#define SHARED_USUAL (48 * 1024)    /* bytes of shared memory that a launch need not ask for */
+#define SHARED_MOST (227 * 1024)    /* compute capability 9.0 */
+#define REPORTED 99                 /* exit status */
 #define MOST_BYTES ((gsize)8 << 30) /* of device memory, where no test says less */
 
 struct Context {
@@ -105,7 +105,7 @@ is_of(gconstpointer caller)
 
   if (!fault.of)
     return TRUE;
-  return (dladdr(caller, &info) && info.dli_fname && strstr(info.dli_fname, fault.of + not)) != not;
+  return (dladdr(caller, &info) && info.dli_fname && strstr(info.dli_fname, fault.of + not )) != not ;
 }
 
 static gboolean
@@ -134,6 +134,8 @@ begin(const char *name, Kind kind, gconstpointer caller)
     return CUDA_SUCCESS;
   if (!failed_entry)
     failed_entry = name;
+  if (fault.result == CUDA_ERROR_LAUNCH_FAILED && fault.for_good)
+    standin_lose_all();
   return fault.result;
 }
 
@@ -151,7 +153,7 @@ end(CUresult result)
   if (result == CUDA_SUCCESS && !current())                                                                            \
     result = without_context(__func__);                                                                                \
   if (result != CUDA_SUCCESS)                                                                                          \
-    return end(result)
+  return end(result)
 
 /* One that has its effect in any case. */
 #define BEGIN_END() CUresult result = begin(__func__, ENDS, __builtin_return_address(0))
@@ -662,8 +664,9 @@ static void
 run_copy(const Op *op, gpointer data)
 {
   const Copy *c = data;
-  const guint8 *from = c->from_host ? (op ? c->bytes : (const guint8 *)(guintptr)c->from)
-                                    : standin_access_rows(op, c->from, c->from_stride, c->row, c->rows, FALSE, "a copy");
+  const guint8 *from = c->from_host
+                           ? (op ? c->bytes : (const guint8 *)(guintptr)c->from)
+                           : standin_access_rows(op, c->from, c->from_stride, c->row, c->rows, FALSE, "a copy");
   guint8 *to = c->to_host ? (guint8 *)(guintptr)c->to
                           : standin_access_rows(op, c->to, c->to_stride, c->row, c->rows, TRUE, "a copy");
   gint64 from_stride = c->from_host && op ? (gint64)c->row : c->from_stride;
@@ -959,9 +962,9 @@ run_launch(const Op *op, gpointer data)
 }
 
 CUresult
-cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
-               unsigned int block_x, unsigned int block_y, unsigned int block_z, unsigned int shared_bytes,
-               CUstream stream, void **args, void **extra)
+cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x,
+               unsigned int block_y, unsigned int block_z, unsigned int shared_bytes, CUstream stream, void **args,
+               void **extra)
 {
   BEGIN(DOES);
   const Function *f = (const Function *)function;

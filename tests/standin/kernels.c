@@ -69,12 +69,9 @@ add_units(void)
     void (*run)(const KernelRun *);
     gboolean by_channels; /* there are also kernels made for each number of them */
   } rows[] = {
-      {"naive", units_sums},
-      {"tiled", units_sums, TRUE},
-      {"rows", units_rows, TRUE},
-      {"columns", units_columns, TRUE},
-      {"texture_rows", units_rows},
-      {"texture_columns", units_columns},
+      {"naive", units_sums},        {"tiled", units_sums, TRUE},
+      {"rows", units_rows, TRUE},   {"columns", units_columns, TRUE},
+      {"texture_rows", units_rows}, {"texture_columns", units_columns},
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS(rows); i++)

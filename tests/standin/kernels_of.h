@@ -10,14 +10,14 @@ G_BEGIN_DECLS
 
 /* The variant that a name ends in; what a kind of kernel has none of is 0. */
 typedef struct {
-  int bytes;         /* of a sample */
-  int channels;      /* of kernels made for a number of them */
-  int k_x, k_y;      /* tensor; dense: k_x */
-  int groups;        /* of 16 samples, tensor */
-  int parts;         /* f16 numbers of a tap */
-  gboolean ring;     /* tensor */
-  int reach;         /* fused; 0: any */
-  int rows, terms;   /* dense: rows of a warp by eights */
+  int bytes;       /* of a sample */
+  int channels;    /* of kernels made for a number of them */
+  int k_x, k_y;    /* tensor; dense: k_x */
+  int groups;      /* of 16 samples, tensor */
+  int parts;       /* f16 numbers of a tap */
+  gboolean ring;   /* tensor */
+  int reach;       /* fused; 0: any */
+  int rows, terms; /* dense: rows of a warp by eights */
 } Variant;
 
 typedef struct {

@@ -160,7 +160,7 @@ check_order(Allocation *a, const Access *new, const Op *op, const char *what)
 {
   for (guint i = a->accesses->len; i-- > 0;) {
     const Access *old = &g_array_index(a->accesses, Access, i);
-    gboolean meets = old->first < new->end && new->first < old->end && (old->write || new->write);
+    gboolean meets = old->first < new->end &&new->first < old->end && (old->write || new->write);
 
     if (meets && !comes_before(old, op)) {
       standin_report("%s %s bytes %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT " of %" G_GSIZE_FORMAT
@@ -170,7 +170,7 @@ check_order(Allocation *a, const Access *new, const Op *op, const char *what)
       return;
     }
     /* What this one hides, or the host knows to be over, need not be compared with again. */
-    if (is_over(old) || (new->write && new->first <= old->first && old->end <= new->end))
+    if (is_over(old) || (new->write &&new->first <= old->first && old->end <= new->end))
       g_array_remove_index_fast(a->accesses, i);
   }
 }

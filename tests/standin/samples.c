@@ -118,7 +118,7 @@ samples_pad(const Job *job, Reach reach, int first, int last, Outside outside)
   g_autofree int *columns = g_new(int, pixels), *rows = g_new(int, to.rows);
   int across[2], down[2];
 
-  to.value = g_new0(double, (gsize)to.rows * to.width);
+  to.value = g_new0(double, (gsize)to.rows *to.width);
   map_border(b, x, pixels, b->width, columns, across);
   map_border(b, y, to.rows, b->height, rows, down);
   for (int i = 0; i < pixels && outside == OUTSIDE_NOTHING; i++)
@@ -167,7 +167,7 @@ samples_row_sums(const Job *job, const CnvTermArgs *t, int *rows)
 {
   int C = job->block->a.channels, width = job->block->patch.width * C;
   Padded from = pad_for_term(job, t);
-  double *sums = g_new0(double, (gsize)from.rows * width);
+  double *sums = g_new0(double, (gsize)from.rows *width);
 
   for (int j = 0; j < from.rows; j++)
     for (int i = 0; i < t->n_x; i++)
@@ -343,8 +343,7 @@ open_output(const Job *job)
   if (place.to)
     place.written = standin_written(b->out);
   if (place.to && job->bytes < 4 && (b->patch.n_spots > 0 || b->a.copied))
-    place.back =
-        standin_access_rows(job->op, b->back, b->back_stride, row, b->patch.height, FALSE, "a kernel");
+    place.back = standin_access_rows(job->op, b->back, b->back_stride, row, b->patch.height, FALSE, "a kernel");
   return place;
 }
 

@@ -14,9 +14,9 @@ G_BEGIN_DECLS
 typedef struct {
   const Op *op;
   const CnvBlock *block;
-  int bytes;           /* of a sample: 1, 2, or 4 for float32 */
+  int bytes;            /* of a sample: 1, 2, or 4 for float32 */
   const CnvSpot *spots; /* the host's, for the patch's n_spots */
-  const float *taps;   /* constant memory */
+  const float *taps;    /* constant memory */
 } Job;
 
 /* The rows and samples that a number of taps around a patch's samples find, borders resolved: row j, sample i is what

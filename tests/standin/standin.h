@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A stand-in for NVIDIA's driver: a library that has libcuda's entries, so that all that opens libcuda.so.1 (the engine,
- * GStreamer's CUDA library) runs on a machine without a GPU. Device memory is the host's, at addresses that the host
- * cannot follow; kernels are done by plain loops over the jobs of their launch (kernels.c). It
+ * A stand-in for NVIDIA's driver: a library that has libcuda's entries, so that all that opens libcuda.so.1 (the
+ * engine, GStreamer's CUDA library) runs on a machine without a GPU. Device memory is the host's, at addresses that the
+ * host cannot follow; kernels are done by plain loops over the jobs of their launch (kernels.c). It
  *
  *   - runs what is put on streams at once, or only when it is waited for, or at random moments, as events allow;
  *   - refuses accesses outside of an allocation, and reports two that no event orders;

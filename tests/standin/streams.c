@@ -210,6 +210,15 @@ standin_finish_all(void)
       standin_finish_stream(streams[slot]);
 }
 
+void
+standin_lose_all(void)
+{
+  for (int slot = 0; slot < STANDIN_STREAMS; slot++)
+    for (GList *l = streams[slot] ? streams[slot]->ops.head : NULL; l; l = l->next)
+      ((Op *)l->data)->run = NULL;
+  standin_finish_all();
+}
+
 /* The op at a stream's head, where nothing that it waits for is open. */
 static Op *
 ready_op(const Stream *stream)

@@ -13,7 +13,7 @@ typedef struct {
   Job job;
   CnvBlock block;
   const CnvStrip *strip;
-  const guint32 *bands; /* the strip's */
+  const guint32 *bands;        /* the strip's */
   int n_sources, first_source; /* as samples_pad takes them */
 } Strip;
 
@@ -310,13 +310,13 @@ tensor_strip(const KernelRun *run, Strip *strip)
   int beside = (16 * v->k_x + 32 + C - 1) / C, width = samples_of(strip), height = s->patch.height;
   gsize words_y = (gsize)steps * eights * 64;
   Reach reach = {beside, s->anchor_y, 2 * beside, s->n_y - 1};
-  g_autofree double *acc = g_new0(double, (gsize)width * height), *sums = NULL;
+  g_autofree double *acc = g_new0(double, (gsize)width *height), *sums = NULL;
   Padded from;
 
   if (!open_bands(run, strip, v->parts * (bands_of(s) * v->k_x * 128 + words_y)))
     return;
   from = pad(strip, reach, -1, OUTSIDE_NOTHING);
-  sums = g_new0(double, (gsize)from.rows * width);
+  sums = g_new0(double, (gsize)from.rows *width);
   add_rows(v, strip, &from, beside * C, words_y, sums);
   for (int y = 0; y < height; y++) {
     int out = y % s->rows % (8 * eights);

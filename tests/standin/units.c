@@ -106,8 +106,7 @@ static gboolean
 open_unit(const KernelRun *run, const CnvUnit *from, guint n_blocks, Unit *unit)
 {
   const CnvLaunchArgs *l = run->args;
-  const CnvPatchArgs *patch =
-      read_array(run, l->patches + from->patch * sizeof(CnvPatchArgs), sizeof(CnvPatchArgs));
+  const CnvPatchArgs *patch = read_array(run, l->patches + from->patch * sizeof(CnvPatchArgs), sizeof(CnvPatchArgs));
   const CnvPlaneArgs *plane =
       patch ? read_array(run, l->planes + patch->plane_args * sizeof(CnvPlaneArgs), sizeof(CnvPlaneArgs)) : NULL;
   int p;
@@ -313,9 +312,8 @@ open_lane(const KernelRun *run, const CnvLaneArgs *lane, const guint64 *base, co
           int y0, int rows, gboolean write)
 {
   gint64 at = (gint64)y0 * stride[lane->memory] + (gint64)x0 * lane->step + lane->offset;
-  guint8 *memory =
-      standin_access_rows(run->op, base[lane->memory] + at, stride[lane->memory],
-                          (gsize)(columns - 1) * lane->step + lane->bytes, rows, write, run->name);
+  guint8 *memory = standin_access_rows(run->op, base[lane->memory] + at, stride[lane->memory],
+                                       (gsize)(columns - 1) * lane->step + lane->bytes, rows, write, run->name);
 
   return memory ? memory - at : NULL;
 }
@@ -337,8 +335,8 @@ lane_mean(const KernelRun *run, const Unit *unit, const CnvLaneArgs *lane, int x
   int fields = unit->block.patch.fields, field = unit->block.patch.field;
   int x0 = x << lane->sub_x, x1 = MIN(x0 + (1 << lane->sub_x), a->image_width);
   int y0 = y << lane->sub_y, y1 = MIN(y0 + (1 << lane->sub_y), (a->image_height - field + fields - 1) / fields);
-  const guint8 *at = open_lane(run, lane, l->in, l->in_stride, x0, x1 - x0, y0 * fields + field,
-                               (y1 - y0 - 1) * fields + 1, FALSE);
+  const guint8 *at =
+      open_lane(run, lane, l->in, l->in_stride, x0, x1 - x0, y0 * fields + field, (y1 - y0 - 1) * fields + 1, FALSE);
   double sum = 0;
 
   for (int iy = y0; at && iy < y1; iy++)

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Runs the jobs of the program `faults`, two at a time, each in a process of its own, so that a crash or a hang is one
+failure and the job goes on behind it.
+
+usage: faults.py PROGRAM DRIVER [--all] [--job PART]
+  --all       all runs of every job; without it of long jobs one in so many (CI's form: under two minutes on two cores)
+  --job PART  only the jobs whose names have that part
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import os
+import subprocess
+import sys
+import threading
+
+SILENCE = 30  # seconds without a run's beginning: it hangs
+SHOWN = 40  # failures that are printed
+
+
+class Job:
+    def __init__(self, program, driver, name, step):
+        self.program, self.driver, self.name, self.step = program, driver, name, step
+        self.runs, self.failures = 0, []
+
+    def run(self):
+        following = 1
+        while following:
+            following = self.run_from(following)
+        return self
+
+    def run_from(self, first):
+        """Runs from that one on; returns where to go on after a crash or a hang, or 0."""
+        command = [self.program, self.driver, self.name, str(first), str(self.step)]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                   errors="replace")
+        last, other = 0, collections.deque(maxlen=3)
+        hung = threading.Event()
+
+        def kill():
+            hung.set()
+            process.kill()
+
+        timer = threading.Timer(SILENCE, kill)
+        timer.start()
+        for line in process.stdout:
+            if line.startswith("run "):
+                last = int(line.split()[1])
+                self.runs += 1
+                timer.cancel()
+                timer = threading.Timer(SILENCE, kill)
+                timer.start()
+            elif line.startswith("FAILED "):
+                self.failures.append(line.strip())
+            elif line.strip():
+                other.append(line.strip())
+        timer.cancel()
+        status = process.wait()
+        if status in (0, 1):
+            if status and not self.failures:
+                self.failures.append(f"FAILED {self.name}: {' '.join(other)}")
+            return 0
+        what = "hangs" if hung.is_set() else f"ends with {status}"
+        self.failures.append(f"FAILED {self.name} run {last} {what}: {' '.join(other)}")
+        return last + self.step if last else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program")
+    parser.add_argument("driver")
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("--job", default="")
+    options = parser.parse_args()
+    listed = subprocess.run([options.program, options.driver, "list"], check=True, stdout=subprocess.PIPE, text=True)
+    jobs = []
+    for line in listed.stdout.splitlines():
+        name, step = line.split()
+        if options.job in name:
+            jobs.append(Job(options.program, options.driver, name, 1 if options.all else int(step)))
+    failures, calls, runs = [], 0, 0
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for job in pool.map(Job.run, jobs):
+            failures += job.failures
+            runs += job.runs
+            if sys.stdout.isatty() or job.failures:
+                print(f"{job.name}: {job.runs} runs, {len(job.failures)} failures", flush=True)
+    for line in failures[:SHOWN]:
+        print(line[:400])
+    if len(failures) > SHOWN:
+        print(f"and {len(failures) - SHOWN} more")
+    # The last run of a job is the one that no call was left to fail in.
+    print(f"{len(jobs)} jobs, {runs} runs, {runs - len(jobs)} calls failed in turn, {len(failures)} failures")
+    return 1 if failures or not runs else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
