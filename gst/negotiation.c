@@ -263,10 +263,10 @@ decide_allocation(GstBaseTransform *trans, GstQuery *query)
   self->out_takes_meta = gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, NULL);
   if (offered)
     gst_query_parse_nth_allocation_pool(query, 0, &choice.pool, &choice.size, &choice.min, &choice.max);
+  self->pool_started = FALSE;
   ok = choose_pool(self, caps, &choice);
   if (!ok)
-    GST_ELEMENT_ERROR(self, RESOURCE, NO_SPACE_LEFT, ("No buffers of %u bytes could be allocated", choice.size),
-                      ("%" GST_PTR_FORMAT, caps));
+    gst_cuda_convolve_post_no_output(self, choice.size);
   else if (offered)
     gst_query_set_nth_allocation_pool(query, 0, choice.pool, choice.size, choice.min, choice.max);
   else

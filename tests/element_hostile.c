@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What comes from outside and cannot be right: buffers whose metas lie, pools and allocators that have nothing to give,
+ * caps beyond the limits. Each is refused with a message; nothing beside a frame is read or written.
+ */
+#include <string.h>
+
+#include <gst/video/gstvideopool.h>
+
+#include "element.h"
+
+/* ---- metas ---- */
+
+/* A frame of 4x4 in a buffer of 64 bytes, with a meta that does not fit it. */
+static const struct {
+  const char *format;
+  guint n_planes, width, height;
+  gsize offset[2];
+  int stride[2];
+  gsize skip; /* of the memory's start, so that what lies before the buffer is there to be read */
+} meta_rows[] = {
+    {"GRAY8", 1, 4, 4, {12}, {-4}, 0}, /* within the buffer, from its last row up */
+    {"GRAY8", 1, 4, 4, {0}, {-4}, 32},
+    {"GRAY8", 1, 4, 4, {0}, {0}, 0},
+    {"GRAY8", 1, 4, 4, {0}, {3}, 0},
+    {"GRAY8", 1, 4, 4, {0}, {G_MININT}, 0},
+    {"GRAY8", 1, 4, 4, {0}, {G_MAXINT}, 0},
+    {"GRAY8", 1, 4, 4, {61}, {4}, 0},
+    {"GRAY8", 1, 4, 4, {64}, {4}, 0},
+    {"GRAY8", 1, 4, 4, {G_MAXSIZE}, {4}, 0},
+    {"GRAY8", 1, 4, 4, {G_MAXSIZE / 2}, {4}, 0},
+    {"GRAY8", 1, 4, 4, {(gsize)-4}, {4}, 32},
+    {"GRAY8", 0, 4, 4, {0}, {4}, 0},
+    {"GRAY8", 4, 4, 4, {0}, {4}, 0},
+    {"GRAY8", 9, 4, 4, {0}, {4}, 0},
+    {"GRAY8", 1, G_MAXUINT, 4, {0}, {4}, 0},
+    {"GRAY8", 1, 3, 4, {0}, {4}, 0},
+    {"NV12", 2, 4, 4, {0, 16}, {4, -4}, 0},
+    {"NV12", 2, 4, 4, {0, 16}, {4, 0}, 0},
+    {"NV12", 2, 4, 4, {0, 16}, {4, G_MININT}, 0},
+    {"NV12", 2, 4, 4, {0, 16}, {4, G_MAXINT}, 0},
+    {"NV12", 2, 4, 4, {0, G_MAXSIZE - 3}, {4, 4}, 0},
+    {"NV12", 2, 4, 4, {0, 57}, {4, 4}, 0},
+    {"NV12", 1, 4, 4, {0, 16}, {4, 4}, 0},
+};
+
+static void
+add_hostile_meta(GstBuffer *buffer, int row)
+{
+  GstVideoFormat format = gst_video_format_from_string(meta_rows[row].format);
+  gsize offset[GST_VIDEO_MAX_PLANES] = {0};
+  gint stride[GST_VIDEO_MAX_PLANES] = {0};
+  GstVideoMeta *meta =
+      gst_buffer_add_video_meta_full(buffer, GST_VIDEO_FRAME_FLAG_NONE, format, 4, 4,
+                                     strcmp(meta_rows[row].format, "NV12") == 0 ? 2 : 1, offset, stride);
+
+  meta->n_planes = meta_rows[row].n_planes;
+  meta->width = meta_rows[row].width;
+  meta->height = meta_rows[row].height;
+  for (int p = 0; p < 2; p++) {
+    meta->offset[p] = meta_rows[row].offset[p];
+    meta->stride[p] = meta_rows[row].stride[p];
+  }
+}
+
+static GstBuffer *
+hostile_buffer(int row)
+{
+  GstBuffer *buffer = gst_buffer_new_allocate(NULL, 64 + meta_rows[row].skip, NULL);
+
+  gst_buffer_memset(buffer, 0, 0x55, -1);
+  gst_buffer_resize(buffer, meta_rows[row].skip, 64);
+  add_hostile_meta(buffer, row);
+  stamp(buffer, 0);
+  return buffer;
+}
+
+static const char *const ways[] = {"radius=1", "temporal-radius=1"};
+
+static void
+refuse_input(const char *backend, GstBuffer *buffer, const char *format, const char *way, const char *what)
+{
+  GstBus *bus;
+  GstElement *element = make_element(backend, &bus);
+  GstHarness *h;
+
+  SET(element, "filter=box", way, "scene-change-threshold=0.5");
+  h = harness_of(gst_object_ref(element), format, 4, 4);
+  fail_unless_equals_int(gst_harness_push(h, buffer), GST_FLOW_ERROR);
+  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_ERROR, what), 1);
+  gst_harness_teardown(h);
+  free_element(element, bus);
+}
+
+GST_START_TEST(test_hostile_input)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS(meta_rows); i++)
+    for (gsize w = 0; w < G_N_ELEMENTS(ways); w++)
+      refuse_input(BACKEND, hostile_buffer((int)i), meta_rows[i].format, ways[w],
+                   "An input buffer of 64 bytes does not hold or give access to a 4x4");
+}
+GST_END_TEST;
+
+/* ---- pools ---- */
+
+/* What a sink offers: buffers with a meta of the table, none at all, or none from the start. */
+typedef enum { POOL_HOSTILE, POOL_EMPTY, POOL_IDLE } PoolKind;
+
+typedef struct {
+  GstBufferPool parent;
+  PoolKind kind;
+  int row;
+} HostilePool;
+
+typedef GstBufferPoolClass HostilePoolClass;
+
+static GType hostile_pool_get_type(void);
+G_DEFINE_TYPE(HostilePool, hostile_pool, GST_TYPE_BUFFER_POOL)
+
+static GstFlowReturn
+hostile_pool_alloc(GstBufferPool *pool, GstBuffer **buffer, GstBufferPoolAcquireParams *params)
+{
+  HostilePool *self = (HostilePool *)pool;
+
+  if (self->kind != POOL_HOSTILE)
+    return GST_FLOW_ERROR;
+  *buffer = hostile_buffer(self->row);
+  return GST_FLOW_OK;
+}
+
+static gboolean
+hostile_pool_start(GstBufferPool *pool)
+{
+  return ((HostilePool *)pool)->kind != POOL_IDLE;
+}
+
+static void
+hostile_pool_class_init(HostilePoolClass *klass)
+{
+  klass->alloc_buffer = hostile_pool_alloc;
+  klass->start = hostile_pool_start;
+}
+
+static void
+hostile_pool_init(HostilePool *self)
+{
+}
+
+static GstPadProbeReturn
+offer_pool(GstPad *pad, GstPadProbeInfo *info, gpointer pool)
+{
+  GstQuery *query = GST_PAD_PROBE_INFO_QUERY(info);
+
+  if (GST_QUERY_TYPE(query) != GST_QUERY_ALLOCATION)
+    return GST_PAD_PROBE_OK;
+  gst_query_add_allocation_pool(query, pool, 64, 0, 0);
+  gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, NULL);
+  return GST_PAD_PROBE_HANDLED;
+}
+
+/* Takes the element; its sink offers such a pool. */
+static GstHarness *
+harness_with_pool(GstElement *element, const char *format, PoolKind kind, int row)
+{
+  GstHarness *h = gst_harness_new_with_element(element, "sink", "src");
+  HostilePool *pool = g_object_new(hostile_pool_get_type(), NULL);
+  char *caps = g_strdup_printf("video/x-raw,format=%s,width=4,height=4,framerate=25/1", format);
+
+  gst_object_unref(element);
+  gst_object_ref_sink(pool);
+  pool->kind = kind;
+  pool->row = row;
+  gst_pad_add_probe(h->sinkpad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, offer_pool, pool, gst_object_unref);
+  gst_harness_set_src_caps_str(h, caps);
+  g_free(caps);
+  return h;
+}
+
+/* Pushes frames until the first is to come out, and ends where all have come. */
+static GstFlowReturn
+push_flat_frames(GstHarness *h, const char *format, gboolean over_time)
+{
+  GstFlowReturn flow = GST_FLOW_OK;
+
+  for (guint i = 0; i < (over_time ? 2 : 1) && flow == GST_FLOW_OK; i++) {
+    GstVideoInfo info;
+    GstBuffer *buffer;
+
+    gst_video_info_set_format(&info, gst_video_format_from_string(format), 4, 4);
+    buffer = gst_buffer_new_allocate(NULL, info.size, NULL);
+    gst_buffer_memset(buffer, 0, 0x55, -1);
+    stamp(buffer, i);
+    flow = gst_harness_push(h, buffer);
+  }
+  return flow;
+}
+
+static void
+refuse_output(const char *backend, const char *format, int way, PoolKind kind, int row, const char *what)
+{
+  GstBus *bus;
+  GstElement *element = make_element(backend, &bus);
+  GstHarness *h;
+
+  SET(element, "filter=box", ways[way]);
+  h = harness_with_pool(gst_object_ref(element), format, kind, row);
+  fail_unless_equals_int(push_flat_frames(h, format, way == 1), GST_FLOW_ERROR);
+  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_ERROR, what), 1);
+  gst_harness_teardown(h);
+  free_element(element, bus);
+}
+
+GST_START_TEST(test_hostile_output)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS(meta_rows); i++)
+    for (int w = 0; w < (int)G_N_ELEMENTS(ways); w++)
+      refuse_output(BACKEND, meta_rows[i].format, w, POOL_HOSTILE, (int)i,
+                    "An output buffer of 64 bytes does not hold or give access to a 4x4");
+}
+GST_END_TEST;
+
+/* Where no buffer can be had it is said what for, of what size and kind. */
+GST_START_TEST(test_no_output)
+{
+  for (int w = 0; w < (int)G_N_ELEMENTS(ways); w++) {
+    refuse_output(BACKEND, "GRAY8", w, POOL_EMPTY, 0, "No output buffer of 64 bytes of system memory");
+    refuse_output(BACKEND, "GRAY8", w, POOL_IDLE, 0, "No output buffer of 64 bytes of system memory");
+  }
+}
+GST_END_TEST;
+
+void
+add_hostile_tests(TCase *once, TCase *each)
+{
+  EACH(test_hostile_input);
+  EACH(test_hostile_output);
+  EACH(test_no_output);
+}
