@@ -4,8 +4,7 @@
  * caps beyond the limits. Each is refused with a message; nothing beside a frame is read or written.
  */
 #include <string.h>
-
-#include <gst/video/gstvideopool.h>
+#include <sys/mman.h>
 
 #include "element.h"
 
@@ -229,10 +228,154 @@ GST_START_TEST(test_no_output)
 }
 GST_END_TEST;
 
+/* ---- frames where they may be ---- */
+
+static GstBuffer *
+frame_at(GstVideoFormat format, gsize offset, guint8 value)
+{
+  gsize offsets[GST_VIDEO_MAX_PLANES] = {offset};
+  int strides[GST_VIDEO_MAX_PLANES] = {35};
+  GstBuffer *buffer = gst_buffer_new_allocate(NULL, offset + 8 * 35, NULL);
+
+  gst_buffer_memset(buffer, 0, value, -1);
+  gst_buffer_add_video_meta_full(buffer, GST_VIDEO_FRAME_FLAG_NONE, format, 8, 8, 1, offsets, strides);
+  return buffer;
+}
+
+/* The mean of three frames leaves out those beyond the cut, which is looked for in samples at odd addresses. */
+GST_START_TEST(test_odd_addresses)
+{
+  static const char *const formats[] = {"GRAY16_LE", "BGR10A2_LE"};
+
+  for (gsize i = 0; i < 4 * G_N_ELEMENTS(formats); i++) {
+    GstVideoFormat format = gst_video_format_from_string(formats[i / 4]);
+    GstHarness *h =
+        HARNESS(BACKEND, formats[i / 4], 8, 8, "filter=identity", "kernel-t=<1,1,1>", "scene-change-threshold=0.9");
+
+    for (guint f = 0; f < 3; f++) {
+      GstBuffer *buffer = frame_at(format, i % 4, f < 2 ? 0 : 0xff);
+
+      stamp(buffer, f);
+      fail_unless_equals_int(gst_harness_push(h, buffer), GST_FLOW_OK);
+    }
+    fail_unless(gst_harness_push_event(h, gst_event_new_eos()));
+    for (guint f = 0; f < 3; f++) {
+      GstBuffer *out = gst_harness_try_pull(h);
+      guint8 byte = 1;
+
+      gst_buffer_extract(out, 0, &byte, 1);
+      fail_unless_equals_int(byte, f < 2 ? 0 : 0xff);
+      gst_buffer_unref(out);
+    }
+    gst_harness_teardown(h);
+  }
+}
+GST_END_TEST;
+
+#define FAR_STRIDE (1 << 29)
+
+typedef struct {
+  guint8 *data;
+  gsize size;
+} Mapping;
+
+static void
+free_mapping(gpointer data)
+{
+  Mapping *mapping = data;
+
+  munmap(mapping->data, mapping->size);
+  g_free(mapping);
+}
+
+/* A frame of 4x8 in rows half a gigabyte apart, of which only what is written takes memory; NULL where even that many
+ * addresses cannot be had. */
+static GstBuffer *
+far_buffer(guint8 value, guint i)
+{
+  Mapping mapping = {.size = 7 * (gsize)FAR_STRIDE + 4};
+  gsize offsets[GST_VIDEO_MAX_PLANES] = {0};
+  int strides[GST_VIDEO_MAX_PLANES] = {FAR_STRIDE};
+  GstBuffer *buffer;
+
+  mapping.data = mmap(NULL, mapping.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapping.data == MAP_FAILED)
+    return NULL;
+  for (int y = 0; y < 8; y++)
+    memset(mapping.data + y * (gsize)FAR_STRIDE, value, 4);
+  buffer = gst_buffer_new_wrapped_full(0, mapping.data, mapping.size, 0, mapping.size,
+                                       g_memdup2(&mapping, sizeof(mapping)), free_mapping);
+  gst_buffer_add_video_meta_full(buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, 4, 8, 1, offsets, strides);
+  stamp(buffer, i);
+  return buffer;
+}
+
+/* Every fourth row is further from the one before than an int counts. */
+GST_START_TEST(test_far_rows)
+{
+  GstHarness *h = HARNESS("cpu", "GRAY8", 4, 8, "filter=identity", "kernel-t=<1,1,1>", "scene-change-threshold=0.9");
+
+  for (guint i = 0; i < 3; i++) {
+    GstBuffer *buffer = far_buffer(i < 2 ? 0 : 0xff, i);
+
+    if (!buffer) {
+      g_print("SKIPPED: test_far_rows, no room for 4 GB of addresses\n");
+      gst_harness_teardown(h);
+      return;
+    }
+    fail_unless_equals_int(gst_harness_push(h, buffer), GST_FLOW_OK);
+  }
+  fail_unless(gst_harness_push_event(h, gst_event_new_eos()));
+  for (guint i = 0; i < 3; i++) {
+    guint8 pixels[4 * 8];
+    GstBuffer *out = gst_harness_try_pull(h);
+
+    memset(pixels, i < 2 ? 0 : 0xff, sizeof(pixels));
+    fail_unless(gray_equals(out, 4, 8, pixels));
+    gst_buffer_unref(out);
+  }
+  gst_harness_teardown(h);
+}
+GST_END_TEST;
+
+/* From one size to others and to the limits, in the middle of a stream; a cut is found at each. */
+GST_START_TEST(test_sizes_in_turn)
+{
+  static const int sizes[][2] = {{4, 3}, {CNV_SIZE_MAX, 1}, {1, 1}, {1, CNV_SIZE_MAX}, {1023, 5}, {5, 1025}};
+  GstHarness *h = HARNESS(BACKEND, "GRAY8", 4, 3, "filter=identity", "kernel-t=<1,1,1>", "scene-change-threshold=0.99");
+
+  for (gsize s = 0; s < G_N_ELEMENTS(sizes); s++) {
+    const int width = sizes[s][0], height = sizes[s][1];
+    char *caps = g_strdup_printf("video/x-raw,format=GRAY8,width=%d,height=%d,framerate=25/1", width, height);
+    guint8 *pixels = g_malloc(width * height);
+
+    gst_harness_set_src_caps_str(h, caps);
+    for (guint i = 0; i < 4; i++) {
+      memset(pixels, i < 2 ? 0 : 0xff, width * height);
+      fail_unless_equals_int(gst_harness_push(h, gray_buffer(width, height, pixels, i)), GST_FLOW_OK);
+    }
+    fail_unless(gst_harness_push_event(h, gst_event_new_gap(0, FRAME_TIME))); /* drains */
+    for (guint i = 0; i < 4; i++) {
+      GstBuffer *out = gst_harness_try_pull(h);
+
+      memset(pixels, i < 2 ? 0 : 0xff, width * height);
+      fail_unless(out && gray_equals(out, width, height, pixels), "%dx%d, frame %u", width, height, i);
+      gst_buffer_unref(out);
+    }
+    g_free(pixels);
+    g_free(caps);
+  }
+  gst_harness_teardown(h);
+}
+GST_END_TEST;
+
 void
 add_hostile_tests(TCase *once, TCase *each)
 {
   EACH(test_hostile_input);
   EACH(test_hostile_output);
   EACH(test_no_output);
+  EACH(test_odd_addresses);
+  EACH(test_sizes_in_turn);
+  tcase_add_test(once, test_far_rows);
 }
