@@ -141,8 +141,13 @@ read_number(Reader *reader, GError **error)
   if (!parse_number(text, &number))
     return refuse_text(reader, start, text, error);
   if (!isfinite(number))
-    return refuse(reader, start, error, "%.*s is not finite: taps reach to 1.7e308 either way; divide by no 0",
-                  LONGEST_QUOTE, text);
+    return refuse(reader, start, error, "%.*s is not finite: taps reach to %g either way; divide by no 0",
+                  LONGEST_QUOTE, text, CNV_TAPS_MAX);
+  if (fabs(number) > CNV_TAPS_MAX)
+    return refuse(reader, start, error,
+                  "%.*s is too large, taps reach to %g either way: multiply all by one number, which normalize takes "
+                  "out again",
+                  LONGEST_QUOTE, text, CNV_TAPS_MAX);
   g_array_append_val(reader->values, number);
   return TRUE;
 }
@@ -245,6 +250,19 @@ read_lines(Reader *reader, GError **error)
   return reader->depth > 0 || refuse(reader, reader->at, error, "no numbers: write rows of taps, 1 2 1 for example");
 }
 
+/* NULL with the reason where the taps together are too large or too small. */
+static CnvTaps *
+make_taps(const Reader *reader, GError **error)
+{
+  g_autofree char *what = g_strdup_printf("kernel-location=%s: line %d, column 1", reader->name, reader->first_line);
+  CnvTaps *taps =
+      cnv_taps_new_volume(reader->width, reader->frame_height, reader->depth, (const double *)reader->values->data);
+
+  if (!cnv_taps_check(taps, what, error))
+    g_clear_pointer(&taps, cnv_taps_unref);
+  return taps;
+}
+
 CnvTaps *
 gst_cuda_convolve_kernel_parse(const char *text, gsize size, const char *name, GError **error)
 {
@@ -257,7 +275,7 @@ gst_cuda_convolve_kernel_parse(const char *text, gsize size, const char *name, G
   reader.at = reader.line_start = text;
   reader.values = g_array_new(FALSE, FALSE, sizeof(double));
   if (read_lines(&reader, error))
-    taps = cnv_taps_new_volume(reader.width, reader.frame_height, reader.depth, (const double *)reader.values->data);
+    taps = make_taps(&reader, error);
   g_array_free(reader.values, TRUE);
   return taps;
 }

@@ -83,6 +83,16 @@ refuse_element(const GValue *value, const char *what, guint y, guint x, GError *
 }
 
 static gboolean
+refuse_large(double tap, const char *what, guint y, guint x, GError **error)
+{
+  return refuse(
+      error,
+      "%s: row %u, tap %u is %g, and taps reach to %g either way: multiply all by one number, which normalize "
+      "takes out again",
+      what, y + 1, x + 1, tap, CNV_TAPS_MAX);
+}
+
+static gboolean
 read_row(const GValue *row, const char *what, guint y, double *taps, GError **error)
 {
   for (guint x = 0; x < gst_value_array_get_size(row); x++) {
@@ -90,6 +100,8 @@ read_row(const GValue *row, const char *what, guint y, double *taps, GError **er
 
     if (!number_from_value(value, &taps[x]) || !isfinite(taps[x]))
       return refuse_element(value, what, y, x, error);
+    if (fabs(taps[x]) > CNV_TAPS_MAX)
+      return refuse_large(taps[x], what, y, x, error);
   }
   return TRUE;
 }
@@ -218,8 +230,10 @@ gst_cuda_convolve_taps_from_value(const GValue *array, const char *what, gboolea
     return refuse(error, "%s: an array of arrays, and it takes one row of numbers: write <1,2,1>, or use kernel", what);
   if (gst_value_array_get_size(array) > 0) {
     made = is_3d ? make_volume(array, what, error) : make_frame(array, what, error);
-    if (!made)
+    if (!made || !cnv_taps_check(made, what, error)) {
+      cnv_taps_unref(made);
       return FALSE;
+    }
   }
   cnv_taps_unref(*taps);
   *taps = made;

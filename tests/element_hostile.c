@@ -369,6 +369,75 @@ GST_START_TEST(test_sizes_in_turn)
 }
 GST_END_TEST;
 
+/* ---- taps at their limits ---- */
+
+static const struct {
+  const char *set[3], *same[3];
+} tap_rows[] = {
+    {{"kernel=<2e26,4e26,2e26>"}, {"kernel=<1,2,1>"}},
+    {{"kernel=<5e-28,1e-27,5e-28>"}, {"kernel=<1,2,1>"}},
+    {{"kernel=<<1e26,2e26>,<3e26,1e26>>"}, {"kernel=<<1,2>,<3,1>>"}},
+    {{"kernel=<<1e-27,2e-27>,<3e-27,1e-27>>"}, {"kernel=<<1,2>,<3,1>>"}},
+    {{"kernel-x=<1e13,1e13>", "kernel-y=<2e13,1e13>"}, {"kernel-x=<1,1>", "kernel-y=<2,1>"}},
+    {{"kernel-x=<4e26,4e26>", "kernel-y=<2e-27,1e-27>"}, {"kernel-x=<1,1>", "kernel-y=<2,1>"}},
+};
+
+static GstBuffer *
+filter_noise(const char *backend, const char *format, const char *const *set, const char *more)
+{
+  GstElement *element = make_element(backend, NULL);
+  GRand *random = g_rand_new_with_seed(1);
+  GstVideoInfo info;
+  GstMapInfo map;
+  GstBuffer *in, *out;
+  GstHarness *h;
+
+  SET(element, "filter=custom", more);
+  set_all(element, set);
+  h = harness_of(element, format, 16, 16);
+  gst_video_info_set_format(&info, gst_video_format_from_string(format), 16, 16);
+  in = gst_buffer_new_allocate(NULL, info.size, NULL);
+  gst_buffer_map(in, &map, GST_MAP_WRITE);
+  for (gsize i = 0; i < map.size; i++)
+    map.data[i] = (guint8)g_rand_int(random);
+  gst_buffer_unmap(in, &map);
+  out = gst_harness_push_and_pull(h, in);
+  g_rand_free(random);
+  gst_harness_teardown(h);
+  return out;
+}
+
+/* Taps that are taken are right however large or small: the same multiples of one number give the same picture. */
+GST_START_TEST(test_extreme_taps)
+{
+  static const char *const formats[] = {"GRAY8", "GRAY16_LE", "I420", "ARGB64"};
+  static const char *const more[] = {"border-mode=replicate", "border-mode=renormalize", "alpha-mode=premultiply",
+                                     "algorithm=naive"};
+
+  for (gsize i = 0; i < G_N_ELEMENTS(tap_rows) * G_N_ELEMENTS(formats) * G_N_ELEMENTS(more); i++) {
+    const char *const format = formats[i % 4], *const with = more[i / 4 % 4];
+    GstBuffer *out = filter_noise(BACKEND, format, tap_rows[i / 16].set, with);
+    GstBuffer *same = filter_noise(BACKEND, format, tap_rows[i / 16].same, with);
+    GstMapInfo a, b;
+
+    gst_buffer_map(out, &a, GST_MAP_READ);
+    gst_buffer_map(same, &b, GST_MAP_READ);
+    for (gsize k = 0; k < a.size; k++) {
+      gboolean wide = strstr(format, "16") || strstr(format, "64");
+      int one = wide ? GST_READ_UINT16_LE(a.data + k / 2 * 2) : a.data[k];
+      int other = wide ? GST_READ_UINT16_LE(b.data + k / 2 * 2) : b.data[k];
+
+      fail_unless(ABS(one - other) <= 1, "%s %s %s: byte %d is of %d, not %d", tap_rows[i / 16].set[0], format, with,
+                  (int)k, one, other);
+    }
+    gst_buffer_unmap(out, &a);
+    gst_buffer_unmap(same, &b);
+    gst_buffer_unref(out);
+    gst_buffer_unref(same);
+  }
+}
+GST_END_TEST;
+
 void
 add_hostile_tests(TCase *once, TCase *each)
 {
@@ -377,5 +446,6 @@ add_hostile_tests(TCase *once, TCase *each)
   EACH(test_no_output);
   EACH(test_odd_addresses);
   EACH(test_sizes_in_turn);
+  EACH(test_extreme_taps);
   tcase_add_test(once, test_far_rows);
 }
