@@ -438,6 +438,37 @@ GST_START_TEST(test_extreme_taps)
 }
 GST_END_TEST;
 
+/* ---- caps ---- */
+
+/* What the pad's template does not rule out and a frame cannot be. */
+GST_START_TEST(test_caps_too_large)
+{
+  const struct {
+    const char *caps, *fragment;
+  } rows[] = {
+      {"format=ARGB64,width=32768,height=32768", "A frame of 32768x32768 ARGB64 takes 4 GiB or more, and buffers hold "
+                                                 "less: scale or crop it first"},
+      {"format=BGRx,width=32768,height=32768", "A frame of 32768x32768 BGRx takes 4 GiB or more"},
+      {"format=GRAY8,width=7", "Caps that are no video"},
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+    GstBus *bus;
+    GstElement *element = make_element("cpu", &bus);
+    GstHarness *h = harness_of(gst_object_ref(element), "GRAY8", W, H);
+    char *text = g_strconcat("video/x-raw,framerate=25/1,", rows[i].caps, NULL);
+    GstCaps *caps = gst_caps_from_string(text);
+
+    gst_harness_push_event(h, gst_event_new_caps(caps));
+    fail_unless(count_messages(bus, GST_MESSAGE_ERROR, rows[i].fragment) > 0);
+    gst_caps_unref(caps);
+    g_free(text);
+    gst_harness_teardown(h);
+    free_element(element, bus);
+  }
+}
+GST_END_TEST;
+
 void
 add_hostile_tests(TCase *once, TCase *each)
 {
@@ -447,5 +478,6 @@ add_hostile_tests(TCase *once, TCase *each)
   EACH(test_odd_addresses);
   EACH(test_sizes_in_turn);
   EACH(test_extreme_taps);
+  tcase_add_test(once, test_caps_too_large);
   tcase_add_test(once, test_far_rows);
 }
