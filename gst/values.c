@@ -8,6 +8,7 @@
 #include "values.h"
 
 #define LONGEST (2 * CNV_RADIUS_MAX + 1) /* taps along an axis */
+#define LONGEST_WORDS 60                 /* characters of a value that a message repeats */
 #define FARTHEST (32 * CNV_SIZE_MAX)     /* of rectangles, from the frame's corner */
 
 /* Not constants: some are known at run time only. */
@@ -54,7 +55,8 @@ holds_rows(const GValue *array)
   return gst_value_array_get_size(array) > 0 && GST_VALUE_HOLDS_ARRAY(gst_value_array_get_value(array, 0));
 }
 
-/* A value in words, of the types that GStreamer can put in words whatever they hold; of others the name of the type. */
+/* A value in words, of the types that GStreamer can put in words whatever they hold; of others the name of the type.
+ * Strings can have megabytes. */
 static char *
 describe(const GValue *value)
 {
@@ -64,6 +66,8 @@ describe(const GValue *value)
   for (gsize i = 0; i < G_N_ELEMENTS(types) && !text; i++)
     if (G_VALUE_HOLDS(value, types[i]))
       text = gst_value_serialize(value);
+  if (text && strlen(text) > LONGEST_WORDS)
+    strcpy(text + LONGEST_WORDS - 3, "...");
   return text ? text : g_strdup(G_VALUE_TYPE_NAME(value));
 }
 

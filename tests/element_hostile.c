@@ -469,6 +469,105 @@ GST_START_TEST(test_caps_too_large)
 }
 GST_END_TEST;
 
+/* ---- what buffers hold and say ---- */
+
+static GstBuffer *
+odd_buffer(int kind)
+{
+  switch (kind) {
+  case 0:
+    return gst_buffer_new();
+  case 1:
+    return gst_buffer_new_allocate(NULL, 0, NULL);
+  default:
+    return gst_buffer_new_allocate(NULL, 1, NULL);
+  }
+}
+
+GST_START_TEST(test_odd_buffers)
+{
+  for (int kind = 0; kind < 3; kind++)
+    for (gsize w = 0; w < G_N_ELEMENTS(ways); w++)
+      refuse_input(BACKEND, odd_buffer(kind), "NV12", ways[w], "does not hold or give access to a 4x4 NV12");
+}
+GST_END_TEST;
+
+/* Regions as large and as far out as a meta can say, without a type. */
+GST_START_TEST(test_hostile_regions)
+{
+  static const guint ends[] = {0, 3, G_MAXINT, (guint)G_MAXINT + 1, G_MAXUINT};
+  static const char *const more[] = {"roi-expand=10",   "roi-feather=1024", "roi-strength=relative",
+                                     "roi-invert=true", "roi-target-y=1",   "temporal-radius=2"};
+  const guint n = G_N_ELEMENTS(ends);
+
+  for (gsize m = 0; m < G_N_ELEMENTS(more); m++) {
+    GstHarness *h = HARNESS(BACKEND, "NV12", 8, 6, "filter=box", "radius=1", "roi-source=meta",
+                            m == 4 ? "roi-target-x=3" : "roi-target-x=-1", more[m]);
+
+    for (guint i = 0; i < n * n * n * n; i++) {
+      GstBuffer *in = gst_buffer_new_allocate(NULL, 72, NULL), *out;
+      GstVideoRegionOfInterestMeta *meta = gst_buffer_add_video_region_of_interest_meta(
+          in, "face", ends[i % n], ends[i / n % n], ends[i / n / n % n], ends[i / n / n / n]);
+
+      gst_buffer_memset(in, 0, 100, -1);
+      gst_video_region_of_interest_meta_add_param(meta, gst_structure_new("detection", "confidence", G_TYPE_DOUBLE,
+                                                                          G_MAXDOUBLE, "label_id", G_TYPE_INT, G_MININT,
+                                                                          NULL));
+      if (i % 2)
+        meta->roi_type = 0;
+      stamp(in, i);
+      fail_unless_equals_int(gst_harness_push(h, in), GST_FLOW_OK);
+      while ((out = gst_harness_try_pull(h))) {
+        fail_unless(gst_buffer_memcmp(out, 0, (const guint8[]){100, 100, 100, 100}, 4) == 0);
+        gst_buffer_unref(out);
+      }
+    }
+    gst_harness_teardown(h);
+  }
+}
+GST_END_TEST;
+
+/* Frames so long that so many of them cannot be counted in nanoseconds. */
+GST_START_TEST(test_long_frames)
+{
+  GstElement *element = make_element(BACKEND, NULL);
+  GstHarness *h;
+
+  SET(element, "filter=box", "radius=1", "temporal-radius=15");
+  h = harness_of(element, "GRAY8", 4, 4);
+  gst_harness_set_src_caps_str(h, "video/x-raw,format=GRAY8,width=4,height=4,framerate=1/2147483647");
+  fail_unless_equals_uint64(gst_harness_query_latency(h), G_MAXINT64);
+  gst_harness_teardown(h);
+}
+GST_END_TEST;
+
+/* Messages stay readable. */
+GST_START_TEST(test_long_strings)
+{
+  static const char *const properties[] = {"kernel", "kernel-x", "roi", "kernel-location"};
+  GstBus *bus;
+  GstElement *element = make_element("cpu", &bus);
+  char *text = g_strnfill(3000000, 'a'), *array = g_strdup_printf("<1,2,3,%s>", text);
+
+  for (gsize i = 0; i < G_N_ELEMENTS(properties); i++) {
+    GstMessage *message;
+    GError *error;
+
+    gst_util_set_object_arg(G_OBJECT(element), properties[i], i < 3 ? array : text);
+    message = gst_bus_pop_filtered(bus, GST_MESSAGE_WARNING);
+    fail_unless(message != NULL);
+    gst_message_parse_warning(message, &error, NULL);
+    fail_unless(strstr(error->message, "aaa...") && strlen(error->message) < 1200, "%s: %d characters", properties[i],
+                (int)strlen(error->message));
+    g_error_free(error);
+    gst_message_unref(message);
+  }
+  g_free(text);
+  g_free(array);
+  free_element(element, bus);
+}
+GST_END_TEST;
+
 void
 add_hostile_tests(TCase *once, TCase *each)
 {
@@ -480,4 +579,8 @@ add_hostile_tests(TCase *once, TCase *each)
   EACH(test_extreme_taps);
   tcase_add_test(once, test_caps_too_large);
   tcase_add_test(once, test_far_rows);
+  tcase_add_test(once, test_long_strings);
+  EACH(test_long_frames);
+  EACH(test_odd_buffers);
+  EACH(test_hostile_regions);
 }
