@@ -36,20 +36,20 @@ cnv_session_open(const CnvBackend *backend, const CnvSessionOptions *options, GE
   return backend->open(options, error);
 }
 
-/* FALSE where a plane of memory is not there or its rows overlap. */
+/* FALSE where a plane of memory is not there or its rows overlap. side: which of a work's frames it is. */
 static gboolean
-check_frames(const CnvImage *image, const CnvFrame *in, const CnvFrame *out, GError **error)
+check_frame(const CnvImage *image, const CnvFrame *frame, const char *side, GError **error)
 {
-  gboolean kept = in->memory == CNV_MEMORY_HISTORY;
-
   for (int m = 0; m < cnv_format_n_memories(image->format); m++) {
     int row = cnv_format_row_bytes(image->format, m, image->width);
 
-    if ((kept || (in->data[m] && in->stride[m] >= row)) && out->data[m] && out->stride[m] >= row)
+    if (frame->data[m] && frame->stride[m] >= row)
       continue;
     g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
-                "plane %d of a %dx%d %s frame has strides %d and %d: a row takes %d bytes", m, image->width,
-                image->height, image->format->name, in->stride[m], out->stride[m], row);
+                "plane %d of the %s, a %dx%d %s frame, %s stride %d, and a row takes %d bytes: give it an address, "
+                "and rows at least as far apart",
+                m, side, image->width, image->height, image->format->name,
+                frame->data[m] ? "has" : "has no address and", frame->stride[m], row);
     return FALSE;
   }
   return TRUE;
@@ -70,6 +70,8 @@ cnv_session_can_in_place(const CnvSession *session, const CnvWork *work)
 gboolean
 cnv_session_submit(CnvSession *session, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
+  const CnvImage *image = &work->plan[0]->image;
+
   g_return_val_if_fail(work->n_plans >= 1 && work->n_plans <= CNV_MAX_PLANS, FALSE);
   g_return_val_if_fail(work->everything || work->n_regions <= CNV_MAX_REGIONS, FALSE);
   for (guint i = 0; i < work->n_plans; i++)
@@ -81,13 +83,15 @@ cnv_session_submit(CnvSession *session, const CnvWork *work, const CnvFrame *in,
       in->memory != CNV_MEMORY_DEVICE || in->data[0] != out->data[0] || cnv_session_can_in_place(session, work), FALSE);
   for (guint i = 0; i < work->n_moments; i++)
     g_return_val_if_fail(work->moment[i].slot < (int)session->n_slots, FALSE);
-  return check_frames(&work->plan[0]->image, in, out, error) && session->submit(session, work, in, out, error);
+  return (in->memory == CNV_MEMORY_HISTORY || check_frame(image, in, "input", error)) &&
+         check_frame(image, out, "output", error) && session->submit(session, work, in, out, error);
 }
 
 gboolean
 cnv_session_reserve(CnvSession *session, const CnvImage *image, guint n_slots, GError **error)
 {
   session->n_slots = 0;
+  session->history_image = *image;
   if (!session->reserve(session, image, n_slots, error))
     return FALSE;
   session->n_slots = n_slots;
@@ -98,7 +102,7 @@ gboolean
 cnv_session_keep(CnvSession *session, guint slot, const CnvFrame *frame, GError **error)
 {
   g_return_val_if_fail(slot < session->n_slots && frame->memory != CNV_MEMORY_HISTORY, FALSE);
-  return session->keep(session, slot, frame, error);
+  return check_frame(&session->history_image, frame, "input", error) && session->keep(session, slot, frame, error);
 }
 
 gboolean

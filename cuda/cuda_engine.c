@@ -131,7 +131,6 @@ cuda_reserve(CnvSession *session, const CnvImage *image, guint n_slots, GError *
   if (!CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error))
     return FALSE;
   self->slot_layout = cnv_cuda_frame_layout(image);
-  self->history_image = *image;
   if (n_slots == 0)
     cnv_cuda_free(self, &self->history);
   ok = cnv_cuda_reserve(self, &self->history, n_slots * self->slot_layout.size, error);
@@ -150,9 +149,9 @@ cuda_keep(CnvSession *session, guint slot, const CnvFrame *frame, GError **error
   if (!CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error))
     return FALSE;
   if (frame->memory == CNV_MEMORY_HOST)
-    ok = cnv_cuda_upload_frame(self, &self->history_image, frame, &to, error);
+    ok = cnv_cuda_upload_frame(self, &self->base.history_image, frame, &to, error);
   else
-    ok = cnv_cuda_copy_planes(self, &self->history_image, ~0u, frame, &to, error);
+    ok = cnv_cuda_copy_planes(self, &self->base.history_image, ~0u, frame, &to, error);
   self->busy = TRUE;
   self->cu->cuCtxPopCurrent(NULL);
   return ok;

@@ -74,7 +74,6 @@ typedef struct {
   DeviceBuffer sums, block, all_taps, bands, staged_in, staged_out;
   DeviceBuffer history; /* slots, each laid out as slot_layout says */
   FrameLayout slot_layout;
-  CnvImage history_image;
   CnvSources sources; /* of the frame that is being submitted; deltas in the history */
   guint stage;        /* number of the source that is being staged */
   gboolean busy;      /* something was started since the last wait */

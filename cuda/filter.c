@@ -191,6 +191,43 @@ check_numbers(const CnvFilter *filter, GError **error)
   return TRUE;
 }
 
+/* The taps that the user gives, of those that count. */
+static gboolean
+check_given(const CnvFilter *filter, GError **error)
+{
+  const gboolean custom = filter->type == CNV_FILTER_CUSTOM;
+  const struct {
+    const CnvTaps *taps;
+    const char *name;
+  } rows[] = {
+      {custom ? filter->kernel : NULL, "kernel"},
+      {custom ? filter->kernel_axis[CNV_X] : NULL, "kernel-x"},
+      {custom ? filter->kernel_axis[CNV_Y] : NULL, "kernel-y"},
+      {filter->kernel_t, "kernel-t"},
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS(rows); i++)
+    if (rows[i].taps && !cnv_taps_check(rows[i].taps, rows[i].name, error))
+      return FALSE;
+  return TRUE;
+}
+
+/* Rows times columns times taps in time: engines add up their products. */
+static gboolean
+check_products(const CnvFilter *filter, const CnvKernel *kernel, GError **error)
+{
+  const double time = filter->kernel_t ? cnv_taps_magnitude(filter->kernel_t) : 1;
+  double sum = 0;
+
+  for (int t = 0; t < kernel->n_terms; t++) {
+    const CnvTerm *term = &kernel->term[t];
+
+    sum += term->dense ? cnv_taps_magnitude(term->dense)
+                       : cnv_taps_magnitude(term->axis[CNV_X]) * cnv_taps_magnitude(term->axis[CNV_Y]);
+  }
+  return cnv_taps_check_magnitude(sum * time, "taps along x, y and time together", error);
+}
+
 static gboolean
 check_taps(const CnvTaps *taps, const char *what, int max_width, int max_height, GError **error)
 {
@@ -274,8 +311,9 @@ cnv_filter_generate(const CnvFilter *filter, const int subsample[CNV_N_AXES], Cn
   gboolean volume = filter->type == CNV_FILTER_CUSTOM && filter->kernel && filter->kernel->depth > 1, right;
 
   memset(kernel, 0, sizeof(*kernel));
-  right = check_numbers(filter, error) && (volume ? generate_volume(filter, subsample, kernel, error)
-                                                  : generate_flat(filter, subsample, kernel, error));
+  right =
+      check_numbers(filter, error) && check_given(filter, error) &&
+      (volume ? generate_volume(filter, subsample, kernel, error) : generate_flat(filter, subsample, kernel, error));
   if (right && kernel->n_terms == 0) {
     g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
                 "filter=%s has no tap but 0: set a radius of at least 1 and a sigma near it", info->nick.nick);
@@ -289,6 +327,7 @@ cnv_filter_generate(const CnvFilter *filter, const int subsample[CNV_N_AXES], Cn
       g_clear_pointer(&term->dense, cnv_taps_unref);
     right = check_term(term, error);
   }
+  right = right && check_products(filter, kernel, error);
   if (!right)
     cnv_kernel_clear(kernel);
   return right;

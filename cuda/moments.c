@@ -63,10 +63,8 @@ listed_moments(const CnvFilter *filter, double weight[CNV_MAX_MOMENTS], GError *
 
   if (n > CNV_MAX_MOMENTS)
     return refuse_length(n, error);
-  if (!cnv_taps_finite(filter->kernel_t)) {
-    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "kernel-t holds a tap that is not a finite number: correct it");
+  if (!cnv_taps_check(filter->kernel_t, "kernel-t", error))
     return 0;
-  }
   for (int k = 0; k < n; k++)
     weight[k] = filter->kernel_t->value[filter->flip ? n - 1 - k : k];
   return n;

@@ -58,6 +58,37 @@ cnv_taps_finite(const CnvTaps *taps)
   return TRUE;
 }
 
+double
+cnv_taps_magnitude(const CnvTaps *taps)
+{
+  double sum = 0;
+
+  for (int i = 0; i < taps->width * taps->height * taps->depth; i++)
+    sum += fabs(taps->value[i]);
+  return sum;
+}
+
+gboolean
+cnv_taps_check_magnitude(double magnitude, const char *what, GError **error)
+{
+  if (magnitude == 0 || (magnitude >= 1 / CNV_TAPS_MAX && magnitude <= CNV_TAPS_MAX))
+    return TRUE;
+  g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
+              "%s: the magnitudes of the taps add up to %g, and %g to %g is possible: multiply all taps by one number, "
+              "which normalize takes out again",
+              what, magnitude, 1 / CNV_TAPS_MAX, CNV_TAPS_MAX);
+  return FALSE;
+}
+
+gboolean
+cnv_taps_check(const CnvTaps *taps, const char *what, GError **error)
+{
+  if (cnv_taps_finite(taps))
+    return cnv_taps_check_magnitude(cnv_taps_magnitude(taps), what, error);
+  g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "%s holds a tap that is not a finite number: correct it", what);
+  return FALSE;
+}
+
 gboolean
 cnv_taps_zero(const CnvTaps *taps)
 {

@@ -70,10 +70,49 @@ suits_in_place(GstCudaConvolve *self, GstBuffer *buffer)
          (self->out_in_device || self->out_takes_meta || layout_is_plain(buffer, &self->in_info));
 }
 
+void
+gst_cuda_convolve_post_no_output(GstCudaConvolve *self, guint size)
+{
+  const GstVideoInfo *info = &self->out_info;
+  GError *error = g_error_new(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT,
+                              "No output buffer of %u bytes of %s memory could be allocated for a %dx%d %s frame: free "
+                              "memory, or lower the size of frames or how many of them are queued downstream",
+                              size, self->out_in_device ? "CUDA" : "system", GST_VIDEO_INFO_WIDTH(info),
+                              GST_VIDEO_INFO_HEIGHT(info), gst_video_format_to_string(GST_VIDEO_INFO_FORMAT(info)));
+
+  gst_cuda_convolve_post(self, GST_MESSAGE_ERROR, error, "allocating an output buffer");
+  g_error_free(error);
+}
+
+static guint
+size_of_buffers(GstBufferPool *pool, const GstVideoInfo *info)
+{
+  guint size = (guint)GST_VIDEO_INFO_SIZE(info);
+  GstStructure *config = pool ? gst_buffer_pool_get_config(pool) : NULL;
+
+  if (config)
+    gst_buffer_pool_config_get_params(config, NULL, &size, NULL, NULL);
+  g_clear_pointer(&config, gst_structure_free);
+  return size;
+}
+
+/* The base class says nothing of a buffer that it does not get, and of a pool that does not start only that. A pool is
+ * started once: its owner may have stopped it since. */
 GstFlowReturn
 gst_cuda_convolve_allocate_output(GstCudaConvolve *self, GstBuffer *like, GstBuffer **outbuf)
 {
-  return parent_class->prepare_output_buffer(GST_BASE_TRANSFORM(self), like, outbuf);
+  GstBaseTransform *trans = GST_BASE_TRANSFORM(self);
+  GstBufferPool *pool = gst_base_transform_get_buffer_pool(trans);
+  GstFlowReturn flow = GST_FLOW_ERROR;
+
+  if (!self->pool_started)
+    self->pool_started = !pool || gst_buffer_pool_set_active(pool, TRUE);
+  if (self->pool_started)
+    flow = parent_class->prepare_output_buffer(trans, like, outbuf);
+  if (flow == GST_FLOW_ERROR)
+    gst_cuda_convolve_post_no_output(self, size_of_buffers(pool, &self->out_info));
+  gst_clear_object(&pool);
+  return flow;
 }
 
 /* The plan in force is that of the properties at the buffer's time: see waiting.c. */
@@ -97,7 +136,7 @@ prepare_output_buffer(GstBaseTransform *trans, GstBuffer *inbuf, GstBuffer **out
   return gst_cuda_convolve_allocate_output(self, inbuf, outbuf);
 }
 
-/* GStreamer maps a plane without asking whether its memory holds all rows. */
+/* GStreamer maps a plane without asking whether its memory holds all rows, or where the rows before its first lie. */
 static gboolean
 planes_fit(const GstVideoFrame *frame, const CnvImage *image)
 {
@@ -106,21 +145,22 @@ planes_fit(const GstVideoFrame *frame, const CnvImage *image)
     gint64 row = cnv_format_row_bytes(image->format, p, image->width);
     gint64 rows_before_last = cnv_format_rows(image->format, p, image->height) - 1;
     gint64 start = (guint8 *)GST_VIDEO_FRAME_PLANE_DATA(frame, p) - map->data;
+    gint64 stride = GST_VIDEO_FRAME_PLANE_STRIDE(frame, p);
 
-    if (start + rows_before_last * GST_VIDEO_FRAME_PLANE_STRIDE(frame, p) + row > (gint64)map->size)
+    if (start < 0 || stride < row || start + rows_before_last * stride + row > (gint64)map->size)
       return FALSE;
   }
   return TRUE;
 }
 
-/* gst_video_frame_map takes a meta of other dimensions for a programming error. */
+/* gst_video_frame_map takes a meta of other dimensions for a programming error, and maps as many planes as it says. */
 static gboolean
 meta_fits(GstBuffer *buffer, const GstVideoInfo *info)
 {
   GstVideoMeta *meta = gst_buffer_get_video_meta(buffer);
 
   return !meta || (meta->format == GST_VIDEO_INFO_FORMAT(info) && (int)meta->width >= GST_VIDEO_INFO_WIDTH(info) &&
-                   (int)meta->height >= GST_VIDEO_INFO_HEIGHT(info));
+                   (int)meta->height >= GST_VIDEO_INFO_HEIGHT(info) && meta->n_planes == GST_VIDEO_INFO_N_PLANES(info));
 }
 
 /* Maps a buffer where the engine can use it in place: in device memory of the session's context, else in host memory,

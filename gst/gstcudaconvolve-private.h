@@ -86,6 +86,7 @@ struct _GstCudaConvolve {
   CnvImage image;
   gboolean same_memory, out_in_device; /* kinds of memory of the pads */
   gboolean out_takes_meta;             /* downstream reads GstVideoMeta */
+  gboolean pool_started;               /* that of output buffers, since it was chosen */
 
   GstCudaConvolveWaiting waiting;
   GstCudaConvolveHistory history;
@@ -148,8 +149,9 @@ void gst_cuda_convolve_sync_properties(GstCudaConvolve *self, GstBuffer *buffer)
 /* Copies an input buffer to a slot of the session's. cut: whether the scene changed with it. */
 gboolean gst_cuda_convolve_keep_buffer(GstCudaConvolve *self, GstBuffer *buffer, guint slot, gboolean *cut,
                                        GError **error);
-/* A buffer with the times, flags and metas of another. */
+/* A buffer with the times, flags and metas of another. Posts where there is no memory for it. */
 GstFlowReturn gst_cuda_convolve_allocate_output(GstCudaConvolve *self, GstBuffer *like, GstBuffer **outbuf);
+void gst_cuda_convolve_post_no_output(GstCudaConvolve *self, guint size);
 /* TRUE where a pool, NULL for none, has so many buffers and no more. */
 gboolean gst_cuda_convolve_pool_is_limited(GstBufferPool *pool);
 /* Maps a frame's buffers for the engine; both or, with the reason, none. */

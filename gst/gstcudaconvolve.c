@@ -246,8 +246,8 @@ finalize(GObject *object)
   gst_cuda_convolve_settings_clear(&self->settings);
   g_hash_table_unref(self->refused);
   gst_cuda_convolve_drop_waiting(self);
-  g_array_unref(self->history.luma);
-  g_byte_array_unref(self->history.rows);
+  g_free(self->history.luma);
+  g_free(self->history.rows);
   g_array_unref(self->regions);
   g_array_unref(self->steps);
   g_mutex_clear(&self->idle.lock);
@@ -311,8 +311,6 @@ gst_cuda_convolve_init(GstCudaConvolve *self)
   self->refused = g_hash_table_new_full(NULL, NULL, NULL, g_free);
   self->roi = GST_CUDA_CONVOLVE_ROI_DEFAULT;
   self->regions = g_array_new(FALSE, FALSE, sizeof(CnvRegion));
-  self->history.luma = g_array_new(FALSE, FALSE, sizeof(float));
-  self->history.rows = g_byte_array_new();
   self->steps = g_array_new(FALSE, FALSE, sizeof(GstCudaConvolveStep));
   g_mutex_init(&self->idle.lock);
   g_cond_init(&self->idle.changed);

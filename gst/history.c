@@ -33,7 +33,7 @@ gst_cuda_convolve_forget_history(GstCudaConvolve *self)
 
   for (guint i = 0; i < G_N_ELEMENTS(history->kept); i++)
     gst_clear_buffer(&history->kept[i].waiting);
-  g_array_set_size(history->luma, 0);
+  history->n_luma = 0;
   history->first = self->waiting.next;
   count_history(self);
 }

@@ -20,8 +20,10 @@ typedef struct {
   guint64 first;                             /* of the frames that can count, n_slots at most */
   GstCudaConvolveKept kept[CNV_MAX_MOMENTS]; /* by slot */
   CnvMoment moment[CNV_MAX_MOMENTS];         /* of the frame that is put out */
-  GArray *luma;     /* float, 0..1: some samples of the last frame; empty where there is none to compare with */
-  GByteArray *rows; /* room for some of a frame's that is in device memory */
+  float *luma;  /* 0..1: some samples of the last frame, room for the most that can be; NULL before the first */
+  guint n_luma; /* 0: no frame to compare with */
+  guint8 *rows; /* room for some of a frame's that is in device memory; or NULL */
+  gsize rows_size;
 } GstCudaConvolveHistory;
 
 G_END_DECLS

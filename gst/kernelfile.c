@@ -5,14 +5,19 @@
 #include "kernelfile.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <glib/gstdio.h>
 
 #define LONGEST (2 * CNV_RADIUS_MAX + 1) /* taps along an axis */
 #define LONGEST_NUMBER 64                /* bytes; what is longer nobody wrote as a number */
+#define LONGEST_QUOTE 16                 /* bytes of a number that a message repeats */
+#define LONGEST_NAME 1000                /* characters of a path that a message repeats */
+#define NUMBER_CHARACTERS "0123456789+-.eE/"
 
 typedef struct {
   const char *at, *end, *line_start, *name;
@@ -90,7 +95,7 @@ parse_number(const char *text, double *number)
 {
   char *end;
 
-  if (text[strspn(text, "0123456789+-.eE/")])
+  if (text[strspn(text, NUMBER_CHARACTERS)])
     return FALSE;
   *number = g_ascii_strtod(text, &end);
   if (end == text)
@@ -103,6 +108,19 @@ parse_number(const char *text, double *number)
       return FALSE;
   }
   return *end == '\0';
+}
+
+/* Any file can be named, one of secrets too, and messages go to logs: but for the byte at fault, only what could be
+ * part of a number is repeated. */
+static gboolean
+refuse_text(const Reader *reader, const char *start, const char *text, GError **error)
+{
+  static const char remedy[] = "write integers, decimals or fractions like 1/16, with commas or spaces between";
+  gsize good = strspn(text, NUMBER_CHARACTERS);
+
+  if (text[good])
+    return refuse(reader, start + good, error, "'%c' is not of a number: %s", text[good], remedy);
+  return refuse(reader, start, error, "'%.*s' is not a number: %s", LONGEST_QUOTE, text, remedy);
 }
 
 static gboolean
@@ -121,11 +139,15 @@ read_number(Reader *reader, GError **error)
     text[reader->at - start] = *reader->at;
   }
   if (!parse_number(text, &number))
-    return refuse(
-        reader, start, error,
-        "'%s' is not a number: write integers, decimals or fractions like 1/16, with commas or spaces between", text);
+    return refuse_text(reader, start, text, error);
   if (!isfinite(number))
-    return refuse(reader, start, error, "%s is not finite: taps reach to 1.7e308 either way; divide by no 0", text);
+    return refuse(reader, start, error, "%.*s is not finite: taps reach to %g either way; divide by no 0",
+                  LONGEST_QUOTE, text, CNV_TAPS_MAX);
+  if (fabs(number) > CNV_TAPS_MAX)
+    return refuse(reader, start, error,
+                  "%.*s is too large, taps reach to %g either way: multiply all by one number, which normalize takes "
+                  "out again",
+                  LONGEST_QUOTE, text, CNV_TAPS_MAX);
   g_array_append_val(reader->values, number);
   return TRUE;
 }
@@ -228,6 +250,19 @@ read_lines(Reader *reader, GError **error)
   return reader->depth > 0 || refuse(reader, reader->at, error, "no numbers: write rows of taps, 1 2 1 for example");
 }
 
+/* NULL with the reason where the taps together are too large or too small. */
+static CnvTaps *
+make_taps(const Reader *reader, GError **error)
+{
+  g_autofree char *what = g_strdup_printf("kernel-location=%s: line %d, column 1", reader->name, reader->first_line);
+  CnvTaps *taps =
+      cnv_taps_new_volume(reader->width, reader->frame_height, reader->depth, (const double *)reader->values->data);
+
+  if (!cnv_taps_check(taps, what, error))
+    g_clear_pointer(&taps, cnv_taps_unref);
+  return taps;
+}
+
 CnvTaps *
 gst_cuda_convolve_kernel_parse(const char *text, gsize size, const char *name, GError **error)
 {
@@ -240,44 +275,98 @@ gst_cuda_convolve_kernel_parse(const char *text, gsize size, const char *name, G
   reader.at = reader.line_start = text;
   reader.values = g_array_new(FALSE, FALSE, sizeof(double));
   if (read_lines(&reader, error))
-    taps = cnv_taps_new_volume(reader.width, reader.frame_height, reader.depth, (const double *)reader.values->data);
+    taps = make_taps(&reader, error);
   g_array_free(reader.values, TRUE);
   return taps;
 }
 
-/* Reads no more than a byte beyond the limit, whatever the path names. */
-static char *
-read_file(const char *path, const char *name, gsize *size, GError **error)
+/* What is no regular file could have no end, or keep whoever reads it waiting for one who writes. */
+static gboolean
+is_regular(int file, const char *name, GError **error)
 {
-  FILE *file = g_fopen(path, "rb");
-  char *text = file ? g_malloc(GST_CUDA_CONVOLVE_KERNEL_FILE_MAX + 1) : NULL;
+  struct stat info;
+  gboolean known = fstat(file, &info) == 0;
 
-  *size = file ? fread(text, 1, GST_CUDA_CONVOLVE_KERNEL_FILE_MAX + 1, file) : 0;
-  if (!file || ferror(file))
+  if (known && S_ISREG(info.st_mode))
+    return TRUE;
+  g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
+              "kernel-location=%s: this is %s, no regular file: give the path of a text file", name,
+              !known                   ? "unknown"
+              : S_ISDIR(info.st_mode)  ? "a directory"
+              : S_ISFIFO(info.st_mode) ? "a FIFO"
+                                       : "a device");
+  return FALSE;
+}
+
+/* Waits for nobody. -1 with the reason. */
+static int
+open_file(const char *path, const char *name, GError **error)
+{
+  int file = g_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);
+
+  if (file < 0)
     g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
                 "kernel-location=%s: %s: give the path of a text file that can be read", name, g_strerror(errno));
-  else if (*size > GST_CUDA_CONVOLVE_KERNEL_FILE_MAX)
+  if (file < 0 || is_regular(file, name, error))
+    return file;
+  close(file);
+  return -1;
+}
+
+/* Reads no more than a byte beyond the limit: the file may grow. */
+static char *
+read_file(int file, const char *name, gsize *size, GError **error)
+{
+  char *text = g_malloc(GST_CUDA_CONVOLVE_KERNEL_FILE_MAX + 1);
+  gssize n;
+
+  for (*size = 0; *size <= GST_CUDA_CONVOLVE_KERNEL_FILE_MAX; *size += n) {
+    n = read(file, text + *size, GST_CUDA_CONVOLVE_KERNEL_FILE_MAX + 1 - *size);
+    if (n == 0)
+      return text;
+    if (n < 0 && errno == EINTR)
+      n = 0;
+    if (n < 0)
+      break;
+  }
+  if (n < 0)
+    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
+                "kernel-location=%s: %s: give the path of a text file that can be read", name, g_strerror(errno));
+  else
     g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
                 "kernel-location=%s: larger than %d bytes, and no kernel needs as many: give a text file of numbers",
                 name, GST_CUDA_CONVOLVE_KERNEL_FILE_MAX);
-  else {
-    fclose(file);
-    return text;
-  }
-  if (file)
-    fclose(file);
   g_free(text);
   return NULL;
+}
+
+/* Of a path what a message can hold: properties take megabytes. */
+static char *
+name_of(const char *path)
+{
+  char *all = g_filename_display_name(path), *name;
+
+  if (g_utf8_strlen(all, -1) <= LONGEST_NAME)
+    return all;
+  name = g_utf8_substring(all, 0, LONGEST_NAME);
+  g_free(all);
+  all = g_strconcat(name, "...", NULL);
+  g_free(name);
+  return all;
 }
 
 CnvTaps *
 gst_cuda_convolve_kernel_load(const char *path, GError **error)
 {
-  char *name = g_filename_display_name(path), *text;
+  char *name = name_of(path), *text = NULL;
+  int file = open_file(path, name, error);
   CnvTaps *taps = NULL;
   gsize size;
 
-  text = read_file(path, name, &size, error);
+  if (file >= 0) {
+    text = read_file(file, name, &size, error);
+    close(file);
+  }
   if (text)
     taps = gst_cuda_convolve_kernel_parse(text, size, name, error);
   g_free(text);

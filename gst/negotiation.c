@@ -10,6 +10,7 @@
 
 #define DEVICE GST_CUDA_CONVOLVE_FEATURE_DEVICE
 #define SYSTEM GST_CAPS_FEATURE_MEMORY_SYSTEM_MEMORY
+#define PIXEL_BYTES_MAX 8 /* 4 samples of 2 bytes */
 #define GST_RELEASE (GST_VERSION_MAJOR * 100 + GST_VERSION_MINOR)
 
 static GstBaseTransformClass *parent_class;
@@ -129,17 +130,35 @@ fixate_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps, G
   return gst_caps_fixate(othercaps);
 }
 
+/* Sizes of buffers in pools are counted in 32 bits, and GStreamer knows no frame much larger than that. */
+static gboolean
+read_caps(GstCudaConvolve *self, const GstCaps *caps, GstVideoInfo *info)
+{
+  const GstStructure *structure = gst_caps_get_structure(caps, 0);
+  int width = 0, height = 0;
+
+  if (gst_video_info_from_caps(info, caps) && GST_VIDEO_INFO_SIZE(info) <= G_MAXUINT)
+    return TRUE;
+  gst_structure_get(structure, "width", G_TYPE_INT, &width, "height", G_TYPE_INT, &height, NULL);
+  if (width > 0 && (guint64)width * MAX(height, 0) >= G_MAXUINT / PIXEL_BYTES_MAX)
+    GST_ELEMENT_ERROR(self, STREAM, FORMAT,
+                      ("A frame of %dx%d %s takes 4 GiB or more, and buffers hold less: scale or crop it first", width,
+                       height, gst_structure_get_string(structure, "format")),
+                      ("%" GST_PTR_FORMAT, caps));
+  else
+    GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("Caps that are no video: correct the caps filter upstream"),
+                      ("%" GST_PTR_FORMAT, caps));
+  return FALSE;
+}
+
 static gboolean
 set_caps(GstBaseTransform *trans, GstCaps *incaps, GstCaps *outcaps)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE(trans);
   GstVideoInfo in, out;
 
-  if (!gst_video_info_from_caps(&in, incaps) || !gst_video_info_from_caps(&out, outcaps)) {
-    GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("Caps that are no video: correct the caps filter upstream"),
-                      ("%" GST_PTR_FORMAT " to %" GST_PTR_FORMAT, incaps, outcaps));
+  if (!read_caps(self, incaps, &in) || !read_caps(self, outcaps, &out))
     return FALSE;
-  }
   if (GST_VIDEO_INFO_INTERLACE_MODE(&in) == GST_VIDEO_INTERLACE_MODE_FIELDS) {
     GST_ELEMENT_ERROR(self, STREAM, FORMAT,
                       ("interlace-mode=fields, with the fields as views of a buffer, is not taken: progressive, "
@@ -263,10 +282,10 @@ decide_allocation(GstBaseTransform *trans, GstQuery *query)
   self->out_takes_meta = gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, NULL);
   if (offered)
     gst_query_parse_nth_allocation_pool(query, 0, &choice.pool, &choice.size, &choice.min, &choice.max);
+  self->pool_started = FALSE;
   ok = choose_pool(self, caps, &choice);
   if (!ok)
-    GST_ELEMENT_ERROR(self, RESOURCE, NO_SPACE_LEFT, ("No buffers of %u bytes could be allocated", choice.size),
-                      ("%" GST_PTR_FORMAT, caps));
+    gst_cuda_convolve_post_no_output(self, choice.size);
   else if (offered)
     gst_query_set_nth_allocation_pool(query, 0, choice.pool, choice.size, choice.min, choice.max);
   else

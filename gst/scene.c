@@ -6,7 +6,18 @@
 
 #include "gstcudaconvolve-private.h"
 
-#define GRID 4 /* every so many columns and rows: a cut changes large areas, and a sixteenth of them tells as much */
+/* Of a frame's columns and rows every fourth counts, and no more than so many: a cut changes large areas, of which
+ * these tell as much. */
+#define LEAST_STEP 4
+#define MOST_STEPS 256
+
+/* The samples that count. */
+typedef struct {
+  int columns, rows;
+  int step; /* from column to column, in pixels */
+  const guint8 *data[CNV_MAX_PLANES];
+  gint64 stride[CNV_MAX_PLANES]; /* from row to row of the grid, in bytes */
+} Grid;
 
 typedef struct {
   CnvLane lane;
@@ -44,88 +55,142 @@ find_channels(const CnvImage *image, Channel channel[3])
   return n;
 }
 
+/* From one column or row that counts to the next. */
 static int
-steps(int size)
+step_of(int size)
 {
-  return (size + GRID - 1) / GRID;
+  return MAX((size + MOST_STEPS - 1) / MOST_STEPS, LEAST_STEP);
+}
+
+static int
+n_steps(int size)
+{
+  return (size + step_of(size) - 1) / step_of(size);
+}
+
+static Grid
+grid_of(const CnvImage *image, const CnvFrame *frame)
+{
+  Grid grid = {n_steps(image->width), n_steps(image->height), step_of(image->width)};
+
+  for (int p = 0; p < cnv_format_n_memories(image->format); p++) {
+    grid.data[p] = frame->data[p];
+    grid.stride[p] = (gint64)frame->stride[p] * step_of(image->height);
+  }
+  return grid;
+}
+
+/* Little endian, at any address. */
+static guint32
+read_word(const guint8 *at, int bytes)
+{
+  guint32 word = 0;
+
+  for (int i = 0; i < bytes; i++)
+    word |= (guint32)at[i] << 8 * i;
+  return word;
 }
 
 static double
-read_channel(const Channel *channel, const CnvFrame *grid, int row, int x)
+read_channel(const Channel *channel, const Grid *grid, int row, int column)
 {
   const CnvLane *lane = &channel->lane;
-  const guint8 *at = (const guint8 *)grid->data[lane->memory] + (gint64)row * grid->stride[lane->memory] +
-                     lane->offset + x * lane->step;
-  guint32 word = lane->bytes == 1 ? *at : lane->bytes == 2 ? GST_READ_UINT16_LE(at) : GST_READ_UINT32_LE(at);
+  const guint8 *at =
+      grid->data[lane->memory] + row * grid->stride[lane->memory] + lane->offset + column * grid->step * lane->step;
   guint32 full = (1u << lane->bits) - 1;
 
-  return (double)(word >> lane->shift & full) / full * channel->weight;
+  return (double)(read_word(at, lane->bytes) >> lane->shift & full) / full * channel->weight;
+}
+
+static gboolean
+refuse_bytes(gsize bytes, GError **error)
+{
+  g_set_error(error, CNV_ERROR, CNV_ERROR_MEMORY,
+              "no memory for %" G_GSIZE_FORMAT
+              " bytes of samples to look for cuts in: free memory, or set scene-change-threshold to 0",
+              bytes);
+  return FALSE;
+}
+
+/* Room for a grid's rows. */
+static gboolean
+reserve_rows(GstCudaConvolveHistory *history, gsize bytes, GError **error)
+{
+  if (history->rows_size >= bytes)
+    return TRUE;
+  g_free(history->rows);
+  history->rows = g_try_malloc(bytes);
+  history->rows_size = history->rows ? bytes : 0;
+  return history->rows || refuse_bytes(bytes, error);
 }
 
 /* Downloads the grid's rows, and nothing else, of the planes of memory that hold the channels. */
 static gboolean
-fetch_rows(GstCudaConvolve *self, const Channel *channel, int n, CnvFrame *grid, GError **error)
+fetch_rows(GstCudaConvolve *self, const Channel *channel, int n, Grid *grid, GError **error)
 {
-  const CnvImage *image = &self->image;
-  gsize n_rows = steps(image->height), row = cnv_format_row_bytes(image->format, channel[0].lane.memory, image->width);
+  gsize row = cnv_format_row_bytes(self->image.format, channel[0].lane.memory, self->image.width);
+  gsize plane = row * grid->rows; /* they are of one size, in order */
   guint8 *to;
 
-  /* In order of their planes, which are of one size. */
-  g_byte_array_set_size(self->history.rows, (channel[n - 1].lane.memory + 1) * row * n_rows);
-  to = self->history.rows->data;
+  if (!reserve_rows(&self->history, (channel[n - 1].lane.memory + 1) * plane, error))
+    return FALSE;
+  to = self->history.rows;
   for (int c = 0; c < n; c++) {
     int p = channel[c].lane.memory;
 
     if (c > 0 && p == channel[c - 1].lane.memory)
       continue;
-    if (!gst_cuda_convolve_device_fetch(self->context, grid->data[p], grid->stride[p], row, n_rows, to, error))
+    if (!gst_cuda_convolve_device_fetch(self->context, grid->data[p], (gsize)grid->stride[p], row, grid->rows, to,
+                                        error))
       return FALSE;
     grid->data[p] = to;
-    grid->stride[p] = (int)row;
-    to += row * n_rows;
+    grid->stride[p] = (gint64)row;
+    to += plane;
   }
   return TRUE;
 }
 
 /* The mean difference from the last frame, whose samples this one's replace; 0 where there was none. */
 static double
-measure(GstCudaConvolve *self, const Channel *channel, int n, const CnvFrame *grid)
+measure(GstCudaConvolveHistory *history, const Channel *channel, int n, const Grid *grid)
 {
-  const int columns = steps(self->image.width), rows = steps(self->image.height);
-  GArray *luma = self->history.luma;
-  gboolean comparable = luma->len == (guint)(columns * rows);
+  const guint n_samples = (guint)(grid->columns * grid->rows);
+  gboolean comparable = history->n_luma == n_samples;
+  float *last = history->luma;
   double sum = 0;
 
-  g_array_set_size(luma, columns * rows);
-  for (int y = 0; y < rows; y++)
-    for (int x = 0; x < columns; x++) {
-      float *last = &g_array_index(luma, float, y *columns + x);
+  for (int y = 0; y < grid->rows; y++)
+    for (int x = 0; x < grid->columns; x++, last++) {
       double value = 0;
 
       for (int c = 0; c < n; c++)
-        value += read_channel(&channel[c], grid, y, x * GRID);
-      sum += fabs(value - *last);
+        value += read_channel(&channel[c], grid, y, x);
+      sum += comparable ? fabs(value - *last) : 0;
       *last = (float)value;
     }
-  return comparable ? sum / (columns * rows) : 0;
+  history->n_luma = n_samples;
+  return sum / n_samples;
 }
 
 gboolean
 gst_cuda_convolve_find_cut(GstCudaConvolve *self, const CnvFrame *frame, gboolean *cut, GError **error)
 {
-  CnvFrame grid = *frame; /* row y of it is row GRID * y of the frame */
+  GstCudaConvolveHistory *history = &self->history;
+  Grid grid = grid_of(&self->image, frame);
   Channel channel[3];
   int n = find_channels(&self->image, channel);
 
   *cut = FALSE;
   if (self->scene_change <= 0) {
-    g_array_set_size(self->history.luma, 0);
+    history->n_luma = 0;
     return TRUE;
   }
-  for (int p = 0; p < cnv_format_n_memories(self->image.format); p++)
-    grid.stride[p] *= GRID;
+  if (!history->luma)
+    history->luma = g_try_new(float, MOST_STEPS *MOST_STEPS);
+  if (!history->luma)
+    return refuse_bytes(sizeof(float) * MOST_STEPS * MOST_STEPS, error);
   if (frame->memory == CNV_MEMORY_DEVICE && !fetch_rows(self, channel, n, &grid, error))
     return FALSE;
-  *cut = measure(self, channel, n, &grid) > self->scene_change;
+  *cut = measure(history, channel, n, &grid) > self->scene_change;
   return TRUE;
 }

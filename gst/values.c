@@ -8,6 +8,7 @@
 #include "values.h"
 
 #define LONGEST (2 * CNV_RADIUS_MAX + 1) /* taps along an axis */
+#define LONGEST_WORDS 60                 /* characters of a value that a message repeats */
 #define FARTHEST (32 * CNV_SIZE_MAX)     /* of rectangles, from the frame's corner */
 
 /* Not constants: some are known at run time only. */
@@ -54,7 +55,8 @@ holds_rows(const GValue *array)
   return gst_value_array_get_size(array) > 0 && GST_VALUE_HOLDS_ARRAY(gst_value_array_get_value(array, 0));
 }
 
-/* A value in words, of the types that GStreamer can put in words whatever they hold; of others the name of the type. */
+/* A value in words, of the types that GStreamer can put in words whatever they hold; of others the name of the type.
+ * Strings can have megabytes. */
 static char *
 describe(const GValue *value)
 {
@@ -64,6 +66,8 @@ describe(const GValue *value)
   for (gsize i = 0; i < G_N_ELEMENTS(types) && !text; i++)
     if (G_VALUE_HOLDS(value, types[i]))
       text = gst_value_serialize(value);
+  if (text && strlen(text) > LONGEST_WORDS)
+    strcpy(text + LONGEST_WORDS - 3, "...");
   return text ? text : g_strdup(G_VALUE_TYPE_NAME(value));
 }
 
@@ -83,6 +87,16 @@ refuse_element(const GValue *value, const char *what, guint y, guint x, GError *
 }
 
 static gboolean
+refuse_large(double tap, const char *what, guint y, guint x, GError **error)
+{
+  return refuse(
+      error,
+      "%s: row %u, tap %u is %g, and taps reach to %g either way: multiply all by one number, which normalize "
+      "takes out again",
+      what, y + 1, x + 1, tap, CNV_TAPS_MAX);
+}
+
+static gboolean
 read_row(const GValue *row, const char *what, guint y, double *taps, GError **error)
 {
   for (guint x = 0; x < gst_value_array_get_size(row); x++) {
@@ -90,6 +104,8 @@ read_row(const GValue *row, const char *what, guint y, double *taps, GError **er
 
     if (!number_from_value(value, &taps[x]) || !isfinite(taps[x]))
       return refuse_element(value, what, y, x, error);
+    if (fabs(taps[x]) > CNV_TAPS_MAX)
+      return refuse_large(taps[x], what, y, x, error);
   }
   return TRUE;
 }
@@ -218,8 +234,10 @@ gst_cuda_convolve_taps_from_value(const GValue *array, const char *what, gboolea
     return refuse(error, "%s: an array of arrays, and it takes one row of numbers: write <1,2,1>, or use kernel", what);
   if (gst_value_array_get_size(array) > 0) {
     made = is_3d ? make_volume(array, what, error) : make_frame(array, what, error);
-    if (!made)
+    if (!made || !cnv_taps_check(made, what, error)) {
+      cnv_taps_unref(made);
       return FALSE;
+    }
   }
   cnv_taps_unref(*taps);
   *taps = made;

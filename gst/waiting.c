@@ -92,14 +92,22 @@ gst_cuda_convolve_drop_waiting(GstCudaConvolve *self)
 
 /* ---- latency ---- */
 
+/* Caps can tell of a frame in 68 years, and buffers of any time. */
+static GstClockTime
+time_of_frames(guint n, GstClockTime frame_time)
+{
+  return n > 0 && frame_time > G_MAXINT64 / n ? G_MAXINT64 : n * frame_time;
+}
+
 void
 gst_cuda_convolve_update_latency(GstCudaConvolve *self)
 {
+  GstClockTime latency = time_of_frames(ahead(self), self->frame_time);
   gboolean changed;
 
   GST_OBJECT_LOCK(self);
-  changed = self->latency != ahead(self) * self->frame_time;
-  self->latency = ahead(self) * self->frame_time;
+  changed = self->latency != latency;
+  self->latency = latency;
   GST_OBJECT_UNLOCK(self);
   if (changed)
     gst_element_post_message(GST_ELEMENT(self), gst_message_new_latency(GST_OBJECT(self)));

@@ -422,6 +422,7 @@ element_suite(void)
   add_live_tests(each);
   add_error_tests(once, each);
   add_format_tests(once, each);
+  add_hostile_tests(once, each);
   add_kernelfile_tests(once);
   add_region_tests(once, each);
   add_time_tests(each);

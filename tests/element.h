@@ -25,6 +25,7 @@ gboolean have_gpu(void);
 void add_live_tests(TCase *each);
 void add_error_tests(TCase *once, TCase *each);
 void add_format_tests(TCase *once, TCase *each);
+void add_hostile_tests(TCase *once, TCase *each);
 void add_kernelfile_tests(TCase *once);
 void add_region_tests(TCase *once, TCase *each);
 void add_time_tests(TCase *each);

@@ -2,7 +2,11 @@
  *
  * Kernels from files: what is read, what is refused and where, and that the kernel that was set last counts.
  */
+#include <string.h>
+
 #include <glib/gstdio.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "element.h"
@@ -72,7 +76,7 @@ static const struct {
 } bad_files[] = {
     {"", -1, ": line 1, column 1: no numbers"},
     {"# nothing\n\n", -1, ": line 3, column 1: no numbers"},
-    {"1 2\n3 x\n", -1, ": line 2, column 3: 'x' is not a number: write "},
+    {"1 2\n3 x\n", -1, ": line 2, column 3: 'x' is not of a number: write "},
     {"1 2 3\n4 5\n", -1, ": line 2, column 4: 2 numbers in this row and 3 in line 1"},
     {"# a\n1 2\n3 4 5\n", -1, ": line 3, column 5: more numbers than the 2 of line 2"},
     {"1 2\n\n3 4\n5 6\n", -1, ": line 4, column 1: more rows than the 1 of the first frame"},
@@ -85,13 +89,18 @@ static const struct {
     {"1,,2", -1, ": line 1, column 3: a comma with no number before it"},
     {",1", -1, ": line 1, column 1: a comma with no number before it"},
     {"1, # and\n", -1, ": line 1, column 2: a comma with no number after it"},
-    {"1 nan", -1, ": line 1, column 3: 'nan' is not a number"},
-    {"1 0x10", -1, ": line 1, column 3: '0x10' is not a number"},
+    {"1 nan", -1, ": line 1, column 3: 'n' is not of a number"},
+    {"1 0x10", -1, ": line 1, column 4: 'x' is not of a number"},
     {"1 1e999", -1, ": line 1, column 3: 1e999 is not finite"},
+    {"1\n2\n1e308", -1, ": line 3, column 1: 1e308 is too large, taps reach to 1e+27 either way: multiply "},
+    {"# two\n9e26 -9e26", -1,
+     ": line 2, column 1: the magnitudes of the taps add up to 1.8e+27, and 1e-27 to 1e+27 is "},
+    {"1e-300 0", -1, ": line 1, column 1: the magnitudes of the taps add up to 1e-300, and 1e-27 to 1e+27 is "},
     {"1/0", -1, ": line 1, column 1: 1/0 is not finite"},
+    {"1/////////////////////////", -1, ": line 1, column 1: '1///////////////' is not a number: write "},
     {"1/", -1, "'1/' is not a number"},
     {"1/2/3", -1, "'1/2/3' is not a number"},
-    {"1;2", -1, "'1;2' is not a number"},
+    {"1;2", -1, ": line 1, column 2: ';' is not of a number"},
     {"1 2\0", 4, ": line 1, column 4: byte 0x00 is not of a number"},
     {"1 2 #\0", 6, ": line 1, column 6: a byte of 0"},
     {"\xff\xfe"
@@ -125,6 +134,82 @@ GST_START_TEST(test_bad_files)
   g_unlink(path);
   g_free(path);
   g_free(kernel);
+  free_element(element, bus);
+}
+GST_END_TEST;
+
+/* What is in a file that holds no kernel stays out of messages, which go to logs. */
+GST_START_TEST(test_secret_files)
+{
+  static const char *const secrets[] = {"root:$6$saltsalt$hashhashhash:19000:0:99999:7:::\n", "1 2 3-secret\n",
+                                        "12345678901234567890/secret", "0123456789.0123456789.0123456789\n"};
+  GstBus *bus;
+  GstElement *element = make_element("cpu", &bus);
+
+  for (gsize i = 0; i < G_N_ELEMENTS(secrets); i++) {
+    char *path = write_file(secrets[i], -1);
+    GstMessage *message;
+    GError *error;
+
+    g_object_set(element, "kernel-location", path, NULL);
+    message = gst_bus_pop_filtered(bus, GST_MESSAGE_WARNING);
+    fail_unless(message != NULL);
+    gst_message_parse_warning(message, &error, NULL);
+    for (const char *at = secrets[i]; strlen(at) > 17; at++) {
+      char *some = g_strndup(at, 17);
+
+      fail_unless(!strstr(error->message, some), "%s", error->message);
+      g_free(some);
+    }
+    fail_unless(!strstr(error->message, "root") && !strstr(error->message, "secret"), "%s", error->message);
+    g_error_free(error);
+    gst_message_unref(message);
+    g_unlink(path);
+    g_free(path);
+  }
+  free_element(element, bus);
+}
+GST_END_TEST;
+
+/* What is no regular file is refused at once: nothing is read of it, and nobody is waited for. */
+GST_START_TEST(test_no_files)
+{
+  char *folder = g_dir_make_tmp("kernel-XXXXXX", NULL), *fifo = g_build_filename(folder, "fifo", NULL);
+  char *address = g_build_filename(folder, "socket", NULL), *link = g_build_filename(folder, "link", NULL);
+  char *long_path = g_strnfill(3000000, 'a');
+  struct sockaddr_un name = {.sun_family = AF_UNIX};
+  int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+  const struct {
+    const char *path, *fragment;
+  } rows[] = {
+      {fifo, "/fifo: this is a FIFO, no regular file: give "},
+      {link, "/link: this is a FIFO, no regular file: give "},
+      {folder, ": this is a directory, no regular file: give "},
+      {"/dev/zero", "kernel-location=/dev/zero: this is a device, no regular file: give "},
+      {"/dev/tty", "kernel-location=/dev/tty: "},
+      {address, "/socket: "},
+      {long_path, "aaa...: "},
+  };
+  GstBus *bus;
+  GstElement *element = make_element("cpu", &bus);
+
+  g_strlcpy(name.sun_path, address, sizeof(name.sun_path));
+  fail_unless(mkfifo(fifo, 0600) == 0 && symlink(fifo, link) == 0);
+  fail_unless(bind(listener, (struct sockaddr *)&name, sizeof(name)) == 0);
+  for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+    g_object_set(element, "kernel-location", rows[i].path, NULL);
+    fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, rows[i].fragment), 1);
+  }
+  close(listener);
+  g_unlink(fifo);
+  g_unlink(link);
+  g_unlink(address);
+  g_rmdir(folder);
+  g_free(fifo);
+  g_free(link);
+  g_free(address);
+  g_free(folder);
+  g_free(long_path);
   free_element(element, bus);
 }
 GST_END_TEST;
@@ -193,7 +278,7 @@ GST_START_TEST(test_last_kernel_counts)
     g_free(kernel);
     g_free(location);
   }
-  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, ": line 1, column 1: 'oops'"), 1);
+  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, ": line 1, column 1: 'o' is not of a number"), 1);
   g_unlink(path);
   g_unlink(bad);
   g_free(path);
@@ -221,6 +306,8 @@ add_kernelfile_tests(TCase *once)
 {
   tcase_add_test(once, test_good_files);
   tcase_add_loop_test(once, test_bad_files, 0, G_N_ELEMENTS(bad_files));
+  tcase_add_test(once, test_secret_files);
+  tcase_add_test(once, test_no_files);
   tcase_add_test(once, test_long_files);
   tcase_add_test(once, test_last_kernel_counts);
   tcase_add_test(once, test_file_filters);

@@ -24,7 +24,7 @@ own() {
   (cd "$1" && find . -type f \( -name '*.h' -o -name '*.cuh' \) | sed 's|^\./||; s|[.]|[.]|g' | paste -sd '|' -)
 }
 
-system='<(std[a-z]+|string|math|errno|limits|unistd|pthread|float|ctype|locale)\.h>'
+system='<(std[a-z]+|string|math|errno|fcntl|limits|unistd|pthread|float|ctype|locale)\.h>'
 check gst 'may include GStreamer, GLib, convolve/ and itself alone' \
   "include[[:space:]]*(<(gst/|glib|gmodule|gio/)|[<\"]convolve/|\"($(own gst)|config\.h)\"|$system)"
 check include 'may include GLib and itself alone' \

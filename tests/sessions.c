@@ -441,6 +441,40 @@ expect_refusal(const TestVariant *v, const Slot *slot, const CnvFrame *from, con
   g_clear_error(&error);
 }
 
+static void
+expect_not_kept(const TestVariant *v, const CnvFrame *frame, const char *value, const char *limit)
+{
+  GError *error = NULL;
+
+  ck_assert_msg(!cnv_session_keep(v->session, 0, frame, &error), "%s: a stride of %s was taken", v->backend->name,
+                value);
+  ck_assert_msg(strstr(error->message, value) && strstr(error->message, limit), "%s", error->message);
+  g_clear_error(&error);
+}
+
+/* A frame that is kept has rows apart too. */
+static void
+keep_bad_frames(const TestVariant *v, const Slot *slot, int memory, int row, const char *limit)
+{
+  const int strides[] = {row - 1, 0, -row, G_MININT};
+  CnvFrame frame = slot->run.from;
+  GError *error = NULL;
+
+  ck_assert(cnv_session_reserve(v->session, &slot->plan[0]->image, 1, &error));
+  for (gsize i = 0; i < G_N_ELEMENTS(strides); i++) {
+    char *value = g_strdup_printf(" stride %d,", strides[i]);
+
+    frame.stride[memory] = strides[i];
+    expect_not_kept(v, &frame, value, limit);
+    g_free(value);
+  }
+  frame = slot->run.from;
+  frame.data[memory] = NULL;
+  expect_not_kept(v, &frame, "no address", limit);
+  ck_assert(cnv_session_keep(v->session, 0, &slot->run.from, &error) && cnv_session_wait(v->session, &error));
+  ck_assert(cnv_session_reserve(v->session, &slot->plan[0]->image, 0, &error));
+}
+
 /* A stride shorter than a row of its plane of memory, and a plane that is not there, are errors in words, not accesses.
  */
 START_TEST(test_bad_frames)
@@ -468,6 +502,7 @@ START_TEST(test_bad_frames)
       to = slot.run.to;
       from.data[memory] = NULL;
       expect_refusal(v, &slot, &from, &to, format, limit);
+      keep_bad_frames(v, &slot, memory, row, limit);
       run_slots(&slot, 1, &v->session, 1, 0, "a good frame after bad ones");
     }
     g_free(value);

@@ -79,8 +79,9 @@ struct CnvSession {
   gboolean (*use_stream)(CnvSession *self, void *stream, GError **error); /* these two NULL: it has no streams */
   gboolean (*order)(CnvSession *self, void *stream, gboolean first, GError **error);
   void (*close)(CnvSession *self);
-  guint n_slots;     /* of the history, set by cnv_session_reserve */
-  char *device_name; /* for people: "NVIDIA H200", "CPU, 2 threads, AVX2" */
+  guint n_slots;          /* of the history; these two are set by cnv_session_reserve */
+  CnvImage history_image; /* of the frames in it */
+  char *device_name;      /* for people: "NVIDIA H200", "CPU, 2 threads, AVX2" */
   CnvSessionStats stats;
 };
 

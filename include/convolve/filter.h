@@ -17,6 +17,8 @@ G_BEGIN_DECLS
 #define CNV_RADIUS_MAX 512 /* of generated and separable taps */
 #define CNV_APERTURE_MAX 3 /* of filters whose taps are given for a few sizes: sobel, laplacian and the like */
 #define CNV_DENSE_MAX 127  /* rows and columns of a kernel that is not separable */
+#define CNV_TAPS_MAX                                                                                                   \
+  1e27 /* sum of the taps' magnitudes; the least is the inverse of it, or 0: float32 goes little farther */
 #define CNV_TRUNCATE_DEFAULT 3.0
 #define CNV_AMOUNT_MAX 100.0
 #define CNV_MAX_TERMS 16
@@ -41,6 +43,8 @@ CnvTaps *cnv_taps_new_volume(int width, int height, int depth, const double *val
 CnvTaps *cnv_taps_ref(CnvTaps *taps);
 void cnv_taps_unref(CnvTaps *taps);                          /* NULL is allowed */
 gboolean cnv_taps_equal(const CnvTaps *a, const CnvTaps *b); /* by value; NULL equals NULL */
+/* FALSE, and an error that begins with `what`, where a tap is not finite or their sum is beyond CNV_TAPS_MAX. */
+gboolean cnv_taps_check(const CnvTaps *taps, const char *what, GError **error);
 
 typedef enum {
   CNV_FILTER_IDENTITY,
