@@ -102,15 +102,17 @@ gboolean
 cnv_cuda_set_work(CudaSession *self, const CnvWork *work, gboolean cut, GError **error)
 {
   CnvTable *table = &self->table;
+  /* As many frames as there can be: all that is allocated is with the first. */
+  guint n_frames = (guint)work->plan[0]->n_moments;
 
   if (!set_plans(self, work, error))
     return FALSE;
   if (cnv_table_set_work(table, work, cut))
     self->table_is_there = FALSE;
-  if (self->table_is_there && self->staged_in.size >= self->staged.size * MAX(work->n_moments, 1))
+  if (self->table_is_there && self->staged_in.size >= self->staged.size * n_frames)
     return TRUE;
   if (!cnv_cuda_reserve(self, &self->sums, table->sums_size, error) ||
-      !cnv_cuda_reserve(self, &self->staged_in, self->staged.size * MAX(work->n_moments, 1), error) ||
+      !cnv_cuda_reserve(self, &self->staged_in, self->staged.size * n_frames, error) ||
       !cnv_cuda_reserve(self, &self->staged_out, self->staged.size, error) ||
       !cnv_cuda_reserve(self, &self->block, table->block->len, error) ||
       !cnv_cuda_upload(self, self->block.address, table->block->data, table->block->len, "uploading the work", error))

@@ -124,23 +124,42 @@ is_of_device(const GError *error)
          (error->code == CNV_ERROR_NO_DEVICE || error->code == CNV_ERROR_MEMORY || error->code == CNV_ERROR_DEVICE);
 }
 
+/* Where the user chose no engine, the engines behind the one that runs. */
+static const CnvBackend *const *
+backends_left(GstCudaConvolve *self)
+{
+  const CnvBackend *const *next = cnv_backends;
+  gboolean is_chosen;
+
+  GST_OBJECT_LOCK(self);
+  is_chosen = gst_cuda_convolve_backend_name(self->settings.backend) != NULL;
+  GST_OBJECT_UNLOCK(self);
+  while (*next != self->session->backend)
+    next++;
+  return is_chosen || !next[1] ? NULL : next + 1;
+}
+
+gboolean
+gst_cuda_convolve_may_fall_back(GstCudaConvolve *self)
+{
+  return self->session->stats.frames == 0 && backends_left(self);
+}
+
 gboolean
 gst_cuda_convolve_fall_back(GstCudaConvolve *self, const GError *error)
 {
-  const CnvBackend *const *next = cnv_backends;
   CnvSession *failed = self->session;
   GstCudaConvolveSettings settings;
   GError *reason;
   gboolean ok;
 
+  if (!is_of_device(error) || !gst_cuda_convolve_may_fall_back(self))
+    return FALSE;
   GST_OBJECT_LOCK(self);
   gst_cuda_convolve_settings_copy(&settings, &self->settings);
   GST_OBJECT_UNLOCK(self);
-  while (*next != failed->backend)
-    next++;
   reason = g_error_copy(error);
-  ok = is_of_device(error) && !gst_cuda_convolve_backend_name(settings.backend) && failed->stats.frames == 0 &&
-       open_first(self, next + 1, &settings, &reason);
+  ok = open_first(self, backends_left(self), &settings, &reason);
   if (ok) {
     cnv_session_close(failed);
     gst_cuda_convolve_forget_streams(self);

@@ -191,18 +191,24 @@ gst_cuda_convolve_device_fetch(GstObject *context, gconstpointer from, gsize str
       .WidthInBytes = row,
       .Height = n_rows,
   };
-  const char *name = "no context";
+  const char *name = "CUDA_ERROR_INVALID_CONTEXT", *call = "cuCtxPushCurrent";
   CUresult result = CUDA_ERROR_INVALID_CONTEXT;
 
   if (gst_cuda_context_push(GST_CUDA_CONTEXT(context))) {
+    call = "cuMemcpy2DAsync";
     result = CuMemcpy2DAsync(&copy, CU_STREAM_PER_THREAD);
-    if (result == CUDA_SUCCESS)
+    if (result == CUDA_SUCCESS) {
+      call = "cuStreamSynchronize";
       result = CuStreamSynchronize(CU_STREAM_PER_THREAD);
+    }
     CuGetErrorName(result, &name);
     gst_cuda_context_pop(NULL);
   }
   if (result == CUDA_SUCCESS)
     return TRUE;
-  g_set_error(error, CNV_ERROR, CNV_ERROR_DEVICE, "downloading rows of a frame to look for a cut: %s", name);
+  g_set_error(error, CNV_ERROR, CNV_ERROR_DEVICE,
+              "downloading rows of a frame to look for a cut: %s gave %s; stop the pipeline and start it again, or set "
+              "scene-change-threshold=0",
+              call, name);
   return FALSE;
 }

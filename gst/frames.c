@@ -312,24 +312,16 @@ gst_cuda_convolve_keep_buffer(GstCudaConvolve *self, GstBuffer *buffer, guint sl
 }
 
 gboolean
-gst_cuda_convolve_filter_kept(GstCudaConvolve *self, int slot, GstBuffer *outbuf)
+gst_cuda_convolve_filter_slot(GstCudaConvolve *self, int slot, GstBuffer *outbuf, GError **error)
 {
   CnvFrame in = {.memory = CNV_MEMORY_HISTORY, .slot = slot}, out;
   GstVideoFrame frame;
-  GError *error = NULL;
   gboolean ok;
 
-  if (map_frame(self, outbuf, &self->out_info, GST_MAP_WRITE, &frame, &out)) {
-    ok = filter_planes(self, NULL, &in, outbuf, &out, &error);
-    gst_video_frame_unmap(&frame);
-  } else {
-    ok = map_failed(outbuf, &self->out_info, "An output", &error);
-  }
-  if (ok)
-    gst_cuda_convolve_count_frame(self, self->work.plan[0], self->work.n_regions);
-  else
-    gst_cuda_convolve_post(self, GST_MESSAGE_ERROR, error, "filtering a frame");
-  g_clear_error(&error);
+  if (!map_frame(self, outbuf, &self->out_info, GST_MAP_WRITE, &frame, &out))
+    return map_failed(outbuf, &self->out_info, "An output", error);
+  ok = filter_planes(self, NULL, &in, outbuf, &out, error);
+  gst_video_frame_unmap(&frame);
   return ok;
 }
 

@@ -113,6 +113,8 @@ gboolean gst_cuda_convolve_open(GstCudaConvolve *self, const GstCudaConvolveSett
 /* Replaces an engine that failed with error before it did a frame by the next in the list. FALSE where the user chose
  * the engine, it has done frames, or there is no next. */
 gboolean gst_cuda_convolve_fall_back(GstCudaConvolve *self, const GError *error);
+/* Whether it could. */
+gboolean gst_cuda_convolve_may_fall_back(GstCudaConvolve *self);
 void gst_cuda_convolve_close(GstCudaConvolve *self);
 
 /* negotiation.c */
@@ -160,8 +162,8 @@ gboolean gst_cuda_convolve_map_both(GstCudaConvolve *self, GstBuffer *inbuf, Gst
 void gst_cuda_convolve_unmap_both(GstCudaConvolveMapped *mapped);
 /* For the statistics, when a frame is done: by which plan, in how many regions. */
 void gst_cuda_convolve_count_frame(GstCudaConvolve *self, CnvPlan *plan, guint n_regions);
-/* Filters a slot into a buffer by the work in force, and counts the frame. Posts its errors. */
-gboolean gst_cuda_convolve_filter_kept(GstCudaConvolve *self, int slot, GstBuffer *outbuf);
+/* Filters a slot into a buffer by the work in force. */
+gboolean gst_cuda_convolve_filter_slot(GstCudaConvolve *self, int slot, GstBuffer *outbuf, GError **error);
 void gst_cuda_convolve_frames_class_init(GstBaseTransformClass *klass);
 
 /* streams.c */

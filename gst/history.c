@@ -73,11 +73,45 @@ ensure_ring(GstCudaConvolve *self, GError **error)
   return TRUE;
 }
 
+/* Sets the work for the frame in slot[now]. */
+static void
+make_work(GstCudaConvolve *self, GstBuffer *buffer, const int slot[CNV_MAX_MOMENTS])
+{
+  gst_cuda_convolve_make_work(self, buffer);
+  self->work.moment = self->history.moment;
+  self->work.n_moments = cnv_moments_make(self->plan, slot, self->temporal_border, self->history.moment);
+}
+
+/* Several frames are held before the first is put out, and an engine that stands in would not have them. So the first
+ * is filtered at once, into a buffer that nobody sees. */
+static gboolean
+try_first(GstCudaConvolve *self, GstBuffer *buffer, int first, GError **error)
+{
+  int slot[CNV_MAX_MOMENTS];
+  GstBuffer *unseen = NULL;
+  gboolean ok;
+
+  if (!gst_cuda_convolve_may_fall_back(self))
+    return TRUE;
+  for (int i = 0; i < self->plan->n_moments; i++)
+    slot[i] = i == self->plan->now ? first : -1;
+  make_work(self, buffer, slot);
+  if (gst_cuda_convolve_allocate_output(self, buffer, &unseen) != GST_FLOW_OK)
+    return TRUE; /* which no engine can help */
+  ok = gst_cuda_convolve_filter_slot(self, first, unseen, error);
+  gst_buffer_unref(unseen);
+  return ok;
+}
+
 static gboolean
 keep_samples(GstCudaConvolve *self, GstBuffer *buffer, gboolean *cut, GError **error)
 {
-  return ensure_ring(self, error) &&
-         gst_cuda_convolve_keep_buffer(self, buffer, (guint)(self->waiting.next % self->history.n_slots), cut, error);
+  int slot;
+
+  if (!ensure_ring(self, error))
+    return FALSE;
+  slot = (int)(self->waiting.next % self->history.n_slots);
+  return gst_cuda_convolve_keep_buffer(self, buffer, (guint)slot, cut, error) && try_first(self, buffer, slot, error);
 }
 
 /* An engine can be replaced as long as it holds nothing. */
@@ -144,22 +178,24 @@ find_slots(GstCudaConvolve *self, int slot[CNV_MAX_MOMENTS])
 GstFlowReturn
 gst_cuda_convolve_put_out_kept(GstCudaConvolve *self, GstBuffer **outbuf)
 {
-  GstCudaConvolveHistory *history = &self->history;
   GstBuffer *waiting = g_steal_pointer(&kept_of(self, self->waiting.out)->waiting);
   int slot[CNV_MAX_MOMENTS];
+  GError *error = NULL;
   GstFlowReturn flow;
 
-  gst_cuda_convolve_make_work(self, waiting);
   find_slots(self, slot);
-  self->work.moment = history->moment;
-  self->work.n_moments = cnv_moments_make(self->plan, slot, self->temporal_border, history->moment);
+  make_work(self, waiting, slot);
   flow = gst_cuda_convolve_allocate_output(self, waiting, outbuf);
   gst_buffer_unref(waiting);
   self->waiting.out++;
   if (flow != GST_FLOW_OK)
     return flow;
-  if (gst_cuda_convolve_filter_kept(self, slot[self->plan->now], *outbuf))
+  if (gst_cuda_convolve_filter_slot(self, slot[self->plan->now], *outbuf, &error)) {
+    gst_cuda_convolve_count_frame(self, self->work.plan[0], self->work.n_regions);
     return GST_FLOW_OK;
+  }
+  gst_cuda_convolve_post(self, GST_MESSAGE_ERROR, error, "filtering a frame");
+  g_error_free(error);
   gst_clear_buffer(outbuf);
   return GST_FLOW_ERROR;
 }
