@@ -39,32 +39,36 @@ find_capability(void)
   return least;
 }
 
-/* Number of the row of crossovers. */
-static gsize
-find_row(void)
+static int
+least_capability(void)
 {
   static gsize known; /* the number and 1 */
 
-  if (g_once_init_enter(&known)) {
-    const int capability = find_capability();
-    gsize row = 0;
+  if (g_once_init_enter(&known))
+    g_once_init_leave(&known, (gsize)find_capability() + 1);
+  return (int)known - 1;
+}
 
-    while (row + 1 < G_N_ELEMENTS(crossovers) && crossovers[row + 1].capability <= capability)
-      row++;
-    g_once_init_leave(&known, row + 1);
-  }
-  return known - 1;
+/* Number of the row of crossovers. */
+static gsize
+find_row(int capability)
+{
+  gsize row = 0;
+
+  while (row + 1 < G_N_ELEMENTS(crossovers) && crossovers[row + 1].capability <= capability)
+    row++;
+  return row;
 }
 
 gboolean
-cnv_cuda_can(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanePlan *plane, GError **error)
+cnv_cuda_can_at(int capability, CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanePlan *plane, GError **error)
 {
   guint n = cnv_table_taps_of(plan, plane);
   gboolean tensor = algorithm == CNV_ALGORITHM_TENSOR;
 
   if ((tensor || algorithm == CNV_ALGORITHM_FUSED) && !cnv_strips_fit(algorithm, plan, plane, error))
     return FALSE;
-  if (tensor && !crossovers[find_row()].tensor) {
+  if (tensor && !crossovers[find_row(capability)].tensor) {
     g_set_error_literal(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED,
                         "it takes GPUs of compute capability 8.0 (Ampere) or newer");
     return FALSE;
@@ -78,9 +82,9 @@ cnv_cuda_can(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanePlan *pl
 }
 
 CnvAlgorithm
-cnv_cuda_choose(const CnvPlan *plan, const CnvPlanePlan *plane)
+cnv_cuda_choose_at(int capability, const CnvPlan *plan, const CnvPlanePlan *plane)
 {
-  const gsize row = find_row();
+  const gsize row = find_row(capability);
   const CnvTapSet *set = &plane->term[0];
   const gboolean gray = plan->n_planes == 1 && plane->channels == 1;
 
@@ -92,4 +96,16 @@ cnv_cuda_choose(const CnvPlan *plan, const CnvPlanePlan *plane)
   if (plan->n_moments == 1 && plane->n_terms == 1 && set->n[CNV_X] * set->n[CNV_Y] == 1)
     return CNV_ALGORITHM_NAIVE;
   return cnv_plane_is_separable(plane) ? CNV_ALGORITHM_SEPARABLE : CNV_ALGORITHM_TILED;
+}
+
+gboolean
+cnv_cuda_can(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanePlan *plane, GError **error)
+{
+  return cnv_cuda_can_at(least_capability(), algorithm, plan, plane, error);
+}
+
+CnvAlgorithm
+cnv_cuda_choose(const CnvPlan *plan, const CnvPlanePlan *plane)
+{
+  return cnv_cuda_choose_at(least_capability(), plan, plane);
 }

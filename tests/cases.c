@@ -2,7 +2,7 @@
  *
  * Running a case on every variant of the engine, and the comparison with the oracle.
  */
-#include "cases.h"
+#include "algorithms.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -27,6 +27,7 @@ static const double max_products[] = {[TEST_QUICK] = 1e6, [TEST_NORMAL] = 3e7, [
 /* A case made ready. */
 typedef struct {
   char *what; /* for reports */
+  const TestCase *of;
   CnvFilter filter[TEST_MAX_PLANS];
   CnvImage image;
   CnvWork work; /* its plans are put in for each variant */
@@ -380,6 +381,20 @@ check_refusal(const Job *job, TestVariant *v, const GError *error, const char *n
   v->refusals++;
 }
 
+/* What runs and what refuses is what the table says. */
+static void
+check_verdict(const Job *job, TestVariant *v, const GError *error, const char *name)
+{
+  const char verdict = test_algorithm_verdict(job->of, v->backend, v->algorithm);
+
+  if (!verdict || (error && strstr(error->message, "compute capability")))
+    return;
+  if ((verdict == '.') != (error != NULL))
+    test_fail("%s, %s: the table of algorithms has '%c', the engine says: %s", name, job->what, verdict,
+              error ? error->message : "it runs");
+  v->expected += verdict != '.';
+}
+
 static void
 run_variant(const Job *job, TestVariant *v)
 {
@@ -394,6 +409,7 @@ run_variant(const Job *job, TestVariant *v)
     plan[i] = cnv_plan_new(&job->filter[i], &job->image, v->algorithm, v->backend, &error);
     products += plan[i] ? test_plan_products(plan[i]) : 0;
   }
+  check_verdict(job, v, error, name);
   if (error) {
     check_refusal(job, v, error, name);
   } else if (products <= most) {
@@ -463,6 +479,7 @@ job_init(Job *job, const TestCase *c, guint32 seed)
 
   memset(job, 0, sizeof *job);
   job->what = case_name(c, seed);
+  job->of = c;
   job->terms = row->terms;
   make_work(job, c, seed);
   for (guint i = 0; i < job->work.n_plans; i++)
@@ -567,6 +584,11 @@ test_cases_finish(const char *set)
     if (v->inexact > 3 + v->samples * inexact_share(v))
       test_fail("%s %s, set %s: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " samples of noise are one off",
                 v->backend->name, cnv_algorithm_nicks[v->algorithm].nick, set, v->inexact, v->samples);
+    if (v->expected > 0 && v->runs == v->runs_before && test_options.extent != TEST_QUICK)
+      test_fail("%s %s, set %s: none of %u cases ran that the table of algorithms has for it", v->backend->name,
+                cnv_algorithm_nicks[v->algorithm].nick, set, v->expected);
+    v->expected = 0;
+    v->runs_before = v->runs;
     v->all_samples += v->samples;
     v->all_inexact += v->inexact;
     v->samples = v->inexact = 0;

@@ -97,7 +97,8 @@ typedef struct {
   CnvAlgorithm algorithm;
   CnvMemory memory;
   guint runs, refusals;
-  guint64 samples, inexact; /* noise under positive taps, since the last test_cases_finish */
+  guint expected, runs_before; /* of a set: cases that the table of algorithms has for it; runs before the first */
+  guint64 samples, inexact;    /* noise under positive taps, since the last test_cases_finish */
   guint64 all_samples, all_inexact;
 } TestVariant;
 

@@ -120,6 +120,24 @@ test_frame_fill(TestFrame *frame, TestPattern pattern, guint32 seed)
 }
 
 void
+test_frame_fill_with(TestFrame *frame, TestValue value, gpointer data)
+{
+  const CnvFormat *format = frame->format;
+
+  for (int p = 0; p < format->n_planes; p++)
+    for (int c = 0; c < format->plane[p].channels; c++) {
+      const OracleLane lane = oracle_lane(format, p, c);
+      const TestPlane *memory = &frame->plane[lane.memory];
+      const int width = oracle_plane_width(format, p, frame->width);
+      const int n = width * oracle_plane_height(format, p, frame->height);
+
+      for (int i = 0; i < n; i++)
+        put(&lane, memory->block + memory->start + (gsize)(i / width) * memory->stride, i % width,
+            value(data, p, c, i % width, i / width, (1u << lane.depth) - 1));
+    }
+}
+
+void
 test_frame_view(const TestFrame *frame, CnvFrame *view)
 {
   *view = (CnvFrame){.memory = CNV_MEMORY_HOST};

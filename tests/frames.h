@@ -46,6 +46,10 @@ void test_frame_clear(TestFrame *frame);
 /* Fills the samples, and what lies between them in a row, padding bits too, with garbage. */
 void test_frame_fill(TestFrame *frame, TestPattern pattern, guint32 seed);
 
+/* The same by a function, which is asked for each sample, from 0 to full. */
+typedef guint (*TestValue)(gpointer data, int plane, int channel, int x, int y, guint full);
+void test_frame_fill_with(TestFrame *frame, TestValue value, gpointer data);
+
 void test_frame_view(const TestFrame *frame, CnvFrame *view);
 
 /* Returns NULL, or where a byte that is no sample has changed (g_free). */

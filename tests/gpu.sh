@@ -73,6 +73,8 @@ for name in filter filter_kinds format border plan patches moments slices; do
   step "$name" 120 "$tests/$name"
 done
 step kernels 300 "$tests/kernels"
+step exactness 300 "$tests/exactness"
+[[ ! -s $out/exactness.log ]] || cat "$out/exactness.log"
 step element 300 "$tests/element"
 step gpu 300 "$tests/gpu"
 step gpu_host 300 "$tests/gpu_host"
