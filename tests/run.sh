@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Installs what is needed, builds and runs all tests; the last line counts them. Asks nothing, needs no GPU and no nvcc.
+# Races between threads are looked for by tests/tsan.sh, on demand.
+#
 # Usage: tests/run.sh [--no-sanitizers] [--peers] [--suite NAME]... [-DOPTION=VALUE]...
 #   --no-sanitizers   leave out the second build, with AddressSanitizer and UndefinedBehaviorSanitizer
 #   --peers           install OpenCV and SciPy, which are big, for the suite peers; it skips those that are missing
