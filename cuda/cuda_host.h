@@ -9,6 +9,8 @@
  */
 #pragma once
 
+#include <convolve/backend.h>
+
 #include "copier.h"
 #include "cuda_slices.h"
 #include "driver.h"

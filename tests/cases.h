@@ -80,6 +80,9 @@ typedef struct {
 
 extern TestOptions test_options;
 
+/* Sets what the environment does. */
+void test_options_read(void);
+
 /* Makes the filter of a row; clear it with cnv_filter_clear. */
 void test_filter_make(const TestFilter *row, int radius, guint32 seed, CnvFilter *filter);
 void test_image_make(const TestCase *c, CnvImage *image);

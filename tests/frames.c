@@ -119,6 +119,30 @@ test_frame_fill(TestFrame *frame, TestPattern pattern, guint32 seed)
   }
 }
 
+static guint8 *
+row_of(const TestFrame *frame, const OracleLane *lane, int y)
+{
+  const TestPlane *memory = &frame->plane[lane->memory];
+
+  return memory->block + memory->start + (gsize)y * memory->stride;
+}
+
+void
+test_frame_put(TestFrame *frame, int plane, int channel, int x, int y, guint value)
+{
+  const OracleLane lane = oracle_lane(frame->format, plane, channel);
+
+  put(&lane, row_of(frame, &lane, y), x, value);
+}
+
+int
+test_frame_get(const TestFrame *frame, int plane, int channel, int x, int y)
+{
+  const OracleLane lane = oracle_lane(frame->format, plane, channel);
+
+  return oracle_value(&lane, row_of(frame, &lane, y), x);
+}
+
 void
 test_frame_fill_with(TestFrame *frame, TestValue value, gpointer data)
 {

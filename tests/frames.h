@@ -50,6 +50,10 @@ void test_frame_fill(TestFrame *frame, TestPattern pattern, guint32 seed);
 typedef guint (*TestValue)(gpointer data, int plane, int channel, int x, int y, guint full);
 void test_frame_fill_with(TestFrame *frame, TestValue value, gpointer data);
 
+/* One sample's value, by pixel of its plane: writes no bit beside it. */
+void test_frame_put(TestFrame *frame, int plane, int channel, int x, int y, guint value);
+int test_frame_get(const TestFrame *frame, int plane, int channel, int x, int y);
+
 void test_frame_view(const TestFrame *frame, CnvFrame *view);
 
 /* Returns NULL, or where a byte that is no sample has changed (g_free). */

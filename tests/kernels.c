@@ -14,7 +14,6 @@
 #include "cpu_tile.h"
 
 #define SKIP 77
-#define QUICK_STEP 29 /* prime, so that --quick meets every value of every loop */
 #define N_BORDERS (CNV_BORDER_RENORMALIZE + 1)
 
 static const char *const common_formats[] = {"GRAY8", "NV12", "RGBA", "P010_10LE", "RGB", "GRAY16_LE"};
@@ -370,14 +369,6 @@ run_tests(void)
   return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-static guint32
-environment_number(const char *name, guint32 otherwise)
-{
-  const char *text = g_getenv(name);
-
-  return text ? (guint32)g_ascii_strtoull(text, NULL, 0) : otherwise;
-}
-
 /* Whether the sessions run the instruction set that CNV_CPU_SIMD names: engines take their best where they lack it. */
 static gboolean
 has_wanted_simd(void)
@@ -411,9 +402,7 @@ main(int argc, char **argv)
     return EXIT_FAILURE;
   }
   g_option_context_free(context);
-  test_options.seed = environment_number("CNV_SEED", 20240607);
-  test_options.only = environment_number("CNV_CASE", 0);
-  test_options.quick_step = MAX(1, environment_number("CNV_QUICK_STEP", QUICK_STEP));
+  test_options_read();
   test_options.extent = quick ? TEST_QUICK : full ? TEST_FULL : TEST_NORMAL;
   test_options.backend = backend;
   if (!test_variants_open()) {

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Installs what is needed, builds and runs all tests; the last line counts them. Asks nothing, needs no GPU and no nvcc.
+# Races between threads are looked for by tests/tsan.sh, on demand.
 #
 # Usage: tests/run.sh [--no-sanitizers] [--peers] [--suite NAME]... [-DOPTION=VALUE]...
 #   --no-sanitizers   leave out the second build, with AddressSanitizer and UndefinedBehaviorSanitizer
@@ -139,6 +140,7 @@ exec 2>&1 </dev/null
 trap finish EXIT
 
 need_cuda
+need command c++ g++ # the public headers are for C++ too
 need command python3 python3
 if find_nvcc >/dev/null && have_gpu; then # CUDA memory and a decoder, for the tests of the suite gpu
   need element h264parse gstreamer1.0-plugins-bad

@@ -7,7 +7,26 @@
 
 #include "cases.h"
 
+#define SEED 20240607
+#define QUICK_STEP 29 /* prime, so that --quick meets every value of every loop */
+
 GArray *test_variants;
+
+static guint32
+environment_number(const char *name, guint32 otherwise)
+{
+  const char *text = g_getenv(name);
+
+  return text ? (guint32)g_ascii_strtoull(text, NULL, 0) : otherwise;
+}
+
+void
+test_options_read(void)
+{
+  test_options.seed = environment_number("CNV_SEED", SEED);
+  test_options.only = environment_number("CNV_CASE", 0);
+  test_options.quick_step = MAX(1, environment_number("CNV_QUICK_STEP", QUICK_STEP));
+}
 
 char *
 test_variant_name(const TestVariant *v)
