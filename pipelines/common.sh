@@ -7,9 +7,12 @@
 #   set_sink                   fills the array `sink`: a window where there is a display, else the encoder for the file
 #   play ELEMENT ! ELEMENT...  runs the pipeline and completes the file; $player is the program that runs it
 # OUTPUT=FILE.mp4 or FILE.ogv writes that file, also where there is a display. FRAMES=300: of the moving test picture.
-# CUDACONVOLVE_BUILD=DIR uses the build in DIR as it is, and installs nothing.
+# BUILD_DIR=DIR: build in DIR instead of build-pipelines. CUDACONVOLVE_BUILD=DIR uses the build in DIR as it is, and installs
+# nothing.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../tests/setup.sh"
+# Not that of the tests, which has the kernels for all GPUs: they take minutes to compile.
+build=${BUILD_DIR:-$root/build-pipelines}
 
 input=
 output=
@@ -40,13 +43,70 @@ need_plugins()
   [[ -z ${WAYLAND_DISPLAY:-} ]] || need element waylandsink gstreamer1.0-plugins-bad
 }
 
+# The compute capabilities of the GPUs that CUDA sees, a line each: 90 for 9.0. None without a driver.
+compute_capabilities()
+{
+  python3 - <<'PYTHON'
+import ctypes
+
+MAJOR, MINOR = 75, 76  # CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_*
+
+
+def ask(function, *arguments):
+    number = ctypes.c_int()
+    return number.value if function(ctypes.byref(number), *arguments) == 0 else 0
+
+
+try:
+    driver = ctypes.CDLL('libcuda.so.1')
+except OSError:
+    raise SystemExit
+if driver.cuInit(0) == 0:
+    for device in range(ask(driver.cuDeviceGetCount)):
+        print(10 * ask(driver.cuDeviceGetAttribute, MAJOR, device) + ask(driver.cuDeviceGetAttribute, MINOR, device))
+PYTHON
+}
+
+# What nvcc can build for that the GPUs here run, "sm_75,sm_90": for each the last that is not above it, of which a newer one
+# takes the PTX.
+gpu_architectures()
+{
+  local capability known
+  known=$("$(find_nvcc)" --list-gpu-code | sed -n 's/^sm_\([0-9]*\)$/\1/p' | sort -n)
+  for capability in $(compute_capabilities); do
+    awk -v most="$capability" '$1 <= most { last = $1 } END { if (last) print last }' <<<"$known"
+  done | sort -nu | sed 's/^/sm_/' | paste -sd,
+}
+
+can_build_for_gpus()
+{
+  have_gpu && find_nvcc >/dev/null
+}
+
+# Fills the array `options` for Meson. All are stated, as a build directory keeps those of the last time.
+choose_options()
+{
+  local architectures= all=
+  ! find_nvcc >/dev/null || all=" (tests/run.sh builds for all GPUs, in minutes; CUDACONVOLVE_BUILD=build then uses that)"
+  ! can_build_for_gpus || architectures=$(gpu_architectures)
+  if [[ -n $architectures ]]; then
+    say "building for the GPU here, $architectures, and the CPU$all"
+    options=(-Dcuda=enabled "-Dcuda-arch=$architectures")
+  else
+    say "building for the CPU alone: found no nvcc, or no GPU that it can build for$all"
+    options=(-Dcuda=disabled)
+  fi
+}
+
 install_and_build()
 {
-  need_cuda
+  local options
+  ! can_build_for_gpus || need_cuda
   need_plugins
   install_needs
+  choose_options
   say "building in $build"
-  configure "$build"
+  configure "$build" "${options[@]}"
   ninja -C "$build" gst/libgstcudaconvolve.so "pipelines/${player[0]}"
 }
 

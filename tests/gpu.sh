@@ -1,31 +1,62 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Runs the built tests on a GPU host, without Meson; then the kernels under compute-sanitizer, where that is installed;
-# then the benchmarks. One line a step, the last line counts them; logs, benchmark.csv, benchmark.svg and pipelines.csv
-# go to OUT_DIR.
+# Runs the built tests on a GPU host, without Meson, from the list that the build writes; then the kernels under
+# compute-sanitizer, where that is installed; then the benchmarks. One line a step, the last line counts them; logs,
+# benchmark.csv, benchmark.svg and pipelines.csv go to OUT_DIR.
 #
-# Usage: tests/gpu.sh BUILD_DIR [OUT_DIR]
-# GST_PLUGIN_PATH_1_0, where it is set, must lead to the plugin. SANITIZER_TOOLS="memcheck racecheck initcheck" picks
-# other tools than the first two, SANITIZER_TOOLS= none.
+# Usage: tests/gpu.sh [--list] BUILD_DIR [OUT_DIR]       --list: only says what it would run, and what not
+# BUILD_DIR may be a copy of the build folder, elsewhere, beside the source of the same state. Variables that are set already
+# are left as they are: GST_PLUGIN_PATH_1_0, where it is set, must lead to the plugin. SUITES="kernels gpu" picks suites,
+# SANITIZER_TOOLS="memcheck racecheck initcheck" other tools than the first two, SANITIZER_TOOLS= none.
 set -uo pipefail
 
-build=$(cd "${1:?usage: gpu.sh BUILD_DIR [OUT_DIR]}" && pwd) || exit 2
+listing=false
+if [[ ${1:-} == --list ]]; then
+  listing=true
+  shift
+fi
+source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+build=$(cd "${1:?usage: gpu.sh [--list] BUILD_DIR [OUT_DIR]}" && pwd) || exit 2
 out=${2:-gpu-results}
-mkdir -p "$out"
-out=$(cd "$out" && pwd)
+if ! $listing; then
+  mkdir -p "$out" && out=$(cd "$out" && pwd) || exit 2
+fi
 tests=$build/tests
 export GST_PLUGIN_PATH_1_0=${GST_PLUGIN_PATH_1_0:-$build/gst}
+export GST_REGISTRY_1_0=${GST_REGISTRY_1_0:-$out/registry.bin} # not the build's own, which knows another machine's plugins
 export CK_FORK=no # a CUDA context does not survive a fork
 export CK_DEFAULT_TIMEOUT=300
+suites=${SUITES:-unit kernels element gpu}
+declare -A left_out=(
+  [examples]="run on the CPU, and take encoders that a GPU host may be without"
+  [peers]="compare the CPU with OpenCV and SciPy"
+)
 passed=0 failed=0 skipped=0
+
+# skip NAME REASON
+skip()
+{
+  skipped=$((skipped + 1))
+  if $listing; then
+    printf 'left out\t%s\t%s\n' "$@"
+  else
+    echo "skipped: $1: $2"
+  fi
+}
 
 # step NAME SECONDS COMMAND...: exit status 77 is a skip; its reason is the log's last line.
 step()
 {
   local name=$1 limit=$2 log=$out/$1.log start=$SECONDS status
   shift 2
-  timeout "$limit" "$@" >"$log" 2>"$out/$name.err"
+  if $listing; then
+    printf 'step\t%s' "$name"
+    printf '\t%s' "$@"
+    echo
+    return
+  fi
+  timeout "$limit" "$@" >"$log" 2>"$out/$name.err" </dev/null
   status=$?
   case $status in
   0)
@@ -34,8 +65,7 @@ step()
     grep '^SKIPPED' "$log" | sed 's/^/  in it: /'
     ;;
   77)
-    skipped=$((skipped + 1))
-    echo "skipped: $name: $(tail -n 1 "$log")"
+    skip "$name" "$(tail -n 1 "$log")"
     ;;
   *)
     failed=$((failed + 1))
@@ -44,6 +74,44 @@ step()
     tail -n 4 "$out/$name.err"
     ;;
   esac
+}
+
+# run_test NAME SECONDS VARIABLE=VALUE... -- COMMAND...
+run_test()
+{
+  local name=$1 limit=$2 variables=() word
+  shift 2
+  while [[ $1 != -- ]]; do
+    [[ -v ${1%%=*} ]] || variables+=("$1")
+    shift
+  done
+  shift
+  for word in "${@:2}"; do
+    if [[ $word == @("$build"|"$source")/* && ! -e $word ]]; then
+      skip "$name" "there is no $word"
+      return
+    fi
+  done
+  # The Python that the list names need not be in the same place here.
+  [[ -x $1 ]] || set -- "${1##*/}" "${@:2}"
+  step "$name" "$limit" env "${variables[@]}" "$@"
+}
+
+# The tests of the list, in its order.
+run_tests()
+{
+  local lines line words suite
+  mapfile -t lines <"$tests/tests.list"
+  ((${#lines[@]})) || exit 2
+  for line in "${lines[@]}"; do
+    IFS=$'\t' read -r -a words <<<"$line"
+    words=("${words[@]//@BUILD@/$build}")
+    words=("${words[@]//@SOURCE@/$source}")
+    [[ " $suites " != *" ${words[0]} "* ]] || run_test "${words[@]:1}"
+  done
+  for suite in "${!left_out[@]}"; do
+    skip "$suite" "${left_out[$suite]}"
+  done
 }
 
 find_sanitizer()
@@ -55,8 +123,7 @@ sanitize()
 {
   local sanitizer tool
   if ! sanitizer=$(find_sanitizer); then
-    skipped=$((skipped + 1))
-    echo "skipped: compute-sanitizer: it is not installed"
+    skip compute-sanitizer "it is not installed"
     return
   fi
   for tool in ${SANITIZER_TOOLS-memcheck racecheck}; do
@@ -69,20 +136,13 @@ sanitize()
   done
 }
 
-for name in filter filter_kinds format border plan patches moments slices; do
-  step "$name" 120 "$tests/$name"
-done
-step kernels 300 "$tests/kernels"
-step exactness 300 "$tests/exactness"
-[[ ! -s $out/exactness.log ]] || cat "$out/exactness.log"
-step element 300 "$tests/element"
-step gpu 300 "$tests/gpu"
-step gpu_host 300 "$tests/gpu_host"
-step soak 300 "$tests/soak"
+run_tests
+$listing || [[ ! -s $out/exactness.log ]] || cat "$out/exactness.log"
 sanitize
 step benchmark 600 "$tests/convolve-bench" --backend cuda --output "$out/benchmark.csv" --plot "$out/benchmark.svg"
-[[ ! -s $out/benchmark.csv ]] || cat "$out/benchmark.log"
+$listing || [[ ! -s $out/benchmark.csv ]] || cat "$out/benchmark.log"
 step pipelines 300 "$tests/pipeline-bench" --output "$out/pipelines.csv"
-[[ ! -s $out/pipelines.csv ]] || cat "$out/pipelines.log"
+$listing || [[ ! -s $out/pipelines.csv ]] || cat "$out/pipelines.log"
+$listing && exit 0
 echo "$passed passed, $failed failed, $skipped skipped"
 ((failed == 0 && passed > 0))

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the CUDA kernels take of a GPU, from the report of ptxas that the build keeps, and the limits on that.
+"""What the CUDA kernels take of a GPU, from the reports of ptxas that the build keeps, and the limits on that.
 
-Usage: kernel_resources.py list REPORT               a line for each kernel and architecture
-       kernel_resources.py check [REPORT PTX PLUGIN]  skipped without files, in a build without nvcc
+Usage: kernel_resources.py list REPORT...                a line for each kernel and architecture
+       kernel_resources.py check [REPORT... PTX PLUGIN]  skipped without files, in a build without nvcc
 
 Shared memory that is asked for at the launch is not in it. Of older architectures ptxas states the constant memory, too.
 """
@@ -34,6 +34,11 @@ class Kernel:
         return f'{self.name} for {self.arch}'
 
 
+def read_reports(paths):
+    kernels = [kernel for path in paths for kernel in read_report(path)]
+    return sorted(kernels, key=lambda kernel: (int(re.sub(r'\D', '', kernel.arch) or 0), kernel.name))
+
+
 def read_report(path):
     kernels, entry, current = [], None, None
     for line in Path(path).read_text().splitlines():
@@ -51,7 +56,9 @@ def read_report(path):
             entry.registers = int(found[1])
             entry.shared = sum(int(n) for n in re.findall(r'(\d+) bytes smem', line))
             entry.constant = sum(int(n) for n in re.findall(r'(\d+) bytes cmem', line))
-    return sorted(kernels, key=lambda kernel: (int(re.sub(r'\D', '', kernel.arch) or 0), kernel.name))
+    if not kernels:
+        sys.exit(f'{path} names no kernel')
+    return kernels
 
 
 def print_list(kernels):
@@ -62,8 +69,6 @@ def print_list(kernels):
 
 def faults_of_kernels(kernels):
     names = {kernel.name for kernel in kernels}
-    if not names:
-        yield 'the report names no kernel'
     if len(names) > KERNELS_MAX:
         yield f'{len(names)} kernels: at most {KERNELS_MAX} may be'
     for kernel in kernels:
@@ -91,8 +96,8 @@ def faults_of_plugin(path):
         yield f'{path}: {size} bytes, at most {PLUGIN_MAX} may be'
 
 
-def check(report, ptx, plugin):
-    kernels = read_report(report)
+def check(reports, ptx, plugin):
+    kernels = read_reports(reports)
     faults = [*faults_of_kernels(kernels), *faults_of_ptx(ptx), *faults_of_plugin(plugin)]
     print(f'{len({k.name for k in kernels})} kernels for {len({k.arch for k in kernels})} architectures, '
           f'plugin of {Path(plugin).stat().st_size} bytes')
@@ -103,13 +108,13 @@ def check(report, ptx, plugin):
 
 def main():
     match sys.argv[1:]:
-        case ['list', report]:
-            print_list(read_report(report))
+        case ['list', *reports] if reports:
+            print_list(read_reports(reports))
         case ['check']:
             print('SKIPPED: this build has no CUDA kernels, nvcc was not found or CUDA is disabled')
             sys.exit(SKIP)
-        case ['check', report, ptx, plugin]:
-            sys.exit(check(report, ptx, plugin))
+        case ['check', *reports, ptx, plugin] if reports:
+            sys.exit(check(reports, ptx, plugin))
         case _:
             sys.exit(__doc__)
 

@@ -163,6 +163,8 @@ if $sanitizers; then
   sanitized=$(printf '%s\n' "${suites[@]}" | grep -vE '^(gpu|peers|examples)$' || true)
   [[ -z $sanitized ]] || run_sanitized $sanitized
 fi
+check "an installed plugin is where GStreamer looks" "$root/tests/install.sh" "$build"
+check "the scripts of pipelines/ build for the GPUs here" "$root/tests/architectures.sh"
 check_format
 check "the scripts are right bash" scripts_parse
 finished=true
