@@ -36,8 +36,9 @@ typedef struct {
   int width, height;
   const char *set[6];
   gboolean in_device, out_device;
-  gboolean regions; /* each buffer has some */
-  int step;         /* of its runs, one in so many, where not all are asked for */
+  gboolean regions;  /* each buffer has some */
+  gboolean gpu_only; /* the CPU has not the algorithm */
+  int step;          /* of its runs, one in so many, where not all are asked for */
 } Scenario;
 
 static const Scenario scenarios[] = {
@@ -45,7 +46,7 @@ static const Scenario scenarios[] = {
     {"box", "RGBA", 40, 24, {"filter=box", "radius=3", "algorithm=separable"}},
     {"dense", "GRAY8", 40, 32, {"filter=custom", "kernel=<<1,2,1>,<2,-5,1>,<0,1,3>>"}},
     {"staged", "YUY2", 40, 32, {"radius=1"}},
-    {"texture", "I420", 40, 32, {"radius=2", "algorithm=texture"}},
+    {"texture", "I420", 40, 32, {"radius=2", "algorithm=texture"}, .gpu_only = TRUE},
     {"regions", "NV12", 48, 32, {"radius=2", "roi-source=meta", "roi-feather=2"}, .regions = TRUE},
     {"time", "NV12", 48, 32, {"radius=1", "temporal-radius=1"}},
     {"time-cuts", "NV12", 48, 32, {"radius=1", "temporal-radius=1", "scene-change-threshold=0.2"}},
@@ -695,7 +696,7 @@ each_job(void (*func)(const Job *job, gpointer data), gpointer data)
 {
   for (gsize i = 0; i < G_N_ELEMENTS(scenarios); i++)
     for (gsize way = 0; way < G_N_ELEMENTS(ways); way++)
-      for (gsize b = 0; b < G_N_ELEMENTS(backends); b++)
+      for (gsize b = 0; b < (scenarios[i].gpu_only ? 1 : G_N_ELEMENTS(backends)); b++)
         func(&(Job){&scenarios[i], (int)way, backends[b]}, data);
 }
 

@@ -66,6 +66,7 @@ static const TestLayout layouts[] = {{0, 0, 0}, {64, 3, 5}};
 static const TestLayout device_layout = {64, 4, 8};
 
 static CnvSession *session;
+static gboolean quick; /* fewer kinds of memory a case: for drivers that take their time */
 
 static CnvPlan *
 plan_of(const Case *c, guint planes)
@@ -224,7 +225,8 @@ check_work(const CnvWork *work, gboolean cut, const char *what)
     run_on_device(work, seed + i, &expected[i]);
   for (guint i = 0; i < G_N_ELEMENTS(pinned); i++)
     for (guint layout = 0; layout < G_N_ELEMENTS(layouts); layout++)
-      check_host(work, expected, seed, layout, pinned[i][0], pinned[i][1], cut, what);
+      if (!quick || i == layout)
+        check_host(work, expected, seed, layout, pinned[i][0], pinned[i][1], cut, what);
   for (int i = 0; i < FRAMES; i++)
     test_frame_clear(&expected[i]);
 }
@@ -341,7 +343,7 @@ START_TEST(test_flights)
 
   for (guint i = 0; i < FLOWN; i++)
     run_on_device(&work, 300 + i, &expected[i]);
-  for (guint n = 1; n <= FLOWN; n++) /* more than there can be wait for the oldest by themselves */
+  for (guint n = 1; n <= FLOWN; n += quick ? 4 : 1) /* more than there can be wait for the oldest by themselves */
     check_flights(&work, n, expected);
   for (guint i = 0; i < FLOWN; i++)
     test_frame_clear(&expected[i]);
@@ -573,6 +575,8 @@ main(int argc, char **argv)
   SRunner *runner;
   int failed;
 
+  quick = argc > 1 && g_str_equal(argv[1], "--quick");
+  argc = 1;
   gst_check_init(&argc, &argv);
   if (!open_session())
     return SKIP;

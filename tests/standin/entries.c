@@ -134,8 +134,8 @@ begin(const char *name, Kind kind, gconstpointer caller)
     return CUDA_SUCCESS;
   if (!failed_entry)
     failed_entry = name;
-  if (fault.result == CUDA_ERROR_LAUNCH_FAILED && fault.for_good)
-    standin_lose_all();
+  if (fault.for_good && (fault.result == CUDA_ERROR_LAUNCH_FAILED || fault.calls == STANDIN_CALLS_PUSH))
+    standin_lose_all(); /* a context that is broken, or gone */
   return fault.result;
 }
 

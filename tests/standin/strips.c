@@ -282,23 +282,63 @@ bands_of(const CnvStrip *s)
   return 1 + s->left_groups + MAX(s->n_groups - s->right_group, 0);
 }
 
+/* A tap that is not 0: what it is multiplied with, counted from a group's first sample, and on which row of taps. */
+typedef struct {
+  int at, row;
+  double tap;
+} Tap;
+
+static double
+sum_of_taps(const GArray *taps, const double *from, int stride)
+{
+  const Tap *tap = (const Tap *)taps->data;
+  double sum = 0;
+
+  for (guint i = 0; i < taps->len; i++)
+    sum += tap[i].tap * from[(gint64)tap[i].row * stride + tap[i].at];
+  return sum;
+}
+
+/* The taps of each of a band's 16 outputs. */
+static void
+find_taps_x(const Variant *v, const Strip *strip, int band, gsize words_y, GArray *taps[16])
+{
+  for (int out = 0; out < 16; out++) {
+    taps[out] = g_array_new(FALSE, FALSE, sizeof(Tap));
+    for (int at = 0; at < 16 * v->k_x; at++) {
+      Tap tap = {at, 0, tap_x(v, strip, band, words_y, out, at)};
+
+      if (tap.tap != 0)
+        g_array_append_val(taps[out], tap);
+    }
+  }
+}
+
+static void
+free_taps(GArray **taps, int n)
+{
+  for (int i = 0; i < n; i++)
+    g_array_unref(taps[i]);
+}
+
 /* Row sums of all rows of a padded strip, by group; before: samples that it has before the strip's first. */
 static void
 add_rows(const Variant *v, const Strip *strip, const Padded *from, int before, gsize words_y, double *sums)
 {
   const CnvStrip *s = strip->strip;
-  int first = s->patch.x * s->channels, width = samples_of(strip), reach = 16 * v->k_x;
+  int first = s->patch.x * s->channels, width = samples_of(strip), n_bands = bands_of(s);
+  g_autofree GArray **taps = g_new(GArray *, 16 * n_bands);
 
-  for (int i = 0; i < width; i++) {
-    int sample = first + i, group = sample / 16, band = band_of(s, group), from_x = 16 * group - s->lead - first;
+  for (int band = 0; band < n_bands; band++)
+    find_taps_x(v, strip, band, words_y, taps + 16 * band);
+  for (int j = 0; j < from->rows; j++)
+    for (int i = 0; i < width; i++) {
+      int sample = first + i, group = sample / 16, at = before + 16 * group - s->lead - first;
 
-    for (int at = 0; at < reach; at++) {
-      double tap = tap_x(v, strip, band, words_y, sample % 16, at);
-
-      for (int j = 0; j < from->rows && tap != 0; j++)
-        sums[(gsize)j * width + i] += tap * from->value[(gsize)j * from->width + before + from_x + at];
+      sums[(gsize)j * width + i] =
+          sum_of_taps(taps[16 * band_of(s, group) + sample % 16], from->value + (gsize)j * from->width + at, 0);
     }
-  }
+  free_taps(taps, 16 * n_bands);
 }
 
 static void
@@ -339,6 +379,27 @@ tensor_strip(const KernelRun *run, Strip *strip)
 
 /* ---- dense ---- */
 
+/* The taps of each of 16 outputs, of all rows of taps. */
+static void
+find_dense_taps(const Variant *v, const CnvStrip *s, int term, const guint32 *bands, GArray *taps[16])
+{
+  for (int row = 0; row < 16; row++) {
+    GArray *of_output = g_array_new(FALSE, FALSE, sizeof(Tap));
+
+    for (int j = 0; j < s->n_y; j++)
+      for (int at = 0; at < 16 * v->k_x; at++) {
+        const guint32 *words = bands + ((gsize)j * v->terms + term) * v->k_x * v->parts * 128;
+        Tap tap = {at, j, 0};
+
+        for (int part = 0; part < v->parts; part++)
+          tap.tap += a_at(words + (part * v->k_x + at / 16) * 128, row, at % 16);
+        if (tap.tap != 0)
+          g_array_append_val(of_output, tap);
+      }
+    taps[v->bytes == 1 ? row % 8 * 2 + row / 8 : row] = of_output;
+  }
+}
+
 /* Adds what one frame, or the sum of all (source -1), gives to a term's sums. */
 static void
 add_frame(const Variant *v, const Strip *strip, int source, int term, const guint32 *bands, double *acc)
@@ -346,21 +407,16 @@ add_frame(const Variant *v, const Strip *strip, int source, int term, const guin
   const CnvStrip *s = strip->strip;
   int C = s->channels, beside = (16 * v->k_x + 32 + C - 1) / C, width = samples_of(strip), first = s->patch.x * C;
   Padded from = pad(strip, (Reach){beside, s->anchor_y, 2 * beside, s->n_y - 1}, source, OUTSIDE_BORDER);
+  GArray *taps[16];
 
-  for (int j = 0; j < s->n_y; j++)
-    for (int row = 0; row < 16; row++)
-      for (int at = 0; at < 16 * v->k_x; at++) {
-        int out = v->bytes == 1 ? row % 8 * 2 + row / 8 : row, i = (out - first % 16 + 16) % 16;
-        const guint32 *words = bands + ((gsize)j * v->terms + term) * v->k_x * v->parts * 128;
-        double tap = 0;
+  find_dense_taps(v, s, term, bands, taps);
+  for (int y = 0; y < s->patch.height; y++)
+    for (int i = 0; i < width; i++) {
+      int out = (first + i) % 16, at = beside * C + i - out - s->lead;
 
-        for (int part = 0; part < v->parts; part++)
-          tap += a_at(words + (part * v->k_x + at / 16) * 128, row, at % 16);
-        for (; i < width && tap != 0; i += 16)
-          for (int y = 0; y < s->patch.height; y++)
-            acc[(gsize)y * width + i] +=
-                tap * from.value[(gsize)(y + j) * from.width + beside * C + i - out + at - s->lead];
-      }
+      acc[(gsize)y * width + i] += sum_of_taps(taps[out], from.value + (gsize)y * from.width + at, from.width);
+    }
+  free_taps(taps, 16);
   g_free(from.value);
 }
 
