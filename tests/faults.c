@@ -51,7 +51,7 @@ static const Scenario scenarios[] = {
     {"time", "NV12", 48, 32, {"radius=1", "temporal-radius=1"}},
     {"time-cuts", "NV12", 48, 32, {"radius=1", "temporal-radius=1", "scene-change-threshold=0.2"}},
     {"flights", "NV12", 48, 32, {"radius=2", "frames-in-flight=3"}},
-    {"slices", "GRAY8", 1500, 1400, {"filter=box", "radius=1"}, .step = 7},
+    {"slices", "GRAY8", 1500, 1400, {"filter=box", "radius=1"}, .step = 41},
     {"uploads", "NV12", 48, 32, {"radius=2"}, .out_device = TRUE},
     {"downloads", "NV12", 48, 32, {"radius=2"}, .in_device = TRUE},
     {"device", "NV12", 48, 32, {"radius=2"}, .in_device = TRUE, .out_device = TRUE},
