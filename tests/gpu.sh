@@ -29,6 +29,7 @@ export CK_FORK=no # a CUDA context does not survive a fork
 export CK_DEFAULT_TIMEOUT=300
 suites=${SUITES:-unit kernels element gpu}
 declare -A left_out=(
+  [faults]="run on a stand-in for the driver, and say nothing of a GPU"
   [examples]="run on the CPU, and take encoders that a GPU host may be without"
   [peers]="compare the CPU with OpenCV and SciPy"
 )
