@@ -684,6 +684,34 @@ run_job(const Job *job, guint64 from, guint64 step)
   g_hash_table_unref(expected);
 }
 
+/* A driver that does not start: the CPU takes over, and at the next start the driver is tried again. In a process in
+ * which nobody opened it before. */
+static void
+run_start(void)
+{
+  const StandinFault no_start = {STANDIN_CALLS_ALL, 1, CUDA_ERROR_UNKNOWN, TRUE, "!libgstcuda-"}, none = {0};
+  Frames *expected;
+  Stream s;
+
+  driver->set_fault(&no_start);
+  expected = expect_frames(&scenarios[0]);
+  stream_open(&s, &scenarios[0], "auto");
+  for (int part = 0; part < 2; part++) {
+    s.n_infos = 0;
+    if (!stream_start(&s))
+      wrong("start %d fails", part + 1);
+    stream_play(&s, part * RESTARTED, FALSE);
+    stream_stop(&s);
+    check_frames(&s, expected, part * RESTARTED, TRUE);
+    if (s.error || s.n_infos != (part == 0))
+      wrong("start %d runs on the %s: %s", part + 1, s.n_infos ? "CPU" : "GPU", s.error ? s.error : "no error");
+    driver->set_fault(&none);
+  }
+  stream_close(&s);
+  check_reports();
+  g_hash_table_unref(expected);
+}
+
 static char *
 name_of(const Job *job)
 {
@@ -723,6 +751,7 @@ int
 main(int argc, char **argv)
 {
   if (argc == 3 && g_str_equal(argv[2], "list")) {
+    printf("start 1\n");
     each_job(print_job, NULL);
     return 0;
   }
@@ -732,6 +761,11 @@ main(int argc, char **argv)
   if (!driver)
     return 1;
   gst_init(NULL, NULL);
+  if (g_str_equal(argv[2], "start")) {
+    job_name = "start";
+    printf("run 1\n");
+    run_start();
+  }
   each_job(run_if_named, argv);
   if (!job_name)
     printf("there is no job %s\n", argv[2]);
