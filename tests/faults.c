@@ -234,12 +234,13 @@ set_properties(GstElement *element, const Scenario *scenario, const char *backen
   }
 }
 
+/* In every other run, too: what is left over in a context that goes with the element would go with it unseen. */
 static void
 share_context(Stream *s)
 {
   GstContext *context;
 
-  if (!s->scenario->in_device && !s->scenario->out_device)
+  if (!s->scenario->in_device && !s->scenario->out_device && run % 2 == 0)
     return;
   s->context = gst_cuda_context_new(0);
   context = gst_context_new_cuda_context(s->context);
@@ -584,7 +585,7 @@ run_once(const Job *job, Frames *expected, guint64 calls_to_first)
                         .result = ways[job->way].result,
                         .for_good = ways[job->way].for_good,
                         .of = ways[job->way].of};
-  gboolean ours = fault.of[0] == '!', lost = fault.calls == STANDIN_CALLS_PUSH, reached;
+  gboolean ours = fault.of[0] == '!', lost = fault.calls == STANDIN_CALLS_PUSH && fault.for_good, reached;
   Stream s;
 
   driver->reset((StandinOrder)(run % 3), (guint32)run);
