@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * How frames in host memory are cut into slices, the launches that the CUDA engine's table makes of them, and copies by
- * several threads: all without a GPU.
+ * How frames in host memory are cut into slices, and copies by several threads: without a GPU. What launches make of
+ * the slices the stand-in driver sees (standin/).
  */
 #include <convolve/backend.h>
 
@@ -140,101 +140,6 @@ START_TEST(test_other_work)
 }
 END_TEST
 
-static int
-compare_patches(gconstpointer a, gconstpointer b)
-{
-  const CnvPatch *p = a, *q = b;
-
-  return p->plane != q->plane ? p->plane - q->plane : p->y - q->y;
-}
-
-/* The patches of a cut table make up those of the uncut one, each with the whole plane as its window. */
-static void
-check_patches(const CnvTable *cut, const CnvTable *uncut)
-{
-  GArray *patches = g_array_new(FALSE, FALSE, sizeof(CnvPatch));
-  guint at = 0;
-
-  for (guint i = 0; i < cut->patches->len; i++)
-    g_array_append_val(patches, g_array_index(cut->patches, CnvPatchArgs, i).patch);
-  g_array_sort(patches, compare_patches);
-  for (guint i = 0; i < uncut->patches->len; i++) {
-    const CnvPatch *all = &g_array_index(uncut->patches, CnvPatchArgs, i).patch;
-
-    for (int y = 0; y < all->height; at++) {
-      CnvPatch slice = g_array_index(patches, CnvPatch, at);
-
-      ck_assert_int_eq(slice.y, y);
-      ck_assert_int_gt(slice.height, 0);
-      y += slice.height;
-      slice.y = all->y;
-      slice.height = all->height;
-      ck_assert(memcmp(&slice, all, sizeof(slice)) == 0);
-    }
-  }
-  ck_assert_uint_eq(at, patches->len);
-  g_array_unref(patches);
-}
-
-/* Each slice has the launches of the uncut frame, of the same kernels, in their order. */
-static void
-check_launches(const CnvTable *cut, const CnvTable *uncut)
-{
-  guint n = uncut->launches->len;
-
-  ck_assert_uint_eq(cut->launches->len, n * cut->slices.n);
-  for (guint i = 0; i < cut->launches->len; i++) {
-    const CnvLaunch *a = &g_array_index(cut->launches, CnvLaunch, i),
-                    *b = &g_array_index(uncut->launches, CnvLaunch, i % n);
-
-    ck_assert(a->kind == b->kind && a->channels == b->channels && a->term == b->term && a->n_units == b->n_units &&
-              a->n_strips == b->n_strips && a->batch == b->batch && a->shared_bytes == b->shared_bytes);
-  }
-  for (int k = 0; k < cut->slices.n; k++)
-    ck_assert_uint_eq(cut->launches_to[k], n * (k + 1));
-}
-
-START_TEST(test_launches)
-{
-  static const struct {
-    const char *format;
-    CnvBorder border;
-    CnvAlgorithm rung;
-    int radius;
-  } rows[] = {
-      {"NV12", CNV_BORDER_REPLICATE, CNV_ALGORITHM_TENSOR, 4},
-      {"NV12", CNV_BORDER_REFLECT, CNV_ALGORITHM_FUSED, 8},
-      {"NV12", CNV_BORDER_REFLECT, CNV_ALGORITHM_SEPARABLE, 8},
-      {"I420", CNV_BORDER_RENORMALIZE, CNV_ALGORITHM_TEXTURE, 2},
-      {"RGBA", CNV_BORDER_CONSTANT, CNV_ALGORITHM_TILED, 2},
-      {"RGB", CNV_BORDER_REPLICATE, CNV_ALGORITHM_NAIVE, 1},
-  };
-
-  for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
-    CnvPlan *plan = plan_of(rows[i].format, 2048, 1430, rows[i].radius, rows[i].border, rows[i].rung);
-    CnvTable table[2];
-
-    for (int cut = 0; cut < 2; cut++) {
-      cnv_table_init(&table[cut]);
-      cnv_table_set_plans(&table[cut], &CNV_WORK_ALL(&plan));
-      table[cut].n_blocks = 256;
-      ck_assert(cnv_table_set_work(&table[cut], &CNV_WORK_ALL(&plan), cut));
-      ck_assert(!cnv_table_set_work(&table[cut], &CNV_WORK_ALL(&plan), cut));
-    }
-    ck_assert_int_gt(table[1].slices.n, 1);
-    ck_assert(table[0].slices.whole && !table[1].slices.whole);
-    check_patches(&table[1], &table[0]);
-    check_launches(&table[1], &table[0]);
-    ck_assert_uint_le(table[1].sums_size, table[0].sums_size);
-    ck_assert(cnv_table_set_work(&table[1], &CNV_WORK_ALL(&plan), FALSE));
-    check_patches(&table[0], &table[1]);
-    for (int cut = 0; cut < 2; cut++)
-      cnv_table_clear(&table[cut]);
-    cnv_plan_unref(plan);
-  }
-}
-END_TEST
-
 /* Rows reach their place, and nothing else is written, whatever the number of threads, of copies and of their rows. */
 START_TEST(test_copies)
 {
@@ -287,7 +192,6 @@ main(void)
   suite_add_tcase(suite, tcase);
   tcase_add_test(tcase, test_cuts);
   tcase_add_test(tcase, test_other_work);
-  tcase_add_test(tcase, test_launches);
   tcase_add_test(tcase, test_copies);
   return test_suite_run(suite);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Which kernels a frame's patches go to, and how strips are cut into tiles: the CUDA engine's table, without a GPU.
+ * Which kernels a frame's patches go to: the CUDA engine's table, without a GPU. How strips are cut into tiles the
+ * stand-in driver sees (standin/).
  * Plans are made for the CPU and their planes then given the rung that a GPU would.
  */
 #include <convolve/backend.h>
@@ -67,55 +68,6 @@ count_patches(const CnvTable *table, CnvKernelKind kind)
   return n;
 }
 
-/* Columns of tiles between those at the sides read and write nothing that is not there. */
-static void
-check_sides(const CnvTable *table, const CnvStrip *s, gboolean tensor)
-{
-  int first = s->patch.x * s->channels, last = first + s->patch.width * s->channels;
-  int window = s->patch.window_x * s->channels, end = window + s->patch.window_width * s->channels;
-  int width = tensor ? 16 * table->tensor->groups : 0,
-      words = tensor ? table->tensor->groups + table->tensor->k_x - 1 : 0;
-
-  if (!tensor)
-    ck_assert(s->left_columns == 0 && s->right_columns == 0);
-  for (int c = s->left_columns; tensor && c < s->columns - s->right_columns; c++) {
-    int x = s->origin + c * width;
-
-    ck_assert(x >= first && x + width <= last && x - s->lead >= window && x - s->lead + 16 * words <= end);
-  }
-}
-
-/* Tiles take in all of a strip and none lies outside; blocks follow each other. */
-static void
-check_tiles(const CnvTable *table, const CnvLaunch *l)
-{
-  gboolean ring = l->kind == CNV_KERNEL_TENSOR && table->tensor->ring;
-  int tiles = l->kind == CNV_KERNEL_TENSOR && !ring ? CNV_STRIP_WARPS : 1;
-  guint blocks = 0;
-
-  for (guint i = l->first_strip; i < l->first_strip + l->n_strips; i++) {
-    const CnvStrip *s = &g_array_index(table->strips, CnvStrip, i);
-    int first = s->patch.x * s->channels, last = first + s->patch.width * s->channels;
-    int across, width = l->kind == CNV_KERNEL_DENSE    ? CNV_DENSE_WIDTH
-                        : l->kind == CNV_KERNEL_TENSOR ? 16 * table->tensor->groups
-                        : table->fused->reach < 9      ? CNV_FUSED_WIDTH(table->fused->reach, s->channels)
-                                                       : CNV_FUSED_ANY_WIDTH(s->n_x, s->anchor_x, s->channels);
-
-    ck_assert(s->origin % 16 == 0 && s->origin <= first && first < s->origin + 16);
-    ck_assert(s->origin + s->columns * width >= last && s->origin + (s->columns - 1) * width < last);
-    ck_assert(s->rows > 0 && s->left_columns >= 0 && s->right_columns >= 0);
-    ck_assert(s->left_columns + s->right_columns <= s->columns);
-    check_sides(table, s, l->kind == CNV_KERNEL_TENSOR);
-    across = s->columns + (s->left_columns + s->right_columns) * (l->kind == CNV_KERNEL_TENSOR ? width / 16 - 1 : 0);
-    ck_assert(s->n_tiles % across == 0 && s->n_tiles / across * s->rows >= s->patch.height);
-    ck_assert((s->n_tiles / across - 1) * s->rows < s->patch.height);
-    ck_assert_uint_eq((guint)s->first_block, blocks);
-    blocks += (guint)(s->n_tiles + tiles - 1) / tiles;
-  }
-  ck_assert_uint_eq(l->n_blocks, blocks);
-  ck_assert((l->kind == CNV_KERNEL_DENSE || ring) == (l->shared_bytes > 0));
-}
-
 static void
 set_work(CnvTable *table, const CnvWork *work)
 {
@@ -130,9 +82,6 @@ set_work(CnvTable *table, const CnvWork *work)
   for (guint i = 0; i < G_N_ELEMENTS(last); i++)
     done += count_patches(table, last[i]);
   ck_assert_uint_eq(done, table->patches->len);
-  for (guint i = 0; i < table->launches->len; i++)
-    if (g_array_index(table->launches, CnvLaunch, i).n_strips > 0)
-      check_tiles(table, &g_array_index(table->launches, CnvLaunch, i));
 }
 
 static const Taps blur = {CNV_FILTER_GAUSSIAN, 3}, wide = {CNV_FILTER_GAUSSIAN, 12}, wider = {CNV_FILTER_GAUSSIAN, 20},
