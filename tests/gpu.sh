@@ -8,7 +8,8 @@
 # Usage: tests/gpu.sh [--list] BUILD_DIR [OUT_DIR]       --list: only says what it would run, and what not
 # BUILD_DIR may be a copy of the build folder, elsewhere, beside the source of the same state. Variables that are set already
 # are left as they are: GST_PLUGIN_PATH_1_0, where it is set, must lead to the plugin. SUITES="kernels gpu" picks suites,
-# SANITIZER_TOOLS="memcheck racecheck initcheck" other tools than the first two, SANITIZER_TOOLS= none.
+# STEPS="tests sanitizers benchmarks" some of these three, SANITIZER_TOOLS="memcheck racecheck initcheck" other tools than
+# the first two.
 set -uo pipefail
 
 listing=false
@@ -28,6 +29,7 @@ export GST_REGISTRY_1_0=${GST_REGISTRY_1_0:-$out/registry.bin} # not the build's
 export CK_FORK=no # a CUDA context does not survive a fork
 export CK_DEFAULT_TIMEOUT=300
 suites=${SUITES:-unit kernels element gpu}
+steps=${STEPS:-tests sanitizers benchmarks}
 declare -A left_out=(
   [faults]="run on a stand-in for the driver, and say nothing of a GPU"
   [examples]="run on the CPU, and take encoders that a GPU host may be without"
@@ -137,13 +139,27 @@ sanitize()
   done
 }
 
-run_tests
-$listing || [[ ! -s $out/exactness.log ]] || cat "$out/exactness.log"
-sanitize
-step benchmark 600 "$tests/convolve-bench" --backend cuda --output "$out/benchmark.csv" --plot "$out/benchmark.svg"
-$listing || [[ ! -s $out/benchmark.csv ]] || cat "$out/benchmark.log"
-step pipelines 300 "$tests/pipeline-bench" --output "$out/pipelines.csv"
-$listing || [[ ! -s $out/pipelines.csv ]] || cat "$out/pipelines.log"
-$listing && exit 0
-echo "$passed passed, $failed failed, $skipped skipped"
-((failed == 0 && passed > 0))
+benchmark()
+{
+  step benchmark 600 "$tests/convolve-bench" --backend cuda --output "$out/benchmark.csv" --plot "$out/benchmark.svg"
+  show benchmark
+  step pipelines 300 "$tests/pipeline-bench" --output "$out/pipelines.csv"
+  show pipelines
+}
+
+# The log of a step that writes a table.
+show()
+{
+  $listing || [[ ! -s $out/$1.log ]] || cat "$out/$1.log"
+}
+
+if [[ $steps == *tests* ]]; then
+  run_tests
+  show exactness
+fi
+[[ $steps != *sanitizers* ]] || sanitize
+[[ $steps != *benchmarks* ]] || benchmark
+if ! $listing; then
+  echo "$passed passed, $failed failed, $skipped skipped"
+  ((failed == 0 && passed > 0))
+fi

@@ -5,6 +5,10 @@
 # Headers that need CUDA's are left out where these are missing.
 # usage: headers.sh SOURCE_ROOT C_COMPILER C++_COMPILER [FLAG...]; C++_COMPILER may be empty: then C++ is left out
 set -eu
+pkg-config --exists gstreamer-check-1.0 gstreamer-video-1.0 || {
+  echo "SKIPPED: GStreamer's headers are not here"
+  exit 77
+}
 root=$1 cc=$2 cxx=$3
 shift 3
 cd "$root"
