@@ -214,7 +214,7 @@ place_worker(CpuWorker *worker, const Demand *most, Arena *arena)
   worker->line = take(arena, most->line, sizeof(float));
   worker->frame = take(arena, most->line, sizeof(float));
   worker->weight = take(arena, most->samples, sizeof(float));
-  worker->foreign = take(arena, most->samples, 1);
+  worker->foreign = take(arena, most->samples, sizeof(gint32));
   worker->kept = take(arena, most->samples, 1);
   for (int t = 0; t < CNV_MAX_TERMS; t++) {
     CpuStream *stream = &worker->term[t];
