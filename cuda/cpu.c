@@ -418,7 +418,7 @@ cut(CpuSession *self, const CnvWork *work)
     if (copy || !work->everything || is_copied(plan, m))
       cnv_cpu_cut_copy(self, self->tiles, &plan->image, m);
   self->n_copies = self->tiles->len;
-  cnv_patches_make(work, self->patches, self->spots);
+  self->base.stats.crowd = MAX(self->base.stats.crowd, cnv_patches_make(work, self->patches, self->spots));
   for (guint i = 0; i < self->patches->len && !copy; i++) {
     const CnvPatch *patch = &g_array_index(self->patches, CnvPatch, i);
     const CpuPlane *plane = &self->plane[patch->plan * CNV_MAX_PLANES + patch->plane];
