@@ -214,7 +214,7 @@ place_worker(CpuWorker *worker, const Demand *most, Arena *arena)
   worker->line = take(arena, most->line, sizeof(float));
   worker->frame = take(arena, most->line, sizeof(float));
   worker->weight = take(arena, most->samples, sizeof(float));
-  worker->foreign = take(arena, most->samples, 1);
+  worker->foreign = take(arena, most->samples, sizeof(gint32));
   worker->kept = take(arena, most->samples, 1);
   for (int t = 0; t < CNV_MAX_TERMS; t++) {
     CpuStream *stream = &worker->term[t];
@@ -418,7 +418,7 @@ cut(CpuSession *self, const CnvWork *work)
     if (copy || !work->everything || is_copied(plan, m))
       cnv_cpu_cut_copy(self, self->tiles, &plan->image, m);
   self->n_copies = self->tiles->len;
-  cnv_patches_make(work, self->patches, self->spots);
+  self->base.stats.crowd = MAX(self->base.stats.crowd, cnv_patches_make(work, self->patches, self->spots));
   for (guint i = 0; i < self->patches->len && !copy; i++) {
     const CnvPatch *patch = &g_array_index(self->patches, CnvPatch, i);
     const CpuPlane *plane = &self->plane[patch->plan * CNV_MAX_PLANES + patch->plane];

@@ -22,6 +22,7 @@
 #define COLUMN_VECTORS (VECTOR_BYTES == 64 ? 4 : 2) /* by CNV_CPU_ROWS: 16 of 32 registers, or 8 of 16 */
 
 typedef float Vector __attribute__((vector_size(VECTOR_BYTES)));
+typedef gint32 Numbers __attribute__((vector_size(VECTOR_BYTES)));
 typedef float LooseVector __attribute__((vector_size(VECTOR_BYTES), aligned(4), may_alias));
 typedef guint16 LooseSample __attribute__((aligned(1), may_alias)); /* strides of 16-bit planes may be odd */
 
@@ -86,6 +87,48 @@ store_16(void *restrict to, const float *restrict acc, int n, const CnvCpuSample
     guint32 value = round_sample(acc[i], gain[i], fraction[i], rounder[i], top);
 
     out[i] = GUINT16_TO_LE((guint16)(value << shift));
+  }
+}
+
+/* As round_sample, but blended with the input before the rounding. */
+static inline guint32
+blend_sample(float acc, float weight, float in, float gain, float fraction, float rounder, float top)
+{
+  float base = rounder - CNV_CPU_ROUND, low = -base, high = top - rounder, v = acc * gain + fraction;
+
+  v = v > low ? v : low;
+  v = v < high ? v : high;
+  return round_sample(v + (1 - weight) * (in - base - v), 1, 0, rounder, top);
+}
+
+static void
+blend_8(void *restrict to, const float *restrict acc, const float *restrict weight, const void *restrict from, int n,
+        const CnvCpuSamples *samples, const CnvCpuOutput *output)
+{
+  guint8 *restrict out = to;
+  const guint8 *restrict in = from;
+  const float *restrict gain = output->gain, *restrict fraction = output->fraction, *restrict rounder = output->round;
+  float top = CNV_CPU_ROUND + (float)samples->full;
+
+  for (int i = 0; i < n; i++)
+    out[i] = (guint8)blend_sample(acc[i], weight[i], (float)in[i], gain[i], fraction[i], rounder[i], top);
+}
+
+static void
+blend_16(void *restrict to, const float *restrict acc, const float *restrict weight, const void *restrict from, int n,
+         const CnvCpuSamples *samples, const CnvCpuOutput *output)
+{
+  LooseSample *restrict out = to;
+  const LooseSample *restrict in = from;
+  const float *restrict gain = output->gain, *restrict fraction = output->fraction, *restrict rounder = output->round;
+  float top = CNV_CPU_ROUND + (float)samples->full;
+  int shift = samples->shift, full = samples->full;
+
+  for (int i = 0; i < n; i++) {
+    float value = (float)((GUINT16_FROM_LE(in[i]) >> shift) & full);
+
+    out[i] = GUINT16_TO_LE(
+        (guint16)(blend_sample(acc[i], weight[i], value, gain[i], fraction[i], rounder[i], top) << shift));
   }
 }
 
@@ -157,6 +200,82 @@ static inline void
 store_vector(float *to, Vector vector)
 {
   *(LooseVector *)to = vector;
+}
+
+static inline Vector
+choose(Numbers mask, Vector a, Vector b)
+{
+  return (Vector)((mask & (Numbers)a) | (~mask & (Numbers)b));
+}
+
+/* cnv_fade of pixels in order. */
+static inline Vector
+fade_vector(Vector at, float x0, float x1, float fade)
+{
+  Vector left = x0 - at, right = at - (x1 - 1), away = choose(left > right, left, right), none = {0}, weight;
+
+  weight = 1 - choose(away > none, away, none) * fade;
+  return choose(weight > none, weight, none);
+}
+
+/* One spot's part of cnv_patch_weight, from pixel first of a row to the vector that has last - 1. other: of another
+ * layer than the patch; foreign: NULL where there is none such. */
+static void
+add_spot(float *restrict weight, gint32 *restrict foreign, int first, int last, int x, const CnvSpot *spot, float down,
+         gboolean other)
+{
+  Vector at, none = {0};
+
+  first -= first % LANES;
+  for (int lane = 0; lane < LANES; lane++)
+    at[lane] = (float)(first + lane);
+  for (int i = first; i < last; i += LANES, at += LANES) {
+    Vector largest = load_vector(weight + i);
+    Vector here = fade_vector(at, (float)(spot->x0 - x), (float)(spot->x1 - x), spot->fade_x) * down;
+
+    if (foreign) {
+      Numbers counts = (here > none) & (here >= largest), of;
+
+      memcpy(&of, foreign + i, sizeof(of));
+      of = other ? of | counts : of & ~counts;
+      memcpy(foreign + i, &of, sizeof(of));
+    }
+    store_vector(weight + i, choose(here > largest, here, largest));
+  }
+}
+
+static gboolean
+is_shared(const CnvPatch *patch, const CnvSpot *spots)
+{
+  gboolean shared = FALSE;
+
+  for (int i = 0; i < patch->n_spots && !patch->invert; i++)
+    shared |= spots[patch->first_spot + i].layer != patch->layer;
+  return shared;
+}
+
+static gboolean
+weigh_row(float *restrict weight, gint32 *restrict foreign, int n, int x, int y, const CnvPatch *patch,
+          const CnvSpot *spots)
+{
+  gboolean shared = is_shared(patch, spots);
+  int room = (n + LANES - 1) / LANES * LANES;
+
+  memset(weight, 0, room * sizeof(float));
+  memset(foreign, 0, room * sizeof(gint32));
+  for (const CnvSpot *spot = spots + patch->first_spot, *end = spot + patch->n_spots; spot < end; spot++) {
+    float down = cnv_fade(y, spot->y0, spot->y1, spot->fade_y);
+    int reach = (int)(1 / spot->fade_x) + 1;
+
+    if (down > 0)
+      add_spot(weight, shared ? foreign : NULL, MAX(0, spot->x0 - x - reach), MIN(n, spot->x1 - x + reach), x, spot,
+               down, spot->layer != patch->layer);
+  }
+  for (int i = 0; i < n && patch->invert; i++)
+    weight[i] = 1 - weight[i];
+  for (int i = 0; i < n && shared; i++)
+    weight[i] = foreign[i] ? 0 : weight[i];
+  return shared;
 }
 
 static void
@@ -299,7 +418,9 @@ const CnvCpuSimd EXPAND_TABLE_OF(CNV_SIMD) = {
     .name = EXPAND_NAME_OF(CNV_SIMD),
     .load = {load_8, load_16},
     .store = {store_8, store_16},
+    .blend = {blend_8, blend_16},
     .merge = {merge_8, merge_16},
+    .weigh_row = weigh_row,
     .add = add,
     .add_weighed = add_weighed,
     .weigh = weigh,

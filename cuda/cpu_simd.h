@@ -8,6 +8,8 @@
 
 #include <glib.h>
 
+#include "patch.h"
+
 G_BEGIN_DECLS
 
 /* The filters work on rows padded to a multiple of this many floats: what one pass keeps in registers at the widest
@@ -39,14 +41,23 @@ typedef struct {
   int first, n;
 } CnvCpuRun;
 
-/* n counts samples. load, store and merge come for samples of 1 and of 2 bytes; they and the functions of acc take any
- * n and any alignment; row, column and dense round n up to CNV_CPU_BLOCK, row_by_sums to a vector. */
+/* n counts samples. load, store, blend and merge come for samples of 1 and of 2 bytes; they and the functions of acc
+ * take any n and any alignment; row, column and dense round n up to CNV_CPU_BLOCK, row_by_sums to a vector. */
 typedef struct {
   const char *name; /* "avx2" */
   void (*load[2])(float *to, const void *from, int n, const CnvCpuSamples *samples);
   void (*store[2])(void *to, const float *acc, int n, const CnvCpuSamples *samples, const CnvCpuOutput *output);
+  /* The same blended with the input, each sample having its weight. */
+  void (*blend[2])(void *to, const float *acc, const float *weight, const void *from, int n,
+                   const CnvCpuSamples *samples, const CnvCpuOutput *output);
   /* Takes the bits of from where those of mask are 0. */
   void (*merge[2])(void *to, const void *from, const void *mask, int n);
+
+  /* cnv_patch_weight of n pixels from (x, y) on, of a patch that has spots. Both have room for n rounded up to a
+   * vector. TRUE where a 0 may
+   * be another patch's sample; else it is the input's. */
+  gboolean (*weigh_row)(float *weight, gint32 *foreign, int n, int x, int y, const CnvPatch *patch,
+                        const CnvSpot *spots);
 
   void (*add)(float *acc, const float *more, int n);
   void (*add_weighed)(float *acc, const float *more, float weight, int n);

@@ -524,61 +524,61 @@ finish_lanes(const CpuSession *self, const CpuWorker *worker, const CpuTile *til
   }
 }
 
-/* The same for a plain plane, all of whose pixels weigh 1. */
+/* The weight of each sample of n pixels. */
+static const float *
+sample_weights(CpuWorker *worker, int from, int n, int channels)
+{
+  const float *weight = worker->weight + from;
+  float *to = worker->frame;
+
+  if (channels == 1)
+    return weight;
+  for (int i = 0; i < n; i++)
+    for (int c = 0; c < channels; c++)
+      *to++ = weight[i];
+  return worker->frame;
+}
+
+/* The same for a plain plane. */
 static void
-finish_plain(const CpuSession *self, const CpuTile *tile, int y, const float *acc, int from, int n)
+finish_plain(const CpuSession *self, CpuWorker *worker, const CpuTile *tile, int y, const float *acc, int from, int n,
+             gboolean blended)
 {
   const CpuPlane *plane = tile->plane;
   const CnvLane *lane = &plane->from->lane[0];
   const CnvPatch *patch = tile->patch;
   int channels = plane->from->channels, bytes = lane->bytes;
   int x = tile->first + from + patch->move_x;
+  const guint8 *in = cnv_lane_at(&self->in, lane, patch, x, y + patch->move_y);
   guint8 *to = cnv_lane_at(&self->out, lane, patch, x, y + patch->move_y);
   CnvCpuOutput output = {plane->gain, plane->fraction, plane->round};
 
-  self->simd->store[bytes - 1](to, acc + from * channels, n * channels, &plane->samples, &output);
+  acc += from * channels;
+  if (blended)
+    self->simd->blend[bytes - 1](to, acc, sample_weights(worker, from, n, channels), in, n * channels, &plane->samples,
+                                 &output);
+  else
+    self->simd->store[bytes - 1](to, acc, n * channels, &plane->samples, &output);
   if (plane->mask)
-    self->simd->merge[bytes - 1](to, cnv_lane_at(&self->in, lane, patch, x, y + patch->move_y), plane->mask,
-                                 n * channels);
+    self->simd->merge[bytes - 1](to, in, plane->mask, n * channels);
 }
 
-/* The weights of a tile's row, as cnv_patch_weight has them, but spot by spot. Returns FALSE where all are 1. */
-static gboolean
-weigh_row(const CpuSession *self, CpuWorker *worker, const CpuTile *tile, int y)
-{
-  const CnvPatch *patch = tile->patch;
-  const CnvSpot *spots = (const CnvSpot *)self->spots->data + patch->first_spot;
-  int n = tile->last - tile->first;
-
-  if (patch->n_spots == 0)
-    return FALSE;
-  memset(worker->weight, 0, n * sizeof(float));
-  memset(worker->foreign, 0, n);
-  for (const CnvSpot *spot = spots; spot < spots + patch->n_spots; spot++) {
-    int x0 = spot->x0 - tile->first, x1 = spot->x1 - tile->first, reach = (int)(1 / spot->fade_x) + 1;
-    float down = cnv_fade(y, spot->y0, spot->y1, spot->fade_y);
-
-    for (int i = MAX(0, x0 - reach), end = down > 0 ? MIN(n, x1 + reach) : 0; i < end; i++) {
-      float weight = cnv_fade(i, x0, x1, spot->fade_x) * down;
-
-      if (weight > 0 && weight >= worker->weight[i]) {
-        worker->weight[i] = weight;
-        worker->foreign[i] = spot->layer != patch->layer;
-      }
-    }
-  }
-  for (int i = 0; i < n; i++)
-    worker->weight[i] = patch->invert ? 1 - worker->weight[i] : worker->foreign[i] ? 0 : worker->weight[i];
-  return TRUE;
-}
-
-/* Writes a row: runs of pixels that weigh 1, 0 or something between. */
+/* Writes a row: runs of pixels that weigh 1, 0 or something between; or, where nobody else writes what weighs 0, all as
+ * if it weighed something between. */
 static void
 store_row(const CpuSession *self, CpuWorker *worker, const CpuTile *tile, int y, const float *acc)
 {
-  gboolean plain = tile->plane->from->plain, weighed = weigh_row(self, worker, tile, y);
+  const CnvPatch *patch = tile->patch;
+  gboolean plain = tile->plane->from->plain, weighed = patch->n_spots > 0, shared = FALSE;
   int n = tile->last - tile->first;
 
+  if (weighed)
+    shared = self->simd->weigh_row(worker->weight, worker->foreign, n, tile->first, y, patch,
+                                   (const CnvSpot *)self->spots->data);
+  if (plain && !shared) {
+    finish_plain(self, worker, tile, y, acc, 0, n, weighed);
+    return;
+  }
   for (int from = 0, end; from < n; from = end) {
     float weight = weighed ? worker->weight[from] : 1;
 
@@ -588,8 +588,8 @@ store_row(const CpuSession *self, CpuWorker *worker, const CpuTile *tile, int y,
       end++;
     if (weight <= 0)
       continue;
-    if (weight >= 1 && plain)
-      finish_plain(self, tile, y, acc, from, end - from);
+    if (plain)
+      finish_plain(self, worker, tile, y, acc, from, end - from, weight < 1);
     else
       finish_lanes(self, worker, tile, y, acc, from, end - from, weight < 1);
   }

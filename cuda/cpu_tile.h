@@ -50,7 +50,7 @@ struct CpuWorker {
   CpuStream term[CNV_MAX_TERMS];
   gboolean scaled; /* some factor is not 1 */
   float *weight;   /* of each pixel of a row */
-  guint8 *foreign; /* pixels of a row that another layer has */
+  gint32 *foreign; /* pixels of a row that another layer has */
   guint8 *kept;    /* pixels of a row whose weight lane is 0, so that their input stands */
 };
 

@@ -109,6 +109,7 @@ cnv_cuda_set_work(CudaSession *self, const CnvWork *work, gboolean cut, GError *
     return FALSE;
   if (cnv_table_set_work(table, work, cut))
     self->table_is_there = FALSE;
+  self->base.stats.crowd = MAX(self->base.stats.crowd, table->crowd);
   if (self->table_is_there && self->staged_in.size >= self->staged.size * n_frames)
     return TRUE;
   if (!cnv_cuda_reserve(self, &self->sums, table->sums_size, error) ||

@@ -599,7 +599,7 @@ cnv_table_set_work(CnvTable *table, const CnvWork *work, gboolean cut)
       !work->overlaps == !table->of.work.overlaps && !cut == !table->cut)
     return FALSE;
   cnv_patches_set_of(&table->of, work);
-  cnv_patches_make(work, table->uncut, table->spots);
+  table->crowd = cnv_patches_make(work, table->uncut, table->spots);
   table->one_source = one_source;
   set_slices(table, work, cut);
   make_all(table, work);

@@ -89,6 +89,7 @@ typedef struct {
   guint launches_to[CNV_SLICES_MAX]; /* not whole: how many launches there are up to a slice's last */
   gsize sums_size;                   /* bytes of row sums of the largest round */
   CnvPatchesOf of;                   /* the work that all of this is made of; cut: as the caller asked */
+  guint crowd;                       /* of cnv_patches_make */
   gboolean cut;
   gboolean one_source; /* no frames of a history are added up */
   gboolean large;      /* patches of some size have launches of their own */

@@ -1,45 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * From regions to patches. For each plane, field and layer the rectangles are swept from top to bottom: between two
- * neighbouring edges the union of their columns is the same all the way down, and what does not change from one such
- * slab to the next goes on as one patch. So each sample is filtered once however many regions overlap there, and a
- * lone region is one patch.
+ * From regions to patches. A crowd of regions would give far more patches than regions, each with all regions to weigh.
+ * So an area with many of them, or with many layers over each other, is halved until few matter in each half: those
+ * that others hide do not. If that comes to too much work for a frame, all is cut again, and in the least areas regions
+ * are joined: that bounds the work whatever the regions are.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "patches.h"
+#include "cutter.h"
 
 /* Far outside any frame, and far inside of int. */
 #define FAR (1 << 24)
 
-typedef struct {
-  int x0, x1;
-} Interval;
-
-typedef struct {
-  Interval columns;
-  int from; /* the row that it began in */
-} Open;
-
-/* One plane and field of the work that is being cut. */
-typedef struct {
-  const CnvWork *work;
-  GArray *patches, *spots;
-  CnvPatch patch; /* what all patches of this plane, field and layer have in common */
-  int sub_x, sub_y;
-  int width, height; /* of the field */
-  int reach_x, reach_y;
-  int n;
-  CnvSpot spot[CNV_MAX_REGIONS];     /* by precedence */
-  guint plan[CNV_MAX_REGIONS];       /* of each */
-  CnvSpot rect[CNV_MAX_REGIONS];     /* of the layer, clipped, by their left edge */
-  int edge[2 * CNV_MAX_REGIONS + 2]; /* rows where a rectangle begins or ends */
-  Open open[CNV_MAX_REGIONS + 1];    /* by their left edge */
-  Open next[CNV_MAX_REGIONS + 1];
-  Interval now[CNV_MAX_REGIONS + 1];
-} Cutter;
+#define GOOD 2           /* an area is not halved where its patches take less than so many times its own work */
+#define LOOK_COST 40     /* of seeing whether a region matters in an area, in samples that are filtered */
+#define BUDGET_LEAST 4e6 /* samples: a small frame is done in no time anyway */
 
 static int
 floor_div(gint64 a, int b)
@@ -72,29 +48,54 @@ make_spot(const Cutter *c, const CnvRect *rect, int layer)
                    .fade_y = (float)(1 / (feather / (sy * fields) + 1))};
 }
 
-static gboolean
-is_empty(const CnvSpot *s)
-{
-  return s->x0 >= s->x1 || s->y0 >= s->y1;
-}
-
-static CnvSpot
-clipped(const Cutter *c, const CnvSpot *s, int reach_x, int reach_y)
-{
-  CnvSpot to = *s;
-
-  to.x0 = CLAMP(s->x0 - reach_x, 0, c->width);
-  to.x1 = CLAMP(s->x1 + reach_x, 0, c->width);
-  to.y0 = CLAMP(s->y0 - reach_y, 0, c->height);
-  to.y1 = CLAMP(s->y1 + reach_y, 0, c->height);
-  return to;
-}
-
 /* What is left of the frame is not a rectangle, and so has no edge that a border could begin at. */
 static gboolean
 is_isolated(const CnvWork *work)
 {
   return work->isolated && !work->invert;
+}
+
+/* Corner and size of what counts of a spot, in units of samples. */
+static guint64
+key_of(const Cutter *c, const CnvSpot *spot, int x, int y)
+{
+  const CnvSpot reached = {-c->reach_x, -c->reach_y, c->width + c->reach_x, c->height + c->reach_y};
+  const CnvSpot s = nearest(spot, &reached);
+  const int number[] = {s.x0 / x, (s.x1 - s.x0) / x, s.y0 / y, (s.y1 - s.y0) / y};
+  guint64 key = 0;
+
+  for (gsize i = 0; i < G_N_ELEMENTS(number); i++)
+    key = key << 16 | (guint16)number[i];
+  return key;
+}
+
+/* Where regions are joined, and fade out slowly: has a spot stand for the one that was collected last too, if both are
+ * of one plan, or isolated, and their corners and sizes are so near that the fades hardly differ; a crowd in one corner
+ * then is a few spots wherever it reaches. Returns whether there is such a one. */
+static gboolean
+join_near(Cutter *c)
+{
+  const CnvSpot *new = &c->spot[c->n];
+  int x = c->reach_x / CNV_CROWD_FADE, y = c->reach_y / CNV_CROWD_FADE;
+
+  if (c->exact || x < 2 || y < 2)
+    return FALSE;
+  c->key[c->n] = key_of(c, new, x, y);
+  for (int i = 0; i < c->n; i++) {
+    CnvSpot *old = &c->spot[i];
+
+    if (c->key[i] != c->key[c->n] || (!is_isolated(c->work) && c->plan[i] != c->plan[c->n]))
+      continue;
+    c->plan[i] = c->plan[c->n]; /* the same or, of an isolated one, a later plan */
+    c->crowd = MAX(c->crowd, 2);
+    take_in(&c->window[i], &c->window[c->n]);
+    if (!c->work->invert)
+      take_in(old, new);
+    else if (size_of(new) > size_of(old))
+      *old = *new;
+    return TRUE;
+  }
+  return FALSE;
 }
 
 /* All regions as spots, those of a later plan after those of an earlier one. An isolated region of which nothing lies
@@ -103,6 +104,7 @@ static void
 collect_spots(Cutter *c)
 {
   const CnvWork *work = c->work;
+  const CnvSpot field = whole_field(c);
 
   c->n = 0;
   for (guint plan = 0; plan < work->n_plans; plan++)
@@ -113,189 +115,151 @@ collect_spots(Cutter *c)
       if (region->plan != plan || region->rect.width < 1 || region->rect.height < 1)
         continue;
       spot = make_spot(c, &region->rect, is_isolated(work) ? c->n : (int)plan);
-      inside = clipped(c, &spot, 0, 0);
+      inside = clipped(&spot, 0, 0, &field);
       if (is_empty(&spot) || (is_isolated(work) && is_empty(&inside)))
         continue;
-      c->plan[c->n] = plan;
-      c->spot[c->n++] = spot;
+      c->plan[c->n] = (int)plan;
+      c->window[c->n] = inside;
+      c->spot[c->n] = spot;
+      c->n += !join_near(c);
     }
 }
 
+/* ---- areas ---- */
+
 static gboolean
-overlap(const CnvSpot *a, const CnvSpot *b)
+has_layers(const Cutter *c, const Field *f)
 {
-  return a->x0 < b->x1 && b->x0 < a->x1 && a->y0 < b->y1 && b->y0 < a->y1;
+  return f->n > 0 && !c->work->invert && c->spot[f->list[0]].layer != c->spot[f->list[f->n - 1]].layer;
 }
 
-/* Lists the spots that matter in a patch; none where all of it is the layer's with the weight 1. */
-static void
-add_spots(Cutter *c, CnvPatch *patch)
-{
-  const CnvSpot area = {patch->x, patch->y, patch->x + patch->width, patch->y + patch->height};
-  gboolean solid = c->reach_x == 0 && c->reach_y == 0;
-
-  patch->first_spot = (int)c->spots->len;
-  for (int i = 0; i < c->n; i++) {
-    CnvSpot grown = clipped(c, &c->spot[i], c->reach_x, c->reach_y);
-
-    if (!overlap(&grown, &area))
-      continue;
-    solid &= c->spot[i].layer == patch->layer;
-    g_array_append_val(c->spots, c->spot[i]);
-  }
-  if (solid && !patch->invert)
-    g_array_set_size(c->spots, patch->first_spot);
-  patch->n_spots = (int)c->spots->len - patch->first_spot;
-}
-
-/* What goes elsewhere is cut off where that is outside. */
-static gboolean
-cut_to_target(const Cutter *c, CnvPatch *patch)
-{
-  int left = MAX(patch->x, -patch->move_x), right = MIN(patch->x + patch->width, c->width - patch->move_x);
-  int top = MAX(patch->y, -patch->move_y), bottom = MIN(patch->y + patch->height, c->height - patch->move_y);
-
-  patch->x = left;
-  patch->y = top;
-  patch->width = right - left;
-  patch->height = bottom - top;
-  return left < right && top < bottom;
-}
-
-static void
-emit(Cutter *c, const Open *open, int bottom)
-{
-  CnvPatch patch = c->patch;
-
-  patch.x = open->columns.x0;
-  patch.y = open->from;
-  patch.width = open->columns.x1 - open->columns.x0;
-  patch.height = bottom - open->from;
-  if (!cut_to_target(c, &patch))
-    return;
-  add_spots(c, &patch);
-  g_array_append_val(c->patches, patch);
-}
-
-/* The columns that the first n rectangles take, or leave, in row y. Returns how many intervals. */
+/* The part of an area that a spot is in: of as many as there may be spots, in rows of four. */
 static int
-columns_at(Cutter *c, int n, int y)
+part_of(const CnvSpot *near, const CnvSpot *area)
 {
-  int count = 0, free = 0;
+  int x = CLAMP((near->x0 + near->x1) / 2, area->x0, area->x1 - 1) - area->x0;
+  int y = CLAMP((near->y0 + near->y1) / 2, area->y0, area->y1 - 1) - area->y0;
 
-  for (int i = 0; i < n; i++) {
-    const CnvSpot *r = &c->rect[i];
+  return y * (CNV_CROWD / 4) / (area->y1 - area->y0) * 4 + x * 4 / (area->x1 - area->x0);
+}
 
-    if (y < r->y0 || y >= r->y1)
-      continue;
-    if (c->patch.invert) {
-      if (r->x0 > free)
-        c->now[count++] = (Interval){free, r->x0};
-      free = MAX(free, r->x1);
-    } else if (count > 0 && r->x0 <= c->now[count - 1].x1) {
-      c->now[count - 1].x1 = MAX(c->now[count - 1].x1, r->x1);
-    } else {
-      c->now[count++] = (Interval){r->x0, r->x1};
-    }
+/* Puts one spot in the place of those of a list whose nearest parts are in the same part of the area: a rectangle
+ * around them, of the last one's layer and plan. It weighs at least as much as each. For the inverse, where to weigh
+ * more is to filter less, that is the largest of them. Returns how many. */
+static int
+join_neighbours(Cutter *c, Field *f, guint16 *to)
+{
+  int part[CNV_MAX_REGIONS], last[CNV_CROWD], count = 0;
+  CnvSpot joined[CNV_CROWD] = {{0}}, window[CNV_CROWD] = {{0}};
+
+  for (int i = 0; i < f->n; i++) {
+    CnvSpot near = nearest(&c->spot[f->list[i]], &f->area);
+    int p = f->n <= CNV_CROWD ? i : part_of(&near, &f->area);
+
+    part[i] = p;
+    last[p] = i;
+    if (c->work->invert && size_of(&near) > size_of(&joined[p]))
+      joined[p] = near;
+    else if (!c->work->invert)
+      take_in(&joined[p], &near);
+    take_in(&window[p], &c->window[f->list[i]]);
   }
-  if (c->patch.invert && free < c->width)
-    c->now[count++] = (Interval){free, c->width};
+  for (int i = 0; i < f->n; i++) {
+    int p = part[i], k = c->n + count;
+
+    if (last[p] != i)
+      continue;
+    c->spot[k] = c->spot[f->list[i]];
+    c->spot[k].x0 = joined[p].x0;
+    c->spot[k].y0 = joined[p].y0;
+    c->spot[k].x1 = joined[p].x1;
+    c->spot[k].y1 = joined[p].y1;
+    c->plan[k] = c->plan[f->list[i]];
+    c->window[k] = window[p];
+    count++;
+  }
+  for (int i = 0; i < count; i++)
+    to[i] = (guint16)(c->n + i);
   return count;
 }
 
-/* Goes on in row y with `count` intervals: open ones that are among them stay open, others end here. */
-static int
-advance(Cutter *c, int n_open, int count, int y)
-{
-  int at = 0;
-
-  for (int i = 0; i < count; i++) {
-    while (at < n_open && c->open[at].columns.x0 < c->now[i].x0)
-      emit(c, &c->open[at++], y);
-    c->next[i] = (Open){c->now[i], y};
-    if (at < n_open && c->open[at].columns.x0 == c->now[i].x0 && c->open[at].columns.x1 == c->now[i].x1)
-      c->next[i].from = c->open[at++].from;
-  }
-  while (at < n_open)
-    emit(c, &c->open[at++], y);
-  memcpy(c->open, c->next, sizeof(Open) * count);
-  return count;
-}
-
-static int
-compare_ints(const void *a, const void *b)
-{
-  return *(const int *)a - *(const int *)b;
-}
-
-static int
-compare_left_edges(const void *a, const void *b)
-{
-  return ((const CnvSpot *)a)->x0 - ((const CnvSpot *)b)->x0;
-}
-
-/* Cuts n rectangles, or what they leave of the plane. */
+/* Has joined spots share the last one's layer and plan, and a window around all of theirs. */
 static void
-sweep(Cutter *c, int n)
+join_layers(Cutter *c, const Field *f)
 {
-  int n_edges = 0, n_open = 0;
+  int last = f->list[f->n - 1];
+  CnvSpot window = {0};
 
-  qsort(c->rect, n, sizeof(CnvSpot), compare_left_edges);
-  for (int i = 0; i < n; i++) {
-    c->edge[n_edges++] = c->rect[i].y0;
-    c->edge[n_edges++] = c->rect[i].y1;
+  for (int i = 0; i < f->n; i++)
+    take_in(&window, &c->window[f->list[i]]);
+  for (int i = 0; i < f->n; i++) {
+    c->spot[f->list[i]].layer = c->spot[last].layer;
+    c->plan[f->list[i]] = c->plan[last];
+    c->window[f->list[i]] = window;
   }
-  c->edge[n_edges++] = 0;
-  c->edge[n_edges++] = c->height;
-  qsort(c->edge, n_edges, sizeof(int), compare_ints);
-  for (int i = 0; i < n_edges && c->edge[i] < c->height; i++)
-    if (i == 0 || c->edge[i] != c->edge[i - 1])
-      n_open = advance(c, n_open, columns_at(c, n, c->edge[i]), c->edge[i]);
-  advance(c, n_open, 0, c->height);
 }
 
-/* Cuts the spots of a layer, or for the inverse all of them. */
+/* The spots that matter in an area become few, of one layer, that hide no less. */
 static void
-cut_layer(Cutter *c, int layer, guint plan)
+join(Cutter *c, Field *f, guint16 *to)
 {
-  gboolean invert = c->work->invert;
-  int n = 0;
+  c->crowd = MAX(c->crowd, (guint)f->n);
+  f->n = join_neighbours(c, f, to);
+  f->list = to;
+  if (!c->work->invert)
+    join_layers(c, f);
+}
 
-  c->patch.layer = layer;
-  c->patch.plan = (int)plan;
-  c->patch.invert = invert;
-  for (int i = 0; i < c->n; i++) {
-    CnvSpot r = clipped(c, &c->spot[i], invert ? 0 : c->reach_x, invert ? 0 : c->reach_y);
+static void cut_area(Cutter *c, const Field *around, CnvSpot area, int depth);
 
-    if ((invert || c->spot[i].layer == layer) && !is_empty(&r))
-      c->rect[n++] = r;
-  }
-  sweep(c, n);
+/* Along the axis that has more of the least. */
+static void
+halve(Cutter *c, const Field *f, int least_x, int least_y, int depth)
+{
+  CnvSpot a = f->area, b = f->area;
+
+  if ((gint64)(a.x1 - a.x0) * least_y >= (gint64)(a.y1 - a.y0) * least_x)
+    a.x1 = b.x0 = a.x0 + (a.x1 - a.x0) / 2;
+  else
+    a.y1 = b.y0 = a.y0 + (a.y1 - a.y0) / 2;
+  cut_area(c, f, a, depth + 1);
+  cut_area(c, f, b, depth + 1);
 }
 
 static void
-cut_layers(Cutter *c)
+cut_area(Cutter *c, const Field *around, CnvSpot area, int depth)
 {
-  const CnvWork *work = c->work;
+  guint16 *list = c->list[depth];
+  Field f = {area, list, cnv_cutter_keep(c, around->list, around->n, &area, list)};
+  int parts = c->exact ? 2 : 1;
+  int least_x = MAX(CNV_CROWD_WIDTH / parts, c->apron_x), least_y = MAX(CNV_CROWD_HEIGHT / parts, c->apron_y);
+  Mark before;
+  gboolean least;
 
-  if (work->invert) {
-    cut_layer(c, -1, 0);
+  c->cost += around->n * LOOK_COST;
+  before = mark(c);
+  if (c->exact && c->cost > c->budget)
     return;
-  }
-  for (int i = 0; i < c->n; i++) {
-    if (i > 0 && c->spot[i].layer == c->spot[i - 1].layer)
-      continue;
-    if (is_isolated(work)) {
-      CnvSpot window = clipped(c, &c->spot[i], 0, 0);
+  if (!c->work->invert)
+    f.area = (CnvSpot){0};
+  for (int i = 0; i < f.n && !c->work->invert; i++) {
+    CnvSpot grown = clipped(&c->spot[list[i]], c->reach_x, c->reach_y, &area);
 
-      c->patch.window_x = window.x0;
-      c->patch.window_y = window.y0;
-      c->patch.window_width = window.x1 - window.x0;
-      c->patch.window_height = window.y1 - window.y0;
-    }
-    cut_layer(c, c->spot[i].layer, c->plan[i]);
+    take_in(&f.area, &grown);
   }
+  least = depth + 1 == CNV_AREA_DEPTH || (f.area.x1 - f.area.x0 < 2 * least_x && f.area.y1 - f.area.y0 < 2 * least_y);
+  if (least && !c->exact && (f.n > CNV_CROWD || has_layers(c, &f)))
+    join(c, &f, list);
+  if (f.n <= CNV_CROWD || least) {
+    cnv_cutter_cut_layers(c, &f);
+    if (least || c->cost - before.cost <= GOOD * cnv_cutter_cost(c, &f.area))
+      return;
+    undo(c, before);
+  }
+  halve(c, &f, least_x, least_y, depth);
 }
+
+/* ---- the work ---- */
 
 /* Along an axis, in samples of the plane. */
 static int
@@ -308,6 +272,8 @@ static void
 cut_field(Cutter *c)
 {
   const CnvWork *work = c->work;
+  guint16 all[CNV_MAX_REGIONS];
+  Field field = {whole_field(c), all, 0};
 
   c->reach_x = (int)ceil(work->feather / (1 << c->sub_x));
   c->reach_y = (int)ceil(work->feather / ((1 << c->sub_y) * c->patch.fields));
@@ -316,37 +282,73 @@ cut_field(Cutter *c)
     c->patch.move_y = floor_div(move_of(work->target_y, work->region[0].rect.y, c->sub_y), c->patch.fields);
   }
   collect_spots(c);
-  cut_layers(c);
+  for (; field.n < c->n; field.n++)
+    all[field.n] = (guint16)field.n;
+  cut_area(c, &field, field.area, 0);
 }
 
-void
-cnv_patches_make(const CnvWork *work, GArray *patches, GArray *spots)
+static void
+measure_aprons(Cutter *c, int plane)
 {
-  const CnvPlan *plan = work->plan[0];
-  Cutter c = {.work = work, .patches = patches, .spots = spots};
-  int fields = work->interlaced ? 2 : 1;
+  c->apron_x = c->apron_y = 0;
+  for (guint i = 0; i < c->work->n_plans; i++) {
+    const CnvPlanePlan *of = &c->work->plan[i]->plane[plane];
 
-  g_array_set_size(patches, 0);
-  g_array_set_size(spots, 0);
+    for (int t = 0; t < of->n_terms; t++) {
+      c->apron_x = MAX(c->apron_x, of->term[t].n[CNV_X] - 1);
+      c->apron_y = MAX(c->apron_y, of->term[t].n[CNV_Y] - 1);
+    }
+  }
+}
+
+/* Cuts all planes, or until the budget is spent, which is set on the way. */
+static void
+cut_planes(Cutter *c)
+{
+  const CnvPlan *plan = c->work->plan[0];
+  int fields = c->work->interlaced ? 2 : 1;
+
+  g_array_set_size(c->patches, 0);
+  g_array_set_size(c->spots, 0);
+  c->cost = 0;
+  c->budget = BUDGET_LEAST;
   for (int p = 0; p < plan->n_planes; p++) {
     const CnvPlanePlan *plane = &plan->plane[p];
 
-    c.sub_x = plane->sub_x;
-    c.sub_y = plane->sub_y;
+    c->sub_x = plane->sub_x;
+    c->sub_y = plane->sub_y;
+    measure_aprons(c, p);
     for (int field = 0; field < fields && plane->filtered; field++) {
-      c.width = plane->width;
-      c.height = (plane->height - field + fields - 1) / fields;
-      c.patch = (CnvPatch){.plane = p, .field = field, .fields = fields};
-      c.patch.width = c.patch.window_width = c.width;
-      c.patch.height = c.patch.window_height = c.height;
-      if (c.height == 0)
+      CnvSpot whole;
+
+      c->width = plane->width;
+      c->height = (plane->height - field + fields - 1) / fields;
+      c->patch = (CnvPatch){.plane = p, .field = field, .fields = fields};
+      c->patch.width = c->patch.window_width = c->width;
+      c->patch.height = c->patch.window_height = c->height;
+      if (c->height == 0)
         continue;
-      if (work->everything)
-        g_array_append_val(patches, c.patch);
+      whole = whole_field(c);
+      c->budget += CNV_CROWD_WORK * cnv_cutter_cost(c, &whole);
+      if (c->work->everything)
+        g_array_append_val(c->patches, c->patch);
       else
-        cut_field(&c);
+        cut_field(c);
     }
   }
+}
+
+guint
+cnv_patches_make(const CnvWork *work, GArray *patches, GArray *spots)
+{
+  Cutter c = {.work = work, .patches = patches, .spots = spots, .exact = TRUE};
+
+  cut_planes(&c);
+  if (c.cost > c.budget) {
+    c.exact = FALSE;
+    cut_planes(&c);
+  }
+  return c.crowd;
 }
 
 static gboolean

@@ -289,6 +289,7 @@ gst_cuda_convolve_count_frame(GstCudaConvolve *self, CnvPlan *plan, guint n_regi
   self->n_regions = n_regions;
   gst_cuda_convolve_show(self, plan);
   GST_OBJECT_UNLOCK(self);
+  gst_cuda_convolve_warn_of_crowd(self);
 }
 
 gboolean

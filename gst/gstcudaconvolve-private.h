@@ -43,6 +43,7 @@ enum {
   GST_CUDA_CONVOLVE_WARNED_TARGET = 1 << 1, /* more than one, and a target */
   GST_CUDA_CONVOLVE_WARNED_RADIUS = 1 << 2, /* a radius that the filter cannot have */
   GST_CUDA_CONVOLVE_WARNED_REACH = 1 << 3,  /* one beyond its largest */
+  GST_CUDA_CONVOLVE_WARNED_CROWD = 1 << 4,  /* too many in one place */
 };
 
 /* A plan for regions of one size. */
@@ -142,6 +143,8 @@ void gst_cuda_convolve_make_work(GstCudaConvolve *self, GstBuffer *buffer);
 gboolean gst_cuda_convolve_leaves_frame(const GstCudaConvolve *self);
 /* TRUE where work changes a small part of the frame, so that the rest is better not copied. */
 gboolean gst_cuda_convolve_changes_little(const GstCudaConvolve *self);
+/* When a frame is done: says, once, where its regions could not be told apart. */
+void gst_cuda_convolve_warn_of_crowd(GstCudaConvolve *self);
 /* Drops what was made of the plan. */
 void gst_cuda_convolve_forget_steps(GstCudaConvolve *self);
 

@@ -412,6 +412,21 @@ gst_cuda_convolve_leaves_frame(const GstCudaConvolve *self)
   return work->everything || !work->moved;
 }
 
+void
+gst_cuda_convolve_warn_of_crowd(GstCudaConvolve *self)
+{
+  guint crowd = self->session->stats.crowd;
+
+  if (crowd > 0)
+    warn_once(self, GST_CUDA_CONVOLVE_WARNED_CROWD,
+              "%u regions meet in one block of a frame, and to filter each by itself would take more than %d times as "
+              "long as the whole frame: in crowded blocks the strongest filter serves all, with one border around "
+              "them, and of more than %d neighbours are %s; merge regions upstream, set roi-types to fewer, lower "
+              "roi-feather, or set roi-isolated=false or roi-strength=fixed",
+              crowd, CNV_CROWD_WORK, CNV_CROWD,
+              self->roi.invert ? "filtered too" : "filtered as the rectangle around them");
+}
+
 gboolean
 gst_cuda_convolve_changes_little(const GstCudaConvolve *self)
 {

@@ -245,6 +245,38 @@ GST_START_TEST(test_too_many_regions)
 }
 GST_END_TEST;
 
+/* More work than can be: frames within frames, each seeing nothing but itself. One warning, and all is covered; none
+ * for a few regions. */
+GST_START_TEST(test_crowd)
+{
+  static guint8 pixels[1920 * 1080];
+  static const guint8 black[G_N_ELEMENTS(pixels)];
+  static const guint numbers[] = {1, CNV_MAX_REGIONS, CNV_MAX_REGIONS};
+  GstBus *bus;
+  GstElement *element = make_element("cpu", &bus);
+  GstHarness *h;
+
+  SET(element, NEGATIVE, "roi-source=meta", "roi-isolated=true", "roi-feather=100");
+  h = harness_of(gst_object_ref(element), "GRAY8", 1920, 1080);
+  for (guint i = 0; i < G_N_ELEMENTS(numbers); i++) {
+    GstBuffer *buffer = gray_buffer(1920, 1080, black, i);
+
+    for (guint r = 0; r < numbers[i]; r++)
+      gst_buffer_add_video_region_of_interest_meta(buffer, "face", 200 + r / 3, 120 + r / 3, 1000 - r / 2, 840 - r / 2);
+    buffer = gst_harness_push_and_pull(h, buffer);
+    gst_buffer_extract(buffer, 0, pixels, sizeof(pixels));
+    gst_buffer_unref(buffer);
+    for (int y = 120; y < 960; y++)
+      for (int x = 200; x < 1200; x++)
+        fail_unless(pixels[y * 1920 + x] == 255, "%u regions: %d at (%d, %d)", numbers[i], pixels[y * 1920 + x], x, y);
+    fail_unless_equals_int(pixels[0], 0);
+    fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, "regions meet in one block"), i == 1);
+  }
+  gst_harness_teardown(h);
+  free_element(element, bus);
+}
+GST_END_TEST;
+
 GST_START_TEST(test_one_target_for_many)
 {
   const Meta metas[] = {{"face", 8, 6, 6, 4}, {"face", 1, 1, 2, 2}, {NULL}};
@@ -433,6 +465,7 @@ add_region_tests(TCase *once, TCase *each)
   EACH(test_one_target_for_many);
   EACH(test_isolated);
   EACH(test_relative_strength);
+  tcase_add_test(once, test_crowd);
   tcase_add_test(once, test_relative_radius);
   tcase_add_test(once, test_relative_limit);
 }

@@ -8,11 +8,17 @@
 
 #include <convolve/backend.h>
 
+#include "crowds.h"
 #include "patches.h"
 #include "suite.h"
 
 #define REGIONS 9
 #define ROUNDS 400
+
+/* Bounds for a crowd of CNV_MAX_REGIONS in a frame, in samples of all planes: filtered, and weighed by one region. */
+#define FILTERED_MOST 3
+#define WEIGHED_MOST 12
+#define PATCHES_MOST (8 * CNV_MAX_REGIONS)
 
 static CnvPlan *
 plan_of(const char *format, int width, int height, guint planes)
@@ -30,6 +36,7 @@ plan_of(const char *format, int width, int height, guint planes)
 
 typedef struct {
   GArray *patches, *spots;
+  guint crowd; /* of cnv_patches_make */
 } Cut;
 
 static Cut
@@ -37,7 +44,7 @@ cut(const CnvWork *work)
 {
   Cut c = {g_array_new(FALSE, FALSE, sizeof(CnvPatch)), g_array_new(FALSE, FALSE, sizeof(CnvSpot))};
 
-  cnv_patches_make(work, c.patches, c.spots);
+  c.crowd = cnv_patches_make(work, c.patches, c.spots);
   return c;
 }
 
@@ -272,13 +279,13 @@ END_TEST
 START_TEST(test_many)
 {
   static CnvRegion region[CNV_MAX_REGIONS];
-  CnvPlan *plan = plan_of("GRAY8", 640, 480, CNV_PLANES_COLOR);
+  CnvPlan *plan = plan_of("GRAY8", 1280, 960, CNV_PLANES_COLOR);
   CnvWork work = {&plan, 1, .region = region, .n_regions = CNV_MAX_REGIONS};
   gint64 area = 0;
   Cut c;
 
   for (int i = 0; i < CNV_MAX_REGIONS; i++)
-    region[i] = (CnvRegion){{i % 32 * 20, i / 32 * 15, 10, 7}, 0};
+    region[i] = (CnvRegion){{i % 32 * 40, i / 32 * 30, 20, 14}, 0};
   region[0].rect = (CnvRect){G_MININT, G_MININT, G_MAXINT, G_MAXINT};
   c = cut(&work);
   for (int again = 0; again < 2; again++) {
@@ -287,7 +294,7 @@ START_TEST(test_many)
   }
   for (guint i = 0; i < c.patches->len; i++)
     area += (gint64)g_array_index(c.patches, CnvPatch, i).width * g_array_index(c.patches, CnvPatch, i).height;
-  ck_assert_int_eq(area, (CNV_MAX_REGIONS - 1) * 70);
+  ck_assert_int_eq(area, (CNV_MAX_REGIONS - 1) * 280);
   cut_clear(&c);
   cnv_plan_unref(plan);
 }
@@ -333,6 +340,141 @@ START_TEST(test_same)
 }
 END_TEST
 
+/* The region that counts at a sample, -1 for none; without feather. */
+static int
+owner_of(const CnvWork *work, const CnvPlanePlan *plane, int x, int y, int field)
+{
+  int owner = -1;
+
+  for (guint i = 0; i < work->n_regions; i++)
+    if (region_weight(work, plane, &work->region[i].rect, x, y, field, work->interlaced ? 2 : 1) >= 1 &&
+        (owner < 0 || work->region[i].plan >= work->region[owner].plan))
+      owner = (int)i;
+  return owner;
+}
+
+/* The one patch that writes a sample; NULL where none does. */
+static const CnvPatch *
+patch_at(const Cut *c, int plane, int field, int x, int y, double *weight)
+{
+  const CnvPatch *found = NULL;
+
+  *weight = 0;
+  for (guint i = 0; i < c->patches->len; i++) {
+    const CnvPatch *p = &g_array_index(c->patches, CnvPatch, i);
+    double here;
+
+    if (p->plane != plane || p->field != field || !contains(p, x, y))
+      continue;
+    here = p->n_spots == 0 ? 1 : cnv_patch_weight(p, (const CnvSpot *)c->spots->data, x, y);
+    ck_assert(here <= 0 || !found);
+    if (here > 0) {
+      found = p;
+      *weight = here;
+    }
+  }
+  return found;
+}
+
+/* No sample weighs less than it should, nor has a weaker plan or a window that begins within its region; where no
+ * regions were joined all is as it should be. */
+static void
+check_crowd_sample(const CnvWork *work, const Cut *c, int plane, int field, int x, int y)
+{
+  const CnvPlanePlan *of = &work->plan[0]->plane[plane];
+  double weight, should = 0;
+  const CnvPatch *p = patch_at(c, plane, field, x, y, &weight);
+  int owner;
+
+  for (guint i = 0; i < work->n_regions; i++)
+    should = MAX(should, region_weight(work, of, &work->region[i].rect, x, y, field, work->interlaced ? 2 : 1));
+  if (work->invert)
+    should = 1 - should;
+  ck_assert_msg(weight >= should - 1e-5, "plane %d, %d, %d: weight %g, not %g", plane, x, y, weight, should);
+  ck_assert_msg(c->crowd > 0 || weight <= should + 1e-5, "plane %d, %d, %d: weight %g, not %g", plane, x, y, weight,
+                should);
+  if (!p || work->invert || work->feather > 0)
+    return;
+  owner = owner_of(work, of, x, y, field);
+  ck_assert(owner >= 0 || c->crowd > 0);
+  if (owner < 0)
+    return;
+  ck_assert_int_ge(p->plan, (int)work->region[owner].plan);
+  ck_assert(c->crowd > 0 || p->plan == (int)work->region[owner].plan);
+  if (work->isolated && c->crowd == 0)
+    ck_assert_int_eq(p->window_x, MAX(0, work->region[owner].rect.x >> of->sub_x));
+  ck_assert(p->window_x <= x && p->window_y <= y && x < p->window_x + p->window_width &&
+            y < p->window_y + p->window_height);
+}
+
+/* The work that patches are, in the whole frame's. */
+static void
+check_bounds(const CnvWork *work, const Cut *c, const char *what)
+{
+  double whole = 0, filtered = 0, weighed = 0;
+
+  for (int p = 0; p < work->plan[0]->n_planes; p++)
+    whole += (double)work->plan[0]->plane[p].width * work->plan[0]->plane[p].height;
+  for (guint i = 0; i < c->patches->len; i++) {
+    const CnvPatch *p = &g_array_index(c->patches, CnvPatch, i);
+
+    filtered += (double)p->width * p->height;
+    weighed += (double)p->width * p->height * p->n_spots;
+  }
+  ck_assert_msg(filtered <= FILTERED_MOST * whole, "%s: %.1f frames are filtered", what, filtered / whole);
+  ck_assert_msg(weighed <= WEIGHED_MOST * whole, "%s: %.1f frames are weighed", what, weighed / whole);
+  ck_assert_msg(c->patches->len <= PATCHES_MOST, "%s: %u patches", what, c->patches->len);
+}
+
+static void
+check_crowd(const CnvWork *work, const char *what)
+{
+  Cut c = cut(work);
+
+  check_bounds(work, &c, what);
+  for (guint i = 0; i < c.patches->len; i++)
+    check_patch(work, &g_array_index(c.patches, CnvPatch, i));
+  for (int p = 0; p < work->plan[0]->n_planes; p++)
+    for (int field = 0; field < (work->interlaced ? 2 : 1); field++) {
+      const CnvPlanePlan *plane = &work->plan[0]->plane[p];
+
+      for (int y = field; y < plane->height / (work->interlaced ? 2 : 1); y += 71)
+        for (int x = field; x < plane->width; x += 83)
+          check_crowd_sample(work, &c, p, field, x, y);
+    }
+  cut_clear(&c);
+}
+
+/* Crowds of regions of every kind: their work stays within bounds, and nothing of them is left out. */
+START_TEST(test_crowds)
+{
+  static const double feathers[] = {0, 8, 1024};
+  CnvPlan *plan = plan_of("NV12", 1920, 1080, CNV_PLANES_COLOR), *plans[CROWD_PLANS];
+  CnvRegion region[CNV_MAX_REGIONS];
+
+  for (int i = 0; i < CROWD_PLANS; i++)
+    plans[i] = plan;
+  for (guint kind = 0; kind < 16; kind++)
+    for (guint f = 0; f < G_N_ELEMENTS(feathers); f++) {
+      CnvWork work = {plans, kind & 1 ? CROWD_PLANS : 1, .region = region, .n_regions = CNV_MAX_REGIONS};
+      char *what;
+
+      work.isolated = kind & 2;
+      work.invert = kind & 4;
+      work.interlaced = kind & 8;
+      work.feather = feathers[f];
+      if (work.invert && (work.isolated || work.n_plans > 1))
+        continue;
+      what = g_strdup_printf("%s, %u plans, isolated %d, invert %d, interlaced %d, feather %g", crowd_names[_i],
+                             work.n_plans, work.isolated, work.invert, work.interlaced, work.feather);
+      crowd_make(region, CNV_MAX_REGIONS, _i, work.n_plans, 1920, 1080);
+      check_crowd(&work, what);
+      g_free(what);
+    }
+  cnv_plan_unref(plan);
+}
+END_TEST
+
 static Suite *
 patches_suite(void)
 {
@@ -345,6 +487,7 @@ patches_suite(void)
   tcase_add_test(tcase, test_lone_region);
   tcase_add_test(tcase, test_many);
   tcase_add_test(tcase, test_same);
+  tcase_add_loop_test(tcase, test_crowds, 0, N_CROWDS);
   return suite;
 }
 

@@ -39,6 +39,7 @@ typedef struct {
   double compute_us; /* means a frame over the frames so far: kernels on the GPU, wall time on the CPU */
   double upload_us;  /* by CUDA events; 0 where nothing was copied */
   double download_us;
+  guint crowd; /* the most regions that met in a block where they were joined, see work.h; 0: none were */
 } CnvSessionStats;
 
 struct CnvBackend {

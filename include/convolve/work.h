@@ -9,6 +9,14 @@
  * the one with the largest weight counts, with equal weights the one with the higher plan, then the later one. invert:
  * the weight is 1 minus the largest, by plan 0.
  *
+ * Regions are told apart as long as a frame's work stays below CNV_CROWD_WORK times that of the whole frame (or is
+ * small anyway). Where it would not, planes are cut into blocks of CNV_CROWD_WIDTH times CNV_CROWD_HEIGHT samples (as
+ * many as the filter has taps, if those are more) up to twice that. Where several plans or, isolated, windows meet in a
+ * block the highest of the plans does it all, in a window around theirs; of more than CNV_CROWD regions neighbours
+ * count as the rectangle around them, as do those of one plan, or isolated, whose corner and size are the same in units
+ * of a CNV_CROWD_FADE-th of the feather. So no sample weighs less than it would; with invert, where it is the other way
+ * round, the smaller ones of such neighbours do not count. CnvSessionStats tells of it.
+ *
  * In interlaced frames each field is filtered by itself, its border where its own rows end. Row y of a plane is row y/2
  * of field y % 2; of a rectangle a field has the rows that lie in the plane's part of it, and down a field f is half as
  * much.
@@ -21,6 +29,12 @@ G_BEGIN_DECLS
 
 #define CNV_MAX_REGIONS 1024
 #define CNV_MAX_PLANS 64
+
+#define CNV_CROWD 8
+#define CNV_CROWD_WIDTH 128
+#define CNV_CROWD_HEIGHT 64
+#define CNV_CROWD_FADE 8
+#define CNV_CROWD_WORK 2
 
 typedef struct {
   int x, y, width, height; /* luma pixels; empty where width or height is below 1 */
@@ -51,7 +65,7 @@ guint cnv_moments_make(const CnvPlan *plan, const int *slot, CnvTemporalBorder b
 
 /* A plain value that the caller owns; plans and regions are only read, during cnv_session_submit. */
 typedef struct {
-  CnvPlan *const *plan; /* of one image, backend and filter, save for its radius and sigma */
+  CnvPlan *const *plan; /* of one image, backend and filter, save for its radius and sigma; the strongest last */
   guint n_plans;        /* 1..CNV_MAX_PLANS */
   gboolean everything;  /* the whole frame by plan 0; of the rest below only interlaced and overlaps count */
   const CnvRegion *region;
