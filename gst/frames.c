@@ -84,34 +84,57 @@ gst_cuda_convolve_post_no_output(GstCudaConvolve *self, guint size)
   g_error_free(error);
 }
 
-static guint
-size_of_buffers(GstBufferPool *pool, const GstVideoInfo *info)
+/* A pool is started once: its owner may have stopped it since. */
+static gboolean
+start_pool(GstCudaConvolve *self)
 {
-  guint size = (guint)GST_VIDEO_INFO_SIZE(info);
-  GstStructure *config = pool ? gst_buffer_pool_get_config(pool) : NULL;
+  GstBufferPool *pool = gst_base_transform_get_buffer_pool(GST_BASE_TRANSFORM(self));
+  gboolean ok = !pool || gst_buffer_pool_set_active(pool, TRUE);
 
-  if (config)
-    gst_buffer_pool_config_get_params(config, NULL, &size, NULL, NULL);
-  g_clear_pointer(&config, gst_structure_free);
-  return size;
+  gst_clear_object(&pool);
+  return ok;
 }
 
-/* The base class says nothing of a buffer that it does not get, and of a pool that does not start only that. A pool is
- * started once: its owner may have stopped it since. */
+static GstFlowReturn
+get_output(GstCudaConvolve *self, GstBuffer *like, GstBuffer **outbuf)
+{
+  self->pool_started = self->pool_started || start_pool(self);
+  return self->pool_started ? parent_class->prepare_output_buffer(GST_BASE_TRANSFORM(self), like, outbuf)
+                            : GST_FLOW_ERROR;
+}
+
+/* Before the first frame output in CUDA memory can become output in system memory, where downstream takes that too. */
+static gboolean
+leave_device_memory(GstCudaConvolve *self)
+{
+  GstBaseTransform *trans = GST_BASE_TRANSFORM(self);
+  GError *info;
+
+  if (!self->out_in_device || self->session->stats.frames > 0 || self->history.n_slots > 0)
+    return FALSE;
+  GST_OBJECT_LOCK(self);
+  self->no_device_output = TRUE;
+  GST_OBJECT_UNLOCK(self);
+  gst_base_transform_reconfigure_src(trans);
+  if (!gst_base_transform_reconfigure(trans) || self->out_in_device)
+    return FALSE;
+  info = g_error_new_literal(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT,
+                             "no output buffer could be allocated in CUDA memory: frames go out in system memory");
+  gst_cuda_convolve_post(self, GST_MESSAGE_INFO, info, "allocating an output buffer");
+  g_error_free(info);
+  return TRUE;
+}
+
+/* The base class says nothing of a buffer that it does not get, and of a pool that does not start only that. */
 GstFlowReturn
 gst_cuda_convolve_allocate_output(GstCudaConvolve *self, GstBuffer *like, GstBuffer **outbuf)
 {
-  GstBaseTransform *trans = GST_BASE_TRANSFORM(self);
-  GstBufferPool *pool = gst_base_transform_get_buffer_pool(trans);
-  GstFlowReturn flow = GST_FLOW_ERROR;
+  GstFlowReturn flow = get_output(self, like, outbuf);
 
-  if (!self->pool_started)
-    self->pool_started = !pool || gst_buffer_pool_set_active(pool, TRUE);
-  if (self->pool_started)
-    flow = parent_class->prepare_output_buffer(trans, like, outbuf);
+  if (flow == GST_FLOW_ERROR && leave_device_memory(self))
+    flow = get_output(self, like, outbuf);
   if (flow == GST_FLOW_ERROR)
-    gst_cuda_convolve_post_no_output(self, size_of_buffers(pool, &self->out_info));
-  gst_clear_object(&pool);
+    gst_cuda_convolve_post_no_output(self, (guint)GST_VIDEO_INFO_SIZE(&self->out_info));
   return flow;
 }
 

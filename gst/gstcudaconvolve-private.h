@@ -57,13 +57,14 @@ struct _GstCudaConvolve {
 
   /* Under the object lock. */
   GstCudaConvolveSettings settings;
-  GHashTable *refused;   /* a property's place to message: its last value could not be, and is not in settings */
-  GstObject *context;    /* GstCudaContext, or NULL */
-  gboolean takes_device; /* with a session: CUDA memory can be negotiated */
-  CnvPlan *shown;        /* for stats: the last frame's first plan; NULL before the first caps */
-  guint n_regions;       /* the last frame's */
-  char *device_name;     /* the session's */
-  CnvSessionStats stats; /* the session's, after the last frame */
+  GHashTable *refused;       /* a property's place to message: its last value could not be, and is not in settings */
+  GstObject *context;        /* GstCudaContext, or NULL */
+  gboolean takes_device;     /* with a session: CUDA memory can be negotiated */
+  gboolean no_device_output; /* since the start: but there was none for output */
+  CnvPlan *shown;            /* for stats: the last frame's first plan; NULL before the first caps */
+  guint n_regions;           /* the last frame's */
+  char *device_name;         /* the session's */
+  CnvSessionStats stats;     /* the session's, after the last frame */
   guint64 frames, dropped;
   guint n_history;         /* frames held */
   GstClockTime latency;    /* as reported */

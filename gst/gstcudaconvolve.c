@@ -173,6 +173,7 @@ start(GstBaseTransform *trans)
   reset(self);
   GST_OBJECT_LOCK(self);
   gst_cuda_convolve_settings_copy(&settings, &self->settings);
+  self->no_device_output = FALSE;
   GST_OBJECT_UNLOCK(self);
   self->flights_wanted = settings.frames_in_flight;
   self->n_alone = 0;

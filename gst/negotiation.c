@@ -53,6 +53,17 @@ gst_cuda_convolve_template_caps(gboolean with_device)
 }
 
 static gboolean
+gives_device(GstCudaConvolve *self)
+{
+  gboolean gives;
+
+  GST_OBJECT_LOCK(self);
+  gives = !self->no_device_output;
+  GST_OBJECT_UNLOCK(self);
+  return gives;
+}
+
+static gboolean
 takes_device(GstCudaConvolve *self)
 {
   const char *name;
@@ -96,16 +107,17 @@ merge_as(GstCaps *to, const GstCaps *caps, const char *from_memory, const char *
 static GstCaps *
 transform_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps, GstCaps *filter)
 {
+  GstCudaConvolve *self = GST_CUDA_CONVOLVE(trans);
+  gboolean device = takes_device(self), to_device = device && (direction == GST_PAD_SRC || gives_device(self));
   GstCaps *result = gst_caps_new_empty();
 
-  if (takes_device(GST_CUDA_CONVOLVE(trans))) {
+  if (to_device)
     result = merge_as(result, caps, DEVICE, DEVICE);
-    result = merge_as(result, caps, SYSTEM, SYSTEM);
+  result = merge_as(result, caps, SYSTEM, SYSTEM);
+  if (device)
     result = merge_as(result, caps, DEVICE, SYSTEM);
+  if (to_device)
     result = merge_as(result, caps, SYSTEM, DEVICE);
-  } else {
-    result = merge_as(result, caps, SYSTEM, SYSTEM);
-  }
   if (filter) {
     GstCaps *all = result;
 

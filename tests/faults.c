@@ -37,6 +37,7 @@ typedef struct {
   const char *set[6];
   gboolean in_device, out_device;
   gboolean regions;  /* each buffer has some */
+  gboolean out_any;  /* or in system memory */
   gboolean gpu_only; /* the CPU has not the algorithm */
   int step;          /* of its runs, one in so many, where not all are asked for */
 } Scenario;
@@ -206,9 +207,11 @@ take_event(GstPad *pad, GstObject *parent, GstEvent *event)
 }
 
 static GstPad *
-own_pad(Stream *s, const char *name, GstPadDirection direction, gboolean device)
+own_pad(Stream *s, const char *name, GstPadDirection direction, gboolean device, gboolean system)
 {
-  GstCaps *caps = gst_caps_from_string(device ? "video/x-raw(memory:CUDAMemory)" : "video/x-raw");
+  GstCaps *caps = gst_caps_from_string(device && system ? "video/x-raw(memory:CUDAMemory); video/x-raw"
+                                       : device         ? "video/x-raw(memory:CUDAMemory)"
+                                                        : "video/x-raw");
   GstPadTemplate *template = gst_pad_template_new(name, direction, GST_PAD_ALWAYS, caps);
   GstPad *pad = gst_pad_new_from_template(template, name);
 
@@ -265,8 +268,8 @@ stream_open(Stream *s, const Scenario *scenario, const char *backend)
     gst_util_set_object_arg(G_OBJECT(s->element), "algorithm", "auto"); /* it has not all of them */
   if (!cpu)
     share_context(s);
-  s->src = own_pad(s, "src", GST_PAD_SRC, FALSE);
-  s->sink = own_pad(s, "sink", GST_PAD_SINK, scenario->out_device && !cpu);
+  s->src = own_pad(s, "src", GST_PAD_SRC, FALSE, TRUE);
+  s->sink = own_pad(s, "sink", GST_PAD_SINK, scenario->out_device && !cpu, scenario->out_any);
   pad = gst_element_get_static_pad(s->element, "sink");
   gst_pad_link(s->src, pad);
   gst_object_unref(pad);
@@ -713,6 +716,38 @@ run_start(void)
   g_hash_table_unref(expected);
 }
 
+/* Output buffers in CUDA memory cannot be had, and downstream takes system memory as well. */
+static void
+run_output(void)
+{
+  static const Scenario either = {"output",           "NV12",         48, 32, {"radius=2"}, .in_device = TRUE,
+                                  .out_device = TRUE, .out_any = TRUE};
+  const StandinFault no_memory = {STANDIN_CALLS_ALLOC, 1, CUDA_ERROR_OUT_OF_MEMORY, TRUE, "libgstcuda-"}, none = {0};
+  Frames *expected = expect_frames(&either);
+  Stream s;
+
+  for (int i = 0; i < 2; i++) {
+    GstBuffer *buffer;
+
+    driver->set_fault(&none);
+    stream_open(&s, &either, backends[i]);
+    stream_start(&s);
+    push_caps(&s, 0);
+    buffer = make_buffer(&s, 0);
+    driver->set_fault(&no_memory);
+    if (gst_pad_push(s.src, buffer) != GST_FLOW_OK)
+      wrong("%s: the first frame is refused", backends[i]);
+    read_bus(&s);
+    if (s.error || s.n_infos != 1 || !g_hash_table_contains(s.frames, GSIZE_TO_POINTER(0)))
+      wrong("%s: no frame in system memory, %u messages, %s", backends[i], s.n_infos, s.error ? s.error : "no error");
+    check_frames(&s, expected, 0, FALSE);
+    stream_stop(&s);
+    stream_close(&s);
+  }
+  check_reports();
+  g_hash_table_unref(expected);
+}
+
 static char *
 name_of(const Job *job)
 {
@@ -752,7 +787,7 @@ int
 main(int argc, char **argv)
 {
   if (argc == 3 && g_str_equal(argv[2], "list")) {
-    printf("start 1\n");
+    printf("start 1\noutput 1\n");
     each_job(print_job, NULL);
     return 0;
   }
@@ -766,6 +801,10 @@ main(int argc, char **argv)
     job_name = "start";
     printf("run 1\n");
     run_start();
+  } else if (g_str_equal(argv[2], "output")) {
+    job_name = "output";
+    printf("run 1\n");
+    run_output();
   }
   each_job(run_if_named, argv);
   if (!job_name)
