@@ -138,6 +138,7 @@ do_op(Op *op)
 static void
 run_until(Op *op)
 {
+  standin_op_ref(op); /* its queue may have the last one */
   while (!op->done) {
     Op *head = g_queue_peek_head(&op->stream->ops);
 
@@ -146,6 +147,7 @@ run_until(Op *op)
     do_op(head);
     standin_op_unref(g_queue_pop_head(&head->stream->ops));
   }
+  standin_op_unref(op);
 }
 
 /* The default stream and the blocking ones wait for each other. */
