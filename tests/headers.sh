@@ -34,7 +34,7 @@ misses_cuda() {
   header=$1
   shift
   # shellcheck disable=SC2086
-  printf '#include "%s"\n' "$header" | $cc -x c $flags "$@" -M -MG - | tr ' \\' '\n\n' | grep -qE '^(cuda|nvtx3/[a-zA-Z]+)\.h$'
+  printf '#include "%s"\n' "$header" | $cc -x c $flags "$@" -M -MG - | tr ' \\' '\n\n' | grep -qE '^(cuda|nvtx3/[a-zA-Z]+|gst/cuda/[a-z]+)\.h$'
 }
 
 for header in include/convolve/*.h cuda/*.h gst/*.h tests/*.h; do
