@@ -548,7 +548,8 @@ check_still(Trial *t)
     check_same(t);
   else if (trial_run(t, &t->other, 1))
     trial_check(t, &t->out[0], as_alone, 2 * trial_rounding(t), TRUE);
-  test_frame_clear(&t->out[1]);
+  for (int i = 0; i < 2; i++)
+    test_frame_clear(&t->out[i]);
 }
 
 START_TEST(test_still)
