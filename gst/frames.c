@@ -84,21 +84,6 @@ gst_cuda_convolve_post_no_output(GstCudaConvolve *self, guint size)
   g_error_free(error);
 }
 
-/* Those of the pool for output, or what a frame takes where there is none. */
-static guint
-size_of_outputs(GstCudaConvolve *self)
-{
-  GstBufferPool *pool = gst_base_transform_get_buffer_pool(GST_BASE_TRANSFORM(self));
-  GstStructure *config = pool ? gst_buffer_pool_get_config(pool) : NULL;
-  guint size = (guint)GST_VIDEO_INFO_SIZE(&self->out_info);
-
-  if (config)
-    gst_buffer_pool_config_get_params(config, NULL, &size, NULL, NULL);
-  g_clear_pointer(&config, gst_structure_free);
-  gst_clear_object(&pool);
-  return size;
-}
-
 /* A pool is started once: its owner may have stopped it since. */
 static gboolean
 start_pool(GstCudaConvolve *self)
@@ -149,7 +134,7 @@ gst_cuda_convolve_allocate_output(GstCudaConvolve *self, GstBuffer *like, GstBuf
   if (flow == GST_FLOW_ERROR && leave_device_memory(self))
     flow = get_output(self, like, outbuf);
   if (flow == GST_FLOW_ERROR)
-    gst_cuda_convolve_post_no_output(self, size_of_outputs(self));
+    gst_cuda_convolve_post_no_output(self, (guint)GST_VIDEO_INFO_SIZE(&self->out_info));
   return flow;
 }
 

@@ -222,8 +222,8 @@ GST_END_TEST;
 GST_START_TEST(test_no_output)
 {
   for (int w = 0; w < (int)G_N_ELEMENTS(ways); w++) {
-    refuse_output(BACKEND, "GRAY8", w, POOL_EMPTY, 0, "No output buffer of 64 bytes of system memory");
-    refuse_output(BACKEND, "GRAY8", w, POOL_IDLE, 0, "No output buffer of 64 bytes of system memory");
+    refuse_output(BACKEND, "GRAY8", w, POOL_EMPTY, 0, "No output buffer of 16 bytes of system memory");
+    refuse_output(BACKEND, "GRAY8", w, POOL_IDLE, 0, "No output buffer of 16 bytes of system memory");
   }
 }
 GST_END_TEST;
