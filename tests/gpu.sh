@@ -32,6 +32,7 @@ suites=${SUITES:-unit kernels element gpu}
 steps=${STEPS:-tests sanitizers benchmarks}
 declare -A left_out=(
   [faults]="run on a stand-in for the driver, and say nothing of a GPU"
+  [standin]="are run here on the GPU itself"
   [examples]="run on the CPU, and take encoders that a GPU host may be without"
   [peers]="compare the CPU with OpenCV and SciPy"
 )

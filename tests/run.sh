@@ -7,7 +7,7 @@
 # Usage: tests/run.sh [--no-sanitizers] [--peers] [--suite NAME]... [-DOPTION=VALUE]...
 #   --no-sanitizers   leave out the second build, with AddressSanitizer and UndefinedBehaviorSanitizer
 #   --peers           install OpenCV and SciPy, which are big, for the suite peers; it skips those that are missing
-#   --suite NAME      only that suite: unit kernels element faults gpu peers examples
+#   --suite NAME      only that suite: unit kernels element faults standin gpu peers examples
 #   -DOPTION=VALUE    for meson, like -Dcuda=disabled or -Dcuda-arch=sm_90
 # BUILD_DIR=DIR: build in DIR and DIR-asan instead of build and build-asan. CI=true: warnings are errors.
 set -euo pipefail
@@ -37,7 +37,7 @@ parse_options()
     esac
     shift
   done
-  ((${#suites[@]})) || suites=(unit kernels element faults gpu peers examples)
+  ((${#suites[@]})) || suites=(unit kernels element faults standin gpu peers examples)
   [[ ${CI:-} != true ]] || options+=(-Dwerror=true)
 }
 
@@ -160,7 +160,7 @@ ninja -C "$build"
 run_suites "$build" 1 "${suites[@]}"
 if $sanitizers; then
   # No GPU there, and for peers and examples other programs would have to load a library built with AddressSanitizer.
-  sanitized=$(printf '%s\n' "${suites[@]}" | grep -vE '^(faults|gpu|peers|examples)$' || true)
+  sanitized=$(printf '%s\n' "${suites[@]}" | grep -vE '^(faults|standin|gpu|peers|examples)$' || true)
   [[ -z $sanitized ]] || run_sanitized $sanitized
 fi
 check "an installed plugin is where GStreamer looks" "$root/tests/install.sh" "$build"

@@ -57,8 +57,8 @@ static const struct {
 #define THREADS 4
 
 /* What holds regions, plans and tiles grows to the most that was ever needed, ever more seldom, but by doubling: tiles
- * of 16 threads by 256 KiB were seen, and on an H200 a single step of 1.5 MiB after ten cycles of some KiB. What is lost
- * in each cycle the next limit tells. */
+ * of 16 threads by 256 KiB were seen, and on an H200 a single step of 1.5 MiB after ten cycles of some KiB. What is
+ * lost in each cycle the next limit tells. */
 #define HEAP_TOLERANCE (4 << 20)
 
 /* What is lost grows in each cycle. All samples are taken with the same caps and settings, and where nothing else grew
