@@ -84,13 +84,13 @@ region_weight(const CnvWork *work, const CnvPlanePlan *plane, const CnvRect *r, 
          fade(y, top, bottom, work->feather / sy / fields);
 }
 
-/* What a sample's patches weigh together, and that no two of them write it. */
-static double
-patch_weight(const Cut *c, int plane, int field, int x, int y)
+/* The one patch that writes a sample, and how much it weighs there; NULL and 0 where none does. */
+static const CnvPatch *
+patch_at(const Cut *c, int plane, int field, int x, int y, double *weight)
 {
-  double weight = 0;
-  int writers = 0;
+  const CnvPatch *found = NULL;
 
+  *weight = 0;
   for (guint i = 0; i < c->patches->len; i++) {
     const CnvPatch *p = &g_array_index(c->patches, CnvPatch, i);
     double here;
@@ -98,19 +98,22 @@ patch_weight(const Cut *c, int plane, int field, int x, int y)
     if (p->plane != plane || p->field != field || !contains(p, x, y))
       continue;
     here = p->n_spots == 0 ? 1 : cnv_patch_weight(p, (const CnvSpot *)c->spots->data, x, y);
-    writers += here > 0;
-    weight += here;
+    ck_assert_msg(here <= 0 || !found, "plane %d field %d: two patches write %d, %d", plane, field, x, y);
+    if (here > 0) {
+      found = p;
+      *weight = here;
+    }
   }
-  ck_assert_msg(writers <= 1, "plane %d field %d: %d patches write %d, %d", plane, field, writers, x, y);
-  return weight;
+  return found;
 }
 
 static void
 check_sample(const CnvWork *work, const Cut *c, int plane, int field, int x, int y)
 {
   const CnvPlanePlan *p = &work->plan[0]->plane[plane];
-  double largest = 0, weight = patch_weight(c, plane, field, x, y);
+  double largest = 0, weight;
 
+  patch_at(c, plane, field, x, y, &weight);
   for (guint i = 0; i < work->n_regions; i++)
     largest = MAX(largest, region_weight(work, p, &work->region[i].rect, x, y, field, work->interlaced ? 2 : 1));
   if (work->invert)
@@ -351,29 +354,6 @@ owner_of(const CnvWork *work, const CnvPlanePlan *plane, int x, int y, int field
         (owner < 0 || work->region[i].plan >= work->region[owner].plan))
       owner = (int)i;
   return owner;
-}
-
-/* The one patch that writes a sample; NULL where none does. */
-static const CnvPatch *
-patch_at(const Cut *c, int plane, int field, int x, int y, double *weight)
-{
-  const CnvPatch *found = NULL;
-
-  *weight = 0;
-  for (guint i = 0; i < c->patches->len; i++) {
-    const CnvPatch *p = &g_array_index(c->patches, CnvPatch, i);
-    double here;
-
-    if (p->plane != plane || p->field != field || !contains(p, x, y))
-      continue;
-    here = p->n_spots == 0 ? 1 : cnv_patch_weight(p, (const CnvSpot *)c->spots->data, x, y);
-    ck_assert(here <= 0 || !found);
-    if (here > 0) {
-      found = p;
-      *weight = here;
-    }
-  }
-  return found;
 }
 
 /* No sample weighs less than it should, nor has a weaker plan or a window that begins within its region; where no

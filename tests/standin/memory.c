@@ -90,18 +90,20 @@ standin_alloc(Context *context, gsize size, gboolean pinned)
   return a;
 }
 
-/* TRUE where the host knows that the access is over. */
+/* TRUE where the access is over before the op begins or, op being NULL, before what the host does now. */
 static gboolean
-is_over(const Access *access)
+comes_before(const Access *access, const Op *op)
 {
-  return access->slot < 0 || standin_host_clock()->at[access->slot] >= access->number;
+  const Clock *clock = op ? &op->clock : standin_host_clock();
+
+  return access->slot < 0 || clock->at[access->slot] >= access->number;
 }
 
 void
 standin_free_allocation(Allocation *a)
 {
   for (guint i = 0; i < a->accesses->len; i++)
-    if (!is_over(&g_array_index(a->accesses, Access, i))) {
+    if (!comes_before(&g_array_index(a->accesses, Access, i), NULL)) {
       standin_report("%" G_GSIZE_FORMAT " bytes are freed while work on a stream may use them", a->size);
       standin_finish_all();
       break;
@@ -147,14 +149,6 @@ standin_count_memory(StandinCount *count)
 
 /* ---- accesses ---- */
 
-static gboolean
-comes_before(const Access *access, const Op *op)
-{
-  const Clock *clock = op ? &op->clock : standin_host_clock();
-
-  return access->slot < 0 || clock->at[access->slot] >= access->number;
-}
-
 static void
 check_order(Allocation *a, const Access *new, const Op *op, const char *what)
 {
@@ -170,7 +164,7 @@ check_order(Allocation *a, const Access *new, const Op *op, const char *what)
       return;
     }
     /* What this one hides, or the host knows to be over, need not be compared with again. */
-    if (is_over(old) || (new->write &&new->first <= old->first && old->end <= new->end))
+    if (comes_before(old, NULL) || (new->write &&new->first <= old->first && old->end <= new->end))
       g_array_remove_index_fast(a->accesses, i);
   }
 }
