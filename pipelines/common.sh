@@ -10,7 +10,7 @@
 # BUILD_DIR=DIR: build in DIR instead of build-pipelines. CUDACONVOLVE_BUILD=DIR uses the build in DIR as it is, and installs
 # nothing.
 set -euo pipefail
-source "$(dirname "${BASH_SOURCE[0]}")/../tests/setup.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 # Not that of the tests, which has the kernels for all GPUs: they take minutes to compile.
 build=${BUILD_DIR:-$root/build-pipelines}
 

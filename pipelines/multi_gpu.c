@@ -16,9 +16,9 @@
 #include <gst/video/video.h>
 #include <stdlib.h>
 
-#include "../tests/duplex.h"
-#include "../tests/feed.h"
-#include "../tests/ring_source.h"
+#include "support/duplex.h"
+#include "support/feed.h"
+#include "support/ring_source.h"
 
 #define MAX_GPUS 64
 #define STREAMS_PER_GPU 2

@@ -11,7 +11,7 @@
 #   -DOPTION=VALUE    for meson, like -Dcuda=disabled or -Dcuda-arch=sm_90
 # BUILD_DIR=DIR: build in DIR and DIR-asan instead of build and build-asan. CI=true: warnings are errors.
 set -euo pipefail
-source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/../pipelines/setup.sh"
 
 passed=0 failed=0 skipped=0 finished=false
 sanitizers=true peers=false suites=() options=()
@@ -72,7 +72,7 @@ run_suites()
   rm -f "$dir/meson-logs/testlog.json"
   # The exit status says no more than the log, in which it can be told which.
   meson test -C "$dir" --no-rebuild --print-errorlogs --timeout-multiplier "$multiplier" "${@/#/--suite=}" || true
-  read -r p f s <<<"$(python3 "$root/tests/tally.py" "$dir/meson-logs/testlog.json")"
+  read -r p f s <<<"$(python3 "$root/tests/support/tally.py" "$dir/meson-logs/testlog.json")"
   passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
   ((p + f + s > 0)) || die "there is no test in: $*"
 }
@@ -105,7 +105,7 @@ formatted()
 scripts_parse()
 {
   local script bad=0
-  for script in "$root"/{cuda,tests,pipelines}/*.sh "$root/.ci/run"; do
+  for script in "$root"/{cuda/gpu,tests,tests/element,tests/unit,pipelines}/*.sh "$root/.ci/run"; do
     bash -n "$script" || bad=1
   done
   return $bad
@@ -130,7 +130,7 @@ run_sanitized()
   ASAN_OPTIONS=halt_on_error=1:detect_leaks=1:strict_string_checks=1:fast_unwind_on_malloc=0
   export ASAN_OPTIONS+=:detect_stack_use_after_return=0
   export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
-  export LSAN_OPTIONS=suppressions=$root/tests/lsan.supp:print_suppressions=0
+  export LSAN_OPTIONS=suppressions=$root/tests/support/lsan.supp:print_suppressions=0
   export GST_REGISTRY_FORK=no G_SLICE=always-malloc
   run_suites "$dir" 5 "$@"
 }
@@ -163,8 +163,8 @@ if $sanitizers; then
   sanitized=$(printf '%s\n' "${suites[@]}" | grep -vE '^(faults|standin|gpu|peers|examples)$' || true)
   [[ -z $sanitized ]] || run_sanitized $sanitized
 fi
-check "an installed plugin is where GStreamer looks" "$root/tests/install.sh" "$build"
-check "the scripts of pipelines/ build for the GPUs here" "$root/tests/architectures.sh"
+check "an installed plugin is where GStreamer looks" "$root/tests/element/install.sh" "$build"
+check "the scripts of pipelines/ build for the GPUs here" "$root/tests/element/architectures.sh"
 check_format
 check "the scripts are right bash" scripts_parse
 finished=true

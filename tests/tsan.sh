@@ -7,7 +7,7 @@
 # Usage: tests/tsan.sh [TEST]...        the default: element flights
 # BUILD_DIR=DIR: build in DIR-tsan instead of build-tsan.
 set -euo pipefail
-source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/../pipelines/setup.sh"
 
 tests=("$@")
 ((${#tests[@]})) || tests=(element flights)
@@ -22,7 +22,7 @@ ninja -C "$dir"
 # As with AddressSanitizer (run.sh) the plugin is scanned by the tests themselves, and all others before.
 GST_REGISTRY_1_0=$dir/tests/registry.bin gst-inspect-1.0 >/dev/null
 export GST_REGISTRY_FORK=no G_SLICE=always-malloc CK_FORK=no
-export TSAN_OPTIONS=suppressions=$root/tests/tsan.supp:history_size=4:report_mutex_bugs=0
+export TSAN_OPTIONS=suppressions=$root/tests/support/tsan.supp:history_size=4:report_mutex_bugs=0
 say "running ${tests[*]}"
 # One at a time, the element first: who comes first writes the registry.
 meson test -C "$dir" --no-rebuild --print-errorlogs --num-processes 1 --timeout-multiplier 10 "${tests[@]}"

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The vector loops, built once for each instruction set with CNV_SIMD set to its name. The filters are written with
+ * the compilers' vector types, because what decides there is which sums stay in registers; the conversions are plain
+ * loops, which every compiler vectorises by itself and which end where the row ends.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "cpu/simd.h"
+
+#if defined(__AVX512F__)
+#define VECTOR_BYTES 64
+#elif defined(__AVX2__)
+#define VECTOR_BYTES 32
+#else
+#define VECTOR_BYTES 16
+#endif
+
+#define LANES (VECTOR_BYTES / 4)
+#define VECTORS 8                                   /* sums in registers: two multiply-adds a cycle of latency four */
+#define COLUMN_VECTORS (VECTOR_BYTES == 64 ? 4 : 2) /* by CNV_CPU_ROWS: 16 of 32 registers, or 8 of 16 */
+
+typedef float Vector __attribute__((vector_size(VECTOR_BYTES)));
+typedef gint32 Numbers __attribute__((vector_size(VECTOR_BYTES)));
+typedef float LooseVector __attribute__((vector_size(VECTOR_BYTES), aligned(4), may_alias));
+typedef guint16 LooseSample __attribute__((aligned(1), may_alias)); /* strides of 16-bit planes may be odd */
+
+G_STATIC_ASSERT(LANES <= CNV_CPU_SLACK);
+G_STATIC_ASSERT(CNV_CPU_BLOCK % (LANES * VECTORS) == 0);
+
+static void
+load_8(float *restrict to, const void *restrict from, int n, const CnvCpuSamples *samples)
+{
+  const guint8 *in = from;
+  float mid = samples->mid;
+
+  for (int i = 0; i < n; i++)
+    to[i] = (float)in[i] - mid;
+}
+
+static void
+load_16(float *restrict to, const void *restrict from, int n, const CnvCpuSamples *samples)
+{
+  const LooseSample *in = from;
+  int shift = samples->shift, full = samples->full;
+  float mid = samples->mid;
+
+  for (int i = 0; i < n; i++)
+    to[i] = (float)((GUINT16_FROM_LE(in[i]) >> shift) & full) - mid;
+}
+
+/* The clamp follows the rounding, so that its limits are the same constants for any base, and it cannot wrap. Added to
+ * CNV_CPU_ROUND an integer stands in the lowest bits of the float: the 16 lowest are returned, under others. */
+static inline guint32
+round_sample(float acc, float gain, float fraction, float rounder, float top)
+{
+  float sum = acc * gain + fraction + rounder;
+  guint32 bits;
+
+  sum = sum > CNV_CPU_ROUND ? sum : CNV_CPU_ROUND;
+  sum = sum < top ? sum : top;
+  memcpy(&bits, &sum, sizeof(bits));
+  return bits;
+}
+
+static void
+store_8(void *restrict to, const float *restrict acc, int n, const CnvCpuSamples *samples, const CnvCpuOutput *output)
+{
+  guint8 *restrict out = to;
+  const float *restrict gain = output->gain, *restrict fraction = output->fraction, *restrict rounder = output->round;
+  float top = CNV_CPU_ROUND + (float)samples->full;
+
+  for (int i = 0; i < n; i++)
+    out[i] = (guint8)round_sample(acc[i], gain[i], fraction[i], rounder[i], top);
+}
+
+static void
+store_16(void *restrict to, const float *restrict acc, int n, const CnvCpuSamples *samples, const CnvCpuOutput *output)
+{
+  LooseSample *restrict out = to;
+  const float *restrict gain = output->gain, *restrict fraction = output->fraction, *restrict rounder = output->round;
+  float top = CNV_CPU_ROUND + (float)samples->full;
+  int shift = samples->shift;
+
+  for (int i = 0; i < n; i++) {
+    guint32 value = round_sample(acc[i], gain[i], fraction[i], rounder[i], top);
+
+    out[i] = GUINT16_TO_LE((guint16)(value << shift));
+  }
+}
+
+/* As round_sample, but blended with the input before the rounding. */
+static inline guint32
+blend_sample(float acc, float weight, float in, float gain, float fraction, float rounder, float top)
+{
+  float base = rounder - CNV_CPU_ROUND, low = -base, high = top - rounder, v = acc * gain + fraction;
+
+  v = v > low ? v : low;
+  v = v < high ? v : high;
+  return round_sample(v + (1 - weight) * (in - base - v), 1, 0, rounder, top);
+}
+
+static void
+blend_8(void *restrict to, const float *restrict acc, const float *restrict weight, const void *restrict from, int n,
+        const CnvCpuSamples *samples, const CnvCpuOutput *output)
+{
+  guint8 *restrict out = to;
+  const guint8 *restrict in = from;
+  const float *restrict gain = output->gain, *restrict fraction = output->fraction, *restrict rounder = output->round;
+  float top = CNV_CPU_ROUND + (float)samples->full;
+
+  for (int i = 0; i < n; i++)
+    out[i] = (guint8)blend_sample(acc[i], weight[i], (float)in[i], gain[i], fraction[i], rounder[i], top);
+}
+
+static void
+blend_16(void *restrict to, const float *restrict acc, const float *restrict weight, const void *restrict from, int n,
+         const CnvCpuSamples *samples, const CnvCpuOutput *output)
+{
+  LooseSample *restrict out = to;
+  const LooseSample *restrict in = from;
+  const float *restrict gain = output->gain, *restrict fraction = output->fraction, *restrict rounder = output->round;
+  float top = CNV_CPU_ROUND + (float)samples->full;
+  int shift = samples->shift, full = samples->full;
+
+  for (int i = 0; i < n; i++) {
+    float value = (float)((GUINT16_FROM_LE(in[i]) >> shift) & full);
+
+    out[i] = GUINT16_TO_LE(
+        (guint16)(blend_sample(acc[i], weight[i], value, gain[i], fraction[i], rounder[i], top) << shift));
+  }
+}
+
+static void
+merge_8(void *restrict to, const void *restrict from, const void *restrict mask, int n)
+{
+  guint8 *out = to;
+  const guint8 *in = from, *keep = mask;
+
+  for (int i = 0; i < n; i++)
+    out[i] = (guint8)((out[i] & keep[i]) | (in[i] & ~keep[i]));
+}
+
+static void
+merge_16(void *restrict to, const void *restrict from, const void *restrict mask, int n)
+{
+  merge_8(to, from, mask, 2 * n);
+}
+
+static void
+add(float *restrict acc, const float *restrict more, int n)
+{
+  for (int i = 0; i < n; i++)
+    acc[i] += more[i];
+}
+
+static void
+add_weighed(float *restrict acc, const float *restrict more, float weight, int n)
+{
+  for (int i = 0; i < n; i++)
+    acc[i] += weight * more[i];
+}
+
+static void
+weigh(float *acc, float weight, int n)
+{
+  for (int i = 0; i < n; i++)
+    acc[i] *= weight;
+}
+
+static void
+scale(float *restrict acc, const float *restrict factor, int n)
+{
+  for (int i = 0; i < n; i++)
+    acc[i] *= factor[i];
+}
+
+static void
+absolute(float *restrict acc, const float *restrict inner, int n)
+{
+  for (int i = 0; i < n; i++)
+    acc[i] = fabsf(acc[i] + inner[i]);
+}
+
+static void
+magnitude(float *restrict acc, const float *restrict other, int n)
+{
+  for (int i = 0; i < n; i++)
+    acc[i] = sqrtf(acc[i] * acc[i] + other[i] * other[i]);
+}
+
+static inline Vector
+load_vector(const float *from)
+{
+  return *(const LooseVector *)from;
+}
+
+static inline void
+store_vector(float *to, Vector vector)
+{
+  *(LooseVector *)to = vector;
+}
+
+static inline Vector
+choose(Numbers mask, Vector a, Vector b)
+{
+  return (Vector)((mask & (Numbers)a) | (~mask & (Numbers)b));
+}
+
+/* cnv_fade of pixels in order. */
+static inline Vector
+fade_vector(Vector at, float x0, float x1, float fade)
+{
+  Vector left = x0 - at, right = at - (x1 - 1), away = choose(left > right, left, right), none = {0}, weight;
+
+  weight = 1 - choose(away > none, away, none) * fade;
+  return choose(weight > none, weight, none);
+}
+
+/* One spot's part of cnv_patch_weight, from pixel first of a row to the vector that has last - 1. other: of another
+ * layer than the patch; foreign: NULL where there is none such. */
+static void
+add_spot(float *restrict weight, gint32 *restrict foreign, int first, int last, int x, const CnvSpot *spot, float down,
+         gboolean other)
+{
+  Vector at, none = {0};
+
+  first -= first % LANES;
+  for (int lane = 0; lane < LANES; lane++)
+    at[lane] = (float)(first + lane);
+  for (int i = first; i < last; i += LANES, at += LANES) {
+    Vector largest = load_vector(weight + i);
+    Vector here = fade_vector(at, (float)(spot->x0 - x), (float)(spot->x1 - x), spot->fade_x) * down;
+
+    if (foreign) {
+      Numbers counts = (here > none) & (here >= largest), of;
+
+      memcpy(&of, foreign + i, sizeof(of));
+      of = other ? of | counts : of & ~counts;
+      memcpy(foreign + i, &of, sizeof(of));
+    }
+    store_vector(weight + i, choose(here > largest, here, largest));
+  }
+}
+
+static gboolean
+is_shared(const CnvPatch *patch, const CnvSpot *spots)
+{
+  gboolean shared = FALSE;
+
+  for (int i = 0; i < patch->n_spots && !patch->invert; i++)
+    shared |= spots[patch->first_spot + i].layer != patch->layer;
+  return shared;
+}
+
+static gboolean
+weigh_row(float *restrict weight, gint32 *restrict foreign, int n, int x, int y, const CnvPatch *patch,
+          const CnvSpot *spots)
+{
+  gboolean shared = is_shared(patch, spots);
+  int room = (n + LANES - 1) / LANES * LANES;
+
+  memset(weight, 0, room * sizeof(float));
+  memset(foreign, 0, room * sizeof(gint32));
+  for (const CnvSpot *spot = spots + patch->first_spot, *end = spot + patch->n_spots; spot < end; spot++) {
+    float down = cnv_fade(y, spot->y0, spot->y1, spot->fade_y);
+    int reach = (int)(1 / spot->fade_x) + 1;
+
+    if (down > 0)
+      add_spot(weight, shared ? foreign : NULL, MAX(0, spot->x0 - x - reach), MIN(n, spot->x1 - x + reach), x, spot,
+               down, spot->layer != patch->layer);
+  }
+  for (int i = 0; i < n && patch->invert; i++)
+    weight[i] = 1 - weight[i];
+  for (int i = 0; i < n && shared; i++)
+    weight[i] = foreign[i] ? 0 : weight[i];
+  return shared;
+}
+
+static void
+filter_row(float *restrict to, const float *restrict from, int n, const float *restrict taps, int n_taps, int step)
+{
+  for (int x = 0; x < n; x += VECTORS * LANES) {
+    Vector acc[VECTORS] = {{0}};
+    const float *at = from + x;
+
+    for (int t = 0; t < n_taps; t++, at += step)
+      for (int v = 0; v < VECTORS; v++)
+        acc[v] += taps[t] * load_vector(at + v * LANES);
+    for (int v = 0; v < VECTORS; v++)
+      store_vector(to + x + v * LANES, acc[v]);
+  }
+}
+
+/* from[i] becomes from[i] + from[i + distance], i < n. What is read has not been written yet. */
+static void
+add_shifted(float *from, int n, int distance)
+{
+  for (int i = 0; i < n; i += LANES)
+    store_vector(from + i, load_vector(from + i) + load_vector(from + i + distance));
+}
+
+/* to = the sum of the taps outside the run. */
+static void
+filter_row_outside(float *restrict to, const float *restrict from, int n, const float *restrict taps, int n_taps,
+                   const CnvCpuRun *run, int step)
+{
+  for (int i = 0; i < n; i += LANES) {
+    Vector acc = {0};
+
+    for (int t = 0; t < run->first; t++)
+      acc += taps[t] * load_vector(from + i + (gsize)t * step);
+    for (int t = run->first + run->n; t < n_taps; t++)
+      acc += taps[t] * load_vector(from + i + (gsize)t * step);
+    store_vector(to + i, acc);
+  }
+}
+
+/* With `size` a power of two, from[i] is the sum of that many samples from i on; those of the run's length are added
+ * up, from its first tap on. */
+static void
+filter_row_by_sums(float *restrict to, float *restrict from, int n, const float *restrict taps, int n_taps,
+                   const CnvCpuRun *run, int step)
+{
+  float weight = taps[run->first];
+  int at = run->first;
+
+  filter_row_outside(to, from, n, taps, n_taps, run, step);
+  /* Rounding up to a vector reads and writes there: let nothing grow from row to row. */
+  memset(from + n + (n_taps - 1) * step, 0, CNV_CPU_SLACK * sizeof(float));
+  for (int size = 1; size <= run->n; size *= 2) {
+    if (run->n & size) {
+      for (int i = 0; i < n; i += LANES)
+        store_vector(to + i, load_vector(to + i) + weight * load_vector(from + i + (gsize)at * step));
+      at += size;
+    }
+    if (2 * size <= run->n)
+      add_shifted(from, n + (n_taps - 2 * size) * step, size * step);
+  }
+}
+
+static void
+slide(float *restrict to, double *restrict sum, const float *restrict enter, const float *restrict leave, float weight,
+      int n)
+{
+  for (int i = 0; i < n; i++) {
+    double whole = sum[i] + enter[i];
+
+    to[i] = weight * (float)whole;
+    sum[i] = whole - leave[i];
+  }
+}
+
+/* Number i of the rows of output takes the tap i before the first's. Taps wander from row to row in registers, so that
+ * each is spread over a vector once. */
+static void
+filter_column(float *restrict to, gsize stride, const float *const *rows, int n, const float *restrict taps, int n_taps)
+{
+  for (int x = 0; x < n; x += COLUMN_VECTORS * LANES) {
+    Vector acc[CNV_CPU_ROWS][COLUMN_VECTORS] = {{{0}}}, tap[CNV_CPU_ROWS] = {{0}};
+
+    for (int t = 0; t < n_taps + CNV_CPU_ROWS - 1; t++) {
+      for (int i = CNV_CPU_ROWS - 1; i > 0; i--)
+        tap[i] = tap[i - 1];
+      tap[0] = taps[t] - (Vector){0};
+      for (int v = 0; v < COLUMN_VECTORS; v++) {
+        Vector in = load_vector(rows[t] + x + v * LANES);
+
+        for (int i = 0; i < CNV_CPU_ROWS; i++)
+          acc[i][v] += tap[i] * in;
+      }
+    }
+    for (int i = 0; i < CNV_CPU_ROWS; i++)
+      for (int v = 0; v < COLUMN_VECTORS; v++)
+        store_vector(to + i * stride + x + v * LANES, acc[i][v]);
+  }
+}
+
+/* One input row for all rows of output: number i of them takes the tap row i before taps. The sum of a tap row is taken
+ * by itself, for that keeps float32 exact over many thousand taps. */
+static inline void
+add_tap_rows(float *restrict to, gsize stride, const float *restrict from, const float *restrict taps, int width,
+             int step)
+{
+  Vector acc[CNV_CPU_ROWS][COLUMN_VECTORS] = {{{0}}};
+
+  for (int t = 0; t < width; t++, from += step, taps++)
+    for (int v = 0; v < COLUMN_VECTORS; v++) {
+      Vector in = load_vector(from + v * LANES);
+
+      for (int i = 0; i < CNV_CPU_ROWS; i++)
+        acc[i][v] += *(taps - i * width) * in;
+    }
+  for (int i = 0; i < CNV_CPU_ROWS; i++)
+    for (int v = 0; v < COLUMN_VECTORS; v++)
+      store_vector(to + i * stride + v * LANES, load_vector(to + i * stride + v * LANES) + acc[i][v]);
+}
+
+static void
+filter_dense(float *restrict to, gsize stride, const float *const *rows, int n, const float *restrict taps, int width,
+             int height, int step)
+{
+  for (int x = 0; x < n; x += COLUMN_VECTORS * LANES) {
+    for (int i = 0; i < CNV_CPU_ROWS; i++)
+      memset(to + i * stride + x, 0, COLUMN_VECTORS * VECTOR_BYTES);
+    for (int y = 0; y < height + CNV_CPU_ROWS - 1; y++)
+      add_tap_rows(to + x, stride, rows[y] + x, taps + (gsize)(y + CNV_CPU_ROWS - 1) * width, width, step);
+  }
+}
+
+#define NAME_OF(isa) #isa
+#define EXPAND_NAME_OF(isa) NAME_OF(isa)
+#define TABLE_OF(isa) cnv_cpu_simd_##isa
+#define EXPAND_TABLE_OF(isa) TABLE_OF(isa)
+
+const CnvCpuSimd EXPAND_TABLE_OF(CNV_SIMD) = {
+    .name = EXPAND_NAME_OF(CNV_SIMD),
+    .load = {load_8, load_16},
+    .store = {store_8, store_16},
+    .blend = {blend_8, blend_16},
+    .merge = {merge_8, merge_16},
+    .weigh_row = weigh_row,
+    .add = add,
+    .add_weighed = add_weighed,
+    .weigh = weigh,
+    .scale = scale,
+    .absolute = absolute,
+    .magnitude = magnitude,
+    .row = filter_row,
+    .row_by_sums = filter_row_by_sums,
+    .slide = slide,
+    .column = filter_column,
+    .dense = filter_dense,
+};

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "gpu/choice.h"
+
+#include "gpu/strips.h"
+#include "gpu/driver.h"
+
+/* Where one algorithm becomes faster than another, by compute capability: the last row that is not above that of the
+ * machine. Rows come from convolve-bench on the card that is named; at its end it lists the cases in which another
+ * algorithm would have been faster than auto's, which is how a row is found, or found wrong. The others are their
+ * neighbours', unmeasured. Any algorithm can be asked for by the property of that name. */
+static const struct {
+  int capability;  /* ten times the major number, and the minor one */
+  gboolean tensor; /* it has the instructions, and then they are fastest wherever they can do the work */
+  int fused_taps;  /* along y: of more, two passes are faster than fused; */
+  int fused_gray;  /* the same of images of one plane with one channel, which two passes do faster */
+} crossovers[] = {
+    {0, FALSE, 49, 25}, /* Pascal to Turing: not measured */
+    {80, TRUE, 49, 25}, /* Ampere and Ada: not measured */
+    {90, TRUE, 49, 25}, /* Hopper and newer: H200 */
+};
+
+/* Of the GPU of the machine that has the least, since a plan is made for any of them. */
+static int
+find_capability(void)
+{
+  const CnvDriver *cu = cnv_driver_get(NULL);
+  int count = 0, least = G_MAXINT;
+
+  if (!cu || cu->cuDeviceGetCount(&count) != CUDA_SUCCESS || count == 0)
+    return 0;
+  for (int i = 0; i < count; i++) {
+    int major = 0, minor = 0;
+
+    if (cu->cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, i) != CUDA_SUCCESS ||
+        cu->cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, i) != CUDA_SUCCESS)
+      return 0;
+    least = MIN(least, 10 * major + minor);
+  }
+  return least;
+}
+
+static int
+least_capability(void)
+{
+  static gsize known; /* the number and 1 */
+
+  if (g_once_init_enter(&known))
+    g_once_init_leave(&known, (gsize)find_capability() + 1);
+  return (int)known - 1;
+}
+
+/* Number of the row of crossovers. */
+static gsize
+find_row(int capability)
+{
+  gsize row = 0;
+
+  while (row + 1 < G_N_ELEMENTS(crossovers) && crossovers[row + 1].capability <= capability)
+    row++;
+  return row;
+}
+
+gboolean
+cnv_cuda_can_at(int capability, CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanePlan *plane, GError **error)
+{
+  guint n = cnv_table_taps_of(plan, plane);
+  gboolean tensor = algorithm == CNV_ALGORITHM_TENSOR;
+
+  if ((tensor || algorithm == CNV_ALGORITHM_FUSED) && !cnv_strips_fit(algorithm, plan, plane, error))
+    return FALSE;
+  if (tensor && !crossovers[find_row(capability)].tensor) {
+    g_set_error_literal(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED,
+                        "it takes GPUs of compute capability 8.0 (Ampere) or newer");
+    return FALSE;
+  }
+  if (n <= CNV_CONSTANT_TAPS)
+    return TRUE;
+  g_set_error(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED,
+              "the filter takes %u numbers of constant memory, a GPU has %d: shorten the kernel or use backend=cpu", n,
+              CNV_CONSTANT_TAPS);
+  return FALSE;
+}
+
+CnvAlgorithm
+cnv_cuda_choose_at(int capability, const CnvPlan *plan, const CnvPlanePlan *plane)
+{
+  const gsize row = find_row(capability);
+  const CnvTapSet *set = &plane->term[0];
+  const gboolean gray = plan->n_planes == 1 && plane->channels == 1;
+
+  if (crossovers[row].tensor && cnv_strips_fit(CNV_ALGORITHM_TENSOR, plan, plane, NULL))
+    return CNV_ALGORITHM_TENSOR;
+  if (set->n[CNV_Y] <= (gray ? crossovers[row].fused_gray : crossovers[row].fused_taps) &&
+      cnv_strips_fit(CNV_ALGORITHM_FUSED, plan, plane, NULL))
+    return CNV_ALGORITHM_FUSED;
+  if (plan->n_moments == 1 && plane->n_terms == 1 && set->n[CNV_X] * set->n[CNV_Y] == 1)
+    return CNV_ALGORITHM_NAIVE;
+  return cnv_plane_is_separable(plane) ? CNV_ALGORITHM_SEPARABLE : CNV_ALGORITHM_TILED;
+}
+
+gboolean
+cnv_cuda_can(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanePlan *plane, GError **error)
+{
+  return cnv_cuda_can_at(least_capability(), algorithm, plan, plane, error);
+}
+
+CnvAlgorithm
+cnv_cuda_choose(const CnvPlan *plan, const CnvPlanePlan *plane)
+{
+  return cnv_cuda_choose_at(least_capability(), plan, plane);
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "gpu/driver.h"
+
+#include <gmodule.h>
+#include <string.h>
+
+#ifdef G_OS_WIN32
+#define LIBCUDA "nvcuda.dll"
+#else
+#define LIBCUDA "libcuda.so.1"
+#endif
+
+#define STRING(name) #name
+#define EXPANDED_STRING(name) STRING(name)
+
+static CnvDriver driver;
+static GError *driver_error;
+
+static gboolean
+load_entry(GModule *module, const char *name, gpointer *entry)
+{
+  if (g_module_symbol(module, name, entry))
+    return TRUE;
+  g_set_error(&driver_error, CNV_ERROR, CNV_ERROR_NO_DEVICE,
+              LIBCUDA " has no %s: the NVIDIA driver is too old for this build, update it", name);
+  return FALSE;
+}
+
+static gboolean
+load_entries(GModule *module)
+{
+#define LOAD(name)                                                                                                     \
+  if (!load_entry(module, EXPANDED_STRING(name), (gpointer *)&driver.name))                                            \
+    return FALSE;
+  CNV_DRIVER_ENTRIES(LOAD)
+#undef LOAD
+  return TRUE;
+}
+
+/* The driver itself names most errors, but not those of its own start. */
+static gboolean
+start_driver(GError **error)
+{
+  const char *name = "unknown error";
+  int count = 0;
+  CUresult result;
+
+  if ((result = driver.cuInit(0)) == CUDA_SUCCESS && (result = driver.cuDeviceGetCount(&count)) == CUDA_SUCCESS &&
+      count > 0)
+    return TRUE;
+  if (result == CUDA_SUCCESS)
+    result = CUDA_ERROR_NO_DEVICE;
+  driver.cuGetErrorName(result, &name);
+  g_set_error(error, CNV_ERROR, CNV_ERROR_NO_DEVICE, "the NVIDIA driver finds no usable GPU (%s)", name);
+  return FALSE;
+}
+
+static gpointer
+open_driver(gpointer unused)
+{
+  GModule *module = g_module_open(LIBCUDA, G_MODULE_BIND_LAZY | G_MODULE_BIND_LOCAL);
+
+  if (!module) {
+    g_set_error(&driver_error, CNV_ERROR, CNV_ERROR_NO_DEVICE, "no NVIDIA driver: %s cannot be opened", LIBCUDA);
+    return NULL;
+  }
+  if (!load_entries(module))
+    g_module_close(module);
+  return NULL;
+}
+
+const CnvDriver *
+cnv_driver_get(GError **error)
+{
+  static GOnce once = G_ONCE_INIT;
+  static GMutex starting;
+  static gboolean started;
+  gboolean ok;
+
+  g_once(&once, open_driver, NULL);
+  if (driver_error) {
+    if (error)
+      *error = g_error_copy(driver_error);
+    return NULL;
+  }
+  g_mutex_lock(&starting);
+  started = started || start_driver(error);
+  ok = started;
+  g_mutex_unlock(&starting);
+  return ok ? &driver : NULL;
+}
+
+/* What a user can do. */
+static const char *
+remedy_for(CUresult result)
+{
+  switch (result) {
+  case CUDA_ERROR_OUT_OF_MEMORY:
+    return "end what else uses the GPU's memory, take smaller frames, or set backend=cpu";
+  case CUDA_ERROR_NO_BINARY_FOR_GPU:
+  case CUDA_ERROR_INVALID_PTX:
+  case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
+    return "build for this GPU, with -Dcuda-arch=auto, or update the driver";
+  default:
+    return "stop the pipeline and start it again; where that does not help restart the program, and see the kernel's "
+           "log (dmesg) for what the driver says of the GPU";
+  }
+}
+
+gboolean
+cnv_driver_check(const CnvDriver *cu, CUresult result, const char *call, const char *doing, GError **error)
+{
+  const char *name = "unknown error";
+
+  if (result == CUDA_SUCCESS)
+    return TRUE;
+  cu->cuGetErrorName(result, &name);
+  g_set_error(error, CNV_ERROR, result == CUDA_ERROR_OUT_OF_MEMORY ? CNV_ERROR_MEMORY : CNV_ERROR_DEVICE,
+              "%s: %.*s gave %s; %s", doing, (int)strcspn(call, "("), call, name, remedy_for(result));
+  return FALSE;
+}
+
+gboolean
+cnv_driver_enter_at_last(const CnvDriver *cu, CUcontext context)
+{
+  return cu->cuCtxPushCurrent(context) == CUDA_SUCCESS || cu->cuCtxPushCurrent(context) == CUDA_SUCCESS;
+}

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The CUDA engine. A session owns a module, and with it constant memory for its own taps, a stream, and device buffers;
+ * all live as long as frame size and device stay. A frame allocates nothing and waits for nothing but its own stream.
+ */
+#include "gpu/choice.h"
+#include "gpu/session.h"
+#include "gpu/range.h"
+
+/* Made by the build from kernels.cu. */
+extern const unsigned char cnv_kernels_fatbin[];
+
+/* One frame in so many carries the marks: an event costs about a microsecond of the GPU's time. */
+#define TIMED_FRAME_EVERY 16
+
+static gboolean
+cuda_probe(int device, GError **error)
+{
+  const CnvDriver *cu = cnv_driver_get(error);
+  int count = 0;
+
+  if (!cu || !cnv_driver_check(cu, cu->cuDeviceGetCount(&count), "cuDeviceGetCount", "counting the GPUs", error))
+    return FALSE;
+  if (device < count)
+    return TRUE;
+  g_set_error(error, CNV_ERROR, CNV_ERROR_NO_DEVICE, "cuda-device-id %d: this machine has %d GPU%s, numbered from 0",
+              device, count, count == 1 ? "" : "s");
+  return FALSE;
+}
+
+gboolean
+cnv_cuda_mark(CudaSession *self, Span span, int end, CUstream stream, GError **error)
+{
+  if (!self->marking)
+    return TRUE;
+  self->marked |= 1u << span;
+  return CHECK(self, cuEventRecord(self->mark[span][end], stream), "timing a frame", error);
+}
+
+static gboolean
+filter_on_device(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error)
+{
+  const CnvFrame from = in->memory == CNV_MEMORY_HISTORY ? cnv_cuda_slot_frame(self, in->slot) : *in;
+
+  return cnv_cuda_mark(self, SPAN_COMPUTE, 0, self->stream, error) &&
+         cnv_cuda_filter_frame(self, work, in->slot, &from, out, error) &&
+         cnv_cuda_mark(self, SPAN_COMPUTE, 1, self->stream, error);
+}
+
+static gboolean
+submit_frame(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error)
+{
+  const CnvImage *image = &work->plan[0]->image;
+  gboolean uploads = in->memory == CNV_MEMORY_HOST, downloads = out->memory == CNV_MEMORY_HOST;
+
+  if (!cnv_cuda_check_alignment(image, in, error) || !cnv_cuda_check_alignment(image, out, error) ||
+      !cnv_cuda_set_work(self, work, uploads && downloads, error))
+    return FALSE;
+  return (uploads || downloads ? cnv_cuda_run_host : filter_on_device)(self, work, in, out, error);
+}
+
+/* Adds the times between the marks of the timed frame to the means. */
+static gboolean
+read_marks(CudaSession *self, GError **error)
+{
+  double *mean[N_SPANS] = {&self->base.stats.upload_us, &self->base.stats.compute_us, &self->base.stats.download_us};
+  guint marked = self->marked;
+
+  self->marked = 0;
+  self->base.stats.frames = MAX(self->base.stats.frames, self->n_marked);
+  self->n_timed++;
+  for (int m = 0; m < N_SPANS; m++) {
+    float ms = 0;
+
+    if (marked >> m & 1 &&
+        !CHECK(self, cuEventElapsedTime(&ms, self->mark[m][0], self->mark[m][1]), "timing a frame", error))
+      return FALSE;
+    self->timed_us[m] += ms * 1000.0;
+    *mean[m] = self->timed_us[m] / self->n_timed;
+  }
+  return TRUE;
+}
+
+/* The same where that frame is done by now. */
+static gboolean
+look_at_marks(CudaSession *self, GError **error)
+{
+  for (int m = 0; m < N_SPANS; m++) {
+    CUresult result = self->marked >> m & 1 ? self->cu->cuEventQuery(self->mark[m][1]) : CUDA_SUCCESS;
+
+    if (result == CUDA_ERROR_NOT_READY)
+      return TRUE;
+    if (!cnv_driver_check(self->cu, result, "cuEventQuery", "filtering a frame", error))
+      return FALSE;
+  }
+  return !self->marked || read_marks(self, error);
+}
+
+static gboolean
+cuda_submit(CnvSession *session, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error)
+{
+  CudaSession *self = (CudaSession *)session;
+  gboolean ok;
+
+  if (!CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error))
+    return FALSE;
+  ok = look_at_marks(self, error);
+  self->marking = !self->marked && self->n_submitted % TIMED_FRAME_EVERY == 0;
+  ok = ok && submit_frame(self, work, in, out, error);
+  if (!ok) {
+    /* What was started before the failure must be over before the caller takes its memory back. */
+    cnv_cuda_host_settle(self);
+    g_ptr_array_set_size(self->table.plans, 0);
+    if (self->marking)
+      self->marked = 0;
+  }
+  self->n_submitted += ok;
+  if (self->marking && ok)
+    self->n_marked = self->n_submitted;
+  self->busy |= ok;
+  self->cu->cuCtxPopCurrent(NULL);
+  return ok;
+}
+
+static gboolean
+cuda_reserve(CnvSession *session, const CnvImage *image, guint n_slots, GError **error)
+{
+  CudaSession *self = (CudaSession *)session;
+  gboolean ok;
+
+  if (!CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error))
+    return FALSE;
+  self->slot_layout = cnv_cuda_frame_layout(image);
+  if (n_slots == 0)
+    cnv_cuda_free(self, &self->history);
+  ok = cnv_cuda_reserve(self, &self->history, n_slots * self->slot_layout.size, error);
+  self->cu->cuCtxPopCurrent(NULL);
+  return ok;
+}
+
+static gboolean
+cuda_keep(CnvSession *session, guint slot, const CnvFrame *frame, GError **error)
+{
+  CudaSession *self = (CudaSession *)session;
+  CnvFrame to = cnv_cuda_slot_frame(self, (int)slot);
+  gboolean ok;
+  CNV_RANGE("keep");
+
+  if (!CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error))
+    return FALSE;
+  if (frame->memory == CNV_MEMORY_HOST)
+    ok = cnv_cuda_upload_frame(self, &self->base.history_image, frame, &to, error);
+  else
+    ok = cnv_cuda_copy_planes(self, &self->base.history_image, ~0u, frame, &to, error);
+  self->busy = TRUE;
+  self->cu->cuCtxPopCurrent(NULL);
+  return ok;
+}
+
+/* All frames, also those in device memory. */
+static gboolean
+finish_all(CudaSession *self, GError **error)
+{
+  if (!CHECK(self, cuStreamSynchronize(self->stream), "filtering a frame", error) ||
+      (self->marked && !read_marks(self, error)))
+    return FALSE;
+  self->base.stats.frames = self->n_submitted;
+  self->busy = FALSE;
+  return TRUE;
+}
+
+/* Where a wait fails none of them is good, their memory goes back to the caller, and no later frame is held back. */
+static void
+forget_frames(CudaSession *self, guint64 done)
+{
+  cnv_cuda_host_forget(self);
+  self->n_submitted = self->base.stats.frames = done;
+  self->marked = 0;
+  self->busy = FALSE;
+}
+
+static gboolean
+cuda_wait(CnvSession *session, guint n_left, GError **error)
+{
+  CudaSession *self = (CudaSession *)session;
+  guint64 done = session->stats.frames;
+  gboolean ok;
+
+  if (!self->busy)
+    return TRUE;
+  ok = CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error);
+  if (!ok && !cnv_driver_enter_at_last(self->cu, self->context)) {
+    forget_frames(self, done);
+    return FALSE;
+  }
+  ok = ok && cnv_cuda_land(self, n_left, error) && (n_left > 0 || finish_all(self, error));
+  if (!ok) {
+    cnv_cuda_host_settle(self);
+    forget_frames(self, done);
+  }
+  self->cu->cuCtxPopCurrent(NULL);
+  return ok;
+}
+
+/* Has one stream wait for what another has to do now. */
+static gboolean
+order_streams(CudaSession *self, CUstream first, CUstream then, GError **error)
+{
+  gboolean ok;
+
+  if (first == then)
+    return TRUE;
+  if (!CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error))
+    return FALSE;
+  ok = cnv_cuda_follow(self, then, first, error);
+  self->cu->cuCtxPopCurrent(NULL);
+  return ok;
+}
+
+static gboolean
+cuda_use_stream(CnvSession *session, void *stream, GError **error)
+{
+  CudaSession *self = (CudaSession *)session;
+  CUstream next = stream ? stream : self->own_stream;
+
+  if (self->busy && !order_streams(self, self->stream, next, error))
+    return FALSE;
+  self->stream = next;
+  return TRUE;
+}
+
+static gboolean
+cuda_order(CnvSession *session, void *stream, gboolean first, GError **error)
+{
+  CudaSession *self = (CudaSession *)session;
+
+  return first ? order_streams(self, stream, self->stream, error) : order_streams(self, self->stream, stream, error);
+}
+
+static void
+release(CudaSession *self)
+{
+  const CnvDriver *cu = self->cu;
+
+  DeviceBuffer *buffers[] = {&self->beside, &self->sums,      &self->block,      &self->all_taps,
+                             &self->bands,  &self->staged_in, &self->staged_out, &self->history};
+
+  cnv_cuda_forget_textures(self);
+  for (gsize i = 0; i < G_N_ELEMENTS(buffers); i++)
+    cnv_cuda_free(self, buffers[i]);
+  cnv_cuda_host_close(self);
+  for (int m = 0; m < 2 * N_SPANS; m++)
+    if (self->mark[m / 2][m % 2])
+      cu->cuEventDestroy(self->mark[m / 2][m % 2]);
+  if (self->order)
+    cu->cuEventDestroy(self->order);
+  if (self->own_stream)
+    cu->cuStreamDestroy(self->own_stream);
+  if (self->module)
+    cu->cuModuleUnload(self->module);
+}
+
+static void
+cuda_close(CnvSession *session)
+{
+  CudaSession *self = (CudaSession *)session;
+
+  if (self->context && cnv_driver_enter_at_last(self->cu, self->context)) {
+    release(self);
+    self->cu->cuCtxPopCurrent(NULL);
+  }
+  cnv_copier_free(self->host.copier);
+  if (self->owns_context)
+    self->cu->cuDevicePrimaryCtxRelease(self->device);
+  cnv_table_clear(&self->table);
+  g_free(session->device_name);
+  g_free(self);
+}
+
+static gboolean
+enter_context(CudaSession *self, const CnvSessionOptions *options, GError **error)
+{
+  self->context = options->context;
+  if (!self->context) {
+    if (!CHECK(self, cuDeviceGet(&self->device, MAX(options->device, 0)), "choosing the GPU", error) ||
+        !CHECK(self, cuDevicePrimaryCtxRetain(&self->context, self->device), "opening the GPU", error))
+      return FALSE;
+    self->owns_context = TRUE;
+  }
+  return CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error);
+}
+
+static gboolean
+make_resources(CudaSession *self, GError **error)
+{
+  char name[128] = "";
+  gsize size;
+
+  if (!CHECK(self, cuCtxGetDevice(&self->device), "asking for the GPU", error) ||
+      !CHECK(self, cuDeviceGetName(name, sizeof(name), self->device), "asking for the GPU's name", error) ||
+      !CHECK(self, cuDeviceGetAttribute(&self->n_processors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, self->device),
+             "asking for the GPU's size", error))
+    return FALSE;
+  self->base.device_name = g_strdup(name);
+  if (!CHECK(self, cuModuleLoadData(&self->module, cnv_kernels_fatbin), "loading the kernels (" CNV_CUDA_ARCHS ")",
+             error) ||
+      !CHECK(self, cuModuleGetGlobal(&self->taps, &size, self->module, CNV_CONSTANT_SYMBOL), "finding the taps",
+             error) ||
+      !CHECK(self, cuModuleGetFunction(&self->copy, self->module, "cnv_copy"), "finding cnv_copy", error) ||
+      !CHECK(self, cuStreamCreate(&self->own_stream, CU_STREAM_NON_BLOCKING), "making a stream", error) ||
+      !CHECK(self, cuEventCreate(&self->order, CU_EVENT_DISABLE_TIMING), "making an event", error))
+    return FALSE;
+  self->stream = self->own_stream;
+  for (int m = 0; m < 2 * N_SPANS; m++)
+    if (!CHECK(self, cuEventCreate(&self->mark[m / 2][m % 2], CU_EVENT_DEFAULT), "making an event", error))
+      return FALSE;
+  return cnv_cuda_host_open(self, error);
+}
+
+static CnvSession *
+cuda_open(const CnvSessionOptions *options, GError **error)
+{
+  extern const CnvBackend cnv_backend_cuda;
+  CudaSession *self;
+  gboolean ok;
+
+  if (!cuda_probe(options->device, error))
+    return NULL;
+  self = g_new0(CudaSession, 1);
+  self->base = (CnvSession){.backend = &cnv_backend_cuda,
+                            .submit = cuda_submit,
+                            .reserve = cuda_reserve,
+                            .keep = cuda_keep,
+                            .wait = cuda_wait,
+                            .use_stream = cuda_use_stream,
+                            .order = cuda_order,
+                            .close = cuda_close};
+  self->cu = cnv_driver_get(NULL);
+  cnv_table_init(&self->table);
+  ok = enter_context(self, options, error);
+  if (ok) {
+    ok = make_resources(self, error);
+    self->cu->cuCtxPopCurrent(NULL);
+  }
+  if (ok)
+    return &self->base;
+  cuda_close(&self->base);
+  return NULL;
+}
+
+extern const CnvBackend cnv_backend_cuda;
+const CnvBackend cnv_backend_cuda = {
+    .name = "cuda",
+    .blurb = "An NVIDIA GPU, or an error",
+    .takes_device_memory = TRUE,
+    .flights = CNV_FLIGHTS_MAX,
+    .dense_taps = 49, /* 4K NV12 on an H200: 7x7 119 us, two terms 146; NOTES.md */
+    .probe = cuda_probe,
+    .can = cnv_cuda_can,
+    .choose = cnv_cuda_choose,
+    .alloc_pinned = cnv_cuda_alloc_pinned,
+    .free_pinned = cnv_cuda_free_pinned,
+    .open = cuda_open,
+};
+
+int
+cnv_cuda_session_slices(CnvSession *session)
+{
+  const CnvTable *table = &((CudaSession *)session)->table;
+
+  return table->slices.whole ? 1 : table->slices.n;
+}
+
+CUstream
+cnv_cuda_session_stream(CnvSession *session)
+{
+  return ((CudaSession *)session)->stream;
+}
+
+gboolean
+cnv_cuda_session_copy(CnvSession *session, const CnvPlan *plan, const CnvFrame *in, const CnvFrame *out, GError **error)
+{
+  CudaSession *self = (CudaSession *)session;
+  gboolean ok;
+
+  if (!CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error))
+    return FALSE;
+  ok = cnv_cuda_copy_planes(self, &plan->image, ~0u, in, out, error);
+  self->cu->cuCtxPopCurrent(NULL);
+  return ok;
+}

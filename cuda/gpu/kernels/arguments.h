@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What passes from the host (launch.c, schedule.c) to the kernels (kernels.cu and the .cuh beside it): plain C,
+ * read by both compilers. A launch works on a list of units; a block finds its own by its number, and so all planes and
+ * regions of a frame share one launch.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "plan/rect_job.h"
+
+/* Constant memory of a module is 64 KiB; kernel arguments are elsewhere. */
+#define CNV_CONSTANT_TAPS 16384
+#define CNV_CONSTANT_SYMBOL "cnv_taps"
+
+#define CNV_ARGS_TERMS 16
+#define CNV_ARGS_CHANNELS 4
+#define CNV_ARGS_PLANES 4
+#define CNV_ARGS_SOURCES 31
+
+/* naive, and what goes between a frame and its staged form: a thread a sample or pixel. */
+#define CNV_POINT_WIDTH 32
+#define CNV_POINT_HEIGHT 8
+
+/* tiled: a block makes 64 x 64 samples; taps are taken in chunks, so that shared memory never exceeds 48 KiB. */
+#define CNV_TILED_WIDTH 64 /* samples, a multiple of the channels below: 63 for 3 channels */
+#define CNV_TILED_HEIGHT 64
+#define CNV_TILED_CHUNK_X(channels) ((channels) == 1 ? 32 : (channels) == 2 ? 24 : 14)
+#define CNV_TILED_CHUNK_Y 32
+#define CNV_TILED_SLACK 4 /* floats on either side of a row of the tile */
+#define CNV_TILED_PITCH(channels, chunk_x)                                                                             \
+  ((CNV_TILED_WIDTH / (channels) + (chunk_x)-1) * (channels) + 2 * CNV_TILED_SLACK)
+
+/* rows: a warp makes 256 pixels of one channel of one row. */
+#define CNV_ROWS_PIXELS 256
+#define CNV_ROWS_CHUNK 128
+#define CNV_ROWS_SLACK 8 /* pixels on either side, a multiple of CNV_OUTPUTS */
+#define CNV_ROWS_PER_BLOCK(channels) ((channels) == 1 ? 8 : (channels) == 2 ? 4 : 2)
+#define CNV_ROWS_PITCH ((CNV_ROWS_PIXELS + CNV_ROWS_CHUNK + 2 * CNV_ROWS_SLACK) * 9 / 8 + 1)
+#define CNV_ROWS_THREADS 256 /* 3 channels leave a quarter idle */
+
+/* columns: a block makes 64 x 64 samples. */
+#define CNV_COLUMNS_WIDTH 64
+#define CNV_COLUMNS_HEIGHT 64
+#define CNV_COLUMNS_CHUNK 64
+
+/* Outputs that a thread makes one after the other, sliding over the samples in registers. */
+#define CNV_OUTPUTS 8
+
+/* A term of a plane: CnvTapSet in the kernels' words. */
+typedef struct {
+  int n_x, n_y, anchor_x, anchor_y;
+  int chunk_x, chunk_y; /* tiled: taps taken at once, equal parts of n_x and n_y */
+  int separable;
+  int moment;              /* number of the only source, or -1: all */
+  uint32_t taps_x, taps_y; /* index in constant memory; dense: taps_x, column by column */
+  float sum_x, sum_y;      /* of the taps, and which sums found by renormalize count as 0 */
+  float least_x, least_y;
+} CnvTermArgs;
+
+/* CnvLane. */
+typedef struct {
+  uint8_t memory, bytes, shift, bits, sub_x, sub_y;
+  uint16_t offset, step;
+} CnvLaneArgs;
+
+/* A plane of a plan: CnvPlanePlan. Staged planes are arrays of float32 lanes, of which a stage kernel makes samples. */
+typedef struct {
+  int n_terms;
+  CnvTermArgs term[CNV_ARGS_TERMS];
+  int combine; /* CnvCombine */
+  int joint;   /* renormalize multiplies the sum of all terms by one factor, sum / found */
+  float whole, whole_least, sum, least;
+  int channels;
+  int border;                /* CnvBorder */
+  int shift, full_bits;      /* plain: of the value in a 16-bit sample; 2^depth - 1 */
+  uint32_t filtered, copied; /* bit c: lane c */
+  int weight;                /* lane of the weight, or -1 */
+  int width, height;         /* of the plane, and of the image that a subsampled weight is averaged over */
+  int image_width, image_height;
+  CnvLaneArgs lane[CNV_ARGS_CHANNELS];
+  float mid[CNV_ARGS_CHANNELS], gain[CNV_ARGS_CHANNELS], inner[CNV_ARGS_CHANNELS];
+  int base[CNV_ARGS_CHANNELS]; /* an output is base + rint(gain * a + fraction), the latter within lowest and highest,
+                                */
+  float fraction[CNV_ARGS_CHANNELS]; /* which are what gives 0 and full; all far below 2^22 */
+  float lowest[CNV_ARGS_CHANNELS], highest[CNV_ARGS_CHANNELS];
+  float border_value[CNV_ARGS_CHANNELS];
+} CnvPlaneArgs;
+
+typedef struct {
+  CnvPatch patch;
+  int plane_args; /* index of its CnvPlaneArgs */
+  int pointers;   /* index in the launch's addresses and strides */
+  uint32_t
+      sums[CNV_ARGS_TERMS]; /* separable: first of each term's row sums in the launch's, a multiple of 64 floats; */
+  int sums_stride;          /* patch height + n_y - 1 rows of so many floats, a multiple of 64 */
+} CnvPatchArgs;
+
+/* Blocks first_block to that of the next unit belong to a patch, or to one term of it. */
+typedef struct {
+  int patch, term;
+  int first_block, blocks_x;
+} CnvUnit;
+
+/* The frames of a history that count, each with a weight; they lie so many bytes from the one that is `in`. 0: `in`
+ * alone. */
+typedef struct {
+  int n;
+  float weight[CNV_ARGS_SOURCES];
+  int64_t delta[CNV_ARGS_SOURCES];
+} CnvSources;
+
+/* The arguments of kernels that work on units. */
+typedef struct {
+  uint64_t planes, patches, spots, units; /* device addresses of arrays of the structures above and of CnvSpot */
+  int n_units;
+  uint64_t sums; /* float32 row sums */
+  CnvSources sources;
+  uint64_t in[CNV_ARGS_PLANES]; /* device addresses of planes of memory, or of staged planes */
+  uint64_t out[CNV_ARGS_PLANES];
+  int in_stride[CNV_ARGS_PLANES], out_stride[CNV_ARGS_PLANES]; /* bytes */
+  uint64_t staged_in[CNV_ARGS_PLANES],
+      staged_out[CNV_ARGS_PLANES]; /* stage kernels: float32 lanes of a plan's planes */
+  int staged_stride[CNV_ARGS_PLANES];
+  uint64_t texture[CNV_ARGS_PLANES], sums_texture; /* texture: objects over `in` and `sums`, of single samples */
+  int texture_first[CNV_ARGS_PLANES];              /* index of the plane's first sample there */
+} CnvLaunchArgs;
+
+/* A patch with its plane and addresses, as kernels work on it. */
+typedef struct {
+  CnvPlaneArgs a;
+  CnvPatch patch;
+  uint32_t sums[CNV_ARGS_TERMS]; /* of CnvPatchArgs */
+  int sums_stride;
+  uint64_t in;        /* first sample of the window, and bytes from row to row */
+  uint64_t out, back; /* where the patch's first sample goes, and the input's sample there */
+  int in_stride, out_stride, back_stride;
+  int width, height; /* of the window */
+  int x, y;          /* of the patch's first sample, relative to the window */
+  CnvSources sources;
+  int64_t texture_offset; /* samples from the plane's first to the window's */
+  int texture_stride;     /* samples from row to row */
+} CnvBlock;
+
+/* The arguments of kernels made for a number of channels, which do one patch, or one term of it. */
+typedef struct {
+  CnvBlock block;
+  int term;
+  uint64_t sums, spots; /* of CnvLaunchArgs */
+} CnvLargeArgs;
+
+/* Settles what follows from a patch and the addresses of its planes. bytes: of a sample. Staged lanes stay in their
+ * place; stage_out moves them. */
+CNV_HOST_DEVICE static inline void
+cnv_block_locate(CnvBlock *b, uint64_t in, int in_stride, uint64_t out, int out_stride, int bytes)
+{
+  const CnvPatch *p = &b->patch;
+  const int staged = bytes == sizeof(float), pixel = b->a.channels * bytes;
+  const int64_t row = (int64_t)p->window_y * p->fields + p->field, to_y = p->y + (staged ? 0 : p->move_y);
+  const int64_t to_row = to_y * p->fields + p->field, to_x = (int64_t)(p->x + (staged ? 0 : p->move_x)) * pixel;
+
+  b->in = in + row * in_stride + (int64_t)p->window_x * pixel;
+  b->back = in + to_row * in_stride + to_x;
+  b->out = out + to_row * out_stride + to_x;
+  b->in_stride = in_stride * p->fields;
+  b->back_stride = in_stride * p->fields;
+  b->out_stride = out_stride * p->fields;
+  b->width = p->window_width;
+  b->height = p->window_height;
+  b->x = p->x - p->window_x;
+  b->y = p->y - p->window_y;
+  b->texture_offset = (row * in_stride + (int64_t)p->window_x * pixel) / bytes;
+  b->texture_stride = b->in_stride / bytes;
+}
+
+typedef struct {
+  uint64_t in, out;
+  int in_stride, out_stride; /* bytes */
+  int bytes, rows;           /* to copy: bytes of a row, rows */
+} CnvCopyPlane;
+
+/* copy: blockIdx.z is the plane. */
+typedef struct {
+  CnvCopyPlane plane[CNV_ARGS_PLANES];
+} CnvCopyArgs;
+
+/* A copy thread moves 16 bytes where addresses allow. Threads of a block: 32 x 8. */
+#define CNV_COPY_BYTES 16
+
+/* Strips: kernels that do all of a patch in one launch (fused, tensor). A block is CNV_STRIP_WARPS warps that work side
+ * by side; each makes one tile, the tiles of a patch being numbered row by row. Samples are counted along a row over
+ * all channels, so that channels need no kernels of their own: a tap's neighbour is `channels` samples away. */
+#define CNV_STRIP_WARPS 4
+#define CNV_STRIPS_INLINE 4 /* so many come with the arguments, others from memory */
+
+/* What k steps of 16 samples along x and y a kernel's bands reach over, and groups of 16 samples that a warp makes side
+ * by side; and blocks that should fit a multiprocessor. 16 * k_x - 15 >= samples from the first to the last tap of the
+ * widest; 16 * k_y - 7 >= rows of taps. */
+#define CNV_TENSOR_VARIANTS(V) V(2, 1, 4, 5) V(2, 2, 4, 4)
+/* The same with taps and row sums as two numbers each: for more than 8 bits, and signed taps. */
+#define CNV_TENSOR_EXACT_VARIANTS(V) V(2, 1, 4, 3) V(2, 2, 2, 3)
+/* And for the sum of several frames. */
+#define CNV_TENSOR_TIME_VARIANTS(V) V(2, 1, 4, 3) V(2, 2, 2, 3) V(5, 5, 1, 2)
+
+/* With row sums in a ring in shared memory (ring.cuh): k_x, groups, blocks; k_y is free up to CNV_RING_K_Y, by
+ * which all cards of compute capability 8.0 and newer have the shared memory. */
+#define CNV_TENSOR_RING_VARIANTS(V) V(3, 4, 4) V(5, 4, 4) V(9, 4, 3) V(17, 4, 2)
+#define CNV_TENSOR_RING_EXACT_VARIANTS(V) V(3, 4, 3) V(5, 4, 3) V(9, 2, 3)
+#define CNV_RING_K_Y 17
+#define CNV_RING_EXACT_K_Y 9
+/* k steps of 16 rows that 16 rows of outputs reach over; slots of 16 rows, so many that one barrier for each 16 rows of
+ * each warp will do: what is written over was read before the last one. Bytes of shared memory of bands and ring. */
+#define CNV_RING_STEPS(n_y) (((n_y) + 30) / 16)
+#define CNV_RING_SLOTS(steps) ((steps) + 2 * CNV_STRIP_WARPS - 1)
+#define CNV_RING_SHARED(k_x, steps, groups, parts)                                                                     \
+  (512 * (parts) * ((k_x) + (steps) + CNV_RING_SLOTS(steps) * (groups)))
+
+#define CNV_TENSOR_STEP 16 /* samples along k */
+#define CNV_TENSOR_ROWS 8  /* that a step of a warp goes down */
+
+/* fused: threads of a block, which makes a tile (fused.cuh). */
+#define CNV_FUSED_THREADS 128
+#define CNV_FUSED_STEP 16 /* rows made at a time */
+#define CNV_FUSED_LOADED (4 * CNV_FUSED_THREADS)
+#define CNV_FUSED_MAX_TAPS 97 /* along an axis */
+
+/* How far the kernels reach; beside them there is one for any. */
+#define CNV_FUSED_VARIANTS(V) V(1) V(2) V(4) V(8)
+
+/* Samples of a tile's width. Of what is loaded, the apron on either side is taken off. */
+#define CNV_FUSED_WIDTH(reach, channels) (CNV_FUSED_LOADED - 2 * (((reach) * (channels) + 15) / 16 * 16))
+/* Zeros before the taps of a row, so that four samples loaded together lie on a multiple of four; and all taps with the
+ * zeros behind. */
+#define CNV_FUSED_ANY_ZEROS(anchor_x) ((4 - (anchor_x) % 4) % 4)
+#define CNV_FUSED_ANY_TAPS(n_x, anchor_x) (((n_x) + CNV_FUSED_ANY_ZEROS(anchor_x) + 7) / 8 * 8)
+#define CNV_FUSED_ANY_WIDTH(n_x, anchor_x, channels)                                                                   \
+  ((CNV_FUSED_LOADED - (CNV_FUSED_ANY_TAPS(n_x, anchor_x) - 1) * (channels)) / 16 * 16)
+
+/* Pixels or rows that taps reach to either side. */
+CNV_HOST_DEVICE static inline int
+cnv_fused_reach(int n, int anchor)
+{
+  return anchor > n - 1 - anchor ? anchor : n - 1 - anchor;
+}
+
+/* dense (dense.cuh). K: steps along k, 16 * K - 15 >= lead - anchor_x * channels + (n_x - 1) * channels + 1. R:
+ * rows of a warp, by eights. Terms; exact: taps as two numbers; blocks of 8-bit and of 16-bit samples that should fit a
+ * multiprocessor. R is 2 for few rows, which wait for memory, and 4 for many, which wait for the tensor cores. */
+#define CNV_DENSE_VARIANTS(V)                                                                                          \
+  V(2, 2, 1, 0, 5, 4)                                                                                                  \
+  V(2, 4, 1, 0, 3, 3)                                                                                                  \
+  V(3, 4, 1, 0, 3, 3)                                                                                                  \
+  V(5, 4, 1, 0, 3, 3)                                                                                                  \
+  V(2, 2, 1, 1, 4, 4)                                                                                                  \
+  V(3, 4, 1, 1, 3, 3)                                                                                                  \
+  V(5, 4, 1, 1, 3, 2)                                                                                                  \
+  V(2, 2, 2, 0, 3, 3)                                                                                                  \
+  V(2, 2, 2, 1, 3, 3)
+
+#define CNV_DENSE_WIDTH 128
+#define CNV_DENSE_CHUNK(r) (16 * (r))
+/* Rows j and j + 8 share what is read; rows are then padded where the last of 16 are nearly all there. */
+#define CNV_DENSE_PAIRS(k, r, exact) ((k) <= 3 && (r) == 4 && !(exact))
+#define CNV_DENSE_ROWS(k, r, exact, n_y)                                                                               \
+  (CNV_DENSE_PAIRS(k, r, exact) && (n_y) % 16 >= 12 ? ((n_y) + 15) / 16 * 16 : (n_y))
+/* Groups of 8 samples of a row in shared memory, and halves from row to row: an odd number of 16 bytes, by which the
+ * eight rows of a matrix lie in different banks. */
+#define CNV_DENSE_GROUPS(k) (CNV_DENSE_WIDTH / 8 + 2 * (k)-2)
+#define CNV_DENSE_PITCH(k) (8 * CNV_DENSE_GROUPS(k) + 8)
+/* Bytes of shared memory that a launch asks for. rows: of a tile, the most of all strips, as n_y. */
+#define CNV_DENSE_SHARED(k, r, n_y, rows)                                                                              \
+  (2 * CNV_DENSE_PITCH(k) * (CNV_DENSE_CHUNK(r) + (n_y)-1) + 4 * ((rows) + (n_y)-1))
+
+/* A patch for them. */
+typedef struct {
+  CnvPatch patch;
+  int pointers;                            /* index in the launch's addresses and strides */
+  int first_block, n_tiles, columns, rows; /* tiles of the patch, of a row of them; rows of a tile */
+  int left_columns, right_columns; /* columns of tiles at the sides that are done by groups of 16 samples, n_tiles being
+                                      so many more */
+  int origin;                      /* first sample of the first tile, at or before the patch's; a multiple of 16 */
+  int channels, border;
+  uint32_t filtered, copied; /* of CnvPlaneArgs */
+  int shift, full_bits;
+  int absolute;
+  int n_x, n_y, anchor_x, anchor_y;
+  uint32_t taps_x, taps_y; /* index in constant memory, for renormalize */
+  float sum_x, sum_y, least_x, least_y;
+  int lead;       /* tensor: samples from a tile's first to the first that its bands take, a multiple of 4 */
+  uint32_t bands; /* tensor: index of the first word of the bands along x and y; behind them those along x of the
+                     groups whose taps miss samples: the first left_groups of n_groups, and from right_group on */
+  int left_groups, right_group, n_groups;
+  float mid, inner, gain, fraction; /* the same for all channels that are filtered. tensor: gain is that of the bands */
+  int base;
+  float border_value[CNV_ARGS_CHANNELS];
+} CnvStrip;
+
+typedef struct {
+  uint64_t strips, bands; /* device addresses: CnvStrip where there are more than CNV_STRIPS_INLINE; words of bands */
+  int n_strips;
+  CnvSources sources;
+  uint64_t in[CNV_ARGS_PLANES], out[CNV_ARGS_PLANES];
+  int in_stride[CNV_ARGS_PLANES], out_stride[CNV_ARGS_PLANES]; /* bytes */
+  CnvStrip strip[CNV_STRIPS_INLINE];
+} CnvStripArgs;

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * naive: a thread a sample, straight from global memory. Row sums are added up apart, which keeps float32 exact enough
+ * for large kernels.
+ */
+#pragma once
+
+#include "gpu/kernels/block.cuh"
+
+/* A term at one sample of the window. */
+template <typename T>
+__device__ static float
+sum_of_term(const Block &b, const CnvTermArgs t, int x, int y, int channel)
+{
+  const int step = t.separable ? 1 : t.n_y;
+  const Range r = sources_of(b, t);
+  float acc = 0;
+
+  for (int j = 0; j < t.n_y; j++) {
+    const float *taps = cnv_taps + t.taps_x + (t.separable ? 0 : j);
+    float row = 0;
+
+    for (int i = 0; i < t.n_x; i++)
+      row = fmaf(taps[i * step], fetch<T>(b, r, b.a.channels, x - t.anchor_x + i, y - t.anchor_y + j, channel), row);
+    acc = t.separable ? fmaf(cnv_taps[t.taps_y + j], row, acc) : acc + row;
+  }
+  return acc;
+}
+
+template <typename T>
+__device__ static void
+naive(const Block &b, const Place &at)
+{
+  const int C = b.a.channels, s = at.bx * CNV_POINT_WIDTH + threadIdx.x, py = at.by * CNV_POINT_HEIGHT + threadIdx.y;
+  const int x = b.x + s / C, y = b.y + py;
+  float total = 0;
+
+  if (s >= b.patch.width * C || py >= b.patch.height)
+    return;
+  for (int t = 0; t < b.a.n_terms; t++)
+    total = add_term(b, total, sum_of_term<T>(b, b.a.term[t], x, y, s % C), b.a.term[t], x, y);
+  store_sample<T>(b, at, C, s, py, end_terms(b, total, x, y));
+}

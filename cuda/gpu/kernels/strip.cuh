@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What kernels that do a patch in one launch share (fused, tensor, dense): how a block finds its strip, samples by
+ * fours, borders, and stores. Coordinates are samples of a row of the plane, over all channels, and rows of the field.
+ */
+#pragma once
+
+#include "gpu/kernels/block.cuh"
+
+/* A strip with its addresses, in shared memory: sample 0 of row 0 of the field, with moves taken into account. */
+struct Sheet {
+  CnvStrip s;
+  uint64_t in, back, out;
+  int in_stride, out_stride;
+  int window_x0, window_x1;       /* samples that are read */
+  int words;                      /* samples may be read by fours that begin at multiples of four */
+  int word_stores;                /* and written */
+  int pairs;                      /* both by eights */
+  alignas(8) uint32_t missing[6]; /* three words: four samples that are not there, by the channel of the first */
+};
+
+/* What a warp makes, or a block: rows y to y_end - 1, so many groups of 16 samples from sample x on; no groups:
+ * nothing.
+ */
+struct Tile {
+  int x, y, y_end, groups;
+};
+
+/* Four samples that stand side by side. */
+template <typename T> struct Word;
+template <> struct Word<uint8_t> {
+  typedef uint32_t type;
+};
+template <> struct Word<uint16_t> {
+  typedef uint2 type;
+};
+
+__device__ static void
+set_sample(uint32_t &word, int i, uint32_t sample)
+{
+  word |= sample << (8 * i);
+}
+
+__device__ static void
+set_sample(uint2 &word, int i, uint32_t sample)
+{
+  (i < 2 ? word.x : word.y) |= sample << (16 * (i & 1));
+}
+
+__device__ static uint32_t
+get_sample(uint32_t word, int i)
+{
+  return word >> (8 * i) & 0xff;
+}
+
+__device__ static uint32_t
+get_sample(uint2 word, int i)
+{
+  return (i < 2 ? word.x : word.y) >> (16 * (i & 1)) & 0xffff;
+}
+
+__device__ static uint32_t
+merge(uint32_t a, uint32_t b, uint32_t mask)
+{
+  return (a & mask) | (b & ~mask);
+}
+
+__device__ static uint2
+merge(uint2 a, uint2 b, uint2 mask)
+{
+  return make_uint2(merge(a.x, b.x, mask.x), merge(a.y, b.y, mask.y));
+}
+
+#if __CUDA_ARCH__ >= 720
+
+/* Two levels clamped to 8 bits and packed above the 16 bits of `above`. */
+__device__ static uint32_t
+pack_levels(int low, int high, uint32_t above)
+{
+  uint32_t out;
+
+  asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;" : "=r"(out) : "r"(high), "r"(low), "r"(above));
+  return out;
+}
+
+#endif
+
+/* Four samples, as they are in memory, of channel `first` and those after it, where they are missing: renormalize takes
+ * what counts as nothing. */
+template <typename T>
+__device__ static typename Word<T>::type
+make_missing(const CnvStrip &s, int first)
+{
+  typename Word<T>::type word = {};
+
+  for (int i = 0; i < 4; i++) {
+    const float value = s.border == CNV_BORDER_CONSTANT ? s.border_value[(first + i) % s.channels] : 0.0f;
+
+    set_sample(word, i, (uint32_t)(value + s.mid) << s.shift);
+  }
+  return word;
+}
+
+/* The beginning of these kernels. */
+template <typename T>
+__device__ static void
+enter_strip(Sheet &sheet, const CnvStripArgs &l)
+{
+  const CnvStrip *from = l.n_strips <= CNV_STRIPS_INLINE ? l.strip : (const CnvStrip *)l.strips;
+  int low = 0, high = l.n_strips - 1;
+
+  while (low < high) {
+    const int middle = (low + high + 1) / 2;
+
+    if (from[middle].first_block <= (int)blockIdx.x)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  for (int i = threadIdx.x; i < (int)(sizeof(CnvStrip) / 4); i += blockDim.x)
+    ((uint32_t *)&sheet.s)[i] = ((const uint32_t *)(from + low))[i];
+  __syncthreads();
+  const CnvStrip &s = sheet.s;
+  if (threadIdx.x == 0) {
+    const CnvPatch &p = s.patch;
+    const int C = s.channels, in_stride = pick(l.in_stride, s.pointers), out_stride = pick(l.out_stride, s.pointers);
+    const int64_t move = (int64_t)p.move_x * C * sizeof(T);
+    const uint64_t in = pick(l.in, s.pointers) + (int64_t)p.field * in_stride;
+
+    sheet.in_stride = in_stride * p.fields;
+    sheet.out_stride = out_stride * p.fields;
+    sheet.in = in;
+    sheet.back = in + (int64_t)p.move_y * sheet.in_stride + move;
+    sheet.out = pick(l.out, s.pointers) + (int64_t)p.field * out_stride + (int64_t)p.move_y * sheet.out_stride + move;
+    sheet.window_x0 = p.window_x * C;
+    sheet.window_x1 = (p.window_x + p.window_width) * C;
+    sheet.words = ((sheet.in | sheet.in_stride) & (4 * sizeof(T) - 1)) == 0;
+    sheet.word_stores = ((sheet.out | sheet.out_stride | sheet.back) & (4 * sizeof(T) - 1)) == 0 && sheet.words;
+    sheet.pairs =
+        ((sheet.in | sheet.in_stride | sheet.out | sheet.out_stride) & (8 * sizeof(T) - 1)) == 0 && sheet.word_stores;
+  } else if (threadIdx.x <= 3) {
+    ((typename Word<T>::type *)sheet.missing)[threadIdx.x - 1] = make_missing<T>(s, threadIdx.x - 1);
+  }
+  __syncthreads();
+}
+
+/* Rows of the field for row y, which may lie outside of the window; -1 where there is none. */
+__device__ static int
+row_of(const CnvStrip &s, int y)
+{
+  const int at = cnv_border_index((CnvBorder)s.border, y - s.patch.window_y, s.patch.window_height);
+
+  return at < 0 ? -1 : at + s.patch.window_y;
+}
+
+/* The sample that stands for sample x, or -1 - channel where there is none. */
+__device__ static int
+sample_of(const CnvStrip &s, int x)
+{
+  const int pixel = x >= 0 ? x / s.channels : -((s.channels - 1 - x) / s.channels), channel = x - pixel * s.channels;
+  const int at = cnv_border_index((CnvBorder)s.border, pixel - s.patch.window_x, s.patch.window_width);
+
+  return at < 0 ? -1 - channel : (at + s.patch.window_x) * s.channels + channel;
+}
+
+/* The four samples from x on where they are missing. x may be negative. */
+template <typename T>
+__device__ static typename Word<T>::type
+missing_word(const Sheet &sheet, int x)
+{
+  const typename Word<T>::type *missing = (const typename Word<T>::type *)sheet.missing;
+
+  return missing[sheet.s.channels == 3 ? (unsigned)(x + 3 * 1024) % 3 : 0];
+}
+
+/* Two words of four samples, of which the even lane has the first of eight neighbours and the odd lane the second, to
+ * eight neighbours of the even lane's and of the odd lane's; and back. */
+__device__ static uint32_t
+exchange(uint32_t word)
+{
+  return __shfl_xor_sync(~0u, word, 1);
+}
+
+__device__ static uint2
+exchange(uint2 word)
+{
+  return make_uint2(exchange(word.x), exchange(word.y));
+}
+
+template <typename W>
+__device__ static void
+swap_words(W &first, W &second)
+{
+  const bool odd = threadIdx.x & 1;
+  const W got = exchange(odd ? first : second);
+
+  if (odd)
+    first = got;
+  else
+    second = got;
+}
+
+/* Eight samples by one access. */
+__device__ static void
+load_pair(const uint32_t *at, uint32_t &first, uint32_t &second)
+{
+  const uint2 pair = __ldg((const uint2 *)at);
+
+  first = pair.x;
+  second = pair.y;
+}
+
+__device__ static void
+load_pair(const uint2 *at, uint2 &first, uint2 &second)
+{
+  const uint4 pair = __ldg((const uint4 *)at);
+
+  first = make_uint2(pair.x, pair.y);
+  second = make_uint2(pair.z, pair.w);
+}
+
+__device__ static void
+store_pair(uint32_t *at, uint32_t first, uint32_t second)
+{
+  __stwb((uint2 *)at, make_uint2(first, second));
+}
+
+__device__ static void
+store_pair(uint2 *at, uint2 first, uint2 second)
+{
+  __stwb((uint4 *)at, make_uint4(first.x, first.y, second.x, second.y));
+}
+
+/* Four samples of a row by what stands for each, as sample_of says. */
+template <typename T>
+__device__ static typename Word<T>::type
+gather_word(const Sheet &sheet, const int *column, int64_t delta, int row)
+{
+  const T *from = (const T *)(sheet.in + delta + (int64_t)row * sheet.in_stride);
+  typename Word<T>::type word = {};
+
+#pragma unroll
+  for (int i = 0; i < 4; i++) {
+    const int at = column[i];
+
+    set_sample(word, i, at < 0 ? get_sample(missing_word<T>(sheet, 0), -1 - at) : load_sample(from + at));
+  }
+  return word;
+}
+
+/* Ones where a sample of four belongs to a channel that is filtered. Four begin at a multiple of four, and where
+ * channels are told apart there are 1, 2 or 4 of them, so that it is the same for all. */
+template <typename T>
+__device__ static typename Word<T>::type
+filtered_mask(const CnvStrip &s)
+{
+  typename Word<T>::type mask = {};
+
+  for (int i = 0; i < 4; i++)
+    if (!s.copied || s.filtered >> (i & (s.channels - 1)) & 1)
+      set_sample(mask, i, sizeof(T) == 1 ? 0xff : 0xffff);
+  return mask;
+}
+
+/* Stores those of the four samples from x on, of row y, that are the patch's. */
+template <typename T>
+__device__ static void
+store_samples(const Sheet &sheet, int x, int y, typename Word<T>::type word, typename Word<T>::type mask)
+{
+  const CnvStrip &s = sheet.s;
+  const int x0 = s.patch.x * s.channels, x1 = x0 + s.patch.width * s.channels;
+  T *to = (T *)(sheet.out + (int64_t)y * sheet.out_stride) + x;
+  const T *back = (const T *)(sheet.back + (int64_t)y * sheet.in_stride) + x;
+
+  for (int i = 0; i < 4; i++)
+    if (x + i >= x0 && x + i < x1)
+      to[i] = get_sample(mask, i) ? (T)get_sample(word, i) : load_sample(back + i);
+}
+
+/* The same, at once where they all are. */
+template <typename T>
+__device__ static void
+store_word(const Sheet &sheet, int x, int y, typename Word<T>::type word, typename Word<T>::type mask)
+{
+  typedef typename Word<T>::type W;
+  const CnvStrip &s = sheet.s;
+  const int x0 = s.patch.x * s.channels, x1 = x0 + s.patch.width * s.channels;
+  const W *back = (const W *)(sheet.back + (int64_t)y * sheet.in_stride + (int64_t)x * sizeof(T));
+
+  if (!sheet.word_stores || x < x0 || x + 4 > x1)
+    store_samples<T>(sheet, x, y, word, mask);
+  else
+    *(W *)(sheet.out + (int64_t)y * sheet.out_stride + (int64_t)x * sizeof(T)) =
+        s.copied ? merge(word, __ldg(back), mask) : word;
+}

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The kernels of a frame.
+ */
+#include <string.h>
+
+#include "gpu/session.h"
+#include "gpu/range.h"
+
+#define TEXTURE_ALIGNMENT 512 /* of its first byte, on every GPU so far */
+
+/* By CnvKernelKind: the kernel's name and the threads of a block. */
+static const struct {
+  const char *name;
+  guint threads_x, threads_y;
+} kernels[CNV_N_KERNELS] = {
+    [CNV_KERNEL_STAGE_IN] = {"stage_in", CNV_POINT_WIDTH, CNV_POINT_HEIGHT},
+    [CNV_KERNEL_NAIVE] = {"naive", CNV_POINT_WIDTH, CNV_POINT_HEIGHT},
+    [CNV_KERNEL_TILED] = {"tiled", CNV_TILED_WIDTH, CNV_TILED_HEIGHT / CNV_OUTPUTS},
+    [CNV_KERNEL_TEXTURE_ROWS] = {"texture_rows", CNV_POINT_WIDTH, CNV_POINT_HEIGHT},
+    [CNV_KERNEL_TEXTURE_COLUMNS] = {"texture_columns", CNV_POINT_WIDTH, CNV_POINT_HEIGHT},
+    [CNV_KERNEL_ROWS] = {"rows", CNV_ROWS_THREADS, 1},
+    [CNV_KERNEL_COLUMNS] = {"columns", CNV_COLUMNS_WIDTH / 2, CNV_COLUMNS_HEIGHT / CNV_OUTPUTS},
+    [CNV_KERNEL_FUSED] = {"fused", CNV_FUSED_THREADS, 1}, /* these three by their variants' names */
+    [CNV_KERNEL_TENSOR] = {"tensor", 32 * CNV_STRIP_WARPS, 1},
+    [CNV_KERNEL_DENSE] = {"dense", 32 * CNV_STRIP_WARPS, 1},
+    [CNV_KERNEL_STAGE_OUT] = {"stage_out", CNV_POINT_WIDTH, CNV_POINT_HEIGHT},
+};
+
+static CUfunction
+find_function(CudaSession *self, const CnvLaunch *l, SampleType type, GError **error)
+{
+  CUfunction *function = &self->function[l->kind][type][l->channels];
+  g_autofree char *name = NULL;
+
+  if (*function)
+    return *function;
+  name = g_strdup_printf("cnv_%s_%s%s%.0d", kernels[l->kind].name, cnv_cuda_type_name[type], l->channels ? "x" : "",
+                         l->channels);
+  return CHECK(self, cuModuleGetFunction(function, self->module, name), name, error) ? *function : NULL;
+}
+
+typedef struct {
+  guint x, y, z;
+} Size3;
+
+static gboolean
+launch(CudaSession *self, CUfunction function, Size3 grid, Size3 block, guint shared_bytes, void *args, GError **error)
+{
+  void *list[] = {args};
+
+  return CHECK(self,
+               cuLaunchKernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared_bytes, self->stream,
+                              list, NULL),
+               "starting a kernel", error);
+}
+
+static guint
+blocks(int size, int of)
+{
+  return (guint)((size + of - 1) / of);
+}
+
+static SampleType
+type_of(const CudaSession *self, const CnvLaunch *l)
+{
+  return l->staged ? TYPE_F32 : cnv_cuda_sample_type(self);
+}
+
+/* Shared memory besides the block's work: what the most demanding plane of the plans asks. */
+static guint
+shared_bytes(const CudaSession *self, CnvKernelKind kind)
+{
+  guint bytes = 0;
+
+  if (kind == CNV_KERNEL_ROWS)
+    return sizeof(float) * CNV_ROWS_PITCH * CNV_ROWS_PER_BLOCK(1);
+  if (kind != CNV_KERNEL_TILED && kind != CNV_KERNEL_COLUMNS)
+    return 0;
+  for (guint i = 0; i < self->table.planes->len; i++) {
+    const CnvPlaneArgs *a = &g_array_index(self->table.planes, CnvPlaneArgs, i);
+
+    for (int t = 0; t < a->n_terms; t++) {
+      const CnvTermArgs *term = &a->term[t];
+      guint tiled = CNV_TILED_PITCH(a->channels, term->chunk_x) * (CNV_TILED_HEIGHT + term->chunk_y - 1);
+      guint columns = CNV_COLUMNS_WIDTH * (CNV_COLUMNS_HEIGHT + MIN(term->n_y, CNV_COLUMNS_CHUNK) - 1);
+
+      bytes = MAX(bytes, sizeof(float) * (kind == CNV_KERNEL_TILED ? tiled : columns));
+    }
+  }
+  return bytes;
+}
+
+/* n: rectangles; bytes, rows: of the largest. */
+static gboolean
+launch_copy(CudaSession *self, CnvCopyArgs *args, int n, int bytes, int rows, GError **error)
+{
+  return n == 0 || launch(self, self->copy, (Size3){blocks(bytes, 32 * CNV_COPY_BYTES), blocks(rows, 8), n},
+                          (Size3){32, 8, 1}, 0, args, error);
+}
+
+gboolean
+cnv_cuda_copy_planes(CudaSession *self, const CnvImage *image, guint which, const CnvFrame *in, const CnvFrame *out,
+                     GError **error)
+{
+  CnvCopyArgs args;
+  int n = 0, bytes = 0, rows = 0;
+
+  for (int m = 0; m < cnv_format_n_memories(image->format); m++) {
+    int row = cnv_format_row_bytes(image->format, m, image->width);
+    int height = cnv_format_rows(image->format, m, image->height);
+
+    if (!(which >> m & 1))
+      continue;
+    args.plane[n++] =
+        (CnvCopyPlane){(guintptr)in->data[m], (guintptr)out->data[m], in->stride[m], out->stride[m], row, height};
+    bytes = MAX(bytes, row);
+    rows = MAX(rows, height);
+  }
+  return launch_copy(self, &args, n, bytes, rows, error);
+}
+
+guint
+cnv_cuda_copied_memories(const CnvWork *work)
+{
+  const CnvPlan *plan = work->plan[0];
+  guint copied = ~0u;
+
+  for (int p = 0; p < plan->n_planes && work->everything; p++)
+    if (plan->plane[p].filtered && plan->plane[p].plain)
+      copied &= ~(1u << plan->plane[p].lane[0].memory);
+  return copied;
+}
+
+/* Textures over the planes that the launch reads, and over the row sums. */
+static gboolean
+set_textures(CudaSession *self, const CnvLaunch *l, CnvLaunchArgs *args, const int rows[], GError **error)
+{
+  static const int sizes[N_TYPES] = {1, 2, 4};
+  SampleType type = type_of(self, l);
+
+  for (int p = 0; p < CNV_MAX_PLANES; p++) {
+    guint64 start = args->in[p] / TEXTURE_ALIGNMENT * TEXTURE_ALIGNMENT, before = args->in[p] - start;
+
+    if (!args->in[p] || rows[p] == 0)
+      continue;
+    /* Its last row is as long as the others, or ends with the memory. */
+    if (!cnv_cuda_find_texture(self, start, before + (gsize)args->in_stride[p] * rows[p], type, &args->texture[p],
+                               error))
+      return FALSE;
+    args->texture_first[p] = (int)(before / sizes[type]);
+  }
+  return cnv_cuda_find_texture(self, self->sums.address, self->sums.size, TYPE_F32, &args->sums_texture, error);
+}
+
+static CnvLaunchArgs
+launch_args(const CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out)
+{
+  const CnvTable *table = &self->table;
+  CUdeviceptr block = self->block.address;
+  CnvLaunchArgs args = {.planes = block + table->planes_at,
+                        .patches = block + table->patches_at,
+                        .spots = block + table->spots_at,
+                        .units = block + table->units_at + l->first_unit * sizeof(CnvUnit),
+                        .n_units = (int)l->n_units,
+                        .sums = self->sums.address};
+  gboolean lanes = l->staged && l->kind != CNV_KERNEL_STAGE_IN && l->kind != CNV_KERNEL_STAGE_OUT;
+
+  args.sources = self->sources;
+  for (int i = 0; i < args.sources.n && lanes; i++)
+    args.sources.delta[i] = i * (gint64)self->staged.size;
+  for (int p = 0; p < CNV_MAX_PLANES; p++) {
+    args.staged_in[p] = self->staged_in.address + self->stage * self->staged.size + self->staged.offset[p];
+    args.staged_out[p] = self->staged_out.address + self->staged.offset[p];
+    args.staged_stride[p] = self->staged.pitch[p];
+    args.in[p] = lanes ? args.staged_in[p] : (guintptr)in->data[p];
+    args.out[p] = lanes ? args.staged_out[p] : (guintptr)out->data[p];
+    args.in_stride[p] = lanes ? args.staged_stride[p] : in->stride[p];
+    args.out_stride[p] = lanes ? args.staged_stride[p] : out->stride[p];
+  }
+  return args;
+}
+
+/* Rows of each of the planes that a launch reads. */
+static void
+rows_of(const CudaSession *self, const CnvLaunch *l, int rows[CNV_MAX_PLANES])
+{
+  const CnvPlan *plan = g_ptr_array_index(self->table.plans, 0);
+  const CnvImage *image = &plan->image;
+
+  for (int p = 0; p < CNV_MAX_PLANES; p++) {
+    gboolean is_plane =
+        l->staged ? p < plan->n_planes && self->staged.pitch[p] > 0 : p < cnv_format_n_memories(image->format);
+
+    rows[p] = !is_plane ? 0 : l->staged ? plan->plane[p].height : cnv_format_rows(image->format, p, image->height);
+  }
+}
+
+static gboolean
+run_units(CudaSession *self, const CnvLaunch *l, CUfunction function, const CnvFrame *in, const CnvFrame *out,
+          GError **error)
+{
+  CnvLaunchArgs args = launch_args(self, l, in, out);
+  gboolean texture = l->kind == CNV_KERNEL_TEXTURE_ROWS || l->kind == CNV_KERNEL_TEXTURE_COLUMNS;
+  Size3 block = {kernels[l->kind].threads_x, kernels[l->kind].threads_y, 1};
+  int rows[CNV_MAX_PLANES];
+
+  rows_of(self, l, rows);
+  return (!texture || set_textures(self, l, &args, rows, error)) &&
+         launch(self, function, (Size3){l->n_blocks, 1, 1}, block, shared_bytes(self, l->kind), &args, error);
+}
+
+static gboolean
+run_large(CudaSession *self, const CnvLaunch *l, CUfunction function, const CnvFrame *in, const CnvFrame *out,
+          GError **error)
+{
+  const CnvPatchArgs *from = &g_array_index(self->table.patches, CnvPatchArgs, l->patch);
+  Size3 block = {kernels[l->kind].threads_x, kernels[l->kind].threads_y, 1};
+  CnvLargeArgs args = {
+      .term = l->term, .sums = self->sums.address, .spots = self->block.address + self->table.spots_at};
+  int m = from->pointers;
+
+  args.block.a = g_array_index(self->table.planes, CnvPlaneArgs, from->plane_args);
+  args.block.patch = from->patch;
+  memcpy(args.block.sums, from->sums, sizeof(from->sums));
+  args.block.sums_stride = from->sums_stride;
+  cnv_block_locate(&args.block, (guintptr)in->data[m], in->stride[m], (guintptr)out->data[m], out->stride[m],
+                   type_of(self, l) == TYPE_U8 ? 1 : 2);
+  return launch(self, function, (Size3){l->blocks_x, l->blocks_y, 1}, block, shared_bytes(self, l->kind), &args, error);
+}
+
+#define SHARED_ALLOWED (40 * 1024) /* beside what a kernel has anyway */
+
+gboolean
+cnv_cuda_allow_shared(CudaSession *self, CnvKernelKind kind, guint bytes, GError **error)
+{
+  guint *allowed = &self->shared_allowed[kind];
+
+  if (bytes <= MAX(*allowed, SHARED_ALLOWED))
+    return TRUE;
+  if (!CHECK(self, cuFuncSetAttribute(self->strips[kind], CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)bytes),
+             "asking for shared memory", error))
+    return FALSE;
+  *allowed = bytes;
+  return TRUE;
+}
+
+static gboolean
+run_strips(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out, GError **error)
+{
+  const CnvTable *table = &self->table;
+  CnvStripArgs args = {.strips = self->block.address + table->strips_at + l->first_strip * sizeof(CnvStrip),
+                       .bands = self->bands.address,
+                       .n_strips = (int)l->n_strips,
+                       .sources = self->sources};
+
+  for (int p = 0; p < CNV_MAX_PLANES; p++) {
+    args.in[p] = (guintptr)in->data[p];
+    args.out[p] = (guintptr)out->data[p];
+    args.in_stride[p] = in->stride[p];
+    args.out_stride[p] = out->stride[p];
+  }
+  for (guint i = 0; i < l->n_strips && l->n_strips <= CNV_STRIPS_INLINE; i++)
+    args.strip[i] = g_array_index(table->strips, CnvStrip, l->first_strip + i);
+  return cnv_cuda_allow_shared(self, l->kind, l->shared_bytes, error) &&
+         launch(self, self->strips[l->kind], (Size3){l->n_blocks, 1, 1}, (Size3){kernels[l->kind].threads_x, 1, 1},
+                l->shared_bytes, &args, error);
+}
+
+static gboolean
+run_launch(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out, GError **error)
+{
+  if (l->n_strips > 0)
+    return cnv_cuda_load_batch(self, l->batch, error) && run_strips(self, l, in, out, error);
+  CUfunction function = find_function(self, l, type_of(self, l), error);
+
+  if (!function || !cnv_cuda_load_batch(self, l->batch, error))
+    return FALSE;
+  return l->channels ? run_large(self, l, function, in, out, error) : run_units(self, l, function, in, out, error);
+}
+
+/* Every frame that counts has a staged form of its own; where one is missing another stands, with weight 0. */
+static gboolean
+stage_history(CudaSession *self, const CnvWork *work, const CnvLaunch *l, int now, const CnvFrame *out, GError **error)
+{
+  gboolean ok = TRUE;
+
+  for (guint i = 0; i < work->n_moments && ok; i++) {
+    CnvFrame in = cnv_cuda_slot_frame(self, work->moment[i].slot < 0 ? now : work->moment[i].slot);
+
+    self->stage = i;
+    ok = run_launch(self, l, &in, out, error);
+  }
+  self->stage = 0;
+  return ok;
+}
+
+/* Settles which slots are added up. One that is missing counts for 0, wherever it is read. */
+static void
+set_sources(CudaSession *self, const CnvWork *work, int now)
+{
+  self->sources.n = (int)work->n_moments;
+  for (guint i = 0; i < work->n_moments; i++) {
+    const CnvMoment *m = &work->moment[i];
+
+    self->sources.weight[i] = m->slot < 0 ? 0 : m->weight;
+    self->sources.delta[i] = m->slot < 0 ? 0 : (m->slot - now) * (gint64)self->slot_layout.size;
+  }
+}
+
+static gboolean
+run_launches(CudaSession *self, const CnvWork *work, int now, const CnvFrame *in, const CnvFrame *out, GError **error)
+{
+  for (guint i = 0; i < self->table.launches->len; i++) {
+    const CnvLaunch *l = &g_array_index(self->table.launches, CnvLaunch, i);
+    gboolean each = l->kind == CNV_KERNEL_STAGE_IN && work->n_moments > 0;
+
+    if (each ? !stage_history(self, work, l, now, out, error) : !run_launch(self, l, in, out, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean
+cnv_cuda_filter_slice(CudaSession *self, const CnvWork *work, int slice, const CnvFrame *in, const CnvFrame *out,
+                      GError **error)
+{
+  const CnvTable *table = &self->table;
+
+  set_sources(self, work, 0);
+  for (guint i = slice > 0 ? table->launches_to[slice - 1] : 0; i < table->launches_to[slice]; i++)
+    if (!run_launch(self, &g_array_index(table->launches, CnvLaunch, i), in, out, error))
+      return FALSE;
+  return TRUE;
+}
+
+/* Where a patch of a plane of whole samples lies in two frames. */
+static CnvCopyPlane
+patch_copy(const CudaSession *self, const CnvPatch *patch, const CnvFrame *from, const CnvFrame *to)
+{
+  const CnvPlanePlan *plane = cnv_table_plane(&self->table, patch);
+  int m = plane->lane[0].memory, sample = plane->channels * plane->lane[0].bytes;
+  gint64 row = (gint64)patch->y * patch->fields + patch->field, x = (gint64)patch->x * sample;
+
+  return (CnvCopyPlane){(guintptr)from->data[m] + row * from->stride[m] + x,
+                        (guintptr)to->data[m] + row * to->stride[m] + x,
+                        from->stride[m] * patch->fields,
+                        to->stride[m] * patch->fields,
+                        patch->width * sample,
+                        patch->height};
+}
+
+/* Copies what the work writes from frame to frame, several patches a launch. */
+static gboolean
+copy_patches(CudaSession *self, const CnvFrame *from, const CnvFrame *to, GError **error)
+{
+  const GArray *patches = self->table.uncut;
+  gboolean ok = TRUE;
+
+  for (guint i = 0; i < patches->len && ok; i += CNV_ARGS_PLANES) {
+    CnvCopyArgs args;
+    int n = 0, bytes = 0, rows = 0;
+
+    for (; n < CNV_ARGS_PLANES && i + n < patches->len; n++) {
+      args.plane[n] = patch_copy(self, &g_array_index(patches, CnvPatch, i + n), from, to);
+      bytes = MAX(bytes, args.plane[n].bytes);
+      rows = MAX(rows, args.plane[n].rows);
+    }
+    ok = launch_copy(self, &args, n, bytes, rows, error);
+  }
+  return ok;
+}
+
+/* The patches are filtered beside the frame and put in their place: their surroundings are read until the last is done.
+ * Of the samples in a patch not all need be written. */
+static gboolean
+filter_in_place(CudaSession *self, const CnvWork *work, const CnvFrame *frame, GError **error)
+{
+  const CnvFrame on_host = {.memory = CNV_MEMORY_HOST};
+  CnvFrame beside;
+
+  return cnv_cuda_device_frame(self, &on_host, &self->beside, &beside, error) &&
+         copy_patches(self, frame, &beside, error) && run_launches(self, work, 0, frame, &beside, error) &&
+         copy_patches(self, &beside, frame, error);
+}
+
+gboolean
+cnv_cuda_filter_frame(CudaSession *self, const CnvWork *work, int now, const CnvFrame *in, const CnvFrame *out,
+                      GError **error)
+{
+  CNV_RANGE("compute");
+
+  set_sources(self, work, now);
+  if (in->data[0] == out->data[0])
+    return filter_in_place(self, work, in, error);
+  return cnv_cuda_copy_planes(self, &work->plan[0]->image, cnv_cuda_copied_memories(work), in, out, error) &&
+         run_launches(self, work, now, in, out, error);
+}

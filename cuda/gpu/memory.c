@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Device buffers, and frames in them.
+ */
+#include "gpu/session.h"
+#include "gpu/range.h"
+
+void
+cnv_cuda_free(CudaSession *self, DeviceBuffer *buffer)
+{
+  /* What was started may use it still. */
+  if (buffer->address && self->busy)
+    self->cu->cuStreamSynchronize(self->stream);
+  if (buffer->address)
+    self->cu->cuMemFree(buffer->address);
+  *buffer = (DeviceBuffer){0};
+}
+
+gboolean
+cnv_cuda_reserve(CudaSession *self, DeviceBuffer *buffer, gsize size, GError **error)
+{
+  g_autofree char *doing = NULL;
+
+  if (buffer->size >= size)
+    return TRUE;
+  cnv_cuda_free(self, buffer);
+  doing = g_strdup_printf("allocating %" G_GSIZE_FORMAT " bytes on %s", size, self->base.device_name);
+  if (!CHECK(self, cuMemAlloc(&buffer->address, size), doing, error))
+    return FALSE;
+  buffer->size = size;
+  return TRUE;
+}
+
+static int
+round_up(int value, int unit)
+{
+  return (value + unit - 1) / unit * unit;
+}
+
+static void
+add_to_layout(FrameLayout *layout, int p, int row_bytes, int rows)
+{
+  layout->pitch[p] = round_up(row_bytes, 256);
+  layout->offset[p] = layout->size;
+  layout->size += (gsize)layout->pitch[p] * rows;
+}
+
+FrameLayout
+cnv_cuda_frame_layout(const CnvImage *image)
+{
+  FrameLayout layout = {.size = 0};
+
+  for (int m = 0; m < cnv_format_n_memories(image->format); m++)
+    add_to_layout(&layout, m, cnv_format_row_bytes(image->format, m, image->width),
+                  cnv_format_rows(image->format, m, image->height));
+  return layout;
+}
+
+FrameLayout
+cnv_cuda_staged_layout(const CnvPlan *plan)
+{
+  FrameLayout layout = {.size = 0};
+
+  for (int p = 0; p < plan->n_planes; p++)
+    if (plan->plane[p].filtered && !plan->plane[p].plain)
+      add_to_layout(&layout, p, cnv_table_staged_stride(&plan->plane[p]), plan->plane[p].height);
+  return layout;
+}
+
+gboolean
+cnv_cuda_upload(CudaSession *self, CUdeviceptr to, const void *from, gsize size, const char *doing, GError **error)
+{
+  return size == 0 || CHECK(self, cuMemcpyHtoDAsync(to, from, size, self->stream), doing, error);
+}
+
+CnvFrame
+cnv_cuda_slot_frame(const CudaSession *self, int slot)
+{
+  CnvFrame frame = {.memory = CNV_MEMORY_DEVICE};
+
+  for (int p = 0; p < CNV_MAX_PLANES; p++) {
+    frame.data[p] =
+        (void *)(guintptr)(self->history.address + slot * self->slot_layout.size + self->slot_layout.offset[p]);
+    frame.stride[p] = self->slot_layout.pitch[p];
+  }
+  return frame;
+}
+
+gboolean
+cnv_cuda_device_frame(CudaSession *self, const CnvFrame *frame, DeviceBuffer *buffer, CnvFrame *on_device,
+                      GError **error)
+{
+  *on_device = frame->memory == CNV_MEMORY_HISTORY ? cnv_cuda_slot_frame(self, frame->slot) : *frame;
+  if (on_device->memory == CNV_MEMORY_DEVICE)
+    return TRUE;
+  if (!cnv_cuda_reserve(self, buffer, self->layout.size, error))
+    return FALSE;
+  on_device->memory = CNV_MEMORY_DEVICE;
+  for (int p = 0; p < CNV_MAX_PLANES; p++) {
+    on_device->data[p] = (void *)(guintptr)(buffer->address + self->layout.offset[p]);
+    on_device->stride[p] = self->layout.pitch[p];
+  }
+  return TRUE;
+}
+
+gboolean
+cnv_cuda_check_alignment(const CnvImage *image, const CnvFrame *frame, GError **error)
+{
+  int bytes = image->format->sample_bytes;
+
+  for (int m = 0; m < cnv_format_n_memories(image->format) && frame->memory == CNV_MEMORY_DEVICE; m++) {
+    guintptr either = (guintptr)frame->data[m] | (guintptr)frame->stride[m];
+
+    if (either % bytes != 0) {
+      g_set_error(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED,
+                  "plane %d of a %s frame in device memory has an address or a stride (%d) that is no multiple of %d: "
+                  "allocate it aligned",
+                  m, image->format->name, frame->stride[m], bytes);
+      return FALSE;
+    }
+  }
+  return TRUE;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "gpu/slices.h"
+
+/* What a slice has at least. Its kernels, events and copies are some 4 us of launching; the bus, at some 54 GB/s on an
+ * H200, takes more than twice that for so many bytes. */
+#define SLICE_BYTES (512 * 1024)
+
+/* Fewer slices save too little: so a frame below 2 MiB stays in one piece. */
+#define SLICES_MIN 4
+
+static CnvSlices
+uncut(const CnvImage *image)
+{
+  return (CnvSlices){.n = 1, .whole = TRUE, .there = {image->height}, .end = {image->height}};
+}
+
+static guint64
+frame_bytes(const CnvImage *image)
+{
+  guint64 bytes = 0;
+
+  for (int m = 0; m < cnv_format_n_memories(image->format); m++)
+    bytes += (guint64)cnv_format_row_bytes(image->format, m, image->width) *
+             cnv_format_rows(image->format, m, image->height);
+  return bytes;
+}
+
+/* log2 of the rows of luma for one of the plane that has the fewest. */
+static int
+most_sub_y(const CnvFormat *format)
+{
+  int most = 0;
+
+  for (int p = 0; p < format->n_planes; p++)
+    most = MAX(most, format->plane[p].sub_y);
+  return most;
+}
+
+/* Where slice k of n ends, in units. While the first is uploaded and the last downloaded nothing else is copied: so
+ * they are as small as can be, and the others share the rest. */
+static int
+end_of(int k, int n, int units)
+{
+  return k == n - 1 ? units : 1 + (units - 2) * k / MAX(n - 2, 1);
+}
+
+CnvSlices
+cnv_slices_of_image(const CnvImage *image)
+{
+  int unit = CNV_SLICE_ROWS << most_sub_y(image->format), units = (image->height + unit - 1) / unit;
+  int n = (int)MIN(frame_bytes(image) / SLICE_BYTES, CNV_SLICES_MAX);
+  CnvSlices slices = {.n = n < SLICES_MIN ? 1 : MIN(n, units), .whole = TRUE};
+
+  for (int k = 0; k < slices.n; k++)
+    slices.there[k] = slices.end[k] = MIN(end_of(k, slices.n, units) * unit, image->height);
+  return slices;
+}
+
+static gboolean
+can_cut(const CnvWork *work)
+{
+  const CnvPlan *plan = work->plan[0];
+
+  if (!work->everything || work->interlaced || work->n_moments > 0 || plan->filter.border == CNV_BORDER_WRAP)
+    return FALSE;
+  for (int p = 0; p < plan->n_planes; p++)
+    if (plan->plane[p].filtered && !plan->plane[p].plain)
+      return FALSE;
+  return TRUE;
+}
+
+/* Rows of luma whose samples the plane's taps reach from rows above `end`. Where a border mirrors, the first row
+ * reaches as far down as taps lie above it. */
+static int
+reach_from(const CnvPlanePlan *plane, int end)
+{
+  int rows = cnv_slice_rows(end, plane->sub_y), reached = rows;
+
+  for (int t = 0; t < plane->n_terms; t++) {
+    int above = plane->term[t].anchor[CNV_Y], below = plane->term[t].n[CNV_Y] - 1 - above;
+
+    reached = MAX(reached, MAX(rows + below, above + 1));
+  }
+  return reached << plane->sub_y;
+}
+
+CnvSlices
+cnv_slices_of_work(const CnvWork *work)
+{
+  const CnvPlan *plan = work->plan[0];
+  CnvSlices slices = cnv_slices_of_image(&plan->image);
+  int unit = 1 << most_sub_y(plan->image.format);
+
+  if (work->overlaps)
+    return uncut(&plan->image);
+  slices.whole = slices.n == 1 || !can_cut(work);
+  for (int k = 0; k < slices.n && !slices.whole; k++) {
+    for (int p = 0; p < plan->n_planes; p++)
+      if (plan->plane[p].filtered)
+        slices.there[k] = MAX(slices.there[k], reach_from(&plan->plane[p], slices.end[k]));
+    slices.there[k] = MIN((slices.there[k] + unit - 1) / unit * unit, plan->image.height);
+  }
+  return slices;
+}

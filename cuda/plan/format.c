@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The format table: one row a format. tests/unit/format.c holds every row against GStreamer's own description.
+ */
+#include <string.h>
+
+#include <convolve/format.h>
+
+/* Channels of one plane, in memory order: the number of channels, log2 of the subsampling, then the roles. */
+#define Y1                                                                                                             \
+  {                                                                                                                    \
+    1, 0, 0,                                                                                                           \
+    {                                                                                                                  \
+      CNV_ROLE_Y                                                                                                       \
+    }                                                                                                                  \
+  }
+#define CHROMA1(role, sx, sy)                                                                                          \
+  {                                                                                                                    \
+    1, sx, sy,                                                                                                         \
+    {                                                                                                                  \
+      CNV_ROLE_##role                                                                                                  \
+    }                                                                                                                  \
+  }
+#define CHROMA2(a, b, sx, sy)                                                                                          \
+  {                                                                                                                    \
+    2, sx, sy,                                                                                                         \
+    {                                                                                                                  \
+      CNV_ROLE_##a, CNV_ROLE_##b                                                                                       \
+    }                                                                                                                  \
+  }
+#define ONE(role)                                                                                                      \
+  {                                                                                                                    \
+    1, 0, 0,                                                                                                           \
+    {                                                                                                                  \
+      CNV_ROLE_##role                                                                                                  \
+    }                                                                                                                  \
+  }
+#define THREE(a, b, c)                                                                                                 \
+  {                                                                                                                    \
+    3, 0, 0,                                                                                                           \
+    {                                                                                                                  \
+      CNV_ROLE_##a, CNV_ROLE_##b, CNV_ROLE_##c                                                                         \
+    }                                                                                                                  \
+  }
+#define FOUR(a, b, c, d)                                                                                               \
+  {                                                                                                                    \
+    4, 0, 0,                                                                                                           \
+    {                                                                                                                  \
+      CNV_ROLE_##a, CNV_ROLE_##b, CNV_ROLE_##c, CNV_ROLE_##d                                                           \
+    }                                                                                                                  \
+  }
+/* All channels of a pixel in a 32-bit word: where the first three begin; alpha has the two highest bits. */
+#define WORD(a, b, c)                                                                                                  \
+  {                                                                                                                    \
+    4, 0, 0, {CNV_ROLE_##a, CNV_ROLE_##b, CNV_ROLE_##c, CNV_ROLE_A}, 4,                                                \
+    {                                                                                                                  \
+      0, 10, 20, 30                                                                                                    \
+    }                                                                                                                  \
+  }
+/* Packed 4:2:2: luma at every second byte from y on, chroma at every fourth from u and v on. */
+#define PACKED_Y(y)                                                                                                    \
+  {                                                                                                                    \
+    1, 0, 0, {CNV_ROLE_Y}, 2,                                                                                          \
+    {                                                                                                                  \
+      y                                                                                                                \
+    }                                                                                                                  \
+  }
+#define PACKED_UV(u, v)                                                                                                \
+  {                                                                                                                    \
+    2, 1, 0, {CNV_ROLE_U, CNV_ROLE_V}, 4,                                                                              \
+    {                                                                                                                  \
+      u, v                                                                                                             \
+    }                                                                                                                  \
+  }
+#define CNV_ROLE_x CNV_ROLE_PADDING
+
+#define Y_U_V(sx, sy)                                                                                                  \
+  {                                                                                                                    \
+    Y1, CHROMA1(U, sx, sy), CHROMA1(V, sx, sy)                                                                         \
+  }
+#define Y_UV(sx, sy)                                                                                                   \
+  {                                                                                                                    \
+    Y1, CHROMA2(U, V, sx, sy)                                                                                          \
+  }
+
+const CnvFormat cnv_formats[] = {
+    /* name, sample bytes, depth, shift, planes, in CUDA memory since */
+    {"NV12", 1, 8, 0, 2, 122, Y_UV(1, 1)},
+    {"NV21", 1, 8, 0, 2, 122, {Y1, CHROMA2(V, U, 1, 1)}},
+    {"NV16", 1, 8, 0, 2, 0, Y_UV(1, 0)},
+    {"NV24", 1, 8, 0, 2, 0, Y_UV(0, 0)},
+    {"I420", 1, 8, 0, 3, 122, Y_U_V(1, 1)},
+    {"YV12", 1, 8, 0, 3, 122, {Y1, CHROMA1(V, 1, 1), CHROMA1(U, 1, 1)}},
+    {"Y42B", 1, 8, 0, 3, 122, Y_U_V(1, 0)},
+    {"Y444", 1, 8, 0, 3, 122, Y_U_V(0, 0)},
+    {"A420", 1, 8, 0, 4, 0, {Y1, CHROMA1(U, 1, 1), CHROMA1(V, 1, 1), ONE(A)}},
+    {"GRAY8", 1, 8, 0, 1, 0, {Y1}},
+    {"RGBA", 1, 8, 0, 1, 122, {FOUR(R, G, B, A)}},
+    {"BGRA", 1, 8, 0, 1, 122, {FOUR(B, G, R, A)}},
+    {"ARGB", 1, 8, 0, 1, 122, {FOUR(A, R, G, B)}},
+    {"ABGR", 1, 8, 0, 1, 122, {FOUR(A, B, G, R)}},
+    {"RGBx", 1, 8, 0, 1, 122, {FOUR(R, G, B, x)}},
+    {"BGRx", 1, 8, 0, 1, 122, {FOUR(B, G, R, x)}},
+    {"xRGB", 1, 8, 0, 1, 0, {FOUR(x, R, G, B)}},
+    {"xBGR", 1, 8, 0, 1, 0, {FOUR(x, B, G, R)}},
+    {"AYUV", 1, 8, 0, 1, 0, {FOUR(A, Y, U, V)}},
+    {"VUYA", 1, 8, 0, 1, 0, {FOUR(V, U, Y, A)}},
+    {"RGB", 1, 8, 0, 1, 122, {THREE(R, G, B)}},
+    {"BGR", 1, 8, 0, 1, 122, {THREE(B, G, R)}},
+    {"RGBP", 1, 8, 0, 3, 122, {ONE(R), ONE(G), ONE(B)}},
+    {"BGRP", 1, 8, 0, 3, 122, {ONE(B), ONE(G), ONE(R)}},
+    {"GBR", 1, 8, 0, 3, 122, {ONE(G), ONE(B), ONE(R)}},
+    {"GBRA", 1, 8, 0, 4, 122, {ONE(G), ONE(B), ONE(R), ONE(A)}},
+    {"YUY2", 1, 8, 0, 2, 122, {PACKED_Y(0), PACKED_UV(1, 3)}},
+    {"UYVY", 1, 8, 0, 2, 122, {PACKED_Y(1), PACKED_UV(0, 2)}},
+    {"RGB10A2_LE", 4, 10, 0, 1, 122, {WORD(R, G, B)}},
+    {"BGR10A2_LE", 4, 10, 0, 1, 122, {WORD(B, G, R)}},
+    {"P010_10LE", 2, 10, 6, 2, 122, Y_UV(1, 1)},
+    {"P016_LE", 2, 16, 0, 2, 122, Y_UV(1, 1)},
+    {"I420_10LE", 2, 10, 0, 3, 122, Y_U_V(1, 1)},
+    {"I422_10LE", 2, 10, 0, 3, 122, Y_U_V(1, 0)},
+    {"Y444_10LE", 2, 10, 0, 3, 0, Y_U_V(0, 0)},
+    {"I420_12LE", 2, 12, 0, 3, 0, Y_U_V(1, 1)},
+    {"I422_12LE", 2, 12, 0, 3, 122, Y_U_V(1, 0)},
+    {"Y444_12LE", 2, 12, 0, 3, 0, Y_U_V(0, 0)},
+    {"Y444_16LE", 2, 16, 0, 3, 122, Y_U_V(0, 0)},
+    {"GRAY16_LE", 2, 16, 0, 1, 0, {Y1}},
+    {"ARGB64", 2, 16, 0, 1, 0, {FOUR(A, R, G, B)}},
+    {NULL},
+};
+
+const CnvFormat *
+cnv_format_find(const char *name)
+{
+  for (const CnvFormat *format = cnv_formats; format->name; format++)
+    if (strcmp(format->name, name) == 0)
+      return format;
+  return NULL;
+}
+
+int
+cnv_format_plane_width(const CnvFormat *format, int plane, int width)
+{
+  int sub = format->plane[plane].sub_x;
+
+  return (width + (1 << sub) - 1) >> sub;
+}
+
+int
+cnv_format_plane_height(const CnvFormat *format, int plane, int height)
+{
+  int sub = format->plane[plane].sub_y;
+
+  return (height + (1 << sub) - 1) >> sub;
+}
+
+int
+cnv_format_n_memories(const CnvFormat *format)
+{
+  return format->plane[0].step ? 1 : format->n_planes;
+}
+
+/* Bytes of a plane's row from the row's start to its last sample. */
+static int
+plane_bytes(const CnvFormat *format, int plane, int width)
+{
+  const CnvPlaneFormat *p = &format->plane[plane];
+  int pixels = cnv_format_plane_width(format, plane, width), last = 0;
+
+  if (!p->step)
+    return pixels * p->channels * format->sample_bytes;
+  for (int c = 0; c < p->channels; c++)
+    last = MAX(last, format->sample_bytes == 4 ? 0 : p->offset[c]);
+  return (pixels - 1) * p->step + last + format->sample_bytes;
+}
+
+int
+cnv_format_row_bytes(const CnvFormat *format, int memory, int width)
+{
+  int bytes = plane_bytes(format, memory, width);
+
+  for (int p = 0; p < format->n_planes && cnv_format_n_memories(format) == 1; p++)
+    bytes = MAX(bytes, plane_bytes(format, p, width));
+  return bytes;
+}
+
+int
+cnv_format_rows(const CnvFormat *format, int memory, int height)
+{
+  return cnv_format_plane_height(format, memory, height);
+}
+
+int
+cnv_format_depth(const CnvFormat *format, CnvRole role)
+{
+  return format->sample_bytes == 4 && role == CNV_ROLE_A ? 2 : format->depth;
+}
+
+CnvLane
+cnv_format_lane(const CnvFormat *format, int plane, int channel)
+{
+  const CnvPlaneFormat *from = &format->plane[plane];
+  CnvRole role = from->role[channel];
+  gboolean word = format->sample_bytes == 4;
+
+  return (CnvLane){.memory = from->step ? 0 : plane,
+                   .bytes = format->sample_bytes,
+                   .shift = word ? from->offset[channel] : format->shift,
+                   .bits = cnv_format_depth(format, role),
+                   .offset = word         ? 0
+                             : from->step ? from->offset[channel]
+                                          : channel * format->sample_bytes,
+                   .step = from->step ? from->step : from->channels * format->sample_bytes};
+}

@@ -1,0 +1,602 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * From filter, format and size to a plan. Taps come first, since planes with the same subsampling share them and an
+ * engine may have room for only so many; then each plane's arithmetic; then the algorithm.
+ */
+#include <math.h>
+#include <string.h>
+
+#include <convolve/backend.h>
+
+#include "plan/plan_taps.h"
+
+const CnvNick cnv_algorithm_nicks[] = {
+    {CNV_ALGORITHM_AUTO, "auto", "The fastest that can do the work"},
+    {CNV_ALGORITHM_NAIVE, "naive", "A thread a sample, straight from memory; on the CPU the plain reference"},
+    {CNV_ALGORITHM_TILED, "tiled", "A tile with its apron in fast memory, all taps at once"},
+    {CNV_ALGORITHM_TEXTURE, "texture", "A row pass and a column pass through the texture unit, no shared memory"},
+    {CNV_ALGORITHM_SEPARABLE, "separable", "A row pass and a column pass, for taps that are a few rows times columns"},
+    {CNV_ALGORITHM_FUSED, "fused", "Both passes in one launch, row results kept on chip, float32"},
+    {CNV_ALGORITHM_TENSOR, "tensor", "All in one launch as banded matrices on tensor cores, up to 12 bits"},
+    {0, NULL, NULL},
+};
+
+/* Engines round by adding a number near 2^23, which takes a base of up to 2^21. */
+#define BASE_MAX 1048576.0
+
+/* Sums of alpha up to this part of what full alpha would give count as 0. */
+#define WHOLE_ZERO 1e-6
+
+/* The border colour as a component of full range 0..1 (R, G, B, Y) or -0.5..0.5 (U, V). */
+static double
+color_component(const CnvImage *image, guint32 argb, CnvRole role)
+{
+  double r = (argb >> 16 & 255) / 255.0, g = (argb >> 8 & 255) / 255.0, b = (argb & 255) / 255.0;
+  double y = image->kr * r + (1 - image->kr - image->kb) * g + image->kb * b;
+
+  switch (role) {
+  case CNV_ROLE_R:
+    return r;
+  case CNV_ROLE_G:
+    return g;
+  case CNV_ROLE_B:
+    return b;
+  case CNV_ROLE_Y:
+    return y;
+  case CNV_ROLE_U:
+    return (b - y) / (2 * (1 - image->kb));
+  case CNV_ROLE_V:
+    return (r - y) / (2 * (1 - image->kr));
+  case CNV_ROLE_A:
+    return (argb >> 24) / 255.0;
+  default:
+    return 0; /* padding is copied: no border is ever read */
+  }
+}
+
+/* Value of a sample outside the frame, ITU-R BT.709 section 3 for the limited range. */
+static double
+border_value(const CnvImage *image, guint32 argb, CnvRole role)
+{
+  double c = color_component(image, argb, role), full = (1 << cnv_format_depth(image->format, role)) - 1;
+  double unit = 1 << (image->format->depth - 8), value;
+
+  if (role == CNV_ROLE_U || role == CNV_ROLE_V)
+    value = (1 << (image->format->depth - 1)) + c * (image->full_range ? full : 224 * unit);
+  else if (role == CNV_ROLE_Y && !image->full_range)
+    value = (16 + 219 * c) * unit;
+  else
+    value = c * full;
+  return CLAMP(rint(value), 0, full); /* full-range chroma of a pure colour is half a step too large */
+}
+
+static gboolean
+is_chroma(CnvRole role)
+{
+  return role == CNV_ROLE_U || role == CNV_ROLE_V;
+}
+
+static gboolean
+role_is_filtered(const CnvFilter *filter, CnvRole role)
+{
+  static const guint planes[] = {
+      [CNV_ROLE_PADDING] = 0,           [CNV_ROLE_Y] = CNV_PLANES_LUMA, [CNV_ROLE_U] = CNV_PLANES_CHROMA,
+      [CNV_ROLE_V] = CNV_PLANES_CHROMA, [CNV_ROLE_R] = CNV_PLANES_RED,  [CNV_ROLE_G] = CNV_PLANES_GREEN,
+      [CNV_ROLE_B] = CNV_PLANES_BLUE,   [CNV_ROLE_A] = CNV_PLANES_ALPHA};
+
+  return filter->planes & planes[role] || (role == CNV_ROLE_A && filter->alpha_mode != CNV_ALPHA_COPY);
+}
+
+/* The arithmetic of plan.h for one lane, from the tap sums of its plane. */
+static void
+set_arithmetic(const CnvPlan *plan, CnvPlanePlan *plane, int c, CnvRole role, CnvTapSums sums)
+{
+  const CnvFilter *filter = &plan->filter;
+  gboolean neutral = is_chroma(role), alpha = role == CNV_ROLE_A, signless = plane->combine != CNV_COMBINE_SUM;
+  gboolean divide = filter->normalize && !cnv_tap_sums_cancel(sums);
+  double norm = plan->lone / (divide ? sums.sum : 1), scale = alpha ? 1 : filter->scale;
+  double mid = alpha && plane->weight >= 0 ? 0 : 1 << (cnv_format_depth(plan->image.format, role) - 1);
+  double taken_off = neutral ? 0 : sums.sum * mid, offset;
+
+  plane->mid[c] = (float)mid;
+  plane->full[c] = (1 << cnv_format_depth(plan->image.format, role)) - 1;
+  plane->inner[c] = (float)taken_off;
+  plane->gain[c] = (float)(scale * (signless ? fabs(norm) : norm));
+  offset = neutral ? mid : alpha ? 0 : filter->bias * plane->full[c];
+  if (!signless)
+    offset += scale * norm * taken_off;
+  if (neutral && cnv_filters[filter->type].gradient)
+    plane->gain[c] = 0;
+  plane->base[c] = (float)CLAMP(2 * rint(offset / 2), -BASE_MAX, BASE_MAX);
+  plane->fraction[c] = (float)(offset - plane->base[c]);
+  plane->border[c] = (float)(border_value(&plan->image, filter->border_color, role) - mid);
+}
+
+/* The plane and channel that hold alpha, or FALSE. */
+static gboolean
+find_alpha(const CnvFormat *format, int *plane, int *channel)
+{
+  for (*plane = 0; *plane < format->n_planes; ++*plane)
+    for (*channel = 0; *channel < format->plane[*plane].channels; ++*channel)
+      if (format->plane[*plane].role[*channel] == CNV_ROLE_A)
+        return TRUE;
+  return FALSE;
+}
+
+/* Premultiplied colours need alpha beside them: as the lane that it is, or as one more that is only read. */
+static void
+add_weight(const CnvPlan *plan, CnvPlanePlan *plane, int p)
+{
+  const CnvFormat *format = plan->image.format;
+  int alpha_plane, channel;
+
+  if (plan->filter.alpha_mode != CNV_ALPHA_PREMULTIPLY || !find_alpha(format, &alpha_plane, &channel))
+    return;
+  plane->weight = channel;
+  if (alpha_plane == p)
+    return;
+  plane->weight = plane->channels++;
+  plane->lane[plane->weight] = cnv_format_lane(format, alpha_plane, channel);
+  plane->lane[plane->weight].sub_x = plane->sub_x;
+  plane->lane[plane->weight].sub_y = plane->sub_y;
+}
+
+/* Size and lanes of one plane of the format, of which the roles in `roles` (bits) are this plane's business. */
+static void
+shape_plane(CnvPlan *plan, CnvPlanePlan *plane, int p, guint roles)
+{
+  const CnvFormat *format = plan->image.format;
+  const CnvPlaneFormat *from = &format->plane[p];
+
+  plane->width = cnv_format_plane_width(format, p, plan->image.width);
+  plane->height = cnv_format_plane_height(format, p, plan->image.height);
+  plane->sub_x = from->sub_x;
+  plane->sub_y = from->sub_y;
+  plane->channels = from->channels;
+  plane->weight = -1;
+  for (int c = 0; c < from->channels; c++) {
+    plane->lane[c] = cnv_format_lane(format, p, c);
+    if (!(roles >> from->role[c] & 1))
+      continue;
+    if (role_is_filtered(&plan->filter, from->role[c]))
+      plane->filtered |= 1 << c;
+    else
+      plane->copied |= 1 << c;
+  }
+  if (plane->filtered)
+    add_weight(plan, plane, p);
+  plane->plain = !from->step && plane->weight < 0 && (plane->filtered | plane->copied) == (1 << plane->channels) - 1;
+}
+
+/* Whether chroma's taps are not those of luma on another grid. */
+static gboolean
+chroma_is_apart(const CnvFilter *filter)
+{
+  return filter->chroma_radius >= 0 || filter->chroma_sigma > 0;
+}
+
+/* The filter and the grid for chroma where it is not that of luma. */
+static void
+adapt_to_chroma(const CnvFilter *from, CnvFilter *filter, int subsample[CNV_N_AXES])
+{
+  gboolean own = chroma_is_apart(from);
+
+  *filter = *from; /* without references: it is read while `from` is there */
+  if (own || from->chroma_mode == CNV_CHROMA_SAME)
+    subsample[CNV_X] = subsample[CNV_Y] = 1;
+  if (!own)
+    return;
+  filter->radius = from->chroma_radius;
+  filter->sigma = from->chroma_sigma;
+  for (int axis = 0; axis < CNV_N_AXES; axis++) {
+    filter->radius_axis[axis] = -1;
+    filter->sigma_axis[axis] = 0;
+  }
+}
+
+/* Whether the algorithm takes all taps at once, so that one dense term costs less than several. */
+static gboolean
+takes_dense(CnvAlgorithm algorithm)
+{
+  return algorithm == CNV_ALGORITHM_NAIVE || algorithm == CNV_ALGORITHM_TILED;
+}
+
+static gboolean
+is_dense_below(const CnvKernel *kernel, int most)
+{
+  const CnvTaps *dense = kernel->term[0].dense;
+
+  return dense && dense->width * dense->height <= most;
+}
+
+static gboolean
+make_kernel(const CnvPlan *plan, const CnvPlaneFormat *format, gboolean chroma, CnvKernel *kernel, GError **error)
+{
+  static const CnvFilter identity = {.type = CNV_FILTER_IDENTITY, .scale = 1};
+  int subsample[CNV_N_AXES] = {1 << format->sub_x, 1 << format->sub_y};
+  CnvFilter filter = plan->filter;
+
+  if (chroma)
+    adapt_to_chroma(&plan->filter, &filter, subsample);
+  if (chroma && cnv_filters[filter.type].gradient)
+    filter = identity;
+  if (!cnv_filter_generate(&filter, subsample, kernel, error))
+    return FALSE;
+  if (takes_dense(plan->requested)) {
+    cnv_kernel_merge(kernel, G_MAXINT);
+    return TRUE;
+  }
+  if (plan->requested == CNV_ALGORITHM_AUTO) {
+    cnv_kernel_merge(kernel, plan->backend->dense_taps);
+    if (is_dense_below(kernel, plan->backend->dense_taps))
+      return TRUE;
+  }
+  cnv_kernel_factor(kernel);
+  return TRUE;
+}
+
+static gboolean
+check_weights(const CnvPlan *plan, const CnvPlanePlan *plane, CnvTapSums sums, GError **error)
+{
+  if (plane->weight < 0 || (plane->combine != CNV_COMBINE_MAGNITUDE && !cnv_tap_sums_cancel(sums)))
+    return TRUE;
+  g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
+              "alpha-mode=premultiply divides by the filtered alpha, and the taps of filter=%s add up to %s: set "
+              "alpha-mode to copy or filter",
+              cnv_filters[plan->filter.type].nick.nick,
+              plane->combine == CNV_COMBINE_MAGNITUDE ? "no sum, being a magnitude" : "0");
+  return FALSE;
+}
+
+/* A plane before this one with the same taps, or -1. */
+static int
+find_twin(const CnvPlan *plan, const guint8 *is_of_chroma, int p)
+{
+  gboolean apart = chroma_is_apart(&plan->filter) || cnv_filters[plan->filter.type].gradient;
+
+  for (int q = 0; q < p; q++)
+    if (plan->plane[q].n_terms > 0 && (!apart || is_of_chroma[q] == is_of_chroma[p]) &&
+        plan->plane[q].sub_x == plan->plane[p].sub_x && plan->plane[q].sub_y == plan->plane[p].sub_y)
+      return q;
+  return -1;
+}
+
+static void
+copy_taps(CnvPlanePlan *plane, const CnvPlanePlan *from)
+{
+  memcpy(plane->term, from->term, sizeof(plane->term));
+  plane->n_terms = from->n_terms;
+  plane->combine = from->combine;
+  plane->sum = from->sum;
+  plane->least = from->least;
+  plane->whole = from->whole;
+  plane->whole_least = from->whole_least;
+}
+
+/* The roles of a plane's channels, as bits. */
+static guint
+roles_of(const CnvPlaneFormat *format)
+{
+  guint roles = 0;
+
+  for (int c = 0; c < format->channels; c++)
+    roles |= 1u << format->role[c];
+  return roles;
+}
+
+#define CHROMA_ROLES (1u << CNV_ROLE_U | 1u << CNV_ROLE_V)
+
+typedef struct {
+  int format_plane;
+  guint roles;
+} Part;
+
+/* What the plan's planes are: those of the format, save that packed YUV falls apart where chroma has taps of its own.
+ */
+static int
+list_parts(const CnvPlan *plan, Part part[CNV_MAX_PLANES])
+{
+  const CnvFormat *format = plan->image.format;
+  int n = 0;
+
+  for (int p = 0; p < format->n_planes; p++) {
+    guint roles = roles_of(&format->plane[p]);
+
+    if (roles & CHROMA_ROLES && roles & ~CHROMA_ROLES && chroma_is_apart(&plan->filter)) {
+      part[n++] = (Part){p, roles & CHROMA_ROLES};
+      roles &= ~CHROMA_ROLES;
+    }
+    part[n++] = (Part){p, roles};
+  }
+  return n;
+}
+
+/* The sums of taps in the picture, times those in time. */
+static CnvTapSums
+sums_over_time(const CnvPlan *plan, CnvTapSums sums)
+{
+  CnvTapSums time = {0, 0, 0};
+
+  for (int k = 0; k < plan->n_moments; k++) {
+    time.sum += plan->weight[k];
+    time.magnitude += fabs(plan->weight[k]);
+    time.exact += plan->moment_sum[k];
+  }
+  if (plan->solid)
+    return sums;
+  return (CnvTapSums){sums.sum * time.sum, sums.magnitude * time.magnitude, sums.exact * time.exact};
+}
+
+/* Takes over the taps in time. moment_sum: before the picture's taps are there, of the weights alone. */
+static gboolean
+fill_moments(CnvPlan *plan, GError **error)
+{
+  plan->n_moments = cnv_filter_moments(&plan->filter, plan->moment_sum, &plan->now, error);
+  plan->lone = 1;
+  if (plan->n_moments == 1) {
+    /* Dividing by the sum of all taps takes it out again. */
+    plan->lone = plan->filter.normalize && plan->moment_sum[0] != 0 ? 1 : plan->moment_sum[0];
+    plan->moment_sum[0] = 1;
+  }
+  for (int k = 0; k < plan->n_moments; k++) {
+    plan->weight[k] = (float)plan->moment_sum[k];
+    plan->moment_magnitude += fabs(plan->moment_sum[k]);
+  }
+  return plan->n_moments > 0;
+}
+
+/* Of a 3D kernel each frame's taps have a sum of their own. */
+static void
+note_moments(CnvPlan *plan, const CnvKernel *kernel)
+{
+  if (kernel->term[0].moment < 0)
+    return;
+  plan->solid = TRUE;
+  plan->moment_magnitude = 0;
+  for (int t = 0; t < kernel->n_terms; t++) {
+    CnvTapSums sums = cnv_term_sums(&kernel->term[t]);
+
+    plan->moment_sum[kernel->term[t].moment] = sums.exact;
+    plan->moment_magnitude += sums.magnitude;
+  }
+}
+
+static gboolean
+fill_plane(CnvPlan *plan, const CnvTapStore *store, int p, const Part *part, const guint8 *is_of_chroma,
+           CnvTapSums *sums, GError **error)
+{
+  const CnvPlaneFormat *format = &plan->image.format->plane[part->format_plane];
+  CnvPlanePlan *plane = &plan->plane[p];
+  int twin;
+  CnvKernel kernel;
+
+  shape_plane(plan, plane, part->format_plane, part->roles);
+  if (!plane->filtered && is_of_chroma[p] && chroma_is_apart(&plan->filter))
+    return TRUE; /* what chroma alone would ask for need not be possible */
+  twin = find_twin(plan, is_of_chroma, p);
+  if (twin >= 0) {
+    copy_taps(plane, &plan->plane[twin]);
+    sums[p] = sums[twin];
+  } else {
+    if (!make_kernel(plan, format, is_of_chroma[p], &kernel, error))
+      return FALSE;
+    note_moments(plan, &kernel);
+    sums[p] = sums_over_time(plan, cnv_tap_store_add(store, plane, &kernel, plan->filter.absolute));
+    plane->whole = (float)sums[p].sum;
+    plane->whole_least = (float)(WHOLE_ZERO * sums[p].magnitude);
+    cnv_kernel_clear(&kernel);
+  }
+  for (int c = 0; c < plane->channels; c++)
+    set_arithmetic(plan, plane, c, c < format->channels ? format->role[c] : CNV_ROLE_A, sums[p]);
+  for (int c = 0; c < plane->channels && plane->weight >= 0; c++)
+    if (c != plane->weight) /* what a lane holds of the border: its colour times its alpha */
+      plane->border[c] *= plane->border[plane->weight];
+  return check_weights(plan, plane, sums[p], error);
+}
+
+static gboolean
+fill_planes(CnvPlan *plan, const CnvTapStore *store, GError **error)
+{
+  CnvTapSums sums[CNV_MAX_PLANES];
+  guint8 is_of_chroma[CNV_MAX_PLANES];
+  Part part[CNV_MAX_PLANES];
+
+  plan->n_planes = list_parts(plan, part);
+  for (int p = 0; p < plan->n_planes; p++) {
+    is_of_chroma[p] = (part[p].roles & ~CHROMA_ROLES) == 0;
+    if (!fill_plane(plan, store, p, &part[p], is_of_chroma, sums, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* Whether the algorithm takes all terms as rows times columns. */
+static gboolean
+needs_separable(CnvAlgorithm algorithm)
+{
+  return algorithm == CNV_ALGORITHM_SEPARABLE || algorithm == CNV_ALGORITHM_TEXTURE;
+}
+
+static gboolean
+can_run(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanePlan *plane, GError **error)
+{
+  for (int t = 0; t < plane->n_terms && needs_separable(algorithm); t++)
+    if (!plane->term[t].separable) {
+      g_set_error(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED,
+                  "the %dx%d taps are no row times a column, nor the sum of up to %d of these", plane->term[t].n[CNV_X],
+                  plane->term[t].n[CNV_Y], CNV_MAX_RANK);
+      return FALSE;
+    }
+  return plan->backend->can(algorithm, plan, plane, error);
+}
+
+/* Adds to a refusal which other choices there are. */
+static void
+add_choices(const CnvPlan *plan, const CnvPlanePlan *plane, GError **error)
+{
+  GString *choices = g_string_new("auto");
+
+  for (const CnvNick *nick = cnv_algorithm_nicks + 1; nick->nick; nick++)
+    if (can_run(nick->value, plan, plane, NULL))
+      g_string_append_printf(choices, ", %s", nick->nick);
+  g_prefix_error(error, "algorithm=%s on %s: ", cnv_algorithm_nicks[plan->requested].nick, plan->backend->name);
+  if (error && *error) {
+    char *message = g_strdup_printf("%s; choices: %s", (*error)->message, choices->str);
+
+    g_free((*error)->message);
+    (*error)->message = message;
+  }
+  g_string_free(choices, TRUE);
+}
+
+static gboolean
+choose_algorithms(CnvPlan *plan, GError **error)
+{
+  for (int p = 0; p < plan->n_planes; p++) {
+    CnvPlanePlan *plane = &plan->plane[p];
+
+    if (!plane->filtered)
+      continue;
+    if (plan->requested == CNV_ALGORITHM_AUTO)
+      plane->algorithm = plan->backend->choose(plan, plane);
+    else
+      plane->algorithm = plan->requested;
+    if (!can_run(plane->algorithm, plan, plane, error)) {
+      add_choices(plan, plane, error);
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+static gboolean
+check_size(const CnvImage *image, GError **error)
+{
+  if (image->width >= 1 && image->height >= 1 && image->width <= CNV_SIZE_MAX && image->height <= CNV_SIZE_MAX)
+    return TRUE;
+  g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "a frame of %dx%d is outside 1x1 to %dx%d: scale or crop it first",
+              image->width, image->height, CNV_SIZE_MAX, CNV_SIZE_MAX);
+  return FALSE;
+}
+
+CnvPlan *
+cnv_plan_new(const CnvFilter *filter, const CnvImage *image, CnvAlgorithm requested, const CnvBackend *backend,
+             GError **error)
+{
+  CnvPlan *plan;
+  CnvTapStore store;
+  gboolean ok;
+
+  if (!check_size(image, error))
+    return NULL;
+  plan = g_new0(CnvPlan, 1);
+  g_atomic_ref_count_init(&plan->refs);
+  cnv_filter_copy(&plan->filter, filter);
+  plan->image = *image;
+  plan->requested = requested;
+  plan->backend = backend;
+
+  store = (CnvTapStore){g_array_new(FALSE, FALSE, sizeof(float)), filter->border == CNV_BORDER_RENORMALIZE};
+  ok = fill_moments(plan, error) && fill_planes(plan, &store, error);
+  plan->n_taps = store.taps->len;
+  plan->taps = (float *)g_array_free(store.taps, FALSE);
+  if (!ok || !choose_algorithms(plan, error)) {
+    cnv_plan_unref(plan);
+    return NULL;
+  }
+  return plan;
+}
+
+CnvPlan *
+cnv_plan_ref(CnvPlan *plan)
+{
+  g_atomic_ref_count_inc(&plan->refs);
+  return plan;
+}
+
+void
+cnv_plan_unref(CnvPlan *plan)
+{
+  if (!plan || !g_atomic_ref_count_dec(&plan->refs))
+    return;
+  cnv_filter_clear(&plan->filter);
+  g_free(plan->taps);
+  g_free(plan);
+}
+
+gboolean
+cnv_plan_matches(const CnvPlan *plan, const CnvFilter *filter, const CnvImage *image, CnvAlgorithm requested,
+                 const CnvBackend *backend)
+{
+  const CnvImage *own = &plan->image;
+
+  return plan->backend == backend && plan->requested == requested && own->format == image->format &&
+         own->width == image->width && own->height == image->height && own->kr == image->kr && own->kb == image->kb &&
+         !own->full_range == !image->full_range && cnv_filter_equal(&plan->filter, filter);
+}
+
+gboolean
+cnv_plane_is_separable(const CnvPlanePlan *plane)
+{
+  for (int t = 0; t < plane->n_terms; t++)
+    if (!plane->term[t].separable)
+      return FALSE;
+  return TRUE;
+}
+
+/* The product of the taps at the anchor, and TRUE, where all others are 0. */
+static gboolean
+only_anchor(const float *taps, guint first, int n, int anchor, double *product)
+{
+  for (int i = 0; i < n; i++)
+    if (i != anchor && taps[first + i] != 0)
+      return FALSE;
+  *product *= taps[first + anchor];
+  return TRUE;
+}
+
+/* The factor that the plane's one term is, and TRUE, where it is nothing more. */
+static gboolean
+is_factor(const CnvPlan *plan, const CnvPlanePlan *plane, double *product)
+{
+  const CnvTapSet *set = &plane->term[0];
+  int n = set->n[CNV_X] * set->n[CNV_Y], anchor = set->anchor[CNV_Y] * set->n[CNV_X] + set->anchor[CNV_X];
+
+  if (plane->n_terms > 1 || plane->combine != CNV_COMBINE_SUM)
+    return FALSE;
+  if (!set->separable)
+    return only_anchor(plan->taps, set->dense, n, anchor, product);
+  for (int axis = 0; axis < CNV_N_AXES; axis++)
+    if (!only_anchor(plan->taps, set->axis[axis], set->n[axis], set->anchor[axis], product))
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean
+plane_is_identity(const CnvPlan *plan, const CnvPlanePlan *plane)
+{
+  double factor = 1;
+
+  if (!is_factor(plan, plane, &factor))
+    return FALSE;
+  for (int c = 0; c < plane->channels; c++) {
+    if (!(plane->filtered >> c & 1))
+      continue;
+    /* Closer than half a level at full scale, so that rounding gives the input back. */
+    if (fabs(factor * plane->gain[c] - 1) * plane->full[c] > 0.25 ||
+        fabs((double)plane->base[c] + plane->fraction[c] - plane->mid[c]) > 0.125)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean
+cnv_plan_is_identity(const CnvPlan *plan)
+{
+  if (plan->n_moments > 1)
+    return FALSE;
+  for (int p = 0; p < plan->n_planes; p++)
+    if (plan->plane[p].filtered && !plane_is_identity(plan, &plan->plane[p]))
+      return FALSE;
+  return TRUE;
+}

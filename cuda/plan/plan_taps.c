@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "plan/plan_taps.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Sum of taps at or below this part of the sum of their magnitudes counts as 0. */
+#define SUM_ZERO 1e-9
+
+/* The same for the taps that found a sample under renormalize: engines add those up in float32. */
+#define FOUND_ZERO 1e-6
+
+/* The index of the first of n floats that are in the store already as an axis, or -1. axes: the sets to look in. */
+static int
+find_axis(const CnvTapStore *store, const CnvTaps *from, const CnvTapSet *sets, int n_sets)
+{
+  for (int i = 0; i < 2 * n_sets; i++) {
+    const CnvTapSet *set = &sets[i / 2];
+    int axis = i % 2, k = 0;
+
+    if (!set->separable || set->n[axis] != from->width)
+      continue;
+    while (k < from->width && g_array_index(store->taps, float, set->axis[axis] + k) == (float)from->value[k])
+      k++;
+    if (k == from->width)
+      return (int)set->axis[axis];
+  }
+  return -1;
+}
+
+/* Appends n floats and returns the index of the first. */
+static guint
+append(const CnvTapStore *store, const double *value, int n)
+{
+  guint first = store->taps->len;
+
+  for (int i = 0; i < n; i++) {
+    float f = (float)value[i];
+
+    g_array_append_val(store->taps, f);
+  }
+  return first;
+}
+
+static void
+append_prefix_sums(const CnvTapStore *store, guint first, int n)
+{
+  double sum = 0;
+
+  for (int i = 0; i <= n; i++) {
+    float f = (float)sum;
+
+    g_array_append_val(store->taps, f);
+    if (i < n)
+      sum += g_array_index(store->taps, float, first + i);
+  }
+}
+
+static CnvTapSums
+sums_of(const CnvTapStore *store, guint first, const double *value, int n)
+{
+  CnvTapSums sums = {0, 0, 0};
+
+  for (int i = 0; i < n; i++) {
+    double t = g_array_index(store->taps, float, first + i);
+
+    sums.sum += t;
+    sums.magnitude += fabs(t);
+    sums.exact += value[i];
+  }
+  return sums;
+}
+
+gboolean
+cnv_tap_sums_cancel(CnvTapSums sums)
+{
+  return fabs(sums.exact) <= SUM_ZERO * sums.magnitude;
+}
+
+/* earlier: sets of the same plane, of which one may have the same axis. */
+static CnvTapSums
+store_axis(const CnvTapStore *store, CnvTapSet *set, CnvAxis axis, const CnvTerm *from, const CnvTapSet *earlier,
+           int n_earlier)
+{
+  const CnvTaps *taps = from->axis[axis];
+  int found = find_axis(store, taps, earlier, n_earlier);
+  CnvTapSums sums;
+
+  set->n[axis] = taps->width;
+  set->anchor[axis] = from->anchor[axis];
+  if (found >= 0) {
+    set->axis[axis] = (guint)found;
+  } else {
+    set->axis[axis] = append(store, taps->value, taps->width);
+    if (store->prefix)
+      append_prefix_sums(store, set->axis[axis], taps->width);
+  }
+  sums = sums_of(store, set->axis[axis], taps->value, taps->width);
+  set->sum[axis] = (float)sums.sum;
+  set->least[axis] = (float)(FOUND_ZERO * sums.magnitude);
+  return sums;
+}
+
+static CnvTapSums
+store_dense(const CnvTapStore *store, CnvTapSet *set, const CnvTerm *from)
+{
+  const CnvTaps *taps = from->dense;
+  CnvTapSums sums;
+
+  set->n[CNV_X] = taps->width;
+  set->n[CNV_Y] = taps->height;
+  for (int axis = 0; axis < CNV_N_AXES; axis++)
+    set->anchor[axis] = from->anchor[axis];
+  set->dense = append(store, taps->value, taps->width * taps->height);
+  sums = sums_of(store, set->dense, taps->value, taps->width * taps->height);
+  set->sum[0] = (float)sums.sum;
+  set->least[0] = (float)(FOUND_ZERO * sums.magnitude);
+  set->sum[1] = 1;
+  return sums;
+}
+
+/* Makes term number t of a plane; those before it are there. */
+static CnvTapSums
+store_term(const CnvTapStore *store, CnvPlanePlan *plane, int t, const CnvTerm *from)
+{
+  CnvTapSet *set = &plane->term[t];
+  CnvTapSums x, y;
+
+  memset(set, 0, sizeof(*set));
+  set->moment = from->moment;
+  if (from->dense)
+    return store_dense(store, set, from);
+  /* An axis that equals the set's own other one is found only once the set is marked. */
+  x = store_axis(store, set, CNV_X, from, plane->term, t);
+  set->separable = TRUE;
+  set->n[CNV_Y] = 0;
+  y = store_axis(store, set, CNV_Y, from, plane->term, t + 1);
+  return (CnvTapSums){x.sum * y.sum, x.magnitude * y.magnitude, x.exact * y.exact};
+}
+
+CnvTapSums
+cnv_tap_store_add(const CnvTapStore *store, CnvPlanePlan *plane, const CnvKernel *kernel, gboolean absolute)
+{
+  CnvTapSums all = {0, 0, 0};
+
+  plane->n_terms = kernel->n_terms;
+  plane->combine = kernel->magnitude ? CNV_COMBINE_MAGNITUDE : absolute ? CNV_COMBINE_ABSOLUTE : CNV_COMBINE_SUM;
+  for (int t = 0; t < kernel->n_terms; t++) {
+    CnvTapSums sums = store_term(store, plane, t, &kernel->term[t]);
+
+    all.sum += sums.sum;
+    all.magnitude += sums.magnitude;
+    all.exact += sums.exact;
+  }
+  plane->sum = (float)all.sum;
+  plane->least = (float)(FOUND_ZERO * all.magnitude);
+  return all;
+}
+
+static CnvTapSums
+taps_sums(const CnvTaps *taps)
+{
+  CnvTapSums sums = {0, 0, 0};
+
+  for (int i = 0; i < taps->width * taps->height; i++) {
+    sums.exact += taps->value[i];
+    sums.magnitude += fabs(taps->value[i]);
+  }
+  return sums;
+}
+
+CnvTapSums
+cnv_term_sums(const CnvTerm *term)
+{
+  CnvTapSums x, y;
+
+  if (term->dense)
+    return taps_sums(term->dense);
+  x = taps_sums(term->axis[CNV_X]);
+  y = taps_sums(term->axis[CNV_Y]);
+  return (CnvTapSums){0, x.magnitude * y.magnitude, x.exact * y.exact};
+}

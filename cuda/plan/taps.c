@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <math.h>
+#include <string.h>
+
+#include "plan/taps.h"
+
+CnvTaps *
+cnv_taps_new_volume(int width, int height, int depth, const double *values)
+{
+  gsize bytes = sizeof(double) * width * height * depth;
+  CnvTaps *taps = g_malloc0(sizeof(CnvTaps) + bytes);
+
+  g_atomic_ref_count_init(&taps->refs);
+  taps->width = width;
+  taps->height = height;
+  taps->depth = depth;
+  if (values)
+    memcpy(taps->value, values, bytes);
+  return taps;
+}
+
+CnvTaps *
+cnv_taps_new(int width, int height, const double *values)
+{
+  return cnv_taps_new_volume(width, height, 1, values);
+}
+
+CnvTaps *
+cnv_taps_ref(CnvTaps *taps)
+{
+  g_atomic_ref_count_inc(&taps->refs);
+  return taps;
+}
+
+void
+cnv_taps_unref(CnvTaps *taps)
+{
+  if (taps && g_atomic_ref_count_dec(&taps->refs))
+    g_free(taps);
+}
+
+gboolean
+cnv_taps_equal(const CnvTaps *a, const CnvTaps *b)
+{
+  if (a == b)
+    return TRUE;
+  if (!a || !b || a->width != b->width || a->height != b->height || a->depth != b->depth)
+    return FALSE;
+  return memcmp(a->value, b->value, sizeof(double) * a->width * a->height * a->depth) == 0;
+}
+
+gboolean
+cnv_taps_finite(const CnvTaps *taps)
+{
+  for (int i = 0; i < taps->width * taps->height * taps->depth; i++)
+    if (!isfinite(taps->value[i]))
+      return FALSE;
+  return TRUE;
+}
+
+double
+cnv_taps_magnitude(const CnvTaps *taps)
+{
+  double sum = 0;
+
+  for (int i = 0; i < taps->width * taps->height * taps->depth; i++)
+    sum += fabs(taps->value[i]);
+  return sum;
+}
+
+gboolean
+cnv_taps_check_magnitude(double magnitude, const char *what, GError **error)
+{
+  if (magnitude == 0 || (magnitude >= 1 / CNV_TAPS_MAX && magnitude <= CNV_TAPS_MAX))
+    return TRUE;
+  g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
+              "%s: the magnitudes of the taps add up to %g, and %g to %g is possible: multiply all taps by one number, "
+              "which normalize takes out again",
+              what, magnitude, 1 / CNV_TAPS_MAX, CNV_TAPS_MAX);
+  return FALSE;
+}
+
+gboolean
+cnv_taps_check(const CnvTaps *taps, const char *what, GError **error)
+{
+  if (cnv_taps_finite(taps))
+    return cnv_taps_check_magnitude(cnv_taps_magnitude(taps), what, error);
+  g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "%s holds a tap that is not a finite number: correct it", what);
+  return FALSE;
+}
+
+gboolean
+cnv_taps_zero(const CnvTaps *taps)
+{
+  for (int i = 0; i < taps->width * taps->height; i++)
+    if (taps->value[i] != 0)
+      return FALSE;
+  return TRUE;
+}
+
+CnvTaps *
+cnv_taps_frame(const CnvTaps *taps, int frame)
+{
+  return cnv_taps_new(taps->width, taps->height, taps->value + (gsize)frame * taps->width * taps->height);
+}
+
+gboolean
+cnv_taps_split_time(const CnvTaps *taps, double weight[], int *frame)
+{
+  const int area = taps->width * taps->height, n = area * taps->depth;
+  const double *base;
+  int pivot = 0;
+
+  for (int i = 1; i < n; i++)
+    if (fabs(taps->value[i]) > fabs(taps->value[pivot]))
+      pivot = i;
+  *frame = pivot / area;
+  base = taps->value + *frame * area;
+  for (int k = 0; k < taps->depth; k++) {
+    const double *at = taps->value + k * area;
+
+    weight[k] = taps->value[pivot] != 0 ? at[pivot % area] / taps->value[pivot] : 0;
+    for (int i = 0; i < area; i++)
+      if (fabs(at[i] - weight[k] * base[i]) > 1e-9 * fabs(taps->value[pivot]))
+        return FALSE;
+  }
+  return TRUE;
+}
+
+CnvTaps *
+cnv_taps_flip(const CnvTaps *taps)
+{
+  const int n = taps->width * taps->height;
+  CnvTaps *out = cnv_taps_new(taps->width, taps->height, NULL);
+
+  for (int i = 0; i < n; i++)
+    out->value[i] = taps->value[n - 1 - i];
+  return out;
+}
+
+/* One axis of a gather: size and anchor before and after. */
+typedef struct {
+  int step, anchor, new_anchor, new_n;
+} Grid;
+
+static Grid
+grid_new(int n, int step, int anchor)
+{
+  int reach = MAX(anchor, n - 1 - anchor);
+  int new_anchor = (reach + step - 1) / step;
+
+  return step == 1 ? (Grid){1, anchor, anchor, n} : (Grid){step, anchor, new_anchor, 2 * new_anchor + 1};
+}
+
+/* Where tap i lands: at `at` with weight 1 - part and at `at` + 1 with weight part. */
+static int
+grid_place(const Grid *grid, int i, double *part)
+{
+  double to = (double)(i - grid->anchor) / grid->step + grid->new_anchor;
+  int at = (int)floor(to);
+
+  *part = to - at;
+  return at;
+}
+
+CnvTaps *
+cnv_taps_gather(const CnvTaps *taps, const int step[CNV_N_AXES], int anchor[CNV_N_AXES])
+{
+  Grid gx = grid_new(taps->width, step[CNV_X], anchor[CNV_X]);
+  Grid gy = grid_new(taps->height, step[CNV_Y], anchor[CNV_Y]);
+  CnvTaps *out = cnv_taps_new(gx.new_n, gy.new_n, NULL);
+
+  for (int j = 0; j < taps->height; j++) {
+    double py, px;
+    int y = grid_place(&gy, j, &py);
+
+    for (int i = 0; i < taps->width; i++) {
+      int x = grid_place(&gx, i, &px);
+      double t = taps->value[j * taps->width + i];
+
+      for (int corner = 0; corner < 4; corner++) {
+        int cx = x + (corner & 1), cy = y + (corner >> 1);
+        double weight = (corner & 1 ? px : 1 - px) * (corner >> 1 ? py : 1 - py);
+
+        if (weight > 0)
+          out->value[cy * gx.new_n + cx] += weight * t;
+      }
+    }
+  }
+  anchor[CNV_X] = gx.new_anchor;
+  anchor[CNV_Y] = gy.new_anchor;
+  return out;
+}
+
+static int
+largest_tap(const CnvTaps *taps)
+{
+  int largest = 0;
+
+  for (int i = 1; i < taps->width * taps->height; i++)
+    if (fabs(taps->value[i]) > fabs(taps->value[largest]))
+      largest = i;
+  return largest;
+}
+
+/* Takes off rest the product of its row and its column through the pivot, divided by the pivot: both become 0. */
+static void
+eliminate(CnvTaps *rest, int pivot, CnvTaps **row, CnvTaps **column)
+{
+  const int w = rest->width, h = rest->height;
+  const double largest = rest->value[pivot];
+
+  *row = cnv_taps_new(w, 1, rest->value + pivot / w * w);
+  *column = cnv_taps_new(h, 1, NULL);
+  for (int j = 0; j < h; j++) {
+    double share = largest != 0 ? rest->value[j * w + pivot % w] / largest : 0;
+
+    (*column)->value[j] = share;
+    for (int i = 0; i < w; i++)
+      rest->value[j * w + i] -= share * (*row)->value[i];
+  }
+}
+
+/* Gaussian elimination with full pivoting, which after as many steps as the rank leaves nothing. */
+int
+cnv_taps_factor(const CnvTaps *taps, int max_rank, CnvTaps *row[], CnvTaps *column[])
+{
+  CnvTaps *rest = cnv_taps_new(taps->width, taps->height, taps->value);
+  int pivot = largest_tap(rest), rank = 0;
+  const double negligible = 1e-9 * fabs(rest->value[pivot]);
+  gboolean done = FALSE;
+
+  while (!done && rank < max_rank) {
+    eliminate(rest, pivot, &row[rank], &column[rank]);
+    rank++;
+    pivot = largest_tap(rest);
+    done = fabs(rest->value[pivot]) <= negligible;
+  }
+  cnv_taps_unref(rest);
+  if (done)
+    return rank;
+  while (rank-- > 0) {
+    g_clear_pointer(&row[rank], cnv_taps_unref);
+    g_clear_pointer(&column[rank], cnv_taps_unref);
+  }
+  return 0;
+}
+
+static double
+dot(const CnvTaps *a, const CnvTaps *b)
+{
+  double sum = 0;
+
+  for (int i = 0; i < a->width; i++)
+    sum += a->value[i] * b->value[i];
+  return sum;
+}
+
+/* (p, q) := (a p + b q, c p + d q) */
+static void
+mix(CnvTaps *p, CnvTaps *q, double a, double b, double c, double d)
+{
+  for (int i = 0; i < p->width; i++) {
+    double from_p = p->value[i], from_q = q->value[i];
+
+    p->value[i] = a * from_p + b * from_q;
+    q->value[i] = c * from_p + d * from_q;
+  }
+}
+
+static void
+multiply(CnvTaps *taps, double factor)
+{
+  for (int i = 0; i < taps->width; i++)
+    taps->value[i] *= factor;
+}
+
+/* Gram-Schmidt, twice for what rounding left. What a row loses of another one goes to the other's column. */
+static void
+orthonormalize_rows(int rank, CnvTaps *row[], CnvTaps *column[])
+{
+  for (int i = 0; i < rank; i++) {
+    for (int j = 0; j < 2 * i; j++) {
+      double along = dot(row[j % i], row[i]);
+
+      mix(row[i], row[j % i], 1, -along, 0, 1);
+      mix(column[i], column[j % i], 1, 0, along, 1);
+    }
+    double length = sqrt(dot(row[i], row[i]));
+
+    multiply(row[i], 1 / length);
+    multiply(column[i], length);
+  }
+}
+
+/* Jacobi's rotation that makes two columns orthogonal, done to their rows too: these stay so. Returns whether it was
+ * needed. */
+static gboolean
+rotate(CnvTaps *row[], CnvTaps *column[], int p, int q)
+{
+  double pp = dot(column[p], column[p]), qq = dot(column[q], column[q]), pq = dot(column[p], column[q]);
+  double zeta, t, c;
+
+  if (fabs(pq) <= 1e-15 * sqrt(pp * qq))
+    return FALSE;
+  zeta = (qq - pp) / (2 * pq);
+  t = copysign(1, zeta) / (fabs(zeta) + sqrt(1 + zeta * zeta));
+  c = 1 / sqrt(1 + t * t);
+  mix(column[p], column[q], c, -c * t, c * t, c);
+  mix(row[p], row[q], c, -c * t, c * t, c);
+  return TRUE;
+}
+
+/* A singular value decomposition by one-sided Jacobi rotations, of columns whose rows are orthonormal. */
+void
+cnv_taps_balance(int rank, CnvTaps *row[], CnvTaps *column[])
+{
+  gboolean rotated = TRUE;
+
+  orthonormalize_rows(rank, row, column);
+  for (int sweep = 0; rotated && sweep < 30; sweep++) {
+    rotated = FALSE;
+    for (int p = 0; p < rank; p++)
+      for (int q = p + 1; q < rank; q++)
+        rotated |= rotate(row, column, p, q);
+  }
+  for (int i = 0; i < rank; i++) {
+    double half = sqrt(sqrt(dot(column[i], column[i])));
+
+    multiply(row[i], half);
+    multiply(column[i], 1 / half);
+  }
+}

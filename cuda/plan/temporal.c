@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Taps in time: what a filter's are, and which frames they find.
+ */
+#include <math.h>
+
+#include <convolve/work.h>
+
+#include "plan/taps.h"
+
+/* A sum of taps at or below this part of their magnitudes counts as 0. */
+#define FOUND_ZERO 1e-6
+
+const CnvNick cnv_temporal_border_nicks[] = {
+    {CNV_TEMPORAL_RENORMALIZE, "renormalize", "Missing frames left out, the other taps scaled to the same sum"},
+    {CNV_TEMPORAL_REPLICATE, "replicate", "aaaa|abcd|dddd: the first or last frame repeated"},
+    {CNV_TEMPORAL_REFLECT, "reflect", "dcba|abcd|dcba: mirrored, the first or last frame twice"},
+    {0, NULL, NULL},
+};
+
+static gboolean
+is_volume(const CnvFilter *filter)
+{
+  return filter->type == CNV_FILTER_CUSTOM && filter->kernel && filter->kernel->depth > 1;
+}
+
+static int
+refuse_length(int n, GError **error)
+{
+  g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "%d taps in time exceed %d: shorten the kernel in time", n,
+              CNV_MAX_MOMENTS);
+  return 0;
+}
+
+static int
+volume_moments(const CnvFilter *filter, double weight[CNV_MAX_MOMENTS], GError **error)
+{
+  const int n = filter->kernel->depth;
+  double split[CNV_MAX_MOMENTS];
+  int frame;
+
+  if (filter->kernel_t || filter->temporal_radius > 0) {
+    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
+                "kernel has %d frames and %s is set too: a 3D kernel has its own taps in time; set %s", n,
+                filter->kernel_t ? "kernel-t" : "temporal-radius",
+                filter->kernel_t ? "kernel-t to <>" : "temporal-radius to 0");
+    return 0;
+  }
+  if (n > CNV_MAX_MOMENTS)
+    return refuse_length(n, error);
+  if (!cnv_taps_split_time(filter->kernel, split, &frame))
+    for (int k = 0; k < n; k++)
+      split[k] = 1;
+  for (int k = 0; k < n; k++)
+    weight[k] = split[filter->flip ? n - 1 - k : k];
+  return n;
+}
+
+static int
+listed_moments(const CnvFilter *filter, double weight[CNV_MAX_MOMENTS], GError **error)
+{
+  const int n = filter->kernel_t->width;
+
+  if (n > CNV_MAX_MOMENTS)
+    return refuse_length(n, error);
+  if (!cnv_taps_check(filter->kernel_t, "kernel-t", error))
+    return 0;
+  for (int k = 0; k < n; k++)
+    weight[k] = filter->kernel_t->value[filter->flip ? n - 1 - k : k];
+  return n;
+}
+
+static int
+gaussian_moments(const CnvFilter *filter, double weight[CNV_MAX_MOMENTS], GError **error)
+{
+  const int r = filter->temporal_radius, n = filter->causal ? r + 1 : 2 * r + 1;
+  const double sigma = filter->temporal_sigma > 0 ? filter->temporal_sigma : 0.3 * (r - 1) + 0.8;
+  double sum = 0;
+
+  if (r < 0 || r > CNV_TEMPORAL_RADIUS_MAX || !isfinite(sigma)) {
+    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "temporal-radius %d, temporal-sigma %g: set a radius of 0 to %d",
+                r, sigma, CNV_TEMPORAL_RADIUS_MAX);
+    return 0;
+  }
+  for (int k = 0; k < n; k++)
+    sum += weight[k] = r == 0 ? 1 : exp(-0.5 * (k - r) * (k - r) / (sigma * sigma));
+  /* A mean by itself, so that a derivative in the picture, which is not divided by its sum of 0, keeps its strength. */
+  for (int k = 0; k < n; k++)
+    weight[k] /= sum;
+  return n;
+}
+
+int
+cnv_filter_moments(const CnvFilter *filter, double weight[CNV_MAX_MOMENTS], int *anchor, GError **error)
+{
+  int n = is_volume(filter)  ? volume_moments(filter, weight, error)
+          : filter->kernel_t ? listed_moments(filter, weight, error)
+                             : gaussian_moments(filter, weight, error);
+
+  *anchor = filter->causal ? n - 1 : (n - 1) / 2;
+  return n;
+}
+
+/* What all that is there is multiplied by, so that the sum is that of all taps. */
+static double
+restore_sum(const CnvPlan *plan, const int *slot)
+{
+  double all = 0, found = 0;
+  gboolean whole = TRUE;
+
+  for (int k = 0; k < plan->n_moments; k++) {
+    all += plan->moment_sum[k];
+    found += slot[k] >= 0 ? plan->moment_sum[k] : 0;
+    whole &= slot[k] >= 0;
+  }
+  return whole ? 1 : fabs(found) > FOUND_ZERO * plan->moment_magnitude ? all / found : 0;
+}
+
+/* The tap whose frame stands for that of tap k, or -1. */
+static int
+stand_in(const int *slot, int n, int k, CnvTemporalBorder border)
+{
+  static const CnvBorder borders[] = {[CNV_TEMPORAL_RENORMALIZE] = CNV_BORDER_RENORMALIZE,
+                                      [CNV_TEMPORAL_REPLICATE] = CNV_BORDER_REPLICATE,
+                                      [CNV_TEMPORAL_REFLECT] = CNV_BORDER_REFLECT};
+  int first = 0, last = n - 1, at;
+
+  while (slot[first] < 0)
+    first++;
+  while (slot[last] < 0)
+    last--;
+  at = cnv_border_index(borders[border], k - first, last - first + 1);
+  return at < 0 ? -1 : at + first;
+}
+
+/* Adds a frame to those that count. Returns how many these are then. */
+static guint
+add_moment(CnvMoment *moment, guint n, int slot, double weight)
+{
+  for (guint i = 0; i < n; i++)
+    if (moment[i].slot == slot) {
+      moment[i].weight += (float)weight;
+      return n;
+    }
+  moment[n] = (CnvMoment){slot, (float)weight};
+  return n + 1;
+}
+
+guint
+cnv_moments_make(const CnvPlan *plan, const int *slot, CnvTemporalBorder border, CnvMoment *moment)
+{
+  const double scale = border == CNV_TEMPORAL_RENORMALIZE ? restore_sum(plan, slot) : 1;
+  guint n = 0;
+
+  g_return_val_if_fail(slot[plan->now] >= 0, 0);
+  for (int k = 0; k < plan->n_moments; k++) {
+    int from = stand_in(slot, plan->n_moments, k, border);
+
+    if (plan->solid)
+      moment[n++] = (CnvMoment){from < 0 ? -1 : slot[from], (float)scale};
+    else if (from >= 0)
+      n = add_moment(moment, n, slot[from], plan->weight[k] * scale);
+  }
+  return n;
+}

@@ -1,0 +1,126 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# Sets a machine up: installs what is missing, configures and builds. Sourced by common.sh beside it and by tests/run.sh.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+build=${BUILD_DIR:-$root/build}
+
+# What is needed, a line each: the kind of thing, its name, the Debian or Ubuntu package that has it.
+needs="\
+command cc gcc
+header stdlib.h libc6-dev
+command meson meson
+command ninja ninja-build
+command pkg-config pkg-config
+module gmodule-2.0 libglib2.0-dev
+module gstreamer-check-1.0 libgstreamer1.0-dev
+module gstreamer-video-1.0 libgstreamer-plugins-base1.0-dev
+command gst-inspect-1.0 gstreamer1.0-tools
+element videotestsrc gstreamer1.0-plugins-base
+"
+
+say()
+{
+  echo "== $*"
+}
+
+die()
+{
+  echo "$(basename "$0"): $*" >&2
+  exit 1
+}
+
+# need KIND NAME PACKAGE
+need()
+{
+  needs+="$*"$'\n'
+}
+
+# nvcc often lies beside PATH; these are the places that meson.build looks at.
+find_nvcc()
+{
+  PATH=$PATH:/usr/local/cuda/bin:/opt/cuda/bin command -v nvcc
+}
+
+have_gpu()
+{
+  [[ -e /dev/nvidiactl || -e /dev/dxg ]]
+}
+
+found()
+{
+  case $1 in
+  command) command -v "$2" ;;
+  header) echo "#include <$2>" | cc -E - ;;
+  module) pkg-config --exists "$2" ;;
+  element) gst-inspect-1.0 --exists "$2" ;;
+  python) /usr/bin/python3 -c "import $2" ;; # the one that packages are for; PATH may lead to another
+  esac >/dev/null 2>&1 </dev/null
+}
+
+missing_packages()
+{
+  local kind name package
+  while read -r kind name package; do
+    [[ -z $kind ]] || found "$kind" "$name" || echo "$package"
+  done <<<"$needs" | sort -u
+}
+
+apt_get()
+{
+  local sudo=()
+  if ((EUID != 0)); then
+    command -v sudo >/dev/null || die "installing packages needs root, and there is no sudo"
+    sudo=(sudo)
+    [[ -t 0 ]] || sudo=(sudo -n)
+  fi
+  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 "$@" \
+    </dev/null
+}
+
+# Installs what is missing of the needs; does nothing, and needs no network, where nothing is. The names of packages
+# have no spaces, and no process substitution: a bare root may be without /dev/fd.
+install_needs()
+{
+  local packages
+  packages=$(missing_packages)
+  [[ -n $packages ]] || return 0
+  command -v apt-get >/dev/null ||
+    die "not found on this system (Debian's names of the packages), install and run again:" $packages
+  say "installing" $packages
+  apt_get update
+  apt_get install -y --no-install-recommends $packages
+  packages=$(missing_packages)
+  [[ -z $packages ]] || die "installed, yet what they should bring is still not found:" $packages
+}
+
+# Installs a package that can be done without, if it can be had.
+try_install()
+{
+  ! apt-cache show "$1" >/dev/null 2>&1 || (apt_get install -y --no-install-recommends "$1") || true
+}
+
+# With nvcc the GPU engine is built too; GStreamer's CUDA library comes in a big package that nothing else needs.
+need_cuda()
+{
+  if find_nvcc >/dev/null; then
+    need command g++ g++
+    need module gstreamer-cuda-1.0 libgstreamer-plugins-bad1.0-dev
+  else
+    say "nvcc not found: the plugin is built for the CPU alone"
+  fi
+}
+
+# configure DIR [MESON OPTION...]; a build directory that an older Meson or another system left is made anew.
+configure()
+{
+  local dir=$1
+  shift
+  if [[ -f $dir/build.ninja ]]; then
+    meson setup --reconfigure "$@" "$dir" "$root" || meson setup --wipe "$@" "$dir" "$root"
+  else
+    meson setup "$@" "$dir" "$root"
+  fi
+}

@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * convolve-bench: over a table of cases, each case is first checked on a smaller frame, then every backend and
+ * algorithm is timed on the same frames, beside a copy of them and beside other libraries that are found. GPU frames
+ * lie in device memory and rotate through more of it than any L2 cache holds. The table goes to stdout, progress to
+ * stderr. A rival's column "off" counts the samples that are more than one off ours.
+ */
+#include "bench/bench.h"
+#include "bench/bench_table.h"
+
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define SKIP 77
+#define REPEATS 21
+#define REPEATS_QUICK 3
+#define WARM_US 20e3
+#define ROTATING_BYTES 200e6 /* of device memory */
+#define BUDGET_US 500e3
+#define BUDGET_QUICK_US 5e3
+#define QUICK_SHRINK 20 /* of width and height, and so the region */
+#define SLOWER_BY 1.05  /* than the fastest algorithm: auto's choice is reported */
+
+/* A frame of more products is left out: on a GPU it takes some 20 ms, on the CPU seconds, and the plain reference there
+ * takes ten times as long as the rest. */
+#define GPU_PRODUCTS_MAX 2e10
+#define CPU_PRODUCTS_MAX 3e9
+#define CPU_NAIVE_MAX 2e8
+#define QUICK_PRODUCTS_MAX 2e7
+#define QUICK_NAIVE_MAX 2e6
+
+static char *only_backend, *only_algorithm, *only_format, *only_filter, *plot;
+static char **files;
+static int repeats;
+static gboolean quick, list;
+
+static const GOptionEntry entries[] = {
+    {"backend", 0, 0, G_OPTION_ARG_STRING, &only_backend, "Only that one, cuda or cpu", "NAME"},
+    {"algorithm", 0, 0, G_OPTION_ARG_STRING, &only_algorithm, "Only that algorithm or rival, beside the copy", "NAME"},
+    {"format", 0, 0, G_OPTION_ARG_STRING, &only_format, "Only cases of that format", "NAME"},
+    {"filter", 0, 0, G_OPTION_ARG_STRING, &only_filter, "Only cases of that filter", "NAME"},
+    {"list", 0, 0, G_OPTION_ARG_NONE, &list, "List cases, algorithms and rivals", NULL},
+    {"output", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &files, "Write the table to FILE.csv or FILE.json, too", "FILE"},
+    {"plot", 0, 0, G_OPTION_ARG_FILENAME, &plot, "Draw time against radius, as SVG", "FILE"},
+    {"repeats", 0, 0, G_OPTION_ARG_INT, &repeats, "Repeats of each time (default 21)", "N"},
+    {"quick", 0, 0, G_OPTION_ARG_NONE, &quick, "Small frames and few repeats, to see that all works", NULL},
+    {NULL},
+};
+
+static GArray *rows; /* of BenchRow */
+
+static gboolean
+is_wanted(const char *only, const char *name)
+{
+  return !only || g_str_equal(only, name);
+}
+
+static gboolean
+is_picked(const BenchCase *c)
+{
+  return is_wanted(only_format, c->format) && is_wanted(only_filter, c->filter);
+}
+
+static guint
+count_picked(void)
+{
+  guint n = 0;
+
+  for (const BenchCase *c = bench_cases; c->format; c++)
+    n += is_picked(c);
+  return n;
+}
+
+static gboolean
+is_algorithm(const char *name)
+{
+  for (const CnvNick *nick = cnv_algorithm_nicks + 1; nick->nick; nick++)
+    if (g_str_equal(nick->nick, name))
+      return TRUE;
+  return FALSE;
+}
+
+/* A name that is no algorithm's and no rival's would leave all out without a word. */
+static gboolean
+algorithm_exists(void)
+{
+  if (!only_algorithm || is_algorithm(only_algorithm))
+    return TRUE;
+  for (guint i = 0; bench_rival_name(i); i++)
+    if (g_str_equal(bench_rival_name(i), only_algorithm))
+      return TRUE;
+  return g_str_equal(only_algorithm, "copy");
+}
+
+/* A rival has a row for each format, of the same name. */
+static gboolean
+is_first_of_name(guint rival)
+{
+  for (guint i = 0; i < rival; i++)
+    if (g_str_equal(bench_rival_name(i), bench_rival_name(rival)))
+      return FALSE;
+  return TRUE;
+}
+
+static void
+print_list(void)
+{
+  for (const BenchCase *c = bench_cases; c->format; c++) {
+    char *name = bench_case_name(c);
+
+    if (is_picked(c))
+      puts(name);
+    g_free(name);
+  }
+  fputs("algorithms:", stdout);
+  for (const CnvNick *nick = cnv_algorithm_nicks + 1; nick->nick; nick++)
+    printf(" %s", nick->nick);
+  fputs("\nrivals:", stdout);
+  for (guint i = 0; bench_rival_name(i); i++)
+    if (is_first_of_name(i))
+      printf(" %s", bench_rival_name(i));
+  putchar('\n');
+}
+
+static char *progress;  /* "case 1 of 9: ..." */
+static GString *slower; /* a line for each case in which another algorithm is faster than auto's */
+static guint n_judged;
+
+static void
+show_progress(const char *what)
+{
+  bench_progress("%s: %s", progress, what);
+}
+
+/* Where nobody looks it is a line for each case. */
+static void
+begin_case(guint i, guint n, const BenchCase *c)
+{
+  char *name = bench_case_name(c);
+
+  g_free(progress);
+  progress = g_strdup_printf("case %u of %u: %s", i, n, name);
+  if (!isatty(STDERR_FILENO))
+    fprintf(stderr, "%s\n", progress);
+  show_progress("checking");
+  g_free(name);
+}
+
+static BenchEffort
+effort(const BenchFrames *f)
+{
+  return (BenchEffort){.warm_us = quick || f->memory != CNV_MEMORY_DEVICE ? 0 : WARM_US,
+                       .budget_us = quick                            ? BUDGET_QUICK_US
+                                    : f->memory == CNV_MEMORY_DEVICE ? BUDGET_US
+                                                                     : 4 * BUDGET_US,
+                       .repeats = repeats > 0 ? repeats
+                                  : quick     ? REPEATS_QUICK
+                                              : REPEATS};
+}
+
+/* What a case has in common on one backend. */
+typedef struct {
+  const BenchCase *of; /* of the table */
+  BenchCase actual;
+  BenchFrames frames;
+  double copy_us; /* 0: not yet known */
+} Run;
+
+static double
+measure(Run *run, const BenchWay *way, const char *name, gint64 off)
+{
+  const CnvSession *session = run->frames.session;
+  const BenchEffort how = effort(&run->frames);
+  BenchRow row = {.of = run->of,
+                  .width = run->actual.width,
+                  .height = run->actual.height,
+                  .region = run->actual.region,
+                  .backend = session->backend->name,
+                  .device = session->device_name,
+                  .name = name,
+                  .bytes = 2 * run->frames.bytes,
+                  .off = off};
+
+  show_progress(name);
+  row.time = bench_measure(&run->frames, way, &how);
+  row.copy_us = run->copy_us > 0 ? run->copy_us : row.time.median;
+  bench_progress_clear();
+  bench_report_row(&row);
+  g_array_append_val(rows, row);
+  return row.time.median;
+}
+
+static double
+products_max(const TestVariant *v)
+{
+  if (v->memory == CNV_MEMORY_DEVICE)
+    return GPU_PRODUCTS_MAX;
+  if (v->algorithm == CNV_ALGORITHM_NAIVE)
+    return quick ? QUICK_NAIVE_MAX : CPU_NAIVE_MAX;
+  return quick ? QUICK_PRODUCTS_MAX : CPU_PRODUCTS_MAX;
+}
+
+/* The copy stands before the first. */
+static void
+time_plan(Run *run, CnvPlan *plan, const char *name)
+{
+  const BenchWay copy = {.plan = plan, .copy = TRUE}, filtered = {.plan = plan};
+  CnvSession *session = run->frames.session;
+  GError *error = NULL;
+
+  if (plan->n_moments > 1 && !cnv_session_reserve(session, &plan->image, plan->n_moments, &error))
+    g_error("%s", error->message);
+  if (run->copy_us == 0)
+    run->copy_us = measure(run, &copy, "copy", -1);
+  if (is_wanted(only_algorithm, name))
+    measure(run, &filtered, name, -1);
+  cnv_session_reserve(session, &plan->image, 0, NULL);
+}
+
+static void
+time_rival(Run *run, CnvPlan *plan, guint i)
+{
+  BenchRival *rival = bench_rival_new(i, plan, &run->frames.in);
+  const BenchWay way = {.plan = plan, .rival = rival};
+  const TestRun *pair = run->frames.pair;
+  GError *error = NULL;
+
+  if (!rival)
+    return;
+  if (bench_rival_run(rival, &pair->from, &pair->to, &error)) {
+    measure(run, &way, bench_rival_name(i), bench_compare(&run->frames, plan, rival));
+  } else {
+    bench_progress_clear();
+    fprintf(stderr, "left out: %s\n", error->message);
+    g_error_free(error);
+  }
+  bench_rival_free(rival);
+}
+
+/* Rivals are held against naive, whose plan has all taps in one term. */
+static void
+time_rivals(Run *run)
+{
+  CnvPlan *plan = bench_case_plan(&run->actual, run->frames.session->backend, CNV_ALGORITHM_NAIVE, G_MAXDOUBLE);
+
+  for (guint i = 0; plan && run->of->region == 0 && bench_rival_name(i); i++)
+    if (is_wanted(only_algorithm, bench_rival_name(i)))
+      time_rival(run, plan, i);
+  cnv_plan_unref(plan);
+}
+
+/* Of the rows from `first` on, the fastest that is an algorithm, or that of a name; NULL where there is none. */
+static const BenchRow *
+find_row(guint first, const char *name)
+{
+  const BenchRow *found = NULL;
+
+  for (guint i = first; i < rows->len; i++) {
+    const BenchRow *row = &g_array_index(rows, BenchRow, i);
+
+    if (is_algorithm(row->name) && (!name || g_str_equal(row->name, name)) &&
+        (!found || row->time.median < found->time.median))
+      found = row;
+  }
+  return found;
+}
+
+/* Holds what auto takes against the fastest of the algorithms that were timed. */
+static void
+judge_auto(const Run *run, guint first)
+{
+  CnvPlan *plan = bench_case_plan(&run->actual, run->frames.session->backend, CNV_ALGORITHM_AUTO, G_MAXDOUBLE);
+  const BenchRow *own = find_row(first, cnv_algorithm_nicks[plan->plane[0].algorithm].nick);
+  const BenchRow *best = find_row(first, NULL);
+
+  cnv_plan_unref(plan);
+  if (!own)
+    return;
+  n_judged++;
+  if (own->time.median <= best->time.median * SLOWER_BY)
+    return;
+  char *name = bench_case_name(run->of);
+
+  g_string_append_printf(slower, "  %s, %s: auto takes %s, %.1f us; %s takes %.1f\n", own->backend, name, own->name,
+                         own->time.median, best->name, best->time.median);
+  g_free(name);
+}
+
+/* A case on the backend of that variant, in that memory. */
+static void
+time_case(const BenchCase *c, const TestVariant *first)
+{
+  Run run = {.of = c, .actual = *c};
+  const guint first_row = rows->len;
+
+  if (quick) {
+    run.actual.width /= QUICK_SHRINK;
+    run.actual.height /= QUICK_SHRINK;
+    run.actual.region /= QUICK_SHRINK;
+  }
+  bench_frames_init(&run.frames, &run.actual, first->session, first->memory, quick ? 0 : ROTATING_BYTES);
+  for (guint i = 0; i < test_variants->len; i++) {
+    const TestVariant *v = &g_array_index(test_variants, TestVariant, i);
+    CnvPlan *plan = v->backend == first->backend && v->memory == first->memory
+                        ? bench_case_plan(&run.actual, v->backend, v->algorithm, products_max(v))
+                        : NULL;
+
+    if (plan)
+      time_plan(&run, plan, cnv_algorithm_nicks[v->algorithm].nick);
+    cnv_plan_unref(plan);
+  }
+  if (first->memory == CNV_MEMORY_DEVICE && run.copy_us > 0)
+    time_rivals(&run);
+  judge_auto(&run, first_row);
+  bench_frames_clear(&run.frames);
+}
+
+/* TRUE for the variants that stand for their backend: each is timed in its own memory. */
+static gboolean
+stands_for_backend(const TestVariant *v)
+{
+  return v->algorithm == CNV_ALGORITHM_NAIVE &&
+         v->memory == (v->backend->takes_device_memory ? CNV_MEMORY_DEVICE : CNV_MEMORY_HOST);
+}
+
+/* Returns the number of failures; a case that is wrong is not timed. */
+static guint
+run_case(const BenchCase *c)
+{
+  const guint failures = bench_case_check(c);
+
+  for (guint i = 0; i < test_variants->len && failures == 0; i++) {
+    const TestVariant *v = &g_array_index(test_variants, TestVariant, i);
+
+    if (stands_for_backend(v))
+      time_case(c, v);
+  }
+  return failures;
+}
+
+static guint
+run_cases(void)
+{
+  const guint n = count_picked();
+  guint failures = 0, i = 0;
+
+  for (const BenchCase *c = bench_cases; c->format; c++)
+    if (is_picked(c)) {
+      begin_case(++i, n, c);
+      failures += run_case(c);
+    }
+  bench_progress_clear();
+  g_clear_pointer(&progress, g_free);
+  return failures;
+}
+
+static void
+open_rivals(void)
+{
+  for (guint i = 0; i < test_variants->len; i++) {
+    const TestVariant *v = &g_array_index(test_variants, TestVariant, i);
+
+    if (stands_for_backend(v) && v->memory == CNV_MEMORY_DEVICE)
+      bench_rivals_open(v->session);
+  }
+}
+
+/* Sessions are open. FALSE with the reason where a case is wrong or a file could not be written. */
+static gboolean
+run_all(GError **error)
+{
+  guint failures;
+  gboolean right = bench_report_open(files, error);
+
+  rows = g_array_new(FALSE, FALSE, sizeof(BenchRow));
+  slower = g_string_new(NULL);
+  if (right) {
+    open_rivals();
+    failures = run_cases();
+    if (failures > 0)
+      g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "%u mismatches, see above; those cases were not timed",
+                  failures);
+    right = failures == 0;
+  }
+  right = bench_table_close(right ? error : NULL) && right;
+  if (n_judged > 0 && !only_algorithm)
+    printf("auto takes the fastest algorithm, or one within %.0f %%, in %s\n%s", 100 * (SLOWER_BY - 1),
+           slower->len > 0 ? "all cases but these:" : "all cases", slower->str);
+  g_string_free(slower, TRUE);
+  if (plot && right)
+    right = bench_plot(plot, (const BenchRow *)rows->data, rows->len, error);
+  bench_rivals_close();
+  g_array_free(rows, TRUE);
+  return right;
+}
+
+static int
+run(void)
+{
+  GError *error = NULL;
+
+  test_options.seed = 20240607;
+  test_options.extent = TEST_NORMAL;
+  test_options.backend = only_backend;
+  if (!test_variants_open()) {
+    puts("SKIPPED: no such backend is here");
+    return SKIP;
+  }
+  if (!run_all(&error))
+    fprintf(stderr, "convolve-bench: %s\n", error->message);
+  test_variants_close();
+  if (!error)
+    return EXIT_SUCCESS;
+  g_error_free(error);
+  return EXIT_FAILURE;
+}
+
+static gboolean
+parse(int *argc, char ***argv, GError **error)
+{
+  GOptionContext *context = g_option_context_new(NULL);
+  gboolean right;
+
+  g_option_context_set_summary(context, "Times cudaconvolve's engines, and what else is here, over a table of cases.");
+  g_option_context_add_main_entries(context, entries, NULL);
+  right = g_option_context_parse(context, argc, argv, error);
+  g_option_context_free(context);
+  if (!right || (count_picked() > 0 && algorithm_exists()))
+    return right;
+  g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+              "no case has that format and filter, or nothing has that algorithm: see --list");
+  return FALSE;
+}
+
+int
+main(int argc, char **argv)
+{
+  GError *error = NULL;
+  int status = EXIT_SUCCESS;
+
+  setlocale(LC_NUMERIC, "C");
+  if (!parse(&argc, &argv, &error)) {
+    fprintf(stderr, "convolve-bench: %s\n", error->message);
+    g_error_free(error);
+    status = EXIT_FAILURE;
+  } else if (list) {
+    print_list();
+  } else {
+    status = run();
+  }
+  g_free(only_backend);
+  g_free(only_algorithm);
+  g_free(only_format);
+  g_free(only_filter);
+  g_free(plot);
+  g_strfreev(files);
+  return status;
+}

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What the element refuses and how it says so: values that cannot be, buffers too short, engines that are not there;
+ * and the values and engines that it takes.
+ */
+#include <string.h>
+
+#include "element/element.h"
+
+static const struct {
+  const char *set[6];
+  int warnings; /* on the bus when set */
+  const char *fragment;
+} bad_rows[] = {
+    {{"kernel=<<1,2>,<3>>"}, 1, "row 2 has 1 taps and row 1 has 2"},
+    {{"kernel=<<1,2>,3>"}, 1, "entry 2 is not a row"},
+    {{"kernel=<1,x>"}, 1, "tap 2 is x, not a finite number"},
+    {{"kernel=<true>"}, 1, "tap 1 is true, not a finite number"},
+    {{"kernel=<nan>"}, 1, "not a finite number"},
+    {{"kernel=<<1,2>,<inf,1>>"}, 1, "row 2, tap 1 is inf"},
+    {{"kernel=<<>>"}, 1, "row 1 is empty"},
+    {{"kernel=<<<<1>>>>"}, 1, "kernel: frame 1: row 1, tap 1 is an array"},
+    {{"kernel=<<1,<2>>>"}, 1, "kernel: row 1, tap 2 is an array"},
+    {{"kernel=<<<1,2>>,<<3>>>"}, 1, "frame 2 has 1x1 taps and frame 1 has 2x1"},
+    {{"kernel=<<<1>,<2>>,<<3,4>,<5>>>"}, 1, "frame 2 has 2x2 taps and frame 1 has 1x2"},
+    {{"kernel=<<<1>>,<2>>"}, 1, "kernel: frame 2 is not rows as the first is"},
+    {{"kernel=<<<1>>,3>"}, 1, "kernel: frame 2 is not rows as the first is"},
+    {{"kernel=<<<>>>"}, 1, "kernel: frame 1: row 1 is empty"},
+    {{"kernel=<<<1>>,<<x>>>"}, 1, "kernel: frame 2: row 1, tap 1 is x, not a finite number"},
+    {{"kernel-t=<1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1>"},
+     1,
+     "kernel-t: 32 taps, and at most 31 are possible"},
+    {{"kernel-t=<<1,2>>"}, 1, "kernel-t: an array of arrays"},
+    {{"kernel-x=<<1,2>>"}, 1, "kernel-x: an array of arrays"},
+    {{"kernel-y=<a>"}, 1, "kernel-y: row 1, tap 1 is a"},
+    {{"kernel=<1e308,1>"}, 1, "kernel: row 1, tap 1 is 1e+308, and taps reach to 1e+27 either way: multiply "},
+    {{"kernel=<<1,2>,<3,-1e28>>"}, 1, "kernel: row 2, tap 2 is -1e+28, and taps reach to 1e+27"},
+    {{"kernel=<<<1>>,<<1e30>>>"}, 1, "kernel: frame 2: row 1, tap 1 is 1e+30, and taps reach to 1e+27"},
+    {{"kernel=<9e26,-9e26>"},
+     1,
+     "kernel: the magnitudes of the taps add up to 1.8e+27, and 1e-27 to 1e+27 is possible"},
+    {{"kernel=<<<9e26>>,<<9e26>>>"}, 1, "kernel: the magnitudes of the taps add up to 1.8e+27"},
+    {{"kernel-x=<1e-300,1e-300>"}, 1, "kernel-x: the magnitudes of the taps add up to 2e-300, and 1e-27 to 1e+27"},
+    {{"kernel-y=<1e50>"}, 1, "kernel-y: row 1, tap 1 is 1e+50"},
+    {{"kernel-t=<1e50>"}, 1, "kernel-t: row 1, tap 1 is 1e+50"},
+    {{"filter=custom", "kernel-x=<1e15>", "kernel-y=<1e15>"},
+     0,
+     "taps along x, y and time together: the magnitudes of the taps add up to 1e+30"},
+    {{"filter=custom", "kernel-x=<1e-15>", "kernel-y=<1e-15>"},
+     0,
+     "taps along x, y and time together: the magnitudes of the taps add up to 1e-30"},
+    {{"filter=box", "radius=1", "kernel-t=<1,1e27>"},
+     0,
+     "taps along x, y and time together: the magnitudes of the taps add up to 9e+27"},
+    {{"filter=custom"}, 0, "has no taps"},
+    {{"filter=custom", "kernel=<>"}, 0, "has no taps"},
+    {{"filter=custom", "kernel=<1>", "kernel-x=<1>"}, 0, "both kernel and kernel-x"},
+    {{"sigma=200", "truncate=16"}, 0, "512"},
+    {{"filter=custom", "kernel=<1,2,1>", "anchor-x=3"}, 0, "anchor-x"},
+    {{"filter=custom", "kernel=<<1,2>,<2,1>>", "anchor-y=2"}, 0, "anchor-y"},
+    {{"filter=sobel", "radius=4"}, 0, "sobel"},
+    {{"filter=scharr", "radius=2"}, 0, "scharr"},
+    {{"kernel-location=/nowhere/kernel"}, 1, "kernel-location=/nowhere/kernel: No such file"},
+    {{"kernel-location=/"}, 1, "kernel-location=/: "},
+    {{"roi=<<1,2,3>>"}, 1, "roi: rectangle 1 is not four numbers"},
+    {{"roi=<<1,2,3,4>,5>"}, 1, "roi: rectangle 2 is not four numbers"},
+    {{"roi=<1,2,3,-4>"}, 1, "rectangle 1, height is -4: write a whole number of pixels, 0 to 1048576"},
+    {{"roi=<<1,2,3,4>,<1.5,2,3,4>>"}, 1, "rectangle 2, x is 1.5"},
+    {{"roi=<<1,9999999,3,4>>"}, 1, "rectangle 1, y is 9999999"},
+    {{"roi-source=meta", "roi-strength=relative", "filter=sobel"}, 0, "filter=sobel, whose radius is at most 3"},
+    {{"roi-source=meta", "roi-strength=relative", "filter=sharpen"}, 0, "filter=sharpen, whose radius is at most 0"},
+    {{"roi-source=meta", "roi-strength=relative", "roi-invert=true"}, 0, "roi-strength=relative with roi-invert=true"},
+    {{"roi-source=meta", "roi-isolated=true", "roi-invert=true"}, 0, "roi-isolated=true with roi-invert=true"},
+    {{"roi-source=meta", "roi-target-x=5"}, 0, "roi-target-x=5 and roi-target-y=-1: set both"},
+    {{"roi-source=property", "roi-target-x=5", "roi-target-y=0", "roi-invert=true"}, 0, "with roi-invert=true"},
+};
+
+GST_START_TEST(test_bad_properties)
+{
+  GstBus *bus;
+  GstElement *element = make_element("cpu", &bus);
+
+  set_all(element, bad_rows[__i__].set);
+  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, bad_rows[__i__].fragment), bad_rows[__i__].warnings);
+  fail_unless_equals_int(gst_element_set_state(element, GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
+  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_ERROR, bad_rows[__i__].fragment), 1);
+  /* A good value makes up for it. */
+  gst_element_set_state(element, GST_STATE_NULL);
+  SET(element, "filter=box", "radius=1", "sigma=0", "kernel=<1,2,1>", "kernel-x=<>", "kernel-y=<>", "kernel-t=<>",
+      "roi-source=none", "roi=<>");
+  fail_unless_equals_int(gst_element_set_state(element, GST_STATE_PAUSED), GST_STATE_CHANGE_SUCCESS);
+  free_element(element, bus);
+}
+GST_END_TEST;
+
+static char *
+ones(int n)
+{
+  GString *text = g_string_new("kernel=<1");
+
+  for (int i = 1; i < n; i++)
+    g_string_append(text, ",1");
+  g_string_append_c(text, '>');
+  return g_string_free(text, FALSE);
+}
+
+GST_START_TEST(test_long_kernels)
+{
+  GstBus *bus;
+  GstElement *element = make_element("cpu", &bus);
+  char *longest = ones(2 * CNV_RADIUS_MAX + 1), *longer = ones(2 * CNV_RADIUS_MAX + 2);
+  GValue kernel = G_VALUE_INIT;
+
+  SET(element, longest);
+  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, ""), 0);
+  SET(element, longer);
+  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, "at most 1025x1025"), 1);
+  g_value_init(&kernel, GST_TYPE_ARRAY);
+  g_object_get_property(G_OBJECT(element), "kernel", &kernel);
+  fail_unless_equals_int(gst_value_array_get_size(&kernel), 1025);
+  g_value_unset(&kernel);
+  g_free(longest);
+  g_free(longer);
+  free_element(element, bus);
+}
+GST_END_TEST;
+
+/* What is set is what is read back, as doubles. */
+GST_START_TEST(test_kernel_values)
+{
+  const char *rows[][2] = {
+      {"<1,2,1>", "<(double)1,(double)2,(double)1>"},
+      {"<<1,0.5>,<1/4,-3>>", "<<(double)1,(double)0.5>,<(double)0.25,(double)-3>>"},
+      {"<>", "<>"},
+  };
+  GstElement *element = make_element("cpu", NULL);
+
+  for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+    GValue kernel = G_VALUE_INIT, expected = G_VALUE_INIT;
+    char *text = g_strdup(rows[i][1]); /* the parser writes into it */
+
+    g_value_init(&kernel, GST_TYPE_ARRAY);
+    g_value_init(&expected, GST_TYPE_ARRAY);
+    fail_unless(gst_value_deserialize(&expected, text));
+    g_free(text);
+    SET(element, "kernel=<5>");
+    gst_util_set_object_arg(G_OBJECT(element), "kernel", rows[i][0]);
+    g_object_get_property(G_OBJECT(element), "kernel", &kernel);
+    fail_unless_equals_int(gst_value_compare(&kernel, &expected), GST_VALUE_EQUAL);
+    g_value_unset(&kernel);
+    g_value_unset(&expected);
+  }
+  gst_object_unref(element);
+}
+GST_END_TEST;
+
+/* Default, a value, and how that reads. */
+static const struct {
+  const char *name, *before, *set, *after;
+} property_rows[] = {
+    {"amount", "1", "2.5", "2.5"},
+    {"angle", "0", "-90", "-90"},
+    {"gradient", "magnitude", "directional", "directional"},
+    {"kernel-location", NULL, "", NULL},
+    {"anchor-x", "-1", "1024", "1024"},
+    {"anchor-y", "-1", "0", "0"},
+    {"flip-kernel", "false", "true", "true"},
+    {"absolute", "false", "true", "true"},
+    {"planes", "0x3b", "luma+alpha", "0x5"},
+    {"planes", "0x5", "all", "0x3f"},
+    {"chroma-mode", "scaled", "same", "same"},
+    {"chroma-radius", "-1", "512", "512"},
+    {"chroma-sigma", "0", "1.5", "1.5"},
+    {"alpha-mode", "copy", "premultiply", "premultiply"},
+    {"roi-source", "none", "property", "property"},
+    {"roi", "<  >", "<-1,2,3,4>", "< < -1, 2, 3, 4 > >"},
+    {"roi", "< < -1, 2, 3, 4 > >", "<<1,2,3,4>,<5,6,7,8>>", "< < 1, 2, 3, 4 >, < 5, 6, 7, 8 > >"},
+    {"roi-types", NULL, "face,plate", "\"face\\,plate\""},
+    {"roi-invert", "false", "true", "true"},
+    {"roi-expand", "0", "0.25", "0.25"},
+    {"roi-feather", "0", "12.5", "12.5"},
+    {"roi-strength", "fixed", "relative", "relative"},
+    {"roi-relative-size", "0.20000000000000001", "0.5", "0.5"},
+    {"roi-isolated", "false", "true", "true"},
+    {"roi-target-x", "-1", "32768", "32768"},
+    {"roi-target-y", "-1", "7", "7"},
+};
+
+GST_START_TEST(test_property_values)
+{
+  GstElement *element = make_element("cpu", NULL);
+
+  for (gsize i = 0; i < G_N_ELEMENTS(property_rows); i++) {
+    GParamSpec *spec = g_object_class_find_property(G_OBJECT_GET_CLASS(element), property_rows[i].name);
+    char *text = read_back(element, property_rows[i].name);
+
+    fail_unless(strstr(g_param_spec_get_blurb(spec), "(default ") != NULL, "%s does not tell its default", spec->name);
+    fail_unless_equals_string(text, property_rows[i].before);
+    g_free(text);
+    gst_util_set_object_arg(G_OBJECT(element), property_rows[i].name, property_rows[i].set);
+    text = read_back(element, property_rows[i].name);
+    fail_unless_equals_string(text, property_rows[i].after);
+    g_free(text);
+  }
+  gst_object_unref(element);
+}
+GST_END_TEST;
+
+/* Each enum property has the engine's rows, so that what is added there shows up here. */
+GST_START_TEST(test_enums)
+{
+  GstElement *element = make_element("cpu", NULL);
+
+  for (const CnvFilterInfo *row = cnv_filters; row->nick.nick; row++) {
+    int value;
+
+    gst_util_set_object_arg(G_OBJECT(element), "filter", row->nick.nick);
+    g_object_get(element, "filter", &value, NULL);
+    fail_unless_equals_int(value, row->nick.value);
+  }
+  gst_object_unref(element);
+}
+GST_END_TEST;
+
+GST_START_TEST(test_cuda_without_gpu)
+{
+  GstBus *bus;
+  GstElement *element;
+
+  if (have_gpu()) {
+    g_print("SKIPPED: test_cuda_without_gpu, this machine has a GPU\n");
+    return;
+  }
+  element = make_element("cuda", &bus);
+  fail_unless_equals_int(gst_element_set_state(element, GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
+  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_ERROR, "backend=cuda cannot run: "), 1);
+  free_element(element, bus);
+}
+GST_END_TEST;
+
+GST_START_TEST(test_auto_backend)
+{
+  GstBus *bus;
+  GstElement *element = make_element("auto", &bus);
+  GstHarness *h;
+  GstStructure *stats;
+
+  SET(element, "filter=box", "radius=1");
+  h = harness_of(gst_object_ref(element), "GRAY8", W, H);
+  for (guint i = 0; i < 3; i++)
+    expect_ramp(h, i, ramp_box);
+  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_INFO, "backend=auto runs on the cpu: "), have_gpu() ? 0 : 1);
+  g_object_get(element, "stats", &stats, NULL);
+  check_string(stats, "backend", have_gpu() ? "cuda" : "cpu");
+  gst_structure_free(stats);
+  gst_harness_teardown(h);
+  free_element(element, bus);
+}
+GST_END_TEST;
+
+/* While playing, settings that cannot be are told once and the last filter goes on; also at new caps. */
+GST_START_TEST(test_bad_change_keeps_filter)
+{
+  GstBus *bus;
+  GstElement *element = make_element(BACKEND, &bus);
+  GstHarness *h;
+
+  SET(element, "filter=box", "radius=1");
+  gst_object_ref(element);
+  h = harness_of(element, "GRAY8", W, H);
+  expect_ramp(h, 0, ramp_box);
+  SET(element, "filter=custom");
+  for (guint i = 1; i < 4; i++)
+    expect_ramp(h, i, ramp_box);
+  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, "has no taps"), 1);
+  SET(element, "kernel=<1,x>");
+  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, "tap 2 is x"), 1);
+  expect_ramp(h, 4, ramp_box);
+  SET(element, "kernel=<1>");
+  expect_ramp(h, 5, ramp);
+  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR, ""), 0);
+  gst_harness_teardown(h);
+  free_element(element, bus);
+}
+GST_END_TEST;
+
+/* So do settings of regions that cannot be; filter and regions stay together. */
+GST_START_TEST(test_bad_regions_keep_filter)
+{
+  GstBus *bus;
+  GstElement *element = make_element(BACKEND, &bus);
+  GstHarness *h;
+
+  SET(element, "filter=box", "radius=1");
+  h = harness_of(gst_object_ref(element), "GRAY8", W, H);
+  expect_ramp(h, 0, ramp_box);
+  SET(element, "filter=sharpen", "roi-source=property", "roi-strength=relative");
+  for (guint i = 1; i < 4; i++)
+    expect_ramp(h, i, ramp_box);
+  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, "roi-strength=relative with filter=sharpen"), 1);
+  SET(element, "roi-target-x=1"); /* bad in another way: said again */
+  expect_ramp(h, 4, ramp_box);
+  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, "roi-strength=relative"), 1);
+  SET(element, "roi-strength=fixed", "roi-target-x=-1");
+  expect_ramp(h, 5, ramp);
+  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR, ""), 0);
+  gst_harness_teardown(h);
+  free_element(element, bus);
+}
+GST_END_TEST;
+
+/* A buffer whose planes reach beyond its end is an error, not a crash. */
+GST_START_TEST(test_short_buffers)
+{
+  for (int i = 0; i < 2; i++) {
+    GstBus *bus;
+    GstElement *element = make_element(BACKEND, &bus);
+    GstHarness *h;
+    GstBuffer *buffer = i == 0 ? gst_buffer_new_allocate(NULL, 5, NULL) : strided_ramp(3, 7);
+
+    if (i == 1)
+      gst_buffer_set_size(buffer, 3 + 2 * 7 + W - 1);
+    gst_object_ref(element);
+    h = harness_of(element, "GRAY8", W, H);
+    fail_unless_equals_int(gst_harness_push(h, buffer), GST_FLOW_ERROR);
+    fail_unless_equals_int(count_messages(bus, GST_MESSAGE_ERROR, "4x3 GRAY8 frame"), 1);
+    gst_harness_teardown(h);
+    free_element(element, bus);
+  }
+}
+GST_END_TEST;
+
+void
+add_error_tests(TCase *once, TCase *each)
+{
+  tcase_add_loop_test(once, test_bad_properties, 0, G_N_ELEMENTS(bad_rows));
+  tcase_add_test(once, test_long_kernels);
+  tcase_add_test(once, test_kernel_values);
+  tcase_add_test(once, test_property_values);
+  tcase_add_test(once, test_enums);
+  tcase_add_test(once, test_cuda_without_gpu);
+  tcase_add_test(once, test_auto_backend);
+  EACH(test_bad_change_keeps_filter);
+  EACH(test_bad_regions_keep_filter);
+  EACH(test_short_buffers);
+}

@@ -1,0 +1,454 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# Runs one of pipelines/ on a short clip, without a display and in a folder of its own, and looks at the pixels of what
+# it writes. Uses the build in CUDACONVOLVE_BUILD, and neither installs nor builds anything.
+#
+# Usage: tests/element/examples.sh embed|embed_py|blur|edges|sharpen|compare|tenbit|privacy|denoise|motionblur|timedelta|multi_gpu|
+#        gallery
+set -euo pipefail
+
+pipelines=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../pipelines" && pwd)
+: "${CUDACONVOLVE_BUILD:?the directory of a build}"
+width=320 height=240 frames=30
+type=mp4
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+unset DISPLAY WAYLAND_DISPLAY OUTPUT FRAMES RADIUS FILTER SCALE ALGORITHM AMOUNT GRADIENT ANGLE TYPES EXPAND FEATHER
+unset SIGMA MODE KERNEL STREAMS DURATION WIDTH HEIGHT FORMAT
+export BACKEND=cpu # no GPU is needed; what one computes is seen to by other tests
+
+fail()
+{
+  echo "FAILED: $*"
+  exit 1
+}
+
+skip()
+{
+  echo "SKIPPED: $*"
+  exit 77
+}
+
+have()
+{
+  local element
+  for element in "$@"; do
+    gst-inspect-1.0 --exists "$element" || return 1
+  done
+}
+
+# expect MEANING NUMBER OPERATOR NUMBER
+expect()
+{
+  (($2 $3 $4)) || fail "$1: $2 is not $3 $4"
+}
+
+# H.264 is what people get; where its plugins are missing, Theora and Ogg, which are in the base plugins.
+choose_type()
+{
+  have x264enc mp4mux avdec_h264 || type=ogv
+}
+
+# make_clip [SETTING...]: flat bars with sharp edges, and noise in a corner; or of the test picture with these settings.
+make_clip()
+{
+  local sink=(x264enc speed-preset=veryfast ! mp4mux) picture=("$@")
+  [[ $type == mp4 ]] || sink=(theoraenc ! oggmux)
+  (($#)) || picture=(horizontal-speed=2)
+  gst-launch-1.0 -q videotestsrc num-buffers=$frames "${picture[@]}" \
+    ! "video/x-raw,format=I420,width=$width,height=$height,framerate=30/1" ! "${sink[@]}" \
+    ! filesink "location=clip.$type"
+}
+
+# measure FILE WIDTH HEIGHT: decodes it to grey. Prints the number of frames and, of the middle one, the darkest and the
+# lightest sample and the detail of its left and its right half: the mean difference between neighbours, in hundredths.
+measure()
+{
+  gst-launch-1.0 -q filesrc "location=$1" ! decodebin ! videoconvert \
+    ! "video/x-raw,format=GRAY8,width=$2,height=$3" ! filesink location=grey.raw
+  python3 - "$2" "$3" <<'PYTHON'
+import sys
+width, height = map(int, sys.argv[1:])
+data = open('grey.raw', 'rb').read()
+frames, rest = divmod(len(data), width * height)
+assert frames and not rest, f'{len(data)} bytes are not frames of {width}x{height}'
+picture = data[frames // 2 * width * height:][:width * height]
+
+def detail(begin, end):
+    rows = [picture[y * width + begin:y * width + end] for y in range(height)]
+    return sum(abs(a - b) for row in rows for a, b in zip(row, row[1:])) * 100 // (height * (end - begin - 1))
+
+print(frames, min(picture), max(picture), detail(0, width // 2), detail(width // 2, width))
+PYTHON
+}
+
+# run_script SCRIPT [ARGUMENT...]: on the clip; what it says goes to log.
+run_script()
+{
+  "$pipelines/$1.sh" "clip.$type" "${@:2}" >log 2>&1 || {
+    cat log
+    fail "$1.sh exits with an error"
+  }
+  cat log
+  grep -q "^ *frames  *$frames\$" log || fail "$1.sh does not say that it filtered $frames frames"
+  grep -q '^ *backend  *cpu$' log || fail "$1.sh does not say what ran where"
+}
+
+# filtered SCRIPT [WIDTH HEIGHT]: of a script that writes video of the clip's type, into `before` and `after`.
+filtered()
+{
+  choose_type
+  [[ -e clip.$type ]] || make_clip
+  export OUTPUT=out.$type
+  run_script "$1"
+  [[ ! -e $OUTPUT.part ]] || fail "$OUTPUT.part is left"
+  read -ra before <<<"$(measure "clip.$type" $width $height)"
+  read -ra after <<<"$(measure "$OUTPUT" "${2:-$width}" "${3:-$height}")"
+  echo "before: ${before[*]}; after: ${after[*]}"
+  expect frames "${after[0]}" == $frames
+}
+
+test_blur()
+{
+  filtered blur
+  expect "detail left by a blur, right" "${after[4]}" '<' $((before[4] / 2))
+  expect "contrast of large areas" $((after[2] - after[1])) '>' 150
+}
+
+test_sharpen()
+{
+  filtered sharpen
+  expect "detail made by sharpening, right" "${after[4]}" '>' "${before[4]}"
+  expect "detail made by sharpening, left" "${after[3]}" '>' "${before[3]}"
+}
+
+# Bars are flat, so nearly all is mid-grey, with edges of both signs.
+test_edges()
+{
+  filtered edges
+  expect "darkest" "${after[1]}" '<' 60
+  expect "lightest" "${after[2]}" '>' 196
+  expect "samples at mid-grey, in a hundred" "$(mid_grey)" '>' 60
+}
+
+mid_grey()
+{
+  python3 -c "data = open('grey.raw', 'rb').read(); print(sum(120 < v < 136 for v in data) * 100 // len(data))"
+}
+
+# The clip is 4:3 and each half 16:9, so that a half has black at its sides; both have that alike.
+test_compare()
+{
+  filtered compare 1920 540
+  expect "detail on the left, of the original" "${after[3]}" '>' $((after[4] * 3 / 2))
+  expect "detail on the right" "${after[4]}" '>' 0
+}
+
+# FFV1 loses nothing: only a filter that keeps 10 bits makes more levels than the 8 bits of the clip have.
+test_tenbit()
+{
+  have avenc_ffv1 matroskamux || skip "needs FFV1 and Matroska: gstreamer1.0-libav, gstreamer1.0-plugins-good"
+  choose_type
+  make_clip
+  expect "levels without a filter" "$(tenbit_levels 0)" '<=' 256
+  expect "levels of a blur at 10 bits" "$(tenbit_levels 8)" '>' 400
+  gst-launch-1.0 filesrc location=tenbit.mkv ! matroskademux ! avdec_ffv1 ! video/x-raw,format=I420_10LE ! fakesink
+}
+
+tenbit_levels()
+{
+  RADIUS=$1 run_script tenbit >&2
+  sed -n 's/.*levels in its samples: \([0-9]*\);.*/\1/p' log
+}
+
+# Rectangles of one's own in a file, and then what is drawn without one, whose regions move.
+test_privacy()
+{
+  local boxes=(80,60,100,90 230,20,60,40,plate) before after outside
+  choose_type
+  make_clip
+  OUTPUT=out.$type run_script privacy "${boxes[@]}"
+  read -r before after outside <<<"$(inside_and_outside "out.$type" "${boxes[@]}")"
+  echo "in the boxes: before $before, after $after; outside: $outside"
+  expect "detail in the boxes" "$after" '<' $((before / 4))
+  expect "change outside, in hundredths, which coding alone makes" "$outside" '<' 300
+  if "$pipelines/privacy.sh" "clip.$type" 80,60,0,90; then
+    fail "a rectangle of no width is no error"
+  fi
+  test_drawn_faces
+}
+
+# inside_and_outside FILE BOX...: of the middle frame of the clip and of a file, the detail in the boxes before and after
+# (squared differences of neighbours: an edge that is spread over many samples counts less), and the mean change outside of
+# what the boxes may grow to, all in hundredths.
+inside_and_outside()
+{
+  measure "clip.$type" $width $height >/dev/null
+  mv grey.raw clip.raw
+  measure "$1" $width $height >/dev/null
+  python3 - $width $height "${@:2}" <<'PYTHON'
+import sys
+width, height = map(int, sys.argv[1:3])
+boxes = [list(map(int, box.split(',')[:4])) for box in sys.argv[3:]]
+
+def middle(name):
+    data = open(name, 'rb').read()
+    return data[len(data) // (width * height) // 2 * width * height:][:width * height]
+
+def near(x, y, margin):
+    return any(-margin * w <= x - left < (1 + margin) * w and -margin * h <= y - top < (1 + margin) * h
+               for left, top, w, h in boxes)
+
+def detail(picture):
+    return sum((picture[i] - picture[i + 1]) ** 2 for i in inside) * 100 // len(inside)
+
+before, after = middle('clip.raw'), middle('grey.raw')
+inside = [y * width + x for y in range(height) for x in range(width - 1) if near(x, y, 0) and near(x + 1, y, 0)]
+outside = [y * width + x for y in range(height) for x in range(width) if not near(x, y, 0.5)]
+print(detail(before), detail(after), sum(abs(before[i] - after[i]) for i in outside) * 100 // len(outside))
+PYTHON
+}
+
+# Raw, so that what is not hidden must be the same to the bit.
+test_drawn_faces()
+{
+  local part moved before after
+  play_faces plain.raw roi-types=none
+  play_faces hidden.raw roi-types=face,plate roi-strength=relative
+  read -r part moved before after <<<"$(changed_part)"
+  echo "drawn: $part % changed, moved by $moved; detail there before $before, after $after"
+  expect "changed part, in a hundred" "$part" '>' 3
+  expect "changed part, in a hundred" "$part" '<' 40
+  expect "columns that the change has moved by" "$moved" '>' 10
+  expect "detail left of the faces" "$after" '<' $((before / 4))
+}
+
+# play_faces FILE SETTING...: the drawn faces in raw frames.
+play_faces()
+{
+  "$CUDACONVOLVE_BUILD/pipelines/privacy" -- videotestsrc num-buffers=$frames pattern=smpte75 \
+    ! "video/x-raw,format=NV12,width=$width,height=$height,framerate=30/1" \
+    ! cudaconvolve backend=cpu roi-source=meta "${@:2}" ! filesink "location=$1" >log 2>&1 || {
+    cat log
+    fail "privacy exits with an error"
+  }
+}
+
+# Of the luma of plain.raw and hidden.raw: how much of it differs, in a hundred; how far the middle of that moves from the
+# first frame to the last; and the detail there before and after.
+changed_part()
+{
+  python3 - $width $height $frames <<'PYTHON'
+import sys
+width, height, frames = map(int, sys.argv[1:])
+plain, hidden = open('plain.raw', 'rb').read(), open('hidden.raw', 'rb').read()
+size = width * height * 3 // 2
+assert len(plain) == len(hidden) == frames * size, f'{len(plain)} and {len(hidden)} bytes, not {frames} frames'
+changed = [[i for i in range(f * size, f * size + width * height) if plain[i] != hidden[i]] for f in range(frames)]
+places = [i for frame in changed for i in frame]
+middle = [sum((i - f * size) % width for i in changed[f]) // len(changed[f]) for f in (0, frames - 1)]
+detail = [sum((data[i] - data[i + 1]) ** 2 for i in places) * 100 // len(places) for data in (plain, hidden)]
+print(len(places) * 100 // (frames * width * height), abs(middle[1] - middle[0]), *detail)
+PYTHON
+}
+
+# A picture that stands still is mid-grey all over, but for what coding makes of it; bars that move leave both signs.
+test_timedelta()
+{
+  choose_type
+  make_clip pattern=smpte75
+  filtered timedelta
+  expect "darkest of a picture that stands still" "${after[1]}" '>' 112
+  expect "lightest of a picture that stands still" "${after[2]}" '<' 144
+  rm "clip.$type"
+  filtered timedelta
+  expect "darkest of bars that move" "${after[1]}" '<' 60
+  expect "lightest of bars that move" "${after[2]}" '>' 196
+  expect "samples at mid-grey, in a hundred" "$(mid_grey)" '>' 60
+}
+
+# A blur within the picture would light samples ahead of the ball too.
+test_motionblur()
+{
+  local behind elsewhere
+  choose_type
+  make_clip pattern=ball
+  filtered motionblur
+  mv grey.raw after.raw
+  measure "clip.$type" $width $height >/dev/null
+  read -r behind elsewhere <<<"$(trail)"
+  echo "samples in the trail: $behind; lit elsewhere: $elsewhere"
+  expect "samples in the trail" "$behind" '>' 300
+  expect "samples that are lit elsewhere" "$elsewhere" '<' 20
+}
+
+# Of the middle frames of grey.raw and after.raw: how many samples are lit after but not before, where the ball was in one
+# of the ten frames earlier, and where it was not.
+trail()
+{
+  python3 - $((width * height)) $((frames / 2)) <<'PYTHON'
+import sys
+size, middle = map(int, sys.argv[1:])
+before, after = open('grey.raw', 'rb').read(), open('after.raw', 'rb').read()
+lit = [i for i in range(size) if after[middle * size + i] > 60 and before[middle * size + i] < 30]
+behind = sum(any(before[f * size + i] > 30 for f in range(middle - 10, middle)) for i in lit)
+print(behind, len(lit) - behind)
+PYTHON
+}
+
+# Noise over the bars of a clip; then the PSNR of what is made without one.
+test_denoise()
+{
+  choose_type
+  make_noisy_clip
+  filtered denoise
+  expect "detail left of the noise" "${after[3]}" '<' $((before[3] * 3 / 5)) # coding alone leaves 3 / 4
+  expect "contrast of large areas" $((after[2] - after[1])) '>' 120
+  FRAMES=$frames "$pipelines/denoise.sh" >log 2>&1 || fail "denoise.sh without a file: $(cat log)"
+  read -ra psnr <<<"$(sed -n 's/^== PSNR in dB: before \([0-9]*\)\.[0-9], after \([0-9]*\)\.[0-9]$/\1 \2/p' log)"
+  echo "PSNR in dB: ${psnr[*]}"
+  expect "PSNR of noise, in dB" "${psnr[0]}" '<' 40
+  expect "PSNR without noise, in dB" "${psnr[1]}" '>=' $((psnr[0] + 4))
+}
+
+make_noisy_clip()
+{
+  local caps="video/x-raw,format=I420,width=$width,height=$height,framerate=30/1"
+  local sink=(x264enc speed-preset=veryfast bitrate=20000 ! mp4mux)
+  [[ $type == mp4 ]] || sink=(theoraenc quality=63 ! oggmux)
+  gst-launch-1.0 -q videotestsrc num-buffers=$frames pattern=smpte75 ! "$caps" ! mix.sink_0 \
+    videotestsrc num-buffers=$frames pattern=snow ! "$caps" ! mix.sink_1 \
+    compositor name=mix sink_1::alpha=0.1 ! "$caps" ! "${sink[@]}" ! filesink "location=clip.$type"
+}
+
+# Every filter of the element has a picture, no two are the same, and a few show what they should.
+test_gallery()
+{
+  local nick identity
+  have pngenc pngdec || skip "needs PNG: gstreamer1.0-plugins-good"
+  choose_python
+  run_logged "$python" "$pipelines/gallery.py" --folder . --backend cpu
+  ((status == 0)) || fail "exit status $status"
+  gst-inspect-1.0 cudaconvolve >inspected
+  for nick in $(sed -n '/GstCudaConvolveFilter/,/^  gradient/s/^ *([0-9]*): \([^ ]*\) .*/\1/p' inspected); do
+    [[ -s $nick.png ]] || fail "there is no picture of filter=$nick"
+  done
+  [[ -n ${nick:-} ]] || fail "gst-inspect-1.0 lists no filters"
+  [[ -z $(md5sum -- *.png | sort | uniq -w32 -d) ]] || fail "two pictures are the same: $(md5sum -- *.png | sort)"
+  identity=$(detail_of identity)
+  expect "detail of gaussian" "$(detail_of gaussian)" '<' $((identity / 2))
+  expect "detail of unsharp" "$(detail_of unsharp)" '>' $((identity * 3 / 2))
+  expect "detail of privacy-after" "$(detail_of privacy-after)" '<' "$(detail_of privacy-before)"
+  measure laplacian.png 200 150
+  expect "mid-grey in laplacian, in a hundred" "$(mid_grey)" '>' 60
+  check_gallery_time
+}
+
+# A ball alone covers some 900 samples, and none beyond 170 columns.
+check_gallery_time()
+{
+  local values behind ahead noise left
+  # The gaussian over 15 frames leaves a third of the noise, and all of the picture's own detail.
+  noise=$(($(detail_of time-noisy) - identity))
+  left=$(($(detail_of time-denoised) - identity))
+  echo "detail of noise: $noise; left of it in time-denoised: $left"
+  expect "left of the noise in time-denoised" "$left" '<' $((noise * 2 / 5))
+  expect "left of the noise in time-denoised" "$left" '>' 0
+  measure time-trail.png 200 150
+  read -r behind ahead <<<"$(lit_samples 170)"
+  echo "samples lit in time-trail: $behind; ahead of the ball: $ahead"
+  expect "samples lit in time-trail" "$behind" '>' 2000
+  expect "samples lit ahead of the ball" "$ahead" '==' 0
+  read -ra values <<<"$(measure time-delta.png 200 150)"
+  expect "darkest of time-delta" "${values[1]}" '<' 60
+  expect "lightest of time-delta" "${values[2]}" '>' 196
+  expect "mid-grey in time-delta, in a hundred" "$(mid_grey)" '>' 80
+}
+
+# lit_samples COLUMN: how many samples of grey.raw are lighter than the sky of their row, before that column and from it on.
+lit_samples()
+{
+  python3 - "$1" <<'PYTHON'
+import sys
+column, width = int(sys.argv[1]), 200
+data = open('grey.raw', 'rb').read()
+lit = [i % width for i, value in enumerate(data) if value > data[i - i % width] + 2]
+print(sum(x < column for x in lit), sum(x >= column for x in lit))
+PYTHON
+}
+
+detail_of()
+{
+  local values
+  read -ra values <<<"$(measure "$1.png" 200 150)"
+  echo $((values[3] + values[4]))
+}
+
+# run_logged COMMAND...: into log; leaves the exit status in `status`, and skips where it is 77.
+run_logged()
+{
+  status=0
+  "$@" >log 2>&1 || status=$?
+  cat log
+  [[ $status != 77 ]] || exit 77
+}
+
+# Python's GStreamer belongs to the Python of the system, which another one may hide.
+choose_python()
+{
+  python=python3
+  "$python" -c 'import gi' 2>/dev/null || [[ ! -x /usr/bin/python3 ]] || python=/usr/bin/python3
+}
+
+# check_embed COMMAND...: a generated picture at the speed of the video, so that the change comes while it plays; a file
+# that is not there is an error.
+check_embed()
+{
+  run_logged "$@"
+  ((status == 0)) || fail "exit status $status"
+  grep -q '^ *frames: 90$' log || fail "the statistics do not say that there were 90 frames"
+  grep -q 'gaussian with a growing sigma' log || fail "the filter did not change while playing"
+  # A sigma near 8 has 49 taps; the box that it started with has 9, and an animation that stands still has 7.
+  grep -q '^ *taps: "*4[79]x4[79]"*$' log || fail "sigma was not animated"
+  if "$@" /nonexistent.mp4; then
+    fail "a file that is not there is no error"
+  fi
+}
+
+test_embed()
+{
+  check_embed "$CUDACONVOLVE_BUILD/pipelines/embed"
+}
+
+test_embed_py()
+{
+  choose_python
+  check_embed "$python" "$pipelines/embed.py"
+}
+
+# Streams in tenths of a frame/s. All must be there, and their sum be what they make together.
+test_multi_gpu()
+{
+  local streams sum
+  export WIDTH=$width HEIGHT=$height DURATION=0.3
+  STREAMS=3 RADIUS=2 run_logged "$pipelines/multi-gpu.sh"
+  ((status == 0)) || fail "exit status $status"
+  streams=$(sed -n 's/^  stream [0-2], CPU.*: \([0-9]*\)\.\([0-9]\) frames\/s$/\1\2/p' log)
+  sum=$(sed -n 's/^GPUs 0, streams 3: together \([0-9]*\)\.\([0-9]\) frames\/s$/\1\2/p' log)
+  expect "streams" "$(wc -w <<<"$streams")" == 3
+  expect "the slowest stream" "$(sort -n <<<"$streams" | head -n 1)" '>' 0
+  sum=$((${sum:-0} - ($(paste -sd+ <<<"$streams"))))
+  expect "the sum less its parts" "${sum#-}" '<=' 2 # each was rounded
+  if STREAMS=-1 "$pipelines/multi-gpu.sh" || FILTER=custom "$pipelines/multi-gpu.sh"; then
+    fail "a wrong number of streams, or streams that cannot run, are no error"
+  fi
+}
+
+case ${1:-} in
+embed | embed_py | blur | edges | sharpen | compare | tenbit | privacy | denoise | motionblur | timedelta | multi_gpu | gallery)
+  "test_$1"
+  ;;
+*) fail "usage: examples.sh EXAMPLE, one of those that the head of this script lists" ;;
+esac

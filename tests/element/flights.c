@@ -1,0 +1,542 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The element with several frames under way: what comes out is what comes out with one, in the same order, whatever is
+ * sent between frames; what waits, what is dropped, and the latency; and that none waits for ever.
+ */
+#include <gst/app/app.h>
+#include <gst/base/gstbasetransform.h>
+#include <gst/check/gstharness.h>
+
+#include <convolve/backend.h>
+#include <string.h>
+
+#include "element/flights.h"
+#include "support/noise.h"
+
+static const char *backend;
+
+#define FRAME_TIME (40 * GST_MSECOND)
+
+static const guint flights[] = {1, 2, 3, CNV_FLIGHTS_MAX};
+
+/* Sizes that are cut and that are not. */
+static const int sizes[][2] = {{640, 360}, {1920, 1080}};
+
+/* What a pad sends, one after the other. */
+typedef struct {
+  GstHarness *h;
+  GstVideoInfo info;
+  GString *log;            /* a letter for each, see letter; f a frame */
+  GPtrArray *out;          /* GstBuffer */
+  GArray *infos;           /* GstVideoInfo, of each */
+  guint n_pushed, n_freed; /* input buffers */
+  int size, radius;        /* size: row of sizes */
+  gboolean locked;         /* with the stream's lock, which keeps the element's own thread from putting frames out */
+  gboolean bare;           /* of what comes out only the times are kept */
+} Run;
+
+static char
+letter(GstEvent *event)
+{
+  switch (GST_EVENT_TYPE(event)) {
+  case GST_EVENT_TAG:
+    return 't';
+  case GST_EVENT_CAPS:
+    return 'c';
+  case GST_EVENT_SEGMENT:
+    return 's';
+  case GST_EVENT_GAP:
+    return 'g';
+  case GST_EVENT_SEGMENT_DONE:
+    return 'd';
+  case GST_EVENT_EOS:
+    return 'e';
+  default:
+    return 0;
+  }
+}
+
+/* As it is now. */
+static GstBuffer *
+keep(GstBuffer *buffer, gboolean bare)
+{
+  GstBuffer *kept = bare ? gst_buffer_new() : gst_buffer_copy_deep(buffer);
+
+  GST_BUFFER_PTS(kept) = GST_BUFFER_PTS(buffer);
+  return kept;
+}
+
+static GstPadProbeReturn
+note(GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  Run *run = data;
+
+  if (GST_PAD_PROBE_INFO_TYPE(info) & GST_PAD_PROBE_TYPE_BUFFER) {
+    g_string_append_c(run->log, 'f');
+    g_ptr_array_add(run->out, keep(GST_PAD_PROBE_INFO_BUFFER(info), run->bare));
+    g_array_append_val(run->infos, run->info);
+  } else if (letter(GST_PAD_PROBE_INFO_EVENT(info))) {
+    g_string_append_c(run->log, letter(GST_PAD_PROBE_INFO_EVENT(info)));
+  }
+  return GST_PAD_PROBE_OK;
+}
+
+static void
+set_size(Run *run)
+{
+  GstVideoInfo info;
+
+  gst_video_info_set_format(&info, GST_VIDEO_FORMAT_NV12, sizes[run->size][0], sizes[run->size][1]);
+  GST_VIDEO_INFO_FPS_N(&info) = 25;
+  gst_harness_set_src_caps(run->h, gst_video_info_to_caps(&info));
+  run->info = info; /* frames of the caps before are out by now */
+}
+
+/* Frames are put out also where no others come. */
+static void
+run_init_idle(Run *run, guint n_flights, gboolean bare)
+{
+  GstElement *element = gst_element_factory_make("cudaconvolve", NULL);
+  GstPad *pad = gst_element_get_static_pad(element, "src");
+
+  gst_util_set_object_arg(G_OBJECT(element), "backend", backend);
+  gst_util_set_object_arg(G_OBJECT(element), "filter", "box");
+  g_object_set(element, "frames-in-flight", n_flights, "radius", 2, NULL);
+  *run = (Run){.h = gst_harness_new_with_element(element, "sink", "src"), .log = g_string_new(NULL), .bare = bare};
+  gst_harness_set_drop_buffers(run->h, bare);
+  gst_object_unref(element);
+  run->out = g_ptr_array_new_with_free_func((GDestroyNotify)gst_buffer_unref);
+  run->infos = g_array_new(FALSE, FALSE, sizeof(GstVideoInfo));
+  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, note, run, NULL);
+  gst_object_unref(pad);
+  set_size(run);
+}
+
+/* They are put out by what is sent alone. */
+static void
+run_init(Run *run, guint n_flights)
+{
+  run_init_idle(run, n_flights, FALSE);
+  GST_PAD_STREAM_LOCK(GST_BASE_TRANSFORM_SINK_PAD(run->h->element));
+  run->locked = TRUE;
+}
+
+static void
+run_clear(Run *run)
+{
+  if (run->locked)
+    GST_PAD_STREAM_UNLOCK(GST_BASE_TRANSFORM_SINK_PAD(run->h->element));
+  gst_harness_teardown(run->h);
+  g_string_free(run->log, TRUE);
+  g_ptr_array_unref(run->out);
+  g_array_unref(run->infos);
+  ck_assert_uint_eq(run->n_freed, run->n_pushed);
+}
+
+static void
+count_freed(gpointer data, GstMiniObject *buffer)
+{
+  guint *n_freed = data;
+
+  ++*n_freed;
+}
+
+static void
+push_frame(Run *run)
+{
+  GstBuffer *buffer = noise_buffer(&run->info, run->n_pushed++);
+
+  gst_mini_object_weak_ref(GST_MINI_OBJECT(buffer), count_freed, &run->n_freed);
+  ck_assert_int_eq(gst_harness_push(run->h, buffer), GST_FLOW_OK);
+}
+
+static void
+push_segment(Run *run)
+{
+  GstSegment segment;
+
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  segment.start = segment.time = run->n_pushed * GST_MSECOND; /* each is another, so that none is left out */
+  ck_assert(gst_harness_push_event(run->h, gst_event_new_segment(&segment)));
+}
+
+/* One step of a script. f frame, t tag, c other caps, s segment, g gap, d segment done, e end, r other radius, i
+ * identity or not, o over time or not. */
+static void
+step(Run *run, char c)
+{
+  GstElement *element = run->h->element;
+  gboolean on;
+  int radius;
+
+  switch (c) {
+  case 'f':
+    push_frame(run);
+    break;
+  case 't':
+    gst_harness_push_event(run->h, gst_event_new_tag(gst_tag_list_new(GST_TAG_TITLE, "title", NULL)));
+    break;
+  case 'c':
+    run->size = !run->size;
+    set_size(run);
+    break;
+  case 's':
+    push_segment(run);
+    break;
+  case 'g':
+    gst_harness_push_event(run->h, gst_event_new_gap(run->n_pushed * GST_MSECOND, GST_MSECOND));
+    break;
+  case 'd':
+    gst_harness_push_event(run->h, gst_event_new_segment_done(GST_FORMAT_TIME, 0));
+    break;
+  case 'e':
+    gst_harness_push_event(run->h, gst_event_new_eos());
+    break;
+  case 'r':
+    run->radius = run->radius % 3 + 1;
+    g_object_set(element, "radius", run->radius, NULL);
+    break;
+  case 'i':
+    g_object_get(element, "radius", &radius, NULL);
+    g_object_set(element, "radius", radius ? 0 : 2, NULL);
+    break;
+  case 'o':
+    g_object_get(element, "temporal-radius", &on, NULL);
+    g_object_set(element, "temporal-radius", on ? 0 : 1, NULL);
+    break;
+  default:
+    ck_abort_msg("step %c", c);
+  }
+}
+
+static void
+play(Run *run, guint n_flights, const char *script)
+{
+  run_init(run, n_flights);
+  for (const char *c = script; *c; c++)
+    step(run, *c);
+}
+
+static const char *const scripts[] = {
+    "ffffffffffffffffffffe",
+    "fe",
+    "ffe",
+    "ffffcfffffffffffffcffe",
+    "fffsffffffffffsfe",
+    "ffftffttffffffffffftfte",
+    "fffftgtfffffffffgffe",
+    "fffffdfffffffffffde",
+    "fffrfrfrffffrfrffrffe",
+    "fffififfffiffffffffffie",
+    "ffftfffoffftffffffoffffffffe",
+    "ffftofcoftftfsfrfitfiftcffftgfdfe",
+};
+
+START_TEST(test_like_one)
+{
+  const char *script = scripts[_i];
+  Run one;
+
+  play(&one, 1, script);
+  for (guint i = 0; i < G_N_ELEMENTS(flights); i++) {
+    Run many;
+
+    play(&many, flights[i], script);
+    ck_assert_msg(strcmp(one.log->str, many.log->str) == 0, "%s, %u under way: %s, not %s", script, flights[i],
+                  many.log->str, one.log->str);
+    for (guint f = 0; f < one.out->len; f++) {
+      GstBuffer *a = one.out->pdata[f], *b = many.out->pdata[f];
+      const GstVideoInfo *info = &g_array_index(one.infos, GstVideoInfo, f);
+
+      ck_assert_uint_eq(GST_BUFFER_PTS(a), f * GST_MSECOND);
+      ck_assert_uint_eq(GST_BUFFER_PTS(b), f * GST_MSECOND);
+      ck_assert_uint_eq(GST_BUFFER_FLAGS(a) & ~GST_BUFFER_FLAG_TAG_MEMORY,
+                        GST_BUFFER_FLAGS(b) & ~GST_BUFFER_FLAG_TAG_MEMORY);
+      assert_same(a, b, info);
+    }
+    run_clear(&many);
+  }
+  ck_assert_uint_eq(one.out->len, one.n_pushed);
+  run_clear(&one);
+}
+END_TEST
+
+/* The first frame goes alone; then each waits until n are under way with it. A flush drops those. */
+START_TEST(test_waiting_and_flush)
+{
+  const guint n = flights[_i], waiting = n - 1;
+  Run run;
+
+  run_init(&run, n);
+  for (guint i = 0; i < 20; i++) {
+    push_frame(&run);
+    ck_assert_uint_eq(run.out->len, 1 + (i > waiting ? i - waiting : 0));
+  }
+  ck_assert_uint_eq(gst_harness_query_latency(run.h), waiting * FRAME_TIME);
+  gst_harness_push_event(run.h, gst_event_new_flush_start());
+  gst_harness_push_event(run.h, gst_event_new_flush_stop(TRUE));
+  push_segment(&run);
+  ck_assert_uint_eq(run.out->len, 20 - waiting);
+  for (guint i = 0; i < 3; i++)
+    push_frame(&run);
+  step(&run, 'e');
+  ck_assert_uint_eq(run.out->len, 23 - waiting);
+  for (guint i = 0; i < 3; i++)
+    ck_assert_uint_eq(GST_BUFFER_PTS((GstBuffer *)run.out->pdata[20 - waiting + i]), (20 + i) * GST_MSECOND);
+  run_clear(&run);
+}
+END_TEST
+
+static int
+count_latency_messages(GstBus *bus)
+{
+  GstMessage *message;
+  int n = 0;
+
+  while ((message = gst_bus_pop_filtered(bus, GST_MESSAGE_LATENCY))) {
+    gst_message_unref(message);
+    n++;
+  }
+  return n;
+}
+
+/* It is told when it becomes another; frames over time have their own. */
+START_TEST(test_latency)
+{
+  const guint n = flights[_i];
+  GstBus *bus = gst_bus_new();
+  Run run;
+
+  run_init(&run, n);
+  gst_element_set_bus(run.h->element, bus);
+  push_frame(&run);
+  count_latency_messages(bus);
+  step(&run, 'o');
+  push_frame(&run);
+  ck_assert_uint_eq(gst_harness_query_latency(run.h), FRAME_TIME);
+  ck_assert_int_eq(count_latency_messages(bus), n != 2);
+  step(&run, 'o');
+  push_frame(&run);
+  ck_assert_uint_eq(gst_harness_query_latency(run.h), (n - 1) * FRAME_TIME);
+  ck_assert_int_eq(count_latency_messages(bus), n != 2);
+  gst_element_set_bus(run.h->element, NULL);
+  run_clear(&run);
+  gst_object_unref(bus);
+}
+END_TEST
+
+/* Stopped with frames under way: they were not counted, and nothing is left of them. */
+START_TEST(test_stop)
+{
+  const guint n = flights[_i];
+  GstStructure *stats;
+  guint64 frames;
+  Run run;
+
+  run_init(&run, n);
+  for (guint i = 0; i < 10; i++)
+    push_frame(&run);
+  g_object_get(run.h->element, "stats", &stats, NULL);
+  ck_assert(gst_structure_get_uint64(stats, "frames", &frames));
+  ck_assert_uint_eq(frames, run.out->len);
+  ck_assert_uint_eq(run.out->len, 10 - (n - 1));
+  gst_structure_free(stats);
+  run_clear(&run);
+}
+END_TEST
+
+/* A pool that has a few buffers and no more is never waited for with its own buffers under way. */
+START_TEST(test_small_pool)
+{
+  GstBufferPool *pool = gst_buffer_pool_new();
+  GstStructure *config = gst_buffer_pool_get_config(pool);
+  GstCaps *caps;
+  Run run;
+
+  run_init(&run, flights[_i]);
+  caps = gst_video_info_to_caps(&run.info);
+  gst_buffer_pool_config_set_params(config, caps, GST_VIDEO_INFO_SIZE(&run.info), 1, 1);
+  gst_caps_unref(caps);
+  ck_assert(gst_buffer_pool_set_config(pool, config) && gst_buffer_pool_set_active(pool, TRUE));
+  for (guint i = 0; i < 6; i++) {
+    GstBuffer *buffer = NULL;
+
+    ck_assert_int_eq(gst_buffer_pool_acquire_buffer(pool, &buffer, NULL), GST_FLOW_OK);
+    gst_buffer_memset(buffer, 0, (guint8)i, -1);
+    ck_assert_int_eq(gst_harness_push(run.h, buffer), GST_FLOW_OK);
+    ck_assert_uint_eq(run.out->len, i + 1);
+  }
+  run_clear(&run);
+  gst_buffer_pool_set_active(pool, FALSE);
+  gst_object_unref(pool);
+}
+END_TEST
+
+/* ---- nothing comes any more ---- */
+
+#define PATIENCE_US (10 * G_USEC_PER_SEC)
+
+static guint
+n_out(const Run *run)
+{
+  GstPad *pad = GST_BASE_TRANSFORM_SINK_PAD(run->h->element);
+  guint n;
+
+  GST_PAD_STREAM_LOCK(pad);
+  n = run->out->len;
+  GST_PAD_STREAM_UNLOCK(pad);
+  return n;
+}
+
+static void
+await_frames(const Run *run)
+{
+  gint64 end = g_get_monotonic_time() + PATIENCE_US;
+
+  while (n_out(run) < run->n_pushed && g_get_monotonic_time() < end)
+    g_usleep(1000);
+  ck_assert_uint_eq(n_out(run), run->n_pushed);
+}
+
+/* What waits is put out by and by. Then frames go alone for a while, and wait again after that. */
+START_TEST(test_idle)
+{
+  const gboolean waits = flights[_i] > 1;
+  GstPad *pad;
+  Run run;
+
+  run_init_idle(&run, flights[_i], TRUE);
+  push_frame(&run); /* the first does not wait */
+  push_frame(&run);
+  await_frames(&run);
+  pad = GST_BASE_TRANSFORM_SINK_PAD(run.h->element);
+  GST_PAD_STREAM_LOCK(pad);
+  for (int i = 0; i < 64; i++) {
+    push_frame(&run);
+    ck_assert_uint_eq(run.out->len, run.n_pushed);
+  }
+  push_frame(&run);
+  ck_assert_uint_eq(run.out->len, run.n_pushed - waits);
+  GST_PAD_STREAM_UNLOCK(pad);
+  await_frames(&run);
+  run_clear(&run);
+}
+END_TEST
+
+/* Both threads at once, by chance: the order stays. */
+START_TEST(test_idle_by_chance)
+{
+  GRand *rand = g_rand_new_with_seed(7 + _i);
+  GString *expected = g_string_new(NULL);
+  Run run;
+
+  run_init_idle(&run, flights[_i], TRUE);
+  for (int i = 0; i < 1500; i++) {
+    const char c = g_rand_int_range(rand, 0, 16) == 0 ? 't' : 'f';
+
+    step(&run, c);
+    g_string_append_c(expected, c);
+    if (g_rand_int_range(rand, 0, 100) == 0)
+      g_usleep(g_rand_int_range(rand, 0, 4000));
+    if (g_rand_int_range(rand, 0, 50) == 0)
+      step(&run, 'r');
+  }
+  step(&run, 'e');
+  g_string_append_c(expected, 'e');
+  ck_assert_msg(g_str_has_suffix(run.log->str, expected->str), "%s, not %s", run.log->str, expected->str);
+  for (guint f = 0; f < run.out->len; f++)
+    ck_assert_uint_eq(GST_BUFFER_PTS((GstBuffer *)run.out->pdata[f]), f * GST_MSECOND);
+  run_clear(&run);
+  g_string_free(expected, TRUE);
+  g_rand_free(rand);
+}
+END_TEST
+
+/* Flushes meet the element's thread at any time; a frame is put out once or dropped, and none comes after its flush. */
+START_TEST(test_idle_and_flush)
+{
+  GRand *rand = g_rand_new_with_seed(11 + _i);
+  Run run;
+
+  run_init_idle(&run, flights[_i], TRUE);
+  for (int round = 0; round < 100; round++) {
+    const int n = g_rand_int_range(rand, 0, 12);
+    guint before;
+
+    for (int i = 0; i < n; i++)
+      push_frame(&run);
+    g_usleep(g_rand_int_range(rand, 0, 3000));
+    gst_harness_push_event(run.h, gst_event_new_flush_start());
+    gst_harness_push_event(run.h, gst_event_new_flush_stop(TRUE));
+    push_segment(&run);
+    before = n_out(&run);
+    g_usleep(g_rand_int_range(rand, 0, 3000));
+    ck_assert_uint_eq(n_out(&run), before);
+  }
+  for (guint f = 1; f < run.out->len; f++)
+    ck_assert_uint_lt(GST_BUFFER_PTS((GstBuffer *)run.out->pdata[f - 1]),
+                      GST_BUFFER_PTS((GstBuffer *)run.out->pdata[f]));
+  step(&run, 'f');
+  step(&run, 'e');
+  ck_assert_uint_eq(GST_BUFFER_PTS((GstBuffer *)run.out->pdata[run.out->len - 1]), (run.n_pushed - 1) * GST_MSECOND);
+  run_clear(&run);
+  g_rand_free(rand);
+}
+END_TEST
+
+/* Behind a source that is not live three frames overlap, though all come out; behind one that is none does. */
+START_TEST(test_auto)
+{
+  const gboolean live = _i;
+  char *text =
+      g_strdup_printf("appsrc name=source is-live=%d format=time caps=video/x-raw,format=NV12,width=640,height=360,"
+                      "framerate=25/1 ! cudaconvolve name=filter backend=%s ! appsink name=sink sync=false",
+                      live, backend);
+  GstElement *pipeline = gst_parse_launch(text, NULL);
+  GstElement *source = gst_bin_get_by_name(GST_BIN(pipeline), "source");
+  GstElement *sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
+  GstElement *filter = gst_bin_get_by_name(GST_BIN(pipeline), "filter");
+  GstQuery *query = gst_query_new_latency();
+  GstClockTime latency;
+  GstVideoInfo info;
+
+  gst_video_info_set_format(&info, GST_VIDEO_FORMAT_NV12, 640, 360);
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  for (int round = 0; round < 3; round++) { /* one more is sent when all before it came */
+    for (int i = 0; i <= round; i++)
+      ck_assert_int_eq(gst_app_src_push_buffer(GST_APP_SRC(source), noise_buffer(&info, i)), GST_FLOW_OK);
+    for (int i = 0; i <= round; i++) {
+      GstSample *sample = gst_app_sink_try_pull_sample(GST_APP_SINK(sink), PATIENCE_US * GST_USECOND);
+
+      ck_assert(sample != NULL);
+      ck_assert_uint_eq(GST_BUFFER_PTS(gst_sample_get_buffer(sample)), i * GST_MSECOND);
+      gst_sample_unref(sample);
+    }
+  }
+  ck_assert(gst_pad_query(GST_BASE_TRANSFORM_SRC_PAD(filter), query));
+  gst_query_parse_latency(query, NULL, &latency, NULL);
+  ck_assert_uint_eq(latency, live ? 0 : 2 * FRAME_TIME);
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  gst_query_unref(query);
+  gst_object_unref(source);
+  gst_object_unref(sink);
+  gst_object_unref(filter);
+  gst_object_unref(pipeline);
+  g_free(text);
+}
+END_TEST
+
+void
+add_flight_tests(TCase *tcase, const char *with)
+{
+  backend = with;
+  tcase_add_loop_test(tcase, test_like_one, 0, G_N_ELEMENTS(scripts));
+  tcase_add_loop_test(tcase, test_waiting_and_flush, 0, G_N_ELEMENTS(flights));
+  tcase_add_loop_test(tcase, test_latency, 0, G_N_ELEMENTS(flights));
+  tcase_add_loop_test(tcase, test_stop, 0, G_N_ELEMENTS(flights));
+  tcase_add_loop_test(tcase, test_small_pool, 0, G_N_ELEMENTS(flights));
+  tcase_add_loop_test(tcase, test_idle, 0, G_N_ELEMENTS(flights));
+  tcase_add_loop_test(tcase, test_idle_by_chance, 0, G_N_ELEMENTS(flights));
+  tcase_add_loop_test(tcase, test_idle_and_flush, 0, G_N_ELEMENTS(flights));
+  tcase_add_loop_test(tcase, test_auto, 0, 2);
+}

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# Installs the plugin of a build below a folder of its own, as `meson install` does for several prefixes and library
+# folders, and looks whether GStreamer finds it there. Compiles nothing.
+#
+# Usage: tests/element/install.sh BUILD_DIR
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+plugin=gst/libgstcudaconvolve.so
+built=$(cd "${1:?usage: install.sh BUILD_DIR}" && pwd)/$plugin
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+fail()
+{
+  echo "FAILED: $*"
+  exit 1
+}
+
+# installs PREFIX PLUGIN_FOLDER MESON_OPTION...: the same plugin by another configuration, without CUDA as that is sooner made.
+installs()
+{
+  local build=$folder/build place=$folder/root$2 files
+  rm -rf "$build" "$folder/root"
+  meson setup "$build" "$root" --prefix="$1" -Dcuda=disabled "${@:3}" >"$folder/log" 2>&1 ||
+    fail "meson setup: $(cat "$folder/log")"
+  cp "$built" "$build/$plugin"
+  meson install -C "$build" --no-rebuild --destdir "$folder/root" >"$folder/log" 2>&1 ||
+    fail "meson install: $(cat "$folder/log")"
+  files=$(find "$folder/root" -type f)
+  [[ $files == "$place/${plugin##*/}" ]] || fail "$*: not the plugin in $place alone, but: $files"
+  env -u GST_PLUGIN_PATH -u GST_PLUGIN_PATH_1_0 GST_PLUGIN_SYSTEM_PATH_1_0="$place" GST_REGISTRY_1_0="$folder/registry.bin" \
+    gst-inspect-1.0 cudaconvolve >"$folder/log" 2>&1 || fail "$*: gst-inspect-1.0: $(cat "$folder/log")"
+  echo "$*"
+}
+
+gst_prefix=$(pkg-config --variable=prefix gstreamer-1.0)
+gst_plugins=$(pkg-config --variable=pluginsdir gstreamer-1.0)
+installs "$gst_prefix" "$gst_plugins"
+installs "$gst_prefix" "$gst_plugins" -Dlibdir=lib64
+installs /opt/own "/opt/own${gst_plugins#"$gst_prefix"}"

@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Regions of interest. Most tests turn black into white (scale -1, bias 1) on a black frame, so that the output is the
+ * regions' weight times 255, and compare with the distance to each rectangle, worked out apart.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "element/element.h"
+
+#define WIDTH 32
+#define HEIGHT 24
+#define MAX_RECTS 3
+#define NEGATIVE "filter=identity", "scale=-1", "bias=1"
+
+typedef struct {
+  const char *type; /* of a meta; NULL ends the list */
+  guint x, y, width, height;
+} Meta;
+
+/* Corners, in doubles so that huge ones are no matter; the lower right one lies outside. All 0 ends the list. */
+typedef struct {
+  double left, top, right, bottom;
+} Box;
+
+static GstBuffer *
+black_frame(const Meta *metas, guint i)
+{
+  static const guint8 black[WIDTH * HEIGHT];
+  GstBuffer *buffer = gray_buffer(WIDTH, HEIGHT, black, i);
+
+  for (; metas->type; metas++)
+    gst_buffer_add_video_region_of_interest_meta(buffer, metas->type, metas->x, metas->y, metas->width, metas->height);
+  return buffer;
+}
+
+/* What a sample so far outside of an edge counts, along one axis. */
+static double
+fade(double at, double from, double to, double feather)
+{
+  double away = MAX(MAX(from - at, at - to + 1), 0);
+
+  return MAX(1 - away / (feather + 1), 0);
+}
+
+static double
+weight_at(const Box *boxes, double feather, int x, int y)
+{
+  double largest = 0;
+
+  for (; boxes->right > boxes->left; boxes++)
+    largest = MAX(largest, fade(x, boxes->left, boxes->right, feather) * fade(y, boxes->top, boxes->bottom, feather));
+  return largest;
+}
+
+static void
+expect_boxes(GstBuffer *buffer, const Box *boxes, double feather, gboolean invert, const char *what)
+{
+  guint8 pixels[WIDTH * HEIGHT];
+
+  gst_buffer_extract(buffer, 0, pixels, sizeof(pixels));
+  for (int y = 0; y < HEIGHT; y++)
+    for (int x = 0; x < WIDTH; x++) {
+      double weight = weight_at(boxes, feather, x, y), expected = 255 * (invert ? 1 - weight : weight);
+
+      fail_unless(fabs(pixels[y * WIDTH + x] - expected) < 0.501, "%s: %d at (%d, %d) and not %g", what,
+                  pixels[y * WIDTH + x], x, y, expected);
+    }
+}
+
+static int
+count_metas(GstBuffer *buffer)
+{
+  gpointer state = NULL;
+  int n = 0;
+
+  while (gst_buffer_iterate_meta_filtered(buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
+    n++;
+  return n;
+}
+
+/* ---- where ---- */
+
+static const struct {
+  const char *set[6];
+  Meta metas[MAX_RECTS + 1];
+  Box boxes[MAX_RECTS + 1];
+  double feather;
+  gboolean invert;
+} place_rows[] = {
+    {{"roi-source=property", "roi=<2,3,4,5>"}, {{NULL}}, {{2, 3, 6, 8}}},
+    {{"roi-source=property", "roi=<<2,3,4,5>,<4,4,20,3>>"}, {{NULL}}, {{2, 3, 6, 8}, {4, 4, 24, 7}}},
+    {{"roi-source=property", "roi=<<-3,-2,5,5>,<30,20,100,100>,<-9,5,9,5>>"},
+     {{NULL}},
+     {{0, 0, 2, 3}, {30, 20, 32, 24}}},
+    /* metas count for roi-source=meta alone, and the property for roi-source=property */
+    {{"roi-source=property", "roi=<2,3,4,5>"}, {{"face", 9, 9, 9, 9}}, {{2, 3, 6, 8}}},
+    {{"roi-source=meta", "roi=<2,3,4,5>"}, {{"face", 9, 9, 9, 9}}, {{9, 9, 18, 18}}},
+    {{"roi-source=meta"}, {{"face", 1, 1, 4, 4}, {"car", 9, 9, 9, 9}}, {{1, 1, 5, 5}, {9, 9, 18, 18}}},
+    {{"roi-source=meta", "roi-types=face"}, {{"face", 1, 1, 4, 4}, {"car", 9, 9, 9, 9}}, {{1, 1, 5, 5}}},
+    {{"roi-source=meta", "roi-types=fac"}, {{"face", 1, 1, 4, 4}, {"fac", 9, 9, 9, 9}}, {{9, 9, 18, 18}}},
+    {{"roi-source=meta", "roi-types= plate , car,"},
+     {{"face", 1, 1, 4, 4}, {"car", 9, 9, 9, 9}, {"plate", 20, 2, 3, 3}},
+     {{9, 9, 18, 18}, {20, 2, 23, 5}}},
+    {{"roi-source=meta", "roi-types=all"}, {{"face", 1, 1, 4, 4}, {"car", 9, 9, 9, 9}}, {{1, 1, 5, 5}, {9, 9, 18, 18}}},
+    {{"roi-source=meta", "roi-types= "}, {{"face", 1, 1, 4, 4}}, {{1, 1, 5, 5}}},
+    {{"roi-source=meta"}, {{"face", 5, 6, G_MAXUINT, G_MAXUINT}, {"face", 1, 1, 0, 9}}, {{5, 6, 1e9, 1e9}}},
+    {{"roi-source=meta", "roi-expand=10"}, {{"face", G_MAXUINT, 5, G_MAXUINT, 1}}, {{0, 0, 1e9, 16}}},
+    {{"roi-source=meta", "roi-expand=0.5"}, {{"face", 8, 6, 6, 4}}, {{5, 4, 17, 12}}},
+    /* half a pixel takes a whole one; 7 of 100 % are 7 pixels, whatever doubles make of 0.07 * 100 */
+    {{"roi-source=meta", "roi-expand=0.25"}, {{"face", 8, 6, 2, 2}}, {{7, 5, 11, 9}}},
+    {{"roi-source=meta", "roi-expand=0.07"}, {{"face", 10, 10, 100, 100}}, {{3, 3, 1e9, 1e9}}},
+    {{"roi-source=meta", "roi-feather=3"}, {{"face", 8, 6, 6, 4}}, {{8, 6, 14, 10}}, 3},
+    {{"roi-source=meta", "roi-feather=2.5"},
+     {{"a", 8, 6, 6, 4}, {"b", 16, 9, 3, 3}},
+     {{8, 6, 14, 10}, {16, 9, 19, 12}},
+     2.5},
+    /* from outside the frame the feather reaches in */
+    {{"roi-source=property", "roi-feather=5", "roi=<-9,4,7,4>"}, {{NULL}}, {{-9, 4, -2, 8}}, 5},
+    {{"roi-source=meta", "roi-invert=true"},
+     {{"face", 8, 6, 6, 4}, {"car", 9, 9, 9, 9}},
+     {{8, 6, 14, 10}, {9, 9, 18, 18}},
+     0,
+     TRUE},
+    {{"roi-source=meta", "roi-invert=true", "roi-feather=4"}, {{"face", 8, 6, 6, 4}}, {{8, 6, 14, 10}}, 4, TRUE},
+    {{"roi-source=meta", "roi-invert=true"}, {{NULL}}, {{0}}, 0, TRUE},
+    {{"roi-source=meta", "roi-target-x=20", "roi-target-y=1"}, {{"face", 8, 6, 6, 4}}, {{20, 1, 26, 5}}},
+    {{"roi-source=meta", "roi-target-x=30", "roi-target-y=22"}, {{"face", 8, 6, 6, 4}}, {{30, 22, 32, 24}}},
+    {{"roi-source=meta", "roi-isolated=true"}, {{"face", 8, 6, 6, 4}}, {{8, 6, 14, 10}}},
+    /* a target means nothing without a source */
+    {{"roi-source=none", "roi-target-x=20"}, {{"face", 8, 6, 6, 4}}, {{0, 0, 32, 24}}},
+};
+
+GST_START_TEST(test_places)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS(place_rows); i++) {
+    GstHarness *h = HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE);
+    GstBuffer *in = black_frame(place_rows[i].metas, 0), *out;
+    char *what = g_strdup_printf("row %u, %s", (guint)i, place_rows[i].set[1] ? place_rows[i].set[1] : "");
+
+    set_all(h->element, place_rows[i].set);
+    out = gst_harness_push_and_pull(h, gst_buffer_ref(in));
+    fail_unless(out != in, "%s", what);
+    expect_boxes(out, place_rows[i].boxes, place_rows[i].feather, place_rows[i].invert, what);
+    fail_unless_equals_int(count_metas(out), count_metas(in));
+    gst_buffer_unref(out);
+    gst_buffer_unref(in);
+    gst_harness_teardown(h);
+    g_free(what);
+  }
+}
+GST_END_TEST;
+
+/* ---- from frame to frame ---- */
+
+/* Other regions at each frame, now and then none, and then the frame goes through as it is. */
+GST_START_TEST(test_moving_regions)
+{
+  GstHarness *h = HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=meta");
+
+  for (guint i = 0; i < 20; i++) {
+    Meta metas[] = {
+        {i % 5 == 3 ? NULL : "face", i, i / 2, 3 + i % 4, 5}, {i % 2 ? "face" : NULL, 20 - i, 3, 2, i + 1}, {NULL}};
+    Box boxes[3] = {{0}};
+    GstBuffer *in, *out;
+
+    for (int r = 0; metas[r].type; r++)
+      boxes[r] = (Box){metas[r].x, metas[r].y, metas[r].x + metas[r].width, metas[r].y + metas[r].height};
+    in = black_frame(metas, i);
+    out = gst_harness_push_and_pull(h, gst_buffer_ref(in));
+    fail_unless_equals_int(out == in, metas[0].type == NULL);
+    expect_boxes(out, boxes, 0, FALSE, "moving");
+    gst_buffer_unref(out);
+    gst_buffer_unref(in);
+  }
+  gst_harness_teardown(h);
+}
+GST_END_TEST;
+
+static const struct {
+  const char *set[4];
+  Meta metas[2];
+  gboolean passes;
+} pass_rows[] = {
+    {{"filter=box"}, {{NULL}}, TRUE},
+    {{"filter=box"}, {{"face", 1, 1, 3, 3}}, FALSE},
+    {{"filter=box"}, {{"face", 1, 1, 0, 3}}, TRUE},
+    {{"filter=box"}, {{"face", 200, 1, 3, 3}}, TRUE},
+    {{"filter=box", "roi-types=car"}, {{"face", 1, 1, 3, 3}}, TRUE},
+    {{"filter=box", "disable-passthrough=true"}, {{NULL}}, FALSE},
+    {{"filter=box", "roi-invert=true"}, {{NULL}}, FALSE},
+    {{"filter=identity"}, {{"face", 1, 1, 3, 3}}, TRUE},
+    {{"filter=identity", "roi-invert=true"}, {{"face", 1, 1, 3, 3}}, TRUE},
+    {{"filter=identity", "roi-target-x=4", "roi-target-y=4"}, {{"face", 1, 1, 3, 3}}, FALSE},
+    {{"filter=identity", "roi-target-x=4", "roi-target-y=4"}, {{NULL}}, TRUE},
+    /* the radius is of the region's size, and not the 0 that it is set to */
+    {{"radius=0", "roi-strength=relative"}, {{"face", 1, 1, 8, 8}}, FALSE},
+};
+
+GST_START_TEST(test_nothing_to_do)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS(pass_rows); i++) {
+    GstHarness *h = HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, "roi-source=meta");
+    GstBuffer *in = black_frame(pass_rows[i].metas, 0), *out;
+
+    set_all(h->element, pass_rows[i].set);
+    out = gst_harness_push_and_pull(h, gst_buffer_ref(in));
+    fail_unless(pass_rows[i].passes == (out == in), "row %u", (guint)i);
+    expect_boxes(out, &(Box){0}, 0, FALSE, "nothing");
+    gst_buffer_unref(out);
+    gst_buffer_unref(in);
+    gst_harness_teardown(h);
+  }
+}
+GST_END_TEST;
+
+/* One warning, and all that there is is covered. */
+GST_START_TEST(test_too_many_regions)
+{
+  for (int invert = 0; invert < 2; invert++) {
+    GstBus *bus;
+    GstElement *element = make_element(BACKEND, &bus);
+    GstHarness *h;
+
+    SET(element, NEGATIVE, "roi-source=meta", invert ? "roi-invert=true" : "roi-invert=false");
+    h = harness_of(gst_object_ref(element), "GRAY8", WIDTH, HEIGHT);
+    for (guint i = 0; i < 2; i++) {
+      GstBuffer *buffer = black_frame(&(Meta){NULL}, i);
+      Box seen[] = {{3, 2, 4, 3}, {invert ? 0 : 20, 10, invert ? 0 : 26, 12}, {0}};
+
+      for (int r = 0; r < CNV_MAX_REGIONS - 1; r++)
+        gst_buffer_add_video_region_of_interest_meta(buffer, "dot", 3, 2, 1, 1);
+      if (invert)
+        gst_buffer_add_video_region_of_interest_meta(buffer, "dot", 3, 2, 1, 1);
+      gst_buffer_add_video_region_of_interest_meta(buffer, "dot", 20, 10, 1, 1);
+      gst_buffer_add_video_region_of_interest_meta(buffer, "dot", 25, 11, 1, 1);
+      buffer = gst_harness_push_and_pull(h, buffer);
+      expect_boxes(buffer, seen, 0, invert, "too many");
+      gst_buffer_unref(buffer);
+    }
+    fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, "regions on a frame: those beyond it"), 1);
+    gst_harness_teardown(h);
+    free_element(element, bus);
+  }
+}
+GST_END_TEST;
+
+/* More work than can be: frames within frames, each seeing nothing but itself. One warning, and all is covered; none
+ * for a few regions. */
+GST_START_TEST(test_crowd)
+{
+  static guint8 pixels[1920 * 1080];
+  static const guint8 black[G_N_ELEMENTS(pixels)];
+  static const guint numbers[] = {1, CNV_MAX_REGIONS, CNV_MAX_REGIONS};
+  GstBus *bus;
+  GstElement *element = make_element("cpu", &bus);
+  GstHarness *h;
+
+  SET(element, NEGATIVE, "roi-source=meta", "roi-isolated=true", "roi-feather=100");
+  h = harness_of(gst_object_ref(element), "GRAY8", 1920, 1080);
+  for (guint i = 0; i < G_N_ELEMENTS(numbers); i++) {
+    GstBuffer *buffer = gray_buffer(1920, 1080, black, i);
+
+    for (guint r = 0; r < numbers[i]; r++)
+      gst_buffer_add_video_region_of_interest_meta(buffer, "face", 200 + r / 3, 120 + r / 3, 1000 - r / 2, 840 - r / 2);
+    buffer = gst_harness_push_and_pull(h, buffer);
+    gst_buffer_extract(buffer, 0, pixels, sizeof(pixels));
+    gst_buffer_unref(buffer);
+    for (int y = 120; y < 960; y++)
+      for (int x = 200; x < 1200; x++)
+        fail_unless(pixels[y * 1920 + x] == 255, "%u regions: %d at (%d, %d)", numbers[i], pixels[y * 1920 + x], x, y);
+    fail_unless_equals_int(pixels[0], 0);
+    fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, "regions meet in one block"), i == 1);
+  }
+  gst_harness_teardown(h);
+  free_element(element, bus);
+}
+GST_END_TEST;
+
+GST_START_TEST(test_one_target_for_many)
+{
+  const Meta metas[] = {{"face", 8, 6, 6, 4}, {"face", 1, 1, 2, 2}, {NULL}};
+  const Box boxes[] = {{20, 12, 26, 16}, {0}};
+  GstBus *bus;
+  GstElement *element = make_element(BACKEND, &bus);
+  GstHarness *h;
+
+  SET(element, NEGATIVE, "roi-source=meta", "roi-target-x=20", "roi-target-y=12");
+  h = harness_of(gst_object_ref(element), "GRAY8", WIDTH, HEIGHT);
+  for (guint i = 0; i < 3; i++) {
+    GstBuffer *out = gst_harness_push_and_pull(h, black_frame(metas, i));
+
+    expect_boxes(out, boxes, 0, FALSE, "target");
+    gst_buffer_unref(out);
+  }
+  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, "2 regions on a frame and roi-target-x=20"), 1);
+  gst_harness_teardown(h);
+  free_element(element, bus);
+}
+GST_END_TEST;
+
+/* ---- what is read ---- */
+
+/* 100 inside the rectangle, 200 around it: isolated, nothing of that comes in. At the corner of a plain region 4 of 9
+ * samples are inside, (4 * 100 + 5 * 200) / 9 = 155.6, beside it 6 of 9, 133.3. */
+GST_START_TEST(test_isolated)
+{
+  GstHarness *h =
+      HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, "filter=box", "radius=1", "roi-source=property", "roi=<8,6,6,4>");
+
+  for (int isolated = 0; isolated < 2; isolated++) {
+    guint8 pixels[WIDTH * HEIGHT];
+    GstBuffer *buffer;
+
+    for (int i = 0; i < WIDTH * HEIGHT; i++)
+      pixels[i] = weight_at((const Box[]){{8, 6, 14, 10}, {0}}, 0, i % WIDTH, i / WIDTH) > 0 ? 100 : 200;
+    g_object_set(h->element, "roi-isolated", isolated, NULL);
+    buffer = gst_harness_push_and_pull(h, gray_buffer(WIDTH, HEIGHT, pixels, isolated));
+    gst_buffer_extract(buffer, 0, pixels, sizeof(pixels));
+    fail_unless_equals_int(pixels[6 * WIDTH + 8], isolated ? 100 : 156);
+    fail_unless_equals_int(pixels[6 * WIDTH + 9], isolated ? 100 : 133);
+    fail_unless_equals_int(pixels[7 * WIDTH + 9], 100);
+    fail_unless_equals_int(pixels[5 * WIDTH + 8], 200);
+    gst_buffer_unref(buffer);
+  }
+  gst_harness_teardown(h);
+}
+GST_END_TEST;
+
+/* ---- strength by size ---- */
+
+#define WIDE 2100
+#define TALL 60
+static const struct {
+  guint x, y, width, height;
+} sizes[] = {{2060, 20, 20, 20}, {20, 5, 2000, 40}};
+
+/* Grey, but for stripes from top to bottom at both regions, five to a region. */
+static GstBuffer *
+striped_frame(guint i)
+{
+  guint8 *pixels = g_malloc(WIDE * TALL);
+  GstBuffer *buffer;
+
+  memset(pixels, 128, WIDE * TALL);
+  for (gsize s = 0; s < G_N_ELEMENTS(sizes); s++)
+    for (guint x = 0; x < sizes[s].width; x++)
+      for (int y = 0; y < TALL; y++)
+        pixels[y * WIDE + sizes[s].x + x] = x * 10 / sizes[s].width % 2 ? 255 : 0;
+  buffer = gray_buffer(WIDE, TALL, pixels, i);
+  for (gsize s = 0; s < G_N_ELEMENTS(sizes); s++)
+    gst_buffer_add_video_region_of_interest_meta(buffer, "face", sizes[s].x, sizes[s].y, sizes[s].width,
+                                                 sizes[s].height);
+  g_free(pixels);
+  return buffer;
+}
+
+/* Range of the middle half of a region's middle row, of 255. */
+static int
+contrast(GstBuffer *buffer, gsize s)
+{
+  GstVideoInfo info;
+  GstVideoFrame frame;
+  const guint8 *row;
+  int low = 255, high = 0;
+
+  gst_video_info_set_format(&info, GST_VIDEO_FORMAT_GRAY8, WIDE, TALL);
+  fail_unless(gst_video_frame_map(&frame, &info, buffer, GST_MAP_READ));
+  row = (guint8 *)frame.data[0] + (sizes[s].y + sizes[s].height / 2) * frame.info.stride[0] + sizes[s].x;
+  for (guint x = sizes[s].width / 4; x < sizes[s].width * 3 / 4; x++) {
+    low = MIN(low, row[x]);
+    high = MAX(high, row[x]);
+  }
+  gst_video_frame_unmap(&frame);
+  return high - low;
+}
+
+/* A radius that hides the small pattern leaves the big one to be seen; following the size hides both. */
+GST_START_TEST(test_relative_strength)
+{
+  GstHarness *h = HARNESS(BACKEND, "GRAY8", WIDE, TALL, "radius=4", "sigma=2", "roi-source=meta");
+  GstBuffer *out = gst_harness_push_and_pull(h, striped_frame(0));
+  GstStructure *stats;
+  guint regions;
+
+  fail_unless(contrast(out, 0) < 20 && contrast(out, 1) > 250, "%d %d", contrast(out, 0), contrast(out, 1));
+  gst_buffer_unref(out);
+  SET(h->element, "roi-strength=relative");
+  for (guint i = 1; i < 3; i++) {
+    out = gst_harness_push_and_pull(h, striped_frame(i));
+    fail_unless(contrast(out, 0) < 20 && contrast(out, 1) < 20, "%d %d", contrast(out, 0), contrast(out, 1));
+    fail_unless_equals_int(count_metas(out), 2);
+    gst_buffer_unref(out);
+  }
+  g_object_get(h->element, "stats", &stats, NULL);
+  fail_unless(gst_structure_get_uint(stats, "regions", &regions) && regions == 2);
+  check_string(stats, "taps", "9x9"); /* those of the smallest region */
+  gst_structure_free(stats);
+  gst_harness_teardown(h);
+}
+GST_END_TEST;
+
+/* Longer side to radius: the fraction of it, rounded up to 1..8 and from there four steps an octave. */
+GST_START_TEST(test_relative_radius)
+{
+  const struct {
+    guint width, height;
+    const char *set, *taps;
+  } rows[] = {
+      {1, 1, "filter=box", "3x3"},          {5, 4, "filter=box", "3x3"},
+      {5, 6, "filter=box", "5x5"},          {41, 2, "filter=box", "21x21"},
+      {2, 41, "filter=box", "21x21"},       {84, 2, "filter=box", "41x41"},
+      {700, 9, "filter=box", "321x321"},    {10000, 9, "filter=box", "1025x1025"},
+      {10000, 9, "filter=disk", "127x127"}, {10, 10, "roi-expand=0.5", "9x9"},
+      {10, 10, "radius-x=0", "5x5"},        {10, 10, "roi-relative-size=1", "21x21"},
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+    GstHarness *h = HARNESS("cpu", "GRAY8", WIDTH, HEIGHT, "roi-source=meta", "roi-strength=relative", rows[i].set);
+    const Meta metas[] = {{"face", 1, 1, rows[i].width, rows[i].height}, {NULL}};
+    GstStructure *stats;
+
+    gst_buffer_unref(gst_harness_push_and_pull(h, black_frame(metas, 0)));
+    g_object_get(h->element, "stats", &stats, NULL);
+    check_string(stats, "taps", rows[i].taps);
+    gst_structure_free(stats);
+    gst_harness_teardown(h);
+  }
+}
+GST_END_TEST;
+
+/* A disk reaches less far than a gaussian, and a slanted line than one along a row: the largest that can be is taken,
+ * and one warning says so. */
+GST_START_TEST(test_relative_limit)
+{
+  static const struct {
+    const char *filter, *message;
+  } rows[] = {{"filter=motion", "a region asks for radius 224: "},
+              {"filter=disk", "a region of 1000x1000 asks for radius 200, and filter=disk reaches 63"}};
+  const Meta metas[] = {{"face", 1, 1, 1000, 1000}, {NULL}};
+
+  for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+    GstBus *bus;
+    GstElement *element = make_element("cpu", &bus);
+    GstHarness *h;
+
+    SET(element, rows[i].filter, "angle=30", "roi-source=meta", "roi-strength=relative");
+    h = harness_of(gst_object_ref(element), "GRAY8", WIDTH, HEIGHT);
+    for (guint n = 0; n < 3; n++)
+      gst_buffer_unref(gst_harness_push_and_pull(h, black_frame(metas, n)));
+    fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, rows[i].message), 1);
+    gst_harness_teardown(h);
+    free_element(element, bus);
+  }
+}
+GST_END_TEST;
+
+void
+add_region_tests(TCase *once, TCase *each)
+{
+  EACH(test_places);
+  EACH(test_moving_regions);
+  EACH(test_nothing_to_do);
+  EACH(test_too_many_regions);
+  EACH(test_one_target_for_many);
+  EACH(test_isolated);
+  EACH(test_relative_strength);
+  tcase_add_test(once, test_crowd);
+  tcase_add_test(once, test_relative_radius);
+  tcase_add_test(once, test_relative_limit);
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Frames with as many regions as there can be, of shapes that are hard to cut, take no more than MOST times what the
+ * whole frame takes by the strongest of the same filters: on the CPU engine, in the same run.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include <convolve/backend.h>
+
+#include "support/crowds.h"
+#include "support/suite.h"
+
+#define WIDTH 1920
+#define HEIGHT 1080
+#define N_ROWS 6
+#define MOST 10
+#define TRIES 20 /* noise adds to a time and takes nothing off */
+
+typedef struct {
+  const char *name;
+  guint n_plans;
+  gboolean isolated, invert, interlaced, moved;
+  double feather;
+} Mode;
+
+static const Mode modes[] = {
+    {"plain", 1},
+    {"interlaced", 1, .interlaced = TRUE},
+    {"feather", 1, .feather = 8},
+    {"wide feather", 1, .feather = 1024},
+    {"interlaced, feather", 1, .interlaced = TRUE, .feather = 64},
+    {"invert", 1, .invert = TRUE},
+    {"invert, feather", 1, .invert = TRUE, .feather = 40},
+    {"isolated", 1, .isolated = TRUE},
+    {"isolated, feather", 1, .isolated = TRUE, .feather = 40},
+    {"isolated, interlaced", 1, .isolated = TRUE, .interlaced = TRUE},
+    {"relative", CROWD_PLANS},
+    {"relative, feather", CROWD_PLANS, .feather = 40},
+    {"relative, isolated", CROWD_PLANS, .isolated = TRUE},
+    {"relative, isolated, feather", CROWD_PLANS, .isolated = TRUE, .feather = 1024},
+    {"target", 1, .moved = TRUE},
+};
+
+/* A frame of noise and one to be written. */
+typedef struct {
+  guint8 *memory;
+  CnvFrame in, out;
+} Frames;
+
+static Frames
+frames_new(const CnvImage *image)
+{
+  gsize size = (gsize)image->width * image->height * 4;
+  Frames f = {g_malloc(2 * size), {.memory = CNV_MEMORY_HOST}, {.memory = CNV_MEMORY_HOST}};
+  gboolean packed = strcmp(image->format->name, "RGBA") == 0;
+
+  for (gsize i = 0; i < 2 * size; i++)
+    f.memory[i] = (guint8)(i * 2654435761u >> 13);
+  for (int p = 0; p < 2; p++) {
+    gsize at = p * (gsize)image->width * image->height;
+
+    f.in.data[p] = f.memory + at;
+    f.out.data[p] = f.memory + size + at;
+    f.in.stride[p] = f.out.stride[p] = image->width * (packed ? 4 : 1);
+  }
+  return f;
+}
+
+static double
+run_once(CnvSession *session, const CnvWork *work, const Frames *f)
+{
+  const clock_t start = clock();
+
+  ck_assert(cnv_session_submit(session, work, &f->in, &f->out, NULL) && cnv_session_wait(session, NULL));
+  return (double)(clock() - start) / CLOCKS_PER_SEC;
+}
+
+static CnvPlan *
+plan_of(const CnvImage *image, CnvFilterType type, int radius)
+{
+  CnvFilter filter;
+  CnvPlan *plan;
+
+  cnv_filter_init(&filter);
+  filter.type = type;
+  filter.radius = radius;
+  plan = cnv_plan_new(&filter, image, CNV_ALGORITHM_AUTO, cnv_backend_find("cpu"), NULL);
+  ck_assert(plan != NULL);
+  return plan;
+}
+
+/* How many times the whole frame's time it takes; each at its best, of more tries where that is too much. The regions
+ * are never those of the frame before. */
+static double
+ratio_of(CnvSession *const session[2], const CnvWork *work, CnvRegion *region, const CnvWork *whole, const Frames *f)
+{
+  double all = 0, part = 0;
+
+  for (int i = 0; i < TRIES && (i < 2 || part > MOST * all); i++) {
+    double now = run_once(session[0], whole, f);
+
+    all = i == 0 ? now : MIN(all, now);
+    region[0].rect.x ^= 1;
+    now = run_once(session[1], work, f);
+    part = i == 0 ? now : MIN(part, now);
+  }
+  printf("%.4f s of processor, the whole frame %.4f: %.1f times\n", part, all, part / all);
+  return part / all;
+}
+
+static void
+check_mode(CnvSession *const session[2], const Mode *mode, CrowdShape shape, CnvPlan *const *plans, const Frames *f)
+{
+  static CnvRegion region[CNV_MAX_REGIONS];
+  CnvWork work = {plans + CROWD_PLANS - mode->n_plans, mode->n_plans, .region = region};
+  CnvWork whole = CNV_WORK_ALL(plans + CROWD_PLANS - 1);
+  double ratio;
+
+  work.n_regions = mode->moved ? 1 : CNV_MAX_REGIONS;
+  work.isolated = mode->isolated;
+  work.invert = mode->invert;
+  work.interlaced = whole.interlaced = mode->interlaced;
+  work.feather = mode->feather;
+  work.moved = mode->moved;
+  crowd_make(region, CNV_MAX_REGIONS, shape, mode->n_plans, WIDTH, HEIGHT);
+  printf("%s, %s: ", mode->name, crowd_names[shape]);
+  ratio = ratio_of(session, &work, region, &whole, f);
+  ck_assert_msg(ratio <= MOST, "%s, %s: %.1f times the whole frame", mode->name, crowd_names[shape], ratio);
+}
+
+/* The radii of plans for relative strength follow sizes; the whole frame's is the largest of them. */
+static void
+check_modes(const char *format, CnvFilterType type, int radius)
+{
+  const CnvImage image = {cnv_format_find(format), WIDTH, HEIGHT, 0.2126, 0.0722, FALSE};
+  CnvSession *session[2]; /* so that neither finds its plans gone */
+  Frames f = frames_new(&image);
+  CnvPlan *plan[CROWD_PLANS];
+
+  for (int i = 0; i < CROWD_PLANS; i++)
+    plan[i] = plan_of(&image, type, MAX(1, radius * (i + 1) / CROWD_PLANS));
+  for (int i = 0; i < 2; i++)
+    session[i] = cnv_session_open(cnv_backend_find("cpu"), &(CnvSessionOptions){.n_threads = 1}, NULL);
+  printf("%s, %s, radius %d\n", format, cnv_filters[type].nick.nick, radius);
+  for (guint m = 0; m < G_N_ELEMENTS(modes); m++)
+    for (CrowdShape shape = 0; shape < N_CROWDS; shape++)
+      check_mode(session, &modes[m], shape, plan, &f);
+  for (int i = 0; i < CROWD_PLANS; i++)
+    cnv_plan_unref(plan[i]);
+  for (int i = 0; i < 2; i++)
+    cnv_session_close(session[i]);
+  g_free(f.memory);
+}
+
+START_TEST(test_time)
+{
+  static const struct {
+    const char *format;
+    CnvFilterType type;
+    int radius;
+  } rows[N_ROWS] = {{"NV12", CNV_FILTER_GAUSSIAN, 1},  {"NV12", CNV_FILTER_GAUSSIAN, 8},
+                    {"NV12", CNV_FILTER_GAUSSIAN, 64}, {"NV12", CNV_FILTER_BOX, 64},
+                    {"RGBA", CNV_FILTER_GAUSSIAN, 1},  {"RGBA", CNV_FILTER_GAUSSIAN, 64}};
+
+  check_modes(rows[_i].format, rows[_i].type, rows[_i].radius);
+}
+END_TEST
+
+static Suite *
+regions_time_suite(void)
+{
+  Suite *suite = suite_create("regions_time");
+  TCase *tcase = tcase_create("regions_time");
+
+  suite_add_tcase(suite, tcase);
+  tcase_set_timeout(tcase, 300);
+  tcase_add_loop_test(tcase, test_time, 0, N_ROWS);
+  return suite;
+}
+
+int
+main(void)
+{
+  return test_suite_run(regions_time_suite());
+}

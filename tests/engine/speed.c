@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A floor under the CPU engine's speed: a frame may take so many times as long as memcpy of its bytes takes in the same
+ * run, on one thread, whose own processor time is what counts. The limits are far beyond noise: they are for vector
+ * code that is not chosen any more, taps that are multiplied out, planes that fall to the reference.
+ */
+#include <gst/check/gstcheck.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "support/frames.h"
+#include "support/suite.h"
+
+#define WIDTH 1920
+#define HEIGHT 1080
+#define REPEATS 9
+#define SKIP 77
+
+#if !defined(__OPTIMIZE__) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define IS_FIT FALSE /* to be timed */
+#else
+#define IS_FIT TRUE
+#endif
+#define HOPELESS_US 1e6 /* where a frame takes some 5000 */
+
+/* typical: the median of several runs on two busy cores of an AMD EPYC with AVX-512; AVX2 took up to 1.7 times as long
+ * there, SSE2 2.6 times, and the reference hundreds of times. limit: 4 times typical. */
+static const struct {
+  const char *format;
+  CnvFilterType type;
+  int radius;
+  double typical, limit; /* times memcpy */
+} rows[] = {
+    {"GRAY8", CNV_FILTER_GAUSSIAN, 8, 30, 120},
+    {"NV12", CNV_FILTER_GAUSSIAN, 8, 26, 104},
+    {"GRAY8", CNV_FILTER_BOX, 16, 28, 112},
+    {"GRAY8", CNV_FILTER_CUSTOM, 1, 33, 132},
+};
+
+/* That of the engine's instruction sets which is the fastest here. */
+static const char *
+best_set(void)
+{
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("fma"))
+    return "avx512";
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? "avx2" : "plain";
+#elif defined(__aarch64__)
+  return "neon";
+#else
+  return "plain";
+#endif
+}
+
+static double
+thread_us(void)
+{
+  struct timespec now;
+
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return now.tv_sec * 1e6 + now.tv_nsec / 1e3;
+}
+
+static int
+by_value(const void *a, const void *b)
+{
+  const double x = *(const double *)a, y = *(const double *)b;
+
+  return (x > y) - (x < y);
+}
+
+static double
+median(double *values)
+{
+  qsort(values, REPEATS, sizeof *values, by_value);
+  return values[REPEATS / 2];
+}
+
+static void
+make_filter(CnvFilter *filter, int row)
+{
+  static const double taps[] = {1, 3, 2, 4, 9, 1, 2, 5, 3}; /* no row times column, nor two */
+
+  cnv_filter_init(filter);
+  filter->type = rows[row].type;
+  if (filter->type == CNV_FILTER_CUSTOM)
+    filter->kernel = cnv_taps_new(3, 3, taps);
+  else
+    filter->radius = rows[row].radius;
+}
+
+static CnvPlan *
+make_plan(int row)
+{
+  const CnvImage image = {cnv_format_find(rows[row].format), WIDTH, HEIGHT, 0.2126, 0.0722, FALSE};
+  CnvFilter filter;
+  CnvPlan *plan;
+
+  make_filter(&filter, row);
+  plan = cnv_plan_new(&filter, &image, CNV_ALGORITHM_AUTO, cnv_backend_find("cpu"), NULL);
+  ck_assert(plan != NULL);
+  cnv_filter_clear(&filter);
+  return plan;
+}
+
+static void
+copy(const TestFrame *in, TestFrame *out)
+{
+  for (int m = 0; m < CNV_MAX_PLANES && in->plane[m].block; m++)
+    memcpy(out->plane[m].block, in->plane[m].block, in->plane[m].size);
+}
+
+/* Both by turns, so that what slows one of them slows the other. */
+static double
+ratio_of(CnvSession *session, CnvPlan *plan)
+{
+  const CnvWork work = CNV_WORK_ALL(&plan);
+  double filtering[REPEATS], copying[REPEATS];
+  TestFrame in, out;
+  CnvFrame from, to;
+
+  test_frame_init(&in, plan->image.format, WIDTH, HEIGHT, (TestLayout){0, 0, 0});
+  test_frame_init(&out, plan->image.format, WIDTH, HEIGHT, (TestLayout){0, 0, 0});
+  test_frame_fill(&in, TEST_NOISE, 1);
+  test_frame_view(&in, &from);
+  test_frame_view(&out, &to);
+  for (int i = -1; i < REPEATS; i++) { /* one before they count */
+    const double start = thread_us();
+    double middle;
+
+    ck_assert(cnv_session_submit(session, &work, &from, &to, NULL) && cnv_session_wait(session, NULL));
+    middle = thread_us();
+    ck_assert_msg(middle - start < HOPELESS_US, "a frame took %.1f s", (middle - start) / 1e6);
+    copy(&in, &out);
+    filtering[MAX(i, 0)] = middle - start;
+    copying[MAX(i, 0)] = thread_us() - middle;
+  }
+  test_frame_clear(&in);
+  test_frame_clear(&out);
+  return median(filtering) / median(copying);
+}
+
+static CnvSession *
+open_session(void)
+{
+  const CnvSessionOptions options = {.device = -1, .n_threads = 1};
+
+  return cnv_session_open(cnv_backend_find("cpu"), &options, NULL);
+}
+
+/* The limits below are too wide to tell one from the other. */
+START_TEST(test_instruction_set)
+{
+  CnvSession *session = open_session();
+
+  ck_assert_msg(g_str_has_suffix(session->device_name, best_set()), "%s: this machine has %s", session->device_name,
+                best_set());
+  cnv_session_close(session);
+}
+END_TEST
+
+START_TEST(test_floor)
+{
+  CnvSession *session = open_session();
+  CnvPlan *plan = make_plan(_i);
+  const char *format = rows[_i].format, *filter = cnv_filters[rows[_i].type].nick.nick;
+  const double ratio = ratio_of(session, plan), limit = rows[_i].limit;
+
+  printf("%-5s %-8s radius %2d: %.0f times memcpy; %.0f is usual, %.0f the limit\n", format, filter, rows[_i].radius,
+         ratio, rows[_i].typical, limit);
+  fflush(stdout);
+  ck_assert_msg(ratio <= limit, "%s, %s, %s: %.0f times as long as memcpy, the limit is %.0f", session->device_name,
+                format, filter, ratio, limit);
+  cnv_plan_unref(plan);
+  cnv_session_close(session);
+}
+END_TEST
+
+static Suite *
+speed_suite(void)
+{
+  Suite *suite = suite_create("speed");
+  TCase *tcase = tcase_create("speed");
+
+  suite_add_tcase(suite, tcase);
+  tcase_add_test(tcase, test_instruction_set);
+  tcase_add_loop_test(tcase, test_floor, 0, G_N_ELEMENTS(rows));
+  return suite;
+}
+
+int
+main(void)
+{
+  if (!IS_FIT) {
+    puts("SKIPPED: this build is not optimised, or has a sanitizer in it");
+    return SKIP;
+  }
+  return test_suite_run(speed_suite());
+}

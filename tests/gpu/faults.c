@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What the element does where a call of the driver fails, on the stand-in driver (standin/standin.h). A job is a
+ * scenario with one way of failing: run again and again, so that the first of its calls fails, then the second, up to
+ * the last. A run plays a short stream with new caps and a flush in its midst, stops the element, and starts it again
+ * with nothing failing. Each time: no report of the driver, nothing left over, no frame lost, doubled or wrong without
+ * an error, errors that name the call and a remedy, the CPU in the GPU's place where it may be, and a restart that
+ * works. faults.py runs the jobs, each in a process of its own, and sees crashes and hangs.
+ *
+ * faults DRIVER list             names of the jobs
+ * faults DRIVER JOB FROM STEP    runs FROM, FROM + STEP, ... of a job; a line before each, and one for each failure
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/faults_stream.h"
+
+#define RESTARTED 100 /* number of the first frame after the restart */
+#define MAX_RUNS 5000
+
+static const Scenario scenarios[] = {
+    {"gaussian", "NV12", 48, 32, {"radius=2"}},
+    {"box", "RGBA", 40, 24, {"filter=box", "radius=3", "algorithm=separable"}},
+    {"dense", "GRAY8", 40, 32, {"filter=custom", "kernel=<<1,2,1>,<2,-5,1>,<0,1,3>>"}},
+    {"staged", "YUY2", 40, 32, {"radius=1"}},
+    {"texture", "I420", 40, 32, {"radius=2", "algorithm=texture"}, .gpu_only = TRUE},
+    {"regions", "NV12", 48, 32, {"radius=2", "roi-source=meta", "roi-feather=2"}, .regions = TRUE},
+    {"time", "NV12", 48, 32, {"radius=1", "temporal-radius=1"}},
+    {"time-cuts", "NV12", 48, 32, {"radius=1", "temporal-radius=1", "scene-change-threshold=0.2"}},
+    {"flights", "NV12", 48, 32, {"radius=2", "frames-in-flight=3"}},
+    {"slices", "GRAY8", 1500, 1400, {"filter=box", "radius=1"}, .step = 41},
+    {"uploads", "NV12", 48, 32, {"radius=2"}, .out_device = TRUE},
+    {"downloads", "NV12", 48, 32, {"radius=2"}, .in_device = TRUE},
+    {"device", "NV12", 48, 32, {"radius=2"}, .in_device = TRUE, .out_device = TRUE},
+    {"in-place",
+     "NV12",
+     96,
+     64,
+     {"radius=2", "roi-source=meta"},
+     .in_device = TRUE,
+     .out_device = TRUE,
+     .regions = TRUE},
+    {"device-time",
+     "NV12",
+     48,
+     32,
+     {"temporal-radius=1", "scene-change-threshold=0.2"},
+     .in_device = TRUE,
+     .out_device = TRUE},
+};
+
+/* The ways of failing. Calls of GStreamer's own CUDA library are failed apart from ours: they need not be named. */
+static const struct {
+  const char *name;
+  StandinCalls calls;
+  CUresult result;
+  gboolean for_good;
+  const char *of;
+} ways[] = {
+    {"no-memory-once", STANDIN_CALLS_ALLOC, CUDA_ERROR_OUT_OF_MEMORY, FALSE, "!libgstcuda-"},
+    {"no-memory", STANDIN_CALLS_ALLOC, CUDA_ERROR_OUT_OF_MEMORY, TRUE, "!libgstcuda-"},
+    {"unknown-once", STANDIN_CALLS_ALL, CUDA_ERROR_UNKNOWN, FALSE, "!libgstcuda-"},
+    {"launch-failed", STANDIN_CALLS_ALL, CUDA_ERROR_LAUNCH_FAILED, TRUE, "!libgstcuda-"},
+    {"no-context-once", STANDIN_CALLS_PUSH, CUDA_ERROR_UNKNOWN, FALSE, "!libgstcuda-"},
+    {"no-context", STANDIN_CALLS_PUSH, CUDA_ERROR_UNKNOWN, TRUE, "!libgstcuda-"},
+    {"gstreamer-once", STANDIN_CALLS_ALL, CUDA_ERROR_UNKNOWN, FALSE, "libgstcuda-"},
+    {"gstreamer-no-memory", STANDIN_CALLS_ALLOC, CUDA_ERROR_OUT_OF_MEMORY, TRUE, "libgstcuda-"},
+};
+
+static const char *const backends[] = {"cuda", "auto"};
+
+/* ---- what is expected ---- */
+
+/* Engines may differ by one. */
+static gboolean
+is_near(GBytes *a, GBytes *b)
+{
+  gsize size, other;
+  const guint8 *x = g_bytes_get_data(a, &size), *y = g_bytes_get_data(b, &other);
+
+  if (size != other)
+    return FALSE;
+  for (gsize i = 0; i < size; i++)
+    if (ABS(x[i] - y[i]) > 1)
+      return FALSE;
+  return TRUE;
+}
+
+/* Frames that wait are dropped by a flush. */
+static gboolean
+may_be_dropped(const Scenario *scenario, guint i)
+{
+  return i < FLUSH && i + 3 >= FLUSH && scenario->set[1];
+}
+
+/* Over time a frame that is lost changes those around it. */
+static gboolean
+depends_on_lost(const Stream *s, guint number)
+{
+  return strstr(s->scenario->name, "time") && (!g_hash_table_contains(s->frames, GSIZE_TO_POINTER(number - 1)) ||
+                                               !g_hash_table_contains(s->frames, GSIZE_TO_POINTER(number + 1)));
+}
+
+static void
+check_frames(const Stream *s, Frames *expected, guint first, gboolean complete)
+{
+  for (guint i = 0; i < FRAMES; i++) {
+    GBytes *got = g_hash_table_lookup(s->frames, GSIZE_TO_POINTER(first + i));
+    GBytes *wanted = g_hash_table_lookup(expected, GSIZE_TO_POINTER(first + i));
+
+    if (got && wanted && !is_near(got, wanted) && (complete || !depends_on_lost(s, first + i)))
+      wrong("frame %u is not what it should be", first + i);
+    if (!got && wanted && complete && !may_be_dropped(s->scenario, i))
+      wrong("frame %u is lost, without an error", first + i);
+  }
+}
+
+/* An entry's name without the version that cuda.h gives it. */
+static char *
+plain_name(const char *entry)
+{
+  const char *version = strstr(entry, "_v");
+
+  return g_strndup(entry, version ? (gsize)(version - entry) : strlen(entry));
+}
+
+static void
+check_message(const Stream *s, gboolean ours, gboolean for_good)
+{
+  g_autofree char *name = NULL;
+
+  if (!s->error || !driver->failed() || !ours)
+    return;
+  name = plain_name(driver->failed());
+  /* Where more than one fails, the first may have been of no account. */
+  if (!for_good && !strstr(s->error, name))
+    wrong("the error does not name the call: %s", s->error);
+  if (!strstr(s->error, " gave CUDA_ERROR_") || !strchr(s->error, ';'))
+    wrong("the error has no call or no remedy: %s", s->error);
+}
+
+static guint
+count_threads(void)
+{
+  GDir *dir = g_dir_open("/proc/self/task", 0, NULL);
+  guint n = 0;
+
+  while (dir && g_dir_read_name(dir))
+    n++;
+  if (dir)
+    g_dir_close(dir);
+  return n;
+}
+
+static StandinCount before;
+static guint threads_before;
+
+/* After a stop. lost: contexts could not be entered, and what is in them goes with them alone. */
+static void
+check_left(gboolean lost)
+{
+  StandinCount now = driver->count();
+  guint threads = count_threads();
+
+  if (now.entered != before.entered)
+    wrong("%u contexts are left current", now.entered);
+  for (int i = 0; threads > threads_before && i < 100; i++) { /* one that is joined can still be seen */
+    g_usleep(1000);
+    threads = count_threads();
+  }
+  if (threads > threads_before)
+    wrong("%u threads are left", threads - threads_before);
+  if (!lost && (now.modules > before.modules || now.streams > before.streams || now.events > before.events ||
+                now.textures > before.textures || now.allocations > before.allocations || now.pinned > before.pinned))
+    wrong("left over: %u modules, %u streams, %u events, %u textures, %u allocations, %u of the host",
+          now.modules - before.modules, now.streams - before.streams, now.events - before.events,
+          now.textures - before.textures, now.allocations - before.allocations, now.pinned - before.pinned);
+}
+
+static void
+check_reports(void)
+{
+  g_autofree char *reports = driver->reports();
+
+  if (*reports)
+    wrong("the driver reports: %s", reports);
+}
+
+/* ---- jobs ---- */
+
+typedef struct {
+  const Scenario *scenario;
+  int way;
+  const char *backend;
+} Job;
+
+static void
+check_fall_back(const Stream *s, const Job *job, guint64 calls_to_first)
+{
+  gboolean host = !job->scenario->in_device && !job->scenario->out_device;
+
+  if (s->n_errors > 0 && g_str_equal(job->backend, "auto") && host && run <= calls_to_first &&
+      !g_hash_table_contains(s->frames, GSIZE_TO_POINTER(0)))
+    wrong("no frame was done, and the CPU did not take over: %s", s->error);
+}
+
+/* Returns FALSE where fewer calls were made than the one that was to fail. */
+static gboolean
+run_once(const Job *job, Frames *expected, guint64 calls_to_first)
+{
+  StandinFault fault = {.calls = ways[job->way].calls,
+                        .n = run,
+                        .result = ways[job->way].result,
+                        .for_good = ways[job->way].for_good,
+                        .of = ways[job->way].of};
+  gboolean ours = fault.of[0] == '!', lost = fault.calls == STANDIN_CALLS_PUSH && fault.for_good, reached;
+  Stream s;
+
+  driver->reset((StandinOrder)(run % 3), (guint32)run);
+  stream_open(&s, job->scenario, job->backend);
+  driver->set_fault(&fault);
+  if (stream_start(&s))
+    stream_play(&s, 0, run % 4 != 0);
+  read_bus(&s);
+  check_frames(&s, expected, 0, s.n_errors == 0 && ours && !s.refused);
+  stream_stop(&s);
+  reached = driver->failed() != NULL;
+  check_message(&s, ours, fault.for_good);
+  check_fall_back(&s, job, calls_to_first);
+  check_left(lost);
+  check_reports();
+
+  fault.n = 0;
+  driver->set_fault(&fault);
+  s.n_errors = 0;
+  g_clear_pointer(&s.error, g_free);
+  if (stream_start(&s))
+    stream_play(&s, RESTARTED, FALSE);
+  if (s.n_errors > 0)
+    wrong("after the restart: %s", s.error);
+  check_frames(&s, expected, RESTARTED, TRUE);
+  stream_stop(&s);
+  check_left(lost);
+  stream_close(&s);
+  check_reports();
+  return reached;
+}
+
+/* What the CPU makes of the same streams. */
+static Frames *
+expect_frames(const Scenario *scenario)
+{
+  Frames *frames;
+  Stream s;
+
+  stream_open(&s, scenario, "cpu");
+  for (int part = 0; part < 2; part++) {
+    if (!stream_start(&s))
+      wrong("the CPU does not start");
+    stream_play(&s, part * RESTARTED, FALSE);
+    stream_stop(&s);
+  }
+  if (s.error)
+    wrong("the CPU: %s", s.error);
+  frames = g_hash_table_ref(s.frames);
+  stream_close(&s);
+  return frames;
+}
+
+/* A run in which nothing fails; and how many calls there are up to the first frame. */
+static guint64
+run_well(const Job *job, Frames *expected)
+{
+  guint64 calls = G_MAXUINT64;
+
+  for (int order = STANDIN_AT_ONCE; order <= STANDIN_RANDOM; order++) {
+    StandinFault fault = {.calls = ways[job->way].calls, .of = ways[job->way].of};
+    Stream s;
+
+    driver->reset(order, 7);
+    stream_open(&s, job->scenario, job->backend);
+    driver->set_fault(&fault);
+    if (!stream_start(&s))
+      wrong("the GPU does not start");
+    stream_play(&s, 0, FALSE);
+    if (s.error)
+      wrong("nothing failed: %s", s.error);
+    if (s.n_infos > 0)
+      wrong("nothing failed, and it ran on the CPU");
+    check_frames(&s, expected, 0, TRUE);
+    stream_stop(&s);
+    calls = MIN(calls, s.calls_to_first);
+    stream_close(&s);
+    before = driver->count();
+    threads_before = count_threads();
+    check_reports();
+  }
+  return calls;
+}
+
+static void
+run_job(const Job *job, guint64 from, guint64 step)
+{
+  Frames *expected = expect_frames(job->scenario);
+  guint64 calls_to_first = run_well(job, expected);
+
+  for (run = from; run < MAX_RUNS; run += step) {
+    printf("run %" G_GUINT64_FORMAT "\n", run);
+    fflush(stdout);
+    if (!run_once(job, expected, calls_to_first))
+      break;
+  }
+  g_hash_table_unref(expected);
+}
+
+/* A driver that does not start: the CPU takes over, and at the next start the driver is tried again. In a process in
+ * which nobody opened it before. */
+static void
+run_start(void)
+{
+  const StandinFault no_start = {STANDIN_CALLS_ALL, 1, CUDA_ERROR_UNKNOWN, TRUE, "!libgstcuda-"}, none = {0};
+  Frames *expected;
+  Stream s;
+
+  driver->set_fault(&no_start);
+  expected = expect_frames(&scenarios[0]);
+  stream_open(&s, &scenarios[0], "auto");
+  for (int part = 0; part < 2; part++) {
+    s.n_infos = 0;
+    if (!stream_start(&s))
+      wrong("start %d fails", part + 1);
+    stream_play(&s, part * RESTARTED, FALSE);
+    stream_stop(&s);
+    check_frames(&s, expected, part * RESTARTED, TRUE);
+    if (s.error || s.n_infos != (part == 0))
+      wrong("start %d runs on the %s: %s", part + 1, s.n_infos ? "CPU" : "GPU", s.error ? s.error : "no error");
+    driver->set_fault(&none);
+  }
+  stream_close(&s);
+  check_reports();
+  g_hash_table_unref(expected);
+}
+
+/* Output buffers in CUDA memory cannot be had, and downstream takes system memory as well. */
+static void
+run_output(void)
+{
+  static const Scenario either = {"output",           "NV12",         48, 32, {"radius=2"}, .in_device = TRUE,
+                                  .out_device = TRUE, .out_any = TRUE};
+  const StandinFault no_memory = {STANDIN_CALLS_ALLOC, 1, CUDA_ERROR_OUT_OF_MEMORY, TRUE, "libgstcuda-"}, none = {0};
+  Frames *expected = expect_frames(&either);
+  Stream s;
+
+  for (int i = 0; i < 2; i++) {
+    GstBuffer *buffer;
+
+    driver->set_fault(&none);
+    stream_open(&s, &either, backends[i]);
+    stream_start(&s);
+    push_caps(&s, 0);
+    buffer = make_buffer(&s, 0);
+    driver->set_fault(&no_memory);
+    if (gst_pad_push(s.src, buffer) != GST_FLOW_OK)
+      wrong("%s: the first frame is refused", backends[i]);
+    read_bus(&s);
+    if (s.error || s.n_infos != 1 || !g_hash_table_contains(s.frames, GSIZE_TO_POINTER(0)))
+      wrong("%s: no frame in system memory, %u messages, %s", backends[i], s.n_infos, s.error ? s.error : "no error");
+    check_frames(&s, expected, 0, FALSE);
+    stream_stop(&s);
+    stream_close(&s);
+  }
+  check_reports();
+  g_hash_table_unref(expected);
+}
+
+static char *
+name_of(const Job *job)
+{
+  return g_strdup_printf("%s,%s,%s", job->scenario->name, ways[job->way].name, job->backend);
+}
+
+/* Calls func with each job. */
+static void
+each_job(void (*func)(const Job *job, gpointer data), gpointer data)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS(scenarios); i++)
+    for (gsize way = 0; way < G_N_ELEMENTS(ways); way++)
+      for (gsize b = 0; b < (scenarios[i].gpu_only ? 1 : G_N_ELEMENTS(backends)); b++)
+        func(&(Job){&scenarios[i], (int)way, backends[b]}, data);
+}
+
+static void
+print_job(const Job *job, gpointer unused)
+{
+  g_autofree char *name = name_of(job);
+
+  printf("%s %d\n", name, MAX(job->scenario->step, 1));
+}
+
+static void
+run_if_named(const Job *job, gpointer argv)
+{
+  g_autofree char *name = name_of(job);
+
+  if (!g_str_equal(name, ((char **)argv)[2]))
+    return;
+  job_name = ((char **)argv)[2];
+  run_job(job, g_ascii_strtoull(((char **)argv)[3], NULL, 10), g_ascii_strtoull(((char **)argv)[4], NULL, 10));
+}
+
+int
+main(int argc, char **argv)
+{
+  if (argc == 3 && g_str_equal(argv[2], "list")) {
+    printf("start 1\noutput 1\n");
+    each_job(print_job, NULL);
+    return 0;
+  }
+  if (argc != 5)
+    return 2;
+  driver = standin_open(argv[1]);
+  if (!driver)
+    return 1;
+  gst_init(NULL, NULL);
+  if (g_str_equal(argv[2], "start")) {
+    job_name = "start";
+    printf("run 1\n");
+    run_start();
+  } else if (g_str_equal(argv[2], "output")) {
+    job_name = "output";
+    printf("run 1\n");
+    run_output();
+  }
+  each_job(run_if_named, argv);
+  if (!job_name)
+    printf("there is no job %s\n", argv[2]);
+  return job_name && n_failures == 0 ? 0 : 1;
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The table of verdicts: filters down, formats across, a letter for what runs there. A refusal that is new, or gone, is
+ * a change of this table; tests/algorithms.c prints the row as it would have to be.
+ */
+#include "support/algorithms.h"
+
+#include <string.h>
+
+const char test_algorithm_letters[] = "?NTXSFM";
+
+/* clang-format off */
+const TestAlgorithmKind test_algorithm_kinds[] = {
+    /* GPU          wrap         renormalize  older GPU    CPU */
+    {'m', {"NTXSFM M", "NTXSF. F", "NTXSFM M", "NTXSF. F", "NT.S.. S"}},
+    {'n', {"NTXSFM M", "NTXSF. S", "NTXSFM M", "NTXSF. S", "NT.S.. S"}},
+    {'o', {"NTXSFM M", "NTXSF. SF", "NTXSFM M", "NTXSF. SF", "NT.S.. S"}},
+    {'p', {"NTXS.M M", "NTXS.. S", "NTXS.M M", "NTXS.. S", "NT.S.. S"}},
+    {'q', {"NTXS.M M", "NTXS.. SF", "NTXS.M M", "NTXS.. SF", "NT.S.. S"}},
+    {'v', {"NTXS.. MS", "NTXS.. S", "NTXS.. MS", "NTXS.. S", "NT.S.. S"}},
+    {'w', {"NTXS.. SM", "NTXS.. S", "NTXS.. SM", "NTXS.. S", "NT.S.. S"}},
+    {'f', {"NTXSF. F", "NTXSF. F", "NTXSF. F", "NTXSF. F", "NT.S.. S"}},
+    {'g', {"NTXSF. S", "NTXSF. S", "NTXSF. S", "NTXSF. S", "NT.S.. S"}},
+    {'h', {"NTXSF. SF", "NTXSF. SF", "NTXSF. SF", "NTXSF. SF", "NT.S.. S"}},
+    {'s', {"NTXS.. S", "NTXS.. S", "NTXS.. S", "NTXS.. S", "NT.S.. S"}},
+    {'i', {"NTXS.. N", "NTXS.. N", "NTXS.. N", "NTXS.. N", "NT.S.. S"}},
+    {'t', {"NTXS.. T", "NTXS.. T", "NTXS.. T", "NTXS.. T", "NT.S.. S"}},
+    {'k', {"NTXS.. SF", "NTXS.. SF", "NTXS.. SF", "NTXS.. SF", "NT.S.. S"}},
+    {'j', {"NTXS.. SN", "NTXS.. SN", "NTXS.. SN", "NTXS.. SN", "NT.S.. S"}},
+    {'D', {"NT...M M", "NT...M M", "NT.... T", "NT.... T", "NT.... T"}},
+    {'T', {"NT.... T", "NT.... T", "NT.... T", "NT.... T", "NT.... T"}},
+    {'E', {"NTXS.M M", "NTXS.M M", "NTXS.. T", "NTXS.. T", "NT.S.. S"}},
+    {'R', {"NTXS.M M", "NTXS.M M", "NTXS.. S", "NTXS.. S", "NT.S.. S"}},
+    {'G', {"NTXS.M M", "NTXS.. MF", "NTXS.. SM", "NTXS.. SF", "NT.S.. S"}},
+    {'H', {"NTXS.M M", "NTXS.. MF", "NTXS.. TM", "NTXS.. TF", "NT.S.. S"}},
+    {'-', {"settings", "settings", "settings", "settings", "settings"}},
+    {'a', {"NTXS.M M", "NTXS.M M", "NTXS.. ST", "NTXS.. ST", "NT.S.. S"}},
+    {'b', {"NT...M M", "NT...M M", "NT.... T", "NT.... T", "NT.... ST"}},
+    {'c', {"NT...M M", "NT...M M", "NT.... ST", "NT.... ST", "NT.... ST"}},
+    {'d', {"NTXS.. ST", "NTXS.. ST", "NTXS.. ST", "NTXS.. ST", "NT.S.. S"}},
+    {'e', {"NT.... T", "NT.... T", "NT.... T", "NT.... T", "NT.... ST"}},
+    {'l', {"NT.... ST", "NT.... ST", "NT.... ST", "NT.... ST", "NT.... ST"}},
+    {'r', {"NT...M M", "NT...M M", "NT.... TS", "NT.... TS", "NT.... TS"}},
+    {'u', {"NTXS.. TF", "NTXS.. TF", "NTXS.. TF", "NTXS.. TF", "NT.S.. S"}},
+    {'x', {"NT.... TS", "NT.... TS", "NT.... TS", "NT.... TS", "NT.... TS"}},
+    {'y', {"NTXS.. TN", "NTXS.. TN", "NTXS.. TN", "NTXS.. TN", "NT.S.. S"}},
+    {0},
+};
+
+const char *const test_algorithm_columns[] = {
+    /* 8 bits, in planes */
+    "NV12 NV21",
+    "NV16",
+    "NV24",
+    "I420 YV12 A420 A420:filter",
+    "Y42B",
+    "Y444",
+    "RGBP BGRP GBR GBRA GBRA:filter",
+    "GRAY8",
+    /* 8 bits, interleaved */
+    "RGB BGR",
+    "RGBA BGRA ARGB ABGR RGBx BGRx xRGB xBGR",
+    "RGBA:filter BGRA:filter ARGB:filter ABGR:filter",
+    /* 10 and 12 bits */
+    "P010_10LE",
+    "I420_10LE I420_12LE",
+    "I422_10LE I422_12LE",
+    "Y444_10LE Y444_12LE",
+    /* 16 bits */
+    "P016_LE",
+    "Y444_16LE",
+    "GRAY16_LE",
+    "ARGB64",
+    "ARGB64:filter",
+    /* not arrays of samples that are filtered alike: packed 4:2:2, words, colours weighted by alpha */
+    "YUY2 UYVY",
+    "AYUV AYUV:filter VUYA VUYA:filter RGB10A2_LE RGB10A2_LE:filter BGR10A2_LE BGR10A2_LE:filter",
+    "A420:premultiply",
+    "RGBA:premultiply BGRA:premultiply ARGB:premultiply ABGR:premultiply AYUV:premultiply VUYA:premultiply GBRA:premultiply RGB10A2_LE:premultiply BGR10A2_LE:premultiply ARGB64:premultiply",
+    NULL,
+};
+
+const TestAlgorithmRow test_algorithm_rows[] = {
+    {"gaussian box", 0, 0, "mmmmmmmm mmm mmmm fffff iiii"},
+    {"gaussian box", 1, 12, "mmmmmmmm mmm mmmm fffff ssss"},
+    {"gaussian box", 13, 24, "mmmmmmmn mmm mmmm ffgff ssss"},
+    {"gaussian box", 25, 32, "onnonnnn nnn oonn hgggg ssss"},
+    {"gaussian box", 33, 42, "onnonnnn ngg oonn hgggg ssss"},
+    {"gaussian box", 43, 48, "onnonnnn ggg oonn hgggg ssss"},
+    {"gaussian box", 49, 64, "pppppppp sss pppp sssss ssss"},
+    {"gaussian box", 65, 68, "ppvppppp sss swws sssss ssss"},
+    {"gaussian box", 69, 128, "ppvppppp sss swss sssss ssss"},
+    {"gaussian box", 129, 132, "ssswwsss sss ssss sssss ssss"},
+    {"gaussian box", 133, 250, "ssswssss sss ssss sssss ssss"},
+    {"gaussian box", 300, 512, "ssssssss sss ssss sssss ssss"},
+    {"identity", 1, 64, "mmmmmmmm mmm mmmm fffff iiii"},
+    {"half", 1, 64, "mmmmmmmm mmi mmmm ffffi iiii"},
+    {"gaussian-5x1 gaussian-0x4 gaussian-sigma box-1x6 row-2 row-binomial row-7 column-6 rank-1 axes-5x4 "
+     "axes-9x0 row-negative row-anchor-first column-anchor-last axes-flip-anchor disk-0x4", 0, 0, "mmmmmmmm mmm mmmm fffff ssss"},
+    {"gaussian-contrast", 1, 8, "mmmmmmmm mms mmmm ffffs ssss"},
+    {"gaussian-contrast", 16, 16, "mmmmmmmn mms mmmm ffgfs ssss"},
+    {"gaussian-contrast", 32, 32, "onnonnnn nns oonn hgggs ssss"},
+    {"gaussian-contrast", 64, 64, "pppppppp sss pppp sssss ssss"},
+    {"box-3x0 axes-signed", 0, 0, "mmmmmmmm mms mmmm ffffs ssss"},
+    {"dense-2x3 dense-3x3 dense-5x5 dense-7x7 dense-17x17 dense-signed dense-anchor dense-flip "
+     "dense-flip-anchor motion-30 motion-158", 0, 0, "DDDDDDDD DDD DDDD TTTTT TTTT"},
+    {"dense-31x31", 0, 0, "DDDDDDDD TTT DDDD TTTTT TTTT"},
+    {"dense-signed-raw", 0, 0, "DDDDDDDD DDT DDDD TTTTT TTTT"},
+    {"dense-derivative dense-derivative-17", 0, 0, "DDDDDDDD DDT DDDD TTTTT TT--"},
+    {"laplacian", 0, 0, "DDDDDDDD DDD DDDD TTTTT TT--"},
+    {"axes-0x33", 0, 0, "mmmmmmmn mmm mmmm ffgff ssss"},
+    {"row-zero-sum rank-1-zero-sum", 0, 0, "mmmmmmmm mms mmmm ffffs ss--"},
+    {"rank-2-zero-sum", 0, 0, "bbEbbEEE EEt bbbE etttt et--"},
+    {"rank-2 rank-2-even rank-2-anchor unsharp-5x0 emboss", 0, 0, "EEEEEEEE EEE EEEE ttttt tttt"},
+    {"rank-3", 0, 0, "caRcaRRR RRR ccaR lssss dsls"},
+    {"rank-4", 0, 0, "cRRcRRRR RRR ccRR lssss ssls"},
+    {"disk", 1, 1, "DDDDDDDD DDD DDDD TTTTT TTTT"},
+    {"disk", 3, 3, "bbEbbEEE EEE bbbE etttt etet"},
+    {"disk", 8, 8, "rDDrDDDD DDD rrDD xTTTT TTxT"},
+    {"disk motion-45", 16, 16, "DDDDDDDD TTT DDDD TTTTT TTTT"},
+    {"disk-6x2", 0, 0, "acRacRRR RRR aacR dssss lsds"},
+    {"motion motion-90", 3, 3, "mmmmmmmm mmm mmmm fffff ssss"},
+    {"motion", 20, 20, "mmmmmmmm mmm mmmm fffff ssss"},
+    {"motion", 64, 64, "qqpqqppp sss qqqp kssss ssss"},
+    {"motion-90", 20, 20, "mmmmmmmn mmm mmmm ffgff ssss"},
+    {"motion-90", 64, 64, "pppppppp ppp pppp sssss ssss"},
+    {"motion-45", 3, 3, "DDDDDDDD DDD DDDD TTTTT TTTT"},
+    {"sharpen sharpen-2.5", 1, 64, "EEEEEEEE EEE EEEE ttttt tttt"},
+    {"unsharp emboss-120", 1, 3, "EEEEEEEE EEE EEEE ttttt tttt"},
+    {"unsharp", 8, 8, "RRRRRRRR RRR RRRR sssss ssss"},
+    {"unsharp", 16, 16, "RRRRRRRR sss RRRR sssss ssss"},
+    {"unsharp-sigma", 0, 0, "aaRaaRRR RRR aaaR dssss dsds"},
+    {"sobel prewitt", 0, 0, "GGGGGGRR RRR GGGG kksss js--"},
+    {"sobel-5 scharr", 0, 0, "GGGGGGRR RRs GGGG kksss js--"},
+    {"sobel-7", 0, 0, "GGGGGGRR sss GGGG kksss js--"},
+    {"sobel-x sobel-y scharr-x prewitt-y", 0, 0, "mmmmmmmm mms mmmm ffffs js--"},
+    {"sobel-30 prewitt-225", 0, 0, "HHHHHHEE EEt HHHH uuttt yt--"},
+    {"sobel-90", 0, 0, "mmmmmmmm mmm mmmm fffff js--"},
+    {"laplacian-3", 0, 0, "EEEEEEEE EEE EEEE ttttt tt--"},
+    {"laplacian-5 laplacian-7", 0, 0, "EEEEEEEE EEt EEEE ttttt tt--"},
+    {"log", 1, 1, "EEEEEEEE EEt EEEE ttttt tt--"},
+    {"log", 3, 3, "EEEEEEEE EEt EEEE ttttt tt--"},
+    {"log", 8, 8, "RRRRRRRR RRs RRRR sssss ss--"},
+    {"log", 16, 16, "RRRRRRRR sss RRRR sssss ss--"},
+    {"log-sigma", 0, 0, "aaRaaRRR RRR aaaR dssss ds--"},
+    {NULL},
+};
+/* clang-format on */
+
+gboolean
+test_filter_takes_radius(const TestFilter *filter)
+{
+  return filter->type != CNV_FILTER_CUSTOM && filter->sigma == 0 && filter->radius == 0 && filter->radius_x < 0;
+}
+
+static gboolean
+has_word(const char *words, const char *word)
+{
+  g_auto(GStrv) list = g_strsplit(words, " ", -1);
+
+  return g_strv_contains((const char *const *)list, word);
+}
+
+int
+test_algorithm_column(const CnvFormat *format, CnvAlphaMode alpha_mode)
+{
+  g_autofree char *with = g_strdup_printf("%s:%s", format->name, cnv_alpha_mode_nicks[alpha_mode].nick);
+
+  for (int i = 0; test_algorithm_columns[i]; i++)
+    if (has_word(test_algorithm_columns[i], alpha_mode == CNV_ALPHA_COPY ? format->name : with))
+      return i;
+  return -1;
+}
+
+static const TestAlgorithmRow *
+find_row(const TestFilter *filter, int radius)
+{
+  const gboolean takes = test_filter_takes_radius(filter);
+
+  for (const TestAlgorithmRow *row = test_algorithm_rows; row->filters; row++)
+    if (has_word(row->filters, filter->name) && (!takes || (row->from <= radius && radius <= row->to)))
+      return row;
+  return NULL;
+}
+
+static char
+letter_at(const char *kinds, int column)
+{
+  while (*kinds == ' ' || column-- > 0)
+    kinds++;
+  return *kinds;
+}
+
+const TestAlgorithmKind *
+test_algorithm_kind(const TestFilter *filter, int radius, const CnvFormat *format, CnvAlphaMode alpha_mode)
+{
+  const TestAlgorithmRow *row = find_row(filter, radius);
+  const int column = test_algorithm_column(format, alpha_mode);
+
+  for (const TestAlgorithmKind *kind = test_algorithm_kinds; row && column >= 0 && kind->letter; kind++)
+    if (kind->letter == letter_at(row->kinds, column))
+      return kind;
+  return NULL;
+}
+
+gboolean
+test_format_has_alpha(const CnvFormat *format)
+{
+  for (int p = 0; p < format->n_planes; p++)
+    for (int c = 0; c < format->plane[p].channels; c++)
+      if (format->plane[p].role[c] == CNV_ROLE_A)
+        return TRUE;
+  return FALSE;
+}
+
+char
+test_algorithm_verdict(const TestCase *c, const CnvBackend *backend, CnvAlgorithm algorithm)
+{
+  const CnvFormat *format = cnv_format_find(c->format);
+  const gboolean plain = !c->planes && !c->chroma_mode && !c->chroma_set && !c->absolute;
+  const TestAlgorithmKind *kind =
+      test_algorithm_kind(c->filter, c->radius, format, test_format_has_alpha(format) ? c->alpha_mode : CNV_ALPHA_COPY);
+  TestMachine machine = TEST_GPU;
+
+  if (!kind || kind->letter == '-' || !plain || (c->regions && c->regions->n_plans > 1))
+    return 0;
+  if (strcmp(backend->name, "cuda") != 0)
+    machine = TEST_CPU;
+  else if (c->border >= CNV_BORDER_WRAP)
+    machine = c->border == CNV_BORDER_WRAP ? TEST_GPU_WRAP : TEST_GPU_RENORMALIZE;
+  return kind->verdict[machine][algorithm - CNV_ALGORITHM_NAIVE];
+}

@@ -1,0 +1,601 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Running a case on every variant of the engine, and the comparison with the oracle.
+ */
+#include "support/algorithms.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Share of samples of noise that may differ by one from the oracle, up to 12 bits: with float32, and with f16. */
+#define INEXACT_SHARE 1e-4
+#define TENSOR_INEXACT_SHARE 1e-2
+#define REPORTS_MAX 25 /* of a set */
+TestOptions test_options;
+
+static guint failures, reports, case_number;
+
+/* Products (taps times samples) that one run may take, by extent. */
+static const double max_products[] = {[TEST_QUICK] = 1e6, [TEST_NORMAL] = 3e7, [TEST_FULL] = 2e9};
+
+/* The part of them for naive, which on the CPU is a plain reference that takes some 20 ns a product. */
+#define NAIVE_SHARE 0.2
+
+/* A case made ready. */
+typedef struct {
+  char *what; /* for reports */
+  const TestCase *of;
+  CnvFilter filter[TEST_MAX_PLANS];
+  CnvImage image;
+  CnvWork work; /* its plans are put in for each variant */
+  CnvRegion *region;
+  const OracleClip *clip; /* NULL: the frame alone */
+  int terms;              /* of TestFilter */
+  TestFrame in;
+  TestLayout out;
+  guint64 hash; /* of in */
+  OracleSample *expected[CNV_MAX_PLANES][CNV_MAX_CHANNELS];
+  gboolean strict; /* every sample exact */
+  gboolean noise;  /* held to INEXACT_SHARE */
+} Job;
+
+void
+test_fail(const char *format, ...)
+{
+  va_list args;
+
+  failures++;
+  if (reports == REPORTS_MAX)
+    puts("... further mismatches are only counted");
+  if (reports++ >= REPORTS_MAX)
+    return;
+  va_start(args, format);
+  fputs("MISMATCH ", stdout);
+  vprintf(format, args);
+  putchar('\n');
+  va_end(args);
+  fflush(stdout);
+}
+
+/* The settings that only some cases have. */
+static void
+add_settings(GString *name, const TestCase *c)
+{
+  if (c->planes)
+    g_string_append_printf(name, ", planes 0x%x", c->planes);
+  if (c->chroma_mode || c->chroma_set)
+    g_string_append_printf(name, ", chroma mode %d set %d radius %d sigma %g", c->chroma_mode, c->chroma_set,
+                           c->chroma_radius, c->chroma_sigma);
+  if (c->alpha_mode)
+    g_string_append_printf(name, ", alpha %s", cnv_alpha_mode_nicks[c->alpha_mode].nick);
+  if (c->absolute)
+    g_string_append(name, ", absolute");
+  if (c->interlaced)
+    g_string_append(name, ", interlaced");
+  if (c->color)
+    g_string_append_printf(name, ", colour %08x", c->color);
+  if (c->regions)
+    g_string_append_printf(name, ", regions \"%s\"", c->regions->name);
+}
+
+char *
+test_case_label(void)
+{
+  return g_strdup_printf("case %u (CNV_SEED=%u)", case_number, test_options.seed);
+}
+
+static char *
+case_name(const TestCase *c, guint32 seed)
+{
+  GString *name = g_string_new(NULL);
+
+  g_string_printf(name,
+                  "case %u (CNV_SEED=%u): %s %dx%d, filter %s radius %d, border %s, %s, offset %d, strides +%d +%d, "
+                  "seed %u",
+                  case_number, test_options.seed, c->format, c->width, c->height, c->filter->name, c->radius,
+                  cnv_border_nicks[c->border].nick, test_pattern_names[c->pattern], c->in.offset, c->in.pad, c->out.pad,
+                  seed);
+  add_settings(name, c);
+  return g_string_free(name, FALSE);
+}
+
+/* Compares one sample. Returns 0 when exact, 1 when one off, else more. A tie, to within float64, may go either way
+ * unless the job is strict. */
+static int
+sample_error(const Job *job, int depth, double expected, int got)
+{
+  const int error = abs(got - oracle_round(expected, (1 << depth) - 1));
+
+  if (error == 1 && !job->strict && fabs(fabs(got - expected) - 0.5) < 1e-9)
+    return 0;
+  return error;
+}
+
+typedef struct {
+  guint64 samples, inexact;
+} Tally;
+
+/* Bits around a value that no other channel has: 0 where it was filtered, or what the input has where it is a copy. */
+static gboolean
+padding_is_right(const CnvFormat *format, const OracleLane *lane, guint raw, guint raw_in, gboolean copied)
+{
+  const guint used = format->sample_bytes == 4 ? ~0u : ((1u << lane->depth) - 1) << lane->shift;
+
+  return !(raw & ~used) || (copied && raw == raw_in);
+}
+
+static void
+check_channel(const Job *job, const TestFrame *out, int plane, int channel, const char *name, Tally *tally)
+{
+  const CnvFormat *format = out->format;
+  const OracleLane lane = oracle_lane(format, plane, channel);
+  const TestPlane *p = &out->plane[lane.memory], *q = &job->in.plane[lane.memory];
+  const int width = oracle_plane_width(format, plane, out->width);
+  const int height = oracle_plane_height(format, plane, out->height);
+  guint bad = 0;
+
+  for (int i = 0; i < width * height; i++) {
+    const guint8 *row = p->block + p->start + (gsize)(i / width) * p->stride;
+    const guint8 *row_in = q->block + q->start + (gsize)(i / width) * q->stride;
+    const OracleSample expected = job->expected[plane][channel][i];
+    const gboolean copied = expected.rule == ORACLE_COPIED;
+    const int got = oracle_value(&lane, row, i % width);
+    const guint raw = oracle_raw(&lane, row, i % width);
+    const int error = expected.rule == ORACLE_OPEN ? 0 : sample_error(job, lane.depth, expected.value, got);
+
+    tally->samples += expected.rule == ORACLE_FILTERED;
+    tally->inexact += error == 1;
+    if (error <= (copied || job->strict ? 0 : 1) &&
+        padding_is_right(format, &lane, raw, oracle_raw(&lane, row_in, i % width), copied))
+      continue;
+    if (!bad++)
+      test_fail("%s, %s: plane %d x %d y %d channel %d: expected %.6f%s, got %d (raw 0x%x)", name, job->what, plane,
+                i % width, i / width, channel, expected.value, copied ? " as it was" : "", got, raw);
+  }
+  if (bad > 1)
+    test_fail("%s, %s: plane %d channel %d: %u of %d samples are wrong", name, job->what, plane, channel, bad,
+              width * height);
+}
+
+/* What chance may do to a share that holds over many frames: a few more in a single one, and always one. The whole
+ * set is held to the share itself. */
+static double
+inexact_share(const TestVariant *v)
+{
+  return v->algorithm == CNV_ALGORITHM_TENSOR ? TENSOR_INEXACT_SHARE : INEXACT_SHARE;
+}
+
+/* tensor's errors come together: samples of small frames are much alike. */
+static double
+inexact_allowed(const TestVariant *v, guint64 samples)
+{
+  const double mean = samples * inexact_share(v), deviations = v->algorithm == CNV_ALGORITHM_TENSOR ? 5 : 3;
+
+  return mean + deviations * sqrt(mean) + 1;
+}
+
+static void
+check_output(const Job *job, const TestFrame *out, const char *name, TestVariant *v)
+{
+  Tally tally = {0, 0};
+  char *stray = test_frame_stray(out);
+
+  if (stray)
+    test_fail("%s, %s: stray write: %s", name, job->what, stray);
+  g_free(stray);
+  for (int p = 0; p < out->format->n_planes; p++)
+    for (int c = 0; c < out->format->plane[p].channels; c++)
+      check_channel(job, out, p, c, name, &tally);
+  if (!job->noise)
+    return;
+  if (tally.inexact > inexact_allowed(v, tally.samples))
+    test_fail("%s, %s: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " samples are one off: at most %g may be", name,
+              job->what, tally.inexact, tally.samples, inexact_share(v));
+  v->samples += tally.samples;
+  v->inexact += tally.inexact;
+}
+
+static double
+plane_products(const CnvPlanePlan *plane)
+{
+  double taps = 0;
+
+  for (int t = 0; t < plane->n_terms; t++) {
+    const int *n = plane->term[t].n;
+    const gboolean passes = plane->algorithm >= CNV_ALGORITHM_TEXTURE && plane->term[t].separable;
+
+    taps += passes ? n[CNV_X] + n[CNV_Y] : (double)n[CNV_X] * n[CNV_Y];
+  }
+  return taps * plane->width * plane->height * plane->channels;
+}
+
+double
+test_plan_products(const CnvPlan *plan)
+{
+  double products = 0;
+
+  for (int p = 0; p < plan->n_planes; p++)
+    if (plan->plane[p].filtered)
+      products += plane_products(&plan->plane[p]);
+  return products;
+}
+
+/* How many of the plan's lanes are filtered into the place of that channel. */
+static guint
+filtering_lanes(const CnvPlan *plan, int plane, int channel)
+{
+  const OracleLane at = oracle_lane(plan->image.format, plane, channel);
+  guint found = 0;
+
+  for (int p = 0; p < plan->n_planes; p++)
+    for (int c = 0; c < plan->plane[p].channels; c++) {
+      const CnvLane *lane = &plan->plane[p].lane[c];
+
+      found += plan->plane[p].filtered >> c & 1 && lane->memory == at.memory && lane->offset == at.offset &&
+               (at.bytes < 4 || lane->shift == at.shift);
+    }
+  return found;
+}
+
+/* Chroma under a gradient, whose taps are never used. */
+static gboolean
+is_neutral(const CnvPlanePlan *plane)
+{
+  for (int c = 0; c < plane->channels; c++)
+    if (plane->filtered >> c & 1 && plane->gain[c] != 0)
+      return FALSE;
+  return TRUE;
+}
+
+/* The fast path is only tested where it was the fast path that ran. */
+static void
+check_algorithms(const CnvPlan *plan, const TestVariant *v, const Job *job)
+{
+  const CnvFormat *format = plan->image.format;
+  char *name = test_variant_name(v);
+
+  for (int p = 0; p < plan->n_planes; p++) {
+    const CnvPlanePlan *plane = &plan->plane[p];
+    const gboolean factored = v->algorithm >= CNV_ALGORITHM_TEXTURE && plane->sub_x == 0 && plane->sub_y == 0;
+
+    if (plane->algorithm != (plane->filtered ? v->algorithm : CNV_ALGORITHM_AUTO))
+      test_fail("%s, %s: plane %d: filtered 0x%x, algorithm %s", name, job->what, p, plane->filtered,
+                cnv_algorithm_nicks[plane->algorithm].nick);
+    if (plane->filtered && factored && !is_neutral(plane) && job->terms >= 0 && plane->n_terms != MAX(1, job->terms))
+      test_fail("%s, %s: plane %d: %d terms", name, job->what, p, plane->n_terms);
+  }
+  for (int p = 0; p < format->n_planes; p++)
+    for (int c = 0; c < format->plane[p].channels; c++)
+      if (filtering_lanes(plan, p, c) != (oracle_filters(&plan->filter, format, p, c) ? 1 : 0))
+        test_fail("%s, %s: plane %d channel %d is filtered by %u lanes", name, job->what, p, c,
+                  filtering_lanes(plan, p, c));
+  g_free(name);
+}
+
+void
+test_run_init(TestRun *run, CnvMemory memory, const TestFrame *in, TestFrame *out)
+{
+  *run = (TestRun){.in = in, .out = out, .memory = memory};
+  test_frame_view(in, &run->from);
+  test_frame_view(out, &run->to);
+  if (memory != CNV_MEMORY_DEVICE)
+    return;
+  test_device_frame_init(&run->device_in, in);
+  test_device_frame_init(&run->device_out, out);
+  test_device_frame_view(&run->device_in, in, &run->from);
+  test_device_frame_view(&run->device_out, out, &run->to);
+}
+
+void
+test_run_finish(TestRun *run)
+{
+  if (run->memory != CNV_MEMORY_DEVICE)
+    return;
+  /* The input too, over the host's blocks: a hash of these then shows a write to the device's input. */
+  test_device_frame_read(&run->device_in, run->in);
+  test_device_frame_read(&run->device_out, run->out);
+  test_device_frame_clear(&run->device_in);
+  test_device_frame_clear(&run->device_out);
+}
+
+/* The one thing that an engine may refuse of a frame: 16-bit samples on the device at odd addresses. */
+static gboolean
+is_misaligned(const CnvFrame *frame, const CnvFormat *format)
+{
+  guintptr bits = 0;
+
+  for (int m = 0; m < oracle_n_memories(format); m++)
+    bits |= (guintptr)frame->data[m] | (guintptr)frame->stride[m];
+  return frame->memory == CNV_MEMORY_DEVICE && bits % format->sample_bytes != 0;
+}
+
+static void
+run_work(const Job *job, TestVariant *v, CnvPlan *const *plans, const char *name)
+{
+  CnvWork work = job->work;
+  GError *error = NULL;
+  TestFrame out;
+  TestRun run;
+
+  work.plan = plans;
+  test_frame_init(&out, job->image.format, job->image.width, job->image.height, job->out);
+  test_run_init(&run, v->memory, &job->in, &out);
+  if (is_misaligned(&run.from, job->image.format) || is_misaligned(&run.to, job->image.format)) {
+    if (cnv_session_submit(v->session, &work, &run.from, &run.to, &error) || error->code != CNV_ERROR_UNSUPPORTED)
+      test_fail("%s, %s: odd addresses of 16-bit samples were not refused as such", name, job->what);
+    v->refusals++;
+  } else if (!cnv_session_submit(v->session, &work, &run.from, &run.to, &error) ||
+             !cnv_session_wait(v->session, &error)) {
+    test_fail("%s, %s: %s", name, job->what, error->message);
+  }
+  test_run_finish(&run);
+  if (!error)
+    check_output(job, &out, name, v);
+  if (test_frame_hash(&job->in) != job->hash)
+    test_fail("%s, %s: the input was written to", name, job->what);
+  test_frame_clear(&out);
+  g_clear_error(&error);
+  v->runs++;
+}
+
+static gboolean
+is_subsampled(const CnvFormat *format)
+{
+  for (int p = 0; p < format->n_planes; p++)
+    if (format->plane[p].sub_x || format->plane[p].sub_y)
+      return TRUE;
+  return FALSE;
+}
+
+/* What the rungs for large GPUs have no excuse for: a single plane of 8 bits, and a generated filter that is a row
+ * times a column (fused), or within reach of any band (tensor). */
+static gboolean
+must_be_fast(const Job *job, const TestVariant *v, const GError *refusal)
+{
+  const CnvFilter *filter = &job->filter[0];
+  const gboolean plain = strcmp(v->backend->name, "cuda") == 0 && strcmp(job->image.format->name, "GRAY8") == 0;
+  const gboolean blur = filter->type == CNV_FILTER_GAUSSIAN || filter->type == CNV_FILTER_BOX;
+  const gboolean near = filter->radius <= 6 && filter->type != CNV_FILTER_CUSTOM;
+  const gboolean kept = filter->border != CNV_BORDER_WRAP && filter->border != CNV_BORDER_RENORMALIZE;
+
+  if (!plain || job->work.n_plans > 1)
+    return FALSE;
+  if (v->algorithm == CNV_ALGORITHM_FUSED)
+    return blur && filter->radius <= 48;
+  return v->algorithm == CNV_ALGORITHM_TENSOR && near && kept && !strstr(refusal->message, "compute capability");
+}
+
+/* A refusal must be one of the algorithm, which naive has none of; nor has separable of taps that are a few rows times
+ * columns. */
+static void
+check_refusal(const Job *job, TestVariant *v, const GError *error, const char *name)
+{
+  const gboolean factored = v->algorithm == CNV_ALGORITHM_SEPARABLE && job->terms > 0;
+
+  if (v->algorithm == CNV_ALGORITHM_NAIVE || error->code != CNV_ERROR_UNSUPPORTED || must_be_fast(job, v, error) ||
+      (factored && !is_subsampled(job->image.format)))
+    test_fail("%s, %s: no plan: %s", name, job->what, error->message);
+  v->refusals++;
+}
+
+/* What runs and what refuses is what the table says. Returns TRUE where the table has it that the case runs. */
+static gboolean
+check_verdict(const Job *job, TestVariant *v, const GError *error, const char *name)
+{
+  const char verdict = test_algorithm_verdict(job->of, v->backend, v->algorithm);
+
+  if (!verdict || (error && strstr(error->message, "compute capability")))
+    return FALSE;
+  if ((verdict == '.') != (error != NULL))
+    test_fail("%s, %s: the table of algorithms has '%c', the engine says: %s", name, job->what, verdict,
+              error ? error->message : "it runs");
+  return verdict != '.';
+}
+
+static void
+run_variant(const Job *job, TestVariant *v)
+{
+  CnvPlan *plan[TEST_MAX_PLANS] = {NULL};
+  char *name = test_variant_name(v);
+  GError *error = NULL;
+  double products = 0, most = max_products[test_options.extent];
+  gboolean runs;
+
+  if (v->algorithm == CNV_ALGORITHM_NAIVE && v->memory == CNV_MEMORY_HOST)
+    most *= NAIVE_SHARE;
+  for (guint i = 0; i < job->work.n_plans && !error; i++) {
+    plan[i] = cnv_plan_new(&job->filter[i], &job->image, v->algorithm, v->backend, &error);
+    products += plan[i] ? test_plan_products(plan[i]) : 0;
+  }
+  runs = check_verdict(job, v, error, name);
+  if (error) {
+    check_refusal(job, v, error, name);
+  } else if (products <= most) {
+    v->expected += runs;
+    check_algorithms(plan[0], v, job);
+    run_work(job, v, plan, name);
+  }
+  for (guint i = 0; i < job->work.n_plans; i++)
+    cnv_plan_unref(plan[i]);
+  g_clear_error(&error);
+  g_free(name);
+}
+
+/* Plan 0 has the case's filter, those after it a wider box or a wider one of the same kind. */
+static void
+make_filter(CnvFilter *filter, const TestCase *c, guint plan, guint32 seed)
+{
+  test_filter_make(plan % 2 ? test_filter_find("box") : c->filter, c->radius + 2 * plan, seed, filter);
+  filter->border = c->border;
+  filter->border_color = c->color ? c->color : 0xff000000;
+  filter->planes = c->planes ? c->planes : CNV_PLANES_COLOR;
+  filter->chroma_mode = c->chroma_mode;
+  filter->chroma_radius = c->chroma_set ? c->chroma_radius : -1;
+  filter->chroma_sigma = c->chroma_set ? c->chroma_sigma : 0;
+  filter->alpha_mode = c->alpha_mode;
+  filter->absolute = c->absolute;
+}
+
+static void
+make_work(Job *job, const TestCase *c, guint32 seed)
+{
+  const TestRegions *r = c->regions;
+  guint32 state = seed | 1;
+
+  job->work = CNV_WORK_ALL(NULL);
+  job->work.interlaced = c->interlaced;
+  if (!r)
+    return;
+  job->work = (CnvWork){.n_plans = r->n_plans,
+                        .n_regions = r->n_regions + r->n_random,
+                        .invert = r->invert,
+                        .isolated = r->isolated,
+                        .feather = r->feather,
+                        .moved = r->moved,
+                        .target_x = r->target_x,
+                        .target_y = r->target_y,
+                        .interlaced = c->interlaced};
+  job->work.region = job->region = g_new0(CnvRegion, job->work.n_regions);
+  for (guint i = 0; i < job->work.n_regions; i++) {
+    CnvRegion *to = &job->region[i];
+
+    if (i < r->n_regions) {
+      *to = r->region[i];
+      continue;
+    }
+    to->rect.x = (int)(test_random(&state) >> 8) % (c->width + 10) - 5;
+    to->rect.y = (int)(test_random(&state) >> 8) % (c->height + 10) - 5;
+    to->rect.width = (test_random(&state) >> 8) % 9;
+    to->rect.height = (test_random(&state) >> 8) % 7 + 1;
+    to->plan = (test_random(&state) >> 8) % r->n_plans;
+  }
+}
+
+static void
+job_init(Job *job, const TestCase *c, guint32 seed)
+{
+  const TestFilter *row = c->filter;
+
+  memset(job, 0, sizeof *job);
+  job->what = case_name(c, seed);
+  job->of = c;
+  job->terms = row->terms;
+  make_work(job, c, seed);
+  for (guint i = 0; i < job->work.n_plans; i++)
+    make_filter(&job->filter[i], c, i, seed);
+  test_image_make(c, &job->image);
+  test_frame_init(&job->in, job->image.format, c->width, c->height, c->in);
+  test_frame_fill(&job->in, c->pattern, seed);
+  job->hash = test_frame_hash(&job->in);
+  job->out = c->out;
+  job->strict =
+      row->exact || (c->pattern == TEST_FLAT && c->border != CNV_BORDER_CONSTANT && test_filter_keeps_flat(row));
+  job->noise = c->pattern == TEST_NOISE && test_filter_is_positive(row) && row->scale <= 1 && !row->raw &&
+               c->alpha_mode != CNV_ALPHA_PREMULTIPLY && job->image.format->depth <= 12;
+}
+
+static void
+job_clear_expected(Job *job)
+{
+  for (int p = 0; p < CNV_MAX_PLANES; p++)
+    for (int c = 0; c < CNV_MAX_CHANNELS; c++)
+      g_free(job->expected[p][c]);
+}
+
+static void
+job_clear(Job *job)
+{
+  job_clear_expected(job);
+  test_frame_clear(&job->in);
+  for (guint i = 0; i < job->work.n_plans; i++)
+    cnv_filter_clear(&job->filter[i]);
+  g_free(job->region);
+  g_free(job->what);
+}
+
+static void
+job_expect(Job *job)
+{
+  CnvFrame in;
+  const OracleWork work = {&job->image, job->filter, &job->work, &in, job->clip};
+
+  test_frame_view(&job->in, &in);
+  for (int p = 0; p < job->image.format->n_planes; p++)
+    for (int c = 0; c < job->image.format->plane[p].channels; c++)
+      job->expected[p][c] = oracle_channel(&work, p, c);
+}
+
+gboolean
+test_case_begins(guint32 *seed)
+{
+  *seed = test_options.seed + 7919 * ++case_number;
+  if (test_options.only && test_options.only != case_number)
+    return FALSE;
+  if (test_options.extent == TEST_QUICK && case_number % test_options.quick_step)
+    return FALSE;
+  if (isatty(2))
+    fprintf(stderr, "\rcase %u ", case_number);
+  return TRUE;
+}
+
+void
+test_case_run(const TestCase *c)
+{
+  guint32 seed;
+  Job job;
+
+  if (!test_case_begins(&seed))
+    return;
+  job_init(&job, c, seed);
+  job_expect(&job);
+  for (guint i = 0; i < test_variants->len; i++)
+    run_variant(&job, &g_array_index(test_variants, TestVariant, i));
+  job_clear(&job);
+}
+
+void
+test_clip_check(const CnvWork *work, const OracleClip *clip, const TestFrame *in, const TestFrame *out,
+                const char *what)
+{
+  Job job = {.what = (char *)what, .image = work->plan[0]->image, .work = *work, .clip = clip, .in = *in};
+
+  for (guint i = 0; i < work->n_plans; i++)
+    job.filter[i] = work->plan[i]->filter;
+  job_expect(&job);
+  check_output(&job, out, work->plan[0]->backend->name, NULL);
+  job_clear_expected(&job);
+}
+
+void
+test_output_check(const CnvWork *work, const TestFrame *in, const TestFrame *out, const char *what)
+{
+  test_clip_check(work, NULL, in, out, what);
+}
+
+guint
+test_cases_finish(const char *set)
+{
+  guint found;
+
+  for (guint i = 0; i < test_variants->len; i++) {
+    TestVariant *v = &g_array_index(test_variants, TestVariant, i);
+
+    if (v->inexact > 3 + v->samples * inexact_share(v))
+      test_fail("%s %s, set %s: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " samples of noise are one off",
+                v->backend->name, cnv_algorithm_nicks[v->algorithm].nick, set, v->inexact, v->samples);
+    if (v->expected > 0 && v->runs == v->runs_before && test_options.extent != TEST_QUICK)
+      test_fail("%s %s, set %s: none of %u cases ran that the table of algorithms has for it", v->backend->name,
+                cnv_algorithm_nicks[v->algorithm].nick, set, v->expected);
+    v->expected = 0;
+    v->runs_before = v->runs;
+    v->all_samples += v->samples;
+    v->all_inexact += v->inexact;
+    v->samples = v->inexact = 0;
+  }
+  found = failures;
+  failures = reports = 0;
+  return found;
+}

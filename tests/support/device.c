@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Frames in GPU memory, through the engine's own entries of libcuda and in the device's primary context, where a
+ * session without a given context works too.
+ */
+#include "config.h"
+
+#include "support/device.h"
+
+#include <string.h>
+
+#ifdef HAVE_CUDA
+#include "gpu/engine.h"
+
+static CUcontext context; /* the primary one of device 0 */
+
+static const CnvDriver *
+driver(void)
+{
+  static const CnvDriver *cu;
+  GError *error = NULL;
+  CUdevice device;
+
+  if (!cu) {
+    cu = cnv_driver_get(&error);
+    if (!cu)
+      g_error("%s", error->message);
+    if (cu->cuDeviceGet(&device, 0) != CUDA_SUCCESS || cu->cuDevicePrimaryCtxRetain(&context, device) != CUDA_SUCCESS ||
+        cu->cuCtxPushCurrent(context) != CUDA_SUCCESS)
+      g_error("no CUDA context on device 0");
+  }
+  return cu;
+}
+
+/* The tests allocate and copy from one thread, in which the context stays current. */
+static void
+check(CUresult result, const char *doing)
+{
+  GError *error = NULL;
+
+  if (!cnv_driver_check(driver(), result, "the driver", doing, &error))
+    g_error("%s", error->message);
+}
+
+static CUdeviceptr
+address(const TestDeviceFrame *device, int plane)
+{
+  return (CUdeviceptr)GPOINTER_TO_SIZE(device->block[plane]);
+}
+
+void
+test_device_frame_init(TestDeviceFrame *device, const TestFrame *host)
+{
+  const CnvDriver *cu = driver();
+
+  *device = (TestDeviceFrame){{NULL}};
+  for (int i = 0; i < cnv_format_n_memories(host->format); i++) {
+    CUdeviceptr block;
+
+    check(cu->cuMemAlloc(&block, host->plane[i].size), "allocating a test frame");
+    device->block[i] = GSIZE_TO_POINTER(block);
+    check(cu->cuMemcpyHtoD(block, host->plane[i].block, host->plane[i].size), "uploading a test frame");
+  }
+  /* The copy may return with the last bytes still in a staging buffer, and the session's stream does not wait. */
+  check(cu->cuStreamSynchronize(NULL), "uploading a test frame");
+}
+
+void
+test_device_frame_clear(TestDeviceFrame *device)
+{
+  for (int i = 0; i < CNV_MAX_PLANES; i++)
+    if (device->block[i])
+      check(driver()->cuMemFree(address(device, i)), "freeing a test frame");
+}
+
+void
+test_device_frame_read(const TestDeviceFrame *device, const TestFrame *host)
+{
+  for (int i = 0; i < cnv_format_n_memories(host->format); i++)
+    check(driver()->cuMemcpyDtoH(host->plane[i].block, address(device, i), host->plane[i].size),
+          "downloading a test frame");
+}
+
+void
+test_device_frame_view(const TestDeviceFrame *device, const TestFrame *host, CnvFrame *view)
+{
+  *view = (CnvFrame){.memory = CNV_MEMORY_DEVICE};
+  for (int i = 0; i < cnv_format_n_memories(host->format); i++) {
+    view->data[i] = (guint8 *)device->block[i] + host->plane[i].start;
+    view->stride[i] = host->plane[i].stride;
+  }
+}
+
+void *
+test_device_upload(const void *from, gsize size)
+{
+  const CnvDriver *cu = driver();
+  CUdeviceptr block;
+
+  check(cu->cuMemAlloc(&block, size), "allocating");
+  check(cu->cuMemcpyHtoD(block, from, size), "uploading");
+  check(cu->cuStreamSynchronize(NULL), "uploading");
+  return GSIZE_TO_POINTER(block);
+}
+
+void
+test_device_free(void *block)
+{
+  if (block)
+    check(driver()->cuMemFree((CUdeviceptr)GPOINTER_TO_SIZE(block)), "freeing");
+}
+
+void *
+test_device_alloc_pinned(gsize size)
+{
+  void *memory;
+
+  check(driver()->cuMemHostAlloc(&memory, size, 0), "page-locking");
+  return memory;
+}
+
+void
+test_device_free_pinned(void *memory)
+{
+  check(driver()->cuMemFreeHost(memory), "freeing page-locked memory");
+}
+
+/* Any thread. */
+gboolean
+test_device_is_pinned(const void *memory)
+{
+  const CnvDriver *cu = driver();
+  CUpointer_attribute attribute = CU_POINTER_ATTRIBUTE_MEMORY_TYPE;
+  CUmemorytype type = 0;
+  void *value = &type;
+  CUresult result;
+
+  check(cu->cuCtxPushCurrent(context), "entering the context");
+  result = cu->cuPointerGetAttributes(1, &attribute, &value, (CUdeviceptr)GPOINTER_TO_SIZE(memory));
+  check(cu->cuCtxPopCurrent(NULL), "leaving the context");
+  return result == CUDA_SUCCESS && type == CU_MEMORYTYPE_HOST;
+}
+
+int
+test_device_slices(CnvSession *session)
+{
+  return cnv_cuda_session_slices(session);
+}
+
+void *
+test_device_stream(int i)
+{
+  static CUstream streams[3];
+
+  if (!cnv_backend_find("cuda")->probe(-1, NULL))
+    return NULL;
+  if (!streams[i])
+    check(driver()->cuStreamCreate(&streams[i], CU_STREAM_NON_BLOCKING), "making a stream");
+  return streams[i];
+}
+
+static CUevent timer[2];
+
+static void
+gpu_mark(CnvSession *session, int which)
+{
+  if (!timer[which])
+    check(driver()->cuEventCreate(&timer[which], CU_EVENT_DEFAULT), "creating an event");
+  check(driver()->cuEventRecord(timer[which], cnv_cuda_session_stream(session)), "recording an event");
+}
+
+static double
+gpu_time(void)
+{
+  float ms;
+
+  check(driver()->cuEventSynchronize(timer[1]), "waiting for an event");
+  check(driver()->cuEventElapsedTime(&ms, timer[0], timer[1]), "reading events");
+  return ms * 1e3;
+}
+
+static gboolean
+gpu_copy(CnvSession *session, const CnvPlan *plan, const CnvFrame *from, const CnvFrame *to, GError **error)
+{
+  return cnv_cuda_session_copy(session, plan, from, to, error);
+}
+
+gsize
+test_device_free_bytes(void)
+{
+  const CnvDriver *cu = driver();
+  size_t free_bytes, total;
+  CUcontext popped;
+
+  check(cu->cuCtxPushCurrent(context), "entering the context");
+  check(cu->cuMemGetInfo(&free_bytes, &total), "asking for the free memory");
+  check(cu->cuCtxPopCurrent(&popped), "leaving the context");
+  return free_bytes;
+}
+
+#else
+
+gsize
+test_device_free_bytes(void)
+{
+  return 0;
+}
+
+/* Without the CUDA backend no variant has device memory. */
+void
+test_device_frame_init(TestDeviceFrame *device, const TestFrame *host)
+{
+  g_error("a build without CUDA has no device memory");
+}
+
+void
+test_device_frame_clear(TestDeviceFrame *device)
+{
+}
+
+void
+test_device_frame_read(const TestDeviceFrame *device, const TestFrame *host)
+{
+}
+
+void
+test_device_frame_view(const TestDeviceFrame *device, const TestFrame *host, CnvFrame *view)
+{
+}
+
+void *
+test_device_upload(const void *from, gsize size)
+{
+  g_error("a build without CUDA has no device memory");
+}
+
+void
+test_device_free(void *block)
+{
+}
+
+void *
+test_device_alloc_pinned(gsize size)
+{
+  g_error("a build without CUDA has no page-locked memory");
+}
+
+void
+test_device_free_pinned(void *memory)
+{
+}
+
+gboolean
+test_device_is_pinned(const void *memory)
+{
+  return FALSE;
+}
+
+int
+test_device_slices(CnvSession *session)
+{
+  return 1;
+}
+
+void *
+test_device_stream(int i)
+{
+  return NULL;
+}
+
+static void
+gpu_mark(CnvSession *session, int which)
+{
+}
+
+static double
+gpu_time(void)
+{
+  return 0;
+}
+
+static gboolean
+gpu_copy(CnvSession *session, const CnvPlan *plan, const CnvFrame *from, const CnvFrame *to, GError **error)
+{
+  return FALSE;
+}
+#endif
+
+static gint64 clock_start;
+
+void
+test_timer_start(CnvSession *session)
+{
+  if (session->backend->takes_device_memory)
+    gpu_mark(session, 0);
+  else
+    clock_start = g_get_monotonic_time();
+}
+
+double
+test_timer_stop(CnvSession *session)
+{
+  if (session->backend->takes_device_memory) {
+    gpu_mark(session, 1);
+    return gpu_time();
+  }
+  cnv_session_wait(session, NULL);
+  return g_get_monotonic_time() - clock_start;
+}
+
+gboolean
+test_copy(CnvSession *session, const CnvPlan *plan, const CnvFrame *from, const CnvFrame *to, GError **error)
+{
+  const CnvImage *image = &plan->image;
+
+  if (session->backend->takes_device_memory)
+    return gpu_copy(session, plan, from, to, error);
+  for (int m = 0; m < cnv_format_n_memories(image->format); m++) {
+    const gsize row = cnv_format_row_bytes(image->format, m, image->width);
+
+    for (int y = 0; y < cnv_format_rows(image->format, m, image->height); y++)
+      memcpy((guint8 *)to->data[m] + (gsize)y * to->stride[m], (guint8 *)from->data[m] + (gsize)y * from->stride[m],
+             row);
+  }
+  return TRUE;
+}

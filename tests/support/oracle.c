@@ -1,0 +1,610 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The oracle: slow and plain on purpose, so that it can be read beside the specification.
+ * Samples are taken as distances from mid = 2^(depth-1); whole numbers, so float64 holds them and their products well.
+ */
+#include "support/oracle_channel.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Of sum|t| * full: where the sum of tap * alpha is smaller, a mean weighted by it is no number to compare; for taps of
+ * both signs because what is left of the sum is error, for others because engines then keep the sample. */
+#define WEIGHT_MIN 1e-3
+#define WEIGHT_MIN_POSITIVE 2e-6
+
+static int
+ceil_shift(int n, int shift)
+{
+  return (n + (1 << shift) - 1) >> shift;
+}
+
+int
+oracle_plane_width(const CnvFormat *format, int plane, int width)
+{
+  return ceil_shift(width, format->plane[plane].sub_x);
+}
+
+int
+oracle_plane_height(const CnvFormat *format, int plane, int height)
+{
+  return ceil_shift(height, format->plane[plane].sub_y);
+}
+
+OracleLane
+oracle_lane(const CnvFormat *format, int plane, int channel)
+{
+  const CnvPlaneFormat *p = &format->plane[plane];
+  const int bytes = format->sample_bytes;
+
+  if (bytes == 4)
+    return (OracleLane){0, 0, 4, 4, p->offset[channel], p->role[channel] == CNV_ROLE_A ? 2 : format->depth};
+  if (p->step)
+    return (OracleLane){0, p->offset[channel], p->step, bytes, format->shift, format->depth};
+  return (OracleLane){plane, channel * bytes, p->channels * bytes, bytes, format->shift, format->depth};
+}
+
+int
+oracle_n_memories(const CnvFormat *format)
+{
+  int last = 0;
+
+  for (int p = 0; p < format->n_planes; p++)
+    last = MAX(last, oracle_lane(format, p, 0).memory);
+  return last + 1;
+}
+
+int
+oracle_row_bytes(const CnvFormat *format, int memory, int width)
+{
+  int end = 0;
+
+  for (int p = 0; p < format->n_planes; p++)
+    for (int c = 0; c < format->plane[p].channels; c++) {
+      OracleLane lane = oracle_lane(format, p, c);
+
+      if (lane.memory == memory)
+        end = MAX(end, (oracle_plane_width(format, p, width) - 1) * lane.step + lane.offset + lane.bytes);
+    }
+  return end;
+}
+
+int
+oracle_rows(const CnvFormat *format, int memory, int height)
+{
+  return oracle_plane_height(format, memory, height);
+}
+
+static gboolean
+is_chroma(guint role)
+{
+  return role == CNV_ROLE_U || role == CNV_ROLE_V;
+}
+
+gboolean
+oracle_filters(const CnvFilter *filter, const CnvFormat *format, int plane, int channel)
+{
+  static const guint flag[] = {
+      [CNV_ROLE_Y] = CNV_PLANES_LUMA,  [CNV_ROLE_U] = CNV_PLANES_CHROMA, [CNV_ROLE_V] = CNV_PLANES_CHROMA,
+      [CNV_ROLE_A] = CNV_PLANES_ALPHA, [CNV_ROLE_R] = CNV_PLANES_RED,    [CNV_ROLE_G] = CNV_PLANES_GREEN,
+      [CNV_ROLE_B] = CNV_PLANES_BLUE,
+  };
+  const guint role = format->plane[plane].role[channel];
+
+  return filter->planes & flag[role] || (role == CNV_ROLE_A && filter->alpha_mode != CNV_ALPHA_COPY);
+}
+
+guint
+oracle_raw(const OracleLane *lane, const guint8 *row, int x)
+{
+  guint raw = 0;
+
+  for (int i = 0; i < lane->bytes; i++)
+    raw |= (guint)row[x * lane->step + lane->offset + i] << 8 * i;
+  return raw;
+}
+
+int
+oracle_value(const OracleLane *lane, const guint8 *row, int x)
+{
+  return (oracle_raw(lane, row, x) >> lane->shift) & ((1 << lane->depth) - 1);
+}
+
+int
+oracle_round(double value, int full)
+{
+  double below = floor(value), part = value - below;
+  double nearest = part < 0.5 || (part == 0.5 && fmod(below, 2) == 0) ? below : below + 1;
+
+  return nearest < 0 ? 0 : nearest > full ? full : (int)nearest;
+}
+
+/* Reflections and turns are walked one by one: no modulo to get wrong. */
+static int
+border_walk(CnvBorder border, int i, int n)
+{
+  if (border == CNV_BORDER_CONSTANT || border == CNV_BORDER_RENORMALIZE)
+    return i < 0 || i >= n ? -1 : i;
+  if (border == CNV_BORDER_REFLECT_101 && n == 1)
+    return 0;
+  while (i < 0 || i >= n) {
+    gboolean before = i < 0;
+
+    if (border == CNV_BORDER_REPLICATE)
+      i = before ? 0 : n - 1;
+    else if (border == CNV_BORDER_REFLECT)
+      i = before ? -1 - i : 2 * n - 1 - i;
+    else if (border == CNV_BORDER_REFLECT_101)
+      i = before ? -i : 2 * (n - 1) - i;
+    else
+      i = before ? i + n : i - n;
+  }
+  return i;
+}
+
+/* What is outside of a window, and in it. */
+typedef struct {
+  CnvBorder border;
+  gboolean rescale; /* renormalize's factor; without it missing samples are just left out */
+  double missing;   /* value of one */
+} Outside;
+
+/* Positions first, first + 1, ... under n taps, of which the one at the anchor is at the sample: where each is found,
+ * counted from the window's start. */
+static int *
+border_map(CnvBorder border, int first, int count, int n, int anchor, int window)
+{
+  int *map = g_new(int, count + n - 1);
+
+  for (int i = 0; i < count + n - 1; i++)
+    map[i] = border_walk(border, first + i - anchor, window);
+  return map;
+}
+
+static double
+sample_sum(const OracleArray *a, const Outside *outside, const double *in, int width, const int *mx, const int *my)
+{
+  double acc = 0, present = 0;
+  gboolean all = TRUE;
+
+  for (int j = 0; j < a->n[CNV_Y]; j++)
+    for (int i = 0; i < a->n[CNV_X]; i++) {
+      double tap = a->v[j * a->n[CNV_X] + i];
+
+      if (mx[i] >= 0 && my[j] >= 0) {
+        acc += tap * in[(gsize)my[j] * width + mx[i]];
+        present += tap;
+      } else {
+        acc += tap * outside->missing;
+        all = FALSE;
+      }
+    }
+  if (!outside->rescale || all)
+    return acc;
+  return fabs(present) <= 1e-6 * oracle_array_sum(a, TRUE) ? 0 : acc * oracle_array_sum(a, FALSE) / present;
+}
+
+/* in: the samples of window. Returns those of area, which may reach out of it. */
+static double *
+run_pass(const OracleArray *a, const Outside *outside, const double *in, CnvRect window, CnvRect area)
+{
+  double *out = g_new(double, (gsize)area.width *area.height);
+  int *mx = border_map(outside->border, area.x - window.x, area.width, a->n[CNV_X], a->anchor[CNV_X], window.width);
+  int *my = border_map(outside->border, area.y - window.y, area.height, a->n[CNV_Y], a->anchor[CNV_Y], window.height);
+
+  for (int y = 0; y < area.height; y++)
+    for (int x = 0; x < area.width; x++)
+      out[(gsize)y * area.width + x] = sample_sum(a, outside, in, window.width, mx + x, my + y);
+  g_free(mx);
+  g_free(my);
+  return out;
+}
+
+static double *
+convolve(const OracleConvolution *c, Outside outside, const double *in, CnvRect window, CnvRect area)
+{
+  const CnvRect rows = {area.x, window.y, area.width, window.height};
+  double *between, *out;
+
+  if (c->n_passes == 1)
+    return run_pass(&c->pass[0], &outside, in, window, area);
+  between = run_pass(&c->pass[0], &outside, in, window, rows);
+  outside.missing *= oracle_array_sum(&c->pass[0], FALSE);
+  out = run_pass(&c->pass[1], &outside, between, rows, area);
+  g_free(between);
+  return out;
+}
+
+/* The border colour's component for a role, as a whole sample value. */
+static int
+border_value(guint32 color, const CnvImage *image, guint role, int depth)
+{
+  const double r = (color >> 16 & 255) / 255.0, g = (color >> 8 & 255) / 255.0, b = (color & 255) / 255.0;
+  const double luma = image->kr * r + (1 - image->kr - image->kb) * g + image->kb * b;
+  const int full = (1 << depth) - 1;
+  const double unit = ldexp(1, depth - 8);
+
+  switch (role) {
+  case CNV_ROLE_R:
+    return oracle_round(r * full, full);
+  case CNV_ROLE_G:
+    return oracle_round(g * full, full);
+  case CNV_ROLE_B:
+    return oracle_round(b * full, full);
+  case CNV_ROLE_A:
+    return oracle_round((color >> 24) / 255.0 * full, full);
+  case CNV_ROLE_Y:
+    return oracle_round(image->full_range ? luma * full : (16 + 219 * luma) * unit, full);
+  default: {
+    double c = role == CNV_ROLE_U ? (b - luma) / (2 * (1 - image->kb)) : (r - luma) / (2 * (1 - image->kr));
+
+    return oracle_round(128 * unit + c * (image->full_range ? full : 224 * unit), full);
+  }
+  }
+}
+
+int
+oracle_field_rows(OracleField field, int rows)
+{
+  return MAX(0, (rows - field.first + field.step - 1) / field.step);
+}
+
+static double *
+read_frame(const CnvImage *image, const CnvFrame *frame, OracleField field, int plane, int channel)
+{
+  const CnvFormat *format = image->format;
+  const OracleLane lane = oracle_lane(format, plane, channel);
+  const int width = oracle_plane_width(format, plane, image->width);
+  const int height = oracle_field_rows(field, oracle_plane_height(format, plane, image->height));
+  const int stride = frame->stride[lane.memory];
+  double *values = g_new(double, (gsize)width *height);
+
+  for (int y = 0; y < height; y++)
+    for (int x = 0; x < width; x++)
+      values[(gsize)y * width + x] = oracle_value(
+          &lane, (const guint8 *)frame->data[lane.memory] + (gssize)(field.first + y * field.step) * stride, x);
+  return values;
+}
+
+double *
+oracle_read(const OracleWork *work, OracleField field, int plane, int channel)
+{
+  return read_frame(work->image, work->in, field, plane, channel);
+}
+
+static gboolean
+find_alpha(const CnvFormat *format, int *plane, int *channel)
+{
+  for (*plane = 0; *plane < format->n_planes; ++*plane)
+    for (*channel = 0; *channel < format->plane[*plane].channels; ++*channel)
+      if (format->plane[*plane].role[*channel] == CNV_ROLE_A)
+        return TRUE;
+  return FALSE;
+}
+
+/* The mean of the alpha samples that a sample of the plane covers, within the field. */
+static double *
+read_alpha(const CnvImage *image, const CnvFrame *frame, OracleField field, int alpha_plane, int alpha_channel,
+           int plane)
+{
+  const CnvFormat *format = image->format;
+  const CnvPlaneFormat *p = &format->plane[plane];
+  const int width = oracle_plane_width(format, plane, image->width);
+  const int height = oracle_field_rows(field, oracle_plane_height(format, plane, image->height));
+  const int from_width = image->width, from_height = oracle_field_rows(field, image->height);
+  double *from = read_frame(image, frame, field, alpha_plane, alpha_channel);
+  double *mean = g_new0(double, (gsize)width *height);
+
+  for (int i = 0; i < width * height; i++) {
+    const int x0 = i % width << p->sub_x, y0 = i / width << p->sub_y;
+    const int x1 = MIN(x0 + (1 << p->sub_x), from_width), y1 = MIN(y0 + (1 << p->sub_y), from_height);
+
+    for (int y = y0; y < y1; y++)
+      for (int x = x0; x < x1; x++)
+        mean[i] += from[(gsize)y * from_width + x] / ((x1 - x0) * (y1 - y0));
+  }
+  g_free(from);
+  return mean;
+}
+
+/* The taps for a plane and a tap in time, with chroma's own settings. */
+static OracleKernel
+plane_kernel(const CnvFilter *filter, const OracleTime *time, int tap, const CnvPlaneFormat *p)
+{
+  int subsample[CNV_N_AXES] = {1 << p->sub_x, 1 << p->sub_y};
+  CnvFilter own = *filter;
+
+  if (is_chroma(p->role[0]) || is_chroma(p->role[p->channels - 1])) {
+    gboolean set = filter->chroma_radius >= 0 || filter->chroma_sigma > 0;
+
+    if (set) {
+      own.radius = filter->chroma_radius;
+      own.sigma = filter->chroma_sigma;
+      own.radius_axis[CNV_X] = own.radius_axis[CNV_Y] = -1;
+      own.sigma_axis[CNV_X] = own.sigma_axis[CNV_Y] = 0;
+    }
+    if (set || filter->chroma_mode == CNV_CHROMA_SAME)
+      subsample[CNV_X] = subsample[CNV_Y] = 1;
+  }
+  return oracle_time_kernel(time, &own, tap, subsample);
+}
+
+/* Of the whole kernel, over time too. */
+static void
+sum_taps(OracleChannel *c, const OracleTime *time)
+{
+  double weights = 0, magnitudes = 0;
+
+  c->sum = c->magnitudes = 0;
+  for (int s = 0; s < c->n_slices; s++) {
+    const OracleConvolution *first = &c->slice[s].kernel.part[0];
+    double sum = c->slice[s].kernel.n_parts == 1, magnitude = 1;
+
+    for (int i = 0; i < first->n_passes; i++) {
+      sum *= oracle_array_sum(&first->pass[i], FALSE);
+      magnitude *= oracle_array_sum(&first->pass[i], TRUE);
+    }
+    c->sum += sum;
+    c->magnitudes += magnitude;
+  }
+  for (int k = 0; k < time->n && !time->solid; k++) {
+    weights += time->weight[k];
+    magnitudes += fabs(time->weight[k]);
+  }
+  c->sum *= time->solid ? 1 : weights;
+  c->magnitudes *= time->solid ? 1 : magnitudes;
+}
+
+/* Where alpha, which weighs colours, is to be found. */
+typedef struct {
+  gboolean weighs;
+  int plane, channel;
+} Alpha;
+
+/* Adds one frame to a slice. */
+static void
+slice_add(OracleSlice *slice, const OracleChannel *c, const double *in, const double *alpha, double weight)
+{
+  slice->weight += weight;
+  for (int i = 0; i < c->width * c->height; i++) {
+    slice->in[i] += weight * (in[i] - c->mid);
+    if (!alpha)
+      continue;
+    slice->alpha[i] += weight * alpha[i];
+    slice->product[i] += weight * (in[i] - c->mid) * alpha[i];
+  }
+}
+
+static void
+read_slices(OracleChannel *c, const OracleWork *work, const OracleTime *time, OracleField field, int plane, int channel,
+            Alpha alpha)
+{
+  const gsize count = (gsize)c->width * c->height;
+  int number[CNV_MAX_MOMENTS];
+  double weight[CNV_MAX_MOMENTS];
+
+  oracle_time_place(time, work->clip, c->filter->causal, number, weight);
+  for (int s = 0; s < c->n_slices; s++) {
+    c->slice[s].in = g_new0(double, count);
+    c->slice[s].alpha = alpha.weighs ? g_new0(double, count) : NULL;
+    c->slice[s].product = alpha.weighs ? g_new0(double, count) : NULL;
+  }
+  for (int k = 0; k < time->n; k++) {
+    const CnvFrame *frame = number[k] < 0 ? NULL : work->clip ? &work->clip->frame[number[k]] : work->in;
+    double *in, *weights;
+
+    if (!frame)
+      continue;
+    in = read_frame(work->image, frame, field, plane, channel);
+    weights = alpha.weighs ? read_alpha(work->image, frame, field, alpha.plane, alpha.channel, plane) : NULL;
+    slice_add(&c->slice[time->solid ? k : 0], c, in, weights, weight[k]);
+    g_free(in);
+    g_free(weights);
+  }
+}
+
+static void
+find_missing(OracleChannel *c, const CnvImage *image, const OracleLane *lane, Alpha alpha)
+{
+  int depth;
+
+  if (alpha.weighs) {
+    depth = oracle_lane(image->format, alpha.plane, alpha.channel).depth;
+    c->alpha_full = (1 << depth) - 1;
+    c->missing_alpha = border_value(c->filter->border_color, image, CNV_ROLE_A, depth);
+  }
+  c->missing = border_value(c->filter->border_color, image, c->role, lane->depth) - c->mid;
+  if (c->filter->border != CNV_BORDER_CONSTANT)
+    c->missing = c->missing_alpha = 0;
+}
+
+OracleChannel
+oracle_channel_new(const OracleWork *work, const CnvFilter *filter, OracleField field, int plane, int channel)
+{
+  const CnvFormat *format = work->image->format;
+  const CnvPlaneFormat *p = &format->plane[plane];
+  const guint role = p->role[channel];
+  const OracleLane lane = oracle_lane(format, plane, channel);
+  const OracleTime time = oracle_time(filter);
+  OracleChannel c = {filter, role};
+  CnvPlaneFormat alone = {1, p->sub_x, p->sub_y, {role}};
+  Alpha alpha = {FALSE};
+
+  c.width = oracle_plane_width(format, plane, work->image->width);
+  c.height = oracle_field_rows(field, oracle_plane_height(format, plane, work->image->height));
+  c.full = (1 << lane.depth) - 1;
+  c.mid = 1 << (lane.depth - 1);
+  c.now = oracle_read(work, field, plane, channel);
+  c.neutral = is_chroma(role) && filter->type >= CNV_FILTER_SOBEL && filter->type <= CNV_FILTER_PREWITT;
+  if (c.neutral)
+    return c;
+  c.n_slices = time.solid ? time.n : 1;
+  for (int s = 0; s < c.n_slices; s++)
+    c.slice[s].kernel = plane_kernel(filter, &time, s, &alone);
+  sum_taps(&c, &time);
+  alpha.weighs = filter->alpha_mode == CNV_ALPHA_PREMULTIPLY && role != CNV_ROLE_A &&
+                 find_alpha(format, &alpha.plane, &alpha.channel);
+  find_missing(&c, work->image, &lane, alpha);
+  read_slices(&c, work, &time, field, plane, channel, alpha);
+  return c;
+}
+
+void
+oracle_channel_clear(OracleChannel *c)
+{
+  for (int s = 0; s < c->n_slices; s++) {
+    oracle_kernel_clear(&c->slice[s].kernel);
+    g_free(c->slice[s].in);
+    g_free(c->slice[s].alpha);
+    g_free(c->slice[s].product);
+  }
+  g_free(c->now);
+}
+
+/* From a sum of tap * distance from mid to the result. */
+static double
+finish(const OracleChannel *c, double acc)
+{
+  const CnvFilter *f = c->filter;
+  const double divisor = f->normalize && fabs(c->sum) > 1e-9 * c->magnitudes ? c->sum : 1;
+  /* Divided, not multiplied by a reciprocal: a tie stays one. */
+  double result = (is_chroma(c->role) ? acc : acc + c->mid * c->sum) / divisor;
+
+  if (f->absolute)
+    result = fabs(result);
+  if (c->role == CNV_ROLE_A)
+    return result;
+  return is_chroma(c->role) ? c->mid + f->scale * result : f->scale * result + f->bias * c->full;
+}
+
+/* The sample itself: what is left where it cannot be filtered. */
+static OracleSample
+kept(const OracleChannel *c, CnvRect area, gsize i)
+{
+  const gsize x = area.x + i % area.width, y = area.y + i / area.width;
+
+  return (OracleSample){c->now[y * c->width + x], ORACLE_COPIED};
+}
+
+static double *
+crop(const double *in, int width, CnvRect window)
+{
+  double *out = g_new(double, (gsize)window.width *window.height);
+
+  for (int y = 0; y < window.height; y++)
+    memcpy(out + (gsize)y * window.width, in + (gsize)(window.y + y) * width + window.x, window.width * sizeof *out);
+  return out;
+}
+
+typedef enum { IN, ALPHA, PRODUCT } What;
+
+/* Adds up over the slices; outside.missing is for one frame. */
+static double *
+convolve_slices(const OracleChannel *c, int part, What what, Outside outside, CnvRect window, CnvRect area)
+{
+  const gsize count = (gsize)area.width * area.height;
+  const double missing = outside.missing;
+  double *sum = g_new0(double, count);
+
+  for (int s = 0; s < c->n_slices; s++) {
+    const OracleSlice *slice = &c->slice[s];
+    double *in = crop(what == IN ? slice->in : what == ALPHA ? slice->alpha : slice->product, c->width, window), *out;
+
+    outside.missing = missing * slice->weight;
+    out = convolve(&slice->kernel.part[part], outside, in, window, area);
+    for (gsize i = 0; i < count; i++)
+      sum[i] += out[i];
+    g_free(in);
+    g_free(out);
+  }
+  return sum;
+}
+
+/* Colours as means weighted by alpha. */
+static void
+weigh(const OracleChannel *c, CnvRect window, CnvRect area, OracleSample *out)
+{
+  const CnvBorder border = c->filter->border;
+  const double largest = c->magnitudes * c->alpha_full;
+  const double least = largest * (c->sum < c->magnitudes * (1 - 1e-9) ? WEIGHT_MIN : WEIGHT_MIN_POSITIVE);
+  const Outside no_product = {border, FALSE, c->missing * c->missing_alpha},
+                no_alpha = {border, FALSE, c->missing_alpha};
+  double *colour = convolve_slices(c, 0, PRODUCT, no_product, window, area);
+  double *weight = convolve_slices(c, 0, ALPHA, no_alpha, window, area);
+
+  for (gsize i = 0; i < (gsize)area.width * area.height; i++)
+    if (fabs(weight[i]) < 1e-9 * largest)
+      out[i] = kept(c, area, i);
+    else
+      out[i] = (OracleSample){finish(c, colour[i] / weight[i] * c->sum),
+                              fabs(weight[i]) < least ? ORACLE_OPEN : ORACLE_FILTERED};
+  g_free(colour);
+  g_free(weight);
+}
+
+/* Sum of the taps of an array that find a sample of the window; all: whether each does. */
+static double
+present_taps(const OracleArray *a, int x, int y, CnvRect window, gboolean *all)
+{
+  double sum = 0;
+
+  for (int j = 0; j < a->n[CNV_Y]; j++)
+    for (int i = 0; i < a->n[CNV_X]; i++) {
+      const int at_x = x + i - a->anchor[CNV_X] - window.x, at_y = y + j - a->anchor[CNV_Y] - window.y;
+
+      if (at_x >= 0 && at_y >= 0 && at_x < window.width && at_y < window.height)
+        sum += a->v[j * a->n[CNV_X] + i];
+      else
+        *all = FALSE;
+    }
+  return sum;
+}
+
+/* Renormalize for a solid kernel, which is scaled as the one array of three dimensions that it is. Slices may be a row
+ * and a column here, though: their taps are the products. */
+static void
+rescale_solid(const OracleChannel *c, CnvRect window, CnvRect area, double *acc)
+{
+  for (gsize i = 0; i < (gsize)area.width * area.height; i++) {
+    const int x = area.x + (int)(i % area.width), y = area.y + (int)(i / area.width);
+    gboolean all = TRUE;
+    double present = 0;
+
+    for (int s = 0; s < c->n_slices; s++) {
+      const OracleConvolution *k = &c->slice[s].kernel.part[0];
+      double taps = c->slice[s].weight;
+
+      for (int pass = 0; pass < k->n_passes; pass++)
+        taps *= present_taps(&k->pass[pass], x, y, window, &all);
+      present += taps;
+    }
+    if (!all)
+      acc[i] *= fabs(present) <= 1e-6 * c->magnitudes ? 0 : c->sum / present;
+  }
+}
+
+OracleSample *
+oracle_filter_area(const OracleChannel *c, CnvRect window, CnvRect area)
+{
+  const CnvBorder border = c->filter->border;
+  const gboolean solid = c->n_slices > 1, renormalize = border == CNV_BORDER_RENORMALIZE;
+  const Outside outside = {border, renormalize && !solid, c->missing};
+  const gsize count = (gsize)area.width * area.height;
+  const int n_parts = c->neutral ? 0 : c->slice[0].kernel.n_parts;
+  OracleSample *out = g_new0(OracleSample, count);
+  double *part[2] = {NULL, NULL};
+
+  if (!c->neutral && c->slice[0].alpha) {
+    weigh(c, window, area, out);
+    return out;
+  }
+  for (int i = 0; i < n_parts; i++)
+    part[i] = convolve_slices(c, i, IN, outside, window, area);
+  if (renormalize && solid)
+    rescale_solid(c, window, area, part[0]);
+  for (gsize i = 0; i < count; i++)
+    out[i].value = c->neutral ? c->mid : finish(c, part[1] ? hypot(part[0][i], part[1][i]) : part[0][i]);
+  g_free(part[0]);
+  g_free(part[1]);
+  return out;
+}

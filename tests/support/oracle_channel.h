@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Between the oracle's two halves: what a filter does to a channel (oracle.c), and what regions do to a frame
+ * (oracle_regions.c).
+ */
+#pragma once
+
+#include "support/oracle.h"
+#include "support/oracle_time.h"
+
+/* A field: rows first, first + step, ... */
+typedef struct {
+  int first, step;
+} OracleField;
+
+int oracle_field_rows(OracleField field, int rows);
+
+/* What one kernel in the picture is applied to: frames added up by their weights in time. */
+typedef struct {
+  OracleKernel kernel;
+  double weight;   /* all of them */
+  double *in;      /* distances from mid */
+  double *alpha;   /* where colours are weighted by it, as many; else NULL */
+  double *product; /* of both, taken frame by frame */
+} OracleSlice;
+
+/* A channel of one field under one filter. */
+typedef struct {
+  const CnvFilter *filter;
+  guint role;
+  gboolean neutral; /* chroma under a gradient */
+  int width, height, full, alpha_full;
+  double mid, missing, missing_alpha;
+  double sum, magnitudes; /* of the taps */
+  double *now;            /* values of the frame that is put out */
+  int n_slices;           /* one, or where the kernel is solid one for each tap in time; none for neutral */
+  OracleSlice slice[CNV_MAX_MOMENTS];
+} OracleChannel;
+
+/* Values of a channel's samples; g_free. */
+double *oracle_read(const OracleWork *work, OracleField field, int plane, int channel);
+
+OracleChannel oracle_channel_new(const OracleWork *work, const CnvFilter *filter, OracleField field, int plane,
+                                 int channel);
+void oracle_channel_clear(OracleChannel *channel);
+
+/* The filtered samples of area, seeing no others than window's, row by row; g_free. Both lie within the field, and
+ * window has a sample. */
+OracleSample *oracle_filter_area(const OracleChannel *channel, CnvRect window, CnvRect area);

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Samples of a patch's window as float64 numbers, sums of taps over them, and what is stored: the arithmetic of
+ * convolve/plan.h, one loop after the other.
+ */
+#pragma once
+
+#include "device.h"
+#include "gpu/kernels/arguments.h"
+
+G_BEGIN_DECLS
+
+/* A patch that a launch works on: the kernels' own words for it, and what only the host has. */
+typedef struct {
+  const Op *op;
+  const CnvBlock *block;
+  int bytes;            /* of a sample: 1, 2, or 4 for float32 */
+  const CnvSpot *spots; /* the host's, for the patch's n_spots */
+  const float *taps;    /* constant memory */
+} Job;
+
+/* The rows and samples that a number of taps around a patch's samples find, borders resolved: row j, sample i is what
+ * lies j - anchor_y rows and i - anchor_x pixels from the patch's first. */
+typedef struct {
+  int rows, width; /* samples, over all channels */
+  double *value;   /* g_free */
+} Padded;
+
+/* What stands along x for samples outside of the window. */
+typedef enum {
+  OUTSIDE_BORDER,  /* what the border says */
+  OUTSIDE_NOTHING, /* a number that no tap may find, where the border has no value of its own */
+} Outside;
+
+/* Pixels and rows around the patch: left of it and above, and in all beyond its own. */
+typedef struct {
+  int left, above, columns, rows;
+} Reach;
+
+/* sources: first up to but without last; -1, 0: the input alone. origin: samples before the patch's first that are
+ * taken in as well, and behind its last so many. */
+Padded samples_pad(const Job *job, Reach reach, int first, int last, Outside outside);
+
+/* Adds the products of a term's taps to acc, a number for each sample of the patch. */
+void samples_add_term(const Job *job, const CnvTermArgs *term, double *acc);
+
+/* The sums of a term's rows alone: for each row that its columns take. g_free. */
+double *samples_row_sums(const Job *job, const CnvTermArgs *term, int *rows);
+
+/* What renormalize multiplies with. x, y: of the window. */
+double samples_term_factor(const Job *job, const CnvTermArgs *term, int x, int y);
+double samples_x_factor(const Job *job, const CnvTermArgs *term, int x);
+double samples_y_factor(const Job *job, const CnvTermArgs *term, int y);
+double samples_joint_factor(const Job *job, int x, int y);
+
+/* Joins the sums of terms, of which there is an array each, and stores the patch. */
+void samples_store_terms(const Job *job, double *const *term_sums, gboolean x_factor_is_in);
+
+/* Stores sums with the plane's combination in them already. */
+void samples_store(const Job *job, const double *acc);
+
+/* Sum to level, as stored: with the channel's gain, clamped and rounded, ties to even. */
+double samples_finish(const CnvPlaneArgs *plane, int channel, double acc);
+guint samples_level(const CnvPlaneArgs *plane, int channel, double value);
+
+G_END_DECLS

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The border function against rows written by hand, several times the frame's size to either side.
+ */
+#include <string.h>
+
+#include <convolve/border.h>
+
+#include "support/suite.h"
+
+/* The row between the bars is the frame. k: no sample. */
+static const struct {
+  CnvBorder border;
+  const char *row;
+} rows[] = {
+    {CNV_BORDER_CONSTANT, "kkkkkkkkk|abcd|kkkkkkkkk"},
+    {CNV_BORDER_RENORMALIZE, "kkkkkkkkk|abcd|kkkkkkkkk"},
+    {CNV_BORDER_REPLICATE, "aaaaaaaaa|abcd|ddddddddd"},
+    {CNV_BORDER_REFLECT, "abcddcba|abcd|dcbaabcddcb"},
+    {CNV_BORDER_REFLECT, "dcbaabcddcba|abcd|dcbaabcddcba"},
+    {CNV_BORDER_REFLECT_101, "dcbabcdcb|abcd|cbabcdcba"},
+    {CNV_BORDER_REFLECT_101, "abcdcbabcdcb|abcd|cbabcdcbabcd"},
+    {CNV_BORDER_WRAP, "dabcdabcd|abcd|abcdabcda"},
+    {CNV_BORDER_REFLECT, "abba|ab|baabb"},
+    {CNV_BORDER_REFLECT_101, "babab|ab|ababa"},
+    {CNV_BORDER_WRAP, "babab|ab|ababa"},
+    {CNV_BORDER_REPLICATE, "aaa|a|aaa"},
+    {CNV_BORDER_REFLECT, "aaa|a|aaa"},
+    {CNV_BORDER_REFLECT_101, "aaa|a|aaa"},
+    {CNV_BORDER_WRAP, "aaa|a|aaa"},
+    {CNV_BORDER_CONSTANT, "kkk|a|kkk"},
+};
+
+START_TEST(test_rows)
+{
+  for (guint r = 0; r < G_N_ELEMENTS(rows); r++) {
+    const char *frame = strchr(rows[r].row, '|') + 1;
+    const int n = strchr(frame, '|') - frame, before = frame - 1 - rows[r].row;
+    const int after = strlen(frame) - n - 1;
+
+    for (int i = -before; i < n + after; i++) {
+      const char expected = i < 0 ? frame[i - 1] : i < n ? frame[i] : frame[i + 1];
+      const int index = cnv_border_index(rows[r].border, i, n);
+
+      ck_assert_msg((index < 0 ? 'k' : "abcd"[index]) == expected, "%s: position %d gives index %d", rows[r].row, i,
+                    index);
+    }
+  }
+}
+END_TEST
+
+/* Far outside, against steps of one: reflections and turns found by walking. */
+START_TEST(test_far)
+{
+  static const int sizes[] = {1, 2, 3, 7, 100};
+
+  for (guint s = 0; s < G_N_ELEMENTS(sizes); s++) {
+    const int n = sizes[s];
+    int reflect = 0, reflect_step = 1, mirror = 0, mirror_step = 1;
+
+    for (int i = 0; i < 5000; i++) {
+      ck_assert_int_eq(cnv_border_index(CNV_BORDER_WRAP, i, n), i % n);
+      ck_assert_int_eq(cnv_border_index(CNV_BORDER_WRAP, -i - 1, n), n - 1 - i % n);
+      ck_assert_int_eq(cnv_border_index(CNV_BORDER_REFLECT, i, n), reflect);
+      ck_assert_int_eq(cnv_border_index(CNV_BORDER_REFLECT, -i - 1, n), reflect);
+      ck_assert_int_eq(cnv_border_index(CNV_BORDER_REFLECT_101, i, n), mirror);
+      ck_assert_int_eq(cnv_border_index(CNV_BORDER_REFLECT_101, -i, n), mirror);
+      if (reflect + reflect_step < 0 || reflect + reflect_step >= n)
+        reflect_step = -reflect_step; /* the edge sample comes twice */
+      else
+        reflect += reflect_step;
+      if (n > 1 && (mirror + mirror_step < 0 || mirror + mirror_step >= n))
+        mirror_step = -mirror_step;
+      mirror += n > 1 ? mirror_step : 0;
+    }
+  }
+}
+END_TEST
+
+static Suite *
+border_suite(void)
+{
+  Suite *suite = suite_create("border");
+  TCase *tcase = tcase_create("border");
+
+  suite_add_tcase(suite, tcase);
+  tcase_add_test(tcase, test_rows);
+  tcase_add_test(tcase, test_far);
+  return suite;
+}
+
+int
+main(void)
+{
+  return test_suite_run(border_suite());
+}

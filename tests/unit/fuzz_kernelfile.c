@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Fuzzing of kernels as text files (gst/kernelfile.c). An input is a file's contents. Meson builds this with replay.c,
+ * which runs the files of corpus/kernelfile/. For libFuzzer, in the root of the source:
+ *
+ *   clang -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Iinclude -Igst tests/fuzz_kernelfile.c
+ * \ gst/kernelfile.c cuda/taps.c cuda/status.c $(pkg-config --cflags --libs glib-2.0) -lm -o fuzz
+ *   ./fuzz -max_total_time=300 -max_len=400 NEW tests/corpus/kernelfile
+ *   ./fuzz -merge=1 -use_counters=0 tests/corpus/kernelfile NEW
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "unit/fuzz.h"
+#include "kernelfile.h"
+
+#define NAME "a name"
+#define LONGEST (2 * CNV_RADIUS_MAX + 1)
+
+/* Holds in every build, says what did not, and ends in the way that libFuzzer keeps the input of. */
+#define CHECK(condition)                                                                                               \
+  do {                                                                                                                 \
+    if (!(condition)) {                                                                                                \
+      g_printerr("%s: %s does not hold\n", G_STRFUNC, #condition);                                                     \
+      abort();                                                                                                         \
+    }                                                                                                                  \
+  } while (0)
+
+/* Taps written out are read as the same. */
+static void
+check_taps(const CnvTaps *taps)
+{
+  GString *text = g_string_new(NULL);
+  GError *error = NULL;
+  CnvTaps *again;
+
+  CHECK(taps->width >= 1 && taps->width <= LONGEST && taps->height >= 1 && taps->height <= LONGEST);
+  CHECK(taps->depth >= 1 && taps->depth <= CNV_MAX_MOMENTS);
+  for (int i = 0; i < taps->width * taps->height * taps->depth; i++) {
+    char number[G_ASCII_DTOSTR_BUF_SIZE];
+
+    CHECK(isfinite(taps->value[i]));
+    g_string_append(text, g_ascii_dtostr(number, sizeof(number), taps->value[i]));
+    g_string_append(text, (i + 1) % taps->width == 0 ? "\n" : i % 2 ? ", " : "\t");
+    if ((i + 1) % (taps->width * taps->height) == 0)
+      g_string_append(text, "\n");
+  }
+  again = gst_cuda_convolve_kernel_parse(text->str, text->len, NAME, &error);
+  CHECK(again && !error && cnv_taps_equal(taps, again));
+  cnv_taps_unref(again);
+  g_string_free(text, TRUE);
+}
+
+/* The message names a place within the text, and says more than that. */
+static void
+check_error(const GError *error, const char *text, size_t size)
+{
+  unsigned line = 0, column = 0, lines = 1;
+  int read = 0;
+
+  for (size_t i = 0; i < size; i++)
+    lines += text[i] == '\n' || text[i] == '\r';
+  CHECK(g_error_matches(error, CNV_ERROR, CNV_ERROR_SETTINGS) && g_utf8_validate(error->message, -1, NULL));
+  CHECK(sscanf(error->message, "kernel-location=" NAME ": line %u, column %u: %n", &line, &column, &read) == 2);
+  CHECK(line >= 1 && line <= lines && column >= 1 && column <= size + 1);
+  CHECK(read > 0 && strlen(error->message) > (size_t)read);
+}
+
+int
+LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+  return 0;
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+  char *text = malloc(size); /* of that size, so that a sanitizer sees what is read beyond */
+  GError *error = NULL;
+  CnvTaps *taps;
+
+  if (size > 0)
+    memcpy(text, data, size);
+  taps = gst_cuda_convolve_kernel_parse(text, size, NAME, &error);
+  CHECK((taps == NULL) == (error != NULL));
+  if (taps)
+    check_taps(taps);
+  else
+    check_error(error, text, size);
+  cnv_taps_unref(taps);
+  g_clear_error(&error);
+  free(text);
+  return 0;
+}

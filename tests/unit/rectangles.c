@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Patches: that they take in each sample as often as they should, with the weight that the regions give it, and nothing
+ * beside; over random work and a few pieces of it worked out by hand.
+ */
+#include <math.h>
+#include <string.h>
+
+#include <convolve/backend.h>
+
+#include "support/crowds.h"
+#include "plan/rectangles.h"
+#include "support/suite.h"
+
+#define REGIONS 9
+#define ROUNDS 400
+
+/* Bounds for a crowd of CNV_MAX_REGIONS in a frame, in samples of all planes: filtered, and weighed by one region. */
+#define FILTERED_MOST 3
+#define WEIGHED_MOST 12
+#define PATCHES_MOST (8 * CNV_MAX_REGIONS)
+
+static CnvPlan *
+plan_of(const char *format, int width, int height, guint planes)
+{
+  const CnvImage image = {cnv_format_find(format), width, height, 0.2126, 0.0722, FALSE};
+  CnvFilter filter;
+  CnvPlan *plan;
+
+  cnv_filter_init(&filter);
+  filter.planes = planes;
+  plan = cnv_plan_new(&filter, &image, CNV_ALGORITHM_NAIVE, cnv_backend_find("cpu"), NULL);
+  ck_assert(plan != NULL);
+  return plan;
+}
+
+typedef struct {
+  GArray *patches, *spots;
+  guint crowd; /* of cnv_patches_make */
+} Cut;
+
+static Cut
+cut(const CnvWork *work)
+{
+  Cut c = {g_array_new(FALSE, FALSE, sizeof(CnvPatch)), g_array_new(FALSE, FALSE, sizeof(CnvSpot))};
+
+  c.crowd = cnv_patches_make(work, c.patches, c.spots);
+  return c;
+}
+
+static void
+cut_clear(Cut *c)
+{
+  g_array_free(c->patches, TRUE);
+  g_array_free(c->spots, TRUE);
+}
+
+static gboolean
+contains(const CnvPatch *p, int x, int y)
+{
+  return x >= p->x && y >= p->y && x < p->x + p->width && y < p->y + p->height;
+}
+
+/* Along one axis; at and the rectangle's ends in samples of the plane and field. */
+static double
+fade(int at, double from, double to, double feather)
+{
+  const double away = at < from ? from - at : at >= to ? at - to + 1 : 0;
+
+  return MAX(0, 1 - away / (feather + 1));
+}
+
+/* The weight of a region at a sample, from its definition. */
+static double
+region_weight(const CnvWork *work, const CnvPlanePlan *plane, const CnvRect *r, int x, int y, int field, int fields)
+{
+  const double sx = 1 << plane->sub_x, sy = 1 << plane->sub_y;
+  const double top = ceil((floor(r->y / sy) - field) / fields);
+  const double bottom = ceil((ceil((r->y + r->height) / sy) - field) / fields);
+
+  if (r->width < 1 || r->height < 1 || top >= bottom)
+    return 0;
+  return fade(x, floor(r->x / sx), ceil((r->x + r->width) / sx), work->feather / sx) *
+         fade(y, top, bottom, work->feather / sy / fields);
+}
+
+/* The one patch that writes a sample, and how much it weighs there; NULL and 0 where none does. */
+static const CnvPatch *
+patch_at(const Cut *c, int plane, int field, int x, int y, double *weight)
+{
+  const CnvPatch *found = NULL;
+
+  *weight = 0;
+  for (guint i = 0; i < c->patches->len; i++) {
+    const CnvPatch *p = &g_array_index(c->patches, CnvPatch, i);
+    double here;
+
+    if (p->plane != plane || p->field != field || !contains(p, x, y))
+      continue;
+    here = p->n_spots == 0 ? 1 : cnv_patch_weight(p, (const CnvSpot *)c->spots->data, x, y);
+    ck_assert_msg(here <= 0 || !found, "plane %d field %d: two patches write %d, %d", plane, field, x, y);
+    if (here > 0) {
+      found = p;
+      *weight = here;
+    }
+  }
+  return found;
+}
+
+static void
+check_sample(const CnvWork *work, const Cut *c, int plane, int field, int x, int y)
+{
+  const CnvPlanePlan *p = &work->plan[0]->plane[plane];
+  double largest = 0, weight;
+
+  patch_at(c, plane, field, x, y, &weight);
+  for (guint i = 0; i < work->n_regions; i++)
+    largest = MAX(largest, region_weight(work, p, &work->region[i].rect, x, y, field, work->interlaced ? 2 : 1));
+  if (work->invert)
+    largest = 1 - largest;
+  ck_assert_msg(fabs(weight - largest) < 1e-5, "plane %d field %d, %d, %d: weight %g, not %g", plane, field, x, y,
+                weight, largest);
+}
+
+static void
+check_patch(const CnvWork *work, const CnvPatch *p)
+{
+  const CnvPlanePlan *plane = &work->plan[0]->plane[p->plane];
+  const int rows = (plane->height - p->field + p->fields - 1) / p->fields;
+
+  ck_assert(p->width >= 1 && p->height >= 1 && p->x >= 0 && p->y >= 0);
+  ck_assert(p->x + p->width <= plane->width && p->y + p->height <= rows);
+  ck_assert(p->x + p->move_x >= 0 && p->x + p->width + p->move_x <= plane->width);
+  ck_assert(p->y + p->move_y >= 0 && p->y + p->height + p->move_y <= rows);
+  ck_assert(p->window_width >= 1 && p->window_x >= 0 && p->window_x + p->window_width <= plane->width);
+  ck_assert(p->window_height >= 1 && p->window_y >= 0 && p->window_y + p->window_height <= rows);
+  ck_assert(p->plan >= 0 && p->plan < (int)work->n_plans);
+}
+
+static void
+check_disjoint(const Cut *c)
+{
+  for (guint i = 0; i < c->patches->len; i++)
+    for (guint j = 0; j < i; j++) {
+      const CnvPatch *p = &g_array_index(c->patches, CnvPatch, i), *q = &g_array_index(c->patches, CnvPatch, j);
+      const gboolean apart =
+          p->x >= q->x + q->width || q->x >= p->x + p->width || p->y >= q->y + q->height || q->y >= p->y + p->height;
+
+      ck_assert(apart || p->plane != q->plane || p->field != q->field || p->layer != q->layer);
+    }
+}
+
+/* A sample that is filtered for nothing is a waste: in or beside a region by no more than the feather. */
+static void
+check_thrift(const CnvWork *work, const Cut *c)
+{
+  for (guint i = 0; i < c->patches->len && !work->invert; i++) {
+    const CnvPatch *p = &g_array_index(c->patches, CnvPatch, i);
+    const CnvPlanePlan *plane = &work->plan[0]->plane[p->plane];
+    const int reach = (int)work->feather + 8; /* two samples of chroma in a field */
+
+    for (int k = 0; k < p->width * p->height; k++) {
+      const int x = (p->x + k % p->width) << plane->sub_x;
+      const int y = ((p->y + k / p->width) * p->fields + p->field) << plane->sub_y;
+      gboolean near = FALSE;
+
+      for (guint r = 0; r < work->n_regions && !near; r++) {
+        const CnvRect *rect = &work->region[r].rect;
+
+        near = rect->width > 0 && rect->height > 0 && x >= rect->x - reach && x < rect->x + rect->width + reach &&
+               y >= rect->y - reach && y < rect->y + rect->height + reach;
+      }
+      ck_assert_msg(near, "plane %d: %d, %d is filtered, far from all regions", p->plane, x, y);
+    }
+  }
+}
+
+static void
+check_work(const CnvWork *work)
+{
+  const int fields = work->interlaced ? 2 : 1;
+  Cut c = cut(work);
+
+  for (guint i = 0; i < c.patches->len; i++)
+    check_patch(work, &g_array_index(c.patches, CnvPatch, i));
+  check_disjoint(&c);
+  check_thrift(work, &c);
+  for (int p = 0; p < work->plan[0]->n_planes; p++)
+    for (int field = 0; field < fields; field++) {
+      const CnvPlanePlan *plane = &work->plan[0]->plane[p];
+
+      for (int y = 0; y < (plane->height - field + fields - 1) / fields; y++)
+        for (int x = 0; x < plane->width; x++)
+          check_sample(work, &c, p, field, x, y);
+    }
+  cut_clear(&c);
+}
+
+START_TEST(test_random)
+{
+  static const char *const formats[] = {"NV12", "GRAY8", "Y42B"};
+  static const double feathers[] = {0, 0, 1, 2.5, 9};
+  GRand *random = g_rand_new_with_seed(20240607);
+  CnvRegion region[REGIONS];
+
+  for (int round = 0; round < ROUNDS; round++) {
+    CnvPlan *plan =
+        plan_of(formats[round % 3], g_rand_int_range(random, 1, 40), g_rand_int_range(random, 1, 30), CNV_PLANES_COLOR);
+    CnvPlan *plans[3] = {plan, plan, plan};
+    CnvWork work = {plans, 3, .region = region, .n_regions = g_rand_int_range(random, 0, REGIONS + 1)};
+
+    for (guint i = 0; i < work.n_regions; i++)
+      region[i] = (CnvRegion){{g_rand_int_range(random, -9, 40), g_rand_int_range(random, -9, 30),
+                               g_rand_int_range(random, -1, 25), g_rand_int_range(random, -1, 20)},
+                              g_rand_int_range(random, 0, 3)};
+    work.feather = feathers[round % 5];
+    work.interlaced = g_rand_boolean(random);
+    work.invert = round % 4 == 0;
+    check_work(&work);
+    cnv_plan_unref(plan);
+  }
+  g_rand_free(random);
+}
+END_TEST
+
+START_TEST(test_everything)
+{
+  CnvPlan *plan = plan_of("I420", 31, 17, CNV_PLANES_LUMA);
+  CnvRegion region = {{3, 3, 4, 4}, 0};
+  CnvWork work = CNV_WORK_ALL(&plan);
+  const CnvPatch *p;
+  Cut c;
+
+  work.region = &region;
+  work.n_regions = 1;
+  work.interlaced = TRUE;
+  c = cut(&work); /* chroma is copied, and the region does not count */
+  ck_assert_uint_eq(c.patches->len, 2);
+  for (int field = 0; field < 2; field++) {
+    p = &g_array_index(c.patches, CnvPatch, field);
+    ck_assert(p->plane == 0 && p->field == field && p->fields == 2 && p->x == 0 && p->y == 0 && p->n_spots == 0);
+    ck_assert(p->width == 31 && p->height == 9 - field && p->window_width == 31 && p->window_height == 9 - field);
+  }
+  cut_clear(&c);
+  cnv_plan_unref(plan);
+}
+END_TEST
+
+/* A lone region is one patch a plane; chroma takes in every sample that it touches. */
+START_TEST(test_lone_region)
+{
+  CnvPlan *plan = plan_of("NV12", 64, 48, CNV_PLANES_COLOR);
+  CnvRegion region = {{7, 9, 12, 6}, 0};
+  CnvWork work = {&plan, 1, .region = &region, .n_regions = 1};
+  Cut c = cut(&work);
+  const CnvPatch *p = (const CnvPatch *)c.patches->data;
+
+  ck_assert_uint_eq(c.patches->len, 2);
+  ck_assert(p[0].x == 7 && p[0].y == 9 && p[0].width == 12 && p[0].height == 6 && p[0].n_spots == 0);
+  ck_assert(p[1].x == 3 && p[1].y == 4 && p[1].width == 7 && p[1].height == 4 && p[1].n_spots == 0);
+  ck_assert(p[0].window_width == 64 && p[1].window_height == 24);
+  cut_clear(&c);
+  work.isolated = TRUE;
+  c = cut(&work);
+  p = (const CnvPatch *)c.patches->data;
+  ck_assert(p[1].window_x == 3 && p[1].window_y == 4 && p[1].window_width == 7 && p[1].window_height == 4);
+  cut_clear(&c);
+  work.isolated = FALSE;
+  work.moved = TRUE;
+  work.target_x = 58;
+  work.target_y = 0;
+  c = cut(&work); /* what would go beyond the right edge is cut off */
+  p = (const CnvPatch *)c.patches->data;
+  ck_assert(p[0].x == 7 && p[0].move_x == 51 && p[0].move_y == -9 && p[0].width == 6 && p[0].height == 6);
+  ck_assert(p[1].x == 3 && p[1].move_x == 26 && p[1].move_y == -4 && p[1].width == 3 && p[1].height == 4);
+  cut_clear(&c);
+  cnv_plan_unref(plan);
+}
+END_TEST
+
+/* As many as there can be, far outside too, and the arrays used again. */
+START_TEST(test_many)
+{
+  static CnvRegion region[CNV_MAX_REGIONS];
+  CnvPlan *plan = plan_of("GRAY8", 1280, 960, CNV_PLANES_COLOR);
+  CnvWork work = {&plan, 1, .region = region, .n_regions = CNV_MAX_REGIONS};
+  gint64 area = 0;
+  Cut c;
+
+  for (int i = 0; i < CNV_MAX_REGIONS; i++)
+    region[i] = (CnvRegion){{i % 32 * 40, i / 32 * 30, 20, 14}, 0};
+  region[0].rect = (CnvRect){G_MININT, G_MININT, G_MAXINT, G_MAXINT};
+  c = cut(&work);
+  for (int again = 0; again < 2; again++) {
+    ck_assert_uint_eq(c.patches->len, CNV_MAX_REGIONS - 1);
+    cnv_patches_make(&work, c.patches, c.spots);
+  }
+  for (guint i = 0; i < c.patches->len; i++)
+    area += (gint64)g_array_index(c.patches, CnvPatch, i).width * g_array_index(c.patches, CnvPatch, i).height;
+  ck_assert_int_eq(area, (CNV_MAX_REGIONS - 1) * 280);
+  cut_clear(&c);
+  cnv_plan_unref(plan);
+}
+END_TEST
+
+/* Each thing that patches depend on tells frames apart, and nothing else does. */
+START_TEST(test_same)
+{
+  const CnvRegion region[] = {{{10, 10, 30, 20}, 0}, {{5, 30, 30, 20}, 1}}, moved[] = {region[0], {{5, 31, 30, 20}, 1}};
+  const CnvRegion of_one_plan[] = {region[0], {{5, 30, 30, 20}, 0}}, copied[] = {region[0], region[1]};
+  const CnvWork base = {.region = region, .n_regions = 2, .feather = 1, .target_x = 3, .target_y = 4};
+  CnvWork other[] = {base, base, base, base, base, base, base, base, base, base, base}, same[] = {base, base, base};
+  CnvWork all = {.everything = TRUE, .region = region, .n_regions = 2}, none = {.everything = TRUE}, empty = {NULL};
+  CnvPatchesOf of = {.regions = NULL};
+
+  ck_assert(!cnv_patches_are_of(&of, &base));
+  other[0].everything = TRUE;
+  other[1].interlaced = TRUE;
+  other[2].invert = TRUE;
+  other[3].isolated = TRUE;
+  other[4].feather = 2;
+  other[5].moved = TRUE;
+  other[6].target_x = 4;
+  other[7].target_y = 3;
+  other[8].n_regions = 1;
+  other[9].region = moved;
+  other[10].region = of_one_plan;
+  same[1].region = copied;
+  same[2].overlaps = TRUE;
+  for (guint i = 0; i < G_N_ELEMENTS(other); i++) {
+    cnv_patches_set_of(&of, &base);
+    for (guint s = 0; s < G_N_ELEMENTS(same); s++)
+      ck_assert(cnv_patches_are_of(&of, &same[s]));
+    ck_assert_msg(!cnv_patches_are_of(&of, &other[i]), "other %u", i);
+    cnv_patches_set_of(&of, &other[i]);
+    ck_assert_msg(!cnv_patches_are_of(&of, &base), "base after other %u", i);
+  }
+  cnv_patches_set_of(&of, &all);
+  ck_assert(cnv_patches_are_of(&of, &none));
+  cnv_patches_set_of(&of, &empty);
+  ck_assert(cnv_patches_are_of(&of, &empty) && !cnv_patches_are_of(&of, &none));
+  cnv_patches_clear_of(&of);
+}
+END_TEST
+
+/* The region that counts at a sample, -1 for none; without feather. */
+static int
+owner_of(const CnvWork *work, const CnvPlanePlan *plane, int x, int y, int field)
+{
+  int owner = -1;
+
+  for (guint i = 0; i < work->n_regions; i++)
+    if (region_weight(work, plane, &work->region[i].rect, x, y, field, work->interlaced ? 2 : 1) >= 1 &&
+        (owner < 0 || work->region[i].plan >= work->region[owner].plan))
+      owner = (int)i;
+  return owner;
+}
+
+/* No sample weighs less than it should, nor has a weaker plan or a window that begins within its region; where no
+ * regions were joined all is as it should be. */
+static void
+check_crowd_sample(const CnvWork *work, const Cut *c, int plane, int field, int x, int y)
+{
+  const CnvPlanePlan *of = &work->plan[0]->plane[plane];
+  double weight, should = 0;
+  const CnvPatch *p = patch_at(c, plane, field, x, y, &weight);
+  int owner;
+
+  for (guint i = 0; i < work->n_regions; i++)
+    should = MAX(should, region_weight(work, of, &work->region[i].rect, x, y, field, work->interlaced ? 2 : 1));
+  if (work->invert)
+    should = 1 - should;
+  ck_assert_msg(weight >= should - 1e-5, "plane %d, %d, %d: weight %g, not %g", plane, x, y, weight, should);
+  ck_assert_msg(c->crowd > 0 || weight <= should + 1e-5, "plane %d, %d, %d: weight %g, not %g", plane, x, y, weight,
+                should);
+  if (!p || work->invert || work->feather > 0)
+    return;
+  owner = owner_of(work, of, x, y, field);
+  ck_assert(owner >= 0 || c->crowd > 0);
+  if (owner < 0)
+    return;
+  ck_assert_int_ge(p->plan, (int)work->region[owner].plan);
+  ck_assert(c->crowd > 0 || p->plan == (int)work->region[owner].plan);
+  if (work->isolated && c->crowd == 0)
+    ck_assert_int_eq(p->window_x, MAX(0, work->region[owner].rect.x >> of->sub_x));
+  ck_assert(p->window_x <= x && p->window_y <= y && x < p->window_x + p->window_width &&
+            y < p->window_y + p->window_height);
+}
+
+/* The work that patches are, in the whole frame's. */
+static void
+check_bounds(const CnvWork *work, const Cut *c, const char *what)
+{
+  double whole = 0, filtered = 0, weighed = 0;
+
+  for (int p = 0; p < work->plan[0]->n_planes; p++)
+    whole += (double)work->plan[0]->plane[p].width * work->plan[0]->plane[p].height;
+  for (guint i = 0; i < c->patches->len; i++) {
+    const CnvPatch *p = &g_array_index(c->patches, CnvPatch, i);
+
+    filtered += (double)p->width * p->height;
+    weighed += (double)p->width * p->height * p->n_spots;
+  }
+  ck_assert_msg(filtered <= FILTERED_MOST * whole, "%s: %.1f frames are filtered", what, filtered / whole);
+  ck_assert_msg(weighed <= WEIGHED_MOST * whole, "%s: %.1f frames are weighed", what, weighed / whole);
+  ck_assert_msg(c->patches->len <= PATCHES_MOST, "%s: %u patches", what, c->patches->len);
+}
+
+static void
+check_crowd(const CnvWork *work, const char *what)
+{
+  Cut c = cut(work);
+
+  check_bounds(work, &c, what);
+  for (guint i = 0; i < c.patches->len; i++)
+    check_patch(work, &g_array_index(c.patches, CnvPatch, i));
+  for (int p = 0; p < work->plan[0]->n_planes; p++)
+    for (int field = 0; field < (work->interlaced ? 2 : 1); field++) {
+      const CnvPlanePlan *plane = &work->plan[0]->plane[p];
+
+      for (int y = field; y < plane->height / (work->interlaced ? 2 : 1); y += 71)
+        for (int x = field; x < plane->width; x += 83)
+          check_crowd_sample(work, &c, p, field, x, y);
+    }
+  cut_clear(&c);
+}
+
+/* Crowds of regions of every kind: their work stays within bounds, and nothing of them is left out. */
+START_TEST(test_crowds)
+{
+  static const double feathers[] = {0, 8, 1024};
+  CnvPlan *plan = plan_of("NV12", 1920, 1080, CNV_PLANES_COLOR), *plans[CROWD_PLANS];
+  CnvRegion region[CNV_MAX_REGIONS];
+
+  for (int i = 0; i < CROWD_PLANS; i++)
+    plans[i] = plan;
+  for (guint kind = 0; kind < 16; kind++)
+    for (guint f = 0; f < G_N_ELEMENTS(feathers); f++) {
+      CnvWork work = {plans, kind & 1 ? CROWD_PLANS : 1, .region = region, .n_regions = CNV_MAX_REGIONS};
+      char *what;
+
+      work.isolated = kind & 2;
+      work.invert = kind & 4;
+      work.interlaced = kind & 8;
+      work.feather = feathers[f];
+      if (work.invert && (work.isolated || work.n_plans > 1))
+        continue;
+      what = g_strdup_printf("%s, %u plans, isolated %d, invert %d, interlaced %d, feather %g", crowd_names[_i],
+                             work.n_plans, work.isolated, work.invert, work.interlaced, work.feather);
+      crowd_make(region, CNV_MAX_REGIONS, _i, work.n_plans, 1920, 1080);
+      check_crowd(&work, what);
+      g_free(what);
+    }
+  cnv_plan_unref(plan);
+}
+END_TEST
+
+static Suite *
+patches_suite(void)
+{
+  Suite *suite = suite_create("patches");
+  TCase *tcase = tcase_create("patches");
+
+  suite_add_tcase(suite, tcase);
+  tcase_add_test(tcase, test_random);
+  tcase_add_test(tcase, test_everything);
+  tcase_add_test(tcase, test_lone_region);
+  tcase_add_test(tcase, test_many);
+  tcase_add_test(tcase, test_same);
+  tcase_add_loop_test(tcase, test_crowds, 0, N_CROWDS);
+  return suite;
+}
+
+int
+main(void)
+{
+  return test_suite_run(patches_suite());
+}

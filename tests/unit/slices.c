@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * How frames in host memory are cut into slices, and copies by several threads: without a GPU. What launches make of
+ * the slices the stand-in driver sees (standin/).
+ */
+#include <convolve/backend.h>
+
+#include <string.h>
+
+#include "gpu/copier.h"
+#include "gpu/slices.h"
+#include "gpu/strips.h"
+#include "support/suite.h"
+
+static CnvPlan *
+plan_of(const char *format, int width, int height, int radius, CnvBorder border, CnvAlgorithm rung)
+{
+  const CnvImage image = {cnv_format_find(format), width, height, 0.2126, 0.0722, FALSE};
+  CnvFilter filter;
+  CnvPlan *plan;
+
+  cnv_filter_init(&filter);
+  filter.type = CNV_FILTER_GAUSSIAN;
+  filter.radius = radius;
+  filter.border = border;
+  plan = cnv_plan_new(&filter, &image, CNV_ALGORITHM_AUTO, cnv_backend_find("cpu"), NULL);
+  ck_assert(plan != NULL);
+  for (int p = 0; p < plan->n_planes; p++)
+    if (plan->plane[p].filtered)
+      plan->plane[p].algorithm = rung;
+  cnv_filter_clear(&filter);
+  return plan;
+}
+
+/* The lowest row that is read for the rows from 0 up to `end`, taps and border taken one by one. */
+static int
+last_row_read(const CnvPlan *plan, const CnvPlanePlan *plane, int end)
+{
+  int last = 0;
+
+  for (int t = 0; t < plane->n_terms; t++)
+    for (int y = 0; y < end; y++)
+      for (int k = 0; k < plane->term[t].n[CNV_Y]; k++) {
+        int row = cnv_border_index(plan->filter.border, y + k - plane->term[t].anchor[CNV_Y], plane->height);
+
+        last = MAX(last, row);
+      }
+  return last;
+}
+
+static void
+check_cut(const CnvPlan *plan, const CnvSlices *s)
+{
+  int height = plan->image.height;
+
+  ck_assert_int_eq(s->end[s->n - 1], height);
+  ck_assert_int_eq(s->there[s->n - 1], height);
+  if (s->n > 1) {
+    ck_assert_int_le(s->end[0], 2 * CNV_SLICE_ROWS);
+    ck_assert_int_le(height - s->end[s->n - 2], 2 * CNV_SLICE_ROWS);
+  }
+  for (int k = 0; k < s->n; k++) {
+    ck_assert_int_gt(s->end[k], k > 0 ? s->end[k - 1] : 0);
+    ck_assert_int_ge(s->there[k], MAX(s->end[k], k > 0 ? s->there[k - 1] : 0));
+    for (int p = 0; p < plan->n_planes; p++) {
+      const CnvPlanePlan *plane = &plan->plane[p];
+      int end = cnv_slice_rows(s->end[k], plane->sub_y), there = cnv_slice_rows(s->there[k], plane->sub_y);
+
+      ck_assert(end % CNV_SLICE_ROWS == 0 || end == plane->height);
+      ck_assert_msg(s->whole || last_row_read(plan, plane, end) < there, "plane %d: rows to %d read row %d of %d", p,
+                    end, last_row_read(plan, plane, end), there);
+    }
+  }
+}
+
+START_TEST(test_cuts)
+{
+  static const struct {
+    const char *format;
+    int width, height, radius;
+    CnvBorder border;
+    int n;
+    gboolean whole;
+  } rows[] = {
+      {"NV12", 3840, 2160, 8, CNV_BORDER_REPLICATE, 8, FALSE},
+      {"NV12", 1920, 1080, 8, CNV_BORDER_REFLECT, 5, FALSE},
+      {"NV12", 1920, 1080, 400, CNV_BORDER_REFLECT_101, 5, FALSE},
+      {"I420", 2047, 1535, 3, CNV_BORDER_RENORMALIZE, 8, FALSE},
+      {"Y42B", 1921, 1079, 3, CNV_BORDER_CONSTANT, 7, FALSE},
+      {"RGBA", 16384, 65, 8, CNV_BORDER_REPLICATE, 2, FALSE},
+      {"P010_10LE", 1920, 1080, 1, CNV_BORDER_REPLICATE, 8, FALSE},
+      {"GRAY8", 2048, 1024, 1, CNV_BORDER_REPLICATE, 4, FALSE}, /* 2 MiB */
+      {"GRAY8", 2048, 1023, 1, CNV_BORDER_REPLICATE, 1, TRUE},
+      {"GRAY8", 32768, 64, 1, CNV_BORDER_REPLICATE, 1, TRUE},
+      {"NV12", 1920, 1080, 8, CNV_BORDER_WRAP, 5, TRUE},
+      {"YUY2", 1920, 1080, 8, CNV_BORDER_REPLICATE, 7, TRUE},
+      {"NV12", 1, 1, 8, CNV_BORDER_REPLICATE, 1, TRUE},
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+    CnvPlan *plan =
+        plan_of(rows[i].format, rows[i].width, rows[i].height, rows[i].radius, rows[i].border, CNV_ALGORITHM_SEPARABLE);
+    CnvSlices slices = cnv_slices_of_work(&CNV_WORK_ALL(&plan)), copies = cnv_slices_of_image(&plan->image);
+
+    ck_assert_msg(slices.n == rows[i].n && !slices.whole == !rows[i].whole, "row %u: %d slices, whole %d", i, slices.n,
+                  slices.whole);
+    check_cut(plan, &slices);
+    ck_assert(copies.n == slices.n && copies.whole);
+    ck_assert(memcmp(copies.end, slices.end, sizeof(copies.end)) == 0);
+    ck_assert(memcmp(copies.there, copies.end, sizeof(copies.end)) == 0);
+    cnv_plan_unref(plan);
+  }
+}
+END_TEST
+
+/* Other work than a whole frame stays in one piece; a frame that overlaps with others is copied in one, too. */
+START_TEST(test_other_work)
+{
+  static const CnvRegion region = {{0, 0, 1000, 1000}, 0};
+  static const CnvMoment moment = {0, 1};
+  CnvPlan *plan = plan_of("NV12", 1920, 1080, 8, CNV_BORDER_REPLICATE, CNV_ALGORITHM_SEPARABLE);
+  CnvWork fields = CNV_WORK_ALL(&plan), regions = CNV_WORK_ALL(&plan), time = CNV_WORK_ALL(&plan);
+  CnvWork overlaps = CNV_WORK_ALL(&plan);
+  CnvSlices one;
+
+  fields.interlaced = TRUE;
+  regions.everything = FALSE;
+  regions.region = &region;
+  regions.n_regions = 1;
+  time.moment = &moment;
+  time.n_moments = 1;
+  ck_assert(cnv_slices_of_work(&fields).whole);
+  ck_assert(cnv_slices_of_work(&regions).whole);
+  ck_assert(cnv_slices_of_work(&time).whole);
+  overlaps.overlaps = TRUE;
+  one = cnv_slices_of_work(&overlaps);
+  ck_assert(one.whole && one.n == 1);
+  check_cut(plan, &one);
+  cnv_plan_unref(plan);
+}
+END_TEST
+
+/* Rows reach their place, and nothing else is written, whatever the number of threads, of copies and of their rows. */
+START_TEST(test_copies)
+{
+  static const struct {
+    int row, rows, to_pad, from_pad;
+  } sizes[] = {{3840, 270, 0, 0}, {1921, 700, 7, 0}, {1, 5, 0, 3}, {1000, 0, 0, 0}, {500000, 3, 12, 1}};
+  static const guint threads[] = {1, 2, 5};
+
+  for (guint t = 0; t < G_N_ELEMENTS(threads); t++) {
+    CnvCopier *copier = cnv_copier_new(threads[t]);
+
+    for (int repeat = 0; repeat < 20; repeat++) {
+      CnvRowsCopy copies[G_N_ELEMENTS(sizes)];
+
+      for (guint i = 0; i < G_N_ELEMENTS(sizes); i++) {
+        gsize to_stride = sizes[i].row + sizes[i].to_pad, from_stride = sizes[i].row + sizes[i].from_pad;
+        guint8 *to = g_malloc(to_stride * sizes[i].rows + 1), *from = g_malloc(from_stride * sizes[i].rows + 1);
+
+        memset(to, 0xa5, to_stride * sizes[i].rows);
+        for (gsize b = 0; b < from_stride * sizes[i].rows; b++)
+          from[b] = (guint8)(b * 31 + b / 977 + i + repeat);
+        copies[i] = (CnvRowsCopy){to, from, to_stride, from_stride, sizes[i].row, sizes[i].rows};
+      }
+      cnv_copier_run(copier, copies, G_N_ELEMENTS(sizes));
+      for (guint i = 0; i < G_N_ELEMENTS(sizes); i++) {
+        const CnvRowsCopy *c = &copies[i];
+
+        for (int y = 0; y < c->rows; y++) {
+          ck_assert(memcmp(c->to + y * c->to_stride, c->from + y * c->from_stride, c->row) == 0);
+          for (gsize b = c->row; b < c->to_stride; b++)
+            ck_assert_uint_eq(c->to[y * c->to_stride + b], 0xa5);
+        }
+        g_free(c->to);
+        g_free((gpointer)c->from);
+      }
+    }
+    cnv_copier_run(copier, NULL, 0);
+    cnv_copier_free(copier);
+  }
+  cnv_copier_free(NULL);
+}
+END_TEST
+
+int
+main(void)
+{
+  Suite *suite = suite_create("slices");
+  TCase *tcase = tcase_create("slices");
+
+  suite_add_tcase(suite, tcase);
+  tcase_add_test(tcase, test_cuts);
+  tcase_add_test(tcase, test_other_work);
+  tcase_add_test(tcase, test_copies);
+  return test_suite_run(suite);
+}
