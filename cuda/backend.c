@@ -40,7 +40,7 @@ cnv_session_open(const CnvBackend *backend, const CnvSessionOptions *options, GE
 static gboolean
 check_frame(const CnvImage *image, const CnvFrame *frame, const char *side, GError **error)
 {
-  for (int m = 0; m < cnv_format_n_memories(image->format); m++) {
+  for (int m = 0; m < cnv_format_n_frame_planes(image->format); m++) {
     int row = cnv_format_row_bytes(image->format, m, image->width);
 
     if (frame->data[m] && frame->stride[m] >= row)
@@ -64,7 +64,7 @@ cnv_session_can_in_place(const CnvSession *session, const CnvWork *work)
   for (int p = 0; p < plan->n_planes; p++)
     whole &= !plan->plane[p].filtered || plan->plane[p].plain;
   return whole && session->backend->takes_device_memory && !work->everything && !work->invert && !work->moved &&
-         work->n_moments == 0;
+         work->n_temporal_taps == 0;
 }
 
 gboolean
@@ -76,19 +76,19 @@ cnv_session_submit(CnvSession *session, const CnvWork *work, const CnvFrame *in,
   g_return_val_if_fail(work->everything || work->n_regions <= CNV_MAX_REGIONS, FALSE);
   for (guint i = 0; i < work->n_plans; i++)
     g_return_val_if_fail(work->plan[i]->backend == session->backend, FALSE);
-  g_return_val_if_fail(work->n_moments > 0 || work->plan[0]->n_moments == 1, FALSE);
-  g_return_val_if_fail(work->n_moments == 0 || in->memory == CNV_MEMORY_HISTORY, FALSE);
+  g_return_val_if_fail(work->n_temporal_taps > 0 || work->plan[0]->n_temporal_taps == 1, FALSE);
+  g_return_val_if_fail(work->n_temporal_taps == 0 || in->memory == CNV_MEMORY_HISTORY, FALSE);
   g_return_val_if_fail(in->memory != CNV_MEMORY_HISTORY || (guint)in->slot < session->n_slots, FALSE);
   g_return_val_if_fail(
       in->memory != CNV_MEMORY_DEVICE || in->data[0] != out->data[0] || cnv_session_can_in_place(session, work), FALSE);
-  for (guint i = 0; i < work->n_moments; i++)
-    g_return_val_if_fail(work->moment[i].slot < (int)session->n_slots, FALSE);
+  for (guint i = 0; i < work->n_temporal_taps; i++)
+    g_return_val_if_fail(work->temporal_tap[i].slot < (int)session->n_slots, FALSE);
   return (in->memory == CNV_MEMORY_HISTORY || check_frame(image, in, "input", error)) &&
          check_frame(image, out, "output", error) && session->submit(session, work, in, out, error);
 }
 
 gboolean
-cnv_session_reserve(CnvSession *session, const CnvImage *image, guint n_slots, GError **error)
+cnv_session_history_alloc(CnvSession *session, const CnvImage *image, guint n_slots, GError **error)
 {
   session->n_slots = 0;
   session->history_image = *image;
@@ -99,7 +99,7 @@ cnv_session_reserve(CnvSession *session, const CnvImage *image, guint n_slots, G
 }
 
 gboolean
-cnv_session_keep(CnvSession *session, guint slot, const CnvFrame *frame, GError **error)
+cnv_session_history_push(CnvSession *session, guint slot, const CnvFrame *frame, GError **error)
 {
   g_return_val_if_fail(slot < session->n_slots && frame->memory != CNV_MEMORY_HISTORY, FALSE);
   return check_frame(&session->history_image, frame, "input", error) && session->keep(session, slot, frame, error);
@@ -112,7 +112,7 @@ cnv_session_wait(CnvSession *session, GError **error)
 }
 
 gboolean
-cnv_session_wait_but(CnvSession *session, guint n_left, GError **error)
+cnv_session_wait_until_pending(CnvSession *session, guint n_left, GError **error)
 {
   return session->wait(session, n_left, error);
 }
@@ -124,13 +124,13 @@ cnv_session_use_stream(CnvSession *session, void *stream, GError **error)
 }
 
 gboolean
-cnv_session_follow(CnvSession *session, void *stream, GError **error)
+cnv_session_wait_for_stream(CnvSession *session, void *stream, GError **error)
 {
   return !session->order || session->order(session, stream, TRUE, error);
 }
 
 gboolean
-cnv_session_precede(CnvSession *session, void *stream, GError **error)
+cnv_session_signal_stream(CnvSession *session, void *stream, GError **error)
 {
   return !session->order || session->order(session, stream, FALSE, error);
 }

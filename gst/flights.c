@@ -38,7 +38,7 @@ can_overlap(const GstCudaConvolve *self)
 {
   gboolean copies = !self->same_memory || !self->out_in_device;
 
-  return copies && self->plan->n_moments == 1 && self->session->backend->flights > 1;
+  return copies && self->plan->n_temporal_taps == 1 && self->session->backend->flights > 1;
 }
 
 /* Asked with a frame: no element upstream holds a lock then that it needs for the answer. */
@@ -164,7 +164,7 @@ gst_cuda_convolve_put_out_flight(GstCudaConvolve *self, GstBuffer **outbuf)
   GError *error = NULL;
 
   self->waiting.out++;
-  if (cnv_session_wait_but(self->session, (guint)(self->waiting.next - self->waiting.out), &error)) {
+  if (cnv_session_wait_until_pending(self->session, (guint)(self->waiting.next - self->waiting.out), &error)) {
     gst_cuda_convolve_count_frame(self, flight->plan, flight->n_regions);
     *outbuf = end_flight(flight);
     return GST_FLOW_OK;

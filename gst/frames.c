@@ -163,7 +163,7 @@ prepare_output_buffer(GstBaseTransform *trans, GstBuffer *inbuf, GstBuffer **out
 static gboolean
 planes_fit(const GstVideoFrame *frame, const CnvImage *image)
 {
-  for (int p = 0; p < cnv_format_n_memories(image->format); p++) {
+  for (int p = 0; p < cnv_format_n_frame_planes(image->format); p++) {
     const GstMapInfo *map = frame->meta ? &frame->map[p] : &frame->map[0];
     gint64 row = cnv_format_row_bytes(image->format, p, image->width);
     gint64 rows_before_last = cnv_format_rows(image->format, p, image->height) - 1;
@@ -204,7 +204,7 @@ map_frame(GstCudaConvolve *self, GstBuffer *buffer, const GstVideoInfo *info, Gs
     return FALSE;
   }
   planes->memory = device ? CNV_MEMORY_DEVICE : CNV_MEMORY_HOST;
-  for (int p = 0; p < cnv_format_n_memories(self->image.format); p++) {
+  for (int p = 0; p < cnv_format_n_frame_planes(self->image.format); p++) {
     planes->data[p] = GST_VIDEO_FRAME_PLANE_DATA(frame, p);
     planes->stride[p] = GST_VIDEO_FRAME_PLANE_STRIDE(frame, p);
   }
@@ -325,7 +325,7 @@ gst_cuda_convolve_keep_buffer(GstCudaConvolve *self, GstBuffer *buffer, guint sl
   if (!map_frame(self, buffer, &self->in_info, GST_MAP_READ, &frame, &planes))
     return map_failed(buffer, &self->in_info, "An input", error);
   ok = gst_cuda_convolve_enter_streams(self, buffer, NULL, error) &&
-       cnv_session_keep(self->session, slot, &planes, error);
+       cnv_session_history_push(self->session, slot, &planes, error);
   /* A cut is looked for by the host, while the engine copies. */
   if (self->scene_change > 0 && planes.memory == CNV_MEMORY_DEVICE)
     gst_cuda_convolve_device_sync(buffer);

@@ -74,7 +74,7 @@ static void
 describe_planes(const CnvPlan *plan, GString *algorithms, GString *taps, GString *terms)
 {
   for (int p = 0; p < plan->n_planes; p++) {
-    const CnvPlanePlan *plane = &plan->plane[p];
+    const CnvPlanPlane *plane = &plan->plane[p];
     const char *comma = p > 0 ? "," : "";
     int n[CNV_N_AXES] = {1, 1}, n_terms = plane->filtered ? plane->n_terms : 0;
 
@@ -129,7 +129,7 @@ get_property(GObject *object, guint id, GValue *value, GParamSpec *pspec)
 static gboolean
 check_settings(GstCudaConvolve *self, const GstCudaConvolveSettings *settings, GError **error)
 {
-  double weight[CNV_MAX_MOMENTS];
+  double weight[CNV_MAX_TEMPORAL_TAPS];
   CnvKernel kernel;
   GHashTableIter iter;
   gpointer message = NULL;
@@ -141,7 +141,7 @@ check_settings(GstCudaConvolve *self, const GstCudaConvolveSettings *settings, G
     g_set_error_literal(error, CNV_ERROR, CNV_ERROR_SETTINGS, message);
   GST_OBJECT_UNLOCK(self);
   if (message || !gst_cuda_convolve_roi_check(&settings->roi, &settings->filter, error) ||
-      !cnv_filter_moments(&settings->filter, weight, &anchor, error) ||
+      !cnv_filter_temporal_taps(&settings->filter, weight, &anchor, error) ||
       !cnv_filter_generate(&settings->filter, (const int[]){1, 1}, &kernel, error))
     return FALSE;
   cnv_kernel_clear(&kernel);

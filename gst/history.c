@@ -47,7 +47,8 @@ gst_cuda_convolve_leave_history(GstCudaConvolve *self)
   gst_cuda_convolve_forget_history(self);
   self->history.n_slots = 0;
   if (n_slots > 0 && self->session)
-    cnv_session_reserve(self->session, &self->image, 0, NULL); /* a session that cannot even free says so at its next */
+    cnv_session_history_alloc(self->session, &self->image, 0,
+                              NULL); /* a session that cannot even free says so at its next */
 }
 
 /* ---- frames in ---- */
@@ -57,13 +58,13 @@ static gboolean
 ensure_ring(GstCudaConvolve *self, GError **error)
 {
   GstCudaConvolveHistory *history = &self->history;
-  guint n = self->plan->n_moments;
+  guint n = self->plan->n_temporal_taps;
 
   if (history->n_slots == n || (history->n_slots > n && gst_cuda_convolve_has_history(self)))
     return TRUE;
   gst_cuda_convolve_forget_history(self);
   history->n_slots = 0; /* a session that refuses has lost what it had */
-  if (!cnv_session_reserve(self->session, &self->image, n, error))
+  if (!cnv_session_history_alloc(self->session, &self->image, n, error))
     return FALSE;
   GST_DEBUG_OBJECT(self, "a history of %u frames", n);
   history->n_slots = n;
@@ -75,11 +76,12 @@ ensure_ring(GstCudaConvolve *self, GError **error)
 
 /* Sets the work for the frame in slot[now]. */
 static void
-make_work(GstCudaConvolve *self, GstBuffer *buffer, const int slot[CNV_MAX_MOMENTS])
+make_work(GstCudaConvolve *self, GstBuffer *buffer, const int slot[CNV_MAX_TEMPORAL_TAPS])
 {
   gst_cuda_convolve_make_work(self, buffer);
-  self->work.moment = self->history.moment;
-  self->work.n_moments = cnv_moments_make(self->plan, slot, self->temporal_border, self->history.moment);
+  self->work.temporal_tap = self->history.temporal_tap;
+  self->work.n_temporal_taps =
+      cnv_temporal_taps_make(self->plan, slot, self->temporal_border, self->history.temporal_tap);
 }
 
 /* Several frames are held before the first is put out, and an engine that stands in would not have them. So the first
@@ -87,14 +89,14 @@ make_work(GstCudaConvolve *self, GstBuffer *buffer, const int slot[CNV_MAX_MOMEN
 static gboolean
 try_first(GstCudaConvolve *self, GstBuffer *buffer, int first, GError **error)
 {
-  int slot[CNV_MAX_MOMENTS];
+  int slot[CNV_MAX_TEMPORAL_TAPS];
   GstBuffer *unseen = NULL;
   gboolean ok;
 
   if (!gst_cuda_convolve_may_fall_back(self))
     return TRUE;
-  for (int i = 0; i < self->plan->n_moments; i++)
-    slot[i] = i == self->plan->now ? first : -1;
+  for (int i = 0; i < self->plan->n_temporal_taps; i++)
+    slot[i] = i == self->plan->center ? first : -1;
   make_work(self, buffer, slot);
   if (gst_cuda_convolve_allocate_output(self, buffer, &unseen) != GST_FLOW_OK)
     return TRUE; /* which no engine can help */
@@ -159,19 +161,20 @@ gst_cuda_convolve_keep(GstCudaConvolve *self, GstBuffer *buffer)
 /* The slots around the frame to be put out, by the plan's taps in time; -1 before the first frame, behind the last and
  * beyond a cut. */
 static void
-find_slots(GstCudaConvolve *self, int slot[CNV_MAX_MOMENTS])
+find_slots(GstCudaConvolve *self, int slot[CNV_MAX_TEMPORAL_TAPS])
 {
   GstCudaConvolveHistory *history = &self->history;
-  int now = self->plan->now;
+  int now = self->plan->center;
   guint64 frame = self->waiting.out;
 
-  for (int i = 0; i < self->plan->n_moments; i++)
+  for (int i = 0; i < self->plan->n_temporal_taps; i++)
     slot[i] = -1;
   slot[now] = (int)(frame % history->n_slots);
   for (int i = now - 1; i >= 0 && frame > history->first && !kept_of(self, frame)->cut; i--)
     slot[i] = (int)(--frame % history->n_slots);
   frame = self->waiting.out;
-  for (int i = now + 1; i < self->plan->n_moments && ++frame < self->waiting.next && !kept_of(self, frame)->cut; i++)
+  for (int i = now + 1; i < self->plan->n_temporal_taps && ++frame < self->waiting.next && !kept_of(self, frame)->cut;
+       i++)
     slot[i] = (int)(frame % history->n_slots);
 }
 
@@ -179,7 +182,7 @@ GstFlowReturn
 gst_cuda_convolve_put_out_kept(GstCudaConvolve *self, GstBuffer **outbuf)
 {
   GstBuffer *waiting = g_steal_pointer(&kept_of(self, self->waiting.out)->waiting);
-  int slot[CNV_MAX_MOMENTS];
+  int slot[CNV_MAX_TEMPORAL_TAPS];
   GError *error = NULL;
   GstFlowReturn flow;
 
@@ -190,7 +193,7 @@ gst_cuda_convolve_put_out_kept(GstCudaConvolve *self, GstBuffer **outbuf)
   self->waiting.out++;
   if (flow != GST_FLOW_OK)
     return flow;
-  if (gst_cuda_convolve_filter_slot(self, slot[self->plan->now], *outbuf, &error)) {
+  if (gst_cuda_convolve_filter_slot(self, slot[self->plan->center], *outbuf, &error)) {
     gst_cuda_convolve_count_frame(self, self->work.plan[0], self->work.n_regions);
     return GST_FLOW_OK;
   }

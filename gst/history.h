@@ -16,10 +16,10 @@ typedef struct {
 } GstCudaConvolveKept;
 
 typedef struct {
-  guint n_slots;                             /* reserved in the session; 0: not in use */
-  guint64 first;                             /* of the frames that can count, n_slots at most */
-  GstCudaConvolveKept kept[CNV_MAX_MOMENTS]; /* by slot */
-  CnvMoment moment[CNV_MAX_MOMENTS];         /* of the frame that is put out */
+  guint n_slots;                                      /* reserved in the session; 0: not in use */
+  guint64 first;                                      /* of the frames that can count, n_slots at most */
+  GstCudaConvolveKept kept[CNV_MAX_TEMPORAL_TAPS];    /* by slot */
+  CnvTemporalTap temporal_tap[CNV_MAX_TEMPORAL_TAPS]; /* of the frame that is put out */
   float *luma;  /* 0..1: some samples of the last frame, room for the most that can be; NULL before the first */
   guint n_luma; /* 0: no frame to compare with */
   guint8 *rows; /* room for some of a frame's that is in device memory; or NULL */

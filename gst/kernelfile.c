@@ -156,10 +156,10 @@ read_number(Reader *reader, GError **error)
 static gboolean
 check_place(const Reader *reader, int n, GError **error)
 {
-  if (reader->depth == CNV_MAX_MOMENTS)
+  if (reader->depth == CNV_MAX_TEMPORAL_TAPS)
     return refuse(reader, reader->at, error,
                   "more than %d frames: shorten the kernel, or remove the blank lines between rows of a frame",
-                  CNV_MAX_MOMENTS);
+                  CNV_MAX_TEMPORAL_TAPS);
   if (reader->depth > 0 && reader->height == reader->frame_height)
     return refuse(reader, reader->at, error,
                   "more rows than the %d of the first frame: give every frame as many (0 fills it up)",

@@ -142,7 +142,7 @@ gst_cuda_convolve_must_drain(GstCudaConvolve *self, guint n_slots, gboolean arri
 {
   const GstCudaConvolveSettings *wanted = &self->settings;
   const CnvPlan *plan = self->plan;
-  double weight[CNV_MAX_MOMENTS];
+  double weight[CNV_MAX_TEMPORAL_TAPS];
   gboolean must = FALSE;
   int anchor, n;
 
@@ -150,7 +150,7 @@ gst_cuda_convolve_must_drain(GstCudaConvolve *self, guint n_slots, gboolean arri
   if (!cnv_plan_matches(plan, &wanted->filter, &self->image, wanted->algorithm, self->session->backend) &&
       !is_known_bad(self, wanted)) {
     /* Of a filter that cannot be, which the next frame reports, the old one stays. */
-    n = cnv_filter_moments(&wanted->filter, weight, &anchor, NULL);
+    n = cnv_filter_temporal_taps(&wanted->filter, weight, &anchor, NULL);
     must = n > 0 && ((arriving && wanted->drain_on_change) || n == 1 || n > (int)n_slots);
   }
   GST_OBJECT_UNLOCK(self);

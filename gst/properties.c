@@ -223,7 +223,7 @@ static const Property properties[] = {
     {KIND_ROW, "kernel-t", "Kernel in time",
      "Weights of frames, first frame first, at most 31, in place of temporal-radius and of every filter (default <>, "
      "none)",
-     AT(filter.kernel_t), 0, CNV_MAX_MOMENTS, NULL, GST_PARAM_MUTABLE_PLAYING},
+     AT(filter.kernel_t), 0, CNV_MAX_TEMPORAL_TAPS, NULL, GST_PARAM_MUTABLE_PLAYING},
     {KIND_ENUM, "temporal-mode", "Mode in time",
      "Which of the frames is put out: the middle one, which adds latency, or the last (default centered)",
      AT(filter.causal), 0, 0, temporal_mode_type, LIVE},

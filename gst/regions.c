@@ -8,11 +8,11 @@
 
 #include "gstcudaconvolve-private.h"
 
-#define FAR (1 << 20)     /* farther out than this a rectangle's edge is as good as there: 32 times the largest frame */
-#define NEARLY_WHOLE 1e-6 /* 0.07 * 100 is 7 and a little, and no reason to take another pixel */
-#define FEW 4             /* regions: their patches are copied by few launches */
-#define LITTLE 0.25       /* of a frame */
-#define LEAST_FREE 4      /* a filter that reaches no farther (a derivative) has no strength that could follow a size */
+#define FAR (1 << 20) /* farther out than this a rectangle's edge is as good as there: 32 times the largest frame */
+#define ROUNDING_SLACK 1e-6    /* 0.07 * 100 is 7 and a little, and no reason to take another pixel */
+#define IN_PLACE_MAX_RECTS 4   /* regions: their jobs are copied by few launches */
+#define IN_PLACE_MAX_AREA 0.25 /* of a frame */
+#define LEAST_FREE 4 /* a filter that reaches no farther (a derivative) has no strength that could follow a size */
 
 /* ---- settings ---- */
 
@@ -112,7 +112,7 @@ warn_once(GstCudaConvolve *self, guint kind, const char *format, ...)
 static void
 round_outwards(double from, double to, int *start, int *size)
 {
-  double first = floor(CLAMP(from, -FAR, FAR) + NEARLY_WHOLE), last = ceil(CLAMP(to, -FAR, FAR) - NEARLY_WHOLE);
+  double first = floor(CLAMP(from, -FAR, FAR) + ROUNDING_SLACK), last = ceil(CLAMP(to, -FAR, FAR) - ROUNDING_SLACK);
 
   *start = (int)first;
   *size = (int)(last - first);
@@ -253,7 +253,7 @@ radius_of(GstCudaConvolve *self, const CnvRect *rect)
 {
   const CnvFilterInfo *info = &cnv_filters[self->plan->filter.type];
   int longer = MAX(rect->width, rect->height);
-  double radius = ceil(self->roi.relative_size * longer - NEARLY_WHOLE);
+  double radius = ceil(self->roi.relative_size * longer - ROUNDING_SLACK);
 
   if (radius > info->max_radius)
     warn_once(self, GST_CUDA_CONVOLVE_WARNED_REACH,
@@ -433,9 +433,9 @@ gst_cuda_convolve_changes_little(const GstCudaConvolve *self)
   const CnvWork *work = &self->work;
   double pixels = 0;
 
-  if (work->everything || work->invert || work->moved || work->n_regions > FEW)
+  if (work->everything || work->invert || work->moved || work->n_regions > IN_PLACE_MAX_RECTS)
     return FALSE;
   for (guint i = 0; i < work->n_regions; i++)
     pixels += (work->region[i].rect.width + 2 * work->feather) * (work->region[i].rect.height + 2 * work->feather);
-  return pixels <= LITTLE * self->image.width * self->image.height;
+  return pixels <= IN_PLACE_MAX_AREA * self->image.width * self->image.height;
 }

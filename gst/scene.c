@@ -20,8 +20,8 @@ typedef struct {
 } Grid;
 
 typedef struct {
-  CnvLane lane;
-  double weight; /* in luma, where the lane's full scale is 1 */
+  CnvComponent component;
+  double weight; /* in luma, where the component's full scale is 1 */
 } Channel;
 
 static double
@@ -51,7 +51,7 @@ find_channels(const CnvImage *image, Channel channel[3])
     for (int c = 0; c < image->format->plane[p].channels && n < 3; c++)
       if (weight_of(image, image->format->plane[p].role[c]) > 0)
         channel[n++] =
-            (Channel){cnv_format_lane(image->format, p, c), weight_of(image, image->format->plane[p].role[c])};
+            (Channel){cnv_format_component(image->format, p, c), weight_of(image, image->format->plane[p].role[c])};
   return n;
 }
 
@@ -73,7 +73,7 @@ grid_of(const CnvImage *image, const CnvFrame *frame)
 {
   Grid grid = {n_steps(image->width), n_steps(image->height), step_of(image->width)};
 
-  for (int p = 0; p < cnv_format_n_memories(image->format); p++) {
+  for (int p = 0; p < cnv_format_n_frame_planes(image->format); p++) {
     grid.data[p] = frame->data[p];
     grid.stride[p] = (gint64)frame->stride[p] * step_of(image->height);
   }
@@ -94,12 +94,12 @@ read_word(const guint8 *at, int bytes)
 static double
 read_channel(const Channel *channel, const Grid *grid, int row, int column)
 {
-  const CnvLane *lane = &channel->lane;
-  const guint8 *at =
-      grid->data[lane->memory] + row * grid->stride[lane->memory] + lane->offset + column * grid->step * lane->step;
-  guint32 full = (1u << lane->bits) - 1;
+  const CnvComponent *component = &channel->component;
+  const guint8 *at = grid->data[component->plane] + row * grid->stride[component->plane] + component->offset +
+                     column * grid->step * component->step;
+  guint32 full = (1u << component->bits) - 1;
 
-  return (double)(read_word(at, lane->bytes) >> lane->shift & full) / full * channel->weight;
+  return (double)(read_word(at, component->bytes) >> component->shift & full) / full * channel->weight;
 }
 
 static gboolean
@@ -128,17 +128,17 @@ reserve_rows(GstCudaConvolveHistory *history, gsize bytes, GError **error)
 static gboolean
 fetch_rows(GstCudaConvolve *self, const Channel *channel, int n, Grid *grid, GError **error)
 {
-  gsize row = cnv_format_row_bytes(self->image.format, channel[0].lane.memory, self->image.width);
+  gsize row = cnv_format_row_bytes(self->image.format, channel[0].component.plane, self->image.width);
   gsize plane = row * grid->rows; /* they are of one size, in order */
   guint8 *to;
 
-  if (!reserve_rows(&self->history, (channel[n - 1].lane.memory + 1) * plane, error))
+  if (!reserve_rows(&self->history, (channel[n - 1].component.plane + 1) * plane, error))
     return FALSE;
   to = self->history.rows;
   for (int c = 0; c < n; c++) {
-    int p = channel[c].lane.memory;
+    int p = channel[c].component.plane;
 
-    if (c > 0 && p == channel[c - 1].lane.memory)
+    if (c > 0 && p == channel[c - 1].component.plane)
       continue;
     if (!gst_cuda_convolve_device_fetch(self->context, grid->data[p], (gsize)grid->stride[p], row, grid->rows, to,
                                         error))

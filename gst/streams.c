@@ -40,7 +40,7 @@ gst_cuda_convolve_enter_streams(GstCudaConvolve *self, GstBuffer *in, GstBuffer 
   if (!use_stream(self, to ? to : from, error))
     return FALSE;
   return !from || from == self->session_stream ||
-         cnv_session_follow(self->session, gst_cuda_convolve_device_stream_handle(from), error);
+         cnv_session_wait_for_stream(self->session, gst_cuda_convolve_device_stream_handle(from), error);
 }
 
 /* Who uses an input's memory next, or takes it back, does so after the session has read it. */
@@ -48,7 +48,7 @@ static gboolean
 protect(GstCudaConvolve *self, GstBuffer *buffer, GstMiniObject *stream, GError **error)
 {
   if (stream != self->session_stream &&
-      !cnv_session_precede(self->session, gst_cuda_convolve_device_stream_handle(stream), error))
+      !cnv_session_signal_stream(self->session, gst_cuda_convolve_device_stream_handle(stream), error))
     return FALSE;
   gst_cuda_convolve_device_set_pending(buffer);
   return TRUE;

@@ -189,8 +189,8 @@ read_volume(const GValue *array, const char *what, GPtrArray *frames, GError **e
 {
   guint n = gst_value_array_get_size(array);
 
-  if (n > CNV_MAX_MOMENTS)
-    return refuse(error, "%s: %u frames, and at most %d are possible: shorten it", what, n, CNV_MAX_MOMENTS);
+  if (n > CNV_MAX_TEMPORAL_TAPS)
+    return refuse(error, "%s: %u frames, and at most %d are possible: shorten it", what, n, CNV_MAX_TEMPORAL_TAPS);
   for (guint t = 0; t < n; t++) {
     const GValue *frame = gst_value_array_get_value(array, t);
     g_autofree char *place = g_strdup_printf("%s: frame %u", what, t + 1);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The CPU engine. A frame's work is patches (rectangles.h); each is cut into tiles, columns narrow enough that the rows
- * a filter needs stay in cache as float32; threads take tile after tile (tile.c). What the patches do not write is
+ * The CPU engine. A frame's work is jobs (rect_jobs.h); each is cut into tiles, columns narrow enough that the rows
+ * a filter needs stay in cache as float32; threads take tile after tile (tile.c). What the jobs do not write is
  * copied first. Borders are resolved while a row is loaded, so that the vector loops (simd.c) never meet one. All
- * memory is allocated when the plans change; of a frame with the plans of the last one only patches and tiles are made
+ * memory is allocated when the plans change; of a frame with the plans of the last one only jobs and tiles are made
  * again, and not even these where both frames are filtered whole. Frames of the history are history.c's.
  */
 #include "cpu/tile.h"
@@ -78,7 +78,7 @@ cnv_cpu_run(CpuSession *self, const GArray *tiles, guint first, guint end)
 
 /* Making plans ready. */
 
-/* A tile's row has near the samples that the rings have room for, all tiles of a patch alike. */
+/* A tile's row has near the samples that the rings have room for, all tiles of a job alike. */
 static int
 tile_samples(const CpuPlane *plane, int samples)
 {
@@ -110,7 +110,7 @@ static int
 shape_ring(CpuPlane *plane, int t)
 {
   CpuTerm *term = &plane->term[t];
-  const CnvTapSet *set = &plane->from->term[t];
+  const CnvPlanTerm *set = &plane->from->term[t];
 
   term->set = set;
   term->slots = set->n[CNV_Y] + plane->rows - 1;
@@ -121,7 +121,7 @@ shape_ring(CpuPlane *plane, int t)
 }
 
 static void
-shape_plane(CpuPlane *plane, const CnvPlan *plan, const CnvPlanePlan *from)
+shape_plane(CpuPlane *plane, const CnvPlan *plan, const CnvPlanPlane *from)
 {
   int samples = from->width * from->channels, near = 0;
 
@@ -156,7 +156,7 @@ place_term(CpuTerm *term, gboolean dense, Arena *arena)
 static void
 place_plane(CpuPlane *plane, Arena *arena)
 {
-  const CnvPlanePlan *from = plane->from;
+  const CnvPlanPlane *from = plane->from;
   gsize n = plane->widest;
 
   for (int t = 0; t < from->n_terms; t++)
@@ -164,9 +164,9 @@ place_plane(CpuPlane *plane, Arena *arena)
   plane->gain = take(arena, n, sizeof(float));
   plane->fraction = take(arena, n, sizeof(float));
   plane->round = take(arena, n, sizeof(float));
-  plane->inner = take(arena, n, sizeof(float));
+  plane->mid_bias = take(arena, n, sizeof(float));
   if (from->plain && from->filtered != (1 << from->channels) - 1)
-    plane->mask = take(arena, n, from->lane[0].bytes);
+    plane->mask = take(arena, n, from->component[0].bytes);
 }
 
 /* Planes that are filtered by anything but the reference. */
@@ -214,7 +214,7 @@ place_worker(CpuWorker *worker, const Demand *most, Arena *arena)
   worker->line = take(arena, most->line, sizeof(float));
   worker->frame = take(arena, most->line, sizeof(float));
   worker->weight = take(arena, most->samples, sizeof(float));
-  worker->foreign = take(arena, most->samples, sizeof(gint32));
+  worker->owned_by_other = take(arena, most->samples, sizeof(gint32));
   worker->kept = take(arena, most->samples, 1);
   for (int t = 0; t < CNV_MAX_TERMS; t++) {
     CpuStream *stream = &worker->term[t];
@@ -269,7 +269,7 @@ allocate(CpuSession *self, GError **error)
 static void
 fill_dense(CpuTerm *term, const float *taps)
 {
-  const CnvTapSet *set = term->set;
+  const CnvPlanTerm *set = term->set;
   int width = set->n[CNV_X];
   float *to = term->dense + (CNV_CPU_ROWS - 1) * width;
 
@@ -282,7 +282,7 @@ fill_dense(CpuTerm *term, const float *taps)
 static void
 fill_term(CpuTerm *term, const float *taps)
 {
-  const CnvTapSet *set = term->set;
+  const CnvPlanTerm *set = term->set;
 
   if (term->dense)
     fill_dense(term, taps);
@@ -301,10 +301,10 @@ fill_term(CpuTerm *term, const float *taps)
 static void
 fill_plane(CpuPlane *plane)
 {
-  const CnvPlanePlan *from = plane->from;
-  const CnvLane *lane = &from->lane[0];
+  const CnvPlanPlane *from = plane->from;
+  const CnvComponent *component = &from->component[0];
 
-  plane->samples = (CnvCpuSamples){lane->shift, (1 << lane->bits) - 1, from->mid[0]};
+  plane->samples = (CnvCpuSamples){component->shift, (1 << component->bits) - 1, from->mid[0]};
   for (int t = 0; t < from->n_terms; t++)
     fill_term(&plane->term[t], plane->plan->taps);
   for (int i = 0; i < plane->widest; i++) {
@@ -313,9 +313,9 @@ fill_plane(CpuPlane *plane)
     plane->gain[i] = from->gain[c];
     plane->fraction[i] = from->fraction[c];
     plane->round[i] = CNV_CPU_ROUND + from->base[c];
-    plane->inner[i] = from->inner[c];
+    plane->mid_bias[i] = from->mid_bias[c];
     if (plane->mask)
-      memset(plane->mask + i * lane->bytes, from->filtered >> c & 1 ? 255 : 0, lane->bytes);
+      memset(plane->mask + i * component->bytes, from->filtered >> c & 1 ? 255 : 0, component->bytes);
   }
 }
 
@@ -360,17 +360,17 @@ is_copy(const CnvPlan *plan)
          cnv_plan_is_identity(plan);
 }
 
-/* Whether the patches of a whole frame leave something of a plane of memory unwritten. */
+/* Whether the jobs of a whole frame leave something of a plane of memory unwritten. */
 static gboolean
 is_copied(const CnvPlan *plan, int memory)
 {
   gboolean written = FALSE;
 
   for (int p = 0; p < plan->n_planes; p++) {
-    const CnvPlanePlan *plane = &plan->plane[p];
+    const CnvPlanPlane *plane = &plan->plane[p];
 
     for (int c = 0; c < plane->channels; c++) {
-      if (c == plane->weight || plane->lane[c].memory != memory)
+      if (c == plane->weight || plane->component[c].plane != memory)
         continue;
       if (!plane->plain || !plane->filtered || plane->algorithm == CNV_ALGORITHM_NAIVE)
         return TRUE;
@@ -380,24 +380,24 @@ is_copied(const CnvPlan *plan, int memory)
   return !written;
 }
 
-/* Cuts a patch into enough tiles to keep all threads at work, yet not so low ones that filling the rings costs more
+/* Cuts a job into enough tiles to keep all threads at work, yet not so low ones that filling the rings costs more
  * than running them. */
 static void
-cut_patch(CpuSession *self, const CnvPatch *patch, const CpuPlane *plane)
+cut_job(CpuSession *self, const CnvRectJob *job, const CpuPlane *plane)
 {
   int threads = (int)self->n_threads, channels = plane->from->channels;
-  int width = tile_samples(plane, patch->width * channels) / channels;
-  int columns = cnv_cpu_divide_up(patch->width, width);
-  int right = patch->x + patch->width, bottom = patch->y + patch->height;
-  int few = cnv_cpu_divide_up(patch->height * columns, threads);
-  int many = cnv_cpu_divide_up(patch->height * columns, threads * CNV_CPU_TILES_A_THREAD);
-  int rows = CLAMP(MAX(many, MIN(few, 4 * plane->slots)), 1, patch->height);
+  int width = tile_samples(plane, job->width * channels) / channels;
+  int columns = cnv_cpu_divide_up(job->width, width);
+  int right = job->x + job->width, bottom = job->y + job->height;
+  int few = cnv_cpu_divide_up(job->height * columns, threads);
+  int many = cnv_cpu_divide_up(job->height * columns, threads * CNV_CPU_TILES_A_THREAD);
+  int rows = CLAMP(MAX(many, MIN(few, 4 * plane->slots)), 1, job->height);
 
-  for (int top = patch->y; top < bottom; top += rows)
-    for (int first = patch->x; first < right; first += width) {
+  for (int top = job->y; top < bottom; top += rows)
+    for (int first = job->x; first < right; first += width) {
       CpuTile tile = {.run = plane->run,
                       .plane = plane,
-                      .patch = patch,
+                      .job = job,
                       .first = first,
                       .last = MIN(first + width, right),
                       .top = top,
@@ -414,19 +414,19 @@ cut(CpuSession *self, const CnvWork *work)
   gboolean copy = work->everything && is_copy(plan);
 
   g_array_set_size(self->tiles, 0);
-  for (int m = 0; m < cnv_format_n_memories(plan->image.format); m++)
+  for (int m = 0; m < cnv_format_n_frame_planes(plan->image.format); m++)
     if (copy || !work->everything || is_copied(plan, m))
       cnv_cpu_cut_copy(self, self->tiles, &plan->image, m);
   self->n_copies = self->tiles->len;
-  self->base.stats.crowd = MAX(self->base.stats.crowd, cnv_patches_make(work, self->patches, self->spots));
-  for (guint i = 0; i < self->patches->len && !copy; i++) {
-    const CnvPatch *patch = &g_array_index(self->patches, CnvPatch, i);
-    const CpuPlane *plane = &self->plane[patch->plan * CNV_MAX_PLANES + patch->plane];
+  self->base.stats.crowd = MAX(self->base.stats.crowd, cnv_rect_jobs_make(work, self->jobs, self->spots));
+  for (guint i = 0; i < self->jobs->len && !copy; i++) {
+    const CnvRectJob *job = &g_array_index(self->jobs, CnvRectJob, i);
+    const CpuPlane *plane = &self->plane[job->plan * CNV_MAX_PLANES + job->plane];
 
     if (plane->from && plane->from->filtered) /* plans may differ in that; what is not filtered has been copied */
-      cut_patch(self, patch, plane);
+      cut_job(self, job, plane);
   }
-  cnv_patches_set_of(&self->of, work);
+  cnv_rect_jobs_set_of(&self->of, work);
 }
 
 /* Brings planes and tiles in line with the work. */
@@ -439,7 +439,7 @@ follow(CpuSession *self, const CnvWork *work, GError **error)
     same = self->plan[i] == work->plan[i];
   if (!same && !adopt_plans(self, work, error))
     return FALSE;
-  if (!same || !cnv_patches_are_of(&self->of, work))
+  if (!same || !cnv_rect_jobs_match(&self->of, work))
     cut(self, work);
   return TRUE;
 }
@@ -483,8 +483,8 @@ cpu_close(CnvSession *base)
   cnv_cpu_forget_history(self);
   g_array_unref(self->keeps);
   g_array_unref(self->tiles);
-  g_array_unref(self->patches);
-  cnv_patches_clear_of(&self->of);
+  g_array_unref(self->jobs);
+  cnv_rect_jobs_clear_of(&self->of);
   g_array_unref(self->spots);
   g_mutex_clear(&self->lock);
   g_cond_clear(&self->done);
@@ -573,8 +573,8 @@ cpu_open(const CnvSessionOptions *options, GError **error)
   self->worker = g_new0(CpuWorker, self->n_threads);
   self->keeps = g_array_new(FALSE, FALSE, sizeof(CpuTile));
   self->tiles = g_array_new(FALSE, FALSE, sizeof(CpuTile));
-  self->patches = g_array_new(FALSE, FALSE, sizeof(CnvPatch));
-  self->spots = g_array_new(FALSE, FALSE, sizeof(CnvSpot));
+  self->jobs = g_array_new(FALSE, FALSE, sizeof(CnvRectJob));
+  self->spots = g_array_new(FALSE, FALSE, sizeof(CnvMaskRect));
   g_mutex_init(&self->lock);
   g_cond_init(&self->done);
   self->base.device_name =
@@ -611,7 +611,7 @@ missing_for(CnvAlgorithm algorithm)
 }
 
 static gboolean
-cpu_can(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanePlan *plane, GError **error)
+cpu_can(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanPlane *plane, GError **error)
 {
   const char *missing = missing_for(algorithm);
 
@@ -621,7 +621,7 @@ cpu_can(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanePlan *plane, 
 }
 
 static CnvAlgorithm
-cpu_choose(const CnvPlan *plan, const CnvPlanePlan *plane)
+cpu_choose(const CnvPlan *plan, const CnvPlanPlane *plane)
 {
   return cnv_plane_is_separable(plane) ? CNV_ALGORITHM_SEPARABLE : CNV_ALGORITHM_TILED;
 }

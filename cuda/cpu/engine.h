@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What the CPU engine's reference and its fast path share: an area of a patch, and which taps find a sample.
+ * What the CPU engine's reference and its fast path share: an area of a job, and which taps find a sample.
  */
 #pragma once
 
@@ -27,44 +27,44 @@ cnv_cpu_span(int at, int size, int n, int anchor)
 typedef struct {
   const CnvFrame *frame;
   float weight;
-} CnvCpuMoment;
+} CpuTemporalTap;
 
 /* Frames that are added up to what a term convolves. */
 typedef struct {
-  const CnvCpuMoment *moment;
+  const CpuTemporalTap *temporal_tap;
   guint n;
-} CnvCpuMoments;
+} CpuTemporalTaps;
 
 /* Those of all that count for a term. */
-static inline CnvCpuMoments
-cnv_cpu_moments_of(CnvCpuMoments all, const CnvPlan *plan, const CnvTapSet *set)
+static inline CpuTemporalTaps
+cnv_cpu_moments_of(CpuTemporalTaps all, const CnvPlan *plan, const CnvPlanTerm *set)
 {
-  if (plan->solid && set->moment >= 0)
-    return (CnvCpuMoments){all.moment + set->moment, 1};
+  if (plan->not_time_separable && set->temporal_tap >= 0)
+    return (CpuTemporalTaps){all.temporal_tap + set->temporal_tap, 1};
   return all;
 }
 
 /* What a sample that is the same in each of them is multiplied by. */
 static inline double
-cnv_cpu_moments_weight(CnvCpuMoments moments)
+cnv_cpu_moments_weight(CpuTemporalTaps temporal_taps)
 {
   double sum = 0;
 
-  for (guint i = 0; i < moments.n; i++)
-    sum += moments.moment[i].frame ? moments.moment[i].weight : 0;
+  for (guint i = 0; i < temporal_taps.n; i++)
+    sum += temporal_taps.temporal_tap[i].frame ? temporal_taps.temporal_tap[i].weight : 0;
   return sum;
 }
 
-/* Pixels of a patch to be filtered. */
+/* Pixels of a job to be filtered. */
 typedef struct {
   const CnvPlan *plan;
-  const CnvPlanePlan *plane;
-  const CnvPatch *patch;
-  const CnvSpot *spots;     /* of all patches */
-  CnvCpuMoments moments;    /* what is filtered */
-  const CnvFrame *in, *out; /* in: what filtered samples are blended with */
-  int first, last;          /* columns */
-  int top, bottom;          /* rows; last and bottom are one beyond */
+  const CnvPlanPlane *plane;
+  const CnvRectJob *job;
+  const CnvMaskRect *spots;      /* of all jobs */
+  CpuTemporalTaps temporal_taps; /* what is filtered */
+  const CnvFrame *in, *out;      /* in: what filtered samples are blended with */
+  int first, last;               /* columns */
+  int top, bottom;               /* rows; last and bottom are one beyond */
 } CnvCpuArea;
 
 /* The reference. Writes the filtered lanes alone. */

@@ -37,7 +37,7 @@ slot_bytes(const CnvImage *image)
 {
   gsize bytes = 0;
 
-  for (int m = 0; m < cnv_format_n_memories(image->format); m++)
+  for (int m = 0; m < cnv_format_n_frame_planes(image->format); m++)
     bytes += (gsize)slot_stride(image, m) * cnv_format_rows(image->format, m, image->height);
   return bytes;
 }
@@ -47,7 +47,7 @@ place_slot(const CnvImage *image, guint8 *at)
 {
   CnvFrame slot = {.memory = CNV_MEMORY_HOST};
 
-  for (int m = 0; m < cnv_format_n_memories(image->format); m++) {
+  for (int m = 0; m < cnv_format_n_frame_planes(image->format); m++) {
     slot.data[m] = at;
     slot.stride[m] = slot_stride(image, m);
     at += (gsize)slot.stride[m] * cnv_format_rows(image->format, m, image->height);
@@ -85,7 +85,7 @@ cnv_cpu_reserve(CnvSession *base, const CnvImage *image, guint n_slots, GError *
   self->slots = g_new(CnvFrame, n_slots);
   for (guint i = 0; i < n_slots; i++)
     self->slots[i] = place_slot(image, first + i * slot_bytes(image));
-  for (int m = 0; m < cnv_format_n_memories(image->format); m++)
+  for (int m = 0; m < cnv_format_n_frame_planes(image->format); m++)
     cnv_cpu_cut_copy(self, self->keeps, image, m);
   return TRUE;
 }
@@ -113,12 +113,12 @@ void
 cnv_cpu_follow_history(CpuSession *self, const CnvWork *work, const CnvFrame *in)
 {
   self->in = *planes_of(self, in);
-  self->n_moments = work->n_moments ? work->n_moments : 1;
-  self->moment[0] = (CnvCpuMoment){&self->in, 1};
-  for (guint i = 0; i < work->n_moments; i++) {
-    const CnvMoment *from = &work->moment[i];
+  self->n_temporal_taps = work->n_temporal_taps ? work->n_temporal_taps : 1;
+  self->temporal_tap[0] = (CpuTemporalTap){&self->in, 1};
+  for (guint i = 0; i < work->n_temporal_taps; i++) {
+    const CnvTemporalTap *from = &work->temporal_tap[i];
     gboolean counts = from->slot >= 0 && from->weight != 0;
 
-    self->moment[i] = (CnvCpuMoment){counts ? &self->slots[from->slot] : NULL, from->weight};
+    self->temporal_tap[i] = (CpuTemporalTap){counts ? &self->slots[from->slot] : NULL, from->weight};
   }
 }

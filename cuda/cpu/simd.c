@@ -177,10 +177,10 @@ scale(float *restrict acc, const float *restrict factor, int n)
 }
 
 static void
-absolute(float *restrict acc, const float *restrict inner, int n)
+absolute(float *restrict acc, const float *restrict mid_bias, int n)
 {
   for (int i = 0; i < n; i++)
-    acc[i] = fabsf(acc[i] + inner[i]);
+    acc[i] = fabsf(acc[i] + mid_bias[i]);
 }
 
 static void
@@ -218,63 +218,63 @@ fade_vector(Vector at, float x0, float x1, float fade)
   return choose(weight > none, weight, none);
 }
 
-/* One spot's part of cnv_patch_weight, from pixel first of a row to the vector that has last - 1. other: of another
- * layer than the patch; foreign: NULL where there is none such. */
+/* One spot's part of cnv_rect_job_weight, from pixel first of a row to the vector that has last - 1. other: of another
+ * layer than the job; foreign: NULL where there is none such. */
 static void
-add_spot(float *restrict weight, gint32 *restrict foreign, int first, int last, int x, const CnvSpot *spot, float down,
-         gboolean other)
+add_spot(float *restrict weight, gint32 *restrict owned_by_other, int first, int last, int x, const CnvMaskRect *spot,
+         float down, gboolean other)
 {
   Vector at, none = {0};
 
   first -= first % LANES;
-  for (int lane = 0; lane < LANES; lane++)
-    at[lane] = (float)(first + lane);
+  for (int component = 0; component < LANES; component++)
+    at[component] = (float)(first + component);
   for (int i = first; i < last; i += LANES, at += LANES) {
     Vector largest = load_vector(weight + i);
     Vector here = fade_vector(at, (float)(spot->x0 - x), (float)(spot->x1 - x), spot->fade_x) * down;
 
-    if (foreign) {
+    if (owned_by_other) {
       Numbers counts = (here > none) & (here >= largest), of;
 
-      memcpy(&of, foreign + i, sizeof(of));
+      memcpy(&of, owned_by_other + i, sizeof(of));
       of = other ? of | counts : of & ~counts;
-      memcpy(foreign + i, &of, sizeof(of));
+      memcpy(owned_by_other + i, &of, sizeof(of));
     }
     store_vector(weight + i, choose(here > largest, here, largest));
   }
 }
 
 static gboolean
-is_shared(const CnvPatch *patch, const CnvSpot *spots)
+is_shared(const CnvRectJob *job, const CnvMaskRect *spots)
 {
   gboolean shared = FALSE;
 
-  for (int i = 0; i < patch->n_spots && !patch->invert; i++)
-    shared |= spots[patch->first_spot + i].layer != patch->layer;
+  for (int i = 0; i < job->n_mask_rects && !job->invert; i++)
+    shared |= spots[job->first_spot + i].layer != job->layer;
   return shared;
 }
 
 static gboolean
-weigh_row(float *restrict weight, gint32 *restrict foreign, int n, int x, int y, const CnvPatch *patch,
-          const CnvSpot *spots)
+weigh_row(float *restrict weight, gint32 *restrict owned_by_other, int n, int x, int y, const CnvRectJob *job,
+          const CnvMaskRect *spots)
 {
-  gboolean shared = is_shared(patch, spots);
+  gboolean shared = is_shared(job, spots);
   int room = (n + LANES - 1) / LANES * LANES;
 
   memset(weight, 0, room * sizeof(float));
-  memset(foreign, 0, room * sizeof(gint32));
-  for (const CnvSpot *spot = spots + patch->first_spot, *end = spot + patch->n_spots; spot < end; spot++) {
+  memset(owned_by_other, 0, room * sizeof(gint32));
+  for (const CnvMaskRect *spot = spots + job->first_spot, *end = spot + job->n_mask_rects; spot < end; spot++) {
     float down = cnv_fade(y, spot->y0, spot->y1, spot->fade_y);
     int reach = (int)(1 / spot->fade_x) + 1;
 
     if (down > 0)
-      add_spot(weight, shared ? foreign : NULL, MAX(0, spot->x0 - x - reach), MIN(n, spot->x1 - x + reach), x, spot,
-               down, spot->layer != patch->layer);
+      add_spot(weight, shared ? owned_by_other : NULL, MAX(0, spot->x0 - x - reach), MIN(n, spot->x1 - x + reach), x,
+               spot, down, spot->layer != job->layer);
   }
-  for (int i = 0; i < n && patch->invert; i++)
+  for (int i = 0; i < n && job->invert; i++)
     weight[i] = 1 - weight[i];
   for (int i = 0; i < n && shared; i++)
-    weight[i] = foreign[i] ? 0 : weight[i];
+    weight[i] = owned_by_other[i] ? 0 : weight[i];
   return shared;
 }
 

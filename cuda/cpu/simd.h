@@ -53,18 +53,18 @@ typedef struct {
   /* Takes the bits of from where those of mask are 0. */
   void (*merge[2])(void *to, const void *from, const void *mask, int n);
 
-  /* cnv_patch_weight of n pixels from (x, y) on, of a patch that has spots. Both have room for n rounded up to a
+  /* cnv_rect_job_weight of n pixels from (x, y) on, of a job that has spots. Both have room for n rounded up to a
    * vector. TRUE where a 0 may
-   * be another patch's sample; else it is the input's. */
-  gboolean (*weigh_row)(float *weight, gint32 *foreign, int n, int x, int y, const CnvPatch *patch,
-                        const CnvSpot *spots);
+   * be another job's sample; else it is the input's. */
+  gboolean (*weigh_row)(float *weight, gint32 *owned_by_other, int n, int x, int y, const CnvRectJob *job,
+                        const CnvMaskRect *spots);
 
   void (*add)(float *acc, const float *more, int n);
   void (*add_weighed)(float *acc, const float *more, float weight, int n);
   void (*weigh)(float *acc, float weight, int n);
   void (*scale)(float *acc, const float *factor, int n);
-  void (*absolute)(float *acc, const float *inner, int n);  /* |acc + inner| */
-  void (*magnitude)(float *acc, const float *other, int n); /* root of the sum of squares */
+  void (*absolute)(float *acc, const float *mid_bias, int n); /* |acc + mid_bias| */
+  void (*magnitude)(float *acc, const float *other, int n);   /* root of the sum of squares */
 
   void (*row)(float *to, const float *from, int n, const float *taps, int n_taps, int step);
   /* The same as row by sums of 1, 2, 4... samples, of which run's are made: what it takes grows with the logarithm of

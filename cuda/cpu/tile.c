@@ -2,7 +2,7 @@
  *
  * What a thread of the CPU engine does with one tile. For each term a ring of rows runs down it, of row-filtered ones
  * for separable taps, of loaded ones for dense taps; then the terms' sums become one, and that becomes samples. Rows of
- * plain planes are read and written by vector code, others lane by lane.
+ * plain planes are read and written by vector code, others component by component.
  */
 #include <math.h>
 
@@ -24,9 +24,9 @@ cnv_cpu_naive_tile(CpuSession *self, CpuWorker *worker, const CpuTile *tile)
 {
   CnvCpuArea area = {.plan = tile->plane->plan,
                      .plane = tile->plane->from,
-                     .patch = tile->patch,
-                     .spots = (const CnvSpot *)self->spots->data,
-                     .moments = {self->moment, self->n_moments},
+                     .job = tile->job,
+                     .spots = (const CnvMaskRect *)self->spots->data,
+                     .temporal_taps = {self->temporal_tap, self->n_temporal_taps},
                      .in = &self->in,
                      .out = &self->out,
                      .first = tile->first,
@@ -39,43 +39,43 @@ cnv_cpu_naive_tile(CpuSession *self, CpuWorker *worker, const CpuTile *tile)
 
 /* Loading. */
 
-/* The lane comes by value: bytes that are written could be its own. */
+/* The component comes by value: bytes that are written could be its own. */
 static inline void
-load_lane(float *to, int channels, const guint8 *from, int n, const CnvLane lane, float mid, int bytes)
+load_lane(float *to, int channels, const guint8 *from, int n, const CnvComponent component, float mid, int bytes)
 {
-  for (int i = 0; i < n; i++, from += lane.step)
-    to[i * channels] = (float)cnv_lane_get(from, &lane, bytes) - mid;
+  for (int i = 0; i < n; i++, from += component.step)
+    to[i * channels] = (float)cnv_lane_get(from, &component, bytes) - mid;
 }
 
 static void
-load_means(const CnvFrame *frame, const CpuTile *tile, const CnvLane *lane, int x, int y, int n, float *to)
+load_means(const CnvFrame *frame, const CpuTile *tile, const CnvComponent *component, int x, int y, int n, float *to)
 {
   for (int i = 0; i < n; i++)
     to[i * tile->plane->from->channels] =
-        (float)cnv_lane_value(frame, &tile->plane->plan->image, lane, tile->patch, x + i, y);
+        (float)cnv_lane_value(frame, &tile->plane->plan->image, component, tile->job, x + i, y);
 }
 
 static void
 load_lanes(const CnvFrame *frame, const CpuTile *tile, int x, int y, int n, float *to)
 {
-  const CnvPlanePlan *plane = tile->plane->from;
+  const CnvPlanPlane *plane = tile->plane->from;
   int channels = plane->channels, weight = plane->weight;
 
   for (int c = 0; c < channels; c++) {
-    const CnvLane *lane = &plane->lane[c];
+    const CnvComponent *component = &plane->component[c];
     const guint8 *from;
 
-    if (lane->sub_x || lane->sub_y) {
-      load_means(frame, tile, lane, x, y, n, to + c);
+    if (component->sub_x || component->sub_y) {
+      load_means(frame, tile, component, x, y, n, to + c);
       continue;
     }
-    from = cnv_lane_at(frame, lane, tile->patch, x, y);
-    if (lane->bytes == 1)
-      load_lane(to + c, channels, from, n, *lane, plane->mid[c], 1);
-    else if (lane->bytes == 2)
-      load_lane(to + c, channels, from, n, *lane, plane->mid[c], 2);
+    from = cnv_lane_at(frame, component, tile->job, x, y);
+    if (component->bytes == 1)
+      load_lane(to + c, channels, from, n, *component, plane->mid[c], 1);
+    else if (component->bytes == 2)
+      load_lane(to + c, channels, from, n, *component, plane->mid[c], 2);
     else
-      load_lane(to + c, channels, from, n, *lane, plane->mid[c], 4);
+      load_lane(to + c, channels, from, n, *component, plane->mid[c], 4);
   }
   for (int i = 0; weight >= 0 && i < n; i++, to += channels) {
     float share = to[weight];
@@ -90,7 +90,7 @@ load_lanes(const CnvFrame *frame, const CpuTile *tile, int x, int y, int n, floa
 typedef struct {
   const CnvCpuSimd *simd;
   const CpuTile *tile;
-  const CpuStream *stream; /* its moments */
+  const CpuStream *stream; /* its temporal taps */
   float *frame;            /* room for a row of one of them */
 } Loader;
 
@@ -98,11 +98,11 @@ static void
 load_frame(const Loader *loader, const CnvFrame *frame, int x, int y, int n, float *to)
 {
   const CpuTile *tile = loader->tile;
-  const CnvPlanePlan *plane = tile->plane->from;
+  const CnvPlanPlane *plane = tile->plane->from;
 
   if (plane->plain)
-    loader->simd->load[plane->lane[0].bytes - 1](to, cnv_lane_at(frame, &plane->lane[0], tile->patch, x, y),
-                                                 n * plane->channels, &tile->plane->samples);
+    loader->simd->load[plane->component[0].bytes - 1](to, cnv_lane_at(frame, &plane->component[0], tile->job, x, y),
+                                                      n * plane->channels, &tile->plane->samples);
   else
     load_lanes(frame, tile, x, y, n, to);
 }
@@ -112,20 +112,20 @@ load_frame(const Loader *loader, const CnvFrame *frame, int x, int y, int n, flo
 static void
 load_inside(const Loader *loader, int x, int y, int n, float *to)
 {
-  const CnvCpuMoments *moments = &loader->stream->moments;
+  const CpuTemporalTaps *temporal_taps = &loader->stream->temporal_taps;
   int samples = n * loader->tile->plane->from->channels;
   gboolean begun = FALSE;
 
-  for (guint i = 0; i < moments->n; i++) {
-    const CnvCpuMoment *moment = &moments->moment[i];
+  for (guint i = 0; i < temporal_taps->n; i++) {
+    const CpuTemporalTap *temporal_tap = &temporal_taps->temporal_tap[i];
 
-    if (!moment->frame)
+    if (!temporal_tap->frame)
       continue;
-    load_frame(loader, moment->frame, x, y, n, begun ? loader->frame : to);
+    load_frame(loader, temporal_tap->frame, x, y, n, begun ? loader->frame : to);
     if (begun)
-      loader->simd->add_weighed(to, loader->frame, moment->weight, samples);
-    else if (moment->weight != 1)
-      loader->simd->weigh(to, moment->weight, samples);
+      loader->simd->add_weighed(to, loader->frame, temporal_tap->weight, samples);
+    else if (temporal_tap->weight != 1)
+      loader->simd->weigh(to, temporal_tap->weight, samples);
     begun = TRUE;
   }
   if (!begun)
@@ -172,14 +172,14 @@ repeat_pixel(float *to, int channels, int n)
 static void
 load_outside(const Loader *loader, const Extent *extent, int x, int last, int y, float *line)
 {
-  const CnvPatch *patch = loader->tile->patch;
+  const CnvRectJob *job = loader->tile->job;
   CnvBorder border = loader->tile->plane->plan->filter.border;
   int channels = loader->tile->plane->from->channels;
   float *to = line + (x - extent->first) * channels;
 
   for (; x < last; x++, to += channels) {
-    int index = cnv_border_index(border, x - patch->window_x, patch->window_width);
-    int source = index + patch->window_x;
+    int index = cnv_border_index(border, x - job->window_x, job->window_width);
+    int source = index + job->window_x;
 
     if (index < 0)
       load_missing(loader, 1, to);
@@ -197,13 +197,13 @@ load_outside(const Loader *loader, const Extent *extent, int x, int last, int y,
 
 /* Loads a tile's part of row y (or of a missing one, -1) with the apron of a term. */
 static void
-load_line(const Loader *loader, const CnvTapSet *set, int y, float *line)
+load_line(const Loader *loader, const CnvPlanTerm *set, int y, float *line)
 {
   const CpuTile *tile = loader->tile;
-  const CnvPatch *patch = tile->patch;
+  const CnvRectJob *job = tile->job;
   int channels = tile->plane->from->channels;
   int first = tile->first - set->anchor[CNV_X], last = tile->last + set->n[CNV_X] - 1 - set->anchor[CNV_X];
-  int from = CLAMP(patch->window_x, first, last), end = CLAMP(patch->window_x + patch->window_width, from, last);
+  int from = CLAMP(job->window_x, first, last), end = CLAMP(job->window_x + job->window_width, from, last);
   Extent extent = {first, from, end};
 
   if (y < 0) {
@@ -218,20 +218,20 @@ load_line(const Loader *loader, const CnvTapSet *set, int y, float *line)
 
 /* The row of the field that a term's ring has at number k, -1 for a missing one. */
 static int
-row_of(const CpuTile *tile, const CnvTapSet *set, int k)
+row_of(const CpuTile *tile, const CnvPlanTerm *set, int k)
 {
-  const CnvPatch *patch = tile->patch;
-  int y = cnv_border_index(tile->plane->plan->filter.border, tile->top - set->anchor[CNV_Y] + k - patch->window_y,
-                           patch->window_height);
+  const CnvRectJob *job = tile->job;
+  int y = cnv_border_index(tile->plane->plan->filter.border, tile->top - set->anchor[CNV_Y] + k - job->window_y,
+                           job->window_height);
 
-  return y < 0 ? -1 : y + patch->window_y;
+  return y < 0 ? -1 : y + job->window_y;
 }
 
 /* Filters a loaded row, which may be spoilt. */
 static void
 filter_line(const CnvCpuSimd *simd, float *line, const CpuTile *tile, const CpuTerm *term, float *to)
 {
-  const CnvTapSet *set = term->set;
+  const CnvPlanTerm *set = term->set;
   const float *taps = tile->plane->plan->taps + set->axis[CNV_X];
   int channels = tile->plane->from->channels, n = (tile->last - tile->first) * channels;
 
@@ -248,7 +248,7 @@ fill_ring(const CpuSession *self, CpuWorker *worker, const CpuTile *tile, int t)
 {
   const CpuPlane *plane = tile->plane;
   const CpuTerm *term = &plane->term[t];
-  const CnvTapSet *set = term->set;
+  const CnvPlanTerm *set = term->set;
   CpuStream *stream = &worker->term[t];
   Loader loader = {self->simd, tile, stream, worker->frame};
   int k = stream->filled++, y = row_of(tile, set, k);
@@ -271,7 +271,7 @@ filter_term(const CpuSession *self, CpuWorker *worker, const CpuTile *tile, int 
 {
   const CpuPlane *plane = tile->plane;
   const CpuTerm *term = &plane->term[t];
-  const CnvTapSet *set = term->set;
+  const CnvPlanTerm *set = term->set;
   CpuStream *stream = &worker->term[t];
   const float *const *rows = stream->rows + (y - tile->top) % term->slots;
   int channels = plane->from->channels, n = (tile->last - tile->first) * channels;
@@ -289,16 +289,16 @@ filter_term(const CpuSession *self, CpuWorker *worker, const CpuTile *tile, int 
 /* Renormalize: taps that find no sample are left out. */
 
 static double
-ratio(double sum, double present, gboolean all, float least)
+ratio(double sum, double present, gboolean all, float epsilon)
 {
-  return all ? 1 : fabs(present) > least ? sum / present : 0;
+  return all ? 1 : fabs(present) > epsilon ? sum / present : 0;
 }
 
 /* Prefix sums over the columns of a term's taps, of those within the rows of its span. */
 static void
 sum_columns(const CpuPlane *plane, const CpuTerm *term, CpuStream *stream)
 {
-  const CnvTapSet *set = term->set;
+  const CnvPlanTerm *set = term->set;
   const float *taps = plane->plan->taps + set->dense;
   const double *x = term->sums[CNV_X], *y = term->sums[CNV_Y];
   int width = set->n[CNV_X];
@@ -317,12 +317,12 @@ sum_columns(const CpuPlane *plane, const CpuTerm *term, CpuStream *stream)
 static double
 share_of(const CpuPlane *plane, const CpuWorker *worker, int t, gboolean one)
 {
-  return plane->plan->solid && !one ? worker->term[t].share : 1;
+  return plane->plan->not_time_separable && !one ? worker->term[t].share : 1;
 }
 
 /* S/P of border.h at column x for terms first to last - 1 added up. */
 static double
-factor_at(const CpuPlane *plane, const CpuWorker *worker, const CnvPatch *patch, int first, int last, int x)
+factor_at(const CpuPlane *plane, const CpuWorker *worker, const CnvRectJob *job, int first, int last, int x)
 {
   const CpuTerm *term = &plane->term[first];
   CnvCpuSpan rows = worker->term[first].span, columns = {0, 0};
@@ -330,47 +330,47 @@ factor_at(const CpuPlane *plane, const CpuWorker *worker, const CnvPatch *patch,
   double sum = 0, present = 0;
 
   for (int t = first; t < last; t++) {
-    const CnvTapSet *set = plane->term[t].set;
+    const CnvPlanTerm *set = plane->term[t].set;
     const double *sums = worker->term[t].sums;
     CnvCpuSpan span = worker->term[t].span;
     double share = share_of(plane, worker, t, one);
 
-    columns = cnv_cpu_span(x - patch->window_x, patch->window_width, set->n[CNV_X], set->anchor[CNV_X]);
+    columns = cnv_cpu_span(x - job->window_x, job->window_width, set->n[CNV_X], set->anchor[CNV_X]);
     all &= share == 0 || (columns.last - columns.first == set->n[CNV_X] && span.last - span.first == set->n[CNV_Y]);
     sum += share * plane->term[t].sum;
     present += share * (sums[columns.last] - sums[columns.first]);
   }
   if (one && term->set->separable) {
-    const CnvTapSet *set = term->set;
+    const CnvPlanTerm *set = term->set;
     const double *along = term->sums[CNV_X], *down = term->sums[CNV_Y];
 
     return ratio(along[set->n[CNV_X]], along[columns.last] - along[columns.first],
-                 columns.last - columns.first == set->n[CNV_X], set->least[CNV_X]) *
+                 columns.last - columns.first == set->n[CNV_X], set->epsilon[CNV_X]) *
            ratio(down[set->n[CNV_Y]], down[rows.last] - down[rows.first], rows.last - rows.first == set->n[CNV_Y],
-                 set->least[CNV_Y]);
+                 set->epsilon[CNV_Y]);
   }
-  return ratio(sum, present, all, one ? term->set->least[0] : plane->from->least);
+  return ratio(sum, present, all, one ? term->set->epsilon[0] : plane->from->epsilon);
 }
 
 /* The factors of a tile's row for terms first to last - 1 added up. What is divided by the weight has none. */
 static void
 make_factors(CpuWorker *worker, const CpuTile *tile, int first, int last)
 {
-  const CnvPlanePlan *plane = tile->plane->from;
-  const CnvPatch *patch = tile->patch;
+  const CnvPlanPlane *plane = tile->plane->from;
+  const CnvRectJob *job = tile->job;
   float *to = worker->term[first].factor;
-  int inner = patch->window_x, end = patch->window_x + patch->window_width; /* columns where no tap is missing */
+  int inner = job->window_x, end = job->window_x + job->window_width; /* columns where no tap is missing */
   double factor = 1;
 
   for (int t = first; t < last; t++) {
-    const CnvTapSet *set = &plane->term[t];
+    const CnvPlanTerm *set = &plane->term[t];
 
-    inner = MAX(inner, patch->window_x + set->anchor[CNV_X]);
-    end = MIN(end, patch->window_x + patch->window_width - (set->n[CNV_X] - 1 - set->anchor[CNV_X]));
+    inner = MAX(inner, job->window_x + set->anchor[CNV_X]);
+    end = MIN(end, job->window_x + job->window_width - (set->n[CNV_X] - 1 - set->anchor[CNV_X]));
   }
   for (int x = tile->first; x < tile->last; x++) {
     if (x == tile->first || x <= inner || x >= end)
-      factor = factor_at(tile->plane, worker, patch, first, last, x);
+      factor = factor_at(tile->plane, worker, job, first, last, x);
     worker->scaled |= factor != 1;
     for (int c = 0; c < plane->channels; c++)
       *to++ = plane->weight < 0 || c == plane->weight ? (float)factor : 1;
@@ -381,15 +381,15 @@ make_factors(CpuWorker *worker, const CpuTile *tile, int first, int last)
 static void
 renormalize(CpuWorker *worker, const CpuTile *tile, int y)
 {
-  const CnvPlanePlan *plane = tile->plane->from;
-  const CnvPatch *patch = tile->patch;
+  const CnvPlanPlane *plane = tile->plane->from;
+  const CnvRectJob *job = tile->job;
   gboolean same = TRUE;
 
   for (int t = 0; t < plane->n_terms; t++) {
-    const CnvTapSet *set = &plane->term[t];
+    const CnvPlanTerm *set = &plane->term[t];
     CnvCpuSpan *span = &worker->term[t].span, now;
 
-    now = cnv_cpu_span(y - patch->window_y, patch->window_height, set->n[CNV_Y], set->anchor[CNV_Y]);
+    now = cnv_cpu_span(y - job->window_y, job->window_height, set->n[CNV_Y], set->anchor[CNV_Y]);
     if (now.first == span->first && now.last == span->last)
       continue;
     same = FALSE;
@@ -413,15 +413,15 @@ renormalize(CpuWorker *worker, const CpuTile *tile, int y)
 static void
 divide_by_weight(CpuWorker *worker, const CpuTile *tile, float *acc)
 {
-  const CnvPlanePlan *plane = tile->plane->from;
+  const CnvPlanPlane *plane = tile->plane->from;
   int channels = plane->channels, w = plane->weight;
-  float least = plane->whole_least * plane->full[w], whole = plane->whole;
+  float epsilon = plane->alpha_epsilon * plane->full[w], norm = plane->alpha_norm;
   guint8 *kept = worker->kept;
 
   for (int i = 0; i < tile->last - tile->first; i++, acc += channels) {
-    float weight = acc[w], share = whole / weight;
+    float weight = acc[w], share = norm / weight;
 
-    kept[i] = fabsf(weight) <= least;
+    kept[i] = fabsf(weight) <= epsilon;
     if (kept[i])
       continue;
     for (int c = 0; c < channels; c++)
@@ -458,13 +458,13 @@ combine(const CpuSession *self, CpuWorker *worker, const CpuTile *tile, int y, i
   if (worker->scaled)
     simd->scale(acc, worker->term[0].factor, n);
   if (plane->from->combine == CNV_COMBINE_ABSOLUTE)
-    simd->absolute(acc, plane->inner, n);
+    simd->absolute(acc, plane->mid_bias, n);
   return acc;
 }
 
-/* Pixels of one lane to be written. */
+/* Pixels of one component to be written. */
 typedef struct {
-  const float *acc;     /* of this lane of each pixel */
+  const float *acc;     /* of this component of each pixel */
   const float *weight;  /* of each pixel; NULL: all 1 */
   const guint8 *kept;   /* pixels whose input stands; NULL: none */
   const guint8 *source; /* input at the place filtered */
@@ -474,10 +474,10 @@ typedef struct {
 } LaneRun;
 
 static inline void
-finish_lane(const LaneRun run, const CnvPlanePlan *plane, int c, int bytes)
+finish_lane(const LaneRun run, const CnvPlanPlane *plane, int c, int bytes)
 {
-  const CnvLane lane = plane->lane[c];
-  int channels = plane->channels, step = lane.step;
+  const CnvComponent component = plane->component[c];
+  int channels = plane->channels, step = component.step;
   float base = plane->base[c], low = -base, high = plane->full[c] - base;
   float gain = plane->gain[c], fraction = plane->fraction[c];
 
@@ -487,37 +487,37 @@ finish_lane(const LaneRun run, const CnvPlanePlan *plane, int c, int bytes)
     v = v > low ? v : low;
     v = v < high ? v : high;
     if (run.kept && run.kept[i])
-      v = (float)cnv_lane_get(run.source + i * step, &lane, bytes) - base;
+      v = (float)cnv_lane_get(run.source + i * step, &component, bytes) - base;
     if (run.weight)
-      v += (1 - run.weight[i]) * ((float)cnv_lane_get(run.in + i * step, &lane, bytes) - base - v);
-    cnv_lane_put(run.out + i * step, &lane, bytes, (int)(v + (CNV_CPU_ROUND + base) - CNV_CPU_ROUND));
+      v += (1 - run.weight[i]) * ((float)cnv_lane_get(run.in + i * step, &component, bytes) - base - v);
+    cnv_lane_put(run.out + i * step, &component, bytes, (int)(v + (CNV_CPU_ROUND + base) - CNV_CPU_ROUND));
   }
 }
 
-/* Writes n pixels of row y from number `from` of the tile on, lane by lane. */
+/* Writes n pixels of row y from number `from` of the tile on, component by component. */
 static void
 finish_lanes(const CpuSession *self, const CpuWorker *worker, const CpuTile *tile, int y, const float *acc, int from,
              int n, gboolean blended)
 {
-  const CnvPlanePlan *plane = tile->plane->from;
-  const CnvPatch *patch = tile->patch;
-  int x = tile->first + from, to_x = x + patch->move_x, to_y = y + patch->move_y;
+  const CnvPlanPlane *plane = tile->plane->from;
+  const CnvRectJob *job = tile->job;
+  int x = tile->first + from, to_x = x + job->move_x, to_y = y + job->move_y;
 
   for (int c = 0; c < plane->channels; c++) {
-    const CnvLane *lane = &plane->lane[c];
+    const CnvComponent *component = &plane->component[c];
     LaneRun run = {acc + from * plane->channels + c, blended ? worker->weight + from : NULL};
 
     if (!(plane->filtered >> c & 1))
       continue;
     if (plane->weight >= 0 && c != plane->weight)
       run.kept = worker->kept + from;
-    run.source = cnv_lane_at(&self->in, lane, patch, x, y);
-    run.in = cnv_lane_at(&self->in, lane, patch, to_x, to_y);
-    run.out = cnv_lane_at(&self->out, lane, patch, to_x, to_y);
+    run.source = cnv_lane_at(&self->in, component, job, x, y);
+    run.in = cnv_lane_at(&self->in, component, job, to_x, to_y);
+    run.out = cnv_lane_at(&self->out, component, job, to_x, to_y);
     run.n = n;
-    if (lane->bytes == 1)
+    if (component->bytes == 1)
       finish_lane(run, plane, c, 1);
-    else if (lane->bytes == 2)
+    else if (component->bytes == 2)
       finish_lane(run, plane, c, 2);
     else
       finish_lane(run, plane, c, 4);
@@ -545,12 +545,12 @@ finish_plain(const CpuSession *self, CpuWorker *worker, const CpuTile *tile, int
              gboolean blended)
 {
   const CpuPlane *plane = tile->plane;
-  const CnvLane *lane = &plane->from->lane[0];
-  const CnvPatch *patch = tile->patch;
-  int channels = plane->from->channels, bytes = lane->bytes;
-  int x = tile->first + from + patch->move_x;
-  const guint8 *in = cnv_lane_at(&self->in, lane, patch, x, y + patch->move_y);
-  guint8 *to = cnv_lane_at(&self->out, lane, patch, x, y + patch->move_y);
+  const CnvComponent *component = &plane->from->component[0];
+  const CnvRectJob *job = tile->job;
+  int channels = plane->from->channels, bytes = component->bytes;
+  int x = tile->first + from + job->move_x;
+  const guint8 *in = cnv_lane_at(&self->in, component, job, x, y + job->move_y);
+  guint8 *to = cnv_lane_at(&self->out, component, job, x, y + job->move_y);
   CnvCpuOutput output = {plane->gain, plane->fraction, plane->round};
 
   acc += from * channels;
@@ -568,13 +568,13 @@ finish_plain(const CpuSession *self, CpuWorker *worker, const CpuTile *tile, int
 static void
 store_row(const CpuSession *self, CpuWorker *worker, const CpuTile *tile, int y, const float *acc)
 {
-  const CnvPatch *patch = tile->patch;
-  gboolean plain = tile->plane->from->plain, weighed = patch->n_spots > 0, shared = FALSE;
+  const CnvRectJob *job = tile->job;
+  gboolean plain = tile->plane->from->plain, weighed = job->n_mask_rects > 0, shared = FALSE;
   int n = tile->last - tile->first;
 
   if (weighed)
-    shared = self->simd->weigh_row(worker->weight, worker->foreign, n, tile->first, y, patch,
-                                   (const CnvSpot *)self->spots->data);
+    shared = self->simd->weigh_row(worker->weight, worker->owned_by_other, n, tile->first, y, job,
+                                   (const CnvMaskRect *)self->spots->data);
   if (plain && !shared) {
     finish_plain(self, worker, tile, y, acc, 0, n, weighed);
     return;
@@ -598,15 +598,15 @@ store_row(const CpuSession *self, CpuWorker *worker, const CpuTile *tile, int y,
 static void
 start_streams(const CpuSession *self, CpuWorker *worker, const CpuPlane *plane)
 {
-  CnvCpuMoments all = {self->moment, self->n_moments};
+  CpuTemporalTaps all = {self->temporal_tap, self->n_temporal_taps};
 
   worker->scaled = FALSE;
   for (int t = 0; t < plane->from->n_terms; t++) {
     CpuStream *stream = &worker->term[t];
     int slots = plane->term[t].slots;
 
-    stream->moments = cnv_cpu_moments_of(all, plane->plan, &plane->from->term[t]);
-    stream->share = (float)cnv_cpu_moments_weight(stream->moments);
+    stream->temporal_taps = cnv_cpu_moments_of(all, plane->plan, &plane->from->term[t]);
+    stream->share = (float)cnv_cpu_moments_weight(stream->temporal_taps);
     stream->filled = 0;
     stream->previous = -1;
     stream->span = (CnvCpuSpan){-1, -1};

@@ -7,7 +7,7 @@
 
 #include "cpu/engine.h"
 #include "cpu/simd.h"
-#include "plan/rectangles.h"
+#include "plan/rect_jobs.h"
 
 G_BEGIN_DECLS
 
@@ -23,7 +23,7 @@ typedef struct CpuTile CpuTile;
 struct CpuTile {
   void (*run)(CpuSession *self, CpuWorker *worker, const CpuTile *tile);
   const CpuPlane *plane; /* of a copy: NULL */
-  const CnvPatch *patch; /* likewise */
+  const CnvRectJob *job; /* likewise */
   int memory;            /* of a copy: the plane of memory */
   int first, last;       /* pixels of a row; of a copy: bytes */
   int top, bottom;       /* rows; last and bottom are one beyond */
@@ -31,8 +31,8 @@ struct CpuTile {
 
 /* What runs down a tile for one term. */
 typedef struct {
-  CnvCpuMoments moments; /* what it is filled from, */
-  float share;           /* and the sum of their weights */
+  CpuTemporalTaps temporal_taps; /* what it is filled from, */
+  float share;                   /* and the sum of their weights */
   float *ring;
   const float **rows; /* the ring's rows twice over, so that any run of them is an array */
   int filled;         /* rows put into the ring so far */
@@ -48,15 +48,15 @@ struct CpuWorker {
   float *line;  /* separable: a loaded row with its apron */
   float *frame; /* the same of one frame, to be added */
   CpuStream term[CNV_MAX_TERMS];
-  gboolean scaled; /* some factor is not 1 */
-  float *weight;   /* of each pixel of a row */
-  gint32 *foreign; /* pixels of a row that another layer has */
-  guint8 *kept;    /* pixels of a row whose weight lane is 0, so that their input stands */
+  gboolean scaled;        /* some factor is not 1 */
+  float *weight;          /* of each pixel of a row */
+  gint32 *owned_by_other; /* pixels of a row that another layer has */
+  guint8 *kept;           /* pixels of a row whose weight component is 0, so that their input stands */
 };
 
 /* A term of a plane, made ready. */
 typedef struct {
-  const CnvTapSet *set;
+  const CnvPlanTerm *set;
   int slots;                 /* rows in the ring */
   gsize ring_stride;         /* floats */
   float *dense, *column;     /* taps with zeros about them, see simd.h; one of them */
@@ -68,7 +68,7 @@ typedef struct {
 /* A plane of a plan, made ready. Arrays of samples are as long as the widest tile, which begins at a whole pixel. */
 struct CpuPlane {
   const CnvPlan *plan;
-  const CnvPlanePlan *from;
+  const CnvPlanPlane *from;
   void (*run)(CpuSession *self, CpuWorker *worker, const CpuTile *tile);
   gboolean dense;    /* all terms as two-dimensional taps */
   int rows;          /* of output, a step down the tile */
@@ -79,7 +79,7 @@ struct CpuPlane {
   gsize line_length; /* floats of a loaded row with its apron */
   CpuTerm term[CNV_MAX_TERMS];
   CnvCpuSamples samples; /* of plain planes */
-  float *gain, *fraction, *round, *inner;
+  float *gain, *fraction, *round, *mid_bias;
   guint8 *mask; /* bits of a plain row that come from the filter; NULL: all */
 };
 
@@ -94,14 +94,14 @@ struct CpuSession {
 
   CnvPlan *plan[CNV_MAX_PLANS];
   guint n_plans;
-  CnvPatchesOf of;   /* the work that the tiles are for */
+  CnvWorkKey of;     /* the work that the tiles are for */
   CpuPlane *plane;   /* CNV_MAX_PLANES of each plan */
   CpuWorker *worker; /* one a thread */
   guint8 *memory;    /* of all arrays of planes and workers */
   gsize memory_size;
 
-  GArray *patches, *spots; /* of CnvPatch and CnvSpot */
-  GArray *tiles;           /* of CpuTile, copies first */
+  GArray *jobs, *spots; /* of CnvRectJob and CnvMaskRect */
+  GArray *tiles;        /* of CpuTile, copies first */
   guint n_copies;
 
   CnvFrame *slots;     /* the history; each with planes of host memory */
@@ -109,8 +109,8 @@ struct CpuSession {
   GArray *keeps;       /* of CpuTile: the copy of a frame into a slot */
 
   CnvFrame in, out;
-  CnvCpuMoment moment[CNV_MAX_MOMENTS];
-  guint n_moments;
+  CpuTemporalTap temporal_tap[CNV_MAX_TEMPORAL_TAPS];
+  guint n_temporal_taps;
 
   const GArray *running; /* of CpuTile, of which threads take some */
   int next;              /* tile to take, atomic */
@@ -134,7 +134,7 @@ gboolean cnv_cpu_reserve(CnvSession *base, const CnvImage *image, guint n_slots,
 gboolean cnv_cpu_keep(CnvSession *base, guint slot, const CnvFrame *frame, GError **error);
 void cnv_cpu_forget_history(CpuSession *self);
 
-/* Sets the input and the moments of a frame's work. */
+/* Sets the input and the temporal taps of a frame's work. */
 void cnv_cpu_follow_history(CpuSession *self, const CnvWork *work, const CnvFrame *in);
 
 /* runs.c: the run of an axis that is worth summing. */

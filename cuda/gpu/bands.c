@@ -8,11 +8,11 @@
 #include "gpu/kernels/arguments.h"
 
 #define PLAIN(k_x, k_y, groups, blocks) {{"tensor", #k_x "x" #k_y}, k_x, k_y, groups, CNV_TENSOR_PLAIN, FALSE},
-#define EXACT(k_x, k_y, groups, blocks) {{"tensor_exact", #k_x "x" #k_y}, k_x, k_y, groups, CNV_TENSOR_EXACT, FALSE},
+#define EXACT(k_x, k_y, groups, blocks) {{"tensor_exact", #k_x "x" #k_y}, k_x, k_y, groups, CNV_TENSOR_SPLIT, FALSE},
 #define TIME(k_x, k_y, groups, blocks) {{"tensor_time", #k_x "x" #k_y}, k_x, k_y, groups, CNV_TENSOR_TIME, FALSE},
 #define RING(k_x, groups, blocks) {{"tensor_ring", #k_x}, k_x, CNV_RING_K_Y, groups, CNV_TENSOR_PLAIN, TRUE},
 #define RING_EXACT(k_x, groups, blocks)                                                                                \
-  {{"tensor_ring_exact", #k_x}, k_x, CNV_RING_EXACT_K_Y, groups, CNV_TENSOR_EXACT, TRUE},
+  {{"tensor_ring_exact", #k_x}, k_x, CNV_RING_EXACT_K_Y, groups, CNV_TENSOR_SPLIT, TRUE},
 const CnvTensorVariant cnv_tensor_variants[] = {
     CNV_TENSOR_VARIANTS(PLAIN) CNV_TENSOR_RING_VARIANTS(RING) CNV_TENSOR_EXACT_VARIANTS(EXACT)
         CNV_TENSOR_RING_EXACT_VARIANTS(RING_EXACT)
@@ -103,9 +103,9 @@ is_signed(const float *taps, int n)
 
 /* Whether single f16 numbers would break the contract on noise. */
 static gboolean
-needs_exact(const CnvPlan *plan, const CnvPlanePlan *plane, int lane)
+needs_exact(const CnvPlan *plan, const CnvPlanPlane *plane, int component)
 {
-  const CnvTapSet *set = &plane->term[0];
+  const CnvPlanTerm *set = &plane->term[0];
   double taps[CNV_N_AXES], errors[CNV_N_AXES], error;
 
   for (int axis = 0; axis < CNV_N_AXES; axis++) {
@@ -118,14 +118,15 @@ needs_exact(const CnvPlan *plan, const CnvPlanePlan *plane, int lane)
   /* The mean of a normal distribution's magnitude is 0.8 of its deviation. */
   error = hypot(errors[CNV_X] * taps[CNV_Y], taps[CNV_X] * errors[CNV_Y]);
   error = hypot(error, set->n[CNV_X] > 1 ? HALF_ERROR * taps[CNV_X] * taps[CNV_Y] : 0);
-  error *= 0.8 * CNV_NOISE_DEVIATION * plane->full[lane] * fabs(plane->gain[lane]) * MAX(plan->moment_magnitude, 1);
-  return plane->lane[0].bytes > 1 || plane->combine != CNV_COMBINE_SUM || error > CNV_MEAN_ERROR_MAX;
+  error *= 0.8 * CNV_NOISE_DEVIATION * plane->full[component] * fabs(plane->gain[component]) *
+           MAX(plan->temporal_magnitude, 1);
+  return plane->component[0].bytes > 1 || plane->combine != CNV_COMBINE_SUM || error > CNV_MEAN_ERROR_MAX;
 }
 
 static const char *
-reason_against(const CnvPlan *plan, const CnvPlanePlan *plane)
+why_unsupported(const CnvPlan *plan, const CnvPlanPlane *plane)
 {
-  const CnvTapSet *set = &plane->term[0];
+  const CnvPlanTerm *set = &plane->term[0];
   const char *reason = cnv_fit_lanes(plane);
 
   if (!reason)
@@ -137,7 +138,7 @@ reason_against(const CnvPlan *plan, const CnvPlanePlan *plane)
   return reason ? reason
                 : cnv_fit_levels(plane, cnv_fit_magnitude(cnv_fit_axis(plan, plane, CNV_X), set->n[CNV_X]) *
                                             cnv_fit_magnitude(cnv_fit_axis(plan, plane, CNV_Y), set->n[CNV_Y]) *
-                                            MAX(plan->moment_magnitude, 1));
+                                            MAX(plan->temporal_magnitude, 1));
 }
 
 CnvBands
@@ -171,9 +172,9 @@ fills(const CnvPlan *plan)
 
 /* Where missing samples stand for others, these get the taps. Returns FALSE where one of them is out of reach. */
 static gboolean
-make_band(const CnvPlan *plan, const CnvPlanePlan *plane, int group, int k_x, int lead, Band *band)
+make_band(const CnvPlan *plan, const CnvPlanPlane *plane, int group, int k_x, int lead, Band *band)
 {
-  const CnvTapSet *set = &plane->term[0];
+  const CnvPlanTerm *set = &plane->term[0];
   const float *taps = cnv_fit_axis(plan, plane, CNV_X);
   int C = plane->channels, first = group * CNV_TENSOR_STEP, n = k_x * CNV_TENSOR_STEP;
 
@@ -196,9 +197,9 @@ make_band(const CnvPlan *plan, const CnvPlanePlan *plane, int group, int k_x, in
 
 /* Which groups of 16 samples have taps that miss some. */
 static void
-find_edges(const CnvPlan *plan, const CnvPlanePlan *plane, CnvBands *bands)
+find_edges(const CnvPlan *plan, const CnvPlanPlane *plane, CnvBands *bands)
 {
-  const CnvTapSet *set = &plane->term[0];
+  const CnvPlanTerm *set = &plane->term[0];
   int width = plane->width * plane->channels, right = set->n[CNV_X] - 1 - set->anchor[CNV_X];
   int inner = width - 15 - right * plane->channels; /* groups that begin before it find all on their right */
 
@@ -214,7 +215,7 @@ find_edges(const CnvPlan *plan, const CnvPlanePlan *plane, CnvBands *bands)
 }
 
 static gboolean
-edges_fit(const CnvPlan *plan, const CnvPlanePlan *plane, const CnvBands *bands)
+edges_fit(const CnvPlan *plan, const CnvPlanPlane *plane, const CnvBands *bands)
 {
   Band band;
 
@@ -241,17 +242,17 @@ sum_of_halves(const float *taps, int n, double scale, int parts)
 static gboolean
 weights_fit(const CnvPlan *plan)
 {
-  for (int i = 0; i < plan->n_moments; i++)
+  for (int i = 0; i < plan->n_temporal_taps; i++)
     if (plan->weight[i] < 0)
       return FALSE;
-  return plan->moment_magnitude <= WEIGHTS_MAX && plan->moment_magnitude >= 1 / WEIGHTS_MAX;
+  return plan->temporal_magnitude <= WEIGHTS_MAX && plan->temporal_magnitude >= 1 / WEIGHTS_MAX;
 }
 
 gboolean
-cnv_bands_fit(const CnvPlan *plan, const CnvPlanePlan *plane, CnvBands *bands, GError **error)
+cnv_bands_fit(const CnvPlan *plan, const CnvPlanPlane *plane, CnvBands *bands, GError **error)
 {
-  const CnvTapSet *set = &plane->term[0];
-  const char *reason = reason_against(plan, plane);
+  const CnvPlanTerm *set = &plane->term[0];
+  const char *reason = why_unsupported(plan, plane);
   gboolean exact, over_time;
   int span;
 
@@ -265,9 +266,9 @@ cnv_bands_fit(const CnvPlan *plan, const CnvPlanePlan *plane, CnvBands *bands, G
   bands->k_x = (span + 15) / CNV_TENSOR_STEP + 1;
   bands->k_y = (set->n[CNV_Y] + CNV_TENSOR_ROWS - 2) / CNV_TENSOR_STEP + 1;
   exact = needs_exact(plan, plane, cnv_fit_first_lane(plane));
-  bands->mode = plan->n_moments > 1 ? CNV_TENSOR_TIME : exact ? CNV_TENSOR_EXACT : CNV_TENSOR_PLAIN;
+  bands->mode = plan->n_temporal_taps > 1 ? CNV_TENSOR_TIME : exact ? CNV_TENSOR_SPLIT : CNV_TENSOR_PLAIN;
   find_edges(plan, plane, bands);
-  over_time = plan->n_moments == 1 || (!exact && weights_fit(plan));
+  over_time = plan->n_temporal_taps == 1 || (!exact && weights_fit(plan));
   if (over_time && cnv_bands_variant(bands) && edges_fit(plan, plane, bands))
     return TRUE;
   if (!over_time)
@@ -296,8 +297,9 @@ append_x(GArray *words, const Band *band, double scale, int parts, int k_x)
 {
   for (int part = 0; part < parts; part++)
     for (int i = 0; i < k_x * 32 * 4; i++) {
-      int k = i / 128, lane = i / 4 % 32, reg = i % 4;
-      const double *tap = &band->tap[lane / 4 * 2 + reg % 2][CNV_TENSOR_STEP * k + lane % 4 * 4 + reg / 2 * 2];
+      int k = i / 128, component = i / 4 % 32, reg = i % 4;
+      const double *tap =
+          &band->tap[component / 4 * 2 + reg % 2][CNV_TENSOR_STEP * k + component % 4 * 4 + reg / 2 * 2];
 
       append_pair(words, cnv_half_part(tap[0] * scale, part), cnv_half_part(tap[1] * scale, part));
     }
@@ -320,40 +322,40 @@ append_y(GArray *words, const float *taps, int n, double scale, int parts, int k
 {
   for (int part = 0; part < parts; part++)
     for (int i = 0; i < k_y * 32 * 2; i++) {
-      int k = i / 64, lane = i / 2 % 32;
+      int k = i / 64, component = i / 2 % 32;
 
-      append_taps(words, taps, n, CNV_TENSOR_STEP * k + lane % 4 * 2 + i % 2 * 8 - lane / 4, scale, part);
+      append_taps(words, taps, n, CNV_TENSOR_STEP * k + component % 4 * 2 + i % 2 * 8 - component / 4, scale, part);
     }
 }
 
-/* The same of 16 rows of outputs: a lane has its pairs of the first eight, then those of the others. */
+/* The same of 16 rows of outputs: a component has its pairs of the first eight, then those of the others. */
 static void
 append_y_ring(GArray *words, const float *taps, int n, double scale, int parts)
 {
   for (int part = 0; part < parts; part++)
     for (int i = 0; i < CNV_RING_STEPS(n) * 32 * 4; i++) {
-      int k = i / 128, lane = i / 4 % 32, row = lane / 4 + i % 4 / 2 * 8;
+      int k = i / 128, component = i / 4 % 32, row = component / 4 + i % 4 / 2 * 8;
 
-      append_taps(words, taps, n, CNV_TENSOR_STEP * k + lane % 4 * 2 + i % 2 * 8 - row, scale, part);
+      append_taps(words, taps, n, CNV_TENSOR_STEP * k + component % 4 * 2 + i % 2 * 8 - row, scale, part);
     }
 }
 
 guint
 cnv_bands_shared_bytes(const CnvTensorVariant *variant, const CnvBands *bands)
 {
-  int rows = CNV_TENSOR_STEP * bands->k_y - CNV_TENSOR_ROWS + 1, parts = variant->mode == CNV_TENSOR_EXACT ? 2 : 1;
+  int rows = CNV_TENSOR_STEP * bands->k_y - CNV_TENSOR_ROWS + 1, parts = variant->mode == CNV_TENSOR_SPLIT ? 2 : 1;
 
   return variant->ring ? CNV_RING_SHARED(variant->k_x, CNV_RING_STEPS(rows), variant->groups, parts) : 0;
 }
 
 guint
-cnv_bands_append(GArray *words, const CnvPlan *plan, const CnvPlanePlan *plane, const CnvTensorVariant *variant,
+cnv_bands_append(GArray *words, const CnvPlan *plan, const CnvPlanPlane *plane, const CnvTensorVariant *variant,
                  const CnvBands *bands, float *gain)
 {
-  const CnvTapSet *set = &plane->term[0];
+  const CnvPlanTerm *set = &plane->term[0];
   const float *taps[] = {cnv_fit_axis(plan, plane, CNV_X), cnv_fit_axis(plan, plane, CNV_Y)};
   double factor = plane->gain[cnv_fit_first_lane(plane)], scale[CNV_N_AXES];
-  int parts = variant->mode == CNV_TENSOR_EXACT ? 2 : 1;
+  int parts = variant->mode == CNV_TENSOR_SPLIT ? 2 : 1;
   guint first = words->len;
   Band band;
 

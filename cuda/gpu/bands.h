@@ -13,7 +13,7 @@
 
 G_BEGIN_DECLS
 
-typedef enum { CNV_TENSOR_PLAIN, CNV_TENSOR_EXACT, CNV_TENSOR_TIME } CnvTensorMode;
+typedef enum { CNV_TENSOR_PLAIN, CNV_TENSOR_SPLIT, CNV_TENSOR_TIME } CnvTensorMode;
 
 /* A variant of the kernel. */
 typedef struct {
@@ -29,12 +29,12 @@ extern const CnvTensorVariant cnv_tensor_variants[];
 /* What a plane asks of a variant. */
 typedef struct {
   int k_x, k_y;                                 /* k steps, at least */
-  int lead, left_groups, right_group, n_groups; /* of CnvStrip */
+  int lead, left_groups, right_group, n_groups; /* of CnvTileJob */
   CnvTensorMode mode;
 } CnvBands;
 
 /* Returns FALSE with the reason (CNV_ERROR_UNSUPPORTED) where the rung cannot do the plane. */
-gboolean cnv_bands_fit(const CnvPlan *plan, const CnvPlanePlan *plane, CnvBands *bands, GError **error);
+gboolean cnv_bands_fit(const CnvPlan *plan, const CnvPlanPlane *plane, CnvBands *bands, GError **error);
 
 /* The variant that takes all that either asks for. */
 CnvBands cnv_bands_join(CnvBands a, CnvBands b);
@@ -47,7 +47,7 @@ guint cnv_bands_shared_bytes(const CnvTensorVariant *variant, const CnvBands *ba
 
 /* Appends the fragments of a plane (guint32 words) and returns the index of the first; gain: that of the plane's
  * filtered lanes, for sums that the fragments give. */
-guint cnv_bands_append(GArray *words, const CnvPlan *plan, const CnvPlanePlan *plane, const CnvTensorVariant *variant,
+guint cnv_bands_append(GArray *words, const CnvPlan *plan, const CnvPlanPlane *plane, const CnvTensorVariant *variant,
                        const CnvBands *bands, float *gain);
 
 G_END_DECLS

@@ -61,7 +61,7 @@ find_row(int capability)
 }
 
 gboolean
-cnv_cuda_can_at(int capability, CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanePlan *plane, GError **error)
+cnv_cuda_can_at(int capability, CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanPlane *plane, GError **error)
 {
   guint n = cnv_table_taps_of(plan, plane);
   gboolean tensor = algorithm == CNV_ALGORITHM_TENSOR;
@@ -82,10 +82,10 @@ cnv_cuda_can_at(int capability, CnvAlgorithm algorithm, const CnvPlan *plan, con
 }
 
 CnvAlgorithm
-cnv_cuda_choose_at(int capability, const CnvPlan *plan, const CnvPlanePlan *plane)
+cnv_cuda_choose_at(int capability, const CnvPlan *plan, const CnvPlanPlane *plane)
 {
   const gsize row = find_row(capability);
-  const CnvTapSet *set = &plane->term[0];
+  const CnvPlanTerm *set = &plane->term[0];
   const gboolean gray = plan->n_planes == 1 && plane->channels == 1;
 
   if (crossovers[row].tensor && cnv_strips_fit(CNV_ALGORITHM_TENSOR, plan, plane, NULL))
@@ -93,19 +93,19 @@ cnv_cuda_choose_at(int capability, const CnvPlan *plan, const CnvPlanePlan *plan
   if (set->n[CNV_Y] <= (gray ? crossovers[row].fused_gray : crossovers[row].fused_taps) &&
       cnv_strips_fit(CNV_ALGORITHM_FUSED, plan, plane, NULL))
     return CNV_ALGORITHM_FUSED;
-  if (plan->n_moments == 1 && plane->n_terms == 1 && set->n[CNV_X] * set->n[CNV_Y] == 1)
+  if (plan->n_temporal_taps == 1 && plane->n_terms == 1 && set->n[CNV_X] * set->n[CNV_Y] == 1)
     return CNV_ALGORITHM_NAIVE;
   return cnv_plane_is_separable(plane) ? CNV_ALGORITHM_SEPARABLE : CNV_ALGORITHM_TILED;
 }
 
 gboolean
-cnv_cuda_can(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanePlan *plane, GError **error)
+cnv_cuda_can(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanPlane *plane, GError **error)
 {
   return cnv_cuda_can_at(least_capability(), algorithm, plan, plane, error);
 }
 
 CnvAlgorithm
-cnv_cuda_choose(const CnvPlan *plan, const CnvPlanePlan *plane)
+cnv_cuda_choose(const CnvPlan *plan, const CnvPlanPlane *plane)
 {
   return cnv_cuda_choose_at(least_capability(), plan, plane);
 }

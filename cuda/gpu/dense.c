@@ -30,15 +30,15 @@ const CnvDenseVariant cnv_dense_variants[] = {CNV_DENSE_VARIANTS(DENSE){{NULL, N
 #define WEIGHTS_RATIO 1e12
 
 gboolean
-cnv_dense_is_for(const CnvPlan *plan, const CnvPlanePlan *plane)
+cnv_dense_is_for(const CnvPlan *plan, const CnvPlanPlane *plane)
 {
-  return plan->solid || plane->n_terms > 1 || !plane->term[0].separable;
+  return plan->not_time_separable || plane->n_terms > 1 || !plane->term[0].separable;
 }
 
 static int
 n_frames_of(const CnvPlan *plan)
 {
-  return plan->solid ? plan->n_moments : 1;
+  return plan->not_time_separable ? plan->n_temporal_taps : 1;
 }
 
 static guint
@@ -49,13 +49,13 @@ n_taps_of(const CnvPlan *plan, const CnvDense *dense)
 
 /* Lines the terms' anchors up; 16 * k - 15 samples are what k steps reach over. */
 static void
-measure(const CnvPlanePlan *plane, CnvDense *dense)
+measure(const CnvPlanPlane *plane, CnvDense *dense)
 {
   int after_x = 0, after_y = 0, span;
 
   *dense = (CnvDense){.terms = plane->combine == CNV_COMBINE_MAGNITUDE ? plane->n_terms : 1};
   for (int t = 0; t < plane->n_terms; t++) {
-    const CnvTapSet *set = &plane->term[t];
+    const CnvPlanTerm *set = &plane->term[t];
 
     dense->anchor_x = MAX(dense->anchor_x, set->anchor[CNV_X]);
     dense->anchor_y = MAX(dense->anchor_y, set->anchor[CNV_Y]);
@@ -70,7 +70,7 @@ measure(const CnvPlanePlan *plane, CnvDense *dense)
 }
 
 static double
-tap_at(const CnvPlan *plan, const CnvTapSet *set, int x, int y)
+tap_at(const CnvPlan *plan, const CnvPlanTerm *set, int x, int y)
 {
   if (!set->separable)
     return plan->taps[set->dense + y * set->n[CNV_X] + x];
@@ -78,7 +78,7 @@ tap_at(const CnvPlan *plan, const CnvTapSet *set, int x, int y)
 }
 
 static void
-add_term(double *to, const CnvPlan *plan, const CnvTapSet *set, const CnvDense *dense)
+add_term(double *to, const CnvPlan *plan, const CnvPlanTerm *set, const CnvDense *dense)
 {
   int x0 = dense->anchor_x - set->anchor[CNV_X], y0 = dense->anchor_y - set->anchor[CNV_Y];
 
@@ -88,16 +88,16 @@ add_term(double *to, const CnvPlan *plan, const CnvTapSet *set, const CnvDense *
 }
 
 double *
-cnv_dense_taps(const CnvPlan *plan, const CnvPlanePlan *plane, const CnvDense *dense)
+cnv_dense_taps(const CnvPlan *plan, const CnvPlanPlane *plane, const CnvDense *dense)
 {
   double *taps = g_new0(double, n_taps_of(plan, dense));
   int size = dense->n_x * dense->n_y;
 
   for (int frame = 0; frame < n_frames_of(plan); frame++)
     for (int t = 0; t < plane->n_terms; t++) {
-      const CnvTapSet *set = &plane->term[t];
+      const CnvPlanTerm *set = &plane->term[t];
 
-      if (!plan->solid || set->moment < 0 || set->moment == frame)
+      if (!plan->not_time_separable || set->temporal_tap < 0 || set->temporal_tap == frame)
         add_term(taps + (frame * dense->terms + (dense->terms > 1 ? t : 0)) * size, plan, set, dense);
     }
   return taps;
@@ -107,12 +107,12 @@ cnv_dense_taps(const CnvPlan *plan, const CnvPlanePlan *plane, const CnvDense *d
 typedef struct {
   double sum, magnitude, squares, largest, smallest;
   gboolean is_signed;
-} Facts;
+} TapStats;
 
-static Facts
-look_at(const double *taps, guint n)
+static TapStats
+analyze_taps(const double *taps, guint n)
 {
-  Facts f = {0};
+  TapStats f = {0};
 
   for (guint i = 0; i < n; i++) {
     f.sum += taps[i];
@@ -130,14 +130,14 @@ look_at(const double *taps, guint n)
 
 /* Whether sums are divided by what the rounded taps add up to, which keeps a flat frame flat. */
 static gboolean
-divides(const CnvDense *dense, const Facts *f)
+divides(const CnvDense *dense, const TapStats *f)
 {
   return dense->terms == 1 && fabs(f->sum) > 0.5 * f->magnitude;
 }
 
 /* What halves add up to once they are scaled back. */
 static double
-factor_of(const double *taps, guint n, const CnvDense *dense, const Facts *f, double scale, int parts)
+factor_of(const double *taps, guint n, const CnvDense *dense, const TapStats *f, double scale, int parts)
 {
   double rounded = 0;
 
@@ -150,7 +150,7 @@ factor_of(const double *taps, guint n, const CnvDense *dense, const Facts *f, do
 
 /* Sum of the squares of what rounding to f16 does to taps. */
 static double
-rounding_error(const double *taps, guint n, const CnvDense *dense, const Facts *f, double scale)
+rounding_error(const double *taps, guint n, const CnvDense *dense, const TapStats *f, double scale)
 {
   double factor = factor_of(taps, n, dense, f, scale, 1), sum = 0;
 
@@ -165,7 +165,7 @@ rounding_error(const double *taps, guint n, const CnvDense *dense, const Facts *
 /* What taps are multiplied by: of the scales that are tried the one whose rounding is least, so that taps which are
  * multiples of one number stay exact. */
 static double
-choose_scale(const double *taps, guint n, const CnvDense *dense, const Facts *f, double *error)
+choose_scale(const double *taps, guint n, const CnvDense *dense, const TapStats *f, double *error)
 {
   double base = f->largest > 0 ? exp2(floor(log2(SCALED_TAP / f->largest))) : 1, scale = base;
 
@@ -190,29 +190,30 @@ deviation_over_time(const CnvPlan *plan)
 {
   double sum = 0;
 
-  for (int i = 0; i < plan->n_moments && !plan->solid; i++)
+  for (int i = 0; i < plan->n_temporal_taps && !plan->not_time_separable; i++)
     sum += (double)plan->weight[i] * plan->weight[i];
-  return plan->solid ? 1 : sqrt(sum);
+  return plan->not_time_separable ? 1 : sqrt(sum);
 }
 
 /* Whether single f16 numbers would break the contract on noise: fewer than one sample in a hundred off by one of means,
  * and for all others float32's own errors alone. error: of choose_scale. */
 static gboolean
-needs_exact(const CnvPlan *plan, const CnvPlanePlan *plane, const Facts *f, double error)
+needs_exact(const CnvPlan *plan, const CnvPlanPlane *plane, const TapStats *f, double error)
 {
-  int lane = cnv_fit_first_lane(plane);
+  int component = cnv_fit_first_lane(plane);
   /* The mean of a normal distribution's magnitude is 0.8 of its deviation. */
-  double mean =
-      0.8 * CNV_NOISE_DEVIATION * sqrt(error) * deviation_over_time(plan) * plane->full[lane] * fabs(plane->gain[lane]);
+  double mean = 0.8 * CNV_NOISE_DEVIATION * sqrt(error) * deviation_over_time(plan) * plane->full[component] *
+                fabs(plane->gain[component]);
 
   if (error <= FLOAT_ERROR * FLOAT_ERROR * f->squares)
     return FALSE;
-  return f->is_signed || plane->lane[0].bytes > 1 || plane->combine != CNV_COMBINE_SUM || mean > CNV_MEAN_ERROR_MAX;
+  return f->is_signed || plane->component[0].bytes > 1 || plane->combine != CNV_COMBINE_SUM ||
+         mean > CNV_MEAN_ERROR_MAX;
 }
 
 /* Of the plane's samples and frames, before its taps are looked at. */
 static const char *
-reason_against(const CnvPlan *plan, const CnvPlanePlan *plane)
+why_unsupported(const CnvPlan *plan, const CnvPlanPlane *plane)
 {
   const char *reason = cnv_fit_lanes(plane);
   double largest = 0;
@@ -221,16 +222,16 @@ reason_against(const CnvPlan *plan, const CnvPlanePlan *plane)
     reason = cnv_fit_half(plane);
   if (!reason && plan->filter.border == CNV_BORDER_RENORMALIZE)
     reason = "of taps that are no row times a column it takes no border-mode=renormalize";
-  for (int i = 0; i < plan->n_moments && !plan->solid; i++)
+  for (int i = 0; i < plan->n_temporal_taps && !plan->not_time_separable; i++)
     largest = MAX(largest, fabs(plan->weight[i]));
-  for (int i = 0; i < plan->n_moments && !plan->solid && !reason; i++)
+  for (int i = 0; i < plan->n_temporal_taps && !plan->not_time_separable && !reason; i++)
     if (plan->weight[i] != 0 && fabs(plan->weight[i]) * WEIGHTS_RATIO < largest)
       reason = "the taps in time differ too much for it";
   return reason;
 }
 
 static gboolean
-refuse_size(const CnvPlanePlan *plane, const CnvDense *dense, GError **error)
+refuse_size(const CnvPlanPlane *plane, const CnvDense *dense, GError **error)
 {
   g_set_error(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED,
               "%dx%d taps%s and %d channels are more than its bands reach over", dense->n_x, dense->n_y,
@@ -239,13 +240,13 @@ refuse_size(const CnvPlanePlan *plane, const CnvDense *dense, GError **error)
 }
 
 gboolean
-cnv_dense_fit(const CnvPlan *plan, const CnvPlanePlan *plane, CnvDense *dense, GError **error)
+cnv_dense_fit(const CnvPlan *plan, const CnvPlanPlane *plane, CnvDense *dense, GError **error)
 {
   const CnvDenseVariant *variant;
-  const char *reason = reason_against(plan, plane);
+  const char *reason = why_unsupported(plan, plane);
   g_autofree double *taps = NULL;
   double error2;
-  Facts f;
+  TapStats f;
 
   if (reason) {
     g_set_error_literal(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED, reason);
@@ -258,8 +259,8 @@ cnv_dense_fit(const CnvPlan *plan, const CnvPlanePlan *plane, CnvDense *dense, G
       cnv_dense_shared_bytes(&(CnvDenseVariant){.k = 5, .r = 4}, dense->n_y + 15, CNV_DENSE_CHUNK(4)) > SHARED_MAX)
     return refuse_size(plane, dense, error);
   taps = cnv_dense_taps(plan, plane, dense);
-  f = look_at(taps, n_taps_of(plan, dense));
-  reason = cnv_fit_levels(plane, f.magnitude * (plan->solid ? 1 : MAX(plan->moment_magnitude, 1)));
+  f = analyze_taps(taps, n_taps_of(plan, dense));
+  reason = cnv_fit_levels(plane, f.magnitude * (plan->not_time_separable ? 1 : MAX(plan->temporal_magnitude, 1)));
   if (reason) {
     g_set_error_literal(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED, reason);
     return FALSE;
@@ -336,7 +337,8 @@ append_row(GArray *words, const BandRow *b, int steps, int parts)
 {
   for (int part = 0; part < parts; part++)
     for (int i = 0; i < steps * 32 * 4; i++) {
-      int lane = i / 4 % 32, row = lane / 4 + i % 2 * 8, k = CNV_TENSOR_STEP * (i / 128) + lane % 4 * 2 + i % 4 / 2 * 8;
+      int component = i / 4 % 32, row = component / 4 + i % 2 * 8,
+          k = CNV_TENSOR_STEP * (i / 128) + component % 4 * 2 + i % 4 / 2 * 8;
       guint32 word = band_at(b, row, k, part) | (guint32)band_at(b, row, k + 1, part) << 16;
 
       g_array_append_val(words, word);
@@ -344,13 +346,13 @@ append_row(GArray *words, const BandRow *b, int steps, int parts)
 }
 
 guint
-cnv_dense_append(GArray *words, const CnvPlan *plan, const CnvPlanePlan *plane, const CnvDenseVariant *variant,
+cnv_dense_append(GArray *words, const CnvPlan *plan, const CnvPlanPlane *plane, const CnvDenseVariant *variant,
                  const CnvDense *dense, float *gain)
 {
   g_autofree double *taps = cnv_dense_taps(plan, plane, dense);
   guint n = n_taps_of(plan, dense), first = words->len;
   int C = plane->channels, rows = cnv_dense_rows(variant, dense), parts = 1 + variant->exact;
-  Facts f = look_at(taps, n);
+  TapStats f = analyze_taps(taps, n);
   double error, scale = choose_scale(taps, n, dense, &f, &error);
 
   for (int frame = 0; frame < n_frames_of(plan); frame++)
@@ -361,7 +363,7 @@ cnv_dense_append(GArray *words, const CnvPlan *plan, const CnvPlanePlan *plane, 
                              .n = dense->n_x,
                              .channels = C,
                              .before = dense->lead - dense->anchor_x * C,
-                             .pairs = plane->lane[0].bytes == 1,
+                             .pairs = plane->component[0].bytes == 1,
                              .scale = scale};
 
         append_row(words, &row, variant->k, parts);

@@ -24,15 +24,15 @@ extern const CnvDenseVariant cnv_dense_variants[];
 /* What a plane asks of a variant. */
 typedef struct {
   int n_x, n_y, anchor_x, anchor_y; /* of the taps once they are one kernel */
-  int lead;                         /* of CnvStrip */
+  int lead;                         /* of CnvTileJob */
   int k, terms, exact;              /* k: at least */
 } CnvDense;
 
 /* Whether the plane is the dense kernel's business: it has more than one row times one column. */
-gboolean cnv_dense_is_for(const CnvPlan *plan, const CnvPlanePlan *plane);
+gboolean cnv_dense_is_for(const CnvPlan *plan, const CnvPlanPlane *plane);
 
 /* Returns FALSE with the reason (CNV_ERROR_UNSUPPORTED) where the kernel cannot do such a plane. */
-gboolean cnv_dense_fit(const CnvPlan *plan, const CnvPlanePlan *plane, CnvDense *dense, GError **error);
+gboolean cnv_dense_fit(const CnvPlan *plan, const CnvPlanPlane *plane, CnvDense *dense, GError **error);
 
 /* The variant that takes all that either asks for; of different terms there is none. */
 CnvDense cnv_dense_join(CnvDense a, CnvDense b);
@@ -48,11 +48,11 @@ guint cnv_dense_words(const CnvDenseVariant *variant, const CnvDense *dense);
 guint cnv_dense_shared_bytes(const CnvDenseVariant *variant, int n_y, int rows);
 
 /* The taps of the plane as the bands have them: [frame][term][row][column], unscaled; g_free. */
-double *cnv_dense_taps(const CnvPlan *plan, const CnvPlanePlan *plane, const CnvDense *dense);
+double *cnv_dense_taps(const CnvPlan *plan, const CnvPlanPlane *plane, const CnvDense *dense);
 
 /* Appends the fragments of a plane (guint32 words) and returns the index of the first; gain: that of the plane's
  * filtered lanes, for sums that the fragments give. */
-guint cnv_dense_append(GArray *words, const CnvPlan *plan, const CnvPlanePlan *plane, const CnvDenseVariant *variant,
+guint cnv_dense_append(GArray *words, const CnvPlan *plan, const CnvPlanPlane *plane, const CnvDenseVariant *variant,
                        const CnvDense *dense, float *gain);
 
 G_END_DECLS

@@ -193,7 +193,7 @@ cuda_wait(CnvSession *session, guint n_left, GError **error)
     forget_frames(self, done);
     return FALSE;
   }
-  ok = ok && cnv_cuda_land(self, n_left, error) && (n_left > 0 || finish_all(self, error));
+  ok = ok && cnv_cuda_complete(self, n_left, error) && (n_left > 0 || finish_all(self, error));
   if (!ok) {
     cnv_cuda_host_settle(self);
     forget_frames(self, done);
@@ -272,7 +272,7 @@ cuda_close(CnvSession *session)
   cnv_copier_free(self->host.copier);
   if (self->owns_context)
     self->cu->cuDevicePrimaryCtxRelease(self->device);
-  cnv_table_clear(&self->table);
+  cnv_schedule_clear(&self->table);
   g_free(session->device_name);
   g_free(self);
 }
@@ -336,7 +336,7 @@ cuda_open(const CnvSessionOptions *options, GError **error)
                             .order = cuda_order,
                             .close = cuda_close};
   self->cu = cnv_driver_get(NULL);
-  cnv_table_init(&self->table);
+  cnv_schedule_init(&self->table);
   ok = enter_context(self, options, error);
   if (ok) {
     ok = make_resources(self, error);
@@ -366,7 +366,7 @@ const CnvBackend cnv_backend_cuda = {
 int
 cnv_cuda_session_slices(CnvSession *session)
 {
-  const CnvTable *table = &((CudaSession *)session)->table;
+  const CnvSchedule *table = &((CudaSession *)session)->table;
 
   return table->slices.whole ? 1 : table->slices.n;
 }

@@ -16,7 +16,7 @@ const CnvFusedVariant cnv_fused_variants[] = {CNV_FUSED_VARIANTS(FUSED){{"fused"
 #define FUSED_RANGE 1099511627776.0 /* 2^40 */
 
 int
-cnv_fit_first_lane(const CnvPlanePlan *plane)
+cnv_fit_first_lane(const CnvPlanPlane *plane)
 {
   int c = 0;
 
@@ -26,7 +26,7 @@ cnv_fit_first_lane(const CnvPlanePlan *plane)
 }
 
 const float *
-cnv_fit_axis(const CnvPlan *plan, const CnvPlanePlan *plane, CnvAxis axis)
+cnv_fit_axis(const CnvPlan *plan, const CnvPlanPlane *plane, CnvAxis axis)
 {
   return plan->taps + plane->term[0].axis[axis];
 }
@@ -43,20 +43,20 @@ cnv_fit_magnitude(const float *taps, int n)
 
 /* Whether all lanes that are filtered become levels in the same way. */
 static gboolean
-lanes_are_alike(const CnvPlanePlan *plane)
+lanes_are_alike(const CnvPlanPlane *plane)
 {
   int first = cnv_fit_first_lane(plane);
 
   for (int c = first; c < plane->channels; c++)
     if (plane->filtered >> c & 1 &&
         (plane->gain[c] != plane->gain[first] || plane->base[c] != plane->base[first] ||
-         plane->fraction[c] != plane->fraction[first] || plane->inner[c] != plane->inner[first]))
+         plane->fraction[c] != plane->fraction[first] || plane->mid_bias[c] != plane->mid_bias[first]))
       return FALSE;
   return TRUE;
 }
 
 const char *
-cnv_fit_lanes(const CnvPlanePlan *plane)
+cnv_fit_lanes(const CnvPlanPlane *plane)
 {
   if (!plane->plain)
     return "it takes planes that are arrays of samples: no packed 4:2:2, no 10-bit words, no premultiplied alpha";
@@ -66,21 +66,21 @@ cnv_fit_lanes(const CnvPlanePlan *plane)
 }
 
 const char *
-cnv_fit_half(const CnvPlanePlan *plane)
+cnv_fit_half(const CnvPlanPlane *plane)
 {
   return plane->full[cnv_fit_first_lane(plane)] > 4095 ? "it takes samples of up to 12 bits" : NULL;
 }
 
 const char *
-cnv_fit_one_term(const CnvPlan *plan, const CnvPlanePlan *plane)
+cnv_fit_one_term(const CnvPlan *plan, const CnvPlanPlane *plane)
 {
   if (plane->n_terms > 1 || !plane->term[0].separable || plane->combine == CNV_COMBINE_MAGNITUDE)
     return "it takes one row times one column of taps";
-  return plan->solid ? "it takes no 3D kernels" : NULL;
+  return plan->not_time_separable ? "it takes no 3D kernels" : NULL;
 }
 
 const char *
-cnv_fit_levels(const CnvPlanePlan *plane, double magnitude)
+cnv_fit_levels(const CnvPlanPlane *plane, double magnitude)
 {
   int c = cnv_fit_first_lane(plane);
 
@@ -97,9 +97,9 @@ is_in_range(double value)
 }
 
 static const char *
-reason_against(const CnvPlan *plan, const CnvPlanePlan *plane)
+why_unsupported(const CnvPlan *plan, const CnvPlanPlane *plane)
 {
-  const CnvTapSet *set = &plane->term[0];
+  const CnvPlanTerm *set = &plane->term[0];
   const char *reason = cnv_fit_lanes(plane);
 
   if (!reason)
@@ -108,7 +108,7 @@ reason_against(const CnvPlan *plan, const CnvPlanePlan *plane)
     return reason;
   if (set->n[CNV_X] > CNV_FUSED_MAX_TAPS || set->n[CNV_Y] > CNV_FUSED_MAX_TAPS)
     return "it takes up to " G_STRINGIFY(CNV_FUSED_MAX_TAPS) " taps along an axis";
-  if (!is_in_range(plane->gain[cnv_fit_first_lane(plane)]) || !is_in_range(plan->moment_magnitude) ||
+  if (!is_in_range(plane->gain[cnv_fit_first_lane(plane)]) || !is_in_range(plan->temporal_magnitude) ||
       !is_in_range(cnv_fit_magnitude(cnv_fit_axis(plan, plane, CNV_X), set->n[CNV_X])) ||
       !is_in_range(cnv_fit_magnitude(cnv_fit_axis(plan, plane, CNV_Y), set->n[CNV_Y])))
     return "the filter's taps are too large or too small for it";
@@ -116,9 +116,9 @@ reason_against(const CnvPlan *plan, const CnvPlanePlan *plane)
 }
 
 gboolean
-cnv_fused_fit(const CnvPlan *plan, const CnvPlanePlan *plane, GError **error)
+cnv_fused_fit(const CnvPlan *plan, const CnvPlanPlane *plane, GError **error)
 {
-  const char *reason = reason_against(plan, plane);
+  const char *reason = why_unsupported(plan, plane);
 
   if (reason)
     g_set_error_literal(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED, reason);
@@ -126,9 +126,9 @@ cnv_fused_fit(const CnvPlan *plan, const CnvPlanePlan *plane, GError **error)
 }
 
 int
-cnv_fused_variant(const CnvPlanePlan *plane)
+cnv_fused_variant(const CnvPlanPlane *plane)
 {
-  const CnvTapSet *set = &plane->term[0];
+  const CnvPlanTerm *set = &plane->term[0];
   int x = cnv_fused_reach(set->n[CNV_X], set->anchor[CNV_X]);
   int y = cnv_fused_reach(set->n[CNV_Y], set->anchor[CNV_Y]), i = 0;
 

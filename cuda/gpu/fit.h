@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What the kernels that do a patch in one launch (fused, tensor) ask of a plane, and the variants of fused.
+ * What the kernels that do a job in one launch (fused, tensor) ask of a plane, and the variants of fused.
  */
 #pragma once
 
@@ -30,28 +30,28 @@ extern const CnvFusedVariant cnv_fused_variants[];
 /* The functions below return why such a kernel cannot do the plane, or NULL. */
 
 /* Of its samples and lanes. */
-const char *cnv_fit_lanes(const CnvPlanePlan *plane);
+const char *cnv_fit_lanes(const CnvPlanPlane *plane);
 
 /* Of more bits than f16 holds exactly, once mid is taken off. */
-const char *cnv_fit_half(const CnvPlanePlan *plane);
+const char *cnv_fit_half(const CnvPlanPlane *plane);
 
 /* Of taps that are not one row times one column, or not the same for all frames. */
-const char *cnv_fit_one_term(const CnvPlan *plan, const CnvPlanePlan *plane);
+const char *cnv_fit_one_term(const CnvPlan *plan, const CnvPlanPlane *plane);
 
 /* Of sums that are rounded by adding a number near 2^23. magnitude: sum of those of the taps, over time too. */
-const char *cnv_fit_levels(const CnvPlanePlan *plane, double magnitude);
+const char *cnv_fit_levels(const CnvPlanPlane *plane, double magnitude);
 
-/* The first lane that is filtered; all others become levels in the same way. */
-int cnv_fit_first_lane(const CnvPlanePlan *plane);
+/* The first component that is filtered; all others become levels in the same way. */
+int cnv_fit_first_lane(const CnvPlanPlane *plane);
 
 /* The number, in a plan's taps, of an axis of a separable plane's only term; and what their magnitudes add up to. */
-const float *cnv_fit_axis(const CnvPlan *plan, const CnvPlanePlan *plane, CnvAxis axis);
+const float *cnv_fit_axis(const CnvPlan *plan, const CnvPlanPlane *plane, CnvAxis axis);
 double cnv_fit_magnitude(const float *taps, int n);
 
 /* Returns FALSE with the reason (CNV_ERROR_UNSUPPORTED) where fused cannot do the plane. */
-gboolean cnv_fused_fit(const CnvPlan *plan, const CnvPlanePlan *plane, GError **error);
+gboolean cnv_fused_fit(const CnvPlan *plan, const CnvPlanPlane *plane, GError **error);
 
 /* Number, in cnv_fused_variants, of the smallest that does the plane. */
-int cnv_fused_variant(const CnvPlanePlan *plane);
+int cnv_fused_variant(const CnvPlanPlane *plane);
 
 G_END_DECLS

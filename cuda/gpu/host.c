@@ -19,7 +19,7 @@ typedef struct {
   CUstream stream;
   gboolean timed;
   gboolean overlaps; /* with those of other frames */
-} Way;
+} Transfer;
 
 /* A frame under way. */
 typedef struct {
@@ -27,9 +27,9 @@ typedef struct {
   CnvFrame from, to; /* on the device */
   int slot;          /* of from, where it is one */
   gboolean uploads, downloads;
-  Way up, down;
+  Transfer up, down;
   CudaFlight *flight;
-} Passage;
+} FrameTransfer;
 
 void *
 cnv_cuda_alloc_pinned(void *context, gsize size)
@@ -84,7 +84,7 @@ unlocked_planes(const CudaSession *self, const CnvImage *image, const CnvFrame *
 {
   guint planes = 0;
 
-  for (int m = 0; m < cnv_format_n_memories(image->format); m++) {
+  for (int m = 0; m < cnv_format_n_frame_planes(image->format); m++) {
     const guint8 *first = frame->data[m];
     gsize to_last_row = (gsize)(cnv_format_rows(image->format, m, image->height) - 1) * frame->stride[m];
     const guint8 *last = first + to_last_row + cnv_format_row_bytes(image->format, m, image->width) - 1;
@@ -121,7 +121,7 @@ reserve_staging(CudaSession *self, CudaStaging *staging, gsize size)
 
 /* Without staging the driver copies from and to any memory by itself, one slice after the other. */
 static void
-find_way(CudaSession *self, Way *way)
+find_way(CudaSession *self, Transfer *way)
 {
   way->layout = cnv_cuda_frame_layout(way->image);
   way->staged = unlocked_planes(self, way->image, way->host);
@@ -140,7 +140,7 @@ rows_to(const CnvImage *image, int m, int luma_rows)
 
 /* The rows of a plane that slice k of an upload, or else of a download, brings. */
 static void
-find_rows(const Way *way, gboolean up, int m, int k, int rows[2])
+find_rows(const Transfer *way, gboolean up, int m, int k, int rows[2])
 {
   const int *luma = up ? way->slices->there : way->slices->end;
 
@@ -150,12 +150,12 @@ find_rows(const Way *way, gboolean up, int m, int k, int rows[2])
 
 /* Copies what is staged of slice k between the frame's memory and staging. */
 static void
-copy_staged(CudaSession *self, const Way *way, gboolean up, int k)
+copy_staged(CudaSession *self, const Transfer *way, gboolean up, int k)
 {
   CnvRowsCopy copies[CNV_MAX_PLANES];
   int n = 0, rows[2];
 
-  for (int m = 0; m < cnv_format_n_memories(way->image->format); m++) {
+  for (int m = 0; m < cnv_format_n_frame_planes(way->image->format); m++) {
     guint8 *frame, *staging;
     gsize stride = way->host->stride[m], pitch = way->layout.pitch[m];
 
@@ -214,7 +214,7 @@ start_rows(CudaSession *self, gboolean up, const RowsPair *p, CUstream stream, G
 /* Starts the transfer of a plane's part of slice k. What lies between the rows of a frame in the host is read, never
  * written. */
 static gboolean
-start_plane(CudaSession *self, const Way *way, gboolean up, int m, int k, GError **error)
+start_plane(CudaSession *self, const Transfer *way, gboolean up, int m, int k, GError **error)
 {
   gboolean staged = way->staged >> m & 1, alike;
   RowsPair pair = {.host_stride = staged ? (gsize)way->layout.pitch[m] : (gsize)way->host->stride[m],
@@ -235,13 +235,13 @@ start_plane(CudaSession *self, const Way *way, gboolean up, int m, int k, GError
 }
 
 static gboolean
-start_planes(CudaSession *self, const Way *way, gboolean up, int k, GError **error)
+start_planes(CudaSession *self, const Transfer *way, gboolean up, int k, GError **error)
 {
   Span span = up ? SPAN_UPLOAD : SPAN_DOWNLOAD;
 
   if (way->timed && k == 0 && !cnv_cuda_mark(self, span, 0, way->stream, error))
     return FALSE;
-  for (int m = 0; m < cnv_format_n_memories(way->image->format); m++)
+  for (int m = 0; m < cnv_format_n_frame_planes(way->image->format); m++)
     if (!start_plane(self, way, up, m, k, error))
       return FALSE;
   return !way->timed || k < way->slices->n - 1 || cnv_cuda_mark(self, span, 1, way->stream, error);
@@ -252,18 +252,18 @@ start_planes(CudaSession *self, const Way *way, gboolean up, int k, GError **err
 /* A copy engine stays with a stream as long as that has copies. Frames that follow each other without a gap would keep
  * all other streams from the bus, other sessions' too: three out of four had 21 frames/s, one 3800. */
 static gboolean
-let_others_upload(CudaSession *self, GError **error)
+sync_previous_upload(CudaSession *self, GError **error)
 {
   return CHECK(self, cuStreamSynchronize(self->host.up), "uploading a frame", error);
 }
 
 static gboolean
-upload_slice(CudaSession *self, const Way *way, int k, GError **error)
+upload_slice(CudaSession *self, const Transfer *way, int k, GError **error)
 {
   CNV_RANGE("upload");
 
   copy_staged(self, way, TRUE, k);
-  return (!way->overlaps || let_others_upload(self, error)) && start_planes(self, way, TRUE, k, error);
+  return (!way->overlaps || sync_previous_upload(self, error)) && start_planes(self, way, TRUE, k, error);
 }
 
 gboolean
@@ -271,12 +271,12 @@ cnv_cuda_upload_frame(CudaSession *self, const CnvImage *image, const CnvFrame *
                       GError **error)
 {
   CnvSlices slices = cnv_slices_of_image(image);
-  Way way = {.image = image,
-             .host = frame,
-             .device = *to,
-             .staging = &self->host.kept,
-             .slices = &slices,
-             .stream = self->stream};
+  Transfer way = {.image = image,
+                  .host = frame,
+                  .device = *to,
+                  .staging = &self->host.kept,
+                  .slices = &slices,
+                  .stream = self->stream};
 
   /* The frame before may still be on its way out of staging. */
   if (!CHECK(self, cuEventSynchronize(self->host.unstaged), "waiting for an upload", error))
@@ -291,7 +291,7 @@ cnv_cuda_upload_frame(CudaSession *self, const CnvImage *image, const CnvFrame *
 /* ---- downloads ---- */
 
 static gboolean
-download_slice(CudaSession *self, const Passage *p, int k, GError **error)
+download_slice(CudaSession *self, const FrameTransfer *p, int k, GError **error)
 {
   CNV_RANGE("download");
 
@@ -302,17 +302,17 @@ download_slice(CudaSession *self, const Passage *p, int k, GError **error)
 
 /* Returns when all slices are in the frame's memory. */
 static gboolean
-land_slices(CudaSession *self, CudaFlight *flight, GError **error)
+complete_slices(CudaSession *self, CudaFlight *flight, GError **error)
 {
-  const CudaLanding *landing = &flight->landing;
-  const Way way = {.image = &landing->image,
-                   .host = &landing->out,
-                   .layout = cnv_cuda_frame_layout(&landing->image),
-                   .staging = &flight->staged_out,
-                   .staged = landing->planes,
-                   .slices = &landing->slices};
+  const PendingDownload *pending = &flight->pending;
+  const Transfer way = {.image = &pending->image,
+                        .host = &pending->out,
+                        .layout = cnv_cuda_frame_layout(&pending->image),
+                        .staging = &flight->staged_out,
+                        .staged = pending->planes,
+                        .slices = &pending->slices};
 
-  for (int k = 0; k < landing->slices.n; k++) {
+  for (int k = 0; k < pending->slices.n; k++) {
     if (!CHECK(self, cuEventSynchronize(flight->landed[k]), "filtering a frame", error))
       return FALSE;
     copy_staged(self, &way, FALSE, k);
@@ -323,12 +323,12 @@ land_slices(CudaSession *self, CudaFlight *flight, GError **error)
 /* ---- frames under way ---- */
 
 static gboolean
-land(CudaSession *self, CudaFlight *flight, GError **error)
+complete(CudaSession *self, CudaFlight *flight, GError **error)
 {
   guint64 frame = flight->frame;
 
   flight->frame = 0;
-  if ((flight->landing.planes && !land_slices(self, flight, error)) ||
+  if ((flight->pending.planes && !complete_slices(self, flight, error)) ||
       !CHECK(self, cuEventSynchronize(flight->done), "filtering a frame", error))
     return FALSE;
   self->base.stats.frames = MAX(self->base.stats.frames, frame);
@@ -351,12 +351,12 @@ count_flights(CudaSession *self, CudaFlight **oldest)
 }
 
 gboolean
-cnv_cuda_land(CudaSession *self, guint n_left, GError **error)
+cnv_cuda_complete(CudaSession *self, guint n_left, GError **error)
 {
   CudaFlight *oldest;
 
   while (count_flights(self, &oldest) > n_left)
-    if (!land(self, oldest, error))
+    if (!complete(self, oldest, error))
       return FALSE;
   return TRUE;
 }
@@ -377,7 +377,7 @@ find_flight(CudaSession *self, GError **error)
 {
   CudaFlight *flight = self->host.flight;
 
-  if (!cnv_cuda_land(self, CNV_FLIGHTS_MAX - 1, error))
+  if (!cnv_cuda_complete(self, CNV_FLIGHTS_MAX - 1, error))
     return NULL;
   while (flight->frame > 0)
     flight++;
@@ -387,7 +387,7 @@ find_flight(CudaSession *self, GError **error)
 /* ---- a frame ---- */
 
 static gboolean
-filter_whole(CudaSession *self, const Passage *p, GError **error)
+filter_whole(CudaSession *self, const FrameTransfer *p, GError **error)
 {
   int n = self->table.slices.n;
 
@@ -407,7 +407,7 @@ filter_whole(CudaSession *self, const Passage *p, GError **error)
 }
 
 static gboolean
-filter_slices(CudaSession *self, const Passage *p, GError **error)
+filter_slices(CudaSession *self, const FrameTransfer *p, GError **error)
 {
   int n = self->table.slices.n;
 
@@ -437,21 +437,21 @@ filtered_frame(const CudaSession *self, const CnvWork *work, const CnvFrame *fro
 }
 
 /* stream: for what overlaps. One slice of a frame that is alone goes to the session's, like all else. */
-static Way
+static Transfer
 make_way(CudaSession *self, const CnvWork *work, const CnvFrame *host, CnvFrame device, CudaStaging *staging,
          CUstream stream)
 {
   const CnvSlices *slices = &self->table.slices;
   CudaFlight *other;
   gboolean overlaps = slices->n > 1 || count_flights(self, &other) > 0;
-  Way way = {.image = &work->plan[0]->image,
-             .host = host,
-             .device = device,
-             .staging = staging,
-             .slices = slices,
-             .stream = host->memory == CNV_MEMORY_HOST && overlaps ? stream : self->stream,
-             .timed = TRUE,
-             .overlaps = work->overlaps};
+  Transfer way = {.image = &work->plan[0]->image,
+                  .host = host,
+                  .device = device,
+                  .staging = staging,
+                  .slices = slices,
+                  .stream = host->memory == CNV_MEMORY_HOST && overlaps ? stream : self->stream,
+                  .timed = TRUE,
+                  .overlaps = work->overlaps};
 
   if (host->memory == CNV_MEMORY_HOST)
     find_way(self, &way);
@@ -464,11 +464,11 @@ start(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame
       GError **error)
 {
   CudaHost *host = &self->host;
-  Passage p = {.work = work,
-               .slot = in->slot,
-               .uploads = in->memory == CNV_MEMORY_HOST,
-               .downloads = out->memory == CNV_MEMORY_HOST,
-               .flight = flight};
+  FrameTransfer p = {.work = work,
+                     .slot = in->slot,
+                     .uploads = in->memory == CNV_MEMORY_HOST,
+                     .downloads = out->memory == CNV_MEMORY_HOST,
+                     .flight = flight};
   CnvFrame filtered;
 
   if (!cnv_cuda_device_frame(self, in, &flight->in, &p.from, error) ||
@@ -477,7 +477,7 @@ start(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame
   filtered = filtered_frame(self, work, &p.from, &p.to);
   p.up = make_way(self, work, in, p.from, &flight->staged_in, host->up);
   p.down = make_way(self, work, out, filtered, &flight->staged_out, host->down);
-  flight->landing = (CudaLanding){*out, *p.down.image, *p.down.slices, p.down.staged};
+  flight->pending = (PendingDownload){*out, *p.down.image, *p.down.slices, p.down.staged};
   return (self->table.slices.whole ? filter_whole : filter_slices)(self, &p, error) &&
          CHECK(self, cuEventRecord(flight->done, p.down.stream), "marking a frame", error);
 }

@@ -34,14 +34,14 @@ typedef struct {
   CnvImage image;
   CnvSlices slices;
   guint planes; /* bits: those of them; 0: none, and nothing else counts */
-} CudaLanding;
+} PendingDownload;
 
 /* A frame from or to host memory, under way. Made as they come to be needed. */
 typedef struct {
   guint64 frame;        /* its number, from 1; 0: none, and nothing here is in use */
   DeviceBuffer in, out; /* its twins on the device */
   CudaStaging staged_in, staged_out;
-  CudaLanding landing;
+  PendingDownload pending;
   CUevent landed[CNV_SLICES_MAX]; /* a slice's downloads are done */
   CUevent done;                   /* all is */
 } CudaFlight;

@@ -106,7 +106,7 @@ cnv_cuda_copy_planes(CudaSession *self, const CnvImage *image, guint which, cons
   CnvCopyArgs args;
   int n = 0, bytes = 0, rows = 0;
 
-  for (int m = 0; m < cnv_format_n_memories(image->format); m++) {
+  for (int m = 0; m < cnv_format_n_frame_planes(image->format); m++) {
     int row = cnv_format_row_bytes(image->format, m, image->width);
     int height = cnv_format_rows(image->format, m, image->height);
 
@@ -128,7 +128,7 @@ cnv_cuda_copied_memories(const CnvWork *work)
 
   for (int p = 0; p < plan->n_planes && work->everything; p++)
     if (plan->plane[p].filtered && plan->plane[p].plain)
-      copied &= ~(1u << plan->plane[p].lane[0].memory);
+      copied &= ~(1u << plan->plane[p].component[0].plane);
   return copied;
 }
 
@@ -156,10 +156,10 @@ set_textures(CudaSession *self, const CnvLaunch *l, CnvLaunchArgs *args, const i
 static CnvLaunchArgs
 launch_args(const CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out)
 {
-  const CnvTable *table = &self->table;
+  const CnvSchedule *table = &self->table;
   CUdeviceptr block = self->block.address;
   CnvLaunchArgs args = {.planes = block + table->planes_at,
-                        .patches = block + table->patches_at,
+                        .jobs = block + table->jobs_at,
                         .spots = block + table->spots_at,
                         .units = block + table->units_at + l->first_unit * sizeof(CnvUnit),
                         .n_units = (int)l->n_units,
@@ -190,7 +190,7 @@ rows_of(const CudaSession *self, const CnvLaunch *l, int rows[CNV_MAX_PLANES])
 
   for (int p = 0; p < CNV_MAX_PLANES; p++) {
     gboolean is_plane =
-        l->staged ? p < plan->n_planes && self->staged.pitch[p] > 0 : p < cnv_format_n_memories(image->format);
+        l->staged ? p < plan->n_planes && self->staged.pitch[p] > 0 : p < cnv_format_n_frame_planes(image->format);
 
     rows[p] = !is_plane ? 0 : l->staged ? plan->plane[p].height : cnv_format_rows(image->format, p, image->height);
   }
@@ -214,14 +214,14 @@ static gboolean
 run_large(CudaSession *self, const CnvLaunch *l, CUfunction function, const CnvFrame *in, const CnvFrame *out,
           GError **error)
 {
-  const CnvPatchArgs *from = &g_array_index(self->table.patches, CnvPatchArgs, l->patch);
+  const CnvRectArgs *from = &g_array_index(self->table.jobs, CnvRectArgs, l->job);
   Size3 block = {kernels[l->kind].threads_x, kernels[l->kind].threads_y, 1};
   CnvLargeArgs args = {
       .term = l->term, .sums = self->sums.address, .spots = self->block.address + self->table.spots_at};
   int m = from->pointers;
 
   args.block.a = g_array_index(self->table.planes, CnvPlaneArgs, from->plane_args);
-  args.block.patch = from->patch;
+  args.block.job = from->job;
   memcpy(args.block.sums, from->sums, sizeof(from->sums));
   args.block.sums_stride = from->sums_stride;
   cnv_block_locate(&args.block, (guintptr)in->data[m], in->stride[m], (guintptr)out->data[m], out->stride[m],
@@ -248,11 +248,11 @@ cnv_cuda_allow_shared(CudaSession *self, CnvKernelKind kind, guint bytes, GError
 static gboolean
 run_strips(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
-  const CnvTable *table = &self->table;
-  CnvStripArgs args = {.strips = self->block.address + table->strips_at + l->first_strip * sizeof(CnvStrip),
-                       .bands = self->bands.address,
-                       .n_strips = (int)l->n_strips,
-                       .sources = self->sources};
+  const CnvSchedule *table = &self->table;
+  CnvTileArgs args = {.strips = self->block.address + table->strips_at + l->first_strip * sizeof(CnvTileJob),
+                      .bands = self->bands.address,
+                      .n_strips = (int)l->n_strips,
+                      .sources = self->sources};
 
   for (int p = 0; p < CNV_MAX_PLANES; p++) {
     args.in[p] = (guintptr)in->data[p];
@@ -261,7 +261,7 @@ run_strips(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvF
     args.out_stride[p] = out->stride[p];
   }
   for (guint i = 0; i < l->n_strips && l->n_strips <= CNV_STRIPS_INLINE; i++)
-    args.strip[i] = g_array_index(table->strips, CnvStrip, l->first_strip + i);
+    args.strip[i] = g_array_index(table->strips, CnvTileJob, l->first_strip + i);
   return cnv_cuda_allow_shared(self, l->kind, l->shared_bytes, error) &&
          launch(self, self->strips[l->kind], (Size3){l->n_blocks, 1, 1}, (Size3){kernels[l->kind].threads_x, 1, 1},
                 l->shared_bytes, &args, error);
@@ -285,8 +285,8 @@ stage_history(CudaSession *self, const CnvWork *work, const CnvLaunch *l, int no
 {
   gboolean ok = TRUE;
 
-  for (guint i = 0; i < work->n_moments && ok; i++) {
-    CnvFrame in = cnv_cuda_slot_frame(self, work->moment[i].slot < 0 ? now : work->moment[i].slot);
+  for (guint i = 0; i < work->n_temporal_taps && ok; i++) {
+    CnvFrame in = cnv_cuda_slot_frame(self, work->temporal_tap[i].slot < 0 ? now : work->temporal_tap[i].slot);
 
     self->stage = i;
     ok = run_launch(self, l, &in, out, error);
@@ -299,9 +299,9 @@ stage_history(CudaSession *self, const CnvWork *work, const CnvLaunch *l, int no
 static void
 set_sources(CudaSession *self, const CnvWork *work, int now)
 {
-  self->sources.n = (int)work->n_moments;
-  for (guint i = 0; i < work->n_moments; i++) {
-    const CnvMoment *m = &work->moment[i];
+  self->sources.n = (int)work->n_temporal_taps;
+  for (guint i = 0; i < work->n_temporal_taps; i++) {
+    const CnvTemporalTap *m = &work->temporal_tap[i];
 
     self->sources.weight[i] = m->slot < 0 ? 0 : m->weight;
     self->sources.delta[i] = m->slot < 0 ? 0 : (m->slot - now) * (gint64)self->slot_layout.size;
@@ -313,7 +313,7 @@ run_launches(CudaSession *self, const CnvWork *work, int now, const CnvFrame *in
 {
   for (guint i = 0; i < self->table.launches->len; i++) {
     const CnvLaunch *l = &g_array_index(self->table.launches, CnvLaunch, i);
-    gboolean each = l->kind == CNV_KERNEL_STAGE_IN && work->n_moments > 0;
+    gboolean each = l->kind == CNV_KERNEL_STAGE_IN && work->n_temporal_taps > 0;
 
     if (each ? !stage_history(self, work, l, now, out, error) : !run_launch(self, l, in, out, error))
       return FALSE;
@@ -325,7 +325,7 @@ gboolean
 cnv_cuda_filter_slice(CudaSession *self, const CnvWork *work, int slice, const CnvFrame *in, const CnvFrame *out,
                       GError **error)
 {
-  const CnvTable *table = &self->table;
+  const CnvSchedule *table = &self->table;
 
   set_sources(self, work, 0);
   for (guint i = slice > 0 ? table->launches_to[slice - 1] : 0; i < table->launches_to[slice]; i++)
@@ -334,35 +334,35 @@ cnv_cuda_filter_slice(CudaSession *self, const CnvWork *work, int slice, const C
   return TRUE;
 }
 
-/* Where a patch of a plane of whole samples lies in two frames. */
+/* Where a job of a plane of whole samples lies in two frames. */
 static CnvCopyPlane
-patch_copy(const CudaSession *self, const CnvPatch *patch, const CnvFrame *from, const CnvFrame *to)
+job_copy(const CudaSession *self, const CnvRectJob *job, const CnvFrame *from, const CnvFrame *to)
 {
-  const CnvPlanePlan *plane = cnv_table_plane(&self->table, patch);
-  int m = plane->lane[0].memory, sample = plane->channels * plane->lane[0].bytes;
-  gint64 row = (gint64)patch->y * patch->fields + patch->field, x = (gint64)patch->x * sample;
+  const CnvPlanPlane *plane = cnv_table_plane(&self->table, job);
+  int m = plane->component[0].plane, sample = plane->channels * plane->component[0].bytes;
+  gint64 row = (gint64)job->y * job->fields + job->field, x = (gint64)job->x * sample;
 
   return (CnvCopyPlane){(guintptr)from->data[m] + row * from->stride[m] + x,
                         (guintptr)to->data[m] + row * to->stride[m] + x,
-                        from->stride[m] * patch->fields,
-                        to->stride[m] * patch->fields,
-                        patch->width * sample,
-                        patch->height};
+                        from->stride[m] * job->fields,
+                        to->stride[m] * job->fields,
+                        job->width * sample,
+                        job->height};
 }
 
-/* Copies what the work writes from frame to frame, several patches a launch. */
+/* Copies what the work writes from frame to frame, several jobs a launch. */
 static gboolean
-copy_patches(CudaSession *self, const CnvFrame *from, const CnvFrame *to, GError **error)
+copy_jobs(CudaSession *self, const CnvFrame *from, const CnvFrame *to, GError **error)
 {
-  const GArray *patches = self->table.uncut;
+  const GArray *jobs = self->table.uncut;
   gboolean ok = TRUE;
 
-  for (guint i = 0; i < patches->len && ok; i += CNV_ARGS_PLANES) {
+  for (guint i = 0; i < jobs->len && ok; i += CNV_ARGS_PLANES) {
     CnvCopyArgs args;
     int n = 0, bytes = 0, rows = 0;
 
-    for (; n < CNV_ARGS_PLANES && i + n < patches->len; n++) {
-      args.plane[n] = patch_copy(self, &g_array_index(patches, CnvPatch, i + n), from, to);
+    for (; n < CNV_ARGS_PLANES && i + n < jobs->len; n++) {
+      args.plane[n] = job_copy(self, &g_array_index(jobs, CnvRectJob, i + n), from, to);
       bytes = MAX(bytes, args.plane[n].bytes);
       rows = MAX(rows, args.plane[n].rows);
     }
@@ -371,8 +371,8 @@ copy_patches(CudaSession *self, const CnvFrame *from, const CnvFrame *to, GError
   return ok;
 }
 
-/* The patches are filtered beside the frame and put in their place: their surroundings are read until the last is done.
- * Of the samples in a patch not all need be written. */
+/* The jobs are filtered beside the frame and put in their place: their surroundings are read until the last is done.
+ * Of the samples in a job not all need be written. */
 static gboolean
 filter_in_place(CudaSession *self, const CnvWork *work, const CnvFrame *frame, GError **error)
 {
@@ -380,8 +380,8 @@ filter_in_place(CudaSession *self, const CnvWork *work, const CnvFrame *frame, G
   CnvFrame beside;
 
   return cnv_cuda_device_frame(self, &on_host, &self->beside, &beside, error) &&
-         copy_patches(self, frame, &beside, error) && run_launches(self, work, 0, frame, &beside, error) &&
-         copy_patches(self, &beside, frame, error);
+         copy_jobs(self, frame, &beside, error) && run_launches(self, work, 0, frame, &beside, error) &&
+         copy_jobs(self, &beside, frame, error);
 }
 
 gboolean

@@ -50,7 +50,7 @@ cnv_cuda_frame_layout(const CnvImage *image)
 {
   FrameLayout layout = {.size = 0};
 
-  for (int m = 0; m < cnv_format_n_memories(image->format); m++)
+  for (int m = 0; m < cnv_format_n_frame_planes(image->format); m++)
     add_to_layout(&layout, m, cnv_format_row_bytes(image->format, m, image->width),
                   cnv_format_rows(image->format, m, image->height));
   return layout;
@@ -108,7 +108,7 @@ cnv_cuda_check_alignment(const CnvImage *image, const CnvFrame *frame, GError **
 {
   int bytes = image->format->sample_bytes;
 
-  for (int m = 0; m < cnv_format_n_memories(image->format) && frame->memory == CNV_MEMORY_DEVICE; m++) {
+  for (int m = 0; m < cnv_format_n_frame_planes(image->format) && frame->memory == CNV_MEMORY_DEVICE; m++) {
     guintptr either = (guintptr)frame->data[m] | (guintptr)frame->stride[m];
 
     if (either % bytes != 0) {

@@ -66,7 +66,7 @@ set_strips(CudaSession *self, GError **error)
 static gboolean
 set_plans(CudaSession *self, const CnvWork *work, GError **error)
 {
-  CnvTable *table = &self->table;
+  CnvSchedule *table = &self->table;
   gsize size;
 
   if (cnv_table_has_plans(table, work))
@@ -101,9 +101,9 @@ cnv_cuda_load_batch(CudaSession *self, guint batch, GError **error)
 gboolean
 cnv_cuda_set_work(CudaSession *self, const CnvWork *work, gboolean cut, GError **error)
 {
-  CnvTable *table = &self->table;
+  CnvSchedule *table = &self->table;
   /* As many frames as there can be: all that is allocated is with the first. */
-  guint n_frames = (guint)work->plan[0]->n_moments;
+  guint n_frames = (guint)work->plan[0]->n_temporal_taps;
 
   if (!set_plans(self, work, error))
     return FALSE;

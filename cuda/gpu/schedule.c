@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "gpu/strips.h"
-#include "plan/rectangles.h"
+#include "plan/rect_jobs.h"
 
 /* Row sums of one round: what stays in the second-level cache of large GPUs. A single plane may take more. */
 #define ROUND_FLOATS (10 * 1024 * 1024)
 
-/* From so many samples on a frame takes longer than a launch for each of its large patches. */
+/* From so many samples on a frame takes longer than a launch for each of its large jobs. */
 #define LARGE_SAMPLES (1024 * 1024)
 
 #define SUMS_UNIT 64 /* floats: rows of sums begin at 256 bytes */
@@ -20,38 +20,38 @@ G_STATIC_ASSERT(CNV_ARGS_TERMS == CNV_MAX_TERMS && CNV_ARGS_CHANNELS == CNV_MAX_
                 CNV_ARGS_PLANES == CNV_MAX_PLANES);
 
 void
-cnv_table_init(CnvTable *table)
+cnv_schedule_init(CnvSchedule *table)
 {
-  *table = (CnvTable){
+  *table = (CnvSchedule){
       .plans = g_ptr_array_new_with_free_func((GDestroyNotify)cnv_plan_unref),
       .taps = g_array_new(FALSE, FALSE, sizeof(float)),
       .batches = g_array_new(FALSE, FALSE, sizeof(CnvBatch)),
       .planes = g_array_new(FALSE, TRUE, sizeof(CnvPlaneArgs)),
       .batch_of = g_array_new(FALSE, TRUE, sizeof(guint)),
-      .uncut = g_array_new(FALSE, FALSE, sizeof(CnvPatch)),
-      .spots = g_array_new(FALSE, FALSE, sizeof(CnvSpot)),
-      .patches = g_array_new(FALSE, FALSE, sizeof(CnvPatchArgs)),
+      .uncut = g_array_new(FALSE, FALSE, sizeof(CnvRectJob)),
+      .spots = g_array_new(FALSE, FALSE, sizeof(CnvMaskRect)),
+      .jobs = g_array_new(FALSE, FALSE, sizeof(CnvRectArgs)),
       .units = g_array_new(FALSE, FALSE, sizeof(CnvUnit)),
       .bands = g_array_new(FALSE, FALSE, sizeof(guint32)),
       .band_of = g_array_new(FALSE, TRUE, sizeof(CnvBandOf)),
-      .strips = g_array_new(FALSE, FALSE, sizeof(CnvStrip)),
+      .strips = g_array_new(FALSE, FALSE, sizeof(CnvTileJob)),
       .launches = g_array_new(FALSE, FALSE, sizeof(CnvLaunch)),
       .block = g_byte_array_new(),
   };
 }
 
 void
-cnv_table_clear(CnvTable *table)
+cnv_schedule_clear(CnvSchedule *table)
 {
-  GArray **arrays[] = {&table->taps,    &table->batches, &table->planes, &table->batch_of,
-                       &table->uncut,   &table->spots,   &table->bands,  &table->band_of,
-                       &table->patches, &table->units,   &table->strips, &table->launches};
+  GArray **arrays[] = {&table->taps,  &table->batches, &table->planes, &table->batch_of,
+                       &table->uncut, &table->spots,   &table->bands,  &table->band_of,
+                       &table->jobs,  &table->units,   &table->strips, &table->launches};
 
   for (gsize i = 0; i < G_N_ELEMENTS(arrays); i++)
     g_clear_pointer(arrays[i], g_array_unref);
   g_clear_pointer(&table->plans, g_ptr_array_unref);
   g_clear_pointer(&table->block, g_byte_array_unref);
-  cnv_patches_clear_of(&table->of);
+  cnv_rect_jobs_clear_of(&table->of);
 }
 
 static int
@@ -67,14 +67,14 @@ round_up(int a, int unit)
 }
 
 int
-cnv_table_staged_stride(const CnvPlanePlan *plane)
+cnv_table_staged_stride(const CnvPlanPlane *plane)
 {
   return round_up(plane->width * plane->channels * (int)sizeof(float), 256);
 }
 
 /* Floats of an axis or of a dense term in CnvPlan.taps. */
 static guint
-floats_of(const CnvPlan *plan, const CnvTapSet *set, int axis)
+floats_of(const CnvPlan *plan, const CnvPlanTerm *set, int axis)
 {
   if (!set->separable)
     return axis == CNV_X ? (guint)(set->n[CNV_X] * set->n[CNV_Y]) : 0;
@@ -82,12 +82,12 @@ floats_of(const CnvPlan *plan, const CnvTapSet *set, int axis)
 }
 
 guint
-cnv_table_taps_of(const CnvPlan *plan, const CnvPlanePlan *plane)
+cnv_table_taps_of(const CnvPlan *plan, const CnvPlanPlane *plane)
 {
   guint n = 0;
 
   for (int i = 0; i < 2 * plane->n_terms; i++) {
-    const CnvTapSet *set = &plane->term[i / 2];
+    const CnvPlanTerm *set = &plane->term[i / 2];
     gboolean again = FALSE; /* an axis that is stored once for several */
 
     for (int k = 0; k < i && set->separable; k++)
@@ -108,7 +108,7 @@ typedef struct {
 /* The index in constant memory of rows of `width` floats of the plan from `from` on, added to the batch unless they are
  * there. They are stored column by column, as tiled takes them. */
 static guint
-place(CnvTable *table, CnvBatch *batch, GArray *placed, const CnvPlan *plan, guint from, int width, int rows)
+place(CnvSchedule *table, CnvBatch *batch, GArray *placed, const CnvPlan *plan, guint from, int width, int rows)
 {
   Placed new = {plan, from, batch->n};
 
@@ -134,9 +134,9 @@ chunk_of(int n, int most)
 }
 
 static CnvTermArgs
-make_term(CnvTable *table, CnvBatch *batch, GArray *placed, const CnvPlan *plan, const CnvPlanePlan *plane, int t)
+make_term(CnvSchedule *table, CnvBatch *batch, GArray *placed, const CnvPlan *plan, const CnvPlanPlane *plane, int t)
 {
-  const CnvTapSet *set = &plane->term[t];
+  const CnvPlanTerm *set = &plane->term[t];
   CnvTermArgs args = {.n_x = set->n[CNV_X],
                       .n_y = set->n[CNV_Y],
                       .anchor_x = set->anchor[CNV_X],
@@ -144,11 +144,11 @@ make_term(CnvTable *table, CnvBatch *batch, GArray *placed, const CnvPlan *plan,
                       .chunk_x = chunk_of(set->n[CNV_X], CNV_TILED_CHUNK_X(plane->channels)),
                       .chunk_y = chunk_of(set->n[CNV_Y], CNV_TILED_CHUNK_Y),
                       .separable = set->separable,
-                      .moment = set->moment,
+                      .temporal_tap = set->temporal_tap,
                       .sum_x = set->sum[CNV_X],
                       .sum_y = set->sum[CNV_Y],
-                      .least_x = set->least[CNV_X],
-                      .least_y = set->least[CNV_Y]};
+                      .epsilon_x = set->epsilon[CNV_X],
+                      .epsilon_y = set->epsilon[CNV_Y]};
 
   if (!set->separable) {
     args.taps_x = place(table, batch, placed, plan, set->dense, set->n[CNV_X], set->n[CNV_Y]);
@@ -160,16 +160,16 @@ make_term(CnvTable *table, CnvBatch *batch, GArray *placed, const CnvPlan *plan,
 }
 
 static void
-set_lanes(CnvPlaneArgs *args, const CnvPlanePlan *plane)
+set_lanes(CnvPlaneArgs *args, const CnvPlanPlane *plane)
 {
   for (int c = 0; c < plane->channels; c++) {
-    const CnvLane *lane = &plane->lane[c];
+    const CnvComponent *component = &plane->component[c];
 
-    args->lane[c] = (CnvLaneArgs){lane->memory, lane->bytes, lane->shift,  lane->bits,
-                                  lane->sub_x,  lane->sub_y, lane->offset, lane->step};
+    args->component[c] = (CnvComponentArgs){component->plane, component->bytes, component->shift,  component->bits,
+                                            component->sub_x, component->sub_y, component->offset, component->step};
     args->mid[c] = plane->mid[c];
     args->gain[c] = plane->gain[c];
-    args->inner[c] = plane->inner[c];
+    args->mid_bias[c] = plane->mid_bias[c];
     args->base[c] = (int)plane->base[c];
     args->fraction[c] = plane->fraction[c];
     args->lowest[c] = -plane->base[c];
@@ -179,18 +179,18 @@ set_lanes(CnvPlaneArgs *args, const CnvPlanePlan *plane)
 }
 
 static CnvPlaneArgs
-make_plane(CnvTable *table, CnvBatch *batch, GArray *placed, const CnvPlan *plan, const CnvPlanePlan *plane)
+make_plane(CnvSchedule *table, CnvBatch *batch, GArray *placed, const CnvPlan *plan, const CnvPlanPlane *plane)
 {
   CnvPlaneArgs args = {.n_terms = plane->n_terms,
                        .combine = plane->combine,
                        .joint = plane->n_terms > 1 && plane->combine != CNV_COMBINE_MAGNITUDE,
-                       .whole = plane->whole,
-                       .whole_least = plane->whole_least,
+                       .alpha_norm = plane->alpha_norm,
+                       .alpha_epsilon = plane->alpha_epsilon,
                        .sum = plane->sum,
-                       .least = plane->least,
+                       .epsilon = plane->epsilon,
                        .channels = plane->channels,
                        .border = plan->filter.border,
-                       .shift = plane->lane[0].shift,
+                       .shift = plane->component[0].shift,
                        .full_bits = (int)plane->full[0],
                        .filtered = plane->filtered,
                        .copied = plane->copied,
@@ -207,7 +207,7 @@ make_plane(CnvTable *table, CnvBatch *batch, GArray *placed, const CnvPlan *plan
 }
 
 gboolean
-cnv_table_has_plans(const CnvTable *table, const CnvWork *work)
+cnv_table_has_plans(const CnvSchedule *table, const CnvWork *work)
 {
   if (table->plans->len != work->n_plans)
     return FALSE;
@@ -218,7 +218,7 @@ cnv_table_has_plans(const CnvTable *table, const CnvWork *work)
 }
 
 static void
-forget_plans(CnvTable *table)
+forget_plans(CnvSchedule *table)
 {
   GArray *arrays[] = {table->taps,  table->batches, table->planes,  table->batch_of,
                       table->bands, table->band_of, table->launches};
@@ -230,7 +230,7 @@ forget_plans(CnvTable *table)
 }
 
 void
-cnv_table_set_plans(CnvTable *table, const CnvWork *work)
+cnv_table_set_plans(CnvSchedule *table, const CnvWork *work)
 {
   GArray *placed = g_array_new(FALSE, FALSE, sizeof(Placed));
   CnvBatch batch = {0, 0};
@@ -243,7 +243,7 @@ cnv_table_set_plans(CnvTable *table, const CnvWork *work)
 
     g_ptr_array_add(table->plans, cnv_plan_ref(plan));
     for (int p = 0; p < plan->n_planes; p++) {
-      const CnvPlanePlan *plane = &plan->plane[p];
+      const CnvPlanPlane *plane = &plan->plane[p];
       guint index = i * CNV_MAX_PLANES + p;
 
       if (!plane->filtered)
@@ -265,33 +265,33 @@ cnv_table_set_plans(CnvTable *table, const CnvWork *work)
 
 /* Work. */
 
-const CnvPlanePlan *
-cnv_table_plane(const CnvTable *table, const CnvPatch *patch)
+const CnvPlanPlane *
+cnv_table_plane(const CnvSchedule *table, const CnvRectJob *job)
 {
-  const CnvPlan *plan = g_ptr_array_index(table->plans, patch->plan);
+  const CnvPlan *plan = g_ptr_array_index(table->plans, job->plan);
 
-  return &plan->plane[patch->plane];
+  return &plan->plane[job->plane];
 }
 
 int
-cnv_table_index(const CnvPatch *patch)
+cnv_table_index(const CnvRectJob *job)
 {
-  return patch->plan * CNV_MAX_PLANES + patch->plane;
+  return job->plan * CNV_MAX_PLANES + job->plane;
 }
 
-/* What a kernel takes of a patch: how many samples or pixels one of its blocks makes, of how many. term: rows alone. */
+/* What a kernel takes of a job: how many samples or pixels one of its blocks makes, of how many. term: rows alone. */
 static void
-shape(CnvKernelKind kind, const CnvPatch *patch, const CnvPlanePlan *plane, int term, int of[2], int by[2])
+shape(CnvKernelKind kind, const CnvRectJob *job, const CnvPlanPlane *plane, int term, int of[2], int by[2])
 {
-  int samples = patch->width * plane->channels, sums = patch->height + plane->term[term].n[CNV_Y] - 1;
+  int samples = job->width * plane->channels, sums = job->height + plane->term[term].n[CNV_Y] - 1;
 
   of[0] = samples;
-  of[1] = patch->height;
+  of[1] = job->height;
   by[0] = CNV_POINT_WIDTH;
   by[1] = CNV_POINT_HEIGHT;
   switch (kind) {
   case CNV_KERNEL_TILED:
-    of[0] = patch->width;
+    of[0] = job->width;
     by[0] = CNV_TILED_WIDTH / plane->channels;
     by[1] = CNV_TILED_HEIGHT;
     break;
@@ -299,7 +299,7 @@ shape(CnvKernelKind kind, const CnvPatch *patch, const CnvPlanePlan *plane, int 
     of[1] = sums;
     break;
   case CNV_KERNEL_ROWS:
-    of[0] = patch->width;
+    of[0] = job->width;
     of[1] = sums;
     by[0] = CNV_ROWS_PIXELS;
     by[1] = CNV_ROWS_PER_BLOCK(plane->channels);
@@ -310,7 +310,7 @@ shape(CnvKernelKind kind, const CnvPatch *patch, const CnvPlanePlan *plane, int 
     break;
   case CNV_KERNEL_STAGE_IN:
   case CNV_KERNEL_STAGE_OUT:
-    of[0] = patch->width;
+    of[0] = job->width;
     break;
   default:
     break;
@@ -318,10 +318,10 @@ shape(CnvKernelKind kind, const CnvPatch *patch, const CnvPlanePlan *plane, int 
 }
 
 static void
-add_unit(CnvTable *table, CnvLaunch *launch, guint patch, int term)
+add_unit(CnvSchedule *table, CnvLaunch *launch, guint job, int term)
 {
-  const CnvPatch *from = &g_array_index(table->patches, CnvPatchArgs, patch).patch;
-  CnvUnit unit = {.patch = (int)patch, .term = term, .first_block = (int)launch->n_blocks};
+  const CnvRectJob *from = &g_array_index(table->jobs, CnvRectArgs, job).job;
+  CnvUnit unit = {.job = (int)job, .term = term, .first_block = (int)launch->n_blocks};
   int of[2], by[2];
 
   shape(launch->kind, from, cnv_table_plane(table, from), term, of, by);
@@ -350,32 +350,32 @@ takes(CnvKernelKind kind, CnvAlgorithm algorithm)
   }
 }
 
-/* Patches of a batch that are launched together. */
+/* Jobs of a batch that are launched together. */
 typedef struct {
   guint batch, first, last;
 } Round;
 
-/* TRUE where there are kernels made for the patch: it is plain, much of large work, and needs no more than sums. A
+/* TRUE where there are kernels made for the job: it is plain, much of large work, and needs no more than sums. A
  * slice goes by its plane, and so to the kernel that does the plane uncut. */
 static gboolean
-is_large(const CnvTable *table, const CnvPatch *patch, CnvKernelKind kind)
+is_large(const CnvSchedule *table, const CnvRectJob *job, CnvKernelKind kind)
 {
-  const CnvPlan *plan = g_ptr_array_index(table->plans, patch->plan);
-  const CnvPlanePlan *plane = cnv_table_plane(table, patch);
+  const CnvPlan *plan = g_ptr_array_index(table->plans, job->plan);
+  const CnvPlanPlane *plane = cnv_table_plane(table, job);
   gboolean made = kind == CNV_KERNEL_TILED || kind == CNV_KERNEL_ROWS || kind == CNV_KERNEL_COLUMNS;
   gboolean simple = plane->combine != CNV_COMBINE_MAGNITUDE && plan->filter.border != CNV_BORDER_RENORMALIZE;
-  int height = table->slices.whole ? patch->height : plane->height;
+  int height = table->slices.whole ? job->height : plane->height;
 
   return made && simple && table->large && plane->plain && table->one_source &&
-         (gsize)patch->width * height * plane->channels >= LARGE_SAMPLES / 8;
+         (gsize)job->width * height * plane->channels >= LARGE_SAMPLES / 8;
 }
 
 static void
-add_large(CnvTable *table, CnvKernelKind kind, guint batch, guint patch, int term)
+add_large(CnvSchedule *table, CnvKernelKind kind, guint batch, guint job, int term)
 {
-  const CnvPatch *from = &g_array_index(table->patches, CnvPatchArgs, patch).patch;
-  const CnvPlanePlan *plane = cnv_table_plane(table, from);
-  CnvLaunch launch = {.kind = kind, .batch = batch, .channels = plane->channels, .patch = patch, .term = term};
+  const CnvRectJob *from = &g_array_index(table->jobs, CnvRectArgs, job).job;
+  const CnvPlanPlane *plane = cnv_table_plane(table, from);
+  CnvLaunch launch = {.kind = kind, .batch = batch, .channels = plane->channels, .job = job, .term = term};
   int of[2], by[2];
 
   shape(kind, from, plane, term, of, by);
@@ -384,23 +384,23 @@ add_large(CnvTable *table, CnvKernelKind kind, guint batch, guint patch, int ter
   g_array_append_val(table->launches, launch);
 }
 
-/* The launches of one kind for those of the round's patches that it is for. */
+/* The launches of one kind for those of the round's jobs that it is for. */
 static void
-add_launch(CnvTable *table, CnvKernelKind kind, gboolean staged, Round round)
+add_launch(CnvSchedule *table, CnvKernelKind kind, gboolean staged, Round round)
 {
   CnvLaunch launch = {.kind = kind, .staged = staged, .batch = round.batch, .first_unit = table->units->len};
   gboolean stage = kind == CNV_KERNEL_STAGE_IN || kind == CNV_KERNEL_STAGE_OUT;
   gboolean by_term = kind == CNV_KERNEL_ROWS || kind == CNV_KERNEL_TEXTURE_ROWS;
 
   for (guint i = round.first; i < round.last; i++) {
-    const CnvPatch *patch = &g_array_index(table->patches, CnvPatchArgs, i).patch;
-    const CnvPlanePlan *plane = cnv_table_plane(table, patch);
+    const CnvRectJob *job = &g_array_index(table->jobs, CnvRectArgs, i).job;
+    const CnvPlanPlane *plane = cnv_table_plane(table, job);
 
-    if (plane->plain == staged || !takes(kind, cnv_strips_algorithm(table, patch)) ||
-        (!stage && g_array_index(table->batch_of, guint, cnv_table_index(patch)) != round.batch))
+    if (plane->plain == staged || !takes(kind, cnv_strips_algorithm(table, job)) ||
+        (!stage && g_array_index(table->batch_of, guint, cnv_table_index(job)) != round.batch))
       continue;
     for (int t = 0; t < (by_term ? plane->n_terms : 1); t++) {
-      if (is_large(table, patch, kind))
+      if (is_large(table, job, kind))
         add_large(table, kind, round.batch, i, t);
       else
         add_unit(table, &launch, i, t);
@@ -411,38 +411,38 @@ add_launch(CnvTable *table, CnvKernelKind kind, gboolean staged, Round round)
 }
 
 static gboolean
-has_sums(const CnvTable *table, const CnvPatch *patch)
+has_sums(const CnvSchedule *table, const CnvRectJob *job)
 {
-  CnvAlgorithm algorithm = cnv_strips_algorithm(table, patch);
+  CnvAlgorithm algorithm = cnv_strips_algorithm(table, job);
 
   return algorithm == CNV_ALGORITHM_SEPARABLE || algorithm == CNV_ALGORITHM_TEXTURE;
 }
 
-/* Gives a patch its row sums from *used floats on. */
+/* Gives a job its row sums from *used floats on. */
 static void
-place_sums(CnvPatchArgs *args, const CnvPlanePlan *plane, gsize *used)
+place_sums(CnvRectArgs *args, const CnvPlanPlane *plane, gsize *used)
 {
-  args->sums_stride = round_up(args->patch.width * plane->channels, SUMS_UNIT);
+  args->sums_stride = round_up(args->job.width * plane->channels, SUMS_UNIT);
   for (int t = 0; t < plane->n_terms; t++) {
     args->sums[t] = (uint32_t)*used;
-    *used += (gsize)args->sums_stride * (args->patch.height + plane->term[t].n[CNV_Y] - 1);
+    *used += (gsize)args->sums_stride * (args->job.height + plane->term[t].n[CNV_Y] - 1);
   }
 }
 
 /* Floats that place_sums would use. */
 static gsize
-sums_of(const CnvTable *table, const CnvPatch *patch)
+sums_of(const CnvSchedule *table, const CnvRectJob *job)
 {
-  CnvPatchArgs args = {.patch = *patch};
+  CnvRectArgs args = {.job = *job};
   gsize used = 0;
 
-  if (has_sums(table, patch))
-    place_sums(&args, cnv_table_plane(table, patch), &used);
+  if (has_sums(table, job))
+    place_sums(&args, cnv_table_plane(table, job), &used);
   return used;
 }
 
 static void
-add_filters(CnvTable *table, guint batch, guint first, guint last)
+add_filters(CnvSchedule *table, guint batch, guint first, guint last)
 {
   Round round = {batch, first, last};
 
@@ -452,19 +452,19 @@ add_filters(CnvTable *table, guint batch, guint first, guint last)
   cnv_strips_add(table, batch, first, last);
 }
 
-/* The launches of one batch for patches first to last - 1, in rounds of patches whose row sums fit. */
+/* The launches of one batch for jobs first to last - 1, in rounds of jobs whose row sums fit. */
 static void
-add_batch(CnvTable *table, guint batch, guint first, guint last)
+add_batch(CnvSchedule *table, guint batch, guint first, guint last)
 {
   gsize used = 0;
 
   for (guint i = first; i < last; i++) {
-    CnvPatchArgs *args = &g_array_index(table->patches, CnvPatchArgs, i);
-    const CnvPlanePlan *plane = cnv_table_plane(table, &args->patch);
+    CnvRectArgs *args = &g_array_index(table->jobs, CnvRectArgs, i);
+    const CnvPlanPlane *plane = cnv_table_plane(table, &args->job);
 
-    if (g_array_index(table->batch_of, guint, cnv_table_index(&args->patch)) != batch || !has_sums(table, &args->patch))
+    if (g_array_index(table->batch_of, guint, cnv_table_index(&args->job)) != batch || !has_sums(table, &args->job))
       continue;
-    if (used > 0 && used + sums_of(table, &args->patch) > ROUND_FLOATS) {
+    if (used > 0 && used + sums_of(table, &args->job) > ROUND_FLOATS) {
       add_filters(table, batch, first, i);
       first = i;
       used = 0;
@@ -475,56 +475,56 @@ add_batch(CnvTable *table, guint batch, guint first, guint last)
   add_filters(table, batch, first, last);
 }
 
-/* Staged planes are staged whole. Returns how many patches, behind those that are filtered, stand for that. */
+/* Staged planes are staged whole. Returns how many jobs, behind those that are filtered, stand for that. */
 static guint
-add_whole_planes(CnvTable *table, int fields)
+add_whole_planes(CnvSchedule *table, int fields)
 {
   const CnvPlan *plan = g_ptr_array_index(table->plans, 0);
-  guint before = table->patches->len;
+  guint before = table->jobs->len;
 
   for (int p = 0; p < plan->n_planes; p++)
     for (int field = 0; field < fields && plan->plane[p].filtered && !plan->plane[p].plain; field++) {
-      const CnvPlanePlan *plane = &plan->plane[p];
-      CnvPatchArgs args = {.patch = {.plane = p, .field = field, .fields = fields, .width = plane->width},
-                           .plane_args = p};
+      const CnvPlanPlane *plane = &plan->plane[p];
+      CnvRectArgs args = {.job = {.plane = p, .field = field, .fields = fields, .width = plane->width},
+                          .plane_args = p};
 
-      args.patch.height = divide_up(plane->height - field, fields);
-      if (args.patch.height > 0)
-        g_array_append_val(table->patches, args);
+      args.job.height = divide_up(plane->height - field, fields);
+      if (args.job.height > 0)
+        g_array_append_val(table->jobs, args);
     }
-  return table->patches->len - before;
+  return table->jobs->len - before;
 }
 
 static void
-add_patch(CnvTable *table, const CnvPatch *patch)
+add_job(CnvSchedule *table, const CnvRectJob *job)
 {
-  CnvPatchArgs args = {.patch = *patch, .plane_args = cnv_table_index(patch)};
-  const CnvPlanePlan *plane = cnv_table_plane(table, patch);
+  CnvRectArgs args = {.job = *job, .plane_args = cnv_table_index(job)};
+  const CnvPlanPlane *plane = cnv_table_plane(table, job);
 
-  args.pointers = plane->plain ? plane->lane[0].memory : patch->plane;
-  g_array_append_val(table->patches, args);
+  args.pointers = plane->plain ? plane->component[0].plane : job->plane;
+  g_array_append_val(table->jobs, args);
 }
 
-/* All patches as they are, and what is large of them. */
+/* All jobs as they are, and what is large of them. */
 static void
-add_patches(CnvTable *table)
+add_jobs(CnvSchedule *table)
 {
   gsize samples = 0;
 
   for (guint i = 0; i < table->uncut->len; i++) {
-    const CnvPatch *patch = &g_array_index(table->uncut, CnvPatch, i);
+    const CnvRectJob *job = &g_array_index(table->uncut, CnvRectJob, i);
 
-    samples += (gsize)patch->width * patch->height * cnv_table_plane(table, patch)->channels;
+    samples += (gsize)job->width * job->height * cnv_table_plane(table, job)->channels;
     if (table->slices.whole)
-      add_patch(table, patch);
+      add_job(table, job);
   }
   table->large = samples >= LARGE_SAMPLES;
 }
 
 static void
-make_launches(CnvTable *table, int fields)
+make_launches(CnvSchedule *table, int fields)
 {
-  guint n = table->patches->len, whole;
+  guint n = table->jobs->len, whole;
 
   if (n == 0)
     return;
@@ -539,39 +539,39 @@ make_launches(CnvTable *table, int fields)
 
 /* The rows of whole planes that a slice has. Where it reads beyond them, that is what lies in the frame. */
 static void
-make_slice(CnvTable *table, int k)
+make_slice(CnvSchedule *table, int k)
 {
-  guint before = table->patches->len;
+  guint before = table->jobs->len;
 
   for (guint i = 0; i < table->uncut->len; i++) {
-    CnvPatch patch = g_array_index(table->uncut, CnvPatch, i);
-    int sub_y = cnv_table_plane(table, &patch)->sub_y;
+    CnvRectJob job = g_array_index(table->uncut, CnvRectJob, i);
+    int sub_y = cnv_table_plane(table, &job)->sub_y;
 
-    patch.y = k > 0 ? cnv_slice_rows(table->slices.end[k - 1], sub_y) : 0;
-    patch.height = cnv_slice_rows(table->slices.end[k], sub_y) - patch.y;
-    add_patch(table, &patch);
+    job.y = k > 0 ? cnv_slice_rows(table->slices.end[k - 1], sub_y) : 0;
+    job.height = cnv_slice_rows(table->slices.end[k], sub_y) - job.y;
+    add_job(table, &job);
   }
-  add_batch(table, 0, before, table->patches->len);
+  add_batch(table, 0, before, table->jobs->len);
   table->launches_to[k] = table->launches->len;
 }
 
 /* Constant memory holds one batch at a time, so that several would be loaded again for each slice. */
 static void
-set_slices(CnvTable *table, const CnvWork *work, gboolean cut)
+set_slices(CnvSchedule *table, const CnvWork *work, gboolean cut)
 {
   table->slices = cnv_slices_of_work(work);
   table->slices.whole |= !cut || table->batches->len > 1;
 }
 
 static void
-make_all(CnvTable *table, const CnvWork *work)
+make_all(CnvSchedule *table, const CnvWork *work)
 {
-  GArray *arrays[] = {table->patches, table->units, table->strips, table->launches};
+  GArray *arrays[] = {table->jobs, table->units, table->strips, table->launches};
 
   for (gsize i = 0; i < G_N_ELEMENTS(arrays); i++)
     g_array_set_size(arrays[i], 0);
   table->sums_size = 0;
-  add_patches(table);
+  add_jobs(table);
   if (table->slices.whole)
     make_launches(table, work->interlaced ? 2 : 1);
   for (int k = 0; k < table->slices.n && !table->slices.whole; k++)
@@ -591,22 +591,22 @@ add_array(GByteArray *block, const GArray *array)
 }
 
 gboolean
-cnv_table_set_work(CnvTable *table, const CnvWork *work, gboolean cut)
+cnv_table_set_work(CnvSchedule *table, const CnvWork *work, gboolean cut)
 {
-  gboolean one_source = work->n_moments == 0;
+  gboolean one_source = work->n_temporal_taps == 0;
 
-  if (table->launches->len > 0 && cnv_patches_are_of(&table->of, work) && one_source == table->one_source &&
+  if (table->launches->len > 0 && cnv_rect_jobs_match(&table->of, work) && one_source == table->one_source &&
       !work->overlaps == !table->of.work.overlaps && !cut == !table->cut)
     return FALSE;
-  cnv_patches_set_of(&table->of, work);
-  table->crowd = cnv_patches_make(work, table->uncut, table->spots);
+  cnv_rect_jobs_set_of(&table->of, work);
+  table->crowd = cnv_rect_jobs_make(work, table->uncut, table->spots);
   table->one_source = one_source;
   set_slices(table, work, cut);
   make_all(table, work);
   table->cut = cut;
   g_byte_array_set_size(table->block, 0);
   table->planes_at = add_array(table->block, table->planes);
-  table->patches_at = add_array(table->block, table->patches);
+  table->jobs_at = add_array(table->block, table->jobs);
   table->spots_at = add_array(table->block, table->spots);
   table->units_at = add_array(table->block, table->units);
   table->strips_at = add_array(table->block, table->strips);

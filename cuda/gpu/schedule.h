@@ -4,7 +4,7 @@
  * driver, when plans or regions change.
  *
  * Constant memory may not hold the taps of all plans' planes at once, and row sums should not outgrow the second-level
- * cache by much: so planes are taken in batches that share constant memory, and patches of a batch in rounds.
+ * cache by much: so planes are taken in batches that share constant memory, and jobs of a batch in rounds.
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 #include "gpu/dense.h"
 #include "gpu/slices.h"
 #include "gpu/kernels/arguments.h"
-#include "plan/rectangles.h"
+#include "plan/rect_jobs.h"
 
 G_BEGIN_DECLS
 
@@ -39,9 +39,9 @@ typedef struct {
   guint batch;     /* whose taps it reads */
   guint first_unit, n_units, n_blocks;
 
-  /* Or one term of one patch, by a kernel made for its number of channels: */
+  /* Or one term of one job, by a kernel made for its number of channels: */
   int channels; /* 0: it is not that */
-  guint patch;
+  guint job;
   int term;
   guint blocks_x, blocks_y;
 
@@ -49,7 +49,7 @@ typedef struct {
   guint first_strip, n_strips, shared_bytes;
 } CnvLaunch;
 
-/* Taps first to first + n - 1 of CnvTable.taps, in constant memory together. */
+/* Taps first to first + n - 1 of CnvSchedule.taps, in constant memory together. */
 typedef struct {
   guint first, n;
 } CnvBatch;
@@ -80,45 +80,45 @@ typedef struct {
   guint n_blocks;      /* of it, that the GPU does side by side; the caller's to set before the work */
 
   /* By cnv_table_set_work: */
-  GArray *uncut, *spots;             /* CnvPatch, CnvSpot: the work, not yet in slices */
-  GArray *patches;                   /* CnvPatchArgs */
+  GArray *uncut, *spots;             /* CnvRectJob, CnvMaskRect: the work, not yet in slices */
+  GArray *jobs;                      /* CnvRectArgs */
   GArray *units;                     /* CnvUnit */
-  GArray *strips;                    /* CnvStrip */
+  GArray *strips;                    /* CnvTileJob */
   GArray *launches;                  /* CnvLaunch, in order: those of slice 0, then of slice 1, ... */
   CnvSlices slices;                  /* of the frame; whole: all launches are for all of it */
   guint launches_to[CNV_SLICES_MAX]; /* not whole: how many launches there are up to a slice's last */
   gsize sums_size;                   /* bytes of row sums of the largest round */
-  CnvPatchesOf of;                   /* the work that all of this is made of; cut: as the caller asked */
-  guint crowd;                       /* of cnv_patches_make */
+  CnvWorkKey of;                     /* the work that all of this is made of; cut: as the caller asked */
+  guint crowd;                       /* of cnv_rect_jobs_make */
   gboolean cut;
   gboolean one_source; /* no frames of a history are added up */
-  gboolean large;      /* patches of some size have launches of their own */
+  gboolean large;      /* jobs of some size have launches of their own */
 
   /* All arrays for the GPU in one block, and where each begins. */
   GByteArray *block;
-  gsize planes_at, patches_at, spots_at, units_at, strips_at;
-} CnvTable;
+  gsize planes_at, jobs_at, spots_at, units_at, strips_at;
+} CnvSchedule;
 
-void cnv_table_init(CnvTable *table);
-void cnv_table_clear(CnvTable *table);
+void cnv_schedule_init(CnvSchedule *table);
+void cnv_schedule_clear(CnvSchedule *table);
 
 /* TRUE where the plans are those that are set. */
-gboolean cnv_table_has_plans(const CnvTable *table, const CnvWork *work);
+gboolean cnv_table_has_plans(const CnvSchedule *table, const CnvWork *work);
 
-/* The plane of a patch, and its number in what is kept of each of planes. */
-const CnvPlanePlan *cnv_table_plane(const CnvTable *table, const CnvPatch *patch);
-int cnv_table_index(const CnvPatch *patch);
+/* The plane of a job, and its number in what is kept of each of planes. */
+const CnvPlanPlane *cnv_table_plane(const CnvSchedule *table, const CnvRectJob *job);
+int cnv_table_index(const CnvRectJob *job);
 
-void cnv_table_set_plans(CnvTable *table, const CnvWork *work);
+void cnv_table_set_plans(CnvSchedule *table, const CnvWork *work);
 
 /* The plans of the work are set. cut: launches are made for slices, where the work allows it. Returns FALSE where the
  * block is the one that was made last time. */
-gboolean cnv_table_set_work(CnvTable *table, const CnvWork *work, gboolean cut);
+gboolean cnv_table_set_work(CnvSchedule *table, const CnvWork *work, gboolean cut);
 
 /* The floats of constant memory that a plane takes at most. */
-guint cnv_table_taps_of(const CnvPlan *plan, const CnvPlanePlan *plane);
+guint cnv_table_taps_of(const CnvPlan *plan, const CnvPlanPlane *plane);
 
 /* Bytes from row to row of a staged plane. */
-int cnv_table_staged_stride(const CnvPlanePlan *plane);
+int cnv_table_staged_stride(const CnvPlanPlane *plane);
 
 G_END_DECLS

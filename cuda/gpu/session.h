@@ -66,7 +66,7 @@ typedef struct {
   double timed_us[N_SPANS];
   guint64 n_timed;
   guint64 n_submitted, n_marked; /* frames; how many there were with the timed one */
-  CnvTable table;
+  CnvSchedule table;
   gboolean table_is_there; /* its block is on the device */
   int loaded_batch;        /* whose taps are in constant memory; -1 none */
   FrameLayout layout, staged;
@@ -114,7 +114,7 @@ gboolean cnv_cuda_run_host(CudaSession *self, const CnvWork *work, const CnvFram
                            GError **error);
 /* Waits for the oldest of these frames until at most n_left are under way, and brings their output to its memory where
  * that did not go there by itself. */
-gboolean cnv_cuda_land(CudaSession *self, guint n_left, GError **error);
+gboolean cnv_cuda_complete(CudaSession *self, guint n_left, GError **error);
 /* Waits for all streams, whatever has failed. */
 void cnv_cuda_host_settle(CudaSession *self);
 /* No frame is under way any more. */

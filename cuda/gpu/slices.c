@@ -19,7 +19,7 @@ frame_bytes(const CnvImage *image)
 {
   guint64 bytes = 0;
 
-  for (int m = 0; m < cnv_format_n_memories(image->format); m++)
+  for (int m = 0; m < cnv_format_n_frame_planes(image->format); m++)
     bytes += (guint64)cnv_format_row_bytes(image->format, m, image->width) *
              cnv_format_rows(image->format, m, image->height);
   return bytes;
@@ -61,7 +61,7 @@ can_cut(const CnvWork *work)
 {
   const CnvPlan *plan = work->plan[0];
 
-  if (!work->everything || work->interlaced || work->n_moments > 0 || plan->filter.border == CNV_BORDER_WRAP)
+  if (!work->everything || work->interlaced || work->n_temporal_taps > 0 || plan->filter.border == CNV_BORDER_WRAP)
     return FALSE;
   for (int p = 0; p < plan->n_planes; p++)
     if (plan->plane[p].filtered && !plan->plane[p].plain)
@@ -72,7 +72,7 @@ can_cut(const CnvWork *work)
 /* Rows of luma whose samples the plane's taps reach from rows above `end`. Where a border mirrors, the first row
  * reaches as far down as taps lie above it. */
 static int
-reach_from(const CnvPlanePlan *plane, int end)
+reach_from(const CnvPlanPlane *plane, int end)
 {
   int rows = cnv_slice_rows(end, plane->sub_y), reached = rows;
 

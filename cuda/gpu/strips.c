@@ -8,7 +8,7 @@
 #define DENSE_CHUNKS 1
 
 gboolean
-cnv_strips_fit(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanePlan *plane, GError **error)
+cnv_strips_fit(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanPlane *plane, GError **error)
 {
   CnvBands bands;
   CnvDense dense;
@@ -22,7 +22,7 @@ cnv_strips_fit(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanePlan *
 
 /* CNV_N_KERNELS: none that works on strips. */
 static CnvKernelKind
-kind_of(const CnvPlan *plan, const CnvPlanePlan *plane)
+kind_of(const CnvPlan *plan, const CnvPlanPlane *plane)
 {
   if (plane->filtered && plane->algorithm == CNV_ALGORITHM_FUSED)
     return CNV_KERNEL_FUSED;
@@ -32,7 +32,7 @@ kind_of(const CnvPlan *plan, const CnvPlanePlan *plane)
 }
 
 const CnvKernelName *
-cnv_strips_kernel(const CnvTable *table, CnvKernelKind kind)
+cnv_strips_kernel(const CnvSchedule *table, CnvKernelKind kind)
 {
   switch (kind) {
   case CNV_KERNEL_FUSED:
@@ -53,7 +53,7 @@ typedef struct {
 } Asked;
 
 static gboolean
-take_bands(CnvTable *table, Asked *asked, const CnvPlan *plan, const CnvPlanePlan *plane, CnvBandOf *of)
+take_bands(CnvSchedule *table, Asked *asked, const CnvPlan *plan, const CnvPlanPlane *plane, CnvBandOf *of)
 {
   CnvBands all;
   const CnvTensorVariant *variant;
@@ -71,7 +71,7 @@ take_bands(CnvTable *table, Asked *asked, const CnvPlan *plan, const CnvPlanePla
 }
 
 static gboolean
-take_dense(CnvTable *table, Asked *asked, const CnvPlan *plan, const CnvPlanePlan *plane, CnvBandOf *of)
+take_dense(CnvSchedule *table, Asked *asked, const CnvPlan *plan, const CnvPlanPlane *plane, CnvBandOf *of)
 {
   CnvDense all;
   const CnvDenseVariant *variant;
@@ -88,7 +88,7 @@ take_dense(CnvTable *table, Asked *asked, const CnvPlan *plan, const CnvPlanePla
 }
 
 static gboolean
-take_fused(CnvTable *table, const CnvPlanePlan *plane)
+take_fused(CnvSchedule *table, const CnvPlanPlane *plane)
 {
   const CnvFusedVariant *variant = &cnv_fused_variants[cnv_fused_variant(plane)];
 
@@ -99,7 +99,7 @@ take_fused(CnvTable *table, const CnvPlanePlan *plane)
 
 /* Whether a variant takes the plane along with those before it. */
 static gboolean
-take(CnvTable *table, Asked *asked, const CnvPlan *plan, const CnvPlanePlan *plane, CnvBandOf *of)
+take(CnvSchedule *table, Asked *asked, const CnvPlan *plan, const CnvPlanPlane *plane, CnvBandOf *of)
 {
   switch (of->kind) {
   case CNV_KERNEL_FUSED:
@@ -114,7 +114,7 @@ take(CnvTable *table, Asked *asked, const CnvPlan *plan, const CnvPlanePlan *pla
 }
 
 void
-cnv_strips_set_plans(CnvTable *table)
+cnv_strips_set_plans(CnvSchedule *table)
 {
   Asked asked = {.bands = {.mode = CNV_TENSOR_PLAIN}};
 
@@ -125,7 +125,7 @@ cnv_strips_set_plans(CnvTable *table)
   for (int pass = 0; pass < 2; pass++)
     for (guint i = 0; i < table->planes->len; i++) {
       const CnvPlan *plan = g_ptr_array_index(table->plans, i / CNV_MAX_PLANES);
-      const CnvPlanePlan *plane = &plan->plane[i % CNV_MAX_PLANES];
+      const CnvPlanPlane *plane = &plan->plane[i % CNV_MAX_PLANES];
       CnvBandOf *of = &g_array_index(table->band_of, CnvBandOf, i);
 
       if (pass == 0) {
@@ -143,59 +143,59 @@ cnv_strips_set_plans(CnvTable *table)
 /* Strips know no weights of regions, nor does tensor borders of values from within but those of the plane, which its
  * bands have. */
 static gboolean
-takes_patch(const CnvBandOf *of, const CnvPlanePlan *plane, const CnvPatch *patch)
+takes_job(const CnvBandOf *of, const CnvPlanPlane *plane, const CnvRectJob *job)
 {
   gboolean folds = of->bands.right_group < of->bands.n_groups || of->bands.left_groups > 0;
-  gboolean whole = patch->window_x == 0 && patch->window_width == plane->width;
+  gboolean whole = job->window_x == 0 && job->window_width == plane->width;
 
-  return of->kind != CNV_N_KERNELS && patch->n_spots == 0 && (of->kind != CNV_KERNEL_TENSOR || whole || !folds);
+  return of->kind != CNV_N_KERNELS && job->n_mask_rects == 0 && (of->kind != CNV_KERNEL_TENSOR || whole || !folds);
 }
 
 CnvAlgorithm
-cnv_strips_algorithm(const CnvTable *table, const CnvPatch *patch)
+cnv_strips_algorithm(const CnvSchedule *table, const CnvRectJob *job)
 {
-  const CnvPlanePlan *plane = cnv_table_plane(table, patch);
-  const CnvBandOf *of = &g_array_index(table->band_of, CnvBandOf, cnv_table_index(patch));
+  const CnvPlanPlane *plane = cnv_table_plane(table, job);
+  const CnvBandOf *of = &g_array_index(table->band_of, CnvBandOf, cnv_table_index(job));
   gboolean strips = plane->algorithm == CNV_ALGORITHM_FUSED || plane->algorithm == CNV_ALGORITHM_TENSOR;
 
-  if (!strips || takes_patch(of, plane, patch))
+  if (!strips || takes_job(of, plane, job))
     return plane->algorithm;
   return cnv_plane_is_separable(plane) ? CNV_ALGORITHM_SEPARABLE : CNV_ALGORITHM_TILED;
 }
 
 /* What is the same for all kinds. */
-static CnvStrip
-make_strip(const CnvTable *table, guint patch)
+static CnvTileJob
+make_strip(const CnvSchedule *table, guint job)
 {
-  const CnvPatchArgs *from = &g_array_index(table->patches, CnvPatchArgs, patch);
+  const CnvRectArgs *from = &g_array_index(table->jobs, CnvRectArgs, job);
   const CnvPlaneArgs *plane = &g_array_index(table->planes, CnvPlaneArgs, from->plane_args);
   const CnvTermArgs *term = &plane->term[0];
-  int c = cnv_fit_first_lane(cnv_table_plane(table, &from->patch)), first = from->patch.x * plane->channels;
-  CnvStrip strip = {.patch = from->patch,
-                    .pointers = from->pointers,
-                    .origin = first - first % CNV_TENSOR_STEP,
-                    .channels = plane->channels,
-                    .border = plane->border,
-                    .filtered = plane->filtered,
-                    .copied = plane->copied,
-                    .shift = plane->shift,
-                    .full_bits = plane->full_bits,
-                    .absolute = plane->combine == CNV_COMBINE_ABSOLUTE,
-                    .n_x = term->n_x,
-                    .n_y = term->n_y,
-                    .anchor_x = term->anchor_x,
-                    .anchor_y = term->anchor_y,
-                    .taps_x = term->taps_x,
-                    .taps_y = term->taps_y,
-                    .sum_x = term->sum_x,
-                    .sum_y = term->sum_y,
-                    .least_x = term->least_x,
-                    .least_y = term->least_y,
-                    .mid = plane->mid[c],
-                    .inner = plane->inner[c],
-                    .gain = plane->gain[c],
-                    .fraction = plane->fraction[c],
-                    .base = plane->base[c]};
+  int c = cnv_fit_first_lane(cnv_table_plane(table, &from->job)), first = from->job.x * plane->channels;
+  CnvTileJob strip = {.job = from->job,
+                      .pointers = from->pointers,
+                      .origin = first - first % CNV_TENSOR_STEP,
+                      .channels = plane->channels,
+                      .border = plane->border,
+                      .filtered = plane->filtered,
+                      .copied = plane->copied,
+                      .shift = plane->shift,
+                      .full_bits = plane->full_bits,
+                      .absolute = plane->combine == CNV_COMBINE_ABSOLUTE,
+                      .n_x = term->n_x,
+                      .n_y = term->n_y,
+                      .anchor_x = term->anchor_x,
+                      .anchor_y = term->anchor_y,
+                      .taps_x = term->taps_x,
+                      .taps_y = term->taps_y,
+                      .sum_x = term->sum_x,
+                      .sum_y = term->sum_y,
+                      .epsilon_x = term->epsilon_x,
+                      .epsilon_y = term->epsilon_y,
+                      .mid = plane->mid[c],
+                      .mid_bias = plane->mid_bias[c],
+                      .gain = plane->gain[c],
+                      .fraction = plane->fraction[c],
+                      .base = plane->base[c]};
 
   memcpy(strip.border_value, plane->border_value, sizeof(strip.border_value));
   return strip;
@@ -203,15 +203,15 @@ make_strip(const CnvTable *table, guint patch)
 
 /* Gain and what sums are compared with, in the units of bands. */
 static void
-set_bands(CnvStrip *strip, const CnvBandOf *of)
+set_bands(CnvTileJob *strip, const CnvBandOf *of)
 {
   strip->bands = of->first;
-  strip->inner = of->gain != 0 ? strip->inner * (strip->gain / of->gain) : 0;
+  strip->mid_bias = of->gain != 0 ? strip->mid_bias * (strip->gain / of->gain) : 0;
   strip->gain = of->gain;
 }
 
 static void
-finish_strip(const CnvTable *table, CnvStrip *strip, const CnvBandOf *of, const CnvPlan *plan)
+finish_strip(const CnvSchedule *table, CnvTileJob *strip, const CnvBandOf *of, const CnvPlan *plan)
 {
   const CnvDense *dense = &of->dense;
 
@@ -230,12 +230,12 @@ finish_strip(const CnvTable *table, CnvStrip *strip, const CnvBandOf *of, const 
   strip->n_y = cnv_dense_rows(table->dense, dense);
   strip->anchor_x = dense->anchor_x;
   strip->anchor_y = dense->anchor_y;
-  strip->taps_x = plan->solid ? cnv_dense_words(table->dense, dense) : 0;
+  strip->taps_x = plan->not_time_separable ? cnv_dense_words(table->dense, dense) : 0;
 }
 
 /* Samples of a tile's width. */
 static int
-tile_width(const CnvTable *table, CnvKernelKind kind, const CnvStrip *strip)
+tile_width(const CnvSchedule *table, CnvKernelKind kind, const CnvTileJob *strip)
 {
   if (kind == CNV_KERNEL_DENSE)
     return CNV_DENSE_WIDTH;
@@ -245,11 +245,11 @@ tile_width(const CnvTable *table, CnvKernelKind kind, const CnvStrip *strip)
                                          : CNV_FUSED_WIDTH(table->fused->reach, strip->channels);
 }
 
-/* Whether a tile of tensor reads or writes beyond the window or the patch. */
+/* Whether a tile of tensor reads or writes beyond the window or the job. */
 static gboolean
-is_at_side(const CnvTable *table, const CnvStrip *strip, int column)
+is_at_side(const CnvSchedule *table, const CnvTileJob *strip, int column)
 {
-  const CnvPatch *p = &strip->patch;
+  const CnvRectJob *p = &strip->job;
   int C = strip->channels, groups = table->tensor->groups, x = strip->origin + column * groups * CNV_TENSOR_STEP;
   int read = x - strip->lead, words = groups + table->tensor->k_x - 1;
 
@@ -258,7 +258,7 @@ is_at_side(const CnvTable *table, const CnvStrip *strip, int column)
 }
 
 static void
-find_side_columns(const CnvTable *table, CnvStrip *strip)
+find_side_columns(const CnvSchedule *table, CnvTileJob *strip)
 {
   strip->left_columns = strip->right_columns = 0;
   while (strip->left_columns < strip->columns && is_at_side(table, strip, strip->left_columns))
@@ -269,22 +269,22 @@ find_side_columns(const CnvTable *table, CnvStrip *strip)
 }
 
 static int
-count_tiles(const CnvTable *table, const CnvStrip *strip)
+count_tiles(const CnvSchedule *table, const CnvTileJob *strip)
 {
   int sides = strip->left_columns + strip->right_columns, more = sides > 0 ? table->tensor->groups - 1 : 0;
 
-  return (strip->columns + sides * more) * ((strip->patch.height + strip->rows - 1) / strip->rows);
+  return (strip->columns + sides * more) * ((strip->job.height + strip->rows - 1) / strip->rows);
 }
 
 /* Cuts strips into tiles of so many rows, so many of them a block; returns how many blocks there are. */
 static guint
-cut_strips(CnvTable *table, const CnvLaunch *launch, int rows, int tiles)
+cut_strips(CnvSchedule *table, const CnvLaunch *launch, int rows, int tiles)
 {
   guint blocks = 0;
 
   for (guint i = launch->first_strip; i < launch->first_strip + launch->n_strips; i++) {
-    CnvStrip *strip = &g_array_index(table->strips, CnvStrip, i);
-    int last = (strip->patch.x + strip->patch.width) * strip->channels;
+    CnvTileJob *strip = &g_array_index(table->strips, CnvTileJob, i);
+    int last = (strip->job.x + strip->job.width) * strip->channels;
     int width = tile_width(table, launch->kind, strip);
 
     strip->rows = rows;
@@ -298,18 +298,18 @@ cut_strips(CnvTable *table, const CnvLaunch *launch, int rows, int tiles)
   return blocks;
 }
 
-/* The most rows that bands of a launch have, and that its patches have. */
+/* The most rows that bands of a launch have, and that its jobs have. */
 static int
-most_rows(const CnvTable *table, const CnvLaunch *launch, int *tallest)
+most_rows(const CnvSchedule *table, const CnvLaunch *launch, int *tallest)
 {
   int most = 0;
 
   *tallest = 0;
   for (guint i = launch->first_strip; i < launch->first_strip + launch->n_strips; i++) {
-    const CnvStrip *strip = &g_array_index(table->strips, CnvStrip, i);
+    const CnvTileJob *strip = &g_array_index(table->strips, CnvTileJob, i);
 
     most = MAX(most, strip->n_y);
-    *tallest = MAX(*tallest, strip->patch.height);
+    *tallest = MAX(*tallest, strip->job.height);
   }
   return most;
 }
@@ -323,9 +323,9 @@ tensor_rows(const CnvTensorVariant *variant, int steps, int n_y)
                        : CNV_TENSOR_ROWS * steps;
 }
 
-/* Tiles of tensor are as low as lets the GPU do all of them at once, and no higher than a patch. */
+/* Tiles of tensor are as low as lets the GPU do all of them at once, and no higher than a job. */
 static void
-cut_tensor(CnvTable *table, CnvLaunch *launch)
+cut_tensor(CnvSchedule *table, CnvLaunch *launch)
 {
   int tallest, n_y = most_rows(table, launch, &tallest), rows = 0;
 
@@ -341,7 +341,7 @@ cut_tensor(CnvTable *table, CnvLaunch *launch)
 }
 
 static void
-cut_launch(CnvTable *table, CnvLaunch *launch)
+cut_launch(CnvSchedule *table, CnvLaunch *launch)
 {
   int rows, tallest;
 
@@ -360,18 +360,18 @@ cut_launch(CnvTable *table, CnvLaunch *launch)
 }
 
 static void
-add_kind(CnvTable *table, CnvKernelKind kind, guint batch, guint first, guint last)
+add_kind(CnvSchedule *table, CnvKernelKind kind, guint batch, guint first, guint last)
 {
   CnvLaunch launch = {.kind = kind, .batch = batch, .first_strip = table->strips->len};
 
   for (guint i = first; i < last; i++) {
-    const CnvPatch *patch = &g_array_index(table->patches, CnvPatchArgs, i).patch;
-    const CnvPlan *plan = g_ptr_array_index(table->plans, patch->plan);
-    const CnvBandOf *of = &g_array_index(table->band_of, CnvBandOf, cnv_table_index(patch));
-    CnvStrip strip;
+    const CnvRectJob *job = &g_array_index(table->jobs, CnvRectArgs, i).job;
+    const CnvPlan *plan = g_ptr_array_index(table->plans, job->plan);
+    const CnvBandOf *of = &g_array_index(table->band_of, CnvBandOf, cnv_table_index(job));
+    CnvTileJob strip;
 
-    if (of->kind != kind || !takes_patch(of, cnv_table_plane(table, patch), patch) ||
-        g_array_index(table->batch_of, guint, cnv_table_index(patch)) != batch)
+    if (of->kind != kind || !takes_job(of, cnv_table_plane(table, job), job) ||
+        g_array_index(table->batch_of, guint, cnv_table_index(job)) != batch)
       continue;
     strip = make_strip(table, i);
     finish_strip(table, &strip, of, plan);
@@ -385,7 +385,7 @@ add_kind(CnvTable *table, CnvKernelKind kind, guint batch, guint first, guint la
 }
 
 void
-cnv_strips_add(CnvTable *table, guint batch, guint first, guint last)
+cnv_strips_add(CnvSchedule *table, guint batch, guint first, guint last)
 {
   for (CnvKernelKind kind = CNV_KERNEL_FUSED; kind <= CNV_KERNEL_DENSE; kind++)
     add_kind(table, kind, batch, first, last);

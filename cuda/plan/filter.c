@@ -260,7 +260,7 @@ generate_flat(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKerne
   gboolean right = cnv_filters[filter->type].generate(filter, subsample, kernel, error);
 
   for (int t = 0; t < kernel->n_terms; t++)
-    kernel->term[t].moment = -1;
+    kernel->term[t].temporal_tap = -1;
   return right;
 }
 
@@ -282,10 +282,10 @@ static gboolean
 generate_volume(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
   const int depth = filter->kernel->depth;
-  double weight[CNV_MAX_MOMENTS];
+  double weight[CNV_MAX_TEMPORAL_TAPS];
   int frame;
 
-  if (depth <= CNV_MAX_MOMENTS && cnv_taps_split_time(filter->kernel, weight, &frame))
+  if (depth <= CNV_MAX_TEMPORAL_TAPS && cnv_taps_split_time(filter->kernel, weight, &frame))
     return generate_frame(filter, frame, subsample, kernel, error);
   if (depth > CNV_MAX_TERMS) {
     g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
@@ -298,7 +298,7 @@ generate_volume(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKer
 
     if (!generate_frame(filter, filter->flip ? depth - 1 - k : k, subsample, &one, error))
       return FALSE;
-    one.term[0].moment = k;
+    one.term[0].temporal_tap = k;
     kernel->term[kernel->n_terms++] = one.term[0];
   }
   return TRUE;
@@ -389,7 +389,7 @@ add_to_dense(CnvTaps *dense, const int anchor[CNV_N_AXES], const CnvTerm *term)
 void
 cnv_kernel_merge(CnvKernel *kernel, int most)
 {
-  CnvTerm merged = {.moment = -1};
+  CnvTerm merged = {.temporal_tap = -1};
   int n[CNV_N_AXES], behind;
 
   for (int axis = 0; axis < CNV_N_AXES; axis++) {
@@ -398,7 +398,7 @@ cnv_kernel_merge(CnvKernel *kernel, int most)
     if (n[axis] > CNV_DENSE_MAX)
       return;
   }
-  if (kernel->n_terms < 2 || kernel->magnitude || kernel->term[0].moment >= 0 || n[CNV_X] * n[CNV_Y] > most)
+  if (kernel->n_terms < 2 || kernel->magnitude || kernel->term[0].temporal_tap >= 0 || n[CNV_X] * n[CNV_Y] > most)
     return;
   merged.dense = cnv_taps_new(n[CNV_X], n[CNV_Y], NULL);
   for (int t = 0; t < kernel->n_terms; t++)

@@ -155,7 +155,7 @@ cnv_format_plane_height(const CnvFormat *format, int plane, int height)
 }
 
 int
-cnv_format_n_memories(const CnvFormat *format)
+cnv_format_n_frame_planes(const CnvFormat *format)
 {
   return format->plane[0].step ? 1 : format->n_planes;
 }
@@ -179,7 +179,7 @@ cnv_format_row_bytes(const CnvFormat *format, int memory, int width)
 {
   int bytes = plane_bytes(format, memory, width);
 
-  for (int p = 0; p < format->n_planes && cnv_format_n_memories(format) == 1; p++)
+  for (int p = 0; p < format->n_planes && cnv_format_n_frame_planes(format) == 1; p++)
     bytes = MAX(bytes, plane_bytes(format, p, width));
   return bytes;
 }
@@ -196,19 +196,19 @@ cnv_format_depth(const CnvFormat *format, CnvRole role)
   return format->sample_bytes == 4 && role == CNV_ROLE_A ? 2 : format->depth;
 }
 
-CnvLane
-cnv_format_lane(const CnvFormat *format, int plane, int channel)
+CnvComponent
+cnv_format_component(const CnvFormat *format, int plane, int channel)
 {
   const CnvPlaneFormat *from = &format->plane[plane];
   CnvRole role = from->role[channel];
   gboolean word = format->sample_bytes == 4;
 
-  return (CnvLane){.memory = from->step ? 0 : plane,
-                   .bytes = format->sample_bytes,
-                   .shift = word ? from->offset[channel] : format->shift,
-                   .bits = cnv_format_depth(format, role),
-                   .offset = word         ? 0
-                             : from->step ? from->offset[channel]
-                                          : channel * format->sample_bytes,
-                   .step = from->step ? from->step : from->channels * format->sample_bytes};
+  return (CnvComponent){.plane = from->step ? 0 : plane,
+                        .bytes = format->sample_bytes,
+                        .shift = word ? from->offset[channel] : format->shift,
+                        .bits = cnv_format_depth(format, role),
+                        .offset = word         ? 0
+                                  : from->step ? from->offset[channel]
+                                               : channel * format->sample_bytes,
+                        .step = from->step ? from->step : from->channels * format->sample_bytes};
 }

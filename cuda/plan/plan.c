@@ -87,20 +87,20 @@ role_is_filtered(const CnvFilter *filter, CnvRole role)
   return filter->planes & planes[role] || (role == CNV_ROLE_A && filter->alpha_mode != CNV_ALPHA_COPY);
 }
 
-/* The arithmetic of plan.h for one lane, from the tap sums of its plane. */
+/* The arithmetic of plan.h for one component, from the tap sums of its plane. */
 static void
-set_arithmetic(const CnvPlan *plan, CnvPlanePlan *plane, int c, CnvRole role, CnvTapSums sums)
+set_arithmetic(const CnvPlan *plan, CnvPlanPlane *plane, int c, CnvRole role, CnvTapSums sums)
 {
   const CnvFilter *filter = &plan->filter;
   gboolean neutral = is_chroma(role), alpha = role == CNV_ROLE_A, signless = plane->combine != CNV_COMBINE_SUM;
   gboolean divide = filter->normalize && !cnv_tap_sums_cancel(sums);
-  double norm = plan->lone / (divide ? sums.sum : 1), scale = alpha ? 1 : filter->scale;
+  double norm = plan->single_tap_gain / (divide ? sums.sum : 1), scale = alpha ? 1 : filter->scale;
   double mid = alpha && plane->weight >= 0 ? 0 : 1 << (cnv_format_depth(plan->image.format, role) - 1);
   double taken_off = neutral ? 0 : sums.sum * mid, offset;
 
   plane->mid[c] = (float)mid;
   plane->full[c] = (1 << cnv_format_depth(plan->image.format, role)) - 1;
-  plane->inner[c] = (float)taken_off;
+  plane->mid_bias[c] = (float)taken_off;
   plane->gain[c] = (float)(scale * (signless ? fabs(norm) : norm));
   offset = neutral ? mid : alpha ? 0 : filter->bias * plane->full[c];
   if (!signless)
@@ -123,9 +123,9 @@ find_alpha(const CnvFormat *format, int *plane, int *channel)
   return FALSE;
 }
 
-/* Premultiplied colours need alpha beside them: as the lane that it is, or as one more that is only read. */
+/* Premultiplied colours need alpha beside them: as the component that it is, or as one more that is only read. */
 static void
-add_weight(const CnvPlan *plan, CnvPlanePlan *plane, int p)
+add_weight(const CnvPlan *plan, CnvPlanPlane *plane, int p)
 {
   const CnvFormat *format = plan->image.format;
   int alpha_plane, channel;
@@ -136,14 +136,14 @@ add_weight(const CnvPlan *plan, CnvPlanePlan *plane, int p)
   if (alpha_plane == p)
     return;
   plane->weight = plane->channels++;
-  plane->lane[plane->weight] = cnv_format_lane(format, alpha_plane, channel);
-  plane->lane[plane->weight].sub_x = plane->sub_x;
-  plane->lane[plane->weight].sub_y = plane->sub_y;
+  plane->component[plane->weight] = cnv_format_component(format, alpha_plane, channel);
+  plane->component[plane->weight].sub_x = plane->sub_x;
+  plane->component[plane->weight].sub_y = plane->sub_y;
 }
 
 /* Size and lanes of one plane of the format, of which the roles in `roles` (bits) are this plane's business. */
 static void
-shape_plane(CnvPlan *plan, CnvPlanePlan *plane, int p, guint roles)
+shape_plane(CnvPlan *plan, CnvPlanPlane *plane, int p, guint roles)
 {
   const CnvFormat *format = plan->image.format;
   const CnvPlaneFormat *from = &format->plane[p];
@@ -155,7 +155,7 @@ shape_plane(CnvPlan *plan, CnvPlanePlan *plane, int p, guint roles)
   plane->channels = from->channels;
   plane->weight = -1;
   for (int c = 0; c < from->channels; c++) {
-    plane->lane[c] = cnv_format_lane(format, p, c);
+    plane->component[c] = cnv_format_component(format, p, c);
     if (!(roles >> from->role[c] & 1))
       continue;
     if (role_is_filtered(&plan->filter, from->role[c]))
@@ -236,7 +236,7 @@ make_kernel(const CnvPlan *plan, const CnvPlaneFormat *format, gboolean chroma, 
 }
 
 static gboolean
-check_weights(const CnvPlan *plan, const CnvPlanePlan *plane, CnvTapSums sums, GError **error)
+check_weights(const CnvPlan *plan, const CnvPlanPlane *plane, CnvTapSums sums, GError **error)
 {
   if (plane->weight < 0 || (plane->combine != CNV_COMBINE_MAGNITUDE && !cnv_tap_sums_cancel(sums)))
     return TRUE;
@@ -250,7 +250,7 @@ check_weights(const CnvPlan *plan, const CnvPlanePlan *plane, CnvTapSums sums, G
 
 /* A plane before this one with the same taps, or -1. */
 static int
-find_twin(const CnvPlan *plan, const guint8 *is_of_chroma, int p)
+plane_with_same_taps(const CnvPlan *plan, const guint8 *is_of_chroma, int p)
 {
   gboolean apart = chroma_is_apart(&plan->filter) || cnv_filters[plan->filter.type].gradient;
 
@@ -262,15 +262,15 @@ find_twin(const CnvPlan *plan, const guint8 *is_of_chroma, int p)
 }
 
 static void
-copy_taps(CnvPlanePlan *plane, const CnvPlanePlan *from)
+copy_taps(CnvPlanPlane *plane, const CnvPlanPlane *from)
 {
   memcpy(plane->term, from->term, sizeof(plane->term));
   plane->n_terms = from->n_terms;
   plane->combine = from->combine;
   plane->sum = from->sum;
-  plane->least = from->least;
-  plane->whole = from->whole;
-  plane->whole_least = from->whole_least;
+  plane->epsilon = from->epsilon;
+  plane->alpha_norm = from->alpha_norm;
+  plane->alpha_epsilon = from->alpha_epsilon;
 }
 
 /* The roles of a plane's channels, as bits. */
@@ -317,47 +317,47 @@ sums_over_time(const CnvPlan *plan, CnvTapSums sums)
 {
   CnvTapSums time = {0, 0, 0};
 
-  for (int k = 0; k < plan->n_moments; k++) {
+  for (int k = 0; k < plan->n_temporal_taps; k++) {
     time.sum += plan->weight[k];
     time.magnitude += fabs(plan->weight[k]);
-    time.exact += plan->moment_sum[k];
+    time.exact += plan->temporal_sum[k];
   }
-  if (plan->solid)
+  if (plan->not_time_separable)
     return sums;
   return (CnvTapSums){sums.sum * time.sum, sums.magnitude * time.magnitude, sums.exact * time.exact};
 }
 
-/* Takes over the taps in time. moment_sum: before the picture's taps are there, of the weights alone. */
+/* Takes over the taps in time. temporal_sum: before the picture's taps are there, of the weights alone. */
 static gboolean
 fill_moments(CnvPlan *plan, GError **error)
 {
-  plan->n_moments = cnv_filter_moments(&plan->filter, plan->moment_sum, &plan->now, error);
-  plan->lone = 1;
-  if (plan->n_moments == 1) {
+  plan->n_temporal_taps = cnv_filter_temporal_taps(&plan->filter, plan->temporal_sum, &plan->center, error);
+  plan->single_tap_gain = 1;
+  if (plan->n_temporal_taps == 1) {
     /* Dividing by the sum of all taps takes it out again. */
-    plan->lone = plan->filter.normalize && plan->moment_sum[0] != 0 ? 1 : plan->moment_sum[0];
-    plan->moment_sum[0] = 1;
+    plan->single_tap_gain = plan->filter.normalize && plan->temporal_sum[0] != 0 ? 1 : plan->temporal_sum[0];
+    plan->temporal_sum[0] = 1;
   }
-  for (int k = 0; k < plan->n_moments; k++) {
-    plan->weight[k] = (float)plan->moment_sum[k];
-    plan->moment_magnitude += fabs(plan->moment_sum[k]);
+  for (int k = 0; k < plan->n_temporal_taps; k++) {
+    plan->weight[k] = (float)plan->temporal_sum[k];
+    plan->temporal_magnitude += fabs(plan->temporal_sum[k]);
   }
-  return plan->n_moments > 0;
+  return plan->n_temporal_taps > 0;
 }
 
 /* Of a 3D kernel each frame's taps have a sum of their own. */
 static void
 note_moments(CnvPlan *plan, const CnvKernel *kernel)
 {
-  if (kernel->term[0].moment < 0)
+  if (kernel->term[0].temporal_tap < 0)
     return;
-  plan->solid = TRUE;
-  plan->moment_magnitude = 0;
+  plan->not_time_separable = TRUE;
+  plan->temporal_magnitude = 0;
   for (int t = 0; t < kernel->n_terms; t++) {
     CnvTapSums sums = cnv_term_sums(&kernel->term[t]);
 
-    plan->moment_sum[kernel->term[t].moment] = sums.exact;
-    plan->moment_magnitude += sums.magnitude;
+    plan->temporal_sum[kernel->term[t].temporal_tap] = sums.exact;
+    plan->temporal_magnitude += sums.magnitude;
   }
 }
 
@@ -366,14 +366,14 @@ fill_plane(CnvPlan *plan, const CnvTapStore *store, int p, const Part *part, con
            CnvTapSums *sums, GError **error)
 {
   const CnvPlaneFormat *format = &plan->image.format->plane[part->format_plane];
-  CnvPlanePlan *plane = &plan->plane[p];
+  CnvPlanPlane *plane = &plan->plane[p];
   int twin;
   CnvKernel kernel;
 
   shape_plane(plan, plane, part->format_plane, part->roles);
   if (!plane->filtered && is_of_chroma[p] && chroma_is_apart(&plan->filter))
     return TRUE; /* what chroma alone would ask for need not be possible */
-  twin = find_twin(plan, is_of_chroma, p);
+  twin = plane_with_same_taps(plan, is_of_chroma, p);
   if (twin >= 0) {
     copy_taps(plane, &plan->plane[twin]);
     sums[p] = sums[twin];
@@ -382,14 +382,14 @@ fill_plane(CnvPlan *plan, const CnvTapStore *store, int p, const Part *part, con
       return FALSE;
     note_moments(plan, &kernel);
     sums[p] = sums_over_time(plan, cnv_tap_store_add(store, plane, &kernel, plan->filter.absolute));
-    plane->whole = (float)sums[p].sum;
-    plane->whole_least = (float)(WHOLE_ZERO * sums[p].magnitude);
+    plane->alpha_norm = (float)sums[p].sum;
+    plane->alpha_epsilon = (float)(WHOLE_ZERO * sums[p].magnitude);
     cnv_kernel_clear(&kernel);
   }
   for (int c = 0; c < plane->channels; c++)
     set_arithmetic(plan, plane, c, c < format->channels ? format->role[c] : CNV_ROLE_A, sums[p]);
   for (int c = 0; c < plane->channels && plane->weight >= 0; c++)
-    if (c != plane->weight) /* what a lane holds of the border: its colour times its alpha */
+    if (c != plane->weight) /* what a component holds of the border: its colour times its alpha */
       plane->border[c] *= plane->border[plane->weight];
   return check_weights(plan, plane, sums[p], error);
 }
@@ -418,7 +418,7 @@ needs_separable(CnvAlgorithm algorithm)
 }
 
 static gboolean
-can_run(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanePlan *plane, GError **error)
+can_run(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanPlane *plane, GError **error)
 {
   for (int t = 0; t < plane->n_terms && needs_separable(algorithm); t++)
     if (!plane->term[t].separable) {
@@ -432,7 +432,7 @@ can_run(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanePlan *plane, 
 
 /* Adds to a refusal which other choices there are. */
 static void
-add_choices(const CnvPlan *plan, const CnvPlanePlan *plane, GError **error)
+add_choices(const CnvPlan *plan, const CnvPlanPlane *plane, GError **error)
 {
   GString *choices = g_string_new("auto");
 
@@ -453,7 +453,7 @@ static gboolean
 choose_algorithms(CnvPlan *plan, GError **error)
 {
   for (int p = 0; p < plan->n_planes; p++) {
-    CnvPlanePlan *plane = &plan->plane[p];
+    CnvPlanPlane *plane = &plan->plane[p];
 
     if (!plane->filtered)
       continue;
@@ -536,7 +536,7 @@ cnv_plan_matches(const CnvPlan *plan, const CnvFilter *filter, const CnvImage *i
 }
 
 gboolean
-cnv_plane_is_separable(const CnvPlanePlan *plane)
+cnv_plane_is_separable(const CnvPlanPlane *plane)
 {
   for (int t = 0; t < plane->n_terms; t++)
     if (!plane->term[t].separable)
@@ -557,9 +557,9 @@ only_anchor(const float *taps, guint first, int n, int anchor, double *product)
 
 /* The factor that the plane's one term is, and TRUE, where it is nothing more. */
 static gboolean
-is_factor(const CnvPlan *plan, const CnvPlanePlan *plane, double *product)
+is_factor(const CnvPlan *plan, const CnvPlanPlane *plane, double *product)
 {
-  const CnvTapSet *set = &plane->term[0];
+  const CnvPlanTerm *set = &plane->term[0];
   int n = set->n[CNV_X] * set->n[CNV_Y], anchor = set->anchor[CNV_Y] * set->n[CNV_X] + set->anchor[CNV_X];
 
   if (plane->n_terms > 1 || plane->combine != CNV_COMBINE_SUM)
@@ -573,7 +573,7 @@ is_factor(const CnvPlan *plan, const CnvPlanePlan *plane, double *product)
 }
 
 static gboolean
-plane_is_identity(const CnvPlan *plan, const CnvPlanePlan *plane)
+plane_is_identity(const CnvPlan *plan, const CnvPlanPlane *plane)
 {
   double factor = 1;
 
@@ -593,7 +593,7 @@ plane_is_identity(const CnvPlan *plan, const CnvPlanePlan *plane)
 gboolean
 cnv_plan_is_identity(const CnvPlan *plan)
 {
-  if (plan->n_moments > 1)
+  if (plan->n_temporal_taps > 1)
     return FALSE;
   for (int p = 0; p < plan->n_planes; p++)
     if (plan->plane[p].filtered && !plane_is_identity(plan, &plan->plane[p]))

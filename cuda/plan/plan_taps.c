@@ -12,10 +12,10 @@
 
 /* The index of the first of n floats that are in the store already as an axis, or -1. axes: the sets to look in. */
 static int
-find_axis(const CnvTapStore *store, const CnvTaps *from, const CnvTapSet *sets, int n_sets)
+find_axis(const CnvTapStore *store, const CnvTaps *from, const CnvPlanTerm *sets, int n_sets)
 {
   for (int i = 0; i < 2 * n_sets; i++) {
-    const CnvTapSet *set = &sets[i / 2];
+    const CnvPlanTerm *set = &sets[i / 2];
     int axis = i % 2, k = 0;
 
     if (!set->separable || set->n[axis] != from->width)
@@ -79,7 +79,7 @@ cnv_tap_sums_cancel(CnvTapSums sums)
 
 /* earlier: sets of the same plane, of which one may have the same axis. */
 static CnvTapSums
-store_axis(const CnvTapStore *store, CnvTapSet *set, CnvAxis axis, const CnvTerm *from, const CnvTapSet *earlier,
+store_axis(const CnvTapStore *store, CnvPlanTerm *set, CnvAxis axis, const CnvTerm *from, const CnvPlanTerm *earlier,
            int n_earlier)
 {
   const CnvTaps *taps = from->axis[axis];
@@ -97,12 +97,12 @@ store_axis(const CnvTapStore *store, CnvTapSet *set, CnvAxis axis, const CnvTerm
   }
   sums = sums_of(store, set->axis[axis], taps->value, taps->width);
   set->sum[axis] = (float)sums.sum;
-  set->least[axis] = (float)(FOUND_ZERO * sums.magnitude);
+  set->epsilon[axis] = (float)(FOUND_ZERO * sums.magnitude);
   return sums;
 }
 
 static CnvTapSums
-store_dense(const CnvTapStore *store, CnvTapSet *set, const CnvTerm *from)
+store_dense(const CnvTapStore *store, CnvPlanTerm *set, const CnvTerm *from)
 {
   const CnvTaps *taps = from->dense;
   CnvTapSums sums;
@@ -114,20 +114,20 @@ store_dense(const CnvTapStore *store, CnvTapSet *set, const CnvTerm *from)
   set->dense = append(store, taps->value, taps->width * taps->height);
   sums = sums_of(store, set->dense, taps->value, taps->width * taps->height);
   set->sum[0] = (float)sums.sum;
-  set->least[0] = (float)(FOUND_ZERO * sums.magnitude);
+  set->epsilon[0] = (float)(FOUND_ZERO * sums.magnitude);
   set->sum[1] = 1;
   return sums;
 }
 
 /* Makes term number t of a plane; those before it are there. */
 static CnvTapSums
-store_term(const CnvTapStore *store, CnvPlanePlan *plane, int t, const CnvTerm *from)
+store_term(const CnvTapStore *store, CnvPlanPlane *plane, int t, const CnvTerm *from)
 {
-  CnvTapSet *set = &plane->term[t];
+  CnvPlanTerm *set = &plane->term[t];
   CnvTapSums x, y;
 
   memset(set, 0, sizeof(*set));
-  set->moment = from->moment;
+  set->temporal_tap = from->temporal_tap;
   if (from->dense)
     return store_dense(store, set, from);
   /* An axis that equals the set's own other one is found only once the set is marked. */
@@ -139,7 +139,7 @@ store_term(const CnvTapStore *store, CnvPlanePlan *plane, int t, const CnvTerm *
 }
 
 CnvTapSums
-cnv_tap_store_add(const CnvTapStore *store, CnvPlanePlan *plane, const CnvKernel *kernel, gboolean absolute)
+cnv_tap_store_add(const CnvTapStore *store, CnvPlanPlane *plane, const CnvKernel *kernel, gboolean absolute)
 {
   CnvTapSums all = {0, 0, 0};
 
@@ -153,7 +153,7 @@ cnv_tap_store_add(const CnvTapStore *store, CnvPlanePlan *plane, const CnvKernel
     all.exact += sums.exact;
   }
   plane->sum = (float)all.sum;
-  plane->least = (float)(FOUND_ZERO * all.magnitude);
+  plane->epsilon = (float)(FOUND_ZERO * all.magnitude);
   return all;
 }
 

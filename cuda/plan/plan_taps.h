@@ -21,7 +21,7 @@ typedef struct {
 } CnvTapStore;
 
 /* Stores the terms of a kernel as those of a plane. Returns the sums of all of them together. */
-CnvTapSums cnv_tap_store_add(const CnvTapStore *store, CnvPlanePlan *plane, const CnvKernel *kernel, gboolean absolute);
+CnvTapSums cnv_tap_store_add(const CnvTapStore *store, CnvPlanPlane *plane, const CnvKernel *kernel, gboolean absolute);
 
 /* The exact sum of a term's taps, and that of their magnitudes. */
 CnvTapSums cnv_term_sums(const CnvTerm *term);

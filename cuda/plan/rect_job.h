@@ -10,9 +10,9 @@
 /* A region in one plane and field: samples from (x0, y0) up to but without (x1, y1) weigh 1. */
 typedef struct {
   int x0, y0, x1, y1;
-  int layer;            /* which patches may write it */
+  int layer;            /* which jobs may write it */
   float fade_x, fade_y; /* what a step away takes off its weight: 1 / (f + 1) of work.h */
-} CnvSpot;
+} CnvMaskRect;
 
 /* A rectangle of one plane and field to be filtered by one plan. Coordinates are pixels of the plane and rows of the
  * field: row y of field f lies in row y * fields + f of the plane. */
@@ -23,8 +23,8 @@ typedef struct {
   int window_x, window_y, window_width, window_height; /* what is read; the border lies outside of it */
   int move_x, move_y;                                  /* from the place filtered to the place written */
   int layer, invert;
-  int first_spot, n_spots; /* in order of precedence, the last first in a tie; none: all of it weighs 1 */
-} CnvPatch;
+  int first_spot, n_mask_rects; /* in order of precedence, the last first in a tie; none: all of it weighs 1 */
+} CnvRectJob;
 
 CNV_HOST_DEVICE static inline float
 cnv_fade(int at, int from, int to, float fade)
@@ -35,15 +35,15 @@ cnv_fade(int at, int from, int to, float fade)
   return weight > 0.0f ? weight : 0.0f;
 }
 
-/* The weight of the sample at (x, y) in a patch that has spots; 0 where it is another patch's. */
+/* The weight of the sample at (x, y) in a job that has spots; 0 where it is another job's. */
 CNV_HOST_DEVICE static inline float
-cnv_patch_weight(const CnvPatch *patch, const CnvSpot *spots, int x, int y)
+cnv_rect_job_weight(const CnvRectJob *job, const CnvMaskRect *spots, int x, int y)
 {
   float largest = 0.0f;
-  int owner = patch->layer;
+  int owner = job->layer;
 
-  for (int i = 0; i < patch->n_spots; i++) {
-    const CnvSpot *spot = spots + patch->first_spot + i;
+  for (int i = 0; i < job->n_mask_rects; i++) {
+    const CnvMaskRect *spot = spots + job->first_spot + i;
     float weight = cnv_fade(x, spot->x0, spot->x1, spot->fade_x) * cnv_fade(y, spot->y0, spot->y1, spot->fade_y);
 
     if (weight > 0.0f && weight >= largest) {
@@ -51,7 +51,7 @@ cnv_patch_weight(const CnvPatch *patch, const CnvSpot *spots, int x, int y)
       owner = spot->layer;
     }
   }
-  if (patch->invert)
+  if (job->invert)
     return 1.0f - largest;
-  return owner == patch->layer ? largest : 0.0f;
+  return owner == job->layer ? largest : 0.0f;
 }

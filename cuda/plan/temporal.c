@@ -28,15 +28,15 @@ static int
 refuse_length(int n, GError **error)
 {
   g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "%d taps in time exceed %d: shorten the kernel in time", n,
-              CNV_MAX_MOMENTS);
+              CNV_MAX_TEMPORAL_TAPS);
   return 0;
 }
 
 static int
-volume_moments(const CnvFilter *filter, double weight[CNV_MAX_MOMENTS], GError **error)
+volume_moments(const CnvFilter *filter, double weight[CNV_MAX_TEMPORAL_TAPS], GError **error)
 {
   const int n = filter->kernel->depth;
-  double split[CNV_MAX_MOMENTS];
+  double split[CNV_MAX_TEMPORAL_TAPS];
   int frame;
 
   if (filter->kernel_t || filter->temporal_radius > 0) {
@@ -46,7 +46,7 @@ volume_moments(const CnvFilter *filter, double weight[CNV_MAX_MOMENTS], GError *
                 filter->kernel_t ? "kernel-t to <>" : "temporal-radius to 0");
     return 0;
   }
-  if (n > CNV_MAX_MOMENTS)
+  if (n > CNV_MAX_TEMPORAL_TAPS)
     return refuse_length(n, error);
   if (!cnv_taps_split_time(filter->kernel, split, &frame))
     for (int k = 0; k < n; k++)
@@ -57,11 +57,11 @@ volume_moments(const CnvFilter *filter, double weight[CNV_MAX_MOMENTS], GError *
 }
 
 static int
-listed_moments(const CnvFilter *filter, double weight[CNV_MAX_MOMENTS], GError **error)
+listed_moments(const CnvFilter *filter, double weight[CNV_MAX_TEMPORAL_TAPS], GError **error)
 {
   const int n = filter->kernel_t->width;
 
-  if (n > CNV_MAX_MOMENTS)
+  if (n > CNV_MAX_TEMPORAL_TAPS)
     return refuse_length(n, error);
   if (!cnv_taps_check(filter->kernel_t, "kernel-t", error))
     return 0;
@@ -71,7 +71,7 @@ listed_moments(const CnvFilter *filter, double weight[CNV_MAX_MOMENTS], GError *
 }
 
 static int
-gaussian_moments(const CnvFilter *filter, double weight[CNV_MAX_MOMENTS], GError **error)
+gaussian_moments(const CnvFilter *filter, double weight[CNV_MAX_TEMPORAL_TAPS], GError **error)
 {
   const int r = filter->temporal_radius, n = filter->causal ? r + 1 : 2 * r + 1;
   const double sigma = filter->temporal_sigma > 0 ? filter->temporal_sigma : 0.3 * (r - 1) + 0.8;
@@ -91,7 +91,7 @@ gaussian_moments(const CnvFilter *filter, double weight[CNV_MAX_MOMENTS], GError
 }
 
 int
-cnv_filter_moments(const CnvFilter *filter, double weight[CNV_MAX_MOMENTS], int *anchor, GError **error)
+cnv_filter_temporal_taps(const CnvFilter *filter, double weight[CNV_MAX_TEMPORAL_TAPS], int *anchor, GError **error)
 {
   int n = is_volume(filter)  ? volume_moments(filter, weight, error)
           : filter->kernel_t ? listed_moments(filter, weight, error)
@@ -108,12 +108,12 @@ restore_sum(const CnvPlan *plan, const int *slot)
   double all = 0, found = 0;
   gboolean whole = TRUE;
 
-  for (int k = 0; k < plan->n_moments; k++) {
-    all += plan->moment_sum[k];
-    found += slot[k] >= 0 ? plan->moment_sum[k] : 0;
+  for (int k = 0; k < plan->n_temporal_taps; k++) {
+    all += plan->temporal_sum[k];
+    found += slot[k] >= 0 ? plan->temporal_sum[k] : 0;
     whole &= slot[k] >= 0;
   }
-  return whole ? 1 : fabs(found) > FOUND_ZERO * plan->moment_magnitude ? all / found : 0;
+  return whole ? 1 : fabs(found) > FOUND_ZERO * plan->temporal_magnitude ? all / found : 0;
 }
 
 /* The tap whose frame stands for that of tap k, or -1. */
@@ -135,31 +135,31 @@ stand_in(const int *slot, int n, int k, CnvTemporalBorder border)
 
 /* Adds a frame to those that count. Returns how many these are then. */
 static guint
-add_moment(CnvMoment *moment, guint n, int slot, double weight)
+add_moment(CnvTemporalTap *temporal_tap, guint n, int slot, double weight)
 {
   for (guint i = 0; i < n; i++)
-    if (moment[i].slot == slot) {
-      moment[i].weight += (float)weight;
+    if (temporal_tap[i].slot == slot) {
+      temporal_tap[i].weight += (float)weight;
       return n;
     }
-  moment[n] = (CnvMoment){slot, (float)weight};
+  temporal_tap[n] = (CnvTemporalTap){slot, (float)weight};
   return n + 1;
 }
 
 guint
-cnv_moments_make(const CnvPlan *plan, const int *slot, CnvTemporalBorder border, CnvMoment *moment)
+cnv_temporal_taps_make(const CnvPlan *plan, const int *slot, CnvTemporalBorder border, CnvTemporalTap *temporal_tap)
 {
   const double scale = border == CNV_TEMPORAL_RENORMALIZE ? restore_sum(plan, slot) : 1;
   guint n = 0;
 
-  g_return_val_if_fail(slot[plan->now] >= 0, 0);
-  for (int k = 0; k < plan->n_moments; k++) {
-    int from = stand_in(slot, plan->n_moments, k, border);
+  g_return_val_if_fail(slot[plan->center] >= 0, 0);
+  for (int k = 0; k < plan->n_temporal_taps; k++) {
+    int from = stand_in(slot, plan->n_temporal_taps, k, border);
 
-    if (plan->solid)
-      moment[n++] = (CnvMoment){from < 0 ? -1 : slot[from], (float)scale};
+    if (plan->not_time_separable)
+      temporal_tap[n++] = (CnvTemporalTap){from < 0 ? -1 : slot[from], (float)scale};
     else if (from >= 0)
-      n = add_moment(moment, n, slot[from], plan->weight[k] * scale);
+      n = add_moment(temporal_tap, n, slot[from], plan->weight[k] * scale);
   }
   return n;
 }

@@ -13,7 +13,7 @@ typedef struct CnvSession CnvSession;
 
 #define CNV_FLIGHTS_MAX 8
 
-/* HISTORY: a slot of the session's own, see cnv_session_keep. */
+/* HISTORY: a slot of the session's own, see cnv_session_history_push. */
 typedef enum { CNV_MEMORY_HOST, CNV_MEMORY_DEVICE, CNV_MEMORY_HISTORY } CnvMemory;
 
 /* A frame's planes of memory. The engine owns nothing of it. Input and output do not overlap, but see
@@ -55,10 +55,10 @@ struct CnvBackend {
   /* TRUE where the algorithm can run those taps on such a plane, else FALSE with the reason in error
    * (CNV_ERROR_UNSUPPORTED). Asked in the order of cnv_algorithm_nicks, never for AUTO; for SEPARABLE and TEXTURE only
    * where all terms are separable. */
-  gboolean (*can)(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanePlan *plane, GError **error);
+  gboolean (*can)(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanPlane *plane, GError **error);
 
   /* The fastest algorithm that can. */
-  CnvAlgorithm (*choose)(const CnvPlan *plan, const CnvPlanePlan *plane);
+  CnvAlgorithm (*choose)(const CnvPlan *plan, const CnvPlanPlane *plane);
 
   /* Page-locked host memory, which frames come from and go to the fastest: locking takes longer than a copy, so it is
    * for buffers that live long. context: of CnvSessionOptions, not NULL; it outlives the memory, a session need not.
@@ -80,7 +80,7 @@ struct CnvSession {
   gboolean (*use_stream)(CnvSession *self, void *stream, GError **error); /* these two NULL: it has no streams */
   gboolean (*order)(CnvSession *self, void *stream, gboolean first, GError **error);
   void (*close)(CnvSession *self);
-  guint n_slots;          /* of the history; these two are set by cnv_session_reserve */
+  guint n_slots;          /* of the history; these two are set by cnv_session_history_alloc */
   CnvImage history_image; /* of the frames in it */
   char *device_name;      /* for people: "NVIDIA H200", "CPU, 2 threads, AVX2" */
   CnvSessionStats stats;
@@ -108,11 +108,11 @@ gboolean cnv_session_submit(CnvSession *session, const CnvWork *work, const CnvF
 gboolean cnv_session_can_in_place(const CnvSession *session, const CnvWork *work);
 
 /* Makes room for a history of n_slots frames (0: none) in the engine's memory; what was kept before is lost. */
-gboolean cnv_session_reserve(CnvSession *session, const CnvImage *image, guint n_slots, GError **error);
+gboolean cnv_session_history_alloc(CnvSession *session, const CnvImage *image, guint n_slots, GError **error);
 
 /* Starts copying a frame of that image into a slot, 0..n_slots-1, in order with what was submitted: it is uploaded once
  * however often it counts. Of the frame's memory the same is true as for cnv_session_submit. */
-gboolean cnv_session_keep(CnvSession *session, guint slot, const CnvFrame *frame, GError **error);
+gboolean cnv_session_history_push(CnvSession *session, guint slot, const CnvFrame *frame, GError **error);
 
 /* The work that filters all of a frame by one plan. */
 #define CNV_WORK_ALL(plans) ((CnvWork){.plan = (plans), .n_plans = 1, .everything = TRUE})
@@ -123,7 +123,7 @@ gboolean cnv_session_wait(CnvSession *session, GError **error);
 
 /* Returns when at most the last n_left of the frames from or to host memory are not done. The frames that were
  * submitted before one that is done are done too. */
-gboolean cnv_session_wait_but(CnvSession *session, guint n_left, GError **error);
+gboolean cnv_session_wait_until_pending(CnvSession *session, guint n_left, GError **error);
 
 /* Streams of the caller's, CUstream of the session's context. No host waits in these three, and in a session without
  * streams they do nothing. */
@@ -132,10 +132,10 @@ gboolean cnv_session_wait_but(CnvSession *session, guint n_left, GError **error)
  * session. NULL: on the session's own. What was started before comes first. */
 gboolean cnv_session_use_stream(CnvSession *session, void *stream, GError **error);
 /* What the session starts from now on begins when all is done that the stream has to do now. */
-gboolean cnv_session_follow(CnvSession *session, void *stream, GError **error);
+gboolean cnv_session_wait_for_stream(CnvSession *session, void *stream, GError **error);
 /* What the stream gets to do from now on begins when all is done that the session has started in device memory; a frame
  * may still be on its way to the host. */
-gboolean cnv_session_precede(CnvSession *session, void *stream, GError **error);
+gboolean cnv_session_signal_stream(CnvSession *session, void *stream, GError **error);
 
 void cnv_session_close(CnvSession *session); /* NULL is allowed; waits first */
 

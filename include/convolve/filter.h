@@ -24,7 +24,7 @@ G_BEGIN_DECLS
 #define CNV_MAX_TERMS 16
 #define CNV_MAX_RANK 4 /* rows times columns that a dense kernel is taken apart into */
 #define CNV_TEMPORAL_RADIUS_MAX 15
-#define CNV_MAX_MOMENTS 31 /* taps in time */
+#define CNV_MAX_TEMPORAL_TAPS 31 /* taps in time */
 
 typedef enum { CNV_X, CNV_Y, CNV_N_AXES } CnvAxis;
 
@@ -136,7 +136,7 @@ typedef struct {
   CnvTaps *axis[CNV_N_AXES]; /* each n x 1; NULL when dense */
   CnvTaps *dense;            /* NULL when separable */
   int anchor[CNV_N_AXES];    /* number of the tap on the output sample, 0..n-1 */
-  int moment;                /* of a 3D kernel: number of the tap in time whose frame it is for; else -1 */
+  int temporal_tap;          /* of a 3D kernel: number of the tap in time whose frame it is for; else -1 */
 } CnvTerm;
 
 /* The taps for one plane: the sum of a few convolutions or, for a gradient's magnitude, the root of the sum of squares
@@ -173,7 +173,8 @@ extern const CnvNick cnv_gradient_nicks[], cnv_planes_nicks[], cnv_chroma_mode_n
 /* The taps in time: 1 with weight 1 where the filter has none; of a 3D kernel its frames. weight: as they multiply the
  * frames, all 1 for a 3D kernel that is not a 2D one times them. anchor: number of the one for the frame put out.
  * Returns how many, or 0 with CNV_ERROR_SETTINGS. */
-int cnv_filter_moments(const CnvFilter *filter, double weight[CNV_MAX_MOMENTS], int *anchor, GError **error);
+int cnv_filter_temporal_taps(const CnvFilter *filter, double weight[CNV_MAX_TEMPORAL_TAPS], int *anchor,
+                             GError **error);
 
 /* Makes the terms; a dense one that is a row times a column becomes so. Checks the limits above. */
 gboolean cnv_filter_generate(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel,

@@ -48,14 +48,14 @@ typedef struct {
 
 /* Where the samples of a channel lie. */
 typedef struct {
-  guint8 memory;       /* plane of memory: CnvFrame.data */
+  guint8 plane;        /* of the frame: CnvFrame.data */
   guint8 bytes;        /* read and written at once, little endian: 1, 2 or 4 */
   guint8 shift, bits;  /* of the value in them */
   guint16 offset;      /* bytes to the row's first */
   guint16 step;        /* bytes from pixel to pixel; with bytes 4 other channels' bits are in the same word */
   guint8 sub_x, sub_y; /* log2: the value is the mean over so many pixels and rows, cut off at the plane's edge. Not 0
                           for the weight of subsampled planes alone */
-} CnvLane;
+} CnvComponent;
 
 /* All formats; ends with a NULL name. */
 extern const CnvFormat cnv_formats[];
@@ -68,13 +68,13 @@ int cnv_format_plane_width(const CnvFormat *format, int plane, int width);
 int cnv_format_plane_height(const CnvFormat *format, int plane, int height);
 
 /* Planes of memory of a frame, and of each the bytes from a row's first sample to its last and the rows.
- * memory: 0..cnv_format_n_memories - 1. */
-int cnv_format_n_memories(const CnvFormat *format);
+ * memory: 0..cnv_format_n_frame_planes - 1. */
+int cnv_format_n_frame_planes(const CnvFormat *format);
 int cnv_format_row_bytes(const CnvFormat *format, int memory, int width);
 int cnv_format_rows(const CnvFormat *format, int memory, int height);
 
 /* Where a channel of a plane is, by itself: without a mean. */
-CnvLane cnv_format_lane(const CnvFormat *format, int plane, int channel);
+CnvComponent cnv_format_component(const CnvFormat *format, int plane, int channel);
 
 /* Bits of a channel's value. */
 int cnv_format_depth(const CnvFormat *format, CnvRole role);

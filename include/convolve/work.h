@@ -49,7 +49,7 @@ typedef struct {
 typedef struct {
   int slot;     /* -1: none; its taps are left out */
   float weight; /* times the term's taps */
-} CnvMoment;
+} CnvTemporalTap;
 
 /* What stands for frames before the first and behind the last. */
 typedef enum { CNV_TEMPORAL_RENORMALIZE, CNV_TEMPORAL_REPLICATE, CNV_TEMPORAL_REFLECT } CnvTemporalBorder;
@@ -58,10 +58,12 @@ typedef enum { CNV_TEMPORAL_RENORMALIZE, CNV_TEMPORAL_REPLICATE, CNV_TEMPORAL_RE
 extern const CnvNick cnv_temporal_border_nicks[];
 
 /* Settles which slots count. slot: for each of the plan's taps in time the slot of its frame, -1 where there is none;
- * those that are there are neighbours, plan->now among them. Missing ones are left out and the others scaled to the
- * same sum (by 0 where what is there has none), or are the nearest, or mirrored (dcba|abcd|dcba). moment: room for
- * plan->n_moments. Returns how many: for a solid plan as many as its taps, in their order; else each slot once. */
-guint cnv_moments_make(const CnvPlan *plan, const int *slot, CnvTemporalBorder border, CnvMoment *moment);
+ * those that are there are neighbours, plan->center among them. Missing ones are left out and the others scaled to the
+ * same sum (by 0 where what is there has none), or are the nearest, or mirrored (dcba|abcd|dcba). temporal_tap: room
+ * for plan->n_temporal_taps. Returns how many: for a not time-separable plan as many as its taps, in their order; else
+ * each slot once. */
+guint cnv_temporal_taps_make(const CnvPlan *plan, const int *slot, CnvTemporalBorder border,
+                             CnvTemporalTap *temporal_tap);
 
 /* A plain value that the caller owns; plans and regions are only read, during cnv_session_submit. */
 typedef struct {
@@ -78,8 +80,9 @@ typedef struct {
   int target_x,
       target_y; /* there it is blended, and at its old place the input is copied. What is outside is cut off */
   gboolean interlaced;
-  const CnvMoment *moment; /* of cnv_moments_make, the same for all plans; the input is a slot then. 0 of them: the */
-  guint n_moments;         /* input alone, with weight 1, for plans of one tap in time */
+  const CnvTemporalTap
+      *temporal_tap; /* of cnv_temporal_taps_make, the same for all plans; the input is a slot then. 0 of them: the */
+  guint n_temporal_taps; /* input alone, with weight 1, for plans of one tap in time */
   /* Other frames are under way with this one: it goes between host and device in one piece, since they keep the bus
    * busy, and each piece takes the time of its start. The same samples either way. */
   gboolean overlaps;

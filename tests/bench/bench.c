@@ -210,13 +210,13 @@ time_plan(Run *run, CnvPlan *plan, const char *name)
   CnvSession *session = run->frames.session;
   GError *error = NULL;
 
-  if (plan->n_moments > 1 && !cnv_session_reserve(session, &plan->image, plan->n_moments, &error))
+  if (plan->n_temporal_taps > 1 && !cnv_session_history_alloc(session, &plan->image, plan->n_temporal_taps, &error))
     g_error("%s", error->message);
   if (run->copy_us == 0)
     run->copy_us = measure(run, &copy, "copy", -1);
   if (is_wanted(only_algorithm, name))
     measure(run, &filtered, name, -1);
-  cnv_session_reserve(session, &plan->image, 0, NULL);
+  cnv_session_history_alloc(session, &plan->image, 0, NULL);
 }
 
 static void

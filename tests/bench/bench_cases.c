@@ -149,7 +149,7 @@ bench_case_plan(const BenchCase *c, const CnvBackend *backend, CnvAlgorithm algo
 {
   CnvPlan *plan = make_plan(c, c->width, c->height, backend, algorithm);
 
-  if (plan && !c->region && test_plan_products(plan) * (c->depth > 0 ? 1 : plan->n_moments) > max_products)
+  if (plan && !c->region && test_plan_products(plan) * (c->depth > 0 ? 1 : plan->n_temporal_taps) > max_products)
     g_clear_pointer(&plan, cnv_plan_unref);
   return plan;
 }
@@ -158,20 +158,20 @@ bench_case_plan(const BenchCase *c, const CnvBackend *backend, CnvAlgorithm algo
 static gboolean
 submit_clip(CnvSession *session, CnvPlan *plan, TestRun *run, GError **error)
 {
-  const CnvFrame in = {.memory = CNV_MEMORY_HISTORY, .slot = plan->now};
-  CnvMoment moment[CNV_MAX_MOMENTS];
-  int slot[CNV_MAX_MOMENTS];
+  const CnvFrame in = {.memory = CNV_MEMORY_HISTORY, .slot = plan->center};
+  CnvTemporalTap temporal_tap[CNV_MAX_TEMPORAL_TAPS];
+  int slot[CNV_MAX_TEMPORAL_TAPS];
   CnvWork work = CNV_WORK_ALL(&plan);
 
-  if (!cnv_session_reserve(session, &plan->image, plan->n_moments, error))
+  if (!cnv_session_history_alloc(session, &plan->image, plan->n_temporal_taps, error))
     return FALSE;
-  for (int k = 0; k < plan->n_moments; k++) {
+  for (int k = 0; k < plan->n_temporal_taps; k++) {
     slot[k] = k;
-    if (!cnv_session_keep(session, k, &run[k].from, error))
+    if (!cnv_session_history_push(session, k, &run[k].from, error))
       return FALSE;
   }
-  work.moment = moment;
-  work.n_moments = cnv_moments_make(plan, slot, CNV_TEMPORAL_REPLICATE, moment);
+  work.temporal_tap = temporal_tap;
+  work.n_temporal_taps = cnv_temporal_taps_make(plan, slot, CNV_TEMPORAL_REPLICATE, temporal_tap);
   return cnv_session_submit(session, &work, &in, &run[0].to, error) && cnv_session_wait(session, error);
 }
 
@@ -180,13 +180,13 @@ run_clip(const BenchCase *c, const TestVariant *v, CnvPlan *plan)
 {
   const TestLayout plain = {0, 0, 0}, guarded = {64, 0, 0};
   const CnvWork work = CNV_WORK_ALL(&plan);
-  const int n = plan->n_moments;
+  const int n = plan->n_temporal_taps;
   char *variant = test_variant_name(v), *name = bench_case_name(c);
   char *what = g_strdup_printf("%s, %s", variant, name);
-  TestFrame in[CNV_MAX_MOMENTS], out;
-  TestRun run[CNV_MAX_MOMENTS];
-  CnvFrame view[CNV_MAX_MOMENTS];
-  const OracleClip clip = {.frame = view, .end = n, .now = plan->now, .border = CNV_TEMPORAL_REPLICATE};
+  TestFrame in[CNV_MAX_TEMPORAL_TAPS], out;
+  TestRun run[CNV_MAX_TEMPORAL_TAPS];
+  CnvFrame view[CNV_MAX_TEMPORAL_TAPS];
+  const OracleClip clip = {.frame = view, .end = n, .now = plan->center, .border = CNV_TEMPORAL_REPLICATE};
   GError *error = NULL;
 
   test_frame_init(&out, plan->image.format, WIDTH, HEIGHT, guarded);
@@ -201,8 +201,8 @@ run_clip(const BenchCase *c, const TestVariant *v, CnvPlan *plan)
   for (int k = n - 1; k >= 0; k--) /* the first one last: its output counts */
     test_run_finish(&run[k]);
   if (!error)
-    test_clip_check(&work, &clip, &in[plan->now], &out, what);
-  cnv_session_reserve(v->session, &plan->image, 0, NULL);
+    test_clip_check(&work, &clip, &in[plan->center], &out, what);
+  cnv_session_history_alloc(v->session, &plan->image, 0, NULL);
   for (int k = 0; k < n; k++)
     test_frame_clear(&in[k]);
   test_frame_clear(&out);

@@ -163,10 +163,10 @@ bench_rival_name(guint i)
 static gboolean
 takes(const Row *row, const CnvPlan *plan)
 {
-  const CnvPlanePlan *p = &plan->plane[0];
-  const CnvTapSet *t = &p->term[0];
+  const CnvPlanPlane *p = &plan->plane[0];
+  const CnvPlanTerm *t = &p->term[0];
 
-  return g_str_equal(row->format, plan->image.format->name) && plan->n_planes == 1 && plan->n_moments == 1 &&
+  return g_str_equal(row->format, plan->image.format->name) && plan->n_planes == 1 && plan->n_temporal_taps == 1 &&
          plan->filter.border == CNV_BORDER_REPLICATE && p->plain && p->combine == CNV_COMBINE_SUM && p->n_terms == 1 &&
          t->n[CNV_X] % 2 == 1 && t->n[CNV_Y] % 2 == 1 && t->anchor[CNV_X] == t->n[CNV_X] / 2 &&
          t->anchor[CNV_Y] == t->n[CNV_Y] / 2 && ABS(p->gain[0] * t->sum[CNV_X] * t->sum[CNV_Y] - 1) < 1e-3 &&
@@ -189,7 +189,7 @@ upload_taps(const float *from, int n, float factor)
 static float *
 upload_dense(const CnvPlan *plan)
 {
-  const CnvTapSet *t = &plan->plane[0].term[0];
+  const CnvPlanTerm *t = &plan->plane[0].term[0];
   const int width = t->n[CNV_X], n = width * t->n[CNV_Y];
   float *taps = g_new(float, n), *device;
 
@@ -204,7 +204,7 @@ upload_dense(const CnvPlan *plan)
 static void
 upload_axes(BenchRival *rival, const CnvPlan *plan)
 {
-  const CnvTapSet *t = &plan->plane[0].term[0];
+  const CnvPlanTerm *t = &plan->plane[0].term[0];
 
   for (int axis = CNV_X; axis <= CNV_Y; axis++)
     rival->taps[axis] = upload_taps(plan->taps + t->axis[axis], t->n[axis], 1 / t->sum[axis]);
@@ -214,7 +214,7 @@ BenchRival *
 bench_rival_new(guint i, const CnvPlan *plan, const TestFrame *frame)
 {
   const Row *row = &rivals[i];
-  const CnvTapSet *t = &plan->plane[0].term[0];
+  const CnvPlanTerm *t = &plan->plane[0].term[0];
   BenchRival *rival;
   gpointer entry[2] = {NULL, NULL};
 

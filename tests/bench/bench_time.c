@@ -20,7 +20,7 @@ frame_bytes(const TestFrame *frame)
 {
   gsize bytes = 0;
 
-  for (int i = 0; i < oracle_n_memories(frame->format); i++)
+  for (int i = 0; i < oracle_n_frame_planes(frame->format); i++)
     bytes += (gsize)frame->plane[i].row_bytes * frame->plane[i].rows;
   return bytes;
 }
@@ -56,17 +56,17 @@ bench_frames_clear(BenchFrames *f)
 static gboolean
 submit_in_time(const BenchFrames *f, CnvPlan *plan, const TestRun *pair, int i, GError **error)
 {
-  const int n = plan->n_moments;
-  CnvMoment moment[CNV_MAX_MOMENTS];
+  const int n = plan->n_temporal_taps;
+  CnvTemporalTap temporal_tap[CNV_MAX_TEMPORAL_TAPS];
   CnvWork work = CNV_WORK_ALL(&plan);
   CnvFrame in = {.memory = CNV_MEMORY_HISTORY, .slot = i % n};
-  int slot[CNV_MAX_MOMENTS];
+  int slot[CNV_MAX_TEMPORAL_TAPS];
 
   for (int k = 0; k < n; k++)
     slot[k] = (i + 1 + k) % n;
-  work.moment = moment;
-  work.n_moments = cnv_moments_make(plan, slot, CNV_TEMPORAL_REPLICATE, moment);
-  return cnv_session_keep(f->session, i % n, &pair->from, error) &&
+  work.temporal_tap = temporal_tap;
+  work.n_temporal_taps = cnv_temporal_taps_make(plan, slot, CNV_TEMPORAL_REPLICATE, temporal_tap);
+  return cnv_session_history_push(f->session, i % n, &pair->from, error) &&
          cnv_session_submit(f->session, &work, &in, &pair->to, error);
 }
 
@@ -81,7 +81,7 @@ submit(const BenchFrames *f, const BenchWay *way, int i, GError **error)
     return test_copy(f->session, way->plan, &pair->from, &pair->to, error);
   if (way->rival)
     return bench_rival_run(way->rival, &pair->from, &pair->to, error);
-  if (way->plan->n_moments > 1)
+  if (way->plan->n_temporal_taps > 1)
     return submit_in_time(f, way->plan, pair, i, error);
   return cnv_session_submit(f->session, &work, &pair->from, &pair->to, error);
 }
@@ -161,7 +161,7 @@ gint64
 bench_compare(BenchFrames *f, CnvPlan *plan, BenchRival *rival)
 {
   const BenchWay ours = {.plan = plan}, copy = {.plan = plan, .copy = TRUE}, theirs = {.plan = plan, .rival = rival};
-  const CnvPlanePlan *p = &plan->plane[0];
+  const CnvPlanPlane *p = &plan->plane[0];
   const TestPlane *memory = &f->out.plane[0];
   GError *error = NULL;
   gint64 off = 0;

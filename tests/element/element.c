@@ -218,7 +218,7 @@ flat_frame(const CnvFormat *format, const GstVideoInfo *info, GstBuffer *buffer,
   gboolean equal = TRUE;
 
   fail_unless(gst_video_frame_map(&frame, info, buffer, fill ? GST_MAP_WRITE : GST_MAP_READ));
-  fail_unless_equals_int(GST_VIDEO_FRAME_N_PLANES(&frame), cnv_format_n_memories(format));
+  fail_unless_equals_int(GST_VIDEO_FRAME_N_PLANES(&frame), cnv_format_n_frame_planes(format));
   for (int p = 0; p < format->n_planes; p++) {
     const CnvPlaneFormat *plane = &format->plane[p];
     int memory = plane->step ? 0 : p, step = plane->step ? plane->step : plane->channels * format->sample_bytes;

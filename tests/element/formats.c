@@ -105,11 +105,11 @@ GST_START_TEST(test_chroma_radius)
 {
   GstHarness *h = HARNESS(BACKEND, "I420", 8, 8, "filter=box", "radius=0", "chroma-radius=1");
   GstBuffer *buffer = gst_buffer_new_allocate(NULL, 96, NULL);
-  guint8 lone = 128 + 90, bytes[96];
+  guint8 single_tap_gain = 128 + 90, bytes[96];
 
   gst_buffer_memset(buffer, 0, 77, 64);
   gst_buffer_memset(buffer, 64, 128, 32);
-  gst_buffer_fill(buffer, 64 + 5, &lone, 1); /* column 1, row 1 of U's 4x4 */
+  gst_buffer_fill(buffer, 64 + 5, &single_tap_gain, 1); /* column 1, row 1 of U's 4x4 */
   buffer = gst_harness_push_and_pull(h, buffer);
   gst_buffer_extract(buffer, 0, bytes, sizeof(bytes));
   for (int i = 0; i < 96; i++) {

@@ -149,10 +149,10 @@ difference(double expected, int full, int got)
 static void
 count_channel(const Job *job, const TestFrame *out, int plane, int channel, Tally *tally)
 {
-  const OracleLane lane = oracle_lane(out->format, plane, channel);
+  const OracleComponent component = oracle_component(out->format, plane, channel);
   const int width = oracle_plane_width(out->format, plane, WIDTH);
   const int height = oracle_plane_height(out->format, plane, HEIGHT);
-  const TestPlane *p = &out->plane[lane.memory];
+  const TestPlane *p = &out->plane[component.plane];
 
   for (int i = 0; i < width * height; i++) {
     const OracleSample expected = job->expected[plane][channel][i];
@@ -161,7 +161,7 @@ count_channel(const Job *job, const TestFrame *out, int plane, int channel, Tall
 
     if (expected.rule != ORACLE_FILTERED)
       continue;
-    off = difference(expected.value, (1 << lane.depth) - 1, oracle_value(&lane, row, i % width));
+    off = difference(expected.value, (1 << component.depth) - 1, oracle_value(&component, row, i % width));
     tally->samples++;
     tally->inexact += off > 0;
     tally->largest = MAX(tally->largest, off);

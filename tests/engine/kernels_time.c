@@ -196,7 +196,7 @@ stretch(const Clip *clip, int f)
 
 /* The slots of the frames under the taps in time, for frame f. */
 static void
-list_slots(const Clip *clip, int f, int slot[CNV_MAX_MOMENTS])
+list_slots(const Clip *clip, int f, int slot[CNV_MAX_TEMPORAL_TAPS])
 {
   const OracleClip seen = stretch(clip, f);
 
@@ -211,17 +211,17 @@ static gboolean
 submit_frame(Clip *clip, CnvSession *session, CnvPlan *const *plan, int f, GError **error)
 {
   const CnvFrame kept = {.memory = CNV_MEMORY_HISTORY, .slot = f % clip->time.n};
-  int slot[CNV_MAX_MOMENTS];
-  CnvMoment moment[CNV_MAX_MOMENTS];
+  int slot[CNV_MAX_TEMPORAL_TAPS];
+  CnvTemporalTap temporal_tap[CNV_MAX_TEMPORAL_TAPS];
   CnvWork work = clip->work;
   gboolean right;
 
   list_slots(clip, f, slot);
   work.plan = plan;
-  work.moment = moment;
-  work.n_moments = cnv_moments_make(plan[0], slot, clip->border, moment);
+  work.temporal_tap = temporal_tap;
+  work.n_temporal_taps = cnv_temporal_taps_make(plan[0], slot, clip->border, temporal_tap);
   right = cnv_session_submit(session, &work, &kept, &clip->run[f].to, error);
-  memset(moment, 0x55, sizeof moment); /* the session keeps nothing of it */
+  memset(temporal_tap, 0x55, sizeof temporal_tap); /* the session keeps nothing of it */
   return right && (!clip->one_by_one || cnv_session_wait(session, error));
 }
 
@@ -232,11 +232,11 @@ submit_clip(Clip *clip, CnvSession *session, CnvPlan *const *plan, GError **erro
   const int ahead = clip->time.n - 1 - clip->time.anchor;
   int kept = 0;
 
-  if (!cnv_session_reserve(session, &clip->image, clip->time.n, error))
+  if (!cnv_session_history_alloc(session, &clip->image, clip->time.n, error))
     return FALSE;
   for (int f = 0; f < clip->n_frames; f++) {
     for (; kept < clip->n_frames && kept <= f + ahead; kept++)
-      if (!cnv_session_keep(session, kept % clip->time.n, &clip->run[kept].from, error))
+      if (!cnv_session_history_push(session, kept % clip->time.n, &clip->run[kept].from, error))
         return FALSE;
     if (!submit_frame(clip, session, plan, f, error))
       return FALSE;
@@ -266,7 +266,7 @@ frame_bytes(const Clip *clip)
 {
   guint64 bytes = 0;
 
-  for (int m = 0; m < oracle_n_memories(clip->image.format); m++)
+  for (int m = 0; m < oracle_n_frame_planes(clip->image.format); m++)
     bytes += (guint64)clip->in[0].plane[m].row_bytes * clip->in[0].plane[m].rows;
   return bytes;
 }
@@ -319,9 +319,10 @@ run_plans(Clip *clip, TestVariant *v, CnvPlan *const *plan, const char *name)
 static void
 check_plan(const Clip *clip, const TestVariant *v, const CnvPlan *plan, const char *name)
 {
-  if (plan->n_moments != clip->time.n || plan->now != clip->time.anchor || !plan->solid != !clip->time.solid)
-    test_fail("%s, %s: %d taps in time, number %d now, solid %d", name, clip->what, plan->n_moments, plan->now,
-              plan->solid);
+  if (plan->n_temporal_taps != clip->time.n || plan->center != clip->time.anchor ||
+      !plan->not_time_separable != !clip->time.not_time_separable)
+    test_fail("%s, %s: %d taps in time, number %d now, solid %d", name, clip->what, plan->n_temporal_taps, plan->center,
+              plan->not_time_separable);
   for (int p = 0; p < plan->n_planes; p++)
     if (plan->plane[p].filtered && plan->plane[p].algorithm != v->algorithm)
       test_fail("%s, %s: plane %d is done by %s", name, clip->what, p,
@@ -336,9 +337,9 @@ must_be_fast(const Clip *clip, const TestVariant *v, const GError *refusal)
   if (strcmp(v->backend->name, "cuda") != 0 || strcmp(clip->image.format->name, "GRAY8") != 0)
     return FALSE;
   if (v->algorithm == CNV_ALGORITHM_FUSED)
-    return clip->row->kind == MEANS && !clip->time.solid;
-  return v->algorithm == CNV_ALGORITHM_TENSOR && clip->time.solid && clip->filter.border != CNV_BORDER_RENORMALIZE &&
-         !strstr(refusal->message, "compute capability");
+    return clip->row->kind == MEANS && !clip->time.not_time_separable;
+  return v->algorithm == CNV_ALGORITHM_TENSOR && clip->time.not_time_separable &&
+         clip->filter.border != CNV_BORDER_RENORMALIZE && !strstr(refusal->message, "compute capability");
 }
 
 static void
@@ -384,7 +385,7 @@ give_up_history(void)
   for (guint i = 0; i < test_variants->len; i++) {
     TestVariant *v = &g_array_index(test_variants, TestVariant, i);
 
-    if (!cnv_session_reserve(v->session, &image, 0, NULL))
+    if (!cnv_session_history_alloc(v->session, &image, 0, NULL))
       test_fail("%s: the history could not be given up", v->backend->name);
   }
 }

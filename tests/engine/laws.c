@@ -510,22 +510,22 @@ END_TEST
 static gboolean
 start_still(Trial *t, CnvPlan *plan, TestRun *run, GError **error)
 {
-  const int n = plan->n_moments, seen = 1 + t->seed % n; /* of them the one that is put out */
-  const int first = MAX(0, plan->now - (int)(t->seed / 64 % seen));
-  const CnvFrame in = {.memory = CNV_MEMORY_HISTORY, .slot = plan->now};
+  const int n = plan->n_temporal_taps, seen = 1 + t->seed % n; /* of them the one that is put out */
+  const int first = MAX(0, plan->center - (int)(t->seed / 64 % seen));
+  const CnvFrame in = {.memory = CNV_MEMORY_HISTORY, .slot = plan->center};
   CnvWork work = CNV_WORK_ALL(&plan);
-  CnvMoment moment[CNV_MAX_MOMENTS];
-  int slot[CNV_MAX_MOMENTS];
+  CnvTemporalTap temporal_tap[CNV_MAX_TEMPORAL_TAPS];
+  int slot[CNV_MAX_TEMPORAL_TAPS];
 
-  if (!cnv_session_reserve(t->v->session, &t->image, n, error))
+  if (!cnv_session_history_alloc(t->v->session, &t->image, n, error))
     return FALSE;
   for (int k = 0; k < n; k++) {
-    slot[k] = k >= first && (k < first + seen || k <= plan->now) ? k : -1;
-    if (slot[k] >= 0 && !cnv_session_keep(t->v->session, k, &run->from, error))
+    slot[k] = k >= first && (k < first + seen || k <= plan->center) ? k : -1;
+    if (slot[k] >= 0 && !cnv_session_history_push(t->v->session, k, &run->from, error))
       return FALSE;
   }
-  work.moment = moment;
-  work.n_moments = cnv_moments_make(plan, slot, t->seed / 8 % (CNV_TEMPORAL_REFLECT + 1), moment);
+  work.temporal_tap = temporal_tap;
+  work.n_temporal_taps = cnv_temporal_taps_make(plan, slot, t->seed / 8 % (CNV_TEMPORAL_REFLECT + 1), temporal_tap);
   return cnv_session_submit(t->v->session, &work, &in, &run->to, error);
 }
 

@@ -446,8 +446,8 @@ expect_not_kept(const TestVariant *v, const CnvFrame *frame, const char *value, 
 {
   GError *error = NULL;
 
-  ck_assert_msg(!cnv_session_keep(v->session, 0, frame, &error), "%s: a stride of %s was taken", v->backend->name,
-                value);
+  ck_assert_msg(!cnv_session_history_push(v->session, 0, frame, &error), "%s: a stride of %s was taken",
+                v->backend->name, value);
   ck_assert_msg(strstr(error->message, value) && strstr(error->message, limit), "%s", error->message);
   g_clear_error(&error);
 }
@@ -460,7 +460,7 @@ keep_bad_frames(const TestVariant *v, const Slot *slot, int memory, int row, con
   CnvFrame frame = slot->run.from;
   GError *error = NULL;
 
-  ck_assert(cnv_session_reserve(v->session, &slot->plan[0]->image, 1, &error));
+  ck_assert(cnv_session_history_alloc(v->session, &slot->plan[0]->image, 1, &error));
   for (gsize i = 0; i < G_N_ELEMENTS(strides); i++) {
     char *value = g_strdup_printf(" stride %d,", strides[i]);
 
@@ -471,8 +471,8 @@ keep_bad_frames(const TestVariant *v, const Slot *slot, int memory, int row, con
   frame = slot->run.from;
   frame.data[memory] = NULL;
   expect_not_kept(v, &frame, "no address", limit);
-  ck_assert(cnv_session_keep(v->session, 0, &slot->run.from, &error) && cnv_session_wait(v->session, &error));
-  ck_assert(cnv_session_reserve(v->session, &slot->plan[0]->image, 0, &error));
+  ck_assert(cnv_session_history_push(v->session, 0, &slot->run.from, &error) && cnv_session_wait(v->session, &error));
+  ck_assert(cnv_session_history_alloc(v->session, &slot->plan[0]->image, 0, &error));
 }
 
 /* A stride shorter than a row of its plane of memory, and a plane that is not there, are errors in words, not accesses.

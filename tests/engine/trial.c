@@ -19,7 +19,7 @@ enter_channel(const TestFrame *frame, TrialSample *s)
   s->width = oracle_plane_width(format, s->plane, frame->width);
   s->height = oracle_plane_height(format, s->plane, frame->height);
   s->role = format->plane[s->plane].role[s->channel];
-  s->full = (1 << oracle_lane(format, s->plane, s->channel).depth) - 1;
+  s->full = (1 << oracle_component(format, s->plane, s->channel).depth) - 1;
   s->zero = s->role == CNV_ROLE_U || s->role == CNV_ROLE_V ? (s->full + 1) / 2 : 0;
 }
 

@@ -104,7 +104,7 @@ host_frame_init(HostFrame *host, const CnvPlan *plan, TestLayout layout, guint p
   test_frame_init(&host->frame, image->format, image->width, image->height, layout);
   if (seed)
     test_frame_fill(&host->frame, TEST_NOISE, seed);
-  for (int m = 0; m < cnv_format_n_memories(image->format); m++) {
+  for (int m = 0; m < cnv_format_n_frame_planes(image->format); m++) {
     TestPlane *p = &host->frame.plane[m];
 
     host->block[m] = pinned >> m & 1 ? test_device_alloc_pinned(p->size) : g_malloc(p->size);
@@ -118,7 +118,7 @@ host_frame_init(HostFrame *host, const CnvPlan *plan, TestLayout layout, guint p
 static void
 host_frame_read(HostFrame *host)
 {
-  for (int m = 0; m < cnv_format_n_memories(host->frame.format); m++)
+  for (int m = 0; m < cnv_format_n_frame_planes(host->frame.format); m++)
     memcpy(host->frame.plane[m].block, host->block[m], host->frame.plane[m].size);
 }
 
@@ -180,7 +180,7 @@ compare(const TestFrame *host, const TestFrame *device, const char *what)
   char *stray = test_frame_stray(host);
 
   ck_assert_msg(stray == NULL, "%s: %s", what, stray);
-  for (int m = 0; m < cnv_format_n_memories(host->format); m++) {
+  for (int m = 0; m < cnv_format_n_frame_planes(host->format); m++) {
     const TestPlane *a = &host->plane[m], *b = &device->plane[m];
 
     for (int y = 0; y < a->rows; y++)
@@ -272,7 +272,7 @@ START_TEST(test_kept_frames)
   const CnvWork work = CNV_WORK_ALL(&plan);
   GError *error = NULL;
 
-  ck_assert(cnv_session_reserve(session, &plan->image, 2, &error));
+  ck_assert(cnv_session_history_alloc(session, &plan->image, 2, &error));
   for (guint pinned = NONE; pinned <= ALL; pinned += ALL) {
     HostFrame in[FRAMES], out[FRAMES];
 
@@ -281,7 +281,7 @@ START_TEST(test_kept_frames)
 
       host_frame_init(&in[i], plan, layouts[1], pinned, 5 + i);
       host_frame_init(&out[i], plan, layouts[1], pinned, 0);
-      ck_assert(cnv_session_keep(session, slot.slot, &in[i].view, &error));
+      ck_assert(cnv_session_history_push(session, slot.slot, &in[i].view, &error));
       run(&work, &slot, &out[i].view);
     }
     await();
@@ -296,7 +296,7 @@ START_TEST(test_kept_frames)
       host_frame_clear(&out[i]);
     }
   }
-  ck_assert(cnv_session_reserve(session, &plan->image, 0, &error));
+  ck_assert(cnv_session_history_alloc(session, &plan->image, 0, &error));
   cnv_plan_unref(plan);
 }
 END_TEST
@@ -324,7 +324,7 @@ check_flights(const CnvWork *work, guint n, const TestFrame *expected)
     }
     if (i + 1 < n)
       continue;
-    ck_assert(cnv_session_wait_but(session, MIN(i, FLOWN - 1) - done, &error));
+    ck_assert(cnv_session_wait_until_pending(session, MIN(i, FLOWN - 1) - done, &error));
     ck_assert_uint_ge(session->stats.frames, before + done + 1);
     host_frame_read(&out[done]);
     compare(&out[done].frame, &expected[done], "under way");
@@ -401,7 +401,7 @@ look(GstPad *pad, GstPadProbeInfo *info, gpointer data)
 }
 
 static void
-look_at(GstElement *pipeline, const char *pad_name, Seen *seen)
+analyze_taps(GstElement *pipeline, const char *pad_name, Seen *seen)
 {
   GstElement *convolve = gst_bin_get_by_name(GST_BIN(pipeline), "c");
   GstPad *pad = gst_element_get_static_pad(convolve, pad_name);
@@ -420,8 +420,8 @@ run_pipeline(const char *text, Seen *in, Seen *out)
   GstBus *bus;
 
   ck_assert_msg(error == NULL, "%s: %s", text, error ? error->message : "");
-  look_at(pipeline, "sink", in);
-  look_at(pipeline, "src", out);
+  analyze_taps(pipeline, "sink", in);
+  analyze_taps(pipeline, "src", out);
   gst_element_set_state(pipeline, GST_STATE_PLAYING);
   bus = gst_element_get_bus(pipeline);
   message = gst_bus_timed_pop_filtered(bus, 60 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);

@@ -161,26 +161,26 @@ END_TEST
 typedef struct {
   GstMemory *memory; /* not referenced: only compared */
   guint n_same;
-} Passage;
+} FrameTransfer;
 
 static GstPadProbeReturn
 on_way_in(GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
-  ((Passage *)data)->memory = gst_buffer_peek_memory(GST_PAD_PROBE_INFO_BUFFER(info), 0);
+  ((FrameTransfer *)data)->memory = gst_buffer_peek_memory(GST_PAD_PROBE_INFO_BUFFER(info), 0);
   return GST_PAD_PROBE_OK;
 }
 
 static GstPadProbeReturn
 on_way_out(GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
-  Passage *passage = data;
+  FrameTransfer *passage = data;
 
   passage->n_same += passage->memory == gst_buffer_peek_memory(GST_PAD_PROBE_INFO_BUFFER(info), 0);
   return GST_PAD_PROBE_OK;
 }
 
 static void
-watch_passage(GstElement *pipeline, Passage *passage)
+watch_passage(GstElement *pipeline, FrameTransfer *passage)
 {
   GstElement *convolve = gst_bin_get_by_name(GST_BIN(pipeline), "c0");
   GstPad *in = gst_element_get_static_pad(convolve, "sink"), *out = gst_element_get_static_pad(convolve, "src");
@@ -204,7 +204,7 @@ check_in_place(const char *format, const char *made, const char *settings)
                                       " ! cudadownload ! appsink name=out0",
                                0, FRAMES, format, 320, 180, made, settings);
   GstElement *pipeline = make_pipeline(text);
-  Passage passage = {NULL, 0};
+  FrameTransfer passage = {NULL, 0};
   Result device, host;
 
   watch_passage(pipeline, &passage);

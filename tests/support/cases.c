@@ -120,9 +120,9 @@ typedef struct {
 
 /* Bits around a value that no other channel has: 0 where it was filtered, or what the input has where it is a copy. */
 static gboolean
-padding_is_right(const CnvFormat *format, const OracleLane *lane, guint raw, guint raw_in, gboolean copied)
+padding_is_right(const CnvFormat *format, const OracleComponent *component, guint raw, guint raw_in, gboolean copied)
 {
-  const guint used = format->sample_bytes == 4 ? ~0u : ((1u << lane->depth) - 1) << lane->shift;
+  const guint used = format->sample_bytes == 4 ? ~0u : ((1u << component->depth) - 1) << component->shift;
 
   return !(raw & ~used) || (copied && raw == raw_in);
 }
@@ -131,8 +131,8 @@ static void
 check_channel(const Job *job, const TestFrame *out, int plane, int channel, const char *name, Tally *tally)
 {
   const CnvFormat *format = out->format;
-  const OracleLane lane = oracle_lane(format, plane, channel);
-  const TestPlane *p = &out->plane[lane.memory], *q = &job->in.plane[lane.memory];
+  const OracleComponent component = oracle_component(format, plane, channel);
+  const TestPlane *p = &out->plane[component.plane], *q = &job->in.plane[component.plane];
   const int width = oracle_plane_width(format, plane, out->width);
   const int height = oracle_plane_height(format, plane, out->height);
   guint bad = 0;
@@ -142,14 +142,14 @@ check_channel(const Job *job, const TestFrame *out, int plane, int channel, cons
     const guint8 *row_in = q->block + q->start + (gsize)(i / width) * q->stride;
     const OracleSample expected = job->expected[plane][channel][i];
     const gboolean copied = expected.rule == ORACLE_COPIED;
-    const int got = oracle_value(&lane, row, i % width);
-    const guint raw = oracle_raw(&lane, row, i % width);
-    const int error = expected.rule == ORACLE_OPEN ? 0 : sample_error(job, lane.depth, expected.value, got);
+    const int got = oracle_value(&component, row, i % width);
+    const guint raw = oracle_raw(&component, row, i % width);
+    const int error = expected.rule == ORACLE_OPEN ? 0 : sample_error(job, component.depth, expected.value, got);
 
     tally->samples += expected.rule == ORACLE_FILTERED;
     tally->inexact += error == 1;
     if (error <= (copied || job->strict ? 0 : 1) &&
-        padding_is_right(format, &lane, raw, oracle_raw(&lane, row_in, i % width), copied))
+        padding_is_right(format, &component, raw, oracle_raw(&component, row_in, i % width), copied))
       continue;
     if (!bad++)
       test_fail("%s, %s: plane %d x %d y %d channel %d: expected %.6f%s, got %d (raw 0x%x)", name, job->what, plane,
@@ -199,7 +199,7 @@ check_output(const Job *job, const TestFrame *out, const char *name, TestVariant
 }
 
 static double
-plane_products(const CnvPlanePlan *plane)
+plane_products(const CnvPlanPlane *plane)
 {
   double taps = 0;
 
@@ -227,22 +227,22 @@ test_plan_products(const CnvPlan *plan)
 static guint
 filtering_lanes(const CnvPlan *plan, int plane, int channel)
 {
-  const OracleLane at = oracle_lane(plan->image.format, plane, channel);
+  const OracleComponent at = oracle_component(plan->image.format, plane, channel);
   guint found = 0;
 
   for (int p = 0; p < plan->n_planes; p++)
     for (int c = 0; c < plan->plane[p].channels; c++) {
-      const CnvLane *lane = &plan->plane[p].lane[c];
+      const CnvComponent *component = &plan->plane[p].component[c];
 
-      found += plan->plane[p].filtered >> c & 1 && lane->memory == at.memory && lane->offset == at.offset &&
-               (at.bytes < 4 || lane->shift == at.shift);
+      found += plan->plane[p].filtered >> c & 1 && component->plane == at.plane && component->offset == at.offset &&
+               (at.bytes < 4 || component->shift == at.shift);
     }
   return found;
 }
 
 /* Chroma under a gradient, whose taps are never used. */
 static gboolean
-is_neutral(const CnvPlanePlan *plane)
+is_neutral(const CnvPlanPlane *plane)
 {
   for (int c = 0; c < plane->channels; c++)
     if (plane->filtered >> c & 1 && plane->gain[c] != 0)
@@ -258,7 +258,7 @@ check_algorithms(const CnvPlan *plan, const TestVariant *v, const Job *job)
   char *name = test_variant_name(v);
 
   for (int p = 0; p < plan->n_planes; p++) {
-    const CnvPlanePlan *plane = &plan->plane[p];
+    const CnvPlanPlane *plane = &plan->plane[p];
     const gboolean factored = v->algorithm >= CNV_ALGORITHM_TEXTURE && plane->sub_x == 0 && plane->sub_y == 0;
 
     if (plane->algorithm != (plane->filtered ? v->algorithm : CNV_ALGORITHM_AUTO))
@@ -307,7 +307,7 @@ is_misaligned(const CnvFrame *frame, const CnvFormat *format)
 {
   guintptr bits = 0;
 
-  for (int m = 0; m < oracle_n_memories(format); m++)
+  for (int m = 0; m < oracle_n_frame_planes(format); m++)
     bits |= (guintptr)frame->data[m] | (guintptr)frame->stride[m];
   return frame->memory == CNV_MEMORY_DEVICE && bits % format->sample_bytes != 0;
 }

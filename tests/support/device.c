@@ -54,7 +54,7 @@ test_device_frame_init(TestDeviceFrame *device, const TestFrame *host)
   const CnvDriver *cu = driver();
 
   *device = (TestDeviceFrame){{NULL}};
-  for (int i = 0; i < cnv_format_n_memories(host->format); i++) {
+  for (int i = 0; i < cnv_format_n_frame_planes(host->format); i++) {
     CUdeviceptr block;
 
     check(cu->cuMemAlloc(&block, host->plane[i].size), "allocating a test frame");
@@ -76,7 +76,7 @@ test_device_frame_clear(TestDeviceFrame *device)
 void
 test_device_frame_read(const TestDeviceFrame *device, const TestFrame *host)
 {
-  for (int i = 0; i < cnv_format_n_memories(host->format); i++)
+  for (int i = 0; i < cnv_format_n_frame_planes(host->format); i++)
     check(driver()->cuMemcpyDtoH(host->plane[i].block, address(device, i), host->plane[i].size),
           "downloading a test frame");
 }
@@ -85,7 +85,7 @@ void
 test_device_frame_view(const TestDeviceFrame *device, const TestFrame *host, CnvFrame *view)
 {
   *view = (CnvFrame){.memory = CNV_MEMORY_DEVICE};
-  for (int i = 0; i < cnv_format_n_memories(host->format); i++) {
+  for (int i = 0; i < cnv_format_n_frame_planes(host->format); i++) {
     view->data[i] = (guint8 *)device->block[i] + host->plane[i].start;
     view->stride[i] = host->plane[i].stride;
   }
@@ -315,7 +315,7 @@ test_copy(CnvSession *session, const CnvPlan *plan, const CnvFrame *from, const 
 
   if (session->backend->takes_device_memory)
     return gpu_copy(session, plan, from, to, error);
-  for (int m = 0; m < cnv_format_n_memories(image->format); m++) {
+  for (int m = 0; m < cnv_format_n_frame_planes(image->format); m++) {
     const gsize row = cnv_format_row_bytes(image->format, m, image->width);
 
     for (int y = 0; y < cnv_format_rows(image->format, m, image->height); y++)

@@ -16,7 +16,7 @@ void
 test_frame_init(TestFrame *frame, const CnvFormat *format, int width, int height, TestLayout layout)
 {
   *frame = (TestFrame){.format = format, .width = width, .height = height};
-  for (int i = 0; i < oracle_n_memories(format); i++) {
+  for (int i = 0; i < oracle_n_frame_planes(format); i++) {
     TestPlane *p = &frame->plane[i];
 
     p->row_bytes = oracle_row_bytes(format, i, width);
@@ -58,13 +58,13 @@ pattern_value(TestPattern pattern, guint full, guint flat, gboolean here, guint3
 
 /* Writes a value, and no bit beside it. */
 static void
-put(const OracleLane *lane, guint8 *row, int x, guint value)
+put(const OracleComponent *component, guint8 *row, int x, guint value)
 {
-  const guint used = ((1u << lane->depth) - 1) << lane->shift;
-  const guint raw = (oracle_raw(lane, row, x) & ~used) | value << lane->shift;
+  const guint used = ((1u << component->depth) - 1) << component->shift;
+  const guint raw = (oracle_raw(component, row, x) & ~used) | value << component->shift;
 
-  for (int i = 0; i < lane->bytes; i++)
-    row[x * lane->step + lane->offset + i] = raw >> 8 * i & 255;
+  for (int i = 0; i < component->bytes; i++)
+    row[x * component->step + component->offset + i] = raw >> 8 * i & 255;
 }
 
 /* Samples that hold nothing in blocks of HOLE pixels. */
@@ -78,11 +78,11 @@ static void
 fill_channel(TestFrame *frame, int plane, int channel, TestPattern pattern, const guint32 at[2], guint32 *state)
 {
   const CnvPlaneFormat *p = &frame->format->plane[plane];
-  const OracleLane lane = oracle_lane(frame->format, plane, channel);
-  const TestPlane *memory = &frame->plane[lane.memory];
+  const OracleComponent component = oracle_component(frame->format, plane, channel);
+  const TestPlane *memory = &frame->plane[component.plane];
   const int width = oracle_plane_width(frame->format, plane, frame->width);
   const int height = oracle_plane_height(frame->format, plane, frame->height);
-  const guint full = (1u << lane.depth) - 1, flat = (test_random(state) >> 8) & full;
+  const guint full = (1u << component.depth) - 1, flat = (test_random(state) >> 8) & full;
 
   for (int y = 0; y < height; y++)
     for (int x = 0; x < width; x++) {
@@ -91,7 +91,7 @@ fill_channel(TestFrame *frame, int plane, int channel, TestPattern pattern, cons
 
       if (pattern == TEST_HOLES && p->role[channel] == CNV_ROLE_A && in_hole(x, y))
         value = 0;
-      put(&lane, memory->block + memory->start + (gsize)y * memory->stride, x, value);
+      put(&component, memory->block + memory->start + (gsize)y * memory->stride, x, value);
     }
 }
 
@@ -109,7 +109,7 @@ test_frame_fill(TestFrame *frame, TestPattern pattern, guint32 seed)
   const CnvFormat *format = frame->format;
   guint32 state = seed * 2654435761u | 1;
 
-  for (int i = 0; i < oracle_n_memories(format); i++)
+  for (int i = 0; i < oracle_n_frame_planes(format); i++)
     fill_garbage(&frame->plane[i], &state);
   for (int p = 0; p < format->n_planes; p++) {
     const guint32 at[2] = {test_random(&state) >> 8, test_random(&state) >> 8};
@@ -120,9 +120,9 @@ test_frame_fill(TestFrame *frame, TestPattern pattern, guint32 seed)
 }
 
 static guint8 *
-row_of(const TestFrame *frame, const OracleLane *lane, int y)
+row_of(const TestFrame *frame, const OracleComponent *component, int y)
 {
-  const TestPlane *memory = &frame->plane[lane->memory];
+  const TestPlane *memory = &frame->plane[component->plane];
 
   return memory->block + memory->start + (gsize)y * memory->stride;
 }
@@ -130,17 +130,17 @@ row_of(const TestFrame *frame, const OracleLane *lane, int y)
 void
 test_frame_put(TestFrame *frame, int plane, int channel, int x, int y, guint value)
 {
-  const OracleLane lane = oracle_lane(frame->format, plane, channel);
+  const OracleComponent component = oracle_component(frame->format, plane, channel);
 
-  put(&lane, row_of(frame, &lane, y), x, value);
+  put(&component, row_of(frame, &component, y), x, value);
 }
 
 int
 test_frame_get(const TestFrame *frame, int plane, int channel, int x, int y)
 {
-  const OracleLane lane = oracle_lane(frame->format, plane, channel);
+  const OracleComponent component = oracle_component(frame->format, plane, channel);
 
-  return oracle_value(&lane, row_of(frame, &lane, y), x);
+  return oracle_value(&component, row_of(frame, &component, y), x);
 }
 
 void
@@ -150,14 +150,14 @@ test_frame_fill_with(TestFrame *frame, TestValue value, gpointer data)
 
   for (int p = 0; p < format->n_planes; p++)
     for (int c = 0; c < format->plane[p].channels; c++) {
-      const OracleLane lane = oracle_lane(format, p, c);
-      const TestPlane *memory = &frame->plane[lane.memory];
+      const OracleComponent component = oracle_component(format, p, c);
+      const TestPlane *memory = &frame->plane[component.plane];
       const int width = oracle_plane_width(format, p, frame->width);
       const int n = width * oracle_plane_height(format, p, frame->height);
 
       for (int i = 0; i < n; i++)
-        put(&lane, memory->block + memory->start + (gsize)(i / width) * memory->stride, i % width,
-            value(data, p, c, i % width, i / width, (1u << lane.depth) - 1));
+        put(&component, memory->block + memory->start + (gsize)(i / width) * memory->stride, i % width,
+            value(data, p, c, i % width, i / width, (1u << component.depth) - 1));
     }
 }
 
@@ -165,7 +165,7 @@ void
 test_frame_view(const TestFrame *frame, CnvFrame *view)
 {
   *view = (CnvFrame){.memory = CNV_MEMORY_HOST};
-  for (int i = 0; i < oracle_n_memories(frame->format); i++) {
+  for (int i = 0; i < oracle_n_frame_planes(frame->format); i++) {
     view->data[i] = frame->plane[i].block + frame->plane[i].start;
     view->stride[i] = frame->plane[i].stride;
   }
@@ -182,7 +182,7 @@ is_sample(const TestPlane *p, gsize at)
 char *
 test_frame_stray(const TestFrame *frame)
 {
-  for (int i = 0; i < oracle_n_memories(frame->format); i++) {
+  for (int i = 0; i < oracle_n_frame_planes(frame->format); i++) {
     const TestPlane *p = &frame->plane[i];
 
     for (gsize at = 0; at < p->size; at++)
@@ -199,7 +199,7 @@ test_frame_hash(const TestFrame *frame)
 {
   guint64 hash = G_GUINT64_CONSTANT(14695981039346656037);
 
-  for (int i = 0; i < oracle_n_memories(frame->format); i++)
+  for (int i = 0; i < oracle_n_frame_planes(frame->format); i++)
     for (gsize at = 0; at < frame->plane[i].size; at++)
       hash = (hash ^ frame->plane[i].block[at]) * G_GUINT64_CONSTANT(1099511628211);
   return hash;

@@ -31,26 +31,26 @@ oracle_plane_height(const CnvFormat *format, int plane, int height)
   return ceil_shift(height, format->plane[plane].sub_y);
 }
 
-OracleLane
-oracle_lane(const CnvFormat *format, int plane, int channel)
+OracleComponent
+oracle_component(const CnvFormat *format, int plane, int channel)
 {
   const CnvPlaneFormat *p = &format->plane[plane];
   const int bytes = format->sample_bytes;
 
   if (bytes == 4)
-    return (OracleLane){0, 0, 4, 4, p->offset[channel], p->role[channel] == CNV_ROLE_A ? 2 : format->depth};
+    return (OracleComponent){0, 0, 4, 4, p->offset[channel], p->role[channel] == CNV_ROLE_A ? 2 : format->depth};
   if (p->step)
-    return (OracleLane){0, p->offset[channel], p->step, bytes, format->shift, format->depth};
-  return (OracleLane){plane, channel * bytes, p->channels * bytes, bytes, format->shift, format->depth};
+    return (OracleComponent){0, p->offset[channel], p->step, bytes, format->shift, format->depth};
+  return (OracleComponent){plane, channel * bytes, p->channels * bytes, bytes, format->shift, format->depth};
 }
 
 int
-oracle_n_memories(const CnvFormat *format)
+oracle_n_frame_planes(const CnvFormat *format)
 {
   int last = 0;
 
   for (int p = 0; p < format->n_planes; p++)
-    last = MAX(last, oracle_lane(format, p, 0).memory);
+    last = MAX(last, oracle_component(format, p, 0).plane);
   return last + 1;
 }
 
@@ -61,10 +61,11 @@ oracle_row_bytes(const CnvFormat *format, int memory, int width)
 
   for (int p = 0; p < format->n_planes; p++)
     for (int c = 0; c < format->plane[p].channels; c++) {
-      OracleLane lane = oracle_lane(format, p, c);
+      OracleComponent component = oracle_component(format, p, c);
 
-      if (lane.memory == memory)
-        end = MAX(end, (oracle_plane_width(format, p, width) - 1) * lane.step + lane.offset + lane.bytes);
+      if (component.plane == memory)
+        end =
+            MAX(end, (oracle_plane_width(format, p, width) - 1) * component.step + component.offset + component.bytes);
     }
   return end;
 }
@@ -95,19 +96,19 @@ oracle_filters(const CnvFilter *filter, const CnvFormat *format, int plane, int 
 }
 
 guint
-oracle_raw(const OracleLane *lane, const guint8 *row, int x)
+oracle_raw(const OracleComponent *component, const guint8 *row, int x)
 {
   guint raw = 0;
 
-  for (int i = 0; i < lane->bytes; i++)
-    raw |= (guint)row[x * lane->step + lane->offset + i] << 8 * i;
+  for (int i = 0; i < component->bytes; i++)
+    raw |= (guint)row[x * component->step + component->offset + i] << 8 * i;
   return raw;
 }
 
 int
-oracle_value(const OracleLane *lane, const guint8 *row, int x)
+oracle_value(const OracleComponent *component, const guint8 *row, int x)
 {
-  return (oracle_raw(lane, row, x) >> lane->shift) & ((1 << lane->depth) - 1);
+  return (oracle_raw(component, row, x) >> component->shift) & ((1 << component->depth) - 1);
 }
 
 int
@@ -253,16 +254,17 @@ static double *
 read_frame(const CnvImage *image, const CnvFrame *frame, OracleField field, int plane, int channel)
 {
   const CnvFormat *format = image->format;
-  const OracleLane lane = oracle_lane(format, plane, channel);
+  const OracleComponent component = oracle_component(format, plane, channel);
   const int width = oracle_plane_width(format, plane, image->width);
   const int height = oracle_field_rows(field, oracle_plane_height(format, plane, image->height));
-  const int stride = frame->stride[lane.memory];
+  const int stride = frame->stride[component.plane];
   double *values = g_new(double, (gsize)width *height);
 
   for (int y = 0; y < height; y++)
     for (int x = 0; x < width; x++)
       values[(gsize)y * width + x] = oracle_value(
-          &lane, (const guint8 *)frame->data[lane.memory] + (gssize)(field.first + y * field.step) * stride, x);
+          &component, (const guint8 *)frame->data[component.plane] + (gssize)(field.first + y * field.step) * stride,
+          x);
   return values;
 }
 
@@ -347,12 +349,12 @@ sum_taps(OracleChannel *c, const OracleTime *time)
     c->sum += sum;
     c->magnitudes += magnitude;
   }
-  for (int k = 0; k < time->n && !time->solid; k++) {
+  for (int k = 0; k < time->n && !time->not_time_separable; k++) {
     weights += time->weight[k];
     magnitudes += fabs(time->weight[k]);
   }
-  c->sum *= time->solid ? 1 : weights;
-  c->magnitudes *= time->solid ? 1 : magnitudes;
+  c->sum *= time->not_time_separable ? 1 : weights;
+  c->magnitudes *= time->not_time_separable ? 1 : magnitudes;
 }
 
 /* Where alpha, which weighs colours, is to be found. */
@@ -380,8 +382,8 @@ read_slices(OracleChannel *c, const OracleWork *work, const OracleTime *time, Or
             Alpha alpha)
 {
   const gsize count = (gsize)c->width * c->height;
-  int number[CNV_MAX_MOMENTS];
-  double weight[CNV_MAX_MOMENTS];
+  int number[CNV_MAX_TEMPORAL_TAPS];
+  double weight[CNV_MAX_TEMPORAL_TAPS];
 
   oracle_time_place(time, work->clip, c->filter->causal, number, weight);
   for (int s = 0; s < c->n_slices; s++) {
@@ -397,23 +399,23 @@ read_slices(OracleChannel *c, const OracleWork *work, const OracleTime *time, Or
       continue;
     in = read_frame(work->image, frame, field, plane, channel);
     weights = alpha.weighs ? read_alpha(work->image, frame, field, alpha.plane, alpha.channel, plane) : NULL;
-    slice_add(&c->slice[time->solid ? k : 0], c, in, weights, weight[k]);
+    slice_add(&c->slice[time->not_time_separable ? k : 0], c, in, weights, weight[k]);
     g_free(in);
     g_free(weights);
   }
 }
 
 static void
-find_missing(OracleChannel *c, const CnvImage *image, const OracleLane *lane, Alpha alpha)
+find_missing(OracleChannel *c, const CnvImage *image, const OracleComponent *component, Alpha alpha)
 {
   int depth;
 
   if (alpha.weighs) {
-    depth = oracle_lane(image->format, alpha.plane, alpha.channel).depth;
+    depth = oracle_component(image->format, alpha.plane, alpha.channel).depth;
     c->alpha_full = (1 << depth) - 1;
     c->missing_alpha = border_value(c->filter->border_color, image, CNV_ROLE_A, depth);
   }
-  c->missing = border_value(c->filter->border_color, image, c->role, lane->depth) - c->mid;
+  c->missing = border_value(c->filter->border_color, image, c->role, component->depth) - c->mid;
   if (c->filter->border != CNV_BORDER_CONSTANT)
     c->missing = c->missing_alpha = 0;
 }
@@ -424,7 +426,7 @@ oracle_channel_new(const OracleWork *work, const CnvFilter *filter, OracleField 
   const CnvFormat *format = work->image->format;
   const CnvPlaneFormat *p = &format->plane[plane];
   const guint role = p->role[channel];
-  const OracleLane lane = oracle_lane(format, plane, channel);
+  const OracleComponent component = oracle_component(format, plane, channel);
   const OracleTime time = oracle_time(filter);
   OracleChannel c = {filter, role};
   CnvPlaneFormat alone = {1, p->sub_x, p->sub_y, {role}};
@@ -432,19 +434,19 @@ oracle_channel_new(const OracleWork *work, const CnvFilter *filter, OracleField 
 
   c.width = oracle_plane_width(format, plane, work->image->width);
   c.height = oracle_field_rows(field, oracle_plane_height(format, plane, work->image->height));
-  c.full = (1 << lane.depth) - 1;
-  c.mid = 1 << (lane.depth - 1);
+  c.full = (1 << component.depth) - 1;
+  c.mid = 1 << (component.depth - 1);
   c.now = oracle_read(work, field, plane, channel);
   c.neutral = is_chroma(role) && filter->type >= CNV_FILTER_SOBEL && filter->type <= CNV_FILTER_PREWITT;
   if (c.neutral)
     return c;
-  c.n_slices = time.solid ? time.n : 1;
+  c.n_slices = time.not_time_separable ? time.n : 1;
   for (int s = 0; s < c.n_slices; s++)
     c.slice[s].kernel = plane_kernel(filter, &time, s, &alone);
   sum_taps(&c, &time);
   alpha.weighs = filter->alpha_mode == CNV_ALPHA_PREMULTIPLY && role != CNV_ROLE_A &&
                  find_alpha(format, &alpha.plane, &alpha.channel);
-  find_missing(&c, work->image, &lane, alpha);
+  find_missing(&c, work->image, &component, alpha);
   read_slices(&c, work, &time, field, plane, channel, alpha);
   return c;
 }
@@ -560,8 +562,8 @@ present_taps(const OracleArray *a, int x, int y, CnvRect window, gboolean *all)
   return sum;
 }
 
-/* Renormalize for a solid kernel, which is scaled as the one array of three dimensions that it is. Slices may be a row
- * and a column here, though: their taps are the products. */
+/* Renormalize for a not time-separable kernel, which is scaled as the one array of three dimensions that it is. Slices
+ * may be a row and a column here, though: their taps are the products. */
 static void
 rescale_solid(const OracleChannel *c, CnvRect window, CnvRect area, double *acc)
 {
@@ -587,8 +589,8 @@ OracleSample *
 oracle_filter_area(const OracleChannel *c, CnvRect window, CnvRect area)
 {
   const CnvBorder border = c->filter->border;
-  const gboolean solid = c->n_slices > 1, renormalize = border == CNV_BORDER_RENORMALIZE;
-  const Outside outside = {border, renormalize && !solid, c->missing};
+  const gboolean not_time_separable = c->n_slices > 1, renormalize = border == CNV_BORDER_RENORMALIZE;
+  const Outside outside = {border, renormalize && !not_time_separable, c->missing};
   const gsize count = (gsize)area.width * area.height;
   const int n_parts = c->neutral ? 0 : c->slice[0].kernel.n_parts;
   OracleSample *out = g_new0(OracleSample, count);
@@ -600,7 +602,7 @@ oracle_filter_area(const OracleChannel *c, CnvRect window, CnvRect area)
   }
   for (int i = 0; i < n_parts; i++)
     part[i] = convolve_slices(c, i, IN, outside, window, area);
-  if (renormalize && solid)
+  if (renormalize && not_time_separable)
     rescale_solid(c, window, area, part[0]);
   for (gsize i = 0; i < count; i++)
     out[i].value = c->neutral ? c->mid : finish(c, part[1] ? hypot(part[0][i], part[1][i]) : part[0][i]);

@@ -11,21 +11,21 @@
 /* Where a channel's samples lie: x * step + offset bytes from a row's first, in little-endian numbers of so many bytes.
  */
 typedef struct {
-  int memory, offset, step, bytes, shift, depth;
-} OracleLane;
+  int plane, offset, step, bytes, shift, depth;
+} OracleComponent;
 
-OracleLane oracle_lane(const CnvFormat *format, int plane, int channel);
+OracleComponent oracle_component(const CnvFormat *format, int plane, int channel);
 
 /* Size of a plane in pixels; number of planes of memory, and of each the bytes of a row's samples and the rows. */
 int oracle_plane_width(const CnvFormat *format, int plane, int width);
 int oracle_plane_height(const CnvFormat *format, int plane, int height);
-int oracle_n_memories(const CnvFormat *format);
+int oracle_n_frame_planes(const CnvFormat *format);
 int oracle_row_bytes(const CnvFormat *format, int memory, int width);
 int oracle_rows(const CnvFormat *format, int memory, int height);
 
 /* The whole number that holds sample x of a row, padding and other channels' bits too; and the sample's value. */
-guint oracle_raw(const OracleLane *lane, const guint8 *row, int x);
-int oracle_value(const OracleLane *lane, const guint8 *row, int x);
+guint oracle_raw(const OracleComponent *component, const guint8 *row, int x);
+int oracle_value(const OracleComponent *component, const guint8 *row, int x);
 
 /* TRUE where a filter changes that channel; else it is copied. */
 gboolean oracle_filters(const CnvFilter *filter, const CnvFormat *format, int plane, int channel);
@@ -44,7 +44,7 @@ typedef struct {
 
 /* The frames around the one that is put out, and which of them there are. */
 typedef struct {
-  const CnvFrame *frame; /* in host memory, by their numbers */
+  const CnvFrame *frame; /* in host plane, by their numbers */
   int first, end;        /* those from a cut, or the clip's first, up to the next one */
   int now;               /* number of the frame that is put out */
   CnvTemporalBorder border;
@@ -55,7 +55,7 @@ typedef struct {
   const CnvImage *image;
   const CnvFilter *filter; /* one a plan */
   const CnvWork *work;     /* its plans are not looked at */
-  const CnvFrame *in;      /* in host memory; of a clip the frame that is put out */
+  const CnvFrame *in;      /* in host plane; of a clip the frame that is put out */
   const OracleClip *clip;  /* for filters with taps in time; else NULL */
 } OracleWork;
 

@@ -33,8 +33,8 @@ typedef struct {
   double mid, missing, missing_alpha;
   double sum, magnitudes; /* of the taps */
   double *now;            /* values of the frame that is put out */
-  int n_slices;           /* one, or where the kernel is solid one for each tap in time; none for neutral */
-  OracleSlice slice[CNV_MAX_MOMENTS];
+  int n_slices; /* one, or where the kernel is not time-separable one for each tap in time; none for neutral */
+  OracleSlice slice[CNV_MAX_TEMPORAL_TAPS];
 } OracleChannel;
 
 /* Values of a channel's samples; g_free. */

@@ -19,7 +19,7 @@ typedef struct {
 typedef struct {
   CnvRect area;
   OracleSample *sample; /* NULL until it is asked for */
-} Patch;
+} Job;
 
 typedef struct {
   const OracleWork *work;
@@ -27,8 +27,8 @@ typedef struct {
   int plane, channel, width, height;
   double feather[CNV_N_AXES];
   Spot *spot;
-  int n_patches;
-  Patch *patch;
+  int n_jobs;
+  Job *job;
   int move[CNV_N_AXES];
 } Regions;
 
@@ -70,8 +70,8 @@ regions_init(Regions *r, const OracleWork *work, OracleField field, int plane, i
   r->height = oracle_field_rows(field, oracle_plane_height(work->image->format, plane, work->image->height));
   r->feather[CNV_X] = w->feather / (1 << p->sub_x);
   r->feather[CNV_Y] = w->feather / (1 << p->sub_y) / field.step;
-  r->n_patches = w->everything ? 1 : MAX(w->n_regions, w->n_plans);
-  r->patch = g_new0(Patch, r->n_patches);
+  r->n_jobs = w->everything ? 1 : MAX(w->n_regions, w->n_plans);
+  r->job = g_new0(Job, r->n_jobs);
   if (w->everything)
     return;
   r->spot = g_new0(Spot, w->n_regions);
@@ -94,9 +94,9 @@ regions_init(Regions *r, const OracleWork *work, OracleField field, int plane, i
 static void
 regions_clear(Regions *r)
 {
-  for (int i = 0; i < r->n_patches; i++)
-    g_free(r->patch[i].sample);
-  g_free(r->patch);
+  for (int i = 0; i < r->n_jobs; i++)
+    g_free(r->job[i].sample);
+  g_free(r->job);
   g_free(r->spot);
 }
 
@@ -161,25 +161,24 @@ filtered_at(Regions *r, guint plan, int region, int x, int y)
 {
   const CnvWork *w = r->work->work;
   const gboolean isolated = w->isolated && region >= 0;
-  Patch *patch = &r->patch[isolated ? region : (int)plan];
+  Job *job = &r->job[isolated ? region : (int)plan];
 
-  if (!patch->sample) {
+  if (!job->sample) {
     OracleChannel c = oracle_channel_new(r->work, &r->work->filter[plan], r->field, r->plane, r->channel);
     CnvRect window = {0, 0, r->width, r->height};
 
-    patch->area = window;
+    job->area = window;
     if (isolated) {
       const int dx = (int)ceil(r->feather[CNV_X]), dy = (int)ceil(r->feather[CNV_Y]);
       const CnvRect b = r->spot[region].box;
 
       window = intersection(b, r->width, r->height);
-      patch->area =
-          intersection((CnvRect){b.x - dx, b.y - dy, b.width + 2 * dx, b.height + 2 * dy}, r->width, r->height);
+      job->area = intersection((CnvRect){b.x - dx, b.y - dy, b.width + 2 * dx, b.height + 2 * dy}, r->width, r->height);
     }
-    patch->sample = oracle_filter_area(&c, window, patch->area);
+    job->sample = oracle_filter_area(&c, window, job->area);
     oracle_channel_clear(&c);
   }
-  return patch->sample[(gsize)(y - patch->area.y) * patch->area.width + x - patch->area.x];
+  return job->sample[(gsize)(y - job->area.y) * job->area.width + x - job->area.x];
 }
 
 /* Blends the filtered sample into `out`, which holds the input's. */
@@ -227,7 +226,7 @@ oracle_channel(const OracleWork *work, int plane, int channel)
 {
   const CnvFormat *format = work->image->format;
   const int width = oracle_plane_width(format, plane, work->image->width), step = work->work->interlaced ? 2 : 1;
-  const int full = (1 << oracle_lane(format, plane, channel).depth) - 1;
+  const int full = (1 << oracle_component(format, plane, channel).depth) - 1;
   OracleSample *out = g_new(OracleSample, (gsize)width * oracle_plane_height(format, plane, work->image->height));
 
   for (int first = 0; first < step; first++) {

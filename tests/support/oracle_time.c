@@ -51,10 +51,10 @@ volume_weights(OracleTime *time, const CnvFilter *f)
   time->n = t->depth;
   for (int k = 0; k < t->depth; k++)
     time->weight[written(f, k, t->depth)] = t->value[k * n + pivot % n] / t->value[pivot];
-  for (int i = 0; i < n * t->depth && !time->solid; i++)
-    time->solid = fabs(t->value[i] - time->weight[written(f, i / n, t->depth)] * t->value[best * n + i % n]) >
-                  1e-9 * fabs(t->value[pivot]);
-  for (int k = 0; k < t->depth && time->solid; k++) {
+  for (int i = 0; i < n * t->depth && !time->not_time_separable; i++)
+    time->not_time_separable = fabs(t->value[i] - time->weight[written(f, i / n, t->depth)] *
+                                                      t->value[best * n + i % n]) > 1e-9 * fabs(t->value[pivot]);
+  for (int k = 0; k < t->depth && time->not_time_separable; k++) {
     time->weight[k] = 1;
     add_frame_sums(time, t, written(f, k, t->depth), k);
   }
@@ -89,7 +89,7 @@ oracle_time(const CnvFilter *f)
     gaussian_weights(&time, f);
   }
   time.anchor = f->causal ? time.n - 1 : (time.n - 1) / 2;
-  for (int k = 0; k < time.n && !time.solid; k++) {
+  for (int k = 0; k < time.n && !time.not_time_separable; k++) {
     time.of_frame[k] = time.weight[k];
     time.magnitudes[k] = fabs(time.weight[k]);
   }
@@ -106,7 +106,7 @@ oracle_time_kernel(const OracleTime *time, const CnvFilter *f, int tap, const in
   if (!is_volume(f))
     return oracle_kernel(f, subsample);
   n = f->kernel->width * f->kernel->height;
-  from = time->solid ? written(f, tap, time->n) : find_pivot(f->kernel) / n;
+  from = time->not_time_separable ? written(f, tap, time->n) : find_pivot(f->kernel) / n;
   own.kernel = cnv_taps_new(f->kernel->width, f->kernel->height, f->kernel->value + from * n);
   kernel = oracle_kernel(&own, subsample);
   cnv_taps_unref(own.kernel);
@@ -128,8 +128,8 @@ frame_walk(CnvTemporalBorder border, int i, int first, int end)
 }
 
 void
-oracle_time_place(const OracleTime *time, const OracleClip *clip, gboolean causal, int frame[CNV_MAX_MOMENTS],
-                  double weight[CNV_MAX_MOMENTS])
+oracle_time_place(const OracleTime *time, const OracleClip *clip, gboolean causal, int frame[CNV_MAX_TEMPORAL_TAPS],
+                  double weight[CNV_MAX_TEMPORAL_TAPS])
 {
   const OracleClip alone = {.end = 1}, *c = clip ? clip : &alone;
   const int end = causal ? c->now + 1 : c->end; /* causal: what comes later is not there */

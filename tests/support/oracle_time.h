@@ -9,11 +9,12 @@
 
 /* Taps in time, first frame first. */
 typedef struct {
-  int n, anchor;  /* anchor: number of the tap on the frame that is put out */
-  gboolean solid; /* each has taps in the picture of its own, and a weight of 1; else all have the same */
-  double weight[CNV_MAX_MOMENTS];
-  double of_frame[CNV_MAX_MOMENTS]; /* sum of the tap's share of the whole kernel, and of its magnitudes; not solid: */
-  double magnitudes[CNV_MAX_MOMENTS]; /* of the weight alone */
+  int n, anchor;               /* anchor: number of the tap on the frame that is put out */
+  gboolean not_time_separable; /* each has taps in the picture of its own, and a weight of 1; else all have the same */
+  double weight[CNV_MAX_TEMPORAL_TAPS];
+  double of_frame[CNV_MAX_TEMPORAL_TAPS]; /* sum of the tap's share of the whole kernel, and of its magnitudes; not not
+                                             time-separable: */
+  double magnitudes[CNV_MAX_TEMPORAL_TAPS]; /* of the weight alone */
 } OracleTime;
 
 OracleTime oracle_time(const CnvFilter *filter);
@@ -24,5 +25,5 @@ OracleKernel oracle_time_kernel(const OracleTime *time, const CnvFilter *filter,
 
 /* The number of the frame under each tap, or -1, and the tap's weight at this place of the clip. clip: NULL where there
  * is one frame alone, number 0. */
-void oracle_time_place(const OracleTime *time, const OracleClip *clip, gboolean causal, int frame[CNV_MAX_MOMENTS],
-                       double weight[CNV_MAX_MOMENTS]);
+void oracle_time_place(const OracleTime *time, const OracleClip *clip, gboolean causal,
+                       int frame[CNV_MAX_TEMPORAL_TAPS], double weight[CNV_MAX_TEMPORAL_TAPS]);

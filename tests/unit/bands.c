@@ -89,25 +89,25 @@ plan_of(const Row *row, const char *format, CnvBorder border, CnvAlgorithm algor
 
 /* ---- fragments ---- */
 
-/* Element of A at a row and column of 16, from words that lie lane by lane. */
+/* Element of A at a row and column of 16, from words that lie component by component. */
 static double
 a_at(const guint32 *words, int row, int k)
 {
-  int lane = row % 8 * 4 + k % 8 / 2, word = row / 8 + k / 8 * 2;
+  int component = row % 8 * 4 + k % 8 / 2, word = row / 8 + k / 8 * 2;
 
-  return cnv_from_half((guint16)(words[lane * 4 + word] >> (k % 2 * 16)));
+  return cnv_from_half((guint16)(words[component * 4 + word] >> (k % 2 * 16)));
 }
 
 /* Element of B at a row of 16 and a column of 8; or, where lanes have several B side by side, of 16 or more. */
 static double
 b_at(const guint32 *words, int k, int column, int n)
 {
-  int lane = column % 8 * 4 + k % 8 / 2, word = (lane * n + column / 8) * 2 + k / 8;
+  int component = column % 8 * 4 + k % 8 / 2, word = (component * n + column / 8) * 2 + k / 8;
 
   return cnv_from_half((guint16)(words[word] >> (k % 2 * 16)));
 }
 
-/* Which of 16 samples the row pass takes as that k: a lane loads four that are its two pairs. */
+/* Which of 16 samples the row pass takes as that k: a component loads four that are its two pairs. */
 static int
 sample_of_k(int k)
 {
@@ -118,7 +118,7 @@ sample_of_k(int k)
 
 typedef struct {
   const CnvPlan *plan;
-  const CnvPlanePlan *plane;
+  const CnvPlanPlane *plane;
   CnvBands bands;
   const CnvTensorVariant *variant;
   const guint32 *words;
@@ -129,7 +129,7 @@ typedef struct {
 static int
 parts_of(const Fixture *f)
 {
-  return f->variant->mode == CNV_TENSOR_EXACT ? 2 : 1;
+  return f->variant->mode == CNV_TENSOR_SPLIT ? 2 : 1;
 }
 
 /* Rows of outputs that a band along y is for, by eight, and its k steps. */
@@ -183,7 +183,7 @@ rebuilt_x(const Fixture *f, int band, int out, int at)
 static double
 expected_x(const Fixture *f, int group, int out, int at)
 {
-  const CnvTapSet *set = &f->plane->term[0];
+  const CnvPlanTerm *set = &f->plane->term[0];
   int C = f->plane->channels, first = MAX(group, 0) * 16, pixel = (first + out) / C;
   gboolean folds = f->plan->filter.border != CNV_BORDER_CONSTANT && f->plan->filter.border != CNV_BORDER_RENORMALIZE;
   double sum = 0;
@@ -217,7 +217,7 @@ largest_of(const float *taps, int n, int *where)
 static void
 check_band(const Fixture *f, int band, int group)
 {
-  const CnvTapSet *set = &f->plane->term[0];
+  const CnvPlanTerm *set = &f->plane->term[0];
   int where_x = 0, where_y = 0;
   double gain = f->plane->gain[0], x = largest_of(f->plan->taps + set->axis[CNV_X], set->n[CNV_X], &where_x);
   double y = largest_of(f->plan->taps + set->axis[CNV_Y], set->n[CNV_Y], &where_y);
@@ -237,7 +237,7 @@ check_band(const Fixture *f, int band, int group)
 static void
 check_columns(const Fixture *f)
 {
-  const CnvTapSet *set = &f->plane->term[0];
+  const CnvPlanTerm *set = &f->plane->term[0];
   int where_x = 0, where_y = 0, on;
   double gain = f->plane->gain[0], x = largest_of(f->plan->taps + set->axis[CNV_X], set->n[CNV_X], &where_x);
   double y = largest_of(f->plan->taps + set->axis[CNV_Y], set->n[CNV_Y], &where_y);
@@ -300,15 +300,16 @@ END_TEST
 
 /* The plan's tap at (x, y) from the anchor, of one frame and term of a magnitude. */
 static double
-expected_tap(const CnvPlan *plan, const CnvPlanePlan *plane, int frame, int term, int x, int y)
+expected_tap(const CnvPlan *plan, const CnvPlanPlane *plane, int frame, int term, int x, int y)
 {
   double sum = 0;
 
   for (int t = 0; t < plane->n_terms; t++) {
-    const CnvTapSet *set = &plane->term[t];
+    const CnvPlanTerm *set = &plane->term[t];
     int kx = x + set->anchor[CNV_X], ky = y + set->anchor[CNV_Y];
 
-    if (kx < 0 || ky < 0 || kx >= set->n[CNV_X] || ky >= set->n[CNV_Y] || (plan->solid && set->moment != frame) ||
+    if (kx < 0 || ky < 0 || kx >= set->n[CNV_X] || ky >= set->n[CNV_Y] ||
+        (plan->not_time_separable && set->temporal_tap != frame) ||
         (plane->combine == CNV_COMBINE_MAGNITUDE && t != term))
       continue;
     sum += set->separable ? (double)plan->taps[set->axis[CNV_X] + kx] * plan->taps[set->axis[CNV_Y] + ky]
@@ -319,14 +320,14 @@ expected_tap(const CnvPlan *plan, const CnvPlanePlan *plane, int frame, int term
 
 /* One row of taps of one frame and term, of which so many words are the bands. */
 static void
-check_row(const char *name, const CnvPlan *plan, const CnvPlanePlan *plane, const CnvDense *dense,
+check_row(const char *name, const CnvPlan *plan, const CnvPlanPlane *plane, const CnvDense *dense,
           const CnvDenseVariant *v, const guint32 *words, int frame, int term, int j, double gain, double largest)
 {
   int C = plane->channels, parts = 1 + v->exact;
 
   for (int row = 0; row < 16; row++)
     for (int at = 0; at < 16 * v->k; at++) {
-      int out = plane->lane[0].bytes == 1 ? row % 8 * 2 + row / 8 : row, away = at - dense->lead - out;
+      int out = plane->component[0].bytes == 1 ? row % 8 * 2 + row / 8 : row, away = at - dense->lead - out;
       double got = 0, expected = 0;
 
       for (int part = 0; part < parts; part++)
@@ -343,7 +344,7 @@ static void
 check_dense(const Row *row, const char *format, CnvAlgorithm algorithm, int depth)
 {
   CnvPlan *plan = plan_of(row, format, CNV_BORDER_REFLECT, algorithm, depth);
-  const CnvPlanePlan *plane = &plan->plane[0];
+  const CnvPlanPlane *plane = &plan->plane[0];
   GArray *words = g_array_new(FALSE, FALSE, sizeof(guint32));
   g_autofree char *name = g_strdup_printf("%s, %s, %d frames, terms %d", row->name, format, depth, plane->n_terms);
   const CnvDenseVariant *v;
@@ -351,7 +352,7 @@ check_dense(const Row *row, const char *format, CnvAlgorithm algorithm, int dept
   CnvDense dense;
   float gain;
   double largest = 0;
-  int frames = plan->solid ? plan->n_moments : 1, rows;
+  int frames = plan->not_time_separable ? plan->n_temporal_taps : 1, rows;
   const guint32 *at;
 
   ck_assert_msg(cnv_dense_is_for(plan, plane), "%s", name);

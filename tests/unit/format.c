@@ -79,7 +79,7 @@ START_TEST(test_layouts)
 
     ck_assert_msg(info && GST_VIDEO_FORMAT_INFO_FORMAT(info) != GST_VIDEO_FORMAT_UNKNOWN, "no format %s", format->name);
     ck_assert_msg(GST_VIDEO_FORMAT_INFO_IS_LE(info) || format->sample_bytes == 1, "%s is big endian", format->name);
-    ck_assert_int_eq(GST_VIDEO_FORMAT_INFO_N_PLANES(info), cnv_format_n_memories(format));
+    ck_assert_int_eq(GST_VIDEO_FORMAT_INFO_N_PLANES(info), cnv_format_n_frame_planes(format));
     for (int p = 0; p < format->n_planes; p++)
       for (int c = 0; c < format->plane[p].channels; c++) {
         check_channel(info, format, p, c);
@@ -158,7 +158,7 @@ START_TEST(test_memories)
       GstVideoInfo info;
 
       ck_assert(gst_video_info_set_format(&info, gst_video_format_from_string(format->name), sizes[s], sizes[s]));
-      for (int m = 0; m < cnv_format_n_memories(format); m++) {
+      for (int m = 0; m < cnv_format_n_frame_planes(format); m++) {
         const int bytes = cnv_format_row_bytes(format, m, sizes[s]);
 
         ck_assert_int_le(bytes, GST_VIDEO_INFO_PLANE_STRIDE(&info, m));

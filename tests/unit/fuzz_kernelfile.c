@@ -37,7 +37,7 @@ check_taps(const CnvTaps *taps)
   CnvTaps *again;
 
   CHECK(taps->width >= 1 && taps->width <= LONGEST && taps->height >= 1 && taps->height <= LONGEST);
-  CHECK(taps->depth >= 1 && taps->depth <= CNV_MAX_MOMENTS);
+  CHECK(taps->depth >= 1 && taps->depth <= CNV_MAX_TEMPORAL_TAPS);
   for (int i = 0; i < taps->width * taps->height * taps->depth; i++) {
     char number[G_ASCII_DTOSTR_BUF_SIZE];
 

@@ -289,7 +289,7 @@ check_taps(const GValue *array, const char *what, gboolean rows, CnvTaps *taps)
   GError *error = NULL;
 
   CHECK(taps->width >= 1 && taps->width <= LONGEST && taps->height >= 1 && taps->height <= (rows ? LONGEST : 1));
-  CHECK(taps->depth >= 1 && taps->depth <= (rows ? CNV_MAX_MOMENTS : 1));
+  CHECK(taps->depth >= 1 && taps->depth <= (rows ? CNV_MAX_TEMPORAL_TAPS : 1));
   for (int i = 0; i < taps->width * taps->height * taps->depth; i++)
     CHECK(isfinite(taps->value[i]));
   check_shape(array, taps);

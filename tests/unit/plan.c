@@ -88,7 +88,7 @@ static void
 check_lane(const CnvPlan *plan, int p, int c, CnvRole role)
 {
   const CnvFilter *f = &plan->filter;
-  const CnvPlanePlan *plane = &plan->plane[p];
+  const CnvPlanPlane *plane = &plan->plane[p];
   const gboolean chroma = role == CNV_ROLE_U || role == CNV_ROLE_V, alpha = role == CNV_ROLE_A;
   const int bits = cnv_format_depth(plan->image.format, role);
   const double through = (double)plane->gain[c] * plane->sum, scale = alpha ? 1 : f->scale;
@@ -158,7 +158,7 @@ START_TEST(test_planes)
   ck_assert_int_ne(plan->plane[0].algorithm, CNV_ALGORITHM_AUTO);
   ck_assert_int_eq(plan->plane[3].algorithm, CNV_ALGORITHM_AUTO);
   for (int p = 0; p < 3; p++) {
-    const CnvTapSet *t = &plan->plane[p].term[0];
+    const CnvPlanTerm *t = &plan->plane[p].term[0];
     const float *taps = plan->taps + t->axis[CNV_X], *sums = taps + t->n[CNV_X];
 
     ck_assert(t->separable && plan->plane[p].n_terms == 1 && plan->plane[p].plain);
@@ -196,7 +196,7 @@ START_TEST(test_lanes)
     const char *format;
     int plane, channel;
     gboolean plain;
-    CnvLane lane; /* memory, bytes, shift, bits, offset, step */
+    CnvComponent component; /* memory, bytes, shift, bits, offset, step */
   } rows[] = {
       {"NV12", 0, 0, TRUE, {0, 1, 0, 8, 0, 1}},          {"NV12", 1, 1, TRUE, {1, 1, 0, 8, 1, 2}},
       {"P010_10LE", 1, 1, TRUE, {1, 2, 6, 10, 2, 4}},    {"I420_10LE", 2, 0, TRUE, {2, 2, 0, 10, 0, 2}},
@@ -210,12 +210,13 @@ START_TEST(test_lanes)
     CnvFilter filter = filter_of(CNV_FILTER_GAUSSIAN, 0, 0, NULL);
     CnvImage image = image_of(rows[i].format, 9, 5);
     CnvPlan *plan = plan_of(&filter, &image);
-    const CnvPlanePlan *plane = &plan->plane[rows[i].plane];
-    const CnvLane *lane = &plane->lane[rows[i].channel], *wanted = &rows[i].lane;
+    const CnvPlanPlane *plane = &plan->plane[rows[i].plane];
+    const CnvComponent *component = &plane->component[rows[i].channel], *wanted = &rows[i].component;
 
-    ck_assert_msg(lane->memory == wanted->memory && lane->bytes == wanted->bytes && lane->shift == wanted->shift &&
-                      lane->bits == wanted->bits && lane->offset == wanted->offset && lane->step == wanted->step &&
-                      lane->sub_x == 0 && lane->sub_y == 0,
+    ck_assert_msg(component->plane == wanted->plane && component->bytes == wanted->bytes &&
+                      component->shift == wanted->shift && component->bits == wanted->bits &&
+                      component->offset == wanted->offset && component->step == wanted->step && component->sub_x == 0 &&
+                      component->sub_y == 0,
                   "%s plane %d channel %d", rows[i].format, rows[i].plane, rows[i].channel);
     ck_assert_int_eq(plane->plain, rows[i].plain);
     ck_assert_int_eq(plane->weight, -1);
@@ -263,15 +264,15 @@ START_TEST(test_packed_chroma)
   plan = plan_of(&filter, &image);
   ck_assert_int_eq(plan->n_planes, 2);
   for (int p = 0; p < 2; p++) {
-    const CnvPlanePlan *plane = &plan->plane[p];
+    const CnvPlanPlane *plane = &plan->plane[p];
 
     ck_assert(!plane->plain && (plane->filtered & plane->copied) == 0);
     for (int c = 0; c < plane->channels; c++) {
-      const CnvLane *lane = &plane->lane[c];
-      const gboolean chroma = lane->offset >= 2;
+      const CnvComponent *component = &plane->component[c];
+      const gboolean chroma = component->offset >= 2;
 
-      ck_assert(lane->memory == 0 && lane->step == 4);
-      written[lane->offset] += (plane->filtered | plane->copied) >> c & 1;
+      ck_assert(component->plane == 0 && component->step == 4);
+      written[component->offset] += (plane->filtered | plane->copied) >> c & 1;
       if (plane->filtered >> c & 1)
         ck_assert_int_eq(plane->term[0].n[CNV_X], chroma ? 5 : 17);
     }
@@ -304,7 +305,7 @@ START_TEST(test_weights)
 {
   CnvFilter filter = filter_of(CNV_FILTER_BOX, 0, 0, NULL);
   CnvImage rgba = image_of("RGBA", 20, 20), a420 = image_of("A420", 21, 21);
-  const CnvPlanePlan *plane;
+  const CnvPlanPlane *plane;
   CnvPlan *plan;
 
   filter.alpha_mode = CNV_ALPHA_PREMULTIPLY;
@@ -321,7 +322,8 @@ START_TEST(test_weights)
   for (int p = 0; p < 3; p++) {
     plane = &plan->plane[p];
     ck_assert(plane->channels == 2 && plane->weight == 1 && plane->filtered == 1 && plane->copied == 0);
-    ck_assert(plane->lane[1].memory == 3 && plane->lane[1].sub_x == (p > 0) && plane->lane[1].sub_y == (p > 0));
+    ck_assert(plane->component[1].plane == 3 && plane->component[1].sub_x == (p > 0) &&
+              plane->component[1].sub_y == (p > 0));
     ck_assert(plane->mid[1] == 0 && plane->full[1] == 255);
   }
   ck_assert_int_eq(plan->plane[3].filtered, 1);
@@ -349,8 +351,8 @@ START_TEST(test_combine)
   filter.scale = 2;
   plan = plan_of(&filter, &image);
   ck_assert_int_eq(plan->plane[0].combine, CNV_COMBINE_ABSOLUTE);
-  ck_assert(plan->plane[0].sum == -4 && plan->plane[0].gain[0] == 0.5f && plan->plane[0].inner[0] == -512);
-  ck_assert(plan->plane[1].inner[0] == 0 && plan->plane[1].base[0] == 128);
+  ck_assert(plan->plane[0].sum == -4 && plan->plane[0].gain[0] == 0.5f && plan->plane[0].mid_bias[0] == -512);
+  ck_assert(plan->plane[1].mid_bias[0] == 0 && plan->plane[1].base[0] == 128);
   cnv_plan_unref(plan);
   cnv_filter_clear(&filter);
 }

@@ -34,7 +34,7 @@ plan_of(const char *format, int width, int height, int radius, CnvBorder border,
 
 /* The lowest row that is read for the rows from 0 up to `end`, taps and border taken one by one. */
 static int
-last_row_read(const CnvPlan *plan, const CnvPlanePlan *plane, int end)
+last_row_read(const CnvPlan *plan, const CnvPlanPlane *plane, int end)
 {
   int last = 0;
 
@@ -63,7 +63,7 @@ check_cut(const CnvPlan *plan, const CnvSlices *s)
     ck_assert_int_gt(s->end[k], k > 0 ? s->end[k - 1] : 0);
     ck_assert_int_ge(s->there[k], MAX(s->end[k], k > 0 ? s->there[k - 1] : 0));
     for (int p = 0; p < plan->n_planes; p++) {
-      const CnvPlanePlan *plane = &plan->plane[p];
+      const CnvPlanPlane *plane = &plan->plane[p];
       int end = cnv_slice_rows(s->end[k], plane->sub_y), there = cnv_slice_rows(s->there[k], plane->sub_y);
 
       ck_assert(end % CNV_SLICE_ROWS == 0 || end == plane->height);
@@ -117,7 +117,7 @@ END_TEST
 START_TEST(test_other_work)
 {
   static const CnvRegion region = {{0, 0, 1000, 1000}, 0};
-  static const CnvMoment moment = {0, 1};
+  static const CnvTemporalTap temporal_tap = {0, 1};
   CnvPlan *plan = plan_of("NV12", 1920, 1080, 8, CNV_BORDER_REPLICATE, CNV_ALGORITHM_SEPARABLE);
   CnvWork fields = CNV_WORK_ALL(&plan), regions = CNV_WORK_ALL(&plan), time = CNV_WORK_ALL(&plan);
   CnvWork overlaps = CNV_WORK_ALL(&plan);
@@ -127,8 +127,8 @@ START_TEST(test_other_work)
   regions.everything = FALSE;
   regions.region = &region;
   regions.n_regions = 1;
-  time.moment = &moment;
-  time.n_moments = 1;
+  time.temporal_tap = &temporal_tap;
+  time.n_temporal_taps = 1;
   ck_assert(cnv_slices_of_work(&fields).whole);
   ck_assert(cnv_slices_of_work(&regions).whole);
   ck_assert(cnv_slices_of_work(&time).whole);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Which kernels a frame's patches go to: the CUDA engine's table, without a GPU. How strips are cut into tiles the
+ * Which kernels a frame's jobs go to: the CUDA engine's table, without a GPU. How strips are cut into tiles the
  * stand-in driver sees (standin/).
  * Plans are made for the CPU and their planes then given the rung that a GPU would.
  */
@@ -45,7 +45,7 @@ plan_of(const Taps *t, const char *format, CnvBorder border, CnvAlgorithm rung)
 }
 
 static guint
-count_launches(const CnvTable *table, CnvKernelKind kind)
+count_launches(const CnvSchedule *table, CnvKernelKind kind)
 {
   guint n = 0;
 
@@ -54,9 +54,9 @@ count_launches(const CnvTable *table, CnvKernelKind kind)
   return n;
 }
 
-/* Patches that a kind of kernel does. */
+/* Jobs that a kind of kernel does. */
 static guint
-count_patches(const CnvTable *table, CnvKernelKind kind)
+count_jobs(const CnvSchedule *table, CnvKernelKind kind)
 {
   guint n = 0;
 
@@ -69,19 +69,19 @@ count_patches(const CnvTable *table, CnvKernelKind kind)
 }
 
 static void
-set_work(CnvTable *table, const CnvWork *work)
+set_work(CnvSchedule *table, const CnvWork *work)
 {
   static const CnvKernelKind last[] = {CNV_KERNEL_NAIVE, CNV_KERNEL_TILED,  CNV_KERNEL_COLUMNS,
                                        CNV_KERNEL_FUSED, CNV_KERNEL_TENSOR, CNV_KERNEL_DENSE};
   guint done = 0;
 
-  cnv_table_init(table);
+  cnv_schedule_init(table);
   cnv_table_set_plans(table, work);
   table->n_blocks = 16;
   ck_assert(cnv_table_set_work(table, work, FALSE));
   for (guint i = 0; i < G_N_ELEMENTS(last); i++)
-    done += count_patches(table, last[i]);
-  ck_assert_uint_eq(done, table->patches->len);
+    done += count_jobs(table, last[i]);
+  ck_assert_uint_eq(done, table->jobs->len);
 }
 
 static const Taps blur = {CNV_FILTER_GAUSSIAN, 3}, wide = {CNV_FILTER_GAUSSIAN, 12}, wider = {CNV_FILTER_GAUSSIAN, 20},
@@ -111,15 +111,15 @@ START_TEST(test_whole_frames)
   for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
     CnvPlan *plan = plan_of(rows[i].taps, "NV12", CNV_BORDER_REPLICATE, rows[i].rung);
     const CnvKernelName *name;
-    CnvTable table;
+    CnvSchedule table;
 
     set_work(&table, &CNV_WORK_ALL(&plan));
     ck_assert_uint_eq(table.launches->len, 1);
-    ck_assert_uint_eq(count_patches(&table, rows[i].kind), 2);
+    ck_assert_uint_eq(count_jobs(&table, rows[i].kind), 2);
     name = cnv_strips_kernel(&table, rows[i].kind);
     ck_assert_str_eq(name->kernel, rows[i].kernel);
     ck_assert_msg(g_str_equal(name->suffix, rows[i].suffix), "row %u: %s", i, name->suffix);
-    cnv_table_clear(&table);
+    cnv_schedule_clear(&table);
     cnv_plan_unref(plan);
   }
 }
@@ -129,13 +129,13 @@ END_TEST
 START_TEST(test_gradient)
 {
   CnvPlan *plan = plan_of(&gradient, "NV12", CNV_BORDER_CONSTANT, CNV_ALGORITHM_TENSOR);
-  CnvTable table;
+  CnvSchedule table;
 
   set_work(&table, &CNV_WORK_ALL(&plan));
-  ck_assert_uint_eq(count_patches(&table, CNV_KERNEL_DENSE), 1);
-  ck_assert_uint_eq(count_patches(&table, CNV_KERNEL_TENSOR), 1);
+  ck_assert_uint_eq(count_jobs(&table, CNV_KERNEL_DENSE), 1);
+  ck_assert_uint_eq(count_jobs(&table, CNV_KERNEL_TENSOR), 1);
   ck_assert_str_eq(table.dense->name.suffix, "2_2_2_0");
-  cnv_table_clear(&table);
+  cnv_schedule_clear(&table);
   cnv_plan_unref(plan);
 }
 END_TEST
@@ -171,13 +171,13 @@ START_TEST(test_regions)
                           .n_regions = 1,
                           .feather = rows[i].feather,
                           .isolated = rows[i].isolated};
-    CnvTable table;
+    CnvSchedule table;
 
     set_work(&table, &work);
     ck_assert_msg(count_launches(&table, rows[i].kind) > 0, "row %u", i);
     if (rows[i].feather == 0)
-      ck_assert_msg(count_patches(&table, rows[i].kind) == table.patches->len, "row %u", i);
-    cnv_table_clear(&table);
+      ck_assert_msg(count_jobs(&table, rows[i].kind) == table.jobs->len, "row %u", i);
+    cnv_schedule_clear(&table);
     cnv_plan_unref(plan);
   }
 }
@@ -202,14 +202,14 @@ START_TEST(test_plans_together)
   for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
     CnvPlan *plans[2];
     const CnvWork work = {.plan = plans, .n_plans = 2, .region = two_regions, .n_regions = 2};
-    CnvTable table;
+    CnvSchedule table;
 
     for (int p = 0; p < 2; p++)
       plans[p] = plan_of(rows[i].taps[p], rows[i].format, CNV_BORDER_REPLICATE, CNV_ALGORITHM_TENSOR);
     set_work(&table, &work);
     for (int p = 0; p < 2; p++)
       ck_assert_msg(count_launches(&table, rows[i].kind[p]) > 0, "row %u, plan %d", i, p);
-    cnv_table_clear(&table);
+    cnv_schedule_clear(&table);
     for (int p = 0; p < 2; p++)
       cnv_plan_unref(plans[p]);
   }

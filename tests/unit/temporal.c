@@ -7,7 +7,7 @@
 #include "unit/filter_taps.h"
 
 /* Frames that are no multiples of each other; sums 6, 0 and 5, and none that binary fractions hold exactly. */
-static const double solid[] = {1, 2, 3, 0, 0, 0, 3, 1, 1};
+static const double not_time_separable[] = {1, 2, 3, 0, 0, 0, 3, 1, 1};
 static const double solid_without_sum[] = {0.1, 0.2, -0.3, -0.7, 0.6, 0.1, 0.4, -0.1, -0.3};
 
 static CnvFilter
@@ -37,9 +37,9 @@ volume_of(int width, int height, int depth, const double *values)
 static void
 assert_weights(CnvFilter filter, int n, const double *expected, int expected_anchor)
 {
-  double weight[CNV_MAX_MOMENTS];
+  double weight[CNV_MAX_TEMPORAL_TAPS];
   GError *error = NULL;
-  int anchor = -1, found = cnv_filter_moments(&filter, weight, &anchor, &error);
+  int anchor = -1, found = cnv_filter_temporal_taps(&filter, weight, &anchor, &error);
 
   ck_assert_msg(found == n, "%d taps, not %d: %s", found, n, error ? error->message : "no error was set");
   ck_assert_int_eq(anchor, expected_anchor);
@@ -52,7 +52,7 @@ assert_weights(CnvFilter filter, int n, const double *expected, int expected_anc
 static void
 assert_mean(CnvFilter filter, int n, const double *expected, int expected_anchor)
 {
-  double mean[CNV_MAX_MOMENTS], sum = 0;
+  double mean[CNV_MAX_TEMPORAL_TAPS], sum = 0;
 
   for (int k = 0; k < n; k++)
     sum += expected[k];
@@ -107,15 +107,15 @@ END_TEST
 START_TEST(test_volumes)
 {
   static const double ones[] = {1, 1, 1}, product[] = {1, 2, 3, 6, -2, -4};
-  double weight[CNV_MAX_MOMENTS];
+  double weight[CNV_MAX_TEMPORAL_TAPS];
   CnvFilter filter = volume_of(2, 1, 3, product);
   int anchor;
 
-  assert_weights(volume_of(3, 1, 3, solid), 3, ones, 1);
-  ck_assert_int_eq(cnv_filter_moments(&filter, weight, &anchor, NULL), 3);
+  assert_weights(volume_of(3, 1, 3, not_time_separable), 3, ones, 1);
+  ck_assert_int_eq(cnv_filter_temporal_taps(&filter, weight, &anchor, NULL), 3);
   ck_assert(weight[0] != 0 && fabs(weight[1] / weight[0] - 3) < 1e-9 && fabs(weight[2] / weight[0] + 2) < 1e-9);
   filter.flip = TRUE;
-  ck_assert_int_eq(cnv_filter_moments(&filter, weight, &anchor, NULL), 3);
+  ck_assert_int_eq(cnv_filter_temporal_taps(&filter, weight, &anchor, NULL), 3);
   ck_assert(weight[2] != 0 && fabs(weight[1] / weight[2] - 3) < 1e-9 && fabs(weight[0] / weight[2] + 2) < 1e-9);
   cnv_filter_clear(&filter);
 }
@@ -124,9 +124,9 @@ END_TEST
 static void
 assert_no_moments(CnvFilter filter, const char *word)
 {
-  double weight[CNV_MAX_MOMENTS];
+  double weight[CNV_MAX_TEMPORAL_TAPS];
   GError *error = NULL;
-  int anchor, n = cnv_filter_moments(&filter, weight, &anchor, &error);
+  int anchor, n = cnv_filter_temporal_taps(&filter, weight, &anchor, &error);
 
   ck_assert_msg(n == 0, "%d taps in time were made, not: %s", n, word);
   ck_assert_msg(g_error_matches(error, CNV_ERROR, CNV_ERROR_SETTINGS), "%s", error->message);
@@ -144,13 +144,13 @@ START_TEST(test_refused)
   assert_no_moments(filter, "16");
   filter.temporal_radius = -1;
   assert_no_moments(filter, "-1");
-  assert_no_moments(timed(CNV_MAX_MOMENTS + 1, NULL, FALSE), "31");
+  assert_no_moments(timed(CNV_MAX_TEMPORAL_TAPS + 1, NULL, FALSE), "31");
   assert_no_moments(timed(3, nan_tap, FALSE), "finite");
-  assert_no_moments(volume_of(2, 2, CNV_MAX_MOMENTS + 1, NULL), "31");
-  filter = volume_of(3, 1, 3, solid);
-  filter.kernel_t = cnv_taps_new(3, 1, solid);
+  assert_no_moments(volume_of(2, 2, CNV_MAX_TEMPORAL_TAPS + 1, NULL), "31");
+  filter = volume_of(3, 1, 3, not_time_separable);
+  filter.kernel_t = cnv_taps_new(3, 1, not_time_separable);
   assert_no_moments(filter, "kernel-t");
-  filter = volume_of(3, 1, 3, solid);
+  filter = volume_of(3, 1, 3, not_time_separable);
   filter.temporal_radius = 1;
   assert_no_moments(filter, "temporal-radius");
 }
@@ -204,9 +204,9 @@ START_TEST(test_terms_of_frames)
     filter.flip = flip;
     kernel = generate(&filter, full_size);
     for (int t = 0; t < kernel.n_terms; t++) {
-      ck_assert(kernel.term[t].moment >= 0 && kernel.term[t].moment < 3);
+      ck_assert(kernel.term[t].temporal_tap >= 0 && kernel.term[t].temporal_tap < 3);
       for (int x = 0; x < 3; x++)
-        found[kernel.term[t].moment][x] += term_at(&kernel.term[t], x - 1, 0);
+        found[kernel.term[t].temporal_tap][x] += term_at(&kernel.term[t], x - 1, 0);
     }
     for (int i = 0; i < 9; i++)
       assert_near(found[i / 3][i % 3], taps[flip ? 8 - i : i], 1e-12, "tap", i % 3, i / 3);
@@ -225,7 +225,7 @@ START_TEST(test_terms_of_a_picture)
 
   kernel = generate(&filter, full_size);
   ck_assert_int_eq(kernel.n_terms, 1);
-  ck_assert_int_eq(kernel.term[0].moment, -1);
+  ck_assert_int_eq(kernel.term[0].temporal_tap, -1);
   assert_near(kernel_at(&kernel, 0, 0) / kernel_at(&kernel, 1, 0), 2, 1e-12, "share", 0, 0);
   cnv_kernel_clear(&kernel);
   cnv_filter_clear(&filter);
@@ -239,7 +239,7 @@ START_TEST(test_plans_in_time)
   const CnvImage image = {cnv_format_find("GRAY8"), 16, 9, 0.2126, 0.0722, FALSE};
   CnvPlan *plan = plan_of(filter);
 
-  ck_assert(plan->n_moments == 3 && plan->now == 2 && !plan->solid && plan->weight[2] == 4);
+  ck_assert(plan->n_temporal_taps == 3 && plan->center == 2 && !plan->not_time_separable && plan->weight[2] == 4);
   ck_assert(!cnv_plan_is_identity(plan));
   filter = timed(3, taps, TRUE);
   ck_assert(cnv_plan_matches(plan, &filter, &image, CNV_ALGORITHM_AUTO, plan->backend));
@@ -248,47 +248,48 @@ START_TEST(test_plans_in_time)
   cnv_filter_clear(&filter);
   cnv_plan_unref(plan);
   plan = plan_of(timed(1, one, TRUE));
-  ck_assert(plan->n_moments == 1 && plan->now == 0 && cnv_plan_is_identity(plan));
+  ck_assert(plan->n_temporal_taps == 1 && plan->center == 0 && cnv_plan_is_identity(plan));
   cnv_plan_unref(plan);
-  plan = plan_of(volume_of(3, 1, 3, solid));
-  ck_assert(plan->solid && plan->n_moments == 3 && plan->now == 1);
+  plan = plan_of(volume_of(3, 1, 3, not_time_separable));
+  ck_assert(plan->not_time_separable && plan->n_temporal_taps == 3 && plan->center == 1);
   cnv_plan_unref(plan);
 }
 END_TEST
 
 #define MAX_TAPS 5
 
-/* slot: of each tap's frame; expected: by border the moments, in any order unless the plan is solid. */
+/* slot: of each tap's frame; expected: by border the temporal taps, in any order unless the plan is not time-separable.
+ */
 typedef struct {
   int slot[MAX_TAPS];
   struct {
     guint n;
-    CnvMoment moment[MAX_TAPS];
+    CnvTemporalTap temporal_tap[MAX_TAPS];
   } expected[CNV_TEMPORAL_REFLECT + 1];
 } Row;
 
 /* Found weights by their slots; each slot once. */
 static void
-assert_each_slot(const CnvMoment *moment, guint n, const CnvMoment *expected, guint row, int border)
+assert_each_slot(const CnvTemporalTap *temporal_tap, guint n, const CnvTemporalTap *expected, guint row, int border)
 {
   for (guint i = 0; i < n; i++) {
     guint found = 0;
 
     for (guint k = 0; k < n; k++)
-      found += moment[k].slot == expected[i].slot && fabs(moment[k].weight - expected[i].weight) < 1e-6;
+      found += temporal_tap[k].slot == expected[i].slot && fabs(temporal_tap[k].weight - expected[i].weight) < 1e-6;
     ck_assert_msg(found == 1, "row %u border %d: slot %d has not weight %g once", row, border, expected[i].slot,
                   expected[i].weight);
   }
 }
 
 static void
-assert_in_order(const CnvMoment *moment, guint n, const CnvMoment *expected, guint row, int border)
+assert_in_order(const CnvTemporalTap *temporal_tap, guint n, const CnvTemporalTap *expected, guint row, int border)
 {
   for (guint i = 0; i < n; i++)
-    ck_assert_msg(moment[i].slot == expected[i].slot &&
-                      (moment[i].slot < 0 || fabs(moment[i].weight - expected[i].weight) < 1e-6),
-                  "row %u border %d: tap %u has slot %d with weight %g", row, border, i, moment[i].slot,
-                  moment[i].weight);
+    ck_assert_msg(temporal_tap[i].slot == expected[i].slot &&
+                      (temporal_tap[i].slot < 0 || fabs(temporal_tap[i].weight - expected[i].weight) < 1e-6),
+                  "row %u border %d: tap %u has slot %d with weight %g", row, border, i, temporal_tap[i].slot,
+                  temporal_tap[i].weight);
 }
 
 /* Uses the filter up. */
@@ -296,17 +297,18 @@ static void
 assert_rows(CnvFilter filter, const Row *rows, guint n_rows)
 {
   CnvPlan *plan = plan_of(filter);
-  CnvMoment moment[CNV_MAX_MOMENTS];
+  CnvTemporalTap temporal_tap[CNV_MAX_TEMPORAL_TAPS];
 
   for (guint r = 0; r < n_rows; r++)
     for (int border = 0; border <= CNV_TEMPORAL_REFLECT; border++) {
-      const guint n = cnv_moments_make(plan, rows[r].slot, border, moment), expected = rows[r].expected[border].n;
+      const guint n = cnv_temporal_taps_make(plan, rows[r].slot, border, temporal_tap),
+                  expected = rows[r].expected[border].n;
 
       ck_assert_msg(n == expected, "row %u border %d: %u moments, not %u", r, border, n, expected);
-      if (plan->solid)
-        assert_in_order(moment, n, rows[r].expected[border].moment, r, border);
+      if (plan->not_time_separable)
+        assert_in_order(temporal_tap, n, rows[r].expected[border].temporal_tap, r, border);
       else
-        assert_each_slot(moment, n, rows[r].expected[border].moment, r, border);
+        assert_each_slot(temporal_tap, n, rows[r].expected[border].temporal_tap, r, border);
     }
   cnv_plan_unref(plan);
 }
@@ -388,7 +390,7 @@ START_TEST(test_solid)
       {{7, 8, 9}, {{3, {{7, 1}, {8, 1}, {9, 1}}}, {3, {{7, 1}, {8, 1}, {9, 1}}}, {3, {{7, 1}, {8, 1}, {9, 1}}}}},
   };
 
-  assert_rows(volume_of(3, 1, 3, solid), rows, G_N_ELEMENTS(rows));
+  assert_rows(volume_of(3, 1, 3, not_time_separable), rows, G_N_ELEMENTS(rows));
   assert_rows(volume_of(3, 1, 3, solid_without_sum), without_sum, G_N_ELEMENTS(without_sum));
 }
 END_TEST

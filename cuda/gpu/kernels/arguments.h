@@ -48,39 +48,39 @@
 /* Outputs that a thread makes one after the other, sliding over the samples in registers. */
 #define CNV_OUTPUTS 8
 
-/* A term of a plane: CnvTapSet in the kernels' words. */
+/* A term of a plane: CnvPlanTerm in the kernels' words. */
 typedef struct {
   int n_x, n_y, anchor_x, anchor_y;
   int chunk_x, chunk_y; /* tiled: taps taken at once, equal parts of n_x and n_y */
   int separable;
-  int moment;              /* number of the only source, or -1: all */
+  int temporal_tap;        /* number of the only source, or -1: all */
   uint32_t taps_x, taps_y; /* index in constant memory; dense: taps_x, column by column */
   float sum_x, sum_y;      /* of the taps, and which sums found by renormalize count as 0 */
-  float least_x, least_y;
+  float epsilon_x, epsilon_y;
 } CnvTermArgs;
 
-/* CnvLane. */
+/* CnvComponent. */
 typedef struct {
-  uint8_t memory, bytes, shift, bits, sub_x, sub_y;
+  uint8_t plane, bytes, shift, bits, sub_x, sub_y;
   uint16_t offset, step;
-} CnvLaneArgs;
+} CnvComponentArgs;
 
-/* A plane of a plan: CnvPlanePlan. Staged planes are arrays of float32 lanes, of which a stage kernel makes samples. */
+/* A plane of a plan: CnvPlanPlane. Staged planes are arrays of float32 lanes, of which a stage kernel makes samples. */
 typedef struct {
   int n_terms;
   CnvTermArgs term[CNV_ARGS_TERMS];
   int combine; /* CnvCombine */
   int joint;   /* renormalize multiplies the sum of all terms by one factor, sum / found */
-  float whole, whole_least, sum, least;
+  float alpha_norm, alpha_epsilon, sum, epsilon;
   int channels;
   int border;                /* CnvBorder */
   int shift, full_bits;      /* plain: of the value in a 16-bit sample; 2^depth - 1 */
-  uint32_t filtered, copied; /* bit c: lane c */
-  int weight;                /* lane of the weight, or -1 */
+  uint32_t filtered, copied; /* bit c: component c */
+  int weight;                /* component of the weight, or -1 */
   int width, height;         /* of the plane, and of the image that a subsampled weight is averaged over */
   int image_width, image_height;
-  CnvLaneArgs lane[CNV_ARGS_CHANNELS];
-  float mid[CNV_ARGS_CHANNELS], gain[CNV_ARGS_CHANNELS], inner[CNV_ARGS_CHANNELS];
+  CnvComponentArgs component[CNV_ARGS_CHANNELS];
+  float mid[CNV_ARGS_CHANNELS], gain[CNV_ARGS_CHANNELS], mid_bias[CNV_ARGS_CHANNELS];
   int base[CNV_ARGS_CHANNELS]; /* an output is base + rint(gain * a + fraction), the latter within lowest and highest,
                                 */
   float fraction[CNV_ARGS_CHANNELS]; /* which are what gives 0 and full; all far below 2^22 */
@@ -89,17 +89,17 @@ typedef struct {
 } CnvPlaneArgs;
 
 typedef struct {
-  CnvPatch patch;
+  CnvRectJob job;
   int plane_args; /* index of its CnvPlaneArgs */
   int pointers;   /* index in the launch's addresses and strides */
   uint32_t
       sums[CNV_ARGS_TERMS]; /* separable: first of each term's row sums in the launch's, a multiple of 64 floats; */
-  int sums_stride;          /* patch height + n_y - 1 rows of so many floats, a multiple of 64 */
-} CnvPatchArgs;
+  int sums_stride;          /* job height + n_y - 1 rows of so many floats, a multiple of 64 */
+} CnvRectArgs;
 
-/* Blocks first_block to that of the next unit belong to a patch, or to one term of it. */
+/* Blocks first_block to that of the next unit belong to a job, or to one term of it. */
 typedef struct {
-  int patch, term;
+  int job, term;
   int first_block, blocks_x;
 } CnvUnit;
 
@@ -113,7 +113,7 @@ typedef struct {
 
 /* The arguments of kernels that work on units. */
 typedef struct {
-  uint64_t planes, patches, spots, units; /* device addresses of arrays of the structures above and of CnvSpot */
+  uint64_t planes, jobs, spots, units; /* device addresses of arrays of the structures above and of CnvMaskRect */
   int n_units;
   uint64_t sums; /* float32 row sums */
   CnvSources sources;
@@ -127,35 +127,35 @@ typedef struct {
   int texture_first[CNV_ARGS_PLANES];              /* index of the plane's first sample there */
 } CnvLaunchArgs;
 
-/* A patch with its plane and addresses, as kernels work on it. */
+/* A job with its plane and addresses, as kernels work on it. */
 typedef struct {
   CnvPlaneArgs a;
-  CnvPatch patch;
-  uint32_t sums[CNV_ARGS_TERMS]; /* of CnvPatchArgs */
+  CnvRectJob job;
+  uint32_t sums[CNV_ARGS_TERMS]; /* of CnvRectArgs */
   int sums_stride;
   uint64_t in;        /* first sample of the window, and bytes from row to row */
-  uint64_t out, back; /* where the patch's first sample goes, and the input's sample there */
+  uint64_t out, back; /* where the job's first sample goes, and the input's sample there */
   int in_stride, out_stride, back_stride;
   int width, height; /* of the window */
-  int x, y;          /* of the patch's first sample, relative to the window */
+  int x, y;          /* of the job's first sample, relative to the window */
   CnvSources sources;
   int64_t texture_offset; /* samples from the plane's first to the window's */
   int texture_stride;     /* samples from row to row */
 } CnvBlock;
 
-/* The arguments of kernels made for a number of channels, which do one patch, or one term of it. */
+/* The arguments of kernels made for a number of channels, which do one job, or one term of it. */
 typedef struct {
   CnvBlock block;
   int term;
   uint64_t sums, spots; /* of CnvLaunchArgs */
 } CnvLargeArgs;
 
-/* Settles what follows from a patch and the addresses of its planes. bytes: of a sample. Staged lanes stay in their
+/* Settles what follows from a job and the addresses of its planes. bytes: of a sample. Staged lanes stay in their
  * place; stage_out moves them. */
 CNV_HOST_DEVICE static inline void
 cnv_block_locate(CnvBlock *b, uint64_t in, int in_stride, uint64_t out, int out_stride, int bytes)
 {
-  const CnvPatch *p = &b->patch;
+  const CnvRectJob *p = &b->job;
   const int staged = bytes == sizeof(float), pixel = b->a.channels * bytes;
   const int64_t row = (int64_t)p->window_y * p->fields + p->field, to_y = p->y + (staged ? 0 : p->move_y);
   const int64_t to_row = to_y * p->fields + p->field, to_x = (int64_t)(p->x + (staged ? 0 : p->move_x)) * pixel;
@@ -188,8 +188,8 @@ typedef struct {
 /* A copy thread moves 16 bytes where addresses allow. Threads of a block: 32 x 8. */
 #define CNV_COPY_BYTES 16
 
-/* Strips: kernels that do all of a patch in one launch (fused, tensor). A block is CNV_STRIP_WARPS warps that work side
- * by side; each makes one tile, the tiles of a patch being numbered row by row. Samples are counted along a row over
+/* Strips: kernels that do all of a job in one launch (fused, tensor). A block is CNV_STRIP_WARPS warps that work side
+ * by side; each makes one tile, the tiles of a job being numbered row by row. Samples are counted along a row over
  * all channels, so that channels need no kernels of their own: a tap's neighbour is `channels` samples away. */
 #define CNV_STRIP_WARPS 4
 #define CNV_STRIPS_INLINE 4 /* so many come with the arguments, others from memory */
@@ -272,35 +272,36 @@ cnv_fused_reach(int n, int anchor)
 #define CNV_DENSE_SHARED(k, r, n_y, rows)                                                                              \
   (2 * CNV_DENSE_PITCH(k) * (CNV_DENSE_CHUNK(r) + (n_y)-1) + 4 * ((rows) + (n_y)-1))
 
-/* A patch for them. */
+/* A job for them. */
 typedef struct {
-  CnvPatch patch;
+  CnvRectJob job;
   int pointers;                            /* index in the launch's addresses and strides */
-  int first_block, n_tiles, columns, rows; /* tiles of the patch, of a row of them; rows of a tile */
+  int first_block, n_tiles, columns, rows; /* tiles of the job, of a row of them; rows of a tile */
   int left_columns, right_columns; /* columns of tiles at the sides that are done by groups of 16 samples, n_tiles being
                                       so many more */
-  int origin;                      /* first sample of the first tile, at or before the patch's; a multiple of 16 */
+  int origin;                      /* first sample of the first tile, at or before the job's; a multiple of 16 */
   int channels, border;
   uint32_t filtered, copied; /* of CnvPlaneArgs */
   int shift, full_bits;
   int absolute;
   int n_x, n_y, anchor_x, anchor_y;
   uint32_t taps_x, taps_y; /* index in constant memory, for renormalize */
-  float sum_x, sum_y, least_x, least_y;
+  float sum_x, sum_y, epsilon_x, epsilon_y;
   int lead;       /* tensor: samples from a tile's first to the first that its bands take, a multiple of 4 */
   uint32_t bands; /* tensor: index of the first word of the bands along x and y; behind them those along x of the
                      groups whose taps miss samples: the first left_groups of n_groups, and from right_group on */
   int left_groups, right_group, n_groups;
-  float mid, inner, gain, fraction; /* the same for all channels that are filtered. tensor: gain is that of the bands */
+  float mid, mid_bias, gain,
+      fraction; /* the same for all channels that are filtered. tensor: gain is that of the bands */
   int base;
   float border_value[CNV_ARGS_CHANNELS];
-} CnvStrip;
+} CnvTileJob;
 
 typedef struct {
-  uint64_t strips, bands; /* device addresses: CnvStrip where there are more than CNV_STRIPS_INLINE; words of bands */
+  uint64_t strips, bands; /* device addresses: CnvTileJob where there are more than CNV_STRIPS_INLINE; words of bands */
   int n_strips;
   CnvSources sources;
   uint64_t in[CNV_ARGS_PLANES], out[CNV_ARGS_PLANES];
   int in_stride[CNV_ARGS_PLANES], out_stride[CNV_ARGS_PLANES]; /* bytes */
-  CnvStrip strip[CNV_STRIPS_INLINE];
-} CnvStripArgs;
+  CnvTileJob strip[CNV_STRIPS_INLINE];
+} CnvTileArgs;

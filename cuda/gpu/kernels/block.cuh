@@ -3,7 +3,7 @@
  * What all kernels share: how a block finds its work, how samples are read and written, borders and renormalize.
  *
  * T is the sample type: uint8_t, uint16_t, or float for the lanes of a staged plane. A row is a flat array of samples
- * in which neighbours of a channel are C apart. Coordinates are relative to the patch's window, beyond which the border
+ * in which neighbours of a channel are C apart. Coordinates are relative to the job's window, beyond which the border
  * lies; rows are those of the field.
  */
 #pragma once
@@ -26,14 +26,14 @@ enum { COMBINE_SUM, COMBINE_ABSOLUTE, COMBINE_MAGNITUDE };
 #define INTEGERS 8388608.0f
 #define SIGNED_INTEGERS 12582912.0f
 
-/* A block's patch: in shared memory, or among the kernel's arguments. */
+/* A block's job: in shared memory, or among the kernel's arguments. */
 typedef CnvBlock Block;
 
 /* What the block does of it. */
 struct Place {
   int bx, by, term;
   uint64_t sums, spots; /* of the launch */
-  int pointers;         /* of the patch */
+  int pointers;         /* of the job */
 };
 
 /* An entry of an array among the kernel's arguments: chosen by comparison, since an index known only at run time would
@@ -78,11 +78,11 @@ enter(Block &b, const CnvLaunchArgs &l)
 {
   const int thread = threadIdx.y * blockDim.x + threadIdx.x, threads = blockDim.x * blockDim.y;
   const CnvUnit unit = find_unit(l);
-  const CnvPatchArgs *from = (const CnvPatchArgs *)l.patches + unit.patch;
+  const CnvRectArgs *from = (const CnvRectArgs *)l.jobs + unit.job;
   const int block = blockIdx.x - unit.first_block, by = block / unit.blocks_x;
 
   copy_words(&b.a, (const CnvPlaneArgs *)l.planes + __ldg(&from->plane_args), thread, threads);
-  copy_words(&b.patch, &from->patch, thread, threads);
+  copy_words(&b.job, &from->job, thread, threads);
   for (int i = thread; i < l.sources.n; i += threads) {
     b.sources.weight[i] = l.sources.weight[i];
     b.sources.delta[i] = l.sources.delta[i];
@@ -147,7 +147,7 @@ level_of(float value, int channel, const CnvPlaneArgs &a)
 __device__ static float
 finish(float acc, int channel, const CnvPlaneArgs &a)
 {
-  const float sum = a.combine == COMBINE_ABSOLUTE ? fabsf(acc + a.inner[channel]) : acc;
+  const float sum = a.combine == COMBINE_ABSOLUTE ? fabsf(acc + a.mid_bias[channel]) : acc;
 
   return fminf(fmaxf(fmaf(sum, a.gain[channel], a.fraction[channel]), a.lowest[channel]), a.highest[channel]);
 }
@@ -199,7 +199,7 @@ sources_of(const Block &b, const CnvTermArgs &t)
 {
   if (b.sources.n == 0)
     return {-1, 0};
-  return t.moment < 0 ? Range{0, b.sources.n} : Range{t.moment, t.moment + 1};
+  return t.temporal_tap < 0 ? Range{0, b.sources.n} : Range{t.temporal_tap, t.temporal_tap + 1};
 }
 
 __device__ static float
@@ -246,16 +246,16 @@ fetch(const Block &b, const Range &r, int C, int x, int y, int channel)
   return sum;
 }
 
-/* Weight of the patch's sample number px, py; 1 in a patch without regions to tell apart. */
+/* Weight of the job's sample number px, py; 1 in a job without regions to tell apart. */
 __device__ static float
 weight_at(const Block &b, const Place &at, int px, int py)
 {
-  if (b.patch.n_spots == 0)
+  if (b.job.n_mask_rects == 0)
     return 1.0f;
-  return cnv_patch_weight(&b.patch, (const CnvSpot *)at.spots, b.patch.x + px, b.patch.y + py);
+  return cnv_rect_job_weight(&b.job, (const CnvMaskRect *)at.spots, b.job.x + px, b.job.y + py);
 }
 
-/* What sample s of row y of the patch becomes, where all of it is the patch's: filtered, or copied. */
+/* What sample s of row y of the job becomes, where all of it is the job's: filtered, or copied. */
 template <typename T>
 __device__ static T
 result(const Block &b, int C, int s, int y, float acc)
@@ -268,7 +268,7 @@ result(const Block &b, int C, int s, int y, float acc)
   return (T)(sizeof(T) == 1 ? level : level << b.a.shift);
 }
 
-/* Stores one sample of the patch with all that may be asked of it; staged lanes keep the sum, of which stage_out makes
+/* Stores one sample of the job with all that may be asked of it; staged lanes keep the sum, of which stage_out makes
  * the sample. */
 template <typename T>
 __device__ static void
@@ -317,9 +317,9 @@ present(int first, int taps, int n)
 
 /* S/P of border.h. */
 __device__ static float
-restore_sum(float sum, float found, float least)
+restore_sum(float sum, float found, float epsilon)
 {
-  return fabsf(found) > least ? sum / found : 0.0f;
+  return fabsf(found) > epsilon ? sum / found : 0.0f;
 }
 
 /* The sum of an axis' taps that find a sample, by its prefix sums. */
@@ -334,23 +334,23 @@ axis_found(unsigned taps, int n_taps, int first, int n)
 
 /* S/P for one axis of separable taps; 1 where none is missing. */
 __device__ static float
-axis_factor(unsigned taps, int n_taps, float sum, float least, int first, int n)
+axis_factor(unsigned taps, int n_taps, float sum, float epsilon, int first, int n)
 {
   if (inside(first, n_taps, n))
     return 1.0f;
-  return restore_sum(sum, axis_found(taps, n_taps, first, n), least);
+  return restore_sum(sum, axis_found(taps, n_taps, first, n), epsilon);
 }
 
 __device__ static float
 x_factor(const Block &b, const CnvTermArgs &t, int x)
 {
-  return axis_factor(t.taps_x, t.n_x, t.sum_x, t.least_x, x - t.anchor_x, b.width);
+  return axis_factor(t.taps_x, t.n_x, t.sum_x, t.epsilon_x, x - t.anchor_x, b.width);
 }
 
 __device__ static float
 y_factor(const Block &b, const CnvTermArgs &t, int y)
 {
-  return axis_factor(t.taps_y, t.n_y, t.sum_y, t.least_y, y - t.anchor_y, b.height);
+  return axis_factor(t.taps_y, t.n_y, t.sum_y, t.epsilon_y, y - t.anchor_y, b.height);
 }
 
 /* The sum of the taps of a term that find a sample. */
@@ -385,7 +385,8 @@ term_factor(const Block &b, const CnvTermArgs &t, int x, int y)
 {
   if (finds_all(b, t, x, y))
     return 1.0f;
-  return t.separable ? x_factor(b, t, x) * y_factor(b, t, y) : restore_sum(t.sum_x, term_found(b, t, x, y), t.least_x);
+  return t.separable ? x_factor(b, t, x) * y_factor(b, t, y)
+                     : restore_sum(t.sum_x, term_found(b, t, x, y), t.epsilon_x);
 }
 
 /* For the sum of several terms. Those of a 3D kernel count by the weights of their frames, and those whose frame is
@@ -398,7 +399,7 @@ joint_factor(const Block &b, int x, int y)
 
   for (int i = 0; i < b.a.n_terms; i++) {
     const CnvTermArgs &t = b.a.term[i];
-    const float weight = t.moment < 0 || b.sources.n == 0 ? 1.0f : b.sources.weight[t.moment];
+    const float weight = t.temporal_tap < 0 || b.sources.n == 0 ? 1.0f : b.sources.weight[t.temporal_tap];
 
     if (weight == 0.0f)
       continue;
@@ -406,7 +407,7 @@ joint_factor(const Block &b, int x, int y)
     found = fmaf(weight, term_found(b, t, x, y), found);
     sum = fmaf(weight, t.separable ? t.sum_x * t.sum_y : t.sum_x, sum);
   }
-  return all ? 1.0f : restore_sum(b.a.term[0].moment < 0 ? b.a.sum : sum, found, b.a.least);
+  return all ? 1.0f : restore_sum(b.a.term[0].temporal_tap < 0 ? b.a.sum : sum, found, b.a.epsilon);
 }
 
 __device__ static bool

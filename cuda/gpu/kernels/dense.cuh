@@ -13,18 +13,19 @@
  * 8, whose B of the 8 outputs above is the same. The samples of the next chunk, or frame, are on their way while one is
  * computed.
  *
- * Bands: from word s.bands of l.bands on, for each moment, row of taps and term: the fragments of k steps 0 to K - 1;
- * exact: and then those of what f16 left of the taps. A fragment is 16 bytes for each lane, in order of lanes: words
- * 0 to 3 are A[g][2t], A[g + 8][2t], A[g][2t + 8] and A[g + 8][2t + 8], each with its neighbour along k in the upper
- * half; t: lane % 4, g: lane / 4. k is the sample as it stands: k of step i is sample 16 * i + k - s.lead from the
- * group's first. Row i of A is output i in 16-bit samples; in 8-bit ones rows g and g + 8 are outputs 2g and 2g + 1.
+ * Bands: from word s.bands of l.bands on, for each temporal tap, row of taps and term: the fragments of k steps 0 to K
+ * - 1; exact: and then those of what f16 left of the taps. A fragment is 16 bytes for each lane, in order of lanes:
+ * words 0 to 3 are A[g][2t], A[g + 8][2t], A[g][2t + 8] and A[g + 8][2t + 8], each with its neighbour along k in the
+ * upper half; t: lane % 4, g: lane / 4. k is the sample as it stands: k of step i is sample 16 * i + k - s.lead from
+ * the group's first. Row i of A is output i in 16-bit samples; in 8-bit ones rows g and g + 8 are outputs 2g and 2g
+ * + 1.
  *
- * Of CnvStrip, with a meaning of its own here:
+ * Of CnvTileJob, with a meaning of its own here:
  *   columns, rows   of tiles; of a tile: CNV_DENSE_WIDTH samples, a multiple of CNV_DENSE_CHUNK(r) rows. A block a tile
  *   lead            a multiple of 8, from anchor_x * channels up to 16 * (K - 1)
  *   n_y             rows of taps that the bands have, those of zeros that CNV_DENSE_ROWS adds among them
- *   taps_x          words from the bands of a moment to those of the next; 0: all frames have the same
- *   gain, inner     those of the bands; base and fraction as ever
+ *   taps_x          words from the bands of a temporal tap to those of the next; 0: all frames have the same
+ *   gain, mid_bias   those of the bands; base and fraction as ever
  * With two terms the sum is sqrt(first^2 + second^2). Of frames only those are read whose weight is not 0. Renormalize
  * is not done.
  */
@@ -104,7 +105,7 @@ struct DenseGroup {
 
 template <typename T>
 __device__ static DenseGroup
-dense_group(const Sheet &sheet, const DenseTile &tile, int group, int row)
+dense_group(const TileParams &sheet, const DenseTile &tile, int group, int row)
 {
   return {group, row, (const char *)sheet.in + (int64_t)(tile.x - sheet.s.lead + 8 * group) * (int)sizeof(T),
           group >= tile.first_group && group < tile.last_group};
@@ -146,7 +147,7 @@ keep_group(__half *to, const Eight<T> &eight, const Halves &halves, bool there =
 template <typename T, int K, int R> struct DenseLoader {
   typedef DenseHeld<T, K, R> Held;
   static constexpr int pitch = CNV_DENSE_PITCH(K);
-  const Sheet &sheet;
+  const TileParams &sheet;
   const DenseTile tile;
   const int *column;
   __half *to;
@@ -154,7 +155,7 @@ template <typename T, int K, int R> struct DenseLoader {
   const int stride;
   const DenseGroup main, side;
 
-  __device__ DenseLoader(const Sheet &from, const DenseTile &shared_tile, const int *columns, __half *samples)
+  __device__ DenseLoader(const TileParams &from, const DenseTile &shared_tile, const int *columns, __half *samples)
       : sheet(from), tile(shared_tile), column(columns), to(samples), halves(halves_of<T>(from.s)),
         stride(from.in_stride), main(dense_group<T>(from, tile, from.s.lead / 8 + threadIdx.x % 16, threadIdx.x / 16)),
         side(dense_group<T>(from, tile, beside(from.s.lead / 8, threadIdx.x % Held::sides), threadIdx.x / Held::sides))
@@ -368,14 +369,14 @@ add_pairs(DenseSums<R, 1> &sums, const uint4 *bands, uint32_t at, int rows)
 
 /* How sums become levels. */
 struct DenseFinish {
-  float start;         /* what a sum begins with */
-  float weight, inner; /* absolute */
+  float start;            /* what a sum begins with */
+  float weight, mid_bias; /* absolute */
   float offset, gain, magic;
   int adjust;
 };
 
 __device__ static DenseFinish
-find_finish(const CnvStrip &s, int terms, float first_weight, float last_weight)
+find_finish(const CnvTileJob &s, int terms, float first_weight, float last_weight)
 {
   const bool plain = terms == 1 && !s.absolute;
   const float offset = s.gain != 0.0f ? s.fraction / s.gain : 0.0f;
@@ -383,7 +384,7 @@ find_finish(const CnvStrip &s, int terms, float first_weight, float last_weight)
 
   f.start = plain && first_weight != 0.0f ? offset / first_weight : 0.0f;
   f.weight = last_weight;
-  f.inner = s.inner;
+  f.mid_bias = s.mid_bias;
   f.offset = offset;
   f.gain = plain ? s.gain * last_weight : s.gain;
   /* A fraction added here would be rounded before the sum is. */
@@ -408,7 +409,7 @@ dense_level(float acc, const DenseFinish &f)
 }
 
 __device__ static uint32_t
-dense_pair(float low, float high, const DenseFinish &f, const CnvStrip &s)
+dense_pair(float low, float high, const DenseFinish &f, const CnvTileJob &s)
 {
   uint32_t out;
 
@@ -418,14 +419,14 @@ dense_pair(float low, float high, const DenseFinish &f, const CnvStrip &s)
 
 /* Levels as matrices of 16 bits of which a row is a sample of the group, or two, and a column one of 8 rows. */
 __device__ static void
-finish_group(uint32_t (&words)[1], const float (&d)[4], const DenseFinish &f, const CnvStrip &)
+finish_group(uint32_t (&words)[1], const float (&d)[4], const DenseFinish &f, const CnvTileJob &)
 {
   words[0] = pack_levels(dense_level(d[0], f), dense_level(d[2], f),
                          pack_levels(dense_level(d[1], f), dense_level(d[3], f), 0));
 }
 
 __device__ static void
-finish_group(uint32_t (&words)[2], const float (&d)[4], const DenseFinish &f, const CnvStrip &s)
+finish_group(uint32_t (&words)[2], const float (&d)[4], const DenseFinish &f, const CnvTileJob &s)
 {
   words[0] = dense_pair(d[0], d[1], f, s);
   words[1] = dense_pair(d[2], d[3], f, s);
@@ -491,13 +492,13 @@ repeat(uint2 word)
 /* Stores 16 bytes of samples from x on, of row y. */
 template <typename T>
 __device__ static void
-store_unit(const Sheet &sheet, int x, int y, const uint4 &v)
+store_unit(const TileParams &sheet, int x, int y, const uint4 &v)
 {
   constexpr int samples = 16 / sizeof(T);
-  const CnvStrip &s = sheet.s;
+  const CnvTileJob &s = sheet.s;
   const uint64_t places = sheet.out | sheet.out_stride | (s.copied ? sheet.back | sheet.in_stride : 0);
   const bool whole = (places & 15) == 0;
-  const int x0 = s.patch.x * s.channels, x1 = x0 + s.patch.width * s.channels;
+  const int x0 = s.job.x * s.channels, x1 = x0 + s.job.width * s.channels;
 
   if (whole && x >= x0 && x + samples <= x1) {
     uint4 *to = (uint4 *)(sheet.out + (int64_t)y * sheet.out_stride + (int64_t)x * sizeof(T));
@@ -522,7 +523,7 @@ store_unit(const Sheet &sheet, int x, int y, const uint4 &v)
 /* Stores 64 samples of 8 rows; y: the first, of those before y_end. plain: as in DenseTile. */
 template <typename T>
 __device__ static void
-store_sums(const Sheet &sheet, uint4 *stage, const float (&c)[4][4], const DenseFinish &f, int x, int y, int y_end,
+store_sums(const TileParams &sheet, uint4 *stage, const float (&c)[4][4], const DenseFinish &f, int x, int y, int y_end,
            bool plain)
 {
   constexpr int units = 4 * sizeof(T);
@@ -569,7 +570,7 @@ settle(DenseSums<R, TERMS> &sums, const DenseFinish &f)
         float &acc = sums.c[0][r][m][i];
 
         if (TERMS == 1)
-          acc = fabsf(fmaf(acc, f.weight, f.inner)) + f.offset;
+          acc = fabsf(fmaf(acc, f.weight, f.mid_bias)) + f.offset;
         else
           acc = fmaf(root(fmaf(acc, acc, sums.c[TERMS - 1][r][m][i] * sums.c[TERMS - 1][r][m][i])), fabsf(f.weight),
                      f.offset);
@@ -619,11 +620,11 @@ next_source(const CnvSources &sources, int i)
 /* Fills in what stands for the tile's rows, and where not all lie inside, for its samples along x. */
 template <int K>
 __device__ static void
-find_tile(DenseTile &tile, const Sheet &sheet, int *lines, int *column, int bytes)
+find_tile(DenseTile &tile, const TileParams &sheet, int *lines, int *column, int bytes)
 {
   constexpr int groups = CNV_DENSE_GROUPS(K);
-  const CnvStrip &s = sheet.s;
-  const CnvPatch &p = s.patch;
+  const CnvTileJob &s = sheet.s;
+  const CnvRectJob &p = s.job;
   const int number = blockIdx.x - s.first_block, row = number / s.columns;
   DenseTile t;
 
@@ -653,7 +654,7 @@ find_tile(DenseTile &tile, const Sheet &sheet, int *lines, int *column, int byte
 /* Adds what one frame gives. at: of the warp's first sample. */
 template <int K, int R, int TERMS, bool EXACT>
 __device__ static void
-add_frame(DenseSums<R, TERMS> &sums, const CnvStripArgs &l, const CnvStrip &s, int source, uint32_t at)
+add_frame(DenseSums<R, TERMS> &sums, const CnvTileArgs &l, const CnvTileJob &s, int source, uint32_t at)
 {
   constexpr int row_fragments = TERMS * K * (1 + EXACT) * 32;
   const uint4 *bands =
@@ -667,12 +668,12 @@ add_frame(DenseSums<R, TERMS> &sums, const CnvStripArgs &l, const CnvStrip &s, i
 
 template <typename T, int K, int R, int TERMS, bool EXACT>
 __device__ static void
-dense(const CnvStripArgs &l)
+dense(const CnvTileArgs &l)
 {
   constexpr int chunk = CNV_DENSE_CHUNK(R), pitch = CNV_DENSE_PITCH(K);
   constexpr bool ahead = R == 2 && TERMS == 1; /* registers for samples on their way */
   typedef DenseLoader<T, K, R> Loader;
-  __shared__ Sheet sheet;
+  __shared__ TileParams sheet;
   __shared__ DenseTile tile;
   __shared__ DenseFinish finish;
   __shared__ uint4 stages[CNV_STRIP_WARPS][32 * sizeof(T)];
@@ -684,7 +685,7 @@ dense(const CnvStripArgs &l)
   const int first_source = counts < n_sources ? counts : 0;
 
   enter_strip<T>(sheet, l);
-  const CnvStrip &s = sheet.s;
+  const CnvTileJob &s = sheet.s;
   if (threadIdx.x == 0) {
     int last = first_source;
 
@@ -764,7 +765,7 @@ dense(const CnvStripArgs &l)
 
 template <typename T, int K, int R, int TERMS, bool EXACT>
 __device__ static void
-dense(const CnvStripArgs &)
+dense(const CnvTileArgs &)
 {
 }
 

@@ -50,7 +50,7 @@ template <typename T> struct Edge {
 /* What is made of sums: the level is base + gain * sum. */
 struct FusedFinish {
   float start; /* fraction in the units of sums, which begin there */
-  float gain, base, inner;
+  float gain, base, mid_bias;
   int full, shift;
   bool absolute, simple; /* simple: nothing but that, and all lanes are filtered */
   bool renormalize;
@@ -66,12 +66,12 @@ struct FusedSamples {
  * the banks between. */
 struct FusedPlace {
   int x, unit;      /* number of the eight in the tile's width */
-  bool here, whole; /* any is the patch's; all are, and are stored at once */
+  bool here, whole; /* any is the job's; all are, and are stored at once */
 };
 
 /* All that a block keeps. */
 template <typename T> struct Fused {
-  Sheet sheet;
+  TileParams sheet;
   int y_end; /* of the tile */
   FusedFinish finish;
   FusedSamples samples;
@@ -85,11 +85,11 @@ template <typename T> struct Fused {
 };
 
 __device__ static FusedPlace
-fused_place(const Sheet &sheet, int tile_x, int width, int bytes)
+fused_place(const TileParams &sheet, int tile_x, int width, int bytes)
 {
-  const CnvStrip &s = sheet.s;
+  const CnvTileJob &s = sheet.s;
   const int lane = threadIdx.x % 32, unit = threadIdx.x / 32 * 16 + (lane & 3) + (lane >> 3) * 4;
-  const int x = tile_x + FUSED_OUTPUTS * unit, x0 = s.patch.x * s.channels, x1 = x0 + s.patch.width * s.channels;
+  const int x = tile_x + FUSED_OUTPUTS * unit, x0 = s.job.x * s.channels, x1 = x0 + s.job.width * s.channels;
   const uint64_t addresses = sheet.out | sheet.out_stride | (s.copied ? sheet.back | sheet.in_stride : 0);
   const bool here = unit < width / FUSED_OUTPUTS && x < x1 && x + FUSED_OUTPUTS > x0;
 
@@ -97,7 +97,7 @@ fused_place(const Sheet &sheet, int tile_x, int width, int bytes)
 }
 
 __device__ static FusedFinish
-fused_finish(const CnvStrip &s)
+fused_finish(const CnvTileJob &s)
 {
   const float unit = (float)(1 << s.shift) * FUSED_UNIT, gain = s.gain / (float)(1 << s.shift);
   const int base = s.base + (gain != 0.0f ? 0 : __float2int_rn(s.fraction));
@@ -109,14 +109,14 @@ fused_finish(const CnvStrip &s)
   f.start = gain != 0.0f ? s.fraction / gain * FUSED_UNIT : 0.0f;
   f.gain = gain * FUSED_LEVEL;
   f.base = base < 0 ? -__int_as_float(-base) : __int_as_float(base);
-  f.inner = s.inner * unit;
+  f.mid_bias = s.mid_bias * unit;
   f.full = s.full_bits;
   f.shift = s.shift;
   return f;
 }
 
 __device__ static FusedSamples
-fused_samples(const CnvStrip &s)
+fused_samples(const CnvTileJob &s)
 {
   return {(INTEGERS + s.mid * (float)(1 << s.shift)) * FUSED_UNIT, ((uint32_t)s.full_bits << s.shift) * 0x10001u};
 }
@@ -168,9 +168,9 @@ hold(float (&sum)[4])
 /* Settles what a thread's four samples from x on are. end: samples from there on no output takes. */
 template <typename T>
 __device__ static void
-set_edge(Edge<T> &edge, const Sheet &sheet, int x, int end)
+set_edge(Edge<T> &edge, const TileParams &sheet, int x, int end)
 {
-  const CnvStrip &s = sheet.s;
+  const CnvTileJob &s = sheet.s;
 
   edge.missing = {};
   edge.kind = Edge<T>::NOTHING;
@@ -192,7 +192,7 @@ set_edge(Edge<T> &edge, const Sheet &sheet, int x, int end)
 /* The thread's four samples of a row of the field; row -1: there is none. */
 template <typename T>
 __device__ static typename Word<T>::type
-edge_word(const Edge<T> &edge, const Sheet &sheet, int row, int64_t delta)
+edge_word(const Edge<T> &edge, const TileParams &sheet, int row, int64_t delta)
 {
   const T *from = (const T *)(sheet.in + delta + (int64_t)row * sheet.in_stride);
   typename Word<T>::type word = {};
@@ -213,11 +213,11 @@ __device__ static void
 load_rows(typename Word<T>::type (&raw)[N], const Fused<T> &f, int y, int64_t delta)
 {
   typedef typename Word<T>::type W;
-  const CnvStrip &s = f.sheet.s;
+  const CnvTileJob &s = f.sheet.s;
   const Edge<T> &edge = f.edge[threadIdx.x];
   const int x = edge.x;
 
-  if (edge.inner && inside(y - s.patch.window_y, N, s.patch.window_height)) {
+  if (edge.inner && inside(y - s.job.window_y, N, s.job.window_height)) {
     const int stride = f.sheet.in_stride;
     const char *from = (const char *)(f.sheet.in + delta + (int64_t)y * stride) + x * (int)sizeof(T);
 
@@ -336,13 +336,13 @@ __device__ static void
 finish_eight(float (&acc)[FUSED_OUTPUTS], const Fused<T> &f, const FusedFinish &finish, const FusedPlace &at, int y)
 {
   typedef typename Word<T>::type W;
-  const Sheet &sheet = f.sheet;
-  const CnvStrip &s = sheet.s;
+  const TileParams &sheet = f.sheet;
+  const CnvTileJob &s = sheet.s;
   W low, high;
 
   if (finish.renormalize) {
     const float factor =
-        axis_factor(s.taps_y, s.n_y, s.sum_y, s.least_y, y - s.patch.window_y - s.anchor_y, s.patch.window_height);
+        axis_factor(s.taps_y, s.n_y, s.sum_y, s.epsilon_y, y - s.job.window_y - s.anchor_y, s.job.window_height);
 
 #pragma unroll
     for (int i = 0; i < FUSED_OUTPUTS; i++)
@@ -351,7 +351,7 @@ finish_eight(float (&acc)[FUSED_OUTPUTS], const Fused<T> &f, const FusedFinish &
   if (finish.renormalize || finish.absolute)
 #pragma unroll
     for (int i = 0; i < FUSED_OUTPUTS; i++)
-      acc[i] = (finish.absolute ? fabsf(acc[i] + finish.inner) : acc[i]) + finish.start;
+      acc[i] = (finish.absolute ? fabsf(acc[i] + finish.mid_bias) : acc[i]) + finish.start;
   pack_four(low, acc, finish);
   pack_four(high, acc + 4, finish);
   if (!at.whole) {
@@ -501,7 +501,7 @@ template <typename T>
 __device__ static void
 set_taps(Fused<T> &f, int zeros_x, int zeros_y)
 {
-  const CnvStrip &s = f.sheet.s;
+  const CnvTileJob &s = f.sheet.s;
 
   for (int i = threadIdx.x; i < FUSED_TAPS_Y; i += CNV_FUSED_THREADS) {
     const int x = i - zeros_x, y = i - zeros_y;
@@ -514,11 +514,11 @@ set_taps(Fused<T> &f, int zeros_x, int zeros_y)
 
 /* The block's tile; the sheet is that of enter_strip. */
 __device__ static Tile
-block_tile(const CnvStrip &s, int width)
+block_tile(const CnvTileJob &s, int width)
 {
-  const int number = blockIdx.x - s.first_block, row = number / s.columns, y = s.patch.y + row * s.rows;
+  const int number = blockIdx.x - s.first_block, row = number / s.columns, y = s.job.y + row * s.rows;
 
-  return {s.origin + (number - row * s.columns) * width, y, min(y + s.rows, s.patch.y + s.patch.height),
+  return {s.origin + (number - row * s.columns) * width, y, min(y + s.rows, s.job.y + s.job.height),
           number < s.n_tiles};
 }
 
@@ -526,12 +526,12 @@ template <typename T>
 __device__ static void
 set_factors(Fused<T> &f, int x)
 {
-  const CnvStrip &s = f.sheet.s;
+  const CnvTileJob &s = f.sheet.s;
 
 #pragma unroll 1
   for (int i = 0; i < FUSED_OUTPUTS; i++)
-    f.factor[i][threadIdx.x] = axis_factor(s.taps_x, s.n_x, s.sum_x, s.least_x,
-                                           (x + i) / s.channels - s.patch.window_x - s.anchor_x, s.patch.window_width);
+    f.factor[i][threadIdx.x] = axis_factor(s.taps_x, s.n_x, s.sum_x, s.epsilon_x,
+                                           (x + i) / s.channels - s.job.window_x - s.anchor_x, s.job.window_width);
 }
 
 /* Fills in what a block keeps. lead: samples that are loaded before the tile's first; trail: behind its last that
@@ -540,8 +540,8 @@ template <typename T>
 __device__ static void
 settle(Fused<T> &f, const Tile &tile, int width, int lead, int trail, int above, int below)
 {
-  const Sheet &sheet = f.sheet;
-  const CnvPatch &p = sheet.s.patch;
+  const TileParams &sheet = f.sheet;
+  const CnvRectJob &p = sheet.s.job;
   const int x = tile.x - lead + 4 * threadIdx.x, first = x - threadIdx.x % 32 * 4;
   const int rows = (tile.y_end - tile.y + CNV_FUSED_STEP - 1) / CNV_FUSED_STEP * CNV_FUSED_STEP;
   const bool inner = sheet.words && first >= sheet.window_x0 && first + 128 <= sheet.window_x1;
@@ -626,10 +626,10 @@ add_sources(float (&acc)[CNV_FUSED_STEP][4], const Fused<T> &f, const CnvSources
  * turn before. */
 template <typename T, int R, bool TIME>
 __device__ static void
-fused_tile(Fused<T> &f, const CnvStripArgs &l, int width)
+fused_tile(Fused<T> &f, const CnvTileArgs &l, int width)
 {
   typedef typename Word<T>::type W;
-  const CnvStrip &s = f.sheet.s;
+  const CnvTileJob &s = f.sheet.s;
   const Tile tile = block_tile(s, width);
   const int C = s.channels;
 
@@ -682,10 +682,10 @@ add_eight_rows(float (&acc)[CNV_FUSED_STEP][4], const W (&raw)[8], const float (
 /* A tile by any number of taps: as fused_tile, with eight rows loaded at a time. */
 template <typename T>
 __device__ static void
-fused_any_tile(Fused<T> &f, const CnvStripArgs &l)
+fused_any_tile(Fused<T> &f, const CnvTileArgs &l)
 {
   typedef typename Word<T>::type W;
-  const CnvStrip &s = f.sheet.s;
+  const CnvTileJob &s = f.sheet.s;
   const int C = s.channels, zeros = CNV_FUSED_ANY_ZEROS(s.anchor_x), n_sources = max(l.sources.n, 1);
   const Tile tile = block_tile(s, CNV_FUSED_ANY_WIDTH(s.n_x, s.anchor_x, C));
   const int groups = (s.n_y + CNV_FUSED_STEP - 1 + 7) / 8;
@@ -735,12 +735,12 @@ fused_any_tile(Fused<T> &f, const CnvStripArgs &l)
 /* Bodies of the kernels. A strip that needs half the reach or less, as chroma does, is done by that. */
 template <typename T, int R>
 __device__ static void
-fused(const CnvStripArgs &l)
+fused(const CnvTileArgs &l)
 {
   __shared__ Fused<T> f;
 
   enter_strip<T>(f.sheet, l);
-  const CnvStrip &s = f.sheet.s;
+  const CnvTileJob &s = f.sheet.s;
   const int reach = max(cnv_fused_reach(s.n_x, s.anchor_x), cnv_fused_reach(s.n_y, s.anchor_y));
   const int width = CNV_FUSED_WIDTH(R, s.channels);
   if (l.sources.n)
@@ -753,7 +753,7 @@ fused(const CnvStripArgs &l)
 
 template <typename T>
 __device__ static void
-fused_any(const CnvStripArgs &l)
+fused_any(const CnvTileArgs &l)
 {
   __shared__ Fused<T> f;
 
@@ -765,7 +765,7 @@ fused_any(const CnvStripArgs &l)
  * more than these registers do not suffice. */
 #define FUSED_ENTRY(type, blocks, body)                                                                                \
   extern "C" __global__ void __launch_bounds__(CNV_FUSED_THREADS, FUSED_FITTING(blocks))                               \
-      cnv_fused_##type(const IN_PLACE CnvStripArgs l)                                                                  \
+      cnv_fused_##type(const IN_PLACE CnvTileArgs l)                                                                   \
   {                                                                                                                    \
     body(l);                                                                                                           \
   }

@@ -90,7 +90,7 @@ ANY_PLANES(float, f32, 3, 2)
 ENTRY(stage_in, f32, 256, 4, float, stage_in(b, at, l);)
 ENTRY(stage_out, f32, 256, 4, float, stage_out(b, at, l);)
 
-/* For one large patch that needs no more than sums: what it is comes with the arguments, without a load to wait for,
+/* For one large job that needs no more than sums: what it is comes with the arguments, without a load to wait for,
  * and fewer registers leave room for more threads. */
 #define LARGE_ENTRY(kernel, type, C, threads, blocks, T, body)                                                         \
   extern "C" __global__ void __launch_bounds__(threads, blocks)                                                        \
@@ -111,7 +111,7 @@ LARGE_EACH(uint16_t, u16)
 
 #define TENSOR(name, type, T, K_X, K_Y, M, blocks, MODE)                                                               \
   extern "C" __global__ void __launch_bounds__(32 * CNV_STRIP_WARPS, FITTING(blocks))                                  \
-      cnv_##name##_##type##_##K_X##x##K_Y(const IN_PLACE CnvStripArgs l)                                               \
+      cnv_##name##_##type##_##K_X##x##K_Y(const IN_PLACE CnvTileArgs l)                                                \
   {                                                                                                                    \
     tensor<T, K_X, K_Y, M, MODE>(l);                                                                                   \
   }
@@ -122,7 +122,7 @@ LARGE_EACH(uint16_t, u16)
   TENSOR(tensor_exact, u16, uint16_t, K_X, K_Y, M, blocks, TENSOR_EXACT)
 #define RING(name, type, T, K_X, M, blocks, EXACT)                                                                     \
   extern "C" __global__ void __launch_bounds__(32 * CNV_STRIP_WARPS, FITTING(blocks))                                  \
-      cnv_##name##_##type##_##K_X(const IN_PLACE CnvStripArgs l)                                                       \
+      cnv_##name##_##type##_##K_X(const IN_PLACE CnvTileArgs l)                                                        \
   {                                                                                                                    \
     tensor_ring<T, K_X, M, EXACT>(l);                                                                                  \
   }
@@ -140,7 +140,7 @@ FUSED_ENTRIES(FUSED_ENTRY)
 
 #define DENSE(type, T, K, R, TERMS, EXACT, blocks)                                                                     \
   extern "C" __global__ void __launch_bounds__(32 * CNV_STRIP_WARPS, FITTING(blocks))                                  \
-      cnv_dense_##type##_##K##_##R##_##TERMS##_##EXACT(const IN_PLACE CnvStripArgs l)                                  \
+      cnv_dense_##type##_##K##_##R##_##TERMS##_##EXACT(const IN_PLACE CnvTileArgs l)                                   \
   {                                                                                                                    \
     dense<T, K, R, TERMS, EXACT>(l);                                                                                   \
   }

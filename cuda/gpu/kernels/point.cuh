@@ -35,7 +35,7 @@ naive(const Block &b, const Place &at)
   const int x = b.x + s / C, y = b.y + py;
   float total = 0;
 
-  if (s >= b.patch.width * C || py >= b.patch.height)
+  if (s >= b.job.width * C || py >= b.job.height)
     return;
   for (int t = 0; t < b.a.n_terms; t++)
     total = add_term(b, total, sum_of_term<T>(b, b.a.term[t], x, y, s % C), b.a.term[t], x, y);

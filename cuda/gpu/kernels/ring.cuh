@@ -48,13 +48,13 @@ copy_bands(uint4 *to, const uint4 *from, int n)
 /* shared: CNV_RING_SHARED bytes: bands along x, bands along y, the ring. */
 template <typename T, int K_X, int M, bool EXACT, bool EDGE, bool MERGE>
 __device__ static void
-ring_tile(const CnvStripArgs &l, const Sheet &sheet, const Tile &tile, uint4 *shared)
+ring_tile(const CnvTileArgs &l, const TileParams &sheet, const Tile &tile, uint4 *shared)
 {
   constexpr int words = M + K_X - 1, parts = 1 + EXACT, all_x = parts * K_X * 32;
   constexpr int both =
       K_X <= 5 ? 2 : 1; /* halves of 16 rows at a time, and what waits beside them, as registers allow */
   typedef typename Word<T>::type W;
-  const CnvStrip &s = sheet.s;
+  const CnvTileJob &s = sheet.s;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int n_k = CNV_RING_STEPS(s.n_y), slots = CNV_RING_SLOTS(n_k), all_y = parts * n_k * 32;
   const int blocks = (tile.y_end - tile.y + 15) / 16, last = blocks + n_k - 1; /* of outputs, of samples */
@@ -152,7 +152,7 @@ ring_tile(const CnvStripArgs &l, const Sheet &sheet, const Tile &tile, uint4 *sh
         if (finish.absolute)
 #pragma unroll
           for (int i = 0; i < 4; i++)
-            d[h][m][i] = fabsf(d[h][m][i] + finish.inner);
+            d[h][m][i] = fabsf(d[h][m][i] + finish.mid_bias);
         finish_word(word[m], d[h][m], finish);
       }
       target.store(word, row);
@@ -162,10 +162,10 @@ ring_tile(const CnvStripArgs &l, const Sheet &sheet, const Tile &tile, uint4 *sh
 
 template <typename T, int K_X, int M, bool EXACT>
 __device__ static void
-tensor_ring(const CnvStripArgs &l)
+tensor_ring(const CnvTileArgs &l)
 {
   extern __shared__ uint4 shared[];
-  __shared__ Sheet sheet;
+  __shared__ TileParams sheet;
 
   enter_strip<T>(sheet, l);
   const Tile tile = find_tile(sheet.s, blockIdx.x - sheet.s.first_block, M);
@@ -187,7 +187,7 @@ tensor_ring(const CnvStripArgs &l)
 
 template <typename T, int K_X, int M, bool EXACT>
 __device__ static void
-tensor_ring(const CnvStripArgs &)
+tensor_ring(const CnvTileArgs &)
 {
 }
 

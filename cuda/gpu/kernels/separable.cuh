@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * separable: rows makes float32 row sums of each term, for all rows that the patch's columns need, borders resolved;
+ * separable: rows makes float32 row sums of each term, for all rows that the job's columns need, borders resolved;
  * columns makes samples of them.
  */
 #pragma once
@@ -56,7 +56,7 @@ rows_of(const Block &b, const Place &at)
   const CnvTermArgs &t = b.a.term[at.term];
   const int place = threadIdx.x / team, member = threadIdx.x % team, left = threadIdx.x % 32 * CNV_OUTPUTS;
   const int px0 = at.bx * CNV_ROWS_PIXELS, v = at.by * per_block + place;
-  const bool here = place < per_block && v < b.patch.height + t.n_y - 1;
+  const bool here = place < per_block && v < b.job.height + t.n_y - 1;
   float(*line)[CNV_ROWS_PITCH] = (float(*)[CNV_ROWS_PITCH])cnv_shared + min(place, per_block - 1) * C;
   float *own = line[member / 32];
   const Range range = TIME ? sources_of(b, t) : Range{-1, 0};
@@ -77,7 +77,7 @@ rows_of(const Block &b, const Place &at)
       acc[k] *= x_factor(b, t, b.x + px0 + left + k);
 
   float *sums = (float *)at.sums + b.sums[at.term] + (size_t)v * b.sums_stride + (size_t)px0 * C;
-  const int samples = min(CNV_ROWS_PIXELS, b.patch.width - px0) * C; /* the last four may end in the row's padding */
+  const int samples = min(CNV_ROWS_PIXELS, b.job.width - px0) * C; /* the last four may end in the row's padding */
   if (C == 1) {
     for (int k = 0; k < CNV_OUTPUTS; k += 4)
       if (here && left + k < samples)
@@ -156,7 +156,7 @@ load_sums(const Block &b, const Place &at, int term, int s, int py0, int j, int 
 {
   constexpr int pitch = CNV_COLUMNS_WIDTH / 2;
   float2 *tile = (float2 *)cnv_shared;
-  const int last = b.patch.height + b.a.term[term].n_y - 2, stride = b.sums_stride; /* of the sums: row, and floats */
+  const int last = b.job.height + b.a.term[term].n_y - 2, stride = b.sums_stride; /* of the sums: row, and floats */
   const float *sums = (const float *)at.sums + b.sums[term] + s;
 
   __syncthreads();
@@ -219,9 +219,9 @@ store_column(const float (&total)[CNV_OUTPUTS], const Block &b, const Place &at,
 {
   const float *own = keep(total);
 
-  if (s < b.patch.width * C)
+  if (s < b.job.width * C)
 #pragma unroll 1
-    for (int k = 0; k < CNV_OUTPUTS && py0 + k < b.patch.height; k++)
+    for (int k = 0; k < CNV_OUTPUTS && py0 + k < b.job.height; k++)
       store_sample<T>(b, at, C, s, py0 + k, end_terms(b, own[k], b.x + s / C, b.y + py0 + k));
 }
 
@@ -232,8 +232,8 @@ store_columns(const float2 (&total)[CNV_OUTPUTS], const Block &b, const Place &a
   const float *own = (const float *)keep(total);
 
 #pragma unroll 1
-  for (int k = 0; k < 2 * CNV_OUTPUTS && py0 + k / 2 < b.patch.height; k++)
-    if (s + k % 2 < b.patch.width * C)
+  for (int k = 0; k < 2 * CNV_OUTPUTS && py0 + k / 2 < b.job.height; k++)
+    if (s + k % 2 < b.job.width * C)
       store_sample<T>(b, at, C, s + k % 2, py0 + k / 2, own[k]);
 }
 
@@ -247,8 +247,8 @@ simple_columns(const Block &b, const Place &at)
   float2 total[CNV_OUTPUTS] = {};
 
   columns_summed(total, b, at, s, py0, top);
-  if (b.patch.n_spots == 0 && py0 + CNV_COLUMNS_HEIGHT <= b.patch.height &&
-      (at.bx + 1) * CNV_COLUMNS_WIDTH <= b.patch.width * C) {
+  if (b.job.n_mask_rects == 0 && py0 + CNV_COLUMNS_HEIGHT <= b.job.height &&
+      (at.bx + 1) * CNV_COLUMNS_WIDTH <= b.job.width * C) {
 #pragma unroll
     for (int k = 0; k < CNV_OUTPUTS; k++)
       StorePair<T, C>::put(b, at, s, py0 + top + k, total[k]);

@@ -9,71 +9,74 @@
 #include "gpu/kernels/block.cuh"
 
 __device__ static uint32_t
-lane_mask(const CnvLaneArgs &lane)
+lane_mask(const CnvComponentArgs &component)
 {
-  return (1u << lane.bits) - 1;
+  return (1u << component.bits) - 1;
 }
 
-/* All bits that are read at once for a pixel of a lane. */
+/* All bits that are read at once for a pixel of a component. */
 __device__ static uint32_t
-load_raw(uint64_t pixel, const CnvLaneArgs &lane)
+load_raw(uint64_t pixel, const CnvComponentArgs &component)
 {
-  const uint64_t from = pixel + lane.offset;
+  const uint64_t from = pixel + component.offset;
 
-  return lane.bytes == 1 ? *(const uint8_t *)from : lane.bytes == 2 ? *(const uint16_t *)from : *(const uint32_t *)from;
+  return component.bytes == 1   ? *(const uint8_t *)from
+         : component.bytes == 2 ? *(const uint16_t *)from
+                                : *(const uint32_t *)from;
 }
 
 __device__ static uint64_t
-lane_pixel(const uint64_t (&base)[CNV_ARGS_PLANES], const int (&stride)[CNV_ARGS_PLANES], const CnvLaneArgs &lane,
-           int64_t x, int64_t y)
+lane_pixel(const uint64_t (&base)[CNV_ARGS_PLANES], const int (&stride)[CNV_ARGS_PLANES],
+           const CnvComponentArgs &component, int64_t x, int64_t y)
 {
-  return pick(base, lane.memory) + y * pick(stride, lane.memory) + x * lane.step;
+  return pick(base, component.plane) + y * pick(stride, component.plane) + x * component.step;
 }
 
 __device__ static float
-lane_value(uint64_t pixel, const CnvLaneArgs &lane)
+lane_value(uint64_t pixel, const CnvComponentArgs &component)
 {
-  return (float)(load_raw(pixel, lane) >> lane.shift & lane_mask(lane));
+  return (float)(load_raw(pixel, component) >> component.shift & lane_mask(component));
 }
 
 /* The mean over the pixels of a full-size plane that one of a subsampled plane stands for, all in one field. */
 __device__ static float
-lane_mean(const Block &b, const CnvLaunchArgs &l, const CnvLaneArgs &lane, int x, int y)
+lane_mean(const Block &b, const CnvLaunchArgs &l, const CnvComponentArgs &component, int x, int y)
 {
-  const int x0 = x << lane.sub_x, x1 = min(x0 + (1 << lane.sub_x), b.a.image_width);
-  const int field = b.patch.field, fields = b.patch.fields;
+  const int x0 = x << component.sub_x, x1 = min(x0 + (1 << component.sub_x), b.a.image_width);
+  const int field = b.job.field, fields = b.job.fields;
   const int rows = (b.a.image_height - field + fields - 1) / fields;
-  const int y0 = y << lane.sub_y, y1 = min(y0 + (1 << lane.sub_y), rows);
+  const int y0 = y << component.sub_y, y1 = min(y0 + (1 << component.sub_y), rows);
   float sum = 0;
 
   for (int iy = y0; iy < y1; iy++)
     for (int ix = x0; ix < x1; ix++)
-      sum += lane_value(lane_pixel(l.in, l.in_stride, lane, ix, iy * fields + field), lane);
+      sum += lane_value(lane_pixel(l.in, l.in_stride, component, ix, iy * fields + field), component);
   return sum / (float)((x1 - x0) * (y1 - y0));
 }
 
-/* A thread a pixel of a patch that is the whole plane or field. */
+/* A thread a pixel of a job that is the whole plane or field. */
 __device__ static void
 stage_in(const Block &b, const Place &at, const CnvLaunchArgs &l)
 {
-  const int x = at.bx * CNV_POINT_WIDTH + threadIdx.x, y = at.by * CNV_POINT_HEIGHT + threadIdx.y, p = b.patch.plane;
+  const int x = at.bx * CNV_POINT_WIDTH + threadIdx.x, y = at.by * CNV_POINT_HEIGHT + threadIdx.y, p = b.job.plane;
 
-  if (x >= b.patch.width || y >= b.patch.height)
+  if (x >= b.job.width || y >= b.job.height)
     return;
-  const int64_t row = (int64_t)y * b.patch.fields + b.patch.field;
+  const int64_t row = (int64_t)y * b.job.fields + b.job.field;
   float *to = (float *)(pick(l.staged_in, p) + row * pick(l.staged_stride, p)) + x * b.a.channels;
-  const float weight = b.a.weight < 0 ? 1.0f : lane_mean(b, l, b.a.lane[b.a.weight], x, y);
+  const float weight = b.a.weight < 0 ? 1.0f : lane_mean(b, l, b.a.component[b.a.weight], x, y);
 
   for (int c = 0; c < b.a.channels; c++) {
-    const CnvLaneArgs &lane = b.a.lane[c];
+    const CnvComponentArgs &component = b.a.component[c];
 
-    to[c] = c == b.a.weight ? weight
-                            : weight * (lane_value(lane_pixel(l.in, l.in_stride, lane, x, row), lane) - b.a.mid[c]);
+    to[c] = c == b.a.weight
+                ? weight
+                : weight * (lane_value(lane_pixel(l.in, l.in_stride, component, x, row), component) - b.a.mid[c]);
   }
 }
 
-/* What lane c becomes of its sum, as a level. own: the input's level there, which stays where all is transparent; back:
- * that at the place written. */
+/* What component c becomes of its sum, as a level. own: the input's level there, which stays where all is transparent;
+ * back: that at the place written. */
 __device__ static uint32_t
 lane_level(const Block &b, const float *acc, int c, float own, float back, float weight)
 {
@@ -81,50 +84,50 @@ lane_level(const Block &b, const float *acc, int c, float own, float back, float
 
   if (b.a.weight >= 0 && c != b.a.weight) {
     const float alpha = acc[b.a.weight];
-    const bool clear = fabsf(alpha) <= b.a.whole_least * (float)lane_mask(b.a.lane[b.a.weight]);
+    const bool clear = fabsf(alpha) <= b.a.alpha_epsilon * (float)lane_mask(b.a.component[b.a.weight]);
 
-    value = clear ? own - (float)b.a.base[c] : finish(acc[c] * (b.a.whole / alpha), c, b.a);
+    value = clear ? own - (float)b.a.base[c] : finish(acc[c] * (b.a.alpha_norm / alpha), c, b.a);
   }
   return level_of(blend(value, back, weight, c, b.a), c, b.a);
 }
 
-/* A thread a pixel of the patch. */
+/* A thread a pixel of the job. */
 __device__ static void
 stage_out(const Block &b, const Place &at, const CnvLaunchArgs &l)
 {
   const int px = at.bx * CNV_POINT_WIDTH + threadIdx.x, py = at.by * CNV_POINT_HEIGHT + threadIdx.y;
-  const CnvPatch &patch = b.patch;
+  const CnvRectJob &job = b.job;
 
-  if (px >= patch.width || py >= patch.height)
+  if (px >= job.width || py >= job.height)
     return;
   const float weight = weight_at(b, at, px, py);
   if (weight == 0.0f)
     return;
-  const int64_t row = (int64_t)(patch.y + py) * patch.fields + patch.field, x = patch.x + px;
-  const int64_t to_row = row + (int64_t)patch.move_y * patch.fields, to_x = x + patch.move_x;
+  const int64_t row = (int64_t)(job.y + py) * job.fields + job.field, x = job.x + px;
+  const int64_t to_row = row + (int64_t)job.move_y * job.fields, to_x = x + job.move_x;
   const float *acc =
-      (const float *)(pick(l.staged_out, patch.plane) + row * pick(l.staged_stride, patch.plane)) + x * b.a.channels;
+      (const float *)(pick(l.staged_out, job.plane) + row * pick(l.staged_stride, job.plane)) + x * b.a.channels;
   uint32_t word = 0;
 
   for (int c = 0; c < b.a.channels; c++) {
-    const CnvLaneArgs &lane = b.a.lane[c];
-    uint64_t to = lane_pixel(l.out, l.out_stride, lane, to_x, to_row) + lane.offset;
+    const CnvComponentArgs &component = b.a.component[c];
+    uint64_t to = lane_pixel(l.out, l.out_stride, component, to_x, to_row) + component.offset;
 
-    if (lane.bytes == 4 && c == 0)
-      word = load_raw(lane_pixel(l.in, l.in_stride, lane, to_x, to_row), lane);
+    if (component.bytes == 4 && c == 0)
+      word = load_raw(lane_pixel(l.in, l.in_stride, component, to_x, to_row), component);
     if (!(b.a.filtered >> c & 1))
       continue;
-    const float own = lane_value(lane_pixel(l.in, l.in_stride, lane, x, row), lane);
-    const float back = lane_value(lane_pixel(l.in, l.in_stride, lane, to_x, to_row), lane);
-    const uint32_t level = lane_level(b, acc, c, own, back, weight) << lane.shift;
+    const float own = lane_value(lane_pixel(l.in, l.in_stride, component, x, row), component);
+    const float back = lane_value(lane_pixel(l.in, l.in_stride, component, to_x, to_row), component);
+    const uint32_t level = lane_level(b, acc, c, own, back, weight) << component.shift;
 
-    if (lane.bytes == 1)
+    if (component.bytes == 1)
       *(uint8_t *)to = (uint8_t)level;
-    else if (lane.bytes == 2)
+    else if (component.bytes == 2)
       *(uint16_t *)to = (uint16_t)level;
     else
-      word = (word & ~(lane_mask(lane) << lane.shift)) | level;
+      word = (word & ~(lane_mask(component) << component.shift)) | level;
   }
-  if (b.a.lane[0].bytes == 4)
-    *(uint32_t *)lane_pixel(l.out, l.out_stride, b.a.lane[0], to_x, to_row) = word;
+  if (b.a.component[0].bytes == 4)
+    *(uint32_t *)lane_pixel(l.out, l.out_stride, b.a.component[0], to_x, to_row) = word;
 }

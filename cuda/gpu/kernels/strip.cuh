@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What kernels that do a patch in one launch share (fused, tensor, dense): how a block finds its strip, samples by
+ * What kernels that do a job in one launch share (fused, tensor, dense): how a block finds its strip, samples by
  * fours, borders, and stores. Coordinates are samples of a row of the plane, over all channels, and rows of the field.
  */
 #pragma once
@@ -8,8 +8,8 @@
 #include "gpu/kernels/block.cuh"
 
 /* A strip with its addresses, in shared memory: sample 0 of row 0 of the field, with moves taken into account. */
-struct Sheet {
-  CnvStrip s;
+struct TileParams {
+  CnvTileJob s;
   uint64_t in, back, out;
   int in_stride, out_stride;
   int window_x0, window_x1;       /* samples that are read */
@@ -89,7 +89,7 @@ pack_levels(int low, int high, uint32_t above)
  * what counts as nothing. */
 template <typename T>
 __device__ static typename Word<T>::type
-make_missing(const CnvStrip &s, int first)
+make_missing(const CnvTileJob &s, int first)
 {
   typename Word<T>::type word = {};
 
@@ -104,9 +104,9 @@ make_missing(const CnvStrip &s, int first)
 /* The beginning of these kernels. */
 template <typename T>
 __device__ static void
-enter_strip(Sheet &sheet, const CnvStripArgs &l)
+enter_strip(TileParams &sheet, const CnvTileArgs &l)
 {
-  const CnvStrip *from = l.n_strips <= CNV_STRIPS_INLINE ? l.strip : (const CnvStrip *)l.strips;
+  const CnvTileJob *from = l.n_strips <= CNV_STRIPS_INLINE ? l.strip : (const CnvTileJob *)l.strips;
   int low = 0, high = l.n_strips - 1;
 
   while (low < high) {
@@ -117,12 +117,12 @@ enter_strip(Sheet &sheet, const CnvStripArgs &l)
     else
       high = middle - 1;
   }
-  for (int i = threadIdx.x; i < (int)(sizeof(CnvStrip) / 4); i += blockDim.x)
+  for (int i = threadIdx.x; i < (int)(sizeof(CnvTileJob) / 4); i += blockDim.x)
     ((uint32_t *)&sheet.s)[i] = ((const uint32_t *)(from + low))[i];
   __syncthreads();
-  const CnvStrip &s = sheet.s;
+  const CnvTileJob &s = sheet.s;
   if (threadIdx.x == 0) {
-    const CnvPatch &p = s.patch;
+    const CnvRectJob &p = s.job;
     const int C = s.channels, in_stride = pick(l.in_stride, s.pointers), out_stride = pick(l.out_stride, s.pointers);
     const int64_t move = (int64_t)p.move_x * C * sizeof(T);
     const uint64_t in = pick(l.in, s.pointers) + (int64_t)p.field * in_stride;
@@ -146,27 +146,27 @@ enter_strip(Sheet &sheet, const CnvStripArgs &l)
 
 /* Rows of the field for row y, which may lie outside of the window; -1 where there is none. */
 __device__ static int
-row_of(const CnvStrip &s, int y)
+row_of(const CnvTileJob &s, int y)
 {
-  const int at = cnv_border_index((CnvBorder)s.border, y - s.patch.window_y, s.patch.window_height);
+  const int at = cnv_border_index((CnvBorder)s.border, y - s.job.window_y, s.job.window_height);
 
-  return at < 0 ? -1 : at + s.patch.window_y;
+  return at < 0 ? -1 : at + s.job.window_y;
 }
 
 /* The sample that stands for sample x, or -1 - channel where there is none. */
 __device__ static int
-sample_of(const CnvStrip &s, int x)
+sample_of(const CnvTileJob &s, int x)
 {
   const int pixel = x >= 0 ? x / s.channels : -((s.channels - 1 - x) / s.channels), channel = x - pixel * s.channels;
-  const int at = cnv_border_index((CnvBorder)s.border, pixel - s.patch.window_x, s.patch.window_width);
+  const int at = cnv_border_index((CnvBorder)s.border, pixel - s.job.window_x, s.job.window_width);
 
-  return at < 0 ? -1 - channel : (at + s.patch.window_x) * s.channels + channel;
+  return at < 0 ? -1 - channel : (at + s.job.window_x) * s.channels + channel;
 }
 
 /* The four samples from x on where they are missing. x may be negative. */
 template <typename T>
 __device__ static typename Word<T>::type
-missing_word(const Sheet &sheet, int x)
+missing_word(const TileParams &sheet, int x)
 {
   const typename Word<T>::type *missing = (const typename Word<T>::type *)sheet.missing;
 
@@ -234,7 +234,7 @@ store_pair(uint2 *at, uint2 first, uint2 second)
 /* Four samples of a row by what stands for each, as sample_of says. */
 template <typename T>
 __device__ static typename Word<T>::type
-gather_word(const Sheet &sheet, const int *column, int64_t delta, int row)
+gather_word(const TileParams &sheet, const int *column, int64_t delta, int row)
 {
   const T *from = (const T *)(sheet.in + delta + (int64_t)row * sheet.in_stride);
   typename Word<T>::type word = {};
@@ -252,7 +252,7 @@ gather_word(const Sheet &sheet, const int *column, int64_t delta, int row)
  * channels are told apart there are 1, 2 or 4 of them, so that it is the same for all. */
 template <typename T>
 __device__ static typename Word<T>::type
-filtered_mask(const CnvStrip &s)
+filtered_mask(const CnvTileJob &s)
 {
   typename Word<T>::type mask = {};
 
@@ -262,13 +262,13 @@ filtered_mask(const CnvStrip &s)
   return mask;
 }
 
-/* Stores those of the four samples from x on, of row y, that are the patch's. */
+/* Stores those of the four samples from x on, of row y, that are the job's. */
 template <typename T>
 __device__ static void
-store_samples(const Sheet &sheet, int x, int y, typename Word<T>::type word, typename Word<T>::type mask)
+store_samples(const TileParams &sheet, int x, int y, typename Word<T>::type word, typename Word<T>::type mask)
 {
-  const CnvStrip &s = sheet.s;
-  const int x0 = s.patch.x * s.channels, x1 = x0 + s.patch.width * s.channels;
+  const CnvTileJob &s = sheet.s;
+  const int x0 = s.job.x * s.channels, x1 = x0 + s.job.width * s.channels;
   T *to = (T *)(sheet.out + (int64_t)y * sheet.out_stride) + x;
   const T *back = (const T *)(sheet.back + (int64_t)y * sheet.in_stride) + x;
 
@@ -280,11 +280,11 @@ store_samples(const Sheet &sheet, int x, int y, typename Word<T>::type word, typ
 /* The same, at once where they all are. */
 template <typename T>
 __device__ static void
-store_word(const Sheet &sheet, int x, int y, typename Word<T>::type word, typename Word<T>::type mask)
+store_word(const TileParams &sheet, int x, int y, typename Word<T>::type word, typename Word<T>::type mask)
 {
   typedef typename Word<T>::type W;
-  const CnvStrip &s = sheet.s;
-  const int x0 = s.patch.x * s.channels, x1 = x0 + s.patch.width * s.channels;
+  const CnvTileJob &s = sheet.s;
+  const int x0 = s.job.x * s.channels, x1 = x0 + s.job.width * s.channels;
   const W *back = (const W *)(sheet.back + (int64_t)y * sheet.in_stride + (int64_t)x * sizeof(T));
 
   if (!sheet.word_stores || x < x0 || x + 4 > x1)

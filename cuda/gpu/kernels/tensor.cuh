@@ -67,7 +67,7 @@ struct Halves {
 
 template <typename T>
 __device__ static Halves
-halves_of(const CnvStrip &s)
+halves_of(const CnvTileJob &s)
 {
   return {__float2half2_rn(1024.0f + (sizeof(T) == 1 ? s.mid : s.mid / 4)), (uint32_t)s.full_bits * 0x10001u, s.shift};
 }
@@ -149,15 +149,15 @@ multiply_sums(float (&d)[4], const Sums<true> &upper, const Sums<true> &lower, c
 
 /* What makes levels of sums, in registers: what lies in shared memory is read again and again. */
 struct Finish {
-  float gain, offset, inner;
+  float gain, offset, mid_bias;
   int full, shift;
   bool absolute;
 };
 
 __device__ static Finish
-finish_of(const CnvStrip &s)
+finish_of(const CnvTileJob &s)
 {
-  return {s.gain, s.fraction + (float)s.base, s.inner, s.full_bits, s.shift, s.absolute != 0};
+  return {s.gain, s.fraction + (float)s.base, s.mid_bias, s.full_bits, s.shift, s.absolute != 0};
 }
 
 /* A sum to a level, not yet clamped. Times the smallest float32 it becomes a denormal number, rounded to nearest, ties
@@ -196,16 +196,16 @@ finish_word(uint2 &word, const float (&d)[4], const Finish &f)
 
 /* renormalize: the lane's samples are x and x + 1, of rows y and y + 1 of the field. */
 __device__ static void
-restore_sums(float (&d)[4], const CnvStrip &s, int x, int y)
+restore_sums(float (&d)[4], const CnvTileJob &s, int x, int y)
 {
   float factor_x[2], factor_y[2];
 
   for (int i = 0; i < 2; i++) {
-    const int pixel = (x + i) / s.channels - s.patch.window_x;
+    const int pixel = (x + i) / s.channels - s.job.window_x;
 
-    factor_x[i] = axis_factor(s.taps_x, s.n_x, s.sum_x, s.least_x, pixel - s.anchor_x, s.patch.window_width);
+    factor_x[i] = axis_factor(s.taps_x, s.n_x, s.sum_x, s.epsilon_x, pixel - s.anchor_x, s.job.window_width);
     factor_y[i] =
-        axis_factor(s.taps_y, s.n_y, s.sum_y, s.least_y, y + i - s.patch.window_y - s.anchor_y, s.patch.window_height);
+        axis_factor(s.taps_y, s.n_y, s.sum_y, s.epsilon_y, y + i - s.job.window_y - s.anchor_y, s.job.window_height);
   }
   d[0] *= factor_x[0] * factor_y[0];
   d[1] *= factor_x[0] * factor_y[1];
@@ -215,13 +215,13 @@ restore_sums(float (&d)[4], const CnvStrip &s, int x, int y)
 
 /* Tile number `number` of a strip: of those that are `groups` wide, or of the columns at its sides, group by group. */
 __device__ static Tile
-find_tile(const CnvStrip &s, int number, int groups)
+find_tile(const CnvTileJob &s, int number, int groups)
 {
   const int columns = s.columns - s.left_columns - s.right_columns;
-  const int tile_rows = (s.patch.height + s.rows - 1) / s.rows, inner = columns * tile_rows;
+  const int tile_rows = (s.job.height + s.rows - 1) / s.rows, inner = columns * tile_rows;
   const int across = number < inner ? columns : (s.left_columns + s.right_columns) * groups;
   const int at = number < inner ? number : number - inner, row = at / max(across, 1), rest = at - row * across;
-  const int y = s.patch.y + row * s.rows, y_end = min(y + s.rows, s.patch.y + s.patch.height);
+  const int y = s.job.y + row * s.rows, y_end = min(y + s.rows, s.job.y + s.job.height);
 
   if (number >= s.n_tiles)
     return {0, 0, 0, 0};
@@ -232,7 +232,7 @@ find_tile(const CnvStrip &s, int number, int groups)
 
 /* Number of the band for a group of 16 samples: 0 where all its taps find samples. */
 __device__ static int
-edge_band(const CnvStrip &s, int group)
+edge_band(const CnvTileJob &s, int group)
 {
   const int at = min(group, s.n_groups - 1);
 
@@ -244,7 +244,7 @@ edge_band(const CnvStrip &s, int group)
  * and what is read in their place is of no account; or they are filled in, where they have a value of their own. */
 template <typename T, int WORDS, bool EDGE> struct Source {
   typedef typename Word<T>::type W;
-  const Sheet &sheet;
+  const TileParams &sheet;
   const char *from;    /* sample 0 in row 0 */
   const char *lane_at; /* what the lane loads first of step 0, were all its rows there */
   int64_t step_bytes;  /* from step to step */
@@ -253,12 +253,12 @@ template <typename T, int WORDS, bool EDGE> struct Source {
   int window_y, rows, stride;
   bool fills;
 
-  __device__ Source(const Sheet &sheet, int x, int y) : sheet(sheet)
+  __device__ Source(const TileParams &sheet, int x, int y) : sheet(sheet)
   {
     this->x = x + threadIdx.x % 4 * 4;
-    window_y = sheet.s.patch.window_y;
+    window_y = sheet.s.job.window_y;
     first_y = y - window_y;
-    rows = sheet.s.patch.window_height;
+    rows = sheet.s.job.window_height;
     stride = sheet.in_stride;
     from = (const char *)sheet.in;
     lane_at = from + (int64_t)(y + (int)(threadIdx.x % 32 / 4)) * stride + this->x * (int)sizeof(T);
@@ -349,15 +349,15 @@ template <typename T, int WORDS, bool EDGE> struct Source {
  * at compile time, since waiting for what they hold would be waiting for all that is on its way, too. */
 template <typename T, bool EDGE, bool MERGE> struct Target {
   typedef typename Word<T>::type W;
-  const Sheet &sheet;
+  const TileParams &sheet;
   uint64_t out, back;
   int x, y, y_end, out_stride, back_stride;
   bool cut; /* samples are left out of words, or words may not be stored */
   W mask;
 
-  __device__ Target(const Sheet &sheet, const Tile &tile, int width) : sheet(sheet)
+  __device__ Target(const TileParams &sheet, const Tile &tile, int width) : sheet(sheet)
   {
-    const CnvPatch &p = sheet.s.patch;
+    const CnvRectJob &p = sheet.s.job;
     const int lane = threadIdx.x % 32;
 
     x = tile.x + lane % 4 * 4;
@@ -418,13 +418,13 @@ template <typename T, bool EDGE, bool MERGE> struct Target {
 
 template <typename T, int K_X, int K_Y, int M, int MODE, bool EDGE, bool MERGE>
 __device__ static void
-tensor_tile(const CnvStripArgs &l, const Sheet &sheet, const Tile &tile)
+tensor_tile(const CnvTileArgs &l, const TileParams &sheet, const Tile &tile)
 {
   constexpr bool exact = MODE == TENSOR_EXACT, time = MODE == TENSOR_TIME;
   constexpr int words = M + K_X - 1, window = 2 * K_Y, bands_x = K_X * (1 + exact), bands_y = K_Y * (1 + exact);
   constexpr bool keep = K_X <= 3 && !exact, keep_y = K_Y <= 5; /* bands that stay in registers */
   typedef typename Word<T>::type W;
-  const CnvStrip &s = sheet.s;
+  const CnvTileJob &s = sheet.s;
   const int lane = threadIdx.x % 32, n_sources = time ? l.sources.n : 1;
   const uint4 *band_x = (const uint4 *)((const uint32_t *)l.bands + s.bands) + lane;
   const uint2 *band_y = (const uint2 *)((const uint32_t *)l.bands + s.bands + bands_x * 32 * 4) + lane;
@@ -535,7 +535,7 @@ tensor_tile(const CnvStripArgs &l, const Sheet &sheet, const Tile &tile)
       if (finish.absolute)
 #pragma unroll
         for (int i = 0; i < 4 * M; i++)
-          d[i / 4][i % 4] = fabsf(d[i / 4][i % 4] + finish.inner);
+          d[i / 4][i % 4] = fabsf(d[i / 4][i % 4] + finish.mid_bias);
 #pragma unroll
       for (int m = 0; m < M; m++)
         finish_word(word[m], d[m], finish);
@@ -548,10 +548,10 @@ tensor_tile(const CnvStripArgs &l, const Sheet &sheet, const Tile &tile)
  * rows: that it reads. */
 template <int WORDS, int M>
 __device__ static bool
-is_inner(const Sheet &sheet, const Tile &tile, int rows)
+is_inner(const TileParams &sheet, const Tile &tile, int rows)
 {
-  const CnvStrip &s = sheet.s;
-  const CnvPatch &p = s.patch;
+  const CnvTileJob &s = sheet.s;
+  const CnvRectJob &p = s.job;
   const int x = tile.x - s.lead, y = tile.y - s.anchor_y;
   const bool fills = s.border == CNV_BORDER_CONSTANT || s.border == CNV_BORDER_RENORMALIZE;
 
@@ -563,10 +563,10 @@ is_inner(const Sheet &sheet, const Tile &tile, int rows)
 
 template <typename T, int K_X, int K_Y, int M, int MODE>
 __device__ static void
-tensor(const CnvStripArgs &l)
+tensor(const CnvTileArgs &l)
 {
   constexpr int words = M + K_X - 1;
-  __shared__ Sheet sheet;
+  __shared__ TileParams sheet;
 
   enter_strip<T>(sheet, l);
   const Tile tile = find_tile(sheet.s, (blockIdx.x - sheet.s.first_block) * CNV_STRIP_WARPS + threadIdx.x / 32, M);
@@ -588,7 +588,7 @@ tensor(const CnvStripArgs &l)
 
 template <typename T, int K_X, int K_Y, int M, int MODE>
 __device__ static void
-tensor(const CnvStripArgs &)
+tensor(const CnvTileArgs &)
 {
 }
 

@@ -36,7 +36,7 @@ texture_rows(const Block &b, const Place &at, const CnvLaunchArgs &l)
   const Range range = sources_of(b, t);
   float acc = 0;
 
-  if (s >= b.patch.width * C || v >= b.patch.height + t.n_y - 1)
+  if (s >= b.job.width * C || v >= b.job.height + t.n_y - 1)
     return;
   const int iy = cnv_border_index((CnvBorder)b.a.border, b.y + v - t.anchor_y, b.height);
   const uint64_t texture = pick(l.texture, at.pointers);
@@ -64,7 +64,7 @@ texture_columns(const Block &b, const Place &at, const CnvLaunchArgs &l)
             y = b.y + py;
   float total = 0;
 
-  if (s >= b.patch.width * C || py >= b.patch.height)
+  if (s >= b.job.width * C || py >= b.job.height)
     return;
   for (int i = 0; i < b.a.n_terms; i++) {
     const CnvTermArgs &t = b.a.term[i];

@@ -12,7 +12,7 @@ template <typename T, int C>
 __device__ static void
 load_tile(float *tile, int pitch, const Block &b, const Range &range, int x, int y, int pixels, int rows)
 {
-  const int thread = threadIdx.y * blockDim.x + threadIdx.x, lane = thread % 32, warp = thread / 32;
+  const int thread = threadIdx.y * blockDim.x + threadIdx.x, component = thread % 32, warp = thread / 32;
   const int warps = blockDim.x * blockDim.y / 32, n = pixels * C, stride = b.in_stride;
   const Samples samples = samples_of<T>(b.a);
   const uint64_t first = b.in + (int64_t)y * stride + (int64_t)x * C * sizeof(T);
@@ -23,7 +23,7 @@ load_tile(float *tile, int pitch, const Block &b, const Range &range, int x, int
       const uint64_t from = first + source_delta(b, i);
       const float weight = source_weight(b, i);
 
-      for (int w = lane; w < words_of<T>(n); w += 32) {
+      for (int w = component; w < words_of<T>(n); w += 32) {
 #pragma unroll 4
         for (int r = warp; r < rows; r += warps)
           load_word<T>((const T *)(from + (int64_t)r * stride), n, w, samples,
@@ -32,7 +32,7 @@ load_tile(float *tile, int pitch, const Block &b, const Range &range, int x, int
     }
   } else {
     for (int r = warp; r < rows; r += warps)
-      for (int s = lane; s < n; s += 32)
+      for (int s = component; s < n; s += 32)
         tile[r * pitch + s] = fetch<T>(b, range, C, x + s / C, y + r, s % C);
   }
 }
@@ -109,8 +109,8 @@ tiled_of(const Block &b, const Place &at)
       add_tile(total, acc, b, b.a.term[t], b.x + px, b.y + py0 + top);
     }
   }
-  if (SIMPLE && b.patch.n_spots == 0 && py0 + CNV_TILED_HEIGHT <= b.patch.height) {
-    if (threadIdx.x < tile_pixels * C && px < b.patch.width)
+  if (SIMPLE && b.job.n_mask_rects == 0 && py0 + CNV_TILED_HEIGHT <= b.job.height) {
+    if (threadIdx.x < tile_pixels * C && px < b.job.width)
 #pragma unroll
       for (int k = 0; k < CNV_OUTPUTS; k++)
         ((T *)(b.out + (int64_t)(py0 + top + k) * b.out_stride))[px0 * C + column] =
@@ -118,10 +118,10 @@ tiled_of(const Block &b, const Place &at)
     return;
   }
   const float *own = keep(total);
-  if (threadIdx.x >= tile_pixels * C || px >= b.patch.width)
+  if (threadIdx.x >= tile_pixels * C || px >= b.job.width)
     return;
 #pragma unroll 1
-  for (int k = 0; k < CNV_OUTPUTS && py0 + top + k < b.patch.height; k++) {
+  for (int k = 0; k < CNV_OUTPUTS && py0 + top + k < b.job.height; k++) {
     const int py = py0 + top + k;
 
     store_sample<T>(b, at, C, px0 * C + column, py, SIMPLE ? own[k] : end_terms(b, own[k], b.x + px, b.y + py));

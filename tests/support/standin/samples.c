@@ -113,8 +113,8 @@ Padded
 samples_pad(const Job *job, Reach reach, int first, int last, Outside outside)
 {
   const CnvBlock *b = job->block;
-  int pixels = b->patch.width + reach.columns, x = b->x - reach.left, y = b->y - reach.above;
-  Padded to = {b->patch.height + reach.rows, pixels * b->a.channels, NULL};
+  int pixels = b->job.width + reach.columns, x = b->x - reach.left, y = b->y - reach.above;
+  Padded to = {b->job.height + reach.rows, pixels * b->a.channels, NULL};
   g_autofree int *columns = g_new(int, pixels), *rows = g_new(int, to.rows);
   int across[2], down[2];
 
@@ -140,10 +140,10 @@ samples_pad(const Job *job, Reach reach, int first, int last, Outside outside)
 static void
 sources_of(const CnvBlock *b, const CnvTermArgs *t, int *first, int *last)
 {
-  gboolean one = b->sources.n > 0 && t->moment >= 0;
+  gboolean one = b->sources.n > 0 && t->temporal_tap >= 0;
 
-  *first = b->sources.n == 0 ? -1 : one ? t->moment : 0;
-  *last = b->sources.n == 0 ? 0 : one ? t->moment + 1 : b->sources.n;
+  *first = b->sources.n == 0 ? -1 : one ? t->temporal_tap : 0;
+  *last = b->sources.n == 0 ? 0 : one ? t->temporal_tap + 1 : b->sources.n;
 }
 
 static void
@@ -165,7 +165,7 @@ pad_for_term(const Job *job, const CnvTermArgs *t)
 double *
 samples_row_sums(const Job *job, const CnvTermArgs *t, int *rows)
 {
-  int C = job->block->a.channels, width = job->block->patch.width * C;
+  int C = job->block->a.channels, width = job->block->job.width * C;
   Padded from = pad_for_term(job, t);
   double *sums = g_new0(double, (gsize)from.rows *width);
 
@@ -181,10 +181,10 @@ samples_row_sums(const Job *job, const CnvTermArgs *t, int *rows)
 static void
 add_dense_term(const Job *job, const CnvTermArgs *t, double *acc)
 {
-  int C = job->block->a.channels, width = job->block->patch.width * C;
+  int C = job->block->a.channels, width = job->block->job.width * C;
   Padded from = pad_for_term(job, t);
 
-  for (int y = 0; y < job->block->patch.height; y++)
+  for (int y = 0; y < job->block->job.height; y++)
     for (int j = 0; j < t->n_y; j++)
       for (int i = 0; i < t->n_x; i++)
         multiply_add(acc + (gsize)y * width, from.value + (gsize)(y + j) * from.width + i * C,
@@ -195,7 +195,7 @@ add_dense_term(const Job *job, const CnvTermArgs *t, double *acc)
 void
 samples_add_term(const Job *job, const CnvTermArgs *t, double *acc)
 {
-  int width = job->block->patch.width * job->block->a.channels, rows;
+  int width = job->block->job.width * job->block->a.channels, rows;
   g_autofree double *sums = NULL;
 
   if (!t->separable) {
@@ -203,7 +203,7 @@ samples_add_term(const Job *job, const CnvTermArgs *t, double *acc)
     return;
   }
   sums = samples_row_sums(job, t, &rows);
-  for (int y = 0; y < job->block->patch.height; y++)
+  for (int y = 0; y < job->block->job.height; y++)
     for (int j = 0; j < t->n_y; j++)
       multiply_add(acc + (gsize)y * width, sums + (gsize)(y + j) * width, job->taps[t->taps_y + j], width);
 }
@@ -240,7 +240,7 @@ samples_x_factor(const Job *job, const CnvTermArgs *t, int x)
 
   if (inside(x - t->anchor_x, t->n_x, size))
     return 1;
-  return restore_sum(t->sum_x, axis_found(job, t->taps_x, t->n_x, x - t->anchor_x, size), t->least_x);
+  return restore_sum(t->sum_x, axis_found(job, t->taps_x, t->n_x, x - t->anchor_x, size), t->epsilon_x);
 }
 
 double
@@ -250,7 +250,7 @@ samples_y_factor(const Job *job, const CnvTermArgs *t, int y)
 
   if (inside(y - t->anchor_y, t->n_y, size))
     return 1;
-  return restore_sum(t->sum_y, axis_found(job, t->taps_y, t->n_y, y - t->anchor_y, size), t->least_y);
+  return restore_sum(t->sum_y, axis_found(job, t->taps_y, t->n_y, y - t->anchor_y, size), t->epsilon_y);
 }
 
 static double
@@ -280,19 +280,19 @@ samples_term_factor(const Job *job, const CnvTermArgs *t, int x, int y)
   if (finds_all(job->block, t, x, y))
     return 1;
   return t->separable ? samples_x_factor(job, t, x) * samples_y_factor(job, t, y)
-                      : restore_sum(t->sum_x, term_found(job, t, x, y), t->least_x);
+                      : restore_sum(t->sum_x, term_found(job, t, x, y), t->epsilon_x);
 }
 
 double
 samples_joint_factor(const Job *job, int x, int y)
 {
   const CnvBlock *b = job->block;
-  gboolean all = TRUE, over_time = b->a.term[0].moment >= 0;
+  gboolean all = TRUE, over_time = b->a.term[0].temporal_tap >= 0;
   double found = 0, sum = 0;
 
   for (int i = 0; i < b->a.n_terms; i++) {
     const CnvTermArgs *t = &b->a.term[i];
-    double weight = t->moment < 0 || b->sources.n == 0 ? 1 : b->sources.weight[t->moment];
+    double weight = t->temporal_tap < 0 || b->sources.n == 0 ? 1 : b->sources.weight[t->temporal_tap];
 
     if (weight == 0)
       continue;
@@ -300,7 +300,7 @@ samples_joint_factor(const Job *job, int x, int y)
     found += weight * term_found(job, t, x, y);
     sum += weight * (t->separable ? (double)t->sum_x * t->sum_y : t->sum_x);
   }
-  return all ? 1 : restore_sum(over_time ? sum : b->a.sum, found, b->a.least);
+  return all ? 1 : restore_sum(over_time ? sum : b->a.sum, found, b->a.epsilon);
 }
 
 /* ---- storing ---- */
@@ -308,7 +308,7 @@ samples_joint_factor(const Job *job, int x, int y)
 double
 samples_finish(const CnvPlaneArgs *a, int channel, double acc)
 {
-  double sum = a->combine == COMBINE_ABSOLUTE ? fabs(acc + a->inner[channel]) : acc;
+  double sum = a->combine == COMBINE_ABSOLUTE ? fabs(acc + a->mid_bias[channel]) : acc;
 
   return CLAMP(sum * a->gain[channel] + a->fraction[channel], a->lowest[channel], a->highest[channel]);
 }
@@ -322,9 +322,9 @@ samples_level(const CnvPlaneArgs *a, int channel, double value)
 static float
 weight_at(const Job *job, int px, int py)
 {
-  const CnvPatch *patch = &job->block->patch;
+  const CnvRectJob *rect = &job->block->job;
 
-  return patch->n_spots == 0 ? 1.0f : cnv_patch_weight(patch, job->spots, patch->x + px, patch->y + py);
+  return rect->n_mask_rects == 0 ? 1.0f : cnv_rect_job_weight(rect, job->spots, rect->x + px, rect->y + py);
 }
 
 /* The output's first sample, how often each of its bytes was written, and the input's sample at that place. */
@@ -337,13 +337,13 @@ static Place
 open_output(const Job *job)
 {
   const CnvBlock *b = job->block;
-  gsize row = (gsize)b->patch.width * b->a.channels * job->bytes;
-  Place place = {.to = standin_access_rows(job->op, b->out, b->out_stride, row, b->patch.height, TRUE, "a kernel")};
+  gsize row = (gsize)b->job.width * b->a.channels * job->bytes;
+  Place place = {.to = standin_access_rows(job->op, b->out, b->out_stride, row, b->job.height, TRUE, "a kernel")};
 
   if (place.to)
     place.written = standin_written(b->out);
-  if (place.to && job->bytes < 4 && (b->patch.n_spots > 0 || b->a.copied))
-    place.back = standin_access_rows(job->op, b->back, b->back_stride, row, b->patch.height, FALSE, "a kernel");
+  if (place.to && job->bytes < 4 && (b->job.n_mask_rects > 0 || b->a.copied))
+    place.back = standin_access_rows(job->op, b->back, b->back_stride, row, b->job.height, FALSE, "a kernel");
   return place;
 }
 
@@ -379,7 +379,7 @@ store_sample(const Job *job, const Place *row, int s, int px, int y, double acc)
   if (weight == 0)
     return;
   if (row->written[at]++)
-    standin_report("a launch writes sample %d of row %d of a patch of plane %d twice", s, y, job->block->patch.plane);
+    standin_report("a launch writes sample %d of row %d of a job of plane %d twice", s, y, job->block->job.plane);
   if (job->bytes == 4) {
     memcpy(row->to + at, &number, 4);
     return;
@@ -398,12 +398,12 @@ store_sample(const Job *job, const Place *row, int s, int px, int y, double acc)
 void
 samples_store(const Job *job, const double *acc)
 {
-  const CnvPatch *patch = &job->block->patch;
-  int C = job->block->a.channels, width = patch->width * C;
+  const CnvRectJob *rect = &job->block->job;
+  int C = job->block->a.channels, width = rect->width * C;
 
   Place place = open_output(job);
 
-  for (int y = 0; y < patch->height && place.to; y++) {
+  for (int y = 0; y < rect->height && place.to; y++) {
     Place row = row_of(job, &place, y);
 
     for (int s = 0; s < width; s++)
@@ -434,11 +434,11 @@ joined(const Job *job, double *const *term_sums, gsize at, int px, int y, gboole
 void
 samples_store_terms(const Job *job, double *const *term_sums, gboolean x_factor_is_in)
 {
-  const CnvPatch *patch = &job->block->patch;
-  int C = job->block->a.channels, width = patch->width * C;
-  g_autofree double *acc = g_new(double, (gsize)width * patch->height);
+  const CnvRectJob *rect = &job->block->job;
+  int C = job->block->a.channels, width = rect->width * C;
+  g_autofree double *acc = g_new(double, (gsize)width * rect->height);
 
-  for (int y = 0; y < patch->height; y++)
+  for (int y = 0; y < rect->height; y++)
     for (int s = 0; s < width; s++)
       acc[(gsize)y * width + s] = joined(job, term_sums, (gsize)y * width + s, s / C, y, x_factor_is_in);
   samples_store(job, acc);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Samples of a patch's window as float64 numbers, sums of taps over them, and what is stored: the arithmetic of
+ * Samples of a job's window as float64 numbers, sums of taps over them, and what is stored: the arithmetic of
  * convolve/plan.h, one loop after the other.
  */
 #pragma once
@@ -10,17 +10,17 @@
 
 G_BEGIN_DECLS
 
-/* A patch that a launch works on: the kernels' own words for it, and what only the host has. */
+/* A job that a launch works on: the kernels' own words for it, and what only the host has. */
 typedef struct {
   const Op *op;
   const CnvBlock *block;
-  int bytes;            /* of a sample: 1, 2, or 4 for float32 */
-  const CnvSpot *spots; /* the host's, for the patch's n_spots */
-  const float *taps;    /* constant memory */
+  int bytes;                /* of a sample: 1, 2, or 4 for float32 */
+  const CnvMaskRect *spots; /* the host's, for the job's n_mask_rects */
+  const float *taps;        /* constant memory */
 } Job;
 
-/* The rows and samples that a number of taps around a patch's samples find, borders resolved: row j, sample i is what
- * lies j - anchor_y rows and i - anchor_x pixels from the patch's first. */
+/* The rows and samples that a number of taps around a job's samples find, borders resolved: row j, sample i is what
+ * lies j - anchor_y rows and i - anchor_x pixels from the job's first. */
 typedef struct {
   int rows, width; /* samples, over all channels */
   double *value;   /* g_free */
@@ -32,16 +32,16 @@ typedef enum {
   OUTSIDE_NOTHING, /* a number that no tap may find, where the border has no value of its own */
 } Outside;
 
-/* Pixels and rows around the patch: left of it and above, and in all beyond its own. */
+/* Pixels and rows around the job: left of it and above, and in all beyond its own. */
 typedef struct {
   int left, above, columns, rows;
 } Reach;
 
-/* sources: first up to but without last; -1, 0: the input alone. origin: samples before the patch's first that are
+/* sources: first up to but without last; -1, 0: the input alone. origin: samples before the job's first that are
  * taken in as well, and behind its last so many. */
 Padded samples_pad(const Job *job, Reach reach, int first, int last, Outside outside);
 
-/* Adds the products of a term's taps to acc, a number for each sample of the patch. */
+/* Adds the products of a term's taps to acc, a number for each sample of the job. */
 void samples_add_term(const Job *job, const CnvTermArgs *term, double *acc);
 
 /* The sums of a term's rows alone: for each row that its columns take. g_free. */
@@ -53,7 +53,7 @@ double samples_x_factor(const Job *job, const CnvTermArgs *term, int x);
 double samples_y_factor(const Job *job, const CnvTermArgs *term, int y);
 double samples_joint_factor(const Job *job, int x, int y);
 
-/* Joins the sums of terms, of which there is an array each, and stores the patch. */
+/* Joins the sums of terms, of which there is an array each, and stores the job. */
 void samples_store_terms(const Job *job, double *const *term_sums, gboolean x_factor_is_in);
 
 /* Stores sums with the plane's combination in them already. */

@@ -12,7 +12,7 @@
 typedef struct {
   Job job;
   CnvBlock block;
-  const CnvStrip *strip;
+  const CnvTileJob *strip;
   const guint32 *bands;        /* the strip's */
   int n_sources, first_source; /* as samples_pad takes them */
 } Strip;
@@ -20,7 +20,7 @@ typedef struct {
 /* ---- tiles ---- */
 
 static int
-tile_width(const Variant *v, const CnvStrip *s)
+tile_width(const Variant *v, const CnvTileJob *s)
 {
   if (v->terms)
     return CNV_DENSE_WIDTH;
@@ -31,10 +31,10 @@ tile_width(const Variant *v, const CnvStrip *s)
 
 /* First sample and samples of tile `number`, and its row of tiles. */
 static void
-find_tile(const Variant *v, const CnvStrip *s, int number, int *x, int *width, int *row)
+find_tile(const Variant *v, const CnvTileJob *s, int number, int *x, int *width, int *row)
 {
   int columns = s->columns - s->left_columns - s->right_columns, tile = tile_width(v, s);
-  int tile_rows = (s->patch.height + s->rows - 1) / s->rows, inner = columns * tile_rows, across, at;
+  int tile_rows = (s->job.height + s->rows - 1) / s->rows, inner = columns * tile_rows, across, at;
 
   if (number < inner) {
     *row = number / columns;
@@ -51,9 +51,9 @@ find_tile(const Variant *v, const CnvStrip *s, int number, int *x, int *width, i
 
 /* Counts how often tiles make each sample of a strip. */
 static void
-check_tiles(const KernelRun *run, const CnvStrip *s, int n_tiles)
+check_tiles(const KernelRun *run, const CnvTileJob *s, int n_tiles)
 {
-  int first = s->patch.x * s->channels, width = s->patch.width * s->channels, height = s->patch.height;
+  int first = s->job.x * s->channels, width = s->job.width * s->channels, height = s->job.height;
   g_autofree guint8 *made = g_malloc0((gsize)width * height);
 
   for (int number = 0; number < MIN(n_tiles, s->n_tiles); number++) {
@@ -75,9 +75,9 @@ check_tiles(const KernelRun *run, const CnvStrip *s, int n_tiles)
 /* ---- strips ---- */
 
 static void
-open_strip(const KernelRun *run, const CnvStrip *s, Strip *strip)
+open_strip(const KernelRun *run, const CnvTileJob *s, Strip *strip)
 {
-  const CnvStripArgs *l = run->args;
+  const CnvTileArgs *l = run->args;
   CnvPlaneArgs *a = &strip->block.a;
   int p = s->pointers;
 
@@ -92,14 +92,14 @@ open_strip(const KernelRun *run, const CnvStrip *s, Strip *strip)
   for (int c = 0; c < s->channels; c++) {
     a->mid[c] = s->mid;
     a->gain[c] = s->gain;
-    a->inner[c] = s->inner;
+    a->mid_bias[c] = s->mid_bias;
     a->base[c] = s->base;
     a->fraction[c] = s->fraction;
     a->lowest[c] = -s->base;
     a->highest[c] = s->full_bits - s->base;
     a->border_value[c] = s->border_value[c];
   }
-  strip->block.patch = s->patch;
+  strip->block.job = s->job;
   strip->block.sources = l->sources;
   cnv_block_locate(&strip->block, l->in[p], l->in_stride[p], l->out[p], l->out_stride[p], run->variant.bytes);
   strip->job = (Job){run->op, &strip->block, run->variant.bytes, NULL, run->taps};
@@ -108,14 +108,14 @@ open_strip(const KernelRun *run, const CnvStrip *s, Strip *strip)
 static void
 run_strips(const KernelRun *run, void (*func)(const KernelRun *run, Strip *strip))
 {
-  const CnvStripArgs *l = run->args;
-  const CnvStrip *strips = l->strip;
+  const CnvTileArgs *l = run->args;
+  const CnvTileJob *strips = l->strip;
   int tiles_a_block = run->variant.groups && !run->variant.ring ? CNV_STRIP_WARPS : 1;
 
   if (l->n_strips > CNV_STRIPS_INLINE)
-    strips = (const CnvStrip *)standin_access(run->op, l->strips, l->n_strips * sizeof(CnvStrip), FALSE, run->name);
+    strips = (const CnvTileJob *)standin_access(run->op, l->strips, l->n_strips * sizeof(CnvTileJob), FALSE, run->name);
   for (int i = 0; strips && i < l->n_strips; i++) {
-    const CnvStrip *s = &strips[i];
+    const CnvTileJob *s = &strips[i];
     int end = i + 1 < l->n_strips ? strips[i + 1].first_block : (int)run->size->grid[0];
     Strip strip;
 
@@ -130,7 +130,7 @@ run_strips(const KernelRun *run, void (*func)(const KernelRun *run, Strip *strip
 static int
 samples_of(const Strip *strip)
 {
-  return strip->strip->patch.width * strip->strip->channels;
+  return strip->strip->job.width * strip->strip->channels;
 }
 
 static Padded
@@ -145,7 +145,7 @@ pad(const Strip *strip, Reach reach, int source, Outside outside)
 static void
 restore_sums(const Strip *strip, double *acc)
 {
-  const CnvStrip *s = strip->strip;
+  const CnvTileJob *s = strip->strip;
   const CnvTermArgs term = {.n_x = s->n_x,
                             .n_y = s->n_y,
                             .anchor_x = s->anchor_x,
@@ -154,12 +154,12 @@ restore_sums(const Strip *strip, double *acc)
                             .taps_y = s->taps_y,
                             .sum_x = s->sum_x,
                             .sum_y = s->sum_y,
-                            .least_x = s->least_x,
-                            .least_y = s->least_y};
+                            .epsilon_x = s->epsilon_x,
+                            .epsilon_y = s->epsilon_y};
 
   if (s->border != CNV_BORDER_RENORMALIZE)
     return;
-  for (int y = 0; y < s->patch.height; y++) {
+  for (int y = 0; y < s->job.height; y++) {
     double factor = samples_y_factor(&strip->job, &term, strip->block.y + y);
 
     for (int i = 0; i < samples_of(strip); i++)
@@ -173,16 +173,16 @@ restore_sums(const Strip *strip, double *acc)
 static void
 fused_strip(const KernelRun *run, Strip *strip)
 {
-  const CnvStrip *s = strip->strip;
+  const CnvTileJob *s = strip->strip;
   const CnvTermArgs term = {.n_x = s->n_x,
                             .n_y = s->n_y,
                             .anchor_x = s->anchor_x,
                             .anchor_y = s->anchor_y,
                             .separable = TRUE,
-                            .moment = -1,
+                            .temporal_tap = -1,
                             .taps_x = s->taps_x,
                             .taps_y = s->taps_y};
-  g_autofree double *acc = g_new0(double, (gsize)samples_of(strip) * s->patch.height);
+  g_autofree double *acc = g_new0(double, (gsize)samples_of(strip) * s->job.height);
 
   if (run->variant.reach &&
       MAX(cnv_fused_reach(s->n_x, s->anchor_x), cnv_fused_reach(s->n_y, s->anchor_y)) > run->variant.reach)
@@ -226,7 +226,7 @@ b_at(const guint32 *words, int k, int column, int eights)
 static gboolean
 open_bands(const KernelRun *run, Strip *strip, gsize words)
 {
-  const CnvStripArgs *l = run->args;
+  const CnvTileArgs *l = run->args;
 
   strip->bands =
       (const guint32 *)standin_access(run->op, l->bands + strip->strip->bands * 4, words * 4, FALSE, run->name);
@@ -269,7 +269,7 @@ tap_y(const Variant *v, const Strip *strip, gsize words_y, int eights, int out, 
 
 /* Number of the band for a group of 16 samples; 0: the one whose taps all find samples. */
 static int
-band_of(const CnvStrip *s, int group)
+band_of(const CnvTileJob *s, int group)
 {
   int at = MIN(group, s->n_groups - 1);
 
@@ -277,7 +277,7 @@ band_of(const CnvStrip *s, int group)
 }
 
 static int
-bands_of(const CnvStrip *s)
+bands_of(const CnvTileJob *s)
 {
   return 1 + s->left_groups + MAX(s->n_groups - s->right_group, 0);
 }
@@ -325,8 +325,8 @@ free_taps(GArray **taps, int n)
 static void
 add_rows(const Variant *v, const Strip *strip, const Padded *from, int before, gsize words_y, double *sums)
 {
-  const CnvStrip *s = strip->strip;
-  int first = s->patch.x * s->channels, width = samples_of(strip), n_bands = bands_of(s);
+  const CnvTileJob *s = strip->strip;
+  int first = s->job.x * s->channels, width = samples_of(strip), n_bands = bands_of(s);
   g_autofree GArray **taps = g_new(GArray *, 16 * n_bands);
 
   for (int band = 0; band < n_bands; band++)
@@ -345,9 +345,9 @@ static void
 tensor_strip(const KernelRun *run, Strip *strip)
 {
   const Variant *v = &run->variant;
-  const CnvStrip *s = strip->strip;
+  const CnvTileJob *s = strip->strip;
   int C = s->channels, eights = v->ring ? 2 : 1, steps = v->ring ? CNV_RING_STEPS(s->n_y) : v->k_y;
-  int beside = (16 * v->k_x + 32 + C - 1) / C, width = samples_of(strip), height = s->patch.height;
+  int beside = (16 * v->k_x + 32 + C - 1) / C, width = samples_of(strip), height = s->job.height;
   gsize words_y = (gsize)steps * eights * 64;
   Reach reach = {beside, s->anchor_y, 2 * beside, s->n_y - 1};
   g_autofree double *acc = g_new0(double, (gsize)width *height), *sums = NULL;
@@ -381,7 +381,7 @@ tensor_strip(const KernelRun *run, Strip *strip)
 
 /* The taps of each of 16 outputs, of all rows of taps. */
 static void
-find_dense_taps(const Variant *v, const CnvStrip *s, int term, const guint32 *bands, GArray *taps[16])
+find_dense_taps(const Variant *v, const CnvTileJob *s, int term, const guint32 *bands, GArray *taps[16])
 {
   for (int row = 0; row < 16; row++) {
     GArray *of_output = g_array_new(FALSE, FALSE, sizeof(Tap));
@@ -404,13 +404,13 @@ find_dense_taps(const Variant *v, const CnvStrip *s, int term, const guint32 *ba
 static void
 add_frame(const Variant *v, const Strip *strip, int source, int term, const guint32 *bands, double *acc)
 {
-  const CnvStrip *s = strip->strip;
-  int C = s->channels, beside = (16 * v->k_x + 32 + C - 1) / C, width = samples_of(strip), first = s->patch.x * C;
+  const CnvTileJob *s = strip->strip;
+  int C = s->channels, beside = (16 * v->k_x + 32 + C - 1) / C, width = samples_of(strip), first = s->job.x * C;
   Padded from = pad(strip, (Reach){beside, s->anchor_y, 2 * beside, s->n_y - 1}, source, OUTSIDE_BORDER);
   GArray *taps[16];
 
   find_dense_taps(v, s, term, bands, taps);
-  for (int y = 0; y < s->patch.height; y++)
+  for (int y = 0; y < s->job.height; y++)
     for (int i = 0; i < width; i++) {
       int out = (first + i) % 16, at = beside * C + i - out - s->lead;
 
@@ -424,8 +424,8 @@ static void
 dense_strip(const KernelRun *run, Strip *strip)
 {
   const Variant *v = &run->variant;
-  const CnvStrip *s = strip->strip;
-  gsize n = (gsize)samples_of(strip) * s->patch.height, words = (gsize)v->terms * s->n_y * v->k_x * v->parts * 128;
+  const CnvTileJob *s = strip->strip;
+  gsize n = (gsize)samples_of(strip) * s->job.height, words = (gsize)v->terms * s->n_y * v->k_x * v->parts * 128;
   int frames = s->taps_x ? MAX(strip->n_sources, 1) : 1; /* with taps of their own */
   g_autofree double *acc = g_new0(double, n), *other = g_new0(double, n);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Kernels that work on units: a launch's blocks are shared out among patches, or terms of patches.
+ * Kernels that work on units: a launch's blocks are shared out among jobs, or terms of jobs.
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@ typedef struct {
   int term, pointers;
   guint blocks_x, blocks_y;
   guint64 sums;
-  const CnvLaunchArgs *launch; /* NULL: a launch of one patch */
+  const CnvLaunchArgs *launch; /* NULL: a launch of one job */
 } Unit;
 
 typedef void (*UnitFunc)(const KernelRun *run, const Unit *unit);
@@ -27,29 +27,29 @@ read_array(const KernelRun *run, guint64 address, gsize size)
 static void
 find_spots(const KernelRun *run, Unit *unit, guint64 spots)
 {
-  const CnvPatch *patch = &unit->block.patch;
-  gsize first = patch->first_spot * sizeof(CnvSpot);
+  const CnvRectJob *job = &unit->block.job;
+  gsize first = job->first_spot * sizeof(CnvMaskRect);
 
-  if (patch->n_spots == 0)
+  if (job->n_mask_rects == 0)
     return;
-  /* cnv_patch_weight counts from the array's beginning. */
-  unit->job.spots = read_array(run, spots + first, patch->n_spots * sizeof(CnvSpot));
+  /* cnv_rect_job_weight counts from the array's beginning. */
+  unit->job.spots = read_array(run, spots + first, job->n_mask_rects * sizeof(CnvMaskRect));
   if (unit->job.spots)
-    unit->job.spots -= patch->first_spot;
+    unit->job.spots -= job->first_spot;
 }
 
 /* Samples or pixels that a block makes, and how many of them there are. */
 static void
 expect_size(const KernelRun *run, const Unit *unit, int by[2], int of[2])
 {
-  const CnvPatch *patch = &unit->block.patch;
-  int C = unit->block.a.channels, sums = patch->height + unit->block.a.term[unit->term].n_y - 1;
+  const CnvRectJob *job = &unit->block.job;
+  int C = unit->block.a.channels, sums = job->height + unit->block.a.term[unit->term].n_y - 1;
   gboolean rows = strstr(run->name, "_rows") != NULL;
 
   by[0] = CNV_POINT_WIDTH;
   by[1] = CNV_POINT_HEIGHT;
-  of[0] = patch->width * (strstr(run->name, "stage") ? 1 : C);
-  of[1] = rows ? sums : patch->height;
+  of[0] = job->width * (strstr(run->name, "stage") ? 1 : C);
+  of[1] = rows ? sums : job->height;
   if (strstr(run->name, "tiled")) {
     by[0] = CNV_TILED_WIDTH / C * C;
     by[1] = CNV_TILED_HEIGHT;
@@ -106,20 +106,20 @@ static gboolean
 open_unit(const KernelRun *run, const CnvUnit *from, guint n_blocks, Unit *unit)
 {
   const CnvLaunchArgs *l = run->args;
-  const CnvPatchArgs *patch = read_array(run, l->patches + from->patch * sizeof(CnvPatchArgs), sizeof(CnvPatchArgs));
+  const CnvRectArgs *job = read_array(run, l->jobs + from->job * sizeof(CnvRectArgs), sizeof(CnvRectArgs));
   const CnvPlaneArgs *plane =
-      patch ? read_array(run, l->planes + patch->plane_args * sizeof(CnvPlaneArgs), sizeof(CnvPlaneArgs)) : NULL;
+      job ? read_array(run, l->planes + job->plane_args * sizeof(CnvPlaneArgs), sizeof(CnvPlaneArgs)) : NULL;
   int p;
 
   if (!plane)
     return FALSE;
-  p = patch->pointers;
+  p = job->pointers;
   *unit = (Unit){.term = from->term, .pointers = p, .sums = l->sums, .launch = l};
   unit->block.a = *plane;
-  unit->block.patch = patch->patch;
+  unit->block.job = job->job;
   unit->block.sources = l->sources;
-  memcpy(unit->block.sums, patch->sums, sizeof(patch->sums));
-  unit->block.sums_stride = patch->sums_stride;
+  memcpy(unit->block.sums, job->sums, sizeof(job->sums));
+  unit->block.sums_stride = job->sums_stride;
   cnv_block_locate(&unit->block, l->in[p], l->in_stride[p], l->out[p], l->out_stride[p], run->variant.bytes);
   unit->blocks_x = from->blocks_x;
   unit->blocks_y = from->blocks_x > 0 ? n_blocks / from->blocks_x : 0;
@@ -156,7 +156,7 @@ static void
 sum_unit(const KernelRun *run, const Unit *unit)
 {
   const CnvBlock *b = &unit->block;
-  gsize n = (gsize)b->patch.width * b->a.channels * b->patch.height;
+  gsize n = (gsize)b->job.width * b->a.channels * b->job.height;
   double *sums[CNV_ARGS_TERMS];
 
   for (int t = 0; t < b->a.n_terms; t++) {
@@ -204,7 +204,7 @@ row_unit(const KernelRun *run, const Unit *unit)
 {
   const CnvBlock *b = &unit->block;
   const CnvTermArgs *t = &b->a.term[unit->term];
-  int C = b->a.channels, width = b->patch.width * C, rows;
+  int C = b->a.channels, width = b->job.width * C, rows;
   gboolean factors = b->a.border == CNV_BORDER_RENORMALIZE && !b->a.joint;
   g_autofree double *sums = NULL;
   gsize stride = b->sums_stride * sizeof(float);
@@ -234,13 +234,13 @@ add_columns(const KernelRun *run, const Unit *unit, int term)
 {
   const CnvBlock *b = &unit->block;
   const CnvTermArgs *t = &b->a.term[term];
-  int width = b->patch.width * b->a.channels, rows = b->patch.height + t->n_y - 1;
+  int width = b->job.width * b->a.channels, rows = b->job.height + t->n_y - 1;
   gsize stride = b->sums_stride * sizeof(float);
   const guint8 *from =
       standin_access_rows(run->op, sums_at(unit, term), stride, width * sizeof(float), rows, FALSE, run->name);
-  double *acc = g_new0(double, (gsize)width * b->patch.height);
+  double *acc = g_new0(double, (gsize)width * b->job.height);
 
-  for (int y = 0; from && y < b->patch.height; y++)
+  for (int y = 0; from && y < b->job.height; y++)
     for (int j = 0; j < t->n_y; j++)
       for (int s = 0; s < width; s++)
         acc[(gsize)y * width + s] +=
@@ -284,9 +284,9 @@ units_columns(const KernelRun *run)
 /* ---- staged planes ---- */
 
 static guint
-lane_mask(const CnvLaneArgs *lane)
+lane_mask(const CnvComponentArgs *component)
 {
-  return lane->bits == 32 ? ~0u : (1u << lane->bits) - 1;
+  return component->bits == 32 ? ~0u : (1u << component->bits) - 1;
 }
 
 static guint
@@ -308,40 +308,42 @@ read_word(const guint8 *at, int bytes)
 /* A lane's samples in columns x0 to x0 + columns - 1 and rows y0 and on, as the host reads them; NULL where it may not.
  * Returned as where column 0 of row 0 would be. */
 static guint8 *
-open_lane(const KernelRun *run, const CnvLaneArgs *lane, const guint64 *base, const int *stride, int x0, int columns,
-          int y0, int rows, gboolean write)
+open_lane(const KernelRun *run, const CnvComponentArgs *component, const guint64 *base, const int *stride, int x0,
+          int columns, int y0, int rows, gboolean write)
 {
-  gint64 at = (gint64)y0 * stride[lane->memory] + (gint64)x0 * lane->step + lane->offset;
-  guint8 *memory = standin_access_rows(run->op, base[lane->memory] + at, stride[lane->memory],
-                                       (gsize)(columns - 1) * lane->step + lane->bytes, rows, write, run->name);
+  gint64 at = (gint64)y0 * stride[component->plane] + (gint64)x0 * component->step + component->offset;
+  guint8 *memory =
+      standin_access_rows(run->op, base[component->plane] + at, stride[component->plane],
+                          (gsize)(columns - 1) * component->step + component->bytes, rows, write, run->name);
 
   return memory ? memory - at : NULL;
 }
 
 static double
-lane_value(const guint8 *lane_at, const CnvLaneArgs *lane, int stride, int x, int y)
+lane_value(const guint8 *lane_at, const CnvComponentArgs *component, int stride, int x, int y)
 {
-  const guint8 *at = lane_at + (gint64)y * stride + (gint64)x * lane->step + lane->offset;
+  const guint8 *at = lane_at + (gint64)y * stride + (gint64)x * component->step + component->offset;
 
-  return read_word(at, lane->bytes) >> lane->shift & lane_mask(lane);
+  return read_word(at, component->bytes) >> component->shift & lane_mask(component);
 }
 
 /* The mean over the pixels, all in one field, that a pixel of a subsampled plane stands for. */
 static double
-lane_mean(const KernelRun *run, const Unit *unit, const CnvLaneArgs *lane, int x, int y)
+lane_mean(const KernelRun *run, const Unit *unit, const CnvComponentArgs *component, int x, int y)
 {
   const CnvLaunchArgs *l = unit->launch;
   const CnvPlaneArgs *a = &unit->block.a;
-  int fields = unit->block.patch.fields, field = unit->block.patch.field;
-  int x0 = x << lane->sub_x, x1 = MIN(x0 + (1 << lane->sub_x), a->image_width);
-  int y0 = y << lane->sub_y, y1 = MIN(y0 + (1 << lane->sub_y), (a->image_height - field + fields - 1) / fields);
-  const guint8 *at =
-      open_lane(run, lane, l->in, l->in_stride, x0, x1 - x0, y0 * fields + field, (y1 - y0 - 1) * fields + 1, FALSE);
+  int fields = unit->block.job.fields, field = unit->block.job.field;
+  int x0 = x << component->sub_x, x1 = MIN(x0 + (1 << component->sub_x), a->image_width);
+  int y0 = y << component->sub_y,
+      y1 = MIN(y0 + (1 << component->sub_y), (a->image_height - field + fields - 1) / fields);
+  const guint8 *at = open_lane(run, component, l->in, l->in_stride, x0, x1 - x0, y0 * fields + field,
+                               (y1 - y0 - 1) * fields + 1, FALSE);
   double sum = 0;
 
   for (int iy = y0; at && iy < y1; iy++)
     for (int ix = x0; ix < x1; ix++)
-      sum += lane_value(at, lane, l->in_stride[lane->memory], ix, iy * fields + field);
+      sum += lane_value(at, component, l->in_stride[component->plane], ix, iy * fields + field);
   return sum / ((x1 - x0) * (y1 - y0));
 }
 
@@ -350,21 +352,21 @@ stage_in_row(const KernelRun *run, const Unit *unit, const guint8 *const *lanes,
 {
   const CnvBlock *b = &unit->block;
   const CnvLaunchArgs *l = unit->launch;
-  int p = b->patch.plane, C = b->a.channels, row = y * b->patch.fields + b->patch.field;
+  int p = b->job.plane, C = b->a.channels, row = y * b->job.fields + b->job.field;
   float *to = (float *)standin_access(run->op, l->staged_in[p] + (gint64)row * l->staged_stride[p],
-                                      (gsize)b->patch.width * C * sizeof(float), TRUE, run->name);
+                                      (gsize)b->job.width * C * sizeof(float), TRUE, run->name);
 
-  for (int x = 0; to && x < b->patch.width; x++) {
-    double weight = b->a.weight < 0 ? 1 : lane_mean(run, unit, &b->a.lane[b->a.weight], x, y);
+  for (int x = 0; to && x < b->job.width; x++) {
+    double weight = b->a.weight < 0 ? 1 : lane_mean(run, unit, &b->a.component[b->a.weight], x, y);
 
     for (int c = 0; c < C; c++) {
-      const CnvLaneArgs *lane = &b->a.lane[c];
+      const CnvComponentArgs *component = &b->a.component[c];
 
       if (c == b->a.weight)
         to[x * C + c] = (float)weight;
       else
         to[x * C + c] =
-            (float)(weight * (lane_value(lanes[c], lane, l->in_stride[lane->memory], x, row) - b->a.mid[c]));
+            (float)(weight * (lane_value(lanes[c], component, l->in_stride[component->plane], x, row) - b->a.mid[c]));
     }
   }
 }
@@ -373,18 +375,19 @@ static gboolean
 open_lanes(const KernelRun *run, const Unit *unit, const guint64 *base, const int *stride, int move_x, int move_y,
            gboolean write, guint8 *lanes[CNV_ARGS_CHANNELS])
 {
-  const CnvPatch *patch = &unit->block.patch;
-  int row = (patch->y + move_y) * patch->fields + patch->field;
+  const CnvRectJob *job = &unit->block.job;
+  int row = (job->y + move_y) * job->fields + job->field;
 
   for (int c = 0; c < unit->block.a.channels; c++) {
-    const CnvLaneArgs *lane = &unit->block.a.lane[c];
-    gboolean is_used = write ? (unit->block.a.filtered >> c & 1) || lane->bytes == 4
-                             : c != unit->block.a.weight || lane->sub_x + lane->sub_y == 0; /* else by lane_mean */
+    const CnvComponentArgs *component = &unit->block.a.component[c];
+    gboolean is_used =
+        write ? (unit->block.a.filtered >> c & 1) || component->bytes == 4
+              : c != unit->block.a.weight || component->sub_x + component->sub_y == 0; /* else by lane_mean */
 
     if (!is_used)
       continue;
-    lanes[c] = open_lane(run, lane, base, stride, patch->x + move_x, patch->width, row,
-                         (patch->height - 1) * patch->fields + 1, write);
+    lanes[c] = open_lane(run, component, base, stride, job->x + move_x, job->width, row,
+                         (job->height - 1) * job->fields + 1, write);
     if (!lanes[c])
       return FALSE;
   }
@@ -398,7 +401,7 @@ stage_in_unit(const KernelRun *run, const Unit *unit)
 
   if (!open_lanes(run, unit, unit->launch->in, unit->launch->in_stride, 0, 0, FALSE, lanes))
     return;
-  for (int y = 0; y < unit->block.patch.height; y++)
+  for (int y = 0; y < unit->block.job.height; y++)
     stage_in_row(run, unit, (const guint8 *const *)lanes, y);
 }
 
@@ -419,9 +422,9 @@ lane_level(const Unit *unit, const Pixel *p, int c, double own, double back)
 
   if (a->weight >= 0 && c != a->weight) {
     double alpha = p->acc[a->weight];
-    gboolean clear = ABS(alpha) <= a->whole_least * (double)lane_mask(&a->lane[a->weight]);
+    gboolean clear = ABS(alpha) <= a->alpha_epsilon * (double)lane_mask(&a->component[a->weight]);
 
-    value = clear ? own - a->base[c] : samples_finish(a, c, p->acc[c] * (a->whole / alpha));
+    value = clear ? own - a->base[c] : samples_finish(a, c, p->acc[c] * (a->alpha_norm / alpha));
   }
   value += (1 - p->weight) * (back - a->base[c] - value);
   return samples_level(a, c, value);
@@ -435,30 +438,31 @@ put_pixel(const KernelRun *run, const Unit *unit, const Pixel *p)
   guint word = 0;
 
   for (int c = 0; c < a->channels; c++) {
-    const CnvLaneArgs *lane = &a->lane[c];
-    int in_stride = l->in_stride[lane->memory], out_stride = l->out_stride[lane->memory];
-    gint64 at = (gint64)p->to_row * out_stride + (gint64)p->to_x * lane->step + lane->offset;
+    const CnvComponentArgs *component = &a->component[c];
+    int in_stride = l->in_stride[component->plane], out_stride = l->out_stride[component->plane];
+    gint64 at = (gint64)p->to_row * out_stride + (gint64)p->to_x * component->step + component->offset;
     guint level;
     guint16 half;
 
-    if (lane->bytes == 4 && c == 0)
-      word = read_word(p->back[c] + (gint64)p->to_row * in_stride + (gint64)p->to_x * lane->step + lane->offset, 4);
+    if (component->bytes == 4 && c == 0)
+      word = read_word(
+          p->back[c] + (gint64)p->to_row * in_stride + (gint64)p->to_x * component->step + component->offset, 4);
     if (!(a->filtered >> c & 1))
       continue;
-    level = lane_level(unit, p, c, lane_value(p->own[c], lane, in_stride, p->x, p->row),
-                       lane_value(p->back[c], lane, in_stride, p->to_x, p->to_row))
-            << lane->shift;
+    level = lane_level(unit, p, c, lane_value(p->own[c], component, in_stride, p->x, p->row),
+                       lane_value(p->back[c], component, in_stride, p->to_x, p->to_row))
+            << component->shift;
     half = (guint16)level;
-    if (lane->bytes == 1)
+    if (component->bytes == 1)
       p->to[c][at] = (guint8)level;
-    else if (lane->bytes == 2)
+    else if (component->bytes == 2)
       memcpy(p->to[c] + at, &half, 2);
     else
-      word = (word & ~(lane_mask(lane) << lane->shift)) | level;
+      word = (word & ~(lane_mask(component) << component->shift)) | level;
   }
-  if (a->lane[0].bytes == 4)
-    memcpy(p->to[0] + (gint64)p->to_row * l->out_stride[a->lane[0].memory] + (gint64)p->to_x * a->lane[0].step +
-               a->lane[0].offset,
+  if (a->component[0].bytes == 4)
+    memcpy(p->to[0] + (gint64)p->to_row * l->out_stride[a->component[0].plane] +
+               (gint64)p->to_x * a->component[0].step + a->component[0].offset,
            &word, 4);
 }
 
@@ -466,30 +470,30 @@ static void
 stage_out_unit(const KernelRun *run, const Unit *unit)
 {
   const CnvBlock *b = &unit->block;
-  const CnvPatch *patch = &b->patch;
+  const CnvRectJob *job = &b->job;
   const CnvLaunchArgs *l = unit->launch;
-  int C = b->a.channels, p = patch->plane;
+  int C = b->a.channels, p = job->plane;
   guint8 *to[CNV_ARGS_CHANNELS] = {NULL}, *own[CNV_ARGS_CHANNELS] = {NULL}, *back[CNV_ARGS_CHANNELS] = {NULL};
 
-  if (!open_lanes(run, unit, l->out, l->out_stride, patch->move_x, patch->move_y, TRUE, to) ||
+  if (!open_lanes(run, unit, l->out, l->out_stride, job->move_x, job->move_y, TRUE, to) ||
       !open_lanes(run, unit, l->in, l->in_stride, 0, 0, FALSE, own) ||
-      !open_lanes(run, unit, l->in, l->in_stride, patch->move_x, patch->move_y, FALSE, back))
+      !open_lanes(run, unit, l->in, l->in_stride, job->move_x, job->move_y, FALSE, back))
     return;
-  for (int y = 0; y < patch->height; y++) {
-    Pixel pixel = {.row = (patch->y + y) * patch->fields + patch->field};
+  for (int y = 0; y < job->height; y++) {
+    Pixel pixel = {.row = (job->y + y) * job->fields + job->field};
     const float *acc = (const float *)standin_access(
-        run->op, l->staged_out[p] + (gint64)pixel.row * l->staged_stride[p] + (gint64)patch->x * C * sizeof(float),
-        (gsize)patch->width * C * sizeof(float), FALSE, run->name);
+        run->op, l->staged_out[p] + (gint64)pixel.row * l->staged_stride[p] + (gint64)job->x * C * sizeof(float),
+        (gsize)job->width * C * sizeof(float), FALSE, run->name);
 
     memcpy(pixel.to, to, sizeof(to));
     memcpy(pixel.own, own, sizeof(own));
     memcpy(pixel.back, back, sizeof(back));
-    pixel.to_row = pixel.row + patch->move_y * patch->fields;
-    for (int x = 0; acc && x < patch->width; x++) {
+    pixel.to_row = pixel.row + job->move_y * job->fields;
+    for (int x = 0; acc && x < job->width; x++) {
       pixel.acc = acc + x * C;
-      pixel.x = patch->x + x;
-      pixel.to_x = pixel.x + patch->move_x;
-      pixel.weight = patch->n_spots ? cnv_patch_weight(patch, unit->job.spots, pixel.x, patch->y + y) : 1;
+      pixel.x = job->x + x;
+      pixel.to_x = pixel.x + job->move_x;
+      pixel.weight = job->n_mask_rects ? cnv_rect_job_weight(job, unit->job.spots, pixel.x, job->y + y) : 1;
       if (pixel.weight != 0)
         put_pixel(run, unit, &pixel);
     }

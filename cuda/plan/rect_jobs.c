@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * From regions to patches. A crowd of regions would give far more patches than regions, each with all regions to weigh.
+ * From regions to jobs. A crowd of regions would give far more jobs than regions, each with all regions to weigh.
  * So an area with many of them, or with many layers over each other, is halved until few matter in each half: those
  * that others hide do not. If that comes to too much work for a frame, all is cut again, and in the least areas regions
  * are joined: that bounds the work whatever the regions are.
@@ -13,7 +13,7 @@
 /* Far outside any frame, and far inside of int. */
 #define FAR (1 << 24)
 
-#define GOOD 2           /* an area is not halved where its patches take less than so many times its own work */
+#define GOOD 2           /* an area is not halved where its jobs take less than so many times its own work */
 #define LOOK_COST 40     /* of seeing whether a region matters in an area, in samples that are filtered */
 #define BUDGET_LEAST 4e6 /* samples: a small frame is done in no time anyway */
 
@@ -32,20 +32,20 @@ ceil_div(gint64 a, int b)
 }
 
 /* The samples of the plane's field that a rectangle touches. */
-static CnvSpot
+static CnvMaskRect
 make_spot(const Cutter *c, const CnvRect *rect, int layer)
 {
-  int sx = 1 << c->sub_x, sy = 1 << c->sub_y, field = c->patch.field, fields = c->patch.fields;
+  int sx = 1 << c->sub_x, sy = 1 << c->sub_y, field = c->job.field, fields = c->job.fields;
   int top = floor_div(rect->y, sy), bottom = ceil_div((gint64)rect->y + rect->height, sy);
   double feather = c->work->feather;
 
-  return (CnvSpot){.x0 = floor_div(rect->x, sx),
-                   .y0 = ceil_div(top - field, fields),
-                   .x1 = ceil_div((gint64)rect->x + rect->width, sx),
-                   .y1 = ceil_div(bottom - field, fields),
-                   .layer = layer,
-                   .fade_x = (float)(1 / (feather / sx + 1)),
-                   .fade_y = (float)(1 / (feather / (sy * fields) + 1))};
+  return (CnvMaskRect){.x0 = floor_div(rect->x, sx),
+                       .y0 = ceil_div(top - field, fields),
+                       .x1 = ceil_div((gint64)rect->x + rect->width, sx),
+                       .y1 = ceil_div(bottom - field, fields),
+                       .layer = layer,
+                       .fade_x = (float)(1 / (feather / sx + 1)),
+                       .fade_y = (float)(1 / (feather / (sy * fields) + 1))};
 }
 
 /* What is left of the frame is not a rectangle, and so has no edge that a border could begin at. */
@@ -57,10 +57,10 @@ is_isolated(const CnvWork *work)
 
 /* Corner and size of what counts of a spot, in units of samples. */
 static guint64
-key_of(const Cutter *c, const CnvSpot *spot, int x, int y)
+key_of(const Cutter *c, const CnvMaskRect *spot, int x, int y)
 {
-  const CnvSpot reached = {-c->reach_x, -c->reach_y, c->width + c->reach_x, c->height + c->reach_y};
-  const CnvSpot s = nearest(spot, &reached);
+  const CnvMaskRect reached = {-c->reach_x, -c->reach_y, c->width + c->reach_x, c->height + c->reach_y};
+  const CnvMaskRect s = nearest(spot, &reached);
   const int number[] = {s.x0 / x, (s.x1 - s.x0) / x, s.y0 / y, (s.y1 - s.y0) / y};
   guint64 key = 0;
 
@@ -75,14 +75,14 @@ key_of(const Cutter *c, const CnvSpot *spot, int x, int y)
 static gboolean
 join_near(Cutter *c)
 {
-  const CnvSpot *new = &c->spot[c->n];
+  const CnvMaskRect *new = &c->spot[c->n];
   int x = c->reach_x / CNV_CROWD_FADE, y = c->reach_y / CNV_CROWD_FADE;
 
   if (c->exact || x < 2 || y < 2)
     return FALSE;
   c->key[c->n] = key_of(c, new, x, y);
   for (int i = 0; i < c->n; i++) {
-    CnvSpot *old = &c->spot[i];
+    CnvMaskRect *old = &c->spot[i];
 
     if (c->key[i] != c->key[c->n] || (!is_isolated(c->work) && c->plan[i] != c->plan[c->n]))
       continue;
@@ -104,13 +104,13 @@ static void
 collect_spots(Cutter *c)
 {
   const CnvWork *work = c->work;
-  const CnvSpot field = whole_field(c);
+  const CnvMaskRect field = whole_field(c);
 
   c->n = 0;
   for (guint plan = 0; plan < work->n_plans; plan++)
     for (guint i = 0; i < work->n_regions; i++) {
       const CnvRegion *region = &work->region[i];
-      CnvSpot spot, inside;
+      CnvMaskRect spot, inside;
 
       if (region->plan != plan || region->rect.width < 1 || region->rect.height < 1)
         continue;
@@ -135,7 +135,7 @@ has_layers(const Cutter *c, const Field *f)
 
 /* The part of an area that a spot is in: of as many as there may be spots, in rows of four. */
 static int
-part_of(const CnvSpot *near, const CnvSpot *area)
+part_of(const CnvMaskRect *near, const CnvMaskRect *area)
 {
   int x = CLAMP((near->x0 + near->x1) / 2, area->x0, area->x1 - 1) - area->x0;
   int y = CLAMP((near->y0 + near->y1) / 2, area->y0, area->y1 - 1) - area->y0;
@@ -150,10 +150,10 @@ static int
 join_neighbours(Cutter *c, Field *f, guint16 *to)
 {
   int part[CNV_MAX_REGIONS], last[CNV_CROWD], count = 0;
-  CnvSpot joined[CNV_CROWD] = {{0}}, window[CNV_CROWD] = {{0}};
+  CnvMaskRect joined[CNV_CROWD] = {{0}}, window[CNV_CROWD] = {{0}};
 
   for (int i = 0; i < f->n; i++) {
-    CnvSpot near = nearest(&c->spot[f->list[i]], &f->area);
+    CnvMaskRect near = nearest(&c->spot[f->list[i]], &f->area);
     int p = f->n <= CNV_CROWD ? i : part_of(&near, &f->area);
 
     part[i] = p;
@@ -188,7 +188,7 @@ static void
 join_layers(Cutter *c, const Field *f)
 {
   int last = f->list[f->n - 1];
-  CnvSpot window = {0};
+  CnvMaskRect window = {0};
 
   for (int i = 0; i < f->n; i++)
     take_in(&window, &c->window[f->list[i]]);
@@ -210,15 +210,15 @@ join(Cutter *c, Field *f, guint16 *to)
     join_layers(c, f);
 }
 
-static void cut_area(Cutter *c, const Field *around, CnvSpot area, int depth);
+static void cut_area(Cutter *c, const Field *around, CnvMaskRect area, int depth);
 
 /* Along the axis that has more of the least. */
 static void
-halve(Cutter *c, const Field *f, int least_x, int least_y, int depth)
+halve(Cutter *c, const Field *f, int epsilon_x, int epsilon_y, int depth)
 {
-  CnvSpot a = f->area, b = f->area;
+  CnvMaskRect a = f->area, b = f->area;
 
-  if ((gint64)(a.x1 - a.x0) * least_y >= (gint64)(a.y1 - a.y0) * least_x)
+  if ((gint64)(a.x1 - a.x0) * epsilon_y >= (gint64)(a.y1 - a.y0) * epsilon_x)
     a.x1 = b.x0 = a.x0 + (a.x1 - a.x0) / 2;
   else
     a.y1 = b.y0 = a.y0 + (a.y1 - a.y0) / 2;
@@ -227,12 +227,12 @@ halve(Cutter *c, const Field *f, int least_x, int least_y, int depth)
 }
 
 static void
-cut_area(Cutter *c, const Field *around, CnvSpot area, int depth)
+cut_area(Cutter *c, const Field *around, CnvMaskRect area, int depth)
 {
   guint16 *list = c->list[depth];
   Field f = {area, list, cnv_cutter_keep(c, around->list, around->n, &area, list)};
   int parts = c->exact ? 2 : 1;
-  int least_x = MAX(CNV_CROWD_WIDTH / parts, c->apron_x), least_y = MAX(CNV_CROWD_HEIGHT / parts, c->apron_y);
+  int epsilon_x = MAX(CNV_CROWD_WIDTH / parts, c->apron_x), epsilon_y = MAX(CNV_CROWD_HEIGHT / parts, c->apron_y);
   Mark before;
   gboolean least;
 
@@ -241,13 +241,14 @@ cut_area(Cutter *c, const Field *around, CnvSpot area, int depth)
   if (c->exact && c->cost > c->budget)
     return;
   if (!c->work->invert)
-    f.area = (CnvSpot){0};
+    f.area = (CnvMaskRect){0};
   for (int i = 0; i < f.n && !c->work->invert; i++) {
-    CnvSpot grown = clipped(&c->spot[list[i]], c->reach_x, c->reach_y, &area);
+    CnvMaskRect grown = clipped(&c->spot[list[i]], c->reach_x, c->reach_y, &area);
 
     take_in(&f.area, &grown);
   }
-  least = depth + 1 == CNV_AREA_DEPTH || (f.area.x1 - f.area.x0 < 2 * least_x && f.area.y1 - f.area.y0 < 2 * least_y);
+  least =
+      depth + 1 == CNV_AREA_DEPTH || (f.area.x1 - f.area.x0 < 2 * epsilon_x && f.area.y1 - f.area.y0 < 2 * epsilon_y);
   if (least && !c->exact && (f.n > CNV_CROWD || has_layers(c, &f)))
     join(c, &f, list);
   if (f.n <= CNV_CROWD || least) {
@@ -256,7 +257,7 @@ cut_area(Cutter *c, const Field *around, CnvSpot area, int depth)
       return;
     undo(c, before);
   }
-  halve(c, &f, least_x, least_y, depth);
+  halve(c, &f, epsilon_x, epsilon_y, depth);
 }
 
 /* ---- the work ---- */
@@ -276,10 +277,10 @@ cut_field(Cutter *c)
   Field field = {whole_field(c), all, 0};
 
   c->reach_x = (int)ceil(work->feather / (1 << c->sub_x));
-  c->reach_y = (int)ceil(work->feather / ((1 << c->sub_y) * c->patch.fields));
+  c->reach_y = (int)ceil(work->feather / ((1 << c->sub_y) * c->job.fields));
   if (work->moved && work->n_regions > 0) {
-    c->patch.move_x = move_of(work->target_x, work->region[0].rect.x, c->sub_x);
-    c->patch.move_y = floor_div(move_of(work->target_y, work->region[0].rect.y, c->sub_y), c->patch.fields);
+    c->job.move_x = move_of(work->target_x, work->region[0].rect.x, c->sub_x);
+    c->job.move_y = floor_div(move_of(work->target_y, work->region[0].rect.y, c->sub_y), c->job.fields);
   }
   collect_spots(c);
   for (; field.n < c->n; field.n++)
@@ -292,7 +293,7 @@ measure_aprons(Cutter *c, int plane)
 {
   c->apron_x = c->apron_y = 0;
   for (guint i = 0; i < c->work->n_plans; i++) {
-    const CnvPlanePlan *of = &c->work->plan[i]->plane[plane];
+    const CnvPlanPlane *of = &c->work->plan[i]->plane[plane];
 
     for (int t = 0; t < of->n_terms; t++) {
       c->apron_x = MAX(c->apron_x, of->term[t].n[CNV_X] - 1);
@@ -308,30 +309,30 @@ cut_planes(Cutter *c)
   const CnvPlan *plan = c->work->plan[0];
   int fields = c->work->interlaced ? 2 : 1;
 
-  g_array_set_size(c->patches, 0);
+  g_array_set_size(c->jobs, 0);
   g_array_set_size(c->spots, 0);
   c->cost = 0;
   c->budget = BUDGET_LEAST;
   for (int p = 0; p < plan->n_planes; p++) {
-    const CnvPlanePlan *plane = &plan->plane[p];
+    const CnvPlanPlane *plane = &plan->plane[p];
 
     c->sub_x = plane->sub_x;
     c->sub_y = plane->sub_y;
     measure_aprons(c, p);
     for (int field = 0; field < fields && plane->filtered; field++) {
-      CnvSpot whole;
+      CnvMaskRect whole;
 
       c->width = plane->width;
       c->height = (plane->height - field + fields - 1) / fields;
-      c->patch = (CnvPatch){.plane = p, .field = field, .fields = fields};
-      c->patch.width = c->patch.window_width = c->width;
-      c->patch.height = c->patch.window_height = c->height;
+      c->job = (CnvRectJob){.plane = p, .field = field, .fields = fields};
+      c->job.width = c->job.window_width = c->width;
+      c->job.height = c->job.window_height = c->height;
       if (c->height == 0)
         continue;
       whole = whole_field(c);
       c->budget += CNV_CROWD_WORK * cnv_cutter_cost(c, &whole);
       if (c->work->everything)
-        g_array_append_val(c->patches, c->patch);
+        g_array_append_val(c->jobs, c->job);
       else
         cut_field(c);
     }
@@ -339,9 +340,9 @@ cut_planes(Cutter *c)
 }
 
 guint
-cnv_patches_make(const CnvWork *work, GArray *patches, GArray *spots)
+cnv_rect_jobs_make(const CnvWork *work, GArray *jobs, GArray *spots)
 {
-  Cutter c = {.work = work, .patches = patches, .spots = spots, .exact = TRUE};
+  Cutter c = {.work = work, .jobs = jobs, .spots = spots, .exact = TRUE};
 
   cut_planes(&c);
   if (c.cost > c.budget) {
@@ -352,7 +353,7 @@ cnv_patches_make(const CnvWork *work, GArray *patches, GArray *spots)
 }
 
 static gboolean
-same_regions(const CnvPatchesOf *of, const CnvWork *work)
+same_regions(const CnvWorkKey *of, const CnvWork *work)
 {
   const CnvWork *a = &of->work;
 
@@ -363,14 +364,14 @@ same_regions(const CnvPatchesOf *of, const CnvWork *work)
 }
 
 gboolean
-cnv_patches_are_of(const CnvPatchesOf *of, const CnvWork *work)
+cnv_rect_jobs_match(const CnvWorkKey *of, const CnvWork *work)
 {
   return of->regions && !of->work.everything == !work->everything && !of->work.interlaced == !work->interlaced &&
          (work->everything || same_regions(of, work));
 }
 
 void
-cnv_patches_set_of(CnvPatchesOf *of, const CnvWork *work)
+cnv_rect_jobs_set_of(CnvWorkKey *of, const CnvWork *work)
 {
   if (!of->regions)
     of->regions = g_array_new(FALSE, FALSE, sizeof(CnvRegion));
@@ -381,7 +382,7 @@ cnv_patches_set_of(CnvPatchesOf *of, const CnvWork *work)
 }
 
 void
-cnv_patches_clear_of(CnvPatchesOf *of)
+cnv_rect_jobs_clear_of(CnvWorkKey *of)
 {
   g_clear_pointer(&of->regions, g_array_unref);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Patches: that they take in each sample as often as they should, with the weight that the regions give it, and nothing
+ * Jobs: that they take in each sample as often as they should, with the weight that the regions give it, and nothing
  * beside; over random work and a few pieces of it worked out by hand.
  */
 #include <math.h>
@@ -9,7 +9,7 @@
 #include <convolve/backend.h>
 
 #include "support/crowds.h"
-#include "plan/rectangles.h"
+#include "plan/rect_jobs.h"
 #include "support/suite.h"
 
 #define REGIONS 9
@@ -35,28 +35,28 @@ plan_of(const char *format, int width, int height, guint planes)
 }
 
 typedef struct {
-  GArray *patches, *spots;
-  guint crowd; /* of cnv_patches_make */
+  GArray *jobs, *spots;
+  guint crowd; /* of cnv_rect_jobs_make */
 } Cut;
 
 static Cut
 cut(const CnvWork *work)
 {
-  Cut c = {g_array_new(FALSE, FALSE, sizeof(CnvPatch)), g_array_new(FALSE, FALSE, sizeof(CnvSpot))};
+  Cut c = {g_array_new(FALSE, FALSE, sizeof(CnvRectJob)), g_array_new(FALSE, FALSE, sizeof(CnvMaskRect))};
 
-  c.crowd = cnv_patches_make(work, c.patches, c.spots);
+  c.crowd = cnv_rect_jobs_make(work, c.jobs, c.spots);
   return c;
 }
 
 static void
 cut_clear(Cut *c)
 {
-  g_array_free(c->patches, TRUE);
+  g_array_free(c->jobs, TRUE);
   g_array_free(c->spots, TRUE);
 }
 
 static gboolean
-contains(const CnvPatch *p, int x, int y)
+contains(const CnvRectJob *p, int x, int y)
 {
   return x >= p->x && y >= p->y && x < p->x + p->width && y < p->y + p->height;
 }
@@ -72,7 +72,7 @@ fade(int at, double from, double to, double feather)
 
 /* The weight of a region at a sample, from its definition. */
 static double
-region_weight(const CnvWork *work, const CnvPlanePlan *plane, const CnvRect *r, int x, int y, int field, int fields)
+region_weight(const CnvWork *work, const CnvPlanPlane *plane, const CnvRect *r, int x, int y, int field, int fields)
 {
   const double sx = 1 << plane->sub_x, sy = 1 << plane->sub_y;
   const double top = ceil((floor(r->y / sy) - field) / fields);
@@ -84,21 +84,21 @@ region_weight(const CnvWork *work, const CnvPlanePlan *plane, const CnvRect *r, 
          fade(y, top, bottom, work->feather / sy / fields);
 }
 
-/* The one patch that writes a sample, and how much it weighs there; NULL and 0 where none does. */
-static const CnvPatch *
-patch_at(const Cut *c, int plane, int field, int x, int y, double *weight)
+/* The one job that writes a sample, and how much it weighs there; NULL and 0 where none does. */
+static const CnvRectJob *
+job_at(const Cut *c, int plane, int field, int x, int y, double *weight)
 {
-  const CnvPatch *found = NULL;
+  const CnvRectJob *found = NULL;
 
   *weight = 0;
-  for (guint i = 0; i < c->patches->len; i++) {
-    const CnvPatch *p = &g_array_index(c->patches, CnvPatch, i);
+  for (guint i = 0; i < c->jobs->len; i++) {
+    const CnvRectJob *p = &g_array_index(c->jobs, CnvRectJob, i);
     double here;
 
     if (p->plane != plane || p->field != field || !contains(p, x, y))
       continue;
-    here = p->n_spots == 0 ? 1 : cnv_patch_weight(p, (const CnvSpot *)c->spots->data, x, y);
-    ck_assert_msg(here <= 0 || !found, "plane %d field %d: two patches write %d, %d", plane, field, x, y);
+    here = p->n_mask_rects == 0 ? 1 : cnv_rect_job_weight(p, (const CnvMaskRect *)c->spots->data, x, y);
+    ck_assert_msg(here <= 0 || !found, "plane %d field %d: two jobs write %d, %d", plane, field, x, y);
     if (here > 0) {
       found = p;
       *weight = here;
@@ -110,10 +110,10 @@ patch_at(const Cut *c, int plane, int field, int x, int y, double *weight)
 static void
 check_sample(const CnvWork *work, const Cut *c, int plane, int field, int x, int y)
 {
-  const CnvPlanePlan *p = &work->plan[0]->plane[plane];
+  const CnvPlanPlane *p = &work->plan[0]->plane[plane];
   double largest = 0, weight;
 
-  patch_at(c, plane, field, x, y, &weight);
+  job_at(c, plane, field, x, y, &weight);
   for (guint i = 0; i < work->n_regions; i++)
     largest = MAX(largest, region_weight(work, p, &work->region[i].rect, x, y, field, work->interlaced ? 2 : 1));
   if (work->invert)
@@ -123,9 +123,9 @@ check_sample(const CnvWork *work, const Cut *c, int plane, int field, int x, int
 }
 
 static void
-check_patch(const CnvWork *work, const CnvPatch *p)
+check_job(const CnvWork *work, const CnvRectJob *p)
 {
-  const CnvPlanePlan *plane = &work->plan[0]->plane[p->plane];
+  const CnvPlanPlane *plane = &work->plan[0]->plane[p->plane];
   const int rows = (plane->height - p->field + p->fields - 1) / p->fields;
 
   ck_assert(p->width >= 1 && p->height >= 1 && p->x >= 0 && p->y >= 0);
@@ -140,9 +140,9 @@ check_patch(const CnvWork *work, const CnvPatch *p)
 static void
 check_disjoint(const Cut *c)
 {
-  for (guint i = 0; i < c->patches->len; i++)
+  for (guint i = 0; i < c->jobs->len; i++)
     for (guint j = 0; j < i; j++) {
-      const CnvPatch *p = &g_array_index(c->patches, CnvPatch, i), *q = &g_array_index(c->patches, CnvPatch, j);
+      const CnvRectJob *p = &g_array_index(c->jobs, CnvRectJob, i), *q = &g_array_index(c->jobs, CnvRectJob, j);
       const gboolean apart =
           p->x >= q->x + q->width || q->x >= p->x + p->width || p->y >= q->y + q->height || q->y >= p->y + p->height;
 
@@ -154,9 +154,9 @@ check_disjoint(const Cut *c)
 static void
 check_thrift(const CnvWork *work, const Cut *c)
 {
-  for (guint i = 0; i < c->patches->len && !work->invert; i++) {
-    const CnvPatch *p = &g_array_index(c->patches, CnvPatch, i);
-    const CnvPlanePlan *plane = &work->plan[0]->plane[p->plane];
+  for (guint i = 0; i < c->jobs->len && !work->invert; i++) {
+    const CnvRectJob *p = &g_array_index(c->jobs, CnvRectJob, i);
+    const CnvPlanPlane *plane = &work->plan[0]->plane[p->plane];
     const int reach = (int)work->feather + 8; /* two samples of chroma in a field */
 
     for (int k = 0; k < p->width * p->height; k++) {
@@ -181,13 +181,13 @@ check_work(const CnvWork *work)
   const int fields = work->interlaced ? 2 : 1;
   Cut c = cut(work);
 
-  for (guint i = 0; i < c.patches->len; i++)
-    check_patch(work, &g_array_index(c.patches, CnvPatch, i));
+  for (guint i = 0; i < c.jobs->len; i++)
+    check_job(work, &g_array_index(c.jobs, CnvRectJob, i));
   check_disjoint(&c);
   check_thrift(work, &c);
   for (int p = 0; p < work->plan[0]->n_planes; p++)
     for (int field = 0; field < fields; field++) {
-      const CnvPlanePlan *plane = &work->plan[0]->plane[p];
+      const CnvPlanPlane *plane = &work->plan[0]->plane[p];
 
       for (int y = 0; y < (plane->height - field + fields - 1) / fields; y++)
         for (int x = 0; x < plane->width; x++)
@@ -228,17 +228,17 @@ START_TEST(test_everything)
   CnvPlan *plan = plan_of("I420", 31, 17, CNV_PLANES_LUMA);
   CnvRegion region = {{3, 3, 4, 4}, 0};
   CnvWork work = CNV_WORK_ALL(&plan);
-  const CnvPatch *p;
+  const CnvRectJob *p;
   Cut c;
 
   work.region = &region;
   work.n_regions = 1;
   work.interlaced = TRUE;
   c = cut(&work); /* chroma is copied, and the region does not count */
-  ck_assert_uint_eq(c.patches->len, 2);
+  ck_assert_uint_eq(c.jobs->len, 2);
   for (int field = 0; field < 2; field++) {
-    p = &g_array_index(c.patches, CnvPatch, field);
-    ck_assert(p->plane == 0 && p->field == field && p->fields == 2 && p->x == 0 && p->y == 0 && p->n_spots == 0);
+    p = &g_array_index(c.jobs, CnvRectJob, field);
+    ck_assert(p->plane == 0 && p->field == field && p->fields == 2 && p->x == 0 && p->y == 0 && p->n_mask_rects == 0);
     ck_assert(p->width == 31 && p->height == 9 - field && p->window_width == 31 && p->window_height == 9 - field);
   }
   cut_clear(&c);
@@ -246,23 +246,23 @@ START_TEST(test_everything)
 }
 END_TEST
 
-/* A lone region is one patch a plane; chroma takes in every sample that it touches. */
+/* A lone region is one job a plane; chroma takes in every sample that it touches. */
 START_TEST(test_lone_region)
 {
   CnvPlan *plan = plan_of("NV12", 64, 48, CNV_PLANES_COLOR);
   CnvRegion region = {{7, 9, 12, 6}, 0};
   CnvWork work = {&plan, 1, .region = &region, .n_regions = 1};
   Cut c = cut(&work);
-  const CnvPatch *p = (const CnvPatch *)c.patches->data;
+  const CnvRectJob *p = (const CnvRectJob *)c.jobs->data;
 
-  ck_assert_uint_eq(c.patches->len, 2);
-  ck_assert(p[0].x == 7 && p[0].y == 9 && p[0].width == 12 && p[0].height == 6 && p[0].n_spots == 0);
-  ck_assert(p[1].x == 3 && p[1].y == 4 && p[1].width == 7 && p[1].height == 4 && p[1].n_spots == 0);
+  ck_assert_uint_eq(c.jobs->len, 2);
+  ck_assert(p[0].x == 7 && p[0].y == 9 && p[0].width == 12 && p[0].height == 6 && p[0].n_mask_rects == 0);
+  ck_assert(p[1].x == 3 && p[1].y == 4 && p[1].width == 7 && p[1].height == 4 && p[1].n_mask_rects == 0);
   ck_assert(p[0].window_width == 64 && p[1].window_height == 24);
   cut_clear(&c);
   work.isolated = TRUE;
   c = cut(&work);
-  p = (const CnvPatch *)c.patches->data;
+  p = (const CnvRectJob *)c.jobs->data;
   ck_assert(p[1].window_x == 3 && p[1].window_y == 4 && p[1].window_width == 7 && p[1].window_height == 4);
   cut_clear(&c);
   work.isolated = FALSE;
@@ -270,7 +270,7 @@ START_TEST(test_lone_region)
   work.target_x = 58;
   work.target_y = 0;
   c = cut(&work); /* what would go beyond the right edge is cut off */
-  p = (const CnvPatch *)c.patches->data;
+  p = (const CnvRectJob *)c.jobs->data;
   ck_assert(p[0].x == 7 && p[0].move_x == 51 && p[0].move_y == -9 && p[0].width == 6 && p[0].height == 6);
   ck_assert(p[1].x == 3 && p[1].move_x == 26 && p[1].move_y == -4 && p[1].width == 3 && p[1].height == 4);
   cut_clear(&c);
@@ -292,18 +292,18 @@ START_TEST(test_many)
   region[0].rect = (CnvRect){G_MININT, G_MININT, G_MAXINT, G_MAXINT};
   c = cut(&work);
   for (int again = 0; again < 2; again++) {
-    ck_assert_uint_eq(c.patches->len, CNV_MAX_REGIONS - 1);
-    cnv_patches_make(&work, c.patches, c.spots);
+    ck_assert_uint_eq(c.jobs->len, CNV_MAX_REGIONS - 1);
+    cnv_rect_jobs_make(&work, c.jobs, c.spots);
   }
-  for (guint i = 0; i < c.patches->len; i++)
-    area += (gint64)g_array_index(c.patches, CnvPatch, i).width * g_array_index(c.patches, CnvPatch, i).height;
+  for (guint i = 0; i < c.jobs->len; i++)
+    area += (gint64)g_array_index(c.jobs, CnvRectJob, i).width * g_array_index(c.jobs, CnvRectJob, i).height;
   ck_assert_int_eq(area, (CNV_MAX_REGIONS - 1) * 280);
   cut_clear(&c);
   cnv_plan_unref(plan);
 }
 END_TEST
 
-/* Each thing that patches depend on tells frames apart, and nothing else does. */
+/* Each thing that jobs depend on tells frames apart, and nothing else does. */
 START_TEST(test_same)
 {
   const CnvRegion region[] = {{{10, 10, 30, 20}, 0}, {{5, 30, 30, 20}, 1}}, moved[] = {region[0], {{5, 31, 30, 20}, 1}};
@@ -311,9 +311,9 @@ START_TEST(test_same)
   const CnvWork base = {.region = region, .n_regions = 2, .feather = 1, .target_x = 3, .target_y = 4};
   CnvWork other[] = {base, base, base, base, base, base, base, base, base, base, base}, same[] = {base, base, base};
   CnvWork all = {.everything = TRUE, .region = region, .n_regions = 2}, none = {.everything = TRUE}, empty = {NULL};
-  CnvPatchesOf of = {.regions = NULL};
+  CnvWorkKey of = {.regions = NULL};
 
-  ck_assert(!cnv_patches_are_of(&of, &base));
+  ck_assert(!cnv_rect_jobs_match(&of, &base));
   other[0].everything = TRUE;
   other[1].interlaced = TRUE;
   other[2].invert = TRUE;
@@ -328,24 +328,24 @@ START_TEST(test_same)
   same[1].region = copied;
   same[2].overlaps = TRUE;
   for (guint i = 0; i < G_N_ELEMENTS(other); i++) {
-    cnv_patches_set_of(&of, &base);
+    cnv_rect_jobs_set_of(&of, &base);
     for (guint s = 0; s < G_N_ELEMENTS(same); s++)
-      ck_assert(cnv_patches_are_of(&of, &same[s]));
-    ck_assert_msg(!cnv_patches_are_of(&of, &other[i]), "other %u", i);
-    cnv_patches_set_of(&of, &other[i]);
-    ck_assert_msg(!cnv_patches_are_of(&of, &base), "base after other %u", i);
+      ck_assert(cnv_rect_jobs_match(&of, &same[s]));
+    ck_assert_msg(!cnv_rect_jobs_match(&of, &other[i]), "other %u", i);
+    cnv_rect_jobs_set_of(&of, &other[i]);
+    ck_assert_msg(!cnv_rect_jobs_match(&of, &base), "base after other %u", i);
   }
-  cnv_patches_set_of(&of, &all);
-  ck_assert(cnv_patches_are_of(&of, &none));
-  cnv_patches_set_of(&of, &empty);
-  ck_assert(cnv_patches_are_of(&of, &empty) && !cnv_patches_are_of(&of, &none));
-  cnv_patches_clear_of(&of);
+  cnv_rect_jobs_set_of(&of, &all);
+  ck_assert(cnv_rect_jobs_match(&of, &none));
+  cnv_rect_jobs_set_of(&of, &empty);
+  ck_assert(cnv_rect_jobs_match(&of, &empty) && !cnv_rect_jobs_match(&of, &none));
+  cnv_rect_jobs_clear_of(&of);
 }
 END_TEST
 
 /* The region that counts at a sample, -1 for none; without feather. */
 static int
-owner_of(const CnvWork *work, const CnvPlanePlan *plane, int x, int y, int field)
+owner_of(const CnvWork *work, const CnvPlanPlane *plane, int x, int y, int field)
 {
   int owner = -1;
 
@@ -361,9 +361,9 @@ owner_of(const CnvWork *work, const CnvPlanePlan *plane, int x, int y, int field
 static void
 check_crowd_sample(const CnvWork *work, const Cut *c, int plane, int field, int x, int y)
 {
-  const CnvPlanePlan *of = &work->plan[0]->plane[plane];
+  const CnvPlanPlane *of = &work->plan[0]->plane[plane];
   double weight, should = 0;
-  const CnvPatch *p = patch_at(c, plane, field, x, y, &weight);
+  const CnvRectJob *p = job_at(c, plane, field, x, y, &weight);
   int owner;
 
   for (guint i = 0; i < work->n_regions; i++)
@@ -387,7 +387,7 @@ check_crowd_sample(const CnvWork *work, const Cut *c, int plane, int field, int 
             y < p->window_y + p->window_height);
 }
 
-/* The work that patches are, in the whole frame's. */
+/* The work that jobs are, in the whole frame's. */
 static void
 check_bounds(const CnvWork *work, const Cut *c, const char *what)
 {
@@ -395,15 +395,15 @@ check_bounds(const CnvWork *work, const Cut *c, const char *what)
 
   for (int p = 0; p < work->plan[0]->n_planes; p++)
     whole += (double)work->plan[0]->plane[p].width * work->plan[0]->plane[p].height;
-  for (guint i = 0; i < c->patches->len; i++) {
-    const CnvPatch *p = &g_array_index(c->patches, CnvPatch, i);
+  for (guint i = 0; i < c->jobs->len; i++) {
+    const CnvRectJob *p = &g_array_index(c->jobs, CnvRectJob, i);
 
     filtered += (double)p->width * p->height;
-    weighed += (double)p->width * p->height * p->n_spots;
+    weighed += (double)p->width * p->height * p->n_mask_rects;
   }
   ck_assert_msg(filtered <= FILTERED_MOST * whole, "%s: %.1f frames are filtered", what, filtered / whole);
   ck_assert_msg(weighed <= WEIGHED_MOST * whole, "%s: %.1f frames are weighed", what, weighed / whole);
-  ck_assert_msg(c->patches->len <= PATCHES_MOST, "%s: %u patches", what, c->patches->len);
+  ck_assert_msg(c->jobs->len <= PATCHES_MOST, "%s: %u jobs", what, c->jobs->len);
 }
 
 static void
@@ -412,11 +412,11 @@ check_crowd(const CnvWork *work, const char *what)
   Cut c = cut(work);
 
   check_bounds(work, &c, what);
-  for (guint i = 0; i < c.patches->len; i++)
-    check_patch(work, &g_array_index(c.patches, CnvPatch, i));
+  for (guint i = 0; i < c.jobs->len; i++)
+    check_job(work, &g_array_index(c.jobs, CnvRectJob, i));
   for (int p = 0; p < work->plan[0]->n_planes; p++)
     for (int field = 0; field < (work->interlaced ? 2 : 1); field++) {
-      const CnvPlanePlan *plane = &work->plan[0]->plane[p];
+      const CnvPlanPlane *plane = &work->plan[0]->plane[p];
 
       for (int y = field; y < plane->height / (work->interlaced ? 2 : 1); y += 71)
         for (int x = field; x < plane->width; x += 83)
@@ -456,10 +456,10 @@ START_TEST(test_crowds)
 END_TEST
 
 static Suite *
-patches_suite(void)
+jobs_suite(void)
 {
-  Suite *suite = suite_create("patches");
-  TCase *tcase = tcase_create("patches");
+  Suite *suite = suite_create("jobs");
+  TCase *tcase = tcase_create("jobs");
 
   suite_add_tcase(suite, tcase);
   tcase_add_test(tcase, test_random);
@@ -474,5 +474,5 @@ patches_suite(void)
 int
 main(void)
 {
-  return test_suite_run(patches_suite());
+  return test_suite_run(jobs_suite());
 }
