@@ -36,9 +36,9 @@ is_live(GstCudaConvolve *self)
 static gboolean
 can_overlap(const GstCudaConvolve *self)
 {
-  gboolean copies = !self->same_memory || !self->out_in_device;
+  gboolean copies = !self->caps.same_memory || !self->caps.out_in_device;
 
-  return copies && self->plan->n_temporal_taps == 1 && self->session->backend->flights > 1;
+  return copies && self->recipe.plan->n_temporal_taps == 1 && self->engine.session->backend->flights > 1;
 }
 
 /* Asked with a frame: no element upstream holds a lock then that it needs for the answer. */
@@ -55,7 +55,7 @@ gst_cuda_convolve_settle_flights(GstCudaConvolve *self)
 guint
 gst_cuda_convolve_n_flights(const GstCudaConvolve *self)
 {
-  return can_overlap(self) ? CLAMP(self->flights, 1, self->session->backend->flights) : 1;
+  return can_overlap(self) ? CLAMP(self->flights, 1, self->engine.session->backend->flights) : 1;
 }
 
 gboolean
@@ -69,7 +69,7 @@ gst_cuda_convolve_has_flights(const GstCudaConvolve *self)
 static gboolean
 can_fly(GstCudaConvolve *self, GstBuffer *in, GstBuffer *out)
 {
-  return in != out && self->n_alone == 0 && self->session->stats.frames > 0 &&
+  return in != out && self->n_alone == 0 && self->engine.session->stats.frames > 0 &&
          !gst_cuda_convolve_pool_is_limited(in->pool) && !gst_cuda_convolve_pool_is_limited(out->pool) &&
          !(gst_cuda_convolve_is_in_device(self, in) && gst_cuda_convolve_is_in_device(self, out));
 }
@@ -92,7 +92,7 @@ take_off(GstCudaConvolve *self, GstCudaConvolveMapped *mapped, GstBuffer *in, Gs
   if (!gst_cuda_convolve_map_both(self, in, out, mapped, error))
     return FALSE;
   if (gst_cuda_convolve_enter_streams(self, in, out, error) &&
-      cnv_session_submit(self->session, &self->work, &mapped->in, &mapped->out, error))
+      cnv_session_submit(self->engine.session, &self->recipe.work, &mapped->in, &mapped->out, error))
     return TRUE;
   gst_cuda_convolve_unmap_both(mapped);
   return FALSE;
@@ -105,18 +105,17 @@ go_with_others(GstCudaConvolve *self, GstBuffer *in, GstBuffer *out)
   GstCudaConvolveFlight *flight = flight_of(self, self->waiting.next);
   GError *error = NULL;
 
-  self->work.overlaps = TRUE;
+  self->recipe.work.overlaps = TRUE;
   if (take_off(self, &flight->mapped, in, out, &error)) {
     flight->in = in;
     flight->out = out;
-    flight->plan = cnv_plan_ref(self->work.plan[0]);
-    flight->n_regions = self->work.n_regions;
+    flight->plan = cnv_plan_ref(self->recipe.work.plan[0]);
+    flight->n_regions = self->recipe.work.n_regions;
     self->waiting.next++;
     gst_cuda_convolve_watch(self);
     return GST_FLOW_OK;
   }
-  gst_cuda_convolve_post(self, GST_MESSAGE_ERROR, error, "filtering a frame");
-  g_error_free(error);
+  gst_cuda_convolve_post(GST_ELEMENT(self), GST_MESSAGE_ERROR, error, "filtering a frame");
   gst_cuda_convolve_drain(self);
   return GST_FLOW_ERROR;
 }
@@ -164,13 +163,12 @@ gst_cuda_convolve_put_out_flight(GstCudaConvolve *self, GstBuffer **outbuf)
   GError *error = NULL;
 
   self->waiting.out++;
-  if (cnv_session_wait_until_pending(self->session, (guint)(self->waiting.next - self->waiting.out), &error)) {
+  if (cnv_session_wait_until_pending(self->engine.session, (guint)(self->waiting.next - self->waiting.out), &error)) {
     gst_cuda_convolve_count_frame(self, flight->plan, flight->n_regions);
     *outbuf = end_flight(flight);
     return GST_FLOW_OK;
   }
-  gst_cuda_convolve_post(self, GST_MESSAGE_ERROR, error, "filtering a frame");
-  g_error_free(error);
+  gst_cuda_convolve_post(GST_ELEMENT(self), GST_MESSAGE_ERROR, error, "filtering a frame");
   gst_buffer_unref(end_flight(flight));
   gst_cuda_convolve_drop_flights(self); /* they failed with it */
   self->waiting.out = self->waiting.next;
@@ -193,7 +191,7 @@ gst_cuda_convolve_drop_flights(GstCudaConvolve *self)
     if (!self->flight[i].in)
       continue;
     if (!waited)
-      cnv_session_wait(self->session, NULL); /* nobody sees these frames, nor what went wrong with them */
+      cnv_session_wait(self->engine.session, NULL); /* nobody sees these frames, nor what went wrong with them */
     waited = TRUE;
     gst_buffer_unref(end_flight(&self->flight[i]));
   }

@@ -26,8 +26,8 @@ layout_is_plain(GstBuffer *buffer, const GstVideoInfo *info)
 static gboolean
 passes(GstCudaConvolve *self, GstBuffer *buffer)
 {
-  return self->may_pass && self->same_memory && gst_cuda_convolve_leaves_frame(self) &&
-         (self->out_in_device || self->out_takes_meta || layout_is_plain(buffer, &self->in_info));
+  return self->recipe.may_pass && self->caps.same_memory && gst_cuda_convolve_leaves_frame(self) &&
+         (self->caps.out_in_device || self->allocation.takes_meta || layout_is_plain(buffer, &self->caps.in_info));
 }
 
 void
@@ -62,26 +62,25 @@ gst_cuda_convolve_pool_is_limited(GstBufferPool *pool)
 static gboolean
 suits_in_place(GstCudaConvolve *self, GstBuffer *buffer)
 {
-  return self->same_memory && gst_cuda_convolve_changes_little(self) && self->session->stats.frames > 0 &&
-         cnv_session_can_in_place(self->session, &self->work) && gst_cuda_convolve_is_in_device(self, buffer) &&
-         gst_buffer_is_writable(buffer) && gst_buffer_is_all_memory_writable(buffer) &&
-         !GST_MEMORY_IS_READONLY(gst_buffer_peek_memory(buffer, 0)) && buffer->pool &&
-         !gst_cuda_convolve_pool_is_limited(buffer->pool) &&
-         (self->out_in_device || self->out_takes_meta || layout_is_plain(buffer, &self->in_info));
+  return self->caps.same_memory && gst_cuda_convolve_changes_little(self) && self->engine.session->stats.frames > 0 &&
+         cnv_session_can_in_place(self->engine.session, &self->recipe.work) &&
+         gst_cuda_convolve_is_in_device(self, buffer) && gst_buffer_is_writable(buffer) &&
+         gst_buffer_is_all_memory_writable(buffer) && !GST_MEMORY_IS_READONLY(gst_buffer_peek_memory(buffer, 0)) &&
+         buffer->pool && !gst_cuda_convolve_pool_is_limited(buffer->pool) &&
+         (self->caps.out_in_device || self->allocation.takes_meta || layout_is_plain(buffer, &self->caps.in_info));
 }
 
 void
 gst_cuda_convolve_post_no_output(GstCudaConvolve *self, guint size)
 {
-  const GstVideoInfo *info = &self->out_info;
+  const GstVideoInfo *info = &self->caps.out_info;
   GError *error = g_error_new(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT,
                               "No output buffer of %u bytes of %s memory could be allocated for a %dx%d %s frame: free "
                               "memory, or lower the size of frames or how many of them are queued downstream",
-                              size, self->out_in_device ? "CUDA" : "system", GST_VIDEO_INFO_WIDTH(info),
+                              size, self->caps.out_in_device ? "CUDA" : "system", GST_VIDEO_INFO_WIDTH(info),
                               GST_VIDEO_INFO_HEIGHT(info), gst_video_format_to_string(GST_VIDEO_INFO_FORMAT(info)));
 
-  gst_cuda_convolve_post(self, GST_MESSAGE_ERROR, error, "allocating an output buffer");
-  g_error_free(error);
+  gst_cuda_convolve_post(GST_ELEMENT(self), GST_MESSAGE_ERROR, error, "allocating an output buffer");
 }
 
 /* A pool is started once: its owner may have stopped it since. */
@@ -98,9 +97,9 @@ start_pool(GstCudaConvolve *self)
 static GstFlowReturn
 get_output(GstCudaConvolve *self, GstBuffer *like, GstBuffer **outbuf)
 {
-  self->pool_started = self->pool_started || start_pool(self);
-  return self->pool_started ? parent_class->prepare_output_buffer(GST_BASE_TRANSFORM(self), like, outbuf)
-                            : GST_FLOW_ERROR;
+  self->allocation.pool_started = self->allocation.pool_started || start_pool(self);
+  return self->allocation.pool_started ? parent_class->prepare_output_buffer(GST_BASE_TRANSFORM(self), like, outbuf)
+                                       : GST_FLOW_ERROR;
 }
 
 /* Before the first frame output in CUDA memory can become output in system memory, where downstream takes that too. */
@@ -110,18 +109,17 @@ leave_device_memory(GstCudaConvolve *self)
   GstBaseTransform *trans = GST_BASE_TRANSFORM(self);
   GError *info;
 
-  if (!self->out_in_device || self->session->stats.frames > 0 || self->history.n_slots > 0)
+  if (!self->caps.out_in_device || self->engine.session->stats.frames > 0 || self->history.n_slots > 0)
     return FALSE;
   GST_OBJECT_LOCK(self);
   self->no_device_output = TRUE;
   GST_OBJECT_UNLOCK(self);
   gst_base_transform_reconfigure_src(trans);
-  if (!gst_base_transform_reconfigure(trans) || self->out_in_device)
+  if (!gst_base_transform_reconfigure(trans) || self->caps.out_in_device)
     return FALSE;
   info = g_error_new_literal(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT,
                              "no output buffer could be allocated in CUDA memory: frames go out in system memory");
-  gst_cuda_convolve_post(self, GST_MESSAGE_INFO, info, "allocating an output buffer");
-  g_error_free(info);
+  gst_cuda_convolve_post(GST_ELEMENT(self), GST_MESSAGE_INFO, info, "allocating an output buffer");
   return TRUE;
 }
 
@@ -134,7 +132,7 @@ gst_cuda_convolve_allocate_output(GstCudaConvolve *self, GstBuffer *like, GstBuf
   if (flow == GST_FLOW_ERROR && leave_device_memory(self))
     flow = get_output(self, like, outbuf);
   if (flow == GST_FLOW_ERROR)
-    gst_cuda_convolve_post_no_output(self, (guint)GST_VIDEO_INFO_SIZE(&self->out_info));
+    gst_cuda_convolve_post_no_output(self, (guint)GST_VIDEO_INFO_SIZE(&self->caps.out_info));
   return flow;
 }
 
@@ -199,12 +197,12 @@ map_frame(GstCudaConvolve *self, GstBuffer *buffer, const GstVideoInfo *info, Gs
     return FALSE;
   if (!gst_video_frame_map(frame, layout, buffer, device ? flags | GST_MAP_CUDA : flags))
     return FALSE;
-  if (!planes_fit(frame, &self->image)) {
+  if (!planes_fit(frame, &self->caps.image)) {
     gst_video_frame_unmap(frame);
     return FALSE;
   }
   planes->memory = device ? CNV_MEMORY_DEVICE : CNV_MEMORY_HOST;
-  for (int p = 0; p < cnv_format_n_frame_planes(self->image.format); p++) {
+  for (int p = 0; p < cnv_format_n_frame_planes(self->caps.image.format); p++) {
     planes->data[p] = GST_VIDEO_FRAME_PLANE_DATA(frame, p);
     planes->stride[p] = GST_VIDEO_FRAME_PLANE_STRIDE(frame, p);
   }
@@ -228,7 +226,7 @@ filter_planes(GstCudaConvolve *self, GstBuffer *inbuf, const CnvFrame *in, GstBu
               GError **error)
 {
   gboolean ok = gst_cuda_convolve_enter_streams(self, inbuf, outbuf, error) &&
-                cnv_session_submit(self->session, &self->work, in, out, error);
+                cnv_session_submit(self->engine.session, &self->recipe.work, in, out, error);
 
   return gst_cuda_convolve_leave_streams(self, inbuf, outbuf, ok, error);
 }
@@ -237,11 +235,11 @@ gboolean
 gst_cuda_convolve_map_both(GstCudaConvolve *self, GstBuffer *inbuf, GstBuffer *outbuf, GstCudaConvolveMapped *mapped,
                            GError **error)
 {
-  if (!map_frame(self, inbuf, &self->in_info, GST_MAP_READ, &mapped->in_frame, &mapped->in))
-    return map_failed(inbuf, &self->in_info, "An input", error);
-  if (!map_frame(self, outbuf, &self->out_info, GST_MAP_WRITE, &mapped->out_frame, &mapped->out)) {
+  if (!map_frame(self, inbuf, &self->caps.in_info, GST_MAP_READ, &mapped->in_frame, &mapped->in))
+    return map_failed(inbuf, &self->caps.in_info, "An input", error);
+  if (!map_frame(self, outbuf, &self->caps.out_info, GST_MAP_WRITE, &mapped->out_frame, &mapped->out)) {
     gst_video_frame_unmap(&mapped->in_frame);
-    return map_failed(outbuf, &self->out_info, "An output", error);
+    return map_failed(outbuf, &self->caps.out_info, "An output", error);
   }
   GST_LOG_OBJECT(self, "from %s to %s memory", mapped->in.memory == CNV_MEMORY_DEVICE ? "device" : "host",
                  mapped->out.memory == CNV_MEMORY_DEVICE ? "device" : "host");
@@ -275,8 +273,8 @@ filter_in_place(GstCudaConvolve *self, GstBuffer *buffer, GError **error)
   CnvFrame planes;
   gboolean ok;
 
-  if (!map_frame(self, buffer, &self->in_info, GST_MAP_READWRITE, &frame, &planes))
-    return map_failed(buffer, &self->in_info, "An input", error);
+  if (!map_frame(self, buffer, &self->caps.in_info, GST_MAP_READWRITE, &frame, &planes))
+    return map_failed(buffer, &self->caps.in_info, "An input", error);
   GST_LOG_OBJECT(self, "in place");
   ok = filter_planes(self, buffer, &planes, buffer, &planes, error);
   gst_video_frame_unmap(&frame);
@@ -298,8 +296,7 @@ filter_or_fall_back(GstCudaConvolve *self, GstBuffer *inbuf, GstBuffer *outbuf)
     }
   }
   if (error)
-    gst_cuda_convolve_post(self, GST_MESSAGE_ERROR, error, "filtering a frame");
-  g_clear_error(&error);
+    gst_cuda_convolve_post(GST_ELEMENT(self), GST_MESSAGE_ERROR, error, "filtering a frame");
   return ok;
 }
 
@@ -307,10 +304,10 @@ void
 gst_cuda_convolve_count_frame(GstCudaConvolve *self, CnvPlan *plan, guint n_regions)
 {
   GST_OBJECT_LOCK(self);
-  self->frames++;
-  self->stats = self->session->stats;
-  self->n_regions = n_regions;
-  gst_cuda_convolve_show(self, plan);
+  self->stats.frames++;
+  self->stats.session = self->engine.session->stats;
+  self->stats.n_regions = n_regions;
+  gst_cuda_convolve_stats_set_plan(&self->stats, plan);
   GST_OBJECT_UNLOCK(self);
   gst_cuda_convolve_warn_of_crowd(self);
 }
@@ -322,12 +319,12 @@ gst_cuda_convolve_keep_buffer(GstCudaConvolve *self, GstBuffer *buffer, guint sl
   CnvFrame planes;
   gboolean ok;
 
-  if (!map_frame(self, buffer, &self->in_info, GST_MAP_READ, &frame, &planes))
-    return map_failed(buffer, &self->in_info, "An input", error);
+  if (!map_frame(self, buffer, &self->caps.in_info, GST_MAP_READ, &frame, &planes))
+    return map_failed(buffer, &self->caps.in_info, "An input", error);
   ok = gst_cuda_convolve_enter_streams(self, buffer, NULL, error) &&
-       cnv_session_history_push(self->session, slot, &planes, error);
+       cnv_session_history_push(self->engine.session, slot, &planes, error);
   /* A cut is looked for by the host, while the engine copies. */
-  if (self->scene_change > 0 && planes.memory == CNV_MEMORY_DEVICE)
+  if (self->recipe.scene_change > 0 && planes.memory == CNV_MEMORY_DEVICE)
     gst_cuda_convolve_device_sync(buffer);
   ok = ok && gst_cuda_convolve_find_cut(self, &planes, cut, error);
   ok = gst_cuda_convolve_leave_streams(self, buffer, NULL, ok, error);
@@ -342,8 +339,8 @@ gst_cuda_convolve_filter_slot(GstCudaConvolve *self, int slot, GstBuffer *outbuf
   GstVideoFrame frame;
   gboolean ok;
 
-  if (!map_frame(self, outbuf, &self->out_info, GST_MAP_WRITE, &frame, &out))
-    return map_failed(outbuf, &self->out_info, "An output", error);
+  if (!map_frame(self, outbuf, &self->caps.out_info, GST_MAP_WRITE, &frame, &out))
+    return map_failed(outbuf, &self->caps.out_info, "An output", error);
   ok = filter_planes(self, NULL, &in, outbuf, &out, error);
   gst_video_frame_unmap(&frame);
   return ok;
@@ -356,7 +353,7 @@ transform(GstBaseTransform *trans, GstBuffer *inbuf, GstBuffer *outbuf)
 
   if ((self->in_place || inbuf != outbuf) && !filter_or_fall_back(self, inbuf, outbuf))
     return GST_FLOW_ERROR;
-  gst_cuda_convolve_count_frame(self, self->work.plan[0], self->work.n_regions);
+  gst_cuda_convolve_count_frame(self, self->recipe.work.plan[0], self->recipe.work.n_regions);
   return GST_FLOW_OK;
 }
 
@@ -368,7 +365,7 @@ submit_input_buffer(GstBaseTransform *trans, gboolean is_discont, GstBuffer *inp
 
   if (flow == GST_BASE_TRANSFORM_FLOW_DROPPED) {
     GST_OBJECT_LOCK(self);
-    self->dropped++;
+    self->stats.dropped++;
     GST_OBJECT_UNLOCK(self);
   }
   return flow;

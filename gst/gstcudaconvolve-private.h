@@ -3,7 +3,7 @@
  * The element's instance, shared by its source files:
  *
  *   gstcudaconvolve.c   class, properties, state, messages, stats
- *   backend.c           which engine runs: opening, falling back
+ *   engine.c            which engine runs: opening, falling back
  *   negotiation.c       caps, memory kinds, allocation
  *   pinnedmemory.c      page-locked system memory
  *   plans.c             the plan that the properties ask for
@@ -24,18 +24,20 @@
 #include <convolve/backend.h>
 #include <gst/video/video.h>
 
+#include "caps.h"
 #include "devicememory.h"
+#include "engine.h"
 #include "flights.h"
 #include "gstcudaconvolve.h"
 #include "history.h"
 #include "idle.h"
-#include "properties.h"
+#include "messages.h"
+#include "recipe.h"
+#include "settings.h"
+#include "stats.h"
 #include "waiting.h"
 
 G_BEGIN_DECLS
-
-GST_DEBUG_CATEGORY_EXTERN(gst_cuda_convolve_debug);
-#define GST_CAT_DEFAULT gst_cuda_convolve_debug
 
 /* Warnings that are posted once, bits. */
 enum {
@@ -46,49 +48,25 @@ enum {
   GST_CUDA_CONVOLVE_WARNED_CROWD = 1 << 4,  /* too many in one place */
 };
 
-/* A plan for regions of one size. */
-typedef struct {
-  int radius;
-  CnvPlan *plan;
-} GstCudaConvolveStep;
-
 struct _GstCudaConvolve {
   GstBaseTransform parent;
 
   /* Under the object lock. */
   GstCudaConvolveSettings settings;
-  GHashTable *refused;       /* a property's place to message: its last value could not be, and is not in settings */
-  GstObject *context;        /* GstCudaContext, or NULL */
-  gboolean takes_device;     /* with a session: CUDA memory can be negotiated */
-  gboolean no_device_output; /* since the start: but there was none for output */
-  CnvPlan *shown;            /* for stats: the last frame's first plan; NULL before the first caps */
-  guint n_regions;           /* the last frame's */
-  char *device_name;         /* the session's */
-  CnvSessionStats stats;     /* the session's, after the last frame */
-  guint64 frames, dropped;
-  guint n_history;         /* frames held */
+  GHashTable *refused;       /* a property's slot to message: its last value could not be, and is not in settings */
+  gboolean no_device_output; /* since the start: no CUDA memory could be had for output */
+  GstCudaConvolveStats stats;
   GstClockTime latency;    /* as reported */
   GstClockTime frame_time; /* written by the streaming thread alone; 0: unknown */
 
-  CnvSession *session;           /* from start to stop; the pointer also under the object lock */
-  GstMiniObject *session_stream; /* GstCudaStream that it works on; NULL: its own */
-  GstMiniObject *pool_stream;    /* that our pools' memory is in order on; NULL: no such pool yet, or before 1.24 */
-
-  /* In force, the last that could be. */
-  CnvPlan *plan; /* of the filter as it is set; NULL before the first caps */
-  GstCudaConvolveRoi roi;
-  gboolean has_bad; /* bad made no plan, which was reported */
-  GstCudaConvolveSettings bad;
-  guint warned; /* since the start */
-  CnvTemporalBorder temporal_border;
-  double scene_change;
-
-  /* Since the last caps. */
-  GstVideoInfo in_info, out_info;
-  CnvImage image;
-  gboolean same_memory, out_in_device; /* kinds of memory of the pads */
-  gboolean out_takes_meta;             /* downstream reads GstVideoMeta */
-  gboolean pool_started;               /* that of output buffers, since it was chosen */
+  GstCudaConvolveEngine engine;
+  GstCudaConvolveCaps caps;
+  struct {
+    gboolean takes_meta;   /* downstream reads GstVideoMeta */
+    gboolean pool_started; /* pool of output buffers, since it was chosen */
+  } allocation;            /* since the last caps */
+  GstCudaConvolveRecipe recipe;
+  gboolean in_place; /* this frame's input goes out, filtered */
 
   GstCudaConvolveWaiting waiting;
   GstCudaConvolveHistory history;
@@ -97,20 +75,9 @@ struct _GstCudaConvolve {
   guint flights;        /* since the caps, of frames that can overlap; 0: auto, to be settled with a frame */
   guint n_alone;        /* frames that go alone before others overlap again */
   GstCudaConvolveIdle idle;
-
-  /* This frame. */
-  gboolean may_pass; /* where nothing would change, the input goes out untouched */
-  gboolean in_place; /* the input goes out, filtered */
-  CnvWork work;
-  GArray *regions;               /* CnvRegion, those of work */
-  CnvPlan *plans[CNV_MAX_PLANS]; /* likewise, not referenced */
-  GArray *steps; /* GstCudaConvolveStep, by radius: what sizes of regions have asked for since the plan was made */
 };
 
-/* Posts an error, warning or info message with the GError's text. doing: what was attempted, for the debug text. */
-void gst_cuda_convolve_post(GstCudaConvolve *self, GstMessageType type, const GError *error, const char *doing);
-
-/* backend.c. Both return FALSE with the reason where no engine could be opened; an automatic choice is announced. */
+/* engine.c. Both return FALSE with the reason where no engine could be opened; an automatic choice is announced. */
 gboolean gst_cuda_convolve_open(GstCudaConvolve *self, const GstCudaConvolveSettings *settings, GError **error);
 /* Replaces an engine that failed with error before it did a frame by the next in the list. FALSE where the user chose
  * the engine, it has done frames, or there is no next. */
@@ -134,8 +101,6 @@ gboolean gst_cuda_convolve_must_drain(GstCudaConvolve *self, guint n_slots, gboo
 /* Settles the plan for new caps. */
 gboolean gst_cuda_convolve_set_format(GstCudaConvolve *self, const GstVideoInfo *in, const GstVideoInfo *out);
 void gst_cuda_convolve_forget_plan(GstCudaConvolve *self);
-/* Has the statistics describe a plan, or none. With the object lock. */
-void gst_cuda_convolve_show(GstCudaConvolve *self, CnvPlan *plan);
 
 /* regions.c */
 /* Sets work for a buffer, by the plan and regions in force. */

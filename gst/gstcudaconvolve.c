@@ -4,51 +4,18 @@
  */
 #include "gstcudaconvolve-private.h"
 
-GST_DEBUG_CATEGORY(gst_cuda_convolve_debug);
-
 G_DEFINE_TYPE(GstCudaConvolve, gst_cuda_convolve, GST_TYPE_BASE_TRANSFORM)
 
 GST_ELEMENT_REGISTER_DEFINE(cudaconvolve, "cudaconvolve", GST_RANK_NONE, GST_TYPE_CUDA_CONVOLVE)
 
 static guint stats_id; /* of the property; those before it are in the table of properties.c */
 
-/* The engine's errors in GStreamer's words. */
-static const struct {
-  CnvErrorCode code;
-  GQuark (*domain)(void);
-  int gst_code;
-} error_rows[] = {
-    {CNV_ERROR_SETTINGS, gst_library_error_quark, GST_LIBRARY_ERROR_SETTINGS},
-    {CNV_ERROR_UNSUPPORTED, gst_library_error_quark, GST_LIBRARY_ERROR_SETTINGS},
-    {CNV_ERROR_NO_DEVICE, gst_resource_error_quark, GST_RESOURCE_ERROR_NOT_FOUND},
-    {CNV_ERROR_MEMORY, gst_resource_error_quark, GST_RESOURCE_ERROR_NO_SPACE_LEFT},
-    {CNV_ERROR_DEVICE, gst_resource_error_quark, GST_RESOURCE_ERROR_FAILED},
-};
-
-void
-gst_cuda_convolve_post(GstCudaConvolve *self, GstMessageType type, const GError *error, const char *doing)
-{
-  GQuark domain = error->domain;
-  int code = error->code;
-  char *debug;
-
-  for (gsize i = 0; error->domain == CNV_ERROR && i < G_N_ELEMENTS(error_rows); i++)
-    if ((int)error_rows[i].code == error->code) {
-      domain = error_rows[i].domain();
-      code = error_rows[i].gst_code;
-    }
-  /* Of an INFO message gst-launch-1.0 shows only the debug text. */
-  debug = type == GST_MESSAGE_INFO ? g_strdup(error->message) : g_strdup_printf("while %s", doing);
-  gst_element_message_full(GST_ELEMENT(self), type, domain, code, g_strdup(error->message), debug, __FILE__,
-                           GST_FUNCTION, __LINE__);
-}
-
 /* The value is read before the lock is taken: it can be a file. */
 static void
 set_property(GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE(object);
-  gpointer place = GSIZE_TO_POINTER(gst_cuda_convolve_property_place(id));
+  gpointer slot = GSIZE_TO_POINTER(gst_cuda_convolve_property_slot(id));
   GstCudaConvolveSettings read;
   GError *error = NULL;
 
@@ -56,60 +23,15 @@ set_property(GObject *object, guint id, const GValue *value, GParamSpec *pspec)
   gst_cuda_convolve_property_read(&read, id, value, &error);
   GST_OBJECT_LOCK(self);
   if (error) {
-    g_hash_table_insert(self->refused, place, g_strdup(error->message));
+    g_hash_table_insert(self->refused, slot, g_strdup(error->message));
   } else {
     gst_cuda_convolve_property_swap(&self->settings, &read, id);
-    g_hash_table_remove(self->refused, place);
+    g_hash_table_remove(self->refused, slot);
   }
   GST_OBJECT_UNLOCK(self);
   gst_cuda_convolve_settings_clear(&read);
   if (error)
-    gst_cuda_convolve_post(self, GST_MESSAGE_WARNING, error, "setting a property, which stays as it was");
-  g_clear_error(&error);
-}
-
-/* Of all planes the algorithm's nick, the size of the taps and the number of terms: "separable,copy", "17x17,1x1" and
- * "1,0". */
-static void
-describe_planes(const CnvPlan *plan, GString *algorithms, GString *taps, GString *terms)
-{
-  for (int p = 0; p < plan->n_planes; p++) {
-    const CnvPlanPlane *plane = &plan->plane[p];
-    const char *comma = p > 0 ? "," : "";
-    int n[CNV_N_AXES] = {1, 1}, n_terms = plane->filtered ? plane->n_terms : 0;
-
-    for (int t = 0; t < n_terms; t++)
-      for (int axis = 0; axis < CNV_N_AXES; axis++)
-        n[axis] = MAX(n[axis], plane->term[t].n[axis]);
-    g_string_append_printf(algorithms, "%s%s", comma,
-                           plane->filtered ? cnv_algorithm_nicks[plane->algorithm].nick : "copy");
-    g_string_append_printf(taps, "%s%dx%d", comma, n[CNV_X], n[CNV_Y]);
-    g_string_append_printf(terms, "%s%d", comma, n_terms);
-  }
-}
-
-/* With the object lock. */
-static GstStructure *
-make_stats(GstCudaConvolve *self)
-{
-  const CnvSessionStats *stats = &self->stats;
-  GString *algorithms = g_string_new(NULL), *taps = g_string_new(NULL), *terms = g_string_new(NULL);
-  GstStructure *structure;
-
-  if (self->shown)
-    describe_planes(self->shown, algorithms, taps, terms);
-  structure = gst_structure_new(
-      "cudaconvolve-stats", "frames", G_TYPE_UINT64, self->frames, "dropped", G_TYPE_UINT64, self->dropped, "backend",
-      G_TYPE_STRING, self->shown ? self->shown->backend->name : "", "device", G_TYPE_STRING,
-      self->device_name ? self->device_name : "", "algorithm", G_TYPE_STRING, algorithms->str, "taps", G_TYPE_STRING,
-      taps->str, "terms", G_TYPE_STRING, terms->str, "history", G_TYPE_UINT, self->n_history, "regions", G_TYPE_UINT,
-      self->n_regions, "compute-time-us", G_TYPE_DOUBLE, stats->compute_us, "upload-time-us", G_TYPE_DOUBLE,
-      stats->upload_us, "download-time-us", G_TYPE_DOUBLE, stats->download_us, "bytes-uploaded", G_TYPE_UINT64,
-      stats->bytes_uploaded, "bytes-downloaded", G_TYPE_UINT64, stats->bytes_downloaded, NULL);
-  g_string_free(algorithms, TRUE);
-  g_string_free(taps, TRUE);
-  g_string_free(terms, TRUE);
-  return structure;
+    gst_cuda_convolve_post(GST_ELEMENT(self), GST_MESSAGE_WARNING, error, "setting a property, which stays as it was");
 }
 
 static void
@@ -119,7 +41,7 @@ get_property(GObject *object, guint id, GValue *value, GParamSpec *pspec)
 
   GST_OBJECT_LOCK(self);
   if (id == stats_id)
-    g_value_take_boxed(value, make_stats(self));
+    g_value_take_boxed(value, gst_cuda_convolve_stats_to_structure(&self->stats, self->engine.device_name));
   else
     gst_cuda_convolve_property_get(&self->settings, id, value);
   GST_OBJECT_UNLOCK(self);
@@ -152,13 +74,11 @@ static void
 reset(GstCudaConvolve *self)
 {
   gst_cuda_convolve_forget_plan(self);
-  self->warned = 0;
+  self->recipe.warned = 0;
   GST_OBJECT_LOCK(self);
   self->latency = self->frame_time = 0;
-  self->frames = self->dropped = 0;
-  self->n_regions = 0;
-  self->stats = (CnvSessionStats){0};
-  g_clear_pointer(&self->device_name, g_free);
+  gst_cuda_convolve_stats_clear(&self->stats);
+  g_clear_pointer(&self->engine.device_name, g_free);
   GST_OBJECT_UNLOCK(self);
 }
 
@@ -180,8 +100,7 @@ start(GstBaseTransform *trans)
   ok = check_settings(self, &settings, &error) && gst_cuda_convolve_open(self, &settings, &error);
   gst_cuda_convolve_settings_clear(&settings);
   if (!ok)
-    gst_cuda_convolve_post(self, GST_MESSAGE_ERROR, error, "starting");
-  g_clear_error(&error);
+    gst_cuda_convolve_post(GST_ELEMENT(self), GST_MESSAGE_ERROR, error, "starting");
   return ok;
 }
 
@@ -210,8 +129,8 @@ set_context(GstElement *element, GstContext *context)
   GST_OBJECT_UNLOCK(self);
   gst_cuda_convolve_device_set_context(element, context, device, &found);
   GST_OBJECT_LOCK(self);
-  if (!self->context)
-    self->context = g_steal_pointer(&found);
+  if (!self->engine.context)
+    self->engine.context = g_steal_pointer(&found);
   GST_OBJECT_UNLOCK(self);
   gst_clear_object(&found);
   GST_ELEMENT_CLASS(gst_cuda_convolve_parent_class)->set_context(element, context);
@@ -228,8 +147,8 @@ query(GstBaseTransform *trans, GstPadDirection direction, GstQuery *q)
     return gst_cuda_convolve_answer_latency(self, q);
   if (GST_QUERY_TYPE(q) == GST_QUERY_CONTEXT) {
     GST_OBJECT_LOCK(self);
-    if (self->context)
-      context = gst_object_ref(self->context);
+    if (self->engine.context)
+      context = gst_object_ref(self->engine.context);
     GST_OBJECT_UNLOCK(self);
     answered = gst_cuda_convolve_device_query(GST_ELEMENT(self), q, context);
     gst_clear_object(&context);
@@ -243,14 +162,14 @@ finalize(GObject *object)
   GstCudaConvolve *self = GST_CUDA_CONVOLVE(object);
 
   reset(self);
-  gst_clear_object(&self->context);
+  gst_clear_object(&self->engine.context);
   gst_cuda_convolve_settings_clear(&self->settings);
   g_hash_table_unref(self->refused);
   gst_cuda_convolve_drop_waiting(self);
   g_free(self->history.luma);
   g_free(self->history.rows);
-  g_array_unref(self->regions);
-  g_array_unref(self->steps);
+  g_array_unref(self->recipe.regions);
+  g_array_unref(self->recipe.radius_plans);
   g_mutex_clear(&self->idle.lock);
   g_cond_clear(&self->idle.changed);
   G_OBJECT_CLASS(gst_cuda_convolve_parent_class)->finalize(object);
@@ -310,9 +229,9 @@ gst_cuda_convolve_init(GstCudaConvolve *self)
 {
   gst_cuda_convolve_settings_init(&self->settings);
   self->refused = g_hash_table_new_full(NULL, NULL, NULL, g_free);
-  self->roi = GST_CUDA_CONVOLVE_ROI_DEFAULT;
-  self->regions = g_array_new(FALSE, FALSE, sizeof(CnvRegion));
-  self->steps = g_array_new(FALSE, FALSE, sizeof(GstCudaConvolveStep));
+  self->recipe.roi = GST_CUDA_CONVOLVE_ROI_DEFAULT;
+  self->recipe.regions = g_array_new(FALSE, FALSE, sizeof(CnvRegion));
+  self->recipe.radius_plans = g_array_new(FALSE, FALSE, sizeof(GstCudaConvolveRadiusPlan));
   g_mutex_init(&self->idle.lock);
   g_cond_init(&self->idle.changed);
   gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(self), TRUE);

@@ -22,7 +22,7 @@ static void
 count_history(GstCudaConvolve *self)
 {
   GST_OBJECT_LOCK(self);
-  self->n_history = (guint)(self->waiting.next - self->history.first);
+  self->stats.n_history = (guint)(self->waiting.next - self->history.first);
   GST_OBJECT_UNLOCK(self);
 }
 
@@ -46,8 +46,8 @@ gst_cuda_convolve_leave_history(GstCudaConvolve *self)
 
   gst_cuda_convolve_forget_history(self);
   self->history.n_slots = 0;
-  if (n_slots > 0 && self->session)
-    cnv_session_history_alloc(self->session, &self->image, 0,
+  if (n_slots > 0 && self->engine.session)
+    cnv_session_history_alloc(self->engine.session, &self->caps.image, 0,
                               NULL); /* a session that cannot even free says so at its next */
 }
 
@@ -58,13 +58,13 @@ static gboolean
 ensure_ring(GstCudaConvolve *self, GError **error)
 {
   GstCudaConvolveHistory *history = &self->history;
-  guint n = self->plan->n_temporal_taps;
+  guint n = self->recipe.plan->n_temporal_taps;
 
   if (history->n_slots == n || (history->n_slots > n && gst_cuda_convolve_has_history(self)))
     return TRUE;
   gst_cuda_convolve_forget_history(self);
   history->n_slots = 0; /* a session that refuses has lost what it had */
-  if (!cnv_session_history_alloc(self->session, &self->image, n, error))
+  if (!cnv_session_history_alloc(self->engine.session, &self->caps.image, n, error))
     return FALSE;
   GST_DEBUG_OBJECT(self, "a history of %u frames", n);
   history->n_slots = n;
@@ -79,9 +79,9 @@ static void
 make_work(GstCudaConvolve *self, GstBuffer *buffer, const int slot[CNV_MAX_TEMPORAL_TAPS])
 {
   gst_cuda_convolve_make_work(self, buffer);
-  self->work.temporal_tap = self->history.temporal_tap;
-  self->work.n_temporal_taps =
-      cnv_temporal_taps_make(self->plan, slot, self->temporal_border, self->history.temporal_tap);
+  self->recipe.work.temporal_tap = self->history.temporal_tap;
+  self->recipe.work.n_temporal_taps =
+      cnv_temporal_taps_make(self->recipe.plan, slot, self->recipe.temporal_border, self->history.temporal_tap);
 }
 
 /* Several frames are held before the first is put out, and an engine that stands in would not have them. So the first
@@ -95,8 +95,8 @@ try_first(GstCudaConvolve *self, GstBuffer *buffer, int first, GError **error)
 
   if (!gst_cuda_convolve_may_fall_back(self))
     return TRUE;
-  for (int i = 0; i < self->plan->n_temporal_taps; i++)
-    slot[i] = i == self->plan->center ? first : -1;
+  for (int i = 0; i < self->recipe.plan->n_temporal_taps; i++)
+    slot[i] = i == self->recipe.plan->center ? first : -1;
   make_work(self, buffer, slot);
   if (gst_cuda_convolve_allocate_output(self, buffer, &unseen) != GST_FLOW_OK)
     return TRUE; /* which no engine can help */
@@ -130,8 +130,7 @@ keep_or_fall_back(GstCudaConvolve *self, GstBuffer *buffer, gboolean *cut)
     ok = gst_cuda_convolve_settle_plan(self) && keep_samples(self, buffer, cut, &error);
   }
   if (error)
-    gst_cuda_convolve_post(self, GST_MESSAGE_ERROR, error, "keeping a frame");
-  g_clear_error(&error);
+    gst_cuda_convolve_post(GST_ELEMENT(self), GST_MESSAGE_ERROR, error, "keeping a frame");
   return ok;
 }
 
@@ -164,17 +163,17 @@ static void
 find_slots(GstCudaConvolve *self, int slot[CNV_MAX_TEMPORAL_TAPS])
 {
   GstCudaConvolveHistory *history = &self->history;
-  int now = self->plan->center;
+  int now = self->recipe.plan->center;
   guint64 frame = self->waiting.out;
 
-  for (int i = 0; i < self->plan->n_temporal_taps; i++)
+  for (int i = 0; i < self->recipe.plan->n_temporal_taps; i++)
     slot[i] = -1;
   slot[now] = (int)(frame % history->n_slots);
   for (int i = now - 1; i >= 0 && frame > history->first && !kept_of(self, frame)->cut; i--)
     slot[i] = (int)(--frame % history->n_slots);
   frame = self->waiting.out;
-  for (int i = now + 1; i < self->plan->n_temporal_taps && ++frame < self->waiting.next && !kept_of(self, frame)->cut;
-       i++)
+  for (int i = now + 1;
+       i < self->recipe.plan->n_temporal_taps && ++frame < self->waiting.next && !kept_of(self, frame)->cut; i++)
     slot[i] = (int)(frame % history->n_slots);
 }
 
@@ -193,12 +192,11 @@ gst_cuda_convolve_put_out_kept(GstCudaConvolve *self, GstBuffer **outbuf)
   self->waiting.out++;
   if (flow != GST_FLOW_OK)
     return flow;
-  if (gst_cuda_convolve_filter_slot(self, slot[self->plan->center], *outbuf, &error)) {
-    gst_cuda_convolve_count_frame(self, self->work.plan[0], self->work.n_regions);
+  if (gst_cuda_convolve_filter_slot(self, slot[self->recipe.plan->center], *outbuf, &error)) {
+    gst_cuda_convolve_count_frame(self, self->recipe.work.plan[0], self->recipe.work.n_regions);
     return GST_FLOW_OK;
   }
-  gst_cuda_convolve_post(self, GST_MESSAGE_ERROR, error, "filtering a frame");
-  g_error_free(error);
+  gst_cuda_convolve_post(GST_ELEMENT(self), GST_MESSAGE_ERROR, error, "filtering a frame");
   gst_clear_buffer(outbuf);
   return GST_FLOW_ERROR;
 }

@@ -73,7 +73,7 @@ takes_device(GstCudaConvolve *self)
   GST_OBJECT_LOCK(self);
   name = gst_cuda_convolve_backend_name(self->settings.backend);
   backend = name ? cnv_backend_find(name) : cnv_backends[0];
-  takes = self->session ? self->takes_device : backend && backend->takes_device_memory;
+  takes = self->engine.session ? self->engine.takes_device : backend && backend->takes_device_memory;
   GST_OBJECT_UNLOCK(self);
   return takes;
 }
@@ -181,8 +181,8 @@ set_caps(GstBaseTransform *trans, GstCaps *incaps, GstCaps *outcaps)
   /* Downstream still has the old caps. What it says of the frames it says again of the next. */
   gst_cuda_convolve_drain(self);
   gst_cuda_convolve_leave_history(self);
-  self->same_memory = in_device(incaps, 0) == in_device(outcaps, 0);
-  self->out_in_device = in_device(outcaps, 0);
+  self->caps.same_memory = in_device(incaps, 0) == in_device(outcaps, 0);
+  self->caps.out_in_device = in_device(outcaps, 0);
   self->flights = self->flights_wanted;
   return gst_cuda_convolve_set_format(self, &in, &out);
 }
@@ -207,7 +207,7 @@ configure(GstCudaConvolve *self, GstBufferPool *pool, GstCaps *caps, guint *size
 
   gst_buffer_pool_config_set_params(config, caps, *size, min, max);
   if (in_device(caps, 0))
-    gst_cuda_convolve_device_share_stream(config, self->context, &self->pool_stream);
+    gst_cuda_convolve_device_share_stream(config, self->engine.context, &self->engine.pool_stream);
   if (video_meta && gst_buffer_pool_has_option(pool, GST_BUFFER_POOL_OPTION_VIDEO_META))
     gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
   if (!gst_buffer_pool_set_config(pool, config)) {
@@ -231,8 +231,9 @@ static GstBufferPool *
 own_pool(GstCudaConvolve *self, gboolean device)
 {
   if (device)
-    return gst_cuda_convolve_device_pool_new(self->context);
-  return self->session ? gst_cuda_convolve_pinned_pool_new(self->session->backend, self->context) : NULL;
+    return gst_cuda_convolve_device_pool_new(self->engine.context);
+  return self->engine.session ? gst_cuda_convolve_pinned_pool_new(self->engine.session->backend, self->engine.context)
+                              : NULL;
 }
 
 /* What an allocation query says about a pool. */
@@ -245,19 +246,20 @@ typedef struct {
 static gboolean
 choose_pool(GstCudaConvolve *self, GstCaps *caps, PoolChoice *choice)
 {
-  choice->size = MAX(choice->size, GST_VIDEO_INFO_SIZE(&self->out_info));
-  if (choice->pool && self->out_in_device && !gst_cuda_convolve_device_pool_fits(choice->pool, self->context))
+  choice->size = MAX(choice->size, GST_VIDEO_INFO_SIZE(&self->caps.out_info));
+  if (choice->pool && self->caps.out_in_device &&
+      !gst_cuda_convolve_device_pool_fits(choice->pool, self->engine.context))
     gst_clear_object(&choice->pool);
   if (choice->pool &&
-      !configure(self, choice->pool, caps, &choice->size, choice->min, choice->max, self->out_takes_meta))
+      !configure(self, choice->pool, caps, &choice->size, choice->min, choice->max, self->allocation.takes_meta))
     gst_clear_object(&choice->pool);
   if (choice->pool)
     return TRUE;
   choice->max = 0; /* the limit was the other pool's */
-  choice->pool = own_pool(self, self->out_in_device);
+  choice->pool = own_pool(self, self->caps.out_in_device);
   if (!choice->pool)
     choice->pool = gst_video_buffer_pool_new();
-  return configure(self, choice->pool, caps, &choice->size, choice->min, choice->max, self->out_takes_meta);
+  return configure(self, choice->pool, caps, &choice->size, choice->min, choice->max, self->allocation.takes_meta);
 }
 
 /* Names page-locked memory for output buffers where downstream names no memory, and offers a pool that has no way of
@@ -273,8 +275,8 @@ choose_allocator(GstCudaConvolve *self, GstQuery *query, GstBufferPool *pool)
   gst_allocation_params_init(&params);
   if (named)
     gst_query_parse_nth_allocation_param(query, 0, &allocator, &params);
-  if (!allocator && !self->out_in_device && plain && self->session)
-    allocator = gst_cuda_convolve_pinned_allocator_new(self->session->backend, self->context);
+  if (!allocator && !self->caps.out_in_device && plain && self->engine.session)
+    allocator = gst_cuda_convolve_pinned_allocator_new(self->engine.session->backend, self->engine.context);
   if (allocator && named)
     gst_query_set_nth_allocation_param(query, 0, allocator, &params);
   else if (allocator)
@@ -291,10 +293,10 @@ decide_allocation(GstBaseTransform *trans, GstQuery *query)
   GstCaps *caps;
 
   gst_query_parse_allocation(query, &caps, NULL);
-  self->out_takes_meta = gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, NULL);
+  self->allocation.takes_meta = gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, NULL);
   if (offered)
     gst_query_parse_nth_allocation_pool(query, 0, &choice.pool, &choice.size, &choice.min, &choice.max);
-  self->pool_started = FALSE;
+  self->allocation.pool_started = FALSE;
   ok = choose_pool(self, caps, &choice);
   if (!ok)
     gst_cuda_convolve_post_no_output(self, choice.size);
@@ -343,7 +345,7 @@ propose_allocation(GstBaseTransform *trans, GstQuery *decide_query, GstQuery *qu
   gst_query_parse_allocation(query, &caps, &need_pool);
   if (!caps)
     return FALSE;
-  if (need_pool && self->context && !propose_pool(self, query, caps))
+  if (need_pool && self->engine.context && !propose_pool(self, query, caps))
     return FALSE;
   gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, NULL);
   return TRUE;

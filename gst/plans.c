@@ -4,77 +4,69 @@
  */
 #include "gstcudaconvolve-private.h"
 
-/* With the object lock. */
-void
-gst_cuda_convolve_show(GstCudaConvolve *self, CnvPlan *plan)
-{
-  if (plan == self->shown)
-    return;
-  cnv_plan_unref(self->shown);
-  self->shown = plan ? cnv_plan_ref(plan) : NULL;
-}
-
 /* Makes the plan for a filter current, unless it is. */
 static gboolean
 use_filter(GstCudaConvolve *self, const CnvFilter *filter, CnvAlgorithm algorithm, GError **error)
 {
-  const CnvBackend *backend = self->session->backend;
+  const CnvBackend *backend = self->engine.session->backend;
   CnvPlan *plan;
 
-  if (self->plan && cnv_plan_matches(self->plan, filter, &self->image, algorithm, backend))
+  if (self->recipe.plan && cnv_plan_matches(self->recipe.plan, filter, &self->caps.image, algorithm, backend))
     return TRUE;
-  plan = cnv_plan_new(filter, &self->image, algorithm, backend, error);
+  plan = cnv_plan_new(filter, &self->caps.image, algorithm, backend, error);
   if (!plan)
     return FALSE;
-  GST_DEBUG_OBJECT(self, "new plan: %s, %dx%d %s%s", cnv_filters[filter->type].nick.nick, self->image.width,
-                   self->image.height, self->image.format->name, cnv_plan_is_identity(plan) ? ", identity" : "");
+  GST_DEBUG_OBJECT(self, "new plan: %s, %dx%d %s%s", cnv_filters[filter->type].nick.nick, self->caps.image.width,
+                   self->caps.image.height, self->caps.image.format->name,
+                   cnv_plan_is_identity(plan) ? ", identity" : "");
   gst_cuda_convolve_forget_steps(self);
-  cnv_plan_unref(self->plan);
-  self->plan = plan;
+  cnv_plan_unref(self->recipe.plan);
+  self->recipe.plan = plan;
   GST_OBJECT_LOCK(self);
-  gst_cuda_convolve_show(self, plan);
+  gst_cuda_convolve_stats_set_plan(&self->stats, plan);
   GST_OBJECT_UNLOCK(self);
   return TRUE;
 }
 
 static void
-forget_bad(GstCudaConvolve *self)
+forget_rejected(GstCudaConvolve *self)
 {
-  if (self->has_bad)
-    gst_cuda_convolve_settings_clear(&self->bad);
-  self->has_bad = FALSE;
+  if (self->recipe.has_rejected)
+    gst_cuda_convolve_settings_clear(&self->recipe.rejected);
+  self->recipe.has_rejected = FALSE;
 }
 
 void
 gst_cuda_convolve_forget_plan(GstCudaConvolve *self)
 {
   gst_cuda_convolve_forget_steps(self);
-  g_clear_pointer(&self->plan, cnv_plan_unref);
-  gst_cuda_convolve_roi_clear(&self->roi);
-  self->roi = GST_CUDA_CONVOLVE_ROI_DEFAULT;
+  g_clear_pointer(&self->recipe.plan, cnv_plan_unref);
+  gst_cuda_convolve_roi_clear(&self->recipe.roi);
+  self->recipe.roi = GST_CUDA_CONVOLVE_ROI_DEFAULT;
   GST_OBJECT_LOCK(self);
-  gst_cuda_convolve_show(self, NULL);
+  gst_cuda_convolve_stats_set_plan(&self->stats, NULL);
   GST_OBJECT_UNLOCK(self);
-  forget_bad(self);
+  forget_rejected(self);
 }
 
 /* Settings that make no plan are reported once, not at each frame that they are in force. */
 static gboolean
-is_known_bad(GstCudaConvolve *self, const GstCudaConvolveSettings *wanted)
+is_rejected(GstCudaConvolve *self, const GstCudaConvolveSettings *wanted)
 {
-  return self->has_bad && self->bad.algorithm == wanted->algorithm &&
-         cnv_filter_equal(&self->bad.filter, &wanted->filter) &&
-         gst_cuda_convolve_roi_equal(&self->bad.roi, &wanted->roi);
+  return self->recipe.has_rejected && self->recipe.rejected.algorithm == wanted->algorithm &&
+         cnv_filter_equal(&self->recipe.rejected.filter, &wanted->filter) &&
+         gst_cuda_convolve_roi_equal(&self->recipe.rejected.roi, &wanted->roi);
 }
 
 static void
-report_bad(GstCudaConvolve *self, const GstCudaConvolveSettings *wanted, const GError *error)
+report_rejected(GstCudaConvolve *self, const GstCudaConvolveSettings *wanted, GError *error)
 {
-  forget_bad(self);
-  self->has_bad = TRUE;
-  gst_cuda_convolve_settings_copy(&self->bad, wanted);
-  gst_cuda_convolve_post(self, self->plan ? GST_MESSAGE_WARNING : GST_MESSAGE_ERROR, error,
-                         self->plan ? "changing the filter; it stays as it was" : "making a plan of the properties");
+  forget_rejected(self);
+  self->recipe.has_rejected = TRUE;
+  gst_cuda_convolve_settings_copy(&self->recipe.rejected, wanted);
+  gst_cuda_convolve_post(GST_ELEMENT(self), self->recipe.plan ? GST_MESSAGE_WARNING : GST_MESSAGE_ERROR, error,
+                         self->recipe.plan ? "changing the filter; it stays as it was"
+                                           : "making a plan of the properties");
 }
 
 /* The filter that ran until now, for what may be a new format. */
@@ -85,14 +77,13 @@ keep_filter(GstCudaConvolve *self)
   CnvPlan *old;
   gboolean ok;
 
-  if (!self->plan)
+  if (!self->recipe.plan)
     return FALSE;
-  old = cnv_plan_ref(self->plan);
+  old = cnv_plan_ref(self->recipe.plan);
   ok = use_filter(self, &old->filter, old->requested, &error);
   cnv_plan_unref(old);
   if (!ok)
-    gst_cuda_convolve_post(self, GST_MESSAGE_ERROR, error, "keeping the filter at new caps");
-  g_clear_error(&error);
+    gst_cuda_convolve_post(GST_ELEMENT(self), GST_MESSAGE_ERROR, error, "keeping the filter at new caps");
   return ok;
 }
 
@@ -103,8 +94,8 @@ use_settings(GstCudaConvolve *self, const GstCudaConvolveSettings *wanted, GErro
   if (!gst_cuda_convolve_roi_check(&wanted->roi, &wanted->filter, error) ||
       !use_filter(self, &wanted->filter, wanted->algorithm, error))
     return FALSE;
-  gst_cuda_convolve_roi_clear(&self->roi);
-  gst_cuda_convolve_roi_copy(&self->roi, &wanted->roi);
+  gst_cuda_convolve_roi_clear(&self->recipe.roi);
+  gst_cuda_convolve_roi_copy(&self->recipe.roi, &wanted->roi);
   return TRUE;
 }
 
@@ -118,17 +109,16 @@ gst_cuda_convolve_settle_plan(GstCudaConvolve *self)
   GST_OBJECT_LOCK(self);
   gst_cuda_convolve_settings_copy(&wanted, &self->settings);
   GST_OBJECT_UNLOCK(self);
-  self->may_pass = !wanted.disable_passthrough;
-  self->temporal_border = wanted.temporal_border;
-  self->scene_change = wanted.scene_change;
-  if (is_known_bad(self, &wanted)) {
+  self->recipe.may_pass = !wanted.disable_passthrough;
+  self->recipe.temporal_border = wanted.temporal_border;
+  self->recipe.scene_change = wanted.scene_change;
+  if (is_rejected(self, &wanted)) {
     ok = keep_filter(self);
   } else if (use_settings(self, &wanted, &error)) {
-    forget_bad(self);
+    forget_rejected(self);
     ok = TRUE;
   } else {
-    report_bad(self, &wanted, error);
-    g_error_free(error);
+    report_rejected(self, &wanted, error);
     ok = keep_filter(self);
   }
   gst_cuda_convolve_settings_clear(&wanted);
@@ -141,14 +131,14 @@ gboolean
 gst_cuda_convolve_must_drain(GstCudaConvolve *self, guint n_slots, gboolean arriving)
 {
   const GstCudaConvolveSettings *wanted = &self->settings;
-  const CnvPlan *plan = self->plan;
+  const CnvPlan *plan = self->recipe.plan;
   double weight[CNV_MAX_TEMPORAL_TAPS];
   gboolean must = FALSE;
   int anchor, n;
 
   GST_OBJECT_LOCK(self);
-  if (!cnv_plan_matches(plan, &wanted->filter, &self->image, wanted->algorithm, self->session->backend) &&
-      !is_known_bad(self, wanted)) {
+  if (!cnv_plan_matches(plan, &wanted->filter, &self->caps.image, wanted->algorithm, self->engine.session->backend) &&
+      !is_rejected(self, wanted)) {
     /* Of a filter that cannot be, which the next frame reports, the old one stays. */
     n = cnv_filter_temporal_taps(&wanted->filter, weight, &anchor, NULL);
     must = n > 0 && ((arriving && wanted->drain_on_change) || n == 1 || n > (int)n_slots);
@@ -160,10 +150,10 @@ gst_cuda_convolve_must_drain(GstCudaConvolve *self, guint n_slots, gboolean arri
 gboolean
 gst_cuda_convolve_set_format(GstCudaConvolve *self, const GstVideoInfo *in, const GstVideoInfo *out)
 {
-  CnvImage *image = &self->image;
+  CnvImage *image = &self->caps.image;
 
-  self->in_info = *in;
-  self->out_info = *out;
+  self->caps.in_info = *in;
+  self->caps.out_info = *out;
   image->format = cnv_format_find(gst_video_format_to_string(GST_VIDEO_INFO_FORMAT(in)));
   image->width = GST_VIDEO_INFO_WIDTH(in);
   image->height = GST_VIDEO_INFO_HEIGHT(in);
@@ -177,6 +167,6 @@ gst_cuda_convolve_set_format(GstCudaConvolve *self, const GstVideoInfo *in, cons
                          ? gst_util_uint64_scale_int(GST_SECOND, GST_VIDEO_INFO_FPS_D(in), GST_VIDEO_INFO_FPS_N(in))
                          : 0;
   g_return_val_if_fail(image->format, FALSE); /* the pad templates hold only formats of the table */
-  forget_bad(self);
+  forget_rejected(self);
   return gst_cuda_convolve_settle_plan(self);
 }

@@ -89,25 +89,6 @@ gst_cuda_convolve_roi_check(const GstCudaConvolveRoi *roi, const CnvFilter *filt
 
 /* ---- a frame's rectangles ---- */
 
-/* Posts a warning unless that kind of it was posted since the start. */
-static void warn_once(GstCudaConvolve *self, guint kind, const char *format, ...) G_GNUC_PRINTF(3, 4);
-
-static void
-warn_once(GstCudaConvolve *self, guint kind, const char *format, ...)
-{
-  GError *error;
-  va_list args;
-
-  if (self->warned & kind)
-    return;
-  self->warned |= kind;
-  va_start(args, format);
-  error = g_error_new_valist(CNV_ERROR, CNV_ERROR_SETTINGS, format, args);
-  va_end(args);
-  gst_cuda_convolve_post(self, GST_MESSAGE_WARNING, error, "collecting the regions of a frame");
-  g_error_free(error);
-}
-
 /* The pixels that lie wholly or partly between two edges. */
 static void
 round_outwards(double from, double to, int *start, int *size)
@@ -123,10 +104,11 @@ round_outwards(double from, double to, int *start, int *size)
 static gboolean
 reaches_frame(const GstCudaConvolve *self, const CnvRect *rect)
 {
-  int margin = (int)ceil(self->roi.feather) + 8;
+  int margin = (int)ceil(self->recipe.roi.feather) + 8;
 
-  return rect->width > 0 && rect->height > 0 && rect->x < self->image.width + margin &&
-         rect->y < self->image.height + margin && rect->x + rect->width > -margin && rect->y + rect->height > -margin;
+  return rect->width > 0 && rect->height > 0 && rect->x < self->caps.image.width + margin &&
+         rect->y < self->caps.image.height + margin && rect->x + rect->width > -margin &&
+         rect->y + rect->height > -margin;
 }
 
 static void
@@ -144,7 +126,7 @@ join(CnvRect *to, const CnvRect *with)
 static void
 add_region(GstCudaConvolve *self, double x, double y, double width, double height)
 {
-  double grow_x = self->roi.expand * width, grow_y = self->roi.expand * height;
+  double grow_x = self->recipe.roi.expand * width, grow_y = self->recipe.roi.expand * height;
   CnvRegion region = {{0}};
 
   if (width < 1 || height < 1)
@@ -153,16 +135,17 @@ add_region(GstCudaConvolve *self, double x, double y, double width, double heigh
   round_outwards(y - grow_y, y + height + grow_y, &region.rect.y, &region.rect.height);
   if (!reaches_frame(self, &region.rect))
     return;
-  if (self->regions->len < CNV_MAX_REGIONS) {
-    g_array_append_val(self->regions, region);
+  if (self->recipe.regions->len < CNV_MAX_REGIONS) {
+    g_array_append_val(self->recipe.regions, region);
     return;
   }
-  if (!self->roi.invert)
-    join(&g_array_index(self->regions, CnvRegion, CNV_MAX_REGIONS - 1).rect, &region.rect);
-  warn_once(self, GST_CUDA_CONVOLVE_WARNED_MANY,
-            "more than %d regions on a frame: %s; set roi-types, or merge regions upstream", CNV_MAX_REGIONS,
-            self->roi.invert ? "those beyond it are filtered too"
-                             : "those beyond it are filtered as one around them all");
+  if (!self->recipe.roi.invert)
+    join(&g_array_index(self->recipe.regions, CnvRegion, CNV_MAX_REGIONS - 1).rect, &region.rect);
+  gst_cuda_convolve_warn_once(GST_ELEMENT(self), &self->recipe.warned, GST_CUDA_CONVOLVE_WARNED_MANY,
+                              "more than %d regions on a frame: %s; set roi-types, or merge regions upstream",
+                              CNV_MAX_REGIONS,
+                              self->recipe.roi.invert ? "those beyond it are filtered too"
+                                                      : "those beyond it are filtered as one around them all");
 }
 
 /* Whether a type of region is in a comma-separated list. An empty list, and "all" in it, holds every type. */
@@ -197,7 +180,7 @@ add_metas(GstCudaConvolve *self, GstBuffer *buffer)
     const GstVideoRegionOfInterestMeta *roi = (const GstVideoRegionOfInterestMeta *)meta;
     const char *type = g_quark_to_string(roi->roi_type);
 
-    if (type_counts(self->roi.types, type ? type : ""))
+    if (type_counts(self->recipe.roi.types, type ? type : ""))
       add_region(self, roi->x, roi->y, roi->w, roi->h);
   }
 }
@@ -205,10 +188,10 @@ add_metas(GstCudaConvolve *self, GstBuffer *buffer)
 static void
 collect_regions(GstCudaConvolve *self, GstBuffer *buffer)
 {
-  const GArray *rects = self->roi.rects;
+  const GArray *rects = self->recipe.roi.rects;
 
-  g_array_set_size(self->regions, 0);
-  if (self->roi.source == GST_CUDA_CONVOLVE_ROI_META)
+  g_array_set_size(self->recipe.regions, 0);
+  if (self->recipe.roi.source == GST_CUDA_CONVOLVE_ROI_META)
     add_metas(self, buffer);
   else
     for (guint i = 0; rects && i < rects->len; i++) {
@@ -216,13 +199,13 @@ collect_regions(GstCudaConvolve *self, GstBuffer *buffer)
 
       add_region(self, rect->x, rect->y, rect->width, rect->height);
     }
-  if (self->roi.target_x >= 0 && self->regions->len > 1) {
-    warn_once(
-        self, GST_CUDA_CONVOLVE_WARNED_TARGET,
+  if (self->recipe.roi.target_x >= 0 && self->recipe.regions->len > 1) {
+    gst_cuda_convolve_warn_once(
+        GST_ELEMENT(self), &self->recipe.warned, GST_CUDA_CONVOLVE_WARNED_TARGET,
         "%u regions on a frame and roi-target-x=%d: only the first is placed there and the others are left as they "
         "are; set roi-target-x and -y to -1, or roi-types to what there is one of",
-        self->regions->len, self->roi.target_x);
-    g_array_set_size(self->regions, 1);
+        self->recipe.regions->len, self->recipe.roi.target_x);
+    g_array_set_size(self->recipe.regions, 1);
   }
 }
 
@@ -251,22 +234,23 @@ step_down(int radius)
 static int
 radius_of(GstCudaConvolve *self, const CnvRect *rect)
 {
-  const CnvFilterInfo *info = &cnv_filters[self->plan->filter.type];
+  const CnvFilterInfo *info = &cnv_filters[self->recipe.plan->filter.type];
   int longer = MAX(rect->width, rect->height);
-  double radius = ceil(self->roi.relative_size * longer - ROUNDING_SLACK);
+  double radius = ceil(self->recipe.roi.relative_size * longer - ROUNDING_SLACK);
 
   if (radius > info->max_radius)
-    warn_once(self, GST_CUDA_CONVOLVE_WARNED_REACH,
-              "a region of %dx%d asks for radius %.0f, and filter=%s reaches %d, with which it is filtered: choose "
-              "gaussian or box, which reach %d, or lower roi-relative-size",
-              rect->width, rect->height, radius, info->nick.nick, info->max_radius, CNV_RADIUS_MAX);
+    gst_cuda_convolve_warn_once(
+        GST_ELEMENT(self), &self->recipe.warned, GST_CUDA_CONVOLVE_WARNED_REACH,
+        "a region of %dx%d asks for radius %.0f, and filter=%s reaches %d, with which it is filtered: choose "
+        "gaussian or box, which reach %d, or lower roi-relative-size",
+        rect->width, rect->height, radius, info->nick.nick, info->max_radius, CNV_RADIUS_MAX);
   return MIN(step_up((int)CLAMP(radius, 1, info->max_radius)), info->max_radius);
 }
 
 static CnvPlan *
 plan_of_radius(const GstCudaConvolve *self, int radius, GError **error)
 {
-  const CnvPlan *base = self->plan;
+  const CnvPlan *base = self->recipe.plan;
   CnvFilter filter;
   CnvPlan *plan;
 
@@ -296,10 +280,11 @@ make_plan(GstCudaConvolve *self, int radius)
   while (!plan && (smaller = step_down(smaller)) > 0)
     plan = plan_of_radius(self, smaller, NULL);
   if (error)
-    warn_once(self, GST_CUDA_CONVOLVE_WARNED_RADIUS, "a region asks for radius %d: %s; it is filtered with radius %d",
-              radius, error->message, plan ? smaller : cnv_filter_radius(&self->plan->filter, CNV_X));
+    gst_cuda_convolve_warn_once(GST_ELEMENT(self), &self->recipe.warned, GST_CUDA_CONVOLVE_WARNED_RADIUS,
+                                "a region asks for radius %d: %s; it is filtered with radius %d", radius,
+                                error->message, plan ? smaller : cnv_filter_radius(&self->recipe.plan->filter, CNV_X));
   g_clear_error(&error);
-  return plan ? plan : cnv_plan_ref(self->plan);
+  return plan ? plan : cnv_plan_ref(self->recipe.plan);
 }
 
 /* Place of a radius among the steps, which are in ascending order. */
@@ -308,7 +293,8 @@ find_step(const GstCudaConvolve *self, int radius)
 {
   guint i = 0;
 
-  while (i < self->steps->len && g_array_index(self->steps, GstCudaConvolveStep, i).radius < radius)
+  while (i < self->recipe.radius_plans->len &&
+         g_array_index(self->recipe.radius_plans, GstCudaConvolveRadiusPlan, i).radius < radius)
     i++;
   return i;
 }
@@ -318,11 +304,12 @@ ensure_step(GstCudaConvolve *self, int radius)
 {
   guint i = find_step(self, radius);
 
-  if (i == self->steps->len || g_array_index(self->steps, GstCudaConvolveStep, i).radius != radius) {
-    GstCudaConvolveStep step = {radius, make_plan(self, radius)};
+  if (i == self->recipe.radius_plans->len ||
+      g_array_index(self->recipe.radius_plans, GstCudaConvolveRadiusPlan, i).radius != radius) {
+    GstCudaConvolveRadiusPlan step = {radius, make_plan(self, radius)};
 
     GST_DEBUG_OBJECT(self, "regions of radius %d", radius);
-    g_array_insert_val(self->steps, i, step);
+    g_array_insert_val(self->recipe.radius_plans, i, step);
   }
 }
 
@@ -331,32 +318,32 @@ ensure_step(GstCudaConvolve *self, int radius)
 static void
 choose_plans(GstCudaConvolve *self)
 {
-  CnvRegion *region = (CnvRegion *)self->regions->data;
+  CnvRegion *region = (CnvRegion *)self->recipe.regions->data;
   guint number[CNV_MAX_PLANS] = {0}, n = 0;
 
-  for (guint i = 0; i < self->regions->len; i++)
+  for (guint i = 0; i < self->recipe.regions->len; i++)
     ensure_step(self, radius_of(self, &region[i].rect));
-  for (guint i = 0; i < self->regions->len; i++) {
+  for (guint i = 0; i < self->recipe.regions->len; i++) {
     region[i].plan = find_step(self, radius_of(self, &region[i].rect));
     number[region[i].plan] = 1;
   }
-  for (guint i = 0; i < self->steps->len; i++)
+  for (guint i = 0; i < self->recipe.radius_plans->len; i++)
     if (number[i]) {
-      self->plans[n] = g_array_index(self->steps, GstCudaConvolveStep, i).plan;
+      self->recipe.plans[n] = g_array_index(self->recipe.radius_plans, GstCudaConvolveRadiusPlan, i).plan;
       number[i] = n++;
     }
-  for (guint i = 0; i < self->regions->len; i++)
+  for (guint i = 0; i < self->recipe.regions->len; i++)
     region[i].plan = number[region[i].plan];
-  self->work.plan = self->plans;
-  self->work.n_plans = n;
+  self->recipe.work.plan = self->recipe.plans;
+  self->recipe.work.n_plans = n;
 }
 
 void
 gst_cuda_convolve_forget_steps(GstCudaConvolve *self)
 {
-  for (guint i = 0; i < self->steps->len; i++)
-    cnv_plan_unref(g_array_index(self->steps, GstCudaConvolveStep, i).plan);
-  g_array_set_size(self->steps, 0);
+  for (guint i = 0; i < self->recipe.radius_plans->len; i++)
+    cnv_plan_unref(g_array_index(self->recipe.radius_plans, GstCudaConvolveRadiusPlan, i).plan);
+  g_array_set_size(self->recipe.radius_plans, 0);
 }
 
 /* ---- a frame's work ---- */
@@ -364,7 +351,7 @@ gst_cuda_convolve_forget_steps(GstCudaConvolve *self)
 static gboolean
 is_interlaced(const GstCudaConvolve *self, GstBuffer *buffer)
 {
-  GstVideoInterlaceMode mode = GST_VIDEO_INFO_INTERLACE_MODE(&self->in_info);
+  GstVideoInterlaceMode mode = GST_VIDEO_INFO_INTERLACE_MODE(&self->caps.in_info);
 
   return mode == GST_VIDEO_INTERLACE_MODE_INTERLEAVED ||
          (mode == GST_VIDEO_INTERLACE_MODE_MIXED && GST_BUFFER_FLAG_IS_SET(buffer, GST_VIDEO_BUFFER_FLAG_INTERLACED));
@@ -373,12 +360,12 @@ is_interlaced(const GstCudaConvolve *self, GstBuffer *buffer)
 static void
 make_regional(GstCudaConvolve *self, GstBuffer *buffer)
 {
-  const GstCudaConvolveRoi *roi = &self->roi;
-  CnvWork *work = &self->work;
+  const GstCudaConvolveRoi *roi = &self->recipe.roi;
+  CnvWork *work = &self->recipe.work;
 
   collect_regions(self, buffer);
-  work->region = (const CnvRegion *)self->regions->data;
-  work->n_regions = self->regions->len;
+  work->region = (const CnvRegion *)self->recipe.regions->data;
+  work->n_regions = self->recipe.regions->len;
   work->invert = roi->invert;
   work->isolated = roi->isolated;
   work->feather = roi->feather;
@@ -393,16 +380,16 @@ make_regional(GstCudaConvolve *self, GstBuffer *buffer)
 void
 gst_cuda_convolve_make_work(GstCudaConvolve *self, GstBuffer *buffer)
 {
-  self->work = CNV_WORK_ALL(&self->plan);
-  self->work.interlaced = is_interlaced(self, buffer);
-  if (self->roi.source != GST_CUDA_CONVOLVE_ROI_NONE)
+  self->recipe.work = CNV_WORK_ALL(&self->recipe.plan);
+  self->recipe.work.interlaced = is_interlaced(self, buffer);
+  if (self->recipe.roi.source != GST_CUDA_CONVOLVE_ROI_NONE)
     make_regional(self, buffer);
 }
 
 gboolean
 gst_cuda_convolve_leaves_frame(const GstCudaConvolve *self)
 {
-  const CnvWork *work = &self->work;
+  const CnvWork *work = &self->recipe.work;
 
   if (!work->everything && !work->invert && work->n_regions == 0)
     return TRUE;
@@ -415,27 +402,28 @@ gst_cuda_convolve_leaves_frame(const GstCudaConvolve *self)
 void
 gst_cuda_convolve_warn_of_crowd(GstCudaConvolve *self)
 {
-  guint crowd = self->session->stats.crowd;
+  guint crowd = self->engine.session->stats.crowd;
 
   if (crowd > 0)
-    warn_once(self, GST_CUDA_CONVOLVE_WARNED_CROWD,
-              "%u regions meet in one block of a frame, and to filter each by itself would take more than %d times as "
-              "long as the whole frame: in crowded blocks the strongest filter serves all, with one border around "
-              "them, and of more than %d neighbours are %s; merge regions upstream, set roi-types to fewer, lower "
-              "roi-feather, or set roi-isolated=false or roi-strength=fixed",
-              crowd, CNV_CROWD_WORK, CNV_CROWD,
-              self->roi.invert ? "filtered too" : "filtered as the rectangle around them");
+    gst_cuda_convolve_warn_once(
+        GST_ELEMENT(self), &self->recipe.warned, GST_CUDA_CONVOLVE_WARNED_CROWD,
+        "%u regions meet in one block of a frame, and to filter each by itself would take more than %d times as "
+        "long as the whole frame: in crowded blocks the strongest filter serves all, with one border around "
+        "them, and of more than %d neighbours are %s; merge regions upstream, set roi-types to fewer, lower "
+        "roi-feather, or set roi-isolated=false or roi-strength=fixed",
+        crowd, CNV_CROWD_WORK, CNV_CROWD,
+        self->recipe.roi.invert ? "filtered too" : "filtered as the rectangle around them");
 }
 
 gboolean
 gst_cuda_convolve_changes_little(const GstCudaConvolve *self)
 {
-  const CnvWork *work = &self->work;
+  const CnvWork *work = &self->recipe.work;
   double pixels = 0;
 
   if (work->everything || work->invert || work->moved || work->n_regions > IN_PLACE_MAX_RECTS)
     return FALSE;
   for (guint i = 0; i < work->n_regions; i++)
     pixels += (work->region[i].rect.width + 2 * work->feather) * (work->region[i].rect.height + 2 * work->feather);
-  return pixels <= IN_PLACE_MAX_AREA * self->image.width * self->image.height;
+  return pixels <= IN_PLACE_MAX_AREA * self->caps.image.width * self->caps.image.height;
 }

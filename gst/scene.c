@@ -128,7 +128,7 @@ reserve_rows(GstCudaConvolveHistory *history, gsize bytes, GError **error)
 static gboolean
 fetch_rows(GstCudaConvolve *self, const Channel *channel, int n, Grid *grid, GError **error)
 {
-  gsize row = cnv_format_row_bytes(self->image.format, channel[0].component.plane, self->image.width);
+  gsize row = cnv_format_row_bytes(self->caps.image.format, channel[0].component.plane, self->caps.image.width);
   gsize plane = row * grid->rows; /* they are of one size, in order */
   guint8 *to;
 
@@ -140,8 +140,8 @@ fetch_rows(GstCudaConvolve *self, const Channel *channel, int n, Grid *grid, GEr
 
     if (c > 0 && p == channel[c - 1].component.plane)
       continue;
-    if (!gst_cuda_convolve_device_fetch(self->context, grid->data[p], (gsize)grid->stride[p], row, grid->rows, to,
-                                        error))
+    if (!gst_cuda_convolve_device_fetch(self->engine.context, grid->data[p], (gsize)grid->stride[p], row, grid->rows,
+                                        to, error))
       return FALSE;
     grid->data[p] = to;
     grid->stride[p] = (gint64)row;
@@ -176,12 +176,12 @@ gboolean
 gst_cuda_convolve_find_cut(GstCudaConvolve *self, const CnvFrame *frame, gboolean *cut, GError **error)
 {
   GstCudaConvolveHistory *history = &self->history;
-  Grid grid = grid_of(&self->image, frame);
+  Grid grid = grid_of(&self->caps.image, frame);
   Channel channel[3];
-  int n = find_channels(&self->image, channel);
+  int n = find_channels(&self->caps.image, channel);
 
   *cut = FALSE;
-  if (self->scene_change <= 0) {
+  if (self->recipe.scene_change <= 0) {
     history->n_luma = 0;
     return TRUE;
   }
@@ -191,6 +191,6 @@ gst_cuda_convolve_find_cut(GstCudaConvolve *self, const CnvFrame *frame, gboolea
     return refuse_bytes(sizeof(float) * MOST_STEPS * MOST_STEPS, error);
   if (frame->memory == CNV_MEMORY_DEVICE && !fetch_rows(self, channel, n, &grid, error))
     return FALSE;
-  *cut = measure(history, channel, n, &grid) > self->scene_change;
+  *cut = measure(history, channel, n, &grid) > self->recipe.scene_change;
   return TRUE;
 }

@@ -25,7 +25,7 @@ is_over_time(const GstCudaConvolve *self)
 static guint
 ahead(const GstCudaConvolve *self)
 {
-  return self->plan->n_temporal_taps - 1 - self->plan->center + gst_cuda_convolve_n_flights(self) - 1;
+  return self->recipe.plan->n_temporal_taps - 1 - self->recipe.plan->center + gst_cuda_convolve_n_flights(self) - 1;
 }
 
 /* ---- events ---- */
@@ -119,7 +119,8 @@ learn_frame_time(GstCudaConvolve *self, GstBuffer *buffer)
 {
   GstClockTime duration = GST_BUFFER_DURATION(buffer);
 
-  if (GST_VIDEO_INFO_FPS_N(&self->in_info) > 0 || !GST_CLOCK_TIME_IS_VALID(duration) || duration <= self->frame_time)
+  if (GST_VIDEO_INFO_FPS_N(&self->caps.in_info) > 0 || !GST_CLOCK_TIME_IS_VALID(duration) ||
+      duration <= self->frame_time)
     return;
   self->frame_time = duration;
   gst_cuda_convolve_update_latency(self);
@@ -202,7 +203,7 @@ take_in(GstCudaConvolve *self, GstBuffer *buffer)
       return GST_FLOW_ERROR;
   }
   learn_frame_time(self, buffer);
-  if (self->plan->n_temporal_taps == 1 && !holds) {
+  if (self->recipe.plan->n_temporal_taps == 1 && !holds) {
     gst_cuda_convolve_leave_history(self);
     return GST_FLOW_OK;
   }
@@ -296,7 +297,7 @@ src_event(GstBaseTransform *trans, GstEvent *event)
   gboolean over_time;
 
   GST_OBJECT_LOCK(self);
-  over_time = self->shown && self->shown->n_temporal_taps > 1;
+  over_time = self->stats.plan && self->stats.plan->n_temporal_taps > 1;
   GST_OBJECT_UNLOCK(self);
   if (over_time && GST_EVENT_TYPE(event) == GST_EVENT_QOS)
     return gst_pad_push_event(GST_BASE_TRANSFORM_SINK_PAD(trans), event);

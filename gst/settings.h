@@ -45,7 +45,7 @@ void gst_cuda_convolve_property_swap(GstCudaConvolveSettings *a, GstCudaConvolve
 void gst_cuda_convolve_property_get(const GstCudaConvolveSettings *settings, guint id, GValue *value);
 
 /* The same for two properties of which the one that is set last counts. */
-gsize gst_cuda_convolve_property_place(guint id);
+gsize gst_cuda_convolve_property_slot(guint id);
 
 /* Name of the engine that a value of the backend property stands for, NULL for auto. */
 const char *gst_cuda_convolve_backend_name(int value);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "kernelfile.h"
-#include "properties.h"
+#include "settings.h"
 #include "values.h"
 
 typedef enum {
@@ -438,7 +438,7 @@ gst_cuda_convolve_property_swap(GstCudaConvolveSettings *a, GstCudaConvolveSetti
 }
 
 gsize
-gst_cuda_convolve_property_place(guint id)
+gst_cuda_convolve_property_slot(guint id)
 {
   return properties[id - 1].kind == KIND_FILE ? AT(filter.kernel) : properties[id - 1].offset;
 }

@@ -9,8 +9,8 @@
 static void
 drop_wrong_context(GstCudaConvolve *self, int device)
 {
-  if (self->context && device >= 0 && gst_cuda_convolve_device_ordinal(self->context) != device)
-    gst_clear_object(&self->context);
+  if (self->engine.context && device >= 0 && gst_cuda_convolve_device_ordinal(self->engine.context) != device)
+    gst_clear_object(&self->engine.context);
 }
 
 static CnvSession *
@@ -23,10 +23,10 @@ open_one(GstCudaConvolve *self, const CnvBackend *backend, const GstCudaConvolve
     return NULL;
   if (backend->takes_device_memory) {
     drop_wrong_context(self, settings->device);
-    if (!gst_cuda_convolve_device_open(GST_ELEMENT(self), settings->device, &self->context, error))
+    if (!gst_cuda_convolve_device_open(GST_ELEMENT(self), settings->device, &self->engine.context, error))
       return NULL;
-    options.context = gst_cuda_convolve_device_handle(self->context);
-    options.device = gst_cuda_convolve_device_ordinal(self->context);
+    options.context = gst_cuda_convolve_device_handle(self->engine.context);
+    options.device = gst_cuda_convolve_device_ordinal(self->engine.context);
   }
   return cnv_session_open(backend, &options, error);
 }
@@ -36,11 +36,11 @@ adopt(GstCudaConvolve *self, CnvSession *session)
 {
   GST_INFO_OBJECT(self, "running on %s", session->device_name);
   GST_OBJECT_LOCK(self);
-  self->session = session;
+  self->engine.session = session;
   /* After a fall-back CUDA memory that was negotiated goes on being taken, through its host map. */
-  self->takes_device |= session->backend->takes_device_memory;
-  g_free(self->device_name);
-  self->device_name = g_strdup(session->device_name);
+  self->engine.takes_device |= session->backend->takes_device_memory;
+  g_free(self->engine.device_name);
+  self->engine.device_name = g_strdup(session->device_name);
   GST_OBJECT_UNLOCK(self);
 }
 
@@ -69,11 +69,10 @@ open_first(GstCudaConvolve *self, const CnvBackend *const *list, const GstCudaCo
 static void
 announce(GstCudaConvolve *self, const GError *reason)
 {
-  GError *message = g_error_new(reason->domain, reason->code, "backend=auto runs on the %s: %s",
-                                self->session->backend->name, reason->message);
-
-  gst_cuda_convolve_post(self, GST_MESSAGE_INFO, message, "choosing the backend");
-  g_error_free(message);
+  gst_cuda_convolve_post(GST_ELEMENT(self), GST_MESSAGE_INFO,
+                         g_error_new(reason->domain, reason->code, "backend=auto runs on the %s: %s",
+                                     self->engine.session->backend->name, reason->message),
+                         "choosing the backend");
 }
 
 static GError *
@@ -134,7 +133,7 @@ backends_left(GstCudaConvolve *self)
   GST_OBJECT_LOCK(self);
   is_chosen = gst_cuda_convolve_backend_name(self->settings.backend) != NULL;
   GST_OBJECT_UNLOCK(self);
-  while (*next != self->session->backend)
+  while (*next != self->engine.session->backend)
     next++;
   return is_chosen || !next[1] ? NULL : next + 1;
 }
@@ -142,13 +141,13 @@ backends_left(GstCudaConvolve *self)
 gboolean
 gst_cuda_convolve_may_fall_back(GstCudaConvolve *self)
 {
-  return self->session->stats.frames == 0 && backends_left(self);
+  return self->engine.session->stats.frames == 0 && backends_left(self);
 }
 
 gboolean
 gst_cuda_convolve_fall_back(GstCudaConvolve *self, const GError *error)
 {
-  CnvSession *failed = self->session;
+  CnvSession *failed = self->engine.session;
   GstCudaConvolveSettings settings;
   GError *reason;
   gboolean ok;
@@ -173,13 +172,13 @@ gst_cuda_convolve_fall_back(GstCudaConvolve *self, const GError *error)
 void
 gst_cuda_convolve_close(GstCudaConvolve *self)
 {
-  CnvSession *session = self->session;
+  CnvSession *session = self->engine.session;
   GstObject *context;
 
   GST_OBJECT_LOCK(self);
-  self->session = NULL;
-  self->takes_device = FALSE;
-  context = g_steal_pointer(&self->context);
+  self->engine.session = NULL;
+  self->engine.takes_device = FALSE;
+  context = g_steal_pointer(&self->engine.context);
   GST_OBJECT_UNLOCK(self);
   cnv_session_close(session);
   gst_cuda_convolve_forget_streams(self);
