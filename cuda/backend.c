@@ -83,8 +83,11 @@ cnv_session_submit(CnvSession *session, const CnvWork *work, const CnvFrame *in,
       in->memory != CNV_MEMORY_DEVICE || in->data[0] != out->data[0] || cnv_session_can_in_place(session, work), FALSE);
   for (guint i = 0; i < work->n_temporal_taps; i++)
     g_return_val_if_fail(work->temporal_tap[i].slot < (int)session->n_slots, FALSE);
-  return (in->memory == CNV_MEMORY_HISTORY || check_frame(image, in, "input", error)) &&
-         check_frame(image, out, "output", error) && session->submit(session, work, in, out, error);
+  if ((in->memory != CNV_MEMORY_HISTORY && !check_frame(image, in, "input", error)) ||
+      !check_frame(image, out, "output", error) || !session->submit(session, work, in, out, error))
+    return FALSE;
+  session->n_submitted++;
+  return TRUE;
 }
 
 gboolean
@@ -108,13 +111,13 @@ cnv_session_history_push(CnvSession *session, guint slot, const CnvFrame *frame,
 gboolean
 cnv_session_wait(CnvSession *session, GError **error)
 {
-  return session->wait(session, 0, error);
+  return session->wait(session, error);
 }
 
 gboolean
-cnv_session_wait_until_pending(CnvSession *session, guint n_left, GError **error)
+cnv_session_wait_for_frame(CnvSession *session, guint64 number, GError **error)
 {
-  return session->wait(session, n_left, error);
+  return !session->wait_for_frame || session->wait_for_frame(session, number, error);
 }
 
 gboolean
@@ -140,6 +143,6 @@ cnv_session_close(CnvSession *session)
 {
   if (!session)
     return;
-  session->wait(session, 0, NULL);
+  session->wait(session, NULL);
   session->close(session);
 }

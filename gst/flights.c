@@ -111,6 +111,7 @@ go_with_others(GstCudaConvolve *self, GstBuffer *in, GstBuffer *out)
     flight->out = out;
     flight->plan = cnv_plan_ref(self->recipe.work.plan[0]);
     flight->n_regions = self->recipe.work.n_regions;
+    flight->number = self->engine.session->n_submitted;
     self->waiting.next++;
     gst_cuda_convolve_watch(self);
     return GST_FLOW_OK;
@@ -163,7 +164,7 @@ gst_cuda_convolve_put_out_flight(GstCudaConvolve *self, GstBuffer **outbuf)
   GError *error = NULL;
 
   self->waiting.out++;
-  if (cnv_session_wait_until_pending(self->engine.session, (guint)(self->waiting.next - self->waiting.out), &error)) {
+  if (cnv_session_wait_for_frame(self->engine.session, flight->number, &error)) {
     gst_cuda_convolve_count_frame(self, flight->plan, flight->n_regions);
     *outbuf = end_flight(flight);
     return GST_FLOW_OK;

@@ -19,7 +19,8 @@ typedef struct {
 typedef struct {
   GstBuffer *in, *out; /* NULL: no frame */
   GstCudaConvolveMapped mapped;
-  CnvPlan *plan; /* for the statistics, like what follows */
+  guint64 number; /* in the session */
+  CnvPlan *plan;  /* for the statistics, like what follows */
   guint n_regions;
 } GstCudaConvolveFlight;
 

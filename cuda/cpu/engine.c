@@ -467,7 +467,7 @@ cpu_submit(CnvSession *base, const CnvWork *work, const CnvFrame *in, const CnvF
 
 /* Frames are done when they are submitted. */
 static gboolean
-cpu_wait(CnvSession *base, guint n_left, GError **error)
+cpu_wait(CnvSession *base, GError **error)
 {
   return TRUE;
 }

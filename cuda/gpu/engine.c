@@ -67,7 +67,7 @@ read_marks(CudaSession *self, GError **error)
   guint marked = self->marked;
 
   self->marked = 0;
-  self->base.stats.frames = MAX(self->base.stats.frames, self->n_marked);
+  cnv_cuda_host_count(self, self->n_marked);
   self->n_timed++;
   for (int m = 0; m < N_SPANS; m++) {
     float ms = 0;
@@ -105,7 +105,8 @@ cuda_submit(CnvSession *session, const CnvWork *work, const CnvFrame *in, const 
   if (!CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error))
     return FALSE;
   ok = look_at_marks(self, error);
-  self->marking = !self->marked && self->n_submitted % TIMED_FRAME_EVERY == 0;
+  cnv_cuda_host_count(self, 0);
+  self->marking = !self->marked && session->n_submitted % TIMED_FRAME_EVERY == 0;
   ok = ok && submit_frame(self, work, in, out, error);
   if (!ok) {
     /* What was started before the failure must be over before the caller takes its memory back. */
@@ -114,9 +115,8 @@ cuda_submit(CnvSession *session, const CnvWork *work, const CnvFrame *in, const 
     if (self->marking)
       self->marked = 0;
   }
-  self->n_submitted += ok;
   if (self->marking && ok)
-    self->n_marked = self->n_submitted;
+    self->n_marked = session->n_submitted + 1;
   self->busy |= ok;
   self->cu->cuCtxPopCurrent(NULL);
   return ok;
@@ -164,41 +164,35 @@ finish_all(CudaSession *self, GError **error)
   if (!CHECK(self, cuStreamSynchronize(self->stream), "filtering a frame", error) ||
       (self->marked && !read_marks(self, error)))
     return FALSE;
-  self->base.stats.frames = self->n_submitted;
-  self->busy = FALSE;
+  cnv_cuda_host_count(self, self->base.n_submitted);
   return TRUE;
 }
 
-/* Where a wait fails none of them is good, their memory goes back to the caller, and no later frame is held back. */
-static void
-forget_frames(CudaSession *self, guint64 done)
-{
-  cnv_cuda_host_forget(self);
-  self->n_submitted = self->base.stats.frames = done;
-  self->marked = 0;
-  self->busy = FALSE;
-}
-
+/* Where a wait fails no frame is good, their memory goes back to the caller, and no later frame is held back. */
 static gboolean
-cuda_wait(CnvSession *session, guint n_left, GError **error)
+cuda_wait(CnvSession *session, GError **error)
 {
   CudaSession *self = (CudaSession *)session;
-  guint64 done = session->stats.frames;
+  guint64 done;
   gboolean ok;
 
   if (!self->busy)
     return TRUE;
+  g_mutex_lock(&self->host.waiting);
+  done = self->host.n_done;
   ok = CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error);
-  if (!ok && !cnv_driver_enter_at_last(self->cu, self->context)) {
-    forget_frames(self, done);
-    return FALSE;
+  if (ok || cnv_driver_enter_at_last(self->cu, self->context)) {
+    ok = ok && cnv_cuda_complete(self, G_MAXUINT64, error) && finish_all(self, error);
+    if (!ok)
+      cnv_cuda_host_settle(self);
+    self->cu->cuCtxPopCurrent(NULL);
   }
-  ok = ok && cnv_cuda_complete(self, n_left, error) && (n_left > 0 || finish_all(self, error));
   if (!ok) {
-    cnv_cuda_host_settle(self);
-    forget_frames(self, done);
+    cnv_cuda_host_forget(self, done, session->n_submitted);
+    self->marked = 0;
   }
-  self->cu->cuCtxPopCurrent(NULL);
+  self->busy = FALSE;
+  g_mutex_unlock(&self->host.waiting);
   return ok;
 }
 
@@ -225,7 +219,9 @@ cuda_use_stream(CnvSession *session, void *stream, GError **error)
 
   if (self->busy && !order_streams(self, self->stream, next, error))
     return FALSE;
+  g_mutex_lock(&self->host.lock);
   self->stream = next;
+  g_mutex_unlock(&self->host.lock);
   return TRUE;
 }
 
@@ -270,6 +266,9 @@ cuda_close(CnvSession *session)
     self->cu->cuCtxPopCurrent(NULL);
   }
   cnv_copier_free(self->host.copier);
+  g_mutex_clear(&self->host.waiting);
+  g_mutex_clear(&self->host.copying);
+  g_mutex_clear(&self->host.lock);
   if (self->owns_context)
     self->cu->cuDevicePrimaryCtxRelease(self->device);
   cnv_schedule_clear(&self->table);
@@ -332,10 +331,14 @@ cuda_open(const CnvSessionOptions *options, GError **error)
                             .reserve = cuda_reserve,
                             .keep = cuda_keep,
                             .wait = cuda_wait,
+                            .wait_for_frame = cnv_cuda_wait_for_frame,
                             .use_stream = cuda_use_stream,
                             .order = cuda_order,
                             .close = cuda_close};
   self->cu = cnv_driver_get(NULL);
+  g_mutex_init(&self->host.waiting);
+  g_mutex_init(&self->host.copying);
+  g_mutex_init(&self->host.lock);
   cnv_schedule_init(&self->table);
   ok = enter_context(self, options, error);
   if (ok) {

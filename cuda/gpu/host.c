@@ -171,8 +171,11 @@ copy_staged(CudaSession *self, const Transfer *way, gboolean up, int k)
                                 .row = cnv_format_row_bytes(way->image->format, m, way->image->width),
                                 .rows = rows[1] - rows[0]};
   }
-  if (n > 0)
-    cnv_copier_run(self->host.copier, copies, n);
+  if (n == 0)
+    return;
+  g_mutex_lock(&self->host.copying);
+  cnv_copier_run(self->host.copier, copies, n);
+  g_mutex_unlock(&self->host.copying);
 }
 
 /* Rows in page-locked memory and on the device. */
@@ -322,43 +325,83 @@ complete_slices(CudaSession *self, CudaFlight *flight, GError **error)
 
 /* ---- frames under way ---- */
 
+/* NULL: no frame up to that number is in flight. */
+static CudaFlight *
+oldest_flight(CudaSession *self, guint64 number)
+{
+  CudaFlight *oldest = NULL;
+
+  g_mutex_lock(&self->host.lock);
+  for (CudaFlight *f = self->host.flight; f < self->host.flight + CNV_FLIGHTS_MAX; f++)
+    if (f->frame > 0 && f->frame <= number && (!oldest || f->frame < oldest->frame))
+      oldest = f;
+  g_mutex_unlock(&self->host.lock);
+  return oldest;
+}
+
+static void
+set_done(CudaSession *self, CudaFlight *flight)
+{
+  g_mutex_lock(&self->host.lock);
+  self->host.n_done = MAX(self->host.n_done, flight->frame);
+  flight->frame = 0;
+  g_mutex_unlock(&self->host.lock);
+}
+
 static gboolean
 complete(CudaSession *self, CudaFlight *flight, GError **error)
 {
-  guint64 frame = flight->frame;
-
-  flight->frame = 0;
   if ((flight->pending.planes && !complete_slices(self, flight, error)) ||
       !CHECK(self, cuEventSynchronize(flight->done), "filtering a frame", error))
     return FALSE;
-  self->base.stats.frames = MAX(self->base.stats.frames, frame);
+  set_done(self, flight);
   return TRUE;
 }
 
-/* How many there are. oldest: NULL where there is none. */
-static guint
-count_flights(CudaSession *self, CudaFlight **oldest)
+static gboolean
+check_not_lost(CudaSession *self, guint64 number, GError **error)
 {
-  guint n = 0;
+  gboolean lost;
 
-  *oldest = NULL;
-  for (CudaFlight *f = self->host.flight; f < self->host.flight + CNV_FLIGHTS_MAX; f++) {
-    n += f->frame > 0;
-    if (f->frame > 0 && (!*oldest || f->frame < (*oldest)->frame))
-      *oldest = f;
-  }
-  return n;
+  g_mutex_lock(&self->host.lock);
+  lost = number <= self->host.last_lost;
+  g_mutex_unlock(&self->host.lock);
+  if (lost)
+    g_set_error_literal(error, CNV_ERROR, CNV_ERROR_DEVICE, "the frame was lost with one before it that failed");
+  return !lost;
 }
 
 gboolean
-cnv_cuda_complete(CudaSession *self, guint n_left, GError **error)
+cnv_cuda_complete(CudaSession *self, guint64 number, GError **error)
 {
   CudaFlight *oldest;
 
-  while (count_flights(self, &oldest) > n_left)
+  while ((oldest = oldest_flight(self, number)))
     if (!complete(self, oldest, error))
       return FALSE;
   return TRUE;
+}
+
+gboolean
+cnv_cuda_wait_for_frame(CnvSession *session, guint64 number, GError **error)
+{
+  CudaSession *self = (CudaSession *)session;
+  gboolean ok = TRUE;
+
+  g_mutex_lock(&self->host.waiting);
+  if (oldest_flight(self, number)) {
+    ok = CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error);
+    if (ok || cnv_driver_enter_at_last(self->cu, self->context)) {
+      ok = ok && cnv_cuda_complete(self, number, error);
+      if (!ok)
+        cnv_cuda_host_settle(self);
+      self->cu->cuCtxPopCurrent(NULL);
+    }
+    if (!ok)
+      cnv_cuda_host_forget(self, G_MAXUINT64, 0);
+  }
+  g_mutex_unlock(&self->host.waiting);
+  return ok && check_not_lost(self, number, error);
 }
 
 static gboolean
@@ -371,17 +414,33 @@ make_events(CudaSession *self, CudaFlight *flight, GError **error)
   return flight->done || CHECK(self, cuEventCreate(&flight->done, CU_EVENT_DISABLE_TIMING), "making an event", error);
 }
 
-/* The first that is free, so that who waits for each frame has one. NULL where it could not be made. */
 static CudaFlight *
-find_flight(CudaSession *self, GError **error)
+free_flight(CudaSession *self)
 {
   CudaFlight *flight = self->host.flight;
 
-  if (!cnv_cuda_complete(self, CNV_FLIGHTS_MAX - 1, error))
-    return NULL;
-  while (flight->frame > 0)
+  g_mutex_lock(&self->host.lock);
+  while (flight < self->host.flight + CNV_FLIGHTS_MAX && flight->frame > 0)
     flight++;
-  return make_events(self, flight, error) ? flight : NULL;
+  g_mutex_unlock(&self->host.lock);
+  return flight < self->host.flight + CNV_FLIGHTS_MAX ? flight : NULL;
+}
+
+/* NULL where it could not be made. */
+static CudaFlight *
+find_flight(CudaSession *self, GError **error)
+{
+  CudaFlight *flight = free_flight(self);
+  gboolean ok = TRUE;
+
+  if (!flight) {
+    g_mutex_lock(&self->host.waiting);
+    flight = oldest_flight(self, G_MAXUINT64);
+    ok = !flight || complete(self, flight, error);
+    g_mutex_unlock(&self->host.waiting);
+    flight = free_flight(self);
+  }
+  return ok && make_events(self, flight, error) ? flight : NULL;
 }
 
 /* ---- a frame ---- */
@@ -442,8 +501,7 @@ make_way(CudaSession *self, const CnvWork *work, const CnvFrame *host, CnvFrame 
          CUstream stream)
 {
   const CnvSlices *slices = &self->table.slices;
-  CudaFlight *other;
-  gboolean overlaps = slices->n > 1 || count_flights(self, &other) > 0;
+  gboolean overlaps = slices->n > 1 || oldest_flight(self, G_MAXUINT64);
   Transfer way = {.image = &work->plan[0]->image,
                   .host = host,
                   .device = device,
@@ -489,7 +547,9 @@ cnv_cuda_run_host(CudaSession *self, const CnvWork *work, const CnvFrame *in, co
 
   if (!flight || !start(self, work, in, out, flight, error))
     return FALSE;
-  flight->frame = self->n_submitted + 1;
+  g_mutex_lock(&self->host.lock);
+  flight->frame = self->base.n_submitted + 1;
+  g_mutex_unlock(&self->host.lock);
   return TRUE;
 }
 
@@ -510,16 +570,43 @@ cnv_cuda_host_open(CudaSession *self, GError **error)
 void
 cnv_cuda_host_settle(CudaSession *self)
 {
+  CUstream stream;
+
+  g_mutex_lock(&self->host.lock);
+  stream = self->stream;
+  g_mutex_unlock(&self->host.lock);
   self->cu->cuStreamSynchronize(self->host.up);
-  self->cu->cuStreamSynchronize(self->stream);
+  self->cu->cuStreamSynchronize(stream);
   self->cu->cuStreamSynchronize(self->host.down);
 }
 
 void
-cnv_cuda_host_forget(CudaSession *self)
+cnv_cuda_host_count(CudaSession *self, guint64 number)
 {
-  for (int i = 0; i < CNV_FLIGHTS_MAX; i++)
-    self->host.flight[i].frame = 0;
+  CudaHost *host = &self->host;
+
+  g_mutex_lock(&host->lock);
+  host->n_done = MAX(host->n_done, number);
+  self->base.stats.frames = host->n_done - host->n_lost;
+  g_mutex_unlock(&host->lock);
+}
+
+void
+cnv_cuda_host_forget(CudaSession *self, guint64 done, guint64 number)
+{
+  CudaHost *host = &self->host;
+
+  g_mutex_lock(&host->lock);
+  for (CudaFlight *f = host->flight; f < host->flight + CNV_FLIGHTS_MAX; f++) {
+    number = MAX(number, f->frame);
+    f->frame = 0;
+  }
+  done = MIN(done, host->n_done);
+  if (number > done) {
+    host->n_lost += number - done;
+    host->n_done = host->last_lost = number;
+  }
+  g_mutex_unlock(&host->lock);
 }
 
 static void
@@ -530,7 +617,7 @@ destroy_event(CudaSession *self, CUevent event)
 }
 
 static void
-free_flight(CudaSession *self, CudaFlight *flight)
+close_flight(CudaSession *self, CudaFlight *flight)
 {
   cnv_cuda_free(self, &flight->in);
   cnv_cuda_free(self, &flight->out);
@@ -547,7 +634,7 @@ cnv_cuda_host_close(CudaSession *self)
   CudaHost *host = &self->host;
 
   for (int i = 0; i < CNV_FLIGHTS_MAX; i++)
-    free_flight(self, &host->flight[i]);
+    close_flight(self, &host->flight[i]);
   free_staging(self, &host->kept);
   destroy_event(self, host->unstaged);
   if (host->up)

@@ -46,7 +46,14 @@ typedef struct {
   CUevent done;                   /* all is */
 } CudaFlight;
 
+/* Two threads may be at work, one of which only waits for frames (cnv_session_wait_for_frame). */
 typedef struct {
+  GMutex waiting; /* held while frames are waited for, taken before the other locks */
+  GMutex copying; /* of the copier */
+  GMutex lock;    /* of `frame` of the flights, of what follows, and of changes of the session's stream */
+  guint64 n_done; /* frames known to be done or lost: number of the last */
+  guint64 n_lost; /* how many of them were lost */
+  guint64 last_lost;
   CUstream up, down;
   CudaFlight flight[CNV_FLIGHTS_MAX];
   CudaStaging kept;  /* for frames on their way into the history */

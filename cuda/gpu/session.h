@@ -65,7 +65,7 @@ typedef struct {
   guint marked;             /* bits: spans that wait to be read */
   double timed_us[N_SPANS];
   guint64 n_timed;
-  guint64 n_submitted, n_marked; /* frames; how many there were with the timed one */
+  guint64 n_marked; /* number of the timed frame */
   CnvSchedule table;
   gboolean table_is_there; /* its block is on the device */
   int loaded_batch;        /* whose taps are in constant memory; -1 none */
@@ -112,13 +112,17 @@ gboolean cnv_cuda_upload_frame(CudaSession *self, const CnvImage *image, const C
  * nothing of that frame is under way. */
 gboolean cnv_cuda_run_host(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out,
                            GError **error);
-/* Waits for the oldest of these frames until at most n_left are under way, and brings their output to its memory where
- * that did not go there by itself. */
-gboolean cnv_cuda_complete(CudaSession *self, guint n_left, GError **error);
+/* Waits for those of these frames up to a number, and brings their output to its memory where that did not go there by
+ * itself. With host.waiting. */
+gboolean cnv_cuda_complete(CudaSession *self, guint64 number, GError **error);
+/* Of CnvSession. */
+gboolean cnv_cuda_wait_for_frame(CnvSession *session, guint64 number, GError **error);
 /* Waits for all streams, whatever has failed. */
 void cnv_cuda_host_settle(CudaSession *self);
-/* No frame is under way any more. */
-void cnv_cuda_host_forget(CudaSession *self);
+/* Brings the statistics up to date; all frames up to a number are known to be done. */
+void cnv_cuda_host_count(CudaSession *self, guint64 number);
+/* All that are in flight are lost, and those after `done` and up to `number`. */
+void cnv_cuda_host_forget(CudaSession *self, guint64 done, guint64 number);
 /* Of CnvBackend; without a session, in any context. */
 void *cnv_cuda_alloc_pinned(void *context, gsize size);
 void cnv_cuda_free_pinned(void *context, void *memory);

@@ -33,7 +33,7 @@ typedef struct {
 } CnvSessionOptions;
 
 typedef struct {
-  guint64 frames;         /* submitted and known to be finished: after a wait all, before it some less */
+  guint64 frames;         /* known to be finished at the last submit or wait: after cnv_session_wait all */
   guint64 bytes_uploaded; /* host to device, by this session */
   guint64 bytes_downloaded;
   double compute_us; /* means a frame over the frames so far: kernels on the GPU, wall time on the CPU */
@@ -66,7 +66,8 @@ struct CnvBackend {
   void *(*alloc_pinned)(void *context, gsize size);
   void (*free_pinned)(void *context, void *memory);
 
-  /* A session is used by one thread at a time. Returns NULL with CNV_ERROR_NO_DEVICE, _MEMORY or _DEVICE. */
+  /* A session is used by one thread at a time, which alone reads its fields; only cnv_session_wait_for_frame may be
+   * called by a second one meanwhile. Returns NULL with CNV_ERROR_NO_DEVICE, _MEMORY or _DEVICE. */
   CnvSession *(*open)(const CnvSessionOptions *options, GError **error);
 };
 
@@ -76,12 +77,14 @@ struct CnvSession {
   gboolean (*submit)(CnvSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error);
   gboolean (*reserve)(CnvSession *self, const CnvImage *image, guint n_slots, GError **error);
   gboolean (*keep)(CnvSession *self, guint slot, const CnvFrame *frame, GError **error);
-  gboolean (*wait)(CnvSession *self, guint n_left, GError **error);
-  gboolean (*use_stream)(CnvSession *self, void *stream, GError **error); /* these two NULL: it has no streams */
+  gboolean (*wait)(CnvSession *self, GError **error);
+  gboolean (*wait_for_frame)(CnvSession *self, guint64 number, GError **error); /* NULL: done when submitted */
+  gboolean (*use_stream)(CnvSession *self, void *stream, GError **error);       /* these two NULL: it has no streams */
   gboolean (*order)(CnvSession *self, void *stream, gboolean first, GError **error);
   void (*close)(CnvSession *self);
   guint n_slots;          /* of the history; these two are set by cnv_session_history_alloc */
   CnvImage history_image; /* of the frames in it */
+  guint64 n_submitted;    /* frames so far: the number of the last one */
   char *device_name;      /* for people: "NVIDIA H200", "CPU, 2 threads, AVX2" */
   CnvSessionStats stats;
 };
@@ -121,9 +124,10 @@ gboolean cnv_session_history_push(CnvSession *session, guint slot, const CnvFram
  * nothing is under way any more, and no frame that was is good. */
 gboolean cnv_session_wait(CnvSession *session, GError **error);
 
-/* Returns when at most the last n_left of the frames from or to host memory are not done. The frames that were
- * submitted before one that is done are done too. */
-gboolean cnv_session_wait_until_pending(CnvSession *session, guint n_left, GError **error);
+/* Returns when a frame from or to host memory is done, and with it all before it. number: n_submitted when it had been
+ * submitted. Any one thread, while another uses the session. Where it fails no frame that was in flight is good; each
+ * later wait for one of them fails, too. */
+gboolean cnv_session_wait_for_frame(CnvSession *session, guint64 number, GError **error);
 
 /* Streams of the caller's, CUstream of the session's context. No host waits in these three, and in a session without
  * streams they do nothing. */
