@@ -33,47 +33,20 @@ take(Arena *arena, gsize n, gsize size)
 }
 
 static void
-run_tiles(CpuSession *self, CpuWorker *worker)
+run_tile(gpointer data, guint part, guint thread)
 {
-  for (;;) {
-    guint next = (guint)g_atomic_int_add(&self->next, 1);
-    const CpuTile *tile;
+  CpuSession *self = data;
+  const CpuTile *tile = &g_array_index(self->running, CpuTile, self->first + part);
 
-    if (next >= self->end)
-      return;
-    tile = &g_array_index(self->running, CpuTile, next);
-    tile->run(self, worker, tile);
-  }
-}
-
-static void
-work_on(gpointer data, gpointer user_data)
-{
-  CpuSession *self = user_data;
-
-  run_tiles(self, data);
-  g_mutex_lock(&self->lock);
-  if (--self->pending == 0)
-    g_cond_signal(&self->done);
-  g_mutex_unlock(&self->lock);
+  tile->run(self, &self->worker[thread], tile);
 }
 
 void
 cnv_cpu_run(CpuSession *self, const GArray *tiles, guint first, guint end)
 {
-  if (first >= end)
-    return;
   self->running = tiles;
-  g_atomic_int_set(&self->next, (int)first);
-  self->end = end;
-  self->pending = MIN(self->n_threads, end - first) - 1;
-  for (guint i = self->pending; i > 0; i--)
-    g_thread_pool_push(self->pool, &self->worker[i], NULL);
-  run_tiles(self, &self->worker[0]);
-  g_mutex_lock(&self->lock);
-  while (self->pending > 0)
-    g_cond_wait(&self->done, &self->lock);
-  g_mutex_unlock(&self->lock);
+  self->first = first;
+  cnv_team_run(self->team, end - first, run_tile, self);
 }
 
 /* Making plans ready. */
@@ -477,8 +450,7 @@ cpu_close(CnvSession *base)
 {
   CpuSession *self = (CpuSession *)base;
 
-  if (self->pool)
-    g_thread_pool_free(self->pool, FALSE, TRUE);
+  cnv_team_free(self->team);
   forget_plans(self);
   cnv_cpu_forget_history(self);
   g_array_unref(self->keeps);
@@ -486,8 +458,6 @@ cpu_close(CnvSession *base)
   g_array_unref(self->jobs);
   cnv_rect_jobs_clear_of(&self->of);
   g_array_unref(self->spots);
-  g_mutex_clear(&self->lock);
-  g_cond_clear(&self->done);
   g_free(self->memory);
   g_free(self->plane);
   g_free(self->worker);
@@ -539,14 +509,12 @@ choose_simd(void)
   return best;
 }
 
-/* The calling thread is one of the threads. */
 static gboolean
 start_threads(CpuSession *self, GError **error)
 {
   GError *cause = NULL;
 
-  if (self->n_threads > 1)
-    self->pool = g_thread_pool_new(work_on, self, (int)self->n_threads - 1, TRUE, &cause);
+  self->team = cnv_team_new(self->n_threads, &cause);
   if (cause) {
     g_set_error(error, CNV_ERROR, CNV_ERROR_MEMORY, "cannot start %u threads: %s; set fewer with n-threads",
                 self->n_threads, cause->message);
@@ -575,8 +543,6 @@ cpu_open(const CnvSessionOptions *options, GError **error)
   self->tiles = g_array_new(FALSE, FALSE, sizeof(CpuTile));
   self->jobs = g_array_new(FALSE, FALSE, sizeof(CnvRectJob));
   self->spots = g_array_new(FALSE, FALSE, sizeof(CnvMaskRect));
-  g_mutex_init(&self->lock);
-  g_cond_init(&self->done);
   self->base.device_name =
       g_strdup_printf("CPU, %u %s, %s", self->n_threads, self->n_threads == 1 ? "thread" : "threads", self->simd->name);
   if (!start_threads(self, error)) {

@@ -8,6 +8,7 @@
 #include "cpu/engine.h"
 #include "cpu/simd.h"
 #include "plan/rect_jobs.h"
+#include "team.h"
 
 G_BEGIN_DECLS
 
@@ -87,10 +88,7 @@ struct CpuSession {
   CnvSession base;
   const CnvCpuSimd *simd;
   guint n_threads; /* with the caller's */
-  GThreadPool *pool;
-  GMutex lock;
-  GCond done;
-  guint pending; /* threads at work, under lock */
+  CnvTeam *team;
 
   CnvPlan *plan[CNV_MAX_PLANS];
   guint n_plans;
@@ -112,9 +110,8 @@ struct CpuSession {
   CpuTemporalTap temporal_tap[CNV_MAX_TEMPORAL_TAPS];
   guint n_temporal_taps;
 
-  const GArray *running; /* of CpuTile, of which threads take some */
-  int next;              /* tile to take, atomic */
-  guint end;             /* one beyond the last tile to take */
+  const GArray *running; /* of CpuTile, of which threads take those from first on */
+  guint first;
 };
 
 static inline int

@@ -265,9 +265,8 @@ cuda_close(CnvSession *session)
     release(self);
     self->cu->cuCtxPopCurrent(NULL);
   }
-  cnv_copier_free(self->host.copier);
+  cnv_team_free(self->host.team);
   g_mutex_clear(&self->host.waiting);
-  g_mutex_clear(&self->host.copying);
   g_mutex_clear(&self->host.lock);
   if (self->owns_context)
     self->cu->cuDevicePrimaryCtxRelease(self->device);
@@ -337,7 +336,6 @@ cuda_open(const CnvSessionOptions *options, GError **error)
                             .close = cuda_close};
   self->cu = cnv_driver_get(NULL);
   g_mutex_init(&self->host.waiting);
-  g_mutex_init(&self->host.copying);
   g_mutex_init(&self->host.lock);
   cnv_schedule_init(&self->table);
   ok = enter_context(self, options, error);

@@ -108,8 +108,10 @@ reserve_staging(CudaSession *self, CudaStaging *staging, gsize size)
 {
   void *memory;
 
-  if (!self->host.copier)
-    self->host.copier = cnv_copier_new(MIN(g_get_num_processors(), COPY_THREADS));
+  if (!self->host.team)
+    self->host.team = cnv_team_new(MIN(g_get_num_processors(), COPY_THREADS), NULL);
+  if (!self->host.team)
+    self->host.team = cnv_team_new(1, NULL);
   if (staging->size >= size)
     return TRUE;
   free_staging(self, staging);
@@ -171,11 +173,7 @@ copy_staged(CudaSession *self, const Transfer *way, gboolean up, int k)
                                 .row = cnv_format_row_bytes(way->image->format, m, way->image->width),
                                 .rows = rows[1] - rows[0]};
   }
-  if (n == 0)
-    return;
-  g_mutex_lock(&self->host.copying);
-  cnv_copier_run(self->host.copier, copies, n);
-  g_mutex_unlock(&self->host.copying);
+  cnv_copy_rows(self->host.team, copies, n);
 }
 
 /* Rows in page-locked memory and on the device. */

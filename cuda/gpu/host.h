@@ -11,7 +11,7 @@
 
 #include <convolve/backend.h>
 
-#include "gpu/copier.h"
+#include "copy.h"
 #include "gpu/slices.h"
 #include "gpu/driver.h"
 
@@ -49,16 +49,15 @@ typedef struct {
 /* Two threads may be at work, one of which only waits for frames (cnv_session_wait_for_frame). */
 typedef struct {
   GMutex waiting; /* held while frames are waited for, taken before the other locks */
-  GMutex copying; /* of the copier */
   GMutex lock;    /* of `frame` of the flights, of what follows, and of changes of the session's stream */
   guint64 n_done; /* frames known to be done or lost: number of the last */
   guint64 n_lost; /* how many of them were lost */
   guint64 last_lost;
   CUstream up, down;
   CudaFlight flight[CNV_FLIGHTS_MAX];
-  CudaStaging kept;  /* for frames on their way into the history */
-  CUevent unstaged;  /* the last of them has left it */
-  CnvCopier *copier; /* NULL until there is something to copy */
+  CudaStaging kept; /* for frames on their way into the history */
+  CUevent unstaged; /* the last of them has left it */
+  CnvTeam *team;    /* that copies; NULL until there is something to copy */
 } CudaHost;
 
 G_END_DECLS

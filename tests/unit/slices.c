@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * How frames in host memory are cut into slices, and copies by several threads: without a GPU. What launches make of
- * the slices the stand-in driver sees (standin/).
+ * How frames in host memory are cut into slices, without a GPU. What launches make of the slices the stand-in driver
+ * sees (standin/).
  */
 #include <convolve/backend.h>
 
 #include <string.h>
 
-#include "gpu/copier.h"
 #include "gpu/slices.h"
 #include "gpu/strips.h"
 #include "support/suite.h"
@@ -140,49 +139,6 @@ START_TEST(test_other_work)
 }
 END_TEST
 
-/* Rows reach their place, and nothing else is written, whatever the number of threads, of copies and of their rows. */
-START_TEST(test_copies)
-{
-  static const struct {
-    int row, rows, to_pad, from_pad;
-  } sizes[] = {{3840, 270, 0, 0}, {1921, 700, 7, 0}, {1, 5, 0, 3}, {1000, 0, 0, 0}, {500000, 3, 12, 1}};
-  static const guint threads[] = {1, 2, 5};
-
-  for (guint t = 0; t < G_N_ELEMENTS(threads); t++) {
-    CnvCopier *copier = cnv_copier_new(threads[t]);
-
-    for (int repeat = 0; repeat < 20; repeat++) {
-      CnvRowsCopy copies[G_N_ELEMENTS(sizes)];
-
-      for (guint i = 0; i < G_N_ELEMENTS(sizes); i++) {
-        gsize to_stride = sizes[i].row + sizes[i].to_pad, from_stride = sizes[i].row + sizes[i].from_pad;
-        guint8 *to = g_malloc(to_stride * sizes[i].rows + 1), *from = g_malloc(from_stride * sizes[i].rows + 1);
-
-        memset(to, 0xa5, to_stride * sizes[i].rows);
-        for (gsize b = 0; b < from_stride * sizes[i].rows; b++)
-          from[b] = (guint8)(b * 31 + b / 977 + i + repeat);
-        copies[i] = (CnvRowsCopy){to, from, to_stride, from_stride, sizes[i].row, sizes[i].rows};
-      }
-      cnv_copier_run(copier, copies, G_N_ELEMENTS(sizes));
-      for (guint i = 0; i < G_N_ELEMENTS(sizes); i++) {
-        const CnvRowsCopy *c = &copies[i];
-
-        for (int y = 0; y < c->rows; y++) {
-          ck_assert(memcmp(c->to + y * c->to_stride, c->from + y * c->from_stride, c->row) == 0);
-          for (gsize b = c->row; b < c->to_stride; b++)
-            ck_assert_uint_eq(c->to[y * c->to_stride + b], 0xa5);
-        }
-        g_free(c->to);
-        g_free((gpointer)c->from);
-      }
-    }
-    cnv_copier_run(copier, NULL, 0);
-    cnv_copier_free(copier);
-  }
-  cnv_copier_free(NULL);
-}
-END_TEST
-
 int
 main(void)
 {
@@ -192,6 +148,5 @@ main(void)
   suite_add_tcase(suite, tcase);
   tcase_add_test(tcase, test_cuts);
   tcase_add_test(tcase, test_other_work);
-  tcase_add_test(tcase, test_copies);
   return test_suite_run(suite);
 }

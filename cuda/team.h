@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Threads that do a job together, the calling one among them.
+ */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+typedef struct CnvTeam CnvTeam;
+
+/* Does one part of a job. thread: 0..n_threads-1, another one for each thread at work, 0 for the caller. */
+typedef void (*CnvTeamPart)(gpointer job, guint part, guint thread);
+
+/* n_threads: at least 1. Starts all but the calling one, so that none is started while a frame waits. Returns NULL
+ * with GLib's error where they cannot be started. */
+CnvTeam *cnv_team_new(guint n_threads, GError **error);
+void cnv_team_free(CnvTeam *team); /* NULL is allowed */
+
+/* Returns when parts 0 to n_parts - 1 are done, each once. Any thread, but not from within a part: jobs of several
+ * callers are done one after the other. */
+void cnv_team_run(CnvTeam *team, guint n_parts, CnvTeamPart run, gpointer job);
+
+G_END_DECLS
