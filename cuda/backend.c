@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include <convolve/backend.h>
+#include "plan/plan.h"
 
 extern const CnvBackend cnv_backend_cpu;
 #ifdef HAVE_CUDA

@@ -38,7 +38,7 @@ can_overlap(const GstCudaConvolve *self)
 {
   gboolean copies = !self->caps.same_memory || !self->caps.out_in_device;
 
-  return copies && self->recipe.plan->n_temporal_taps == 1 && self->engine.session->backend->flights > 1;
+  return copies && cnv_plan_frames(self->recipe.plan, NULL) == 1 && self->engine.session->backend->flights > 1;
 }
 
 /* Asked with a frame: no element upstream holds a lock then that it needs for the answer. */

@@ -58,7 +58,7 @@ static gboolean
 ensure_ring(GstCudaConvolve *self, GError **error)
 {
   GstCudaConvolveHistory *history = &self->history;
-  guint n = self->recipe.plan->n_temporal_taps;
+  guint n = (guint)cnv_plan_frames(self->recipe.plan, NULL);
 
   if (history->n_slots == n || (history->n_slots > n && gst_cuda_convolve_has_history(self)))
     return TRUE;
@@ -91,12 +91,13 @@ try_first(GstCudaConvolve *self, GstBuffer *buffer, int first, GError **error)
 {
   int slot[CNV_MAX_TEMPORAL_TAPS];
   GstBuffer *unseen = NULL;
+  int center, n = cnv_plan_frames(self->recipe.plan, &center);
   gboolean ok;
 
   if (!gst_cuda_convolve_may_fall_back(self))
     return TRUE;
-  for (int i = 0; i < self->recipe.plan->n_temporal_taps; i++)
-    slot[i] = i == self->recipe.plan->center ? first : -1;
+  for (int i = 0; i < n; i++)
+    slot[i] = i == center ? first : -1;
   make_work(self, buffer, slot);
   if (gst_cuda_convolve_allocate_output(self, buffer, &unseen) != GST_FLOW_OK)
     return TRUE; /* which no engine can help */
@@ -163,17 +164,16 @@ static void
 find_slots(GstCudaConvolve *self, int slot[CNV_MAX_TEMPORAL_TAPS])
 {
   GstCudaConvolveHistory *history = &self->history;
-  int now = self->recipe.plan->center;
+  int center, n = cnv_plan_frames(self->recipe.plan, &center);
   guint64 frame = self->waiting.out;
 
-  for (int i = 0; i < self->recipe.plan->n_temporal_taps; i++)
+  for (int i = 0; i < n; i++)
     slot[i] = -1;
-  slot[now] = (int)(frame % history->n_slots);
-  for (int i = now - 1; i >= 0 && frame > history->first && !kept_of(self, frame)->cut; i--)
+  slot[center] = (int)(frame % history->n_slots);
+  for (int i = center - 1; i >= 0 && frame > history->first && !kept_of(self, frame)->cut; i--)
     slot[i] = (int)(--frame % history->n_slots);
   frame = self->waiting.out;
-  for (int i = now + 1;
-       i < self->recipe.plan->n_temporal_taps && ++frame < self->waiting.next && !kept_of(self, frame)->cut; i++)
+  for (int i = center + 1; i < n && ++frame < self->waiting.next && !kept_of(self, frame)->cut; i++)
     slot[i] = (int)(frame % history->n_slots);
 }
 
@@ -181,7 +181,7 @@ GstFlowReturn
 gst_cuda_convolve_put_out_kept(GstCudaConvolve *self, GstBuffer **outbuf)
 {
   GstBuffer *waiting = g_steal_pointer(&kept_of(self, self->waiting.out)->waiting);
-  int slot[CNV_MAX_TEMPORAL_TAPS];
+  int slot[CNV_MAX_TEMPORAL_TAPS], center;
   GError *error = NULL;
   GstFlowReturn flow;
 
@@ -192,7 +192,8 @@ gst_cuda_convolve_put_out_kept(GstCudaConvolve *self, GstBuffer **outbuf)
   self->waiting.out++;
   if (flow != GST_FLOW_OK)
     return flow;
-  if (gst_cuda_convolve_filter_slot(self, slot[self->recipe.plan->center], *outbuf, &error)) {
+  cnv_plan_frames(self->recipe.plan, &center);
+  if (gst_cuda_convolve_filter_slot(self, slot[center], *outbuf, &error)) {
     gst_cuda_convolve_count_frame(self, self->recipe.work.plan[0], self->recipe.work.n_regions);
     return GST_FLOW_OK;
   }

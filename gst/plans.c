@@ -80,7 +80,7 @@ keep_filter(GstCudaConvolve *self)
   if (!self->recipe.plan)
     return FALSE;
   old = cnv_plan_ref(self->recipe.plan);
-  ok = use_filter(self, &old->filter, old->requested, &error);
+  ok = use_filter(self, cnv_plan_filter(old), cnv_plan_requested(old), &error);
   cnv_plan_unref(old);
   if (!ok)
     gst_cuda_convolve_post(GST_ELEMENT(self), GST_MESSAGE_ERROR, error, "keeping the filter at new caps");

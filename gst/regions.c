@@ -234,7 +234,7 @@ step_down(int radius)
 static int
 radius_of(GstCudaConvolve *self, const CnvRect *rect)
 {
-  const CnvFilterInfo *info = &cnv_filters[self->recipe.plan->filter.type];
+  const CnvFilterInfo *info = &cnv_filters[cnv_plan_filter(self->recipe.plan)->type];
   int longer = MAX(rect->width, rect->height);
   double radius = ceil(self->recipe.roi.relative_size * longer - ROUNDING_SLACK);
 
@@ -254,7 +254,7 @@ plan_of_radius(const GstCudaConvolve *self, int radius, GError **error)
   CnvFilter filter;
   CnvPlan *plan;
 
-  cnv_filter_copy(&filter, &base->filter);
+  cnv_filter_copy(&filter, cnv_plan_filter(base));
   filter.radius = radius;
   filter.sigma = radius / 2.0;
   for (int axis = 0; axis < CNV_N_AXES; axis++) {
@@ -263,7 +263,7 @@ plan_of_radius(const GstCudaConvolve *self, int radius, GError **error)
   }
   filter.chroma_radius = -1;
   filter.chroma_sigma = 0;
-  plan = cnv_plan_new(&filter, &base->image, base->requested, base->backend, error);
+  plan = cnv_plan_new(&filter, cnv_plan_image(base), cnv_plan_requested(base), cnv_plan_backend(base), error);
   cnv_filter_clear(&filter);
   return plan;
 }
@@ -282,7 +282,8 @@ make_plan(GstCudaConvolve *self, int radius)
   if (error)
     gst_cuda_convolve_warn_once(GST_ELEMENT(self), &self->recipe.warned, GST_CUDA_CONVOLVE_WARNED_RADIUS,
                                 "a region asks for radius %d: %s; it is filtered with radius %d", radius,
-                                error->message, plan ? smaller : cnv_filter_radius(&self->recipe.plan->filter, CNV_X));
+                                error->message,
+                                plan ? smaller : cnv_filter_radius(cnv_plan_filter(self->recipe.plan), CNV_X));
   g_clear_error(&error);
   return plan ? plan : cnv_plan_ref(self->recipe.plan);
 }

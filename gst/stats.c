@@ -17,26 +17,6 @@ gst_cuda_convolve_stats_set_plan(GstCudaConvolveStats *stats, CnvPlan *plan)
   stats->plan = plan ? cnv_plan_ref(plan) : NULL;
 }
 
-/* Of all planes the algorithm's nick, the size of the taps and the number of terms: "separable,copy", "17x17,1x1" and
- * "1,0". */
-static void
-describe_planes(const CnvPlan *plan, GString *algorithms, GString *taps, GString *terms)
-{
-  for (int p = 0; p < plan->n_planes; p++) {
-    const CnvPlanPlane *plane = &plan->plane[p];
-    const char *comma = p > 0 ? "," : "";
-    int n[CNV_N_AXES] = {1, 1}, n_terms = plane->filtered ? plane->n_terms : 0;
-
-    for (int t = 0; t < n_terms; t++)
-      for (int axis = 0; axis < CNV_N_AXES; axis++)
-        n[axis] = MAX(n[axis], plane->term[t].n[axis]);
-    g_string_append_printf(algorithms, "%s%s", comma,
-                           plane->filtered ? cnv_algorithm_nicks[plane->algorithm].nick : "copy");
-    g_string_append_printf(taps, "%s%dx%d", comma, n[CNV_X], n[CNV_Y]);
-    g_string_append_printf(terms, "%s%d", comma, n_terms);
-  }
-}
-
 GstStructure *
 gst_cuda_convolve_stats_to_structure(const GstCudaConvolveStats *stats, const char *device_name)
 {
@@ -45,10 +25,10 @@ gst_cuda_convolve_stats_to_structure(const GstCudaConvolveStats *stats, const ch
   GstStructure *structure;
 
   if (stats->plan)
-    describe_planes(stats->plan, algorithms, taps, terms);
+    cnv_plan_describe(stats->plan, algorithms, taps, terms);
   structure = gst_structure_new(
       "cudaconvolve-stats", "frames", G_TYPE_UINT64, stats->frames, "dropped", G_TYPE_UINT64, stats->dropped, "backend",
-      G_TYPE_STRING, stats->plan ? stats->plan->backend->name : "", "device", G_TYPE_STRING,
+      G_TYPE_STRING, stats->plan ? cnv_plan_backend(stats->plan)->name : "", "device", G_TYPE_STRING,
       device_name ? device_name : "", "algorithm", G_TYPE_STRING, algorithms->str, "taps", G_TYPE_STRING, taps->str,
       "terms", G_TYPE_STRING, terms->str, "history", G_TYPE_UINT, stats->n_history, "regions", G_TYPE_UINT,
       stats->n_regions, "compute-time-us", G_TYPE_DOUBLE, session->compute_us, "upload-time-us", G_TYPE_DOUBLE,

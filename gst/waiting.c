@@ -25,7 +25,9 @@ is_over_time(const GstCudaConvolve *self)
 static guint
 ahead(const GstCudaConvolve *self)
 {
-  return self->recipe.plan->n_temporal_taps - 1 - self->recipe.plan->center + gst_cuda_convolve_n_flights(self) - 1;
+  int center, n = cnv_plan_frames(self->recipe.plan, &center);
+
+  return n - 1 - center + gst_cuda_convolve_n_flights(self) - 1;
 }
 
 /* ---- events ---- */
@@ -203,7 +205,7 @@ take_in(GstCudaConvolve *self, GstBuffer *buffer)
       return GST_FLOW_ERROR;
   }
   learn_frame_time(self, buffer);
-  if (self->recipe.plan->n_temporal_taps == 1 && !holds) {
+  if (cnv_plan_frames(self->recipe.plan, NULL) == 1 && !holds) {
     gst_cuda_convolve_leave_history(self);
     return GST_FLOW_OK;
   }
@@ -297,7 +299,7 @@ src_event(GstBaseTransform *trans, GstEvent *event)
   gboolean over_time;
 
   GST_OBJECT_LOCK(self);
-  over_time = self->stats.plan && self->stats.plan->n_temporal_taps > 1;
+  over_time = self->stats.plan && cnv_plan_frames(self->stats.plan, NULL) > 1;
   GST_OBJECT_UNLOCK(self);
   if (over_time && GST_EVENT_TYPE(event) == GST_EVENT_QOS)
     return gst_pad_push_event(GST_BASE_TRANSFORM_SINK_PAD(trans), event);

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include <convolve/backend.h>
+#include "plan/plan.h"
 
 #include "plan/rect_job.h"
 

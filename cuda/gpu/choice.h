@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include <convolve/backend.h>
+#include "plan/plan.h"
 
 G_BEGIN_DECLS
 

@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include <convolve/backend.h>
+#include "plan/plan.h"
 
 #include "copy.h"
 #include "gpu/slices.h"

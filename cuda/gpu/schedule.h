@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include <convolve/work.h>
+#include "plan/plan.h"
 
 #include "gpu/bands.h"
 #include "gpu/dense.h"

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include <convolve/work.h>
+#include "plan/plan.h"
 
 G_BEGIN_DECLS
 

@@ -6,8 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#include <convolve/backend.h>
-
 #include "plan/plan_taps.h"
 
 const CnvNick cnv_algorithm_nicks[] = {
@@ -599,4 +597,54 @@ cnv_plan_is_identity(const CnvPlan *plan)
     if (plan->plane[p].filtered && !plane_is_identity(plan, &plan->plane[p]))
       return FALSE;
   return TRUE;
+}
+
+const CnvFilter *
+cnv_plan_filter(const CnvPlan *plan)
+{
+  return &plan->filter;
+}
+
+const CnvImage *
+cnv_plan_image(const CnvPlan *plan)
+{
+  return &plan->image;
+}
+
+CnvAlgorithm
+cnv_plan_requested(const CnvPlan *plan)
+{
+  return plan->requested;
+}
+
+const CnvBackend *
+cnv_plan_backend(const CnvPlan *plan)
+{
+  return plan->backend;
+}
+
+int
+cnv_plan_frames(const CnvPlan *plan, int *center)
+{
+  if (center)
+    *center = plan->center;
+  return plan->n_temporal_taps;
+}
+
+void
+cnv_plan_describe(const CnvPlan *plan, GString *algorithms, GString *taps, GString *terms)
+{
+  for (int p = 0; p < plan->n_planes; p++) {
+    const CnvPlanPlane *plane = &plan->plane[p];
+    const char *comma = p > 0 ? "," : "";
+    int n[CNV_N_AXES] = {1, 1}, n_terms = plane->filtered ? plane->n_terms : 0;
+
+    for (int t = 0; t < n_terms; t++)
+      for (int axis = 0; axis < CNV_N_AXES; axis++)
+        n[axis] = MAX(n[axis], plane->term[t].n[axis]);
+    g_string_append_printf(algorithms, "%s%s", comma,
+                           plane->filtered ? cnv_algorithm_nicks[plane->algorithm].nick : "copy");
+    g_string_append_printf(taps, "%s%dx%d", comma, n[CNV_X], n[CNV_Y]);
+    g_string_append_printf(terms, "%s%d", comma, n_terms);
+  }
 }

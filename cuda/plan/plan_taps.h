@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include <convolve/plan.h>
+#include "plan/plan.h"
 
 G_BEGIN_DECLS
 

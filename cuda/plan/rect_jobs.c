@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "plan/cutter.h"
+#include "plan/plan.h"
 
 /* Far outside any frame, and far inside of int. */
 #define FAR (1 << 24)

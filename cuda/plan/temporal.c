@@ -4,8 +4,7 @@
  */
 #include <math.h>
 
-#include <convolve/work.h>
-
+#include "plan/plan.h"
 #include "plan/taps.h"
 
 /* A sum of taps at or below this part of their magnitudes counts as 0. */

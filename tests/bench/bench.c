@@ -5,6 +5,7 @@
  * lie in device memory and rotate through more of it than any L2 cache holds. The table goes to stdout, progress to
  * stderr. A rival's column "off" counts the samples that are more than one off ours.
  */
+#include "plan/plan.h"
 #include "bench/bench.h"
 #include "bench/bench_table.h"
 

@@ -2,6 +2,7 @@
  *
  * What the benchmark times, and whether that is right.
  */
+#include "plan/plan.h"
 #include "bench/bench.h"
 
 #define WIDTH 128 /* of the frames that are checked */

@@ -3,6 +3,7 @@
  * Frames that rotate through more memory than any L2 cache holds, so that each is read from DRAM and written there, and
  * the time that they take back to back.
  */
+#include "plan/plan.h"
 #include "bench/bench.h"
 
 #include <stdlib.h>

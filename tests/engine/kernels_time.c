@@ -5,6 +5,7 @@
  */
 #include <gst/check/gstcheck.h>
 
+#include "plan/plan.h"
 #include "support/cases.h"
 #include "support/oracle_time.h"
 

@@ -19,6 +19,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "plan/plan.h"
 #include "support/suite.h"
 #include "engine/trial.h"
 

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "plan/plan.h"
 #include "support/cases.h"
 
 #define FRAMES 12

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "plan/plan.h"
 #include "support/frames.h"
 #include "support/suite.h"
 

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/plan.h"
 #include "support/device.h"
 #include "element/flights.h"
 #include "support/frames.h"

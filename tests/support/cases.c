@@ -2,6 +2,7 @@
  *
  * Running a case on every variant of the engine, and the comparison with the oracle.
  */
+#include "plan/plan.h"
 #include "support/algorithms.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include <convolve/backend.h>
+#include "plan/plan.h"
 
 #include "gpu/bands.h"
 #include "gpu/dense.h"

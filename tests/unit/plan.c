@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include <convolve/backend.h>
+#include "plan/plan.h"
 
 #include "support/suite.h"
 

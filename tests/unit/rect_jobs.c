@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include <convolve/backend.h>
+#include "plan/plan.h"
 
 #include "support/crowds.h"
 #include "plan/rect_jobs.h"

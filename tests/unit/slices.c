@@ -3,7 +3,7 @@
  * How frames in host memory are cut into slices, without a GPU. What launches make of the slices the stand-in driver
  * sees (standin/).
  */
-#include <convolve/backend.h>
+#include "plan/plan.h"
 
 #include <string.h>
 

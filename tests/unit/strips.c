@@ -4,7 +4,7 @@
  * stand-in driver sees (standin/).
  * Plans are made for the CPU and their planes then given the rung that a GPU would.
  */
-#include <convolve/backend.h>
+#include "plan/plan.h"
 
 #include "gpu/strips.h"
 #include "support/suite.h"

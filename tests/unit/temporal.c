@@ -2,7 +2,7 @@
  *
  * Taps in time, and which frames they find: by numbers worked out by hand.
  */
-#include <convolve/backend.h>
+#include "plan/plan.h"
 
 #include "unit/filter_taps.h"
 
