@@ -22,7 +22,7 @@ LAYERS = {
     'cuda/cpu': (['include/convolve', 'cuda/plan', 'cuda'], 'glib vectors'),
     'cuda/gpu': (['include/convolve', 'cuda/plan', 'cuda', 'cuda/gpu/kernels/arguments.h'], 'glib gmodule cuda nvtx'),
     'cuda/gpu/kernels': (['include/convolve', 'cuda/plan'], 'cuda mma'),
-    'cuda': (['include/convolve'], 'glib'),
+    'cuda': (['include/convolve', 'cuda/plan'], 'glib'),
     'gst': (['include/convolve'], 'glib gstreamer'),
     'pipelines': (['include/convolve', 'pipelines/support'], 'glib gstreamer'),
     'pipelines/support': (['include/convolve', 'cuda/gpu/driver.h'], 'glib gstreamer'),
