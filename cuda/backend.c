@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "plan/plan.h"
+#include "plan/scene.h"
 
 extern const CnvBackend cnv_backend_cpu;
 #ifdef HAVE_CUDA
@@ -95,17 +96,58 @@ cnv_session_history_alloc(CnvSession *session, const CnvImage *image, guint n_sl
 {
   session->n_slots = 0;
   session->history_image = *image;
+  g_clear_pointer(&session->scene, g_free);
   if (!session->reserve(session, image, n_slots, error))
+    return FALSE;
+  if (n_slots > 0 && !(session->scene = cnv_scene_new(image, n_slots, error)))
     return FALSE;
   session->n_slots = n_slots;
   return TRUE;
 }
 
-gboolean
-cnv_session_history_push(CnvSession *session, guint slot, const CnvFrame *frame, GError **error)
+/* Measures the frame whose rows were still being fetched. */
+static gboolean
+finish_measuring(CnvSession *session, GError **error)
 {
+  CnvScene *scene = session->scene;
+  int slot = scene->pending;
+  CnvFrame rows;
+
+  if (slot < 0)
+    return TRUE;
+  scene->pending = -1;
+  if (!session->wait_for_rows(session, &rows, error))
+    return FALSE;
+  cnv_scene_measure(scene, (guint)slot, &rows, 1);
+  return TRUE;
+}
+
+gboolean
+cnv_session_history_push(CnvSession *session, guint slot, const CnvFrame *frame, gboolean measured, GError **error)
+{
+  gboolean fetches = measured && frame->memory == CNV_MEMORY_DEVICE;
+
   g_return_val_if_fail(slot < session->n_slots && frame->memory != CNV_MEMORY_HISTORY, FALSE);
-  return check_frame(&session->history_image, frame, "input", error) && session->keep(session, slot, frame, error);
+  if (!check_frame(&session->history_image, frame, "input", error) || !finish_measuring(session, error) ||
+      (fetches && !session->fetch_rows(session, frame, error)) || !session->keep(session, slot, frame, error))
+    return FALSE;
+  if (fetches)
+    session->scene->pending = (int)slot;
+  else if (measured) /* while an engine that started an upload copies */
+    cnv_scene_measure(session->scene, slot, frame, cnv_scene_row_step(&session->history_image));
+  else
+    cnv_scene_skip(session->scene, slot);
+  return TRUE;
+}
+
+gboolean
+cnv_session_history_change(CnvSession *session, guint slot, double *change, GError **error)
+{
+  g_return_val_if_fail(slot < session->n_slots, FALSE);
+  if (session->scene->pending == (int)slot && !finish_measuring(session, error))
+    return FALSE;
+  *change = session->scene->change[slot];
+  return TRUE;
 }
 
 gboolean
@@ -144,5 +186,6 @@ cnv_session_close(CnvSession *session)
   if (!session)
     return;
   session->wait(session, NULL);
+  g_free(session->scene);
   session->close(session);
 }

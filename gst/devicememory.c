@@ -4,7 +4,6 @@
  */
 #include "devicememory.h"
 
-#include <convolve/status.h>
 #include <gst/cuda/gstcudabufferpool.h>
 #include <gst/cuda/gstcudacontext.h>
 #include <gst/cuda/gstcudaloader.h>
@@ -101,12 +100,6 @@ gst_cuda_convolve_device_layout(GstBuffer *buffer, const GstVideoInfo *info)
 
 #if GST_CHECK_VERSION(1, 24, 0)
 
-void
-gst_cuda_convolve_device_sync(GstBuffer *buffer)
-{
-  gst_cuda_memory_sync(only_memory(buffer));
-}
-
 GstMiniObject *
 gst_cuda_convolve_device_stream(GstBuffer *buffer)
 {
@@ -147,11 +140,6 @@ gst_cuda_convolve_device_share_stream(GstStructure *pool_config, GstObject *cont
 
 #else
 
-void
-gst_cuda_convolve_device_sync(GstBuffer *buffer)
-{
-}
-
 GstMiniObject *
 gst_cuda_convolve_device_stream(GstBuffer *buffer)
 {
@@ -175,40 +163,3 @@ gst_cuda_convolve_device_share_stream(GstStructure *pool_config, GstObject *cont
 }
 
 #endif
-
-/* On a stream that waits for none of the others: the default one waits for all of the context. */
-gboolean
-gst_cuda_convolve_device_fetch(GstObject *context, gconstpointer from, gsize stride, gsize row, gsize n_rows,
-                               gpointer to, GError **error)
-{
-  const CUDA_MEMCPY2D copy = {
-      .srcMemoryType = CU_MEMORYTYPE_DEVICE,
-      .srcDevice = (CUdeviceptr)GPOINTER_TO_SIZE(from),
-      .srcPitch = stride,
-      .dstMemoryType = CU_MEMORYTYPE_HOST,
-      .dstHost = to,
-      .dstPitch = row,
-      .WidthInBytes = row,
-      .Height = n_rows,
-  };
-  const char *name = "CUDA_ERROR_INVALID_CONTEXT", *call = "cuCtxPushCurrent";
-  CUresult result = CUDA_ERROR_INVALID_CONTEXT;
-
-  if (gst_cuda_context_push(GST_CUDA_CONTEXT(context))) {
-    call = "cuMemcpy2DAsync";
-    result = CuMemcpy2DAsync(&copy, CU_STREAM_PER_THREAD);
-    if (result == CUDA_SUCCESS) {
-      call = "cuStreamSynchronize";
-      result = CuStreamSynchronize(CU_STREAM_PER_THREAD);
-    }
-    CuGetErrorName(result, &name);
-    gst_cuda_context_pop(NULL);
-  }
-  if (result == CUDA_SUCCESS)
-    return TRUE;
-  g_set_error(error, CNV_ERROR, CNV_ERROR_DEVICE,
-              "downloading rows of a frame to look for a cut: %s gave %s; stop the pipeline and start it again, or set "
-              "scene-change-threshold=0",
-              call, name);
-  return FALSE;
-}

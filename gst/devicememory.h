@@ -40,9 +40,6 @@ gboolean gst_cuda_convolve_device_holds(GstBuffer *buffer, GstObject *context);
 /* Strides and offsets of a buffer that has no GstVideoMeta: those of the CUDA memory that it holds, else info. */
 const GstVideoInfo *gst_cuda_convolve_device_layout(GstBuffer *buffer, const GstVideoInfo *info);
 
-/* Returns when nothing is pending on the CUDA memory that the buffer holds. */
-void gst_cuda_convolve_device_sync(GstBuffer *buffer);
-
 /* Streams are GstCudaStream, held as GstMiniObject; before GStreamer 1.24 there are none, and no memory has one. */
 
 /* The stream that everyone's work on the CUDA memory is in order on, not referenced; NULL where it has none: then it
@@ -56,10 +53,6 @@ void gst_cuda_convolve_device_set_pending(GstBuffer *buffer);
 /* Settles which stream the memory of a pool for CUDA memory has: that of its configuration, which becomes *stream, else
  * *stream, which is made where it is NULL. */
 void gst_cuda_convolve_device_share_stream(GstStructure *pool_config, GstObject *context, GstMiniObject **stream);
-
-/* Copies rows of `row` bytes that lie a stride apart in device memory to host memory, where they lie side by side. */
-gboolean gst_cuda_convolve_device_fetch(GstObject *context, gconstpointer from, gsize stride, gsize row, gsize n_rows,
-                                        gpointer to, GError **error);
 
 #else
 
@@ -123,11 +116,6 @@ gst_cuda_convolve_device_layout(GstBuffer *buffer, const GstVideoInfo *info)
   return info;
 }
 
-static inline void
-gst_cuda_convolve_device_sync(GstBuffer *buffer)
-{
-}
-
 static inline GstMiniObject *
 gst_cuda_convolve_device_stream(GstBuffer *buffer)
 {
@@ -148,13 +136,6 @@ gst_cuda_convolve_device_set_pending(GstBuffer *buffer)
 static inline void
 gst_cuda_convolve_device_share_stream(GstStructure *pool_config, GstObject *context, GstMiniObject **stream)
 {
-}
-
-static inline gboolean
-gst_cuda_convolve_device_fetch(GstObject *context, gconstpointer from, gsize stride, gsize row, gsize n_rows,
-                               gpointer to, GError **error)
-{
-  return FALSE;
 }
 
 #define GST_MAP_CUDA ((GstMapFlags)0)

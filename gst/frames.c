@@ -313,7 +313,7 @@ gst_cuda_convolve_count_frame(GstCudaConvolve *self, CnvPlan *plan, guint n_regi
 }
 
 gboolean
-gst_cuda_convolve_keep_buffer(GstCudaConvolve *self, GstBuffer *buffer, guint slot, gboolean *cut, GError **error)
+gst_cuda_convolve_keep_buffer(GstCudaConvolve *self, GstBuffer *buffer, guint slot, GError **error)
 {
   GstVideoFrame frame;
   CnvFrame planes;
@@ -322,11 +322,7 @@ gst_cuda_convolve_keep_buffer(GstCudaConvolve *self, GstBuffer *buffer, guint sl
   if (!map_frame(self, buffer, &self->caps.in_info, GST_MAP_READ, &frame, &planes))
     return map_failed(buffer, &self->caps.in_info, "An input", error);
   ok = gst_cuda_convolve_enter_streams(self, buffer, NULL, error) &&
-       cnv_session_history_push(self->engine.session, slot, &planes, error);
-  /* A cut is looked for by the host, while the engine copies. */
-  if (self->recipe.scene_change > 0 && planes.memory == CNV_MEMORY_DEVICE)
-    gst_cuda_convolve_device_sync(buffer);
-  ok = ok && gst_cuda_convolve_find_cut(self, &planes, cut, error);
+       cnv_session_history_push(self->engine.session, slot, &planes, self->recipe.scene_change > 0, error);
   ok = gst_cuda_convolve_leave_streams(self, buffer, NULL, ok, error);
   gst_video_frame_unmap(&frame);
   return ok;

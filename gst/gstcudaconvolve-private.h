@@ -117,9 +117,8 @@ void gst_cuda_convolve_forget_steps(GstCudaConvolve *self);
 /* frames.c */
 /* Gives controlled properties their values at a buffer's time. */
 void gst_cuda_convolve_sync_properties(GstCudaConvolve *self, GstBuffer *buffer);
-/* Copies an input buffer to a slot of the session's. cut: whether the scene changed with it. */
-gboolean gst_cuda_convolve_keep_buffer(GstCudaConvolve *self, GstBuffer *buffer, guint slot, gboolean *cut,
-                                       GError **error);
+/* Copies an input buffer to a slot of the session's, measured where cuts are looked for. */
+gboolean gst_cuda_convolve_keep_buffer(GstCudaConvolve *self, GstBuffer *buffer, guint slot, GError **error);
 /* A buffer with the times, flags and metas of another. Posts where there is no memory for it. */
 GstFlowReturn gst_cuda_convolve_allocate_output(GstCudaConvolve *self, GstBuffer *like, GstBuffer **outbuf);
 void gst_cuda_convolve_post_no_output(GstCudaConvolve *self, guint size);
@@ -193,10 +192,5 @@ void gst_cuda_convolve_put_out_idle(GstCudaConvolve *self);
 void gst_cuda_convolve_watch(GstCudaConvolve *self);
 /* When the stream is over; without its lock. */
 void gst_cuda_convolve_stop_watching(GstCudaConvolve *self);
-
-/* scene.c */
-/* Sets whether a frame, in host or device memory, differs by more than the threshold in force from the one before it;
- * FALSE also where there is none, or cuts are not looked for. */
-gboolean gst_cuda_convolve_find_cut(GstCudaConvolve *self, const CnvFrame *frame, gboolean *cut, GError **error);
 
 G_END_DECLS

@@ -166,8 +166,6 @@ finalize(GObject *object)
   gst_cuda_convolve_settings_clear(&self->settings);
   g_hash_table_unref(self->refused);
   gst_cuda_convolve_drop_waiting(self);
-  g_free(self->history.luma);
-  g_free(self->history.rows);
   g_array_unref(self->recipe.regions);
   g_array_unref(self->recipe.radius_plans);
   g_mutex_clear(&self->idle.lock);

@@ -5,10 +5,10 @@
  */
 #include "gstcudaconvolve-private.h"
 
-static GstCudaConvolveKept *
-kept_of(GstCudaConvolve *self, guint64 frame)
+static GstBuffer **
+waiting_of(GstCudaConvolve *self, guint64 frame)
 {
-  return &self->history.kept[frame % self->history.n_slots];
+  return &self->history.waiting[frame % self->history.n_slots];
 }
 
 gboolean
@@ -31,9 +31,8 @@ gst_cuda_convolve_forget_history(GstCudaConvolve *self)
 {
   GstCudaConvolveHistory *history = &self->history;
 
-  for (guint i = 0; i < G_N_ELEMENTS(history->kept); i++)
-    gst_clear_buffer(&history->kept[i].waiting);
-  history->n_luma = 0;
+  for (guint i = 0; i < G_N_ELEMENTS(history->waiting); i++)
+    gst_clear_buffer(&history->waiting[i]);
   history->first = self->waiting.next;
   count_history(self);
 }
@@ -107,28 +106,28 @@ try_first(GstCudaConvolve *self, GstBuffer *buffer, int first, GError **error)
 }
 
 static gboolean
-keep_samples(GstCudaConvolve *self, GstBuffer *buffer, gboolean *cut, GError **error)
+keep_samples(GstCudaConvolve *self, GstBuffer *buffer, GError **error)
 {
   int slot;
 
   if (!ensure_ring(self, error))
     return FALSE;
   slot = (int)(self->waiting.next % self->history.n_slots);
-  return gst_cuda_convolve_keep_buffer(self, buffer, (guint)slot, cut, error) && try_first(self, buffer, slot, error);
+  return gst_cuda_convolve_keep_buffer(self, buffer, (guint)slot, error) && try_first(self, buffer, slot, error);
 }
 
 /* An engine can be replaced as long as it holds nothing. */
 static gboolean
-keep_or_fall_back(GstCudaConvolve *self, GstBuffer *buffer, gboolean *cut)
+keep_or_fall_back(GstCudaConvolve *self, GstBuffer *buffer)
 {
   GstCudaConvolveHistory *history = &self->history;
   GError *error = NULL;
-  gboolean ok = keep_samples(self, buffer, cut, &error);
+  gboolean ok = keep_samples(self, buffer, &error);
 
   if (!ok && !gst_cuda_convolve_has_history(self) && gst_cuda_convolve_fall_back(self, error)) {
     g_clear_error(&error);
     history->n_slots = 0; /* they were the other session's */
-    ok = gst_cuda_convolve_settle_plan(self) && keep_samples(self, buffer, cut, &error);
+    ok = gst_cuda_convolve_settle_plan(self) && keep_samples(self, buffer, &error);
   }
   if (error)
     gst_cuda_convolve_post(GST_ELEMENT(self), GST_MESSAGE_ERROR, error, "keeping a frame");
@@ -140,15 +139,13 @@ gst_cuda_convolve_keep(GstCudaConvolve *self, GstBuffer *buffer)
 {
   GstBaseTransform *trans = GST_BASE_TRANSFORM(self);
   GstCudaConvolveHistory *history = &self->history;
-  GstCudaConvolveKept *kept;
-  gboolean cut = FALSE;
+  GstBuffer **waiting;
 
-  if (!keep_or_fall_back(self, buffer, &cut))
+  if (!keep_or_fall_back(self, buffer))
     return GST_FLOW_ERROR;
-  kept = kept_of(self, self->waiting.next);
-  kept->cut = cut;
-  kept->waiting = gst_buffer_new();
-  GST_BASE_TRANSFORM_GET_CLASS(trans)->copy_metadata(trans, buffer, kept->waiting);
+  waiting = waiting_of(self, self->waiting.next);
+  *waiting = gst_buffer_new();
+  GST_BASE_TRANSFORM_GET_CLASS(trans)->copy_metadata(trans, buffer, *waiting);
   self->waiting.next++;
   if (self->waiting.next - history->first > history->n_slots)
     history->first = self->waiting.next - history->n_slots;
@@ -158,10 +155,24 @@ gst_cuda_convolve_keep(GstCudaConvolve *self, GstBuffer *buffer)
 
 /* ---- frames out ---- */
 
+/* Sets *slot to that of a frame whose neighbour counts, the later one of the two or not; -1 beyond a cut. */
+static gboolean
+find_slot(GstCudaConvolve *self, guint64 frame, guint64 later, int *slot, GError **error)
+{
+  guint n = self->history.n_slots;
+  double change = 0;
+
+  if (self->recipe.scene_change > 0 &&
+      !cnv_session_history_change(self->engine.session, (guint)(later % n), &change, error))
+    return FALSE;
+  *slot = change <= self->recipe.scene_change ? (int)(frame % n) : -1;
+  return TRUE;
+}
+
 /* The slots around the frame to be put out, by the plan's taps in time; -1 before the first frame, behind the last and
  * beyond a cut. */
-static void
-find_slots(GstCudaConvolve *self, int slot[CNV_MAX_TEMPORAL_TAPS])
+static gboolean
+find_slots(GstCudaConvolve *self, int slot[CNV_MAX_TEMPORAL_TAPS], GError **error)
 {
   GstCudaConvolveHistory *history = &self->history;
   int center, n = cnv_plan_frames(self->recipe.plan, &center);
@@ -170,30 +181,34 @@ find_slots(GstCudaConvolve *self, int slot[CNV_MAX_TEMPORAL_TAPS])
   for (int i = 0; i < n; i++)
     slot[i] = -1;
   slot[center] = (int)(frame % history->n_slots);
-  for (int i = center - 1; i >= 0 && frame > history->first && !kept_of(self, frame)->cut; i--)
-    slot[i] = (int)(--frame % history->n_slots);
-  frame = self->waiting.out;
-  for (int i = center + 1; i < n && ++frame < self->waiting.next && !kept_of(self, frame)->cut; i++)
-    slot[i] = (int)(frame % history->n_slots);
+  for (int i = center - 1; i >= 0 && slot[i + 1] >= 0 && frame > history->first; i--, frame--)
+    if (!find_slot(self, frame - 1, frame, &slot[i], error))
+      return FALSE;
+  frame = self->waiting.out + 1;
+  for (int i = center + 1; i < n && slot[i - 1] >= 0 && frame < self->waiting.next; i++, frame++)
+    if (!find_slot(self, frame, frame, &slot[i], error))
+      return FALSE;
+  return TRUE;
 }
 
 GstFlowReturn
 gst_cuda_convolve_put_out_kept(GstCudaConvolve *self, GstBuffer **outbuf)
 {
-  GstBuffer *waiting = g_steal_pointer(&kept_of(self, self->waiting.out)->waiting);
+  GstBuffer *waiting = g_steal_pointer(waiting_of(self, self->waiting.out));
   int slot[CNV_MAX_TEMPORAL_TAPS], center;
   GError *error = NULL;
-  GstFlowReturn flow;
+  GstFlowReturn flow = GST_FLOW_OK;
 
-  find_slots(self, slot);
-  make_work(self, waiting, slot);
-  flow = gst_cuda_convolve_allocate_output(self, waiting, outbuf);
+  if (find_slots(self, slot, &error)) {
+    make_work(self, waiting, slot);
+    flow = gst_cuda_convolve_allocate_output(self, waiting, outbuf);
+  }
   gst_buffer_unref(waiting);
   self->waiting.out++;
   if (flow != GST_FLOW_OK)
     return flow;
   cnv_plan_frames(self->recipe.plan, &center);
-  if (gst_cuda_convolve_filter_slot(self, slot[center], *outbuf, &error)) {
+  if (!error && gst_cuda_convolve_filter_slot(self, slot[center], *outbuf, &error)) {
     gst_cuda_convolve_count_frame(self, self->recipe.work.plan[0], self->recipe.work.n_regions);
     return GST_FLOW_OK;
   }
@@ -205,7 +220,7 @@ gst_cuda_convolve_put_out_kept(GstCudaConvolve *self, GstBuffer **outbuf)
 gboolean
 gst_cuda_convolve_settle_for_kept(GstCudaConvolve *self, gboolean *settle)
 {
-  gst_cuda_convolve_sync_properties(self, kept_of(self, self->waiting.out)->waiting);
+  gst_cuda_convolve_sync_properties(self, *waiting_of(self, self->waiting.out));
   *settle = !gst_cuda_convolve_must_drain(self, self->history.n_slots, FALSE);
   return !*settle || gst_cuda_convolve_settle_plan(self);
 }

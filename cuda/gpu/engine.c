@@ -245,6 +245,7 @@ release(CudaSession *self)
   for (gsize i = 0; i < G_N_ELEMENTS(buffers); i++)
     cnv_cuda_free(self, buffers[i]);
   cnv_cuda_host_close(self);
+  cnv_cuda_free_rows(self);
   for (int m = 0; m < 2 * N_SPANS; m++)
     if (self->mark[m / 2][m % 2])
       cu->cuEventDestroy(self->mark[m / 2][m % 2]);
@@ -329,6 +330,8 @@ cuda_open(const CnvSessionOptions *options, GError **error)
                             .submit = cuda_submit,
                             .reserve = cuda_reserve,
                             .keep = cuda_keep,
+                            .fetch_rows = cnv_cuda_fetch_rows,
+                            .wait_for_rows = cnv_cuda_wait_for_rows,
                             .wait = cuda_wait,
                             .wait_for_frame = cnv_cuda_wait_for_frame,
                             .use_stream = cuda_use_stream,

@@ -8,6 +8,7 @@
  *   textures.c  texture objects, for the rung that reads through them
  *   memory.c    device buffers, and frames in them
  *   host.c      frames in host memory
+ *   rows.c      rows of a frame that the host measures
  *
  * All functions are called with the session's context current, and start what they do on its stream.
  */
@@ -74,6 +75,8 @@ typedef struct {
   DeviceBuffer sums, block, all_taps, bands, staged_in, staged_out;
   DeviceBuffer history; /* slots, each laid out as slot_layout says */
   FrameLayout slot_layout;
+  CudaStaging rows;   /* of the frame that is being measured */
+  CUevent rows_done;  /* they are there; NULL before the first */
   CnvSources sources; /* of the frame that is being submitted; deltas in the history */
   guint stage;        /* number of the source that is being staged */
   gboolean busy;      /* something was started since the last wait */
@@ -126,6 +129,11 @@ void cnv_cuda_host_forget(CudaSession *self, guint64 done, guint64 number);
 /* Of CnvBackend; without a session, in any context. */
 void *cnv_cuda_alloc_pinned(void *context, gsize size);
 void cnv_cuda_free_pinned(void *context, void *memory);
+
+/* rows.c: of CnvSession */
+gboolean cnv_cuda_fetch_rows(CnvSession *session, const CnvFrame *frame, GError **error);
+gboolean cnv_cuda_wait_for_rows(CnvSession *session, CnvFrame *rows, GError **error);
+void cnv_cuda_free_rows(CudaSession *self);
 
 /* engine.c */
 /* Where the frame is being timed, the beginning (end 0) or the end (1) of a span on a stream. */

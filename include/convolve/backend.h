@@ -77,13 +77,18 @@ struct CnvSession {
   gboolean (*submit)(CnvSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error);
   gboolean (*reserve)(CnvSession *self, const CnvImage *image, guint n_slots, GError **error);
   gboolean (*keep)(CnvSession *self, guint slot, const CnvFrame *frame, GError **error);
+  /* Starts to download the rows of a frame in device memory that a scene needs, and waits for them: rows is valid up to
+   * the next start. Both NULL: the engine takes no device memory. */
+  gboolean (*fetch_rows)(CnvSession *self, const CnvFrame *frame, GError **error);
+  gboolean (*wait_for_rows)(CnvSession *self, CnvFrame *rows, GError **error);
   gboolean (*wait)(CnvSession *self, GError **error);
   gboolean (*wait_for_frame)(CnvSession *self, guint64 number, GError **error); /* NULL: done when submitted */
   gboolean (*use_stream)(CnvSession *self, void *stream, GError **error);       /* these two NULL: it has no streams */
   gboolean (*order)(CnvSession *self, void *stream, gboolean first, GError **error);
   void (*close)(CnvSession *self);
-  guint n_slots;          /* of the history; these two are set by cnv_session_history_alloc */
+  guint n_slots;          /* of the history; these three are set by cnv_session_history_alloc */
   CnvImage history_image; /* of the frames in it */
+  struct CnvScene *scene; /* how much they change; NULL where there are none */
   guint64 n_submitted;    /* frames so far: the number of the last one */
   char *device_name;      /* for people: "NVIDIA H200", "CPU, 2 threads, AVX2" */
   CnvSessionStats stats;
@@ -114,8 +119,14 @@ gboolean cnv_session_can_in_place(const CnvSession *session, const CnvWork *work
 gboolean cnv_session_history_alloc(CnvSession *session, const CnvImage *image, guint n_slots, GError **error);
 
 /* Starts copying a frame of that image into a slot, 0..n_slots-1, in order with what was submitted: it is uploaded once
- * however often it counts. Of the frame's memory the same is true as for cnv_session_submit. */
-gboolean cnv_session_history_push(CnvSession *session, guint slot, const CnvFrame *frame, GError **error);
+ * however often it counts. Of the frame's memory the same is true as for cnv_session_submit. measured: for
+ * cnv_session_history_change. */
+gboolean cnv_session_history_push(CnvSession *session, guint slot, const CnvFrame *frame, gboolean measured,
+                                  GError **error);
+
+/* Sets *change to the mean absolute difference of luma, 0..1, between a slot's frame and the one pushed before it, over
+ * samples that lie all over them; 0 unless both were measured. Waits for that measurement alone. */
+gboolean cnv_session_history_change(CnvSession *session, guint slot, double *change, GError **error);
 
 /* The work that filters all of a frame by one plan. */
 #define CNV_WORK_ALL(plans) ((CnvWork){.plan = (plans), .n_plans = 1, .everything = TRUE})

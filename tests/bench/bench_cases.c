@@ -168,7 +168,7 @@ submit_clip(CnvSession *session, CnvPlan *plan, TestRun *run, GError **error)
     return FALSE;
   for (int k = 0; k < plan->n_temporal_taps; k++) {
     slot[k] = k;
-    if (!cnv_session_history_push(session, k, &run[k].from, error))
+    if (!cnv_session_history_push(session, k, &run[k].from, FALSE, error))
       return FALSE;
   }
   work.temporal_tap = temporal_tap;

@@ -67,7 +67,7 @@ submit_in_time(const BenchFrames *f, CnvPlan *plan, const TestRun *pair, int i, 
     slot[k] = (i + 1 + k) % n;
   work.temporal_tap = temporal_tap;
   work.n_temporal_taps = cnv_temporal_taps_make(plan, slot, CNV_TEMPORAL_REPLICATE, temporal_tap);
-  return cnv_session_history_push(f->session, i % n, &pair->from, error) &&
+  return cnv_session_history_push(f->session, i % n, &pair->from, FALSE, error) &&
          cnv_session_submit(f->session, &work, &in, &pair->to, error);
 }
 

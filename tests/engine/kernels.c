@@ -352,6 +352,7 @@ kernels_suite(void)
   suite_add_tcase(suite, test_parts_tcase());
   suite_add_tcase(suite, test_time_tcase());
   suite_add_tcase(suite, test_sessions_tcase());
+  suite_add_tcase(suite, test_changes_tcase());
   return suite;
 }
 

@@ -237,7 +237,7 @@ submit_clip(Clip *clip, CnvSession *session, CnvPlan *const *plan, GError **erro
     return FALSE;
   for (int f = 0; f < clip->n_frames; f++) {
     for (; kept < clip->n_frames && kept <= f + ahead; kept++)
-      if (!cnv_session_history_push(session, kept % clip->time.n, &clip->run[kept].from, error))
+      if (!cnv_session_history_push(session, kept % clip->time.n, &clip->run[kept].from, FALSE, error))
         return FALSE;
     if (!submit_frame(clip, session, plan, f, error))
       return FALSE;

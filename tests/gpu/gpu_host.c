@@ -282,7 +282,7 @@ START_TEST(test_kept_frames)
 
       host_frame_init(&in[i], plan, layouts[1], pinned, 5 + i);
       host_frame_init(&out[i], plan, layouts[1], pinned, 0);
-      ck_assert(cnv_session_history_push(session, slot.slot, &in[i].view, &error));
+      ck_assert(cnv_session_history_push(session, slot.slot, &in[i].view, FALSE, &error));
       run(&work, &slot, &out[i].view);
     }
     await();
