@@ -51,23 +51,16 @@ get_property(GObject *object, guint id, GValue *value, GParamSpec *pspec)
 static gboolean
 check_settings(GstCudaConvolve *self, const GstCudaConvolveSettings *settings, GError **error)
 {
-  double weight[CNV_MAX_TEMPORAL_TAPS];
-  CnvKernel kernel;
   GHashTableIter iter;
   gpointer message = NULL;
-  int anchor;
 
   GST_OBJECT_LOCK(self);
   g_hash_table_iter_init(&iter, self->refused);
   if (g_hash_table_iter_next(&iter, NULL, &message))
     g_set_error_literal(error, CNV_ERROR, CNV_ERROR_SETTINGS, message);
   GST_OBJECT_UNLOCK(self);
-  if (message || !gst_cuda_convolve_roi_check(&settings->roi, &settings->filter, error) ||
-      !cnv_filter_temporal_taps(&settings->filter, weight, &anchor, error) ||
-      !cnv_filter_generate(&settings->filter, (const int[]){1, 1}, &kernel, error))
-    return FALSE;
-  cnv_kernel_clear(&kernel);
-  return TRUE;
+  return !message && gst_cuda_convolve_roi_check(&settings->roi, &settings->filter, error) &&
+         cnv_filter_check(&settings->filter, error);
 }
 
 static void

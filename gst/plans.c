@@ -132,15 +132,14 @@ gst_cuda_convolve_must_drain(GstCudaConvolve *self, guint n_slots, gboolean arri
 {
   const GstCudaConvolveSettings *wanted = &self->settings;
   const CnvPlan *plan = self->recipe.plan;
-  double weight[CNV_MAX_TEMPORAL_TAPS];
   gboolean must = FALSE;
-  int anchor, n;
+  int n;
 
   GST_OBJECT_LOCK(self);
   if (!cnv_plan_matches(plan, &wanted->filter, &self->caps.image, wanted->algorithm, self->engine.session->backend) &&
       !is_rejected(self, wanted)) {
     /* Of a filter that cannot be, which the next frame reports, the old one stays. */
-    n = cnv_filter_temporal_taps(&wanted->filter, weight, &anchor, NULL);
+    n = cnv_filter_frames(&wanted->filter);
     must = n > 0 && ((arriving && wanted->drain_on_change) || n == 1 || n > (int)n_slots);
   }
   GST_OBJECT_UNLOCK(self);

@@ -5,7 +5,9 @@
  */
 #pragma once
 
-#include "plan/rect_jobs.h"
+#include <convolve/work.h>
+
+#include "plan/rect_job.h"
 
 G_BEGIN_DECLS
 

@@ -4,6 +4,8 @@
  */
 #include <math.h>
 
+#include "plan/kernel.h"
+#include "plan/shapes.h"
 #include "plan/taps.h"
 
 /* Of kernels that are not separable. */
@@ -26,6 +28,33 @@ refuse(GError **error, const CnvFilter *filter, const char *format, ...)
   g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "filter=%s %s", cnv_filters[filter->type].nick.nick, message);
   g_free(message);
   return FALSE;
+}
+
+static double
+explicit_sigma(const CnvFilter *filter, CnvAxis axis)
+{
+  return filter->sigma_axis[axis] > 0 ? filter->sigma_axis[axis] : filter->sigma;
+}
+
+int
+cnv_filter_radius(const CnvFilter *filter, CnvAxis axis)
+{
+  if (filter->radius_axis[axis] >= 0)
+    return filter->radius_axis[axis];
+  if (filter->radius >= 0)
+    return filter->radius;
+  if (cnv_filters[filter->type].max_radius > CNV_APERTURE_MAX &&
+      explicit_sigma(filter, axis) > 0) /* far beyond the limit already: to be refused, not to overflow */
+    return (int)fmin(fmax(ceil(filter->truncate * explicit_sigma(filter, axis)), 0), 1e9);
+  return cnv_filters[filter->type].default_radius;
+}
+
+double
+cnv_filter_sigma(const CnvFilter *filter, CnvAxis axis)
+{
+  double sigma = explicit_sigma(filter, axis);
+
+  return sigma > 0 ? sigma : 0.3 * (cnv_filter_radius(filter, axis) - 1) + 0.8;
 }
 
 static gboolean
@@ -62,32 +91,6 @@ take_square_radius(const CnvFilter *filter, int *radius, GError **error)
   return TRUE;
 }
 
-static CnvTaps *
-single_tap(double value)
-{
-  return cnv_taps_new(1, 1, &value);
-}
-
-static CnvTaps *
-scaled(const CnvTaps *taps, double factor)
-{
-  CnvTaps *out = cnv_taps_new(taps->width, taps->height, taps->value);
-
-  for (int i = 0; i < out->width * out->height; i++)
-    out->value[i] *= factor;
-  return out;
-}
-
-static double
-sum_of(const CnvTaps *taps)
-{
-  double sum = 0;
-
-  for (int i = 0; i < taps->width * taps->height; i++)
-    sum += taps->value[i];
-  return sum;
-}
-
 /* A term of arrays that it takes over, its anchor in the middle; none where it would be 0 throughout. */
 static void
 add_term(CnvKernel *kernel, CnvTaps *x, CnvTaps *y)
@@ -97,25 +100,14 @@ add_term(CnvKernel *kernel, CnvTaps *x, CnvTaps *y)
     cnv_taps_unref(y);
     return;
   }
-  kernel->term[kernel->n_terms++] = (CnvTerm){.axis = {x, y}, .anchor = {(x->width - 1) / 2, (y->width - 1) / 2}};
+  kernel->term[kernel->n_terms++] = (CnvKernelTerm){.axis = {x, y}, .anchor = {(x->width - 1) / 2, (y->width - 1) / 2}};
 }
 
 static void
 add_dense(CnvKernel *kernel, CnvTaps *dense)
 {
   kernel->term[kernel->n_terms++] =
-      (CnvTerm){.dense = dense, .anchor = {(dense->width - 1) / 2, (dense->height - 1) / 2}};
-}
-
-/* Taps one luma sample apart moved to the grid of a subsampled plane. Takes them over. */
-static CnvTaps *
-gathered(CnvTaps *taps, int step)
-{
-  int anchor[CNV_N_AXES] = {(taps->width - 1) / 2, 0};
-  CnvTaps *out = cnv_taps_gather(taps, (const int[]){step, 1}, anchor);
-
-  cnv_taps_unref(taps);
-  return out;
+      (CnvKernelTerm){.dense = dense, .anchor = {(dense->width - 1) / 2, (dense->height - 1) / 2}};
 }
 
 /* The unit vector of the angle. Multiples of 90 degrees give exact ones. */
@@ -136,40 +128,8 @@ direction(double angle, double unit[CNV_N_AXES])
 static gboolean
 generate_identity(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
-  add_term(kernel, single_tap(1), single_tap(1));
+  add_term(kernel, cnv_taps_single(1), cnv_taps_single(1));
   return TRUE;
-}
-
-/* Taps to each side of a box in a plane whose samples are step luma samples apart. */
-static int
-box_reach(int radius, int step)
-{
-  return (int)ceil(((2.0 * radius + 1) / step - 1) / 2);
-}
-
-/* The mean over 2 * radius + 1 samples; on a coarser grid the two outermost taps count for the part that they cover. */
-static CnvTaps *
-make_box(int radius, double sigma, int step)
-{
-  const int reach = box_reach(radius, step);
-  CnvTaps *taps = cnv_taps_new(2 * reach + 1, 1, NULL);
-
-  for (int i = 0; i <= 2 * reach; i++)
-    taps->value[i] = 1;
-  if (reach > 0)
-    taps->value[0] = taps->value[2 * reach] = ((2.0 * radius + 1) / step - (2 * reach - 1)) / 2;
-  return taps;
-}
-
-static CnvTaps *
-make_gaussian(int radius, double sigma, int step)
-{
-  const int reach = (radius + step - 1) / step;
-  CnvTaps *taps = cnv_taps_new(2 * reach + 1, 1, NULL);
-
-  for (int i = -reach; i <= reach; i++)
-    taps->value[i + reach] = exp(-0.5 * (i * step / sigma) * (i * step / sigma));
-  return taps;
 }
 
 /* A row and a column of the same kind. */
@@ -183,7 +143,7 @@ make_axes(const CnvFilter *filter, const int subsample[CNV_N_AXES],
     return FALSE;
   for (int axis = 0; axis < CNV_N_AXES; axis++)
     made[axis] =
-        radius[axis] == 0 ? single_tap(1) : make(radius[axis], cnv_filter_sigma(filter, axis), subsample[axis]);
+        radius[axis] == 0 ? cnv_taps_single(1) : make(radius[axis], cnv_filter_sigma(filter, axis), subsample[axis]);
   return TRUE;
 }
 
@@ -202,39 +162,13 @@ generate_axes(const CnvFilter *filter, const int subsample[CNV_N_AXES],
 static gboolean
 generate_box(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
-  return generate_axes(filter, subsample, make_box, kernel, error);
+  return generate_axes(filter, subsample, cnv_taps_box, kernel, error);
 }
 
 static gboolean
 generate_gaussian(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
-  return generate_axes(filter, subsample, make_gaussian, kernel, error);
-}
-
-/* Points to a side of the grid on which the share of a sample's cell that lies in a disk is counted. */
-#define DISK_GRID 8
-
-/* An ellipse whose semi-axes end where the outermost samples do. Of each line of the grid the points within it are
- * those up to `half` to either side. */
-static CnvTaps *
-make_disk(const int radius[CNV_N_AXES], const int step[CNV_N_AXES])
-{
-  const int reach = box_reach(radius[CNV_X], step[CNV_X]);
-  CnvTaps *taps = cnv_taps_new(2 * reach + 1, 2 * box_reach(radius[CNV_Y], step[CNV_Y]) + 1, NULL);
-
-  for (int line = 0; line < taps->height * DISK_GRID; line++) {
-    const double y = ((line + 0.5) / DISK_GRID - taps->height / 2.0) * step[CNV_Y] / (radius[CNV_Y] + 0.5);
-    const double x = (radius[CNV_X] + 0.5) / step[CNV_X] * sqrt(fmax(1 - y * y, 0));
-    const int half = (int)ceil(x * DISK_GRID - 0.5);
-
-    for (int i = 0; i < taps->width; i++) {
-      const int first = (i - reach) * DISK_GRID - DISK_GRID / 2;
-      const int inside = MIN(first + DISK_GRID, half) - MAX(first, -half);
-
-      taps->value[line / DISK_GRID * taps->width + i] += MAX(inside, 0) / (double)(DISK_GRID * DISK_GRID);
-    }
-  }
-  return taps;
+  return generate_axes(filter, subsample, cnv_taps_gaussian, kernel, error);
 }
 
 static gboolean
@@ -247,32 +181,8 @@ generate_disk(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKerne
       return FALSE;
   if (radius[CNV_X] == 0 || radius[CNV_Y] == 0)
     return generate_box(filter, subsample, kernel, error);
-  add_dense(kernel, make_disk(radius, subsample));
+  add_dense(kernel, cnv_taps_disk(radius, subsample));
   return TRUE;
-}
-
-/* Adds a point of weight 1 to an array, (x, y) off its middle, split between the four taps around it. */
-static void
-add_point(CnvTaps *taps, double x, double y)
-{
-  const double at[CNV_N_AXES] = {x + (taps->width - 1) / 2, y + (taps->height - 1) / 2};
-  int first[CNV_N_AXES];
-  double part[CNV_N_AXES];
-
-  for (int axis = 0; axis < CNV_N_AXES; axis++) {
-    const double nearest = rint(at[axis]);
-    const double place = fabs(at[axis] - nearest) < 1e-9 ? nearest : at[axis]; /* beside it by rounding alone */
-
-    first[axis] = (int)floor(place);
-    part[axis] = place - first[axis];
-  }
-  for (int corner = 0; corner < 4; corner++) {
-    const int i = first[CNV_X] + (corner & 1), j = first[CNV_Y] + (corner >> 1);
-    const double weight = (corner & 1 ? part[CNV_X] : 1 - part[CNV_X]) * (corner >> 1 ? part[CNV_Y] : 1 - part[CNV_Y]);
-
-    if (weight > 0)
-      taps->value[j * taps->width + i] += weight;
-  }
 }
 
 static gboolean
@@ -281,7 +191,6 @@ generate_motion(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKer
   CnvFilter line = *filter; /* its radius is along the line: neither axis has its own */
   double unit[CNV_N_AXES];
   int radius, reach[CNV_N_AXES];
-  CnvTaps *taps;
 
   line.radius_axis[CNV_X] = -1;
   line.sigma_axis[CNV_X] = 0;
@@ -298,10 +207,7 @@ generate_motion(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKer
                     "with radius %d and angle %g reaches %d samples along %c, and a slanted line may only reach %d (%d "
                     "taps): lower the radius, or take an angle that is a multiple of 90",
                     radius, filter->angle, reach[axis], axis_name[axis], DENSE_RADIUS, CNV_DENSE_MAX);
-  taps = cnv_taps_new(2 * reach[CNV_X] + 1, 2 * reach[CNV_Y] + 1, NULL);
-  for (int t = -radius; t <= radius; t++)
-    add_point(taps, t * unit[CNV_X], t * unit[CNV_Y]);
-  add_dense(kernel, taps);
+  add_dense(kernel, cnv_taps_line(radius, unit, reach));
   return TRUE;
 }
 
@@ -311,13 +217,13 @@ generate_sharpen(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKe
 {
   for (int axis = 0; axis < CNV_N_AXES; axis++) {
     const double second[] = {-filter->amount, 2 * filter->amount, -filter->amount};
-    CnvTaps *taps = gathered(cnv_taps_new(3, 1, second), subsample[axis]);
+    CnvTaps *taps = cnv_taps_regrid(cnv_taps_new(3, 1, second), subsample[axis]);
 
     if (axis == CNV_X) {
       taps->value[(taps->width - 1) / 2] += 1;
-      add_term(kernel, taps, single_tap(1));
+      add_term(kernel, taps, cnv_taps_single(1));
     } else {
-      add_term(kernel, single_tap(1), taps);
+      add_term(kernel, cnv_taps_single(1), taps);
     }
   }
   return TRUE;
@@ -329,67 +235,14 @@ generate_unsharp(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKe
 {
   CnvTaps *blur[CNV_N_AXES];
 
-  if (!make_axes(filter, subsample, make_gaussian, blur, error))
+  if (!make_axes(filter, subsample, cnv_taps_gaussian, blur, error))
     return FALSE;
-  add_term(kernel, single_tap(1 + filter->amount), single_tap(1));
-  add_term(kernel, scaled(blur[CNV_X], -filter->amount / sum_of(blur[CNV_X])),
-           scaled(blur[CNV_Y], 1 / sum_of(blur[CNV_Y])));
+  add_term(kernel, cnv_taps_single(1 + filter->amount), cnv_taps_single(1));
+  add_term(kernel, cnv_taps_scaled(blur[CNV_X], -filter->amount / cnv_taps_sum(blur[CNV_X])),
+           cnv_taps_scaled(blur[CNV_Y], 1 / cnv_taps_sum(blur[CNV_Y])));
   cnv_taps_unref(blur[CNV_X]);
   cnv_taps_unref(blur[CNV_Y]);
   return TRUE;
-}
-
-/* Convolved with three taps. Takes them over. */
-static CnvTaps *
-convolved(CnvTaps *taps, double a, double b, double c)
-{
-  const double by[] = {a, b, c};
-  CnvTaps *out = cnv_taps_new(taps->width + 2, 1, NULL);
-
-  for (int i = 0; i < taps->width; i++)
-    for (int k = 0; k < 3; k++)
-      out->value[i + k] += taps->value[i] * by[k];
-  cnv_taps_unref(taps);
-  return out;
-}
-
-/* The binomial coefficients of 2 * radius: 1, 1 2 1, 1 4 6 4 1, ... */
-static CnvTaps *
-binomial(int radius)
-{
-  CnvTaps *taps = single_tap(1);
-
-  for (int i = 0; i < radius; i++)
-    taps = convolved(taps, 1, 2, 1);
-  return taps;
-}
-
-static CnvTaps *
-sobel_derivative(int radius)
-{
-  return convolved(binomial(radius - 1), -1, 0, 1);
-}
-
-static CnvTaps *
-scharr_smooth(int radius)
-{
-  return cnv_taps_new(3, 1, (const double[]){3, 10, 3});
-}
-
-static CnvTaps *
-prewitt_smooth(int radius)
-{
-  return make_box(radius, 0, 1);
-}
-
-static CnvTaps *
-prewitt_derivative(int radius)
-{
-  CnvTaps *taps = cnv_taps_new(2 * radius + 1, 1, NULL);
-
-  for (int i = -radius; i <= radius; i++)
-    taps->value[i + radius] = i;
-  return taps;
 }
 
 /* factor[CNV_X] times the derivative along x, smoothed along y, and the same along y. Takes the arrays over. */
@@ -397,10 +250,10 @@ static void
 add_derivatives(CnvKernel *kernel, CnvTaps *smooth, CnvTaps *derivative, const double factor[CNV_N_AXES],
                 const int subsample[CNV_N_AXES])
 {
-  add_term(kernel, gathered(scaled(derivative, factor[CNV_X]), subsample[CNV_X]),
-           gathered(cnv_taps_ref(smooth), subsample[CNV_Y]));
-  add_term(kernel, gathered(cnv_taps_ref(smooth), subsample[CNV_X]),
-           gathered(scaled(derivative, factor[CNV_Y]), subsample[CNV_Y]));
+  add_term(kernel, cnv_taps_regrid(cnv_taps_scaled(derivative, factor[CNV_X]), subsample[CNV_X]),
+           cnv_taps_regrid(cnv_taps_ref(smooth), subsample[CNV_Y]));
+  add_term(kernel, cnv_taps_regrid(cnv_taps_ref(smooth), subsample[CNV_X]),
+           cnv_taps_regrid(cnv_taps_scaled(derivative, factor[CNV_Y]), subsample[CNV_Y]));
   cnv_taps_unref(smooth);
   cnv_taps_unref(derivative);
 }
@@ -424,19 +277,19 @@ generate_gradient(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvT
 static gboolean
 generate_sobel(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
-  return generate_gradient(filter, subsample, binomial, sobel_derivative, kernel, error);
+  return generate_gradient(filter, subsample, cnv_taps_binomial, cnv_taps_sobel, kernel, error);
 }
 
 static gboolean
 generate_scharr(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
-  return generate_gradient(filter, subsample, scharr_smooth, prewitt_derivative, kernel, error);
+  return generate_gradient(filter, subsample, cnv_taps_scharr_smooth, cnv_taps_prewitt, kernel, error);
 }
 
 static gboolean
 generate_prewitt(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
-  return generate_gradient(filter, subsample, prewitt_smooth, prewitt_derivative, kernel, error);
+  return generate_gradient(filter, subsample, cnv_taps_prewitt_smooth, cnv_taps_prewitt, kernel, error);
 }
 
 /* Second derivatives along both axes, smoothed across from radius 2 on. */
@@ -448,29 +301,8 @@ generate_laplacian(const CnvFilter *filter, const int subsample[CNV_N_AXES], Cnv
 
   if (!take_square_radius(filter, &radius, error))
     return FALSE;
-  add_derivatives(kernel, binomial(radius == 1 ? 0 : radius), convolved(binomial(radius - 1), 1, -2, 1), both,
-                  subsample);
+  add_derivatives(kernel, cnv_taps_binomial(radius == 1 ? 0 : radius), cnv_taps_laplacian(radius), both, subsample);
   return TRUE;
-}
-
-/* The second derivative of a gaussian that sums to 1, less the part of its sum that sampling and cutting it off left.
- */
-static CnvTaps *
-second_derivative(const CnvTaps *gaussian, double sigma, int step)
-{
-  const int reach = (gaussian->width - 1) / 2;
-  CnvTaps *taps = cnv_taps_new(gaussian->width, 1, NULL);
-  double sum;
-
-  for (int i = -reach; i <= reach; i++) {
-    const double x = i * step / sigma;
-
-    taps->value[i + reach] = (x * x - 1) / (sigma * sigma) * gaussian->value[i + reach];
-  }
-  sum = sum_of(taps);
-  for (int i = 0; i < taps->width; i++)
-    taps->value[i] -= sum * gaussian->value[i];
-  return taps;
 }
 
 static gboolean
@@ -478,11 +310,11 @@ generate_log(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel
 {
   CnvTaps *made[CNV_N_AXES], *blur[CNV_N_AXES], *second[CNV_N_AXES];
 
-  if (!make_axes(filter, subsample, make_gaussian, made, error))
+  if (!make_axes(filter, subsample, cnv_taps_gaussian, made, error))
     return FALSE;
   for (int axis = 0; axis < CNV_N_AXES; axis++) {
-    blur[axis] = scaled(made[axis], 1 / sum_of(made[axis]));
-    second[axis] = second_derivative(blur[axis], cnv_filter_sigma(filter, axis), subsample[axis]);
+    blur[axis] = cnv_taps_scaled(made[axis], 1 / cnv_taps_sum(made[axis]));
+    second[axis] = cnv_taps_second_derivative(blur[axis], cnv_filter_sigma(filter, axis), subsample[axis]);
     cnv_taps_unref(made[axis]);
   }
   add_term(kernel, second[CNV_X], blur[CNV_Y]);
@@ -502,8 +334,8 @@ generate_emboss(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKer
   direction(filter->angle, factor);
   for (int axis = 0; axis < CNV_N_AXES; axis++) /* by the sums of the smoothing taps and of the positive ones across */
     factor[axis] *= filter->amount / ((2 * radius + 1) * (radius * (radius + 1) / 2));
-  add_term(kernel, single_tap(1), single_tap(1));
-  add_derivatives(kernel, prewitt_smooth(radius), prewitt_derivative(radius), factor, subsample);
+  add_term(kernel, cnv_taps_single(1), cnv_taps_single(1));
+  add_derivatives(kernel, cnv_taps_prewitt_smooth(radius), cnv_taps_prewitt(radius), factor, subsample);
   return TRUE;
 }
 
@@ -535,7 +367,7 @@ lay(const CnvFilter *filter, const CnvTaps *taps, const int step[CNV_N_AXES], in
 }
 
 static gboolean
-custom_dense(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvTerm *term, GError **error)
+custom_dense(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernelTerm *term, GError **error)
 {
   if (!take_anchor(filter, CNV_X, filter->kernel->width, &term->anchor[CNV_X], error) ||
       !take_anchor(filter, CNV_Y, filter->kernel->height, &term->anchor[CNV_Y], error))
@@ -545,14 +377,14 @@ custom_dense(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvTerm *
 }
 
 static gboolean
-custom_axis(const CnvFilter *filter, CnvAxis axis, int step, CnvTerm *term, GError **error)
+custom_axis(const CnvFilter *filter, CnvAxis axis, int step, CnvKernelTerm *term, GError **error)
 {
   const CnvTaps *given = filter->kernel_axis[axis];
   int anchor[CNV_N_AXES] = {0, 0};
 
   if (!take_anchor(filter, axis, given ? given->width : 1, &anchor[0], error))
     return FALSE;
-  term->axis[axis] = given ? lay(filter, given, (const int[]){step, 1}, anchor) : single_tap(1);
+  term->axis[axis] = given ? lay(filter, given, (const int[]){step, 1}, anchor) : cnv_taps_single(1);
   term->anchor[axis] = anchor[0];
   return TRUE;
 }
@@ -561,7 +393,7 @@ static gboolean
 generate_custom(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
   const gboolean axes = filter->kernel_axis[CNV_X] || filter->kernel_axis[CNV_Y];
-  CnvTerm *term = &kernel->term[0];
+  CnvKernelTerm *term = &kernel->term[0];
 
   if (filter->kernel && axes)
     return refuse(error, filter, "has both kernel and kernel-x or kernel-y: set one of them to <> (none)");
@@ -574,21 +406,58 @@ generate_custom(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKer
          custom_axis(filter, CNV_Y, subsample[CNV_Y], term, error);
 }
 
-/* default_radius, max_radius, gradient */
 const CnvFilterInfo cnv_filters[] = {
-    {{CNV_FILTER_IDENTITY, "identity", "One tap of 1: the picture as it is, for scale and bias"}, generate_identity},
-    {{CNV_FILTER_BOX, "box", "Mean of the samples within the radius"}, generate_box, 8, CNV_RADIUS_MAX},
-    {{CNV_FILTER_GAUSSIAN, "gaussian", "Gaussian blur by radius and sigma"}, generate_gaussian, 8, CNV_RADIUS_MAX},
-    {{CNV_FILTER_DISK, "disk", "Mean over a disk, as out of focus; radius up to 63"}, generate_disk, 8, DENSE_RADIUS},
-    {{CNV_FILTER_MOTION, "motion", "Mean along a line by angle, radius both ways"}, generate_motion, 8, CNV_RADIUS_MAX},
-    {{CNV_FILTER_SHARPEN, "sharpen", "Minus amount times the Laplacian"}, generate_sharpen},
-    {{CNV_FILTER_UNSHARP, "unsharp", "Plus amount times what gaussian takes off"}, generate_unsharp, 8, CNV_RADIUS_MAX},
-    {{CNV_FILTER_SOBEL, "sobel", "Sobel's derivative, by gradient; radius 1 to 3"}, generate_sobel, 1, 3, TRUE},
-    {{CNV_FILTER_SCHARR, "scharr", "Scharr's derivative, by gradient; radius 1"}, generate_scharr, 1, 1, TRUE},
-    {{CNV_FILTER_PREWITT, "prewitt", "Prewitt's derivative, by gradient; radius 1 to 3"}, generate_prewitt, 1, 3, TRUE},
-    {{CNV_FILTER_LAPLACIAN, "laplacian", "Sum of the second derivatives; radius 1 to 3"}, generate_laplacian, 1, 3},
-    {{CNV_FILTER_LOG, "log", "Laplacian of a gaussian by radius and sigma"}, generate_log, 8, CNV_RADIUS_MAX},
-    {{CNV_FILTER_EMBOSS, "emboss", "Plus amount times the slope by angle; radius 1 to 3"}, generate_emboss, 1, 3},
-    {{CNV_FILTER_CUSTOM, "custom", "The taps of kernel, or of kernel-x and kernel-y"}, generate_custom},
+    {.nick = {CNV_FILTER_IDENTITY, "identity", "One tap of 1: the picture as it is, for scale and bias"},
+     .generate = generate_identity},
+    {.nick = {CNV_FILTER_BOX, "box", "Mean of the samples within the radius"},
+     .generate = generate_box,
+     .default_radius = 8,
+     .max_radius = CNV_RADIUS_MAX},
+    {.nick = {CNV_FILTER_GAUSSIAN, "gaussian", "Gaussian blur by radius and sigma"},
+     .generate = generate_gaussian,
+     .default_radius = 8,
+     .max_radius = CNV_RADIUS_MAX},
+    {.nick = {CNV_FILTER_DISK, "disk", "Mean over a disk, as out of focus; radius up to 63"},
+     .generate = generate_disk,
+     .default_radius = 8,
+     .max_radius = DENSE_RADIUS},
+    {.nick = {CNV_FILTER_MOTION, "motion", "Mean along a line by angle, radius both ways"},
+     .generate = generate_motion,
+     .default_radius = 8,
+     .max_radius = CNV_RADIUS_MAX},
+    {.nick = {CNV_FILTER_SHARPEN, "sharpen", "Minus amount times the Laplacian"}, .generate = generate_sharpen},
+    {.nick = {CNV_FILTER_UNSHARP, "unsharp", "Plus amount times what gaussian takes off"},
+     .generate = generate_unsharp,
+     .default_radius = 8,
+     .max_radius = CNV_RADIUS_MAX},
+    {.nick = {CNV_FILTER_SOBEL, "sobel", "Sobel's derivative, by gradient; radius 1 to 3"},
+     .generate = generate_sobel,
+     .default_radius = 1,
+     .max_radius = 3,
+     .gradient = TRUE},
+    {.nick = {CNV_FILTER_SCHARR, "scharr", "Scharr's derivative, by gradient; radius 1"},
+     .generate = generate_scharr,
+     .default_radius = 1,
+     .max_radius = 1,
+     .gradient = TRUE},
+    {.nick = {CNV_FILTER_PREWITT, "prewitt", "Prewitt's derivative, by gradient; radius 1 to 3"},
+     .generate = generate_prewitt,
+     .default_radius = 1,
+     .max_radius = 3,
+     .gradient = TRUE},
+    {.nick = {CNV_FILTER_LAPLACIAN, "laplacian", "Sum of the second derivatives; radius 1 to 3"},
+     .generate = generate_laplacian,
+     .default_radius = 1,
+     .max_radius = 3},
+    {.nick = {CNV_FILTER_LOG, "log", "Laplacian of a gaussian by radius and sigma"},
+     .generate = generate_log,
+     .default_radius = 8,
+     .max_radius = CNV_RADIUS_MAX},
+    {.nick = {CNV_FILTER_EMBOSS, "emboss", "Plus amount times the slope by angle; radius 1 to 3"},
+     .generate = generate_emboss,
+     .default_radius = 1,
+     .max_radius = 3},
+    {.nick = {CNV_FILTER_CUSTOM, "custom", "The taps of kernel, or of kernel-x and kernel-y"},
+     .generate = generate_custom},
     {{0, NULL, NULL}, NULL},
 };

@@ -39,7 +39,7 @@ typedef struct {
   int anchor[CNV_N_AXES];    /* index of the tap on the output sample */
   guint axis[CNV_N_AXES];    /* separable: index of the first tap in CnvPlan.taps */
   guint dense;               /* not separable: the same */
-  int temporal_tap;          /* of CnvTerm */
+  int temporal_tap;          /* of CnvKernelTerm */
   float sum[CNV_N_AXES];     /* separable: sum of the float32 taps; not separable: sum[0] of all, sum[1] 1 */
   float epsilon[CNV_N_AXES]; /* likewise: 1e-6 of the sum of magnitudes; renormalize takes a sum found up to it for 0 */
 } CnvPlanTerm;

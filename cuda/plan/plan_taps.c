@@ -79,8 +79,8 @@ cnv_tap_sums_cancel(CnvTapSums sums)
 
 /* earlier: sets of the same plane, of which one may have the same axis. */
 static CnvTapSums
-store_axis(const CnvTapStore *store, CnvPlanTerm *set, CnvAxis axis, const CnvTerm *from, const CnvPlanTerm *earlier,
-           int n_earlier)
+store_axis(const CnvTapStore *store, CnvPlanTerm *set, CnvAxis axis, const CnvKernelTerm *from,
+           const CnvPlanTerm *earlier, int n_earlier)
 {
   const CnvTaps *taps = from->axis[axis];
   int found = find_axis(store, taps, earlier, n_earlier);
@@ -102,7 +102,7 @@ store_axis(const CnvTapStore *store, CnvPlanTerm *set, CnvAxis axis, const CnvTe
 }
 
 static CnvTapSums
-store_dense(const CnvTapStore *store, CnvPlanTerm *set, const CnvTerm *from)
+store_dense(const CnvTapStore *store, CnvPlanTerm *set, const CnvKernelTerm *from)
 {
   const CnvTaps *taps = from->dense;
   CnvTapSums sums;
@@ -121,7 +121,7 @@ store_dense(const CnvTapStore *store, CnvPlanTerm *set, const CnvTerm *from)
 
 /* Makes term number t of a plane; those before it are there. */
 static CnvTapSums
-store_term(const CnvTapStore *store, CnvPlanPlane *plane, int t, const CnvTerm *from)
+store_term(const CnvTapStore *store, CnvPlanPlane *plane, int t, const CnvKernelTerm *from)
 {
   CnvPlanTerm *set = &plane->term[t];
   CnvTapSums x, y;
@@ -170,7 +170,7 @@ taps_sums(const CnvTaps *taps)
 }
 
 CnvTapSums
-cnv_term_sums(const CnvTerm *term)
+cnv_term_sums(const CnvKernelTerm *term)
 {
   CnvTapSums x, y;
 

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "plan/kernel.h"
 #include "plan/plan.h"
 
 G_BEGIN_DECLS
@@ -24,7 +25,7 @@ typedef struct {
 CnvTapSums cnv_tap_store_add(const CnvTapStore *store, CnvPlanPlane *plane, const CnvKernel *kernel, gboolean absolute);
 
 /* The exact sum of a term's taps, and that of their magnitudes. */
-CnvTapSums cnv_term_sums(const CnvTerm *term);
+CnvTapSums cnv_term_sums(const CnvKernelTerm *term);
 
 /* TRUE for taps that cancel, and so have no sum to divide by. */
 gboolean cnv_tap_sums_cancel(CnvTapSums sums);

@@ -10,6 +10,7 @@
 
 #include "plan/cutter.h"
 #include "plan/plan.h"
+#include "plan/rect_jobs.h"
 
 /* Far outside any frame, and far inside of int. */
 #define FAR (1 << 24)

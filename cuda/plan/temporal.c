@@ -4,6 +4,7 @@
  */
 #include <math.h>
 
+#include "plan/kernel.h"
 #include "plan/plan.h"
 #include "plan/taps.h"
 

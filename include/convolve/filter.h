@@ -131,23 +131,8 @@ void cnv_filter_copy(CnvFilter *to, const CnvFilter *from); /* to: uninitialised
 void cnv_filter_clear(CnvFilter *filter);
 gboolean cnv_filter_equal(const CnvFilter *a, const CnvFilter *b);
 
-/* One convolution: either a row and a column (the kernel is their outer product), or dense. */
-typedef struct {
-  CnvTaps *axis[CNV_N_AXES]; /* each n x 1; NULL when dense */
-  CnvTaps *dense;            /* NULL when separable */
-  int anchor[CNV_N_AXES];    /* number of the tap on the output sample, 0..n-1 */
-  int temporal_tap;          /* of a 3D kernel: number of the tap in time whose frame it is for; else -1 */
-} CnvTerm;
-
-/* The taps for one plane: the sum of a few convolutions or, for a gradient's magnitude, the root of the sum of squares
- * of two. Not normalised. */
-typedef struct {
-  int n_terms; /* 1..CNV_MAX_TERMS */
-  CnvTerm term[CNV_MAX_TERMS];
-  gboolean magnitude;
-} CnvKernel;
-
-void cnv_kernel_clear(CnvKernel *kernel);
+/* The taps for one plane, private to the engine. */
+typedef struct CnvKernel CnvKernel;
 
 /* A row of the filter table: one filter and how its taps are made. */
 typedef struct {
@@ -170,23 +155,12 @@ extern const CnvNick cnv_border_nicks[];
 /* The same of the other enums, and of the planes with their bits as values: luma to blue, color, all. */
 extern const CnvNick cnv_gradient_nicks[], cnv_planes_nicks[], cnv_chroma_mode_nicks[], cnv_alpha_mode_nicks[];
 
-/* The taps in time: 1 with weight 1 where the filter has none; of a 3D kernel its frames. weight: as they multiply the
- * frames, all 1 for a 3D kernel that is not a 2D one times them. anchor: number of the one for the frame put out.
- * Returns how many, or 0 with CNV_ERROR_SETTINGS. */
-int cnv_filter_temporal_taps(const CnvFilter *filter, double weight[CNV_MAX_TEMPORAL_TAPS], int *anchor,
-                             GError **error);
+/* FALSE with CNV_ERROR_SETTINGS where the filter cannot be: taps that are missing, too many or too large, settings that
+ * contradict each other. A plan may still be refused for its size or algorithm. */
+gboolean cnv_filter_check(const CnvFilter *filter, GError **error);
 
-/* Makes the terms; a dense one that is a row times a column becomes so. Checks the limits above. */
-gboolean cnv_filter_generate(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel,
-                             GError **error);
-
-/* Where the kernel is one dense term of low rank (singular values beyond the rank at most 1e-9 of the largest), and
- * that many rows and columns take fewer products than it, replaces it by them; else leaves it. */
-void cnv_kernel_factor(CnvKernel *kernel);
-
-/* Adds several terms up to one dense term where that has at most `most` taps and CNV_DENSE_MAX rows and columns; else
- * leaves them. A magnitude stays. */
-void cnv_kernel_merge(CnvKernel *kernel, int most);
+/* Number of input frames of one output frame: taps in time, 1 where the filter has none. 0: they cannot be. */
+int cnv_filter_frames(const CnvFilter *filter);
 
 /* The radius and sigma in luma samples that are in force along an axis once auto and inherit are resolved. The radius
  * can exceed CNV_RADIUS_MAX here (cnv_filter_generate refuses it). */

@@ -437,7 +437,7 @@ START_TEST(test_all_filters)
       kernel = generate(&filter, steps[k]);
       ck_assert(kernel.n_terms >= 1 && kernel.n_terms <= CNV_MAX_TERMS);
       for (int t = 0; t < kernel.n_terms; t++) {
-        const CnvTerm *term = &kernel.term[t];
+        const CnvKernelTerm *term = &kernel.term[t];
 
         ck_assert((term->dense == NULL) == (term->axis[CNV_X] && term->axis[CNV_Y]));
         for (int axis = 0; axis < CNV_N_AXES; axis++) {

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include <convolve/filter.h>
+#include "plan/kernel.h"
 
 #include "support/suite.h"
 
@@ -46,7 +46,7 @@ generate(const CnvFilter *filter, const int subsample[CNV_N_AXES])
 
 /* The tap of an axis that lies so many samples from the output sample. */
 static inline double
-axis_at(const CnvTerm *term, CnvAxis axis, int offset)
+axis_at(const CnvKernelTerm *term, CnvAxis axis, int offset)
 {
   const int i = offset + term->anchor[axis];
 
@@ -54,7 +54,7 @@ axis_at(const CnvTerm *term, CnvAxis axis, int offset)
 }
 
 static inline double
-term_at(const CnvTerm *term, int x, int y)
+term_at(const CnvKernelTerm *term, int x, int y)
 {
   const int i = x + term->anchor[CNV_X], j = y + term->anchor[CNV_Y];
 
@@ -94,7 +94,7 @@ assert_near(double found, double expected, double tolerance, const char *what, i
 }
 
 static inline void
-assert_term(const CnvTerm *term, CnvAxis axis, int n, const double *expected)
+assert_term(const CnvKernelTerm *term, CnvAxis axis, int n, const double *expected)
 {
   ck_assert_msg(!term->dense && term->axis[axis], "the kernel is not a row and a column");
   ck_assert_int_eq(term->axis[axis]->width, n);

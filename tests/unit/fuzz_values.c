@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/kernel.h"
 #include "unit/fuzz.h"
 #include "values.h"
 
@@ -211,7 +212,7 @@ take_array(Bytes *bytes, guint depth, GValue *array)
 
 /* A row and a column or all taps, each of them finite, and an anchor among them. */
 static void
-check_term(const CnvTerm *term)
+check_term(const CnvKernelTerm *term)
 {
   const CnvTaps *made[] = {term->dense, term->axis[CNV_X], term->axis[CNV_Y]};
   const CnvTaps *x = term->dense ? term->dense : term->axis[CNV_X];

@@ -1,23 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * From filter, format and size to a plan. Taps come first, since planes with the same subsampling share them and an
- * engine may have room for only so many; then each plane's arithmetic; then the algorithm.
+ * The taps of each plane and the numbers of its arithmetic. Taps come first: planes with the same subsampling share
+ * them, for an engine may have room for only so many.
  */
+#include "plan/plan_planes.h"
+
 #include <math.h>
 #include <string.h>
-
-#include "plan/plan_taps.h"
-
-const CnvNick cnv_algorithm_nicks[] = {
-    {CNV_ALGORITHM_AUTO, "auto", "The fastest that can do the work"},
-    {CNV_ALGORITHM_NAIVE, "naive", "A thread a sample, straight from memory; on the CPU the plain reference"},
-    {CNV_ALGORITHM_TILED, "tiled", "A tile with its apron in fast memory, all taps at once"},
-    {CNV_ALGORITHM_TEXTURE, "texture", "A row pass and a column pass through the texture unit, no shared memory"},
-    {CNV_ALGORITHM_SEPARABLE, "separable", "A row pass and a column pass, for taps that are a few rows times columns"},
-    {CNV_ALGORITHM_FUSED, "fused", "Both passes in one launch, row results kept on chip, float32"},
-    {CNV_ALGORITHM_TENSOR, "tensor", "All in one launch as banded matrices on tensor cores, up to 12 bits"},
-    {0, NULL, NULL},
-};
 
 /* Engines round by adding a number near 2^23, which takes a base of up to 2^21. */
 #define BASE_MAX 1048576.0
@@ -325,9 +314,8 @@ sums_over_time(const CnvPlan *plan, CnvTapSums sums)
   return (CnvTapSums){sums.sum * time.sum, sums.magnitude * time.magnitude, sums.exact * time.exact};
 }
 
-/* Takes over the taps in time. temporal_sum: before the picture's taps are there, of the weights alone. */
-static gboolean
-fill_moments(CnvPlan *plan, GError **error)
+gboolean
+cnv_plan_fill_temporal_taps(CnvPlan *plan, GError **error)
 {
   plan->n_temporal_taps = cnv_filter_temporal_taps(&plan->filter, plan->temporal_sum, &plan->center, error);
   plan->single_tap_gain = 1;
@@ -345,7 +333,7 @@ fill_moments(CnvPlan *plan, GError **error)
 
 /* Of a 3D kernel each frame's taps have a sum of their own. */
 static void
-note_moments(CnvPlan *plan, const CnvKernel *kernel)
+note_temporal_sums(CnvPlan *plan, const CnvKernel *kernel)
 {
   if (kernel->term[0].temporal_tap < 0)
     return;
@@ -378,7 +366,7 @@ fill_plane(CnvPlan *plan, const CnvTapStore *store, int p, const Part *part, con
   } else {
     if (!make_kernel(plan, format, is_of_chroma[p], &kernel, error))
       return FALSE;
-    note_moments(plan, &kernel);
+    note_temporal_sums(plan, &kernel);
     sums[p] = sums_over_time(plan, cnv_tap_store_add(store, plane, &kernel, plan->filter.absolute));
     plane->alpha_norm = (float)sums[p].sum;
     plane->alpha_epsilon = (float)(WHOLE_ZERO * sums[p].magnitude);
@@ -392,8 +380,8 @@ fill_plane(CnvPlan *plan, const CnvTapStore *store, int p, const Part *part, con
   return check_weights(plan, plane, sums[p], error);
 }
 
-static gboolean
-fill_planes(CnvPlan *plan, const CnvTapStore *store, GError **error)
+gboolean
+cnv_plan_fill_planes(CnvPlan *plan, const CnvTapStore *store, GError **error)
 {
   CnvTapSums sums[CNV_MAX_PLANES];
   guint8 is_of_chroma[CNV_MAX_PLANES];
@@ -406,245 +394,4 @@ fill_planes(CnvPlan *plan, const CnvTapStore *store, GError **error)
       return FALSE;
   }
   return TRUE;
-}
-
-/* Whether the algorithm takes all terms as rows times columns. */
-static gboolean
-needs_separable(CnvAlgorithm algorithm)
-{
-  return algorithm == CNV_ALGORITHM_SEPARABLE || algorithm == CNV_ALGORITHM_TEXTURE;
-}
-
-static gboolean
-can_run(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanPlane *plane, GError **error)
-{
-  for (int t = 0; t < plane->n_terms && needs_separable(algorithm); t++)
-    if (!plane->term[t].separable) {
-      g_set_error(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED,
-                  "the %dx%d taps are no row times a column, nor the sum of up to %d of these", plane->term[t].n[CNV_X],
-                  plane->term[t].n[CNV_Y], CNV_MAX_RANK);
-      return FALSE;
-    }
-  return plan->backend->can(algorithm, plan, plane, error);
-}
-
-/* Adds to a refusal which other choices there are. */
-static void
-add_choices(const CnvPlan *plan, const CnvPlanPlane *plane, GError **error)
-{
-  GString *choices = g_string_new("auto");
-
-  for (const CnvNick *nick = cnv_algorithm_nicks + 1; nick->nick; nick++)
-    if (can_run(nick->value, plan, plane, NULL))
-      g_string_append_printf(choices, ", %s", nick->nick);
-  g_prefix_error(error, "algorithm=%s on %s: ", cnv_algorithm_nicks[plan->requested].nick, plan->backend->name);
-  if (error && *error) {
-    char *message = g_strdup_printf("%s; choices: %s", (*error)->message, choices->str);
-
-    g_free((*error)->message);
-    (*error)->message = message;
-  }
-  g_string_free(choices, TRUE);
-}
-
-static gboolean
-choose_algorithms(CnvPlan *plan, GError **error)
-{
-  for (int p = 0; p < plan->n_planes; p++) {
-    CnvPlanPlane *plane = &plan->plane[p];
-
-    if (!plane->filtered)
-      continue;
-    if (plan->requested == CNV_ALGORITHM_AUTO)
-      plane->algorithm = plan->backend->choose(plan, plane);
-    else
-      plane->algorithm = plan->requested;
-    if (!can_run(plane->algorithm, plan, plane, error)) {
-      add_choices(plan, plane, error);
-      return FALSE;
-    }
-  }
-  return TRUE;
-}
-
-static gboolean
-check_size(const CnvImage *image, GError **error)
-{
-  if (image->width >= 1 && image->height >= 1 && image->width <= CNV_SIZE_MAX && image->height <= CNV_SIZE_MAX)
-    return TRUE;
-  g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "a frame of %dx%d is outside 1x1 to %dx%d: scale or crop it first",
-              image->width, image->height, CNV_SIZE_MAX, CNV_SIZE_MAX);
-  return FALSE;
-}
-
-CnvPlan *
-cnv_plan_new(const CnvFilter *filter, const CnvImage *image, CnvAlgorithm requested, const CnvBackend *backend,
-             GError **error)
-{
-  CnvPlan *plan;
-  CnvTapStore store;
-  gboolean ok;
-
-  if (!check_size(image, error))
-    return NULL;
-  plan = g_new0(CnvPlan, 1);
-  g_atomic_ref_count_init(&plan->refs);
-  cnv_filter_copy(&plan->filter, filter);
-  plan->image = *image;
-  plan->requested = requested;
-  plan->backend = backend;
-
-  store = (CnvTapStore){g_array_new(FALSE, FALSE, sizeof(float)), filter->border == CNV_BORDER_RENORMALIZE};
-  ok = fill_moments(plan, error) && fill_planes(plan, &store, error);
-  plan->n_taps = store.taps->len;
-  plan->taps = (float *)g_array_free(store.taps, FALSE);
-  if (!ok || !choose_algorithms(plan, error)) {
-    cnv_plan_unref(plan);
-    return NULL;
-  }
-  return plan;
-}
-
-CnvPlan *
-cnv_plan_ref(CnvPlan *plan)
-{
-  g_atomic_ref_count_inc(&plan->refs);
-  return plan;
-}
-
-void
-cnv_plan_unref(CnvPlan *plan)
-{
-  if (!plan || !g_atomic_ref_count_dec(&plan->refs))
-    return;
-  cnv_filter_clear(&plan->filter);
-  g_free(plan->taps);
-  g_free(plan);
-}
-
-gboolean
-cnv_plan_matches(const CnvPlan *plan, const CnvFilter *filter, const CnvImage *image, CnvAlgorithm requested,
-                 const CnvBackend *backend)
-{
-  const CnvImage *own = &plan->image;
-
-  return plan->backend == backend && plan->requested == requested && own->format == image->format &&
-         own->width == image->width && own->height == image->height && own->kr == image->kr && own->kb == image->kb &&
-         !own->full_range == !image->full_range && cnv_filter_equal(&plan->filter, filter);
-}
-
-gboolean
-cnv_plane_is_separable(const CnvPlanPlane *plane)
-{
-  for (int t = 0; t < plane->n_terms; t++)
-    if (!plane->term[t].separable)
-      return FALSE;
-  return TRUE;
-}
-
-/* The product of the taps at the anchor, and TRUE, where all others are 0. */
-static gboolean
-only_anchor(const float *taps, guint first, int n, int anchor, double *product)
-{
-  for (int i = 0; i < n; i++)
-    if (i != anchor && taps[first + i] != 0)
-      return FALSE;
-  *product *= taps[first + anchor];
-  return TRUE;
-}
-
-/* The factor that the plane's one term is, and TRUE, where it is nothing more. */
-static gboolean
-is_factor(const CnvPlan *plan, const CnvPlanPlane *plane, double *product)
-{
-  const CnvPlanTerm *set = &plane->term[0];
-  int n = set->n[CNV_X] * set->n[CNV_Y], anchor = set->anchor[CNV_Y] * set->n[CNV_X] + set->anchor[CNV_X];
-
-  if (plane->n_terms > 1 || plane->combine != CNV_COMBINE_SUM)
-    return FALSE;
-  if (!set->separable)
-    return only_anchor(plan->taps, set->dense, n, anchor, product);
-  for (int axis = 0; axis < CNV_N_AXES; axis++)
-    if (!only_anchor(plan->taps, set->axis[axis], set->n[axis], set->anchor[axis], product))
-      return FALSE;
-  return TRUE;
-}
-
-static gboolean
-plane_is_identity(const CnvPlan *plan, const CnvPlanPlane *plane)
-{
-  double factor = 1;
-
-  if (!is_factor(plan, plane, &factor))
-    return FALSE;
-  for (int c = 0; c < plane->channels; c++) {
-    if (!(plane->filtered >> c & 1))
-      continue;
-    /* Closer than half a level at full scale, so that rounding gives the input back. */
-    if (fabs(factor * plane->gain[c] - 1) * plane->full[c] > 0.25 ||
-        fabs((double)plane->base[c] + plane->fraction[c] - plane->mid[c]) > 0.125)
-      return FALSE;
-  }
-  return TRUE;
-}
-
-gboolean
-cnv_plan_is_identity(const CnvPlan *plan)
-{
-  if (plan->n_temporal_taps > 1)
-    return FALSE;
-  for (int p = 0; p < plan->n_planes; p++)
-    if (plan->plane[p].filtered && !plane_is_identity(plan, &plan->plane[p]))
-      return FALSE;
-  return TRUE;
-}
-
-const CnvFilter *
-cnv_plan_filter(const CnvPlan *plan)
-{
-  return &plan->filter;
-}
-
-const CnvImage *
-cnv_plan_image(const CnvPlan *plan)
-{
-  return &plan->image;
-}
-
-CnvAlgorithm
-cnv_plan_requested(const CnvPlan *plan)
-{
-  return plan->requested;
-}
-
-const CnvBackend *
-cnv_plan_backend(const CnvPlan *plan)
-{
-  return plan->backend;
-}
-
-int
-cnv_plan_frames(const CnvPlan *plan, int *center)
-{
-  if (center)
-    *center = plan->center;
-  return plan->n_temporal_taps;
-}
-
-void
-cnv_plan_describe(const CnvPlan *plan, GString *algorithms, GString *taps, GString *terms)
-{
-  for (int p = 0; p < plan->n_planes; p++) {
-    const CnvPlanPlane *plane = &plan->plane[p];
-    const char *comma = p > 0 ? "," : "";
-    int n[CNV_N_AXES] = {1, 1}, n_terms = plane->filtered ? plane->n_terms : 0;
-
-    for (int t = 0; t < n_terms; t++)
-      for (int axis = 0; axis < CNV_N_AXES; axis++)
-        n[axis] = MAX(n[axis], plane->term[t].n[axis]);
-    g_string_append_printf(algorithms, "%s%s", comma,
-                           plane->filtered ? cnv_algorithm_nicks[plane->algorithm].nick : "copy");
-    g_string_append_printf(taps, "%s%dx%d", comma, n[CNV_X], n[CNV_Y]);
-    g_string_append_printf(terms, "%s%d", comma, n_terms);
-  }
 }

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "plan/kernel.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "plan/taps.h"
+
+void
+cnv_kernel_clear(CnvKernel *kernel)
+{
+  for (int t = 0; t < CNV_MAX_TERMS; t++) {
+    g_clear_pointer(&kernel->term[t].dense, cnv_taps_unref);
+    for (int axis = 0; axis < CNV_N_AXES; axis++)
+      g_clear_pointer(&kernel->term[t].axis[axis], cnv_taps_unref);
+  }
+  kernel->n_terms = 0;
+}
+
+/* Numbers that every filter has, used or not. */
+static gboolean
+check_numbers(const CnvFilter *filter, GError **error)
+{
+  const struct {
+    const char *name;
+    double value, least, most;
+  } rows[] = {
+      {"scale", filter->scale, -1e6, 1e6},
+      {"bias", filter->bias, -1e3, 1e3},
+      {"amount", filter->amount, 0, CNV_AMOUNT_MAX},
+      {"angle", filter->angle, -G_MAXDOUBLE, G_MAXDOUBLE},
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+    if (rows[i].value >= rows[i].least && rows[i].value <= rows[i].most)
+      continue;
+    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "%s %g is outside %g..%g: set it within these", rows[i].name,
+                rows[i].value, rows[i].least, rows[i].most);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+/* The taps that the user gives, of those that count. */
+static gboolean
+check_given(const CnvFilter *filter, GError **error)
+{
+  const gboolean custom = filter->type == CNV_FILTER_CUSTOM;
+  const struct {
+    const CnvTaps *taps;
+    const char *name;
+  } rows[] = {
+      {custom ? filter->kernel : NULL, "kernel"},
+      {custom ? filter->kernel_axis[CNV_X] : NULL, "kernel-x"},
+      {custom ? filter->kernel_axis[CNV_Y] : NULL, "kernel-y"},
+      {filter->kernel_t, "kernel-t"},
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS(rows); i++)
+    if (rows[i].taps && !cnv_taps_check(rows[i].taps, rows[i].name, error))
+      return FALSE;
+  return TRUE;
+}
+
+/* Rows times columns times taps in time: engines add up their products. */
+static gboolean
+check_products(const CnvFilter *filter, const CnvKernel *kernel, GError **error)
+{
+  const double time = filter->kernel_t ? cnv_taps_magnitude(filter->kernel_t) : 1;
+  double sum = 0;
+
+  for (int t = 0; t < kernel->n_terms; t++) {
+    const CnvKernelTerm *term = &kernel->term[t];
+
+    sum += term->dense ? cnv_taps_magnitude(term->dense)
+                       : cnv_taps_magnitude(term->axis[CNV_X]) * cnv_taps_magnitude(term->axis[CNV_Y]);
+  }
+  return cnv_taps_check_magnitude(sum * time, "taps along x, y and time together", error);
+}
+
+static gboolean
+check_taps(const CnvTaps *taps, const char *what, int max_width, int max_height, GError **error)
+{
+  if (!cnv_taps_finite(taps)) {
+    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "%s holds a tap that is not a finite number: correct it", what);
+    return FALSE;
+  }
+  if (taps->width <= max_width && taps->height <= max_height)
+    return TRUE;
+  g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "%s of %dx%d taps exceeds %dx%d: shorten it", what, taps->width,
+              taps->height, max_width, max_height);
+  return FALSE;
+}
+
+static gboolean
+check_term(const CnvKernelTerm *term, GError **error)
+{
+  const int longest = 2 * CNV_RADIUS_MAX + 1;
+
+  if (term->dense)
+    return check_taps(term->dense, "a kernel that is not separable", CNV_DENSE_MAX, CNV_DENSE_MAX, error);
+  return check_taps(term->axis[CNV_X], "a row", longest, 1, error) &&
+         check_taps(term->axis[CNV_Y], "a column", longest, 1, error);
+}
+
+/* Terms of all frames together. */
+static gboolean
+generate_flat(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
+{
+  gboolean right = cnv_filters[filter->type].generate(filter, subsample, kernel, error);
+
+  for (int t = 0; t < kernel->n_terms; t++)
+    kernel->term[t].temporal_tap = -1;
+  return right;
+}
+
+/* The terms of one frame of a 3D kernel. */
+static gboolean
+generate_frame(const CnvFilter *filter, int frame, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
+{
+  CnvFilter flat = *filter; /* without references: it is read while `filter` is there */
+  gboolean right;
+
+  flat.kernel = cnv_taps_frame(filter->kernel, frame);
+  right = generate_flat(&flat, subsample, kernel, error);
+  cnv_taps_unref(flat.kernel);
+  return right;
+}
+
+/* A 3D kernel is a frame times weights, or one term for each of its frames. */
+static gboolean
+generate_volume(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
+{
+  const int depth = filter->kernel->depth;
+  double weight[CNV_MAX_TEMPORAL_TAPS];
+  int frame;
+
+  if (depth <= CNV_MAX_TEMPORAL_TAPS && cnv_taps_split_time(filter->kernel, weight, &frame))
+    return generate_frame(filter, frame, subsample, kernel, error);
+  if (depth > CNV_MAX_TERMS) {
+    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
+                "a kernel of %d frames that are not one of them times weights exceeds %d: shorten it in time", depth,
+                CNV_MAX_TERMS);
+    return FALSE;
+  }
+  for (int k = 0; k < depth; k++) {
+    CnvKernel one = {0};
+
+    if (!generate_frame(filter, filter->flip ? depth - 1 - k : k, subsample, &one, error))
+      return FALSE;
+    one.term[0].temporal_tap = k;
+    kernel->term[kernel->n_terms++] = one.term[0];
+  }
+  return TRUE;
+}
+
+gboolean
+cnv_filter_generate(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
+{
+  const CnvFilterInfo *info = &cnv_filters[filter->type];
+  gboolean volume = filter->type == CNV_FILTER_CUSTOM && filter->kernel && filter->kernel->depth > 1, right;
+
+  memset(kernel, 0, sizeof(*kernel));
+  right =
+      check_numbers(filter, error) && check_given(filter, error) &&
+      (volume ? generate_volume(filter, subsample, kernel, error) : generate_flat(filter, subsample, kernel, error));
+  if (right && kernel->n_terms == 0) {
+    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
+                "filter=%s has no tap but 0: set a radius of at least 1 and a sigma near it", info->nick.nick);
+    right = FALSE;
+  }
+  for (int t = 0; right && t < kernel->n_terms; t++) {
+    CnvKernelTerm *term = &kernel->term[t];
+
+    /* Taps that are a row times a column are kept so: every algorithm is faster on them. */
+    if (term->dense && cnv_taps_factor(term->dense, 1, &term->axis[CNV_X], &term->axis[CNV_Y]))
+      g_clear_pointer(&term->dense, cnv_taps_unref);
+    right = check_term(term, error);
+  }
+  right = right && check_products(filter, kernel, error);
+  if (!right)
+    cnv_kernel_clear(kernel);
+  return right;
+}
+
+void
+cnv_kernel_factor(CnvKernel *kernel)
+{
+  CnvTaps *dense = kernel->n_terms == 1 ? kernel->term[0].dense : NULL;
+  CnvTaps *row[CNV_MAX_RANK], *column[CNV_MAX_RANK];
+  int rank;
+
+  if (!dense || cnv_taps_zero(dense))
+    return;
+  rank = (dense->width * dense->height - 1) / (dense->width + dense->height); /* that many take fewer products */
+  rank = cnv_taps_factor(dense, MIN(rank, CNV_MAX_RANK), row, column);
+  if (rank == 0)
+    return;
+  cnv_taps_balance(rank, row, column);
+  for (int t = 0; t < rank; t++) {
+    kernel->term[t] = kernel->term[0];
+    kernel->term[t].dense = NULL;
+    kernel->term[t].axis[CNV_X] = row[t];
+    kernel->term[t].axis[CNV_Y] = column[t];
+  }
+  kernel->n_terms = rank;
+  cnv_taps_unref(dense);
+}
+
+/* How far the terms reach before and behind the anchor along an axis. */
+static void
+reach_of(const CnvKernel *kernel, CnvAxis axis, int *before, int *behind)
+{
+  *before = *behind = 0;
+  for (int t = 0; t < kernel->n_terms; t++) {
+    const CnvKernelTerm *term = &kernel->term[t];
+    int n = term->axis[axis] ? term->axis[axis]->width : axis == CNV_X ? term->dense->width : term->dense->height;
+
+    *before = MAX(*before, term->anchor[axis]);
+    *behind = MAX(*behind, n - 1 - term->anchor[axis]);
+  }
+}
+
+static void
+add_to_dense(CnvTaps *dense, const int anchor[CNV_N_AXES], const CnvKernelTerm *term)
+{
+  int width = term->dense ? term->dense->width : term->axis[CNV_X]->width;
+  int height = term->dense ? term->dense->height : term->axis[CNV_Y]->width;
+
+  for (int y = 0; y < height; y++)
+    for (int x = 0; x < width; x++) {
+      int at = (y + anchor[CNV_Y] - term->anchor[CNV_Y]) * dense->width + x + anchor[CNV_X] - term->anchor[CNV_X];
+
+      dense->value[at] +=
+          term->dense ? term->dense->value[y * width + x] : term->axis[CNV_X]->value[x] * term->axis[CNV_Y]->value[y];
+    }
+}
+
+void
+cnv_kernel_merge(CnvKernel *kernel, int most)
+{
+  CnvKernelTerm merged = {.temporal_tap = -1};
+  int n[CNV_N_AXES], behind;
+
+  for (int axis = 0; axis < CNV_N_AXES; axis++) {
+    reach_of(kernel, axis, &merged.anchor[axis], &behind);
+    n[axis] = merged.anchor[axis] + 1 + behind;
+    if (n[axis] > CNV_DENSE_MAX)
+      return;
+  }
+  if (kernel->n_terms < 2 || kernel->magnitude || kernel->term[0].temporal_tap >= 0 || n[CNV_X] * n[CNV_Y] > most)
+    return;
+  merged.dense = cnv_taps_new(n[CNV_X], n[CNV_Y], NULL);
+  for (int t = 0; t < kernel->n_terms; t++)
+    add_to_dense(merged.dense, merged.anchor, &kernel->term[t]);
+  cnv_kernel_clear(kernel);
+  kernel->term[0] = merged;
+  kernel->n_terms = 1;
+}
+
+gboolean
+cnv_filter_check(const CnvFilter *filter, GError **error)
+{
+  double weight[CNV_MAX_TEMPORAL_TAPS];
+  CnvKernel kernel;
+  int anchor;
+
+  if (!cnv_filter_temporal_taps(filter, weight, &anchor, error) ||
+      !cnv_filter_generate(filter, (const int[]){1, 1}, &kernel, error))
+    return FALSE;
+  cnv_kernel_clear(&kernel);
+  return TRUE;
+}
+
+int
+cnv_filter_frames(const CnvFilter *filter)
+{
+  double weight[CNV_MAX_TEMPORAL_TAPS];
+  int anchor;
+
+  return cnv_filter_temporal_taps(filter, weight, &anchor, NULL);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The taps that a filter has on one plane, in double precision and not normalised. plan_taps.c rounds and stores them.
+ */
+#pragma once
+
+#include <convolve/filter.h>
+
+G_BEGIN_DECLS
+
+/* One convolution: either a row and a column (the kernel is their outer product), or dense. */
+typedef struct {
+  CnvTaps *axis[CNV_N_AXES]; /* each n x 1; NULL when dense */
+  CnvTaps *dense;            /* NULL when separable */
+  int anchor[CNV_N_AXES];    /* number of the tap on the output sample, 0..n-1 */
+  int temporal_tap;          /* of a 3D kernel: number of the tap in time whose frame it is for; else -1 */
+} CnvKernelTerm;
+
+/* The taps for one plane: the sum of a few convolutions or, for a gradient's magnitude, the root of the sum of squares
+ * of two. Not normalised. */
+struct CnvKernel {
+  int n_terms; /* 1..CNV_MAX_TERMS */
+  CnvKernelTerm term[CNV_MAX_TERMS];
+  gboolean magnitude;
+};
+
+void cnv_kernel_clear(CnvKernel *kernel);
+
+/* Makes the terms; a dense one that is a row times a column becomes so. Checks the limits above. */
+gboolean cnv_filter_generate(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel,
+                             GError **error);
+
+/* Where the kernel is one dense term of low rank (singular values beyond the rank at most 1e-9 of the largest), and
+ * that many rows and columns take fewer products than it, replaces it by them; else leaves it. */
+void cnv_kernel_factor(CnvKernel *kernel);
+
+/* Adds several terms up to one dense term where that has at most `most` taps and CNV_DENSE_MAX rows and columns; else
+ * leaves them. A magnitude stays. */
+void cnv_kernel_merge(CnvKernel *kernel, int most);
+
+/* The taps in time: 1 with weight 1 where the filter has none; of a 3D kernel its frames. weight: as they multiply the
+ * frames, all 1 for a 3D kernel that is not a 2D one times them. anchor: number of the one for the frame put out.
+ * Returns how many, or 0 with CNV_ERROR_SETTINGS. */
+int cnv_filter_temporal_taps(const CnvFilter *filter, double weight[CNV_MAX_TEMPORAL_TAPS], int *anchor,
+                             GError **error);
+
+G_END_DECLS
