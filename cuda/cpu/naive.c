@@ -28,7 +28,7 @@ held_in(const CnvCpuArea *area, const CnvFrame *frame, int c, int x, int y)
   double value;
 
   if (from_x < 0 || from_y < 0)
-    return border == CNV_BORDER_CONSTANT ? plane->border[c] : 0;
+    return cnv_border_has_value(border) ? plane->border[c] : 0;
   from_x += job->window_x;
   from_y += job->window_y;
   value = cnv_lane_value(frame, image, &plane->component[c], job, from_x, from_y) - plane->mid[c];
@@ -137,7 +137,7 @@ renormalize(const CnvCpuArea *area, int first, int last, int x, int y)
   const CnvPlanTerm *set = &area->plane->term[first];
   Found found = {0, 0, FALSE};
 
-  if (area->plan->filter.border != CNV_BORDER_RENORMALIZE)
+  if (!cnv_border_renormalizes(area->plan->filter.border))
     return 1;
   if (last - first == 1 && set->separable)
     return ratio(find_axis(area, set, CNV_X, x), set->epsilon[CNV_X]) *

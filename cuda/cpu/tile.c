@@ -137,7 +137,7 @@ static void
 load_missing(const Loader *loader, int n, float *to)
 {
   const CpuPlane *plane = loader->tile->plane;
-  float share = plane->plan->filter.border == CNV_BORDER_CONSTANT ? loader->stream->share : 0;
+  float share = cnv_border_has_value(plane->plan->filter.border) ? loader->stream->share : 0;
 
   for (int i = 0; i < n; i++)
     for (int c = 0; c < plane->from->channels; c++)
@@ -149,11 +149,11 @@ typedef struct {
   int first, from, end;
 } Extent;
 
-/* Where all that lies outside on one side of the window is the same pixel. */
+/* TRUE where all pixels outside on one side of the window are the same. */
 static gboolean
 is_uniform(CnvBorder border)
 {
-  return border == CNV_BORDER_REPLICATE || border == CNV_BORDER_CONSTANT || border == CNV_BORDER_RENORMALIZE;
+  return cnv_border_index(border, -1, 4) == cnv_border_index(border, -3, 4);
 }
 
 /* Fills n pixels with the first of them. */
@@ -439,7 +439,7 @@ combine(const CpuSession *self, CpuWorker *worker, const CpuTile *tile, int y, i
   int n = (tile->last - tile->first) * plane->from->channels;
   float *acc = worker->term[0].acc + i * plane->acc_stride;
 
-  if (plane->plan->filter.border == CNV_BORDER_RENORMALIZE)
+  if (cnv_border_renormalizes(plane->plan->filter.border))
     renormalize(worker, tile, y);
   if (plane->from->combine == CNV_COMBINE_MAGNITUDE) {
     float *other = worker->term[1].acc + i * plane->acc_stride;

@@ -61,7 +61,7 @@ can_cut(const CnvWork *work)
 {
   const CnvPlan *plan = work->plan[0];
 
-  if (!work->everything || work->interlaced || work->n_temporal_taps > 0 || plan->filter.border == CNV_BORDER_WRAP)
+  if (!work->everything || work->interlaced || work->n_temporal_taps > 0 || cnv_border_reads_far(plan->filter.border))
     return FALSE;
   for (int p = 0; p < plan->n_planes; p++)
     if (plan->plane[p].filtered && !plan->plane[p].plain)

@@ -101,7 +101,7 @@ cnv_plan_new(const CnvFilter *filter, const CnvImage *image, CnvAlgorithm reques
   plan->requested = requested;
   plan->backend = backend;
 
-  store = (CnvTapStore){g_array_new(FALSE, FALSE, sizeof(float)), filter->border == CNV_BORDER_RENORMALIZE};
+  store = (CnvTapStore){g_array_new(FALSE, FALSE, sizeof(float)), cnv_border_renormalizes(filter->border)};
   ok = cnv_plan_fill_temporal_taps(plan, error) && cnv_plan_fill_planes(plan, &store, error);
   plan->n_taps = store.taps->len;
   plan->taps = (float *)g_array_free(store.taps, FALSE);

@@ -11,7 +11,8 @@
  *                the sum of all taps and P that of the taps that found a sample; by 0, which gives mid-grey, where P
  *                is 0 to within 1e-6 of the sum of all magnitudes. For separable taps axis by axis
  *
- * This header is plain C without GLib, shared by the CPU engine and the CUDA kernels.
+ * A mode is a branch of cnv_border_index and its answers to the three questions below; nothing else knows modes by
+ * name. This header is plain C without GLib, shared by the CPU engine and the CUDA kernels.
  */
 #pragma once
 
@@ -56,5 +57,36 @@ cnv_border_index(CnvBorder border, int i, int n)
     return (i % n + n) % n;
   default:
     return -1;
+  }
+}
+
+/* TRUE where a missing sample has a value of its own, the border colour. */
+CNV_HOST_DEVICE static inline int
+cnv_border_has_value(CnvBorder border)
+{
+  return border == CNV_BORDER_CONSTANT;
+}
+
+/* TRUE where missing samples are left out and the sum of the others is scaled. */
+CNV_HOST_DEVICE static inline int
+cnv_border_renormalizes(CnvBorder border)
+{
+  return border == CNV_BORDER_RENORMALIZE;
+}
+
+/* FALSE where index -d (d at least 1) never stands for one above d, and likewise at the other edge: a part of the frame
+ * then needs no more than its own neighbourhood. A mode that is not listed needs the whole frame. */
+CNV_HOST_DEVICE static inline int
+cnv_border_reads_far(CnvBorder border)
+{
+  switch (border) {
+  case CNV_BORDER_CONSTANT:
+  case CNV_BORDER_REPLICATE:
+  case CNV_BORDER_REFLECT:
+  case CNV_BORDER_REFLECT_101:
+  case CNV_BORDER_RENORMALIZE:
+    return 0;
+  default:
+    return 1;
   }
 }

@@ -77,6 +77,23 @@ START_TEST(test_far)
 }
 END_TEST
 
+/* What a mode answers, by what its index function does. */
+START_TEST(test_answers)
+{
+  const int n = 100;
+
+  for (CnvBorder border = CNV_BORDER_CONSTANT; border <= CNV_BORDER_RENORMALIZE; border++) {
+    gboolean missing = cnv_border_index(border, -1, n) < 0, far = FALSE;
+
+    for (int d = 1; d < n; d++)
+      far |= cnv_border_index(border, -d, n) > d || (!missing && cnv_border_index(border, n - 1 + d, n) < n - 1 - d);
+    ck_assert_int_eq(cnv_border_has_value(border) + cnv_border_renormalizes(border), missing);
+    ck_assert_int_eq(cnv_border_reads_far(border), far);
+  }
+  ck_assert(cnv_border_reads_far(CNV_BORDER_RENORMALIZE + 1)); /* a mode that is new */
+}
+END_TEST
+
 static Suite *
 border_suite(void)
 {
@@ -86,6 +103,7 @@ border_suite(void)
   suite_add_tcase(suite, tcase);
   tcase_add_test(tcase, test_rows);
   tcase_add_test(tcase, test_far);
+  tcase_add_test(tcase, test_answers);
   return suite;
 }
 
