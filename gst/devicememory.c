@@ -7,7 +7,10 @@
 #include <gst/cuda/gstcudabufferpool.h>
 #include <gst/cuda/gstcudacontext.h>
 #include <gst/cuda/gstcudaloader.h>
+#include <gst/cuda/gstcudamemory.h>
 #include <gst/cuda/gstcudautils.h>
+
+const GstMapFlags gst_cuda_convolve_device_map = GST_MAP_CUDA;
 
 gboolean
 gst_cuda_convolve_device_init(void)

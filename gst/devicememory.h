@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * All that needs GStreamer's CUDA library: the shared context, pools, mapping. In a build without CUDA the functions
- * are here, empty, so that their callers are the same in both builds. A context is a GstCudaContext, held as GstObject.
+ * All that needs GStreamer's CUDA library: the shared context, pools, mapping. A context is a GstCudaContext, held as
+ * GstObject. A build without CUDA has devicememory_none.c in place of devicememory.c.
  */
 #pragma once
-
-#include "config.h"
 
 #include <gst/gst.h>
 #include <gst/video/video.h>
@@ -14,9 +12,8 @@ G_BEGIN_DECLS
 
 #define GST_CUDA_CONVOLVE_FEATURE_DEVICE "memory:CUDAMemory"
 
-#ifdef HAVE_CUDA
-
-#include <gst/cuda/gstcudamemory.h>
+/* GST_MAP_CUDA; 0 without CUDA. */
+extern const GstMapFlags gst_cuda_convolve_device_map;
 
 /* Loads the library's CUDA side; once a process. FALSE where it cannot. */
 gboolean gst_cuda_convolve_device_init(void);
@@ -53,93 +50,5 @@ void gst_cuda_convolve_device_set_pending(GstBuffer *buffer);
 /* Settles which stream the memory of a pool for CUDA memory has: that of its configuration, which becomes *stream, else
  * *stream, which is made where it is NULL. */
 void gst_cuda_convolve_device_share_stream(GstStructure *pool_config, GstObject *context, GstMiniObject **stream);
-
-#else
-
-static inline gboolean
-gst_cuda_convolve_device_init(void)
-{
-  return FALSE;
-}
-
-static inline gboolean
-gst_cuda_convolve_device_open(GstElement *element, int device, GstObject **context, GError **error)
-{
-  g_set_error_literal(error, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_INIT, "this build has no CUDA");
-  return FALSE;
-}
-
-static inline void
-gst_cuda_convolve_device_set_context(GstElement *element, GstContext *from, int device, GstObject **context)
-{
-}
-
-static inline gboolean
-gst_cuda_convolve_device_query(GstElement *element, GstQuery *query, GstObject *context)
-{
-  return FALSE;
-}
-
-static inline gpointer
-gst_cuda_convolve_device_handle(GstObject *context)
-{
-  return NULL;
-}
-
-static inline int
-gst_cuda_convolve_device_ordinal(GstObject *context)
-{
-  return -1;
-}
-
-static inline GstBufferPool *
-gst_cuda_convolve_device_pool_new(GstObject *context)
-{
-  return NULL;
-}
-
-static inline gboolean
-gst_cuda_convolve_device_pool_fits(GstBufferPool *pool, GstObject *context)
-{
-  return FALSE;
-}
-
-static inline gboolean
-gst_cuda_convolve_device_holds(GstBuffer *buffer, GstObject *context)
-{
-  return FALSE;
-}
-
-static inline const GstVideoInfo *
-gst_cuda_convolve_device_layout(GstBuffer *buffer, const GstVideoInfo *info)
-{
-  return info;
-}
-
-static inline GstMiniObject *
-gst_cuda_convolve_device_stream(GstBuffer *buffer)
-{
-  return NULL;
-}
-
-static inline gpointer
-gst_cuda_convolve_device_stream_handle(GstMiniObject *stream)
-{
-  return NULL;
-}
-
-static inline void
-gst_cuda_convolve_device_set_pending(GstBuffer *buffer)
-{
-}
-
-static inline void
-gst_cuda_convolve_device_share_stream(GstStructure *pool_config, GstObject *context, GstMiniObject **stream)
-{
-}
-
-#define GST_MAP_CUDA ((GstMapFlags)0)
-
-#endif
 
 G_END_DECLS

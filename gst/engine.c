@@ -1,63 +1,63 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later
- *
- * Which engine runs. backend=auto takes the first of the engine's list that opens, and says why where that is not the
- * GPU.
- */
-#include "gstcudaconvolve-private.h"
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "engine.h"
 
-/* A context that came for another device than the one that the user wants by now. */
+#include "devicememory.h"
+#include "messages.h"
+
+/* Drops a context that came for another device than the one that the user wants by now. */
 static void
-drop_wrong_context(GstCudaConvolve *self, int device)
+drop_wrong_context(GstCudaConvolveEngine *engine)
 {
-  if (self->engine.context && device >= 0 && gst_cuda_convolve_device_ordinal(self->engine.context) != device)
-    gst_clear_object(&self->engine.context);
+  int device = engine->options.device;
+
+  if (engine->context && device >= 0 && gst_cuda_convolve_device_ordinal(engine->context) != device)
+    gst_clear_object(&engine->context);
 }
 
 static CnvSession *
-open_one(GstCudaConvolve *self, const CnvBackend *backend, const GstCudaConvolveSettings *settings, GError **error)
+open_one(GstCudaConvolveEngine *engine, GstElement *element, const CnvBackend *backend, GError **error)
 {
-  CnvSessionOptions options = {.device = settings->device, .n_threads = settings->n_threads};
+  CnvSessionOptions options = engine->options;
 
-  GST_DEBUG_OBJECT(self, "trying %s", backend->name);
-  if (!backend->probe(settings->device, error))
+  GST_DEBUG_OBJECT(element, "trying %s", backend->name);
+  if (!backend->probe(options.device, error))
     return NULL;
   if (backend->takes_device_memory) {
-    drop_wrong_context(self, settings->device);
-    if (!gst_cuda_convolve_device_open(GST_ELEMENT(self), settings->device, &self->engine.context, error))
+    drop_wrong_context(engine);
+    if (!gst_cuda_convolve_device_open(element, options.device, &engine->context, error))
       return NULL;
-    options.context = gst_cuda_convolve_device_handle(self->engine.context);
-    options.device = gst_cuda_convolve_device_ordinal(self->engine.context);
+    options.context = gst_cuda_convolve_device_handle(engine->context);
+    options.device = gst_cuda_convolve_device_ordinal(engine->context);
   }
   return cnv_session_open(backend, &options, error);
 }
 
 static void
-adopt(GstCudaConvolve *self, CnvSession *session)
+adopt(GstCudaConvolveEngine *engine, GstElement *element, CnvSession *session)
 {
-  GST_INFO_OBJECT(self, "running on %s", session->device_name);
-  GST_OBJECT_LOCK(self);
-  self->engine.session = session;
+  GST_INFO_OBJECT(element, "running on %s", session->device_name);
+  GST_OBJECT_LOCK(element);
+  engine->session = session;
   /* After a fall-back CUDA memory that was negotiated goes on being taken, through its host map. */
-  self->engine.takes_device |= session->backend->takes_device_memory;
-  g_free(self->engine.device_name);
-  self->engine.device_name = g_strdup(session->device_name);
-  GST_OBJECT_UNLOCK(self);
+  engine->takes_device |= session->backend->takes_device_memory;
+  g_free(engine->device_name);
+  engine->device_name = g_strdup(session->device_name);
+  GST_OBJECT_UNLOCK(element);
 }
 
 /* Opens the first of a list that can. reason: why the first of them could not, NULL where it could. */
 static gboolean
-open_first(GstCudaConvolve *self, const CnvBackend *const *list, const GstCudaConvolveSettings *settings,
-           GError **reason)
+open_first(GstCudaConvolveEngine *engine, GstElement *element, const CnvBackend *const *list, GError **reason)
 {
   for (; *list; list++) {
     GError *error = NULL;
-    CnvSession *session = open_one(self, *list, settings, &error);
+    CnvSession *session = open_one(engine, element, *list, &error);
 
     if (session) {
-      adopt(self, session);
+      adopt(engine, element, session);
       return TRUE;
     }
-    GST_INFO_OBJECT(self, "%s cannot run: %s", (*list)->name, error->message);
+    GST_INFO_OBJECT(element, "%s cannot run: %s", (*list)->name, error->message);
     if (*reason)
       g_error_free(error);
     else
@@ -67,11 +67,11 @@ open_first(GstCudaConvolve *self, const CnvBackend *const *list, const GstCudaCo
 }
 
 static void
-announce(GstCudaConvolve *self, const GError *reason)
+announce(GstCudaConvolveEngine *engine, GstElement *element, const GError *reason)
 {
-  gst_cuda_convolve_post(GST_ELEMENT(self), GST_MESSAGE_INFO,
+  gst_cuda_convolve_post(element, GST_MESSAGE_INFO,
                          g_error_new(reason->domain, reason->code, "backend=auto runs on the %s: %s",
-                                     self->engine.session->backend->name, reason->message),
+                                     engine->session->backend->name, reason->message),
                          "choosing the backend");
 }
 
@@ -83,32 +83,35 @@ no_cuda_error(void)
 }
 
 static gboolean
-open_automatic(GstCudaConvolve *self, const GstCudaConvolveSettings *settings, GError **error)
+open_automatic(GstCudaConvolveEngine *engine, GstElement *element, GError **error)
 {
   GError *reason = cnv_backend_find("cuda") ? NULL : no_cuda_error();
 
-  if (!open_first(self, cnv_backends, settings, &reason)) {
+  if (!open_first(engine, element, cnv_backends, &reason)) {
     g_propagate_error(error, reason);
     return FALSE;
   }
   if (reason)
-    announce(self, reason);
+    announce(engine, element, reason);
   g_clear_error(&reason);
   return TRUE;
 }
 
 gboolean
-gst_cuda_convolve_open(GstCudaConvolve *self, const GstCudaConvolveSettings *settings, GError **error)
+gst_cuda_convolve_engine_open(GstCudaConvolveEngine *engine, GstElement *element,
+                              const GstCudaConvolveSettings *settings, GError **error)
 {
   const char *name = gst_cuda_convolve_backend_name(settings->backend);
   const CnvBackend *list[] = {name ? cnv_backend_find(name) : NULL, NULL};
   GError *reason = NULL;
 
-  if (!name)
-    return open_automatic(self, settings, error);
+  engine->automatic = name == NULL;
+  engine->options = (CnvSessionOptions){.device = settings->device, .n_threads = settings->n_threads};
+  if (engine->automatic)
+    return open_automatic(engine, element, error);
   if (!list[0])
     reason = no_cuda_error();
-  else if (open_first(self, list, settings, &reason))
+  else if (open_first(engine, element, list, &reason))
     return TRUE;
   g_set_error(error, reason->domain, reason->code, "backend=%s cannot run: %s; backend=auto or cpu runs without", name,
               reason->message);
@@ -123,64 +126,68 @@ is_of_device(const GError *error)
          (error->code == CNV_ERROR_NO_DEVICE || error->code == CNV_ERROR_MEMORY || error->code == CNV_ERROR_DEVICE);
 }
 
-/* Where the user chose no engine, the engines behind the one that runs. */
+/* The engines behind the one that runs. */
 static const CnvBackend *const *
-backends_left(GstCudaConvolve *self)
+backends_left(const GstCudaConvolveEngine *engine)
 {
   const CnvBackend *const *next = cnv_backends;
-  gboolean is_chosen;
 
-  GST_OBJECT_LOCK(self);
-  is_chosen = gst_cuda_convolve_backend_name(self->settings.backend) != NULL;
-  GST_OBJECT_UNLOCK(self);
-  while (*next != self->engine.session->backend)
+  while (*next != engine->session->backend)
     next++;
-  return is_chosen || !next[1] ? NULL : next + 1;
+  return next + 1;
 }
 
 gboolean
-gst_cuda_convolve_may_fall_back(GstCudaConvolve *self)
+gst_cuda_convolve_engine_may_fall_back(const GstCudaConvolveEngine *engine)
 {
-  return self->engine.session->stats.frames == 0 && backends_left(self);
+  return engine->automatic && engine->session->stats.frames == 0 && *backends_left(engine);
+}
+
+static void
+forget_streams(GstCudaConvolveEngine *engine)
+{
+  gst_mini_object_replace(&engine->stream, NULL);
+  gst_mini_object_replace(&engine->pool_stream, NULL);
 }
 
 gboolean
-gst_cuda_convolve_fall_back(GstCudaConvolve *self, const GError *error)
+gst_cuda_convolve_engine_fall_back(GstCudaConvolveEngine *engine, GstElement *element, const GError *error)
 {
-  CnvSession *failed = self->engine.session;
-  GstCudaConvolveSettings settings;
+  CnvSession *failed = engine->session;
   GError *reason;
   gboolean ok;
 
-  if (!is_of_device(error) || !gst_cuda_convolve_may_fall_back(self))
+  if (!is_of_device(error) || !gst_cuda_convolve_engine_may_fall_back(engine))
     return FALSE;
-  GST_OBJECT_LOCK(self);
-  gst_cuda_convolve_settings_copy(&settings, &self->settings);
-  GST_OBJECT_UNLOCK(self);
   reason = g_error_copy(error);
-  ok = open_first(self, backends_left(self), &settings, &reason);
+  ok = open_first(engine, element, backends_left(engine), &reason);
   if (ok) {
     cnv_session_close(failed);
-    gst_cuda_convolve_forget_streams(self);
-    announce(self, reason);
+    forget_streams(engine);
+    announce(engine, element, reason);
   }
   g_error_free(reason);
-  gst_cuda_convolve_settings_clear(&settings);
   return ok;
 }
 
 void
-gst_cuda_convolve_close(GstCudaConvolve *self)
+gst_cuda_convolve_engine_close(GstCudaConvolveEngine *engine, GstElement *element)
 {
-  CnvSession *session = self->engine.session;
+  CnvSession *session = engine->session;
   GstObject *context;
 
-  GST_OBJECT_LOCK(self);
-  self->engine.session = NULL;
-  self->engine.takes_device = FALSE;
-  context = g_steal_pointer(&self->engine.context);
-  GST_OBJECT_UNLOCK(self);
+  GST_OBJECT_LOCK(element);
+  engine->session = NULL;
+  engine->takes_device = FALSE;
+  context = g_steal_pointer(&engine->context);
+  GST_OBJECT_UNLOCK(element);
   cnv_session_close(session);
-  gst_cuda_convolve_forget_streams(self);
+  forget_streams(engine);
   gst_clear_object(&context);
+}
+
+gboolean
+gst_cuda_convolve_engine_holds(const GstCudaConvolveEngine *engine, GstBuffer *buffer)
+{
+  return engine->session->backend->takes_device_memory && gst_cuda_convolve_device_holds(buffer, engine->context);
 }

@@ -4,7 +4,10 @@
  * before it is downloaded. A frame is put out when as many as can be are under way with it, or none comes for a while
  * (idle.c); its buffers stay mapped until then.
  */
-#include "gstcudaconvolve-private.h"
+#include "allocation.h"
+#include "frames.h"
+#include "messages.h"
+#include "streams.h"
 
 /* One is uploaded, one filtered and one downloaded. Two reach 76 % of what the bus allows for 1080p NV12 on an H200,
  * three 92 %, four no more. */
@@ -71,7 +74,7 @@ can_fly(GstCudaConvolve *self, GstBuffer *in, GstBuffer *out)
 {
   return in != out && self->n_alone == 0 && self->engine.session->stats.frames > 0 &&
          !gst_cuda_convolve_pool_is_limited(in->pool) && !gst_cuda_convolve_pool_is_limited(out->pool) &&
-         !(gst_cuda_convolve_is_in_device(self, in) && gst_cuda_convolve_is_in_device(self, out));
+         !(gst_cuda_convolve_engine_holds(&self->engine, in) && gst_cuda_convolve_engine_holds(&self->engine, out));
 }
 
 /* ---- in ---- */
@@ -89,10 +92,10 @@ go_alone(GstCudaConvolve *self, GstBuffer *in, GstBuffer *out)
 static gboolean
 take_off(GstCudaConvolve *self, GstCudaConvolveMapped *mapped, GstBuffer *in, GstBuffer *out, GError **error)
 {
-  if (!gst_cuda_convolve_map_both(self, in, out, mapped, error))
+  if (!gst_cuda_convolve_map_both(&self->engine, &self->caps, in, out, mapped, error))
     return FALSE;
-  if (gst_cuda_convolve_enter_streams(self, in, out, error) &&
-      cnv_session_submit(self->engine.session, &self->recipe.work, &mapped->in, &mapped->out, error))
+  if (gst_cuda_convolve_streams_enter(&self->engine, in, out, error) &&
+      cnv_session_submit(self->engine.session, &self->recipe.work, &mapped->in.planes, &mapped->out.planes, error))
     return TRUE;
   gst_cuda_convolve_unmap_both(mapped);
   return FALSE;

@@ -5,16 +5,9 @@
  */
 #pragma once
 
-#include <convolve/backend.h>
-#include <gst/video/video.h>
+#include "mapping.h"
 
 G_BEGIN_DECLS
-
-/* A frame's input and output, mapped where the engine can use them. */
-typedef struct {
-  GstVideoFrame in_frame, out_frame;
-  CnvFrame in, out;
-} GstCudaConvolveMapped;
 
 typedef struct {
   GstBuffer *in, *out; /* NULL: no frame */

@@ -2,7 +2,14 @@
  *
  * The element's class: properties, state, context sharing, messages, statistics.
  */
+#include "gstcudaconvolve.h"
+
+#include "allocation.h"
+#include "devicememory.h"
+#include "frames.h"
 #include "gstcudaconvolve-private.h"
+#include "messages.h"
+#include "negotiation.h"
 
 G_DEFINE_TYPE(GstCudaConvolve, gst_cuda_convolve, GST_TYPE_BASE_TRANSFORM)
 
@@ -66,8 +73,7 @@ check_settings(GstCudaConvolve *self, const GstCudaConvolveSettings *settings, G
 static void
 reset(GstCudaConvolve *self)
 {
-  gst_cuda_convolve_forget_plan(self);
-  self->recipe.warned = 0;
+  gst_cuda_convolve_recipe_reset(&self->recipe);
   GST_OBJECT_LOCK(self);
   self->latency = self->frame_time = 0;
   gst_cuda_convolve_stats_clear(&self->stats);
@@ -90,7 +96,8 @@ start(GstBaseTransform *trans)
   GST_OBJECT_UNLOCK(self);
   self->flights_wanted = settings.frames_in_flight;
   self->n_alone = 0;
-  ok = check_settings(self, &settings, &error) && gst_cuda_convolve_open(self, &settings, &error);
+  ok = check_settings(self, &settings, &error) &&
+       gst_cuda_convolve_engine_open(&self->engine, GST_ELEMENT(self), &settings, &error);
   gst_cuda_convolve_settings_clear(&settings);
   if (!ok)
     gst_cuda_convolve_post(GST_ELEMENT(self), GST_MESSAGE_ERROR, error, "starting");
@@ -106,7 +113,7 @@ stop(GstBaseTransform *trans)
   gst_cuda_convolve_stop_watching(self);
   gst_cuda_convolve_drop_waiting(self);
   gst_cuda_convolve_leave_history(self);
-  gst_cuda_convolve_close(self);
+  gst_cuda_convolve_engine_close(&self->engine, GST_ELEMENT(self));
   return TRUE;
 }
 
@@ -159,8 +166,7 @@ finalize(GObject *object)
   gst_cuda_convolve_settings_clear(&self->settings);
   g_hash_table_unref(self->refused);
   gst_cuda_convolve_drop_waiting(self);
-  g_array_unref(self->recipe.regions);
-  g_array_unref(self->recipe.radius_plans);
+  gst_cuda_convolve_recipe_clear(&self->recipe);
   g_mutex_clear(&self->idle.lock);
   g_cond_clear(&self->idle.changed);
   G_OBJECT_CLASS(gst_cuda_convolve_parent_class)->finalize(object);
@@ -172,7 +178,7 @@ add_pads(GstElementClass *klass)
 {
   const CnvBackend *cuda = cnv_backend_find("cuda");
   gboolean device = cuda && cuda->probe(-1, NULL) && gst_cuda_convolve_device_init();
-  GstCaps *caps = gst_cuda_convolve_template_caps(device);
+  GstCaps *caps = gst_cuda_convolve_caps_template(device);
 
   gst_element_class_add_pad_template(klass, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
   gst_element_class_add_pad_template(klass, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
@@ -211,6 +217,7 @@ gst_cuda_convolve_class_init(GstCudaConvolveClass *klass)
   trans_class->stop = GST_DEBUG_FUNCPTR(stop);
   trans_class->query = GST_DEBUG_FUNCPTR(query);
   gst_cuda_convolve_negotiation_class_init(trans_class);
+  gst_cuda_convolve_allocation_class_init(trans_class);
   gst_cuda_convolve_frames_class_init(trans_class);
   gst_cuda_convolve_waiting_class_init(trans_class);
 }
@@ -220,9 +227,7 @@ gst_cuda_convolve_init(GstCudaConvolve *self)
 {
   gst_cuda_convolve_settings_init(&self->settings);
   self->refused = g_hash_table_new_full(NULL, NULL, NULL, g_free);
-  self->recipe.roi = GST_CUDA_CONVOLVE_ROI_DEFAULT;
-  self->recipe.regions = g_array_new(FALSE, FALSE, sizeof(CnvRegion));
-  self->recipe.radius_plans = g_array_new(FALSE, FALSE, sizeof(GstCudaConvolveRadiusPlan));
+  gst_cuda_convolve_recipe_init(&self->recipe);
   g_mutex_init(&self->idle.lock);
   g_cond_init(&self->idle.changed);
   gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(self), TRUE);

@@ -3,7 +3,9 @@
  * Time: frames are kept in the session until those that come after them have come too, and are then put out, each with
  * the times and metas that it came with. Where the plan has one tap in time nothing of this is in use.
  */
-#include "gstcudaconvolve-private.h"
+#include "allocation.h"
+#include "frames.h"
+#include "messages.h"
 
 static GstBuffer **
 waiting_of(GstCudaConvolve *self, guint64 frame)
@@ -80,7 +82,7 @@ make_work(GstCudaConvolve *self, GstBuffer *buffer, const int slot[CNV_MAX_TEMPO
   gst_cuda_convolve_make_work(self, buffer);
   self->recipe.work.temporal_tap = self->history.temporal_tap;
   self->recipe.work.n_temporal_taps =
-      cnv_temporal_taps_make(self->recipe.plan, slot, self->recipe.temporal_border, self->history.temporal_tap);
+      cnv_temporal_taps_make(self->recipe.plan, slot, self->recipe.wanted.temporal_border, self->history.temporal_tap);
 }
 
 /* Several frames are held before the first is put out, and an engine that stands in would not have them. So the first
@@ -93,7 +95,7 @@ try_first(GstCudaConvolve *self, GstBuffer *buffer, int first, GError **error)
   int center, n = cnv_plan_frames(self->recipe.plan, &center);
   gboolean ok;
 
-  if (!gst_cuda_convolve_may_fall_back(self))
+  if (!gst_cuda_convolve_engine_may_fall_back(&self->engine))
     return TRUE;
   for (int i = 0; i < n; i++)
     slot[i] = i == center ? first : -1;
@@ -124,7 +126,8 @@ keep_or_fall_back(GstCudaConvolve *self, GstBuffer *buffer)
   GError *error = NULL;
   gboolean ok = keep_samples(self, buffer, &error);
 
-  if (!ok && !gst_cuda_convolve_has_history(self) && gst_cuda_convolve_fall_back(self, error)) {
+  if (!ok && !gst_cuda_convolve_has_history(self) &&
+      gst_cuda_convolve_engine_fall_back(&self->engine, GST_ELEMENT(self), error)) {
     g_clear_error(&error);
     history->n_slots = 0; /* they were the other session's */
     ok = gst_cuda_convolve_settle_plan(self) && keep_samples(self, buffer, &error);
@@ -162,10 +165,10 @@ find_slot(GstCudaConvolve *self, guint64 frame, guint64 later, int *slot, GError
   guint n = self->history.n_slots;
   double change = 0;
 
-  if (self->recipe.scene_change > 0 &&
+  if (self->recipe.wanted.scene_change > 0 &&
       !cnv_session_history_change(self->engine.session, (guint)(later % n), &change, error))
     return FALSE;
-  *slot = change <= self->recipe.scene_change ? (int)(frame % n) : -1;
+  *slot = change <= self->recipe.wanted.scene_change ? (int)(frame % n) : -1;
   return TRUE;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Settings and a buffer to what is done to it: the plan in force, plans by radius, rectangles.
+ * Settings, image and buffer to the engine's work: the plan in force, plans by radius, and the regions of a frame. Used
+ * by the streaming thread; the live settings are read under the element's object lock.
  */
 #pragma once
 
@@ -8,28 +9,46 @@
 
 G_BEGIN_DECLS
 
-/* A plan for regions of one size. */
 typedef struct {
-  int radius;
-  CnvPlan *plan;
-} GstCudaConvolveRadiusPlan;
-
-typedef struct {
-  /* In force, the last that could be. */
-  CnvPlan *plan; /* of the filter as it is set; NULL before the first caps */
-  GstCudaConvolveRoi roi;
-  gboolean has_rejected; /* rejected made no plan, which was reported */
-  GstCudaConvolveSettings rejected;
-  guint warned; /* since the start */
-  CnvTemporalBorder temporal_border;
-  double scene_change;
-  gboolean may_pass; /* where nothing would change, the input goes out untouched */
+  GstCudaConvolveSettings wanted;   /* at the last update */
+  gboolean rejected;                /* wanted made no plan, which was reported */
+  GstCudaConvolveSettings in_force; /* those of the plan; of its members only the filter, algorithm and roi count */
+  CnvPlan *plan;                    /* NULL before the first caps */
+  CnvImage image;                   /* like the backend, of the last update */
+  const CnvBackend *backend;
+  GArray *radius_plans; /* made since the plan was, for sizes of regions; in ascending order */
+  guint warned;         /* since the start: bits of roi.h */
 
   /* This frame. */
   CnvWork work;
   GArray *regions;               /* CnvRegion, those of work */
   CnvPlan *plans[CNV_MAX_PLANS]; /* likewise, not referenced */
-  GArray *radius_plans; /* GstCudaConvolveRadiusPlan, by radius: made since the plan was, for sizes of regions */
 } GstCudaConvolveRecipe;
+
+void gst_cuda_convolve_recipe_init(GstCudaConvolveRecipe *recipe);
+void gst_cuda_convolve_recipe_reset(GstCudaConvolveRecipe *recipe); /* as it was after init */
+void gst_cuda_convolve_recipe_clear(GstCudaConvolveRecipe *recipe);
+
+/* Puts the live settings in force for an image and a backend or, where no plan can be made of them, goes on with the
+ * last ones. Posts its errors; FALSE where there is no plan at all. */
+gboolean gst_cuda_convolve_recipe_update(GstCudaConvolveRecipe *recipe, GstElement *element,
+                                         const GstCudaConvolveSettings *live, const CnvImage *image,
+                                         const CnvBackend *backend);
+
+/* TRUE where frames that wait in a history of n_slots have to be pushed before the live settings are put in force:
+ * where those ask for another number of frames than the history can give and, where the user wants that (a frame then
+ * is arriving), for any other filter. With the object lock. */
+gboolean gst_cuda_convolve_recipe_must_drain(const GstCudaConvolveRecipe *recipe, const GstCudaConvolveSettings *live,
+                                             guint n_slots, gboolean arriving);
+
+/* Sets the work for a buffer, by what is in force. */
+void gst_cuda_convolve_recipe_make_work(GstCudaConvolveRecipe *recipe, GstElement *element, GstBuffer *buffer,
+                                        gboolean interlaced);
+/* TRUE where the work leaves every sample as it is. */
+gboolean gst_cuda_convolve_recipe_leaves_frame(const GstCudaConvolveRecipe *recipe);
+/* TRUE where the work changes a small part of the frame, so that the rest is better not copied. */
+gboolean gst_cuda_convolve_recipe_changes_little(const GstCudaConvolveRecipe *recipe);
+/* Warns, once, of regions that could not be told apart. crowd: of the session's statistics. */
+void gst_cuda_convolve_recipe_warn_of_crowd(GstCudaConvolveRecipe *recipe, GstElement *element, guint crowd);
 
 G_END_DECLS

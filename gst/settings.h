@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The settable properties: a table of them, and the plain value that they set. A property of a number, boolean or enum
- * is one row of the table in properties.c.
+ * The settable properties: a plain value with all of them, and the table in settings.c. A row of the table is all there
+ * is to a property: default, range, description, comparison and copy follow from it.
  */
 #pragma once
 
 #include <convolve/backend.h>
 #include <gst/gst.h>
 
-#include "regions.h"
+#include "roi.h"
 
 G_BEGIN_DECLS
 
-/* What the user asked for. Copied and cleared by the functions below, since the filter holds references. */
+/* Copied and cleared by the functions below, since some members are references. The order is that of the parts. */
 typedef struct {
   CnvFilter filter;
-  char *kernel_location; /* of the file that filter.kernel was read from; NULL: it was not */
-  GstCudaConvolveRoi roi;
-  int backend;   /* of the enum; see gst_cuda_convolve_backend_name */
-  int device;    /* CUDA ordinal, -1 the first or the one that the pipeline shares */
   int algorithm; /* CnvAlgorithm */
+
+  GstCudaConvolveRoi roi;
+
+  char *kernel_location; /* of the file that filter.kernel was read from; NULL: it was not */
+  int backend;           /* see gst_cuda_convolve_backend_name */
+  int device;            /* CUDA ordinal, -1 the first or the one that the pipeline shares */
   guint n_threads;
   guint frames_in_flight; /* 0..CNV_FLIGHTS_MAX, 0 auto */
   gboolean disable_passthrough;
@@ -28,23 +30,30 @@ typedef struct {
   gboolean drain_on_change; /* of the filter */
 } GstCudaConvolveSettings;
 
-void gst_cuda_convolve_settings_init(GstCudaConvolveSettings *settings);
+/* Parts of the settings, each with those before it: what makes a plan, and what makes a frame's work. */
+#define GST_CUDA_CONVOLVE_SETTINGS_PLAN offsetof(GstCudaConvolveSettings, roi)
+#define GST_CUDA_CONVOLVE_SETTINGS_WORK offsetof(GstCudaConvolveSettings, kernel_location)
+#define GST_CUDA_CONVOLVE_SETTINGS_ALL sizeof(GstCudaConvolveSettings)
+
+void gst_cuda_convolve_settings_init(GstCudaConvolveSettings *settings); /* to the defaults */
 void gst_cuda_convolve_settings_copy(GstCudaConvolveSettings *to, const GstCudaConvolveSettings *from);
 void gst_cuda_convolve_settings_clear(GstCudaConvolveSettings *settings);
+gboolean gst_cuda_convolve_settings_equal(const GstCudaConvolveSettings *a, const GstCudaConvolveSettings *b,
+                                          gsize part);
 
-/* Installs them all, with the defaults of gst_cuda_convolve_settings_init. Returns the first free property id. */
+/* Installs all properties. Returns the first free property id. */
 guint gst_cuda_convolve_properties_install(GObjectClass *klass);
 
-/* id: one of those installed. Puts the value into settings of its own, that were initialised; a file is read then.
- * Returns FALSE with the reason where the value cannot be: kernels, files and rectangles have more to check than their
+/* Reads a value into settings that were initialised, or a file that it names. id: of a property that was installed.
+ * Returns FALSE with the reason where the value is refused: kernels, files and rectangles have more to check than their
  * GParamSpec does. */
 gboolean gst_cuda_convolve_property_read(GstCudaConvolveSettings *settings, guint id, const GValue *value,
                                          GError **error);
-/* Exchanges that property between two settings. */
+/* Exchanges a property between two settings. */
 void gst_cuda_convolve_property_swap(GstCudaConvolveSettings *a, GstCudaConvolveSettings *b, guint id);
 void gst_cuda_convolve_property_get(const GstCudaConvolveSettings *settings, guint id, GValue *value);
 
-/* The same for two properties of which the one that is set last counts. */
+/* The same number for two properties of which the one that is set last counts. */
 gsize gst_cuda_convolve_property_slot(guint id);
 
 /* Name of the engine that a value of the backend property stands for, NULL for auto. */

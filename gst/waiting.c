@@ -4,7 +4,8 @@
  * out in their order, events that came between them go out between them, and what ends them drains or drops them. Where
  * none is to wait the base class' way of a frame is taken.
  */
-#include "gstcudaconvolve-private.h"
+#include "frames.h"
+#include "messages.h"
 
 static GstBaseTransformClass *parent_class;
 
@@ -203,6 +204,7 @@ take_in(GstCudaConvolve *self, GstBuffer *buffer)
     gst_cuda_convolve_sync_properties(self, buffer);
     if (!gst_cuda_convolve_settle_plan(self))
       return GST_FLOW_ERROR;
+    gst_cuda_convolve_update_latency(self);
   }
   learn_frame_time(self, buffer);
   if (cnv_plan_frames(self->recipe.plan, NULL) == 1 && !holds) {
@@ -229,14 +231,16 @@ take_further(GstCudaConvolve *self, GstBuffer *buffer, GstBuffer **outbuf)
   if (gst_cuda_convolve_n_flights(self) > 1)
     return gst_cuda_convolve_fly(self, buffer, outbuf);
   trans->queued_buf = buffer;
-  return parent_class->generate_output(trans, outbuf);
+  flow = parent_class->generate_output(trans, outbuf);
+  gst_cuda_convolve_update_latency(self); /* another engine may have taken over */
+  return flow;
 }
 
 /* Called until it gives no buffer: several frames can be due where the filter has come to look less far ahead. */
 static GstFlowReturn
 generate_output(GstBaseTransform *trans, GstBuffer **outbuf)
 {
-  GstCudaConvolve *self = GST_CUDA_CONVOLVE(trans);
+  GstCudaConvolve *self = GST_CUDA_CONVOLVE_CAST(trans);
   GstBuffer *buffer = g_steal_pointer(&trans->queued_buf);
   GstFlowReturn flow = GST_FLOW_OK;
   gboolean settle;
@@ -248,6 +252,7 @@ generate_output(GstBaseTransform *trans, GstBuffer **outbuf)
     return flow;
   if (is_over_time(self) && !gst_cuda_convolve_settle_for_kept(self, &settle))
     return GST_FLOW_ERROR;
+  gst_cuda_convolve_update_latency(self);
   return is_ready(self) ? put_out(self, outbuf) : GST_FLOW_OK;
 }
 
@@ -275,7 +280,7 @@ drains(GstEvent *event)
 static gboolean
 sink_event(GstBaseTransform *trans, GstEvent *event)
 {
-  GstCudaConvolve *self = GST_CUDA_CONVOLVE(trans);
+  GstCudaConvolve *self = GST_CUDA_CONVOLVE_CAST(trans);
 
   if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) {
     flush_events(self);
@@ -295,7 +300,7 @@ sink_event(GstBaseTransform *trans, GstEvent *event)
 static gboolean
 src_event(GstBaseTransform *trans, GstEvent *event)
 {
-  GstCudaConvolve *self = GST_CUDA_CONVOLVE(trans);
+  GstCudaConvolve *self = GST_CUDA_CONVOLVE_CAST(trans);
   gboolean over_time;
 
   GST_OBJECT_LOCK(self);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The roi properties: what the user asked for about regions of interest, a plain value. How it becomes a frame's work
- * is in regions.c.
+ * Regions of interest: the roi properties' values, and from them and a buffer the rectangles of a frame.
  */
 #pragma once
 
 #include <convolve/work.h>
+#include <gst/gst.h>
 
 G_BEGIN_DECLS
 
@@ -17,7 +17,7 @@ typedef enum {
 
 typedef enum { GST_CUDA_CONVOLVE_ROI_FIXED, GST_CUDA_CONVOLVE_ROI_RELATIVE } GstCudaConvolveRoiStrength;
 
-/* Copied and cleared by the functions below. */
+/* Part of GstCudaConvolveSettings. */
 typedef struct {
   int source;    /* GstCudaConvolveRoiSource; with none all the rest means nothing */
   GArray *rects; /* of CnvRect, for source property: shared, never changed once set; NULL none */
@@ -30,14 +30,21 @@ typedef struct {
   int target_x, target_y; /* luma pixels; -1 stays in its place */
 } GstCudaConvolveRoi;
 
-#define GST_CUDA_CONVOLVE_ROI_DEFAULT ((GstCudaConvolveRoi){.relative_size = 0.2, .target_x = -1, .target_y = -1})
-
-/* to: uninitialised */
-void gst_cuda_convolve_roi_copy(GstCudaConvolveRoi *to, const GstCudaConvolveRoi *from);
-void gst_cuda_convolve_roi_clear(GstCudaConvolveRoi *roi);
-gboolean gst_cuda_convolve_roi_equal(const GstCudaConvolveRoi *a, const GstCudaConvolveRoi *b);
+/* Bits of the warnings that are posted once. */
+enum {
+  GST_CUDA_CONVOLVE_WARNED_MANY = 1 << 0,   /* more regions than there can be */
+  GST_CUDA_CONVOLVE_WARNED_TARGET = 1 << 1, /* more than one, and a target */
+  GST_CUDA_CONVOLVE_WARNED_RADIUS = 1 << 2, /* a radius that the filter cannot have */
+  GST_CUDA_CONVOLVE_WARNED_REACH = 1 << 3,  /* one beyond its largest */
+  GST_CUDA_CONVOLVE_WARNED_CROWD = 1 << 4,  /* too many in one place */
+};
 
 /* FALSE with CNV_ERROR_SETTINGS where the settings contradict each other or the filter. */
 gboolean gst_cuda_convolve_roi_check(const GstCudaConvolveRoi *roi, const CnvFilter *filter, GError **error);
+
+/* Fills an array of CnvRegion, all by plan 0, from the property or the buffer's metas. element and warned: for
+ * warnings, see messages.h. */
+void gst_cuda_convolve_roi_collect(const GstCudaConvolveRoi *roi, GstBuffer *buffer, const CnvImage *image,
+                                   GArray *regions, GstElement *element, guint *warned);
 
 G_END_DECLS

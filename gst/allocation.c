@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "allocation.h"
+
+#include <gst/video/gstvideopool.h>
+
+#include "devicememory.h"
+#include "messages.h"
+#include "pinnedmemory.h"
+
+static GstBaseTransformClass *parent_class;
+
+/* ---- output buffers ---- */
+
+gboolean
+gst_cuda_convolve_pool_is_limited(GstBufferPool *pool)
+{
+  GstStructure *config;
+  guint max = 1;
+
+  if (!pool)
+    return FALSE;
+  config = gst_buffer_pool_get_config(pool);
+  gst_buffer_pool_config_get_params(config, NULL, NULL, NULL, &max);
+  gst_structure_free(config);
+  return max > 0;
+}
+
+static void
+post_no_output(GstCudaConvolve *self, guint size)
+{
+  const GstVideoInfo *info = &self->caps.out_info;
+  GError *error = g_error_new(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT,
+                              "No output buffer of %u bytes of %s memory could be allocated for a %dx%d %s frame: free "
+                              "memory, or lower the size of frames or how many of them are queued downstream",
+                              size, self->caps.out_in_device ? "CUDA" : "system", GST_VIDEO_INFO_WIDTH(info),
+                              GST_VIDEO_INFO_HEIGHT(info), gst_video_format_to_string(GST_VIDEO_INFO_FORMAT(info)));
+
+  gst_cuda_convolve_post(GST_ELEMENT(self), GST_MESSAGE_ERROR, error, "allocating an output buffer");
+}
+
+/* A pool is started once: its owner may have stopped it since. */
+static gboolean
+start_pool(GstCudaConvolve *self)
+{
+  GstBufferPool *pool = gst_base_transform_get_buffer_pool(GST_BASE_TRANSFORM(self));
+  gboolean ok = !pool || gst_buffer_pool_set_active(pool, TRUE);
+
+  gst_clear_object(&pool);
+  return ok;
+}
+
+static GstFlowReturn
+get_output(GstCudaConvolve *self, GstBuffer *like, GstBuffer **outbuf)
+{
+  self->allocation.pool_started = self->allocation.pool_started || start_pool(self);
+  return self->allocation.pool_started ? parent_class->prepare_output_buffer(GST_BASE_TRANSFORM(self), like, outbuf)
+                                       : GST_FLOW_ERROR;
+}
+
+/* Before the first frame output in CUDA memory can become output in system memory, where downstream takes that too. */
+static gboolean
+leave_device_memory(GstCudaConvolve *self)
+{
+  GstBaseTransform *trans = GST_BASE_TRANSFORM(self);
+  GError *info;
+
+  if (!self->caps.out_in_device || self->engine.session->stats.frames > 0 || self->history.n_slots > 0)
+    return FALSE;
+  GST_OBJECT_LOCK(self);
+  self->no_device_output = TRUE;
+  GST_OBJECT_UNLOCK(self);
+  gst_base_transform_reconfigure_src(trans);
+  if (!gst_base_transform_reconfigure(trans) || self->caps.out_in_device)
+    return FALSE;
+  info = g_error_new_literal(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT,
+                             "no output buffer could be allocated in CUDA memory: frames go out in system memory");
+  gst_cuda_convolve_post(GST_ELEMENT(self), GST_MESSAGE_INFO, info, "allocating an output buffer");
+  return TRUE;
+}
+
+/* The base class says nothing of a buffer that it does not get, and of a pool that does not start only that. */
+GstFlowReturn
+gst_cuda_convolve_allocate_output(GstCudaConvolve *self, GstBuffer *like, GstBuffer **outbuf)
+{
+  GstFlowReturn flow = get_output(self, like, outbuf);
+
+  if (flow == GST_FLOW_ERROR && leave_device_memory(self))
+    flow = get_output(self, like, outbuf);
+  if (flow == GST_FLOW_ERROR)
+    post_no_output(self, (guint)GST_VIDEO_INFO_SIZE(&self->caps.out_info));
+  return flow;
+}
+
+/* ---- pools ---- */
+
+/* The pool's real size is that of its CUDA memory, which it knows only once configured. */
+static gboolean
+configure(GstCudaConvolve *self, GstBufferPool *pool, GstCaps *caps, guint *size, guint min, guint max,
+          gboolean video_meta)
+{
+  GstStructure *config = gst_buffer_pool_get_config(pool);
+
+  gst_buffer_pool_config_set_params(config, caps, *size, min, max);
+  if (gst_cuda_convolve_caps_in_device(caps, 0))
+    gst_cuda_convolve_device_share_stream(config, self->engine.context, &self->engine.pool_stream);
+  if (video_meta && gst_buffer_pool_has_option(pool, GST_BUFFER_POOL_OPTION_VIDEO_META))
+    gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+  if (!gst_buffer_pool_set_config(pool, config)) {
+    config = gst_buffer_pool_get_config(pool);
+    if (!gst_buffer_pool_config_validate_params(config, caps, *size, min, max)) {
+      gst_structure_free(config);
+      return FALSE;
+    }
+    /* The pool's own idea of the configuration will do. */
+    if (!gst_buffer_pool_set_config(pool, config))
+      return FALSE;
+  }
+  config = gst_buffer_pool_get_config(pool);
+  gst_buffer_pool_config_get_params(config, NULL, size, NULL, NULL);
+  gst_structure_free(config);
+  return TRUE;
+}
+
+/* Of CUDA memory, or page-locked system memory. NULL where the engine has none, so that any pool will do. */
+static GstBufferPool *
+own_pool(GstCudaConvolve *self, gboolean device)
+{
+  if (device)
+    return gst_cuda_convolve_device_pool_new(self->engine.context);
+  return self->engine.session ? gst_cuda_convolve_pinned_pool_new(self->engine.session->backend, self->engine.context)
+                              : NULL;
+}
+
+/* What an allocation query says about a pool. */
+typedef struct {
+  GstBufferPool *pool;
+  guint size, min, max;
+} PoolChoice;
+
+/* Takes downstream's pool where it is one for our memory, else makes one. FALSE where there is no memory for it. */
+static gboolean
+choose_pool(GstCudaConvolve *self, GstCaps *caps, PoolChoice *choice)
+{
+  choice->size = MAX(choice->size, GST_VIDEO_INFO_SIZE(&self->caps.out_info));
+  if (choice->pool && self->caps.out_in_device &&
+      !gst_cuda_convolve_device_pool_fits(choice->pool, self->engine.context))
+    gst_clear_object(&choice->pool);
+  if (choice->pool &&
+      !configure(self, choice->pool, caps, &choice->size, choice->min, choice->max, self->allocation.takes_meta))
+    gst_clear_object(&choice->pool);
+  if (choice->pool)
+    return TRUE;
+  choice->max = 0; /* the limit was the other pool's */
+  choice->pool = own_pool(self, self->caps.out_in_device);
+  if (!choice->pool)
+    choice->pool = gst_video_buffer_pool_new();
+  return configure(self, choice->pool, caps, &choice->size, choice->min, choice->max, self->allocation.takes_meta);
+}
+
+/* Names page-locked memory for output buffers where downstream names no memory, and offers a pool that has no way of
+ * its own to allocate: the base class gives a pool what is named. */
+static void
+choose_allocator(GstCudaConvolve *self, GstQuery *query, GstBufferPool *pool)
+{
+  gboolean named = gst_query_get_n_allocation_params(query) > 0;
+  gboolean plain = G_OBJECT_TYPE(pool) == GST_TYPE_BUFFER_POOL || G_OBJECT_TYPE(pool) == GST_TYPE_VIDEO_BUFFER_POOL;
+  GstAllocator *allocator = NULL;
+  GstAllocationParams params;
+
+  gst_allocation_params_init(&params);
+  if (named)
+    gst_query_parse_nth_allocation_param(query, 0, &allocator, &params);
+  if (!allocator && !self->caps.out_in_device && plain && self->engine.session)
+    allocator = gst_cuda_convolve_pinned_allocator_new(self->engine.session->backend, self->engine.context);
+  if (allocator && named)
+    gst_query_set_nth_allocation_param(query, 0, allocator, &params);
+  else if (allocator)
+    gst_query_add_allocation_param(query, allocator, &params);
+  gst_clear_object(&allocator);
+}
+
+static gboolean
+decide_allocation(GstBaseTransform *trans, GstQuery *query)
+{
+  GstCudaConvolve *self = GST_CUDA_CONVOLVE_CAST(trans);
+  gboolean offered = gst_query_get_n_allocation_pools(query) > 0, ok;
+  PoolChoice choice = {NULL};
+  GstCaps *caps;
+
+  gst_query_parse_allocation(query, &caps, NULL);
+  self->allocation.takes_meta = gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, NULL);
+  if (offered)
+    gst_query_parse_nth_allocation_pool(query, 0, &choice.pool, &choice.size, &choice.min, &choice.max);
+  self->allocation.pool_started = FALSE;
+  ok = choose_pool(self, caps, &choice);
+  if (!ok)
+    post_no_output(self, choice.size);
+  else if (offered)
+    gst_query_set_nth_allocation_pool(query, 0, choice.pool, choice.size, choice.min, choice.max);
+  else
+    gst_query_add_allocation_pool(query, choice.pool, choice.size, choice.min, choice.max);
+  if (ok)
+    choose_allocator(self, query, choice.pool);
+  gst_object_unref(choice.pool);
+  return ok && parent_class->decide_allocation(trans, query);
+}
+
+/* Adds a pool of memory that suits the engine to a query from upstream. */
+static gboolean
+propose_pool(GstCudaConvolve *self, GstQuery *query, GstCaps *caps)
+{
+  GstBufferPool *pool;
+  GstVideoInfo info;
+  gboolean ok;
+  guint size;
+
+  if (!gst_video_info_from_caps(&info, caps))
+    return FALSE;
+  pool = own_pool(self, gst_cuda_convolve_caps_in_device(caps, 0));
+  if (!pool)
+    return TRUE;
+  size = GST_VIDEO_INFO_SIZE(&info);
+  ok = configure(self, pool, caps, &size, 0, 0, TRUE);
+  if (ok)
+    gst_query_add_allocation_pool(query, pool, size, 0, 0);
+  gst_object_unref(pool);
+  return ok;
+}
+
+static gboolean
+propose_allocation(GstBaseTransform *trans, GstQuery *decide_query, GstQuery *query)
+{
+  GstCudaConvolve *self = GST_CUDA_CONVOLVE_CAST(trans);
+  gboolean need_pool;
+  GstCaps *caps;
+
+  /* Without decide_query the base class would ask downstream for buffers, of its kind of memory. */
+  if (decide_query && !parent_class->propose_allocation(trans, decide_query, query))
+    return FALSE;
+  gst_query_parse_allocation(query, &caps, &need_pool);
+  if (!caps)
+    return FALSE;
+  if (need_pool && self->engine.context && !propose_pool(self, query, caps))
+    return FALSE;
+  gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, NULL);
+  return TRUE;
+}
+
+/* ---- metas ---- */
+
+/* Which metas of downstream upstream may use: all that pass through here. An overlay would then be drawn on top of the
+ * filtered picture; drawn upstream it is part of what is filtered, as the pipeline's order says. */
+static gboolean
+filter_meta(GstBaseTransform *trans, GstQuery *query, GType api, const GstStructure *params)
+{
+  return api != GST_VIDEO_OVERLAY_COMPOSITION_META_API_TYPE;
+}
+
+/* Metas that speak of a buffer's memory, and ones that keep other memory alive, a decoder's surface for example. */
+static gboolean
+is_of_memory(GType api)
+{
+  return api == GST_VIDEO_META_API_TYPE || api == GST_PARENT_BUFFER_META_API_TYPE ||
+         gst_meta_api_type_has_tag(api, g_quark_from_static_string(GST_META_TAG_MEMORY_STR)) ||
+         gst_meta_api_type_has_tag(api, g_quark_from_static_string("memory-reference"));
+}
+
+/* Each filtered frame shows what the input shows, in its place: what is said of one is true of the other. */
+static gboolean
+transform_meta(GstBaseTransform *trans, GstBuffer *outbuf, GstMeta *meta, GstBuffer *inbuf)
+{
+  return !is_of_memory(meta->info->api);
+}
+
+void
+gst_cuda_convolve_allocation_class_init(GstBaseTransformClass *klass)
+{
+  parent_class = g_type_class_peek_parent(klass);
+  klass->decide_allocation = GST_DEBUG_FUNCPTR(decide_allocation);
+  klass->propose_allocation = GST_DEBUG_FUNCPTR(propose_allocation);
+  klass->filter_meta = GST_DEBUG_FUNCPTR(filter_meta);
+  klass->transform_meta = GST_DEBUG_FUNCPTR(transform_meta);
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "caps.h"
+
+#include <string.h>
+
+#include "devicememory.h"
+
+#define DEVICE GST_CUDA_CONVOLVE_FEATURE_DEVICE
+#define SYSTEM GST_CAPS_FEATURE_MEMORY_SYSTEM_MEMORY
+#define PIXEL_BYTES_MAX 8 /* 4 samples of 2 bytes */
+#define GST_RELEASE (GST_VERSION_MAJOR * 100 + GST_VERSION_MINOR)
+
+/* One structure with all formats that GStreamer has in that kind of memory. */
+static GstCaps *
+caps_of_memory(gboolean device)
+{
+  GValue formats = G_VALUE_INIT;
+  GstCaps *caps =
+      gst_caps_new_simple("video/x-raw", "width", GST_TYPE_INT_RANGE, 1, CNV_SIZE_MAX, "height", GST_TYPE_INT_RANGE, 1,
+                          CNV_SIZE_MAX, "framerate", GST_TYPE_FRACTION_RANGE, 0, 1, G_MAXINT, 1, NULL);
+
+  g_value_init(&formats, GST_TYPE_LIST);
+  for (const CnvFormat *format = cnv_formats; format->name; format++) {
+    GValue name = G_VALUE_INIT;
+
+    if (gst_video_format_from_string(format->name) == GST_VIDEO_FORMAT_UNKNOWN)
+      continue;
+    if (device && (format->device_since == 0 || format->device_since > GST_RELEASE))
+      continue;
+    g_value_init(&name, G_TYPE_STRING);
+    g_value_set_static_string(&name, format->name);
+    gst_value_list_append_and_take_value(&formats, &name);
+  }
+  gst_caps_set_value(caps, "format", &formats);
+  g_value_unset(&formats);
+  if (device)
+    gst_caps_set_features_simple(caps, gst_caps_features_new(DEVICE, NULL));
+  return caps;
+}
+
+GstCaps *
+gst_cuda_convolve_caps_template(gboolean with_device)
+{
+  GstCaps *caps = with_device ? caps_of_memory(TRUE) : gst_caps_new_empty();
+
+  gst_caps_append(caps, caps_of_memory(FALSE));
+  return caps;
+}
+
+/* Adds the structures of caps that are in a kind of memory, as they would be in another kind. Takes and returns to. */
+static GstCaps *
+merge_as(GstCaps *to, const GstCaps *caps, const char *from_memory, const char *to_memory)
+{
+  GstCapsFeatures *wanted = gst_caps_features_new(from_memory, NULL);
+
+  for (guint i = 0; i < gst_caps_get_size(caps); i++) {
+    GstCapsFeatures *features = gst_caps_get_features(caps, i);
+
+    if (gst_caps_features_is_any(features) || gst_caps_features_is_equal(features, wanted))
+      to = gst_caps_merge_structure_full(to, gst_structure_copy(gst_caps_get_structure(caps, i)),
+                                         gst_caps_features_new(to_memory, NULL));
+  }
+  gst_caps_features_free(wanted);
+  return to;
+}
+
+GstCaps *
+gst_cuda_convolve_caps_transform(const GstCaps *caps, gboolean from_device, gboolean to_device)
+{
+  GstCaps *result = gst_caps_new_empty();
+
+  if (to_device)
+    result = merge_as(result, caps, DEVICE, DEVICE);
+  result = merge_as(result, caps, SYSTEM, SYSTEM);
+  if (from_device)
+    result = merge_as(result, caps, DEVICE, SYSTEM);
+  if (to_device)
+    result = merge_as(result, caps, SYSTEM, DEVICE);
+  return result;
+}
+
+gboolean
+gst_cuda_convolve_caps_in_device(const GstCaps *caps, guint i)
+{
+  const GstCapsFeatures *features = gst_caps_get_features(caps, i);
+
+  return features && gst_caps_features_contains(features, DEVICE);
+}
+
+/* Sizes of buffers in pools are counted in 32 bits, and GStreamer knows no frame much larger than that. */
+static gboolean
+read_info(const GstCaps *caps, GstVideoInfo *info, GError **error)
+{
+  const GstStructure *structure = gst_caps_get_structure(caps, 0);
+  int width = 0, height = 0;
+
+  if (gst_video_info_from_caps(info, caps) && GST_VIDEO_INFO_SIZE(info) <= G_MAXUINT)
+    return TRUE;
+  gst_structure_get(structure, "width", G_TYPE_INT, &width, "height", G_TYPE_INT, &height, NULL);
+  if (width > 0 && (guint64)width * MAX(height, 0) >= G_MAXUINT / PIXEL_BYTES_MAX)
+    g_set_error(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+                "A frame of %dx%d %s takes 4 GiB or more, and buffers hold less: scale or crop it first", width, height,
+                gst_structure_get_string(structure, "format"));
+  else
+    g_set_error_literal(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+                        "Caps that are no video: correct the caps filter upstream");
+  return FALSE;
+}
+
+static void
+make_image(CnvImage *image, const GstVideoInfo *info)
+{
+  memset(image, 0, sizeof(*image));
+  image->format = cnv_format_find(gst_video_format_to_string(GST_VIDEO_INFO_FORMAT(info)));
+  image->width = GST_VIDEO_INFO_WIDTH(info);
+  image->height = GST_VIDEO_INFO_HEIGHT(info);
+  image->full_range = info->colorimetry.range == GST_VIDEO_COLOR_RANGE_0_255;
+  if (!gst_video_color_matrix_get_Kr_Kb(info->colorimetry.matrix, &image->kr, &image->kb)) {
+    /* RGB needs none, and where nothing is said BT.601 is meant. */
+    image->kr = 0.299;
+    image->kb = 0.114;
+  }
+}
+
+gboolean
+gst_cuda_convolve_caps_read(GstCudaConvolveCaps *caps, const GstCaps *incaps, const GstCaps *outcaps, GError **error)
+{
+  if (!read_info(incaps, &caps->in_info, error) || !read_info(outcaps, &caps->out_info, error))
+    return FALSE;
+  if (GST_VIDEO_INFO_INTERLACE_MODE(&caps->in_info) == GST_VIDEO_INTERLACE_MODE_FIELDS) {
+    g_set_error_literal(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+                        "interlace-mode=fields, with the fields as views of a buffer, is not taken: progressive, "
+                        "interleaved and mixed are; put interlace or deinterlace before");
+    return FALSE;
+  }
+  make_image(&caps->image, &caps->in_info);
+  caps->out_in_device = gst_cuda_convolve_caps_in_device(outcaps, 0);
+  caps->same_memory = gst_cuda_convolve_caps_in_device(incaps, 0) == caps->out_in_device;
+  return TRUE;
+}
+
+gboolean
+gst_cuda_convolve_caps_interlaced(const GstCudaConvolveCaps *caps, GstBuffer *buffer)
+{
+  GstVideoInterlaceMode mode = GST_VIDEO_INFO_INTERLACE_MODE(&caps->in_info);
+
+  return mode == GST_VIDEO_INTERLACE_MODE_INTERLEAVED ||
+         (mode == GST_VIDEO_INTERLACE_MODE_MIXED && GST_BUFFER_FLAG_IS_SET(buffer, GST_VIDEO_BUFFER_FLAG_INTERLACED));
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * One frame: the settings at its time are put in force, what is done to it is settled once, when the output buffer is
+ * chosen, and then it is passed on or filtered.
+ */
+#pragma once
+
+#include "gstcudaconvolve-private.h"
+
+G_BEGIN_DECLS
+
+/* Gives controlled properties their values at a buffer's time. */
+void gst_cuda_convolve_sync_properties(GstCudaConvolve *self, GstBuffer *buffer);
+/* These three are the recipe's functions for the caps and the engine in force. */
+gboolean gst_cuda_convolve_settle_plan(GstCudaConvolve *self);
+gboolean gst_cuda_convolve_must_drain(GstCudaConvolve *self, guint n_slots, gboolean arriving);
+void gst_cuda_convolve_make_work(GstCudaConvolve *self, GstBuffer *buffer);
+
+/* Copies an input buffer to a slot of the session's, measured where cuts are detected. */
+gboolean gst_cuda_convolve_keep_buffer(GstCudaConvolve *self, GstBuffer *buffer, guint slot, GError **error);
+/* Filters a slot into a buffer by the work in force. */
+gboolean gst_cuda_convolve_filter_slot(GstCudaConvolve *self, int slot, GstBuffer *outbuf, GError **error);
+
+/* For the statistics, when a frame is done: by which plan, in how many regions. */
+void gst_cuda_convolve_count_frame(GstCudaConvolve *self, CnvPlan *plan, guint n_regions);
+/* Waits for all frames that were started, and posts what went wrong with them. */
+void gst_cuda_convolve_finish_frames(GstCudaConvolve *self);
+
+void gst_cuda_convolve_frames_class_init(GstBaseTransformClass *klass);
+
+G_END_DECLS

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "mapping.h"
+
+#include "devicememory.h"
+#include "messages.h"
+
+gboolean
+gst_cuda_convolve_layout_is_plain(const GstCudaConvolveCaps *caps, GstBuffer *buffer)
+{
+  const GstVideoInfo *info = &caps->in_info;
+  GstVideoMeta *meta = gst_buffer_get_video_meta(buffer);
+
+  if (!meta)
+    return gst_cuda_convolve_device_layout(buffer, info) == info;
+  for (guint p = 0; p < GST_VIDEO_INFO_N_PLANES(info); p++)
+    if (meta->offset[p] != GST_VIDEO_INFO_PLANE_OFFSET(info, p) ||
+        meta->stride[p] != GST_VIDEO_INFO_PLANE_STRIDE(info, p))
+      return FALSE;
+  return TRUE;
+}
+
+/* GStreamer maps a plane without asking whether its memory holds all rows, or where the rows before its first lie. */
+static gboolean
+planes_fit(const GstVideoFrame *frame, const CnvImage *image)
+{
+  for (int p = 0; p < cnv_format_n_frame_planes(image->format); p++) {
+    const GstMapInfo *map = frame->meta ? &frame->map[p] : &frame->map[0];
+    gint64 row = cnv_format_row_bytes(image->format, p, image->width);
+    gint64 rows_before_last = cnv_format_rows(image->format, p, image->height) - 1;
+    gint64 start = (guint8 *)GST_VIDEO_FRAME_PLANE_DATA(frame, p) - map->data;
+    gint64 stride = GST_VIDEO_FRAME_PLANE_STRIDE(frame, p);
+
+    if (start < 0 || stride < row || start + rows_before_last * stride + row > (gint64)map->size)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* gst_video_frame_map takes a meta of other dimensions for a programming error, and maps as many planes as it says. */
+static gboolean
+meta_fits(GstBuffer *buffer, const GstVideoInfo *info)
+{
+  GstVideoMeta *meta = gst_buffer_get_video_meta(buffer);
+
+  return !meta || (meta->format == GST_VIDEO_INFO_FORMAT(info) && (int)meta->width >= GST_VIDEO_INFO_WIDTH(info) &&
+                   (int)meta->height >= GST_VIDEO_INFO_HEIGHT(info) && meta->n_planes == GST_VIDEO_INFO_N_PLANES(info));
+}
+
+static gboolean
+map_frame(GstBuffer *buffer, const GstVideoInfo *info, const CnvImage *image, GstMapFlags flags, GstVideoFrame *frame)
+{
+  const GstVideoInfo *layout = gst_buffer_get_video_meta(buffer) ? info : gst_cuda_convolve_device_layout(buffer, info);
+
+  if (!meta_fits(buffer, info) || !gst_video_frame_map(frame, layout, buffer, flags))
+    return FALSE;
+  if (planes_fit(frame, image))
+    return TRUE;
+  gst_video_frame_unmap(frame);
+  return FALSE;
+}
+
+gboolean
+gst_cuda_convolve_map(const GstCudaConvolveEngine *engine, const GstCudaConvolveCaps *caps, GstBuffer *buffer,
+                      GstMapFlags flags, GstCudaConvolveMap *map, GError **error)
+{
+  gboolean device = gst_cuda_convolve_engine_holds(engine, buffer), is_output = flags == GST_MAP_WRITE;
+  const GstVideoInfo *info = is_output ? &caps->out_info : &caps->in_info;
+
+  if (!map_frame(buffer, info, &caps->image, device ? flags | gst_cuda_convolve_device_map : flags, &map->frame)) {
+    g_set_error(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+                "An %s buffer of %" G_GSIZE_FORMAT " bytes does not hold or give access to a %dx%d %s frame: correct "
+                "its size, its GstVideoMeta or the caps",
+                is_output ? "output" : "input", gst_buffer_get_size(buffer), GST_VIDEO_INFO_WIDTH(info),
+                GST_VIDEO_INFO_HEIGHT(info), gst_video_format_to_string(GST_VIDEO_INFO_FORMAT(info)));
+    return FALSE;
+  }
+  map->planes.memory = device ? CNV_MEMORY_DEVICE : CNV_MEMORY_HOST;
+  for (int p = 0; p < cnv_format_n_frame_planes(caps->image.format); p++) {
+    map->planes.data[p] = GST_VIDEO_FRAME_PLANE_DATA(&map->frame, p);
+    map->planes.stride[p] = GST_VIDEO_FRAME_PLANE_STRIDE(&map->frame, p);
+  }
+  GST_LOG("%s in %s memory", is_output ? "output" : "input", device ? "device" : "host");
+  return TRUE;
+}
+
+void
+gst_cuda_convolve_unmap(GstCudaConvolveMap *map)
+{
+  gst_video_frame_unmap(&map->frame);
+}
+
+gboolean
+gst_cuda_convolve_map_both(const GstCudaConvolveEngine *engine, const GstCudaConvolveCaps *caps, GstBuffer *in,
+                           GstBuffer *out, GstCudaConvolveMapped *mapped, GError **error)
+{
+  if (!gst_cuda_convolve_map(engine, caps, in, GST_MAP_READ, &mapped->in, error))
+    return FALSE;
+  if (gst_cuda_convolve_map(engine, caps, out, GST_MAP_WRITE, &mapped->out, error))
+    return TRUE;
+  gst_cuda_convolve_unmap(&mapped->in);
+  return FALSE;
+}
+
+void
+gst_cuda_convolve_unmap_both(GstCudaConvolveMapped *mapped)
+{
+  gst_cuda_convolve_unmap(&mapped->out);
+  gst_cuda_convolve_unmap(&mapped->in);
+}

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "recipe.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "messages.h"
+
+#define ROUNDING_SLACK 1e-6    /* 0.07 * 100 is 7 and a little, and no reason for the next radius */
+#define IN_PLACE_MAX_RECTS 4   /* regions: their jobs are copied by few launches */
+#define IN_PLACE_MAX_AREA 0.25 /* of a frame */
+
+/* A plan for regions of one size. */
+typedef struct {
+  int radius;
+  CnvPlan *plan;
+} RadiusPlan;
+
+static void
+clear_radius_plan(gpointer data)
+{
+  cnv_plan_unref(((RadiusPlan *)data)->plan);
+}
+
+void
+gst_cuda_convolve_recipe_init(GstCudaConvolveRecipe *recipe)
+{
+  gst_cuda_convolve_settings_init(&recipe->wanted);
+  gst_cuda_convolve_settings_init(&recipe->in_force);
+  recipe->regions = g_array_new(FALSE, FALSE, sizeof(CnvRegion));
+  recipe->radius_plans = g_array_new(FALSE, FALSE, sizeof(RadiusPlan));
+  g_array_set_clear_func(recipe->radius_plans, clear_radius_plan);
+}
+
+void
+gst_cuda_convolve_recipe_clear(GstCudaConvolveRecipe *recipe)
+{
+  gst_cuda_convolve_settings_clear(&recipe->wanted);
+  gst_cuda_convolve_settings_clear(&recipe->in_force);
+  cnv_plan_unref(recipe->plan);
+  g_array_unref(recipe->regions);
+  g_array_unref(recipe->radius_plans);
+  memset(recipe, 0, sizeof(*recipe));
+}
+
+void
+gst_cuda_convolve_recipe_reset(GstCudaConvolveRecipe *recipe)
+{
+  gst_cuda_convolve_recipe_clear(recipe);
+  gst_cuda_convolve_recipe_init(recipe);
+}
+
+/* ---- the plan in force ---- */
+
+/* Makes the plan of settings, unless it is there, or leaves all as it was. */
+static gboolean
+use_settings(GstCudaConvolveRecipe *recipe, const GstCudaConvolveSettings *settings, gboolean same_target,
+             GError **error)
+{
+  const CnvImage *image = &recipe->image;
+  CnvPlan *plan;
+
+  if (!gst_cuda_convolve_roi_check(&settings->roi, &settings->filter, error))
+    return FALSE;
+  if (!recipe->plan || !same_target ||
+      !gst_cuda_convolve_settings_equal(settings, &recipe->in_force, GST_CUDA_CONVOLVE_SETTINGS_PLAN)) {
+    plan = cnv_plan_new(&settings->filter, image, settings->algorithm, recipe->backend, error);
+    if (!plan)
+      return FALSE;
+    GST_DEBUG("new plan: %s, %dx%d %s%s", cnv_filters[settings->filter.type].nick.nick, image->width, image->height,
+              image->format->name, cnv_plan_is_identity(plan) ? ", identity" : "");
+    g_array_set_size(recipe->radius_plans, 0);
+    cnv_plan_unref(recipe->plan);
+    recipe->plan = plan;
+  }
+  if (settings != &recipe->in_force) {
+    gst_cuda_convolve_settings_clear(&recipe->in_force);
+    gst_cuda_convolve_settings_copy(&recipe->in_force, settings);
+  }
+  return TRUE;
+}
+
+/* Goes on with the settings in force. */
+static gboolean
+keep_settings(GstCudaConvolveRecipe *recipe, GstElement *element, gboolean same_target)
+{
+  GError *error = NULL;
+
+  if (!recipe->plan || use_settings(recipe, &recipe->in_force, same_target, &error))
+    return recipe->plan != NULL;
+  gst_cuda_convolve_post(element, GST_MESSAGE_ERROR, error, "keeping the filter at new caps");
+  g_clear_pointer(&recipe->plan, cnv_plan_unref);
+  return FALSE;
+}
+
+gboolean
+gst_cuda_convolve_recipe_update(GstCudaConvolveRecipe *recipe, GstElement *element, const GstCudaConvolveSettings *live,
+                                const CnvImage *image, const CnvBackend *backend)
+{
+  gboolean same_target = recipe->backend == backend && memcmp(&recipe->image, image, sizeof(*image)) == 0, same_work;
+  GError *error = NULL;
+
+  GST_OBJECT_LOCK(element);
+  same_work = gst_cuda_convolve_settings_equal(&recipe->wanted, live, GST_CUDA_CONVOLVE_SETTINGS_WORK);
+  if (!gst_cuda_convolve_settings_equal(&recipe->wanted, live, GST_CUDA_CONVOLVE_SETTINGS_ALL)) {
+    gst_cuda_convolve_settings_clear(&recipe->wanted);
+    gst_cuda_convolve_settings_copy(&recipe->wanted, live);
+  }
+  GST_OBJECT_UNLOCK(element);
+  recipe->image = *image;
+  recipe->backend = backend;
+  if (same_target && same_work && (recipe->plan || recipe->rejected))
+    return recipe->plan != NULL;
+  recipe->rejected = !use_settings(recipe, &recipe->wanted, same_target, &error);
+  if (!recipe->rejected)
+    return TRUE;
+  gst_cuda_convolve_post(element, recipe->plan ? GST_MESSAGE_WARNING : GST_MESSAGE_ERROR, error,
+                         recipe->plan ? "changing the filter; it stays as it was" : "making a plan of the properties");
+  return keep_settings(recipe, element, same_target);
+}
+
+gboolean
+gst_cuda_convolve_recipe_must_drain(const GstCudaConvolveRecipe *recipe, const GstCudaConvolveSettings *live,
+                                    guint n_slots, gboolean arriving)
+{
+  int n;
+
+  if (gst_cuda_convolve_settings_equal(live, &recipe->in_force, GST_CUDA_CONVOLVE_SETTINGS_PLAN) ||
+      (recipe->rejected && gst_cuda_convolve_settings_equal(live, &recipe->wanted, GST_CUDA_CONVOLVE_SETTINGS_WORK)))
+    return FALSE;
+  /* Of a filter that cannot be, which the next frame reports, the old one stays. */
+  n = cnv_filter_frames(&live->filter);
+  return n > 0 && ((arriving && live->drain_on_change) || n == 1 || n > (int)n_slots);
+}
+
+/* ---- plans by size ---- */
+
+/* The next of 1 2 3 4 5 6 7 8 10 12 14 16 20 24 28 32 40 ...: four to an octave, so that few plans serve all sizes. */
+static int
+step_up(int radius)
+{
+  int step = 1;
+
+  while (radius > 8 * step)
+    step *= 2;
+  return (radius + step - 1) / step * step;
+}
+
+static int
+step_down(int radius)
+{
+  do
+    radius--;
+  while (radius > 0 && step_up(radius) != radius);
+  return radius;
+}
+
+static int
+radius_of(GstCudaConvolveRecipe *recipe, GstElement *element, const CnvRect *rect)
+{
+  const CnvFilterInfo *info = &cnv_filters[recipe->in_force.filter.type];
+  int longer = MAX(rect->width, rect->height);
+  double radius = ceil(recipe->in_force.roi.relative_size * longer - ROUNDING_SLACK);
+
+  if (radius > info->max_radius)
+    gst_cuda_convolve_warn_once(
+        element, &recipe->warned, GST_CUDA_CONVOLVE_WARNED_REACH,
+        "a region of %dx%d asks for radius %.0f, and filter=%s reaches %d, with which it is filtered: choose gaussian "
+        "or box, which reach %d, or lower roi-relative-size",
+        rect->width, rect->height, radius, info->nick.nick, info->max_radius, CNV_RADIUS_MAX);
+  return MIN(step_up((int)CLAMP(radius, 1, info->max_radius)), info->max_radius);
+}
+
+static CnvPlan *
+plan_of_radius(const GstCudaConvolveRecipe *recipe, int radius, GError **error)
+{
+  const GstCudaConvolveSettings *settings = &recipe->in_force;
+  CnvFilter filter = settings->filter; /* its taps stay those of the settings */
+
+  filter.radius = radius;
+  filter.sigma = radius / 2.0;
+  for (int axis = 0; axis < CNV_N_AXES; axis++) {
+    filter.radius_axis[axis] = -1;
+    filter.sigma_axis[axis] = 0;
+  }
+  filter.chroma_radius = -1;
+  filter.chroma_sigma = 0;
+  return cnv_plan_new(&filter, &recipe->image, settings->algorithm, recipe->backend, error);
+}
+
+/* A radius that filter or algorithm cannot do (a slanted line has its own limit) gives way to the next that they can.
+ */
+static CnvPlan *
+make_radius_plan(GstCudaConvolveRecipe *recipe, GstElement *element, int radius)
+{
+  GError *error = NULL;
+  CnvPlan *plan = plan_of_radius(recipe, radius, &error);
+  int smaller = radius;
+
+  while (!plan && (smaller = step_down(smaller)) > 0)
+    plan = plan_of_radius(recipe, smaller, NULL);
+  if (error)
+    gst_cuda_convolve_warn_once(element, &recipe->warned, GST_CUDA_CONVOLVE_WARNED_RADIUS,
+                                "a region asks for radius %d: %s; it is filtered with radius %d", radius,
+                                error->message, plan ? smaller : cnv_filter_radius(&recipe->in_force.filter, CNV_X));
+  g_clear_error(&error);
+  return plan ? plan : cnv_plan_ref(recipe->plan);
+}
+
+/* Number of the first plan for that radius or a larger one. */
+static guint
+find_radius_plan(const GstCudaConvolveRecipe *recipe, int radius)
+{
+  guint i = 0;
+
+  while (i < recipe->radius_plans->len && g_array_index(recipe->radius_plans, RadiusPlan, i).radius < radius)
+    i++;
+  return i;
+}
+
+static void
+ensure_radius_plan(GstCudaConvolveRecipe *recipe, GstElement *element, int radius)
+{
+  guint i = find_radius_plan(recipe, radius);
+
+  if (i == recipe->radius_plans->len || g_array_index(recipe->radius_plans, RadiusPlan, i).radius != radius) {
+    RadiusPlan made = {radius, make_radius_plan(recipe, element, radius)};
+
+    GST_DEBUG_OBJECT(element, "regions of radius %d", radius);
+    g_array_insert_val(recipe->radius_plans, i, made);
+  }
+}
+
+/* Gives each region the plan of its size. The list is of those that the frame uses, smallest first, so that where
+ * regions overlap the stronger filter counts. */
+static void
+choose_plans(GstCudaConvolveRecipe *recipe, GstElement *element)
+{
+  CnvRegion *region = (CnvRegion *)recipe->regions->data;
+  guint number[CNV_MAX_PLANS] = {0}, n = 0;
+
+  for (guint i = 0; i < recipe->regions->len; i++)
+    ensure_radius_plan(recipe, element, radius_of(recipe, element, &region[i].rect));
+  for (guint i = 0; i < recipe->regions->len; i++) {
+    region[i].plan = find_radius_plan(recipe, radius_of(recipe, element, &region[i].rect));
+    number[region[i].plan] = 1;
+  }
+  for (guint i = 0; i < recipe->radius_plans->len; i++)
+    if (number[i]) {
+      recipe->plans[n] = g_array_index(recipe->radius_plans, RadiusPlan, i).plan;
+      number[i] = n++;
+    }
+  for (guint i = 0; i < recipe->regions->len; i++)
+    region[i].plan = number[region[i].plan];
+  recipe->work.plan = recipe->plans;
+  recipe->work.n_plans = n;
+}
+
+/* ---- a frame's work ---- */
+
+void
+gst_cuda_convolve_recipe_make_work(GstCudaConvolveRecipe *recipe, GstElement *element, GstBuffer *buffer,
+                                   gboolean interlaced)
+{
+  const GstCudaConvolveRoi *roi = &recipe->in_force.roi;
+  CnvWork *work = &recipe->work;
+
+  *work = CNV_WORK_ALL(&recipe->plan);
+  work->interlaced = interlaced;
+  if (roi->source == GST_CUDA_CONVOLVE_ROI_NONE)
+    return;
+  gst_cuda_convolve_roi_collect(roi, buffer, &recipe->image, recipe->regions, element, &recipe->warned);
+  work->region = (const CnvRegion *)recipe->regions->data;
+  work->n_regions = recipe->regions->len;
+  work->invert = roi->invert;
+  work->isolated = roi->isolated;
+  work->feather = roi->feather;
+  work->moved = roi->target_x >= 0;
+  work->target_x = roi->target_x;
+  work->target_y = roi->target_y;
+  work->everything = roi->invert && work->n_regions == 0;
+  if (roi->strength == GST_CUDA_CONVOLVE_ROI_RELATIVE && work->n_regions > 0)
+    choose_plans(recipe, element);
+}
+
+gboolean
+gst_cuda_convolve_recipe_leaves_frame(const GstCudaConvolveRecipe *recipe)
+{
+  const CnvWork *work = &recipe->work;
+
+  if (!work->everything && !work->invert && work->n_regions == 0)
+    return TRUE;
+  for (guint i = 0; i < work->n_plans; i++)
+    if (!cnv_plan_is_identity(work->plan[i]))
+      return FALSE;
+  return work->everything || !work->moved;
+}
+
+gboolean
+gst_cuda_convolve_recipe_changes_little(const GstCudaConvolveRecipe *recipe)
+{
+  const CnvWork *work = &recipe->work;
+  double pixels = 0;
+
+  if (work->everything || work->invert || work->moved || work->n_regions > IN_PLACE_MAX_RECTS)
+    return FALSE;
+  for (guint i = 0; i < work->n_regions; i++)
+    pixels += (work->region[i].rect.width + 2 * work->feather) * (work->region[i].rect.height + 2 * work->feather);
+  return pixels <= IN_PLACE_MAX_AREA * recipe->image.width * recipe->image.height;
+}
+
+void
+gst_cuda_convolve_recipe_warn_of_crowd(GstCudaConvolveRecipe *recipe, GstElement *element, guint crowd)
+{
+  if (crowd > 0)
+    gst_cuda_convolve_warn_once(
+        element, &recipe->warned, GST_CUDA_CONVOLVE_WARNED_CROWD,
+        "%u regions meet in one block of a frame, and to filter each by itself would take more than %d times as long "
+        "as the whole frame: in crowded blocks the strongest filter serves all, with one border around them, and of "
+        "more than %d neighbours are %s; merge regions upstream, set roi-types to fewer, lower roi-feather, or set "
+        "roi-isolated=false or roi-strength=fixed",
+        crowd, CNV_CROWD_WORK, CNV_CROWD,
+        recipe->in_force.roi.invert ? "filtered too" : "filtered as the rectangle around them");
+}

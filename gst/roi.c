@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "roi.h"
+
+#include <gst/video/video.h>
+#include <math.h>
+#include <string.h>
+
+#include "messages.h"
+
+#define FAR (1 << 20)       /* a rectangle's edge beyond is as good as there: 32 times the largest frame */
+#define ROUNDING_SLACK 1e-6 /* 0.07 * 100 is 7 and a little, and no reason to take another pixel */
+#define LEAST_FREE 4 /* a filter that reaches no farther (a derivative) has no strength that could follow a size */
+
+gboolean
+gst_cuda_convolve_roi_check(const GstCudaConvolveRoi *roi, const CnvFilter *filter, GError **error)
+{
+  const CnvFilterInfo *info = &cnv_filters[filter->type];
+  gboolean relative = roi->strength == GST_CUDA_CONVOLVE_ROI_RELATIVE;
+  gboolean x = roi->target_x >= 0, y = roi->target_y >= 0;
+
+  if (roi->source == GST_CUDA_CONVOLVE_ROI_NONE)
+    return TRUE;
+  if (relative && info->max_radius < LEAST_FREE)
+    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
+                "roi-strength=relative with filter=%s, whose radius is at most %d: choose a filter with a radius of at "
+                "least %d, gaussian for example, or roi-strength=fixed",
+                info->nick.nick, info->max_radius, LEAST_FREE);
+  else if (relative && roi->invert)
+    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
+                "roi-strength=relative with roi-invert=true: what lies around the regions has no size to follow; set "
+                "roi-strength=fixed or roi-invert=false");
+  else if (roi->isolated && roi->invert)
+    g_set_error(
+        error, CNV_ERROR, CNV_ERROR_SETTINGS,
+        "roi-isolated=true with roi-invert=true: what lies around the regions has no edge of its own; set one of "
+        "them to false");
+  else if (x != y)
+    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
+                "roi-target-x=%d and roi-target-y=%d: set both to 0 or more, or both to -1", roi->target_x,
+                roi->target_y);
+  else if (x && roi->invert)
+    g_set_error(
+        error, CNV_ERROR, CNV_ERROR_SETTINGS,
+        "roi-target-x=%d and roi-target-y=%d with roi-invert=true: only a rectangle can be placed elsewhere; set "
+        "both to -1 or roi-invert=false",
+        roi->target_x, roi->target_y);
+  else
+    return TRUE;
+  return FALSE;
+}
+
+/* ---- a frame's rectangles ---- */
+
+/* The regions of a frame as they come. */
+typedef struct {
+  const GstCudaConvolveRoi *roi;
+  const CnvImage *image;
+  GArray *regions; /* CnvRegion */
+  gboolean full;   /* there were more than can be */
+} Collection;
+
+/* The pixels that lie wholly or partly between two edges. */
+static void
+round_outwards(double from, double to, int *start, int *size)
+{
+  double first = floor(CLAMP(from, -FAR, FAR) + ROUNDING_SLACK), last = ceil(CLAMP(to, -FAR, FAR) - ROUNDING_SLACK);
+
+  *start = (int)first;
+  *size = (int)(last - first);
+}
+
+/* FALSE where nothing of the rectangle can show in the frame. A few pixels more than the feather, for subsampled planes
+ * round outwards. */
+static gboolean
+reaches_frame(const Collection *to, const CnvRect *rect)
+{
+  int margin = (int)ceil(to->roi->feather) + 8;
+
+  return rect->width > 0 && rect->height > 0 && rect->x < to->image->width + margin &&
+         rect->y < to->image->height + margin && rect->x + rect->width > -margin && rect->y + rect->height > -margin;
+}
+
+static void
+join(CnvRect *to, const CnvRect *with)
+{
+  int right = MAX(to->x + to->width, with->x + with->width), bottom = MAX(to->y + to->height, with->y + with->height);
+
+  to->x = MIN(to->x, with->x);
+  to->y = MIN(to->y, with->y);
+  to->width = right - to->x;
+  to->height = bottom - to->y;
+}
+
+/* No face that is to be hidden shows because there are too many: the last region then takes in all others. */
+static void
+add_region(Collection *to, double x, double y, double width, double height)
+{
+  double grow_x = to->roi->expand * width, grow_y = to->roi->expand * height;
+  CnvRegion region = {{0}};
+
+  if (width < 1 || height < 1)
+    return;
+  round_outwards(x - grow_x, x + width + grow_x, &region.rect.x, &region.rect.width);
+  round_outwards(y - grow_y, y + height + grow_y, &region.rect.y, &region.rect.height);
+  if (!reaches_frame(to, &region.rect))
+    return;
+  to->full |= to->regions->len == CNV_MAX_REGIONS;
+  if (!to->full)
+    g_array_append_val(to->regions, region);
+  else if (!to->roi->invert)
+    join(&g_array_index(to->regions, CnvRegion, CNV_MAX_REGIONS - 1).rect, &region.rect);
+}
+
+/* TRUE for a type in a comma-separated list. An empty list, and "all" in it, holds every type. */
+static gboolean
+type_counts(const char *types, const char *type)
+{
+  gboolean empty = TRUE;
+
+  for (const char *at = types ? types : ""; *at; at += strcspn(at, ",")) {
+    gsize length;
+
+    at += strspn(at, ", \t");
+    length = strcspn(at, ",");
+    while (length > 0 && g_ascii_isspace(at[length - 1]))
+      length--;
+    if (length == 0)
+      continue;
+    empty = FALSE;
+    if ((length == 3 && strncmp(at, "all", 3) == 0) || (strlen(type) == length && strncmp(at, type, length) == 0))
+      return TRUE;
+  }
+  return empty;
+}
+
+static void
+add_metas(Collection *to, GstBuffer *buffer)
+{
+  gpointer state = NULL;
+  GstMeta *meta;
+
+  while ((meta = gst_buffer_iterate_meta_filtered(buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))) {
+    const GstVideoRegionOfInterestMeta *roi = (const GstVideoRegionOfInterestMeta *)meta;
+    const char *type = g_quark_to_string(roi->roi_type);
+
+    if (type_counts(to->roi->types, type ? type : ""))
+      add_region(to, roi->x, roi->y, roi->w, roi->h);
+  }
+}
+
+void
+gst_cuda_convolve_roi_collect(const GstCudaConvolveRoi *roi, GstBuffer *buffer, const CnvImage *image, GArray *regions,
+                              GstElement *element, guint *warned)
+{
+  Collection to = {roi, image, regions};
+
+  g_array_set_size(regions, 0);
+  if (roi->source == GST_CUDA_CONVOLVE_ROI_META)
+    add_metas(&to, buffer);
+  else
+    for (guint i = 0; roi->rects && i < roi->rects->len; i++) {
+      const CnvRect *rect = &g_array_index(roi->rects, CnvRect, i);
+
+      add_region(&to, rect->x, rect->y, rect->width, rect->height);
+    }
+  if (to.full)
+    gst_cuda_convolve_warn_once(
+        element, warned, GST_CUDA_CONVOLVE_WARNED_MANY,
+        "more than %d regions on a frame: %s; set roi-types, or merge regions upstream", CNV_MAX_REGIONS,
+        roi->invert ? "those beyond it are filtered too" : "those beyond it are filtered as one around them all");
+  if (roi->target_x >= 0 && regions->len > 1) {
+    gst_cuda_convolve_warn_once(
+        element, warned, GST_CUDA_CONVOLVE_WARNED_TARGET,
+        "%u regions on a frame and roi-target-x=%d: only the first is placed there and the others are left as they "
+        "are; set roi-target-x and -y to -1, or roi-types to what there is one of",
+        regions->len, roi->target_x);
+    g_array_set_size(regions, 1);
+  }
+}
