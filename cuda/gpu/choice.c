@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gpu/choice.h"
 
-#include "gpu/strips.h"
 #include "gpu/driver.h"
+#include "gpu/schedule.h"
 
 /* Where one algorithm becomes faster than another, by compute capability: the last row that is not above that of the
  * machine. Rows come from convolve-bench on the card that is named; at its end it lists the cases in which another
@@ -63,22 +63,17 @@ find_row(int capability)
 gboolean
 cnv_cuda_can_at(int capability, CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanPlane *plane, GError **error)
 {
-  guint n = cnv_table_taps_of(plan, plane);
-  gboolean tensor = algorithm == CNV_ALGORITHM_TENSOR;
+  guint n = cnv_schedule_taps_of(plan, plane);
 
-  if ((tensor || algorithm == CNV_ALGORITHM_FUSED) && !cnv_strips_fit(algorithm, plan, plane, error))
+  if (!cnv_kernel_fits(algorithm, plan, plane, error))
     return FALSE;
-  if (tensor && !crossovers[find_row(capability)].tensor) {
-    g_set_error_literal(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED,
-                        "it takes GPUs of compute capability 8.0 (Ampere) or newer");
-    return FALSE;
-  }
-  if (n <= CNV_CONSTANT_TAPS)
-    return TRUE;
-  g_set_error(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED,
-              "the filter takes %u numbers of constant memory, a GPU has %d: shorten the kernel or use backend=cpu", n,
-              CNV_CONSTANT_TAPS);
-  return FALSE;
+  if (algorithm == CNV_ALGORITHM_TENSOR && !crossovers[find_row(capability)].tensor)
+    return cnv_fit_refuse(error, "it takes GPUs of compute capability 8.0 (Ampere) or newer");
+  return n <= CNV_CONSTANT_TAPS ||
+         cnv_fit_refuse(error,
+                        "the filter takes %u numbers of constant memory, a GPU has %d: shorten the kernel or use "
+                        "backend=cpu",
+                        n, CNV_CONSTANT_TAPS);
 }
 
 CnvAlgorithm
@@ -88,10 +83,10 @@ cnv_cuda_choose_at(int capability, const CnvPlan *plan, const CnvPlanPlane *plan
   const CnvPlanTerm *set = &plane->term[0];
   const gboolean gray = plan->n_planes == 1 && plane->channels == 1;
 
-  if (crossovers[row].tensor && cnv_strips_fit(CNV_ALGORITHM_TENSOR, plan, plane, NULL))
+  if (crossovers[row].tensor && cnv_kernel_fits(CNV_ALGORITHM_TENSOR, plan, plane, NULL))
     return CNV_ALGORITHM_TENSOR;
   if (set->n[CNV_Y] <= (gray ? crossovers[row].fused_gray : crossovers[row].fused_taps) &&
-      cnv_strips_fit(CNV_ALGORITHM_FUSED, plan, plane, NULL))
+      cnv_kernel_fits(CNV_ALGORITHM_FUSED, plan, plane, NULL))
     return CNV_ALGORITHM_FUSED;
   if (plan->n_temporal_taps == 1 && plane->n_terms == 1 && set->n[CNV_X] * set->n[CNV_Y] == 1)
     return CNV_ALGORITHM_NAIVE;

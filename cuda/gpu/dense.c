@@ -1,15 +1,23 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "gpu/dense.h"
-
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The kind dense (dense.cuh): taps of any rank as banded matrices for tensor cores, a row of taps a matrix, in f16.
+ *
+ * The terms of a sum become one kernel, their anchors lined up; the two of a magnitude stay apart. Of a 3D kernel each
+ * frame has taps of its own.
+ */
 #include "gpu/half.h"
-#include "gpu/kernels/arguments.h"
+#include "gpu/kinds.h"
 
-#define DENSE(k, r, terms, exact, blocks_u8, blocks_u16)                                                               \
-  {{"dense", #k "_" #r "_" #terms "_" #exact}, k, r, terms, exact},
-const CnvDenseVariant cnv_dense_variants[] = {CNV_DENSE_VARIANTS(DENSE){{NULL, NULL}, 0, 0, 0, 0}};
-
-/* Up to so many rows of taps a kernel waits for memory, and the variant with few rows a warp is faster. */
+/* With up to so many rows of taps a kernel waits for memory, and the variant with few rows a warp is faster. */
 #define FEW_ROWS 9
+
+#define ROWS(k, r, terms, split) ((k) == 2 && (r) == 2 && (terms) == 1 && !(split) ? FEW_ROWS : G_MAXINT)
+#define VARIANT(k, r, terms, split, blocks_u8, blocks_u16)                                                             \
+  {"dense", #k "_" #r "_" #terms "_" #split, k, ROWS(k, r, terms, split), terms, split, .eights = r, .tiles = 1},
+static const CnvVariant variants[] = {CNV_DENSE_VARIANTS(VARIANT){NULL}};
+
+/* Chunks of rows in a tile: so the H200 did 4K frames fastest. */
+#define CHUNKS 1
 
 /* What a block may ask for on every GPU that has these instructions, beside what it has anyway: 99 KiB in all. */
 #define SHARED_MAX (90 * 1024)
@@ -18,22 +26,10 @@ const CnvDenseVariant cnv_dense_variants[] = {CNV_DENSE_VARIANTS(DENSE){{NULL, N
  * does the largest. */
 #define SCALED_TAP 1024.0
 
-/* Scales that are tried, as powers and as multiples of the smallest tap. Taps below a part of the largest count as 0
- * there. */
-#define TRIALS 64
-#define SMALLEST_PART 1e-4
-
-/* Errors up to this, relative to the taps, are those of float32. */
-#define FLOAT_ERROR 2.4e-7
+#define SCALE_TRIALS 64
 
 /* Sums begin with what a level begins with, over the first frame's weight: it must not leave float32. */
 #define WEIGHTS_RATIO 1e12
-
-gboolean
-cnv_dense_is_for(const CnvPlan *plan, const CnvPlanPlane *plane)
-{
-  return plan->not_time_separable || plane->n_terms > 1 || !plane->term[0].separable;
-}
 
 static int
 n_frames_of(const CnvPlan *plan)
@@ -41,147 +37,87 @@ n_frames_of(const CnvPlan *plan)
   return plan->not_time_separable ? plan->n_temporal_taps : 1;
 }
 
-static guint
-n_taps_of(const CnvPlan *plan, const CnvDense *dense)
-{
-  return (guint)(n_frames_of(plan) * dense->terms * dense->n_y * dense->n_x);
-}
-
 /* Lines the terms' anchors up; 16 * k - 15 samples are what k steps reach over. */
-static void
-measure(const CnvPlanPlane *plane, CnvDense *dense)
+static CnvNeeds
+measure(const CnvPlanPlane *plane)
 {
-  int after_x = 0, after_y = 0, span;
+  CnvNeeds needs = {.terms = plane->combine == CNV_COMBINE_MAGNITUDE ? plane->n_terms : 1};
+  int after_x = 0, after_y = 0;
 
-  *dense = (CnvDense){.terms = plane->combine == CNV_COMBINE_MAGNITUDE ? plane->n_terms : 1};
   for (int t = 0; t < plane->n_terms; t++) {
-    const CnvPlanTerm *set = &plane->term[t];
+    const CnvPlanTerm *term = &plane->term[t];
 
-    dense->anchor_x = MAX(dense->anchor_x, set->anchor[CNV_X]);
-    dense->anchor_y = MAX(dense->anchor_y, set->anchor[CNV_Y]);
-    after_x = MAX(after_x, set->n[CNV_X] - 1 - set->anchor[CNV_X]);
-    after_y = MAX(after_y, set->n[CNV_Y] - 1 - set->anchor[CNV_Y]);
+    needs.anchor_x = MAX(needs.anchor_x, term->anchor[CNV_X]);
+    needs.anchor_y = MAX(needs.anchor_y, term->anchor[CNV_Y]);
+    after_x = MAX(after_x, term->n[CNV_X] - 1 - term->anchor[CNV_X]);
+    after_y = MAX(after_y, term->n[CNV_Y] - 1 - term->anchor[CNV_Y]);
   }
-  dense->n_x = dense->anchor_x + after_x + 1;
-  dense->n_y = dense->anchor_y + after_y + 1;
-  dense->lead = (dense->anchor_x * plane->channels + 7) / 8 * 8;
-  span = dense->lead + after_x * plane->channels + 1;
-  dense->k = (span + 14) / CNV_TENSOR_STEP + 1;
+  needs.n_x = needs.anchor_x + after_x + 1;
+  needs.rows = needs.anchor_y + after_y + 1;
+  needs.apron_left = (needs.anchor_x * plane->channels + 7) / 8 * 8;
+  needs.reach = (needs.apron_left + after_x * plane->channels + 15) / CNV_TENSOR_STEP + 1;
+  return needs;
 }
 
 static double
-tap_at(const CnvPlan *plan, const CnvPlanTerm *set, int x, int y)
+tap_at(const CnvPlan *plan, const CnvPlanTerm *term, int x, int y)
 {
-  if (!set->separable)
-    return plan->taps[set->dense + y * set->n[CNV_X] + x];
-  return (double)plan->taps[set->axis[CNV_X] + x] * plan->taps[set->axis[CNV_Y] + y];
+  if (!term->separable)
+    return plan->taps[term->dense + y * term->n[CNV_X] + x];
+  return (double)plan->taps[term->axis[CNV_X] + x] * plan->taps[term->axis[CNV_Y] + y];
 }
 
 static void
-add_term(double *to, const CnvPlan *plan, const CnvPlanTerm *set, const CnvDense *dense)
+add_term(double *to, const CnvPlan *plan, const CnvPlanTerm *term, const CnvNeeds *needs)
 {
-  int x0 = dense->anchor_x - set->anchor[CNV_X], y0 = dense->anchor_y - set->anchor[CNV_Y];
+  int x0 = needs->anchor_x - term->anchor[CNV_X], y0 = needs->anchor_y - term->anchor[CNV_Y];
 
-  for (int y = 0; y < set->n[CNV_Y]; y++)
-    for (int x = 0; x < set->n[CNV_X]; x++)
-      to[(y0 + y) * dense->n_x + x0 + x] += tap_at(plan, set, x, y);
+  for (int y = 0; y < term->n[CNV_Y]; y++)
+    for (int x = 0; x < term->n[CNV_X]; x++)
+      to[(y0 + y) * needs->n_x + x0 + x] += tap_at(plan, term, x, y);
 }
 
-double *
-cnv_dense_taps(const CnvPlan *plan, const CnvPlanPlane *plane, const CnvDense *dense)
+/* The taps of the plane: [frame][term][row][column]. */
+static CnvHalfTaps
+all_taps(const CnvPlan *plan, const CnvPlanPlane *plane, const CnvNeeds *needs)
 {
-  double *taps = g_new0(double, n_taps_of(plan, dense));
-  int size = dense->n_x * dense->n_y;
+  int size = needs->n_x * needs->rows;
+  guint n = (guint)(n_frames_of(plan) * needs->terms * size);
+  double *taps = g_new0(double, n);
+  CnvHalfTaps half;
 
   for (int frame = 0; frame < n_frames_of(plan); frame++)
     for (int t = 0; t < plane->n_terms; t++) {
-      const CnvPlanTerm *set = &plane->term[t];
+      const CnvPlanTerm *term = &plane->term[t];
 
-      if (!plan->not_time_separable || set->temporal_tap < 0 || set->temporal_tap == frame)
-        add_term(taps + (frame * dense->terms + (dense->terms > 1 ? t : 0)) * size, plan, set, dense);
+      if (!plan->not_time_separable || term->temporal_tap < 0 || term->temporal_tap == frame)
+        add_term(taps + (frame * needs->terms + (needs->terms > 1 ? t : 0)) * size, plan, term, needs);
     }
-  return taps;
+  cnv_half_taps_init(&half, taps, n);
+  half.keeps_sum &= needs->terms == 1;
+  return half;
 }
 
-/* What is to be known of taps. */
-typedef struct {
-  double sum, magnitude, squares, largest, smallest;
-  gboolean is_signed;
-} TapStats;
-
-static TapStats
-analyze_taps(const double *taps, guint n)
+static void
+choose_scale(CnvHalfTaps *half)
 {
-  TapStats f = {0};
+  double first = half->largest > 0 ? exp2(floor(log2(SCALED_TAP / half->largest))) : 1;
 
-  for (guint i = 0; i < n; i++) {
-    f.sum += taps[i];
-    f.magnitude += fabs(taps[i]);
-    f.squares += taps[i] * taps[i];
-    f.largest = MAX(f.largest, fabs(taps[i]));
-    f.is_signed |= taps[i] < 0;
-  }
-  f.smallest = f.largest;
-  for (guint i = 0; i < n; i++)
-    if (fabs(taps[i]) > f.largest * SMALLEST_PART)
-      f.smallest = MIN(f.smallest, fabs(taps[i]));
-  return f;
+  cnv_half_choose_scale(half, first, 2 * SCALED_TAP / half->largest, SCALE_TRIALS);
 }
 
-/* Whether sums are divided by what the rounded taps add up to, which keeps a flat frame flat. */
+/* TRUE where the weights of frames, but those that are 0, do not differ too much. */
 static gboolean
-divides(const CnvDense *dense, const TapStats *f)
+weights_fit(const CnvPlan *plan)
 {
-  return dense->terms == 1 && fabs(f->sum) > 0.5 * f->magnitude;
-}
+  double largest = 0;
 
-/* What halves add up to once they are scaled back. */
-static double
-factor_of(const double *taps, guint n, const CnvDense *dense, const TapStats *f, double scale, int parts)
-{
-  double rounded = 0;
-
-  if (!divides(dense, f))
-    return 1 / scale;
-  for (guint i = 0; i < n; i++)
-    rounded += cnv_half_value(taps[i] * scale, parts);
-  return f->sum / rounded;
-}
-
-/* Sum of the squares of what rounding to f16 does to taps. */
-static double
-rounding_error(const double *taps, guint n, const CnvDense *dense, const TapStats *f, double scale)
-{
-  double factor = factor_of(taps, n, dense, f, scale, 1), sum = 0;
-
-  for (guint i = 0; i < n; i++) {
-    double error = cnv_half_value(taps[i] * scale, 1) * factor - taps[i];
-
-    sum += error * error;
-  }
-  return sum;
-}
-
-/* What taps are multiplied by: of the scales that are tried the one whose rounding is least, so that taps which are
- * multiples of one number stay exact. */
-static double
-choose_scale(const double *taps, guint n, const CnvDense *dense, const TapStats *f, double *error)
-{
-  double base = f->largest > 0 ? exp2(floor(log2(SCALED_TAP / f->largest))) : 1, scale = base;
-
-  *error = rounding_error(taps, n, dense, f, base);
-  for (int i = 1; i <= 2 * TRIALS && *error > FLOAT_ERROR * FLOAT_ERROR * f->squares; i++) {
-    double trial = i <= TRIALS ? i / f->smallest : base * exp2((i - TRIALS - 1) / (double)TRIALS), found;
-
-    if (trial * f->largest > 2 * SCALED_TAP)
-      continue;
-    found = rounding_error(taps, n, dense, f, trial);
-    if (found < *error) {
-      *error = found;
-      scale = trial;
-    }
-  }
-  return scale;
+  for (int i = 0; i < plan->n_temporal_taps; i++)
+    largest = MAX(largest, fabs(plan->weight[i]));
+  for (int i = 0; i < plan->n_temporal_taps; i++)
+    if (plan->weight[i] != 0 && fabs(plan->weight[i]) * WEIGHTS_RATIO < largest)
+      return FALSE;
+  return TRUE;
 }
 
 /* Root of the sum of squares of the weights that samples get beside their taps. */
@@ -190,184 +126,122 @@ deviation_over_time(const CnvPlan *plan)
 {
   double sum = 0;
 
-  for (int i = 0; i < plan->n_temporal_taps && !plan->not_time_separable; i++)
+  for (int i = 0; i < plan->n_temporal_taps; i++)
     sum += (double)plan->weight[i] * plan->weight[i];
-  return plan->not_time_separable ? 1 : sqrt(sum);
-}
-
-/* Whether single f16 numbers would break the contract on noise: fewer than one sample in a hundred off by one of means,
- * and for all others float32's own errors alone. error: of choose_scale. */
-static gboolean
-needs_exact(const CnvPlan *plan, const CnvPlanPlane *plane, const TapStats *f, double error)
-{
-  int component = cnv_fit_first_lane(plane);
-  /* The mean of a normal distribution's magnitude is 0.8 of its deviation. */
-  double mean = 0.8 * CNV_NOISE_DEVIATION * sqrt(error) * deviation_over_time(plan) * plane->full[component] *
-                fabs(plane->gain[component]);
-
-  if (error <= FLOAT_ERROR * FLOAT_ERROR * f->squares)
-    return FALSE;
-  return f->is_signed || plane->component[0].bytes > 1 || plane->combine != CNV_COMBINE_SUM ||
-         mean > CNV_MEAN_ERROR_MAX;
-}
-
-/* Of the plane's samples and frames, before its taps are looked at. */
-static const char *
-why_unsupported(const CnvPlan *plan, const CnvPlanPlane *plane)
-{
-  const char *reason = cnv_fit_lanes(plane);
-  double largest = 0;
-
-  if (!reason)
-    reason = cnv_fit_half(plane);
-  if (!reason && plan->filter.border == CNV_BORDER_RENORMALIZE)
-    reason = "of taps that are no row times a column it takes no border-mode=renormalize";
-  for (int i = 0; i < plan->n_temporal_taps && !plan->not_time_separable; i++)
-    largest = MAX(largest, fabs(plan->weight[i]));
-  for (int i = 0; i < plan->n_temporal_taps && !plan->not_time_separable && !reason; i++)
-    if (plan->weight[i] != 0 && fabs(plan->weight[i]) * WEIGHTS_RATIO < largest)
-      reason = "the taps in time differ too much for it";
-  return reason;
+  return sqrt(sum);
 }
 
 static gboolean
-refuse_size(const CnvPlanPlane *plane, const CnvDense *dense, GError **error)
+refuse_size(const CnvPlanPlane *plane, const CnvNeeds *needs, GError **error)
 {
-  g_set_error(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED,
-              "%dx%d taps%s and %d channels are more than its bands reach over", dense->n_x, dense->n_y,
-              dense->terms > 1 ? " of two gradients" : "", plane->channels);
-  return FALSE;
+  return cnv_fit_refuse(error, "%dx%d taps%s and %d channels are more than its bands reach over", needs->n_x,
+                        needs->rows, needs->terms > 1 ? " of two gradients" : "", plane->channels);
 }
 
-gboolean
-cnv_dense_fit(const CnvPlan *plan, const CnvPlanPlane *plane, CnvDense *dense, GError **error)
+/* Of taps, with those of zeros that the variant takes along. */
+static int
+rows_of(const CnvVariant *variant, const CnvNeeds *needs)
 {
-  const CnvDenseVariant *variant;
-  const char *reason = why_unsupported(plan, plane);
-  g_autofree double *taps = NULL;
-  double error2;
-  TapStats f;
+  return CNV_DENSE_ROWS(variant->reach, variant->eights, variant->split, needs->rows);
+}
 
-  if (reason) {
-    g_set_error_literal(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED, reason);
+static guint
+shared_bytes(const CnvVariant *variant, const CnvNeeds *needs, int tile_rows)
+{
+  return CNV_DENSE_SHARED(variant->reach, variant->eights, rows_of(variant, needs), tile_rows);
+}
+
+static gboolean
+fits(const CnvPlan *plan, const CnvPlanPlane *plane, CnvNeeds *needs, GError **error)
+{
+  double magnitude = plan->not_time_separable ? 1 : MAX(plan->temporal_magnitude, 1);
+  g_auto(CnvHalfTaps) half = {NULL};
+
+  if (!cnv_fit_samples(plane, error) || !cnv_fit_half(plane, error))
     return FALSE;
-  }
-  measure(plane, dense);
-  /* Any variant of these terms may be the one, where other planes ask for it. */
-  variant = cnv_dense_variant(dense);
-  if (!variant ||
-      cnv_dense_shared_bytes(&(CnvDenseVariant){.k = 5, .r = 4}, dense->n_y + 15, CNV_DENSE_CHUNK(4)) > SHARED_MAX)
-    return refuse_size(plane, dense, error);
-  taps = cnv_dense_taps(plan, plane, dense);
-  f = analyze_taps(taps, n_taps_of(plan, dense));
-  reason = cnv_fit_levels(plane, f.magnitude * (plan->not_time_separable ? 1 : MAX(plan->temporal_magnitude, 1)));
-  if (reason) {
-    g_set_error_literal(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED, reason);
+  if (plan->filter.border == CNV_BORDER_RENORMALIZE)
+    return cnv_fit_refuse(error, "of taps that are no row times a column it takes no border-mode=renormalize");
+  if (!plan->not_time_separable && !weights_fit(plan))
+    return cnv_fit_refuse(error, "the taps in time differ too much for it");
+  *needs = measure(plane);
+  /* Other planes may ask for the variant of these terms that asks for the most. */
+  if (!cnv_variant_find(variants, needs) || CNV_DENSE_SHARED(5, 4, needs->rows + 15, CNV_DENSE_CHUNK(4)) > SHARED_MAX)
+    return refuse_size(plane, needs, error);
+  half = all_taps(plan, plane, needs);
+  if (!cnv_fit_levels(plane, half.magnitude * magnitude, error))
     return FALSE;
-  }
-  choose_scale(taps, n_taps_of(plan, dense), dense, &f, &error2);
-  dense->exact = needs_exact(plan, plane, &f, error2);
-  if (!cnv_dense_variant(dense))
-    return refuse_size(plane, dense, error);
-  return TRUE;
+  choose_scale(&half);
+  needs->split = half.deviation > 0 &&
+                 cnv_fit_needs_split(plane, half.is_signed,
+                                     half.deviation * (plan->not_time_separable ? 1 : deviation_over_time(plan)));
+  return cnv_variant_find(variants, needs) || refuse_size(plane, needs, error);
 }
 
-CnvDense
-cnv_dense_join(CnvDense a, CnvDense b)
-{
-  return (CnvDense){.n_y = MAX(a.n_y, b.n_y),
-                    .k = MAX(a.k, b.k),
-                    .terms = a.terms == b.terms ? a.terms : 0,
-                    .exact = MAX(a.exact, b.exact)};
-}
-
-const CnvDenseVariant *
-cnv_dense_variant(const CnvDense *dense)
-{
-  for (const CnvDenseVariant *v = cnv_dense_variants; v->name.suffix; v++) {
-    gboolean many = v->k == 2 && !v->exact && v->terms == 1 && dense->n_y > FEW_ROWS; /* for which there is another */
-
-    if (v->k >= dense->k && v->terms == dense->terms && v->exact == dense->exact && !(many && v->r == 2))
-      return v;
-  }
-  return NULL;
-}
-
-int
-cnv_dense_rows(const CnvDenseVariant *variant, const CnvDense *dense)
-{
-  return CNV_DENSE_ROWS(variant->k, variant->r, variant->exact, dense->n_y);
-}
-
-guint
-cnv_dense_words(const CnvDenseVariant *variant, const CnvDense *dense)
-{
-  return (guint)(cnv_dense_rows(variant, dense) * dense->terms * (1 + variant->exact) * variant->k * 32 * 4);
-}
-
-guint
-cnv_dense_shared_bytes(const CnvDenseVariant *variant, int n_y, int rows)
-{
-  return (guint)CNV_DENSE_SHARED(variant->k, variant->r, n_y, rows);
-}
-
-/* A row of taps and which samples it takes. */
-typedef struct {
-  const double *tap; /* NULL: there are none */
-  int n, channels;
-  int before;     /* samples from the first that the bands take to the group's first, less the anchor's */
-  gboolean pairs; /* rows g and g + 8 are neighbours, as for 8-bit samples */
-  double scale;
-} BandRow;
-
-/* A[row][k], as part 0 or 1 of a f16 number. */
-static guint16
-band_at(const BandRow *b, int row, int k, int part)
-{
-  int output = b->pairs ? row % 8 * 2 + row / 8 : row, away = k - b->before - output;
-
-  if (!b->tap || away < 0 || away % b->channels != 0 || away / b->channels >= b->n)
-    return 0;
-  return cnv_half_part(b->tap[away / b->channels] * b->scale, part);
-}
-
-/* The fragments of one row of taps. */
+/* A row of taps; NULL: of zeros. */
 static void
-append_row(GArray *words, const BandRow *b, int steps, int parts)
+make_band(CnvBand *band, const double *taps, const CnvPlanPlane *plane, const CnvNeeds *needs, double scale)
 {
-  for (int part = 0; part < parts; part++)
-    for (int i = 0; i < steps * 32 * 4; i++) {
-      int component = i / 4 % 32, row = component / 4 + i % 2 * 8,
-          k = CNV_TENSOR_STEP * (i / 128) + component % 4 * 2 + i % 4 / 2 * 8;
-      guint32 word = band_at(b, row, k, part) | (guint32)band_at(b, row, k + 1, part) << 16;
+  int C = plane->channels;
 
-      g_array_append_val(words, word);
-    }
+  *band = (CnvBand){0};
+  for (int out = 0; out < CNV_TENSOR_STEP && taps; out++)
+    for (int i = 0; i < needs->n_x; i++)
+      band->tap[out][out + needs->apron_left + (i - needs->anchor_x) * C] = taps[i] * scale;
 }
 
-guint
-cnv_dense_append(GArray *words, const CnvPlan *plan, const CnvPlanPlane *plane, const CnvDenseVariant *variant,
-                 const CnvDense *dense, float *gain)
+static float
+append_weights(GArray *words, const CnvPlan *plan, const CnvPlanPlane *plane, const CnvVariant *variant,
+               const CnvNeeds *needs)
 {
-  g_autofree double *taps = cnv_dense_taps(plan, plane, dense);
-  guint n = n_taps_of(plan, dense), first = words->len;
-  int C = plane->channels, rows = cnv_dense_rows(variant, dense), parts = 1 + variant->exact;
-  TapStats f = analyze_taps(taps, n);
-  double error, scale = choose_scale(taps, n, dense, &f, &error);
+  g_auto(CnvHalfTaps) half = all_taps(plan, plane, needs);
+  int parts = 1 + variant->split;
+  CnvBand band;
 
+  choose_scale(&half);
   for (int frame = 0; frame < n_frames_of(plan); frame++)
-    for (int j = 0; j < rows; j++)
-      for (int term = 0; term < dense->terms; term++) {
-        const double *tap = taps + ((frame * dense->terms + term) * dense->n_y + j) * dense->n_x;
-        const BandRow row = {.tap = j < dense->n_y ? tap : NULL,
-                             .n = dense->n_x,
-                             .channels = C,
-                             .before = dense->lead - dense->anchor_x * C,
-                             .pairs = plane->component[0].bytes == 1,
-                             .scale = scale};
+    for (int j = 0; j < rows_of(variant, needs); j++)
+      for (int term = 0; term < needs->terms; term++) {
+        const double *row = half.taps + ((frame * needs->terms + term) * needs->rows + j) * needs->n_x;
 
-        append_row(words, &row, variant->k, parts);
+        make_band(&band, j < needs->rows ? row : NULL, plane, needs, half.scale);
+        cnv_band_append(&band, words, variant->reach, parts, plane->component[0].bytes == 1, FALSE);
       }
-  *gain = (float)(plane->gain[cnv_fit_first_lane(plane)] * factor_of(taps, n, dense, &f, scale, parts));
-  return first;
+  return (float)(plane->gain[cnv_fit_first_channel(plane)] * cnv_half_factor(&half, parts));
 }
+
+static void
+set_job(CnvTileJob *job, const CnvPlan *plan, const CnvVariant *variant, const CnvNeeds *needs)
+{
+  int words = rows_of(variant, needs) * needs->terms * (1 + variant->split) * variant->reach * 32 * 4;
+
+  job->lead = needs->apron_left;
+  job->n_x = needs->n_x;
+  job->n_y = rows_of(variant, needs);
+  job->anchor_x = needs->anchor_x;
+  job->anchor_y = needs->anchor_y;
+  job->taps_x = plan->not_time_separable ? words : 0;
+}
+
+static int
+tile_width(const CnvVariant *variant, const CnvTileJob *job)
+{
+  return CNV_DENSE_WIDTH;
+}
+
+static int
+tile_rows(const CnvVariant *variant, int rows, int size)
+{
+  return CHUNKS * CNV_DENSE_CHUNK(variant->eights) * size;
+}
+
+const CnvKernelKind cnv_kind_dense = {"dense",
+                                      CNV_ALGORITHM_TENSOR,
+                                      32 * CNV_STRIP_WARPS,
+                                      1,
+                                      .variants = variants,
+                                      .fits = fits,
+                                      .append_weights = append_weights,
+                                      .set_job = set_job,
+                                      .tile_width = tile_width,
+                                      .tile_rows = tile_rows,
+                                      .shared_bytes = shared_bytes};

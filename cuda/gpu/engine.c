@@ -238,8 +238,8 @@ release(CudaSession *self)
 {
   const CnvDriver *cu = self->cu;
 
-  DeviceBuffer *buffers[] = {&self->beside, &self->sums,      &self->block,      &self->all_taps,
-                             &self->bands,  &self->staged_in, &self->staged_out, &self->history};
+  DeviceBuffer *buffers[] = {&self->beside,  &self->sums,      &self->block,      &self->all_taps,
+                             &self->weights, &self->staged_in, &self->staged_out, &self->history};
 
   cnv_cuda_forget_textures(self);
   for (gsize i = 0; i < G_N_ELEMENTS(buffers); i++)

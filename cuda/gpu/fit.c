@@ -3,20 +3,54 @@
 
 #include <math.h>
 
-#include "gpu/kernels/arguments.h"
-
-#define FUSED(reach) {{"fused", #reach}, reach},
-const CnvFusedVariant cnv_fused_variants[] = {CNV_FUSED_VARIANTS(FUSED){{"fused", "any"}, G_MAXINT}};
+#include <convolve/status.h>
 
 /* Sums that adding such a number rounds. */
 #define LEVEL_MAX 2097152.0
 
-/* fused counts in units of 2^-64 and 2^-149 of a level: taps and gains further from 1 than this would leave the range
- * of float32. */
-#define FUSED_RANGE 1099511627776.0 /* 2^40 */
+/* Standard deviation of noise over the whole range, for full 1; the mean of a normal distribution's magnitude, for
+ * deviation 1; and the mean error of a sum, in levels, that makes fewer than one sample in a hundred differ: as many as
+ * the mean error itself, with room to spare. */
+#define NOISE_DEVIATION 0.2887
+#define MEAN_OF_DEVIATION 0.8
+#define MEAN_ERROR_MAX 0.007
+
+const CnvVariant *
+cnv_variant_find(const CnvVariant *variants, const CnvNeeds *needs)
+{
+  for (const CnvVariant *v = variants; v->name; v++)
+    if (v->reach >= needs->reach && v->rows >= needs->rows && v->terms == needs->terms && v->split == needs->split &&
+        v->over_time == needs->over_time)
+      return v;
+  return NULL;
+}
+
+CnvNeeds
+cnv_needs_join(const CnvNeeds *a, const CnvNeeds *b)
+{
+  if (a->reach == 0)
+    return *b;
+  return (CnvNeeds){.reach = MAX(a->reach, b->reach),
+                    .rows = MAX(a->rows, b->rows),
+                    .terms = a->terms == b->terms ? a->terms : 0,
+                    .split = a->split || b->split,
+                    .over_time = a->over_time || b->over_time};
+}
+
+gboolean
+cnv_fit_refuse(GError **error, const char *format, ...)
+{
+  va_list args;
+
+  va_start(args, format);
+  if (error)
+    *error = g_error_new_valist(CNV_ERROR, CNV_ERROR_UNSUPPORTED, format, args);
+  va_end(args);
+  return FALSE;
+}
 
 int
-cnv_fit_first_lane(const CnvPlanPlane *plane)
+cnv_fit_first_channel(const CnvPlanPlane *plane)
 {
   int c = 0;
 
@@ -32,20 +66,20 @@ cnv_fit_axis(const CnvPlan *plan, const CnvPlanPlane *plane, CnvAxis axis)
 }
 
 double
-cnv_fit_magnitude(const float *taps, int n)
+cnv_fit_magnitude(const CnvPlan *plan, const CnvPlanPlane *plane, CnvAxis axis)
 {
+  const float *taps = cnv_fit_axis(plan, plane, axis);
   double sum = 0;
 
-  for (int i = 0; i < n; i++)
+  for (int i = 0; i < plane->term[0].n[axis]; i++)
     sum += fabs(taps[i]);
   return sum;
 }
 
-/* Whether all lanes that are filtered become levels in the same way. */
 static gboolean
-lanes_are_alike(const CnvPlanPlane *plane)
+channels_are_alike(const CnvPlanPlane *plane)
 {
-  int first = cnv_fit_first_lane(plane);
+  int first = cnv_fit_first_channel(plane);
 
   for (int c = first; c < plane->channels; c++)
     if (plane->filtered >> c & 1 &&
@@ -55,84 +89,53 @@ lanes_are_alike(const CnvPlanPlane *plane)
   return TRUE;
 }
 
-const char *
-cnv_fit_lanes(const CnvPlanPlane *plane)
+gboolean
+cnv_fit_samples(const CnvPlanPlane *plane, GError **error)
 {
   if (!plane->plain)
-    return "it takes planes that are arrays of samples: no packed 4:2:2, no 10-bit words, no premultiplied alpha";
-  if (!lanes_are_alike(plane) || (plane->channels == 3 && plane->copied))
-    return "it takes channels that are filtered alike";
-  return NULL;
-}
-
-const char *
-cnv_fit_half(const CnvPlanPlane *plane)
-{
-  return plane->full[cnv_fit_first_lane(plane)] > 4095 ? "it takes samples of up to 12 bits" : NULL;
-}
-
-const char *
-cnv_fit_one_term(const CnvPlan *plan, const CnvPlanPlane *plane)
-{
-  if (plane->n_terms > 1 || !plane->term[0].separable || plane->combine == CNV_COMBINE_MAGNITUDE)
-    return "it takes one row times one column of taps";
-  return plan->not_time_separable ? "it takes no 3D kernels" : NULL;
-}
-
-const char *
-cnv_fit_levels(const CnvPlanPlane *plane, double magnitude)
-{
-  int c = cnv_fit_first_lane(plane);
-
-  if (fabs(plane->gain[c]) * magnitude * plane->full[c] + fabs(plane->fraction[c]) > LEVEL_MAX)
-    return "the filter makes sums too large for it";
-  return NULL;
-}
-
-/* Not of 0, which is exact. */
-static gboolean
-is_in_range(double value)
-{
-  return value == 0 || (fabs(value) < FUSED_RANGE && fabs(value) > 1 / FUSED_RANGE);
-}
-
-static const char *
-why_unsupported(const CnvPlan *plan, const CnvPlanPlane *plane)
-{
-  const CnvPlanTerm *set = &plane->term[0];
-  const char *reason = cnv_fit_lanes(plane);
-
-  if (!reason)
-    reason = cnv_fit_one_term(plan, plane);
-  if (reason)
-    return reason;
-  if (set->n[CNV_X] > CNV_FUSED_MAX_TAPS || set->n[CNV_Y] > CNV_FUSED_MAX_TAPS)
-    return "it takes up to " G_STRINGIFY(CNV_FUSED_MAX_TAPS) " taps along an axis";
-  if (!is_in_range(plane->gain[cnv_fit_first_lane(plane)]) || !is_in_range(plan->temporal_magnitude) ||
-      !is_in_range(cnv_fit_magnitude(cnv_fit_axis(plan, plane, CNV_X), set->n[CNV_X])) ||
-      !is_in_range(cnv_fit_magnitude(cnv_fit_axis(plan, plane, CNV_Y), set->n[CNV_Y])))
-    return "the filter's taps are too large or too small for it";
-  return NULL;
+    return cnv_fit_refuse(error, "it takes planes that are arrays of samples: no packed 4:2:2, no 10-bit words, no "
+                                 "premultiplied alpha");
+  if (!channels_are_alike(plane) || (plane->channels == 3 && plane->copied))
+    return cnv_fit_refuse(error, "it takes channels that are filtered alike");
+  return TRUE;
 }
 
 gboolean
-cnv_fused_fit(const CnvPlan *plan, const CnvPlanPlane *plane, GError **error)
+cnv_fit_half(const CnvPlanPlane *plane, GError **error)
 {
-  const char *reason = why_unsupported(plan, plane);
-
-  if (reason)
-    g_set_error_literal(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED, reason);
-  return !reason;
+  return plane->full[cnv_fit_first_channel(plane)] <= 4095 ||
+         cnv_fit_refuse(error, "it takes samples of up to 12 bits");
 }
 
-int
-cnv_fused_variant(const CnvPlanPlane *plane)
+gboolean
+cnv_fit_one_term(const CnvPlan *plan, const CnvPlanPlane *plane, GError **error)
 {
-  const CnvPlanTerm *set = &plane->term[0];
-  int x = cnv_fused_reach(set->n[CNV_X], set->anchor[CNV_X]);
-  int y = cnv_fused_reach(set->n[CNV_Y], set->anchor[CNV_Y]), i = 0;
+  if (plane->n_terms > 1 || !plane->term[0].separable)
+    return cnv_fit_refuse(error, "it takes one row times one column of taps");
+  return !plan->not_time_separable || cnv_fit_refuse(error, "it takes no 3D kernels");
+}
 
-  while (cnv_fused_variants[i].reach < MAX(x, y))
-    i++;
-  return i;
+gboolean
+cnv_fit_has_one_term(const CnvPlan *plan, const CnvPlanPlane *plane)
+{
+  return cnv_fit_one_term(plan, plane, NULL);
+}
+
+gboolean
+cnv_fit_levels(const CnvPlanPlane *plane, double magnitude, GError **error)
+{
+  int c = cnv_fit_first_channel(plane);
+
+  return fabs(plane->gain[c]) * magnitude * plane->full[c] + fabs(plane->fraction[c]) <= LEVEL_MAX ||
+         cnv_fit_refuse(error, "the filter makes sums too large for it");
+}
+
+gboolean
+cnv_fit_needs_split(const CnvPlanPlane *plane, gboolean is_signed, double deviation)
+{
+  int c = cnv_fit_first_channel(plane);
+  double levels = plane->full[c] * fabs(plane->gain[c]);
+
+  return is_signed || plane->component[0].bytes > 1 || plane->combine != CNV_COMBINE_SUM ||
+         MEAN_OF_DEVIATION * NOISE_DEVIATION * deviation * levels > MEAN_ERROR_MAX;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What the kernels that do a job in one launch (fused, tensor) ask of a plane, and the variants of fused.
+ * Kernels with tile jobs: their variants, what planes need of them, and the checks that several of them make of a
+ * plane. A check returns TRUE, or FALSE with the reason (CNV_ERROR_UNSUPPORTED).
  */
 #pragma once
 
@@ -8,50 +9,63 @@
 
 G_BEGIN_DECLS
 
-/* Standard deviation of noise over the whole range, for full 1, and the mean error of a sum, in levels, that makes
- * fewer than one sample in a hundred differ: as many as the mean error itself, with room to spare. */
-#define CNV_NOISE_DEVIATION 0.2887
-#define CNV_MEAN_ERROR_MAX 0.007
-
-/* Of a variant of a kernel: cnv_tensor_exact_u8_2x2 has the kernel tensor_exact and the suffix 2x2. */
+/* A size of a kernel with tile jobs: cnv_tensor_exact_u8_2x2 has the name tensor_exact and the suffix 2x2. */
 typedef struct {
-  const char *kernel, *suffix;
-} CnvKernelName;
+  const char *name, *suffix;
+  int reach;                 /* along x, at most. fused: pixels to either side; tensor, dense: k steps of 16 samples */
+  int rows;                  /* of taps, at most */
+  int terms;                 /* whose sums it keeps apart */
+  gboolean split, over_time; /* taps are two f16 numbers each; frames are added up by their weights */
+  int groups;                /* tensor: of 16 samples, side by side in a warp's tile */
+  int eights;                /* dense: of rows, in a warp's part of the tile */
+  int tiles;                 /* of a block */
+} CnvVariant;
 
-/* A variant of fused. */
+/* A plane's demands on a kernel with tile jobs. */
 typedef struct {
-  CnvKernelName name;
-  int reach; /* cnv_fused_reach, at most */
-} CnvFusedVariant;
+  int reach, rows, terms; /* as in CnvVariant; reach 0: none yet */
+  gboolean split, over_time;
 
-/* From small to large, the last for any reach. */
-extern const CnvFusedVariant cnv_fused_variants[];
+  int apron_left;                         /* tensor, dense: of CnvTileJob, as what follows */
+  int n_x, anchor_x, anchor_y;            /* dense */
+  int left_groups, right_group, n_groups; /* tensor */
+} CnvNeeds;
 
-/* The functions below return why such a kernel cannot do the plane, or NULL. */
+/* The smallest variant for these needs, or NULL. */
+const CnvVariant *cnv_variant_find(const CnvVariant *variants, const CnvNeeds *needs);
 
-/* Of its samples and lanes. */
-const char *cnv_fit_lanes(const CnvPlanPlane *plane);
+/* The needs of both, for a variant that they share. */
+CnvNeeds cnv_needs_join(const CnvNeeds *a, const CnvNeeds *b);
 
-/* Of more bits than f16 holds exactly, once mid is taken off. */
-const char *cnv_fit_half(const CnvPlanPlane *plane);
+/* Sets the error; FALSE. */
+gboolean cnv_fit_refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
-/* Of taps that are not one row times one column, or not the same for all frames. */
-const char *cnv_fit_one_term(const CnvPlan *plan, const CnvPlanPlane *plane);
+/* An array of samples, whose filtered channels become levels alike. */
+gboolean cnv_fit_samples(const CnvPlanPlane *plane, GError **error);
 
-/* Of sums that are rounded by adding a number near 2^23. magnitude: sum of those of the taps, over time too. */
-const char *cnv_fit_levels(const CnvPlanPlane *plane, double magnitude);
+/* Samples that f16 holds, less mid. */
+gboolean cnv_fit_half(const CnvPlanPlane *plane, GError **error);
 
-/* The first component that is filtered; all others become levels in the same way. */
-int cnv_fit_first_lane(const CnvPlanPlane *plane);
+/* One row times one column of taps, the same for all frames. */
+gboolean cnv_fit_one_term(const CnvPlan *plan, const CnvPlanPlane *plane, GError **error);
 
-/* The number, in a plan's taps, of an axis of a separable plane's only term; and what their magnitudes add up to. */
+/* Sums that are rounded by adding a number near 2^23. magnitude: sum of those of the taps, over time too. */
+gboolean cnv_fit_levels(const CnvPlanPlane *plane, double magnitude, GError **error);
+
+/* TRUE for one row times one column of taps, the same for all frames. */
+gboolean cnv_fit_has_one_term(const CnvPlan *plan, const CnvPlanPlane *plane);
+
+/* TRUE where taps of one f16 number each would break the contract on noise: levels that are off by one, rounded
+ * otherwise than float32, in fewer than one sample of a hundred. deviation: of a sum's error, for samples of deviation
+ * 1. */
+gboolean cnv_fit_needs_split(const CnvPlanPlane *plane, gboolean is_signed, double deviation);
+
+/* The first channel that is filtered; all others become levels in the same way. */
+int cnv_fit_first_channel(const CnvPlanPlane *plane);
+
+/* An axis of a separable plane's only term, as it is in the plan's taps. */
 const float *cnv_fit_axis(const CnvPlan *plan, const CnvPlanPlane *plane, CnvAxis axis);
-double cnv_fit_magnitude(const float *taps, int n);
 
-/* Returns FALSE with the reason (CNV_ERROR_UNSUPPORTED) where fused cannot do the plane. */
-gboolean cnv_fused_fit(const CnvPlan *plan, const CnvPlanPlane *plane, GError **error);
-
-/* Number, in cnv_fused_variants, of the smallest that does the plane. */
-int cnv_fused_variant(const CnvPlanPlane *plane);
+double cnv_fit_magnitude(const CnvPlan *plan, const CnvPlanPlane *plane, CnvAxis axis);
 
 G_END_DECLS

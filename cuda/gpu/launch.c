@@ -9,50 +9,61 @@
 
 #define TEXTURE_ALIGNMENT 512 /* of its first byte, on every GPU so far */
 
-/* By CnvKernelKind: the kernel's name and the threads of a block. */
-static const struct {
-  const char *name;
-  guint threads_x, threads_y;
-} kernels[CNV_N_KERNELS] = {
-    [CNV_KERNEL_STAGE_IN] = {"stage_in", CNV_POINT_WIDTH, CNV_POINT_HEIGHT},
-    [CNV_KERNEL_NAIVE] = {"naive", CNV_POINT_WIDTH, CNV_POINT_HEIGHT},
-    [CNV_KERNEL_TILED] = {"tiled", CNV_TILED_WIDTH, CNV_TILED_HEIGHT / CNV_OUTPUTS},
-    [CNV_KERNEL_TEXTURE_ROWS] = {"texture_rows", CNV_POINT_WIDTH, CNV_POINT_HEIGHT},
-    [CNV_KERNEL_TEXTURE_COLUMNS] = {"texture_columns", CNV_POINT_WIDTH, CNV_POINT_HEIGHT},
-    [CNV_KERNEL_ROWS] = {"rows", CNV_ROWS_THREADS, 1},
-    [CNV_KERNEL_COLUMNS] = {"columns", CNV_COLUMNS_WIDTH / 2, CNV_COLUMNS_HEIGHT / CNV_OUTPUTS},
-    [CNV_KERNEL_FUSED] = {"fused", CNV_FUSED_THREADS, 1}, /* these three by their variants' names */
-    [CNV_KERNEL_TENSOR] = {"tensor", 32 * CNV_STRIP_WARPS, 1},
-    [CNV_KERNEL_DENSE] = {"dense", 32 * CNV_STRIP_WARPS, 1},
-    [CNV_KERNEL_STAGE_OUT] = {"stage_out", CNV_POINT_WIDTH, CNV_POINT_HEIGHT},
-};
+/* A block's shared memory that needs no permission, beside what its kernel has anyway: 48 KiB in all. */
+#define SHARED_ALLOWED (40 * 1024)
 
-static CUfunction
-find_function(CudaSession *self, const CnvLaunch *l, SampleType type, GError **error)
+static SampleType
+type_of(const CudaSession *self, const CnvLaunch *l)
 {
-  CUfunction *function = &self->function[l->kind][type][l->channels];
-  g_autofree char *name = NULL;
-
-  if (*function)
-    return *function;
-  name = g_strdup_printf("cnv_%s_%s%s%.0d", kernels[l->kind].name, cnv_cuda_type_name[type], l->channels ? "x" : "",
-                         l->channels);
-  return CHECK(self, cuModuleGetFunction(function, self->module, name), name, error) ? *function : NULL;
+  return l->staged ? TYPE_F32 : cnv_cuda_sample_type(self);
 }
 
-typedef struct {
-  guint x, y, z;
-} Size3;
+/* cnv_<variant>_<type>_<suffix>, or else cnv_<kernel>_<type>, or for a number of channels cnv_<kernel>_<type>x<n>. */
+static char *
+function_name(const CudaSession *self, const CnvLaunch *l)
+{
+  static const char *const types[N_TYPES] = {"u8", "u16", "f32"};
+  const CnvVariant *variant = self->table.variant[l->kernel];
+  const char *type = types[type_of(self, l)];
+
+  if (variant)
+    return g_strdup_printf("cnv_%s_%s_%s", variant->name, type, variant->suffix);
+  return g_strdup_printf("cnv_%s_%s%s%.0d", cnv_kernel_kind(l->kernel)->name, type, l->channels ? "x" : "",
+                         l->channels);
+}
+
+CUfunction
+cnv_cuda_find_function(CudaSession *self, const CnvLaunch *l, GError **error)
+{
+  CUfunction *function = &self->function[l->kernel][type_of(self, l)][l->channels];
+  guint *allowed = &self->shared_allowed[l->kernel];
+
+  if (!*function) {
+    g_autofree char *name = function_name(self, l);
+
+    if (!CHECK(self, cuModuleGetFunction(function, self->module, name), name, error))
+      return NULL;
+  }
+  if (!self->table.variant[l->kernel] || l->shared_bytes <= MAX(*allowed, SHARED_ALLOWED))
+    return *function;
+  if (!CHECK(self, cuFuncSetAttribute(*function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)l->shared_bytes),
+             "asking for shared memory", error))
+    return NULL;
+  *allowed = l->shared_bytes;
+  return *function;
+}
 
 static gboolean
-launch(CudaSession *self, CUfunction function, Size3 grid, Size3 block, guint shared_bytes, void *args, GError **error)
+start(CudaSession *self, const CnvLaunch *l, void *args, GError **error)
 {
   void *list[] = {args};
+  const CnvKernelKind *kind = cnv_kernel_kind(l->kernel);
+  CUfunction function = cnv_cuda_find_function(self, l, error);
 
-  return CHECK(self,
-               cuLaunchKernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared_bytes, self->stream,
-                              list, NULL),
-               "starting a kernel", error);
+  return function && CHECK(self,
+                           cuLaunchKernel(function, l->blocks_x, l->blocks_y, 1, kind->threads_x, kind->threads_y, 1,
+                                          l->shared_bytes, self->stream, list, NULL),
+                           "starting a kernel", error);
 }
 
 static guint
@@ -61,42 +72,16 @@ blocks(int size, int of)
   return (guint)((size + of - 1) / of);
 }
 
-static SampleType
-type_of(const CudaSession *self, const CnvLaunch *l)
-{
-  return l->staged ? TYPE_F32 : cnv_cuda_sample_type(self);
-}
-
-/* Shared memory besides the block's work: what the most demanding plane of the plans asks. */
-static guint
-shared_bytes(const CudaSession *self, CnvKernelKind kind)
-{
-  guint bytes = 0;
-
-  if (kind == CNV_KERNEL_ROWS)
-    return sizeof(float) * CNV_ROWS_PITCH * CNV_ROWS_PER_BLOCK(1);
-  if (kind != CNV_KERNEL_TILED && kind != CNV_KERNEL_COLUMNS)
-    return 0;
-  for (guint i = 0; i < self->table.planes->len; i++) {
-    const CnvPlaneArgs *a = &g_array_index(self->table.planes, CnvPlaneArgs, i);
-
-    for (int t = 0; t < a->n_terms; t++) {
-      const CnvTermArgs *term = &a->term[t];
-      guint tiled = CNV_TILED_PITCH(a->channels, term->chunk_x) * (CNV_TILED_HEIGHT + term->chunk_y - 1);
-      guint columns = CNV_COLUMNS_WIDTH * (CNV_COLUMNS_HEIGHT + MIN(term->n_y, CNV_COLUMNS_CHUNK) - 1);
-
-      bytes = MAX(bytes, sizeof(float) * (kind == CNV_KERNEL_TILED ? tiled : columns));
-    }
-  }
-  return bytes;
-}
-
 /* n: rectangles; bytes, rows: of the largest. */
 static gboolean
 launch_copy(CudaSession *self, CnvCopyArgs *args, int n, int bytes, int rows, GError **error)
 {
-  return n == 0 || launch(self, self->copy, (Size3){blocks(bytes, 32 * CNV_COPY_BYTES), blocks(rows, 8), n},
-                          (Size3){32, 8, 1}, 0, args, error);
+  void *list[] = {args};
+
+  return n == 0 || CHECK(self,
+                         cuLaunchKernel(self->copy, blocks(bytes, 32 * CNV_COPY_BYTES), blocks(rows, 8), (guint)n, 32,
+                                        8, 1, 0, self->stream, list, NULL),
+                         "starting a kernel", error);
 }
 
 gboolean
@@ -156,15 +141,15 @@ set_textures(CudaSession *self, const CnvLaunch *l, CnvLaunchArgs *args, const i
 static CnvLaunchArgs
 launch_args(const CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out)
 {
-  const CnvSchedule *table = &self->table;
+  const CnvSchedule *schedule = &self->table;
   CUdeviceptr block = self->block.address;
-  CnvLaunchArgs args = {.planes = block + table->planes_at,
-                        .jobs = block + table->jobs_at,
-                        .spots = block + table->spots_at,
-                        .units = block + table->units_at + l->first_unit * sizeof(CnvUnit),
-                        .n_units = (int)l->n_units,
+  CnvLaunchArgs args = {.planes = block + schedule->planes_at,
+                        .jobs = block + schedule->jobs_at,
+                        .spots = block + schedule->mask_rects_at,
+                        .units = block + schedule->units_at + l->first * sizeof(CnvUnit),
+                        .n_units = (int)l->n,
                         .sums = self->sums.address};
-  gboolean lanes = l->staged && l->kind != CNV_KERNEL_STAGE_IN && l->kind != CNV_KERNEL_STAGE_OUT;
+  gboolean lanes = l->staged && l->kernel != CNV_KERNEL_STAGE_IN && l->kernel != CNV_KERNEL_STAGE_OUT;
 
   args.sources = self->sources;
   for (int i = 0; i < args.sources.n && lanes; i++)
@@ -197,27 +182,23 @@ rows_of(const CudaSession *self, const CnvLaunch *l, int rows[CNV_MAX_PLANES])
 }
 
 static gboolean
-run_units(CudaSession *self, const CnvLaunch *l, CUfunction function, const CnvFrame *in, const CnvFrame *out,
-          GError **error)
+run_units(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
   CnvLaunchArgs args = launch_args(self, l, in, out);
-  gboolean texture = l->kind == CNV_KERNEL_TEXTURE_ROWS || l->kind == CNV_KERNEL_TEXTURE_COLUMNS;
-  Size3 block = {kernels[l->kind].threads_x, kernels[l->kind].threads_y, 1};
   int rows[CNV_MAX_PLANES];
 
   rows_of(self, l, rows);
-  return (!texture || set_textures(self, l, &args, rows, error)) &&
-         launch(self, function, (Size3){l->n_blocks, 1, 1}, block, shared_bytes(self, l->kind), &args, error);
+  return (cnv_kernel_kind(l->kernel)->algorithm != CNV_ALGORITHM_TEXTURE ||
+          set_textures(self, l, &args, rows, error)) &&
+         start(self, l, &args, error);
 }
 
 static gboolean
-run_large(CudaSession *self, const CnvLaunch *l, CUfunction function, const CnvFrame *in, const CnvFrame *out,
-          GError **error)
+run_large(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
   const CnvRectArgs *from = &g_array_index(self->table.jobs, CnvRectArgs, l->job);
-  Size3 block = {kernels[l->kind].threads_x, kernels[l->kind].threads_y, 1};
   CnvLargeArgs args = {
-      .term = l->term, .sums = self->sums.address, .spots = self->block.address + self->table.spots_at};
+      .term = l->term, .sums = self->sums.address, .spots = self->block.address + self->table.mask_rects_at};
   int m = from->pointers;
 
   args.block.a = g_array_index(self->table.planes, CnvPlaneArgs, from->plane_args);
@@ -226,32 +207,16 @@ run_large(CudaSession *self, const CnvLaunch *l, CUfunction function, const CnvF
   args.block.sums_stride = from->sums_stride;
   cnv_block_locate(&args.block, (guintptr)in->data[m], in->stride[m], (guintptr)out->data[m], out->stride[m],
                    type_of(self, l) == TYPE_U8 ? 1 : 2);
-  return launch(self, function, (Size3){l->blocks_x, l->blocks_y, 1}, block, shared_bytes(self, l->kind), &args, error);
-}
-
-#define SHARED_ALLOWED (40 * 1024) /* beside what a kernel has anyway */
-
-gboolean
-cnv_cuda_allow_shared(CudaSession *self, CnvKernelKind kind, guint bytes, GError **error)
-{
-  guint *allowed = &self->shared_allowed[kind];
-
-  if (bytes <= MAX(*allowed, SHARED_ALLOWED))
-    return TRUE;
-  if (!CHECK(self, cuFuncSetAttribute(self->strips[kind], CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)bytes),
-             "asking for shared memory", error))
-    return FALSE;
-  *allowed = bytes;
-  return TRUE;
+  return start(self, l, &args, error);
 }
 
 static gboolean
-run_strips(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out, GError **error)
+run_tile_jobs(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
-  const CnvSchedule *table = &self->table;
-  CnvTileArgs args = {.strips = self->block.address + table->strips_at + l->first_strip * sizeof(CnvTileJob),
-                      .bands = self->bands.address,
-                      .n_strips = (int)l->n_strips,
+  const CnvSchedule *schedule = &self->table;
+  CnvTileArgs args = {.strips = self->block.address + schedule->tile_jobs_at + l->first * sizeof(CnvTileJob),
+                      .bands = self->weights.address,
+                      .n_strips = (int)l->n,
                       .sources = self->sources};
 
   for (int p = 0; p < CNV_MAX_PLANES; p++) {
@@ -260,23 +225,19 @@ run_strips(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvF
     args.in_stride[p] = in->stride[p];
     args.out_stride[p] = out->stride[p];
   }
-  for (guint i = 0; i < l->n_strips && l->n_strips <= CNV_STRIPS_INLINE; i++)
-    args.strip[i] = g_array_index(table->strips, CnvTileJob, l->first_strip + i);
-  return cnv_cuda_allow_shared(self, l->kind, l->shared_bytes, error) &&
-         launch(self, self->strips[l->kind], (Size3){l->n_blocks, 1, 1}, (Size3){kernels[l->kind].threads_x, 1, 1},
-                l->shared_bytes, &args, error);
+  for (guint i = 0; i < l->n && l->n <= CNV_STRIPS_INLINE; i++)
+    args.strip[i] = g_array_index(schedule->tile_jobs, CnvTileJob, l->first + i);
+  return start(self, l, &args, error);
 }
 
 static gboolean
 run_launch(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
-  if (l->n_strips > 0)
-    return cnv_cuda_load_batch(self, l->batch, error) && run_strips(self, l, in, out, error);
-  CUfunction function = find_function(self, l, type_of(self, l), error);
-
-  if (!function || !cnv_cuda_load_batch(self, l->batch, error))
+  if (!cnv_cuda_load_bank(self, l->bank, error))
     return FALSE;
-  return l->channels ? run_large(self, l, function, in, out, error) : run_units(self, l, function, in, out, error);
+  if (cnv_kernel_kind(l->kernel)->variants)
+    return run_tile_jobs(self, l, in, out, error);
+  return (l->channels ? run_large : run_units)(self, l, in, out, error);
 }
 
 /* Every frame that counts has a staged form of its own; where one is missing another stands, with weight 0. */
@@ -313,7 +274,7 @@ run_launches(CudaSession *self, const CnvWork *work, int now, const CnvFrame *in
 {
   for (guint i = 0; i < self->table.launches->len; i++) {
     const CnvLaunch *l = &g_array_index(self->table.launches, CnvLaunch, i);
-    gboolean each = l->kind == CNV_KERNEL_STAGE_IN && work->n_temporal_taps > 0;
+    gboolean each = l->kernel == CNV_KERNEL_STAGE_IN && work->n_temporal_taps > 0;
 
     if (each ? !stage_history(self, work, l, now, out, error) : !run_launch(self, l, in, out, error))
       return FALSE;
@@ -325,11 +286,11 @@ gboolean
 cnv_cuda_filter_slice(CudaSession *self, const CnvWork *work, int slice, const CnvFrame *in, const CnvFrame *out,
                       GError **error)
 {
-  const CnvSchedule *table = &self->table;
+  const CnvSchedule *schedule = &self->table;
 
   set_sources(self, work, 0);
-  for (guint i = slice > 0 ? table->launches_to[slice - 1] : 0; i < table->launches_to[slice]; i++)
-    if (!run_launch(self, &g_array_index(table->launches, CnvLaunch, i), in, out, error))
+  for (guint i = slice > 0 ? schedule->launches_to[slice - 1] : 0; i < schedule->launches_to[slice]; i++)
+    if (!run_launch(self, &g_array_index(schedule->launches, CnvLaunch, i), in, out, error))
       return FALSE;
   return TRUE;
 }
@@ -338,7 +299,7 @@ cnv_cuda_filter_slice(CudaSession *self, const CnvWork *work, int slice, const C
 static CnvCopyPlane
 job_copy(const CudaSession *self, const CnvRectJob *job, const CnvFrame *from, const CnvFrame *to)
 {
-  const CnvPlanPlane *plane = cnv_table_plane(&self->table, job);
+  const CnvPlanPlane *plane = cnv_schedule_plane(&self->table, job);
   int m = plane->component[0].plane, sample = plane->channels * plane->component[0].bytes;
   gint64 row = (gint64)job->y * job->fields + job->field, x = (gint64)job->x * sample;
 

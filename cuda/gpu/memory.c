@@ -63,7 +63,8 @@ cnv_cuda_staged_layout(const CnvPlan *plan)
 
   for (int p = 0; p < plan->n_planes; p++)
     if (plan->plane[p].filtered && !plan->plane[p].plain)
-      add_to_layout(&layout, p, cnv_table_staged_stride(&plan->plane[p]), plan->plane[p].height);
+      add_to_layout(&layout, p, plan->plane[p].width * plan->plane[p].channels * (int)sizeof(float),
+                    plan->plane[p].height);
   return layout;
 }
 

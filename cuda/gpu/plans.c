@@ -2,10 +2,10 @@
  *
  * What of the plans and the work is on the device: uploaded when it changes, between the frames on the stream.
  */
-#include "gpu/session.h"
-#include "gpu/strips.h"
+#include <string.h>
 
-const char *const cnv_cuda_type_name[N_TYPES] = {"u8", "u16", "f32"};
+#include "gpu/session.h"
+#include "gpu/passes.h"
 
 SampleType
 cnv_cuda_sample_type(const CudaSession *self)
@@ -15,108 +15,102 @@ cnv_cuda_sample_type(const CudaSession *self)
   return plan->image.format->sample_bytes == 1 ? TYPE_U8 : TYPE_U16;
 }
 
-/* The kernel for strips of that kind, where there are any. */
+/* Blocks that the GPU does side by side, of the kernel whose tiles are as low as lets it do all so. */
 static gboolean
-find_strips(CudaSession *self, CnvKernelKind kind, GError **error)
+count_blocks(CudaSession *self, CnvKernelId kernel, GError **error)
 {
-  const CnvKernelName *of = cnv_strips_kernel(&self->table, kind);
-  g_autofree char *name = NULL;
-
-  if (!of)
-    return TRUE;
-  self->shared_allowed[kind] = 0;
-  name = g_strdup_printf("cnv_%s_%s_%s", of->kernel, cnv_cuda_type_name[cnv_cuda_sample_type(self)], of->suffix);
-  return CHECK(self, cuModuleGetFunction(&self->strips[kind], self->module, name), name, error);
-}
-
-/* How many blocks of tensor the GPU does side by side. */
-static gboolean
-count_blocks(CudaSession *self, GError **error)
-{
+  CnvSchedule *schedule = &self->table;
+  const CnvKernelKind *kind = cnv_kernel_kind(kernel);
+  CnvLaunch launch = {.kernel = kernel};
+  CUfunction function;
   int blocks = 0;
 
-  if (!self->table.tensor)
+  if (!kind->low_tiles || !schedule->variant[kernel])
     return TRUE;
-  if (!cnv_cuda_allow_shared(self, CNV_KERNEL_TENSOR, self->table.tensor_shared, error) ||
+  launch.shared_bytes = kind->shared_bytes(schedule->variant[kernel], &schedule->needs[kernel], 0);
+  function = cnv_cuda_find_function(self, &launch, error);
+  if (!function ||
       !CHECK(self,
-             cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, self->strips[CNV_KERNEL_TENSOR], 32 * CNV_STRIP_WARPS,
-                                                         self->table.tensor_shared),
+             cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, (int)kind->threads_x, launch.shared_bytes),
              "asking how many blocks fit", error))
     return FALSE;
-  self->table.n_blocks = blocks * self->n_processors;
+  schedule->blocks_at_once = (guint)(blocks * self->n_processors);
   return TRUE;
 }
 
-/* The kernels and the fragments for planes that are done by strips. */
+/* Kernels with tile jobs are others with each variant. */
 static gboolean
-set_strips(CudaSession *self, GError **error)
+set_kernels(CudaSession *self, GError **error)
 {
-  const GArray *bands = self->table.bands;
-  gsize size = bands->len * sizeof(guint32);
+  const GArray *weights = self->table.weights;
+  gsize size = weights->len * sizeof(guint32);
 
-  for (CnvKernelKind kind = CNV_KERNEL_FUSED; kind <= CNV_KERNEL_DENSE; kind++)
-    if (!find_strips(self, kind, error))
-      return FALSE;
-  return count_blocks(self, error) && cnv_cuda_reserve(self, &self->bands, size, error) &&
-         cnv_cuda_upload(self, self->bands.address, bands->data, size, "uploading the bands", error);
+  for (CnvKernelId kernel = 0; kernel < CNV_N_KERNELS; kernel++)
+    if (cnv_kernel_kind(kernel)->variants) {
+      memset(self->function[kernel], 0, sizeof(self->function[kernel]));
+      self->shared_allowed[kernel] = 0;
+      if (!count_blocks(self, kernel, error))
+        return FALSE;
+    }
+  return cnv_cuda_reserve(self, &self->weights, size, error) &&
+         cnv_cuda_upload(self, self->weights.address, weights->data, size, "uploading the bands", error);
 }
 
 /* Takes over new plans: their taps follow the frames before them on the stream, so no frame sees half of them. Where
- * there are several batches their taps wait on the device for their turn. */
+ * there are several constant banks they wait on the device for their turn. */
 static gboolean
 set_plans(CudaSession *self, const CnvWork *work, GError **error)
 {
-  CnvSchedule *table = &self->table;
+  CnvSchedule *schedule = &self->table;
   gsize size;
 
-  if (cnv_table_has_plans(table, work))
+  if (cnv_schedule_has_plans(schedule, work))
     return TRUE;
-  cnv_table_set_plans(table, work);
-  self->loaded_batch = -1;
+  cnv_schedule_set_plans(schedule, work);
+  self->loaded_bank = -1;
   self->table_is_there = FALSE;
   self->layout = cnv_cuda_frame_layout(&work->plan[0]->image);
   self->staged = cnv_cuda_staged_layout(work->plan[0]);
-  size = table->taps->len * sizeof(float);
+  size = schedule->taps->len * sizeof(float);
   return cnv_cuda_reserve(self, &self->all_taps, size, error) &&
-         cnv_cuda_upload(self, self->all_taps.address, table->taps->data, size, "uploading the taps", error) &&
-         set_strips(self, error);
+         cnv_cuda_upload(self, self->all_taps.address, schedule->taps->data, size, "uploading the taps", error) &&
+         set_kernels(self, error);
 }
 
 gboolean
-cnv_cuda_load_batch(CudaSession *self, guint batch, GError **error)
+cnv_cuda_load_bank(CudaSession *self, guint bank, GError **error)
 {
-  const CnvBatch *b = &g_array_index(self->table.batches, CnvBatch, batch);
+  CUdeviceptr from = self->all_taps.address + g_array_index(self->table.banks, guint, bank) * sizeof(float);
+  gsize size = cnv_schedule_bank_size(&self->table, bank) * sizeof(float);
 
-  if (self->loaded_batch == (int)batch)
+  if (self->loaded_bank == (int)bank)
     return TRUE;
-  if (!CHECK(self,
-             cuMemcpyDtoDAsync(self->taps, self->all_taps.address + b->first * sizeof(float), b->n * sizeof(float),
-                               self->stream),
-             "loading the taps", error))
+  if (!CHECK(self, cuMemcpyDtoDAsync(self->taps, from, size, self->stream), "loading the taps", error))
     return FALSE;
-  self->loaded_batch = (int)batch;
+  self->loaded_bank = (int)bank;
   return TRUE;
 }
 
 gboolean
 cnv_cuda_set_work(CudaSession *self, const CnvWork *work, gboolean cut, GError **error)
 {
-  CnvSchedule *table = &self->table;
+  CnvSchedule *schedule = &self->table;
   /* As many frames as there can be: all that is allocated is with the first. */
   guint n_frames = (guint)work->plan[0]->n_temporal_taps;
 
   if (!set_plans(self, work, error))
     return FALSE;
-  if (cnv_table_set_work(table, work, cut))
+  if (cnv_schedule_set_work(schedule, work, cut))
     self->table_is_there = FALSE;
-  self->base.stats.crowd = MAX(self->base.stats.crowd, table->crowd);
+  self->base.stats.crowd = MAX(self->base.stats.crowd, schedule->crowd);
   if (self->table_is_there && self->staged_in.size >= self->staged.size * n_frames)
     return TRUE;
-  if (!cnv_cuda_reserve(self, &self->sums, table->sums_size, error) ||
+  if (!cnv_cuda_reserve(self, &self->sums, schedule->sums_size, error) ||
       !cnv_cuda_reserve(self, &self->staged_in, self->staged.size * n_frames, error) ||
       !cnv_cuda_reserve(self, &self->staged_out, self->staged.size, error) ||
-      !cnv_cuda_reserve(self, &self->block, table->block->len, error) ||
-      !cnv_cuda_upload(self, self->block.address, table->block->data, table->block->len, "uploading the work", error))
+      !cnv_cuda_reserve(self, &self->block, schedule->block->len, error) ||
+      !cnv_cuda_upload(self, self->block.address, schedule->block->data, schedule->block->len, "uploading the work",
+                       error))
     return FALSE;
   self->table_is_there = TRUE;
   return TRUE;

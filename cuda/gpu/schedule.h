@@ -1,124 +1,93 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What the CUDA engine does with a frame, as arrays for the GPU and a list of launches; made on the host, without the
- * driver, when plans or regions change.
+ * The schedule of a frame's kernels: a list of launches, and the arrays that they read on the GPU. Made on the host,
+ * without the driver, when plans or regions change.
  *
- * Constant memory may not hold the taps of all plans' planes at once, and row sums should not outgrow the second-level
- * cache by much: so planes are taken in batches that share constant memory, and jobs of a batch in rounds.
+ *   schedule.c    what follows from the plans: constant banks of taps, kernels and weights of each plane
+ *   tile_jobs.c   tile jobs, for kernels that do a job in one launch
+ *   passes.c      what follows from the work: jobs, units and launches
+ *
+ * Constant memory may not hold the taps of all plans' planes at once: they are split into constant banks, of which one
+ * is loaded at a time. Row sums should not outgrow the second-level cache by much: a bank's jobs are done in passes.
  */
 #pragma once
 
-#include "plan/plan.h"
 
-#include "gpu/bands.h"
-#include "gpu/dense.h"
+#include "gpu/kinds.h"
 #include "gpu/slices.h"
-#include "gpu/kernels/arguments.h"
 #include "plan/rect_jobs.h"
 
 G_BEGIN_DECLS
 
-typedef enum {
-  CNV_KERNEL_STAGE_IN,
-  CNV_KERNEL_NAIVE,
-  CNV_KERNEL_TILED,
-  CNV_KERNEL_TEXTURE_ROWS,
-  CNV_KERNEL_TEXTURE_COLUMNS,
-  CNV_KERNEL_ROWS,
-  CNV_KERNEL_COLUMNS,
-  CNV_KERNEL_FUSED, /* these three by strips */
-  CNV_KERNEL_TENSOR,
-  CNV_KERNEL_DENSE,
-  CNV_KERNEL_STAGE_OUT,
-  CNV_N_KERNELS,
-} CnvKernelKind;
-
 typedef struct {
-  CnvKernelKind kind;
+  CnvKernelId kernel;
   gboolean staged; /* it works on staged planes */
-  guint batch;     /* whose taps it reads */
-  guint first_unit, n_units, n_blocks;
+  guint bank;      /* whose taps it reads */
+  guint blocks_x, blocks_y, shared_bytes;
+  guint first, n; /* its units, or its tile jobs */
 
-  /* Or one term of one job, by a kernel made for its number of channels: */
-  int channels; /* 0: it is not that */
+  /* Or one term of one job, by a kernel made for its number of channels; 0: it is not that. */
+  int channels;
   guint job;
   int term;
-  guint blocks_x, blocks_y;
-
-  /* Or strips: */
-  guint first_strip, n_strips, shared_bytes;
 } CnvLaunch;
 
-/* Taps first to first + n - 1 of CnvSchedule.taps, in constant memory together. */
+/* How a plane is done. */
 typedef struct {
-  guint first, n;
-} CnvBatch;
-
-/* How strips of a plane are done, and where its bands are. */
-typedef struct {
-  CnvKernelKind kind; /* CNV_N_KERNELS: by no kernel for strips */
-  CnvBands bands;     /* TENSOR */
-  CnvDense dense;     /* DENSE */
-  guint first;
-  float gain;
-} CnvBandOf;
+  guint bank;
+  CnvKernelId kernel; /* with tile jobs; CNV_N_KERNELS: none */
+  CnvNeeds needs;
+  guint weights; /* index of its first word in CnvSchedule.weights */
+  float gain;    /* for sums over these weights */
+} CnvPlaneKernel;
 
 typedef struct {
-  /* By cnv_table_set_plans: */
-  GPtrArray *plans;             /* CnvPlan, with references */
-  GArray *taps;                 /* float */
-  GArray *batches;              /* CnvBatch */
-  GArray *planes;               /* CnvPlaneArgs: plan * CNV_MAX_PLANES + plane */
-  GArray *batch_of;             /* guint, of each of planes */
-  gboolean is_plain;            /* no plane is staged */
-  GArray *bands;                /* guint32: fragments of all planes that the tensor rung takes */
-  GArray *band_of;              /* CnvBandOf, of each of planes */
-  const CnvFusedVariant *fused; /* the variant that does all planes of its kind; NULL: no such plane */
-  const CnvTensorVariant *tensor;
-  const CnvDenseVariant *dense;
-  guint tensor_shared; /* bytes of shared memory that a block of it asks for */
-  guint n_blocks;      /* of it, that the GPU does side by side; the caller's to set before the work */
+  /* By cnv_schedule_set_plans: */
+  GPtrArray *plans;                         /* CnvPlan, with references */
+  GArray *taps;                             /* float: of one constant bank after the other */
+  GArray *banks;                            /* guint: first of each in taps */
+  GArray *planes;                           /* CnvPlaneArgs: plan * CNV_MAX_PLANES + plane */
+  GArray *plane_kernels;                    /* CnvPlaneKernel, of each of planes */
+  gboolean is_plain;                        /* no plane is staged */
+  GArray *weights;                          /* guint32: taps for tensor cores */
+  const CnvVariant *variant[CNV_N_KERNELS]; /* that does all planes of a kernel; NULL: no such plane */
+  CnvNeeds needs[CNV_N_KERNELS];            /* of all these planes */
+  guint blocks_at_once; /* of tensor, that the GPU does side by side; the caller's to set before the work */
 
-  /* By cnv_table_set_work: */
-  GArray *uncut, *spots;             /* CnvRectJob, CnvMaskRect: the work, not yet in slices */
+  /* By cnv_schedule_set_work: */
+  GArray *uncut, *mask_rects;        /* CnvRectJob, CnvMaskRect: the work, not yet in slices */
   GArray *jobs;                      /* CnvRectArgs */
   GArray *units;                     /* CnvUnit */
-  GArray *strips;                    /* CnvTileJob */
+  GArray *tile_jobs;                 /* CnvTileJob */
   GArray *launches;                  /* CnvLaunch, in order: those of slice 0, then of slice 1, ... */
-  CnvSlices slices;                  /* of the frame; whole: all launches are for all of it */
-  guint launches_to[CNV_SLICES_MAX]; /* not whole: how many launches there are up to a slice's last */
-  gsize sums_size;                   /* bytes of row sums of the largest round */
-  CnvWorkKey of;                     /* the work that all of this is made of; cut: as the caller asked */
+  CnvSlices slices;                  /* of the frame */
+  guint launches_to[CNV_SLICES_MAX]; /* in slices: how many launches there are up to a slice's last */
+  gsize sums_size;                   /* bytes of row sums of the largest pass */
+  CnvWorkKey of;                     /* the work that all of this is made of */
   guint crowd;                       /* of cnv_rect_jobs_make */
-  gboolean cut;
-  gboolean one_source; /* no frames of a history are added up */
-  gboolean large;      /* jobs of some size have launches of their own */
+  gboolean cut;                      /* as the caller asked */
+  gboolean one_source;               /* no frames of a history are added up */
+  gboolean large;                    /* jobs of some size have launches of their own */
 
   /* All arrays for the GPU in one block, and where each begins. */
   GByteArray *block;
-  gsize planes_at, jobs_at, spots_at, units_at, strips_at;
+  gsize planes_at, jobs_at, mask_rects_at, units_at, tile_jobs_at;
 } CnvSchedule;
 
-void cnv_schedule_init(CnvSchedule *table);
-void cnv_schedule_clear(CnvSchedule *table);
+void cnv_schedule_init(CnvSchedule *schedule);
+void cnv_schedule_clear(CnvSchedule *schedule);
 
 /* TRUE where the plans are those that are set. */
-gboolean cnv_table_has_plans(const CnvSchedule *table, const CnvWork *work);
+gboolean cnv_schedule_has_plans(const CnvSchedule *schedule, const CnvWork *work);
 
-/* The plane of a job, and its number in what is kept of each of planes. */
-const CnvPlanPlane *cnv_table_plane(const CnvSchedule *table, const CnvRectJob *job);
-int cnv_table_index(const CnvRectJob *job);
+void cnv_schedule_set_plans(CnvSchedule *schedule, const CnvWork *work);
 
-void cnv_table_set_plans(CnvSchedule *table, const CnvWork *work);
+/* Floats in a constant bank, and those that a plane takes of one at most. */
+guint cnv_schedule_bank_size(const CnvSchedule *schedule, guint bank);
+guint cnv_schedule_taps_of(const CnvPlan *plan, const CnvPlanPlane *plane);
 
-/* The plans of the work are set. cut: launches are made for slices, where the work allows it. Returns FALSE where the
- * block is the one that was made last time. */
-gboolean cnv_table_set_work(CnvSchedule *table, const CnvWork *work, gboolean cut);
-
-/* The floats of constant memory that a plane takes at most. */
-guint cnv_table_taps_of(const CnvPlan *plan, const CnvPlanPlane *plane);
-
-/* Bytes from row to row of a staged plane. */
-int cnv_table_staged_stride(const CnvPlanPlane *plane);
+/* The plane of a job, and how it is done. */
+const CnvPlanPlane *cnv_schedule_plane(const CnvSchedule *schedule, const CnvRectJob *job);
+const CnvPlaneKernel *cnv_schedule_plane_kernel(const CnvSchedule *schedule, const CnvRectJob *job);
 
 G_END_DECLS

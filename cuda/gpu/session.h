@@ -53,8 +53,7 @@ typedef struct {
   CUmodule module;
   CUfunction function[CNV_N_KERNELS][N_TYPES][CNV_MAX_CHANNELS + 1]; /* 0: of any number of channels; NULL until used */
   CUfunction copy;
-  CUfunction strips[CNV_N_KERNELS];    /* of the table's variants, for the plans' samples */
-  guint shared_allowed[CNV_N_KERNELS]; /* bytes of shared memory that they were allowed so far; 0: the usual */
+  guint shared_allowed[CNV_N_KERNELS]; /* bytes of shared memory that tile jobs were allowed so far; 0: the usual */
   int n_processors;
   CUdeviceptr taps;
   CUstream stream; /* that all goes to: own_stream or the caller's */
@@ -69,10 +68,10 @@ typedef struct {
   guint64 n_marked; /* number of the timed frame */
   CnvSchedule table;
   gboolean table_is_there; /* its block is on the device */
-  int loaded_batch;        /* whose taps are in constant memory; -1 none */
+  int loaded_bank;         /* of taps, in constant memory; -1 none */
   FrameLayout layout, staged;
   DeviceBuffer beside; /* what is filtered in place, until it is put there */
-  DeviceBuffer sums, block, all_taps, bands, staged_in, staged_out;
+  DeviceBuffer sums, block, all_taps, weights, staged_in, staged_out;
   DeviceBuffer history; /* slots, each laid out as slot_layout says */
   FrameLayout slot_layout;
   CudaStaging rows;   /* of the frame that is being measured */
@@ -140,13 +139,12 @@ void cnv_cuda_free_rows(CudaSession *self);
 gboolean cnv_cuda_mark(CudaSession *self, Span span, int end, CUstream stream, GError **error);
 
 /* plans.c */
-extern const char *const cnv_cuda_type_name[N_TYPES];
 /* Of planes that are not staged. */
 SampleType cnv_cuda_sample_type(const CudaSession *self);
 /* Takes over plans and work, where they are others. cut: in slices, where that can be. */
 gboolean cnv_cuda_set_work(CudaSession *self, const CnvWork *work, gboolean cut, GError **error);
-/* Puts the taps of a batch in constant memory, unless they are there. */
-gboolean cnv_cuda_load_batch(CudaSession *self, guint batch, GError **error);
+/* Puts a bank of taps in constant memory, unless it is there. */
+gboolean cnv_cuda_load_bank(CudaSession *self, guint bank, GError **error);
 
 /* textures.c */
 /* The texture over some memory, made once as long as it is among the last N_TEXTURES. */
@@ -159,8 +157,8 @@ void cnv_cuda_forget_textures(CudaSession *self);
  * it is one. */
 gboolean cnv_cuda_filter_frame(CudaSession *self, const CnvWork *work, int now, const CnvFrame *in, const CnvFrame *out,
                                GError **error);
-/* More shared memory than 48 KiB has to be asked for, once a function. kind: of strips. */
-gboolean cnv_cuda_allow_shared(CudaSession *self, CnvKernelKind kind, guint bytes, GError **error);
+/* The launch's kernel, with leave to take its shared memory. */
+CUfunction cnv_cuda_find_function(CudaSession *self, const CnvLaunch *launch, GError **error);
 /* What is done to a slice, where the work that is set is cut, but for planes of memory that are copied whole. */
 gboolean cnv_cuda_filter_slice(CudaSession *self, const CnvWork *work, int slice, const CnvFrame *in,
                                const CnvFrame *out, GError **error);

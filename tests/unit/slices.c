@@ -8,11 +8,10 @@
 #include <string.h>
 
 #include "gpu/slices.h"
-#include "gpu/strips.h"
 #include "support/suite.h"
 
 static CnvPlan *
-plan_of(const char *format, int width, int height, int radius, CnvBorder border, CnvAlgorithm rung)
+plan_of(const char *format, int width, int height, int radius, CnvBorder border, CnvAlgorithm algorithm)
 {
   const CnvImage image = {cnv_format_find(format), width, height, 0.2126, 0.0722, FALSE};
   CnvFilter filter;
@@ -26,7 +25,7 @@ plan_of(const char *format, int width, int height, int radius, CnvBorder border,
   ck_assert(plan != NULL);
   for (int p = 0; p < plan->n_planes; p++)
     if (plan->plane[p].filtered)
-      plan->plane[p].algorithm = rung;
+      plan->plane[p].algorithm = algorithm;
   cnv_filter_clear(&filter);
   return plan;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Which kernels a frame's jobs go to: the CUDA engine's table, without a GPU. How strips are cut into tiles the
- * stand-in driver sees (standin/).
- * Plans are made for the CPU and their planes then given the rung that a GPU would.
+ * The CUDA engine's schedule, without a GPU: the kernels that a frame's jobs go to. The stand-in driver
+ * (support/standin) checks how jobs are cut into tiles. Plans are made for the CPU, and their planes then given the
+ * algorithm that a GPU would do them by.
  */
 #include "plan/plan.h"
 
-#include "gpu/strips.h"
+#include "gpu/passes.h"
 #include "support/suite.h"
 
 #define WIDTH 200
@@ -20,7 +20,7 @@ typedef struct {
 } Taps;
 
 static CnvPlan *
-plan_of(const Taps *t, const char *format, CnvBorder border, CnvAlgorithm rung)
+plan_of(const Taps *t, const char *format, CnvBorder border, CnvAlgorithm algorithm)
 {
   const CnvImage image = {cnv_format_find(format), WIDTH, HEIGHT, 0.2126, 0.0722, FALSE};
   double taps[49];
@@ -39,49 +39,49 @@ plan_of(const Taps *t, const char *format, CnvBorder border, CnvAlgorithm rung)
   ck_assert(plan != NULL);
   for (int p = 0; p < plan->n_planes; p++)
     if (plan->plane[p].filtered)
-      plan->plane[p].algorithm = rung;
+      plan->plane[p].algorithm = algorithm;
   cnv_filter_clear(&filter);
   return plan;
 }
 
 static guint
-count_launches(const CnvSchedule *table, CnvKernelKind kind)
+count_launches(const CnvSchedule *schedule, CnvKernelId kernel)
 {
   guint n = 0;
 
-  for (guint i = 0; i < table->launches->len; i++)
-    n += g_array_index(table->launches, CnvLaunch, i).kind == kind;
+  for (guint i = 0; i < schedule->launches->len; i++)
+    n += g_array_index(schedule->launches, CnvLaunch, i).kernel == kernel;
   return n;
 }
 
 /* Jobs that a kind of kernel does. */
 static guint
-count_jobs(const CnvSchedule *table, CnvKernelKind kind)
+count_jobs(const CnvSchedule *schedule, CnvKernelId kernel)
 {
   guint n = 0;
 
-  for (guint i = 0; i < table->launches->len; i++) {
-    const CnvLaunch *l = &g_array_index(table->launches, CnvLaunch, i);
+  for (guint i = 0; i < schedule->launches->len; i++) {
+    const CnvLaunch *l = &g_array_index(schedule->launches, CnvLaunch, i);
 
-    n += l->kind == kind ? l->n_units + l->n_strips : 0;
+    n += l->kernel == kernel ? l->n : 0;
   }
   return n;
 }
 
 static void
-set_work(CnvSchedule *table, const CnvWork *work)
+set_work(CnvSchedule *schedule, const CnvWork *work)
 {
-  static const CnvKernelKind last[] = {CNV_KERNEL_NAIVE, CNV_KERNEL_TILED,  CNV_KERNEL_COLUMNS,
-                                       CNV_KERNEL_FUSED, CNV_KERNEL_TENSOR, CNV_KERNEL_DENSE};
+  static const CnvKernelId last[] = {CNV_KERNEL_NAIVE, CNV_KERNEL_TILED,  CNV_KERNEL_COLUMNS,
+                                     CNV_KERNEL_FUSED, CNV_KERNEL_TENSOR, CNV_KERNEL_DENSE};
   guint done = 0;
 
-  cnv_schedule_init(table);
-  cnv_table_set_plans(table, work);
-  table->n_blocks = 16;
-  ck_assert(cnv_table_set_work(table, work, FALSE));
+  cnv_schedule_init(schedule);
+  cnv_schedule_set_plans(schedule, work);
+  schedule->blocks_at_once = 16;
+  ck_assert(cnv_schedule_set_work(schedule, work, FALSE));
   for (guint i = 0; i < G_N_ELEMENTS(last); i++)
-    done += count_jobs(table, last[i]);
-  ck_assert_uint_eq(done, table->jobs->len);
+    done += count_jobs(schedule, last[i]);
+  ck_assert_uint_eq(done, schedule->jobs->len);
 }
 
 static const Taps blur = {CNV_FILTER_GAUSSIAN, 3}, wide = {CNV_FILTER_GAUSSIAN, 12}, wider = {CNV_FILTER_GAUSSIAN, 20},
@@ -94,9 +94,9 @@ START_TEST(test_whole_frames)
 {
   static const struct {
     const Taps *taps;
-    CnvAlgorithm rung;
-    CnvKernelKind kind;
-    const char *kernel, *suffix;
+    CnvAlgorithm algorithm;
+    CnvKernelId kernel;
+    const char *name, *suffix;
   } rows[] = {
       {&blur, CNV_ALGORITHM_TENSOR, CNV_KERNEL_TENSOR, "tensor", "2x1"},
       {&wide, CNV_ALGORITHM_TENSOR, CNV_KERNEL_TENSOR, "tensor_ring", "3"},
@@ -109,17 +109,17 @@ START_TEST(test_whole_frames)
   };
 
   for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
-    CnvPlan *plan = plan_of(rows[i].taps, "NV12", CNV_BORDER_REPLICATE, rows[i].rung);
-    const CnvKernelName *name;
-    CnvSchedule table;
+    CnvPlan *plan = plan_of(rows[i].taps, "NV12", CNV_BORDER_REPLICATE, rows[i].algorithm);
+    const CnvVariant *variant;
+    CnvSchedule schedule;
 
-    set_work(&table, &CNV_WORK_ALL(&plan));
-    ck_assert_uint_eq(table.launches->len, 1);
-    ck_assert_uint_eq(count_jobs(&table, rows[i].kind), 2);
-    name = cnv_strips_kernel(&table, rows[i].kind);
-    ck_assert_str_eq(name->kernel, rows[i].kernel);
-    ck_assert_msg(g_str_equal(name->suffix, rows[i].suffix), "row %u: %s", i, name->suffix);
-    cnv_schedule_clear(&table);
+    set_work(&schedule, &CNV_WORK_ALL(&plan));
+    ck_assert_uint_eq(schedule.launches->len, 1);
+    ck_assert_uint_eq(count_jobs(&schedule, rows[i].kernel), 2);
+    variant = schedule.variant[rows[i].kernel];
+    ck_assert_str_eq(variant->name, rows[i].name);
+    ck_assert_msg(g_str_equal(variant->suffix, rows[i].suffix), "row %u: %s", i, variant->suffix);
+    cnv_schedule_clear(&schedule);
     cnv_plan_unref(plan);
   }
 }
@@ -129,28 +129,28 @@ END_TEST
 START_TEST(test_gradient)
 {
   CnvPlan *plan = plan_of(&gradient, "NV12", CNV_BORDER_CONSTANT, CNV_ALGORITHM_TENSOR);
-  CnvSchedule table;
+  CnvSchedule schedule;
 
-  set_work(&table, &CNV_WORK_ALL(&plan));
-  ck_assert_uint_eq(count_jobs(&table, CNV_KERNEL_DENSE), 1);
-  ck_assert_uint_eq(count_jobs(&table, CNV_KERNEL_TENSOR), 1);
-  ck_assert_str_eq(table.dense->name.suffix, "2_2_2_0");
-  cnv_schedule_clear(&table);
+  set_work(&schedule, &CNV_WORK_ALL(&plan));
+  ck_assert_uint_eq(count_jobs(&schedule, CNV_KERNEL_DENSE), 1);
+  ck_assert_uint_eq(count_jobs(&schedule, CNV_KERNEL_TENSOR), 1);
+  ck_assert_str_eq(schedule.variant[CNV_KERNEL_DENSE]->suffix, "2_2_2_0");
+  cnv_schedule_clear(&schedule);
   cnv_plan_unref(plan);
 }
 END_TEST
 
 static const CnvRegion two_regions[] = {{{13, 10, 60, 50}, 0}, {{90, 40, 70, 61}, 1}};
 
-/* What strips do not know goes to other rungs: weights, and for bands also borders inside the plane. */
+/* Jobs that tile jobs cannot describe go to other kernels: weights, and with bands also borders inside the plane. */
 START_TEST(test_regions)
 {
   static const struct {
     const Taps *taps;
-    CnvAlgorithm rung;
+    CnvAlgorithm algorithm;
     double feather;
     gboolean isolated;
-    CnvKernelKind kind;
+    CnvKernelId kernel;
   } rows[] = {
       {&blur, CNV_ALGORITHM_TENSOR, 0, FALSE, CNV_KERNEL_TENSOR},
       {&blur, CNV_ALGORITHM_TENSOR, 0, TRUE, CNV_KERNEL_COLUMNS},
@@ -164,20 +164,20 @@ START_TEST(test_regions)
   };
 
   for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
-    CnvPlan *plan = plan_of(rows[i].taps, "GRAY8", CNV_BORDER_REFLECT, rows[i].rung);
+    CnvPlan *plan = plan_of(rows[i].taps, "GRAY8", CNV_BORDER_REFLECT, rows[i].algorithm);
     const CnvWork work = {.plan = &plan,
                           .n_plans = 1,
                           .region = two_regions,
                           .n_regions = 1,
                           .feather = rows[i].feather,
                           .isolated = rows[i].isolated};
-    CnvSchedule table;
+    CnvSchedule schedule;
 
-    set_work(&table, &work);
-    ck_assert_msg(count_launches(&table, rows[i].kind) > 0, "row %u", i);
+    set_work(&schedule, &work);
+    ck_assert_msg(count_launches(&schedule, rows[i].kernel) > 0, "row %u", i);
     if (rows[i].feather == 0)
-      ck_assert_msg(count_jobs(&table, rows[i].kind) == table.jobs->len, "row %u", i);
-    cnv_schedule_clear(&table);
+      ck_assert_msg(count_jobs(&schedule, rows[i].kernel) == schedule.jobs->len, "row %u", i);
+    cnv_schedule_clear(&schedule);
     cnv_plan_unref(plan);
   }
 }
@@ -189,7 +189,7 @@ START_TEST(test_plans_together)
   static const struct {
     const Taps *taps[2];
     const char *format;
-    CnvKernelKind kind[2];
+    CnvKernelId kernel[2];
   } rows[] = {
       {{&blur, &wide}, "RGBA", {CNV_KERNEL_TENSOR, CNV_KERNEL_TENSOR}},
       {{&signed_row, &wide}, "RGBA", {CNV_KERNEL_TENSOR, CNV_KERNEL_TENSOR}},
@@ -202,14 +202,14 @@ START_TEST(test_plans_together)
   for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
     CnvPlan *plans[2];
     const CnvWork work = {.plan = plans, .n_plans = 2, .region = two_regions, .n_regions = 2};
-    CnvSchedule table;
+    CnvSchedule schedule;
 
     for (int p = 0; p < 2; p++)
       plans[p] = plan_of(rows[i].taps[p], rows[i].format, CNV_BORDER_REPLICATE, CNV_ALGORITHM_TENSOR);
-    set_work(&table, &work);
+    set_work(&schedule, &work);
     for (int p = 0; p < 2; p++)
-      ck_assert_msg(count_launches(&table, rows[i].kind[p]) > 0, "row %u, plan %d", i, p);
-    cnv_schedule_clear(&table);
+      ck_assert_msg(count_launches(&schedule, rows[i].kernel[p]) > 0, "row %u, plan %d", i, p);
+    cnv_schedule_clear(&schedule);
     for (int p = 0; p < 2; p++)
       cnv_plan_unref(plans[p]);
   }
@@ -220,7 +220,7 @@ START_TEST(test_refusals)
 {
   static const struct {
     const Taps *taps;
-    CnvAlgorithm rung;
+    CnvAlgorithm algorithm;
     const char *format;
     CnvBorder border;
     const char *says;
@@ -236,9 +236,9 @@ START_TEST(test_refusals)
   };
 
   for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
-    CnvPlan *plan = plan_of(rows[i].taps, rows[i].format, rows[i].border, rows[i].rung);
+    CnvPlan *plan = plan_of(rows[i].taps, rows[i].format, rows[i].border, rows[i].algorithm);
     GError *error = NULL;
-    gboolean fits = cnv_strips_fit(rows[i].rung, plan, &plan->plane[0], &error);
+    gboolean fits = cnv_kernel_fits(rows[i].algorithm, plan, &plan->plane[0], &error);
 
     ck_assert_msg(!fits == (rows[i].says != NULL), "row %u", i);
     ck_assert_msg(fits || (error->code == CNV_ERROR_UNSUPPORTED && strstr(error->message, rows[i].says)), "row %u: %s",
@@ -252,8 +252,8 @@ END_TEST
 int
 main(void)
 {
-  Suite *suite = suite_create("strips");
-  TCase *tcase = tcase_create("strips");
+  Suite *suite = suite_create("schedule");
+  TCase *tcase = tcase_create("schedule");
 
   suite_add_tcase(suite, tcase);
   tcase_add_test(tcase, test_whole_frames);

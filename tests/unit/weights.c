@@ -8,10 +8,8 @@
 
 #include "plan/plan.h"
 
-#include "gpu/bands.h"
-#include "gpu/dense.h"
 #include "gpu/half.h"
-#include "gpu/kernels/arguments.h"
+#include "gpu/kinds.h"
 #include "support/suite.h"
 
 /* Relative to the largest tap: what f16 and what two f16 may take off, with room for the products of two axes. */
@@ -119,8 +117,8 @@ sample_of_k(int k)
 typedef struct {
   const CnvPlan *plan;
   const CnvPlanPlane *plane;
-  CnvBands bands;
-  const CnvTensorVariant *variant;
+  CnvNeeds needs;
+  const CnvVariant *variant;
   const guint32 *words;
   double gain, error;
   const char *name;
@@ -129,20 +127,28 @@ typedef struct {
 static int
 parts_of(const Fixture *f)
 {
-  return f->variant->mode == CNV_TENSOR_SPLIT ? 2 : 1;
+  return 1 + f->variant->split;
+}
+
+static gboolean
+has_ring(const Fixture *f)
+{
+  return g_str_has_prefix(f->variant->name, "tensor_ring");
 }
 
 /* Rows of outputs that a band along y is for, by eight, and its k steps. */
 static int
 eights_of(const Fixture *f)
 {
-  return f->variant->ring ? 2 : 1;
+  return has_ring(f) ? 2 : 1;
 }
 
 static int
 steps_of(const Fixture *f)
 {
-  return f->variant->ring ? CNV_RING_STEPS(f->plane->term[0].n[CNV_Y]) : f->variant->k_y;
+  int rows = f->plane->term[0].n[CNV_Y];
+
+  return has_ring(f) ? CNV_RING_STEPS(rows) : (f->variant->rows + CNV_TENSOR_ROWS) / CNV_TENSOR_STEP;
 }
 
 static int
@@ -155,7 +161,7 @@ words_of_y(const Fixture *f)
 static double
 rebuilt_y(const Fixture *f, int out, int at)
 {
-  const guint32 *words = f->words + f->variant->k_x * parts_of(f) * 128;
+  const guint32 *words = f->words + f->variant->reach * parts_of(f) * 128;
   double sum = 0;
 
   for (int part = 0; part < parts_of(f); part++)
@@ -171,10 +177,10 @@ rebuilt_x(const Fixture *f, int band, int out, int at)
   double sum = 0;
 
   if (band > 0)
-    words += parts_of(f) * (band * f->variant->k_x * 128 + words_of_y(f));
+    words += parts_of(f) * (band * f->variant->reach * 128 + words_of_y(f));
   for (int k = 0; k < 16; k++)
     for (int part = 0; part < parts_of(f) && sample_of_k(k) == at % 16; part++)
-      sum += a_at(words + (part * f->variant->k_x + at / 16) * 128, out % 2 * 8 + out / 2, k);
+      sum += a_at(words + (part * f->variant->reach + at / 16) * 128, out % 2 * 8 + out / 2, k);
   return sum;
 }
 
@@ -223,10 +229,10 @@ check_band(const Fixture *f, int band, int group)
   double y = largest_of(f->plan->taps + set->axis[CNV_Y], set->n[CNV_Y], &where_y);
 
   for (int out = 0; out < 16; out++)
-    for (int at = 0; at < f->variant->k_x * 16; at++) {
+    for (int at = 0; at < f->variant->reach * 16; at++) {
       double got = f->gain * rebuilt_x(f, band, out, at) * rebuilt_y(f, 3, 3 + where_y);
       double expected =
-          gain * expected_x(f, group, out, at - f->bands.lead) * f->plan->taps[set->axis[CNV_Y] + where_y];
+          gain * expected_x(f, group, out, at - f->needs.apron_left) * f->plan->taps[set->axis[CNV_Y] + where_y];
 
       /* Several taps may meet on a sample. */
       ck_assert_msg(fabs(got - expected) <= f->error * (fabs(gain) * x * y + fabs(expected)),
@@ -242,7 +248,7 @@ check_columns(const Fixture *f)
   double gain = f->plane->gain[0], x = largest_of(f->plan->taps + set->axis[CNV_X], set->n[CNV_X], &where_x);
   double y = largest_of(f->plan->taps + set->axis[CNV_Y], set->n[CNV_Y], &where_y);
 
-  on = f->bands.lead + (where_x - set->anchor[CNV_X]) * f->plane->channels;
+  on = f->needs.apron_left + (where_x - set->anchor[CNV_X]) * f->plane->channels;
   for (int out = 0; out < 8 * eights_of(f); out++)
     for (int at = 0; at < steps_of(f) * 16; at++) {
       int i = at - out;
@@ -262,22 +268,20 @@ check_bands(const Row *row, const char *format, CnvBorder border)
   GArray *words = g_array_new(FALSE, FALSE, sizeof(guint32));
   g_autofree char *name = g_strdup_printf("%s, %s, border %d", row->name, format, border);
   Fixture f = {.plan = plan, .plane = &plan->plane[plan->n_planes - 1], .name = name};
-  float gain;
   int band = 1;
 
-  if (cnv_bands_fit(plan, f.plane, &f.bands, NULL)) {
-    f.variant = cnv_bands_variant(&f.bands);
-    ck_assert_int_eq(cnv_bands_append(words, plan, f.plane, f.variant, &f.bands, &gain), 0);
+  if (cnv_kind_tensor.fits(plan, f.plane, &f.needs, NULL)) {
+    f.variant = cnv_variant_find(cnv_kind_tensor.variants, &f.needs);
+    f.gain = cnv_kind_tensor.append_weights(words, plan, f.plane, f.variant, &f.needs);
     f.words = (const guint32 *)words->data;
-    f.gain = gain;
     f.error = parts_of(&f) == 2 ? EXACT_ERROR : HALF_ERROR;
     check_band(&f, 0, -1);
     check_columns(&f);
-    for (int g = 0; g < f.bands.n_groups; g++)
-      if (g < f.bands.left_groups || g >= f.bands.right_group)
+    for (int g = 0; g < f.needs.n_groups; g++)
+      if (g < f.needs.left_groups || g >= f.needs.right_group)
         check_band(&f, band++, g);
-    ck_assert_uint_eq(words->len, (guint)parts_of(&f) * (band * f.variant->k_x * 128 + words_of_y(&f)));
-    ck_assert(f.variant->ring == (f.bands.k_x > 2 || f.bands.k_y > 2));
+    ck_assert_uint_eq(words->len, (guint)parts_of(&f) * (band * f.variant->reach * 128 + words_of_y(&f)));
+    ck_assert(has_ring(&f) == (f.needs.reach > 2 || f.needs.rows > 2 * CNV_TENSOR_STEP - CNV_TENSOR_ROWS + 1));
   } else {
     ck_assert_msg(border == CNV_BORDER_WRAP || f.plane->channels > 2, "%s is refused", name);
   }
@@ -320,24 +324,39 @@ expected_tap(const CnvPlan *plan, const CnvPlanPlane *plane, int frame, int term
 
 /* One row of taps of one frame and term, of which so many words are the bands. */
 static void
-check_row(const char *name, const CnvPlan *plan, const CnvPlanPlane *plane, const CnvDense *dense,
-          const CnvDenseVariant *v, const guint32 *words, int frame, int term, int j, double gain, double largest)
+check_row(const char *name, const CnvPlan *plan, const CnvPlanPlane *plane, const CnvNeeds *needs, const CnvVariant *v,
+          const guint32 *words, int frame, int term, int j, double gain, double largest)
 {
-  int C = plane->channels, parts = 1 + v->exact;
+  int C = plane->channels, parts = 1 + v->split;
 
   for (int row = 0; row < 16; row++)
-    for (int at = 0; at < 16 * v->k; at++) {
-      int out = plane->component[0].bytes == 1 ? row % 8 * 2 + row / 8 : row, away = at - dense->lead - out;
+    for (int at = 0; at < 16 * v->reach; at++) {
+      int out = plane->component[0].bytes == 1 ? row % 8 * 2 + row / 8 : row, away = at - needs->apron_left - out;
       double got = 0, expected = 0;
 
       for (int part = 0; part < parts; part++)
-        got += gain * a_at(words + (part * v->k + at / 16) * 128, row, at % 16);
+        got += gain * a_at(words + (part * v->reach + at / 16) * 128, row, at % 16);
       if (away % C == 0)
-        expected = plane->gain[0] * expected_tap(plan, plane, frame, term, away / C, j - dense->anchor_y);
-      ck_assert_msg(fabs(got - expected) <= (v->exact ? EXACT_ERROR : HALF_ERROR) * largest,
+        expected = plane->gain[0] * expected_tap(plan, plane, frame, term, away / C, j - needs->anchor_y);
+      ck_assert_msg(fabs(got - expected) <= (v->split ? EXACT_ERROR : HALF_ERROR) * largest,
                     "%s: frame %d, term %d, row %d, output %d, sample %d: %g, not %g", name, frame, term, j, out, at,
                     got, expected);
     }
+}
+
+/* The largest of a plane's taps, as they are merged. */
+static double
+largest_tap(const CnvPlan *plan, const CnvPlanPlane *plane, const CnvNeeds *needs, int frames)
+{
+  double largest = 0;
+
+  for (int i = 0; i < frames * needs->terms * needs->rows * needs->n_x; i++) {
+    int x = i % needs->n_x - needs->anchor_x, y = i / needs->n_x % needs->rows - needs->anchor_y;
+    int term = i / needs->n_x / needs->rows % needs->terms, frame = i / needs->n_x / needs->rows / needs->terms;
+
+    largest = MAX(largest, fabs(expected_tap(plan, plane, frame, term, x, y)));
+  }
+  return largest;
 }
 
 static void
@@ -347,30 +366,26 @@ check_dense(const Row *row, const char *format, CnvAlgorithm algorithm, int dept
   const CnvPlanPlane *plane = &plan->plane[0];
   GArray *words = g_array_new(FALSE, FALSE, sizeof(guint32));
   g_autofree char *name = g_strdup_printf("%s, %s, %d frames, terms %d", row->name, format, depth, plane->n_terms);
-  const CnvDenseVariant *v;
-  g_autofree double *taps = NULL;
-  CnvDense dense;
-  float gain;
-  double largest = 0;
-  int frames = plan->not_time_separable ? plan->n_temporal_taps : 1, rows;
-  const guint32 *at;
+  int frames = plan->not_time_separable ? plan->n_temporal_taps : 1;
+  CnvNeeds needs;
 
-  ck_assert_msg(cnv_dense_is_for(plan, plane), "%s", name);
-  ck_assert_msg(cnv_dense_fit(plan, plane, &dense, NULL) || plane->channels > 2, "%s is refused", name);
-  v = cnv_dense_variant(&dense);
-  if (v) {
-    rows = cnv_dense_rows(v, &dense);
-    cnv_dense_append(words, plan, plane, v, &dense, &gain);
-    ck_assert_uint_eq(words->len, cnv_dense_words(v, &dense) * frames);
-    ck_assert(dense.lead % 8 == 0 && dense.lead >= dense.anchor_x * plane->channels && dense.lead <= 16 * (v->k - 1));
-    taps = cnv_dense_taps(plan, plane, &dense);
-    for (int i = 0; i < frames * dense.terms * dense.n_x * dense.n_y; i++)
-      largest = MAX(largest, fabs(taps[i] * plane->gain[0]));
-    at = (const guint32 *)words->data;
+  ck_assert_msg(cnv_kernel_with_tiles(CNV_ALGORITHM_TENSOR, plan, plane) == CNV_KERNEL_DENSE, "%s", name);
+  if (cnv_kind_dense.fits(plan, plane, &needs, NULL)) {
+    const CnvVariant *v = cnv_variant_find(cnv_kind_dense.variants, &needs);
+    int rows = CNV_DENSE_ROWS(v->reach, v->eights, v->split, needs.rows), words_a_row = v->reach * (1 + v->split) * 128;
+    double gain = cnv_kind_dense.append_weights(words, plan, plane, v, &needs);
+    double largest = fabs(plane->gain[0]) * largest_tap(plan, plane, &needs, frames);
+    const guint32 *at = (const guint32 *)words->data;
+
+    ck_assert_uint_eq(words->len, (guint)(frames * rows * needs.terms * words_a_row));
+    ck_assert(needs.apron_left % 8 == 0 && needs.apron_left >= needs.anchor_x * plane->channels &&
+              needs.apron_left <= 16 * (v->reach - 1));
     for (int frame = 0; frame < frames; frame++)
       for (int j = 0; j < rows; j++)
-        for (int term = 0; term < v->terms; term++, at += v->k * (1 + v->exact) * 128)
-          check_row(name, plan, plane, &dense, v, at, frame, term, j, gain, largest);
+        for (int term = 0; term < v->terms; term++, at += words_a_row)
+          check_row(name, plan, plane, &needs, v, at, frame, term, j, gain, largest);
+  } else {
+    ck_assert_msg(plane->channels > 2, "%s is refused", name);
   }
   g_array_free(words, TRUE);
   cnv_plan_unref(plan);
@@ -398,12 +413,12 @@ START_TEST(test_dense_over_time)
 END_TEST
 
 /* Taps that f16 holds as they are need but one number, signed or not; others do where errors would show. */
-START_TEST(test_exactness)
+START_TEST(test_split)
 {
   static const struct {
     Row row;
     const char *format;
-    int exact;
+    gboolean split;
   } rows[] = {
       {{"laplacian", CNV_FILTER_LAPLACIAN, 1}, "GRAY8", 0},
       {{"sobel", CNV_FILTER_SOBEL, 1}, "P010_10LE", 0},
@@ -414,10 +429,10 @@ START_TEST(test_exactness)
 
   for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
     CnvPlan *plan = plan_of(&rows[i].row, rows[i].format, CNV_BORDER_REPLICATE, CNV_ALGORITHM_NAIVE, 1);
-    CnvDense dense;
+    CnvNeeds needs;
 
-    ck_assert(cnv_dense_fit(plan, &plan->plane[0], &dense, NULL));
-    ck_assert_msg(dense.exact == rows[i].exact, "%s, %s", rows[i].row.name, rows[i].format);
+    ck_assert(cnv_kind_dense.fits(plan, &plan->plane[0], &needs, NULL));
+    ck_assert_msg(needs.split == rows[i].split, "%s, %s", rows[i].row.name, rows[i].format);
     cnv_plan_unref(plan);
   }
 }
@@ -437,14 +452,14 @@ END_TEST
 int
 main(void)
 {
-  Suite *suite = suite_create("bands");
-  TCase *tcase = tcase_create("bands");
+  Suite *suite = suite_create("weights");
+  TCase *tcase = tcase_create("weights");
 
   suite_add_tcase(suite, tcase);
   tcase_add_test(tcase, test_halves);
   tcase_add_test(tcase, test_bands);
   tcase_add_test(tcase, test_dense);
   tcase_add_test(tcase, test_dense_over_time);
-  tcase_add_test(tcase, test_exactness);
+  tcase_add_test(tcase, test_split);
   return test_suite_run(suite);
 }
