@@ -12,7 +12,6 @@
  */
 #pragma once
 
-
 #include "gpu/kinds.h"
 #include "gpu/slices.h"
 #include "plan/rect_jobs.h"
