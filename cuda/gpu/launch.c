@@ -9,50 +9,6 @@
 
 #define TEXTURE_ALIGNMENT 512 /* of its first byte, on every GPU so far */
 
-/* A block's shared memory that needs no permission, beside what its kernel has anyway: 48 KiB in all. */
-#define SHARED_ALLOWED (40 * 1024)
-
-static SampleType
-type_of(const CudaSession *self, const CnvLaunch *l)
-{
-  return l->staged ? TYPE_F32 : cnv_cuda_sample_type(self);
-}
-
-/* cnv_<variant>_<type>_<suffix>, or else cnv_<kernel>_<type>, or for a number of channels cnv_<kernel>_<type>x<n>. */
-static char *
-function_name(const CudaSession *self, const CnvLaunch *l)
-{
-  static const char *const types[N_TYPES] = {"u8", "u16", "f32"};
-  const CnvVariant *variant = self->table.variant[l->kernel];
-  const char *type = types[type_of(self, l)];
-
-  if (variant)
-    return g_strdup_printf("cnv_%s_%s_%s", variant->name, type, variant->suffix);
-  return g_strdup_printf("cnv_%s_%s%s%.0d", cnv_kernel_kind(l->kernel)->name, type, l->channels ? "x" : "",
-                         l->channels);
-}
-
-CUfunction
-cnv_cuda_find_function(CudaSession *self, const CnvLaunch *l, GError **error)
-{
-  CUfunction *function = &self->function[l->kernel][type_of(self, l)][l->channels];
-  guint *allowed = &self->shared_allowed[l->kernel];
-
-  if (!*function) {
-    g_autofree char *name = function_name(self, l);
-
-    if (!CHECK(self, cuModuleGetFunction(function, self->module, name), name, error))
-      return NULL;
-  }
-  if (!self->table.variant[l->kernel] || l->shared_bytes <= MAX(*allowed, SHARED_ALLOWED))
-    return *function;
-  if (!CHECK(self, cuFuncSetAttribute(*function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)l->shared_bytes),
-             "asking for shared memory", error))
-    return NULL;
-  *allowed = l->shared_bytes;
-  return *function;
-}
-
 static gboolean
 start(CudaSession *self, const CnvLaunch *l, void *args, GError **error)
 {
@@ -122,7 +78,7 @@ static gboolean
 set_textures(CudaSession *self, const CnvLaunch *l, CnvLaunchArgs *args, const int rows[], GError **error)
 {
   static const int sizes[N_TYPES] = {1, 2, 4};
-  SampleType type = type_of(self, l);
+  SampleType type = cnv_cuda_type_of(self, l);
 
   for (int p = 0; p < CNV_MAX_PLANES; p++) {
     guint64 start = args->in[p] / TEXTURE_ALIGNMENT * TEXTURE_ALIGNMENT, before = args->in[p] - start;
@@ -206,7 +162,7 @@ run_large(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFr
   memcpy(args.block.sums, from->sums, sizeof(from->sums));
   args.block.sums_stride = from->sums_stride;
   cnv_block_locate(&args.block, (guintptr)in->data[m], in->stride[m], (guintptr)out->data[m], out->stride[m],
-                   type_of(self, l) == TYPE_U8 ? 1 : 2);
+                   cnv_cuda_type_of(self, l) == TYPE_U8 ? 1 : 2);
   return start(self, l, &args, error);
 }
 

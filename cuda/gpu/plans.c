@@ -7,12 +7,50 @@
 #include "gpu/session.h"
 #include "gpu/passes.h"
 
+/* A block's shared memory that needs no permission, beside what its kernel has anyway: 48 KiB in all. */
+#define SHARED_ALLOWED (40 * 1024)
+
 SampleType
-cnv_cuda_sample_type(const CudaSession *self)
+cnv_cuda_type_of(const CudaSession *self, const CnvLaunch *l)
 {
   const CnvPlan *plan = g_ptr_array_index(self->table.plans, 0);
 
-  return plan->image.format->sample_bytes == 1 ? TYPE_U8 : TYPE_U16;
+  return l->staged ? TYPE_F32 : plan->image.format->sample_bytes == 1 ? TYPE_U8 : TYPE_U16;
+}
+
+/* cnv_<variant>_<type>_<suffix>, or else cnv_<kernel>_<type>, or for a number of channels cnv_<kernel>_<type>x<n>. */
+static char *
+function_name(const CudaSession *self, const CnvLaunch *l)
+{
+  static const char *const types[N_TYPES] = {"u8", "u16", "f32"};
+  const CnvVariant *variant = self->table.variant[l->kernel];
+  const char *type = types[cnv_cuda_type_of(self, l)];
+
+  if (variant)
+    return g_strdup_printf("cnv_%s_%s_%s", variant->name, type, variant->suffix);
+  return g_strdup_printf("cnv_%s_%s%s%.0d", cnv_kernel_kind(l->kernel)->name, type, l->channels ? "x" : "",
+                         l->channels);
+}
+
+CUfunction
+cnv_cuda_find_function(CudaSession *self, const CnvLaunch *l, GError **error)
+{
+  CUfunction *function = &self->function[l->kernel][cnv_cuda_type_of(self, l)][l->channels];
+  guint *allowed = &self->shared_allowed[l->kernel];
+
+  if (!*function) {
+    g_autofree char *name = function_name(self, l);
+
+    if (!CHECK(self, cuModuleGetFunction(function, self->module, name), name, error))
+      return NULL;
+  }
+  if (!self->table.variant[l->kernel] || l->shared_bytes <= MAX(*allowed, SHARED_ALLOWED))
+    return *function;
+  if (!CHECK(self, cuFuncSetAttribute(*function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)l->shared_bytes),
+             "asking for shared memory", error))
+    return NULL;
+  *allowed = l->shared_bytes;
+  return *function;
 }
 
 /* Blocks that the GPU does side by side, of the kernel whose tiles are as low as lets it do all so. */

@@ -139,10 +139,12 @@ void cnv_cuda_free_rows(CudaSession *self);
 gboolean cnv_cuda_mark(CudaSession *self, Span span, int end, CUstream stream, GError **error);
 
 /* plans.c */
-/* Of planes that are not staged. */
-SampleType cnv_cuda_sample_type(const CudaSession *self);
+/* Of the planes that a launch works on. */
+SampleType cnv_cuda_type_of(const CudaSession *self, const CnvLaunch *launch);
 /* Takes over plans and work, where they are others. cut: in slices, where that can be. */
 gboolean cnv_cuda_set_work(CudaSession *self, const CnvWork *work, gboolean cut, GError **error);
+/* The launch's kernel, with leave to take its shared memory. */
+CUfunction cnv_cuda_find_function(CudaSession *self, const CnvLaunch *launch, GError **error);
 /* Puts a bank of taps in constant memory, unless it is there. */
 gboolean cnv_cuda_load_bank(CudaSession *self, guint bank, GError **error);
 
@@ -157,8 +159,6 @@ void cnv_cuda_forget_textures(CudaSession *self);
  * it is one. */
 gboolean cnv_cuda_filter_frame(CudaSession *self, const CnvWork *work, int now, const CnvFrame *in, const CnvFrame *out,
                                GError **error);
-/* The launch's kernel, with leave to take its shared memory. */
-CUfunction cnv_cuda_find_function(CudaSession *self, const CnvLaunch *launch, GError **error);
 /* What is done to a slice, where the work that is set is cut, but for planes of memory that are copied whole. */
 gboolean cnv_cuda_filter_slice(CudaSession *self, const CnvWork *work, int slice, const CnvFrame *in,
                                const CnvFrame *out, GError **error);
