@@ -250,7 +250,7 @@ is_shared(const CnvRectJob *job, const CnvMaskRect *spots)
   gboolean shared = FALSE;
 
   for (int i = 0; i < job->n_mask_rects && !job->invert; i++)
-    shared |= spots[job->first_spot + i].layer != job->layer;
+    shared |= spots[job->first_mask_rect + i].layer != job->layer;
   return shared;
 }
 
@@ -263,7 +263,7 @@ weigh_row(float *restrict weight, gint32 *restrict owned_by_other, int n, int x,
 
   memset(weight, 0, room * sizeof(float));
   memset(owned_by_other, 0, room * sizeof(gint32));
-  for (const CnvMaskRect *spot = spots + job->first_spot, *end = spot + job->n_mask_rects; spot < end; spot++) {
+  for (const CnvMaskRect *spot = spots + job->first_mask_rect, *end = spot + job->n_mask_rects; spot < end; spot++) {
     float down = cnv_fade(y, spot->y0, spot->y1, spot->fade_y);
     int reach = (int)(1 / spot->fade_x) + 1;
 

@@ -1,27 +1,36 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The layers of an area, cut into jobs. A layer's rectangles are swept from top to bottom: between two neighbouring
- * edges the union of their columns is the same all the way down, and what does not change from one such slab to the
- * next goes on as one job. So each sample is filtered once by a layer however many of its regions overlap there, and
- * a lone region is one job.
+ * Cuts the layers of an area into jobs (rect_jobs.c tells the whole story).
+ *
+ * A layer is the masks of one plan, or of one isolated region. It is swept from top to bottom: between two neighbouring
+ * edges the union of its rectangles covers the same columns in every row, and an interval of columns that is also
+ * covered below the next edge goes on as the same job. So a layer filters each sample once however many of its regions
+ * overlap, and a single region is one job.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "plan/cutter.h"
 
-#define PATCHES_A_SPOT 4  /* of a sweep, and one more; else one job does it */
-#define SOLID 1.5         /* times the work of one job that has to weigh, that those of the sweep may be */
-#define PATCH_MARGIN_X 80 /* samples that stand for the overhead of a job; its vectors are seldom full */
-#define PATCH_MARGIN_Y 16
-#define BLEND_COST 1      /* of blending a sample by its weight, in samples that are filtered, */
-#define SHARE_COST 4      /* of the same where jobs of several layers write, */
-#define WEIGHT_COST 0.5   /* and of weighing one by a spot */
+/* A sweep that gives more jobs than so many for each mask, and one, is dropped for one job around them all; so is one
+ * that costs so many times as much as that job. */
+#define JOBS_A_MASK 4
+#define SWEEP_COST_MAX 1.5
+
+/* Samples by which a job is wider and higher, to stand for its overhead: its vectors are seldom full. */
+#define JOB_MARGIN_X 80
+#define JOB_MARGIN_Y 16
+
+/* Costs a sample, where filtering one is 1. */
+#define BLEND_COST 1    /* blending by the weight */
+#define SHARE_COST 4    /* the same where jobs of several layers write */
+#define WEIGHT_COST 0.5 /* weighing by one mask */
+
 #define WEIGHT_SLACK 1e-5 /* float32 rounds weights by less */
 
-/* ---- what matters in an area ---- */
+/* ---- masks that matter in an area ---- */
 
-/* The largest that a spot weighs in an area is less than a limit. */
+/* TRUE where the mask weighs less than the limit everywhere in the area. */
 static gboolean
 weighs_less(const CnvMaskRect *s, const CnvMaskRect *area, float limit)
 {
@@ -30,9 +39,9 @@ weighs_less(const CnvMaskRect *s, const CnvMaskRect *area, float limit)
   return across < limit || across * cnv_fade(CLAMP(s->y0, area->y0, area->y1 - 1), s->y0, s->y1, s->fade_y) < limit;
 }
 
-/* The larger one of a weight and of the smallest that a spot weighs in an area. */
+/* The larger one of `least` and of the smallest weight that the mask has in the area. */
 static float
-larger_least(const CnvMaskRect *s, const CnvMaskRect *area, float least)
+larger_weight(const CnvMaskRect *s, const CnvMaskRect *area, float least)
 {
   float across = MIN(cnv_fade(area->x0, s->x0, s->x1, s->fade_x), cnv_fade(area->x1 - 1, s->x0, s->x1, s->fade_x));
 
@@ -50,7 +59,7 @@ reaches(const Cutter *c, const CnvMaskRect *s, const CnvMaskRect *area)
 }
 
 int
-cnv_cutter_keep(const Cutter *c, const guint16 *from, int n, const CnvMaskRect *area, guint16 *to)
+cnv_cutter_select(const Cutter *c, const guint16 *from, int n, const CnvMaskRect *area, guint16 *to)
 {
   gboolean fades = c->reach_x > 0 || c->reach_y > 0;
   CnvMaskRect largest = {0};
@@ -58,7 +67,7 @@ cnv_cutter_keep(const Cutter *c, const guint16 *from, int n, const CnvMaskRect *
   float least = 0;
 
   for (int i = 0; i < n; i++) {
-    const CnvMaskRect *s = &c->spot[from[i]];
+    const CnvMaskRect *s = &c->mask[from[i]];
     CnvMaskRect near;
 
     if (!reaches(c, s, area))
@@ -70,12 +79,12 @@ cnv_cutter_keep(const Cutter *c, const guint16 *from, int n, const CnvMaskRect *
       last = from[i];
     }
     if (fades)
-      least = larger_least(s, area, least);
+      least = larger_weight(s, area, least);
   }
   n = count;
   count = 0;
   for (int i = 0; i < n; i++) {
-    const CnvMaskRect *s = &c->spot[to[i]];
+    const CnvMaskRect *s = &c->mask[to[i]];
     gboolean hidden = to[i] < last || (to[i] > last && (s->layer == largest.layer || c->work->invert));
     CnvMaskRect near;
 
@@ -94,11 +103,10 @@ cnv_cutter_keep(const Cutter *c, const guint16 *from, int n, const CnvMaskRect *
 double
 cnv_cutter_cost(const Cutter *c, const CnvMaskRect *area)
 {
-  return (double)(area->x1 - area->x0 + c->apron_x + PATCH_MARGIN_X) *
-         (area->y1 - area->y0 + c->apron_y + PATCH_MARGIN_Y);
+  return (double)(area->x1 - area->x0 + c->apron_x + JOB_MARGIN_X) * (area->y1 - area->y0 + c->apron_y + JOB_MARGIN_Y);
 }
 
-/* What goes elsewhere is cut off where that is outside. */
+/* A region that is moved is cut off where its target is outside the frame. */
 static void
 cut_to_target(const Cutter *c, CnvMaskRect *area)
 {
@@ -108,52 +116,55 @@ cut_to_target(const Cutter *c, CnvMaskRect *area)
   area->y1 = MIN(area->y1, c->height - c->job.move_y);
 }
 
-/* Adds a job of the layer with those of a list that matter in it; no spots where all of it is the layer's with the
- * weight 1. covered: it lies in spots of the layer, or with invert in none. */
+/* Adds a job of the layer, unless none of its samples is filtered. It gets the masks of the area's list that matter in
+ * it, or none where every sample is the layer's with weight 1. covered: the rectangle lies inside masks of the layer,
+ * or with invert outside of all. */
 static void
-emit(Cutter *c, const guint16 *list, int n, CnvMaskRect area, gboolean covered)
+add_job(Cutter *c, const Area *area, CnvMaskRect rect, gboolean covered)
 {
   CnvRectJob job = c->job;
-  gboolean alone = TRUE, any = job.invert, all = covered && c->reach_x == 0 && c->reach_y == 0;
+  int n;
+  gboolean one_layer = TRUE, writes = job.invert, full = covered && c->reach_x == 0 && c->reach_y == 0;
 
-  cut_to_target(c, &area);
-  if (is_empty(&area))
+  cut_to_target(c, &rect);
+  if (is_empty(&rect))
     return;
-  n = cnv_cutter_keep(c, list, n, &area, c->kept);
+  n = cnv_cutter_select(c, area->list, area->n, &rect, c->selected);
   for (int i = 0; i < n; i++) {
-    const CnvMaskRect *s = &c->spot[c->kept[i]];
+    const CnvMaskRect *s = &c->mask[c->selected[i]];
 
-    any |= s->layer == job.layer;
-    alone &= s->layer == job.layer;
-    all |= contains(s, &area);
+    writes |= s->layer == job.layer;
+    one_layer &= s->layer == job.layer;
+    full |= contains(s, &rect);
   }
-  if (!any || (job.invert && n > 0 && all))
+  if (!writes || (job.invert && n > 0 && full))
     return;
-  job.x = area.x0;
-  job.y = area.y0;
-  job.width = area.x1 - area.x0;
-  job.height = area.y1 - area.y0;
-  job.first_spot = (int)c->spots->len;
-  job.n_mask_rects = alone && all ? 0 : n;
+  job.x = rect.x0;
+  job.y = rect.y0;
+  job.width = rect.x1 - rect.x0;
+  job.height = rect.y1 - rect.y0;
+  job.first_mask_rect = (int)c->masks->len;
+  job.n_mask_rects = one_layer && full ? 0 : n;
   for (int i = 0; i < job.n_mask_rects; i++)
-    g_array_append_val(c->spots, c->spot[c->kept[i]]);
+    g_array_append_val(c->masks, c->mask[c->selected[i]]);
   g_array_append_val(c->jobs, job);
-  c->cost += cnv_cutter_cost(c, &area);
+  c->cost += cnv_cutter_cost(c, &rect);
   if (job.n_mask_rects > 0)
-    c->cost += size_of(&area) * (job.n_mask_rects * WEIGHT_COST + (alone ? BLEND_COST : SHARE_COST));
+    c->cost += size_of(&rect) * (job.n_mask_rects * WEIGHT_COST + (one_layer ? BLEND_COST : SHARE_COST));
 }
 
 /* ---- the sweep ---- */
 
 static void
-end_open(Cutter *c, const Field *f, const Open *open, int bottom)
+end_job(Cutter *c, const Area *area, const OpenJob *open, int bottom)
 {
-  emit(c, f->list, f->n, (CnvMaskRect){open->columns.x0, open->from, open->columns.x1, bottom}, TRUE);
+  add_job(c, area, (CnvMaskRect){open->columns.x0, open->from, open->columns.x1, bottom}, TRUE);
 }
 
-/* The columns that the first n rectangles take, or leave, in row y of the area. Returns how many intervals. */
+/* Finds the columns that the first n rectangles cover in row y of the area, or with invert do not cover. Returns the
+ * number of intervals. */
 static int
-columns_at(Cutter *c, const CnvMaskRect *area, int n, int y)
+columns_of_row(Cutter *c, const CnvMaskRect *area, int n, int y)
 {
   int count = 0, free = area->x0;
 
@@ -164,35 +175,36 @@ columns_at(Cutter *c, const CnvMaskRect *area, int n, int y)
       continue;
     if (c->job.invert) {
       if (r->x0 > free)
-        c->now[count++] = (Interval){free, r->x0};
+        c->columns[count++] = (Interval){free, r->x0};
       free = MAX(free, r->x1);
-    } else if (count > 0 && r->x0 <= c->now[count - 1].x1) {
-      c->now[count - 1].x1 = MAX(c->now[count - 1].x1, r->x1);
+    } else if (count > 0 && r->x0 <= c->columns[count - 1].x1) {
+      c->columns[count - 1].x1 = MAX(c->columns[count - 1].x1, r->x1);
     } else {
-      c->now[count++] = (Interval){r->x0, r->x1};
+      c->columns[count++] = (Interval){r->x0, r->x1};
     }
   }
   if (c->job.invert && free < area->x1)
-    c->now[count++] = (Interval){free, area->x1};
+    c->columns[count++] = (Interval){free, area->x1};
   return count;
 }
 
-/* Goes on in row y with `count` intervals: open ones that are among them stay open, others end here. */
+/* Goes on in row y with `count` intervals: open jobs whose columns are among them go on, the others end here. Returns
+ * the number of open jobs. */
 static int
-advance(Cutter *c, const Field *f, int n_open, int count, int y)
+next_row(Cutter *c, const Area *area, int n_open, int count, int y)
 {
   int at = 0;
 
   for (int i = 0; i < count; i++) {
-    while (at < n_open && c->open[at].columns.x0 < c->now[i].x0)
-      end_open(c, f, &c->open[at++], y);
-    c->next[i] = (Open){c->now[i], y};
-    if (at < n_open && c->open[at].columns.x0 == c->now[i].x0 && c->open[at].columns.x1 == c->now[i].x1)
+    while (at < n_open && c->open[at].columns.x0 < c->columns[i].x0)
+      end_job(c, area, &c->open[at++], y);
+    c->next[i] = (OpenJob){c->columns[i], y};
+    if (at < n_open && c->open[at].columns.x0 == c->columns[i].x0 && c->open[at].columns.x1 == c->columns[i].x1)
       c->next[i].from = c->open[at++].from;
   }
   while (at < n_open)
-    end_open(c, f, &c->open[at++], y);
-  memcpy(c->open, c->next, sizeof(Open) * count);
+    end_job(c, area, &c->open[at++], y);
+  memcpy(c->open, c->next, sizeof(OpenJob) * count);
   return count;
 }
 
@@ -208,9 +220,9 @@ compare_left_edges(const void *a, const void *b)
   return ((const CnvMaskRect *)a)->x0 - ((const CnvMaskRect *)b)->x0;
 }
 
-/* Cuts n rectangles, or what they leave of the area. */
+/* Cuts n rectangles, or with invert the rest of the area. */
 static void
-sweep(Cutter *c, const Field *f, int n)
+sweep(Cutter *c, const Area *area, int n)
 {
   int n_edges = 0, n_open = 0;
 
@@ -219,52 +231,53 @@ sweep(Cutter *c, const Field *f, int n)
     c->edge[n_edges++] = c->rect[i].y0;
     c->edge[n_edges++] = c->rect[i].y1;
   }
-  c->edge[n_edges++] = f->area.y0;
-  c->edge[n_edges++] = f->area.y1;
+  c->edge[n_edges++] = area->rect.y0;
+  c->edge[n_edges++] = area->rect.y1;
   qsort(c->edge, n_edges, sizeof(int), compare_ints);
-  for (int i = 0; i < n_edges && c->edge[i] < f->area.y1; i++)
+  for (int i = 0; i < n_edges && c->edge[i] < area->rect.y1; i++)
     if (i == 0 || c->edge[i] != c->edge[i - 1])
-      n_open = advance(c, f, n_open, columns_at(c, &f->area, n, c->edge[i]), c->edge[i]);
-  advance(c, f, n_open, 0, f->area.y1);
+      n_open = next_row(c, area, n_open, columns_of_row(c, &area->rect, n, c->edge[i]), c->edge[i]);
+  next_row(c, area, n_open, 0, area->rect.y1);
 }
 
-/* Cuts the layer of spots first to last - 1 of a list, or for the inverse of all of them: in the jobs of a sweep or,
- * where that is less work, in one around them. */
+/* Cuts the layer of masks first to last - 1 of the area's list (with invert, of all of them) into the jobs of a sweep
+ * or, where that is less work, one job around them. */
 static void
-cut_layer(Cutter *c, const Field *f, int first, int last)
+cut_layer(Cutter *c, const Area *area, int first, int last)
 {
   gboolean invert = c->work->invert;
-  int n = 0, most = PATCHES_A_SPOT * (last - first) + 1;
+  int n = 0, most = JOBS_A_MASK * (last - first) + 1;
   CnvMaskRect around = {0};
   Mark before = mark(c);
   double cost;
 
   for (int i = first; i < last; i++) {
-    CnvMaskRect r = clipped(&c->spot[f->list[i]], invert ? 0 : c->reach_x, invert ? 0 : c->reach_y, &f->area);
+    CnvMaskRect r = clipped(&c->mask[area->list[i]], invert ? 0 : c->reach_x, invert ? 0 : c->reach_y, &area->rect);
 
-    take_in(&around, &r);
+    extend(&around, &r);
     if (last - first <= CNV_CROWD && !is_empty(&r))
       c->rect[n++] = r;
   }
   if (invert)
-    around = f->area;
-  cost = cnv_cutter_cost(c, &around) + size_of(&around) * f->n * WEIGHT_COST;
+    around = area->rect;
+  cost = cnv_cutter_cost(c, &around) + size_of(&around) * area->n * WEIGHT_COST;
   if (last - first <= CNV_CROWD) {
-    sweep(c, f, n);
-    if (c->n <= CNV_CROWD || (c->jobs->len - before.jobs <= (guint)most && c->cost - before.cost <= SOLID * cost))
+    sweep(c, area, n);
+    if (c->n <= CNV_CROWD ||
+        (c->jobs->len - before.jobs <= (guint)most && c->cost - before.cost <= SWEEP_COST_MAX * cost))
       return;
     undo(c, before);
   }
-  emit(c, f->list, f->n, around, FALSE);
+  add_job(c, area, around, FALSE);
 }
 
-/* Has the jobs from now on be of the layer of a spot. */
+/* Makes the layer of a mask that of the jobs from now on. */
 static void
 set_layer(Cutter *c, int index)
 {
   const CnvMaskRect *window = &c->window[index];
 
-  c->job.layer = c->spot[index].layer;
+  c->job.layer = c->mask[index].layer;
   c->job.plan = c->plan[index];
   if (!c->work->isolated)
     return;
@@ -275,21 +288,21 @@ set_layer(Cutter *c, int index)
 }
 
 void
-cnv_cutter_cut_layers(Cutter *c, const Field *f)
+cnv_cutter_cut_layers(Cutter *c, const Area *area)
 {
   if (c->work->invert) {
     c->job.layer = -1;
     c->job.invert = TRUE;
-    cut_layer(c, f, 0, f->n);
+    cut_layer(c, area, 0, area->n);
     return;
   }
-  for (int first = 0, last; first < f->n; first = last) {
+  for (int first = 0, last; first < area->n; first = last) {
     if (c->exact && c->cost > c->budget)
       return;
     last = first + 1;
-    while (last < f->n && c->spot[f->list[last]].layer == c->spot[f->list[first]].layer)
+    while (last < area->n && c->mask[area->list[last]].layer == c->mask[area->list[first]].layer)
       last++;
-    set_layer(c, f->list[first]);
-    cut_layer(c, f, first, last);
+    set_layer(c, area->list[first]);
+    cut_layer(c, area, first, last);
   }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What cutting one frame's work has at hand, private to it: rect_jobs.c divides the work into areas, cutter.c cuts the
- * layers of an area into jobs.
+ * The state of cutting one frame's work, private to rect_jobs.c, which divides a plane into areas, and to cutter.c,
+ * which cuts the layers of an area into jobs.
  */
 #pragma once
 
@@ -11,50 +11,50 @@
 
 G_BEGIN_DECLS
 
-#define CNV_AREA_DEPTH 22 /* of areas within areas: planes of up to 2^10 least ones along each axis, and the plane */
+#define CNV_AREA_DEPTH 22 /* of areas within areas: a plane halved up to 10 times along each axis, and the plane */
 
 typedef struct {
   int x0, x1;
 } Interval;
 
+/* A job while the sweep goes down it. */
 typedef struct {
   Interval columns;
-  int from; /* the row that it began in */
-} Open;
+  int from; /* its first row */
+} OpenJob;
 
-/* One plane and field of the work that is being cut. Lists of spots are of indices in ascending order, which is that of
- * precedence. */
+/* An area, and the indices of the masks that matter in it. Masks are in order of precedence, the strongest last, and so
+ * are all lists of their indices. */
 typedef struct {
-  const CnvWork *work;
-  GArray *jobs, *spots;
-  gboolean exact;      /* regions are not joined, and cutting ends beyond the budget */
-  double cost, budget; /* samples read, and what stands for other work, of all planes */
-  guint crowd;         /* the most regions in an area where they were joined */
-  CnvRectJob job;      /* what all jobs of this plane, field and layer have in common */
-  int sub_x, sub_y;
-  int width, height; /* of the field */
-  int reach_x, reach_y;
-  int apron_x, apron_y; /* of the widest filter, both sides together */
-  int n;
-  CnvMaskRect spot[CNV_MAX_REGIONS + CNV_CROWD]; /* by precedence; those beyond n are joined ones of the area at hand */
-  int plan[CNV_MAX_REGIONS + CNV_CROWD];         /* of each */
-  guint64 key[CNV_MAX_REGIONS];                  /* joined: where it is, roughly */
-  CnvMaskRect window[CNV_MAX_REGIONS + CNV_CROWD]; /* isolated: what each may read */
-  guint16 list[CNV_AREA_DEPTH][CNV_MAX_REGIONS];   /* that matter in the area at hand and in those around it */
-  guint16 kept[CNV_MAX_REGIONS];                   /* that matter in a job */
-  CnvMaskRect rect[CNV_CROWD];                     /* that are swept, clipped, by their left edge */
-  int edge[2 * CNV_CROWD + 2];                     /* rows where a rectangle begins or ends */
-  Open open[CNV_CROWD + 1];                        /* by their left edge */
-  Open next[CNV_CROWD + 1];
-  Interval now[CNV_CROWD + 1];
-} Cutter;
-
-/* What is swept: an area, and the spots that matter there, for jobs. */
-typedef struct {
-  CnvMaskRect area;
+  CnvMaskRect rect;
   const guint16 *list;
   int n;
-} Field;
+} Area;
+
+/* One plane and field of the work that is being cut. */
+typedef struct {
+  const CnvWork *work;
+  GArray *jobs, *masks;
+  gboolean exact;      /* regions are not joined, and cutting ends beyond the budget */
+  double cost, budget; /* of all planes so far, in samples that are filtered; other work is counted as so many */
+  guint crowd;         /* the most regions in an area where they were joined */
+  CnvRectJob job;      /* the members that all jobs of this plane, field and layer have in common */
+  int sub_x, sub_y;
+  int width, height;    /* of the field */
+  int reach_x, reach_y; /* samples that a feather goes beyond a region */
+  int apron_x, apron_y; /* of the widest filter, both sides together */
+  int n;
+  CnvMaskRect mask[CNV_MAX_REGIONS + CNV_CROWD];   /* n of regions, then those joined in the area at hand */
+  int plan[CNV_MAX_REGIONS + CNV_CROWD];           /* of each mask */
+  CnvMaskRect window[CNV_MAX_REGIONS + CNV_CROWD]; /* isolated: the samples that each mask's filter may read */
+  guint64 key[CNV_MAX_REGIONS];                    /* not exact: corner and size of each mask, rounded */
+  guint16 list[CNV_AREA_DEPTH][CNV_MAX_REGIONS];   /* of the area at hand and of those around it */
+  guint16 selected[CNV_MAX_REGIONS];               /* masks of the job that is added */
+  CnvMaskRect rect[CNV_CROWD];                     /* that are swept, clipped to the area, by their left edge */
+  int edge[2 * CNV_CROWD + 2];                     /* rows where one of them begins or ends */
+  OpenJob open[CNV_CROWD + 1], next[CNV_CROWD + 1];
+  Interval columns[CNV_CROWD + 1]; /* of the row at hand */
+} Cutter;
 
 static inline gboolean
 is_empty(const CnvMaskRect *s)
@@ -62,7 +62,7 @@ is_empty(const CnvMaskRect *s)
   return s->x0 >= s->x1 || s->y0 >= s->y1;
 }
 
-/* A spot's part of an area, with what lies around it within reach. */
+/* The part of an area within reach of a mask. */
 static inline CnvMaskRect
 clipped(const CnvMaskRect *s, int reach_x, int reach_y, const CnvMaskRect *area)
 {
@@ -76,14 +76,14 @@ clipped(const CnvMaskRect *s, int reach_x, int reach_y, const CnvMaskRect *area)
 }
 
 static inline CnvMaskRect
-whole_field(const Cutter *c)
+field_rect(const Cutter *c)
 {
   return (CnvMaskRect){0, 0, c->width, c->height};
 }
 
 /* Grows an area so that it contains another, unless that is empty. */
 static inline void
-take_in(CnvMaskRect *area, const CnvMaskRect *other)
+extend(CnvMaskRect *area, const CnvMaskRect *other)
 {
   if (is_empty(other))
     return;
@@ -109,7 +109,7 @@ size_of(const CnvMaskRect *s)
   return (double)(s->x1 - s->x0) * (s->y1 - s->y0);
 }
 
-/* A spot that weighs as much everywhere in the area, and is no larger than that takes. */
+/* The smallest mask that weighs as much as this one everywhere in the area. */
 static inline CnvMaskRect
 nearest(const CnvMaskRect *s, const CnvMaskRect *area)
 {
@@ -123,33 +123,33 @@ nearest(const CnvMaskRect *s, const CnvMaskRect *area)
 }
 
 typedef struct {
-  guint jobs, spots;
+  guint jobs, masks;
   double cost;
 } Mark;
 
 static inline Mark
 mark(const Cutter *c)
 {
-  return (Mark){c->jobs->len, c->spots->len, c->cost};
+  return (Mark){c->jobs->len, c->masks->len, c->cost};
 }
 
 static inline void
 undo(Cutter *c, Mark to)
 {
   g_array_set_size(c->jobs, to.jobs);
-  g_array_set_size(c->spots, to.spots);
+  g_array_set_size(c->masks, to.masks);
   c->cost = to.cost;
 }
 
-/* Of an area that is filtered once. */
+/* Cost of filtering every sample of an area once. */
 double cnv_cutter_cost(const Cutter *c, const CnvMaskRect *area);
 
-/* Takes over those of a list that may count somewhere in the area. Left out are, beside those that do not reach it, the
- * ones within the largest that it takes precedence over, and those that weigh less than another at its least. Returns
- * how many. */
-int cnv_cutter_keep(const Cutter *c, const guint16 *from, int n, const CnvMaskRect *area, guint16 *to);
+/* Selects the masks of a list that may decide a weight somewhere in the area, and returns how many these are. The
+ * others do not reach it, lie inside the largest one and yield to it, or weigh less than the smallest weight of
+ * another. */
+int cnv_cutter_select(const Cutter *c, const guint16 *from, int n, const CnvMaskRect *area, guint16 *to);
 
-/* Cuts the layers that a list has, which is all of what counts in an area. Ends early where the budget is spent. */
-void cnv_cutter_cut_layers(Cutter *c, const Field *f);
+/* Cuts each layer of an area into jobs. Ends early where the budget is spent. */
+void cnv_cutter_cut_layers(Cutter *c, const Area *area);
 
 G_END_DECLS

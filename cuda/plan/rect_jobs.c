@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * From regions to jobs. A crowd of regions would give far more jobs than regions, each with all regions to weigh.
- * So an area with many of them, or with many layers over each other, is halved until few matter in each half: those
- * that others hide do not. If that comes to too much work for a frame, all is cut again, and in the least areas regions
- * are joined: that bounds the work whatever the regions are.
+ * From the regions of a frame's work to jobs: rectangles that do not overlap within a layer, each filtered by one plan.
+ *
+ *   regions  become masks, the rectangles of samples that they touch in one plane and field. A mask belongs to a layer:
+ *            that of its plan or, where regions are isolated, one of its own. The strongest mask comes last.
+ *   area     the field at first. Masks that decide no weight in it, because others hide them, are left out. Where few
+ *            are left, or cutting it costs little more than filtering it once, its layers are cut into jobs (cutter.c);
+ *            else it is halved, along its longer side, and each half is an area.
+ *   budget   CNV_CROWD_WORK times the work of the whole frame. A crowd of regions can give far more jobs than regions,
+ *            each with many masks to weigh. Cutting ends once the budget is spent, and all is cut again by other rules:
+ *            areas end at a smallest size, and in one that still has too many masks or several layers these are joined
+ *            into few masks of one layer. So the work is bounded whatever the regions are; work.h tells what it costs.
  */
 #include <math.h>
 #include <string.h>
@@ -15,9 +22,9 @@
 /* Far outside any frame, and far inside of int. */
 #define FAR (1 << 24)
 
-#define GOOD 2           /* an area is not halved where its jobs take less than so many times its own work */
-#define LOOK_COST 40     /* of seeing whether a region matters in an area, in samples that are filtered */
-#define BUDGET_LEAST 4e6 /* samples: a small frame is done in no time anyway */
+#define MAX_OVERHEAD 2 /* an area is halved where its jobs cost more than so many times its own work */
+#define SELECT_COST 40 /* of testing one mask against an area, in samples that are filtered */
+#define MIN_BUDGET 4e6 /* samples: a small frame is done in no time anyway */
 
 static int
 floor_div(gint64 a, int b)
@@ -33,9 +40,9 @@ ceil_div(gint64 a, int b)
   return -floor_div(-a, b);
 }
 
-/* The samples of the plane's field that a rectangle touches. */
+/* A mask over the samples of the plane's field that a rectangle touches. */
 static CnvMaskRect
-make_spot(const Cutter *c, const CnvRect *rect, int layer)
+make_mask(const Cutter *c, const CnvRect *rect, int layer)
 {
   int sx = 1 << c->sub_x, sy = 1 << c->sub_y, field = c->job.field, fields = c->job.fields;
   int top = floor_div(rect->y, sy), bottom = ceil_div((gint64)rect->y + rect->height, sy);
@@ -50,19 +57,19 @@ make_spot(const Cutter *c, const CnvRect *rect, int layer)
                        .fade_y = (float)(1 / (feather / (sy * fields) + 1))};
 }
 
-/* What is left of the frame is not a rectangle, and so has no edge that a border could begin at. */
+/* With invert the filtered part is no rectangle, and so has no edge at which a border could begin. */
 static gboolean
 is_isolated(const CnvWork *work)
 {
   return work->isolated && !work->invert;
 }
 
-/* Corner and size of what counts of a spot, in units of samples. */
+/* Corner and size of the part of a mask that counts, in units of x columns and y rows. */
 static guint64
-key_of(const Cutter *c, const CnvMaskRect *spot, int x, int y)
+key_of(const Cutter *c, const CnvMaskRect *mask, int x, int y)
 {
   const CnvMaskRect reached = {-c->reach_x, -c->reach_y, c->width + c->reach_x, c->height + c->reach_y};
-  const CnvMaskRect s = nearest(spot, &reached);
+  const CnvMaskRect s = nearest(mask, &reached);
   const int number[] = {s.x0 / x, (s.x1 - s.x0) / x, s.y0 / y, (s.y1 - s.y0) / y};
   guint64 key = 0;
 
@@ -71,28 +78,28 @@ key_of(const Cutter *c, const CnvMaskRect *spot, int x, int y)
   return key;
 }
 
-/* Where regions are joined, and fade out slowly: has a spot stand for the one that was collected last too, if both are
- * of one plan, or isolated, and their corners and sizes are so near that the fades hardly differ; a crowd in one corner
- * then is a few spots wherever it reaches. Returns whether there is such a one. */
+/* Joins the mask collected last to an earlier one of the same plan (or to any, where regions are isolated) whose corner
+ * and size are so near that their fades hardly differ. Only where regions are joined at all and fade out slowly: a
+ * crowd in one corner then is a few masks wherever it reaches. Returns TRUE where it was joined. */
 static gboolean
 join_near(Cutter *c)
 {
-  const CnvMaskRect *new = &c->spot[c->n];
+  const CnvMaskRect *new = &c->mask[c->n];
   int x = c->reach_x / CNV_CROWD_FADE, y = c->reach_y / CNV_CROWD_FADE;
 
   if (c->exact || x < 2 || y < 2)
     return FALSE;
   c->key[c->n] = key_of(c, new, x, y);
   for (int i = 0; i < c->n; i++) {
-    CnvMaskRect *old = &c->spot[i];
+    CnvMaskRect *old = &c->mask[i];
 
     if (c->key[i] != c->key[c->n] || (!is_isolated(c->work) && c->plan[i] != c->plan[c->n]))
       continue;
     c->plan[i] = c->plan[c->n]; /* the same or, of an isolated one, a later plan */
     c->crowd = MAX(c->crowd, 2);
-    take_in(&c->window[i], &c->window[c->n]);
+    extend(&c->window[i], &c->window[c->n]);
     if (!c->work->invert)
-      take_in(old, new);
+      extend(old, new);
     else if (size_of(new) > size_of(old))
       *old = *new;
     return TRUE;
@@ -100,29 +107,29 @@ join_near(Cutter *c)
   return FALSE;
 }
 
-/* All regions as spots, those of a later plan after those of an earlier one. An isolated region of which nothing lies
- * in the plane has nothing to read. */
+/* Collects all regions as masks, those of a later plan after those of an earlier one. An isolated region outside the
+ * plane has no sample to read, and is left out. */
 static void
-collect_spots(Cutter *c)
+collect_masks(Cutter *c)
 {
   const CnvWork *work = c->work;
-  const CnvMaskRect field = whole_field(c);
+  const CnvMaskRect field = field_rect(c);
 
   c->n = 0;
   for (guint plan = 0; plan < work->n_plans; plan++)
     for (guint i = 0; i < work->n_regions; i++) {
       const CnvRegion *region = &work->region[i];
-      CnvMaskRect spot, inside;
+      CnvMaskRect mask, inside;
 
       if (region->plan != plan || region->rect.width < 1 || region->rect.height < 1)
         continue;
-      spot = make_spot(c, &region->rect, is_isolated(work) ? c->n : (int)plan);
-      inside = clipped(&spot, 0, 0, &field);
-      if (is_empty(&spot) || (is_isolated(work) && is_empty(&inside)))
+      mask = make_mask(c, &region->rect, is_isolated(work) ? c->n : (int)plan);
+      inside = clipped(&mask, 0, 0, &field);
+      if (is_empty(&mask) || (is_isolated(work) && is_empty(&inside)))
         continue;
       c->plan[c->n] = (int)plan;
       c->window[c->n] = inside;
-      c->spot[c->n] = spot;
+      c->mask[c->n] = mask;
       c->n += !join_near(c);
     }
 }
@@ -130,12 +137,12 @@ collect_spots(Cutter *c)
 /* ---- areas ---- */
 
 static gboolean
-has_layers(const Cutter *c, const Field *f)
+has_layers(const Cutter *c, const Area *area)
 {
-  return f->n > 0 && !c->work->invert && c->spot[f->list[0]].layer != c->spot[f->list[f->n - 1]].layer;
+  return area->n > 0 && !c->work->invert && c->mask[area->list[0]].layer != c->mask[area->list[area->n - 1]].layer;
 }
 
-/* The part of an area that a spot is in: of as many as there may be spots, in rows of four. */
+/* Number of the part of an area that holds the middle of a mask: CNV_CROWD parts, in rows of four. */
 static int
 part_of(const CnvMaskRect *near, const CnvMaskRect *area)
 {
@@ -145,38 +152,38 @@ part_of(const CnvMaskRect *near, const CnvMaskRect *area)
   return y * (CNV_CROWD / 4) / (area->y1 - area->y0) * 4 + x * 4 / (area->x1 - area->x0);
 }
 
-/* Puts one spot in the place of those of a list whose nearest parts are in the same part of the area: a rectangle
- * around them, of the last one's layer and plan. It weighs at least as much as each. For the inverse, where to weigh
- * more is to filter less, that is the largest of them. Returns how many. */
+/* Replaces the masks in each part of the area by one, of the last one's layer and plan: the rectangle around them,
+ * which weighs at least as much as each. With invert, where a larger weight means less filtering, it is the largest of
+ * them. Returns the number of masks. */
 static int
-join_neighbours(Cutter *c, Field *f, guint16 *to)
+join_neighbours(Cutter *c, Area *area, guint16 *to)
 {
   int part[CNV_MAX_REGIONS], last[CNV_CROWD], count = 0;
   CnvMaskRect joined[CNV_CROWD] = {{0}}, window[CNV_CROWD] = {{0}};
 
-  for (int i = 0; i < f->n; i++) {
-    CnvMaskRect near = nearest(&c->spot[f->list[i]], &f->area);
-    int p = f->n <= CNV_CROWD ? i : part_of(&near, &f->area);
+  for (int i = 0; i < area->n; i++) {
+    CnvMaskRect near = nearest(&c->mask[area->list[i]], &area->rect);
+    int p = area->n <= CNV_CROWD ? i : part_of(&near, &area->rect);
 
     part[i] = p;
     last[p] = i;
     if (c->work->invert && size_of(&near) > size_of(&joined[p]))
       joined[p] = near;
     else if (!c->work->invert)
-      take_in(&joined[p], &near);
-    take_in(&window[p], &c->window[f->list[i]]);
+      extend(&joined[p], &near);
+    extend(&window[p], &c->window[area->list[i]]);
   }
-  for (int i = 0; i < f->n; i++) {
+  for (int i = 0; i < area->n; i++) {
     int p = part[i], k = c->n + count;
 
     if (last[p] != i)
       continue;
-    c->spot[k] = c->spot[f->list[i]];
-    c->spot[k].x0 = joined[p].x0;
-    c->spot[k].y0 = joined[p].y0;
-    c->spot[k].x1 = joined[p].x1;
-    c->spot[k].y1 = joined[p].y1;
-    c->plan[k] = c->plan[f->list[i]];
+    c->mask[k] = c->mask[area->list[i]];
+    c->mask[k].x0 = joined[p].x0;
+    c->mask[k].y0 = joined[p].y0;
+    c->mask[k].x1 = joined[p].x1;
+    c->mask[k].y1 = joined[p].y1;
+    c->plan[k] = c->plan[area->list[i]];
     c->window[k] = window[p];
     count++;
   }
@@ -185,86 +192,86 @@ join_neighbours(Cutter *c, Field *f, guint16 *to)
   return count;
 }
 
-/* Has joined spots share the last one's layer and plan, and a window around all of theirs. */
+/* Gives joined masks the last one's layer and plan, and a window around all of theirs. */
 static void
-join_layers(Cutter *c, const Field *f)
+join_layers(Cutter *c, const Area *area)
 {
-  int last = f->list[f->n - 1];
+  int last = area->list[area->n - 1];
   CnvMaskRect window = {0};
 
-  for (int i = 0; i < f->n; i++)
-    take_in(&window, &c->window[f->list[i]]);
-  for (int i = 0; i < f->n; i++) {
-    c->spot[f->list[i]].layer = c->spot[last].layer;
-    c->plan[f->list[i]] = c->plan[last];
-    c->window[f->list[i]] = window;
+  for (int i = 0; i < area->n; i++)
+    extend(&window, &c->window[area->list[i]]);
+  for (int i = 0; i < area->n; i++) {
+    c->mask[area->list[i]].layer = c->mask[last].layer;
+    c->plan[area->list[i]] = c->plan[last];
+    c->window[area->list[i]] = window;
   }
 }
 
-/* The spots that matter in an area become few, of one layer, that hide no less. */
+/* Joins the masks of an area into few, of one layer, that hide no less. */
 static void
-join(Cutter *c, Field *f, guint16 *to)
+join(Cutter *c, Area *area, guint16 *to)
 {
-  c->crowd = MAX(c->crowd, (guint)f->n);
-  f->n = join_neighbours(c, f, to);
-  f->list = to;
+  c->crowd = MAX(c->crowd, (guint)area->n);
+  area->n = join_neighbours(c, area, to);
+  area->list = to;
   if (!c->work->invert)
-    join_layers(c, f);
+    join_layers(c, area);
 }
 
-static void cut_area(Cutter *c, const Field *around, CnvMaskRect area, int depth);
+static void cut_area(Cutter *c, const Area *around, CnvMaskRect rect, int depth);
 
-/* Along the axis that has more of the least. */
+/* Along the axis that has more of the smallest size. */
 static void
-halve(Cutter *c, const Field *f, int epsilon_x, int epsilon_y, int depth)
+halve(Cutter *c, const Area *area, int least_x, int least_y, int depth)
 {
-  CnvMaskRect a = f->area, b = f->area;
+  CnvMaskRect a = area->rect, b = area->rect;
 
-  if ((gint64)(a.x1 - a.x0) * epsilon_y >= (gint64)(a.y1 - a.y0) * epsilon_x)
+  if ((gint64)(a.x1 - a.x0) * least_y >= (gint64)(a.y1 - a.y0) * least_x)
     a.x1 = b.x0 = a.x0 + (a.x1 - a.x0) / 2;
   else
     a.y1 = b.y0 = a.y0 + (a.y1 - a.y0) / 2;
-  cut_area(c, f, a, depth + 1);
-  cut_area(c, f, b, depth + 1);
+  cut_area(c, area, a, depth + 1);
+  cut_area(c, area, b, depth + 1);
 }
 
 static void
-cut_area(Cutter *c, const Field *around, CnvMaskRect area, int depth)
+cut_area(Cutter *c, const Area *around, CnvMaskRect rect, int depth)
 {
   guint16 *list = c->list[depth];
-  Field f = {area, list, cnv_cutter_keep(c, around->list, around->n, &area, list)};
+  Area area = {rect, list, cnv_cutter_select(c, around->list, around->n, &rect, list)};
   int parts = c->exact ? 2 : 1;
-  int epsilon_x = MAX(CNV_CROWD_WIDTH / parts, c->apron_x), epsilon_y = MAX(CNV_CROWD_HEIGHT / parts, c->apron_y);
+  int least_x = MAX(CNV_CROWD_WIDTH / parts, c->apron_x), least_y = MAX(CNV_CROWD_HEIGHT / parts, c->apron_y);
   Mark before;
   gboolean least;
 
-  c->cost += around->n * LOOK_COST;
+  c->cost += around->n * SELECT_COST;
   before = mark(c);
   if (c->exact && c->cost > c->budget)
     return;
   if (!c->work->invert)
-    f.area = (CnvMaskRect){0};
-  for (int i = 0; i < f.n && !c->work->invert; i++) {
-    CnvMaskRect grown = clipped(&c->spot[list[i]], c->reach_x, c->reach_y, &area);
+    area.rect = (CnvMaskRect){0};
+  for (int i = 0; i < area.n && !c->work->invert; i++) {
+    CnvMaskRect reached = clipped(&c->mask[list[i]], c->reach_x, c->reach_y, &rect);
 
-    take_in(&f.area, &grown);
+    extend(&area.rect, &reached);
   }
-  least =
-      depth + 1 == CNV_AREA_DEPTH || (f.area.x1 - f.area.x0 < 2 * epsilon_x && f.area.y1 - f.area.y0 < 2 * epsilon_y);
-  if (least && !c->exact && (f.n > CNV_CROWD || has_layers(c, &f)))
-    join(c, &f, list);
-  if (f.n <= CNV_CROWD || least) {
-    cnv_cutter_cut_layers(c, &f);
-    if (least || c->cost - before.cost <= GOOD * cnv_cutter_cost(c, &f.area))
+  least = depth + 1 == CNV_AREA_DEPTH ||
+          (area.rect.x1 - area.rect.x0 < 2 * least_x && area.rect.y1 - area.rect.y0 < 2 * least_y);
+  if (least && !c->exact && (area.n > CNV_CROWD || has_layers(c, &area)))
+    join(c, &area, list);
+  if (area.n <= CNV_CROWD || least) {
+    cnv_cutter_cut_layers(c, &area);
+    if (least || c->cost - before.cost <= MAX_OVERHEAD * cnv_cutter_cost(c, &area.rect))
       return;
     undo(c, before);
   }
-  halve(c, &f, epsilon_x, epsilon_y, depth);
+  halve(c, &area, least_x, least_y, depth);
 }
 
 /* ---- the work ---- */
 
-/* Along an axis, in samples of the plane. */
+/* Samples of the plane that a region is moved by along an axis. */
 static int
 move_of(int target, int from, int sub)
 {
@@ -276,7 +283,7 @@ cut_field(Cutter *c)
 {
   const CnvWork *work = c->work;
   guint16 all[CNV_MAX_REGIONS];
-  Field field = {whole_field(c), all, 0};
+  Area field = {field_rect(c), all, 0};
 
   c->reach_x = (int)ceil(work->feather / (1 << c->sub_x));
   c->reach_y = (int)ceil(work->feather / ((1 << c->sub_y) * c->job.fields));
@@ -284,10 +291,10 @@ cut_field(Cutter *c)
     c->job.move_x = move_of(work->target_x, work->region[0].rect.x, c->sub_x);
     c->job.move_y = floor_div(move_of(work->target_y, work->region[0].rect.y, c->sub_y), c->job.fields);
   }
-  collect_spots(c);
+  collect_masks(c);
   for (; field.n < c->n; field.n++)
     all[field.n] = (guint16)field.n;
-  cut_area(c, &field, field.area, 0);
+  cut_area(c, &field, field.rect, 0);
 }
 
 static void
@@ -304,7 +311,7 @@ measure_aprons(Cutter *c, int plane)
   }
 }
 
-/* Cuts all planes, or until the budget is spent, which is set on the way. */
+/* Cuts the planes one after the other and sets the budget on the way; ends early where it is spent. */
 static void
 cut_planes(Cutter *c)
 {
@@ -312,9 +319,9 @@ cut_planes(Cutter *c)
   int fields = c->work->interlaced ? 2 : 1;
 
   g_array_set_size(c->jobs, 0);
-  g_array_set_size(c->spots, 0);
+  g_array_set_size(c->masks, 0);
   c->cost = 0;
-  c->budget = BUDGET_LEAST;
+  c->budget = MIN_BUDGET;
   for (int p = 0; p < plan->n_planes; p++) {
     const CnvPlanPlane *plane = &plan->plane[p];
 
@@ -331,7 +338,7 @@ cut_planes(Cutter *c)
       c->job.height = c->job.window_height = c->height;
       if (c->height == 0)
         continue;
-      whole = whole_field(c);
+      whole = field_rect(c);
       c->budget += CNV_CROWD_WORK * cnv_cutter_cost(c, &whole);
       if (c->work->everything)
         g_array_append_val(c->jobs, c->job);
@@ -342,9 +349,9 @@ cut_planes(Cutter *c)
 }
 
 guint
-cnv_rect_jobs_make(const CnvWork *work, GArray *jobs, GArray *spots)
+cnv_rect_jobs_make(const CnvWork *work, GArray *jobs, GArray *masks)
 {
-  Cutter c = {.work = work, .jobs = jobs, .spots = spots, .exact = TRUE};
+  Cutter c = {.work = work, .jobs = jobs, .masks = masks, .exact = TRUE};
 
   cut_planes(&c);
   if (c.cost > c.budget) {

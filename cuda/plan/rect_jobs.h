@@ -12,14 +12,15 @@ G_BEGIN_DECLS
 
 /* Replaces the contents of both arrays (of CnvRectJob and CnvMaskRect), which keep their memory. Jobs of one plan,
  * plane, field and layer do not overlap, each has at least one sample, and none is of a plane that is only copied.
- * Without everything and invert they cover little more than the regions. Work for the whole frame gives one job a
- * plane and field, and a crowd of regions no more than a few for each region, and for each block of work.h. Returns how
- * many regions met at most in an area where they were joined (see work.h), or 0 where none were. */
-guint cnv_rect_jobs_make(const CnvWork *work, GArray *jobs, GArray *spots);
+ * Without everything and invert they cover little more than the regions. Work for the whole frame is one job a plane
+ * and field; a crowd of regions gives a few jobs for each region and for each block of work.h. Returns the most regions
+ * that met in an area where they were joined (work.h), or 0 where none were. */
+guint cnv_rect_jobs_make(const CnvWork *work, GArray *jobs, GArray *masks);
 
-/* What jobs depend on, apart from the plans: of two frames with the same the second needs no new ones. */
+/* The part of a frame's work, apart from its plans, that its jobs depend on: the next frame with the same part needs no
+ * new jobs. */
 typedef struct {
-  CnvWork work;    /* what it points to is not used */
+  CnvWork work;    /* its pointers are not used */
   GArray *regions; /* CnvRegion, of work; NULL: there are no jobs yet */
 } CnvWorkKey;
 

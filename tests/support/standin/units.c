@@ -28,14 +28,14 @@ static void
 find_spots(const KernelRun *run, Unit *unit, guint64 spots)
 {
   const CnvRectJob *job = &unit->block.job;
-  gsize first = job->first_spot * sizeof(CnvMaskRect);
+  gsize first = job->first_mask_rect * sizeof(CnvMaskRect);
 
   if (job->n_mask_rects == 0)
     return;
   /* cnv_rect_job_weight counts from the array's beginning. */
   unit->job.spots = read_array(run, spots + first, job->n_mask_rects * sizeof(CnvMaskRect));
   if (unit->job.spots)
-    unit->job.spots -= job->first_spot;
+    unit->job.spots -= job->first_mask_rect;
 }
 
 /* Samples or pixels that a block makes, and how many of them there are. */
