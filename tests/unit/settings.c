@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The property table: a property that is one row of it is set, read back, compared, copied and cleared like all others,
+ * so that a live change of it is noticed.
+ */
+#include <string.h>
+
+#include <glib/gstdio.h>
+
+#include "settings.h"
+#include "support/suite.h"
+
+/* An object with the element's properties and nothing else. */
+typedef GObject Holder;
+typedef GObjectClass HolderClass;
+
+static guint n_properties;
+
+static GType holder_get_type(void);
+G_DEFINE_TYPE(Holder, holder, G_TYPE_OBJECT)
+
+static void
+ignore_set(GObject *object, guint id, const GValue *value, GParamSpec *spec)
+{
+}
+
+static void
+ignore_get(GObject *object, guint id, GValue *value, GParamSpec *spec)
+{
+}
+
+static void
+holder_class_init(HolderClass *klass)
+{
+  klass->set_property = ignore_set;
+  klass->get_property = ignore_get;
+  n_properties = gst_cuda_convolve_properties_install(klass) - 1;
+}
+
+static void
+holder_init(Holder *self)
+{
+}
+
+/* Another value than the default that the property takes. */
+static void
+choose_other(GParamSpec *spec, const char *kernel_file, GValue *value)
+{
+  const char *array = strcmp(spec->name, "roi") == 0 ? "<1,2,3,4>" : "<1,2,1>";
+
+  g_value_init(value, spec->value_type);
+  g_param_value_set_default(spec, value);
+  if (G_IS_PARAM_SPEC_INT(spec))
+    g_value_set_int(value, g_value_get_int(value) + 1);
+  else if (G_IS_PARAM_SPEC_UINT(spec))
+    g_value_set_uint(value, g_value_get_uint(value) + 1);
+  else if (G_IS_PARAM_SPEC_DOUBLE(spec))
+    g_value_set_double(value, g_value_get_double(value) + 0.25);
+  else if (G_IS_PARAM_SPEC_BOOLEAN(spec))
+    g_value_set_boolean(value, !g_value_get_boolean(value));
+  else if (G_IS_PARAM_SPEC_ENUM(spec))
+    g_value_set_enum(value, g_value_get_enum(value) == 0 ? 1 : 0);
+  else if (G_IS_PARAM_SPEC_FLAGS(spec))
+    g_value_set_flags(value, 1);
+  else if (G_IS_PARAM_SPEC_STRING(spec))
+    g_value_set_string(value, strcmp(spec->name, "kernel-location") == 0 ? kernel_file : "face");
+  else
+    ck_assert_msg(gst_value_deserialize(value, array), "%s has a type that this test does not know", spec->name);
+}
+
+/* Properties that say how frames are handled, of which no plan and no region depends. */
+static gboolean
+is_of_work(const char *name)
+{
+  static const char *const others[] = {"backend",          "cuda-device-id",         "n-threads",
+                                       "frames-in-flight", "disable-passthrough",    "temporal-border",
+                                       "drain-on-changes", "scene-change-threshold", NULL};
+
+  return !g_strv_contains(others, name);
+}
+
+static void
+check_noticed(GParamSpec *spec, guint id, const GValue *value)
+{
+  GstCudaConvolveSettings before, after, copy;
+  GValue back = G_VALUE_INIT;
+  GError *error = NULL;
+
+  gst_cuda_convolve_settings_init(&before);
+  gst_cuda_convolve_settings_init(&after);
+  ck_assert(gst_cuda_convolve_settings_equal(&before, &after, GST_CUDA_CONVOLVE_SETTINGS_ALL));
+  ck_assert_msg(gst_cuda_convolve_property_read(&after, id, value, &error), "%s", error ? error->message : spec->name);
+  ck_assert_msg(!gst_cuda_convolve_settings_equal(&before, &after, GST_CUDA_CONVOLVE_SETTINGS_ALL),
+                "a change of %s is not noticed", spec->name);
+  ck_assert_msg(gst_cuda_convolve_settings_equal(&before, &after, GST_CUDA_CONVOLVE_SETTINGS_WORK) !=
+                    is_of_work(spec->name),
+                "a change of %s makes other work, or none", spec->name);
+
+  gst_cuda_convolve_settings_copy(&copy, &after);
+  ck_assert(gst_cuda_convolve_settings_equal(&copy, &after, GST_CUDA_CONVOLVE_SETTINGS_ALL));
+  gst_cuda_convolve_settings_clear(&after);
+  g_value_init(&back, spec->value_type);
+  gst_cuda_convolve_property_get(&copy, id, &back);
+  if (!GST_IS_PARAM_SPEC_ARRAY_LIST(spec)) /* which holds any kind of number */
+    ck_assert_msg(g_param_values_cmp(spec, value, &back) == 0, "%s comes back as another value", spec->name);
+  g_value_unset(&back);
+
+  gst_cuda_convolve_property_swap(&before, &copy, id);
+  ck_assert(!gst_cuda_convolve_settings_equal(&before, &copy, GST_CUDA_CONVOLVE_SETTINGS_ALL));
+  gst_cuda_convolve_settings_clear(&before);
+  gst_cuda_convolve_settings_clear(&copy);
+}
+
+GST_START_TEST(test_changes)
+{
+  GObjectClass *klass = g_type_class_ref(holder_get_type());
+  char *kernel_file = NULL;
+  int file = g_file_open_tmp("kernel-XXXXXX", &kernel_file, NULL);
+  guint n;
+  GParamSpec **specs = g_object_class_list_properties(klass, &n);
+
+  ck_assert_int_ge(file, 0);
+  g_close(file, NULL);
+  ck_assert(g_file_set_contents(kernel_file, "1 2 1\n", -1, NULL));
+  ck_assert_uint_eq(n, n_properties);
+  for (guint i = 0; i < n; i++) {
+    GValue value = G_VALUE_INIT;
+
+    choose_other(specs[i], kernel_file, &value);
+    ck_assert_msg(!g_param_value_validate(specs[i], &value), "%s has no value beside its default", specs[i]->name);
+    check_noticed(specs[i], i + 1, &value); /* they are listed as they were installed */
+    g_value_unset(&value);
+  }
+  g_unlink(kernel_file);
+  g_free(kernel_file);
+  g_free(specs);
+  g_type_class_unref(klass);
+}
+GST_END_TEST;
+
+/* The table's defaults are the engine's, and those that the parameters tell. */
+GST_START_TEST(test_defaults)
+{
+  GObjectClass *klass = g_type_class_ref(holder_get_type());
+  GstCudaConvolveSettings settings;
+  CnvFilter filter;
+  guint n;
+  GParamSpec **specs = g_object_class_list_properties(klass, &n);
+
+  cnv_filter_init(&filter);
+  gst_cuda_convolve_settings_init(&settings);
+  ck_assert(cnv_filter_equal(&filter, &settings.filter));
+  for (guint i = 0; i < n; i++) {
+    const GValue *expected = g_param_spec_get_default_value(specs[i]);
+    GValue value = G_VALUE_INIT;
+
+    g_value_init(&value, specs[i]->value_type);
+    gst_cuda_convolve_property_get(&settings, i + 1, &value);
+    if (GST_IS_PARAM_SPEC_ARRAY_LIST(specs[i]))
+      ck_assert_uint_eq(gst_value_array_get_size(&value), 0);
+    else
+      ck_assert_msg(g_param_values_cmp(specs[i], expected, &value) == 0, "%s has another default", specs[i]->name);
+    g_value_unset(&value);
+  }
+  cnv_filter_clear(&filter);
+  gst_cuda_convolve_settings_clear(&settings);
+  g_free(specs);
+  g_type_class_unref(klass);
+}
+GST_END_TEST;
+
+static Suite *
+settings_suite(void)
+{
+  Suite *suite = suite_create("settings");
+  TCase *tcase = tcase_create("settings");
+
+  suite_add_tcase(suite, tcase);
+  tcase_add_test(tcase, test_changes);
+  tcase_add_test(tcase, test_defaults);
+  return suite;
+}
+
+int
+main(int argc, char **argv)
+{
+  gst_init(&argc, &argv);
+  return test_suite_run(settings_suite());
+}
