@@ -142,8 +142,9 @@ sanitize()
 
 benchmark()
 {
-  step benchmark 600 "$tests/convolve-bench" --backend cuda --output "$out/benchmark.csv" --plot "$out/benchmark.svg"
+  step benchmark 600 "$tests/convolve-bench" --backend cuda --output "$out/benchmark.csv"
   show benchmark
+  step plot 60 python3 "$source/tests/bench/plot.py" "$out/benchmark.csv" "$out/benchmark.svg"
   step pipelines 300 "$tests/pipeline-bench" --output "$out/pipelines.csv"
   show pipelines
 }

@@ -32,7 +32,7 @@
 #define QUICK_PRODUCTS_MAX 2e7
 #define QUICK_NAIVE_MAX 2e6
 
-static char *only_backend, *only_algorithm, *only_format, *only_filter, *plot;
+static char *only_backend, *only_algorithm, *only_format, *only_filter;
 static char **files;
 static int repeats;
 static gboolean quick, list;
@@ -44,7 +44,6 @@ static const GOptionEntry entries[] = {
     {"filter", 0, 0, G_OPTION_ARG_STRING, &only_filter, "Only cases of that filter", "NAME"},
     {"list", 0, 0, G_OPTION_ARG_NONE, &list, "List cases, algorithms and rivals", NULL},
     {"output", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &files, "Write the table to FILE.csv or FILE.json, too", "FILE"},
-    {"plot", 0, 0, G_OPTION_ARG_FILENAME, &plot, "Draw time against radius, as SVG", "FILE"},
     {"repeats", 0, 0, G_OPTION_ARG_INT, &repeats, "Repeats of each time (default 21)", "N"},
     {"quick", 0, 0, G_OPTION_ARG_NONE, &quick, "Small frames and few repeats, to see that all works", NULL},
     {NULL},
@@ -390,8 +389,6 @@ run_all(GError **error)
     printf("auto takes the fastest algorithm, or one within %.0f %%, in %s\n%s", 100 * (SLOWER_BY - 1),
            slower->len > 0 ? "all cases but these:" : "all cases", slower->str);
   g_string_free(slower, TRUE);
-  if (plot && right)
-    right = bench_plot(plot, (const BenchRow *)rows->data, rows->len, error);
   bench_rivals_close();
   g_array_free(rows, TRUE);
   return right;
@@ -455,7 +452,6 @@ main(int argc, char **argv)
   g_free(only_algorithm);
   g_free(only_format);
   g_free(only_filter);
-  g_free(plot);
   g_strfreev(files);
   return status;
 }

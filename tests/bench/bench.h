@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The parts of convolve-bench: cases (bench_cases.c), rotating frames and their timing (bench_time.c), other libraries
- * on the same frames (bench_rivals.c), the table and its files (bench_report.c), the figure (bench_plot.c). Options and
- * the loop over all of it are in bench.c.
+ * on the same frames (bench_rivals.c), the table and its files (bench_report.c). Options and the loop over all of it
+ * are in bench.c; plot.py draws the table.
  */
 #pragma once
 
@@ -103,7 +103,3 @@ typedef struct {
 /* Opens the table and these files of it (bench_table.h), to be closed by bench_table_close. FALSE with the reason. */
 gboolean bench_report_open(char *const *files, GError **error);
 void bench_report_row(const BenchRow *row);
-
-/* Writes the figure as SVG: time against radius, a panel for each format and filter of three radii or more, a line for
- * each way. FALSE with the reason. */
-gboolean bench_plot(const char *file, const BenchRow *rows, guint n_rows, GError **error);

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs convolve-bench on small frames on the CPU: its table has rows, its files say the same, its figure is XML.
+"""Runs convolve-bench on small frames on the CPU: its table has rows, its files say the same, and plot.py draws it.
 
 Usage: bench.py CONVOLVE_BENCH
 """
 import subprocess
+import sys
 import xml.etree.ElementTree
+from pathlib import Path
 
 from bench_checks import check_json, read_rows, run_checks
 
@@ -33,23 +35,34 @@ def check_rows(rows):
     assert {1, 3, 5} <= frames, frames
 
 
+def plot(*files):
+    return subprocess.run([sys.executable, Path(__file__).with_name('plot.py'), *files], capture_output=True, text=True)
+
+
 def check_figure(path, rows):
     root = xml.etree.ElementTree.parse(path).getroot()
     texts = [element.text for element in root.iter(SVG + 'text')]
-    assert root.tag == SVG + 'svg' and len(list(root.iter(SVG + 'line'))) > 50
-    for name in {'cpu ' + row['algorithm'] for row in rows}:
-        assert name in texts, f'{name} is not in the legends: {texts}'
+    assert root.tag == SVG + 'svg'
+    for name in {row['algorithm'] for row in rows}:
+        assert name in texts, f'{name} is not in the legend: {texts}'
     assert 'gaussian, NV12 192x108' in texts, texts
+    plotted = [row for row in rows if row['filter'] == 'gaussian' and row['width'] == '192' and row['region'] == '0' and
+               row['frames'] == '1' and row['algorithm'] != 'copy']
+    in_legend = 2 * (len({row['algorithm'] for row in rows}) - 1)
+    dots = len(list(root.iter(SVG + 'circle')))
+    assert dots == len(plotted) + in_legend > 50, f'{dots} dots, {len(plotted)} rows'
 
 
 def check_all(program, folder):
     files = [folder / name for name in ('table.csv', 'table.json', 'figure.svg')]
-    done = bench(program, f'--output={files[0]}', f'--output={files[1]}', f'--plot={files[2]}')
+    done = bench(program, f'--output={files[0]}', f'--output={files[1]}')
     assert done.returncode == 0, f'status {done.returncode}\n{done.stdout}{done.stderr}'
     rows = read_rows(files[0])
     check_table(done.stdout, rows)
     check_rows(rows)
     check_json(rows, files[1])
+    done_plot = plot(files[0], files[2])
+    assert done_plot.returncode == 0, done_plot.stderr
     check_figure(files[2], rows)
     assert 'case 1 of ' in done.stderr, done.stderr
     print(f'{len(rows)} rows')
@@ -66,10 +79,12 @@ def check_choice(program, folder):
 
 def check_refusals(program, folder):
     for options in (['--format=NV13'], ['--algorithm=magic'], [f'--output={folder}/table.xml'],
-                    [f'--output={folder}/missing/table.csv'],
-                    ['--filter=sobel', f'--plot={folder}/no.svg']):
+                    [f'--output={folder}/missing/table.csv']):
         done = bench(program, *options)
         assert done.returncode == 1 and 'convolve-bench: ' in done.stderr, (options, done)
+    assert bench(program, '--filter=sobel', f'--output={folder}/sobel.csv').returncode == 0
+    done = plot(folder / 'sobel.csv', folder / 'no.svg')
+    assert done.returncode == 1 and 'plot.py: ' in done.stderr and not (folder / 'no.svg').exists(), done
 
 
 if __name__ == '__main__':
