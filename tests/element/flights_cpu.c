@@ -12,17 +12,18 @@
 #include "gstcudaconvolve.h"
 #include "support/suite.h"
 
+static void
+add_tests(TCase *tcase)
+{
+  tcase_set_timeout(tcase, 300);
+  add_flight_tests(tcase, "cpu");
+}
+
 int
 main(int argc, char **argv)
 {
-  Suite *suite = suite_create("flights");
-  TCase *tcase = tcase_create("flights");
-
   gst_check_init(&argc, &argv);
   if (!GST_ELEMENT_REGISTER(cudaconvolve, NULL))
     return EXIT_FAILURE;
-  suite_add_tcase(suite, tcase);
-  tcase_set_timeout(tcase, 300);
-  add_flight_tests(tcase, "cpu");
-  return test_suite_run(suite);
+  return test_main("flights", add_tests);
 }

@@ -19,6 +19,7 @@
 
 #include "support/device.h"
 #include "element/soak_settings.h"
+#include "support/suite.h"
 
 #define FRAME_TIME (40 * GST_MSECOND)
 #define SETTINGS_FRAMES 10 /* with the same settings */
@@ -592,18 +593,10 @@ soak_suite(void)
 int
 main(int argc, char **argv)
 {
-  SRunner *runner;
-  int failed;
-
   /* All kernels at once: else the driver's part of the heap grows by each that is used for the first time. */
   g_setenv("CUDA_MODULE_LOADING", "EAGER", FALSE);
   parse_options(&argc, &argv);
   gst_check_init(&argc, &argv);
   g_print("--seed %d\n", seed);
-  runner = srunner_create(soak_suite());
-  srunner_set_fork_status(runner, CK_NOFORK); /* a CUDA context does not survive a fork, nor does a run its timeout */
-  srunner_run_all(runner, CK_NORMAL);
-  failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed > 0;
+  return test_suite_run_in_process(soak_suite());
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "support/cases.h"
+#include "support/suite.h"
 #include "cpu/tile.h"
 
 #define SKIP 77
@@ -356,20 +357,6 @@ kernels_suite(void)
   return suite;
 }
 
-static int
-run_tests(void)
-{
-  SRunner *runner = srunner_create(kernels_suite());
-  int failed;
-
-  srunner_set_fork_status(runner, CK_NOFORK);
-  printf("CNV_SEED=%u\n", test_options.seed);
-  srunner_run_all(runner, CK_NORMAL);
-  failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
-
 /* Whether the sessions run the instruction set that CNV_CPU_SIMD names: engines take their best where they lack it. */
 static gboolean
 has_wanted_simd(void)
@@ -414,7 +401,8 @@ main(int argc, char **argv)
     printf("SKIPPED: this machine has no %s\n", g_getenv("CNV_CPU_SIMD"));
     return SKIP;
   }
-  status = run_tests();
+  printf("CNV_SEED=%u\n", test_options.seed);
+  status = test_suite_run_in_process(kernels_suite());
   test_variants_close();
   g_free(backend);
   return status;

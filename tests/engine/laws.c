@@ -576,23 +576,18 @@ START_TEST(test_still)
 }
 END_TEST
 
-static Suite *
-laws_suite(void)
+static void
+add_tests(TCase *tcase)
 {
-  Suite *suite = suite_create("laws");
-  TCase *cases = tcase_create("laws");
-
-  tcase_set_timeout(cases, 300);
-  tcase_add_test(cases, test_impulse);
-  tcase_add_test(cases, test_shift);
-  tcase_add_test(cases, test_sum);
-  tcase_add_test(cases, test_flat);
-  tcase_add_test(cases, test_mirror);
-  tcase_add_test(cases, test_transpose);
-  tcase_add_test(cases, test_outer);
-  tcase_add_test(cases, test_still);
-  suite_add_tcase(suite, cases);
-  return suite;
+  tcase_set_timeout(tcase, 300);
+  tcase_add_test(tcase, test_impulse);
+  tcase_add_test(tcase, test_shift);
+  tcase_add_test(tcase, test_sum);
+  tcase_add_test(tcase, test_flat);
+  tcase_add_test(tcase, test_mirror);
+  tcase_add_test(tcase, test_transpose);
+  tcase_add_test(tcase, test_outer);
+  tcase_add_test(tcase, test_still);
 }
 
 int
@@ -608,7 +603,7 @@ main(void)
     puts("SKIPPED on a GPU: there is none, or this build has no CUDA; the same runs on the CPU");
   if (!test_variants_open())
     return 77;
-  status = test_suite_run(laws_suite());
+  status = test_main("laws", add_tests);
   test_variants_close();
   return status;
 }

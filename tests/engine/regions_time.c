@@ -168,20 +168,15 @@ START_TEST(test_time)
 }
 END_TEST
 
-static Suite *
-regions_time_suite(void)
+static void
+add_tests(TCase *tcase)
 {
-  Suite *suite = suite_create("regions_time");
-  TCase *tcase = tcase_create("regions_time");
-
-  suite_add_tcase(suite, tcase);
   tcase_set_timeout(tcase, 300);
   tcase_add_loop_test(tcase, test_time, 0, N_ROWS);
-  return suite;
 }
 
 int
 main(void)
 {
-  return test_suite_run(regions_time_suite());
+  return test_main("regions_time", add_tests);
 }

@@ -181,16 +181,11 @@ START_TEST(test_floor)
 }
 END_TEST
 
-static Suite *
-speed_suite(void)
+static void
+add_tests(TCase *tcase)
 {
-  Suite *suite = suite_create("speed");
-  TCase *tcase = tcase_create("speed");
-
-  suite_add_tcase(suite, tcase);
   tcase_add_test(tcase, test_instruction_set);
   tcase_add_loop_test(tcase, test_floor, 0, G_N_ELEMENTS(rows));
-  return suite;
 }
 
 int
@@ -200,5 +195,5 @@ main(void)
     puts("SKIPPED: this build is not optimised, or has a sanitizer in it");
     return SKIP;
   }
-  return test_suite_run(speed_suite());
+  return test_main("speed", add_tests);
 }

@@ -15,6 +15,7 @@
 
 #include "support/device.h"
 #include "gpu/gpu.h"
+#include "support/suite.h"
 
 #define SKIP 77
 
@@ -561,9 +562,7 @@ reason_to_skip(void)
 int
 main(int argc, char **argv)
 {
-  SRunner *runner;
   char *reason;
-  int failed;
 
   gst_check_init(&argc, &argv);
   reason = reason_to_skip();
@@ -572,10 +571,5 @@ main(int argc, char **argv)
     g_free(reason);
     return SKIP;
   }
-  runner = srunner_create(gpu_suite());
-  srunner_set_fork_status(runner, CK_NOFORK);
-  srunner_run_all(runner, CK_NORMAL);
-  failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return test_suite_run_in_process(gpu_suite());
 }

@@ -17,6 +17,7 @@
 #include "element/flights.h"
 #include "support/frames.h"
 #include "support/noise.h"
+#include "support/suite.h"
 
 #define SKIP 77
 #define FRAMES 3 /* under way at once */
@@ -575,19 +576,14 @@ open_session(void)
 int
 main(int argc, char **argv)
 {
-  SRunner *runner;
-  int failed;
+  int status;
 
   quick = argc > 1 && g_str_equal(argv[1], "--quick");
   argc = 1;
   gst_check_init(&argc, &argv);
   if (!open_session())
     return SKIP;
-  runner = srunner_create(host_suite());
-  srunner_set_fork_status(runner, CK_NOFORK);
-  srunner_run_all(runner, CK_NORMAL);
-  failed = srunner_ntests_failed(runner);
-  srunner_free(runner);
+  status = test_suite_run_in_process(host_suite());
   cnv_session_close(session);
-  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+  return status;
 }

@@ -259,18 +259,20 @@ START_TEST(test_complete)
 }
 END_TEST
 
-int
-main(void)
+static void
+add_tests(TCase *tcase)
 {
-  Suite *suite = suite_create("algorithms");
-  TCase *tcase = tcase_create("algorithms");
   int n = 0;
 
   while (test_algorithm_rows[n].filters)
     n++;
-  list_machines();
-  suite_add_tcase(suite, tcase);
   tcase_add_loop_test(tcase, test_table, 0, n);
   tcase_add_test(tcase, test_complete);
-  return test_suite_run(suite);
+}
+
+int
+main(void)
+{
+  list_machines();
+  return test_main("algorithms", add_tests);
 }

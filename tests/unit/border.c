@@ -94,21 +94,16 @@ START_TEST(test_answers)
 }
 END_TEST
 
-static Suite *
-border_suite(void)
+static void
+add_tests(TCase *tcase)
 {
-  Suite *suite = suite_create("border");
-  TCase *tcase = tcase_create("border");
-
-  suite_add_tcase(suite, tcase);
   tcase_add_test(tcase, test_rows);
   tcase_add_test(tcase, test_far);
   tcase_add_test(tcase, test_answers);
-  return suite;
 }
 
 int
 main(void)
 {
-  return test_suite_run(border_suite());
+  return test_main("border", add_tests);
 }

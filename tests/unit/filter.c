@@ -562,13 +562,9 @@ START_TEST(test_planes)
 }
 END_TEST
 
-static Suite *
-filter_suite(void)
+static void
+add_tests(TCase *tcase)
 {
-  Suite *suite = suite_create("filter");
-  TCase *tcase = tcase_create("filter");
-
-  suite_add_tcase(suite, tcase);
   tcase_add_test(tcase, test_defaults);
   tcase_add_test(tcase, test_radius_and_sigma);
   tcase_add_test(tcase, test_sigma_and_apertures);
@@ -586,11 +582,10 @@ filter_suite(void)
   tcase_add_test(tcase, test_equal_and_copy);
   tcase_add_test(tcase, test_tables);
   tcase_add_test(tcase, test_planes);
-  return suite;
 }
 
 int
 main(void)
 {
-  return test_suite_run(filter_suite());
+  return test_main("filter", add_tests);
 }

@@ -456,13 +456,9 @@ START_TEST(test_all_filters)
 }
 END_TEST
 
-static Suite *
-filter_kinds_suite(void)
+static void
+add_tests(TCase *tcase)
 {
-  Suite *suite = suite_create("filter_kinds");
-  TCase *tcase = tcase_create("filter_kinds");
-
-  suite_add_tcase(suite, tcase);
   tcase_add_test(tcase, test_gaussian);
   tcase_add_test(tcase, test_gaussian_on_chroma);
   tcase_add_test(tcase, test_box);
@@ -478,11 +474,10 @@ filter_kinds_suite(void)
   tcase_add_test(tcase, test_limits);
   tcase_add_test(tcase, test_limits_of_motion);
   tcase_add_test(tcase, test_all_filters);
-  return suite;
 }
 
 int
 main(void)
 {
-  return test_suite_run(filter_kinds_suite());
+  return test_main("filter_kinds", add_tests);
 }

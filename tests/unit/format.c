@@ -181,23 +181,18 @@ START_TEST(test_find)
 }
 END_TEST
 
-static Suite *
-format_suite(void)
+static void
+add_tests(TCase *tcase)
 {
-  Suite *suite = suite_create("format");
-  TCase *tcase = tcase_create("format");
-
-  suite_add_tcase(suite, tcase);
   tcase_add_test(tcase, test_layouts);
   tcase_add_test(tcase, test_words);
   tcase_add_test(tcase, test_plane_sizes);
   tcase_add_test(tcase, test_memories);
   tcase_add_test(tcase, test_find);
-  return suite;
 }
 
 int
 main(void)
 {
-  return test_suite_run(format_suite());
+  return test_main("format", add_tests);
 }

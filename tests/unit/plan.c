@@ -548,13 +548,9 @@ START_TEST(test_refused_algorithms)
 }
 END_TEST
 
-static Suite *
-plan_suite(void)
+static void
+add_tests(TCase *tcase)
 {
-  Suite *suite = suite_create("plan");
-  TCase *tcase = tcase_create("plan");
-
-  suite_add_tcase(suite, tcase);
   tcase_add_test(tcase, test_matches);
   tcase_add_test(tcase, test_owns_its_sources);
   tcase_add_test(tcase, test_arithmetic);
@@ -572,11 +568,10 @@ plan_suite(void)
   tcase_add_test(tcase, test_refusals);
   tcase_add_test(tcase, test_refused_weights);
   tcase_add_test(tcase, test_refused_algorithms);
-  return suite;
 }
 
 int
 main(void)
 {
-  return test_suite_run(plan_suite());
+  return test_main("plan", add_tests);
 }

@@ -455,24 +455,19 @@ START_TEST(test_crowds)
 }
 END_TEST
 
-static Suite *
-jobs_suite(void)
+static void
+add_tests(TCase *tcase)
 {
-  Suite *suite = suite_create("jobs");
-  TCase *tcase = tcase_create("jobs");
-
-  suite_add_tcase(suite, tcase);
   tcase_add_test(tcase, test_random);
   tcase_add_test(tcase, test_everything);
   tcase_add_test(tcase, test_lone_region);
   tcase_add_test(tcase, test_many);
   tcase_add_test(tcase, test_same);
   tcase_add_loop_test(tcase, test_crowds, 0, N_CROWDS);
-  return suite;
 }
 
 int
 main(void)
 {
-  return test_suite_run(jobs_suite());
+  return test_main("jobs", add_tests);
 }

@@ -249,17 +249,18 @@ START_TEST(test_refusals)
 }
 END_TEST
 
-int
-main(void)
+static void
+add_tests(TCase *tcase)
 {
-  Suite *suite = suite_create("schedule");
-  TCase *tcase = tcase_create("schedule");
-
-  suite_add_tcase(suite, tcase);
   tcase_add_test(tcase, test_whole_frames);
   tcase_add_test(tcase, test_gradient);
   tcase_add_test(tcase, test_regions);
   tcase_add_test(tcase, test_plans_together);
   tcase_add_test(tcase, test_refusals);
-  return test_suite_run(suite);
+}
+
+int
+main(void)
+{
+  return test_main("schedule", add_tests);
 }

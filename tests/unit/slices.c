@@ -138,14 +138,15 @@ START_TEST(test_other_work)
 }
 END_TEST
 
+static void
+add_tests(TCase *tcase)
+{
+  tcase_add_test(tcase, test_cuts);
+  tcase_add_test(tcase, test_other_work);
+}
+
 int
 main(void)
 {
-  Suite *suite = suite_create("slices");
-  TCase *tcase = tcase_create("slices");
-
-  suite_add_tcase(suite, tcase);
-  tcase_add_test(tcase, test_cuts);
-  tcase_add_test(tcase, test_other_work);
-  return test_suite_run(suite);
+  return test_main("slices", add_tests);
 }

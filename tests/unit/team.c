@@ -102,14 +102,15 @@ START_TEST(test_copies)
 }
 END_TEST
 
+static void
+add_tests(TCase *tcase)
+{
+  tcase_add_test(tcase, test_callers);
+  tcase_add_test(tcase, test_copies);
+}
+
 int
 main(void)
 {
-  Suite *suite = suite_create("team");
-  TCase *tcase = tcase_create("team");
-
-  suite_add_tcase(suite, tcase);
-  tcase_add_test(tcase, test_callers);
-  tcase_add_test(tcase, test_copies);
-  return test_suite_run(suite);
+  return test_main("team", add_tests);
 }

@@ -395,12 +395,9 @@ START_TEST(test_solid)
 }
 END_TEST
 
-int
-main(void)
+static void
+add_tests(TCase *tcase)
 {
-  Suite *suite = suite_create("moments");
-  TCase *tcase = tcase_create("all");
-
   tcase_add_test(tcase, test_no_taps_in_time);
   tcase_add_test(tcase, test_gaussian);
   tcase_add_test(tcase, test_listed);
@@ -415,6 +412,10 @@ main(void)
   tcase_add_test(tcase, test_causal_taps);
   tcase_add_test(tcase, test_sums_of_zero);
   tcase_add_test(tcase, test_solid);
-  suite_add_tcase(suite, tcase);
-  return test_suite_run(suite);
+}
+
+int
+main(void)
+{
+  return test_main("temporal", add_tests);
 }

@@ -449,17 +449,18 @@ START_TEST(test_halves)
 }
 END_TEST
 
-int
-main(void)
+static void
+add_tests(TCase *tcase)
 {
-  Suite *suite = suite_create("weights");
-  TCase *tcase = tcase_create("weights");
-
-  suite_add_tcase(suite, tcase);
   tcase_add_test(tcase, test_halves);
   tcase_add_test(tcase, test_bands);
   tcase_add_test(tcase, test_dense);
   tcase_add_test(tcase, test_dense_over_time);
   tcase_add_test(tcase, test_split);
-  return test_suite_run(suite);
+}
+
+int
+main(void)
+{
+  return test_main("weights", add_tests);
 }
