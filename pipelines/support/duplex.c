@@ -7,9 +7,9 @@
 #include "config.h"
 
 #ifdef HAVE_CUDA
+#include <cuda.h>
+#include <gmodule.h>
 #include <stdlib.h>
-
-#include "gpu/driver.h"
 
 #define REPEATS 5
 #define BATCH_BYTES 1e9 /* up, and as many down, between two looks at the clock */
@@ -30,68 +30,113 @@ typedef struct {
   CUdeviceptr device_up[N_BUFFERS], device_down[N_BUFFERS];
 } Duplex;
 
-#define TRY(call, doing) cnv_driver_check(cu, cu->call, #call, doing, error)
+/* libcuda, opened at run time. cuda.h maps some names to newer versions of themselves, which the strings follow. */
+#define ENTRIES(X)                                                                                                     \
+  X(cuInit)                                                                                                            \
+  X(cuGetErrorName)                                                                                                    \
+  X(cuDeviceGet)                                                                                                       \
+  X(cuDevicePrimaryCtxRetain)                                                                                          \
+  X(cuDevicePrimaryCtxRelease)                                                                                         \
+  X(cuCtxPushCurrent)                                                                                                  \
+  X(cuCtxPopCurrent)                                                                                                   \
+  X(cuMemHostAlloc)                                                                                                    \
+  X(cuMemFreeHost)                                                                                                     \
+  X(cuMemAlloc)                                                                                                        \
+  X(cuMemFree)                                                                                                         \
+  X(cuMemcpyHtoDAsync)                                                                                                 \
+  X(cuMemcpyDtoHAsync)                                                                                                 \
+  X(cuStreamCreate)                                                                                                    \
+  X(cuStreamDestroy)                                                                                                   \
+  X(cuStreamSynchronize)
+#define STRING(name) #name
+#define MEMBER(name) __typeof__(name) *name;
+#define OPEN(name) &&g_module_symbol(module, STRING(name), (gpointer *)&cu.name)
+
+static struct {
+  ENTRIES(MEMBER)
+} cu;
 
 static gboolean
-enter_context(const CnvDriver *cu, Duplex *d, GError **error)
+check(CUresult result, const char *call, GError **error)
 {
-  if (TRY(cuDeviceGet(&d->device, d->gpu), "finding the GPU") &&
-      TRY(cuDevicePrimaryCtxRetain(&d->context, d->device), "making a context"))
-    return TRY(cuCtxPushCurrent(d->context), "entering the context");
+  const char *name = "an unknown error";
+
+  if (result == CUDA_SUCCESS)
+    return TRUE;
+  cu.cuGetErrorName(result, &name);
+  g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED, "%s gave %s", call, name);
+  return FALSE;
+}
+
+#define TRY(entry, ...) check(cu.entry(__VA_ARGS__), #entry, error)
+
+static gboolean
+open_driver(GError **error)
+{
+  GModule *module = g_module_open("libcuda.so.1", G_MODULE_BIND_LAZY | G_MODULE_BIND_LOCAL);
+
+  if (module ENTRIES(OPEN))
+    return TRY(cuInit, 0);
+  g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_NOENT, "libcuda.so.1 is not there, or too old");
   return FALSE;
 }
 
 static gboolean
-make_buffers(const CnvDriver *cu, Duplex *d, GError **error)
+enter_context(Duplex *d, GError **error)
+{
+  if (TRY(cuDeviceGet, &d->device, d->gpu) && TRY(cuDevicePrimaryCtxRetain, &d->context, d->device))
+    return TRY(cuCtxPushCurrent, d->context);
+  return FALSE;
+}
+
+static gboolean
+make_buffers(Duplex *d, GError **error)
 {
   for (int i = 0; i < N_BUFFERS; i++)
-    if (!TRY(cuMemHostAlloc(&d->host_up[i], d->bytes, 0), "allocating pinned memory") ||
-        !TRY(cuMemHostAlloc(&d->host_down[i], d->bytes, 0), "allocating pinned memory") ||
-        !TRY(cuMemAlloc(&d->device_up[i], d->bytes), "allocating on the GPU") ||
-        !TRY(cuMemAlloc(&d->device_down[i], d->bytes), "allocating on the GPU"))
+    if (!TRY(cuMemHostAlloc, &d->host_up[i], d->bytes, 0) || !TRY(cuMemHostAlloc, &d->host_down[i], d->bytes, 0) ||
+        !TRY(cuMemAlloc, &d->device_up[i], d->bytes) || !TRY(cuMemAlloc, &d->device_down[i], d->bytes))
       return FALSE;
-  return TRY(cuStreamCreate(&d->up, CU_STREAM_NON_BLOCKING), "creating a stream") &&
-         TRY(cuStreamCreate(&d->down, CU_STREAM_NON_BLOCKING), "creating a stream");
+  return TRY(cuStreamCreate, &d->up, CU_STREAM_NON_BLOCKING) && TRY(cuStreamCreate, &d->down, CU_STREAM_NON_BLOCKING);
 }
 
 /* Also what a failure left. */
 static void
-close_duplex(const CnvDriver *cu, const Duplex *d)
+close_duplex(const Duplex *d)
 {
   for (int i = 0; i < N_BUFFERS; i++) {
     if (d->host_up[i])
-      cu->cuMemFreeHost(d->host_up[i]);
+      cu.cuMemFreeHost(d->host_up[i]);
     if (d->host_down[i])
-      cu->cuMemFreeHost(d->host_down[i]);
+      cu.cuMemFreeHost(d->host_down[i]);
     if (d->device_up[i])
-      cu->cuMemFree(d->device_up[i]);
+      cu.cuMemFree(d->device_up[i]);
     if (d->device_down[i])
-      cu->cuMemFree(d->device_down[i]);
+      cu.cuMemFree(d->device_down[i]);
   }
   if (d->up)
-    cu->cuStreamDestroy(d->up);
+    cu.cuStreamDestroy(d->up);
   if (d->down)
-    cu->cuStreamDestroy(d->down);
+    cu.cuStreamDestroy(d->down);
   if (d->context) {
-    cu->cuCtxPopCurrent(NULL);
-    cu->cuDevicePrimaryCtxRelease(d->device);
+    cu.cuCtxPopCurrent(NULL);
+    cu.cuDevicePrimaryCtxRelease(d->device);
   }
 }
 
 /* Microseconds for n frames each way. */
 static gboolean
-copy(const CnvDriver *cu, const Duplex *d, int n, double *us, GError **error)
+copy(const Duplex *d, int n, double *us, GError **error)
 {
   const gint64 start = g_get_monotonic_time();
 
   for (int i = 0; i < n; i++) {
     const int k = i % N_BUFFERS;
 
-    if (!TRY(cuMemcpyHtoDAsync(d->device_up[k], d->host_up[k], d->bytes, d->up), "uploading") ||
-        !TRY(cuMemcpyDtoHAsync(d->host_down[k], d->device_down[k], d->bytes, d->down), "downloading"))
+    if (!TRY(cuMemcpyHtoDAsync, d->device_up[k], d->host_up[k], d->bytes, d->up) ||
+        !TRY(cuMemcpyDtoHAsync, d->host_down[k], d->device_down[k], d->bytes, d->down))
       return FALSE;
   }
-  if (!TRY(cuStreamSynchronize(d->up), "uploading") || !TRY(cuStreamSynchronize(d->down), "downloading"))
+  if (!TRY(cuStreamSynchronize, d->up) || !TRY(cuStreamSynchronize, d->down))
     return FALSE;
   *us = (double)(g_get_monotonic_time() - start);
   return TRUE;
@@ -114,12 +159,12 @@ await_others(gint *n_open)
 }
 
 static gboolean
-measure(const CnvDriver *cu, Duplex *d, int n, GError **error)
+measure(Duplex *d, int n, GError **error)
 {
   double times[REPEATS];
 
   for (int i = 0; i < REPEATS; i++)
-    if (!copy(cu, d, n, &times[i], error))
+    if (!copy(d, n, &times[i], error))
       return FALSE;
   qsort(times, REPEATS, sizeof *times, compare);
   d->per_s = n * 1e6 / times[REPEATS / 2];
@@ -132,27 +177,31 @@ run(gpointer data)
 {
   Duplex *d = data;
   GError **error = &d->error;
-  const CnvDriver *cu = cnv_driver_get(error);
   const int n = (int)CLAMP(BATCH_BYTES / d->bytes, N_BUFFERS, BATCH_MAX);
   double warm_up;
-  gboolean ready = cu && enter_context(cu, d, error) && make_buffers(cu, d, error) && copy(cu, d, n, &warm_up, error);
+  gboolean ready = enter_context(d, error) && make_buffers(d, error) && copy(d, n, &warm_up, error);
 
   await_others(d->n_open);
   if (ready)
-    measure(cu, d, n, error);
-  if (cu)
-    close_duplex(cu, d);
+    measure(d, n, error);
+  close_duplex(d);
   return NULL;
 }
 
 double
 duplex_per_s(gsize bytes, int n_gpus)
 {
-  Duplex *parts = g_new0(Duplex, n_gpus);
-  GThread **threads = g_new(GThread *, n_gpus);
+  g_autofree Duplex *parts = g_new0(Duplex, n_gpus);
+  g_autofree GThread **threads = g_new(GThread *, n_gpus);
   gint n_open = n_gpus;
   double sum = 0;
+  GError *error = NULL;
 
+  if (!open_driver(&error)) {
+    fprintf(stderr, "no copies on a GPU to compare with: %s\n", error->message);
+    g_error_free(error);
+    return NAN;
+  }
   for (int i = 0; i < n_gpus; i++) {
     parts[i] = (Duplex){.gpu = i, .bytes = bytes, .n_open = &n_open, .per_s = NAN};
     threads[i] = g_thread_new("duplex", run, &parts[i]);
@@ -164,8 +213,6 @@ duplex_per_s(gsize bytes, int n_gpus)
       fprintf(stderr, "no copies on GPU %d to compare with: %s\n", i, parts[i].error->message);
     g_clear_error(&parts[i].error);
   }
-  g_free(threads);
-  g_free(parts);
   return sum;
 }
 

@@ -25,7 +25,7 @@ LAYERS = {
     'cuda': (['include/convolve', 'cuda/plan'], 'glib'),
     'gst': (['include/convolve'], 'glib gstreamer'),
     'pipelines': (['include/convolve', 'pipelines/support'], 'glib gstreamer'),
-    'pipelines/support': (['include/convolve', 'cuda/gpu/driver.h'], 'glib gstreamer'),
+    'pipelines/support': (['include/convolve'], 'glib gmodule cuda gstreamer'),
 }
 LIBRARIES = {
     'glib': r'glib(-object)?\.h|glib/.*|gio/gio\.h',
