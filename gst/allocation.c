@@ -93,21 +93,27 @@ gst_cuda_convolve_allocate_output(GstCudaConvolve *self, GstBuffer *like, GstBuf
 
 /* ---- pools ---- */
 
+/* Pool and sizes as an allocation query names them. */
+typedef struct {
+  GstBufferPool *pool;
+  guint size, min, max;
+} PoolChoice;
+
 /* The pool's real size is that of its CUDA memory, which it knows only once configured. */
 static gboolean
-configure(GstCudaConvolve *self, GstBufferPool *pool, GstCaps *caps, guint *size, guint min, guint max,
-          gboolean video_meta)
+configure(GstCudaConvolve *self, PoolChoice *choice, GstCaps *caps, gboolean video_meta)
 {
+  GstBufferPool *pool = choice->pool;
   GstStructure *config = gst_buffer_pool_get_config(pool);
 
-  gst_buffer_pool_config_set_params(config, caps, *size, min, max);
+  gst_buffer_pool_config_set_params(config, caps, choice->size, choice->min, choice->max);
   if (gst_cuda_convolve_caps_in_device(caps, 0))
     gst_cuda_convolve_device_share_stream(config, self->engine.context, &self->engine.pool_stream);
   if (video_meta && gst_buffer_pool_has_option(pool, GST_BUFFER_POOL_OPTION_VIDEO_META))
     gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
   if (!gst_buffer_pool_set_config(pool, config)) {
     config = gst_buffer_pool_get_config(pool);
-    if (!gst_buffer_pool_config_validate_params(config, caps, *size, min, max)) {
+    if (!gst_buffer_pool_config_validate_params(config, caps, choice->size, choice->min, choice->max)) {
       gst_structure_free(config);
       return FALSE;
     }
@@ -116,7 +122,7 @@ configure(GstCudaConvolve *self, GstBufferPool *pool, GstCaps *caps, guint *size
       return FALSE;
   }
   config = gst_buffer_pool_get_config(pool);
-  gst_buffer_pool_config_get_params(config, NULL, size, NULL, NULL);
+  gst_buffer_pool_config_get_params(config, NULL, &choice->size, NULL, NULL);
   gst_structure_free(config);
   return TRUE;
 }
@@ -131,12 +137,6 @@ own_pool(GstCudaConvolve *self, gboolean device)
                               : NULL;
 }
 
-/* What an allocation query says about a pool. */
-typedef struct {
-  GstBufferPool *pool;
-  guint size, min, max;
-} PoolChoice;
-
 /* Takes downstream's pool where it is one for our memory, else makes one. FALSE where there is no memory for it. */
 static gboolean
 choose_pool(GstCudaConvolve *self, GstCaps *caps, PoolChoice *choice)
@@ -145,8 +145,7 @@ choose_pool(GstCudaConvolve *self, GstCaps *caps, PoolChoice *choice)
   if (choice->pool && self->caps.out_in_device &&
       !gst_cuda_convolve_device_pool_fits(choice->pool, self->engine.context))
     gst_clear_object(&choice->pool);
-  if (choice->pool &&
-      !configure(self, choice->pool, caps, &choice->size, choice->min, choice->max, self->allocation.takes_meta))
+  if (choice->pool && !configure(self, choice, caps, self->allocation.takes_meta))
     gst_clear_object(&choice->pool);
   if (choice->pool)
     return TRUE;
@@ -154,7 +153,7 @@ choose_pool(GstCudaConvolve *self, GstCaps *caps, PoolChoice *choice)
   choice->pool = own_pool(self, self->caps.out_in_device);
   if (!choice->pool)
     choice->pool = gst_video_buffer_pool_new();
-  return configure(self, choice->pool, caps, &choice->size, choice->min, choice->max, self->allocation.takes_meta);
+  return configure(self, choice, caps, self->allocation.takes_meta);
 }
 
 /* Names page-locked memory for output buffers where downstream names no memory, and offers a pool that has no way of
@@ -209,21 +208,20 @@ decide_allocation(GstBaseTransform *trans, GstQuery *query)
 static gboolean
 propose_pool(GstCudaConvolve *self, GstQuery *query, GstCaps *caps)
 {
-  GstBufferPool *pool;
+  PoolChoice choice = {NULL};
   GstVideoInfo info;
   gboolean ok;
-  guint size;
 
   if (!gst_video_info_from_caps(&info, caps))
     return FALSE;
-  pool = own_pool(self, gst_cuda_convolve_caps_in_device(caps, 0));
-  if (!pool)
+  choice.pool = own_pool(self, gst_cuda_convolve_caps_in_device(caps, 0));
+  if (!choice.pool)
     return TRUE;
-  size = GST_VIDEO_INFO_SIZE(&info);
-  ok = configure(self, pool, caps, &size, 0, 0, TRUE);
+  choice.size = GST_VIDEO_INFO_SIZE(&info);
+  ok = configure(self, &choice, caps, TRUE);
   if (ok)
-    gst_query_add_allocation_pool(query, pool, size, 0, 0);
-  gst_object_unref(pool);
+    gst_query_add_allocation_pool(query, choice.pool, choice.size, 0, 0);
+  gst_object_unref(choice.pool);
   return ok;
 }
 
@@ -248,8 +246,8 @@ propose_allocation(GstBaseTransform *trans, GstQuery *decide_query, GstQuery *qu
 
 /* ---- metas ---- */
 
-/* Which metas of downstream upstream may use: all that pass through here. An overlay would then be drawn on top of the
- * filtered picture; drawn upstream it is part of what is filtered, as the pipeline's order says. */
+/* Upstream may use the metas of downstream that pass through here, which all do. An overlay would then be drawn on top
+ * of the filtered picture; drawn upstream it is part of what is filtered, as the pipeline's order says. */
 static gboolean
 filter_meta(GstBaseTransform *trans, GstQuery *query, GType api, const GstStructure *params)
 {

@@ -16,16 +16,25 @@
   G_TYPE_INT, G_TYPE_UINT, G_TYPE_INT64, G_TYPE_UINT64, G_TYPE_LONG, G_TYPE_ULONG, G_TYPE_FLOAT, G_TYPE_DOUBLE,        \
       GST_TYPE_FRACTION
 
-static gboolean refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
+/* The array that a message is about. */
+typedef struct {
+  const char *what; /* name of the property */
+  guint frame;      /* of several, from 1; else 0 */
+  GError **error;
+} Place;
+
+static gboolean refuse(const Place *place, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 static gboolean
-refuse(GError **error, const char *format, ...)
+refuse(const Place *place, const char *format, ...)
 {
+  g_autofree char *text = NULL, *frame = place->frame > 0 ? g_strdup_printf("frame %u: ", place->frame) : NULL;
   va_list args;
 
   va_start(args, format);
-  g_propagate_error(error, g_error_new_valist(CNV_ERROR, CNV_ERROR_SETTINGS, format, args));
+  text = g_strdup_vprintf(format, args);
   va_end(args);
+  g_set_error(place->error, CNV_ERROR, CNV_ERROR_SETTINGS, "%s: %s%s", place->what, frame ? frame : "", text);
   return FALSE;
 }
 
@@ -49,12 +58,6 @@ number_from_value(const GValue *value, double *number)
   return FALSE;
 }
 
-static gboolean
-holds_rows(const GValue *array)
-{
-  return gst_value_array_get_size(array) > 0 && GST_VALUE_HOLDS_ARRAY(gst_value_array_get_value(array, 0));
-}
-
 /* A value in words, of the types that GStreamer can put in words whatever they hold; of others the name of the type.
  * Strings can have megabytes. */
 static char *
@@ -71,169 +74,137 @@ describe(const GValue *value)
   return text ? text : g_strdup(G_VALUE_TYPE_NAME(value));
 }
 
+static guint
+size_of(const GValue *array)
+{
+  return gst_value_array_get_size(array);
+}
+
 static gboolean
-refuse_element(const GValue *value, const char *what, guint y, guint x, GError **error)
+holds_arrays(const GValue *array)
+{
+  return size_of(array) > 0 && GST_VALUE_HOLDS_ARRAY(gst_value_array_get_value(array, 0));
+}
+
+static gboolean
+refuse_tap(const Place *place, const GValue *value, guint y, guint x)
 {
   g_autofree char *text = NULL;
 
   if (GST_VALUE_HOLDS_ARRAY(value))
-    return refuse(error,
-                  "%s: row %u, tap %u is an array: numbers make a row, rows a 2D kernel and 2D kernels one over time, "
-                  "with every number as deep as the first",
-                  what, y + 1, x + 1);
+    return refuse(place,
+                  "row %u, tap %u is an array: numbers make a row, rows a 2D kernel and 2D kernels one over time, with "
+                  "every number as deep as the first",
+                  y + 1, x + 1);
   text = describe(value);
-  return refuse(error, "%s: row %u, tap %u is %s, not a finite number: write integers, decimals or fractions like 1/16",
-                what, y + 1, x + 1, text);
+  return refuse(place, "row %u, tap %u is %s, not a finite number: write integers, decimals or fractions like 1/16",
+                y + 1, x + 1, text);
 }
 
 static gboolean
-refuse_large(double tap, const char *what, guint y, guint x, GError **error)
+read_row(const Place *place, const GValue *row, guint y, double *taps)
 {
-  return refuse(
-      error,
-      "%s: row %u, tap %u is %g, and taps reach to %g either way: multiply all by one number, which normalize "
-      "takes out again",
-      what, y + 1, x + 1, tap, CNV_TAPS_MAX);
-}
-
-static gboolean
-read_row(const GValue *row, const char *what, guint y, double *taps, GError **error)
-{
-  for (guint x = 0; x < gst_value_array_get_size(row); x++) {
+  for (guint x = 0; x < size_of(row); x++) {
     const GValue *value = gst_value_array_get_value(row, x);
 
     if (!number_from_value(value, &taps[x]) || !isfinite(taps[x]))
-      return refuse_element(value, what, y, x, error);
+      return refuse_tap(place, value, y, x);
     if (fabs(taps[x]) > CNV_TAPS_MAX)
-      return refuse_large(taps[x], what, y, x, error);
+      return refuse(place,
+                    "row %u, tap %u is %g, and taps reach to %g either way: multiply all by one number, which "
+                    "normalize takes out again",
+                    y + 1, x + 1, taps[x], CNV_TAPS_MAX);
   }
   return TRUE;
 }
 
-/* Each row an array, and as long as the first. */
+/* Rows as long as the first. */
 static gboolean
-check_rows(const GValue *array, const char *what, guint width, GError **error)
+read_rows(const Place *place, const GValue *array, guint width, double *taps)
 {
-  for (guint y = 0; y < gst_value_array_get_size(array); y++) {
+  for (guint y = 0; y < size_of(array); y++) {
     const GValue *row = gst_value_array_get_value(array, y);
 
     if (!GST_VALUE_HOLDS_ARRAY(row))
-      return refuse(error, "%s: entry %u is not a row as the first entry is: put all taps in rows, <<1,2>,<3,4>>", what,
-                    y + 1);
-    if (gst_value_array_get_size(row) != width)
-      return refuse(error, "%s: row %u has %u taps and row 1 has %u: give every row as many (0 fills it up)", what,
-                    y + 1, gst_value_array_get_size(row), width);
+      return refuse(place, "entry %u is not a row as the first entry is: put all taps in rows, <<1,2>,<3,4>>", y + 1);
+    if (size_of(row) != width)
+      return refuse(place, "row %u has %u taps and row 1 has %u: give every row as many (0 fills it up)", y + 1,
+                    size_of(row), width);
+    if (!read_row(place, row, y, taps + y * width))
+      return FALSE;
   }
   return TRUE;
 }
 
 static gboolean
-check_size(const char *what, guint width, guint height, GError **error)
+check_size(const Place *place, guint width, guint height)
 {
   if (width == 0)
-    return refuse(error, "%s: row 1 is empty, and a row has 1 to %d taps: fill it, or write <> for no kernel", what,
-                  LONGEST);
+    return refuse(place, "row 1 is empty, and a row has 1 to %d taps: fill it, or write <> for no kernel", LONGEST);
   if (width > LONGEST || height > LONGEST)
-    return refuse(error, "%s: %ux%u taps, and at most %dx%d are possible: shorten it", what, width, height, LONGEST,
-                  LONGEST);
+    return refuse(place, "%ux%u taps, and at most %dx%d are possible: shorten it", width, height, LONGEST, LONGEST);
   return TRUE;
 }
 
-/* Taps of one frame: a row or an array of rows. */
+/* Frame t is rows, and as large as the first. */
 static gboolean
-read_frame(const GValue *array, const char *what, int width, int height, double *taps, GError **error)
-{
-  if (!holds_rows(array))
-    return read_row(array, what, 0, taps, error);
-  for (int y = 0; y < height; y++)
-    if (!read_row(gst_value_array_get_value(array, y), what, y, taps + y * width, error))
-      return FALSE;
-  return TRUE;
-}
-
-/* Taps of a frame of a kernel's rows; NULL with the reason. */
-static CnvTaps *
-make_frame(const GValue *array, const char *what, GError **error)
-{
-  gboolean is_2d = holds_rows(array);
-  guint n = gst_value_array_get_size(array), height = is_2d ? n : 1;
-  guint width = is_2d ? gst_value_array_get_size(gst_value_array_get_value(array, 0)) : n;
-  CnvTaps *made;
-
-  if (!check_size(what, width, height, error) || (is_2d && !check_rows(array, what, width, error)))
-    return NULL;
-  made = cnv_taps_new(width, height, NULL);
-  if (!read_frame(array, what, width, height, made->value, error))
-    g_clear_pointer(&made, cnv_taps_unref);
-  return made;
-}
-
-/* Each frame an array of rows, and as large as the first. */
-static gboolean
-check_frame(const GValue *frame, const char *what, guint t, const CnvTaps *first, GError **error)
+check_frame(const Place *place, const GValue *frame, guint t, const CnvTaps *taps)
 {
   guint width, height;
 
-  if (!GST_VALUE_HOLDS_ARRAY(frame) || !holds_rows(frame))
-    return refuse(error, "%s: frame %u is not rows as the first is: write each as <<1,2>,<3,4>>", what, t + 1);
-  height = gst_value_array_get_size(frame);
-  width = gst_value_array_get_size(gst_value_array_get_value(frame, 0));
-  if (first && (height != (guint)first->height || width != (guint)first->width))
-    return refuse(error, "%s: frame %u has %ux%u taps and frame 1 has %dx%d: give every frame as many (0 fills it up)",
-                  what, t + 1, width, height, first->width, first->height);
-  return TRUE;
+  if (!GST_VALUE_HOLDS_ARRAY(frame) || !holds_arrays(frame))
+    return refuse(place, "frame %u is not rows as the first is: write each as <<1,2>,<3,4>>", t + 1);
+  height = size_of(frame);
+  width = size_of(gst_value_array_get_value(frame, 0));
+  return (height == (guint)taps->height && width == (guint)taps->width) ||
+         refuse(place, "frame %u has %ux%u taps and frame 1 has %dx%d: give every frame as many (0 fills it up)", t + 1,
+                width, height, taps->width, taps->height);
 }
 
-static gboolean
-read_volume(const GValue *array, const char *what, GPtrArray *frames, GError **error)
-{
-  guint n = gst_value_array_get_size(array);
-
-  if (n > CNV_MAX_TEMPORAL_TAPS)
-    return refuse(error, "%s: %u frames, and at most %d are possible: shorten it", what, n, CNV_MAX_TEMPORAL_TAPS);
-  for (guint t = 0; t < n; t++) {
-    const GValue *frame = gst_value_array_get_value(array, t);
-    g_autofree char *place = g_strdup_printf("%s: frame %u", what, t + 1);
-    CnvTaps *made;
-
-    if (!check_frame(frame, what, t, t > 0 ? g_ptr_array_index(frames, 0) : NULL, error))
-      return FALSE;
-    made = make_frame(frame, place, error);
-    if (!made)
-      return FALSE;
-    g_ptr_array_add(frames, made);
-  }
-  return TRUE;
-}
-
+/* An array that is not empty: a row, rows or frames of rows. NULL with the reason. */
 static CnvTaps *
-make_volume(const GValue *array, const char *what, GError **error)
+read_taps(const Place *place, const GValue *array)
 {
-  GPtrArray *frames = g_ptr_array_new_with_free_func((GDestroyNotify)cnv_taps_unref);
-  CnvTaps *made = NULL;
+  gboolean is_2d = holds_arrays(array), is_3d = is_2d && holds_arrays(gst_value_array_get_value(array, 0));
+  const GValue *frame = is_3d ? gst_value_array_get_value(array, 0) : array;
+  guint width = size_of(is_2d ? gst_value_array_get_value(frame, 0) : frame), height = is_2d ? size_of(frame) : 1;
+  guint depth = is_3d ? size_of(array) : 1;
+  Place in_frame = {place->what, is_3d ? 1 : 0, place->error};
+  CnvTaps *taps = NULL;
+  gboolean ok;
 
-  if (read_volume(array, what, frames, error)) {
-    const CnvTaps *first = g_ptr_array_index(frames, 0);
-    gsize n = (gsize)first->width * first->height;
-
-    made = cnv_taps_new_volume(first->width, first->height, (int)frames->len, NULL);
-    for (guint t = 0; t < frames->len; t++)
-      memcpy(made->value + t * n, ((const CnvTaps *)g_ptr_array_index(frames, t))->value, n * sizeof(double));
+  if (depth > CNV_MAX_TEMPORAL_TAPS)
+    ok = refuse(place, "%u frames, and at most %d are possible: shorten it", depth, CNV_MAX_TEMPORAL_TAPS);
+  else
+    ok = check_size(&in_frame, width, height);
+  if (!ok)
+    return NULL;
+  taps = cnv_taps_new_volume((int)width, (int)height, (int)depth, NULL);
+  if (!is_2d)
+    ok = read_row(place, array, 0, taps->value);
+  else if (!is_3d)
+    ok = read_rows(place, array, width, taps->value);
+  for (guint t = 0; is_3d && ok && t < depth; t++) {
+    frame = gst_value_array_get_value(array, t);
+    in_frame.frame = t + 1;
+    ok = check_frame(place, frame, t, taps) &&
+         read_rows(&in_frame, frame, width, taps->value + (gsize)t * height * width);
   }
-  g_ptr_array_unref(frames);
-  return made;
+  if (!ok)
+    g_clear_pointer(&taps, cnv_taps_unref);
+  return taps;
 }
 
 gboolean
 gst_cuda_convolve_taps_from_value(const GValue *array, const char *what, gboolean rows, CnvTaps **taps, GError **error)
 {
-  gboolean is_2d = holds_rows(array), is_3d = is_2d && holds_rows(gst_value_array_get_value(array, 0));
+  const Place place = {what, 0, error};
   CnvTaps *made = NULL;
 
-  if (is_2d && !rows)
-    return refuse(error, "%s: an array of arrays, and it takes one row of numbers: write <1,2,1>, or use kernel", what);
-  if (gst_value_array_get_size(array) > 0) {
-    made = is_3d ? make_volume(array, what, error) : make_frame(array, what, error);
+  if (holds_arrays(array) && !rows)
+    return refuse(&place, "an array of arrays, and it takes one row of numbers: write <1,2,1>, or use kernel");
+  if (size_of(array) > 0) {
+    made = read_taps(&place, array);
     if (!made || !cnv_taps_check(made, what, error)) {
       cnv_taps_unref(made);
       return FALSE;
@@ -244,49 +215,33 @@ gst_cuda_convolve_taps_from_value(const GValue *array, const char *what, gboolea
   return TRUE;
 }
 
-static void
-append_row(GValue *array, const double *taps, int n)
+/* Appends n[0] numbers, or n[0] arrays of n[1] entries each and so on. Returns the number behind the last. */
+static const double *
+append(GValue *array, const int *n, int levels, const double *number)
 {
-  for (int i = 0; i < n; i++) {
-    GValue number = G_VALUE_INIT;
+  for (int i = 0; i < n[0]; i++) {
+    GValue entry = G_VALUE_INIT;
 
-    g_value_init(&number, G_TYPE_DOUBLE);
-    g_value_set_double(&number, taps[i]);
-    gst_value_array_append_and_take_value(array, &number);
+    if (levels > 1) {
+      g_value_init(&entry, GST_TYPE_ARRAY);
+      number = append(&entry, n + 1, levels - 1, number);
+    } else {
+      g_value_init(&entry, G_TYPE_DOUBLE);
+      g_value_set_double(&entry, *number++);
+    }
+    gst_value_array_append_and_take_value(array, &entry);
   }
-}
-
-static void
-append_frame(GValue *array, const double *taps, int width, int height)
-{
-  for (int y = 0; y < height; y++) {
-    GValue row = G_VALUE_INIT;
-
-    g_value_init(&row, GST_TYPE_ARRAY);
-    append_row(&row, taps + y * width, width);
-    gst_value_array_append_and_take_value(array, &row);
-  }
+  return number;
 }
 
 void
 gst_cuda_convolve_taps_to_value(const CnvTaps *taps, GValue *array)
 {
-  if (!taps)
-    return;
-  if (taps->depth == 1 && taps->height == 1) {
-    append_row(array, taps->value, taps->width);
-    return;
-  }
-  if (taps->depth == 1) {
-    append_frame(array, taps->value, taps->width, taps->height);
-    return;
-  }
-  for (int t = 0; t < taps->depth; t++) {
-    GValue frame = G_VALUE_INIT;
+  if (taps) {
+    const int n[] = {taps->depth, taps->height, taps->width};
+    int levels = taps->depth > 1 ? 3 : taps->height > 1 ? 2 : 1;
 
-    g_value_init(&frame, GST_TYPE_ARRAY);
-    append_frame(&frame, taps->value + (gsize)t * taps->width * taps->height, taps->width, taps->height);
-    gst_value_array_append_and_take_value(array, &frame);
+    append(array, n + 3 - levels, levels, taps->value);
   }
 }
 
@@ -303,13 +258,13 @@ read_pixels(const GValue *value, int min, int *pixels)
 }
 
 static gboolean
-read_rect(const GValue *value, const char *what, guint i, CnvRect *rect, GError **error)
+read_rect(const Place *place, const GValue *value, guint i, CnvRect *rect)
 {
   static const char *const names[] = {"x", "y", "width", "height"};
   int *const fields[] = {&rect->x, &rect->y, &rect->width, &rect->height};
 
-  if (!GST_VALUE_HOLDS_ARRAY(value) || gst_value_array_get_size(value) != G_N_ELEMENTS(fields))
-    return refuse(error, "%s: rectangle %u is not four numbers: write <x,y,width,height>", what, i + 1);
+  if (!GST_VALUE_HOLDS_ARRAY(value) || size_of(value) != G_N_ELEMENTS(fields))
+    return refuse(place, "rectangle %u is not four numbers: write <x,y,width,height>", i + 1);
   for (guint f = 0; f < G_N_ELEMENTS(fields); f++) {
     const GValue *number = gst_value_array_get_value(value, f);
     int min = f < 2 ? -FARTHEST : 0;
@@ -317,25 +272,25 @@ read_rect(const GValue *value, const char *what, guint i, CnvRect *rect, GError 
     if (!read_pixels(number, min, fields[f])) {
       g_autofree char *text = describe(number);
 
-      return refuse(error, "%s: rectangle %u, %s is %s: write a whole number of pixels, %d to %d", what, i + 1,
-                    names[f], text, min, FARTHEST);
+      return refuse(place, "rectangle %u, %s is %s: write a whole number of pixels, %d to %d", i + 1, names[f], text,
+                    min, FARTHEST);
     }
   }
   return TRUE;
 }
 
 static gboolean
-read_rects(const GValue *array, const char *what, GArray *rects, GError **error)
+read_rects(const Place *place, const GValue *array, GArray *rects)
 {
-  guint n = gst_value_array_get_size(array);
-  gboolean one = n > 0 && !GST_VALUE_HOLDS_ARRAY(gst_value_array_get_value(array, 0));
+  guint n = size_of(array);
+  gboolean one = n > 0 && !holds_arrays(array);
 
   if (n > CNV_MAX_REGIONS && !one)
-    return refuse(error, "%s: %u rectangles, and at most %d are possible: merge some", what, n, CNV_MAX_REGIONS);
+    return refuse(place, "%u rectangles, and at most %d are possible: merge some", n, CNV_MAX_REGIONS);
   for (guint i = 0; i < (one ? 1 : n); i++) {
     CnvRect rect;
 
-    if (!read_rect(one ? array : gst_value_array_get_value(array, i), what, i, &rect, error))
+    if (!read_rect(place, one ? array : gst_value_array_get_value(array, i), i, &rect))
       return FALSE;
     g_array_append_val(rects, rect);
   }
@@ -345,9 +300,10 @@ read_rects(const GValue *array, const char *what, GArray *rects, GError **error)
 gboolean
 gst_cuda_convolve_rects_from_value(const GValue *array, const char *what, GArray **rects, GError **error)
 {
+  const Place place = {what, 0, error};
   GArray *made = g_array_new(FALSE, FALSE, sizeof(CnvRect));
 
-  if (!read_rects(array, what, made, error)) {
+  if (!read_rects(&place, array, made)) {
     g_array_unref(made);
     return FALSE;
   }
