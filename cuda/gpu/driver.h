@@ -32,12 +32,9 @@ G_BEGIN_DECLS
   X(cuOccupancyMaxActiveBlocksPerMultiprocessor)                                                                       \
   X(cuMemAlloc)                                                                                                        \
   X(cuMemFree)                                                                                                         \
-  X(cuMemGetInfo)                                                                                                      \
   X(cuMemHostAlloc)                                                                                                    \
   X(cuMemFreeHost)                                                                                                     \
   X(cuPointerGetAttributes)                                                                                            \
-  X(cuMemcpyHtoD)                                                                                                      \
-  X(cuMemcpyDtoH)                                                                                                      \
   X(cuMemcpyHtoDAsync)                                                                                                 \
   X(cuMemcpyDtoHAsync)                                                                                                 \
   X(cuMemcpyDtoDAsync)                                                                                                 \

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "gpu/passes.h"
-
 #include "gpu/tile_jobs.h"
 
 /* Row sums of one pass: what stays in the second-level cache of large GPUs. A single plane may take more. */

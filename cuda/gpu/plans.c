@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "gpu/session.h"
-#include "gpu/passes.h"
 
 /* A block's shared memory that needs no permission, beside what its kernel has anyway: 48 KiB in all. */
 #define SHARED_ALLOWED (40 * 1024)

@@ -81,6 +81,10 @@ gboolean cnv_schedule_has_plans(const CnvSchedule *schedule, const CnvWork *work
 
 void cnv_schedule_set_plans(CnvSchedule *schedule, const CnvWork *work);
 
+/* The plans of the work are set. cut: launches are made for slices, where the work allows it. Returns FALSE where the
+ * block is the one that was made last time. */
+gboolean cnv_schedule_set_work(CnvSchedule *schedule, const CnvWork *work, gboolean cut);
+
 /* Floats in a constant bank, and those that a plane takes of one at most. */
 guint cnv_schedule_bank_size(const CnvSchedule *schedule, guint bank);
 guint cnv_schedule_taps_of(const CnvPlan *plan, const CnvPlanPlane *plane);

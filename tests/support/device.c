@@ -10,6 +10,8 @@
 #include <string.h>
 
 #ifdef HAVE_CUDA
+#include <gmodule.h>
+
 #include "gpu/engine.h"
 
 static CUcontext context; /* the primary one of device 0 */
@@ -59,7 +61,7 @@ test_device_frame_init(TestDeviceFrame *device, const TestFrame *host)
 
     check(cu->cuMemAlloc(&block, host->plane[i].size), "allocating a test frame");
     device->block[i] = GSIZE_TO_POINTER(block);
-    check(cu->cuMemcpyHtoD(block, host->plane[i].block, host->plane[i].size), "uploading a test frame");
+    check(cu->cuMemcpyHtoDAsync(block, host->plane[i].block, host->plane[i].size, NULL), "uploading a test frame");
   }
   /* The copy may return with the last bytes still in a staging buffer, and the session's stream does not wait. */
   check(cu->cuStreamSynchronize(NULL), "uploading a test frame");
@@ -77,8 +79,9 @@ void
 test_device_frame_read(const TestDeviceFrame *device, const TestFrame *host)
 {
   for (int i = 0; i < cnv_format_n_frame_planes(host->format); i++)
-    check(driver()->cuMemcpyDtoH(host->plane[i].block, address(device, i), host->plane[i].size),
+    check(driver()->cuMemcpyDtoHAsync(host->plane[i].block, address(device, i), host->plane[i].size, NULL),
           "downloading a test frame");
+  check(driver()->cuStreamSynchronize(NULL), "downloading a test frame");
 }
 
 void
@@ -98,7 +101,7 @@ test_device_upload(const void *from, gsize size)
   CUdeviceptr block;
 
   check(cu->cuMemAlloc(&block, size), "allocating");
-  check(cu->cuMemcpyHtoD(block, from, size), "uploading");
+  check(cu->cuMemcpyHtoDAsync(block, from, size, NULL), "uploading");
   check(cu->cuStreamSynchronize(NULL), "uploading");
   return GSIZE_TO_POINTER(block);
 }
@@ -189,11 +192,16 @@ gsize
 test_device_free_bytes(void)
 {
   const CnvDriver *cu = driver();
+  GModule *libcuda = g_module_open("libcuda.so.1", G_MODULE_BIND_LAZY);
+  CUresult (*get_info)(size_t * free_bytes, size_t * total);
   size_t free_bytes, total;
   CUcontext popped;
 
+  if (!libcuda || !g_module_symbol(libcuda, "cuMemGetInfo_v2", (gpointer *)&get_info))
+    g_error("libcuda has no cuMemGetInfo_v2");
+
   check(cu->cuCtxPushCurrent(context), "entering the context");
-  check(cu->cuMemGetInfo(&free_bytes, &total), "asking for the free memory");
+  check(get_info(&free_bytes, &total), "asking for the free memory");
   check(cu->cuCtxPopCurrent(&popped), "leaving the context");
   return free_bytes;
 }

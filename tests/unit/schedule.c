@@ -6,7 +6,7 @@
  */
 #include "plan/plan.h"
 
-#include "gpu/passes.h"
+#include "gpu/schedule.h"
 #include "support/suite.h"
 
 #define WIDTH 200
