@@ -6,8 +6,6 @@
 #include "messages.h"
 #include "streams.h"
 
-static GstBaseTransformClass *parent_class;
-
 /* ---- settings ---- */
 
 void
@@ -181,15 +179,23 @@ gst_cuda_convolve_filter_slot(GstCudaConvolve *self, int slot, GstBuffer *outbuf
 }
 
 void
-gst_cuda_convolve_count_frame(GstCudaConvolve *self, CnvPlan *plan, guint n_regions)
+gst_cuda_convolve_count_frame(GstCudaConvolve *self, CnvPlan *plan, guint n_regions, GstBuffer *out)
+{
+  GST_OBJECT_LOCK(self);
+  self->stats.frames++;
+  self->stats.n_regions = n_regions;
+  gst_cuda_convolve_stats_set_plan(&self->stats, plan);
+  gst_cuda_convolve_latency_set_position(&self->latency, out);
+  GST_OBJECT_UNLOCK(self);
+}
+
+void
+gst_cuda_convolve_read_session_stats(GstCudaConvolve *self)
 {
   const CnvSessionStats *session = &self->engine.session->stats;
 
   GST_OBJECT_LOCK(self);
-  self->stats.frames++;
   self->stats.session = *session;
-  self->stats.n_regions = n_regions;
-  gst_cuda_convolve_stats_set_plan(&self->stats, plan);
   GST_OBJECT_UNLOCK(self);
   gst_cuda_convolve_recipe_warn_of_crowd(&self->recipe, GST_ELEMENT(self), session->crowd);
 }
@@ -217,29 +223,14 @@ transform(GstBaseTransform *trans, GstBuffer *inbuf, GstBuffer *outbuf)
 
   if ((self->in_place || inbuf != outbuf) && !filter_or_fall_back(self, inbuf, outbuf))
     return GST_FLOW_ERROR;
-  gst_cuda_convolve_count_frame(self, self->recipe.work.plan[0], self->recipe.work.n_regions);
+  gst_cuda_convolve_count_frame(self, self->recipe.work.plan[0], self->recipe.work.n_regions, outbuf);
+  gst_cuda_convolve_read_session_stats(self);
   return GST_FLOW_OK;
-}
-
-static GstFlowReturn
-submit_input_buffer(GstBaseTransform *trans, gboolean is_discont, GstBuffer *input)
-{
-  GstCudaConvolve *self = GST_CUDA_CONVOLVE_CAST(trans);
-  GstFlowReturn flow = parent_class->submit_input_buffer(trans, is_discont, input);
-
-  if (flow == GST_BASE_TRANSFORM_FLOW_DROPPED) {
-    GST_OBJECT_LOCK(self);
-    self->stats.dropped++;
-    GST_OBJECT_UNLOCK(self);
-  }
-  return flow;
 }
 
 void
 gst_cuda_convolve_frames_class_init(GstBaseTransformClass *klass)
 {
-  parent_class = g_type_class_peek_parent(klass);
-  klass->submit_input_buffer = GST_DEBUG_FUNCPTR(submit_input_buffer);
   klass->prepare_output_buffer = GST_DEBUG_FUNCPTR(prepare_output_buffer);
   klass->transform = GST_DEBUG_FUNCPTR(transform);
 }

@@ -21,8 +21,10 @@ gboolean gst_cuda_convolve_keep_buffer(GstCudaConvolve *self, GstBuffer *buffer,
 /* Filters a slot into a buffer by the work in force. */
 gboolean gst_cuda_convolve_filter_slot(GstCudaConvolve *self, int slot, GstBuffer *outbuf, GError **error);
 
-/* For the statistics, when a frame is done: by which plan, in how many regions. */
-void gst_cuda_convolve_count_frame(GstCudaConvolve *self, CnvPlan *plan, guint n_regions);
+/* Counts a frame that is done, filtered by that plan in so many regions. Any thread. */
+void gst_cuda_convolve_count_frame(GstCudaConvolve *self, CnvPlan *plan, guint n_regions, GstBuffer *out);
+/* Brings the session's part of the statistics up to date, when a frame was submitted. */
+void gst_cuda_convolve_read_session_stats(GstCudaConvolve *self);
 /* Waits for all frames that were started, and posts what went wrong with them. */
 void gst_cuda_convolve_finish_frames(GstCudaConvolve *self);
 

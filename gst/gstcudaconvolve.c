@@ -6,6 +6,7 @@
 
 #include "allocation.h"
 #include "devicememory.h"
+#include "dispatch.h"
 #include "frames.h"
 #include "gstcudaconvolve-private.h"
 #include "messages.h"
@@ -75,7 +76,7 @@ reset(GstCudaConvolve *self)
 {
   gst_cuda_convolve_recipe_reset(&self->recipe);
   GST_OBJECT_LOCK(self);
-  self->latency = self->frame_time = 0;
+  self->latency = (GstCudaConvolveLatency){.position = GST_CLOCK_TIME_NONE};
   gst_cuda_convolve_stats_clear(&self->stats);
   g_clear_pointer(&self->engine.device_name, g_free);
   GST_OBJECT_UNLOCK(self);
@@ -94,8 +95,7 @@ start(GstBaseTransform *trans)
   gst_cuda_convolve_settings_copy(&settings, &self->settings);
   self->no_device_output = FALSE;
   GST_OBJECT_UNLOCK(self);
-  self->flights_wanted = settings.frames_in_flight;
-  self->n_alone = 0;
+  self->in_flight.n_wanted = settings.frames_in_flight;
   ok = check_settings(self, &settings, &error) &&
        gst_cuda_convolve_engine_open(&self->engine, GST_ELEMENT(self), &settings, &error);
   gst_cuda_convolve_settings_clear(&settings);
@@ -110,9 +110,8 @@ stop(GstBaseTransform *trans)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE(trans);
 
-  gst_cuda_convolve_stop_watching(self);
-  gst_cuda_convolve_drop_waiting(self);
-  gst_cuda_convolve_leave_history(self);
+  gst_cuda_convolve_drop(self);
+  gst_cuda_convolve_history_leave(self);
   gst_cuda_convolve_engine_close(&self->engine, GST_ELEMENT(self));
   return TRUE;
 }
@@ -143,8 +142,8 @@ query(GstBaseTransform *trans, GstPadDirection direction, GstQuery *q)
   GstObject *context = NULL;
   gboolean answered = FALSE;
 
-  if (GST_QUERY_TYPE(q) == GST_QUERY_LATENCY && direction == GST_PAD_SRC)
-    return gst_cuda_convolve_answer_latency(self, q);
+  if (gst_cuda_convolve_answer_query(self, direction, q))
+    return TRUE;
   if (GST_QUERY_TYPE(q) == GST_QUERY_CONTEXT) {
     GST_OBJECT_LOCK(self);
     if (self->engine.context)
@@ -165,10 +164,8 @@ finalize(GObject *object)
   gst_clear_object(&self->engine.context);
   gst_cuda_convolve_settings_clear(&self->settings);
   g_hash_table_unref(self->refused);
-  gst_cuda_convolve_drop_waiting(self);
   gst_cuda_convolve_recipe_clear(&self->recipe);
-  g_mutex_clear(&self->idle.lock);
-  g_cond_clear(&self->idle.changed);
+  gst_cuda_convolve_queue_clear(&self->in_flight.queue);
   G_OBJECT_CLASS(gst_cuda_convolve_parent_class)->finalize(object);
 }
 
@@ -219,7 +216,7 @@ gst_cuda_convolve_class_init(GstCudaConvolveClass *klass)
   gst_cuda_convolve_negotiation_class_init(trans_class);
   gst_cuda_convolve_allocation_class_init(trans_class);
   gst_cuda_convolve_frames_class_init(trans_class);
-  gst_cuda_convolve_waiting_class_init(trans_class);
+  gst_cuda_convolve_dispatch_class_init(trans_class);
 }
 
 static void
@@ -228,8 +225,7 @@ gst_cuda_convolve_init(GstCudaConvolve *self)
   gst_cuda_convolve_settings_init(&self->settings);
   self->refused = g_hash_table_new_full(NULL, NULL, NULL, g_free);
   gst_cuda_convolve_recipe_init(&self->recipe);
-  g_mutex_init(&self->idle.lock);
-  g_cond_init(&self->idle.changed);
+  gst_cuda_convolve_dispatch_init(self);
   gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(self), TRUE);
   /* What fills a gap is neutral, and so is its convolution. */
   gst_base_transform_set_gap_aware(GST_BASE_TRANSFORM(self), TRUE);

@@ -7,16 +7,16 @@
 #include "frames.h"
 #include "messages.h"
 
-static GstBuffer **
-waiting_of(GstCudaConvolve *self, guint64 frame)
-{
-  return &self->history.waiting[frame % self->history.n_slots];
-}
-
 gboolean
 gst_cuda_convolve_has_history(const GstCudaConvolve *self)
 {
-  return self->history.n_slots > 0 && self->waiting.next > self->history.first;
+  return self->history.n_slots > 0 && self->history.next > self->history.first;
+}
+
+static gboolean
+waits(const GstCudaConvolve *self)
+{
+  return self->history.out < self->history.next;
 }
 
 /* For the statistics. */
@@ -24,32 +24,58 @@ static void
 count_history(GstCudaConvolve *self)
 {
   GST_OBJECT_LOCK(self);
-  self->stats.n_history = (guint)(self->waiting.next - self->history.first);
+  self->stats.n_history = (guint)(self->history.next - self->history.first);
   GST_OBJECT_UNLOCK(self);
 }
 
+/* A flushing pad keeps the events that are sticky. */
 void
-gst_cuda_convolve_forget_history(GstCudaConvolve *self)
+gst_cuda_convolve_history_forget(GstCudaConvolve *self)
 {
   GstCudaConvolveHistory *history = &self->history;
+  GstMiniObject *item;
 
-  for (guint i = 0; i < G_N_ELEMENTS(history->waiting); i++)
-    gst_clear_buffer(&history->waiting[i]);
-  history->first = self->waiting.next;
+  while ((item = g_queue_pop_head(&history->waiting)))
+    if (GST_IS_EVENT(item))
+      gst_pad_push_event(GST_BASE_TRANSFORM_SRC_PAD(self), GST_EVENT(item));
+    else
+      gst_mini_object_unref(item);
+  history->first = history->out = history->next;
   count_history(self);
 }
 
-/* Also what the session holds, or held where it is gone. */
+/* Also the session's memory, or nothing if that session is gone. */
 void
-gst_cuda_convolve_leave_history(GstCudaConvolve *self)
+gst_cuda_convolve_history_leave(GstCudaConvolve *self)
 {
   guint n_slots = self->history.n_slots;
 
-  gst_cuda_convolve_forget_history(self);
+  gst_cuda_convolve_history_forget(self);
   self->history.n_slots = 0;
   if (n_slots > 0 && self->engine.session)
     cnv_session_history_alloc(self->engine.session, &self->caps.image, 0,
                               NULL); /* a session that cannot even free says so at its next */
+}
+
+/* ---- events ---- */
+
+gboolean
+gst_cuda_convolve_history_push_event(GstCudaConvolve *self, GstEvent *event)
+{
+  if (!waits(self))
+    return FALSE;
+  GST_DEBUG_OBJECT(self, "holding %" GST_PTR_FORMAT, event);
+  g_queue_push_tail(&self->history.waiting, event);
+  return TRUE;
+}
+
+void
+gst_cuda_convolve_history_pop_events(GstCudaConvolve *self)
+{
+  GQueue *waiting = &self->history.waiting;
+
+  while (!g_queue_is_empty(waiting) && GST_IS_EVENT(g_queue_peek_head(waiting)))
+    gst_pad_push_event(GST_BASE_TRANSFORM_SRC_PAD(self), g_queue_pop_head(waiting));
 }
 
 /* ---- frames in ---- */
@@ -63,7 +89,7 @@ ensure_ring(GstCudaConvolve *self, GError **error)
 
   if (history->n_slots == n || (history->n_slots > n && gst_cuda_convolve_has_history(self)))
     return TRUE;
-  gst_cuda_convolve_forget_history(self);
+  gst_cuda_convolve_history_forget(self);
   history->n_slots = 0; /* a session that refuses has lost what it had */
   if (!cnv_session_history_alloc(self->engine.session, &self->caps.image, n, error))
     return FALSE;
@@ -108,29 +134,29 @@ try_first(GstCudaConvolve *self, GstBuffer *buffer, int first, GError **error)
 }
 
 static gboolean
-keep_samples(GstCudaConvolve *self, GstBuffer *buffer, GError **error)
+push_samples(GstCudaConvolve *self, GstBuffer *buffer, GError **error)
 {
   int slot;
 
   if (!ensure_ring(self, error))
     return FALSE;
-  slot = (int)(self->waiting.next % self->history.n_slots);
+  slot = (int)(self->history.next % self->history.n_slots);
   return gst_cuda_convolve_keep_buffer(self, buffer, (guint)slot, error) && try_first(self, buffer, slot, error);
 }
 
 /* An engine can be replaced as long as it holds nothing. */
 static gboolean
-keep_or_fall_back(GstCudaConvolve *self, GstBuffer *buffer)
+push_or_fall_back(GstCudaConvolve *self, GstBuffer *buffer)
 {
   GstCudaConvolveHistory *history = &self->history;
   GError *error = NULL;
-  gboolean ok = keep_samples(self, buffer, &error);
+  gboolean ok = push_samples(self, buffer, &error);
 
   if (!ok && !gst_cuda_convolve_has_history(self) &&
       gst_cuda_convolve_engine_fall_back(&self->engine, GST_ELEMENT(self), error)) {
     g_clear_error(&error);
     history->n_slots = 0; /* they were the other session's */
-    ok = gst_cuda_convolve_settle_plan(self) && keep_samples(self, buffer, &error);
+    ok = gst_cuda_convolve_settle_plan(self) && push_samples(self, buffer, &error);
   }
   if (error)
     gst_cuda_convolve_post(GST_ELEMENT(self), GST_MESSAGE_ERROR, error, "keeping a frame");
@@ -138,20 +164,20 @@ keep_or_fall_back(GstCudaConvolve *self, GstBuffer *buffer)
 }
 
 GstFlowReturn
-gst_cuda_convolve_keep(GstCudaConvolve *self, GstBuffer *buffer)
+gst_cuda_convolve_history_push(GstCudaConvolve *self, GstBuffer *buffer)
 {
   GstBaseTransform *trans = GST_BASE_TRANSFORM(self);
   GstCudaConvolveHistory *history = &self->history;
-  GstBuffer **waiting;
+  GstBuffer *waiting;
 
-  if (!keep_or_fall_back(self, buffer))
+  if (!push_or_fall_back(self, buffer))
     return GST_FLOW_ERROR;
-  waiting = waiting_of(self, self->waiting.next);
-  *waiting = gst_buffer_new();
-  GST_BASE_TRANSFORM_GET_CLASS(trans)->copy_metadata(trans, buffer, *waiting);
-  self->waiting.next++;
-  if (self->waiting.next - history->first > history->n_slots)
-    history->first = self->waiting.next - history->n_slots;
+  waiting = gst_buffer_new();
+  GST_BASE_TRANSFORM_GET_CLASS(trans)->copy_metadata(trans, buffer, waiting);
+  g_queue_push_tail(&history->waiting, waiting);
+  history->next++;
+  if (history->next - history->first > history->n_slots)
+    history->first = history->next - history->n_slots;
   count_history(self);
   return GST_FLOW_OK;
 }
@@ -179,7 +205,7 @@ find_slots(GstCudaConvolve *self, int slot[CNV_MAX_TEMPORAL_TAPS], GError **erro
 {
   GstCudaConvolveHistory *history = &self->history;
   int center, n = cnv_plan_frames(self->recipe.plan, &center);
-  guint64 frame = self->waiting.out;
+  guint64 frame = self->history.out;
 
   for (int i = 0; i < n; i++)
     slot[i] = -1;
@@ -187,17 +213,17 @@ find_slots(GstCudaConvolve *self, int slot[CNV_MAX_TEMPORAL_TAPS], GError **erro
   for (int i = center - 1; i >= 0 && slot[i + 1] >= 0 && frame > history->first; i--, frame--)
     if (!find_slot(self, frame - 1, frame, &slot[i], error))
       return FALSE;
-  frame = self->waiting.out + 1;
-  for (int i = center + 1; i < n && slot[i - 1] >= 0 && frame < self->waiting.next; i++, frame++)
+  frame = self->history.out + 1;
+  for (int i = center + 1; i < n && slot[i - 1] >= 0 && frame < self->history.next; i++, frame++)
     if (!find_slot(self, frame, frame, &slot[i], error))
       return FALSE;
   return TRUE;
 }
 
-GstFlowReturn
-gst_cuda_convolve_put_out_kept(GstCudaConvolve *self, GstBuffer **outbuf)
+static GstFlowReturn
+filter_next(GstCudaConvolve *self, GstBuffer **outbuf)
 {
-  GstBuffer *waiting = g_steal_pointer(waiting_of(self, self->waiting.out));
+  GstBuffer *waiting = g_queue_pop_head(&self->history.waiting);
   int slot[CNV_MAX_TEMPORAL_TAPS], center;
   GError *error = NULL;
   GstFlowReturn flow = GST_FLOW_OK;
@@ -207,12 +233,13 @@ gst_cuda_convolve_put_out_kept(GstCudaConvolve *self, GstBuffer **outbuf)
     flow = gst_cuda_convolve_allocate_output(self, waiting, outbuf);
   }
   gst_buffer_unref(waiting);
-  self->waiting.out++;
+  self->history.out++;
   if (flow != GST_FLOW_OK)
     return flow;
   cnv_plan_frames(self->recipe.plan, &center);
   if (!error && gst_cuda_convolve_filter_slot(self, slot[center], *outbuf, &error)) {
-    gst_cuda_convolve_count_frame(self, self->recipe.work.plan[0], self->recipe.work.n_regions);
+    gst_cuda_convolve_count_frame(self, self->recipe.work.plan[0], self->recipe.work.n_regions, *outbuf);
+    gst_cuda_convolve_read_session_stats(self);
     return GST_FLOW_OK;
   }
   gst_cuda_convolve_post(GST_ELEMENT(self), GST_MESSAGE_ERROR, error, "filtering a frame");
@@ -220,10 +247,51 @@ gst_cuda_convolve_put_out_kept(GstCudaConvolve *self, GstBuffer **outbuf)
   return GST_FLOW_ERROR;
 }
 
-gboolean
-gst_cuda_convolve_settle_for_kept(GstCudaConvolve *self, gboolean *settle)
+/* Puts the settings at the next frame's time in force, unless (*settle: FALSE) it is to be filtered by the old ones. */
+static gboolean
+settle_for_next(GstCudaConvolve *self, gboolean *settle)
 {
-  gst_cuda_convolve_sync_properties(self, *waiting_of(self, self->waiting.out));
+  gst_cuda_convolve_sync_properties(self, g_queue_peek_head(&self->history.waiting));
   *settle = !gst_cuda_convolve_must_drain(self, self->history.n_slots, FALSE);
   return !*settle || gst_cuda_convolve_settle_plan(self);
+}
+
+/* TRUE if all frames that the next one needs have come. */
+static gboolean
+is_ready(const GstCudaConvolve *self)
+{
+  int center, n = cnv_plan_frames(self->recipe.plan, &center);
+
+  return self->history.out + (guint)(n - 1 - center) < self->history.next;
+}
+
+GstFlowReturn
+gst_cuda_convolve_history_pop(GstCudaConvolve *self, GstBuffer **outbuf)
+{
+  gboolean settle;
+
+  if (!waits(self) || !is_ready(self))
+    return GST_FLOW_OK;
+  if (!settle_for_next(self, &settle))
+    return GST_FLOW_ERROR;
+  return is_ready(self) ? filter_next(self, outbuf) : GST_FLOW_OK;
+}
+
+GstFlowReturn
+gst_cuda_convolve_history_drain(GstCudaConvolve *self)
+{
+  gboolean settle = waits(self) && !gst_cuda_convolve_must_drain(self, self->history.n_slots, TRUE);
+  GstFlowReturn flow = GST_FLOW_OK;
+
+  gst_cuda_convolve_history_pop_events(self);
+  while (flow == GST_FLOW_OK && waits(self)) {
+    GstBuffer *buffer = NULL;
+
+    flow = settle && !settle_for_next(self, &settle) ? GST_FLOW_ERROR : filter_next(self, &buffer);
+    if (flow == GST_FLOW_OK)
+      flow = gst_pad_push(GST_BASE_TRANSFORM_SRC_PAD(self), buffer);
+    gst_cuda_convolve_history_pop_events(self);
+  }
+  gst_cuda_convolve_history_forget(self);
+  return flow;
 }

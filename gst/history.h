@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The frames that a filter over time needs: their samples are in slots of the engine's session, here is what goes along
- * with them. Frame f, as waiting.h numbers them, is in slot f % n_slots.
+ * The frames that a filter over time needs: their samples are in slots of the engine's session, their times, flags and
+ * metas here. Frames are numbered as they come; frame f is in slot f % n_slots.
  */
 #pragma once
 
@@ -11,11 +11,36 @@
 G_BEGIN_DECLS
 
 typedef struct {
-  guint n_slots; /* reserved in the session; 0: not in use */
-  guint64 first; /* of the frames that can count, n_slots at most */
-  /* By slot, without memory: times, flags and metas of a frame that was not put out yet; else NULL. */
-  GstBuffer *waiting[CNV_MAX_TEMPORAL_TAPS];
-  CnvTemporalTap temporal_tap[CNV_MAX_TEMPORAL_TAPS]; /* of the frame that is put out */
+  guint n_slots;  /* allocated in the session; 0: not in use */
+  guint64 first;  /* number of the first frame that can count, n_slots at most are kept */
+  guint64 out;    /* of the next frame to come out */
+  guint64 next;   /* of the next frame to come in */
+  GQueue waiting; /* from `out` to `next`, in order: buffers without memory, and the events between them */
+  CnvTemporalTap temporal_tap[CNV_MAX_TEMPORAL_TAPS]; /* of the frame that comes out */
 } GstCudaConvolveHistory;
+
+typedef struct _GstCudaConvolve GstCudaConvolve;
+
+/* TRUE if it has frames, waiting or not. */
+gboolean gst_cuda_convolve_has_history(const GstCudaConvolve *self);
+
+/* Takes a frame into the history; the buffer is not needed after that. Posts its errors. */
+GstFlowReturn gst_cuda_convolve_history_push(GstCudaConvolve *self, GstBuffer *buffer);
+
+/* Filters the next frame, if one waits and all that it needs have come. */
+GstFlowReturn gst_cuda_convolve_history_pop(GstCudaConvolve *self, GstBuffer **outbuf);
+
+/* TRUE: it took the event, which is to stay behind frames that wait. */
+gboolean gst_cuda_convolve_history_push_event(GstCudaConvolve *self, GstEvent *event);
+
+/* Pushes the events that no frame is before any more. */
+void gst_cuda_convolve_history_pop_events(GstCudaConvolve *self);
+
+/* Pushes all frames that wait, with those behind missing, and starts anew. Returns what downstream said. */
+GstFlowReturn gst_cuda_convolve_history_drain(GstCudaConvolve *self);
+
+/* Drops them, and pushes the events between them. leave: also has no history until a plan asks for one. */
+void gst_cuda_convolve_history_forget(GstCudaConvolve *self);
+void gst_cuda_convolve_history_leave(GstCudaConvolve *self);
 
 G_END_DECLS

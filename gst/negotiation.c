@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "negotiation.h"
 
+#include "dispatch.h"
 #include "frames.h"
 #include "messages.h"
 
@@ -65,7 +66,6 @@ static gboolean
 set_caps(GstBaseTransform *trans, GstCaps *incaps, GstCaps *outcaps)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE_CAST(trans);
-  const GstVideoInfo *in = &self->caps.in_info;
   GstCudaConvolveCaps caps;
   GError *error = NULL;
 
@@ -75,12 +75,10 @@ set_caps(GstBaseTransform *trans, GstCaps *incaps, GstCaps *outcaps)
   }
   /* Downstream still has the old caps. What it says of the frames it says again of the next. */
   gst_cuda_convolve_drain(self);
-  gst_cuda_convolve_leave_history(self);
+  gst_cuda_convolve_history_leave(self);
   self->caps = caps;
-  self->flights = self->flights_wanted;
-  self->frame_time = GST_VIDEO_INFO_FPS_N(in) > 0
-                         ? gst_util_uint64_scale_int(GST_SECOND, GST_VIDEO_INFO_FPS_D(in), GST_VIDEO_INFO_FPS_N(in))
-                         : 0;
+  self->in_flight.n = self->in_flight.n_wanted;
+  gst_cuda_convolve_latency_set_rate(&self->latency, &caps.in_info);
   if (!gst_cuda_convolve_settle_plan(self))
     return FALSE;
   gst_cuda_convolve_update_latency(self);

@@ -189,6 +189,7 @@ cuda_wait(CnvSession *session, GError **error)
   }
   if (!ok) {
     cnv_cuda_host_forget(self, done, session->n_submitted);
+    cnv_cuda_host_count(self, 0);
     self->marked = 0;
   }
   self->busy = FALSE;

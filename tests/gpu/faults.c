@@ -140,12 +140,15 @@ check_message(const Stream *s, gboolean ours, gboolean for_good)
     wrong("the error has no call or no remedy: %s", s->error);
 }
 
+/* GLib keeps threads of pads' tasks for the next task. */
 static guint
 count_threads(void)
 {
-  GDir *dir = g_dir_open("/proc/self/task", 0, NULL);
+  GDir *dir;
   guint n = 0;
 
+  g_thread_pool_stop_unused_threads();
+  dir = g_dir_open("/proc/self/task", 0, NULL);
   while (dir && g_dir_read_name(dir))
     n++;
   if (dir)

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "dispatch.h"
+
+#include "frames.h"
+
+static GstBaseTransformClass *parent_class;
+
+GstFlowReturn
+gst_cuda_convolve_drain(GstCudaConvolve *self)
+{
+  GstFlowReturn flow = gst_cuda_convolve_queue_wait(&self->in_flight.queue, 0);
+  GstFlowReturn history_flow = gst_cuda_convolve_history_drain(self);
+
+  return flow == GST_FLOW_OK ? history_flow : flow;
+}
+
+void
+gst_cuda_convolve_drop(GstCudaConvolve *self)
+{
+  gst_cuda_convolve_queue_flush(&self->in_flight.queue);
+  gst_cuda_convolve_queue_wait(&self->in_flight.queue, 0);
+  gst_cuda_convolve_history_forget(self);
+}
+
+void
+gst_cuda_convolve_update_latency(GstCudaConvolve *self)
+{
+  int center, n = cnv_plan_frames(self->recipe.plan, &center);
+  guint n_ahead = n - 1 - center + gst_cuda_convolve_frames_in_flight(self) - 1;
+
+  gst_cuda_convolve_latency_update(&self->latency, GST_ELEMENT(self), n_ahead);
+}
+
+/* ---- frames ---- */
+
+/* is_discont: the base class marks the next frame that it pushes as such. */
+static GstFlowReturn
+submit_input_buffer(GstBaseTransform *trans, gboolean is_discont, GstBuffer *input)
+{
+  GstCudaConvolve *self = GST_CUDA_CONVOLVE_CAST(trans);
+  GstFlowReturn flow = GST_FLOW_OK;
+
+  self->is_discont = is_discont;
+  /* The query for buffers, which the base class makes now, is not to overtake frames. */
+  if (gst_pad_needs_reconfigure(trans->srcpad))
+    flow = gst_cuda_convolve_queue_wait(&self->in_flight.queue, 0);
+  if (flow != GST_FLOW_OK) {
+    gst_buffer_unref(input);
+    return flow;
+  }
+  flow = parent_class->submit_input_buffer(trans, is_discont, input);
+  if (flow == GST_BASE_TRANSFORM_FLOW_DROPPED) {
+    GST_OBJECT_LOCK(self);
+    self->stats.dropped++;
+    GST_OBJECT_UNLOCK(self);
+  }
+  return flow;
+}
+
+/* Brings the plan up to date with a frame that came, and puts the frame into the history if the plan asks for one. */
+static GstFlowReturn
+accept(GstCudaConvolve *self, GstBuffer *buffer)
+{
+  gboolean holds = gst_cuda_convolve_has_history(self);
+  GstFlowReturn flow = GST_FLOW_OK;
+
+  if (holds && (GST_BUFFER_IS_DISCONT(buffer) || gst_cuda_convolve_must_drain(self, self->history.n_slots, TRUE))) {
+    flow = gst_cuda_convolve_drain(self);
+    if (flow != GST_FLOW_OK)
+      return flow;
+    holds = FALSE;
+  }
+  if (!holds) {
+    gst_cuda_convolve_sync_properties(self, buffer);
+    if (!gst_cuda_convolve_settle_plan(self))
+      return GST_FLOW_ERROR;
+  }
+  gst_cuda_convolve_latency_learn(&self->latency, &self->caps.in_info, buffer);
+  if (cnv_plan_frames(self->recipe.plan, NULL) == 1 && !holds) {
+    gst_cuda_convolve_history_leave(self);
+    gst_cuda_convolve_settle_frames_in_flight(self);
+    return GST_FLOW_OK;
+  }
+  flow = gst_cuda_convolve_queue_wait(&self->in_flight.queue, 0);
+  return flow == GST_FLOW_OK ? gst_cuda_convolve_history_push(self, buffer) : flow;
+}
+
+/* Takes the buffer. If the frame does not wait it is in outbuf then. */
+static GstFlowReturn
+dispatch(GstCudaConvolve *self, GstBuffer *buffer, GstBuffer **outbuf)
+{
+  GstBaseTransform *trans = GST_BASE_TRANSFORM(self);
+  GstFlowReturn flow = accept(self, buffer);
+
+  if (flow != GST_FLOW_OK || self->history.n_slots > 0) {
+    gst_buffer_unref(buffer);
+    return flow;
+  }
+  if (gst_cuda_convolve_frames_in_flight(self) > 1)
+    return gst_cuda_convolve_submit(self, buffer, outbuf);
+  trans->queued_buf = buffer;
+  return parent_class->generate_output(trans, outbuf);
+}
+
+/* Called until it gives no buffer: several frames can be due if the filter looks less far ahead than before. */
+static GstFlowReturn
+generate_output(GstBaseTransform *trans, GstBuffer **outbuf)
+{
+  GstCudaConvolve *self = GST_CUDA_CONVOLVE_CAST(trans);
+  GstBuffer *buffer = g_steal_pointer(&trans->queued_buf);
+  GstFlowReturn flow = GST_FLOW_OK;
+
+  gst_cuda_convolve_history_pop_events(self);
+  if (buffer)
+    flow = dispatch(self, buffer, outbuf);
+  if (flow == GST_FLOW_OK && !*outbuf)
+    flow = gst_cuda_convolve_history_pop(self, outbuf);
+  gst_cuda_convolve_update_latency(self);
+  return flow;
+}
+
+/* ---- events ---- */
+
+/* TRUE if frames before an event are not to wait for those behind it. */
+static gboolean
+drains(GstEvent *event)
+{
+  gboolean still;
+
+  switch (GST_EVENT_TYPE(event)) {
+  case GST_EVENT_STREAM_START:
+  case GST_EVENT_SEGMENT:
+  case GST_EVENT_SEGMENT_DONE:
+  case GST_EVENT_GAP:
+  case GST_EVENT_EOS:
+    return TRUE;
+  case GST_EVENT_CUSTOM_DOWNSTREAM:
+    return gst_video_event_parse_still_frame(event, &still) && still;
+  default:
+    return FALSE;
+  }
+}
+
+static void
+flush(GstCudaConvolve *self)
+{
+  gst_cuda_convolve_drop(self);
+  GST_OBJECT_LOCK(self);
+  self->latency.position = GST_CLOCK_TIME_NONE;
+  GST_OBJECT_UNLOCK(self);
+}
+
+/* Caps drain where they are set. All other events keep their place between the frames. */
+static gboolean
+sink_event(GstBaseTransform *trans, GstEvent *event)
+{
+  GstCudaConvolve *self = GST_CUDA_CONVOLVE_CAST(trans);
+
+  if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_START) {
+    gst_cuda_convolve_queue_flush(&self->in_flight.queue);
+  } else if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) {
+    flush(self);
+  } else if (drains(event)) {
+    /* What downstream says of the frames it says of the event too. */
+    gst_cuda_convolve_drain(self);
+    gst_cuda_convolve_finish_frames(self); /* no frame may come that could report what went wrong with them */
+  } else if (GST_EVENT_IS_SERIALIZED(event) && GST_EVENT_TYPE(event) != GST_EVENT_CAPS &&
+             (gst_cuda_convolve_queue_push_event(&self->in_flight.queue, event) ||
+              gst_cuda_convolve_history_push_event(self, event))) {
+    return TRUE;
+  }
+  return parent_class->sink_event(trans, event);
+}
+
+/* Frames that are late are filtered all the same where others need them: upstream alone is told. */
+static gboolean
+src_event(GstBaseTransform *trans, GstEvent *event)
+{
+  GstCudaConvolve *self = GST_CUDA_CONVOLVE_CAST(trans);
+  gboolean over_time;
+
+  GST_OBJECT_LOCK(self);
+  over_time = self->stats.plan && cnv_plan_frames(self->stats.plan, NULL) > 1;
+  GST_OBJECT_UNLOCK(self);
+  if (over_time && GST_EVENT_TYPE(event) == GST_EVENT_QOS)
+    return gst_pad_push_event(GST_BASE_TRANSFORM_SINK_PAD(trans), event);
+  return parent_class->src_event(trans, event);
+}
+
+/* ---- queries ---- */
+
+/* The base class knows the position of frames that it pushes itself. */
+gboolean
+gst_cuda_convolve_answer_query(GstCudaConvolve *self, GstPadDirection direction, GstQuery *query)
+{
+  GstBaseTransform *trans = GST_BASE_TRANSFORM(self);
+
+  if (direction == GST_PAD_SINK && GST_QUERY_IS_SERIALIZED(query))
+    gst_cuda_convolve_queue_wait(&self->in_flight.queue, 0);
+  if (direction == GST_PAD_SRC && GST_QUERY_TYPE(query) == GST_QUERY_LATENCY)
+    return gst_cuda_convolve_latency_query(&self->latency, trans->sinkpad, query);
+  if (direction == GST_PAD_SRC && GST_QUERY_TYPE(query) == GST_QUERY_POSITION)
+    return gst_cuda_convolve_latency_query_position(&self->latency, GST_ELEMENT(self), &trans->segment, query);
+  return FALSE;
+}
+
+/* ---- activation ---- */
+
+static gboolean
+activate_src(GstPad *pad, GstObject *parent, GstPadMode mode, gboolean active)
+{
+  GstCudaConvolve *self = GST_CUDA_CONVOLVE_CAST(parent);
+
+  if (mode == GST_PAD_MODE_PUSH)
+    gst_cuda_convolve_queue_activate(&self->in_flight.queue, active);
+  return self->activate_src(pad, parent, mode, active);
+}
+
+void
+gst_cuda_convolve_dispatch_init(GstCudaConvolve *self)
+{
+  GstPad *pad = GST_BASE_TRANSFORM_SRC_PAD(self);
+
+  gst_cuda_convolve_in_flight_init(self);
+  self->activate_src = GST_PAD_ACTIVATEMODEFUNC(pad);
+  gst_pad_set_activatemode_function(pad, activate_src);
+}
+
+void
+gst_cuda_convolve_dispatch_class_init(GstBaseTransformClass *klass)
+{
+  parent_class = g_type_class_peek_parent(klass);
+  klass->submit_input_buffer = GST_DEBUG_FUNCPTR(submit_input_buffer);
+  klass->generate_output = GST_DEBUG_FUNCPTR(generate_output);
+  klass->sink_event = GST_DEBUG_FUNCPTR(sink_event);
+  klass->src_event = GST_DEBUG_FUNCPTR(src_event);
+}
