@@ -127,7 +127,7 @@ configure(GstCudaConvolve *self, PoolChoice *choice, GstCaps *caps, gboolean vid
   return TRUE;
 }
 
-/* Of CUDA memory, or page-locked system memory. NULL where the engine has none, so that any pool will do. */
+/* A pool of CUDA memory, or of page-locked system memory. NULL where the engine has none, so that any pool will do. */
 static GstBufferPool *
 own_pool(GstCudaConvolve *self, gboolean device)
 {

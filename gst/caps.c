@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "caps.h"
 
-#include <string.h>
-
 #include "devicememory.h"
 
 #define DEVICE GST_CUDA_CONVOLVE_FEATURE_DEVICE
@@ -110,7 +108,6 @@ read_info(const GstCaps *caps, GstVideoInfo *info, GError **error)
 static void
 make_image(CnvImage *image, const GstVideoInfo *info)
 {
-  memset(image, 0, sizeof(*image));
   image->format = cnv_format_find(gst_video_format_to_string(GST_VIDEO_INFO_FORMAT(info)));
   image->width = GST_VIDEO_INFO_WIDTH(info);
   image->height = GST_VIDEO_INFO_HEIGHT(info);

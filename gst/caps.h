@@ -12,7 +12,7 @@ G_BEGIN_DECLS
 /* Both pads' caps as they were negotiated. */
 typedef struct {
   GstVideoInfo in_info, out_info;
-  CnvImage image;                      /* with zeros between its members, so that memcmp compares it */
+  CnvImage image;
   gboolean same_memory, out_in_device; /* kinds of memory of the pads */
 } GstCudaConvolveCaps;
 

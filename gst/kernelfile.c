@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later
- *
- * Text to taps.
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "kernelfile.h"
 
 #include <errno.h>
@@ -28,24 +25,23 @@ typedef struct {
   int height;       /* rows of this frame that are complete */
   int depth;        /* frames that are complete */
   int frame_height; /* of them */
+  GError **error;
 } Reader;
 
-static gboolean refuse(const Reader *reader, const char *at, GError **error, const char *format, ...)
-    G_GNUC_PRINTF(4, 5);
+static gboolean refuse(const Reader *reader, const char *at, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
 /* Says what is wrong at a place in the current line. */
 static gboolean
-refuse(const Reader *reader, const char *at, GError **error, const char *format, ...)
+refuse(const Reader *reader, const char *at, const char *format, ...)
 {
+  g_autofree char *what = NULL;
   va_list args;
-  char *what;
 
   va_start(args, format);
   what = g_strdup_vprintf(format, args);
   va_end(args);
-  g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "kernel-location=%s: line %d, column %d: %s", reader->name,
+  g_set_error(reader->error, CNV_ERROR, CNV_ERROR_SETTINGS, "kernel-location=%s: line %d, column %d: %s", reader->name,
               reader->line, (int)(at - reader->line_start) + 1, what);
-  g_free(what);
   return FALSE;
 }
 
@@ -70,11 +66,11 @@ skip_blanks(Reader *reader)
 }
 
 static gboolean
-skip_comment(Reader *reader, GError **error)
+skip_comment(Reader *reader)
 {
   for (; !at_line_end(reader); reader->at++)
     if (*reader->at == '\0')
-      return refuse(reader, reader->at, error, "a byte of 0: this is no text; save the kernel as plain text");
+      return refuse(reader, reader->at, "a byte of 0: this is no text; save the kernel as plain text");
   return TRUE;
 }
 
@@ -113,18 +109,18 @@ parse_number(const char *text, double *number)
 /* Any file can be named, one of secrets too, and messages go to logs: but for the byte at fault, only what could be
  * part of a number is repeated. */
 static gboolean
-refuse_text(const Reader *reader, const char *start, const char *text, GError **error)
+refuse_text(const Reader *reader, const char *start, const char *text)
 {
   static const char remedy[] = "write integers, decimals or fractions like 1/16, with commas or spaces between";
   gsize good = strspn(text, NUMBER_CHARACTERS);
 
   if (text[good])
-    return refuse(reader, start + good, error, "'%c' is not of a number: %s", text[good], remedy);
-  return refuse(reader, start, error, "'%.*s' is not a number: %s", LONGEST_QUOTE, text, remedy);
+    return refuse(reader, start + good, "'%c' is not of a number: %s", text[good], remedy);
+  return refuse(reader, start, "'%.*s' is not a number: %s", LONGEST_QUOTE, text, remedy);
 }
 
 static gboolean
-read_number(Reader *reader, GError **error)
+read_number(Reader *reader)
 {
   const char *start = reader->at;
   char text[LONGEST_NUMBER + 1] = "";
@@ -132,19 +128,19 @@ read_number(Reader *reader, GError **error)
 
   for (; !at_line_end(reader) && !is_blank(*reader->at) && *reader->at != ',' && *reader->at != '#'; reader->at++) {
     if (*reader->at < ' ' || *reader->at > '~')
-      return refuse(reader, reader->at, error,
-                    "byte 0x%02x is not of a number: write plain ASCII text, and save it as such", *reader->at & 0xff);
+      return refuse(reader, reader->at, "byte 0x%02x is not of a number: write plain ASCII text, and save it as such",
+                    *reader->at & 0xff);
     if (reader->at - start == LONGEST_NUMBER)
-      return refuse(reader, start, error, "a number of more than %d characters: shorten it", LONGEST_NUMBER);
+      return refuse(reader, start, "a number of more than %d characters: shorten it", LONGEST_NUMBER);
     text[reader->at - start] = *reader->at;
   }
   if (!parse_number(text, &number))
-    return refuse_text(reader, start, text, error);
+    return refuse_text(reader, start, text);
   if (!isfinite(number))
-    return refuse(reader, start, error, "%.*s is not finite: taps reach to %g either way; divide by no 0",
-                  LONGEST_QUOTE, text, CNV_TAPS_MAX);
+    return refuse(reader, start, "%.*s is not finite: taps reach to %g either way; divide by no 0", LONGEST_QUOTE, text,
+                  CNV_TAPS_MAX);
   if (fabs(number) > CNV_TAPS_MAX)
-    return refuse(reader, start, error,
+    return refuse(reader, start,
                   "%.*s is too large, taps reach to %g either way: multiply all by one number, which normalize takes "
                   "out again",
                   LONGEST_QUOTE, text, CNV_TAPS_MAX);
@@ -152,56 +148,56 @@ read_number(Reader *reader, GError **error)
   return TRUE;
 }
 
-/* Whether a number may come here, the row holding n so far. */
+/* FALSE where no number may come: n are in the row so far. */
 static gboolean
-check_place(const Reader *reader, int n, GError **error)
+check_place(const Reader *reader, int n)
 {
   if (reader->depth == CNV_MAX_TEMPORAL_TAPS)
-    return refuse(reader, reader->at, error,
+    return refuse(reader, reader->at,
                   "more than %d frames: shorten the kernel, or remove the blank lines between rows of a frame",
                   CNV_MAX_TEMPORAL_TAPS);
   if (reader->depth > 0 && reader->height == reader->frame_height)
-    return refuse(reader, reader->at, error,
+    return refuse(reader, reader->at,
                   "more rows than the %d of the first frame: give every frame as many (0 fills it up)",
                   reader->frame_height);
   if (n == LONGEST || reader->height == LONGEST)
-    return refuse(reader, reader->at, error, "more than %dx%d taps: shorten the kernel", LONGEST, LONGEST);
+    return refuse(reader, reader->at, "more than %dx%d taps: shorten the kernel", LONGEST, LONGEST);
   if (n == reader->width && reader->width > 0)
-    return refuse(reader, reader->at, error,
-                  "more numbers than the %d of line %d: give every row as many (0 fills it up)", n, reader->first_line);
+    return refuse(reader, reader->at, "more numbers than the %d of line %d: give every row as many (0 fills it up)", n,
+                  reader->first_line);
   return TRUE;
 }
 
 /* Reads up to a comment or the line's end. */
 static gboolean
-read_row(Reader *reader, int *n, GError **error)
+read_row(Reader *reader, int *n)
 {
   const char *comma = NULL;
 
   for (*n = 0; skip_blanks(reader), !at_line_end(reader) && *reader->at != '#';) {
     if (*reader->at == ',') {
       if (comma || *n == 0)
-        return refuse(reader, reader->at, error,
+        return refuse(reader, reader->at,
                       "a comma with no number before it: remove it, or write the number (0 where there is no tap)");
       comma = reader->at++;
       continue;
     }
-    if (!check_place(reader, *n, error) || !read_number(reader, error))
+    if (!check_place(reader, *n) || !read_number(reader))
       return FALSE;
     comma = NULL;
     ++*n;
   }
   if (comma)
-    return refuse(reader, comma, error,
+    return refuse(reader, comma,
                   "a comma with no number after it: remove it, or write the number (0 where there is no tap)");
   return TRUE;
 }
 
 static gboolean
-finish_row(Reader *reader, int n, GError **error)
+finish_row(Reader *reader, int n)
 {
   if (n < reader->width)
-    return refuse(reader, reader->at, error,
+    return refuse(reader, reader->at,
                   "%d numbers in this row and %d in line %d: give every row as many (0 fills it up)", n, reader->width,
                   reader->first_line);
   if (reader->width == 0) {
@@ -214,12 +210,12 @@ finish_row(Reader *reader, int n, GError **error)
 
 /* At a blank line and at the end of the text. */
 static gboolean
-finish_frame(Reader *reader, GError **error)
+finish_frame(Reader *reader)
 {
   if (reader->height == 0)
     return TRUE;
   if (reader->depth > 0 && reader->height < reader->frame_height)
-    return refuse(reader, reader->at, error,
+    return refuse(reader, reader->at,
                   "%d rows in this frame and %d in the first: give every frame as many (0 fills it up), or remove the "
                   "blank line between rows of a frame",
                   reader->height, reader->frame_height);
@@ -231,34 +227,34 @@ finish_frame(Reader *reader, GError **error)
 
 /* A line with nothing but a comment is none at all: only blank ones divide frames. */
 static gboolean
-read_lines(Reader *reader, GError **error)
+read_lines(Reader *reader)
 {
   int n;
 
   for (; reader->at < reader->end; next_line(reader)) {
-    if (!read_row(reader, &n, error))
+    if (!read_row(reader, &n))
       return FALSE;
-    if (n > 0 && !finish_row(reader, n, error))
+    if (n > 0 && !finish_row(reader, n))
       return FALSE;
-    if (n == 0 && at_line_end(reader) && !finish_frame(reader, error))
+    if (n == 0 && at_line_end(reader) && !finish_frame(reader))
       return FALSE;
-    if (!skip_comment(reader, error))
+    if (!skip_comment(reader))
       return FALSE;
   }
-  if (!finish_frame(reader, error))
+  if (!finish_frame(reader))
     return FALSE;
-  return reader->depth > 0 || refuse(reader, reader->at, error, "no numbers: write rows of taps, 1 2 1 for example");
+  return reader->depth > 0 || refuse(reader, reader->at, "no numbers: write rows of taps, 1 2 1 for example");
 }
 
 /* NULL with the reason where the taps together are too large or too small. */
 static CnvTaps *
-make_taps(const Reader *reader, GError **error)
+make_taps(const Reader *reader)
 {
   g_autofree char *what = g_strdup_printf("kernel-location=%s: line %d, column 1", reader->name, reader->first_line);
   CnvTaps *taps =
       cnv_taps_new_volume(reader->width, reader->frame_height, reader->depth, (const double *)reader->values->data);
 
-  if (!cnv_taps_check(taps, what, error))
+  if (!cnv_taps_check(taps, what, reader->error))
     g_clear_pointer(&taps, cnv_taps_unref);
   return taps;
 }
@@ -267,20 +263,20 @@ CnvTaps *
 gst_cuda_convolve_kernel_parse(const char *text, gsize size, const char *name, GError **error)
 {
   static const char byte_order_mark[] = "\xef\xbb\xbf";
-  Reader reader = {.end = text + size, .name = name, .line = 1};
+  Reader reader = {.end = text + size, .name = name, .line = 1, .error = error};
   CnvTaps *taps = NULL;
 
   if (size >= 3 && memcmp(text, byte_order_mark, 3) == 0)
     text += 3;
   reader.at = reader.line_start = text;
   reader.values = g_array_new(FALSE, FALSE, sizeof(double));
-  if (read_lines(&reader, error))
-    taps = make_taps(&reader, error);
+  if (read_lines(&reader))
+    taps = make_taps(&reader);
   g_array_free(reader.values, TRUE);
   return taps;
 }
 
-/* What is no regular file could have no end, or keep whoever reads it waiting for one who writes. */
+/* Another kind of file could have no end, or keep a reader waiting for a writer. */
 static gboolean
 is_regular(int file, const char *name, GError **error)
 {
@@ -340,7 +336,7 @@ read_file(int file, const char *name, gsize *size, GError **error)
   return NULL;
 }
 
-/* Of a path what a message can hold: properties take megabytes. */
+/* A path as a message can hold it: properties take megabytes. */
 static char *
 name_of(const char *path)
 {

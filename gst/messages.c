@@ -30,7 +30,7 @@ gst_cuda_convolve_post(GstElement *element, GstMessageType type, GError *error, 
       domain = error_rows[i].domain();
       code = error_rows[i].gst_code;
     }
-  /* Of an INFO message gst-launch-1.0 shows only the debug text. */
+  /* gst-launch-1.0 shows only the debug text of an INFO message. */
   debug = type == GST_MESSAGE_INFO ? g_strdup(error->message) : g_strdup_printf("while %s", doing);
   gst_element_message_full(element, type, domain, code, g_strdup(error->message), debug, __FILE__, GST_FUNCTION,
                            __LINE__);

@@ -20,7 +20,6 @@ typedef GstAllocatorClass GstCudaConvolvePinnedAllocatorClass;
 static GType gst_cuda_convolve_pinned_allocator_get_type(void);
 G_DEFINE_TYPE(GstCudaConvolvePinnedAllocator, gst_cuda_convolve_pinned_allocator, GST_TYPE_ALLOCATOR)
 
-/* What a memory is freed with. */
 typedef struct {
   const CnvBackend *backend;
   GstObject *context;

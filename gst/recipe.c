@@ -52,6 +52,13 @@ gst_cuda_convolve_recipe_reset(GstCudaConvolveRecipe *recipe)
 
 /* ---- the plan in force ---- */
 
+static gboolean
+same_image(const CnvImage *a, const CnvImage *b)
+{
+  return a->format == b->format && a->width == b->width && a->height == b->height && a->kr == b->kr && a->kb == b->kb &&
+         a->full_range == b->full_range;
+}
+
 /* Makes the plan of settings, unless it is there, or leaves all as it was. */
 static gboolean
 use_settings(GstCudaConvolveRecipe *recipe, const GstCudaConvolveSettings *settings, gboolean same_target,
@@ -97,7 +104,7 @@ gboolean
 gst_cuda_convolve_recipe_update(GstCudaConvolveRecipe *recipe, GstElement *element, const GstCudaConvolveSettings *live,
                                 const CnvImage *image, const CnvBackend *backend)
 {
-  gboolean same_target = recipe->backend == backend && memcmp(&recipe->image, image, sizeof(*image)) == 0, same_work;
+  gboolean same_target = recipe->backend == backend && same_image(&recipe->image, image), same_work;
   GError *error = NULL;
 
   GST_OBJECT_LOCK(element);
@@ -128,7 +135,7 @@ gst_cuda_convolve_recipe_must_drain(const GstCudaConvolveRecipe *recipe, const G
   if (gst_cuda_convolve_settings_equal(live, &recipe->in_force, GST_CUDA_CONVOLVE_SETTINGS_PLAN) ||
       (recipe->rejected && gst_cuda_convolve_settings_equal(live, &recipe->wanted, GST_CUDA_CONVOLVE_SETTINGS_WORK)))
     return FALSE;
-  /* Of a filter that cannot be, which the next frame reports, the old one stays. */
+  /* 0: a filter that cannot be, which the next frame reports; the old one stays. */
   n = cnv_filter_frames(&live->filter);
   return n > 0 && ((arriving && live->drain_on_change) || n == 1 || n > (int)n_slots);
 }

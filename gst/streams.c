@@ -34,7 +34,7 @@ gst_cuda_convolve_streams_enter(GstCudaConvolveEngine *engine, GstBuffer *in, Gs
          cnv_session_wait_for_stream(engine->session, gst_cuda_convolve_device_stream_handle(from), error);
 }
 
-/* Who uses an input's memory next, or takes it back, does so after the session has read it. */
+/* Later users of a buffer's memory wait until the session is done with it. */
 static gboolean
 protect(GstCudaConvolveEngine *engine, GstBuffer *buffer, GstMiniObject *stream, GError **error)
 {
