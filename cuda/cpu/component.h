@@ -1,32 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * How the CPU reads and writes the samples of a component. Rows may begin at any address.
+ * The samples of a component, read and written by the CPU. Rows may begin at any address.
  */
 #pragma once
 
 #include <string.h>
 
 #include "plan/plan.h"
-
 #include "plan/rect_job.h"
 
 G_BEGIN_DECLS
 
+/* Address of the component's sample at (x, y) of the job's field. */
 static inline guint8 *
-cnv_memory_row(const CnvFrame *frame, int memory, const CnvRectJob *job, int y)
+cnv_component_at(const CnvFrame *frame, const CnvComponent *component, const CnvRectJob *job, int x, int y)
 {
-  return (guint8 *)frame->data[memory] + (gssize)(y * job->fields + job->field) * frame->stride[memory];
-}
-
-/* Where the component's sample at (x, y) of the job's field is. */
-static inline guint8 *
-cnv_lane_at(const CnvFrame *frame, const CnvComponent *component, const CnvRectJob *job, int x, int y)
-{
-  return cnv_memory_row(frame, component->plane, job, y) + component->offset + (gssize)x * component->step;
+  return (guint8 *)frame->data[component->plane] +
+         (gssize)(y * job->fields + job->field) * frame->stride[component->plane] + component->offset +
+         (gssize)x * component->step;
 }
 
 static inline guint32
-cnv_lane_word(const guint8 *at, int bytes)
+cnv_component_word(const guint8 *at, int bytes)
 {
   guint16 half;
   guint32 word;
@@ -43,14 +38,14 @@ cnv_lane_word(const guint8 *at, int bytes)
 
 /* bytes is component->bytes, by itself so that loops can be made for each. */
 static inline int
-cnv_lane_get(const guint8 *at, const CnvComponent *component, int bytes)
+cnv_component_get(const guint8 *at, const CnvComponent *component, int bytes)
 {
-  return (int)(cnv_lane_word(at, bytes) >> component->shift & ((1u << component->bits) - 1));
+  return (int)(cnv_component_word(at, bytes) >> component->shift & ((1u << component->bits) - 1));
 }
 
-/* Writes bits that no component has as 0, and keeps those of a word's other lanes. */
+/* Writes bits that no component has as 0, and leaves those of a word's other components. */
 static inline void
-cnv_lane_put(guint8 *at, const CnvComponent *component, int bytes, int value)
+cnv_component_put(guint8 *at, const CnvComponent *component, int bytes, int value)
 {
   guint32 word = (guint32)value << component->shift;
 
@@ -61,7 +56,7 @@ cnv_lane_put(guint8 *at, const CnvComponent *component, int bytes, int value)
 
     memcpy(at, &half, 2);
   } else {
-    word |= cnv_lane_word(at, 4) & ~(((1u << component->bits) - 1) << component->shift);
+    word |= cnv_component_word(at, 4) & ~(((1u << component->bits) - 1) << component->shift);
     word = GUINT32_TO_LE(word);
     memcpy(at, &word, 4);
   }
@@ -69,8 +64,8 @@ cnv_lane_put(guint8 *at, const CnvComponent *component, int bytes, int value)
 
 /* Value of the pixel at (x, y) of the job's field. A mean is taken over rows of that field. */
 static inline double
-cnv_lane_value(const CnvFrame *frame, const CnvImage *image, const CnvComponent *component, const CnvRectJob *job,
-               int x, int y)
+cnv_component_value(const CnvFrame *frame, const CnvImage *image, const CnvComponent *component, const CnvRectJob *job,
+                    int x, int y)
 {
   int left = x << component->sub_x, right = MIN((x + 1) << component->sub_x, image->width);
   int rows = (image->height - job->field + job->fields - 1) / job->fields;
@@ -78,7 +73,7 @@ cnv_lane_value(const CnvFrame *frame, const CnvImage *image, const CnvComponent 
 
   for (int row = top; row < bottom; row++)
     for (int column = left; column < right; column++)
-      sum += cnv_lane_get(cnv_lane_at(frame, component, job, column, row), component, component->bytes);
+      sum += cnv_component_get(cnv_component_at(frame, component, job, column, row), component, component->bytes);
   return (double)sum / ((right - left) * (bottom - top));
 }
 

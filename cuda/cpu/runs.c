@@ -1,52 +1,45 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later
- *
- * Taps that are all alike along an axis, as a box has them: sums that hardly cost more for many taps than for few.
- */
-#include "cpu/tile.h"
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "cpu/runs.h"
 
-#define RUN_LEAST 16  /* taps; below it weighing each is as fast */
-#define RUN_OUTSIDE 2 /* taps at most outside it, which are weighed each */
+#include <string.h>
 
-CnvCpuRun
+#define RUN_LEAST 16  /* taps; below it multiplying each is as fast */
+#define RUN_OUTSIDE 2 /* taps at most outside it, each of which is multiplied */
+
+CpuTapRange
 cnv_cpu_run_of(const float *taps, int n)
 {
-  CnvCpuRun longest = {0, 0};
+  CpuTapRange longest = {0, 0};
 
   for (int first = 0, end; first < n; first = end) {
     end = first + 1;
     while (end < n && taps[end] == taps[first])
       end++;
     if (end - first > longest.n)
-      longest = (CnvCpuRun){first, end - first};
+      longest = (CpuTapRange){first, end - first};
   }
-  return longest.n >= RUN_LEAST && n - longest.n <= RUN_OUTSIDE ? longest : (CnvCpuRun){0, 0};
-}
-
-/* The sums as they are before the first row of output. */
-static void
-start_sums(double *sum, const float *const *rows, int n_rows, int n)
-{
-  memset(sum, 0, n * sizeof(double));
-  for (int k = 0; k < n_rows; k++)
-    for (int i = 0; i < n; i++)
-      sum[i] += rows[k][i];
+  return longest.n >= RUN_LEAST && n - longest.n <= RUN_OUTSIDE ? longest : (CpuTapRange){0, 0};
 }
 
 void
-cnv_cpu_slide(const CnvCpuSimd *simd, const CpuPlane *plane, const CpuTerm *term, CpuStream *stream,
-              const float *const *rows, int y, int n)
+cnv_cpu_slide(const CpuTile *tile, const CpuTerm *term, CpuTermState *state, const float *const *rows, int y, int n)
 {
-  CnvCpuRun run = term->run[CNV_Y];
-  const float *taps = plane->plan->taps + term->set->axis[CNV_Y];
-  float *acc = stream->acc;
+  const CpuSimd *simd = tile->frame->simd;
+  CpuTapRange run = term->taps[CNV_Y].run;
+  const float *tap = term->taps[CNV_Y].tap;
+  float *acc = state->acc;
 
-  if (y == 0)
-    start_sums(stream->sliding, rows + run.first, run.n - 1, n);
-  for (int i = 0; i < plane->rows; i++, rows++, acc += plane->acc_stride) {
-    simd->slide(acc, stream->sliding, rows[run.first + run.n - 1], rows[run.first], taps[run.first], n);
-    for (int t = 0; t < run.first; t++)
-      simd->add_weighed(acc, rows[t], taps[t], n);
-    for (int t = run.first + run.n; t < term->set->n[CNV_Y]; t++)
-      simd->add_weighed(acc, rows[t], taps[t], n);
+  if (y == 0) {
+    memset(state->sliding, 0, n * sizeof(double));
+    for (int k = run.first; k < run.first + run.n - 1; k++)
+      for (int i = 0; i < n; i++)
+        state->sliding[i] += rows[k][i];
+  }
+  for (int row = 0; row < CNV_CPU_ROWS; row++, rows++, acc += tile->plane->acc_stride) {
+    simd->slide(acc, state->sliding, rows[run.first + run.n - 1], rows[run.first], tap[run.first], n);
+    for (int k = 0; k < run.first; k++)
+      simd->add_scaled(acc, rows[k], tap[k], n);
+    for (int k = run.first + run.n; k < term->taps[CNV_Y].height; k++)
+      simd->add_scaled(acc, rows[k], tap[k], n);
   }
 }

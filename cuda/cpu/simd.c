@@ -30,7 +30,7 @@ G_STATIC_ASSERT(LANES <= CNV_CPU_SLACK);
 G_STATIC_ASSERT(CNV_CPU_BLOCK % (LANES * VECTORS) == 0);
 
 static void
-load_8(float *restrict to, const void *restrict from, int n, const CnvCpuSamples *samples)
+load_8(float *restrict to, const void *restrict from, int n, const CpuSamples *samples)
 {
   const guint8 *in = from;
   float mid = samples->mid;
@@ -40,7 +40,7 @@ load_8(float *restrict to, const void *restrict from, int n, const CnvCpuSamples
 }
 
 static void
-load_16(float *restrict to, const void *restrict from, int n, const CnvCpuSamples *samples)
+load_16(float *restrict to, const void *restrict from, int n, const CpuSamples *samples)
 {
   const LooseSample *in = from;
   int shift = samples->shift, full = samples->full;
@@ -65,10 +65,10 @@ round_sample(float acc, float gain, float fraction, float rounder, float top)
 }
 
 static void
-store_8(void *restrict to, const float *restrict acc, int n, const CnvCpuSamples *samples, const CnvCpuOutput *output)
+store_8(void *restrict to, const float *restrict acc, int n, const CpuSamples *samples)
 {
   guint8 *restrict out = to;
-  const float *restrict gain = output->gain, *restrict fraction = output->fraction, *restrict rounder = output->round;
+  const float *gain = samples->gain, *fraction = samples->fraction, *rounder = samples->round;
   float top = CNV_CPU_ROUND + (float)samples->full;
 
   for (int i = 0; i < n; i++)
@@ -76,10 +76,10 @@ store_8(void *restrict to, const float *restrict acc, int n, const CnvCpuSamples
 }
 
 static void
-store_16(void *restrict to, const float *restrict acc, int n, const CnvCpuSamples *samples, const CnvCpuOutput *output)
+store_16(void *restrict to, const float *restrict acc, int n, const CpuSamples *samples)
 {
   LooseSample *restrict out = to;
-  const float *restrict gain = output->gain, *restrict fraction = output->fraction, *restrict rounder = output->round;
+  const float *gain = samples->gain, *fraction = samples->fraction, *rounder = samples->round;
   float top = CNV_CPU_ROUND + (float)samples->full;
   int shift = samples->shift;
 
@@ -103,11 +103,11 @@ blend_sample(float acc, float weight, float in, float gain, float fraction, floa
 
 static void
 blend_8(void *restrict to, const float *restrict acc, const float *restrict weight, const void *restrict from, int n,
-        const CnvCpuSamples *samples, const CnvCpuOutput *output)
+        const CpuSamples *samples)
 {
   guint8 *restrict out = to;
   const guint8 *restrict in = from;
-  const float *restrict gain = output->gain, *restrict fraction = output->fraction, *restrict rounder = output->round;
+  const float *gain = samples->gain, *fraction = samples->fraction, *rounder = samples->round;
   float top = CNV_CPU_ROUND + (float)samples->full;
 
   for (int i = 0; i < n; i++)
@@ -116,11 +116,11 @@ blend_8(void *restrict to, const float *restrict acc, const float *restrict weig
 
 static void
 blend_16(void *restrict to, const float *restrict acc, const float *restrict weight, const void *restrict from, int n,
-         const CnvCpuSamples *samples, const CnvCpuOutput *output)
+         const CpuSamples *samples)
 {
   LooseSample *restrict out = to;
   const LooseSample *restrict in = from;
-  const float *restrict gain = output->gain, *restrict fraction = output->fraction, *restrict rounder = output->round;
+  const float *gain = samples->gain, *fraction = samples->fraction, *rounder = samples->round;
   float top = CNV_CPU_ROUND + (float)samples->full;
   int shift = samples->shift, full = samples->full;
 
@@ -136,10 +136,10 @@ static void
 merge_8(void *restrict to, const void *restrict from, const void *restrict mask, int n)
 {
   guint8 *out = to;
-  const guint8 *in = from, *keep = mask;
+  const guint8 *in = from, *bits = mask;
 
   for (int i = 0; i < n; i++)
-    out[i] = (guint8)((out[i] & keep[i]) | (in[i] & ~keep[i]));
+    out[i] = (guint8)((out[i] & bits[i]) | (in[i] & ~bits[i]));
 }
 
 static void
@@ -156,21 +156,21 @@ add(float *restrict acc, const float *restrict more, int n)
 }
 
 static void
-add_weighed(float *restrict acc, const float *restrict more, float weight, int n)
+add_scaled(float *restrict acc, const float *restrict more, float factor, int n)
 {
   for (int i = 0; i < n; i++)
-    acc[i] += weight * more[i];
+    acc[i] += factor * more[i];
 }
 
 static void
-weigh(float *acc, float weight, int n)
+scale(float *acc, float factor, int n)
 {
   for (int i = 0; i < n; i++)
-    acc[i] *= weight;
+    acc[i] *= factor;
 }
 
 static void
-scale(float *restrict acc, const float *restrict factor, int n)
+multiply(float *restrict acc, const float *restrict factor, int n)
 {
   for (int i = 0; i < n; i++)
     acc[i] *= factor[i];
@@ -218,76 +218,72 @@ fade_vector(Vector at, float x0, float x1, float fade)
   return choose(weight > none, weight, none);
 }
 
-/* One spot's part of cnv_rect_job_weight, from pixel first of a row to the vector that has last - 1. other: of another
- * layer than the job; foreign: NULL where there is none such. */
+/* The part of one mask in cnv_rect_job_weight. down: its weight down the rows; other_layer: than the job's. */
 static void
-add_spot(float *restrict weight, gint32 *restrict owned_by_other, int first, int last, int x, const CnvMaskRect *spot,
-         float down, gboolean other)
+add_mask(const CpuRowWeights *row, const CnvMaskRect *mask, float down, gboolean shared, gboolean other_layer)
 {
+  int reach = (int)(1 / mask->fade_x) + 1;
+  int first = MAX(0, mask->x0 - row->x - reach), last = MIN(row->n, mask->x1 - row->x + reach);
+  float *restrict weight = row->weight;
+  gint32 *restrict owned_by_other = row->owned_by_other;
+  float x0 = (float)(mask->x0 - row->x), x1 = (float)(mask->x1 - row->x), fade = mask->fade_x;
   Vector at, none = {0};
 
   first -= first % LANES;
-  for (int component = 0; component < LANES; component++)
-    at[component] = (float)(first + component);
+  for (int i = 0; i < LANES; i++)
+    at[i] = (float)(first + i);
   for (int i = first; i < last; i += LANES, at += LANES) {
     Vector largest = load_vector(weight + i);
-    Vector here = fade_vector(at, (float)(spot->x0 - x), (float)(spot->x1 - x), spot->fade_x) * down;
+    Vector here = fade_vector(at, x0, x1, fade) * down;
 
-    if (owned_by_other) {
-      Numbers counts = (here > none) & (here >= largest), of;
+    if (shared) {
+      Numbers counts = (here > none) & (here >= largest), owned;
 
-      memcpy(&of, owned_by_other + i, sizeof(of));
-      of = other ? of | counts : of & ~counts;
-      memcpy(owned_by_other + i, &of, sizeof(of));
+      memcpy(&owned, owned_by_other + i, sizeof(owned));
+      owned = other_layer ? owned | counts : owned & ~counts;
+      memcpy(owned_by_other + i, &owned, sizeof(owned));
     }
     store_vector(weight + i, choose(here > largest, here, largest));
   }
 }
 
 static gboolean
-is_shared(const CnvRectJob *job, const CnvMaskRect *spots)
+weigh_row(const CpuRowWeights *row, const CnvRectJob *job, const CnvMaskRect *masks)
 {
+  const CnvMaskRect *first = masks + job->first_mask_rect, *end = first + job->n_mask_rects;
+  int n = row->n, padded = (n + LANES - 1) / LANES * LANES;
   gboolean shared = FALSE;
 
-  for (int i = 0; i < job->n_mask_rects && !job->invert; i++)
-    shared |= spots[job->first_mask_rect + i].layer != job->layer;
-  return shared;
-}
-
-static gboolean
-weigh_row(float *restrict weight, gint32 *restrict owned_by_other, int n, int x, int y, const CnvRectJob *job,
-          const CnvMaskRect *spots)
-{
-  gboolean shared = is_shared(job, spots);
-  int room = (n + LANES - 1) / LANES * LANES;
-
-  memset(weight, 0, room * sizeof(float));
-  memset(owned_by_other, 0, room * sizeof(gint32));
-  for (const CnvMaskRect *spot = spots + job->first_mask_rect, *end = spot + job->n_mask_rects; spot < end; spot++) {
-    float down = cnv_fade(y, spot->y0, spot->y1, spot->fade_y);
-    int reach = (int)(1 / spot->fade_x) + 1;
+  for (const CnvMaskRect *mask = first; mask < end && !job->invert; mask++)
+    shared |= mask->layer != job->layer;
+  memset(row->weight, 0, padded * sizeof(float));
+  memset(row->owned_by_other, 0, padded * sizeof(gint32));
+  for (const CnvMaskRect *mask = first; mask < end; mask++) {
+    float down = cnv_fade(row->y, mask->y0, mask->y1, mask->fade_y);
 
     if (down > 0)
-      add_spot(weight, shared ? owned_by_other : NULL, MAX(0, spot->x0 - x - reach), MIN(n, spot->x1 - x + reach), x,
-               spot, down, spot->layer != job->layer);
+      add_mask(row, mask, down, shared, mask->layer != job->layer);
   }
   for (int i = 0; i < n && job->invert; i++)
-    weight[i] = 1 - weight[i];
+    row->weight[i] = 1 - row->weight[i];
   for (int i = 0; i < n && shared; i++)
-    weight[i] = owned_by_other[i] ? 0 : weight[i];
+    row->weight[i] = row->owned_by_other[i] ? 0 : row->weight[i];
   return shared;
 }
 
 static void
-filter_row(float *restrict to, const float *restrict from, int n, const float *restrict taps, int n_taps, int step)
+filter_row(float *restrict to, const float *restrict from, int n, const CpuTaps *taps)
 {
+  const float *restrict tap = taps->tap;
+  int n_taps = taps->width, channels = taps->channels;
+
   for (int x = 0; x < n; x += VECTORS * LANES) {
     Vector acc[VECTORS] = {{0}};
     const float *at = from + x;
 
-    for (int t = 0; t < n_taps; t++, at += step)
+    for (int t = 0; t < n_taps; t++, at += channels)
       for (int v = 0; v < VECTORS; v++)
-        acc[v] += taps[t] * load_vector(at + v * LANES);
+        acc[v] += tap[t] * load_vector(at + v * LANES);
     for (int v = 0; v < VECTORS; v++)
       store_vector(to + x + v * LANES, acc[v]);
   }
@@ -303,16 +299,18 @@ add_shifted(float *from, int n, int distance)
 
 /* to = the sum of the taps outside the run. */
 static void
-filter_row_outside(float *restrict to, const float *restrict from, int n, const float *restrict taps, int n_taps,
-                   const CnvCpuRun *run, int step)
+filter_row_outside(float *restrict to, const float *restrict from, int n, const CpuTaps *taps)
 {
+  const float *restrict tap = taps->tap;
+  int n_taps = taps->width, channels = taps->channels, end = taps->run.first + taps->run.n;
+
   for (int i = 0; i < n; i += LANES) {
     Vector acc = {0};
 
-    for (int t = 0; t < run->first; t++)
-      acc += taps[t] * load_vector(from + i + (gsize)t * step);
-    for (int t = run->first + run->n; t < n_taps; t++)
-      acc += taps[t] * load_vector(from + i + (gsize)t * step);
+    for (int t = 0; t < taps->run.first; t++)
+      acc += tap[t] * load_vector(from + i + (gsize)t * channels);
+    for (int t = end; t < n_taps; t++)
+      acc += tap[t] * load_vector(from + i + (gsize)t * channels);
     store_vector(to + i, acc);
   }
 }
@@ -320,50 +318,52 @@ filter_row_outside(float *restrict to, const float *restrict from, int n, const 
 /* With `size` a power of two, from[i] is the sum of that many samples from i on; those of the run's length are added
  * up, from its first tap on. */
 static void
-filter_row_by_sums(float *restrict to, float *restrict from, int n, const float *restrict taps, int n_taps,
-                   const CnvCpuRun *run, int step)
+filter_row_by_sums(float *restrict to, float *restrict from, int n, const CpuTaps *taps)
 {
-  float weight = taps[run->first];
-  int at = run->first;
+  int n_run = taps->run.n, at = taps->run.first, channels = taps->channels;
+  float tap = taps->tap[at];
 
-  filter_row_outside(to, from, n, taps, n_taps, run, step);
+  filter_row_outside(to, from, n, taps);
   /* Rounding up to a vector reads and writes there: let nothing grow from row to row. */
-  memset(from + n + (n_taps - 1) * step, 0, CNV_CPU_SLACK * sizeof(float));
-  for (int size = 1; size <= run->n; size *= 2) {
-    if (run->n & size) {
+  memset(from + n + (taps->width - 1) * channels, 0, CNV_CPU_SLACK * sizeof(float));
+  for (int size = 1; size <= n_run; size *= 2) {
+    if (n_run & size) {
       for (int i = 0; i < n; i += LANES)
-        store_vector(to + i, load_vector(to + i) + weight * load_vector(from + i + (gsize)at * step));
+        store_vector(to + i, load_vector(to + i) + tap * load_vector(from + i + (gsize)at * channels));
       at += size;
     }
-    if (2 * size <= run->n)
-      add_shifted(from, n + (n_taps - 2 * size) * step, size * step);
+    if (2 * size <= n_run)
+      add_shifted(from, n + (taps->width - 2 * size) * channels, size * channels);
   }
 }
 
 static void
-slide(float *restrict to, double *restrict sum, const float *restrict enter, const float *restrict leave, float weight,
+slide(float *restrict to, double *restrict sum, const float *restrict enter, const float *restrict leave, float tap,
       int n)
 {
   for (int i = 0; i < n; i++) {
-    double whole = sum[i] + enter[i];
+    double all = sum[i] + enter[i];
 
-    to[i] = weight * (float)whole;
-    sum[i] = whole - leave[i];
+    to[i] = tap * (float)all;
+    sum[i] = all - leave[i];
   }
 }
 
 /* Number i of the rows of output takes the tap i before the first's. Taps wander from row to row in registers, so that
  * each is spread over a vector once. */
 static void
-filter_column(float *restrict to, gsize stride, const float *const *rows, int n, const float *restrict taps, int n_taps)
+filter_column(float *restrict to, gsize stride, const float *const *rows, int n, const CpuTaps *taps)
 {
+  const float *restrict column = taps->tap;
+  int n_rows = taps->height + CNV_CPU_ROWS - 1;
+
   for (int x = 0; x < n; x += COLUMN_VECTORS * LANES) {
     Vector acc[CNV_CPU_ROWS][COLUMN_VECTORS] = {{{0}}}, tap[CNV_CPU_ROWS] = {{0}};
 
-    for (int t = 0; t < n_taps + CNV_CPU_ROWS - 1; t++) {
+    for (int t = 0; t < n_rows; t++) {
       for (int i = CNV_CPU_ROWS - 1; i > 0; i--)
         tap[i] = tap[i - 1];
-      tap[0] = taps[t] - (Vector){0};
+      tap[0] = column[t] - (Vector){0};
       for (int v = 0; v < COLUMN_VECTORS; v++) {
         Vector in = load_vector(rows[t] + x + v * LANES);
 
@@ -381,11 +381,11 @@ filter_column(float *restrict to, gsize stride, const float *const *rows, int n,
  * by itself, for that keeps float32 exact over many thousand taps. */
 static inline void
 add_tap_rows(float *restrict to, gsize stride, const float *restrict from, const float *restrict taps, int width,
-             int step)
+             int channels)
 {
   Vector acc[CNV_CPU_ROWS][COLUMN_VECTORS] = {{{0}}};
 
-  for (int t = 0; t < width; t++, from += step, taps++)
+  for (int t = 0; t < width; t++, from += channels, taps++)
     for (int v = 0; v < COLUMN_VECTORS; v++) {
       Vector in = load_vector(from + v * LANES);
 
@@ -398,14 +398,16 @@ add_tap_rows(float *restrict to, gsize stride, const float *restrict from, const
 }
 
 static void
-filter_dense(float *restrict to, gsize stride, const float *const *rows, int n, const float *restrict taps, int width,
-             int height, int step)
+filter_dense(float *restrict to, gsize stride, const float *const *rows, int n, const CpuTaps *taps)
 {
+  int width = taps->width, channels = taps->channels, n_rows = taps->height + CNV_CPU_ROWS - 1;
+  const float *first = taps->tap + (CNV_CPU_ROWS - 1) * width;
+
   for (int x = 0; x < n; x += COLUMN_VECTORS * LANES) {
     for (int i = 0; i < CNV_CPU_ROWS; i++)
       memset(to + i * stride + x, 0, COLUMN_VECTORS * VECTOR_BYTES);
-    for (int y = 0; y < height + CNV_CPU_ROWS - 1; y++)
-      add_tap_rows(to + x, stride, rows[y] + x, taps + (gsize)(y + CNV_CPU_ROWS - 1) * width, width, step);
+    for (int y = 0; y < n_rows; y++)
+      add_tap_rows(to + x, stride, rows[y] + x, first + (gsize)y * width, width, channels);
   }
 }
 
@@ -414,7 +416,7 @@ filter_dense(float *restrict to, gsize stride, const float *const *rows, int n, 
 #define TABLE_OF(isa) cnv_cpu_simd_##isa
 #define EXPAND_TABLE_OF(isa) TABLE_OF(isa)
 
-const CnvCpuSimd EXPAND_TABLE_OF(CNV_SIMD) = {
+const CpuSimd EXPAND_TABLE_OF(CNV_SIMD) = {
     .name = EXPAND_NAME_OF(CNV_SIMD),
     .load = {load_8, load_16},
     .store = {store_8, store_16},
@@ -422,9 +424,9 @@ const CnvCpuSimd EXPAND_TABLE_OF(CNV_SIMD) = {
     .merge = {merge_8, merge_16},
     .weigh_row = weigh_row,
     .add = add,
-    .add_weighed = add_weighed,
-    .weigh = weigh,
+    .add_scaled = add_scaled,
     .scale = scale,
+    .multiply = multiply,
     .absolute = absolute,
     .magnitude = magnitude,
     .row = filter_row,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The vector loops of the CPU engine, as one table of functions for each instruction set. Between load and store a row
- * is a flat array of float32 samples; a pixel's channels are told apart only by the step between taps, so that one loop
- * serves every format.
+ * is a flat array of float32 samples; a pixel's channels are told apart only by the distance between taps, so that one
+ * loop serves every format.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 
 G_BEGIN_DECLS
 
-/* The filters work on rows padded to a multiple of this many floats: what one pass keeps in registers at the widest
+/* The filters work on rows padded to a multiple of this many floats: what one pass holds in registers at the widest
  * vectors. Buffers are padded to it; samples of a frame are never touched beyond their row. */
 #define CNV_CPU_BLOCK 128
 
@@ -25,66 +25,74 @@ G_BEGIN_DECLS
 /* Rounds to an integer, ties to even, when added to a float32 below 2^22: 1.5 * 2^23. */
 #define CNV_CPU_ROUND 12582912.0f
 
+/* How samples become numbers, value - mid, and sums become samples: clamp(rint(gain * acc + fraction) + base), round
+ * being CNV_CPU_ROUND + base. A base is even, so that ties still go to even. The arrays have a number for each sample
+ * of a row. */
 typedef struct {
   int shift, full; /* of the value in a sample, and 2^depth - 1 */
   float mid;
-} CnvCpuSamples;
+  float *gain, *fraction, *round;
+} CpuSamples;
 
-/* How sums become samples, sample by sample: clamp(rint(gain * acc + fraction) + base), round being CNV_CPU_ROUND +
- * base. A base is even, so that ties still go to even. */
-typedef struct {
-  const float *gain, *fraction, *round;
-} CnvCpuOutput;
-
-/* Taps first to first + n - 1 of an axis, which are all alike. */
+/* Taps first to first + n - 1 of an axis. */
 typedef struct {
   int first, n;
-} CnvCpuRun;
+} CpuTapRange;
+
+/* Taps of an axis, or of a dense kernel. */
+typedef struct {
+  const float *tap; /* dense: height rows of width, with CNV_CPU_ROWS - 1 rows of zeros before and after them;
+                       down a column: with CNV_CPU_ROWS - 1 zeros after them */
+  int width, height;
+  int channels;    /* floats from tap to tap along a row */
+  CpuTapRange run; /* of an axis: all alike, to be summed rather than multiplied tap by tap; n 0: none */
+} CpuTaps;
+
+/* Weights of n pixels of a job from (x, y) on. The arrays hold n rounded up to a vector. */
+typedef struct {
+  int x, y, n;
+  float *weight;
+  gint32 *owned_by_other; /* not 0: the sample is another layer's */
+} CpuRowWeights;
 
 /* n counts samples. load, store, blend and merge come for samples of 1 and of 2 bytes; they and the functions of acc
  * take any n and any alignment; row, column and dense round n up to CNV_CPU_BLOCK, row_by_sums to a vector. */
 typedef struct {
   const char *name; /* "avx2" */
-  void (*load[2])(float *to, const void *from, int n, const CnvCpuSamples *samples);
-  void (*store[2])(void *to, const float *acc, int n, const CnvCpuSamples *samples, const CnvCpuOutput *output);
+  void (*load[2])(float *to, const void *from, int n, const CpuSamples *samples);
+  void (*store[2])(void *to, const float *acc, int n, const CpuSamples *samples);
   /* The same blended with the input, each sample having its weight. */
-  void (*blend[2])(void *to, const float *acc, const float *weight, const void *from, int n,
-                   const CnvCpuSamples *samples, const CnvCpuOutput *output);
+  void (*blend[2])(void *to, const float *acc, const float *weight, const void *from, int n, const CpuSamples *samples);
   /* Takes the bits of from where those of mask are 0. */
   void (*merge[2])(void *to, const void *from, const void *mask, int n);
 
-  /* cnv_rect_job_weight of n pixels from (x, y) on, of a job that has spots. Both have room for n rounded up to a
-   * vector. TRUE where a 0 may
-   * be another job's sample; else it is the input's. */
-  gboolean (*weigh_row)(float *weight, gint32 *owned_by_other, int n, int x, int y, const CnvRectJob *job,
-                        const CnvMaskRect *spots);
+  /* cnv_rect_job_weight of each pixel, of a job that has masks. TRUE where a 0 may be another job's sample;
+   * else it is the input's. */
+  gboolean (*weigh_row)(const CpuRowWeights *row, const CnvRectJob *job, const CnvMaskRect *masks);
 
   void (*add)(float *acc, const float *more, int n);
-  void (*add_weighed)(float *acc, const float *more, float weight, int n);
-  void (*weigh)(float *acc, float weight, int n);
-  void (*scale)(float *acc, const float *factor, int n);
+  void (*add_scaled)(float *acc, const float *more, float factor, int n);
+  void (*scale)(float *acc, float factor, int n);
+  void (*multiply)(float *acc, const float *factor, int n);
   void (*absolute)(float *acc, const float *mid_bias, int n); /* |acc + mid_bias| */
   void (*magnitude)(float *acc, const float *other, int n);   /* root of the sum of squares */
 
-  void (*row)(float *to, const float *from, int n, const float *taps, int n_taps, int step);
-  /* The same as row by sums of 1, 2, 4... samples, of which run's are made: what it takes grows with the logarithm of
-   * their number. from holds n + (n_taps - 1) * step samples and CNV_CPU_SLACK numbers more, and is spoilt. */
-  void (*row_by_sums)(float *to, float *from, int n, const float *taps, int n_taps, const CnvCpuRun *run, int step);
-  /* A sum that slides down rows: to = weight * (sum + enter), and then sum += enter - leave. In double, so that it
-   * holds what it would if it were made anew. */
-  void (*slide)(float *to, double *sum, const float *enter, const float *leave, float weight, int n);
-  /* CNV_CPU_ROWS rows of output, stride floats apart, from n_taps + CNV_CPU_ROWS - 1 rows. taps: with CNV_CPU_ROWS - 1
-   * zeros after them. */
-  void (*column)(float *to, gsize stride, const float *const *rows, int n, const float *taps, int n_taps);
-  /* The same from height + CNV_CPU_ROWS - 1 rows. taps: height rows of width, with CNV_CPU_ROWS - 1 rows of zeros
-   * before and after them. */
-  void (*dense)(float *to, gsize stride, const float *const *rows, int n, const float *taps, int width, int height,
-                int step);
-} CnvCpuSimd;
+  void (*row)(float *to, const float *from, int n, const CpuTaps *taps);
+  /* The same as row by sums of 1, 2, 4... samples, of which those of a run are made: its time grows with the logarithm
+   * of the number of taps. from holds n + (width - 1) * channels samples and CNV_CPU_SLACK numbers more, and is
+   * spoilt. */
+  void (*row_by_sums)(float *to, float *from, int n, const CpuTaps *taps);
+  /* A sum that slides down rows: to = tap * (sum + enter), and then sum += enter - leave. In double, so that it holds
+   * what it would if it were made anew. */
+  void (*slide)(float *to, double *sum, const float *enter, const float *leave, float tap, int n);
+  /* CNV_CPU_ROWS rows of output, stride floats apart, from height + CNV_CPU_ROWS - 1 rows. */
+  void (*column)(float *to, gsize stride, const float *const *rows, int n, const CpuTaps *taps);
+  void (*dense)(float *to, gsize stride, const float *const *rows, int n, const CpuTaps *taps);
+} CpuSimd;
 
-extern const CnvCpuSimd cnv_cpu_simd_plain;  /* what any machine of the family has */
-extern const CnvCpuSimd cnv_cpu_simd_neon;   /* the same where that is NEON: 64-bit ARM */
-extern const CnvCpuSimd cnv_cpu_simd_avx2;   /* x86-64 alone */
-extern const CnvCpuSimd cnv_cpu_simd_avx512; /* x86-64 alone */
+extern const CpuSimd cnv_cpu_simd_plain;  /* for any machine of the family */
+extern const CpuSimd cnv_cpu_simd_neon;   /* the same on 64-bit ARM, whose machines all have NEON */
+extern const CpuSimd cnv_cpu_simd_avx2;   /* x86-64 alone */
+extern const CpuSimd cnv_cpu_simd_avx512; /* x86-64 alone */
 
 G_END_DECLS

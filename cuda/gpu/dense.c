@@ -59,14 +59,6 @@ measure(const CnvPlanPlane *plane)
   return needs;
 }
 
-static double
-tap_at(const CnvPlan *plan, const CnvPlanTerm *term, int x, int y)
-{
-  if (!term->separable)
-    return plan->taps[term->dense + y * term->n[CNV_X] + x];
-  return (double)plan->taps[term->axis[CNV_X] + x] * plan->taps[term->axis[CNV_Y] + y];
-}
-
 static void
 add_term(double *to, const CnvPlan *plan, const CnvPlanTerm *term, const CnvNeeds *needs)
 {
@@ -74,7 +66,7 @@ add_term(double *to, const CnvPlan *plan, const CnvPlanTerm *term, const CnvNeed
 
   for (int y = 0; y < term->n[CNV_Y]; y++)
     for (int x = 0; x < term->n[CNV_X]; x++)
-      to[(y0 + y) * needs->n_x + x0 + x] += tap_at(plan, term, x, y);
+      to[(y0 + y) * needs->n_x + x0 + x] += cnv_plan_tap(plan, term, x, y);
 }
 
 /* The taps of the plane: [frame][term][row][column]. */

@@ -90,6 +90,15 @@ struct CnvPlan {
   float *taps;
 };
 
+/* Tap (x, y) of a term. */
+static inline double
+cnv_plan_tap(const CnvPlan *plan, const CnvPlanTerm *term, int x, int y)
+{
+  if (!term->separable)
+    return plan->taps[term->dense + (gsize)y * term->n[CNV_X] + x];
+  return (double)plan->taps[term->axis[CNV_X] + x] * plan->taps[term->axis[CNV_Y] + y];
+}
+
 /* TRUE where each of the plane's terms is a row times a column. */
 gboolean cnv_plane_is_separable(const CnvPlanPlane *plane);
 

@@ -29,7 +29,8 @@ typedef struct {
 typedef struct {
   int device;    /* cuda: ordinal, -1 the first */
   void *context; /* cuda: CUcontext to work in, of the caller, outliving the session; NULL: the device's primary one */
-  guint n_threads; /* cpu: 0 for one a processor */
+  guint n_threads;  /* cpu: 0 for one a processor */
+  const char *simd; /* cpu: an instruction set, "avx2", taken where the machine has it; NULL: the best */
 } CnvSessionOptions;
 
 typedef struct {

@@ -12,7 +12,7 @@
 
 #include "support/cases.h"
 #include "support/suite.h"
-#include "cpu/tile.h"
+#include "cpu/runs.h"
 
 #define SKIP 77
 #define N_BORDERS (CNV_BORDER_RENORMALIZE + 1)
@@ -200,7 +200,7 @@ START_TEST(test_run_of)
     taps[i] = i == 0 || i == 19 ? 0.5f : 1;
   for (int first = 0; first < 2; first++)
     for (int end = 19; end <= 20; end++) {
-      CnvCpuRun run = cnv_cpu_run_of(taps + first, end - first);
+      CpuTapRange run = cnv_cpu_run_of(taps + first, end - first);
 
       ck_assert_int_eq(run.first, 1 - first);
       ck_assert_int_eq(run.n, 18);
@@ -357,14 +357,12 @@ kernels_suite(void)
   return suite;
 }
 
-/* Whether the sessions run the instruction set that CNV_CPU_SIMD names: engines take their best where they lack it. */
+/* FALSE where the machine lacks an instruction set: engines take their best then. */
 static gboolean
 has_wanted_simd(void)
 {
-  const char *wanted = g_getenv("CNV_CPU_SIMD");
-
-  for (guint i = 0; wanted && i < test_variants->len; i++)
-    if (!g_str_has_suffix(g_array_index(test_variants, TestVariant, i).session->device_name, wanted))
+  for (guint i = 0; test_options.simd && i < test_variants->len; i++)
+    if (!g_str_has_suffix(g_array_index(test_variants, TestVariant, i).session->device_name, test_options.simd))
       return FALSE;
   return TRUE;
 }
@@ -373,11 +371,12 @@ int
 main(int argc, char **argv)
 {
   gboolean quick = FALSE, full = FALSE;
-  char *backend = NULL;
+  char *backend = NULL, *simd = NULL;
   const GOptionEntry entries[] = {
       {"quick", 0, 0, G_OPTION_ARG_NONE, &quick, "Few and small cases, for compute-sanitizer", NULL},
       {"full", 0, 0, G_OPTION_ARG_NONE, &full, "Slow algorithms on large cases, too", NULL},
       {"backend", 0, 0, G_OPTION_ARG_STRING, &backend, "Only that one, cuda or cpu", "NAME"},
+      {"simd", 0, 0, G_OPTION_ARG_STRING, &simd, "Instruction set of the CPU engine", "NAME"},
       {NULL},
   };
   GOptionContext *context = g_option_context_new(NULL);
@@ -393,17 +392,19 @@ main(int argc, char **argv)
   test_options_read();
   test_options.extent = quick ? TEST_QUICK : full ? TEST_FULL : TEST_NORMAL;
   test_options.backend = backend;
+  test_options.simd = simd;
   if (!test_variants_open()) {
     puts("SKIPPED: no such backend is here");
     return SKIP;
   }
   if (!has_wanted_simd()) {
-    printf("SKIPPED: this machine has no %s\n", g_getenv("CNV_CPU_SIMD"));
+    printf("SKIPPED: this machine has no %s\n", simd);
     return SKIP;
   }
   printf("CNV_SEED=%u\n", test_options.seed);
   status = test_suite_run_in_process(kernels_suite());
   test_variants_close();
   g_free(backend);
+  g_free(simd);
   return status;
 }

@@ -76,6 +76,7 @@ typedef struct {
   guint quick_step;
   enum { TEST_QUICK, TEST_NORMAL, TEST_FULL } extent;
   const char *backend; /* name of the only one to run; NULL: all that are here */
+  const char *simd;    /* instruction set of the CPU engine; NULL: the best */
 } TestOptions;
 
 extern TestOptions test_options;

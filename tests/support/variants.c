@@ -52,7 +52,7 @@ add_variants(const CnvBackend *backend, CnvSession *session)
 static CnvSession *
 open_backend(const CnvBackend *backend)
 {
-  const CnvSessionOptions options = {.device = -1, .n_threads = 3};
+  const CnvSessionOptions options = {.device = -1, .n_threads = 3, .simd = test_options.simd};
   GError *error = NULL;
   CnvSession *session;
 

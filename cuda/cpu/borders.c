@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "cpu/borders.h"
+
+#include "cpu/component.h"
+
+/* A row of the field, as a term loads it. */
+typedef struct {
+  const CpuWorker *worker;
+  const CpuTile *tile;
+  const CpuTermState *term;
+  int y;
+} Row;
+
+/* ---- pixels of one frame ---- */
+
+static inline void
+load_component(float *to, const guint8 *from, int n, const CnvPlanPlane *plane, int c, int bytes)
+{
+  const CnvComponent component = plane->component[c]; /* a copy: bytes that are written could be its own */
+  int channels = plane->channels;
+  float mid = plane->mid[c];
+
+  for (int i = 0; i < n; i++, from += component.step)
+    to[i * channels] = (float)cnv_component_get(from, &component, bytes) - mid;
+}
+
+static void
+load_means(const Row *row, const CnvFrame *frame, int c, int x, int n, float *to)
+{
+  const CpuPlane *plane = row->tile->plane;
+
+  for (int i = 0; i < n; i++)
+    to[i * plane->from->channels] = (float)cnv_component_value(frame, &plane->plan->image, &plane->from->component[c],
+                                                               row->tile->job, x + i, row->y);
+}
+
+static void
+multiply_by_alpha(float *pixel, int n, int channels, int weight)
+{
+  for (int i = 0; i < n; i++, pixel += channels) {
+    float alpha = pixel[weight];
+
+    for (int c = 0; c < channels; c++)
+      pixel[c] *= alpha;
+    pixel[weight] = alpha;
+  }
+}
+
+static void
+load_components(const Row *row, const CnvFrame *frame, int x, int n, float *to)
+{
+  const CnvPlanPlane *plane = row->tile->plane->from;
+
+  for (int c = 0; c < plane->channels; c++) {
+    const CnvComponent *component = &plane->component[c];
+    const guint8 *from = cnv_component_at(frame, component, row->tile->job, x, row->y);
+
+    if (component->sub_x || component->sub_y)
+      load_means(row, frame, c, x, n, to + c);
+    else if (component->bytes == 1)
+      load_component(to + c, from, n, plane, c, 1);
+    else if (component->bytes == 2)
+      load_component(to + c, from, n, plane, c, 2);
+    else
+      load_component(to + c, from, n, plane, c, 4);
+  }
+  if (plane->weight >= 0)
+    multiply_by_alpha(to, n, plane->channels, plane->weight);
+}
+
+static void
+load_frame(const Row *row, const CnvFrame *frame, int x, int n, float *to)
+{
+  const CpuTile *tile = row->tile;
+  const CnvPlanPlane *plane = tile->plane->from;
+  const CnvComponent *component = &plane->component[0];
+
+  if (plane->plain)
+    tile->frame->simd->load[component->bytes - 1](to, cnv_component_at(frame, component, tile->job, x, row->y),
+                                                  n * plane->channels, &tile->plane->samples);
+  else
+    load_components(row, frame, x, n, to);
+}
+
+/* ---- pixels of a row ---- */
+
+/* Loads n pixels within the window: the frames that count, added up while the row is in cache, so that whatever follows
+ * costs the same for any number of them. */
+static void
+load_inside(const Row *row, int x, int n, float *to)
+{
+  const CpuSimd *simd = row->tile->frame->simd;
+  int samples = n * row->tile->plane->from->channels;
+  gboolean begun = FALSE;
+
+  for (guint i = 0; i < row->term->temporal_taps.n; i++) {
+    const CpuTemporalTap *tap = &row->term->temporal_taps.temporal_tap[i];
+
+    if (!tap->frame)
+      continue;
+    load_frame(row, tap->frame, x, n, begun ? row->worker->scratch : to);
+    if (begun)
+      simd->add_scaled(to, row->worker->scratch, tap->weight, samples);
+    else if (tap->weight != 1)
+      simd->scale(to, tap->weight, samples);
+    begun = TRUE;
+  }
+  if (!begun)
+    memset(to, 0, samples * sizeof(float));
+}
+
+/* n pixels that are missing. */
+static void
+load_missing(const Row *row, int n, float *to)
+{
+  const CpuPlane *plane = row->tile->plane;
+  float share = cnv_border_has_value(plane->plan->filter.border) ? row->term->temporal_sum : 0;
+
+  for (int i = 0; i < n; i++)
+    for (int c = 0; c < plane->from->channels; c++)
+      *to++ = plane->from->border[c] * share;
+}
+
+/* ---- a row with its apron ---- */
+
+/* TRUE where all pixels outside on one side of the window are the same one. */
+static gboolean
+is_uniform(CnvBorder border)
+{
+  return cnv_border_index(border, -1, 4) == cnv_border_index(border, -3, 4);
+}
+
+/* Pixels first to last - 1, and those of them within the window: inside to inside_end - 1. */
+typedef struct {
+  int first, last, inside, inside_end;
+  float *samples;
+} Line;
+
+/* Fills n pixels with the first of them. */
+static void
+repeat_pixel(float *to, int channels, int n)
+{
+  float pixel[CNV_MAX_CHANNELS];
+
+  memcpy(pixel, to, channels * sizeof(float));
+  for (int i = 0; i < n; i++, to += channels)
+    for (int c = 0; c < channels; c++)
+      to[c] = pixel[c];
+}
+
+/* Loads pixels x to last - 1, which lie outside the window, once the others are in the line. */
+static void
+load_outside(const Row *row, const Line *line, int x, int last)
+{
+  const CnvRectJob *job = row->tile->job;
+  CnvBorder border = row->tile->plane->plan->filter.border;
+  int channels = row->tile->plane->from->channels;
+  float *to = line->samples + (x - line->first) * channels;
+
+  for (; x < last; x++, to += channels) {
+    int index = cnv_border_index(border, x - job->window_x, job->window_width), source = index + job->window_x;
+
+    if (index < 0)
+      load_missing(row, 1, to);
+    else if (source < line->inside || source >= line->inside_end)
+      load_inside(row, source, 1, to);
+    else
+      for (int c = 0; c < channels; c++)
+        to[c] = line->samples[(source - line->first) * channels + c];
+    if (is_uniform(border)) {
+      repeat_pixel(to, channels, last - x);
+      return;
+    }
+  }
+}
+
+int
+cnv_cpu_source_row(const CpuTile *tile, int t, int k)
+{
+  const CnvRectJob *job = tile->job;
+  int y = tile->top - tile->plane->from->term[t].anchor[CNV_Y] + k - job->window_y;
+  int index = cnv_border_index(tile->plane->plan->filter.border, y, job->window_height);
+
+  return index < 0 ? -1 : index + job->window_y;
+}
+
+void
+cnv_cpu_load_row(const CpuWorker *worker, const CpuTile *tile, int t, int y, float *to)
+{
+  const CnvPlanTerm *set = &tile->plane->from->term[t];
+  const CnvRectJob *job = tile->job;
+  Row row = {worker, tile, &worker->term[t], y};
+  Line line = {.samples = to};
+
+  line.first = tile->first - set->anchor[CNV_X];
+  line.last = tile->last + set->n[CNV_X] - 1 - set->anchor[CNV_X];
+  line.inside = CLAMP(job->window_x, line.first, line.last);
+  line.inside_end = CLAMP(job->window_x + job->window_width, line.inside, line.last);
+  if (y < 0) {
+    load_missing(&row, line.last - line.first, to);
+    return;
+  }
+  if (line.inside < line.inside_end)
+    load_inside(&row, line.inside, line.inside_end - line.inside,
+                to + (line.inside - line.first) * tile->plane->from->channels);
+  load_outside(&row, &line, line.first, line.inside);
+  load_outside(&row, &line, line.inside_end, line.last);
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "cpu/prepare.h"
+
+#include "cpu/renormalize.h"
+#include "cpu/runs.h"
+#include "plan/arith.h"
+
+/* Bytes of a plane's rings: within the second-level cache, where CNV_CPU_ROWS rows of output at a time are as fast as
+ * in the first, and tiles wide enough that their aprons count little. */
+#define RING_BYTES (128 * 1024)
+#define RUN_RING 32  /* the ring of a run down the rows may be so many times as large: few rows of it are read */
+#define TILE_MIN 256 /* samples */
+#define TILE_MAX 2048
+
+/* Hands out parts of one block; without a block it only counts. */
+typedef struct {
+  guint8 *block;
+  gsize used;
+} Arena;
+
+static void *
+take(Arena *arena, gsize n, gsize size)
+{
+  void *part = arena->block ? arena->block + arena->used : NULL;
+
+  arena->used += (n * size + CNV_CPU_ALIGNMENT - 1) / CNV_CPU_ALIGNMENT * CNV_CPU_ALIGNMENT;
+  return part;
+}
+
+/* ---- shapes ---- */
+
+int
+cnv_cpu_tile_samples(const CpuPlane *plane, int samples)
+{
+  int block = plane->from->channels == 3 ? 3 * CNV_CPU_BLOCK : CNV_CPU_BLOCK;
+
+  return cnv_divide_up(cnv_divide_up(samples, cnv_divide_up(samples, plane->max_samples)), block) * block;
+}
+
+/* Returns how many of the ring's rows should fit into RING_BYTES. */
+static int
+shape_ring(CpuPlane *plane, int t)
+{
+  CpuTerm *term = &plane->term[t];
+  const CnvPlanTerm *set = &plane->from->term[t];
+
+  term->set = set;
+  term->slots = set->n[CNV_Y] + CNV_CPU_ROWS - 1;
+  plane->slots += term->slots;
+  for (int axis = 0; axis < CNV_N_AXES; axis++)
+    term->taps[axis] = (CpuTaps){
+        .tap = plane->plan->taps + set->axis[axis],
+        .width = set->n[CNV_X],
+        .height = set->n[CNV_Y],
+        .channels = plane->from->channels,
+        .run = plane->dense ? (CpuTapRange){0, 0} : cnv_cpu_run_of(plane->plan->taps + set->axis[axis], set->n[axis])};
+  return term->taps[CNV_Y].run.n ? MAX(2 * CNV_CPU_ROWS, term->slots / RUN_RING) : term->slots;
+}
+
+static void
+shape_rows(CpuPlane *plane)
+{
+  plane->acc_stride = cnv_divide_up(plane->widest, CNV_CPU_BLOCK) * CNV_CPU_BLOCK;
+  for (int t = 0; t < plane->from->n_terms; t++) {
+    CpuTerm *term = &plane->term[t];
+    gsize apron = (term->set->n[CNV_X] - 1) * plane->from->channels;
+    gsize row = plane->acc_stride + (plane->dense ? apron : 0);
+
+    plane->line_length = MAX(plane->line_length, plane->acc_stride + apron + CNV_CPU_SLACK);
+    /* One cache line more, so that the rows of a column do not share cache sets. */
+    term->ring_stride = (row + CNV_CPU_ALIGNMENT - 1) / CNV_CPU_ALIGNMENT * CNV_CPU_ALIGNMENT + CNV_CPU_ALIGNMENT +
+                        CNV_CPU_ALIGNMENT / sizeof(float);
+  }
+}
+
+static void
+shape_plane(CpuPlane *plane, const CnvPlan *plan, const CnvPlanPlane *from)
+{
+  int samples = from->width * from->channels, near = 0;
+
+  plane->plan = plan;
+  plane->from = from;
+  plane->max_samples = samples;
+  if (!from->filtered || from->algorithm == CNV_ALGORITHM_NAIVE)
+    return;
+  plane->dense = from->algorithm == CNV_ALGORITHM_TILED;
+  for (int t = 0; t < from->n_terms; t++)
+    near += shape_ring(plane, t);
+  plane->max_samples = CLAMP(RING_BYTES / (int)sizeof(float) / near, TILE_MIN, TILE_MAX);
+  plane->widest = cnv_cpu_tile_samples(plane, MIN(samples, plane->max_samples));
+  shape_rows(plane);
+}
+
+/* ---- arrays of planes ---- */
+
+static void
+fill_dense(CpuTerm *term, const CnvPlan *plan, Arena *arena)
+{
+  const CnvPlanTerm *set = term->set;
+  int width = set->n[CNV_X], zeros = CNV_CPU_ROWS - 1;
+  float *to = take(arena, (gsize)width * (set->n[CNV_Y] + 2 * zeros), sizeof(float));
+
+  term->taps[CNV_Y].tap = to;
+  for (int y = 0; to && y < set->n[CNV_Y]; y++)
+    for (int x = 0; x < width; x++)
+      to[(gsize)(zeros + y) * width + x] = (float)cnv_plan_tap(plan, set, x, y);
+}
+
+static void
+fill_column(CpuTerm *term, const CnvPlan *plan, Arena *arena)
+{
+  int n = term->set->n[CNV_Y];
+  float *to = take(arena, n + CNV_CPU_ROWS - 1, sizeof(float));
+
+  term->taps[CNV_Y].tap = to;
+  if (to)
+    memcpy(to, plan->taps + term->set->axis[CNV_Y], n * sizeof(float));
+}
+
+static void
+fill_samples(CpuPlane *plane)
+{
+  const CnvPlanPlane *from = plane->from;
+  const CnvComponent *component = &from->component[0];
+
+  for (int i = 0; i < plane->widest; i++) {
+    int c = i % from->channels;
+
+    plane->samples.gain[i] = from->gain[c];
+    plane->samples.fraction[i] = from->fraction[c];
+    plane->samples.round[i] = CNV_CPU_ROUND + from->base[c];
+    plane->mid_bias[i] = from->mid_bias[c];
+    if (plane->mask)
+      memset(plane->mask + i * component->bytes, from->filtered >> c & 1 ? 255 : 0, component->bytes);
+  }
+}
+
+static void
+fill_plane(CpuPlane *plane, Arena *arena)
+{
+  const CnvPlanPlane *from = plane->from;
+  const CnvComponent *component = &from->component[0];
+  gsize n = plane->widest;
+
+  for (int t = 0; t < from->n_terms; t++) {
+    CpuTerm *term = &plane->term[t];
+
+    for (int axis = 0; axis < CNV_N_AXES && term->set->separable; axis++)
+      term->sums[axis] = take(arena, term->set->n[axis] + 1, sizeof(double));
+    if (plane->dense)
+      fill_dense(term, plane->plan, arena);
+    else
+      fill_column(term, plane->plan, arena);
+    if (arena->block)
+      cnv_cpu_renormalize_prepare(term, plane->plan);
+  }
+  plane->samples = (CpuSamples){component->shift, (1 << component->bits) - 1, from->mid[0]};
+  plane->samples.gain = take(arena, n, sizeof(float));
+  plane->samples.fraction = take(arena, n, sizeof(float));
+  plane->samples.round = take(arena, n, sizeof(float));
+  plane->mid_bias = take(arena, n, sizeof(float));
+  if (from->plain && from->filtered != (1 << from->channels) - 1)
+    plane->mask = take(arena, n, component->bytes);
+  if (arena->block)
+    fill_samples(plane);
+}
+
+/* ---- workers ---- */
+
+static void
+lay_out(CpuWorker *worker, const CpuPlane *plane, Arena *arena)
+{
+  gsize samples = plane->widest;
+
+  worker->line = take(arena, plane->line_length, sizeof(float));
+  worker->scratch = take(arena, plane->line_length, sizeof(float));
+  worker->weights.weight = take(arena, samples, sizeof(float));
+  worker->weights.owned_by_other = take(arena, samples, sizeof(gint32));
+  worker->unfiltered = take(arena, samples, 1);
+  for (int t = 0; t < plane->from->n_terms; t++) {
+    const CpuTerm *term = &plane->term[t];
+    CpuTermState *state = &worker->term[t];
+
+    state->ring = take(arena, term->slots * term->ring_stride, sizeof(float));
+    state->rows = take(arena, 2 * term->slots, sizeof(float *));
+    state->acc = take(arena, CNV_CPU_ROWS * plane->acc_stride, sizeof(float));
+    state->factor = take(arena, samples, sizeof(float));
+    state->sums = take(arena, term->set->n[CNV_X] + 1, sizeof(double));
+    state->sliding = take(arena, term->taps[CNV_Y].run.n ? samples : 0, sizeof(double));
+  }
+}
+
+void
+cnv_cpu_worker_lay_out(CpuWorker *worker, const CpuPlane *plane)
+{
+  Arena arena = {worker->block, 0};
+
+  lay_out(worker, plane, &arena);
+}
+
+/* ---- all of it ---- */
+
+/* Lays out a block, or returns how large it has to be. */
+static gsize
+fill(CpuPrepared *self, guint n_threads, guint8 *block)
+{
+  Arena arena = {block, 0};
+  gsize most = 0;
+
+  for (guint p = 0; p < self->n_plans * CNV_MAX_PLANES; p++)
+    if (self->plane[p].widest > 0) {
+      Arena worker = {NULL, 0};
+
+      fill_plane(&self->plane[p], &arena);
+      lay_out(&(CpuWorker){0}, &self->plane[p], &worker);
+      most = MAX(most, worker.used);
+    }
+  for (guint i = 0; i < n_threads; i++)
+    self->worker[i].block = take(&arena, most, 1);
+  return arena.used;
+}
+
+static gboolean
+allocate(CpuPrepared *self, guint n_threads, GError **error)
+{
+  gsize bytes = fill(self, n_threads, NULL) + CNV_CPU_ALIGNMENT;
+
+  if (bytes > self->block_size) {
+    g_free(self->block);
+    self->block = g_try_malloc(bytes);
+    self->block_size = self->block ? bytes : 0;
+  }
+  if (!self->block) {
+    g_set_error(error, CNV_ERROR, CNV_ERROR_MEMORY,
+                "no memory for %" G_GSIZE_FORMAT
+                " bytes of rows for %u threads: set fewer with n-threads, or a smaller radius",
+                bytes, n_threads);
+    return FALSE;
+  }
+  /* Rows are filtered up to a whole block: memory beyond their samples counts for nothing but must be numbers. */
+  memset(self->block, 0, bytes);
+  fill(self, n_threads, cnv_cpu_aligned(self->block));
+  return TRUE;
+}
+
+static void
+forget_plans(CpuPrepared *self)
+{
+  for (guint i = 0; i < self->n_plans; i++)
+    cnv_plan_unref(self->plan[i]);
+  self->n_plans = 0;
+}
+
+gboolean
+cnv_cpu_prepare(CpuPrepared *self, const CnvWork *work, guint n_threads, GError **error)
+{
+  for (guint i = 0; i < work->n_plans; i++)
+    cnv_plan_ref(work->plan[i]);
+  forget_plans(self);
+  self->n_plans = work->n_plans;
+  memcpy(self->plan, work->plan, work->n_plans * sizeof(CnvPlan *));
+  g_free(self->plane);
+  self->plane = g_new0(CpuPlane, self->n_plans * CNV_MAX_PLANES);
+  if (!self->worker)
+    self->worker = g_new0(CpuWorker, n_threads);
+  for (guint i = 0; i < self->n_plans; i++)
+    for (int p = 0; p < self->plan[i]->n_planes; p++)
+      shape_plane(&self->plane[i * CNV_MAX_PLANES + p], self->plan[i], &self->plan[i]->plane[p]);
+  if (!allocate(self, n_threads, error)) {
+    forget_plans(self);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+void
+cnv_cpu_prepared_clear(CpuPrepared *self)
+{
+  forget_plans(self);
+  g_free(self->block);
+  g_free(self->plane);
+  g_free(self->worker);
+}

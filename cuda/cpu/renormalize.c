@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "cpu/renormalize.h"
+
+#include <math.h>
+
+void
+cnv_cpu_renormalize_prepare(CpuTerm *term, const CnvPlan *plan)
+{
+  const CnvPlanTerm *set = term->set;
+
+  term->sum = set->separable;
+  for (int i = 0; !set->separable && i < set->n[CNV_X] * set->n[CNV_Y]; i++)
+    term->sum += plan->taps[set->dense + i];
+  for (int axis = 0; axis < CNV_N_AXES && set->separable; axis++) {
+    double *sums = term->sums[axis];
+
+    sums[0] = 0;
+    for (int i = 0; i < set->n[axis]; i++)
+      sums[i + 1] = sums[i] + plan->taps[set->axis[axis] + i];
+    term->sum *= sums[set->n[axis]];
+  }
+}
+
+/* Of prefix sums. */
+static double
+sum_of(const double *sums, CpuTapRange range)
+{
+  return sums[range.first + range.n] - sums[range.first];
+}
+
+static double
+ratio(double sum, double found, gboolean all, float epsilon)
+{
+  return all ? 1 : fabs(found) > epsilon ? sum / found : 0;
+}
+
+/* Prefix sums over the columns of a term's taps, of those in the rows found. */
+static void
+sum_columns(const CpuPlane *plane, const CpuTerm *term, CpuTermState *state)
+{
+  const CnvPlanTerm *set = term->set;
+  const float *taps = plane->plan->taps + set->dense;
+  CpuTapRange rows = state->rows_found;
+  int width = set->n[CNV_X];
+
+  state->sums[0] = 0;
+  for (int x = 0; x < width; x++) {
+    state->sums[x + 1] = state->sums[x];
+    if (set->separable)
+      state->sums[x + 1] += sum_of(term->sums[CNV_X], (CpuTapRange){x, 1}) * sum_of(term->sums[CNV_Y], rows);
+    for (int y = rows.first; !set->separable && y < rows.first + rows.n; y++)
+      state->sums[x + 1] += taps[(gsize)y * width + x];
+  }
+}
+
+/* S/P of border.h at column x for a term by itself. */
+static double
+factor_of_term(const CpuTile *tile, const CpuTerm *term, const CpuTermState *state, int x)
+{
+  const CnvPlanTerm *set = term->set;
+  CpuTapRange found[CNV_N_AXES] = {cnv_cpu_taps_found(set, tile->job, CNV_X, x), state->rows_found};
+  gboolean all[CNV_N_AXES] = {found[CNV_X].n == set->n[CNV_X], found[CNV_Y].n == set->n[CNV_Y]};
+  double factor = 1;
+
+  if (!set->separable)
+    return ratio(term->sum, sum_of(state->sums, found[CNV_X]), all[CNV_X] && all[CNV_Y], set->epsilon[0]);
+  for (int axis = 0; axis < CNV_N_AXES; axis++)
+    factor *=
+        ratio(term->sums[axis][set->n[axis]], sum_of(term->sums[axis], found[axis]), all[axis], set->epsilon[axis]);
+  return factor;
+}
+
+/* The same for all terms added up. Those that have frames of their own count as much as these. */
+static double
+factor_of_sum(const CpuTile *tile, const CpuWorker *worker, int x)
+{
+  const CpuPlane *plane = tile->plane;
+  gboolean all = TRUE;
+  double sum = 0, found = 0;
+
+  for (int t = 0; t < plane->from->n_terms; t++) {
+    const CnvPlanTerm *set = plane->term[t].set;
+    const CpuTermState *state = &worker->term[t];
+    CpuTapRange columns = cnv_cpu_taps_found(set, tile->job, CNV_X, x);
+    double share = plane->plan->not_time_separable ? state->temporal_sum : 1;
+
+    all &= share == 0 || (columns.n == set->n[CNV_X] && state->rows_found.n == set->n[CNV_Y]);
+    sum += share * plane->term[t].sum;
+    found += share * sum_of(state->sums, columns);
+  }
+  return ratio(sum, found, all, plane->from->epsilon);
+}
+
+/* The factors of a tile's row for terms first to last - 1 added up. What is divided by the weight has none. */
+static void
+make_factors(CpuWorker *worker, const CpuTile *tile, int first, int last)
+{
+  const CpuPlane *plane = tile->plane;
+  const CnvPlanPlane *from = plane->from;
+  const CnvRectJob *job = tile->job;
+  float *to = worker->term[first].factor;
+  int inner = job->window_x, end = job->window_x + job->window_width; /* columns where no tap is missing */
+  double factor = 1;
+
+  for (int t = first; t < last; t++) {
+    const CnvPlanTerm *set = &from->term[t];
+
+    inner = MAX(inner, job->window_x + set->anchor[CNV_X]);
+    end = MIN(end, job->window_x + job->window_width - (set->n[CNV_X] - 1 - set->anchor[CNV_X]));
+  }
+  for (int x = tile->first; x < tile->last; x++) {
+    if (x == tile->first || x <= inner || x >= end)
+      factor = last - first == 1 ? factor_of_term(tile, &plane->term[first], &worker->term[first], x)
+                                 : factor_of_sum(tile, worker, x);
+    worker->scaled |= factor != 1;
+    for (int c = 0; c < from->channels; c++)
+      *to++ = from->weight < 0 || c == from->weight ? (float)factor : 1;
+  }
+}
+
+void
+cnv_cpu_renormalize(CpuWorker *worker, const CpuTile *tile, int y)
+{
+  const CnvPlanPlane *plane = tile->plane->from;
+  gboolean same = TRUE;
+
+  for (int t = 0; t < plane->n_terms; t++) {
+    CpuTermState *state = &worker->term[t];
+    CpuTapRange found = cnv_cpu_taps_found(&plane->term[t], tile->job, CNV_Y, y);
+
+    if (found.first == state->rows_found.first && found.n == state->rows_found.n)
+      continue;
+    same = FALSE;
+    state->rows_found = found;
+    sum_columns(tile->plane, &tile->plane->term[t], state);
+  }
+  if (same)
+    return;
+  worker->scaled = FALSE;
+  if (plane->combine != CNV_COMBINE_MAGNITUDE) {
+    make_factors(worker, tile, 0, plane->n_terms);
+    return;
+  }
+  make_factors(worker, tile, 0, 1);
+  make_factors(worker, tile, 1, 2);
+}

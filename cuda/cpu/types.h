@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The structures that the CPU engine's files share: planes made ready, tiles, and the memory of a thread.
+ */
+#pragma once
+
+#include "cpu/simd.h"
+#include "plan/plan.h"
+
+G_BEGIN_DECLS
+
+#define CNV_CPU_ALIGNMENT 64 /* a cache line, and the widest vector */
+
+/* A frame and the factor of its samples. frame: NULL where there is none. */
+typedef struct {
+  const CnvFrame *frame;
+  float weight;
+} CpuTemporalTap;
+
+/* Frames that are added up to what a term convolves. */
+typedef struct {
+  const CpuTemporalTap *temporal_tap;
+  guint n;
+} CpuTemporalTaps;
+
+/* Input of all tiles of a frame. in: what filtered samples are blended with. */
+typedef struct {
+  const CpuSimd *simd;
+  CnvFrame in, out;
+  CpuTemporalTap temporal_tap[CNV_MAX_TEMPORAL_TAPS];
+  guint n_temporal_taps;
+  const CnvMaskRect *masks; /* of all jobs */
+} CpuFrame;
+
+/* A term of a plane, made ready. */
+typedef struct {
+  const CnvPlanTerm *set;
+  int slots;                /* rows in the ring */
+  gsize ring_stride;        /* floats */
+  CpuTaps taps[CNV_N_AXES]; /* dense: those of y are all */
+  double *sums[CNV_N_AXES]; /* separable, of renormalize: prefix sums of the taps */
+  double sum;               /* of all taps */
+} CpuTerm;
+
+/* A plane of a plan, made ready. Arrays of samples are as long as the widest tile, which begins at a whole pixel. */
+typedef struct {
+  const CnvPlan *plan;
+  const CnvPlanPlane *from;
+  gboolean dense;    /* all terms as two-dimensional taps */
+  int slots;         /* rows in all rings */
+  int max_samples;   /* of a tile's row, as fits into cache */
+  int widest;        /* samples of a tile's row, as it is; 0: only the reference filters the plane, or nothing does */
+  gsize acc_stride;  /* floats */
+  gsize line_length; /* floats of a loaded row with its apron */
+  CpuTerm term[CNV_MAX_TERMS];
+  CpuSamples samples; /* of plain planes */
+  float *mid_bias;
+  guint8 *mask; /* bits of a plain row that come from the filter; NULL: all */
+} CpuPlane;
+
+typedef struct {
+  const CpuFrame *frame;
+  const CpuPlane *plane;
+  const CnvRectJob *job;
+  int first, last; /* pixels of a row */
+  int top, bottom; /* rows; last and bottom are one beyond */
+} CpuTile;
+
+/* A term of a plane on its way down a tile. */
+typedef struct {
+  CpuTemporalTaps temporal_taps; /* what the ring is filled from, */
+  float temporal_sum;            /* and the sum of their weights */
+  float *ring;
+  const float **rows; /* the ring's rows twice over, so that any run of them is an array */
+  int filled;         /* rows put into the ring so far */
+  int previous;       /* row of the field that the last of them was, -1 for a missing one */
+  float *acc;
+  double *sliding; /* of a run down the rows: the sums of the next row of output, less the row that enters them */
+  CpuTapRange rows_found; /* renormalize: tap rows that factor is for */
+  double *sums;           /* renormalize: prefix sums over columns of the taps in those rows */
+  float *factor; /* renormalize: of each sample of a row; of terms that are added up the first one's is that of all */
+} CpuTermState;
+
+/* A thread's memory, laid out anew for each tile. */
+typedef struct {
+  guint8 *block;
+  float *line;    /* separable: a loaded row with its apron */
+  float *scratch; /* another one */
+  CpuTermState term[CNV_MAX_TERMS];
+  gboolean scaled; /* renormalize: some factor is not 1 */
+  CpuRowWeights weights;
+  guint8 *unfiltered; /* pixels of a row whose weight component is 0, so that their input stands */
+} CpuWorker;
+
+/* The first aligned address of a block that is CNV_CPU_ALIGNMENT larger than its contents. */
+static inline guint8 *
+cnv_cpu_aligned(guint8 *block)
+{
+  return block + (CNV_CPU_ALIGNMENT - (guintptr)block % CNV_CPU_ALIGNMENT) % CNV_CPU_ALIGNMENT;
+}
+
+/* The temporal taps that count for a term. */
+static inline CpuTemporalTaps
+cnv_cpu_temporal_taps(const CpuTile *tile, const CnvPlanTerm *set)
+{
+  const CpuFrame *frame = tile->frame;
+
+  if (tile->plane->plan->not_time_separable && set->temporal_tap >= 0)
+    return (CpuTemporalTaps){frame->temporal_tap + set->temporal_tap, 1};
+  return (CpuTemporalTaps){frame->temporal_tap, frame->n_temporal_taps};
+}
+
+/* The sum of the weights of frames that exist. */
+static inline double
+cnv_cpu_temporal_sum(CpuTemporalTaps taps)
+{
+  double sum = 0;
+
+  for (guint i = 0; i < taps.n; i++)
+    sum += taps.temporal_tap[i].frame ? taps.temporal_tap[i].weight : 0;
+  return sum;
+}
+
+/* The taps of an axis that find a sample of a window for the output sample at `at`, which may lie outside of it. */
+static inline CpuTapRange
+cnv_cpu_taps_found(const CnvPlanTerm *set, const CnvRectJob *job, CnvAxis axis, int at)
+{
+  int n = set->n[axis], size = axis == CNV_X ? job->window_width : job->window_height;
+  int start = at - set->anchor[axis] - (axis == CNV_X ? job->window_x : job->window_y);
+  int first = CLAMP(-start, 0, n);
+
+  return (CpuTapRange){first, CLAMP(size - start, first, n) - first};
+}
+
+G_END_DECLS
