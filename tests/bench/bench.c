@@ -49,7 +49,8 @@ static const GOptionEntry entries[] = {
     {NULL},
 };
 
-static GArray *rows; /* of BenchRow */
+static GArray *cases; /* of TestCase: those that were picked */
+static GArray *rows;  /* of BenchRow */
 
 static gboolean
 is_wanted(const char *only, const char *name)
@@ -58,19 +59,18 @@ is_wanted(const char *only, const char *name)
 }
 
 static gboolean
-is_picked(const BenchCase *c)
+is_picked(const TestCase *c)
 {
-  return is_wanted(only_format, c->format) && is_wanted(only_filter, c->filter);
+  return is_wanted(only_format, c->format) && is_wanted(only_filter, c->filter->name);
 }
 
-static guint
-count_picked(void)
+static void
+pick_cases(void)
 {
-  guint n = 0;
-
-  for (const BenchCase *c = bench_cases; c->format; c++)
-    n += is_picked(c);
-  return n;
+  cases = test_timed_cases();
+  for (guint i = cases->len; i-- > 0;)
+    if (!is_picked(&g_array_index(cases, TestCase, i)))
+      g_array_remove_index(cases, i);
 }
 
 static gboolean
@@ -107,11 +107,10 @@ is_first_of_name(guint rival)
 static void
 print_list(void)
 {
-  for (const BenchCase *c = bench_cases; c->format; c++) {
-    char *name = bench_case_name(c);
+  for (guint i = 0; i < cases->len; i++) {
+    char *name = bench_case_name(&g_array_index(cases, TestCase, i));
 
-    if (is_picked(c))
-      puts(name);
+    puts(name);
     g_free(name);
   }
   fputs("algorithms:", stdout);
@@ -136,12 +135,12 @@ show_progress(const char *what)
 
 /* Where nobody looks it is a line for each case. */
 static void
-begin_case(guint i, guint n, const BenchCase *c)
+begin_case(guint i, const TestCase *c)
 {
   char *name = bench_case_name(c);
 
   g_free(progress);
-  progress = g_strdup_printf("case %u of %u: %s", i, n, name);
+  progress = g_strdup_printf("case %u of %u: %s", i + 1, cases->len, name);
   if (!isatty(STDERR_FILENO))
     fprintf(stderr, "%s\n", progress);
   show_progress("checking");
@@ -162,8 +161,8 @@ effort(const BenchFrames *f)
 
 /* What a case has in common on one backend. */
 typedef struct {
-  const BenchCase *of; /* of the table */
-  BenchCase actual;
+  const TestCase *of; /* of the table */
+  TestCase actual;
   BenchFrames frames;
   double copy_us; /* 0: not yet known */
 } Run;
@@ -176,7 +175,7 @@ measure(Run *run, const BenchWay *way, const char *name, gint64 off)
   BenchRow row = {.of = run->of,
                   .width = run->actual.width,
                   .height = run->actual.height,
-                  .region = run->actual.region,
+                  .region = run->actual.square,
                   .backend = session->backend->name,
                   .device = session->device_name,
                   .name = name,
@@ -245,7 +244,7 @@ time_rivals(Run *run)
 {
   CnvPlan *plan = bench_case_plan(&run->actual, run->frames.session->backend, CNV_ALGORITHM_NAIVE, G_MAXDOUBLE);
 
-  for (guint i = 0; plan && run->of->region == 0 && bench_rival_name(i); i++)
+  for (guint i = 0; plan && run->of->square == 0 && bench_rival_name(i); i++)
     if (is_wanted(only_algorithm, bench_rival_name(i)))
       time_rival(run, plan, i);
   cnv_plan_unref(plan);
@@ -290,7 +289,7 @@ judge_auto(const Run *run, guint first)
 
 /* A case on the backend of that variant, in that memory. */
 static void
-time_case(const BenchCase *c, const TestVariant *first)
+time_case(const TestCase *c, const TestVariant *first)
 {
   Run run = {.of = c, .actual = *c};
   const guint first_row = rows->len;
@@ -298,7 +297,7 @@ time_case(const BenchCase *c, const TestVariant *first)
   if (quick) {
     run.actual.width /= QUICK_SHRINK;
     run.actual.height /= QUICK_SHRINK;
-    run.actual.region /= QUICK_SHRINK;
+    run.actual.square /= QUICK_SHRINK;
   }
   bench_frames_init(&run.frames, &run.actual, first->session, first->memory, quick ? 0 : ROTATING_BYTES);
   for (guint i = 0; i < test_variants->len; i++) {
@@ -327,7 +326,7 @@ stands_for_backend(const TestVariant *v)
 
 /* Returns the number of failures; a case that is wrong is not timed. */
 static guint
-run_case(const BenchCase *c)
+run_case(const TestCase *c)
 {
   const guint failures = bench_case_check(c);
 
@@ -343,14 +342,14 @@ run_case(const BenchCase *c)
 static guint
 run_cases(void)
 {
-  const guint n = count_picked();
-  guint failures = 0, i = 0;
+  guint failures = 0;
 
-  for (const BenchCase *c = bench_cases; c->format; c++)
-    if (is_picked(c)) {
-      begin_case(++i, n, c);
-      failures += run_case(c);
-    }
+  for (guint i = 0; i < cases->len; i++) {
+    const TestCase *c = &g_array_index(cases, TestCase, i);
+
+    begin_case(i, c);
+    failures += run_case(c);
+  }
   bench_progress_clear();
   g_clear_pointer(&progress, g_free);
   return failures;
@@ -425,8 +424,11 @@ parse(int *argc, char ***argv, GError **error)
   g_option_context_add_main_entries(context, entries, NULL);
   right = g_option_context_parse(context, argc, argv, error);
   g_option_context_free(context);
-  if (!right || (count_picked() > 0 && algorithm_exists()))
-    return right;
+  if (!right)
+    return FALSE;
+  pick_cases();
+  if (cases->len > 0 && algorithm_exists())
+    return TRUE;
   g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
               "no case has that format and filter, or nothing has that algorithm: see --list");
   return FALSE;
@@ -448,6 +450,8 @@ main(int argc, char **argv)
   } else {
     status = run();
   }
+  if (cases)
+    g_array_unref(cases);
   g_free(only_backend);
   g_free(only_algorithm);
   g_free(only_format);

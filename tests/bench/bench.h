@@ -1,36 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The parts of convolve-bench: cases (bench_cases.c), rotating frames and their timing (bench_time.c), other libraries
- * on the same frames (bench_rivals.c), the table and its files (bench_report.c). Options and the loop over all of it
- * are in bench.c; plot.py draws the table.
+ * The parts of convolve-bench: a case of the tests' table (bench_cases.c), rotating frames and their timing
+ * (bench_time.c), other libraries on the same frames (bench_rivals.c), the table and its files (bench_report.c).
+ * Options and the loop over all of it are in bench.c; plot.py draws the table.
  */
 #pragma once
 
 #include "support/cases.h"
 
-typedef struct {
-  const char *format;
-  int width, height;
-  const char *filter;
-  int radius; /* of generated filters */
-  int region; /* side of the square in the middle that is filtered while the rest is copied; 0: the whole frame */
-  int time;   /* temporal radius; each frame is also kept in the history, as it is in a pipeline */
-  int depth;  /* the kernel has so many frames of its own taps; 0: one for all */
-} BenchCase;
-
-extern const BenchCase bench_cases[]; /* ends with a NULL format */
-
 /* Frames that count for one that is put out. */
-int bench_case_frames(const BenchCase *c);
+int bench_case_frames(const TestCase *c);
 
 /* "NV12 3840x2160 gaussian r=8"; g_free. */
-char *bench_case_name(const BenchCase *c);
+char *bench_case_name(const TestCase *c);
 
 /* NULL where the algorithm cannot do the case, or a frame would take more products than that. */
-CnvPlan *bench_case_plan(const BenchCase *c, const CnvBackend *backend, CnvAlgorithm algorithm, double max_products);
+CnvPlan *bench_case_plan(const TestCase *c, const CnvBackend *backend, CnvAlgorithm algorithm, double max_products);
 
 /* Holds the case, on a smaller frame and on every variant, against the oracle. Returns the number of failures. */
-guint bench_case_check(const BenchCase *c);
+guint bench_case_check(const TestCase *c);
 
 /* What is timed. */
 typedef struct {
@@ -57,8 +45,7 @@ typedef struct {
   int next; /* the frame that is submitted next */
 } BenchFrames;
 
-void bench_frames_init(BenchFrames *f, const BenchCase *c, CnvSession *session, CnvMemory memory,
-                       double rotating_bytes);
+void bench_frames_init(BenchFrames *f, const TestCase *c, CnvSession *session, CnvMemory memory, double rotating_bytes);
 void bench_frames_clear(BenchFrames *f);
 
 typedef struct BenchRival BenchRival;
@@ -91,7 +78,7 @@ void bench_rival_free(BenchRival *rival); /* after the session was waited for */
 
 /* A row of the table. Its strings outlive it. */
 typedef struct {
-  const BenchCase *of;
+  const TestCase *of;
   int width, height, region;           /* of the frames that were timed */
   const char *backend, *device, *name; /* name: "copy", an algorithm's or a rival's */
   BenchTiming time;

@@ -36,10 +36,10 @@ bench_report_open(char *const *files, GError **error)
 static void
 print_row(const BenchRow *r, const char *off)
 {
-  const BenchCase *c = r->of;
+  const TestCase *c = r->of;
 
   printf("%-4s %-16s %-9s %4dx%-4d %-11s %3d %6d %6d %10.1f %10.1f %10.1f %7.1f %7.2f %3d %s\n", r->backend, r->name,
-         c->format, r->width, r->height, c->filter, c->radius, r->region, bench_case_frames(c), r->time.median,
+         c->format, r->width, r->height, c->filter->name, c->radius, r->region, bench_case_frames(c), r->time.median,
          r->time.min, r->time.max, r->bytes / r->time.median / 1e3, r->time.median / r->copy_us, r->time.repeats, off);
   fflush(stdout);
 }
@@ -47,7 +47,7 @@ print_row(const BenchRow *r, const char *off)
 void
 bench_report_row(const BenchRow *r)
 {
-  const BenchCase *c = r->of;
+  const TestCase *c = r->of;
   char *off = r->off < 0 ? g_strdup("") : g_strdup_printf("%" G_GINT64_FORMAT, r->off);
   char *value[N_COLUMNS + 1] = {
       g_strdup(r->backend),
@@ -56,7 +56,7 @@ bench_report_row(const BenchRow *r)
       g_strdup(c->format),
       bench_number(r->width, 0),
       bench_number(r->height, 0),
-      g_strdup(c->filter),
+      g_strdup(c->filter->name),
       bench_number(c->radius, 0),
       bench_number(r->region, 0),
       bench_number(bench_case_frames(c), 0),

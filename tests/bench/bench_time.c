@@ -27,12 +27,12 @@ frame_bytes(const TestFrame *frame)
 }
 
 void
-bench_frames_init(BenchFrames *f, const BenchCase *c, CnvSession *session, CnvMemory memory, double rotating_bytes)
+bench_frames_init(BenchFrames *f, const TestCase *c, CnvSession *session, CnvMemory memory, double rotating_bytes)
 {
   const TestLayout layout = {0, 0, 0};
 
   *f = (BenchFrames){.session = session, .memory = memory};
-  f->region = (CnvRegion){{(c->width - c->region) / 2, (c->height - c->region) / 2, c->region, c->region}, 0};
+  f->region = (CnvRegion){{(c->width - c->square) / 2, (c->height - c->square) / 2, c->square, c->square}, 0};
   test_frame_init(&f->in, cnv_format_find(c->format), c->width, c->height, layout);
   test_frame_init(&f->out, cnv_format_find(c->format), c->width, c->height, layout);
   test_frame_fill(&f->in, TEST_NOISE, test_options.seed);

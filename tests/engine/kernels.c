@@ -92,6 +92,24 @@ START_TEST(test_all_filters)
 }
 END_TEST
 
+/* What convolve-bench times, on smaller frames. */
+START_TEST(test_timed)
+{
+  GArray *cases = test_timed_cases();
+
+  for (guint i = 0; i < cases->len; i++) {
+    TestCase c = g_array_index(cases, TestCase, i);
+
+    c.width = 128;
+    c.height = 72;
+    c.square = MIN(c.square, 20);
+    test_case_run(&c);
+  }
+  g_array_unref(cases);
+  test_set_finish("timed");
+}
+END_TEST
+
 START_TEST(test_sizes)
 {
   static const Size sizes[] = {{127, 65}, {640, 360}, {2051, 3}, {3, 1030}, {256, 64}};
@@ -338,6 +356,7 @@ kernels_suite(void)
   tcase_add_test(cases, test_borders_by_radius);
   tcase_add_test(cases, test_formats);
   tcase_add_test(cases, test_all_filters);
+  tcase_add_test(cases, test_timed);
   tcase_add_test(cases, test_sizes);
   tcase_add_test(cases, test_patterns);
   tcase_add_test(cases, test_addresses);

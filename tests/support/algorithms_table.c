@@ -222,7 +222,8 @@ test_algorithm_verdict(const TestCase *c, const CnvBackend *backend, CnvAlgorith
       test_algorithm_kind(c->filter, c->radius, format, test_format_has_alpha(format) ? c->alpha_mode : CNV_ALPHA_COPY);
   TestMachine machine = TEST_GPU;
 
-  if (!kind || kind->letter == '-' || !plain || (c->regions && c->regions->n_plans > 1))
+  if (!kind || kind->letter == '-' || !plain || c->temporal_radius || c->depth ||
+      (c->regions && c->regions->n_plans > 1))
     return 0;
   if (strcmp(backend->name, "cuda") != 0)
     machine = TEST_CPU;

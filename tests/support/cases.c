@@ -4,6 +4,7 @@
  */
 #include "plan/plan.h"
 #include "support/algorithms.h"
+#include "support/oracle_time.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -33,9 +34,12 @@ typedef struct {
   CnvImage image;
   CnvWork work; /* its plans are put in for each variant */
   CnvRegion *region;
+  int terms; /* of TestFilter */
+  int n_frames, center;
+  TestFrame frame[CNV_MAX_TEMPORAL_TAPS]; /* those that count, in order */
+  CnvFrame view[CNV_MAX_TEMPORAL_TAPS];
+  const TestFrame *in;    /* the center */
   const OracleClip *clip; /* NULL: the frame alone */
-  int terms;              /* of TestFilter */
-  TestFrame in;
   TestLayout out;
   guint64 hash; /* of in */
   OracleSample *expected[CNV_MAX_PLANES][CNV_MAX_CHANNELS];
@@ -80,6 +84,10 @@ add_settings(GString *name, const TestCase *c)
     g_string_append_printf(name, ", colour %08x", c->color);
   if (c->regions)
     g_string_append_printf(name, ", regions \"%s\"", c->regions->name);
+  if (c->square)
+    g_string_append_printf(name, ", a square of %d", c->square);
+  if (c->temporal_radius || c->depth)
+    g_string_append_printf(name, ", temporal radius %d, depth %d", c->temporal_radius, c->depth);
 }
 
 char *
@@ -133,7 +141,7 @@ check_channel(const Job *job, const TestFrame *out, int plane, int channel, cons
 {
   const CnvFormat *format = out->format;
   const OracleComponent component = oracle_component(format, plane, channel);
-  const TestPlane *p = &out->plane[component.plane], *q = &job->in.plane[component.plane];
+  const TestPlane *p = &out->plane[component.plane], *q = &job->in->plane[component.plane];
   const int width = oracle_plane_width(format, plane, out->width);
   const int height = oracle_plane_height(format, plane, out->height);
   guint bad = 0;
@@ -313,29 +321,55 @@ is_misaligned(const CnvFrame *frame, const CnvFormat *format)
   return frame->memory == CNV_MEMORY_DEVICE && bits % format->sample_bytes != 0;
 }
 
+/* All frames are kept in the history, where there are several. */
+static gboolean
+submit_job(const Job *job, CnvSession *session, CnvPlan *const *plans, const TestRun *run, GError **error)
+{
+  CnvTemporalTap temporal_tap[CNV_MAX_TEMPORAL_TAPS];
+  int slot[CNV_MAX_TEMPORAL_TAPS];
+  CnvFrame in = run[0].from;
+  CnvWork work = job->work;
+
+  work.plan = plans;
+  if (job->n_frames > 1) {
+    if (!cnv_session_history_alloc(session, &job->image, job->n_frames, error))
+      return FALSE;
+    for (int k = 0; k < job->n_frames; k++) {
+      slot[k] = k;
+      if (!cnv_session_history_push(session, k, &run[k].from, FALSE, error))
+        return FALSE;
+    }
+    in = (CnvFrame){.memory = CNV_MEMORY_HISTORY, .slot = job->center};
+    work.temporal_tap = temporal_tap;
+    work.n_temporal_taps = cnv_temporal_taps_make(plans[0], slot, CNV_TEMPORAL_REPLICATE, temporal_tap);
+  }
+  return cnv_session_submit(session, &work, &in, &run[0].to, error) && cnv_session_wait(session, error);
+}
+
 static void
 run_work(const Job *job, TestVariant *v, CnvPlan *const *plans, const char *name)
 {
-  CnvWork work = job->work;
+  TestRun run[CNV_MAX_TEMPORAL_TAPS];
   GError *error = NULL;
   TestFrame out;
-  TestRun run;
 
-  work.plan = plans;
   test_frame_init(&out, job->image.format, job->image.width, job->image.height, job->out);
-  test_run_init(&run, v->memory, &job->in, &out);
-  if (is_misaligned(&run.from, job->image.format) || is_misaligned(&run.to, job->image.format)) {
-    if (cnv_session_submit(v->session, &work, &run.from, &run.to, &error) || error->code != CNV_ERROR_UNSUPPORTED)
+  for (int k = 0; k < job->n_frames; k++)
+    test_run_init(&run[k], v->memory, &job->frame[k], &out);
+  if (is_misaligned(&run[0].from, job->image.format) || is_misaligned(&run[0].to, job->image.format)) {
+    if (submit_job(job, v->session, plans, run, &error) || error->code != CNV_ERROR_UNSUPPORTED)
       test_fail("%s, %s: odd addresses of 16-bit samples were not refused as such", name, job->what);
     v->refusals++;
-  } else if (!cnv_session_submit(v->session, &work, &run.from, &run.to, &error) ||
-             !cnv_session_wait(v->session, &error)) {
+  } else if (!submit_job(job, v->session, plans, run, &error)) {
     test_fail("%s, %s: %s", name, job->what, error->message);
   }
-  test_run_finish(&run);
+  for (int k = job->n_frames - 1; k >= 0; k--) /* the first one last: its output counts */
+    test_run_finish(&run[k]);
+  if (job->n_frames > 1)
+    cnv_session_history_alloc(v->session, &job->image, 0, NULL);
   if (!error)
     check_output(job, &out, name, v);
-  if (test_frame_hash(&job->in) != job->hash)
+  if (test_frame_hash(job->in) != job->hash)
     test_fail("%s, %s: the input was written to", name, job->what);
   test_frame_clear(&out);
   g_clear_error(&error);
@@ -362,7 +396,7 @@ must_be_fast(const Job *job, const TestVariant *v, const GError *refusal)
   const gboolean near = filter->radius <= 6 && filter->type != CNV_FILTER_CUSTOM;
   const gboolean kept = filter->border != CNV_BORDER_WRAP && filter->border != CNV_BORDER_RENORMALIZE;
 
-  if (!plain || job->work.n_plans > 1)
+  if (!plain || job->work.n_plans > 1 || job->n_frames > 1)
     return FALSE;
   if (v->algorithm == CNV_ALGORITHM_FUSED)
     return blur && filter->radius <= 48;
@@ -426,10 +460,14 @@ run_variant(const Job *job, TestVariant *v)
 }
 
 /* Plan 0 has the case's filter, those after it a wider box or a wider one of the same kind. */
-static void
-make_filter(CnvFilter *filter, const TestCase *c, guint plan, guint32 seed)
+void
+test_case_filter(const TestCase *c, guint plan, guint32 seed, CnvFilter *filter)
 {
-  test_filter_make(plan % 2 ? test_filter_find("box") : c->filter, c->radius + 2 * plan, seed, filter);
+  TestFilter row = plan % 2 ? *test_filter_find("box") : *c->filter;
+
+  row.depth = c->depth ? c->depth : row.depth;
+  test_filter_make(&row, c->radius + 2 * plan, seed, filter);
+  filter->temporal_radius = c->temporal_radius;
   filter->border = c->border;
   filter->border_color = c->color ? c->color : 0xff000000;
   filter->planes = c->planes ? c->planes : CNV_PLANES_COLOR;
@@ -448,6 +486,11 @@ make_work(Job *job, const TestCase *c, guint32 seed)
 
   job->work = CNV_WORK_ALL(NULL);
   job->work.interlaced = c->interlaced;
+  if (c->square) {
+    job->region = g_new(CnvRegion, 1);
+    *job->region = (CnvRegion){{(c->width - c->square) / 2, (c->height - c->square) / 2, c->square, c->square}, 0};
+    job->work = (CnvWork){.n_plans = 1, .region = job->region, .n_regions = 1};
+  }
   if (!r)
     return;
   job->work = (CnvWork){.n_plans = r->n_plans,
@@ -476,6 +519,22 @@ make_work(Job *job, const TestCase *c, guint32 seed)
 }
 
 static void
+make_frames(Job *job, const TestCase *c, guint32 seed)
+{
+  OracleTime time = oracle_time(&job->filter[0]);
+
+  job->n_frames = time.n;
+  job->center = time.anchor;
+  for (int k = 0; k < time.n; k++) {
+    test_frame_init(&job->frame[k], job->image.format, c->width, c->height, c->in);
+    test_frame_fill(&job->frame[k], c->pattern, seed + k);
+    test_frame_view(&job->frame[k], &job->view[k]);
+  }
+  job->in = &job->frame[time.anchor];
+  job->hash = test_frame_hash(job->in);
+}
+
+static void
 job_init(Job *job, const TestCase *c, guint32 seed)
 {
   const TestFilter *row = c->filter;
@@ -483,19 +542,17 @@ job_init(Job *job, const TestCase *c, guint32 seed)
   memset(job, 0, sizeof *job);
   job->what = case_name(c, seed);
   job->of = c;
-  job->terms = row->terms;
+  job->terms = c->depth ? -1 : row->terms;
   make_work(job, c, seed);
   for (guint i = 0; i < job->work.n_plans; i++)
-    make_filter(&job->filter[i], c, i, seed);
+    test_case_filter(c, i, seed, &job->filter[i]);
   test_image_make(c, &job->image);
-  test_frame_init(&job->in, job->image.format, c->width, c->height, c->in);
-  test_frame_fill(&job->in, c->pattern, seed);
-  job->hash = test_frame_hash(&job->in);
+  make_frames(job, c, seed);
   job->out = c->out;
   job->strict =
       row->exact || (c->pattern == TEST_FLAT && c->border != CNV_BORDER_CONSTANT && test_filter_keeps_flat(row));
   job->noise = c->pattern == TEST_NOISE && test_filter_is_positive(row) && row->scale <= 1 && !row->raw &&
-               c->alpha_mode != CNV_ALPHA_PREMULTIPLY && job->image.format->depth <= 12;
+               c->alpha_mode != CNV_ALPHA_PREMULTIPLY && job->image.format->depth <= 12 && job->n_frames == 1;
 }
 
 static void
@@ -510,7 +567,8 @@ static void
 job_clear(Job *job)
 {
   job_clear_expected(job);
-  test_frame_clear(&job->in);
+  for (int k = 0; k < job->n_frames; k++)
+    test_frame_clear(&job->frame[k]);
   for (guint i = 0; i < job->work.n_plans; i++)
     cnv_filter_clear(&job->filter[i]);
   g_free(job->region);
@@ -521,9 +579,11 @@ static void
 job_expect(Job *job)
 {
   CnvFrame in;
-  const OracleWork work = {&job->image, job->filter, &job->work, &in, job->clip};
+  const OracleClip whole = {
+      .frame = job->view, .end = job->n_frames, .now = job->center, .border = CNV_TEMPORAL_REPLICATE};
+  const OracleWork work = {&job->image, job->filter, &job->work, &in, job->n_frames > 1 ? &whole : job->clip};
 
-  test_frame_view(&job->in, &in);
+  test_frame_view(job->in, &in);
   for (int p = 0; p < job->image.format->n_planes; p++)
     for (int c = 0; c < job->image.format->plane[p].channels; c++)
       job->expected[p][c] = oracle_channel(&work, p, c);
@@ -561,7 +621,7 @@ void
 test_clip_check(const CnvWork *work, const OracleClip *clip, const TestFrame *in, const TestFrame *out,
                 const char *what)
 {
-  Job job = {.what = (char *)what, .image = work->plan[0]->image, .work = *work, .clip = clip, .in = *in};
+  Job job = {.what = (char *)what, .image = work->plan[0]->image, .work = *work, .clip = clip, .in = in};
 
   for (guint i = 0; i < work->n_plans; i++)
     job.filter[i] = work->plan[i]->filter;

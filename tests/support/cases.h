@@ -8,6 +8,14 @@
 #include "support/device.h"
 #include "support/oracle.h"
 
+/* Frames that a filter is timed on; the rest is as in TestCase. */
+typedef struct {
+  const char *format;
+  int width, height;
+  int radii[12]; /* of generated filters, up to the first 0; of others 0 alone */
+  int square, temporal_radius, depth;
+} TestTiming;
+
 /* A row of the table of test filters. Taps of custom ones are random, from the case's seed. */
 typedef struct {
   const char *name;
@@ -17,17 +25,18 @@ typedef struct {
   gboolean axes;          /* custom: as kernel-x and kernel-y, of width and height taps; 0: none */
   int radius_x, radius_y; /* generated: -1 takes the case's radius */
   double sigma, scale, bias;
-  gboolean raw;           /* not normalised */
-  gboolean exact;         /* float32 holds every step, so that ties must go to even */
-  const double *fixed;    /* TAPS_FIXED */
-  int terms;              /* that the taps are as rows and columns, where not subsampled; 0: one; -1: any number */
-  int radius;             /* generated: not the case's; 0: the case's */
-  int rank;               /* TAPS_RANK: so many random rows times columns are added up */
-  int anchor_x, anchor_y; /* custom, counted from 1; 0: the middle */
-  gboolean flip;          /* custom */
-  CnvGradient gradient;   /* of derivatives */
-  double amount, angle;   /* amount: 0 for 1 */
-  int depth;              /* custom: frames of the kernel; 0: one */
+  gboolean raw;            /* not normalised */
+  gboolean exact;          /* float32 holds every step, so that ties must go to even */
+  const double *fixed;     /* TAPS_FIXED */
+  int terms;               /* that the taps are as rows and columns, where not subsampled; 0: one; -1: any number */
+  int radius;              /* generated: not the case's; 0: the case's */
+  int rank;                /* TAPS_RANK: so many random rows times columns are added up */
+  int anchor_x, anchor_y;  /* custom, counted from 1; 0: the middle */
+  gboolean flip;           /* custom */
+  CnvGradient gradient;    /* of derivatives */
+  double amount, angle;    /* amount: 0 for 1 */
+  int depth;               /* custom: frames of the kernel; 0: one */
+  const TestTiming *timed; /* ends with a NULL format; NULL: it is not timed */
 } TestFilter;
 
 extern const TestFilter test_filters[]; /* ends with a NULL name */
@@ -66,6 +75,9 @@ typedef struct {
   gboolean absolute;
   gboolean interlaced;
   const TestRegions *regions; /* NULL: the whole frame */
+  int square;                 /* side of the region in the middle of the frame, without regions; 0: the whole frame */
+  int temporal_radius;        /* the frame is the middle one of so many before and behind it */
+  int depth;                  /* so many frames count, each with taps of its own; 0: by the filter */
 } TestCase;
 
 /* What a run covers. CNV_SEED in the environment sets the seed, CNV_CASE the number of the only case to run,
@@ -84,8 +96,9 @@ extern TestOptions test_options;
 /* Sets what the environment does. */
 void test_options_read(void);
 
-/* Makes the filter of a row; clear it with cnv_filter_clear. */
+/* Makes the filter of a row, or a case's filter for a plan; clear it with cnv_filter_clear. */
 void test_filter_make(const TestFilter *row, int radius, guint32 seed, CnvFilter *filter);
+void test_case_filter(const TestCase *c, guint plan, guint32 seed, CnvFilter *filter);
 void test_image_make(const TestCase *c, CnvImage *image);
 
 /* TRUE where no tap of the row's filters is negative. */
@@ -132,6 +145,9 @@ double test_plan_products(const CnvPlan *plan);
 
 /* A case of noise with radius 3, in memory at odd addresses that differ from case to case; to be changed at will. */
 TestCase test_case_base(const char *filter, const char *format, int width, int height);
+
+/* Returns the cases that are timed, of TestCase, with edges repeated. g_array_unref. */
+GArray *test_timed_cases(void);
 
 /* Counts a case, and makes its seed. FALSE where the options leave it out. */
 gboolean test_case_begins(guint32 *seed);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The filters that the tests run: every kind the engine treats apart, with random taps where taps are given; and the
- * case that others are made from.
+ * The filters that the tests run, and of which frames they are timed: every kind the engine treats apart, with random
+ * taps where taps are given; and the case that others are made from.
  */
 #include "support/cases.h"
 
@@ -16,6 +16,30 @@ static const double laplacian_5[] = {-2, -4, -4, -4, -2, -4, 0,  8,  0,  -4, -4,
                                      8,  -4, -4, 0,  8,  0,  -4, -2, -4, -4, -4, -2};
 static const double negative[] = {-1, -2, -1}, zero_sum[] = {0.1, 0.2, -0.3};
 
+/* The radii are those of the figures in cuda/README.md, and what stands about the thresholds of the algorithms. */
+#define UHD 3840, 2160
+
+static const TestTiming gaussian_timed[] = {
+    {"NV12", UHD, {1, 2, 3, 4, 8, 16, 32, 48, 64, 128}},
+    {"GRAY8", UHD, {1, 2, 3, 4, 7, 8, 15, 16, 32}},
+    {"GRAY16_LE", UHD, {2, 8, 16, 24, 32, 48}},
+    {"RGBA", UHD, {1, 2, 3, 4, 8, 32}},
+    {"P010_10LE", UHD, {2, 8, 16, 64}},
+    {"GRAY8", 1920, 1080, {8}},
+    {"NV12", 640, 360, {8}},
+    {"NV12", UHD, {8}, .square = 200},
+    {"NV12", UHD, {2}, .temporal_radius = 2},
+    {NULL},
+};
+static const TestTiming dense_timed[] = {{"NV12", UHD}, {"GRAY8", UHD}, {NULL}};
+static const TestTiming dense_3_timed[] = {{"NV12", UHD}, {"GRAY8", UHD}, {"NV12", UHD, .depth = 3}, {NULL}};
+static const TestTiming dense_5_timed[] = {{"NV12", UHD}, {"GRAY8", UHD}, {"NV12", UHD, .depth = 5}, {NULL}};
+static const TestTiming identity_timed[] = {
+    {"NV12", UHD, .temporal_radius = 1}, {"NV12", UHD, .temporal_radius = 2}, {NULL}};
+static const TestTiming sharpen_timed[] = {{"NV12", UHD}, {NULL}};
+static const TestTiming unsharp_timed[] = {{"NV12", UHD, {2, 8}}, {NULL}};
+static const TestTiming sobel_timed[] = {{"NV12", UHD, {1}}, {NULL}};
+
 #define GENERATED(type, rx, ry) CNV_FILTER_##type, TAPS_NONE, 0, 0, FALSE, rx, ry
 #define CUSTOM(taps, width, height) CNV_FILTER_CUSTOM, TAPS_##taps, width, height, FALSE, -1, -1
 #define AXES(taps, width, height) CNV_FILTER_CUSTOM, TAPS_##taps, width, height, TRUE, -1, -1
@@ -24,9 +48,9 @@ static const double negative[] = {-1, -2, -1}, zero_sum[] = {0.1, 0.2, -0.3};
 
 const TestFilter test_filters[] = {
     /* name, type and taps, sigma, scale, bias, raw, exact, fixed taps */
-    {"gaussian", GENERATED(GAUSSIAN, -1, -1), 0, 1, 0},
+    {"gaussian", GENERATED(GAUSSIAN, -1, -1), 0, 1, 0, .timed = gaussian_timed},
     {"box", GENERATED(BOX, -1, -1), 0, 1, 0},
-    {"identity", GENERATED(IDENTITY, -1, -1), 0, 1, 0, FALSE, TRUE},
+    {"identity", GENERATED(IDENTITY, -1, -1), 0, 1, 0, FALSE, TRUE, .timed = identity_timed},
     {"half", GENERATED(IDENTITY, -1, -1), 0, 0.5, 0, FALSE, TRUE},
     {"gaussian-5x1", GENERATED(GAUSSIAN, 5, 1), 0, 1, 0},
     {"gaussian-0x4", GENERATED(GAUSSIAN, 0, 4), 0, 1, 0},
@@ -40,11 +64,11 @@ const TestFilter test_filters[] = {
     {"column-6", CUSTOM(POSITIVE, 1, 6), 0, 1, 0},
     {"rank-1", CUSTOM(FIXED, 3, 3), 0, 1, 0, FALSE, FALSE, binomial_square},
     {"dense-2x3", CUSTOM(POSITIVE, 2, 3), 0, 1, 0},
-    {"dense-3x3", CUSTOM(POSITIVE, 3, 3), 0, 1, 0},
-    {"dense-5x5", CUSTOM(POSITIVE, 5, 5), 0, 1, 0},
-    {"dense-7x7", CUSTOM(POSITIVE, 7, 7), 0, 1, 0},
-    {"dense-17x17", CUSTOM(POSITIVE, 17, 17), 0, 1, 0},
-    {"dense-31x31", CUSTOM(POSITIVE, 31, 31), 0, 1, 0},
+    {"dense-3x3", CUSTOM(POSITIVE, 3, 3), 0, 1, 0, .timed = dense_3_timed},
+    {"dense-5x5", CUSTOM(POSITIVE, 5, 5), 0, 1, 0, .timed = dense_5_timed},
+    {"dense-7x7", CUSTOM(POSITIVE, 7, 7), 0, 1, 0, .timed = dense_timed},
+    {"dense-17x17", CUSTOM(POSITIVE, 17, 17), 0, 1, 0, .timed = dense_timed},
+    {"dense-31x31", CUSTOM(POSITIVE, 31, 31), 0, 1, 0, .timed = dense_timed},
     {"dense-signed", CUSTOM(SIGNED, 5, 4), 0, 1, 0},
     {"dense-signed-raw", CUSTOM(SIGNED, 9, 3), 0, 0.05, 0.25, TRUE},
     {"dense-derivative", CUSTOM(ZERO_SUM, 5, 5), 0, 0.5, 0},
@@ -77,12 +101,12 @@ const TestFilter test_filters[] = {
     {"motion-45", GENERATED(MOTION, -1, -1), 0, 1, 0, .terms = -1, .angle = 45},
     {"motion-30", GENERATED(MOTION, -1, -1), 0, 1, 0, .terms = -1, .radius = 7, .angle = 390},
     {"motion-158", GENERATED(MOTION, -1, -1), 0, 1, 0, .terms = -1, .radius = 5, .angle = 157.5},
-    {"sharpen", GENERATED(SHARPEN, -1, -1), 0, 1, 0, .terms = 2},
+    {"sharpen", GENERATED(SHARPEN, -1, -1), 0, 1, 0, .terms = 2, .timed = sharpen_timed},
     {"sharpen-2.5", GENERATED(SHARPEN, -1, -1), 0, 1, 0, .terms = 2, .amount = 2.5},
-    {"unsharp", GENERATED(UNSHARP, -1, -1), 0, 1, 0, .terms = 2},
+    {"unsharp", GENERATED(UNSHARP, -1, -1), 0, 1, 0, .terms = 2, .timed = unsharp_timed},
     {"unsharp-sigma", GENERATED(UNSHARP, -1, -1), 1.3, 1, 0, .terms = 2, .amount = 2},
     {"unsharp-5x0", GENERATED(UNSHARP, 5, 0), 0, 1, 0, .terms = 2, .amount = 0.5},
-    {"sobel", GENERATED(SOBEL, -1, -1), 0, 1, 0, .terms = 2, .radius = 1},
+    {"sobel", GENERATED(SOBEL, -1, -1), 0, 1, 0, .terms = 2, .radius = 1, .timed = sobel_timed},
     {"sobel-5", GENERATED(SOBEL, -1, -1), 0, 0.125, 0.125, .terms = 2, .radius = 2},
     {"sobel-7", GENERATED(SOBEL, -1, -1), 0, 1 / 64.0, 0, .terms = 2, .radius = 3},
     {"sobel-x", GENERATED(SOBEL, -1, -1), 0, 1, 0.5, .radius = 1, .gradient = CNV_GRADIENT_X},
@@ -247,4 +271,35 @@ test_case_base(const char *filter, const char *format, int width, int height)
                     .pattern = TEST_NOISE,
                     .in = some_layout(0),
                     .out = some_layout(64)};
+}
+
+static TestCase
+timed_case(const TestFilter *row, const TestTiming *timing, int radius)
+{
+  return (TestCase){.filter = row,
+                    .radius = radius,
+                    .format = timing->format,
+                    .width = timing->width,
+                    .height = timing->height,
+                    .border = CNV_BORDER_REPLICATE,
+                    .pattern = TEST_NOISE,
+                    .out = {.guard = 64},
+                    .square = timing->square,
+                    .temporal_radius = timing->temporal_radius,
+                    .depth = timing->depth};
+}
+
+GArray *
+test_timed_cases(void)
+{
+  GArray *cases = g_array_new(FALSE, FALSE, sizeof(TestCase));
+
+  for (const TestFilter *row = test_filters; row->name; row++)
+    for (const TestTiming *timing = row->timed; timing && timing->format; timing++)
+      for (guint r = 0; r == 0 || timing->radii[r] > 0; r++) {
+        TestCase c = timed_case(row, timing, timing->radii[r]);
+
+        g_array_append_val(cases, c);
+      }
+  return cases;
 }
