@@ -2,6 +2,8 @@
 #include "dispatch.h"
 
 #include "frames.h"
+#include "history.h"
+#include "inflight.h"
 
 static GstBaseTransformClass *parent_class;
 

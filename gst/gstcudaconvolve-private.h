@@ -9,9 +9,8 @@
 
 #include "caps.h"
 #include "engine.h"
-#include "history.h"
-#include "inflight.h"
 #include "latency.h"
+#include "queue.h"
 #include "recipe.h"
 #include "settings.h"
 #include "stats.h"
@@ -22,6 +21,23 @@ typedef struct _GstCudaConvolve GstCudaConvolve; /* of the type in gstcudaconvol
 
 /* Without a call of the type function, which is in the class' file. */
 #define GST_CUDA_CONVOLVE_CAST(object) ((GstCudaConvolve *)(object))
+
+/* Frames of a filter over time: see history.h. */
+typedef struct {
+  guint n_slots;  /* allocated in the session; 0: not in use */
+  guint64 first;  /* number of the first frame that can count, n_slots at most are kept */
+  guint64 out;    /* of the next frame to come out */
+  guint64 next;   /* of the next frame to come in */
+  GQueue waiting; /* from `out` to `next`, in order: buffers without memory, and the events between them */
+  CnvTemporalTap temporal_tap[CNV_MAX_TEMPORAL_TAPS]; /* of the frame that comes out */
+} GstCudaConvolveHistory;
+
+/* See inflight.h. */
+typedef struct {
+  GstCudaConvolveQueue queue;
+  guint n_wanted; /* by the user, since the start; 0: auto */
+  guint n;        /* since the caps, of frames that can overlap; 0: auto, to be settled with a frame */
+} GstCudaConvolveInFlight;
 
 struct _GstCudaConvolve {
   GstBaseTransform parent;

@@ -8,6 +8,7 @@
 #include "devicememory.h"
 #include "dispatch.h"
 #include "frames.h"
+#include "history.h"
 #include "gstcudaconvolve-private.h"
 #include "messages.h"
 #include "negotiation.h"

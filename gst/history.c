@@ -1,8 +1,6 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later
- *
- * Time: frames are kept in the session until those that come after them have come too, and are then put out, each with
- * the times and metas that it came with. Where the plan has one tap in time nothing of this is in use.
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "history.h"
+
 #include "allocation.h"
 #include "frames.h"
 #include "messages.h"

@@ -1,25 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The frames that a filter over time needs: their samples are in slots of the engine's session, their times, flags and
- * metas here. Frames are numbered as they come; frame f is in slot f % n_slots.
+ * metas here. A frame is filtered when those that it needs have come, and leaves with the times and metas that it came
+ * with. Frames are numbered as they come; frame f is in slot f % n_slots. Not in use where the plan takes one frame.
  */
 #pragma once
 
-#include <convolve/work.h>
-#include <gst/gst.h>
+#include "gstcudaconvolve-private.h"
 
 G_BEGIN_DECLS
-
-typedef struct {
-  guint n_slots;  /* allocated in the session; 0: not in use */
-  guint64 first;  /* number of the first frame that can count, n_slots at most are kept */
-  guint64 out;    /* of the next frame to come out */
-  guint64 next;   /* of the next frame to come in */
-  GQueue waiting; /* from `out` to `next`, in order: buffers without memory, and the events between them */
-  CnvTemporalTap temporal_tap[CNV_MAX_TEMPORAL_TAPS]; /* of the frame that comes out */
-} GstCudaConvolveHistory;
-
-typedef struct _GstCudaConvolve GstCudaConvolve;
 
 /* TRUE if it has frames, waiting or not. */
 gboolean gst_cuda_convolve_has_history(const GstCudaConvolve *self);

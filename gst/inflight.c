@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "inflight.h"
+
 #include "allocation.h"
 #include "frames.h"
 #include "mapping.h"

@@ -5,19 +5,9 @@
  */
 #pragma once
 
-#include <gst/video/video.h>
-
-#include "queue.h"
+#include "gstcudaconvolve-private.h"
 
 G_BEGIN_DECLS
-
-typedef struct {
-  GstCudaConvolveQueue queue;
-  guint n_wanted; /* by the user, since the start; 0: auto */
-  guint n;        /* since the caps, of frames that can overlap; 0: auto, to be settled with a frame */
-} GstCudaConvolveInFlight;
-
-typedef struct _GstCudaConvolve GstCudaConvolve;
 
 void gst_cuda_convolve_in_flight_init(GstCudaConvolve *self);
 

@@ -3,6 +3,7 @@
 
 #include "dispatch.h"
 #include "frames.h"
+#include "history.h"
 #include "messages.h"
 
 static gboolean
