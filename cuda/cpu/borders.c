@@ -3,12 +3,13 @@
 
 #include "cpu/component.h"
 
-/* A row of the field, as a term loads it. */
+/* Row y of the field, as a term loads it: pixels first to last - 1, inside to inside_end - 1 of them in the window. */
 typedef struct {
   const CpuWorker *worker;
   const CpuTile *tile;
   const CpuTermState *term;
-  int y;
+  int y, first, last, inside, inside_end;
+  float *samples;
 } Row;
 
 /* ---- pixels of one frame ---- */
@@ -89,20 +90,20 @@ load_frame(const Row *row, const CnvFrame *frame, int x, int n, float *to)
 static void
 load_inside(const Row *row, int x, int n, float *to)
 {
-  const CpuSimd *simd = row->tile->frame->simd;
+  const CpuFrame *frame = row->tile->frame;
+  CpuTapRange taps = row->term->temporal_taps;
+  float *scratch = row->worker->scratch;
   int samples = n * row->tile->plane->from->channels;
   gboolean begun = FALSE;
 
-  for (guint i = 0; i < row->term->temporal_taps.n; i++) {
-    const CpuTemporalTap *tap = &row->term->temporal_taps.temporal_tap[i];
-
-    if (!tap->frame)
+  for (int i = taps.first; i < taps.first + taps.n; i++) {
+    if (!frame->source[i])
       continue;
-    load_frame(row, tap->frame, x, n, begun ? row->worker->scratch : to);
+    load_frame(row, frame->source[i], x, n, begun ? scratch : to);
     if (begun)
-      simd->add_scaled(to, row->worker->scratch, tap->weight, samples);
-    else if (tap->weight != 1)
-      simd->scale(to, tap->weight, samples);
+      frame->simd->add_scaled(to, scratch, frame->weight[i], samples);
+    else if (frame->weight[i] != 1)
+      frame->simd->scale(to, frame->weight[i], samples);
     begun = TRUE;
   }
   if (!begun)
@@ -130,12 +131,6 @@ is_uniform(CnvBorder border)
   return cnv_border_index(border, -1, 4) == cnv_border_index(border, -3, 4);
 }
 
-/* Pixels first to last - 1, and those of them within the window: inside to inside_end - 1. */
-typedef struct {
-  int first, last, inside, inside_end;
-  float *samples;
-} Line;
-
 /* Fills n pixels with the first of them. */
 static void
 repeat_pixel(float *to, int channels, int n)
@@ -150,23 +145,23 @@ repeat_pixel(float *to, int channels, int n)
 
 /* Loads pixels x to last - 1, which lie outside the window, once the others are in the line. */
 static void
-load_outside(const Row *row, const Line *line, int x, int last)
+load_outside(const Row *row, int x, int last)
 {
   const CnvRectJob *job = row->tile->job;
   CnvBorder border = row->tile->plane->plan->filter.border;
   int channels = row->tile->plane->from->channels;
-  float *to = line->samples + (x - line->first) * channels;
+  float *to = row->samples + (x - row->first) * channels;
 
   for (; x < last; x++, to += channels) {
     int index = cnv_border_index(border, x - job->window_x, job->window_width), source = index + job->window_x;
 
     if (index < 0)
       load_missing(row, 1, to);
-    else if (source < line->inside || source >= line->inside_end)
+    else if (source < row->inside || source >= row->inside_end)
       load_inside(row, source, 1, to);
     else
       for (int c = 0; c < channels; c++)
-        to[c] = line->samples[(source - line->first) * channels + c];
+        to[c] = row->samples[(source - row->first) * channels + c];
     if (is_uniform(border)) {
       repeat_pixel(to, channels, last - x);
       return;
@@ -187,22 +182,21 @@ cnv_cpu_source_row(const CpuTile *tile, int t, int k)
 void
 cnv_cpu_load_row(const CpuWorker *worker, const CpuTile *tile, int t, int y, float *to)
 {
-  const CnvPlanTerm *set = &tile->plane->from->term[t];
+  const CnvPlanPlane *plane = tile->plane->from;
+  const CnvPlanTerm *term = &plane->term[t];
   const CnvRectJob *job = tile->job;
-  Row row = {worker, tile, &worker->term[t], y};
-  Line line = {.samples = to};
+  Row row = {worker, tile, &worker->term[t], y, .samples = to};
 
-  line.first = tile->first - set->anchor[CNV_X];
-  line.last = tile->last + set->n[CNV_X] - 1 - set->anchor[CNV_X];
-  line.inside = CLAMP(job->window_x, line.first, line.last);
-  line.inside_end = CLAMP(job->window_x + job->window_width, line.inside, line.last);
+  row.first = tile->first - term->anchor[CNV_X];
+  row.last = tile->last + term->n[CNV_X] - 1 - term->anchor[CNV_X];
+  row.inside = CLAMP(job->window_x, row.first, row.last);
+  row.inside_end = CLAMP(job->window_x + job->window_width, row.inside, row.last);
   if (y < 0) {
-    load_missing(&row, line.last - line.first, to);
+    load_missing(&row, row.last - row.first, to);
     return;
   }
-  if (line.inside < line.inside_end)
-    load_inside(&row, line.inside, line.inside_end - line.inside,
-                to + (line.inside - line.first) * tile->plane->from->channels);
-  load_outside(&row, &line, line.first, line.inside);
-  load_outside(&row, &line, line.inside_end, line.last);
+  if (row.inside < row.inside_end)
+    load_inside(&row, row.inside, row.inside_end - row.inside, to + (row.inside - row.first) * plane->channels);
+  load_outside(&row, row.first, row.inside);
+  load_outside(&row, row.inside_end, row.last);
 }

@@ -151,13 +151,14 @@ set_frame(CpuSession *self, const CnvWork *work, const CnvFrame *in, const CnvFr
 
   frame->in = *cnv_cpu_history_frame(&self->history, in);
   frame->out = *out;
-  frame->n_temporal_taps = MAX(work->n_temporal_taps, 1);
-  frame->temporal_tap[0] = (CpuTemporalTap){&frame->in, 1};
+  frame->n_sources = MAX((int)work->n_temporal_taps, 1);
+  frame->source[0] = &frame->in;
+  frame->weight[0] = 1;
   for (guint i = 0; i < work->n_temporal_taps; i++) {
-    const CnvTemporalTap *from = &work->temporal_tap[i];
-    gboolean counts = from->slot >= 0 && from->weight != 0;
+    const CnvTemporalTap *tap = &work->temporal_tap[i];
 
-    frame->temporal_tap[i] = (CpuTemporalTap){counts ? &self->history.slot[from->slot] : NULL, from->weight};
+    frame->source[i] = tap->slot >= 0 && tap->weight != 0 ? &self->history.slot[tap->slot] : NULL;
+    frame->weight[i] = tap->weight;
   }
 }
 
@@ -307,30 +308,16 @@ cpu_probe(int device, GError **error)
   return TRUE;
 }
 
-/* Something that the algorithm needs and a CPU lacks; NULL: nothing. */
-static const char *
-missing_for(CnvAlgorithm algorithm)
-{
-  switch (algorithm) {
-  case CNV_ALGORITHM_TEXTURE:
-    return "texture unit";
-  case CNV_ALGORITHM_FUSED:
-    return "launches to fuse: its row sums stay in cache anyway";
-  case CNV_ALGORITHM_TENSOR:
-    return "tensor cores";
-  default:
-    return NULL;
-  }
-}
-
 static gboolean
 cpu_can(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanPlane *plane, GError **error)
 {
-  const char *missing = missing_for(algorithm);
+  static const char *const missing[] = {[CNV_ALGORITHM_TEXTURE] = "texture unit",
+                                        [CNV_ALGORITHM_FUSED] = "launches to fuse: its row sums stay in cache anyway",
+                                        [CNV_ALGORITHM_TENSOR] = "tensor cores"};
 
-  if (missing)
-    g_set_error(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED, "the CPU has no %s", missing);
-  return !missing;
+  if (missing[algorithm])
+    g_set_error(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED, "the CPU has no %s", missing[algorithm]);
+  return !missing[algorithm];
 }
 
 static CnvAlgorithm

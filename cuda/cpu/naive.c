@@ -29,14 +29,15 @@ value_in(const CpuTile *tile, const CnvFrame *frame, int c, int x, int y)
 
 /* x of plan.h for a term: the frames that count for it, added up. */
 static double
-value_at(const CpuTile *tile, const CnvPlanTerm *set, int c, int x, int y)
+value_at(const CpuTile *tile, const CnvPlanTerm *term, int c, int x, int y)
 {
-  CpuTemporalTaps taps = cnv_cpu_temporal_taps(tile, set);
+  const CpuFrame *frame = tile->frame;
+  CpuTapRange frames = cnv_cpu_temporal_taps(tile, term);
   double sum = 0;
 
-  for (const CpuTemporalTap *tap = taps.temporal_tap; tap < taps.temporal_tap + taps.n; tap++)
-    if (tap->frame)
-      sum += tap->weight * value_in(tile, tap->frame, c, x, y);
+  for (int i = frames.first; i < frames.first + frames.n; i++)
+    if (frame->source[i])
+      sum += frame->weight[i] * value_in(tile, frame->source[i], c, x, y);
   return sum;
 }
 
@@ -44,13 +45,13 @@ value_at(const CpuTile *tile, const CnvPlanTerm *set, int c, int x, int y)
 static double
 convolve(const CpuTile *tile, int t, int c, int x, int y)
 {
-  const CnvPlanTerm *set = &tile->plane->from->term[t];
+  const CnvPlanTerm *term = &tile->plane->from->term[t];
   double sum = 0;
 
-  for (int ky = 0; ky < set->n[CNV_Y]; ky++)
-    for (int kx = 0; kx < set->n[CNV_X]; kx++)
-      sum += cnv_plan_tap(tile->plane->plan, set, kx, ky) *
-             value_at(tile, set, c, x + kx - set->anchor[CNV_X], y + ky - set->anchor[CNV_Y]);
+  for (int ky = 0; ky < term->n[CNV_Y]; ky++)
+    for (int kx = 0; kx < term->n[CNV_X]; kx++)
+      sum += cnv_plan_tap(tile->plane->plan, term, kx, ky) *
+             value_at(tile, term, c, x + kx - term->anchor[CNV_X], y + ky - term->anchor[CNV_Y]);
   return sum;
 }
 
@@ -67,13 +68,13 @@ contains(CpuTapRange range, int tap)
 }
 
 static Found
-find_axis(const CpuTile *tile, const CnvPlanTerm *set, CnvAxis axis, int at)
+find_axis(const CpuTile *tile, const CnvPlanTerm *term, CnvAxis axis, int at)
 {
-  CpuTapRange span = cnv_cpu_taps_found(set, tile->job, axis, at);
-  Found found = {0, 0, span.n < set->n[axis]};
+  CpuTapRange span = cnv_cpu_taps_found(term, tile->job, axis, at);
+  Found found = {0, 0, span.n < term->n[axis]};
 
-  for (int k = 0; found.missing && k < set->n[axis]; k++) {
-    double tap = tile->plane->plan->taps[set->axis[axis] + k];
+  for (int k = 0; found.missing && k < term->n[axis]; k++) {
+    double tap = tile->plane->plan->taps[term->axis[axis] + k];
 
     found.all += tap;
     found.found += contains(span, k) ? tap : 0;
@@ -83,14 +84,14 @@ find_axis(const CpuTile *tile, const CnvPlanTerm *set, CnvAxis axis, int at)
 
 /* share: a factor of the term's taps. */
 static void
-find_term(const CpuTile *tile, const CnvPlanTerm *set, double share, int x, int y, Found *found)
+find_term(const CpuTile *tile, const CnvPlanTerm *term, double share, int x, int y, Found *found)
 {
-  CpuTapRange columns = cnv_cpu_taps_found(set, tile->job, CNV_X, x),
-              rows = cnv_cpu_taps_found(set, tile->job, CNV_Y, y);
+  CpuTapRange columns = cnv_cpu_taps_found(term, tile->job, CNV_X, x),
+              rows = cnv_cpu_taps_found(term, tile->job, CNV_Y, y);
 
-  for (int ky = 0; ky < set->n[CNV_Y]; ky++)
-    for (int kx = 0; kx < set->n[CNV_X]; kx++) {
-      double tap = share * cnv_plan_tap(tile->plane->plan, set, kx, ky);
+  for (int ky = 0; ky < term->n[CNV_Y]; ky++)
+    for (int kx = 0; kx < term->n[CNV_X]; kx++) {
+      double tap = share * cnv_plan_tap(tile->plane->plan, term, kx, ky);
       gboolean here = contains(columns, kx) && contains(rows, ky);
 
       found->all += tap;
@@ -101,11 +102,9 @@ find_term(const CpuTile *tile, const CnvPlanTerm *set, double share, int x, int 
 
 /* A term counts among those that are added up as much as its frame, where terms have frames of their own. */
 static double
-share_of(const CpuTile *tile, const CnvPlanTerm *set, gboolean one)
+share_of(const CpuTile *tile, const CnvPlanTerm *term)
 {
-  if (one || !tile->plane->plan->not_time_separable)
-    return 1;
-  return cnv_cpu_temporal_sum(cnv_cpu_temporal_taps(tile, set));
+  return tile->plane->plan->not_time_separable ? cnv_cpu_temporal_sum(tile, term) : 1;
 }
 
 static double
@@ -120,20 +119,19 @@ ratio(Found found, float epsilon)
 static double
 renormalize(const CpuTile *tile, int first, int last, int x, int y)
 {
-  const CnvPlanTerm *set = &tile->plane->from->term[first];
+  const CnvPlanPlane *plane = tile->plane->from;
+  const CnvPlanTerm *term = &plane->term[first];
+  gboolean one = last - first == 1;
   Found found = {0, 0, FALSE};
 
   if (!cnv_border_renormalizes(tile->plane->plan->filter.border))
     return 1;
-  if (last - first == 1 && set->separable)
-    return ratio(find_axis(tile, set, CNV_X, x), set->epsilon[CNV_X]) *
-           ratio(find_axis(tile, set, CNV_Y, y), set->epsilon[CNV_Y]);
-  for (int t = first; t < last; t++) {
-    const CnvPlanTerm *term = &tile->plane->from->term[t];
-
-    find_term(tile, term, share_of(tile, term, last - first == 1), x, y, &found);
-  }
-  return ratio(found, last - first == 1 ? set->epsilon[0] : tile->plane->from->epsilon);
+  if (one && term->separable)
+    return ratio(find_axis(tile, term, CNV_X, x), term->epsilon[CNV_X]) *
+           ratio(find_axis(tile, term, CNV_Y, y), term->epsilon[CNV_Y]);
+  for (; term < plane->term + last; term++)
+    find_term(tile, term, one ? 1 : share_of(tile, term), x, y, &found);
+  return ratio(found, one ? plane->term[first].epsilon[0] : plane->epsilon);
 }
 
 static double

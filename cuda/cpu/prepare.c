@@ -42,18 +42,19 @@ static int
 shape_ring(CpuPlane *plane, int t)
 {
   CpuTerm *term = &plane->term[t];
-  const CnvPlanTerm *set = &plane->from->term[t];
+  const CnvPlanTerm *from = &plane->from->term[t];
 
-  term->set = set;
-  term->slots = set->n[CNV_Y] + CNV_CPU_ROWS - 1;
+  term->from = from;
+  term->slots = from->n[CNV_Y] + CNV_CPU_ROWS - 1;
   plane->slots += term->slots;
   for (int axis = 0; axis < CNV_N_AXES; axis++)
-    term->taps[axis] = (CpuTaps){
-        .tap = plane->plan->taps + set->axis[axis],
-        .width = set->n[CNV_X],
-        .height = set->n[CNV_Y],
-        .channels = plane->from->channels,
-        .run = plane->dense ? (CpuTapRange){0, 0} : cnv_cpu_run_of(plane->plan->taps + set->axis[axis], set->n[axis])};
+    term->taps[axis] =
+        (CpuTaps){.tap = plane->plan->taps + from->axis[axis],
+                  .width = from->n[CNV_X],
+                  .height = from->n[CNV_Y],
+                  .channels = plane->from->channels,
+                  .run = plane->dense ? (CpuTapRange){0, 0}
+                                      : cnv_cpu_run_of(plane->plan->taps + from->axis[axis], from->n[axis])};
   return term->taps[CNV_Y].run.n ? MAX(2 * CNV_CPU_ROWS, term->slots / RUN_RING) : term->slots;
 }
 
@@ -63,7 +64,7 @@ shape_rows(CpuPlane *plane)
   plane->acc_stride = cnv_divide_up(plane->widest, CNV_CPU_BLOCK) * CNV_CPU_BLOCK;
   for (int t = 0; t < plane->from->n_terms; t++) {
     CpuTerm *term = &plane->term[t];
-    gsize apron = (term->set->n[CNV_X] - 1) * plane->from->channels;
+    gsize apron = (term->from->n[CNV_X] - 1) * plane->from->channels;
     gsize row = plane->acc_stride + (plane->dense ? apron : 0);
 
     plane->line_length = MAX(plane->line_length, plane->acc_stride + apron + CNV_CPU_SLACK);
@@ -96,25 +97,25 @@ shape_plane(CpuPlane *plane, const CnvPlan *plan, const CnvPlanPlane *from)
 static void
 fill_dense(CpuTerm *term, const CnvPlan *plan, Arena *arena)
 {
-  const CnvPlanTerm *set = term->set;
-  int width = set->n[CNV_X], zeros = CNV_CPU_ROWS - 1;
-  float *to = take(arena, (gsize)width * (set->n[CNV_Y] + 2 * zeros), sizeof(float));
+  const CnvPlanTerm *from = term->from;
+  int width = from->n[CNV_X], zeros = CNV_CPU_ROWS - 1;
+  float *to = take(arena, (gsize)width * (from->n[CNV_Y] + 2 * zeros), sizeof(float));
 
   term->taps[CNV_Y].tap = to;
-  for (int y = 0; to && y < set->n[CNV_Y]; y++)
+  for (int y = 0; to && y < from->n[CNV_Y]; y++)
     for (int x = 0; x < width; x++)
-      to[(gsize)(zeros + y) * width + x] = (float)cnv_plan_tap(plan, set, x, y);
+      to[(gsize)(zeros + y) * width + x] = (float)cnv_plan_tap(plan, from, x, y);
 }
 
 static void
 fill_column(CpuTerm *term, const CnvPlan *plan, Arena *arena)
 {
-  int n = term->set->n[CNV_Y];
+  int n = term->from->n[CNV_Y];
   float *to = take(arena, n + CNV_CPU_ROWS - 1, sizeof(float));
 
   term->taps[CNV_Y].tap = to;
   if (to)
-    memcpy(to, plan->taps + term->set->axis[CNV_Y], n * sizeof(float));
+    memcpy(to, plan->taps + term->from->axis[CNV_Y], n * sizeof(float));
 }
 
 static void
@@ -145,8 +146,8 @@ fill_plane(CpuPlane *plane, Arena *arena)
   for (int t = 0; t < from->n_terms; t++) {
     CpuTerm *term = &plane->term[t];
 
-    for (int axis = 0; axis < CNV_N_AXES && term->set->separable; axis++)
-      term->sums[axis] = take(arena, term->set->n[axis] + 1, sizeof(double));
+    for (int axis = 0; axis < CNV_N_AXES && term->from->separable; axis++)
+      term->sums[axis] = take(arena, term->from->n[axis] + 1, sizeof(double));
     if (plane->dense)
       fill_dense(term, plane->plan, arena);
     else
@@ -185,7 +186,7 @@ lay_out(CpuWorker *worker, const CpuPlane *plane, Arena *arena)
     state->rows = take(arena, 2 * term->slots, sizeof(float *));
     state->acc = take(arena, CNV_CPU_ROWS * plane->acc_stride, sizeof(float));
     state->factor = take(arena, samples, sizeof(float));
-    state->sums = take(arena, term->set->n[CNV_X] + 1, sizeof(double));
+    state->sums = take(arena, term->from->n[CNV_X] + 1, sizeof(double));
     state->sliding = take(arena, term->taps[CNV_Y].run.n ? samples : 0, sizeof(double));
   }
 }
@@ -233,7 +234,7 @@ allocate(CpuPrepared *self, guint n_threads, GError **error)
   if (!self->block) {
     g_set_error(error, CNV_ERROR, CNV_ERROR_MEMORY,
                 "no memory for %" G_GSIZE_FORMAT
-                " bytes of rows for %u threads: set fewer with n-threads, or a smaller radius",
+                " bytes of rows for %u threads: from fewer with n-threads, or a smaller radius",
                 bytes, n_threads);
     return FALSE;
   }

@@ -6,26 +6,25 @@
 void
 cnv_cpu_renormalize_prepare(CpuTerm *term, const CnvPlan *plan)
 {
-  const CnvPlanTerm *set = term->set;
+  const CnvPlanTerm *from = term->from;
 
-  term->sum = set->separable;
-  for (int i = 0; !set->separable && i < set->n[CNV_X] * set->n[CNV_Y]; i++)
-    term->sum += plan->taps[set->dense + i];
-  for (int axis = 0; axis < CNV_N_AXES && set->separable; axis++) {
+  term->sum = from->separable;
+  for (int i = 0; !from->separable && i < from->n[CNV_X] * from->n[CNV_Y]; i++)
+    term->sum += plan->taps[from->dense + i];
+  for (int axis = 0; axis < CNV_N_AXES && from->separable; axis++) {
     double *sums = term->sums[axis];
 
     sums[0] = 0;
-    for (int i = 0; i < set->n[axis]; i++)
-      sums[i + 1] = sums[i] + plan->taps[set->axis[axis] + i];
-    term->sum *= sums[set->n[axis]];
+    for (int i = 0; i < from->n[axis]; i++)
+      sums[i + 1] = sums[i] + plan->taps[from->axis[axis] + i];
+    term->sum *= sums[from->n[axis]];
   }
 }
 
-/* Of prefix sums. */
 static double
-sum_of(const double *sums, CpuTapRange range)
+sum_of(const double *prefix, CpuTapRange range)
 {
-  return sums[range.first + range.n] - sums[range.first];
+  return prefix[range.first + range.n] - prefix[range.first];
 }
 
 static double
@@ -38,17 +37,17 @@ ratio(double sum, double found, gboolean all, float epsilon)
 static void
 sum_columns(const CpuPlane *plane, const CpuTerm *term, CpuTermState *state)
 {
-  const CnvPlanTerm *set = term->set;
-  const float *taps = plane->plan->taps + set->dense;
+  const CnvPlanTerm *from = term->from;
+  const float *taps = plane->plan->taps + from->dense;
   CpuTapRange rows = state->rows_found;
-  int width = set->n[CNV_X];
+  int width = from->n[CNV_X];
 
   state->sums[0] = 0;
   for (int x = 0; x < width; x++) {
     state->sums[x + 1] = state->sums[x];
-    if (set->separable)
+    if (from->separable)
       state->sums[x + 1] += sum_of(term->sums[CNV_X], (CpuTapRange){x, 1}) * sum_of(term->sums[CNV_Y], rows);
-    for (int y = rows.first; !set->separable && y < rows.first + rows.n; y++)
+    for (int y = rows.first; !from->separable && y < rows.first + rows.n; y++)
       state->sums[x + 1] += taps[(gsize)y * width + x];
   }
 }
@@ -57,16 +56,16 @@ sum_columns(const CpuPlane *plane, const CpuTerm *term, CpuTermState *state)
 static double
 factor_of_term(const CpuTile *tile, const CpuTerm *term, const CpuTermState *state, int x)
 {
-  const CnvPlanTerm *set = term->set;
-  CpuTapRange found[CNV_N_AXES] = {cnv_cpu_taps_found(set, tile->job, CNV_X, x), state->rows_found};
-  gboolean all[CNV_N_AXES] = {found[CNV_X].n == set->n[CNV_X], found[CNV_Y].n == set->n[CNV_Y]};
+  const CnvPlanTerm *from = term->from;
+  CpuTapRange found[CNV_N_AXES] = {cnv_cpu_taps_found(from, tile->job, CNV_X, x), state->rows_found};
+  gboolean all[CNV_N_AXES] = {found[CNV_X].n == from->n[CNV_X], found[CNV_Y].n == from->n[CNV_Y]};
   double factor = 1;
 
-  if (!set->separable)
-    return ratio(term->sum, sum_of(state->sums, found[CNV_X]), all[CNV_X] && all[CNV_Y], set->epsilon[0]);
+  if (!from->separable)
+    return ratio(term->sum, sum_of(state->sums, found[CNV_X]), all[CNV_X] && all[CNV_Y], from->epsilon[0]);
   for (int axis = 0; axis < CNV_N_AXES; axis++)
     factor *=
-        ratio(term->sums[axis][set->n[axis]], sum_of(term->sums[axis], found[axis]), all[axis], set->epsilon[axis]);
+        ratio(term->sums[axis][from->n[axis]], sum_of(term->sums[axis], found[axis]), all[axis], from->epsilon[axis]);
   return factor;
 }
 
@@ -79,12 +78,12 @@ factor_of_sum(const CpuTile *tile, const CpuWorker *worker, int x)
   double sum = 0, found = 0;
 
   for (int t = 0; t < plane->from->n_terms; t++) {
-    const CnvPlanTerm *set = plane->term[t].set;
+    const CnvPlanTerm *from = plane->term[t].from;
     const CpuTermState *state = &worker->term[t];
-    CpuTapRange columns = cnv_cpu_taps_found(set, tile->job, CNV_X, x);
+    CpuTapRange columns = cnv_cpu_taps_found(from, tile->job, CNV_X, x);
     double share = plane->plan->not_time_separable ? state->temporal_sum : 1;
 
-    all &= share == 0 || (columns.n == set->n[CNV_X] && state->rows_found.n == set->n[CNV_Y]);
+    all &= share == 0 || (columns.n == from->n[CNV_X] && state->rows_found.n == from->n[CNV_Y]);
     sum += share * plane->term[t].sum;
     found += share * sum_of(state->sums, columns);
   }
@@ -103,10 +102,10 @@ make_factors(CpuWorker *worker, const CpuTile *tile, int first, int last)
   double factor = 1;
 
   for (int t = first; t < last; t++) {
-    const CnvPlanTerm *set = &from->term[t];
+    const CnvPlanTerm *term = &from->term[t];
 
-    inner = MAX(inner, job->window_x + set->anchor[CNV_X]);
-    end = MIN(end, job->window_x + job->window_width - (set->n[CNV_X] - 1 - set->anchor[CNV_X]));
+    inner = MAX(inner, job->window_x + term->anchor[CNV_X]);
+    end = MIN(end, job->window_x + job->window_width - (term->n[CNV_X] - 1 - term->anchor[CNV_X]));
   }
   for (int x = tile->first; x < tile->last; x++) {
     if (x == tile->first || x <= inner || x >= end)

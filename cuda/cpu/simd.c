@@ -90,11 +90,11 @@ store_16(void *restrict to, const float *restrict acc, int n, const CpuSamples *
   }
 }
 
-/* As round_sample, but blended with the input before the rounding. */
+/* As round_sample for a sum v that has its gain and fraction, but blended with the input before the rounding. */
 static inline guint32
-blend_sample(float acc, float weight, float in, float gain, float fraction, float rounder, float top)
+blend_sample(float v, float weight, float in, float rounder, float top)
 {
-  float base = rounder - CNV_CPU_ROUND, low = -base, high = top - rounder, v = acc * gain + fraction;
+  float base = rounder - CNV_CPU_ROUND, low = -base, high = top - rounder;
 
   v = v > low ? v : low;
   v = v < high ? v : high;
@@ -111,7 +111,7 @@ blend_8(void *restrict to, const float *restrict acc, const float *restrict weig
   float top = CNV_CPU_ROUND + (float)samples->full;
 
   for (int i = 0; i < n; i++)
-    out[i] = (guint8)blend_sample(acc[i], weight[i], (float)in[i], gain[i], fraction[i], rounder[i], top);
+    out[i] = (guint8)blend_sample(acc[i] * gain[i] + fraction[i], weight[i], (float)in[i], rounder[i], top);
 }
 
 static void
@@ -126,9 +126,9 @@ blend_16(void *restrict to, const float *restrict acc, const float *restrict wei
 
   for (int i = 0; i < n; i++) {
     float value = (float)((GUINT16_FROM_LE(in[i]) >> shift) & full);
+    guint32 bits = blend_sample(acc[i] * gain[i] + fraction[i], weight[i], value, rounder[i], top);
 
-    out[i] = GUINT16_TO_LE(
-        (guint16)(blend_sample(acc[i], weight[i], value, gain[i], fraction[i], rounder[i], top) << shift));
+    out[i] = GUINT16_TO_LE((guint16)(bits << shift));
   }
 }
 

@@ -25,7 +25,7 @@ G_BEGIN_DECLS
 /* Rounds to an integer, ties to even, when added to a float32 below 2^22: 1.5 * 2^23. */
 #define CNV_CPU_ROUND 12582912.0f
 
-/* How samples become numbers, value - mid, and sums become samples: clamp(rint(gain * acc + fraction) + base), round
+/* Samples become numbers, value - mid, and sums become samples, clamp(rint(gain * acc + fraction) + base), round
  * being CNV_CPU_ROUND + base. A base is even, so that ties still go to even. The arrays have a number for each sample
  * of a row. */
 typedef struct {

@@ -272,7 +272,7 @@ start_terms(CpuWorker *worker, const CpuTile *tile)
     int slots = plane->term[t].slots;
 
     state->temporal_taps = cnv_cpu_temporal_taps(tile, &plane->from->term[t]);
-    state->temporal_sum = (float)cnv_cpu_temporal_sum(state->temporal_taps);
+    state->temporal_sum = (float)cnv_cpu_temporal_sum(tile, &plane->from->term[t]);
     state->filled = 0;
     state->previous = -1;
     state->rows_found = (CpuTapRange){-1, -1};

@@ -11,30 +11,20 @@ G_BEGIN_DECLS
 
 #define CNV_CPU_ALIGNMENT 64 /* a cache line, and the widest vector */
 
-/* A frame and the factor of its samples. frame: NULL where there is none. */
-typedef struct {
-  const CnvFrame *frame;
-  float weight;
-} CpuTemporalTap;
-
-/* Frames that are added up to what a term convolves. */
-typedef struct {
-  const CpuTemporalTap *temporal_tap;
-  guint n;
-} CpuTemporalTaps;
-
-/* Input of all tiles of a frame. in: what filtered samples are blended with. */
+/* Input of all tiles of a frame. */
 typedef struct {
   const CpuSimd *simd;
-  CnvFrame in, out;
-  CpuTemporalTap temporal_tap[CNV_MAX_TEMPORAL_TAPS];
-  guint n_temporal_taps;
+  CnvFrame in; /* to be blended with, and the source where there are no taps in time */
+  CnvFrame out;
+  const CnvFrame *source[CNV_MAX_TEMPORAL_TAPS]; /* of each temporal tap; NULL: none */
+  float weight[CNV_MAX_TEMPORAL_TAPS];           /* of its samples */
+  int n_sources;
   const CnvMaskRect *masks; /* of all jobs */
 } CpuFrame;
 
 /* A term of a plane, made ready. */
 typedef struct {
-  const CnvPlanTerm *set;
+  const CnvPlanTerm *from;
   int slots;                /* rows in the ring */
   gsize ring_stride;        /* floats */
   CpuTaps taps[CNV_N_AXES]; /* dense: those of y are all */
@@ -68,8 +58,8 @@ typedef struct {
 
 /* A term of a plane on its way down a tile. */
 typedef struct {
-  CpuTemporalTaps temporal_taps; /* what the ring is filled from, */
-  float temporal_sum;            /* and the sum of their weights */
+  CpuTapRange temporal_taps; /* that the ring is filled from */
+  float temporal_sum;        /* of their weights */
   float *ring;
   const float **rows; /* the ring's rows twice over, so that any run of them is an array */
   int filled;         /* rows put into the ring so far */
@@ -100,33 +90,32 @@ cnv_cpu_aligned(guint8 *block)
 }
 
 /* The temporal taps that count for a term. */
-static inline CpuTemporalTaps
-cnv_cpu_temporal_taps(const CpuTile *tile, const CnvPlanTerm *set)
+static inline CpuTapRange
+cnv_cpu_temporal_taps(const CpuTile *tile, const CnvPlanTerm *term)
 {
-  const CpuFrame *frame = tile->frame;
-
-  if (tile->plane->plan->not_time_separable && set->temporal_tap >= 0)
-    return (CpuTemporalTaps){frame->temporal_tap + set->temporal_tap, 1};
-  return (CpuTemporalTaps){frame->temporal_tap, frame->n_temporal_taps};
+  if (tile->plane->plan->not_time_separable && term->temporal_tap >= 0)
+    return (CpuTapRange){term->temporal_tap, 1};
+  return (CpuTapRange){0, tile->frame->n_sources};
 }
 
-/* The sum of the weights of frames that exist. */
+/* The sum of their weights, of those that have a source. */
 static inline double
-cnv_cpu_temporal_sum(CpuTemporalTaps taps)
+cnv_cpu_temporal_sum(const CpuTile *tile, const CnvPlanTerm *term)
 {
+  CpuTapRange taps = cnv_cpu_temporal_taps(tile, term);
   double sum = 0;
 
-  for (guint i = 0; i < taps.n; i++)
-    sum += taps.temporal_tap[i].frame ? taps.temporal_tap[i].weight : 0;
+  for (int i = taps.first; i < taps.first + taps.n; i++)
+    sum += tile->frame->source[i] ? tile->frame->weight[i] : 0;
   return sum;
 }
 
 /* The taps of an axis that find a sample of a window for the output sample at `at`, which may lie outside of it. */
 static inline CpuTapRange
-cnv_cpu_taps_found(const CnvPlanTerm *set, const CnvRectJob *job, CnvAxis axis, int at)
+cnv_cpu_taps_found(const CnvPlanTerm *term, const CnvRectJob *job, CnvAxis axis, int at)
 {
-  int n = set->n[axis], size = axis == CNV_X ? job->window_width : job->window_height;
-  int start = at - set->anchor[axis] - (axis == CNV_X ? job->window_x : job->window_y);
+  int n = term->n[axis], size = axis == CNV_X ? job->window_width : job->window_height;
+  int start = at - term->anchor[axis] - (axis == CNV_X ? job->window_x : job->window_y);
   int first = CLAMP(-start, 0, n);
 
   return (CpuTapRange){first, CLAMP(size - start, first, n) - first};

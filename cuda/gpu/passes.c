@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gpu/tile_jobs.h"
+#include "plan/arith.h"
 
 /* Row sums of one pass: what stays in the second-level cache of large GPUs. A single plane may take more. */
 #define PASS_FLOATS (10 * 1024 * 1024)
@@ -11,12 +12,6 @@
 
 #define BLOCK_ALIGNMENT 256
 
-static int
-divide_up(int a, int b)
-{
-  return (a + b - 1) / b;
-}
-
 /* ---- launches of units ---- */
 
 static void
@@ -25,8 +20,8 @@ count_blocks(const CnvKernelKind *kind, const CnvRectJob *job, const CnvPlanPlan
   int width = kind->by_pixels ? job->width : job->width * plane->channels;
   int height = kind->by_terms ? job->height + plane->term[term].n[CNV_Y] - 1 : job->height;
 
-  blocks[0] = (guint)divide_up(width, kind->block_x[plane->channels - 1]);
-  blocks[1] = (guint)divide_up(height, kind->block_y[plane->channels - 1]);
+  blocks[0] = (guint)cnv_divide_up(width, kind->block_x[plane->channels - 1]);
+  blocks[1] = (guint)cnv_divide_up(height, kind->block_y[plane->channels - 1]);
 }
 
 /* Of what all planes of the plans ask, the most. */
@@ -155,7 +150,7 @@ has_sums(const CnvSchedule *schedule, const CnvRectJob *job)
 static gsize
 alloc_sums(CnvRectArgs *args, const CnvPlanPlane *plane, gsize first)
 {
-  args->sums_stride = divide_up(args->job.width * plane->channels, SUMS_UNIT) * SUMS_UNIT;
+  args->sums_stride = cnv_divide_up(args->job.width * plane->channels, SUMS_UNIT) * SUMS_UNIT;
   for (int t = 0; t < plane->n_terms; t++) {
     args->sums[t] = (uint32_t)first;
     first += (gsize)args->sums_stride * (args->job.height + plane->term[t].n[CNV_Y] - 1);
@@ -221,7 +216,7 @@ add_staged_planes(CnvSchedule *schedule, int fields)
                         .field = field,
                         .fields = fields,
                         .width = plan->plane[p].width,
-                        .height = divide_up(plan->plane[p].height - field, fields)};
+                        .height = cnv_divide_up(plan->plane[p].height - field, fields)};
 
       if (job.height > 0)
         add_job(schedule, &job);

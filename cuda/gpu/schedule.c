@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gpu/schedule.h"
+#include "plan/arith.h"
 
 #include <string.h>
 
@@ -38,12 +39,6 @@ cnv_schedule_clear(CnvSchedule *schedule)
   g_clear_pointer(&schedule->plans, g_ptr_array_unref);
   g_clear_pointer(&schedule->block, g_byte_array_unref);
   cnv_rect_jobs_clear_of(&schedule->of);
-}
-
-static int
-divide_up(int a, int b)
-{
-  return (a + b - 1) / b;
 }
 
 /* Floats of an axis or of a dense term in CnvPlan.taps. */
@@ -102,7 +97,7 @@ alloc_taps(CnvSchedule *schedule, GArray *slots, const CnvPlan *plan, guint from
 static int
 chunk_of(int n, int most)
 {
-  return divide_up(n, divide_up(n, most));
+  return cnv_divide_up(n, cnv_divide_up(n, most));
 }
 
 static CnvTermArgs
