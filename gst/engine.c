@@ -75,48 +75,30 @@ announce(GstCudaConvolveEngine *engine, GstElement *element, const GError *reaso
                          "choosing the backend");
 }
 
-static GError *
-no_cuda_error(void)
-{
-  return g_error_new_literal(CNV_ERROR, CNV_ERROR_NO_DEVICE,
-                             "this build of cudaconvolve has no CUDA: build it with -Dcuda=enabled");
-}
-
-static gboolean
-open_automatic(GstCudaConvolveEngine *engine, GstElement *element, GError **error)
-{
-  GError *reason = cnv_backend_find("cuda") ? NULL : no_cuda_error();
-
-  if (!open_first(engine, element, cnv_backends, &reason)) {
-    g_propagate_error(error, reason);
-    return FALSE;
-  }
-  if (reason)
-    announce(engine, element, reason);
-  g_clear_error(&reason);
-  return TRUE;
-}
-
 gboolean
 gst_cuda_convolve_engine_open(GstCudaConvolveEngine *engine, GstElement *element,
                               const GstCudaConvolveSettings *settings, GError **error)
 {
   const char *name = gst_cuda_convolve_backend_name(settings->backend);
-  const CnvBackend *list[] = {name ? cnv_backend_find(name) : NULL, NULL};
+  const CnvBackend *named[] = {name ? cnv_backend_find(name) : NULL, NULL};
   GError *reason = NULL;
+  gboolean ok;
 
   engine->automatic = name == NULL;
   engine->options = (CnvSessionOptions){.device = settings->device, .n_threads = settings->n_threads};
-  if (engine->automatic)
-    return open_automatic(engine, element, error);
-  if (!list[0])
-    reason = no_cuda_error();
-  else if (open_first(engine, element, list, &reason))
-    return TRUE;
-  g_set_error(error, reason->domain, reason->code, "backend=%s cannot run: %s; backend=auto or cpu runs without", name,
-              reason->message);
-  g_error_free(reason);
-  return FALSE;
+  if (name ? !named[0] : !cnv_backend_find("cuda"))
+    g_set_error_literal(&reason, CNV_ERROR, CNV_ERROR_NO_DEVICE,
+                        "this build of cudaconvolve has no CUDA: build it with -Dcuda=enabled");
+  ok = open_first(engine, element, name ? named : cnv_backends, &reason);
+  if (ok && reason)
+    announce(engine, element, reason);
+  else if (!ok && name)
+    g_set_error(error, reason->domain, reason->code, "backend=%s cannot run: %s; backend=auto or cpu runs without",
+                name, reason->message);
+  else if (!ok)
+    g_propagate_error(error, g_steal_pointer(&reason));
+  g_clear_error(&reason);
+  return ok;
 }
 
 static gboolean

@@ -107,26 +107,20 @@ filter_planes(GstCudaConvolve *self, GstBuffer *inbuf, const CnvFrame *in, GstBu
 static gboolean
 filter_buffer(GstCudaConvolve *self, GstBuffer *inbuf, GstBuffer *outbuf, GError **error)
 {
+  const gboolean in_place = inbuf == outbuf;
   GstCudaConvolveMapped mapped;
   gboolean ok;
 
-  if (!gst_cuda_convolve_map_both(&self->engine, &self->caps, inbuf, outbuf, &mapped, error))
+  if (in_place)
+    ok = gst_cuda_convolve_map(&self->engine, &self->caps, inbuf, GST_MAP_READWRITE, &mapped.in, error);
+  else
+    ok = gst_cuda_convolve_map_both(&self->engine, &self->caps, inbuf, outbuf, &mapped, error);
+  if (!ok)
     return FALSE;
-  ok = filter_planes(self, inbuf, &mapped.in.planes, outbuf, &mapped.out.planes, error);
-  gst_cuda_convolve_unmap_both(&mapped);
-  return ok;
-}
-
-static gboolean
-filter_in_place(GstCudaConvolve *self, GstBuffer *buffer, GError **error)
-{
-  GstCudaConvolveMap map;
-  gboolean ok;
-
-  if (!gst_cuda_convolve_map(&self->engine, &self->caps, buffer, GST_MAP_READWRITE, &map, error))
-    return FALSE;
-  ok = filter_planes(self, buffer, &map.planes, buffer, &map.planes, error);
-  gst_cuda_convolve_unmap(&map);
+  ok = filter_planes(self, inbuf, &mapped.in.planes, outbuf, in_place ? &mapped.in.planes : &mapped.out.planes, error);
+  if (!in_place)
+    gst_cuda_convolve_unmap(&mapped.out);
+  gst_cuda_convolve_unmap(&mapped.in);
   return ok;
 }
 
@@ -134,7 +128,7 @@ static gboolean
 filter_or_fall_back(GstCudaConvolve *self, GstBuffer *inbuf, GstBuffer *outbuf)
 {
   GError *error = NULL;
-  gboolean ok = self->in_place ? filter_in_place(self, inbuf, &error) : filter_buffer(self, inbuf, outbuf, &error);
+  gboolean ok = filter_buffer(self, inbuf, outbuf, &error);
 
   if (!ok && gst_cuda_convolve_engine_fall_back(&self->engine, GST_ELEMENT(self), error)) {
     g_clear_error(&error);
@@ -209,9 +203,7 @@ gst_cuda_convolve_finish_frames(GstCudaConvolve *self)
     return;
   if (!cnv_session_wait(self->engine.session, &error))
     gst_cuda_convolve_post(GST_ELEMENT(self), GST_MESSAGE_ERROR, error, "finishing the frames");
-  GST_OBJECT_LOCK(self);
-  self->stats.session = self->engine.session->stats;
-  GST_OBJECT_UNLOCK(self);
+  gst_cuda_convolve_read_session_stats(self);
 }
 
 /* ---- the base class ---- */

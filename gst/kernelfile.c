@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <glib/gstdio.h>
 
@@ -276,6 +275,13 @@ gst_cuda_convolve_kernel_parse(const char *text, gsize size, const char *name, G
   return taps;
 }
 
+static void
+set_read_error(const char *name, GError **error)
+{
+  g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
+              "kernel-location=%s: %s: give the path of a text file that can be read", name, g_strerror(errno));
+}
+
 /* Another kind of file could have no end, or keep a reader waiting for a writer. */
 static gboolean
 is_regular(int file, const char *name, GError **error)
@@ -294,78 +300,52 @@ is_regular(int file, const char *name, GError **error)
   return FALSE;
 }
 
-/* Waits for nobody. -1 with the reason. */
-static int
+/* Does not wait for a writer. NULL with the reason. */
+static FILE *
 open_file(const char *path, const char *name, GError **error)
 {
-  int file = g_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);
+  int number = g_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);
+  FILE *file = number >= 0 ? fdopen(number, "r") : NULL;
 
-  if (file < 0)
-    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
-                "kernel-location=%s: %s: give the path of a text file that can be read", name, g_strerror(errno));
-  if (file < 0 || is_regular(file, name, error))
-    return file;
-  close(file);
-  return -1;
-}
-
-/* Reads no more than a byte beyond the limit: the file may grow. */
-static char *
-read_file(int file, const char *name, gsize *size, GError **error)
-{
-  char *text = g_malloc(GST_CUDA_CONVOLVE_KERNEL_FILE_MAX + 1);
-  gssize n;
-
-  for (*size = 0; *size <= GST_CUDA_CONVOLVE_KERNEL_FILE_MAX; *size += n) {
-    n = read(file, text + *size, GST_CUDA_CONVOLVE_KERNEL_FILE_MAX + 1 - *size);
-    if (n == 0)
-      return text;
-    if (n < 0 && errno == EINTR)
-      n = 0;
-    if (n < 0)
-      break;
-  }
-  if (n < 0)
-    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
-                "kernel-location=%s: %s: give the path of a text file that can be read", name, g_strerror(errno));
-  else
-    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
-                "kernel-location=%s: larger than %d bytes, and no kernel needs as many: give a text file of numbers",
-                name, GST_CUDA_CONVOLVE_KERNEL_FILE_MAX);
-  g_free(text);
-  return NULL;
+  if (!file)
+    set_read_error(name, error);
+  else if (!is_regular(number, name, error))
+    g_clear_pointer(&file, fclose);
+  return file;
 }
 
 /* A path as a message can hold it: properties take megabytes. */
 static char *
 name_of(const char *path)
 {
-  char *all = g_filename_display_name(path), *name;
+  g_autofree char *all = g_filename_display_name(path), *start = NULL;
 
   if (g_utf8_strlen(all, -1) <= LONGEST_NAME)
-    return all;
-  name = g_utf8_substring(all, 0, LONGEST_NAME);
-  g_free(all);
-  all = g_strconcat(name, "...", NULL);
-  g_free(name);
-  return all;
+    return g_steal_pointer(&all);
+  start = g_utf8_substring(all, 0, LONGEST_NAME);
+  return g_strconcat(start, "...", NULL);
 }
 
 CnvTaps *
 gst_cuda_convolve_kernel_load(const char *path, GError **error)
 {
-  char *name = name_of(path), *text = NULL;
-  int file = open_file(path, name, error);
+  const gsize most = GST_CUDA_CONVOLVE_KERNEL_FILE_MAX;
+  g_autofree char *name = name_of(path), *text = g_malloc(most + 1);
+  FILE *file = open_file(path, name, error);
   CnvTaps *taps = NULL;
   gsize size;
 
-  if (file >= 0) {
-    text = read_file(file, name, &size, error);
-    close(file);
-  }
-  if (text)
+  if (!file)
+    return NULL;
+  size = fread(text, 1, most + 1, file);
+  if (ferror(file))
+    set_read_error(name, error);
+  else if (size > most)
+    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
+                "kernel-location=%s: larger than %d bytes, and no kernel needs as many: give a text file of numbers",
+                name, GST_CUDA_CONVOLVE_KERNEL_FILE_MAX);
+  else
     taps = gst_cuda_convolve_kernel_parse(text, size, name, error);
-  g_free(text);
-  g_free(name);
+  fclose(file);
   return taps;
 }
