@@ -1,6 +1,30 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The element's class: properties, state, context sharing, messages, statistics.
+ * The element's class: properties, states, contexts, queries.
+ */
+
+/**
+ * SECTION:element-cudaconvolve
+ * @title: cudaconvolve
+ * @short_description: convolution of video with kernels of any size
+ *
+ * Blurs or otherwise convolves video on an NVIDIA GPU or, where there is none, on the CPU. Each plane is filtered in its
+ * own format, without colour conversion, in system memory or in CUDA memory. With #GstCudaConvolve:temporal-radius or a
+ * kernel of several frames the filter runs over time too; with #GstCudaConvolve:roi-source regions alone are filtered.
+ *
+ * ## Example launch lines
+ * |[
+ * gst-launch-1.0 videotestsrc ! cudaconvolve radius=8 ! videoconvert ! autovideosink
+ * ]| A gaussian blur.
+ * |[
+ * gst-launch-1.0 videotestsrc ! cudaconvolve filter=sobel absolute=true ! videoconvert ! autovideosink
+ * ]| Edges.
+ * |[
+ * gst-launch-1.0 videotestsrc ! cudaconvolve filter=custom kernel="<<0,-1,0>,<-1,5,-1>,<0,-1,0>>" ! fakesink
+ * ]| A kernel of one's own.
+ * |[
+ * gst-launch-1.0 videotestsrc ! cudaconvolve roi-source=property roi="<<40,40,80,60>>" radius=20 ! fakesink
+ * ]| A blur of one rectangle.
  */
 #include "gstcudaconvolve.h"
 
@@ -17,7 +41,7 @@ G_DEFINE_TYPE(GstCudaConvolve, gst_cuda_convolve, GST_TYPE_BASE_TRANSFORM)
 
 GST_ELEMENT_REGISTER_DEFINE(cudaconvolve, "cudaconvolve", GST_RANK_NONE, GST_TYPE_CUDA_CONVOLVE)
 
-static guint stats_id; /* of the property; those before it are in the table of properties.c */
+static guint stats_id; /* of the property; those before it are in the table of settings.c */
 
 /* The value is read before the lock is taken: it can be a file. */
 static void
@@ -228,6 +252,6 @@ gst_cuda_convolve_init(GstCudaConvolve *self)
   gst_cuda_convolve_recipe_init(&self->recipe);
   gst_cuda_convolve_dispatch_init(self);
   gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(self), TRUE);
-  /* What fills a gap is neutral, and so is its convolution. */
+  /* Frames that fill a gap are neutral, and so is their convolution. */
   gst_base_transform_set_gap_aware(GST_BASE_TRANSFORM(self), TRUE);
 }
