@@ -8,9 +8,10 @@
  * @title: cudaconvolve
  * @short_description: convolution of video with kernels of any size
  *
- * Blurs or otherwise convolves video on an NVIDIA GPU or, where there is none, on the CPU. Each plane is filtered in its
- * own format, without colour conversion, in system memory or in CUDA memory. With #GstCudaConvolve:temporal-radius or a
- * kernel of several frames the filter runs over time too; with #GstCudaConvolve:roi-source regions alone are filtered.
+ * Blurs or otherwise convolves video on an NVIDIA GPU or, where there is none, on the CPU. Each plane is filtered in
+ * its own format, without colour conversion, in system memory or in CUDA memory. With #GstCudaConvolve:temporal-radius
+ * or a kernel of several frames the filter runs over time too; with #GstCudaConvolve:roi-source regions alone are
+ * filtered.
  *
  * ## Example launch lines
  * |[

@@ -6,39 +6,30 @@
 #include "history.h"
 #include "messages.h"
 
-static gboolean
-gives_device(GstCudaConvolve *self)
+/* The kinds of memory that the pads can have: as the engine takes them or, before the start, as it would. */
+static void
+find_memory(GstCudaConvolve *self, gboolean *takes_device, gboolean *gives_device)
 {
-  gboolean gives;
-
-  GST_OBJECT_LOCK(self);
-  gives = !self->no_device_output;
-  GST_OBJECT_UNLOCK(self);
-  return gives;
-}
-
-static gboolean
-takes_device(GstCudaConvolve *self)
-{
-  const char *name;
   const CnvBackend *backend;
-  gboolean takes;
+  const char *name;
 
   GST_OBJECT_LOCK(self);
   name = gst_cuda_convolve_backend_name(self->settings.backend);
   backend = name ? cnv_backend_find(name) : cnv_backends[0];
-  takes = self->engine.session ? self->engine.takes_device : backend && backend->takes_device_memory;
+  *takes_device = self->engine.session ? self->engine.takes_device : backend && backend->takes_device_memory;
+  *gives_device = *takes_device && !self->no_device_output;
   GST_OBJECT_UNLOCK(self);
-  return takes;
 }
 
 static GstCaps *
 transform_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps, GstCaps *filter)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE_CAST(trans);
-  gboolean device = takes_device(self), to_device = device && (direction == GST_PAD_SRC || gives_device(self));
-  GstCaps *result = gst_cuda_convolve_caps_transform(caps, device, to_device);
+  gboolean takes, gives;
+  GstCaps *result;
 
+  find_memory(self, &takes, &gives);
+  result = gst_cuda_convolve_caps_transform(caps, takes, direction == GST_PAD_SRC ? takes : gives);
   if (filter) {
     GstCaps *all = result;
 

@@ -111,24 +111,18 @@ add_region(Collection *to, double x, double y, double width, double height)
     join(&g_array_index(to->regions, CnvRegion, CNV_MAX_REGIONS - 1).rect, &region.rect);
 }
 
-/* TRUE for a type in a comma-separated list. An empty list, and "all" in it, holds every type. */
+/* A list without types, and "all" in it, holds every type. */
 static gboolean
-type_counts(const char *types, const char *type)
+holds_type(char **list, const char *type)
 {
   gboolean empty = TRUE;
 
-  for (const char *at = types ? types : ""; *at; at += strcspn(at, ",")) {
-    gsize length;
+  for (; *list; list++) {
+    const char *entry = g_strstrip(*list);
 
-    at += strspn(at, ", \t");
-    length = strcspn(at, ",");
-    while (length > 0 && g_ascii_isspace(at[length - 1]))
-      length--;
-    if (length == 0)
-      continue;
-    empty = FALSE;
-    if ((length == 3 && strncmp(at, "all", 3) == 0) || (strlen(type) == length && strncmp(at, type, length) == 0))
+    if (*entry && (strcmp(entry, "all") == 0 || strcmp(entry, type) == 0))
       return TRUE;
+    empty = empty && *entry == '\0';
   }
   return empty;
 }
@@ -136,6 +130,7 @@ type_counts(const char *types, const char *type)
 static void
 add_metas(Collection *to, GstBuffer *buffer)
 {
+  g_auto(GStrv) types = g_strsplit(to->roi->types ? to->roi->types : "", ",", -1);
   gpointer state = NULL;
   GstMeta *meta;
 
@@ -143,7 +138,7 @@ add_metas(Collection *to, GstBuffer *buffer)
     const GstVideoRegionOfInterestMeta *roi = (const GstVideoRegionOfInterestMeta *)meta;
     const char *type = g_quark_to_string(roi->roi_type);
 
-    if (type_counts(to->roi->types, type ? type : ""))
+    if (holds_type(types, type ? type : ""))
       add_region(to, roi->x, roi->y, roi->w, roi->h);
   }
 }
