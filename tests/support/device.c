@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include "plan/plan.h"
 #include "support/device.h"
 
 #include <string.h>

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "plan/plan.h"
 #include "support/algorithms.h"
 #ifdef HAVE_CUDA
 #include "gpu/choice.h"
