@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#include "plan/plan.h"
+
 #ifdef HAVE_CUDA
 #include <gmodule.h>
 
