@@ -15,7 +15,7 @@ typedef struct {
 /* ---- pixels of one frame ---- */
 
 static inline void
-load_component(float *to, const guint8 *from, int n, const CnvPlanPlane *plane, int c, int bytes)
+load_component(float *to, const guint8 *from, int n, const CnvPlane *plane, int c, int bytes)
 {
   const CnvComponent component = plane->component[c]; /* a copy: bytes that are written could be its own */
   int channels = plane->channels;
@@ -50,7 +50,7 @@ multiply_by_alpha(float *pixel, int n, int channels, int weight)
 static void
 load_components(const Row *row, const CnvFrame *frame, int x, int n, float *to)
 {
-  const CnvPlanPlane *plane = row->tile->plane->from;
+  const CnvPlane *plane = row->tile->plane->from;
 
   for (int c = 0; c < plane->channels; c++) {
     const CnvComponent *component = &plane->component[c];
@@ -73,7 +73,7 @@ static void
 load_frame(const Row *row, const CnvFrame *frame, int x, int n, float *to)
 {
   const CpuTile *tile = row->tile;
-  const CnvPlanPlane *plane = tile->plane->from;
+  const CnvPlane *plane = tile->plane->from;
   const CnvComponent *component = &plane->component[0];
 
   if (plane->plain)
@@ -119,7 +119,7 @@ load_missing(const Row *row, int n, float *to)
 
   for (int i = 0; i < n; i++)
     for (int c = 0; c < plane->from->channels; c++)
-      *to++ = plane->from->border[c] * share;
+      *to++ = plane->from->border_value[c] * share;
 }
 
 /* ---- a row with its apron ---- */
@@ -182,8 +182,8 @@ cnv_cpu_source_row(const CpuTile *tile, int t, int k)
 void
 cnv_cpu_load_row(const CpuWorker *worker, const CpuTile *tile, int t, int y, float *to)
 {
-  const CnvPlanPlane *plane = tile->plane->from;
-  const CnvPlanTerm *term = &plane->term[t];
+  const CnvPlane *plane = tile->plane->from;
+  const CnvTerm *term = &plane->term[t];
   const CnvRectJob *job = tile->job;
   Row row = {worker, tile, &worker->term[t], y, .samples = to};
 

@@ -48,7 +48,7 @@ is_copied(const CnvPlan *plan, int m)
   gboolean written = FALSE;
 
   for (int p = 0; p < plan->n_planes; p++) {
-    const CnvPlanPlane *plane = &plan->plane[p];
+    const CnvPlane *plane = &plan->plane[p];
 
     for (int c = 0; c < plane->channels; c++) {
       if (c == plane->weight || plane->component[c].plane != m)
@@ -309,7 +309,7 @@ cpu_probe(int device, GError **error)
 }
 
 static gboolean
-cpu_can(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanPlane *plane, GError **error)
+cpu_can(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane, GError **error)
 {
   static const char *const missing[] = {[CNV_ALGORITHM_TEXTURE] = "texture unit",
                                         [CNV_ALGORITHM_FUSED] = "launches to fuse: its row sums stay in cache anyway",
@@ -321,7 +321,7 @@ cpu_can(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanPlane *plane, 
 }
 
 static CnvAlgorithm
-cpu_choose(const CnvPlan *plan, const CnvPlanPlane *plane)
+cpu_choose(const CnvPlan *plan, const CnvPlane *plane)
 {
   return cnv_plane_is_separable(plane) ? CNV_ALGORITHM_SEPARABLE : CNV_ALGORITHM_TILED;
 }

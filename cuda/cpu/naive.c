@@ -9,7 +9,7 @@
 static double
 value_in(const CpuTile *tile, const CnvFrame *frame, int c, int x, int y)
 {
-  const CnvPlanPlane *plane = tile->plane->from;
+  const CnvPlane *plane = tile->plane->from;
   const CnvRectJob *job = tile->job;
   const CnvImage *image = &tile->plane->plan->image;
   CnvBorder border = tile->plane->plan->filter.border;
@@ -18,7 +18,7 @@ value_in(const CpuTile *tile, const CnvFrame *frame, int c, int x, int y)
   double value;
 
   if (from_x < 0 || from_y < 0)
-    return cnv_border_has_value(border) ? plane->border[c] : 0;
+    return cnv_border_has_value(border) ? plane->border_value[c] : 0;
   from_x += job->window_x;
   from_y += job->window_y;
   value = cnv_component_value(frame, image, &plane->component[c], job, from_x, from_y) - plane->mid[c];
@@ -29,7 +29,7 @@ value_in(const CpuTile *tile, const CnvFrame *frame, int c, int x, int y)
 
 /* x of plan.h for a term: the frames that count for it, added up. */
 static double
-value_at(const CpuTile *tile, const CnvPlanTerm *term, int c, int x, int y)
+value_at(const CpuTile *tile, const CnvTerm *term, int c, int x, int y)
 {
   const CpuFrame *frame = tile->frame;
   CpuTapRange frames = cnv_cpu_temporal_taps(tile, term);
@@ -45,7 +45,7 @@ value_at(const CpuTile *tile, const CnvPlanTerm *term, int c, int x, int y)
 static double
 convolve(const CpuTile *tile, int t, int c, int x, int y)
 {
-  const CnvPlanTerm *term = &tile->plane->from->term[t];
+  const CnvTerm *term = &tile->plane->from->term[t];
   double sum = 0;
 
   for (int ky = 0; ky < term->n[CNV_Y]; ky++)
@@ -68,13 +68,13 @@ contains(CpuTapRange range, int tap)
 }
 
 static Found
-find_axis(const CpuTile *tile, const CnvPlanTerm *term, CnvAxis axis, int at)
+find_axis(const CpuTile *tile, const CnvTerm *term, CnvAxis axis, int at)
 {
   CpuTapRange span = cnv_cpu_taps_found(term, tile->job, axis, at);
   Found found = {0, 0, span.n < term->n[axis]};
 
   for (int k = 0; found.missing && k < term->n[axis]; k++) {
-    double tap = tile->plane->plan->taps[term->axis[axis] + k];
+    double tap = tile->plane->plan->taps[term->taps[axis] + k];
 
     found.all += tap;
     found.found += contains(span, k) ? tap : 0;
@@ -84,7 +84,7 @@ find_axis(const CpuTile *tile, const CnvPlanTerm *term, CnvAxis axis, int at)
 
 /* share: a factor of the term's taps. */
 static void
-find_term(const CpuTile *tile, const CnvPlanTerm *term, double share, int x, int y, Found *found)
+find_term(const CpuTile *tile, const CnvTerm *term, double share, int x, int y, Found *found)
 {
   CpuTapRange columns = cnv_cpu_taps_found(term, tile->job, CNV_X, x),
               rows = cnv_cpu_taps_found(term, tile->job, CNV_Y, y);
@@ -102,7 +102,7 @@ find_term(const CpuTile *tile, const CnvPlanTerm *term, double share, int x, int
 
 /* A term counts among those that are added up as much as its frame, where terms have frames of their own. */
 static double
-share_of(const CpuTile *tile, const CnvPlanTerm *term)
+share_of(const CpuTile *tile, const CnvTerm *term)
 {
   return tile->plane->plan->not_time_separable ? cnv_cpu_temporal_sum(tile, term) : 1;
 }
@@ -119,8 +119,8 @@ ratio(Found found, float epsilon)
 static double
 renormalize(const CpuTile *tile, int first, int last, int x, int y)
 {
-  const CnvPlanPlane *plane = tile->plane->from;
-  const CnvPlanTerm *term = &plane->term[first];
+  const CnvPlane *plane = tile->plane->from;
+  const CnvTerm *term = &plane->term[first];
   gboolean one = last - first == 1;
   Found found = {0, 0, FALSE};
 
@@ -148,7 +148,7 @@ sum_terms(const CpuTile *tile, int c, int x, int y)
 static gboolean
 combine(const CpuTile *tile, int c, int x, int y, double *a)
 {
-  const CnvPlanPlane *plane = tile->plane->from;
+  const CnvPlane *plane = tile->plane->from;
   int w = plane->weight;
 
   if (plane->combine == CNV_COMBINE_MAGNITUDE) {
@@ -174,7 +174,7 @@ combine(const CpuTile *tile, int c, int x, int y, double *a)
 static void
 filter_sample(const CpuTile *tile, int c, int x, int y, double weight)
 {
-  const CnvPlanPlane *plane = tile->plane->from;
+  const CnvPlane *plane = tile->plane->from;
   const CnvComponent *component = &plane->component[c];
   const CnvRectJob *job = tile->job;
   const CnvImage *image = &tile->plane->plan->image;

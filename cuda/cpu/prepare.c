@@ -42,19 +42,19 @@ static int
 shape_ring(CpuPlane *plane, int t)
 {
   CpuTerm *term = &plane->term[t];
-  const CnvPlanTerm *from = &plane->from->term[t];
+  const CnvTerm *from = &plane->from->term[t];
 
   term->from = from;
   term->slots = from->n[CNV_Y] + CNV_CPU_ROWS - 1;
   plane->slots += term->slots;
   for (int axis = 0; axis < CNV_N_AXES; axis++)
     term->taps[axis] =
-        (CpuTaps){.tap = plane->plan->taps + from->axis[axis],
+        (CpuTaps){.tap = plane->plan->taps + from->taps[axis],
                   .width = from->n[CNV_X],
                   .height = from->n[CNV_Y],
                   .channels = plane->from->channels,
                   .run = plane->dense ? (CpuTapRange){0, 0}
-                                      : cnv_cpu_run_of(plane->plan->taps + from->axis[axis], from->n[axis])};
+                                      : cnv_cpu_run_of(plane->plan->taps + from->taps[axis], from->n[axis])};
   return term->taps[CNV_Y].run.n ? MAX(2 * CNV_CPU_ROWS, term->slots / RUN_RING) : term->slots;
 }
 
@@ -75,7 +75,7 @@ shape_rows(CpuPlane *plane)
 }
 
 static void
-shape_plane(CpuPlane *plane, const CnvPlan *plan, const CnvPlanPlane *from)
+shape_plane(CpuPlane *plane, const CnvPlan *plan, const CnvPlane *from)
 {
   int samples = from->width * from->channels, near = 0;
 
@@ -97,7 +97,7 @@ shape_plane(CpuPlane *plane, const CnvPlan *plan, const CnvPlanPlane *from)
 static void
 fill_dense(CpuTerm *term, const CnvPlan *plan, Arena *arena)
 {
-  const CnvPlanTerm *from = term->from;
+  const CnvTerm *from = term->from;
   int width = from->n[CNV_X], zeros = CNV_CPU_ROWS - 1;
   float *to = take(arena, (gsize)width * (from->n[CNV_Y] + 2 * zeros), sizeof(float));
 
@@ -115,13 +115,13 @@ fill_column(CpuTerm *term, const CnvPlan *plan, Arena *arena)
 
   term->taps[CNV_Y].tap = to;
   if (to)
-    memcpy(to, plan->taps + term->from->axis[CNV_Y], n * sizeof(float));
+    memcpy(to, plan->taps + term->from->taps[CNV_Y], n * sizeof(float));
 }
 
 static void
 fill_samples(CpuPlane *plane)
 {
-  const CnvPlanPlane *from = plane->from;
+  const CnvPlane *from = plane->from;
   const CnvComponent *component = &from->component[0];
 
   for (int i = 0; i < plane->widest; i++) {
@@ -139,7 +139,7 @@ fill_samples(CpuPlane *plane)
 static void
 fill_plane(CpuPlane *plane, Arena *arena)
 {
-  const CnvPlanPlane *from = plane->from;
+  const CnvPlane *from = plane->from;
   const CnvComponent *component = &from->component[0];
   gsize n = plane->widest;
 
@@ -160,7 +160,7 @@ fill_plane(CpuPlane *plane, Arena *arena)
   plane->samples.fraction = take(arena, n, sizeof(float));
   plane->samples.round = take(arena, n, sizeof(float));
   plane->mid_bias = take(arena, n, sizeof(float));
-  if (from->plain && from->filtered != (1 << from->channels) - 1)
+  if (from->plain && from->filtered != (1u << from->channels) - 1)
     plane->mask = take(arena, n, component->bytes);
   if (arena->block)
     fill_samples(plane);

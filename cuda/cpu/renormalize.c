@@ -6,17 +6,17 @@
 void
 cnv_cpu_renormalize_prepare(CpuTerm *term, const CnvPlan *plan)
 {
-  const CnvPlanTerm *from = term->from;
+  const CnvTerm *from = term->from;
 
   term->sum = from->separable;
   for (int i = 0; !from->separable && i < from->n[CNV_X] * from->n[CNV_Y]; i++)
-    term->sum += plan->taps[from->dense + i];
+    term->sum += plan->taps[from->taps[0] + i];
   for (int axis = 0; axis < CNV_N_AXES && from->separable; axis++) {
     double *sums = term->sums[axis];
 
     sums[0] = 0;
     for (int i = 0; i < from->n[axis]; i++)
-      sums[i + 1] = sums[i] + plan->taps[from->axis[axis] + i];
+      sums[i + 1] = sums[i] + plan->taps[from->taps[axis] + i];
     term->sum *= sums[from->n[axis]];
   }
 }
@@ -37,8 +37,8 @@ ratio(double sum, double found, gboolean all, float epsilon)
 static void
 sum_columns(const CpuPlane *plane, const CpuTerm *term, CpuTermState *state)
 {
-  const CnvPlanTerm *from = term->from;
-  const float *taps = plane->plan->taps + from->dense;
+  const CnvTerm *from = term->from;
+  const float *taps = plane->plan->taps + from->taps[0];
   CpuTapRange rows = state->rows_found;
   int width = from->n[CNV_X];
 
@@ -56,7 +56,7 @@ sum_columns(const CpuPlane *plane, const CpuTerm *term, CpuTermState *state)
 static double
 factor_of_term(const CpuTile *tile, const CpuTerm *term, const CpuTermState *state, int x)
 {
-  const CnvPlanTerm *from = term->from;
+  const CnvTerm *from = term->from;
   CpuTapRange found[CNV_N_AXES] = {cnv_cpu_taps_found(from, tile->job, CNV_X, x), state->rows_found};
   gboolean all[CNV_N_AXES] = {found[CNV_X].n == from->n[CNV_X], found[CNV_Y].n == from->n[CNV_Y]};
   double factor = 1;
@@ -78,7 +78,7 @@ factor_of_sum(const CpuTile *tile, const CpuWorker *worker, int x)
   double sum = 0, found = 0;
 
   for (int t = 0; t < plane->from->n_terms; t++) {
-    const CnvPlanTerm *from = plane->term[t].from;
+    const CnvTerm *from = plane->term[t].from;
     const CpuTermState *state = &worker->term[t];
     CpuTapRange columns = cnv_cpu_taps_found(from, tile->job, CNV_X, x);
     double share = plane->plan->not_time_separable ? state->temporal_sum : 1;
@@ -95,14 +95,14 @@ static void
 make_factors(CpuWorker *worker, const CpuTile *tile, int first, int last)
 {
   const CpuPlane *plane = tile->plane;
-  const CnvPlanPlane *from = plane->from;
+  const CnvPlane *from = plane->from;
   const CnvRectJob *job = tile->job;
   float *to = worker->term[first].factor;
   int inner = job->window_x, end = job->window_x + job->window_width; /* columns where no tap is missing */
   double factor = 1;
 
   for (int t = first; t < last; t++) {
-    const CnvPlanTerm *term = &from->term[t];
+    const CnvTerm *term = &from->term[t];
 
     inner = MAX(inner, job->window_x + term->anchor[CNV_X]);
     end = MIN(end, job->window_x + job->window_width - (term->n[CNV_X] - 1 - term->anchor[CNV_X]));
@@ -120,7 +120,7 @@ make_factors(CpuWorker *worker, const CpuTile *tile, int first, int last)
 void
 cnv_cpu_renormalize(CpuWorker *worker, const CpuTile *tile, int y)
 {
-  const CnvPlanPlane *plane = tile->plane->from;
+  const CnvPlane *plane = tile->plane->from;
   gboolean same = TRUE;
 
   for (int t = 0; t < plane->n_terms; t++) {

@@ -67,7 +67,7 @@ filter_term(CpuWorker *worker, const CpuTile *tile, int t, int y)
 static void
 divide_by_weight(CpuWorker *worker, const CpuTile *tile, float *acc)
 {
-  const CnvPlanPlane *plane = tile->plane->from;
+  const CnvPlane *plane = tile->plane->from;
   int channels = plane->channels, w = plane->weight;
   float epsilon = plane->alpha_epsilon * plane->full[w], norm = plane->alpha_norm;
   guint8 *unfiltered = worker->unfiltered;
@@ -131,7 +131,7 @@ typedef struct {
 } Samples;
 
 static inline void
-store_component(const Samples samples, int n, const CnvPlanPlane *plane, int c, int bytes)
+store_component(const Samples samples, int n, const CnvPlane *plane, int c, int bytes)
 {
   const CnvComponent component = plane->component[c];
   int channels = plane->channels, step = component.step;
@@ -155,7 +155,7 @@ static void
 store_components(const CpuWorker *worker, const Pixels *pixels, const float *acc)
 {
   const CpuTile *tile = pixels->tile;
-  const CnvPlanPlane *plane = tile->plane->from;
+  const CnvPlane *plane = tile->plane->from;
   const CnvRectJob *job = tile->job;
   int x = tile->first + pixels->from, to_x = x + job->move_x, to_y = pixels->y + job->move_y, n = pixels->n;
 

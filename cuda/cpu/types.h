@@ -24,7 +24,7 @@ typedef struct {
 
 /* A term of a plane, made ready. */
 typedef struct {
-  const CnvPlanTerm *from;
+  const CnvTerm *from;
   int slots;                /* rows in the ring */
   gsize ring_stride;        /* floats */
   CpuTaps taps[CNV_N_AXES]; /* dense: those of y are all */
@@ -35,7 +35,7 @@ typedef struct {
 /* A plane of a plan, made ready. Arrays of samples are as long as the widest tile, which begins at a whole pixel. */
 typedef struct {
   const CnvPlan *plan;
-  const CnvPlanPlane *from;
+  const CnvPlane *from;
   gboolean dense;    /* all terms as two-dimensional taps */
   int slots;         /* rows in all rings */
   int max_samples;   /* of a tile's row, as fits into cache */
@@ -91,7 +91,7 @@ cnv_cpu_aligned(guint8 *block)
 
 /* The temporal taps that count for a term. */
 static inline CpuTapRange
-cnv_cpu_temporal_taps(const CpuTile *tile, const CnvPlanTerm *term)
+cnv_cpu_temporal_taps(const CpuTile *tile, const CnvTerm *term)
 {
   if (tile->plane->plan->not_time_separable && term->temporal_tap >= 0)
     return (CpuTapRange){term->temporal_tap, 1};
@@ -100,7 +100,7 @@ cnv_cpu_temporal_taps(const CpuTile *tile, const CnvPlanTerm *term)
 
 /* The sum of their weights, of those that have a source. */
 static inline double
-cnv_cpu_temporal_sum(const CpuTile *tile, const CnvPlanTerm *term)
+cnv_cpu_temporal_sum(const CpuTile *tile, const CnvTerm *term)
 {
   CpuTapRange taps = cnv_cpu_temporal_taps(tile, term);
   double sum = 0;
@@ -112,7 +112,7 @@ cnv_cpu_temporal_sum(const CpuTile *tile, const CnvPlanTerm *term)
 
 /* The taps of an axis that find a sample of a window for the output sample at `at`, which may lie outside of it. */
 static inline CpuTapRange
-cnv_cpu_taps_found(const CnvPlanTerm *term, const CnvRectJob *job, CnvAxis axis, int at)
+cnv_cpu_taps_found(const CnvTerm *term, const CnvRectJob *job, CnvAxis axis, int at)
 {
   int n = term->n[axis], size = axis == CNV_X ? job->window_width : job->window_height;
   int start = at - term->anchor[axis] - (axis == CNV_X ? job->window_x : job->window_y);

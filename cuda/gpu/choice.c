@@ -61,7 +61,7 @@ find_row(int capability)
 }
 
 gboolean
-cnv_cuda_can_at(int capability, CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanPlane *plane, GError **error)
+cnv_cuda_can_at(int capability, CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane, GError **error)
 {
   guint n = cnv_schedule_taps_of(plan, plane);
 
@@ -77,10 +77,10 @@ cnv_cuda_can_at(int capability, CnvAlgorithm algorithm, const CnvPlan *plan, con
 }
 
 CnvAlgorithm
-cnv_cuda_choose_at(int capability, const CnvPlan *plan, const CnvPlanPlane *plane)
+cnv_cuda_choose_at(int capability, const CnvPlan *plan, const CnvPlane *plane)
 {
   const gsize row = find_row(capability);
-  const CnvPlanTerm *set = &plane->term[0];
+  const CnvTerm *set = &plane->term[0];
   const gboolean gray = plan->n_planes == 1 && plane->channels == 1;
 
   if (crossovers[row].tensor && cnv_kernel_fits(CNV_ALGORITHM_TENSOR, plan, plane, NULL))
@@ -94,13 +94,13 @@ cnv_cuda_choose_at(int capability, const CnvPlan *plan, const CnvPlanPlane *plan
 }
 
 gboolean
-cnv_cuda_can(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanPlane *plane, GError **error)
+cnv_cuda_can(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane, GError **error)
 {
   return cnv_cuda_can_at(least_capability(), algorithm, plan, plane, error);
 }
 
 CnvAlgorithm
-cnv_cuda_choose(const CnvPlan *plan, const CnvPlanPlane *plane)
+cnv_cuda_choose(const CnvPlan *plan, const CnvPlane *plane)
 {
   return cnv_cuda_choose_at(least_capability(), plan, plane);
 }

@@ -8,12 +8,12 @@
 
 G_BEGIN_DECLS
 
-gboolean cnv_cuda_can(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanPlane *plane, GError **error);
-CnvAlgorithm cnv_cuda_choose(const CnvPlan *plan, const CnvPlanPlane *plane);
+gboolean cnv_cuda_can(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane, GError **error);
+CnvAlgorithm cnv_cuda_choose(const CnvPlan *plan, const CnvPlane *plane);
 
 /* The same for GPUs of a compute capability: ten times its major number, and its minor one. */
-gboolean cnv_cuda_can_at(int capability, CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanPlane *plane,
+gboolean cnv_cuda_can_at(int capability, CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane,
                          GError **error);
-CnvAlgorithm cnv_cuda_choose_at(int capability, const CnvPlan *plan, const CnvPlanPlane *plane);
+CnvAlgorithm cnv_cuda_choose_at(int capability, const CnvPlan *plan, const CnvPlane *plane);
 
 G_END_DECLS

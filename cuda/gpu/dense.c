@@ -39,13 +39,13 @@ n_frames_of(const CnvPlan *plan)
 
 /* Lines the terms' anchors up; 16 * k - 15 samples are what k steps reach over. */
 static CnvNeeds
-measure(const CnvPlanPlane *plane)
+measure(const CnvPlane *plane)
 {
   CnvNeeds needs = {.terms = plane->combine == CNV_COMBINE_MAGNITUDE ? plane->n_terms : 1};
   int after_x = 0, after_y = 0;
 
   for (int t = 0; t < plane->n_terms; t++) {
-    const CnvPlanTerm *term = &plane->term[t];
+    const CnvTerm *term = &plane->term[t];
 
     needs.anchor_x = MAX(needs.anchor_x, term->anchor[CNV_X]);
     needs.anchor_y = MAX(needs.anchor_y, term->anchor[CNV_Y]);
@@ -60,7 +60,7 @@ measure(const CnvPlanPlane *plane)
 }
 
 static void
-add_term(double *to, const CnvPlan *plan, const CnvPlanTerm *term, const CnvNeeds *needs)
+add_term(double *to, const CnvPlan *plan, const CnvTerm *term, const CnvNeeds *needs)
 {
   int x0 = needs->anchor_x - term->anchor[CNV_X], y0 = needs->anchor_y - term->anchor[CNV_Y];
 
@@ -71,7 +71,7 @@ add_term(double *to, const CnvPlan *plan, const CnvPlanTerm *term, const CnvNeed
 
 /* The taps of the plane: [frame][term][row][column]. */
 static CnvHalfTaps
-all_taps(const CnvPlan *plan, const CnvPlanPlane *plane, const CnvNeeds *needs)
+all_taps(const CnvPlan *plan, const CnvPlane *plane, const CnvNeeds *needs)
 {
   int size = needs->n_x * needs->rows;
   guint n = (guint)(n_frames_of(plan) * needs->terms * size);
@@ -80,7 +80,7 @@ all_taps(const CnvPlan *plan, const CnvPlanPlane *plane, const CnvNeeds *needs)
 
   for (int frame = 0; frame < n_frames_of(plan); frame++)
     for (int t = 0; t < plane->n_terms; t++) {
-      const CnvPlanTerm *term = &plane->term[t];
+      const CnvTerm *term = &plane->term[t];
 
       if (!plan->not_time_separable || term->temporal_tap < 0 || term->temporal_tap == frame)
         add_term(taps + (frame * needs->terms + (needs->terms > 1 ? t : 0)) * size, plan, term, needs);
@@ -124,7 +124,7 @@ deviation_over_time(const CnvPlan *plan)
 }
 
 static gboolean
-refuse_size(const CnvPlanPlane *plane, const CnvNeeds *needs, GError **error)
+refuse_size(const CnvPlane *plane, const CnvNeeds *needs, GError **error)
 {
   return cnv_fit_refuse(error, "%dx%d taps%s and %d channels are more than its bands reach over", needs->n_x,
                         needs->rows, needs->terms > 1 ? " of two gradients" : "", plane->channels);
@@ -144,7 +144,7 @@ shared_bytes(const CnvVariant *variant, const CnvNeeds *needs, int tile_rows)
 }
 
 static gboolean
-fits(const CnvPlan *plan, const CnvPlanPlane *plane, CnvNeeds *needs, GError **error)
+fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error)
 {
   double magnitude = plan->not_time_separable ? 1 : MAX(plan->temporal_magnitude, 1);
   g_auto(CnvHalfTaps) half = {NULL};
@@ -171,7 +171,7 @@ fits(const CnvPlan *plan, const CnvPlanPlane *plane, CnvNeeds *needs, GError **e
 
 /* A row of taps; NULL: of zeros. */
 static void
-make_band(CnvBand *band, const double *taps, const CnvPlanPlane *plane, const CnvNeeds *needs, double scale)
+make_band(CnvBand *band, const double *taps, const CnvPlane *plane, const CnvNeeds *needs, double scale)
 {
   int C = plane->channels;
 
@@ -182,7 +182,7 @@ make_band(CnvBand *band, const double *taps, const CnvPlanPlane *plane, const Cn
 }
 
 static float
-append_weights(GArray *words, const CnvPlan *plan, const CnvPlanPlane *plane, const CnvVariant *variant,
+append_weights(GArray *words, const CnvPlan *plan, const CnvPlane *plane, const CnvVariant *variant,
                const CnvNeeds *needs)
 {
   g_auto(CnvHalfTaps) half = all_taps(plan, plane, needs);
@@ -207,11 +207,11 @@ set_job(CnvTileJob *job, const CnvPlan *plan, const CnvVariant *variant, const C
   int words = rows_of(variant, needs) * needs->terms * (1 + variant->split) * variant->reach * 32 * 4;
 
   job->lead = needs->apron_left;
-  job->n_x = needs->n_x;
-  job->n_y = rows_of(variant, needs);
-  job->anchor_x = needs->anchor_x;
-  job->anchor_y = needs->anchor_y;
-  job->taps_x = plan->not_time_separable ? words : 0;
+  job->term.n[CNV_X] = needs->n_x;
+  job->term.n[CNV_Y] = rows_of(variant, needs);
+  job->term.anchor[CNV_X] = needs->anchor_x;
+  job->term.anchor[CNV_Y] = needs->anchor_y;
+  job->term.taps[CNV_X] = plan->not_time_separable ? words : 0;
 }
 
 static int

@@ -50,7 +50,7 @@ cnv_fit_refuse(GError **error, const char *format, ...)
 }
 
 int
-cnv_fit_first_channel(const CnvPlanPlane *plane)
+cnv_fit_first_channel(const CnvPlane *plane)
 {
   int c = 0;
 
@@ -60,13 +60,13 @@ cnv_fit_first_channel(const CnvPlanPlane *plane)
 }
 
 const float *
-cnv_fit_axis(const CnvPlan *plan, const CnvPlanPlane *plane, CnvAxis axis)
+cnv_fit_axis(const CnvPlan *plan, const CnvPlane *plane, CnvAxis axis)
 {
-  return plan->taps + plane->term[0].axis[axis];
+  return plan->taps + plane->term[0].taps[axis];
 }
 
 double
-cnv_fit_magnitude(const CnvPlan *plan, const CnvPlanPlane *plane, CnvAxis axis)
+cnv_fit_magnitude(const CnvPlan *plan, const CnvPlane *plane, CnvAxis axis)
 {
   const float *taps = cnv_fit_axis(plan, plane, axis);
   double sum = 0;
@@ -77,7 +77,7 @@ cnv_fit_magnitude(const CnvPlan *plan, const CnvPlanPlane *plane, CnvAxis axis)
 }
 
 static gboolean
-channels_are_alike(const CnvPlanPlane *plane)
+channels_are_alike(const CnvPlane *plane)
 {
   int first = cnv_fit_first_channel(plane);
 
@@ -90,7 +90,7 @@ channels_are_alike(const CnvPlanPlane *plane)
 }
 
 gboolean
-cnv_fit_samples(const CnvPlanPlane *plane, GError **error)
+cnv_fit_samples(const CnvPlane *plane, GError **error)
 {
   if (!plane->plain)
     return cnv_fit_refuse(error, "it takes planes that are arrays of samples: no packed 4:2:2, no 10-bit words, no "
@@ -101,14 +101,14 @@ cnv_fit_samples(const CnvPlanPlane *plane, GError **error)
 }
 
 gboolean
-cnv_fit_half(const CnvPlanPlane *plane, GError **error)
+cnv_fit_half(const CnvPlane *plane, GError **error)
 {
   return plane->full[cnv_fit_first_channel(plane)] <= 4095 ||
          cnv_fit_refuse(error, "it takes samples of up to 12 bits");
 }
 
 gboolean
-cnv_fit_one_term(const CnvPlan *plan, const CnvPlanPlane *plane, GError **error)
+cnv_fit_one_term(const CnvPlan *plan, const CnvPlane *plane, GError **error)
 {
   if (plane->n_terms > 1 || !plane->term[0].separable)
     return cnv_fit_refuse(error, "it takes one row times one column of taps");
@@ -116,13 +116,13 @@ cnv_fit_one_term(const CnvPlan *plan, const CnvPlanPlane *plane, GError **error)
 }
 
 gboolean
-cnv_fit_has_one_term(const CnvPlan *plan, const CnvPlanPlane *plane)
+cnv_fit_has_one_term(const CnvPlan *plan, const CnvPlane *plane)
 {
   return cnv_fit_one_term(plan, plane, NULL);
 }
 
 gboolean
-cnv_fit_levels(const CnvPlanPlane *plane, double magnitude, GError **error)
+cnv_fit_levels(const CnvPlane *plane, double magnitude, GError **error)
 {
   int c = cnv_fit_first_channel(plane);
 
@@ -131,7 +131,7 @@ cnv_fit_levels(const CnvPlanPlane *plane, double magnitude, GError **error)
 }
 
 gboolean
-cnv_fit_needs_split(const CnvPlanPlane *plane, gboolean is_signed, double deviation)
+cnv_fit_needs_split(const CnvPlane *plane, gboolean is_signed, double deviation)
 {
   int c = cnv_fit_first_channel(plane);
   double levels = plane->full[c] * fabs(plane->gain[c]);

@@ -41,31 +41,31 @@ CnvNeeds cnv_needs_join(const CnvNeeds *a, const CnvNeeds *b);
 gboolean cnv_fit_refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 /* An array of samples, whose filtered channels become levels alike. */
-gboolean cnv_fit_samples(const CnvPlanPlane *plane, GError **error);
+gboolean cnv_fit_samples(const CnvPlane *plane, GError **error);
 
 /* Samples that f16 holds, less mid. */
-gboolean cnv_fit_half(const CnvPlanPlane *plane, GError **error);
+gboolean cnv_fit_half(const CnvPlane *plane, GError **error);
 
 /* One row times one column of taps, the same for all frames. */
-gboolean cnv_fit_one_term(const CnvPlan *plan, const CnvPlanPlane *plane, GError **error);
+gboolean cnv_fit_one_term(const CnvPlan *plan, const CnvPlane *plane, GError **error);
 
 /* Sums that are rounded by adding a number near 2^23. magnitude: sum of those of the taps, over time too. */
-gboolean cnv_fit_levels(const CnvPlanPlane *plane, double magnitude, GError **error);
+gboolean cnv_fit_levels(const CnvPlane *plane, double magnitude, GError **error);
 
 /* TRUE for one row times one column of taps, the same for all frames. */
-gboolean cnv_fit_has_one_term(const CnvPlan *plan, const CnvPlanPlane *plane);
+gboolean cnv_fit_has_one_term(const CnvPlan *plan, const CnvPlane *plane);
 
 /* TRUE where taps of one f16 number each would break the contract on noise: levels that are off by one, rounded
  * otherwise than float32, in fewer than one sample of a hundred. deviation: of a sum's error, for samples of deviation
  * 1. */
-gboolean cnv_fit_needs_split(const CnvPlanPlane *plane, gboolean is_signed, double deviation);
+gboolean cnv_fit_needs_split(const CnvPlane *plane, gboolean is_signed, double deviation);
 
 /* The first channel that is filtered; all others become levels in the same way. */
-int cnv_fit_first_channel(const CnvPlanPlane *plane);
+int cnv_fit_first_channel(const CnvPlane *plane);
 
 /* An axis of a separable plane's only term, as it is in the plan's taps. */
-const float *cnv_fit_axis(const CnvPlan *plan, const CnvPlanPlane *plane, CnvAxis axis);
+const float *cnv_fit_axis(const CnvPlan *plan, const CnvPlane *plane, CnvAxis axis);
 
-double cnv_fit_magnitude(const CnvPlan *plan, const CnvPlanPlane *plane, CnvAxis axis);
+double cnv_fit_magnitude(const CnvPlan *plan, const CnvPlane *plane, CnvAxis axis);
 
 G_END_DECLS

@@ -22,9 +22,9 @@ is_in_range(double value)
 }
 
 static gboolean
-fits(const CnvPlan *plan, const CnvPlanPlane *plane, CnvNeeds *needs, GError **error)
+fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error)
 {
-  const CnvPlanTerm *set = &plane->term[0];
+  const CnvTerm *set = &plane->term[0];
 
   if (!cnv_fit_samples(plane, error) || !cnv_fit_one_term(plan, plane, error))
     return FALSE;
@@ -42,7 +42,7 @@ fits(const CnvPlan *plan, const CnvPlanPlane *plane, CnvNeeds *needs, GError **e
 static int
 tile_width(const CnvVariant *variant, const CnvTileJob *job)
 {
-  return variant->reach == G_MAXINT ? CNV_FUSED_ANY_WIDTH(job->n_x, job->anchor_x, job->channels)
+  return variant->reach == G_MAXINT ? CNV_FUSED_ANY_WIDTH(job->term.n[CNV_X], job->term.anchor[CNV_X], job->channels)
                                     : CNV_FUSED_WIDTH(variant->reach, job->channels);
 }
 

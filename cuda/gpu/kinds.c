@@ -8,21 +8,22 @@
 #define POINTS CNV_POINT_WIDTH, CNV_POINT_HEIGHT, .block_x = EACH(CNV_POINT_WIDTH), .block_y = EACH(CNV_POINT_HEIGHT)
 
 static guint
-tiled_floats(const CnvPlaneArgs *plane, const CnvTermArgs *term)
+tiled_floats(const CnvPlane *plane, const CnvTerm *term)
 {
-  return CNV_TILED_PITCH(plane->channels, term->chunk_x) * (CNV_TILED_HEIGHT + term->chunk_y - 1);
+  return CNV_TILED_PITCH(plane->channels, cnv_tiled_chunk(term->n[CNV_X], CNV_TILED_CHUNK_X(plane->channels))) *
+         (CNV_TILED_HEIGHT + cnv_tiled_chunk(term->n[CNV_Y], CNV_TILED_CHUNK_Y) - 1);
 }
 
 static guint
-rows_floats(const CnvPlaneArgs *plane, const CnvTermArgs *term)
+rows_floats(const CnvPlane *plane, const CnvTerm *term)
 {
   return CNV_ROWS_PITCH * CNV_ROWS_PER_BLOCK(1);
 }
 
 static guint
-columns_floats(const CnvPlaneArgs *plane, const CnvTermArgs *term)
+columns_floats(const CnvPlane *plane, const CnvTerm *term)
 {
-  return CNV_COLUMNS_WIDTH * (CNV_COLUMNS_HEIGHT + MIN(term->n_y, CNV_COLUMNS_CHUNK) - 1);
+  return CNV_COLUMNS_WIDTH * (CNV_COLUMNS_HEIGHT + MIN(term->n[CNV_Y], CNV_COLUMNS_CHUNK) - 1);
 }
 
 static const CnvKernelKind unit_kinds[CNV_N_KERNELS] = {
@@ -55,7 +56,7 @@ cnv_kernel_kind(CnvKernelId kernel)
 }
 
 CnvKernelId
-cnv_kernel_with_tiles(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanPlane *plane)
+cnv_kernel_with_tiles(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane)
 {
   if (algorithm == CNV_ALGORITHM_FUSED)
     return CNV_KERNEL_FUSED;
@@ -65,7 +66,7 @@ cnv_kernel_with_tiles(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlan
 }
 
 gboolean
-cnv_kernel_fits(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanPlane *plane, GError **error)
+cnv_kernel_fits(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane, GError **error)
 {
   CnvKernelId kernel = cnv_kernel_with_tiles(algorithm, plan, plane);
   CnvNeeds needs;

@@ -41,15 +41,15 @@ typedef struct {
   gboolean by_terms;    /* a unit is the row sums of one term of a job */
   gboolean by_channels; /* has kernels for each number of channels, to do a large job alone */
   int block_x[CNV_MAX_CHANNELS], block_y[CNV_MAX_CHANNELS]; /* size of a block's part, by the number of channels */
-  guint (*unit_floats)(const CnvPlaneArgs *plane, const CnvTermArgs *term); /* of shared memory; NULL: none */
+  guint (*unit_floats)(const CnvPlane *plane, const CnvTerm *term); /* of shared memory; NULL: none */
 
   /* Kinds with tile jobs: */
   const CnvVariant *variants; /* from small to large, up to one without a name; NULL: it has units */
   /* FALSE with the reason (CNV_ERROR_UNSUPPORTED) where it cannot do the plane. */
-  gboolean (*fits)(const CnvPlan *plan, const CnvPlanPlane *plane, CnvNeeds *needs, GError **error);
+  gboolean (*fits)(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error);
   /* Appends the plane's taps (guint32 words) as the variant takes them; returns the gain for their sums. NULL: taps are
    * in constant memory. */
-  float (*append_weights)(GArray *words, const CnvPlan *plan, const CnvPlanPlane *plane, const CnvVariant *variant,
+  float (*append_weights)(GArray *words, const CnvPlan *plan, const CnvPlane *plane, const CnvVariant *variant,
                           const CnvNeeds *needs);
   /* Fills in what the kind's own job has beyond the plane's numbers; NULL: nothing. */
   void (*set_job)(CnvTileJob *job, const CnvPlan *plan, const CnvVariant *variant, const CnvNeeds *needs);
@@ -69,9 +69,9 @@ extern const CnvKernelKind cnv_kind_fused, cnv_kind_tensor, cnv_kind_dense;
 const CnvKernelKind *cnv_kernel_kind(CnvKernelId kernel);
 
 /* The kind with tile jobs that does the plane by that algorithm; CNV_N_KERNELS: it is none of theirs. */
-CnvKernelId cnv_kernel_with_tiles(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanPlane *plane);
+CnvKernelId cnv_kernel_with_tiles(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane);
 
 /* FALSE with the reason (CNV_ERROR_UNSUPPORTED) where the algorithm is one with tile jobs and cannot do the plane. */
-gboolean cnv_kernel_fits(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanPlane *plane, GError **error);
+gboolean cnv_kernel_fits(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane, GError **error);
 
 G_END_DECLS

@@ -157,7 +157,7 @@ run_large(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFr
       .term = l->term, .sums = self->sums.address, .spots = self->block.address + self->table.mask_rects_at};
   int m = from->pointers;
 
-  args.block.a = g_array_index(self->table.planes, CnvPlaneArgs, from->plane_args);
+  args.block.a = g_array_index(self->table.planes, CnvPlane, from->plane_args);
   args.block.job = from->job;
   memcpy(args.block.sums, from->sums, sizeof(from->sums));
   args.block.sums_stride = from->sums_stride;
@@ -255,7 +255,7 @@ cnv_cuda_filter_slice(CudaSession *self, const CnvWork *work, int slice, const C
 static CnvCopyPlane
 job_copy(const CudaSession *self, const CnvRectJob *job, const CnvFrame *from, const CnvFrame *to)
 {
-  const CnvPlanPlane *plane = cnv_schedule_plane(&self->table, job);
+  const CnvPlane *plane = cnv_schedule_plane(&self->table, job);
   int m = plane->component[0].plane, sample = plane->channels * plane->component[0].bytes;
   gint64 row = (gint64)job->y * job->fields + job->field, x = (gint64)job->x * sample;
 
@@ -274,11 +274,11 @@ copy_jobs(CudaSession *self, const CnvFrame *from, const CnvFrame *to, GError **
   const GArray *jobs = self->table.uncut;
   gboolean ok = TRUE;
 
-  for (guint i = 0; i < jobs->len && ok; i += CNV_ARGS_PLANES) {
+  for (guint i = 0; i < jobs->len && ok; i += CNV_MAX_PLANES) {
     CnvCopyArgs args;
     int n = 0, bytes = 0, rows = 0;
 
-    for (; n < CNV_ARGS_PLANES && i + n < jobs->len; n++) {
+    for (; n < CNV_MAX_PLANES && i + n < jobs->len; n++) {
       args.plane[n] = job_copy(self, &g_array_index(jobs, CnvRectJob, i + n), from, to);
       bytes = MAX(bytes, args.plane[n].bytes);
       rows = MAX(rows, args.plane[n].rows);

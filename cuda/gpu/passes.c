@@ -15,7 +15,7 @@
 /* ---- launches of units ---- */
 
 static void
-count_blocks(const CnvKernelKind *kind, const CnvRectJob *job, const CnvPlanPlane *plane, int term, guint blocks[2])
+count_blocks(const CnvKernelKind *kind, const CnvRectJob *job, const CnvPlane *plane, int term, guint blocks[2])
 {
   int width = kind->by_pixels ? job->width : job->width * plane->channels;
   int height = kind->by_terms ? job->height + plane->term[term].n[CNV_Y] - 1 : job->height;
@@ -31,7 +31,7 @@ shared_bytes(const CnvSchedule *schedule, const CnvKernelKind *kind)
   guint floats = 0;
 
   for (guint i = 0; i < schedule->planes->len && kind->unit_floats; i++) {
-    const CnvPlaneArgs *plane = &g_array_index(schedule->planes, CnvPlaneArgs, i);
+    const CnvPlane *plane = &g_array_index(schedule->planes, CnvPlane, i);
 
     for (int t = 0; t < plane->n_terms; t++)
       floats = MAX(floats, kind->unit_floats(plane, &plane->term[t]));
@@ -59,7 +59,7 @@ static gboolean
 is_large(const CnvSchedule *schedule, const CnvRectJob *job, const CnvKernelKind *kind)
 {
   const CnvPlan *plan = g_ptr_array_index(schedule->plans, job->plan);
-  const CnvPlanPlane *plane = cnv_schedule_plane(schedule, job);
+  const CnvPlane *plane = cnv_schedule_plane(schedule, job);
   gboolean simple = plane->combine != CNV_COMBINE_MAGNITUDE && plan->filter.border != CNV_BORDER_RENORMALIZE;
   int height = schedule->slices.whole ? job->height : plane->height;
 
@@ -71,7 +71,7 @@ static void
 add_large(CnvSchedule *schedule, const CnvLaunch *all, guint job, int term)
 {
   const CnvRectJob *from = &g_array_index(schedule->jobs, CnvRectArgs, job).job;
-  const CnvPlanPlane *plane = cnv_schedule_plane(schedule, from);
+  const CnvPlane *plane = cnv_schedule_plane(schedule, from);
   CnvLaunch launch = *all;
   guint blocks[2];
 
@@ -89,7 +89,7 @@ add_large(CnvSchedule *schedule, const CnvLaunch *all, guint job, int term)
 static CnvAlgorithm
 algorithm_of(const CnvSchedule *schedule, const CnvRectJob *job)
 {
-  const CnvPlanPlane *plane = cnv_schedule_plane(schedule, job);
+  const CnvPlane *plane = cnv_schedule_plane(schedule, job);
   const CnvPlan *plan = g_ptr_array_index(schedule->plans, job->plan);
 
   if (cnv_kernel_with_tiles(plane->algorithm, plan, plane) == CNV_N_KERNELS || cnv_tile_jobs_take(schedule, job))
@@ -148,7 +148,7 @@ has_sums(const CnvSchedule *schedule, const CnvRectJob *job)
 
 /* Gives a job its row sums from float number `first` on; returns the first behind them. */
 static gsize
-alloc_sums(CnvRectArgs *args, const CnvPlanPlane *plane, gsize first)
+alloc_sums(CnvRectArgs *args, const CnvPlane *plane, gsize first)
 {
   args->sums_stride = cnv_divide_up(args->job.width * plane->channels, SUMS_UNIT) * SUMS_UNIT;
   for (int t = 0; t < plane->n_terms; t++) {
@@ -175,7 +175,7 @@ add_bank(CnvSchedule *schedule, guint bank, guint first, guint last)
 
   for (guint i = first; i < last; i++) {
     CnvRectArgs *args = &g_array_index(schedule->jobs, CnvRectArgs, i);
-    const CnvPlanPlane *plane = cnv_schedule_plane(schedule, &args->job);
+    const CnvPlane *plane = cnv_schedule_plane(schedule, &args->job);
 
     if (cnv_schedule_plane_kernel(schedule, &args->job)->bank != bank || !has_sums(schedule, &args->job))
       continue;
@@ -195,7 +195,7 @@ add_bank(CnvSchedule *schedule, guint bank, guint first, guint last)
 static void
 add_job(CnvSchedule *schedule, const CnvRectJob *job)
 {
-  const CnvPlanPlane *plane = cnv_schedule_plane(schedule, job);
+  const CnvPlane *plane = cnv_schedule_plane(schedule, job);
   CnvRectArgs args = {.job = *job,
                       .plane_args = job->plan * CNV_MAX_PLANES + job->plane,
                       .pointers = plane->plain ? plane->component[0].plane : job->plane};

@@ -4,9 +4,6 @@
 
 #include <string.h>
 
-G_STATIC_ASSERT(CNV_ARGS_TERMS == CNV_MAX_TERMS && CNV_ARGS_CHANNELS == CNV_MAX_CHANNELS &&
-                CNV_ARGS_PLANES == CNV_MAX_PLANES);
-
 void
 cnv_schedule_init(CnvSchedule *schedule)
 {
@@ -14,7 +11,7 @@ cnv_schedule_init(CnvSchedule *schedule)
       .plans = g_ptr_array_new_with_free_func((GDestroyNotify)cnv_plan_unref),
       .taps = g_array_new(FALSE, FALSE, sizeof(float)),
       .banks = g_array_new(FALSE, FALSE, sizeof(guint)),
-      .planes = g_array_new(FALSE, TRUE, sizeof(CnvPlaneArgs)),
+      .planes = g_array_new(FALSE, TRUE, sizeof(CnvPlane)),
       .plane_kernels = g_array_new(FALSE, TRUE, sizeof(CnvPlaneKernel)),
       .weights = g_array_new(FALSE, FALSE, sizeof(guint32)),
       .uncut = g_array_new(FALSE, FALSE, sizeof(CnvRectJob)),
@@ -43,7 +40,7 @@ cnv_schedule_clear(CnvSchedule *schedule)
 
 /* Floats of an axis or of a dense term in CnvPlan.taps. */
 static guint
-floats_of(const CnvPlan *plan, const CnvPlanTerm *set, int axis)
+floats_of(const CnvPlan *plan, const CnvTerm *set, int axis)
 {
   if (!set->separable)
     return axis == CNV_X ? (guint)(set->n[CNV_X] * set->n[CNV_Y]) : 0;
@@ -51,16 +48,16 @@ floats_of(const CnvPlan *plan, const CnvPlanTerm *set, int axis)
 }
 
 guint
-cnv_schedule_taps_of(const CnvPlan *plan, const CnvPlanPlane *plane)
+cnv_schedule_taps_of(const CnvPlan *plan, const CnvPlane *plane)
 {
   guint n = 0;
 
   for (int i = 0; i < 2 * plane->n_terms; i++) {
-    const CnvPlanTerm *set = &plane->term[i / 2];
+    const CnvTerm *set = &plane->term[i / 2];
     gboolean again = FALSE; /* an axis that is stored once for several */
 
     for (int k = 0; k < i && set->separable; k++)
-      again |= plane->term[k / 2].separable && plane->term[k / 2].axis[k % 2] == set->axis[i % 2];
+      again |= plane->term[k / 2].separable && plane->term[k / 2].taps[k % 2] == set->taps[i % 2];
     n += again ? 0 : floats_of(plan, set, i % 2);
   }
   return n;
@@ -93,84 +90,21 @@ alloc_taps(CnvSchedule *schedule, GArray *slots, const CnvPlan *plan, guint from
   return new.to;
 }
 
-/* Size of a chunk where n taps are taken in equal parts of at most `most`. */
-static int
-chunk_of(int n, int most)
+/* The plane of a plan with its taps in the constant bank. */
+static CnvPlane
+place_plane(CnvSchedule *schedule, GArray *slots, const CnvPlan *plan, const CnvPlane *plane)
 {
-  return cnv_divide_up(n, cnv_divide_up(n, most));
-}
+  CnvPlane placed = *plane;
 
-static CnvTermArgs
-make_term(CnvSchedule *schedule, GArray *slots, const CnvPlan *plan, const CnvPlanPlane *plane, int t)
-{
-  const CnvPlanTerm *set = &plane->term[t];
-  CnvTermArgs args = {.n_x = set->n[CNV_X],
-                      .n_y = set->n[CNV_Y],
-                      .anchor_x = set->anchor[CNV_X],
-                      .anchor_y = set->anchor[CNV_Y],
-                      .chunk_x = chunk_of(set->n[CNV_X], CNV_TILED_CHUNK_X(plane->channels)),
-                      .chunk_y = chunk_of(set->n[CNV_Y], CNV_TILED_CHUNK_Y),
-                      .separable = set->separable,
-                      .temporal_tap = set->temporal_tap,
-                      .sum_x = set->sum[CNV_X],
-                      .sum_y = set->sum[CNV_Y],
-                      .epsilon_x = set->epsilon[CNV_X],
-                      .epsilon_y = set->epsilon[CNV_Y]};
+  for (int t = 0; t < plane->n_terms; t++) {
+    CnvTerm *term = &placed.term[t];
 
-  if (!set->separable) {
-    args.taps_x = alloc_taps(schedule, slots, plan, set->dense, set->n[CNV_X], set->n[CNV_Y]);
-  } else {
-    args.taps_x = alloc_taps(schedule, slots, plan, set->axis[CNV_X], (int)floats_of(plan, set, CNV_X), 1);
-    args.taps_y = alloc_taps(schedule, slots, plan, set->axis[CNV_Y], (int)floats_of(plan, set, CNV_Y), 1);
+    if (!term->separable)
+      term->taps[0] = alloc_taps(schedule, slots, plan, term->taps[0], term->n[CNV_X], term->n[CNV_Y]);
+    for (int axis = 0; axis < CNV_N_AXES && term->separable; axis++)
+      term->taps[axis] = alloc_taps(schedule, slots, plan, term->taps[axis], (int)floats_of(plan, term, axis), 1);
   }
-  return args;
-}
-
-static void
-set_components(CnvPlaneArgs *args, const CnvPlanPlane *plane)
-{
-  for (int c = 0; c < plane->channels; c++) {
-    const CnvComponent *component = &plane->component[c];
-
-    args->component[c] = (CnvComponentArgs){component->plane, component->bytes, component->shift,  component->bits,
-                                            component->sub_x, component->sub_y, component->offset, component->step};
-    args->mid[c] = plane->mid[c];
-    args->gain[c] = plane->gain[c];
-    args->mid_bias[c] = plane->mid_bias[c];
-    args->base[c] = (int)plane->base[c];
-    args->fraction[c] = plane->fraction[c];
-    args->lowest[c] = -plane->base[c];
-    args->highest[c] = plane->full[c] - plane->base[c];
-    args->border_value[c] = plane->border[c];
-  }
-}
-
-static CnvPlaneArgs
-make_plane(CnvSchedule *schedule, GArray *slots, const CnvPlan *plan, const CnvPlanPlane *plane)
-{
-  CnvPlaneArgs args = {.n_terms = plane->n_terms,
-                       .combine = plane->combine,
-                       .joint = plane->n_terms > 1 && plane->combine != CNV_COMBINE_MAGNITUDE,
-                       .alpha_norm = plane->alpha_norm,
-                       .alpha_epsilon = plane->alpha_epsilon,
-                       .sum = plane->sum,
-                       .epsilon = plane->epsilon,
-                       .channels = plane->channels,
-                       .border = plan->filter.border,
-                       .shift = plane->component[0].shift,
-                       .full_bits = (int)plane->full[0],
-                       .filtered = plane->filtered,
-                       .copied = plane->copied,
-                       .weight = plane->weight,
-                       .width = plane->width,
-                       .height = plane->height,
-                       .image_width = plan->image.width,
-                       .image_height = plan->image.height};
-
-  for (int t = 0; t < plane->n_terms; t++)
-    args.term[t] = make_term(schedule, slots, plan, plane, t);
-  set_components(&args, plane);
-  return args;
+  return placed;
 }
 
 gboolean
@@ -200,7 +134,7 @@ forget_plans(CnvSchedule *schedule)
 
 /* Chooses the plane's kernel with tile jobs, if any: where its variant serves this plane along with those before it. */
 static void
-choose_kernel(CnvSchedule *schedule, const CnvPlan *plan, const CnvPlanPlane *plane, CnvPlaneKernel *of)
+choose_kernel(CnvSchedule *schedule, const CnvPlan *plan, const CnvPlane *plane, CnvPlaneKernel *of)
 {
   CnvKernelId kernel = cnv_kernel_with_tiles(plane->algorithm, plan, plane);
   const CnvKernelKind *kind = kernel < CNV_N_KERNELS ? cnv_kernel_kind(kernel) : NULL;
@@ -221,7 +155,7 @@ choose_kernel(CnvSchedule *schedule, const CnvPlan *plan, const CnvPlanPlane *pl
 
 /* All variants are chosen. */
 static void
-append_weights(CnvSchedule *schedule, const CnvPlan *plan, const CnvPlanPlane *plane, CnvPlaneKernel *of)
+append_weights(CnvSchedule *schedule, const CnvPlan *plan, const CnvPlane *plane, CnvPlaneKernel *of)
 {
   const CnvKernelKind *kind = of->kernel < CNV_N_KERNELS ? cnv_kernel_kind(of->kernel) : NULL;
 
@@ -238,14 +172,14 @@ begin_bank(CnvSchedule *schedule, GArray *slots)
 }
 
 static void
-add_plane(CnvSchedule *schedule, GArray *slots, const CnvPlan *plan, const CnvPlanPlane *plane, guint index)
+add_plane(CnvSchedule *schedule, GArray *slots, const CnvPlan *plan, const CnvPlane *plane, guint index)
 {
   CnvPlaneKernel *of = &g_array_index(schedule->plane_kernels, CnvPlaneKernel, index);
   guint first = g_array_index(schedule->banks, guint, schedule->banks->len - 1);
 
   if (schedule->taps->len - first + cnv_schedule_taps_of(plan, plane) > CNV_CONSTANT_TAPS)
     begin_bank(schedule, slots);
-  g_array_index(schedule->planes, CnvPlaneArgs, index) = make_plane(schedule, slots, plan, plane);
+  g_array_index(schedule->planes, CnvPlane, index) = place_plane(schedule, slots, plan, plane);
   of->bank = schedule->banks->len - 1;
   schedule->is_plain &= plane->plain;
   choose_kernel(schedule, plan, plane, of);
@@ -266,7 +200,7 @@ cnv_schedule_set_plans(CnvSchedule *schedule, const CnvWork *work)
   for (int pass = 0; pass < 2; pass++)
     for (guint i = 0; i < n; i++) {
       const CnvPlan *plan = work->plan[i / CNV_MAX_PLANES];
-      const CnvPlanPlane *plane = &plan->plane[i % CNV_MAX_PLANES];
+      const CnvPlane *plane = &plan->plane[i % CNV_MAX_PLANES];
 
       if ((int)(i % CNV_MAX_PLANES) >= plan->n_planes || !plane->filtered)
         continue;
@@ -286,7 +220,7 @@ cnv_schedule_bank_size(const CnvSchedule *schedule, guint bank)
   return (bank + 1 < schedule->banks->len ? first[1] : schedule->taps->len) - first[0];
 }
 
-const CnvPlanPlane *
+const CnvPlane *
 cnv_schedule_plane(const CnvSchedule *schedule, const CnvRectJob *job)
 {
   const CnvPlan *plan = g_ptr_array_index(schedule->plans, job->plan);

@@ -45,7 +45,7 @@ typedef struct {
   GPtrArray *plans;                         /* CnvPlan, with references */
   GArray *taps;                             /* float: of one constant bank after the other */
   GArray *banks;                            /* guint: first of each in taps */
-  GArray *planes;                           /* CnvPlaneArgs: plan * CNV_MAX_PLANES + plane */
+  GArray *planes;                           /* CnvPlane: plan * CNV_MAX_PLANES + plane */
   GArray *plane_kernels;                    /* CnvPlaneKernel, of each of planes */
   gboolean is_plain;                        /* no plane is staged */
   GArray *weights;                          /* guint32: taps for tensor cores */
@@ -87,10 +87,10 @@ gboolean cnv_schedule_set_work(CnvSchedule *schedule, const CnvWork *work, gbool
 
 /* Floats in a constant bank, and those that a plane takes of one at most. */
 guint cnv_schedule_bank_size(const CnvSchedule *schedule, guint bank);
-guint cnv_schedule_taps_of(const CnvPlan *plan, const CnvPlanPlane *plane);
+guint cnv_schedule_taps_of(const CnvPlan *plan, const CnvPlane *plane);
 
 /* The plane of a job, and how it is done. */
-const CnvPlanPlane *cnv_schedule_plane(const CnvSchedule *schedule, const CnvRectJob *job);
+const CnvPlane *cnv_schedule_plane(const CnvSchedule *schedule, const CnvRectJob *job);
 const CnvPlaneKernel *cnv_schedule_plane_kernel(const CnvSchedule *schedule, const CnvRectJob *job);
 
 G_END_DECLS

@@ -72,7 +72,7 @@ can_cut(const CnvWork *work)
 /* Rows of luma whose samples the plane's taps reach from rows above `end`. Where a border mirrors, the first row
  * reaches as far down as taps lie above it. */
 static int
-reach_from(const CnvPlanPlane *plane, int end)
+reach_from(const CnvPlane *plane, int end)
 {
   int rows = cnv_slice_rows(end, plane->sub_y), reached = rows;
 

@@ -48,7 +48,7 @@ has_ring(const CnvVariant *variant)
 
 /* An axis of the plane's only term, with its scale. */
 static CnvHalfTaps
-axis_taps(const CnvPlan *plan, const CnvPlanPlane *plane, CnvAxis axis)
+axis_taps(const CnvPlan *plan, const CnvPlane *plane, CnvAxis axis)
 {
   const float *from = cnv_fit_axis(plan, plane, axis);
   guint n = (guint)plane->term[0].n[axis];
@@ -64,7 +64,7 @@ axis_taps(const CnvPlan *plan, const CnvPlanPlane *plane, CnvAxis axis)
 }
 
 static gboolean
-needs_split(const CnvPlan *plan, const CnvPlanPlane *plane)
+needs_split(const CnvPlan *plan, const CnvPlane *plane)
 {
   g_auto(CnvHalfTaps) x = axis_taps(plan, plane, CNV_X), y = axis_taps(plan, plane, CNV_Y);
   double of_sums = plane->term[0].n[CNV_X] > 1 ? HALF_ERROR * x.norm * y.norm : 0;
@@ -85,9 +85,9 @@ fills(const CnvPlan *plan)
 /* The band of a group of 16 samples of the plane along x. FALSE where what stands for a missing sample lies
  * out of its reach. */
 static gboolean
-make_band(CnvBand *band, const CnvPlan *plan, const CnvPlanPlane *plane, int group, const CnvNeeds *needs, double scale)
+make_band(CnvBand *band, const CnvPlan *plan, const CnvPlane *plane, int group, const CnvNeeds *needs, double scale)
 {
-  const CnvPlanTerm *term = &plane->term[0];
+  const CnvTerm *term = &plane->term[0];
   const float *taps = cnv_fit_axis(plan, plane, CNV_X);
   int C = plane->channels, first = group * CNV_TENSOR_STEP;
 
@@ -117,9 +117,9 @@ next_edge(const CnvNeeds *needs, int group)
 }
 
 static void
-find_edges(const CnvPlan *plan, const CnvPlanPlane *plane, CnvNeeds *needs)
+find_edges(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs)
 {
-  const CnvPlanTerm *term = &plane->term[0];
+  const CnvTerm *term = &plane->term[0];
   int width = plane->width * plane->channels, right = term->n[CNV_X] - 1 - term->anchor[CNV_X];
   int inner = width - 15 - right * plane->channels; /* groups that begin before it find all on their right */
 
@@ -134,7 +134,7 @@ find_edges(const CnvPlan *plan, const CnvPlanPlane *plane, CnvNeeds *needs)
 }
 
 static gboolean
-edges_fit(const CnvPlan *plan, const CnvPlanPlane *plane, const CnvNeeds *needs)
+edges_fit(const CnvPlan *plan, const CnvPlane *plane, const CnvNeeds *needs)
 {
   CnvBand band;
 
@@ -156,9 +156,9 @@ weights_fit(const CnvPlan *plan)
 }
 
 static gboolean
-fits(const CnvPlan *plan, const CnvPlanPlane *plane, CnvNeeds *needs, GError **error)
+fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error)
 {
-  const CnvPlanTerm *term = &plane->term[0];
+  const CnvTerm *term = &plane->term[0];
   int C = plane->channels, after = term->n[CNV_X] - 1 - term->anchor[CNV_X];
 
   if (!cnv_fit_samples(plane, error) || !cnv_fit_half(plane, error) || !cnv_fit_one_term(plan, plane, error))
@@ -208,7 +208,7 @@ append_y(GArray *words, const CnvHalfTaps *y, const CnvVariant *variant)
 }
 
 static float
-append_weights(GArray *words, const CnvPlan *plan, const CnvPlanPlane *plane, const CnvVariant *variant,
+append_weights(GArray *words, const CnvPlan *plan, const CnvPlane *plane, const CnvVariant *variant,
                const CnvNeeds *needs)
 {
   g_auto(CnvHalfTaps) x = axis_taps(plan, plane, CNV_X), y = axis_taps(plan, plane, CNV_Y);

@@ -20,8 +20,7 @@ cnv_tile_jobs_take(const CnvSchedule *schedule, const CnvRectJob *job)
 static CnvTileJob
 make_job(const CnvSchedule *schedule, const CnvRectArgs *from)
 {
-  const CnvPlaneArgs *plane = &g_array_index(schedule->planes, CnvPlaneArgs, from->plane_args);
-  const CnvTermArgs *term = &plane->term[0];
+  const CnvPlane *plane = &g_array_index(schedule->planes, CnvPlane, from->plane_args);
   int c = cnv_fit_first_channel(cnv_schedule_plane(schedule, &from->job)), first = from->job.x * plane->channels;
   CnvTileJob job = {.job = from->job,
                     .pointers = from->pointers,
@@ -30,19 +29,10 @@ make_job(const CnvSchedule *schedule, const CnvRectArgs *from)
                     .border = plane->border,
                     .filtered = plane->filtered,
                     .copied = plane->copied,
-                    .shift = plane->shift,
-                    .full_bits = plane->full_bits,
+                    .shift = plane->component[0].shift,
+                    .full_bits = (int)plane->full[0],
                     .absolute = plane->combine == CNV_COMBINE_ABSOLUTE,
-                    .n_x = term->n_x,
-                    .n_y = term->n_y,
-                    .anchor_x = term->anchor_x,
-                    .anchor_y = term->anchor_y,
-                    .taps_x = term->taps_x,
-                    .taps_y = term->taps_y,
-                    .sum_x = term->sum_x,
-                    .sum_y = term->sum_y,
-                    .epsilon_x = term->epsilon_x,
-                    .epsilon_y = term->epsilon_y,
+                    .term = plane->term[0],
                     .mid = plane->mid[c],
                     .mid_bias = plane->mid_bias[c],
                     .gain = plane->gain[c],
@@ -126,7 +116,7 @@ add_launch(CnvSchedule *schedule, CnvKernelId kernel, guint bank, guint first, g
       continue;
     add_job(schedule, from);
     highest = MAX(highest, from->job.height);
-    rows = MAX(rows, g_array_index(schedule->tile_jobs, CnvTileJob, launch.first + launch.n).n_y);
+    rows = MAX(rows, g_array_index(schedule->tile_jobs, CnvTileJob, launch.first + launch.n).term.n[CNV_Y]);
     launch.n++;
   }
   if (launch.n == 0)

@@ -4,7 +4,9 @@
  */
 #include <string.h>
 
-#include <convolve/format.h>
+#include <glib.h>
+
+#include "plan/plane.h"
 
 /* Channels of one plane, in memory order: the number of channels, log2 of the subsampling, then the roles. */
 #define Y1                                                                                                             \

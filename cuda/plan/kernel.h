@@ -6,6 +6,8 @@
 
 #include <convolve/filter.h>
 
+#include "plan/plane.h"
+
 G_BEGIN_DECLS
 
 /* One convolution: either a row and a column (the kernel is their outer product), or dense. */

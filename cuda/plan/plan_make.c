@@ -23,7 +23,7 @@ needs_separable(CnvAlgorithm algorithm)
 }
 
 static gboolean
-can_run(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanPlane *plane, GError **error)
+can_run(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane, GError **error)
 {
   for (int t = 0; t < plane->n_terms && needs_separable(algorithm); t++)
     if (!plane->term[t].separable) {
@@ -37,7 +37,7 @@ can_run(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanPlane *plane, 
 
 /* Adds to a refusal which other choices there are. */
 static void
-add_choices(const CnvPlan *plan, const CnvPlanPlane *plane, GError **error)
+add_choices(const CnvPlan *plan, const CnvPlane *plane, GError **error)
 {
   GString *choices = g_string_new("auto");
 
@@ -58,7 +58,7 @@ static gboolean
 choose_algorithms(CnvPlan *plan, GError **error)
 {
   for (int p = 0; p < plan->n_planes; p++) {
-    CnvPlanPlane *plane = &plan->plane[p];
+    CnvPlane *plane = &plan->plane[p];
 
     if (!plane->filtered)
       continue;

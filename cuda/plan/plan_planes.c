@@ -76,7 +76,7 @@ role_is_filtered(const CnvFilter *filter, CnvRole role)
 
 /* The arithmetic of plan.h for one component, from the tap sums of its plane. */
 static void
-set_arithmetic(const CnvPlan *plan, CnvPlanPlane *plane, int c, CnvRole role, CnvTapSums sums)
+set_arithmetic(const CnvPlan *plan, CnvPlane *plane, int c, CnvRole role, CnvTapSums sums)
 {
   const CnvFilter *filter = &plan->filter;
   gboolean neutral = is_chroma(role), alpha = role == CNV_ROLE_A, signless = plane->combine != CNV_COMBINE_SUM;
@@ -94,9 +94,11 @@ set_arithmetic(const CnvPlan *plan, CnvPlanPlane *plane, int c, CnvRole role, Cn
     offset += scale * norm * taken_off;
   if (neutral && cnv_filters[filter->type].gradient)
     plane->gain[c] = 0;
-  plane->base[c] = (float)CLAMP(2 * rint(offset / 2), -BASE_MAX, BASE_MAX);
+  plane->base[c] = (int)CLAMP(2 * rint(offset / 2), -BASE_MAX, BASE_MAX);
   plane->fraction[c] = (float)(offset - plane->base[c]);
-  plane->border[c] = (float)(border_value(&plan->image, filter->border_color, role) - mid);
+  plane->lowest[c] = -plane->base[c];
+  plane->highest[c] = plane->full[c] - plane->base[c];
+  plane->border_value[c] = (float)(border_value(&plan->image, filter->border_color, role) - mid);
 }
 
 /* The plane and channel that hold alpha, or FALSE. */
@@ -112,7 +114,7 @@ find_alpha(const CnvFormat *format, int *plane, int *channel)
 
 /* Premultiplied colours need alpha beside them: as the component that it is, or as one more that is only read. */
 static void
-add_weight(const CnvPlan *plan, CnvPlanPlane *plane, int p)
+add_weight(const CnvPlan *plan, CnvPlane *plane, int p)
 {
   const CnvFormat *format = plan->image.format;
   int alpha_plane, channel;
@@ -130,7 +132,7 @@ add_weight(const CnvPlan *plan, CnvPlanPlane *plane, int p)
 
 /* Size and lanes of one plane of the format, of which the roles in `roles` (bits) are this plane's business. */
 static void
-shape_plane(CnvPlan *plan, CnvPlanPlane *plane, int p, guint roles)
+shape_plane(CnvPlan *plan, CnvPlane *plane, int p, guint roles)
 {
   const CnvFormat *format = plan->image.format;
   const CnvPlaneFormat *from = &format->plane[p];
@@ -140,7 +142,10 @@ shape_plane(CnvPlan *plan, CnvPlanPlane *plane, int p, guint roles)
   plane->sub_x = from->sub_x;
   plane->sub_y = from->sub_y;
   plane->channels = from->channels;
+  plane->image_width = plan->image.width;
+  plane->image_height = plan->image.height;
   plane->weight = -1;
+  plane->border = plan->filter.border;
   for (int c = 0; c < from->channels; c++) {
     plane->component[c] = cnv_format_component(format, p, c);
     if (!(roles >> from->role[c] & 1))
@@ -152,7 +157,7 @@ shape_plane(CnvPlan *plan, CnvPlanPlane *plane, int p, guint roles)
   }
   if (plane->filtered)
     add_weight(plan, plane, p);
-  plane->plain = !from->step && plane->weight < 0 && (plane->filtered | plane->copied) == (1 << plane->channels) - 1;
+  plane->plain = !from->step && plane->weight < 0 && (plane->filtered | plane->copied) == (1u << plane->channels) - 1;
 }
 
 /* Whether chroma's taps are not those of luma on another grid. */
@@ -223,7 +228,7 @@ make_kernel(const CnvPlan *plan, const CnvPlaneFormat *format, gboolean chroma, 
 }
 
 static gboolean
-check_weights(const CnvPlan *plan, const CnvPlanPlane *plane, CnvTapSums sums, GError **error)
+check_weights(const CnvPlan *plan, const CnvPlane *plane, CnvTapSums sums, GError **error)
 {
   if (plane->weight < 0 || (plane->combine != CNV_COMBINE_MAGNITUDE && !cnv_tap_sums_cancel(sums)))
     return TRUE;
@@ -249,11 +254,12 @@ plane_with_same_taps(const CnvPlan *plan, const guint8 *is_of_chroma, int p)
 }
 
 static void
-copy_taps(CnvPlanPlane *plane, const CnvPlanPlane *from)
+copy_taps(CnvPlane *plane, const CnvPlane *from)
 {
   memcpy(plane->term, from->term, sizeof(plane->term));
   plane->n_terms = from->n_terms;
   plane->combine = from->combine;
+  plane->joint = from->joint;
   plane->sum = from->sum;
   plane->epsilon = from->epsilon;
   plane->alpha_norm = from->alpha_norm;
@@ -352,7 +358,7 @@ fill_plane(CnvPlan *plan, const CnvTapStore *store, int p, const Part *part, con
            CnvTapSums *sums, GError **error)
 {
   const CnvPlaneFormat *format = &plan->image.format->plane[part->format_plane];
-  CnvPlanPlane *plane = &plan->plane[p];
+  CnvPlane *plane = &plan->plane[p];
   int twin;
   CnvKernel kernel;
 
@@ -376,7 +382,7 @@ fill_plane(CnvPlan *plan, const CnvTapStore *store, int p, const Part *part, con
     set_arithmetic(plan, plane, c, c < format->channels ? format->role[c] : CNV_ROLE_A, sums[p]);
   for (int c = 0; c < plane->channels && plane->weight >= 0; c++)
     if (c != plane->weight) /* what a component holds of the border: its colour times its alpha */
-      plane->border[c] *= plane->border[plane->weight];
+      plane->border_value[c] *= plane->border_value[plane->weight];
   return check_weights(plan, plane, sums[p], error);
 }
 

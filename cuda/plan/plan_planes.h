@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "plan/plan.h"
 #include "plan/plan_taps.h"
 
 G_BEGIN_DECLS

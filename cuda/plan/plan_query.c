@@ -7,7 +7,7 @@
 #include "plan/plan.h"
 
 gboolean
-cnv_plane_is_separable(const CnvPlanPlane *plane)
+cnv_plane_is_separable(const CnvPlane *plane)
 {
   for (int t = 0; t < plane->n_terms; t++)
     if (!plane->term[t].separable)
@@ -28,23 +28,23 @@ only_anchor(const float *taps, guint first, int n, int anchor, double *product)
 
 /* The factor that the plane's one term is, and TRUE, where it is nothing more. */
 static gboolean
-is_factor(const CnvPlan *plan, const CnvPlanPlane *plane, double *product)
+is_factor(const CnvPlan *plan, const CnvPlane *plane, double *product)
 {
-  const CnvPlanTerm *set = &plane->term[0];
+  const CnvTerm *set = &plane->term[0];
   int n = set->n[CNV_X] * set->n[CNV_Y], anchor = set->anchor[CNV_Y] * set->n[CNV_X] + set->anchor[CNV_X];
 
   if (plane->n_terms > 1 || plane->combine != CNV_COMBINE_SUM)
     return FALSE;
   if (!set->separable)
-    return only_anchor(plan->taps, set->dense, n, anchor, product);
+    return only_anchor(plan->taps, set->taps[0], n, anchor, product);
   for (int axis = 0; axis < CNV_N_AXES; axis++)
-    if (!only_anchor(plan->taps, set->axis[axis], set->n[axis], set->anchor[axis], product))
+    if (!only_anchor(plan->taps, set->taps[axis], set->n[axis], set->anchor[axis], product))
       return FALSE;
   return TRUE;
 }
 
 static gboolean
-plane_is_identity(const CnvPlan *plan, const CnvPlanPlane *plane)
+plane_is_identity(const CnvPlan *plan, const CnvPlane *plane)
 {
   double factor = 1;
 
@@ -108,7 +108,7 @@ void
 cnv_plan_describe(const CnvPlan *plan, GString *algorithms, GString *taps, GString *terms)
 {
   for (int p = 0; p < plan->n_planes; p++) {
-    const CnvPlanPlane *plane = &plan->plane[p];
+    const CnvPlane *plane = &plan->plane[p];
     const char *comma = p > 0 ? "," : "";
     int n[CNV_N_AXES] = {1, 1}, n_terms = plane->filtered ? plane->n_terms : 0;
 

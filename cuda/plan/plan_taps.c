@@ -12,18 +12,18 @@
 
 /* The index of the first of n floats that are in the store already as an axis, or -1. axes: the sets to look in. */
 static int
-find_axis(const CnvTapStore *store, const CnvTaps *from, const CnvPlanTerm *sets, int n_sets)
+find_axis(const CnvTapStore *store, const CnvTaps *from, const CnvTerm *sets, int n_sets)
 {
   for (int i = 0; i < 2 * n_sets; i++) {
-    const CnvPlanTerm *set = &sets[i / 2];
+    const CnvTerm *set = &sets[i / 2];
     int axis = i % 2, k = 0;
 
     if (!set->separable || set->n[axis] != from->width)
       continue;
-    while (k < from->width && g_array_index(store->taps, float, set->axis[axis] + k) == (float)from->value[k])
+    while (k < from->width && g_array_index(store->taps, float, set->taps[axis] + k) == (float)from->value[k])
       k++;
     if (k == from->width)
-      return (int)set->axis[axis];
+      return (int)set->taps[axis];
   }
   return -1;
 }
@@ -79,8 +79,8 @@ cnv_tap_sums_cancel(CnvTapSums sums)
 
 /* earlier: sets of the same plane, of which one may have the same axis. */
 static CnvTapSums
-store_axis(const CnvTapStore *store, CnvPlanTerm *set, CnvAxis axis, const CnvKernelTerm *from,
-           const CnvPlanTerm *earlier, int n_earlier)
+store_axis(const CnvTapStore *store, CnvTerm *set, CnvAxis axis, const CnvKernelTerm *from, const CnvTerm *earlier,
+           int n_earlier)
 {
   const CnvTaps *taps = from->axis[axis];
   int found = find_axis(store, taps, earlier, n_earlier);
@@ -89,20 +89,20 @@ store_axis(const CnvTapStore *store, CnvPlanTerm *set, CnvAxis axis, const CnvKe
   set->n[axis] = taps->width;
   set->anchor[axis] = from->anchor[axis];
   if (found >= 0) {
-    set->axis[axis] = (guint)found;
+    set->taps[axis] = (guint)found;
   } else {
-    set->axis[axis] = append(store, taps->value, taps->width);
+    set->taps[axis] = append(store, taps->value, taps->width);
     if (store->prefix)
-      append_prefix_sums(store, set->axis[axis], taps->width);
+      append_prefix_sums(store, set->taps[axis], taps->width);
   }
-  sums = sums_of(store, set->axis[axis], taps->value, taps->width);
+  sums = sums_of(store, set->taps[axis], taps->value, taps->width);
   set->sum[axis] = (float)sums.sum;
   set->epsilon[axis] = (float)(FOUND_ZERO * sums.magnitude);
   return sums;
 }
 
 static CnvTapSums
-store_dense(const CnvTapStore *store, CnvPlanTerm *set, const CnvKernelTerm *from)
+store_dense(const CnvTapStore *store, CnvTerm *set, const CnvKernelTerm *from)
 {
   const CnvTaps *taps = from->dense;
   CnvTapSums sums;
@@ -111,8 +111,8 @@ store_dense(const CnvTapStore *store, CnvPlanTerm *set, const CnvKernelTerm *fro
   set->n[CNV_Y] = taps->height;
   for (int axis = 0; axis < CNV_N_AXES; axis++)
     set->anchor[axis] = from->anchor[axis];
-  set->dense = append(store, taps->value, taps->width * taps->height);
-  sums = sums_of(store, set->dense, taps->value, taps->width * taps->height);
+  set->taps[0] = append(store, taps->value, taps->width * taps->height);
+  sums = sums_of(store, set->taps[0], taps->value, taps->width * taps->height);
   set->sum[0] = (float)sums.sum;
   set->epsilon[0] = (float)(FOUND_ZERO * sums.magnitude);
   set->sum[1] = 1;
@@ -121,9 +121,9 @@ store_dense(const CnvTapStore *store, CnvPlanTerm *set, const CnvKernelTerm *fro
 
 /* Makes term number t of a plane; those before it are there. */
 static CnvTapSums
-store_term(const CnvTapStore *store, CnvPlanPlane *plane, int t, const CnvKernelTerm *from)
+store_term(const CnvTapStore *store, CnvPlane *plane, int t, const CnvKernelTerm *from)
 {
-  CnvPlanTerm *set = &plane->term[t];
+  CnvTerm *set = &plane->term[t];
   CnvTapSums x, y;
 
   memset(set, 0, sizeof(*set));
@@ -139,11 +139,12 @@ store_term(const CnvTapStore *store, CnvPlanPlane *plane, int t, const CnvKernel
 }
 
 CnvTapSums
-cnv_tap_store_add(const CnvTapStore *store, CnvPlanPlane *plane, const CnvKernel *kernel, gboolean absolute)
+cnv_tap_store_add(const CnvTapStore *store, CnvPlane *plane, const CnvKernel *kernel, gboolean absolute)
 {
   CnvTapSums all = {0, 0, 0};
 
   plane->n_terms = kernel->n_terms;
+  plane->joint = kernel->n_terms > 1 && !kernel->magnitude;
   plane->combine = kernel->magnitude ? CNV_COMBINE_MAGNITUDE : absolute ? CNV_COMBINE_ABSOLUTE : CNV_COMBINE_SUM;
   for (int t = 0; t < kernel->n_terms; t++) {
     CnvTapSums sums = store_term(store, plane, t, &kernel->term[t]);

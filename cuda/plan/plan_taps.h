@@ -5,7 +5,7 @@
 #pragma once
 
 #include "plan/kernel.h"
-#include "plan/plan.h"
+#include "plan/plane.h"
 
 G_BEGIN_DECLS
 
@@ -22,7 +22,7 @@ typedef struct {
 } CnvTapStore;
 
 /* Stores the terms of a kernel as those of a plane. Returns the sums of all of them together. */
-CnvTapSums cnv_tap_store_add(const CnvTapStore *store, CnvPlanPlane *plane, const CnvKernel *kernel, gboolean absolute);
+CnvTapSums cnv_tap_store_add(const CnvTapStore *store, CnvPlane *plane, const CnvKernel *kernel, gboolean absolute);
 
 /* The exact sum of a term's taps, and that of their magnitudes. */
 CnvTapSums cnv_term_sums(const CnvKernelTerm *term);

@@ -302,7 +302,7 @@ measure_aprons(Cutter *c, int plane)
 {
   c->apron_x = c->apron_y = 0;
   for (guint i = 0; i < c->work->n_plans; i++) {
-    const CnvPlanPlane *of = &c->work->plan[i]->plane[plane];
+    const CnvPlane *of = &c->work->plan[i]->plane[plane];
 
     for (int t = 0; t < of->n_terms; t++) {
       c->apron_x = MAX(c->apron_x, of->term[t].n[CNV_X] - 1);
@@ -323,7 +323,7 @@ cut_planes(Cutter *c)
   c->cost = 0;
   c->budget = MIN_BUDGET;
   for (int p = 0; p < plan->n_planes; p++) {
-    const CnvPlanPlane *plane = &plan->plane[p];
+    const CnvPlane *plane = &plan->plane[p];
 
     c->sub_x = plane->sub_x;
     c->sub_y = plane->sub_y;

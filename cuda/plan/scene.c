@@ -5,6 +5,8 @@
 
 #include <convolve/status.h>
 
+#include "plan/plane.h"
+
 #define LEAST_STEP 4 /* pixels from column to column, and row to row */
 
 typedef struct {

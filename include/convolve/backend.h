@@ -56,10 +56,10 @@ struct CnvBackend {
   /* TRUE where the algorithm can run those taps on such a plane, else FALSE with the reason in error
    * (CNV_ERROR_UNSUPPORTED). Asked in the order of cnv_algorithm_nicks, never for AUTO; for SEPARABLE and TEXTURE only
    * where all terms are separable. */
-  gboolean (*can)(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanPlane *plane, GError **error);
+  gboolean (*can)(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane, GError **error);
 
   /* The fastest algorithm that can. */
-  CnvAlgorithm (*choose)(const CnvPlan *plan, const CnvPlanPlane *plane);
+  CnvAlgorithm (*choose)(const CnvPlan *plan, const CnvPlane *plane);
 
   /* Page-locked host memory, which frames come from and go to the fastest: locking takes longer than a copy, so it is
    * for buffers that live long. context: of CnvSessionOptions, not NULL; it outlives the memory, a session need not.

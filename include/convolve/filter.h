@@ -2,7 +2,7 @@
  *
  * What the user asked for: a plain value that is set, copied and compared, and from it the taps.
  *
- * Axes: x runs along a row, y down a column. Taps lie on the image as written (correlation): tap 0 is the leftmost or
+ * Taps lie on the image as written (correlation): tap 0 is the leftmost or
  * topmost. The tap on the output sample, the anchor, is number (n-1)/2 unless something else is said.
  *
  * Angles are in degrees, 0 to the right, 90 down.
@@ -10,6 +10,7 @@
 #pragma once
 
 #include "border.h"
+#include "format.h"
 #include "status.h"
 
 G_BEGIN_DECLS
@@ -21,12 +22,9 @@ G_BEGIN_DECLS
   1e27 /* sum of the taps' magnitudes; the least is the inverse of it, or 0: float32 goes little farther */
 #define CNV_TRUNCATE_DEFAULT 3.0
 #define CNV_AMOUNT_MAX 100.0
-#define CNV_MAX_TERMS 16
 #define CNV_MAX_RANK 4 /* rows times columns that a dense kernel is taken apart into */
 #define CNV_TEMPORAL_RADIUS_MAX 15
 #define CNV_MAX_TEMPORAL_TAPS 31 /* taps in time */
-
-typedef enum { CNV_X, CNV_Y, CNV_N_AXES } CnvAxis;
 
 /* An array of taps, frame by frame, row by row. Immutable once made, shared by reference, safe to share between
  * threads.

@@ -35,7 +35,7 @@ typedef struct {
 
 typedef struct CnvBackend CnvBackend;
 typedef struct CnvPlan CnvPlan;
-typedef struct CnvPlanPlane CnvPlanPlane; /* one of its planes */
+typedef struct CnvPlane CnvPlane; /* one of its planes */
 
 /* Returns a plan (unref with cnv_plan_unref), or NULL with CNV_ERROR_SETTINGS, or CNV_ERROR_UNSUPPORTED where the
  * requested algorithm cannot do it: the message then names the reason and the choices. */

@@ -163,8 +163,8 @@ bench_rival_name(guint i)
 static gboolean
 takes(const Row *row, const CnvPlan *plan)
 {
-  const CnvPlanPlane *p = &plan->plane[0];
-  const CnvPlanTerm *t = &p->term[0];
+  const CnvPlane *p = &plan->plane[0];
+  const CnvTerm *t = &p->term[0];
 
   return g_str_equal(row->format, plan->image.format->name) && plan->n_planes == 1 && plan->n_temporal_taps == 1 &&
          plan->filter.border == CNV_BORDER_REPLICATE && p->plain && p->combine == CNV_COMBINE_SUM && p->n_terms == 1 &&
@@ -189,13 +189,13 @@ upload_taps(const float *from, int n, float factor)
 static float *
 upload_dense(const CnvPlan *plan)
 {
-  const CnvPlanTerm *t = &plan->plane[0].term[0];
+  const CnvTerm *t = &plan->plane[0].term[0];
   const int width = t->n[CNV_X], n = width * t->n[CNV_Y];
   float *taps = g_new(float, n), *device;
 
   for (int i = 0; i < n; i++)
-    taps[i] = t->separable ? plan->taps[t->axis[CNV_X] + i % width] * plan->taps[t->axis[CNV_Y] + i / width]
-                           : plan->taps[t->dense + i];
+    taps[i] = t->separable ? plan->taps[t->taps[CNV_X] + i % width] * plan->taps[t->taps[CNV_Y] + i / width]
+                           : plan->taps[t->taps[0] + i];
   device = upload_taps(taps, n, plan->plane[0].gain[0]);
   g_free(taps);
   return device;
@@ -204,17 +204,17 @@ upload_dense(const CnvPlan *plan)
 static void
 upload_axes(BenchRival *rival, const CnvPlan *plan)
 {
-  const CnvPlanTerm *t = &plan->plane[0].term[0];
+  const CnvTerm *t = &plan->plane[0].term[0];
 
   for (int axis = CNV_X; axis <= CNV_Y; axis++)
-    rival->taps[axis] = upload_taps(plan->taps + t->axis[axis], t->n[axis], 1 / t->sum[axis]);
+    rival->taps[axis] = upload_taps(plan->taps + t->taps[axis], t->n[axis], 1 / t->sum[axis]);
 }
 
 BenchRival *
 bench_rival_new(guint i, const CnvPlan *plan, const TestFrame *frame)
 {
   const Row *row = &rivals[i];
-  const CnvPlanTerm *t = &plan->plane[0].term[0];
+  const CnvTerm *t = &plan->plane[0].term[0];
   BenchRival *rival;
   gpointer entry[2] = {NULL, NULL};
 

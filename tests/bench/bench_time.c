@@ -162,7 +162,7 @@ gint64
 bench_compare(BenchFrames *f, CnvPlan *plan, BenchRival *rival)
 {
   const BenchWay ours = {.plan = plan}, copy = {.plan = plan, .copy = TRUE}, theirs = {.plan = plan, .rival = rival};
-  const CnvPlanPlane *p = &plan->plane[0];
+  const CnvPlane *p = &plan->plane[0];
   const TestPlane *memory = &f->out.plane[0];
   GError *error = NULL;
   gint64 off = 0;

@@ -208,7 +208,7 @@ check_output(const Job *job, const TestFrame *out, const char *name, TestVariant
 }
 
 static double
-plane_products(const CnvPlanPlane *plane)
+plane_products(const CnvPlane *plane)
 {
   double taps = 0;
 
@@ -251,7 +251,7 @@ filtering_lanes(const CnvPlan *plan, int plane, int channel)
 
 /* Chroma under a gradient, whose taps are never used. */
 static gboolean
-is_neutral(const CnvPlanPlane *plane)
+is_neutral(const CnvPlane *plane)
 {
   for (int c = 0; c < plane->channels; c++)
     if (plane->filtered >> c & 1 && plane->gain[c] != 0)
@@ -267,7 +267,7 @@ check_algorithms(const CnvPlan *plan, const TestVariant *v, const Job *job)
   char *name = test_variant_name(v);
 
   for (int p = 0; p < plan->n_planes; p++) {
-    const CnvPlanPlane *plane = &plan->plane[p];
+    const CnvPlane *plane = &plan->plane[p];
     const gboolean factored = v->algorithm >= CNV_ALGORITHM_TEXTURE && plane->sub_x == 0 && plane->sub_y == 0;
 
     if (plane->algorithm != (plane->filtered ? v->algorithm : CNV_ALGORITHM_AUTO))

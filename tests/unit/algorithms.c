@@ -36,25 +36,25 @@ static guint n_machines;
 #define OLDER_CAPABILITY 75
 
 static gboolean
-can(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanPlane *plane, GError **error)
+can(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane, GError **error)
 {
   return cnv_cuda_can_at(CAPABILITY, algorithm, plan, plane, error);
 }
 
 static CnvAlgorithm
-choose(const CnvPlan *plan, const CnvPlanPlane *plane)
+choose(const CnvPlan *plan, const CnvPlane *plane)
 {
   return cnv_cuda_choose_at(CAPABILITY, plan, plane);
 }
 
 static gboolean
-older_can(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlanPlane *plane, GError **error)
+older_can(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane, GError **error)
 {
   return cnv_cuda_can_at(OLDER_CAPABILITY, algorithm, plan, plane, error);
 }
 
 static CnvAlgorithm
-older_choose(const CnvPlan *plan, const CnvPlanPlane *plane)
+older_choose(const CnvPlan *plan, const CnvPlane *plane)
 {
   return cnv_cuda_choose_at(OLDER_CAPABILITY, plan, plane);
 }

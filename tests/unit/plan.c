@@ -88,7 +88,7 @@ static void
 check_lane(const CnvPlan *plan, int p, int c, CnvRole role)
 {
   const CnvFilter *f = &plan->filter;
-  const CnvPlanPlane *plane = &plan->plane[p];
+  const CnvPlane *plane = &plan->plane[p];
   const gboolean chroma = role == CNV_ROLE_U || role == CNV_ROLE_V, alpha = role == CNV_ROLE_A;
   const int bits = cnv_format_depth(plan->image.format, role);
   const double through = (double)plane->gain[c] * plane->sum, scale = alpha ? 1 : f->scale;
@@ -158,8 +158,8 @@ START_TEST(test_planes)
   ck_assert_int_ne(plan->plane[0].algorithm, CNV_ALGORITHM_AUTO);
   ck_assert_int_eq(plan->plane[3].algorithm, CNV_ALGORITHM_AUTO);
   for (int p = 0; p < 3; p++) {
-    const CnvPlanTerm *t = &plan->plane[p].term[0];
-    const float *taps = plan->taps + t->axis[CNV_X], *sums = taps + t->n[CNV_X];
+    const CnvTerm *t = &plan->plane[p].term[0];
+    const float *taps = plan->taps + t->taps[CNV_X], *sums = taps + t->n[CNV_X];
 
     ck_assert(t->separable && plan->plane[p].n_terms == 1 && plan->plane[p].plain);
     ck_assert(fabsf(plan->plane[p].sum - t->sum[CNV_X] * t->sum[CNV_Y]) < 1e-5f * plan->plane[p].sum);
@@ -179,9 +179,9 @@ START_TEST(test_twins)
   CnvPlan *plan = plan_of(&filter, &image);
 
   ck_assert_uint_eq(plan->n_taps, 17 + 9);
-  ck_assert_uint_eq(plan->plane[0].term[0].axis[CNV_X], plan->plane[0].term[0].axis[CNV_Y]);
-  ck_assert_uint_eq(plan->plane[1].term[0].axis[CNV_X], plan->plane[2].term[0].axis[CNV_X]);
-  ck_assert_uint_ne(plan->plane[0].term[0].axis[CNV_X], plan->plane[1].term[0].axis[CNV_X]);
+  ck_assert_uint_eq(plan->plane[0].term[0].taps[CNV_X], plan->plane[0].term[0].taps[CNV_Y]);
+  ck_assert_uint_eq(plan->plane[1].term[0].taps[CNV_X], plan->plane[2].term[0].taps[CNV_X]);
+  ck_assert_uint_ne(plan->plane[0].term[0].taps[CNV_X], plan->plane[1].term[0].taps[CNV_X]);
   cnv_plan_unref(plan);
   filter.radius_axis[CNV_Y] = 2;
   plan = plan_of(&filter, &image);
@@ -196,21 +196,21 @@ START_TEST(test_lanes)
     const char *format;
     int plane, channel;
     gboolean plain;
-    CnvComponent component; /* memory, bytes, shift, bits, offset, step */
+    CnvComponent component; /* plane, bytes, shift, bits, sub_x, sub_y, offset, step */
   } rows[] = {
-      {"NV12", 0, 0, TRUE, {0, 1, 0, 8, 0, 1}},          {"NV12", 1, 1, TRUE, {1, 1, 0, 8, 1, 2}},
-      {"P010_10LE", 1, 1, TRUE, {1, 2, 6, 10, 2, 4}},    {"I420_10LE", 2, 0, TRUE, {2, 2, 0, 10, 0, 2}},
-      {"ARGB64", 0, 3, TRUE, {0, 2, 0, 16, 6, 8}},       {"RGBx", 0, 3, TRUE, {0, 1, 0, 8, 3, 4}},
-      {"YUY2", 0, 0, FALSE, {0, 1, 0, 8, 0, 2}},         {"YUY2", 1, 1, FALSE, {0, 1, 0, 8, 3, 4}},
-      {"UYVY", 0, 0, FALSE, {0, 1, 0, 8, 1, 2}},         {"UYVY", 1, 0, FALSE, {0, 1, 0, 8, 0, 4}},
-      {"RGB10A2_LE", 0, 1, FALSE, {0, 4, 10, 10, 0, 4}}, {"BGR10A2_LE", 0, 3, FALSE, {0, 4, 30, 2, 0, 4}},
+      {"NV12", 0, 0, TRUE, {0, 1, 0, 8, 0, 0, 0, 1}},          {"NV12", 1, 1, TRUE, {1, 1, 0, 8, 0, 0, 1, 2}},
+      {"P010_10LE", 1, 1, TRUE, {1, 2, 6, 10, 0, 0, 2, 4}},    {"I420_10LE", 2, 0, TRUE, {2, 2, 0, 10, 0, 0, 0, 2}},
+      {"ARGB64", 0, 3, TRUE, {0, 2, 0, 16, 0, 0, 6, 8}},       {"RGBx", 0, 3, TRUE, {0, 1, 0, 8, 0, 0, 3, 4}},
+      {"YUY2", 0, 0, FALSE, {0, 1, 0, 8, 0, 0, 0, 2}},         {"YUY2", 1, 1, FALSE, {0, 1, 0, 8, 0, 0, 3, 4}},
+      {"UYVY", 0, 0, FALSE, {0, 1, 0, 8, 0, 0, 1, 2}},         {"UYVY", 1, 0, FALSE, {0, 1, 0, 8, 0, 0, 0, 4}},
+      {"RGB10A2_LE", 0, 1, FALSE, {0, 4, 10, 10, 0, 0, 0, 4}}, {"BGR10A2_LE", 0, 3, FALSE, {0, 4, 30, 2, 0, 0, 0, 4}},
   };
 
   for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
     CnvFilter filter = filter_of(CNV_FILTER_GAUSSIAN, 0, 0, NULL);
     CnvImage image = image_of(rows[i].format, 9, 5);
     CnvPlan *plan = plan_of(&filter, &image);
-    const CnvPlanPlane *plane = &plan->plane[rows[i].plane];
+    const CnvPlane *plane = &plan->plane[rows[i].plane];
     const CnvComponent *component = &plane->component[rows[i].channel], *wanted = &rows[i].component;
 
     ck_assert_msg(component->plane == wanted->plane && component->bytes == wanted->bytes &&
@@ -264,7 +264,7 @@ START_TEST(test_packed_chroma)
   plan = plan_of(&filter, &image);
   ck_assert_int_eq(plan->n_planes, 2);
   for (int p = 0; p < 2; p++) {
-    const CnvPlanPlane *plane = &plan->plane[p];
+    const CnvPlane *plane = &plan->plane[p];
 
     ck_assert(!plane->plain && (plane->filtered & plane->copied) == 0);
     for (int c = 0; c < plane->channels; c++) {
@@ -305,7 +305,7 @@ START_TEST(test_weights)
 {
   CnvFilter filter = filter_of(CNV_FILTER_BOX, 0, 0, NULL);
   CnvImage rgba = image_of("RGBA", 20, 20), a420 = image_of("A420", 21, 21);
-  const CnvPlanPlane *plane;
+  const CnvPlane *plane;
   CnvPlan *plan;
 
   filter.alpha_mode = CNV_ALPHA_PREMULTIPLY;
@@ -315,7 +315,7 @@ START_TEST(test_weights)
   plane = &plan->plane[0];
   ck_assert(plane->weight == 3 && plane->filtered == 0xf && !plane->plain);
   ck_assert(plane->mid[3] == 0 && plane->mid[0] == 128 && plane->base[3] == 0 && plane->fraction[3] == 0);
-  ck_assert(plane->border[3] == 64 && plane->border[0] == 64 * 127 && plane->border[2] == 64 * -128);
+  ck_assert(plane->border_value[3] == 64 && plane->border_value[0] == 64 * 127 && plane->border_value[2] == 64 * -128);
   cnv_plan_unref(plan);
 
   plan = plan_of(&filter, &a420);
@@ -417,9 +417,9 @@ START_TEST(test_border_values)
     image.full_range = rows[i].full_range;
     plan = plan_of(&filter, &image);
     for (int p = 0; p < 3; p++)
-      ck_assert_msg(plan->plane[p].border[0] + plan->plane[p].mid[0] == rows[i].expected[p],
+      ck_assert_msg(plan->plane[p].border_value[0] + plan->plane[p].mid[0] == rows[i].expected[p],
                     "row %u, %s plane %d: %g, not %g", i, rows[i].format, p,
-                    plan->plane[p].border[0] + plan->plane[p].mid[0], rows[i].expected[p]);
+                    plan->plane[p].border_value[0] + plan->plane[p].mid[0], rows[i].expected[p]);
     cnv_plan_unref(plan);
   }
 }

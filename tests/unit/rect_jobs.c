@@ -72,7 +72,7 @@ fade(int at, double from, double to, double feather)
 
 /* The weight of a region at a sample, from its definition. */
 static double
-region_weight(const CnvWork *work, const CnvPlanPlane *plane, const CnvRect *r, int x, int y, int field, int fields)
+region_weight(const CnvWork *work, const CnvPlane *plane, const CnvRect *r, int x, int y, int field, int fields)
 {
   const double sx = 1 << plane->sub_x, sy = 1 << plane->sub_y;
   const double top = ceil((floor(r->y / sy) - field) / fields);
@@ -110,7 +110,7 @@ job_at(const Cut *c, int plane, int field, int x, int y, double *weight)
 static void
 check_sample(const CnvWork *work, const Cut *c, int plane, int field, int x, int y)
 {
-  const CnvPlanPlane *p = &work->plan[0]->plane[plane];
+  const CnvPlane *p = &work->plan[0]->plane[plane];
   double largest = 0, weight;
 
   job_at(c, plane, field, x, y, &weight);
@@ -125,7 +125,7 @@ check_sample(const CnvWork *work, const Cut *c, int plane, int field, int x, int
 static void
 check_job(const CnvWork *work, const CnvRectJob *p)
 {
-  const CnvPlanPlane *plane = &work->plan[0]->plane[p->plane];
+  const CnvPlane *plane = &work->plan[0]->plane[p->plane];
   const int rows = (plane->height - p->field + p->fields - 1) / p->fields;
 
   ck_assert(p->width >= 1 && p->height >= 1 && p->x >= 0 && p->y >= 0);
@@ -156,7 +156,7 @@ check_thrift(const CnvWork *work, const Cut *c)
 {
   for (guint i = 0; i < c->jobs->len && !work->invert; i++) {
     const CnvRectJob *p = &g_array_index(c->jobs, CnvRectJob, i);
-    const CnvPlanPlane *plane = &work->plan[0]->plane[p->plane];
+    const CnvPlane *plane = &work->plan[0]->plane[p->plane];
     const int reach = (int)work->feather + 8; /* two samples of chroma in a field */
 
     for (int k = 0; k < p->width * p->height; k++) {
@@ -187,7 +187,7 @@ check_work(const CnvWork *work)
   check_thrift(work, &c);
   for (int p = 0; p < work->plan[0]->n_planes; p++)
     for (int field = 0; field < fields; field++) {
-      const CnvPlanPlane *plane = &work->plan[0]->plane[p];
+      const CnvPlane *plane = &work->plan[0]->plane[p];
 
       for (int y = 0; y < (plane->height - field + fields - 1) / fields; y++)
         for (int x = 0; x < plane->width; x++)
@@ -345,7 +345,7 @@ END_TEST
 
 /* The region that counts at a sample, -1 for none; without feather. */
 static int
-owner_of(const CnvWork *work, const CnvPlanPlane *plane, int x, int y, int field)
+owner_of(const CnvWork *work, const CnvPlane *plane, int x, int y, int field)
 {
   int owner = -1;
 
@@ -361,7 +361,7 @@ owner_of(const CnvWork *work, const CnvPlanPlane *plane, int x, int y, int field
 static void
 check_crowd_sample(const CnvWork *work, const Cut *c, int plane, int field, int x, int y)
 {
-  const CnvPlanPlane *of = &work->plan[0]->plane[plane];
+  const CnvPlane *of = &work->plan[0]->plane[plane];
   double weight, should = 0;
   const CnvRectJob *p = job_at(c, plane, field, x, y, &weight);
   int owner;
@@ -416,7 +416,7 @@ check_crowd(const CnvWork *work, const char *what)
     check_job(work, &g_array_index(c.jobs, CnvRectJob, i));
   for (int p = 0; p < work->plan[0]->n_planes; p++)
     for (int field = 0; field < (work->interlaced ? 2 : 1); field++) {
-      const CnvPlanPlane *plane = &work->plan[0]->plane[p];
+      const CnvPlane *plane = &work->plan[0]->plane[p];
 
       for (int y = field; y < plane->height / (work->interlaced ? 2 : 1); y += 71)
         for (int x = field; x < plane->width; x += 83)

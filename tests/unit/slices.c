@@ -32,7 +32,7 @@ plan_of(const char *format, int width, int height, int radius, CnvBorder border,
 
 /* The lowest row that is read for the rows from 0 up to `end`, taps and border taken one by one. */
 static int
-last_row_read(const CnvPlan *plan, const CnvPlanPlane *plane, int end)
+last_row_read(const CnvPlan *plan, const CnvPlane *plane, int end)
 {
   int last = 0;
 
@@ -61,7 +61,7 @@ check_cut(const CnvPlan *plan, const CnvSlices *s)
     ck_assert_int_gt(s->end[k], k > 0 ? s->end[k - 1] : 0);
     ck_assert_int_ge(s->there[k], MAX(s->end[k], k > 0 ? s->there[k - 1] : 0));
     for (int p = 0; p < plan->n_planes; p++) {
-      const CnvPlanPlane *plane = &plan->plane[p];
+      const CnvPlane *plane = &plan->plane[p];
       int end = cnv_slice_rows(s->end[k], plane->sub_y), there = cnv_slice_rows(s->there[k], plane->sub_y);
 
       ck_assert(end % CNV_SLICE_ROWS == 0 || end == plane->height);

@@ -116,7 +116,7 @@ sample_of_k(int k)
 
 typedef struct {
   const CnvPlan *plan;
-  const CnvPlanPlane *plane;
+  const CnvPlane *plane;
   CnvNeeds needs;
   const CnvVariant *variant;
   const guint32 *words;
@@ -189,7 +189,7 @@ rebuilt_x(const Fixture *f, int band, int out, int at)
 static double
 expected_x(const Fixture *f, int group, int out, int at)
 {
-  const CnvPlanTerm *set = &f->plane->term[0];
+  const CnvTerm *set = &f->plane->term[0];
   int C = f->plane->channels, first = MAX(group, 0) * 16, pixel = (first + out) / C;
   gboolean folds = f->plan->filter.border != CNV_BORDER_CONSTANT && f->plan->filter.border != CNV_BORDER_RENORMALIZE;
   double sum = 0;
@@ -202,7 +202,7 @@ expected_x(const Fixture *f, int group, int out, int at)
     if (group >= 0 && folds)
       on = cnv_border_index(f->plan->filter.border, pixel + i - set->anchor[CNV_X], f->plane->width) * C +
            (first + out) % C - first;
-    sum += on == at ? f->plan->taps[set->axis[CNV_X] + i] : 0;
+    sum += on == at ? f->plan->taps[set->taps[CNV_X] + i] : 0;
   }
   return sum;
 }
@@ -223,16 +223,16 @@ largest_of(const float *taps, int n, int *where)
 static void
 check_band(const Fixture *f, int band, int group)
 {
-  const CnvPlanTerm *set = &f->plane->term[0];
+  const CnvTerm *set = &f->plane->term[0];
   int where_x = 0, where_y = 0;
-  double gain = f->plane->gain[0], x = largest_of(f->plan->taps + set->axis[CNV_X], set->n[CNV_X], &where_x);
-  double y = largest_of(f->plan->taps + set->axis[CNV_Y], set->n[CNV_Y], &where_y);
+  double gain = f->plane->gain[0], x = largest_of(f->plan->taps + set->taps[CNV_X], set->n[CNV_X], &where_x);
+  double y = largest_of(f->plan->taps + set->taps[CNV_Y], set->n[CNV_Y], &where_y);
 
   for (int out = 0; out < 16; out++)
     for (int at = 0; at < f->variant->reach * 16; at++) {
       double got = f->gain * rebuilt_x(f, band, out, at) * rebuilt_y(f, 3, 3 + where_y);
       double expected =
-          gain * expected_x(f, group, out, at - f->needs.apron_left) * f->plan->taps[set->axis[CNV_Y] + where_y];
+          gain * expected_x(f, group, out, at - f->needs.apron_left) * f->plan->taps[set->taps[CNV_Y] + where_y];
 
       /* Several taps may meet on a sample. */
       ck_assert_msg(fabs(got - expected) <= f->error * (fabs(gain) * x * y + fabs(expected)),
@@ -243,18 +243,18 @@ check_band(const Fixture *f, int band, int group)
 static void
 check_columns(const Fixture *f)
 {
-  const CnvPlanTerm *set = &f->plane->term[0];
+  const CnvTerm *set = &f->plane->term[0];
   int where_x = 0, where_y = 0, on;
-  double gain = f->plane->gain[0], x = largest_of(f->plan->taps + set->axis[CNV_X], set->n[CNV_X], &where_x);
-  double y = largest_of(f->plan->taps + set->axis[CNV_Y], set->n[CNV_Y], &where_y);
+  double gain = f->plane->gain[0], x = largest_of(f->plan->taps + set->taps[CNV_X], set->n[CNV_X], &where_x);
+  double y = largest_of(f->plan->taps + set->taps[CNV_Y], set->n[CNV_Y], &where_y);
 
   on = f->needs.apron_left + (where_x - set->anchor[CNV_X]) * f->plane->channels;
   for (int out = 0; out < 8 * eights_of(f); out++)
     for (int at = 0; at < steps_of(f) * 16; at++) {
       int i = at - out;
-      double tap = i >= 0 && i < set->n[CNV_Y] ? f->plan->taps[set->axis[CNV_Y] + i] : 0;
+      double tap = i >= 0 && i < set->n[CNV_Y] ? f->plan->taps[set->taps[CNV_Y] + i] : 0;
       double got = f->gain * rebuilt_x(f, 0, 0, on) * rebuilt_y(f, out, at);
-      double expected = gain * f->plan->taps[set->axis[CNV_X] + where_x] * tap;
+      double expected = gain * f->plan->taps[set->taps[CNV_X] + where_x] * tap;
 
       ck_assert_msg(fabs(got - expected) <= f->error * fabs(gain) * x * y, "%s: row %d, tap %d: %g, not %g", f->name,
                     out, at, got, expected);
@@ -304,27 +304,27 @@ END_TEST
 
 /* The plan's tap at (x, y) from the anchor, of one frame and term of a magnitude. */
 static double
-expected_tap(const CnvPlan *plan, const CnvPlanPlane *plane, int frame, int term, int x, int y)
+expected_tap(const CnvPlan *plan, const CnvPlane *plane, int frame, int term, int x, int y)
 {
   double sum = 0;
 
   for (int t = 0; t < plane->n_terms; t++) {
-    const CnvPlanTerm *set = &plane->term[t];
+    const CnvTerm *set = &plane->term[t];
     int kx = x + set->anchor[CNV_X], ky = y + set->anchor[CNV_Y];
 
     if (kx < 0 || ky < 0 || kx >= set->n[CNV_X] || ky >= set->n[CNV_Y] ||
         (plan->not_time_separable && set->temporal_tap != frame) ||
         (plane->combine == CNV_COMBINE_MAGNITUDE && t != term))
       continue;
-    sum += set->separable ? (double)plan->taps[set->axis[CNV_X] + kx] * plan->taps[set->axis[CNV_Y] + ky]
-                          : plan->taps[set->dense + ky * set->n[CNV_X] + kx];
+    sum += set->separable ? (double)plan->taps[set->taps[CNV_X] + kx] * plan->taps[set->taps[CNV_Y] + ky]
+                          : plan->taps[set->taps[0] + ky * set->n[CNV_X] + kx];
   }
   return sum;
 }
 
 /* One row of taps of one frame and term, of which so many words are the bands. */
 static void
-check_row(const char *name, const CnvPlan *plan, const CnvPlanPlane *plane, const CnvNeeds *needs, const CnvVariant *v,
+check_row(const char *name, const CnvPlan *plan, const CnvPlane *plane, const CnvNeeds *needs, const CnvVariant *v,
           const guint32 *words, int frame, int term, int j, double gain, double largest)
 {
   int C = plane->channels, parts = 1 + v->split;
@@ -346,7 +346,7 @@ check_row(const char *name, const CnvPlan *plan, const CnvPlanPlane *plane, cons
 
 /* The largest of a plane's taps, as they are merged. */
 static double
-largest_tap(const CnvPlan *plan, const CnvPlanPlane *plane, const CnvNeeds *needs, int frames)
+largest_tap(const CnvPlan *plan, const CnvPlane *plane, const CnvNeeds *needs, int frames)
 {
   double largest = 0;
 
@@ -363,7 +363,7 @@ static void
 check_dense(const Row *row, const char *format, CnvAlgorithm algorithm, int depth)
 {
   CnvPlan *plan = plan_of(row, format, CNV_BORDER_REFLECT, algorithm, depth);
-  const CnvPlanPlane *plane = &plan->plane[0];
+  const CnvPlane *plane = &plan->plane[0];
   GArray *words = g_array_new(FALSE, FALSE, sizeof(guint32));
   g_autofree char *name = g_strdup_printf("%s, %s, %d frames, terms %d", row->name, format, depth, plane->n_terms);
   int frames = plan->not_time_separable ? plan->n_temporal_taps : 1;

@@ -8,15 +8,13 @@
 
 #include <stdint.h>
 
+#include "plan/plane.h"
 #include "plan/rect_job.h"
 
 /* Constant memory of a module is 64 KiB; kernel arguments are elsewhere. */
 #define CNV_CONSTANT_TAPS 16384
 #define CNV_CONSTANT_SYMBOL "cnv_taps"
 
-#define CNV_ARGS_TERMS 16
-#define CNV_ARGS_CHANNELS 4
-#define CNV_ARGS_PLANES 4
 #define CNV_ARGS_SOURCES 31
 
 /* naive, and what goes between a frame and its staged form: a thread a sample or pixel. */
@@ -48,53 +46,21 @@
 /* Outputs that a thread makes one after the other, sliding over the samples in registers. */
 #define CNV_OUTPUTS 8
 
-/* A term of a plane: CnvPlanTerm in the kernels' words. */
-typedef struct {
-  int n_x, n_y, anchor_x, anchor_y;
-  int chunk_x, chunk_y; /* tiled: taps taken at once, equal parts of n_x and n_y */
-  int separable;
-  int temporal_tap;        /* number of the only source, or -1: all */
-  uint32_t taps_x, taps_y; /* index in constant memory; dense: taps_x, column by column */
-  float sum_x, sum_y;      /* of the taps, and which sums found by renormalize count as 0 */
-  float epsilon_x, epsilon_y;
-} CnvTermArgs;
+/* Size of the chunks in which tiled takes n taps: equal parts of at most `most`. */
+CNV_HOST_DEVICE static inline int
+cnv_tiled_chunk(int n, int most)
+{
+  const int parts = (n + most - 1) / most;
 
-/* CnvComponent. */
-typedef struct {
-  uint8_t plane, bytes, shift, bits, sub_x, sub_y;
-  uint16_t offset, step;
-} CnvComponentArgs;
-
-/* A plane of a plan: CnvPlanPlane. Staged planes are arrays of float32 lanes, of which a stage kernel makes samples. */
-typedef struct {
-  int n_terms;
-  CnvTermArgs term[CNV_ARGS_TERMS];
-  int combine; /* CnvCombine */
-  int joint;   /* renormalize multiplies the sum of all terms by one factor, sum / found */
-  float alpha_norm, alpha_epsilon, sum, epsilon;
-  int channels;
-  int border;                /* CnvBorder */
-  int shift, full_bits;      /* plain: of the value in a 16-bit sample; 2^depth - 1 */
-  uint32_t filtered, copied; /* bit c: component c */
-  int weight;                /* component of the weight, or -1 */
-  int width, height;         /* of the plane, and of the image that a subsampled weight is averaged over */
-  int image_width, image_height;
-  CnvComponentArgs component[CNV_ARGS_CHANNELS];
-  float mid[CNV_ARGS_CHANNELS], gain[CNV_ARGS_CHANNELS], mid_bias[CNV_ARGS_CHANNELS];
-  int base[CNV_ARGS_CHANNELS]; /* an output is base + rint(gain * a + fraction), the latter within lowest and highest,
-                                */
-  float fraction[CNV_ARGS_CHANNELS]; /* which are what gives 0 and full; all far below 2^22 */
-  float lowest[CNV_ARGS_CHANNELS], highest[CNV_ARGS_CHANNELS];
-  float border_value[CNV_ARGS_CHANNELS];
-} CnvPlaneArgs;
+  return (n + parts - 1) / parts;
+}
 
 typedef struct {
   CnvRectJob job;
-  int plane_args; /* index of its CnvPlaneArgs */
-  int pointers;   /* index in the launch's addresses and strides */
-  uint32_t
-      sums[CNV_ARGS_TERMS]; /* separable: first of each term's row sums in the launch's, a multiple of 64 floats; */
-  int sums_stride;          /* job height + n_y - 1 rows of so many floats, a multiple of 64 */
+  int plane_args;               /* index of its CnvPlane, whose terms have their taps in constant memory */
+  int pointers;                 /* index in the launch's addresses and strides */
+  uint32_t sums[CNV_MAX_TERMS]; /* separable: first of each term's row sums in the launch's, a multiple of 64 floats; */
+  int sums_stride;              /* job height + n_y - 1 rows of so many floats, a multiple of 64 */
 } CnvRectArgs;
 
 /* Blocks first_block to that of the next unit belong to a job, or to one term of it. */
@@ -117,21 +83,20 @@ typedef struct {
   int n_units;
   uint64_t sums; /* float32 row sums */
   CnvSources sources;
-  uint64_t in[CNV_ARGS_PLANES]; /* device addresses of planes of memory, or of staged planes */
-  uint64_t out[CNV_ARGS_PLANES];
-  int in_stride[CNV_ARGS_PLANES], out_stride[CNV_ARGS_PLANES]; /* bytes */
-  uint64_t staged_in[CNV_ARGS_PLANES],
-      staged_out[CNV_ARGS_PLANES]; /* stage kernels: float32 lanes of a plan's planes */
-  int staged_stride[CNV_ARGS_PLANES];
-  uint64_t texture[CNV_ARGS_PLANES], sums_texture; /* texture: objects over `in` and `sums`, of single samples */
-  int texture_first[CNV_ARGS_PLANES];              /* index of the plane's first sample there */
+  uint64_t in[CNV_MAX_PLANES]; /* device addresses of planes of memory, or of staged planes */
+  uint64_t out[CNV_MAX_PLANES];
+  int in_stride[CNV_MAX_PLANES], out_stride[CNV_MAX_PLANES];      /* bytes */
+  uint64_t staged_in[CNV_MAX_PLANES], staged_out[CNV_MAX_PLANES]; /* stage kernels: float32 lanes of a plan's planes */
+  int staged_stride[CNV_MAX_PLANES];
+  uint64_t texture[CNV_MAX_PLANES], sums_texture; /* texture: objects over `in` and `sums`, of single samples */
+  int texture_first[CNV_MAX_PLANES];              /* index of the plane's first sample there */
 } CnvLaunchArgs;
 
 /* A job with its plane and addresses, as kernels work on it. */
 typedef struct {
-  CnvPlaneArgs a;
+  CnvPlane a;
   CnvRectJob job;
-  uint32_t sums[CNV_ARGS_TERMS]; /* of CnvRectArgs */
+  uint32_t sums[CNV_MAX_TERMS]; /* of CnvRectArgs */
   int sums_stride;
   uint64_t in;        /* first sample of the window, and bytes from row to row */
   uint64_t out, back; /* where the job's first sample goes, and the input's sample there */
@@ -182,7 +147,7 @@ typedef struct {
 
 /* copy: blockIdx.z is the plane. */
 typedef struct {
-  CnvCopyPlane plane[CNV_ARGS_PLANES];
+  CnvCopyPlane plane[CNV_MAX_PLANES];
 } CnvCopyArgs;
 
 /* A copy thread moves 16 bytes where addresses allow. Threads of a block: 32 x 8. */
@@ -281,27 +246,25 @@ typedef struct {
                                       so many more */
   int origin;                      /* first sample of the first tile, at or before the job's; a multiple of 16 */
   int channels, border;
-  uint32_t filtered, copied; /* of CnvPlaneArgs */
+  uint32_t filtered, copied; /* of CnvPlane */
   int shift, full_bits;
   int absolute;
-  int n_x, n_y, anchor_x, anchor_y;
-  uint32_t taps_x, taps_y; /* index in constant memory, for renormalize */
-  float sum_x, sum_y, epsilon_x, epsilon_y;
-  int lead;       /* tensor: samples from a tile's first to the first that its bands take, a multiple of 4 */
+  CnvTerm term; /* with its taps in constant memory: tensor takes them for renormalize, dense its own size and anchor */
+  int lead;     /* tensor: samples from a tile's first to the first that its bands take, a multiple of 4 */
   uint32_t bands; /* tensor: index of the first word of the bands along x and y; behind them those along x of the
                      groups whose taps miss samples: the first left_groups of n_groups, and from right_group on */
   int left_groups, right_group, n_groups;
   float mid, mid_bias, gain,
       fraction; /* the same for all channels that are filtered. tensor: gain is that of the bands */
   int base;
-  float border_value[CNV_ARGS_CHANNELS];
+  float border_value[CNV_MAX_CHANNELS];
 } CnvTileJob;
 
 typedef struct {
   uint64_t strips, bands; /* device addresses: CnvTileJob where there are more than CNV_STRIPS_INLINE; words of bands */
   int n_strips;
   CnvSources sources;
-  uint64_t in[CNV_ARGS_PLANES], out[CNV_ARGS_PLANES];
-  int in_stride[CNV_ARGS_PLANES], out_stride[CNV_ARGS_PLANES]; /* bytes */
+  uint64_t in[CNV_MAX_PLANES], out[CNV_MAX_PLANES];
+  int in_stride[CNV_MAX_PLANES], out_stride[CNV_MAX_PLANES]; /* bytes */
   CnvTileJob strip[CNV_STRIPS_INLINE];
 } CnvTileArgs;

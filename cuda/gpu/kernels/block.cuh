@@ -18,7 +18,6 @@ __constant__ float cnv_taps[CNV_CONSTANT_TAPS];
 extern __shared__ float cnv_shared[];
 
 /* Values of CnvCombine. */
-enum { COMBINE_SUM, COMBINE_ABSOLUTE, COMBINE_MAGNITUDE };
 
 /* Conversions between integers and float32 run at an eighth of the rate of additions or less, so both ways go through a
  * number whose low bits are the integer: 2^23 + i for i from 0 on, and 1.5 * 2^23 + i, which rounds to nearest, ties to
@@ -40,7 +39,7 @@ struct Place {
  * move the arguments to local memory. */
 template <typename V>
 __device__ static V
-pick(const V (&array)[CNV_ARGS_PLANES], int i)
+pick(const V (&array)[CNV_MAX_PLANES], int i)
 {
   return i < 2 ? (i < 1 ? array[0] : array[1]) : (i < 3 ? array[2] : array[3]);
 }
@@ -81,7 +80,7 @@ enter(Block &b, const CnvLaunchArgs &l)
   const CnvRectArgs *from = (const CnvRectArgs *)l.jobs + unit.job;
   const int block = blockIdx.x - unit.first_block, by = block / unit.blocks_x;
 
-  copy_words(&b.a, (const CnvPlaneArgs *)l.planes + __ldg(&from->plane_args), thread, threads);
+  copy_words(&b.a, (const CnvPlane *)l.planes + __ldg(&from->plane_args), thread, threads);
   copy_words(&b.job, &from->job, thread, threads);
   for (int i = thread; i < l.sources.n; i += threads) {
     b.sources.weight[i] = l.sources.weight[i];
@@ -91,7 +90,7 @@ enter(Block &b, const CnvLaunchArgs &l)
   if (thread == 0) {
     const int i = from->pointers;
 
-    for (int t = 0; t < CNV_ARGS_TERMS; t++)
+    for (int t = 0; t < CNV_MAX_TERMS; t++)
       b.sums[t] = from->sums[t];
     b.sums_stride = from->sums_stride;
     b.sources.n = l.sources.n;
@@ -110,9 +109,10 @@ struct Samples {
 
 template <typename T>
 __device__ static Samples
-samples_of(const CnvPlaneArgs &a)
+samples_of(const CnvPlane &a)
 {
-  return {sizeof(T) == 1 ? 0xff : (uint32_t)a.full_bits, sizeof(T) == 2 ? a.shift : 0, INTEGERS + a.mid[0]};
+  return {sizeof(T) == 1 ? 0xff : (1u << a.component[0].bits) - 1, sizeof(T) == 2 ? a.component[0].shift : 0,
+          INTEGERS + a.mid[0]};
 }
 
 template <typename T>
@@ -138,23 +138,23 @@ unpack<float>(uint32_t sample, const Samples &samples)
 
 /* A number between lowest and highest to a level. One rounding, ties to even: base is an even integer. */
 __device__ static uint32_t
-level_of(float value, int channel, const CnvPlaneArgs &a)
+level_of(float value, int channel, const CnvPlane &a)
 {
   return __float_as_uint(value + SIGNED_INTEGERS) - __float_as_uint(SIGNED_INTEGERS) + a.base[channel];
 }
 
 /* What becomes of a sum once gain and fraction come in: v of plan.h. */
 __device__ static float
-finish(float acc, int channel, const CnvPlaneArgs &a)
+finish(float acc, int channel, const CnvPlane &a)
 {
-  const float sum = a.combine == COMBINE_ABSOLUTE ? fabsf(acc + a.mid_bias[channel]) : acc;
+  const float sum = a.combine == CNV_COMBINE_ABSOLUTE ? fabsf(acc + a.mid_bias[channel]) : acc;
 
   return fminf(fmaxf(fmaf(sum, a.gain[channel], a.fraction[channel]), a.lowest[channel]), a.highest[channel]);
 }
 
 /* Between v and the input's level, by the region's weight. */
 __device__ static float
-blend(float value, float level, float weight, int channel, const CnvPlaneArgs &a)
+blend(float value, float level, float weight, int channel, const CnvPlane &a)
 {
   return fmaf(1.0f - weight, level - (float)a.base[channel] - value, value);
 }
@@ -195,7 +195,7 @@ struct Range {
 };
 
 __device__ static Range
-sources_of(const Block &b, const CnvTermArgs &t)
+sources_of(const Block &b, const CnvTerm &t)
 {
   if (b.sources.n == 0)
     return {-1, 0};
@@ -220,7 +220,7 @@ missing(const Block &b, const Range &r, int channel)
 {
   float weight = 0;
 
-  if (b.a.border != CNV_BORDER_CONSTANT)
+  if (!cnv_border_has_value((CnvBorder)b.a.border))
     return 0;
   for (int i = r.first; i < r.last; i++)
     weight += source_weight(b, i);
@@ -265,7 +265,7 @@ result(const Block &b, int C, int s, int y, float acc)
   if (C > 1 && !(b.a.filtered >> channel & 1))
     return load_sample((const T *)(b.back + (int64_t)y * b.back_stride) + s);
   const uint32_t level = level_of(finish(acc, channel, b.a), channel, b.a);
-  return (T)(sizeof(T) == 1 ? level : level << b.a.shift);
+  return (T)(sizeof(T) == 1 ? level : level << b.a.component[0].shift);
 }
 
 /* Stores one sample of the job with all that may be asked of it; staged lanes keep the sum, of which stage_out makes
@@ -287,7 +287,7 @@ store_sample(const Block &b, const Place &at, int C, int s, int y, float acc)
   const uint32_t back = load_sample((const T *)(b.back + (int64_t)y * b.back_stride) + s);
   const float level = unpack<T>(back, samples_of<T>(b.a)) + b.a.mid[0];
   const uint32_t out = level_of(blend(finish(acc, channel, b.a), level, weight, channel, b.a), channel, b.a);
-  *to = (T)(sizeof(T) == 1 ? out : out << b.a.shift);
+  *to = (T)(sizeof(T) == 1 ? out : out << b.a.component[0].shift);
 }
 
 template <>
@@ -342,51 +342,52 @@ axis_factor(unsigned taps, int n_taps, float sum, float epsilon, int first, int 
 }
 
 __device__ static float
-x_factor(const Block &b, const CnvTermArgs &t, int x)
+x_factor(const Block &b, const CnvTerm &t, int x)
 {
-  return axis_factor(t.taps_x, t.n_x, t.sum_x, t.epsilon_x, x - t.anchor_x, b.width);
+  return axis_factor(t.taps[CNV_X], t.n[CNV_X], t.sum[CNV_X], t.epsilon[CNV_X], x - t.anchor[CNV_X], b.width);
 }
 
 __device__ static float
-y_factor(const Block &b, const CnvTermArgs &t, int y)
+y_factor(const Block &b, const CnvTerm &t, int y)
 {
-  return axis_factor(t.taps_y, t.n_y, t.sum_y, t.epsilon_y, y - t.anchor_y, b.height);
+  return axis_factor(t.taps[CNV_Y], t.n[CNV_Y], t.sum[CNV_Y], t.epsilon[CNV_Y], y - t.anchor[CNV_Y], b.height);
 }
 
 /* The sum of the taps of a term that find a sample. */
 __device__ static float
-term_found(const Block &b, const CnvTermArgs &t, int x, int y)
+term_found(const Block &b, const CnvTerm &t, int x, int y)
 {
-  const int first_x = x - t.anchor_x, first_y = y - t.anchor_y;
-  const Present px = present(first_x, t.n_x, b.width), py = present(first_y, t.n_y, b.height);
+  const int first_x = x - t.anchor[CNV_X], first_y = y - t.anchor[CNV_Y];
+  const Present px = present(first_x, t.n[CNV_X], b.width), py = present(first_y, t.n[CNV_Y], b.height);
   float found = 0;
 
   if (t.separable)
-    return axis_found(t.taps_x, t.n_x, first_x, b.width) * axis_found(t.taps_y, t.n_y, first_y, b.height);
+    return axis_found(t.taps[CNV_X], t.n[CNV_X], first_x, b.width) *
+           axis_found(t.taps[CNV_Y], t.n[CNV_Y], first_y, b.height);
   for (int j = py.begin; j < py.end; j++) {
     float row = 0;
 
     for (int i = px.begin; i < px.end; i++)
-      row += cnv_taps[t.taps_x + i * t.n_y + j];
+      row += cnv_taps[t.taps[CNV_X] + i * t.n[CNV_Y] + j];
     found += row;
   }
   return found;
 }
 
 __device__ static bool
-finds_all(const Block &b, const CnvTermArgs &t, int x, int y)
+finds_all(const Block &b, const CnvTerm &t, int x, int y)
 {
-  return inside(x - t.anchor_x, t.n_x, b.width) && inside(y - t.anchor_y, t.n_y, b.height);
+  return inside(x - t.anchor[CNV_X], t.n[CNV_X], b.width) && inside(y - t.anchor[CNV_Y], t.n[CNV_Y], b.height);
 }
 
 /* For a term that stands alone: one of a magnitude, or the only one. */
 __device__ static float
-term_factor(const Block &b, const CnvTermArgs &t, int x, int y)
+term_factor(const Block &b, const CnvTerm &t, int x, int y)
 {
   if (finds_all(b, t, x, y))
     return 1.0f;
   return t.separable ? x_factor(b, t, x) * y_factor(b, t, y)
-                     : restore_sum(t.sum_x, term_found(b, t, x, y), t.epsilon_x);
+                     : restore_sum(t.sum[CNV_X], term_found(b, t, x, y), t.epsilon[CNV_X]);
 }
 
 /* For the sum of several terms. Those of a 3D kernel count by the weights of their frames, and those whose frame is
@@ -398,14 +399,14 @@ joint_factor(const Block &b, int x, int y)
   float found = 0, sum = 0;
 
   for (int i = 0; i < b.a.n_terms; i++) {
-    const CnvTermArgs &t = b.a.term[i];
+    const CnvTerm &t = b.a.term[i];
     const float weight = t.temporal_tap < 0 || b.sources.n == 0 ? 1.0f : b.sources.weight[t.temporal_tap];
 
     if (weight == 0.0f)
       continue;
     all = all && finds_all(b, t, x, y);
     found = fmaf(weight, term_found(b, t, x, y), found);
-    sum = fmaf(weight, t.separable ? t.sum_x * t.sum_y : t.sum_x, sum);
+    sum = fmaf(weight, t.separable ? t.sum[CNV_X] * t.sum[CNV_Y] : t.sum[CNV_X], sum);
   }
   return all ? 1.0f : restore_sum(b.a.term[0].temporal_tap < 0 ? b.a.sum : sum, found, b.a.epsilon);
 }
@@ -413,16 +414,16 @@ joint_factor(const Block &b, int x, int y)
 __device__ static bool
 renormalizes(const Block &b)
 {
-  return b.a.border == CNV_BORDER_RENORMALIZE;
+  return cnv_border_renormalizes((CnvBorder)b.a.border);
 }
 
 /* How a term's sum at (x, y) of the window joins those of the terms before it. */
 __device__ static float
-add_term(const Block &b, float total, float acc, const CnvTermArgs &t, int x, int y)
+add_term(const Block &b, float total, float acc, const CnvTerm &t, int x, int y)
 {
   if (renormalizes(b) && !b.a.joint)
     acc *= term_factor(b, t, x, y);
-  return b.a.combine == COMBINE_MAGNITUDE ? fmaf(acc, acc, total) : total + acc;
+  return b.a.combine == CNV_COMBINE_MAGNITUDE ? fmaf(acc, acc, total) : total + acc;
 }
 
 /* And what all of them together are. */
@@ -431,7 +432,7 @@ end_terms(const Block &b, float total, int x, int y)
 {
   if (renormalizes(b) && b.a.joint)
     total *= joint_factor(b, x, y);
-  return b.a.combine == COMBINE_MAGNITUDE ? sqrtf(total) : total;
+  return b.a.combine == CNV_COMBINE_MAGNITUDE ? sqrtf(total) : total;
 }
 
 __device__ static float

@@ -631,11 +631,11 @@ find_tile(DenseTile &tile, const TileParams &sheet, int *lines, int *column, int
   t.x = s.origin + (number - row * s.columns) * CNV_DENSE_WIDTH;
   t.y = p.y + row * s.rows;
   t.y_end = min(t.y + s.rows, p.y + p.height);
-  const int x = t.x - s.lead, y = t.y - s.anchor_y, n = t.y_end - t.y + s.n_y - 1;
+  const int x = t.x - s.lead, y = t.y - s.term.anchor[CNV_Y], n = t.y_end - t.y + s.term.n[CNV_Y] - 1;
   t.first_group = sheet.words ? min(max(sheet.window_x0 - x + 7 >> 3, 0), groups) : groups;
   t.last_group = max(min(sheet.window_x1 - x >> 3, groups), t.first_group);
   t.eights = ((sheet.in | sheet.in_stride) & (8 * bytes - 1)) == 0;
-  t.missing = s.border == CNV_BORDER_CONSTANT && (y < p.window_y || y + n > p.window_y + p.window_height);
+  t.missing = cnv_border_has_value((CnvBorder)s.border) && (y < p.window_y || y + n > p.window_y + p.window_height);
   t.plain = t.eights && !t.missing && t.last_group - t.first_group == groups && y >= p.window_y &&
             y + n <= p.window_y + p.window_height;
   t.plain_stores = ((sheet.out | sheet.out_stride) & 15) == 0 && !s.copied && t.x >= p.x * s.channels &&
@@ -658,12 +658,13 @@ add_frame(DenseSums<R, TERMS> &sums, const CnvTileArgs &l, const CnvTileJob &s, 
 {
   constexpr int row_fragments = TERMS * K * (1 + EXACT) * 32;
   const uint4 *bands =
-      (const uint4 *)((const uint32_t *)l.bands + s.bands + (int64_t)source * s.taps_x) + threadIdx.x % 32;
-  const int pairs = CNV_DENSE_PAIRS(K, R, EXACT) ? s.n_y / 16 * 16 : 0;
+      (const uint4 *)((const uint32_t *)l.bands + s.bands + (int64_t)source * s.term.taps[CNV_X]) + threadIdx.x % 32;
+  const int pairs = CNV_DENSE_PAIRS(K, R, EXACT) ? s.term.n[CNV_Y] / 16 * 16 : 0;
 
   if constexpr (CNV_DENSE_PAIRS(K, R, EXACT))
     add_pairs<K, R>(sums, bands, at, pairs);
-  add_rows<K, R, TERMS, EXACT>(sums, bands + pairs * row_fragments, at + pairs * 2 * CNV_DENSE_PITCH(K), s.n_y - pairs);
+  add_rows<K, R, TERMS, EXACT>(sums, bands + pairs * row_fragments, at + pairs * 2 * CNV_DENSE_PITCH(K),
+                               s.term.n[CNV_Y] - pairs);
 }
 
 template <typename T, int K, int R, int TERMS, bool EXACT>
@@ -693,10 +694,10 @@ dense(const CnvTileArgs &l)
       last = i;
     finish = find_finish(s, TERMS, dense_weight(l.sources, first_source), dense_weight(l.sources, last));
   }
-  find_tile<K>(tile, sheet, (int *)(samples + pitch * (chunk + s.n_y - 1)), column, sizeof(T));
+  find_tile<K>(tile, sheet, (int *)(samples + pitch * (chunk + s.term.n[CNV_Y] - 1)), column, sizeof(T));
 
   /* A chunk of the tile, of one frame. */
-  const auto rows_of = [&](int line) { return min(chunk, tile.y_end - tile.y - line) + sheet.s.n_y - 1; };
+  const auto rows_of = [&](int line) { return min(chunk, tile.y_end - tile.y - line) + sheet.s.term.n[CNV_Y] - 1; };
   const auto delta_of = [&](int i) { return l.sources.n ? l.sources.delta[i] : 0; };
   const auto height_of = [&]() { return tile.y_end - tile.y; };
   int line = 0, source = first_source;
@@ -704,7 +705,7 @@ dense(const CnvTileArgs &l)
   DenseHeld<T, K, R> held;
 
   const bool plain = ahead && tile.plain;
-  const DensePlain<T, K, R> places(Loader(sheet, tile, column, samples), tile.y - s.anchor_y);
+  const DensePlain<T, K, R> places(Loader(sheet, tile, column, samples), tile.y - s.term.anchor[CNV_Y]);
 
   if (plain)
     places.order(held, sheet.in_stride, line, rows_of(line), delta_of(source));

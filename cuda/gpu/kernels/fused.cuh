@@ -104,7 +104,7 @@ fused_finish(const CnvTileJob &s)
   FusedFinish f;
 
   f.absolute = s.absolute;
-  f.renormalize = s.border == CNV_BORDER_RENORMALIZE;
+  f.renormalize = cnv_border_renormalizes((CnvBorder)s.border);
   f.simple = !f.absolute && !f.renormalize && !s.copied;
   f.start = gain != 0.0f ? s.fraction / gain * FUSED_UNIT : 0.0f;
   f.gain = gain * FUSED_LEVEL;
@@ -341,8 +341,8 @@ finish_eight(float (&acc)[FUSED_OUTPUTS], const Fused<T> &f, const FusedFinish &
   W low, high;
 
   if (finish.renormalize) {
-    const float factor =
-        axis_factor(s.taps_y, s.n_y, s.sum_y, s.epsilon_y, y - s.job.window_y - s.anchor_y, s.job.window_height);
+    const float factor = axis_factor(s.term.taps[CNV_Y], s.term.n[CNV_Y], s.term.sum[CNV_Y], s.term.epsilon[CNV_Y],
+                                     y - s.job.window_y - s.term.anchor[CNV_Y], s.job.window_height);
 
 #pragma unroll
     for (int i = 0; i < FUSED_OUTPUTS; i++)
@@ -421,7 +421,7 @@ row_pass(const Fused<T> &f, int y, int y_end)
   constexpr int apron = (R * C + 3) / 4 * 4, n = R ? 2 * R + 1 : 8;
   const FusedPlace at = f.place[threadIdx.x];
   const int parity = threadIdx.x >> 2 & 1, rows = min(y_end - y, FUSED_ROWS), stride = 2 * f.sheet.out_stride;
-  const int n_any = CNV_FUSED_ANY_TAPS(f.sheet.s.n_x, f.sheet.s.anchor_x);
+  const int n_any = CNV_FUSED_ANY_TAPS(f.sheet.s.term.n[CNV_X], f.sheet.s.term.anchor[CNV_X]);
   const FusedFinish finish = f.finish; /* in registers, as what follows */
   const float4 *from = &f.sums[parity][FUSED_OUTPUTS / 4 * at.unit];
   const float start = finish.absolute || finish.renormalize ? 0.0f : finish.start;
@@ -507,8 +507,8 @@ set_taps(Fused<T> &f, int zeros_x, int zeros_y)
     const int x = i - zeros_x, y = i - zeros_y;
 
     if (i < FUSED_TAPS)
-      ((float *)f.taps_x)[i] = x >= 0 && x < s.n_x ? cnv_taps[s.taps_x + x] : 0.0f;
-    ((float *)f.taps_y)[i] = y >= 0 && y < s.n_y ? cnv_taps[s.taps_y + y] : 0.0f;
+      ((float *)f.taps_x)[i] = x >= 0 && x < s.term.n[CNV_X] ? cnv_taps[s.term.taps[CNV_X] + x] : 0.0f;
+    ((float *)f.taps_y)[i] = y >= 0 && y < s.term.n[CNV_Y] ? cnv_taps[s.term.taps[CNV_Y] + y] : 0.0f;
   }
 }
 
@@ -530,8 +530,9 @@ set_factors(Fused<T> &f, int x)
 
 #pragma unroll 1
   for (int i = 0; i < FUSED_OUTPUTS; i++)
-    f.factor[i][threadIdx.x] = axis_factor(s.taps_x, s.n_x, s.sum_x, s.epsilon_x,
-                                           (x + i) / s.channels - s.job.window_x - s.anchor_x, s.job.window_width);
+    f.factor[i][threadIdx.x] =
+        axis_factor(s.term.taps[CNV_X], s.term.n[CNV_X], s.term.sum[CNV_X], s.term.epsilon[CNV_X],
+                    (x + i) / s.channels - s.job.window_x - s.term.anchor[CNV_X], s.job.window_width);
 }
 
 /* Fills in what a block keeps. lead: samples that are loaded before the tile's first; trail: behind its last that
@@ -554,7 +555,7 @@ settle(Fused<T> &f, const Tile &tile, int width, int lead, int trail, int above,
   const FusedPlace at = fused_place(sheet, tile.x, width, sizeof(T));
 
   f.place[threadIdx.x] = at;
-  if (sheet.s.border == CNV_BORDER_RENORMALIZE)
+  if (cnv_border_renormalizes((CnvBorder)sheet.s.border))
     set_factors(f, at.x);
   if (threadIdx.x == 0) {
     f.y_end = tile.y_end;
@@ -635,7 +636,7 @@ fused_tile(Fused<T> &f, const CnvTileArgs &l, int width)
 
   if (!tile.groups)
     return;
-  set_taps(f, R - s.anchor_x, R - s.anchor_y);
+  set_taps(f, R - s.term.anchor[CNV_X], R - s.term.anchor[CNV_Y]);
   settle(f, tile, width, (R * C + 3) / 4 * 4, R * C, R, R);
   for (int y = tile.y;; y += CNV_FUSED_STEP) {
     W raw[CNV_FUSED_STEP + 2 * R];
@@ -686,20 +687,21 @@ fused_any_tile(Fused<T> &f, const CnvTileArgs &l)
 {
   typedef typename Word<T>::type W;
   const CnvTileJob &s = f.sheet.s;
-  const int C = s.channels, zeros = CNV_FUSED_ANY_ZEROS(s.anchor_x), n_sources = max(l.sources.n, 1);
-  const Tile tile = block_tile(s, CNV_FUSED_ANY_WIDTH(s.n_x, s.anchor_x, C));
-  const int groups = (s.n_y + CNV_FUSED_STEP - 1 + 7) / 8;
+  const int C = s.channels, zeros = CNV_FUSED_ANY_ZEROS(s.term.anchor[CNV_X]), n_sources = max(l.sources.n, 1);
+  const Tile tile = block_tile(s, CNV_FUSED_ANY_WIDTH(s.term.n[CNV_X], s.term.anchor[CNV_X], C));
+  const int groups = (s.term.n[CNV_Y] + CNV_FUSED_STEP - 1 + 7) / 8;
 
   if (!tile.groups)
     return;
   set_taps(f, zeros, FUSED_BEFORE);
-  settle(f, tile, CNV_FUSED_ANY_WIDTH(s.n_x, s.anchor_x, C), (s.anchor_x + zeros) * C, (s.n_x - 1 - s.anchor_x) * C,
-         s.anchor_y, 8 * groups - CNV_FUSED_STEP - s.anchor_y);
+  settle(f, tile, CNV_FUSED_ANY_WIDTH(s.term.n[CNV_X], s.term.anchor[CNV_X], C), (s.term.anchor[CNV_X] + zeros) * C,
+         (s.term.n[CNV_X] - 1 - s.term.anchor[CNV_X]) * C, s.term.anchor[CNV_Y],
+         8 * groups - CNV_FUSED_STEP - s.term.anchor[CNV_Y]);
   for (int y = tile.y;; y += CNV_FUSED_STEP) {
     W raw[8];
 
     if (y < f.y_end)
-      load_rows<T>(raw, f, y - s.anchor_y, l.sources.n ? l.sources.delta[0] : 0);
+      load_rows<T>(raw, f, y - s.term.anchor[CNV_Y], l.sources.n ? l.sources.delta[0] : 0);
     if (y > tile.y)
       row_pass_of<T, 0>(f, y - FUSED_ROWS, f.y_end);
     if (y >= f.y_end)
@@ -717,7 +719,7 @@ fused_any_tile(Fused<T> &f, const CnvTileArgs &l)
         source++;
       }
       if (source < n_sources)
-        load_rows<T>(next, f, y - s.anchor_y + 8 * group, l.sources.n ? l.sources.delta[source] : 0);
+        load_rows<T>(next, f, y - s.term.anchor[CNV_Y] + 8 * group, l.sources.n ? l.sources.delta[source] : 0);
       get_taps(taps, f.taps_y + 2 * group_now);
       if (l.sources.n)
 #pragma unroll
@@ -741,7 +743,8 @@ fused(const CnvTileArgs &l)
 
   enter_strip<T>(f.sheet, l);
   const CnvTileJob &s = f.sheet.s;
-  const int reach = max(cnv_fused_reach(s.n_x, s.anchor_x), cnv_fused_reach(s.n_y, s.anchor_y));
+  const int reach = max(cnv_fused_reach(s.term.n[CNV_X], s.term.anchor[CNV_X]),
+                        cnv_fused_reach(s.term.n[CNV_Y], s.term.anchor[CNV_Y]));
   const int width = CNV_FUSED_WIDTH(R, s.channels);
   if (l.sources.n)
     fused_tile<T, R, true>(f, l, width);

@@ -10,19 +10,20 @@
 /* A term at one sample of the window. */
 template <typename T>
 __device__ static float
-sum_of_term(const Block &b, const CnvTermArgs t, int x, int y, int channel)
+sum_of_term(const Block &b, const CnvTerm t, int x, int y, int channel)
 {
-  const int step = t.separable ? 1 : t.n_y;
+  const int step = t.separable ? 1 : t.n[CNV_Y];
   const Range r = sources_of(b, t);
   float acc = 0;
 
-  for (int j = 0; j < t.n_y; j++) {
-    const float *taps = cnv_taps + t.taps_x + (t.separable ? 0 : j);
+  for (int j = 0; j < t.n[CNV_Y]; j++) {
+    const float *taps = cnv_taps + t.taps[CNV_X] + (t.separable ? 0 : j);
     float row = 0;
 
-    for (int i = 0; i < t.n_x; i++)
-      row = fmaf(taps[i * step], fetch<T>(b, r, b.a.channels, x - t.anchor_x + i, y - t.anchor_y + j, channel), row);
-    acc = t.separable ? fmaf(cnv_taps[t.taps_y + j], row, acc) : acc + row;
+    for (int i = 0; i < t.n[CNV_X]; i++)
+      row = fmaf(taps[i * step],
+                 fetch<T>(b, r, b.a.channels, x - t.anchor[CNV_X] + i, y - t.anchor[CNV_Y] + j, channel), row);
+    acc = t.separable ? fmaf(cnv_taps[t.taps[CNV_Y] + j], row, acc) : acc + row;
   }
   return acc;
 }

@@ -56,7 +56,7 @@ ring_tile(const CnvTileArgs &l, const TileParams &sheet, const Tile &tile, uint4
   typedef typename Word<T>::type W;
   const CnvTileJob &s = sheet.s;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const int n_k = CNV_RING_STEPS(s.n_y), slots = CNV_RING_SLOTS(n_k), all_y = parts * n_k * 32;
+  const int n_k = CNV_RING_STEPS(s.term.n[CNV_Y]), slots = CNV_RING_SLOTS(n_k), all_y = parts * n_k * 32;
   const int blocks = (tile.y_end - tile.y + 15) / 16, last = blocks + n_k - 1; /* of outputs, of samples */
   const int edge = EDGE ? edge_band(s, tile.x / 16) : 0;
   const uint4 *bands = (const uint4 *)((const uint32_t *)l.bands + s.bands);
@@ -64,9 +64,9 @@ ring_tile(const CnvTileArgs &l, const TileParams &sheet, const Tile &tile, uint4
   uint4 *ring = shared + all_x + all_y + lane;
   const Halves halves = halves_of<T>(s);
   const Finish finish = finish_of(s);
-  const Source<T, words, EDGE> source(sheet, tile.x - s.lead, tile.y - s.anchor_y);
+  const Source<T, words, EDGE> source(sheet, tile.x - s.lead, tile.y - s.term.anchor[CNV_Y]);
   const Target<T, EDGE, MERGE> target(sheet, tile, 16 * M);
-  const bool renormalizes = EDGE && s.border == CNV_BORDER_RENORMALIZE;
+  const bool renormalizes = EDGE && cnv_border_renormalizes((CnvBorder)s.border);
   int put = warp, take = (warp - n_k + 1 + slots) % slots; /* slots */
   W waiting[2][words];
 
@@ -169,7 +169,7 @@ tensor_ring(const CnvTileArgs &l)
 
   enter_strip<T>(sheet, l);
   const Tile tile = find_tile(sheet.s, blockIdx.x - sheet.s.first_block, M);
-  const int rows = ((tile.y_end - tile.y + 15) / 16 + CNV_RING_STEPS(sheet.s.n_y) - 1) * 16;
+  const int rows = ((tile.y_end - tile.y + 15) / 16 + CNV_RING_STEPS(sheet.s.term.n[CNV_Y]) - 1) * 16;
 
   if (tile.groups == M && is_inner<M + K_X - 1, M>(sheet, tile, rows)) {
     if (sheet.s.copied)

@@ -53,26 +53,26 @@ __device__ static void
 rows_of(const Block &b, const Place &at)
 {
   constexpr int per_block = CNV_ROWS_PER_BLOCK(C), team = 32 * C;
-  const CnvTermArgs &t = b.a.term[at.term];
+  const CnvTerm &t = b.a.term[at.term];
   const int place = threadIdx.x / team, member = threadIdx.x % team, left = threadIdx.x % 32 * CNV_OUTPUTS;
   const int px0 = at.bx * CNV_ROWS_PIXELS, v = at.by * per_block + place;
-  const bool here = place < per_block && v < b.job.height + t.n_y - 1;
+  const bool here = place < per_block && v < b.job.height + t.n[CNV_Y] - 1;
   float(*line)[CNV_ROWS_PITCH] = (float(*)[CNV_ROWS_PITCH])cnv_shared + min(place, per_block - 1) * C;
   float *own = line[member / 32];
   const Range range = TIME ? sources_of(b, t) : Range{-1, 0};
   float acc[CNV_OUTPUTS] = {0};
 
-  for (int i = 0; i < t.n_x; i += CNV_ROWS_CHUNK) {
-    const int taps = min(CNV_ROWS_CHUNK, t.n_x - i);
+  for (int i = 0; i < t.n[CNV_X]; i += CNV_ROWS_CHUNK) {
+    const int taps = min(CNV_ROWS_CHUNK, t.n[CNV_X] - i);
 
     __syncthreads();
     if (here)
-      load_line<T, C>(line, b, range, b.x + px0 - t.anchor_x + i, b.y + v - t.anchor_y, CNV_ROWS_PIXELS + taps - 1,
-                      member, team);
+      load_line<T, C>(line, b, range, b.x + px0 - t.anchor[CNV_X] + i, b.y + v - t.anchor[CNV_Y],
+                      CNV_ROWS_PIXELS + taps - 1, member, team);
     __syncthreads();
-    slide<float>(acc, own + skewed(left + CNV_ROWS_SLACK), skewed, CNV_OUTPUTS + 1, cnv_taps + t.taps_x + i, taps);
+    slide<float>(acc, own + skewed(left + CNV_ROWS_SLACK), skewed, CNV_OUTPUTS + 1, cnv_taps + t.taps[CNV_X] + i, taps);
   }
-  if (renormalizes(b) && !b.a.joint && !inside(b.x + px0 - t.anchor_x, CNV_ROWS_PIXELS + t.n_x - 1, b.width))
+  if (renormalizes(b) && !b.a.joint && !inside(b.x + px0 - t.anchor[CNV_X], CNV_ROWS_PIXELS + t.n[CNV_X] - 1, b.width))
     for (int k = 0; k < CNV_OUTPUTS; k++)
       acc[k] *= x_factor(b, t, b.x + px0 + left + k);
 
@@ -143,11 +143,11 @@ template <int C> struct StorePair<float, C> {
 
 /* For magnitudes, and for renormalize's factors: what add_term does, x's factor being in the row sums already. */
 __device__ static float
-add_column(const Block &b, float total, float acc, const CnvTermArgs &t, int y)
+add_column(const Block &b, float total, float acc, const CnvTerm &t, int y)
 {
   const float part = renormalizes(b) && !b.a.joint ? acc * y_factor(b, t, y) : acc;
 
-  return b.a.combine == COMBINE_MAGNITUDE ? fmaf(part, part, total) : total + part;
+  return b.a.combine == CNV_COMBINE_MAGNITUDE ? fmaf(part, part, total) : total + part;
 }
 
 /* Loads the row sums that `taps` taps from number j on need for a block's outputs. */
@@ -156,7 +156,8 @@ load_sums(const Block &b, const Place &at, int term, int s, int py0, int j, int 
 {
   constexpr int pitch = CNV_COLUMNS_WIDTH / 2;
   float2 *tile = (float2 *)cnv_shared;
-  const int last = b.job.height + b.a.term[term].n_y - 2, stride = b.sums_stride; /* of the sums: row, and floats */
+  const int last = b.job.height + b.a.term[term].n[CNV_Y] - 2,
+            stride = b.sums_stride; /* of the sums: row, and floats */
   const float *sums = (const float *)at.sums + b.sums[term] + s;
 
   __syncthreads();
@@ -175,14 +176,14 @@ columns_summed(float2 (&total)[CNV_OUTPUTS], const Block &b, const Place &at, in
 
 #pragma unroll 1
   for (int term = 0; term < b.a.n_terms; term++) {
-    const CnvTermArgs &t = b.a.term[term];
+    const CnvTerm &t = b.a.term[term];
 
-    for (int j = 0; j < t.n_y; j += CNV_COLUMNS_CHUNK) {
-      const int taps = min(CNV_COLUMNS_CHUNK, t.n_y - j);
+    for (int j = 0; j < t.n[CNV_Y]; j += CNV_COLUMNS_CHUNK) {
+      const int taps = min(CNV_COLUMNS_CHUNK, t.n[CNV_Y] - j);
 
       load_sums(b, at, term, s, py0, j, taps);
       slide<float2>(
-          total, column, [](int n) { return n * pitch; }, CNV_OUTPUTS * pitch, cnv_taps + t.taps_y + j, taps);
+          total, column, [](int n) { return n * pitch; }, CNV_OUTPUTS * pitch, cnv_taps + t.taps[CNV_Y] + j, taps);
     }
   }
 }
@@ -196,15 +197,15 @@ columns_combined(float (&total)[CNV_OUTPUTS], const Block &b, const Place &at, i
 
 #pragma unroll 1
   for (int term = 0; term < b.a.n_terms; term++) {
-    const CnvTermArgs &t = b.a.term[term];
+    const CnvTerm &t = b.a.term[term];
     float acc[CNV_OUTPUTS] = {};
 
-    for (int j = 0; j < t.n_y; j += CNV_COLUMNS_CHUNK) {
-      const int taps = min(CNV_COLUMNS_CHUNK, t.n_y - j);
+    for (int j = 0; j < t.n[CNV_Y]; j += CNV_COLUMNS_CHUNK) {
+      const int taps = min(CNV_COLUMNS_CHUNK, t.n[CNV_Y] - j);
 
       load_sums(b, at, term, s, py0, j, taps);
       slide<float>(
-          acc, column, [](int n) { return n * pitch; }, CNV_OUTPUTS * pitch, cnv_taps + t.taps_y + j, taps);
+          acc, column, [](int n) { return n * pitch; }, CNV_OUTPUTS * pitch, cnv_taps + t.taps[CNV_Y] + j, taps);
     }
 #pragma unroll
     for (int k = 0; k < CNV_OUTPUTS; k++)
@@ -265,7 +266,7 @@ columns(const Block &b, const Place &at)
   const int s = at.bx * CNV_COLUMNS_WIDTH + 2 * threadIdx.x, py0 = at.by * CNV_COLUMNS_HEIGHT;
   const int top = threadIdx.y * CNV_OUTPUTS;
 
-  if (!renormalizes(b) && b.a.combine != COMBINE_MAGNITUDE) {
+  if (!renormalizes(b) && b.a.combine != CNV_COMBINE_MAGNITUDE) {
     simple_columns<T, C>(b, at);
     return;
   }

@@ -9,14 +9,14 @@
 #include "gpu/kernels/block.cuh"
 
 __device__ static uint32_t
-lane_mask(const CnvComponentArgs &component)
+lane_mask(const CnvComponent &component)
 {
   return (1u << component.bits) - 1;
 }
 
 /* All bits that are read at once for a pixel of a component. */
 __device__ static uint32_t
-load_raw(uint64_t pixel, const CnvComponentArgs &component)
+load_raw(uint64_t pixel, const CnvComponent &component)
 {
   const uint64_t from = pixel + component.offset;
 
@@ -26,21 +26,21 @@ load_raw(uint64_t pixel, const CnvComponentArgs &component)
 }
 
 __device__ static uint64_t
-lane_pixel(const uint64_t (&base)[CNV_ARGS_PLANES], const int (&stride)[CNV_ARGS_PLANES],
-           const CnvComponentArgs &component, int64_t x, int64_t y)
+lane_pixel(const uint64_t (&base)[CNV_MAX_PLANES], const int (&stride)[CNV_MAX_PLANES], const CnvComponent &component,
+           int64_t x, int64_t y)
 {
   return pick(base, component.plane) + y * pick(stride, component.plane) + x * component.step;
 }
 
 __device__ static float
-lane_value(uint64_t pixel, const CnvComponentArgs &component)
+lane_value(uint64_t pixel, const CnvComponent &component)
 {
   return (float)(load_raw(pixel, component) >> component.shift & lane_mask(component));
 }
 
 /* The mean over the pixels of a full-size plane that one of a subsampled plane stands for, all in one field. */
 __device__ static float
-lane_mean(const Block &b, const CnvLaunchArgs &l, const CnvComponentArgs &component, int x, int y)
+lane_mean(const Block &b, const CnvLaunchArgs &l, const CnvComponent &component, int x, int y)
 {
   const int x0 = x << component.sub_x, x1 = min(x0 + (1 << component.sub_x), b.a.image_width);
   const int field = b.job.field, fields = b.job.fields;
@@ -67,7 +67,7 @@ stage_in(const Block &b, const Place &at, const CnvLaunchArgs &l)
   const float weight = b.a.weight < 0 ? 1.0f : lane_mean(b, l, b.a.component[b.a.weight], x, y);
 
   for (int c = 0; c < b.a.channels; c++) {
-    const CnvComponentArgs &component = b.a.component[c];
+    const CnvComponent &component = b.a.component[c];
 
     to[c] = c == b.a.weight
                 ? weight
@@ -110,7 +110,7 @@ stage_out(const Block &b, const Place &at, const CnvLaunchArgs &l)
   uint32_t word = 0;
 
   for (int c = 0; c < b.a.channels; c++) {
-    const CnvComponentArgs &component = b.a.component[c];
+    const CnvComponent &component = b.a.component[c];
     uint64_t to = lane_pixel(l.out, l.out_stride, component, to_x, to_row) + component.offset;
 
     if (component.bytes == 4 && c == 0)

@@ -94,7 +94,7 @@ make_missing(const CnvTileJob &s, int first)
   typename Word<T>::type word = {};
 
   for (int i = 0; i < 4; i++) {
-    const float value = s.border == CNV_BORDER_CONSTANT ? s.border_value[(first + i) % s.channels] : 0.0f;
+    const float value = cnv_border_has_value((CnvBorder)s.border) ? s.border_value[(first + i) % s.channels] : 0.0f;
 
     set_sample(word, i, (uint32_t)(value + s.mid) << s.shift);
   }

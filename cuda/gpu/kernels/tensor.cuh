@@ -203,9 +203,10 @@ restore_sums(float (&d)[4], const CnvTileJob &s, int x, int y)
   for (int i = 0; i < 2; i++) {
     const int pixel = (x + i) / s.channels - s.job.window_x;
 
-    factor_x[i] = axis_factor(s.taps_x, s.n_x, s.sum_x, s.epsilon_x, pixel - s.anchor_x, s.job.window_width);
-    factor_y[i] =
-        axis_factor(s.taps_y, s.n_y, s.sum_y, s.epsilon_y, y + i - s.job.window_y - s.anchor_y, s.job.window_height);
+    factor_x[i] = axis_factor(s.term.taps[CNV_X], s.term.n[CNV_X], s.term.sum[CNV_X], s.term.epsilon[CNV_X],
+                              pixel - s.term.anchor[CNV_X], s.job.window_width);
+    factor_y[i] = axis_factor(s.term.taps[CNV_Y], s.term.n[CNV_Y], s.term.sum[CNV_Y], s.term.epsilon[CNV_Y],
+                              y + i - s.job.window_y - s.term.anchor[CNV_Y], s.job.window_height);
   }
   d[0] *= factor_x[0] * factor_y[0];
   d[1] *= factor_x[0] * factor_y[1];
@@ -263,7 +264,7 @@ template <typename T, int WORDS, bool EDGE> struct Source {
     from = (const char *)sheet.in;
     lane_at = from + (int64_t)(y + (int)(threadIdx.x % 32 / 4)) * stride + this->x * (int)sizeof(T);
     step_bytes = (int64_t)CNV_TENSOR_ROWS * stride;
-    fills = sheet.s.border == CNV_BORDER_CONSTANT || sheet.s.border == CNV_BORDER_RENORMALIZE;
+    fills = cnv_border_has_value((CnvBorder)sheet.s.border) || cnv_border_renormalizes((CnvBorder)sheet.s.border);
   }
 
   __device__ void load(W (&word)[WORDS], int step, int64_t delta) const
@@ -445,9 +446,9 @@ tensor_tile(const CnvTileArgs &l, const TileParams &sheet, const Tile &tile)
 
   const Halves halves = halves_of<T>(s);
   const Finish finish = finish_of(s);
-  const Source<T, words, EDGE> source(sheet, tile.x - s.lead, tile.y - s.anchor_y);
+  const Source<T, words, EDGE> source(sheet, tile.x - s.lead, tile.y - s.term.anchor[CNV_Y]);
   const Target<T, EDGE, MERGE> target(sheet, tile, 16 * M);
-  const bool renormalizes = EDGE && s.border == CNV_BORDER_RENORMALIZE;
+  const bool renormalizes = EDGE && cnv_border_renormalizes((CnvBorder)s.border);
   const int steps = (tile.y_end - tile.y + CNV_TENSOR_ROWS - 1) / CNV_TENSOR_ROWS + window - 1;
   Sums<MODE != TENSOR_PLAIN> sums[window][M];
   W waiting[TENSOR_AHEAD][words];
@@ -552,11 +553,11 @@ is_inner(const TileParams &sheet, const Tile &tile, int rows)
 {
   const CnvTileJob &s = sheet.s;
   const CnvRectJob &p = s.job;
-  const int x = tile.x - s.lead, y = tile.y - s.anchor_y;
-  const bool fills = s.border == CNV_BORDER_CONSTANT || s.border == CNV_BORDER_RENORMALIZE;
+  const int x = tile.x - s.lead, y = tile.y - s.term.anchor[CNV_Y];
+  const bool fills = cnv_border_has_value((CnvBorder)s.border) || cnv_border_renormalizes((CnvBorder)s.border);
 
   return sheet.pairs && x >= sheet.window_x0 && x + 16 * WORDS <= sheet.window_x1 &&
-         (!fills || (s.border == CNV_BORDER_CONSTANT && s.channels != 3) ||
+         (!fills || (cnv_border_has_value((CnvBorder)s.border) && s.channels != 3) ||
           inside(y - p.window_y, rows, p.window_height)) &&
          tile.x >= p.x * s.channels && tile.x + 16 * M <= (p.x + p.width) * s.channels;
 }

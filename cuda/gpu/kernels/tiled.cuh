@@ -40,26 +40,27 @@ load_tile(float *tile, int pitch, const Block &b, const Range &range, int x, int
 /* Adds a term to the outputs of the thread: those of sample `column` of the tile, from row `top` on. */
 template <typename T, int C, bool TIME>
 __device__ static void
-tiled_term(float (&acc)[CNV_OUTPUTS], const Block &b, const CnvTermArgs &t, int x0, int y0, int column, int top)
+tiled_term(float (&acc)[CNV_OUTPUTS], const Block &b, const CnvTerm &t, int x0, int y0, int column, int top)
 {
   constexpr int tile_pixels = CNV_TILED_WIDTH / C;
-  const int pitch = CNV_TILED_PITCH(C, t.chunk_x);
+  const int chunk_x = cnv_tiled_chunk(t.n[CNV_X], CNV_TILED_CHUNK_X(C));
+  const int chunk_y = cnv_tiled_chunk(t.n[CNV_Y], CNV_TILED_CHUNK_Y), pitch = CNV_TILED_PITCH(C, chunk_x);
   float *tile = cnv_shared + CNV_TILED_SLACK;
   const Range range = TIME ? sources_of(b, t) : Range{-1, 0};
 
-  for (int j = 0; j < t.n_y; j += t.chunk_y) {
-    const int rows = min(t.chunk_y, t.n_y - j);
+  for (int j = 0; j < t.n[CNV_Y]; j += chunk_y) {
+    const int rows = min(chunk_y, t.n[CNV_Y] - j);
 
-    for (int i = 0; i < t.n_x; i += t.chunk_x) {
-      const int columns = min(t.chunk_x, t.n_x - i);
+    for (int i = 0; i < t.n[CNV_X]; i += chunk_x) {
+      const int columns = min(chunk_x, t.n[CNV_X] - i);
 
       __syncthreads();
-      load_tile<T, C>(tile, pitch, b, range, x0 - t.anchor_x + i, y0 - t.anchor_y + j, tile_pixels + columns - 1,
-                      CNV_TILED_HEIGHT + rows - 1);
+      load_tile<T, C>(tile, pitch, b, range, x0 - t.anchor[CNV_X] + i, y0 - t.anchor[CNV_Y] + j,
+                      tile_pixels + columns - 1, CNV_TILED_HEIGHT + rows - 1);
       __syncthreads();
       for (int c = 0; c < columns; c++) {
-        const unsigned taps = t.separable ? t.taps_y + j : t.taps_x + (i + c) * t.n_y + j;
-        const float weight = t.separable ? cnv_taps[t.taps_x + i + c] : 1.0f;
+        const unsigned taps = t.separable ? t.taps[CNV_Y] + j : t.taps[CNV_X] + (i + c) * t.n[CNV_Y] + j;
+        const float weight = t.separable ? cnv_taps[t.taps[CNV_X] + i + c] : 1.0f;
         float part[CNV_OUTPUTS] = {0};
 
         slide<float>(
@@ -74,10 +75,9 @@ tiled_term(float (&acc)[CNV_OUTPUTS], const Block &b, const CnvTermArgs &t, int 
 
 /* What add_term does, for the outputs of a thread, the first at (x, y) of the window. */
 __device__ static void
-add_tile(float (&total)[CNV_OUTPUTS], const float (&acc)[CNV_OUTPUTS], const Block &b, const CnvTermArgs &t, int x,
-         int y)
+add_tile(float (&total)[CNV_OUTPUTS], const float (&acc)[CNV_OUTPUTS], const Block &b, const CnvTerm &t, int x, int y)
 {
-  const bool each = renormalizes(b) && !b.a.joint, squares = b.a.combine == COMBINE_MAGNITUDE;
+  const bool each = renormalizes(b) && !b.a.joint, squares = b.a.combine == CNV_COMBINE_MAGNITUDE;
   const bool all = finds_all(b, t, x, y) && finds_all(b, t, x, y + CNV_OUTPUTS - 1);
 
 #pragma unroll

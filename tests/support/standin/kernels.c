@@ -77,7 +77,7 @@ add_units(void)
   for (gsize i = 0; i < G_N_ELEMENTS(rows); i++)
     for (int bytes = 1; bytes <= 4; bytes *= 2) {
       add_named((Variant){.bytes = bytes}, sizeof(CnvLaunchArgs), rows[i].run, "cnv_%s_%s", rows[i].name, types[bytes]);
-      for (int C = 1; C <= CNV_ARGS_CHANNELS && rows[i].by_channels && bytes < 4; C++)
+      for (int C = 1; C <= CNV_MAX_CHANNELS && rows[i].by_channels && bytes < 4; C++)
         add_named((Variant){.bytes = bytes, .channels = C}, sizeof(CnvLargeArgs), rows[i].run, "cnv_%s_%sx%d",
                   rows[i].name, types[bytes], C);
     }

@@ -4,8 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { COMBINE_SUM, COMBINE_ABSOLUTE, COMBINE_MAGNITUDE }; /* CnvCombine */
-
 /* What no tap may find shows at once. */
 #define NOTHING 1e9
 
@@ -22,7 +20,7 @@ missing_value(const CnvBlock *b, int first, int last, int channel)
 {
   double weight = 0;
 
-  if (b->a.border != CNV_BORDER_CONSTANT)
+  if (!cnv_border_has_value(b->a.border))
     return 0;
   for (int i = first; i < last; i++)
     weight += weight_of(b, i);
@@ -32,7 +30,7 @@ missing_value(const CnvBlock *b, int first, int last, int channel)
 static double
 read_sample(const Job *job, const guint8 *at)
 {
-  const CnvPlaneArgs *a = &job->block->a;
+  const CnvPlane *a = &job->block->a;
   guint16 half;
   float number;
 
@@ -40,7 +38,7 @@ read_sample(const Job *job, const guint8 *at)
     return *at - (double)a->mid[0];
   if (job->bytes == 2) {
     memcpy(&half, at, 2);
-    return (half >> a->shift & a->full_bits) - (double)a->mid[0];
+    return (half >> a->component[0].shift & ((1 << a->component[0].bits) - 1)) - (double)a->mid[0];
   }
   memcpy(&number, at, 4);
   return number;
@@ -100,7 +98,7 @@ fill_missing(const Job *job, Padded *to, int j, gboolean row_is_missing, const i
 {
   const CnvBlock *b = job->block;
   int C = b->a.channels;
-  gboolean has_value = b->a.border == CNV_BORDER_CONSTANT || b->a.border == CNV_BORDER_RENORMALIZE;
+  gboolean has_value = cnv_border_has_value(b->a.border) || cnv_border_renormalizes(b->a.border);
 
   for (int i = 0; i < to->width / C; i++)
     for (int c = 0; c < C; c++)
@@ -138,7 +136,7 @@ samples_pad(const Job *job, Reach reach, int first, int last, Outside outside)
 /* ---- sums ---- */
 
 static void
-sources_of(const CnvBlock *b, const CnvTermArgs *t, int *first, int *last)
+sources_of(const CnvBlock *b, const CnvTerm *t, int *first, int *last)
 {
   gboolean one = b->sources.n > 0 && t->temporal_tap >= 0;
 
@@ -154,24 +152,25 @@ multiply_add(double *to, const double *from, double tap, int n)
 }
 
 static Padded
-pad_for_term(const Job *job, const CnvTermArgs *t)
+pad_for_term(const Job *job, const CnvTerm *t)
 {
   int first, last;
 
   sources_of(job->block, t, &first, &last);
-  return samples_pad(job, (Reach){t->anchor_x, t->anchor_y, t->n_x - 1, t->n_y - 1}, first, last, OUTSIDE_BORDER);
+  return samples_pad(job, (Reach){t->anchor[CNV_X], t->anchor[CNV_Y], t->n[CNV_X] - 1, t->n[CNV_Y] - 1}, first, last,
+                     OUTSIDE_BORDER);
 }
 
 double *
-samples_row_sums(const Job *job, const CnvTermArgs *t, int *rows)
+samples_row_sums(const Job *job, const CnvTerm *t, int *rows)
 {
   int C = job->block->a.channels, width = job->block->job.width * C;
   Padded from = pad_for_term(job, t);
   double *sums = g_new0(double, (gsize)from.rows *width);
 
   for (int j = 0; j < from.rows; j++)
-    for (int i = 0; i < t->n_x; i++)
-      multiply_add(sums + (gsize)j * width, from.value + (gsize)j * from.width + i * C, job->taps[t->taps_x + i],
+    for (int i = 0; i < t->n[CNV_X]; i++)
+      multiply_add(sums + (gsize)j * width, from.value + (gsize)j * from.width + i * C, job->taps[t->taps[CNV_X] + i],
                    width);
   *rows = from.rows;
   g_free(from.value);
@@ -179,21 +178,21 @@ samples_row_sums(const Job *job, const CnvTermArgs *t, int *rows)
 }
 
 static void
-add_dense_term(const Job *job, const CnvTermArgs *t, double *acc)
+add_dense_term(const Job *job, const CnvTerm *t, double *acc)
 {
   int C = job->block->a.channels, width = job->block->job.width * C;
   Padded from = pad_for_term(job, t);
 
   for (int y = 0; y < job->block->job.height; y++)
-    for (int j = 0; j < t->n_y; j++)
-      for (int i = 0; i < t->n_x; i++)
+    for (int j = 0; j < t->n[CNV_Y]; j++)
+      for (int i = 0; i < t->n[CNV_X]; i++)
         multiply_add(acc + (gsize)y * width, from.value + (gsize)(y + j) * from.width + i * C,
-                     job->taps[t->taps_x + i * t->n_y + j], width);
+                     job->taps[t->taps[CNV_X] + i * t->n[CNV_Y] + j], width);
   g_free(from.value);
 }
 
 void
-samples_add_term(const Job *job, const CnvTermArgs *t, double *acc)
+samples_add_term(const Job *job, const CnvTerm *t, double *acc)
 {
   int width = job->block->job.width * job->block->a.channels, rows;
   g_autofree double *sums = NULL;
@@ -204,8 +203,8 @@ samples_add_term(const Job *job, const CnvTermArgs *t, double *acc)
   }
   sums = samples_row_sums(job, t, &rows);
   for (int y = 0; y < job->block->job.height; y++)
-    for (int j = 0; j < t->n_y; j++)
-      multiply_add(acc + (gsize)y * width, sums + (gsize)(y + j) * width, job->taps[t->taps_y + j], width);
+    for (int j = 0; j < t->n[CNV_Y]; j++)
+      multiply_add(acc + (gsize)y * width, sums + (gsize)(y + j) * width, job->taps[t->taps[CNV_Y] + j], width);
 }
 
 /* ---- renormalize ---- */
@@ -234,53 +233,55 @@ inside(int first, int n, int size)
 }
 
 double
-samples_x_factor(const Job *job, const CnvTermArgs *t, int x)
+samples_x_factor(const Job *job, const CnvTerm *t, int x)
 {
   int size = job->block->width;
 
-  if (inside(x - t->anchor_x, t->n_x, size))
+  if (inside(x - t->anchor[CNV_X], t->n[CNV_X], size))
     return 1;
-  return restore_sum(t->sum_x, axis_found(job, t->taps_x, t->n_x, x - t->anchor_x, size), t->epsilon_x);
+  return restore_sum(t->sum[CNV_X], axis_found(job, t->taps[CNV_X], t->n[CNV_X], x - t->anchor[CNV_X], size),
+                     t->epsilon[CNV_X]);
 }
 
 double
-samples_y_factor(const Job *job, const CnvTermArgs *t, int y)
+samples_y_factor(const Job *job, const CnvTerm *t, int y)
 {
   int size = job->block->height;
 
-  if (inside(y - t->anchor_y, t->n_y, size))
+  if (inside(y - t->anchor[CNV_Y], t->n[CNV_Y], size))
     return 1;
-  return restore_sum(t->sum_y, axis_found(job, t->taps_y, t->n_y, y - t->anchor_y, size), t->epsilon_y);
+  return restore_sum(t->sum[CNV_Y], axis_found(job, t->taps[CNV_Y], t->n[CNV_Y], y - t->anchor[CNV_Y], size),
+                     t->epsilon[CNV_Y]);
 }
 
 static double
-term_found(const Job *job, const CnvTermArgs *t, int x, int y)
+term_found(const Job *job, const CnvTerm *t, int x, int y)
 {
   const CnvBlock *b = job->block;
   double found = 0;
 
   if (t->separable)
-    return axis_found(job, t->taps_x, t->n_x, x - t->anchor_x, b->width) *
-           axis_found(job, t->taps_y, t->n_y, y - t->anchor_y, b->height);
-  for (int i = 0; i < t->n_x; i++)
-    if (inside(x - t->anchor_x + i, 1, b->width))
-      found += axis_found(job, t->taps_x + i * t->n_y, t->n_y, y - t->anchor_y, b->height);
+    return axis_found(job, t->taps[CNV_X], t->n[CNV_X], x - t->anchor[CNV_X], b->width) *
+           axis_found(job, t->taps[CNV_Y], t->n[CNV_Y], y - t->anchor[CNV_Y], b->height);
+  for (int i = 0; i < t->n[CNV_X]; i++)
+    if (inside(x - t->anchor[CNV_X] + i, 1, b->width))
+      found += axis_found(job, t->taps[CNV_X] + i * t->n[CNV_Y], t->n[CNV_Y], y - t->anchor[CNV_Y], b->height);
   return found;
 }
 
 static gboolean
-finds_all(const CnvBlock *b, const CnvTermArgs *t, int x, int y)
+finds_all(const CnvBlock *b, const CnvTerm *t, int x, int y)
 {
-  return inside(x - t->anchor_x, t->n_x, b->width) && inside(y - t->anchor_y, t->n_y, b->height);
+  return inside(x - t->anchor[CNV_X], t->n[CNV_X], b->width) && inside(y - t->anchor[CNV_Y], t->n[CNV_Y], b->height);
 }
 
 double
-samples_term_factor(const Job *job, const CnvTermArgs *t, int x, int y)
+samples_term_factor(const Job *job, const CnvTerm *t, int x, int y)
 {
   if (finds_all(job->block, t, x, y))
     return 1;
   return t->separable ? samples_x_factor(job, t, x) * samples_y_factor(job, t, y)
-                      : restore_sum(t->sum_x, term_found(job, t, x, y), t->epsilon_x);
+                      : restore_sum(t->sum[CNV_X], term_found(job, t, x, y), t->epsilon[CNV_X]);
 }
 
 double
@@ -291,14 +292,14 @@ samples_joint_factor(const Job *job, int x, int y)
   double found = 0, sum = 0;
 
   for (int i = 0; i < b->a.n_terms; i++) {
-    const CnvTermArgs *t = &b->a.term[i];
+    const CnvTerm *t = &b->a.term[i];
     double weight = t->temporal_tap < 0 || b->sources.n == 0 ? 1 : b->sources.weight[t->temporal_tap];
 
     if (weight == 0)
       continue;
     all &= finds_all(b, t, x, y);
     found += weight * term_found(job, t, x, y);
-    sum += weight * (t->separable ? (double)t->sum_x * t->sum_y : t->sum_x);
+    sum += weight * (t->separable ? (double)t->sum[CNV_X] * t->sum[CNV_Y] : t->sum[CNV_X]);
   }
   return all ? 1 : restore_sum(over_time ? sum : b->a.sum, found, b->a.epsilon);
 }
@@ -306,15 +307,15 @@ samples_joint_factor(const Job *job, int x, int y)
 /* ---- storing ---- */
 
 double
-samples_finish(const CnvPlaneArgs *a, int channel, double acc)
+samples_finish(const CnvPlane *a, int channel, double acc)
 {
-  double sum = a->combine == COMBINE_ABSOLUTE ? fabs(acc + a->mid_bias[channel]) : acc;
+  double sum = a->combine == CNV_COMBINE_ABSOLUTE ? fabs(acc + a->mid_bias[channel]) : acc;
 
   return CLAMP(sum * a->gain[channel] + a->fraction[channel], a->lowest[channel], a->highest[channel]);
 }
 
 guint
-samples_level(const CnvPlaneArgs *a, int channel, double value)
+samples_level(const CnvPlane *a, int channel, double value)
 {
   return (guint)((int)rint(value) + a->base[channel]);
 }
@@ -370,7 +371,7 @@ put_number(guint8 *to, int bytes, guint value)
 static void
 store_sample(const Job *job, const Place *row, int s, int px, int y, double acc)
 {
-  const CnvPlaneArgs *a = &job->block->a;
+  const CnvPlane *a = &job->block->a;
   int channel = s % a->channels;
   float weight = weight_at(job, px, y), number = (float)acc;
   gsize at = (gsize)s * job->bytes;
@@ -392,7 +393,8 @@ store_sample(const Job *job, const Place *row, int s, int px, int y, double acc)
   value = samples_finish(a, channel, acc);
   if (weight < 1 && row->back)
     value += (1 - (double)weight) * (read_sample(job, row->back + at) + a->mid[0] - a->base[channel] - value);
-  put_number(row->to + at, job->bytes, samples_level(a, channel, value) << (job->bytes == 2 ? a->shift : 0));
+  put_number(row->to + at, job->bytes,
+             samples_level(a, channel, value) << (job->bytes == 2 ? a->component[0].shift : 0));
 }
 
 void
@@ -415,7 +417,7 @@ static double
 joined(const Job *job, double *const *term_sums, gsize at, int px, int y, gboolean x_factor_is_in)
 {
   const CnvBlock *b = job->block;
-  gboolean renormalizes = b->a.border == CNV_BORDER_RENORMALIZE, squares = b->a.combine == COMBINE_MAGNITUDE;
+  gboolean renormalizes = cnv_border_renormalizes(b->a.border), squares = b->a.combine == CNV_COMBINE_MAGNITUDE;
   double total = 0;
 
   for (int i = 0; i < b->a.n_terms; i++) {

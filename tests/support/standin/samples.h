@@ -42,15 +42,15 @@ typedef struct {
 Padded samples_pad(const Job *job, Reach reach, int first, int last, Outside outside);
 
 /* Adds the products of a term's taps to acc, a number for each sample of the job. */
-void samples_add_term(const Job *job, const CnvTermArgs *term, double *acc);
+void samples_add_term(const Job *job, const CnvTerm *term, double *acc);
 
 /* The sums of a term's rows alone: for each row that its columns take. g_free. */
-double *samples_row_sums(const Job *job, const CnvTermArgs *term, int *rows);
+double *samples_row_sums(const Job *job, const CnvTerm *term, int *rows);
 
 /* What renormalize multiplies with. x, y: of the window. */
-double samples_term_factor(const Job *job, const CnvTermArgs *term, int x, int y);
-double samples_x_factor(const Job *job, const CnvTermArgs *term, int x);
-double samples_y_factor(const Job *job, const CnvTermArgs *term, int y);
+double samples_term_factor(const Job *job, const CnvTerm *term, int x, int y);
+double samples_x_factor(const Job *job, const CnvTerm *term, int x);
+double samples_y_factor(const Job *job, const CnvTerm *term, int y);
 double samples_joint_factor(const Job *job, int x, int y);
 
 /* Joins the sums of terms, of which there is an array each, and stores the job. */
@@ -60,7 +60,7 @@ void samples_store_terms(const Job *job, double *const *term_sums, gboolean x_fa
 void samples_store(const Job *job, const double *acc);
 
 /* Sum to level, as stored: with the channel's gain, clamped and rounded, ties to even. */
-double samples_finish(const CnvPlaneArgs *plane, int channel, double acc);
-guint samples_level(const CnvPlaneArgs *plane, int channel, double value);
+double samples_finish(const CnvPlane *plane, int channel, double acc);
+guint samples_level(const CnvPlane *plane, int channel, double value);
 
 G_END_DECLS

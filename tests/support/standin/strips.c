@@ -26,7 +26,8 @@ tile_width(const Variant *v, const CnvTileJob *s)
     return CNV_DENSE_WIDTH;
   if (v->groups)
     return CNV_TENSOR_STEP * v->groups;
-  return v->reach ? CNV_FUSED_WIDTH(v->reach, s->channels) : CNV_FUSED_ANY_WIDTH(s->n_x, s->anchor_x, s->channels);
+  return v->reach ? CNV_FUSED_WIDTH(v->reach, s->channels)
+                  : CNV_FUSED_ANY_WIDTH(s->term.n[CNV_X], s->term.anchor[CNV_X], s->channels);
 }
 
 /* First sample and samples of tile `number`, and its row of tiles. */
@@ -78,7 +79,7 @@ static void
 open_strip(const KernelRun *run, const CnvTileJob *s, Strip *strip)
 {
   const CnvTileArgs *l = run->args;
-  CnvPlaneArgs *a = &strip->block.a;
+  CnvPlane *a = &strip->block.a;
   int p = s->pointers;
 
   *strip = (Strip){.strip = s, .n_sources = l->sources.n, .first_source = l->sources.n ? 0 : -1};
@@ -87,8 +88,8 @@ open_strip(const KernelRun *run, const CnvTileJob *s, Strip *strip)
   a->combine = s->absolute ? 1 : 0;
   a->filtered = s->filtered;
   a->copied = s->copied;
-  a->shift = s->shift;
-  a->full_bits = s->full_bits;
+  a->component[0].shift = s->shift;
+  a->component[0].bits = g_bit_storage(s->full_bits);
   for (int c = 0; c < s->channels; c++) {
     a->mid[c] = s->mid;
     a->gain[c] = s->gain;
@@ -146,18 +147,9 @@ static void
 restore_sums(const Strip *strip, double *acc)
 {
   const CnvTileJob *s = strip->strip;
-  const CnvTermArgs term = {.n_x = s->n_x,
-                            .n_y = s->n_y,
-                            .anchor_x = s->anchor_x,
-                            .anchor_y = s->anchor_y,
-                            .taps_x = s->taps_x,
-                            .taps_y = s->taps_y,
-                            .sum_x = s->sum_x,
-                            .sum_y = s->sum_y,
-                            .epsilon_x = s->epsilon_x,
-                            .epsilon_y = s->epsilon_y};
+  const CnvTerm term = s->term;
 
-  if (s->border != CNV_BORDER_RENORMALIZE)
+  if (!cnv_border_renormalizes(s->border))
     return;
   for (int y = 0; y < s->job.height; y++) {
     double factor = samples_y_factor(&strip->job, &term, strip->block.y + y);
@@ -174,18 +166,11 @@ static void
 fused_strip(const KernelRun *run, Strip *strip)
 {
   const CnvTileJob *s = strip->strip;
-  const CnvTermArgs term = {.n_x = s->n_x,
-                            .n_y = s->n_y,
-                            .anchor_x = s->anchor_x,
-                            .anchor_y = s->anchor_y,
-                            .separable = TRUE,
-                            .temporal_tap = -1,
-                            .taps_x = s->taps_x,
-                            .taps_y = s->taps_y};
+  CnvTerm term = s->term;
   g_autofree double *acc = g_new0(double, (gsize)samples_of(strip) * s->job.height);
 
-  if (run->variant.reach &&
-      MAX(cnv_fused_reach(s->n_x, s->anchor_x), cnv_fused_reach(s->n_y, s->anchor_y)) > run->variant.reach)
+  if (run->variant.reach && MAX(cnv_fused_reach(s->term.n[CNV_X], s->term.anchor[CNV_X]),
+                                cnv_fused_reach(s->term.n[CNV_Y], s->term.anchor[CNV_Y])) > run->variant.reach)
     standin_report("%s: taps reach farther", run->name);
   samples_add_term(&strip->job, &term, acc);
   restore_sums(strip, acc);
@@ -346,10 +331,10 @@ tensor_strip(const KernelRun *run, Strip *strip)
 {
   const Variant *v = &run->variant;
   const CnvTileJob *s = strip->strip;
-  int C = s->channels, eights = v->ring ? 2 : 1, steps = v->ring ? CNV_RING_STEPS(s->n_y) : v->k_y;
+  int C = s->channels, eights = v->ring ? 2 : 1, steps = v->ring ? CNV_RING_STEPS(s->term.n[CNV_Y]) : v->k_y;
   int beside = (16 * v->k_x + 32 + C - 1) / C, width = samples_of(strip), height = s->job.height;
   gsize words_y = (gsize)steps * eights * 64;
-  Reach reach = {beside, s->anchor_y, 2 * beside, s->n_y - 1};
+  Reach reach = {beside, s->term.anchor[CNV_Y], 2 * beside, s->term.n[CNV_Y] - 1};
   g_autofree double *acc = g_new0(double, (gsize)width *height), *sums = NULL;
   Padded from;
 
@@ -386,7 +371,7 @@ find_dense_taps(const Variant *v, const CnvTileJob *s, int term, const guint32 *
   for (int row = 0; row < 16; row++) {
     GArray *of_output = g_array_new(FALSE, FALSE, sizeof(Tap));
 
-    for (int j = 0; j < s->n_y; j++)
+    for (int j = 0; j < s->term.n[CNV_Y]; j++)
       for (int at = 0; at < 16 * v->k_x; at++) {
         const guint32 *words = bands + ((gsize)j * v->terms + term) * v->k_x * v->parts * 128;
         Tap tap = {at, j, 0};
@@ -406,7 +391,8 @@ add_frame(const Variant *v, const Strip *strip, int source, int term, const guin
 {
   const CnvTileJob *s = strip->strip;
   int C = s->channels, beside = (16 * v->k_x + 32 + C - 1) / C, width = samples_of(strip), first = s->job.x * C;
-  Padded from = pad(strip, (Reach){beside, s->anchor_y, 2 * beside, s->n_y - 1}, source, OUTSIDE_BORDER);
+  Padded from =
+      pad(strip, (Reach){beside, s->term.anchor[CNV_Y], 2 * beside, s->term.n[CNV_Y] - 1}, source, OUTSIDE_BORDER);
   GArray *taps[16];
 
   find_dense_taps(v, s, term, bands, taps);
@@ -425,16 +411,17 @@ dense_strip(const KernelRun *run, Strip *strip)
 {
   const Variant *v = &run->variant;
   const CnvTileJob *s = strip->strip;
-  gsize n = (gsize)samples_of(strip) * s->job.height, words = (gsize)v->terms * s->n_y * v->k_x * v->parts * 128;
-  int frames = s->taps_x ? MAX(strip->n_sources, 1) : 1; /* with taps of their own */
+  gsize n = (gsize)samples_of(strip) * s->job.height,
+        words = (gsize)v->terms * s->term.n[CNV_Y] * v->k_x * v->parts * 128;
+  int frames = s->term.taps[CNV_X] ? MAX(strip->n_sources, 1) : 1; /* with taps of their own */
   g_autofree double *acc = g_new0(double, n), *other = g_new0(double, n);
 
-  if (s->taps_x && s->taps_x != words)
-    standin_report("%s: bands of a frame take %u words, not %u", run->name, (guint)words, s->taps_x);
+  if (s->term.taps[CNV_X] && s->term.taps[CNV_X] != words)
+    standin_report("%s: bands of a frame take %u words, not %u", run->name, (guint)words, s->term.taps[CNV_X]);
   if (!open_bands(run, strip, words * frames))
     return;
   for (int frame = 0; frame < frames; frame++) {
-    int source = s->taps_x && strip->n_sources ? frame : -1;
+    int source = s->term.taps[CNV_X] && strip->n_sources ? frame : -1;
 
     add_frame(v, strip, source, 0, strip->bands + frame * words, acc);
     if (v->terms == 2)

@@ -43,7 +43,7 @@ static void
 expect_size(const KernelRun *run, const Unit *unit, int by[2], int of[2])
 {
   const CnvRectJob *job = &unit->block.job;
-  int C = unit->block.a.channels, sums = job->height + unit->block.a.term[unit->term].n_y - 1;
+  int C = unit->block.a.channels, sums = job->height + unit->block.a.term[unit->term].n[CNV_Y] - 1;
   gboolean rows = strstr(run->name, "_rows") != NULL;
 
   by[0] = CNV_POINT_WIDTH;
@@ -107,8 +107,8 @@ open_unit(const KernelRun *run, const CnvUnit *from, guint n_blocks, Unit *unit)
 {
   const CnvLaunchArgs *l = run->args;
   const CnvRectArgs *job = read_array(run, l->jobs + from->job * sizeof(CnvRectArgs), sizeof(CnvRectArgs));
-  const CnvPlaneArgs *plane =
-      job ? read_array(run, l->planes + job->plane_args * sizeof(CnvPlaneArgs), sizeof(CnvPlaneArgs)) : NULL;
+  const CnvPlane *plane =
+      job ? read_array(run, l->planes + job->plane_args * sizeof(CnvPlane), sizeof(CnvPlane)) : NULL;
   int p;
 
   if (!plane)
@@ -157,7 +157,7 @@ sum_unit(const KernelRun *run, const Unit *unit)
 {
   const CnvBlock *b = &unit->block;
   gsize n = (gsize)b->job.width * b->a.channels * b->job.height;
-  double *sums[CNV_ARGS_TERMS];
+  double *sums[CNV_MAX_TERMS];
 
   for (int t = 0; t < b->a.n_terms; t++) {
     sums[t] = g_new0(double, n);
@@ -203,9 +203,9 @@ static void
 row_unit(const KernelRun *run, const Unit *unit)
 {
   const CnvBlock *b = &unit->block;
-  const CnvTermArgs *t = &b->a.term[unit->term];
+  const CnvTerm *t = &b->a.term[unit->term];
   int C = b->a.channels, width = b->job.width * C, rows;
-  gboolean factors = b->a.border == CNV_BORDER_RENORMALIZE && !b->a.joint;
+  gboolean factors = cnv_border_renormalizes(b->a.border) && !b->a.joint;
   g_autofree double *sums = NULL;
   gsize stride = b->sums_stride * sizeof(float);
   guint8 *to, *written;
@@ -233,18 +233,18 @@ static double *
 add_columns(const KernelRun *run, const Unit *unit, int term)
 {
   const CnvBlock *b = &unit->block;
-  const CnvTermArgs *t = &b->a.term[term];
-  int width = b->job.width * b->a.channels, rows = b->job.height + t->n_y - 1;
+  const CnvTerm *t = &b->a.term[term];
+  int width = b->job.width * b->a.channels, rows = b->job.height + t->n[CNV_Y] - 1;
   gsize stride = b->sums_stride * sizeof(float);
   const guint8 *from =
       standin_access_rows(run->op, sums_at(unit, term), stride, width * sizeof(float), rows, FALSE, run->name);
   double *acc = g_new0(double, (gsize)width * b->job.height);
 
   for (int y = 0; from && y < b->job.height; y++)
-    for (int j = 0; j < t->n_y; j++)
+    for (int j = 0; j < t->n[CNV_Y]; j++)
       for (int s = 0; s < width; s++)
         acc[(gsize)y * width + s] +=
-            (double)unit->job.taps[t->taps_y + j] * ((const float *)(from + (y + j) * stride))[s];
+            (double)unit->job.taps[t->taps[CNV_Y] + j] * ((const float *)(from + (y + j) * stride))[s];
   return acc;
 }
 
@@ -252,7 +252,7 @@ static void
 column_unit(const KernelRun *run, const Unit *unit)
 {
   const CnvBlock *b = &unit->block;
-  double *sums[CNV_ARGS_TERMS];
+  double *sums[CNV_MAX_TERMS];
 
   if (strstr(run->name, "texture"))
     check_texture(run, unit->launch->sums_texture, 0, sizeof(float), unit->sums, 0);
@@ -284,7 +284,7 @@ units_columns(const KernelRun *run)
 /* ---- staged planes ---- */
 
 static guint
-lane_mask(const CnvComponentArgs *component)
+lane_mask(const CnvComponent *component)
 {
   return component->bits == 32 ? ~0u : (1u << component->bits) - 1;
 }
@@ -308,7 +308,7 @@ read_word(const guint8 *at, int bytes)
 /* A lane's samples in columns x0 to x0 + columns - 1 and rows y0 and on, as the host reads them; NULL where it may not.
  * Returned as where column 0 of row 0 would be. */
 static guint8 *
-open_lane(const KernelRun *run, const CnvComponentArgs *component, const guint64 *base, const int *stride, int x0,
+open_lane(const KernelRun *run, const CnvComponent *component, const guint64 *base, const int *stride, int x0,
           int columns, int y0, int rows, gboolean write)
 {
   gint64 at = (gint64)y0 * stride[component->plane] + (gint64)x0 * component->step + component->offset;
@@ -320,7 +320,7 @@ open_lane(const KernelRun *run, const CnvComponentArgs *component, const guint64
 }
 
 static double
-lane_value(const guint8 *lane_at, const CnvComponentArgs *component, int stride, int x, int y)
+lane_value(const guint8 *lane_at, const CnvComponent *component, int stride, int x, int y)
 {
   const guint8 *at = lane_at + (gint64)y * stride + (gint64)x * component->step + component->offset;
 
@@ -329,10 +329,10 @@ lane_value(const guint8 *lane_at, const CnvComponentArgs *component, int stride,
 
 /* The mean over the pixels, all in one field, that a pixel of a subsampled plane stands for. */
 static double
-lane_mean(const KernelRun *run, const Unit *unit, const CnvComponentArgs *component, int x, int y)
+lane_mean(const KernelRun *run, const Unit *unit, const CnvComponent *component, int x, int y)
 {
   const CnvLaunchArgs *l = unit->launch;
-  const CnvPlaneArgs *a = &unit->block.a;
+  const CnvPlane *a = &unit->block.a;
   int fields = unit->block.job.fields, field = unit->block.job.field;
   int x0 = x << component->sub_x, x1 = MIN(x0 + (1 << component->sub_x), a->image_width);
   int y0 = y << component->sub_y,
@@ -360,7 +360,7 @@ stage_in_row(const KernelRun *run, const Unit *unit, const guint8 *const *lanes,
     double weight = b->a.weight < 0 ? 1 : lane_mean(run, unit, &b->a.component[b->a.weight], x, y);
 
     for (int c = 0; c < C; c++) {
-      const CnvComponentArgs *component = &b->a.component[c];
+      const CnvComponent *component = &b->a.component[c];
 
       if (c == b->a.weight)
         to[x * C + c] = (float)weight;
@@ -373,13 +373,13 @@ stage_in_row(const KernelRun *run, const Unit *unit, const guint8 *const *lanes,
 
 static gboolean
 open_lanes(const KernelRun *run, const Unit *unit, const guint64 *base, const int *stride, int move_x, int move_y,
-           gboolean write, guint8 *lanes[CNV_ARGS_CHANNELS])
+           gboolean write, guint8 *lanes[CNV_MAX_CHANNELS])
 {
   const CnvRectJob *job = &unit->block.job;
   int row = (job->y + move_y) * job->fields + job->field;
 
   for (int c = 0; c < unit->block.a.channels; c++) {
-    const CnvComponentArgs *component = &unit->block.a.component[c];
+    const CnvComponent *component = &unit->block.a.component[c];
     gboolean is_used =
         write ? (unit->block.a.filtered >> c & 1) || component->bytes == 4
               : c != unit->block.a.weight || component->sub_x + component->sub_y == 0; /* else by lane_mean */
@@ -397,7 +397,7 @@ open_lanes(const KernelRun *run, const Unit *unit, const guint64 *base, const in
 static void
 stage_in_unit(const KernelRun *run, const Unit *unit)
 {
-  guint8 *lanes[CNV_ARGS_CHANNELS] = {NULL};
+  guint8 *lanes[CNV_MAX_CHANNELS] = {NULL};
 
   if (!open_lanes(run, unit, unit->launch->in, unit->launch->in_stride, 0, 0, FALSE, lanes))
     return;
@@ -410,14 +410,14 @@ typedef struct {
   const float *acc;
   int x, row, to_x, to_row;
   double weight;
-  guint8 *to[CNV_ARGS_CHANNELS];
-  const guint8 *own[CNV_ARGS_CHANNELS], *back[CNV_ARGS_CHANNELS];
+  guint8 *to[CNV_MAX_CHANNELS];
+  const guint8 *own[CNV_MAX_CHANNELS], *back[CNV_MAX_CHANNELS];
 } Pixel;
 
 static guint
 lane_level(const Unit *unit, const Pixel *p, int c, double own, double back)
 {
-  const CnvPlaneArgs *a = &unit->block.a;
+  const CnvPlane *a = &unit->block.a;
   double value = samples_finish(a, c, p->acc[c]);
 
   if (a->weight >= 0 && c != a->weight) {
@@ -433,12 +433,12 @@ lane_level(const Unit *unit, const Pixel *p, int c, double own, double back)
 static void
 put_pixel(const KernelRun *run, const Unit *unit, const Pixel *p)
 {
-  const CnvPlaneArgs *a = &unit->block.a;
+  const CnvPlane *a = &unit->block.a;
   const CnvLaunchArgs *l = unit->launch;
   guint word = 0;
 
   for (int c = 0; c < a->channels; c++) {
-    const CnvComponentArgs *component = &a->component[c];
+    const CnvComponent *component = &a->component[c];
     int in_stride = l->in_stride[component->plane], out_stride = l->out_stride[component->plane];
     gint64 at = (gint64)p->to_row * out_stride + (gint64)p->to_x * component->step + component->offset;
     guint level;
@@ -473,7 +473,7 @@ stage_out_unit(const KernelRun *run, const Unit *unit)
   const CnvRectJob *job = &b->job;
   const CnvLaunchArgs *l = unit->launch;
   int C = b->a.channels, p = job->plane;
-  guint8 *to[CNV_ARGS_CHANNELS] = {NULL}, *own[CNV_ARGS_CHANNELS] = {NULL}, *back[CNV_ARGS_CHANNELS] = {NULL};
+  guint8 *to[CNV_MAX_CHANNELS] = {NULL}, *own[CNV_MAX_CHANNELS] = {NULL}, *back[CNV_MAX_CHANNELS] = {NULL};
 
   if (!open_lanes(run, unit, l->out, l->out_stride, job->move_x, job->move_y, TRUE, to) ||
       !open_lanes(run, unit, l->in, l->in_stride, 0, 0, FALSE, own) ||
