@@ -234,11 +234,11 @@ allocate(CpuPrepared *self, guint n_threads, GError **error)
   if (!self->block) {
     g_set_error(error, CNV_ERROR, CNV_ERROR_MEMORY,
                 "no memory for %" G_GSIZE_FORMAT
-                " bytes of rows for %u threads: from fewer with n-threads, or a smaller radius",
+                " bytes of rows for %u threads: set fewer with n-threads, or a smaller radius",
                 bytes, n_threads);
     return FALSE;
   }
-  /* Rows are filtered up to a whole block: memory beyond their samples counts for nothing but must be numbers. */
+  /* Rows are filtered up to a whole block: memory beyond their samples is read, and counts for nothing. */
   memset(self->block, 0, bytes);
   fill(self, n_threads, cnv_cpu_aligned(self->block));
   return TRUE;
