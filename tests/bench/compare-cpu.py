@@ -24,7 +24,7 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get('BUILD_DIR', ROOT / 'build')).resolve()
 WIDTH, HEIGHT = 1920, 1080
 BYTES = {'GRAY8': 1, 'RGB': 3, 'AYUV': 4}

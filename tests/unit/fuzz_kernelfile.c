@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Fuzzing of kernels as text files (gst/kernelfile.c). An input is a file's contents. Meson builds this with replay.c,
- * which runs the files of corpus/kernelfile/. For libFuzzer, in the root of the source:
- *
- *   clang -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Iinclude -Igst tests/fuzz_kernelfile.c
- * \ gst/kernelfile.c cuda/taps.c cuda/status.c $(pkg-config --cflags --libs glib-2.0) -lm -o fuzz
- *   ./fuzz -max_total_time=300 -max_len=400 NEW tests/corpus/kernelfile
- *   ./fuzz -merge=1 -use_counters=0 tests/corpus/kernelfile NEW
+ * which runs the files of corpus/kernelfile/; tests/README.md has the commands for libFuzzer.
  */
 #include <math.h>
 #include <stdio.h>

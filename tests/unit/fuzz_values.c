@@ -2,14 +2,8 @@
  *
  * Fuzzing of kernels and rectangles as property values (gst/values.c), and of the taps made from them. An input whose
  * first byte is a printable character is the text of an array, as in a pipeline; any other is a program that builds
- * nested arrays of all kinds of values. Meson builds this with replay.c, which runs the files of corpus/values/. For
- * libFuzzer, in the root of the source:
- *
- *   clang -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Iinclude -Igst tests/fuzz_values.c \
- *     gst/values.c cuda/plan/filter.c cuda/plan/filter_kinds.c cuda/plan/taps.c cuda/plan/status.c $(pkg-config
- * --cflags --libs gstreamer-1.0) -lm -o fuzz export G_SLICE=always-malloc ASAN_OPTIONS=detect_leaks=0
- *   ./fuzz -max_total_time=300 -max_len=400 NEW tests/corpus/values
- *   ./fuzz -merge=1 -use_counters=0 tests/corpus/values NEW
+ * nested arrays of all kinds of values. Meson builds this with replay.c, which runs the files of corpus/values/;
+ * tests/README.md has the commands for libFuzzer.
  *
  * Leaks are left to the sanitized run of the corpus (lsan.supp): GStreamer's own would end every longer search.
  */
