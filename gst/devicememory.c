@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later
- *
- * GStreamer's CUDA library, version 1.22 and newer: what all of these have, and streams from 1.24 on.
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "devicememory.h"
 
 #include <gst/cuda/gstcudabufferpool.h>
@@ -101,33 +98,11 @@ gst_cuda_convolve_device_layout(GstBuffer *buffer, const GstVideoInfo *info)
   return &memory->info;
 }
 
-#if GST_CHECK_VERSION(1, 24, 0)
-
-GstMiniObject *
-gst_cuda_convolve_device_stream(GstBuffer *buffer)
-{
-  return (GstMiniObject *)gst_cuda_memory_get_stream(only_memory(buffer));
-}
-
-gpointer
-gst_cuda_convolve_device_stream_handle(GstMiniObject *stream)
-{
-  return gst_cuda_stream_get_handle((GstCudaStream *)stream);
-}
-
-/* The memory can be shared with other threads. Where the flag is set, as the writer left it, it stays alone. */
-void
-gst_cuda_convolve_device_set_pending(GstBuffer *buffer)
-{
-  GstCudaMemory *memory = only_memory(buffer);
-
-  if (!GST_MEMORY_FLAG_IS_SET(memory, GST_CUDA_MEMORY_TRANSFER_NEED_SYNC))
-    g_atomic_int_or(&GST_MINI_OBJECT_FLAGS(memory), GST_CUDA_MEMORY_TRANSFER_NEED_SYNC);
-}
-
+/* Before GStreamer 1.24 there are no streams. */
 void
 gst_cuda_convolve_device_share_stream(GstStructure *pool_config, GstObject *context, GstMiniObject **stream)
 {
+#if GST_CHECK_VERSION(1, 24, 0)
   GstCudaStream *own = gst_buffer_pool_config_get_cuda_stream(pool_config);
 
   if (own) {
@@ -139,30 +114,5 @@ gst_cuda_convolve_device_share_stream(GstStructure *pool_config, GstObject *cont
     *stream = (GstMiniObject *)gst_cuda_stream_new(GST_CUDA_CONTEXT(context));
   if (*stream)
     gst_buffer_pool_config_set_cuda_stream(pool_config, (GstCudaStream *)*stream);
-}
-
-#else
-
-GstMiniObject *
-gst_cuda_convolve_device_stream(GstBuffer *buffer)
-{
-  return NULL;
-}
-
-gpointer
-gst_cuda_convolve_device_stream_handle(GstMiniObject *stream)
-{
-  return NULL;
-}
-
-void
-gst_cuda_convolve_device_set_pending(GstBuffer *buffer)
-{
-}
-
-void
-gst_cuda_convolve_device_share_stream(GstStructure *pool_config, GstObject *context, GstMiniObject **stream)
-{
-}
-
 #endif
+}

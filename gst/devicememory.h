@@ -37,18 +37,8 @@ gboolean gst_cuda_convolve_device_holds(GstBuffer *buffer, GstObject *context);
 /* Strides and offsets of a buffer that has no GstVideoMeta: those of the CUDA memory that it holds, else info. */
 const GstVideoInfo *gst_cuda_convolve_device_layout(GstBuffer *buffer, const GstVideoInfo *info);
 
-/* Streams are GstCudaStream, held as GstMiniObject; before GStreamer 1.24 there are none, and no memory has one. */
-
-/* The stream that everyone's work on the CUDA memory is in order on, not referenced; NULL where it has none: then it
- * is complete whenever the buffer changes hands. */
-GstMiniObject *gst_cuda_convolve_device_stream(GstBuffer *buffer);
-gpointer gst_cuda_convolve_device_stream_handle(GstMiniObject *stream); /* its CUstream */
-
-/* Says of CUDA memory with a stream that work is pending there: who maps it to the host or frees it will wait. */
-void gst_cuda_convolve_device_set_pending(GstBuffer *buffer);
-
-/* Settles which stream the memory of a pool for CUDA memory has: that of its configuration, which becomes *stream, else
- * *stream, which is made where it is NULL. */
+/* Settles on which stream (GstCudaStream; there are none before GStreamer 1.24) the memory of a pool for CUDA memory
+ * has: that of its configuration, which becomes *stream, else *stream, which is made where it is NULL. */
 void gst_cuda_convolve_device_share_stream(GstStructure *pool_config, GstObject *context, GstMiniObject **stream);
 
 G_END_DECLS

@@ -66,23 +66,6 @@ gst_cuda_convolve_device_layout(GstBuffer *buffer, const GstVideoInfo *info)
   return info;
 }
 
-GstMiniObject *
-gst_cuda_convolve_device_stream(GstBuffer *buffer)
-{
-  return NULL;
-}
-
-gpointer
-gst_cuda_convolve_device_stream_handle(GstMiniObject *stream)
-{
-  return NULL;
-}
-
-void
-gst_cuda_convolve_device_set_pending(GstBuffer *buffer)
-{
-}
-
 void
 gst_cuda_convolve_device_share_stream(GstStructure *pool_config, GstObject *context, GstMiniObject **stream)
 {

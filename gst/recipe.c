@@ -10,16 +10,11 @@
 #define IN_PLACE_MAX_RECTS 4   /* regions: their jobs are copied by few launches */
 #define IN_PLACE_MAX_AREA 0.25 /* of a frame */
 
-/* A plan for regions of one size. */
-typedef struct {
-  int radius;
-  CnvPlan *plan;
-} RadiusPlan;
-
 static void
-clear_radius_plan(gpointer data)
+clear_radius_plans(GstCudaConvolveRecipe *recipe)
 {
-  cnv_plan_unref(((RadiusPlan *)data)->plan);
+  for (guint i = 0; i < G_N_ELEMENTS(recipe->radius_plan); i++)
+    g_clear_pointer(&recipe->radius_plan[i], cnv_plan_unref);
 }
 
 void
@@ -28,8 +23,6 @@ gst_cuda_convolve_recipe_init(GstCudaConvolveRecipe *recipe)
   gst_cuda_convolve_settings_init(&recipe->wanted);
   gst_cuda_convolve_settings_init(&recipe->in_force);
   recipe->regions = g_array_new(FALSE, FALSE, sizeof(CnvRegion));
-  recipe->radius_plans = g_array_new(FALSE, FALSE, sizeof(RadiusPlan));
-  g_array_set_clear_func(recipe->radius_plans, clear_radius_plan);
 }
 
 void
@@ -39,7 +32,7 @@ gst_cuda_convolve_recipe_clear(GstCudaConvolveRecipe *recipe)
   gst_cuda_convolve_settings_clear(&recipe->in_force);
   cnv_plan_unref(recipe->plan);
   g_array_unref(recipe->regions);
-  g_array_unref(recipe->radius_plans);
+  clear_radius_plans(recipe);
   memset(recipe, 0, sizeof(*recipe));
 }
 
@@ -76,7 +69,7 @@ use_settings(GstCudaConvolveRecipe *recipe, const GstCudaConvolveSettings *setti
       return FALSE;
     GST_DEBUG("new plan: %s, %dx%d %s%s", cnv_filters[settings->filter.type].nick.nick, image->width, image->height,
               image->format->name, cnv_plan_is_identity(plan) ? ", identity" : "");
-    g_array_set_size(recipe->radius_plans, 0);
+    clear_radius_plans(recipe);
     cnv_plan_unref(recipe->plan);
     recipe->plan = plan;
   }
@@ -214,48 +207,27 @@ make_radius_plan(GstCudaConvolveRecipe *recipe, GstElement *element, int radius)
   return plan ? plan : cnv_plan_ref(recipe->plan);
 }
 
-/* Number of the first plan for that radius or a larger one. */
-static guint
-find_radius_plan(const GstCudaConvolveRecipe *recipe, int radius)
-{
-  guint i = 0;
-
-  while (i < recipe->radius_plans->len && g_array_index(recipe->radius_plans, RadiusPlan, i).radius < radius)
-    i++;
-  return i;
-}
-
-static void
-ensure_radius_plan(GstCudaConvolveRecipe *recipe, GstElement *element, int radius)
-{
-  guint i = find_radius_plan(recipe, radius);
-
-  if (i == recipe->radius_plans->len || g_array_index(recipe->radius_plans, RadiusPlan, i).radius != radius) {
-    RadiusPlan made = {radius, make_radius_plan(recipe, element, radius)};
-
-    GST_DEBUG_OBJECT(element, "regions of radius %d", radius);
-    g_array_insert_val(recipe->radius_plans, i, made);
-  }
-}
-
 /* Gives each region the plan of its size. The list is of those that the frame uses, smallest first, so that where
  * regions overlap the stronger filter counts. */
 static void
 choose_plans(GstCudaConvolveRecipe *recipe, GstElement *element)
 {
   CnvRegion *region = (CnvRegion *)recipe->regions->data;
-  guint number[CNV_MAX_PLANS] = {0}, n = 0;
+  gboolean used[CNV_RADIUS_MAX + 1] = {FALSE};
+  guint number[CNV_RADIUS_MAX + 1], n = 0;
 
-  for (guint i = 0; i < recipe->regions->len; i++)
-    ensure_radius_plan(recipe, element, radius_of(recipe, element, &region[i].rect));
   for (guint i = 0; i < recipe->regions->len; i++) {
-    region[i].plan = find_radius_plan(recipe, radius_of(recipe, element, &region[i].rect));
-    number[region[i].plan] = 1;
+    int radius = radius_of(recipe, element, &region[i].rect);
+
+    if (!recipe->radius_plan[radius])
+      recipe->radius_plan[radius] = make_radius_plan(recipe, element, radius);
+    used[radius] = TRUE;
+    region[i].plan = (guint)radius;
   }
-  for (guint i = 0; i < recipe->radius_plans->len; i++)
-    if (number[i]) {
-      recipe->plans[n] = g_array_index(recipe->radius_plans, RadiusPlan, i).plan;
-      number[i] = n++;
+  for (int radius = 0; radius <= CNV_RADIUS_MAX; radius++)
+    if (used[radius]) {
+      recipe->plans[n] = recipe->radius_plan[radius];
+      number[radius] = n++;
     }
   for (guint i = 0; i < recipe->regions->len; i++)
     region[i].plan = number[region[i].plan];

@@ -16,8 +16,8 @@ typedef struct {
   CnvPlan *plan;                    /* NULL before the first caps */
   CnvImage image;                   /* like the backend, of the last update */
   const CnvBackend *backend;
-  GArray *radius_plans; /* made since the plan was, for sizes of regions; in ascending order */
-  guint warned;         /* since the start: bits of roi.h */
+  CnvPlan *radius_plan[CNV_RADIUS_MAX + 1]; /* made since the plan was, for sizes of regions; or NULL */
+  guint warned;                             /* since the start: bits of roi.h */
 
   /* This frame. */
   CnvWork work;

@@ -1,13 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "streams.h"
 
-#include "devicememory.h"
+#include <gst/cuda/gstcudamemory.h>
+#include <gst/cuda/gstcudastream.h>
+
 #include "messages.h"
 
+/* The stream that everyone's work on the buffer's memory is in order on, not referenced; NULL where it has none: then
+ * the memory is complete whenever the buffer changes hands. */
 static GstMiniObject *
 stream_of(const GstCudaConvolveEngine *engine, GstBuffer *buffer)
 {
-  return buffer && gst_cuda_convolve_engine_holds(engine, buffer) ? gst_cuda_convolve_device_stream(buffer) : NULL;
+  if (!buffer || !gst_cuda_convolve_engine_holds(engine, buffer))
+    return NULL;
+  return (GstMiniObject *)gst_cuda_memory_get_stream(GST_CUDA_MEMORY_CAST(gst_buffer_peek_memory(buffer, 0)));
+}
+
+static gpointer
+handle_of(GstMiniObject *stream)
+{
+  return gst_cuda_stream_get_handle((GstCudaStream *)stream);
 }
 
 /* NULL: the session's own. */
@@ -16,7 +28,7 @@ use_stream(GstCudaConvolveEngine *engine, GstMiniObject *stream, GError **error)
 {
   if (stream == engine->stream)
     return TRUE;
-  if (!cnv_session_use_stream(engine->session, gst_cuda_convolve_device_stream_handle(stream), error))
+  if (!cnv_session_use_stream(engine->session, handle_of(stream), error))
     return FALSE;
   GST_LOG("working on %s stream", stream ? "the memory's" : "the session's");
   gst_mini_object_replace(&engine->stream, stream);
@@ -30,18 +42,20 @@ gst_cuda_convolve_streams_enter(GstCudaConvolveEngine *engine, GstBuffer *in, Gs
 
   if (!use_stream(engine, to ? to : from, error))
     return FALSE;
-  return !from || from == engine->stream ||
-         cnv_session_wait_for_stream(engine->session, gst_cuda_convolve_device_stream_handle(from), error);
+  return !from || from == engine->stream || cnv_session_wait_for_stream(engine->session, handle_of(from), error);
 }
 
 /* Later users of a buffer's memory wait until the session is done with it. */
 static gboolean
 protect(GstCudaConvolveEngine *engine, GstBuffer *buffer, GstMiniObject *stream, GError **error)
 {
-  if (stream != engine->stream &&
-      !cnv_session_signal_stream(engine->session, gst_cuda_convolve_device_stream_handle(stream), error))
+  GstMemory *memory = gst_buffer_peek_memory(buffer, 0);
+
+  if (stream != engine->stream && !cnv_session_signal_stream(engine->session, handle_of(stream), error))
     return FALSE;
-  gst_cuda_convolve_device_set_pending(buffer);
+  /* The memory can be shared with other threads. Where its writer has set the flag it stays as it is. */
+  if (!GST_MEMORY_FLAG_IS_SET(memory, GST_CUDA_MEMORY_TRANSFER_NEED_SYNC))
+    g_atomic_int_or(&GST_MINI_OBJECT_FLAGS(memory), GST_CUDA_MEMORY_TRANSFER_NEED_SYNC);
   return TRUE;
 }
 

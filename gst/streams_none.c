@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * streams.c where no memory has a stream: in a build without CUDA, or for GStreamer before 1.24.
+ */
+#include "streams.h"
+
+gboolean
+gst_cuda_convolve_streams_enter(GstCudaConvolveEngine *engine, GstBuffer *in, GstBuffer *out, GError **error)
+{
+  return TRUE;
+}
+
+/* Also after a failure something can be in flight in the frames' memory. */
+gboolean
+gst_cuda_convolve_streams_leave(GstCudaConvolveEngine *engine, GstBuffer *in, GstBuffer *out, gboolean started,
+                                GError **error)
+{
+  return cnv_session_wait(engine->session, started ? error : NULL) && started;
+}
