@@ -9,6 +9,7 @@
 #include "settings.h"
 #include "values.h"
 
+/* Those before KIND_DOUBLE are integers in the settings; those behind KIND_RECTS are taps. */
 typedef enum {
   KIND_INT,
   KIND_UINT,
@@ -214,77 +215,11 @@ static const Property properties[] = {
 
 /* ---- values by kind ---- */
 
-static gpointer
-copy_string(gpointer string)
+static gsize
+size_of(Kind kind)
 {
-  return g_strdup(string);
+  return kind < KIND_DOUBLE ? sizeof(int) : kind == KIND_DOUBLE ? sizeof(double) : sizeof(gpointer);
 }
-
-static gboolean
-equal_strings(gconstpointer a, gconstpointer b)
-{
-  return g_strcmp0(a, b) == 0;
-}
-
-static gpointer
-copy_rects(gpointer rects)
-{
-  return rects ? g_array_ref(rects) : NULL;
-}
-
-static void
-free_rects(gpointer rects)
-{
-  if (rects)
-    g_array_unref(rects);
-}
-
-static gboolean
-equal_rects(gconstpointer a, gconstpointer b)
-{
-  const GArray *one = a, *other = b;
-  guint n = one ? one->len : 0;
-
-  return n == (other ? other->len : 0) && (n == 0 || memcmp(one->data, other->data, n * sizeof(CnvRect)) == 0);
-}
-
-static gpointer
-copy_taps(gpointer taps)
-{
-  return taps ? cnv_taps_ref(taps) : NULL;
-}
-
-static void
-free_taps(gpointer taps)
-{
-  cnv_taps_unref(taps);
-}
-
-static gboolean
-equal_taps(gconstpointer a, gconstpointer b)
-{
-  return cnv_taps_equal(a, b);
-}
-
-/* Kinds without functions are plain values. All functions take NULL. */
-static const struct {
-  gsize size; /* of the settings' member */
-  gpointer (*copy)(gpointer);
-  void (*free)(gpointer);
-  gboolean (*equal)(gconstpointer, gconstpointer);
-} kinds[] = {
-    [KIND_INT] = {sizeof(int)},
-    [KIND_UINT] = {sizeof(guint)},
-    [KIND_BOOLEAN] = {sizeof(gboolean)},
-    [KIND_ENUM] = {sizeof(int)},
-    [KIND_FLAGS] = {sizeof(guint)},
-    [KIND_DOUBLE] = {sizeof(double)},
-    [KIND_STRING] = {sizeof(char *), copy_string, g_free, equal_strings},
-    [KIND_FILE] = {sizeof(char *), copy_string, g_free, equal_strings},
-    [KIND_RECTS] = {sizeof(GArray *), copy_rects, free_rects, equal_rects},
-    [KIND_ROW] = {sizeof(CnvTaps *), copy_taps, free_taps, equal_taps},
-    [KIND_KERNEL] = {sizeof(CnvTaps *), copy_taps, free_taps, equal_taps},
-};
 
 void
 gst_cuda_convolve_settings_init(GstCudaConvolveSettings *settings)
@@ -307,9 +242,14 @@ gst_cuda_convolve_settings_copy(GstCudaConvolveSettings *to, const GstCudaConvol
   *to = *from;
   for (guint i = 0; i < G_N_ELEMENTS(properties); i++) {
     gpointer *at = (gpointer *)((char *)to + properties[i].offset);
+    Kind kind = properties[i].kind;
 
-    if (kinds[properties[i].kind].copy)
-      *at = kinds[properties[i].kind].copy(*at);
+    if (kind == KIND_STRING || kind == KIND_FILE)
+      *at = g_strdup(*at);
+    else if (kind == KIND_RECTS && *at)
+      g_array_ref(*at);
+    else if (kind > KIND_RECTS && *at)
+      cnv_taps_ref(*at);
   }
 }
 
@@ -318,23 +258,44 @@ gst_cuda_convolve_settings_clear(GstCudaConvolveSettings *settings)
 {
   for (guint i = 0; i < G_N_ELEMENTS(properties); i++) {
     gpointer *at = (gpointer *)((char *)settings + properties[i].offset);
+    Kind kind = properties[i].kind;
 
-    if (kinds[properties[i].kind].free)
-      kinds[properties[i].kind].free(g_steal_pointer(at));
+    if (kind == KIND_STRING || kind == KIND_FILE)
+      g_clear_pointer(at, g_free);
+    else if (kind == KIND_RECTS)
+      g_clear_pointer((GArray **)at, g_array_unref);
+    else if (kind > KIND_RECTS)
+      g_clear_pointer((CnvTaps **)at, cnv_taps_unref);
   }
+}
+
+static gboolean
+equal_rects(const GArray *a, const GArray *b)
+{
+  guint n = a ? a->len : 0;
+
+  return n == (b ? b->len : 0) && (n == 0 || memcmp(a->data, b->data, n * sizeof(CnvRect)) == 0);
+}
+
+static gboolean
+equal_values(Kind kind, const void *a, const void *b)
+{
+  if (kind == KIND_STRING || kind == KIND_FILE)
+    return g_strcmp0(*(char *const *)a, *(char *const *)b) == 0;
+  if (kind == KIND_RECTS)
+    return equal_rects(*(GArray *const *)a, *(GArray *const *)b);
+  if (kind > KIND_RECTS)
+    return cnv_taps_equal(*(CnvTaps *const *)a, *(CnvTaps *const *)b);
+  return memcmp(a, b, size_of(kind)) == 0;
 }
 
 gboolean
 gst_cuda_convolve_settings_equal(const GstCudaConvolveSettings *a, const GstCudaConvolveSettings *b, gsize part)
 {
   for (guint i = 0; i < G_N_ELEMENTS(properties); i++) {
-    const Property *row = &properties[i];
-    const char *one = (const char *)a + row->offset, *other = (const char *)b + row->offset;
+    gsize offset = properties[i].offset;
 
-    if (row->offset >= part)
-      continue;
-    if (kinds[row->kind].equal ? !kinds[row->kind].equal(*(gpointer *)one, *(gpointer *)other)
-                               : memcmp(one, other, kinds[row->kind].size) != 0)
+    if (offset < part && !equal_values(properties[i].kind, (const char *)a + offset, (const char *)b + offset))
       return FALSE;
   }
   return TRUE;
@@ -514,7 +475,7 @@ gst_cuda_convolve_property_swap(GstCudaConvolveSettings *a, GstCudaConvolveSetti
     swap(&a->filter.kernel, &b->filter.kernel, sizeof(CnvTaps *));
     swap(&a->kernel_location, &b->kernel_location, sizeof(char *));
   } else {
-    swap((char *)a + row->offset, (char *)b + row->offset, kinds[row->kind].size);
+    swap((char *)a + row->offset, (char *)b + row->offset, size_of(row->kind));
   }
 }
 
