@@ -8,7 +8,7 @@
 #include "plan/shapes.h"
 #include "plan/taps.h"
 
-/* Of kernels that are not separable. */
+/* Largest radius of a kernel that is not separable. */
 #define DENSE_RADIUS ((CNV_DENSE_MAX - 1) / 2)
 
 static const char axis_name[CNV_N_AXES] = {'x', 'y'};

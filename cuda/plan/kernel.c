@@ -207,7 +207,7 @@ cnv_kernel_factor(CnvKernel *kernel)
   cnv_taps_unref(dense);
 }
 
-/* How far the terms reach before and behind the anchor along an axis. */
+/* Most taps of all terms before and behind the anchor along an axis. */
 static void
 reach_of(const CnvKernel *kernel, CnvAxis axis, int *before, int *behind)
 {

@@ -28,21 +28,21 @@ struct CnvKernel {
 
 void cnv_kernel_clear(CnvKernel *kernel);
 
-/* Makes the terms; a dense one that is a row times a column becomes so. Checks the limits above. */
+/* Makes the terms; a dense one that is a row times a column becomes separable. Checks the limits of filter.h. */
 gboolean cnv_filter_generate(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel,
                              GError **error);
 
-/* Where the kernel is one dense term of low rank (singular values beyond the rank at most 1e-9 of the largest), and
- * that many rows and columns take fewer products than it, replaces it by them; else leaves it. */
+/* Replaces a kernel of one dense term by a few rows times columns, where it has so low a rank (singular values beyond
+ * it are at most 1e-9 of the largest) that these take fewer products. */
 void cnv_kernel_factor(CnvKernel *kernel);
 
-/* Adds several terms up to one dense term where that has at most `most` taps and CNV_DENSE_MAX rows and columns; else
- * leaves them. A magnitude stays. */
+/* Replaces several terms by their sum as one dense term, where that has at most `most` taps and CNV_DENSE_MAX rows and
+ * columns. Not the terms of a magnitude. */
 void cnv_kernel_merge(CnvKernel *kernel, int most);
 
-/* The taps in time: 1 with weight 1 where the filter has none; of a 3D kernel its frames. weight: as they multiply the
- * frames, all 1 for a 3D kernel that is not a 2D one times them. anchor: number of the one for the frame put out.
- * Returns how many, or 0 with CNV_ERROR_SETTINGS. */
+/* Finds the taps in time; a filter without any has one of weight 1. weight: factor of each frame; all 1 for a 3D kernel
+ * that is not a 2D one times weights. anchor: index of the output's frame. Returns the number of taps, or 0 with
+ * CNV_ERROR_SETTINGS. */
 int cnv_filter_temporal_taps(const CnvFilter *filter, double weight[CNV_MAX_TEMPORAL_TAPS], int *anchor,
                              GError **error);
 

@@ -16,8 +16,9 @@
  * neither scale nor bias. With CNV_BORDER_RENORMALIZE acc is first multiplied by S/P (border.h): for one separable term
  * one factor an axis, for several that are added up one factor for their sum, for a magnitude each term has its own.
  *
- * CNV_ALPHA_PREMULTIPLY: with a a sample's alpha, the lanes of colours hold a * x and one more component, the weight,
- * holds a; acc of a colour is then multiplied by alpha_norm / acc of the weight or, where that is at most alpha_epsilon
+ * CNV_ALPHA_PREMULTIPLY: with a a sample's alpha, the components of colours hold a * x and one more, the
+ * weight, holds a; acc of a colour is then multiplied by alpha_norm / acc of the weight or, where that is at most
+ * alpha_epsilon
  * * full of alpha either way, v is the input's sample; renormalize's factor cancels there.
  *
  * Over time: with taps in time x is the sum over frames of weight * (value - mid) (work.h: CnvTemporalTap), of all of
@@ -39,7 +40,7 @@ struct CnvPlan {
   CnvAlgorithm requested;
   const CnvBackend *backend;
   int n_temporal_taps;         /* taps in time, 1 where there are none */
-  int center;                  /* number of the one for the frame that is put out */
+  int center;                  /* index among them of the output's frame */
   gboolean not_time_separable; /* a 3D kernel whose terms have temporal taps of their own; else weights */
   float weight[CNV_MAX_TEMPORAL_TAPS];
   double single_tap_gain; /* of a single tap in time, whose weight then is 1: what else multiplies the sum */

@@ -15,7 +15,7 @@ const CnvNick cnv_algorithm_nicks[] = {
     {0, NULL, NULL},
 };
 
-/* Whether the algorithm takes all terms as rows times columns. */
+/* TRUE for algorithms whose terms are all rows times columns. */
 static gboolean
 needs_separable(CnvAlgorithm algorithm)
 {
@@ -35,7 +35,7 @@ can_run(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane, GErr
   return plan->backend->can(algorithm, plan, plane, error);
 }
 
-/* Adds to a refusal which other choices there are. */
+/* Adds the algorithms that can do it to a refusal. */
 static void
 add_choices(const CnvPlan *plan, const CnvPlane *plane, GError **error)
 {

@@ -160,7 +160,7 @@ shape_plane(CnvPlan *plan, CnvPlane *plane, int p, guint roles)
   plane->plain = !from->step && plane->weight < 0 && (plane->filtered | plane->copied) == (1u << plane->channels) - 1;
 }
 
-/* Whether chroma's taps are not those of luma on another grid. */
+/* TRUE where chroma has a radius or sigma of its own. */
 static gboolean
 chroma_is_apart(const CnvFilter *filter)
 {
@@ -186,7 +186,7 @@ adapt_to_chroma(const CnvFilter *from, CnvFilter *filter, int subsample[CNV_N_AX
   }
 }
 
-/* Whether the algorithm takes all taps at once, so that one dense term costs less than several. */
+/* TRUE for algorithms that take all taps at once: one dense term costs them less than several. */
 static gboolean
 takes_dense(CnvAlgorithm algorithm)
 {
@@ -284,8 +284,7 @@ typedef struct {
   guint roles;
 } Part;
 
-/* What the plan's planes are: those of the format, save that packed YUV falls apart where chroma has taps of its own.
- */
+/* Lists the plan's planes: those of the format, but two for packed YUV where chroma has taps of its own. */
 static int
 list_parts(const CnvPlan *plan, Part part[CNV_MAX_PLANES])
 {
@@ -337,7 +336,7 @@ cnv_plan_fill_temporal_taps(CnvPlan *plan, GError **error)
   return plan->n_temporal_taps > 0;
 }
 
-/* Of a 3D kernel each frame's taps have a sum of their own. */
+/* Takes the sums of the taps of each frame from a 3D kernel, whose frames differ. */
 static void
 note_temporal_sums(CnvPlan *plan, const CnvKernel *kernel)
 {
@@ -364,7 +363,7 @@ fill_plane(CnvPlan *plan, const CnvTapStore *store, int p, const Part *part, con
 
   shape_plane(plan, plane, part->format_plane, part->roles);
   if (!plane->filtered && is_of_chroma[p] && chroma_is_apart(&plan->filter))
-    return TRUE; /* what chroma alone would ask for need not be possible */
+    return TRUE; /* chroma's own settings do not count, and need not be possible */
   twin = plane_with_same_taps(plan, is_of_chroma, p);
   if (twin >= 0) {
     copy_taps(plane, &plan->plane[twin]);

@@ -7,7 +7,7 @@
 /* Sum of taps at or below this part of the sum of their magnitudes counts as 0. */
 #define SUM_ZERO 1e-9
 
-/* The same for the taps that found a sample under renormalize: engines add those up in float32. */
+/* The same part for sums of the taps that found a sample under renormalize, which engines add up in float32. */
 #define FOUND_ZERO 1e-6
 
 /* The index of the first of n floats that are in the store already as an axis, or -1. axes: the sets to look in. */
@@ -119,7 +119,7 @@ store_dense(const CnvTapStore *store, CnvTerm *set, const CnvKernelTerm *from)
   return sums;
 }
 
-/* Makes term number t of a plane; those before it are there. */
+/* Makes term t of a plane, after those before it. */
 static CnvTapSums
 store_term(const CnvTapStore *store, CnvPlane *plane, int t, const CnvKernelTerm *from)
 {

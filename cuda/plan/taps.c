@@ -152,7 +152,7 @@ grid_new(int n, int step, int anchor)
   return step == 1 ? (Grid){1, anchor, anchor, n} : (Grid){step, anchor, new_anchor, 2 * new_anchor + 1};
 }
 
-/* Where tap i lands: at `at` with weight 1 - part and at `at` + 1 with weight part. */
+/* Splits tap i: returns the index in the grid that gets 1 - part of it; the next one gets part. */
 static int
 grid_place(const Grid *grid, int i, double *part)
 {

@@ -16,8 +16,8 @@ CnvTaps *cnv_taps_gather(const CnvTaps *taps, const int step[CNV_N_AXES], int an
 /* Mirrors along both axes. */
 CnvTaps *cnv_taps_flip(const CnvTaps *taps);
 
-/* Where taps are the sum of at most max_rank (up to CNV_MAX_TERMS) outer products of a row and a column, to within 1e-9
- * of the largest tap, makes these and returns how many, at least 1; else returns 0. */
+/* Takes taps apart into outer products of a row and a column, exact to within 1e-9 of the largest tap. Returns the
+ * number of products, at least 1; 0 where it would exceed max_rank (up to CNV_MAX_TERMS). */
 int cnv_taps_factor(const CnvTaps *taps, int max_rank, CnvTaps *row[], CnvTaps *column[]);
 
 /* Makes the products orthogonal, with a row as long as its column (by the root of the sum of squares), in place. Their
@@ -27,8 +27,8 @@ void cnv_taps_balance(int rank, CnvTaps *row[], CnvTaps *column[]);
 /* One frame of a volume, new. */
 CnvTaps *cnv_taps_frame(const CnvTaps *taps, int frame);
 
-/* Where a volume is one of its frames times weights in time (to within 1e-9 of the largest tap), fills these in, one a
- * frame, with the frame's number, and returns TRUE. */
+/* TRUE where a volume is one of its frames times weights in time, to within 1e-9 of the largest tap; fills in the
+ * number of that frame and a weight for each. */
 gboolean cnv_taps_split_time(const CnvTaps *taps, double weight[], int *frame);
 
 gboolean cnv_taps_finite(const CnvTaps *taps);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Taps in time: what a filter's are, and which frames they find.
+ * Taps in time: those of a filter, and the frames of the history that they find.
  */
 #include <math.h>
 
@@ -33,7 +33,7 @@ refuse_length(int n, GError **error)
 }
 
 static int
-volume_moments(const CnvFilter *filter, double weight[CNV_MAX_TEMPORAL_TAPS], GError **error)
+volume_taps(const CnvFilter *filter, double weight[CNV_MAX_TEMPORAL_TAPS], GError **error)
 {
   const int n = filter->kernel->depth;
   double split[CNV_MAX_TEMPORAL_TAPS];
@@ -57,7 +57,7 @@ volume_moments(const CnvFilter *filter, double weight[CNV_MAX_TEMPORAL_TAPS], GE
 }
 
 static int
-listed_moments(const CnvFilter *filter, double weight[CNV_MAX_TEMPORAL_TAPS], GError **error)
+listed_taps(const CnvFilter *filter, double weight[CNV_MAX_TEMPORAL_TAPS], GError **error)
 {
   const int n = filter->kernel_t->width;
 
@@ -71,7 +71,7 @@ listed_moments(const CnvFilter *filter, double weight[CNV_MAX_TEMPORAL_TAPS], GE
 }
 
 static int
-gaussian_moments(const CnvFilter *filter, double weight[CNV_MAX_TEMPORAL_TAPS], GError **error)
+gaussian_taps(const CnvFilter *filter, double weight[CNV_MAX_TEMPORAL_TAPS], GError **error)
 {
   const int r = filter->temporal_radius, n = filter->causal ? r + 1 : 2 * r + 1;
   const double sigma = filter->temporal_sigma > 0 ? filter->temporal_sigma : 0.3 * (r - 1) + 0.8;
@@ -93,15 +93,15 @@ gaussian_moments(const CnvFilter *filter, double weight[CNV_MAX_TEMPORAL_TAPS], 
 int
 cnv_filter_temporal_taps(const CnvFilter *filter, double weight[CNV_MAX_TEMPORAL_TAPS], int *anchor, GError **error)
 {
-  int n = is_volume(filter)  ? volume_moments(filter, weight, error)
-          : filter->kernel_t ? listed_moments(filter, weight, error)
-                             : gaussian_moments(filter, weight, error);
+  int n = is_volume(filter)  ? volume_taps(filter, weight, error)
+          : filter->kernel_t ? listed_taps(filter, weight, error)
+                             : gaussian_taps(filter, weight, error);
 
   *anchor = filter->causal ? n - 1 : (n - 1) / 2;
   return n;
 }
 
-/* What all that is there is multiplied by, so that the sum is that of all taps. */
+/* Factor of the taps that have a frame, by which their sum becomes that of all taps. */
 static double
 restore_sum(const CnvPlan *plan, const int *slot)
 {
@@ -135,7 +135,7 @@ stand_in(const int *slot, int n, int k, CnvTemporalBorder border)
 
 /* Adds a frame to those that count. Returns how many these are then. */
 static guint
-add_moment(CnvTemporalTap *temporal_tap, guint n, int slot, double weight)
+add_frame(CnvTemporalTap *temporal_tap, guint n, int slot, double weight)
 {
   for (guint i = 0; i < n; i++)
     if (temporal_tap[i].slot == slot) {
@@ -159,7 +159,7 @@ cnv_temporal_taps_make(const CnvPlan *plan, const int *slot, CnvTemporalBorder b
     if (plan->not_time_separable)
       temporal_tap[n++] = (CnvTemporalTap){from < 0 ? -1 : slot[from], (float)scale};
     else if (from >= 0)
-      n = add_moment(temporal_tap, n, slot[from], plan->weight[k] * scale);
+      n = add_frame(temporal_tap, n, slot[from], plan->weight[k] * scale);
   }
   return n;
 }

@@ -106,17 +106,17 @@ CnvSession *cnv_session_open(const CnvBackend *backend, const CnvSessionOptions 
 /* Starts one frame; where as many as the backend's flights are under way, the oldest of them is waited for. work: its
  * plans are made for the session's backend; the session keeps references to them, and nothing else of it. A change of
  * plans takes effect with this frame, whole. The frames' memory stays untouched until a wait for them returns or, in
- * device memory, is used in order with the session's stream alone. Frames are done in the order submitted. What goes
- * wrong after the start is an error of the next call at the latest. */
+ * device memory, is used in order with the session's stream alone. Frames are done in the order submitted. An error
+ * after the start is reported by the next call at the latest. */
 gboolean cnv_session_submit(CnvSession *session, const CnvWork *work, const CnvFrame *in, const CnvFrame *out,
                             GError **error);
 
-/* TRUE where the session can do the work with an output that is the input, both in device memory: regions in their
- * place, of planes of whole samples. What lies outside of them is neither read nor written then, apart from what they
- * need. */
+/* TRUE where the session can do the work with the input as the output, both in device memory: regions that stay in
+ * their place, of planes that are arrays of samples. Samples outside the regions are not written, and not read but as
+ * the regions' surroundings. */
 gboolean cnv_session_can_in_place(const CnvSession *session, const CnvWork *work);
 
-/* Makes room for a history of n_slots frames (0: none) in the engine's memory; what was kept before is lost. */
+/* Allocates a history of n_slots frames (0: none) in the engine's memory. Frames of an earlier one are lost. */
 gboolean cnv_session_history_alloc(CnvSession *session, const CnvImage *image, guint n_slots, GError **error);
 
 /* Starts copying a frame of that image into a slot, 0..n_slots-1, in order with what was submitted: it is uploaded once
@@ -141,16 +141,16 @@ gboolean cnv_session_wait(CnvSession *session, GError **error);
  * later wait for one of them fails, too. */
 gboolean cnv_session_wait_for_frame(CnvSession *session, guint64 number, GError **error);
 
-/* Streams of the caller's, CUstream of the session's context. No host waits in these three, and in a session without
- * streams they do nothing. */
+/* The next three take a stream of the caller's, a CUstream of the session's context. They do not block, and do nothing
+ * in a session without streams. */
 
-/* Has the session start all that comes on a stream, which the caller keeps until it gives another or closes the
- * session. NULL: on the session's own. What was started before comes first. */
+/* Makes the session submit later work to a stream, after all earlier work. The caller keeps the stream until it gives
+ * another or closes the session. NULL: the session's own. */
 gboolean cnv_session_use_stream(CnvSession *session, void *stream, GError **error);
-/* What the session starts from now on begins when all is done that the stream has to do now. */
+/* Later work of the session waits for everything submitted to `stream` so far. */
 gboolean cnv_session_wait_for_stream(CnvSession *session, void *stream, GError **error);
-/* What the stream gets to do from now on begins when all is done that the session has started in device memory; a frame
- * may still be on its way to the host. */
+/* Later work on `stream` waits for everything that the session has submitted so far in device memory; a frame may still
+ * be on its way to the host. */
 gboolean cnv_session_signal_stream(CnvSession *session, void *stream, GError **error);
 
 void cnv_session_close(CnvSession *session); /* NULL is allowed; waits first */

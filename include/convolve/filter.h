@@ -61,8 +61,8 @@ typedef enum {
   CNV_FILTER_CUSTOM,
 } CnvFilterType;
 
-/* Of sobel, scharr and prewitt: the root of the sum of squares of both derivatives, one of them, or the derivative in
- * the direction of the angle. */
+/* The result of sobel, scharr and prewitt: the root of the sum of squares of both derivatives, one of them, or the
+ * derivative in the direction of the angle. */
 typedef enum {
   CNV_GRADIENT_MAGNITUDE,
   CNV_GRADIENT_X,
@@ -70,7 +70,7 @@ typedef enum {
   CNV_GRADIENT_DIRECTIONAL,
 } CnvGradient;
 
-/* What is filtered; the rest is copied. Bits. */
+/* Bits: the channels that are filtered; the others are copied. */
 typedef enum {
   CNV_PLANES_LUMA = 1 << 0,
   CNV_PLANES_CHROMA = 1 << 1,
@@ -104,7 +104,7 @@ typedef struct {
   int temporal_radius;           /* frames on each side, or before where causal, 0..15, default 0 */
   double temporal_sigma; /* frames, 0 auto: 0.3 * (temporal_radius - 1) + 0.8: weights of a gaussian that add up to 1 */
   CnvTaps *kernel_t;     /* taps in time, first frame first, in place of the gaussian; or NULL */
-  gboolean causal;       /* the last tap in time is the frame that is put out; else the middle one, (n-1)/2 */
+  gboolean causal;       /* the last tap in time lies on the output frame; else the middle one, (n-1)/2 */
   CnvTaps *kernel;       /* custom: a row, a 2D or a 3D array, or NULL */
   CnvTaps *kernel_axis[CNV_N_AXES]; /* custom, separable: taps along x and y, each or both; or NULL */
   int anchor[CNV_N_AXES];           /* custom: number of the tap on the output sample, 0..n-1; -1: (n-1)/2 */
@@ -150,7 +150,7 @@ extern const CnvFilterInfo cnv_filters[];
 /* All of CnvBorder in its order, for properties. */
 extern const CnvNick cnv_border_nicks[];
 
-/* The same of the other enums, and of the planes with their bits as values: luma to blue, color, all. */
+/* All of the other enums in their order, and the planes with their bits as values: luma to blue, color, all. */
 extern const CnvNick cnv_gradient_nicks[], cnv_planes_nicks[], cnv_chroma_mode_nicks[], cnv_alpha_mode_nicks[];
 
 /* FALSE with CNV_ERROR_SETTINGS where the filter cannot be: taps that are missing, too many or too large, settings that
