@@ -28,15 +28,6 @@ cuda_probe(int device, GError **error)
   return FALSE;
 }
 
-gboolean
-cnv_cuda_mark(CudaSession *self, Span span, int end, CUstream stream, GError **error)
-{
-  if (!self->marking)
-    return TRUE;
-  self->marked |= 1u << span;
-  return CHECK(self, cuEventRecord(self->mark[span][end], stream), "timing a frame", error);
-}
-
 static gboolean
 filter_on_device(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
@@ -56,44 +47,8 @@ submit_frame(CudaSession *self, const CnvWork *work, const CnvFrame *in, const C
   if (!cnv_cuda_check_alignment(image, in, error) || !cnv_cuda_check_alignment(image, out, error) ||
       !cnv_cuda_set_work(self, work, uploads && downloads, error))
     return FALSE;
-  return (uploads || downloads ? cnv_cuda_run_host : filter_on_device)(self, work, in, out, error);
-}
-
-/* Adds the times between the marks of the timed frame to the means. */
-static gboolean
-read_marks(CudaSession *self, GError **error)
-{
-  double *mean[N_SPANS] = {&self->base.stats.upload_us, &self->base.stats.compute_us, &self->base.stats.download_us};
-  guint marked = self->marked;
-
-  self->marked = 0;
-  cnv_cuda_host_count(self, self->n_marked);
-  self->n_timed++;
-  for (int m = 0; m < N_SPANS; m++) {
-    float ms = 0;
-
-    if (marked >> m & 1 &&
-        !CHECK(self, cuEventElapsedTime(&ms, self->mark[m][0], self->mark[m][1]), "timing a frame", error))
-      return FALSE;
-    self->timed_us[m] += ms * 1000.0;
-    *mean[m] = self->timed_us[m] / self->n_timed;
-  }
-  return TRUE;
-}
-
-/* The same where that frame is done by now. */
-static gboolean
-look_at_marks(CudaSession *self, GError **error)
-{
-  for (int m = 0; m < N_SPANS; m++) {
-    CUresult result = self->marked >> m & 1 ? self->cu->cuEventQuery(self->mark[m][1]) : CUDA_SUCCESS;
-
-    if (result == CUDA_ERROR_NOT_READY)
-      return TRUE;
-    if (!cnv_driver_check(self->cu, result, "cuEventQuery", "filtering a frame", error))
-      return FALSE;
-  }
-  return !self->marked || read_marks(self, error);
+  self->base.stats.slices = self->table.slices.single_launch ? 1 : self->table.slices.n;
+  return (uploads || downloads ? cnv_cuda_start_frame : filter_on_device)(self, work, in, out, error);
 }
 
 static gboolean
@@ -104,19 +59,17 @@ cuda_submit(CnvSession *session, const CnvWork *work, const CnvFrame *in, const 
 
   if (!CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error))
     return FALSE;
-  ok = look_at_marks(self, error);
-  cnv_cuda_host_count(self, 0);
+  ok = cnv_cuda_poll_times(self, error);
+  cnv_cuda_frames_count(self, 0);
   self->marking = !self->marked && session->n_submitted % TIMED_FRAME_EVERY == 0;
   ok = ok && submit_frame(self, work, in, out, error);
   if (!ok) {
     /* What was started before the failure must be over before the caller takes its memory back. */
-    cnv_cuda_host_settle(self);
+    cnv_cuda_sync_streams(self);
     g_ptr_array_set_size(self->table.plans, 0);
     if (self->marking)
       self->marked = 0;
   }
-  if (self->marking && ok)
-    self->n_marked = session->n_submitted + 1;
   self->busy |= ok;
   self->cu->cuCtxPopCurrent(NULL);
   return ok;
@@ -161,10 +114,9 @@ cuda_keep(CnvSession *session, guint slot, const CnvFrame *frame, GError **error
 static gboolean
 finish_all(CudaSession *self, GError **error)
 {
-  if (!CHECK(self, cuStreamSynchronize(self->stream), "filtering a frame", error) ||
-      (self->marked && !read_marks(self, error)))
+  if (!CHECK(self, cuStreamSynchronize(self->stream), "filtering a frame", error) || !cnv_cuda_read_times(self, error))
     return FALSE;
-  cnv_cuda_host_count(self, self->base.n_submitted);
+  cnv_cuda_frames_count(self, self->base.n_submitted);
   return TRUE;
 }
 
@@ -184,12 +136,12 @@ cuda_wait(CnvSession *session, GError **error)
   if (ok || cnv_driver_enter_at_last(self->cu, self->context)) {
     ok = ok && cnv_cuda_complete(self, G_MAXUINT64, error) && finish_all(self, error);
     if (!ok)
-      cnv_cuda_host_settle(self);
+      cnv_cuda_sync_streams(self);
     self->cu->cuCtxPopCurrent(NULL);
   }
   if (!ok) {
-    cnv_cuda_host_forget(self, done, session->n_submitted);
-    cnv_cuda_host_count(self, 0);
+    cnv_cuda_frames_forget(self, done, session->n_submitted);
+    cnv_cuda_frames_count(self, 0);
     self->marked = 0;
   }
   self->busy = FALSE;
@@ -207,7 +159,7 @@ order_streams(CudaSession *self, CUstream first, CUstream then, GError **error)
     return TRUE;
   if (!CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error))
     return FALSE;
-  ok = cnv_cuda_follow(self, then, first, error);
+  ok = cnv_cuda_wait_for_stream(self, then, first, error);
   self->cu->cuCtxPopCurrent(NULL);
   return ok;
 }
@@ -239,13 +191,13 @@ release(CudaSession *self)
 {
   const CnvDriver *cu = self->cu;
 
-  DeviceBuffer *buffers[] = {&self->beside,  &self->sums,      &self->block,      &self->all_taps,
+  DeviceBuffer *buffers[] = {&self->scratch, &self->sums,      &self->block,      &self->all_taps,
                              &self->weights, &self->staged_in, &self->staged_out, &self->history};
 
   cnv_cuda_forget_textures(self);
   for (gsize i = 0; i < G_N_ELEMENTS(buffers); i++)
     cnv_cuda_free(self, buffers[i]);
-  cnv_cuda_host_close(self);
+  cnv_cuda_frames_close(self);
   cnv_cuda_free_rows(self);
   for (int m = 0; m < 2 * N_SPANS; m++)
     if (self->mark[m / 2][m % 2])
@@ -314,7 +266,7 @@ make_resources(CudaSession *self, GError **error)
   for (int m = 0; m < 2 * N_SPANS; m++)
     if (!CHECK(self, cuEventCreate(&self->mark[m / 2][m % 2], CU_EVENT_DEFAULT), "making an event", error))
       return FALSE;
-  return cnv_cuda_host_open(self, error);
+  return cnv_cuda_frames_open(self, error);
 }
 
 static CnvSession *
@@ -367,30 +319,3 @@ const CnvBackend cnv_backend_cuda = {
     .free_pinned = cnv_cuda_free_pinned,
     .open = cuda_open,
 };
-
-int
-cnv_cuda_session_slices(CnvSession *session)
-{
-  const CnvSchedule *table = &((CudaSession *)session)->table;
-
-  return table->slices.whole ? 1 : table->slices.n;
-}
-
-CUstream
-cnv_cuda_session_stream(CnvSession *session)
-{
-  return ((CudaSession *)session)->stream;
-}
-
-gboolean
-cnv_cuda_session_copy(CnvSession *session, const CnvPlan *plan, const CnvFrame *in, const CnvFrame *out, GError **error)
-{
-  CudaSession *self = (CudaSession *)session;
-  gboolean ok;
-
-  if (!CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error))
-    return FALSE;
-  ok = cnv_cuda_copy_planes(self, &plan->image, ~0u, in, out, error);
-  self->cu->cuCtxPopCurrent(NULL);
-  return ok;
-}

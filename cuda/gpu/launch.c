@@ -294,11 +294,11 @@ static gboolean
 filter_in_place(CudaSession *self, const CnvWork *work, const CnvFrame *frame, GError **error)
 {
   const CnvFrame on_host = {.memory = CNV_MEMORY_HOST};
-  CnvFrame beside;
+  CnvFrame scratch;
 
-  return cnv_cuda_device_frame(self, &on_host, &self->beside, &beside, error) &&
-         copy_jobs(self, frame, &beside, error) && run_launches(self, work, 0, frame, &beside, error) &&
-         copy_jobs(self, &beside, frame, error);
+  return cnv_cuda_device_frame(self, &on_host, &self->scratch, &scratch, error) &&
+         copy_jobs(self, frame, &scratch, error) && run_launches(self, work, 0, frame, &scratch, error) &&
+         copy_jobs(self, &scratch, frame, error);
 }
 
 gboolean

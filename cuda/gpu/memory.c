@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Device buffers, and frames in them.
+ * Buffers in device memory and page-locked ones, and frames in device memory.
  */
 #include "gpu/session.h"
 #include "gpu/range.h"
@@ -30,6 +30,57 @@ cnv_cuda_reserve(CudaSession *self, DeviceBuffer *buffer, gsize size, GError **e
   buffer->size = size;
   return TRUE;
 }
+
+/* ---- page-locked memory ---- */
+
+void *
+cnv_cuda_alloc_pinned(void *context, gsize size)
+{
+  const CnvDriver *cu = cnv_driver_get(NULL);
+  void *memory = NULL;
+
+  if (!cu || cu->cuCtxPushCurrent(context) != CUDA_SUCCESS)
+    return NULL;
+  if (cu->cuMemHostAlloc(&memory, size, CU_MEMHOSTALLOC_PORTABLE) != CUDA_SUCCESS)
+    memory = NULL;
+  cu->cuCtxPopCurrent(NULL);
+  return memory;
+}
+
+void
+cnv_cuda_free_pinned(void *context, void *memory)
+{
+  const CnvDriver *cu = cnv_driver_get(NULL);
+
+  if (!cnv_driver_enter_at_last(cu, context))
+    return;
+  cu->cuMemFreeHost(memory);
+  cu->cuCtxPopCurrent(NULL);
+}
+
+void
+cnv_cuda_free_pinned_buffer(CudaSession *self, PinnedBuffer *buffer)
+{
+  if (buffer->memory)
+    self->cu->cuMemFreeHost(buffer->memory);
+  *buffer = (PinnedBuffer){NULL, 0};
+}
+
+gboolean
+cnv_cuda_reserve_pinned(CudaSession *self, PinnedBuffer *buffer, gsize size, const char *doing, GError **error)
+{
+  void *memory;
+
+  if (buffer->size >= size)
+    return TRUE;
+  cnv_cuda_free_pinned_buffer(self, buffer);
+  if (!CHECK(self, cuMemHostAlloc(&memory, size, CU_MEMHOSTALLOC_PORTABLE), doing, error))
+    return FALSE;
+  *buffer = (PinnedBuffer){memory, size};
+  return TRUE;
+}
+
+/* ---- frames ---- */
 
 static int
 round_up(int value, int unit)
@@ -77,7 +128,7 @@ cnv_cuda_upload(CudaSession *self, CUdeviceptr to, const void *from, gsize size,
 CnvFrame
 cnv_cuda_slot_frame(const CudaSession *self, int slot)
 {
-  CnvFrame frame = {.memory = CNV_MEMORY_DEVICE};
+  CnvFrame frame = {.memory = CNV_MEMORY_DEVICE, .slot = slot};
 
   for (int p = 0; p < CNV_MAX_PLANES; p++) {
     frame.data[p] =

@@ -61,7 +61,7 @@ is_large(const CnvSchedule *schedule, const CnvRectJob *job, const CnvKernelKind
   const CnvPlan *plan = g_ptr_array_index(schedule->plans, job->plan);
   const CnvPlane *plane = cnv_schedule_plane(schedule, job);
   gboolean simple = plane->combine != CNV_COMBINE_MAGNITUDE && plan->filter.border != CNV_BORDER_RENORMALIZE;
-  int height = schedule->slices.whole ? job->height : plane->height;
+  int height = schedule->slices.single_launch ? job->height : plane->height;
 
   return kind->by_channels && simple && schedule->large && plane->plain && schedule->one_source &&
          (gsize)job->width * height * plane->channels >= LARGE_SAMPLES / 8;
@@ -276,9 +276,9 @@ make_launches(CnvSchedule *schedule, const CnvWork *work)
   }
   schedule->large = samples >= LARGE_SAMPLES;
   schedule->sums_size = 0;
-  if (schedule->slices.whole)
+  if (schedule->slices.single_launch)
     make_frame(schedule, work->interlaced ? 2 : 1);
-  for (int k = 0; k < schedule->slices.n && !schedule->slices.whole; k++)
+  for (int k = 0; k < schedule->slices.n && !schedule->slices.single_launch; k++)
     make_slice(schedule, k);
 }
 
@@ -308,7 +308,7 @@ cnv_schedule_set_work(CnvSchedule *schedule, const CnvWork *work, gboolean cut)
   schedule->cut = cut;
   schedule->slices = cnv_slices_of_work(work);
   /* Constant memory holds one bank at a time: several would be loaded again for each slice. */
-  schedule->slices.whole |= !cut || schedule->banks->len > 1;
+  schedule->slices.single_launch |= !cut || schedule->banks->len > 1;
   make_launches(schedule, work);
   g_byte_array_set_size(schedule->block, 0);
   schedule->planes_at = add_array(schedule->block, schedule->planes);

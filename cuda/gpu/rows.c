@@ -35,14 +35,7 @@ reserve_rows(CudaSession *self, gsize size, GError **error)
   /* Rows that nobody asked for may still be on their way. */
   if (!CHECK(self, cuEventSynchronize(self->rows_done), "downloading rows of a frame", error))
     return FALSE;
-  if (self->rows.memory)
-    self->cu->cuMemFreeHost(self->rows.memory);
-  self->rows = (CudaStaging){NULL, 0};
-  if (!CHECK(self, cuMemHostAlloc((void **)&self->rows.memory, size, CU_MEMHOSTALLOC_PORTABLE),
-             "page-locking memory to look for cuts", error))
-    return FALSE;
-  self->rows.size = size;
-  return TRUE;
+  return cnv_cuda_reserve_pinned(self, &self->rows, size, "page-locking memory to look for cuts", error);
 }
 
 static gboolean
@@ -103,8 +96,7 @@ cnv_cuda_wait_for_rows(CnvSession *session, CnvFrame *rows, GError **error)
 void
 cnv_cuda_free_rows(CudaSession *self)
 {
-  if (self->rows.memory)
-    self->cu->cuMemFreeHost(self->rows.memory);
+  cnv_cuda_free_pinned_buffer(self, &self->rows);
   if (self->rows_done)
     self->cu->cuEventDestroy(self->rows_done);
 }

@@ -6,17 +6,21 @@
  *   plans.c     what of the plans and the work is on the device
  *   launch.c    the kernels of a frame
  *   textures.c  texture objects, for the rung that reads through them
- *   memory.c    device buffers, and frames in them
- *   host.c      frames in host memory
+ *   memory.c    buffers in device memory and page-locked ones, and frames in device memory
+ *   transfer.c  copies of frames between host and device
+ *   inflight.c  frames from or to host memory, from their upload to their download
+ *   timing.c    times of some frames
  *   rows.c      rows of a frame that the host measures
  *
  * All functions are called with the session's context current, and start what they do on its stream.
  */
 #pragma once
 
-#include "gpu/engine.h"
-#include "gpu/host.h"
+#include <convolve/backend.h>
+
+#include "gpu/driver.h"
 #include "gpu/schedule.h"
+#include "team.h"
 
 G_BEGIN_DECLS
 
@@ -35,6 +39,56 @@ typedef struct {
   gsize offset[CNV_MAX_PLANES];
   gsize size;
 } FrameLayout;
+
+typedef struct {
+  CUdeviceptr address;
+  gsize size;
+} DeviceBuffer;
+
+typedef struct {
+  guint8 *memory;
+  gsize size;
+} PinnedBuffer;
+
+/* A frame's copy between host and device, in slices. Page-locked memory is copied as it lies, other memory by way of
+ * staging, which is laid out as the device's memory. */
+typedef struct {
+  gboolean upload; /* else a download */
+  CnvImage image;
+  CnvFrame host, device;
+  FrameLayout layout;   /* of staging */
+  PinnedBuffer staging; /* stays from frame to frame */
+  guint staged;         /* bits: planes that are staged */
+  CnvSlices slices;     /* none if the frame is not in host memory */
+  CUstream stream;
+  gboolean timed;
+  gboolean overlaps; /* with those of other frames */
+} Transfer;
+
+/* A frame from or to host memory. It has all that its copies need to itself until it was waited for: so the next one is
+ * uploaded while it is downloaded. Buffers and events are made as they come to be needed. */
+typedef struct {
+  guint64 number;       /* from 1; 0: none, and nothing here is in use */
+  DeviceBuffer in, out; /* for the frame's copies on the device */
+  CnvFrame from, to;    /* on the device */
+  Transfer up, down;
+  CUevent downloaded[CNV_SLICES_MAX]; /* a slice, to staging */
+  CUevent done;
+} FrameInFlight;
+
+/* Frames in flight. Two threads may be at work, one of which only waits for frames (cnv_session_wait_for_frame). */
+typedef struct {
+  GMutex waiting; /* held while frames are waited for, taken before the other one */
+  GMutex lock;    /* of the frames' numbers, of what follows, and of changes of the session's stream */
+  guint64 n_done; /* frames known to be done or lost: number of the last */
+  guint64 n_lost; /* how many of them were lost */
+  guint64 last_lost;
+  FrameInFlight flight[CNV_FLIGHTS_MAX];
+  CUstream up, down; /* kernels are on the session's stream: what others do in device memory meets them alone */
+  Transfer history;  /* of frames into it */
+  CUevent unstaged;  /* the last of them has left staging */
+  CnvTeam *team;     /* for copies to and from staging; NULL until there is one */
+} CudaHost;
 
 typedef struct {
   CUdeviceptr address;
@@ -65,16 +119,15 @@ typedef struct {
   guint marked;             /* bits: spans that wait to be read */
   double timed_us[N_SPANS];
   guint64 n_timed;
-  guint64 n_marked; /* number of the timed frame */
   CnvSchedule table;
   gboolean table_is_there; /* its block is on the device */
   int loaded_bank;         /* of taps, in constant memory; -1 none */
   FrameLayout layout, staged;
-  DeviceBuffer beside; /* what is filtered in place, until it is put there */
+  DeviceBuffer scratch; /* for the result of filtering in place, before it is put there */
   DeviceBuffer sums, block, all_taps, weights, staged_in, staged_out;
   DeviceBuffer history; /* slots, each laid out as slot_layout says */
   FrameLayout slot_layout;
-  CudaStaging rows;   /* of the frame that is being measured */
+  PinnedBuffer rows;  /* of the frame that is being measured */
   CUevent rows_done;  /* they are there; NULL before the first */
   CnvSources sources; /* of the frame that is being submitted; deltas in the history */
   guint stage;        /* number of the source that is being staged */
@@ -102,41 +155,56 @@ gboolean cnv_cuda_device_frame(CudaSession *self, const CnvFrame *frame, DeviceB
 /* Samples of several bytes are read as such. */
 gboolean cnv_cuda_check_alignment(const CnvImage *image, const CnvFrame *frame, GError **error);
 
-/* host.c */
-/* Has what is started on one stream from now on begin after what was started on another. */
-gboolean cnv_cuda_follow(CudaSession *self, CUstream after, CUstream before, GError **error);
-gboolean cnv_cuda_host_open(CudaSession *self, GError **error);
-void cnv_cuda_host_close(CudaSession *self);
-/* Uploads a frame in host memory to one laid out by cnv_cuda_frame_layout, on the session's stream. */
-gboolean cnv_cuda_upload_frame(CudaSession *self, const CnvImage *image, const CnvFrame *frame, const CnvFrame *to,
-                               GError **error);
-/* Starts all that is done to a frame by the work that is set, where `in` or `out` is in host memory. Where it fails
- * nothing of that frame is under way. */
-gboolean cnv_cuda_run_host(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out,
-                           GError **error);
-/* Waits for those of these frames up to a number, and brings their output to its memory where that did not go there by
- * itself. With host.waiting. */
-gboolean cnv_cuda_complete(CudaSession *self, guint64 number, GError **error);
-/* Of CnvSession. */
-gboolean cnv_cuda_wait_for_frame(CnvSession *session, guint64 number, GError **error);
-/* Waits for all streams, whatever has failed. */
-void cnv_cuda_host_settle(CudaSession *self);
-/* Brings the statistics up to date; all frames up to a number are known to be done. */
-void cnv_cuda_host_count(CudaSession *self, guint64 number);
-/* All that are in flight are lost, and those after `done` and up to `number`. */
-void cnv_cuda_host_forget(CudaSession *self, guint64 done, guint64 number);
 /* Of CnvBackend; without a session, in any context. */
 void *cnv_cuda_alloc_pinned(void *context, gsize size);
 void cnv_cuda_free_pinned(void *context, void *memory);
+/* Like the functions for device buffers. */
+void cnv_cuda_free_pinned_buffer(CudaSession *self, PinnedBuffer *buffer);
+gboolean cnv_cuda_reserve_pinned(CudaSession *self, PinnedBuffer *buffer, gsize size, const char *doing,
+                                 GError **error);
+
+/* transfer.c */
+/* Finds the planes that are not page-locked, and staging for them. */
+void cnv_cuda_transfer_stage(CudaSession *self, Transfer *transfer);
+/* Starts the copy of slice k; what is staged of an upload has been copied there then. */
+gboolean cnv_cuda_transfer_slice(CudaSession *self, const Transfer *transfer, int k, GError **error);
+/* Copies what is staged of slice k between the frame's memory and staging. */
+void cnv_cuda_transfer_copy_staged(CudaSession *self, const Transfer *transfer, int k);
+/* Uploads a frame in host memory to one laid out by cnv_cuda_frame_layout, on the session's stream. */
+gboolean cnv_cuda_upload_frame(CudaSession *self, const CnvImage *image, const CnvFrame *frame, const CnvFrame *to,
+                               GError **error);
+
+/* inflight.c */
+/* Later work on a stream waits for all that was started on the other. */
+gboolean cnv_cuda_wait_for_stream(CudaSession *self, CUstream stream, CUstream other, GError **error);
+/* Waits for all streams, whatever has failed. */
+void cnv_cuda_sync_streams(CudaSession *self);
+/* Starts all that is done to a frame by the work that is set, where `in` or `out` is in host memory. If it fails the
+ * frame is not in flight. */
+gboolean cnv_cuda_start_frame(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out,
+                              GError **error);
+/* Waits for those of these frames up to a number, and brings what is staged to its memory. With host.waiting. */
+gboolean cnv_cuda_complete(CudaSession *self, guint64 number, GError **error);
+/* Of CnvSession. */
+gboolean cnv_cuda_wait_for_frame(CnvSession *session, guint64 number, GError **error);
+/* Brings stats.frames up to date; all frames up to a number are known to be done. */
+void cnv_cuda_frames_count(CudaSession *self, guint64 number);
+/* All that are in flight are lost, and those after `done` and up to `number`. */
+void cnv_cuda_frames_forget(CudaSession *self, guint64 done, guint64 number);
+gboolean cnv_cuda_frames_open(CudaSession *self, GError **error);
+void cnv_cuda_frames_close(CudaSession *self);
 
 /* rows.c: of CnvSession */
 gboolean cnv_cuda_fetch_rows(CnvSession *session, const CnvFrame *frame, GError **error);
 gboolean cnv_cuda_wait_for_rows(CnvSession *session, CnvFrame *rows, GError **error);
 void cnv_cuda_free_rows(CudaSession *self);
 
-/* engine.c */
-/* Where the frame is being timed, the beginning (end 0) or the end (1) of a span on a stream. */
+/* timing.c */
+/* Records the beginning (end 0) or the end (1) of a span on a stream, if the frame is one that is timed. */
 gboolean cnv_cuda_mark(CudaSession *self, Span span, int end, CUstream stream, GError **error);
+/* Adds the times of the timed frame, which is done, to the means; poll: if it is done. */
+gboolean cnv_cuda_read_times(CudaSession *self, GError **error);
+gboolean cnv_cuda_poll_times(CudaSession *self, GError **error);
 
 /* plans.c */
 /* Of the planes that a launch works on. */

@@ -11,7 +11,7 @@
 static CnvSlices
 uncut(const CnvImage *image)
 {
-  return (CnvSlices){.n = 1, .whole = TRUE, .there = {image->height}, .end = {image->height}};
+  return (CnvSlices){.n = 1, .single_launch = TRUE, .rows_uploaded = {image->height}, .end = {image->height}};
 }
 
 static guint64
@@ -49,10 +49,10 @@ cnv_slices_of_image(const CnvImage *image)
 {
   int unit = CNV_SLICE_ROWS << most_sub_y(image->format), units = (image->height + unit - 1) / unit;
   int n = (int)MIN(frame_bytes(image) / SLICE_BYTES, CNV_SLICES_MAX);
-  CnvSlices slices = {.n = n < SLICES_MIN ? 1 : MIN(n, units), .whole = TRUE};
+  CnvSlices slices = {.n = n < SLICES_MIN ? 1 : MIN(n, units), .single_launch = TRUE};
 
   for (int k = 0; k < slices.n; k++)
-    slices.there[k] = slices.end[k] = MIN(end_of(k, slices.n, units) * unit, image->height);
+    slices.rows_uploaded[k] = slices.end[k] = MIN(end_of(k, slices.n, units) * unit, image->height);
   return slices;
 }
 
@@ -93,12 +93,12 @@ cnv_slices_of_work(const CnvWork *work)
 
   if (work->overlaps)
     return uncut(&plan->image);
-  slices.whole = slices.n == 1 || !can_cut(work);
-  for (int k = 0; k < slices.n && !slices.whole; k++) {
+  slices.single_launch = slices.n == 1 || !can_cut(work);
+  for (int k = 0; k < slices.n && !slices.single_launch; k++) {
     for (int p = 0; p < plan->n_planes; p++)
       if (plan->plane[p].filtered)
-        slices.there[k] = MAX(slices.there[k], reach_from(&plan->plane[p], slices.end[k]));
-    slices.there[k] = MIN((slices.there[k] + unit - 1) / unit * unit, plan->image.height);
+        slices.rows_uploaded[k] = MAX(slices.rows_uploaded[k], reach_from(&plan->plane[p], slices.end[k]));
+    slices.rows_uploaded[k] = MIN((slices.rows_uploaded[k] + unit - 1) / unit * unit, plan->image.height);
   }
   return slices;
 }

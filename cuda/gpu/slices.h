@@ -16,10 +16,10 @@ G_BEGIN_DECLS
 #define CNV_SLICE_ROWS 64
 
 typedef struct {
-  int n;          /* 1..CNV_SLICES_MAX */
-  gboolean whole; /* the slices are those of copies alone: kernels run once, between the first and the last */
-  int there[CNV_SLICES_MAX]; /* rows of luma that a slice's kernels read, from the frame's top: uploaded before them */
-  int end[CNV_SLICES_MAX];   /* rows of luma from the frame's top to its end; both rise to the image's height */
+  int n;                             /* 1..CNV_SLICES_MAX */
+  gboolean single_launch;            /* only copies are cut: kernels run once, between uploads and downloads */
+  int rows_uploaded[CNV_SLICES_MAX]; /* rows of luma from the frame's top that a slice's kernels need */
+  int end[CNV_SLICES_MAX];           /* rows of luma from the frame's top to its end; both rise to the image's height */
 } CnvSlices;
 
 /* For copies. */

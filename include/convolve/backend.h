@@ -40,6 +40,7 @@ typedef struct {
   double compute_us; /* means a frame over the frames so far: kernels on the GPU, wall time on the CPU */
   double upload_us;  /* by CUDA events; 0 where nothing was copied */
   double download_us;
+  int slices;  /* the last frame was filtered in, one after the other while the next were uploaded; 0: none yet */
   guint crowd; /* the most regions that met in a block where they were joined, see work.h; 0: none were */
 } CnvSessionStats;
 

@@ -12,7 +12,8 @@
 #ifdef HAVE_CUDA
 #include <gmodule.h>
 
-#include "gpu/engine.h"
+#include "gpu/driver.h"
+#include "plan/plan.h"
 
 #define NPP_BORDER_REPLICATE 2
 #define TOOLKIT "/usr/local/cuda/lib64/" /* where the linker's own places have no NPP */
@@ -94,7 +95,7 @@ fill_context(CnvSession *session)
   if (!cuda || !g_module_symbol(cuda, "cuDeviceGetAttribute", (gpointer *)&attribute) ||
       !g_module_symbol(cuda, "cuStreamGetFlags", (gpointer *)&flags))
     return FALSE;
-  npp_context = (NppContext){.stream = cnv_cuda_session_stream(session)};
+  npp_context = (NppContext){.stream = test_timer_stream(session)};
   right = cnv_driver_get(NULL)->cuDeviceGet(&device, 0) == CUDA_SUCCESS &&
           attribute(&npp_context.multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device) == CUDA_SUCCESS &&
           attribute(&npp_context.multiprocessor_threads, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, device) ==

@@ -15,7 +15,7 @@
 #ifdef HAVE_CUDA
 #include <gmodule.h>
 
-#include "gpu/engine.h"
+#include "gpu/driver.h"
 
 static CUcontext context; /* the primary one of device 0 */
 
@@ -150,7 +150,7 @@ test_device_is_pinned(const void *memory)
 int
 test_device_slices(CnvSession *session)
 {
-  return cnv_cuda_session_slices(session);
+  return session->stats.slices;
 }
 
 void *
@@ -167,12 +167,20 @@ test_device_stream(int i)
 
 static CUevent timer[2];
 
+void *
+test_timer_stream(CnvSession *session)
+{
+  void *stream = test_device_stream(2);
+
+  return cnv_session_use_stream(session, stream, NULL) ? stream : NULL;
+}
+
 static void
 gpu_mark(CnvSession *session, int which)
 {
   if (!timer[which])
     check(driver()->cuEventCreate(&timer[which], CU_EVENT_DEFAULT), "creating an event");
-  check(driver()->cuEventRecord(timer[which], cnv_cuda_session_stream(session)), "recording an event");
+  check(driver()->cuEventRecord(timer[which], test_timer_stream(session)), "recording an event");
 }
 
 static double
@@ -188,7 +196,10 @@ gpu_time(void)
 static gboolean
 gpu_copy(CnvSession *session, const CnvPlan *plan, const CnvFrame *from, const CnvFrame *to, GError **error)
 {
-  return cnv_cuda_session_copy(session, plan, from, to, error);
+  CnvPlan *plans[] = {(CnvPlan *)plan};
+  const CnvWork nothing_filtered = {.plan = plans, .n_plans = 1};
+
+  return cnv_session_submit(session, &nothing_filtered, from, to, error);
 }
 
 gsize

@@ -42,6 +42,9 @@ void *test_device_stream(int i);
 void test_timer_start(CnvSession *session);
 double test_timer_stop(CnvSession *session);
 
+/* That stream, a CUstream: one of test_device_stream, which the session works on from then on. */
+void *test_timer_stream(CnvSession *session);
+
 /* Copies a frame as the benchmark's measure: on a GPU by the copy kernel, in order with the session's work. */
 gboolean test_copy(CnvSession *session, const CnvPlan *plan, const CnvFrame *from, const CnvFrame *to, GError **error);
 

@@ -52,21 +52,21 @@ check_cut(const CnvPlan *plan, const CnvSlices *s)
   int height = plan->image.height;
 
   ck_assert_int_eq(s->end[s->n - 1], height);
-  ck_assert_int_eq(s->there[s->n - 1], height);
+  ck_assert_int_eq(s->rows_uploaded[s->n - 1], height);
   if (s->n > 1) {
     ck_assert_int_le(s->end[0], 2 * CNV_SLICE_ROWS);
     ck_assert_int_le(height - s->end[s->n - 2], 2 * CNV_SLICE_ROWS);
   }
   for (int k = 0; k < s->n; k++) {
     ck_assert_int_gt(s->end[k], k > 0 ? s->end[k - 1] : 0);
-    ck_assert_int_ge(s->there[k], MAX(s->end[k], k > 0 ? s->there[k - 1] : 0));
+    ck_assert_int_ge(s->rows_uploaded[k], MAX(s->end[k], k > 0 ? s->rows_uploaded[k - 1] : 0));
     for (int p = 0; p < plan->n_planes; p++) {
       const CnvPlane *plane = &plan->plane[p];
-      int end = cnv_slice_rows(s->end[k], plane->sub_y), there = cnv_slice_rows(s->there[k], plane->sub_y);
+      int end = cnv_slice_rows(s->end[k], plane->sub_y), there = cnv_slice_rows(s->rows_uploaded[k], plane->sub_y);
 
       ck_assert(end % CNV_SLICE_ROWS == 0 || end == plane->height);
-      ck_assert_msg(s->whole || last_row_read(plan, plane, end) < there, "plane %d: rows to %d read row %d of %d", p,
-                    end, last_row_read(plan, plane, end), there);
+      ck_assert_msg(s->single_launch || last_row_read(plan, plane, end) < there,
+                    "plane %d: rows to %d read row %d of %d", p, end, last_row_read(plan, plane, end), there);
     }
   }
 }
@@ -78,7 +78,7 @@ START_TEST(test_cuts)
     int width, height, radius;
     CnvBorder border;
     int n;
-    gboolean whole;
+    gboolean single_launch;
   } rows[] = {
       {"NV12", 3840, 2160, 8, CNV_BORDER_REPLICATE, 8, FALSE},
       {"NV12", 1920, 1080, 8, CNV_BORDER_REFLECT, 5, FALSE},
@@ -100,12 +100,12 @@ START_TEST(test_cuts)
         plan_of(rows[i].format, rows[i].width, rows[i].height, rows[i].radius, rows[i].border, CNV_ALGORITHM_SEPARABLE);
     CnvSlices slices = cnv_slices_of_work(&CNV_WORK_ALL(&plan)), copies = cnv_slices_of_image(&plan->image);
 
-    ck_assert_msg(slices.n == rows[i].n && !slices.whole == !rows[i].whole, "row %u: %d slices, whole %d", i, slices.n,
-                  slices.whole);
+    ck_assert_msg(slices.n == rows[i].n && !slices.single_launch == !rows[i].single_launch,
+                  "row %u: %d slices, whole %d", i, slices.n, slices.single_launch);
     check_cut(plan, &slices);
-    ck_assert(copies.n == slices.n && copies.whole);
+    ck_assert(copies.n == slices.n && copies.single_launch);
     ck_assert(memcmp(copies.end, slices.end, sizeof(copies.end)) == 0);
-    ck_assert(memcmp(copies.there, copies.end, sizeof(copies.end)) == 0);
+    ck_assert(memcmp(copies.rows_uploaded, copies.end, sizeof(copies.end)) == 0);
     cnv_plan_unref(plan);
   }
 }
@@ -127,12 +127,12 @@ START_TEST(test_other_work)
   regions.n_regions = 1;
   time.temporal_tap = &temporal_tap;
   time.n_temporal_taps = 1;
-  ck_assert(cnv_slices_of_work(&fields).whole);
-  ck_assert(cnv_slices_of_work(&regions).whole);
-  ck_assert(cnv_slices_of_work(&time).whole);
+  ck_assert(cnv_slices_of_work(&fields).single_launch);
+  ck_assert(cnv_slices_of_work(&regions).single_launch);
+  ck_assert(cnv_slices_of_work(&time).single_launch);
   overlaps.overlaps = TRUE;
   one = cnv_slices_of_work(&overlaps);
-  ck_assert(one.whole && one.n == 1);
+  ck_assert(one.single_launch && one.n == 1);
   check_cut(plan, &one);
   cnv_plan_unref(plan);
 }

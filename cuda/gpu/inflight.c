@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "gpu/session.h"
+
+/* ---- streams ---- */
+
+gboolean
+cnv_cuda_wait_for_stream(CudaSession *self, CUstream stream, CUstream other, GError **error)
+{
+  return stream == other || (CHECK(self, cuEventRecord(self->order, other), "marking a stream", error) &&
+                             CHECK(self, cuStreamWaitEvent(stream, self->order, 0), "joining streams", error));
+}
+
+void
+cnv_cuda_sync_streams(CudaSession *self)
+{
+  CUstream stream;
+
+  g_mutex_lock(&self->host.lock);
+  stream = self->stream;
+  g_mutex_unlock(&self->host.lock);
+  self->cu->cuStreamSynchronize(self->host.up);
+  self->cu->cuStreamSynchronize(stream);
+  self->cu->cuStreamSynchronize(self->host.down);
+}
+
+/* ---- out ---- */
+
+/* NULL: no frame up to that number is in flight. */
+static FrameInFlight *
+oldest_flight(CudaSession *self, guint64 number)
+{
+  FrameInFlight *oldest = NULL;
+
+  g_mutex_lock(&self->host.lock);
+  for (FrameInFlight *f = self->host.flight; f < self->host.flight + CNV_FLIGHTS_MAX; f++)
+    if (f->number > 0 && f->number <= number && (!oldest || f->number < oldest->number))
+      oldest = f;
+  g_mutex_unlock(&self->host.lock);
+  return oldest;
+}
+
+static void
+set_done(CudaSession *self, FrameInFlight *flight)
+{
+  g_mutex_lock(&self->host.lock);
+  self->host.n_done = MAX(self->host.n_done, flight->number);
+  flight->number = 0;
+  g_mutex_unlock(&self->host.lock);
+}
+
+/* Brings what is staged to the frame's own memory, slice by slice. */
+static gboolean
+complete(CudaSession *self, FrameInFlight *flight, GError **error)
+{
+  const Transfer *down = &flight->down;
+
+  for (int k = 0; k < down->slices.n && down->staged; k++) {
+    if (!CHECK(self, cuEventSynchronize(flight->downloaded[k]), "filtering a frame", error))
+      return FALSE;
+    cnv_cuda_transfer_copy_staged(self, down, k);
+  }
+  if (!CHECK(self, cuEventSynchronize(flight->done), "filtering a frame", error))
+    return FALSE;
+  set_done(self, flight);
+  return TRUE;
+}
+
+static gboolean
+check_not_lost(CudaSession *self, guint64 number, GError **error)
+{
+  gboolean lost;
+
+  g_mutex_lock(&self->host.lock);
+  lost = number <= self->host.last_lost;
+  g_mutex_unlock(&self->host.lock);
+  if (lost)
+    g_set_error_literal(error, CNV_ERROR, CNV_ERROR_DEVICE, "the frame was lost with one before it that failed");
+  return !lost;
+}
+
+gboolean
+cnv_cuda_complete(CudaSession *self, guint64 number, GError **error)
+{
+  FrameInFlight *oldest;
+
+  while ((oldest = oldest_flight(self, number)))
+    if (!complete(self, oldest, error))
+      return FALSE;
+  return TRUE;
+}
+
+gboolean
+cnv_cuda_wait_for_frame(CnvSession *session, guint64 number, GError **error)
+{
+  CudaSession *self = (CudaSession *)session;
+  gboolean ok = TRUE;
+
+  g_mutex_lock(&self->host.waiting);
+  if (oldest_flight(self, number)) {
+    ok = CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error);
+    if (ok || cnv_driver_enter_at_last(self->cu, self->context)) {
+      ok = ok && cnv_cuda_complete(self, number, error);
+      if (!ok)
+        cnv_cuda_sync_streams(self);
+      self->cu->cuCtxPopCurrent(NULL);
+    }
+    if (!ok)
+      cnv_cuda_frames_forget(self, G_MAXUINT64, 0);
+  }
+  g_mutex_unlock(&self->host.waiting);
+  return ok && check_not_lost(self, number, error);
+}
+
+/* ---- in ---- */
+
+static gboolean
+make_events(CudaSession *self, FrameInFlight *flight, GError **error)
+{
+  for (int k = 0; k < CNV_SLICES_MAX; k++)
+    if (!flight->downloaded[k] &&
+        !CHECK(self, cuEventCreate(&flight->downloaded[k], CU_EVENT_DISABLE_TIMING), "making an event", error))
+      return FALSE;
+  return flight->done || CHECK(self, cuEventCreate(&flight->done, CU_EVENT_DISABLE_TIMING), "making an event", error);
+}
+
+static FrameInFlight *
+free_flight(CudaSession *self)
+{
+  FrameInFlight *flight = self->host.flight;
+
+  g_mutex_lock(&self->host.lock);
+  while (flight < self->host.flight + CNV_FLIGHTS_MAX && flight->number > 0)
+    flight++;
+  g_mutex_unlock(&self->host.lock);
+  return flight < self->host.flight + CNV_FLIGHTS_MAX ? flight : NULL;
+}
+
+/* NULL where it could not be made. */
+static FrameInFlight *
+find_flight(CudaSession *self, GError **error)
+{
+  FrameInFlight *flight = free_flight(self);
+  gboolean ok = TRUE;
+
+  if (!flight) {
+    g_mutex_lock(&self->host.waiting);
+    flight = oldest_flight(self, G_MAXUINT64);
+    ok = !flight || complete(self, flight, error);
+    g_mutex_unlock(&self->host.waiting);
+    flight = free_flight(self);
+  }
+  return ok && make_events(self, flight, error) ? flight : NULL;
+}
+
+static gboolean
+download_slice(CudaSession *self, const FrameInFlight *flight, int k, GError **error)
+{
+  const Transfer *down = &flight->down;
+
+  return cnv_cuda_transfer_slice(self, down, k, error) &&
+         (!down->staged ||
+          CHECK(self, cuEventRecord(flight->downloaded[k], down->stream), "marking a download", error));
+}
+
+/* A side that is in device memory has no slices. */
+static gboolean
+filter_in_one(CudaSession *self, const CnvWork *work, FrameInFlight *flight, GError **error)
+{
+  const Transfer *up = &flight->up, *down = &flight->down;
+
+  for (int k = 0; k < up->slices.n; k++)
+    if (!cnv_cuda_transfer_slice(self, up, k, error))
+      return FALSE;
+  if (!cnv_cuda_wait_for_stream(self, self->stream, up->stream, error) ||
+      !cnv_cuda_mark(self, SPAN_COMPUTE, 0, self->stream, error) ||
+      !cnv_cuda_filter_frame(self, work, flight->from.slot, &flight->from, &flight->to, error) ||
+      !cnv_cuda_mark(self, SPAN_COMPUTE, 1, self->stream, error) ||
+      !cnv_cuda_wait_for_stream(self, down->stream, self->stream, error))
+    return FALSE;
+  for (int k = 0; k < down->slices.n; k++)
+    if (!download_slice(self, flight, k, error))
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean
+filter_slices(CudaSession *self, const CnvWork *work, FrameInFlight *flight, GError **error)
+{
+  CUstream up = flight->up.stream, down = flight->down.stream;
+  int n = self->table.slices.n;
+
+  for (int k = 0; k < n; k++)
+    if (!cnv_cuda_transfer_slice(self, &flight->up, k, error) ||
+        !cnv_cuda_wait_for_stream(self, self->stream, up, error) ||
+        (k == 0 && !cnv_cuda_mark(self, SPAN_COMPUTE, 0, self->stream, error)) ||
+        !cnv_cuda_filter_slice(self, work, k, &flight->from, &flight->to, error) ||
+        (k == n - 1 && !cnv_cuda_mark(self, SPAN_COMPUTE, 1, self->stream, error)) ||
+        !cnv_cuda_wait_for_stream(self, down, self->stream, error) || !download_slice(self, flight, k, error))
+      return FALSE;
+  return TRUE;
+}
+
+/* In slices, planes that no kernel writes are downloaded from where they were uploaded to. */
+static CnvFrame
+filtered_frame(const CudaSession *self, const CnvWork *work, const FrameInFlight *flight)
+{
+  guint copied = self->table.slices.single_launch ? 0 : cnv_cuda_copied_memories(work);
+  CnvFrame frame = flight->to;
+
+  for (int m = 0; m < CNV_MAX_PLANES; m++)
+    if (copied >> m & 1) {
+      frame.data[m] = flight->from.data[m];
+      frame.stride[m] = flight->from.stride[m];
+    }
+  return frame;
+}
+
+/* One slice of a frame that is alone goes by the session's stream, like all else; else uploads and downloads have their
+ * own. */
+static void
+set_transfer(CudaSession *self, Transfer *transfer, gboolean upload, const CnvWork *work, const CnvFrame *host,
+             const CnvFrame *device)
+{
+  const CnvSlices *slices = &self->table.slices;
+  gboolean overlaps = slices->n > 1 || oldest_flight(self, G_MAXUINT64);
+
+  *transfer = (Transfer){.upload = upload, .staging = transfer->staging, .stream = self->stream};
+  if (host->memory != CNV_MEMORY_HOST)
+    return;
+  transfer->image = work->plan[0]->image;
+  transfer->host = *host;
+  transfer->device = *device;
+  transfer->slices = *slices;
+  transfer->timed = TRUE;
+  transfer->overlaps = work->overlaps;
+  if (overlaps)
+    transfer->stream = upload ? self->host.up : self->host.down;
+  cnv_cuda_transfer_stage(self, transfer);
+}
+
+/* `in` is uploaded as soon as its stream gets to it: nothing in flight touches its memory on the device. */
+static gboolean
+start(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, FrameInFlight *flight,
+      GError **error)
+{
+  CnvFrame filtered;
+
+  if (!cnv_cuda_device_frame(self, in, &flight->in, &flight->from, error) ||
+      !cnv_cuda_device_frame(self, out, &flight->out, &flight->to, error))
+    return FALSE;
+  filtered = filtered_frame(self, work, flight);
+  set_transfer(self, &flight->up, TRUE, work, in, &flight->from);
+  set_transfer(self, &flight->down, FALSE, work, out, &filtered);
+  return (self->table.slices.single_launch ? filter_in_one : filter_slices)(self, work, flight, error) &&
+         CHECK(self, cuEventRecord(flight->done, flight->down.stream), "marking a frame", error);
+}
+
+gboolean
+cnv_cuda_start_frame(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error)
+{
+  FrameInFlight *flight = find_flight(self, error);
+
+  if (!flight || !start(self, work, in, out, flight, error))
+    return FALSE;
+  g_mutex_lock(&self->host.lock);
+  flight->number = self->base.n_submitted + 1;
+  g_mutex_unlock(&self->host.lock);
+  return TRUE;
+}
+
+/* ---- the session ---- */
+
+gboolean
+cnv_cuda_frames_open(CudaSession *self, GError **error)
+{
+  CudaHost *host = &self->host;
+
+  if (!CHECK(self, cuStreamCreate(&host->up, CU_STREAM_NON_BLOCKING), "making a stream", error) ||
+      !CHECK(self, cuStreamCreate(&host->down, CU_STREAM_NON_BLOCKING), "making a stream", error) ||
+      !CHECK(self, cuEventCreate(&host->unstaged, CU_EVENT_DISABLE_TIMING), "making an event", error))
+    return FALSE;
+  return TRUE;
+}
+
+void
+cnv_cuda_frames_count(CudaSession *self, guint64 number)
+{
+  CudaHost *host = &self->host;
+
+  g_mutex_lock(&host->lock);
+  host->n_done = MAX(host->n_done, number);
+  self->base.stats.frames = host->n_done - host->n_lost;
+  g_mutex_unlock(&host->lock);
+}
+
+void
+cnv_cuda_frames_forget(CudaSession *self, guint64 done, guint64 number)
+{
+  CudaHost *host = &self->host;
+
+  g_mutex_lock(&host->lock);
+  for (FrameInFlight *f = host->flight; f < host->flight + CNV_FLIGHTS_MAX; f++) {
+    number = MAX(number, f->number);
+    f->number = 0;
+  }
+  done = MIN(done, host->n_done);
+  if (number > done) {
+    host->n_lost += number - done;
+    host->n_done = host->last_lost = number;
+  }
+  g_mutex_unlock(&host->lock);
+}
+
+static void
+destroy_event(CudaSession *self, CUevent event)
+{
+  if (event)
+    self->cu->cuEventDestroy(event);
+}
+
+static void
+close_flight(CudaSession *self, FrameInFlight *flight)
+{
+  cnv_cuda_free(self, &flight->in);
+  cnv_cuda_free(self, &flight->out);
+  cnv_cuda_free_pinned_buffer(self, &flight->up.staging);
+  cnv_cuda_free_pinned_buffer(self, &flight->down.staging);
+  destroy_event(self, flight->done);
+  for (int k = 0; k < CNV_SLICES_MAX; k++)
+    destroy_event(self, flight->downloaded[k]);
+}
+
+void
+cnv_cuda_frames_close(CudaSession *self)
+{
+  CudaHost *host = &self->host;
+
+  for (int i = 0; i < CNV_FLIGHTS_MAX; i++)
+    close_flight(self, &host->flight[i]);
+  cnv_cuda_free_pinned_buffer(self, &host->history.staging);
+  destroy_event(self, host->unstaged);
+  if (host->up)
+    self->cu->cuStreamDestroy(host->up);
+  if (host->down)
+    self->cu->cuStreamDestroy(host->down);
+}
