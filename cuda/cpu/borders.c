@@ -28,11 +28,10 @@ load_component(float *to, const guint8 *from, int n, const CnvPlane *plane, int 
 static void
 load_means(const Row *row, const CnvFrame *frame, int c, int x, int n, float *to)
 {
-  const CpuPlane *plane = row->tile->plane;
+  const CnvPlane *plane = row->tile->plane->from;
 
   for (int i = 0; i < n; i++)
-    to[i * plane->from->channels] = (float)cnv_component_value(frame, &plane->plan->image, &plane->from->component[c],
-                                                               row->tile->job, x + i, row->y);
+    to[i * plane->channels] = (float)cnv_component_value(frame, plane, c, row->tile->job, x + i, row->y);
 }
 
 static void
@@ -115,7 +114,7 @@ static void
 load_missing(const Row *row, int n, float *to)
 {
   const CpuPlane *plane = row->tile->plane;
-  float share = cnv_border_has_value(plane->plan->filter.border) ? row->term->temporal_sum : 0;
+  float share = cnv_border_has_value(plane->from->border) ? row->term->temporal_sum : 0;
 
   for (int i = 0; i < n; i++)
     for (int c = 0; c < plane->from->channels; c++)
@@ -148,7 +147,7 @@ static void
 load_outside(const Row *row, int x, int last)
 {
   const CnvRectJob *job = row->tile->job;
-  CnvBorder border = row->tile->plane->plan->filter.border;
+  CnvBorder border = row->tile->plane->from->border;
   int channels = row->tile->plane->from->channels;
   float *to = row->samples + (x - row->first) * channels;
 
@@ -174,7 +173,7 @@ cnv_cpu_source_row(const CpuTile *tile, int t, int k)
 {
   const CnvRectJob *job = tile->job;
   int y = tile->top - tile->plane->from->term[t].anchor[CNV_Y] + k - job->window_y;
-  int index = cnv_border_index(tile->plane->plan->filter.border, y, job->window_height);
+  int index = cnv_border_index(tile->plane->from->border, y, job->window_height);
 
   return index < 0 ? -1 : index + job->window_y;
 }

@@ -62,13 +62,13 @@ cnv_component_put(guint8 *at, const CnvComponent *component, int bytes, int valu
   }
 }
 
-/* Value of the pixel at (x, y) of the job's field. A mean is taken over rows of that field. */
+/* Value of component c of the pixel at (x, y) of the job's field. A mean is taken over rows of that field. */
 static inline double
-cnv_component_value(const CnvFrame *frame, const CnvImage *image, const CnvComponent *component, const CnvRectJob *job,
-                    int x, int y)
+cnv_component_value(const CnvFrame *frame, const CnvPlane *plane, int c, const CnvRectJob *job, int x, int y)
 {
-  int left = x << component->sub_x, right = MIN((x + 1) << component->sub_x, image->width);
-  int rows = (image->height - job->field + job->fields - 1) / job->fields;
+  const CnvComponent *component = &plane->component[c];
+  int left = x << component->sub_x, right = MIN((x + 1) << component->sub_x, plane->image_width);
+  int rows = (plane->image_height - job->field + job->fields - 1) / job->fields;
   int top = y << component->sub_y, bottom = MIN((y + 1) << component->sub_y, rows), sum = 0;
 
   for (int row = top; row < bottom; row++)

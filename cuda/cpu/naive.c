@@ -11,8 +11,7 @@ value_in(const CpuTile *tile, const CnvFrame *frame, int c, int x, int y)
 {
   const CnvPlane *plane = tile->plane->from;
   const CnvRectJob *job = tile->job;
-  const CnvImage *image = &tile->plane->plan->image;
-  CnvBorder border = tile->plane->plan->filter.border;
+  CnvBorder border = plane->border;
   int from_x = cnv_border_index(border, x - job->window_x, job->window_width);
   int from_y = cnv_border_index(border, y - job->window_y, job->window_height);
   double value;
@@ -21,9 +20,9 @@ value_in(const CpuTile *tile, const CnvFrame *frame, int c, int x, int y)
     return cnv_border_has_value(border) ? plane->border_value[c] : 0;
   from_x += job->window_x;
   from_y += job->window_y;
-  value = cnv_component_value(frame, image, &plane->component[c], job, from_x, from_y) - plane->mid[c];
+  value = cnv_component_value(frame, plane, c, job, from_x, from_y) - plane->mid[c];
   if (plane->weight >= 0 && c != plane->weight)
-    value *= cnv_component_value(frame, image, &plane->component[plane->weight], job, from_x, from_y);
+    value *= cnv_component_value(frame, plane, plane->weight, job, from_x, from_y);
   return value;
 }
 
@@ -124,7 +123,7 @@ renormalize(const CpuTile *tile, int first, int last, int x, int y)
   gboolean one = last - first == 1;
   Found found = {0, 0, FALSE};
 
-  if (!cnv_border_renormalizes(tile->plane->plan->filter.border))
+  if (!cnv_border_renormalizes(plane->border))
     return 1;
   if (one && term->separable)
     return ratio(find_axis(tile, term, CNV_X, x), term->epsilon[CNV_X]) *
@@ -177,16 +176,15 @@ filter_sample(const CpuTile *tile, int c, int x, int y, double weight)
   const CnvPlane *plane = tile->plane->from;
   const CnvComponent *component = &plane->component[c];
   const CnvRectJob *job = tile->job;
-  const CnvImage *image = &tile->plane->plan->image;
   int to_x = x + job->move_x, to_y = y + job->move_y;
   double base = plane->base[c], a, v;
 
   if (combine(tile, c, x, y, &a))
-    v = CLAMP(plane->gain[c] * a + plane->fraction[c], -base, plane->full[c] - base);
+    v = CLAMP(plane->gain[c] * a + plane->fraction[c], plane->lowest[c], plane->highest[c]);
   else
-    v = cnv_component_value(&tile->frame->in, image, component, job, x, y) - base;
+    v = cnv_component_value(&tile->frame->in, plane, c, job, x, y) - base;
   if (weight < 1)
-    v += (1 - weight) * (cnv_component_value(&tile->frame->in, image, component, job, to_x, to_y) - base - v);
+    v += (1 - weight) * (cnv_component_value(&tile->frame->in, plane, c, job, to_x, to_y) - base - v);
   cnv_component_put(cnv_component_at(&tile->frame->out, component, job, to_x, to_y), component, component->bytes,
                     (int)(base + rint(v)));
 }

@@ -90,30 +90,28 @@ factor_of_sum(const CpuTile *tile, const CpuWorker *worker, int x)
   return ratio(sum, found, all, plane->from->epsilon);
 }
 
-/* The factors of a tile's row for terms first to last - 1 added up. What is divided by the weight has none. */
+/* The factors of a tile's row for term t or, where they are joint, for all. What is divided by the weight has none. */
 static void
-make_factors(CpuWorker *worker, const CpuTile *tile, int first, int last)
+make_factors(CpuWorker *worker, const CpuTile *tile, int t)
 {
-  const CpuPlane *plane = tile->plane;
-  const CnvPlane *from = plane->from;
+  const CnvPlane *plane = tile->plane->from;
   const CnvRectJob *job = tile->job;
-  float *to = worker->term[first].factor;
-  int inner = job->window_x, end = job->window_x + job->window_width; /* columns where no tap is missing */
+  float *to = worker->term[t].factor;
+  int before = 0, after = 0; /* taps left and right of the output sample */
   double factor = 1;
 
-  for (int t = first; t < last; t++) {
-    const CnvTerm *term = &from->term[t];
-
-    inner = MAX(inner, job->window_x + term->anchor[CNV_X]);
-    end = MIN(end, job->window_x + job->window_width - (term->n[CNV_X] - 1 - term->anchor[CNV_X]));
+  for (const CnvTerm *term = &plane->term[t]; term < plane->term + (plane->joint ? plane->n_terms : t + 1); term++) {
+    before = MAX(before, term->anchor[CNV_X]);
+    after = MAX(after, term->n[CNV_X] - 1 - term->anchor[CNV_X]);
   }
   for (int x = tile->first; x < tile->last; x++) {
-    if (x == tile->first || x <= inner || x >= end)
-      factor = last - first == 1 ? factor_of_term(tile, &plane->term[first], &worker->term[first], x)
-                                 : factor_of_sum(tile, worker, x);
+    /* Between the borders all columns have the same. */
+    if (x == tile->first || x - before <= job->window_x || x + after >= job->window_x + job->window_width)
+      factor = plane->joint ? factor_of_sum(tile, worker, x)
+                            : factor_of_term(tile, &tile->plane->term[t], &worker->term[t], x);
     worker->scaled |= factor != 1;
-    for (int c = 0; c < from->channels; c++)
-      *to++ = from->weight < 0 || c == from->weight ? (float)factor : 1;
+    for (int c = 0; c < plane->channels; c++)
+      *to++ = plane->weight < 0 || c == plane->weight ? (float)factor : 1;
   }
 }
 
@@ -136,10 +134,6 @@ cnv_cpu_renormalize(CpuWorker *worker, const CpuTile *tile, int y)
   if (same)
     return;
   worker->scaled = FALSE;
-  if (plane->combine != CNV_COMBINE_MAGNITUDE) {
-    make_factors(worker, tile, 0, plane->n_terms);
-    return;
-  }
-  make_factors(worker, tile, 0, 1);
-  make_factors(worker, tile, 1, 2);
+  for (int t = 0; t < (plane->joint ? 1 : plane->n_terms); t++)
+    make_factors(worker, tile, t);
 }

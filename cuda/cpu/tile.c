@@ -95,7 +95,7 @@ combine(CpuWorker *worker, const CpuTile *tile, int y, int i)
   float *acc = worker->term[0].acc + row;
   int n = samples_of(tile);
 
-  if (cnv_border_renormalizes(plane->plan->filter.border))
+  if (cnv_border_renormalizes(plane->from->border))
     cnv_cpu_renormalize(worker, tile, y);
   for (int t = 1; t < plane->from->n_terms && !magnitude; t++)
     simd->add(acc, worker->term[t].acc + row, n);
@@ -135,7 +135,7 @@ store_component(const Samples samples, int n, const CnvPlane *plane, int c, int 
 {
   const CnvComponent component = plane->component[c];
   int channels = plane->channels, step = component.step;
-  float base = plane->base[c], low = -base, high = plane->full[c] - base;
+  float base = plane->base[c], low = plane->lowest[c], high = plane->highest[c];
   float gain = plane->gain[c], fraction = plane->fraction[c];
 
   for (int i = 0; i < n; i++) {
