@@ -55,7 +55,7 @@ measure(const CnvPlane *plane)
   needs.n_x = needs.anchor_x + after_x + 1;
   needs.rows = needs.anchor_y + after_y + 1;
   needs.apron_left = (needs.anchor_x * plane->channels + 7) / 8 * 8;
-  needs.reach = (needs.apron_left + after_x * plane->channels + 15) / CNV_TENSOR_STEP + 1;
+  needs.reach = (needs.apron_left + after_x * plane->channels + 15) / CNV_TENSOR_K + 1;
   return needs;
 }
 
@@ -176,7 +176,7 @@ make_band(CnvBand *band, const double *taps, const CnvPlane *plane, const CnvNee
   int C = plane->channels;
 
   *band = (CnvBand){0};
-  for (int out = 0; out < CNV_TENSOR_STEP && taps; out++)
+  for (int out = 0; out < CNV_TENSOR_K && taps; out++)
     for (int i = 0; i < needs->n_x; i++)
       band->tap[out][out + needs->apron_left + (i - needs->anchor_x) * C] = taps[i] * scale;
 }
@@ -206,7 +206,7 @@ set_job(CnvTileJob *job, const CnvPlan *plan, const CnvVariant *variant, const C
 {
   int words = rows_of(variant, needs) * needs->terms * (1 + variant->split) * variant->reach * 32 * 4;
 
-  job->lead = needs->apron_left;
+  job->apron_left = needs->apron_left;
   job->term.n[CNV_X] = needs->n_x;
   job->term.n[CNV_Y] = rows_of(variant, needs);
   job->term.anchor[CNV_X] = needs->anchor_x;
@@ -228,7 +228,7 @@ tile_rows(const CnvVariant *variant, int rows, int size)
 
 const CnvKernelKind cnv_kind_dense = {"dense",
                                       CNV_ALGORITHM_TENSOR,
-                                      32 * CNV_STRIP_WARPS,
+                                      32 * CNV_TILE_WARPS,
                                       1,
                                       .variants = variants,
                                       .fits = fits,

@@ -50,7 +50,7 @@ tile_width(const CnvVariant *variant, const CnvTileJob *job)
 static int
 tile_rows(const CnvVariant *variant, int rows, int size)
 {
-  return CNV_FUSED_STEP * size;
+  return CNV_FUSED_ROWS * size;
 }
 
 const CnvKernelKind cnv_kind_fused = {

@@ -103,7 +103,7 @@ cnv_band_append(const CnvBand *band, GArray *words, int k_steps, int parts, gboo
     for (int i = 0; i < k_steps * 32 * 4; i++) {
       int lane = i / 4 % 32, g = lane / 4, t = lane % 4, right = i % 4 / 2, lower = i % 2;
       int output = neighbours ? 2 * g + lower : g + 8 * lower;
-      int sample = CNV_TENSOR_STEP * (i / 128) + (quads ? 4 * t + 2 * right : 2 * t + 8 * right);
+      int sample = CNV_TENSOR_K * (i / 128) + (quads ? 4 * t + 2 * right : 2 * t + 8 * right);
       const double *tap = &band->tap[output][sample];
       guint32 word = cnv_half_part(tap[0], part) | (guint32)cnv_half_part(tap[1], part) << 16;
 

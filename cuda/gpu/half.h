@@ -77,11 +77,11 @@ void cnv_half_choose_scale(CnvHalfTaps *half, double first, double limit, int tr
 /* Factor from sums over rounded taps back to sums over taps. parts: 1, or 2 for split taps. */
 double cnv_half_factor(const CnvHalfTaps *half, int parts);
 
-#define CNV_BAND_SAMPLES (17 * CNV_TENSOR_STEP)
+#define CNV_BAND_SAMPLES (17 * CNV_TENSOR_K)
 
 /* The scaled taps of 16 neighbouring outputs on the samples that they reach. */
 typedef struct {
-  double tap[CNV_TENSOR_STEP][CNV_BAND_SAMPLES];
+  double tap[CNV_TENSOR_K][CNV_BAND_SAMPLES];
 } CnvBand;
 
 /* Appends the words (guint32) of a band's fragments, operand A: k step after k step of 16 samples, high parts first. A

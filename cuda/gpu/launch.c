@@ -101,7 +101,7 @@ launch_args(const CudaSession *self, const CnvLaunch *l, const CnvFrame *in, con
   CUdeviceptr block = self->block.address;
   CnvLaunchArgs args = {.planes = block + schedule->planes_at,
                         .jobs = block + schedule->jobs_at,
-                        .spots = block + schedule->mask_rects_at,
+                        .mask_rects = block + schedule->mask_rects_at,
                         .units = block + schedule->units_at + l->first * sizeof(CnvUnit),
                         .n_units = (int)l->n,
                         .sums = self->sums.address};
@@ -154,7 +154,7 @@ run_large(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFr
 {
   const CnvRectArgs *from = &g_array_index(self->table.jobs, CnvRectArgs, l->job);
   CnvLargeArgs args = {
-      .term = l->term, .sums = self->sums.address, .spots = self->block.address + self->table.mask_rects_at};
+      .term = l->term, .sums = self->sums.address, .mask_rects = self->block.address + self->table.mask_rects_at};
   int m = from->pointers;
 
   args.block.a = g_array_index(self->table.planes, CnvPlane, from->plane_args);
@@ -170,9 +170,9 @@ static gboolean
 run_tile_jobs(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
   const CnvSchedule *schedule = &self->table;
-  CnvTileArgs args = {.strips = self->block.address + schedule->tile_jobs_at + l->first * sizeof(CnvTileJob),
+  CnvTileArgs args = {.jobs = self->block.address + schedule->tile_jobs_at + l->first * sizeof(CnvTileJob),
                       .bands = self->weights.address,
-                      .n_strips = (int)l->n,
+                      .n_jobs = (int)l->n,
                       .sources = self->sources};
 
   for (int p = 0; p < CNV_MAX_PLANES; p++) {
@@ -181,8 +181,8 @@ run_tile_jobs(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const C
     args.in_stride[p] = in->stride[p];
     args.out_stride[p] = out->stride[p];
   }
-  for (guint i = 0; i < l->n && l->n <= CNV_STRIPS_INLINE; i++)
-    args.strip[i] = g_array_index(schedule->tile_jobs, CnvTileJob, l->first + i);
+  for (guint i = 0; i < l->n && l->n <= CNV_TILE_JOBS_INLINE; i++)
+    args.job[i] = g_array_index(schedule->tile_jobs, CnvTileJob, l->first + i);
   return start(self, l, &args, error);
 }
 

@@ -12,9 +12,9 @@
 #include "gpu/half.h"
 #include "gpu/kinds.h"
 
-#define ROWS(k_y) (CNV_TENSOR_STEP * (k_y)-CNV_TENSOR_ROWS + 1) /* of taps, that k steps along y reach over */
+#define ROWS(k_y) (CNV_TENSOR_K * (k_y)-CNV_TENSOR_ROWS + 1) /* of taps, that k steps along y reach over */
 #define VARIANT(name, k_x, k_y, m, ...)                                                                                \
-  {name, #k_x "x" #k_y, k_x, ROWS(k_y), 1, .groups = m, .tiles = CNV_STRIP_WARPS, __VA_ARGS__},
+  {name, #k_x "x" #k_y, k_x, ROWS(k_y), 1, .groups = m, .tiles = CNV_TILE_WARPS, __VA_ARGS__},
 #define RING(name, k_x, k_y, m, ...) {name, #k_x, k_x, ROWS(k_y), 1, .groups = m, .tiles = 1, __VA_ARGS__},
 #define PLAIN_STEPS(k_x, k_y, m, blocks) VARIANT("tensor", k_x, k_y, m, .split = FALSE)
 #define SPLIT_STEPS(k_x, k_y, m, blocks) VARIANT("tensor_exact", k_x, k_y, m, .split = TRUE)
@@ -89,10 +89,10 @@ make_band(CnvBand *band, const CnvPlan *plan, const CnvPlane *plane, int group, 
 {
   const CnvTerm *term = &plane->term[0];
   const float *taps = cnv_fit_axis(plan, plane, CNV_X);
-  int C = plane->channels, first = group * CNV_TENSOR_STEP;
+  int C = plane->channels, first = group * CNV_TENSOR_K;
 
   *band = (CnvBand){0};
-  for (int out = 0; out < CNV_TENSOR_STEP; out++)
+  for (int out = 0; out < CNV_TENSOR_K; out++)
     for (int i = 0; i < term->n[CNV_X]; i++) {
       int at = out + (i - term->anchor[CNV_X]) * C, pixel = (first + out) / C;
 
@@ -102,7 +102,7 @@ make_band(CnvBand *band, const CnvPlan *plan, const CnvPlane *plane, int group, 
         at = cnv_border_index(plan->filter.border, pixel + i - term->anchor[CNV_X], plane->width) * C +
              (first + out) % C - first;
       at += needs->apron_left;
-      if (at < 0 || at >= needs->reach * CNV_TENSOR_STEP)
+      if (at < 0 || at >= needs->reach * CNV_TENSOR_K)
         return FALSE;
       band->tap[out][at] += taps[i] * scale;
     }
@@ -123,14 +123,14 @@ find_edges(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs)
   int width = plane->width * plane->channels, right = term->n[CNV_X] - 1 - term->anchor[CNV_X];
   int inner = width - 15 - right * plane->channels; /* groups that begin before it find all on their right */
 
-  needs->n_groups = (width + CNV_TENSOR_STEP - 1) / CNV_TENSOR_STEP;
+  needs->n_groups = (width + CNV_TENSOR_K - 1) / CNV_TENSOR_K;
   needs->right_group = needs->n_groups;
   if (fills(plan))
     return;
-  needs->left_groups = MIN((needs->apron_left + CNV_TENSOR_STEP - 1) / CNV_TENSOR_STEP, needs->n_groups);
-  needs->right_group =
-      inner <= 0 ? needs->left_groups
-                 : CLAMP((inner + CNV_TENSOR_STEP - 1) / CNV_TENSOR_STEP, needs->left_groups, needs->n_groups);
+  needs->left_groups = MIN((needs->apron_left + CNV_TENSOR_K - 1) / CNV_TENSOR_K, needs->n_groups);
+  needs->right_group = inner <= 0
+                           ? needs->left_groups
+                           : CLAMP((inner + CNV_TENSOR_K - 1) / CNV_TENSOR_K, needs->left_groups, needs->n_groups);
 }
 
 static gboolean
@@ -173,7 +173,7 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
   *needs = (CnvNeeds){.rows = term->n[CNV_Y], .terms = 1, .over_time = plan->n_temporal_taps > 1};
   /* As long as either side of the taps: what stands for a missing sample is then among those loaded. */
   needs->apron_left = (MAX(term->anchor[CNV_X], after) * C + 7) / 8 * 8;
-  needs->reach = (needs->apron_left + after * C + 15) / CNV_TENSOR_STEP + 1;
+  needs->reach = (needs->apron_left + after * C + 15) / CNV_TENSOR_K + 1;
   needs->split = needs_split(plan, plane);
   find_edges(plan, plane, needs);
   if (needs->over_time && (needs->split || !weights_fit(plan)))
@@ -192,12 +192,12 @@ static void
 append_y(GArray *words, const CnvHalfTaps *y, const CnvVariant *variant)
 {
   int pairs = has_ring(variant) ? 4 : 2;
-  int k_steps = has_ring(variant) ? CNV_RING_STEPS((int)y->n) : (variant->rows + CNV_TENSOR_ROWS) / CNV_TENSOR_STEP;
+  int k_steps = has_ring(variant) ? CNV_RING_STEPS((int)y->n) : (variant->rows + CNV_TENSOR_ROWS) / CNV_TENSOR_K;
 
   for (int part = 0; part <= variant->split; part++)
     for (int i = 0; i < k_steps * 32 * pairs; i++) {
       int k = i / (32 * pairs), lane = i / pairs % 32, row = lane / 4 + i % pairs / 2 * 8;
-      int at = CNV_TENSOR_STEP * k + lane % 4 * 2 + i % 2 * 8 - row;
+      int at = CNV_TENSOR_K * k + lane % 4 * 2 + i % 2 * 8 - row;
       guint32 word = 0;
 
       for (int j = 0; j < 2; j++)
@@ -228,7 +228,7 @@ append_weights(GArray *words, const CnvPlan *plan, const CnvPlane *plane, const 
 static void
 set_job(CnvTileJob *job, const CnvPlan *plan, const CnvVariant *variant, const CnvNeeds *needs)
 {
-  job->lead = needs->apron_left;
+  job->apron_left = needs->apron_left;
   job->left_groups = needs->left_groups;
   job->right_group = needs->right_group;
   job->n_groups = needs->n_groups;
@@ -237,14 +237,14 @@ set_job(CnvTileJob *job, const CnvPlan *plan, const CnvVariant *variant, const C
 static int
 tile_width(const CnvVariant *variant, const CnvTileJob *job)
 {
-  return CNV_TENSOR_STEP * variant->groups;
+  return CNV_TENSOR_K * variant->groups;
 }
 
 /* Rows of a tile whose warps go down so many steps: with a ring, less the rows that taps reach. */
 static int
 tile_rows(const CnvVariant *variant, int rows, int steps)
 {
-  return has_ring(variant) ? CNV_TENSOR_STEP * (CNV_STRIP_WARPS * steps - CNV_RING_STEPS(rows) + 1)
+  return has_ring(variant) ? CNV_TENSOR_K * (CNV_TILE_WARPS * steps - CNV_RING_STEPS(rows) + 1)
                            : CNV_TENSOR_ROWS * steps;
 }
 
@@ -253,11 +253,11 @@ static gboolean
 is_at_side(const CnvTileJob *job, const CnvVariant *variant, int column)
 {
   const CnvRectJob *p = &job->job;
-  int C = job->channels, groups = variant->groups, x = job->origin + column * groups * CNV_TENSOR_STEP;
-  int read = x - job->lead, groups_read = groups + variant->reach - 1;
+  int C = job->channels, groups = variant->groups, x = job->origin + column * groups * CNV_TENSOR_K;
+  int read = x - job->apron_left, groups_read = groups + variant->reach - 1;
 
-  return x < p->x * C || x + groups * CNV_TENSOR_STEP > (p->x + p->width) * C || read < p->window_x * C ||
-         read + groups_read * CNV_TENSOR_STEP > (p->window_x + p->window_width) * C;
+  return x < p->x * C || x + groups * CNV_TENSOR_K > (p->x + p->width) * C || read < p->window_x * C ||
+         read + groups_read * CNV_TENSOR_K > (p->window_x + p->window_width) * C;
 }
 
 static void
@@ -274,7 +274,7 @@ count_side_columns(CnvTileJob *job, const CnvVariant *variant)
 static guint
 shared_bytes(const CnvVariant *variant, const CnvNeeds *needs, int tile_rows)
 {
-  int k_y = (needs->rows + CNV_TENSOR_ROWS - 2) / CNV_TENSOR_STEP + 1;
+  int k_y = (needs->rows + CNV_TENSOR_ROWS - 2) / CNV_TENSOR_K + 1;
 
   return has_ring(variant)
              ? CNV_RING_SHARED(variant->reach, CNV_RING_STEPS(ROWS(k_y)), variant->groups, 1 + variant->split)
@@ -283,7 +283,7 @@ shared_bytes(const CnvVariant *variant, const CnvNeeds *needs, int tile_rows)
 
 const CnvKernelKind cnv_kind_tensor = {"tensor",
                                        CNV_ALGORITHM_TENSOR,
-                                       32 * CNV_STRIP_WARPS,
+                                       32 * CNV_TILE_WARPS,
                                        1,
                                        .variants = variants,
                                        .fits = fits,

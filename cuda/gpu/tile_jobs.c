@@ -24,7 +24,7 @@ make_job(const CnvSchedule *schedule, const CnvRectArgs *from)
   int c = cnv_fit_first_channel(cnv_schedule_plane(schedule, &from->job)), first = from->job.x * plane->channels;
   CnvTileJob job = {.job = from->job,
                     .pointers = from->pointers,
-                    .origin = first - first % CNV_TENSOR_STEP,
+                    .origin = first - first % CNV_TENSOR_K,
                     .channels = plane->channels,
                     .border = plane->border,
                     .filtered = plane->filtered,

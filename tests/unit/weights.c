@@ -148,7 +148,7 @@ steps_of(const Fixture *f)
 {
   int rows = f->plane->term[0].n[CNV_Y];
 
-  return has_ring(f) ? CNV_RING_STEPS(rows) : (f->variant->rows + CNV_TENSOR_ROWS) / CNV_TENSOR_STEP;
+  return has_ring(f) ? CNV_RING_STEPS(rows) : (f->variant->rows + CNV_TENSOR_ROWS) / CNV_TENSOR_K;
 }
 
 static int
@@ -281,7 +281,7 @@ check_bands(const Row *row, const char *format, CnvBorder border)
       if (g < f.needs.left_groups || g >= f.needs.right_group)
         check_band(&f, band++, g);
     ck_assert_uint_eq(words->len, (guint)parts_of(&f) * (band * f.variant->reach * 128 + words_of_y(&f)));
-    ck_assert(has_ring(&f) == (f.needs.reach > 2 || f.needs.rows > 2 * CNV_TENSOR_STEP - CNV_TENSOR_ROWS + 1));
+    ck_assert(has_ring(&f) == (f.needs.reach > 2 || f.needs.rows > 2 * CNV_TENSOR_K - CNV_TENSOR_ROWS + 1));
   } else {
     ck_assert_msg(border == CNV_BORDER_WRAP || f.plane->channels > 2, "%s is refused", name);
   }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What passes from the host (launch.c, schedule.c) to the kernels (kernels.cu and the .cuh beside it): plain C,
- * read by both compilers. A launch works on a list of units; a block finds its own by its number, and so all planes and
- * regions of a frame share one launch.
+ * Arguments of the kernels, from the host (launch.c, passes.c, tile_jobs.c): plain C, read by both compilers. A launch
+ * works on a list of units; a block finds its own by its number, and so all planes and regions of a frame share one
+ * launch.
  */
 #pragma once
 
@@ -79,7 +79,7 @@ typedef struct {
 
 /* The arguments of kernels that work on units. */
 typedef struct {
-  uint64_t planes, jobs, spots, units; /* device addresses of arrays of the structures above and of CnvMaskRect */
+  uint64_t planes, jobs, mask_rects, units; /* device addresses of arrays of the structures above and of CnvMaskRect */
   int n_units;
   uint64_t sums; /* float32 row sums */
   CnvSources sources;
@@ -112,11 +112,11 @@ typedef struct {
 typedef struct {
   CnvBlock block;
   int term;
-  uint64_t sums, spots; /* of CnvLaunchArgs */
+  uint64_t sums, mask_rects; /* of CnvLaunchArgs */
 } CnvLargeArgs;
 
-/* Settles what follows from a job and the addresses of its planes. bytes: of a sample. Staged lanes stay in their
- * place; stage_out moves them. */
+/* Fills in addresses and sizes, from the job and the addresses of its planes. bytes: of a sample. Staged planes stay in
+ * their place; stage_out moves them. */
 CNV_HOST_DEVICE static inline void
 cnv_block_locate(CnvBlock *b, uint64_t in, int in_stride, uint64_t out, int out_stride, int bytes)
 {
@@ -153,17 +153,18 @@ typedef struct {
 /* A copy thread moves 16 bytes where addresses allow. Threads of a block: 32 x 8. */
 #define CNV_COPY_BYTES 16
 
-/* Strips: kernels that do all of a job in one launch (fused, tensor). A block is CNV_STRIP_WARPS warps that work side
- * by side; each makes one tile, the tiles of a job being numbered row by row. Samples are counted along a row over
- * all channels, so that channels need no kernels of their own: a tap's neighbour is `channels` samples away. */
-#define CNV_STRIP_WARPS 4
-#define CNV_STRIPS_INLINE 4 /* so many come with the arguments, others from memory */
+/* Tile jobs, for kernels that do all of a job in one launch (fused, tensor, dense). A block is CNV_TILE_WARPS warps
+ * that work side by side; each makes one tile, the tiles of a job being numbered row by row. Samples are counted along
+ * a row over all channels, so that channels need no kernels of their own: a tap's neighbour is `channels` samples away.
+ */
+#define CNV_TILE_WARPS 4
+#define CNV_TILE_JOBS_INLINE 4 /* so many come with the arguments, others from memory */
 
-/* What k steps of 16 samples along x and y a kernel's bands reach over, and groups of 16 samples that a warp makes side
- * by side; and blocks that should fit a multiprocessor. 16 * k_x - 15 >= samples from the first to the last tap of the
- * widest; 16 * k_y - 7 >= rows of taps. */
+/* k steps of 16 samples along x and y that a kernel's bands reach over; groups of 16 samples that a warp makes side by
+ * side; blocks that should fit a multiprocessor. 16 * k_x - 15 >= samples from the first to the last tap of the widest;
+ * 16 * k_y - 7 >= rows of taps. */
 #define CNV_TENSOR_VARIANTS(V) V(2, 1, 4, 5) V(2, 2, 4, 4)
-/* The same with taps and row sums as two numbers each: for more than 8 bits, and signed taps. */
+/* The same with taps and row sums split in two numbers each: for more than 8 bits, and signed taps. */
 #define CNV_TENSOR_EXACT_VARIANTS(V) V(2, 1, 4, 3) V(2, 2, 2, 3)
 /* And for the sum of several frames. */
 #define CNV_TENSOR_TIME_VARIANTS(V) V(2, 1, 4, 3) V(2, 2, 2, 3) V(5, 5, 1, 2)
@@ -177,20 +178,20 @@ typedef struct {
 /* k steps of 16 rows that 16 rows of outputs reach over; slots of 16 rows, so many that one barrier for each 16 rows of
  * each warp will do: what is written over was read before the last one. Bytes of shared memory of bands and ring. */
 #define CNV_RING_STEPS(n_y) (((n_y) + 30) / 16)
-#define CNV_RING_SLOTS(steps) ((steps) + 2 * CNV_STRIP_WARPS - 1)
+#define CNV_RING_SLOTS(steps) ((steps) + 2 * CNV_TILE_WARPS - 1)
 #define CNV_RING_SHARED(k_x, steps, groups, parts)                                                                     \
   (512 * (parts) * ((k_x) + (steps) + CNV_RING_SLOTS(steps) * (groups)))
 
-#define CNV_TENSOR_STEP 16 /* samples along k */
-#define CNV_TENSOR_ROWS 8  /* that a step of a warp goes down */
+#define CNV_TENSOR_K 16   /* samples along k */
+#define CNV_TENSOR_ROWS 8 /* that a step of a warp goes down */
 
 /* fused: threads of a block, which makes a tile (fused.cuh). */
 #define CNV_FUSED_THREADS 128
-#define CNV_FUSED_STEP 16 /* rows made at a time */
+#define CNV_FUSED_ROWS 16 /* rows made at a time */
 #define CNV_FUSED_LOADED (4 * CNV_FUSED_THREADS)
 #define CNV_FUSED_MAX_TAPS 97 /* along an axis */
 
-/* How far the kernels reach; beside them there is one for any. */
+/* Pixels that the kernels reach to either side; one more is for any. */
 #define CNV_FUSED_VARIANTS(V) V(1) V(2) V(4) V(8)
 
 /* Samples of a tile's width. Of what is loaded, the apron on either side is taken off. */
@@ -209,9 +210,10 @@ cnv_fused_reach(int n, int anchor)
   return anchor > n - 1 - anchor ? anchor : n - 1 - anchor;
 }
 
-/* dense (dense.cuh). K: steps along k, 16 * K - 15 >= lead - anchor_x * channels + (n_x - 1) * channels + 1. R:
+/* dense (dense.cuh). K: steps along k, 16 * K - 15 >= apron_left - anchor_x * channels + (n_x - 1) * channels + 1. R:
  * rows of a warp, by eights. Terms; exact: taps as two numbers; blocks of 8-bit and of 16-bit samples that should fit a
- * multiprocessor. R is 2 for few rows, which wait for memory, and 4 for many, which wait for the tensor cores. */
+ * multiprocessor. R is 2 for few rows of taps, which wait for memory, and 4 for many, which wait for the tensor cores.
+ */
 #define CNV_DENSE_VARIANTS(V)                                                                                          \
   V(2, 2, 1, 0, 5, 4)                                                                                                  \
   V(2, 4, 1, 0, 3, 3)                                                                                                  \
@@ -233,11 +235,11 @@ cnv_fused_reach(int n, int anchor)
  * eight rows of a matrix lie in different banks. */
 #define CNV_DENSE_GROUPS(k) (CNV_DENSE_WIDTH / 8 + 2 * (k)-2)
 #define CNV_DENSE_PITCH(k) (8 * CNV_DENSE_GROUPS(k) + 8)
-/* Bytes of shared memory that a launch asks for. rows: of a tile, the most of all strips, as n_y. */
+/* Bytes of shared memory that a launch asks for. rows: of a tile; n_y: the most of all jobs. */
 #define CNV_DENSE_SHARED(k, r, n_y, rows)                                                                              \
   (2 * CNV_DENSE_PITCH(k) * (CNV_DENSE_CHUNK(r) + (n_y)-1) + 4 * ((rows) + (n_y)-1))
 
-/* A job for them. */
+/* A job whose tiles a kernel makes in one launch. */
 typedef struct {
   CnvRectJob job;
   int pointers;                            /* index in the launch's addresses and strides */
@@ -250,7 +252,7 @@ typedef struct {
   int shift, full_bits;
   int absolute;
   CnvTerm term; /* with its taps in constant memory: tensor takes them for renormalize, dense its own size and anchor */
-  int lead;     /* tensor: samples from a tile's first to the first that its bands take, a multiple of 4 */
+  int apron_left; /* tensor: samples from a tile's first to the first that its bands take, a multiple of 4 */
   uint32_t bands; /* tensor: index of the first word of the bands along x and y; behind them those along x of the
                      groups whose taps miss samples: the first left_groups of n_groups, and from right_group on */
   int left_groups, right_group, n_groups;
@@ -261,10 +263,11 @@ typedef struct {
 } CnvTileJob;
 
 typedef struct {
-  uint64_t strips, bands; /* device addresses: CnvTileJob where there are more than CNV_STRIPS_INLINE; words of bands */
-  int n_strips;
+  uint64_t jobs,
+      bands; /* device addresses: CnvTileJob where there are more than CNV_TILE_JOBS_INLINE; words of bands */
+  int n_jobs;
   CnvSources sources;
   uint64_t in[CNV_MAX_PLANES], out[CNV_MAX_PLANES];
   int in_stride[CNV_MAX_PLANES], out_stride[CNV_MAX_PLANES]; /* bytes */
-  CnvTileJob strip[CNV_STRIPS_INLINE];
+  CnvTileJob job[CNV_TILE_JOBS_INLINE];
 } CnvTileArgs;

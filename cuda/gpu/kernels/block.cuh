@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What all kernels share: how a block finds its work, how samples are read and written, borders and renormalize.
+ * Common to all kernels: a block's work, samples read and written, borders and renormalize.
  *
  * T is the sample type: uint8_t, uint16_t, or float for the lanes of a staged plane. A row is a flat array of samples
  * in which neighbours of a channel are C apart. Coordinates are relative to the job's window, beyond which the border
@@ -28,11 +28,11 @@ extern __shared__ float cnv_shared[];
 /* A block's job: in shared memory, or among the kernel's arguments. */
 typedef CnvBlock Block;
 
-/* What the block does of it. */
-struct Place {
+/* The block's part of the job. */
+struct BlockCoord {
   int bx, by, term;
-  uint64_t sums, spots; /* of the launch */
-  int pointers;         /* of the job */
+  uint64_t sums, mask_rects; /* of the launch */
+  int pointers;              /* of the job */
 };
 
 /* An entry of an array among the kernel's arguments: chosen by comparison, since an index known only at run time would
@@ -70,10 +70,10 @@ copy_words(S *to, const S *from, int thread, int threads)
     ((uint32_t *)to)[i] = __ldg((const uint32_t *)from + i);
 }
 
-/* The beginning of kernels that work on units: fetches what the block is to do. */
+/* The beginning of kernels that work on units: loads the block's job and finds its part of it. */
 template <typename T>
-__device__ static Place
-enter(Block &b, const CnvLaunchArgs &l)
+__device__ static BlockCoord
+load_job(Block &b, const CnvLaunchArgs &l)
 {
   const int thread = threadIdx.y * blockDim.x + threadIdx.x, threads = blockDim.x * blockDim.y;
   const CnvUnit unit = find_unit(l);
@@ -97,10 +97,10 @@ enter(Block &b, const CnvLaunchArgs &l)
     cnv_block_locate(&b, pick(l.in, i), pick(l.in_stride, i), pick(l.out, i), pick(l.out_stride, i), sizeof(T));
   }
   __syncthreads();
-  return {block - by * unit.blocks_x, by, unit.term, l.sums, l.spots, __ldg(&from->pointers)};
+  return {block - by * unit.blocks_x, by, unit.term, l.sums, l.mask_rects, __ldg(&from->pointers)};
 }
 
-/* How samples become values. A copy in registers: what lies in shared memory is read again after every store there. */
+/* Conversion of samples to values. A copy in registers: shared memory is read again after every store there. */
 struct Samples {
   uint32_t mask;
   int shift;
@@ -143,9 +143,9 @@ level_of(float value, int channel, const CnvPlane &a)
   return __float_as_uint(value + SIGNED_INTEGERS) - __float_as_uint(SIGNED_INTEGERS) + a.base[channel];
 }
 
-/* What becomes of a sum once gain and fraction come in: v of plan.h. */
+/* A sum with gain and fraction, clamped: v of plan.h. */
 __device__ static float
-finish(float acc, int channel, const CnvPlane &a)
+epilogue(float acc, int channel, const CnvPlane &a)
 {
   const float sum = a.combine == CNV_COMBINE_ABSOLUTE ? fabsf(acc + a.mid_bias[channel]) : acc;
 
@@ -214,7 +214,7 @@ source_delta(const Block &b, int source)
   return source < 0 ? 0 : b.sources.delta[source];
 }
 
-/* What stands for a sample that is not there, in all of the sources. */
+/* Border value of a missing sample, summed over the input frames. */
 __device__ static float
 missing(const Block &b, const Range &r, int channel)
 {
@@ -227,8 +227,7 @@ missing(const Block &b, const Range &r, int channel)
   return weight * b.a.border_value[channel];
 }
 
-/* The value of a pixel's channel, added up over the sources, with the border resolved; 0 where renormalize leaves it
- * out. */
+/* Value of a pixel's channel, summed over the input frames, borders resolved; 0 where renormalize leaves it out. */
 template <typename T>
 __device__ static float
 fetch(const Block &b, const Range &r, int C, int x, int y, int channel)
@@ -246,16 +245,16 @@ fetch(const Block &b, const Range &r, int C, int x, int y, int channel)
   return sum;
 }
 
-/* Weight of the job's sample number px, py; 1 in a job without regions to tell apart. */
+/* Weight of the job's sample (px, py); 1 in a job without mask rectangles. */
 __device__ static float
-weight_at(const Block &b, const Place &at, int px, int py)
+weight_at(const Block &b, const BlockCoord &at, int px, int py)
 {
   if (b.job.n_mask_rects == 0)
     return 1.0f;
-  return cnv_rect_job_weight(&b.job, (const CnvMaskRect *)at.spots, b.job.x + px, b.job.y + py);
+  return cnv_rect_job_weight(&b.job, (const CnvMaskRect *)at.mask_rects, b.job.x + px, b.job.y + py);
 }
 
-/* What sample s of row y of the job becomes, where all of it is the job's: filtered, or copied. */
+/* Sample s of row y of the job where its weight is 1: filtered, or copied. */
 template <typename T>
 __device__ static T
 result(const Block &b, int C, int s, int y, float acc)
@@ -264,15 +263,14 @@ result(const Block &b, int C, int s, int y, float acc)
 
   if (C > 1 && !(b.a.filtered >> channel & 1))
     return load_sample((const T *)(b.back + (int64_t)y * b.back_stride) + s);
-  const uint32_t level = level_of(finish(acc, channel, b.a), channel, b.a);
+  const uint32_t level = level_of(epilogue(acc, channel, b.a), channel, b.a);
   return (T)(sizeof(T) == 1 ? level : level << b.a.component[0].shift);
 }
 
-/* Stores one sample of the job with all that may be asked of it; staged lanes keep the sum, of which stage_out makes
- * the sample. */
+/* Stores one sample of the job, by its weight. Staged planes get the sum, of which stage_out makes the sample. */
 template <typename T>
 __device__ static void
-store_sample(const Block &b, const Place &at, int C, int s, int y, float acc)
+store_sample(const Block &b, const BlockCoord &at, int C, int s, int y, float acc)
 {
   const int channel = C == 1 ? 0 : s % C;
   T *to = (T *)(b.out + (int64_t)y * b.out_stride) + s;
@@ -286,13 +284,13 @@ store_sample(const Block &b, const Place &at, int C, int s, int y, float acc)
   }
   const uint32_t back = load_sample((const T *)(b.back + (int64_t)y * b.back_stride) + s);
   const float level = unpack<T>(back, samples_of<T>(b.a)) + b.a.mid[0];
-  const uint32_t out = level_of(blend(finish(acc, channel, b.a), level, weight, channel, b.a), channel, b.a);
+  const uint32_t out = level_of(blend(epilogue(acc, channel, b.a), level, weight, channel, b.a), channel, b.a);
   *to = (T)(sizeof(T) == 1 ? out : out << b.a.component[0].shift);
 }
 
 template <>
 __device__ void
-store_sample<float>(const Block &b, const Place &at, int C, int s, int y, float acc)
+store_sample<float>(const Block &b, const BlockCoord &at, int C, int s, int y, float acc)
 {
   if (weight_at(b, at, s / C, y) != 0.0f)
     ((float *)(b.out + (int64_t)y * b.out_stride))[s] = acc;
@@ -380,7 +378,7 @@ finds_all(const Block &b, const CnvTerm &t, int x, int y)
   return inside(x - t.anchor[CNV_X], t.n[CNV_X], b.width) && inside(y - t.anchor[CNV_Y], t.n[CNV_Y], b.height);
 }
 
-/* For a term that stands alone: one of a magnitude, or the only one. */
+/* Factor of renormalize for a term that stands alone: one of a magnitude, or the only one. */
 __device__ static float
 term_factor(const Block &b, const CnvTerm &t, int x, int y)
 {
@@ -390,8 +388,8 @@ term_factor(const Block &b, const CnvTerm &t, int x, int y)
                      : restore_sum(t.sum[CNV_X], term_found(b, t, x, y), t.epsilon[CNV_X]);
 }
 
-/* For the sum of several terms. Those of a 3D kernel count by the weights of their frames, and those whose frame is
- * missing not at all. */
+/* The same for the sum of several terms. Those of a 3D kernel count by the weights of their frames, and those whose
+ * frame is missing not at all. */
 __device__ static float
 joint_factor(const Block &b, int x, int y)
 {
@@ -417,7 +415,7 @@ renormalizes(const Block &b)
   return cnv_border_renormalizes((CnvBorder)b.a.border);
 }
 
-/* How a term's sum at (x, y) of the window joins those of the terms before it. */
+/* Adds a term's sum at (x, y) of the window to those of the terms before it. */
 __device__ static float
 add_term(const Block &b, float total, float acc, const CnvTerm &t, int x, int y)
 {
@@ -426,9 +424,9 @@ add_term(const Block &b, float total, float acc, const CnvTerm &t, int x, int y)
   return b.a.combine == CNV_COMBINE_MAGNITUDE ? fmaf(acc, acc, total) : total + acc;
 }
 
-/* And what all of them together are. */
+/* The sum of all terms. */
 __device__ static float
-end_terms(const Block &b, float total, int x, int y)
+terms_epilogue(const Block &b, float total, int x, int y)
 {
   if (renormalizes(b) && b.a.joint)
     total *= joint_factor(b, x, y);
@@ -493,21 +491,21 @@ __device__ static void
 load_word(const T *line, int n, int w, const Samples &samples, Put put)
 {
   constexpr int per_word = 4 / sizeof(T);
-  const int lead = (int)((uint64_t)line & 3) / (int)sizeof(T); /* samples of the first word before the line */
+  const int skipped = (int)((uint64_t)line & 3) / (int)sizeof(T); /* samples of the first word before the line */
 
-  if (w * per_word >= lead + n)
+  if (w * per_word >= skipped + n)
     return;
-  const uint32_t word = __ldg((const uint32_t *)(line - lead) + w);
+  const uint32_t word = __ldg((const uint32_t *)(line - skipped) + w);
 #pragma unroll
   for (int i = 0; i < per_word; i++)
-    put(w * per_word + i - lead, unpack<T>(word >> (i * 8 * (int)sizeof(T) % 32), samples));
+    put(w * per_word + i - skipped, unpack<T>(word >> (i * 8 * (int)sizeof(T) % 32), samples));
 }
 
-/* What a place in shared memory becomes by one of the sources. */
+/* Adds one input frame's value to a float in shared memory. */
 __device__ static void
-add_source(float &place, bool first, float weight, float value)
+add_source(float &slot, bool first, float weight, float value)
 {
-  place = first ? weight * value : fmaf(weight, value, place);
+  slot = first ? weight * value : fmaf(weight, value, slot);
 }
 
 /* Words that a line of so many samples can touch, wherever it begins. */
@@ -520,11 +518,11 @@ words_of(int samples)
   return (samples + 2 * (per_word - 1)) / per_word;
 }
 
-/* A thread's own place in shared memory for its outputs: through it those that seldom paths store need not be written
- * out eight times. */
+/* Puts a thread's outputs into shared memory of its own, so that rare paths store them by a loop rather than by code
+ * written out eight times. */
 template <typename V>
 __device__ static V *
-keep(const V (&total)[CNV_OUTPUTS])
+stash(const V (&total)[CNV_OUTPUTS])
 {
   V *own = (V *)cnv_shared + CNV_OUTPUTS * (threadIdx.y * blockDim.x + threadIdx.x);
 

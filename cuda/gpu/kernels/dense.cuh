@@ -14,18 +14,18 @@
  * computed.
  *
  * Bands: from word s.bands of l.bands on, for each temporal tap, row of taps and term: the fragments of k steps 0 to K
- * - 1; exact: and then those of what f16 left of the taps. A fragment is 16 bytes for each lane, in order of lanes:
+ * - 1; split: and then those of the taps' low parts. A fragment is 16 bytes for each lane, in prefetch of lanes:
  * words 0 to 3 are A[g][2t], A[g + 8][2t], A[g][2t + 8] and A[g + 8][2t + 8], each with its neighbour along k in the
- * upper half; t: lane % 4, g: lane / 4. k is the sample as it stands: k of step i is sample 16 * i + k - s.lead from
- * the group's first. Row i of A is output i in 16-bit samples; in 8-bit ones rows g and g + 8 are outputs 2g and 2g
- * + 1.
+ * upper half; t: lane % 4, g: lane / 4. k is the sample as it stands: k of step i is sample 16 * i + k - s.apron_left
+ * from the group's first. Row i of A is output i in 16-bit samples; in 8-bit ones rows g and g + 8 are outputs 2g and
+ * 2g + 1.
  *
  * Of CnvTileJob, with a meaning of its own here:
  *   columns, rows   of tiles; of a tile: CNV_DENSE_WIDTH samples, a multiple of CNV_DENSE_CHUNK(r) rows. A block a tile
- *   lead            a multiple of 8, from anchor_x * channels up to 16 * (K - 1)
+ *   apron_left      a multiple of 8, from anchor_x * channels up to 16 * (K - 1)
  *   n_y             rows of taps that the bands have, those of zeros that CNV_DENSE_ROWS adds among them
  *   taps_x          words from the bands of a temporal tap to those of the next; 0: all frames have the same
- *   gain, mid_bias   those of the bands; base and fraction as ever
+ *   gain, mid_bias  those of the bands; base and fraction as ever
  * With two terms the sum is sqrt(first^2 + second^2). Of frames only those are read whose weight is not 0. Renormalize
  * is not done.
  */
@@ -75,13 +75,13 @@ read_samples(uint2 (&b)[WORDS], uint32_t at)
                  : "memory");
 }
 
-/* The tile of a block, and which of the samples that it needs are read by eights. */
+/* The tile of a block, and the samples that it reads by eights. */
 struct DenseTile {
   int x, y, y_end;
   int first_group,
       last_group;    /* groups of 8 samples, counted from lead before x, from the first up to without the last */
   bool eights;       /* addresses are multiples of 8 samples, or else of 4 */
-  bool missing;      /* some rows are not there */
+  bool missing;      /* some rows are outside of the window, with values of their own */
   bool plain;        /* all that is read lies in the window and is read by eights */
   bool plain_stores; /* all that is written is filtered, and written by 16 bytes */
   const int *lines;  /* which row of the field stands for each */
@@ -90,7 +90,7 @@ struct DenseTile {
 /* Samples of a chunk on their way: groups that begin within the tile, one of 8 rows for each thread, and those at its
  * sides. Bits of there: which of them came. */
 template <typename T, int K, int R> struct DenseHeld {
-  static constexpr int passes = 2 * R + 1, sides = 2 * K - 2, side_rows = 32 * CNV_STRIP_WARPS / sides;
+  static constexpr int passes = 2 * R + 1, sides = 2 * K - 2, side_rows = 32 * CNV_TILE_WARPS / sides;
   static constexpr int side_passes = (8 * passes + side_rows - 1) / side_rows;
   Eight<T> eight[passes + side_passes];
   uint32_t there;
@@ -105,9 +105,9 @@ struct DenseGroup {
 
 template <typename T>
 __device__ static DenseGroup
-dense_group(const TileParams &sheet, const DenseTile &tile, int group, int row)
+dense_group(const TileParams &params, const DenseTile &tile, int group, int row)
 {
-  return {group, row, (const char *)sheet.in + (int64_t)(tile.x - sheet.s.lead + 8 * group) * (int)sizeof(T),
+  return {group, row, (const char *)params.in + (int64_t)(tile.x - params.s.apron_left + 8 * group) * (int)sizeof(T),
           group >= tile.first_group && group < tile.last_group};
 }
 
@@ -135,7 +135,7 @@ load_group(Eight<T> &to, const DenseTile &tile, const DenseGroup &g, int stride,
 
 template <typename T>
 __device__ static void
-keep_group(__half *to, const Eight<T> &eight, const Halves &halves, bool there = true)
+store_group(__half *to, const Eight<T> &eight, const Halves &halves, bool there = true)
 {
   const uint2 low = to_halves(eight.low, halves), high = to_halves(eight.high, halves);
 
@@ -143,11 +143,11 @@ keep_group(__half *to, const Eight<T> &eight, const Halves &halves, bool there =
     *(uint4 *)to = make_uint4(low.x, low.y, high.x, high.y);
 }
 
-/* How samples come. Made anew each time, from what lies in shared memory: registers are for sums. */
+/* Loads samples. Made anew each time from shared memory: registers are for sums. */
 template <typename T, int K, int R> struct DenseLoader {
   typedef DenseHeld<T, K, R> Held;
   static constexpr int pitch = CNV_DENSE_PITCH(K);
-  const TileParams &sheet;
+  const TileParams &params;
   const DenseTile tile;
   const int *column;
   __half *to;
@@ -156,9 +156,11 @@ template <typename T, int K, int R> struct DenseLoader {
   const DenseGroup main, side;
 
   __device__ DenseLoader(const TileParams &from, const DenseTile &shared_tile, const int *columns, __half *samples)
-      : sheet(from), tile(shared_tile), column(columns), to(samples), halves(halves_of<T>(from.s)),
-        stride(from.in_stride), main(dense_group<T>(from, tile, from.s.lead / 8 + threadIdx.x % 16, threadIdx.x / 16)),
-        side(dense_group<T>(from, tile, beside(from.s.lead / 8, threadIdx.x % Held::sides), threadIdx.x / Held::sides))
+      : params(from), tile(shared_tile), column(columns), to(samples), halves(halves_of<T>(from.s)),
+        stride(from.in_stride),
+        main(dense_group<T>(from, tile, from.s.apron_left / 8 + threadIdx.x % 16, threadIdx.x / 16)),
+        side(dense_group<T>(from, tile, beside(from.s.apron_left / 8, threadIdx.x % Held::sides),
+                            threadIdx.x / Held::sides))
   {
   }
 
@@ -167,8 +169,8 @@ template <typename T, int K, int R> struct DenseLoader {
     return number < lead ? number : number + CNV_DENSE_WIDTH / 8;
   }
 
-  /* Orders what is held of a chunk; line: its first. */
-  __device__ void order(Held &held, int line, int rows, int64_t delta) const
+  /* Starts loading the part of a chunk that is held in registers; line: its first. */
+  __device__ void prefetch(Held &held, int line, int rows, int64_t delta) const
   {
     held.there = 0;
 #pragma unroll
@@ -182,17 +184,17 @@ template <typename T, int K, int R> struct DenseLoader {
                     << (Held::passes + p);
   }
 
-  __device__ void keep(const Held &held) const
+  __device__ void store(const Held &held) const
   {
 #pragma unroll
     for (int p = 0; p < Held::passes; p++)
       if (held.there >> p & 1)
-        keep_group<T>(to + (main.row + 8 * p) * pitch + 8 * main.group, held.eight[p], halves);
+        store_group<T>(to + (main.row + 8 * p) * pitch + 8 * main.group, held.eight[p], halves);
 #pragma unroll
     for (int p = 0; p < Held::side_passes; p++)
       if (held.there >> (Held::passes + p) & 1)
-        keep_group<T>(to + (side.row + Held::side_rows * p) * pitch + 8 * side.group, held.eight[Held::passes + p],
-                      halves);
+        store_group<T>(to + (side.row + Held::side_rows * p) * pitch + 8 * side.group, held.eight[Held::passes + p],
+                       halves);
   }
 
   /* Brings rows from `first` on, so many threads apart, by BATCH of them at once. */
@@ -210,7 +212,7 @@ template <typename T, int K, int R> struct DenseLoader {
 #pragma unroll
       for (int p = 0; p < BATCH; p++)
         if (there[p])
-          keep_group<T>(to + (first + g.row + step * p) * pitch + 8 * g.group, eight[p], halves);
+          store_group<T>(to + (first + g.row + step * p) * pitch + 8 * g.group, eight[p], halves);
     }
   }
 
@@ -226,27 +228,27 @@ template <typename T, int K, int R> struct DenseLoader {
   }
 
   /* Groups that do not lie in the window, or not as words, and rows that are missing: sample by sample. */
-  __device__ void keep_others(int line, int rows, int64_t delta) const
+  __device__ void store_others(int line, int rows, int64_t delta) const
   {
     const int outside = tile.last_group - tile.first_group;
     const int groups = CNV_DENSE_GROUPS(K) - (tile.missing ? 0 : outside);
 
 #pragma unroll 1
-    for (int i = threadIdx.x; i < rows * groups; i += 32 * CNV_STRIP_WARPS) {
+    for (int i = threadIdx.x; i < rows * groups; i += 32 * CNV_TILE_WARPS) {
       const int number = i / rows, row = i - number * rows, at = tile.lines[line + row];
       const int group = tile.missing || number < tile.first_group ? number : number + outside;
       const bool inside = group >= tile.first_group && group < tile.last_group;
-      const int x = tile.x - sheet.s.lead + 8 * group;
+      const int x = tile.x - params.s.apron_left + 8 * group;
       Eight<T> eight;
 
       if (at >= 0 && inside)
         continue;
       if (at < 0)
-        eight = {missing_word<T>(sheet, x), missing_word<T>(sheet, x + 4)};
+        eight = {missing_word<T>(params, x), missing_word<T>(params, x + 4)};
       else
-        eight = {gather_word<T>(sheet, column + 8 * group, delta, at),
-                 gather_word<T>(sheet, column + 8 * group + 4, delta, at)};
-      keep_group<T>(to + row * pitch + 8 * group, eight, halves);
+        eight = {gather_word<T>(params, column + 8 * group, delta, at),
+                 gather_word<T>(params, column + 8 * group + 4, delta, at)};
+      store_group<T>(to + row * pitch + 8 * group, eight, halves);
     }
   }
 };
@@ -266,7 +268,7 @@ template <typename T, int K, int R> struct DensePlain {
   {
   }
 
-  __device__ void order(Held &held, int stride, int line, int rows, int64_t delta) const
+  __device__ void prefetch(Held &held, int stride, int line, int rows, int64_t delta) const
   {
     const int64_t first = delta + (int64_t)line * stride;
     const int main_rows = rows - (int)(threadIdx.x / 16), side_rows = rows - (int)(threadIdx.x / Held::sides);
@@ -281,17 +283,17 @@ template <typename T, int K, int R> struct DensePlain {
         load_eight(held.eight[Held::passes + p], main + side + first + (int64_t)(Held::side_rows * p) * stride);
   }
 
-  __device__ void keep(const Held &held, const Halves &halves, int rows) const
+  __device__ void store(const Held &held, const Halves &halves, int rows) const
   {
     const int main_rows = rows - (int)(threadIdx.x / 16), side_rows = rows - (int)(threadIdx.x / Held::sides);
 
 #pragma unroll
     for (int p = 0; p < Held::passes; p++)
-      keep_group<T>(main_to + 8 * p * pitch, held.eight[p], halves, 8 * p < main_rows);
+      store_group<T>(main_to + 8 * p * pitch, held.eight[p], halves, 8 * p < main_rows);
 #pragma unroll
     for (int p = 0; p < Held::side_passes; p++)
-      keep_group<T>(side_to + Held::side_rows * p * pitch, held.eight[Held::passes + p], halves,
-                    Held::side_rows * p < side_rows);
+      store_group<T>(side_to + Held::side_rows * p * pitch, held.eight[Held::passes + p], halves,
+                     Held::side_rows * p < side_rows);
   }
 };
 
@@ -367,20 +369,20 @@ add_pairs(DenseSums<R, 1> &sums, const uint4 *bands, uint32_t at, int rows)
   }
 }
 
-/* How sums become levels. */
-struct DenseFinish {
+/* Numbers that turn sums into levels. */
+struct DenseEpilogue {
   float start;            /* what a sum begins with */
   float weight, mid_bias; /* absolute */
   float offset, gain, magic;
   int adjust;
 };
 
-__device__ static DenseFinish
-find_finish(const CnvTileJob &s, int terms, float first_weight, float last_weight)
+__device__ static DenseEpilogue
+find_epilogue(const CnvTileJob &s, int terms, float first_weight, float last_weight)
 {
   const bool plain = terms == 1 && !s.absolute;
   const float offset = s.gain != 0.0f ? s.fraction / s.gain : 0.0f;
-  DenseFinish f;
+  DenseEpilogue f;
 
   f.start = plain && first_weight != 0.0f ? offset / first_weight : 0.0f;
   f.weight = last_weight;
@@ -403,13 +405,13 @@ root(float square)
 }
 
 __device__ static int
-dense_level(float acc, const DenseFinish &f)
+dense_level(float acc, const DenseEpilogue &f)
 {
   return __float_as_int(fmaf(acc, f.gain, f.magic)) + f.adjust;
 }
 
 __device__ static uint32_t
-dense_pair(float low, float high, const DenseFinish &f, const CnvTileJob &s)
+dense_pair(float low, float high, const DenseEpilogue &f, const CnvTileJob &s)
 {
   uint32_t out;
 
@@ -419,24 +421,24 @@ dense_pair(float low, float high, const DenseFinish &f, const CnvTileJob &s)
 
 /* Levels as matrices of 16 bits of which a row is a sample of the group, or two, and a column one of 8 rows. */
 __device__ static void
-finish_group(uint32_t (&words)[1], const float (&d)[4], const DenseFinish &f, const CnvTileJob &)
+epilogue_group(uint32_t (&words)[1], const float (&d)[4], const DenseEpilogue &f, const CnvTileJob &)
 {
   words[0] = pack_levels(dense_level(d[0], f), dense_level(d[2], f),
                          pack_levels(dense_level(d[1], f), dense_level(d[3], f), 0));
 }
 
 __device__ static void
-finish_group(uint32_t (&words)[2], const float (&d)[4], const DenseFinish &f, const CnvTileJob &s)
+epilogue_group(uint32_t (&words)[2], const float (&d)[4], const DenseEpilogue &f, const CnvTileJob &s)
 {
   words[0] = dense_pair(d[0], d[1], f, s);
   words[1] = dense_pair(d[2], d[3], f, s);
 }
 
-/* Where 16 bytes of 64 samples of 8 rows lie in shared memory: unit is their number in the row. No two lanes that come
+/* Index of 16 bytes of 64 samples of 8 rows in shared memory: unit is their number in the row. No two lanes that come
  * together meet in a bank, neither along a row nor down a column. */
 template <int UNITS>
 __device__ static int
-stage_unit(int row, int unit)
+unit_in_row(int row, int unit)
 {
   return row * UNITS + (unit ^ (UNITS == 4 ? row / 2 : row));
 }
@@ -444,12 +446,12 @@ stage_unit(int row, int unit)
 /* Four matrices, transposed, to units first to first + 3. */
 template <int UNITS>
 __device__ static void
-store_matrices(uint4 *stage, int first, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
+store_matrices(uint4 *buffer, int first, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
 {
   const int lane = threadIdx.x % 32;
 
 #if __CUDA_ARCH__ >= 900
-  const uint4 *to = stage + stage_unit<UNITS>(lane % 8, first + lane / 8);
+  const uint4 *to = buffer + unit_in_row<UNITS>(lane % 8, first + lane / 8);
 
   asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
                    (uint32_t)__cvta_generic_to_shared(to)),
@@ -460,7 +462,7 @@ store_matrices(uint4 *stage, int first, uint32_t a, uint32_t b, uint32_t c, uint
 
 #pragma unroll
   for (int i = 0; i < 4; i++)
-    ((uint32_t *)(stage + stage_unit<UNITS>(lane / 4, first + i)))[lane % 4] = transpose(words[i]);
+    ((uint32_t *)(buffer + unit_in_row<UNITS>(lane / 4, first + i)))[lane % 4] = transpose(words[i]);
 #endif
 }
 
@@ -492,19 +494,19 @@ repeat(uint2 word)
 /* Stores 16 bytes of samples from x on, of row y. */
 template <typename T>
 __device__ static void
-store_unit(const TileParams &sheet, int x, int y, const uint4 &v)
+store_unit(const TileParams &params, int x, int y, const uint4 &v)
 {
   constexpr int samples = 16 / sizeof(T);
-  const CnvTileJob &s = sheet.s;
-  const uint64_t places = sheet.out | sheet.out_stride | (s.copied ? sheet.back | sheet.in_stride : 0);
+  const CnvTileJob &s = params.s;
+  const uint64_t places = params.out | params.out_stride | (s.copied ? params.back | params.in_stride : 0);
   const bool whole = (places & 15) == 0;
   const int x0 = s.job.x * s.channels, x1 = x0 + s.job.width * s.channels;
 
   if (whole && x >= x0 && x + samples <= x1) {
-    uint4 *to = (uint4 *)(sheet.out + (int64_t)y * sheet.out_stride + (int64_t)x * sizeof(T));
+    uint4 *to = (uint4 *)(params.out + (int64_t)y * params.out_stride + (int64_t)x * sizeof(T));
 
     if (s.copied) {
-      const uint4 back = __ldg((const uint4 *)(sheet.back + (int64_t)y * sheet.in_stride + (int64_t)x * sizeof(T)));
+      const uint4 back = __ldg((const uint4 *)(params.back + (int64_t)y * params.in_stride + (int64_t)x * sizeof(T)));
       const uint4 m = repeat(filtered_mask<T>(s));
 
       *to = make_uint4(merge(v.x, back.x, m.x), merge(v.y, back.y, m.y), merge(v.z, back.z, m.z),
@@ -517,29 +519,29 @@ store_unit(const TileParams &sheet, int x, int y, const uint4 &v)
 #pragma unroll 1
   for (int i = 0; i < samples / 4; i++)
     if (x + 4 * i < x1)
-      store_word<T>(sheet, x + 4 * i, y, word_of(v, i, T()), filtered_mask<T>(s));
+      store_word<T>(params, x + 4 * i, y, word_of(v, i, T()), filtered_mask<T>(s));
 }
 
 /* Stores 64 samples of 8 rows; y: the first, of those before y_end. plain: as in DenseTile. */
 template <typename T>
 __device__ static void
-store_sums(const TileParams &sheet, uint4 *stage, const float (&c)[4][4], const DenseFinish &f, int x, int y, int y_end,
-           bool plain)
+store_sums(const TileParams &params, uint4 *buffer, const float (&c)[4][4], const DenseEpilogue &f, int x, int y,
+           int y_end, bool plain)
 {
   constexpr int units = 4 * sizeof(T);
   uint32_t words[4][sizeof(T)];
 
 #pragma unroll
   for (int m = 0; m < 4; m++)
-    finish_group(words[m], c[m], f, sheet.s);
+    epilogue_group(words[m], c[m], f, params.s);
   __syncwarp();
   if (sizeof(T) == 1) {
-    store_matrices<units>(stage, 0, words[0][0], words[1][0], words[2][0], words[3][0]);
+    store_matrices<units>(buffer, 0, words[0][0], words[1][0], words[2][0], words[3][0]);
   } else {
     constexpr int last = sizeof(T) - 1;
 
-    store_matrices<units>(stage, 0, words[0][0], words[0][last], words[1][0], words[1][last]);
-    store_matrices<units>(stage, 4, words[2][0], words[2][last], words[3][0], words[3][last]);
+    store_matrices<units>(buffer, 0, words[0][0], words[0][last], words[1][0], words[1][last]);
+    store_matrices<units>(buffer, 4, words[2][0], words[2][last], words[3][0], words[3][last]);
   }
   __syncwarp();
 #pragma unroll
@@ -548,18 +550,18 @@ store_sums(const TileParams &sheet, uint4 *stage, const float (&c)[4][4], const 
 
     if (y + row >= y_end)
       continue;
-    const uint4 v = stage[stage_unit<units>(row, unit)];
+    const uint4 v = buffer[unit_in_row<units>(row, unit)];
     if (plain)
-      *(uint4 *)(sheet.out + (int64_t)(y + row) * sheet.out_stride + x * (int)sizeof(T) + 16 * unit) = v;
+      *(uint4 *)(params.out + (int64_t)(y + row) * params.out_stride + x * (int)sizeof(T) + 16 * unit) = v;
     else
-      store_unit<T>(sheet, x + unit * (16 / (int)sizeof(T)), y + row, v);
+      store_unit<T>(params, x + unit * (16 / (int)sizeof(T)), y + row, v);
   }
 }
 
-/* Sums as they are before gain comes in: those of c[0] become what all terms give. */
+/* Combines terms, or takes the absolute value, in c[0]: before gain comes in. */
 template <int R, int TERMS>
 __device__ static void
-settle(DenseSums<R, TERMS> &sums, const DenseFinish &f)
+combine_terms(DenseSums<R, TERMS> &sums, const DenseEpilogue &f)
 {
 #pragma unroll
   for (int r = 0; r < R; r++)
@@ -617,13 +619,14 @@ next_source(const CnvSources &sources, int i)
   return i;
 }
 
-/* Fills in what stands for the tile's rows, and where not all lie inside, for its samples along x. */
+/* Finds the block's tile, the rows that stand for its rows and, where not all lie inside, the samples for its samples
+ * along x. */
 template <int K>
 __device__ static void
-find_tile(DenseTile &tile, const TileParams &sheet, int *lines, int *column, int bytes)
+find_tile(DenseTile &tile, const TileParams &params, int *lines, int *column, int bytes)
 {
   constexpr int groups = CNV_DENSE_GROUPS(K);
-  const CnvTileJob &s = sheet.s;
+  const CnvTileJob &s = params.s;
   const CnvRectJob &p = s.job;
   const int number = blockIdx.x - s.first_block, row = number / s.columns;
   DenseTile t;
@@ -631,27 +634,27 @@ find_tile(DenseTile &tile, const TileParams &sheet, int *lines, int *column, int
   t.x = s.origin + (number - row * s.columns) * CNV_DENSE_WIDTH;
   t.y = p.y + row * s.rows;
   t.y_end = min(t.y + s.rows, p.y + p.height);
-  const int x = t.x - s.lead, y = t.y - s.term.anchor[CNV_Y], n = t.y_end - t.y + s.term.n[CNV_Y] - 1;
-  t.first_group = sheet.words ? min(max(sheet.window_x0 - x + 7 >> 3, 0), groups) : groups;
-  t.last_group = max(min(sheet.window_x1 - x >> 3, groups), t.first_group);
-  t.eights = ((sheet.in | sheet.in_stride) & (8 * bytes - 1)) == 0;
+  const int x = t.x - s.apron_left, y = t.y - s.term.anchor[CNV_Y], n = t.y_end - t.y + s.term.n[CNV_Y] - 1;
+  t.first_group = params.words ? min(max(params.window_x0 - x + 7 >> 3, 0), groups) : groups;
+  t.last_group = max(min(params.window_x1 - x >> 3, groups), t.first_group);
+  t.eights = ((params.in | params.in_stride) & (8 * bytes - 1)) == 0;
   t.missing = cnv_border_has_value((CnvBorder)s.border) && (y < p.window_y || y + n > p.window_y + p.window_height);
   t.plain = t.eights && !t.missing && t.last_group - t.first_group == groups && y >= p.window_y &&
             y + n <= p.window_y + p.window_height;
-  t.plain_stores = ((sheet.out | sheet.out_stride) & 15) == 0 && !s.copied && t.x >= p.x * s.channels &&
+  t.plain_stores = ((params.out | params.out_stride) & 15) == 0 && !s.copied && t.x >= p.x * s.channels &&
                    t.x + CNV_DENSE_WIDTH <= (p.x + p.width) * s.channels;
   t.lines = lines;
-  for (int i = threadIdx.x; i < n; i += 32 * CNV_STRIP_WARPS)
+  for (int i = threadIdx.x; i < n; i += 32 * CNV_TILE_WARPS)
     lines[i] = row_of(s, y + i);
   if (t.last_group - t.first_group < groups)
-    for (int i = threadIdx.x; i < 8 * groups; i += 32 * CNV_STRIP_WARPS)
+    for (int i = threadIdx.x; i < 8 * groups; i += 32 * CNV_TILE_WARPS)
       column[i] = sample_of(s, x + i);
   if (threadIdx.x == 0)
     tile = t;
   __syncthreads();
 }
 
-/* Adds what one frame gives. at: of the warp's first sample. */
+/* Adds the products of one frame. at: of the warp's first sample. */
 template <int K, int R, int TERMS, bool EXACT>
 __device__ static void
 add_frame(DenseSums<R, TERMS> &sums, const CnvTileArgs &l, const CnvTileJob &s, int source, uint32_t at)
@@ -674,30 +677,30 @@ dense(const CnvTileArgs &l)
   constexpr int chunk = CNV_DENSE_CHUNK(R), pitch = CNV_DENSE_PITCH(K);
   constexpr bool ahead = R == 2 && TERMS == 1; /* registers for samples on their way */
   typedef DenseLoader<T, K, R> Loader;
-  __shared__ TileParams sheet;
+  __shared__ TileParams params;
   __shared__ DenseTile tile;
-  __shared__ DenseFinish finish;
-  __shared__ uint4 stages[CNV_STRIP_WARPS][32 * sizeof(T)];
+  __shared__ DenseEpilogue epilogue;
+  __shared__ uint4 buffers[CNV_TILE_WARPS][32 * sizeof(T)];
   __shared__ int column[8 * CNV_DENSE_GROUPS(K)];
   __half *samples = (__half *)cnv_dense_shared;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warp_x = warp % 2 * 64, warp_y = warp / 2 * 8 * R;
-  /* Where no frame counts the first stands for all, with weight 0. */
+  /* If no frame counts, the first one stands for all, with weight 0. */
   const int n_sources = max(l.sources.n, 1), counts = next_source(l.sources, 0);
   const int first_source = counts < n_sources ? counts : 0;
 
-  enter_strip<T>(sheet, l);
-  const CnvTileJob &s = sheet.s;
+  load_tile_job<T>(params, l);
+  const CnvTileJob &s = params.s;
   if (threadIdx.x == 0) {
     int last = first_source;
 
     for (int i = first_source; i < n_sources; i = next_source(l.sources, i + 1))
       last = i;
-    finish = find_finish(s, TERMS, dense_weight(l.sources, first_source), dense_weight(l.sources, last));
+    epilogue = find_epilogue(s, TERMS, dense_weight(l.sources, first_source), dense_weight(l.sources, last));
   }
-  find_tile<K>(tile, sheet, (int *)(samples + pitch * (chunk + s.term.n[CNV_Y] - 1)), column, sizeof(T));
+  find_tile<K>(tile, params, (int *)(samples + pitch * (chunk + s.term.n[CNV_Y] - 1)), column, sizeof(T));
 
   /* A chunk of the tile, of one frame. */
-  const auto rows_of = [&](int line) { return min(chunk, tile.y_end - tile.y - line) + sheet.s.term.n[CNV_Y] - 1; };
+  const auto rows_of = [&](int line) { return min(chunk, tile.y_end - tile.y - line) + params.s.term.n[CNV_Y] - 1; };
   const auto delta_of = [&](int i) { return l.sources.n ? l.sources.delta[i] : 0; };
   const auto height_of = [&]() { return tile.y_end - tile.y; };
   int line = 0, source = first_source;
@@ -705,54 +708,54 @@ dense(const CnvTileArgs &l)
   DenseHeld<T, K, R> held;
 
   const bool plain = ahead && tile.plain;
-  const DensePlain<T, K, R> places(Loader(sheet, tile, column, samples), tile.y - s.term.anchor[CNV_Y]);
+  const DensePlain<T, K, R> places(Loader(params, tile, column, samples), tile.y - s.term.anchor[CNV_Y]);
 
   if (plain)
-    places.order(held, sheet.in_stride, line, rows_of(line), delta_of(source));
+    places.prefetch(held, params.in_stride, line, rows_of(line), delta_of(source));
   else if (ahead)
-    Loader(sheet, tile, column, samples).order(held, line, rows_of(line), delta_of(source));
+    Loader(params, tile, column, samples).prefetch(held, line, rows_of(line), delta_of(source));
   while (line < height_of()) {
     const int following = next_source(l.sources, source + 1);
     const bool last = following >= n_sources;
     const int next_line = last ? line + chunk : line, next = last ? first_source : following;
 
     if (plain && rows_of(line) <= 8 * Loader::Held::passes) {
-      places.keep(held, halves_of<T>(s), rows_of(line));
+      places.store(held, halves_of<T>(s), rows_of(line));
     } else {
-      const Loader loader(sheet, tile, column, samples);
+      const Loader loader(params, tile, column, samples);
 
       if (plain)
-        places.keep(held, halves_of<T>(s), rows_of(line));
+        places.store(held, halves_of<T>(s), rows_of(line));
       else if (ahead)
-        loader.keep(held);
+        loader.store(held);
       loader.fetch_rows(ahead, line, rows_of(line), delta_of(source));
       if (tile.missing || tile.last_group - tile.first_group < CNV_DENSE_GROUPS(K))
-        loader.keep_others(line, rows_of(line), delta_of(source));
+        loader.store_others(line, rows_of(line), delta_of(source));
     }
     __syncthreads();
     if (next_line < height_of()) {
       if (plain)
-        places.order(held, sheet.in_stride, next_line, rows_of(next_line), delta_of(next));
+        places.prefetch(held, params.in_stride, next_line, rows_of(next_line), delta_of(next));
       else if (ahead)
-        Loader(sheet, tile, column, samples).order(held, next_line, rows_of(next_line), delta_of(next));
+        Loader(params, tile, column, samples).prefetch(held, next_line, rows_of(next_line), delta_of(next));
     }
 
     if (line + warp_y < height_of()) {
       if (source == first_source)
-        weigh_sums(sums, true, finish.start, 1.0f);
+        weigh_sums(sums, true, epilogue.start, 1.0f);
       else
         weigh_sums(sums, false, 0.0f, weight_before(l.sources, source) / dense_weight(l.sources, source));
       add_frame<K, R, TERMS, EXACT>(sums, l, s, source,
                                     (uint32_t)__cvta_generic_to_shared(samples) +
                                         2 * ((warp_y + lane % 8) * pitch + warp_x + lane / 8 * 8));
       if (last) {
-        const DenseFinish f = finish;
+        const DenseEpilogue f = epilogue;
 
         if (TERMS > 1 || s.absolute)
-          settle(sums, f);
+          combine_terms(sums, f);
 #pragma unroll
         for (int r = 0; r < R; r++)
-          store_sums<T>(sheet, stages[warp], sums.c[0][r], f, tile.x + warp_x, tile.y + line + warp_y + 8 * r,
+          store_sums<T>(params, buffers[warp], sums.c[0][r], f, tile.x + warp_x, tile.y + line + warp_y + 8 * r,
                         tile.y_end, tile.plain_stores);
       }
     }

@@ -12,32 +12,33 @@
  *
  * cnv_fused_u8_R takes what reaches at most R pixels and rows to either side of the output (cnv_fused_reach), with taps
  * of 0 where it reaches less; cnv_fused_u8_any up to CNV_FUSED_MAX_TAPS taps an axis, wherever the anchor is. Tiles are
- * blocks: n_tiles blocks a strip, CNV_FUSED_WIDTH or CNV_FUSED_ANY_WIDTH samples wide, a multiple of CNV_FUSED_STEP
+ * blocks: n_tiles blocks a job, CNV_FUSED_WIDTH or CNV_FUSED_ANY_WIDTH samples wide, a multiple of CNV_FUSED_ROWS
  * rows high.
  */
 #pragma once
 
-#include "gpu/kernels/strip.cuh"
+#include "gpu/kernels/tile_job.cuh"
 
 /* Rows of sums that lie in shared memory at once. Chips with little of it take a step in two halves. */
 #if __CUDA_ARCH__ == 800 || (__CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1200)
-#define FUSED_ROWS 16
+#define FUSED_SHARED_ROWS 16
 #else
-#define FUSED_ROWS 8
+#define FUSED_SHARED_ROWS 8
 #endif
 #define FUSED_OUTPUTS 8                      /* of a thread in the row pass */
-#define FUSED_PITCH (CNV_FUSED_LOADED + 4)   /* an odd number of float4: see fused_place */
+#define FUSED_PITCH (CNV_FUSED_LOADED + 4)   /* an odd number of float4: see fused_coord */
 #define FUSED_TAPS (CNV_FUSED_MAX_TAPS + 15) /* along x, with zeros; a multiple of 8 */
-#define FUSED_BEFORE (CNV_FUSED_STEP - 1)    /* zeros before the taps along y */
+#define FUSED_BEFORE (CNV_FUSED_ROWS - 1)    /* zeros before the taps along y */
 #define FUSED_TAPS_Y (FUSED_BEFORE + CNV_FUSED_MAX_TAPS + 32)
 
 /* A thread's four samples from x on. */
 template <typename T> struct Edge {
   int x;
-  bool inner; /* all of the warp's lie inside of the window; the others hold where they do not, or rows do not */
-  enum Kind { WHOLE, GATHER, NOTHING } kind;
+  bool inner; /* all samples of the warp lie inside of the window; the members below are for other ones, and for rows
+                 outside of it */
+  enum Kind { WORD, GATHER, NOTHING } kind;
   int column[4];
-  typename Word<T>::type missing, present; /* what stands for samples that are not there; ones where they are */
+  typename Word<T>::type missing, present; /* values of missing samples; ones for samples inside of the window */
 };
 
 /* Samples and sums are taken times 2^-64, and levels times 2^-149: so the bits of a level, as a float32, are the
@@ -47,12 +48,12 @@ template <typename T> struct Edge {
 #define FUSED_UNIT (1.0f / 4294967296.0f / 4294967296.0f)
 #define FUSED_LEVEL (1.0f / 2097152.0f / 4294967296.0f / 4294967296.0f) /* 2^-85: sums to levels */
 
-/* What is made of sums: the level is base + gain * sum. */
-struct FusedFinish {
+/* Numbers that turn sums into levels: base + gain * sum. */
+struct FusedEpilogue {
   float start; /* fraction in the units of sums, which begin there */
   float gain, base, mid_bias;
   int full, shift;
-  bool absolute, simple; /* simple: nothing but that, and all lanes are filtered */
+  bool absolute, simple; /* simple: nothing but that, and all channels are filtered */
   bool renormalize;
 };
 
@@ -62,46 +63,46 @@ struct FusedSamples {
   uint32_t mask; /* of two samples of 16 bits */
 };
 
-/* Which outputs a thread makes: eight from sample x on. Lanes 4 to 7 of eight take the row below, whose float4 lie in
+/* A thread's outputs: eight from sample x on. Lanes 4 to 7 of eight take the row below, whose float4 lie in
  * the banks between. */
-struct FusedPlace {
-  int x, unit;      /* number of the eight in the tile's width */
-  bool here, whole; /* any is the job's; all are, and are stored at once */
+struct FusedCoord {
+  int x, unit;        /* number of the eight in the tile's width */
+  bool here, at_once; /* any is the job's; all are, and are stored at once */
 };
 
-/* All that a block keeps. */
+/* A block's shared memory. */
 template <typename T> struct Fused {
-  TileParams sheet;
+  TileParams params;
   int y_end; /* of the tile */
-  FusedFinish finish;
+  FusedEpilogue epilogue;
   FusedSamples samples;
   typename Word<T>::type mask; /* of store_word */
-  FusedPlace place[CNV_FUSED_THREADS];
+  FusedCoord coord[CNV_FUSED_THREADS];
   Edge<T> edge[CNV_FUSED_THREADS];
   float factor[FUSED_OUTPUTS][CNV_FUSED_THREADS]; /* renormalize: of columns */
   float4 taps_x[FUSED_TAPS / 4];
   float4 taps_y[FUSED_TAPS_Y / 4];
-  float4 sums[FUSED_ROWS][FUSED_PITCH / 4];
+  float4 sums[FUSED_SHARED_ROWS][FUSED_PITCH / 4];
 };
 
-__device__ static FusedPlace
-fused_place(const TileParams &sheet, int tile_x, int width, int bytes)
+__device__ static FusedCoord
+fused_coord(const TileParams &params, int tile_x, int width, int bytes)
 {
-  const CnvTileJob &s = sheet.s;
+  const CnvTileJob &s = params.s;
   const int lane = threadIdx.x % 32, unit = threadIdx.x / 32 * 16 + (lane & 3) + (lane >> 3) * 4;
   const int x = tile_x + FUSED_OUTPUTS * unit, x0 = s.job.x * s.channels, x1 = x0 + s.job.width * s.channels;
-  const uint64_t addresses = sheet.out | sheet.out_stride | (s.copied ? sheet.back | sheet.in_stride : 0);
+  const uint64_t addresses = params.out | params.out_stride | (s.copied ? params.back | params.in_stride : 0);
   const bool here = unit < width / FUSED_OUTPUTS && x < x1 && x + FUSED_OUTPUTS > x0;
 
   return {x, unit, here, here && x >= x0 && x + FUSED_OUTPUTS <= x1 && (addresses & (FUSED_OUTPUTS * bytes - 1)) == 0};
 }
 
-__device__ static FusedFinish
-fused_finish(const CnvTileJob &s)
+__device__ static FusedEpilogue
+fused_epilogue(const CnvTileJob &s)
 {
   const float unit = (float)(1 << s.shift) * FUSED_UNIT, gain = s.gain / (float)(1 << s.shift);
   const int base = s.base + (gain != 0.0f ? 0 : __float2int_rn(s.fraction));
-  FusedFinish f;
+  FusedEpilogue f;
 
   f.absolute = s.absolute;
   f.renormalize = cnv_border_renormalizes((CnvBorder)s.border);
@@ -165,25 +166,25 @@ hold(float (&sum)[4])
   asm volatile("" : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3]));
 }
 
-/* Settles what a thread's four samples from x on are. end: samples from there on no output takes. */
+/* Finds the input of a thread's four samples from x on. end: the first sample that no output takes. */
 template <typename T>
 __device__ static void
-set_edge(Edge<T> &edge, const TileParams &sheet, int x, int end)
+set_edge(Edge<T> &edge, const TileParams &params, int x, int end)
 {
-  const CnvTileJob &s = sheet.s;
+  const CnvTileJob &s = params.s;
 
   edge.missing = {};
   edge.kind = Edge<T>::NOTHING;
   if (x >= end)
     return;
-  edge.missing = missing_word<T>(sheet, x);
+  edge.missing = missing_word<T>(params, x);
   edge.present = {};
-  edge.kind = sheet.words && x >= sheet.window_x0 && x + 4 <= sheet.window_x1 ? Edge<T>::WHOLE : Edge<T>::GATHER;
+  edge.kind = params.words && x >= params.window_x0 && x + 4 <= params.window_x1 ? Edge<T>::WORD : Edge<T>::GATHER;
 #pragma unroll 1
   for (int i = 0; i < 4 && edge.kind == Edge<T>::GATHER; i++) {
     const int at = sample_of(s, x + i);
 
-    edge.column[i] = at < 0 ? sheet.window_x0 : at;
+    edge.column[i] = at < 0 ? params.window_x0 : at;
     if (at >= 0)
       set_sample(edge.present, i, sizeof(T) == 1 ? 0xff : 0xffff);
   }
@@ -192,14 +193,14 @@ set_edge(Edge<T> &edge, const TileParams &sheet, int x, int end)
 /* The thread's four samples of a row of the field; row -1: there is none. */
 template <typename T>
 __device__ static typename Word<T>::type
-edge_word(const Edge<T> &edge, const TileParams &sheet, int row, int64_t delta)
+edge_word(const Edge<T> &edge, const TileParams &params, int row, int64_t delta)
 {
-  const T *from = (const T *)(sheet.in + delta + (int64_t)row * sheet.in_stride);
+  const T *from = (const T *)(params.in + delta + (int64_t)row * params.in_stride);
   typename Word<T>::type word = {};
 
   if (row < 0 || edge.kind == Edge<T>::NOTHING)
     return edge.missing;
-  if (edge.kind == Edge<T>::WHOLE)
+  if (edge.kind == Edge<T>::WORD)
     return __ldg((const typename Word<T>::type *)(from + edge.x));
 #pragma unroll
   for (int i = 0; i < 4; i++)
@@ -213,13 +214,13 @@ __device__ static void
 load_rows(typename Word<T>::type (&raw)[N], const Fused<T> &f, int y, int64_t delta)
 {
   typedef typename Word<T>::type W;
-  const CnvTileJob &s = f.sheet.s;
+  const CnvTileJob &s = f.params.s;
   const Edge<T> &edge = f.edge[threadIdx.x];
   const int x = edge.x;
 
   if (edge.inner && inside(y - s.job.window_y, N, s.job.window_height)) {
-    const int stride = f.sheet.in_stride;
-    const char *from = (const char *)(f.sheet.in + delta + (int64_t)y * stride) + x * (int)sizeof(T);
+    const int stride = f.params.in_stride;
+    const char *from = (const char *)(f.params.in + delta + (int64_t)y * stride) + x * (int)sizeof(T);
 
 #pragma unroll
     for (int i = 0; i < N; i++)
@@ -241,12 +242,12 @@ load_rows(typename Word<T>::type (&raw)[N], const Fused<T> &f, int y, int64_t de
       raw[i] = raw[i + part];
 #pragma unroll
     for (int i = 0; i < part; i++)
-      raw[N - part + i] = edge_word<T>(edge, f.sheet, __shfl_sync(0xffffffffu, row, first + i), delta);
+      raw[N - part + i] = edge_word<T>(edge, f.params, __shfl_sync(0xffffffffu, row, first + i), delta);
   }
 }
 
 __device__ static int
-fused_level(float sum, const FusedFinish &f)
+fused_level(float sum, const FusedEpilogue &f)
 {
   return __float_as_int(fmaf(sum, f.gain, f.base));
 }
@@ -255,14 +256,14 @@ fused_level(float sum, const FusedFinish &f)
 #if __CUDA_ARCH__ >= 720
 
 __device__ static void
-pack_four(uint32_t &word, const float *sum, const FusedFinish &f)
+pack_four(uint32_t &word, const float *sum, const FusedEpilogue &f)
 {
   word = pack_levels(fused_level(sum[0], f), fused_level(sum[1], f),
                      pack_levels(fused_level(sum[2], f), fused_level(sum[3], f), 0));
 }
 
 __device__ static uint32_t
-pack_two(const float *sum, const FusedFinish &f)
+pack_two(const float *sum, const FusedEpilogue &f)
 {
   uint32_t out;
 
@@ -273,20 +274,20 @@ pack_two(const float *sum, const FusedFinish &f)
 #else
 
 __device__ static uint32_t
-clamped_level(float sum, const FusedFinish &f)
+clamped_level(float sum, const FusedEpilogue &f)
 {
   return (uint32_t)min(max(fused_level(sum, f), 0), f.full);
 }
 
 __device__ static void
-pack_four(uint32_t &word, const float *sum, const FusedFinish &f)
+pack_four(uint32_t &word, const float *sum, const FusedEpilogue &f)
 {
   word = __byte_perm(__byte_perm(clamped_level(sum[0], f), clamped_level(sum[1], f), 0x0040),
                      __byte_perm(clamped_level(sum[2], f), clamped_level(sum[3], f), 0x0040), 0x5410);
 }
 
 __device__ static uint32_t
-pack_two(const float *sum, const FusedFinish &f)
+pack_two(const float *sum, const FusedEpilogue &f)
 {
   return __byte_perm(clamped_level(sum[0], f), clamped_level(sum[1], f), 0x5410) << f.shift;
 }
@@ -294,7 +295,7 @@ pack_two(const float *sum, const FusedFinish &f)
 #endif
 
 __device__ static void
-pack_four(uint2 &word, const float *sum, const FusedFinish &f)
+pack_four(uint2 &word, const float *sum, const FusedEpilogue &f)
 {
   word = make_uint2(pack_two(sum, f), pack_two(sum + 2, f));
 }
@@ -330,17 +331,18 @@ get_eight(uint64_t from, uint2 &low, uint2 &high)
   high = make_uint2(both.z, both.w);
 }
 
-/* Sums of 8 samples of row y to samples in memory, with all that may be asked of them. */
+/* Stores the sums of 8 samples of row y as levels, for all cases. */
 template <typename T>
 __device__ static void
-finish_eight(float (&acc)[FUSED_OUTPUTS], const Fused<T> &f, const FusedFinish &finish, const FusedPlace &at, int y)
+epilogue_eight(float (&acc)[FUSED_OUTPUTS], const Fused<T> &f, const FusedEpilogue &epilogue, const FusedCoord &at,
+               int y)
 {
   typedef typename Word<T>::type W;
-  const TileParams &sheet = f.sheet;
-  const CnvTileJob &s = sheet.s;
+  const TileParams &params = f.params;
+  const CnvTileJob &s = params.s;
   W low, high;
 
-  if (finish.renormalize) {
+  if (epilogue.renormalize) {
     const float factor = axis_factor(s.term.taps[CNV_Y], s.term.n[CNV_Y], s.term.sum[CNV_Y], s.term.epsilon[CNV_Y],
                                      y - s.job.window_y - s.term.anchor[CNV_Y], s.job.window_height);
 
@@ -348,26 +350,26 @@ finish_eight(float (&acc)[FUSED_OUTPUTS], const Fused<T> &f, const FusedFinish &
     for (int i = 0; i < FUSED_OUTPUTS; i++)
       acc[i] *= factor * f.factor[i][threadIdx.x];
   }
-  if (finish.renormalize || finish.absolute)
+  if (epilogue.renormalize || epilogue.absolute)
 #pragma unroll
     for (int i = 0; i < FUSED_OUTPUTS; i++)
-      acc[i] = (finish.absolute ? fabsf(acc[i] + finish.mid_bias) : acc[i]) + finish.start;
-  pack_four(low, acc, finish);
-  pack_four(high, acc + 4, finish);
-  if (!at.whole) {
+      acc[i] = (epilogue.absolute ? fabsf(acc[i] + epilogue.mid_bias) : acc[i]) + epilogue.start;
+  pack_four(low, acc, epilogue);
+  pack_four(high, acc + 4, epilogue);
+  if (!at.at_once) {
 #pragma unroll 1
     for (int i = 0; i < 2; i++)
-      store_word<T>(sheet, at.x + 4 * i, y, i ? high : low, f.mask);
+      store_word<T>(params, at.x + 4 * i, y, i ? high : low, f.mask);
     return;
   }
   if (s.copied) {
     W back_low, back_high;
 
-    get_eight(sheet.back + (int64_t)y * sheet.in_stride + (int64_t)at.x * sizeof(T), back_low, back_high);
+    get_eight(params.back + (int64_t)y * params.in_stride + (int64_t)at.x * sizeof(T), back_low, back_high);
     low = merge(low, back_low, f.mask);
     high = merge(high, back_high, f.mask);
   }
-  put_eight(sheet.out + (int64_t)y * sheet.out_stride + (int64_t)at.x * sizeof(T), low, high);
+  put_eight(params.out + (int64_t)y * params.out_stride + (int64_t)at.x * sizeof(T), low, high);
 }
 
 /* N taps of rows, C samples apart, for 8 neighbouring outputs. The first output's first tap takes value number SKIP
@@ -419,14 +421,14 @@ __device__ static void
 row_pass(const Fused<T> &f, int y, int y_end)
 {
   constexpr int apron = (R * C + 3) / 4 * 4, n = R ? 2 * R + 1 : 8;
-  const FusedPlace at = f.place[threadIdx.x];
-  const int parity = threadIdx.x >> 2 & 1, rows = min(y_end - y, FUSED_ROWS), stride = 2 * f.sheet.out_stride;
-  const int n_any = CNV_FUSED_ANY_TAPS(f.sheet.s.term.n[CNV_X], f.sheet.s.term.anchor[CNV_X]);
-  const FusedFinish finish = f.finish; /* in registers, as what follows */
+  const FusedCoord at = f.coord[threadIdx.x];
+  const int parity = threadIdx.x >> 2 & 1, rows = min(y_end - y, FUSED_SHARED_ROWS), stride = 2 * f.params.out_stride;
+  const int n_any = CNV_FUSED_ANY_TAPS(f.params.s.term.n[CNV_X], f.params.s.term.anchor[CNV_X]);
+  const FusedEpilogue epilogue = f.epilogue; /* in registers, as what follows */
   const float4 *from = &f.sums[parity][FUSED_OUTPUTS / 4 * at.unit];
-  const float start = finish.absolute || finish.renormalize ? 0.0f : finish.start;
-  const bool simple = finish.simple && at.whole;
-  uint64_t to = f.sheet.out + (int64_t)(y + parity) * f.sheet.out_stride + (int64_t)at.x * sizeof(T);
+  const float start = epilogue.absolute || epilogue.renormalize ? 0.0f : epilogue.start;
+  const bool simple = epilogue.simple && at.at_once;
+  uint64_t to = f.params.out + (int64_t)(y + parity) * f.params.out_stride + (int64_t)at.x * sizeof(T);
   float taps[n];
 
   if (!at.here)
@@ -452,11 +454,11 @@ row_pass(const Fused<T> &f, int y, int y_end)
     if (simple) {
       typename Word<T>::type low, high;
 
-      pack_four(low, acc, finish);
-      pack_four(high, acc + 4, finish);
+      pack_four(low, acc, epilogue);
+      pack_four(high, acc + 4, epilogue);
       put_eight(to, low, high);
     } else {
-      finish_eight<T>(acc, f, finish, at, y + row);
+      epilogue_eight<T>(acc, f, epilogue, at, y + row);
     }
     from += 2 * (FUSED_PITCH / 4);
     to += stride;
@@ -467,7 +469,7 @@ template <typename T, int R>
 __device__ static void
 row_pass_of(const Fused<T> &f, int y, int y_end)
 {
-  switch (f.sheet.s.channels) {
+  switch (f.params.s.channels) {
   case 1:
     return row_pass<T, R, 1>(f, y, y_end);
   case 2:
@@ -482,16 +484,16 @@ row_pass_of(const Fused<T> &f, int y, int y_end)
 /* Hands sums of columns over to the row pass, which for the last of them is still to come. */
 template <typename T, int R>
 __device__ static void
-hand_over(Fused<T> &f, const float (&acc)[CNV_FUSED_STEP][4], int y, int y_end)
+hand_over(Fused<T> &f, const float (&acc)[CNV_FUSED_ROWS][4], int y, int y_end)
 {
 #pragma unroll
-  for (int half = 0; half < CNV_FUSED_STEP; half += FUSED_ROWS) {
+  for (int half = 0; half < CNV_FUSED_ROWS; half += FUSED_SHARED_ROWS) {
     __syncthreads();
 #pragma unroll
-    for (int j = 0; j < FUSED_ROWS; j++)
+    for (int j = 0; j < FUSED_SHARED_ROWS; j++)
       f.sums[j][threadIdx.x] = make_float4(acc[half + j][0], acc[half + j][1], acc[half + j][2], acc[half + j][3]);
     __syncthreads();
-    if (half + FUSED_ROWS < CNV_FUSED_STEP)
+    if (half + FUSED_SHARED_ROWS < CNV_FUSED_ROWS)
       row_pass_of<T, R>(f, y + half, y_end);
   }
 }
@@ -501,7 +503,7 @@ template <typename T>
 __device__ static void
 set_taps(Fused<T> &f, int zeros_x, int zeros_y)
 {
-  const CnvTileJob &s = f.sheet.s;
+  const CnvTileJob &s = f.params.s;
 
   for (int i = threadIdx.x; i < FUSED_TAPS_Y; i += CNV_FUSED_THREADS) {
     const int x = i - zeros_x, y = i - zeros_y;
@@ -512,7 +514,7 @@ set_taps(Fused<T> &f, int zeros_x, int zeros_y)
   }
 }
 
-/* The block's tile; the sheet is that of enter_strip. */
+/* The block's tile; params are those of load_tile_job. */
 __device__ static Tile
 block_tile(const CnvTileJob &s, int width)
 {
@@ -526,7 +528,7 @@ template <typename T>
 __device__ static void
 set_factors(Fused<T> &f, int x)
 {
-  const CnvTileJob &s = f.sheet.s;
+  const CnvTileJob &s = f.params.s;
 
 #pragma unroll 1
   for (int i = 0; i < FUSED_OUTPUTS; i++)
@@ -535,33 +537,33 @@ set_factors(Fused<T> &f, int x)
                     (x + i) / s.channels - s.job.window_x - s.term.anchor[CNV_X], s.job.window_width);
 }
 
-/* Fills in what a block keeps. lead: samples that are loaded before the tile's first; trail: behind its last that
- * outputs take; above, below: rows. */
+/* Fills in the block's shared memory. before: samples that are loaded before the tile's first; behind: those behind its
+ * last that outputs take; above, below: rows. */
 template <typename T>
 __device__ static void
-settle(Fused<T> &f, const Tile &tile, int width, int lead, int trail, int above, int below)
+prepare(Fused<T> &f, const Tile &tile, int width, int before, int behind, int above, int below)
 {
-  const TileParams &sheet = f.sheet;
-  const CnvRectJob &p = sheet.s.job;
-  const int x = tile.x - lead + 4 * threadIdx.x, first = x - threadIdx.x % 32 * 4;
-  const int rows = (tile.y_end - tile.y + CNV_FUSED_STEP - 1) / CNV_FUSED_STEP * CNV_FUSED_STEP;
-  const bool inner = sheet.words && first >= sheet.window_x0 && first + 128 <= sheet.window_x1;
+  const TileParams &params = f.params;
+  const CnvRectJob &p = params.s.job;
+  const int x = tile.x - before + 4 * threadIdx.x, first = x - threadIdx.x % 32 * 4;
+  const int rows = (tile.y_end - tile.y + CNV_FUSED_ROWS - 1) / CNV_FUSED_ROWS * CNV_FUSED_ROWS;
+  const bool inner = params.words && first >= params.window_x0 && first + 128 <= params.window_x1;
   Edge<T> &edge = f.edge[threadIdx.x];
 
   edge.x = x;
   edge.inner = inner;
   if (!inner || !inside(tile.y - above - p.window_y, above + rows + below, p.window_height))
-    set_edge(edge, sheet, x, (p.x + p.width) * sheet.s.channels + trail);
-  const FusedPlace at = fused_place(sheet, tile.x, width, sizeof(T));
+    set_edge(edge, params, x, (p.x + p.width) * params.s.channels + behind);
+  const FusedCoord at = fused_coord(params, tile.x, width, sizeof(T));
 
-  f.place[threadIdx.x] = at;
-  if (cnv_border_renormalizes((CnvBorder)sheet.s.border))
+  f.coord[threadIdx.x] = at;
+  if (cnv_border_renormalizes((CnvBorder)params.s.border))
     set_factors(f, at.x);
   if (threadIdx.x == 0) {
     f.y_end = tile.y_end;
-    f.samples = fused_samples(sheet.s);
-    f.finish = fused_finish(sheet.s);
-    f.mask = filtered_mask<T>(sheet.s);
+    f.samples = fused_samples(params.s);
+    f.epilogue = fused_epilogue(params.s);
+    f.mask = filtered_mask<T>(params.s);
   }
   __syncthreads();
 }
@@ -569,7 +571,7 @@ settle(Fused<T> &f, const Tile &tile, int width, int lead, int trail, int above,
 /* Adds rows of samples, number FIRST and on, to the sums of columns that take them: row i to sum j with tap i - j. */
 template <int FIRST, int N, int R, typename W>
 __device__ static void
-add_columns(float (&acc)[CNV_FUSED_STEP][4], const W (&raw)[N], const float (&taps)[2 * R + 1],
+add_columns(float (&acc)[CNV_FUSED_ROWS][4], const W (&raw)[N], const float (&taps)[2 * R + 1],
             const FusedSamples &samples)
 {
 #pragma unroll
@@ -581,7 +583,7 @@ add_columns(float (&acc)[CNV_FUSED_STEP][4], const W (&raw)[N], const float (&ta
     hold(word);
     fused_unpack(v, word, samples);
 #pragma unroll
-    for (int j = 0; j < CNV_FUSED_STEP; j++) {
+    for (int j = 0; j < CNV_FUSED_ROWS; j++) {
       if (i - j < 0 || i - j > 2 * R)
         continue;
 #pragma unroll
@@ -596,7 +598,7 @@ add_columns(float (&acc)[CNV_FUSED_STEP][4], const W (&raw)[N], const float (&ta
 /* The same of N rows of a frame, the first of which is row y, with its weight. */
 template <typename T, int FIRST, int N, int R>
 __device__ static void
-add_part(float (&acc)[CNV_FUSED_STEP][4], const Fused<T> &f, int y, int64_t delta, float weight)
+add_part(float (&acc)[CNV_FUSED_ROWS][4], const Fused<T> &f, int y, int64_t delta, float weight)
 {
   typename Word<T>::type raw[N];
   float taps[2 * R + 1];
@@ -612,9 +614,9 @@ add_part(float (&acc)[CNV_FUSED_STEP][4], const Fused<T> &f, int y, int64_t delt
 /* And of all rows of several frames. */
 template <typename T, int R>
 __device__ static void
-add_sources(float (&acc)[CNV_FUSED_STEP][4], const Fused<T> &f, const CnvSources &sources, int y)
+add_sources(float (&acc)[CNV_FUSED_ROWS][4], const Fused<T> &f, const CnvSources &sources, int y)
 {
-  constexpr int half = CNV_FUSED_STEP / 2 + R;
+  constexpr int half = CNV_FUSED_ROWS / 2 + R;
 
 #pragma unroll 1
   for (int i = 0; i < sources.n; i++) {
@@ -630,24 +632,24 @@ __device__ static void
 fused_tile(Fused<T> &f, const CnvTileArgs &l, int width)
 {
   typedef typename Word<T>::type W;
-  const CnvTileJob &s = f.sheet.s;
+  const CnvTileJob &s = f.params.s;
   const Tile tile = block_tile(s, width);
   const int C = s.channels;
 
   if (!tile.groups)
     return;
   set_taps(f, R - s.term.anchor[CNV_X], R - s.term.anchor[CNV_Y]);
-  settle(f, tile, width, (R * C + 3) / 4 * 4, R * C, R, R);
-  for (int y = tile.y;; y += CNV_FUSED_STEP) {
-    W raw[CNV_FUSED_STEP + 2 * R];
+  prepare(f, tile, width, (R * C + 3) / 4 * 4, R * C, R, R);
+  for (int y = tile.y;; y += CNV_FUSED_ROWS) {
+    W raw[CNV_FUSED_ROWS + 2 * R];
 
     if (y < f.y_end && !TIME)
       load_rows<T>(raw, f, y - R, 0);
     if (y > tile.y)
-      row_pass_of<T, R>(f, y - FUSED_ROWS, f.y_end);
+      row_pass_of<T, R>(f, y - FUSED_SHARED_ROWS, f.y_end);
     if (y >= f.y_end)
       return;
-    float acc[CNV_FUSED_STEP][4] = {};
+    float acc[CNV_FUSED_ROWS][4] = {};
 
     if (TIME) {
       add_sources<T, R>(acc, f, l.sources, y);
@@ -655,7 +657,7 @@ fused_tile(Fused<T> &f, const CnvTileArgs &l, int width)
       float taps[2 * R + 1];
 
       get_taps(taps, f.taps_y);
-      add_columns<0, CNV_FUSED_STEP + 2 * R, R>(acc, raw, taps, f.samples);
+      add_columns<0, CNV_FUSED_ROWS + 2 * R, R>(acc, raw, taps, f.samples);
     }
     hand_over<T, R>(f, acc, y, f.y_end);
   }
@@ -664,7 +666,7 @@ fused_tile(Fused<T> &f, const CnvTileArgs &l, int width)
 /* Adds rows of samples number 8 * group and on: row i to sum j with tap i - j, of taps that begin 15 before that. */
 template <typename W>
 __device__ static void
-add_eight_rows(float (&acc)[CNV_FUSED_STEP][4], const W (&raw)[8], const float (&taps)[FUSED_BEFORE + 8],
+add_eight_rows(float (&acc)[CNV_FUSED_ROWS][4], const W (&raw)[8], const float (&taps)[FUSED_BEFORE + 8],
                const FusedSamples &samples)
 {
 #pragma unroll
@@ -673,7 +675,7 @@ add_eight_rows(float (&acc)[CNV_FUSED_STEP][4], const W (&raw)[8], const float (
 
     fused_unpack(v, raw[i], samples);
 #pragma unroll
-    for (int j = 0; j < CNV_FUSED_STEP; j++)
+    for (int j = 0; j < CNV_FUSED_ROWS; j++)
 #pragma unroll
       for (int q = 0; q < 4; q++)
         acc[j][q] = fmaf(v[q], taps[FUSED_BEFORE + i - j], acc[j][q]);
@@ -686,27 +688,27 @@ __device__ static void
 fused_any_tile(Fused<T> &f, const CnvTileArgs &l)
 {
   typedef typename Word<T>::type W;
-  const CnvTileJob &s = f.sheet.s;
+  const CnvTileJob &s = f.params.s;
   const int C = s.channels, zeros = CNV_FUSED_ANY_ZEROS(s.term.anchor[CNV_X]), n_sources = max(l.sources.n, 1);
   const Tile tile = block_tile(s, CNV_FUSED_ANY_WIDTH(s.term.n[CNV_X], s.term.anchor[CNV_X], C));
-  const int groups = (s.term.n[CNV_Y] + CNV_FUSED_STEP - 1 + 7) / 8;
+  const int groups = (s.term.n[CNV_Y] + CNV_FUSED_ROWS - 1 + 7) / 8;
 
   if (!tile.groups)
     return;
   set_taps(f, zeros, FUSED_BEFORE);
-  settle(f, tile, CNV_FUSED_ANY_WIDTH(s.term.n[CNV_X], s.term.anchor[CNV_X], C), (s.term.anchor[CNV_X] + zeros) * C,
-         (s.term.n[CNV_X] - 1 - s.term.anchor[CNV_X]) * C, s.term.anchor[CNV_Y],
-         8 * groups - CNV_FUSED_STEP - s.term.anchor[CNV_Y]);
-  for (int y = tile.y;; y += CNV_FUSED_STEP) {
+  prepare(f, tile, CNV_FUSED_ANY_WIDTH(s.term.n[CNV_X], s.term.anchor[CNV_X], C), (s.term.anchor[CNV_X] + zeros) * C,
+          (s.term.n[CNV_X] - 1 - s.term.anchor[CNV_X]) * C, s.term.anchor[CNV_Y],
+          8 * groups - CNV_FUSED_ROWS - s.term.anchor[CNV_Y]);
+  for (int y = tile.y;; y += CNV_FUSED_ROWS) {
     W raw[8];
 
     if (y < f.y_end)
       load_rows<T>(raw, f, y - s.term.anchor[CNV_Y], l.sources.n ? l.sources.delta[0] : 0);
     if (y > tile.y)
-      row_pass_of<T, 0>(f, y - FUSED_ROWS, f.y_end);
+      row_pass_of<T, 0>(f, y - FUSED_SHARED_ROWS, f.y_end);
     if (y >= f.y_end)
       return;
-    float acc[CNV_FUSED_STEP][4] = {};
+    float acc[CNV_FUSED_ROWS][4] = {};
 
 #pragma unroll 1
     for (int source = 0, group = 0; source < n_sources;) {
@@ -734,15 +736,15 @@ fused_any_tile(Fused<T> &f, const CnvTileArgs &l)
   }
 }
 
-/* Bodies of the kernels. A strip that needs half the reach or less, as chroma does, is done by that. */
+/* Bodies of the kernels. A job that needs half the reach or less, as chroma does, is done by that. */
 template <typename T, int R>
 __device__ static void
 fused(const CnvTileArgs &l)
 {
   __shared__ Fused<T> f;
 
-  enter_strip<T>(f.sheet, l);
-  const CnvTileJob &s = f.sheet.s;
+  load_tile_job<T>(f.params, l);
+  const CnvTileJob &s = f.params.s;
   const int reach = max(cnv_fused_reach(s.term.n[CNV_X], s.term.anchor[CNV_X]),
                         cnv_fused_reach(s.term.n[CNV_Y], s.term.anchor[CNV_Y]));
   const int width = CNV_FUSED_WIDTH(R, s.channels);
@@ -760,7 +762,7 @@ fused_any(const CnvTileArgs &l)
 {
   __shared__ Fused<T> f;
 
-  enter_strip<T>(f.sheet, l);
+  load_tile_job<T>(f.params, l);
   fused_any_tile<T>(f, l);
 }
 
@@ -772,7 +774,7 @@ fused_any(const CnvTileArgs &l)
   {                                                                                                                    \
     body(l);                                                                                                           \
   }
-#define FUSED_BLOCKS (FUSED_ROWS == 16 ? 4 : 3)
+#define FUSED_BLOCKS (FUSED_SHARED_ROWS == 16 ? 4 : 3)
 #define FUSED_ENTRIES(F)                                                                                               \
   F(u8_1, FUSED_BLOCKS, (fused<uint8_t, 1>))                                                                           \
   F(u8_2, FUSED_BLOCKS, (fused<uint8_t, 2>))                                                                           \

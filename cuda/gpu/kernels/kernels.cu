@@ -49,18 +49,18 @@ extern "C" __global__ void __launch_bounds__(256) cnv_copy(const CnvCopyArgs a)
 #define FUSED_FITTING(blocks) (blocks)
 #endif
 
-/* The variants: launch.c finds them by these names. threads a block, and blocks that should fit a multiprocessor.
+/* The variants: plans.c finds them by these names. threads a block, and blocks that should fit a multiprocessor.
  */
 #define ENTRY(kernel, type, threads, blocks, T, ...)                                                                   \
   extern "C" __global__ void __launch_bounds__(threads, blocks) cnv_##kernel##_##type(const IN_PLACE CnvLaunchArgs l)  \
   {                                                                                                                    \
     __shared__ Block b;                                                                                                \
-    const Place at = enter<T>(b, l);                                                                                   \
+    const BlockCoord at = load_job<T>(b, l);                                                                           \
                                                                                                                        \
     __VA_ARGS__                                                                                                        \
   }
 
-/* Of one body, and of one for each number of channels. */
+/* Kernels of one body, and of a body for each number of channels. */
 #define ONE(kernel, type, threads, blocks, T) ENTRY(kernel, type, threads, blocks, T, kernel<T>(b, at);)
 #define TEXTURE(kernel, type, T) ENTRY(kernel, type, 256, 4, T, kernel<T>(b, at, l);)
 #define EACH(kernel, type, threads, blocks, T)                                                                         \
@@ -90,13 +90,13 @@ ANY_PLANES(float, f32, 3, 2)
 ENTRY(stage_in, f32, 256, 4, float, stage_in(b, at, l);)
 ENTRY(stage_out, f32, 256, 4, float, stage_out(b, at, l);)
 
-/* For one large job that needs no more than sums: what it is comes with the arguments, without a load to wait for,
- * and fewer registers leave room for more threads. */
+/* Kernels for one large job that needs no more than sums: it comes with the arguments, without a load to wait for, and
+ * fewer registers leave room for more threads. */
 #define LARGE_ENTRY(kernel, type, C, threads, blocks, T, body)                                                         \
   extern "C" __global__ void __launch_bounds__(threads, blocks)                                                        \
       cnv_##kernel##_##type##x##C(const IN_PLACE CnvLargeArgs l)                                                       \
   {                                                                                                                    \
-    const Place at = {(int)blockIdx.x, (int)blockIdx.y, l.term, l.sums, l.spots, 0};                                   \
+    const BlockCoord at = {(int)blockIdx.x, (int)blockIdx.y, l.term, l.sums, l.mask_rects, 0};                         \
                                                                                                                        \
     body(l.block, at);                                                                                                 \
   }
@@ -110,7 +110,7 @@ LARGE_EACH(uint8_t, u8)
 LARGE_EACH(uint16_t, u16)
 
 #define TENSOR(name, type, T, K_X, K_Y, M, blocks, MODE)                                                               \
-  extern "C" __global__ void __launch_bounds__(32 * CNV_STRIP_WARPS, FITTING(blocks))                                  \
+  extern "C" __global__ void __launch_bounds__(32 * CNV_TILE_WARPS, FITTING(blocks))                                   \
       cnv_##name##_##type##_##K_X##x##K_Y(const IN_PLACE CnvTileArgs l)                                                \
   {                                                                                                                    \
     tensor<T, K_X, K_Y, M, MODE>(l);                                                                                   \
@@ -121,7 +121,7 @@ LARGE_EACH(uint16_t, u16)
   TENSOR(tensor_exact, u8, uint8_t, K_X, K_Y, M, blocks, TENSOR_EXACT)                                                 \
   TENSOR(tensor_exact, u16, uint16_t, K_X, K_Y, M, blocks, TENSOR_EXACT)
 #define RING(name, type, T, K_X, M, blocks, EXACT)                                                                     \
-  extern "C" __global__ void __launch_bounds__(32 * CNV_STRIP_WARPS, FITTING(blocks))                                  \
+  extern "C" __global__ void __launch_bounds__(32 * CNV_TILE_WARPS, FITTING(blocks))                                   \
       cnv_##name##_##type##_##K_X(const IN_PLACE CnvTileArgs l)                                                        \
   {                                                                                                                    \
     tensor_ring<T, K_X, M, EXACT>(l);                                                                                  \
@@ -139,7 +139,7 @@ CNV_TENSOR_RING_EXACT_VARIANTS(RING_SPLIT)
 FUSED_ENTRIES(FUSED_ENTRY)
 
 #define DENSE(type, T, K, R, TERMS, EXACT, blocks)                                                                     \
-  extern "C" __global__ void __launch_bounds__(32 * CNV_STRIP_WARPS, FITTING(blocks))                                  \
+  extern "C" __global__ void __launch_bounds__(32 * CNV_TILE_WARPS, FITTING(blocks))                                   \
       cnv_dense_##type##_##K##_##R##_##TERMS##_##EXACT(const IN_PLACE CnvTileArgs l)                                   \
   {                                                                                                                    \
     dense<T, K, R, TERMS, EXACT>(l);                                                                                   \

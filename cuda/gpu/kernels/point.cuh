@@ -30,7 +30,7 @@ sum_of_term(const Block &b, const CnvTerm t, int x, int y, int channel)
 
 template <typename T>
 __device__ static void
-naive(const Block &b, const Place &at)
+naive(const Block &b, const BlockCoord &at)
 {
   const int C = b.a.channels, s = at.bx * CNV_POINT_WIDTH + threadIdx.x, py = at.by * CNV_POINT_HEIGHT + threadIdx.y;
   const int x = b.x + s / C, y = b.y + py;
@@ -40,5 +40,5 @@ naive(const Block &b, const Place &at)
     return;
   for (int t = 0; t < b.a.n_terms; t++)
     total = add_term(b, total, sum_of_term<T>(b, b.a.term[t], x, y, s % C), b.a.term[t], x, y);
-  store_sample<T>(b, at, C, s, py, end_terms(b, total, x, y));
+  store_sample<T>(b, at, C, s, py, terms_epilogue(b, total, x, y));
 }

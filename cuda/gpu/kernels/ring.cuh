@@ -15,15 +15,15 @@
 
 /* Sums of two times 8 rows as A; and what f16 leaves of them. */
 __device__ static void
-put_sums(uint4 *to, const Sums<false> &upper, const Sums<false> &lower)
+store_sums(uint4 *to, const Sums<false> &upper, const Sums<false> &lower)
 {
   *to = make_uint4(upper.first, upper.second, lower.first, lower.second);
 }
 
 __device__ static void
-put_sums(uint4 *to, const Sums<true> &upper, const Sums<true> &lower)
+store_sums(uint4 *to, const Sums<true> &upper, const Sums<true> &lower)
 {
-  put_sums(to, static_cast<const Sums<false> &>(upper), static_cast<const Sums<false> &>(lower));
+  store_sums(to, static_cast<const Sums<false> &>(upper), static_cast<const Sums<false> &>(lower));
   to[32] = make_uint4(upper.first_rest, upper.second_rest, lower.first_rest, lower.second_rest);
 }
 
@@ -48,13 +48,12 @@ copy_bands(uint4 *to, const uint4 *from, int n)
 /* shared: CNV_RING_SHARED bytes: bands along x, bands along y, the ring. */
 template <typename T, int K_X, int M, bool EXACT, bool EDGE, bool MERGE>
 __device__ static void
-ring_tile(const CnvTileArgs &l, const TileParams &sheet, const Tile &tile, uint4 *shared)
+ring_tile(const CnvTileArgs &l, const TileParams &params, const Tile &tile, uint4 *shared)
 {
   constexpr int words = M + K_X - 1, parts = 1 + EXACT, all_x = parts * K_X * 32;
-  constexpr int both =
-      K_X <= 5 ? 2 : 1; /* halves of 16 rows at a time, and what waits beside them, as registers allow */
+  constexpr int both = K_X <= 5 ? 2 : 1; /* halves of 16 rows at a time, as registers allow */
   typedef typename Word<T>::type W;
-  const CnvTileJob &s = sheet.s;
+  const CnvTileJob &s = params.s;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int n_k = CNV_RING_STEPS(s.term.n[CNV_Y]), slots = CNV_RING_SLOTS(n_k), all_y = parts * n_k * 32;
   const int blocks = (tile.y_end - tile.y + 15) / 16, last = blocks + n_k - 1; /* of outputs, of samples */
@@ -63,25 +62,25 @@ ring_tile(const CnvTileArgs &l, const TileParams &sheet, const Tile &tile, uint4
   const uint4 *band_x = shared + lane, *band_y = band_x + all_x;
   uint4 *ring = shared + all_x + all_y + lane;
   const Halves halves = halves_of<T>(s);
-  const Finish finish = finish_of(s);
-  const Source<T, words, EDGE> source(sheet, tile.x - s.lead, tile.y - s.term.anchor[CNV_Y]);
-  const Target<T, EDGE, MERGE> target(sheet, tile, 16 * M);
+  const Epilogue epilogue = epilogue_of(s);
+  const Source<T, words, EDGE> source(params, tile.x - s.apron_left, tile.y - s.term.anchor[CNV_Y]);
+  const Target<T, EDGE, MERGE> target(params, tile, 16 * M);
   const bool renormalizes = EDGE && cnv_border_renormalizes((CnvBorder)s.border);
-  int put = warp, take = (warp - n_k + 1 + slots) % slots; /* slots */
-  W waiting[2][words];
+  int store_slot = warp, load_slot = (warp - n_k + 1 + slots) % slots; /* slots */
+  W staged_rows[2][words];
 
-  const auto order = [&](int block) {
+  const auto prefetch = [&](int block) {
 #pragma unroll
     for (int h = 0; h < 2; h++)
-      source.load(waiting[h], min(2 * block + h, 2 * last - 1), 0);
+      source.load(staged_rows[h], min(2 * block + h, 2 * last - 1), 0);
   };
-  order(warp);
+  prefetch(warp);
   __syncthreads(); /* of the tile before */
   copy_bands(shared, bands + (edge ? edge * all_x + all_y : 0), all_x);
   copy_bands(shared + all_x, bands + all_x, all_y);
   __syncthreads();
 #pragma unroll 1
-  for (int block = warp; block - warp < last; block += CNV_STRIP_WARPS) {
+  for (int block = warp; block - warp < last; block += CNV_TILE_WARPS) {
     const int out = block - n_k + 1;
     float c[2][M][4] = {};
 
@@ -91,13 +90,13 @@ ring_tile(const CnvTileArgs &l, const TileParams &sheet, const Tile &tile, uint4
 
 #pragma unroll
       for (int h = 0; h < both; h++) {
-        source.settle(waiting[h0 + h], min(2 * block + h0 + h, 2 * last - 1));
+        source.unshuffle(staged_rows[h0 + h], min(2 * block + h0 + h, 2 * last - 1));
 #pragma unroll
         for (int w = 0; w < words; w++)
-          b[h][w] = to_halves(waiting[h0 + h][w], halves);
+          b[h][w] = to_halves(staged_rows[h0 + h][w], halves);
       }
       if (both == 2)
-        order(block + CNV_STRIP_WARPS);
+        prefetch(block + CNV_TILE_WARPS);
 #pragma unroll
       for (int k = 0; k < parts * K_X; k++) {
         const uint4 taps = band_x[32 * k];
@@ -108,18 +107,19 @@ ring_tile(const CnvTileArgs &l, const TileParams &sheet, const Tile &tile, uint4
       }
     }
     if (both == 1)
-      order(block + CNV_STRIP_WARPS);
+      prefetch(block + CNV_TILE_WARPS);
 #pragma unroll
     for (int m = 0; m < M; m++) {
       Sums<EXACT> upper, lower;
 
-      keep_sums(upper, c[0][m]);
-      keep_sums(lower, c[1][m]);
-      put_sums(ring + (put * M + m) * parts * 32, upper, lower);
+      pack_sums(upper, c[0][m]);
+      pack_sums(lower, c[1][m]);
+      store_sums(ring + (store_slot * M + m) * parts * 32, upper, lower);
     }
-    int at = take;
-    put = put + CNV_STRIP_WARPS < slots ? put + CNV_STRIP_WARPS : put + CNV_STRIP_WARPS - slots;
-    take = take + CNV_STRIP_WARPS < slots ? take + CNV_STRIP_WARPS : take + CNV_STRIP_WARPS - slots;
+    int at = load_slot;
+    store_slot =
+        store_slot + CNV_TILE_WARPS < slots ? store_slot + CNV_TILE_WARPS : store_slot + CNV_TILE_WARPS - slots;
+    load_slot = load_slot + CNV_TILE_WARPS < slots ? load_slot + CNV_TILE_WARPS : load_slot + CNV_TILE_WARPS - slots;
     __syncthreads();
     if (out < 0 || out >= blocks)
       continue;
@@ -149,11 +149,11 @@ ring_tile(const CnvTileArgs &l, const TileParams &sheet, const Tile &tile, uint4
       for (int m = 0; m < M; m++) {
         if (renormalizes)
           restore_sums(d[h][m], s, tile.x + 16 * m + 2 * (lane / 4), tile.y + row * CNV_TENSOR_ROWS + 2 * (lane % 4));
-        if (finish.absolute)
+        if (epilogue.absolute)
 #pragma unroll
           for (int i = 0; i < 4; i++)
-            d[h][m][i] = fabsf(d[h][m][i] + finish.mid_bias);
-        finish_word(word[m], d[h][m], finish);
+            d[h][m][i] = fabsf(d[h][m][i] + epilogue.mid_bias);
+        epilogue_word(word[m], d[h][m], epilogue);
       }
       target.store(word, row);
     }
@@ -165,22 +165,22 @@ __device__ static void
 tensor_ring(const CnvTileArgs &l)
 {
   extern __shared__ uint4 shared[];
-  __shared__ TileParams sheet;
+  __shared__ TileParams params;
 
-  enter_strip<T>(sheet, l);
-  const Tile tile = find_tile(sheet.s, blockIdx.x - sheet.s.first_block, M);
-  const int rows = ((tile.y_end - tile.y + 15) / 16 + CNV_RING_STEPS(sheet.s.term.n[CNV_Y]) - 1) * 16;
+  load_tile_job<T>(params, l);
+  const Tile tile = find_tile(params.s, blockIdx.x - params.s.first_block, M);
+  const int rows = ((tile.y_end - tile.y + 15) / 16 + CNV_RING_STEPS(params.s.term.n[CNV_Y]) - 1) * 16;
 
-  if (tile.groups == M && is_inner<M + K_X - 1, M>(sheet, tile, rows)) {
-    if (sheet.s.copied)
-      ring_tile<T, K_X, M, EXACT, false, true>(l, sheet, tile, shared);
+  if (tile.groups == M && is_inner<M + K_X - 1, M>(params, tile, rows)) {
+    if (params.s.copied)
+      ring_tile<T, K_X, M, EXACT, false, true>(l, params, tile, shared);
     else
-      ring_tile<T, K_X, M, EXACT, false, false>(l, sheet, tile, shared);
+      ring_tile<T, K_X, M, EXACT, false, false>(l, params, tile, shared);
     return;
   }
 #pragma unroll 1
   for (int m = 0; m < tile.groups; m++)
-    ring_tile<T, K_X, 1, EXACT, true, true>(l, sheet, {tile.x + 16 * m, tile.y, tile.y_end, 1}, shared);
+    ring_tile<T, K_X, 1, EXACT, true, true>(l, params, {tile.x + 16 * m, tile.y, tile.y_end, 1}, shared);
 }
 
 #else

@@ -7,7 +7,7 @@
 
 #include "gpu/kernels/block.cuh"
 
-/* Place of pixel p in a row of shared memory: a hole after every 8, so that threads that start 8 pixels apart start in
+/* Index of pixel p in a row of shared memory: a hole after every 8, so that threads that start 8 pixels apart start in
  * different banks. */
 __device__ static int
 skewed(int p)
@@ -50,14 +50,14 @@ load_line(float (*line)[CNV_ROWS_PITCH], const Block &b, const Range &range, int
  * of the sums is what tap 0 of the column of output row v takes. TIME: there may be several sources. */
 template <typename T, int C, bool TIME>
 __device__ static void
-rows_of(const Block &b, const Place &at)
+rows_of(const Block &b, const BlockCoord &at)
 {
   constexpr int per_block = CNV_ROWS_PER_BLOCK(C), team = 32 * C;
   const CnvTerm &t = b.a.term[at.term];
-  const int place = threadIdx.x / team, member = threadIdx.x % team, left = threadIdx.x % 32 * CNV_OUTPUTS;
-  const int px0 = at.bx * CNV_ROWS_PIXELS, v = at.by * per_block + place;
-  const bool here = place < per_block && v < b.job.height + t.n[CNV_Y] - 1;
-  float(*line)[CNV_ROWS_PITCH] = (float(*)[CNV_ROWS_PITCH])cnv_shared + min(place, per_block - 1) * C;
+  const int block_row = threadIdx.x / team, member = threadIdx.x % team, left = threadIdx.x % 32 * CNV_OUTPUTS;
+  const int px0 = at.bx * CNV_ROWS_PIXELS, v = at.by * per_block + block_row;
+  const bool here = block_row < per_block && v < b.job.height + t.n[CNV_Y] - 1;
+  float(*line)[CNV_ROWS_PITCH] = (float(*)[CNV_ROWS_PITCH])cnv_shared + min(block_row, per_block - 1) * C;
   float *own = line[member / 32];
   const Range range = TIME ? sources_of(b, t) : Range{-1, 0};
   float acc[CNV_OUTPUTS] = {0};
@@ -103,7 +103,7 @@ rows_of(const Block &b, const Place &at)
 
 template <typename T, int C>
 __device__ static void
-rows(const Block &b, const Place &at)
+rows(const Block &b, const BlockCoord &at)
 {
   rows_of<T, C, true>(b, at);
 }
@@ -119,7 +119,7 @@ template <> struct Pair<uint16_t> {
 
 /* Stores samples s, which is even, and s + 1 of row y, together where all rows' addresses allow. */
 template <typename T, int C> struct StorePair {
-  __device__ static void put(const Block &b, const Place &at, int s, int y, float2 acc)
+  __device__ static void put(const Block &b, const BlockCoord &at, int s, int y, float2 acc)
   {
     typedef typename Pair<T>::type PairType;
     const T first = result<T>(b, C, s, y, acc.x), second = result<T>(b, C, s + 1, y, acc.y);
@@ -134,14 +134,14 @@ template <typename T, int C> struct StorePair {
   }
 };
 template <int C> struct StorePair<float, C> {
-  __device__ static void put(const Block &b, const Place &at, int s, int y, float2 acc)
+  __device__ static void put(const Block &b, const BlockCoord &at, int s, int y, float2 acc)
   {
     store_sample<float>(b, at, C, s, y, acc.x);
     store_sample<float>(b, at, C, s + 1, y, acc.y);
   }
 };
 
-/* For magnitudes, and for renormalize's factors: what add_term does, x's factor being in the row sums already. */
+/* add_term for magnitudes and renormalize, x's factor being in the row sums already. */
 __device__ static float
 add_column(const Block &b, float total, float acc, const CnvTerm &t, int y)
 {
@@ -152,7 +152,7 @@ add_column(const Block &b, float total, float acc, const CnvTerm &t, int y)
 
 /* Loads the row sums that `taps` taps from number j on need for a block's outputs. */
 __device__ static void
-load_sums(const Block &b, const Place &at, int term, int s, int py0, int j, int taps)
+load_sums(const Block &b, const BlockCoord &at, int term, int s, int py0, int j, int taps)
 {
   constexpr int pitch = CNV_COLUMNS_WIDTH / 2;
   float2 *tile = (float2 *)cnv_shared;
@@ -169,7 +169,7 @@ load_sums(const Block &b, const Place &at, int term, int s, int py0, int j, int 
 
 /* Terms that are simply added up. */
 __device__ static void
-columns_summed(float2 (&total)[CNV_OUTPUTS], const Block &b, const Place &at, int s, int py0, int top)
+columns_summed(float2 (&total)[CNV_OUTPUTS], const Block &b, const BlockCoord &at, int s, int py0, int top)
 {
   constexpr int pitch = CNV_COLUMNS_WIDTH / 2;
   const float2 *column = (const float2 *)cnv_shared + top * pitch + threadIdx.x;
@@ -190,7 +190,7 @@ columns_summed(float2 (&total)[CNV_OUTPUTS], const Block &b, const Place &at, in
 
 /* All others, the first or second of the thread's columns, by which registers suffice. */
 __device__ static void
-columns_combined(float (&total)[CNV_OUTPUTS], const Block &b, const Place &at, int s, int py0, int top, int which)
+columns_combined(float (&total)[CNV_OUTPUTS], const Block &b, const BlockCoord &at, int s, int py0, int top, int which)
 {
   constexpr int pitch = CNV_COLUMNS_WIDTH;
   const float *column = cnv_shared + top * pitch + 2 * threadIdx.x + which;
@@ -213,24 +213,24 @@ columns_combined(float (&total)[CNV_OUTPUTS], const Block &b, const Place &at, i
   }
 }
 
-/* Stores samples of which nothing is known: of one column, and of two. */
+/* Stores samples at the job's edges, or with weights: of one column, and of two. */
 template <typename T, int C>
 __device__ static void
-store_column(const float (&total)[CNV_OUTPUTS], const Block &b, const Place &at, int s, int py0)
+store_column(const float (&total)[CNV_OUTPUTS], const Block &b, const BlockCoord &at, int s, int py0)
 {
-  const float *own = keep(total);
+  const float *own = stash(total);
 
   if (s < b.job.width * C)
 #pragma unroll 1
     for (int k = 0; k < CNV_OUTPUTS && py0 + k < b.job.height; k++)
-      store_sample<T>(b, at, C, s, py0 + k, end_terms(b, own[k], b.x + s / C, b.y + py0 + k));
+      store_sample<T>(b, at, C, s, py0 + k, terms_epilogue(b, own[k], b.x + s / C, b.y + py0 + k));
 }
 
 template <typename T, int C>
 __device__ static void
-store_columns(const float2 (&total)[CNV_OUTPUTS], const Block &b, const Place &at, int s, int py0)
+store_columns(const float2 (&total)[CNV_OUTPUTS], const Block &b, const BlockCoord &at, int s, int py0)
 {
-  const float *own = (const float *)keep(total);
+  const float *own = (const float *)stash(total);
 
 #pragma unroll 1
   for (int k = 0; k < 2 * CNV_OUTPUTS && py0 + k / 2 < b.job.height; k++)
@@ -241,7 +241,7 @@ store_columns(const float2 (&total)[CNV_OUTPUTS], const Block &b, const Place &a
 /* columns where row sums need no more than adding up: a thread slides down two neighbouring columns. */
 template <typename T, int C>
 __device__ static void
-simple_columns(const Block &b, const Place &at)
+simple_columns(const Block &b, const BlockCoord &at)
 {
   const int s = at.bx * CNV_COLUMNS_WIDTH + 2 * threadIdx.x, py0 = at.by * CNV_COLUMNS_HEIGHT;
   const int top = threadIdx.y * CNV_OUTPUTS;
@@ -261,7 +261,7 @@ simple_columns(const Block &b, const Place &at)
 /* columns: the same of all planes. */
 template <typename T, int C>
 __device__ static void
-columns(const Block &b, const Place &at)
+columns(const Block &b, const BlockCoord &at)
 {
   const int s = at.bx * CNV_COLUMNS_WIDTH + 2 * threadIdx.x, py0 = at.by * CNV_COLUMNS_HEIGHT;
   const int top = threadIdx.y * CNV_OUTPUTS;

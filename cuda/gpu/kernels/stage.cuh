@@ -56,7 +56,7 @@ lane_mean(const Block &b, const CnvLaunchArgs &l, const CnvComponent &component,
 
 /* A thread a pixel of a job that is the whole plane or field. */
 __device__ static void
-stage_in(const Block &b, const Place &at, const CnvLaunchArgs &l)
+stage_in(const Block &b, const BlockCoord &at, const CnvLaunchArgs &l)
 {
   const int x = at.bx * CNV_POINT_WIDTH + threadIdx.x, y = at.by * CNV_POINT_HEIGHT + threadIdx.y, p = b.job.plane;
 
@@ -75,25 +75,25 @@ stage_in(const Block &b, const Place &at, const CnvLaunchArgs &l)
   }
 }
 
-/* What component c becomes of its sum, as a level. own: the input's level there, which stays where all is transparent;
- * back: that at the place written. */
+/* Level of component c from its sum. own: the input's level there, kept where all is transparent; back: the input's
+ * level where it is written. */
 __device__ static uint32_t
 lane_level(const Block &b, const float *acc, int c, float own, float back, float weight)
 {
-  float value = finish(acc[c], c, b.a);
+  float value = epilogue(acc[c], c, b.a);
 
   if (b.a.weight >= 0 && c != b.a.weight) {
     const float alpha = acc[b.a.weight];
     const bool clear = fabsf(alpha) <= b.a.alpha_epsilon * (float)lane_mask(b.a.component[b.a.weight]);
 
-    value = clear ? own - (float)b.a.base[c] : finish(acc[c] * (b.a.alpha_norm / alpha), c, b.a);
+    value = clear ? own - (float)b.a.base[c] : epilogue(acc[c] * (b.a.alpha_norm / alpha), c, b.a);
   }
   return level_of(blend(value, back, weight, c, b.a), c, b.a);
 }
 
 /* A thread a pixel of the job. */
 __device__ static void
-stage_out(const Block &b, const Place &at, const CnvLaunchArgs &l)
+stage_out(const Block &b, const BlockCoord &at, const CnvLaunchArgs &l)
 {
   const int px = at.bx * CNV_POINT_WIDTH + threadIdx.x, py = at.by * CNV_POINT_HEIGHT + threadIdx.y;
   const CnvRectJob &job = b.job;

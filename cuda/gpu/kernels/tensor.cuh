@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * tensor: both passes of separable taps as products of banded matrices on the tensor cores, mma.m16n8k16 in f16 with
- * float32 sums. A warp goes down a strip of 16 * M samples by 8 rows a step, and nothing of it passes through shared
+ * float32 sums. A warp goes down a tile 16 * M samples wide by 8 rows a step, and nothing of it passes through shared
  * memory from one pass to the other:
  *
  *   rows      C[x][y] = sum over k of A[x][k] * B[k][y]: A the band of taps, B the image, 16 samples of 8 rows
@@ -10,13 +10,13 @@
  *
  * Which sample is which k, and which output which row of A, is free: four samples that a lane loads together are its
  * two pairs of k, and a lane's two rows of A are neighbours. Fragments of both bands come from the host
- * (bands.c). Samples are taken less mid, which keeps f16 exact for them and nearly so for row sums.
+ * (cuda/gpu/tensor.c). Samples are taken less mid, which keeps f16 exact for them and nearly so for row sums.
  */
 #pragma once
 
 #include <cuda_fp16.h>
 
-#include "gpu/kernels/strip.cuh"
+#include "gpu/kernels/tile_job.cuh"
 
 /* One f16 number for a tap and a row sum; two; or one for a tap and two for a row sum, which is that of several frames
  * and so no integer even where nothing is filtered along x. */
@@ -113,16 +113,16 @@ rest_of(uint32_t pair, float a, float b)
 }
 
 __device__ static void
-keep_sums(Sums<false> &to, const float (&c)[4])
+pack_sums(Sums<false> &to, const float (&c)[4])
 {
   to.first = as_bits(__floats2half2_rn(c[0], c[1]));
   to.second = as_bits(__floats2half2_rn(c[2], c[3]));
 }
 
 __device__ static void
-keep_sums(Sums<true> &to, const float (&c)[4])
+pack_sums(Sums<true> &to, const float (&c)[4])
 {
-  keep_sums(static_cast<Sums<false> &>(to), c);
+  pack_sums(static_cast<Sums<false> &>(to), c);
   to.first_rest = rest_of(to.first, c[0], c[1]);
   to.second_rest = rest_of(to.second, c[2], c[3]);
 }
@@ -147,15 +147,15 @@ multiply_sums(float (&d)[4], const Sums<true> &upper, const Sums<true> &lower, c
   multiply(d, make_uint4(upper.first_rest, upper.second_rest, lower.first_rest, lower.second_rest), band);
 }
 
-/* What makes levels of sums, in registers: what lies in shared memory is read again and again. */
-struct Finish {
+/* Numbers that turn sums into levels. A copy in registers: shared memory is read again and again. */
+struct Epilogue {
   float gain, offset, mid_bias;
   int full, shift;
   bool absolute;
 };
 
-__device__ static Finish
-finish_of(const CnvTileJob &s)
+__device__ static Epilogue
+epilogue_of(const CnvTileJob &s)
 {
   return {s.gain, s.fraction + (float)s.base, s.mid_bias, s.full_bits, s.shift, s.absolute != 0};
 }
@@ -163,7 +163,7 @@ finish_of(const CnvTileJob &s)
 /* A sum to a level, not yet clamped. Times the smallest float32 it becomes a denormal number, rounded to nearest, ties
  * to even, whose bits are the level; those of negative ones are a negative integer. */
 __device__ static int
-to_level(float acc, const Finish &f)
+to_level(float acc, const Epilogue &f)
 {
   return __float_as_int(fmaf(acc, f.gain, f.offset) * __int_as_float(1));
 }
@@ -171,14 +171,14 @@ to_level(float acc, const Finish &f)
 /* Sums of the lane's samples 0 and 1 in rows 2t and 2t + 1 of eight, d as the product gives them, to the levels of four
  * neighbours of row g; t: lane % 4, g: lane / 4. */
 __device__ static void
-finish_word(uint32_t &word, const float (&d)[4], const Finish &f)
+epilogue_word(uint32_t &word, const float (&d)[4], const Epilogue &f)
 {
   word = transpose(
       pack_levels(to_level(d[0], f), to_level(d[2], f), pack_levels(to_level(d[1], f), to_level(d[3], f), 0)));
 }
 
 __device__ static uint32_t
-pack_pair(float low, float high, const Finish &f)
+pack_pair(float low, float high, const Epilogue &f)
 {
   const uint32_t a = (uint32_t)min(max(to_level(low, f), 0), f.full);
   const uint32_t b = (uint32_t)min(max(to_level(high, f), 0), f.full);
@@ -187,7 +187,7 @@ pack_pair(float low, float high, const Finish &f)
 }
 
 __device__ static void
-finish_word(uint2 &word, const float (&d)[4], const Finish &f)
+epilogue_word(uint2 &word, const float (&d)[4], const Epilogue &f)
 {
   const uint32_t even = transpose(pack_pair(d[0], d[1], f)), odd = transpose(pack_pair(d[2], d[3], f));
 
@@ -214,7 +214,7 @@ restore_sums(float (&d)[4], const CnvTileJob &s, int x, int y)
   d[3] *= factor_x[1] * factor_y[1];
 }
 
-/* Tile number `number` of a strip: of those that are `groups` wide, or of the columns at its sides, group by group. */
+/* Tile number `number` of a job: of those that are `groups` wide, or of the columns at its sides, group by group. */
 __device__ static Tile
 find_tile(const CnvTileJob &s, int number, int groups)
 {
@@ -240,31 +240,31 @@ edge_band(const CnvTileJob &s, int group)
   return at < s.left_groups ? 1 + at : at >= s.right_group ? 1 + s.left_groups + at - s.right_group : 0;
 }
 
-/* Where the lane reads: four samples of each group of 16, in row number lane / 4 of a step's eight. EDGE: the tile
- * reaches out of the window. Samples missing along x are then folded into the bands of the groups that they belong to,
- * and what is read in their place is of no account; or they are filled in, where they have a value of their own. */
+/* A lane's input: four samples of each group of 16, in row number lane / 4 of a step's eight. EDGE: the tile
+ * reaches out of the window. Taps on samples missing along x are then folded into the bands of the groups, and any
+ * value may be read in their place; or they are filled in, where they have a value of their own. */
 template <typename T, int WORDS, bool EDGE> struct Source {
   typedef typename Word<T>::type W;
-  const TileParams &sheet;
+  const TileParams &params;
   const char *from;    /* sample 0 in row 0 */
-  const char *lane_at; /* what the lane loads first of step 0, were all its rows there */
+  const char *lane_at; /* the lane's first word of step 0, if all its rows are inside the window */
   int64_t step_bytes;  /* from step to step */
   int x;               /* the lane's first sample */
   int first_y;         /* first row of step 0, in the window */
   int window_y, rows, stride;
   bool fills;
 
-  __device__ Source(const TileParams &sheet, int x, int y) : sheet(sheet)
+  __device__ Source(const TileParams &params, int x, int y) : params(params)
   {
     this->x = x + threadIdx.x % 4 * 4;
-    window_y = sheet.s.job.window_y;
+    window_y = params.s.job.window_y;
     first_y = y - window_y;
-    rows = sheet.s.job.window_height;
-    stride = sheet.in_stride;
-    from = (const char *)sheet.in;
+    rows = params.s.job.window_height;
+    stride = params.in_stride;
+    from = (const char *)params.in;
     lane_at = from + (int64_t)(y + (int)(threadIdx.x % 32 / 4)) * stride + this->x * (int)sizeof(T);
     step_bytes = (int64_t)CNV_TENSOR_ROWS * stride;
-    fills = cnv_border_has_value((CnvBorder)sheet.s.border) || cnv_border_renormalizes((CnvBorder)sheet.s.border);
+    fills = cnv_border_has_value((CnvBorder)params.s.border) || cnv_border_renormalizes((CnvBorder)params.s.border);
   }
 
   __device__ void load(W (&word)[WORDS], int step, int64_t delta) const
@@ -273,11 +273,11 @@ template <typename T, int WORDS, bool EDGE> struct Source {
     const T *at = (const T *)(lane_at + delta + step * step_bytes);
 
     if (EDGE) {
-      load_edge(word, row_of(sheet.s, lane_y), delta);
+      load_edge(word, row_of(params.s, lane_y), delta);
       return;
     }
     if (!inside(y, CNV_TENSOR_ROWS, rows))
-      at = (const T *)(from + delta + (int64_t)max(row_of(sheet.s, lane_y), 0) * stride) + x;
+      at = (const T *)(from + delta + (int64_t)max(row_of(params.s, lane_y), 0) * stride) + x;
 #pragma unroll
     for (int i = 0; i + 1 < WORDS; i += 2)
       load_pair((const W *)(at + 16 * i + (threadIdx.x & 1) * 12), word[i], word[i + 1]);
@@ -285,9 +285,9 @@ template <typename T, int WORDS, bool EDGE> struct Source {
       word[WORDS - 1] = __ldg((const W *)(at + 16 * (WORDS - 1)));
   }
 
-  /* Brings pairs that were loaded into the lanes' order, and fills in rows that are missing: not where they are loaded,
-   * since that would wait for them. */
-  __device__ void settle(W (&word)[WORDS], int step) const
+  /* Brings pairs that were loaded into the lanes' prefetch, and fills in rows that are missing: not where they are
+   * loaded, since that would wait for them. */
+  __device__ void unshuffle(W (&word)[WORDS], int step) const
   {
     const int y = first_y + step * CNV_TENSOR_ROWS;
 
@@ -295,7 +295,7 @@ template <typename T, int WORDS, bool EDGE> struct Source {
 #pragma unroll
       for (int i = 0; i < WORDS; i++)
         if (!inside(y + threadIdx.x % 32 / 4, 1, rows))
-          word[i] = missing_word<T>(sheet, 0);
+          word[i] = missing_word<T>(params, 0);
 #pragma unroll
     for (int i = 0; i + 1 < WORDS && !EDGE; i += 2)
       swap_words(word[i], word[i + 1]);
@@ -303,18 +303,18 @@ template <typename T, int WORDS, bool EDGE> struct Source {
 
   __device__ void load_edge(W (&word)[WORDS], int row, int64_t delta) const
   {
-    const int first = sheet.window_x0 & ~3, last = (sheet.window_x1 - 1) & ~3;
+    const int first = params.window_x0 & ~3, last = (params.window_x1 - 1) & ~3;
     const T *at = (const T *)(from + delta + (int64_t)max(row, 0) * stride);
 
     /* A word that reaches beyond the window may reach beyond the memory. */
-    if (!sheet.words || sheet.window_x1 % 4) {
+    if (!params.words || params.window_x1 % 4) {
       load_samples(word, at);
     } else {
 #pragma unroll
       for (int i = 0; i < WORDS; i++)
         word[i] = __ldg((const W *)(at + min(max(x + 16 * i, first), last)));
     }
-    if (fills && (row < 0 || x < sheet.window_x0 || x + 16 * WORDS > sheet.window_x1))
+    if (fills && (row < 0 || x < params.window_x0 || x + 16 * WORDS > params.window_x1))
       fill(word, row);
   }
 
@@ -326,7 +326,7 @@ template <typename T, int WORDS, bool EDGE> struct Source {
       word[i] = {};
 #pragma unroll
       for (int k = 0; k < 4; k++)
-        set_sample(word[i], k, load_sample(at + min(max(x + 16 * i + k, sheet.window_x0), sheet.window_x1 - 1)));
+        set_sample(word[i], k, load_sample(at + min(max(x + 16 * i + k, params.window_x0), params.window_x1 - 1)));
     }
   }
 
@@ -339,38 +339,39 @@ template <typename T, int WORDS, bool EDGE> struct Source {
 
 #pragma unroll
       for (int k = 0; k < 4; k++)
-        if (row >= 0 && first + k >= sheet.window_x0 && first + k < sheet.window_x1)
+        if (row >= 0 && first + k >= params.window_x0 && first + k < params.window_x1)
           set_sample(there, k, sizeof(T) == 1 ? 0xff : 0xffff);
-      word[i] = merge(word[i], missing_word<T>(sheet, first), there);
+      word[i] = merge(word[i], missing_word<T>(params, first), there);
     }
   }
 };
 
-/* Where the lane writes: four samples of each group, in the same rows. MERGE: some lanes are left alone. That is known
- * at compile time, since waiting for what they hold would be waiting for all that is on its way, too. */
+/* A lane's output: four samples of each group, in the same rows. MERGE: some channels are copied from the input. That
+ * is known at compile time, since staged_rows for what they hold would be staged_rows for all that is on its way, too.
+ */
 template <typename T, bool EDGE, bool MERGE> struct Target {
   typedef typename Word<T>::type W;
-  const TileParams &sheet;
+  const TileParams &params;
   uint64_t out, back;
   int x, y, y_end, out_stride, back_stride;
   bool cut; /* samples are left out of words, or words may not be stored */
   W mask;
 
-  __device__ Target(const TileParams &sheet, const Tile &tile, int width) : sheet(sheet)
+  __device__ Target(const TileParams &params, const Tile &tile, int width) : params(params)
   {
-    const CnvRectJob &p = sheet.s.job;
+    const CnvRectJob &p = params.s.job;
     const int lane = threadIdx.x % 32;
 
     x = tile.x + lane % 4 * 4;
     y = tile.y + lane / 4;
     y_end = tile.y_end;
-    out_stride = sheet.out_stride;
-    back_stride = sheet.in_stride;
-    out = sheet.out + x * (int)sizeof(T) + (int64_t)y * out_stride;
-    back = sheet.back + x * (int)sizeof(T) + (int64_t)y * back_stride;
-    mask = filtered_mask<T>(sheet.s);
-    cut = EDGE && !(sheet.word_stores && tile.x >= p.x * sheet.s.channels &&
-                    tile.x + width <= (p.x + p.width) * sheet.s.channels);
+    out_stride = params.out_stride;
+    back_stride = params.in_stride;
+    out = params.out + x * (int)sizeof(T) + (int64_t)y * out_stride;
+    back = params.back + x * (int)sizeof(T) + (int64_t)y * back_stride;
+    mask = filtered_mask<T>(params.s);
+    cut = EDGE && !(params.word_stores && tile.x >= p.x * params.s.channels &&
+                    tile.x + width <= (p.x + p.width) * params.s.channels);
   }
 
   /* Groups side by side, of one step. */
@@ -382,7 +383,7 @@ template <typename T, bool EDGE, bool MERGE> struct Target {
     if (EDGE && cut) {
 #pragma unroll
       for (int m = 0; m < M && y + row < y_end; m++)
-        store_samples<T>(sheet, x + 16 * m, y + row, word[m], mask);
+        store_samples<T>(params, x + 16 * m, y + row, word[m], mask);
       return;
     }
     if (MERGE && y + row < y_end)
@@ -399,7 +400,7 @@ template <typename T, bool EDGE, bool MERGE> struct Target {
       __stwb(to + 4 * (M - 1), word[M - 1]);
   }
 
-  /* Takes the lanes that are left alone from the input. */
+  /* Takes the channels that are copied from the input. */
   template <int M> __device__ void merge_all(W (&word)[M], const W *back) const
   {
     W before[M];
@@ -419,24 +420,24 @@ template <typename T, bool EDGE, bool MERGE> struct Target {
 
 template <typename T, int K_X, int K_Y, int M, int MODE, bool EDGE, bool MERGE>
 __device__ static void
-tensor_tile(const CnvTileArgs &l, const TileParams &sheet, const Tile &tile)
+tensor_tile(const CnvTileArgs &l, const TileParams &params, const Tile &tile)
 {
   constexpr bool exact = MODE == TENSOR_EXACT, time = MODE == TENSOR_TIME;
   constexpr int words = M + K_X - 1, window = 2 * K_Y, bands_x = K_X * (1 + exact), bands_y = K_Y * (1 + exact);
-  constexpr bool keep = K_X <= 3 && !exact, keep_y = K_Y <= 5; /* bands that stay in registers */
+  constexpr bool keeps_x = K_X <= 3 && !exact, keeps_y = K_Y <= 5; /* bands that stay in registers */
   typedef typename Word<T>::type W;
-  const CnvTileJob &s = sheet.s;
+  const CnvTileJob &s = params.s;
   const int lane = threadIdx.x % 32, n_sources = time ? l.sources.n : 1;
   const uint4 *band_x = (const uint4 *)((const uint32_t *)l.bands + s.bands) + lane;
   const uint2 *band_y = (const uint2 *)((const uint32_t *)l.bands + s.bands + bands_x * 32 * 4) + lane;
-  uint4 a[keep ? K_X : 1];
-  uint2 v[keep_y ? bands_y : 1];
+  uint4 a[keeps_x ? K_X : 1];
+  uint2 v[keeps_y ? bands_y : 1];
   int band_of[M]; /* EDGE: of each group, from band_x on */
 #pragma unroll
-  for (int k = 0; k < bands_y && keep_y; k++)
+  for (int k = 0; k < bands_y && keeps_y; k++)
     v[k] = __ldg(band_y + 32 * k);
 #pragma unroll
-  for (int k = 0; k < K_X && keep; k++)
+  for (int k = 0; k < K_X && keeps_x; k++)
     a[k] = __ldg(band_x + 32 * k);
 
 #pragma unroll
@@ -445,27 +446,27 @@ tensor_tile(const CnvTileArgs &l, const TileParams &sheet, const Tile &tile)
         EDGE ? edge_band(s, tile.x / 16 + m) * bands_x * 32 + (edge_band(s, tile.x / 16 + m) ? bands_y * 16 : 0) : 0;
 
   const Halves halves = halves_of<T>(s);
-  const Finish finish = finish_of(s);
-  const Source<T, words, EDGE> source(sheet, tile.x - s.lead, tile.y - s.term.anchor[CNV_Y]);
-  const Target<T, EDGE, MERGE> target(sheet, tile, 16 * M);
+  const Epilogue epilogue = epilogue_of(s);
+  const Source<T, words, EDGE> source(params, tile.x - s.apron_left, tile.y - s.term.anchor[CNV_Y]);
+  const Target<T, EDGE, MERGE> target(params, tile, 16 * M);
   const bool renormalizes = EDGE && cnv_border_renormalizes((CnvBorder)s.border);
   const int steps = (tile.y_end - tile.y + CNV_TENSOR_ROWS - 1) / CNV_TENSOR_ROWS + window - 1;
   Sums<MODE != TENSOR_PLAIN> sums[window][M];
-  W waiting[TENSOR_AHEAD][words];
+  W staged_rows[TENSOR_AHEAD][words];
 
-  const auto order = [&](W(&word)[words], int step, int frame) {
+  const auto prefetch = [&](W(&word)[words], int step, int frame) {
     source.load(word, min(step, steps - 1), time ? l.sources.delta[min(frame, n_sources - 1)] : 0);
   };
   const auto filter_rows = [&](float(&c)[M][4], W(&word)[words], int step) {
     uint2 b[words];
 
-    source.settle(word, step);
+    source.unshuffle(word, step);
 #pragma unroll
     for (int w = 0; w < words; w++)
       b[w] = to_halves(word[w], halves);
 #pragma unroll
     for (int k = 0; k < bands_x; k++) {
-      const uint4 taps = keep ? a[k % K_X] : __ldg(band_x + 32 * k);
+      const uint4 taps = keeps_x ? a[k % K_X] : __ldg(band_x + 32 * k);
 
 #pragma unroll
       for (int m = 0; m < M; m++) {
@@ -479,7 +480,7 @@ tensor_tile(const CnvTileArgs &l, const TileParams &sheet, const Tile &tile)
   };
 #pragma unroll
   for (int i = 0; i < TENSOR_AHEAD; i++)
-    order(waiting[i], time ? 0 : i, time ? i : 0);
+    prefetch(staged_rows[i], time ? 0 : i, time ? i : 0);
 
     /* Register arrays are indexed by what is known at compile time, so a window's steps are written out; frames are
      * taken in pairs. */
@@ -502,20 +503,20 @@ tensor_tile(const CnvTileArgs &l, const TileParams &sheet, const Tile &tile)
             const float weight = i + k < n_sources ? l.sources.weight[i + k] : 0.0f;
             float part[M][4] = {};
 
-            filter_rows(part, waiting[k], step + u);
+            filter_rows(part, staged_rows[k], step + u);
 #pragma unroll
             for (int q = 0; q < 4 * M; q++)
               c[q / 4][q % 4] = fmaf(weight, part[q / 4][q % 4], c[q / 4][q % 4]);
-            order(waiting[k], step + u + last, last ? k : i + 2 + k);
+            prefetch(staged_rows[k], step + u + last, last ? k : i + 2 + k);
           }
         }
       } else {
-        filter_rows(c, waiting[u % TENSOR_AHEAD], step + u);
-        order(waiting[u % TENSOR_AHEAD], step + u + TENSOR_AHEAD, 0);
+        filter_rows(c, staged_rows[u % TENSOR_AHEAD], step + u);
+        prefetch(staged_rows[u % TENSOR_AHEAD], step + u + TENSOR_AHEAD, 0);
       }
 #pragma unroll
       for (int m = 0; m < M; m++)
-        keep_sums(sums[u % window][m], c[m]);
+        pack_sums(sums[u % window][m], c[m]);
       if (row < 0)
         continue;
       float d[M][4] = {};
@@ -523,7 +524,7 @@ tensor_tile(const CnvTileArgs &l, const TileParams &sheet, const Tile &tile)
 
 #pragma unroll
       for (int k = 0; k < K_Y; k++) {
-        const uint2 band = keep_y ? v[k] : __ldg(band_y + 32 * k), rest = v[exact ? K_Y + k : 0];
+        const uint2 band = keeps_y ? v[k] : __ldg(band_y + 32 * k), rest = v[exact ? K_Y + k : 0];
 
 #pragma unroll
         for (int m = 0; m < M; m++)
@@ -533,30 +534,30 @@ tensor_tile(const CnvTileArgs &l, const TileParams &sheet, const Tile &tile)
 #pragma unroll
         for (int m = 0; m < M; m++)
           restore_sums(d[m], s, tile.x + 16 * m + 2 * (lane / 4), tile.y + row * CNV_TENSOR_ROWS + 2 * (lane % 4));
-      if (finish.absolute)
+      if (epilogue.absolute)
 #pragma unroll
         for (int i = 0; i < 4 * M; i++)
-          d[i / 4][i % 4] = fabsf(d[i / 4][i % 4] + finish.mid_bias);
+          d[i / 4][i % 4] = fabsf(d[i / 4][i % 4] + epilogue.mid_bias);
 #pragma unroll
       for (int m = 0; m < M; m++)
-        finish_word(word[m], d[m], finish);
+        epilogue_word(word[m], d[m], epilogue);
       target.store(word, row);
     }
   }
 }
 
-/* Whether a tile reads and writes words throughout, all of them there along x, and those of missing rows by others.
- * rows: that it reads. */
+/* TRUE if every access is an aligned word inside the window in x, and missing rows need no values of their own. rows:
+ * that the tile reads. */
 template <int WORDS, int M>
 __device__ static bool
-is_inner(const TileParams &sheet, const Tile &tile, int rows)
+is_inner(const TileParams &params, const Tile &tile, int rows)
 {
-  const CnvTileJob &s = sheet.s;
+  const CnvTileJob &s = params.s;
   const CnvRectJob &p = s.job;
-  const int x = tile.x - s.lead, y = tile.y - s.term.anchor[CNV_Y];
+  const int x = tile.x - s.apron_left, y = tile.y - s.term.anchor[CNV_Y];
   const bool fills = cnv_border_has_value((CnvBorder)s.border) || cnv_border_renormalizes((CnvBorder)s.border);
 
-  return sheet.pairs && x >= sheet.window_x0 && x + 16 * WORDS <= sheet.window_x1 &&
+  return params.pairs && x >= params.window_x0 && x + 16 * WORDS <= params.window_x1 &&
          (!fills || (cnv_border_has_value((CnvBorder)s.border) && s.channels != 3) ||
           inside(y - p.window_y, rows, p.window_height)) &&
          tile.x >= p.x * s.channels && tile.x + 16 * M <= (p.x + p.width) * s.channels;
@@ -567,22 +568,22 @@ __device__ static void
 tensor(const CnvTileArgs &l)
 {
   constexpr int words = M + K_X - 1;
-  __shared__ TileParams sheet;
+  __shared__ TileParams params;
 
-  enter_strip<T>(sheet, l);
-  const Tile tile = find_tile(sheet.s, (blockIdx.x - sheet.s.first_block) * CNV_STRIP_WARPS + threadIdx.x / 32, M);
+  load_tile_job<T>(params, l);
+  const Tile tile = find_tile(params.s, (blockIdx.x - params.s.first_block) * CNV_TILE_WARPS + threadIdx.x / 32, M);
   const int steps = (tile.y_end - tile.y + CNV_TENSOR_ROWS - 1) / CNV_TENSOR_ROWS + 2 * K_Y - 1;
 
-  if (tile.groups == M && is_inner<words, M>(sheet, tile, steps * CNV_TENSOR_ROWS)) {
-    if (sheet.s.copied)
-      tensor_tile<T, K_X, K_Y, M, MODE, false, true>(l, sheet, tile);
+  if (tile.groups == M && is_inner<words, M>(params, tile, steps * CNV_TENSOR_ROWS)) {
+    if (params.s.copied)
+      tensor_tile<T, K_X, K_Y, M, MODE, false, true>(l, params, tile);
     else
-      tensor_tile<T, K_X, K_Y, M, MODE, false, false>(l, sheet, tile);
+      tensor_tile<T, K_X, K_Y, M, MODE, false, false>(l, params, tile);
     return;
   }
 #pragma unroll 1
   for (int m = 0; m < tile.groups; m++)
-    tensor_tile<T, K_X, K_Y, 1, MODE, true, true>(l, sheet, {tile.x + 16 * m, tile.y, tile.y_end, 1});
+    tensor_tile<T, K_X, K_Y, 1, MODE, true, true>(l, params, {tile.x + 16 * m, tile.y, tile.y_end, 1});
 }
 
 #else

@@ -28,7 +28,7 @@ fetch_texel(const Block &b, uint64_t texture, int64_t index)
 /* One sample of the row sums of a term. */
 template <typename T>
 __device__ static void
-texture_rows(const Block &b, const Place &at, const CnvLaunchArgs &l)
+texture_rows(const Block &b, const BlockCoord &at, const CnvLaunchArgs &l)
 {
   const CnvTerm &t = b.a.term[at.term];
   const int C = b.a.channels, s = at.bx * CNV_POINT_WIDTH + threadIdx.x, v = at.by * CNV_POINT_HEIGHT + threadIdx.y;
@@ -59,7 +59,7 @@ texture_rows(const Block &b, const Place &at, const CnvLaunchArgs &l)
 
 template <typename T>
 __device__ static void
-texture_columns(const Block &b, const Place &at, const CnvLaunchArgs &l)
+texture_columns(const Block &b, const BlockCoord &at, const CnvLaunchArgs &l)
 {
   const int C = b.a.channels, s = at.bx * CNV_POINT_WIDTH + threadIdx.x, py = at.by * CNV_POINT_HEIGHT + threadIdx.y,
             y = b.y + py;
@@ -76,5 +76,5 @@ texture_columns(const Block &b, const Place &at, const CnvLaunchArgs &l)
       acc = fmaf(cnv_taps[t.taps[CNV_Y] + j], tex1Dfetch<float>(l.sums_texture, first + j * b.sums_stride), acc);
     total = add_column(b, total, acc, t, y);
   }
-  store_sample<T>(b, at, C, s, py, end_terms(b, total, b.x + s / C, y));
+  store_sample<T>(b, at, C, s, py, terms_epilogue(b, total, b.x + s / C, y));
 }

@@ -73,7 +73,7 @@ tiled_term(float (&acc)[CNV_OUTPUTS], const Block &b, const CnvTerm &t, int x0, 
   }
 }
 
-/* What add_term does, for the outputs of a thread, the first at (x, y) of the window. */
+/* add_term for the outputs of a thread, the first at (x, y) of the window. */
 __device__ static void
 add_tile(float (&total)[CNV_OUTPUTS], const float (&acc)[CNV_OUTPUTS], const Block &b, const CnvTerm &t, int x, int y)
 {
@@ -91,7 +91,7 @@ add_tile(float (&total)[CNV_OUTPUTS], const float (&acc)[CNV_OUTPUTS], const Blo
 /* SIMPLE: the terms need no more than adding up, and there is one source. */
 template <typename T, int C, bool SIMPLE>
 __device__ static void
-tiled_of(const Block &b, const Place &at)
+tiled_of(const Block &b, const BlockCoord &at)
 {
   constexpr int tile_pixels = CNV_TILED_WIDTH / C;
   const int px0 = at.bx * tile_pixels, py0 = at.by * CNV_TILED_HEIGHT, top = threadIdx.y * CNV_OUTPUTS;
@@ -117,20 +117,20 @@ tiled_of(const Block &b, const Place &at)
             result<T>(b, C, px0 * C + column, py0 + top + k, total[k]);
     return;
   }
-  const float *own = keep(total);
+  const float *own = stash(total);
   if (threadIdx.x >= tile_pixels * C || px >= b.job.width)
     return;
 #pragma unroll 1
   for (int k = 0; k < CNV_OUTPUTS && py0 + top + k < b.job.height; k++) {
     const int py = py0 + top + k;
 
-    store_sample<T>(b, at, C, px0 * C + column, py, SIMPLE ? own[k] : end_terms(b, own[k], b.x + px, b.y + py));
+    store_sample<T>(b, at, C, px0 * C + column, py, SIMPLE ? own[k] : terms_epilogue(b, own[k], b.x + px, b.y + py));
   }
 }
 
 template <typename T, int C>
 __device__ static void
-tiled(const Block &b, const Place &at)
+tiled(const Block &b, const BlockCoord &at)
 {
   tiled_of<T, C, false>(b, at);
 }

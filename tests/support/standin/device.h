@@ -7,7 +7,7 @@
  *   streams.c   what is started on streams, and when it is done
  *   kernels.c   the kernels of a launch: which there are, what arguments they take
  *   units.c     kernels that work on units of jobs
- *   strips.c    kernels that work on strips
+ *   tiles.c     kernels that work on tile jobs
  *   samples.c   samples of a job's window, sums of taps, and how they are stored
  *
  * All is called with the driver's lock.

@@ -93,22 +93,22 @@ add_tensor(const char *name, int parts, int least_bytes, int most_bytes, int k_x
     Variant v = {.bytes = bytes, .k_x = k_x, .k_y = k_y, .groups = groups, .parts = parts, .ring = k_y == 0};
 
     if (v.ring)
-      add_named(v, sizeof(CnvTileArgs), strips_tensor, "cnv_%s_%s_%d", name, types[bytes], k_x);
+      add_named(v, sizeof(CnvTileArgs), tiles_tensor, "cnv_%s_%s_%d", name, types[bytes], k_x);
     else
-      add_named(v, sizeof(CnvTileArgs), strips_tensor, "cnv_%s_%s_%dx%d", name, types[bytes], k_x, k_y);
+      add_named(v, sizeof(CnvTileArgs), tiles_tensor, "cnv_%s_%s_%dx%d", name, types[bytes], k_x, k_y);
   }
 }
 
 static void
-add_strips(void)
+add_tiles(void)
 {
   static const int reaches[] = {1, 2, 4, 8};
 
   for (int bytes = 1; bytes <= 2; bytes++) {
     for (gsize i = 0; i < G_N_ELEMENTS(reaches); i++)
-      add_named((Variant){.bytes = bytes, .reach = reaches[i]}, sizeof(CnvTileArgs), strips_fused, "cnv_fused_%s_%d",
+      add_named((Variant){.bytes = bytes, .reach = reaches[i]}, sizeof(CnvTileArgs), tiles_fused, "cnv_fused_%s_%d",
                 types[bytes], reaches[i]);
-    add_named((Variant){.bytes = bytes}, sizeof(CnvTileArgs), strips_fused, "cnv_fused_%s_any", types[bytes]);
+    add_named((Variant){.bytes = bytes}, sizeof(CnvTileArgs), tiles_fused, "cnv_fused_%s_any", types[bytes]);
   }
 #define PLAIN(k_x, k_y, groups, blocks) add_tensor("tensor", 1, 1, 1, k_x, k_y, groups);
 #define EXACT(k_x, k_y, groups, blocks) add_tensor("tensor_exact", 2, 1, 2, k_x, k_y, groups);
@@ -123,7 +123,7 @@ add_strips(void)
 #define DENSE(k, r, n_terms, exact, blocks_u8, blocks_u16)                                                             \
   for (int bytes = 1; bytes <= 2; bytes++)                                                                             \
     add_named((Variant){.bytes = bytes, .k_x = k, .rows = r, .terms = n_terms, .parts = 1 + exact},                    \
-              sizeof(CnvTileArgs), strips_dense, "cnv_dense_%s_%d_%d_%d_%d", types[bytes], k, r, n_terms, exact);
+              sizeof(CnvTileArgs), tiles_dense, "cnv_dense_%s_%d_%d_%d_%d", types[bytes], k, r, n_terms, exact);
   CNV_DENSE_VARIANTS(DENSE)
 }
 
@@ -134,7 +134,7 @@ standin_kernel_find(const char *name)
     kernels = g_hash_table_new(g_str_hash, g_str_equal);
     add("cnv_copy", (Variant){.bytes = 1}, sizeof(CnvCopyArgs), run_copy);
     add_units();
-    add_strips();
+    add_tiles();
   }
   return g_hash_table_lookup(kernels, name);
 }

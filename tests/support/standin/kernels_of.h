@@ -36,9 +36,9 @@ void units_columns(const KernelRun *run); /* columns, texture_columns */
 void units_stage_in(const KernelRun *run);
 void units_stage_out(const KernelRun *run);
 
-/* strips.c: kernels with CnvTileArgs. */
-void strips_fused(const KernelRun *run);
-void strips_tensor(const KernelRun *run);
-void strips_dense(const KernelRun *run);
+/* tiles.c: kernels with CnvTileArgs. */
+void tiles_fused(const KernelRun *run);
+void tiles_tensor(const KernelRun *run);
+void tiles_dense(const KernelRun *run);
 
 G_END_DECLS

@@ -25,7 +25,7 @@ read_array(const KernelRun *run, guint64 address, gsize size)
 }
 
 static void
-find_spots(const KernelRun *run, Unit *unit, guint64 spots)
+find_spots(const KernelRun *run, Unit *unit, guint64 mask_rects)
 {
   const CnvRectJob *job = &unit->block.job;
   gsize first = job->first_mask_rect * sizeof(CnvMaskRect);
@@ -33,9 +33,9 @@ find_spots(const KernelRun *run, Unit *unit, guint64 spots)
   if (job->n_mask_rects == 0)
     return;
   /* cnv_rect_job_weight counts from the array's beginning. */
-  unit->job.spots = read_array(run, spots + first, job->n_mask_rects * sizeof(CnvMaskRect));
-  if (unit->job.spots)
-    unit->job.spots -= job->first_mask_rect;
+  unit->job.mask_rects = read_array(run, mask_rects + first, job->n_mask_rects * sizeof(CnvMaskRect));
+  if (unit->job.mask_rects)
+    unit->job.mask_rects -= job->first_mask_rect;
 }
 
 /* Samples or pixels that a block makes, and how many of them there are. */
@@ -76,13 +76,13 @@ check_blocks(const KernelRun *run, const Unit *unit)
 }
 
 static void
-run_unit(const KernelRun *run, Unit *unit, guint64 spots, UnitFunc func)
+run_unit(const KernelRun *run, Unit *unit, guint64 mask_rects, UnitFunc func)
 {
   unit->job.op = run->op;
   unit->job.block = &unit->block;
   unit->job.bytes = run->variant.bytes;
   unit->job.taps = run->taps;
-  find_spots(run, unit, spots);
+  find_spots(run, unit, mask_rects);
   check_blocks(run, unit);
   if (run->variant.channels && run->variant.channels != unit->block.a.channels)
     standin_report("%s is started for %d channels", run->name, unit->block.a.channels);
@@ -99,7 +99,7 @@ run_large(const KernelRun *run, UnitFunc func)
                .blocks_y = run->size->grid[1],
                .sums = args->sums};
 
-  run_unit(run, &unit, args->spots, func);
+  run_unit(run, &unit, args->mask_rects, func);
 }
 
 static gboolean
@@ -146,7 +146,7 @@ run_units(const KernelRun *run, UnitFunc func)
     Unit unit;
 
     if (open_unit(run, &units[i], (guint)(end - units[i].first_block), &unit))
-      run_unit(run, &unit, l->spots, func);
+      run_unit(run, &unit, l->mask_rects, func);
   }
 }
 
@@ -493,7 +493,7 @@ stage_out_unit(const KernelRun *run, const Unit *unit)
       pixel.acc = acc + x * C;
       pixel.x = job->x + x;
       pixel.to_x = pixel.x + job->move_x;
-      pixel.weight = job->n_mask_rects ? cnv_rect_job_weight(job, unit->job.spots, pixel.x, job->y + y) : 1;
+      pixel.weight = job->n_mask_rects ? cnv_rect_job_weight(job, unit->job.mask_rects, pixel.x, job->y + y) : 1;
       if (pixel.weight != 0)
         put_pixel(run, unit, &pixel);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Kernels that work on strips: a launch's blocks, or warps, each make a tile. Taps of fused are numbers in constant
+ * Kernels that work on tile jobs: a launch's blocks, or warps, each make a tile. Taps of fused are numbers in constant
  * memory; those of tensor and dense are rebuilt from their bands, by the layout that the PTX manual gives for the
  * fragments of mma.m16n8k16.
  */
@@ -12,10 +12,10 @@
 typedef struct {
   Job job;
   CnvBlock block;
-  const CnvTileJob *strip;
-  const guint32 *bands;        /* the strip's */
+  const CnvTileJob *tiles;
+  const guint32 *bands;        /* the tiles's */
   int n_sources, first_source; /* as samples_pad takes them */
-} Strip;
+} Tiles;
 
 /* ---- tiles ---- */
 
@@ -25,7 +25,7 @@ tile_width(const Variant *v, const CnvTileJob *s)
   if (v->terms)
     return CNV_DENSE_WIDTH;
   if (v->groups)
-    return CNV_TENSOR_STEP * v->groups;
+    return CNV_TENSOR_K * v->groups;
   return v->reach ? CNV_FUSED_WIDTH(v->reach, s->channels)
                   : CNV_FUSED_ANY_WIDTH(s->term.n[CNV_X], s->term.anchor[CNV_X], s->channels);
 }
@@ -46,11 +46,11 @@ find_tile(const Variant *v, const CnvTileJob *s, int number, int *x, int *width,
   across = (s->left_columns + s->right_columns) * v->groups;
   *row = (number - inner) / across;
   at = (number - inner) % across;
-  *x = s->origin + (at < s->left_columns * v->groups ? at : at + columns * v->groups) * CNV_TENSOR_STEP;
-  *width = CNV_TENSOR_STEP;
+  *x = s->origin + (at < s->left_columns * v->groups ? at : at + columns * v->groups) * CNV_TENSOR_K;
+  *width = CNV_TENSOR_K;
 }
 
-/* Counts how often tiles make each sample of a strip. */
+/* Counts how often tiles make each sample of a tiles. */
 static void
 check_tiles(const KernelRun *run, const CnvTileJob *s, int n_tiles)
 {
@@ -67,22 +67,22 @@ check_tiles(const KernelRun *run, const CnvTileJob *s, int n_tiles)
   }
   for (gsize i = 0; i < (gsize)width * height; i++)
     if (made[i] != 1) {
-      standin_report("%s makes sample %d of row %d of a strip %d times", run->name, (int)(i % width), (int)(i / width),
+      standin_report("%s makes sample %d of row %d of a tiles %d times", run->name, (int)(i % width), (int)(i / width),
                      made[i]);
       return;
     }
 }
 
-/* ---- strips ---- */
+/* ---- jobs ---- */
 
 static void
-open_strip(const KernelRun *run, const CnvTileJob *s, Strip *strip)
+open_tiles(const KernelRun *run, const CnvTileJob *s, Tiles *tiles)
 {
   const CnvTileArgs *l = run->args;
-  CnvPlane *a = &strip->block.a;
+  CnvPlane *a = &tiles->block.a;
   int p = s->pointers;
 
-  *strip = (Strip){.strip = s, .n_sources = l->sources.n, .first_source = l->sources.n ? 0 : -1};
+  *tiles = (Tiles){.tiles = s, .n_sources = l->sources.n, .first_source = l->sources.n ? 0 : -1};
   a->channels = s->channels;
   a->border = s->border;
   a->combine = s->absolute ? 1 : 0;
@@ -100,81 +100,81 @@ open_strip(const KernelRun *run, const CnvTileJob *s, Strip *strip)
     a->highest[c] = s->full_bits - s->base;
     a->border_value[c] = s->border_value[c];
   }
-  strip->block.job = s->job;
-  strip->block.sources = l->sources;
-  cnv_block_locate(&strip->block, l->in[p], l->in_stride[p], l->out[p], l->out_stride[p], run->variant.bytes);
-  strip->job = (Job){run->op, &strip->block, run->variant.bytes, NULL, run->taps};
+  tiles->block.job = s->job;
+  tiles->block.sources = l->sources;
+  cnv_block_locate(&tiles->block, l->in[p], l->in_stride[p], l->out[p], l->out_stride[p], run->variant.bytes);
+  tiles->job = (Job){run->op, &tiles->block, run->variant.bytes, NULL, run->taps};
 }
 
 static void
-run_strips(const KernelRun *run, void (*func)(const KernelRun *run, Strip *strip))
+run_tiles(const KernelRun *run, void (*func)(const KernelRun *run, Tiles *tiles))
 {
   const CnvTileArgs *l = run->args;
-  const CnvTileJob *strips = l->strip;
-  int tiles_a_block = run->variant.groups && !run->variant.ring ? CNV_STRIP_WARPS : 1;
+  const CnvTileJob *jobs = l->job;
+  int tiles_a_block = run->variant.groups && !run->variant.ring ? CNV_TILE_WARPS : 1;
 
-  if (l->n_strips > CNV_STRIPS_INLINE)
-    strips = (const CnvTileJob *)standin_access(run->op, l->strips, l->n_strips * sizeof(CnvTileJob), FALSE, run->name);
-  for (int i = 0; strips && i < l->n_strips; i++) {
-    const CnvTileJob *s = &strips[i];
-    int end = i + 1 < l->n_strips ? strips[i + 1].first_block : (int)run->size->grid[0];
-    Strip strip;
+  if (l->n_jobs > CNV_TILE_JOBS_INLINE)
+    jobs = (const CnvTileJob *)standin_access(run->op, l->jobs, l->n_jobs * sizeof(CnvTileJob), FALSE, run->name);
+  for (int i = 0; jobs && i < l->n_jobs; i++) {
+    const CnvTileJob *s = &jobs[i];
+    int end = i + 1 < l->n_jobs ? jobs[i + 1].first_block : (int)run->size->grid[0];
+    Tiles tiles;
 
     if (i == 0 && s->first_block != 0)
-      standin_report("%s: the first strip begins with block %d", run->name, s->first_block);
+      standin_report("%s: the first tiles begins with block %d", run->name, s->first_block);
     check_tiles(run, s, (end - s->first_block) * tiles_a_block);
-    open_strip(run, s, &strip);
-    func(run, &strip);
+    open_tiles(run, s, &tiles);
+    func(run, &tiles);
   }
 }
 
 static int
-samples_of(const Strip *strip)
+samples_of(const Tiles *tiles)
 {
-  return strip->strip->job.width * strip->strip->channels;
+  return tiles->tiles->job.width * tiles->tiles->channels;
 }
 
 static Padded
-pad(const Strip *strip, Reach reach, int source, Outside outside)
+pad(const Tiles *tiles, Reach reach, int source, Outside outside)
 {
-  int first = source < 0 ? strip->first_source : source, last = source < 0 ? strip->n_sources : source + 1;
+  int first = source < 0 ? tiles->first_source : source, last = source < 0 ? tiles->n_sources : source + 1;
 
-  return samples_pad(&strip->job, reach, first, last, outside);
+  return samples_pad(&tiles->job, reach, first, last, outside);
 }
 
 /* What renormalize makes of the sums, by the plane's taps in constant memory. */
 static void
-restore_sums(const Strip *strip, double *acc)
+restore_sums(const Tiles *tiles, double *acc)
 {
-  const CnvTileJob *s = strip->strip;
+  const CnvTileJob *s = tiles->tiles;
   const CnvTerm term = s->term;
 
   if (!cnv_border_renormalizes(s->border))
     return;
   for (int y = 0; y < s->job.height; y++) {
-    double factor = samples_y_factor(&strip->job, &term, strip->block.y + y);
+    double factor = samples_y_factor(&tiles->job, &term, tiles->block.y + y);
 
-    for (int i = 0; i < samples_of(strip); i++)
-      acc[(gsize)y * samples_of(strip) + i] *=
-          factor * samples_x_factor(&strip->job, &term, strip->block.x + i / s->channels);
+    for (int i = 0; i < samples_of(tiles); i++)
+      acc[(gsize)y * samples_of(tiles) + i] *=
+          factor * samples_x_factor(&tiles->job, &term, tiles->block.x + i / s->channels);
   }
 }
 
 /* ---- fused ---- */
 
 static void
-fused_strip(const KernelRun *run, Strip *strip)
+fused_strip(const KernelRun *run, Tiles *tiles)
 {
-  const CnvTileJob *s = strip->strip;
+  const CnvTileJob *s = tiles->tiles;
   CnvTerm term = s->term;
-  g_autofree double *acc = g_new0(double, (gsize)samples_of(strip) * s->job.height);
+  g_autofree double *acc = g_new0(double, (gsize)samples_of(tiles) * s->job.height);
 
   if (run->variant.reach && MAX(cnv_fused_reach(s->term.n[CNV_X], s->term.anchor[CNV_X]),
                                 cnv_fused_reach(s->term.n[CNV_Y], s->term.anchor[CNV_Y])) > run->variant.reach)
     standin_report("%s: taps reach farther", run->name);
-  samples_add_term(&strip->job, &term, acc);
-  restore_sums(strip, acc);
-  samples_store(&strip->job, acc);
+  samples_add_term(&tiles->job, &term, acc);
+  restore_sums(tiles, acc);
+  samples_store(&tiles->job, acc);
 }
 
 /* ---- bands ---- */
@@ -209,13 +209,13 @@ b_at(const guint32 *words, int k, int column, int eights)
 }
 
 static gboolean
-open_bands(const KernelRun *run, Strip *strip, gsize words)
+open_bands(const KernelRun *run, Tiles *tiles, gsize words)
 {
   const CnvTileArgs *l = run->args;
 
-  strip->bands =
-      (const guint32 *)standin_access(run->op, l->bands + strip->strip->bands * 4, words * 4, FALSE, run->name);
-  return strip->bands != NULL;
+  tiles->bands =
+      (const guint32 *)standin_access(run->op, l->bands + tiles->tiles->bands * 4, words * 4, FALSE, run->name);
+  return tiles->bands != NULL;
 }
 
 /* ---- tensor ---- */
@@ -229,9 +229,9 @@ k_of_sample(int i)
 
 /* The tap of band `band` for output `out` of 16 on sample `at` from lead before the first. */
 static double
-tap_x(const Variant *v, const Strip *strip, int band, gsize words_y, int out, int at)
+tap_x(const Variant *v, const Tiles *tiles, int band, gsize words_y, int out, int at)
 {
-  const guint32 *words = strip->bands;
+  const guint32 *words = tiles->bands;
   double tap = 0;
 
   if (band > 0)
@@ -242,9 +242,9 @@ tap_x(const Variant *v, const Strip *strip, int band, gsize words_y, int out, in
 }
 
 static double
-tap_y(const Variant *v, const Strip *strip, gsize words_y, int eights, int out, int at)
+tap_y(const Variant *v, const Tiles *tiles, gsize words_y, int eights, int out, int at)
 {
-  const guint32 *words = strip->bands + (gsize)v->k_x * v->parts * 128;
+  const guint32 *words = tiles->bands + (gsize)v->k_x * v->parts * 128;
   double tap = 0;
 
   for (int part = 0; part < v->parts; part++)
@@ -286,12 +286,12 @@ sum_of_taps(const GArray *taps, const double *from, int stride)
 
 /* The taps of each of a band's 16 outputs. */
 static void
-find_taps_x(const Variant *v, const Strip *strip, int band, gsize words_y, GArray *taps[16])
+find_taps_x(const Variant *v, const Tiles *tiles, int band, gsize words_y, GArray *taps[16])
 {
   for (int out = 0; out < 16; out++) {
     taps[out] = g_array_new(FALSE, FALSE, sizeof(Tap));
     for (int at = 0; at < 16 * v->k_x; at++) {
-      Tap tap = {at, 0, tap_x(v, strip, band, words_y, out, at)};
+      Tap tap = {at, 0, tap_x(v, tiles, band, words_y, out, at)};
 
       if (tap.tap != 0)
         g_array_append_val(taps[out], tap);
@@ -306,19 +306,19 @@ free_taps(GArray **taps, int n)
     g_array_unref(taps[i]);
 }
 
-/* Row sums of all rows of a padded strip, by group; before: samples that it has before the strip's first. */
+/* Row sums of all rows of a padded tiles, by group; before: samples that it has before the tiles's first. */
 static void
-add_rows(const Variant *v, const Strip *strip, const Padded *from, int before, gsize words_y, double *sums)
+add_rows(const Variant *v, const Tiles *tiles, const Padded *from, int before, gsize words_y, double *sums)
 {
-  const CnvTileJob *s = strip->strip;
-  int first = s->job.x * s->channels, width = samples_of(strip), n_bands = bands_of(s);
+  const CnvTileJob *s = tiles->tiles;
+  int first = s->job.x * s->channels, width = samples_of(tiles), n_bands = bands_of(s);
   g_autofree GArray **taps = g_new(GArray *, 16 * n_bands);
 
   for (int band = 0; band < n_bands; band++)
-    find_taps_x(v, strip, band, words_y, taps + 16 * band);
+    find_taps_x(v, tiles, band, words_y, taps + 16 * band);
   for (int j = 0; j < from->rows; j++)
     for (int i = 0; i < width; i++) {
-      int sample = first + i, group = sample / 16, at = before + 16 * group - s->lead - first;
+      int sample = first + i, group = sample / 16, at = before + 16 * group - s->apron_left - first;
 
       sums[(gsize)j * width + i] =
           sum_of_taps(taps[16 * band_of(s, group) + sample % 16], from->value + (gsize)j * from->width + at, 0);
@@ -327,27 +327,27 @@ add_rows(const Variant *v, const Strip *strip, const Padded *from, int before, g
 }
 
 static void
-tensor_strip(const KernelRun *run, Strip *strip)
+tensor_strip(const KernelRun *run, Tiles *tiles)
 {
   const Variant *v = &run->variant;
-  const CnvTileJob *s = strip->strip;
+  const CnvTileJob *s = tiles->tiles;
   int C = s->channels, eights = v->ring ? 2 : 1, steps = v->ring ? CNV_RING_STEPS(s->term.n[CNV_Y]) : v->k_y;
-  int beside = (16 * v->k_x + 32 + C - 1) / C, width = samples_of(strip), height = s->job.height;
+  int beside = (16 * v->k_x + 32 + C - 1) / C, width = samples_of(tiles), height = s->job.height;
   gsize words_y = (gsize)steps * eights * 64;
   Reach reach = {beside, s->term.anchor[CNV_Y], 2 * beside, s->term.n[CNV_Y] - 1};
   g_autofree double *acc = g_new0(double, (gsize)width *height), *sums = NULL;
   Padded from;
 
-  if (!open_bands(run, strip, v->parts * (bands_of(s) * v->k_x * 128 + words_y)))
+  if (!open_bands(run, tiles, v->parts * (bands_of(s) * v->k_x * 128 + words_y)))
     return;
-  from = pad(strip, reach, -1, OUTSIDE_NOTHING);
+  from = pad(tiles, reach, -1, OUTSIDE_NOTHING);
   sums = g_new0(double, (gsize)from.rows *width);
-  add_rows(v, strip, &from, beside * C, words_y, sums);
+  add_rows(v, tiles, &from, beside * C, words_y, sums);
   for (int y = 0; y < height; y++) {
     int out = y % s->rows % (8 * eights);
 
     for (int at = 0; at < 16 * steps; at++) {
-      double tap = tap_y(v, strip, words_y, eights, out, at);
+      double tap = tap_y(v, tiles, words_y, eights, out, at);
       int row = y - out + at;
 
       if (tap != 0 && (row < 0 || row >= from.rows))
@@ -357,8 +357,8 @@ tensor_strip(const KernelRun *run, Strip *strip)
           acc[(gsize)y * width + i] += tap * sums[(gsize)row * width + i];
     }
   }
-  restore_sums(strip, acc);
-  samples_store(&strip->job, acc);
+  restore_sums(tiles, acc);
+  samples_store(&tiles->job, acc);
   g_free(from.value);
 }
 
@@ -387,18 +387,18 @@ find_dense_taps(const Variant *v, const CnvTileJob *s, int term, const guint32 *
 
 /* Adds what one frame, or the sum of all (source -1), gives to a term's sums. */
 static void
-add_frame(const Variant *v, const Strip *strip, int source, int term, const guint32 *bands, double *acc)
+add_frame(const Variant *v, const Tiles *tiles, int source, int term, const guint32 *bands, double *acc)
 {
-  const CnvTileJob *s = strip->strip;
-  int C = s->channels, beside = (16 * v->k_x + 32 + C - 1) / C, width = samples_of(strip), first = s->job.x * C;
+  const CnvTileJob *s = tiles->tiles;
+  int C = s->channels, beside = (16 * v->k_x + 32 + C - 1) / C, width = samples_of(tiles), first = s->job.x * C;
   Padded from =
-      pad(strip, (Reach){beside, s->term.anchor[CNV_Y], 2 * beside, s->term.n[CNV_Y] - 1}, source, OUTSIDE_BORDER);
+      pad(tiles, (Reach){beside, s->term.anchor[CNV_Y], 2 * beside, s->term.n[CNV_Y] - 1}, source, OUTSIDE_BORDER);
   GArray *taps[16];
 
   find_dense_taps(v, s, term, bands, taps);
   for (int y = 0; y < s->job.height; y++)
     for (int i = 0; i < width; i++) {
-      int out = (first + i) % 16, at = beside * C + i - out - s->lead;
+      int out = (first + i) % 16, at = beside * C + i - out - s->apron_left;
 
       acc[(gsize)y * width + i] += sum_of_taps(taps[out], from.value + (gsize)y * from.width + at, from.width);
     }
@@ -407,45 +407,45 @@ add_frame(const Variant *v, const Strip *strip, int source, int term, const guin
 }
 
 static void
-dense_strip(const KernelRun *run, Strip *strip)
+dense_strip(const KernelRun *run, Tiles *tiles)
 {
   const Variant *v = &run->variant;
-  const CnvTileJob *s = strip->strip;
-  gsize n = (gsize)samples_of(strip) * s->job.height,
+  const CnvTileJob *s = tiles->tiles;
+  gsize n = (gsize)samples_of(tiles) * s->job.height,
         words = (gsize)v->terms * s->term.n[CNV_Y] * v->k_x * v->parts * 128;
-  int frames = s->term.taps[CNV_X] ? MAX(strip->n_sources, 1) : 1; /* with taps of their own */
+  int frames = s->term.taps[CNV_X] ? MAX(tiles->n_sources, 1) : 1; /* with taps of their own */
   g_autofree double *acc = g_new0(double, n), *other = g_new0(double, n);
 
   if (s->term.taps[CNV_X] && s->term.taps[CNV_X] != words)
     standin_report("%s: bands of a frame take %u words, not %u", run->name, (guint)words, s->term.taps[CNV_X]);
-  if (!open_bands(run, strip, words * frames))
+  if (!open_bands(run, tiles, words * frames))
     return;
   for (int frame = 0; frame < frames; frame++) {
-    int source = s->term.taps[CNV_X] && strip->n_sources ? frame : -1;
+    int source = s->term.taps[CNV_X] && tiles->n_sources ? frame : -1;
 
-    add_frame(v, strip, source, 0, strip->bands + frame * words, acc);
+    add_frame(v, tiles, source, 0, tiles->bands + frame * words, acc);
     if (v->terms == 2)
-      add_frame(v, strip, source, 1, strip->bands + frame * words, other);
+      add_frame(v, tiles, source, 1, tiles->bands + frame * words, other);
   }
   for (gsize i = 0; i < n && v->terms == 2; i++)
     acc[i] = sqrt(acc[i] * acc[i] + other[i] * other[i]);
-  samples_store(&strip->job, acc);
+  samples_store(&tiles->job, acc);
 }
 
 void
-strips_fused(const KernelRun *run)
+tiles_fused(const KernelRun *run)
 {
-  run_strips(run, fused_strip);
+  run_tiles(run, fused_strip);
 }
 
 void
-strips_tensor(const KernelRun *run)
+tiles_tensor(const KernelRun *run)
 {
-  run_strips(run, tensor_strip);
+  run_tiles(run, tensor_strip);
 }
 
 void
-strips_dense(const KernelRun *run)
+tiles_dense(const KernelRun *run)
 {
-  run_strips(run, dense_strip);
+  run_tiles(run, dense_strip);
 }

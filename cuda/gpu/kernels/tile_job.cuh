@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What kernels that do a job in one launch share (fused, tensor, dense): how a block finds its strip, samples by
- * fours, borders, and stores. Coordinates are samples of a row of the plane, over all channels, and rows of the field.
+ * Common to kernels that do a job in one launch (fused, tensor, dense): a block's job, samples by fours, borders, and
+ * stores. Coordinates are samples of a row of the plane, over all channels, and rows of the field.
  */
 #pragma once
 
 #include "gpu/kernels/block.cuh"
 
-/* A strip with its addresses, in shared memory: sample 0 of row 0 of the field, with moves taken into account. */
+/* A job with its addresses, in shared memory: sample 0 of row 0 of the field, with moves taken into account. */
 struct TileParams {
   CnvTileJob s;
   uint64_t in, back, out;
@@ -16,11 +16,10 @@ struct TileParams {
   int words;                      /* samples may be read by fours that begin at multiples of four */
   int word_stores;                /* and written */
   int pairs;                      /* both by eights */
-  alignas(8) uint32_t missing[6]; /* three words: four samples that are not there, by the channel of the first */
+  alignas(8) uint32_t missing[6]; /* three words: four missing samples, by the channel of the first */
 };
 
-/* What a warp makes, or a block: rows y to y_end - 1, so many groups of 16 samples from sample x on; no groups:
- * nothing.
+/* Output of a warp, or a block: rows y to y_end - 1, so many groups of 16 samples from sample x on; no groups: nothing.
  */
 struct Tile {
   int x, y, y_end, groups;
@@ -85,8 +84,8 @@ pack_levels(int low, int high, uint32_t above)
 
 #endif
 
-/* Four samples, as they are in memory, of channel `first` and those after it, where they are missing: renormalize takes
- * what counts as nothing. */
+/* Four missing samples, as they would be in memory, of channel `first` and those after it; for renormalize those that
+ * count as 0. */
 template <typename T>
 __device__ static typename Word<T>::type
 make_missing(const CnvTileJob &s, int first)
@@ -101,13 +100,13 @@ make_missing(const CnvTileJob &s, int first)
   return word;
 }
 
-/* The beginning of these kernels. */
+/* The beginning of these kernels: finds the block's job. */
 template <typename T>
 __device__ static void
-enter_strip(TileParams &sheet, const CnvTileArgs &l)
+load_tile_job(TileParams &params, const CnvTileArgs &l)
 {
-  const CnvTileJob *from = l.n_strips <= CNV_STRIPS_INLINE ? l.strip : (const CnvTileJob *)l.strips;
-  int low = 0, high = l.n_strips - 1;
+  const CnvTileJob *from = l.n_jobs <= CNV_TILE_JOBS_INLINE ? l.job : (const CnvTileJob *)l.jobs;
+  int low = 0, high = l.n_jobs - 1;
 
   while (low < high) {
     const int middle = (low + high + 1) / 2;
@@ -118,33 +117,33 @@ enter_strip(TileParams &sheet, const CnvTileArgs &l)
       high = middle - 1;
   }
   for (int i = threadIdx.x; i < (int)(sizeof(CnvTileJob) / 4); i += blockDim.x)
-    ((uint32_t *)&sheet.s)[i] = ((const uint32_t *)(from + low))[i];
+    ((uint32_t *)&params.s)[i] = ((const uint32_t *)(from + low))[i];
   __syncthreads();
-  const CnvTileJob &s = sheet.s;
+  const CnvTileJob &s = params.s;
   if (threadIdx.x == 0) {
     const CnvRectJob &p = s.job;
     const int C = s.channels, in_stride = pick(l.in_stride, s.pointers), out_stride = pick(l.out_stride, s.pointers);
     const int64_t move = (int64_t)p.move_x * C * sizeof(T);
     const uint64_t in = pick(l.in, s.pointers) + (int64_t)p.field * in_stride;
 
-    sheet.in_stride = in_stride * p.fields;
-    sheet.out_stride = out_stride * p.fields;
-    sheet.in = in;
-    sheet.back = in + (int64_t)p.move_y * sheet.in_stride + move;
-    sheet.out = pick(l.out, s.pointers) + (int64_t)p.field * out_stride + (int64_t)p.move_y * sheet.out_stride + move;
-    sheet.window_x0 = p.window_x * C;
-    sheet.window_x1 = (p.window_x + p.window_width) * C;
-    sheet.words = ((sheet.in | sheet.in_stride) & (4 * sizeof(T) - 1)) == 0;
-    sheet.word_stores = ((sheet.out | sheet.out_stride | sheet.back) & (4 * sizeof(T) - 1)) == 0 && sheet.words;
-    sheet.pairs =
-        ((sheet.in | sheet.in_stride | sheet.out | sheet.out_stride) & (8 * sizeof(T) - 1)) == 0 && sheet.word_stores;
+    params.in_stride = in_stride * p.fields;
+    params.out_stride = out_stride * p.fields;
+    params.in = in;
+    params.back = in + (int64_t)p.move_y * params.in_stride + move;
+    params.out = pick(l.out, s.pointers) + (int64_t)p.field * out_stride + (int64_t)p.move_y * params.out_stride + move;
+    params.window_x0 = p.window_x * C;
+    params.window_x1 = (p.window_x + p.window_width) * C;
+    params.words = ((params.in | params.in_stride) & (4 * sizeof(T) - 1)) == 0;
+    params.word_stores = ((params.out | params.out_stride | params.back) & (4 * sizeof(T) - 1)) == 0 && params.words;
+    params.pairs = ((params.in | params.in_stride | params.out | params.out_stride) & (8 * sizeof(T) - 1)) == 0 &&
+                   params.word_stores;
   } else if (threadIdx.x <= 3) {
-    ((typename Word<T>::type *)sheet.missing)[threadIdx.x - 1] = make_missing<T>(s, threadIdx.x - 1);
+    ((typename Word<T>::type *)params.missing)[threadIdx.x - 1] = make_missing<T>(s, threadIdx.x - 1);
   }
   __syncthreads();
 }
 
-/* Rows of the field for row y, which may lie outside of the window; -1 where there is none. */
+/* The row that stands for row y, which may lie outside of the window; -1 for none. */
 __device__ static int
 row_of(const CnvTileJob &s, int y)
 {
@@ -153,7 +152,7 @@ row_of(const CnvTileJob &s, int y)
   return at < 0 ? -1 : at + s.job.window_y;
 }
 
-/* The sample that stands for sample x, or -1 - channel where there is none. */
+/* The sample that stands for sample x; -1 - channel for none. */
 __device__ static int
 sample_of(const CnvTileJob &s, int x)
 {
@@ -163,14 +162,14 @@ sample_of(const CnvTileJob &s, int x)
   return at < 0 ? -1 - channel : (at + s.job.window_x) * s.channels + channel;
 }
 
-/* The four samples from x on where they are missing. x may be negative. */
+/* The values of four missing samples from x on. x may be negative. */
 template <typename T>
 __device__ static typename Word<T>::type
-missing_word(const TileParams &sheet, int x)
+missing_word(const TileParams &params, int x)
 {
-  const typename Word<T>::type *missing = (const typename Word<T>::type *)sheet.missing;
+  const typename Word<T>::type *missing = (const typename Word<T>::type *)params.missing;
 
-  return missing[sheet.s.channels == 3 ? (unsigned)(x + 3 * 1024) % 3 : 0];
+  return missing[params.s.channels == 3 ? (unsigned)(x + 3 * 1024) % 3 : 0];
 }
 
 /* Two words of four samples, of which the even lane has the first of eight neighbours and the odd lane the second, to
@@ -231,19 +230,19 @@ store_pair(uint2 *at, uint2 first, uint2 second)
   __stwb((uint4 *)at, make_uint4(first.x, first.y, second.x, second.y));
 }
 
-/* Four samples of a row by what stands for each, as sample_of says. */
+/* Four samples of a row, by the sample that stands for each, see sample_of. */
 template <typename T>
 __device__ static typename Word<T>::type
-gather_word(const TileParams &sheet, const int *column, int64_t delta, int row)
+gather_word(const TileParams &params, const int *column, int64_t delta, int row)
 {
-  const T *from = (const T *)(sheet.in + delta + (int64_t)row * sheet.in_stride);
+  const T *from = (const T *)(params.in + delta + (int64_t)row * params.in_stride);
   typename Word<T>::type word = {};
 
 #pragma unroll
   for (int i = 0; i < 4; i++) {
     const int at = column[i];
 
-    set_sample(word, i, at < 0 ? get_sample(missing_word<T>(sheet, 0), -1 - at) : load_sample(from + at));
+    set_sample(word, i, at < 0 ? get_sample(missing_word<T>(params, 0), -1 - at) : load_sample(from + at));
   }
   return word;
 }
@@ -265,12 +264,12 @@ filtered_mask(const CnvTileJob &s)
 /* Stores those of the four samples from x on, of row y, that are the job's. */
 template <typename T>
 __device__ static void
-store_samples(const TileParams &sheet, int x, int y, typename Word<T>::type word, typename Word<T>::type mask)
+store_samples(const TileParams &params, int x, int y, typename Word<T>::type word, typename Word<T>::type mask)
 {
-  const CnvTileJob &s = sheet.s;
+  const CnvTileJob &s = params.s;
   const int x0 = s.job.x * s.channels, x1 = x0 + s.job.width * s.channels;
-  T *to = (T *)(sheet.out + (int64_t)y * sheet.out_stride) + x;
-  const T *back = (const T *)(sheet.back + (int64_t)y * sheet.in_stride) + x;
+  T *to = (T *)(params.out + (int64_t)y * params.out_stride) + x;
+  const T *back = (const T *)(params.back + (int64_t)y * params.in_stride) + x;
 
   for (int i = 0; i < 4; i++)
     if (x + i >= x0 && x + i < x1)
@@ -280,16 +279,16 @@ store_samples(const TileParams &sheet, int x, int y, typename Word<T>::type word
 /* The same, at once where they all are. */
 template <typename T>
 __device__ static void
-store_word(const TileParams &sheet, int x, int y, typename Word<T>::type word, typename Word<T>::type mask)
+store_word(const TileParams &params, int x, int y, typename Word<T>::type word, typename Word<T>::type mask)
 {
   typedef typename Word<T>::type W;
-  const CnvTileJob &s = sheet.s;
+  const CnvTileJob &s = params.s;
   const int x0 = s.job.x * s.channels, x1 = x0 + s.job.width * s.channels;
-  const W *back = (const W *)(sheet.back + (int64_t)y * sheet.in_stride + (int64_t)x * sizeof(T));
+  const W *back = (const W *)(params.back + (int64_t)y * params.in_stride + (int64_t)x * sizeof(T));
 
-  if (!sheet.word_stores || x < x0 || x + 4 > x1)
-    store_samples<T>(sheet, x, y, word, mask);
+  if (!params.word_stores || x < x0 || x + 4 > x1)
+    store_samples<T>(params, x, y, word, mask);
   else
-    *(W *)(sheet.out + (int64_t)y * sheet.out_stride + (int64_t)x * sizeof(T)) =
+    *(W *)(params.out + (int64_t)y * params.out_stride + (int64_t)x * sizeof(T)) =
         s.copied ? merge(word, __ldg(back), mask) : word;
 }
