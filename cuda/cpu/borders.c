@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cpu/borders.h"
 
-#include "cpu/component.h"
+#include "plan/component.h"
 
 /* Row y of the field, as a term loads it: pixels first to last - 1, inside to inside_end - 1 of them in the window. */
 typedef struct {

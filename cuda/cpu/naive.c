@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "cpu/component.h"
+#include "plan/component.h"
 
 /* Component c of a frame at x, y, which may lie outside the window. */
 static double

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "cpu/borders.h"
-#include "cpu/component.h"
+#include "plan/component.h"
 #include "cpu/naive.h"
 #include "cpu/prepare.h"
 #include "cpu/renormalize.h"

@@ -5,6 +5,7 @@
 
 #include <convolve/status.h>
 
+#include "plan/component.h"
 #include "plan/plane.h"
 
 #define LEAST_STEP 4 /* pixels from column to column, and row to row */
@@ -92,17 +93,6 @@ cnv_scene_rows(const CnvImage *image)
   return (image->height + step_of(image->height) - 1) / step_of(image->height);
 }
 
-/* Little endian, at any address. */
-static guint32
-read_word(const guint8 *at, int bytes)
-{
-  guint32 word = 0;
-
-  for (int i = 0; i < bytes; i++)
-    word |= (guint32)at[i] << 8 * i;
-  return word;
-}
-
 static double
 luma_at(const Channel *channel, int n, const CnvFrame *frame, gint64 row, int x)
 {
@@ -111,10 +101,10 @@ luma_at(const Channel *channel, int n, const CnvFrame *frame, gint64 row, int x)
   for (int c = 0; c < n; c++) {
     const CnvComponent *component = &channel[c].component;
     const guint8 *line = (const guint8 *)frame->data[component->plane] + row * frame->stride[component->plane];
-    guint32 word = read_word(line + component->offset + x * component->step, component->bytes);
-    guint32 full = (1u << component->bits) - 1;
+    const guint8 *at = line + component->offset + x * component->step;
+    int full = (1 << component->bits) - 1;
 
-    luma += (double)(word >> component->shift & full) / full * channel[c].weight;
+    luma += (double)cnv_component_get(at, component, component->bytes) / full * channel[c].weight;
   }
   return luma;
 }

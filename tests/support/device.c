@@ -10,8 +10,6 @@
 
 #include <string.h>
 
-#include "plan/plan.h"
-
 #ifdef HAVE_CUDA
 #include <gmodule.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The samples of a component, read and written by the CPU. Rows may begin at any address.
+ * The samples of a component in host memory, read and written. Rows may begin at any address.
  */
 #pragma once
 
