@@ -57,7 +57,7 @@ get_output(GstCudaConvolve *self, GstBuffer *like, GstBuffer **outbuf)
                                        : GST_FLOW_ERROR;
 }
 
-/* Before the first frame output in CUDA memory can become output in system memory, where downstream takes that too. */
+/* Before the first frame the output can still change to system memory, if downstream takes that. */
 static gboolean
 leave_device_memory(GstCudaConvolve *self)
 {
@@ -78,7 +78,7 @@ leave_device_memory(GstCudaConvolve *self)
   return TRUE;
 }
 
-/* The base class says nothing of a buffer that it does not get, and of a pool that does not start only that. */
+/* The base class does not report that it gets no buffer. */
 GstFlowReturn
 gst_cuda_convolve_allocate_output(GstCudaConvolve *self, GstBuffer *like, GstBuffer **outbuf)
 {
@@ -156,8 +156,8 @@ choose_pool(GstCudaConvolve *self, GstCaps *caps, PoolChoice *choice)
   return configure(self, choice, caps, self->allocation.takes_meta);
 }
 
-/* Names page-locked memory for output buffers where downstream names no memory, and offers a pool that has no way of
- * its own to allocate: the base class gives a pool what is named. */
+/* Names page-locked memory for a plain pool of downstream's without an allocator: the base class hands the pool the
+ * allocator that is named. */
 static void
 choose_allocator(GstCudaConvolve *self, GstQuery *query, GstBufferPool *pool)
 {
@@ -254,7 +254,7 @@ filter_meta(GstBaseTransform *trans, GstQuery *query, GType api, const GstStruct
   return api != GST_VIDEO_OVERLAY_COMPOSITION_META_API_TYPE;
 }
 
-/* Metas that speak of a buffer's memory, and ones that keep other memory alive, a decoder's surface for example. */
+/* Metas that describe a buffer's memory, or keep other memory alive, a decoder's surface for example. */
 static gboolean
 is_of_memory(GType api)
 {
@@ -263,7 +263,7 @@ is_of_memory(GType api)
          gst_meta_api_type_has_tag(api, g_quark_from_static_string("memory-reference"));
 }
 
-/* Each filtered frame shows what the input shows, in its place: what is said of one is true of the other. */
+/* A filtered frame shows the same things in the same places as its input. */
 static gboolean
 transform_meta(GstBaseTransform *trans, GstBuffer *outbuf, GstMeta *meta, GstBuffer *inbuf)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Buffer pools and metas: what is chosen of downstream's, what is proposed upstream, and output buffers.
+ * Buffer pools and metas, chosen from downstream's and proposed upstream, and output buffers.
  */
 #pragma once
 
@@ -11,7 +11,7 @@ G_BEGIN_DECLS
 /* A buffer with the times, flags and metas of another. Posts where there is no memory for it. */
 GstFlowReturn gst_cuda_convolve_allocate_output(GstCudaConvolve *self, GstBuffer *like, GstBuffer **outbuf);
 
-/* TRUE where a pool, NULL for none, has so many buffers and no more. */
+/* TRUE if the pool (or NULL) has a largest number of buffers. */
 gboolean gst_cuda_convolve_pool_is_limited(GstBufferPool *pool);
 
 void gst_cuda_convolve_allocation_class_init(GstBaseTransformClass *klass);

@@ -113,7 +113,7 @@ make_image(CnvImage *image, const GstVideoInfo *info)
   image->height = GST_VIDEO_INFO_HEIGHT(info);
   image->full_range = info->colorimetry.range == GST_VIDEO_COLOR_RANGE_0_255;
   if (!gst_video_color_matrix_get_Kr_Kb(info->colorimetry.matrix, &image->kr, &image->kb)) {
-    /* RGB needs none, and where nothing is said BT.601 is meant. */
+    /* RGB needs no matrix, and BT.601 is the default of the rest. */
     image->kr = 0.299;
     image->kb = 0.114;
   }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Caps: which ones the pads can have, and what those say that were negotiated.
+ * The caps that the pads can have, and those that were negotiated.
  */
 #pragma once
 

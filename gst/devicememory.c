@@ -98,7 +98,6 @@ gst_cuda_convolve_device_layout(GstBuffer *buffer, const GstVideoInfo *info)
   return &memory->info;
 }
 
-/* Before GStreamer 1.24 there are no streams. */
 void
 gst_cuda_convolve_device_share_stream(GstStructure *pool_config, GstObject *context, GstMiniObject **stream)
 {

@@ -37,8 +37,8 @@ gboolean gst_cuda_convolve_device_holds(GstBuffer *buffer, GstObject *context);
 /* Strides and offsets of a buffer that has no GstVideoMeta: those of the CUDA memory that it holds, else info. */
 const GstVideoInfo *gst_cuda_convolve_device_layout(GstBuffer *buffer, const GstVideoInfo *info);
 
-/* Settles on which stream (GstCudaStream; there are none before GStreamer 1.24) the memory of a pool for CUDA memory
- * has: that of its configuration, which becomes *stream, else *stream, which is made where it is NULL. */
+/* Gives the memory of a CUDA pool a stream (GstCudaStream): its configuration's, which becomes *stream, or else
+ * *stream, made if it is NULL. Before GStreamer 1.24 there are no streams. */
 void gst_cuda_convolve_device_share_stream(GstStructure *pool_config, GstObject *context, GstMiniObject **stream);
 
 G_END_DECLS

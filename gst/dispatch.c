@@ -163,7 +163,7 @@ sink_event(GstBaseTransform *trans, GstEvent *event)
   } else if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) {
     flush(self);
   } else if (drains(event)) {
-    /* What downstream says of the frames it says of the event too. */
+    /* The flow is not needed: pushing the event ends alike. */
     gst_cuda_convolve_drain(self);
     gst_cuda_convolve_finish_frames(self); /* no frame may come that could report what went wrong with them */
   } else if (GST_EVENT_IS_SERIALIZED(event) && GST_EVENT_TYPE(event) != GST_EVENT_CAPS &&

@@ -4,7 +4,7 @@
 #include "devicememory.h"
 #include "messages.h"
 
-/* Drops a context that came for another device than the one that the user wants by now. */
+/* A context may have been set before the user chose another device. */
 static void
 drop_wrong_context(GstCudaConvolveEngine *engine)
 {
@@ -45,7 +45,7 @@ adopt(GstCudaConvolveEngine *engine, GstElement *element, CnvSession *session)
   GST_OBJECT_UNLOCK(element);
 }
 
-/* Opens the first of a list that can. reason: why the first of them could not, NULL where it could. */
+/* Opens the first of a list that can. *reason: set by the first that cannot, unless it is set. */
 static gboolean
 open_first(GstCudaConvolveEngine *engine, GstElement *element, const CnvBackend *const *list, GError **reason)
 {

@@ -29,7 +29,7 @@ gboolean gst_cuda_convolve_engine_open(GstCudaConvolveEngine *engine, GstElement
  * yet. */
 gboolean gst_cuda_convolve_engine_may_fall_back(const GstCudaConvolveEngine *engine);
 
-/* Replaces an engine that failed with error by the next in the list, where that may be. */
+/* Replaces an engine that failed with error by the next in the list. FALSE if that may not be. */
 gboolean gst_cuda_convolve_engine_fall_back(GstCudaConvolveEngine *engine, GstElement *element, const GError *error);
 
 void gst_cuda_convolve_engine_close(GstCudaConvolveEngine *engine, GstElement *element);

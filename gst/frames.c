@@ -60,9 +60,9 @@ suits_downstream(GstCudaConvolve *self, GstBuffer *buffer)
                                     gst_cuda_convolve_layout_is_plain(&self->caps, buffer));
 }
 
-/* TRUE where the input can be filtered in its own memory: it is in the device's, nobody else has it, and it is not the
- * first frame, for which another engine may have to stand in. Downstream may hold as many as it likes: a decoder's
- * surfaces, or a pool of a few buffers, would run out. */
+/* TRUE where the input can be filtered in its own memory: in the device's, with no other owner, and not the first
+ * frame, for which another engine may have to take over. Downstream may hold many frames, so that a decoder's surfaces,
+ * or a pool of few buffers, would run out. */
 static gboolean
 suits_in_place(GstCudaConvolve *self, GstBuffer *buffer)
 {

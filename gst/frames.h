@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * One frame: the settings at its time are put in force, what is done to it is settled once, when the output buffer is
- * chosen, and then it is passed on or filtered.
+ * One frame: the settings at its time come into force, its work is decided once, when the output buffer is chosen, and
+ * then the frame is passed on or filtered.
  */
 #pragma once
 

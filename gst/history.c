@@ -93,8 +93,7 @@ ensure_ring(GstCudaConvolve *self, GError **error)
     return FALSE;
   GST_DEBUG_OBJECT(self, "a history of %u frames", n);
   history->n_slots = n;
-  /* What was late before must not make a hole now: -1 is the earliest time that the base class waits for no frame at.
-   */
+  /* Lateness so far must not make a hole now: at -1, the earliest time, the base class drops no frame. */
   gst_base_transform_update_qos(GST_BASE_TRANSFORM(self), 1, -1, 0);
   return TRUE;
 }
@@ -109,8 +108,8 @@ make_work(GstCudaConvolve *self, GstBuffer *buffer, const int slot[CNV_MAX_TEMPO
       cnv_temporal_taps_make(self->recipe.plan, slot, self->recipe.wanted.temporal_border, self->history.temporal_tap);
 }
 
-/* Several frames are held before the first is put out, and an engine that stands in would not have them. So the first
- * is filtered at once, into a buffer that nobody sees. */
+/* Several frames are held before the first leaves, and an engine that takes over would not have them. So the first is
+ * filtered at once, into a buffer that nobody sees. */
 static gboolean
 try_first(GstCudaConvolve *self, GstBuffer *buffer, int first, GError **error)
 {
@@ -196,7 +195,7 @@ find_slot(GstCudaConvolve *self, guint64 frame, guint64 later, int *slot, GError
   return TRUE;
 }
 
-/* The slots around the frame to be put out, by the plan's taps in time; -1 before the first frame, behind the last and
+/* The slots around the next frame to leave, by the plan's taps in time; -1 before the first frame, behind the last and
  * beyond a cut. */
 static gboolean
 find_slots(GstCudaConvolve *self, int slot[CNV_MAX_TEMPORAL_TAPS], GError **error)

@@ -56,8 +56,8 @@ gst_cuda_convolve_frames_in_flight(const GstCudaConvolve *self)
   return can_overlap(self) ? CLAMP(self->in_flight.n, 1, self->engine.session->backend->flights) : 1;
 }
 
-/* What the first frame shows to be impossible is found while another engine can still do it. A pool of so many buffers,
- * and no more, could run out of them. The base class marks a frame as DISCONT when it pushes it itself. */
+/* The first frame is done alone, while another engine can still take over. A pool of so many buffers, and no more,
+ * could run out of them. The base class marks a frame as DISCONT when it pushes it itself. */
 static gboolean
 can_be_async(GstCudaConvolve *self, GstBuffer *in, GstBuffer *out)
 {

@@ -10,7 +10,7 @@
 #include <glib/gstdio.h>
 
 #define LONGEST (2 * CNV_RADIUS_MAX + 1) /* taps along an axis */
-#define LONGEST_NUMBER 64                /* bytes; what is longer nobody wrote as a number */
+#define LONGEST_NUMBER 64                /* bytes */
 #define LONGEST_QUOTE 16                 /* bytes of a number that a message repeats */
 #define LONGEST_NAME 1000                /* characters of a path that a message repeats */
 #define NUMBER_CHARACTERS "0123456789+-.eE/"

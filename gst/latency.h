@@ -18,8 +18,8 @@ typedef struct {
 /* The frame time of new caps. */
 void gst_cuda_convolve_latency_set_rate(GstCudaConvolveLatency *self, const GstVideoInfo *info);
 
-/* Where the caps tell no rate the longest duration is the frame time: live sinks would drop what comes later than was
- * said. */
+/* Without a rate in the caps the longest duration is the frame time: live sinks drop what comes later than was said.
+ */
 void gst_cuda_convolve_latency_learn(GstCudaConvolveLatency *self, const GstVideoInfo *info, GstBuffer *buffer);
 
 /* Reports the latency of so many frames, if it is another than before. */

@@ -36,7 +36,7 @@ planes_fit(const GstVideoFrame *frame, const CnvImage *image)
   return TRUE;
 }
 
-/* gst_video_frame_map takes a meta of other dimensions for a programming error, and maps as many planes as it says. */
+/* gst_video_frame_map calls a meta of other dimensions a programming error, and maps as many planes as the meta has. */
 static gboolean
 meta_fits(GstBuffer *buffer, const GstVideoInfo *info)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Buffers as frames of the engine: what does not hold a frame of the caps is refused, the rest is mapped where the
- * engine can use it in place, in device memory of its context or else in host memory.
+ * Buffers as frames of the engine. A buffer that does not hold a frame of the caps is refused; any other is mapped
+ * where the engine can use it: in device memory of its context, or else in host memory.
  */
 #pragma once
 
@@ -26,7 +26,7 @@ gboolean gst_cuda_convolve_map(const GstCudaConvolveEngine *engine, const GstCud
                                GstMapFlags flags, GstCudaConvolveMap *map, GError **error);
 void gst_cuda_convolve_unmap(GstCudaConvolveMap *map);
 
-/* The same for both or, with the reason, none. */
+/* Maps both buffers, or none with the reason. */
 gboolean gst_cuda_convolve_map_both(const GstCudaConvolveEngine *engine, const GstCudaConvolveCaps *caps, GstBuffer *in,
                                     GstBuffer *out, GstCudaConvolveMapped *mapped, GError **error);
 void gst_cuda_convolve_unmap_both(GstCudaConvolveMapped *mapped);

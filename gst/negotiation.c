@@ -40,7 +40,7 @@ transform_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps
   return result;
 }
 
-/* Only the memory is open, and a peer's order of it does not count: staying in the same one saves a copy. */
+/* The same memory on both pads saves a copy, whichever one the peer prefers. */
 static GstCaps *
 fixate_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps, GstCaps *othercaps)
 {
@@ -65,7 +65,7 @@ set_caps(GstBaseTransform *trans, GstCaps *incaps, GstCaps *outcaps)
     gst_cuda_convolve_post(GST_ELEMENT(self), GST_MESSAGE_ERROR, error, "negotiating caps");
     return FALSE;
   }
-  /* Downstream still has the old caps. What it says of the frames it says again of the next. */
+  /* Downstream still has the old caps. Its flow return is not needed: the next frame gets it too. */
   gst_cuda_convolve_drain(self);
   gst_cuda_convolve_history_leave(self);
   self->caps = caps;

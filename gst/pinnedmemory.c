@@ -36,7 +36,7 @@ free_block(gpointer data)
   g_free(block);
 }
 
-/* Memory of the system's own kind, so that sharing and copying it (to memory that is not locked) is GStreamer's. */
+/* System memory to GStreamer, which shares it, and copies it to memory that is not locked. */
 static GstMemory *
 wrap(GstCudaConvolvePinnedAllocator *self, guint8 *data, gsize size, gsize max_size, gsize align,
      const GstAllocationParams *params)

@@ -12,12 +12,13 @@ G_BEGIN_DECLS
 
 /* Returns an allocator over the backend's page-locked memory (gst_object_unref), or NULL where the backend has none or
  * there is no context. context: as in devicememory.h; the allocator, and each memory for itself, holds a reference, so
- * that memory may outlive element and session. What cannot be locked is plain memory, and logged. Any thread. */
+ * that memory may outlive element and session. Where locking fails the memory is plain, and a warning is logged. Any
+ * thread. */
 GstAllocator *gst_cuda_convolve_pinned_allocator_new(const CnvBackend *backend, GstObject *context);
 
-/* Returns a GstVideoBufferPool that takes such memory (gst_object_unref), or NULL likewise. To offer the allocator
- * itself would be wrong: who allocates frame by frame would lock each. And elements give a pool that they are offered
- * the allocator that the query names, or none: this pool then goes on with its own. */
+/* Returns a GstVideoBufferPool that takes such memory (gst_object_unref), or NULL likewise. The allocator
+ * itself is not offered to others: an element that allocates frame by frame would lock each. Elements give a pool that
+ * they are offered the allocator that the query names, or none: this pool then keeps its own. */
 GstBufferPool *gst_cuda_convolve_pinned_pool_new(const CnvBackend *backend, GstObject *context);
 
 G_END_DECLS

@@ -6,8 +6,8 @@
 
 #include "messages.h"
 
-#define ROUNDING_SLACK 1e-6    /* 0.07 * 100 is 7 and a little, and no reason for the next radius */
-#define IN_PLACE_MAX_RECTS 4   /* regions: their jobs are copied by few launches */
+#define ROUNDING_SLACK 1e-6    /* 0.07 * 100 is slightly more than 7, and still asks for radius 7 */
+#define IN_PLACE_MAX_RECTS 4   /* regions, each with copies of its own */
 #define IN_PLACE_MAX_AREA 0.25 /* of a frame */
 
 static void
@@ -52,7 +52,7 @@ same_image(const CnvImage *a, const CnvImage *b)
          a->full_range == b->full_range;
 }
 
-/* Makes the plan of settings, unless it is there, or leaves all as it was. */
+/* Puts settings in force with a plan, a new one if needed; or fails and changes nothing. */
 static gboolean
 use_settings(GstCudaConvolveRecipe *recipe, const GstCudaConvolveSettings *settings, gboolean same_target,
              GError **error)
@@ -188,8 +188,7 @@ plan_of_radius(const GstCudaConvolveRecipe *recipe, int radius, GError **error)
   return cnv_plan_new(&filter, &recipe->image, settings->algorithm, recipe->backend, error);
 }
 
-/* A radius that filter or algorithm cannot do (a slanted line has its own limit) gives way to the next that they can.
- */
+/* The largest radius up to that one which filter and algorithm can do: a slanted line has a limit of its own. */
 static CnvPlan *
 make_radius_plan(GstCudaConvolveRecipe *recipe, GstElement *element, int radius)
 {

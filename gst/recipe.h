@@ -11,7 +11,7 @@ G_BEGIN_DECLS
 
 typedef struct {
   GstCudaConvolveSettings wanted;   /* at the last update */
-  gboolean rejected;                /* wanted made no plan, which was reported */
+  gboolean rejected;                /* wanted made no plan, and that was reported */
   GstCudaConvolveSettings in_force; /* those of the plan; of its members only the filter, algorithm and roi count */
   CnvPlan *plan;                    /* NULL before the first caps */
   CnvImage image;                   /* like the backend, of the last update */
@@ -19,7 +19,7 @@ typedef struct {
   CnvPlan *radius_plan[CNV_RADIUS_MAX + 1]; /* made since the plan was, for sizes of regions; or NULL */
   guint warned;                             /* since the start: bits of roi.h */
 
-  /* This frame. */
+  /* Of this frame. */
   CnvWork work;
   GArray *regions;               /* CnvRegion, those of work */
   CnvPlan *plans[CNV_MAX_PLANS]; /* likewise, not referenced */
@@ -35,9 +35,9 @@ gboolean gst_cuda_convolve_recipe_update(GstCudaConvolveRecipe *recipe, GstEleme
                                          const GstCudaConvolveSettings *live, const CnvImage *image,
                                          const CnvBackend *backend);
 
-/* TRUE where frames that wait in a history of n_slots have to be pushed before the live settings are put in force:
- * where those ask for another number of frames than the history can give and, where the user wants that (a frame then
- * is arriving), for any other filter. With the object lock. */
+/* TRUE if frames that wait in a history of n_slots have to leave before the live settings come into force: always for a
+ * number of frames that the history cannot give, and for any other filter if the user wants that and a frame is
+ * arriving. With the object lock. */
 gboolean gst_cuda_convolve_recipe_must_drain(const GstCudaConvolveRecipe *recipe, const GstCudaConvolveSettings *live,
                                              guint n_slots, gboolean arriving);
 
@@ -48,7 +48,7 @@ void gst_cuda_convolve_recipe_make_work(GstCudaConvolveRecipe *recipe, GstElemen
 gboolean gst_cuda_convolve_recipe_leaves_frame(const GstCudaConvolveRecipe *recipe);
 /* TRUE where the work changes a small part of the frame, so that the rest is better not copied. */
 gboolean gst_cuda_convolve_recipe_changes_little(const GstCudaConvolveRecipe *recipe);
-/* Warns, once, of regions that could not be told apart. crowd: of the session's statistics. */
+/* Warns once of regions that were merged. crowd: of the session's statistics. */
 void gst_cuda_convolve_recipe_warn_of_crowd(GstCudaConvolveRecipe *recipe, GstElement *element, guint crowd);
 
 G_END_DECLS

@@ -7,9 +7,9 @@
 
 #include "messages.h"
 
-#define FAR (1 << 20)       /* a rectangle's edge beyond is as good as there: 32 times the largest frame */
-#define ROUNDING_SLACK 1e-6 /* 0.07 * 100 is 7 and a little, and no reason to take another pixel */
-#define LEAST_FREE 4 /* a filter that reaches no farther (a derivative) has no strength that could follow a size */
+#define FAR (1 << 20)       /* edges farther out are moved to here: 32 times the largest frame */
+#define ROUNDING_SLACK 1e-6 /* 0.07 * 100 is slightly more than 7, and takes no further pixel */
+#define LEAST_FREE 4        /* the largest radius of derivatives is smaller, and cannot follow a size */
 
 gboolean
 gst_cuda_convolve_roi_check(const GstCudaConvolveRoi *roi, const CnvFilter *filter, GError **error)
@@ -69,8 +69,8 @@ round_outwards(double from, double to, int *start, int *size)
   *size = (int)(last - first);
 }
 
-/* FALSE where nothing of the rectangle can show in the frame. A few pixels more than the feather, for subsampled planes
- * round outwards. */
+/* FALSE where nothing of the rectangle can show in the frame. The margin has a few pixels more than the feather, since
+ * subsampled planes round outwards. */
 static gboolean
 reaches_frame(const Collection *to, const CnvRect *rect)
 {
@@ -91,7 +91,7 @@ join(CnvRect *to, const CnvRect *with)
   to->height = bottom - to->y;
 }
 
-/* No face that is to be hidden shows because there are too many: the last region then takes in all others. */
+/* Too many faces must not uncover one: the last region grows around all further ones. */
 static void
 add_region(Collection *to, double x, double y, double width, double height)
 {

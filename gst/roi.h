@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Regions of interest: the roi properties' values, and from them and a buffer the rectangles of a frame.
+ * Regions of interest: the values of the roi properties, and the rectangles of a frame that follow from them.
  */
 #pragma once
 
@@ -19,7 +19,7 @@ typedef enum { GST_CUDA_CONVOLVE_ROI_FIXED, GST_CUDA_CONVOLVE_ROI_RELATIVE } Gst
 
 /* Part of GstCudaConvolveSettings. */
 typedef struct {
-  int source;    /* GstCudaConvolveRoiSource; with none all the rest means nothing */
+  int source;    /* GstCudaConvolveRoiSource; none: the rest is not used */
   GArray *rects; /* of CnvRect, for source property: shared, never changed once set; NULL none */
   char *types;   /* for source meta: comma-separated, NULL or empty for all */
   gboolean invert, isolated;

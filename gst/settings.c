@@ -27,7 +27,7 @@ typedef enum {
 typedef struct {
   Kind kind;
   const char *name, *nick;
-  const char *blurb;     /* gst-inspect-1.0 shows it with the default behind it */
+  const char *blurb;     /* gst-inspect-1.0 shows it with the default added */
   gsize offset;          /* in GstCudaConvolveSettings */
   GParamFlags mutable;   /* until when a change counts */
   double def;            /* of numbers, enums and flags; all others have none */
@@ -57,7 +57,7 @@ static const CnvNick roi_strength_nicks[] = {
     {0, NULL, NULL},
 };
 
-/* cuda is in every build, so that asking for it where it is not gives a reason; this build's other engines follow. */
+/* cuda is listed in every build, so that a build without it can give the reason; this build's other engines follow. */
 static CnvNick backend_nicks[8] = {
     {0, "auto", "cuda where there is a GPU, else cpu with a message that says why"},
     {1, "cuda", "An NVIDIA GPU, or an error"},
@@ -403,7 +403,7 @@ gst_cuda_convolve_properties_install(GObjectClass *klass)
 
 /* ---- reading and writing a property ---- */
 
-/* An empty name is none, and taps that came from no file stay then. */
+/* Without a name, taps that came from no file stay. */
 static gboolean
 read_kernel_file(GstCudaConvolveSettings *settings, const char *path, GError **error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The settable properties: a plain value with all of them, and the table in settings.c. A row of the table is all there
- * is to a property: default, range, description, comparison and copy follow from it.
+ * The settable properties as one plain value. A row of the table in settings.c is all that a property needs: default,
+ * range, description, comparison and copy follow from it.
  */
 #pragma once
 
@@ -26,11 +26,11 @@ typedef struct {
   guint frames_in_flight; /* 0..CNV_FLIGHTS_MAX, 0 auto */
   gboolean disable_passthrough;
   int temporal_border;      /* CnvTemporalBorder */
-  double scene_change;      /* mean absolute difference of luma, fraction of full scale; 0 looks for no cuts */
+  double scene_change;      /* mean absolute difference of luma, fraction of full scale; 0: cuts are not detected */
   gboolean drain_on_change; /* of the filter */
 } GstCudaConvolveSettings;
 
-/* Parts of the settings, each with those before it: what makes a plan, and what makes a frame's work. */
+/* Parts of the settings, each with those before it: members that decide on the plan, and on a frame's work. */
 #define GST_CUDA_CONVOLVE_SETTINGS_PLAN offsetof(GstCudaConvolveSettings, roi)
 #define GST_CUDA_CONVOLVE_SETTINGS_WORK offsetof(GstCudaConvolveSettings, kernel_location)
 #define GST_CUDA_CONVOLVE_SETTINGS_ALL sizeof(GstCudaConvolveSettings)

@@ -6,8 +6,7 @@
 
 #include "messages.h"
 
-/* The stream that everyone's work on the buffer's memory is in order on, not referenced; NULL where it has none: then
- * the memory is complete whenever the buffer changes hands. */
+/* The stream that orders all work on the buffer's memory, not referenced; NULL if it has none. */
 static GstMiniObject *
 stream_of(const GstCudaConvolveEngine *engine, GstBuffer *buffer)
 {
@@ -64,7 +63,7 @@ gst_cuda_convolve_streams_leave(GstCudaConvolveEngine *engine, GstBuffer *in, Gs
                                 GError **error)
 {
   GstMiniObject *from = stream_of(engine, in), *to = stream_of(engine, out);
-  /* What the first frame shows to be impossible is found while another engine can still do it. */
+  /* The host waits for the first frame: another engine can still take over from one that fails. */
   gboolean in_order = started && (!in || from) && (!out || to) && engine->session->stats.frames > 0;
 
   if (in_order && (!from || protect(engine, in, from, error)) && (!to || protect(engine, out, to, error)))

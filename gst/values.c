@@ -58,8 +58,8 @@ number_from_value(const GValue *value, double *number)
   return FALSE;
 }
 
-/* A value in words, of the types that GStreamer can put in words whatever they hold; of others the name of the type.
- * Strings can have megabytes. */
+/* The text of a value, cut since strings can have megabytes. Of types that GStreamer cannot write in every case, the
+ * name of the type. */
 static char *
 describe(const GValue *value)
 {

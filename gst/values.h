@@ -10,8 +10,8 @@
 
 G_BEGIN_DECLS
 
-/* Reads an array into *taps (NULL for an empty one: no taps). what: the property's name, for messages. rows: whether
- * an array of arrays is allowed. Returns FALSE, with *taps as it was and a message that names the place, the limit and
+/* Reads an array into *taps (NULL for an empty one: no taps). what: the property's name, for messages. rows: an
+ * array of arrays is allowed. Returns FALSE, with *taps as it was and a message that names the place, the limit and
  * the remedy (CNV_ERROR_SETTINGS), where the array is not a kernel. */
 gboolean gst_cuda_convolve_taps_from_value(const GValue *array, const char *what, gboolean rows, CnvTaps **taps,
                                            GError **error);
