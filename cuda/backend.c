@@ -97,7 +97,7 @@ cnv_session_history_alloc(CnvSession *session, const CnvImage *image, guint n_sl
   session->n_slots = 0;
   session->history_image = *image;
   g_clear_pointer(&session->scene, g_free);
-  if (!session->reserve(session, image, n_slots, error))
+  if (!session->history_alloc(session, image, n_slots, error))
     return FALSE;
   if (n_slots > 0 && !(session->scene = cnv_scene_new(image, n_slots, error)))
     return FALSE;
@@ -129,7 +129,7 @@ cnv_session_history_push(CnvSession *session, guint slot, const CnvFrame *frame,
 
   g_return_val_if_fail(slot < session->n_slots && frame->memory != CNV_MEMORY_HISTORY, FALSE);
   if (!check_frame(&session->history_image, frame, "input", error) || !finish_measuring(session, error) ||
-      (fetches && !session->fetch_rows(session, frame, error)) || !session->keep(session, slot, frame, error))
+      (fetches && !session->fetch_rows(session, frame, error)) || !session->history_push(session, slot, frame, error))
     return FALSE;
   if (fetches)
     session->scene->pending = (int)slot;

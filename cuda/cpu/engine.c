@@ -189,13 +189,13 @@ cpu_submit(CnvSession *base, const CnvWork *work, const CnvFrame *in, const CnvF
 }
 
 static gboolean
-cpu_reserve(CnvSession *base, const CnvImage *image, guint n_slots, GError **error)
+cpu_history_alloc(CnvSession *base, const CnvImage *image, guint n_slots, GError **error)
 {
   return cnv_cpu_history_alloc(&((CpuSession *)base)->history, image, n_slots, error);
 }
 
 static gboolean
-cpu_keep(CnvSession *base, guint slot, const CnvFrame *frame, GError **error)
+cpu_history_push(CnvSession *base, guint slot, const CnvFrame *frame, GError **error)
 {
   CpuSession *self = (CpuSession *)base;
 
@@ -278,8 +278,8 @@ cpu_open(const CnvSessionOptions *options, GError **error)
 
   self->base.backend = &cnv_backend_cpu;
   self->base.submit = cpu_submit;
-  self->base.reserve = cpu_reserve;
-  self->base.keep = cpu_keep;
+  self->base.history_alloc = cpu_history_alloc;
+  self->base.history_push = cpu_history_push;
   self->base.wait = cpu_wait;
   self->base.close = cpu_close;
   self->frame.simd = choose_simd(options->simd);

@@ -76,7 +76,7 @@ cuda_submit(CnvSession *session, const CnvWork *work, const CnvFrame *in, const 
 }
 
 static gboolean
-cuda_reserve(CnvSession *session, const CnvImage *image, guint n_slots, GError **error)
+cuda_history_alloc(CnvSession *session, const CnvImage *image, guint n_slots, GError **error)
 {
   CudaSession *self = (CudaSession *)session;
   gboolean ok;
@@ -92,7 +92,7 @@ cuda_reserve(CnvSession *session, const CnvImage *image, guint n_slots, GError *
 }
 
 static gboolean
-cuda_keep(CnvSession *session, guint slot, const CnvFrame *frame, GError **error)
+cuda_history_push(CnvSession *session, guint slot, const CnvFrame *frame, GError **error)
 {
   CudaSession *self = (CudaSession *)session;
   CnvFrame to = cnv_cuda_slot_frame(self, (int)slot);
@@ -281,8 +281,8 @@ cuda_open(const CnvSessionOptions *options, GError **error)
   self = g_new0(CudaSession, 1);
   self->base = (CnvSession){.backend = &cnv_backend_cuda,
                             .submit = cuda_submit,
-                            .reserve = cuda_reserve,
-                            .keep = cuda_keep,
+                            .history_alloc = cuda_history_alloc,
+                            .history_push = cuda_history_push,
                             .fetch_rows = cnv_cuda_fetch_rows,
                             .wait_for_rows = cnv_cuda_wait_for_rows,
                             .wait = cuda_wait,

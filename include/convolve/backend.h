@@ -77,8 +77,8 @@ struct CnvBackend {
 struct CnvSession {
   const CnvBackend *backend;
   gboolean (*submit)(CnvSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error);
-  gboolean (*reserve)(CnvSession *self, const CnvImage *image, guint n_slots, GError **error);
-  gboolean (*keep)(CnvSession *self, guint slot, const CnvFrame *frame, GError **error);
+  gboolean (*history_alloc)(CnvSession *self, const CnvImage *image, guint n_slots, GError **error);
+  gboolean (*history_push)(CnvSession *self, guint slot, const CnvFrame *frame, GError **error);
   /* Starts to download the rows of a frame in device memory that a scene needs, and waits for them: rows is valid up to
    * the next start. Both NULL: the engine takes no device memory. */
   gboolean (*fetch_rows)(CnvSession *self, const CnvFrame *frame, GError **error);
