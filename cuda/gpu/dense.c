@@ -151,7 +151,7 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
 
   if (!cnv_fit_samples(plane, error) || !cnv_fit_half(plane, error))
     return FALSE;
-  if (plan->filter.border == CNV_BORDER_RENORMALIZE)
+  if (cnv_border_renormalizes(plan->filter.border))
     return cnv_fit_refuse(error, "of taps that are no row times a column it takes no border-mode=renormalize");
   if (!plan->not_time_separable && !weights_fit(plan))
     return cnv_fit_refuse(error, "the taps in time differ too much for it");

@@ -60,7 +60,7 @@ is_large(const CnvSchedule *schedule, const CnvRectJob *job, const CnvKernelKind
 {
   const CnvPlan *plan = g_ptr_array_index(schedule->plans, job->plan);
   const CnvPlane *plane = cnv_schedule_plane(schedule, job);
-  gboolean simple = plane->combine != CNV_COMBINE_MAGNITUDE && plan->filter.border != CNV_BORDER_RENORMALIZE;
+  gboolean simple = plane->combine != CNV_COMBINE_MAGNITUDE && !cnv_border_renormalizes(plan->filter.border);
   int height = schedule->slices.single_launch ? job->height : plane->height;
 
   return kind->by_channels && simple && schedule->large && plane->plain && schedule->one_source &&

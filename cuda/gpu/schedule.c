@@ -44,7 +44,7 @@ floats_of(const CnvPlan *plan, const CnvTerm *set, int axis)
 {
   if (!set->separable)
     return axis == CNV_X ? (guint)(set->n[CNV_X] * set->n[CNV_Y]) : 0;
-  return plan->filter.border == CNV_BORDER_RENORMALIZE ? 2 * set->n[axis] + 1 : set->n[axis];
+  return cnv_border_renormalizes(plan->filter.border) ? 2 * set->n[axis] + 1 : set->n[axis];
 }
 
 guint

@@ -77,7 +77,7 @@ needs_split(const CnvPlan *plan, const CnvPlane *plane)
 static gboolean
 fills(const CnvPlan *plan)
 {
-  return plan->filter.border == CNV_BORDER_CONSTANT || plan->filter.border == CNV_BORDER_RENORMALIZE;
+  return cnv_border_has_value(plan->filter.border) || cnv_border_renormalizes(plan->filter.border);
 }
 
 #define INNER -1 /* the number of a group that misses no samples */
@@ -163,8 +163,8 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
 
   if (!cnv_fit_samples(plane, error) || !cnv_fit_half(plane, error) || !cnv_fit_one_term(plan, plane, error))
     return FALSE;
-  if (plan->filter.border == CNV_BORDER_WRAP)
-    return cnv_fit_refuse(error, "it takes no border-mode=wrap");
+  if (cnv_border_reads_far(plan->filter.border))
+    return cnv_fit_refuse(error, "it takes no border-mode=%s", cnv_border_nicks[plan->filter.border].nick);
   if (!cnv_fit_levels(plane,
                       cnv_fit_magnitude(plan, plane, CNV_X) * cnv_fit_magnitude(plan, plane, CNV_Y) *
                           MAX(plan->temporal_magnitude, 1),

@@ -8,82 +8,25 @@
 
 #include "plan/plane.h"
 
-/* Channels of one plane, in memory order: the number of channels, log2 of the subsampling, then the roles. */
-#define Y1                                                                                                             \
-  {                                                                                                                    \
-    1, 0, 0,                                                                                                           \
-    {                                                                                                                  \
-      CNV_ROLE_Y                                                                                                       \
-    }                                                                                                                  \
-  }
-#define CHROMA1(role, sx, sy)                                                                                          \
-  {                                                                                                                    \
-    1, sx, sy,                                                                                                         \
-    {                                                                                                                  \
-      CNV_ROLE_##role                                                                                                  \
-    }                                                                                                                  \
-  }
-#define CHROMA2(a, b, sx, sy)                                                                                          \
-  {                                                                                                                    \
-    2, sx, sy,                                                                                                         \
-    {                                                                                                                  \
-      CNV_ROLE_##a, CNV_ROLE_##b                                                                                       \
-    }                                                                                                                  \
-  }
-#define ONE(role)                                                                                                      \
-  {                                                                                                                    \
-    1, 0, 0,                                                                                                           \
-    {                                                                                                                  \
-      CNV_ROLE_##role                                                                                                  \
-    }                                                                                                                  \
-  }
-#define THREE(a, b, c)                                                                                                 \
-  {                                                                                                                    \
-    3, 0, 0,                                                                                                           \
-    {                                                                                                                  \
-      CNV_ROLE_##a, CNV_ROLE_##b, CNV_ROLE_##c                                                                         \
-    }                                                                                                                  \
-  }
-#define FOUR(a, b, c, d)                                                                                               \
-  {                                                                                                                    \
-    4, 0, 0,                                                                                                           \
-    {                                                                                                                  \
-      CNV_ROLE_##a, CNV_ROLE_##b, CNV_ROLE_##c, CNV_ROLE_##d                                                           \
-    }                                                                                                                  \
-  }
-/* All channels of a pixel in a 32-bit word: where the first three begin; alpha has the two highest bits. */
-#define WORD(a, b, c)                                                                                                  \
-  {                                                                                                                    \
-    4, 0, 0, {CNV_ROLE_##a, CNV_ROLE_##b, CNV_ROLE_##c, CNV_ROLE_A}, 4,                                                \
-    {                                                                                                                  \
-      0, 10, 20, 30                                                                                                    \
-    }                                                                                                                  \
-  }
-/* Packed 4:2:2: luma at every second byte from y on, chroma at every fourth from u and v on. */
-#define PACKED_Y(y)                                                                                                    \
-  {                                                                                                                    \
-    1, 0, 0, {CNV_ROLE_Y}, 2,                                                                                          \
-    {                                                                                                                  \
-      y                                                                                                                \
-    }                                                                                                                  \
-  }
-#define PACKED_UV(u, v)                                                                                                \
-  {                                                                                                                    \
-    2, 1, 0, {CNV_ROLE_U, CNV_ROLE_V}, 4,                                                                              \
-    {                                                                                                                  \
-      u, v                                                                                                             \
-    }                                                                                                                  \
-  }
+/* clang-format off */
+/* A plane: number of channels, log2 of the subsampling, roles in memory order. */
+#define PLANE(n, sub_x, sub_y, ...) {n, sub_x, sub_y, {__VA_ARGS__}}
+#define ONE(role) PLANE(1, 0, 0, CNV_ROLE_##role)
+#define THREE(a, b, c) PLANE(3, 0, 0, CNV_ROLE_##a, CNV_ROLE_##b, CNV_ROLE_##c)
+#define FOUR(a, b, c, d) PLANE(4, 0, 0, CNV_ROLE_##a, CNV_ROLE_##b, CNV_ROLE_##c, CNV_ROLE_##d)
+#define CHROMA1(role, sx, sy) PLANE(1, sx, sy, CNV_ROLE_##role)
+#define CHROMA2(a, b, sx, sy) PLANE(2, sx, sy, CNV_ROLE_##a, CNV_ROLE_##b)
 #define CNV_ROLE_x CNV_ROLE_PADDING
-
-#define Y_U_V(sx, sy)                                                                                                  \
-  {                                                                                                                    \
-    Y1, CHROMA1(U, sx, sy), CHROMA1(V, sx, sy)                                                                         \
-  }
-#define Y_UV(sx, sy)                                                                                                   \
-  {                                                                                                                    \
-    Y1, CHROMA2(U, V, sx, sy)                                                                                          \
-  }
+#define Y1 ONE(Y)
+#define Y_U_V(sx, sy) {Y1, CHROMA1(U, sx, sy), CHROMA1(V, sx, sy)}
+#define Y_UV(sx, sy) {Y1, CHROMA2(U, V, sx, sy)}
+/* All channels of a pixel in a 32-bit word: the roles of the first three, from bits 0, 10 and 20 on; alpha has the two
+ * highest bits. */
+#define WORD(a, b, c) {4, 0, 0, {CNV_ROLE_##a, CNV_ROLE_##b, CNV_ROLE_##c, CNV_ROLE_A}, 4, {0, 10, 20, 30}}
+/* Packed 4:2:2: luma at every second byte from y on, chroma at every fourth from u and v on. */
+#define PACKED_Y(y) {1, 0, 0, {CNV_ROLE_Y}, 2, {y}}
+#define PACKED_UV(u, v) {2, 1, 0, {CNV_ROLE_U, CNV_ROLE_V}, 4, {u, v}}
+/* clang-format on */
 
 const CnvFormat cnv_formats[] = {
     /* name, sample bytes, depth, shift, planes, in CUDA memory since */
