@@ -4,8 +4,8 @@
 #include "gpu/driver.h"
 #include "gpu/schedule.h"
 
-/* Where one algorithm becomes faster than another, by compute capability: the last row that is not above that of the
- * machine. Rows come from convolve-bench on the card that is named; at its end it lists the cases in which another
+/* Crossovers from one algorithm to the next, by compute capability: the last row that is not above that of the machine
+ * counts. Rows come from convolve-bench on the card that is named; at its end it lists the cases in which another
  * algorithm would have been faster than auto's, which is how a row is found, or found wrong. The others are their
  * neighbours', unmeasured. Any algorithm can be asked for by the property of that name. */
 static const struct {
@@ -19,7 +19,7 @@ static const struct {
     {90, TRUE, 49, 25}, /* Hopper and newer: H200 */
 };
 
-/* Of the GPU of the machine that has the least, since a plan is made for any of them. */
+/* The least of the machine's GPUs, since a plan is made for any of them. */
 static int
 find_capability(void)
 {

@@ -19,7 +19,7 @@ static const CnvVariant variants[] = {CNV_DENSE_VARIANTS(VARIANT){NULL}};
 /* Chunks of rows in a tile: so the H200 did 4K frames fastest. */
 #define CHUNKS 1
 
-/* What a block may ask for on every GPU that has these instructions, beside what it has anyway: 99 KiB in all. */
+/* Bytes that a block may ask for on every GPU that has these instructions, beside its kernel's own: 99 KiB in all. */
 #define SHARED_MAX (90 * 1024)
 
 /* The largest tap becomes as much, or up to twice that: f16 then rounds those down to a thousandth of it as well as it
@@ -130,7 +130,7 @@ refuse_size(const CnvPlane *plane, const CnvNeeds *needs, GError **error)
                         needs->rows, needs->terms > 1 ? " of two gradients" : "", plane->channels);
 }
 
-/* Of taps, with those of zeros that the variant takes along. */
+/* Rows of taps, with those of zeros that the variant takes along. */
 static int
 rows_of(const CnvVariant *variant, const CnvNeeds *needs)
 {

@@ -90,7 +90,7 @@ cnv_driver_get(GError **error)
   return ok ? &driver : NULL;
 }
 
-/* What a user can do. */
+/* Advice to the user. */
 static const char *
 remedy_for(CUresult result)
 {

@@ -47,7 +47,7 @@ submit_frame(CudaSession *self, const CnvWork *work, const CnvFrame *in, const C
   if (!cnv_cuda_check_alignment(image, in, error) || !cnv_cuda_check_alignment(image, out, error) ||
       !cnv_cuda_set_work(self, work, uploads && downloads, error))
     return FALSE;
-  self->base.stats.slices = self->table.slices.single_launch ? 1 : self->table.slices.n;
+  self->base.stats.slices = self->schedule.slices.single_launch ? 1 : self->schedule.slices.n;
   return (uploads || downloads ? cnv_cuda_start_frame : filter_on_device)(self, work, in, out, error);
 }
 
@@ -66,7 +66,7 @@ cuda_submit(CnvSession *session, const CnvWork *work, const CnvFrame *in, const 
   if (!ok) {
     /* What was started before the failure must be over before the caller takes its memory back. */
     cnv_cuda_sync_streams(self);
-    g_ptr_array_set_size(self->table.plans, 0);
+    g_ptr_array_set_size(self->schedule.plans, 0);
     if (self->marking)
       self->marked = 0;
   }
@@ -224,7 +224,7 @@ cuda_close(CnvSession *session)
   g_mutex_clear(&self->host.lock);
   if (self->owns_context)
     self->cu->cuDevicePrimaryCtxRelease(self->device);
-  cnv_schedule_clear(&self->table);
+  cnv_schedule_clear(&self->schedule);
   g_free(session->device_name);
   g_free(self);
 }
@@ -293,7 +293,7 @@ cuda_open(const CnvSessionOptions *options, GError **error)
   self->cu = cnv_driver_get(NULL);
   g_mutex_init(&self->host.waiting);
   g_mutex_init(&self->host.lock);
-  cnv_schedule_init(&self->table);
+  cnv_schedule_init(&self->schedule);
   ok = enter_context(self, options, error);
   if (ok) {
     ok = make_resources(self, error);

@@ -187,7 +187,7 @@ static gboolean
 filter_slices(CudaSession *self, const CnvWork *work, FrameInFlight *flight, GError **error)
 {
   CUstream up = flight->up.stream, down = flight->down.stream;
-  int n = self->table.slices.n;
+  int n = self->schedule.slices.n;
 
   for (int k = 0; k < n; k++)
     if (!cnv_cuda_transfer_slice(self, &flight->up, k, error) ||
@@ -204,7 +204,7 @@ filter_slices(CudaSession *self, const CnvWork *work, FrameInFlight *flight, GEr
 static CnvFrame
 filtered_frame(const CudaSession *self, const CnvWork *work, const FrameInFlight *flight)
 {
-  guint copied = self->table.slices.single_launch ? 0 : cnv_cuda_copied_memories(work);
+  guint copied = self->schedule.slices.single_launch ? 0 : cnv_cuda_copied_memories(work);
   CnvFrame frame = flight->to;
 
   for (int m = 0; m < CNV_MAX_PLANES; m++)
@@ -221,7 +221,7 @@ static void
 set_transfer(CudaSession *self, Transfer *transfer, gboolean upload, const CnvWork *work, const CnvFrame *host,
              const CnvFrame *device)
 {
-  const CnvSlices *slices = &self->table.slices;
+  const CnvSlices *slices = &self->schedule.slices;
   gboolean overlaps = slices->n > 1 || oldest_flight(self, G_MAXUINT64);
 
   *transfer = (Transfer){.upload = upload, .staging = transfer->staging, .stream = self->stream};
@@ -251,7 +251,7 @@ start(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame
   filtered = filtered_frame(self, work, flight);
   set_transfer(self, &flight->up, TRUE, work, in, &flight->from);
   set_transfer(self, &flight->down, FALSE, work, out, &filtered);
-  return (self->table.slices.single_launch ? filter_in_one : filter_slices)(self, work, flight, error) &&
+  return (self->schedule.slices.single_launch ? filter_in_one : filter_slices)(self, work, flight, error) &&
          CHECK(self, cuEventRecord(flight->done, flight->down.stream), "marking a frame", error);
 }
 

@@ -97,7 +97,7 @@ set_textures(CudaSession *self, const CnvLaunch *l, CnvLaunchArgs *args, const i
 static CnvLaunchArgs
 launch_args(const CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out)
 {
-  const CnvSchedule *schedule = &self->table;
+  const CnvSchedule *schedule = &self->schedule;
   CUdeviceptr block = self->block.address;
   CnvLaunchArgs args = {.planes = block + schedule->planes_at,
                         .jobs = block + schedule->jobs_at,
@@ -111,7 +111,7 @@ launch_args(const CudaSession *self, const CnvLaunch *l, const CnvFrame *in, con
   for (int i = 0; i < args.sources.n && lanes; i++)
     args.sources.delta[i] = i * (gint64)self->staged.size;
   for (int p = 0; p < CNV_MAX_PLANES; p++) {
-    args.staged_in[p] = self->staged_in.address + self->stage * self->staged.size + self->staged.offset[p];
+    args.staged_in[p] = self->staged_in.address + self->staged_source * self->staged.size + self->staged.offset[p];
     args.staged_out[p] = self->staged_out.address + self->staged.offset[p];
     args.staged_stride[p] = self->staged.pitch[p];
     args.in[p] = lanes ? args.staged_in[p] : (guintptr)in->data[p];
@@ -126,7 +126,7 @@ launch_args(const CudaSession *self, const CnvLaunch *l, const CnvFrame *in, con
 static void
 rows_of(const CudaSession *self, const CnvLaunch *l, int rows[CNV_MAX_PLANES])
 {
-  const CnvPlan *plan = g_ptr_array_index(self->table.plans, 0);
+  const CnvPlan *plan = g_ptr_array_index(self->schedule.plans, 0);
   const CnvImage *image = &plan->image;
 
   for (int p = 0; p < CNV_MAX_PLANES; p++) {
@@ -152,12 +152,12 @@ run_units(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFr
 static gboolean
 run_large(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
-  const CnvRectArgs *from = &g_array_index(self->table.jobs, CnvRectArgs, l->job);
+  const CnvRectArgs *from = &g_array_index(self->schedule.jobs, CnvRectArgs, l->job);
   CnvLargeArgs args = {
-      .term = l->term, .sums = self->sums.address, .mask_rects = self->block.address + self->table.mask_rects_at};
+      .term = l->term, .sums = self->sums.address, .mask_rects = self->block.address + self->schedule.mask_rects_at};
   int m = from->pointers;
 
-  args.block.a = g_array_index(self->table.planes, CnvPlane, from->plane_args);
+  args.block.a = g_array_index(self->schedule.planes, CnvPlane, from->plane_args);
   args.block.job = from->job;
   memcpy(args.block.sums, from->sums, sizeof(from->sums));
   args.block.sums_stride = from->sums_stride;
@@ -169,7 +169,7 @@ run_large(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFr
 static gboolean
 run_tile_jobs(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
-  const CnvSchedule *schedule = &self->table;
+  const CnvSchedule *schedule = &self->schedule;
   CnvTileArgs args = {.jobs = self->block.address + schedule->tile_jobs_at + l->first * sizeof(CnvTileJob),
                       .bands = self->weights.address,
                       .n_jobs = (int)l->n,
@@ -205,10 +205,10 @@ stage_history(CudaSession *self, const CnvWork *work, const CnvLaunch *l, int no
   for (guint i = 0; i < work->n_temporal_taps && ok; i++) {
     CnvFrame in = cnv_cuda_slot_frame(self, work->temporal_tap[i].slot < 0 ? now : work->temporal_tap[i].slot);
 
-    self->stage = i;
+    self->staged_source = i;
     ok = run_launch(self, l, &in, out, error);
   }
-  self->stage = 0;
+  self->staged_source = 0;
   return ok;
 }
 
@@ -228,8 +228,8 @@ set_sources(CudaSession *self, const CnvWork *work, int now)
 static gboolean
 run_launches(CudaSession *self, const CnvWork *work, int now, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
-  for (guint i = 0; i < self->table.launches->len; i++) {
-    const CnvLaunch *l = &g_array_index(self->table.launches, CnvLaunch, i);
+  for (guint i = 0; i < self->schedule.launches->len; i++) {
+    const CnvLaunch *l = &g_array_index(self->schedule.launches, CnvLaunch, i);
     gboolean each = l->kernel == CNV_KERNEL_STAGE_IN && work->n_temporal_taps > 0;
 
     if (each ? !stage_history(self, work, l, now, out, error) : !run_launch(self, l, in, out, error))
@@ -242,7 +242,7 @@ gboolean
 cnv_cuda_filter_slice(CudaSession *self, const CnvWork *work, int slice, const CnvFrame *in, const CnvFrame *out,
                       GError **error)
 {
-  const CnvSchedule *schedule = &self->table;
+  const CnvSchedule *schedule = &self->schedule;
 
   set_sources(self, work, 0);
   for (guint i = slice > 0 ? schedule->launches_to[slice - 1] : 0; i < schedule->launches_to[slice]; i++)
@@ -251,11 +251,11 @@ cnv_cuda_filter_slice(CudaSession *self, const CnvWork *work, int slice, const C
   return TRUE;
 }
 
-/* Where a job of a plane of whole samples lies in two frames. */
+/* The copy of a job from frame to frame, of a plane that is an array of samples. */
 static CnvCopyPlane
 job_copy(const CudaSession *self, const CnvRectJob *job, const CnvFrame *from, const CnvFrame *to)
 {
-  const CnvPlane *plane = cnv_schedule_plane(&self->table, job);
+  const CnvPlane *plane = cnv_schedule_plane(&self->schedule, job);
   int m = plane->component[0].plane, sample = plane->channels * plane->component[0].bytes;
   gint64 row = (gint64)job->y * job->fields + job->field, x = (gint64)job->x * sample;
 
@@ -271,7 +271,7 @@ job_copy(const CudaSession *self, const CnvRectJob *job, const CnvFrame *from, c
 static gboolean
 copy_jobs(CudaSession *self, const CnvFrame *from, const CnvFrame *to, GError **error)
 {
-  const GArray *jobs = self->table.uncut;
+  const GArray *jobs = self->schedule.uncut;
   gboolean ok = TRUE;
 
   for (guint i = 0; i < jobs->len && ok; i += CNV_MAX_PLANES) {
@@ -288,8 +288,8 @@ copy_jobs(CudaSession *self, const CnvFrame *from, const CnvFrame *to, GError **
   return ok;
 }
 
-/* The jobs are filtered beside the frame and put in their place: their surroundings are read until the last is done.
- * Of the samples in a job not all need be written. */
+/* The jobs are filtered to a scratch frame and copied to their place: their surroundings are read until the last is
+ * done. Of the samples in a job not all need be written. */
 static gboolean
 filter_in_place(CudaSession *self, const CnvWork *work, const CnvFrame *frame, GError **error)
 {

@@ -8,7 +8,7 @@
 void
 cnv_cuda_free(CudaSession *self, DeviceBuffer *buffer)
 {
-  /* What was started may use it still. */
+  /* Work in flight may still use it. */
   if (buffer->address && self->busy)
     self->cu->cuStreamSynchronize(self->stream);
   if (buffer->address)

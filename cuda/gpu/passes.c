@@ -24,7 +24,7 @@ count_blocks(const CnvKernelKind *kind, const CnvRectJob *job, const CnvPlane *p
   blocks[1] = (guint)cnv_divide_up(height, kind->block_y[plane->channels - 1]);
 }
 
-/* Of what all planes of the plans ask, the most. */
+/* Shared memory for the most demanding plane of the plans. */
 static guint
 shared_bytes(const CnvSchedule *schedule, const CnvKernelKind *kind)
 {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What of the plans and the work is on the device: uploaded when it changes, between the frames on the stream.
+ * Plans and work on the device: uploaded when they change, between the frames on the stream.
  */
 #include <string.h>
 
 #include "gpu/session.h"
 
-/* A block's shared memory that needs no permission, beside what its kernel has anyway: 48 KiB in all. */
+/* Shared memory that a block may ask for without leave, beside its kernel's own: 48 KiB in all. */
 #define SHARED_ALLOWED (40 * 1024)
 
 SampleType
 cnv_cuda_type_of(const CudaSession *self, const CnvLaunch *l)
 {
-  const CnvPlan *plan = g_ptr_array_index(self->table.plans, 0);
+  const CnvPlan *plan = g_ptr_array_index(self->schedule.plans, 0);
 
   return l->staged ? TYPE_F32 : plan->image.format->sample_bytes == 1 ? TYPE_U8 : TYPE_U16;
 }
@@ -22,7 +22,7 @@ static char *
 function_name(const CudaSession *self, const CnvLaunch *l)
 {
   static const char *const types[N_TYPES] = {"u8", "u16", "f32"};
-  const CnvVariant *variant = self->table.variant[l->kernel];
+  const CnvVariant *variant = self->schedule.variant[l->kernel];
   const char *type = types[cnv_cuda_type_of(self, l)];
 
   if (variant)
@@ -43,7 +43,7 @@ cnv_cuda_find_function(CudaSession *self, const CnvLaunch *l, GError **error)
     if (!CHECK(self, cuModuleGetFunction(function, self->module, name), name, error))
       return NULL;
   }
-  if (!self->table.variant[l->kernel] || l->shared_bytes <= MAX(*allowed, SHARED_ALLOWED))
+  if (!self->schedule.variant[l->kernel] || l->shared_bytes <= MAX(*allowed, SHARED_ALLOWED))
     return *function;
   if (!CHECK(self, cuFuncSetAttribute(*function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)l->shared_bytes),
              "asking for shared memory", error))
@@ -56,7 +56,7 @@ cnv_cuda_find_function(CudaSession *self, const CnvLaunch *l, GError **error)
 static gboolean
 count_blocks(CudaSession *self, CnvKernelId kernel, GError **error)
 {
-  CnvSchedule *schedule = &self->table;
+  CnvSchedule *schedule = &self->schedule;
   const CnvKernelKind *kind = cnv_kernel_kind(kernel);
   CnvLaunch launch = {.kernel = kernel};
   CUfunction function;
@@ -79,7 +79,7 @@ count_blocks(CudaSession *self, CnvKernelId kernel, GError **error)
 static gboolean
 set_kernels(CudaSession *self, GError **error)
 {
-  const GArray *weights = self->table.weights;
+  const GArray *weights = self->schedule.weights;
   gsize size = weights->len * sizeof(guint32);
 
   for (CnvKernelId kernel = 0; kernel < CNV_N_KERNELS; kernel++)
@@ -98,14 +98,14 @@ set_kernels(CudaSession *self, GError **error)
 static gboolean
 set_plans(CudaSession *self, const CnvWork *work, GError **error)
 {
-  CnvSchedule *schedule = &self->table;
+  CnvSchedule *schedule = &self->schedule;
   gsize size;
 
   if (cnv_schedule_has_plans(schedule, work))
     return TRUE;
   cnv_schedule_set_plans(schedule, work);
   self->loaded_bank = -1;
-  self->table_is_there = FALSE;
+  self->is_uploaded = FALSE;
   self->layout = cnv_cuda_frame_layout(&work->plan[0]->image);
   self->staged = cnv_cuda_staged_layout(work->plan[0]);
   size = schedule->taps->len * sizeof(float);
@@ -117,8 +117,8 @@ set_plans(CudaSession *self, const CnvWork *work, GError **error)
 gboolean
 cnv_cuda_load_bank(CudaSession *self, guint bank, GError **error)
 {
-  CUdeviceptr from = self->all_taps.address + g_array_index(self->table.banks, guint, bank) * sizeof(float);
-  gsize size = cnv_schedule_bank_size(&self->table, bank) * sizeof(float);
+  CUdeviceptr from = self->all_taps.address + g_array_index(self->schedule.banks, guint, bank) * sizeof(float);
+  gsize size = cnv_schedule_bank_size(&self->schedule, bank) * sizeof(float);
 
   if (self->loaded_bank == (int)bank)
     return TRUE;
@@ -131,16 +131,16 @@ cnv_cuda_load_bank(CudaSession *self, guint bank, GError **error)
 gboolean
 cnv_cuda_set_work(CudaSession *self, const CnvWork *work, gboolean cut, GError **error)
 {
-  CnvSchedule *schedule = &self->table;
+  CnvSchedule *schedule = &self->schedule;
   /* As many frames as there can be: all that is allocated is with the first. */
   guint n_frames = (guint)work->plan[0]->n_temporal_taps;
 
   if (!set_plans(self, work, error))
     return FALSE;
   if (cnv_schedule_set_work(schedule, work, cut))
-    self->table_is_there = FALSE;
+    self->is_uploaded = FALSE;
   self->base.stats.crowd = MAX(self->base.stats.crowd, schedule->crowd);
-  if (self->table_is_there && self->staged_in.size >= self->staged.size * n_frames)
+  if (self->is_uploaded && self->staged_in.size >= self->staged.size * n_frames)
     return TRUE;
   if (!cnv_cuda_reserve(self, &self->sums, schedule->sums_size, error) ||
       !cnv_cuda_reserve(self, &self->staged_in, self->staged.size * n_frames, error) ||
@@ -149,6 +149,6 @@ cnv_cuda_set_work(CudaSession *self, const CnvWork *work, gboolean cut, GError *
       !cnv_cuda_upload(self, self->block.address, schedule->block->data, schedule->block->len, "uploading the work",
                        error))
     return FALSE;
-  self->table_is_there = TRUE;
+  self->is_uploaded = TRUE;
   return TRUE;
 }

@@ -70,7 +70,7 @@ typedef struct {
 } TapSlot;
 
 /* The index in the constant bank that is being filled of a plan's `rows` rows of `width` taps from `from` on; adds
- * them, column by column, unless they are there. */
+ * them, column by column, unless the bank has them. */
 static guint
 alloc_taps(CnvSchedule *schedule, GArray *slots, const CnvPlan *plan, guint from, int width, int rows)
 {

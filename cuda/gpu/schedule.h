@@ -31,7 +31,7 @@ typedef struct {
   int term;
 } CnvLaunch;
 
-/* How a plane is done. */
+/* A plane's kernel, bank and weights. */
 typedef struct {
   guint bank;
   CnvKernelId kernel; /* with tile jobs; CNV_N_KERNELS: none */

@@ -3,9 +3,9 @@
  * A CUDA session as the sources of the engine share it:
  *
  *   engine.c    the engine: what it can, opening, a frame from start to end
- *   plans.c     what of the plans and the work is on the device
+ *   plans.c     plans and work on the device
  *   launch.c    the kernels of a frame
- *   textures.c  texture objects, for the rung that reads through them
+ *   textures.c  texture objects, for the algorithm that reads through them
  *   memory.c    buffers in device memory and page-locked ones, and frames in device memory
  *   transfer.c  copies of frames between host and device
  *   inflight.c  frames from or to host memory, from their upload to their download
@@ -119,19 +119,19 @@ typedef struct {
   guint marked;             /* bits: spans that wait to be read */
   double timed_us[N_SPANS];
   guint64 n_timed;
-  CnvSchedule table;
-  gboolean table_is_there; /* its block is on the device */
-  int loaded_bank;         /* of taps, in constant memory; -1 none */
+  CnvSchedule schedule;
+  gboolean is_uploaded; /* the block of the schedule */
+  int loaded_bank;      /* of taps, in constant memory; -1 none */
   FrameLayout layout, staged;
   DeviceBuffer scratch; /* for the result of filtering in place, before it is put there */
   DeviceBuffer sums, block, all_taps, weights, staged_in, staged_out;
   DeviceBuffer history; /* slots, each laid out as slot_layout says */
   FrameLayout slot_layout;
-  PinnedBuffer rows;  /* of the frame that is being measured */
-  CUevent rows_done;  /* they are there; NULL before the first */
-  CnvSources sources; /* of the frame that is being submitted; deltas in the history */
-  guint stage;        /* number of the source that is being staged */
-  gboolean busy;      /* something was started since the last wait */
+  PinnedBuffer rows;   /* of the frame that is being measured */
+  CUevent rows_done;   /* they are there; NULL before the first */
+  CnvSources sources;  /* of the frame that is being submitted; deltas in the history */
+  guint staged_source; /* number of the one that is being staged */
+  gboolean busy;       /* something was started since the last wait */
   Texture texture[N_TEXTURES];
   guint64 n_texture_uses;
 } CudaSession;

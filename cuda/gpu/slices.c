@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gpu/slices.h"
 
-/* What a slice has at least. Its kernels, events and copies are some 4 us of launching; the bus, at some 54 GB/s on an
+/* Bytes of a slice, at least. Its kernels, events and copies are some 4 us of launching; the bus, at some 54 GB/s on an
  * H200, takes more than twice that for so many bytes. */
 #define SLICE_BYTES (512 * 1024)
 
@@ -36,7 +36,7 @@ most_sub_y(const CnvFormat *format)
   return most;
 }
 
-/* Where slice k of n ends, in units. While the first is uploaded and the last downloaded nothing else is copied: so
+/* End of slice k of n, in units. While the first is uploaded and the last downloaded nothing else is copied: so
  * they are as small as can be, and the others share the rest. */
 static int
 end_of(int k, int n, int units)

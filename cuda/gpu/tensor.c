@@ -29,7 +29,7 @@ static const CnvVariant variants[] = {
  * 2048 * 31, in f16's range. */
 #define SCALED_SUM 31.0
 
-/* Of the weights of frames: 31 * 128 * 16 is below 65504. */
+/* Sum of the weights of frames, at most: 31 * 128 * 16 is below 65504. */
 #define WEIGHTS_MAX 16.0
 
 /* Integers that the smallest tap may become. */

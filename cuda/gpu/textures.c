@@ -27,39 +27,27 @@ make_texture(CudaSession *self, Texture *texture, GError **error)
   return CHECK(self, cuTexObjectCreate(&texture->object, &resource, &description, NULL), "making a texture", error);
 }
 
-/* The one over that memory, or else the one that was not used for longest. */
-static Texture *
-pick_texture(CudaSession *self, const Texture *wanted)
+static gboolean
+is_over(const Texture *texture, CUdeviceptr address, gsize size, SampleType type)
 {
-  Texture *oldest = self->texture;
-
-  for (int i = 0; i < N_TEXTURES; i++) {
-    Texture *texture = &self->texture[i];
-
-    if (texture->object && texture->address == wanted->address && texture->size == wanted->size &&
-        texture->type == wanted->type)
-      return texture;
-    if (texture->used < oldest->used)
-      oldest = texture;
-  }
-  return oldest;
+  return texture->object && texture->address == address && texture->size == size && texture->type == type;
 }
 
 gboolean
 cnv_cuda_find_texture(CudaSession *self, CUdeviceptr address, gsize size, SampleType type, guint64 *object,
                       GError **error)
 {
-  const Texture wanted = {address, size, type, 0, 0};
-  Texture *texture = pick_texture(self, &wanted);
+  Texture *texture = self->texture; /* over that memory, or else the one that was not used for longest */
 
-  if (texture->object && (texture->address != address || texture->size != size || texture->type != type)) {
-    /* It may still be read from. */
-    if (!CHECK(self, cuStreamSynchronize(self->stream), "changing a texture", error))
+  for (int i = 0; i < N_TEXTURES && !is_over(texture, address, size, type); i++)
+    if (is_over(&self->texture[i], address, size, type) || self->texture[i].used < texture->used)
+      texture = &self->texture[i];
+  if (!is_over(texture, address, size, type)) {
+    /* Kernels may still read from the other. */
+    if (texture->object && !CHECK(self, cuStreamSynchronize(self->stream), "changing a texture", error))
       return FALSE;
     forget_texture(self, texture);
-  }
-  if (!texture->object) {
-    *texture = wanted;
+    *texture = (Texture){.address = address, .size = size, .type = type};
     if (!make_texture(self, texture, error))
       return FALSE;
   }

@@ -163,7 +163,7 @@ restore_sums(const Tiles *tiles, double *acc)
 /* ---- fused ---- */
 
 static void
-fused_strip(const KernelRun *run, Tiles *tiles)
+fused_tiles(const KernelRun *run, Tiles *tiles)
 {
   const CnvTileJob *s = tiles->tiles;
   CnvTerm term = s->term;
@@ -327,7 +327,7 @@ add_rows(const Variant *v, const Tiles *tiles, const Padded *from, int before, g
 }
 
 static void
-tensor_strip(const KernelRun *run, Tiles *tiles)
+tensor_tiles(const KernelRun *run, Tiles *tiles)
 {
   const Variant *v = &run->variant;
   const CnvTileJob *s = tiles->tiles;
@@ -407,7 +407,7 @@ add_frame(const Variant *v, const Tiles *tiles, int source, int term, const guin
 }
 
 static void
-dense_strip(const KernelRun *run, Tiles *tiles)
+dense_tiles(const KernelRun *run, Tiles *tiles)
 {
   const Variant *v = &run->variant;
   const CnvTileJob *s = tiles->tiles;
@@ -435,17 +435,17 @@ dense_strip(const KernelRun *run, Tiles *tiles)
 void
 tiles_fused(const KernelRun *run)
 {
-  run_tiles(run, fused_strip);
+  run_tiles(run, fused_tiles);
 }
 
 void
 tiles_tensor(const KernelRun *run)
 {
-  run_tiles(run, tensor_strip);
+  run_tiles(run, tensor_tiles);
 }
 
 void
 tiles_dense(const KernelRun *run)
 {
-  run_tiles(run, dense_strip);
+  run_tiles(run, dense_tiles);
 }
