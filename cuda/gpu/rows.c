@@ -6,7 +6,7 @@
 #include "gpu/session.h"
 #include "plan/scene.h"
 
-/* Of a history's image: where the planes' rows lie in page-locked memory, side by side. */
+/* Places the rows of the planes side by side in memory; NULL: only returns the size of all. */
 static gsize
 find_rows(const CnvImage *image, guint8 *memory, CnvFrame *rows)
 {
@@ -17,7 +17,7 @@ find_rows(const CnvImage *image, guint8 *memory, CnvFrame *rows)
   for (int m = 0; m < CNV_MAX_PLANES; m++) {
     if (!(planes >> m & 1))
       continue;
-    rows->data[m] = memory + size;
+    rows->data[m] = memory ? memory + size : NULL;
     rows->stride[m] = cnv_format_row_bytes(image->format, m, image->width);
     size += (gsize)rows->stride[m] * cnv_scene_rows(image);
   }
