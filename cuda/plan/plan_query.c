@@ -72,24 +72,6 @@ cnv_plan_is_identity(const CnvPlan *plan)
   return TRUE;
 }
 
-const CnvFilter *
-cnv_plan_filter(const CnvPlan *plan)
-{
-  return &plan->filter;
-}
-
-const CnvImage *
-cnv_plan_image(const CnvPlan *plan)
-{
-  return &plan->image;
-}
-
-CnvAlgorithm
-cnv_plan_requested(const CnvPlan *plan)
-{
-  return plan->requested;
-}
-
 const CnvBackend *
 cnv_plan_backend(const CnvPlan *plan)
 {

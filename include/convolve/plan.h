@@ -51,10 +51,6 @@ gboolean cnv_plan_matches(const CnvPlan *plan, const CnvFilter *filter, const Cn
 /* TRUE where output equals input by the taps themselves: one tap, gain 1, no offset on every filtered channel. */
 gboolean cnv_plan_is_identity(const CnvPlan *plan);
 
-/* The sources that the plan was made from, which it owns. */
-const CnvFilter *cnv_plan_filter(const CnvPlan *plan);
-const CnvImage *cnv_plan_image(const CnvPlan *plan);
-CnvAlgorithm cnv_plan_requested(const CnvPlan *plan);
 const CnvBackend *cnv_plan_backend(const CnvPlan *plan);
 
 /* Number of input frames of one output frame, 1 for a filter that is not over time. center, which may be NULL: index
