@@ -39,18 +39,16 @@ cnv_session_open(const CnvBackend *backend, const CnvSessionOptions *options, GE
 
 /* FALSE where a plane of memory is not there or its rows overlap. side: which of a work's frames it is. */
 static gboolean
-check_frame(const CnvImage *image, const CnvFrame *frame, const char *side, GError **error)
+check_frame(const CnvImage *image, const CnvLayout *layout, const CnvFrame *frame, const char *side, GError **error)
 {
-  for (int m = 0; m < cnv_format_n_frame_planes(image->format); m++) {
-    int row = cnv_format_row_bytes(image->format, m, image->width);
-
-    if (frame->data[m] && frame->stride[m] >= row)
+  for (int m = 0; m < layout->n_planes; m++) {
+    if (frame->data[m] && frame->stride[m] >= layout->row_bytes[m])
       continue;
     g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
                 "plane %d of the %s, a %dx%d %s frame, %s stride %d, and a row takes %d bytes: give it an address, "
                 "and rows at least as far apart",
                 m, side, image->width, image->height, image->format->name,
-                frame->data[m] ? "has" : "has no address and", frame->stride[m], row);
+                frame->data[m] ? "has" : "has no address and", frame->stride[m], layout->row_bytes[m]);
     return FALSE;
   }
   return TRUE;
@@ -72,6 +70,7 @@ gboolean
 cnv_session_submit(CnvSession *session, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
   const CnvImage *image = &work->plan[0]->image;
+  const CnvLayout *layout = &work->plan[0]->layout;
 
   g_return_val_if_fail(work->n_plans >= 1 && work->n_plans <= CNV_MAX_PLANS, FALSE);
   g_return_val_if_fail(work->everything || work->n_regions <= CNV_MAX_REGIONS, FALSE);
@@ -84,8 +83,8 @@ cnv_session_submit(CnvSession *session, const CnvWork *work, const CnvFrame *in,
       in->memory != CNV_MEMORY_DEVICE || in->data[0] != out->data[0] || cnv_session_can_in_place(session, work), FALSE);
   for (guint i = 0; i < work->n_temporal_taps; i++)
     g_return_val_if_fail(work->temporal_tap[i].slot < (int)session->n_slots, FALSE);
-  if ((in->memory != CNV_MEMORY_HISTORY && !check_frame(image, in, "input", error)) ||
-      !check_frame(image, out, "output", error) || !session->submit(session, work, in, out, error))
+  if ((in->memory != CNV_MEMORY_HISTORY && !check_frame(image, layout, in, "input", error)) ||
+      !check_frame(image, layout, out, "output", error) || !session->submit(session, work, in, out, error))
     return FALSE;
   session->n_submitted++;
   return TRUE;
@@ -125,10 +124,11 @@ finish_measuring(CnvSession *session, GError **error)
 gboolean
 cnv_session_history_push(CnvSession *session, guint slot, const CnvFrame *frame, gboolean measured, GError **error)
 {
+  CnvLayout layout = cnv_layout_of(&session->history_image);
   gboolean fetches = measured && frame->memory == CNV_MEMORY_DEVICE;
 
   g_return_val_if_fail(slot < session->n_slots && frame->memory != CNV_MEMORY_HISTORY, FALSE);
-  if (!check_frame(&session->history_image, frame, "input", error) || !finish_measuring(session, error) ||
+  if (!check_frame(&session->history_image, &layout, frame, "input", error) || !finish_measuring(session, error) ||
       (fetches && !session->fetch_rows(session, frame, error)) || !session->history_push(session, slot, frame, error))
     return FALSE;
   if (fetches)

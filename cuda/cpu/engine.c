@@ -94,7 +94,7 @@ cut(CpuSession *self, const CnvWork *work)
   gboolean copy = work->everything && is_copy(plan);
 
   self->copied = 0;
-  for (int m = 0; m < cnv_format_n_frame_planes(plan->image.format); m++)
+  for (int m = 0; m < plan->layout.n_planes; m++)
     if (copy || !work->everything || is_copied(plan, m))
       self->copied |= 1u << m;
   g_array_set_size(self->tiles, 0);
@@ -128,19 +128,19 @@ prepare(CpuSession *self, const CnvWork *work, GError **error)
 
 /* Copies planes of a frame. */
 static void
-copy(CpuSession *self, const CnvImage *image, guint planes, const CnvFrame *from, const CnvFrame *to)
+copy(CpuSession *self, const CnvLayout *layout, guint planes, const CnvFrame *from, const CnvFrame *to)
 {
   CnvRowsCopy copies[CNV_MAX_PLANES];
   int n = 0;
 
-  for (int m = 0; m < cnv_format_n_frame_planes(image->format); m++)
+  for (int m = 0; m < layout->n_planes; m++)
     if (planes >> m & 1)
       copies[n++] = (CnvRowsCopy){.to = to->data[m],
                                   .from = from->data[m],
                                   .to_stride = to->stride[m],
                                   .from_stride = from->stride[m],
-                                  .row = cnv_format_row_bytes(image->format, m, image->width),
-                                  .rows = cnv_format_rows(image->format, m, image->height)};
+                                  .row = layout->row_bytes[m],
+                                  .rows = layout->rows[m]};
   cnv_copy_rows(self->team, copies, n);
 }
 
@@ -180,7 +180,7 @@ cpu_submit(CnvSession *base, const CnvWork *work, const CnvFrame *in, const CnvF
   if (!prepare(self, work, error))
     return FALSE;
   set_frame(self, work, in, out);
-  copy(self, &work->plan[0]->image, self->copied, &self->frame.in, out);
+  copy(self, &work->plan[0]->layout, self->copied, &self->frame.in, out);
   cnv_team_run(self->team, self->tiles->len, run_tile, self);
 
   stats->frames++;
@@ -199,7 +199,7 @@ cpu_history_push(CnvSession *base, guint slot, const CnvFrame *frame, GError **e
 {
   CpuSession *self = (CpuSession *)base;
 
-  copy(self, &base->history_image, ~0u, frame, &self->history.slot[slot]);
+  copy(self, &self->history.layout, ~0u, frame, &self->history.slot[slot]);
   return TRUE;
 }
 

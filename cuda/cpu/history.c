@@ -6,17 +6,15 @@
 
 /* Planes of a slot at an address; returns its size. Rows begin at cache lines, so that no two threads write one. */
 static gsize
-lay_out_slot(CnvFrame *slot, const CnvImage *image, guint8 *at)
+lay_out_slot(CnvFrame *slot, const CnvLayout *layout, guint8 *at)
 {
   gsize used = 0;
 
   *slot = (CnvFrame){.memory = CNV_MEMORY_HOST};
-  for (int m = 0; m < cnv_format_n_frame_planes(image->format); m++) {
-    int row = cnv_format_row_bytes(image->format, m, image->width);
-
+  for (int m = 0; m < layout->n_planes; m++) {
     slot->data[m] = at + used;
-    slot->stride[m] = cnv_divide_up(row, CNV_CPU_ALIGNMENT) * CNV_CPU_ALIGNMENT;
-    used += (gsize)slot->stride[m] * cnv_format_rows(image->format, m, image->height);
+    slot->stride[m] = cnv_divide_up(layout->row_bytes[m], CNV_CPU_ALIGNMENT) * CNV_CPU_ALIGNMENT;
+    used += (gsize)slot->stride[m] * layout->rows[m];
   }
   return used;
 }
@@ -31,9 +29,11 @@ cnv_cpu_history_clear(CpuHistory *self)
 gboolean
 cnv_cpu_history_alloc(CpuHistory *self, const CnvImage *image, guint n_slots, GError **error)
 {
+  CnvLayout layout = cnv_layout_of(image);
   CnvFrame any;
-  gsize size = lay_out_slot(&any, image, NULL), bytes = n_slots * size + CNV_CPU_ALIGNMENT;
+  gsize size = lay_out_slot(&any, &layout, NULL), bytes = n_slots * size + CNV_CPU_ALIGNMENT;
 
+  self->layout = layout;
   cnv_cpu_history_clear(self);
   if (n_slots == 0)
     return TRUE;
@@ -47,7 +47,7 @@ cnv_cpu_history_alloc(CpuHistory *self, const CnvImage *image, guint n_slots, GE
   }
   self->slot = g_new(CnvFrame, n_slots);
   for (guint i = 0; i < n_slots; i++)
-    lay_out_slot(&self->slot[i], image, cnv_cpu_aligned(self->block) + i * size);
+    lay_out_slot(&self->slot[i], &layout, cnv_cpu_aligned(self->block) + i * size);
   return TRUE;
 }
 

@@ -7,10 +7,13 @@
 
 #include <convolve/backend.h>
 
+#include "plan/layout.h"
+
 G_BEGIN_DECLS
 
 /* Zero before the first use. */
 typedef struct {
+  CnvLayout layout; /* of the frames */
   CnvFrame *slot;
   guint8 *block; /* of all of them */
 } CpuHistory;

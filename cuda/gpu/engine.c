@@ -83,7 +83,7 @@ cuda_history_alloc(CnvSession *session, const CnvImage *image, guint n_slots, GE
 
   if (!CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error))
     return FALSE;
-  self->slot_layout = cnv_cuda_frame_layout(image);
+  self->slot_layout = cnv_layout_of(image);
   if (n_slots == 0)
     cnv_cuda_free(self, &self->history);
   ok = cnv_cuda_reserve(self, &self->history, n_slots * self->slot_layout.size, error);
@@ -102,9 +102,9 @@ cuda_history_push(CnvSession *session, guint slot, const CnvFrame *frame, GError
   if (!CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error))
     return FALSE;
   if (frame->memory == CNV_MEMORY_HOST)
-    ok = cnv_cuda_upload_frame(self, &self->base.history_image, frame, &to, error);
+    ok = cnv_cuda_upload_frame(self, frame, &to, error);
   else
-    ok = cnv_cuda_copy_planes(self, &self->base.history_image, ~0u, frame, &to, error);
+    ok = cnv_cuda_copy_planes(self, &self->slot_layout, ~0u, frame, &to, error);
   self->busy = TRUE;
   self->cu->cuCtxPopCurrent(NULL);
   return ok;

@@ -227,7 +227,7 @@ set_transfer(CudaSession *self, Transfer *transfer, gboolean upload, const CnvWo
   *transfer = (Transfer){.upload = upload, .staging = transfer->staging, .stream = self->stream};
   if (host->memory != CNV_MEMORY_HOST)
     return;
-  transfer->image = work->plan[0]->image;
+  transfer->layout = work->plan[0]->layout;
   transfer->host = *host;
   transfer->device = *device;
   transfer->slices = *slices;

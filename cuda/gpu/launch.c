@@ -41,15 +41,14 @@ launch_copy(CudaSession *self, CnvCopyArgs *args, int n, int bytes, int rows, GE
 }
 
 gboolean
-cnv_cuda_copy_planes(CudaSession *self, const CnvImage *image, guint which, const CnvFrame *in, const CnvFrame *out,
+cnv_cuda_copy_planes(CudaSession *self, const CnvLayout *layout, guint which, const CnvFrame *in, const CnvFrame *out,
                      GError **error)
 {
   CnvCopyArgs args;
   int n = 0, bytes = 0, rows = 0;
 
-  for (int m = 0; m < cnv_format_n_frame_planes(image->format); m++) {
-    int row = cnv_format_row_bytes(image->format, m, image->width);
-    int height = cnv_format_rows(image->format, m, image->height);
+  for (int m = 0; m < layout->n_planes; m++) {
+    int row = layout->row_bytes[m], height = layout->rows[m];
 
     if (!(which >> m & 1))
       continue;
@@ -75,8 +74,9 @@ cnv_cuda_copied_memories(const CnvWork *work)
 
 /* Textures over the planes that the launch reads, and over the row sums. */
 static gboolean
-set_textures(CudaSession *self, const CnvLaunch *l, CnvLaunchArgs *args, const int rows[], GError **error)
+set_textures(CudaSession *self, const CnvLaunch *l, CnvLaunchArgs *args, GError **error)
 {
+  const int *rows = (l->staged ? &self->staged : &self->layout)->rows;
   static const int sizes[N_TYPES] = {1, 2, 4};
   SampleType type = cnv_cuda_type_of(self, l);
 
@@ -122,30 +122,12 @@ launch_args(const CudaSession *self, const CnvLaunch *l, const CnvFrame *in, con
   return args;
 }
 
-/* Rows of each of the planes that a launch reads. */
-static void
-rows_of(const CudaSession *self, const CnvLaunch *l, int rows[CNV_MAX_PLANES])
-{
-  const CnvPlan *plan = g_ptr_array_index(self->schedule.plans, 0);
-  const CnvImage *image = &plan->image;
-
-  for (int p = 0; p < CNV_MAX_PLANES; p++) {
-    gboolean is_plane =
-        l->staged ? p < plan->n_planes && self->staged.pitch[p] > 0 : p < cnv_format_n_frame_planes(image->format);
-
-    rows[p] = !is_plane ? 0 : l->staged ? plan->plane[p].height : cnv_format_rows(image->format, p, image->height);
-  }
-}
-
 static gboolean
 run_units(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
   CnvLaunchArgs args = launch_args(self, l, in, out);
-  int rows[CNV_MAX_PLANES];
 
-  rows_of(self, l, rows);
-  return (cnv_kernel_kind(l->kernel)->algorithm != CNV_ALGORITHM_TEXTURE ||
-          set_textures(self, l, &args, rows, error)) &&
+  return (cnv_kernel_kind(l->kernel)->algorithm != CNV_ALGORITHM_TEXTURE || set_textures(self, l, &args, error)) &&
          start(self, l, &args, error);
 }
 
@@ -310,6 +292,6 @@ cnv_cuda_filter_frame(CudaSession *self, const CnvWork *work, int now, const Cnv
   set_sources(self, work, now);
   if (in->data[0] == out->data[0])
     return filter_in_place(self, work, in, error);
-  return cnv_cuda_copy_planes(self, &work->plan[0]->image, cnv_cuda_copied_memories(work), in, out, error) &&
+  return cnv_cuda_copy_planes(self, &work->plan[0]->layout, cnv_cuda_copied_memories(work), in, out, error) &&
          run_launches(self, work, now, in, out, error);
 }

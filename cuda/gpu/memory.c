@@ -82,40 +82,15 @@ cnv_cuda_reserve_pinned(CudaSession *self, PinnedBuffer *buffer, gsize size, con
 
 /* ---- frames ---- */
 
-static int
-round_up(int value, int unit)
-{
-  return (value + unit - 1) / unit * unit;
-}
-
-static void
-add_to_layout(FrameLayout *layout, int p, int row_bytes, int rows)
-{
-  layout->pitch[p] = round_up(row_bytes, 256);
-  layout->offset[p] = layout->size;
-  layout->size += (gsize)layout->pitch[p] * rows;
-}
-
-FrameLayout
-cnv_cuda_frame_layout(const CnvImage *image)
-{
-  FrameLayout layout = {.size = 0};
-
-  for (int m = 0; m < cnv_format_n_frame_planes(image->format); m++)
-    add_to_layout(&layout, m, cnv_format_row_bytes(image->format, m, image->width),
-                  cnv_format_rows(image->format, m, image->height));
-  return layout;
-}
-
-FrameLayout
+CnvLayout
 cnv_cuda_staged_layout(const CnvPlan *plan)
 {
-  FrameLayout layout = {.size = 0};
+  CnvLayout layout = {.size = 0};
 
   for (int p = 0; p < plan->n_planes; p++)
     if (plan->plane[p].filtered && !plan->plane[p].plain)
-      add_to_layout(&layout, p, plan->plane[p].width * plan->plane[p].channels * (int)sizeof(float),
-                    plan->plane[p].height);
+      cnv_layout_add(&layout, p, plan->plane[p].width * plan->plane[p].channels * (int)sizeof(float),
+                     plan->plane[p].height);
   return layout;
 }
 

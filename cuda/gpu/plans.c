@@ -106,7 +106,7 @@ set_plans(CudaSession *self, const CnvWork *work, GError **error)
   cnv_schedule_set_plans(schedule, work);
   self->loaded_bank = -1;
   self->is_uploaded = FALSE;
-  self->layout = cnv_cuda_frame_layout(&work->plan[0]->image);
+  self->layout = work->plan[0]->layout;
   self->staged = cnv_cuda_staged_layout(work->plan[0]);
   size = schedule->taps->len * sizeof(float);
   return cnv_cuda_reserve(self, &self->all_taps, size, error) &&

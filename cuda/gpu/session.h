@@ -33,13 +33,6 @@ typedef enum { SPAN_UPLOAD, SPAN_COMPUTE, SPAN_DOWNLOAD, N_SPANS } Span;
 /* Texture objects kept for frames that come again: pools have few. */
 #define N_TEXTURES 32
 
-/* Where the planes of a frame of the session's own lie in a device buffer. */
-typedef struct {
-  int pitch[CNV_MAX_PLANES];
-  gsize offset[CNV_MAX_PLANES];
-  gsize size;
-} FrameLayout;
-
 typedef struct {
   CUdeviceptr address;
   gsize size;
@@ -54,9 +47,8 @@ typedef struct {
  * staging, which is laid out as the device's memory. */
 typedef struct {
   gboolean upload; /* else a download */
-  CnvImage image;
   CnvFrame host, device;
-  FrameLayout layout;   /* of staging */
+  CnvLayout layout;     /* of the frame, and of staging */
   PinnedBuffer staging; /* stays from frame to frame */
   guint staged;         /* bits: planes that are staged */
   CnvSlices slices;     /* none if the frame is not in host memory */
@@ -122,11 +114,11 @@ typedef struct {
   CnvSchedule schedule;
   gboolean is_uploaded; /* the block of the schedule */
   int loaded_bank;      /* of taps, in constant memory; -1 none */
-  FrameLayout layout, staged;
+  CnvLayout layout, staged;
   DeviceBuffer scratch; /* for the result of filtering in place, before it is put there */
   DeviceBuffer sums, block, all_taps, weights, staged_in, staged_out;
   DeviceBuffer history; /* slots, each laid out as slot_layout says */
-  FrameLayout slot_layout;
+  CnvLayout slot_layout;
   PinnedBuffer rows;   /* of the frame that is being measured */
   CUevent rows_done;   /* they are there; NULL before the first */
   CnvSources sources;  /* of the frame that is being submitted; deltas in the history */
@@ -144,9 +136,8 @@ void cnv_cuda_free(CudaSession *self, DeviceBuffer *buffer);
 gboolean cnv_cuda_reserve(CudaSession *self, DeviceBuffer *buffer, gsize size, GError **error);
 gboolean cnv_cuda_upload(CudaSession *self, CUdeviceptr to, const void *from, gsize size, const char *doing,
                          GError **error);
-/* Of the twin that a frame in host memory has on the device, and of the planes that are staged. */
-FrameLayout cnv_cuda_frame_layout(const CnvImage *image);
-FrameLayout cnv_cuda_staged_layout(const CnvPlan *plan);
+/* Layout of the planes that are staged as float32; the others are left out. */
+CnvLayout cnv_cuda_staged_layout(const CnvPlan *plan);
 /* A slot of the history as a frame. */
 CnvFrame cnv_cuda_slot_frame(const CudaSession *self, int slot);
 /* The frame itself where it is on the device, else one in that buffer of the session's. */
@@ -170,9 +161,8 @@ void cnv_cuda_transfer_stage(CudaSession *self, Transfer *transfer);
 gboolean cnv_cuda_transfer_slice(CudaSession *self, const Transfer *transfer, int k, GError **error);
 /* Copies what is staged of slice k between the frame's memory and staging. */
 void cnv_cuda_transfer_copy_staged(CudaSession *self, const Transfer *transfer, int k);
-/* Uploads a frame in host memory to one laid out by cnv_cuda_frame_layout, on the session's stream. */
-gboolean cnv_cuda_upload_frame(CudaSession *self, const CnvImage *image, const CnvFrame *frame, const CnvFrame *to,
-                               GError **error);
+/* Uploads a frame in host memory to one laid out as a slot of the history, on the session's stream. */
+gboolean cnv_cuda_upload_frame(CudaSession *self, const CnvFrame *frame, const CnvFrame *to, GError **error);
 
 /* inflight.c */
 /* Later work on a stream waits for all that was started on the other. */
@@ -233,7 +223,7 @@ gboolean cnv_cuda_filter_slice(CudaSession *self, const CnvWork *work, int slice
 /* Bits: the planes of memory that have samples which no kernel writes. */
 guint cnv_cuda_copied_memories(const CnvWork *work);
 /* Copies the planes of memory whose bit is set, in one launch. */
-gboolean cnv_cuda_copy_planes(CudaSession *self, const CnvImage *image, guint which, const CnvFrame *in,
+gboolean cnv_cuda_copy_planes(CudaSession *self, const CnvLayout *layout, guint which, const CnvFrame *in,
                               const CnvFrame *out, GError **error);
 
 G_END_DECLS

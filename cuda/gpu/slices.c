@@ -17,11 +17,11 @@ uncut(const CnvImage *image)
 static guint64
 frame_bytes(const CnvImage *image)
 {
+  CnvLayout layout = cnv_layout_of(image);
   guint64 bytes = 0;
 
-  for (int m = 0; m < cnv_format_n_frame_planes(image->format); m++)
-    bytes += (guint64)cnv_format_row_bytes(image->format, m, image->width) *
-             cnv_format_rows(image->format, m, image->height);
+  for (int m = 0; m < layout.n_planes; m++)
+    bytes += (guint64)layout.row_bytes[m] * layout.rows[m];
   return bytes;
 }
 

@@ -24,14 +24,13 @@ is_locked(const CudaSession *self, const guint8 *address)
 
 /* Bits of the planes that are not page-locked from their first byte to their last. */
 static guint
-unlocked_planes(const CudaSession *self, const CnvImage *image, const CnvFrame *frame)
+unlocked_planes(const CudaSession *self, const CnvLayout *layout, const CnvFrame *frame)
 {
   guint planes = 0;
 
-  for (int m = 0; m < cnv_format_n_frame_planes(image->format); m++) {
+  for (int m = 0; m < layout->n_planes; m++) {
     const guint8 *first = frame->data[m];
-    gsize to_last_row = (gsize)(cnv_format_rows(image->format, m, image->height) - 1) * frame->stride[m];
-    const guint8 *last = first + to_last_row + cnv_format_row_bytes(image->format, m, image->width) - 1;
+    const guint8 *last = first + (gsize)(layout->rows[m] - 1) * frame->stride[m] + layout->row_bytes[m] - 1;
 
     planes |= is_locked(self, first) && is_locked(self, last) ? 0 : 1u << m;
   }
@@ -51,8 +50,7 @@ start_team(CudaSession *self)
 void
 cnv_cuda_transfer_stage(CudaSession *self, Transfer *transfer)
 {
-  transfer->layout = cnv_cuda_frame_layout(&transfer->image);
-  transfer->staged = unlocked_planes(self, &transfer->image, &transfer->host);
+  transfer->staged = unlocked_planes(self, &transfer->layout, &transfer->host);
   if (!transfer->staged)
     return;
   start_team(self);
@@ -65,10 +63,10 @@ static void
 find_rows(const Transfer *transfer, int m, int k, int rows[2])
 {
   const int *luma = transfer->upload ? transfer->slices.rows_uploaded : transfer->slices.end;
-  const CnvFormat *format = transfer->image.format;
+  int sub_y = transfer->layout.sub_y[m];
 
-  rows[0] = k > 0 ? cnv_format_rows(format, m, luma[k - 1]) : 0;
-  rows[1] = cnv_format_rows(format, m, luma[k]);
+  rows[0] = k > 0 ? cnv_slice_rows(luma[k - 1], sub_y) : 0;
+  rows[1] = cnv_slice_rows(luma[k], sub_y);
 }
 
 void
@@ -78,7 +76,7 @@ cnv_cuda_transfer_copy_staged(CudaSession *self, const Transfer *transfer, int k
   gboolean up = transfer->upload;
   int n = 0, rows[2];
 
-  for (int m = 0; m < cnv_format_n_frame_planes(transfer->image.format); m++) {
+  for (int m = 0; m < transfer->layout.n_planes; m++) {
     guint8 *frame, *staging;
     gsize stride = transfer->host.stride[m], pitch = transfer->layout.pitch[m];
 
@@ -91,7 +89,7 @@ cnv_cuda_transfer_copy_staged(CudaSession *self, const Transfer *transfer, int k
                                 .from = up ? frame : staging,
                                 .to_stride = up ? pitch : stride,
                                 .from_stride = up ? stride : pitch,
-                                .row = cnv_format_row_bytes(transfer->image.format, m, transfer->image.width),
+                                .row = transfer->layout.row_bytes[m],
                                 .rows = rows[1] - rows[0]};
   }
   cnv_copy_rows(self->host.team, copies, n);
@@ -134,7 +132,7 @@ start_plane(CudaSession *self, const Transfer *transfer, int m, int k, GError **
   gsize host_stride = staged ? transfer->layout.pitch[m] : transfer->host.stride[m];
   gsize device_stride = transfer->device.stride[m];
   guint8 *host = staged ? transfer->staging.memory + transfer->layout.offset[m] : transfer->host.data[m];
-  CUDA_MEMCPY2D copy = {.WidthInBytes = cnv_format_row_bytes(transfer->image.format, m, transfer->image.width)};
+  CUDA_MEMCPY2D copy = {.WidthInBytes = transfer->layout.row_bytes[m]};
   CUdeviceptr device = (guintptr)transfer->device.data[m];
   int rows[2];
 
@@ -175,7 +173,7 @@ cnv_cuda_transfer_slice(CudaSession *self, const Transfer *transfer, int k, GErr
   }
   if (transfer->timed && k == 0 && !cnv_cuda_mark(self, span, 0, transfer->stream, error))
     return FALSE;
-  for (int m = 0; m < cnv_format_n_frame_planes(transfer->image.format); m++)
+  for (int m = 0; m < transfer->layout.n_planes; m++)
     if (!start_plane(self, transfer, m, k, error))
       return FALSE;
   return !transfer->timed || k < transfer->slices.n - 1 || cnv_cuda_mark(self, span, 1, transfer->stream, error);
@@ -184,8 +182,7 @@ cnv_cuda_transfer_slice(CudaSession *self, const Transfer *transfer, int k, GErr
 /* ---- frames of the history ---- */
 
 gboolean
-cnv_cuda_upload_frame(CudaSession *self, const CnvImage *image, const CnvFrame *frame, const CnvFrame *to,
-                      GError **error)
+cnv_cuda_upload_frame(CudaSession *self, const CnvFrame *frame, const CnvFrame *to, GError **error)
 {
   Transfer *transfer = &self->host.history;
 
@@ -193,11 +190,11 @@ cnv_cuda_upload_frame(CudaSession *self, const CnvImage *image, const CnvFrame *
   if (!CHECK(self, cuEventSynchronize(self->host.unstaged), "waiting for an upload", error))
     return FALSE;
   *transfer = (Transfer){.upload = TRUE,
-                         .image = *image,
+                         .layout = self->slot_layout,
                          .host = *frame,
                          .device = *to,
                          .staging = transfer->staging,
-                         .slices = cnv_slices_of_image(image),
+                         .slices = cnv_slices_of_image(&self->base.history_image),
                          .stream = self->stream};
   cnv_cuda_transfer_stage(self, transfer);
   for (int k = 0; k < transfer->slices.n; k++)

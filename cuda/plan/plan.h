@@ -29,6 +29,7 @@
 
 #include <convolve/backend.h>
 
+#include "plan/layout.h"
 #include "plan/plane.h"
 
 G_BEGIN_DECLS
@@ -37,6 +38,7 @@ struct CnvPlan {
   gatomicrefcount refs;
   CnvFilter filter; /* what it was made from */
   CnvImage image;
+  CnvLayout layout; /* of a frame of that image */
   CnvAlgorithm requested;
   const CnvBackend *backend;
   int n_temporal_taps;         /* taps in time, 1 where there are none */

@@ -98,6 +98,7 @@ cnv_plan_new(const CnvFilter *filter, const CnvImage *image, CnvAlgorithm reques
   g_atomic_ref_count_init(&plan->refs);
   cnv_filter_copy(&plan->filter, filter);
   plan->image = *image;
+  plan->layout = cnv_layout_of(image);
   plan->requested = requested;
   plan->backend = backend;
 

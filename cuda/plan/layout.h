@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The planes of memory of a frame: their sizes, and their places where the engine allocates them as one block.
+ */
+#pragma once
+
+#include <convolve/plan.h>
+
+G_BEGIN_DECLS
+
+typedef struct {
+  int n_planes;
+  int row_bytes[CNV_MAX_PLANES]; /* from a row's first sample to its last */
+  int rows[CNV_MAX_PLANES];
+  int sub_y[CNV_MAX_PLANES];    /* log2 of the rows of luma for one row */
+  int pitch[CNV_MAX_PLANES];    /* bytes from row to row in a block, a multiple of 256 */
+  gsize offset[CNV_MAX_PLANES]; /* bytes to the plane in a block */
+  gsize size;                   /* of a block */
+} CnvLayout;
+
+CnvLayout cnv_layout_of(const CnvImage *image);
+
+/* Adds plane p to the block. */
+void cnv_layout_add(CnvLayout *layout, int p, int row_bytes, int rows);
+
+G_END_DECLS
