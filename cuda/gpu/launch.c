@@ -105,19 +105,19 @@ launch_args(const CudaSession *self, const CnvLaunch *l, const CnvFrame *in, con
                         .units = block + schedule->units_at + l->first * sizeof(CnvUnit),
                         .n_units = (int)l->n,
                         .sums = self->sums.address};
-  gboolean lanes = l->staged && l->kernel != CNV_KERNEL_STAGE_IN && l->kernel != CNV_KERNEL_STAGE_OUT;
+  gboolean reads_staged = l->staged && l->kernel != CNV_KERNEL_STAGE_IN && l->kernel != CNV_KERNEL_STAGE_OUT;
 
   args.sources = self->sources;
-  for (int i = 0; i < args.sources.n && lanes; i++)
+  for (int i = 0; i < args.sources.n && reads_staged; i++)
     args.sources.delta[i] = i * (gint64)self->staged.size;
   for (int p = 0; p < CNV_MAX_PLANES; p++) {
     args.staged_in[p] = self->staged_in.address + self->staged_source * self->staged.size + self->staged.offset[p];
     args.staged_out[p] = self->staged_out.address + self->staged.offset[p];
     args.staged_stride[p] = self->staged.pitch[p];
-    args.in[p] = lanes ? args.staged_in[p] : (guintptr)in->data[p];
-    args.out[p] = lanes ? args.staged_out[p] : (guintptr)out->data[p];
-    args.in_stride[p] = lanes ? args.staged_stride[p] : in->stride[p];
-    args.out_stride[p] = lanes ? args.staged_stride[p] : out->stride[p];
+    args.in[p] = reads_staged ? args.staged_in[p] : (guintptr)in->data[p];
+    args.out[p] = reads_staged ? args.staged_out[p] : (guintptr)out->data[p];
+    args.in_stride[p] = reads_staged ? args.staged_stride[p] : in->stride[p];
+    args.out_stride[p] = reads_staged ? args.staged_stride[p] : out->stride[p];
   }
   return args;
 }

@@ -85,8 +85,9 @@ typedef struct {
   CnvSources sources;
   uint64_t in[CNV_MAX_PLANES]; /* device addresses of planes of memory, or of staged planes */
   uint64_t out[CNV_MAX_PLANES];
-  int in_stride[CNV_MAX_PLANES], out_stride[CNV_MAX_PLANES];      /* bytes */
-  uint64_t staged_in[CNV_MAX_PLANES], staged_out[CNV_MAX_PLANES]; /* stage kernels: float32 lanes of a plan's planes */
+  int in_stride[CNV_MAX_PLANES], out_stride[CNV_MAX_PLANES]; /* bytes */
+  uint64_t staged_in[CNV_MAX_PLANES],
+      staged_out[CNV_MAX_PLANES]; /* stage kernels: float32 components of a plan's planes */
   int staged_stride[CNV_MAX_PLANES];
   uint64_t texture[CNV_MAX_PLANES], sums_texture; /* texture: objects over `in` and `sums`, of single samples */
   int texture_first[CNV_MAX_PLANES];              /* index of the plane's first sample there */

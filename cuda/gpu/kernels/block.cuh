@@ -2,9 +2,9 @@
  *
  * Common to all kernels: a block's work, samples read and written, borders and renormalize.
  *
- * T is the sample type: uint8_t, uint16_t, or float for the lanes of a staged plane. A row is a flat array of samples
- * in which neighbours of a channel are C apart. Coordinates are relative to the job's window, beyond which the border
- * lies; rows are those of the field.
+ * T is the sample type: uint8_t, uint16_t, or float for the components of a staged plane. A row is a flat array of
+ * samples in which neighbours of a channel are C apart. Coordinates are relative to the job's window, beyond which the
+ * border lies; rows are those of the field.
  */
 #pragma once
 

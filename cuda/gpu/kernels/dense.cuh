@@ -14,7 +14,7 @@
  * computed.
  *
  * Bands: from word s.bands of l.bands on, for each temporal tap, row of taps and term: the fragments of k steps 0 to K
- * - 1; split: and then those of the taps' low parts. A fragment is 16 bytes for each lane, in prefetch of lanes:
+ * - 1; split: and then those of the taps' low parts. A fragment is 16 bytes for each lane, in order of lanes:
  * words 0 to 3 are A[g][2t], A[g + 8][2t], A[g][2t + 8] and A[g + 8][2t + 8], each with its neighbour along k in the
  * upper half; t: lane % 4, g: lane / 4. k is the sample as it stands: k of step i is sample 16 * i + k - s.apron_left
  * from the group's first. Row i of A is output i in 16-bit samples; in 8-bit ones rows g and g + 8 are outputs 2g and

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Planes that are not plain arrays of samples (packed 4:2:2, 10-bit RGB in words, colours weighted by alpha) go through
- * a staged form: float32 lanes side by side, which the other kernels filter like any samples. stage_in makes it of a
- * frame, stage_out makes samples of the filtered lanes.
+ * a staged form: float32 components side by side, which the other kernels filter like any samples. stage_in makes it of
+ * a frame, stage_out makes samples of the filtered components.
  */
 #pragma once
 

@@ -285,7 +285,7 @@ template <typename T, int WORDS, bool EDGE> struct Source {
       word[WORDS - 1] = __ldg((const W *)(at + 16 * (WORDS - 1)));
   }
 
-  /* Brings pairs that were loaded into the lanes' prefetch, and fills in rows that are missing: not where they are
+  /* Brings pairs that were loaded into the lanes' order, and fills in rows that are missing: not where they are
    * loaded, since that would wait for them. */
   __device__ void unshuffle(W (&word)[WORDS], int step) const
   {
@@ -347,7 +347,7 @@ template <typename T, int WORDS, bool EDGE> struct Source {
 };
 
 /* A lane's output: four samples of each group, in the same rows. MERGE: some channels are copied from the input. That
- * is known at compile time, since staged_rows for what they hold would be staged_rows for all that is on its way, too.
+ * is known at compile time, since to wait for their samples would be to wait for all loads in flight, too.
  */
 template <typename T, bool EDGE, bool MERGE> struct Target {
   typedef typename Word<T>::type W;
