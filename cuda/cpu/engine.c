@@ -107,7 +107,7 @@ cut(CpuSession *self, const CnvWork *work)
     if (plane->from && plane->from->filtered) /* plans may differ in that; an unfiltered plane has been copied */
       cut_job(self, job, plane);
   }
-  cnv_rect_jobs_set_of(&self->key, work);
+  cnv_work_key_set(&self->key, work);
 }
 
 /* Brings planes and tiles in line with the work. */
@@ -119,7 +119,7 @@ prepare(CpuSession *self, const CnvWork *work, GError **error)
 
   if (!same && !cnv_cpu_prepare(&self->prepared, work, self->n_threads, error))
     return FALSE;
-  if (!same || !cnv_rect_jobs_match(&self->key, work))
+  if (!same || !cnv_work_key_matches(&self->key, work))
     cut(self, work);
   return TRUE;
 }
@@ -221,7 +221,7 @@ cpu_close(CnvSession *base)
   g_array_unref(self->tiles);
   g_array_unref(self->jobs);
   g_array_unref(self->masks);
-  cnv_rect_jobs_clear_of(&self->key);
+  cnv_work_key_clear(&self->key);
   g_free(base->device_name);
   g_free(self);
 }

@@ -299,10 +299,10 @@ cnv_schedule_set_work(CnvSchedule *schedule, const CnvWork *work, gboolean cut)
 {
   gboolean one_source = work->n_temporal_taps == 0;
 
-  if (schedule->launches->len > 0 && cnv_rect_jobs_match(&schedule->of, work) && one_source == schedule->one_source &&
+  if (schedule->launches->len > 0 && cnv_work_key_matches(&schedule->of, work) && one_source == schedule->one_source &&
       !work->overlaps == !schedule->of.work.overlaps && !cut == !schedule->cut)
     return FALSE;
-  cnv_rect_jobs_set_of(&schedule->of, work);
+  cnv_work_key_set(&schedule->of, work);
   schedule->crowd = cnv_rect_jobs_make(work, schedule->uncut, schedule->mask_rects);
   schedule->one_source = one_source;
   schedule->cut = cut;

@@ -35,7 +35,7 @@ cnv_schedule_clear(CnvSchedule *schedule)
     g_clear_pointer(arrays[i], g_array_unref);
   g_clear_pointer(&schedule->plans, g_ptr_array_unref);
   g_clear_pointer(&schedule->block, g_byte_array_unref);
-  cnv_rect_jobs_clear_of(&schedule->of);
+  cnv_work_key_clear(&schedule->of);
 }
 
 /* Floats of an axis or of a dense term in CnvPlan.taps. */

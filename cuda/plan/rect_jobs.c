@@ -373,14 +373,14 @@ same_regions(const CnvWorkKey *of, const CnvWork *work)
 }
 
 gboolean
-cnv_rect_jobs_match(const CnvWorkKey *of, const CnvWork *work)
+cnv_work_key_matches(const CnvWorkKey *of, const CnvWork *work)
 {
   return of->regions && !of->work.everything == !work->everything && !of->work.interlaced == !work->interlaced &&
          (work->everything || same_regions(of, work));
 }
 
 void
-cnv_rect_jobs_set_of(CnvWorkKey *of, const CnvWork *work)
+cnv_work_key_set(CnvWorkKey *of, const CnvWork *work)
 {
   if (!of->regions)
     of->regions = g_array_new(FALSE, FALSE, sizeof(CnvRegion));
@@ -391,7 +391,7 @@ cnv_rect_jobs_set_of(CnvWorkKey *of, const CnvWork *work)
 }
 
 void
-cnv_rect_jobs_clear_of(CnvWorkKey *of)
+cnv_work_key_clear(CnvWorkKey *of)
 {
   g_clear_pointer(&of->regions, g_array_unref);
 }

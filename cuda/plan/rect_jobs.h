@@ -24,8 +24,8 @@ typedef struct {
   GArray *regions; /* CnvRegion, of work; NULL: there are no jobs yet */
 } CnvWorkKey;
 
-gboolean cnv_rect_jobs_match(const CnvWorkKey *of, const CnvWork *work);
-void cnv_rect_jobs_set_of(CnvWorkKey *of, const CnvWork *work);
-void cnv_rect_jobs_clear_of(CnvWorkKey *of);
+gboolean cnv_work_key_matches(const CnvWorkKey *of, const CnvWork *work);
+void cnv_work_key_set(CnvWorkKey *of, const CnvWork *work);
+void cnv_work_key_clear(CnvWorkKey *of);
 
 G_END_DECLS

@@ -313,7 +313,7 @@ START_TEST(test_same)
   CnvWork all = {.everything = TRUE, .region = region, .n_regions = 2}, none = {.everything = TRUE}, empty = {NULL};
   CnvWorkKey of = {.regions = NULL};
 
-  ck_assert(!cnv_rect_jobs_match(&of, &base));
+  ck_assert(!cnv_work_key_matches(&of, &base));
   other[0].everything = TRUE;
   other[1].interlaced = TRUE;
   other[2].invert = TRUE;
@@ -328,18 +328,18 @@ START_TEST(test_same)
   same[1].region = copied;
   same[2].overlaps = TRUE;
   for (guint i = 0; i < G_N_ELEMENTS(other); i++) {
-    cnv_rect_jobs_set_of(&of, &base);
+    cnv_work_key_set(&of, &base);
     for (guint s = 0; s < G_N_ELEMENTS(same); s++)
-      ck_assert(cnv_rect_jobs_match(&of, &same[s]));
-    ck_assert_msg(!cnv_rect_jobs_match(&of, &other[i]), "other %u", i);
-    cnv_rect_jobs_set_of(&of, &other[i]);
-    ck_assert_msg(!cnv_rect_jobs_match(&of, &base), "base after other %u", i);
+      ck_assert(cnv_work_key_matches(&of, &same[s]));
+    ck_assert_msg(!cnv_work_key_matches(&of, &other[i]), "other %u", i);
+    cnv_work_key_set(&of, &other[i]);
+    ck_assert_msg(!cnv_work_key_matches(&of, &base), "base after other %u", i);
   }
-  cnv_rect_jobs_set_of(&of, &all);
-  ck_assert(cnv_rect_jobs_match(&of, &none));
-  cnv_rect_jobs_set_of(&of, &empty);
-  ck_assert(cnv_rect_jobs_match(&of, &empty) && !cnv_rect_jobs_match(&of, &none));
-  cnv_rect_jobs_clear_of(&of);
+  cnv_work_key_set(&of, &all);
+  ck_assert(cnv_work_key_matches(&of, &none));
+  cnv_work_key_set(&of, &empty);
+  ck_assert(cnv_work_key_matches(&of, &empty) && !cnv_work_key_matches(&of, &none));
+  cnv_work_key_clear(&of);
 }
 END_TEST
 
