@@ -12,7 +12,7 @@
 #define BASE_MAX 1048576.0
 
 /* Sums of alpha up to this part of what full alpha would give count as 0. */
-#define WHOLE_ZERO 1e-6
+#define ALPHA_ZERO 1e-6
 
 /* The border colour as a component of full range 0..1 (R, G, B, Y) or -0.5..0.5 (U, V). */
 static double
@@ -240,14 +240,22 @@ check_weights(const CnvPlan *plan, const CnvPlane *plane, CnvTapSums sums, GErro
   return FALSE;
 }
 
+/* A plane of the plan while it is made. */
+typedef struct {
+  int format_plane;
+  guint roles;     /* bits: those of the format's plane that are its business */
+  gboolean chroma; /* none of luma, colour or alpha is among these */
+  CnvTapSums sums;
+} Part;
+
 /* A plane before this one with the same taps, or -1. */
 static int
-plane_with_same_taps(const CnvPlan *plan, const guint8 *is_of_chroma, int p)
+plane_with_same_taps(const CnvPlan *plan, const Part *part, int p)
 {
   gboolean apart = chroma_is_apart(&plan->filter) || cnv_filters[plan->filter.type].gradient;
 
   for (int q = 0; q < p; q++)
-    if (plan->plane[q].n_terms > 0 && (!apart || is_of_chroma[q] == is_of_chroma[p]) &&
+    if (plan->plane[q].n_terms > 0 && (!apart || part[q].chroma == part[p].chroma) &&
         plan->plane[q].sub_x == plan->plane[p].sub_x && plan->plane[q].sub_y == plan->plane[p].sub_y)
       return q;
   return -1;
@@ -279,11 +287,6 @@ roles_of(const CnvPlaneFormat *format)
 
 #define CHROMA_ROLES (1u << CNV_ROLE_U | 1u << CNV_ROLE_V)
 
-typedef struct {
-  int format_plane;
-  guint roles;
-} Part;
-
 /* Lists the plan's planes: those of the format, but two for packed YUV where chroma has taps of its own. */
 static int
 list_parts(const CnvPlan *plan, Part part[CNV_MAX_PLANES])
@@ -295,10 +298,10 @@ list_parts(const CnvPlan *plan, Part part[CNV_MAX_PLANES])
     guint roles = roles_of(&format->plane[p]);
 
     if (roles & CHROMA_ROLES && roles & ~CHROMA_ROLES && chroma_is_apart(&plan->filter)) {
-      part[n++] = (Part){p, roles & CHROMA_ROLES};
+      part[n++] = (Part){.format_plane = p, .roles = roles & CHROMA_ROLES};
       roles &= ~CHROMA_ROLES;
     }
-    part[n++] = (Part){p, roles};
+    part[n++] = (Part){.format_plane = p, .roles = roles};
   }
   return n;
 }
@@ -353,49 +356,47 @@ note_temporal_sums(CnvPlan *plan, const CnvKernel *kernel)
 }
 
 static gboolean
-fill_plane(CnvPlan *plan, const CnvTapStore *store, int p, const Part *part, const guint8 *is_of_chroma,
-           CnvTapSums *sums, GError **error)
+fill_plane(CnvPlan *plan, const CnvTapStore *store, Part *parts, int p, GError **error)
 {
+  Part *part = &parts[p];
   const CnvPlaneFormat *format = &plan->image.format->plane[part->format_plane];
   CnvPlane *plane = &plan->plane[p];
   int twin;
   CnvKernel kernel;
 
   shape_plane(plan, plane, part->format_plane, part->roles);
-  if (!plane->filtered && is_of_chroma[p] && chroma_is_apart(&plan->filter))
+  if (!plane->filtered && part->chroma && chroma_is_apart(&plan->filter))
     return TRUE; /* chroma's own settings do not count, and need not be possible */
-  twin = plane_with_same_taps(plan, is_of_chroma, p);
+  twin = plane_with_same_taps(plan, parts, p);
   if (twin >= 0) {
     copy_taps(plane, &plan->plane[twin]);
-    sums[p] = sums[twin];
+    part->sums = parts[twin].sums;
   } else {
-    if (!make_kernel(plan, format, is_of_chroma[p], &kernel, error))
+    if (!make_kernel(plan, format, part->chroma, &kernel, error))
       return FALSE;
     note_temporal_sums(plan, &kernel);
-    sums[p] = sums_over_time(plan, cnv_tap_store_add(store, plane, &kernel, plan->filter.absolute));
-    plane->alpha_norm = (float)sums[p].sum;
-    plane->alpha_epsilon = (float)(WHOLE_ZERO * sums[p].magnitude);
+    part->sums = sums_over_time(plan, cnv_tap_store_add(store, plane, &kernel, plan->filter.absolute));
+    plane->alpha_norm = (float)part->sums.sum;
+    plane->alpha_epsilon = (float)(ALPHA_ZERO * part->sums.magnitude);
     cnv_kernel_clear(&kernel);
   }
   for (int c = 0; c < plane->channels; c++)
-    set_arithmetic(plan, plane, c, c < format->channels ? format->role[c] : CNV_ROLE_A, sums[p]);
+    set_arithmetic(plan, plane, c, c < format->channels ? format->role[c] : CNV_ROLE_A, part->sums);
   for (int c = 0; c < plane->channels && plane->weight >= 0; c++)
     if (c != plane->weight) /* what a component holds of the border: its colour times its alpha */
       plane->border_value[c] *= plane->border_value[plane->weight];
-  return check_weights(plan, plane, sums[p], error);
+  return check_weights(plan, plane, part->sums, error);
 }
 
 gboolean
 cnv_plan_fill_planes(CnvPlan *plan, const CnvTapStore *store, GError **error)
 {
-  CnvTapSums sums[CNV_MAX_PLANES];
-  guint8 is_of_chroma[CNV_MAX_PLANES];
   Part part[CNV_MAX_PLANES];
 
   plan->n_planes = list_parts(plan, part);
   for (int p = 0; p < plan->n_planes; p++) {
-    is_of_chroma[p] = (part[p].roles & ~CHROMA_ROLES) == 0;
-    if (!fill_plane(plan, store, p, &part[p], is_of_chroma, sums, error))
+    part[p].chroma = (part[p].roles & ~CHROMA_ROLES) == 0;
+    if (!fill_plane(plan, store, part, p, error))
       return FALSE;
   }
   return TRUE;
