@@ -184,6 +184,7 @@ settings_suite(void)
 int
 main(int argc, char **argv)
 {
+  g_setenv("GST_REGISTRY_DISABLE", "yes", TRUE); /* the plugin would register the same enum types */
   gst_init(&argc, &argv);
   return test_suite_run(settings_suite());
 }
