@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The CUDA engine. A session owns a module, and with it constant memory for its own taps, a stream, and device buffers;
- * all live as long as frame size and device stay. A frame allocates nothing and waits for nothing but its own stream.
+ * all live as long as frame size and device stay. In the steady state a frame allocates nothing and waits for nothing
+ * but its own stream.
  */
 #include "gpu/choice.h"
 #include "gpu/session.h"
