@@ -77,7 +77,7 @@ static const Property properties[] = {
      ENUM("Filter", cnv_filters)},
     {KIND_INT, "radius", "Radius",
      "Samples on each side of the centre, 2*radius+1 taps; -1 auto: ceil(truncate*sigma) if sigma is set, else the "
-     "filter's own, 8 of a blur and 1 of a derivative",
+     "filter's own",
      AT(filter.radius), LIVE, -1, -1, CNV_RADIUS_MAX},
     {KIND_INT, "radius-x", "Radius along x",
      "Samples on each side along a row; 0 leaves that axis alone, -1 takes radius", AT(filter.radius_axis[CNV_X]), LIVE,
