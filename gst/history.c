@@ -12,7 +12,7 @@ gst_cuda_convolve_has_history(const GstCudaConvolve *self)
 }
 
 static gboolean
-waits(const GstCudaConvolve *self)
+has_waiting(const GstCudaConvolve *self)
 {
   return self->history.out < self->history.next;
 }
@@ -60,7 +60,7 @@ gst_cuda_convolve_history_leave(GstCudaConvolve *self)
 gboolean
 gst_cuda_convolve_history_push_event(GstCudaConvolve *self, GstEvent *event)
 {
-  if (!waits(self))
+  if (!has_waiting(self))
     return FALSE;
   GST_DEBUG_OBJECT(self, "holding %" GST_PTR_FORMAT, event);
   g_queue_push_tail(&self->history.waiting, event);
@@ -165,13 +165,13 @@ gst_cuda_convolve_history_push(GstCudaConvolve *self, GstBuffer *buffer)
 {
   GstBaseTransform *trans = GST_BASE_TRANSFORM(self);
   GstCudaConvolveHistory *history = &self->history;
-  GstBuffer *waiting;
+  GstBuffer *metadata;
 
   if (!push_or_fall_back(self, buffer))
     return GST_FLOW_ERROR;
-  waiting = gst_buffer_new();
-  GST_BASE_TRANSFORM_GET_CLASS(trans)->copy_metadata(trans, buffer, waiting);
-  g_queue_push_tail(&history->waiting, waiting);
+  metadata = gst_buffer_new();
+  GST_BASE_TRANSFORM_GET_CLASS(trans)->copy_metadata(trans, buffer, metadata);
+  g_queue_push_tail(&history->waiting, metadata);
   history->next++;
   if (history->next - history->first > history->n_slots)
     history->first = history->next - history->n_slots;
@@ -220,16 +220,16 @@ find_slots(GstCudaConvolve *self, int slot[CNV_MAX_TEMPORAL_TAPS], GError **erro
 static GstFlowReturn
 filter_next(GstCudaConvolve *self, GstBuffer **outbuf)
 {
-  GstBuffer *waiting = g_queue_pop_head(&self->history.waiting);
+  GstBuffer *metadata = g_queue_pop_head(&self->history.waiting);
   int slot[CNV_MAX_TEMPORAL_TAPS], center;
   GError *error = NULL;
   GstFlowReturn flow = GST_FLOW_OK;
 
   if (find_slots(self, slot, &error)) {
-    make_work(self, waiting, slot);
-    flow = gst_cuda_convolve_allocate_output(self, waiting, outbuf);
+    make_work(self, metadata, slot);
+    flow = gst_cuda_convolve_allocate_output(self, metadata, outbuf);
   }
-  gst_buffer_unref(waiting);
+  gst_buffer_unref(metadata);
   self->history.out++;
   if (flow != GST_FLOW_OK)
     return flow;
@@ -267,7 +267,7 @@ gst_cuda_convolve_history_pop(GstCudaConvolve *self, GstBuffer **outbuf)
 {
   gboolean settle;
 
-  if (!waits(self) || !is_ready(self))
+  if (!has_waiting(self) || !is_ready(self))
     return GST_FLOW_OK;
   if (!settle_for_next(self, &settle))
     return GST_FLOW_ERROR;
@@ -277,11 +277,11 @@ gst_cuda_convolve_history_pop(GstCudaConvolve *self, GstBuffer **outbuf)
 GstFlowReturn
 gst_cuda_convolve_history_drain(GstCudaConvolve *self)
 {
-  gboolean settle = waits(self) && !gst_cuda_convolve_must_drain(self, self->history.n_slots, TRUE);
+  gboolean settle = has_waiting(self) && !gst_cuda_convolve_must_drain(self, self->history.n_slots, TRUE);
   GstFlowReturn flow = GST_FLOW_OK;
 
   gst_cuda_convolve_history_pop_events(self);
-  while (flow == GST_FLOW_OK && waits(self)) {
+  while (flow == GST_FLOW_OK && has_waiting(self)) {
     GstBuffer *buffer = NULL;
 
     flow = settle && !settle_for_next(self, &settle) ? GST_FLOW_ERROR : filter_next(self, &buffer);

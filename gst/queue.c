@@ -102,14 +102,14 @@ gst_cuda_convolve_queue_push(GstCudaConvolveQueue *queue, gpointer frame)
 gboolean
 gst_cuda_convolve_queue_push_event(GstCudaConvolveQueue *queue, GstEvent *event)
 {
-  gboolean waits;
+  gboolean taken;
 
   g_mutex_lock(&queue->lock);
-  waits = queue->active && !g_queue_is_empty(&queue->items);
-  if (waits)
+  taken = queue->active && !g_queue_is_empty(&queue->items);
+  if (taken)
     append(queue, event, NULL);
   g_mutex_unlock(&queue->lock);
-  return waits;
+  return taken;
 }
 
 /* ---- waiting ---- */
