@@ -64,7 +64,7 @@ leave_device_memory(GstCudaConvolve *self)
   GstBaseTransform *trans = GST_BASE_TRANSFORM(self);
   GError *info;
 
-  if (!self->caps.out_in_device || self->engine.session->stats.frames > 0 || self->history.n_slots > 0)
+  if (!self->caps.out_in_device || gst_cuda_convolve_engine_is_proven(&self->engine) || self->history.n_slots > 0)
     return FALSE;
   GST_OBJECT_LOCK(self);
   self->no_device_output = TRUE;

@@ -120,9 +120,15 @@ backends_left(const GstCudaConvolveEngine *engine)
 }
 
 gboolean
+gst_cuda_convolve_engine_is_proven(const GstCudaConvolveEngine *engine)
+{
+  return engine->session->stats.frames > 0;
+}
+
+gboolean
 gst_cuda_convolve_engine_may_fall_back(const GstCudaConvolveEngine *engine)
 {
-  return engine->automatic && engine->session->stats.frames == 0 && *backends_left(engine);
+  return engine->automatic && !gst_cuda_convolve_engine_is_proven(engine) && *backends_left(engine);
 }
 
 static void

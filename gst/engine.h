@@ -25,8 +25,10 @@ typedef struct {
 gboolean gst_cuda_convolve_engine_open(GstCudaConvolveEngine *engine, GstElement *element,
                                        const GstCudaConvolveSettings *settings, GError **error);
 
-/* TRUE where an engine that fails now could be replaced: the user chose none, there is another, and no frame is done
- * yet. */
+/* TRUE once the session has done a frame: it works, and is not replaced any more. */
+gboolean gst_cuda_convolve_engine_is_proven(const GstCudaConvolveEngine *engine);
+
+/* TRUE where an engine that fails now could be replaced: the user chose none, it is not proven, and another is left. */
 gboolean gst_cuda_convolve_engine_may_fall_back(const GstCudaConvolveEngine *engine);
 
 /* Replaces an engine that failed with error by the next in the list. FALSE if that may not be. */

@@ -66,7 +66,7 @@ suits_downstream(GstCudaConvolve *self, GstBuffer *buffer)
 static gboolean
 suits_in_place(GstCudaConvolve *self, GstBuffer *buffer)
 {
-  return gst_cuda_convolve_recipe_changes_little(&self->recipe) && self->engine.session->stats.frames > 0 &&
+  return gst_cuda_convolve_recipe_changes_little(&self->recipe) && gst_cuda_convolve_engine_is_proven(&self->engine) &&
          cnv_session_can_in_place(self->engine.session, &self->recipe.work) &&
          gst_cuda_convolve_engine_holds(&self->engine, buffer) && gst_buffer_is_writable(buffer) &&
          gst_buffer_is_all_memory_writable(buffer) && !GST_MEMORY_IS_READONLY(gst_buffer_peek_memory(buffer, 0)) &&

@@ -61,7 +61,7 @@ gst_cuda_convolve_frames_in_flight(const GstCudaConvolve *self)
 static gboolean
 can_be_async(GstCudaConvolve *self, GstBuffer *in, GstBuffer *out)
 {
-  return in != out && self->engine.session->stats.frames > 0 && !self->is_discont &&
+  return in != out && gst_cuda_convolve_engine_is_proven(&self->engine) && !self->is_discont &&
          !gst_cuda_convolve_pool_is_limited(in->pool) && !gst_cuda_convolve_pool_is_limited(out->pool) &&
          !(gst_cuda_convolve_engine_holds(&self->engine, in) && gst_cuda_convolve_engine_holds(&self->engine, out));
 }

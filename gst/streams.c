@@ -64,7 +64,7 @@ gst_cuda_convolve_streams_leave(GstCudaConvolveEngine *engine, GstBuffer *in, Gs
 {
   GstMiniObject *from = stream_of(engine, in), *to = stream_of(engine, out);
   /* The host waits for the first frame: another engine can still take over from one that fails. */
-  gboolean in_order = started && (!in || from) && (!out || to) && engine->session->stats.frames > 0;
+  gboolean in_order = started && (!in || from) && (!out || to) && gst_cuda_convolve_engine_is_proven(engine);
 
   if (in_order && (!from || protect(engine, in, from, error)) && (!to || protect(engine, out, to, error)))
     return TRUE;
