@@ -186,12 +186,10 @@ gst_cuda_convolve_count_frame(GstCudaConvolve *self, CnvPlan *plan, guint n_regi
 void
 gst_cuda_convolve_read_session_stats(GstCudaConvolve *self)
 {
-  const CnvSessionStats *session = &self->engine.session->stats;
-
   GST_OBJECT_LOCK(self);
-  self->stats.session = *session;
+  self->stats.session = self->engine.session->stats;
   GST_OBJECT_UNLOCK(self);
-  gst_cuda_convolve_recipe_warn_of_crowd(&self->recipe, GST_ELEMENT(self), session->crowd);
+  gst_cuda_convolve_recipe_warn_of_crowd(&self->recipe, GST_ELEMENT(self), self->engine.session->stats.crowd);
 }
 
 void

@@ -100,7 +100,8 @@ check_settings(GstCudaConvolve *self, const GstCudaConvolveSettings *settings, G
 static void
 reset(GstCudaConvolve *self)
 {
-  gst_cuda_convolve_recipe_reset(&self->recipe);
+  gst_cuda_convolve_recipe_clear(&self->recipe);
+  gst_cuda_convolve_recipe_init(&self->recipe);
   GST_OBJECT_LOCK(self);
   self->latency = (GstCudaConvolveLatency){.position = GST_CLOCK_TIME_NONE};
   gst_cuda_convolve_stats_clear(&self->stats);

@@ -20,8 +20,7 @@ clear_radius_plans(GstCudaConvolveRecipe *recipe)
 void
 gst_cuda_convolve_recipe_init(GstCudaConvolveRecipe *recipe)
 {
-  gst_cuda_convolve_settings_init(&recipe->wanted);
-  gst_cuda_convolve_settings_init(&recipe->in_force);
+  memset(recipe, 0, sizeof(*recipe));
   recipe->regions = g_array_new(FALSE, FALSE, sizeof(CnvRegion));
 }
 
@@ -33,14 +32,6 @@ gst_cuda_convolve_recipe_clear(GstCudaConvolveRecipe *recipe)
   cnv_plan_unref(recipe->plan);
   g_array_unref(recipe->regions);
   clear_radius_plans(recipe);
-  memset(recipe, 0, sizeof(*recipe));
-}
-
-void
-gst_cuda_convolve_recipe_reset(GstCudaConvolveRecipe *recipe)
-{
-  gst_cuda_convolve_recipe_clear(recipe);
-  gst_cuda_convolve_recipe_init(recipe);
 }
 
 /* ---- the plan in force ---- */

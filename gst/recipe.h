@@ -26,7 +26,6 @@ typedef struct {
 } GstCudaConvolveRecipe;
 
 void gst_cuda_convolve_recipe_init(GstCudaConvolveRecipe *recipe);
-void gst_cuda_convolve_recipe_reset(GstCudaConvolveRecipe *recipe); /* as it was after init */
 void gst_cuda_convolve_recipe_clear(GstCudaConvolveRecipe *recipe);
 
 /* Puts the live settings in force for an image and a backend or, where no plan can be made of them, goes on with the
