@@ -107,20 +107,13 @@ filter_planes(GstCudaConvolve *self, GstBuffer *inbuf, const CnvFrame *in, GstBu
 static gboolean
 filter_buffer(GstCudaConvolve *self, GstBuffer *inbuf, GstBuffer *outbuf, GError **error)
 {
-  const gboolean in_place = inbuf == outbuf;
   GstCudaConvolveMapped mapped;
   gboolean ok;
 
-  if (in_place)
-    ok = gst_cuda_convolve_map(&self->engine, &self->caps, inbuf, GST_MAP_READWRITE, &mapped.in, error);
-  else
-    ok = gst_cuda_convolve_map_both(&self->engine, &self->caps, inbuf, outbuf, &mapped, error);
-  if (!ok)
+  if (!gst_cuda_convolve_map_both(&self->engine, &self->caps, inbuf, outbuf, &mapped, error))
     return FALSE;
-  ok = filter_planes(self, inbuf, &mapped.in.planes, outbuf, in_place ? &mapped.in.planes : &mapped.out.planes, error);
-  if (!in_place)
-    gst_cuda_convolve_unmap(&mapped.out);
-  gst_cuda_convolve_unmap(&mapped.in);
+  ok = filter_planes(self, inbuf, &mapped.in.planes, outbuf, &mapped.out.planes, error);
+  gst_cuda_convolve_unmap_both(&mapped);
   return ok;
 }
 

@@ -93,9 +93,12 @@ gboolean
 gst_cuda_convolve_map_both(const GstCudaConvolveEngine *engine, const GstCudaConvolveCaps *caps, GstBuffer *in,
                            GstBuffer *out, GstCudaConvolveMapped *mapped, GError **error)
 {
-  if (!gst_cuda_convolve_map(engine, caps, in, GST_MAP_READ, &mapped->in, error))
+  gboolean in_place = in == out;
+
+  if (!gst_cuda_convolve_map(engine, caps, in, in_place ? GST_MAP_READWRITE : GST_MAP_READ, &mapped->in, error))
     return FALSE;
-  if (gst_cuda_convolve_map(engine, caps, out, GST_MAP_WRITE, &mapped->out, error))
+  mapped->out = mapped->in;
+  if (in_place || gst_cuda_convolve_map(engine, caps, out, GST_MAP_WRITE, &mapped->out, error))
     return TRUE;
   gst_cuda_convolve_unmap(&mapped->in);
   return FALSE;
@@ -104,6 +107,7 @@ gst_cuda_convolve_map_both(const GstCudaConvolveEngine *engine, const GstCudaCon
 void
 gst_cuda_convolve_unmap_both(GstCudaConvolveMapped *mapped)
 {
-  gst_cuda_convolve_unmap(&mapped->out);
+  if (mapped->out.frame.buffer != mapped->in.frame.buffer)
+    gst_cuda_convolve_unmap(&mapped->out);
   gst_cuda_convolve_unmap(&mapped->in);
 }

@@ -26,7 +26,7 @@ gboolean gst_cuda_convolve_map(const GstCudaConvolveEngine *engine, const GstCud
                                GstMapFlags flags, GstCudaConvolveMap *map, GError **error);
 void gst_cuda_convolve_unmap(GstCudaConvolveMap *map);
 
-/* Maps both buffers, or none with the reason. */
+/* Maps both buffers, which can be the same one, or none with the reason. */
 gboolean gst_cuda_convolve_map_both(const GstCudaConvolveEngine *engine, const GstCudaConvolveCaps *caps, GstBuffer *in,
                                     GstBuffer *out, GstCudaConvolveMapped *mapped, GError **error);
 void gst_cuda_convolve_unmap_both(GstCudaConvolveMapped *mapped);

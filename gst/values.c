@@ -215,19 +215,22 @@ gst_cuda_convolve_taps_from_value(const GValue *array, const char *what, gboolea
   return TRUE;
 }
 
-/* Appends n[0] numbers, or n[0] arrays of n[1] entries each and so on. Returns the number behind the last. */
+/* Appends n[0] numbers of a type, or n[0] arrays of n[1] entries each and so on. Returns the number behind the last. */
 static const double *
-append(GValue *array, const int *n, int levels, const double *number)
+append(GValue *array, GType type, const int *n, int levels, const double *number)
 {
   for (int i = 0; i < n[0]; i++) {
     GValue entry = G_VALUE_INIT;
 
     if (levels > 1) {
       g_value_init(&entry, GST_TYPE_ARRAY);
-      number = append(&entry, n + 1, levels - 1, number);
+      number = append(&entry, type, n + 1, levels - 1, number);
     } else {
-      g_value_init(&entry, G_TYPE_DOUBLE);
-      g_value_set_double(&entry, *number++);
+      g_value_init(&entry, type);
+      if (type == G_TYPE_INT)
+        g_value_set_int(&entry, (int)*number++);
+      else
+        g_value_set_double(&entry, *number++);
     }
     gst_value_array_append_and_take_value(array, &entry);
   }
@@ -241,7 +244,7 @@ gst_cuda_convolve_taps_to_value(const CnvTaps *taps, GValue *array)
     const int n[] = {taps->depth, taps->height, taps->width};
     int levels = taps->depth > 1 ? 3 : taps->height > 1 ? 2 : 1;
 
-    append(array, n + 3 - levels, levels, taps->value);
+    append(array, G_TYPE_DOUBLE, n + 3 - levels, levels, taps->value);
   }
 }
 
@@ -319,17 +322,8 @@ gst_cuda_convolve_rects_to_value(const GArray *rects, GValue *array)
 {
   for (guint i = 0; rects && i < rects->len; i++) {
     const CnvRect *rect = &g_array_index(rects, CnvRect, i);
-    const int fields[] = {rect->x, rect->y, rect->width, rect->height};
-    GValue entry = G_VALUE_INIT;
+    const double fields[] = {rect->x, rect->y, rect->width, rect->height};
 
-    g_value_init(&entry, GST_TYPE_ARRAY);
-    for (guint f = 0; f < G_N_ELEMENTS(fields); f++) {
-      GValue number = G_VALUE_INIT;
-
-      g_value_init(&number, G_TYPE_INT);
-      g_value_set_int(&number, fields[f]);
-      gst_value_array_append_and_take_value(&entry, &number);
-    }
-    gst_value_array_append_and_take_value(array, &entry);
+    append(array, G_TYPE_INT, (const int[]){1, G_N_ELEMENTS(fields)}, 2, fields);
   }
 }
