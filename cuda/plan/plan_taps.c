@@ -74,7 +74,7 @@ sums_of(const CnvTapStore *store, guint first, const double *value, int n)
 gboolean
 cnv_tap_sums_cancel(CnvTapSums sums)
 {
-  return fabs(sums.exact) <= SUM_ZERO * sums.magnitude;
+  return sums.sum == 0 || fabs(sums.exact) <= SUM_ZERO * sums.magnitude;
 }
 
 /* earlier: sets of the same plane, of which one may have the same axis. */

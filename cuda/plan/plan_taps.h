@@ -27,7 +27,7 @@ CnvTapSums cnv_tap_store_add(const CnvTapStore *store, CnvPlane *plane, const Cn
 /* The exact sum of a term's taps, and that of their magnitudes. */
 CnvTapSums cnv_term_sums(const CnvKernelTerm *term);
 
-/* TRUE for taps that cancel, and so have no sum to divide by. */
+/* TRUE for taps that cancel, as they are or as rounded to float32, and so have no sum to divide by. */
 gboolean cnv_tap_sums_cancel(CnvTapSums sums);
 
 G_END_DECLS

@@ -137,6 +137,19 @@ START_TEST(test_arithmetic)
 }
 END_TEST
 
+/* Taps whose sum is lost where they are rounded to float32 are not divided by it. */
+START_TEST(test_sum_lost)
+{
+  CnvFilter filter = filter_of(CNV_FILTER_CUSTOM, 2, 1, (const double[]){1, -1 + 3e-9});
+  CnvImage image = image_of("GRAY8", 64, 48);
+  CnvPlan *plan = plan_of(&filter, &image);
+
+  ck_assert(plan->plane[0].gain[0] == 1 && plan->plane[0].base[0] == 0 && plan->plane[0].fraction[0] == 0);
+  cnv_plan_unref(plan);
+  cnv_filter_clear(&filter);
+}
+END_TEST
+
 START_TEST(test_planes)
 {
   CnvFilter filter = filter_of(CNV_FILTER_GAUSSIAN, 0, 0, NULL);
@@ -554,6 +567,7 @@ add_tests(TCase *tcase)
   tcase_add_test(tcase, test_matches);
   tcase_add_test(tcase, test_owns_its_sources);
   tcase_add_test(tcase, test_arithmetic);
+  tcase_add_test(tcase, test_sum_lost);
   tcase_add_test(tcase, test_planes);
   tcase_add_test(tcase, test_twins);
   tcase_add_test(tcase, test_lanes);
