@@ -39,22 +39,18 @@ post_no_output(GstCudaConvolve *self, guint size)
 }
 
 /* A pool is started once: its owner may have stopped it since. */
-static gboolean
-start_pool(GstCudaConvolve *self)
-{
-  GstBufferPool *pool = gst_base_transform_get_buffer_pool(GST_BASE_TRANSFORM(self));
-  gboolean ok = !pool || gst_buffer_pool_set_active(pool, TRUE);
-
-  gst_clear_object(&pool);
-  return ok;
-}
-
 static GstFlowReturn
 get_output(GstCudaConvolve *self, GstBuffer *like, GstBuffer **outbuf)
 {
-  self->allocation.pool_started = self->allocation.pool_started || start_pool(self);
-  return self->allocation.pool_started ? parent_class->prepare_output_buffer(GST_BASE_TRANSFORM(self), like, outbuf)
-                                       : GST_FLOW_ERROR;
+  GstBaseTransform *trans = GST_BASE_TRANSFORM(self);
+
+  if (!self->allocation.pool_started) {
+    GstBufferPool *pool = gst_base_transform_get_buffer_pool(trans);
+
+    self->allocation.pool_started = !pool || gst_buffer_pool_set_active(pool, TRUE);
+    gst_clear_object(&pool);
+  }
+  return self->allocation.pool_started ? parent_class->prepare_output_buffer(trans, like, outbuf) : GST_FLOW_ERROR;
 }
 
 /* Before the first frame the output can still change to system memory, if downstream takes that. */

@@ -42,7 +42,7 @@ gst_cuda_convolve_history_forget(GstCudaConvolve *self)
   count_history(self);
 }
 
-/* Also the session's memory, or nothing if that session is gone. */
+/* Also the session's memory, if the session is there; one that cannot even free reports it at its next call. */
 void
 gst_cuda_convolve_history_leave(GstCudaConvolve *self)
 {
@@ -51,8 +51,7 @@ gst_cuda_convolve_history_leave(GstCudaConvolve *self)
   gst_cuda_convolve_history_forget(self);
   self->history.n_slots = 0;
   if (n_slots > 0 && self->engine.session)
-    cnv_session_history_alloc(self->engine.session, &self->caps.image, 0,
-                              NULL); /* a session that cannot even free says so at its next */
+    cnv_session_history_alloc(self->engine.session, &self->caps.image, 0, NULL);
 }
 
 /* ---- events ---- */
@@ -98,7 +97,7 @@ ensure_ring(GstCudaConvolve *self, GError **error)
   return TRUE;
 }
 
-/* Sets the work for the frame in slot[now]. */
+/* Sets the work for a frame, by the slots of the frames around it. */
 static void
 make_work(GstCudaConvolve *self, GstBuffer *buffer, const int slot[CNV_MAX_TEMPORAL_TAPS])
 {
