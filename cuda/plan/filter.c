@@ -48,41 +48,6 @@ cnv_filter_clear(CnvFilter *filter)
     g_clear_pointer(&filter->kernel_axis[axis], cnv_taps_unref);
 }
 
-static gboolean
-taps_equal(const CnvFilter *a, const CnvFilter *b)
-{
-  for (int axis = 0; axis < CNV_N_AXES; axis++)
-    if (!cnv_taps_equal(a->kernel_axis[axis], b->kernel_axis[axis]) || a->anchor[axis] != b->anchor[axis])
-      return FALSE;
-  return cnv_taps_equal(a->kernel, b->kernel) && !a->flip == !b->flip && !a->normalize == !b->normalize;
-}
-
-static gboolean
-time_equal(const CnvFilter *a, const CnvFilter *b)
-{
-  return a->temporal_radius == b->temporal_radius && a->temporal_sigma == b->temporal_sigma &&
-         !a->causal == !b->causal && cnv_taps_equal(a->kernel_t, b->kernel_t);
-}
-
-static gboolean
-size_equal(const CnvFilter *a, const CnvFilter *b)
-{
-  for (int axis = 0; axis < CNV_N_AXES; axis++)
-    if (a->radius_axis[axis] != b->radius_axis[axis] || a->sigma_axis[axis] != b->sigma_axis[axis])
-      return FALSE;
-  return a->radius == b->radius && a->sigma == b->sigma && a->truncate == b->truncate;
-}
-
-gboolean
-cnv_filter_equal(const CnvFilter *a, const CnvFilter *b)
-{
-  return a->type == b->type && size_equal(a, b) && taps_equal(a, b) && time_equal(a, b) && a->amount == b->amount &&
-         a->angle == b->angle && a->gradient == b->gradient && !a->absolute == !b->absolute && a->scale == b->scale &&
-         a->bias == b->bias && a->border == b->border && a->border_color == b->border_color && a->planes == b->planes &&
-         a->chroma_mode == b->chroma_mode && a->chroma_radius == b->chroma_radius &&
-         a->chroma_sigma == b->chroma_sigma && a->alpha_mode == b->alpha_mode;
-}
-
 const CnvNick cnv_border_nicks[] = {
     {CNV_BORDER_CONSTANT, "constant", "kkkk|abcd|kkkk: the border-color"},
     {CNV_BORDER_REPLICATE, "replicate", "aaaa|abcd|dddd: the edge sample repeated"},

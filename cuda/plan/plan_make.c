@@ -129,14 +129,3 @@ cnv_plan_unref(CnvPlan *plan)
   g_free(plan->taps);
   g_free(plan);
 }
-
-gboolean
-cnv_plan_matches(const CnvPlan *plan, const CnvFilter *filter, const CnvImage *image, CnvAlgorithm requested,
-                 const CnvBackend *backend)
-{
-  const CnvImage *own = &plan->image;
-
-  return plan->backend == backend && plan->requested == requested && own->format == image->format &&
-         own->width == image->width && own->height == image->height && own->kr == image->kr && own->kb == image->kb &&
-         !own->full_range == !image->full_range && cnv_filter_equal(&plan->filter, filter);
-}

@@ -127,7 +127,6 @@ filter too, turned round */
 void cnv_filter_init(CnvFilter *filter);
 void cnv_filter_copy(CnvFilter *to, const CnvFilter *from); /* to: uninitialised */
 void cnv_filter_clear(CnvFilter *filter);
-gboolean cnv_filter_equal(const CnvFilter *a, const CnvFilter *b);
 
 /* The taps for one plane, private to the engine. */
 typedef struct CnvKernel CnvKernel;

@@ -44,10 +44,6 @@ CnvPlan *cnv_plan_new(const CnvFilter *filter, const CnvImage *image, CnvAlgorit
 CnvPlan *cnv_plan_ref(CnvPlan *plan);
 void cnv_plan_unref(CnvPlan *plan); /* NULL is allowed */
 
-/* TRUE where the same sources would make the same plan. */
-gboolean cnv_plan_matches(const CnvPlan *plan, const CnvFilter *filter, const CnvImage *image, CnvAlgorithm requested,
-                          const CnvBackend *backend);
-
 /* TRUE where output equals input by the taps themselves: one tap, gain 1, no offset on every filtered channel. */
 gboolean cnv_plan_is_identity(const CnvPlan *plan);
 

@@ -142,14 +142,14 @@ GST_END_TEST;
 GST_START_TEST(test_defaults)
 {
   GObjectClass *klass = g_type_class_ref(holder_get_type());
-  GstCudaConvolveSettings settings;
-  CnvFilter filter;
+  GstCudaConvolveSettings settings, engine;
   guint n;
   GParamSpec **specs = g_object_class_list_properties(klass, &n);
 
-  cnv_filter_init(&filter);
   gst_cuda_convolve_settings_init(&settings);
-  ck_assert(cnv_filter_equal(&filter, &settings.filter));
+  gst_cuda_convolve_settings_init(&engine);
+  cnv_filter_init(&engine.filter);
+  ck_assert(gst_cuda_convolve_settings_equal(&engine, &settings, GST_CUDA_CONVOLVE_SETTINGS_ALL));
   for (guint i = 0; i < n; i++) {
     const GValue *expected = g_param_spec_get_default_value(specs[i]);
     GValue value = G_VALUE_INIT;
@@ -162,7 +162,7 @@ GST_START_TEST(test_defaults)
       ck_assert_msg(g_param_values_cmp(specs[i], expected, &value) == 0, "%s has another default", specs[i]->name);
     g_value_unset(&value);
   }
-  cnv_filter_clear(&filter);
+  gst_cuda_convolve_settings_clear(&engine);
   gst_cuda_convolve_settings_clear(&settings);
   g_free(specs);
   g_type_class_unref(klass);

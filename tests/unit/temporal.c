@@ -169,8 +169,8 @@ plan_of(CnvFilter filter)
   return plan;
 }
 
-/* Taps in time are values too, and copies have their own references to them. */
-START_TEST(test_equal_in_time)
+/* Taps in time are values, and copies have their own references to them. */
+START_TEST(test_copy_in_time)
 {
   static const double taps[] = {1, 2, 1, 4};
   CnvFilter a = filter_of(CNV_FILTER_BOX, 3), b;
@@ -179,13 +179,13 @@ START_TEST(test_equal_in_time)
   cnv_filter_copy(&b, &a);
   cnv_filter_clear(&a);
   a = filter_of(CNV_FILTER_BOX, 3);
-  ck_assert(!cnv_filter_equal(&a, &b));
+  ck_assert(!cnv_taps_equal(a.kernel_t, b.kernel_t));
   a.kernel_t = cnv_taps_new(4, 1, taps);
-  ck_assert(cnv_filter_equal(&a, &b));
+  ck_assert(cnv_taps_equal(a.kernel_t, b.kernel_t));
   cnv_filter_clear(&a);
   a = filter_of(CNV_FILTER_BOX, 3);
   a.kernel_t = cnv_taps_new_volume(1, 1, 4, taps);
-  ck_assert(!cnv_filter_equal(&a, &b)); /* same numbers, another shape */
+  ck_assert(!cnv_taps_equal(a.kernel_t, b.kernel_t)); /* same numbers, another shape */
   cnv_filter_clear(&a);
   cnv_filter_clear(&b);
 }
@@ -235,17 +235,10 @@ END_TEST
 START_TEST(test_plans_in_time)
 {
   static const double taps[] = {1, 2, 4}, one[] = {1};
-  CnvFilter filter = timed(3, taps, TRUE);
-  const CnvImage image = {cnv_format_find("GRAY8"), 16, 9, 0.2126, 0.0722, FALSE};
-  CnvPlan *plan = plan_of(filter);
+  CnvPlan *plan = plan_of(timed(3, taps, TRUE));
 
   ck_assert(plan->n_temporal_taps == 3 && plan->center == 2 && !plan->not_time_separable && plan->weight[2] == 4);
   ck_assert(!cnv_plan_is_identity(plan));
-  filter = timed(3, taps, TRUE);
-  ck_assert(cnv_plan_matches(plan, &filter, &image, CNV_ALGORITHM_AUTO, plan->backend));
-  filter.causal = FALSE;
-  ck_assert(!cnv_plan_matches(plan, &filter, &image, CNV_ALGORITHM_AUTO, plan->backend));
-  cnv_filter_clear(&filter);
   cnv_plan_unref(plan);
   plan = plan_of(timed(1, one, TRUE));
   ck_assert(plan->n_temporal_taps == 1 && plan->center == 0 && cnv_plan_is_identity(plan));
@@ -403,7 +396,7 @@ add_tests(TCase *tcase)
   tcase_add_test(tcase, test_listed);
   tcase_add_test(tcase, test_volumes);
   tcase_add_test(tcase, test_refused);
-  tcase_add_test(tcase, test_equal_in_time);
+  tcase_add_test(tcase, test_copy_in_time);
   tcase_add_test(tcase, test_terms_of_frames);
   tcase_add_test(tcase, test_terms_of_a_picture);
   tcase_add_test(tcase, test_plans_in_time);
