@@ -38,7 +38,7 @@ can_overlap(const GstCudaConvolve *self)
 {
   gboolean copies = !self->caps.same_memory || !self->caps.out_in_device;
 
-  return copies && cnv_plan_frames(self->recipe.plan, NULL) == 1 && self->engine.session->backend->flights > 1;
+  return copies && cnv_plan_frames(self->recipe.plan, NULL) == 1 && self->engine.session->backend->max_in_flight > 1;
 }
 
 void
@@ -53,7 +53,7 @@ gst_cuda_convolve_settle_frames_in_flight(GstCudaConvolve *self)
 guint
 gst_cuda_convolve_frames_in_flight(const GstCudaConvolve *self)
 {
-  return can_overlap(self) ? CLAMP(self->in_flight.n, 1, self->engine.session->backend->flights) : 1;
+  return can_overlap(self) ? CLAMP(self->in_flight.n, 1, self->engine.session->backend->max_in_flight) : 1;
 }
 
 /* The first frame is done alone, while another engine can still take over. A pool of so many buffers, and no more,

@@ -15,7 +15,7 @@ void gst_cuda_convolve_in_flight_init(GstCudaConvolve *self);
  * then that it needs for the answer. */
 void gst_cuda_convolve_settle_frames_in_flight(GstCudaConvolve *self);
 
-/* The number of frames that can be in flight by the plan, the caps and the engine in force: 1..CNV_FLIGHTS_MAX. */
+/* The number of frames that can be in flight by the plan, the caps and the engine in force: 1..CNV_IN_FLIGHT_MAX. */
 guint gst_cuda_convolve_frames_in_flight(const GstCudaConvolve *self);
 
 /* Takes a frame that can be one of several. It is in flight afterwards or, with those before it pushed, in outbuf. */

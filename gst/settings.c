@@ -208,7 +208,7 @@ static const Property properties[] = {
     {KIND_UINT, "frames-in-flight", "Frames in flight",
      "Frames that are copied to and from the GPU at once where buffers are in system memory, each pushed as soon as it "
      "is done; more than 1 are reported as latency; 0 auto: 3, in a live pipeline 1",
-     AT(frames_in_flight), READY, 0, 0, CNV_FLIGHTS_MAX},
+     AT(frames_in_flight), READY, 0, 0, CNV_IN_FLIGHT_MAX},
     {KIND_BOOLEAN, "disable-passthrough", "Disable passthrough",
      "Compute also where the taps leave every frame as it is", AT(disable_passthrough), LIVE, FALSE},
 };

@@ -23,7 +23,7 @@ typedef struct {
   int backend;           /* see gst_cuda_convolve_backend_name */
   int device;            /* CUDA ordinal, -1 the first or the one that the pipeline shares */
   guint n_threads;
-  guint frames_in_flight; /* 0..CNV_FLIGHTS_MAX, 0 auto */
+  guint frames_in_flight; /* 0..CNV_IN_FLIGHT_MAX, 0 auto */
   gboolean disable_passthrough;
   int temporal_border;      /* CnvTemporalBorder */
   double scene_change;      /* mean absolute difference of luma, fraction of full scale; 0: cuts are not detected */

@@ -327,15 +327,15 @@ cpu_choose(const CnvPlan *plan, const CnvPlane *plane)
 }
 
 /* Nothing would overlap. A test of the element has more. */
-#ifndef CNV_CPU_FLIGHTS
-#define CNV_CPU_FLIGHTS 1
+#ifndef CNV_CPU_IN_FLIGHT_MAX
+#define CNV_CPU_IN_FLIGHT_MAX 1
 #endif
 
 const CnvBackend cnv_backend_cpu = {
     .name = "cpu",
     .blurb = "The processors, by vector code",
     .takes_device_memory = FALSE,
-    .flights = CNV_CPU_FLIGHTS,
+    .max_in_flight = CNV_CPU_IN_FLIGHT_MAX,
     .dense_taps = 0,
     .probe = cpu_probe,
     .can = cpu_can,

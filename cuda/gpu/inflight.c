@@ -32,7 +32,7 @@ oldest_flight(CudaSession *self, guint64 number)
   FrameInFlight *oldest = NULL;
 
   g_mutex_lock(&self->host.lock);
-  for (FrameInFlight *f = self->host.flight; f < self->host.flight + CNV_FLIGHTS_MAX; f++)
+  for (FrameInFlight *f = self->host.flight; f < self->host.flight + CNV_IN_FLIGHT_MAX; f++)
     if (f->number > 0 && f->number <= number && (!oldest || f->number < oldest->number))
       oldest = f;
   g_mutex_unlock(&self->host.lock);
@@ -129,10 +129,10 @@ free_flight(CudaSession *self)
   FrameInFlight *flight = self->host.flight;
 
   g_mutex_lock(&self->host.lock);
-  while (flight < self->host.flight + CNV_FLIGHTS_MAX && flight->number > 0)
+  while (flight < self->host.flight + CNV_IN_FLIGHT_MAX && flight->number > 0)
     flight++;
   g_mutex_unlock(&self->host.lock);
-  return flight < self->host.flight + CNV_FLIGHTS_MAX ? flight : NULL;
+  return flight < self->host.flight + CNV_IN_FLIGHT_MAX ? flight : NULL;
 }
 
 /* NULL where it could not be made. */
@@ -299,7 +299,7 @@ cnv_cuda_frames_forget(CudaSession *self, guint64 done, guint64 number)
   CudaHost *host = &self->host;
 
   g_mutex_lock(&host->lock);
-  for (FrameInFlight *f = host->flight; f < host->flight + CNV_FLIGHTS_MAX; f++) {
+  for (FrameInFlight *f = host->flight; f < host->flight + CNV_IN_FLIGHT_MAX; f++) {
     number = MAX(number, f->number);
     f->number = 0;
   }
@@ -335,7 +335,7 @@ cnv_cuda_frames_close(CudaSession *self)
 {
   CudaHost *host = &self->host;
 
-  for (int i = 0; i < CNV_FLIGHTS_MAX; i++)
+  for (int i = 0; i < CNV_IN_FLIGHT_MAX; i++)
     close_flight(self, &host->flight[i]);
   cnv_cuda_free_pinned_buffer(self, &host->history.staging);
   destroy_event(self, host->unstaged);

@@ -75,7 +75,7 @@ typedef struct {
   guint64 n_done; /* frames known to be done or lost: number of the last */
   guint64 n_lost; /* how many of them were lost */
   guint64 last_lost;
-  FrameInFlight flight[CNV_FLIGHTS_MAX];
+  FrameInFlight flight[CNV_IN_FLIGHT_MAX];
   CUstream up, down; /* kernels are on the session's stream: what others do in device memory meets them alone */
   Transfer history;  /* of frames into it */
   CUevent unstaged;  /* the last of them has left staging */
@@ -213,8 +213,8 @@ gboolean cnv_cuda_find_texture(CudaSession *self, CUdeviceptr address, gsize siz
 void cnv_cuda_forget_textures(CudaSession *self);
 
 /* launch.c */
-/* All that is done to a frame by the work that is set; both frames on the device. now: slot of the frame put out, where
- * it is one. */
+/* All that is done to a frame by the work that is set; both frames on the device. now: slot of the output's frame,
+ * where it is one. */
 gboolean cnv_cuda_filter_frame(CudaSession *self, const CnvWork *work, int now, const CnvFrame *in, const CnvFrame *out,
                                GError **error);
 /* What is done to a slice, where the work that is set is cut, but for planes of memory that are copied whole. */

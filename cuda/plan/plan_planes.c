@@ -130,7 +130,7 @@ add_weight(const CnvPlan *plan, CnvPlane *plane, int p)
   plane->component[plane->weight].sub_y = plane->sub_y;
 }
 
-/* Size and lanes of one plane of the format, of which the roles in `roles` (bits) are this plane's business. */
+/* Size and components of one plane of the format, of which the roles in `roles` (bits) are this plane's business. */
 static void
 shape_plane(CnvPlan *plan, CnvPlane *plane, int p, guint roles)
 {

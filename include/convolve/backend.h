@@ -11,7 +11,7 @@ G_BEGIN_DECLS
 
 typedef struct CnvSession CnvSession;
 
-#define CNV_FLIGHTS_MAX 8
+#define CNV_IN_FLIGHT_MAX 8
 
 /* HISTORY: a slot of the session's own, see cnv_session_history_push. */
 typedef enum { CNV_MEMORY_HOST, CNV_MEMORY_DEVICE, CNV_MEMORY_HISTORY } CnvMemory;
@@ -48,8 +48,8 @@ struct CnvBackend {
   const char *name;  /* nick of the backend property */
   const char *blurb; /* one line for gst-inspect-1.0 */
   gboolean takes_device_memory;
-  guint flights;  /* frames from or to host memory under way at once, 1..CNV_FLIGHTS_MAX */
-  int dense_taps; /* auto: kernels of so many taps are faster all at once than as several rows times columns */
+  guint max_in_flight; /* frames from or to host memory, 1..CNV_IN_FLIGHT_MAX */
+  int dense_taps;      /* auto: kernels of so many taps are faster all at once than as several rows times columns */
 
   /* TRUE where a session could open; else FALSE with CNV_ERROR_NO_DEVICE. Cheap after the first call; any thread. */
   gboolean (*probe)(int device, GError **error);
@@ -104,7 +104,7 @@ const CnvBackend *cnv_backend_find(const char *name);
 
 CnvSession *cnv_session_open(const CnvBackend *backend, const CnvSessionOptions *options, GError **error);
 
-/* Starts one frame; where as many as the backend's flights are under way, the oldest of them is waited for. work: its
+/* Starts one frame; where the backend's max_in_flight are in flight, it waits for the oldest. work: its
  * plans are made for the session's backend; the session keeps references to them, and nothing else of it. A change of
  * plans takes effect with this frame, whole. The frames' memory stays untouched until a wait for them returns or, in
  * device memory, is used in order with the session's stream alone. Frames are done in the order submitted. An error
@@ -134,7 +134,7 @@ gboolean cnv_session_history_change(CnvSession *session, guint slot, double *cha
 #define CNV_WORK_ALL(plans) ((CnvWork){.plan = (plans), .n_plans = 1, .everything = TRUE})
 
 /* Returns when all submitted frames are done. Blocks the calling thread alone, never the device. Where a wait fails
- * nothing is under way any more, and no frame that was is good. */
+ * nothing is in flight any more, and no frame that was is good. */
 gboolean cnv_session_wait(CnvSession *session, GError **error);
 
 /* Returns when a frame from or to host memory is done, and with it all before it. number: n_submitted when it had been

@@ -8,7 +8,7 @@
 
 #include "support/cases.h"
 
-/* Frames that count for one that is put out. */
+/* Frames that count for one output frame. */
 int bench_case_frames(const TestCase *c);
 
 /* "NV12 3840x2160 gaussian r=8"; g_free. */

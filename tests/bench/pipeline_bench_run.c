@@ -47,7 +47,7 @@ microseconds(struct timeval time)
 
 /* When the GPU is done with that frame, and so with all before it: mapping waits for what is pending. */
 static Moment
-temporal_tap(GstBuffer *buffer)
+moment(GstBuffer *buffer)
 {
   struct rusage usage;
   GstMapInfo map;
@@ -70,7 +70,7 @@ count(Meter *meter, GstBuffer *buffer)
     return;
   meter->first = meter->received;
   ring_source_stop_after(meter->source, effort->frames, effort->frames > 0 ? 0 : effort->budget_us);
-  meter->start = temporal_tap(buffer);
+  meter->start = moment(buffer);
 }
 
 static void
@@ -80,7 +80,7 @@ finish(Meter *meter)
 
   g_object_get(meter->sink, "last-sample", &last, NULL);
   if (last) {
-    meter->stop = temporal_tap(gst_sample_get_buffer(last));
+    meter->stop = moment(gst_sample_get_buffer(last));
     gst_sample_unref(last);
   }
 }

@@ -11,12 +11,12 @@
 /* Multiples of 24: means with the weights 1, 2, 1 and any of them missing are exact, halved too. */
 extern const guint8 values[N];
 
-/* What a stream is filtered with, and what the frame with a number must be: -1 for one that is not put out. */
+/* What a stream is filtered with, and what the frame with a number must be: -1 for one that is not pushed. */
 typedef struct {
   int now;     /* number of the weight of the frame itself: 1 centered, 2 causal */
   int cut;     /* frames before this one and from it on know nothing of each other; 0 or N: all do */
   int halved;  /* from this one on the result is halved */
-  int missing; /* number of the frame that is not put out, or -1 */
+  int missing; /* number of the frame that is not pushed, or -1 */
 } Model;
 
 GstBuffer *flat_buffer(guint8 value, guint i);

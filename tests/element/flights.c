@@ -18,7 +18,7 @@ static const char *backend;
 
 #define FRAME_TIME (40 * GST_MSECOND)
 
-static const guint flights[] = {1, 2, 3, CNV_FLIGHTS_MAX};
+static const guint flights[] = {1, 2, 3, CNV_IN_FLIGHT_MAX};
 
 /* Sizes that are cut and that are not. */
 static const int sizes[][2] = {{640, 360}, {1920, 1080}};

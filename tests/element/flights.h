@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Tests of the element with several frames under way.
+ * Tests of the element with several frames in flight.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The element with several frames under way where there is no GPU: this program holds the element and a CPU engine that
+ * The element with several frames in flight where there is no GPU: this program holds the element and a CPU engine that
  * says of itself that it has as many as a GPU's. Its frames are done when they are submitted; what waits, and in which
  * order all comes out, is the element's doing.
  */

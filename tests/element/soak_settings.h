@@ -240,7 +240,7 @@ draw_settings(GRand *rng, gboolean has_alpha)
   return settings;
 }
 
-/* Frames that are waited for before one is put out. */
+/* Frames that are waited for before one is pushed. */
 static int
 count_ahead(const Settings *settings)
 {

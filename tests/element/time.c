@@ -312,7 +312,7 @@ GST_START_TEST(test_time_radius_changes)
 }
 GST_END_TEST;
 
-/* Controlled values are those of the time of the frame that is put out. */
+/* Controlled values are those of the time of the frame that is pushed. */
 GST_START_TEST(test_time_controller)
 {
   GstHarness *h = HARNESS(BACKEND, "GRAY8", W, H, "filter=identity", "kernel-t=<1,2,1>");

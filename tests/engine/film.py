@@ -3,7 +3,7 @@
 """Makes film.nv12, the decoded film of tests/engine/exactness.c: 128x96 pixels of NV12.
 
 A scene as cameras see it (textures in layers that move apart, gradients, motion blur, grain) is encoded at a low
-bitrate and decoded, so that the samples are what decoders put out: blocks, ringing and flat chroma.
+bitrate and decoded, so that the samples are what comes out of decoders: blocks, ringing and flat chroma.
 
     python3 tests/engine/film.py tests/engine/film.nv12
 """

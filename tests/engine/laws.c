@@ -511,7 +511,7 @@ END_TEST
 static gboolean
 start_still(Trial *t, CnvPlan *plan, TestRun *run, GError **error)
 {
-  const int n = plan->n_temporal_taps, seen = 1 + t->seed % n; /* of them the one that is put out */
+  const int n = plan->n_temporal_taps, seen = 1 + t->seed % n; /* of them the output's */
   const int first = MAX(0, plan->center - (int)(t->seed / 64 % seen));
   const CnvFrame in = {.memory = CNV_MEMORY_HISTORY, .slot = plan->center};
   CnvWork work = CNV_WORK_ALL(&plan);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What must hold between frames: plans and regions that change at every frame while earlier frames are still under way,
+ * What must hold between frames: plans and regions that change at every frame while earlier frames are still in flight,
  * sessions with different taps beside each other, sessions in threads, numbers of threads, and frames that the front
  * door refuses.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Frames in host memory on a GPU: page-locked or not, plane by plane, at any stride, in slices or in one piece, each
- * against the same frame in device memory, bit for bit; several under way; and the pools that the element gives and
+ * against the same frame in device memory, bit for bit; several in flight; and the pools that the element gives and
  * takes. Skipped, with the reason, where there is no GPU.
  */
 #include <gst/check/gstcheck.h>
@@ -20,7 +20,7 @@
 #include "support/suite.h"
 
 #define SKIP 77
-#define FRAMES 3 /* under way at once */
+#define FRAMES 3 /* in flight at once */
 
 /* Which planes are page-locked. */
 enum { NONE = 0, FIRST = 1, ALL = 15 };
@@ -303,9 +303,9 @@ START_TEST(test_kept_frames)
 }
 END_TEST
 
-#define FLOWN (CNV_FLIGHTS_MAX + 3)
+#define FLOWN (CNV_IN_FLIGHT_MAX + 3)
 
-/* Frames of which n are under way at once, in memory of all kinds; each is there when it was waited for. */
+/* Frames of which n are in flight at once, in memory of all kinds; each is there when it was waited for. */
 static void
 check_flights(const CnvWork *work, guint n, const TestFrame *expected)
 {
@@ -331,7 +331,7 @@ check_flights(const CnvWork *work, guint n, const TestFrame *expected)
       continue;
     ck_assert(cnv_session_wait_for_frame(session, number[done], &error));
     host_frame_read(&out[done]);
-    compare(&out[done].frame, &expected[done], "under way");
+    compare(&out[done].frame, &expected[done], "in flight");
     host_frame_clear(&in[done]);
     host_frame_clear(&out[done]);
   }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Which algorithms run a test filter on a format, which refuse it, and what auto takes: the table that
- * tests/algorithms.c holds the engines against, and by which cases.c knows a refusal that should not be.
+ * tests/unit/algorithms.c holds the engines against, and by which cases.c knows a refusal that should not be.
  */
 #pragma once
 

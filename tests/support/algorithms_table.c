@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The table of verdicts: filters down, formats across, a letter for what runs there. A refusal that is new, or gone, is
- * a change of this table; tests/algorithms.c prints the row as it would have to be.
+ * a change of this table; tests/unit/algorithms.c prints the row as it would have to be.
  */
 #include "support/algorithms.h"
 

@@ -232,9 +232,9 @@ test_plan_products(const CnvPlan *plan)
   return products;
 }
 
-/* How many of the plan's lanes are filtered into the place of that channel. */
+/* Number of the plan's components that are filtered into the place of that channel. */
 static guint
-filtering_lanes(const CnvPlan *plan, int plane, int channel)
+filtering_components(const CnvPlan *plan, int plane, int channel)
 {
   const OracleComponent at = oracle_component(plan->image.format, plane, channel);
   guint found = 0;
@@ -278,9 +278,9 @@ check_algorithms(const CnvPlan *plan, const TestVariant *v, const Job *job)
   }
   for (int p = 0; p < format->n_planes; p++)
     for (int c = 0; c < format->plane[p].channels; c++)
-      if (filtering_lanes(plan, p, c) != (oracle_filters(&plan->filter, format, p, c) ? 1 : 0))
-        test_fail("%s, %s: plane %d channel %d is filtered by %u lanes", name, job->what, p, c,
-                  filtering_lanes(plan, p, c));
+      if (filtering_components(plan, p, c) != (oracle_filters(&plan->filter, format, p, c) ? 1 : 0))
+        test_fail("%s, %s: plane %d channel %d is filtered by %u components", name, job->what, p, c,
+                  filtering_components(plan, p, c));
   g_free(name);
 }
 

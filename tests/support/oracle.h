@@ -42,11 +42,11 @@ typedef struct {
   } rule;
 } OracleSample;
 
-/* The frames around the one that is put out, and which of them there are. */
+/* The frames around the output's, and which of them there are. */
 typedef struct {
   const CnvFrame *frame; /* in host plane, by their numbers */
   int first, end;        /* those from a cut, or the clip's first, up to the next one */
-  int now;               /* number of the frame that is put out */
+  int now;               /* number of the output's frame */
   CnvTemporalBorder border;
 } OracleClip;
 
@@ -55,7 +55,7 @@ typedef struct {
   const CnvImage *image;
   const CnvFilter *filter; /* one a plan */
   const CnvWork *work;     /* its plans are not looked at */
-  const CnvFrame *in;      /* in host plane; of a clip the frame that is put out */
+  const CnvFrame *in;      /* in host plane; of a clip the output's frame */
   const OracleClip *clip;  /* for filters with taps in time; else NULL */
 } OracleWork;
 

@@ -32,7 +32,7 @@ typedef struct {
   int width, height, full, alpha_full;
   double mid, missing, missing_alpha;
   double sum, magnitudes; /* of the taps */
-  double *now;            /* values of the frame that is put out */
+  double *now;            /* values of the output's frame */
   int n_slices; /* one, or where the kernel is not time-separable one for each tap in time; none for neutral */
   OracleSlice slice[CNV_MAX_TEMPORAL_TAPS];
 } OracleChannel;

@@ -9,7 +9,7 @@
 
 /* Taps in time, first frame first. */
 typedef struct {
-  int n, anchor;               /* anchor: number of the tap on the frame that is put out */
+  int n, anchor;               /* anchor: number of the tap on the output's frame */
   gboolean not_time_separable; /* each has taps in the picture of its own, and a weight of 1; else all have the same */
   double weight[CNV_MAX_TEMPORAL_TAPS];
   double of_frame[CNV_MAX_TEMPORAL_TAPS]; /* sum of the tap's share of the whole kernel, and of its magnitudes; not not

@@ -230,13 +230,12 @@ START_TEST(test_moments)
       filter.amount = rows[i].amount;
       filter.angle = acos(0.8) * 180 / G_PI;
       kernel = generate(&filter, (const int[]){step, 1});
-      assert_near(temporal_tap(&kernel, reach, 0, 0), rows[i].sum, 1e-9, "sum", i, step);
-      assert_near(temporal_tap(&kernel, reach, 1, 0) * step, rows[i].slope, 1e-9, "slope", i, step);
-      assert_near(temporal_tap(&kernel, reach, 0, 1), rows[i].slope * 0.75, 1e-9, "slope down", i, step);
-      assert_near(temporal_tap(&kernel, reach, 0, 2), rows[i].curve, rows[i].tolerance, "curve down", i, step);
+      assert_near(moment(&kernel, reach, 0, 0), rows[i].sum, 1e-9, "sum", i, step);
+      assert_near(moment(&kernel, reach, 1, 0) * step, rows[i].slope, 1e-9, "slope", i, step);
+      assert_near(moment(&kernel, reach, 0, 1), rows[i].slope * 0.75, 1e-9, "slope down", i, step);
+      assert_near(moment(&kernel, reach, 0, 2), rows[i].curve, rows[i].tolerance, "curve down", i, step);
       if (rows[i].type == CNV_FILTER_LOG || rows[i].type == CNV_FILTER_UNSHARP)
-        assert_near(temporal_tap(&kernel, reach, 2, 0) * step * step, rows[i].curve, rows[i].tolerance, "curve", i,
-                    step);
+        assert_near(moment(&kernel, reach, 2, 0) * step * step, rows[i].curve, rows[i].tolerance, "curve", i, step);
       cnv_kernel_clear(&kernel);
     }
 }
@@ -448,7 +447,7 @@ START_TEST(test_all_filters)
           ck_assert(term->anchor[axis] >= 0 && term->anchor[axis] < n);
         }
       }
-      ck_assert_msg(isfinite(temporal_tap(&kernel, 20, 1, 1)), "%s", info->nick.nick);
+      ck_assert_msg(isfinite(moment(&kernel, 20, 1, 1)), "%s", info->nick.nick);
       cnv_kernel_clear(&kernel);
       ck_assert_int_eq(kernel.n_terms, 0);
       cnv_filter_clear(&filter);

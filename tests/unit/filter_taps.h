@@ -77,7 +77,7 @@ kernel_at(const CnvKernel *kernel, int x, int y)
 
 /* Sum of tap * x^px * y^py over offsets up to reach. */
 static inline double
-temporal_tap(const CnvKernel *kernel, int reach, int px, int py)
+moment(const CnvKernel *kernel, int reach, int px, int py)
 {
   double sum = 0;
 

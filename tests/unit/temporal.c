@@ -335,7 +335,7 @@ START_TEST(test_five_taps)
 }
 END_TEST
 
-/* The last tap is the frame put out; with two frames there the mirror turns back and forth. */
+/* The last tap is the output's frame; with two frames there the mirror turns back and forth. */
 START_TEST(test_causal_taps)
 {
   static const double taps[] = {1, 2, 3, 4, 5};
