@@ -123,13 +123,6 @@ load_missing(const Row *row, int n, float *to)
 
 /* ---- a row with its apron ---- */
 
-/* TRUE where all pixels outside on one side of the window are the same one. */
-static gboolean
-is_uniform(CnvBorder border)
-{
-  return cnv_border_index(border, -1, 4) == cnv_border_index(border, -3, 4);
-}
-
 /* Fills n pixels with the first of them. */
 static void
 repeat_pixel(float *to, int channels, int n)
@@ -142,29 +135,36 @@ repeat_pixel(float *to, int channels, int n)
       to[c] = pixel[c];
 }
 
-/* Loads pixels x to last - 1, which lie outside the window, once the others are in the line. */
+/* Column of the pixel that stands for the one in column x, -1 where none does. */
+static int
+source_column(const Row *row, int x)
+{
+  const CnvRectJob *job = row->tile->job;
+  int index = cnv_border_index(row->tile->plane->from->border, x - job->window_x, job->window_width);
+
+  return index < 0 ? -1 : index + job->window_x;
+}
+
+/* Loads pixels x to last - 1, which lie outside the window, once the others are in the line. Pixels in a row with the
+ * same source are loaded once. */
 static void
 load_outside(const Row *row, int x, int last)
 {
-  const CnvRectJob *job = row->tile->job;
-  CnvBorder border = row->tile->plane->from->border;
-  int channels = row->tile->plane->from->channels;
+  int channels = row->tile->plane->from->channels, source = source_column(row, x), next = source;
   float *to = row->samples + (x - row->first) * channels;
 
-  for (; x < last; x++, to += channels) {
-    int index = cnv_border_index(border, x - job->window_x, job->window_width), source = index + job->window_x;
-
-    if (index < 0)
+  for (int n; x < last; x += n, to += n * channels, source = next) {
+    n = 1;
+    while (x + n < last && (next = source_column(row, x + n)) == source)
+      n++;
+    if (source < 0)
       load_missing(row, 1, to);
     else if (source < row->inside || source >= row->inside_end)
       load_inside(row, source, 1, to);
     else
       for (int c = 0; c < channels; c++)
         to[c] = row->samples[(source - row->first) * channels + c];
-    if (is_uniform(border)) {
-      repeat_pixel(to, channels, last - x);
-      return;
-    }
+    repeat_pixel(to, channels, n);
   }
 }
 
