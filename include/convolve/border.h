@@ -25,6 +25,8 @@ typedef enum {
   CNV_BORDER_RENORMALIZE,
 } CnvBorder;
 
+#define CNV_N_BORDERS (CNV_BORDER_RENORMALIZE + 1)
+
 #ifdef __CUDACC__
 #define CNV_HOST_DEVICE __host__ __device__
 #else

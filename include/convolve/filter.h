@@ -44,6 +44,7 @@ gboolean cnv_taps_equal(const CnvTaps *a, const CnvTaps *b); /* by value; NULL e
 /* FALSE, and an error that begins with `what`, where a tap is not finite or their sum is beyond CNV_TAPS_MAX. */
 gboolean cnv_taps_check(const CnvTaps *taps, const char *what, GError **error);
 
+/* In groups: no tap is negative up to motion; sobel to prewitt are gradients; from sobel to log taps add up to 0. */
 typedef enum {
   CNV_FILTER_IDENTITY,
   CNV_FILTER_BOX,

@@ -217,7 +217,7 @@ draw_settings(GRand *rng, gboolean has_alpha)
       .amount = g_rand_double_range(rng, 0, 3),
       .angle = g_rand_boolean(rng) ? 90 : g_rand_double_range(rng, -360, 360),
       .gradient = g_rand_int_range(rng, CNV_GRADIENT_MAGNITUDE, CNV_GRADIENT_DIRECTIONAL + 1),
-      .border = g_rand_int_range(rng, CNV_BORDER_CONSTANT, CNV_BORDER_RENORMALIZE + 1),
+      .border = g_rand_int_range(rng, CNV_BORDER_CONSTANT, CNV_N_BORDERS),
       .border_color = g_rand_int(rng),
       .planes = PICK(rng, planes),
       .chroma_mode = g_rand_boolean(rng) ? CNV_CHROMA_SAME : CNV_CHROMA_SCALED,

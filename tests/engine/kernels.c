@@ -15,7 +15,6 @@
 #include "cpu/runs.h"
 
 #define SKIP 77
-#define N_BORDERS (CNV_BORDER_RENORMALIZE + 1)
 
 static const char *const common_formats[] = {"GRAY8", "NV12", "RGBA", "P010_10LE", "RGB", "GRAY16_LE"};
 
@@ -47,7 +46,7 @@ START_TEST(test_borders_by_radius)
   for (guint f = 0; f < G_N_ELEMENTS(common_formats); f++)
     for (guint s = 0; s < G_N_ELEMENTS(sizes); s++)
       for (guint r = 0; r < G_N_ELEMENTS(radii); r++)
-        for (int border = 0; border < N_BORDERS; border++) {
+        for (int border = 0; border < CNV_N_BORDERS; border++) {
           TestCase c = base_case("gaussian", common_formats[f], sizes[s]);
 
           c.radius = radii[r];
@@ -68,7 +67,7 @@ START_TEST(test_formats)
       for (guint s = 0; s < G_N_ELEMENTS(sizes); s++) {
         TestCase c = base_case(filters[f], format->name, sizes[s]);
 
-        c.border = (f + s) % N_BORDERS;
+        c.border = (f + s) % CNV_N_BORDERS;
         c.color = 0xff3060c0;
         test_case_run(&c);
       }
@@ -82,7 +81,7 @@ START_TEST(test_all_filters)
 
   for (const TestFilter *row = test_filters; row->name; row++)
     for (guint f = 0; f < G_N_ELEMENTS(formats); f++)
-      for (int border = 0; border < N_BORDERS; border++) {
+      for (int border = 0; border < CNV_N_BORDERS; border++) {
         TestCase c = base_case(row->name, formats[f], (Size){41, 27});
 
         c.border = border;
@@ -118,7 +117,7 @@ START_TEST(test_sizes)
   for (guint f = 0; f < G_N_ELEMENTS(common_formats); f++)
     for (guint s = 0; s < G_N_ELEMENTS(sizes); s++)
       for (guint k = 0; k < G_N_ELEMENTS(filters); k++)
-        for (int border = s == 1 ? N_BORDERS - 1 : 0; border < N_BORDERS; border++) {
+        for (int border = s == 1 ? CNV_N_BORDERS - 1 : 0; border < CNV_N_BORDERS; border++) {
           TestCase c = base_case(filters[k], common_formats[f], sizes[s]);
 
           c.border = border;
@@ -138,7 +137,7 @@ START_TEST(test_patterns)
   for (guint f = 0; f < G_N_ELEMENTS(formats); f++)
     for (guint k = 0; k < G_N_ELEMENTS(filters); k++)
       for (int pattern = 0; pattern < TEST_N_PATTERNS; pattern++)
-        for (int border = 0; border < N_BORDERS; border++) {
+        for (int border = 0; border < CNV_N_BORDERS; border++) {
           TestCase c = base_case(filters[k], formats[f], (Size){29, 31});
 
           c.radius = 1 + 7 * (border % 2);
@@ -177,7 +176,7 @@ START_TEST(test_long_taps)
   for (guint f = 0; f < G_N_ELEMENTS(formats); f++)
     for (guint s = 0; s < G_N_ELEMENTS(sizes); s++)
       for (guint r = 0; r < G_N_ELEMENTS(radii); r++)
-        for (int border = 0; border < N_BORDERS; border++) {
+        for (int border = 0; border < CNV_N_BORDERS; border++) {
           TestCase c = base_case(r % 2 ? "box" : "gaussian", formats[f], sizes[s]);
 
           c.radius = radii[r];
@@ -201,7 +200,7 @@ START_TEST(test_runs)
         TestCase c = base_case("box", formats[f], sizes[s]);
 
         c.radius = radii[r];
-        c.border = (f + s + r) % N_BORDERS;
+        c.border = (f + s + r) % CNV_N_BORDERS;
         c.pattern = (s + r) % TEST_N_PATTERNS;
         c.alpha_mode = r % 2 ? CNV_ALPHA_PREMULTIPLY : CNV_ALPHA_COPY;
         test_case_run(&c);
@@ -256,7 +255,7 @@ START_TEST(test_absolute)
 
   for (guint k = 0; k < G_N_ELEMENTS(filters); k++)
     for (guint f = 0; f < G_N_ELEMENTS(formats); f++)
-      for (int border = 0; border < N_BORDERS; border++) {
+      for (int border = 0; border < CNV_N_BORDERS; border++) {
         TestCase c = base_case(filters[k], formats[f], (Size){33, 21});
 
         c.border = border;
@@ -284,7 +283,7 @@ START_TEST(test_planes)
       TestCase c = base_case(filters[(i + format->n_planes) % G_N_ELEMENTS(filters)], format->name, (Size){35, 18});
 
       c.planes = planes[i];
-      c.border = i % N_BORDERS;
+      c.border = i % CNV_N_BORDERS;
       test_case_run(&c);
     }
   test_set_finish("planes");
@@ -315,7 +314,7 @@ START_TEST(test_chroma)
         c.chroma_set = rows[i].set;
         c.chroma_radius = rows[i].radius;
         c.chroma_sigma = rows[i].sigma;
-        c.border = (f + i) % N_BORDERS;
+        c.border = (f + i) % CNV_N_BORDERS;
         c.alpha_mode = k % 2 ? CNV_ALPHA_PREMULTIPLY : CNV_ALPHA_FILTER;
         test_case_run(&c);
       }
@@ -333,7 +332,7 @@ START_TEST(test_alpha)
 
   for (guint f = 0; f < G_N_ELEMENTS(formats); f++)
     for (guint k = 0; k < G_N_ELEMENTS(filters); k++)
-      for (int border = 0; border < N_BORDERS; border++)
+      for (int border = 0; border < CNV_N_BORDERS; border++)
         for (int mode = CNV_ALPHA_FILTER; mode <= CNV_ALPHA_PREMULTIPLY; mode++) {
           TestCase c = base_case(filters[k], formats[f], (Size){37, 29});
 

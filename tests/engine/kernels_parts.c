@@ -6,8 +6,6 @@
 
 #include "support/cases.h"
 
-#define N_BORDERS (CNV_BORDER_RENORMALIZE + 1)
-
 /* For frames of 61x47 pixels; coordinates odd and even, so that they cut through chroma samples. */
 #define WIDTH 61
 #define HEIGHT 47
@@ -90,7 +88,7 @@ START_TEST(test_regions)
 
   for (guint i = 0; i < G_N_ELEMENTS(rows); i++)
     for (guint f = 0; f < G_N_ELEMENTS(formats); f++)
-      for (int border = (i + f) % 2; border < N_BORDERS; border += 2) {
+      for (int border = (i + f) % 2; border < CNV_N_BORDERS; border += 2) {
         TestCase c = test_case_base(filters[(i + f + border) % G_N_ELEMENTS(filters)], formats[f], WIDTH, HEIGHT);
 
         c.border = border;
@@ -125,7 +123,7 @@ START_TEST(test_regions_of_kinds)
     for (guint i = k % 3; i < G_N_ELEMENTS(rows); i += 3) {
       TestCase c = test_case_base(kinds[k].filter, kinds[k].format, WIDTH, HEIGHT);
 
-      c.border = (i + k) % N_BORDERS;
+      c.border = (i + k) % CNV_N_BORDERS;
       c.pattern = kinds[k].alpha_mode == CNV_ALPHA_PREMULTIPLY && i % 2 ? TEST_HOLES : TEST_NOISE;
       c.alpha_mode = kinds[k].alpha_mode;
       c.planes = kinds[k].planes;
@@ -147,7 +145,7 @@ START_TEST(test_fields)
       for (guint k = 0; k < G_N_ELEMENTS(filters); k++) {
         TestCase c = test_case_base(filters[k], formats[f], 37, heights[h]);
 
-        c.border = (f + h + k) % N_BORDERS;
+        c.border = (f + h + k) % CNV_N_BORDERS;
         c.alpha_mode = h % 2 ? CNV_ALPHA_PREMULTIPLY : CNV_ALPHA_COPY;
         c.interlaced = TRUE;
         test_case_run(&c);
@@ -164,7 +162,7 @@ START_TEST(test_regions_of_fields)
     for (guint f = 0; f < G_N_ELEMENTS(formats); f++) {
       TestCase c = test_case_base(i % 2 ? "gaussian" : "dense-3x3", formats[f], WIDTH, HEIGHT);
 
-      c.border = (i + f) % N_BORDERS;
+      c.border = (i + f) % CNV_N_BORDERS;
       c.interlaced = TRUE;
       c.regions = &rows[i];
       test_case_run(&c);

@@ -11,7 +11,6 @@
 
 #define WIDTH 21
 #define HEIGHT 13
-#define N_BORDERS (CNV_BORDER_RENORMALIZE + 1)
 #define N_TEMPORAL_BORDERS (CNV_TEMPORAL_REFLECT + 1)
 #define MAX_FRAMES 7
 
@@ -151,7 +150,7 @@ clip_init(Clip *clip, const ClipFilter *row, const char *format, CnvTemporalBord
   const TestCase image = {.format = format, .width = WIDTH, .height = HEIGHT};
   const gboolean premultiply = g_str_equal(format, "A420") && row->kind == MEANS;
   guint32 state = seed | 1;
-  const CnvBorder around = pick(&state, N_BORDERS);
+  const CnvBorder around = pick(&state, CNV_N_BORDERS);
   const Part part = pick(&state, N_PARTS);
   char *label = test_case_label();
 

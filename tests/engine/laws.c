@@ -23,8 +23,6 @@
 #include "support/suite.h"
 #include "engine/trial.h"
 
-#define N_BORDERS (CNV_BORDER_RENORMALIZE + 1)
-
 static const char *const formats[] = {"GRAY8", "NV12", "RGBA", "P010_10LE", "YUY2", "RGB", "I420_10LE", "GRAY16_LE"};
 
 /* Not renormalize for taps of both signs: where those that find a sample add up to nothing it gives mid-grey
@@ -33,7 +31,7 @@ static const char *const formats[] = {"GRAY8", "NV12", "RGBA", "P010_10LE", "YUY
 static CnvBorder
 some_border(const TestFilter *row, guint n)
 {
-  return n % (test_filter_is_positive(row) ? N_BORDERS : N_BORDERS - 1);
+  return n % (test_filter_is_positive(row) ? CNV_N_BORDERS : CNV_N_BORDERS - 1);
 }
 
 static guint
@@ -68,7 +66,8 @@ walk(CnvBorder border, int i, int n)
     case CNV_BORDER_WRAP:
       i += i < 0 ? n : -n;
       break;
-    default:
+    case CNV_BORDER_CONSTANT:
+    case CNV_BORDER_RENORMALIZE:
       return -1;
     }
   return i;
@@ -142,7 +141,7 @@ START_TEST(test_impulse)
 
   for (guint f = 0; f < G_N_ELEMENTS(filters); f++)
     for (guint s = 0; s < G_N_ELEMENTS(sizes); s++)
-      for (int border = 0; border < N_BORDERS; border++)
+      for (int border = 0; border < CNV_N_BORDERS; border++)
         for (int place = 0; place < 9; place++) { /* corners, middles of the edges, and the middle */
           const int at[2] = {place % 3 * (sizes[s][0] - 1) / 2, place / 3 * (sizes[s][1] - 1) / 2};
 
@@ -193,7 +192,7 @@ START_TEST(test_shift)
     for (int i = 0; i < 3; i++, n++) {
       Trial t;
 
-      if (!trial_init(&t, "shift", row, formats[n % G_N_ELEMENTS(formats)], 60, 52, n % N_BORDERS))
+      if (!trial_init(&t, "shift", row, formats[n % G_N_ELEMENTS(formats)], 60, 52, n % CNV_N_BORDERS))
         continue;
       for (int f = 0; f < 2; f++)
         trial_fill(&t, f, 60, 52, moved_noise);
@@ -354,7 +353,7 @@ START_TEST(test_mirror)
       "sobel-7",      "log",     "gaussian-contrast", "laplacian-5", "row-negative", "rank-2-zero-sum"};
 
   for (guint i = 0; i < G_N_ELEMENTS(names); i++)
-    for (int border = 0; border < N_BORDERS; border++) {
+    for (int border = 0; border < CNV_N_BORDERS; border++) {
       const int wide = (i + border) % 2, width = wide ? 620 : 48, height = wide ? 9 : 34; /* wide: of several tiles */
       Trial t;
 
@@ -432,7 +431,7 @@ START_TEST(test_transpose)
     for (int i = 0; i < 3 && !has_angle(row); i++, n++) {
       Trial t;
 
-      if (!trial_init(&t, "transpose", row, square[n % G_N_ELEMENTS(square)], 47, 34, (n / 2 + i) % N_BORDERS))
+      if (!trial_init(&t, "transpose", row, square[n % G_N_ELEMENTS(square)], 47, 34, (n / 2 + i) % CNV_N_BORDERS))
         continue;
       transpose_filter(&t.other);
       trial_fill(&t, 0, 47, 34, transposed_noise);
@@ -483,7 +482,7 @@ START_TEST(test_outer)
 
   for (guint i = 0; i < G_N_ELEMENTS(names); i++)
     for (guint f = 0; f < G_N_ELEMENTS(formats); f++)
-      for (int border = 0; border < N_BORDERS; border++) {
+      for (int border = 0; border < CNV_N_BORDERS; border++) {
         CnvTaps **axis;
         Trial t;
 
@@ -562,7 +561,7 @@ START_TEST(test_still)
     for (guint i = 0; i < 2 * G_N_ELEMENTS(names); i++) {
       Trial t;
 
-      if (!trial_init(&t, "still", test_filter_find(names[i / 2]), format->name, 31, 22, i % N_BORDERS))
+      if (!trial_init(&t, "still", test_filter_find(names[i / 2]), format->name, 31, 22, i % CNV_N_BORDERS))
         continue;
       t.filter.causal = t.seed % 2;
       t.filter.temporal_radius = i % 2 ? 0 : 1 + t.seed % 5;

@@ -124,21 +124,26 @@ oracle_round(double value, int full)
 static int
 border_walk(CnvBorder border, int i, int n)
 {
-  if (border == CNV_BORDER_CONSTANT || border == CNV_BORDER_RENORMALIZE)
-    return i < 0 || i >= n ? -1 : i;
-  if (border == CNV_BORDER_REFLECT_101 && n == 1)
-    return 0;
   while (i < 0 || i >= n) {
     gboolean before = i < 0;
 
-    if (border == CNV_BORDER_REPLICATE)
+    switch (border) {
+    case CNV_BORDER_CONSTANT:
+    case CNV_BORDER_RENORMALIZE:
+      return -1;
+    case CNV_BORDER_REPLICATE:
       i = before ? 0 : n - 1;
-    else if (border == CNV_BORDER_REFLECT)
+      break;
+    case CNV_BORDER_REFLECT:
       i = before ? -1 - i : 2 * n - 1 - i;
-    else if (border == CNV_BORDER_REFLECT_101)
-      i = before ? -i : 2 * (n - 1) - i;
-    else
+      break;
+    case CNV_BORDER_REFLECT_101:
+      i = n == 1 ? 0 : before ? -i : 2 * (n - 1) - i;
+      break;
+    case CNV_BORDER_WRAP:
       i = before ? i + n : i - n;
+      break;
+    }
   }
   return i;
 }

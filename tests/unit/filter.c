@@ -457,7 +457,7 @@ START_TEST(test_tables)
   static const struct {
     const CnvNick *nicks;
     int n;
-  } tables[] = {{cnv_border_nicks, CNV_BORDER_RENORMALIZE + 1},
+  } tables[] = {{cnv_border_nicks, CNV_N_BORDERS},
                 {cnv_gradient_nicks, CNV_GRADIENT_DIRECTIONAL + 1},
                 {cnv_chroma_mode_nicks, CNV_CHROMA_SAME + 1},
                 {cnv_alpha_mode_nicks, CNV_ALPHA_PREMULTIPLY + 1},
