@@ -95,7 +95,7 @@ take_square_radius(const CnvFilter *filter, int *radius, GError **error)
 static void
 add_term(CnvKernel *kernel, CnvTaps *x, CnvTaps *y)
 {
-  if (cnv_taps_zero(x) || cnv_taps_zero(y)) {
+  if (cnv_taps_magnitude(x) == 0 || cnv_taps_magnitude(y) == 0) {
     cnv_taps_unref(x);
     cnv_taps_unref(y);
     return;

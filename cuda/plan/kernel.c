@@ -17,6 +17,12 @@ cnv_kernel_clear(CnvKernel *kernel)
   kernel->n_terms = 0;
 }
 
+double
+cnv_term_total(const CnvKernelTerm *term, double (*of)(const CnvTaps *taps))
+{
+  return term->dense ? of(term->dense) : of(term->axis[CNV_X]) * of(term->axis[CNV_Y]);
+}
+
 /* Numbers that every filter has, used or not. */
 static gboolean
 check_numbers(const CnvFilter *filter, GError **error)
@@ -69,12 +75,8 @@ check_products(const CnvFilter *filter, const CnvKernel *kernel, GError **error)
   const double time = filter->kernel_t ? cnv_taps_magnitude(filter->kernel_t) : 1;
   double sum = 0;
 
-  for (int t = 0; t < kernel->n_terms; t++) {
-    const CnvKernelTerm *term = &kernel->term[t];
-
-    sum += term->dense ? cnv_taps_magnitude(term->dense)
-                       : cnv_taps_magnitude(term->axis[CNV_X]) * cnv_taps_magnitude(term->axis[CNV_Y]);
-  }
+  for (int t = 0; t < kernel->n_terms; t++)
+    sum += cnv_term_total(&kernel->term[t], cnv_taps_magnitude);
   return cnv_taps_check_magnitude(sum * time, "taps along x, y and time together", error);
 }
 
@@ -184,13 +186,13 @@ cnv_filter_generate(const CnvFilter *filter, const int subsample[CNV_N_AXES], Cn
 }
 
 void
-cnv_kernel_factor(CnvKernel *kernel)
+cnv_kernel_factor(CnvKernel *kernel, int max_dense)
 {
   CnvTaps *dense = kernel->n_terms == 1 ? kernel->term[0].dense : NULL;
   CnvTaps *row[CNV_MAX_RANK], *column[CNV_MAX_RANK];
   int rank;
 
-  if (!dense || cnv_taps_zero(dense))
+  if (!dense || dense->width * dense->height <= max_dense || cnv_taps_magnitude(dense) == 0)
     return;
   rank = (dense->width * dense->height - 1) / (dense->width + dense->height); /* that many take fewer products */
   rank = cnv_taps_factor(dense, MIN(rank, CNV_MAX_RANK), row, column);

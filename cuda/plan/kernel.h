@@ -28,13 +28,16 @@ struct CnvKernel {
 
 void cnv_kernel_clear(CnvKernel *kernel);
 
+/* A sum over the taps of a term. of: cnv_taps_sum or cnv_taps_magnitude. */
+double cnv_term_total(const CnvKernelTerm *term, double (*of)(const CnvTaps *taps));
+
 /* Makes the terms; a dense one that is a row times a column becomes separable. Checks the limits of filter.h. */
 gboolean cnv_filter_generate(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel,
                              GError **error);
 
 /* Replaces a kernel of one dense term by a few rows times columns, where it has so low a rank (singular values beyond
- * it are at most 1e-9 of the largest) that these take fewer products. */
-void cnv_kernel_factor(CnvKernel *kernel);
+ * it are at most 1e-9 of the largest) that these take fewer products. One of at most max_dense taps stays. */
+void cnv_kernel_factor(CnvKernel *kernel, int max_dense);
 
 /* Replaces several terms by their sum as one dense term, where that has at most `most` taps and CNV_DENSE_MAX rows and
  * columns. Not the terms of a magnitude. */

@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "plan/taps.h"
+
 /* Engines round by adding a number near 2^23, which takes a base of up to 2^21. */
 #define BASE_MAX 1048576.0
 
@@ -186,19 +188,19 @@ adapt_to_chroma(const CnvFilter *from, CnvFilter *filter, int subsample[CNV_N_AX
   }
 }
 
-/* TRUE for algorithms that take all taps at once: one dense term costs them less than several. */
-static gboolean
-takes_dense(CnvAlgorithm algorithm)
+/* The most taps of a dense term that costs less than several rows times columns. */
+static int
+max_dense_taps(const CnvPlan *plan)
 {
-  return algorithm == CNV_ALGORITHM_NAIVE || algorithm == CNV_ALGORITHM_TILED;
-}
-
-static gboolean
-is_dense_below(const CnvKernel *kernel, int most)
-{
-  const CnvTaps *dense = kernel->term[0].dense;
-
-  return dense && dense->width * dense->height <= most;
+  switch (plan->requested) {
+  case CNV_ALGORITHM_NAIVE:
+  case CNV_ALGORITHM_TILED:
+    return G_MAXINT;
+  case CNV_ALGORITHM_AUTO:
+    return plan->backend->dense_taps;
+  default:
+    return 0;
+  }
 }
 
 static gboolean
@@ -214,16 +216,8 @@ make_kernel(const CnvPlan *plan, const CnvPlaneFormat *format, gboolean chroma, 
     filter = identity;
   if (!cnv_filter_generate(&filter, subsample, kernel, error))
     return FALSE;
-  if (takes_dense(plan->requested)) {
-    cnv_kernel_merge(kernel, G_MAXINT);
-    return TRUE;
-  }
-  if (plan->requested == CNV_ALGORITHM_AUTO) {
-    cnv_kernel_merge(kernel, plan->backend->dense_taps);
-    if (is_dense_below(kernel, plan->backend->dense_taps))
-      return TRUE;
-  }
-  cnv_kernel_factor(kernel);
+  cnv_kernel_merge(kernel, max_dense_taps(plan));
+  cnv_kernel_factor(kernel, max_dense_taps(plan));
   return TRUE;
 }
 
@@ -348,10 +342,10 @@ note_temporal_sums(CnvPlan *plan, const CnvKernel *kernel)
   plan->not_time_separable = TRUE;
   plan->temporal_magnitude = 0;
   for (int t = 0; t < kernel->n_terms; t++) {
-    CnvTapSums sums = cnv_term_sums(&kernel->term[t]);
+    const CnvKernelTerm *term = &kernel->term[t];
 
-    plan->temporal_sum[kernel->term[t].temporal_tap] = sums.exact;
-    plan->temporal_magnitude += sums.magnitude;
+    plan->temporal_sum[term->temporal_tap] = cnv_term_total(term, cnv_taps_sum);
+    plan->temporal_magnitude += cnv_term_total(term, cnv_taps_magnitude);
   }
 }
 

@@ -157,27 +157,3 @@ cnv_tap_store_add(const CnvTapStore *store, CnvPlane *plane, const CnvKernel *ke
   plane->epsilon = (float)(FOUND_ZERO * all.magnitude);
   return all;
 }
-
-static CnvTapSums
-taps_sums(const CnvTaps *taps)
-{
-  CnvTapSums sums = {0, 0, 0};
-
-  for (int i = 0; i < taps->width * taps->height; i++) {
-    sums.exact += taps->value[i];
-    sums.magnitude += fabs(taps->value[i]);
-  }
-  return sums;
-}
-
-CnvTapSums
-cnv_term_sums(const CnvKernelTerm *term)
-{
-  CnvTapSums x, y;
-
-  if (term->dense)
-    return taps_sums(term->dense);
-  x = taps_sums(term->axis[CNV_X]);
-  y = taps_sums(term->axis[CNV_Y]);
-  return (CnvTapSums){0, x.magnitude * y.magnitude, x.exact * y.exact};
-}

@@ -24,9 +24,6 @@ typedef struct {
 /* Stores the terms of a kernel as those of a plane. Returns the sums of all of them together. */
 CnvTapSums cnv_tap_store_add(const CnvTapStore *store, CnvPlane *plane, const CnvKernel *kernel, gboolean absolute);
 
-/* The exact sum of a term's taps, and that of their magnitudes. */
-CnvTapSums cnv_term_sums(const CnvKernelTerm *term);
-
 /* TRUE for taps that cancel, as they are or as rounded to float32, and so have no sum to divide by. */
 gboolean cnv_tap_sums_cancel(CnvTapSums sums);
 

@@ -21,16 +21,6 @@ cnv_taps_scaled(const CnvTaps *taps, double factor)
   return out;
 }
 
-double
-cnv_taps_sum(const CnvTaps *taps)
-{
-  double sum = 0;
-
-  for (int i = 0; i < taps->width * taps->height; i++)
-    sum += taps->value[i];
-  return sum;
-}
-
 CnvTaps *
 cnv_taps_regrid(CnvTaps *taps, int step)
 {

@@ -11,7 +11,6 @@ G_BEGIN_DECLS
 
 CnvTaps *cnv_taps_single(double value);
 CnvTaps *cnv_taps_scaled(const CnvTaps *taps, double factor);
-double cnv_taps_sum(const CnvTaps *taps);
 
 /* Moves a row of taps one luma sample apart to the grid of a subsampled plane. Takes over `taps`. */
 CnvTaps *cnv_taps_regrid(CnvTaps *taps, int step);

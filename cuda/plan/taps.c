@@ -59,6 +59,16 @@ cnv_taps_finite(const CnvTaps *taps)
 }
 
 double
+cnv_taps_sum(const CnvTaps *taps)
+{
+  double sum = 0;
+
+  for (int i = 0; i < taps->width * taps->height; i++)
+    sum += taps->value[i];
+  return sum;
+}
+
+double
 cnv_taps_magnitude(const CnvTaps *taps)
 {
   double sum = 0;
@@ -89,33 +99,30 @@ cnv_taps_check(const CnvTaps *taps, const char *what, GError **error)
   return FALSE;
 }
 
-gboolean
-cnv_taps_zero(const CnvTaps *taps)
-{
-  for (int i = 0; i < taps->width * taps->height; i++)
-    if (taps->value[i] != 0)
-      return FALSE;
-  return TRUE;
-}
-
 CnvTaps *
 cnv_taps_frame(const CnvTaps *taps, int frame)
 {
   return cnv_taps_new(taps->width, taps->height, taps->value + (gsize)frame * taps->width * taps->height);
 }
 
+static int
+largest_tap(const CnvTaps *taps)
+{
+  int largest = 0;
+
+  for (int i = 1; i < taps->width * taps->height * taps->depth; i++)
+    if (fabs(taps->value[i]) > fabs(taps->value[largest]))
+      largest = i;
+  return largest;
+}
+
 gboolean
 cnv_taps_split_time(const CnvTaps *taps, double weight[], int *frame)
 {
-  const int area = taps->width * taps->height, n = area * taps->depth;
-  const double *base;
-  int pivot = 0;
+  const int area = taps->width * taps->height, pivot = largest_tap(taps);
+  const double *base = taps->value + pivot / area * area;
 
-  for (int i = 1; i < n; i++)
-    if (fabs(taps->value[i]) > fabs(taps->value[pivot]))
-      pivot = i;
   *frame = pivot / area;
-  base = taps->value + *frame * area;
   for (int k = 0; k < taps->depth; k++) {
     const double *at = taps->value + k * area;
 
@@ -190,17 +197,6 @@ cnv_taps_gather(const CnvTaps *taps, const int step[CNV_N_AXES], int anchor[CNV_
   anchor[CNV_X] = gx.new_anchor;
   anchor[CNV_Y] = gy.new_anchor;
   return out;
-}
-
-static int
-largest_tap(const CnvTaps *taps)
-{
-  int largest = 0;
-
-  for (int i = 1; i < taps->width * taps->height; i++)
-    if (fabs(taps->value[i]) > fabs(taps->value[largest]))
-      largest = i;
-  return largest;
 }
 
 /* Takes off rest the product of its row and its column through the pivot, divided by the pivot: both become 0. */

@@ -32,10 +32,10 @@ CnvTaps *cnv_taps_frame(const CnvTaps *taps, int frame);
 gboolean cnv_taps_split_time(const CnvTaps *taps, double weight[], int *frame);
 
 gboolean cnv_taps_finite(const CnvTaps *taps);
+double cnv_taps_sum(const CnvTaps *taps);       /* of one frame */
 double cnv_taps_magnitude(const CnvTaps *taps); /* sum of the taps' magnitudes */
 
 /* FALSE with the error where a sum of magnitudes is beyond CNV_TAPS_MAX. what: the taps, for the message. */
 gboolean cnv_taps_check_magnitude(double magnitude, const char *what, GError **error);
-gboolean cnv_taps_zero(const CnvTaps *taps); /* all of them */
 
 G_END_DECLS

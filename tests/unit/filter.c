@@ -218,7 +218,7 @@ START_TEST(test_rank)
       filter.anchor[CNV_X] = 2;
       kernel = generate(&filter, full_size);
       ck_assert((kernel.term[0].dense == NULL) == (rank == 1));
-      cnv_kernel_factor(&kernel);
+      cnv_kernel_factor(&kernel, 0);
       ck_assert_msg((kernel.term[0].dense == NULL) == (rank == 1 || worth), "%dx%d of rank %d", w, h, rank);
       ck_assert_int_eq(kernel.n_terms, worth ? rank : 1);
       for (int t = 0; t < kernel.n_terms; t++)

@@ -233,7 +233,7 @@ check_generated(CnvTaps *taps, const int subsample[CNV_N_AXES])
   filter.kernel = cnv_taps_ref(taps);
   if (cnv_filter_generate(&filter, subsample, &kernel, &error)) {
     CHECK(!error && kernel.n_terms >= 1 && kernel.n_terms <= CNV_MAX_TERMS);
-    cnv_kernel_factor(&kernel);
+    cnv_kernel_factor(&kernel, 0);
     CHECK(kernel.n_terms >= 1 && kernel.n_terms <= CNV_MAX_TERMS);
     for (int i = 0; i < kernel.n_terms; i++)
       check_term(&kernel.term[i]);
