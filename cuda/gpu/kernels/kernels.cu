@@ -43,9 +43,11 @@ extern "C" __global__ void __launch_bounds__(256) cnv_copy(const CnvCopyArgs a)
 /* For sm_100 and newer the same kernels take more registers, and would spill. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
 #define FITTING(blocks) ((blocks) > 3 ? (blocks)-1 : (blocks))
+#define DENSE_FITTING(blocks) ((blocks) > 2 ? (blocks)-1 : (blocks))
 #define FUSED_FITTING(blocks) 2
 #else
 #define FITTING(blocks) (blocks)
+#define DENSE_FITTING(blocks) (blocks)
 #define FUSED_FITTING(blocks) (blocks)
 #endif
 
@@ -139,7 +141,7 @@ CNV_TENSOR_RING_EXACT_VARIANTS(RING_SPLIT)
 FUSED_ENTRIES(FUSED_ENTRY)
 
 #define DENSE(type, T, K, R, TERMS, EXACT, blocks)                                                                     \
-  extern "C" __global__ void __launch_bounds__(32 * CNV_TILE_WARPS, FITTING(blocks))                                   \
+  extern "C" __global__ void __launch_bounds__(32 * CNV_TILE_WARPS, DENSE_FITTING(blocks))                             \
       cnv_dense_##type##_##K##_##R##_##TERMS##_##EXACT(const IN_PLACE CnvTileArgs l)                                   \
   {                                                                                                                    \
     dense<T, K, R, TERMS, EXACT>(l);                                                                                   \
