@@ -234,18 +234,24 @@ flat_frame(const CnvFormat *format, const GstVideoInfo *info, GstBuffer *buffer,
 }
 
 GstBuffer *
-strided_ramp(gsize offset, int stride)
+packed_buffer(GstVideoFormat format, int width, int height, const guint8 *bytes, gsize row, gsize offset, int stride)
 {
   gsize offsets[GST_VIDEO_MAX_PLANES] = {offset};
   int strides[GST_VIDEO_MAX_PLANES] = {stride};
-  GstBuffer *buffer = gst_buffer_new_allocate(NULL, offset + H * stride, NULL);
+  GstBuffer *buffer = gst_buffer_new_allocate(NULL, offset + height * stride, NULL);
 
   gst_buffer_memset(buffer, 0, 0xee, -1);
-  for (int y = 0; y < H; y++)
-    gst_buffer_fill(buffer, offset + y * stride, ramp + y * W, W);
-  gst_buffer_add_video_meta_full(buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, W, H, 1, offsets, strides);
+  for (int y = 0; y < height; y++)
+    gst_buffer_fill(buffer, offset + y * stride, bytes + y * row, row);
+  gst_buffer_add_video_meta_full(buffer, GST_VIDEO_FRAME_FLAG_NONE, format, width, height, 1, offsets, strides);
   stamp(buffer, 0);
   return buffer;
+}
+
+GstBuffer *
+strided_ramp(gsize offset, int stride)
+{
+  return packed_buffer(GST_VIDEO_FORMAT_GRAY8, W, H, ramp, W, offset, stride);
 }
 
 /* ---- caps ---- */

@@ -77,6 +77,9 @@ extern const guint8 ramp_box[W * H];
 GstBuffer *push_ramp(GstHarness *h, guint i);
 void expect_ramp(GstHarness *h, guint i, const guint8 *expected);
 
+/* A buffer of one plane: height rows of `row` bytes, written a stride apart behind an offset, as its meta says. */
+GstBuffer *packed_buffer(GstVideoFormat format, int width, int height, const guint8 *bytes, gsize row, gsize offset,
+                         int stride);
 /* The ramp behind an offset, in rows of an odd stride. */
 GstBuffer *strided_ramp(gsize offset, int stride);
 

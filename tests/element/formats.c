@@ -6,22 +6,6 @@
 
 #include "element/element.h"
 
-/* Of one row, or rows of a stride behind an offset, as the buffer's meta says. */
-static GstBuffer *
-packed_buffer(GstVideoFormat format, int width, int height, const guint8 *bytes, gsize row, gsize offset, int stride)
-{
-  gsize offsets[GST_VIDEO_MAX_PLANES] = {offset};
-  int strides[GST_VIDEO_MAX_PLANES] = {stride};
-  GstBuffer *buffer = gst_buffer_new_allocate(NULL, offset + height * stride, NULL);
-
-  gst_buffer_memset(buffer, 0, 0xee, -1);
-  for (int y = 0; y < height; y++)
-    gst_buffer_fill(buffer, offset + y * stride, bytes + y * row, row);
-  gst_buffer_add_video_meta_full(buffer, GST_VIDEO_FRAME_FLAG_NONE, format, width, height, 1, offsets, strides);
-  stamp(buffer, 0);
-  return buffer;
-}
-
 static void
 expect_bytes(GstBuffer *buffer, GstVideoFormat format, int width, int height, const guint8 *bytes, gsize row)
 {

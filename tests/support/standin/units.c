@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "kernels_of.h"
+#include "plan/component.h"
 
 /* What a unit of a launch is about. */
 typedef struct {
@@ -289,22 +290,6 @@ lane_mask(const CnvComponent *component)
   return component->bits == 32 ? ~0u : (1u << component->bits) - 1;
 }
 
-static guint
-read_word(const guint8 *at, int bytes)
-{
-  guint16 half;
-  guint32 word;
-
-  if (bytes == 1)
-    return *at;
-  if (bytes == 2) {
-    memcpy(&half, at, 2);
-    return half;
-  }
-  memcpy(&word, at, 4);
-  return word;
-}
-
 /* A lane's samples in columns x0 to x0 + columns - 1 and rows y0 and on, as the host reads them; NULL where it may not.
  * Returned as where column 0 of row 0 would be. */
 static guint8 *
@@ -324,7 +309,7 @@ lane_value(const guint8 *lane_at, const CnvComponent *component, int stride, int
 {
   const guint8 *at = lane_at + (gint64)y * stride + (gint64)x * component->step + component->offset;
 
-  return read_word(at, component->bytes) >> component->shift & lane_mask(component);
+  return cnv_component_word(at, component->bytes) >> component->shift & lane_mask(component);
 }
 
 /* The mean over the pixels, all in one field, that a pixel of a subsampled plane stands for. */
@@ -445,7 +430,7 @@ put_pixel(const KernelRun *run, const Unit *unit, const Pixel *p)
     guint16 half;
 
     if (component->bytes == 4 && c == 0)
-      word = read_word(
+      word = cnv_component_word(
           p->back[c] + (gint64)p->to_row * in_stride + (gint64)p->to_x * component->step + component->offset, 4);
     if (!(a->filtered >> c & 1))
       continue;
