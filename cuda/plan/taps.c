@@ -199,25 +199,36 @@ cnv_taps_gather(const CnvTaps *taps, const int step[CNV_N_AXES], int anchor[CNV_
   return out;
 }
 
-/* Takes off rest the product of its row and its column through the pivot, divided by the pivot: both become 0. */
-static void
-eliminate(CnvTaps *rest, int pivot, CnvTaps **row, CnvTaps **column)
+static double
+dot(const double *a, const double *b, int n)
 {
-  const int w = rest->width, h = rest->height;
-  const double largest = rest->value[pivot];
+  double sum = 0;
 
-  *row = cnv_taps_new(w, 1, rest->value + pivot / w * w);
-  *column = cnv_taps_new(h, 1, NULL);
-  for (int j = 0; j < h; j++) {
-    double share = largest != 0 ? rest->value[j * w + pivot % w] / largest : 0;
+  for (int i = 0; i < n; i++)
+    sum += a[i] * b[i];
+  return sum;
+}
+
+/* Takes off rest the product of its row `at` and the column that leaves no row anything along that one. */
+static void
+take_product(CnvTaps *rest, int at, CnvTaps **row, CnvTaps **column)
+{
+  const int w = rest->width;
+  double length;
+
+  *row = cnv_taps_new(w, 1, rest->value + at * w);
+  *column = cnv_taps_new(rest->height, 1, NULL);
+  length = dot((*row)->value, (*row)->value, w);
+  for (int j = 0; j < rest->height; j++) {
+    double *line = rest->value + j * w, share = length != 0 ? dot(line, (*row)->value, w) / length : 0;
 
     (*column)->value[j] = share;
     for (int i = 0; i < w; i++)
-      rest->value[j * w + i] -= share * (*row)->value[i];
+      line[i] -= share * (*row)->value[i];
   }
 }
 
-/* Gaussian elimination with full pivoting, which after as many steps as the rank leaves nothing. */
+/* Each product is along the row that holds the largest tap left, which after as many steps as the rank is nothing. */
 int
 cnv_taps_factor(const CnvTaps *taps, int max_rank, CnvTaps *row[], CnvTaps *column[])
 {
@@ -227,7 +238,7 @@ cnv_taps_factor(const CnvTaps *taps, int max_rank, CnvTaps *row[], CnvTaps *colu
   gboolean done = FALSE;
 
   while (!done && rank < max_rank) {
-    eliminate(rest, pivot, &row[rank], &column[rank]);
+    take_product(rest, pivot / rest->width, &row[rank], &column[rank]);
     rank++;
     pivot = largest_tap(rest);
     done = fabs(rest->value[pivot]) <= negligible;
@@ -242,28 +253,6 @@ cnv_taps_factor(const CnvTaps *taps, int max_rank, CnvTaps *row[], CnvTaps *colu
   return 0;
 }
 
-static double
-dot(const CnvTaps *a, const CnvTaps *b)
-{
-  double sum = 0;
-
-  for (int i = 0; i < a->width; i++)
-    sum += a->value[i] * b->value[i];
-  return sum;
-}
-
-/* (p, q) := (a p + b q, c p + d q) */
-static void
-mix(CnvTaps *p, CnvTaps *q, double a, double b, double c, double d)
-{
-  for (int i = 0; i < p->width; i++) {
-    double from_p = p->value[i], from_q = q->value[i];
-
-    p->value[i] = a * from_p + b * from_q;
-    q->value[i] = c * from_p + d * from_q;
-  }
-}
-
 static void
 multiply(CnvTaps *taps, double factor)
 {
@@ -271,59 +260,56 @@ multiply(CnvTaps *taps, double factor)
     taps->value[i] *= factor;
 }
 
-/* Gram-Schmidt, twice for what rounding left. What a row loses of another one goes to the other's column. */
+/* The product stays. */
 static void
-orthonormalize_rows(int rank, CnvTaps *row[], CnvTaps *column[])
+lengthen(CnvTaps *row, CnvTaps *column, double by)
 {
-  for (int i = 0; i < rank; i++) {
-    for (int j = 0; j < 2 * i; j++) {
-      double along = dot(row[j % i], row[i]);
+  multiply(row, 1 / by);
+  multiply(column, by);
+}
 
-      mix(row[i], row[j % i], 1, -along, 0, 1);
-      mix(column[i], column[j % i], 1, 0, along, 1);
-    }
-    double length = sqrt(dot(row[i], row[i]));
+static void
+rotate(CnvTaps *p, CnvTaps *q, double c, double s)
+{
+  for (int i = 0; i < p->width; i++) {
+    double from_p = p->value[i], from_q = q->value[i];
 
-    multiply(row[i], 1 / length);
-    multiply(column[i], length);
+    p->value[i] = c * from_p - s * from_q;
+    q->value[i] = s * from_p + c * from_q;
   }
 }
 
-/* Jacobi's rotation that makes two columns orthogonal, done to their rows too: these stay so. Returns whether it was
- * needed. */
+/* Jacobi's rotation that makes two columns orthogonal, done to their rows too: these stay so. FALSE: it was not needed.
+ */
 static gboolean
-rotate(CnvTaps *row[], CnvTaps *column[], int p, int q)
+make_orthogonal(CnvTaps *row[], CnvTaps *column[], int p, int q)
 {
-  double pp = dot(column[p], column[p]), qq = dot(column[q], column[q]), pq = dot(column[p], column[q]);
-  double zeta, t, c;
+  const int n = column[p]->width;
+  const double pp = dot(column[p]->value, column[p]->value, n), qq = dot(column[q]->value, column[q]->value, n);
+  const double pq = dot(column[p]->value, column[q]->value, n), zeta = (qq - pp) / (2 * pq);
+  const double t = copysign(1, zeta) / (fabs(zeta) + sqrt(1 + zeta * zeta)), c = 1 / sqrt(1 + t * t);
 
   if (fabs(pq) <= 1e-15 * sqrt(pp * qq))
     return FALSE;
-  zeta = (qq - pp) / (2 * pq);
-  t = copysign(1, zeta) / (fabs(zeta) + sqrt(1 + zeta * zeta));
-  c = 1 / sqrt(1 + t * t);
-  mix(column[p], column[q], c, -c * t, c * t, c);
-  mix(row[p], row[q], c, -c * t, c * t, c);
+  rotate(column[p], column[q], c, c * t);
+  rotate(row[p], row[q], c, c * t);
   return TRUE;
 }
 
-/* A singular value decomposition by one-sided Jacobi rotations, of columns whose rows are orthonormal. */
+/* A singular value decomposition by one-sided Jacobi rotations: cnv_taps_factor leaves rows that are orthogonal. */
 void
 cnv_taps_balance(int rank, CnvTaps *row[], CnvTaps *column[])
 {
   gboolean rotated = TRUE;
 
-  orthonormalize_rows(rank, row, column);
+  for (int i = 0; i < rank; i++)
+    lengthen(row[i], column[i], sqrt(dot(row[i]->value, row[i]->value, row[i]->width)));
   for (int sweep = 0; rotated && sweep < 30; sweep++) {
     rotated = FALSE;
     for (int p = 0; p < rank; p++)
       for (int q = p + 1; q < rank; q++)
-        rotated |= rotate(row, column, p, q);
+        rotated |= make_orthogonal(row, column, p, q);
   }
-  for (int i = 0; i < rank; i++) {
-    double half = sqrt(sqrt(dot(column[i], column[i])));
-
-    multiply(row[i], half);
-    multiply(column[i], 1 / half);
-  }
+  for (int i = 0; i < rank; i++)
+    lengthen(row[i], column[i], 1 / sqrt(sqrt(dot(column[i]->value, column[i]->value, column[i]->width))));
 }

@@ -16,7 +16,8 @@ CnvTaps *cnv_taps_gather(const CnvTaps *taps, const int step[CNV_N_AXES], int an
 /* Mirrors along both axes. */
 CnvTaps *cnv_taps_flip(const CnvTaps *taps);
 
-/* Takes taps apart into outer products of a row and a column, exact to within 1e-9 of the largest tap. Returns the
+/* Takes taps apart into outer products of a row and a column, exact to within 1e-9 of the largest tap; the rows are
+ * orthogonal. Returns the
  * number of products, at least 1; 0 where it would exceed max_rank (up to CNV_MAX_TERMS). */
 int cnv_taps_factor(const CnvTaps *taps, int max_rank, CnvTaps *row[], CnvTaps *column[]);
 
