@@ -94,11 +94,10 @@ gboolean
 cnv_session_history_alloc(CnvSession *session, const CnvImage *image, guint n_slots, GError **error)
 {
   session->n_slots = 0;
-  session->history_image = *image;
   g_clear_pointer(&session->scene, g_free);
-  if (!session->history_alloc(session, image, n_slots, error))
-    return FALSE;
   if (n_slots > 0 && !(session->scene = cnv_scene_new(image, n_slots, error)))
+    return FALSE;
+  if (!session->history_alloc(session, n_slots, error))
     return FALSE;
   session->n_slots = n_slots;
   return TRUE;
@@ -124,19 +123,19 @@ finish_measuring(CnvSession *session, GError **error)
 gboolean
 cnv_session_history_push(CnvSession *session, guint slot, const CnvFrame *frame, gboolean measured, GError **error)
 {
-  CnvLayout layout = cnv_layout_of(&session->history_image);
   gboolean fetches = measured && frame->memory == CNV_MEMORY_DEVICE;
+  CnvScene *scene = session->scene;
 
   g_return_val_if_fail(slot < session->n_slots && frame->memory != CNV_MEMORY_HISTORY, FALSE);
-  if (!check_frame(&session->history_image, &layout, frame, "input", error) || !finish_measuring(session, error) ||
+  if (!check_frame(&scene->image, &scene->layout, frame, "input", error) || !finish_measuring(session, error) ||
       (fetches && !session->fetch_rows(session, frame, error)) || !session->history_push(session, slot, frame, error))
     return FALSE;
   if (fetches)
-    session->scene->pending = (int)slot;
+    scene->pending = (int)slot;
   else if (measured) /* while an engine that started an upload copies */
-    cnv_scene_measure(session->scene, slot, frame, cnv_scene_row_step(&session->history_image));
+    cnv_scene_measure(scene, slot, frame, cnv_scene_row_step(&scene->image));
   else
-    cnv_scene_skip(session->scene, slot);
+    cnv_scene_skip(scene, slot);
   return TRUE;
 }
 

@@ -1,5 +1,8 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "cpu/borders.h"
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Rows of a tile with their aprons as float32. Borders are resolved here, so that the vector loops never meet one.
+ */
+#include "cpu/cpu.h"
 
 #include "plan/component.h"
 
@@ -76,8 +79,8 @@ load_frame(const Row *row, const CnvFrame *frame, int x, int n, float *to)
   const CnvComponent *component = &plane->component[0];
 
   if (plane->plain)
-    tile->frame->simd->load[component->bytes - 1](to, cnv_component_at(frame, component, tile->job, x, row->y),
-                                                  n * plane->channels, &tile->plane->samples);
+    tile->frame->simd->load(to, cnv_component_at(frame, component, tile->job, x, row->y), n * plane->channels,
+                            &tile->plane->samples);
   else
     load_components(row, frame, x, n, to);
 }
@@ -96,9 +99,9 @@ load_inside(const Row *row, int x, int n, float *to)
   gboolean begun = FALSE;
 
   for (int i = taps.first; i < taps.first + taps.n; i++) {
-    if (!frame->source[i])
+    if (frame->weight[i] == 0)
       continue;
-    load_frame(row, frame->source[i], x, n, begun ? scratch : to);
+    load_frame(row, &frame->source[i], x, n, begun ? scratch : to);
     if (begun)
       frame->simd->add_scaled(to, scratch, frame->weight[i], samples);
     else if (frame->weight[i] != 1)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The structures that the CPU engine's files share: planes made ready, tiles, and the memory of a thread.
+ * The structures and functions that the CPU engine's files share: planes made ready, tiles, and the memory of a thread.
  */
 #pragma once
 
@@ -16,8 +16,8 @@ typedef struct {
   const CpuSimd *simd;
   CnvFrame in; /* to be blended with, and the source where there are no taps in time */
   CnvFrame out;
-  const CnvFrame *source[CNV_MAX_TEMPORAL_TAPS]; /* of each temporal tap; NULL: none */
-  float weight[CNV_MAX_TEMPORAL_TAPS];           /* of its samples */
+  CnvFrame source[CNV_MAX_TEMPORAL_TAPS]; /* of each temporal tap */
+  float weight[CNV_MAX_TEMPORAL_TAPS];    /* of its samples; 0: there is no source, or it does not count */
   int n_sources;
   const CnvMaskRect *masks; /* of all jobs */
 } CpuFrame;
@@ -98,7 +98,7 @@ cnv_cpu_temporal_taps(const CpuTile *tile, const CnvTerm *term)
   return (CpuTapRange){0, tile->frame->n_sources};
 }
 
-/* The sum of their weights, of those that have a source. */
+/* The sum of their weights. */
 static inline double
 cnv_cpu_temporal_sum(const CpuTile *tile, const CnvTerm *term)
 {
@@ -106,7 +106,7 @@ cnv_cpu_temporal_sum(const CpuTile *tile, const CnvTerm *term)
   double sum = 0;
 
   for (int i = taps.first; i < taps.first + taps.n; i++)
-    sum += tile->frame->source[i] ? tile->frame->weight[i] : 0;
+    sum += tile->frame->weight[i];
   return sum;
 }
 
@@ -120,5 +120,57 @@ cnv_cpu_taps_found(const CnvTerm *term, const CnvRectJob *job, CnvAxis axis, int
 
   return (CpuTapRange){first, CLAMP(size - start, first, n) - first};
 }
+
+/* ---- prepare.c: planes made ready when the plans change, and the memory of threads; nothing is allocated for a frame
+ * ---- */
+
+/* Zero before the first use. */
+typedef struct {
+  CnvPlan *plan[CNV_MAX_PLANS];
+  guint n_plans;
+  CpuPlane *plane;   /* CNV_MAX_PLANES of each plan */
+  CpuWorker *worker; /* one a thread */
+  guint8 *block;     /* of all arrays of planes and workers */
+  gsize block_size;
+} CpuPrepared;
+
+/* Takes references of the plans. FALSE with CNV_ERROR_MEMORY, and then there are no plans. */
+gboolean cnv_cpu_prepare(CpuPrepared *self, const CnvWork *work, guint n_threads, GError **error);
+void cnv_cpu_prepared_clear(CpuPrepared *self);
+
+/* Lays out a worker's memory for a plane. */
+void cnv_cpu_worker_lay_out(CpuWorker *worker, const CpuPlane *plane);
+
+/* Samples of a tile's row, of rows of so many: near what fits into cache, and much the same for all tiles. */
+int cnv_cpu_tile_samples(const CpuPlane *plane, int samples);
+
+/* ---- the work on a tile ---- */
+
+/* Filters a tile by the algorithm of its plane. */
+void cnv_cpu_tile_run(CpuWorker *worker, const CpuTile *tile);
+
+/* The same by the reference; writes the filtered components alone. */
+void cnv_cpu_naive(const CpuTile *tile);
+
+/* The row of the field that the ring of term t has at number k, counted from the first that the tile needs; -1 for a
+ * missing one. */
+int cnv_cpu_source_row(const CpuTile *tile, int t, int k);
+
+/* Loads row y of the field with the apron of term t, its frames added up; y: -1 for a missing one. */
+void cnv_cpu_load_row(const CpuWorker *worker, const CpuTile *tile, int t, int y, float *row);
+
+/* CNV_BORDER_RENORMALIZE. Sums up the taps of a term, which has room for them. */
+void cnv_cpu_renormalize_prepare(CpuTerm *term, const CnvPlan *plan);
+
+/* Makes the factors for row y of a tile. All rows between the borders have the same, so that they are seldom made. */
+void cnv_cpu_renormalize(CpuWorker *worker, const CpuTile *tile, int y);
+
+/* The run of an axis that is worth summing; n 0: none. */
+CpuTapRange cnv_cpu_run_of(const float *taps, int n);
+
+/* Sums of a term that has a run down the rows, for CNV_CPU_ROWS rows of a tile from number y on, in order from 0 on.
+ * rows: as for CpuSimd.column; n: samples of a row. */
+void cnv_cpu_slide(const CpuTile *tile, const CpuTerm *term, CpuTermState *state, const float *const *rows, int y,
+                   int n);
 
 G_END_DECLS

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The CPU engine. A frame's work is jobs (rect_jobs.h); each is cut into tiles, columns narrow enough that the rows
- * a filter needs stay in cache as float32; threads take tile after tile (tile.h). The rest of the frame is copied
+ * a filter needs stay in cache as float32; threads take tile after tile (tile.c). The rest of the frame is copied
  * first. Of a frame with the plans of the last one only jobs and tiles are made again, and not even these where both
  * frames are filtered whole.
  */
 #include "copy.h"
-#include "cpu/history.h"
-#include "cpu/prepare.h"
-#include "cpu/tile.h"
+#include "cpu/cpu.h"
 #include "plan/arith.h"
 #include "plan/rect_jobs.h"
+#include "plan/scene.h"
 
 extern const CnvBackend cnv_backend_cpu;
 
@@ -22,7 +21,7 @@ typedef struct {
   guint n_threads; /* with the caller's */
   CnvTeam *team;
   CpuPrepared prepared;
-  CpuHistory history;
+  guint8 *history; /* slots, each laid out as the scene says */
   CpuFrame frame;
 
   CnvWorkKey key;       /* of the work that jobs and tiles are for */
@@ -144,21 +143,30 @@ copy(CpuSession *self, const CnvLayout *layout, guint planes, const CnvFrame *fr
   cnv_copy_rows(self->team, copies, n);
 }
 
+static CnvFrame
+slot_frame(const CpuSession *self, int slot)
+{
+  const CnvLayout *layout = &self->base.scene->layout;
+
+  return cnv_layout_frame(layout, CNV_MEMORY_HOST, (guintptr)cnv_cpu_aligned(self->history) + slot * layout->size);
+}
+
 static void
 set_frame(CpuSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out)
 {
   CpuFrame *frame = &self->frame;
 
-  frame->in = *cnv_cpu_history_frame(&self->history, in);
+  frame->in = in->memory == CNV_MEMORY_HISTORY ? slot_frame(self, in->slot) : *in;
   frame->out = *out;
   frame->n_sources = MAX((int)work->n_temporal_taps, 1);
-  frame->source[0] = &frame->in;
+  frame->source[0] = frame->in;
   frame->weight[0] = 1;
   for (guint i = 0; i < work->n_temporal_taps; i++) {
     const CnvTemporalTap *tap = &work->temporal_tap[i];
 
-    frame->source[i] = tap->slot >= 0 && tap->weight != 0 ? &self->history.slot[tap->slot] : NULL;
-    frame->weight[i] = tap->weight;
+    frame->weight[i] = tap->slot >= 0 ? tap->weight : 0;
+    if (frame->weight[i] != 0)
+      frame->source[i] = slot_frame(self, tap->slot);
   }
 }
 
@@ -189,17 +197,33 @@ cpu_submit(CnvSession *base, const CnvWork *work, const CnvFrame *in, const CnvF
 }
 
 static gboolean
-cpu_history_alloc(CnvSession *base, const CnvImage *image, guint n_slots, GError **error)
+cpu_history_alloc(CnvSession *base, guint n_slots, GError **error)
 {
-  return cnv_cpu_history_alloc(&((CpuSession *)base)->history, image, n_slots, error);
+  CpuSession *self = (CpuSession *)base;
+  const CnvImage *image;
+  gsize bytes;
+
+  g_clear_pointer(&self->history, g_free);
+  if (n_slots == 0)
+    return TRUE;
+  image = &base->scene->image;
+  bytes = n_slots * base->scene->layout.size + CNV_CPU_ALIGNMENT;
+  self->history = g_try_malloc0(bytes);
+  if (!self->history)
+    g_set_error(error, CNV_ERROR, CNV_ERROR_MEMORY,
+                "no memory for %" G_GSIZE_FORMAT
+                " bytes of history, %u frames of %dx%d %s: set a smaller temporal-radius or fewer taps in time",
+                bytes, n_slots, image->width, image->height, image->format->name);
+  return self->history != NULL;
 }
 
 static gboolean
 cpu_history_push(CnvSession *base, guint slot, const CnvFrame *frame, GError **error)
 {
   CpuSession *self = (CpuSession *)base;
+  CnvFrame to = slot_frame(self, (int)slot);
 
-  copy(self, &self->history.layout, ~0u, frame, &self->history.slot[slot]);
+  copy(self, &base->scene->layout, ~0u, frame, &to);
   return TRUE;
 }
 
@@ -217,7 +241,7 @@ cpu_close(CnvSession *base)
 
   cnv_team_free(self->team);
   cnv_cpu_prepared_clear(&self->prepared);
-  cnv_cpu_history_clear(&self->history);
+  g_free(self->history);
   g_array_unref(self->tiles);
   g_array_unref(self->jobs);
   g_array_unref(self->masks);

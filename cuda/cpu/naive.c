@@ -1,5 +1,9 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "cpu/naive.h"
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The reference that every faster engine is checked against: each output sample by itself, straight from the
+ * definitions in plan.h, border.h and work.h, in double. It is meant to be read.
+ */
+#include "cpu/cpu.h"
 
 #include <math.h>
 
@@ -35,8 +39,8 @@ value_at(const CpuTile *tile, const CnvTerm *term, int c, int x, int y)
   double sum = 0;
 
   for (int i = frames.first; i < frames.first + frames.n; i++)
-    if (frame->source[i])
-      sum += frame->weight[i] * value_in(tile, frame->source[i], c, x, y);
+    if (frame->weight[i] != 0)
+      sum += frame->weight[i] * value_in(tile, &frame->source[i], c, x, y);
   return sum;
 }
 

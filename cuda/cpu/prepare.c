@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "cpu/prepare.h"
+#include "cpu/cpu.h"
 
-#include "cpu/renormalize.h"
-#include "cpu/runs.h"
 #include "plan/arith.h"
 
 /* Bytes of a plane's rings: within the second-level cache, where CNV_CPU_ROWS rows of output at a time are as fast as
@@ -155,7 +153,7 @@ fill_plane(CpuPlane *plane, Arena *arena)
     if (arena->block)
       cnv_cpu_renormalize_prepare(term, plane->plan);
   }
-  plane->samples = (CpuSamples){component->shift, (1 << component->bits) - 1, from->mid[0]};
+  plane->samples = (CpuSamples){component->bytes, component->shift, (1 << component->bits) - 1, from->mid[0]};
   plane->samples.gain = take(arena, n, sizeof(float));
   plane->samples.fraction = take(arena, n, sizeof(float));
   plane->samples.round = take(arena, n, sizeof(float));

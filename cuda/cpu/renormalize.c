@@ -1,5 +1,8 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "cpu/renormalize.h"
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * CNV_BORDER_RENORMALIZE: taps that find no sample are left out, and the others scaled to the same sum (border.h).
+ */
+#include "cpu/cpu.h"
 
 #include <math.h>
 

@@ -1,5 +1,9 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "cpu/runs.h"
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Runs of taps that are all alike along an axis, as a box has them: their sums hardly cost more for many taps than for
+ * few.
+ */
+#include "cpu/cpu.h"
 
 #include <string.h>
 

@@ -29,25 +29,35 @@ typedef guint16 LooseSample __attribute__((aligned(1), may_alias)); /* strides o
 G_STATIC_ASSERT(LANES <= CNV_CPU_SLACK);
 G_STATIC_ASSERT(CNV_CPU_BLOCK % (LANES * VECTORS) == 0);
 
-static void
-load_8(float *restrict to, const void *restrict from, int n, const CpuSamples *samples)
+/* The next two take samples of 1 byte, which have no other bits, or of 2. Compilers make a loop for each. */
+static inline float
+value_of(const void *from, int i, const CpuSamples *samples)
 {
-  const guint8 *in = from;
-  float mid = samples->mid;
+  const guint8 *narrow = from;
+  const LooseSample *wide = from;
 
-  for (int i = 0; i < n; i++)
-    to[i] = (float)in[i] - mid;
+  return (float)(samples->bytes == 1 ? narrow[i] : (GUINT16_FROM_LE(wide[i]) >> samples->shift) & samples->full);
+}
+
+static inline void
+put_value(void *to, int i, guint32 bits, const CpuSamples *samples)
+{
+  guint8 *narrow = to;
+  LooseSample *wide = to;
+
+  if (samples->bytes == 1)
+    narrow[i] = (guint8)bits;
+  else
+    wide[i] = GUINT16_TO_LE((guint16)(bits << samples->shift));
 }
 
 static void
-load_16(float *restrict to, const void *restrict from, int n, const CpuSamples *samples)
+load(float *restrict to, const void *restrict from, int n, const CpuSamples *given)
 {
-  const LooseSample *in = from;
-  int shift = samples->shift, full = samples->full;
-  float mid = samples->mid;
+  const CpuSamples samples = *given; /* a copy: what is written could be its own */
 
   for (int i = 0; i < n; i++)
-    to[i] = (float)((GUINT16_FROM_LE(in[i]) >> shift) & full) - mid;
+    to[i] = value_of(from, i, &samples) - samples.mid;
 }
 
 /* The clamp follows the rounding, so that its limits are the same constants for any base, and it cannot wrap. Added to
@@ -65,29 +75,14 @@ round_sample(float acc, float gain, float fraction, float rounder, float top)
 }
 
 static void
-store_8(void *restrict to, const float *restrict acc, int n, const CpuSamples *samples)
+store(void *restrict to, const float *restrict acc, int n, const CpuSamples *given)
 {
-  guint8 *restrict out = to;
-  const float *gain = samples->gain, *fraction = samples->fraction, *rounder = samples->round;
-  float top = CNV_CPU_ROUND + (float)samples->full;
+  const CpuSamples samples = *given;
+  const float *gain = samples.gain, *fraction = samples.fraction, *rounder = samples.round;
+  float top = CNV_CPU_ROUND + (float)samples.full;
 
   for (int i = 0; i < n; i++)
-    out[i] = (guint8)round_sample(acc[i], gain[i], fraction[i], rounder[i], top);
-}
-
-static void
-store_16(void *restrict to, const float *restrict acc, int n, const CpuSamples *samples)
-{
-  LooseSample *restrict out = to;
-  const float *gain = samples->gain, *fraction = samples->fraction, *rounder = samples->round;
-  float top = CNV_CPU_ROUND + (float)samples->full;
-  int shift = samples->shift;
-
-  for (int i = 0; i < n; i++) {
-    guint32 value = round_sample(acc[i], gain[i], fraction[i], rounder[i], top);
-
-    out[i] = GUINT16_TO_LE((guint16)(value << shift));
-  }
+    put_value(to, i, round_sample(acc[i], gain[i], fraction[i], rounder[i], top), &samples);
 }
 
 /* As round_sample for a sum v that has its gain and fraction, but blended with the input before the rounding. */
@@ -101,51 +96,43 @@ blend_sample(float v, float weight, float in, float rounder, float top)
   return round_sample(v + (1 - weight) * (in - base - v), 1, 0, rounder, top);
 }
 
-static void
-blend_8(void *restrict to, const float *restrict acc, const float *restrict weight, const void *restrict from, int n,
-        const CpuSamples *samples)
+static inline void
+blend_values(void *restrict to, const float *restrict acc, const float *restrict weight, const void *restrict from,
+             int n, const CpuSamples samples)
 {
-  guint8 *restrict out = to;
-  const guint8 *restrict in = from;
-  const float *gain = samples->gain, *fraction = samples->fraction, *rounder = samples->round;
-  float top = CNV_CPU_ROUND + (float)samples->full;
-
-  for (int i = 0; i < n; i++)
-    out[i] = (guint8)blend_sample(acc[i] * gain[i] + fraction[i], weight[i], (float)in[i], rounder[i], top);
-}
-
-static void
-blend_16(void *restrict to, const float *restrict acc, const float *restrict weight, const void *restrict from, int n,
-         const CpuSamples *samples)
-{
-  LooseSample *restrict out = to;
-  const LooseSample *restrict in = from;
-  const float *gain = samples->gain, *fraction = samples->fraction, *rounder = samples->round;
-  float top = CNV_CPU_ROUND + (float)samples->full;
-  int shift = samples->shift, full = samples->full;
+  const float *gain = samples.gain, *fraction = samples.fraction, *rounder = samples.round;
+  float top = CNV_CPU_ROUND + (float)samples.full;
 
   for (int i = 0; i < n; i++) {
-    float value = (float)((GUINT16_FROM_LE(in[i]) >> shift) & full);
-    guint32 bits = blend_sample(acc[i] * gain[i] + fraction[i], weight[i], value, rounder[i], top);
+    float v = acc[i] * gain[i] + fraction[i], in = value_of(from, i, &samples);
 
-    out[i] = GUINT16_TO_LE((guint16)(bits << shift));
+    put_value(to, i, blend_sample(v, weight[i], in, rounder[i], top), &samples);
+  }
+}
+
+/* Compilers do not tell the loops apart by themselves, this one being so long. */
+static void
+blend(void *to, const float *acc, const float *weight, const void *from, int n, const CpuSamples *samples)
+{
+  CpuSamples of = *samples;
+
+  if (samples->bytes == 1) {
+    of.bytes = 1;
+    blend_values(to, acc, weight, from, n, of);
+  } else {
+    of.bytes = 2;
+    blend_values(to, acc, weight, from, n, of);
   }
 }
 
 static void
-merge_8(void *restrict to, const void *restrict from, const void *restrict mask, int n)
+merge(void *restrict to, const void *restrict from, const void *restrict mask, int n)
 {
   guint8 *out = to;
   const guint8 *in = from, *bits = mask;
 
   for (int i = 0; i < n; i++)
     out[i] = (guint8)((out[i] & bits[i]) | (in[i] & ~bits[i]));
-}
-
-static void
-merge_16(void *restrict to, const void *restrict from, const void *restrict mask, int n)
-{
-  merge_8(to, from, mask, 2 * n);
 }
 
 static void
@@ -418,10 +405,10 @@ filter_dense(float *restrict to, gsize stride, const float *const *rows, int n, 
 
 const CpuSimd EXPAND_TABLE_OF(CNV_SIMD) = {
     .name = EXPAND_NAME_OF(CNV_SIMD),
-    .load = {load_8, load_16},
-    .store = {store_8, store_16},
-    .blend = {blend_8, blend_16},
-    .merge = {merge_8, merge_16},
+    .load = load,
+    .store = store,
+    .blend = blend,
+    .merge = merge,
     .weigh_row = weigh_row,
     .add = add,
     .add_scaled = add_scaled,

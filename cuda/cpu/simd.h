@@ -29,7 +29,7 @@ G_BEGIN_DECLS
  * being CNV_CPU_ROUND + base. A base is even, so that ties still go to even. The arrays have a number for each sample
  * of a row. */
 typedef struct {
-  int shift, full; /* of the value in a sample, and 2^depth - 1 */
+  int bytes, shift, full; /* 1 or 2; of the value in a sample, and 2^depth - 1 */
   float mid;
   float *gain, *fraction, *round;
 } CpuSamples;
@@ -55,16 +55,16 @@ typedef struct {
   gint32 *owned_by_other; /* not 0: the sample is another layer's */
 } CpuRowWeights;
 
-/* n counts samples. load, store, blend and merge come for samples of 1 and of 2 bytes; they and the functions of acc
- * take any n and any alignment; row, column and dense round n up to CNV_CPU_BLOCK, row_by_sums to a vector. */
+/* n counts samples. load, store, blend, merge and the functions of acc take any n and any alignment; row, column and
+ * dense round n up to CNV_CPU_BLOCK, row_by_sums to a vector. */
 typedef struct {
   const char *name; /* "avx2" */
-  void (*load[2])(float *to, const void *from, int n, const CpuSamples *samples);
-  void (*store[2])(void *to, const float *acc, int n, const CpuSamples *samples);
+  void (*load)(float *to, const void *from, int n, const CpuSamples *samples);
+  void (*store)(void *to, const float *acc, int n, const CpuSamples *samples);
   /* The same blended with the input, each sample having its weight. */
-  void (*blend[2])(void *to, const float *acc, const float *weight, const void *from, int n, const CpuSamples *samples);
-  /* Takes the bits of from where those of mask are 0. */
-  void (*merge[2])(void *to, const void *from, const void *mask, int n);
+  void (*blend)(void *to, const float *acc, const float *weight, const void *from, int n, const CpuSamples *samples);
+  /* Takes the bits of from where those of mask are 0, in n bytes. */
+  void (*merge)(void *to, const void *from, const void *mask, int n);
 
   /* cnv_rect_job_weight of each pixel, of a job that has masks. TRUE where a 0 may be another job's sample;
    * else it is the input's. */

@@ -1,14 +1,14 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "cpu/tile.h"
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The work of one thread on one tile. For each term a ring of rows runs down it, of row-filtered ones for separable
+ * taps, of loaded ones for dense taps; then the terms' sums become one, and that becomes samples. Rows of plain planes
+ * are read and written by vector code, others component by component.
+ */
+#include "cpu/cpu.h"
 
 #include <math.h>
 
-#include "cpu/borders.h"
 #include "plan/component.h"
-#include "cpu/naive.h"
-#include "cpu/prepare.h"
-#include "cpu/renormalize.h"
-#include "cpu/runs.h"
 
 static int
 samples_of(const CpuTile *tile)
@@ -204,18 +204,18 @@ store_plain(const CpuWorker *worker, const Pixels *pixels, const float *acc)
   const CpuPlane *plane = tile->plane;
   const CnvComponent *component = &plane->from->component[0];
   const CnvRectJob *job = tile->job;
-  int channels = plane->from->channels, size = component->bytes - 1, n = pixels->n * channels;
+  int channels = plane->from->channels, n = pixels->n * channels;
   int x = tile->first + pixels->from + job->move_x, y = pixels->y + job->move_y;
   const guint8 *in = cnv_component_at(&tile->frame->in, component, job, x, y);
   guint8 *to = cnv_component_at(&tile->frame->out, component, job, x, y);
 
   acc += pixels->from * channels;
   if (pixels->blended)
-    simd->blend[size](to, acc, sample_weights(worker, pixels), in, n, &plane->samples);
+    simd->blend(to, acc, sample_weights(worker, pixels), in, n, &plane->samples);
   else
-    simd->store[size](to, acc, n, &plane->samples);
+    simd->store(to, acc, n, &plane->samples);
   if (plane->mask)
-    simd->merge[size](to, in, plane->mask, n);
+    simd->merge(to, in, plane->mask, n * component->bytes);
 }
 
 static gboolean

@@ -77,17 +77,17 @@ cuda_submit(CnvSession *session, const CnvWork *work, const CnvFrame *in, const 
 }
 
 static gboolean
-cuda_history_alloc(CnvSession *session, const CnvImage *image, guint n_slots, GError **error)
+cuda_history_alloc(CnvSession *session, guint n_slots, GError **error)
 {
   CudaSession *self = (CudaSession *)session;
+  gsize bytes = n_slots > 0 ? n_slots * session->scene->layout.size : 0;
   gboolean ok;
 
   if (!CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error))
     return FALSE;
-  self->slot_layout = cnv_layout_of(image);
   if (n_slots == 0)
     cnv_cuda_free(self, &self->history);
-  ok = cnv_cuda_reserve(self, &self->history, n_slots * self->slot_layout.size, error);
+  ok = cnv_cuda_reserve(self, &self->history, bytes, error);
   self->cu->cuCtxPopCurrent(NULL);
   return ok;
 }
@@ -105,7 +105,7 @@ cuda_history_push(CnvSession *session, guint slot, const CnvFrame *frame, GError
   if (frame->memory == CNV_MEMORY_HOST)
     ok = cnv_cuda_upload_frame(self, frame, &to, error);
   else
-    ok = cnv_cuda_copy_planes(self, &self->slot_layout, ~0u, frame, &to, error);
+    ok = cnv_cuda_copy_planes(self, &session->scene->layout, ~0u, frame, &to, error);
   self->busy = TRUE;
   self->cu->cuCtxPopCurrent(NULL);
   return ok;

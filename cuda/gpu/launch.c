@@ -203,7 +203,7 @@ set_sources(CudaSession *self, const CnvWork *work, int now)
     const CnvTemporalTap *m = &work->temporal_tap[i];
 
     self->sources.weight[i] = m->slot < 0 ? 0 : m->weight;
-    self->sources.delta[i] = m->slot < 0 ? 0 : (m->slot - now) * (gint64)self->slot_layout.size;
+    self->sources.delta[i] = m->slot < 0 ? 0 : (m->slot - now) * (gint64)self->base.scene->layout.size;
   }
 }
 

@@ -103,13 +103,11 @@ cnv_cuda_upload(CudaSession *self, CUdeviceptr to, const void *from, gsize size,
 CnvFrame
 cnv_cuda_slot_frame(const CudaSession *self, int slot)
 {
-  CnvFrame frame = {.memory = CNV_MEMORY_DEVICE, .slot = slot};
+  const CnvLayout *layout = &self->base.scene->layout;
 
-  for (int p = 0; p < CNV_MAX_PLANES; p++) {
-    frame.data[p] =
-        (void *)(guintptr)(self->history.address + slot * self->slot_layout.size + self->slot_layout.offset[p]);
-    frame.stride[p] = self->slot_layout.pitch[p];
-  }
+  CnvFrame frame = cnv_layout_frame(layout, CNV_MEMORY_DEVICE, self->history.address + slot * layout->size);
+
+  frame.slot = slot;
   return frame;
 }
 
@@ -122,11 +120,7 @@ cnv_cuda_device_frame(CudaSession *self, const CnvFrame *frame, DeviceBuffer *bu
     return TRUE;
   if (!cnv_cuda_reserve(self, buffer, self->layout.size, error))
     return FALSE;
-  on_device->memory = CNV_MEMORY_DEVICE;
-  for (int p = 0; p < CNV_MAX_PLANES; p++) {
-    on_device->data[p] = (void *)(guintptr)(buffer->address + self->layout.offset[p]);
-    on_device->stride[p] = self->layout.pitch[p];
-  }
+  *on_device = cnv_layout_frame(&self->layout, CNV_MEMORY_DEVICE, buffer->address);
   return TRUE;
 }
 

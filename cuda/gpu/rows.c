@@ -4,7 +4,6 @@
  * stream, and waited for by an event of their own.
  */
 #include "gpu/session.h"
-#include "plan/scene.h"
 
 /* Places the rows of the planes side by side in memory; NULL: only returns the size of all. */
 static gsize
@@ -41,7 +40,7 @@ reserve_rows(CudaSession *self, gsize size, GError **error)
 static gboolean
 start_rows(CudaSession *self, const CnvFrame *frame, GError **error)
 {
-  const CnvImage *image = &self->base.history_image;
+  const CnvImage *image = &self->base.scene->image;
   CnvFrame rows;
   gsize size = find_rows(image, NULL, &rows);
 
@@ -89,7 +88,7 @@ cnv_cuda_wait_for_rows(CnvSession *session, CnvFrame *rows, GError **error)
     return FALSE;
   ok = CHECK(self, cuEventSynchronize(self->rows_done), "downloading rows of a frame to look for a cut", error);
   self->cu->cuCtxPopCurrent(NULL);
-  find_rows(&session->history_image, self->rows.memory, rows);
+  find_rows(&session->scene->image, self->rows.memory, rows);
   return ok;
 }
 

@@ -20,6 +20,7 @@
 
 #include "gpu/driver.h"
 #include "gpu/schedule.h"
+#include "plan/scene.h"
 #include "team.h"
 
 G_BEGIN_DECLS
@@ -117,13 +118,12 @@ typedef struct {
   CnvLayout layout, staged;
   DeviceBuffer scratch; /* for the result of filtering in place, before it is put there */
   DeviceBuffer sums, block, all_taps, weights, staged_in, staged_out;
-  DeviceBuffer history; /* slots, each laid out as slot_layout says */
-  CnvLayout slot_layout;
-  PinnedBuffer rows;   /* of the frame that is being measured */
-  CUevent rows_done;   /* they are there; NULL before the first */
-  CnvSources sources;  /* of the frame that is being submitted; deltas in the history */
-  guint staged_source; /* number of the one that is being staged */
-  gboolean busy;       /* something was started since the last wait */
+  DeviceBuffer history; /* slots, each laid out as the scene says */
+  PinnedBuffer rows;    /* of the frame that is being measured */
+  CUevent rows_done;    /* they are there; NULL before the first */
+  CnvSources sources;   /* of the frame that is being submitted; deltas in the history */
+  guint staged_source;  /* number of the one that is being staged */
+  gboolean busy;        /* something was started since the last wait */
   Texture texture[N_TEXTURES];
   guint64 n_texture_uses;
 } CudaSession;

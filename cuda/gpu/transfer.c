@@ -190,11 +190,11 @@ cnv_cuda_upload_frame(CudaSession *self, const CnvFrame *frame, const CnvFrame *
   if (!CHECK(self, cuEventSynchronize(self->host.unstaged), "waiting for an upload", error))
     return FALSE;
   *transfer = (Transfer){.upload = TRUE,
-                         .layout = self->slot_layout,
+                         .layout = self->base.scene->layout,
                          .host = *frame,
                          .device = *to,
                          .staging = transfer->staging,
-                         .slices = cnv_slices_of_image(&self->base.history_image),
+                         .slices = cnv_slices_of_image(&self->base.scene->image),
                          .stream = self->stream};
   cnv_cuda_transfer_stage(self, transfer);
   for (int k = 0; k < transfer->slices.n; k++)

@@ -26,3 +26,15 @@ cnv_layout_of(const CnvImage *image)
   }
   return layout;
 }
+
+CnvFrame
+cnv_layout_frame(const CnvLayout *layout, CnvMemory memory, guintptr address)
+{
+  CnvFrame frame = {.memory = memory};
+
+  for (int m = 0; m < layout->n_planes; m++) {
+    frame.data[m] = (void *)(address + layout->offset[m]);
+    frame.stride[m] = layout->pitch[m];
+  }
+  return frame;
+}

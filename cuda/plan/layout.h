@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include <convolve/plan.h>
+#include <convolve/backend.h>
 
 G_BEGIN_DECLS
 
@@ -22,5 +22,8 @@ CnvLayout cnv_layout_of(const CnvImage *image);
 
 /* Adds plane p to the block. */
 void cnv_layout_add(CnvLayout *layout, int p, int row_bytes, int rows);
+
+/* The frame in a block at a host or device address. */
+CnvFrame cnv_layout_frame(const CnvLayout *layout, CnvMemory memory, guintptr address);
 
 G_END_DECLS

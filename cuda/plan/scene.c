@@ -27,6 +27,7 @@ cnv_scene_new(const CnvImage *image, guint n_slots, GError **error)
     return NULL;
   }
   scene->image = *image;
+  scene->layout = cnv_layout_of(image);
   scene->pending = -1;
   return scene;
 }

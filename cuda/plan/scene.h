@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * How much a frame differs from the one before it: the mean absolute difference of luma over a grid of samples. A cut
- * changes large areas, of which few samples tell as much as all. Pure arithmetic on rows in host memory.
+ * The frames of a session's history, and how much each differs from the one before it: the mean absolute difference of
+ * luma over a grid of samples. A cut changes large areas, of which few samples tell as much as all. Pure arithmetic on
+ * rows in host memory.
  */
 #pragma once
 
 #include <convolve/backend.h>
+
+#include "plan/layout.h"
 
 G_BEGIN_DECLS
 
@@ -14,6 +17,7 @@ G_BEGIN_DECLS
 
 typedef struct CnvScene {
   CnvImage image;
+  CnvLayout layout;
   int pending;       /* slot of the frame whose rows the engine is still fetching; -1: none */
   gboolean has_luma; /* FALSE: there is no frame to compare with */
   float luma[CNV_SCENE_STEPS * CNV_SCENE_STEPS]; /* 0..1, of the frame measured last */

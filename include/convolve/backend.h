@@ -77,7 +77,8 @@ struct CnvBackend {
 struct CnvSession {
   const CnvBackend *backend;
   gboolean (*submit)(CnvSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error);
-  gboolean (*history_alloc)(CnvSession *self, const CnvImage *image, guint n_slots, GError **error);
+  /* The frames' layout is that of the scene, which stands already; n_slots 0: frees the history. */
+  gboolean (*history_alloc)(CnvSession *self, guint n_slots, GError **error);
   gboolean (*history_push)(CnvSession *self, guint slot, const CnvFrame *frame, GError **error);
   /* Starts to download the rows of a frame in device memory that a scene needs, and waits for them: rows is valid up to
    * the next start. Both NULL: the engine takes no device memory. */
@@ -88,9 +89,8 @@ struct CnvSession {
   gboolean (*use_stream)(CnvSession *self, void *stream, GError **error);       /* these two NULL: it has no streams */
   gboolean (*order)(CnvSession *self, void *stream, gboolean first, GError **error);
   void (*close)(CnvSession *self);
-  guint n_slots;          /* of the history; these three are set by cnv_session_history_alloc */
-  CnvImage history_image; /* of the frames in it */
-  struct CnvScene *scene; /* how much they change; NULL where there are none */
+  guint n_slots;          /* of the history; these two are set by cnv_session_history_alloc */
+  struct CnvScene *scene; /* the image of its frames and how much they change; NULL where there are none */
   guint64 n_submitted;    /* frames so far: the number of the last one */
   char *device_name;      /* for people: "NVIDIA H200", "CPU, 2 threads, AVX2" */
   CnvSessionStats stats;

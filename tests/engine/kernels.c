@@ -12,7 +12,7 @@
 
 #include "support/cases.h"
 #include "support/suite.h"
-#include "cpu/runs.h"
+#include "cpu/cpu.h"
 
 #define SKIP 77
 
