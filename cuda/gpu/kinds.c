@@ -1,47 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gpu/kinds.h"
 
-#define EACH(n)                                                                                                        \
-  {                                                                                                                    \
-    n, n, n, n                                                                                                         \
-  }
-#define POINTS CNV_POINT_WIDTH, CNV_POINT_HEIGHT, .block_x = EACH(CNV_POINT_WIDTH), .block_y = EACH(CNV_POINT_HEIGHT)
-
-static guint
-tiled_floats(const CnvPlane *plane, const CnvTerm *term)
-{
-  return CNV_TILED_PITCH(plane->channels, cnv_tiled_chunk(term->n[CNV_X], CNV_TILED_CHUNK_X(plane->channels))) *
-         (CNV_TILED_HEIGHT + cnv_tiled_chunk(term->n[CNV_Y], CNV_TILED_CHUNK_Y) - 1);
-}
-
-static guint
-rows_floats(const CnvPlane *plane, const CnvTerm *term)
-{
-  return CNV_ROWS_PITCH * CNV_ROWS_PER_BLOCK(1);
-}
-
-static guint
-columns_floats(const CnvPlane *plane, const CnvTerm *term)
-{
-  return CNV_COLUMNS_WIDTH * (CNV_COLUMNS_HEIGHT + MIN(term->n[CNV_Y], CNV_COLUMNS_CHUNK) - 1);
-}
+#define POINTS CNV_POINT_WIDTH, CNV_POINT_HEIGHT, .block_x = CNV_POINT_WIDTH, .block_y = CNV_POINT_HEIGHT
+#define COLUMNS                                                                                                        \
+  CNV_COLUMNS_WIDTH, CNV_COLUMNS_HEIGHT / CNV_OUTPUTS, .block_x = CNV_COLUMNS_WIDTH, .block_y = CNV_COLUMNS_HEIGHT
+#define ROWS CNV_ROWS_WIDTH / CNV_OUTPUTS, CNV_ROWS_HEIGHT, .block_x = CNV_ROWS_WIDTH, .block_y = CNV_ROWS_HEIGHT
 
 static const CnvKernelKind unit_kinds[CNV_N_KERNELS] = {
     [CNV_KERNEL_STAGE_IN] = {"stage_in", CNV_ALGORITHM_AUTO, POINTS, .by_pixels = TRUE},
     [CNV_KERNEL_NAIVE] = {"naive", CNV_ALGORITHM_NAIVE, POINTS},
-    [CNV_KERNEL_TILED] = {"tiled", CNV_ALGORITHM_TILED, CNV_TILED_WIDTH, CNV_TILED_HEIGHT / CNV_OUTPUTS,
-                          .block_x = {CNV_TILED_WIDTH, CNV_TILED_WIDTH / 2, CNV_TILED_WIDTH / 3, CNV_TILED_WIDTH / 4},
-                          .block_y = EACH(CNV_TILED_HEIGHT), .by_pixels = TRUE, .by_channels = TRUE,
-                          .unit_floats = tiled_floats},
+    [CNV_KERNEL_TILED] = {"tiled", CNV_ALGORITHM_TILED, COLUMNS},
     [CNV_KERNEL_TEXTURE_ROWS] = {"texture_rows", CNV_ALGORITHM_TEXTURE, POINTS, .by_terms = TRUE},
     [CNV_KERNEL_TEXTURE_COLUMNS] = {"texture_columns", CNV_ALGORITHM_TEXTURE, POINTS},
-    [CNV_KERNEL_ROWS] = {"rows", CNV_ALGORITHM_SEPARABLE, CNV_ROWS_THREADS, 1, .block_x = EACH(CNV_ROWS_PIXELS),
-                         .block_y = {CNV_ROWS_PER_BLOCK(1), CNV_ROWS_PER_BLOCK(2), CNV_ROWS_PER_BLOCK(3),
-                                     CNV_ROWS_PER_BLOCK(4)},
-                         .by_pixels = TRUE, .by_terms = TRUE, .by_channels = TRUE, .unit_floats = rows_floats},
-    [CNV_KERNEL_COLUMNS] = {"columns", CNV_ALGORITHM_SEPARABLE, CNV_COLUMNS_WIDTH / 2, CNV_COLUMNS_HEIGHT / CNV_OUTPUTS,
-                            .block_x = EACH(CNV_COLUMNS_WIDTH), .block_y = EACH(CNV_COLUMNS_HEIGHT),
-                            .by_channels = TRUE, .unit_floats = columns_floats},
+    [CNV_KERNEL_ROWS] = {"rows", CNV_ALGORITHM_SEPARABLE, ROWS, .by_terms = TRUE},
+    [CNV_KERNEL_COLUMNS] = {"columns", CNV_ALGORITHM_SEPARABLE, COLUMNS},
     [CNV_KERNEL_STAGE_OUT] = {"stage_out", CNV_ALGORITHM_AUTO, POINTS, .by_pixels = TRUE},
 };
 

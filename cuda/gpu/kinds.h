@@ -37,11 +37,9 @@ typedef struct {
   guint threads_x, threads_y;
 
   /* Kinds with units. */
-  gboolean by_pixels;   /* blocks are as wide as so many pixels, else samples */
+  int block_x, block_y; /* samples and rows that a block makes */
+  gboolean by_pixels;   /* pixels and rows */
   gboolean by_terms;    /* a unit is the row sums of one term of a job */
-  gboolean by_channels; /* has kernels for each number of channels, to do a large job alone */
-  int block_x[CNV_MAX_CHANNELS], block_y[CNV_MAX_CHANNELS]; /* size of a block's part, by the number of channels */
-  guint (*unit_floats)(const CnvPlane *plane, const CnvTerm *term); /* of shared memory; NULL: none */
 
   /* Kinds with tile jobs: */
   const CnvVariant *variants; /* from small to large, up to one without a name; NULL: it has units */

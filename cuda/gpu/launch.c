@@ -2,8 +2,6 @@
  *
  * The kernels of a frame.
  */
-#include <string.h>
-
 #include "gpu/session.h"
 #include "gpu/range.h"
 
@@ -17,7 +15,7 @@ start(CudaSession *self, const CnvLaunch *l, void *args, GError **error)
   CUfunction function = cnv_cuda_find_function(self, l, error);
 
   return function && CHECK(self,
-                           cuLaunchKernel(function, l->blocks_x, l->blocks_y, 1, kind->threads_x, kind->threads_y, 1,
+                           cuLaunchKernel(function, l->blocks_x, 1, 1, kind->threads_x, kind->threads_y, 1,
                                           l->shared_bytes, self->stream, list, NULL),
                            "starting a kernel", error);
 }
@@ -77,19 +75,18 @@ static gboolean
 set_textures(CudaSession *self, const CnvLaunch *l, CnvLaunchArgs *args, GError **error)
 {
   const int *rows = (l->staged ? &self->staged : &self->layout)->rows;
-  static const int sizes[N_TYPES] = {1, 2, 4};
   SampleType type = cnv_cuda_type_of(self, l);
 
   for (int p = 0; p < CNV_MAX_PLANES; p++) {
-    guint64 start = args->in[p] / TEXTURE_ALIGNMENT * TEXTURE_ALIGNMENT, before = args->in[p] - start;
+    guint64 start = args->in[p] / TEXTURE_ALIGNMENT * TEXTURE_ALIGNMENT;
 
     if (!args->in[p] || rows[p] == 0)
       continue;
     /* Its last row is as long as the others, or ends with the memory. */
-    if (!cnv_cuda_find_texture(self, start, before + (gsize)args->in_stride[p] * rows[p], type, &args->texture[p],
-                               error))
+    if (!cnv_cuda_find_texture(self, start, args->in[p] - start + (gsize)args->in_stride[p] * rows[p], type,
+                               &args->texture[p], error))
       return FALSE;
-    args->texture_first[p] = (int)(before / sizes[type]);
+    args->texture_start[p] = start;
   }
   return cnv_cuda_find_texture(self, self->sums.address, self->sums.size, TYPE_F32, &args->sums_texture, error);
 }
@@ -132,23 +129,6 @@ run_units(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFr
 }
 
 static gboolean
-run_large(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out, GError **error)
-{
-  const CnvRectArgs *from = &g_array_index(self->schedule.jobs, CnvRectArgs, l->job);
-  CnvLargeArgs args = {
-      .term = l->term, .sums = self->sums.address, .mask_rects = self->block.address + self->schedule.mask_rects_at};
-  int m = from->pointers;
-
-  args.block.a = g_array_index(self->schedule.planes, CnvPlane, from->plane_args);
-  args.block.job = from->job;
-  memcpy(args.block.sums, from->sums, sizeof(from->sums));
-  args.block.sums_stride = from->sums_stride;
-  cnv_block_locate(&args.block, (guintptr)in->data[m], in->stride[m], (guintptr)out->data[m], out->stride[m],
-                   cnv_cuda_type_of(self, l) == TYPE_U8 ? 1 : 2);
-  return start(self, l, &args, error);
-}
-
-static gboolean
 run_tile_jobs(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
   const CnvSchedule *schedule = &self->schedule;
@@ -175,7 +155,7 @@ run_launch(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvF
     return FALSE;
   if (cnv_kernel_kind(l->kernel)->variants)
     return run_tile_jobs(self, l, in, out, error);
-  return (l->channels ? run_large : run_units)(self, l, in, out, error);
+  return run_units(self, l, in, out, error);
 }
 
 /* Every frame that counts has a staged form of its own; where one is missing another stands, with weight 0. */

@@ -5,9 +5,6 @@
 /* Row sums of one pass: what stays in the second-level cache of large GPUs. A single plane may take more. */
 #define PASS_FLOATS (10 * 1024 * 1024)
 
-/* From so many samples on a frame takes longer than a launch for each of its large jobs. */
-#define LARGE_SAMPLES (1024 * 1024)
-
 #define SUMS_UNIT 64 /* floats: rows of sums begin at 256 bytes */
 
 #define BLOCK_ALIGNMENT 256
@@ -15,74 +12,21 @@
 /* ---- launches of units ---- */
 
 static void
-count_blocks(const CnvKernelKind *kind, const CnvRectJob *job, const CnvPlane *plane, int term, guint blocks[2])
-{
-  int width = kind->by_pixels ? job->width : job->width * plane->channels;
-  int height = kind->by_terms ? job->height + plane->term[term].n[CNV_Y] - 1 : job->height;
-
-  blocks[0] = (guint)cnv_divide_up(width, kind->block_x[plane->channels - 1]);
-  blocks[1] = (guint)cnv_divide_up(height, kind->block_y[plane->channels - 1]);
-}
-
-/* Shared memory for the most demanding plane of the plans. */
-static guint
-shared_bytes(const CnvSchedule *schedule, const CnvKernelKind *kind)
-{
-  guint floats = 0;
-
-  for (guint i = 0; i < schedule->planes->len && kind->unit_floats; i++) {
-    const CnvPlane *plane = &g_array_index(schedule->planes, CnvPlane, i);
-
-    for (int t = 0; t < plane->n_terms; t++)
-      floats = MAX(floats, kind->unit_floats(plane, &plane->term[t]));
-  }
-  return floats * sizeof(float);
-}
-
-static void
 add_unit(CnvSchedule *schedule, CnvLaunch *launch, guint job, int term)
 {
-  const CnvRectJob *from = &g_array_index(schedule->jobs, CnvRectArgs, job).job;
-  CnvUnit unit = {.job = (int)job, .term = term, .first_block = (int)launch->blocks_x};
-  guint blocks[2];
-
-  count_blocks(cnv_kernel_kind(launch->kernel), from, cnv_schedule_plane(schedule, from), term, blocks);
-  unit.blocks_x = (int)blocks[0];
-  launch->blocks_x += blocks[0] * blocks[1];
-  launch->n++;
-  g_array_append_val(schedule->units, unit);
-}
-
-/* TRUE where there are kernels made for the job: it is plain, much of large work, and needs no more than sums. A slice
- * goes by its plane, and so to the kernel that does the plane uncut. */
-static gboolean
-is_large(const CnvSchedule *schedule, const CnvRectJob *job, const CnvKernelKind *kind)
-{
-  const CnvPlan *plan = g_ptr_array_index(schedule->plans, job->plan);
-  const CnvPlane *plane = cnv_schedule_plane(schedule, job);
-  gboolean simple = plane->combine != CNV_COMBINE_MAGNITUDE && !cnv_border_renormalizes(plan->filter.border);
-  int height = schedule->slices.single_launch ? job->height : plane->height;
-
-  return kind->by_channels && simple && schedule->large && plane->plain && schedule->one_source &&
-         (gsize)job->width * height * plane->channels >= LARGE_SAMPLES / 8;
-}
-
-static void
-add_large(CnvSchedule *schedule, const CnvLaunch *all, guint job, int term)
-{
+  const CnvKernelKind *kind = cnv_kernel_kind(launch->kernel);
   const CnvRectJob *from = &g_array_index(schedule->jobs, CnvRectArgs, job).job;
   const CnvPlane *plane = cnv_schedule_plane(schedule, from);
-  CnvLaunch launch = *all;
-  guint blocks[2];
+  int width = kind->by_pixels ? from->width : from->width * plane->channels;
+  int height = kind->by_terms ? from->height + plane->term[term].n[CNV_Y] - 1 : from->height;
+  CnvUnit unit = {.job = (int)job,
+                  .term = term,
+                  .first_block = (int)launch->blocks_x,
+                  .blocks_x = cnv_divide_up(width, kind->block_x)};
 
-  count_blocks(cnv_kernel_kind(all->kernel), from, plane, term, blocks);
-  launch.blocks_x = blocks[0];
-  launch.blocks_y = blocks[1];
-  launch.n = 0;
-  launch.channels = plane->channels;
-  launch.job = job;
-  launch.term = term;
-  g_array_append_val(schedule->launches, launch);
+  launch->blocks_x += (guint)(unit.blocks_x * cnv_divide_up(height, kind->block_y));
+  launch->n++;
+  g_array_append_val(schedule->units, unit);
 }
 
 /* The algorithm by whose kernels a job is done. */
@@ -108,29 +52,18 @@ takes(const CnvSchedule *schedule, const CnvLaunch *launch, const CnvRectJob *jo
          (algorithm == algorithm_of(schedule, job) && cnv_schedule_plane_kernel(schedule, job)->bank == launch->bank);
 }
 
-/* The launches of one kernel for those of jobs first to last - 1 that it is for. */
+/* The launch of a kernel for those of jobs first to last - 1 that it is for. */
 static void
 add_launch(CnvSchedule *schedule, CnvKernelId kernel, gboolean staged, guint bank, guint first, guint last)
 {
-  const CnvKernelKind *kind = cnv_kernel_kind(kernel);
-  CnvLaunch launch = {.kernel = kernel,
-                      .staged = staged,
-                      .bank = bank,
-                      .blocks_y = 1,
-                      .shared_bytes = shared_bytes(schedule, kind),
-                      .first = schedule->units->len};
+  CnvLaunch launch = {.kernel = kernel, .staged = staged, .bank = bank, .first = schedule->units->len};
 
   for (guint i = first; i < last; i++) {
     const CnvRectJob *job = &g_array_index(schedule->jobs, CnvRectArgs, i).job;
+    int n_terms = cnv_kernel_kind(kernel)->by_terms ? cnv_schedule_plane(schedule, job)->n_terms : 1;
 
-    if (!takes(schedule, &launch, job))
-      continue;
-    for (int t = 0; t < (kind->by_terms ? cnv_schedule_plane(schedule, job)->n_terms : 1); t++) {
-      if (is_large(schedule, job, kind))
-        add_large(schedule, &launch, i, t);
-      else
-        add_unit(schedule, &launch, i, t);
-    }
+    for (int t = 0; t < n_terms && takes(schedule, &launch, job); t++)
+      add_unit(schedule, &launch, i, t);
   }
   if (launch.n > 0)
     g_array_append_val(schedule->launches, launch);
@@ -265,16 +198,9 @@ static void
 make_launches(CnvSchedule *schedule, const CnvWork *work)
 {
   GArray *arrays[] = {schedule->jobs, schedule->units, schedule->tile_jobs, schedule->launches};
-  gsize samples = 0;
 
   for (gsize i = 0; i < G_N_ELEMENTS(arrays); i++)
     g_array_set_size(arrays[i], 0);
-  for (guint i = 0; i < schedule->uncut->len; i++) {
-    const CnvRectJob *job = &g_array_index(schedule->uncut, CnvRectJob, i);
-
-    samples += (gsize)job->width * job->height * cnv_schedule_plane(schedule, job)->channels;
-  }
-  schedule->large = samples >= LARGE_SAMPLES;
   schedule->sums_size = 0;
   if (schedule->slices.single_launch)
     make_frame(schedule, work->interlaced ? 2 : 1);
@@ -297,14 +223,11 @@ add_array(GByteArray *block, const GArray *array)
 gboolean
 cnv_schedule_set_work(CnvSchedule *schedule, const CnvWork *work, gboolean cut)
 {
-  gboolean one_source = work->n_temporal_taps == 0;
-
-  if (schedule->launches->len > 0 && cnv_work_key_matches(&schedule->of, work) && one_source == schedule->one_source &&
+  if (schedule->launches->len > 0 && cnv_work_key_matches(&schedule->of, work) &&
       !work->overlaps == !schedule->of.work.overlaps && !cut == !schedule->cut)
     return FALSE;
   cnv_work_key_set(&schedule->of, work);
   schedule->crowd = cnv_rect_jobs_make(work, schedule->uncut, schedule->mask_rects);
-  schedule->one_source = one_source;
   schedule->cut = cut;
   schedule->slices = cnv_slices_of_work(work);
   /* Constant memory holds one bank at a time: several would be loaded again for each slice. */

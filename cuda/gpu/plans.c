@@ -17,7 +17,7 @@ cnv_cuda_type_of(const CudaSession *self, const CnvLaunch *l)
   return l->staged ? TYPE_F32 : plan->image.format->sample_bytes == 1 ? TYPE_U8 : TYPE_U16;
 }
 
-/* cnv_<variant>_<type>_<suffix>, or else cnv_<kernel>_<type>, or for a number of channels cnv_<kernel>_<type>x<n>. */
+/* cnv_<variant>_<type>_<suffix>, or else cnv_<kernel>_<type>. */
 static char *
 function_name(const CudaSession *self, const CnvLaunch *l)
 {
@@ -27,14 +27,13 @@ function_name(const CudaSession *self, const CnvLaunch *l)
 
   if (variant)
     return g_strdup_printf("cnv_%s_%s_%s", variant->name, type, variant->suffix);
-  return g_strdup_printf("cnv_%s_%s%s%.0d", cnv_kernel_kind(l->kernel)->name, type, l->channels ? "x" : "",
-                         l->channels);
+  return g_strdup_printf("cnv_%s_%s", cnv_kernel_kind(l->kernel)->name, type);
 }
 
 CUfunction
 cnv_cuda_find_function(CudaSession *self, const CnvLaunch *l, GError **error)
 {
-  CUfunction *function = &self->function[l->kernel][cnv_cuda_type_of(self, l)][l->channels];
+  CUfunction *function = &self->function[l->kernel][cnv_cuda_type_of(self, l)];
   guint *allowed = &self->shared_allowed[l->kernel];
 
   if (!*function) {

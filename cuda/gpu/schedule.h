@@ -22,13 +22,8 @@ typedef struct {
   CnvKernelId kernel;
   gboolean staged; /* it works on staged planes */
   guint bank;      /* whose taps it reads */
-  guint blocks_x, blocks_y, shared_bytes;
+  guint blocks_x, shared_bytes;
   guint first, n; /* its units, or its tile jobs */
-
-  /* Or one term of one job, by a kernel made for its number of channels; 0: it is not that. */
-  int channels;
-  guint job;
-  int term;
 } CnvLaunch;
 
 /* A plane's kernel, bank and weights. */
@@ -65,8 +60,6 @@ typedef struct {
   CnvWorkKey of;                     /* the work that all of this is made of */
   guint crowd;                       /* of cnv_rect_jobs_make */
   gboolean cut;                      /* as the caller asked */
-  gboolean one_source;               /* no frames of a history are added up */
-  gboolean large;                    /* jobs of some size have launches of their own */
 
   /* All arrays for the GPU in one block, and where each begins. */
   GByteArray *block;

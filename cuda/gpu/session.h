@@ -98,7 +98,7 @@ typedef struct {
   CUdevice device;
   gboolean owns_context;
   CUmodule module;
-  CUfunction function[CNV_N_KERNELS][N_TYPES][CNV_MAX_CHANNELS + 1]; /* 0: of any number of channels; NULL until used */
+  CUfunction function[CNV_N_KERNELS][N_TYPES]; /* NULL until used */
   CUfunction copy;
   guint shared_allowed[CNV_N_KERNELS]; /* bytes of shared memory that tile jobs were allowed so far; 0: the usual */
   int n_processors;

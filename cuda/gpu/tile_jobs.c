@@ -105,7 +105,7 @@ cut_launch(CnvSchedule *schedule, CnvLaunch *launch, int highest, int rows)
 static void
 add_launch(CnvSchedule *schedule, CnvKernelId kernel, guint bank, guint first, guint last)
 {
-  CnvLaunch launch = {.kernel = kernel, .bank = bank, .blocks_y = 1, .first = schedule->tile_jobs->len};
+  CnvLaunch launch = {.kernel = kernel, .bank = bank, .first = schedule->tile_jobs->len};
   int highest = 0, rows = 0;
 
   for (guint i = first; i < last; i++) {

@@ -11,7 +11,7 @@ import re
 import sys
 from pathlib import Path
 
-HOT = re.compile(r'rows_u8x|columns_u8x|tiled_u8x|rows_u16x|columns_u16x|fused|tensor|dense|copy')  # no local memory there
+HOT = re.compile(r'rows|columns|tiled|fused|tensor|dense|copy')  # no local memory there
 KERNELS_MAX = 200
 PLUGIN_MAX = 24_000_000  # bytes, with all architectures
 DOUBLE = re.compile(r'\.f64\b')

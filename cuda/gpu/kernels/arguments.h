@@ -17,43 +17,20 @@
 
 #define CNV_ARGS_SOURCES 31
 
-/* naive, and what goes between a frame and its staged form: a thread a sample or pixel. */
+/* Kernels that work on units have so many threads a block. */
+#define CNV_UNIT_THREADS 256
+
+/* Samples and rows that such a block makes. naive, texture, and what goes between a frame and its staged form: a thread
+ * a sample or pixel. */
 #define CNV_POINT_WIDTH 32
 #define CNV_POINT_HEIGHT 8
-
-/* tiled: a block makes 64 x 64 samples; taps are taken in chunks, so that shared memory never exceeds 48 KiB. */
-#define CNV_TILED_WIDTH 64 /* samples, a multiple of the channels below: 63 for 3 channels */
-#define CNV_TILED_HEIGHT 64
-#define CNV_TILED_CHUNK_X(channels) ((channels) == 1 ? 32 : (channels) == 2 ? 24 : 14)
-#define CNV_TILED_CHUNK_Y 32
-#define CNV_TILED_SLACK 4 /* floats on either side of a row of the tile */
-#define CNV_TILED_PITCH(channels, chunk_x)                                                                             \
-  ((CNV_TILED_WIDTH / (channels) + (chunk_x)-1) * (channels) + 2 * CNV_TILED_SLACK)
-
-/* rows: a warp makes 256 pixels of one channel of one row. */
-#define CNV_ROWS_PIXELS 256
-#define CNV_ROWS_CHUNK 128
-#define CNV_ROWS_SLACK 8 /* pixels on either side, a multiple of CNV_OUTPUTS */
-#define CNV_ROWS_PER_BLOCK(channels) ((channels) == 1 ? 8 : (channels) == 2 ? 4 : 2)
-#define CNV_ROWS_PITCH ((CNV_ROWS_PIXELS + CNV_ROWS_CHUNK + 2 * CNV_ROWS_SLACK) * 9 / 8 + 1)
-#define CNV_ROWS_THREADS 256 /* 3 channels leave a quarter idle */
-
-/* columns: a block makes 64 x 64 samples. */
+/* tiled and columns: a thread makes CNV_OUTPUTS samples one below the other. */
 #define CNV_COLUMNS_WIDTH 64
-#define CNV_COLUMNS_HEIGHT 64
-#define CNV_COLUMNS_CHUNK 64
-
-/* Outputs that a thread makes one after the other, sliding over the samples in registers. */
+#define CNV_COLUMNS_HEIGHT 32
+/* rows: a warp makes a row, each thread CNV_OUTPUTS samples, 32 apart. */
+#define CNV_ROWS_WIDTH (32 * CNV_OUTPUTS)
+#define CNV_ROWS_HEIGHT 8
 #define CNV_OUTPUTS 8
-
-/* Size of the chunks in which tiled takes n taps: equal parts of at most `most`. */
-CNV_HOST_DEVICE static inline int
-cnv_tiled_chunk(int n, int most)
-{
-  const int parts = (n + most - 1) / most;
-
-  return (n + parts - 1) / parts;
-}
 
 typedef struct {
   CnvRectJob job;
@@ -90,7 +67,7 @@ typedef struct {
       staged_out[CNV_MAX_PLANES]; /* stage kernels: float32 components of a plan's planes */
   int staged_stride[CNV_MAX_PLANES];
   uint64_t texture[CNV_MAX_PLANES], sums_texture; /* texture: objects over `in` and `sums`, of single samples */
-  int texture_first[CNV_MAX_PLANES];              /* index of the plane's first sample there */
+  uint64_t texture_start[CNV_MAX_PLANES];         /* address of the first, at or before `in` */
 } CnvLaunchArgs;
 
 /* A job with its plane and addresses, as kernels work on it. */
@@ -105,16 +82,7 @@ typedef struct {
   int width, height; /* of the window */
   int x, y;          /* of the job's first sample, relative to the window */
   CnvSources sources;
-  int64_t texture_offset; /* samples from the plane's first to the window's */
-  int texture_stride;     /* samples from row to row */
 } CnvBlock;
-
-/* The arguments of kernels made for a number of channels, which do one job, or one term of it. */
-typedef struct {
-  CnvBlock block;
-  int term;
-  uint64_t sums, mask_rects; /* of CnvLaunchArgs */
-} CnvLargeArgs;
 
 /* Fills in addresses and sizes, from the job and the addresses of its planes. bytes: of a sample. Staged planes stay in
  * their place; stage_out moves them. */
@@ -136,8 +104,6 @@ cnv_block_locate(CnvBlock *b, uint64_t in, int in_stride, uint64_t out, int out_
   b->height = p->window_height;
   b->x = p->x - p->window_x;
   b->y = p->y - p->window_y;
-  b->texture_offset = (row * in_stride + (int64_t)p->window_x * pixel) / bytes;
-  b->texture_stride = b->in_stride / bytes;
 }
 
 typedef struct {

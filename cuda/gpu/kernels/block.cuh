@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Common to all kernels: a block's work, samples read and written, borders and renormalize.
+ * Common to the kernels that work on units: a block's work, samples read and written, borders and renormalize.
  *
  * T is the sample type: uint8_t, uint16_t, or float for the components of a staged plane. A row is a flat array of
  * samples in which neighbours of a channel are C apart. Coordinates are relative to the job's window, beyond which the
@@ -15,24 +15,17 @@ extern "C" {
 __constant__ float cnv_taps[CNV_CONSTANT_TAPS];
 }
 
-extern __shared__ float cnv_shared[];
-
-/* Values of CnvCombine. */
-
-/* Conversions between integers and float32 run at an eighth of the rate of additions or less, so both ways go through a
- * number whose low bits are the integer: 2^23 + i for i from 0 on, and 1.5 * 2^23 + i, which rounds to nearest, ties to
- * even, for i of either sign. */
+/* For kernels that convert all that they load: conversions between integers and float32 run at an eighth of the rate of
+ * additions or less, 2^23 + i has the integer in its low bits, and 1.5 * 2^23 + i rounds to nearest, ties to even, for
+ * i of either sign. */
 #define INTEGERS 8388608.0f
 #define SIGNED_INTEGERS 12582912.0f
 
-/* A block's job: in shared memory, or among the kernel's arguments. */
-typedef CnvBlock Block;
-
-/* The block's part of the job. */
-struct BlockCoord {
-  int bx, by, term;
-  uint64_t sums, mask_rects; /* of the launch */
-  int pointers;              /* of the job */
+/* A block's job, in shared memory, and its part of it. */
+struct Block : CnvBlock {
+  int block_x, block_y, term;
+  int pointers;                  /* of CnvRectArgs */
+  uint64_t row_sums, mask_rects; /* of the launch */
 };
 
 /* An entry of an array among the kernel's arguments: chosen by comparison, since an index known only at run time would
@@ -72,91 +65,57 @@ copy_words(S *to, const S *from, int thread, int threads)
 
 /* The beginning of kernels that work on units: loads the block's job and finds its part of it. */
 template <typename T>
-__device__ static BlockCoord
+__device__ static void
 load_job(Block &b, const CnvLaunchArgs &l)
 {
   const int thread = threadIdx.y * blockDim.x + threadIdx.x, threads = blockDim.x * blockDim.y;
   const CnvUnit unit = find_unit(l);
   const CnvRectArgs *from = (const CnvRectArgs *)l.jobs + unit.job;
-  const int block = blockIdx.x - unit.first_block, by = block / unit.blocks_x;
+  const int block = blockIdx.x - unit.first_block, i = from->pointers;
 
-  copy_words(&b.a, (const CnvPlane *)l.planes + __ldg(&from->plane_args), thread, threads);
+  copy_words(&b.a, (const CnvPlane *)l.planes + from->plane_args, thread, threads);
   copy_words(&b.job, &from->job, thread, threads);
-  for (int i = thread; i < l.sources.n; i += threads) {
-    b.sources.weight[i] = l.sources.weight[i];
-    b.sources.delta[i] = l.sources.delta[i];
+  copy_words(&b.sums, &from->sums, thread, threads);
+  for (int k = thread; k < max(1, l.sources.n); k += threads) {
+    b.sources.weight[k] = l.sources.n > 0 ? l.sources.weight[k] : 1.0f;
+    b.sources.delta[k] = l.sources.n > 0 ? l.sources.delta[k] : 0;
   }
   __syncthreads();
   if (thread == 0) {
-    const int i = from->pointers;
-
-    for (int t = 0; t < CNV_MAX_TERMS; t++)
-      b.sums[t] = from->sums[t];
     b.sums_stride = from->sums_stride;
-    b.sources.n = l.sources.n;
+    b.sources.n = max(1, l.sources.n);
+    b.block_x = block % unit.blocks_x;
+    b.block_y = block / unit.blocks_x;
+    b.term = unit.term;
+    b.pointers = i;
+    b.row_sums = l.sums;
+    b.mask_rects = l.mask_rects;
     cnv_block_locate(&b, pick(l.in, i), pick(l.in_stride, i), pick(l.out, i), pick(l.out_stride, i), sizeof(T));
   }
   __syncthreads();
-  return {block - by * unit.blocks_x, by, unit.term, l.sums, l.mask_rects, __ldg(&from->pointers)};
 }
 
-/* Conversion of samples to values. A copy in registers: shared memory is read again after every store there. */
-struct Samples {
-  uint32_t mask;
-  int shift;
-  float offset;
-};
+/* ---- samples ---- */
 
-template <typename T>
-__device__ static Samples
-samples_of(const CnvPlane &a)
+__device__ static bool
+inside(int first, int count, int n)
 {
-  return {sizeof(T) == 1 ? 0xff : (1u << a.component[0].bits) - 1, sizeof(T) == 2 ? a.component[0].shift : 0,
-          INTEGERS + a.mid[0]};
+  return first >= 0 && first + count <= n;
 }
 
+/* Value of a sample: its level without mid. */
 template <typename T>
 __device__ static float
-unpack(uint32_t sample, const Samples &samples)
+value_of(T sample, const CnvPlane &a)
 {
-  return __uint_as_float(__float_as_uint(INTEGERS) | (sample >> samples.shift & samples.mask)) - samples.offset;
+  return (float)(sample >> a.component[0].shift & ((1 << a.component[0].bits) - 1)) - a.mid[0];
 }
 
 template <>
 __device__ float
-unpack<uint8_t>(uint32_t sample, const Samples &samples)
+value_of<float>(float sample, const CnvPlane &a)
 {
-  return __uint_as_float(__float_as_uint(INTEGERS) | (sample & 0xff)) - samples.offset;
-}
-
-template <>
-__device__ float
-unpack<float>(uint32_t sample, const Samples &samples)
-{
-  return __uint_as_float(sample);
-}
-
-/* A number between lowest and highest to a level. One rounding, ties to even: base is an even integer. */
-__device__ static uint32_t
-level_of(float value, int channel, const CnvPlane &a)
-{
-  return __float_as_uint(value + SIGNED_INTEGERS) - __float_as_uint(SIGNED_INTEGERS) + a.base[channel];
-}
-
-/* A sum with gain and fraction, clamped: v of plan.h. */
-__device__ static float
-epilogue(float acc, int channel, const CnvPlane &a)
-{
-  const float sum = a.combine == CNV_COMBINE_ABSOLUTE ? fabsf(acc + a.mid_bias[channel]) : acc;
-
-  return fminf(fmaxf(fmaf(sum, a.gain[channel], a.fraction[channel]), a.lowest[channel]), a.highest[channel]);
-}
-
-/* Between v and the input's level, by the region's weight. */
-__device__ static float
-blend(float value, float level, float weight, int channel, const CnvPlane &a)
-{
-  return fmaf(1.0f - weight, level - (float)a.base[channel] - value, value);
+  return sample;
 }
 
 /* Samples are read through __ldg: the input is not written meanwhile, and so loads may be moved ahead of stores to
@@ -175,21 +134,7 @@ input_row(const Block &b, int y)
   return (const T *)(b.in + (int64_t)y * b.in_stride);
 }
 
-template <typename T>
-__device__ static uint32_t
-bits_of(T sample)
-{
-  return sample;
-}
-
-template <>
-__device__ uint32_t
-bits_of<float>(float sample)
-{
-  return __float_as_uint(sample);
-}
-
-/* The sources that a term reads: from first up to but without last. Of `in` alone the first is number -1. */
+/* The sources that a term reads: from first up to but without last. */
 struct Range {
   int first, last;
 };
@@ -197,24 +142,10 @@ struct Range {
 __device__ static Range
 sources_of(const Block &b, const CnvTerm &t)
 {
-  if (b.sources.n == 0)
-    return {-1, 0};
   return t.temporal_tap < 0 ? Range{0, b.sources.n} : Range{t.temporal_tap, t.temporal_tap + 1};
 }
 
-__device__ static float
-source_weight(const Block &b, int source)
-{
-  return source < 0 ? 1.0f : b.sources.weight[source];
-}
-
-__device__ static int64_t
-source_delta(const Block &b, int source)
-{
-  return source < 0 ? 0 : b.sources.delta[source];
-}
-
-/* Border value of a missing sample, summed over the input frames. */
+/* Border value of a missing sample, summed over the input frames; 0 where renormalize leaves it out. */
 __device__ static float
 missing(const Block &b, const Range &r, int channel)
 {
@@ -223,14 +154,14 @@ missing(const Block &b, const Range &r, int channel)
   if (!cnv_border_has_value((CnvBorder)b.a.border))
     return 0;
   for (int i = r.first; i < r.last; i++)
-    weight += source_weight(b, i);
+    weight += b.sources.weight[i];
   return weight * b.a.border_value[channel];
 }
 
-/* Value of a pixel's channel, summed over the input frames, borders resolved; 0 where renormalize leaves it out. */
+/* Value of a pixel's channel, summed over the input frames, borders resolved. */
 template <typename T>
 __device__ static float
-fetch(const Block &b, const Range &r, int C, int x, int y, int channel)
+fetch(const Block &b, const Range &r, int x, int y, int channel)
 {
   const int ix = cnv_border_index((CnvBorder)b.a.border, x, b.width);
   const int iy = cnv_border_index((CnvBorder)b.a.border, y, b.height);
@@ -238,69 +169,79 @@ fetch(const Block &b, const Range &r, int C, int x, int y, int channel)
 
   if (ix < 0 || iy < 0)
     return missing(b, r, channel);
-  const uint64_t at = (uint64_t)(input_row<T>(b, iy) + ix * C + channel);
+  const uint64_t at = (uint64_t)(input_row<T>(b, iy) + ix * b.a.channels + channel);
   for (int i = r.first; i < r.last; i++)
-    sum +=
-        source_weight(b, i) * unpack<T>(bits_of(load_sample((const T *)(at + source_delta(b, i)))), samples_of<T>(b.a));
+    sum = fmaf(b.sources.weight[i], value_of(load_sample((const T *)(at + b.sources.delta[i])), b.a), sum);
   return sum;
+}
+
+/* A number between lowest and highest to a level. One rounding, ties to even: base is an even integer. */
+__device__ static uint32_t
+level_of(float value, int channel, const CnvPlane &a)
+{
+  return __float2int_rn(value) + a.base[channel];
+}
+
+/* A sum with gain and fraction, clamped: v of plan.h. */
+__device__ static float
+epilogue(float acc, int channel, const CnvPlane &a)
+{
+  const float sum = a.combine == CNV_COMBINE_ABSOLUTE ? fabsf(acc + a.mid_bias[channel]) : acc;
+
+  return fminf(fmaxf(fmaf(sum, a.gain[channel], a.fraction[channel]), a.lowest[channel]), a.highest[channel]);
+}
+
+/* Between v and the input's level, by the region's weight. */
+__device__ static float
+blend(float value, float level, float weight, int channel, const CnvPlane &a)
+{
+  return fmaf(1.0f - weight, level - (float)a.base[channel] - value, value);
 }
 
 /* Weight of the job's sample (px, py); 1 in a job without mask rectangles. */
 __device__ static float
-weight_at(const Block &b, const BlockCoord &at, int px, int py)
+weight_at(const Block &b, int px, int py)
 {
   if (b.job.n_mask_rects == 0)
     return 1.0f;
-  return cnv_rect_job_weight(&b.job, (const CnvMaskRect *)at.mask_rects, b.job.x + px, b.job.y + py);
+  return cnv_rect_job_weight(&b.job, (const CnvMaskRect *)b.mask_rects, b.job.x + px, b.job.y + py);
 }
 
-/* Sample s of row y of the job where its weight is 1: filtered, or copied. */
+/* The sample that stands for the sum of all terms, by its weight; `in` is the input's, for channels that are copied. */
 template <typename T>
 __device__ static T
-result(const Block &b, int C, int s, int y, float acc)
+result(const Block &b, const T *in, int channel, float weight, float sum)
 {
-  const int channel = C == 1 ? 0 : s % C;
-
-  if (C > 1 && !(b.a.filtered >> channel & 1))
-    return load_sample((const T *)(b.back + (int64_t)y * b.back_stride) + s);
-  const uint32_t level = level_of(epilogue(acc, channel, b.a), channel, b.a);
-  return (T)(sizeof(T) == 1 ? level : level << b.a.component[0].shift);
+  if (!(b.a.filtered >> channel & 1))
+    return load_sample(in);
+  float value = epilogue(sum, channel, b.a);
+  if (weight < 1.0f)
+    value = blend(value, value_of(load_sample(in), b.a) + b.a.mid[0], weight, channel, b.a);
+  return (T)(level_of(value, channel, b.a) << b.a.component[0].shift);
 }
 
-/* Stores one sample of the job, by its weight. Staged planes get the sum, of which stage_out makes the sample. */
+/* Staged planes get the sum itself, of which stage_out makes the sample. */
+template <>
+__device__ float
+result<float>(const Block &b, const float *in, int channel, float weight, float sum)
+{
+  return sum;
+}
+
+/* Stores sample s of row y of the job. */
 template <typename T>
 __device__ static void
-store_sample(const Block &b, const BlockCoord &at, int C, int s, int y, float acc)
+store_sample(const Block &b, int s, int y, float sum)
 {
-  const int channel = C == 1 ? 0 : s % C;
-  T *to = (T *)(b.out + (int64_t)y * b.out_stride) + s;
-  const float weight = weight_at(b, at, s / C, y);
+  const float weight = weight_at(b, s / b.a.channels, y);
+  const T *in = (const T *)(b.back + (int64_t)y * b.back_stride) + s;
+  T *out = (T *)(b.out + (int64_t)y * b.out_stride) + s;
 
-  if (weight == 0.0f)
-    return;
-  if (weight == 1.0f || !(b.a.filtered >> channel & 1)) {
-    *to = result<T>(b, C, s, y, acc);
-    return;
-  }
-  const uint32_t back = load_sample((const T *)(b.back + (int64_t)y * b.back_stride) + s);
-  const float level = unpack<T>(back, samples_of<T>(b.a)) + b.a.mid[0];
-  const uint32_t out = level_of(blend(epilogue(acc, channel, b.a), level, weight, channel, b.a), channel, b.a);
-  *to = (T)(sizeof(T) == 1 ? out : out << b.a.component[0].shift);
+  if (weight != 0.0f)
+    *out = result<T>(b, in, s % b.a.channels, weight, sum);
 }
 
-template <>
-__device__ void
-store_sample<float>(const Block &b, const BlockCoord &at, int C, int s, int y, float acc)
-{
-  if (weight_at(b, at, s / C, y) != 0.0f)
-    ((float *)(b.out + (int64_t)y * b.out_stride))[s] = acc;
-}
-
-__device__ static bool
-inside(int first, int count, int n)
-{
-  return first >= 0 && first + count <= n;
-}
+/* ---- renormalize ---- */
 
 /* Taps that find a sample when their first lies on index `first` of n samples: from begin, up to but without end. */
 struct Present {
@@ -340,15 +281,9 @@ axis_factor(unsigned taps, int n_taps, float sum, float epsilon, int first, int 
 }
 
 __device__ static float
-x_factor(const Block &b, const CnvTerm &t, int x)
+factor_along(const CnvTerm &t, CnvAxis axis, int at, int n)
 {
-  return axis_factor(t.taps[CNV_X], t.n[CNV_X], t.sum[CNV_X], t.epsilon[CNV_X], x - t.anchor[CNV_X], b.width);
-}
-
-__device__ static float
-y_factor(const Block &b, const CnvTerm &t, int y)
-{
-  return axis_factor(t.taps[CNV_Y], t.n[CNV_Y], t.sum[CNV_Y], t.epsilon[CNV_Y], y - t.anchor[CNV_Y], b.height);
+  return axis_factor(t.taps[axis], t.n[axis], t.sum[axis], t.epsilon[axis], at - t.anchor[axis], n);
 }
 
 /* The sum of the taps of a term that find a sample. */
@@ -384,7 +319,7 @@ term_factor(const Block &b, const CnvTerm &t, int x, int y)
 {
   if (finds_all(b, t, x, y))
     return 1.0f;
-  return t.separable ? x_factor(b, t, x) * y_factor(b, t, y)
+  return t.separable ? factor_along(t, CNV_X, x, b.width) * factor_along(t, CNV_Y, y, b.height)
                      : restore_sum(t.sum[CNV_X], term_found(b, t, x, y), t.epsilon[CNV_X]);
 }
 
@@ -398,7 +333,7 @@ joint_factor(const Block &b, int x, int y)
 
   for (int i = 0; i < b.a.n_terms; i++) {
     const CnvTerm &t = b.a.term[i];
-    const float weight = t.temporal_tap < 0 || b.sources.n == 0 ? 1.0f : b.sources.weight[t.temporal_tap];
+    const float weight = t.temporal_tap < 0 ? 1.0f : b.sources.weight[t.temporal_tap];
 
     if (weight == 0.0f)
       continue;
@@ -431,104 +366,4 @@ terms_epilogue(const Block &b, float total, int x, int y)
   if (renormalizes(b) && b.a.joint)
     total *= joint_factor(b, x, y);
   return b.a.combine == CNV_COMBINE_MAGNITUDE ? sqrtf(total) : total;
-}
-
-__device__ static float
-multiply_add(float v, float t, float acc)
-{
-  return fmaf(v, t, acc);
-}
-
-__device__ static float2
-multiply_add(float2 v, float t, float2 acc)
-{
-  return make_float2(fmaf(v.x, t, acc.x), fmaf(v.y, t, acc.y));
-}
-
-/* Adds n taps to CNV_OUTPUTS neighbouring outputs. Output k takes value number k + j with tap j; each value is read
- * once and kept in registers while it slides past. V: float, or float2 for two columns at once. Value number i lies at
- * offset(i) from src, and so again from src + group for the next CNV_OUTPUTS. */
-template <typename V, typename Offset>
-__device__ static void
-slide(V (&acc)[CNV_OUTPUTS], const V *src, Offset offset, int group, const float *taps, int n)
-{
-  V v[CNV_OUTPUTS];
-
-#pragma unroll
-  for (int k = 0; k < CNV_OUTPUTS - 1; k++)
-    v[k] = src[offset(k)];
-  while (n > 0) {
-#pragma unroll
-    for (int j = 0; j < CNV_OUTPUTS; j++) {
-      if (j < n) {
-        float t = taps[j];
-
-        v[(j + CNV_OUTPUTS - 1) % CNV_OUTPUTS] = src[offset(j + CNV_OUTPUTS - 1)];
-#pragma unroll
-        for (int k = 0; k < CNV_OUTPUTS; k++)
-          acc[k] = multiply_add(v[(j + k) % CNV_OUTPUTS], t, acc[k]);
-      }
-    }
-    n -= CNV_OUTPUTS;
-    src += group;
-    taps += CNV_OUTPUTS;
-  }
-}
-
-/* Samples are loaded by aligned words of 32 bits where a line allows: a word may reach 3 bytes past it on either side,
- * and with 4 more pixels there it stays inside the row. Samples past the line are stored as well, into slack that
- * shared memory has on both sides, which costs less than to tell them apart. */
-__device__ static bool
-inside_by_words(const Block &b, int x, int pixels)
-{
-  return inside(x - 4, pixels + 8, b.width);
-}
-
-/* Hands the samples of word number w of a line to put(s, value), s being -3 to samples + 2. Does nothing past the last.
- */
-template <typename T, typename Put>
-__device__ static void
-load_word(const T *line, int n, int w, const Samples &samples, Put put)
-{
-  constexpr int per_word = 4 / sizeof(T);
-  const int skipped = (int)((uint64_t)line & 3) / (int)sizeof(T); /* samples of the first word before the line */
-
-  if (w * per_word >= skipped + n)
-    return;
-  const uint32_t word = __ldg((const uint32_t *)(line - skipped) + w);
-#pragma unroll
-  for (int i = 0; i < per_word; i++)
-    put(w * per_word + i - skipped, unpack<T>(word >> (i * 8 * (int)sizeof(T) % 32), samples));
-}
-
-/* Adds one input frame's value to a float in shared memory. */
-__device__ static void
-add_source(float &slot, bool first, float weight, float value)
-{
-  slot = first ? weight * value : fmaf(weight, value, slot);
-}
-
-/* Words that a line of so many samples can touch, wherever it begins. */
-template <typename T>
-__device__ static int
-words_of(int samples)
-{
-  constexpr int per_word = 4 / sizeof(T);
-
-  return (samples + 2 * (per_word - 1)) / per_word;
-}
-
-/* Puts a thread's outputs into shared memory of its own, so that rare paths store them by a loop rather than by code
- * written out eight times. */
-template <typename V>
-__device__ static V *
-stash(const V (&total)[CNV_OUTPUTS])
-{
-  V *own = (V *)cnv_shared + CNV_OUTPUTS * (threadIdx.y * blockDim.x + threadIdx.x);
-
-  __syncthreads();
-#pragma unroll
-  for (int k = 0; k < CNV_OUTPUTS; k++)
-    own[k] = total[k];
-  return own;
 }

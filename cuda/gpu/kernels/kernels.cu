@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The CUDA kernels as the module has them. Arithmetic is that of plan.h; kernels vary by sample type alone, sizes and
- * taps are arguments. One launch does planes of any number of channels, of any plan whose taps are in constant memory.
+ * The CUDA kernels as the module has them. Arithmetic is that of plan.h. Kernels that work on units vary by sample type
+ * alone: a launch does planes of any size and number of channels, of any plan whose taps are in constant memory.
  */
 #include "gpu/kernels/dense.cuh"
 #include "gpu/kernels/fused.cuh"
@@ -51,65 +51,30 @@ extern "C" __global__ void __launch_bounds__(256) cnv_copy(const CnvCopyArgs a)
 #define FUSED_FITTING(blocks) (blocks)
 #endif
 
-/* The variants: plans.c finds them by these names. threads a block, and blocks that should fit a multiprocessor.
- */
-#define ENTRY(kernel, type, threads, blocks, T, ...)                                                                   \
-  extern "C" __global__ void __launch_bounds__(threads, blocks) cnv_##kernel##_##type(const IN_PLACE CnvLaunchArgs l)  \
+/* Kernels that work on units. plans.c finds all kernels by these names. Three blocks fit a multiprocessor: in registers,
+ * and in 64 KiB of shared memory. */
+#define UNITS(kernel, type, T, call)                                                                                   \
+  extern "C" __global__ void __launch_bounds__(CNV_UNIT_THREADS, 3)                                                    \
+      cnv_##kernel##_##type(const IN_PLACE CnvLaunchArgs l)                                                            \
   {                                                                                                                    \
     __shared__ Block b;                                                                                                \
-    const BlockCoord at = load_job<T>(b, l);                                                                           \
                                                                                                                        \
-    __VA_ARGS__                                                                                                        \
+    load_job<T>(b, l);                                                                                                 \
+    call;                                                                                                              \
   }
+#define UNITS_OF(T, type)                                                                                              \
+  UNITS(naive, type, T, naive<T>(b))                                                                                   \
+  UNITS(tiled, type, T, tiled<T>(b))                                                                                   \
+  UNITS(rows, type, T, rows<T>(b))                                                                                     \
+  UNITS(columns, type, T, columns<T>(b))                                                                               \
+  UNITS(texture_rows, type, T, texture_rows<T>(b, l))                                                                  \
+  UNITS(texture_columns, type, T, texture_columns<T>(b, l))
 
-/* Kernels of one body, and of a body for each number of channels. */
-#define ONE(kernel, type, threads, blocks, T) ENTRY(kernel, type, threads, blocks, T, kernel<T>(b, at);)
-#define TEXTURE(kernel, type, T) ENTRY(kernel, type, 256, 4, T, kernel<T>(b, at, l);)
-#define EACH(kernel, type, threads, blocks, T)                                                                         \
-  ENTRY(                                                                                                               \
-      kernel, type, threads, blocks, T, switch (b.a.channels) {                                                        \
-        case 1:                                                                                                        \
-          return kernel<T, 1>(b, at);                                                                                  \
-        case 2:                                                                                                        \
-          return kernel<T, 2>(b, at);                                                                                  \
-        case 3:                                                                                                        \
-          return kernel<T, 3>(b, at);                                                                                  \
-        default:                                                                                                       \
-          return kernel<T, 4>(b, at);                                                                                  \
-      })
-/* float32 takes more registers. */
-#define ANY_PLANES(T, type, point_blocks, row_blocks)                                                                  \
-  ONE(naive, type, 256, point_blocks, T)                                                                               \
-  EACH(tiled, type, 512, 1, T)                                                                                         \
-  EACH(rows, type, 256, row_blocks, T)                                                                                 \
-  EACH(columns, type, 256, 3, T)                                                                                       \
-  TEXTURE(texture_rows, type, T)                                                                                       \
-  TEXTURE(texture_columns, type, T)
-
-ANY_PLANES(uint8_t, u8, 4, 3)
-ANY_PLANES(uint16_t, u16, 4, 3)
-ANY_PLANES(float, f32, 3, 2)
-ENTRY(stage_in, f32, 256, 4, float, stage_in(b, at, l);)
-ENTRY(stage_out, f32, 256, 4, float, stage_out(b, at, l);)
-
-/* Kernels for one large job that needs no more than sums: it comes with the arguments, without a load to wait for, and
- * fewer registers leave room for more threads. */
-#define LARGE_ENTRY(kernel, type, C, threads, blocks, T, body)                                                         \
-  extern "C" __global__ void __launch_bounds__(threads, blocks)                                                        \
-      cnv_##kernel##_##type##x##C(const IN_PLACE CnvLargeArgs l)                                                       \
-  {                                                                                                                    \
-    const BlockCoord at = {(int)blockIdx.x, (int)blockIdx.y, l.term, l.sums, l.mask_rects, 0};                         \
-                                                                                                                       \
-    body(l.block, at);                                                                                                 \
-  }
-#define LARGE(T, type, C, row_blocks)                                                                                  \
-  LARGE_ENTRY(tiled, type, C, 512, 2, T, (tiled_of<T, C, true>))                                                       \
-  LARGE_ENTRY(rows, type, C, 256, row_blocks, T, (rows_of<T, C, false>))                                               \
-  LARGE_ENTRY(columns, type, C, 256, 5, T, (simple_columns<T, C>))
-#define LARGE_EACH(T, type) LARGE(T, type, 1, 6) LARGE(T, type, 2, 4) LARGE(T, type, 3, 4) LARGE(T, type, 4, 4)
-
-LARGE_EACH(uint8_t, u8)
-LARGE_EACH(uint16_t, u16)
+UNITS_OF(uint8_t, u8)
+UNITS_OF(uint16_t, u16)
+UNITS_OF(float, f32)
+UNITS(stage_in, f32, float, stage_in(b, l))
+UNITS(stage_out, f32, float, stage_out(b, l))
 
 #define TENSOR(name, type, T, K_X, K_Y, M, blocks, MODE)                                                               \
   extern "C" __global__ void __launch_bounds__(32 * CNV_TILE_WARPS, FITTING(blocks))                                   \

@@ -10,10 +10,10 @@
 /* A term at one sample of the window. */
 template <typename T>
 __device__ static float
-sum_of_term(const Block &b, const CnvTerm t, int x, int y, int channel)
+sum_of_term(const Block &b, const CnvTerm &t, int x, int y, int channel)
 {
-  const int step = t.separable ? 1 : t.n[CNV_Y];
   const Range r = sources_of(b, t);
+  const int step = t.separable ? 1 : t.n[CNV_Y];
   float acc = 0;
 
   for (int j = 0; j < t.n[CNV_Y]; j++) {
@@ -21,8 +21,7 @@ sum_of_term(const Block &b, const CnvTerm t, int x, int y, int channel)
     float row = 0;
 
     for (int i = 0; i < t.n[CNV_X]; i++)
-      row = fmaf(taps[i * step],
-                 fetch<T>(b, r, b.a.channels, x - t.anchor[CNV_X] + i, y - t.anchor[CNV_Y] + j, channel), row);
+      row = fmaf(taps[i * step], fetch<T>(b, r, x - t.anchor[CNV_X] + i, y - t.anchor[CNV_Y] + j, channel), row);
     acc = t.separable ? fmaf(cnv_taps[t.taps[CNV_Y] + j], row, acc) : acc + row;
   }
   return acc;
@@ -30,15 +29,15 @@ sum_of_term(const Block &b, const CnvTerm t, int x, int y, int channel)
 
 template <typename T>
 __device__ static void
-naive(const Block &b, const BlockCoord &at)
+naive(const Block &b)
 {
-  const int C = b.a.channels, s = at.bx * CNV_POINT_WIDTH + threadIdx.x, py = at.by * CNV_POINT_HEIGHT + threadIdx.y;
-  const int x = b.x + s / C, y = b.y + py;
+  const int C = b.a.channels, s = b.block_x * CNV_POINT_WIDTH + threadIdx.x;
+  const int py = b.block_y * CNV_POINT_HEIGHT + threadIdx.y, x = b.x + s / C, y = b.y + py;
   float total = 0;
 
   if (s >= b.job.width * C || py >= b.job.height)
     return;
   for (int t = 0; t < b.a.n_terms; t++)
     total = add_term(b, total, sum_of_term<T>(b, b.a.term[t], x, y, s % C), b.a.term[t], x, y);
-  store_sample<T>(b, at, C, s, py, terms_epilogue(b, total, x, y));
+  store_sample<T>(b, s, py, terms_epilogue(b, total, x, y));
 }

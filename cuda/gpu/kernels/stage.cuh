@@ -9,7 +9,7 @@
 #include "gpu/kernels/block.cuh"
 
 __device__ static uint32_t
-lane_mask(const CnvComponent &component)
+component_mask(const CnvComponent &component)
 {
   return (1u << component.bits) - 1;
 }
@@ -26,21 +26,21 @@ load_raw(uint64_t pixel, const CnvComponent &component)
 }
 
 __device__ static uint64_t
-lane_pixel(const uint64_t (&base)[CNV_MAX_PLANES], const int (&stride)[CNV_MAX_PLANES], const CnvComponent &component,
-           int64_t x, int64_t y)
+component_pixel(const uint64_t (&base)[CNV_MAX_PLANES], const int (&stride)[CNV_MAX_PLANES],
+                const CnvComponent &component, int64_t x, int64_t y)
 {
   return pick(base, component.plane) + y * pick(stride, component.plane) + x * component.step;
 }
 
 __device__ static float
-lane_value(uint64_t pixel, const CnvComponent &component)
+component_value(uint64_t pixel, const CnvComponent &component)
 {
-  return (float)(load_raw(pixel, component) >> component.shift & lane_mask(component));
+  return (float)(load_raw(pixel, component) >> component.shift & component_mask(component));
 }
 
 /* The mean over the pixels of a full-size plane that one of a subsampled plane stands for, all in one field. */
 __device__ static float
-lane_mean(const Block &b, const CnvLaunchArgs &l, const CnvComponent &component, int x, int y)
+component_mean(const Block &b, const CnvLaunchArgs &l, const CnvComponent &component, int x, int y)
 {
   const int x0 = x << component.sub_x, x1 = min(x0 + (1 << component.sub_x), b.a.image_width);
   const int field = b.job.field, fields = b.job.fields;
@@ -50,41 +50,43 @@ lane_mean(const Block &b, const CnvLaunchArgs &l, const CnvComponent &component,
 
   for (int iy = y0; iy < y1; iy++)
     for (int ix = x0; ix < x1; ix++)
-      sum += lane_value(lane_pixel(l.in, l.in_stride, component, ix, iy * fields + field), component);
+      sum += component_value(component_pixel(l.in, l.in_stride, component, ix, iy * fields + field), component);
   return sum / (float)((x1 - x0) * (y1 - y0));
 }
 
 /* A thread a pixel of a job that is the whole plane or field. */
 __device__ static void
-stage_in(const Block &b, const BlockCoord &at, const CnvLaunchArgs &l)
+stage_in(const Block &b, const CnvLaunchArgs &l)
 {
-  const int x = at.bx * CNV_POINT_WIDTH + threadIdx.x, y = at.by * CNV_POINT_HEIGHT + threadIdx.y, p = b.job.plane;
+  const int x = b.block_x * CNV_POINT_WIDTH + threadIdx.x, y = b.block_y * CNV_POINT_HEIGHT + threadIdx.y,
+            p = b.job.plane;
 
   if (x >= b.job.width || y >= b.job.height)
     return;
   const int64_t row = (int64_t)y * b.job.fields + b.job.field;
   float *to = (float *)(pick(l.staged_in, p) + row * pick(l.staged_stride, p)) + x * b.a.channels;
-  const float weight = b.a.weight < 0 ? 1.0f : lane_mean(b, l, b.a.component[b.a.weight], x, y);
+  const float weight = b.a.weight < 0 ? 1.0f : component_mean(b, l, b.a.component[b.a.weight], x, y);
 
   for (int c = 0; c < b.a.channels; c++) {
     const CnvComponent &component = b.a.component[c];
 
-    to[c] = c == b.a.weight
-                ? weight
-                : weight * (lane_value(lane_pixel(l.in, l.in_stride, component, x, row), component) - b.a.mid[c]);
+    to[c] =
+        c == b.a.weight
+            ? weight
+            : weight * (component_value(component_pixel(l.in, l.in_stride, component, x, row), component) - b.a.mid[c]);
   }
 }
 
 /* Level of component c from its sum. own: the input's level there, kept where all is transparent; back: the input's
  * level where it is written. */
 __device__ static uint32_t
-lane_level(const Block &b, const float *acc, int c, float own, float back, float weight)
+component_level(const Block &b, const float *acc, int c, float own, float back, float weight)
 {
   float value = epilogue(acc[c], c, b.a);
 
   if (b.a.weight >= 0 && c != b.a.weight) {
     const float alpha = acc[b.a.weight];
-    const bool clear = fabsf(alpha) <= b.a.alpha_epsilon * (float)lane_mask(b.a.component[b.a.weight]);
+    const bool clear = fabsf(alpha) <= b.a.alpha_epsilon * (float)component_mask(b.a.component[b.a.weight]);
 
     value = clear ? own - (float)b.a.base[c] : epilogue(acc[c] * (b.a.alpha_norm / alpha), c, b.a);
   }
@@ -93,14 +95,14 @@ lane_level(const Block &b, const float *acc, int c, float own, float back, float
 
 /* A thread a pixel of the job. */
 __device__ static void
-stage_out(const Block &b, const BlockCoord &at, const CnvLaunchArgs &l)
+stage_out(const Block &b, const CnvLaunchArgs &l)
 {
-  const int px = at.bx * CNV_POINT_WIDTH + threadIdx.x, py = at.by * CNV_POINT_HEIGHT + threadIdx.y;
+  const int px = b.block_x * CNV_POINT_WIDTH + threadIdx.x, py = b.block_y * CNV_POINT_HEIGHT + threadIdx.y;
   const CnvRectJob &job = b.job;
 
   if (px >= job.width || py >= job.height)
     return;
-  const float weight = weight_at(b, at, px, py);
+  const float weight = weight_at(b, px, py);
   if (weight == 0.0f)
     return;
   const int64_t row = (int64_t)(job.y + py) * job.fields + job.field, x = job.x + px;
@@ -111,23 +113,23 @@ stage_out(const Block &b, const BlockCoord &at, const CnvLaunchArgs &l)
 
   for (int c = 0; c < b.a.channels; c++) {
     const CnvComponent &component = b.a.component[c];
-    uint64_t to = lane_pixel(l.out, l.out_stride, component, to_x, to_row) + component.offset;
+    uint64_t to = component_pixel(l.out, l.out_stride, component, to_x, to_row) + component.offset;
 
     if (component.bytes == 4 && c == 0)
-      word = load_raw(lane_pixel(l.in, l.in_stride, component, to_x, to_row), component);
+      word = load_raw(component_pixel(l.in, l.in_stride, component, to_x, to_row), component);
     if (!(b.a.filtered >> c & 1))
       continue;
-    const float own = lane_value(lane_pixel(l.in, l.in_stride, component, x, row), component);
-    const float back = lane_value(lane_pixel(l.in, l.in_stride, component, to_x, to_row), component);
-    const uint32_t level = lane_level(b, acc, c, own, back, weight) << component.shift;
+    const float own = component_value(component_pixel(l.in, l.in_stride, component, x, row), component);
+    const float back = component_value(component_pixel(l.in, l.in_stride, component, to_x, to_row), component);
+    const uint32_t level = component_level(b, acc, c, own, back, weight) << component.shift;
 
     if (component.bytes == 1)
       *(uint8_t *)to = (uint8_t)level;
     else if (component.bytes == 2)
       *(uint16_t *)to = (uint16_t)level;
     else
-      word = (word & ~(lane_mask(component) << component.shift)) | level;
+      word = (word & ~(component_mask(component) << component.shift)) | level;
   }
   if (b.a.component[0].bytes == 4)
-    *(uint32_t *)lane_pixel(l.out, l.out_stride, b.a.component[0], to_x, to_row) = word;
+    *(uint32_t *)component_pixel(l.out, l.out_stride, b.a.component[0], to_x, to_row) = word;
 }

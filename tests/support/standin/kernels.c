@@ -67,20 +67,14 @@ add_units(void)
   static const struct {
     const char *name;
     void (*run)(const KernelRun *);
-    gboolean by_channels; /* there are also kernels made for each number of them */
   } rows[] = {
-      {"naive", units_sums},        {"tiled", units_sums, TRUE},
-      {"rows", units_rows, TRUE},   {"columns", units_columns, TRUE},
-      {"texture_rows", units_rows}, {"texture_columns", units_columns},
+      {"naive", units_sums},      {"tiled", units_sums},        {"rows", units_rows},
+      {"columns", units_columns}, {"texture_rows", units_rows}, {"texture_columns", units_columns},
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS(rows); i++)
-    for (int bytes = 1; bytes <= 4; bytes *= 2) {
+    for (int bytes = 1; bytes <= 4; bytes *= 2)
       add_named((Variant){.bytes = bytes}, sizeof(CnvLaunchArgs), rows[i].run, "cnv_%s_%s", rows[i].name, types[bytes]);
-      for (int C = 1; C <= CNV_MAX_CHANNELS && rows[i].by_channels && bytes < 4; C++)
-        add_named((Variant){.bytes = bytes, .channels = C}, sizeof(CnvLargeArgs), rows[i].run, "cnv_%s_%sx%d",
-                  rows[i].name, types[bytes], C);
-    }
   add("cnv_stage_in_f32", (Variant){.bytes = 4}, sizeof(CnvLaunchArgs), units_stage_in);
   add("cnv_stage_out_f32", (Variant){.bytes = 4}, sizeof(CnvLaunchArgs), units_stage_out);
 }

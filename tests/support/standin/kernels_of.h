@@ -11,7 +11,6 @@ G_BEGIN_DECLS
 /* The variant that a name ends in; what a kind of kernel has none of is 0. */
 typedef struct {
   int bytes;       /* of a sample */
-  int channels;    /* of kernels made for a number of them */
   int k_x, k_y;    /* tensor; dense: k_x */
   int groups;      /* of 16 samples, tensor */
   int parts;       /* f16 numbers of a tap */
@@ -29,7 +28,7 @@ typedef struct {
   const float *taps; /* constant memory */
 } KernelRun;
 
-/* units.c: kernels with CnvLaunchArgs or, where the variant has channels, CnvLargeArgs. */
+/* units.c: kernels with CnvLaunchArgs. */
 void units_sums(const KernelRun *run);    /* naive, tiled */
 void units_rows(const KernelRun *run);    /* rows, texture_rows */
 void units_columns(const KernelRun *run); /* columns, texture_columns */

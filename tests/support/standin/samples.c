@@ -275,8 +275,8 @@ finds_all(const CnvBlock *b, const CnvTerm *t, int x, int y)
   return inside(x - t->anchor[CNV_X], t->n[CNV_X], b->width) && inside(y - t->anchor[CNV_Y], t->n[CNV_Y], b->height);
 }
 
-double
-samples_term_factor(const Job *job, const CnvTerm *t, int x, int y)
+static double
+term_factor(const Job *job, const CnvTerm *t, int x, int y)
 {
   if (finds_all(job->block, t, x, y))
     return 1;
@@ -284,8 +284,8 @@ samples_term_factor(const Job *job, const CnvTerm *t, int x, int y)
                       : restore_sum(t->sum[CNV_X], term_found(job, t, x, y), t->epsilon[CNV_X]);
 }
 
-double
-samples_joint_factor(const Job *job, int x, int y)
+static double
+joint_factor(const Job *job, int x, int y)
 {
   const CnvBlock *b = job->block;
   gboolean all = TRUE, over_time = b->a.term[0].temporal_tap >= 0;
@@ -414,7 +414,7 @@ samples_store(const Job *job, const double *acc)
 }
 
 static double
-joined(const Job *job, double *const *term_sums, gsize at, int px, int y, gboolean x_factor_is_in)
+joined(const Job *job, double *const *term_sums, gsize at, int px, int y)
 {
   const CnvBlock *b = job->block;
   gboolean renormalizes = cnv_border_renormalizes(b->a.border), squares = b->a.combine == CNV_COMBINE_MAGNITUDE;
@@ -424,17 +424,16 @@ joined(const Job *job, double *const *term_sums, gsize at, int px, int y, gboole
     double acc = term_sums[i][at];
 
     if (renormalizes && !b->a.joint)
-      acc *= x_factor_is_in ? samples_y_factor(job, &b->a.term[i], b->y + y)
-                            : samples_term_factor(job, &b->a.term[i], b->x + px, b->y + y);
+      acc *= term_factor(job, &b->a.term[i], b->x + px, b->y + y);
     total += squares ? acc * acc : acc;
   }
   if (renormalizes && b->a.joint)
-    total *= samples_joint_factor(job, b->x + px, b->y + y);
+    total *= joint_factor(job, b->x + px, b->y + y);
   return squares ? sqrt(total) : total;
 }
 
 void
-samples_store_terms(const Job *job, double *const *term_sums, gboolean x_factor_is_in)
+samples_store_terms(const Job *job, double *const *term_sums)
 {
   const CnvRectJob *rect = &job->block->job;
   int C = job->block->a.channels, width = rect->width * C;
@@ -442,6 +441,6 @@ samples_store_terms(const Job *job, double *const *term_sums, gboolean x_factor_
 
   for (int y = 0; y < rect->height; y++)
     for (int s = 0; s < width; s++)
-      acc[(gsize)y * width + s] = joined(job, term_sums, (gsize)y * width + s, s / C, y, x_factor_is_in);
+      acc[(gsize)y * width + s] = joined(job, term_sums, (gsize)y * width + s, s / C, y);
   samples_store(job, acc);
 }

@@ -48,13 +48,11 @@ void samples_add_term(const Job *job, const CnvTerm *term, double *acc);
 double *samples_row_sums(const Job *job, const CnvTerm *term, int *rows);
 
 /* What renormalize multiplies with. x, y: of the window. */
-double samples_term_factor(const Job *job, const CnvTerm *term, int x, int y);
 double samples_x_factor(const Job *job, const CnvTerm *term, int x);
 double samples_y_factor(const Job *job, const CnvTerm *term, int y);
-double samples_joint_factor(const Job *job, int x, int y);
 
 /* Joins the sums of terms, of which there is an array each, and stores the job. */
-void samples_store_terms(const Job *job, double *const *term_sums, gboolean x_factor_is_in);
+void samples_store_terms(const Job *job, double *const *term_sums);
 
 /* Stores sums with the plane's combination in them already. */
 void samples_store(const Job *job, const double *acc);

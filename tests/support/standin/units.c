@@ -13,8 +13,7 @@ typedef struct {
   CnvBlock block;
   int term, pointers;
   guint blocks_x, blocks_y;
-  guint64 sums;
-  const CnvLaunchArgs *launch; /* NULL: a launch of one job */
+  const CnvLaunchArgs *launch;
 } Unit;
 
 typedef void (*UnitFunc)(const KernelRun *run, const Unit *unit);
@@ -26,7 +25,7 @@ read_array(const KernelRun *run, guint64 address, gsize size)
 }
 
 static void
-find_spots(const KernelRun *run, Unit *unit, guint64 mask_rects)
+find_mask_rects(const KernelRun *run, Unit *unit)
 {
   const CnvRectJob *job = &unit->block.job;
   gsize first = job->first_mask_rect * sizeof(CnvMaskRect);
@@ -34,7 +33,7 @@ find_spots(const KernelRun *run, Unit *unit, guint64 mask_rects)
   if (job->n_mask_rects == 0)
     return;
   /* cnv_rect_job_weight counts from the array's beginning. */
-  unit->job.mask_rects = read_array(run, mask_rects + first, job->n_mask_rects * sizeof(CnvMaskRect));
+  unit->job.mask_rects = read_array(run, unit->launch->mask_rects + first, job->n_mask_rects * sizeof(CnvMaskRect));
   if (unit->job.mask_rects)
     unit->job.mask_rects -= job->first_mask_rect;
 }
@@ -51,15 +50,12 @@ expect_size(const KernelRun *run, const Unit *unit, int by[2], int of[2])
   by[1] = CNV_POINT_HEIGHT;
   of[0] = job->width * (strstr(run->name, "stage") ? 1 : C);
   of[1] = rows ? sums : job->height;
-  if (strstr(run->name, "tiled")) {
-    by[0] = CNV_TILED_WIDTH / C * C;
-    by[1] = CNV_TILED_HEIGHT;
-  } else if (rows && !strstr(run->name, "texture")) {
-    by[0] = CNV_ROWS_PIXELS * C;
-    by[1] = CNV_ROWS_PER_BLOCK(C);
-  } else if (strstr(run->name, "cnv_columns")) {
+  if (strstr(run->name, "tiled") || strstr(run->name, "cnv_columns")) {
     by[0] = CNV_COLUMNS_WIDTH;
     by[1] = CNV_COLUMNS_HEIGHT;
+  } else if (strstr(run->name, "cnv_rows")) {
+    by[0] = CNV_ROWS_WIDTH;
+    by[1] = CNV_ROWS_HEIGHT;
   }
 }
 
@@ -76,33 +72,6 @@ check_blocks(const KernelRun *run, const Unit *unit)
                    by[0], by[1], of[0], of[1]);
 }
 
-static void
-run_unit(const KernelRun *run, Unit *unit, guint64 mask_rects, UnitFunc func)
-{
-  unit->job.op = run->op;
-  unit->job.block = &unit->block;
-  unit->job.bytes = run->variant.bytes;
-  unit->job.taps = run->taps;
-  find_spots(run, unit, mask_rects);
-  check_blocks(run, unit);
-  if (run->variant.channels && run->variant.channels != unit->block.a.channels)
-    standin_report("%s is started for %d channels", run->name, unit->block.a.channels);
-  func(run, unit);
-}
-
-static void
-run_large(const KernelRun *run, UnitFunc func)
-{
-  const CnvLargeArgs *args = run->args;
-  Unit unit = {.block = args->block,
-               .term = args->term,
-               .blocks_x = run->size->grid[0],
-               .blocks_y = run->size->grid[1],
-               .sums = args->sums};
-
-  run_unit(run, &unit, args->mask_rects, func);
-}
-
 static gboolean
 open_unit(const KernelRun *run, const CnvUnit *from, guint n_blocks, Unit *unit)
 {
@@ -115,7 +84,7 @@ open_unit(const KernelRun *run, const CnvUnit *from, guint n_blocks, Unit *unit)
   if (!plane)
     return FALSE;
   p = job->pointers;
-  *unit = (Unit){.term = from->term, .pointers = p, .sums = l->sums, .launch = l};
+  *unit = (Unit){.term = from->term, .pointers = p, .launch = l};
   unit->block.a = *plane;
   unit->block.job = job->job;
   unit->block.sources = l->sources;
@@ -133,21 +102,20 @@ static void
 run_units(const KernelRun *run, UnitFunc func)
 {
   const CnvLaunchArgs *l = run->args;
-  const CnvUnit *units;
+  const CnvUnit *units = read_array(run, l->units, l->n_units * sizeof(CnvUnit));
 
-  if (run->variant.channels) {
-    run_large(run, func);
-    return;
-  }
-  units = read_array(run, l->units, l->n_units * sizeof(CnvUnit));
   if (units && units[0].first_block != 0)
     standin_report("%s: the first unit begins with block %d", run->name, units[0].first_block);
   for (int i = 0; units && i < l->n_units; i++) {
     int end = i + 1 < l->n_units ? units[i + 1].first_block : (int)run->size->grid[0];
     Unit unit;
 
-    if (open_unit(run, &units[i], (guint)(end - units[i].first_block), &unit))
-      run_unit(run, &unit, l->mask_rects, func);
+    if (!open_unit(run, &units[i], (guint)(end - units[i].first_block), &unit))
+      continue;
+    unit.job = (Job){.op = run->op, .block = &unit.block, .bytes = run->variant.bytes, .taps = run->taps};
+    find_mask_rects(run, &unit);
+    check_blocks(run, &unit);
+    func(run, &unit);
   }
 }
 
@@ -164,54 +132,43 @@ sum_unit(const KernelRun *run, const Unit *unit)
     sums[t] = g_new0(double, n);
     samples_add_term(&unit->job, &b->a.term[t], sums[t]);
   }
-  samples_store_terms(&unit->job, sums, FALSE);
+  samples_store_terms(&unit->job, sums);
   for (int t = 0; t < b->a.n_terms; t++)
     g_free(sums[t]);
 }
 
-/* The texture that is read is over the frame's memory, or the row sums, and reaches as far as its samples. */
+/* A texture over the samples from `start` on, up to that at `last`. */
 static void
-check_texture(const KernelRun *run, guint64 object, gint64 first, int bytes, guint64 expected, gint64 last)
+check_texture(const KernelRun *run, guint64 object, guint64 start, guint64 last)
 {
   guint64 address = 0;
   gsize size = 0;
 
-  if (!standin_texture(object, &address, &size) || address + first * bytes != expected ||
-      (first + last + 1) * bytes > (gint64)size)
+  if (!standin_texture(object, &address, &size) || address != start || last < start ||
+      last - start + run->variant.bytes > size)
     standin_report("%s: the texture is none of the samples that are to be read", run->name);
-}
-
-static void
-check_input_texture(const KernelRun *run, const Unit *unit)
-{
-  const CnvBlock *b = &unit->block;
-  int p = unit->pointers;
-
-  if (!strstr(run->name, "texture") || b->sources.n > 0)
-    return;
-  check_texture(run, unit->launch->texture[p], unit->launch->texture_first[p] + b->texture_offset, run->variant.bytes,
-                b->in, 0);
 }
 
 /* Where a term's row sums lie. */
 static guint64
 sums_at(const Unit *unit, int term)
 {
-  return unit->sums + unit->block.sums[term] * sizeof(float);
+  return unit->launch->sums + unit->block.sums[term] * sizeof(float);
 }
 
 static void
 row_unit(const KernelRun *run, const Unit *unit)
 {
   const CnvBlock *b = &unit->block;
+  const CnvLaunchArgs *l = unit->launch;
   const CnvTerm *t = &b->a.term[unit->term];
-  int C = b->a.channels, width = b->job.width * C, rows;
-  gboolean factors = cnv_border_renormalizes(b->a.border) && !b->a.joint;
+  int width = b->job.width * b->a.channels, rows;
   g_autofree double *sums = NULL;
   gsize stride = b->sums_stride * sizeof(float);
   guint8 *to, *written;
 
-  check_input_texture(run, unit);
+  if (strstr(run->name, "texture") && b->sources.n == 0)
+    check_texture(run, l->texture[unit->pointers], l->texture_start[unit->pointers], b->in);
   if (!t->separable) {
     standin_report("%s: a term that is no row times a column", run->name);
     return;
@@ -221,8 +178,7 @@ row_unit(const KernelRun *run, const Unit *unit)
   written = standin_written(sums_at(unit, unit->term));
   for (int v = 0; to && v < rows; v++)
     for (int s = 0; s < width; s++) {
-      double factor = factors ? samples_x_factor(&unit->job, t, b->x + s / C) : 1;
-      float sum = (float)(sums[(gsize)v * width + s] * factor);
+      float sum = (float)sums[(gsize)v * width + s];
 
       memcpy(to + v * stride + s * sizeof(float), &sum, sizeof(float));
       if (written[v * stride + s * sizeof(float)]++)
@@ -256,10 +212,10 @@ column_unit(const KernelRun *run, const Unit *unit)
   double *sums[CNV_MAX_TERMS];
 
   if (strstr(run->name, "texture"))
-    check_texture(run, unit->launch->sums_texture, 0, sizeof(float), unit->sums, 0);
+    check_texture(run, unit->launch->sums_texture, unit->launch->sums, sums_at(unit, 0));
   for (int t = 0; t < b->a.n_terms; t++)
     sums[t] = add_columns(run, unit, t);
-  samples_store_terms(&unit->job, sums, TRUE);
+  samples_store_terms(&unit->job, sums);
   for (int t = 0; t < b->a.n_terms; t++)
     g_free(sums[t]);
 }
