@@ -46,11 +46,11 @@ gst_cuda_convolve_history_forget(GstCudaConvolve *self)
 void
 gst_cuda_convolve_history_leave(GstCudaConvolve *self)
 {
-  guint n_slots = self->history.n_slots;
-
+  if (self->history.n_slots == 0)
+    return;
   gst_cuda_convolve_history_forget(self);
   self->history.n_slots = 0;
-  if (n_slots > 0 && self->engine.session)
+  if (self->engine.session)
     cnv_session_history_alloc(self->engine.session, &self->caps.image, 0, NULL);
 }
 

@@ -29,14 +29,13 @@ void
 gst_cuda_convolve_latency_update(GstCudaConvolveLatency *self, GstElement *element, guint n_frames)
 {
   GstClockTime latency = time_of_frames(n_frames, self->frame_time);
-  gboolean changed;
 
+  if (latency == self->latency)
+    return;
   GST_OBJECT_LOCK(element);
-  changed = self->latency != latency;
   self->latency = latency;
   GST_OBJECT_UNLOCK(element);
-  if (changed)
-    gst_element_post_message(element, gst_message_new_latency(GST_OBJECT(element)));
+  gst_element_post_message(element, gst_message_new_latency(GST_OBJECT(element)));
 }
 
 void

@@ -10,8 +10,8 @@ G_BEGIN_DECLS
 
 /* Under the element's object lock. */
 typedef struct {
-  GstClockTime latency;    /* as reported */
-  GstClockTime frame_time; /* written by the streaming thread alone; 0: unknown */
+  GstClockTime latency;    /* as reported; like what follows written by the streaming thread alone */
+  GstClockTime frame_time; /* 0: unknown */
   GstClockTime position;   /* end of the last frame, as its segment counts time; NONE: no frame yet */
 } GstCudaConvolveLatency;
 

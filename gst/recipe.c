@@ -93,7 +93,7 @@ gst_cuda_convolve_recipe_update(GstCudaConvolveRecipe *recipe, GstElement *eleme
 
   GST_OBJECT_LOCK(element);
   same_work = gst_cuda_convolve_settings_equal(&recipe->wanted, live, GST_CUDA_CONVOLVE_SETTINGS_WORK);
-  if (!gst_cuda_convolve_settings_equal(&recipe->wanted, live, GST_CUDA_CONVOLVE_SETTINGS_ALL)) {
+  if (recipe->wanted.version != live->version) {
     gst_cuda_convolve_settings_clear(&recipe->wanted);
     gst_cuda_convolve_settings_copy(&recipe->wanted, live);
   }

@@ -221,10 +221,19 @@ size_of(Kind kind)
   return kind < KIND_DOUBLE ? sizeof(int) : kind == KIND_DOUBLE ? sizeof(double) : sizeof(gpointer);
 }
 
+static guint
+next_version(void)
+{
+  static gint last;
+
+  return (guint)g_atomic_int_add(&last, 1) + 1;
+}
+
 void
 gst_cuda_convolve_settings_init(GstCudaConvolveSettings *settings)
 {
   memset(settings, 0, sizeof(*settings));
+  settings->version = next_version();
   for (guint i = 0; i < G_N_ELEMENTS(properties); i++) {
     const Property *row = &properties[i];
     void *at = (char *)settings + row->offset;
@@ -292,6 +301,8 @@ equal_values(Kind kind, const void *a, const void *b)
 gboolean
 gst_cuda_convolve_settings_equal(const GstCudaConvolveSettings *a, const GstCudaConvolveSettings *b, gsize part)
 {
+  if (a->version == b->version)
+    return TRUE;
   for (guint i = 0; i < G_N_ELEMENTS(properties); i++) {
     gsize offset = properties[i].offset;
 
@@ -434,6 +445,7 @@ gst_cuda_convolve_property_read(GstCudaConvolveSettings *settings, guint id, con
   void *at = (char *)settings + row->offset;
   GValue whole = G_VALUE_INIT;
 
+  settings->version = next_version();
   switch (row->kind) {
   case KIND_DOUBLE:
     *(double *)at = g_value_get_double(value);
@@ -471,6 +483,8 @@ gst_cuda_convolve_property_swap(GstCudaConvolveSettings *a, GstCudaConvolveSetti
 {
   const Property *row = &properties[id - 1];
 
+  a->version = next_version();
+  b->version = next_version();
   if (row->kind == KIND_KERNEL || (row->kind == KIND_FILE && (a->kernel_location || b->kernel_location))) {
     swap(&a->filter.kernel, &b->filter.kernel, sizeof(CnvTaps *));
     swap(&a->kernel_location, &b->kernel_location, sizeof(char *));

@@ -14,6 +14,8 @@ G_BEGIN_DECLS
 
 /* Copied and cleared by the functions below, since some members are references. The order is that of the parts. */
 typedef struct {
+  guint version; /* the same in two of them: neither has changed since one was copied from the other */
+
   CnvFilter filter;
   int algorithm; /* CnvAlgorithm */
 
