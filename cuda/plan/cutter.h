@@ -13,16 +13,6 @@ G_BEGIN_DECLS
 
 #define CNV_AREA_DEPTH 22 /* of areas within areas: a plane halved up to 10 times along each axis, and the plane */
 
-typedef struct {
-  int x0, x1;
-} Interval;
-
-/* A job while the sweep goes down it. */
-typedef struct {
-  Interval columns;
-  int from; /* its first row */
-} OpenJob;
-
 /* An area, and the indices of the masks that matter in it. Masks are in order of precedence, the strongest last, and so
  * are all lists of their indices. */
 typedef struct {
@@ -44,16 +34,14 @@ typedef struct {
   int reach_x, reach_y; /* samples that a feather goes beyond a region */
   int apron_x, apron_y; /* of the widest filter, both sides together */
   int n;
-  CnvMaskRect mask[CNV_MAX_REGIONS + CNV_CROWD];   /* n of regions, then those joined in the area at hand */
-  int plan[CNV_MAX_REGIONS + CNV_CROWD];           /* of each mask */
-  CnvMaskRect window[CNV_MAX_REGIONS + CNV_CROWD]; /* isolated: the samples that each mask's filter may read */
-  guint64 key[CNV_MAX_REGIONS];                    /* not exact: corner and size of each mask, rounded */
-  guint16 list[CNV_AREA_DEPTH][CNV_MAX_REGIONS];   /* of the area at hand and of those around it */
-  guint16 selected[CNV_MAX_REGIONS];               /* masks of the job that is added */
-  CnvMaskRect rect[CNV_CROWD];                     /* that are swept, clipped to the area, by their left edge */
-  int edge[2 * CNV_CROWD + 2];                     /* rows where one of them begins or ends */
-  OpenJob open[CNV_CROWD + 1], next[CNV_CROWD + 1];
-  Interval columns[CNV_CROWD + 1]; /* of the row at hand */
+  CnvMaskRect mask[CNV_MAX_REGIONS + CNV_CROWD];            /* n of regions, then those joined in the area at hand */
+  int plan[CNV_MAX_REGIONS + CNV_CROWD];                    /* of each mask */
+  CnvMaskRect window[CNV_MAX_REGIONS + CNV_CROWD];          /* isolated: the samples that each mask's filter may read */
+  guint64 key[CNV_MAX_REGIONS];                             /* not exact: corner and size of each mask, rounded */
+  guint16 list[CNV_AREA_DEPTH][CNV_MAX_REGIONS];            /* of the area at hand and of those around it */
+  guint16 selected[CNV_MAX_REGIONS];                        /* masks of the job that is added */
+  CnvMaskRect rect[CNV_CROWD];                              /* to be cut, clipped to the area, by their left edge */
+  CnvMaskRect piece[(CNV_CROWD + 1) * (2 * CNV_CROWD + 1)]; /* that they are cut into: columns of each band of rows */
 } Cutter;
 
 static inline gboolean
@@ -120,25 +108,6 @@ nearest(const CnvMaskRect *s, const CnvMaskRect *area)
   to.x1 = MAX(MIN(s->x1, area->x1), s->x0 + 1);
   to.y1 = MAX(MIN(s->y1, area->y1), s->y0 + 1);
   return to;
-}
-
-typedef struct {
-  guint jobs, masks;
-  double cost;
-} Mark;
-
-static inline Mark
-mark(const Cutter *c)
-{
-  return (Mark){c->jobs->len, c->masks->len, c->cost};
-}
-
-static inline void
-undo(Cutter *c, Mark to)
-{
-  g_array_set_size(c->jobs, to.jobs);
-  g_array_set_size(c->masks, to.masks);
-  c->cost = to.cost;
 }
 
 /* Cost of filtering every sample of an area once. */

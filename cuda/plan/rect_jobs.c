@@ -152,71 +152,37 @@ part_of(const CnvMaskRect *near, const CnvMaskRect *area)
   return y * (CNV_CROWD / 4) / (area->y1 - area->y0) * 4 + x * 4 / (area->x1 - area->x0);
 }
 
-/* Replaces the masks in each part of the area by one, of the last one's layer and plan: the rectangle around them,
- * which weighs at least as much as each. With invert, where a larger weight means less filtering, it is the largest of
- * them. Returns the number of masks. */
-static int
-join_neighbours(Cutter *c, Area *area, guint16 *to)
-{
-  int part[CNV_MAX_REGIONS], last[CNV_CROWD], count = 0;
-  CnvMaskRect joined[CNV_CROWD] = {{0}}, window[CNV_CROWD] = {{0}};
-
-  for (int i = 0; i < area->n; i++) {
-    CnvMaskRect near = nearest(&c->mask[area->list[i]], &area->rect);
-    int p = area->n <= CNV_CROWD ? i : part_of(&near, &area->rect);
-
-    part[i] = p;
-    last[p] = i;
-    if (c->work->invert && size_of(&near) > size_of(&joined[p]))
-      joined[p] = near;
-    else if (!c->work->invert)
-      extend(&joined[p], &near);
-    extend(&window[p], &c->window[area->list[i]]);
-  }
-  for (int i = 0; i < area->n; i++) {
-    int p = part[i], k = c->n + count;
-
-    if (last[p] != i)
-      continue;
-    c->mask[k] = c->mask[area->list[i]];
-    c->mask[k].x0 = joined[p].x0;
-    c->mask[k].y0 = joined[p].y0;
-    c->mask[k].x1 = joined[p].x1;
-    c->mask[k].y1 = joined[p].y1;
-    c->plan[k] = c->plan[area->list[i]];
-    c->window[k] = window[p];
-    count++;
-  }
-  for (int i = 0; i < count; i++)
-    to[i] = (guint16)(c->n + i);
-  return count;
-}
-
-/* Gives joined masks the last one's layer and plan, and a window around all of theirs. */
-static void
-join_layers(Cutter *c, const Area *area)
-{
-  int last = area->list[area->n - 1];
-  CnvMaskRect window = {0};
-
-  for (int i = 0; i < area->n; i++)
-    extend(&window, &c->window[area->list[i]]);
-  for (int i = 0; i < area->n; i++) {
-    c->mask[area->list[i]].layer = c->mask[last].layer;
-    c->plan[area->list[i]] = c->plan[last];
-    c->window[area->list[i]] = window;
-  }
-}
-
-/* Joins the masks of an area into few, of one layer, that hide no less. */
+/* Joins the masks of an area into few of one layer, that of the last, with one window around theirs: in each part of
+ * the area the rectangle around them, which weighs at least as much as each. With invert, where a larger weight means
+ * less filtering, it is the largest of them. */
 static void
 join(Cutter *c, Area *area, guint16 *to)
 {
+  int last = area->list[area->n - 1], n = 0;
+  CnvMaskRect joined[CNV_CROWD] = {{0}}, window = {0};
+
+  for (int i = 0; i < area->n; i++) {
+    CnvMaskRect near = nearest(&c->mask[area->list[i]], &area->rect);
+    CnvMaskRect *part = &joined[area->n <= CNV_CROWD ? i : part_of(&near, &area->rect)];
+
+    extend(&window, &c->window[area->list[i]]);
+    if (!c->work->invert)
+      extend(part, &near);
+    else if (size_of(&near) > size_of(part))
+      *part = near;
+  }
   c->crowd = MAX(c->crowd, (guint)area->n);
-  area->n = join_neighbours(c, area, to);
+  for (int i = 0; i < CNV_CROWD; i++) {
+    if (is_empty(&joined[i]))
+      continue;
+    to[n] = (guint16)(c->n + n);
+    c->mask[c->n + n] = joined[i];
+    c->mask[c->n + n].layer = c->mask[last].layer;
+    c->plan[c->n + n] = c->plan[last];
+    c->window[c->n + n++] = window;
+  }
   area->list = to;
-  if (!c->work->invert)
-    join_layers(c, area);
+  area->n = n;
 }
 
 static void cut_area(Cutter *c, const Area *around, CnvMaskRect rect, int depth);
@@ -242,11 +208,10 @@ cut_area(Cutter *c, const Area *around, CnvMaskRect rect, int depth)
   Area area = {rect, list, cnv_cutter_select(c, around->list, around->n, &rect, list)};
   int parts = c->exact ? 2 : 1;
   int least_x = MAX(CNV_CROWD_WIDTH / parts, c->apron_x), least_y = MAX(CNV_CROWD_HEIGHT / parts, c->apron_y);
-  Mark before;
+  guint n_jobs = c->jobs->len, n_masks = c->masks->len;
+  double cost = c->cost += around->n * SELECT_COST;
   gboolean least;
 
-  c->cost += around->n * SELECT_COST;
-  before = mark(c);
   if (c->exact && c->cost > c->budget)
     return;
   if (!c->work->invert)
@@ -262,9 +227,11 @@ cut_area(Cutter *c, const Area *around, CnvMaskRect rect, int depth)
     join(c, &area, list);
   if (area.n <= CNV_CROWD || least) {
     cnv_cutter_cut_layers(c, &area);
-    if (least || c->cost - before.cost <= MAX_OVERHEAD * cnv_cutter_cost(c, &area.rect))
+    if (least || c->cost - cost <= MAX_OVERHEAD * cnv_cutter_cost(c, &area.rect))
       return;
-    undo(c, before);
+    g_array_set_size(c->jobs, n_jobs);
+    g_array_set_size(c->masks, n_masks);
+    c->cost = cost;
   }
   halve(c, &area, least_x, least_y, depth);
 }
