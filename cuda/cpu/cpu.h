@@ -28,8 +28,6 @@ typedef struct {
   int slots;                /* rows in the ring */
   gsize ring_stride;        /* floats */
   CpuTaps taps[CNV_N_AXES]; /* dense: those of y are all */
-  double *sums[CNV_N_AXES]; /* separable, of renormalize: prefix sums of the taps */
-  double sum;               /* of all taps */
 } CpuTerm;
 
 /* A plane of a plan, made ready. Arrays of samples are as long as the widest tile, which begins at a whole pixel. */
@@ -159,10 +157,8 @@ int cnv_cpu_source_row(const CpuTile *tile, int t, int k);
 /* Loads row y of the field with the apron of term t, its frames added up; y: -1 for a missing one. */
 void cnv_cpu_load_row(const CpuWorker *worker, const CpuTile *tile, int t, int y, float *row);
 
-/* CNV_BORDER_RENORMALIZE. Sums up the taps of a term, which has room for them. */
-void cnv_cpu_renormalize_prepare(CpuTerm *term, const CnvPlan *plan);
-
-/* Makes the factors for row y of a tile. All rows between the borders have the same, so that they are seldom made. */
+/* CNV_BORDER_RENORMALIZE: makes the factors for row y of a tile. All rows between the borders have the same, so that
+ * they are seldom made. */
 void cnv_cpu_renormalize(CpuWorker *worker, const CpuTile *tile, int y);
 
 /* The run of an axis that is worth summing; n 0: none. */

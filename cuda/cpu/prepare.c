@@ -144,14 +144,10 @@ fill_plane(CpuPlane *plane, Arena *arena)
   for (int t = 0; t < from->n_terms; t++) {
     CpuTerm *term = &plane->term[t];
 
-    for (int axis = 0; axis < CNV_N_AXES && term->from->separable; axis++)
-      term->sums[axis] = take(arena, term->from->n[axis] + 1, sizeof(double));
     if (plane->dense)
       fill_dense(term, plane->plan, arena);
     else
       fill_column(term, plane->plan, arena);
-    if (arena->block)
-      cnv_cpu_renormalize_prepare(term, plane->plan);
   }
   plane->samples = (CpuSamples){component->bytes, component->shift, (1 << component->bits) - 1, from->mid[0]};
   plane->samples.gain = take(arena, n, sizeof(float));

@@ -6,28 +6,13 @@
 
 #include <math.h>
 
-void
-cnv_cpu_renormalize_prepare(CpuTerm *term, const CnvPlan *plan)
-{
-  const CnvTerm *from = term->from;
-
-  term->sum = from->separable;
-  for (int i = 0; !from->separable && i < from->n[CNV_X] * from->n[CNV_Y]; i++)
-    term->sum += plan->taps[from->taps[0] + i];
-  for (int axis = 0; axis < CNV_N_AXES && from->separable; axis++) {
-    double *sums = term->sums[axis];
-
-    sums[0] = 0;
-    for (int i = 0; i < from->n[axis]; i++)
-      sums[i + 1] = sums[i] + plan->taps[from->taps[axis] + i];
-    term->sum *= sums[from->n[axis]];
-  }
-}
-
+/* Sum of the taps of an axis in a range, by the plan's prefix sums. */
 static double
-sum_of(const double *prefix, CpuTapRange range)
+axis_sum(const CpuPlane *plane, const CnvTerm *term, CnvAxis axis, CpuTapRange range)
 {
-  return prefix[range.first + range.n] - prefix[range.first];
+  const float *prefix = plane->plan->taps + term->taps[axis] + term->n[axis];
+
+  return (double)prefix[range.first + range.n] - prefix[range.first];
 }
 
 static double
@@ -38,37 +23,38 @@ ratio(double sum, double found, gboolean all, float epsilon)
 
 /* Prefix sums over the columns of a term's taps, of those in the rows found. */
 static void
-sum_columns(const CpuPlane *plane, const CpuTerm *term, CpuTermState *state)
+sum_columns(const CpuPlane *plane, const CnvTerm *term, CpuTermState *state)
 {
-  const CnvTerm *from = term->from;
-  const float *taps = plane->plan->taps + from->taps[0];
+  const float *taps = plane->plan->taps + term->taps[0];
   CpuTapRange rows = state->rows_found;
-  int width = from->n[CNV_X];
+  double down = term->separable ? axis_sum(plane, term, CNV_Y, rows) : 0;
 
   state->sums[0] = 0;
-  for (int x = 0; x < width; x++) {
-    state->sums[x + 1] = state->sums[x];
-    if (from->separable)
-      state->sums[x + 1] += sum_of(term->sums[CNV_X], (CpuTapRange){x, 1}) * sum_of(term->sums[CNV_Y], rows);
-    for (int y = rows.first; !from->separable && y < rows.first + rows.n; y++)
-      state->sums[x + 1] += taps[(gsize)y * width + x];
+  for (int x = 0; x < term->n[CNV_X]; x++) {
+    state->sums[x + 1] = state->sums[x] + (term->separable ? taps[x] * down : 0);
+    for (int y = rows.first; !term->separable && y < rows.first + rows.n; y++)
+      state->sums[x + 1] += taps[(gsize)y * term->n[CNV_X] + x];
   }
+}
+
+static double
+found_sum(const CpuTermState *state, CpuTapRange columns)
+{
+  return state->sums[columns.first + columns.n] - state->sums[columns.first];
 }
 
 /* S/P of border.h at column x for a term by itself. */
 static double
-factor_of_term(const CpuTile *tile, const CpuTerm *term, const CpuTermState *state, int x)
+factor_of_term(const CpuTile *tile, const CnvTerm *term, const CpuTermState *state, int x)
 {
-  const CnvTerm *from = term->from;
-  CpuTapRange found[CNV_N_AXES] = {cnv_cpu_taps_found(from, tile->job, CNV_X, x), state->rows_found};
-  gboolean all[CNV_N_AXES] = {found[CNV_X].n == from->n[CNV_X], found[CNV_Y].n == from->n[CNV_Y]};
+  CpuTapRange found[CNV_N_AXES] = {cnv_cpu_taps_found(term, tile->job, CNV_X, x), state->rows_found};
+  gboolean all[CNV_N_AXES] = {found[CNV_X].n == term->n[CNV_X], found[CNV_Y].n == term->n[CNV_Y]};
   double factor = 1;
 
-  if (!from->separable)
-    return ratio(term->sum, sum_of(state->sums, found[CNV_X]), all[CNV_X] && all[CNV_Y], from->epsilon[0]);
+  if (!term->separable)
+    return ratio(term->sum[0], found_sum(state, found[CNV_X]), all[CNV_X] && all[CNV_Y], term->epsilon[0]);
   for (int axis = 0; axis < CNV_N_AXES; axis++)
-    factor *=
-        ratio(term->sums[axis][from->n[axis]], sum_of(term->sums[axis], found[axis]), all[axis], from->epsilon[axis]);
+    factor *= ratio(term->sum[axis], axis_sum(tile->plane, term, axis, found[axis]), all[axis], term->epsilon[axis]);
   return factor;
 }
 
@@ -81,14 +67,14 @@ factor_of_sum(const CpuTile *tile, const CpuWorker *worker, int x)
   double sum = 0, found = 0;
 
   for (int t = 0; t < plane->from->n_terms; t++) {
-    const CnvTerm *from = plane->term[t].from;
+    const CnvTerm *term = &plane->from->term[t];
     const CpuTermState *state = &worker->term[t];
-    CpuTapRange columns = cnv_cpu_taps_found(from, tile->job, CNV_X, x);
+    CpuTapRange columns = cnv_cpu_taps_found(term, tile->job, CNV_X, x);
     double share = plane->plan->not_time_separable ? state->temporal_sum : 1;
 
-    all &= share == 0 || (columns.n == from->n[CNV_X] && state->rows_found.n == from->n[CNV_Y]);
-    sum += share * plane->term[t].sum;
-    found += share * sum_of(state->sums, columns);
+    all &= share == 0 || (columns.n == term->n[CNV_X] && state->rows_found.n == term->n[CNV_Y]);
+    sum += share * term->sum[CNV_X] * term->sum[CNV_Y];
+    found += share * found_sum(state, columns);
   }
   return ratio(sum, found, all, plane->from->epsilon);
 }
@@ -110,8 +96,8 @@ make_factors(CpuWorker *worker, const CpuTile *tile, int t)
   for (int x = tile->first; x < tile->last; x++) {
     /* Between the borders all columns have the same. */
     if (x == tile->first || x - before <= job->window_x || x + after >= job->window_x + job->window_width)
-      factor = plane->joint ? factor_of_sum(tile, worker, x)
-                            : factor_of_term(tile, &tile->plane->term[t], &worker->term[t], x);
+      factor =
+          plane->joint ? factor_of_sum(tile, worker, x) : factor_of_term(tile, &plane->term[t], &worker->term[t], x);
     worker->scaled |= factor != 1;
     for (int c = 0; c < plane->channels; c++)
       *to++ = plane->weight < 0 || c == plane->weight ? (float)factor : 1;
@@ -132,7 +118,7 @@ cnv_cpu_renormalize(CpuWorker *worker, const CpuTile *tile, int y)
       continue;
     same = FALSE;
     state->rows_found = found;
-    sum_columns(tile->plane, &tile->plane->term[t], state);
+    sum_columns(tile->plane, &plane->term[t], state);
   }
   if (same)
     return;
