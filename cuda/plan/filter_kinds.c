@@ -5,7 +5,6 @@
 #include <math.h>
 
 #include "plan/kernel.h"
-#include "plan/shapes.h"
 #include "plan/taps.h"
 
 /* Largest radius of a kernel that is not separable. */
@@ -132,43 +131,30 @@ generate_identity(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvK
   return TRUE;
 }
 
-/* A row and a column of the same kind. */
+/* A row and a column of a box or, for all filters that are made of it, of a gaussian. */
 static gboolean
-make_axes(const CnvFilter *filter, const int subsample[CNV_N_AXES],
-          CnvTaps *(*make)(int radius, double sigma, int step), CnvTaps *made[CNV_N_AXES], GError **error)
+make_axes(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvTaps *made[CNV_N_AXES], GError **error)
 {
+  gboolean box = filter->type == CNV_FILTER_BOX || filter->type == CNV_FILTER_DISK;
   int radius[CNV_N_AXES];
 
   if (!take_radius(filter, CNV_X, &radius[CNV_X], error) || !take_radius(filter, CNV_Y, &radius[CNV_Y], error))
     return FALSE;
   for (int axis = 0; axis < CNV_N_AXES; axis++)
-    made[axis] =
-        radius[axis] == 0 ? cnv_taps_single(1) : make(radius[axis], cnv_filter_sigma(filter, axis), subsample[axis]);
+    made[axis] = box ? cnv_taps_box(radius[axis], subsample[axis])
+                     : cnv_taps_gaussian(radius[axis], cnv_filter_sigma(filter, axis), subsample[axis]);
   return TRUE;
 }
 
 static gboolean
-generate_axes(const CnvFilter *filter, const int subsample[CNV_N_AXES],
-              CnvTaps *(*make)(int radius, double sigma, int step), CnvKernel *kernel, GError **error)
+generate_axes(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
   CnvTaps *made[CNV_N_AXES];
 
-  if (!make_axes(filter, subsample, make, made, error))
+  if (!make_axes(filter, subsample, made, error))
     return FALSE;
   add_term(kernel, made[CNV_X], made[CNV_Y]);
   return TRUE;
-}
-
-static gboolean
-generate_box(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
-{
-  return generate_axes(filter, subsample, cnv_taps_box, kernel, error);
-}
-
-static gboolean
-generate_gaussian(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
-{
-  return generate_axes(filter, subsample, cnv_taps_gaussian, kernel, error);
 }
 
 static gboolean
@@ -180,7 +166,7 @@ generate_disk(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKerne
     if (!take_radius(filter, axis, &radius[axis], error))
       return FALSE;
   if (radius[CNV_X] == 0 || radius[CNV_Y] == 0)
-    return generate_box(filter, subsample, kernel, error);
+    return generate_axes(filter, subsample, kernel, error);
   add_dense(kernel, cnv_taps_disk(radius, subsample));
   return TRUE;
 }
@@ -235,7 +221,7 @@ generate_unsharp(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKe
 {
   CnvTaps *blur[CNV_N_AXES];
 
-  if (!make_axes(filter, subsample, cnv_taps_gaussian, blur, error))
+  if (!make_axes(filter, subsample, blur, error))
     return FALSE;
   add_term(kernel, cnv_taps_single(1 + filter->amount), cnv_taps_single(1));
   add_term(kernel, cnv_taps_scaled(blur[CNV_X], -filter->amount / cnv_taps_sum(blur[CNV_X])),
@@ -259,37 +245,24 @@ add_derivatives(CnvKernel *kernel, CnvTaps *smooth, CnvTaps *derivative, const d
 }
 
 static gboolean
-generate_gradient(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvTaps *(*smooth)(int radius),
-                  CnvTaps *(*derivative)(int radius), CnvKernel *kernel, GError **error)
+generate_gradient(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
   double factor[CNV_N_AXES] = {filter->gradient != CNV_GRADIENT_Y, filter->gradient != CNV_GRADIENT_X};
+  gboolean sobel = filter->type == CNV_FILTER_SOBEL;
+  CnvTaps *smooth;
   int radius;
 
   if (!take_square_radius(filter, &radius, error))
     return FALSE;
   if (filter->gradient == CNV_GRADIENT_DIRECTIONAL)
     direction(filter->angle, factor);
-  add_derivatives(kernel, smooth(radius), derivative(radius), factor, subsample);
+  if (filter->type == CNV_FILTER_SCHARR)
+    smooth = cnv_taps_new(3, 1, (const double[]){3, 10, 3});
+  else
+    smooth = sobel ? cnv_taps_binomial(radius) : cnv_taps_box(radius, 1);
+  add_derivatives(kernel, smooth, sobel ? cnv_taps_sobel(radius) : cnv_taps_prewitt(radius), factor, subsample);
   kernel->magnitude = filter->gradient == CNV_GRADIENT_MAGNITUDE;
   return TRUE;
-}
-
-static gboolean
-generate_sobel(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
-{
-  return generate_gradient(filter, subsample, cnv_taps_binomial, cnv_taps_sobel, kernel, error);
-}
-
-static gboolean
-generate_scharr(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
-{
-  return generate_gradient(filter, subsample, cnv_taps_scharr_smooth, cnv_taps_prewitt, kernel, error);
-}
-
-static gboolean
-generate_prewitt(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
-{
-  return generate_gradient(filter, subsample, cnv_taps_prewitt_smooth, cnv_taps_prewitt, kernel, error);
 }
 
 /* Second derivatives along both axes, smoothed across from radius 2 on. */
@@ -310,7 +283,7 @@ generate_log(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel
 {
   CnvTaps *made[CNV_N_AXES], *blur[CNV_N_AXES], *second[CNV_N_AXES];
 
-  if (!make_axes(filter, subsample, cnv_taps_gaussian, made, error))
+  if (!make_axes(filter, subsample, made, error))
     return FALSE;
   for (int axis = 0; axis < CNV_N_AXES; axis++) {
     blur[axis] = cnv_taps_scaled(made[axis], 1 / cnv_taps_sum(made[axis]));
@@ -335,7 +308,7 @@ generate_emboss(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKer
   for (int axis = 0; axis < CNV_N_AXES; axis++) /* by the sums of the smoothing taps and of the positive ones across */
     factor[axis] *= filter->amount / ((2 * radius + 1) * (radius * (radius + 1) / 2));
   add_term(kernel, cnv_taps_single(1), cnv_taps_single(1));
-  add_derivatives(kernel, cnv_taps_prewitt_smooth(radius), cnv_taps_prewitt(radius), factor, subsample);
+  add_derivatives(kernel, cnv_taps_box(radius, 1), cnv_taps_prewitt(radius), factor, subsample);
   return TRUE;
 }
 
@@ -411,9 +384,9 @@ const CnvFilterInfo cnv_filters[] = {
     {.nick = {CNV_FILTER_IDENTITY, "identity", "One tap of 1: the picture as it is, for scale and bias"},
      .generate = generate_identity},
     {.nick = {CNV_FILTER_BOX, "box", "Mean of the samples within the radius"},
-     .generate = generate_box, .default_radius = 8, .max_radius = CNV_RADIUS_MAX},
+     .generate = generate_axes, .default_radius = 8, .max_radius = CNV_RADIUS_MAX},
     {.nick = {CNV_FILTER_GAUSSIAN, "gaussian", "Gaussian blur by radius and sigma"},
-     .generate = generate_gaussian, .default_radius = 8, .max_radius = CNV_RADIUS_MAX},
+     .generate = generate_axes, .default_radius = 8, .max_radius = CNV_RADIUS_MAX},
     {.nick = {CNV_FILTER_DISK, "disk", "Mean over a disk, as out of focus; radius up to 63"},
      .generate = generate_disk, .default_radius = 8, .max_radius = DENSE_RADIUS},
     {.nick = {CNV_FILTER_MOTION, "motion", "Mean along a line by angle, radius both ways"},
@@ -422,11 +395,11 @@ const CnvFilterInfo cnv_filters[] = {
     {.nick = {CNV_FILTER_UNSHARP, "unsharp", "Plus amount times what gaussian takes off"},
      .generate = generate_unsharp, .default_radius = 8, .max_radius = CNV_RADIUS_MAX},
     {.nick = {CNV_FILTER_SOBEL, "sobel", "Sobel's derivative, by gradient; radius 1 to 3"},
-     .generate = generate_sobel, .default_radius = 1, .max_radius = 3, .gradient = TRUE},
+     .generate = generate_gradient, .default_radius = 1, .max_radius = 3, .gradient = TRUE},
     {.nick = {CNV_FILTER_SCHARR, "scharr", "Scharr's derivative, by gradient; radius 1"},
-     .generate = generate_scharr, .default_radius = 1, .max_radius = 1, .gradient = TRUE},
+     .generate = generate_gradient, .default_radius = 1, .max_radius = 1, .gradient = TRUE},
     {.nick = {CNV_FILTER_PREWITT, "prewitt", "Prewitt's derivative, by gradient; radius 1 to 3"},
-     .generate = generate_prewitt, .default_radius = 1, .max_radius = 3, .gradient = TRUE},
+     .generate = generate_gradient, .default_radius = 1, .max_radius = 3, .gradient = TRUE},
     {.nick = {CNV_FILTER_LAPLACIAN, "laplacian", "Sum of the second derivatives; radius 1 to 3"},
      .generate = generate_laplacian, .default_radius = 1, .max_radius = 3},
     {.nick = {CNV_FILTER_LOG, "log", "Laplacian of a gaussian by radius and sigma"},

@@ -83,10 +83,8 @@ check_products(const CnvFilter *filter, const CnvKernel *kernel, GError **error)
 static gboolean
 check_taps(const CnvTaps *taps, const char *what, int max_width, int max_height, GError **error)
 {
-  if (!cnv_taps_finite(taps)) {
-    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "%s holds a tap that is not a finite number: correct it", what);
+  if (!cnv_taps_check_finite(taps, what, error))
     return FALSE;
-  }
   if (taps->width <= max_width && taps->height <= max_height)
     return TRUE;
   g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "%s of %dx%d taps exceeds %dx%d: shorten it", what, taps->width,
@@ -209,6 +207,13 @@ cnv_kernel_factor(CnvKernel *kernel, int max_dense)
   cnv_taps_unref(dense);
 }
 
+/* Taps of a term along an axis. */
+static int
+taps_along(const CnvKernelTerm *term, CnvAxis axis)
+{
+  return term->axis[axis] ? term->axis[axis]->width : axis == CNV_X ? term->dense->width : term->dense->height;
+}
+
 /* Most taps of all terms before and behind the anchor along an axis. */
 static void
 reach_of(const CnvKernel *kernel, CnvAxis axis, int *before, int *behind)
@@ -216,18 +221,16 @@ reach_of(const CnvKernel *kernel, CnvAxis axis, int *before, int *behind)
   *before = *behind = 0;
   for (int t = 0; t < kernel->n_terms; t++) {
     const CnvKernelTerm *term = &kernel->term[t];
-    int n = term->axis[axis] ? term->axis[axis]->width : axis == CNV_X ? term->dense->width : term->dense->height;
 
     *before = MAX(*before, term->anchor[axis]);
-    *behind = MAX(*behind, n - 1 - term->anchor[axis]);
+    *behind = MAX(*behind, taps_along(term, axis) - 1 - term->anchor[axis]);
   }
 }
 
 static void
 add_to_dense(CnvTaps *dense, const int anchor[CNV_N_AXES], const CnvKernelTerm *term)
 {
-  int width = term->dense ? term->dense->width : term->axis[CNV_X]->width;
-  int height = term->dense ? term->dense->height : term->axis[CNV_Y]->width;
+  int width = taps_along(term, CNV_X), height = taps_along(term, CNV_Y);
 
   for (int y = 0; y < height; y++)
     for (int x = 0; x < width; x++) {

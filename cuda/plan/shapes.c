@@ -1,9 +1,10 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "plan/shapes.h"
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Taps of known shapes.
+ */
+#include "plan/taps.h"
 
 #include <math.h>
-
-#include "plan/taps.h"
 
 CnvTaps *
 cnv_taps_single(double value)
@@ -39,7 +40,7 @@ box_reach(int radius, int step)
 }
 
 CnvTaps *
-cnv_taps_box(int radius, double sigma, int step)
+cnv_taps_box(int radius, int step)
 {
   const int reach = box_reach(radius, step);
   CnvTaps *taps = cnv_taps_new(2 * reach + 1, 1, NULL);
@@ -86,37 +87,13 @@ cnv_taps_disk(const int radius[CNV_N_AXES], const int step[CNV_N_AXES])
   return taps;
 }
 
-/* Adds a point of weight 1 to an array, (x, y) off its middle, split between the four taps around it. */
-static void
-add_point(CnvTaps *taps, double x, double y)
-{
-  const double at[CNV_N_AXES] = {x + (taps->width - 1) / 2, y + (taps->height - 1) / 2};
-  int first[CNV_N_AXES];
-  double part[CNV_N_AXES];
-
-  for (int axis = 0; axis < CNV_N_AXES; axis++) {
-    const double nearest = rint(at[axis]);
-    const double place = fabs(at[axis] - nearest) < 1e-9 ? nearest : at[axis]; /* beside it by rounding alone */
-
-    first[axis] = (int)floor(place);
-    part[axis] = place - first[axis];
-  }
-  for (int corner = 0; corner < 4; corner++) {
-    const int i = first[CNV_X] + (corner & 1), j = first[CNV_Y] + (corner >> 1);
-    const double weight = (corner & 1 ? part[CNV_X] : 1 - part[CNV_X]) * (corner >> 1 ? part[CNV_Y] : 1 - part[CNV_Y]);
-
-    if (weight > 0)
-      taps->value[j * taps->width + i] += weight;
-  }
-}
-
 CnvTaps *
 cnv_taps_line(int radius, const double step[CNV_N_AXES], const int reach[CNV_N_AXES])
 {
   CnvTaps *taps = cnv_taps_new(2 * reach[CNV_X] + 1, 2 * reach[CNV_Y] + 1, NULL);
 
   for (int t = -radius; t <= radius; t++)
-    add_point(taps, t * step[CNV_X], t * step[CNV_Y]);
+    cnv_taps_add_point(taps, t * step[CNV_X] + reach[CNV_X], t * step[CNV_Y] + reach[CNV_Y], 1);
   return taps;
 }
 
@@ -148,18 +125,6 @@ CnvTaps *
 cnv_taps_sobel(int radius)
 {
   return convolved(cnv_taps_binomial(radius - 1), -1, 0, 1);
-}
-
-CnvTaps *
-cnv_taps_scharr_smooth(int radius)
-{
-  return cnv_taps_new(3, 1, (const double[]){3, 10, 3});
-}
-
-CnvTaps *
-cnv_taps_prewitt_smooth(int radius)
-{
-  return cnv_taps_box(radius, 0, 1);
 }
 
 CnvTaps *

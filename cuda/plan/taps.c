@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "plan/arith.h"
 #include "plan/taps.h"
 
 CnvTaps *
@@ -50,11 +51,13 @@ cnv_taps_equal(const CnvTaps *a, const CnvTaps *b)
 }
 
 gboolean
-cnv_taps_finite(const CnvTaps *taps)
+cnv_taps_check_finite(const CnvTaps *taps, const char *what, GError **error)
 {
   for (int i = 0; i < taps->width * taps->height * taps->depth; i++)
-    if (!isfinite(taps->value[i]))
+    if (!isfinite(taps->value[i])) {
+      g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "%s holds a tap that is not a finite number: correct it", what);
       return FALSE;
+    }
   return TRUE;
 }
 
@@ -93,10 +96,7 @@ cnv_taps_check_magnitude(double magnitude, const char *what, GError **error)
 gboolean
 cnv_taps_check(const CnvTaps *taps, const char *what, GError **error)
 {
-  if (cnv_taps_finite(taps))
-    return cnv_taps_check_magnitude(cnv_taps_magnitude(taps), what, error);
-  g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "%s holds a tap that is not a finite number: correct it", what);
-  return FALSE;
+  return cnv_taps_check_finite(taps, what, error) && cnv_taps_check_magnitude(cnv_taps_magnitude(taps), what, error);
 }
 
 CnvTaps *
@@ -145,57 +145,45 @@ cnv_taps_flip(const CnvTaps *taps)
   return out;
 }
 
-/* One axis of a gather: size and anchor before and after. */
-typedef struct {
-  int step, anchor, new_anchor, new_n;
-} Grid;
-
-static Grid
-grid_new(int n, int step, int anchor)
+void
+cnv_taps_add_point(CnvTaps *taps, double x, double y, double value)
 {
-  int reach = MAX(anchor, n - 1 - anchor);
-  int new_anchor = (reach + step - 1) / step;
+  const double at[CNV_N_AXES] = {x, y};
+  int first[CNV_N_AXES];
+  double part[CNV_N_AXES];
 
-  return step == 1 ? (Grid){1, anchor, anchor, n} : (Grid){step, anchor, new_anchor, 2 * new_anchor + 1};
-}
+  for (int axis = 0; axis < CNV_N_AXES; axis++) {
+    const double nearest = rint(at[axis]);
+    const double place = fabs(at[axis] - nearest) < 1e-9 ? nearest : at[axis]; /* beside it by rounding alone */
 
-/* Splits tap i: returns the index in the grid that gets 1 - part of it; the next one gets part. */
-static int
-grid_place(const Grid *grid, int i, double *part)
-{
-  double to = (double)(i - grid->anchor) / grid->step + grid->new_anchor;
-  int at = (int)floor(to);
+    first[axis] = (int)floor(place);
+    part[axis] = place - first[axis];
+  }
+  for (int corner = 0; corner < 4; corner++) {
+    const int i = first[CNV_X] + (corner & 1), j = first[CNV_Y] + (corner >> 1);
+    const double weight = (corner & 1 ? part[CNV_X] : 1 - part[CNV_X]) * (corner >> 1 ? part[CNV_Y] : 1 - part[CNV_Y]);
 
-  *part = to - at;
-  return at;
+    if (weight > 0)
+      taps->value[j * taps->width + i] += weight * value;
+  }
 }
 
 CnvTaps *
 cnv_taps_gather(const CnvTaps *taps, const int step[CNV_N_AXES], int anchor[CNV_N_AXES])
 {
-  Grid gx = grid_new(taps->width, step[CNV_X], anchor[CNV_X]);
-  Grid gy = grid_new(taps->height, step[CNV_Y], anchor[CNV_Y]);
-  CnvTaps *out = cnv_taps_new(gx.new_n, gy.new_n, NULL);
+  const int old[CNV_N_AXES] = {anchor[CNV_X], anchor[CNV_Y]};
+  int n[CNV_N_AXES] = {taps->width, taps->height};
+  CnvTaps *out;
 
-  for (int j = 0; j < taps->height; j++) {
-    double py, px;
-    int y = grid_place(&gy, j, &py);
-
-    for (int i = 0; i < taps->width; i++) {
-      int x = grid_place(&gx, i, &px);
-      double t = taps->value[j * taps->width + i];
-
-      for (int corner = 0; corner < 4; corner++) {
-        int cx = x + (corner & 1), cy = y + (corner >> 1);
-        double weight = (corner & 1 ? px : 1 - px) * (corner >> 1 ? py : 1 - py);
-
-        if (weight > 0)
-          out->value[cy * gx.new_n + cx] += weight * t;
-      }
+  for (int axis = 0; axis < CNV_N_AXES; axis++)
+    if (step[axis] > 1) {
+      anchor[axis] = cnv_divide_up(MAX(old[axis], n[axis] - 1 - old[axis]), step[axis]);
+      n[axis] = 2 * anchor[axis] + 1;
     }
-  }
-  anchor[CNV_X] = gx.new_anchor;
-  anchor[CNV_Y] = gy.new_anchor;
+  out = cnv_taps_new(n[CNV_X], n[CNV_Y], NULL);
+  for (int i = 0; i < taps->width * taps->height; i++)
+    cnv_taps_add_point(out, (double)(i % taps->width - old[CNV_X]) / step[CNV_X] + anchor[CNV_X],
+                       (double)(i / taps->width - old[CNV_Y]) / step[CNV_Y] + anchor[CNV_Y], taps->value[i]);
   return out;
 }
 
