@@ -6,7 +6,6 @@
 #include "plan/plan_planes.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "plan/taps.h"
 
@@ -146,6 +145,7 @@ shape_plane(CnvPlan *plan, CnvPlane *plane, int p, guint roles)
   plane->channels = from->channels;
   plane->image_width = plan->image.width;
   plane->image_height = plan->image.height;
+  plane->filtered = plane->copied = 0;
   plane->weight = -1;
   plane->border = plan->filter.border;
   for (int c = 0; c < from->channels; c++) {
@@ -247,25 +247,14 @@ static int
 plane_with_same_taps(const CnvPlan *plan, const Part *part, int p)
 {
   gboolean apart = chroma_is_apart(&plan->filter) || cnv_filters[plan->filter.type].gradient;
+  const CnvPlaneFormat *format = plan->image.format->plane;
 
   for (int q = 0; q < p; q++)
     if (plan->plane[q].n_terms > 0 && (!apart || part[q].chroma == part[p].chroma) &&
-        plan->plane[q].sub_x == plan->plane[p].sub_x && plan->plane[q].sub_y == plan->plane[p].sub_y)
+        plan->plane[q].sub_x == format[part[p].format_plane].sub_x &&
+        plan->plane[q].sub_y == format[part[p].format_plane].sub_y)
       return q;
   return -1;
-}
-
-static void
-copy_taps(CnvPlane *plane, const CnvPlane *from)
-{
-  memcpy(plane->term, from->term, sizeof(plane->term));
-  plane->n_terms = from->n_terms;
-  plane->combine = from->combine;
-  plane->joint = from->joint;
-  plane->sum = from->sum;
-  plane->epsilon = from->epsilon;
-  plane->alpha_norm = from->alpha_norm;
-  plane->alpha_epsilon = from->alpha_epsilon;
 }
 
 /* The roles of a plane's channels, as bits. */
@@ -355,17 +344,17 @@ fill_plane(CnvPlan *plan, const CnvTapStore *store, Part *parts, int p, GError *
   Part *part = &parts[p];
   const CnvPlaneFormat *format = &plan->image.format->plane[part->format_plane];
   CnvPlane *plane = &plan->plane[p];
-  int twin;
+  int twin = plane_with_same_taps(plan, parts, p);
   CnvKernel kernel;
 
+  if (twin >= 0) { /* its taps; the rest is made anew */
+    *plane = plan->plane[twin];
+    part->sums = parts[twin].sums;
+  }
   shape_plane(plan, plane, part->format_plane, part->roles);
   if (!plane->filtered && part->chroma && chroma_is_apart(&plan->filter))
     return TRUE; /* chroma's own settings do not count, and need not be possible */
-  twin = plane_with_same_taps(plan, parts, p);
-  if (twin >= 0) {
-    copy_taps(plane, &plan->plane[twin]);
-    part->sums = parts[twin].sums;
-  } else {
+  if (twin < 0) {
     if (!make_kernel(plan, format, part->chroma, &kernel, error))
       return FALSE;
     note_temporal_sums(plan, &kernel);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "plan/plan_taps.h"
+#include "plan/plan_planes.h"
 
 #include <math.h>
 #include <string.h>
@@ -28,14 +28,14 @@ find_axis(const CnvTapStore *store, const CnvTaps *from, const CnvTerm *sets, in
   return -1;
 }
 
-/* Appends n floats and returns the index of the first. */
+/* Appends the taps and returns the index of the first. */
 static guint
-append(const CnvTapStore *store, const double *value, int n)
+append(const CnvTapStore *store, const CnvTaps *from)
 {
   guint first = store->taps->len;
 
-  for (int i = 0; i < n; i++) {
-    float f = (float)value[i];
+  for (int i = 0; i < from->width * from->height; i++) {
+    float f = (float)from->value[i];
 
     g_array_append_val(store->taps, f);
   }
@@ -43,30 +43,30 @@ append(const CnvTapStore *store, const double *value, int n)
 }
 
 static void
-append_prefix_sums(const CnvTapStore *store, guint first, int n)
+append_prefix_sums(const CnvTapStore *store, const CnvTaps *from)
 {
   double sum = 0;
 
-  for (int i = 0; i <= n; i++) {
+  for (int i = 0; i <= from->width; i++) {
     float f = (float)sum;
 
     g_array_append_val(store->taps, f);
-    if (i < n)
-      sum += g_array_index(store->taps, float, first + i);
+    if (i < from->width)
+      sum += (float)from->value[i];
   }
 }
 
 static CnvTapSums
-sums_of(const CnvTapStore *store, guint first, const double *value, int n)
+sums_of(const CnvTaps *taps)
 {
   CnvTapSums sums = {0, 0, 0};
 
-  for (int i = 0; i < n; i++) {
-    double t = g_array_index(store->taps, float, first + i);
+  for (int i = 0; i < taps->width * taps->height; i++) {
+    double t = (float)taps->value[i];
 
     sums.sum += t;
     sums.magnitude += fabs(t);
-    sums.exact += value[i];
+    sums.exact += taps->value[i];
   }
   return sums;
 }
@@ -84,18 +84,17 @@ store_axis(const CnvTapStore *store, CnvTerm *set, CnvAxis axis, const CnvKernel
 {
   const CnvTaps *taps = from->axis[axis];
   int found = find_axis(store, taps, earlier, n_earlier);
-  CnvTapSums sums;
+  CnvTapSums sums = sums_of(taps);
 
   set->n[axis] = taps->width;
   set->anchor[axis] = from->anchor[axis];
   if (found >= 0) {
     set->taps[axis] = (guint)found;
   } else {
-    set->taps[axis] = append(store, taps->value, taps->width);
+    set->taps[axis] = append(store, taps);
     if (store->prefix)
-      append_prefix_sums(store, set->taps[axis], taps->width);
+      append_prefix_sums(store, taps);
   }
-  sums = sums_of(store, set->taps[axis], taps->value, taps->width);
   set->sum[axis] = (float)sums.sum;
   set->epsilon[axis] = (float)(FOUND_ZERO * sums.magnitude);
   return sums;
@@ -105,14 +104,13 @@ static CnvTapSums
 store_dense(const CnvTapStore *store, CnvTerm *set, const CnvKernelTerm *from)
 {
   const CnvTaps *taps = from->dense;
-  CnvTapSums sums;
+  CnvTapSums sums = sums_of(taps);
 
   set->n[CNV_X] = taps->width;
   set->n[CNV_Y] = taps->height;
   for (int axis = 0; axis < CNV_N_AXES; axis++)
     set->anchor[axis] = from->anchor[axis];
-  set->taps[0] = append(store, taps->value, taps->width * taps->height);
-  sums = sums_of(store, set->taps[0], taps->value, taps->width * taps->height);
+  set->taps[0] = append(store, taps);
   set->sum[0] = (float)sums.sum;
   set->epsilon[0] = (float)(FOUND_ZERO * sums.magnitude);
   set->sum[1] = 1;
