@@ -10,7 +10,7 @@ static GstBaseTransformClass *parent_class;
 GstFlowReturn
 gst_cuda_convolve_drain(GstCudaConvolve *self)
 {
-  GstFlowReturn flow = gst_cuda_convolve_queue_wait(&self->in_flight.queue, 0);
+  GstFlowReturn flow = gst_cuda_convolve_in_flight_wait(self, 0);
   GstFlowReturn history_flow = gst_cuda_convolve_history_drain(self);
 
   return flow == GST_FLOW_OK ? history_flow : flow;
@@ -19,8 +19,8 @@ gst_cuda_convolve_drain(GstCudaConvolve *self)
 void
 gst_cuda_convolve_drop(GstCudaConvolve *self)
 {
-  gst_cuda_convolve_queue_flush(&self->in_flight.queue);
-  gst_cuda_convolve_queue_wait(&self->in_flight.queue, 0);
+  gst_cuda_convolve_in_flight_flush(self);
+  gst_cuda_convolve_in_flight_wait(self, 0);
   gst_cuda_convolve_history_forget(self);
 }
 
@@ -28,7 +28,7 @@ void
 gst_cuda_convolve_update_latency(GstCudaConvolve *self)
 {
   int center, n = cnv_plan_frames(self->recipe.plan, &center);
-  guint n_ahead = n - 1 - center + gst_cuda_convolve_frames_in_flight(self) - 1;
+  guint n_ahead = n - 1 - center + gst_cuda_convolve_in_flight_max(self) - 1;
 
   gst_cuda_convolve_latency_update(&self->latency, GST_ELEMENT(self), n_ahead);
 }
@@ -45,7 +45,7 @@ submit_input_buffer(GstBaseTransform *trans, gboolean is_discont, GstBuffer *inp
   self->is_discont = is_discont;
   /* The query for buffers, which the base class makes now, is not to overtake frames. */
   if (gst_pad_needs_reconfigure(trans->srcpad))
-    flow = gst_cuda_convolve_queue_wait(&self->in_flight.queue, 0);
+    flow = gst_cuda_convolve_in_flight_wait(self, 0);
   if (flow != GST_FLOW_OK) {
     gst_buffer_unref(input);
     return flow;
@@ -80,10 +80,10 @@ accept(GstCudaConvolve *self, GstBuffer *buffer)
   gst_cuda_convolve_latency_learn(&self->latency, &self->caps.in_info, buffer);
   if (cnv_plan_frames(self->recipe.plan, NULL) == 1 && !holds) {
     gst_cuda_convolve_history_leave(self);
-    gst_cuda_convolve_settle_frames_in_flight(self);
+    gst_cuda_convolve_in_flight_settle(self);
     return GST_FLOW_OK;
   }
-  flow = gst_cuda_convolve_queue_wait(&self->in_flight.queue, 0);
+  flow = gst_cuda_convolve_in_flight_wait(self, 0);
   return flow == GST_FLOW_OK ? gst_cuda_convolve_history_push(self, buffer) : flow;
 }
 
@@ -98,8 +98,8 @@ dispatch(GstCudaConvolve *self, GstBuffer *buffer, GstBuffer **outbuf)
     gst_buffer_unref(buffer);
     return flow;
   }
-  if (gst_cuda_convolve_frames_in_flight(self) > 1)
-    return gst_cuda_convolve_submit(self, buffer, outbuf);
+  if (gst_cuda_convolve_in_flight_max(self) > 1)
+    return gst_cuda_convolve_in_flight_submit(self, buffer, outbuf);
   trans->queued_buf = buffer;
   return parent_class->generate_output(trans, outbuf);
 }
@@ -159,7 +159,7 @@ sink_event(GstBaseTransform *trans, GstEvent *event)
   GstCudaConvolve *self = GST_CUDA_CONVOLVE_CAST(trans);
 
   if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_START) {
-    gst_cuda_convolve_queue_flush(&self->in_flight.queue);
+    gst_cuda_convolve_in_flight_flush(self);
   } else if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) {
     flush(self);
   } else if (drains(event)) {
@@ -167,7 +167,7 @@ sink_event(GstBaseTransform *trans, GstEvent *event)
     gst_cuda_convolve_drain(self);
     gst_cuda_convolve_finish_frames(self); /* no frame may come that could report what went wrong with them */
   } else if (GST_EVENT_IS_SERIALIZED(event) && GST_EVENT_TYPE(event) != GST_EVENT_CAPS &&
-             (gst_cuda_convolve_queue_push_event(&self->in_flight.queue, event) ||
+             (gst_cuda_convolve_in_flight_push_event(self, event) ||
               gst_cuda_convolve_history_push_event(self, event))) {
     return TRUE;
   }
@@ -198,34 +198,12 @@ gst_cuda_convolve_answer_query(GstCudaConvolve *self, GstPadDirection direction,
   GstBaseTransform *trans = GST_BASE_TRANSFORM(self);
 
   if (direction == GST_PAD_SINK && GST_QUERY_IS_SERIALIZED(query))
-    gst_cuda_convolve_queue_wait(&self->in_flight.queue, 0);
+    gst_cuda_convolve_in_flight_wait(self, 0);
   if (direction == GST_PAD_SRC && GST_QUERY_TYPE(query) == GST_QUERY_LATENCY)
     return gst_cuda_convolve_latency_query(&self->latency, trans->sinkpad, query);
   if (direction == GST_PAD_SRC && GST_QUERY_TYPE(query) == GST_QUERY_POSITION)
     return gst_cuda_convolve_latency_query_position(&self->latency, GST_ELEMENT(self), &trans->segment, query);
   return FALSE;
-}
-
-/* ---- activation ---- */
-
-static gboolean
-activate_src(GstPad *pad, GstObject *parent, GstPadMode mode, gboolean active)
-{
-  GstCudaConvolve *self = GST_CUDA_CONVOLVE_CAST(parent);
-
-  if (mode == GST_PAD_MODE_PUSH)
-    gst_cuda_convolve_queue_activate(&self->in_flight.queue, active);
-  return self->activate_src(pad, parent, mode, active);
-}
-
-void
-gst_cuda_convolve_dispatch_init(GstCudaConvolve *self)
-{
-  GstPad *pad = GST_BASE_TRANSFORM_SRC_PAD(self);
-
-  gst_cuda_convolve_in_flight_init(self);
-  self->activate_src = GST_PAD_ACTIVATEMODEFUNC(pad);
-  gst_pad_set_activatemode_function(pad, activate_src);
 }
 
 void

@@ -22,7 +22,6 @@ void gst_cuda_convolve_update_latency(GstCudaConvolve *self);
 /* TRUE if it is answered. */
 gboolean gst_cuda_convolve_answer_query(GstCudaConvolve *self, GstPadDirection direction, GstQuery *query);
 
-void gst_cuda_convolve_dispatch_init(GstCudaConvolve *self);
 void gst_cuda_convolve_dispatch_class_init(GstBaseTransformClass *klass);
 
 G_END_DECLS

@@ -93,27 +93,24 @@ prepare_output_buffer(GstBaseTransform *trans, GstBuffer *inbuf, GstBuffer **out
 
 /* ---- the engine's work ---- */
 
-/* inbuf: NULL where the input is a slot. */
-static gboolean
-filter_planes(GstCudaConvolve *self, GstBuffer *inbuf, const CnvFrame *in, GstBuffer *outbuf, const CnvFrame *out,
-              GError **error)
+gboolean
+gst_cuda_convolve_run(GstCudaConvolve *self, GstBuffer *in, GstBuffer *out, int slot, GError **error)
 {
-  gboolean ok = gst_cuda_convolve_streams_enter(&self->engine, inbuf, outbuf, error) &&
-                cnv_session_submit(self->engine.session, &self->recipe.work, in, out, error);
-
-  return gst_cuda_convolve_streams_leave(&self->engine, inbuf, outbuf, ok, error);
-}
-
-static gboolean
-filter_buffer(GstCudaConvolve *self, GstBuffer *inbuf, GstBuffer *outbuf, GError **error)
-{
-  GstCudaConvolveMapped mapped;
+  CnvSession *session = self->engine.session;
+  GstCudaConvolveMap map;
   gboolean ok;
 
-  if (!gst_cuda_convolve_map_both(&self->engine, &self->caps, inbuf, outbuf, &mapped, error))
+  if (!gst_cuda_convolve_map(&self->engine, &self->caps, in, out, &map, error))
     return FALSE;
-  ok = filter_planes(self, inbuf, &mapped.in.planes, outbuf, &mapped.out.planes, error);
-  gst_cuda_convolve_unmap_both(&mapped);
+  if (!in)
+    map.in = (CnvFrame){.memory = CNV_MEMORY_HISTORY, .slot = slot};
+  ok = gst_cuda_convolve_streams_enter(&self->engine, in, out, error);
+  if (ok && out)
+    ok = cnv_session_submit(session, &self->recipe.work, &map.in, &map.out, error);
+  else if (ok)
+    ok = cnv_session_history_push(session, (guint)slot, &map.in, self->recipe.wanted.scene_change > 0, error);
+  ok = gst_cuda_convolve_streams_leave(&self->engine, in, out, ok, error);
+  gst_cuda_convolve_unmap(&map);
   return ok;
 }
 
@@ -121,47 +118,18 @@ static gboolean
 filter_or_fall_back(GstCudaConvolve *self, GstBuffer *inbuf, GstBuffer *outbuf)
 {
   GError *error = NULL;
-  gboolean ok = filter_buffer(self, inbuf, outbuf, &error);
+  gboolean ok = gst_cuda_convolve_run(self, inbuf, outbuf, 0, &error);
 
   if (!ok && gst_cuda_convolve_engine_fall_back(&self->engine, GST_ELEMENT(self), error)) {
     g_clear_error(&error);
     ok = gst_cuda_convolve_settle_plan(self);
     if (ok) {
       gst_cuda_convolve_make_work(self, inbuf);
-      ok = filter_buffer(self, inbuf, outbuf, &error);
+      ok = gst_cuda_convolve_run(self, inbuf, outbuf, 0, &error);
     }
   }
   if (error)
     gst_cuda_convolve_post(GST_ELEMENT(self), GST_MESSAGE_ERROR, error, "filtering a frame");
-  return ok;
-}
-
-gboolean
-gst_cuda_convolve_keep_buffer(GstCudaConvolve *self, GstBuffer *buffer, guint slot, GError **error)
-{
-  GstCudaConvolveMap map;
-  gboolean ok;
-
-  if (!gst_cuda_convolve_map(&self->engine, &self->caps, buffer, GST_MAP_READ, &map, error))
-    return FALSE;
-  ok = gst_cuda_convolve_streams_enter(&self->engine, buffer, NULL, error) &&
-       cnv_session_history_push(self->engine.session, slot, &map.planes, self->recipe.wanted.scene_change > 0, error);
-  ok = gst_cuda_convolve_streams_leave(&self->engine, buffer, NULL, ok, error);
-  gst_cuda_convolve_unmap(&map);
-  return ok;
-}
-
-gboolean
-gst_cuda_convolve_filter_slot(GstCudaConvolve *self, int slot, GstBuffer *outbuf, GError **error)
-{
-  CnvFrame in = {.memory = CNV_MEMORY_HISTORY, .slot = slot};
-  GstCudaConvolveMap out;
-  gboolean ok;
-
-  if (!gst_cuda_convolve_map(&self->engine, &self->caps, outbuf, GST_MAP_WRITE, &out, error))
-    return FALSE;
-  ok = filter_planes(self, NULL, &in, outbuf, &out.planes, error);
-  gst_cuda_convolve_unmap(&out);
   return ok;
 }
 

@@ -16,10 +16,9 @@ gboolean gst_cuda_convolve_settle_plan(GstCudaConvolve *self);
 gboolean gst_cuda_convolve_must_drain(GstCudaConvolve *self, guint n_slots, gboolean arriving);
 void gst_cuda_convolve_make_work(GstCudaConvolve *self, GstBuffer *buffer);
 
-/* Copies an input buffer to a slot of the session's, measured where cuts are detected. */
-gboolean gst_cuda_convolve_keep_buffer(GstCudaConvolve *self, GstBuffer *buffer, guint slot, GError **error);
-/* Filters a slot into a buffer by the work in force. */
-gboolean gst_cuda_convolve_filter_slot(GstCudaConvolve *self, int slot, GstBuffer *outbuf, GError **error);
+/* Filters a frame by the work that was made for it. in: NULL for the frame in a slot of the session's. out: NULL to
+ * copy the input to the slot in place of filtering it. */
+gboolean gst_cuda_convolve_run(GstCudaConvolve *self, GstBuffer *in, GstBuffer *out, int slot, GError **error);
 
 /* Counts a frame that is done, filtered by that plan in so many regions. Any thread. */
 void gst_cuda_convolve_count_frame(GstCudaConvolve *self, CnvPlan *plan, guint n_regions, GstBuffer *out);

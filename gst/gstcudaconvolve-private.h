@@ -3,14 +3,13 @@
  * The element's instance: what its files that need more of it than their own part share.
  *
  * Locks: the object lock covers what says so; all else belongs to the streaming thread (start and stop run when there
- * is none). The task of queue.h has the frames in flight, and of the session cnv_session_wait_for_frame alone.
+ * is none). The task of inflight.h has the frames in flight, and of the session cnv_session_wait_for_frame alone.
  */
 #pragma once
 
 #include "caps.h"
 #include "engine.h"
 #include "latency.h"
-#include "queue.h"
 #include "recipe.h"
 #include "settings.h"
 #include "stats.h"
@@ -34,9 +33,16 @@ typedef struct {
 
 /* See inflight.h. */
 typedef struct {
-  GstCudaConvolveQueue queue;
   guint n_wanted; /* by the user, since the start; 0: auto */
   guint n;        /* since the caps, of frames that can overlap; 0: auto, to be settled with a frame */
+  GMutex lock;    /* of what follows */
+  GCond changed;
+  GQueue items;       /* frames and the events between them; the first stays in until it is pushed */
+  guint n_frames;     /* among them, and not done */
+  gboolean active;    /* as the source pad is */
+  gboolean has_task;  /* which runs as long as the pad is active */
+  GstFlowReturn flow; /* if not OK, frames are dropped until the streaming thread was told */
+  GstPadActivateModeFunction activate_src; /* the base class' */
 } GstCudaConvolveInFlight;
 
 struct _GstCudaConvolve {
@@ -60,8 +66,7 @@ struct _GstCudaConvolve {
 
   GstCudaConvolveHistory history;
   GstCudaConvolveInFlight in_flight;
-  gboolean is_discont;                     /* the base class marks the next frame that it pushes */
-  GstPadActivateModeFunction activate_src; /* the base class' */
+  gboolean is_discont; /* the base class marks the next frame that it pushes */
 };
 
 G_END_DECLS

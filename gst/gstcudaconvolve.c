@@ -33,8 +33,9 @@
 #include "devicememory.h"
 #include "dispatch.h"
 #include "frames.h"
-#include "history.h"
 #include "gstcudaconvolve-private.h"
+#include "history.h"
+#include "inflight.h"
 #include "messages.h"
 #include "negotiation.h"
 
@@ -192,7 +193,7 @@ finalize(GObject *object)
   gst_cuda_convolve_settings_clear(&self->settings);
   g_hash_table_unref(self->refused);
   gst_cuda_convolve_recipe_clear(&self->recipe);
-  gst_cuda_convolve_queue_clear(&self->in_flight.queue);
+  gst_cuda_convolve_in_flight_clear(self);
   G_OBJECT_CLASS(gst_cuda_convolve_parent_class)->finalize(object);
 }
 
@@ -252,7 +253,7 @@ gst_cuda_convolve_init(GstCudaConvolve *self)
   gst_cuda_convolve_settings_init(&self->settings);
   self->refused = g_hash_table_new_full(NULL, NULL, NULL, g_free);
   gst_cuda_convolve_recipe_init(&self->recipe);
-  gst_cuda_convolve_dispatch_init(self);
+  gst_cuda_convolve_in_flight_init(self);
   gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(self), TRUE);
   /* Frames that fill a gap are neutral, and so is their convolution. */
   gst_base_transform_set_gap_aware(GST_BASE_TRANSFORM(self), TRUE);

@@ -124,7 +124,7 @@ try_first(GstCudaConvolve *self, GstBuffer *buffer, int first, GError **error)
   make_work(self, buffer, slot);
   if (gst_cuda_convolve_allocate_output(self, buffer, &unseen) != GST_FLOW_OK)
     return TRUE; /* which no engine can help */
-  ok = gst_cuda_convolve_filter_slot(self, first, unseen, error);
+  ok = gst_cuda_convolve_run(self, NULL, unseen, first, error);
   gst_buffer_unref(unseen);
   return ok;
 }
@@ -137,7 +137,7 @@ push_samples(GstCudaConvolve *self, GstBuffer *buffer, GError **error)
   if (!ensure_ring(self, error))
     return FALSE;
   slot = (int)(self->history.next % self->history.n_slots);
-  return gst_cuda_convolve_keep_buffer(self, buffer, (guint)slot, error) && try_first(self, buffer, slot, error);
+  return gst_cuda_convolve_run(self, buffer, NULL, slot, error) && try_first(self, buffer, slot, error);
 }
 
 /* An engine can be replaced as long as it holds nothing. */
@@ -233,7 +233,7 @@ filter_next(GstCudaConvolve *self, GstBuffer **outbuf)
   if (flow != GST_FLOW_OK)
     return flow;
   cnv_plan_frames(self->recipe.plan, &center);
-  if (!error && gst_cuda_convolve_filter_slot(self, slot[center], *outbuf, &error)) {
+  if (!error && gst_cuda_convolve_run(self, NULL, *outbuf, slot[center], &error)) {
     gst_cuda_convolve_count_frame(self, self->recipe.work.plan[0], self->recipe.work.n_regions, *outbuf);
     gst_cuda_convolve_read_session_stats(self);
     return GST_FLOW_OK;

@@ -11,14 +11,18 @@
  * three 92 %, four no more. */
 #define FRAMES_AUTO 3
 
-/* A frame in flight. Its buffers stay mapped until the engine is done with it. */
+/* A frame in flight, or an event that comes behind the frames before it. Buffers stay mapped until the engine is done
+ * with them. */
 typedef struct {
+  GstEvent *event; /* or NULL, and what follows is of a frame */
   GstBuffer *in, *out;
-  GstCudaConvolveMapped mapped;
+  GstCudaConvolveMap map;
   guint64 number; /* in the session */
   CnvPlan *plan;  /* for the statistics, like what follows */
   guint n_regions;
-} Frame;
+} Item;
+
+/* ---- how many ---- */
 
 /* TRUE if frames come at the pace of a clock. A source that does not tell could be live. */
 static gboolean
@@ -42,7 +46,7 @@ can_overlap(const GstCudaConvolve *self)
 }
 
 void
-gst_cuda_convolve_settle_frames_in_flight(GstCudaConvolve *self)
+gst_cuda_convolve_in_flight_settle(GstCudaConvolve *self)
 {
   if (self->in_flight.n > 0 || !can_overlap(self))
     return;
@@ -51,7 +55,7 @@ gst_cuda_convolve_settle_frames_in_flight(GstCudaConvolve *self)
 }
 
 guint
-gst_cuda_convolve_frames_in_flight(const GstCudaConvolve *self)
+gst_cuda_convolve_in_flight_max(const GstCudaConvolve *self)
 {
   return can_overlap(self) ? CLAMP(self->in_flight.n, 1, self->engine.session->backend->max_in_flight) : 1;
 }
@@ -68,30 +72,23 @@ can_be_async(GstCudaConvolve *self, GstBuffer *in, GstBuffer *out)
 
 /* ---- out ---- */
 
-static void
-free_frame(Frame *frame)
-{
-  gst_cuda_convolve_unmap_both(&frame->mapped);
-  gst_buffer_unref(frame->in);
-  gst_clear_buffer(&frame->out);
-  cnv_plan_unref(frame->plan);
-  g_free(frame);
-}
-
-/* GstCudaConvolveFinish. Of frames that are not wanted nobody sees what went wrong with them either. */
+/* Waits for a frame and frees it. Returns its output buffer; NULL where it failed or is not wanted: of such frames
+ * nobody sees what went wrong with them either. */
 static GstBuffer *
-finish(gpointer owner, gpointer data, gboolean wanted)
+finish(GstCudaConvolve *self, Item *frame, gboolean wanted)
 {
-  GstCudaConvolve *self = owner;
   GstBuffer *out = NULL;
   GError *error = NULL;
-  Frame *frame = data;
 
   if (cnv_session_wait_for_frame(self->engine.session, frame->number, &error) && wanted) {
     gst_cuda_convolve_count_frame(self, frame->plan, frame->n_regions, frame->out);
-    out = g_steal_pointer(&frame->out);
+    out = gst_buffer_ref(frame->out);
   }
-  free_frame(frame);
+  gst_cuda_convolve_unmap(&frame->map);
+  gst_buffer_unref(frame->in);
+  gst_buffer_unref(frame->out);
+  cnv_plan_unref(frame->plan);
+  g_free(frame);
   if (error && wanted)
     gst_cuda_convolve_post(GST_ELEMENT(self), GST_MESSAGE_ERROR, error, "filtering a frame");
   else
@@ -99,34 +96,103 @@ finish(gpointer owner, gpointer data, gboolean wanted)
   return out;
 }
 
-void
-gst_cuda_convolve_in_flight_init(GstCudaConvolve *self)
+static GstFlowReturn
+push_frame(GstCudaConvolve *self, Item *frame, gboolean wanted)
 {
-  gst_cuda_convolve_queue_init(&self->in_flight.queue, GST_BASE_TRANSFORM_SRC_PAD(self), self, finish);
+  GstCudaConvolveInFlight *flight = &self->in_flight;
+  GstBuffer *buffer = finish(self, frame, wanted);
+
+  g_mutex_lock(&flight->lock);
+  flight->n_frames--;
+  g_cond_broadcast(&flight->changed);
+  g_mutex_unlock(&flight->lock);
+  return buffer ? gst_pad_push(GST_BASE_TRANSFORM_SRC_PAD(self), buffer) : GST_FLOW_ERROR;
+}
+
+static GstFlowReturn
+push_event(GstCudaConvolve *self, Item *item)
+{
+  gst_pad_push_event(GST_BASE_TRANSFORM_SRC_PAD(self), item->event);
+  g_free(item);
+  return GST_FLOW_OK;
+}
+
+/* The task. Where no frame is pushed any more events still are: a flushing pad keeps those that are sticky. */
+static void
+push_first(gpointer data)
+{
+  GstCudaConvolve *self = data;
+  GstCudaConvolveInFlight *flight = &self->in_flight;
+  GstFlowReturn flow;
+  Item *item;
+
+  g_mutex_lock(&flight->lock);
+  while (flight->active && g_queue_is_empty(&flight->items))
+    g_cond_wait(&flight->changed, &flight->lock);
+  item = g_queue_peek_head(&flight->items);
+  flow = flight->flow;
+  g_mutex_unlock(&flight->lock);
+  if (!item) {
+    gst_pad_pause_task(GST_BASE_TRANSFORM_SRC_PAD(self));
+    return;
+  }
+  flow = item->event ? push_event(self, item) : push_frame(self, item, flow == GST_FLOW_OK);
+  g_mutex_lock(&flight->lock);
+  g_queue_pop_head(&flight->items);
+  if (flight->flow == GST_FLOW_OK)
+    flight->flow = flow;
+  if (g_queue_is_empty(&flight->items))
+    g_cond_broadcast(&flight->changed);
+  g_mutex_unlock(&flight->lock);
 }
 
 /* ---- in ---- */
 
-/* Those before it are pushed first. */
-static GstFlowReturn
-submit_sync(GstCudaConvolve *self, GstBuffer *in, GstBuffer *out)
+/* FALSE, and the item stays the caller's, where the pad is not active, or an event would overtake nothing. */
+static gboolean
+append(GstCudaConvolve *self, Item *item)
 {
-  GstBaseTransform *trans = GST_BASE_TRANSFORM(self);
-  GstFlowReturn flow = gst_cuda_convolve_queue_wait(&self->in_flight.queue, 0);
+  GstCudaConvolveInFlight *flight = &self->in_flight;
+  gboolean taken, first;
 
-  return flow == GST_FLOW_OK ? GST_BASE_TRANSFORM_GET_CLASS(trans)->transform(trans, in, out) : flow;
+  g_mutex_lock(&flight->lock);
+  taken = flight->active && !(item->event && g_queue_is_empty(&flight->items));
+  first = taken && !flight->has_task;
+  if (taken) {
+    g_queue_push_tail(&flight->items, item);
+    flight->n_frames += item->event == NULL;
+    flight->has_task = TRUE;
+    if (flight->items.length == 1)
+      g_cond_broadcast(&flight->changed);
+  }
+  g_mutex_unlock(&flight->lock);
+  if (first)
+    gst_pad_start_task(GST_BASE_TRANSFORM_SRC_PAD(self), push_first, self, NULL);
+  return taken;
+}
+
+gboolean
+gst_cuda_convolve_in_flight_push_event(GstCudaConvolve *self, GstEvent *event)
+{
+  Item *item = g_new0(Item, 1);
+
+  item->event = event;
+  if (append(self, item))
+    return TRUE;
+  g_free(item);
+  return FALSE;
 }
 
 static gboolean
-start(GstCudaConvolve *self, GstBuffer *in, GstBuffer *out, GstCudaConvolveMapped *mapped, GError **error)
+start(GstCudaConvolve *self, Item *frame, GError **error)
 {
-  if (!gst_cuda_convolve_map_both(&self->engine, &self->caps, in, out, mapped, error))
+  if (!gst_cuda_convolve_map(&self->engine, &self->caps, frame->in, frame->out, &frame->map, error))
     return FALSE;
   self->recipe.work.overlaps = TRUE;
-  if (gst_cuda_convolve_streams_enter(&self->engine, in, out, error) &&
-      cnv_session_submit(self->engine.session, &self->recipe.work, &mapped->in.planes, &mapped->out.planes, error))
+  if (gst_cuda_convolve_streams_enter(&self->engine, frame->in, frame->out, error) &&
+      cnv_session_submit(self->engine.session, &self->recipe.work, &frame->map.in, &frame->map.out, error))
     return TRUE;
-  gst_cuda_convolve_unmap_both(mapped);
+  gst_cuda_convolve_unmap(&frame->map);
   return FALSE;
 }
 
@@ -134,43 +200,44 @@ start(GstCudaConvolve *self, GstBuffer *in, GstBuffer *out, GstCudaConvolveMappe
 static GstFlowReturn
 submit_async(GstCudaConvolve *self, GstBuffer *in, GstBuffer *out)
 {
-  Frame *frame = g_new(Frame, 1);
+  Item *frame = g_new(Item, 1);
   GError *error = NULL;
 
-  if (!start(self, in, out, &frame->mapped, &error)) {
+  *frame = (Item){.in = in, .out = out};
+  if (!start(self, frame, &error)) {
     gst_cuda_convolve_post(GST_ELEMENT(self), GST_MESSAGE_ERROR, error, "filtering a frame");
     g_free(frame);
     gst_buffer_unref(in);
     gst_buffer_unref(out);
-    gst_cuda_convolve_queue_wait(&self->in_flight.queue, 0);
+    gst_cuda_convolve_in_flight_wait(self, 0);
     return GST_FLOW_ERROR;
   }
-  frame->in = in;
-  frame->out = out;
   frame->number = self->engine.session->n_submitted;
   frame->plan = cnv_plan_ref(self->recipe.work.plan[0]);
   frame->n_regions = self->recipe.work.n_regions;
   gst_cuda_convolve_read_session_stats(self);
-  if (gst_cuda_convolve_queue_push(&self->in_flight.queue, frame))
+  if (append(self, frame))
     return GST_FLOW_OK;
   finish(self, frame, FALSE);
   return GST_FLOW_FLUSHING;
 }
 
 GstFlowReturn
-gst_cuda_convolve_submit(GstCudaConvolve *self, GstBuffer *in, GstBuffer **outbuf)
+gst_cuda_convolve_in_flight_submit(GstCudaConvolve *self, GstBuffer *in, GstBuffer **outbuf)
 {
   GstBaseTransform *trans = GST_BASE_TRANSFORM(self);
-  GstFlowReturn flow =
-      gst_cuda_convolve_queue_wait(&self->in_flight.queue, gst_cuda_convolve_frames_in_flight(self) - 1);
+  GstBaseTransformClass *klass = GST_BASE_TRANSFORM_GET_CLASS(trans);
+  GstFlowReturn flow = gst_cuda_convolve_in_flight_wait(self, gst_cuda_convolve_in_flight_max(self) - 1);
   GstBuffer *out = NULL;
 
   if (flow == GST_FLOW_OK)
-    flow = GST_BASE_TRANSFORM_GET_CLASS(trans)->prepare_output_buffer(trans, in, &out);
+    flow = klass->prepare_output_buffer(trans, in, &out);
   if (flow == GST_FLOW_OK && can_be_async(self, in, out))
     return submit_async(self, in, out);
   if (flow == GST_FLOW_OK)
-    flow = submit_sync(self, in, out);
+    flow = gst_cuda_convolve_in_flight_wait(self, 0);
+  if (flow == GST_FLOW_OK)
+    flow = klass->transform(trans, in, out);
   if (in != out)
     gst_buffer_unref(in);
   if (flow == GST_FLOW_OK)
@@ -178,4 +245,74 @@ gst_cuda_convolve_submit(GstCudaConvolve *self, GstBuffer *in, GstBuffer **outbu
   else
     gst_clear_buffer(&out);
   return flow;
+}
+
+/* ---- waiting ---- */
+
+GstFlowReturn
+gst_cuda_convolve_in_flight_wait(GstCudaConvolve *self, guint n_left)
+{
+  GstCudaConvolveInFlight *flight = &self->in_flight;
+  GstFlowReturn flow;
+
+  g_mutex_lock(&flight->lock);
+  while (n_left == 0 || flight->flow != GST_FLOW_OK ? !g_queue_is_empty(&flight->items) : flight->n_frames > n_left)
+    g_cond_wait(&flight->changed, &flight->lock);
+  flow = flight->flow;
+  flight->flow = GST_FLOW_OK;
+  g_mutex_unlock(&flight->lock);
+  return flow;
+}
+
+void
+gst_cuda_convolve_in_flight_flush(GstCudaConvolve *self)
+{
+  GstCudaConvolveInFlight *flight = &self->in_flight;
+
+  g_mutex_lock(&flight->lock);
+  flight->flow = GST_FLOW_FLUSHING;
+  g_cond_broadcast(&flight->changed);
+  g_mutex_unlock(&flight->lock);
+}
+
+/* ---- the source pad ---- */
+
+/* A pad that is not active has no task, and nothing in flight. */
+static gboolean
+activate_src(GstPad *pad, GstObject *parent, GstPadMode mode, gboolean active)
+{
+  GstCudaConvolve *self = GST_CUDA_CONVOLVE_CAST(parent);
+  GstCudaConvolveInFlight *flight = &self->in_flight;
+
+  if (mode == GST_PAD_MODE_PUSH) {
+    g_mutex_lock(&flight->lock);
+    flight->active = active;
+    flight->has_task = FALSE;
+    flight->flow = GST_FLOW_FLUSHING;
+    g_cond_broadcast(&flight->changed);
+    g_mutex_unlock(&flight->lock);
+    gst_cuda_convolve_in_flight_wait(self, 0);
+    gst_pad_stop_task(pad);
+  }
+  return flight->activate_src(pad, parent, mode, active);
+}
+
+void
+gst_cuda_convolve_in_flight_init(GstCudaConvolve *self)
+{
+  GstCudaConvolveInFlight *flight = &self->in_flight;
+  GstPad *pad = GST_BASE_TRANSFORM_SRC_PAD(self);
+
+  g_mutex_init(&flight->lock);
+  g_cond_init(&flight->changed);
+  g_queue_init(&flight->items);
+  flight->activate_src = GST_PAD_ACTIVATEMODEFUNC(pad);
+  gst_pad_set_activatemode_function(pad, activate_src);
+}
+
+void
+gst_cuda_convolve_in_flight_clear(GstCudaConvolve *self)
+{
+  g_mutex_clear(&self->in_flight.lock);
+  g_cond_clear(&self->in_flight.changed);
 }

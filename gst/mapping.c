@@ -46,12 +46,13 @@ meta_fits(GstBuffer *buffer, const GstVideoInfo *info)
                    (int)meta->height >= GST_VIDEO_INFO_HEIGHT(info) && meta->n_planes == GST_VIDEO_INFO_N_PLANES(info));
 }
 
+/* Maps a buffer without a reference: the caller holds one. */
 static gboolean
 map_frame(GstBuffer *buffer, const GstVideoInfo *info, const CnvImage *image, GstMapFlags flags, GstVideoFrame *frame)
 {
   const GstVideoInfo *layout = gst_buffer_get_video_meta(buffer) ? info : gst_cuda_convolve_device_layout(buffer, info);
 
-  if (!meta_fits(buffer, info) || !gst_video_frame_map(frame, layout, buffer, flags))
+  if (!meta_fits(buffer, info) || !gst_video_frame_map(frame, layout, buffer, flags | GST_VIDEO_FRAME_MAP_FLAG_NO_REF))
     return FALSE;
   if (planes_fit(frame, image))
     return TRUE;
@@ -59,55 +60,55 @@ map_frame(GstBuffer *buffer, const GstVideoInfo *info, const CnvImage *image, Gs
   return FALSE;
 }
 
-gboolean
-gst_cuda_convolve_map(const GstCudaConvolveEngine *engine, const GstCudaConvolveCaps *caps, GstBuffer *buffer,
-                      GstMapFlags flags, GstCudaConvolveMap *map, GError **error)
+static gboolean
+map_side(const GstCudaConvolveEngine *engine, const GstCudaConvolveCaps *caps, GstBuffer *buffer, GstMapFlags flags,
+         GstVideoFrame *frame, CnvFrame *planes)
 {
-  gboolean device = gst_cuda_convolve_engine_holds(engine, buffer), is_output = flags == GST_MAP_WRITE;
-  const GstVideoInfo *info = is_output ? &caps->out_info : &caps->in_info;
+  const GstVideoInfo *info = flags == GST_MAP_WRITE ? &caps->out_info : &caps->in_info;
+  gboolean device = gst_cuda_convolve_engine_holds(engine, buffer);
 
-  if (!map_frame(buffer, info, &caps->image, device ? flags | gst_cuda_convolve_device_map : flags, &map->frame)) {
-    g_set_error(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
-                "An %s buffer of %" G_GSIZE_FORMAT " bytes does not hold or give access to a %dx%d %s frame: correct "
-                "its size, its GstVideoMeta or the caps",
-                is_output ? "output" : "input", gst_buffer_get_size(buffer), GST_VIDEO_INFO_WIDTH(info),
-                GST_VIDEO_INFO_HEIGHT(info), gst_video_format_to_string(GST_VIDEO_INFO_FORMAT(info)));
+  if (!map_frame(buffer, info, &caps->image, device ? flags | gst_cuda_convolve_device_map : flags, frame)) {
+    frame->buffer = NULL;
     return FALSE;
   }
-  map->planes.memory = device ? CNV_MEMORY_DEVICE : CNV_MEMORY_HOST;
+  planes->memory = device ? CNV_MEMORY_DEVICE : CNV_MEMORY_HOST;
   for (int p = 0; p < cnv_format_n_frame_planes(caps->image.format); p++) {
-    map->planes.data[p] = GST_VIDEO_FRAME_PLANE_DATA(&map->frame, p);
-    map->planes.stride[p] = GST_VIDEO_FRAME_PLANE_STRIDE(&map->frame, p);
+    planes->data[p] = GST_VIDEO_FRAME_PLANE_DATA(frame, p);
+    planes->stride[p] = GST_VIDEO_FRAME_PLANE_STRIDE(frame, p);
   }
-  GST_LOG("%s in %s memory", is_output ? "output" : "input", device ? "device" : "host");
+  GST_LOG("%s in %s memory", flags == GST_MAP_WRITE ? "output" : "input", device ? "device" : "host");
   return TRUE;
+}
+
+gboolean
+gst_cuda_convolve_map(const GstCudaConvolveEngine *engine, const GstCudaConvolveCaps *caps, GstBuffer *in,
+                      GstBuffer *out, GstCudaConvolveMap *map, GError **error)
+{
+  GstBuffer *bad = NULL;
+
+  map->in_frame.buffer = map->out_frame.buffer = NULL;
+  if (in && !map_side(engine, caps, in, in == out ? GST_MAP_READWRITE : GST_MAP_READ, &map->in_frame, &map->in))
+    bad = in;
+  else if (in == out)
+    map->out = map->in;
+  else if (out && !map_side(engine, caps, out, GST_MAP_WRITE, &map->out_frame, &map->out))
+    bad = out;
+  if (!bad)
+    return TRUE;
+  gst_cuda_convolve_unmap(map);
+  g_set_error(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+              "An %s buffer of %" G_GSIZE_FORMAT " bytes does not hold or give access to a %dx%d %s frame: correct "
+              "its size, its GstVideoMeta or the caps",
+              bad == in ? "input" : "output", gst_buffer_get_size(bad), caps->image.width, caps->image.height,
+              caps->image.format->name);
+  return FALSE;
 }
 
 void
 gst_cuda_convolve_unmap(GstCudaConvolveMap *map)
 {
-  gst_video_frame_unmap(&map->frame);
-}
-
-gboolean
-gst_cuda_convolve_map_both(const GstCudaConvolveEngine *engine, const GstCudaConvolveCaps *caps, GstBuffer *in,
-                           GstBuffer *out, GstCudaConvolveMapped *mapped, GError **error)
-{
-  gboolean in_place = in == out;
-
-  if (!gst_cuda_convolve_map(engine, caps, in, in_place ? GST_MAP_READWRITE : GST_MAP_READ, &mapped->in, error))
-    return FALSE;
-  mapped->out = mapped->in;
-  if (in_place || gst_cuda_convolve_map(engine, caps, out, GST_MAP_WRITE, &mapped->out, error))
-    return TRUE;
-  gst_cuda_convolve_unmap(&mapped->in);
-  return FALSE;
-}
-
-void
-gst_cuda_convolve_unmap_both(GstCudaConvolveMapped *mapped)
-{
-  if (mapped->out.frame.buffer != mapped->in.frame.buffer)
-    gst_cuda_convolve_unmap(&mapped->out);
-  gst_cuda_convolve_unmap(&mapped->in);
+  if (map->out_frame.buffer)
+    gst_video_frame_unmap(&map->out_frame);
+  if (map->in_frame.buffer)
+    gst_video_frame_unmap(&map->in_frame);
 }

@@ -10,26 +10,17 @@
 
 G_BEGIN_DECLS
 
+/* A frame's input and output, of which one can be missing. */
 typedef struct {
-  GstVideoFrame frame;
-  CnvFrame planes;
+  GstVideoFrame in_frame, out_frame;
+  CnvFrame in, out;
 } GstCudaConvolveMap;
 
-/* A frame's input and output. */
-typedef struct {
-  GstCudaConvolveMap in, out;
-} GstCudaConvolveMapped;
-
-/* Maps an output (flags GST_MAP_WRITE) or an input (other flags). FALSE with GST_STREAM_ERROR_FORMAT where it does not
- * hold a frame of its pad's caps. */
-gboolean gst_cuda_convolve_map(const GstCudaConvolveEngine *engine, const GstCudaConvolveCaps *caps, GstBuffer *buffer,
-                               GstMapFlags flags, GstCudaConvolveMap *map, GError **error);
+/* Maps buffers that the caller keeps: an input, an output, both, or one buffer as both. FALSE with
+ * GST_STREAM_ERROR_FORMAT, and none is mapped, where one does not hold a frame of its pad's caps. */
+gboolean gst_cuda_convolve_map(const GstCudaConvolveEngine *engine, const GstCudaConvolveCaps *caps, GstBuffer *in,
+                               GstBuffer *out, GstCudaConvolveMap *map, GError **error);
 void gst_cuda_convolve_unmap(GstCudaConvolveMap *map);
-
-/* Maps both buffers, which can be the same one, or none with the reason. */
-gboolean gst_cuda_convolve_map_both(const GstCudaConvolveEngine *engine, const GstCudaConvolveCaps *caps, GstBuffer *in,
-                                    GstBuffer *out, GstCudaConvolveMapped *mapped, GError **error);
-void gst_cuda_convolve_unmap_both(GstCudaConvolveMapped *mapped);
 
 /* TRUE where the input buffer's planes lie as the caps alone tell. */
 gboolean gst_cuda_convolve_layout_is_plain(const GstCudaConvolveCaps *caps, GstBuffer *buffer);
