@@ -24,13 +24,75 @@ gst_cuda_convolve_drop(GstCudaConvolve *self)
   gst_cuda_convolve_history_forget(self);
 }
 
+/* ---- latency and position ---- */
+
+/* Without a rate in the caps the longest duration is the frame time: live sinks drop what comes later than was said. */
+static void
+learn_frame_time(GstCudaConvolve *self, GstBuffer *buffer)
+{
+  if (GST_VIDEO_INFO_FPS_N(&self->caps.in_info) <= 0 && GST_BUFFER_DURATION_IS_VALID(buffer))
+    self->time.frame_time = MAX(self->time.frame_time, GST_BUFFER_DURATION(buffer));
+}
+
+/* Caps can tell of a frame in 68 years, and buffers of any time. */
 void
 gst_cuda_convolve_update_latency(GstCudaConvolve *self)
 {
   int center, n = cnv_plan_frames(self->recipe.plan, &center);
   guint n_ahead = n - 1 - center + gst_cuda_convolve_in_flight_max(self) - 1;
+  GstClockTime frame_time = self->time.frame_time;
+  GstClockTime latency = n_ahead > 0 && frame_time > G_MAXINT64 / n_ahead ? G_MAXINT64 : n_ahead * frame_time;
 
-  gst_cuda_convolve_latency_update(&self->latency, GST_ELEMENT(self), n_ahead);
+  if (latency == self->time.latency)
+    return;
+  GST_OBJECT_LOCK(self);
+  self->time.latency = latency;
+  GST_OBJECT_UNLOCK(self);
+  gst_element_post_message(GST_ELEMENT(self), gst_message_new_latency(GST_OBJECT(self)));
+}
+
+static gboolean
+query_latency(GstCudaConvolve *self, GstQuery *query)
+{
+  GstClockTime min, max, latency;
+  gboolean live;
+
+  if (!gst_pad_peer_query(GST_BASE_TRANSFORM_SINK_PAD(self), query))
+    return FALSE;
+  GST_OBJECT_LOCK(self);
+  latency = self->time.latency;
+  GST_OBJECT_UNLOCK(self);
+  gst_query_parse_latency(query, &live, &min, &max);
+  gst_query_set_latency(query, live, min + latency, GST_CLOCK_TIME_IS_VALID(max) ? max + latency : max);
+  return TRUE;
+}
+
+/* The base class knows the position of frames that it pushes itself. */
+static gboolean
+query_position(GstCudaConvolve *self, GstQuery *query)
+{
+  const GstSegment *segment = &GST_BASE_TRANSFORM(self)->segment;
+  GstClockTime position;
+  GstFormat format;
+
+  GST_OBJECT_LOCK(self);
+  position = self->time.position;
+  GST_OBJECT_UNLOCK(self);
+  gst_query_parse_position(query, &format, NULL);
+  if (format != GST_FORMAT_TIME || segment->format != GST_FORMAT_TIME || !GST_CLOCK_TIME_IS_VALID(position))
+    return FALSE;
+  gst_query_set_position(query, format, (gint64)gst_segment_to_stream_time(segment, GST_FORMAT_TIME, position));
+  return TRUE;
+}
+
+gboolean
+gst_cuda_convolve_answer_query(GstCudaConvolve *self, GstPadDirection direction, GstQuery *query)
+{
+  if (direction == GST_PAD_SINK && GST_QUERY_IS_SERIALIZED(query))
+    gst_cuda_convolve_in_flight_wait(self, 0);
+  if (direction == GST_PAD_SRC && GST_QUERY_TYPE(query) == GST_QUERY_LATENCY)
+    return query_latency(self, query);
+  return direction == GST_PAD_SRC && GST_QUERY_TYPE(query) == GST_QUERY_POSITION && query_position(self, query);
 }
 
 /* ---- frames ---- */
@@ -77,7 +139,7 @@ accept(GstCudaConvolve *self, GstBuffer *buffer)
     if (!gst_cuda_convolve_settle_plan(self))
       return GST_FLOW_ERROR;
   }
-  gst_cuda_convolve_latency_learn(&self->latency, &self->caps.in_info, buffer);
+  learn_frame_time(self, buffer);
   if (cnv_plan_frames(self->recipe.plan, NULL) == 1 && !holds) {
     gst_cuda_convolve_history_leave(self);
     gst_cuda_convolve_in_flight_settle(self);
@@ -148,7 +210,7 @@ flush(GstCudaConvolve *self)
 {
   gst_cuda_convolve_drop(self);
   GST_OBJECT_LOCK(self);
-  self->latency.position = GST_CLOCK_TIME_NONE;
+  self->time.position = GST_CLOCK_TIME_NONE;
   GST_OBJECT_UNLOCK(self);
 }
 
@@ -187,23 +249,6 @@ src_event(GstBaseTransform *trans, GstEvent *event)
   if (over_time && GST_EVENT_TYPE(event) == GST_EVENT_QOS)
     return gst_pad_push_event(GST_BASE_TRANSFORM_SINK_PAD(trans), event);
   return parent_class->src_event(trans, event);
-}
-
-/* ---- queries ---- */
-
-/* The base class knows the position of frames that it pushes itself. */
-gboolean
-gst_cuda_convolve_answer_query(GstCudaConvolve *self, GstPadDirection direction, GstQuery *query)
-{
-  GstBaseTransform *trans = GST_BASE_TRANSFORM(self);
-
-  if (direction == GST_PAD_SINK && GST_QUERY_IS_SERIALIZED(query))
-    gst_cuda_convolve_in_flight_wait(self, 0);
-  if (direction == GST_PAD_SRC && GST_QUERY_TYPE(query) == GST_QUERY_LATENCY)
-    return gst_cuda_convolve_latency_query(&self->latency, trans->sinkpad, query);
-  if (direction == GST_PAD_SRC && GST_QUERY_TYPE(query) == GST_QUERY_POSITION)
-    return gst_cuda_convolve_latency_query_position(&self->latency, GST_ELEMENT(self), &trans->segment, query);
-  return FALSE;
 }
 
 void

@@ -136,11 +136,16 @@ filter_or_fall_back(GstCudaConvolve *self, GstBuffer *inbuf, GstBuffer *outbuf)
 void
 gst_cuda_convolve_count_frame(GstCudaConvolve *self, CnvPlan *plan, guint n_regions, GstBuffer *out)
 {
+  GstClockTime time = GST_BUFFER_PTS(out);
+
+  if (GST_CLOCK_TIME_IS_VALID(time) && GST_BUFFER_DURATION_IS_VALID(out))
+    time += GST_BUFFER_DURATION(out);
   GST_OBJECT_LOCK(self);
   self->stats.frames++;
   self->stats.n_regions = n_regions;
   gst_cuda_convolve_stats_set_plan(&self->stats, plan);
-  gst_cuda_convolve_latency_set_position(&self->latency, out);
+  if (GST_CLOCK_TIME_IS_VALID(time))
+    self->time.position = time;
   GST_OBJECT_UNLOCK(self);
 }
 

@@ -9,7 +9,6 @@
 
 #include "caps.h"
 #include "engine.h"
-#include "latency.h"
 #include "recipe.h"
 #include "settings.h"
 #include "stats.h"
@@ -53,7 +52,11 @@ struct _GstCudaConvolve {
   GHashTable *refused;       /* a property's slot to message: its last value could not be, and is not in settings */
   gboolean no_device_output; /* since the start: no CUDA memory could be had for output */
   GstCudaConvolveStats stats;
-  GstCudaConvolveLatency latency;
+  struct {
+    GstClockTime latency;    /* as reported; like what follows written by the streaming thread alone */
+    GstClockTime frame_time; /* 0: unknown */
+    GstClockTime position;   /* end of the last frame that came out, as its segment counts time; NONE: no frame yet */
+  } time;
 
   GstCudaConvolveEngine engine;
   GstCudaConvolveCaps caps;
