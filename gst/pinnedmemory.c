@@ -9,20 +9,19 @@
 GST_DEBUG_CATEGORY_EXTERN(gst_cuda_convolve_debug);
 #define GST_CAT_DEFAULT gst_cuda_convolve_debug
 
-typedef struct {
+G_DECLARE_FINAL_TYPE(GstCudaConvolvePinnedAllocator, gst_cuda_convolve_pinned_allocator, GST,
+                     CUDA_CONVOLVE_PINNED_ALLOCATOR, GstAllocator)
+
+struct _GstCudaConvolvePinnedAllocator {
   GstAllocator parent;
   const CnvBackend *backend;
   GstObject *context;
-} GstCudaConvolvePinnedAllocator;
+};
 
-typedef GstAllocatorClass GstCudaConvolvePinnedAllocatorClass;
-
-static GType gst_cuda_convolve_pinned_allocator_get_type(void);
 G_DEFINE_TYPE(GstCudaConvolvePinnedAllocator, gst_cuda_convolve_pinned_allocator, GST_TYPE_ALLOCATOR)
 
 typedef struct {
-  const CnvBackend *backend;
-  GstObject *context;
+  GstCudaConvolvePinnedAllocator *of;
   guint8 *data;
 } Block;
 
@@ -31,8 +30,8 @@ free_block(gpointer data)
 {
   Block *block = data;
 
-  block->backend->free_pinned(gst_cuda_convolve_device_handle(block->context), block->data);
-  gst_object_unref(block->context);
+  block->of->backend->free_pinned(gst_cuda_convolve_device_handle(block->of->context), block->data);
+  gst_object_unref(block->of);
   g_free(block);
 }
 
@@ -45,7 +44,7 @@ wrap(GstCudaConvolvePinnedAllocator *self, guint8 *data, gsize size, gsize max_s
   gsize offset = params->prefix + (misaligned ? align + 1 - misaligned : 0);
   Block *block = g_new(Block, 1);
 
-  *block = (Block){self->backend, gst_object_ref(self->context), data};
+  *block = (Block){gst_object_ref(self), data};
   if (params->flags & GST_MEMORY_FLAG_ZERO_PREFIXED)
     memset(data, 0, offset);
   if (params->flags & GST_MEMORY_FLAG_ZERO_PADDED)
@@ -79,7 +78,7 @@ static void
 gst_cuda_convolve_pinned_allocator_class_init(GstCudaConvolvePinnedAllocatorClass *klass)
 {
   G_OBJECT_CLASS(klass)->finalize = finalize;
-  klass->alloc = alloc;
+  GST_ALLOCATOR_CLASS(klass)->alloc = alloc;
 }
 
 static void
@@ -104,14 +103,14 @@ gst_cuda_convolve_pinned_allocator_new(const CnvBackend *backend, GstObject *con
 
 /* ---- the pool ---- */
 
-typedef struct {
+G_DECLARE_FINAL_TYPE(GstCudaConvolvePinnedPool, gst_cuda_convolve_pinned_pool, GST, CUDA_CONVOLVE_PINNED_POOL,
+                     GstVideoBufferPool)
+
+struct _GstCudaConvolvePinnedPool {
   GstVideoBufferPool parent;
   GstAllocator *allocator;
-} GstCudaConvolvePinnedPool;
+};
 
-typedef GstVideoBufferPoolClass GstCudaConvolvePinnedPoolClass;
-
-static GType gst_cuda_convolve_pinned_pool_get_type(void);
 G_DEFINE_TYPE(GstCudaConvolvePinnedPool, gst_cuda_convolve_pinned_pool, GST_TYPE_VIDEO_BUFFER_POOL)
 
 static gboolean

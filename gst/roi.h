@@ -9,23 +9,21 @@
 
 G_BEGIN_DECLS
 
-typedef enum {
-  GST_CUDA_CONVOLVE_ROI_NONE,
-  GST_CUDA_CONVOLVE_ROI_PROPERTY,
-  GST_CUDA_CONVOLVE_ROI_META,
-} GstCudaConvolveRoiSource;
+/* Values of the property roi-source. */
+enum { GST_CUDA_CONVOLVE_ROI_NONE, GST_CUDA_CONVOLVE_ROI_PROPERTY, GST_CUDA_CONVOLVE_ROI_META };
 
-typedef enum { GST_CUDA_CONVOLVE_ROI_FIXED, GST_CUDA_CONVOLVE_ROI_RELATIVE } GstCudaConvolveRoiStrength;
+/* Values of roi-strength. */
+enum { GST_CUDA_CONVOLVE_ROI_FIXED, GST_CUDA_CONVOLVE_ROI_RELATIVE };
 
 /* Part of GstCudaConvolveSettings. */
 typedef struct {
-  int source;    /* GstCudaConvolveRoiSource; none: the rest is not used */
+  int source;    /* none: the rest is not used */
   GArray *rects; /* of CnvRect, for source property: shared, never changed once set; NULL none */
   char *types;   /* for source meta: comma-separated, NULL or empty for all */
   gboolean invert, isolated;
-  double expand;          /* fraction of a rectangle's size added on each side */
-  double feather;         /* luma pixels */
-  int strength;           /* GstCudaConvolveRoiStrength */
+  double expand;  /* fraction of a rectangle's size added on each side */
+  double feather; /* luma pixels */
+  int strength;
   double relative_size;   /* radius as a fraction of a rectangle's longer side */
   int target_x, target_y; /* luma pixels; -1 stays in its place */
 } GstCudaConvolveRoi;

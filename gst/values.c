@@ -118,12 +118,12 @@ read_row(const Place *place, const GValue *row, guint y, double *taps)
   return TRUE;
 }
 
-/* Rows as long as the first. */
+/* A frame's rows, as long as the first. A frame that is not 2D is a row. */
 static gboolean
-read_rows(const Place *place, const GValue *array, guint width, double *taps)
+read_frame(const Place *place, const GValue *frame, gboolean is_2d, guint width, double *taps)
 {
-  for (guint y = 0; y < size_of(array); y++) {
-    const GValue *row = gst_value_array_get_value(array, y);
+  for (guint y = 0; y < (is_2d ? size_of(frame) : 1); y++) {
+    const GValue *row = is_2d ? gst_value_array_get_value(frame, y) : frame;
 
     if (!GST_VALUE_HOLDS_ARRAY(row))
       return refuse(place, "entry %u is not a row as the first entry is: put all taps in rows, <<1,2>,<3,4>>", y + 1);
@@ -170,25 +170,19 @@ read_taps(const Place *place, const GValue *array)
   guint width = size_of(is_2d ? gst_value_array_get_value(frame, 0) : frame), height = is_2d ? size_of(frame) : 1;
   guint depth = is_3d ? size_of(array) : 1;
   Place in_frame = {place->what, is_3d ? 1 : 0, place->error};
-  CnvTaps *taps = NULL;
-  gboolean ok;
+  CnvTaps *taps;
+  gboolean ok = TRUE;
 
   if (depth > CNV_MAX_TEMPORAL_TAPS)
-    ok = refuse(place, "%u frames, and at most %d are possible: shorten it", depth, CNV_MAX_TEMPORAL_TAPS);
-  else
-    ok = check_size(&in_frame, width, height);
-  if (!ok)
+    refuse(place, "%u frames, and at most %d are possible: shorten it", depth, CNV_MAX_TEMPORAL_TAPS);
+  if (depth > CNV_MAX_TEMPORAL_TAPS || !check_size(&in_frame, width, height))
     return NULL;
   taps = cnv_taps_new_volume((int)width, (int)height, (int)depth, NULL);
-  if (!is_2d)
-    ok = read_row(place, array, 0, taps->value);
-  else if (!is_3d)
-    ok = read_rows(place, array, width, taps->value);
-  for (guint t = 0; is_3d && ok && t < depth; t++) {
-    frame = gst_value_array_get_value(array, t);
-    in_frame.frame = t + 1;
-    ok = check_frame(place, frame, t, taps) &&
-         read_rows(&in_frame, frame, width, taps->value + (gsize)t * height * width);
+  for (guint t = 0; ok && t < depth; t++) {
+    frame = is_3d ? gst_value_array_get_value(array, t) : array;
+    in_frame.frame = is_3d ? t + 1 : 0;
+    ok = (!is_3d || check_frame(place, frame, t, taps)) &&
+         read_frame(&in_frame, frame, is_2d, width, taps->value + (gsize)t * height * width);
   }
   if (!ok)
     g_clear_pointer(&taps, cnv_taps_unref);
