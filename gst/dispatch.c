@@ -128,7 +128,8 @@ accept(GstCudaConvolve *self, GstBuffer *buffer)
   gboolean holds = gst_cuda_convolve_has_history(self);
   GstFlowReturn flow = GST_FLOW_OK;
 
-  if (holds && (GST_BUFFER_IS_DISCONT(buffer) || gst_cuda_convolve_must_drain(self, self->history.n_slots, TRUE))) {
+  if (holds && (GST_BUFFER_IS_DISCONT(buffer) ||
+                gst_cuda_convolve_recipe_must_drain(&self->recipe, self->history.n_slots, TRUE))) {
     flow = gst_cuda_convolve_drain(self);
     if (flow != GST_FLOW_OK)
       return flow;

@@ -23,31 +23,12 @@ gst_cuda_convolve_sync_properties(GstCudaConvolve *self, GstBuffer *buffer)
 gboolean
 gst_cuda_convolve_settle_plan(GstCudaConvolve *self)
 {
-  if (!gst_cuda_convolve_recipe_update(&self->recipe, GST_ELEMENT(self), &self->settings, &self->caps.image,
-                                       self->engine.session->backend))
+  if (!gst_cuda_convolve_recipe_update(&self->recipe, self->engine.session->backend))
     return FALSE;
   GST_OBJECT_LOCK(self);
   gst_cuda_convolve_stats_set_plan(&self->stats, self->recipe.plan);
   GST_OBJECT_UNLOCK(self);
   return TRUE;
-}
-
-gboolean
-gst_cuda_convolve_must_drain(GstCudaConvolve *self, guint n_slots, gboolean arriving)
-{
-  gboolean must;
-
-  GST_OBJECT_LOCK(self);
-  must = gst_cuda_convolve_recipe_must_drain(&self->recipe, &self->settings, n_slots, arriving);
-  GST_OBJECT_UNLOCK(self);
-  return must;
-}
-
-void
-gst_cuda_convolve_make_work(GstCudaConvolve *self, GstBuffer *buffer)
-{
-  gst_cuda_convolve_recipe_make_work(&self->recipe, GST_ELEMENT(self), buffer,
-                                     gst_cuda_convolve_caps_interlaced(&self->caps, buffer));
 }
 
 /* ---- the output buffer ---- */
@@ -80,7 +61,7 @@ prepare_output_buffer(GstBaseTransform *trans, GstBuffer *inbuf, GstBuffer **out
   GstCudaConvolve *self = GST_CUDA_CONVOLVE_CAST(trans);
   gboolean passes;
 
-  gst_cuda_convolve_make_work(self, inbuf);
+  gst_cuda_convolve_recipe_make_work(&self->recipe, inbuf);
   passes = !self->recipe.wanted.disable_passthrough && gst_cuda_convolve_recipe_leaves_frame(&self->recipe) &&
            suits_downstream(self, inbuf);
   self->in_place = !passes && suits_in_place(self, inbuf);
@@ -124,7 +105,7 @@ filter_or_fall_back(GstCudaConvolve *self, GstBuffer *inbuf, GstBuffer *outbuf)
     g_clear_error(&error);
     ok = gst_cuda_convolve_settle_plan(self);
     if (ok) {
-      gst_cuda_convolve_make_work(self, inbuf);
+      gst_cuda_convolve_recipe_make_work(&self->recipe, inbuf);
       ok = gst_cuda_convolve_run(self, inbuf, outbuf, 0, &error);
     }
   }
@@ -155,7 +136,7 @@ gst_cuda_convolve_read_session_stats(GstCudaConvolve *self)
   GST_OBJECT_LOCK(self);
   self->stats.session = self->engine.session->stats;
   GST_OBJECT_UNLOCK(self);
-  gst_cuda_convolve_recipe_warn_of_crowd(&self->recipe, GST_ELEMENT(self), self->engine.session->stats.crowd);
+  gst_cuda_convolve_recipe_warn_of_crowd(&self->recipe, self->engine.session->stats.crowd);
 }
 
 void

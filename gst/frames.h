@@ -11,10 +11,8 @@ G_BEGIN_DECLS
 
 /* Gives controlled properties their values at a buffer's time. */
 void gst_cuda_convolve_sync_properties(GstCudaConvolve *self, GstBuffer *buffer);
-/* These three are the recipe's functions for the caps and the engine in force. */
+/* Updates the recipe for the engine in force. */
 gboolean gst_cuda_convolve_settle_plan(GstCudaConvolve *self);
-gboolean gst_cuda_convolve_must_drain(GstCudaConvolve *self, guint n_slots, gboolean arriving);
-void gst_cuda_convolve_make_work(GstCudaConvolve *self, GstBuffer *buffer);
 
 /* Filters a frame by the work that was made for it. in: NULL for the frame in a slot of the session's. out: NULL to
  * copy the input to the slot in place of filtering it. */

@@ -101,7 +101,7 @@ static void
 reset(GstCudaConvolve *self)
 {
   gst_cuda_convolve_recipe_clear(&self->recipe);
-  gst_cuda_convolve_recipe_init(&self->recipe);
+  gst_cuda_convolve_recipe_init(&self->recipe, GST_ELEMENT(self), &self->settings, &self->caps);
   GST_OBJECT_LOCK(self);
   self->time.latency = self->time.frame_time = 0;
   self->time.position = GST_CLOCK_TIME_NONE;
@@ -343,7 +343,7 @@ gst_cuda_convolve_init(GstCudaConvolve *self)
 {
   gst_cuda_convolve_settings_init(&self->settings);
   self->refused = g_hash_table_new_full(NULL, NULL, NULL, g_free);
-  gst_cuda_convolve_recipe_init(&self->recipe);
+  gst_cuda_convolve_recipe_init(&self->recipe, GST_ELEMENT(self), &self->settings, &self->caps);
   gst_cuda_convolve_in_flight_init(self);
   gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(self), TRUE);
   /* Frames that fill a gap are neutral, and so is their convolution. */

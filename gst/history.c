@@ -101,7 +101,7 @@ ensure_ring(GstCudaConvolve *self, GError **error)
 static void
 make_work(GstCudaConvolve *self, GstBuffer *buffer, const int slot[CNV_MAX_TEMPORAL_TAPS])
 {
-  gst_cuda_convolve_make_work(self, buffer);
+  gst_cuda_convolve_recipe_make_work(&self->recipe, buffer);
   self->recipe.work.temporal_tap = self->history.temporal_tap;
   self->recipe.work.n_temporal_taps =
       cnv_temporal_taps_make(self->recipe.plan, slot, self->recipe.wanted.temporal_border, self->history.temporal_tap);
@@ -248,7 +248,7 @@ static gboolean
 settle_for_next(GstCudaConvolve *self, gboolean *settle)
 {
   gst_cuda_convolve_sync_properties(self, g_queue_peek_head(&self->history.waiting));
-  *settle = !gst_cuda_convolve_must_drain(self, self->history.n_slots, FALSE);
+  *settle = !gst_cuda_convolve_recipe_must_drain(&self->recipe, self->history.n_slots, FALSE);
   return !*settle || gst_cuda_convolve_settle_plan(self);
 }
 
@@ -276,7 +276,8 @@ gst_cuda_convolve_history_pop(GstCudaConvolve *self, GstBuffer **outbuf)
 GstFlowReturn
 gst_cuda_convolve_history_drain(GstCudaConvolve *self)
 {
-  gboolean settle = has_waiting(self) && !gst_cuda_convolve_must_drain(self, self->history.n_slots, TRUE);
+  gboolean settle =
+      has_waiting(self) && !gst_cuda_convolve_recipe_must_drain(&self->recipe, self->history.n_slots, TRUE);
   GstFlowReturn flow = GST_FLOW_OK;
 
   gst_cuda_convolve_history_pop_events(self);

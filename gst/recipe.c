@@ -18,10 +18,11 @@ clear_radius_plans(GstCudaConvolveRecipe *recipe)
 }
 
 void
-gst_cuda_convolve_recipe_init(GstCudaConvolveRecipe *recipe)
+gst_cuda_convolve_recipe_init(GstCudaConvolveRecipe *recipe, GstElement *element, const GstCudaConvolveSettings *live,
+                              const GstCudaConvolveCaps *caps)
 {
-  memset(recipe, 0, sizeof(*recipe));
-  recipe->regions = g_array_new(FALSE, FALSE, sizeof(CnvRegion));
+  *recipe = (GstCudaConvolveRecipe){
+      .element = element, .live = live, .caps = caps, .regions = g_array_new(FALSE, FALSE, sizeof(CnvRegion))};
 }
 
 void
@@ -73,31 +74,32 @@ use_settings(GstCudaConvolveRecipe *recipe, const GstCudaConvolveSettings *setti
 
 /* Goes on with the settings in force. */
 static gboolean
-keep_settings(GstCudaConvolveRecipe *recipe, GstElement *element, gboolean same_target)
+keep_settings(GstCudaConvolveRecipe *recipe, gboolean same_target)
 {
   GError *error = NULL;
 
   if (!recipe->plan || use_settings(recipe, &recipe->in_force, same_target, &error))
     return recipe->plan != NULL;
-  gst_cuda_convolve_post(element, GST_MESSAGE_ERROR, error, "keeping the filter at new caps");
+  gst_cuda_convolve_post(recipe->element, GST_MESSAGE_ERROR, error, "keeping the filter at new caps");
   g_clear_pointer(&recipe->plan, cnv_plan_unref);
   return FALSE;
 }
 
 gboolean
-gst_cuda_convolve_recipe_update(GstCudaConvolveRecipe *recipe, GstElement *element, const GstCudaConvolveSettings *live,
-                                const CnvImage *image, const CnvBackend *backend)
+gst_cuda_convolve_recipe_update(GstCudaConvolveRecipe *recipe, const CnvBackend *backend)
 {
+  const GstCudaConvolveSettings *live = recipe->live;
+  const CnvImage *image = &recipe->caps->image;
   gboolean same_target = recipe->backend == backend && same_image(&recipe->image, image), same_work;
   GError *error = NULL;
 
-  GST_OBJECT_LOCK(element);
+  GST_OBJECT_LOCK(recipe->element);
   same_work = gst_cuda_convolve_settings_equal(&recipe->wanted, live, GST_CUDA_CONVOLVE_SETTINGS_WORK);
   if (recipe->wanted.version != live->version) {
     gst_cuda_convolve_settings_clear(&recipe->wanted);
     gst_cuda_convolve_settings_copy(&recipe->wanted, live);
   }
-  GST_OBJECT_UNLOCK(element);
+  GST_OBJECT_UNLOCK(recipe->element);
   recipe->image = *image;
   recipe->backend = backend;
   if (same_target && same_work && (recipe->plan || recipe->rejected))
@@ -105,15 +107,16 @@ gst_cuda_convolve_recipe_update(GstCudaConvolveRecipe *recipe, GstElement *eleme
   recipe->rejected = !use_settings(recipe, &recipe->wanted, same_target, &error);
   if (!recipe->rejected)
     return TRUE;
-  gst_cuda_convolve_post(element, recipe->plan ? GST_MESSAGE_WARNING : GST_MESSAGE_ERROR, error,
+  gst_cuda_convolve_post(recipe->element, recipe->plan ? GST_MESSAGE_WARNING : GST_MESSAGE_ERROR, error,
                          recipe->plan ? "changing the filter; it stays as it was" : "making a plan of the properties");
-  return keep_settings(recipe, element, same_target);
+  return keep_settings(recipe, same_target);
 }
 
-gboolean
-gst_cuda_convolve_recipe_must_drain(const GstCudaConvolveRecipe *recipe, const GstCudaConvolveSettings *live,
-                                    guint n_slots, gboolean arriving)
+/* With the object lock. */
+static gboolean
+must_drain(const GstCudaConvolveRecipe *recipe, guint n_slots, gboolean arriving)
 {
+  const GstCudaConvolveSettings *live = recipe->live;
   int n;
 
   if (gst_cuda_convolve_settings_equal(live, &recipe->in_force, GST_CUDA_CONVOLVE_SETTINGS_PLAN) ||
@@ -122,6 +125,17 @@ gst_cuda_convolve_recipe_must_drain(const GstCudaConvolveRecipe *recipe, const G
   /* 0: a filter that cannot be, which the next frame reports; the old one stays. */
   n = cnv_filter_frames(&live->filter);
   return n > 0 && ((arriving && live->drain_on_change) || n == 1 || n > (int)n_slots);
+}
+
+gboolean
+gst_cuda_convolve_recipe_must_drain(const GstCudaConvolveRecipe *recipe, guint n_slots, gboolean arriving)
+{
+  gboolean must;
+
+  GST_OBJECT_LOCK(recipe->element);
+  must = must_drain(recipe, n_slots, arriving);
+  GST_OBJECT_UNLOCK(recipe->element);
+  return must;
 }
 
 /* ---- plans by size ---- */
@@ -147,7 +161,7 @@ step_down(int radius)
 }
 
 static int
-radius_of(GstCudaConvolveRecipe *recipe, GstElement *element, const CnvRect *rect)
+radius_of(GstCudaConvolveRecipe *recipe, const CnvRect *rect)
 {
   const CnvFilterInfo *info = &cnv_filters[recipe->in_force.filter.type];
   int longer = MAX(rect->width, rect->height);
@@ -155,7 +169,7 @@ radius_of(GstCudaConvolveRecipe *recipe, GstElement *element, const CnvRect *rec
 
   if (radius > info->max_radius)
     gst_cuda_convolve_warn_once(
-        element, &recipe->warned, GST_CUDA_CONVOLVE_WARNED_REACH,
+        recipe->element, &recipe->warned, GST_CUDA_CONVOLVE_WARNED_REACH,
         "a region of %dx%d asks for radius %.0f, and filter=%s reaches %d, with which it is filtered: choose gaussian "
         "or box, which reach %d, or lower roi-relative-size",
         rect->width, rect->height, radius, info->nick.nick, info->max_radius, CNV_RADIUS_MAX);
@@ -181,7 +195,7 @@ plan_of_radius(const GstCudaConvolveRecipe *recipe, int radius, GError **error)
 
 /* The largest radius up to that one which filter and algorithm can do: a slanted line has a limit of its own. */
 static CnvPlan *
-make_radius_plan(GstCudaConvolveRecipe *recipe, GstElement *element, int radius)
+make_radius_plan(GstCudaConvolveRecipe *recipe, int radius)
 {
   GError *error = NULL;
   CnvPlan *plan = plan_of_radius(recipe, radius, &error);
@@ -190,7 +204,7 @@ make_radius_plan(GstCudaConvolveRecipe *recipe, GstElement *element, int radius)
   while (!plan && (smaller = step_down(smaller)) > 0)
     plan = plan_of_radius(recipe, smaller, NULL);
   if (error)
-    gst_cuda_convolve_warn_once(element, &recipe->warned, GST_CUDA_CONVOLVE_WARNED_RADIUS,
+    gst_cuda_convolve_warn_once(recipe->element, &recipe->warned, GST_CUDA_CONVOLVE_WARNED_RADIUS,
                                 "a region asks for radius %d: %s; it is filtered with radius %d", radius,
                                 error->message, plan ? smaller : cnv_filter_radius(&recipe->in_force.filter, CNV_X));
   g_clear_error(&error);
@@ -200,17 +214,17 @@ make_radius_plan(GstCudaConvolveRecipe *recipe, GstElement *element, int radius)
 /* Gives each region the plan of its size. The list is of those that the frame uses, smallest first, so that where
  * regions overlap the stronger filter counts. */
 static void
-choose_plans(GstCudaConvolveRecipe *recipe, GstElement *element)
+choose_plans(GstCudaConvolveRecipe *recipe)
 {
   CnvRegion *region = (CnvRegion *)recipe->regions->data;
   gboolean used[CNV_RADIUS_MAX + 1] = {FALSE};
   guint number[CNV_RADIUS_MAX + 1], n = 0;
 
   for (guint i = 0; i < recipe->regions->len; i++) {
-    int radius = radius_of(recipe, element, &region[i].rect);
+    int radius = radius_of(recipe, &region[i].rect);
 
     if (!recipe->radius_plan[radius])
-      recipe->radius_plan[radius] = make_radius_plan(recipe, element, radius);
+      recipe->radius_plan[radius] = make_radius_plan(recipe, radius);
     used[radius] = TRUE;
     region[i].plan = (guint)radius;
   }
@@ -228,17 +242,16 @@ choose_plans(GstCudaConvolveRecipe *recipe, GstElement *element)
 /* ---- a frame's work ---- */
 
 void
-gst_cuda_convolve_recipe_make_work(GstCudaConvolveRecipe *recipe, GstElement *element, GstBuffer *buffer,
-                                   gboolean interlaced)
+gst_cuda_convolve_recipe_make_work(GstCudaConvolveRecipe *recipe, GstBuffer *buffer)
 {
   const GstCudaConvolveRoi *roi = &recipe->in_force.roi;
   CnvWork *work = &recipe->work;
 
   *work = CNV_WORK_ALL(&recipe->plan);
-  work->interlaced = interlaced;
+  work->interlaced = gst_cuda_convolve_caps_interlaced(recipe->caps, buffer);
   if (roi->source == GST_CUDA_CONVOLVE_ROI_NONE)
     return;
-  gst_cuda_convolve_roi_collect(roi, buffer, &recipe->image, recipe->regions, element, &recipe->warned);
+  gst_cuda_convolve_roi_collect(roi, buffer, &recipe->image, recipe->regions, recipe->element, &recipe->warned);
   work->region = (const CnvRegion *)recipe->regions->data;
   work->n_regions = recipe->regions->len;
   work->invert = roi->invert;
@@ -249,7 +262,7 @@ gst_cuda_convolve_recipe_make_work(GstCudaConvolveRecipe *recipe, GstElement *el
   work->target_y = roi->target_y;
   work->everything = roi->invert && work->n_regions == 0;
   if (roi->strength == GST_CUDA_CONVOLVE_ROI_RELATIVE && work->n_regions > 0)
-    choose_plans(recipe, element);
+    choose_plans(recipe);
 }
 
 gboolean
@@ -279,11 +292,11 @@ gst_cuda_convolve_recipe_changes_little(const GstCudaConvolveRecipe *recipe)
 }
 
 void
-gst_cuda_convolve_recipe_warn_of_crowd(GstCudaConvolveRecipe *recipe, GstElement *element, guint crowd)
+gst_cuda_convolve_recipe_warn_of_crowd(GstCudaConvolveRecipe *recipe, guint crowd)
 {
   if (crowd > 0)
     gst_cuda_convolve_warn_once(
-        element, &recipe->warned, GST_CUDA_CONVOLVE_WARNED_CROWD,
+        recipe->element, &recipe->warned, GST_CUDA_CONVOLVE_WARNED_CROWD,
         "%u regions meet in one block of a frame, and to filter each by itself would take more than %d times as long "
         "as the whole frame: in crowded blocks the strongest filter serves all, with one border around them, and of "
         "more than %d neighbours are %s; merge regions upstream, set roi-types to fewer, lower roi-feather, or set "

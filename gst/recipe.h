@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Settings, image and buffer to the engine's work: the plan in force, plans by radius, and the regions of a frame. Used
- * by the streaming thread; the live settings are read under the element's object lock.
+ * by the streaming thread.
  */
 #pragma once
 
+#include "caps.h"
 #include "settings.h"
 
 G_BEGIN_DECLS
 
 typedef struct {
+  GstElement *element; /* whose object lock the live settings are under, and whose messages are posted */
+  const GstCudaConvolveSettings *live; /* these three are the owner's */
+  const GstCudaConvolveCaps *caps;
+
   GstCudaConvolveSettings wanted;   /* at the last update */
   gboolean rejected;                /* wanted made no plan, and that was reported */
   GstCudaConvolveSettings in_force; /* those of the plan; of its members only the filter, algorithm and roi count */
@@ -25,29 +30,26 @@ typedef struct {
   CnvPlan *plans[CNV_MAX_PLANS]; /* likewise, not referenced */
 } GstCudaConvolveRecipe;
 
-void gst_cuda_convolve_recipe_init(GstCudaConvolveRecipe *recipe);
+void gst_cuda_convolve_recipe_init(GstCudaConvolveRecipe *recipe, GstElement *element,
+                                   const GstCudaConvolveSettings *live, const GstCudaConvolveCaps *caps);
 void gst_cuda_convolve_recipe_clear(GstCudaConvolveRecipe *recipe);
 
-/* Puts the live settings in force for an image and a backend or, where no plan can be made of them, goes on with the
+/* Puts the live settings in force for the caps and a backend or, where no plan can be made of them, goes on with the
  * last ones. Posts its errors; FALSE where there is no plan at all. */
-gboolean gst_cuda_convolve_recipe_update(GstCudaConvolveRecipe *recipe, GstElement *element,
-                                         const GstCudaConvolveSettings *live, const CnvImage *image,
-                                         const CnvBackend *backend);
+gboolean gst_cuda_convolve_recipe_update(GstCudaConvolveRecipe *recipe, const CnvBackend *backend);
 
 /* TRUE if frames that wait in a history of n_slots have to leave before the live settings come into force: always for a
  * number of frames that the history cannot give, and for any other filter if the user wants that and a frame is
- * arriving. With the object lock. */
-gboolean gst_cuda_convolve_recipe_must_drain(const GstCudaConvolveRecipe *recipe, const GstCudaConvolveSettings *live,
-                                             guint n_slots, gboolean arriving);
+ * arriving. */
+gboolean gst_cuda_convolve_recipe_must_drain(const GstCudaConvolveRecipe *recipe, guint n_slots, gboolean arriving);
 
 /* Sets the work for a buffer, by what is in force. */
-void gst_cuda_convolve_recipe_make_work(GstCudaConvolveRecipe *recipe, GstElement *element, GstBuffer *buffer,
-                                        gboolean interlaced);
+void gst_cuda_convolve_recipe_make_work(GstCudaConvolveRecipe *recipe, GstBuffer *buffer);
 /* TRUE where the work leaves every sample as it is. */
 gboolean gst_cuda_convolve_recipe_leaves_frame(const GstCudaConvolveRecipe *recipe);
 /* TRUE where the work changes a small part of the frame, so that the rest is better not copied. */
 gboolean gst_cuda_convolve_recipe_changes_little(const GstCudaConvolveRecipe *recipe);
 /* Warns once of regions that were merged. crowd: of the session's statistics. */
-void gst_cuda_convolve_recipe_warn_of_crowd(GstCudaConvolveRecipe *recipe, GstElement *element, guint crowd);
+void gst_cuda_convolve_recipe_warn_of_crowd(GstCudaConvolveRecipe *recipe, guint crowd);
 
 G_END_DECLS
