@@ -95,23 +95,14 @@ gst_cuda_convolve_run(GstCudaConvolve *self, GstBuffer *in, GstBuffer *out, int 
   return ok;
 }
 
-static gboolean
-filter_or_fall_back(GstCudaConvolve *self, GstBuffer *inbuf, GstBuffer *outbuf)
+gboolean
+gst_cuda_convolve_fall_back(GstCudaConvolve *self, GError **error)
 {
-  GError *error = NULL;
-  gboolean ok = gst_cuda_convolve_run(self, inbuf, outbuf, 0, &error);
-
-  if (!ok && gst_cuda_convolve_engine_fall_back(&self->engine, GST_ELEMENT(self), error)) {
-    g_clear_error(&error);
-    ok = gst_cuda_convolve_settle_plan(self);
-    if (ok) {
-      gst_cuda_convolve_recipe_make_work(&self->recipe, inbuf);
-      ok = gst_cuda_convolve_run(self, inbuf, outbuf, 0, &error);
-    }
-  }
-  if (error)
-    gst_cuda_convolve_post(GST_ELEMENT(self), GST_MESSAGE_ERROR, error, "filtering a frame");
-  return ok;
+  if (!gst_cuda_convolve_engine_fall_back(&self->engine, GST_ELEMENT(self), *error))
+    return FALSE;
+  g_clear_error(error);
+  self->history.n_slots = 0; /* they were the other session's */
+  return gst_cuda_convolve_settle_plan(self);
 }
 
 void
@@ -157,8 +148,17 @@ static GstFlowReturn
 transform(GstBaseTransform *trans, GstBuffer *inbuf, GstBuffer *outbuf)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE_CAST(trans);
+  gboolean ok = inbuf == outbuf && !self->in_place;
+  GError *error = NULL;
 
-  if ((self->in_place || inbuf != outbuf) && !filter_or_fall_back(self, inbuf, outbuf))
+  ok = ok || gst_cuda_convolve_run(self, inbuf, outbuf, 0, &error);
+  if (!ok && gst_cuda_convolve_fall_back(self, &error)) {
+    gst_cuda_convolve_recipe_make_work(&self->recipe, inbuf);
+    ok = gst_cuda_convolve_run(self, inbuf, outbuf, 0, &error);
+  }
+  if (error)
+    gst_cuda_convolve_post(GST_ELEMENT(self), GST_MESSAGE_ERROR, error, "filtering a frame");
+  if (!ok)
     return GST_FLOW_ERROR;
   gst_cuda_convolve_count_frame(self, self->recipe.work.plan[0], self->recipe.work.n_regions, outbuf);
   gst_cuda_convolve_read_session_stats(self);

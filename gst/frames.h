@@ -18,6 +18,9 @@ gboolean gst_cuda_convolve_settle_plan(GstCudaConvolve *self);
  * copy the input to the slot in place of filtering it. */
 gboolean gst_cuda_convolve_run(GstCudaConvolve *self, GstBuffer *in, GstBuffer *out, int slot, GError **error);
 
+/* Replaces an engine that failed and frees the error, where both may be; its history is gone then. */
+gboolean gst_cuda_convolve_fall_back(GstCudaConvolve *self, GError **error);
+
 /* Counts a frame that is done, filtered by that plan in so many regions. Any thread. */
 void gst_cuda_convolve_count_frame(GstCudaConvolve *self, CnvPlan *plan, guint n_regions, GstBuffer *out);
 /* Brings the session's part of the statistics up to date, when a frame was submitted. */

@@ -144,16 +144,11 @@ push_samples(GstCudaConvolve *self, GstBuffer *buffer, GError **error)
 static gboolean
 push_or_fall_back(GstCudaConvolve *self, GstBuffer *buffer)
 {
-  GstCudaConvolveHistory *history = &self->history;
   GError *error = NULL;
   gboolean ok = push_samples(self, buffer, &error);
 
-  if (!ok && !gst_cuda_convolve_has_history(self) &&
-      gst_cuda_convolve_engine_fall_back(&self->engine, GST_ELEMENT(self), error)) {
-    g_clear_error(&error);
-    history->n_slots = 0; /* they were the other session's */
-    ok = gst_cuda_convolve_settle_plan(self) && push_samples(self, buffer, &error);
-  }
+  if (!ok && !gst_cuda_convolve_has_history(self) && gst_cuda_convolve_fall_back(self, &error))
+    ok = push_samples(self, buffer, &error);
   if (error)
     gst_cuda_convolve_post(GST_ELEMENT(self), GST_MESSAGE_ERROR, error, "keeping a frame");
   return ok;

@@ -333,20 +333,19 @@ next_nick(const Property *row, const CnvNick *nick)
   return nick->nick ? nick : NULL;
 }
 
-/* GLib keeps the values for good. */
+/* GLib keeps the values for good. Those of flags differ in the sign of a member alone. */
 static GType
 register_type(const Property *row)
 {
-  GArray *values = g_array_new(TRUE, TRUE, row->kind == KIND_ENUM ? sizeof(GEnumValue) : sizeof(GFlagsValue));
+  GArray *list = g_array_new(TRUE, TRUE, sizeof(GEnumValue));
+  gpointer values;
   GType type;
 
   for (const CnvNick *nick = next_nick(row, NULL); nick; nick = next_nick(row, nick))
-    if (row->kind == KIND_ENUM)
-      g_array_append_val(values, ((GEnumValue){nick->value, nick->blurb, nick->nick}));
-    else
-      g_array_append_val(values, ((GFlagsValue){(guint)nick->value, nick->blurb, nick->nick}));
-  type = row->kind == KIND_ENUM ? g_enum_register_static(row->type_name, (GEnumValue *)g_array_free(values, FALSE))
-                                : g_flags_register_static(row->type_name, (GFlagsValue *)g_array_free(values, FALSE));
+    g_array_append_val(list, ((GEnumValue){nick->value, nick->blurb, nick->nick}));
+  values = g_array_free(list, FALSE);
+  type = (row->kind == KIND_ENUM ? g_enum_register_static(row->type_name, values)
+                                 : g_flags_register_static(row->type_name, values));
   gst_type_mark_as_plugin_api(type, 0);
   return type;
 }
@@ -357,10 +356,9 @@ default_text(const Property *row)
 {
   switch (row->kind) {
   case KIND_INT:
-  case KIND_DOUBLE:
-    return g_strdup_printf("%g", row->def);
   case KIND_UINT:
-    return g_strdup_printf(row->max > G_MAXINT ? "0x%08x" : "%u", (guint)row->def);
+  case KIND_DOUBLE:
+    return row->max > G_MAXINT ? g_strdup_printf("0x%08x", (guint)row->def) : g_strdup_printf("%g", row->def);
   case KIND_BOOLEAN:
     return g_strdup(row->def != 0 ? "true" : "false");
   case KIND_ENUM:
