@@ -112,15 +112,7 @@ combine(CpuWorker *worker, const CpuTile *tile, int y, int i)
 
 /* ---- from sums to samples ---- */
 
-/* Pixels of row y of the tile, from number `from` on, whose weights are all 1 or, blended, something else. */
-typedef struct {
-  const CpuTile *tile;
-  int y;
-  int from, n;
-  gboolean blended;
-} Pixels;
-
-/* One component of them. */
+/* A component of pixels that stand in a row. */
 typedef struct {
   const float *acc;         /* of the component of the first pixel */
   const float *weight;      /* of each pixel; NULL: all 1 */
@@ -151,26 +143,26 @@ store_component(const Samples samples, int n, const CnvPlane *plane, int c, int 
   }
 }
 
+/* Stores row y of a tile. weight: of each pixel, NULL where all are 1. */
 static void
-store_components(const CpuWorker *worker, const Pixels *pixels, const float *acc)
+store_components(const CpuTile *tile, int y, const float *acc, const float *weight, const guint8 *unfiltered)
 {
-  const CpuTile *tile = pixels->tile;
+  const CpuFrame *frame = tile->frame;
   const CnvPlane *plane = tile->plane->from;
   const CnvRectJob *job = tile->job;
-  int x = tile->first + pixels->from, to_x = x + job->move_x, to_y = pixels->y + job->move_y, n = pixels->n;
+  int x = tile->first, to_x = x + job->move_x, to_y = y + job->move_y, n = tile->last - x;
 
   for (int c = 0; c < plane->channels; c++) {
     const CnvComponent *component = &plane->component[c];
-    Samples samples = {.acc = acc + pixels->from * plane->channels + c,
-                       .weight = pixels->blended ? worker->weights.weight + pixels->from : NULL,
-                       .source = cnv_component_at(&tile->frame->in, component, job, x, pixels->y),
-                       .in = cnv_component_at(&tile->frame->in, component, job, to_x, to_y),
-                       .out = cnv_component_at(&tile->frame->out, component, job, to_x, to_y)};
+    Samples samples = {.acc = acc + c,
+                       .weight = weight,
+                       .unfiltered = plane->weight >= 0 && c != plane->weight ? unfiltered : NULL,
+                       .source = cnv_component_at(&frame->in, component, job, x, y),
+                       .in = cnv_component_at(&frame->in, component, job, to_x, to_y),
+                       .out = cnv_component_at(&frame->out, component, job, to_x, to_y)};
 
     if (!(plane->filtered >> c & 1))
       continue;
-    if (plane->weight >= 0 && c != plane->weight)
-      samples.unfiltered = worker->unfiltered + pixels->from;
     if (component->bytes == 1)
       store_component(samples, n, plane, c, 1);
     else if (component->bytes == 2)
@@ -180,38 +172,34 @@ store_components(const CpuWorker *worker, const Pixels *pixels, const float *acc
   }
 }
 
-/* The weight of each sample. */
+/* The weight of each sample, of n pixels. */
 static const float *
-sample_weights(const CpuWorker *worker, const Pixels *pixels)
+sample_weights(const CpuWorker *worker, const float *weight, int n, int channels)
 {
-  const float *weight = worker->weights.weight + pixels->from;
-  int channels = pixels->tile->plane->from->channels;
   float *to = worker->scratch;
 
   if (channels == 1)
     return weight;
-  for (int i = 0; i < pixels->n; i++)
+  for (int i = 0; i < n; i++)
     for (int c = 0; c < channels; c++)
       *to++ = weight[i];
   return worker->scratch;
 }
 
 static void
-store_plain(const CpuWorker *worker, const Pixels *pixels, const float *acc)
+store_plain(const CpuWorker *worker, const CpuTile *tile, int y, const float *acc, const float *weight)
 {
-  const CpuTile *tile = pixels->tile;
   const CpuSimd *simd = tile->frame->simd;
   const CpuPlane *plane = tile->plane;
   const CnvComponent *component = &plane->from->component[0];
   const CnvRectJob *job = tile->job;
-  int channels = plane->from->channels, n = pixels->n * channels;
-  int x = tile->first + pixels->from + job->move_x, y = pixels->y + job->move_y;
-  const guint8 *in = cnv_component_at(&tile->frame->in, component, job, x, y);
-  guint8 *to = cnv_component_at(&tile->frame->out, component, job, x, y);
+  int channels = plane->from->channels, pixels = tile->last - tile->first, n = pixels * channels;
+  int x = tile->first + job->move_x, to_y = y + job->move_y;
+  const guint8 *in = cnv_component_at(&tile->frame->in, component, job, x, to_y);
+  guint8 *to = cnv_component_at(&tile->frame->out, component, job, x, to_y);
 
-  acc += pixels->from * channels;
-  if (pixels->blended)
-    simd->blend(to, acc, sample_weights(worker, pixels), in, n, &plane->samples);
+  if (weight)
+    simd->blend(to, acc, sample_weights(worker, weight, pixels, channels), in, n, &plane->samples);
   else
     simd->store(to, acc, n, &plane->samples);
   if (plane->mask)
@@ -239,22 +227,24 @@ store_row(CpuWorker *worker, const CpuTile *tile, int y, const float *acc)
     shared = tile->frame->simd->weigh_row(row, tile->job, tile->frame->masks);
   }
   if (plain && !shared) {
-    store_plain(worker, &(Pixels){tile, y, 0, n, weighed}, acc);
+    store_plain(worker, tile, y, acc, weighed ? weight : NULL);
     return;
   }
   for (int from = 0, end; from < n; from = end) {
-    Pixels pixels;
+    const float *sums = acc + from * tile->plane->from->channels;
+    CpuTile part = *tile;
 
     end = weighed ? from + 1 : n;
     while (end < n && (is_between(weight[from]) ? is_between(weight[end]) : weight[end] == weight[from]))
       end++;
-    pixels = (Pixels){tile, y, from, end - from, weighed && weight[from] < 1};
     if (weighed && weight[from] <= 0)
       continue;
+    part.first = tile->first + from;
+    part.last = tile->first + end;
     if (plain)
-      store_plain(worker, &pixels, acc);
+      store_plain(worker, &part, y, sums, weighed && weight[from] < 1 ? weight + from : NULL);
     else
-      store_components(worker, &pixels, acc);
+      store_components(&part, y, sums, weighed && weight[from] < 1 ? weight + from : NULL, worker->unfiltered + from);
   }
 }
 
