@@ -21,25 +21,16 @@ color_component(const CnvImage *image, guint32 argb, CnvRole role)
 {
   double r = (argb >> 16 & 255) / 255.0, g = (argb >> 8 & 255) / 255.0, b = (argb & 255) / 255.0;
   double y = image->kr * r + (1 - image->kr - image->kb) * g + image->kb * b;
+  const double component[] = {[CNV_ROLE_PADDING] = 0, /* copied: no border is ever read */
+                              [CNV_ROLE_R] = r,
+                              [CNV_ROLE_G] = g,
+                              [CNV_ROLE_B] = b,
+                              [CNV_ROLE_Y] = y,
+                              [CNV_ROLE_U] = (b - y) / (2 * (1 - image->kb)),
+                              [CNV_ROLE_V] = (r - y) / (2 * (1 - image->kr)),
+                              [CNV_ROLE_A] = (argb >> 24) / 255.0};
 
-  switch (role) {
-  case CNV_ROLE_R:
-    return r;
-  case CNV_ROLE_G:
-    return g;
-  case CNV_ROLE_B:
-    return b;
-  case CNV_ROLE_Y:
-    return y;
-  case CNV_ROLE_U:
-    return (b - y) / (2 * (1 - image->kb));
-  case CNV_ROLE_V:
-    return (r - y) / (2 * (1 - image->kr));
-  case CNV_ROLE_A:
-    return (argb >> 24) / 255.0;
-  default:
-    return 0; /* padding is copied: no border is ever read */
-  }
+  return component[role];
 }
 
 /* Value of a sample outside the frame, ITU-R BT.709 section 3 for the limited range. */

@@ -10,11 +10,6 @@
 
 #define LEAST_STEP 4 /* pixels from column to column, and row to row */
 
-typedef struct {
-  CnvComponent component;
-  double weight; /* in luma, where the component's full scale is 1 */
-} Channel;
-
 CnvScene *
 cnv_scene_new(const CnvImage *image, guint n_slots, GError **error)
 {
@@ -32,35 +27,22 @@ cnv_scene_new(const CnvImage *image, guint n_slots, GError **error)
   return scene;
 }
 
-static double
-weight_of(const CnvImage *image, CnvRole role)
-{
-  switch (role) {
-  case CNV_ROLE_Y:
-    return 1;
-  case CNV_ROLE_R:
-    return image->kr;
-  case CNV_ROLE_G:
-    return 1 - image->kr - image->kb;
-  case CNV_ROLE_B:
-    return image->kb;
-  default:
-    return 0;
-  }
-}
-
-/* The channels that luma is made of: one of them, or red, green and blue. */
+/* The components that luma is made of, one or red, green and blue, and their weights in it, full scale being 1. */
 static int
-find_channels(const CnvImage *image, Channel channel[3])
+find_luma(const CnvImage *image, CnvComponent component[3], double weight[3])
 {
+  const double weights[] = {[CNV_ROLE_Y] = 1,
+                            [CNV_ROLE_R] = image->kr,
+                            [CNV_ROLE_G] = 1 - image->kr - image->kb,
+                            [CNV_ROLE_B] = image->kb,
+                            [CNV_ROLE_A] = 0};
   int n = 0;
 
   for (int p = 0; p < image->format->n_planes; p++)
     for (int c = 0; c < image->format->plane[p].channels && n < 3; c++) {
-      double weight = weight_of(image, image->format->plane[p].role[c]);
-
-      if (weight > 0)
-        channel[n++] = (Channel){cnv_format_component(image->format, p, c), weight};
+      weight[n] = weights[image->format->plane[p].role[c]];
+      if (weight[n] > 0)
+        component[n++] = cnv_format_component(image->format, p, c);
     }
   return n;
 }
@@ -68,11 +50,12 @@ find_channels(const CnvImage *image, Channel channel[3])
 guint
 cnv_scene_planes(const CnvImage *image)
 {
-  Channel channel[3];
+  CnvComponent component[3];
+  double weight[3];
   guint planes = 0;
 
-  for (int c = find_channels(image, channel) - 1; c >= 0; c--)
-    planes |= 1u << channel[c].component.plane;
+  for (int c = find_luma(image, component, weight) - 1; c >= 0; c--)
+    planes |= 1u << component[c].plane;
   return planes;
 }
 
@@ -94,35 +77,27 @@ cnv_scene_rows(const CnvImage *image)
   return (image->height + step_of(image->height) - 1) / step_of(image->height);
 }
 
-static double
-luma_at(const Channel *channel, int n, const CnvFrame *frame, gint64 row, int x)
-{
-  double luma = 0;
-
-  for (int c = 0; c < n; c++) {
-    const CnvComponent *component = &channel[c].component;
-    const guint8 *line = (const guint8 *)frame->data[component->plane] + row * frame->stride[component->plane];
-    const guint8 *at = line + component->offset + x * component->step;
-    int full = (1 << component->bits) - 1;
-
-    luma += (double)cnv_component_get(at, component, component->bytes) / full * channel[c].weight;
-  }
-  return luma;
-}
-
 void
 cnv_scene_measure(CnvScene *scene, guint slot, const CnvFrame *frame, int row_step)
 {
   int step = step_of(scene->image.width), rows = cnv_scene_rows(&scene->image);
   float *last = scene->luma;
   double sum = 0;
-  Channel channel[3];
-  int n = find_channels(&scene->image, channel);
+  CnvComponent component[3];
+  double weight[3];
+  int n = find_luma(&scene->image, component, weight);
 
   for (int y = 0; y < rows; y++)
     for (int x = 0; x < scene->image.width; x += step, last++) {
-      double luma = luma_at(channel, n, frame, (gint64)y * row_step, x);
+      double luma = 0;
 
+      for (int c = 0; c < n; c++) {
+        const CnvComponent *of = &component[c];
+        const guint8 *row = (const guint8 *)frame->data[of->plane] + (gint64)y * row_step * frame->stride[of->plane];
+
+        luma += (double)cnv_component_get(row + of->offset + x * of->step, of, of->bytes) / ((1 << of->bits) - 1) *
+                weight[c];
+      }
       sum += scene->has_luma ? fabs(luma - *last) : 0;
       *last = (float)luma;
     }
