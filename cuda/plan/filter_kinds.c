@@ -73,18 +73,25 @@ take_radius(const CnvFilter *filter, CnvAxis axis, int *radius, GError **error)
                 *radius, axis_name[axis], filter->truncate, cnv_filter_sigma(filter, axis), limit);
 }
 
+static gboolean
+take_radii(const CnvFilter *filter, int radius[CNV_N_AXES], GError **error)
+{
+  return take_radius(filter, CNV_X, &radius[CNV_X], error) && take_radius(filter, CNV_Y, &radius[CNV_Y], error);
+}
+
 /* The radius of a filter that is the same along both axes and needs one. */
 static gboolean
 take_square_radius(const CnvFilter *filter, int *radius, GError **error)
 {
   const int limit = cnv_filters[filter->type].max_radius;
-  int down;
+  int radii[CNV_N_AXES];
 
-  if (!take_radius(filter, CNV_X, radius, error) || !take_radius(filter, CNV_Y, &down, error))
+  if (!take_radii(filter, radii, error))
     return FALSE;
-  if (*radius != down)
+  *radius = radii[CNV_X];
+  if (radii[CNV_X] != radii[CNV_Y])
     return refuse(error, filter, "with radius %d along x and %d along y, which must be equal: set radius alone, 1..%d",
-                  *radius, down, limit);
+                  radii[CNV_X], radii[CNV_Y], limit);
   if (*radius == 0)
     return refuse(error, filter, "with radius 0 has no taps: set a radius of 1..%d", limit);
   return TRUE;
@@ -138,7 +145,7 @@ make_axes(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvTaps *mad
   gboolean box = filter->type == CNV_FILTER_BOX || filter->type == CNV_FILTER_DISK;
   int radius[CNV_N_AXES];
 
-  if (!take_radius(filter, CNV_X, &radius[CNV_X], error) || !take_radius(filter, CNV_Y, &radius[CNV_Y], error))
+  if (!take_radii(filter, radius, error))
     return FALSE;
   for (int axis = 0; axis < CNV_N_AXES; axis++)
     made[axis] = box ? cnv_taps_box(radius[axis], subsample[axis])
@@ -162,9 +169,8 @@ generate_disk(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKerne
 {
   int radius[CNV_N_AXES];
 
-  for (int axis = 0; axis < CNV_N_AXES; axis++)
-    if (!take_radius(filter, axis, &radius[axis], error))
-      return FALSE;
+  if (!take_radii(filter, radius, error))
+    return FALSE;
   if (radius[CNV_X] == 0 || radius[CNV_Y] == 0)
     return generate_axes(filter, subsample, kernel, error);
   add_dense(kernel, cnv_taps_disk(radius, subsample));

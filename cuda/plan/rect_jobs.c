@@ -328,22 +328,18 @@ cnv_rect_jobs_make(const CnvWork *work, GArray *jobs, GArray *masks)
   return c.crowd;
 }
 
-static gboolean
-same_regions(const CnvWorkKey *of, const CnvWork *work)
-{
-  const CnvWork *a = &of->work;
-
-  return a->n_regions == work->n_regions && !a->invert == !work->invert && !a->isolated == !work->isolated &&
-         a->feather == work->feather && !a->moved == !work->moved && a->target_x == work->target_x &&
-         a->target_y == work->target_y &&
-         (work->n_regions == 0 || memcmp(of->regions->data, work->region, work->n_regions * sizeof(CnvRegion)) == 0);
-}
-
 gboolean
 cnv_work_key_matches(const CnvWorkKey *of, const CnvWork *work)
 {
-  return of->regions && !of->work.everything == !work->everything && !of->work.interlaced == !work->interlaced &&
-         (work->everything || same_regions(of, work));
+  const CnvWork *a = &of->work;
+
+  if (!of->regions || !a->everything != !work->everything || !a->interlaced != !work->interlaced)
+    return FALSE;
+  return work->everything ||
+         (a->n_regions == work->n_regions && !a->invert == !work->invert && !a->isolated == !work->isolated &&
+          a->feather == work->feather && !a->moved == !work->moved && a->target_x == work->target_x &&
+          a->target_y == work->target_y &&
+          (work->n_regions == 0 || memcmp(of->regions->data, work->region, work->n_regions * sizeof(CnvRegion)) == 0));
 }
 
 void

@@ -24,49 +24,37 @@ is_volume(const CnvFilter *filter)
   return filter->type == CNV_FILTER_CUSTOM && filter->kernel && filter->kernel->depth > 1;
 }
 
+/* The frames of a 3D kernel, or kernel-t. */
 static int
-refuse_length(int n, GError **error)
+given_taps(const CnvFilter *filter, double weight[CNV_MAX_TEMPORAL_TAPS], GError **error)
 {
-  g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "%d taps in time exceed %d: shorten the kernel in time", n,
-              CNV_MAX_TEMPORAL_TAPS);
-  return 0;
-}
-
-static int
-volume_taps(const CnvFilter *filter, double weight[CNV_MAX_TEMPORAL_TAPS], GError **error)
-{
-  const int n = filter->kernel->depth;
-  double split[CNV_MAX_TEMPORAL_TAPS];
+  const gboolean volume = is_volume(filter);
+  const int n = volume ? filter->kernel->depth : filter->kernel_t->width;
+  double given[CNV_MAX_TEMPORAL_TAPS];
   int frame;
 
-  if (filter->kernel_t || filter->temporal_radius > 0) {
+  if (volume && (filter->kernel_t || filter->temporal_radius > 0)) {
     g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
                 "kernel has %d frames and %s is set too: a 3D kernel has its own taps in time; set %s", n,
                 filter->kernel_t ? "kernel-t" : "temporal-radius",
                 filter->kernel_t ? "kernel-t to <>" : "temporal-radius to 0");
     return 0;
   }
-  if (n > CNV_MAX_TEMPORAL_TAPS)
-    return refuse_length(n, error);
-  if (!cnv_taps_split_time(filter->kernel, split, &frame))
-    for (int k = 0; k < n; k++)
-      split[k] = 1;
-  for (int k = 0; k < n; k++)
-    weight[k] = split[filter->flip ? n - 1 - k : k];
-  return n;
-}
-
-static int
-listed_taps(const CnvFilter *filter, double weight[CNV_MAX_TEMPORAL_TAPS], GError **error)
-{
-  const int n = filter->kernel_t->width;
-
-  if (n > CNV_MAX_TEMPORAL_TAPS)
-    return refuse_length(n, error);
-  if (!cnv_taps_check(filter->kernel_t, "kernel-t", error))
+  if (n > CNV_MAX_TEMPORAL_TAPS) {
+    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "%d taps in time exceed %d: shorten the kernel in time", n,
+                CNV_MAX_TEMPORAL_TAPS);
     return 0;
-  for (int k = 0; k < n; k++)
-    weight[k] = filter->kernel_t->value[filter->flip ? n - 1 - k : k];
+  }
+  if (!volume && !cnv_taps_check(filter->kernel_t, "kernel-t", error))
+    return 0;
+  if (volume && !cnv_taps_split_time(filter->kernel, given, &frame))
+    for (int k = 0; k < n; k++)
+      given[k] = 1;
+  for (int k = 0; k < n; k++) {
+    int from = filter->flip ? n - 1 - k : k;
+
+    weight[k] = volume ? given[from] : filter->kernel_t->value[from];
+  }
   return n;
 }
 
@@ -93,9 +81,8 @@ gaussian_taps(const CnvFilter *filter, double weight[CNV_MAX_TEMPORAL_TAPS], GEr
 int
 cnv_filter_temporal_taps(const CnvFilter *filter, double weight[CNV_MAX_TEMPORAL_TAPS], int *anchor, GError **error)
 {
-  int n = is_volume(filter)  ? volume_taps(filter, weight, error)
-          : filter->kernel_t ? listed_taps(filter, weight, error)
-                             : gaussian_taps(filter, weight, error);
+  const gboolean given = is_volume(filter) || filter->kernel_t;
+  int n = given ? given_taps(filter, weight, error) : gaussian_taps(filter, weight, error);
 
   *anchor = filter->causal ? n - 1 : (n - 1) / 2;
   return n;
