@@ -58,83 +58,63 @@ convolve(const CpuTile *tile, int t, int c, int x, int y)
   return sum;
 }
 
-/* Taps of a term that find a sample, and their sum beside that of all. */
-typedef struct {
-  double all, found;
-  gboolean missing;
-} Found;
-
 static gboolean
 contains(CpuTapRange range, int tap)
 {
   return tap >= range.first && tap < range.first + range.n;
 }
 
-static Found
-find_axis(const CpuTile *tile, const CnvTerm *term, CnvAxis axis, int at)
+static double
+ratio(double all, double found, float epsilon)
 {
-  CpuTapRange span = cnv_cpu_taps_found(term, tile->job, axis, at);
-  Found found = {0, 0, span.n < term->n[axis]};
+  return fabs(found) > epsilon ? all / found : 0;
+}
 
-  for (int k = 0; found.missing && k < term->n[axis]; k++) {
+/* S/P of border.h for an axis. */
+static double
+renormalize_axis(const CpuTile *tile, const CnvTerm *term, CnvAxis axis, int at)
+{
+  CpuTapRange range = cnv_cpu_taps_found(term, tile->job, axis, at);
+  double all = 0, found = 0;
+
+  for (int k = 0; k < term->n[axis]; k++) {
     double tap = tile->plane->plan->taps[term->taps[axis] + k];
 
-    found.all += tap;
-    found.found += contains(span, k) ? tap : 0;
+    all += tap;
+    found += contains(range, k) ? tap : 0;
   }
-  return found;
+  return range.n == term->n[axis] ? 1 : ratio(all, found, term->epsilon[axis]);
 }
 
-/* share: a factor of the term's taps. */
-static void
-find_term(const CpuTile *tile, const CnvTerm *term, double share, int x, int y, Found *found)
-{
-  CpuTapRange columns = cnv_cpu_taps_found(term, tile->job, CNV_X, x),
-              rows = cnv_cpu_taps_found(term, tile->job, CNV_Y, y);
-
-  for (int ky = 0; ky < term->n[CNV_Y]; ky++)
-    for (int kx = 0; kx < term->n[CNV_X]; kx++) {
-      double tap = share * cnv_plan_tap(tile->plane->plan, term, kx, ky);
-      gboolean here = contains(columns, kx) && contains(rows, ky);
-
-      found->all += tap;
-      found->found += here ? tap : 0;
-      found->missing |= !here && share != 0;
-    }
-}
-
-/* A term counts among those that are added up as much as its frame, where terms have frames of their own. */
-static double
-share_of(const CpuTile *tile, const CnvTerm *term)
-{
-  return tile->plane->plan->not_time_separable ? cnv_cpu_temporal_sum(tile, term) : 1;
-}
-
-static double
-ratio(Found found, float epsilon)
-{
-  if (!found.missing)
-    return 1;
-  return fabs(found.found) > epsilon ? found.all / found.found : 0;
-}
-
-/* S/P of border.h for terms first to last - 1 added up. */
+/* The same for terms first to last - 1 added up. */
 static double
 renormalize(const CpuTile *tile, int first, int last, int x, int y)
 {
   const CnvPlane *plane = tile->plane->from;
   const CnvTerm *term = &plane->term[first];
-  gboolean one = last - first == 1;
-  Found found = {0, 0, FALSE};
+  gboolean one = last - first == 1, missing = FALSE;
+  double all = 0, found = 0;
 
   if (!cnv_border_renormalizes(plane->border))
     return 1;
   if (one && term->separable)
-    return ratio(find_axis(tile, term, CNV_X, x), term->epsilon[CNV_X]) *
-           ratio(find_axis(tile, term, CNV_Y, y), term->epsilon[CNV_Y]);
-  for (; term < plane->term + last; term++)
-    find_term(tile, term, one ? 1 : share_of(tile, term), x, y, &found);
-  return ratio(found, one ? plane->term[first].epsilon[0] : plane->epsilon);
+    return renormalize_axis(tile, term, CNV_X, x) * renormalize_axis(tile, term, CNV_Y, y);
+  for (; term < plane->term + last; term++) {
+    CpuTapRange columns = cnv_cpu_taps_found(term, tile->job, CNV_X, x);
+    CpuTapRange rows = cnv_cpu_taps_found(term, tile->job, CNV_Y, y);
+    /* A term counts among others as much as its frame, where terms have frames of their own. */
+    double share = !one && tile->plane->plan->not_time_separable ? cnv_cpu_temporal_sum(tile, term) : 1;
+
+    missing |= share != 0 && (columns.n < term->n[CNV_X] || rows.n < term->n[CNV_Y]);
+    for (int ky = 0; ky < term->n[CNV_Y]; ky++)
+      for (int kx = 0; kx < term->n[CNV_X]; kx++) {
+        double tap = share * cnv_plan_tap(tile->plane->plan, term, kx, ky);
+
+        all += tap;
+        found += contains(columns, kx) && contains(rows, ky) ? tap : 0;
+      }
+  }
+  return missing ? ratio(all, found, one ? plane->term[first].epsilon[0] : plane->epsilon) : 1;
 }
 
 static double
