@@ -92,28 +92,21 @@ shape_plane(CpuPlane *plane, const CnvPlan *plan, const CnvPlane *from)
 
 /* ---- arrays of planes ---- */
 
+/* The taps down a column or, dense, all, with rows of zeros around them. */
 static void
-fill_dense(CpuTerm *term, const CnvPlan *plan, Arena *arena)
+fill_taps(CpuPlane *plane, CpuTerm *term, Arena *arena)
 {
   const CnvTerm *from = term->from;
-  int width = from->n[CNV_X], zeros = CNV_CPU_ROWS - 1;
+  int width = plane->dense ? from->n[CNV_X] : 1, zeros = CNV_CPU_ROWS - 1;
   float *to = take(arena, (gsize)width * (from->n[CNV_Y] + 2 * zeros), sizeof(float));
 
+  if (!to)
+    return;
+  to += zeros * width;
   term->taps[CNV_Y].tap = to;
-  for (int y = 0; to && y < from->n[CNV_Y]; y++)
+  for (int y = 0; y < from->n[CNV_Y]; y++)
     for (int x = 0; x < width; x++)
-      to[(gsize)(zeros + y) * width + x] = (float)cnv_plan_tap(plan, from, x, y);
-}
-
-static void
-fill_column(CpuTerm *term, const CnvPlan *plan, Arena *arena)
-{
-  int n = term->from->n[CNV_Y];
-  float *to = take(arena, n + CNV_CPU_ROWS - 1, sizeof(float));
-
-  term->taps[CNV_Y].tap = to;
-  if (to)
-    memcpy(to, plan->taps + term->from->taps[CNV_Y], n * sizeof(float));
+      *to++ = plane->dense ? (float)cnv_plan_tap(plane->plan, from, x, y) : plane->plan->taps[from->taps[CNV_Y] + y];
 }
 
 static void
@@ -141,14 +134,8 @@ fill_plane(CpuPlane *plane, Arena *arena)
   const CnvComponent *component = &from->component[0];
   gsize n = plane->widest;
 
-  for (int t = 0; t < from->n_terms; t++) {
-    CpuTerm *term = &plane->term[t];
-
-    if (plane->dense)
-      fill_dense(term, plane->plan, arena);
-    else
-      fill_column(term, plane->plan, arena);
-  }
+  for (int t = 0; t < from->n_terms; t++)
+    fill_taps(plane, &plane->term[t], arena);
   plane->samples = (CpuSamples){component->bytes, component->shift, (1 << component->bits) - 1, from->mid[0]};
   plane->samples.gain = take(arena, n, sizeof(float));
   plane->samples.fraction = take(arena, n, sizeof(float));

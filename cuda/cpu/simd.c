@@ -362,13 +362,12 @@ static void
 filter_dense(float *restrict to, gsize stride, const float *const *rows, int n, const CpuTaps *taps)
 {
   int width = taps->width, channels = taps->channels, n_rows = taps->height + CNV_CPU_ROWS - 1;
-  const float *first = taps->tap + (CNV_CPU_ROWS - 1) * width;
 
   for (int x = 0; x < n; x += COLUMN_VECTORS * LANES) {
     for (int i = 0; i < CNV_CPU_ROWS; i++)
       memset(to + i * stride + x, 0, COLUMN_VECTORS * VECTOR_BYTES);
     for (int y = 0; y < n_rows; y++)
-      add_tap_rows(to + x, stride, rows[y] + x, first + (gsize)y * width, width, channels);
+      add_tap_rows(to + x, stride, rows[y] + x, taps->tap + (gsize)y * width, width, channels);
   }
 }
 

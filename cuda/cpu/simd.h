@@ -41,8 +41,8 @@ typedef struct {
 
 /* Taps of an axis, or of a dense kernel. */
 typedef struct {
-  const float *tap; /* dense: height rows of width, with CNV_CPU_ROWS - 1 rows of zeros before and after them;
-                       down a column: with CNV_CPU_ROWS - 1 zeros after them */
+  const float *tap; /* dense: height rows of width; these and a column with CNV_CPU_ROWS - 1 rows of zeros before and
+                       after them */
   int width, height;
   int channels;    /* floats from tap to tap along a row */
   CpuTapRange run; /* of an axis: all alike, to be summed rather than multiplied tap by tap; n 0: none */
