@@ -329,29 +329,13 @@ take_anchor(const CnvFilter *filter, CnvAxis axis, int n, int *anchor, GError **
                 axis_name[axis], *anchor, n - 1, axis_name[axis]);
 }
 
-/* The user's taps as they lie on the plane. anchor: in them, then in what is returned. */
-static CnvTaps *
-lay(const CnvFilter *filter, const CnvTaps *taps, const int step[CNV_N_AXES], int anchor[CNV_N_AXES])
-{
-  CnvTaps *flipped, *out;
-
-  if (!filter->flip)
-    return cnv_taps_gather(taps, step, anchor);
-  flipped = cnv_taps_flip(taps);
-  anchor[CNV_X] = taps->width - 1 - anchor[CNV_X];
-  anchor[CNV_Y] = taps->height - 1 - anchor[CNV_Y];
-  out = cnv_taps_gather(flipped, step, anchor);
-  cnv_taps_unref(flipped);
-  return out;
-}
-
 static gboolean
 custom_dense(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernelTerm *term, GError **error)
 {
   if (!take_anchor(filter, CNV_X, filter->kernel->width, &term->anchor[CNV_X], error) ||
       !take_anchor(filter, CNV_Y, filter->kernel->height, &term->anchor[CNV_Y], error))
     return FALSE;
-  term->dense = lay(filter, filter->kernel, subsample, term->anchor);
+  term->dense = cnv_taps_gather(filter->kernel, subsample, filter->flip, term->anchor);
   return TRUE;
 }
 
@@ -363,7 +347,7 @@ custom_axis(const CnvFilter *filter, CnvAxis axis, int step, CnvKernelTerm *term
 
   if (!take_anchor(filter, axis, given ? given->width : 1, &anchor[0], error))
     return FALSE;
-  term->axis[axis] = given ? lay(filter, given, (const int[]){step, 1}, anchor) : cnv_taps_single(1);
+  term->axis[axis] = given ? cnv_taps_gather(given, (const int[]){step, 1}, filter->flip, anchor) : cnv_taps_single(1);
   term->anchor[axis] = anchor[0];
   return TRUE;
 }

@@ -103,27 +103,21 @@ check_term(const CnvKernelTerm *term, GError **error)
          check_taps(term->axis[CNV_Y], "a column", longest, 1, error);
 }
 
-/* Terms of all frames together. */
+/* The terms of one frame of a 3D kernel; frame -1: of a filter that has no frames. */
 static gboolean
-generate_flat(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
+generate(const CnvFilter *filter, int frame, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
-  gboolean right = cnv_filters[filter->type].generate(filter, subsample, kernel, error);
-
-  for (int t = 0; t < kernel->n_terms; t++)
-    kernel->term[t].temporal_tap = -1;
-  return right;
-}
-
-/* The terms of one frame of a 3D kernel. */
-static gboolean
-generate_frame(const CnvFilter *filter, int frame, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
-{
+  const CnvTaps *all = filter->kernel;
   CnvFilter flat = *filter; /* without references: it is read while `filter` is there */
   gboolean right;
 
-  flat.kernel = cnv_taps_frame(filter->kernel, frame);
-  right = generate_flat(&flat, subsample, kernel, error);
-  cnv_taps_unref(flat.kernel);
+  if (frame >= 0)
+    flat.kernel = cnv_taps_new(all->width, all->height, all->value + (gsize)frame * all->width * all->height);
+  right = cnv_filters[filter->type].generate(&flat, subsample, kernel, error);
+  for (int t = 0; t < kernel->n_terms; t++)
+    kernel->term[t].temporal_tap = -1;
+  if (frame >= 0)
+    cnv_taps_unref(flat.kernel);
   return right;
 }
 
@@ -136,7 +130,7 @@ generate_volume(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKer
   int frame;
 
   if (depth <= CNV_MAX_TEMPORAL_TAPS && cnv_taps_split_time(filter->kernel, weight, &frame))
-    return generate_frame(filter, frame, subsample, kernel, error);
+    return generate(filter, frame, subsample, kernel, error);
   if (depth > CNV_MAX_TERMS) {
     g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
                 "a kernel of %d frames that are not one of them times weights exceeds %d: shorten it in time", depth,
@@ -146,7 +140,7 @@ generate_volume(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKer
   for (int k = 0; k < depth; k++) {
     CnvKernel one = {0};
 
-    if (!generate_frame(filter, filter->flip ? depth - 1 - k : k, subsample, &one, error))
+    if (!generate(filter, filter->flip ? depth - 1 - k : k, subsample, &one, error))
       return FALSE;
     one.term[0].temporal_tap = k;
     kernel->term[kernel->n_terms++] = one.term[0];
@@ -161,9 +155,8 @@ cnv_filter_generate(const CnvFilter *filter, const int subsample[CNV_N_AXES], Cn
   gboolean volume = filter->type == CNV_FILTER_CUSTOM && filter->kernel && filter->kernel->depth > 1, right;
 
   memset(kernel, 0, sizeof(*kernel));
-  right =
-      check_numbers(filter, error) && check_given(filter, error) &&
-      (volume ? generate_volume(filter, subsample, kernel, error) : generate_flat(filter, subsample, kernel, error));
+  right = check_numbers(filter, error) && check_given(filter, error) &&
+          (volume ? generate_volume(filter, subsample, kernel, error) : generate(filter, -1, subsample, kernel, error));
   if (right && kernel->n_terms == 0) {
     g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
                 "filter=%s has no tap but 0: set a radius of at least 1 and a sigma near it", info->nick.nick);

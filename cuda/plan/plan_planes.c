@@ -183,15 +183,9 @@ adapt_to_chroma(const CnvFilter *from, CnvFilter *filter, int subsample[CNV_N_AX
 static int
 max_dense_taps(const CnvPlan *plan)
 {
-  switch (plan->requested) {
-  case CNV_ALGORITHM_NAIVE:
-  case CNV_ALGORITHM_TILED:
-    return G_MAXINT;
-  case CNV_ALGORITHM_AUTO:
+  if (plan->requested == CNV_ALGORITHM_AUTO)
     return plan->backend->dense_taps;
-  default:
-    return 0;
-  }
+  return plan->requested == CNV_ALGORITHM_NAIVE || plan->requested == CNV_ALGORITHM_TILED ? G_MAXINT : 0;
 }
 
 static gboolean

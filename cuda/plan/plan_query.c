@@ -15,38 +15,26 @@ cnv_plane_is_separable(const CnvPlane *plane)
   return TRUE;
 }
 
-/* The product of the taps at the anchor, and TRUE, where all others are 0. */
-static gboolean
-only_anchor(const float *taps, guint first, int n, int anchor, double *product)
-{
-  for (int i = 0; i < n; i++)
-    if (i != anchor && taps[first + i] != 0)
-      return FALSE;
-  *product *= taps[first + anchor];
-  return TRUE;
-}
-
 /* The factor that the plane's one term is, and TRUE, where it is nothing more. */
 static gboolean
-is_factor(const CnvPlan *plan, const CnvPlane *plane, double *product)
+is_factor(const CnvPlan *plan, const CnvPlane *plane, double *factor)
 {
-  const CnvTerm *set = &plane->term[0];
-  int n = set->n[CNV_X] * set->n[CNV_Y], anchor = set->anchor[CNV_Y] * set->n[CNV_X] + set->anchor[CNV_X];
+  const CnvTerm *term = &plane->term[0];
 
   if (plane->n_terms > 1 || plane->combine != CNV_COMBINE_SUM)
     return FALSE;
-  if (!set->separable)
-    return only_anchor(plan->taps, set->taps[0], n, anchor, product);
-  for (int axis = 0; axis < CNV_N_AXES; axis++)
-    if (!only_anchor(plan->taps, set->taps[axis], set->n[axis], set->anchor[axis], product))
-      return FALSE;
+  for (int y = 0; y < term->n[CNV_Y]; y++)
+    for (int x = 0; x < term->n[CNV_X]; x++)
+      if ((x != term->anchor[CNV_X] || y != term->anchor[CNV_Y]) && cnv_plan_tap(plan, term, x, y) != 0)
+        return FALSE;
+  *factor = cnv_plan_tap(plan, term, term->anchor[CNV_X], term->anchor[CNV_Y]);
   return TRUE;
 }
 
 static gboolean
 plane_is_identity(const CnvPlan *plan, const CnvPlane *plane)
 {
-  double factor = 1;
+  double factor;
 
   if (!is_factor(plan, plane, &factor))
     return FALSE;

@@ -26,7 +26,7 @@ CnvTaps *
 cnv_taps_regrid(CnvTaps *taps, int step)
 {
   int anchor[CNV_N_AXES] = {(taps->width - 1) / 2, 0};
-  CnvTaps *out = cnv_taps_gather(taps, (const int[]){step, 1}, anchor);
+  CnvTaps *out = cnv_taps_gather(taps, (const int[]){step, 1}, FALSE, anchor);
 
   cnv_taps_unref(taps);
   return out;

@@ -99,12 +99,6 @@ cnv_taps_check(const CnvTaps *taps, const char *what, GError **error)
   return cnv_taps_check_finite(taps, what, error) && cnv_taps_check_magnitude(cnv_taps_magnitude(taps), what, error);
 }
 
-CnvTaps *
-cnv_taps_frame(const CnvTaps *taps, int frame)
-{
-  return cnv_taps_new(taps->width, taps->height, taps->value + (gsize)frame * taps->width * taps->height);
-}
-
 static int
 largest_tap(const CnvTaps *taps)
 {
@@ -134,17 +128,6 @@ cnv_taps_split_time(const CnvTaps *taps, double weight[], int *frame)
   return TRUE;
 }
 
-CnvTaps *
-cnv_taps_flip(const CnvTaps *taps)
-{
-  const int n = taps->width * taps->height;
-  CnvTaps *out = cnv_taps_new(taps->width, taps->height, NULL);
-
-  for (int i = 0; i < n; i++)
-    out->value[i] = taps->value[n - 1 - i];
-  return out;
-}
-
 void
 cnv_taps_add_point(CnvTaps *taps, double x, double y, double value)
 {
@@ -169,21 +152,28 @@ cnv_taps_add_point(CnvTaps *taps, double x, double y, double value)
 }
 
 CnvTaps *
-cnv_taps_gather(const CnvTaps *taps, const int step[CNV_N_AXES], int anchor[CNV_N_AXES])
+cnv_taps_gather(const CnvTaps *taps, const int step[CNV_N_AXES], gboolean flip, int anchor[CNV_N_AXES])
 {
   const int old[CNV_N_AXES] = {anchor[CNV_X], anchor[CNV_Y]};
   int n[CNV_N_AXES] = {taps->width, taps->height};
+  double scale[CNV_N_AXES];
   CnvTaps *out;
 
-  for (int axis = 0; axis < CNV_N_AXES; axis++)
-    if (step[axis] > 1) {
-      anchor[axis] = cnv_divide_up(MAX(old[axis], n[axis] - 1 - old[axis]), step[axis]);
-      n[axis] = 2 * anchor[axis] + 1;
-    }
+  for (int axis = 0; axis < CNV_N_AXES; axis++) {
+    int after = n[axis] - 1 - old[axis];
+
+    scale[axis] = (flip ? -1.0 : 1.0) / step[axis];
+    if (flip && step[axis] == 1)
+      anchor[axis] = after;
+    if (step[axis] == 1)
+      continue;
+    anchor[axis] = cnv_divide_up(MAX(old[axis], after), step[axis]);
+    n[axis] = 2 * anchor[axis] + 1;
+  }
   out = cnv_taps_new(n[CNV_X], n[CNV_Y], NULL);
   for (int i = 0; i < taps->width * taps->height; i++)
-    cnv_taps_add_point(out, (double)(i % taps->width - old[CNV_X]) / step[CNV_X] + anchor[CNV_X],
-                       (double)(i / taps->width - old[CNV_Y]) / step[CNV_Y] + anchor[CNV_Y], taps->value[i]);
+    cnv_taps_add_point(out, (i % taps->width - old[CNV_X]) * scale[CNV_X] + anchor[CNV_X],
+                       (i / taps->width - old[CNV_Y]) * scale[CNV_Y] + anchor[CNV_Y], taps->value[i]);
   return out;
 }
 

@@ -9,15 +9,13 @@
 G_BEGIN_DECLS
 
 /* Moves taps that lie one sample apart onto a grid of step samples (1, 2 or 4), about the anchor: a tap at offset o
- * goes to offset o/step, split linearly between its two neighbours there. Sum and first moment stay. anchor: number of
- * the tap on the output sample along each axis, before and after; after a step above 1 it is the middle one. */
-CnvTaps *cnv_taps_gather(const CnvTaps *taps, const int step[CNV_N_AXES], int anchor[CNV_N_AXES]);
+ * goes to offset o/step, split linearly between its two neighbours there. Sum and first moment stay. flip: taps change
+ * sides about the anchor. anchor: number of the tap on the output sample along each axis, before and after; after a
+ * step above 1 it is the middle one. */
+CnvTaps *cnv_taps_gather(const CnvTaps *taps, const int step[CNV_N_AXES], gboolean flip, int anchor[CNV_N_AXES]);
 
 /* Adds a point at column x, row y, split linearly between the four taps around it. */
 void cnv_taps_add_point(CnvTaps *taps, double x, double y, double value);
-
-/* Mirrors along both axes. */
-CnvTaps *cnv_taps_flip(const CnvTaps *taps);
 
 /* Takes taps apart into outer products of a row and a column, exact to within 1e-9 of the largest tap; the rows are
  * orthogonal. Returns the
@@ -27,9 +25,6 @@ int cnv_taps_factor(const CnvTaps *taps, int max_rank, CnvTaps *row[], CnvTaps *
 /* Makes the products orthogonal, with a row as long as its column (by the root of the sum of squares), in place. Their
  * sum stays. These are then the singular vectors of the sum, and no product is larger than it. */
 void cnv_taps_balance(int rank, CnvTaps *row[], CnvTaps *column[]);
-
-/* One frame of a volume, new. */
-CnvTaps *cnv_taps_frame(const CnvTaps *taps, int frame);
 
 /* TRUE where a volume is one of its frames times weights in time, to within 1e-9 of the largest tap; fills in the
  * number of that frame and a weight for each. */
