@@ -26,7 +26,7 @@ planes_fit(const GstVideoFrame *frame, const CnvImage *image)
   for (int p = 0; p < cnv_format_n_frame_planes(image->format); p++) {
     const GstMapInfo *map = frame->meta ? &frame->map[p] : &frame->map[0];
     gint64 row = cnv_format_row_bytes(image->format, p, image->width);
-    gint64 rows_before_last = cnv_format_rows(image->format, p, image->height) - 1;
+    gint64 rows_before_last = cnv_format_plane_height(image->format, p, image->height) - 1;
     gint64 start = (guint8 *)GST_VIDEO_FRAME_PLANE_DATA(frame, p) - map->data;
     gint64 stride = GST_VIDEO_FRAME_PLANE_STRIDE(frame, p);
 

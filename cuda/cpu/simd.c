@@ -135,13 +135,6 @@ merge(void *restrict to, const void *restrict from, const void *restrict mask, i
 }
 
 static void
-add(float *restrict acc, const float *restrict more, int n)
-{
-  for (int i = 0; i < n; i++)
-    acc[i] += more[i];
-}
-
-static void
 add_scaled(float *restrict acc, const float *restrict more, float factor, int n)
 {
   for (int i = 0; i < n; i++)
@@ -383,7 +376,6 @@ const CpuSimd EXPAND_TABLE_OF(CNV_SIMD) = {
     .blend = blend,
     .merge = merge,
     .weigh_row = weigh_row,
-    .add = add,
     .add_scaled = add_scaled,
     .scale = scale,
     .multiply = multiply,

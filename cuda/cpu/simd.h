@@ -70,7 +70,6 @@ typedef struct {
    * else it is the input's. */
   gboolean (*weigh_row)(const CpuRowWeights *row, const CnvRectJob *job, const CnvMaskRect *masks);
 
-  void (*add)(float *acc, const float *more, int n);
   void (*add_scaled)(float *acc, const float *more, float factor, int n);
   void (*scale)(float *acc, float factor, int n);
   void (*multiply)(float *acc, const float *factor, int n);

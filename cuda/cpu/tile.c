@@ -98,7 +98,7 @@ combine(CpuWorker *worker, const CpuTile *tile, int y, int i)
   if (cnv_border_renormalizes(plane->from->border))
     cnv_cpu_renormalize(worker, tile, y);
   for (int t = 1; t < plane->from->n_terms && !magnitude; t++)
-    simd->add(acc, worker->term[t].acc + row, n);
+    simd->add_scaled(acc, worker->term[t].acc + row, 1, n);
   if (plane->from->weight >= 0 && !magnitude)
     divide_by_weight(worker, tile, acc);
   for (int t = 0; worker->scaled && t < (magnitude ? 2 : 1); t++)

@@ -130,12 +130,6 @@ cnv_format_row_bytes(const CnvFormat *format, int memory, int width)
 }
 
 int
-cnv_format_rows(const CnvFormat *format, int memory, int height)
-{
-  return cnv_format_plane_height(format, memory, height);
-}
-
-int
 cnv_format_depth(const CnvFormat *format, CnvRole role)
 {
   return format->sample_bytes == 4 && role == CNV_ROLE_A ? 2 : format->depth;

@@ -21,7 +21,7 @@ cnv_layout_of(const CnvImage *image)
 
   for (int m = 0; m < cnv_format_n_frame_planes(image->format); m++) {
     cnv_layout_add(&layout, m, cnv_format_row_bytes(image->format, m, image->width),
-                   cnv_format_rows(image->format, m, image->height));
+                   cnv_format_plane_height(image->format, m, image->height));
     layout.sub_y[m] = image->format->plane[m].sub_y;
   }
   return layout;

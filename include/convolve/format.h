@@ -62,11 +62,10 @@ const CnvFormat *cnv_format_find(const char *name);
 int cnv_format_plane_width(const CnvFormat *format, int plane, int width);
 int cnv_format_plane_height(const CnvFormat *format, int plane, int height);
 
-/* Planes of memory of a frame, and of each the bytes from a row's first sample to its last and the rows.
- * memory: 0..cnv_format_n_frame_planes - 1. */
+/* Planes of memory of a frame, 0..cnv_format_n_frame_planes - 1, which have the rows of the plane of that number, and
+ * the bytes from the first sample of a row to its last. */
 int cnv_format_n_frame_planes(const CnvFormat *format);
 int cnv_format_row_bytes(const CnvFormat *format, int memory, int width);
-int cnv_format_rows(const CnvFormat *format, int memory, int height);
 
 /* Bits of a channel's value. */
 int cnv_format_depth(const CnvFormat *format, CnvRole role);

@@ -338,7 +338,7 @@ test_copy(CnvSession *session, const CnvPlan *plan, const CnvFrame *from, const 
   for (int m = 0; m < cnv_format_n_frame_planes(image->format); m++) {
     const gsize row = cnv_format_row_bytes(image->format, m, image->width);
 
-    for (int y = 0; y < cnv_format_rows(image->format, m, image->height); y++)
+    for (int y = 0; y < cnv_format_plane_height(image->format, m, image->height); y++)
       memcpy((guint8 *)to->data[m] + (gsize)y * to->stride[m], (guint8 *)from->data[m] + (gsize)y * from->stride[m],
              row);
   }
