@@ -51,8 +51,8 @@ extern "C" __global__ void __launch_bounds__(256) cnv_copy(const CnvCopyArgs a)
 #define FUSED_FITTING(blocks) (blocks)
 #endif
 
-/* Kernels that work on units. plans.c finds all kernels by these names. Three blocks fit a multiprocessor: in registers,
- * and in 64 KiB of shared memory. */
+/* Kernels that work on units. plans.c finds all kernels by these names. Three blocks fit a multiprocessor: in
+ * registers, and in 64 KiB of shared memory. */
 #define UNITS(kernel, type, T, call)                                                                                   \
   extern "C" __global__ void __launch_bounds__(CNV_UNIT_THREADS, 3)                                                    \
       cnv_##kernel##_##type(const IN_PLACE CnvLaunchArgs l)                                                            \
