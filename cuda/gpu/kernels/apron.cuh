@@ -26,7 +26,7 @@ load_tile(float *tile, const Block &b, const CnvTerm &t, int2 tap, int2 from, in
 
 #pragma unroll 4
       for (int i = thread; i < size.x * size.y; i += threads) {
-        const T *row = (const T *)(first + (int64_t)(i / size.x) * b.in_stride);
+        const T *row = (const T *)(first + i / size.x * b.in_stride);
         const float value = weight * value_of(load_sample(row + i % size.x), b.a);
 
         tile[i] = k == r.first ? value : tile[i] + value;

@@ -12,17 +12,26 @@
 #define TILED_APRON_X 32
 #define TILED_APRON_Y 16
 
-/* Adds to the thread's sums what `columns` columns of `rows` taps from tap (i, j) on make, their samples being in the
- * tile from `at` on. Sums of a column are added up apart, which keeps float32 exact enough for large kernels. */
+/* Adds to the thread's sums what the taps from `tap` on make, as many as the apron is for. Sums of a column of taps are
+ * added up apart, which keeps float32 exact enough for large kernels. */
+template <typename T>
 __device__ static void
-tiled_taps(float (&acc)[CNV_OUTPUTS], const Block &b, const CnvTerm &t, int2 tap, int2 taps, const float *at, int pitch)
+add_taps(float (&acc)[CNV_OUTPUTS], float *tile, const Block &b, const CnvTerm &t, int2 tap)
 {
-  for (int i = tap.x; i < tap.x + taps.x; i++) {
+  const int C = b.a.channels, s0 = b.block_x * CNV_COLUMNS_WIDTH, y0 = b.block_y * CNV_COLUMNS_HEIGHT;
+  const int columns = min(1 + TILED_APRON_X / C, t.n[CNV_X] - tap.x), rows = min(1 + TILED_APRON_Y, t.n[CNV_Y] - tap.y);
+  const int pitch = min(CNV_COLUMNS_WIDTH, b.job.width * C - s0) + (columns - 1) * C;
+  const int height = min(CNV_COLUMNS_HEIGHT, b.job.height - y0) + rows - 1;
+  const float *at = tile + threadIdx.y * CNV_OUTPUTS * pitch + threadIdx.x;
+
+  load_tile<T>(tile, b, t, tap, {s0, y0}, {pitch, height});
+#pragma unroll 1
+  for (int i = tap.x; i < tap.x + columns; i++, at += C) {
     const unsigned column = t.separable ? t.taps[CNV_Y] : t.taps[CNV_X] + i * t.n[CNV_Y];
     const float weight = t.separable ? cnv_taps[t.taps[CNV_X] + i] : 1.0f;
     float part[CNV_OUTPUTS] = {};
 
-    slide(part, at + (i - tap.x) * b.a.channels, pitch, cnv_taps + column + tap.y, taps.y);
+    slide(part, at, pitch, cnv_taps + column + tap.y, rows);
 #pragma unroll
     for (int k = 0; k < CNV_OUTPUTS; k++)
       acc[k] = fmaf(part[k], weight, acc[k]);
@@ -34,10 +43,8 @@ __device__ static void
 tiled(const Block &b)
 {
   __shared__ float tile[(CNV_COLUMNS_WIDTH + TILED_APRON_X) * (CNV_COLUMNS_HEIGHT + TILED_APRON_Y)];
-  const int C = b.a.channels, chunk_x = 1 + TILED_APRON_X / C, chunk_y = 1 + TILED_APRON_Y;
-  const int s0 = b.block_x * CNV_COLUMNS_WIDTH, width = min(CNV_COLUMNS_WIDTH, b.job.width * C - s0);
-  const int y0 = b.block_y * CNV_COLUMNS_HEIGHT, height = min(CNV_COLUMNS_HEIGHT, b.job.height - y0);
-  const int s = s0 + threadIdx.x, top = threadIdx.y * CNV_OUTPUTS;
+  const int s = b.block_x * CNV_COLUMNS_WIDTH + threadIdx.x, C = b.a.channels;
+  const int y = b.block_y * CNV_COLUMNS_HEIGHT + threadIdx.y * CNV_OUTPUTS;
   float total[CNV_OUTPUTS] = {};
 
 #pragma unroll 1
@@ -45,17 +52,12 @@ tiled(const Block &b)
     const CnvTerm &t = b.a.term[n];
     float acc[CNV_OUTPUTS] = {};
 
-    for (int j = 0; j < t.n[CNV_Y]; j += chunk_y)
-      for (int i = 0; i < t.n[CNV_X]; i += chunk_x) {
-        const int2 taps = {min(chunk_x, t.n[CNV_X] - i), min(chunk_y, t.n[CNV_Y] - j)};
-        const int pitch = width + (taps.x - 1) * C;
-
-        load_tile<T>(tile, b, t, {i, j}, {s0, y0}, {pitch, height + taps.y - 1});
-        tiled_taps(acc, b, t, {i, j}, taps, tile + top * pitch + threadIdx.x, pitch);
-      }
+    for (int j = 0; j < t.n[CNV_Y]; j += 1 + TILED_APRON_Y)
+      for (int i = 0; i < t.n[CNV_X]; i += 1 + TILED_APRON_X / C)
+        add_taps<T>(acc, tile, b, t, {i, j});
 #pragma unroll
     for (int k = 0; k < CNV_OUTPUTS; k++)
-      total[k] = add_term(b, total[k], acc[k], t, b.x + s / C, b.y + y0 + top + k);
+      total[k] = add_term(b, total[k], acc[k], t, b.x + s / C, b.y + y + k);
   }
-  store_column<T>(b, tile, total, s, y0 + top);
+  store_column<T>(b, tile, total, s, y);
 }
