@@ -240,204 +240,125 @@ units_columns(const KernelRun *run)
 
 /* ---- staged planes ---- */
 
-static guint
-lane_mask(const CnvComponent *component)
-{
-  return component->bits == 32 ? ~0u : (1u << component->bits) - 1;
-}
-
-/* A lane's samples in columns x0 to x0 + columns - 1 and rows y0 and on, as the host reads them; NULL where it may not.
- * Returned as where column 0 of row 0 would be. */
-static guint8 *
-open_lane(const KernelRun *run, const CnvComponent *component, const guint64 *base, const int *stride, int x0,
-          int columns, int y0, int rows, gboolean write)
-{
-  gint64 at = (gint64)y0 * stride[component->plane] + (gint64)x0 * component->step + component->offset;
-  guint8 *memory =
-      standin_access_rows(run->op, base[component->plane] + at, stride[component->plane],
-                          (gsize)(columns - 1) * component->step + component->bytes, rows, write, run->name);
-
-  return memory ? memory - at : NULL;
-}
-
-static double
-lane_value(const guint8 *lane_at, const CnvComponent *component, int stride, int x, int y)
-{
-  const guint8 *at = lane_at + (gint64)y * stride + (gint64)x * component->step + component->offset;
-
-  return cnv_component_word(at, component->bytes) >> component->shift & lane_mask(component);
-}
-
-/* The mean over the pixels, all in one field, that a pixel of a subsampled plane stands for. */
-static double
-lane_mean(const KernelRun *run, const Unit *unit, const CnvComponent *component, int x, int y)
+/* Gives `frame` the memory of a component's samples, as the host reads it: of those that stand for the job's pixels,
+ * moved by so many; FALSE where it may not. */
+static gboolean
+open_component(const KernelRun *run, const Unit *unit, int c, int move_x, int move_y, gboolean write, CnvFrame *frame)
 {
   const CnvLaunchArgs *l = unit->launch;
   const CnvPlane *a = &unit->block.a;
-  int fields = unit->block.job.fields, field = unit->block.job.field;
-  int x0 = x << component->sub_x, x1 = MIN(x0 + (1 << component->sub_x), a->image_width);
-  int y0 = y << component->sub_y,
-      y1 = MIN(y0 + (1 << component->sub_y), (a->image_height - field + fields - 1) / fields);
-  const guint8 *at = open_lane(run, component, l->in, l->in_stride, x0, x1 - x0, y0 * fields + field,
-                               (y1 - y0 - 1) * fields + 1, FALSE);
-  double sum = 0;
-
-  for (int iy = y0; at && iy < y1; iy++)
-    for (int ix = x0; ix < x1; ix++)
-      sum += lane_value(at, component, l->in_stride[component->plane], ix, iy * fields + field);
-  return sum / ((x1 - x0) * (y1 - y0));
-}
-
-static void
-stage_in_row(const KernelRun *run, const Unit *unit, const guint8 *const *lanes, int y)
-{
-  const CnvBlock *b = &unit->block;
-  const CnvLaunchArgs *l = unit->launch;
-  int p = b->job.plane, C = b->a.channels, row = y * b->job.fields + b->job.field;
-  float *to = (float *)standin_access(run->op, l->staged_in[p] + (gint64)row * l->staged_stride[p],
-                                      (gsize)b->job.width * C * sizeof(float), TRUE, run->name);
-
-  for (int x = 0; to && x < b->job.width; x++) {
-    double weight = b->a.weight < 0 ? 1 : lane_mean(run, unit, &b->a.component[b->a.weight], x, y);
-
-    for (int c = 0; c < C; c++) {
-      const CnvComponent *component = &b->a.component[c];
-
-      if (c == b->a.weight)
-        to[x * C + c] = (float)weight;
-      else
-        to[x * C + c] =
-            (float)(weight * (lane_value(lanes[c], component, l->in_stride[component->plane], x, row) - b->a.mid[c]));
-    }
-  }
-}
-
-static gboolean
-open_lanes(const KernelRun *run, const Unit *unit, const guint64 *base, const int *stride, int move_x, int move_y,
-           gboolean write, guint8 *lanes[CNV_MAX_CHANNELS])
-{
+  const CnvComponent *component = &a->component[c];
   const CnvRectJob *job = &unit->block.job;
-  int row = (job->y + move_y) * job->fields + job->field;
+  int m = component->plane, stride = write ? l->out_stride[m] : l->in_stride[m];
+  int field_rows = (a->image_height - job->field + job->fields - 1) / job->fields;
+  int x0 = (job->x + move_x) << component->sub_x, x1 = (job->x + move_x + job->width) << component->sub_x;
+  int y0 = (job->y + move_y) << component->sub_y, y1 = (job->y + move_y + job->height) << component->sub_y;
+  gint64 at;
+  guint8 *memory;
 
-  for (int c = 0; c < unit->block.a.channels; c++) {
-    const CnvComponent *component = &unit->block.a.component[c];
-    gboolean is_used =
-        write ? (unit->block.a.filtered >> c & 1) || component->bytes == 4
-              : c != unit->block.a.weight || component->sub_x + component->sub_y == 0; /* else by lane_mean */
-
-    if (!is_used)
-      continue;
-    lanes[c] = open_lane(run, component, base, stride, job->x + move_x, job->width, row,
-                         (job->height - 1) * job->fields + 1, write);
-    if (!lanes[c])
-      return FALSE;
+  if (component->sub_x + component->sub_y > 0) {
+    x1 = MIN(x1, a->image_width);
+    y1 = MIN(y1, field_rows);
   }
-  return TRUE;
+  at = (gint64)(y0 * job->fields + job->field) * stride + (gint64)x0 * component->step + component->offset;
+  memory = standin_access_rows(run->op, (write ? l->out[m] : l->in[m]) + at, stride,
+                               (gsize)(x1 - x0 - 1) * component->step + component->bytes,
+                               (y1 - y0 - 1) * job->fields + 1, write, run->name);
+  frame->data[m] = memory ? memory - at : NULL;
+  frame->stride[m] = stride;
+  return memory != NULL;
 }
 
 static void
 stage_in_unit(const KernelRun *run, const Unit *unit)
 {
-  guint8 *lanes[CNV_MAX_CHANNELS] = {NULL};
+  const CnvPlane *a = &unit->block.a;
+  const CnvRectJob *job = &unit->block.job;
+  const CnvLaunchArgs *l = unit->launch;
+  int C = a->channels, stride = l->staged_stride[job->plane];
+  CnvFrame frame = {0};
 
-  if (!open_lanes(run, unit, unit->launch->in, unit->launch->in_stride, 0, 0, FALSE, lanes))
-    return;
-  for (int y = 0; y < unit->block.job.height; y++)
-    stage_in_row(run, unit, (const guint8 *const *)lanes, y);
+  for (int c = 0; c < C; c++)
+    if (!open_component(run, unit, c, 0, 0, FALSE, &frame))
+      return;
+  for (int y = 0; y < job->height; y++) {
+    float *to =
+        (float *)standin_access(run->op, l->staged_in[job->plane] + (gint64)(y * job->fields + job->field) * stride,
+                                (gsize)job->width * C * sizeof(float), TRUE, run->name);
+
+    for (int i = 0; to && i < job->width * C; i++) {
+      int x = i / C, c = i % C;
+      double weight = a->weight < 0 ? 1 : cnv_component_value(&frame, a, a->weight, job, x, y);
+
+      to[i] = (float)(c == a->weight ? weight : weight * (cnv_component_value(&frame, a, c, job, x, y) - a->mid[c]));
+    }
+  }
 }
 
-/* A pixel on its way out. */
+/* A job on its way out. */
 typedef struct {
-  const float *acc;
-  int x, row, to_x, to_row;
-  double weight;
-  guint8 *to[CNV_MAX_CHANNELS];
-  const guint8 *own[CNV_MAX_CHANNELS], *back[CNV_MAX_CHANNELS];
-} Pixel;
+  CnvFrame in, back, out; /* the input at the job and at the place that it is written to, and the output there */
+} Staged;
 
 static guint
-lane_level(const Unit *unit, const Pixel *p, int c, double own, double back)
+component_level(const Unit *unit, const Staged *s, int c, const float *acc, int x, int y, double weight)
 {
   const CnvPlane *a = &unit->block.a;
-  double value = samples_finish(a, c, p->acc[c]);
+  const CnvRectJob *job = &unit->block.job;
+  double value = samples_finish(a, c, acc[c]);
+  double back = cnv_component_value(&s->back, a, c, job, x + job->move_x, y + job->move_y);
 
   if (a->weight >= 0 && c != a->weight) {
-    double alpha = p->acc[a->weight];
-    gboolean clear = ABS(alpha) <= a->alpha_epsilon * (double)lane_mask(&a->component[a->weight]);
+    double alpha = acc[a->weight], full = (1 << a->component[a->weight].bits) - 1;
+    gboolean clear = ABS(alpha) <= a->alpha_epsilon * full;
 
-    value = clear ? own - a->base[c] : samples_finish(a, c, p->acc[c] * (a->alpha_norm / alpha));
+    value = clear ? cnv_component_value(&s->in, a, c, job, x, y) - a->base[c]
+                  : samples_finish(a, c, acc[c] * (a->alpha_norm / alpha));
   }
-  value += (1 - p->weight) * (back - a->base[c] - value);
-  return samples_level(a, c, value);
+  return samples_level(a, c, value + (1 - weight) * (back - a->base[c] - value));
 }
 
 static void
-put_pixel(const KernelRun *run, const Unit *unit, const Pixel *p)
+put_pixel(const Unit *unit, const Staged *s, const float *acc, int x, int y)
 {
   const CnvPlane *a = &unit->block.a;
-  const CnvLaunchArgs *l = unit->launch;
-  guint word = 0;
+  const CnvRectJob *job = &unit->block.job;
+  double weight = job->n_mask_rects ? cnv_rect_job_weight(job, unit->job.mask_rects, x, y) : 1;
+  int to_x = x + job->move_x, to_y = y + job->move_y;
 
-  for (int c = 0; c < a->channels; c++) {
+  for (int c = 0; c < a->channels && weight != 0; c++) {
     const CnvComponent *component = &a->component[c];
-    int in_stride = l->in_stride[component->plane], out_stride = l->out_stride[component->plane];
-    gint64 at = (gint64)p->to_row * out_stride + (gint64)p->to_x * component->step + component->offset;
-    guint level;
-    guint16 half;
+    guint8 *to = cnv_component_at(&s->out, component, job, to_x, to_y);
 
     if (component->bytes == 4 && c == 0)
-      word = cnv_component_word(
-          p->back[c] + (gint64)p->to_row * in_stride + (gint64)p->to_x * component->step + component->offset, 4);
-    if (!(a->filtered >> c & 1))
-      continue;
-    level = lane_level(unit, p, c, lane_value(p->own[c], component, in_stride, p->x, p->row),
-                       lane_value(p->back[c], component, in_stride, p->to_x, p->to_row))
-            << component->shift;
-    half = (guint16)level;
-    if (component->bytes == 1)
-      p->to[c][at] = (guint8)level;
-    else if (component->bytes == 2)
-      memcpy(p->to[c] + at, &half, 2);
-    else
-      word = (word & ~(lane_mask(component) << component->shift)) | level;
+      memcpy(to, cnv_component_at(&s->back, component, job, to_x, to_y), 4);
+    if (a->filtered >> c & 1)
+      cnv_component_put(to, component, component->bytes, (int)component_level(unit, s, c, acc, x, y, weight));
   }
-  if (a->component[0].bytes == 4)
-    memcpy(p->to[0] + (gint64)p->to_row * l->out_stride[a->component[0].plane] +
-               (gint64)p->to_x * a->component[0].step + a->component[0].offset,
-           &word, 4);
 }
 
 static void
 stage_out_unit(const KernelRun *run, const Unit *unit)
 {
-  const CnvBlock *b = &unit->block;
-  const CnvRectJob *job = &b->job;
+  const CnvPlane *a = &unit->block.a;
+  const CnvRectJob *job = &unit->block.job;
   const CnvLaunchArgs *l = unit->launch;
-  int C = b->a.channels, p = job->plane;
-  guint8 *to[CNV_MAX_CHANNELS] = {NULL}, *own[CNV_MAX_CHANNELS] = {NULL}, *back[CNV_MAX_CHANNELS] = {NULL};
+  int C = a->channels, stride = l->staged_stride[job->plane];
+  Staged s = {0};
 
-  if (!open_lanes(run, unit, l->out, l->out_stride, job->move_x, job->move_y, TRUE, to) ||
-      !open_lanes(run, unit, l->in, l->in_stride, 0, 0, FALSE, own) ||
-      !open_lanes(run, unit, l->in, l->in_stride, job->move_x, job->move_y, FALSE, back))
-    return;
-  for (int y = 0; y < job->height; y++) {
-    Pixel pixel = {.row = (job->y + y) * job->fields + job->field};
-    const float *acc = (const float *)standin_access(
-        run->op, l->staged_out[p] + (gint64)pixel.row * l->staged_stride[p] + (gint64)job->x * C * sizeof(float),
-        (gsize)job->width * C * sizeof(float), FALSE, run->name);
+  for (int c = 0; c < C; c++)
+    if (((a->filtered >> c & 1) || a->component[c].bytes == 4) &&
+        (!open_component(run, unit, c, 0, 0, FALSE, &s.in) ||
+         !open_component(run, unit, c, job->move_x, job->move_y, FALSE, &s.back) ||
+         !open_component(run, unit, c, job->move_x, job->move_y, TRUE, &s.out)))
+      return;
+  for (int y = job->y; y < job->y + job->height; y++) {
+    guint64 row = l->staged_out[job->plane] + (gint64)(y * job->fields + job->field) * stride;
+    const float *acc = (const float *)standin_access(run->op, row + (gint64)job->x * C * sizeof(float),
+                                                     (gsize)job->width * C * sizeof(float), FALSE, run->name);
 
-    memcpy(pixel.to, to, sizeof(to));
-    memcpy(pixel.own, own, sizeof(own));
-    memcpy(pixel.back, back, sizeof(back));
-    pixel.to_row = pixel.row + job->move_y * job->fields;
-    for (int x = 0; acc && x < job->width; x++) {
-      pixel.acc = acc + x * C;
-      pixel.x = job->x + x;
-      pixel.to_x = pixel.x + job->move_x;
-      pixel.weight = job->n_mask_rects ? cnv_rect_job_weight(job, unit->job.mask_rects, pixel.x, job->y + y) : 1;
-      if (pixel.weight != 0)
-        put_pixel(run, unit, &pixel);
-    }
+    for (int x = 0; acc && x < job->width; x++)
+      put_pixel(unit, &s, acc + x * C, job->x + x, y);
   }
 }
 
