@@ -37,46 +37,40 @@ sum_columns(const CpuPlane *plane, const CnvTerm *term, CpuTermState *state)
   }
 }
 
+/* S/P of border.h at column x for a separable term by itself. */
 static double
-found_sum(const CpuTermState *state, CpuTapRange columns)
+factor_of_axes(const CpuTile *tile, const CnvTerm *term, CpuTapRange rows, int x)
 {
-  return state->sums[columns.first + columns.n] - state->sums[columns.first];
-}
-
-/* S/P of border.h at column x for a term by itself. */
-static double
-factor_of_term(const CpuTile *tile, const CnvTerm *term, const CpuTermState *state, int x)
-{
-  CpuTapRange found[CNV_N_AXES] = {cnv_cpu_taps_found(term, tile->job, CNV_X, x), state->rows_found};
-  gboolean all[CNV_N_AXES] = {found[CNV_X].n == term->n[CNV_X], found[CNV_Y].n == term->n[CNV_Y]};
+  CpuTapRange found[CNV_N_AXES] = {cnv_cpu_taps_found(term, tile->job, CNV_X, x), rows};
   double factor = 1;
 
-  if (!term->separable)
-    return ratio(term->sum[0], found_sum(state, found[CNV_X]), all[CNV_X] && all[CNV_Y], term->epsilon[0]);
   for (int axis = 0; axis < CNV_N_AXES; axis++)
-    factor *= ratio(term->sum[axis], axis_sum(tile->plane, term, axis, found[axis]), all[axis], term->epsilon[axis]);
+    factor *= ratio(term->sum[axis], axis_sum(tile->plane, term, axis, found[axis]), found[axis].n == term->n[axis],
+                    term->epsilon[axis]);
   return factor;
 }
 
-/* The same for all terms added up. Those that have frames of their own count as much as these. */
+/* The same for terms first to last - 1 added up. Those that have frames of their own count as much as these. */
 static double
-factor_of_sum(const CpuTile *tile, const CpuWorker *worker, int x)
+factor_of_terms(const CpuTile *tile, const CpuWorker *worker, int first, int last, int x)
 {
-  const CpuPlane *plane = tile->plane;
-  gboolean all = TRUE;
+  const CnvPlane *plane = tile->plane->from;
+  gboolean all = TRUE, shared = last - first > 1 && tile->plane->plan->not_time_separable;
   double sum = 0, found = 0;
 
-  for (int t = 0; t < plane->from->n_terms; t++) {
-    const CnvTerm *term = &plane->from->term[t];
+  if (last - first == 1 && plane->term[first].separable)
+    return factor_of_axes(tile, &plane->term[first], worker->term[first].rows_found, x);
+  for (int t = first; t < last; t++) {
+    const CnvTerm *term = &plane->term[t];
     const CpuTermState *state = &worker->term[t];
     CpuTapRange columns = cnv_cpu_taps_found(term, tile->job, CNV_X, x);
-    double share = plane->plan->not_time_separable ? state->temporal_sum : 1;
+    double share = shared ? state->temporal_sum : 1;
 
     all &= share == 0 || (columns.n == term->n[CNV_X] && state->rows_found.n == term->n[CNV_Y]);
     sum += share * term->sum[CNV_X] * term->sum[CNV_Y];
-    found += share * found_sum(state, columns);
+    found += share * (state->sums[columns.first + columns.n] - state->sums[columns.first]);
   }
-  return ratio(sum, found, all, plane->from->epsilon);
+  return ratio(sum, found, all, last - first == 1 ? plane->term[first].epsilon[0] : plane->epsilon);
 }
 
 /* The factors of a tile's row for term t or, where they are joint, for all. What is divided by the weight has none. */
@@ -87,17 +81,17 @@ make_factors(CpuWorker *worker, const CpuTile *tile, int t)
   const CnvRectJob *job = tile->job;
   float *to = worker->term[t].factor;
   int before = 0, after = 0; /* taps left and right of the output sample */
+  int last = plane->joint ? plane->n_terms : t + 1;
   double factor = 1;
 
-  for (const CnvTerm *term = &plane->term[t]; term < plane->term + (plane->joint ? plane->n_terms : t + 1); term++) {
+  for (const CnvTerm *term = &plane->term[t]; term < plane->term + last; term++) {
     before = MAX(before, term->anchor[CNV_X]);
     after = MAX(after, term->n[CNV_X] - 1 - term->anchor[CNV_X]);
   }
   for (int x = tile->first; x < tile->last; x++) {
     /* Between the borders all columns have the same. */
     if (x == tile->first || x - before <= job->window_x || x + after >= job->window_x + job->window_width)
-      factor =
-          plane->joint ? factor_of_sum(tile, worker, x) : factor_of_term(tile, &plane->term[t], &worker->term[t], x);
+      factor = factor_of_terms(tile, worker, t, last, x);
     worker->scaled |= factor != 1;
     for (int c = 0; c < plane->channels; c++)
       *to++ = plane->weight < 0 || c == plane->weight ? (float)factor : 1;
