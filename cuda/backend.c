@@ -31,12 +31,6 @@ cnv_backend_find(const char *name)
   return NULL;
 }
 
-CnvSession *
-cnv_session_open(const CnvBackend *backend, const CnvSessionOptions *options, GError **error)
-{
-  return backend->open(options, error);
-}
-
 /* FALSE where a plane of memory is not there or its rows overlap. side: which of a work's frames it is. */
 static gboolean
 check_frame(const CnvImage *image, const CnvLayout *layout, const CnvFrame *frame, const char *side, GError **error)

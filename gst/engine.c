@@ -29,7 +29,7 @@ open_one(GstCudaConvolveEngine *engine, GstElement *element, const CnvBackend *b
     options.context = gst_cuda_convolve_device_handle(engine->context);
     options.device = gst_cuda_convolve_device_ordinal(engine->context);
   }
-  return cnv_session_open(backend, &options, error);
+  return backend->open(&options, error);
 }
 
 static void

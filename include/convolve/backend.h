@@ -102,8 +102,6 @@ extern const CnvBackend *const cnv_backends[];
 /* Returns the backend of that name, or NULL where this build has none. */
 const CnvBackend *cnv_backend_find(const char *name);
 
-CnvSession *cnv_session_open(const CnvBackend *backend, const CnvSessionOptions *options, GError **error);
-
 /* Starts one frame; where the backend's max_in_flight are in flight, it waits for the oldest. work: its
  * plans are made for the session's backend; the session keeps references to them, and nothing else of it. A change of
  * plans takes effect with this frame, whole. The frames' memory stays untouched until a wait for them returns or, in

@@ -142,7 +142,7 @@ check_modes(const char *format, CnvFilterType type, int radius)
   for (int i = 0; i < CROWD_PLANS; i++)
     plan[i] = plan_of(&image, type, MAX(1, radius * (i + 1) / CROWD_PLANS));
   for (int i = 0; i < 2; i++)
-    session[i] = cnv_session_open(cnv_backend_find("cpu"), &(CnvSessionOptions){.n_threads = 1}, NULL);
+    session[i] = cnv_backend_find("cpu")->open(&(CnvSessionOptions){.n_threads = 1}, NULL);
   printf("%s, %s, radius %d\n", format, cnv_filters[type].nick.nick, radius);
   for (guint m = 0; m < G_N_ELEMENTS(modes); m++)
     for (CrowdShape shape = 0; shape < N_CROWDS; shape++)

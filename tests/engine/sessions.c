@@ -135,7 +135,7 @@ open_session(const CnvBackend *backend, const CnvSessionOptions *options)
 
   if (!with_simd.simd)
     with_simd.simd = test_options.simd;
-  session = cnv_session_open(backend, &with_simd, &error);
+  session = backend->open(&with_simd, &error);
   ck_assert_msg(session != NULL, "%s: %s", backend->name, error ? error->message : "no error was set");
   return session;
 }

@@ -150,7 +150,7 @@ open_session(void)
 {
   const CnvSessionOptions options = {.device = -1, .n_threads = 1};
 
-  return cnv_session_open(cnv_backend_find("cpu"), &options, NULL);
+  return cnv_backend_find("cpu")->open(&options, NULL);
 }
 
 /* The limits below are too wide to tell one from the other. */

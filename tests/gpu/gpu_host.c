@@ -364,7 +364,7 @@ START_TEST(test_stats)
   CnvSession *shared = session;
   HostFrame in, out;
 
-  session = cnv_session_open(shared->backend, &options, NULL);
+  session = shared->backend->open(&options, NULL);
   ck_assert(session != NULL);
   host_frame_init(&in, plan, layouts[0], ALL, 1);
   host_frame_init(&out, plan, layouts[0], NONE, 0);
@@ -567,7 +567,7 @@ open_session(void)
 
   if (!cuda)
     printf("SKIPPED: this build has no CUDA\n");
-  else if (!cuda->probe(-1, &error) || !(session = cnv_session_open(cuda, &options, &error)))
+  else if (!cuda->probe(-1, &error) || !(session = cuda->open(&options, &error)))
     printf("SKIPPED: %s\n", error->message);
   g_clear_error(&error);
   return session != NULL;

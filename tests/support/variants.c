@@ -61,7 +61,7 @@ open_backend(const CnvBackend *backend)
     g_error_free(error);
     return NULL;
   }
-  session = cnv_session_open(backend, &options, &error);
+  session = backend->open(&options, &error);
   if (!session)
     g_error("backend %s: %s", backend->name, error->message);
   printf("backend %s: %s\n", backend->name, session->device_name);
