@@ -100,7 +100,7 @@ cnv_plan_new(const CnvFilter *filter, const CnvImage *image, CnvAlgorithm reques
              GError **error)
 {
   CnvPlan *plan;
-  CnvTapStore store;
+  GArray *taps;
   gboolean ok;
 
   if (!check_size(image, error))
@@ -113,10 +113,10 @@ cnv_plan_new(const CnvFilter *filter, const CnvImage *image, CnvAlgorithm reques
   plan->requested = requested;
   plan->backend = backend;
 
-  store = (CnvTapStore){g_array_new(FALSE, FALSE, sizeof(float)), cnv_border_renormalizes(filter->border)};
-  ok = cnv_plan_fill_temporal_taps(plan, error) && cnv_plan_fill_planes(plan, &store, error);
-  plan->n_taps = store.taps->len;
-  plan->taps = (float *)g_array_free(store.taps, FALSE);
+  taps = g_array_new(FALSE, FALSE, sizeof(float));
+  ok = cnv_plan_fill_temporal_taps(plan, error) && cnv_plan_fill_planes(plan, taps, error);
+  plan->n_taps = taps->len;
+  plan->taps = (float *)g_array_free(taps, FALSE);
   if (!ok || !choose_algorithms(plan, error)) {
     cnv_plan_unref(plan);
     return NULL;

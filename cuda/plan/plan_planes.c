@@ -324,7 +324,7 @@ note_temporal_sums(CnvPlan *plan, const CnvKernel *kernel)
 }
 
 static gboolean
-fill_plane(CnvPlan *plan, const CnvTapStore *store, Part *parts, int p, GError **error)
+fill_plane(CnvPlan *plan, GArray *taps, Part *parts, int p, GError **error)
 {
   Part *part = &parts[p];
   const CnvPlaneFormat *format = &plan->image.format->plane[part->format_plane];
@@ -343,7 +343,7 @@ fill_plane(CnvPlan *plan, const CnvTapStore *store, Part *parts, int p, GError *
     if (!make_kernel(plan, format, part->chroma, &kernel, error))
       return FALSE;
     note_temporal_sums(plan, &kernel);
-    part->sums = sums_over_time(plan, cnv_tap_store_add(store, plane, &kernel, plan->filter.absolute));
+    part->sums = sums_over_time(plan, cnv_plane_store_taps(plane, taps, &kernel, plan->filter.absolute));
     plane->alpha_norm = (float)part->sums.sum;
     plane->alpha_epsilon = (float)(ALPHA_ZERO * part->sums.magnitude);
     cnv_kernel_clear(&kernel);
@@ -357,14 +357,14 @@ fill_plane(CnvPlan *plan, const CnvTapStore *store, Part *parts, int p, GError *
 }
 
 gboolean
-cnv_plan_fill_planes(CnvPlan *plan, const CnvTapStore *store, GError **error)
+cnv_plan_fill_planes(CnvPlan *plan, GArray *taps, GError **error)
 {
   Part part[CNV_MAX_PLANES];
 
   plan->n_planes = list_parts(plan, part);
   for (int p = 0; p < plan->n_planes; p++) {
     part[p].chroma = (part[p].roles & ~CHROMA_ROLES) == 0;
-    if (!fill_plane(plan, store, part, p, error))
+    if (!fill_plane(plan, taps, part, p, error))
       return FALSE;
   }
   return TRUE;

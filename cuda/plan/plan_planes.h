@@ -15,14 +15,9 @@ typedef struct {
   double sum, magnitude, exact;
 } CnvTapSums;
 
-/* The plan's taps as they grow. */
-typedef struct {
-  GArray *taps;    /* of float */
-  gboolean prefix; /* axes are followed by their prefix sums */
-} CnvTapStore;
-
-/* Stores the terms of a kernel as those of a plane. Returns the sums of all of them together. */
-CnvTapSums cnv_tap_store_add(const CnvTapStore *store, CnvPlane *plane, const CnvKernel *kernel, gboolean absolute);
+/* Stores the terms of a kernel as those of a plane whose border is known, and appends their taps (float). Returns the
+ * sums of all of them together. */
+CnvTapSums cnv_plane_store_taps(CnvPlane *plane, GArray *taps, const CnvKernel *kernel, gboolean absolute);
 
 /* TRUE for taps that cancel, as they are or as rounded to float32, and so have no sum to divide by. */
 gboolean cnv_tap_sums_cancel(CnvTapSums sums);
@@ -31,7 +26,7 @@ gboolean cnv_tap_sums_cancel(CnvTapSums sums);
  */
 gboolean cnv_plan_fill_temporal_taps(CnvPlan *plan, GError **error);
 
-/* Fills the planes and stores their taps; the algorithms are still to be chosen. */
-gboolean cnv_plan_fill_planes(CnvPlan *plan, const CnvTapStore *store, GError **error);
+/* Fills the planes and appends their taps; the algorithms are still to be chosen. */
+gboolean cnv_plan_fill_planes(CnvPlan *plan, GArray *taps, GError **error);
 
 G_END_DECLS

@@ -2,7 +2,6 @@
 #include "plan/plan_planes.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Sum of taps at or below this part of the sum of their magnitudes counts as 0. */
 #define SUM_ZERO 1e-9
@@ -10,50 +9,44 @@
 /* The same part for sums of the taps that found a sample under renormalize, which engines add up in float32. */
 #define FOUND_ZERO 1e-6
 
-/* The index of the first of n floats that are in the store already as an axis, or -1. axes: the sets to look in. */
+/* Index of an axis with these taps that one of the plane's terms up to `last` has already, or -1. */
 static int
-find_axis(const CnvTapStore *store, const CnvTaps *from, const CnvTerm *sets, int n_sets)
+find_axis(const GArray *taps, const CnvPlane *plane, const CnvTerm *last, const CnvTaps *from)
 {
-  for (int i = 0; i < 2 * n_sets; i++) {
-    const CnvTerm *set = &sets[i / 2];
-    int axis = i % 2, k = 0;
+  for (const CnvTerm *term = plane->term; term <= last; term++)
+    for (int axis = 0; axis < CNV_N_AXES && term->separable; axis++) {
+      int k = 0;
 
-    if (!set->separable || set->n[axis] != from->width)
-      continue;
-    while (k < from->width && g_array_index(store->taps, float, set->taps[axis] + k) == (float)from->value[k])
-      k++;
-    if (k == from->width)
-      return (int)set->taps[axis];
-  }
+      if (term->n[axis] != from->width)
+        continue;
+      while (k < from->width && g_array_index(taps, float, term->taps[axis] + k) == (float)from->value[k])
+        k++;
+      if (k == from->width)
+        return (int)term->taps[axis];
+    }
   return -1;
 }
 
-/* Appends the taps and returns the index of the first. */
+/* Appends taps and, for renormalize, those of an axis as prefix sums too. Returns the index of the first. */
 static guint
-append(const CnvTapStore *store, const CnvTaps *from)
+append(GArray *taps, const CnvTaps *from, gboolean prefix)
 {
-  guint first = store->taps->len;
-
-  for (int i = 0; i < from->width * from->height; i++) {
-    float f = (float)from->value[i];
-
-    g_array_append_val(store->taps, f);
-  }
-  return first;
-}
-
-static void
-append_prefix_sums(const CnvTapStore *store, const CnvTaps *from)
-{
+  guint first = taps->len;
+  int n = from->width * from->height;
   double sum = 0;
 
-  for (int i = 0; i <= from->width; i++) {
+  for (int i = 0; i < n; i++) {
+    float f = (float)from->value[i];
+
+    g_array_append_val(taps, f);
+  }
+  for (int i = 0; i <= n && prefix; i++) {
     float f = (float)sum;
 
-    g_array_append_val(store->taps, f);
-    if (i < from->width)
-      sum += (float)from->value[i];
+    g_array_append_val(taps, f);
+    sum += i < n ? (float)from->value[i] : 0;
   }
+  return first;
 }
 
 static CnvTapSums
@@ -77,67 +70,53 @@ cnv_tap_sums_cancel(CnvTapSums sums)
   return sums.sum == 0 || fabs(sums.exact) <= SUM_ZERO * sums.magnitude;
 }
 
-/* earlier: sets of the same plane, of which one may have the same axis. */
 static CnvTapSums
-store_axis(const CnvTapStore *store, CnvTerm *set, CnvAxis axis, const CnvKernelTerm *from, const CnvTerm *earlier,
-           int n_earlier)
+store_axis(GArray *taps, const CnvPlane *plane, CnvTerm *term, CnvAxis axis, const CnvKernelTerm *from)
 {
-  const CnvTaps *taps = from->axis[axis];
-  int found = find_axis(store, taps, earlier, n_earlier);
-  CnvTapSums sums = sums_of(taps);
+  int found = find_axis(taps, plane, term, from->axis[axis]);
+  CnvTapSums sums = sums_of(from->axis[axis]);
 
-  set->n[axis] = taps->width;
-  set->anchor[axis] = from->anchor[axis];
-  if (found >= 0) {
-    set->taps[axis] = (guint)found;
-  } else {
-    set->taps[axis] = append(store, taps);
-    if (store->prefix)
-      append_prefix_sums(store, taps);
-  }
-  set->sum[axis] = (float)sums.sum;
-  set->epsilon[axis] = (float)(FOUND_ZERO * sums.magnitude);
+  term->n[axis] = from->axis[axis]->width;
+  term->anchor[axis] = from->anchor[axis];
+  term->taps[axis] = found >= 0 ? (guint)found : append(taps, from->axis[axis], cnv_border_renormalizes(plane->border));
+  term->sum[axis] = (float)sums.sum;
+  term->epsilon[axis] = (float)(FOUND_ZERO * sums.magnitude);
   return sums;
 }
 
 static CnvTapSums
-store_dense(const CnvTapStore *store, CnvTerm *set, const CnvKernelTerm *from)
+store_dense(GArray *taps, CnvTerm *term, const CnvKernelTerm *from)
 {
-  const CnvTaps *taps = from->dense;
-  CnvTapSums sums = sums_of(taps);
+  CnvTapSums sums = sums_of(from->dense);
 
-  set->n[CNV_X] = taps->width;
-  set->n[CNV_Y] = taps->height;
+  term->n[CNV_X] = from->dense->width;
+  term->n[CNV_Y] = from->dense->height;
   for (int axis = 0; axis < CNV_N_AXES; axis++)
-    set->anchor[axis] = from->anchor[axis];
-  set->taps[0] = append(store, taps);
-  set->sum[0] = (float)sums.sum;
-  set->epsilon[0] = (float)(FOUND_ZERO * sums.magnitude);
-  set->sum[1] = 1;
+    term->anchor[axis] = from->anchor[axis];
+  term->taps[0] = append(taps, from->dense, FALSE);
+  term->sum[0] = (float)sums.sum;
+  term->epsilon[0] = (float)(FOUND_ZERO * sums.magnitude);
+  term->sum[1] = 1;
   return sums;
 }
 
-/* Makes term t of a plane, after those before it. */
+/* Makes a term of a plane, after those before it. */
 static CnvTapSums
-store_term(const CnvTapStore *store, CnvPlane *plane, int t, const CnvKernelTerm *from)
+store_term(GArray *taps, const CnvPlane *plane, CnvTerm *term, const CnvKernelTerm *from)
 {
-  CnvTerm *set = &plane->term[t];
   CnvTapSums x, y;
 
-  memset(set, 0, sizeof(*set));
-  set->temporal_tap = from->temporal_tap;
+  *term = (CnvTerm){.temporal_tap = from->temporal_tap};
   if (from->dense)
-    return store_dense(store, set, from);
-  /* An axis that equals the set's own other one is found only once the set is marked. */
-  x = store_axis(store, set, CNV_X, from, plane->term, t);
-  set->separable = TRUE;
-  set->n[CNV_Y] = 0;
-  y = store_axis(store, set, CNV_Y, from, plane->term, t + 1);
+    return store_dense(taps, term, from);
+  x = store_axis(taps, plane, term, CNV_X, from);
+  term->separable = TRUE; /* now the term's own row is found, too */
+  y = store_axis(taps, plane, term, CNV_Y, from);
   return (CnvTapSums){x.sum * y.sum, x.magnitude * y.magnitude, x.exact * y.exact};
 }
 
 CnvTapSums
-cnv_tap_store_add(const CnvTapStore *store, CnvPlane *plane, const CnvKernel *kernel, gboolean absolute)
+cnv_plane_store_taps(CnvPlane *plane, GArray *taps, const CnvKernel *kernel, gboolean absolute)
 {
   CnvTapSums all = {0, 0, 0};
 
@@ -145,7 +124,7 @@ cnv_tap_store_add(const CnvTapStore *store, CnvPlane *plane, const CnvKernel *ke
   plane->joint = kernel->n_terms > 1 && !kernel->magnitude;
   plane->combine = kernel->magnitude ? CNV_COMBINE_MAGNITUDE : absolute ? CNV_COMBINE_ABSOLUTE : CNV_COMBINE_SUM;
   for (int t = 0; t < kernel->n_terms; t++) {
-    CnvTapSums sums = store_term(store, plane, t, &kernel->term[t]);
+    CnvTapSums sums = store_term(taps, plane, &plane->term[t], &kernel->term[t]);
 
     all.sum += sums.sum;
     all.magnitude += sums.magnitude;
