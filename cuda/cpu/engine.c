@@ -49,13 +49,11 @@ is_copied(const CnvPlan *plan, int m)
   for (int p = 0; p < plan->n_planes; p++) {
     const CnvPlane *plane = &plan->plane[p];
 
-    for (int c = 0; c < plane->channels; c++) {
-      if (c == plane->weight || plane->component[c].plane != m)
-        continue;
-      if (!plane->plain || !plane->filtered || plane->algorithm == CNV_ALGORITHM_NAIVE)
-        return TRUE;
-      written = TRUE;
-    }
+    if (plane->component[0].plane != m)
+      continue;
+    if (!plane->plain || !plane->filtered || plane->algorithm == CNV_ALGORITHM_NAIVE)
+      return TRUE;
+    written = TRUE;
   }
   return !written;
 }

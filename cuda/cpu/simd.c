@@ -364,13 +364,8 @@ filter_dense(float *restrict to, gsize stride, const float *const *rows, int n, 
   }
 }
 
-#define NAME_OF(isa) #isa
-#define EXPAND_NAME_OF(isa) NAME_OF(isa)
-#define TABLE_OF(isa) cnv_cpu_simd_##isa
-#define EXPAND_TABLE_OF(isa) TABLE_OF(isa)
-
-const CpuSimd EXPAND_TABLE_OF(CNV_SIMD) = {
-    .name = EXPAND_NAME_OF(CNV_SIMD),
+const CpuSimd G_PASTE(cnv_cpu_simd_, CNV_SIMD) = {
+    .name = G_STRINGIFY(CNV_SIMD),
     .load = load,
     .store = store,
     .blend = blend,

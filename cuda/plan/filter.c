@@ -29,14 +29,12 @@ cnv_filter_init(CnvFilter *filter)
 void
 cnv_filter_copy(CnvFilter *to, const CnvFilter *from)
 {
+  CnvTaps *const shared[] = {from->kernel, from->kernel_t, from->kernel_axis[CNV_X], from->kernel_axis[CNV_Y]};
+
   *to = *from;
-  if (to->kernel)
-    cnv_taps_ref(to->kernel);
-  if (to->kernel_t)
-    cnv_taps_ref(to->kernel_t);
-  for (int axis = 0; axis < CNV_N_AXES; axis++)
-    if (to->kernel_axis[axis])
-      cnv_taps_ref(to->kernel_axis[axis]);
+  for (guint i = 0; i < G_N_ELEMENTS(shared); i++)
+    if (shared[i])
+      cnv_taps_ref(shared[i]);
 }
 
 void

@@ -242,17 +242,6 @@ plane_with_same_taps(const CnvPlan *plan, const Part *part, int p)
   return -1;
 }
 
-/* The roles of a plane's channels, as bits. */
-static guint
-roles_of(const CnvPlaneFormat *format)
-{
-  guint roles = 0;
-
-  for (int c = 0; c < format->channels; c++)
-    roles |= 1u << format->role[c];
-  return roles;
-}
-
 #define CHROMA_ROLES (1u << CNV_ROLE_U | 1u << CNV_ROLE_V)
 
 /* Lists the plan's planes: those of the format, but two for packed YUV where chroma has taps of its own. */
@@ -263,13 +252,15 @@ list_parts(const CnvPlan *plan, Part part[CNV_MAX_PLANES])
   int n = 0;
 
   for (int p = 0; p < format->n_planes; p++) {
-    guint roles = roles_of(&format->plane[p]);
+    guint roles = 0;
 
+    for (int c = 0; c < format->plane[p].channels; c++)
+      roles |= 1u << format->plane[p].role[c];
     if (roles & CHROMA_ROLES && roles & ~CHROMA_ROLES && chroma_is_apart(&plan->filter)) {
-      part[n++] = (Part){.format_plane = p, .roles = roles & CHROMA_ROLES};
+      part[n++] = (Part){.format_plane = p, .roles = roles & CHROMA_ROLES, .chroma = TRUE};
       roles &= ~CHROMA_ROLES;
     }
-    part[n++] = (Part){.format_plane = p, .roles = roles};
+    part[n++] = (Part){.format_plane = p, .roles = roles, .chroma = (roles & ~CHROMA_ROLES) == 0};
   }
   return n;
 }
@@ -362,10 +353,8 @@ cnv_plan_fill_planes(CnvPlan *plan, GArray *taps, GError **error)
   Part part[CNV_MAX_PLANES];
 
   plan->n_planes = list_parts(plan, part);
-  for (int p = 0; p < plan->n_planes; p++) {
-    part[p].chroma = (part[p].roles & ~CHROMA_ROLES) == 0;
+  for (int p = 0; p < plan->n_planes; p++)
     if (!fill_plane(plan, taps, part, p, error))
       return FALSE;
-  }
   return TRUE;
 }
