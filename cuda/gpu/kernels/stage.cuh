@@ -14,33 +14,31 @@ component_mask(const CnvComponent &component)
   return (1u << component.bits) - 1;
 }
 
-/* All bits that are read at once for a pixel of a component. */
-__device__ static uint32_t
-load_raw(uint64_t pixel, const CnvComponent &component)
-{
-  const uint64_t from = pixel + component.offset;
-
-  return component.bytes == 1   ? *(const uint8_t *)from
-         : component.bytes == 2 ? *(const uint16_t *)from
-                                : *(const uint32_t *)from;
-}
-
 __device__ static uint64_t
-component_pixel(const uint64_t (&base)[CNV_MAX_PLANES], const int (&stride)[CNV_MAX_PLANES],
-                const CnvComponent &component, int64_t x, int64_t y)
+component_at(const uint64_t (&base)[CNV_MAX_PLANES], const int (&stride)[CNV_MAX_PLANES], const CnvComponent &component,
+             int64_t x, int64_t row)
 {
-  return pick(base, component.plane) + y * pick(stride, component.plane) + x * component.step;
+  return pick(base, component.plane) + row * pick(stride, component.plane) + x * component.step + component.offset;
 }
 
-__device__ static float
-component_value(uint64_t pixel, const CnvComponent &component)
+__device__ static uint32_t
+load_word(uint64_t at, int bytes)
 {
-  return (float)(load_raw(pixel, component) >> component.shift & component_mask(component));
+  return bytes == 1 ? *(const uint8_t *)at : bytes == 2 ? *(const uint16_t *)at : *(const uint32_t *)at;
+}
+
+/* The input's level of a component. */
+__device__ static float
+input_level(const CnvLaunchArgs &l, const CnvComponent &component, int64_t x, int64_t row)
+{
+  const uint32_t word = load_word(component_at(l.in, l.in_stride, component, x, row), component.bytes);
+
+  return (float)(word >> component.shift & component_mask(component));
 }
 
 /* The mean over the pixels of a full-size plane that one of a subsampled plane stands for, all in one field. */
 __device__ static float
-component_mean(const Block &b, const CnvLaunchArgs &l, const CnvComponent &component, int x, int y)
+mean_level(const Block &b, const CnvLaunchArgs &l, const CnvComponent &component, int x, int y)
 {
   const int x0 = x << component.sub_x, x1 = min(x0 + (1 << component.sub_x), b.a.image_width);
   const int field = b.job.field, fields = b.job.fields;
@@ -50,7 +48,7 @@ component_mean(const Block &b, const CnvLaunchArgs &l, const CnvComponent &compo
 
   for (int iy = y0; iy < y1; iy++)
     for (int ix = x0; ix < x1; ix++)
-      sum += component_value(component_pixel(l.in, l.in_stride, component, ix, iy * fields + field), component);
+      sum += input_level(l, component, ix, iy * fields + field);
   return sum / (float)((x1 - x0) * (y1 - y0));
 }
 
@@ -58,29 +56,22 @@ component_mean(const Block &b, const CnvLaunchArgs &l, const CnvComponent &compo
 __device__ static void
 stage_in(const Block &b, const CnvLaunchArgs &l)
 {
-  const int x = b.block_x * CNV_POINT_WIDTH + threadIdx.x, y = b.block_y * CNV_POINT_HEIGHT + threadIdx.y,
-            p = b.job.plane;
+  const int x = b.block_x * CNV_POINT_WIDTH + threadIdx.x, y = b.block_y * CNV_POINT_HEIGHT + threadIdx.y;
 
   if (x >= b.job.width || y >= b.job.height)
     return;
   const int64_t row = (int64_t)y * b.job.fields + b.job.field;
-  float *to = (float *)(pick(l.staged_in, p) + row * pick(l.staged_stride, p)) + x * b.a.channels;
-  const float weight = b.a.weight < 0 ? 1.0f : component_mean(b, l, b.a.component[b.a.weight], x, y);
+  float *to = (float *)(pick(l.staged_in, b.job.plane) + row * pick(l.staged_stride, b.job.plane)) + x * b.a.channels;
+  const float weight = b.a.weight < 0 ? 1.0f : mean_level(b, l, b.a.component[b.a.weight], x, y);
 
-  for (int c = 0; c < b.a.channels; c++) {
-    const CnvComponent &component = b.a.component[c];
-
-    to[c] =
-        c == b.a.weight
-            ? weight
-            : weight * (component_value(component_pixel(l.in, l.in_stride, component, x, row), component) - b.a.mid[c]);
-  }
+  for (int c = 0; c < b.a.channels; c++)
+    to[c] = c == b.a.weight ? weight : weight * (input_level(l, b.a.component[c], x, row) - b.a.mid[c]);
 }
 
 /* Level of component c from its sum. own: the input's level there, kept where all is transparent; back: the input's
  * level where it is written. */
 __device__ static uint32_t
-component_level(const Block &b, const float *acc, int c, float own, float back, float weight)
+output_level(const Block &b, const float *acc, int c, float own, float back, float weight)
 {
   float value = epilogue(acc[c], c, b.a);
 
@@ -109,19 +100,18 @@ stage_out(const Block &b, const CnvLaunchArgs &l)
   const int64_t to_row = row + (int64_t)job.move_y * job.fields, to_x = x + job.move_x;
   const float *acc =
       (const float *)(pick(l.staged_out, job.plane) + row * pick(l.staged_stride, job.plane)) + x * b.a.channels;
-  uint32_t word = 0;
+  uint32_t word = 0; /* of several components */
 
   for (int c = 0; c < b.a.channels; c++) {
     const CnvComponent &component = b.a.component[c];
-    uint64_t to = component_pixel(l.out, l.out_stride, component, to_x, to_row) + component.offset;
+    const uint64_t to = component_at(l.out, l.out_stride, component, to_x, to_row);
 
     if (component.bytes == 4 && c == 0)
-      word = load_raw(component_pixel(l.in, l.in_stride, component, to_x, to_row), component);
+      word = load_word(component_at(l.in, l.in_stride, component, to_x, to_row), 4);
     if (!(b.a.filtered >> c & 1))
       continue;
-    const float own = component_value(component_pixel(l.in, l.in_stride, component, x, row), component);
-    const float back = component_value(component_pixel(l.in, l.in_stride, component, to_x, to_row), component);
-    const uint32_t level = component_level(b, acc, c, own, back, weight) << component.shift;
+    const float own = input_level(l, component, x, row), back = input_level(l, component, to_x, to_row);
+    const uint32_t level = output_level(b, acc, c, own, back, weight) << component.shift;
 
     if (component.bytes == 1)
       *(uint8_t *)to = (uint8_t)level;
@@ -131,5 +121,5 @@ stage_out(const Block &b, const CnvLaunchArgs &l)
       word = (word & ~(component_mask(component) << component.shift)) | level;
   }
   if (b.a.component[0].bytes == 4)
-    *(uint32_t *)component_pixel(l.out, l.out_stride, b.a.component[0], to_x, to_row) = word;
+    *(uint32_t *)component_at(l.out, l.out_stride, b.a.component[0], to_x, to_row) = word;
 }
