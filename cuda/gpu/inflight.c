@@ -27,12 +27,12 @@ cnv_cuda_sync_streams(CudaSession *self)
 
 /* NULL: no frame up to that number is in flight. */
 static FrameInFlight *
-oldest_flight(CudaSession *self, guint64 number)
+oldest_frame(CudaSession *self, guint64 number)
 {
   FrameInFlight *oldest = NULL;
 
   g_mutex_lock(&self->host.lock);
-  for (FrameInFlight *f = self->host.flight; f < self->host.flight + CNV_IN_FLIGHT_MAX; f++)
+  for (FrameInFlight *f = self->host.frames; f < self->host.frames + CNV_IN_FLIGHT_MAX; f++)
     if (f->number > 0 && f->number <= number && (!oldest || f->number < oldest->number))
       oldest = f;
   g_mutex_unlock(&self->host.lock);
@@ -40,28 +40,28 @@ oldest_flight(CudaSession *self, guint64 number)
 }
 
 static void
-set_done(CudaSession *self, FrameInFlight *flight)
+set_done(CudaSession *self, FrameInFlight *frame)
 {
   g_mutex_lock(&self->host.lock);
-  self->host.n_done = MAX(self->host.n_done, flight->number);
-  flight->number = 0;
+  self->host.n_done = MAX(self->host.n_done, frame->number);
+  frame->number = 0;
   g_mutex_unlock(&self->host.lock);
 }
 
 /* Brings what is staged to the frame's own memory, slice by slice. */
 static gboolean
-complete(CudaSession *self, FrameInFlight *flight, GError **error)
+complete(CudaSession *self, FrameInFlight *frame, GError **error)
 {
-  const Transfer *down = &flight->down;
+  const Transfer *down = &frame->down;
 
   for (int k = 0; k < down->slices.n && down->staged; k++) {
-    if (!CHECK(self, cuEventSynchronize(flight->downloaded[k]), "filtering a frame", error))
+    if (!CHECK(self, cuEventSynchronize(frame->downloaded[k]), "filtering a frame", error))
       return FALSE;
     cnv_cuda_transfer_copy_staged(self, down, k);
   }
-  if (!CHECK(self, cuEventSynchronize(flight->done), "filtering a frame", error))
+  if (!CHECK(self, cuEventSynchronize(frame->done), "filtering a frame", error))
     return FALSE;
-  set_done(self, flight);
+  set_done(self, frame);
   return TRUE;
 }
 
@@ -83,7 +83,7 @@ cnv_cuda_complete(CudaSession *self, guint64 number, GError **error)
 {
   FrameInFlight *oldest;
 
-  while ((oldest = oldest_flight(self, number)))
+  while ((oldest = oldest_frame(self, number)))
     if (!complete(self, oldest, error))
       return FALSE;
   return TRUE;
@@ -96,7 +96,7 @@ cnv_cuda_wait_for_frame(CnvSession *session, guint64 number, GError **error)
   gboolean ok = TRUE;
 
   g_mutex_lock(&self->host.waiting);
-  if (oldest_flight(self, number)) {
+  if (oldest_frame(self, number)) {
     ok = CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error);
     if (ok || cnv_driver_enter_at_last(self->cu, self->context)) {
       ok = ok && cnv_cuda_complete(self, number, error);
@@ -114,105 +114,104 @@ cnv_cuda_wait_for_frame(CnvSession *session, guint64 number, GError **error)
 /* ---- in ---- */
 
 static gboolean
-make_events(CudaSession *self, FrameInFlight *flight, GError **error)
+make_events(CudaSession *self, FrameInFlight *frame, GError **error)
 {
   for (int k = 0; k < CNV_SLICES_MAX; k++)
-    if (!flight->downloaded[k] &&
-        !CHECK(self, cuEventCreate(&flight->downloaded[k], CU_EVENT_DISABLE_TIMING), "making an event", error))
+    if (!frame->downloaded[k] &&
+        !CHECK(self, cuEventCreate(&frame->downloaded[k], CU_EVENT_DISABLE_TIMING), "making an event", error))
       return FALSE;
-  return flight->done || CHECK(self, cuEventCreate(&flight->done, CU_EVENT_DISABLE_TIMING), "making an event", error);
+  return frame->done || CHECK(self, cuEventCreate(&frame->done, CU_EVENT_DISABLE_TIMING), "making an event", error);
 }
 
 static FrameInFlight *
-free_flight(CudaSession *self)
+find_free(CudaSession *self)
 {
-  FrameInFlight *flight = self->host.flight;
+  FrameInFlight *frame = self->host.frames;
 
   g_mutex_lock(&self->host.lock);
-  while (flight < self->host.flight + CNV_IN_FLIGHT_MAX && flight->number > 0)
-    flight++;
+  while (frame < self->host.frames + CNV_IN_FLIGHT_MAX && frame->number > 0)
+    frame++;
   g_mutex_unlock(&self->host.lock);
-  return flight < self->host.flight + CNV_IN_FLIGHT_MAX ? flight : NULL;
+  return frame < self->host.frames + CNV_IN_FLIGHT_MAX ? frame : NULL;
 }
 
 /* NULL where it could not be made. */
 static FrameInFlight *
-find_flight(CudaSession *self, GError **error)
+next_frame(CudaSession *self, GError **error)
 {
-  FrameInFlight *flight = free_flight(self);
+  FrameInFlight *frame = find_free(self);
   gboolean ok = TRUE;
 
-  if (!flight) {
+  if (!frame) {
     g_mutex_lock(&self->host.waiting);
-    flight = oldest_flight(self, G_MAXUINT64);
-    ok = !flight || complete(self, flight, error);
+    frame = oldest_frame(self, G_MAXUINT64);
+    ok = !frame || complete(self, frame, error);
     g_mutex_unlock(&self->host.waiting);
-    flight = free_flight(self);
+    frame = find_free(self);
   }
-  return ok && make_events(self, flight, error) ? flight : NULL;
+  return ok && make_events(self, frame, error) ? frame : NULL;
 }
 
 static gboolean
-download_slice(CudaSession *self, const FrameInFlight *flight, int k, GError **error)
+download_slice(CudaSession *self, const FrameInFlight *frame, int k, GError **error)
 {
-  const Transfer *down = &flight->down;
+  const Transfer *down = &frame->down;
 
   return cnv_cuda_transfer_slice(self, down, k, error) &&
-         (!down->staged ||
-          CHECK(self, cuEventRecord(flight->downloaded[k], down->stream), "marking a download", error));
+         (!down->staged || CHECK(self, cuEventRecord(frame->downloaded[k], down->stream), "marking a download", error));
 }
 
 /* A side that is in device memory has no slices. */
 static gboolean
-filter_in_one(CudaSession *self, const CnvWork *work, FrameInFlight *flight, GError **error)
+filter_in_one(CudaSession *self, const CnvWork *work, FrameInFlight *frame, GError **error)
 {
-  const Transfer *up = &flight->up, *down = &flight->down;
+  const Transfer *up = &frame->up, *down = &frame->down;
 
   for (int k = 0; k < up->slices.n; k++)
     if (!cnv_cuda_transfer_slice(self, up, k, error))
       return FALSE;
   if (!cnv_cuda_wait_for_stream(self, self->stream, up->stream, error) ||
       !cnv_cuda_mark(self, SPAN_COMPUTE, 0, self->stream, error) ||
-      !cnv_cuda_filter_frame(self, work, flight->from.slot, &flight->from, &flight->to, error) ||
+      !cnv_cuda_filter_frame(self, work, frame->from.slot, &frame->from, &frame->to, error) ||
       !cnv_cuda_mark(self, SPAN_COMPUTE, 1, self->stream, error) ||
       !cnv_cuda_wait_for_stream(self, down->stream, self->stream, error))
     return FALSE;
   for (int k = 0; k < down->slices.n; k++)
-    if (!download_slice(self, flight, k, error))
+    if (!download_slice(self, frame, k, error))
       return FALSE;
   return TRUE;
 }
 
 static gboolean
-filter_slices(CudaSession *self, const CnvWork *work, FrameInFlight *flight, GError **error)
+filter_slices(CudaSession *self, const CnvWork *work, FrameInFlight *frame, GError **error)
 {
-  CUstream up = flight->up.stream, down = flight->down.stream;
+  CUstream up = frame->up.stream, down = frame->down.stream;
   int n = self->schedule.slices.n;
 
   for (int k = 0; k < n; k++)
-    if (!cnv_cuda_transfer_slice(self, &flight->up, k, error) ||
+    if (!cnv_cuda_transfer_slice(self, &frame->up, k, error) ||
         !cnv_cuda_wait_for_stream(self, self->stream, up, error) ||
         (k == 0 && !cnv_cuda_mark(self, SPAN_COMPUTE, 0, self->stream, error)) ||
-        !cnv_cuda_filter_slice(self, work, k, &flight->from, &flight->to, error) ||
+        !cnv_cuda_filter_slice(self, work, k, &frame->from, &frame->to, error) ||
         (k == n - 1 && !cnv_cuda_mark(self, SPAN_COMPUTE, 1, self->stream, error)) ||
-        !cnv_cuda_wait_for_stream(self, down, self->stream, error) || !download_slice(self, flight, k, error))
+        !cnv_cuda_wait_for_stream(self, down, self->stream, error) || !download_slice(self, frame, k, error))
       return FALSE;
   return TRUE;
 }
 
 /* In slices, planes that no kernel writes are downloaded from where they were uploaded to. */
 static CnvFrame
-filtered_frame(const CudaSession *self, const CnvWork *work, const FrameInFlight *flight)
+filtered_frame(const CudaSession *self, const CnvWork *work, const FrameInFlight *frame)
 {
   guint copied = self->schedule.slices.single_launch ? 0 : cnv_cuda_copied_memories(work);
-  CnvFrame frame = flight->to;
+  CnvFrame filtered = frame->to;
 
   for (int m = 0; m < CNV_MAX_PLANES; m++)
     if (copied >> m & 1) {
-      frame.data[m] = flight->from.data[m];
-      frame.stride[m] = flight->from.stride[m];
+      filtered.data[m] = frame->from.data[m];
+      filtered.stride[m] = frame->from.stride[m];
     }
-  return frame;
+  return filtered;
 }
 
 /* One slice of a frame that is alone goes by the session's stream, like all else; else uploads and downloads have their
@@ -222,7 +221,7 @@ set_transfer(CudaSession *self, Transfer *transfer, gboolean upload, const CnvWo
              const CnvFrame *device)
 {
   const CnvSlices *slices = &self->schedule.slices;
-  gboolean overlaps = slices->n > 1 || oldest_flight(self, G_MAXUINT64);
+  gboolean overlaps = slices->n > 1 || oldest_frame(self, G_MAXUINT64);
 
   *transfer = (Transfer){.upload = upload, .staging = transfer->staging, .stream = self->stream};
   if (host->memory != CNV_MEMORY_HOST)
@@ -240,30 +239,30 @@ set_transfer(CudaSession *self, Transfer *transfer, gboolean upload, const CnvWo
 
 /* `in` is uploaded as soon as its stream gets to it: nothing in flight touches its memory on the device. */
 static gboolean
-start(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, FrameInFlight *flight,
+start(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, FrameInFlight *frame,
       GError **error)
 {
   CnvFrame filtered;
 
-  if (!cnv_cuda_device_frame(self, in, &flight->in, &flight->from, error) ||
-      !cnv_cuda_device_frame(self, out, &flight->out, &flight->to, error))
+  if (!cnv_cuda_device_frame(self, in, &frame->in, &frame->from, error) ||
+      !cnv_cuda_device_frame(self, out, &frame->out, &frame->to, error))
     return FALSE;
-  filtered = filtered_frame(self, work, flight);
-  set_transfer(self, &flight->up, TRUE, work, in, &flight->from);
-  set_transfer(self, &flight->down, FALSE, work, out, &filtered);
-  return (self->schedule.slices.single_launch ? filter_in_one : filter_slices)(self, work, flight, error) &&
-         CHECK(self, cuEventRecord(flight->done, flight->down.stream), "marking a frame", error);
+  filtered = filtered_frame(self, work, frame);
+  set_transfer(self, &frame->up, TRUE, work, in, &frame->from);
+  set_transfer(self, &frame->down, FALSE, work, out, &filtered);
+  return (self->schedule.slices.single_launch ? filter_in_one : filter_slices)(self, work, frame, error) &&
+         CHECK(self, cuEventRecord(frame->done, frame->down.stream), "marking a frame", error);
 }
 
 gboolean
 cnv_cuda_start_frame(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
-  FrameInFlight *flight = find_flight(self, error);
+  FrameInFlight *frame = next_frame(self, error);
 
-  if (!flight || !start(self, work, in, out, flight, error))
+  if (!frame || !start(self, work, in, out, frame, error))
     return FALSE;
   g_mutex_lock(&self->host.lock);
-  flight->number = self->base.n_submitted + 1;
+  frame->number = self->base.n_submitted + 1;
   g_mutex_unlock(&self->host.lock);
   return TRUE;
 }
@@ -299,7 +298,7 @@ cnv_cuda_frames_forget(CudaSession *self, guint64 done, guint64 number)
   CudaHost *host = &self->host;
 
   g_mutex_lock(&host->lock);
-  for (FrameInFlight *f = host->flight; f < host->flight + CNV_IN_FLIGHT_MAX; f++) {
+  for (FrameInFlight *f = host->frames; f < host->frames + CNV_IN_FLIGHT_MAX; f++) {
     number = MAX(number, f->number);
     f->number = 0;
   }
@@ -319,15 +318,15 @@ destroy_event(CudaSession *self, CUevent event)
 }
 
 static void
-close_flight(CudaSession *self, FrameInFlight *flight)
+free_frame(CudaSession *self, FrameInFlight *frame)
 {
-  cnv_cuda_free(self, &flight->in);
-  cnv_cuda_free(self, &flight->out);
-  cnv_cuda_free_pinned_buffer(self, &flight->up.staging);
-  cnv_cuda_free_pinned_buffer(self, &flight->down.staging);
-  destroy_event(self, flight->done);
+  cnv_cuda_free(self, &frame->in);
+  cnv_cuda_free(self, &frame->out);
+  cnv_cuda_free_pinned_buffer(self, &frame->up.staging);
+  cnv_cuda_free_pinned_buffer(self, &frame->down.staging);
+  destroy_event(self, frame->done);
   for (int k = 0; k < CNV_SLICES_MAX; k++)
-    destroy_event(self, flight->downloaded[k]);
+    destroy_event(self, frame->downloaded[k]);
 }
 
 void
@@ -336,7 +335,7 @@ cnv_cuda_frames_close(CudaSession *self)
   CudaHost *host = &self->host;
 
   for (int i = 0; i < CNV_IN_FLIGHT_MAX; i++)
-    close_flight(self, &host->flight[i]);
+    free_frame(self, &host->frames[i]);
   cnv_cuda_free_pinned_buffer(self, &host->history.staging);
   destroy_event(self, host->unstaged);
   if (host->up)

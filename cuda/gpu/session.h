@@ -76,7 +76,7 @@ typedef struct {
   guint64 n_done; /* frames known to be done or lost: number of the last */
   guint64 n_lost; /* how many of them were lost */
   guint64 last_lost;
-  FrameInFlight flight[CNV_IN_FLIGHT_MAX];
+  FrameInFlight frames[CNV_IN_FLIGHT_MAX];
   CUstream up, down; /* kernels are on the session's stream: what others do in device memory meets them alone */
   Transfer history;  /* of frames into it */
   CUevent unstaged;  /* the last of them has left staging */
