@@ -28,7 +28,7 @@ pipeline_feed_init(Feed *feed, const PipelineCase *c, GError **error)
 
 typedef struct {
   gint64 clock, cpu; /* microseconds */
-} Moment;
+} Stamp;
 
 /* Written by the thread that brings the sink its frames, read when the stream has ended. */
 typedef struct {
@@ -36,7 +36,7 @@ typedef struct {
   GstElement *source, *sink;
   guint64 received, first; /* the latter: received when the clock starts */
   gint64 arrival;          /* of the first frame */
-  Moment start, stop;
+  Stamp start, stop;
 } Meter;
 
 static gint64
@@ -46,8 +46,8 @@ microseconds(struct timeval time)
 }
 
 /* When the GPU is done with that frame, and so with all before it: mapping waits for what is pending. */
-static Moment
-moment(GstBuffer *buffer)
+static Stamp
+stamp(GstBuffer *buffer)
 {
   struct rusage usage;
   GstMapInfo map;
@@ -55,7 +55,7 @@ moment(GstBuffer *buffer)
   if (gst_buffer_map(buffer, &map, GST_MAP_READ))
     gst_buffer_unmap(buffer, &map);
   getrusage(RUSAGE_SELF, &usage);
-  return (Moment){g_get_monotonic_time(), microseconds(usage.ru_utime) + microseconds(usage.ru_stime)};
+  return (Stamp){g_get_monotonic_time(), microseconds(usage.ru_utime) + microseconds(usage.ru_stime)};
 }
 
 static void
@@ -70,7 +70,7 @@ count(Meter *meter, GstBuffer *buffer)
     return;
   meter->first = meter->received;
   ring_source_stop_after(meter->source, effort->frames, effort->frames > 0 ? 0 : effort->budget_us);
-  meter->start = moment(buffer);
+  meter->start = stamp(buffer);
 }
 
 static void
@@ -80,7 +80,7 @@ finish(Meter *meter)
 
   g_object_get(meter->sink, "last-sample", &last, NULL);
   if (last) {
-    meter->stop = moment(gst_sample_get_buffer(last));
+    meter->stop = stamp(gst_sample_get_buffer(last));
     gst_sample_unref(last);
   }
 }

@@ -303,7 +303,7 @@ START_TEST(test_kept_frames)
 }
 END_TEST
 
-#define FLOWN (CNV_IN_FLIGHT_MAX + 3)
+#define N_SUBMITTED (CNV_IN_FLIGHT_MAX + 3)
 
 /* Frames of which n are in flight at once, in memory of all kinds; each is there when it was waited for. */
 static void
@@ -311,15 +311,15 @@ check_flights(const CnvWork *work, guint n, const TestFrame *expected)
 {
   static const guint pinned[][2] = {{ALL, ALL}, {NONE, NONE}, {FIRST, ALL}, {NONE, FIRST}};
   guint64 before = session->stats.frames;
-  HostFrame in[FLOWN], out[FLOWN];
-  guint64 number[FLOWN];
+  HostFrame in[N_SUBMITTED], out[N_SUBMITTED];
+  guint64 number[N_SUBMITTED];
 
-  for (guint i = 0; i < FLOWN + n - 1; i++) {
+  for (guint i = 0; i < N_SUBMITTED + n - 1; i++) {
     guint done = i + 1 - n; /* one that is, where i + 1 >= n */
     CnvWork cut_or_not = *work;
     GError *error = NULL;
 
-    if (i < FLOWN) {
+    if (i < N_SUBMITTED) {
       host_frame_init(&in[i], work->plan[0], layouts[i % 2], pinned[i % 4][0], 300 + i);
       host_frame_init(&out[i], work->plan[0], layouts[i / 2 % 2], pinned[i % 4][1], 0);
       cut_or_not.overlaps = i % 8 < 5;
@@ -336,20 +336,20 @@ check_flights(const CnvWork *work, guint n, const TestFrame *expected)
     host_frame_clear(&out[done]);
   }
   await();
-  ck_assert_uint_eq(session->stats.frames, before + FLOWN);
+  ck_assert_uint_eq(session->stats.frames, before + N_SUBMITTED);
 }
 
 START_TEST(test_flights)
 {
   CnvPlan *plan = plan_of(&cases[_i], 0);
   const CnvWork work = CNV_WORK_ALL(&plan);
-  TestFrame expected[FLOWN];
+  TestFrame expected[N_SUBMITTED];
 
-  for (guint i = 0; i < FLOWN; i++)
+  for (guint i = 0; i < N_SUBMITTED; i++)
     run_on_device(&work, 300 + i, &expected[i]);
-  for (guint n = 1; n <= FLOWN; n += quick ? 4 : 1) /* more than there can be wait for the oldest by themselves */
+  for (guint n = 1; n <= N_SUBMITTED; n += quick ? 4 : 1) /* more than there can be wait for the oldest by themselves */
     check_flights(&work, n, expected);
-  for (guint i = 0; i < FLOWN; i++)
+  for (guint i = 0; i < N_SUBMITTED; i++)
     test_frame_clear(&expected[i]);
   cnv_plan_unref(plan);
 }
