@@ -20,13 +20,23 @@ gst_cuda_convolve_sync_properties(GstCudaConvolve *self, GstBuffer *buffer)
     gst_object_sync_values(GST_OBJECT(trans), time);
 }
 
+/* With the object lock. */
+static void
+set_stats_plan(GstCudaConvolve *self, CnvPlan *plan)
+{
+  if (plan == self->stats.plan)
+    return;
+  cnv_plan_unref(self->stats.plan);
+  self->stats.plan = cnv_plan_ref(plan);
+}
+
 gboolean
 gst_cuda_convolve_settle_plan(GstCudaConvolve *self)
 {
   if (!gst_cuda_convolve_recipe_update(&self->recipe, self->engine.session->backend))
     return FALSE;
   GST_OBJECT_LOCK(self);
-  gst_cuda_convolve_stats_set_plan(&self->stats, self->recipe.plan);
+  set_stats_plan(self, self->recipe.plan);
   GST_OBJECT_UNLOCK(self);
   return TRUE;
 }
@@ -115,7 +125,7 @@ gst_cuda_convolve_count_frame(GstCudaConvolve *self, CnvPlan *plan, guint n_regi
   GST_OBJECT_LOCK(self);
   self->stats.frames++;
   self->stats.n_regions = n_regions;
-  gst_cuda_convolve_stats_set_plan(&self->stats, plan);
+  set_stats_plan(self, plan);
   if (GST_CLOCK_TIME_IS_VALID(time))
     self->time.position = time;
   GST_OBJECT_UNLOCK(self);

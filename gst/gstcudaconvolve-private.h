@@ -11,7 +11,6 @@
 #include "engine.h"
 #include "recipe.h"
 #include "settings.h"
-#include "stats.h"
 
 G_BEGIN_DECLS
 
@@ -51,7 +50,13 @@ struct _GstCudaConvolve {
   GstCudaConvolveSettings settings;
   GHashTable *refused;       /* a property's slot to message: its last value could not be, and is not in settings */
   gboolean no_device_output; /* since the start: no CUDA memory could be had for output */
-  GstCudaConvolveStats stats;
+  struct {
+    guint64 frames, dropped; /* since the start */
+    CnvPlan *plan;           /* of the last frame; NULL before the first caps */
+    guint n_regions;         /* of the last frame */
+    guint n_history;         /* frames held */
+    CnvSessionStats session; /* after the last frame */
+  } stats;
   struct {
     GstClockTime latency;    /* as reported; like what follows written by the streaming thread alone */
     GstClockTime frame_time; /* 0: unknown */

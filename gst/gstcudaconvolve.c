@@ -29,6 +29,8 @@
  */
 #include "gstcudaconvolve.h"
 
+#include <string.h>
+
 #include "allocation.h"
 #include "devicememory.h"
 #include "dispatch.h"
@@ -68,6 +70,32 @@ set_property(GObject *object, guint id, const GValue *value, GParamSpec *pspec)
     gst_cuda_convolve_post(GST_ELEMENT(self), GST_MESSAGE_WARNING, error, "setting a property, which stays as it was");
 }
 
+/* With the object lock. */
+static GstStructure *
+make_stats(const GstCudaConvolve *self)
+{
+  const CnvSessionStats *session = &self->stats.session;
+  CnvPlan *plan = self->stats.plan;
+  GString *algorithms = g_string_new(NULL), *taps = g_string_new(NULL), *terms = g_string_new(NULL);
+  GstStructure *structure;
+
+  if (plan)
+    cnv_plan_describe(plan, algorithms, taps, terms);
+  structure = gst_structure_new(
+      "cudaconvolve-stats", "frames", G_TYPE_UINT64, self->stats.frames, "dropped", G_TYPE_UINT64, self->stats.dropped,
+      "backend", G_TYPE_STRING, plan ? cnv_plan_backend(plan)->name : "", "device", G_TYPE_STRING,
+      self->engine.device_name ? self->engine.device_name : "", "algorithm", G_TYPE_STRING, algorithms->str, "taps",
+      G_TYPE_STRING, taps->str, "terms", G_TYPE_STRING, terms->str, "history", G_TYPE_UINT, self->stats.n_history,
+      "regions", G_TYPE_UINT, self->stats.n_regions, "compute-time-us", G_TYPE_DOUBLE, session->compute_us,
+      "upload-time-us", G_TYPE_DOUBLE, session->upload_us, "download-time-us", G_TYPE_DOUBLE, session->download_us,
+      "bytes-uploaded", G_TYPE_UINT64, session->bytes_uploaded, "bytes-downloaded", G_TYPE_UINT64,
+      session->bytes_downloaded, NULL);
+  g_string_free(algorithms, TRUE);
+  g_string_free(taps, TRUE);
+  g_string_free(terms, TRUE);
+  return structure;
+}
+
 static void
 get_property(GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
@@ -75,7 +103,7 @@ get_property(GObject *object, guint id, GValue *value, GParamSpec *pspec)
 
   GST_OBJECT_LOCK(self);
   if (id == stats_id)
-    g_value_take_boxed(value, gst_cuda_convolve_stats_to_structure(&self->stats, self->engine.device_name));
+    g_value_take_boxed(value, make_stats(self));
   else
     gst_cuda_convolve_property_get(&self->settings, id, value);
   GST_OBJECT_UNLOCK(self);
@@ -105,7 +133,8 @@ reset(GstCudaConvolve *self)
   GST_OBJECT_LOCK(self);
   self->time.latency = self->time.frame_time = 0;
   self->time.position = GST_CLOCK_TIME_NONE;
-  gst_cuda_convolve_stats_clear(&self->stats);
+  cnv_plan_unref(self->stats.plan);
+  memset(&self->stats, 0, sizeof(self->stats));
   g_clear_pointer(&self->engine.device_name, g_free);
   GST_OBJECT_UNLOCK(self);
 }
