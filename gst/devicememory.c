@@ -21,6 +21,12 @@ gst_cuda_convolve_device_init(void)
 gboolean
 gst_cuda_convolve_device_open(GstElement *element, int device, GstObject **context, GError **error)
 {
+  guint ordinal = 0;
+
+  if (*context)
+    g_object_get(*context, "cuda-device-id", &ordinal, NULL);
+  if (*context && device >= 0 && (int)ordinal != device)
+    gst_clear_object(context);
   if (gst_cuda_convolve_device_init() && gst_cuda_ensure_element_context(element, device, (GstCudaContext **)context))
     return TRUE;
   g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_OPEN_READ_WRITE,
@@ -46,15 +52,6 @@ gpointer
 gst_cuda_convolve_device_handle(GstObject *context)
 {
   return gst_cuda_context_get_handle(GST_CUDA_CONTEXT(context));
-}
-
-int
-gst_cuda_convolve_device_ordinal(GstObject *context)
-{
-  guint ordinal = 0;
-
-  g_object_get(context, "cuda-device-id", &ordinal, NULL);
-  return (int)ordinal;
 }
 
 GstBufferPool *

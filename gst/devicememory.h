@@ -18,15 +18,15 @@ extern const GstMapFlags gst_cuda_convolve_device_map;
 /* Loads the library's CUDA side; once a process. FALSE where it cannot. */
 gboolean gst_cuda_convolve_device_init(void);
 
-/* Finds or makes the pipeline's context for a device (-1 any) and puts it at *context, unless one is there. context:
- * where gst_cuda_convolve_device_set_context of the same element stores. */
+/* Finds or makes the pipeline's context for a device (-1 any) and puts it at *context, unless one of that device is
+ * there: it may have been set before the user chose another. context: where gst_cuda_convolve_device_set_context of the
+ * same element stores. */
 gboolean gst_cuda_convolve_device_open(GstElement *element, int device, GstObject **context, GError **error);
 void gst_cuda_convolve_device_set_context(GstElement *element, GstContext *from, int device, GstObject **context);
 gboolean gst_cuda_convolve_device_query(GstElement *element, GstQuery *query, GstObject *context);
 
-/* The context's CUcontext, and its device. */
+/* The context's CUcontext. */
 gpointer gst_cuda_convolve_device_handle(GstObject *context);
-int gst_cuda_convolve_device_ordinal(GstObject *context);
 
 GstBufferPool *gst_cuda_convolve_device_pool_new(GstObject *context);
 gboolean gst_cuda_convolve_device_pool_fits(GstBufferPool *pool, GstObject *context);

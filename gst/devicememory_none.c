@@ -36,12 +36,6 @@ gst_cuda_convolve_device_handle(GstObject *context)
   return NULL;
 }
 
-int
-gst_cuda_convolve_device_ordinal(GstObject *context)
-{
-  return -1;
-}
-
 GstBufferPool *
 gst_cuda_convolve_device_pool_new(GstObject *context)
 {

@@ -4,16 +4,6 @@
 #include "devicememory.h"
 #include "messages.h"
 
-/* A context may have been set before the user chose another device. */
-static void
-drop_wrong_context(GstCudaConvolveEngine *engine)
-{
-  int device = engine->options.device;
-
-  if (engine->context && device >= 0 && gst_cuda_convolve_device_ordinal(engine->context) != device)
-    gst_clear_object(&engine->context);
-}
-
 static CnvSession *
 open_one(GstCudaConvolveEngine *engine, GstElement *element, const CnvBackend *backend, GError **error)
 {
@@ -23,11 +13,9 @@ open_one(GstCudaConvolveEngine *engine, GstElement *element, const CnvBackend *b
   if (!backend->probe(options.device, error))
     return NULL;
   if (backend->takes_device_memory) {
-    drop_wrong_context(engine);
     if (!gst_cuda_convolve_device_open(element, options.device, &engine->context, error))
       return NULL;
     options.context = gst_cuda_convolve_device_handle(engine->context);
-    options.device = gst_cuda_convolve_device_ordinal(engine->context);
   }
   return backend->open(&options, error);
 }
