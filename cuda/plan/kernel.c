@@ -207,19 +207,6 @@ taps_along(const CnvKernelTerm *term, CnvAxis axis)
   return term->axis[axis] ? term->axis[axis]->width : axis == CNV_X ? term->dense->width : term->dense->height;
 }
 
-/* Most taps of all terms before and behind the anchor along an axis. */
-static void
-reach_of(const CnvKernel *kernel, CnvAxis axis, int *before, int *behind)
-{
-  *before = *behind = 0;
-  for (int t = 0; t < kernel->n_terms; t++) {
-    const CnvKernelTerm *term = &kernel->term[t];
-
-    *before = MAX(*before, term->anchor[axis]);
-    *behind = MAX(*behind, taps_along(term, axis) - 1 - term->anchor[axis]);
-  }
-}
-
 static void
 add_to_dense(CnvTaps *dense, const int anchor[CNV_N_AXES], const CnvKernelTerm *term)
 {
@@ -238,15 +225,20 @@ void
 cnv_kernel_merge(CnvKernel *kernel, int most)
 {
   CnvKernelTerm merged = {.temporal_tap = -1};
-  int n[CNV_N_AXES], behind;
+  int n[CNV_N_AXES];
 
+  if (kernel->n_terms < 2 || kernel->magnitude || kernel->term[0].temporal_tap >= 0)
+    return;
   for (int axis = 0; axis < CNV_N_AXES; axis++) {
-    reach_of(kernel, axis, &merged.anchor[axis], &behind);
+    int behind = 0; /* the anchor, the most taps of all terms */
+
+    for (const CnvKernelTerm *term = kernel->term; term < kernel->term + kernel->n_terms; term++) {
+      merged.anchor[axis] = MAX(merged.anchor[axis], term->anchor[axis]);
+      behind = MAX(behind, taps_along(term, axis) - 1 - term->anchor[axis]);
+    }
     n[axis] = merged.anchor[axis] + 1 + behind;
-    if (n[axis] > CNV_DENSE_MAX)
-      return;
   }
-  if (kernel->n_terms < 2 || kernel->magnitude || kernel->term[0].temporal_tap >= 0 || n[CNV_X] * n[CNV_Y] > most)
+  if (n[CNV_X] > CNV_DENSE_MAX || n[CNV_Y] > CNV_DENSE_MAX || n[CNV_X] * n[CNV_Y] > most)
     return;
   merged.dense = cnv_taps_new(n[CNV_X], n[CNV_Y], NULL);
   for (int t = 0; t < kernel->n_terms; t++)

@@ -78,6 +78,17 @@ key_of(const Cutter *c, const CnvMaskRect *mask, int x, int y)
   return key;
 }
 
+/* Makes a mask one of two that hides no less than both: the rectangle around them, which weighs at least as much as
+ * each, or with invert, where a larger weight means less filtering, the larger of them. */
+static void
+absorb(const Cutter *c, CnvMaskRect *mask, const CnvMaskRect *other)
+{
+  if (!c->work->invert)
+    extend(mask, other);
+  else if (size_of(other) > size_of(mask))
+    *mask = *other;
+}
+
 /* Joins the mask collected last to an earlier one of the same plan (or to any, where regions are isolated) whose corner
  * and size are so near that their fades hardly differ. Only where regions are joined at all and fade out slowly: a
  * crowd in one corner then is a few masks wherever it reaches. Returns TRUE where it was joined. */
@@ -91,17 +102,12 @@ join_near(Cutter *c)
     return FALSE;
   c->key[c->n] = key_of(c, new, x, y);
   for (int i = 0; i < c->n; i++) {
-    CnvMaskRect *old = &c->mask[i];
-
     if (c->key[i] != c->key[c->n] || (!is_isolated(c->work) && c->plan[i] != c->plan[c->n]))
       continue;
     c->plan[i] = c->plan[c->n]; /* the same or, of an isolated one, a later plan */
     c->crowd = MAX(c->crowd, 2);
     extend(&c->window[i], &c->window[c->n]);
-    if (!c->work->invert)
-      extend(old, new);
-    else if (size_of(new) > size_of(old))
-      *old = *new;
+    absorb(c, &c->mask[i], new);
     return TRUE;
   }
   return FALSE;
@@ -152,9 +158,9 @@ part_of(const CnvMaskRect *near, const CnvMaskRect *area)
   return y * (CNV_CROWD / 4) / (area->y1 - area->y0) * 4 + x * 4 / (area->x1 - area->x0);
 }
 
-/* Joins the masks of an area into few of one layer, that of the last, with one window around theirs: in each part of
- * the area the rectangle around them, which weighs at least as much as each. With invert, where a larger weight means
- * less filtering, it is the largest of them. */
+/* Joins the masks in each part of an area into one, all of the last one's layer and plan, with one window around
+ * theirs.
+ */
 static void
 join(Cutter *c, Area *area, guint16 *to)
 {
@@ -163,13 +169,9 @@ join(Cutter *c, Area *area, guint16 *to)
 
   for (int i = 0; i < area->n; i++) {
     CnvMaskRect near = nearest(&c->mask[area->list[i]], &area->rect);
-    CnvMaskRect *part = &joined[area->n <= CNV_CROWD ? i : part_of(&near, &area->rect)];
 
     extend(&window, &c->window[area->list[i]]);
-    if (!c->work->invert)
-      extend(part, &near);
-    else if (size_of(&near) > size_of(part))
-      *part = near;
+    absorb(c, &joined[area->n <= CNV_CROWD ? i : part_of(&near, &area->rect)], &near);
   }
   c->crowd = MAX(c->crowd, (guint)area->n);
   for (int i = 0; i < CNV_CROWD; i++) {
