@@ -22,6 +22,7 @@
 #define COLUMN_VECTORS (VECTOR_BYTES == 64 ? 4 : 2) /* by CNV_CPU_ROWS: 16 of 32 registers, or 8 of 16 */
 
 typedef float Vector __attribute__((vector_size(VECTOR_BYTES)));
+typedef gint32 Numbers __attribute__((vector_size(VECTOR_BYTES)));
 typedef float LooseVector __attribute__((vector_size(VECTOR_BYTES), aligned(4), may_alias));
 typedef guint16 LooseSample __attribute__((aligned(1), may_alias)); /* strides of 16-bit planes may be odd */
 
@@ -181,23 +182,48 @@ store_vector(float *to, Vector vector)
   *(LooseVector *)to = vector;
 }
 
+static inline Vector
+choose(Numbers mask, Vector a, Vector b)
+{
+  return (Vector)((mask & (Numbers)a) | (~mask & (Numbers)b));
+}
+
+/* cnv_fade of pixels in order. */
+static inline Vector
+fade_vector(Vector at, float x0, float x1, float fade)
+{
+  Vector left = x0 - at, right = at - (x1 - 1), away = choose(left > right, left, right), none = {0}, weight;
+
+  weight = 1 - choose(away > none, away, none) * fade;
+  return choose(weight > none, weight, none);
+}
+
 /* The part of one mask in cnv_rect_job_weight. down: its weight down the rows; other_layer: than the job's. */
 static void
-add_mask(const CpuRowWeights *row, const CnvMaskRect *mask, float down, gboolean other_layer)
+add_mask(const CpuRowWeights *row, const CnvMaskRect *mask, float down, gboolean shared, gboolean other_layer)
 {
-  int reach = (int)(1 / mask->fade_x) + 1, x = row->x;
-  int first = MAX(0, mask->x0 - x - reach), last = MIN(row->n, mask->x1 - x + reach);
-  float x0 = (float)(mask->x0 - x), x1 = (float)(mask->x1 - x), fade = mask->fade_x;
+  int reach = (int)(1 / mask->fade_x) + 1;
+  int first = MAX(0, mask->x0 - row->x - reach), last = MIN(row->n, mask->x1 - row->x + reach);
   float *restrict weight = row->weight;
   gint32 *restrict owned_by_other = row->owned_by_other;
+  float x0 = (float)(mask->x0 - row->x), x1 = (float)(mask->x1 - row->x), fade = mask->fade_x;
+  Vector at, none = {0};
 
-  for (int i = first; i < last; i++) {
-    float left = x0 - (float)i, right = (float)i - (x1 - 1), away = MAX(left, right);
-    float across = 1 - (away > 0 ? away : 0) * fade, here = (across > 0 ? across : 0) * down;
-    gint32 largest = (here > 0) & (here >= weight[i]);
+  first -= first % LANES;
+  for (int i = 0; i < LANES; i++)
+    at[i] = (float)(first + i);
+  for (int i = first; i < last; i += LANES, at += LANES) {
+    Vector largest = load_vector(weight + i);
+    Vector here = fade_vector(at, x0, x1, fade) * down;
 
-    owned_by_other[i] = largest ? other_layer : owned_by_other[i];
-    weight[i] = MAX(here, weight[i]);
+    if (shared) {
+      Numbers counts = (here > none) & (here >= largest), owned;
+
+      memcpy(&owned, owned_by_other + i, sizeof(owned));
+      owned = other_layer ? owned | counts : owned & ~counts;
+      memcpy(owned_by_other + i, &owned, sizeof(owned));
+    }
+    store_vector(weight + i, choose(here > largest, here, largest));
   }
 }
 
@@ -205,18 +231,18 @@ static gboolean
 weigh_row(const CpuRowWeights *row, const CnvRectJob *job, const CnvMaskRect *masks)
 {
   const CnvMaskRect *first = masks + job->first_mask_rect, *end = first + job->n_mask_rects;
-  int n = row->n;
+  int n = row->n, padded = (n + LANES - 1) / LANES * LANES;
   gboolean shared = FALSE;
 
   for (const CnvMaskRect *mask = first; mask < end && !job->invert; mask++)
     shared |= mask->layer != job->layer;
-  memset(row->weight, 0, n * sizeof(float));
-  memset(row->owned_by_other, 0, n * sizeof(gint32));
+  memset(row->weight, 0, padded * sizeof(float));
+  memset(row->owned_by_other, 0, padded * sizeof(gint32));
   for (const CnvMaskRect *mask = first; mask < end; mask++) {
     float down = cnv_fade(row->y, mask->y0, mask->y1, mask->fade_y);
 
     if (down > 0)
-      add_mask(row, mask, down, mask->layer != job->layer);
+      add_mask(row, mask, down, shared, mask->layer != job->layer);
   }
   for (int i = 0; i < n && job->invert; i++)
     row->weight[i] = 1 - row->weight[i];

@@ -48,7 +48,7 @@ typedef struct {
   CpuTapRange run; /* of an axis: all alike, to be summed rather than multiplied tap by tap; n 0: none */
 } CpuTaps;
 
-/* Weights of n pixels of a job from (x, y) on. */
+/* Weights of n pixels of a job from (x, y) on. The arrays hold n rounded up to a vector. */
 typedef struct {
   int x, y, n;
   float *weight;

@@ -11,7 +11,9 @@
 
 #include "plan/cutter.h"
 
-/* Pieces of a layer that cost so many times as much as one job around them all are dropped for that. */
+/* More pieces of a layer than so many for each mask, and one, are dropped for one job around them all; so are pieces
+ * that cost so many times as much as that job. */
+#define PIECES_A_MASK 4
 #define PIECES_COST_MAX 1.5
 
 /* Samples by which a job is wider and higher, to stand for its overhead: its vectors are seldom full. */
@@ -48,6 +50,13 @@ larger_weight(const CnvMaskRect *s, const CnvMaskRect *area, float least)
                                  cnv_fade(area->y1 - 1, s->y0, s->y1, s->fade_y)));
 }
 
+static gboolean
+reaches(const Cutter *c, const CnvMaskRect *s, const CnvMaskRect *area)
+{
+  return s->x0 - c->reach_x < area->x1 && s->x1 + c->reach_x > area->x0 && s->y0 - c->reach_y < area->y1 &&
+         s->y1 + c->reach_y > area->y0;
+}
+
 int
 cnv_cutter_select(const Cutter *c, const guint16 *from, int n, const CnvMaskRect *area, guint16 *to)
 {
@@ -58,9 +67,9 @@ cnv_cutter_select(const Cutter *c, const guint16 *from, int n, const CnvMaskRect
 
   for (int i = 0; i < n; i++) {
     const CnvMaskRect *s = &c->mask[from[i]];
-    CnvMaskRect near = clipped(s, c->reach_x, c->reach_y, area);
+    CnvMaskRect near;
 
-    if (is_empty(&near))
+    if (!reaches(c, s, area))
       continue;
     to[count++] = from[i];
     near = nearest(s, area);
@@ -202,7 +211,8 @@ cut_layer(Cutter *c, const Area *area, int first, int last)
   gboolean invert = c->work->invert, few = last - first <= CNV_CROWD;
   int n = 0, n_pieces;
   CnvMaskRect around = {0};
-  double cost, most;
+  guint n_jobs = c->jobs->len, n_masks = c->masks->len;
+  double cost = c->cost, most;
 
   for (int i = first; i < last; i++) {
     CnvMaskRect r = clipped(&c->mask[area->list[i]], invert ? 0 : c->reach_x, invert ? 0 : c->reach_y, &area->rect);
@@ -214,15 +224,16 @@ cut_layer(Cutter *c, const Area *area, int first, int last)
   if (invert)
     around = area->rect;
   most = PIECES_COST_MAX * (cnv_cutter_cost(c, &around) + size_of(&around) * area->n * WEIGHT_COST);
-  n_pieces = few ? cut_rects(c, &area->rect, n) : 0;
-  cost = 0;
-  for (int i = 0; i < n_pieces; i++)
-    cost += cnv_cutter_cost(c, &c->piece[i]);
-  if (few && (c->n <= CNV_CROWD || cost <= most))
+  if (few) {
+    n_pieces = cut_rects(c, &area->rect, n);
     for (int i = 0; i < n_pieces; i++)
       add_job(c, area, c->piece[i], TRUE);
-  else
-    add_job(c, area, around, FALSE);
+    if (c->n <= CNV_CROWD ||
+        (c->jobs->len - n_jobs <= (guint)(PIECES_A_MASK * (last - first) + 1) && c->cost - cost <= most))
+      return;
+    undo(c, n_jobs, n_masks, cost);
+  }
+  add_job(c, area, around, FALSE);
 }
 
 void

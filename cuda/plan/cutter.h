@@ -110,6 +110,15 @@ nearest(const CnvMaskRect *s, const CnvMaskRect *area)
   return to;
 }
 
+/* Takes back all jobs and masks beyond so many. */
+static inline void
+undo(Cutter *c, guint n_jobs, guint n_masks, double cost)
+{
+  g_array_set_size(c->jobs, n_jobs);
+  g_array_set_size(c->masks, n_masks);
+  c->cost = cost;
+}
+
 /* Cost of filtering every sample of an area once. */
 double cnv_cutter_cost(const Cutter *c, const CnvMaskRect *area);
 

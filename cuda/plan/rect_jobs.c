@@ -231,9 +231,7 @@ cut_area(Cutter *c, const Area *around, CnvMaskRect rect, int depth)
     cnv_cutter_cut_layers(c, &area);
     if (least || c->cost - cost <= MAX_OVERHEAD * cnv_cutter_cost(c, &area.rect))
       return;
-    g_array_set_size(c->jobs, n_jobs);
-    g_array_set_size(c->masks, n_masks);
-    c->cost = cost;
+    undo(c, n_jobs, n_masks, cost);
   }
   halve(c, &area, least_x, least_y, depth);
 }
