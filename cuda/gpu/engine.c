@@ -132,7 +132,7 @@ cuda_wait(CnvSession *session, GError **error)
   if (!self->busy)
     return TRUE;
   g_mutex_lock(&self->host.waiting);
-  done = self->host.n_done;
+  done = self->host.count.done;
   ok = CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error);
   if (ok || cnv_driver_enter_at_last(self->cu, self->context)) {
     ok = ok && cnv_cuda_complete(self, G_MAXUINT64, error) && finish_all(self, error);

@@ -23,6 +23,59 @@ cnv_cuda_sync_streams(CudaSession *self)
   self->cu->cuStreamSynchronize(self->host.down);
 }
 
+/* ---- counting ---- */
+
+static void
+set_done(CudaSession *self, FrameInFlight *frame)
+{
+  g_mutex_lock(&self->host.lock);
+  self->host.count.done = MAX(self->host.count.done, frame->number);
+  frame->number = 0;
+  g_mutex_unlock(&self->host.lock);
+}
+
+void
+cnv_cuda_frames_count(CudaSession *self, guint64 number)
+{
+  CudaHost *host = &self->host;
+
+  g_mutex_lock(&host->lock);
+  host->count.done = MAX(host->count.done, number);
+  self->base.stats.frames = host->count.done - host->count.n_lost;
+  g_mutex_unlock(&host->lock);
+}
+
+void
+cnv_cuda_frames_forget(CudaSession *self, guint64 done, guint64 number)
+{
+  CudaHost *host = &self->host;
+
+  g_mutex_lock(&host->lock);
+  for (FrameInFlight *f = host->frames; f < host->frames + CNV_IN_FLIGHT_MAX; f++) {
+    number = MAX(number, f->number);
+    f->number = 0;
+  }
+  done = MIN(done, host->count.done);
+  if (number > done) {
+    host->count.n_lost += number - done;
+    host->count.done = host->count.last_lost = number;
+  }
+  g_mutex_unlock(&host->lock);
+}
+
+static gboolean
+check_not_lost(CudaSession *self, guint64 number, GError **error)
+{
+  gboolean lost;
+
+  g_mutex_lock(&self->host.lock);
+  lost = number <= self->host.count.last_lost;
+  g_mutex_unlock(&self->host.lock);
+  if (lost)
+    g_set_error_literal(error, CNV_ERROR, CNV_ERROR_DEVICE, "the frame was lost with one before it that failed");
+  return !lost;
+}
+
 /* ---- out ---- */
 
 /* NULL: no frame up to that number is in flight. */
@@ -37,15 +90,6 @@ oldest_frame(CudaSession *self, guint64 number)
       oldest = f;
   g_mutex_unlock(&self->host.lock);
   return oldest;
-}
-
-static void
-set_done(CudaSession *self, FrameInFlight *frame)
-{
-  g_mutex_lock(&self->host.lock);
-  self->host.n_done = MAX(self->host.n_done, frame->number);
-  frame->number = 0;
-  g_mutex_unlock(&self->host.lock);
 }
 
 /* Brings what is staged to the frame's own memory, slice by slice. */
@@ -63,19 +107,6 @@ complete(CudaSession *self, FrameInFlight *frame, GError **error)
     return FALSE;
   set_done(self, frame);
   return TRUE;
-}
-
-static gboolean
-check_not_lost(CudaSession *self, guint64 number, GError **error)
-{
-  gboolean lost;
-
-  g_mutex_lock(&self->host.lock);
-  lost = number <= self->host.last_lost;
-  g_mutex_unlock(&self->host.lock);
-  if (lost)
-    g_set_error_literal(error, CNV_ERROR, CNV_ERROR_DEVICE, "the frame was lost with one before it that failed");
-  return !lost;
 }
 
 gboolean
@@ -279,35 +310,6 @@ cnv_cuda_frames_open(CudaSession *self, GError **error)
       !CHECK(self, cuEventCreate(&host->unstaged, CU_EVENT_DISABLE_TIMING), "making an event", error))
     return FALSE;
   return TRUE;
-}
-
-void
-cnv_cuda_frames_count(CudaSession *self, guint64 number)
-{
-  CudaHost *host = &self->host;
-
-  g_mutex_lock(&host->lock);
-  host->n_done = MAX(host->n_done, number);
-  self->base.stats.frames = host->n_done - host->n_lost;
-  g_mutex_unlock(&host->lock);
-}
-
-void
-cnv_cuda_frames_forget(CudaSession *self, guint64 done, guint64 number)
-{
-  CudaHost *host = &self->host;
-
-  g_mutex_lock(&host->lock);
-  for (FrameInFlight *f = host->frames; f < host->frames + CNV_IN_FLIGHT_MAX; f++) {
-    number = MAX(number, f->number);
-    f->number = 0;
-  }
-  done = MIN(done, host->n_done);
-  if (number > done) {
-    host->n_lost += number - done;
-    host->n_done = host->last_lost = number;
-  }
-  g_mutex_unlock(&host->lock);
 }
 
 static void

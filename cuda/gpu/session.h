@@ -73,9 +73,11 @@ typedef struct {
 typedef struct {
   GMutex waiting; /* held while frames are waited for, taken before the other one */
   GMutex lock;    /* of the frames' numbers, of what follows, and of changes of the session's stream */
-  guint64 n_done; /* frames known to be done or lost: number of the last */
-  guint64 n_lost; /* how many of them were lost */
-  guint64 last_lost;
+  struct {
+    guint64 done;      /* number of the last frame known to be over: all up to it are done, but for those lost */
+    guint64 n_lost;    /* of them */
+    guint64 last_lost; /* none up to it is good any more for who waits */
+  } count;
   FrameInFlight frames[CNV_IN_FLIGHT_MAX];
   CUstream up, down; /* kernels are on the session's stream: what others do in device memory meets them alone */
   Transfer history;  /* of frames into it */
