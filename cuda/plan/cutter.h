@@ -30,18 +30,18 @@ typedef struct {
   guint crowd;         /* the most regions in an area where they were joined */
   CnvRectJob job;      /* the members that all jobs of this plane, field and layer have in common */
   int sub_x, sub_y;
-  int width, height;    /* of the field */
-  int reach_x, reach_y; /* samples that a feather goes beyond a region */
-  int apron_x, apron_y; /* of the widest filter, both sides together */
-  int n;
-  CnvMaskRect mask[CNV_MAX_REGIONS + CNV_CROWD];            /* n of regions, then those joined in the area at hand */
-  int plan[CNV_MAX_REGIONS + CNV_CROWD];                    /* of each mask */
-  CnvMaskRect window[CNV_MAX_REGIONS + CNV_CROWD];          /* isolated: the samples that each mask's filter may read */
-  guint64 key[CNV_MAX_REGIONS];                             /* not exact: corner and size of each mask, rounded */
-  guint16 list[CNV_AREA_DEPTH][CNV_MAX_REGIONS];            /* of the area at hand and of those around it */
-  guint16 selected[CNV_MAX_REGIONS];                        /* masks of the job that is added */
+  int width, height;                                        /* of the field */
+  int reach_x, reach_y;                                     /* samples that a feather goes beyond a region */
+  int apron_x, apron_y;                                     /* of the widest filter, both sides together */
   CnvMaskRect rect[CNV_CROWD];                              /* to be cut, clipped to the area, by their left edge */
   CnvMaskRect piece[(CNV_CROWD + 1) * (2 * CNV_CROWD + 1)]; /* that they are cut into: columns of each band of rows */
+  int n;
+  CnvMaskRect mask[CNV_MAX_REGIONS + CNV_CROWD];   /* n of regions, then those joined in the area at hand */
+  int plan[CNV_MAX_REGIONS + CNV_CROWD];           /* of each mask */
+  CnvMaskRect window[CNV_MAX_REGIONS + CNV_CROWD]; /* isolated: the samples that each mask's filter may read */
+  guint64 key[CNV_MAX_REGIONS];                    /* not exact: corner and size of each mask, rounded */
+  guint16 list[CNV_AREA_DEPTH][CNV_MAX_REGIONS];   /* of the area at hand and of those around it */
+  guint16 selected[CNV_MAX_REGIONS];               /* masks of the job that is added */
 } Cutter;
 
 static inline gboolean
