@@ -1,47 +1,50 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The kind dense (dense.cuh): taps of any rank as banded matrices for tensor cores, a row of taps a matrix, in f16.
+ * The kind dense (dense.cuh): taps of any rank as digits for tensor cores, a matrix a row of taps, in integers.
  *
- * The terms of a sum become one kernel, their anchors lined up; the two of a magnitude stay apart. Of a 3D kernel each
- * frame has taps of its own.
+ * The terms of a sum become one kernel, their anchors lined up; the two of a magnitude stay apart. Each frame over time
+ * has taps of its own, its weight in them.
  */
 #include "gpu/half.h"
 #include "gpu/kinds.h"
 
-/* With up to so many rows of taps a kernel waits for memory, and the variant with few rows a warp is faster. */
-#define FEW_ROWS 9
+#define VARIANT(size, k, n, numbers, height)                                                                           \
+  {"dense",        #k "_" #n "_" #numbers "_" #height,                                                                 \
+   .bytes = size,  .reach = CNV_DENSE_LEAD(size, k),                                                                   \
+   .k_x = k,       .rows = (height) ? (height) : G_MAXINT,                                                             \
+   .terms = n,     .digits = numbers,                                                                                  \
+   .kept_rows = height, .width = CNV_TILE_WIDTH,                                                                       \
+   .tile_rows = CNV_DENSE_ROWS},
+#define U8(k, n, numbers, height, blocks) VARIANT(1, k, n, numbers, height)
+#define U16(k, n, numbers, height, blocks) VARIANT(2, k, n, numbers, height)
+static const CnvVariant variants[] = {CNV_DENSE_U8_VARIANTS(U8) CNV_DENSE_U16_VARIANTS(U16){NULL}};
 
-#define ROWS(k, r, terms, split) ((k) == 2 && (r) == 2 && (terms) == 1 && !(split) ? FEW_ROWS : G_MAXINT)
-#define VARIANT(k, r, terms, split, blocks_u8, blocks_u16)                                                             \
-  {"dense", #k "_" #r "_" #terms "_" #split, k, ROWS(k, r, terms, split), terms, split, .eights = r, .tiles = 1},
-static const CnvVariant variants[] = {CNV_DENSE_VARIANTS(VARIANT){NULL}};
+/* Digits of a tap: those of the kernel, but for samples of two bytes, which are two digits themselves. */
+#define TAP_DIGITS(needs) ((needs)->digits - ((needs)->bytes - 1))
 
-/* Chunks of rows in a tile: so the H200 did 4K frames fastest. */
-#define CHUNKS 1
+/* Sums of a variant's upper two numbers stay in 32 bits: their largest, in units of the lowest of them. */
+#define SUM_MAX 2.0e9
 
-/* Bytes that a block may ask for on every GPU that has these instructions, beside its kernel's own: 99 KiB in all. */
-#define SHARED_MAX (90 * 1024)
-
-/* The largest tap becomes as much, or up to twice that: f16 then rounds those down to a thousandth of it as well as it
- * does the largest. */
-#define SCALED_TAP 1024.0
-
-#define SCALE_TRIALS 64
-
-/* Sums begin with what a level begins with, over the first frame's weight: it must not leave float32. */
-#define WEIGHTS_RATIO 1e12
+/* The largest number of so many digits. */
+static double
+largest_of(int digits)
+{
+  return (exp2(8 * digits) - 1) * 127 / 255;
+}
 
 static int
 n_frames_of(const CnvPlan *plan)
 {
-  return plan->not_time_separable ? plan->n_temporal_taps : 1;
+  return plan->n_temporal_taps > 1 ? plan->n_temporal_taps : 1;
 }
 
-/* Lines the terms' anchors up; 16 * k - 15 samples are what k steps reach over. */
+/* Lines the terms' anchors up. */
 static CnvNeeds
-measure(const CnvPlane *plane)
+measure(const CnvPlan *plan, const CnvPlane *plane)
 {
-  CnvNeeds needs = {.terms = plane->combine == CNV_COMBINE_MAGNITUDE ? plane->n_terms : 1};
+  CnvNeeds needs = {.terms = plane->combine == CNV_COMBINE_MAGNITUDE ? plane->n_terms : 1,
+                    .bytes = plane->component[0].bytes,
+                    .n_frames = n_frames_of(plan)};
   int after_x = 0, after_y = 0;
 
   for (int t = 0; t < plane->n_terms; t++) {
@@ -54,176 +57,191 @@ measure(const CnvPlane *plane)
   }
   needs.n_x = needs.anchor_x + after_x + 1;
   needs.rows = needs.anchor_y + after_y + 1;
-  needs.apron_left = (needs.anchor_x * plane->channels + 7) / 8 * 8;
-  needs.reach = (needs.apron_left + after_x * plane->channels + 15) / CNV_TENSOR_K + 1;
+  needs.reach = MAX(needs.anchor_x, after_x) * plane->channels;
   return needs;
 }
 
 static void
-add_term(double *to, const CnvPlan *plan, const CnvTerm *term, const CnvNeeds *needs)
+add_term(double *to, const CnvPlan *plan, const CnvTerm *term, const CnvNeeds *needs, double weight)
 {
   int x0 = needs->anchor_x - term->anchor[CNV_X], y0 = needs->anchor_y - term->anchor[CNV_Y];
 
   for (int y = 0; y < term->n[CNV_Y]; y++)
     for (int x = 0; x < term->n[CNV_X]; x++)
-      to[(y0 + y) * needs->n_x + x0 + x] += cnv_plan_tap(plan, term, x, y);
+      to[(y0 + y) * needs->n_x + x0 + x] += weight * cnv_plan_tap(plan, term, x, y);
 }
 
-/* The taps of the plane: [frame][term][row][column]. */
-static CnvHalfTaps
-all_taps(const CnvPlan *plan, const CnvPlane *plane, const CnvNeeds *needs)
+/* The taps of the plane: [frame][term][row][column]. weight: of each frame; NULL: the plan's. */
+static CnvTapList
+all_taps(const CnvPlan *plan, const CnvPlane *plane, const CnvNeeds *needs, const float *weight)
 {
-  int size = needs->n_x * needs->rows;
-  guint n = (guint)(n_frames_of(plan) * needs->terms * size);
-  double *taps = g_new0(double, n);
-  CnvHalfTaps half;
+  int size = needs->n_x * needs->rows, n_terms = needs->terms;
+  guint n = (guint)(n_frames_of(plan) * n_terms * size);
+  double *value = g_new0(double, n);
+  CnvTapList taps;
 
   for (int frame = 0; frame < n_frames_of(plan); frame++)
     for (int t = 0; t < plane->n_terms; t++) {
       const CnvTerm *term = &plane->term[t];
+      double of_frame = n_frames_of(plan) == 1 ? 1 : weight ? weight[frame] : plan->weight[frame];
 
-      if (!plan->not_time_separable || term->temporal_tap < 0 || term->temporal_tap == frame)
-        add_term(taps + (frame * needs->terms + (needs->terms > 1 ? t : 0)) * size, plan, term, needs);
+      if (plan->not_time_separable && term->temporal_tap >= 0 && term->temporal_tap != frame)
+        continue;
+      add_term(value + (frame * n_terms + (n_terms > 1 ? t : 0)) * size, plan, term, needs, of_frame);
     }
-  cnv_half_taps_init(&half, taps, n);
-  half.keeps_sum &= needs->terms == 1;
-  return half;
+  cnv_tap_list_init(&taps, value, n);
+  return taps;
 }
 
-static void
-choose_scale(CnvHalfTaps *half)
-{
-  double first = half->largest > 0 ? exp2(floor(log2(SCALED_TAP / half->largest))) : 1;
-
-  cnv_half_choose_scale(half, first, 2 * SCALED_TAP / half->largest, SCALE_TRIALS);
-}
-
-/* TRUE where the weights of frames, but those that are 0, do not differ too much. */
-static gboolean
-weights_fit(const CnvPlan *plan)
-{
-  double largest = 0;
-
-  for (int i = 0; i < plan->n_temporal_taps; i++)
-    largest = MAX(largest, fabs(plan->weight[i]));
-  for (int i = 0; i < plan->n_temporal_taps; i++)
-    if (plan->weight[i] != 0 && fabs(plan->weight[i]) * WEIGHTS_RATIO < largest)
-      return FALSE;
-  return TRUE;
-}
-
-/* Root of the sum of squares of the weights that samples get beside their taps. */
+/* The scale of taps of so many digits, whose sums stay in range. full: largest number in memory. */
 static double
-deviation_over_time(const CnvPlan *plan)
+scale_of(const CnvTapList *taps, const CnvNeeds *needs, double full, double *error)
 {
-  double sum = 0;
+  double largest = largest_of(TAP_DIGITS(needs)), upper = needs->digits > 2 ? 256 : 1;
 
-  for (int i = 0; i < plan->n_temporal_taps; i++)
-    sum += (double)plan->weight[i] * plan->weight[i];
-  return sqrt(sum);
+  if (taps->magnitude > 0)
+    largest = MIN(largest, floor(SUM_MAX * upper / full / taps->magnitude * taps->largest));
+  return cnv_tap_list_integer_scale(taps, largest, error);
 }
 
+static double
+full_in_memory(const CnvPlane *plane)
+{
+  int c = cnv_fit_first_channel(plane);
+
+  return ldexp(plane->full[c], plane->component[0].shift);
+}
+
+/* Chooses how many digits the taps take. One alone serves small integers, two nearly everything. */
 static gboolean
-refuse_size(const CnvPlane *plane, const CnvNeeds *needs, GError **error)
+choose_digits(const CnvPlane *plane, const CnvTapList *taps, CnvNeeds *needs)
 {
-  return cnv_fit_refuse(error, "%dx%d taps%s and %d channels are more than its bands reach over", needs->n_x,
-                        needs->rows, needs->terms > 1 ? " of two gradients" : "", plane->channels);
-}
+  int first = needs->bytes > 1 ? 3 : needs->n_frames > 1 ? 2 : 1;
 
-/* Rows of taps, with those of zeros that the variant takes along. */
-static int
-rows_of(const CnvVariant *variant, const CnvNeeds *needs)
-{
-  return CNV_DENSE_ROWS(variant->reach, variant->eights, variant->split, needs->rows);
-}
+  for (needs->digits = first; needs->digits <= 3; needs->digits++) {
+    double error;
 
-static guint
-shared_bytes(const CnvVariant *variant, const CnvNeeds *needs, int tile_rows)
-{
-  return CNV_DENSE_SHARED(variant->reach, variant->eights, rows_of(variant, needs), tile_rows);
+    scale_of(taps, needs, full_in_memory(plane), &error);
+    if (error == 0 || (needs->digits > 1 && cnv_fit_error(plane, error * plane->gain[cnv_fit_first_channel(plane)])))
+      return TRUE;
+  }
+  needs->digits = 3;
+  return FALSE;
 }
 
 static gboolean
 fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error)
 {
-  double magnitude = plan->not_time_separable ? 1 : MAX(plan->temporal_magnitude, 1);
-  g_auto(CnvHalfTaps) half = {NULL};
+  g_auto(CnvTapList) taps = {NULL};
 
-  if (!cnv_fit_samples(plane, error) || !cnv_fit_half(plane, error))
+  if (!cnv_fit_samples(plane, error))
     return FALSE;
+  if (plane->full[cnv_fit_first_channel(plane)] > 4095)
+    return cnv_fit_refuse(error, "it takes samples of up to 12 bits");
   if (cnv_border_renormalizes(plan->filter.border))
     return cnv_fit_refuse(error, "of taps that are no row times a column it takes no border-mode=renormalize");
-  if (!plan->not_time_separable && !weights_fit(plan))
-    return cnv_fit_refuse(error, "the taps in time differ too much for it");
-  *needs = measure(plane);
-  /* Other planes may ask for the variant of these terms that asks for the most. */
-  if (!cnv_variant_find(variants, needs) || CNV_DENSE_SHARED(5, 4, needs->rows + 15, CNV_DENSE_CHUNK(4)) > SHARED_MAX)
-    return refuse_size(plane, needs, error);
-  half = all_taps(plan, plane, needs);
-  if (!cnv_fit_levels(plane, half.magnitude * magnitude, error))
+  *needs = measure(plan, plane);
+  taps = all_taps(plan, plane, needs, NULL);
+  if (!cnv_fit_levels(plane, taps.magnitude, error))
     return FALSE;
-  choose_scale(&half);
-  needs->split = half.deviation > 0 &&
-                 cnv_fit_needs_split(plane, half.is_signed,
-                                     half.deviation * (plan->not_time_separable ? 1 : deviation_over_time(plan)));
-  return cnv_variant_find(variants, needs) || refuse_size(plane, needs, error);
+  if (!choose_digits(plane, &taps, needs))
+    return cnv_fit_refuse(error, "its integers would round these taps too much");
+  return cnv_variant_find(&cnv_kind_dense, needs) ||
+         cnv_fit_refuse(error, "%dx%d taps%s, %d channels and %d frames are more than its tiles hold", needs->n_x,
+                        needs->rows, needs->terms > 1 ? " of two gradients" : "", plane->channels, needs->n_frames);
 }
 
-/* A row of taps; NULL: of zeros. */
+/* Digit number d of a tap on a byte, the highest first. high: the byte is the upper one of a sample. */
+static guint8
+digit_of(double tap, int d, const CnvNeeds *needs, gboolean high)
+{
+  int value = (int)rint(tap), power = needs->digits - 1 - d - high;
+
+  if (power < 0 || power >= TAP_DIGITS(needs))
+    return 0;
+  for (int i = 0; i < power; i++)
+    value = (value - (gint8)(value & 255)) / 256;
+  return (guint8)(power == TAP_DIGITS(needs) - 1 ? value : value & 255);
+}
+
+/* Appends the fragments of a row of scaled taps: of each k step, term and digit four words a lane, two each of two
+ * products' operands B (mma.m16n8k32): lane 4g + t has bytes 4t to 4t + 3, and those 16 on, on output g, the products'
+ * outputs being ordered so that a lane has four neighbours. terms: NULL for zeros. */
 static void
-make_band(CnvBand *band, const double *taps, const CnvPlane *plane, const CnvNeeds *needs, double scale)
+append_row(GArray *words, double *const *term, const CnvPlane *plane, const CnvVariant *variant, const CnvNeeds *needs)
 {
-  int C = plane->channels;
+  int C = plane->channels, n = variant->k_x * variant->terms * variant->digits;
 
-  *band = (CnvBand){0};
-  for (int out = 0; out < CNV_TENSOR_K && taps; out++)
-    for (int i = 0; i < needs->n_x; i++)
-      band->tap[out][out + needs->apron_left + (i - needs->anchor_x) * C] = taps[i] * scale;
-}
+  for (int i = 0; i < n * 32 * 4; i++) {
+    int fragment = i / 128, lane = i / 4 % 32, product = i % 4 / 2, half = i % 2;
+    int output = 4 * (lane / 8) + 2 * product + lane / 4 % 2;
+    int k = fragment / (variant->terms * variant->digits), t = fragment / variant->digits % variant->terms;
+    guint32 word = 0;
 
-static float
-append_weights(GArray *words, const CnvPlan *plan, const CnvPlane *plane, const CnvVariant *variant,
-               const CnvNeeds *needs)
-{
-  g_auto(CnvHalfTaps) half = all_taps(plan, plane, needs);
-  int parts = 1 + variant->split;
-  CnvBand band;
+    for (int e = 0; e < 4; e++) {
+      int byte = CNV_DENSE_K * k + 16 * half + lane % 4 * 4 + e;
+      int away = byte / needs->bytes - variant->reach - output, tap = away / C + needs->anchor_x;
 
-  choose_scale(&half);
-  for (int frame = 0; frame < n_frames_of(plan); frame++)
-    for (int j = 0; j < rows_of(variant, needs); j++)
-      for (int term = 0; term < needs->terms; term++) {
-        const double *row = half.taps + ((frame * needs->terms + term) * needs->rows + j) * needs->n_x;
-
-        make_band(&band, j < needs->rows ? row : NULL, plane, needs, half.scale);
-        cnv_band_append(&band, words, variant->reach, parts, plane->component[0].bytes == 1, FALSE);
-      }
-  return (float)(plane->gain[cnv_fit_first_channel(plane)] * cnv_half_factor(&half, parts));
+      if (term && away % C == 0 && tap >= 0 && tap < needs->n_x)
+        word |= (guint32)digit_of(term[t][tap], fragment % variant->digits, needs, byte % needs->bytes) << (8 * e);
+    }
+    g_array_append_val(words, word);
+  }
 }
 
 static void
-set_job(CnvTileJob *job, const CnvPlan *plan, const CnvVariant *variant, const CnvNeeds *needs)
+set_job(CnvTileJob *job, GArray *words, const CnvPlan *plan, const CnvPlane *plane, const CnvVariant *variant,
+        const CnvNeeds *own, const float *weight)
 {
-  int words = rows_of(variant, needs) * needs->terms * (1 + variant->split) * variant->reach * 32 * 4;
+  CnvNeeds needs = *own;
+  int c = cnv_fit_first_channel(plane), rows = variant->kept_rows ? variant->kept_rows : needs.rows;
+  g_auto(CnvTapList) taps = all_taps(plan, plane, &needs, weight);
+  double scale, error, sum[2] = {0, 0};
 
-  job->apron_left = needs->apron_left;
-  job->term.n[CNV_X] = needs->n_x;
-  job->term.n[CNV_Y] = rows_of(variant, needs);
-  job->term.anchor[CNV_X] = needs->anchor_x;
-  job->term.anchor[CNV_Y] = needs->anchor_y;
-  job->term.taps[CNV_X] = plan->not_time_separable ? words : 0;
+  needs.digits = variant->digits;
+  scale = scale_of(&taps, &needs, full_in_memory(plane), &error);
+  for (guint i = 0; i < taps.n; i++) {
+    taps.value[i] = rint(taps.value[i] * scale);
+    sum[i / (guint)(needs.n_x * needs.rows) % (guint)needs.terms] += taps.value[i];
+  }
+  for (int frame = 0; frame < needs.n_frames; frame++)
+    for (int j = 0; j < rows; j++) {
+      double *term[2];
+
+      for (int t = 0; t < needs.terms; t++)
+        term[t] = taps.value + ((frame * needs.terms + t) * needs.rows + j) * needs.n_x;
+      append_row(words, j < needs.rows ? term : NULL, plane, variant, &needs);
+    }
+  job->term = (CnvTerm){.n = {needs.n_x, taps.magnitude > 0 ? rows : 0}, .anchor = {needs.anchor_x, needs.anchor_y}};
+  for (int t = 0; t < needs.terms; t++)
+    job->bias[t] = (float)(-sum[t] * ldexp(plane->mid[c], plane->component[0].shift));
+  /* The sum of the rounded taps is divided out where there is one, so that a flat frame stays flat. */
+  if (needs.terms == 1 && fabs(taps.sum) > 0.5 * taps.magnitude)
+    job->gain = (float)(plane->gain[c] * taps.sum / ldexp(sum[0], plane->component[0].shift));
+  else
+    job->gain = (float)(plane->gain[c] / ldexp(scale, plane->component[0].shift));
+  job->offset = (float)(plane->fraction[c] + plane->base[c] -
+                        (plane->combine == CNV_COMBINE_SUM ? (double)plane->gain[c] * taps.sum * plane->mid[c] : 0));
 }
 
 static int
-tile_width(const CnvVariant *variant, const CnvTileJob *job)
+pitch(const CnvVariant *variant, int bytes)
 {
-  return CNV_DENSE_WIDTH;
+  return CNV_TILE_PITCH(16, CNV_TILE_WIDTH * bytes, variant->reach * bytes);
 }
 
 static int
-tile_rows(const CnvVariant *variant, int rows, int size)
+box_rows(const CnvVariant *variant, const CnvNeeds *needs, int rows)
 {
-  return CHUNKS * CNV_DENSE_CHUNK(variant->eights) * size;
+  return rows + (variant->kept_rows ? variant->kept_rows : needs->rows) - 1;
+}
+
+static guint
+shared_bytes(const CnvVariant *variant, const CnvNeeds *needs, int rows)
+{
+  return (guint)needs->n_frames * CNV_TILE_BYTES((guint)pitch(variant, needs->bytes),
+                                                 (guint)box_rows(variant, needs, rows)) +
+         (guint)rows * (CNV_TILE_WIDTH * (guint)needs->bytes + 16);
 }
 
 const CnvKernelKind cnv_kind_dense = {"dense",
@@ -232,8 +250,7 @@ const CnvKernelKind cnv_kind_dense = {"dense",
                                       1,
                                       .variants = variants,
                                       .fits = fits,
-                                      .append_weights = append_weights,
                                       .set_job = set_job,
-                                      .tile_width = tile_width,
-                                      .tile_rows = tile_rows,
+                                      .pitch = pitch,
+                                      .box_rows = box_rows,
                                       .shared_bytes = shared_bytes};

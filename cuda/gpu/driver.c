@@ -34,6 +34,10 @@ load_entries(GModule *module)
     return FALSE;
   CNV_DRIVER_ENTRIES(LOAD)
 #undef LOAD
+  if (!g_module_symbol(module, "cuTensorMapEncodeTiled", (gpointer *)&driver.cuTensorMapEncodeTiled))
+    driver.cuTensorMapEncodeTiled = NULL;
+  if (!g_module_symbol(module, "cuLaunchKernelEx", (gpointer *)&driver.cuLaunchKernelEx))
+    driver.cuLaunchKernelEx = NULL;
   return TRUE;
 }
 

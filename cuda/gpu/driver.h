@@ -57,6 +57,12 @@ typedef struct {
 #define CNV_DRIVER_MEMBER(name) __typeof__(name) *name;
   CNV_DRIVER_ENTRIES(CNV_DRIVER_MEMBER)
 #undef CNV_DRIVER_MEMBER
+
+  /* Of newer drivers; NULL where they are not there. The first has a type of its own, which CUDA 11 lacks. */
+  CUresult (*cuTensorMapEncodeTiled)(void *map, unsigned type, cuuint32_t rank, void *address, const cuuint64_t *dim,
+                                     const cuuint64_t *stride, const cuuint32_t *box, const cuuint32_t *element_stride,
+                                     unsigned interleave, unsigned swizzle, unsigned promotion, unsigned fill);
+  __typeof__(cuLaunchKernelEx) *cuLaunchKernelEx;
 } CnvDriver;
 
 /* Opens libcuda, once a process, and starts it, unless it is started; any thread. NULL with CNV_ERROR_NO_DEVICE: a

@@ -193,7 +193,7 @@ release(CudaSession *self)
   const CnvDriver *cu = self->cu;
 
   DeviceBuffer *buffers[] = {&self->scratch, &self->sums,      &self->block,      &self->all_taps,
-                             &self->weights, &self->staged_in, &self->staged_out, &self->history};
+                             &self->words, &self->staged_in, &self->staged_out, &self->history};
 
   cnv_cuda_forget_textures(self);
   for (gsize i = 0; i < G_N_ELEMENTS(buffers); i++)
@@ -247,13 +247,19 @@ static gboolean
 make_resources(CudaSession *self, GError **error)
 {
   char name[128] = "";
+  int major = 0, minor = 0;
   gsize size;
 
   if (!CHECK(self, cuCtxGetDevice(&self->device), "asking for the GPU", error) ||
       !CHECK(self, cuDeviceGetName(name, sizeof(name), self->device), "asking for the GPU's name", error) ||
       !CHECK(self, cuDeviceGetAttribute(&self->n_processors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, self->device),
-             "asking for the GPU's size", error))
+             "asking for the GPU's size", error) ||
+      !CHECK(self, cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, self->device),
+             "asking for the GPU's capability", error) ||
+      !CHECK(self, cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, self->device),
+             "asking for the GPU's capability", error))
     return FALSE;
+  self->capability = 10 * major + minor;
   self->base.device_name = g_strdup(name);
   if (!CHECK(self, cuModuleLoadData(&self->module, cnv_kernels_fatbin), "loading the kernels (" CNV_CUDA_ARCHS ")",
              error) ||

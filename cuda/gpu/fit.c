@@ -15,26 +15,17 @@
 #define MEAN_OF_DEVIATION 0.8
 #define MEAN_ERROR_MAX 0.007
 
-const CnvVariant *
-cnv_variant_find(const CnvVariant *variants, const CnvNeeds *needs)
-{
-  for (const CnvVariant *v = variants; v->name; v++)
-    if (v->reach >= needs->reach && v->rows >= needs->rows && v->terms == needs->terms && v->split == needs->split &&
-        v->over_time == needs->over_time)
-      return v;
-  return NULL;
-}
-
 CnvNeeds
 cnv_needs_join(const CnvNeeds *a, const CnvNeeds *b)
 {
-  if (a->reach == 0)
+  if (a->terms == 0)
     return *b;
-  return (CnvNeeds){.reach = MAX(a->reach, b->reach),
+  return (CnvNeeds){.bytes = b->bytes,
+                    .reach = MAX(a->reach, b->reach),
                     .rows = MAX(a->rows, b->rows),
-                    .terms = a->terms == b->terms ? a->terms : 0,
-                    .split = a->split || b->split,
-                    .over_time = a->over_time || b->over_time};
+                    .terms = MAX(a->terms, b->terms),
+                    .digits = MAX(a->digits, b->digits),
+                    .n_frames = b->n_frames};
 }
 
 gboolean
@@ -59,16 +50,10 @@ cnv_fit_first_channel(const CnvPlane *plane)
   return c;
 }
 
-const float *
-cnv_fit_axis(const CnvPlan *plan, const CnvPlane *plane, CnvAxis axis)
-{
-  return plan->taps + plane->term[0].taps[axis];
-}
-
 double
 cnv_fit_magnitude(const CnvPlan *plan, const CnvPlane *plane, CnvAxis axis)
 {
-  const float *taps = cnv_fit_axis(plan, plane, axis);
+  const float *taps = plan->taps + plane->term[0].taps[axis];
   double sum = 0;
 
   for (int i = 0; i < plane->term[0].n[axis]; i++)
@@ -101,24 +86,11 @@ cnv_fit_samples(const CnvPlane *plane, GError **error)
 }
 
 gboolean
-cnv_fit_half(const CnvPlane *plane, GError **error)
-{
-  return plane->full[cnv_fit_first_channel(plane)] <= 4095 ||
-         cnv_fit_refuse(error, "it takes samples of up to 12 bits");
-}
-
-gboolean
 cnv_fit_one_term(const CnvPlan *plan, const CnvPlane *plane, GError **error)
 {
   if (plane->n_terms > 1 || !plane->term[0].separable)
     return cnv_fit_refuse(error, "it takes one row times one column of taps");
   return !plan->not_time_separable || cnv_fit_refuse(error, "it takes no 3D kernels");
-}
-
-gboolean
-cnv_fit_has_one_term(const CnvPlan *plan, const CnvPlane *plane)
-{
-  return cnv_fit_one_term(plan, plane, NULL);
 }
 
 gboolean
@@ -131,11 +103,13 @@ cnv_fit_levels(const CnvPlane *plane, double magnitude, GError **error)
 }
 
 gboolean
-cnv_fit_needs_split(const CnvPlane *plane, gboolean is_signed, double deviation)
+cnv_fit_error(const CnvPlane *plane, double error)
 {
-  int c = cnv_fit_first_channel(plane);
-  double levels = plane->full[c] * fabs(plane->gain[c]);
+  return MEAN_OF_DEVIATION * NOISE_DEVIATION * fabs(error) * plane->full[cnv_fit_first_channel(plane)] <= MEAN_ERROR_MAX;
+}
 
-  return is_signed || plane->component[0].bytes > 1 || plane->combine != CNV_COMBINE_SUM ||
-         MEAN_OF_DEVIATION * NOISE_DEVIATION * deviation * levels > MEAN_ERROR_MAX;
+int
+cnv_fit_reach(const CnvTerm *term, CnvAxis axis)
+{
+  return MAX(term->anchor[axis], term->n[axis] - 1 - term->anchor[axis]);
 }

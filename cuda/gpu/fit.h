@@ -9,30 +9,26 @@
 
 G_BEGIN_DECLS
 
-/* A size of a kernel with tile jobs: cnv_tensor_exact_u8_2x2 has the name tensor_exact and the suffix 2x2. */
+/* A size of a kernel with tile jobs: cnv_blur_u8_2x2 has the name blur and the suffix 2x2. */
 typedef struct {
   const char *name, *suffix;
-  int reach;                 /* along x, at most. fused: pixels to either side; tensor, dense: k steps of 16 samples */
-  int rows;                  /* of taps, at most */
-  int terms;                 /* whose sums it keeps apart */
-  gboolean split, over_time; /* taps are two f16 numbers each; frames are added up by their weights */
-  int groups;                /* tensor: of 16 samples, side by side in a warp's tile */
-  int eights;                /* dense: of rows, in a warp's part of the tile */
-  int tiles;                 /* of a block */
+  int bytes;     /* of a sample; 0: any */
+  int reach;     /* samples to either side that taps reach to at most; fused: pixels */
+  int rows;      /* of taps, at most; blur: rows above and below */
+  int terms;     /* whose sums it keeps apart */
+  int digits;    /* numbers that a sum is made of: blur: of f16; dense: of integers; 0: float32 */
+  int k_x, k_y;  /* blur, dense: steps along either axis */
+  int kept_rows; /* dense: rows of taps that it always has, of one frame; 0: any number of both */
+  int width;     /* blur, dense: samples of a tile's width */
+  int tile_rows; /* rows of a tile, where there are enough of them for all of the GPU */
 } CnvVariant;
 
 /* A plane's demands on a kernel with tile jobs. */
 typedef struct {
-  int reach, rows, terms; /* as in CnvVariant; reach 0: none yet */
-  gboolean split, over_time;
-
-  int apron_left;                         /* tensor, dense: of CnvTileJob, as what follows */
-  int n_x, anchor_x, anchor_y;            /* dense */
-  int left_groups, right_group, n_groups; /* tensor */
+  int bytes, reach, rows, terms, digits; /* as in CnvVariant; terms 0: none yet */
+  int n_frames;                          /* over time; 1: no others */
+  int n_x, anchor_x, anchor_y;           /* dense */
 } CnvNeeds;
-
-/* The smallest variant for these needs, or NULL. */
-const CnvVariant *cnv_variant_find(const CnvVariant *variants, const CnvNeeds *needs);
 
 /* The needs of both, for a variant that they share. */
 CnvNeeds cnv_needs_join(const CnvNeeds *a, const CnvNeeds *b);
@@ -43,29 +39,23 @@ gboolean cnv_fit_refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2
 /* An array of samples, whose filtered channels become levels alike. */
 gboolean cnv_fit_samples(const CnvPlane *plane, GError **error);
 
-/* Samples that f16 holds, less mid. */
-gboolean cnv_fit_half(const CnvPlane *plane, GError **error);
-
 /* One row times one column of taps, the same for all frames. */
 gboolean cnv_fit_one_term(const CnvPlan *plan, const CnvPlane *plane, GError **error);
 
 /* Sums that are rounded by adding a number near 2^23. magnitude: sum of those of the taps, over time too. */
 gboolean cnv_fit_levels(const CnvPlane *plane, double magnitude, GError **error);
 
-/* TRUE for one row times one column of taps, the same for all frames. */
-gboolean cnv_fit_has_one_term(const CnvPlan *plan, const CnvPlane *plane);
+/* TRUE where such an error keeps the contract on noise: levels that are off by one, rounded otherwise than float32, in
+ * fewer than one sample of a hundred. error: of a level, in root mean squares, for samples of deviation 1. */
+gboolean cnv_fit_error(const CnvPlane *plane, double error);
 
-/* TRUE where taps of one f16 number each would break the contract on noise: levels that are off by one, rounded
- * otherwise than float32, in fewer than one sample of a hundred. deviation: of a sum's error, for samples of deviation
- * 1. */
-gboolean cnv_fit_needs_split(const CnvPlane *plane, gboolean is_signed, double deviation);
+/* Pixels or rows to either side that the term's taps reach to. */
+int cnv_fit_reach(const CnvTerm *term, CnvAxis axis);
 
 /* The first channel that is filtered; all others become levels in the same way. */
 int cnv_fit_first_channel(const CnvPlane *plane);
 
-/* An axis of a separable plane's only term, as it is in the plan's taps. */
-const float *cnv_fit_axis(const CnvPlan *plan, const CnvPlane *plane, CnvAxis axis);
-
+/* Sum of the magnitudes of an axis of a separable plane's only term. */
 double cnv_fit_magnitude(const CnvPlan *plan, const CnvPlane *plane, CnvAxis axis);
 
 G_END_DECLS

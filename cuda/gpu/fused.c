@@ -10,7 +10,7 @@
  * of float32. */
 #define RANGE 1099511627776.0 /* 2^40 */
 
-#define VARIANT(reach, suffix) {"fused", suffix, reach, G_MAXINT, 1, .tiles = 1},
+#define VARIANT(of, suffix) {"fused", suffix, .reach = of, .rows = G_MAXINT, .terms = 1, .tile_rows = CNV_FUSED_ROWS},
 #define UP_TO(reach) VARIANT(reach, #reach)
 static const CnvVariant variants[] = {CNV_FUSED_VARIANTS(UP_TO) VARIANT(G_MAXINT, "any"){NULL}};
 
@@ -35,7 +35,8 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
     return cnv_fit_refuse(error, "the filter's taps are too large or too small for it");
   *needs = (CnvNeeds){.reach = MAX(cnv_fused_reach(set->n[CNV_X], set->anchor[CNV_X]),
                                    cnv_fused_reach(set->n[CNV_Y], set->anchor[CNV_Y])),
-                      .terms = 1};
+                      .terms = 1,
+                      .n_frames = 1};
   return TRUE;
 }
 
@@ -46,13 +47,5 @@ tile_width(const CnvVariant *variant, const CnvTileJob *job)
                                     : CNV_FUSED_WIDTH(variant->reach, job->channels);
 }
 
-/* So the H200 did 4K frames fastest. */
-static int
-tile_rows(const CnvVariant *variant, int rows, int size)
-{
-  return CNV_FUSED_ROWS * size;
-}
-
 const CnvKernelKind cnv_kind_fused = {
-    "fused",      CNV_ALGORITHM_FUSED,      CNV_FUSED_THREADS,     1, .variants = variants,
-    .fits = fits, .tile_width = tile_width, .tile_rows = tile_rows};
+    "fused", CNV_ALGORITHM_FUSED, CNV_FUSED_THREADS, 1, .variants = variants, .fits = fits, .tile_width = tile_width};

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gpu/half.h"
 
+/* Multiples of the smallest tap's reciprocal that are tried as a scale. */
+#define SCALE_TRIALS 64
+
 /* Taps below this part of the largest count as 0 for the smallest. */
 #define SMALLEST_PART 1e-4
 
@@ -8,105 +11,113 @@
 #define FLOAT_ERROR 2.4e-7
 
 void
-cnv_half_taps_init(CnvHalfTaps *half, double *taps, guint n)
+cnv_tap_list_init(CnvTapList *taps, double *value, guint n)
 {
-  *half = (CnvHalfTaps){.taps = taps, .n = n, .scale = 1};
+  *taps = (CnvTapList){.value = value, .n = n};
   for (guint i = 0; i < n; i++) {
-    half->sum += taps[i];
-    half->magnitude += fabs(taps[i]);
-    half->norm += taps[i] * taps[i];
-    half->largest = MAX(half->largest, fabs(taps[i]));
-    half->is_signed |= taps[i] < 0;
+    taps->sum += value[i];
+    taps->magnitude += fabs(value[i]);
+    taps->norm += value[i] * value[i];
+    taps->largest = MAX(taps->largest, fabs(value[i]));
+    taps->is_signed |= value[i] < 0;
   }
-  half->norm = sqrt(half->norm);
-  half->keeps_sum = fabs(half->sum) > 0.5 * half->magnitude;
+  taps->norm = sqrt(taps->norm);
 }
 
 void
-cnv_half_taps_clear(CnvHalfTaps *half)
+cnv_tap_list_clear(CnvTapList *taps)
 {
-  g_clear_pointer(&half->taps, g_free);
+  g_clear_pointer(&taps->value, g_free);
 }
 
+/* The distance from an f16 number to the next one. */
 static double
-value_of(double tap, int parts)
+spacing(double value)
 {
-  return cnv_from_half(cnv_half_part(tap, 0)) + (parts > 1 ? cnv_from_half(cnv_half_part(tap, 1)) : 0);
+  int exponent;
+
+  frexp(value, &exponent);
+  return ldexp(1, MAX(exponent, -13) - 11);
 }
 
-static double
-factor_of(const CnvHalfTaps *half, double scale, int parts)
+/* Index of the tap that a step of its own spacing towards the sum changes least for the worse, among those whose spacing
+ * is at most twice what is missing; n: none. */
+static guint
+find_step(const CnvTapList *taps, const double *exact, double missing)
 {
-  double rounded = 0;
+  double best = G_MAXDOUBLE;
+  guint found = taps->n;
 
-  if (!half->keeps_sum)
-    return 1 / scale;
-  for (guint i = 0; i < half->n; i++)
-    rounded += value_of(half->taps[i] * scale, parts);
-  return half->sum / rounded;
+  for (guint i = 0; i < taps->n; i++) {
+    double step = copysign(spacing(taps->value[i]), missing), error = taps->value[i] - exact[i];
+    double cost = ((error + step) * (error + step) - error * error) / fabs(step);
+
+    if (fabs(missing - step) < fabs(missing) && cost < best) {
+      best = cost;
+      found = i;
+    }
+  }
+  return found;
 }
 
 double
-cnv_half_factor(const CnvHalfTaps *half, int parts)
+cnv_tap_list_round_to_half(CnvTapList *taps)
 {
-  return factor_of(half, half->scale, parts);
+  g_autofree double *exact = g_memdup2(taps->value, taps->n * sizeof(double));
+  double missing = taps->sum, error = 0;
+  guint at;
+
+  for (guint i = 0; i < taps->n; i++) {
+    taps->value[i] = cnv_from_half(cnv_to_half(exact[i]));
+    missing -= taps->value[i];
+  }
+  while ((at = find_step(taps, exact, missing)) < taps->n) {
+    double step = copysign(spacing(taps->value[at]), missing);
+
+    taps->value[at] += step;
+    missing -= step;
+  }
+  for (guint i = 0; i < taps->n; i++)
+    error += (taps->value[i] - exact[i]) * (taps->value[i] - exact[i]);
+  return sqrt(error);
 }
 
 static double
-deviation_of(const CnvHalfTaps *half, double scale)
+error_of(const CnvTapList *taps, double scale)
 {
-  double factor = factor_of(half, scale, 1), sum = 0;
+  double sum = 0;
 
-  for (guint i = 0; i < half->n; i++) {
-    double error = value_of(half->taps[i] * scale, 1) * factor - half->taps[i];
+  for (guint i = 0; i < taps->n; i++) {
+    double error = rint(taps->value[i] * scale) / scale - taps->value[i];
 
     sum += error * error;
   }
   return sqrt(sum);
 }
 
-static void
-try_scale(CnvHalfTaps *half, double scale)
+double
+cnv_tap_list_integer_scale(const CnvTapList *taps, double largest, double *error)
 {
-  double deviation = deviation_of(half, scale);
+  double smallest = taps->largest, best;
 
-  if (deviation < half->deviation) {
-    half->scale = scale;
-    half->deviation = deviation;
+  if (taps->largest == 0) {
+    *error = 0;
+    return 1;
   }
-}
+  for (guint i = 0; i < taps->n; i++)
+    if (fabs(taps->value[i]) > taps->largest * SMALLEST_PART)
+      smallest = MIN(smallest, fabs(taps->value[i]));
+  best = largest / taps->largest;
+  *error = error_of(taps, best);
+  for (int i = 1; i <= SCALE_TRIALS && i / smallest <= largest / taps->largest; i++) {
+    double of = error_of(taps, i / smallest);
 
-void
-cnv_half_choose_scale(CnvHalfTaps *half, double first, double limit, int trials)
-{
-  double smallest = half->largest, good = FLOAT_ERROR * half->norm;
-
-  for (guint i = 0; i < half->n; i++)
-    if (fabs(half->taps[i]) > half->largest * SMALLEST_PART)
-      smallest = MIN(smallest, fabs(half->taps[i]));
-  half->scale = first;
-  half->deviation = deviation_of(half, first);
-  for (int i = 1; i <= 2 * trials && half->deviation > good; i++) {
-    double scale = i <= trials ? i / smallest : first * exp2((i - trials - 1) / (double)trials);
-
-    if (scale <= limit)
-      try_scale(half, scale);
-  }
-  if (half->deviation <= good)
-    half->deviation = 0;
-}
-
-void
-cnv_band_append(const CnvBand *band, GArray *words, int k_steps, int parts, gboolean neighbours, gboolean quads)
-{
-  for (int part = 0; part < parts; part++)
-    for (int i = 0; i < k_steps * 32 * 4; i++) {
-      int lane = i / 4 % 32, g = lane / 4, t = lane % 4, right = i % 4 / 2, lower = i % 2;
-      int output = neighbours ? 2 * g + lower : g + 8 * lower;
-      int sample = CNV_TENSOR_K * (i / 128) + (quads ? 4 * t + 2 * right : 2 * t + 8 * right);
-      const double *tap = &band->tap[output][sample];
-      guint32 word = cnv_half_part(tap[0], part) | (guint32)cnv_half_part(tap[1], part) << 16;
-
-      g_array_append_val(words, word);
+    if (of < *error) {
+      *error = of;
+      best = i / smallest;
     }
+  }
+  if (*error <= FLOAT_ERROR * taps->norm)
+    *error = 0;
+  return best;
 }

@@ -21,27 +21,58 @@ const CnvKernelKind *
 cnv_kernel_kind(CnvKernelId kernel)
 {
   static const CnvKernelKind *const with_tiles[CNV_N_KERNELS] = {[CNV_KERNEL_FUSED] = &cnv_kind_fused,
-                                                                 [CNV_KERNEL_TENSOR] = &cnv_kind_tensor,
+                                                                 [CNV_KERNEL_BLUR] = &cnv_kind_blur,
                                                                  [CNV_KERNEL_DENSE] = &cnv_kind_dense};
 
   return with_tiles[kernel] ? with_tiles[kernel] : &unit_kinds[kernel];
 }
 
-CnvKernelId
-cnv_kernel_with_tiles(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane)
+const CnvVariant *
+cnv_variant_find(const CnvKernelKind *kind, const CnvNeeds *needs)
 {
+  for (const CnvVariant *v = kind->variants; v->name; v++)
+    if ((v->bytes == 0 || v->bytes == needs->bytes) && v->reach >= needs->reach && v->rows >= needs->rows &&
+        v->terms == needs->terms && v->digits >= needs->digits && (!v->kept_rows || needs->n_frames == 1) &&
+        (!kind->shared_bytes || kind->shared_bytes(v, needs, CNV_TILE_STEP) <= CNV_SHARED_MAX))
+      return v;
+  return NULL;
+}
+
+gboolean
+cnv_algorithm_has_tiles(CnvAlgorithm algorithm)
+{
+  return algorithm == CNV_ALGORITHM_FUSED || algorithm == CNV_ALGORITHM_TENSOR;
+}
+
+/* Rows of taps up to which dense takes less time than blur with split numbers. */
+#define DENSE_ROWS 9
+
+CnvKernelId
+cnv_kernel_with_tiles(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs,
+                      GError **error)
+{
+  CnvNeeds blur;
+
   if (algorithm == CNV_ALGORITHM_FUSED)
-    return CNV_KERNEL_FUSED;
-  if (algorithm == CNV_ALGORITHM_TENSOR)
-    return cnv_fit_has_one_term(plan, plane) ? CNV_KERNEL_TENSOR : CNV_KERNEL_DENSE;
-  return CNV_N_KERNELS;
+    return cnv_kind_fused.fits(plan, plane, needs, error) ? CNV_KERNEL_FUSED : CNV_N_KERNELS;
+  if (algorithm != CNV_ALGORITHM_TENSOR)
+    return CNV_N_KERNELS;
+  if (cnv_kind_blur.fits(plan, plane, &blur, NULL)) {
+    gboolean small = blur.digits > 1 && 2 * blur.rows + 1 <= DENSE_ROWS;
+
+    if (!small || !cnv_kind_dense.fits(plan, plane, needs, NULL)) {
+      *needs = blur;
+      return CNV_KERNEL_BLUR;
+    }
+  }
+  return cnv_kind_dense.fits(plan, plane, needs, error) ? CNV_KERNEL_DENSE : CNV_N_KERNELS;
 }
 
 gboolean
 cnv_kernel_fits(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane, GError **error)
 {
-  CnvKernelId kernel = cnv_kernel_with_tiles(algorithm, plan, plane);
   CnvNeeds needs;
 
-  return kernel == CNV_N_KERNELS || cnv_kernel_kind(kernel)->fits(plan, plane, &needs, error);
+  return !cnv_algorithm_has_tiles(algorithm) ||
+         cnv_kernel_with_tiles(algorithm, plan, plane, &needs, error) != CNV_N_KERNELS;
 }

@@ -25,7 +25,7 @@ typedef enum {
   CNV_KERNEL_ROWS,
   CNV_KERNEL_COLUMNS,
   CNV_KERNEL_FUSED, /* the first with tile jobs */
-  CNV_KERNEL_TENSOR,
+  CNV_KERNEL_BLUR,
   CNV_KERNEL_DENSE,
   CNV_KERNEL_STAGE_OUT,
   CNV_N_KERNELS,
@@ -45,29 +45,38 @@ typedef struct {
   const CnvVariant *variants; /* from small to large, up to one without a name; NULL: it has units */
   /* FALSE with the reason (CNV_ERROR_UNSUPPORTED) where it cannot do the plane. */
   gboolean (*fits)(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error);
-  /* Appends the plane's taps (guint32 words) as the variant takes them; returns the gain for their sums. NULL: taps are
-   * in constant memory. */
-  float (*append_weights)(GArray *words, const CnvPlan *plan, const CnvPlane *plane, const CnvVariant *variant,
-                          const CnvNeeds *needs);
-  /* Fills in what the kind's own job has beyond the plane's numbers; NULL: nothing. */
-  void (*set_job)(CnvTileJob *job, const CnvPlan *plan, const CnvVariant *variant, const CnvNeeds *needs);
-  /* Samples of a tile's width. */
+  /* Fills in the job's numbers, which has the plane's, and appends its taps (guint32 words) as the variant takes them.
+   * weight: of each frame over time. NULL: taps are in constant memory. */
+  void (*set_job)(CnvTileJob *job, GArray *words, const CnvPlan *plan, const CnvPlane *plane, const CnvVariant *variant,
+                  const CnvNeeds *needs, const float *weight);
+  /* Samples of a tile's width; NULL: the variant's. */
   int (*tile_width)(const CnvVariant *variant, const CnvTileJob *job);
-  /* Rows of a tile of that size, from 1 on, where taps reach over so many rows; below 1: too small a size. */
-  int (*tile_rows)(const CnvVariant *variant, int rows, int size);
-  gboolean low_tiles; /* tiles are as low as lets the GPU do all of a launch side by side, else of size 1 */
-  /* Counts the columns of tiles at the job's sides that are done by groups of 16 samples; NULL: none. */
-  void (*count_side_columns)(CnvTileJob *job, const CnvVariant *variant);
-  /* Bytes that a launch asks for; NULL: none. tile_rows: at most. */
-  guint (*shared_bytes)(const CnvVariant *variant, const CnvNeeds *needs, int tile_rows);
+  /* Kinds with tiles in shared memory: bytes from row to row, rows of a tile with its apron, bytes that a launch asks
+   * for. rows: of a tile's outputs. */
+  int (*pitch)(const CnvVariant *variant, int bytes);
+  int (*box_rows)(const CnvVariant *variant, const CnvNeeds *needs, int rows);
+  guint (*shared_bytes)(const CnvVariant *variant, const CnvNeeds *needs, int rows);
 } CnvKernelKind;
 
-extern const CnvKernelKind cnv_kind_fused, cnv_kind_tensor, cnv_kind_dense;
+extern const CnvKernelKind cnv_kind_fused, cnv_kind_blur, cnv_kind_dense;
+
+/* Bytes of shared memory that a block may ask for on every GPU that has tensor cores: 99 KiB in all. */
+#define CNV_SHARED_MAX (96 * 1024)
+
+/* The least rows of a tile, and what they differ by. */
+#define CNV_TILE_STEP 16
 
 const CnvKernelKind *cnv_kernel_kind(CnvKernelId kernel);
 
-/* The kind with tile jobs that does the plane by that algorithm; CNV_N_KERNELS: it is none of theirs. */
-CnvKernelId cnv_kernel_with_tiles(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane);
+/* TRUE for algorithms whose kernels have tile jobs. */
+gboolean cnv_algorithm_has_tiles(CnvAlgorithm algorithm);
+
+/* The kind with tile jobs that does the plane by its algorithm, and what the plane needs of it; CNV_N_KERNELS: none. */
+CnvKernelId cnv_kernel_with_tiles(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs,
+                                  GError **error);
+
+/* The smallest variant of a kind for these needs, or NULL. */
+const CnvVariant *cnv_variant_find(const CnvKernelKind *kind, const CnvNeeds *needs);
 
 /* FALSE with the reason (CNV_ERROR_UNSUPPORTED) where the algorithm is one with tile jobs and cannot do the plane. */
 gboolean cnv_kernel_fits(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane, GError **error);

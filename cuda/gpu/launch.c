@@ -7,17 +7,27 @@
 
 #define TEXTURE_ALIGNMENT 512 /* of its first byte, on every GPU so far */
 
+/* Starts a kernel; overlaps: it waits by itself for the launch before it, and may begin while that ends. */
 static gboolean
-start(CudaSession *self, const CnvLaunch *l, void *args, GError **error)
+start(CudaSession *self, const CnvLaunch *l, void *args, gboolean overlaps, GError **error)
 {
   void *list[] = {args};
   const CnvKernelKind *kind = cnv_kernel_kind(l->kernel);
   CUfunction function = cnv_cuda_find_function(self, l, error);
+  CUlaunchAttribute serialization = {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+                                     .value.programmaticStreamSerializationAllowed = 1};
+  CUlaunchConfig config = {.gridDimX = l->blocks_x, .gridDimY = 1, .gridDimZ = 1, .blockDimX = kind->threads_x,
+                           .blockDimY = kind->threads_y, .blockDimZ = 1, .sharedMemBytes = l->shared_bytes,
+                           .hStream = self->stream, .attrs = &serialization, .numAttrs = 1};
 
-  return function && CHECK(self,
-                           cuLaunchKernel(function, l->blocks_x, 1, 1, kind->threads_x, kind->threads_y, 1,
-                                          l->shared_bytes, self->stream, list, NULL),
-                           "starting a kernel", error);
+  if (!function)
+    return FALSE;
+  if (overlaps && self->capability >= 90 && self->cu->cuLaunchKernelEx)
+    return CHECK(self, cuLaunchKernelEx(&config, function, list, NULL), "starting a kernel", error);
+  return CHECK(self,
+               cuLaunchKernel(function, l->blocks_x, 1, 1, kind->threads_x, kind->threads_y, 1,
+                              l->shared_bytes, self->stream, list, NULL),
+               "starting a kernel", error);
 }
 
 static guint
@@ -125,18 +135,19 @@ run_units(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFr
   CnvLaunchArgs args = launch_args(self, l, in, out);
 
   return (cnv_kernel_kind(l->kernel)->algorithm != CNV_ALGORITHM_TEXTURE || set_textures(self, l, &args, error)) &&
-         start(self, l, &args, error);
+         start(self, l, &args, FALSE, error);
 }
 
 static gboolean
-run_tile_jobs(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out, GError **error)
+run_tile_jobs(CudaSession *self, const CnvLaunch *l, int now, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
   const CnvSchedule *schedule = &self->schedule;
-  CnvTileArgs args = {.jobs = self->block.address + schedule->tile_jobs_at + l->first * sizeof(CnvTileJob),
-                      .bands = self->weights.address,
-                      .n_jobs = (int)l->n,
-                      .sources = self->sources};
+  CnvTileArgs args;
 
+  args.jobs = self->block.address + schedule->tile_jobs_at + l->first * sizeof(CnvTileJob);
+  args.bands = self->words.address;
+  args.n_jobs = (int)l->n;
+  args.sources = self->sources;
   for (int p = 0; p < CNV_MAX_PLANES; p++) {
     args.in[p] = (guintptr)in->data[p];
     args.out[p] = (guintptr)out->data[p];
@@ -145,16 +156,17 @@ run_tile_jobs(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const C
   }
   for (guint i = 0; i < l->n && l->n <= CNV_TILE_JOBS_INLINE; i++)
     args.job[i] = g_array_index(schedule->tile_jobs, CnvTileJob, l->first + i);
-  return start(self, l, &args, error);
+  cnv_cuda_set_maps(self, l, in, now, &args);
+  return start(self, l, &args, cnv_kernel_kind(l->kernel)->pitch != NULL, error);
 }
 
 static gboolean
-run_launch(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out, GError **error)
+run_launch(CudaSession *self, const CnvLaunch *l, int now, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
   if (!cnv_cuda_load_bank(self, l->bank, error))
     return FALSE;
   if (cnv_kernel_kind(l->kernel)->variants)
-    return run_tile_jobs(self, l, in, out, error);
+    return run_tile_jobs(self, l, now, in, out, error);
   return run_units(self, l, in, out, error);
 }
 
@@ -168,7 +180,7 @@ stage_history(CudaSession *self, const CnvWork *work, const CnvLaunch *l, int no
     CnvFrame in = cnv_cuda_slot_frame(self, work->temporal_tap[i].slot < 0 ? now : work->temporal_tap[i].slot);
 
     self->staged_source = i;
-    ok = run_launch(self, l, &in, out, error);
+    ok = run_launch(self, l, now, &in, out, error);
   }
   self->staged_source = 0;
   return ok;
@@ -183,6 +195,7 @@ set_sources(CudaSession *self, const CnvWork *work, int now)
     const CnvTemporalTap *m = &work->temporal_tap[i];
 
     self->sources.weight[i] = m->slot < 0 ? 0 : m->weight;
+    self->sources.slot[i] = m->slot < 0 ? now : m->slot;
     self->sources.delta[i] = m->slot < 0 ? 0 : (m->slot - now) * (gint64)self->base.scene->layout.size;
   }
 }
@@ -194,7 +207,7 @@ run_launches(CudaSession *self, const CnvWork *work, int now, const CnvFrame *in
     const CnvLaunch *l = &g_array_index(self->schedule.launches, CnvLaunch, i);
     gboolean each = l->kernel == CNV_KERNEL_STAGE_IN && work->n_temporal_taps > 0;
 
-    if (each ? !stage_history(self, work, l, now, out, error) : !run_launch(self, l, in, out, error))
+    if (each ? !stage_history(self, work, l, now, out, error) : !run_launch(self, l, now, in, out, error))
       return FALSE;
   }
   return TRUE;
@@ -208,7 +221,7 @@ cnv_cuda_filter_slice(CudaSession *self, const CnvWork *work, int slice, const C
 
   set_sources(self, work, 0);
   for (guint i = slice > 0 ? schedule->launches_to[slice - 1] : 0; i < schedule->launches_to[slice]; i++)
-    if (!run_launch(self, &g_array_index(schedule->launches, CnvLaunch, i), in, out, error))
+    if (!run_launch(self, &g_array_index(schedule->launches, CnvLaunch, i), 0, in, out, error))
       return FALSE;
   return TRUE;
 }

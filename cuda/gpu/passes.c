@@ -34,9 +34,8 @@ static CnvAlgorithm
 algorithm_of(const CnvSchedule *schedule, const CnvRectJob *job)
 {
   const CnvPlane *plane = cnv_schedule_plane(schedule, job);
-  const CnvPlan *plan = g_ptr_array_index(schedule->plans, job->plan);
 
-  if (cnv_kernel_with_tiles(plane->algorithm, plan, plane) == CNV_N_KERNELS || cnv_tile_jobs_take(schedule, job))
+  if (!cnv_algorithm_has_tiles(plane->algorithm) || cnv_tile_jobs_take(schedule, job))
     return plane->algorithm;
   return cnv_plane_is_separable(plane) ? CNV_ALGORITHM_SEPARABLE : CNV_ALGORITHM_TILED;
 }
@@ -223,7 +222,9 @@ add_array(GByteArray *block, const GArray *array)
 gboolean
 cnv_schedule_set_work(CnvSchedule *schedule, const CnvWork *work, gboolean cut)
 {
-  if (schedule->launches->len > 0 && cnv_work_key_matches(&schedule->of, work) &&
+  gboolean new_weights = cnv_schedule_set_weights(schedule, work);
+
+  if (!new_weights && schedule->launches->len > 0 && cnv_work_key_matches(&schedule->of, work) &&
       !work->overlaps == !schedule->of.work.overlaps && !cut == !schedule->cut)
     return FALSE;
   cnv_work_key_set(&schedule->of, work);

@@ -51,45 +51,31 @@ cnv_cuda_find_function(CudaSession *self, const CnvLaunch *l, GError **error)
   return *function;
 }
 
-/* Blocks that the GPU does side by side, of the kernel whose tiles are as low as lets it do all so. */
+/* Uploads the words of taps for tensor cores, where they are new. */
 static gboolean
-count_blocks(CudaSession *self, CnvKernelId kernel, GError **error)
+upload_words(CudaSession *self, GError **error)
 {
-  CnvSchedule *schedule = &self->schedule;
-  const CnvKernelKind *kind = cnv_kernel_kind(kernel);
-  CnvLaunch launch = {.kernel = kernel};
-  CUfunction function;
-  int blocks = 0;
+  const GArray *words = self->schedule.words;
+  gsize size = words->len * sizeof(guint32);
 
-  if (!kind->low_tiles || !schedule->variant[kernel])
+  if (!self->schedule.has_new_words)
     return TRUE;
-  launch.shared_bytes = kind->shared_bytes(schedule->variant[kernel], &schedule->needs[kernel], 0);
-  function = cnv_cuda_find_function(self, &launch, error);
-  if (!function ||
-      !CHECK(self,
-             cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, (int)kind->threads_x, launch.shared_bytes),
-             "asking how many blocks fit", error))
+  if (!cnv_cuda_reserve(self, &self->words, size, error) ||
+      !cnv_cuda_upload(self, self->words.address, words->data, size, "uploading the taps of tensor cores", error))
     return FALSE;
-  schedule->blocks_at_once = (guint)(blocks * self->n_processors);
+  self->schedule.has_new_words = FALSE;
   return TRUE;
 }
 
 /* Kernels with tile jobs are others with each variant. */
-static gboolean
-set_kernels(CudaSession *self, GError **error)
+static void
+forget_kernels(CudaSession *self)
 {
-  const GArray *weights = self->schedule.weights;
-  gsize size = weights->len * sizeof(guint32);
-
   for (CnvKernelId kernel = 0; kernel < CNV_N_KERNELS; kernel++)
     if (cnv_kernel_kind(kernel)->variants) {
       memset(self->function[kernel], 0, sizeof(self->function[kernel]));
       self->shared_allowed[kernel] = 0;
-      if (!count_blocks(self, kernel, error))
-        return FALSE;
     }
-  return cnv_cuda_reserve(self, &self->weights, size, error) &&
-         cnv_cuda_upload(self, self->weights.address, weights->data, size, "uploading the bands", error);
 }
 
 /* Takes over new plans: their taps follow the frames before them on the stream, so no frame sees half of them. Where
@@ -102,15 +88,16 @@ set_plans(CudaSession *self, const CnvWork *work, GError **error)
 
   if (cnv_schedule_has_plans(schedule, work))
     return TRUE;
+  schedule->n_processors = (guint)self->n_processors;
   cnv_schedule_set_plans(schedule, work);
+  forget_kernels(self);
   self->loaded_bank = -1;
   self->is_uploaded = FALSE;
   self->layout = work->plan[0]->layout;
   self->staged = cnv_cuda_staged_layout(work->plan[0]);
   size = schedule->taps->len * sizeof(float);
   return cnv_cuda_reserve(self, &self->all_taps, size, error) &&
-         cnv_cuda_upload(self, self->all_taps.address, schedule->taps->data, size, "uploading the taps", error) &&
-         set_kernels(self, error);
+         cnv_cuda_upload(self, self->all_taps.address, schedule->taps->data, size, "uploading the taps", error);
 }
 
 gboolean
@@ -138,6 +125,8 @@ cnv_cuda_set_work(CudaSession *self, const CnvWork *work, gboolean cut, GError *
     return FALSE;
   if (cnv_schedule_set_work(schedule, work, cut))
     self->is_uploaded = FALSE;
+  if (!upload_words(self, error))
+    return FALSE;
   self->base.stats.crowd = MAX(self->base.stats.crowd, schedule->crowd);
   if (self->is_uploaded && self->staged_in.size >= self->staged.size * n_frames)
     return TRUE;

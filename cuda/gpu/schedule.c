@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "gpu/schedule.h"
+#include "gpu/tile_jobs.h"
 #include "plan/arith.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ cnv_schedule_init(CnvSchedule *schedule)
       .banks = g_array_new(FALSE, FALSE, sizeof(guint)),
       .planes = g_array_new(FALSE, TRUE, sizeof(CnvPlane)),
       .plane_kernels = g_array_new(FALSE, TRUE, sizeof(CnvPlaneKernel)),
-      .weights = g_array_new(FALSE, FALSE, sizeof(guint32)),
+      .words = g_array_new(FALSE, FALSE, sizeof(guint32)),
       .uncut = g_array_new(FALSE, FALSE, sizeof(CnvRectJob)),
       .mask_rects = g_array_new(FALSE, FALSE, sizeof(CnvMaskRect)),
       .jobs = g_array_new(FALSE, FALSE, sizeof(CnvRectArgs)),
@@ -28,7 +28,7 @@ void
 cnv_schedule_clear(CnvSchedule *schedule)
 {
   GArray **arrays[] = {&schedule->taps,  &schedule->banks,      &schedule->planes,  &schedule->plane_kernels,
-                       &schedule->uncut, &schedule->mask_rects, &schedule->jobs,    &schedule->weights,
+                       &schedule->uncut, &schedule->mask_rects, &schedule->jobs,    &schedule->words,
                        &schedule->units, &schedule->tile_jobs,  &schedule->launches};
 
   for (gsize i = 0; i < G_N_ELEMENTS(arrays); i++)
@@ -122,7 +122,7 @@ static void
 forget_plans(CnvSchedule *schedule)
 {
   GArray *arrays[] = {schedule->taps,          schedule->banks,   schedule->planes,
-                      schedule->plane_kernels, schedule->weights, schedule->launches};
+                      schedule->plane_kernels, schedule->words, schedule->launches};
 
   for (gsize i = 0; i < G_N_ELEMENTS(arrays); i++)
     g_array_set_size(arrays[i], 0);
@@ -136,16 +136,15 @@ forget_plans(CnvSchedule *schedule)
 static void
 choose_kernel(CnvSchedule *schedule, const CnvPlan *plan, const CnvPlane *plane, CnvPlaneKernel *of)
 {
-  CnvKernelId kernel = cnv_kernel_with_tiles(plane->algorithm, plan, plane);
-  const CnvKernelKind *kind = kernel < CNV_N_KERNELS ? cnv_kernel_kind(kernel) : NULL;
+  CnvKernelId kernel = cnv_kernel_with_tiles(plane->algorithm, plan, plane, &of->needs, NULL);
   const CnvVariant *variant;
   CnvNeeds all;
 
   of->kernel = CNV_N_KERNELS;
-  if (!kind || !kind->fits(plan, plane, &of->needs, NULL))
+  if (kernel == CNV_N_KERNELS)
     return;
   all = cnv_needs_join(&schedule->needs[kernel], &of->needs);
-  variant = cnv_variant_find(kind->variants, &all);
+  variant = cnv_variant_find(cnv_kernel_kind(kernel), &all);
   if (!variant)
     return;
   of->kernel = kernel;
@@ -153,15 +152,30 @@ choose_kernel(CnvSchedule *schedule, const CnvPlan *plan, const CnvPlane *plane,
   schedule->variant[kernel] = variant;
 }
 
-/* All variants are chosen. */
+/* Makes the tile jobs of all planes, and their words of taps. */
 static void
-append_weights(CnvSchedule *schedule, const CnvPlan *plan, const CnvPlane *plane, CnvPlaneKernel *of)
+make_tile_jobs(CnvSchedule *schedule)
 {
-  const CnvKernelKind *kind = of->kernel < CNV_N_KERNELS ? cnv_kernel_kind(of->kernel) : NULL;
+  g_array_set_size(schedule->words, 0);
+  schedule->has_new_words = TRUE;
+  for (guint i = 0; i < schedule->planes->len; i++)
+    cnv_tile_job_prepare(schedule, i);
+}
 
-  of->weights = schedule->weights->len;
-  if (kind && kind->append_weights)
-    of->gain = kind->append_weights(schedule->weights, plan, plane, schedule->variant[of->kernel], &of->needs);
+gboolean
+cnv_schedule_set_weights(CnvSchedule *schedule, const CnvWork *work)
+{
+  float weight[CNV_MAX_TEMPORAL_TAPS];
+  int n = (int)work->n_temporal_taps;
+
+  for (int i = 0; i < n; i++)
+    weight[i] = work->temporal_tap[i].slot < 0 ? 0 : work->temporal_tap[i].weight;
+  if (n == schedule->n_weights && memcmp(weight, schedule->weight, (gsize)n * sizeof(float)) == 0)
+    return FALSE;
+  schedule->n_weights = n;
+  memcpy(schedule->weight, weight, (gsize)n * sizeof(float));
+  make_tile_jobs(schedule);
+  return TRUE;
 }
 
 static void
@@ -197,18 +211,16 @@ cnv_schedule_set_plans(CnvSchedule *schedule, const CnvWork *work)
   begin_bank(schedule, slots);
   for (guint i = 0; i < work->n_plans; i++)
     g_ptr_array_add(schedule->plans, cnv_plan_ref(work->plan[i]));
-  for (int pass = 0; pass < 2; pass++)
-    for (guint i = 0; i < n; i++) {
-      const CnvPlan *plan = work->plan[i / CNV_MAX_PLANES];
-      const CnvPlane *plane = &plan->plane[i % CNV_MAX_PLANES];
+  for (guint i = 0; i < n; i++) {
+    const CnvPlan *plan = work->plan[i / CNV_MAX_PLANES];
+    const CnvPlane *plane = &plan->plane[i % CNV_MAX_PLANES];
 
-      if ((int)(i % CNV_MAX_PLANES) >= plan->n_planes || !plane->filtered)
-        continue;
-      if (pass == 0)
-        add_plane(schedule, slots, plan, plane, i);
-      else
-        append_weights(schedule, plan, plane, &g_array_index(schedule->plane_kernels, CnvPlaneKernel, i));
-    }
+    g_array_index(schedule->plane_kernels, CnvPlaneKernel, i).kernel = CNV_N_KERNELS;
+    if ((int)(i % CNV_MAX_PLANES) < plan->n_planes && plane->filtered)
+      add_plane(schedule, slots, plan, plane, i);
+  }
+  schedule->n_weights = 0;
+  make_tile_jobs(schedule);
   g_array_unref(slots);
 }
 

@@ -26,13 +26,12 @@ typedef struct {
   guint first, n; /* its units, or its tile jobs */
 } CnvLaunch;
 
-/* A plane's kernel, bank and weights. */
+/* A plane's kernel and bank. */
 typedef struct {
   guint bank;
   CnvKernelId kernel; /* with tile jobs; CNV_N_KERNELS: none */
   CnvNeeds needs;
-  guint weights; /* index of its first word in CnvSchedule.weights */
-  float gain;    /* for sums over these weights */
+  CnvTileJob tile_job; /* of all of the plane, not yet cut into tiles */
 } CnvPlaneKernel;
 
 typedef struct {
@@ -43,10 +42,13 @@ typedef struct {
   GArray *planes;                           /* CnvPlane: plan * CNV_MAX_PLANES + plane */
   GArray *plane_kernels;                    /* CnvPlaneKernel, of each of planes */
   gboolean is_plain;                        /* no plane is staged */
-  GArray *weights;                          /* guint32: taps for tensor cores */
+  GArray *words;                            /* guint32: taps for tensor cores */
+  gboolean has_new_words;                   /* since the caller cleared it */
+  int n_weights;
+  float weight[CNV_MAX_TEMPORAL_TAPS];      /* of frames over time, that the words are made with */
   const CnvVariant *variant[CNV_N_KERNELS]; /* that does all planes of a kernel; NULL: no such plane */
   CnvNeeds needs[CNV_N_KERNELS];            /* of all these planes */
-  guint blocks_at_once; /* of tensor, that the GPU does side by side; the caller's to set before the work */
+  guint n_processors;                       /* of the GPU; the caller's to set before the work */
 
   /* By cnv_schedule_set_work: */
   GArray *uncut, *mask_rects;        /* CnvRectJob, CnvMaskRect: the work, not yet in slices */
@@ -73,6 +75,9 @@ void cnv_schedule_clear(CnvSchedule *schedule);
 gboolean cnv_schedule_has_plans(const CnvSchedule *schedule, const CnvWork *work);
 
 void cnv_schedule_set_plans(CnvSchedule *schedule, const CnvWork *work);
+
+/* Takes over the weights of the work's frames, which taps over time have in them; FALSE: they are those of before. */
+gboolean cnv_schedule_set_weights(CnvSchedule *schedule, const CnvWork *work);
 
 /* The plans of the work are set. cut: launches are made for slices, where the work allows it. Returns FALSE where the
  * block is the one that was made last time. */

@@ -93,6 +93,15 @@ typedef struct {
   guint64 used;       /* when it was used last, by the count of uses */
 } Texture;
 
+/* A tensor map and the plane that it describes. */
+typedef struct {
+  CnvTensorMap map;
+  guint64 dim[4], stride[3], address;
+  guint32 box[4];
+} TensorMap;
+
+#define N_TENSOR_MAPS 64 /* planes of frames that come again and again */
+
 typedef struct {
   CnvSession base;
   const CnvDriver *cu;
@@ -100,6 +109,8 @@ typedef struct {
   CUdevice device;
   gboolean owns_context;
   CUmodule module;
+  int capability; /* ten times the major number, and the minor one */
+  TensorMap map[N_TENSOR_MAPS];
   CUfunction function[CNV_N_KERNELS][N_TYPES]; /* NULL until used */
   CUfunction copy;
   guint shared_allowed[CNV_N_KERNELS]; /* bytes of shared memory that tile jobs were allowed so far; 0: the usual */
@@ -119,7 +130,7 @@ typedef struct {
   int loaded_bank;      /* of taps, in constant memory; -1 none */
   CnvLayout layout, staged;
   DeviceBuffer scratch; /* for the result of filtering in place, before it is put there */
-  DeviceBuffer sums, block, all_taps, weights, staged_in, staged_out;
+  DeviceBuffer sums, block, all_taps, words, staged_in, staged_out;
   DeviceBuffer history; /* slots, each laid out as the scene says */
   PinnedBuffer rows;    /* of the frame that is being measured */
   CUevent rows_done;    /* they are there; NULL before the first */
@@ -207,6 +218,10 @@ gboolean cnv_cuda_set_work(CudaSession *self, const CnvWork *work, gboolean cut,
 CUfunction cnv_cuda_find_function(CudaSession *self, const CnvLaunch *launch, GError **error);
 /* Puts a bank of taps in constant memory, unless it is there. */
 gboolean cnv_cuda_load_bank(CudaSession *self, guint bank, GError **error);
+
+/* tensor_map.c */
+/* Fills in the maps for the planes that the launch's jobs read. now: slot of the history, where frames over time lie. */
+void cnv_cuda_set_maps(CudaSession *self, const CnvLaunch *launch, const CnvFrame *in, int now, CnvTileArgs *args);
 
 /* textures.c */
 /* The texture over some memory, made once as long as it is among the last N_TEXTURES. */

@@ -1,37 +1,31 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gpu/tile_jobs.h"
+#include "plan/arith.h"
 
 #include <string.h>
 
-/* Tile jobs know no weights of regions. Where missing samples stand for others, tensor has their taps in bands for the
- * plane's sides, not for a window's. */
+/* Bytes of shared memory of tiles of several frames, at most: several blocks should fit a multiprocessor. */
+#define SHARED_OVER_TIME (40 * 1024)
+
+/* Tile jobs know no weights of regions. */
 gboolean
 cnv_tile_jobs_take(const CnvSchedule *schedule, const CnvRectJob *job)
 {
-  const CnvPlaneKernel *of = cnv_schedule_plane_kernel(schedule, job);
-  const CnvNeeds *needs = &of->needs;
-  gboolean has_side_bands = needs->right_group < needs->n_groups || needs->left_groups > 0;
-  gboolean full_width = job->window_x == 0 && job->window_width == cnv_schedule_plane(schedule, job)->width;
-
-  return of->kernel != CNV_N_KERNELS && job->n_mask_rects == 0 && (full_width || !has_side_bands);
+  return cnv_schedule_plane_kernel(schedule, job)->kernel != CNV_N_KERNELS && job->n_mask_rects == 0;
 }
 
 /* The numbers that all kinds take. */
 static CnvTileJob
-make_job(const CnvSchedule *schedule, const CnvRectArgs *from)
+make_job(const CnvPlane *plane, int c)
 {
-  const CnvPlane *plane = &g_array_index(schedule->planes, CnvPlane, from->plane_args);
-  int c = cnv_fit_first_channel(cnv_schedule_plane(schedule, &from->job)), first = from->job.x * plane->channels;
-  CnvTileJob job = {.job = from->job,
-                    .pointers = from->pointers,
-                    .origin = first - first % CNV_TENSOR_K,
-                    .channels = plane->channels,
+  CnvTileJob job = {.channels = plane->channels,
                     .border = plane->border,
+                    .renormalizes = cnv_border_renormalizes((CnvBorder)plane->border),
                     .filtered = plane->filtered,
                     .copied = plane->copied,
                     .shift = plane->component[0].shift,
                     .full_bits = (int)plane->full[0],
-                    .absolute = plane->combine == CNV_COMBINE_ABSOLUTE,
+                    .combine = plane->combine,
                     .term = plane->term[0],
                     .mid = plane->mid[c],
                     .mid_bias = plane->mid_bias[c],
@@ -43,70 +37,86 @@ make_job(const CnvSchedule *schedule, const CnvRectArgs *from)
   return job;
 }
 
+void
+cnv_tile_job_prepare(CnvSchedule *schedule, guint index)
+{
+  CnvPlaneKernel *of = &g_array_index(schedule->plane_kernels, CnvPlaneKernel, index);
+  const CnvPlan *plan = g_ptr_array_index(schedule->plans, index / CNV_MAX_PLANES);
+  const CnvPlane *plane = &plan->plane[index % CNV_MAX_PLANES];
+  const CnvKernelKind *kind = of->kernel < CNV_N_KERNELS ? cnv_kernel_kind(of->kernel) : NULL;
+
+  if (!kind)
+    return;
+  of->tile_job = make_job(&g_array_index(schedule->planes, CnvPlane, index), cnv_fit_first_channel(plane));
+  of->tile_job.bands = schedule->words->len;
+  if (kind->set_job)
+    kind->set_job(&of->tile_job, schedule->words, plan, plane, schedule->variant[of->kernel], &of->needs,
+                  schedule->n_weights ? schedule->weight : plan->weight);
+}
+
 static void
 add_job(CnvSchedule *schedule, const CnvRectArgs *from)
 {
-  const CnvPlaneKernel *of = cnv_schedule_plane_kernel(schedule, &from->job);
-  const CnvKernelKind *kind = cnv_kernel_kind(of->kernel);
-  CnvTileJob job = make_job(schedule, from);
+  CnvTileJob job = cnv_schedule_plane_kernel(schedule, &from->job)->tile_job;
+  int first = from->job.x * job.channels;
 
-  if (kind->append_weights) {
-    job.bands = of->weights;
-    job.mid_bias = of->gain != 0 ? job.mid_bias * (job.gain / of->gain) : 0; /* in the units of sums */
-    job.gain = of->gain;
-  }
-  if (kind->set_job)
-    kind->set_job(&job, g_ptr_array_index(schedule->plans, from->job.plan), schedule->variant[of->kernel], &of->needs);
+  job.job = from->job;
+  job.pointers = from->pointers;
+  job.origin = first - first % CNV_TILE_STEP;
   g_array_append_val(schedule->tile_jobs, job);
 }
 
-/* Cuts a job into tiles of so many rows; returns how many blocks there are. */
-static int
+/* Cuts a job into tiles of so many rows; returns how many there are. */
+static guint
 cut_job(CnvTileJob *job, const CnvKernelKind *kind, const CnvVariant *variant, int rows)
 {
-  int last = (job->job.x + job->job.width) * job->channels, width = kind->tile_width(variant, job), sides, more;
+  int last = (job->job.x + job->job.width) * job->channels;
+  int width = kind->tile_width ? kind->tile_width(variant, job) : variant->width;
 
   job->rows = rows;
-  job->columns = (last - job->origin + width - 1) / width;
-  if (kind->count_side_columns)
-    kind->count_side_columns(job, variant);
-  sides = job->left_columns + job->right_columns;
-  more = sides > 0 ? sides * (variant->groups - 1) : 0;
-  job->n_tiles = (job->columns + more) * ((job->job.height + rows - 1) / rows);
-  return (job->n_tiles + variant->tiles - 1) / variant->tiles;
+  job->columns = cnv_divide_up(last - job->origin, width);
+  job->n_tiles = job->columns * cnv_divide_up(job->job.height, rows);
+  return (guint)job->n_tiles;
 }
 
-/* Cuts the launch's jobs, the highest of which has so many rows, the longest taps `rows` rows. */
+/* Cuts the launch's jobs into tiles of so many rows. */
 static void
-cut_launch(CnvSchedule *schedule, CnvLaunch *launch, int highest, int rows)
+cut_jobs(CnvSchedule *schedule, CnvLaunch *launch, int rows)
 {
   const CnvKernelKind *kind = cnv_kernel_kind(launch->kernel);
   const CnvVariant *variant = schedule->variant[launch->kernel];
-  int tile_rows = 0;
+  const CnvNeeds *needs = &schedule->needs[launch->kernel];
 
-  for (int size = 1; tile_rows < highest; size++) {
-    tile_rows = kind->tile_rows(variant, rows, size);
-    if (tile_rows <= 0)
-      continue;
-    launch->blocks_x = 0;
-    for (guint i = launch->first; i < launch->first + launch->n; i++) {
-      CnvTileJob *job = &g_array_index(schedule->tile_jobs, CnvTileJob, i);
+  launch->blocks_x = 0;
+  for (guint i = launch->first; i < launch->first + launch->n; i++) {
+    CnvTileJob *job = &g_array_index(schedule->tile_jobs, CnvTileJob, i);
 
-      job->first_block = (int)launch->blocks_x;
-      launch->blocks_x += (guint)cut_job(job, kind, variant, tile_rows);
-    }
-    if (!kind->low_tiles || launch->blocks_x <= schedule->blocks_at_once)
-      break;
+    job->first_block = (int)launch->blocks_x;
+    job->box_rows = kind->box_rows ? kind->box_rows(variant, needs, rows) : rows;
+    launch->blocks_x += cut_job(job, kind, variant, rows);
   }
-  if (kind->shared_bytes)
-    launch->shared_bytes = kind->shared_bytes(variant, &schedule->needs[launch->kernel], tile_rows);
+  launch->shared_bytes = kind->shared_bytes ? kind->shared_bytes(variant, needs, rows) : 0;
+}
+
+/* Tiles are lower than the variant's where shared memory does not hold them, or where they would leave multiprocessors
+ * without work. */
+static void
+cut_launch(CnvSchedule *schedule, CnvLaunch *launch)
+{
+  guint most = schedule->needs[launch->kernel].n_frames > 1 ? SHARED_OVER_TIME : CNV_SHARED_MAX;
+  int rows = schedule->variant[launch->kernel]->tile_rows;
+
+  cut_jobs(schedule, launch, rows);
+  while (rows > CNV_TILE_STEP && (launch->shared_bytes > most || launch->blocks_x < schedule->n_processors)) {
+    rows -= CNV_TILE_STEP;
+    cut_jobs(schedule, launch, rows);
+  }
 }
 
 static void
 add_launch(CnvSchedule *schedule, CnvKernelId kernel, guint bank, guint first, guint last)
 {
   CnvLaunch launch = {.kernel = kernel, .bank = bank, .first = schedule->tile_jobs->len};
-  int highest = 0, rows = 0;
 
   for (guint i = first; i < last; i++) {
     const CnvRectArgs *from = &g_array_index(schedule->jobs, CnvRectArgs, i);
@@ -115,13 +125,11 @@ add_launch(CnvSchedule *schedule, CnvKernelId kernel, guint bank, guint first, g
     if (of->kernel != kernel || of->bank != bank || !cnv_tile_jobs_take(schedule, &from->job))
       continue;
     add_job(schedule, from);
-    highest = MAX(highest, from->job.height);
-    rows = MAX(rows, g_array_index(schedule->tile_jobs, CnvTileJob, launch.first + launch.n).term.n[CNV_Y]);
     launch.n++;
   }
   if (launch.n == 0)
     return;
-  cut_launch(schedule, &launch, highest, rows);
+  cut_launch(schedule, &launch);
   g_array_append_val(schedule->launches, launch);
 }
 

@@ -13,6 +13,9 @@ G_BEGIN_DECLS
 /* TRUE where the job is done by the kernel with tile jobs that its plane has. */
 gboolean cnv_tile_jobs_take(const CnvSchedule *schedule, const CnvRectJob *job);
 
+/* Makes the tile job of a plane of the schedule, by its index, and appends its taps to the words. */
+void cnv_tile_job_prepare(CnvSchedule *schedule, guint index);
+
 /* Appends the launches for jobs first to last - 1, of one bank. */
 void cnv_tile_jobs_add(CnvSchedule *schedule, guint bank, guint first, guint last);
 

@@ -17,6 +17,12 @@
 
 #define CNV_ARGS_SOURCES 31
 
+#ifdef __cplusplus
+#define CNV_ALIGNED(n) alignas(n)
+#else
+#define CNV_ALIGNED(n) _Alignas(n)
+#endif
+
 /* Kernels that work on units have so many threads a block. */
 #define CNV_UNIT_THREADS 256
 
@@ -51,6 +57,7 @@ typedef struct {
 typedef struct {
   int n;
   float weight[CNV_ARGS_SOURCES];
+  int slot[CNV_ARGS_SOURCES];
   int64_t delta[CNV_ARGS_SOURCES];
 } CnvSources;
 
@@ -120,37 +127,65 @@ typedef struct {
 /* A copy thread moves 16 bytes where addresses allow. Threads of a block: 32 x 8. */
 #define CNV_COPY_BYTES 16
 
-/* Tile jobs, for kernels that do all of a job in one launch (fused, tensor, dense). A block is CNV_TILE_WARPS warps
+/* Tile jobs, for kernels that do all of a job in one launch (fused, blur, dense). A block is CNV_TILE_WARPS warps
  * that work side by side; each makes one tile, the tiles of a job being numbered row by row. Samples are counted along
  * a row over all channels, so that channels need no kernels of their own: a tap's neighbour is `channels` samples away.
  */
 #define CNV_TILE_WARPS 4
 #define CNV_TILE_JOBS_INLINE 4 /* so many come with the arguments, others from memory */
 
-/* k steps of 16 samples along x and y that a kernel's bands reach over; groups of 16 samples that a warp makes side by
- * side; blocks that should fit a multiprocessor. 16 * k_x - 15 >= samples from the first to the last tap of the widest;
- * 16 * k_y - 7 >= rows of taps. */
-#define CNV_TENSOR_VARIANTS(V) V(2, 1, 4, 5) V(2, 2, 4, 4)
-/* The same with taps and row sums split in two numbers each: for more than 8 bits, and signed taps. */
-#define CNV_TENSOR_EXACT_VARIANTS(V) V(2, 1, 4, 3) V(2, 2, 2, 3)
-/* And for the sum of several frames. */
-#define CNV_TENSOR_TIME_VARIANTS(V) V(2, 1, 4, 3) V(2, 2, 2, 3) V(5, 5, 1, 2)
+/* Tiles of samples in shared memory (tile.cuh): samples of a dense tile's width; bytes beside a row that reach over so
+ * many, and of a row, an odd number of units, by which eight rows of them lie in different banks; bytes of a tile. */
+#define CNV_TILE_WIDTH (32 * CNV_TILE_WARPS)
+#define CNV_TILE_APRON(bytes) (((bytes) + 15) / 16 * 16)
+#define CNV_TILE_PITCH(unit, row_bytes, lead_bytes)                                                                    \
+  ((((row_bytes) + 2 * CNV_TILE_APRON(lead_bytes) + (unit)-1) / (unit) | 1) * (unit))
+#define CNV_TILE_BYTES(pitch, rows) (((pitch) * (rows) + 127) / 128 * 128)
+/* Rows that the copy engine brings at once. */
+#define CNV_TILE_MAP_ROWS(box_rows) ((box_rows) <= 256 ? (box_rows) : (box_rows) / 2)
 
-/* With row sums in a ring in shared memory (ring.cuh): k_x, groups, blocks; k_y is free up to CNV_RING_K_Y, by
- * which all cards of compute capability 8.0 and newer have the shared memory. */
-#define CNV_TENSOR_RING_VARIANTS(V) V(3, 4, 4) V(5, 4, 4) V(9, 4, 3) V(17, 4, 2)
-#define CNV_TENSOR_RING_EXACT_VARIANTS(V) V(3, 4, 3) V(5, 4, 3) V(9, 2, 3)
-#define CNV_RING_K_Y 17
-#define CNV_RING_EXACT_K_Y 9
-/* k steps of 16 rows that 16 rows of outputs reach over; slots of 16 rows, so many that one barrier for each 16 rows of
- * each warp will do: what is written over was read before the last one. Bytes of shared memory of bands and ring. */
-#define CNV_RING_STEPS(n_y) (((n_y) + 30) / 16)
-#define CNV_RING_SLOTS(steps) ((steps) + 2 * CNV_TILE_WARPS - 1)
-#define CNV_RING_SHARED(k_x, steps, groups, parts)                                                                     \
-  (512 * (parts) * ((k_x) + (steps) + CNV_RING_SLOTS(steps) * (groups)))
+/* blur: steps of 16 samples along x and of 16 rows that 16 outputs reach over, groups of 16 samples that a warp makes
+ * side by side, rows of a tile, blocks that should fit a multiprocessor. */
+#define CNV_BLUR_VARIANTS(V)                                                                                           \
+  V(2, 2, 2, 64, 6)                                                                                                    \
+  V(3, 2, 2, 64, 5)                                                                                                    \
+  V(5, 2, 2, 64, 4)                                                                                                    \
+  V(3, 3, 2, 96, 5)                                                                                                    \
+  V(5, 5, 2, 128, 3)                                                                                                   \
+  V(9, 5, 2, 128, 2)                                                                                                   \
+  V(9, 9, 1, 128, 2)
+/* The same with taps and row sums split in two numbers. */
+#define CNV_BLUR_SPLIT_VARIANTS(V)                                                                                     \
+  V(2, 2, 2, 64, 4)                                                                                                    \
+  V(3, 3, 1, 96, 4)                                                                                                    \
+  V(5, 5, 1, 128, 2)                                                                                                   \
+  V(9, 9, 1, 128, 2)
+/* Samples or rows that k steps reach over on either side. */
+#define CNV_BLUR_LEAD(k) (8 * ((k)-1))
+#define CNV_BLUR_SPLIT 2
 
-#define CNV_TENSOR_K 16   /* samples along k */
-#define CNV_TENSOR_ROWS 8 /* that a step of a warp goes down */
+/* dense: steps of 32 bytes that 16 outputs reach over, terms, digits, rows of taps in registers (0: any number of them
+ * from memory), blocks that should fit a multiprocessor. Samples of 16 bits take three digits, and so does the sum of
+ * two digits of taps with them. */
+#define CNV_DENSE_U8_VARIANTS(V)                                                                                       \
+  V(1, 1, 1, 3, 6)                                                                                                     \
+  V(1, 1, 1, 0, 6)                                                                                                     \
+  V(1, 1, 2, 3, 6)                                                                                                     \
+  V(1, 1, 2, 0, 6)                                                                                                     \
+  V(2, 1, 2, 0, 5)                                                                                                     \
+  V(1, 1, 3, 0, 4)                                                                                                     \
+  V(3, 1, 3, 0, 3)                                                                                                     \
+  V(1, 2, 1, 3, 5)                                                                                                     \
+  V(2, 2, 2, 0, 3)
+#define CNV_DENSE_U16_VARIANTS(V)                                                                                      \
+  V(2, 1, 3, 0, 4)                                                                                                     \
+  V(3, 1, 3, 0, 3)                                                                                                     \
+  V(2, 2, 3, 0, 2)
+#define CNV_DENSE_ROWS 64 /* of a tile */
+#define CNV_DENSE_TIME_ROWS 16
+/* Samples to either side that the steps reach over. */
+#define CNV_DENSE_LEAD(bytes, k) ((16 * (k)-8 * (bytes)) / (bytes))
+#define CNV_DENSE_K 32 /* bytes along k */
 
 /* fused: threads of a block, which makes a tile (fused.cuh). */
 #define CNV_FUSED_THREADS 128
@@ -177,61 +212,38 @@ cnv_fused_reach(int n, int anchor)
   return anchor > n - 1 - anchor ? anchor : n - 1 - anchor;
 }
 
-/* dense (dense.cuh). K: steps along k, 16 * K - 15 >= apron_left - anchor_x * channels + (n_x - 1) * channels + 1. R:
- * rows of a warp, by eights. Terms; exact: taps as two numbers; blocks of 8-bit and of 16-bit samples that should fit a
- * multiprocessor. R is 2 for few rows of taps, which wait for memory, and 4 for many, which wait for the tensor cores.
- */
-#define CNV_DENSE_VARIANTS(V)                                                                                          \
-  V(2, 2, 1, 0, 5, 4)                                                                                                  \
-  V(2, 4, 1, 0, 3, 3)                                                                                                  \
-  V(3, 4, 1, 0, 3, 3)                                                                                                  \
-  V(5, 4, 1, 0, 3, 3)                                                                                                  \
-  V(2, 2, 1, 1, 4, 4)                                                                                                  \
-  V(3, 4, 1, 1, 3, 3)                                                                                                  \
-  V(5, 4, 1, 1, 3, 2)                                                                                                  \
-  V(2, 2, 2, 0, 3, 3)                                                                                                  \
-  V(2, 2, 2, 1, 3, 3)
-
-#define CNV_DENSE_WIDTH 128
-#define CNV_DENSE_CHUNK(r) (16 * (r))
-/* Rows j and j + 8 share what is read; rows are then padded where the last of 16 are nearly all there. */
-#define CNV_DENSE_PAIRS(k, r, exact) ((k) <= 3 && (r) == 4 && !(exact))
-#define CNV_DENSE_ROWS(k, r, exact, n_y)                                                                               \
-  (CNV_DENSE_PAIRS(k, r, exact) && (n_y) % 16 >= 12 ? ((n_y) + 15) / 16 * 16 : (n_y))
-/* Groups of 8 samples of a row in shared memory, and halves from row to row: an odd number of 16 bytes, by which the
- * eight rows of a matrix lie in different banks. */
-#define CNV_DENSE_GROUPS(k) (CNV_DENSE_WIDTH / 8 + 2 * (k)-2)
-#define CNV_DENSE_PITCH(k) (8 * CNV_DENSE_GROUPS(k) + 8)
-/* Bytes of shared memory that a launch asks for. rows: of a tile; n_y: the most of all jobs. */
-#define CNV_DENSE_SHARED(k, r, n_y, rows)                                                                              \
-  (2 * CNV_DENSE_PITCH(k) * (CNV_DENSE_CHUNK(r) + (n_y)-1) + 4 * ((rows) + (n_y)-1))
-
 /* A job whose tiles a kernel makes in one launch. */
 typedef struct {
   CnvRectJob job;
   int pointers;                            /* index in the launch's addresses and strides */
   int first_block, n_tiles, columns, rows; /* tiles of the job, of a row of them; rows of a tile */
-  int left_columns, right_columns; /* columns of tiles at the sides that are done by groups of 16 samples, n_tiles being
-                                      so many more */
-  int origin;                      /* first sample of the first tile, at or before the job's; a multiple of 16 */
-  int channels, border;
+  int box_rows;                            /* blur, dense: the same with those that taps reach over */
+  int origin; /* first sample of the first tile, at or before the job's; a multiple of 16 */
+  int channels, border, renormalizes;
   uint32_t filtered, copied; /* of CnvPlane */
   int shift, full_bits;
-  int absolute;
-  CnvTerm term; /* with its taps in constant memory: tensor takes them for renormalize, dense its own size and anchor */
-  int apron_left; /* tensor: samples from a tile's first to the first that its bands take, a multiple of 4 */
-  uint32_t bands; /* tensor: index of the first word of the bands along x and y; behind them those along x of the
-                     groups whose taps miss samples: the first left_groups of n_groups, and from right_group on */
-  int left_groups, right_group, n_groups;
-  float mid, mid_bias, gain,
-      fraction; /* the same for all channels that are filtered. tensor: gain is that of the bands */
+  int combine;
+  int clamps;     /* levels may lie beyond 0 and full */
+  CnvTerm term;   /* with its taps in constant memory; dense: size and anchor alone */
+  uint32_t bands; /* blur, dense: index of the first word of their fragments of taps */
+  float first_sum, /* blur: sums over rows begin with it */
+      center;      /* gain of the sample itself, beside that of the taps */
+  float bias[2];   /* dense: added to the terms' sums */
+  float mid, mid_bias, gain, fraction; /* the same for all channels that are filtered. dense: gain is that of its sums */
+  float offset;                        /* blur, dense: added to sums before they are rounded to levels */
   int base;
   float border_value[CNV_MAX_CHANNELS];
 } CnvTileJob;
 
+/* The copy engine's description of a plane: words of 32 bits of a row, rows of a field, fields, slots of the history. */
 typedef struct {
-  uint64_t jobs,
-      bands; /* device addresses: CnvTileJob where there are more than CNV_TILE_JOBS_INLINE; words of bands */
+  CNV_ALIGNED(64) uint64_t words[16];
+} CnvTensorMap;
+
+typedef struct {
+  CnvTensorMap map[CNV_MAX_PLANES];
+  uint32_t maps;   /* bit p: rows of plane p lie on multiples of 16 bytes, and there is a map where the GPU takes one */
+  uint64_t jobs, bands; /* device addresses: CnvTileJob where there are more than CNV_TILE_JOBS_INLINE; words of bands */
   int n_jobs;
   CnvSources sources;
   uint64_t in[CNV_MAX_PLANES], out[CNV_MAX_PLANES];

@@ -104,7 +104,7 @@ fused_epilogue(const CnvTileJob &s)
   const int base = s.base + (gain != 0.0f ? 0 : __float2int_rn(s.fraction));
   FusedEpilogue f;
 
-  f.absolute = s.absolute;
+  f.absolute = s.combine == CNV_COMBINE_ABSOLUTE;
   f.renormalize = cnv_border_renormalizes((CnvBorder)s.border);
   f.simple = !f.absolute && !f.renormalize && !s.copied;
   f.start = gain != 0.0f ? s.fraction / gain * FUSED_UNIT : 0.0f;

@@ -3,13 +3,12 @@
  * The CUDA kernels as the module has them. Arithmetic is that of plan.h. Kernels that work on units vary by sample type
  * alone: a launch does planes of any size and number of channels, of any plan whose taps are in constant memory.
  */
+#include "gpu/kernels/blur.cuh"
 #include "gpu/kernels/dense.cuh"
 #include "gpu/kernels/fused.cuh"
 #include "gpu/kernels/point.cuh"
 #include "gpu/kernels/separable.cuh"
 #include "gpu/kernels/stage.cuh"
-#include "gpu/kernels/ring.cuh"
-#include "gpu/kernels/tensor.cuh"
 #include "gpu/kernels/texture.cuh"
 #include "gpu/kernels/tiled.cuh"
 
@@ -43,11 +42,9 @@ extern "C" __global__ void __launch_bounds__(256) cnv_copy(const CnvCopyArgs a)
 /* For sm_100 and newer the same kernels take more registers, and would spill. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
 #define FITTING(blocks) ((blocks) > 3 ? (blocks)-1 : (blocks))
-#define DENSE_FITTING(blocks) ((blocks) > 2 ? (blocks)-1 : (blocks))
 #define FUSED_FITTING(blocks) 2
 #else
 #define FITTING(blocks) (blocks)
-#define DENSE_FITTING(blocks) (blocks)
 #define FUSED_FITTING(blocks) (blocks)
 #endif
 
@@ -76,42 +73,23 @@ UNITS_OF(float, f32)
 UNITS(stage_in, f32, float, stage_in(b, l))
 UNITS(stage_out, f32, float, stage_out(b, l))
 
-#define TENSOR(name, type, T, K_X, K_Y, M, blocks, MODE)                                                               \
-  extern "C" __global__ void __launch_bounds__(32 * CNV_TILE_WARPS, FITTING(blocks))                                   \
-      cnv_##name##_##type##_##K_X##x##K_Y(const IN_PLACE CnvTileArgs l)                                                \
-  {                                                                                                                    \
-    tensor<T, K_X, K_Y, M, MODE>(l);                                                                                   \
-  }
-#define TENSOR_U8(K_X, K_Y, M, blocks) TENSOR(tensor, u8, uint8_t, K_X, K_Y, M, blocks, TENSOR_PLAIN)
-#define TENSOR_OVER_TIME(K_X, K_Y, M, blocks) TENSOR(tensor_time, u8, uint8_t, K_X, K_Y, M, blocks, TENSOR_TIME)
-#define TENSOR_SPLIT(K_X, K_Y, M, blocks)                                                                              \
-  TENSOR(tensor_exact, u8, uint8_t, K_X, K_Y, M, blocks, TENSOR_EXACT)                                                 \
-  TENSOR(tensor_exact, u16, uint16_t, K_X, K_Y, M, blocks, TENSOR_EXACT)
-#define RING(name, type, T, K_X, M, blocks, EXACT)                                                                     \
-  extern "C" __global__ void __launch_bounds__(32 * CNV_TILE_WARPS, FITTING(blocks))                                   \
-      cnv_##name##_##type##_##K_X(const IN_PLACE CnvTileArgs l)                                                        \
-  {                                                                                                                    \
-    tensor_ring<T, K_X, M, EXACT>(l);                                                                                  \
-  }
-#define RING_U8(K_X, M, blocks) RING(tensor_ring, u8, uint8_t, K_X, M, blocks, false)
-#define RING_SPLIT(K_X, M, blocks)                                                                                     \
-  RING(tensor_ring_exact, u8, uint8_t, K_X, M, blocks, true)                                                           \
-  RING(tensor_ring_exact, u16, uint16_t, K_X, M, blocks, true)
-CNV_TENSOR_VARIANTS(TENSOR_U8)
-CNV_TENSOR_EXACT_VARIANTS(TENSOR_SPLIT)
-CNV_TENSOR_TIME_VARIANTS(TENSOR_OVER_TIME)
-CNV_TENSOR_RING_VARIANTS(RING_U8)
-CNV_TENSOR_RING_EXACT_VARIANTS(RING_SPLIT)
-
 FUSED_ENTRIES(FUSED_ENTRY)
 
-#define DENSE(type, T, K, R, TERMS, EXACT, blocks)                                                                     \
-  extern "C" __global__ void __launch_bounds__(32 * CNV_TILE_WARPS, DENSE_FITTING(blocks))                             \
-      cnv_dense_##type##_##K##_##R##_##TERMS##_##EXACT(const IN_PLACE CnvTileArgs l)                                   \
+#define TILES(name, blocks, ...)                                                                                       \
+  extern "C" __global__ void __launch_bounds__(32 * CNV_TILE_WARPS, FITTING(blocks))                                   \
+      cnv_##name(const IN_PLACE CnvTileArgs l)                                                                         \
   {                                                                                                                    \
-    dense<T, K, R, TERMS, EXACT>(l);                                                                                   \
+    __VA_ARGS__(l);                                                                                                    \
   }
-#define DENSE_EACH(K, R, TERMS, EXACT, blocks_u8, blocks_u16)                                                          \
-  DENSE(u8, uint8_t, K, R, TERMS, EXACT, blocks_u8)                                                                    \
-  DENSE(u16, uint16_t, K, R, TERMS, EXACT, blocks_u16)
-CNV_DENSE_VARIANTS(DENSE_EACH)
+#define BLUR(K_X, K_Y, M, rows, blocks) TILES(blur_u8_##K_X##x##K_Y, blocks, blur<uint8_t, K_X, K_Y, M, false>)
+#define BLUR_SPLIT(K_X, K_Y, M, rows, blocks)                                                                          \
+  TILES(blur_split_u8_##K_X##x##K_Y, blocks, blur<uint8_t, K_X, K_Y, M, true>)                                         \
+  TILES(blur_split_u16_##K_X##x##K_Y, blocks, blur<uint16_t, K_X, K_Y, M, true>)
+#define DENSE_U8(K, TERMS, D, ROWS, blocks)                                                                            \
+  TILES(dense_u8_##K##_##TERMS##_##D##_##ROWS, blocks, dense<uint8_t, K, TERMS, D, ROWS>)
+#define DENSE_U16(K, TERMS, D, ROWS, blocks)                                                                           \
+  TILES(dense_u16_##K##_##TERMS##_##D##_##ROWS, blocks, dense<uint16_t, K, TERMS, D, ROWS>)
+CNV_BLUR_VARIANTS(BLUR)
+CNV_BLUR_SPLIT_VARIANTS(BLUR_SPLIT)
+CNV_DENSE_U8_VARIANTS(DENSE_U8)
+CNV_DENSE_U16_VARIANTS(DENSE_U16)

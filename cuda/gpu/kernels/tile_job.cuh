@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Common to kernels that do a job in one launch (fused, tensor, dense): a block's job, samples by fours, borders, and
+ * Common to kernels that do a job in one launch (fused, blur, dense): a block's job, samples by fours, borders, and
  * stores. Coordinates are samples of a row of the plane, over all channels, and rows of the field.
  */
 #pragma once
@@ -16,6 +16,7 @@ struct TileParams {
   int words;                      /* samples may be read by fours that begin at multiples of four */
   int word_stores;                /* and written */
   int pairs;                      /* both by eights */
+  int chunk_stores;               /* rows that are written lie on multiples of 16 bytes */
   alignas(8) uint32_t missing[6]; /* three words: four missing samples, by the channel of the first */
 };
 
@@ -137,6 +138,7 @@ load_tile_job(TileParams &params, const CnvTileArgs &l)
     params.word_stores = ((params.out | params.out_stride | params.back) & (4 * sizeof(T) - 1)) == 0 && params.words;
     params.pairs = ((params.in | params.in_stride | params.out | params.out_stride) & (8 * sizeof(T) - 1)) == 0 &&
                    params.word_stores;
+    params.chunk_stores = ((params.out | params.out_stride) & 15) == 0;
   } else if (threadIdx.x <= 3) {
     ((typename Word<T>::type *)params.missing)[threadIdx.x - 1] = make_missing<T>(s, threadIdx.x - 1);
   }

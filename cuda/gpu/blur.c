@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The kind blur (blur.cuh): a row times a column of taps as banded matrices for tensor cores, in f16; and such a product
+ * with a tap of the sample itself beside it, as to sharpen.
+ */
+#include "gpu/half.h"
+#include "gpu/kinds.h"
+
+#define VARIANT(kind, x, y, m, height, numbers)                                                                        \
+  {kind,     #x "x" #y, .reach = CNV_BLUR_LEAD(x), .rows = CNV_BLUR_LEAD(y),      .terms = 1, .digits = numbers,       \
+   .k_x = x, .k_y = y,  .width = 16 * CNV_TILE_WARPS * (m), .tile_rows = height},
+#define PLAIN(x, y, m, height, blocks) VARIANT("blur", x, y, m, height, 1)
+#define SPLIT(x, y, m, height, blocks) VARIANT("blur_split", x, y, m, height, 2)
+static const CnvVariant variants[] = {CNV_BLUR_VARIANTS(PLAIN) CNV_BLUR_SPLIT_VARIANTS(SPLIT){NULL}};
+
+/* Mean error of rounding to f16, relative to the deviation of what is rounded: 2^-12 at most, three quarters of the
+ * binade in the mean. */
+#define HALF_ERROR 1.9e-4
+
+/* Sum of the weights of frames, at most: row sums stay in the range of f16. */
+#define WEIGHTS_MAX 16.0
+
+/* Sum of the magnitudes of the taps along y, with the gain in them, at most: they are f16 too. */
+#define COLUMN_MAX 4096.0
+
+/* The term that is a row times a column, and what a term of one tap beside it adds to the sample itself. NULL: the plane
+ * has others. */
+static const CnvTerm *
+find_terms(const CnvPlan *plan, const CnvPlane *plane, double *center)
+{
+  const CnvTerm *found = NULL;
+
+  *center = 0;
+  for (int t = 0; t < plane->n_terms; t++) {
+    const CnvTerm *term = &plane->term[t];
+
+    if (term->n[CNV_X] == 1 && term->n[CNV_Y] == 1 && plane->n_terms == 2 && t == 0)
+      *center = cnv_plan_tap(plan, term, 0, 0);
+    else if (found || !term->separable)
+      return NULL;
+    else
+      found = term;
+  }
+  return found;
+}
+
+/* An axis of the term; the column's taps have the gain and the row's sum in them, so that the row's add up to 1. */
+static CnvTapList
+axis_taps(const CnvPlan *plan, const CnvPlane *plane, const CnvTerm *term, CnvAxis axis)
+{
+  guint n = (guint)term->n[axis];
+  double *value = g_new(double, n), factor = 0;
+  CnvTapList taps;
+
+  for (guint i = 0; i < (guint)term->n[CNV_X]; i++)
+    factor += fabs(plan->taps[term->taps[CNV_X] + i]);
+  if (factor == 0)
+    factor = 1;
+  for (guint i = 0; i < n; i++) {
+    double tap = plan->taps[term->taps[axis] + i];
+
+    value[i] = axis == CNV_X ? tap / factor : tap * factor * plane->gain[cnv_fit_first_channel(plane)];
+  }
+  cnv_tap_list_init(&taps, value, n);
+  return taps;
+}
+
+/* The error of a sum, in root mean squares, for samples of deviation 1, with one f16 number for a tap and a row sum. */
+static double
+error_of(CnvTapList *x, CnvTapList *y)
+{
+  double norm_x = x->norm, norm_y = y->norm;
+  double of_x = cnv_tap_list_round_to_half(x), of_y = cnv_tap_list_round_to_half(y);
+
+  return hypot(hypot(of_x * norm_y, norm_x * of_y), x->n > 1 ? HALF_ERROR * norm_x * norm_y : 0);
+}
+
+/* TRUE where sums over frames stay in the range of f16, also where frames are missing and the others' weights are
+ * scaled. */
+static gboolean
+weights_fit(const CnvPlan *plan)
+{
+  for (int i = 0; i < plan->n_temporal_taps; i++)
+    if (plan->weight[i] < 0)
+      return FALSE;
+  return plan->temporal_magnitude <= WEIGHTS_MAX && plan->temporal_magnitude >= 1 / WEIGHTS_MAX;
+}
+
+static gboolean
+terms_fit(const CnvPlan *plan, const CnvPlane *plane, const CnvTerm *term, GError **error)
+{
+  if (!term || plan->not_time_separable || plane->combine != CNV_COMBINE_SUM)
+    return cnv_fit_refuse(error, "it takes one row times one column of taps");
+  if (plane->n_terms > 1 && (plan->n_temporal_taps > 1 || cnv_border_renormalizes(plan->filter.border)))
+    return cnv_fit_refuse(error, "over time and with border-mode=renormalize it takes one row times one column alone");
+  return plane->full[cnv_fit_first_channel(plane)] <= 1023 || cnv_fit_refuse(error, "it takes samples of up to 10 bits");
+}
+
+static gboolean
+fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error)
+{
+  double center, deviation;
+  const CnvTerm *term = find_terms(plan, plane, &center);
+  g_auto(CnvTapList) x = {NULL}, y = {NULL};
+
+  if (!cnv_fit_samples(plane, error) || !terms_fit(plan, plane, term, error))
+    return FALSE;
+  x = axis_taps(plan, plane, term, CNV_X);
+  y = axis_taps(plan, plane, term, CNV_Y);
+  if (!(y.magnitude <= COLUMN_MAX))
+    return cnv_fit_refuse(error, "the filter makes sums too large for it");
+  *needs = (CnvNeeds){.terms = 1,
+                      .bytes = plane->component[0].bytes,
+                      .n_frames = plan->n_temporal_taps > 1 ? plan->n_temporal_taps : 1,
+                      .reach = cnv_fit_reach(term, CNV_X) * plane->channels,
+                      .rows = cnv_fit_reach(term, CNV_Y)};
+  if (needs->n_frames > 1 && !weights_fit(plan))
+    return cnv_fit_refuse(error, "over time it takes weights of frames that add up to 1/%g to %g", WEIGHTS_MAX,
+                          WEIGHTS_MAX);
+  deviation = error_of(&x, &y) * MAX(plan->temporal_magnitude, 1);
+  needs->digits = x.is_signed || (y.is_signed && y.sum > -0.999999 * y.magnitude) || needs->bytes > 1 ||
+                          !cnv_fit_error(plane, deviation)
+                      ? 2
+                      : 1;
+  return cnv_variant_find(&cnv_kind_blur, needs) ||
+         cnv_fit_refuse(error, "%d taps along x, %d along y, %d channels and %d frames are more than its tiles hold",
+                        term->n[CNV_X], term->n[CNV_Y], plane->channels, needs->n_frames);
+}
+
+/* Output number m of 16 as rows of a fragment have them, and sample number k as its columns do: a lane's four results,
+ * and its four samples, are neighbours. */
+static int
+output_of(int m)
+{
+  return m < 8 ? 4 * (m / 2) + m % 2 : 4 * ((m - 8) / 2) + m % 2 + 2;
+}
+
+static int
+sample_of(int k)
+{
+  return 4 * (k % 8 / 2) + k % 2 + (k < 8 ? 0 : 2);
+}
+
+/* Appends a fragment of a band: mma.m16n8k16's operand A, four words a lane, lane = 4g + t: rows g and g + 8, columns 2t
+ * and 2t + 8 and the next of each. apart: samples from tap to tap; first: where the band's column 0 lies, from output 0.
+ */
+static void
+append_fragment(GArray *words, const CnvTapList *taps, int anchor, int apart, int first, int part, gboolean along_x)
+{
+  for (int i = 0; i < 32 * 4; i++) {
+    guint32 word = 0;
+
+    for (int j = 0; j < 2; j++) {
+      int m = i / 16 + i % 2 * 8, k = i / 4 % 4 * 2 + j + i % 4 / 2 * 8;
+      int away = first + (along_x ? sample_of(k) - output_of(m) : k - m), tap = away / apart + anchor;
+
+      if (away % apart == 0 && tap >= 0 && tap < (int)taps->n)
+        word |= (guint32)cnv_half_part(taps->value[tap], part) << (16 * j);
+    }
+    g_array_append_val(words, word);
+  }
+}
+
+static void
+append_band(GArray *words, const CnvTapList *taps, int anchor, int apart, int steps, int parts, gboolean along_x)
+{
+  for (int part = 0; part < parts; part++)
+    for (int k = 0; k < steps; k++)
+      append_fragment(words, taps, anchor, apart, 16 * k - CNV_BLUR_LEAD(steps), part, along_x);
+}
+
+static void
+set_job(CnvTileJob *job, GArray *words, const CnvPlan *plan, const CnvPlane *plane, const CnvVariant *variant,
+        const CnvNeeds *needs, const float *weight)
+{
+  double center, sum = 0;
+  const CnvTerm *term = find_terms(plan, plane, &center);
+  int c = cnv_fit_first_channel(plane);
+  g_auto(CnvTapList) x = axis_taps(plan, plane, term, CNV_X), y = axis_taps(plan, plane, term, CNV_Y);
+
+  if (variant->digits == 1) {
+    cnv_tap_list_round_to_half(&x);
+    cnv_tap_list_round_to_half(&y);
+  }
+  append_band(words, &x, term->anchor[CNV_X], plane->channels, variant->k_x, variant->digits, TRUE);
+  append_band(words, &y, term->anchor[CNV_Y], 1, variant->k_y, variant->digits, FALSE);
+  for (guint i = 0; i < x.n; i++)
+    for (int part = 0; part < variant->digits; part++)
+      sum += cnv_from_half(cnv_half_part(x.value[i], part));
+  job->first_sum = (float)(-(1024.0 + plane->mid[c]) * sum);
+  job->offset = (float)(1024.0 + plane->fraction[c] + plane->base[c]);
+  job->center = (float)(center * plane->gain[c]);
+  job->clamps = !(!x.is_signed && !y.is_signed && center == 0 && y.sum <= 1.000001 &&
+                  plane->fraction[c] + plane->base[c] == plane->mid[c] &&
+                  (plan->n_temporal_taps == 1 || plan->temporal_magnitude <= 1.000001));
+}
+
+static guint
+shared_bytes(const CnvVariant *variant, const CnvNeeds *needs, int rows)
+{
+  guint bytes = (guint)needs->bytes, width = (guint)variant->width * bytes;
+
+  return (guint)needs->n_frames * CNV_TILE_BYTES((guint)cnv_kind_blur.pitch(variant, needs->bytes),
+                                                 (guint)cnv_kind_blur.box_rows(variant, needs, rows)) +
+         (guint)rows * (width + 16);
+}
+
+static int
+pitch(const CnvVariant *variant, int bytes)
+{
+  return CNV_TILE_PITCH(16 * bytes, variant->width * bytes, variant->reach * bytes);
+}
+
+static int
+box_rows(const CnvVariant *variant, const CnvNeeds *needs, int rows)
+{
+  return rows + 2 * variant->rows;
+}
+
+const CnvKernelKind cnv_kind_blur = {"blur",
+                                     CNV_ALGORITHM_TENSOR,
+                                     32 * CNV_TILE_WARPS,
+                                     1,
+                                     .variants = variants,
+                                     .fits = fits,
+                                     .set_job = set_job,
+                                     .pitch = pitch,
+                                     .box_rows = box_rows,
+                                     .shared_bytes = shared_bytes};
