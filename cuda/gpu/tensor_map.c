@@ -20,7 +20,7 @@ is_aligned(guint64 value)
 static TensorMap *
 find_map(CudaSession *self, const TensorMap *wanted)
 {
-  guint64 hash = (wanted->address >> 8) ^ (wanted->address >> 20) ^ wanted->box[1];
+  guint64 hash = (wanted->address >> 8) ^ (wanted->address >> 20) ^ wanted->box[2];
 
   return &self->map[hash % N_TENSOR_MAPS];
 }
@@ -65,15 +65,15 @@ set_map(CudaSession *self, const CnvLaunch *launch, const CnvTileJob *job, const
   memset(&wanted, 0, sizeof(wanted));
   wanted.address = address;
   wanted.dim[0] = ((guint64)self->layout.row_bytes[m] + 3) / 4;
-  wanted.dim[1] = (guint64)(self->layout.rows[m] / fields);
-  wanted.dim[2] = (guint64)fields;
+  wanted.dim[1] = (guint64)fields;
+  wanted.dim[2] = (guint64)(self->layout.rows[m] / fields);
   wanted.dim[3] = (guint64)n_slots;
-  wanted.stride[0] = stride * (guint64)fields;
-  wanted.stride[1] = stride;
+  wanted.stride[0] = stride;
+  wanted.stride[1] = stride * (guint64)fields;
   wanted.stride[2] = slot;
   wanted.box[0] = (guint32)kind->pitch(variant, bytes) / 4;
-  wanted.box[1] = (guint32)CNV_TILE_MAP_ROWS(job->box_rows);
-  wanted.box[2] = wanted.box[3] = 1;
+  wanted.box[2] = (guint32)CNV_TILE_MAP_ROWS(job->box_rows);
+  wanted.box[1] = wanted.box[3] = 1;
   return encode(self, &wanted, map);
 }
 

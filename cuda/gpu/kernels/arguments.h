@@ -170,13 +170,13 @@ typedef struct {
 #define CNV_DENSE_U8_VARIANTS(V)                                                                                       \
   V(1, 1, 1, 3, 6)                                                                                                     \
   V(1, 1, 1, 0, 6)                                                                                                     \
-  V(1, 1, 2, 3, 6)                                                                                                     \
-  V(1, 1, 2, 0, 6)                                                                                                     \
-  V(2, 1, 2, 0, 5)                                                                                                     \
+  V(1, 1, 2, 3, 5)                                                                                                     \
+  V(1, 1, 2, 0, 5)                                                                                                     \
+  V(2, 1, 2, 0, 4)                                                                                                     \
   V(1, 1, 3, 0, 4)                                                                                                     \
   V(3, 1, 3, 0, 3)                                                                                                     \
   V(1, 2, 1, 3, 5)                                                                                                     \
-  V(2, 2, 2, 0, 3)
+  V(2, 2, 2, 0, 2)
 #define CNV_DENSE_U16_VARIANTS(V)                                                                                      \
   V(2, 1, 3, 0, 4)                                                                                                     \
   V(3, 1, 3, 0, 3)                                                                                                     \
@@ -235,7 +235,8 @@ typedef struct {
   float border_value[CNV_MAX_CHANNELS];
 } CnvTileJob;
 
-/* The copy engine's description of a plane: words of 32 bits of a row, rows of a field, fields, slots of the history. */
+/* The copy engine's description of a plane: words of 32 bits of a row, fields, rows of a
+ * field, slots of the history. */
 typedef struct {
   CNV_ALIGNED(64) uint64_t words[16];
 } CnvTensorMap;

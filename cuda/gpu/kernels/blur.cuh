@@ -212,9 +212,8 @@ blur(const CnvTileArgs &l)
   constexpr int lead = CNV_BLUR_LEAD(K_X), top = CNV_BLUR_LEAD(K_Y), apron = CNV_TILE_APRON(lead * bytes);
   constexpr int pitch = CNV_TILE_PITCH(16 * bytes, width * bytes, lead * bytes), out_pitch = width * bytes + 16;
   constexpr bool keeps = K_X + K_Y <= 10 && parts * (K_X + K_Y) <= 12;
-  extern __shared__ uint4 cnv_tiles[];
   __shared__ TileParams params;
-  uint8_t *tile = (uint8_t *)cnv_tiles;
+  uint8_t *tile = (uint8_t *)cnv_shared;
 
   load_tile_job<T>(params, l);
   const CnvTileJob &s = params.s;

@@ -130,9 +130,8 @@ dense(const CnvTileArgs &l)
   constexpr int bytes = sizeof(T), n_words = K * TERMS * D;
   constexpr int lead = CNV_DENSE_LEAD(bytes, K), apron = CNV_TILE_APRON(lead * bytes);
   constexpr int pitch = CNV_TILE_PITCH(16, CNV_TILE_WIDTH * bytes, lead * bytes), out_pitch = CNV_TILE_WIDTH * bytes + 16;
-  extern __shared__ uint4 cnv_tiles[];
   __shared__ TileParams params;
-  uint8_t *tile = (uint8_t *)cnv_tiles;
+  uint8_t *tile = (uint8_t *)cnv_shared;
 
   load_tile_job<T>(params, l);
   const CnvTileJob &s = params.s;

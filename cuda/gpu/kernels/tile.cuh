@@ -65,7 +65,7 @@ start_bulk_copies(const CnvTileArgs &l, const CnvTileJob &s, const TileBox &box,
     asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, "
                  "%4, %5}], [%6];" ::"r"(
                      shared_address(tile + i / boxes * frame_bytes + i % boxes * box_rows * box.pitch)),
-                 "l"(&l.map[s.pointers]), "r"(box.x * bytes / 4), "r"(box.y + i % boxes * box_rows), "r"(s.job.field),
+                 "l"(&l.map[s.pointers]), "r"(box.x * bytes / 4), "r"(s.job.field), "r"(box.y + i % boxes * box_rows),
                  "r"(l.sources.n ? l.sources.slot[i / boxes] : 0), "r"(shared_address(barrier))
                  : "memory");
 }
