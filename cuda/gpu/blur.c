@@ -67,12 +67,12 @@ axis_taps(const CnvPlan *plan, const CnvPlane *plane, const CnvTerm *term, CnvAx
 
 /* The error of a sum, in root mean squares, for samples of deviation 1, with one f16 number for a tap and a row sum. */
 static double
-error_of(CnvTapList *x, CnvTapList *y)
+error_of(CnvTapList *x, CnvTapList *y, gboolean over_time)
 {
   double norm_x = x->norm, norm_y = y->norm;
   double of_x = cnv_tap_list_round_to_half(x), of_y = cnv_tap_list_round_to_half(y);
 
-  return hypot(hypot(of_x * norm_y, norm_x * of_y), x->n > 1 ? HALF_ERROR * norm_x * norm_y : 0);
+  return hypot(hypot(of_x * norm_y, norm_x * of_y), x->n > 1 || over_time ? HALF_ERROR * norm_x * norm_y : 0);
 }
 
 /* TRUE where sums over frames stay in the range of f16, also where frames are missing and the others' weights are
@@ -117,9 +117,9 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
   if (needs->n_frames > 1 && !weights_fit(plan))
     return cnv_fit_refuse(error, "over time it takes weights of frames that add up to 1/%g to %g", WEIGHTS_MAX,
                           WEIGHTS_MAX);
-  deviation = error_of(&x, &y) * MAX(plan->temporal_magnitude, 1);
+  deviation = error_of(&x, &y, needs->n_frames > 1) * MAX(plan->temporal_magnitude, 1);
   needs->digits = x.is_signed || (y.is_signed && y.sum > -0.999999 * y.magnitude) || needs->bytes > 1 ||
-                          !cnv_fit_error(plane, deviation)
+                          !cnv_fit_error(plane, deviation, FALSE)
                       ? 2
                       : 1;
   return cnv_variant_find(&cnv_kind_blur, needs) ||

@@ -122,7 +122,7 @@ choose_digits(const CnvPlane *plane, const CnvTapList *taps, CnvNeeds *needs)
     double error;
 
     scale_of(taps, needs, full_in_memory(plane), &error);
-    if (error == 0 || (needs->digits > 1 && cnv_fit_error(plane, error * plane->gain[cnv_fit_first_channel(plane)])))
+    if (error == 0 || (needs->digits > 1 && cnv_fit_error(plane, error * plane->gain[cnv_fit_first_channel(plane)], taps->is_signed)))
       return TRUE;
   }
   needs->digits = 3;
@@ -196,7 +196,7 @@ set_job(CnvTileJob *job, GArray *words, const CnvPlan *plan, const CnvPlane *pla
   CnvNeeds needs = *own;
   int c = cnv_fit_first_channel(plane), rows = variant->kept_rows ? variant->kept_rows : needs.rows;
   g_auto(CnvTapList) taps = all_taps(plan, plane, &needs, weight);
-  double scale, error, sum[2] = {0, 0};
+  double scale, error, factor, sum[2] = {0, 0};
 
   needs.digits = variant->digits;
   scale = scale_of(&taps, &needs, full_in_memory(plane), &error);
@@ -213,13 +213,14 @@ set_job(CnvTileJob *job, GArray *words, const CnvPlan *plan, const CnvPlane *pla
       append_row(words, j < needs.rows ? term : NULL, plane, variant, &needs);
     }
   job->term = (CnvTerm){.n = {needs.n_x, taps.magnitude > 0 ? rows : 0}, .anchor = {needs.anchor_x, needs.anchor_y}};
+  /* The sum of the rounded taps is divided out where there is one, so that a flat frame stays flat. */
+  factor = needs.terms == 1 && fabs(taps.sum) > 0.5 * taps.magnitude ? sum[0] / taps.sum : scale;
+  factor *= exp2(plane->component[0].shift);
+  job->gain = (float)(plane->gain[c] / factor);
   for (int t = 0; t < needs.terms; t++)
     job->bias[t] = (float)(-sum[t] * ldexp(plane->mid[c], plane->component[0].shift));
-  /* The sum of the rounded taps is divided out where there is one, so that a flat frame stays flat. */
-  if (needs.terms == 1 && fabs(taps.sum) > 0.5 * taps.magnitude)
-    job->gain = (float)(plane->gain[c] * taps.sum / ldexp(sum[0], plane->component[0].shift));
-  else
-    job->gain = (float)(plane->gain[c] / ldexp(scale, plane->component[0].shift));
+  if (plane->combine == CNV_COMBINE_ABSOLUTE)
+    job->bias[0] += (float)(plane->mid_bias[c] * factor);
   job->offset = (float)(plane->fraction[c] + plane->base[c] -
                         (plane->combine == CNV_COMBINE_SUM ? (double)plane->gain[c] * taps.sum * plane->mid[c] : 0));
 }

@@ -14,6 +14,7 @@
 #define NOISE_DEVIATION 0.2887
 #define MEAN_OF_DEVIATION 0.8
 #define MEAN_ERROR_MAX 0.007
+#define MEAN_ERROR_SIGNED_MAX 0.05 /* of taps of both signs: levels are at most one off */
 
 CnvNeeds
 cnv_needs_join(const CnvNeeds *a, const CnvNeeds *b)
@@ -103,9 +104,10 @@ cnv_fit_levels(const CnvPlane *plane, double magnitude, GError **error)
 }
 
 gboolean
-cnv_fit_error(const CnvPlane *plane, double error)
+cnv_fit_error(const CnvPlane *plane, double error, gboolean is_signed)
 {
-  return MEAN_OF_DEVIATION * NOISE_DEVIATION * fabs(error) * plane->full[cnv_fit_first_channel(plane)] <= MEAN_ERROR_MAX;
+  return MEAN_OF_DEVIATION * NOISE_DEVIATION * fabs(error) * plane->full[cnv_fit_first_channel(plane)] <=
+         (is_signed ? MEAN_ERROR_SIGNED_MAX : MEAN_ERROR_MAX);
 }
 
 int

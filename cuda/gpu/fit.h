@@ -47,7 +47,7 @@ gboolean cnv_fit_levels(const CnvPlane *plane, double magnitude, GError **error)
 
 /* TRUE where such an error keeps the contract on noise: levels that are off by one, rounded otherwise than float32, in
  * fewer than one sample of a hundred. error: of a level, in root mean squares, for samples of deviation 1. */
-gboolean cnv_fit_error(const CnvPlane *plane, double error);
+gboolean cnv_fit_error(const CnvPlane *plane, double error, gboolean is_signed);
 
 /* Pixels or rows to either side that the term's taps reach to. */
 int cnv_fit_reach(const CnvTerm *term, CnvAxis axis);

@@ -112,7 +112,7 @@ cnv_tap_list_integer_scale(const CnvTapList *taps, double largest, double *error
   for (int i = 1; i <= SCALE_TRIALS && i / smallest <= largest / taps->largest; i++) {
     double of = error_of(taps, i / smallest);
 
-    if (of < *error) {
+    if (of < *error || (of == *error && best == largest / taps->largest)) {
       *error = of;
       best = i / smallest;
     }

@@ -165,15 +165,15 @@ make_tile_jobs(CnvSchedule *schedule)
 gboolean
 cnv_schedule_set_weights(CnvSchedule *schedule, const CnvWork *work)
 {
-  float weight[CNV_MAX_TEMPORAL_TAPS];
+  float weight[CNV_MAX_TEMPORAL_TAPS] = {0};
   int n = (int)work->n_temporal_taps;
 
   for (int i = 0; i < n; i++)
     weight[i] = work->temporal_tap[i].slot < 0 ? 0 : work->temporal_tap[i].weight;
-  if (n == schedule->n_weights && memcmp(weight, schedule->weight, (gsize)n * sizeof(float)) == 0)
+  if (n == schedule->n_weights && memcmp(weight, schedule->weight, sizeof(weight)) == 0)
     return FALSE;
   schedule->n_weights = n;
-  memcpy(schedule->weight, weight, (gsize)n * sizeof(float));
+  memcpy(schedule->weight, weight, sizeof(weight));
   make_tile_jobs(schedule);
   return TRUE;
 }

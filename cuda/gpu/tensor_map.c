@@ -60,7 +60,7 @@ set_map(CudaSession *self, const CnvLaunch *launch, const CnvTileJob *job, const
     return FALSE;
   if (self->capability < 90)
     return TRUE;
-  if (!self->cu->cuTensorMapEncodeTiled)
+  if (!self->cu->cuTensorMapEncodeTiled || job->box_rows > CNV_TILE_MAP_ROWS)
     return FALSE;
   memset(&wanted, 0, sizeof(wanted));
   wanted.address = address;
@@ -72,7 +72,7 @@ set_map(CudaSession *self, const CnvLaunch *launch, const CnvTileJob *job, const
   wanted.stride[1] = stride * (guint64)fields;
   wanted.stride[2] = slot;
   wanted.box[0] = (guint32)kind->pitch(variant, bytes) / 4;
-  wanted.box[2] = (guint32)CNV_TILE_MAP_ROWS(job->box_rows);
+  wanted.box[2] = (guint32)job->box_rows;
   wanted.box[1] = wanted.box[3] = 1;
   return encode(self, &wanted, map);
 }

@@ -141,8 +141,8 @@ typedef struct {
 #define CNV_TILE_PITCH(unit, row_bytes, lead_bytes)                                                                    \
   ((((row_bytes) + 2 * CNV_TILE_APRON(lead_bytes) + (unit)-1) / (unit) | 1) * (unit))
 #define CNV_TILE_BYTES(pitch, rows) (((pitch) * (rows) + 127) / 128 * 128)
-/* Rows that the copy engine brings at once. */
-#define CNV_TILE_MAP_ROWS(box_rows) ((box_rows) <= 256 ? (box_rows) : (box_rows) / 2)
+/* Rows that the copy engine brings at once, at most. */
+#define CNV_TILE_MAP_ROWS 256
 
 /* blur: steps of 16 samples along x and of 16 rows that 16 outputs reach over, groups of 16 samples that a warp makes
  * side by side, rows of a tile, blocks that should fit a multiprocessor. */

@@ -92,7 +92,7 @@ dense_level(const DenseSums<TERMS, D> &sums, const DenseEpilogue &f, int b, int 
 
     sum = sqrtf(fmaf(first, first, second * second));
   } else if (f.combine == CNV_COMBINE_ABSOLUTE) {
-    sum = fabsf(sum);
+    sum = fabsf(sum + f.bias[0]);
   }
   return __float_as_int(fmaf(sum, f.gain, f.offset) * __int_as_float(1));
 }

@@ -48,26 +48,35 @@ let_next_launch_begin()
 
 #if __CUDA_ARCH__ >= 900
 
-/* Starts the copies of the tile of each of n frames, by one thread. */
+__device__ static void
+start_bulk_copy(uint32_t to, const CnvTensorMap *map, int x, int y, int field, int slot, uint32_t barrier)
+{
+  asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, "
+               "%4, %5}], [%6];" ::"r"(to),
+               "l"(map), "r"(x), "r"(field), "r"(y), "r"(slot), "r"(barrier)
+               : "memory");
+}
+
+/* Starts the copies of the tile of each frame, by one thread. */
 __device__ static void
 start_bulk_copies(const CnvTileArgs &l, const CnvTileJob &s, const TileBox &box, int bytes, uint8_t *tile, int frame_bytes,
                   uint64_t *barrier)
 {
-  const int n = max(l.sources.n, 1), box_rows = CNV_TILE_MAP_ROWS(s.box_rows), boxes = s.box_rows / box_rows;
+  const int n = l.sources.n, x = box.x * bytes / 4, field = s.job.field;
+  const uint32_t to = shared_address(tile), at = shared_address(barrier);
+  const CnvTensorMap *map = &l.map[s.pointers];
 
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(barrier)));
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(at));
   asm volatile("fence.mbarrier_init.release.cluster;");
   wait_for_launch_before();
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)),
-               "r"(n * box.pitch * s.box_rows)
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at),
+               "r"(max(n, 1) * box.pitch * s.box_rows)
                : "memory");
-  for (int i = 0; i < n * boxes; i++)
-    asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, "
-                 "%4, %5}], [%6];" ::"r"(
-                     shared_address(tile + i / boxes * frame_bytes + i % boxes * box_rows * box.pitch)),
-                 "l"(&l.map[s.pointers]), "r"(box.x * bytes / 4), "r"(s.job.field), "r"(box.y + i % boxes * box_rows),
-                 "r"(l.sources.n ? l.sources.slot[i / boxes] : 0), "r"(shared_address(barrier))
-                 : "memory");
+  if (n == 0)
+    start_bulk_copy(to, map, x, box.y, field, 0, at);
+#pragma unroll 1
+  for (int i = 0; i < n; i++)
+    start_bulk_copy(to + i * frame_bytes, map, x, box.y, field, l.sources.slot[i], at);
 }
 
 __device__ static void
