@@ -141,6 +141,13 @@ typedef struct {
 #define CNV_TILE_PITCH(unit, row_bytes, lead_bytes)                                                                    \
   ((((row_bytes) + 2 * CNV_TILE_APRON(lead_bytes) + (unit)-1) / (unit) | 1) * (unit))
 #define CNV_TILE_BYTES(pitch, rows) (((pitch) * (rows) + 127) / 128 * 128)
+/* Kernels bring tiles by the copy engine of compute capability 9.0, as compilers from CUDA 12 on know it. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && __CUDACC_VER_MAJOR__ >= 12
+#define CNV_BULK_COPIES 1
+#else
+#define CNV_BULK_COPIES 0
+#endif
+
 /* Rows that the copy engine brings at once, at most. */
 #define CNV_TILE_MAP_ROWS 256
 

@@ -212,28 +212,37 @@ blur(const CnvTileArgs &l)
   constexpr int lead = CNV_BLUR_LEAD(K_X), top = CNV_BLUR_LEAD(K_Y), apron = CNV_TILE_APRON(lead * bytes);
   constexpr int pitch = CNV_TILE_PITCH(16 * bytes, width * bytes, lead * bytes), out_pitch = width * bytes + 16;
   constexpr bool keeps = K_X + K_Y <= 10 && parts * (K_X + K_Y) <= 12;
+  constexpr TileShape shape = {width, width + 2 * apron / bytes, apron / bytes, top, pitch};
   __shared__ TileParams params;
-  uint8_t *tile = (uint8_t *)cnv_shared;
+  __shared__ alignas(8) uint64_t barrier;
+  const int number = find_tile_job(l);
 
-  load_tile_job<T>(params, l);
+  if (threadIdx.x == 0) {
+    if (l.n_jobs <= CNV_TILE_JOBS_INLINE)
+      begin_tile(l, l.job[number], shape, bytes, &barrier);
+    else
+      begin_tile(l, ((const CnvTileJob *)l.jobs)[number], shape, bytes, &barrier);
+  }
+  let_next_launch_begin();
+  load_tile_job<T>(params, l, number);
   const CnvTileJob &s = params.s;
   const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, warp_x = threadIdx.x / 32 * 16 * M;
   const int frame_bytes = CNV_TILE_BYTES(pitch, s.box_rows), n_frames = l.sources.n;
   const TileOutput at = tile_output(s, width);
-  const TileBox box = tile_box(s, at, apron / bytes, width + 2 * apron / bytes, top, pitch);
+  const TileBox box = tile_box(s, at, shape);
   const uint4 *words = (const uint4 *)((const uint32_t *)l.bands + s.bands) + lane;
   Bands<parts * K_X, keeps> band_x;
   Bands<parts * K_Y, keeps> band_y;
 
   band_x.load(words);
   band_y.load(words + parts * K_X * 32);
-  load_tile<T>(l, params, box, tile, frame_bytes);
+  finish_tile<T>(l, params, box, &barrier);
   const float first_sum = s.first_sum, offset = s.offset, center = s.center, first_level = s.renormalizes ? 0 : offset;
   const bool clamps = s.clamps, renormalizes = s.renormalizes;
   const uint32_t mask = (uint32_t)s.full_bits * 0x10001u;
   const int shift = s.shift;
-  const uint8_t *from = tile + g * pitch + apron + (warp_x - lead) * bytes + 4 * t * bytes;
-  uint8_t *out = tile + max(n_frames, 1) * frame_bytes + g * out_pitch + (warp_x + 4 * t) * bytes;
+  const uint8_t *from = cnv_tiles + g * pitch + apron + (warp_x - lead) * bytes + 4 * t * bytes;
+  uint8_t *out = cnv_tiles + max(n_frames, 1) * frame_bytes + g * out_pitch + (warp_x + 4 * t) * bytes;
   const int steps = (at.y_end - at.y + 15) / 16 + K_Y - 1;
   RowSums<M, parts> sums[K_Y];
 
@@ -312,7 +321,7 @@ blur(const CnvTileArgs &l)
     }
   }
   __syncthreads();
-  store_tile<T, width>(params, at, tile + max(n_frames, 1) * frame_bytes, out_pitch);
+  store_tile<T, width>(params, at, cnv_tiles + max(n_frames, 1) * frame_bytes, out_pitch);
 }
 
 #else

@@ -130,17 +130,26 @@ dense(const CnvTileArgs &l)
   constexpr int bytes = sizeof(T), n_words = K * TERMS * D;
   constexpr int lead = CNV_DENSE_LEAD(bytes, K), apron = CNV_TILE_APRON(lead * bytes);
   constexpr int pitch = CNV_TILE_PITCH(16, CNV_TILE_WIDTH * bytes, lead * bytes), out_pitch = CNV_TILE_WIDTH * bytes + 16;
+  constexpr TileShape shape = {CNV_TILE_WIDTH, CNV_TILE_WIDTH + 2 * apron / bytes, apron / bytes, -1, pitch};
   __shared__ TileParams params;
-  uint8_t *tile = (uint8_t *)cnv_shared;
+  __shared__ alignas(8) uint64_t barrier;
+  const int number = find_tile_job(l);
 
-  load_tile_job<T>(params, l);
+  if (threadIdx.x == 0) {
+    if (l.n_jobs <= CNV_TILE_JOBS_INLINE)
+      begin_tile(l, l.job[number], shape, bytes, &barrier);
+    else
+      begin_tile(l, ((const CnvTileJob *)l.jobs)[number], shape, bytes, &barrier);
+  }
+  let_next_launch_begin();
+  load_tile_job<T>(params, l, number);
   const CnvTileJob &s = params.s;
   const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, warp_x = threadIdx.x / 32 * 32;
   const int n_rows = ROWS ? ROWS : s.term.n[CNV_Y], frame_bytes = CNV_TILE_BYTES(pitch, s.box_rows);
   const int n_frames = max(l.sources.n, 1);
   const TileOutput at = tile_output(s, CNV_TILE_WIDTH);
-  const TileBox box = tile_box(s, at, apron / bytes, CNV_TILE_WIDTH + 2 * apron / bytes, s.term.anchor[CNV_Y], pitch);
-  uint8_t *out = tile + n_frames * frame_bytes;
+  const TileBox box = tile_box(s, at, shape);
+  uint8_t *out = cnv_tiles + n_frames * frame_bytes;
   const DenseEpilogue epilogue = {s.gain, s.offset, {s.bias[0], s.bias[1]}, s.full_bits, s.shift, s.combine};
   const uint32_t mask = ((uint32_t)s.full_bits << s.shift) * 0x10001u;
   const uint4 *taps = (const uint4 *)((const uint32_t *)l.bands + s.bands) + lane;
@@ -149,14 +158,14 @@ dense(const CnvTileArgs &l)
 #pragma unroll
   for (int i = 0; i < (ROWS ? ROWS : 1) * n_words; i++)
     kept[i / n_words][i % n_words] = __ldg(taps + 32 * i);
-  load_tile<T>(l, params, box, tile, frame_bytes);
-  const uint8_t *warp_at = tile + g * pitch + apron + (warp_x - lead) * bytes + 4 * t;
+  finish_tile<T>(l, params, box, &barrier);
+  const uint8_t *warp_at = cnv_tiles + g * pitch + apron + (warp_x - lead) * bytes + 4 * t;
 #pragma unroll 1
   for (int y = 0; y < at.y_end - at.y; y += 16) {
     DenseSums<TERMS, D> sums = {};
 
 #pragma unroll 1
-    for (int i = 0; i < n_frames; i++) {
+    for (int i = 0; i < (reads(s) ? n_frames : 0); i++) {
       const uint8_t *from = warp_at + i * frame_bytes + y * pitch;
 
       if (ROWS) {

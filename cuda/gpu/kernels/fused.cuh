@@ -743,7 +743,7 @@ fused(const CnvTileArgs &l)
 {
   __shared__ Fused<T> f;
 
-  load_tile_job<T>(f.params, l);
+  load_tile_job<T>(f.params, l, find_tile_job(l));
   const CnvTileJob &s = f.params.s;
   const int reach = max(cnv_fused_reach(s.term.n[CNV_X], s.term.anchor[CNV_X]),
                         cnv_fused_reach(s.term.n[CNV_Y], s.term.anchor[CNV_Y]));
@@ -762,7 +762,7 @@ fused_any(const CnvTileArgs &l)
 {
   __shared__ Fused<T> f;
 
-  load_tile_job<T>(f.params, l);
+  load_tile_job<T>(f.params, l, find_tile_job(l));
   fused_any_tile<T>(f, l);
 }
 

@@ -13,7 +13,10 @@
 
 #if __CUDA_ARCH__ >= 800
 
-/* A tile in shared memory: so many samples and rows, from sample x of row y of the plane on. */
+/* Aligned as the copy engine takes it. */
+extern __shared__ __align__(128) uint8_t cnv_tiles[];
+
+/* A tile in shared memory: so many samples and rows, from sample x of row y of the plane on; bytes from row to row. */
 struct TileBox {
   int x, y, width, rows, pitch;
 };
@@ -23,13 +26,27 @@ struct TilePart {
   int x0, y0, x1, y1;
 };
 
+/* The block's tile of outputs: the first sample and row, and the row behind the last. */
+struct TileOutput {
+  int x, y, y_end;
+};
+
+__device__ static TileOutput
+tile_output(const CnvTileJob &s, int width)
+{
+  const int number = (int)blockIdx.x - s.first_block, row = number / s.columns, y = s.job.y + row * s.rows;
+
+  return {s.origin + (number - row * s.columns) * width, y, min(y + s.rows, s.job.y + s.job.height)};
+}
+
 __device__ static uint32_t
 shared_address(const void *at)
 {
   return (uint32_t)__cvta_generic_to_shared(at);
 }
 
-/* Frames that a launch before this one writes are read only after this. */
+/* What a launch before this one writes is read, and what it reads is written, only after this by one of the threads and
+ * a barrier. */
 __device__ static void
 wait_for_launch_before()
 {
@@ -46,7 +63,7 @@ let_next_launch_begin()
 #endif
 }
 
-#if __CUDA_ARCH__ >= 900
+#if CNV_BULK_COPIES
 
 __device__ static void
 start_bulk_copy(uint32_t to, const CnvTensorMap *map, int x, int y, int field, int slot, uint32_t barrier)
@@ -57,13 +74,13 @@ start_bulk_copy(uint32_t to, const CnvTensorMap *map, int x, int y, int field, i
                : "memory");
 }
 
-/* Starts the copies of the tile of each frame, by one thread. */
+/* Starts the copies of the tile of each frame. */
 __device__ static void
-start_bulk_copies(const CnvTileArgs &l, const CnvTileJob &s, const TileBox &box, int bytes, uint8_t *tile, int frame_bytes,
+start_bulk_copies(const CnvTileArgs &l, const CnvTileJob &s, const TileBox &box, int bytes, int frame_bytes,
                   uint64_t *barrier)
 {
   const int n = l.sources.n, x = box.x * bytes / 4, field = s.job.field;
-  const uint32_t to = shared_address(tile), at = shared_address(barrier);
+  const uint32_t to = shared_address(cnv_tiles), at = shared_address(barrier);
   const CnvTensorMap *map = &l.map[s.pointers];
 
   asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(at));
@@ -93,7 +110,7 @@ wait_for_bulk_copies(uint64_t *barrier)
 
 #endif
 
-/* Starts the copies of a tile's chunks of 16 bytes, those that lie in the part. Its x are multiples of 16 bytes. */
+/* Starts the copies of a tile's chunks of 16 bytes that hold samples of the part. */
 template <typename T>
 __device__ static void
 copy_chunks(const TileParams &params, const TileBox &box, const TilePart &part, uint8_t *tile, int64_t delta)
@@ -109,37 +126,55 @@ copy_chunks(const TileParams &params, const TileBox &box, const TilePart &part, 
                    : "memory");
 }
 
-/* The sample that stands for sample x of row y of the tile, one that is not in the part. */
+/* The sample at index `at` (sample_of) of a row of the plane (row_of), either of which may be missing. x: its place. */
 template <typename T>
 __device__ static T
-missing_sample(const TileParams &params, const TileBox &box, const TilePart &part, const T *tile, int64_t delta, int x,
-               int row)
+sample_at(const TileParams &params, int64_t delta, int at, int row, int x)
 {
-  const int at = sample_of(params.s, box.x + x), column = at - box.x, y = row - box.y;
+  const int C = params.s.channels, channel = at < 0 ? -1 - at : (x % C + C) % C;
 
-  if (at < 0)
-    return (T)get_sample(missing_word<T>(params, 0), -1 - at);
-  if (row < 0)
-    return (T)get_sample(missing_word<T>(params, 0), at % params.s.channels);
-  if (column >= part.x0 && column < part.x1 && y >= part.y0 && y < part.y1)
-    return tile[y * (box.pitch / (int)sizeof(T)) + column];
+  if (at < 0 || row < 0)
+    return (T)get_sample(missing_word<T>(params, 0), channel);
   return load_sample((const T *)(params.in + delta + (int64_t)row * params.in_stride) + at);
 }
 
-/* Fills in the samples of the tile that are not in the part. */
+/* Fills in what is missing to either side of the part, in its rows. */
 template <typename T>
 __device__ static void
-fill_missing(const TileParams &params, const TileBox &box, const TilePart &part, T *tile, int64_t delta)
+fill_sides(const TileParams &params, const TileBox &box, const TilePart &part, T *tile, int64_t delta)
 {
-  for (int y = threadIdx.x / 32; y < box.rows; y += blockDim.x / 32) {
-    const int row = row_of(params.s, box.y + y);
-    const int present = y >= part.y0 && y < part.y1 ? part.x1 - part.x0 : 0;
+  const int present = part.x1 - part.x0, pitch = box.pitch / (int)sizeof(T);
 
-    for (int i = threadIdx.x % 32; i < box.width - present; i += 32) {
-      const int x = present && i >= part.x0 ? i + present : i;
+  for (int i = threadIdx.x % 32; i < box.width - present; i += 32) {
+    const int x = i < part.x0 ? i : i + present, at = sample_of(params.s, box.x + x), from = at - box.x;
+    const bool is_here = at >= 0 && from >= part.x0 && from < part.x1;
 
-      tile[y * (box.pitch / (int)sizeof(T)) + x] = missing_sample<T>(params, box, part, tile, delta, x, row);
+#pragma unroll 4
+    for (int y = part.y0 + threadIdx.x / 32; y < part.y1; y += CNV_TILE_WARPS)
+      tile[y * pitch + x] =
+          is_here ? tile[y * pitch + from] : sample_at<T>(params, delta, at, box.y + y, box.x + x);
+  }
+}
+
+/* Fills in the rows above and below the part, whose own rows are whole. */
+template <typename T>
+__device__ static void
+fill_rows(const TileParams &params, const TileBox &box, const TilePart &part, T *tile, int64_t delta)
+{
+  const int lane = threadIdx.x % 32, pitch = box.pitch / (int)sizeof(T);
+
+  for (int y = threadIdx.x / 32; y < box.rows; y += CNV_TILE_WARPS) {
+    const int row = row_of(params.s, box.y + y), from = row - box.y;
+
+    if (y >= part.y0 && y < part.y1)
+      continue;
+    if (row >= 0 && from >= part.y0 && from < part.y1) {
+      for (int i = lane; i < box.pitch / 16; i += 32)
+        ((uint4 *)(tile + y * pitch))[i] = ((const uint4 *)(tile + from * pitch))[i];
+      continue;
     }
+    for (int x = lane; x < box.width; x += 32)
+      tile[y * pitch + x] = sample_at<T>(params, delta, sample_of(params.s, box.x + x), row, box.x + x);
   }
 }
 
@@ -154,66 +189,76 @@ part_in_window(const TileParams &params, const TileBox &box)
           min(max(p.window_y + p.window_height - box.y, 0), box.rows)};
 }
 
-/* Brings in the tile of each frame; params are those of load_tile_job. All threads see it afterwards. */
-template <typename T>
-__device__ static void
-load_tile(const CnvTileArgs &l, const TileParams &params, const TileBox &box, uint8_t *tile, int frame_bytes)
-{
-  __shared__ alignas(8) uint64_t barrier;
-  const bool has_map = l.maps >> params.s.pointers & 1;
-  TilePart part = part_in_window(params, box);
-
-#if __CUDA_ARCH__ >= 900
-  if (has_map) {
-    if (threadIdx.x == 0)
-      start_bulk_copies(l, params.s, box, sizeof(T), tile, frame_bytes, &barrier);
-    let_next_launch_begin();
-    __syncthreads();
-    wait_for_bulk_copies(&barrier);
-  } else {
-    wait_for_launch_before();
-    let_next_launch_begin();
-    part = {};
-  }
-#else
-  if (has_map) {
-    part.x1 = max(part.x0, (box.x + part.x1) * (int)sizeof(T) / 16 * 16 / (int)sizeof(T) - box.x);
-    for (int i = 0; i < max(l.sources.n, 1); i++)
-      copy_chunks<T>(params, box, part, tile + i * frame_bytes, l.sources.n ? l.sources.delta[i] : 0);
-    asm volatile("cp.async.commit_group;\ncp.async.wait_group 0;" ::: "memory");
-    __syncthreads();
-  } else {
-    part = {};
-  }
-#endif
-  if (part.x0 == 0 && part.y0 == 0 && part.x1 == box.width && part.y1 == box.rows)
-    return;
-  for (int i = 0; i < max(l.sources.n, 1); i++)
-    fill_missing<T>(params, box, part, (T *)(tile + i * frame_bytes), l.sources.n ? l.sources.delta[i] : 0);
-  __syncthreads();
-}
-
-/* The block's tile of outputs: the first sample and row, and the row behind the last. */
-struct TileOutput {
-  int x, y, y_end;
+/* Tiles of a kernel: samples of a row and those before its outputs, rows above (-1: as the job's taps have them), and
+ * bytes from row to row. */
+struct TileShape {
+  int output_width, width, lead, top, pitch;
 };
 
-__device__ static TileOutput
-tile_output(const CnvTileJob &s, int width)
+__device__ static TileBox
+tile_box(const CnvTileJob &s, const TileOutput &at, const TileShape &shape)
 {
-  const int number = blockIdx.x - s.first_block, row = number / s.columns, y = s.job.y + row * s.rows;
+  const int last = (s.job.x + s.job.width) * s.channels + shape.lead, x = at.x - shape.lead;
+  const int top = shape.top < 0 ? s.term.anchor[CNV_Y] : shape.top;
 
-  return {s.origin + (number - row * s.columns) * width, y, min(y + s.rows, s.job.y + s.job.height)};
+  return {x, at.y - top, min(shape.width, last - x), s.box_rows - (at.y + s.rows - at.y_end), shape.pitch};
 }
 
-/* The tile that outputs read, of `width` samples a row with `lead` samples and `top` rows before the outputs'. What
- * lies beyond the reach of the job's last sample is left out. */
-__device__ static TileBox
-tile_box(const CnvTileJob &s, const TileOutput &at, int lead, int width, int top, int pitch)
+/* FALSE where no tap of the job is other than 0: nothing is read then. */
+__device__ static bool
+reads(const CnvTileJob &s)
 {
-  const int last = (s.job.x + s.job.width) * s.channels + lead;
+  return s.term.n[CNV_Y] > 0;
+}
 
-  return {at.x - lead, at.y - top, min(width, last - (at.x - lead)), s.box_rows - (at.y + s.rows - at.y_end), pitch};
+/* The beginning of a kernel: starts the copies of the block's tile of each frame, before anything else is waited for. By
+ * one thread. */
+__device__ static void
+begin_tile(const CnvTileArgs &l, const CnvTileJob &s, const TileShape &shape, int bytes, uint64_t *barrier)
+{
+#if CNV_BULK_COPIES
+  if (reads(s) && l.maps >> s.pointers & 1) {
+    start_bulk_copies(l, s, tile_box(s, tile_output(s, shape.output_width), shape), bytes,
+                      CNV_TILE_BYTES(shape.pitch, s.box_rows), barrier);
+    return;
+  }
+#endif
+  wait_for_launch_before();
+}
+
+/* Waits for the tile of each frame, and fills in what is missing. All threads see it afterwards. */
+template <typename T>
+__device__ static void
+finish_tile(const CnvTileArgs &l, const TileParams &params, const TileBox &box, uint64_t *barrier)
+{
+  const bool has_map = l.maps >> params.s.pointers & 1;
+  const int n = max(l.sources.n, 1), frame_bytes = CNV_TILE_BYTES(box.pitch, params.s.box_rows);
+  TilePart part = part_in_window(params, box);
+
+  if (!reads(params.s))
+    return;
+  if (!has_map)
+    part = {};
+#if CNV_BULK_COPIES
+  if (has_map)
+    wait_for_bulk_copies(barrier);
+#else
+  part.x1 = max(part.x0, (box.x + part.x1) * (int)sizeof(T) / 16 * 16 / (int)sizeof(T) - box.x);
+  for (int i = 0; i < n && has_map; i++)
+    copy_chunks<T>(params, box, part, cnv_tiles + i * frame_bytes, l.sources.n ? l.sources.delta[i] : 0);
+  asm volatile("cp.async.commit_group;\ncp.async.wait_group 0;" ::: "memory");
+  __syncthreads();
+#endif
+  if (part.x0 > 0 || part.x1 < box.width) {
+    for (int i = 0; i < n; i++)
+      fill_sides<T>(params, box, part, (T *)(cnv_tiles + i * frame_bytes), l.sources.n ? l.sources.delta[i] : 0);
+    __syncthreads();
+  }
+  if (part.y0 > 0 || part.y1 < box.rows) {
+    for (int i = 0; i < n; i++)
+      fill_rows<T>(params, box, part, (T *)(cnv_tiles + i * frame_bytes), l.sources.n ? l.sources.delta[i] : 0);
+    __syncthreads();
+  }
 }
 
 /* Stores one row's 16 bytes of outputs, from sample x on, sample by sample: those of the job, and what was read where a
@@ -236,23 +281,39 @@ template <typename T, int WIDTH>
 __device__ static void
 store_tile(const TileParams &params, const TileOutput &at, const uint8_t *out, int pitch)
 {
-  constexpr int samples = 16 / sizeof(T), chunks = WIDTH / samples;
+  typedef typename Word<T>::type W;
+  constexpr int samples = 16 / sizeof(T), chunks = WIDTH / samples, words = samples / 4;
   const CnvTileJob &s = params.s;
   const int chunk = threadIdx.x % chunks, x = at.x + chunk * samples, step = 32 * CNV_TILE_WARPS / chunks;
   const bool inside = x >= s.job.x * s.channels && x + samples <= (s.job.x + s.job.width) * s.channels;
+  const W mask = filtered_mask<T>(s);
   const uint8_t *from = out + 16 * chunk + threadIdx.x / chunks * pitch;
   int y = at.y + threadIdx.x / chunks;
 
-  if (!(inside && params.chunk_stores && !s.copied)) {
+  if (!(inside && params.chunk_stores)) {
     for (; y < at.y_end; y += step, from += step * pitch)
       store_chunk<T>(params, (const T *)from, x, y);
     return;
   }
   char *to = (char *)params.out + (int64_t)y * params.out_stride + (int64_t)x * (int)sizeof(T);
-  const int64_t step_bytes = (int64_t)step * params.out_stride;
+  const char *back = (const char *)params.back + (int64_t)y * params.in_stride + (int64_t)x * (int)sizeof(T);
+  const int64_t step_bytes = (int64_t)step * params.out_stride, back_bytes = (int64_t)step * params.in_stride;
+  if (!s.copied) {
 #pragma unroll 4
-  for (; y < at.y_end; y += step, from += step * pitch, to += step_bytes)
-    *(uint4 *)to = *(const uint4 *)from;
+    for (; y < at.y_end; y += step, from += step * pitch, to += step_bytes)
+      *(uint4 *)to = *(const uint4 *)from;
+    return;
+  }
+#pragma unroll 4
+  for (; y < at.y_end; y += step, from += step * pitch, to += step_bytes, back += back_bytes) {
+    uint4 now = *(const uint4 *)from, before = __ldg((const uint4 *)back);
+    W *word = (W *)&now, *kept = (W *)&before;
+
+#pragma unroll
+    for (int i = 0; i < words; i++)
+      word[i] = merge(word[i], kept[i], mask);
+    *(uint4 *)to = now;
+  }
 }
 
 #endif

@@ -101,14 +101,19 @@ make_missing(const CnvTileJob &s, int first)
   return word;
 }
 
-/* The beginning of these kernels: finds the block's job. */
-template <typename T>
-__device__ static void
-load_tile_job(TileParams &params, const CnvTileArgs &l)
+/* Number of the block's job among those of the launch. */
+__device__ static int
+find_tile_job(const CnvTileArgs &l)
 {
-  const CnvTileJob *from = l.n_jobs <= CNV_TILE_JOBS_INLINE ? l.job : (const CnvTileJob *)l.jobs;
+  const CnvTileJob *from = (const CnvTileJob *)l.jobs;
   int low = 0, high = l.n_jobs - 1;
 
+  if (l.n_jobs <= CNV_TILE_JOBS_INLINE) {
+#pragma unroll
+    for (int i = 1; i < CNV_TILE_JOBS_INLINE; i++)
+      low = i < l.n_jobs && l.job[i].first_block <= (int)blockIdx.x ? i : low;
+    return low;
+  }
   while (low < high) {
     const int middle = (low + high + 1) / 2;
 
@@ -117,8 +122,18 @@ load_tile_job(TileParams &params, const CnvTileArgs &l)
     else
       high = middle - 1;
   }
+  return low;
+}
+
+/* The beginning of these kernels: the block's job, by its number. */
+template <typename T>
+__device__ static void
+load_tile_job(TileParams &params, const CnvTileArgs &l, int number)
+{
+  const CnvTileJob *from = (l.n_jobs <= CNV_TILE_JOBS_INLINE ? l.job : (const CnvTileJob *)l.jobs) + number;
+
   for (int i = threadIdx.x; i < (int)(sizeof(CnvTileJob) / 4); i += blockDim.x)
-    ((uint32_t *)&params.s)[i] = ((const uint32_t *)(from + low))[i];
+    ((uint32_t *)&params.s)[i] = ((const uint32_t *)from)[i];
   __syncthreads();
   const CnvTileJob &s = params.s;
   if (threadIdx.x == 0) {
@@ -138,7 +153,8 @@ load_tile_job(TileParams &params, const CnvTileArgs &l)
     params.word_stores = ((params.out | params.out_stride | params.back) & (4 * sizeof(T) - 1)) == 0 && params.words;
     params.pairs = ((params.in | params.in_stride | params.out | params.out_stride) & (8 * sizeof(T) - 1)) == 0 &&
                    params.word_stores;
-    params.chunk_stores = ((params.out | params.out_stride) & 15) == 0;
+    params.chunk_stores = ((params.out | params.out_stride) & 15) == 0 &&
+                          (!s.copied || ((params.back | params.in_stride) & 15) == 0);
   } else if (threadIdx.x <= 3) {
     ((typename Word<T>::type *)params.missing)[threadIdx.x - 1] = make_missing<T>(s, threadIdx.x - 1);
   }
