@@ -44,8 +44,35 @@ cnv_algorithm_has_tiles(CnvAlgorithm algorithm)
   return algorithm == CNV_ALGORITHM_FUSED || algorithm == CNV_ALGORITHM_TENSOR;
 }
 
-/* Rows of taps up to which dense takes less time than blur with split numbers. */
-#define DENSE_ROWS 9
+/* Rows of taps up to which dense takes less time than blur with split numbers: samples of 8 bits, of one frame and of
+ * several. */
+#define DENSE_ROWS 7
+#define DENSE_ROWS_OVER_TIME 3
+
+static gboolean
+is_small(const CnvNeeds *blur)
+{
+  return blur->bytes == 1 && 2 * blur->rows + 1 <= (blur->n_frames > 1 ? DENSE_ROWS_OVER_TIME : DENSE_ROWS);
+}
+
+/* TRUE where blur would split numbers for some plane, and all have so few rows of taps that dense is better: planes share
+ * a kernel, and so a launch, wherever they can. */
+static gboolean
+prefers_dense(const CnvPlan *plan)
+{
+  gboolean splits = FALSE;
+
+  for (int p = 0; p < plan->n_planes; p++) {
+    CnvNeeds needs;
+
+    if (!plan->plane[p].filtered || !cnv_kind_blur.fits(plan, &plan->plane[p], &needs, NULL))
+      continue;
+    if (!is_small(&needs))
+      return FALSE;
+    splits |= needs.digits > 1;
+  }
+  return splits;
+}
 
 CnvKernelId
 cnv_kernel_with_tiles(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs,
@@ -57,13 +84,10 @@ cnv_kernel_with_tiles(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlan
     return cnv_kind_fused.fits(plan, plane, needs, error) ? CNV_KERNEL_FUSED : CNV_N_KERNELS;
   if (algorithm != CNV_ALGORITHM_TENSOR)
     return CNV_N_KERNELS;
-  if (cnv_kind_blur.fits(plan, plane, &blur, NULL)) {
-    gboolean small = blur.digits > 1 && 2 * blur.rows + 1 <= DENSE_ROWS;
-
-    if (!small || !cnv_kind_dense.fits(plan, plane, needs, NULL)) {
-      *needs = blur;
-      return CNV_KERNEL_BLUR;
-    }
+  if (cnv_kind_blur.fits(plan, plane, &blur, NULL) &&
+      !(prefers_dense(plan) && cnv_kind_dense.fits(plan, plane, needs, NULL))) {
+    *needs = blur;
+    return CNV_KERNEL_BLUR;
   }
   return cnv_kind_dense.fits(plan, plane, needs, error) ? CNV_KERNEL_DENSE : CNV_N_KERNELS;
 }

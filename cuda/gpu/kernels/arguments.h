@@ -169,7 +169,7 @@ typedef struct {
   V(9, 9, 1, 128, 2)
 /* Samples or rows that k steps reach over on either side. */
 #define CNV_BLUR_LEAD(k) (8 * ((k)-1))
-#define CNV_BLUR_SPLIT 2
+#define CNV_BLUR_ROWS 128 /* of a tile, at most */
 
 /* dense: steps of 32 bytes that 16 outputs reach over, terms, digits, rows of taps in registers (0: any number of them
  * from memory), blocks that should fit a multiprocessor. Samples of 16 bits take three digits, and so does the sum of

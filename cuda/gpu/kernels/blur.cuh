@@ -32,6 +32,16 @@ multiply(float (&sum)[4], const uint4 &a, uint32_t b0, uint32_t b1)
       : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1));
 }
 
+/* The same, of sums that all begin with one number. */
+__device__ static void
+multiply_first(float (&sum)[4], const uint4 &a, uint32_t b0, uint32_t b1, float first)
+{
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %10, %10, "
+      "%10};"
+      : "=f"(sum[0]), "=f"(sum[1]), "=f"(sum[2]), "=f"(sum[3])
+      : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1), "f"(first));
+}
+
 __device__ static uint32_t
 halves_of(float low, float high)
 {
@@ -83,20 +93,17 @@ clamp_levels(uint32_t pair, __half2 full)
   return *(const uint32_t *)&clamped;
 }
 
-/* renormalize: multiplies the sums of samples x and x + 1 of row y, and of x + 2 and x + 3, by what restores them. */
+/* renormalize: the factors of a tile's samples along x, and behind them of its rows. */
 __device__ static void
-restore_sums(float (&low)[2], float (&high)[2], const CnvTileJob &s, int x, int y)
+find_factors(float *factor, const CnvTileJob &s, const TileOutput &at, int width)
 {
-  const float row = axis_factor(s.term.taps[CNV_Y], s.term.n[CNV_Y], s.term.sum[CNV_Y], s.term.epsilon[CNV_Y],
-                                y - s.job.window_y - s.term.anchor[CNV_Y], s.job.window_height);
+  const CnvTerm &t = s.term;
 
-  for (int i = 0; i < 4; i++) {
-    const int pixel = (x + i) / s.channels - s.job.window_x;
-
-    (i < 2 ? low : high)[i & 1] *=
-        row * axis_factor(s.term.taps[CNV_X], s.term.n[CNV_X], s.term.sum[CNV_X], s.term.epsilon[CNV_X],
-                          pixel - s.term.anchor[CNV_X], s.job.window_width);
-  }
+  for (int i = threadIdx.x; i < width + s.rows; i += blockDim.x)
+    factor[i] = i < width ? axis_factor(t.taps[CNV_X], t.n[CNV_X], t.sum[CNV_X], t.epsilon[CNV_X],
+                                        (at.x + i) / s.channels - s.job.window_x - t.anchor[CNV_X], s.job.window_width)
+                          : axis_factor(t.taps[CNV_Y], t.n[CNV_Y], t.sum[CNV_Y], t.epsilon[CNV_Y],
+                                        at.y + i - width - s.job.window_y - t.anchor[CNV_Y], s.job.window_height);
 }
 
 /* Fragments of bands: in registers, or read from memory each time where there are many. */
@@ -116,10 +123,11 @@ template <int N, bool KEPT> struct Bands {
   __device__ uint4 operator[](int i) const { return KEPT ? kept[KEPT ? i : 0] : __ldg(from + 32 * i); }
 };
 
-/* The sums of 16 rows along x, from the lane's first word on: of 8 rows, of M groups of 16 samples. */
+/* The sums of 16 rows along x, from the lane's first word on, which begin with `first`: of 8 rows, of M groups of 16
+ * samples. */
 template <typename T, int K_X, int M, int PARTS, typename B>
 __device__ static void
-add_rows(float (&sum)[2][M][4], const uint8_t *from, int pitch, const B &bands, int shift, uint32_t mask)
+sum_rows(float (&sum)[2][M][4], const uint8_t *from, int pitch, const B &bands, int shift, uint32_t mask, float first)
 {
   typedef typename Word<T>::type W;
   uint2 sample[2][M];
@@ -128,6 +136,10 @@ add_rows(float (&sum)[2][M][4], const uint8_t *from, int pitch, const B &bands, 
   for (int i = 0; i < 2 * (M - 1); i++)
     sample[i % 2][i / 2] =
         samples_of_word(*(const W *)(from + i % 2 * 8 * pitch + 16 * (i / 2) * (int)sizeof(T)), shift, mask);
+  if (K_X > 5)
+#pragma unroll
+    for (int i = 0; i < 8 * M; i++)
+      sum[i % 2][i / 2 % M][i / (2 * M)] = first;
 #pragma unroll(K_X <= 5 ? K_X : 4)
   for (int k = 0; k < K_X; k++) {
     uint4 band[PARTS];
@@ -143,7 +155,10 @@ add_rows(float (&sum)[2][M][4], const uint8_t *from, int pitch, const B &bands, 
       for (int m = 0; m < M; m++) {
 #pragma unroll
         for (int part = 0; part < PARTS; part++)
-          multiply(sum[half][m], band[part], sample[half][m].x, sample[half][m].y);
+          if (K_X <= 5 && k + part == 0)
+            multiply_first(sum[half][m], band[part], sample[half][m].x, sample[half][m].y, first);
+          else
+            multiply(sum[half][m], band[part], sample[half][m].x, sample[half][m].y);
         if (m > 0)
           sample[half][m - 1] = sample[half][m];
       }
@@ -173,16 +188,19 @@ pack_sums(RowSums<M, PARTS> &to, const float (&sum)[2][M][4])
     }
 }
 
-/* Adds the taps of a column's 16 rows. The product of both rests is left out. */
+/* Adds the taps of a column's 16 rows; the first of them begin with `first`. The product of both rests is left out. */
 template <int M, int PARTS, typename B>
 __device__ static void
-add_columns(float (&sum)[2][4], const RowSums<M, PARTS> &sums, int m, const B &bands, int k, int k_y)
+add_columns(float (&sum)[2][4], const RowSums<M, PARTS> &sums, int m, const B &bands, int k, int k_y, float first)
 {
 #pragma unroll
   for (int eight = 0; eight < 2; eight++) {
     const uint32_t(&main)[2] = sums.of[m][0][eight], (&rest)[2] = sums.of[m][PARTS - 1][eight];
 
-    multiply(sum[eight], bands[k], main[0], main[1]);
+    if (k == 0)
+      multiply_first(sum[eight], bands[k], main[0], main[1], first);
+    else
+      multiply(sum[eight], bands[k], main[0], main[1]);
     if (PARTS > 1) {
       multiply(sum[eight], bands[k], rest[0], rest[1]);
       multiply(sum[eight], bands[(PARTS - 1) * k_y + k], main[0], main[1]);
@@ -202,12 +220,97 @@ add_center(float (&low)[2], float (&high)[2], const uint2 &pairs, float center, 
   high[1] = fmaf(b.y - mid, center, high[1]);
 }
 
+/* A warp's way down a tile, at `from` in shared memory, whose results go to `out`. SIMPLE: of one frame, with levels that
+ * need no clamping, and no gain of the sample itself; the rest then does not fill the loop's instructions. */
+template <typename T, int K_X, int K_Y, int M, int PARTS, bool SIMPLE, typename BX, typename BY>
+__device__ static void
+blur_rows(const CnvTileArgs &l, const CnvTileJob &s, const uint8_t *from, uint8_t *out, const float *factor,
+          const float *row_factor, const TileOutput &at, int frame_bytes, const BX &band_x, const BY &band_y)
+{
+  typedef typename Word<T>::type W;
+  constexpr int bytes = sizeof(T), width = 16 * CNV_TILE_WARPS * M, lead = CNV_BLUR_LEAD(K_X), top = CNV_BLUR_LEAD(K_Y);
+  constexpr int pitch = CNV_TILE_PITCH(16 * bytes, width * bytes, lead * bytes), out_pitch = width * bytes + 16;
+  const int n_frames = SIMPLE ? 0 : l.sources.n, shift = s.shift, steps = (at.y_end - at.y + 15) / 16 + K_Y - 1;
+  const bool renormalizes = !SIMPLE && s.renormalizes;
+  const float first_sum = s.first_sum, offset = s.offset, first_level = renormalizes ? 0.0f : offset;
+  const uint32_t mask = (uint32_t)s.full_bits * 0x10001u;
+  RowSums<M, PARTS> sums[K_Y];
+
+  /* The ring of row sums is indexed by what is known at compile time, so its turns are written out. */
+#pragma unroll 1
+  for (int turn = 0; turn < steps; turn += K_Y) {
+#pragma unroll
+    for (int u = 0; u < K_Y; u++) {
+      const uint8_t *rows = from + (turn + u) * 16 * pitch;
+      float row_sum[2][M][4] = {};
+
+      if (turn + u >= steps)
+        break;
+      if (n_frames == 0)
+        sum_rows<T, K_X, M, PARTS>(row_sum, rows, pitch, band_x, shift, mask, first_sum);
+#pragma unroll 1
+      for (int f = 0; f < n_frames; f++) {
+        const float weight = l.sources.weight[f];
+        float part[2][M][4];
+
+        sum_rows<T, K_X, M, PARTS>(part, rows + f * frame_bytes, pitch, band_x, shift, mask, first_sum);
+#pragma unroll
+        for (int i = 0; i < 8 * M; i++)
+          row_sum[i % 2][i / 2 % M][i / (2 * M)] =
+              fmaf(weight, part[i % 2][i / 2 % M][i / (2 * M)], row_sum[i % 2][i / 2 % M][i / (2 * M)]);
+      }
+      pack_sums(sums[u], row_sum);
+      if (turn + u < K_Y - 1)
+        continue;
+      const int y = (turn + u - K_Y + 1) * 16;
+#pragma unroll
+      for (int m = 0; m < M; m++) {
+        float level[2][4];
+
+#pragma unroll
+        for (int k = 0; k < K_Y; k++)
+          add_columns(level, sums[(u + 1 + k) % K_Y], m, band_y, k, K_Y, first_level);
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+          float low[2] = {level[0][2 * half], level[0][2 * half + 1]};
+          float high[2] = {level[1][2 * half], level[1][2 * half + 1]};
+          W word;
+
+          if (!SIMPLE && s.center != 0)
+            add_center(low, high,
+                       samples_of_word(*(const W *)(rows + (8 * half - 16 * (K_Y - 1) + top) * pitch +
+                                                    (16 * m + lead) * bytes),
+                                       shift, mask),
+                       s.center, 1024.0f + s.mid);
+          if (renormalizes) {
+            const float4 along = *(const float4 *)(factor + 16 * m);
+            const float row = row_factor[y + 8 * half];
+
+            low[0] = fmaf(low[0] * row, along.x, offset);
+            low[1] = fmaf(low[1] * row, along.y, offset);
+            high[0] = fmaf(high[0] * row, along.z, offset);
+            high[1] = fmaf(high[1] * row, along.w, offset);
+          }
+          uint32_t pair = halves_of(low[0], low[1]), next = halves_of(high[0], high[1]);
+          if (!SIMPLE) {
+            const __half2 full = __float2half2_rn(1024.0f + s.full_bits);
+
+            pair = clamp_levels(pair, full);
+            next = clamp_levels(next, full);
+          }
+          word_of_levels(word, pair, next, shift, mask);
+          *(W *)(out + (y + 8 * half) * out_pitch + 16 * m * bytes) = word;
+        }
+      }
+    }
+  }
+}
+
 /* K_X, K_Y: steps of 16 samples and of 16 rows that 16 outputs reach over; M: groups of 16 samples of a warp. */
 template <typename T, int K_X, int K_Y, int M, bool SPLIT>
 __device__ static void
 blur(const CnvTileArgs &l)
 {
-  typedef typename Word<T>::type W;
   constexpr int bytes = sizeof(T), parts = 1 + SPLIT, width = 16 * CNV_TILE_WARPS * M;
   constexpr int lead = CNV_BLUR_LEAD(K_X), top = CNV_BLUR_LEAD(K_Y), apron = CNV_TILE_APRON(lead * bytes);
   constexpr int pitch = CNV_TILE_PITCH(16 * bytes, width * bytes, lead * bytes), out_pitch = width * bytes + 16;
@@ -215,6 +318,7 @@ blur(const CnvTileArgs &l)
   constexpr TileShape shape = {width, width + 2 * apron / bytes, apron / bytes, top, pitch};
   __shared__ TileParams params;
   __shared__ alignas(8) uint64_t barrier;
+  __shared__ alignas(16) float factor[width + CNV_BLUR_ROWS];
   const int number = find_tile_job(l);
 
   if (threadIdx.x == 0) {
@@ -227,101 +331,29 @@ blur(const CnvTileArgs &l)
   load_tile_job<T>(params, l, number);
   const CnvTileJob &s = params.s;
   const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, warp_x = threadIdx.x / 32 * 16 * M;
-  const int frame_bytes = CNV_TILE_BYTES(pitch, s.box_rows), n_frames = l.sources.n;
+  const int frame_bytes = CNV_TILE_BYTES(pitch, s.box_rows);
   const TileOutput at = tile_output(s, width);
-  const TileBox box = tile_box(s, at, shape);
   const uint4 *words = (const uint4 *)((const uint32_t *)l.bands + s.bands) + lane;
   Bands<parts * K_X, keeps> band_x;
   Bands<parts * K_Y, keeps> band_y;
 
   band_x.load(words);
   band_y.load(words + parts * K_X * 32);
-  finish_tile<T>(l, params, box, &barrier);
-  const float first_sum = s.first_sum, offset = s.offset, center = s.center, first_level = s.renormalizes ? 0 : offset;
-  const bool clamps = s.clamps, renormalizes = s.renormalizes;
-  const uint32_t mask = (uint32_t)s.full_bits * 0x10001u;
-  const int shift = s.shift;
+  if (s.renormalizes)
+    find_factors(factor, s, at, width);
+  finish_tile<T>(l, params, tile_box(s, at, shape), &barrier);
+  if (s.renormalizes)
+    __syncthreads();
   const uint8_t *from = cnv_tiles + g * pitch + apron + (warp_x - lead) * bytes + 4 * t * bytes;
-  uint8_t *out = cnv_tiles + max(n_frames, 1) * frame_bytes + g * out_pitch + (warp_x + 4 * t) * bytes;
-  const int steps = (at.y_end - at.y + 15) / 16 + K_Y - 1;
-  RowSums<M, parts> sums[K_Y];
-
-  /* The ring of row sums is indexed by what is known at compile time, so its turns are written out. */
-#pragma unroll 1
-  for (int turn = 0; turn < steps; turn += K_Y) {
-#pragma unroll
-    for (int u = 0; u < K_Y; u++) {
-      const uint8_t *rows = from + (turn + u) * 16 * pitch;
-      float row_sum[2][M][4];
-
-      if (turn + u >= steps)
-        break;
-#pragma unroll
-      for (int i = 0; i < 8 * M; i++)
-        row_sum[i % 2][i / 2 % M][i / (2 * M)] = n_frames == 0 ? first_sum : 0;
-      if (n_frames == 0)
-        add_rows<T, K_X, M, parts>(row_sum, rows, pitch, band_x, shift, mask);
-#pragma unroll 1
-      for (int f = 0; f < n_frames; f++) {
-        const float weight = l.sources.weight[f];
-        float part[2][M][4];
-
-#pragma unroll
-        for (int i = 0; i < 8 * M; i++)
-          part[i % 2][i / 2 % M][i / (2 * M)] = first_sum;
-        add_rows<T, K_X, M, parts>(part, rows + f * frame_bytes, pitch, band_x, shift, mask);
-#pragma unroll
-        for (int i = 0; i < 8 * M; i++)
-          row_sum[i % 2][i / 2 % M][i / (2 * M)] += weight * part[i % 2][i / 2 % M][i / (2 * M)];
-      }
-      pack_sums(sums[u], row_sum);
-      if (turn + u < K_Y - 1)
-        continue;
-      const int y = (turn + u - K_Y + 1) * 16;
-#pragma unroll
-      for (int m = 0; m < M; m++) {
-        float level[2][4];
-
-#pragma unroll
-        for (int i = 0; i < 8; i++)
-          level[i / 4][i % 4] = first_level;
-#pragma unroll
-        for (int k = 0; k < K_Y; k++)
-          add_columns(level, sums[(u + 1 + k) % K_Y], m, band_y, k, K_Y);
-#pragma unroll
-        for (int half = 0; half < 2; half++) {
-          float low[2] = {level[0][2 * half], level[0][2 * half + 1]};
-          float high[2] = {level[1][2 * half], level[1][2 * half + 1]};
-          W word;
-
-          if (center != 0)
-            add_center(low, high,
-                       samples_of_word(*(const W *)(rows + (8 * half - 16 * (K_Y - 1) + top) * pitch +
-                                                    (16 * m + lead) * bytes),
-                                       shift, mask),
-                       center, 1024.0f + s.mid);
-          if (renormalizes) {
-            restore_sums(low, high, s, at.x + warp_x + 16 * m + 4 * t, at.y + y + 8 * half + g);
-            for (int i = 0; i < 2; i++) {
-              low[i] += offset;
-              high[i] += offset;
-            }
-          }
-          uint32_t pair = halves_of(low[0], low[1]), next = halves_of(high[0], high[1]);
-          if (clamps) {
-            const __half2 full = __float2half2_rn(1024.0f + s.full_bits);
-
-            pair = clamp_levels(pair, full);
-            next = clamp_levels(next, full);
-          }
-          word_of_levels(word, pair, next, shift, mask);
-          *(W *)(out + (y + 8 * half) * out_pitch + 16 * m * bytes) = word;
-        }
-      }
-    }
-  }
+  uint8_t *out = cnv_tiles + max(l.sources.n, 1) * frame_bytes;
+  uint8_t *lane_out = out + g * out_pitch + (warp_x + 4 * t) * bytes;
+  if (l.sources.n == 0 && !s.clamps && !s.renormalizes && s.center == 0)
+    blur_rows<T, K_X, K_Y, M, parts, true>(l, s, from, lane_out, NULL, NULL, at, frame_bytes, band_x, band_y);
+  else
+    blur_rows<T, K_X, K_Y, M, parts, false>(l, s, from, lane_out, factor + warp_x + 4 * t, factor + width + g, at,
+                                            frame_bytes, band_x, band_y);
   __syncthreads();
-  store_tile<T, width>(params, at, cnv_tiles + max(n_frames, 1) * frame_bytes, out_pitch);
+  store_tile<T, width>(params, at, out, out_pitch);
 }
 
 #else

@@ -63,7 +63,7 @@ add_taps(DenseSums<TERMS, D> &sums, const uint8_t *from, int pitch, uint32_t mas
 /* Numbers that turn sums into levels, in registers. */
 struct DenseEpilogue {
   float gain, offset, bias[2];
-  int full, shift, combine;
+  int full, shift;
 };
 
 template <int TERMS, int D>
@@ -81,7 +81,7 @@ total_of(const DenseSums<TERMS, D> &sums, int b, int term, int i, int k)
 
 /* Output k of product i, not yet clamped. Times the smallest float32 it becomes a denormal number, rounded to nearest,
  * ties to even, whose bits are the level; those of negative ones are a negative integer. */
-template <int TERMS, int D>
+template <bool ABSOLUTE, int TERMS, int D>
 __device__ static int
 dense_level(const DenseSums<TERMS, D> &sums, const DenseEpilogue &f, int b, int i, int k)
 {
@@ -91,13 +91,13 @@ dense_level(const DenseSums<TERMS, D> &sums, const DenseEpilogue &f, int b, int 
     const float first = sum + f.bias[0], second = total_of(sums, b, TERMS - 1, i, k) + f.bias[1];
 
     sum = sqrtf(fmaf(first, first, second * second));
-  } else if (f.combine == CNV_COMBINE_ABSOLUTE) {
+  } else if (ABSOLUTE) {
     sum = fabsf(sum + f.bias[0]);
   }
   return __float_as_int(fmaf(sum, f.gain, f.offset) * __int_as_float(1));
 }
 
-template <int TERMS, int D>
+template <bool ABSOLUTE, int TERMS, int D>
 __device__ static void
 dense_word(uint32_t &word, const DenseSums<TERMS, D> &sums, const DenseEpilogue &f, int b, int half)
 {
@@ -105,11 +105,11 @@ dense_word(uint32_t &word, const DenseSums<TERMS, D> &sums, const DenseEpilogue 
 
 #pragma unroll
   for (int i = 0; i < 4; i++)
-    level[i] = dense_level(sums, f, b, i / 2, 2 * half + i % 2);
+    level[i] = dense_level<ABSOLUTE>(sums, f, b, i / 2, 2 * half + i % 2);
   word = pack_levels(level[0], level[1], pack_levels(level[2], level[3], 0));
 }
 
-template <int TERMS, int D>
+template <bool ABSOLUTE, int TERMS, int D>
 __device__ static void
 dense_word(uint2 &word, const DenseSums<TERMS, D> &sums, const DenseEpilogue &f, int b, int half)
 {
@@ -117,8 +117,32 @@ dense_word(uint2 &word, const DenseSums<TERMS, D> &sums, const DenseEpilogue &f,
 
 #pragma unroll
   for (int i = 0; i < 4; i++)
-    level[i] = (uint32_t)min(max(dense_level(sums, f, b, i / 2, 2 * half + i % 2), 0), f.full) << f.shift;
+    level[i] = (uint32_t)min(max(dense_level<ABSOLUTE>(sums, f, b, i / 2, 2 * half + i % 2), 0), f.full) << f.shift;
   word = make_uint2(level[0] | level[1] << 16, level[2] | level[3] << 16);
+}
+
+/* Stores the lane's results of 16 rows to shared memory. */
+template <typename T, bool ABSOLUTE, int TERMS, int D>
+__device__ static void
+put_words(const DenseSums<TERMS, D> &sums, const DenseEpilogue &f, uint8_t *to, int pitch)
+{
+#pragma unroll
+  for (int i = 0; i < 4; i++) {
+    typename Word<T>::type word;
+
+    dense_word<ABSOLUTE>(word, sums, f, i / 2, i % 2);
+    *(typename Word<T>::type *)(to + 8 * (i % 2) * pitch + 16 * (i / 2) * (int)sizeof(T)) = word;
+  }
+}
+
+/* The taps of a row, as add_taps takes them. */
+template <int N>
+__device__ static void
+load_taps(uint4 (&taps)[N], const uint4 *from)
+{
+#pragma unroll
+  for (int i = 0; i < N; i++)
+    taps[i] = __ldg(from + 32 * i);
 }
 
 /* ROWS: rows of taps whose words stay in registers; 0: any number. */
@@ -126,7 +150,6 @@ template <typename T, int K, int TERMS, int D, int ROWS>
 __device__ static void
 dense(const CnvTileArgs &l)
 {
-  typedef typename Word<T>::type W;
   constexpr int bytes = sizeof(T), n_words = K * TERMS * D;
   constexpr int lead = CNV_DENSE_LEAD(bytes, K), apron = CNV_TILE_APRON(lead * bytes);
   constexpr int pitch = CNV_TILE_PITCH(16, CNV_TILE_WIDTH * bytes, lead * bytes), out_pitch = CNV_TILE_WIDTH * bytes + 16;
@@ -150,14 +173,15 @@ dense(const CnvTileArgs &l)
   const TileOutput at = tile_output(s, CNV_TILE_WIDTH);
   const TileBox box = tile_box(s, at, shape);
   uint8_t *out = cnv_tiles + n_frames * frame_bytes;
-  const DenseEpilogue epilogue = {s.gain, s.offset, {s.bias[0], s.bias[1]}, s.full_bits, s.shift, s.combine};
+  const DenseEpilogue epilogue = {s.gain, s.offset, {s.bias[0], s.bias[1]}, s.full_bits, s.shift};
+  const bool absolute = TERMS == 1 && s.combine == CNV_COMBINE_ABSOLUTE;
   const uint32_t mask = ((uint32_t)s.full_bits << s.shift) * 0x10001u;
   const uint4 *taps = (const uint4 *)((const uint32_t *)l.bands + s.bands) + lane;
-  uint4 kept[ROWS ? ROWS : 1][n_words];
+  uint4 kept[ROWS ? ROWS : 2][n_words];
 
 #pragma unroll
-  for (int i = 0; i < (ROWS ? ROWS : 1) * n_words; i++)
-    kept[i / n_words][i % n_words] = __ldg(taps + 32 * i);
+  for (int j = 0; j < ROWS; j++)
+    load_taps(kept[j], taps + j * n_words * 32);
   finish_tile<T>(l, params, box, &barrier);
   const uint8_t *warp_at = cnv_tiles + g * pitch + apron + (warp_x - lead) * bytes + 4 * t;
 #pragma unroll 1
@@ -174,30 +198,24 @@ dense(const CnvTileArgs &l)
           add_taps<T, K, TERMS, D>(sums, from + j * pitch, pitch, mask, kept[j]);
         continue;
       }
+      /* The next row's taps are on their way while one row is added. */
       const uint4 *next = taps + (int64_t)i * n_rows * n_words * 32;
-      for (int k = 0; k < n_words; k++)
-        kept[0][k] = __ldg(next + 32 * k);
-#pragma unroll 2
-      for (int j = 0; j < n_rows; j++) {
-        uint4 now[n_words];
-
-        next += 32 * n_words;
-#pragma unroll
-        for (int k = 0; k < n_words; k++) {
-          now[k] = kept[0][k];
-          if (j + 1 < n_rows)
-            kept[0][k] = __ldg(next + 32 * k);
-        }
-        add_taps<T, K, TERMS, D>(sums, from + j * pitch, pitch, mask, now);
+      load_taps(kept[0], next);
+#pragma unroll 1
+      for (int j = 0; j < n_rows; j += 2) {
+        load_taps(kept[1], next + min(j + 1, n_rows - 1) * n_words * 32);
+        add_taps<T, K, TERMS, D>(sums, from + j * pitch, pitch, mask, kept[0]);
+        if (j + 1 == n_rows)
+          break;
+        load_taps(kept[0], next + min(j + 2, n_rows - 1) * n_words * 32);
+        add_taps<T, K, TERMS, D>(sums, from + (j + 1) * pitch, pitch, mask, kept[1]);
       }
     }
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
-      W word;
-
-      dense_word(word, sums, epilogue, i / 2, i % 2);
-      *(W *)(out + (y + g + 8 * (i % 2)) * out_pitch + (warp_x + 16 * (i / 2) + 4 * t) * bytes) = word;
-    }
+    uint8_t *to = out + (y + g) * out_pitch + (warp_x + 4 * t) * bytes;
+    if (absolute)
+      put_words<T, true>(sums, epilogue, to, out_pitch);
+    else
+      put_words<T, false>(sums, epilogue, to, out_pitch);
   }
   __syncthreads();
   store_tile<T, CNV_TILE_WIDTH>(params, at, out, out_pitch);

@@ -286,7 +286,6 @@ store_tile(const TileParams &params, const TileOutput &at, const uint8_t *out, i
   const CnvTileJob &s = params.s;
   const int chunk = threadIdx.x % chunks, x = at.x + chunk * samples, step = 32 * CNV_TILE_WARPS / chunks;
   const bool inside = x >= s.job.x * s.channels && x + samples <= (s.job.x + s.job.width) * s.channels;
-  const W mask = filtered_mask<T>(s);
   const uint8_t *from = out + 16 * chunk + threadIdx.x / chunks * pitch;
   int y = at.y + threadIdx.x / chunks;
 
@@ -304,6 +303,7 @@ store_tile(const TileParams &params, const TileOutput &at, const uint8_t *out, i
       *(uint4 *)to = *(const uint4 *)from;
     return;
   }
+  const W mask = filtered_mask<T>(s);
 #pragma unroll 4
   for (; y < at.y_end; y += step, from += step * pitch, to += step_bytes, back += back_bytes) {
     uint4 now = *(const uint4 *)from, before = __ldg((const uint4 *)back);
