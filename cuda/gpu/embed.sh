@@ -4,7 +4,9 @@
 # Prints C that defines an array of the bytes of a file, as `const unsigned char NAME[]`, aligned for any type.
 # usage: embed.sh NAME FILE
 set -eu
+# Its checksum: the C changes where the file does, and so is compiled again.
 cat <<C
+/* $(cksum <"$2") */
 __asm__(".section .rodata\n"
         ".balign 16\n"
         ".global $1\n"
