@@ -44,34 +44,56 @@ find_terms(const CnvPlan *plan, const CnvPlane *plane, double *center)
   return found;
 }
 
-/* An axis of the term; the column's taps have the gain and the row's sum in them, so that the row's add up to 1. */
-static CnvTapList
-axis_taps(const CnvPlan *plan, const CnvPlane *plane, const CnvTerm *term, CnvAxis axis)
+/* Both axes of the term: a row's taps without signs add up to 1, and the column's have the rest and the gain in them. */
+static void
+both_axes(const CnvPlan *plan, const CnvPlane *plane, const CnvTerm *term, CnvTapList taps[CNV_N_AXES])
 {
-  guint n = (guint)term->n[axis];
-  double *value = g_new(double, n), factor = 0;
-  CnvTapList taps;
+  double magnitude = 0, gain = plane->gain[cnv_fit_first_channel(plane)];
 
-  for (guint i = 0; i < (guint)term->n[CNV_X]; i++)
-    factor += fabs(plan->taps[term->taps[CNV_X] + i]);
-  if (factor == 0)
-    factor = 1;
-  for (guint i = 0; i < n; i++) {
-    double tap = plan->taps[term->taps[axis] + i];
+  for (int i = 0; i < term->n[CNV_X]; i++)
+    magnitude += fabs(plan->taps[term->taps[CNV_X] + i]);
+  if (magnitude == 0)
+    magnitude = 1;
+  for (int axis = 0; axis < CNV_N_AXES; axis++) {
+    guint n = (guint)term->n[axis];
+    double *value = g_new(double, n);
 
-    value[i] = axis == CNV_X ? tap / factor : tap * factor * plane->gain[cnv_fit_first_channel(plane)];
+    for (guint i = 0; i < n; i++)
+      value[i] = plan->taps[term->taps[axis] + i] * (axis == CNV_X ? 1 / magnitude : magnitude * gain);
+    cnv_tap_list_init(&taps[axis], value, n);
   }
-  cnv_tap_list_init(&taps, value, n);
-  return taps;
 }
 
-/* The error of a sum, in root mean squares, for samples of deviation 1, with one f16 number for a tap and a row sum. */
-static double
-error_of(CnvTapList *x, CnvTapList *y, gboolean over_time)
+static void
+clear_axes(CnvTapList taps[CNV_N_AXES])
 {
-  double norm_x = x->norm, norm_y = y->norm;
-  double of_x = cnv_tap_list_round_to_half(x), of_y = cnv_tap_list_round_to_half(y);
+  for (int axis = 0; axis < CNV_N_AXES; axis++)
+    cnv_tap_list_clear(&taps[axis]);
+}
 
+static double
+sum_of(const CnvTapList *taps)
+{
+  double sum = 0;
+
+  for (guint i = 0; i < taps->n; i++)
+    sum += taps->value[i];
+  return sum;
+}
+
+/* Rounds both axes to one f16 number a tap: the row by the scale that suits it, the column so that the sum of all taps
+ * stays as it is. Returns the error of a sum, in root mean squares, for samples of deviation 1, with f16 row sums. */
+static double
+round_axes(CnvTapList taps[CNV_N_AXES], gboolean over_time)
+{
+  CnvTapList *x = &taps[CNV_X], *y = &taps[CNV_Y];
+  double norm_x = x->norm, norm_y = y->norm, sum = x->sum, of_x = cnv_tap_list_scale_to_half(x), of_y, factor;
+
+  factor = sum_of(x) != 0 && sum != 0 ? sum / sum_of(x) : 1;
+  for (guint i = 0; i < y->n; i++)
+    y->value[i] *= factor;
+  y->sum *= factor;
+  of_y = cnv_tap_list_round_to_half(y) / fabs(factor);
   return hypot(hypot(of_x * norm_y, norm_x * of_y), x->n > 1 || over_time ? HALF_ERROR * norm_x * norm_y : 0);
 }
 
@@ -101,13 +123,17 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
 {
   double center, deviation;
   const CnvTerm *term = find_terms(plan, plane, &center);
-  g_auto(CnvTapList) x = {NULL}, y = {NULL};
+  CnvTapList taps[CNV_N_AXES];
+  gboolean is_signed, is_large;
 
   if (!cnv_fit_samples(plane, error) || !terms_fit(plan, plane, term, error))
     return FALSE;
-  x = axis_taps(plan, plane, term, CNV_X);
-  y = axis_taps(plan, plane, term, CNV_Y);
-  if (!(y.magnitude <= COLUMN_MAX))
+  both_axes(plan, plane, term, taps);
+  is_large = !(taps[CNV_Y].magnitude <= COLUMN_MAX);
+  is_signed = taps[CNV_X].is_signed || (taps[CNV_Y].is_signed && taps[CNV_Y].sum > -0.999999 * taps[CNV_Y].magnitude);
+  deviation = round_axes(taps, plan->n_temporal_taps > 1) * MAX(plan->temporal_magnitude, 1);
+  clear_axes(taps);
+  if (is_large)
     return cnv_fit_refuse(error, "the filter makes sums too large for it");
   *needs = (CnvNeeds){.terms = 1,
                       .bytes = plane->component[0].bytes,
@@ -117,11 +143,7 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
   if (needs->n_frames > 1 && !weights_fit(plan))
     return cnv_fit_refuse(error, "over time it takes weights of frames that add up to 1/%g to %g", WEIGHTS_MAX,
                           WEIGHTS_MAX);
-  deviation = error_of(&x, &y, needs->n_frames > 1) * MAX(plan->temporal_magnitude, 1);
-  needs->digits = x.is_signed || (y.is_signed && y.sum > -0.999999 * y.magnitude) || needs->bytes > 1 ||
-                          !cnv_fit_error(plane, deviation, FALSE)
-                      ? 2
-                      : 1;
+  needs->digits = is_signed || needs->bytes > 1 || !cnv_fit_error(plane, deviation, FALSE) ? 2 : 1;
   return cnv_variant_find(&cnv_kind_blur, needs) ||
          cnv_fit_refuse(error, "%d taps along x, %d along y, %d channels and %d frames are more than its tiles hold",
                         term->n[CNV_X], term->n[CNV_Y], plane->channels, needs->n_frames);
@@ -176,23 +198,23 @@ set_job(CnvTileJob *job, GArray *words, const CnvPlan *plan, const CnvPlane *pla
   double center, sum = 0;
   const CnvTerm *term = find_terms(plan, plane, &center);
   int c = cnv_fit_first_channel(plane);
-  g_auto(CnvTapList) x = axis_taps(plan, plane, term, CNV_X), y = axis_taps(plan, plane, term, CNV_Y);
+  CnvTapList taps[CNV_N_AXES];
 
-  if (variant->digits == 1) {
-    cnv_tap_list_round_to_half(&x);
-    cnv_tap_list_round_to_half(&y);
-  }
-  append_band(words, &x, term->anchor[CNV_X], plane->channels, variant->k_x, variant->digits, TRUE);
-  append_band(words, &y, term->anchor[CNV_Y], 1, variant->k_y, variant->digits, FALSE);
-  for (guint i = 0; i < x.n; i++)
+  both_axes(plan, plane, term, taps);
+  job->clamps = taps[CNV_X].is_signed || taps[CNV_Y].is_signed || center != 0 || !(taps[CNV_Y].sum <= 1.000001) ||
+                plane->fraction[c] + plane->base[c] != plane->mid[c] ||
+                (plan->n_temporal_taps > 1 && !(plan->temporal_magnitude <= 1.000001));
+  if (variant->digits == 1)
+    round_axes(taps, FALSE);
+  append_band(words, &taps[CNV_X], term->anchor[CNV_X], plane->channels, variant->k_x, variant->digits, TRUE);
+  append_band(words, &taps[CNV_Y], term->anchor[CNV_Y], 1, variant->k_y, variant->digits, FALSE);
+  for (guint i = 0; i < taps[CNV_X].n; i++)
     for (int part = 0; part < variant->digits; part++)
-      sum += cnv_from_half(cnv_half_part(x.value[i], part));
+      sum += cnv_from_half(cnv_half_part(taps[CNV_X].value[i], part));
   job->first_sum = (float)(-(1024.0 + plane->mid[c]) * sum);
   job->offset = (float)(1024.0 + plane->fraction[c] + plane->base[c]);
   job->center = (float)(center * plane->gain[c]);
-  job->clamps = !(!x.is_signed && !y.is_signed && center == 0 && y.sum <= 1.000001 &&
-                  plane->fraction[c] + plane->base[c] == plane->mid[c] &&
-                  (plan->n_temporal_taps == 1 || plan->temporal_magnitude <= 1.000001));
+  clear_axes(taps);
 }
 
 static guint

@@ -112,11 +112,13 @@ full_in_memory(const CnvPlane *plane)
   return ldexp(plane->full[c], plane->component[0].shift);
 }
 
-/* Chooses how many digits the taps take. One alone serves small integers, two nearly everything. */
+/* Chooses how many digits the taps take. One alone serves small integers, two nearly everything; frames that are but
+ * added up are as exact as float32. */
 static gboolean
 choose_digits(const CnvPlane *plane, const CnvTapList *taps, CnvNeeds *needs)
 {
-  int first = needs->bytes > 1 ? 3 : needs->n_frames > 1 ? 2 : 1;
+  gboolean picture = needs->n_x * needs->rows > 1;
+  int first = needs->bytes > 1 || (needs->n_frames > 1 && !picture) ? 3 : needs->n_frames > 1 ? 2 : 1;
 
   for (needs->digits = first; needs->digits <= 3; needs->digits++) {
     double error;
@@ -164,13 +166,13 @@ digit_of(double tap, int d, const CnvNeeds *needs, gboolean high)
   return (guint8)(power == TAP_DIGITS(needs) - 1 ? value : value & 255);
 }
 
-/* Appends the fragments of a row of scaled taps: of each k step, term and digit four words a lane, two each of two
+/* Appends the fragments of a row of scaled taps: of each two steps, term and digit four words a lane, two each of two
  * products' operands B (mma.m16n8k32): lane 4g + t has bytes 4t to 4t + 3, and those 16 on, on output g, the products'
  * outputs being ordered so that a lane has four neighbours. terms: NULL for zeros. */
 static void
 append_row(GArray *words, double *const *term, const CnvPlane *plane, const CnvVariant *variant, const CnvNeeds *needs)
 {
-  int C = plane->channels, n = variant->k_x * variant->terms * variant->digits;
+  int C = plane->channels, n = (variant->k_x + 1) / 2 * variant->terms * variant->digits;
 
   for (int i = 0; i < n * 32 * 4; i++) {
     int fragment = i / 128, lane = i / 4 % 32, product = i % 4 / 2, half = i % 2;
@@ -179,10 +181,10 @@ append_row(GArray *words, double *const *term, const CnvPlane *plane, const CnvV
     guint32 word = 0;
 
     for (int e = 0; e < 4; e++) {
-      int byte = CNV_DENSE_K * k + 16 * half + lane % 4 * 4 + e;
+      int byte = CNV_DENSE_K * (2 * k + half) + lane % 4 * 4 + e;
       int away = byte / needs->bytes - variant->reach - output, tap = away / C + needs->anchor_x;
 
-      if (term && away % C == 0 && tap >= 0 && tap < needs->n_x)
+      if (term && byte < CNV_DENSE_K * variant->k_x && away % C == 0 && tap >= 0 && tap < needs->n_x)
         word |= (guint32)digit_of(term[t][tap], fragment % variant->digits, needs, byte % needs->bytes) << (8 * e);
     }
     g_array_append_val(words, word);

@@ -160,7 +160,7 @@ typedef struct {
   V(3, 3, 2, 96, 5)                                                                                                    \
   V(5, 5, 2, 128, 3)                                                                                                   \
   V(9, 5, 2, 128, 2)                                                                                                   \
-  V(9, 9, 1, 128, 2)
+  V(9, 9, 2, 128, 2)
 /* The same with taps and row sums split in two numbers. */
 #define CNV_BLUR_SPLIT_VARIANTS(V)                                                                                     \
   V(2, 2, 2, 64, 4)                                                                                                    \
@@ -171,28 +171,28 @@ typedef struct {
 #define CNV_BLUR_LEAD(k) (8 * ((k)-1))
 #define CNV_BLUR_ROWS 128 /* of a tile, at most */
 
-/* dense: steps of 32 bytes that 16 outputs reach over, terms, digits, rows of taps in registers (0: any number of them
+/* dense: steps of 16 bytes that 16 outputs reach over, terms, digits, rows of taps in registers (0: any number of them
  * from memory), blocks that should fit a multiprocessor. Samples of 16 bits take three digits, and so does the sum of
  * two digits of taps with them. */
 #define CNV_DENSE_U8_VARIANTS(V)                                                                                       \
-  V(1, 1, 1, 3, 6)                                                                                                     \
-  V(1, 1, 1, 0, 6)                                                                                                     \
-  V(1, 1, 2, 3, 5)                                                                                                     \
-  V(1, 1, 2, 0, 5)                                                                                                     \
-  V(2, 1, 2, 0, 4)                                                                                                     \
-  V(1, 1, 3, 0, 4)                                                                                                     \
-  V(3, 1, 3, 0, 3)                                                                                                     \
-  V(1, 2, 1, 3, 5)                                                                                                     \
-  V(2, 2, 2, 0, 2)
-#define CNV_DENSE_U16_VARIANTS(V)                                                                                      \
+  V(2, 1, 1, 3, 6)                                                                                                     \
+  V(2, 1, 1, 0, 6)                                                                                                     \
+  V(2, 1, 2, 3, 5)                                                                                                     \
+  V(2, 1, 2, 0, 5)                                                                                                     \
+  V(3, 1, 2, 0, 4)                                                                                                     \
   V(2, 1, 3, 0, 4)                                                                                                     \
-  V(3, 1, 3, 0, 3)                                                                                                     \
-  V(2, 2, 3, 0, 2)
+  V(6, 1, 3, 0, 3)                                                                                                     \
+  V(2, 2, 1, 3, 5)                                                                                                     \
+  V(4, 2, 2, 0, 2)
+#define CNV_DENSE_U16_VARIANTS(V)                                                                                      \
+  V(4, 1, 3, 0, 4)                                                                                                     \
+  V(6, 1, 3, 0, 3)                                                                                                     \
+  V(4, 2, 3, 0, 2)
 #define CNV_DENSE_ROWS 64 /* of a tile */
 #define CNV_DENSE_TIME_ROWS 16
 /* Samples to either side that the steps reach over. */
-#define CNV_DENSE_LEAD(bytes, k) ((16 * (k)-8 * (bytes)) / (bytes))
-#define CNV_DENSE_K 32 /* bytes along k */
+#define CNV_DENSE_LEAD(bytes, k) (8 * ((k) - (bytes)) / (bytes))
+#define CNV_DENSE_K 16 /* bytes of a step */
 
 /* fused: threads of a block, which makes a tile (fused.cuh). */
 #define CNV_FUSED_THREADS 128

@@ -24,6 +24,18 @@ multiply_bytes(int (&sum)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1)
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
+/* The same of 16 bytes. */
+__device__ static void
+multiply_bytes(int (&sum)[4], const uint32_t (&a)[2], uint32_t b)
+{
+  asm("mma.sync.aligned.m16n8k16.row.col.s32.u8.s8.s32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+      : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
+      : "r"(a[0]), "r"(a[1]), "r"(b));
+}
+
+/* Words that taps of so many steps of 16 bytes have of each lane: for two steps at once, of each term and digit. */
+#define DENSE_WORDS(k, terms, digits) (((k) + 1) / 2 * (terms) * (digits))
+
 /* Sums of a warp's 16 rows by 32 samples: by half of 16 samples, term, digit, and four samples each of two products. */
 template <int TERMS, int D> struct DenseSums {
   int of[2][TERMS][D][2][4];
@@ -32,9 +44,9 @@ template <int TERMS, int D> struct DenseSums {
 /* Adds a row of taps; from: the lane's first word of the tile. */
 template <typename T, int K, int TERMS, int D>
 __device__ static void
-add_taps(DenseSums<TERMS, D> &sums, const uint8_t *from, int pitch, uint32_t mask, const uint4 (&taps)[K * TERMS * D])
+add_taps(DenseSums<TERMS, D> &sums, const uint8_t *from, int pitch, uint32_t mask, const uint4 (&taps)[DENSE_WORDS(K, TERMS, D)])
 {
-  constexpr int bytes = sizeof(T), words = bytes + 2 * K;
+  constexpr int bytes = sizeof(T), words = bytes + K;
   uint32_t word[words][2];
 
 #pragma unroll
@@ -46,12 +58,18 @@ add_taps(DenseSums<TERMS, D> &sums, const uint8_t *from, int pitch, uint32_t mas
         word[i][half] &= mask;
     }
 #pragma unroll
-  for (int i = 0; i < K * TERMS * D; i++) {
+  for (int i = 0; i < DENSE_WORDS(K, TERMS, D); i++) {
     const int k = i / (TERMS * D), term = i / D % TERMS, digit = i % D;
 
 #pragma unroll
     for (int b = 0; b < 2; b++) {
       const int first = b * bytes + 2 * k;
+
+      if (2 * k + 1 == K) {
+        multiply_bytes(sums.of[b][term][digit][0], word[first], taps[i].x);
+        multiply_bytes(sums.of[b][term][digit][1], word[first], taps[i].z);
+        continue;
+      }
       const uint32_t a[4] = {word[first][0], word[first][1], word[first + 1][0], word[first + 1][1]};
 
       multiply_bytes(sums.of[b][term][digit][0], a, taps[i].x, taps[i].y);
@@ -150,7 +168,7 @@ template <typename T, int K, int TERMS, int D, int ROWS>
 __device__ static void
 dense(const CnvTileArgs &l)
 {
-  constexpr int bytes = sizeof(T), n_words = K * TERMS * D;
+  constexpr int bytes = sizeof(T), n_words = DENSE_WORDS(K, TERMS, D);
   constexpr int lead = CNV_DENSE_LEAD(bytes, K), apron = CNV_TILE_APRON(lead * bytes);
   constexpr int pitch = CNV_TILE_PITCH(16, CNV_TILE_WIDTH * bytes, lead * bytes), out_pitch = CNV_TILE_WIDTH * bytes + 16;
   constexpr TileShape shape = {CNV_TILE_WIDTH, CNV_TILE_WIDTH + 2 * apron / bytes, apron / bytes, -1, pitch};
