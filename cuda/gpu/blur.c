@@ -6,12 +6,15 @@
 #include "gpu/half.h"
 #include "gpu/kinds.h"
 
-#define VARIANT(kind, x, y, m, height, numbers)                                                                        \
+#define VARIANT(kind, x, y, m, height, numbers, is_ring)                                                               \
   {kind,     #x "x" #y, .reach = CNV_BLUR_LEAD(x), .rows = CNV_BLUR_LEAD(y),      .terms = 1, .digits = numbers,       \
-   .k_x = x, .k_y = y,  .width = 16 * CNV_TILE_WARPS * (m), .tile_rows = height},
-#define PLAIN(x, y, m, height, blocks) VARIANT("blur", x, y, m, height, 1)
-#define SPLIT(x, y, m, height, blocks) VARIANT("blur_split", x, y, m, height, 2)
-static const CnvVariant variants[] = {CNV_BLUR_VARIANTS(PLAIN) CNV_BLUR_SPLIT_VARIANTS(SPLIT){NULL}};
+   .k_x = x, .k_y = y,  .width = 16 * CNV_TILE_WARPS * (m), .tile_rows = height, .ring = is_ring},
+#define PLAIN(x, y, m, height, blocks) VARIANT("blur", x, y, m, height, 1, FALSE)
+#define SPLIT(x, y, m, height, blocks) VARIANT("blur_split", x, y, m, height, 2, FALSE)
+#define RING(x, y, m, height, blocks) VARIANT("ring", x, y, m, height, 1, TRUE)
+#define RING_SPLIT(x, y, m, height, blocks) VARIANT("ring_split", x, y, m, height, 2, TRUE)
+static const CnvVariant variants[] = {CNV_BLUR_VARIANTS(PLAIN) CNV_RING_VARIANTS(RING) CNV_BLUR_SPLIT_VARIANTS(SPLIT)
+                                          CNV_RING_SPLIT_VARIANTS(RING_SPLIT){NULL}};
 
 /* Mean error of rounding to f16, relative to the deviation of what is rounded: 2^-12 at most, three quarters of the
  * binade in the mean. */
@@ -22,6 +25,9 @@ static const CnvVariant variants[] = {CNV_BLUR_VARIANTS(PLAIN) CNV_BLUR_SPLIT_VA
 
 /* Sum of the magnitudes of the taps along y, with the gain in them, at most: they are f16 too. */
 #define COLUMN_MAX 4096.0
+
+/* Samples that taps reach to, at most, where the sample itself has a tap beside them: those of tiles without a ring. */
+#define CENTER_MAX CNV_BLUR_LEAD(5)
 
 /* The term that is a row times a column, and what a term of one tap beside it adds to the sample itself. NULL: the plane
  * has others. */
@@ -115,6 +121,8 @@ terms_fit(const CnvPlan *plan, const CnvPlane *plane, const CnvTerm *term, GErro
     return cnv_fit_refuse(error, "it takes one row times one column of taps");
   if (plane->n_terms > 1 && (plan->n_temporal_taps > 1 || cnv_border_renormalizes(plan->filter.border)))
     return cnv_fit_refuse(error, "over time and with border-mode=renormalize it takes one row times one column alone");
+  if (plane->n_terms > 1 && MAX(cnv_fit_reach(term, CNV_X) * plane->channels, cnv_fit_reach(term, CNV_Y)) > CENTER_MAX)
+    return cnv_fit_refuse(error, "beside a tap of the sample itself it takes taps that reach up to %d samples", CENTER_MAX);
   return plane->full[cnv_fit_first_channel(plane)] <= 1023 || cnv_fit_refuse(error, "it takes samples of up to 10 bits");
 }
 
@@ -217,26 +225,27 @@ set_job(CnvTileJob *job, GArray *words, const CnvPlan *plan, const CnvPlane *pla
   clear_axes(taps);
 }
 
-static guint
-shared_bytes(const CnvVariant *variant, const CnvNeeds *needs, int rows)
-{
-  guint bytes = (guint)needs->bytes, width = (guint)variant->width * bytes;
-
-  return (guint)needs->n_frames * CNV_TILE_BYTES((guint)cnv_kind_blur.pitch(variant, needs->bytes),
-                                                 (guint)cnv_kind_blur.box_rows(variant, needs, rows)) +
-         (guint)rows * (width + 16);
-}
-
 static int
 pitch(const CnvVariant *variant, int bytes)
 {
   return CNV_TILE_PITCH(16 * bytes, variant->width * bytes, variant->reach * bytes);
 }
 
+/* Of a ring, those of a stage. */
 static int
 box_rows(const CnvVariant *variant, const CnvNeeds *needs, int rows)
 {
-  return rows + 2 * variant->rows;
+  return variant->ring ? CNV_TILE_STEP : rows + 2 * variant->rows;
+}
+
+static guint
+shared_bytes(const CnvVariant *variant, const CnvNeeds *needs, int rows)
+{
+  guint tile = CNV_TILE_BYTES((guint)pitch(variant, needs->bytes), (guint)box_rows(variant, needs, rows));
+  guint out_pitch = (guint)(variant->width * needs->bytes) + 16;
+
+  return variant->ring ? CNV_RING_STAGES * tile + 2 * CNV_TILE_STEP * out_pitch
+                       : (guint)needs->n_frames * tile + (guint)rows * out_pitch;
 }
 
 const CnvKernelKind cnv_kind_blur = {"blur",

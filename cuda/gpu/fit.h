@@ -19,6 +19,7 @@ typedef struct {
   int digits;    /* numbers that a sum is made of: blur: of f16; dense: of integers; 0: float32 */
   int k_x, k_y;  /* blur, dense: steps along either axis */
   int kept_rows; /* dense: rows of taps that it always has, of one frame; 0: any number of both */
+  gboolean ring; /* blur: rows come through a ring of stages; of one frame */
   int width;     /* blur, dense: samples of a tile's width */
   int tile_rows; /* rows of a tile, where there are enough of them for all of the GPU */
 } CnvVariant;

@@ -32,7 +32,7 @@ cnv_variant_find(const CnvKernelKind *kind, const CnvNeeds *needs)
 {
   for (const CnvVariant *v = kind->variants; v->name; v++)
     if ((v->bytes == 0 || v->bytes == needs->bytes) && v->reach >= needs->reach && v->rows >= needs->rows &&
-        v->terms == needs->terms && v->digits >= needs->digits && (!v->kept_rows || needs->n_frames == 1) &&
+        v->terms == needs->terms && v->digits >= needs->digits && (!(v->kept_rows || v->ring) || needs->n_frames == 1) &&
         (!kind->shared_bytes || kind->shared_bytes(v, needs, CNV_TILE_STEP) <= CNV_SHARED_MAX))
       return v;
   return NULL;

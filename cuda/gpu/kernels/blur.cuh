@@ -220,20 +220,98 @@ add_center(float (&low)[2], float (&high)[2], const uint2 &pairs, float center, 
   high[1] = fmaf(b.y - mid, center, high[1]);
 }
 
-/* A warp's way down a tile, at `from` in shared memory, whose results go to `out`. SIMPLE: of one frame, with levels that
- * need no clamping, and no gain of the sample itself; the rest then does not fill the loop's instructions. */
+/* What a warp needs on its way down: its lane's places in the tile and among the results, in shared memory, bytes from row
+ * to row and from frame to frame, and the factors of renormalize. */
+struct BlurLane {
+  const uint8_t *from;
+  uint8_t *out;
+  int frame_bytes;
+  const float *factor, *row_factor;
+};
+
+/* A step of 16 rows: their row sums become number u of the ring, and where that is complete, 16 rows of results are
+ * made, the first of which is row y of the tile. rows, out: the lane's places in the step's first rows. SIMPLE: of one
+ * frame, with levels that need no clamping, and no gain of the sample itself; the rest then does not fill the loop. */
 template <typename T, int K_X, int K_Y, int M, int PARTS, bool SIMPLE, typename BX, typename BY>
-__device__ static void
-blur_rows(const CnvTileArgs &l, const CnvTileJob &s, const uint8_t *from, uint8_t *out, const float *factor,
-          const float *row_factor, const TileOutput &at, int frame_bytes, const BX &band_x, const BY &band_y)
+__device__ static __forceinline__ void
+blur_step(const CnvTileArgs &l, const CnvTileJob &s, const BlurLane &lane, RowSums<M, PARTS> (&sums)[K_Y], int u,
+          const uint8_t *rows, const uint8_t *center_rows, uint8_t *out, int y, const BX &band_x, const BY &band_y)
 {
   typedef typename Word<T>::type W;
-  constexpr int bytes = sizeof(T), width = 16 * CNV_TILE_WARPS * M, lead = CNV_BLUR_LEAD(K_X), top = CNV_BLUR_LEAD(K_Y);
+  constexpr int bytes = sizeof(T), width = 16 * CNV_TILE_WARPS * M, lead = CNV_BLUR_LEAD(K_X);
   constexpr int pitch = CNV_TILE_PITCH(16 * bytes, width * bytes, lead * bytes), out_pitch = width * bytes + 16;
-  const int n_frames = SIMPLE ? 0 : l.sources.n, shift = s.shift, steps = (at.y_end - at.y + 15) / 16 + K_Y - 1;
+  const int n_frames = SIMPLE ? 0 : l.sources.n;
   const bool renormalizes = !SIMPLE && s.renormalizes;
-  const float first_sum = s.first_sum, offset = s.offset, first_level = renormalizes ? 0.0f : offset;
+  const float offset = s.offset, first_level = renormalizes ? 0.0f : offset;
   const uint32_t mask = (uint32_t)s.full_bits * 0x10001u;
+  float row_sum[2][M][4] = {};
+
+  if (n_frames == 0)
+    sum_rows<T, K_X, M, PARTS>(row_sum, rows, pitch, band_x, s.shift, mask, s.first_sum);
+#pragma unroll 1
+  for (int f = 0; f < n_frames; f++) {
+    const float weight = l.sources.weight[f];
+    float part[2][M][4];
+
+    sum_rows<T, K_X, M, PARTS>(part, rows + f * lane.frame_bytes, pitch, band_x, s.shift, mask, s.first_sum);
+#pragma unroll
+    for (int i = 0; i < 8 * M; i++)
+      row_sum[i % 2][i / 2 % M][i / (2 * M)] =
+          fmaf(weight, part[i % 2][i / 2 % M][i / (2 * M)], row_sum[i % 2][i / 2 % M][i / (2 * M)]);
+  }
+  pack_sums(sums[u], row_sum);
+  if (y < 0)
+    return;
+#pragma unroll
+  for (int m = 0; m < M; m++) {
+    float level[2][4];
+
+#pragma unroll
+    for (int k = 0; k < K_Y; k++)
+      add_columns(level, sums[(u + 1 + k) % K_Y], m, band_y, k, K_Y, first_level);
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+      float low[2] = {level[0][2 * half], level[0][2 * half + 1]};
+      float high[2] = {level[1][2 * half], level[1][2 * half + 1]};
+      W word;
+
+      if (!SIMPLE && s.center != 0)
+        add_center(low, high,
+                   samples_of_word(*(const W *)(center_rows + 8 * half * pitch + (16 * m + lead) * bytes), s.shift,
+                                   mask),
+                   s.center, 1024.0f + s.mid);
+      if (renormalizes) {
+        const float4 along = *(const float4 *)(lane.factor + 16 * m);
+        const float row = lane.row_factor[y + 8 * half];
+
+        low[0] = fmaf(low[0] * row, along.x, offset);
+        low[1] = fmaf(low[1] * row, along.y, offset);
+        high[0] = fmaf(high[0] * row, along.z, offset);
+        high[1] = fmaf(high[1] * row, along.w, offset);
+      }
+      uint32_t pair = halves_of(low[0], low[1]), next = halves_of(high[0], high[1]);
+      if (!SIMPLE) {
+        const __half2 full = __float2half2_rn(1024.0f + s.full_bits);
+
+        pair = clamp_levels(pair, full);
+        next = clamp_levels(next, full);
+      }
+      word_of_levels(word, pair, next, s.shift, mask);
+      *(W *)(out + 8 * half * out_pitch + 16 * m * bytes) = word;
+    }
+  }
+}
+
+/* A warp's way down a tile that is in shared memory as a whole. */
+template <typename T, int K_X, int K_Y, int M, int PARTS, bool SIMPLE, typename BX, typename BY>
+__device__ static void
+blur_rows(const CnvTileArgs &l, const CnvTileJob &s, const BlurLane &lane, int n_rows, const BX &band_x,
+          const BY &band_y)
+{
+  constexpr int bytes = sizeof(T), width = 16 * CNV_TILE_WARPS * M;
+  constexpr int pitch = CNV_TILE_PITCH(16 * bytes, width * bytes, CNV_BLUR_LEAD(K_X) * bytes);
+  constexpr int out_pitch = width * bytes + 16;
+  const int steps = (n_rows + 15) / 16 + K_Y - 1;
   RowSums<M, PARTS> sums[K_Y];
 
   /* The ring of row sums is indexed by what is known at compile time, so its turns are written out. */
@@ -241,67 +319,13 @@ blur_rows(const CnvTileArgs &l, const CnvTileJob &s, const uint8_t *from, uint8_
   for (int turn = 0; turn < steps; turn += K_Y) {
 #pragma unroll
     for (int u = 0; u < K_Y; u++) {
-      const uint8_t *rows = from + (turn + u) * 16 * pitch;
-      float row_sum[2][M][4] = {};
+      const int y = (turn + u - K_Y + 1) * 16;
 
       if (turn + u >= steps)
         break;
-      if (n_frames == 0)
-        sum_rows<T, K_X, M, PARTS>(row_sum, rows, pitch, band_x, shift, mask, first_sum);
-#pragma unroll 1
-      for (int f = 0; f < n_frames; f++) {
-        const float weight = l.sources.weight[f];
-        float part[2][M][4];
-
-        sum_rows<T, K_X, M, PARTS>(part, rows + f * frame_bytes, pitch, band_x, shift, mask, first_sum);
-#pragma unroll
-        for (int i = 0; i < 8 * M; i++)
-          row_sum[i % 2][i / 2 % M][i / (2 * M)] =
-              fmaf(weight, part[i % 2][i / 2 % M][i / (2 * M)], row_sum[i % 2][i / 2 % M][i / (2 * M)]);
-      }
-      pack_sums(sums[u], row_sum);
-      if (turn + u < K_Y - 1)
-        continue;
-      const int y = (turn + u - K_Y + 1) * 16;
-#pragma unroll
-      for (int m = 0; m < M; m++) {
-        float level[2][4];
-
-#pragma unroll
-        for (int k = 0; k < K_Y; k++)
-          add_columns(level, sums[(u + 1 + k) % K_Y], m, band_y, k, K_Y, first_level);
-#pragma unroll
-        for (int half = 0; half < 2; half++) {
-          float low[2] = {level[0][2 * half], level[0][2 * half + 1]};
-          float high[2] = {level[1][2 * half], level[1][2 * half + 1]};
-          W word;
-
-          if (!SIMPLE && s.center != 0)
-            add_center(low, high,
-                       samples_of_word(*(const W *)(rows + (8 * half - 16 * (K_Y - 1) + top) * pitch +
-                                                    (16 * m + lead) * bytes),
-                                       shift, mask),
-                       s.center, 1024.0f + s.mid);
-          if (renormalizes) {
-            const float4 along = *(const float4 *)(factor + 16 * m);
-            const float row = row_factor[y + 8 * half];
-
-            low[0] = fmaf(low[0] * row, along.x, offset);
-            low[1] = fmaf(low[1] * row, along.y, offset);
-            high[0] = fmaf(high[0] * row, along.z, offset);
-            high[1] = fmaf(high[1] * row, along.w, offset);
-          }
-          uint32_t pair = halves_of(low[0], low[1]), next = halves_of(high[0], high[1]);
-          if (!SIMPLE) {
-            const __half2 full = __float2half2_rn(1024.0f + s.full_bits);
-
-            pair = clamp_levels(pair, full);
-            next = clamp_levels(next, full);
-          }
-          word_of_levels(word, pair, next, shift, mask);
-          *(W *)(out + (y + 8 * half) * out_pitch + 16 * m * bytes) = word;
-        }
-      }
+      blur_step<T, K_X, K_Y, M, PARTS, SIMPLE>(l, s, lane, sums, u, lane.from + (turn + u) * 16 * pitch,
+                                               lane.from + (y + CNV_BLUR_LEAD(K_Y)) * pitch, lane.out + y * out_pitch, y,
+                                               band_x, band_y);
     }
   }
 }
@@ -344,14 +368,14 @@ blur(const CnvTileArgs &l)
   finish_tile<T>(l, params, tile_box(s, at, shape), &barrier);
   if (s.renormalizes)
     __syncthreads();
-  const uint8_t *from = cnv_tiles + g * pitch + apron + (warp_x - lead) * bytes + 4 * t * bytes;
   uint8_t *out = cnv_tiles + max(l.sources.n, 1) * frame_bytes;
-  uint8_t *lane_out = out + g * out_pitch + (warp_x + 4 * t) * bytes;
+  const BlurLane lane_at = {cnv_tiles + g * pitch + apron + (warp_x - lead) * bytes + 4 * t * bytes,
+                            out + g * out_pitch + (warp_x + 4 * t) * bytes, frame_bytes, factor + warp_x + 4 * t,
+                            factor + width + g};
   if (l.sources.n == 0 && !s.clamps && !s.renormalizes && s.center == 0)
-    blur_rows<T, K_X, K_Y, M, parts, true>(l, s, from, lane_out, NULL, NULL, at, frame_bytes, band_x, band_y);
+    blur_rows<T, K_X, K_Y, M, parts, true>(l, s, lane_at, at.y_end - at.y, band_x, band_y);
   else
-    blur_rows<T, K_X, K_Y, M, parts, false>(l, s, from, lane_out, factor + warp_x + 4 * t, factor + width + g, at,
-                                            frame_bytes, band_x, band_y);
+    blur_rows<T, K_X, K_Y, M, parts, false>(l, s, lane_at, at.y_end - at.y, band_x, band_y);
   __syncthreads();
   store_tile<T, width>(params, at, out, out_pitch);
 }

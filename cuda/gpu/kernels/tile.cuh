@@ -97,14 +97,14 @@ start_bulk_copies(const CnvTileArgs &l, const CnvTileJob &s, const TileBox &box,
 }
 
 __device__ static void
-wait_for_bulk_copies(uint64_t *barrier)
+wait_for_bulk_copies(uint64_t *barrier, int phase)
 {
   uint32_t done = 0;
 
   while (!done)
-    asm volatile("{\n.reg .pred p;\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0;\nselp.u32 %0, 1, 0, p;\n}"
+    asm volatile("{\n.reg .pred p;\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\nselp.u32 %0, 1, 0, p;\n}"
                  : "=r"(done)
-                 : "r"(shared_address(barrier))
+                 : "r"(shared_address(barrier)), "r"(phase)
                  : "memory");
 }
 
@@ -156,11 +156,13 @@ fill_sides(const TileParams &params, const TileBox &box, const TilePart &part, T
   }
 }
 
-/* Fills in the rows above and below the part, whose own rows are whole. */
+/* Fills in the rows above and below the part, whose own rows are whole: from the tile, or from the plane, 16 bytes at a
+ * time where they lie on multiples of that. */
 template <typename T>
 __device__ static void
-fill_rows(const TileParams &params, const TileBox &box, const TilePart &part, T *tile, int64_t delta)
+fill_rows(const TileParams &params, const TileBox &box, const TilePart &part, T *tile, int64_t delta, bool has_map)
 {
+  constexpr int samples = 16 / sizeof(T);
   const int lane = threadIdx.x % 32, pitch = box.pitch / (int)sizeof(T);
 
   for (int y = threadIdx.x / 32; y < box.rows; y += CNV_TILE_WARPS) {
@@ -173,9 +175,41 @@ fill_rows(const TileParams &params, const TileBox &box, const TilePart &part, T 
         ((uint4 *)(tile + y * pitch))[i] = ((const uint4 *)(tile + from * pitch))[i];
       continue;
     }
-    for (int x = lane; x < box.width; x += 32)
-      tile[y * pitch + x] = sample_at<T>(params, delta, sample_of(params.s, box.x + x), row, box.x + x);
+    const T *plane = (const T *)(params.in + delta + (int64_t)row * params.in_stride) + box.x;
+    for (int i = lane * samples; i < box.width; i += 32 * samples) {
+      if (has_map && row >= 0 && i >= part.x0 && i + samples <= part.x1) {
+        *(uint4 *)(tile + y * pitch + i) = __ldg((const uint4 *)(plane + i));
+        continue;
+      }
+      for (int x = i; x < min(i + samples, box.width); x++)
+        tile[y * pitch + x] = sample_at<T>(params, delta, sample_of(params.s, box.x + x), row, box.x + x);
+    }
   }
+}
+
+__device__ static bool
+is_whole(const TileBox &box, const TilePart &part)
+{
+  return part.x0 == 0 && part.x1 == box.width && part.y0 == 0 && part.y1 == box.rows;
+}
+
+/* Fills in what is missing of a tile. All threads see it afterwards. */
+template <typename T>
+__device__ static void
+fill_tile(const TileParams &params, const TileBox &box, const TilePart &part, T *tile, int64_t delta, bool has_map)
+{
+  fill_sides<T>(params, box, part, tile, delta);
+  __syncthreads();
+  fill_rows<T>(params, box, part, tile, delta, has_map);
+  __syncthreads();
+}
+
+/* The part's end along x, without the samples whose 16 bytes reach beyond it. */
+template <typename T>
+__device__ static int
+whole_chunks(const TileBox &box, const TilePart &part)
+{
+  return max(part.x0, (box.x + part.x1) * (int)sizeof(T) / 16 * 16 / (int)sizeof(T) - box.x);
 }
 
 /* The part of the tile that lies in the job's window. */
@@ -241,24 +275,16 @@ finish_tile(const CnvTileArgs &l, const TileParams &params, const TileBox &box, 
     part = {};
 #if CNV_BULK_COPIES
   if (has_map)
-    wait_for_bulk_copies(barrier);
+    wait_for_bulk_copies(barrier, 0);
 #else
-  part.x1 = max(part.x0, (box.x + part.x1) * (int)sizeof(T) / 16 * 16 / (int)sizeof(T) - box.x);
+  part.x1 = whole_chunks<T>(box, part);
   for (int i = 0; i < n && has_map; i++)
     copy_chunks<T>(params, box, part, cnv_tiles + i * frame_bytes, l.sources.n ? l.sources.delta[i] : 0);
   asm volatile("cp.async.commit_group;\ncp.async.wait_group 0;" ::: "memory");
   __syncthreads();
 #endif
-  if (part.x0 > 0 || part.x1 < box.width) {
-    for (int i = 0; i < n; i++)
-      fill_sides<T>(params, box, part, (T *)(cnv_tiles + i * frame_bytes), l.sources.n ? l.sources.delta[i] : 0);
-    __syncthreads();
-  }
-  if (part.y0 > 0 || part.y1 < box.rows) {
-    for (int i = 0; i < n; i++)
-      fill_rows<T>(params, box, part, (T *)(cnv_tiles + i * frame_bytes), l.sources.n ? l.sources.delta[i] : 0);
-    __syncthreads();
-  }
+  for (int i = 0; i < n && !is_whole(box, part); i++)
+    fill_tile<T>(params, box, part, (T *)(cnv_tiles + i * frame_bytes), l.sources.n ? l.sources.delta[i] : 0, has_map);
 }
 
 /* Stores one row's 16 bytes of outputs, from sample x on, sample by sample: those of the job, and what was read where a
