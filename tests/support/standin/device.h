@@ -125,7 +125,18 @@ gsize standin_kernel_args_size(const StandinKernel *kernel);
 void standin_kernel_run(const StandinKernel *kernel, const Op *op, const LaunchSize *size, const void *args,
                         guint64 taps);
 
-/* Device address, size in bytes and sample size of a texture; FALSE where there is no such texture. entries.c */
+/* ---- entries.c ---- */
+
+/* Ten times the major number, and the minor one: 90, or STANDIN_CAPABILITY in the environment. */
+int standin_capability(void);
+
+/* A tensor map as the stand-in encodes it. */
+typedef struct {
+  guint64 address, dim[4], stride[3]; /* in words of 32 bits; bytes */
+  guint32 box[4];
+} StandinMap;
+
+/* Device address, size in bytes and sample size of a texture; FALSE where there is no such texture. */
 gboolean standin_texture(guint64 object, guint64 *address, gsize *size);
 
 G_END_DECLS

@@ -241,12 +241,23 @@ cuDeviceGetName(char *name, int size, CUdevice device)
   return end(begin(__func__, DOES, __builtin_return_address(0)));
 }
 
+int
+standin_capability(void)
+{
+  const char *set = g_getenv("STANDIN_CAPABILITY");
+
+  return set ? atoi(set) : 90;
+}
+
 CUresult
 cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device)
 {
   switch (attribute) {
   case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
-    *value = 9;
+    *value = standin_capability() / 10;
+    break;
+  case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
+    *value = standin_capability() % 10;
     break;
   case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
     *value = 4;
@@ -945,11 +956,39 @@ standin_texture(guint64 object, guint64 *address, gsize *size)
   return TRUE;
 }
 
+/* The driver takes such a map, of up to four dimensions, and checks the same. */
+CUresult
+cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank, void *address,
+                       const cuuint64_t *dim, const cuuint64_t *stride, const cuuint32_t *box,
+                       const cuuint32_t *element_stride, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+                       CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill)
+{
+  StandinMap made = {.address = (guintptr)address};
+  gboolean ok = type == CU_TENSOR_MAP_DATA_TYPE_UINT32 && rank == 4 && made.address % 16 == 0 && box[0] * 4 % 16 == 0 &&
+                interleave == CU_TENSOR_MAP_INTERLEAVE_NONE && swizzle == CU_TENSOR_MAP_SWIZZLE_NONE &&
+                fill == CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE;
+
+  for (int i = 0; i < 4 && ok; i++) {
+    made.dim[i] = dim[i];
+    made.box[i] = box[i];
+    ok = dim[i] >= 1 && dim[i] <= (guint64)1 << 32 && box[i] >= 1 && box[i] <= 256 && element_stride[i] == 1;
+  }
+  for (int i = 0; i < 3 && ok; i++) {
+    made.stride[i] = stride[i];
+    ok = stride[i] % 16 == 0 && stride[i] < (guint64)1 << 40;
+  }
+  if (!ok || (guintptr)map % 64)
+    return CUDA_ERROR_INVALID_VALUE;
+  memset(map, 0, sizeof(*map));
+  memcpy(map, &made, sizeof(made));
+  return CUDA_SUCCESS;
+}
+
 typedef struct {
   const StandinKernel *kernel;
   LaunchSize size;
   guint64 taps;
-  guint8 args[] __attribute__((aligned(16)));
+  guint8 args[];
 } Launch;
 
 static void
@@ -961,30 +1000,51 @@ run_launch(const Op *op, gpointer data)
   standin_forget_written();
 }
 
+static CUresult
+launch(const char *name, CUfunction function, const LaunchSize *size, CUstream stream, void **args)
+{
+  const Function *f = (const Function *)function;
+  guint threads = size->block[0] * size->block[1] * size->block[2];
+  Launch *launch;
+
+  if (!is_in(&functions, function) || !standin_stream(stream))
+    return bad_handle(name);
+  if (size->grid[0] == 0 || size->grid[1] == 0 || size->grid[2] == 0 || size->grid[1] > 65535 ||
+      size->grid[2] > 65535 || threads > 1024 || threads == 0 || size->shared_bytes > f->shared_bytes)
+    return CUDA_ERROR_INVALID_VALUE;
+  launch = g_malloc(sizeof(Launch) + standin_kernel_args_size(f->kernel));
+  *launch = (Launch){f->kernel, *size, f->module->taps ? f->module->taps->address : 0};
+  memcpy(launch->args, args[0], standin_kernel_args_size(f->kernel));
+  if (!log_of_kernels)
+    log_of_kernels = g_string_new(NULL);
+  g_string_append_printf(log_of_kernels, "%s ", standin_kernel_name(f->kernel));
+  standin_start(standin_stream(stream), run_launch, launch, NULL);
+  return CUDA_SUCCESS;
+}
+
 CUresult
 cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x,
                unsigned int block_y, unsigned int block_z, unsigned int shared_bytes, CUstream stream, void **args,
                void **extra)
 {
   BEGIN(DOES);
-  const Function *f = (const Function *)function;
-  Launch *launch;
+  const LaunchSize size = {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes};
 
-  if (!is_in(&functions, function) || !standin_stream(stream))
-    return end(bad_handle(__func__));
-  if (grid_x == 0 || grid_y == 0 || grid_z == 0 || grid_y > 65535 || grid_z > 65535 ||
-      block_x * block_y * block_z > 1024 || block_x * block_y * block_z == 0 || shared_bytes > f->shared_bytes)
-    return end(CUDA_ERROR_INVALID_VALUE);
-  launch = g_malloc(sizeof(Launch) + standin_kernel_args_size(f->kernel));
-  *launch = (Launch){f->kernel,
-                     {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes},
-                     f->module->taps ? f->module->taps->address : 0};
-  memcpy(launch->args, args[0], standin_kernel_args_size(f->kernel));
-  if (!log_of_kernels)
-    log_of_kernels = g_string_new(NULL);
-  g_string_append_printf(log_of_kernels, "%s ", standin_kernel_name(f->kernel));
-  standin_start(standin_stream(stream), run_launch, launch, NULL);
-  return end(result);
+  return end(launch(__func__, function, &size, stream, args));
+}
+
+/* A kernel that may begin while the one before it ends waits for that by itself: it is done as any other. */
+CUresult
+cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction function, void **args, void **extra)
+{
+  BEGIN(DOES);
+  const LaunchSize size = {
+      {c->gridDimX, c->gridDimY, c->gridDimZ}, {c->blockDimX, c->blockDimY, c->blockDimZ}, c->sharedMemBytes};
+
+  for (unsigned int i = 0; i < c->numAttrs; i++)
+    if (c->attrs[i].id != CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION || standin_capability() < 90)
+      return end(CUDA_ERROR_INVALID_VALUE);
+  return end(launch(__func__, function, &size, c->hStream, args));
 }
 
 /* ---- control ---- */

@@ -79,20 +79,6 @@ add_units(void)
   add("cnv_stage_out_f32", (Variant){.bytes = 4}, sizeof(CnvLaunchArgs), units_stage_out);
 }
 
-/* k_y: 0 with a ring */
-static void
-add_tensor(const char *name, int parts, int least_bytes, int most_bytes, int k_x, int k_y, int groups)
-{
-  for (int bytes = least_bytes; bytes <= most_bytes; bytes++) {
-    Variant v = {.bytes = bytes, .k_x = k_x, .k_y = k_y, .groups = groups, .parts = parts, .ring = k_y == 0};
-
-    if (v.ring)
-      add_named(v, sizeof(CnvTileArgs), tiles_tensor, "cnv_%s_%s_%d", name, types[bytes], k_x);
-    else
-      add_named(v, sizeof(CnvTileArgs), tiles_tensor, "cnv_%s_%s_%dx%d", name, types[bytes], k_x, k_y);
-  }
-}
-
 static void
 add_tiles(void)
 {
@@ -104,21 +90,20 @@ add_tiles(void)
                 types[bytes], reaches[i]);
     add_named((Variant){.bytes = bytes}, sizeof(CnvTileArgs), tiles_fused, "cnv_fused_%s_any", types[bytes]);
   }
-#define PLAIN(k_x, k_y, groups, blocks) add_tensor("tensor", 1, 1, 1, k_x, k_y, groups);
-#define EXACT(k_x, k_y, groups, blocks) add_tensor("tensor_exact", 2, 1, 2, k_x, k_y, groups);
-#define TIME(k_x, k_y, groups, blocks) add_tensor("tensor_time", 1, 1, 1, k_x, k_y, groups);
-#define RING(k_x, groups, blocks) add_tensor("tensor_ring", 1, 1, 1, k_x, 0, groups);
-#define RING_EXACT(k_x, groups, blocks) add_tensor("tensor_ring_exact", 2, 1, 2, k_x, 0, groups);
-  CNV_TENSOR_VARIANTS(PLAIN)
-  CNV_TENSOR_EXACT_VARIANTS(EXACT)
-  CNV_TENSOR_TIME_VARIANTS(TIME)
-  CNV_TENSOR_RING_VARIANTS(RING)
-  CNV_TENSOR_RING_EXACT_VARIANTS(RING_EXACT)
-#define DENSE(k, r, n_terms, exact, blocks_u8, blocks_u16)                                                             \
-  for (int bytes = 1; bytes <= 2; bytes++)                                                                             \
-    add_named((Variant){.bytes = bytes, .k_x = k, .rows = r, .terms = n_terms, .parts = 1 + exact},                    \
-              sizeof(CnvTileArgs), tiles_dense, "cnv_dense_%s_%d_%d_%d_%d", types[bytes], k, r, n_terms, exact);
-  CNV_DENSE_VARIANTS(DENSE)
+#define BLUR(name, size, x, y, m, n)                                                                                   \
+  add_named((Variant){.bytes = size, .k_x = x, .k_y = y, .groups = m, .parts = n}, sizeof(CnvTileArgs), tiles_blur,    \
+            "cnv_%s_%s_%dx%d", name, types[size], x, y);
+#define PLAIN(x, y, m, height, blocks) BLUR("blur", 1, x, y, m, 1)
+#define SPLIT(x, y, m, height, blocks) BLUR("blur_split", 1, x, y, m, 2) BLUR("blur_split", 2, x, y, m, 2)
+#define DENSE(size, k, n_terms, n_digits, n_rows)                                                                      \
+  add_named((Variant){.bytes = size, .k_x = k, .terms = n_terms, .digits = n_digits, .rows = n_rows},                  \
+            sizeof(CnvTileArgs), tiles_dense, "cnv_dense_%s_%d_%d_%d_%d", types[size], k, n_terms, n_digits, n_rows);
+#define DENSE_U8(k, terms, digits, rows, blocks) DENSE(1, k, terms, digits, rows)
+#define DENSE_U16(k, terms, digits, rows, blocks) DENSE(2, k, terms, digits, rows)
+  CNV_BLUR_VARIANTS(PLAIN)
+  CNV_BLUR_SPLIT_VARIANTS(SPLIT)
+  CNV_DENSE_U8_VARIANTS(DENSE_U8)
+  CNV_DENSE_U16_VARIANTS(DENSE_U16)
 }
 
 const StandinKernel *

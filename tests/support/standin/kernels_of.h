@@ -10,13 +10,14 @@ G_BEGIN_DECLS
 
 /* The variant that a name ends in; what a kind of kernel has none of is 0. */
 typedef struct {
-  int bytes;       /* of a sample */
-  int k_x, k_y;    /* tensor; dense: k_x */
-  int groups;      /* of 16 samples, tensor */
-  int parts;       /* f16 numbers of a tap */
-  gboolean ring;   /* tensor */
-  int reach;       /* fused; 0: any */
-  int rows, terms; /* dense: rows of a warp by eights */
+  int bytes;        /* of a sample */
+  int channels;     /* of kernels made for a number of them */
+  int k_x, k_y;     /* blur; dense: k_x */
+  int groups;       /* of 16 samples, blur */
+  int parts;        /* f16 numbers of a tap, blur */
+  int reach;        /* fused; 0: any */
+  int terms;        /* dense */
+  int digits, rows; /* dense; rows of taps in registers, or 0 */
 } Variant;
 
 typedef struct {
@@ -37,7 +38,7 @@ void units_stage_out(const KernelRun *run);
 
 /* tiles.c: kernels with CnvTileArgs. */
 void tiles_fused(const KernelRun *run);
-void tiles_tensor(const KernelRun *run);
+void tiles_blur(const KernelRun *run);
 void tiles_dense(const KernelRun *run);
 
 G_END_DECLS

@@ -4,9 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-/* What no tap may find shows at once. */
-#define NOTHING 1e9
-
 /* ---- reading ---- */
 
 static double
@@ -93,22 +90,19 @@ add_row(const Job *job, Padded *to, int j, const guint8 *row, double weight, con
 
 /* What is read from no source: all of row j, or what of it lies beside the window. */
 static void
-fill_missing(const Job *job, Padded *to, int j, gboolean row_is_missing, const int *columns, int first, int last,
-             Outside outside)
+fill_missing(const Job *job, Padded *to, int j, gboolean row_is_missing, const int *columns, int first, int last)
 {
   const CnvBlock *b = job->block;
   int C = b->a.channels;
-  gboolean has_value = cnv_border_has_value(b->a.border) || cnv_border_renormalizes(b->a.border);
 
   for (int i = 0; i < to->width / C; i++)
     for (int c = 0; c < C; c++)
       if (row_is_missing || columns[i] < 0)
-        to->value[(gsize)j * to->width + i * C + c] =
-            outside == OUTSIDE_NOTHING && !has_value ? NOTHING : missing_value(b, first, last, c);
+        to->value[(gsize)j * to->width + i * C + c] = missing_value(b, first, last, c);
 }
 
 Padded
-samples_pad(const Job *job, Reach reach, int first, int last, Outside outside)
+samples_pad(const Job *job, Reach reach, int first, int last)
 {
   const CnvBlock *b = job->block;
   int pixels = b->job.width + reach.columns, x = b->x - reach.left, y = b->y - reach.above;
@@ -119,8 +113,6 @@ samples_pad(const Job *job, Reach reach, int first, int last, Outside outside)
   to.value = g_new0(double, (gsize)to.rows *to.width);
   map_border(b, x, pixels, b->width, columns, across);
   map_border(b, y, to.rows, b->height, rows, down);
-  for (int i = 0; i < pixels && outside == OUTSIDE_NOTHING; i++)
-    columns[i] = x + i >= 0 && x + i < b->width ? x + i : -1;
   for (int source = first; source < last && across[1] >= 0 && down[1] >= 0; source++) {
     const guint8 *window = open_window(job, source, across, down);
 
@@ -129,7 +121,7 @@ samples_pad(const Job *job, Reach reach, int first, int last, Outside outside)
         add_row(job, &to, j, window + (gint64)rows[j] * b->in_stride, weight_of(b, source), columns);
   }
   for (int j = 0; j < to.rows; j++)
-    fill_missing(job, &to, j, rows[j] < 0, columns, first, last, outside);
+    fill_missing(job, &to, j, rows[j] < 0, columns, first, last);
   return to;
 }
 
@@ -157,8 +149,7 @@ pad_for_term(const Job *job, const CnvTerm *t)
   int first, last;
 
   sources_of(job->block, t, &first, &last);
-  return samples_pad(job, (Reach){t->anchor[CNV_X], t->anchor[CNV_Y], t->n[CNV_X] - 1, t->n[CNV_Y] - 1}, first, last,
-                     OUTSIDE_BORDER);
+  return samples_pad(job, (Reach){t->anchor[CNV_X], t->anchor[CNV_Y], t->n[CNV_X] - 1, t->n[CNV_Y] - 1}, first, last);
 }
 
 double *

@@ -26,20 +26,13 @@ typedef struct {
   double *value;   /* g_free */
 } Padded;
 
-/* What stands along x for samples outside of the window. */
-typedef enum {
-  OUTSIDE_BORDER,  /* what the border says */
-  OUTSIDE_NOTHING, /* a number that no tap may find, where the border has no value of its own */
-} Outside;
-
 /* Pixels and rows around the job: left of it and above, and in all beyond its own. */
 typedef struct {
   int left, above, columns, rows;
 } Reach;
 
-/* sources: first up to but without last; -1, 0: the input alone. origin: samples before the job's first that are
- * taken in as well, and behind its last so many. */
-Padded samples_pad(const Job *job, Reach reach, int first, int last, Outside outside);
+/* sources: first up to but without last; -1, 0: the input alone. */
+Padded samples_pad(const Job *job, Reach reach, int first, int last);
 
 /* Adds the products of a term's taps to acc, a number for each sample of the job. */
 void samples_add_term(const Job *job, const CnvTerm *term, double *acc);

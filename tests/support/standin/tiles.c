@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Kernels that work on tile jobs: a launch's blocks, or warps, each make a tile. Taps of fused are numbers in constant
- * memory; those of tensor and dense are rebuilt from their bands, by the layout that the PTX manual gives for the
- * fragments of mma.m16n8k16.
+ * Kernels that work on tile jobs: each of a launch's blocks makes a tile. Taps of fused are numbers in constant memory;
+ * those of blur and dense are rebuilt from their words, by the layouts that the PTX manual gives for the fragments of
+ * mma.m16n8k16 and mma.m16n8k32. The sums are those of exact arithmetic.
  */
 #include <math.h>
 #include <string.h>
@@ -13,7 +13,6 @@ typedef struct {
   Job job;
   CnvBlock block;
   const CnvTileJob *tiles;
-  const guint32 *bands;        /* the tiles's */
   int n_sources, first_source; /* as samples_pad takes them */
 } Tiles;
 
@@ -22,52 +21,32 @@ typedef struct {
 static int
 tile_width(const Variant *v, const CnvTileJob *s)
 {
-  if (v->terms)
-    return CNV_DENSE_WIDTH;
+  if (v->digits)
+    return CNV_TILE_WIDTH;
   if (v->groups)
-    return CNV_TENSOR_K * v->groups;
+    return 16 * CNV_TILE_WARPS * v->groups;
   return v->reach ? CNV_FUSED_WIDTH(v->reach, s->channels)
                   : CNV_FUSED_ANY_WIDTH(s->term.n[CNV_X], s->term.anchor[CNV_X], s->channels);
 }
 
-/* First sample and samples of tile `number`, and its row of tiles. */
-static void
-find_tile(const Variant *v, const CnvTileJob *s, int number, int *x, int *width, int *row)
-{
-  int columns = s->columns - s->left_columns - s->right_columns, tile = tile_width(v, s);
-  int tile_rows = (s->job.height + s->rows - 1) / s->rows, inner = columns * tile_rows, across, at;
-
-  if (number < inner) {
-    *row = number / columns;
-    *x = s->origin + (s->left_columns + number % columns) * tile;
-    *width = tile;
-    return;
-  }
-  across = (s->left_columns + s->right_columns) * v->groups;
-  *row = (number - inner) / across;
-  at = (number - inner) % across;
-  *x = s->origin + (at < s->left_columns * v->groups ? at : at + columns * v->groups) * CNV_TENSOR_K;
-  *width = CNV_TENSOR_K;
-}
-
-/* Counts how often tiles make each sample of a tiles. */
+/* Counts how often tiles make each sample of a job. */
 static void
 check_tiles(const KernelRun *run, const CnvTileJob *s, int n_tiles)
 {
   int first = s->job.x * s->channels, width = s->job.width * s->channels, height = s->job.height;
+  int tile = tile_width(&run->variant, s);
   g_autofree guint8 *made = g_malloc0((gsize)width * height);
 
-  for (int number = 0; number < MIN(n_tiles, s->n_tiles); number++) {
-    int x, tile, row;
+  for (int number = 0; number < n_tiles; number++) {
+    int row = number / s->columns, x = s->origin + number % s->columns * tile;
 
-    find_tile(&run->variant, s, number, &x, &tile, &row);
     for (int y = row * s->rows; y < MIN((row + 1) * s->rows, height); y++)
       for (int i = MAX(x, first); i < MIN(x + tile, first + width); i++)
         made[(gsize)y * width + i - first]++;
   }
   for (gsize i = 0; i < (gsize)width * height; i++)
     if (made[i] != 1) {
-      standin_report("%s makes sample %d of row %d of a tiles %d times", run->name, (int)(i % width), (int)(i / width),
+      standin_report("%s makes sample %d of row %d of a job %d times", run->name, (int)(i % width), (int)(i / width),
                      made[i]);
       return;
     }
@@ -85,7 +64,7 @@ open_tiles(const KernelRun *run, const CnvTileJob *s, Tiles *tiles)
   *tiles = (Tiles){.tiles = s, .n_sources = l->sources.n, .first_source = l->sources.n ? 0 : -1};
   a->channels = s->channels;
   a->border = s->border;
-  a->combine = s->absolute ? 1 : 0;
+  a->combine = s->combine;
   a->filtered = s->filtered;
   a->copied = s->copied;
   a->component[0].shift = s->shift;
@@ -107,11 +86,16 @@ open_tiles(const KernelRun *run, const CnvTileJob *s, Tiles *tiles)
 }
 
 static void
-run_tiles(const KernelRun *run, void (*func)(const KernelRun *run, Tiles *tiles))
+run_tiles(const KernelRun *launched, void (*func)(const KernelRun *run, Tiles *tiles))
 {
-  const CnvTileArgs *l = run->args;
+  CnvTileArgs args; /* where its alignment wants it */
+  KernelRun with_args = *launched;
+  const KernelRun *run = &with_args;
+  const CnvTileArgs *l = &args;
   const CnvTileJob *jobs = l->job;
-  int tiles_a_block = run->variant.groups && !run->variant.ring ? CNV_TILE_WARPS : 1;
+
+  memcpy(&args, launched->args, sizeof(args));
+  with_args.args = &args;
 
   if (l->n_jobs > CNV_TILE_JOBS_INLINE)
     jobs = (const CnvTileJob *)standin_access(run->op, l->jobs, l->n_jobs * sizeof(CnvTileJob), FALSE, run->name);
@@ -121,8 +105,8 @@ run_tiles(const KernelRun *run, void (*func)(const KernelRun *run, Tiles *tiles)
     Tiles tiles;
 
     if (i == 0 && s->first_block != 0)
-      standin_report("%s: the first tiles begins with block %d", run->name, s->first_block);
-    check_tiles(run, s, (end - s->first_block) * tiles_a_block);
+      standin_report("%s: the first job begins with block %d", run->name, s->first_block);
+    check_tiles(run, s, end - s->first_block);
     open_tiles(run, s, &tiles);
     func(run, &tiles);
   }
@@ -132,14 +116,6 @@ static int
 samples_of(const Tiles *tiles)
 {
   return tiles->tiles->job.width * tiles->tiles->channels;
-}
-
-static Padded
-pad(const Tiles *tiles, Reach reach, int source, Outside outside)
-{
-  int first = source < 0 ? tiles->first_source : source, last = source < 0 ? tiles->n_sources : source + 1;
-
-  return samples_pad(&tiles->job, reach, first, last, outside);
 }
 
 /* What renormalize makes of the sums, by the plane's taps in constant memory. */
@@ -177,7 +153,228 @@ fused_tiles(const KernelRun *run, Tiles *tiles)
   samples_store(&tiles->job, acc);
 }
 
-/* ---- bands ---- */
+/* ---- tiles in shared memory ---- */
+
+/* A tile of blur or dense as the kernel indexes it: samples and rows that outputs reach over. */
+typedef struct {
+  int lead, top; /* before the first output */
+  int below;     /* rows after the last one */
+  int pitch;     /* bytes */
+} Reached;
+
+static Reached
+reached_by(const Variant *v, const CnvTileJob *s)
+{
+  int bytes = v->bytes, width = tile_width(v, s) * bytes;
+  int lead = v->digits ? CNV_DENSE_LEAD(bytes, v->k_x) : CNV_BLUR_LEAD(v->k_x), top = s->term.anchor[CNV_Y];
+  int n_rows = v->rows ? v->rows : s->term.n[CNV_Y];
+
+  if (v->digits)
+    return (Reached){lead, top, MAX(n_rows, 1) - 1 - top, CNV_TILE_PITCH(16, width, lead * bytes)};
+  top = CNV_BLUR_LEAD(v->k_y);
+  return (Reached){lead, top, top, CNV_TILE_PITCH(16 * bytes, width, lead * bytes)};
+}
+
+/* Reports shared memory that is less than the kernel indexes, and tiles that the copy engine cannot bring. */
+static void
+check_shared(const KernelRun *run, const CnvTileJob *s)
+{
+  const CnvTileArgs *l = run->args;
+  const Variant *v = &run->variant;
+  Reached r = reached_by(v, s);
+  int rows = s->rows + r.top + r.below, most = CNV_TILE_MAP_ROWS(s->box_rows), frames = MAX(l->sources.n, 1);
+  guint tile = CNV_TILE_BYTES(r.pitch, s->box_rows), out = s->rows * (tile_width(v, s) * v->bytes + 16);
+
+  if (run->size->block[0] != 32 * CNV_TILE_WARPS || run->size->block[1] != 1)
+    standin_report("%s has blocks of %u x %u threads", run->name, run->size->block[0], run->size->block[1]);
+  if (s->rows % 16 || s->origin % 16 || s->bands % 4)
+    standin_report("%s: tiles of %d rows from sample %d, words from %u on", run->name, s->rows, s->origin, s->bands);
+  if (s->box_rows < rows || run->size->shared_bytes < frames * tile + out)
+    standin_report("%s takes %d rows of %d and %u bytes of shared memory of %u", run->name, rows, s->box_rows,
+                   frames * tile + out, run->size->shared_bytes);
+  if (s->box_rows % most || (most < s->box_rows && most * r.pitch % 128))
+    standin_report("%s: boxes of %d rows of %d bytes for tiles of %d rows", run->name, most, r.pitch, s->box_rows);
+}
+
+/* ---- tensor maps ---- */
+
+static gboolean
+is_of_plane(const StandinMap *map, const CnvTileArgs *l, const CnvTileJob *s)
+{
+  int p = s->pointers;
+  guint64 stride = (guint64)l->in_stride[p], fields = (guint64)s->job.fields;
+
+  if (map->stride[0] != stride * fields || map->stride[1] != stride || map->dim[2] != fields)
+    return FALSE;
+  if (l->sources.n == 0)
+    return map->address == l->in[p];
+  for (int i = 0; i < l->sources.n; i++)
+    if (map->address + l->sources.slot[i] * map->stride[2] != l->in[p] + l->sources.delta[i] ||
+        (guint64)l->sources.slot[i] >= map->dim[3])
+      return FALSE;
+  return TRUE;
+}
+
+/* Reports a map that lacks samples of the job's window, or that reaches beyond the memory. */
+static void
+check_map(const KernelRun *run, const CnvTileJob *s)
+{
+  const CnvTileArgs *l = run->args;
+  const CnvRectJob *j = &s->job;
+  int bytes = run->variant.bytes, row = (j->window_x + j->window_width) * s->channels * bytes;
+  StandinMap map;
+  const Allocation *a;
+  guint64 end;
+
+  memcpy(&map, &l->map[s->pointers], sizeof(map));
+  a = standin_find(map.address);
+  if (!is_of_plane(&map, l, s)) {
+    standin_report("%s: the map is not of plane %d", run->name, s->pointers);
+    return;
+  }
+  end = map.address + (map.dim[3] - 1) * map.stride[2] + (map.dim[2] - 1) * map.stride[1] +
+        (map.dim[1] - 1) * map.stride[0] + map.dim[0] * 4;
+  if (map.dim[0] * 4 < (guint64)row || map.dim[1] < (guint64)(j->window_y + j->window_height))
+    standin_report("%s: the map has %u x %u words of a window of %d bytes x %d", run->name, (guint)map.dim[0],
+                   (guint)map.dim[1], row, j->window_y + j->window_height);
+  if (!a || end > a->address + (a->size + 3) / 4 * 4)
+    standin_report("%s: the map reaches beyond the plane's memory", run->name);
+  if (map.box[0] * 4 != (guint)reached_by(&run->variant, s).pitch || map.box[2] != 1 || map.box[3] != 1 ||
+      map.box[1] != (guint)CNV_TILE_MAP_ROWS(s->box_rows))
+    standin_report("%s: the map's box has %u words of %u rows", run->name, map.box[0], map.box[1]);
+}
+
+/* Reports planes that chunks of 16 bytes do not suit, and their maps. */
+static void
+check_plane(const KernelRun *run, const CnvTileJob *s)
+{
+  const CnvTileArgs *l = run->args;
+  guint64 bits = l->in[s->pointers] | (guint64)l->in_stride[s->pointers];
+
+  if (!(l->maps >> s->pointers & 1))
+    return;
+  for (int i = 0; i < l->sources.n; i++)
+    bits |= (guint64)l->sources.delta[i];
+  if (bits % 16)
+    standin_report("%s: plane %d does not lie on multiples of 16 bytes", run->name, s->pointers);
+  else if (standin_capability() >= 90)
+    check_map(run, s);
+}
+
+/* ---- taps ---- */
+
+/* The taps of a band, by how many samples or rows they lie behind the output: tap[lead] is that of the output's own. */
+typedef struct {
+  int lead;
+  double *tap; /* 2 lead + 1 */
+} Band;
+
+static const guint32 *
+open_words(const KernelRun *run, const CnvTileJob *s, gsize n)
+{
+  const CnvTileArgs *l = run->args;
+
+  return (const guint32 *)standin_access(run->op, l->bands + (guint64)s->bands * 4, n * 4, FALSE, run->name);
+}
+
+/* Fragments of the words of a band: k steps of one part after the other, or of terms and digits side by side. */
+typedef struct {
+  const guint32 *words;
+  const Variant *v;
+  int steps, term;
+  gboolean along_x;
+} Fragments;
+
+typedef double (*TapAt)(const Fragments *from, int out, int at);
+
+/* The 16 outputs' taps on n samples, or rows, from `lead` before the first output on; they are to be the same for each
+ * output, and `apart` from each other. */
+static Band
+find_band(const KernelRun *run, const Fragments *from, TapAt tap_at, int lead, int n, int apart)
+{
+  Band band = {lead, g_new0(double, 2 * lead + 1)};
+  gboolean alike = TRUE;
+
+  for (int out = 0; out < 16; out++)
+    for (int at = 0; at < n; at++) {
+      int away = at - lead - out;
+      double tap = tap_at(from, out, at);
+
+      if (ABS(away) > lead || away % apart)
+        alike &= tap == 0;
+      else if (out == 0)
+        band.tap[lead + away] = tap;
+      else
+        alike &= tap == band.tap[lead + away];
+    }
+  if (!alike)
+    standin_report("%s: outputs of a band have different taps", run->name);
+  return band;
+}
+
+/* Widens a range, samples or rows before and behind an output, to the taps that are not 0. */
+static void
+widen(const Band *band, int *before, int *behind)
+{
+  for (int i = 0; i <= 2 * band->lead; i++)
+    if (band->tap[i] != 0) {
+      *before = MAX(*before, band->lead - i);
+      *behind = MAX(*behind, i - band->lead);
+    }
+}
+
+/* Samples around a job, before and behind each. */
+typedef struct {
+  int left, right, above, below;
+} Around;
+
+/* Values (without mid) of one source, or of `in` (-1), with what lies around: whole pixels. */
+static Padded
+pad(const Tiles *tiles, const Around *a, int source)
+{
+  int C = tiles->tiles->channels, left = a->left / C, right = a->right / C;
+
+  return samples_pad(&tiles->job, (Reach){left, a->above, left + right, a->above + a->below}, source, source + 1);
+}
+
+/* Adds the products of a band's taps with each sample of a row of a padded job. */
+static void
+add_row(double *to, int width, const Band *band, const Around *around, const double *from, double plus)
+{
+  for (int at = -around->left; at <= around->right; at++) {
+    double tap = ABS(at) <= band->lead ? band->tap[band->lead + at] : 0;
+
+    for (int i = 0; i < width && tap != 0; i++)
+      to[i] += tap * (plus + from[around->left + at + i]);
+  }
+}
+
+/* Has the job's numbers say what is done here already: levels are stored as they come. */
+static void
+open_levels(const KernelRun *run, Tiles *tiles)
+{
+  CnvPlane *a = &tiles->block.a;
+
+  a->combine = CNV_COMBINE_SUM;
+  for (int c = 0; c < a->channels; c++) {
+    double missing = a->border_value[c] + a->mid[c];
+
+    if (cnv_border_has_value(a->border) && (missing != rint(missing) || missing < 0))
+      standin_report("%s: border value %g is no level", run->name, missing);
+    a->gain[c] = 1;
+    a->fraction[c] = a->mid_bias[c] = 0;
+    a->base[c] = a->lowest[c] = 0;
+    a->highest[c] = tiles->tiles->full_bits;
+  }
+  for (int i = 0; i < tiles->n_sources; i++)
+    tiles->block.sources.weight[i] = 1;
+  if (run->variant.bytes == 1 && tiles->tiles->full_bits != 255)
+    standin_report("%s: levels up to %d", run->name, tiles->tiles->full_bits);
+  check_shared(run, tiles->tiles);
+  check_plane(run, tiles->tiles);
+}
+
+/* ---- blur ---- */
 
 static double
 from_half(guint half)
@@ -188,222 +385,211 @@ from_half(guint half)
   return half & 0x8000 ? -magnitude : magnitude;
 }
 
-static double
-half_of(guint32 word, int which)
-{
-  return from_half(word >> (16 * which) & 0xffff);
-}
-
 /* Element of a 16 x 16 A of which each lane has four words. */
 static double
 a_at(const guint32 *words, int row, int k)
 {
-  return half_of(words[(row % 8 * 4 + k % 8 / 2) * 4 + row / 8 + k / 8 * 2], k % 2);
+  guint32 word = words[(row % 8 * 4 + k % 8 / 2) * 4 + row / 8 + k / 8 * 2];
+
+  return from_half(word >> (k % 2 * 16) & 0xffff);
 }
 
-/* Element of a 16 x 8 B, or of `eights` of them whose words a lane has side by side. */
-static double
-b_at(const guint32 *words, int k, int column, int eights)
-{
-  return half_of(words[((column % 8 * 4 + k % 8 / 2) * eights + column / 8) * 2 + k / 8], k % 2);
-}
-
-static gboolean
-open_bands(const KernelRun *run, Tiles *tiles, gsize words)
-{
-  const CnvTileArgs *l = run->args;
-
-  tiles->bands =
-      (const guint32 *)standin_access(run->op, l->bands + tiles->tiles->bands * 4, words * 4, FALSE, run->name);
-  return tiles->bands != NULL;
-}
-
-/* ---- tensor ---- */
-
-/* k of 16 at which the row pass takes sample number i: a lane loads four that are its two pairs. */
+/* Where a lane's four neighbours are among 16: they are its two pairs. */
 static int
-k_of_sample(int i)
+pair_of(int i)
 {
   return i / 4 * 2 + i % 4 / 2 * 8 + i % 2;
 }
 
-/* The tap of band `band` for output `out` of 16 on sample `at` from lead before the first. */
 static double
-tap_x(const Variant *v, const Tiles *tiles, int band, gsize words_y, int out, int at)
+blur_tap(const Fragments *from, int out, int at)
 {
-  const guint32 *words = tiles->bands;
+  int row = from->along_x ? pair_of(out) : out, k = from->along_x ? pair_of(at % 16) : at % 16;
   double tap = 0;
 
-  if (band > 0)
-    words += v->parts * ((gsize)band * v->k_x * 128 + words_y);
-  for (int part = 0; part < v->parts; part++)
-    tap += a_at(words + (part * v->k_x + at / 16) * 128, out % 2 * 8 + out / 2, k_of_sample(at % 16));
+  for (int part = 0; part < from->v->parts; part++)
+    tap += a_at(from->words + (part * from->steps + at / 16) * 128, row, k);
   return tap;
 }
 
-static double
-tap_y(const Variant *v, const Tiles *tiles, gsize words_y, int eights, int out, int at)
+/* Row sums of all rows that the column reaches over, of all frames. */
+static double *
+blur_rows(const KernelRun *run, const Tiles *tiles, const Band *x, const Around *around)
 {
-  const guint32 *words = tiles->bands + (gsize)v->k_x * v->parts * 128;
-  double tap = 0;
+  const CnvTileArgs *l = run->args;
+  const CnvTileJob *s = tiles->tiles;
+  int width = samples_of(tiles), rows = s->job.height + around->above + around->below;
+  double *sums = g_new0(double, (gsize)rows *width), *row = g_new(double, width);
 
-  for (int part = 0; part < v->parts; part++)
-    tap += b_at(words + part * words_y + at / 16 * eights * 64, at % 16, out, eights);
-  return tap;
-}
+  for (int f = tiles->first_source; f < tiles->n_sources; f++) {
+    Padded from = pad(tiles, around, f);
 
-/* Number of the band for a group of 16 samples; 0: the one whose taps all find samples. */
-static int
-band_of(const CnvTileJob *s, int group)
-{
-  int at = MIN(group, s->n_groups - 1);
-
-  return at < s->left_groups ? 1 + at : at >= s->right_group ? 1 + s->left_groups + at - s->right_group : 0;
-}
-
-static int
-bands_of(const CnvTileJob *s)
-{
-  return 1 + s->left_groups + MAX(s->n_groups - s->right_group, 0);
-}
-
-/* A tap that is not 0: what it is multiplied with, counted from a group's first sample, and on which row of taps. */
-typedef struct {
-  int at, row;
-  double tap;
-} Tap;
-
-static double
-sum_of_taps(const GArray *taps, const double *from, int stride)
-{
-  const Tap *tap = (const Tap *)taps->data;
-  double sum = 0;
-
-  for (guint i = 0; i < taps->len; i++)
-    sum += tap[i].tap * from[(gint64)tap[i].row * stride + tap[i].at];
-  return sum;
-}
-
-/* The taps of each of a band's 16 outputs. */
-static void
-find_taps_x(const Variant *v, const Tiles *tiles, int band, gsize words_y, GArray *taps[16])
-{
-  for (int out = 0; out < 16; out++) {
-    taps[out] = g_array_new(FALSE, FALSE, sizeof(Tap));
-    for (int at = 0; at < 16 * v->k_x; at++) {
-      Tap tap = {at, 0, tap_x(v, tiles, band, words_y, out, at)};
-
-      if (tap.tap != 0)
-        g_array_append_val(taps[out], tap);
+    for (int y = 0; y < rows; y++) {
+      for (int i = 0; i < width; i++)
+        row[i] = s->first_sum;
+      add_row(row, width, x, around, from.value + (gsize)y * from.width, 1024 + (double)s->mid);
+      for (int i = 0; i < width; i++)
+        sums[(gsize)y * width + i] += (f < 0 ? 1 : l->sources.weight[f]) * row[i];
     }
+    g_free(from.value);
   }
+  g_free(row);
+  return sums;
 }
 
 static void
-free_taps(GArray **taps, int n)
-{
-  for (int i = 0; i < n; i++)
-    g_array_unref(taps[i]);
-}
-
-/* Row sums of all rows of a padded tiles, by group; before: samples that it has before the tiles's first. */
-static void
-add_rows(const Variant *v, const Tiles *tiles, const Padded *from, int before, gsize words_y, double *sums)
+add_center(const Tiles *tiles, double *acc)
 {
   const CnvTileJob *s = tiles->tiles;
-  int first = s->job.x * s->channels, width = samples_of(tiles), n_bands = bands_of(s);
-  g_autofree GArray **taps = g_new(GArray *, 16 * n_bands);
+  int width = samples_of(tiles);
+  Padded from;
 
-  for (int band = 0; band < n_bands; band++)
-    find_taps_x(v, tiles, band, words_y, taps + 16 * band);
-  for (int j = 0; j < from->rows; j++)
-    for (int i = 0; i < width; i++) {
-      int sample = first + i, group = sample / 16, at = before + 16 * group - s->apron_left - first;
+  if (s->center == 0)
+    return;
+  from = pad(tiles, &(Around){0}, -1);
+  for (gsize i = 0; i < (gsize)width * s->job.height; i++)
+    acc[i] += s->center * from.value[i];
+  g_free(from.value);
+}
 
-      sums[(gsize)j * width + i] =
-          sum_of_taps(taps[16 * band_of(s, group) + sample % 16], from->value + (gsize)j * from->width + at, 0);
+/* Levels come out of f16 numbers from 1024 on, of which those that are not clamped must not round to others. */
+static void
+check_levels(const KernelRun *run, const Tiles *tiles, const double *acc)
+{
+  const CnvTileJob *s = tiles->tiles;
+
+  for (gsize i = 0; i < (gsize)samples_of(tiles) * s->job.height && !s->clamps; i++)
+    if (acc[i] < -0.25 || acc[i] >= s->full_bits + 0.5) {
+      standin_report("%s does not clamp %g", run->name, acc[i]);
+      return;
     }
-  free_taps(taps, 16 * n_bands);
 }
 
 static void
-tensor_tiles(const KernelRun *run, Tiles *tiles)
+blur_tiles(const KernelRun *run, Tiles *tiles)
 {
   const Variant *v = &run->variant;
   const CnvTileJob *s = tiles->tiles;
-  int C = s->channels, eights = v->ring ? 2 : 1, steps = v->ring ? CNV_RING_STEPS(s->term.n[CNV_Y]) : v->k_y;
-  int beside = (16 * v->k_x + 32 + C - 1) / C, width = samples_of(tiles), height = s->job.height;
-  gsize words_y = (gsize)steps * eights * 64;
-  Reach reach = {beside, s->term.anchor[CNV_Y], 2 * beside, s->term.n[CNV_Y] - 1};
-  g_autofree double *acc = g_new0(double, (gsize)width *height), *sums = NULL;
-  Padded from;
+  const guint32 *words = open_words(run, s, (gsize)v->parts * (v->k_x + v->k_y) * 128);
+  const Fragments of_x = {words, v, v->k_x, 0, TRUE}, of_y = {words + v->parts * v->k_x * 128, v, v->k_y, 0, FALSE};
+  int width = samples_of(tiles);
+  g_autofree double *acc = g_new0(double, (gsize)width * s->job.height), *sums = NULL;
+  Around around = {0};
+  Band x, y;
 
-  if (!open_bands(run, tiles, v->parts * (bands_of(s) * v->k_x * 128 + words_y)))
+  open_levels(run, tiles);
+  if (!words)
     return;
-  from = pad(tiles, reach, -1, OUTSIDE_NOTHING);
-  sums = g_new0(double, (gsize)from.rows *width);
-  add_rows(v, tiles, &from, beside * C, words_y, sums);
-  for (int y = 0; y < height; y++) {
-    int out = y % s->rows % (8 * eights);
-
-    for (int at = 0; at < 16 * steps; at++) {
-      double tap = tap_y(v, tiles, words_y, eights, out, at);
-      int row = y - out + at;
-
-      if (tap != 0 && (row < 0 || row >= from.rows))
-        standin_report("%s: a tap lies on row %d of %d", run->name, row, from.rows);
-      else if (tap != 0)
-        for (int i = 0; i < width; i++)
-          acc[(gsize)y * width + i] += tap * sums[(gsize)row * width + i];
-    }
-  }
+  x = find_band(run, &of_x, blur_tap, CNV_BLUR_LEAD(v->k_x), 16 * v->k_x, s->channels);
+  y = find_band(run, &of_y, blur_tap, CNV_BLUR_LEAD(v->k_y), 16 * v->k_y, 1);
+  widen(&x, &around.left, &around.right);
+  widen(&y, &around.above, &around.below);
+  sums = blur_rows(run, tiles, &x, &around);
+  for (int i = 0; i < s->job.height; i++)
+    for (int j = -around.above; j <= around.below; j++)
+      for (int k = 0; k < width; k++)
+        acc[(gsize)i * width + k] += y.tap[y.lead + j] * sums[(gsize)(i + around.above + j) * width + k];
+  add_center(tiles, acc);
   restore_sums(tiles, acc);
+  for (gsize i = 0; i < (gsize)width * s->job.height; i++)
+    acc[i] += s->offset - 1024;
+  check_levels(run, tiles, acc);
   samples_store(&tiles->job, acc);
-  g_free(from.value);
+  g_free(x.tap);
+  g_free(y.tap);
 }
 
 /* ---- dense ---- */
 
-/* The taps of each of 16 outputs, of all rows of taps. */
-static void
-find_dense_taps(const Variant *v, const CnvTileJob *s, int term, const guint32 *bands, GArray *taps[16])
+/* Byte `k` of 32 of output `out` of 16, in fragments that have two B side by side. */
+static int
+digit_at(const guint32 *words, int k, int out)
 {
-  for (int row = 0; row < 16; row++) {
-    GArray *of_output = g_array_new(FALSE, FALSE, sizeof(Tap));
+  int lane = (out / 4 * 2 + out % 2) * 4 + k % 16 / 4;
 
-    for (int j = 0; j < s->term.n[CNV_Y]; j++)
-      for (int at = 0; at < 16 * v->k_x; at++) {
-        const guint32 *words = bands + ((gsize)j * v->terms + term) * v->k_x * v->parts * 128;
-        Tap tap = {at, j, 0};
-
-        for (int part = 0; part < v->parts; part++)
-          tap.tap += a_at(words + (part * v->k_x + at / 16) * 128, row, at % 16);
-        if (tap.tap != 0)
-          g_array_append_val(of_output, tap);
-      }
-    taps[v->bytes == 1 ? row % 8 * 2 + row / 8 : row] = of_output;
-  }
+  return (gint8)(words[lane * 4 + out % 4 / 2 * 2 + k / 16] >> (k % 4 * 8));
 }
 
-/* Adds what one frame, or the sum of all (source -1), gives to a term's sums. */
+/* What a byte of a sample is multiplied with. */
+static double
+dense_byte(const Fragments *from, int out, int byte)
+{
+  const Variant *v = from->v;
+  double tap = 0;
+
+  for (int d = 0; d < v->digits; d++)
+    tap =
+        tap * 256 + digit_at(from->words + ((byte / 32 * v->terms + from->term) * v->digits + d) * 128, byte % 32, out);
+  return tap;
+}
+
+/* NaN where the two bytes of a sample do not have the same tap. */
+static double
+dense_tap(const Fragments *from, int out, int at)
+{
+  double low = dense_byte(from, out, at * from->v->bytes);
+
+  return from->v->bytes == 1 || dense_byte(from, out, at * 2 + 1) == 256 * low ? low : NAN;
+}
+
+/* The bands of all rows of taps: [frame][row][term]. */
+static Band *
+find_bands(const KernelRun *run, const CnvTileJob *s, int frames, int n_rows, const guint32 *words, Around *around)
+{
+  const Variant *v = &run->variant;
+  int lead = CNV_DENSE_LEAD(v->bytes, v->k_x), n = 32 * v->k_x / v->bytes;
+  Band *bands = g_new(Band, frames * n_rows * v->terms);
+
+  for (int i = 0; i < frames * n_rows * v->terms; i++) {
+    const Fragments from = {words + (gsize)(i / v->terms) * v->k_x * v->terms * v->digits * 128, v, v->k_x,
+                            i % v->terms, TRUE};
+    int above = 0, below = 0, row = i / v->terms % n_rows - s->term.anchor[CNV_Y];
+
+    bands[i] = find_band(run, &from, dense_tap, lead, n, s->channels);
+    widen(&bands[i], &above, &below);
+    if (above || below || bands[i].tap[lead] != 0) {
+      around->left = MAX(around->left, above);
+      around->right = MAX(around->right, below);
+      around->above = MAX(around->above, -row);
+      around->below = MAX(around->below, row);
+    }
+  }
+  return bands;
+}
+
+/* Adds up one frame's samples as they are in memory, to a term's sums. */
 static void
-add_frame(const Variant *v, const Tiles *tiles, int source, int term, const guint32 *bands, double *acc)
+add_frame(const Tiles *tiles, const Band *bands, int n_rows, int terms, const Around *around, const Padded *from,
+          double *acc)
 {
   const CnvTileJob *s = tiles->tiles;
-  int C = s->channels, beside = (16 * v->k_x + 32 + C - 1) / C, width = samples_of(tiles), first = s->job.x * C;
-  Padded from =
-      pad(tiles, (Reach){beside, s->term.anchor[CNV_Y], 2 * beside, s->term.n[CNV_Y] - 1}, source, OUTSIDE_BORDER);
-  GArray *taps[16];
+  int width = samples_of(tiles);
 
-  find_dense_taps(v, s, term, bands, taps);
   for (int y = 0; y < s->job.height; y++)
-    for (int i = 0; i < width; i++) {
-      int out = (first + i) % 16, at = beside * C + i - out - s->apron_left;
+    for (int j = 0; j < n_rows; j++) {
+      int row = y + around->above + j - s->term.anchor[CNV_Y];
 
-      acc[(gsize)y * width + i] += sum_of_taps(taps[out], from.value + (gsize)y * from.width + at, from.width);
+      if (row >= 0 && row < from->rows)
+        add_row(acc + (gsize)y * width, width, &bands[j * terms], around, from->value + (gsize)row * from->width,
+                s->mid);
     }
-  free_taps(taps, 16);
-  g_free(from.value);
+}
+
+/* The level of a term's sum, or of two. */
+static double
+dense_level(const KernelRun *run, const CnvTileJob *s, const double *sum)
+{
+  const Variant *v = &run->variant;
+  double unit = ldexp(1, s->shift), first = sum[0] * unit, second = sum[1] * unit,
+         most = ldexp(1, v->digits > 2 ? 39 : 31);
+
+  if (fabs(first) >= most || fabs(second) >= most)
+    standin_report("%s: a sum of %g, %g", run->name, first, second);
+  if (v->terms == 2)
+    first = hypot(first + s->bias[0], second + s->bias[1]);
+  else if (s->combine == CNV_COMBINE_ABSOLUTE)
+    first = fabs(first);
+  return first * s->gain + s->offset;
 }
 
 static void
@@ -411,25 +597,33 @@ dense_tiles(const KernelRun *run, Tiles *tiles)
 {
   const Variant *v = &run->variant;
   const CnvTileJob *s = tiles->tiles;
-  gsize n = (gsize)samples_of(tiles) * s->job.height,
-        words = (gsize)v->terms * s->term.n[CNV_Y] * v->k_x * v->parts * 128;
-  int frames = s->term.taps[CNV_X] ? MAX(tiles->n_sources, 1) : 1; /* with taps of their own */
-  g_autofree double *acc = g_new0(double, n), *other = g_new0(double, n);
+  int n_rows = v->rows ? v->rows : s->term.n[CNV_Y], frames = MAX(tiles->n_sources, 1);
+  gsize n = (gsize)samples_of(tiles) * s->job.height, n_words = (gsize)v->k_x * v->terms * v->digits * 128;
+  const guint32 *words = open_words(run, s, n_words * MAX(frames * n_rows, 1));
+  g_autofree double *first = g_new0(double, n), *second = g_new0(double, n);
+  double *acc[] = {first, second};
+  Around around = {0};
+  Band *bands;
 
-  if (s->term.taps[CNV_X] && s->term.taps[CNV_X] != words)
-    standin_report("%s: bands of a frame take %u words, not %u", run->name, (guint)words, s->term.taps[CNV_X]);
-  if (!open_bands(run, tiles, words * frames))
+  open_levels(run, tiles);
+  if (v->rows && tiles->n_sources)
+    standin_report("%s has taps for one frame", run->name);
+  if (!words)
     return;
-  for (int frame = 0; frame < frames; frame++) {
-    int source = s->term.taps[CNV_X] && tiles->n_sources ? frame : -1;
+  bands = find_bands(run, s, frames, n_rows, words, &around);
+  for (int f = 0; f < frames; f++) {
+    Padded from = pad(tiles, &around, tiles->n_sources ? f : -1);
 
-    add_frame(v, tiles, source, 0, tiles->bands + frame * words, acc);
-    if (v->terms == 2)
-      add_frame(v, tiles, source, 1, tiles->bands + frame * words, other);
+    for (int t = 0; t < v->terms; t++)
+      add_frame(tiles, bands + f * n_rows * v->terms + t, n_rows, v->terms, &around, &from, acc[t]);
+    g_free(from.value);
   }
-  for (gsize i = 0; i < n && v->terms == 2; i++)
-    acc[i] = sqrt(acc[i] * acc[i] + other[i] * other[i]);
-  samples_store(&tiles->job, acc);
+  for (gsize i = 0; i < n; i++)
+    acc[0][i] = dense_level(run, s, (double[]){acc[0][i], acc[1][i]});
+  samples_store(&tiles->job, acc[0]);
+  for (int i = 0; i < frames * n_rows * v->terms; i++)
+    g_free(bands[i].tap);
+  g_free(bands);
 }
 
 void
@@ -439,9 +633,9 @@ tiles_fused(const KernelRun *run)
 }
 
 void
-tiles_tensor(const KernelRun *run)
+tiles_blur(const KernelRun *run)
 {
-  run_tiles(run, tensor_tiles);
+  run_tiles(run, blur_tiles);
 }
 
 void
