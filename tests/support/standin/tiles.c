@@ -575,21 +575,21 @@ add_frame(const Tiles *tiles, const Band *bands, int n_rows, int terms, const Ar
     }
 }
 
-/* The level of a term's sum, or of two. */
+/* The level of a term's sum, or of two: in float32, which decides ties. */
 static double
 dense_level(const KernelRun *run, const CnvTileJob *s, const double *sum)
 {
   const Variant *v = &run->variant;
-  double unit = ldexp(1, s->shift), first = sum[0] * unit, second = sum[1] * unit,
-         most = ldexp(1, v->digits > 2 ? 39 : 31);
+  double unit = ldexp(1, s->shift), most = ldexp(1, v->digits > 2 ? 39 : 31);
+  float first = (float)(sum[0] * unit), second = (float)(sum[1] * unit);
 
   if (fabs(first) >= most || fabs(second) >= most)
     standin_report("%s: a sum of %g, %g", run->name, first, second);
   if (v->terms == 2)
-    first = hypot(first + s->bias[0], second + s->bias[1]);
+    first = hypotf(first + s->bias[0], second + s->bias[1]);
   else if (s->combine == CNV_COMBINE_ABSOLUTE)
-    first = fabs(first);
-  return first * s->gain + s->offset;
+    first = fabsf(first);
+  return fmaf(first, s->gain, s->offset);
 }
 
 static void
@@ -606,7 +606,7 @@ dense_tiles(const KernelRun *run, Tiles *tiles)
   Band *bands;
 
   open_levels(run, tiles);
-  if (v->rows && tiles->n_sources)
+  if (v->rows && tiles->n_sources > 1)
     standin_report("%s has taps for one frame", run->name);
   if (!words)
     return;
