@@ -204,7 +204,7 @@ is_of_plane(const StandinMap *map, const CnvTileArgs *l, const CnvTileJob *s)
   int p = s->pointers;
   guint64 stride = (guint64)l->in_stride[p], fields = (guint64)s->job.fields;
 
-  if (map->stride[0] != stride * fields || map->stride[1] != stride || map->dim[2] != fields)
+  if (map->stride[0] != stride || map->stride[1] != stride * fields || map->dim[1] != fields)
     return FALSE;
   if (l->sources.n == 0)
     return map->address == l->in[p];
@@ -234,14 +234,14 @@ check_map(const KernelRun *run, const CnvTileJob *s)
   }
   end = map.address + (map.dim[3] - 1) * map.stride[2] + (map.dim[2] - 1) * map.stride[1] +
         (map.dim[1] - 1) * map.stride[0] + map.dim[0] * 4;
-  if (map.dim[0] * 4 < (guint64)row || map.dim[1] < (guint64)(j->window_y + j->window_height))
+  if (map.dim[0] * 4 < (guint64)row || map.dim[2] < (guint64)(j->window_y + j->window_height))
     standin_report("%s: the map has %u x %u words of a window of %d bytes x %d", run->name, (guint)map.dim[0],
-                   (guint)map.dim[1], row, j->window_y + j->window_height);
+                   (guint)map.dim[2], row, j->window_y + j->window_height);
   if (!a || end > a->address + (a->size + 3) / 4 * 4)
     standin_report("%s: the map reaches beyond the plane's memory", run->name);
-  if (map.box[0] * 4 != (guint)reached_by(&run->variant, s).pitch || map.box[2] != 1 || map.box[3] != 1 ||
-      map.box[1] != (guint)CNV_TILE_MAP_ROWS(s->box_rows))
-    standin_report("%s: the map's box has %u words of %u rows", run->name, map.box[0], map.box[1]);
+  if (map.box[0] * 4 != (guint)reached_by(&run->variant, s).pitch || map.box[1] != 1 || map.box[3] != 1 ||
+      map.box[2] != (guint)CNV_TILE_MAP_ROWS(s->box_rows))
+    standin_report("%s: the map's box has %u words of %u rows", run->name, map.box[0], map.box[2]);
 }
 
 /* Reports planes that chunks of 16 bytes do not suit, and their maps. */
@@ -588,7 +588,7 @@ dense_level(const KernelRun *run, const CnvTileJob *s, const double *sum)
   if (v->terms == 2)
     first = hypotf(first + s->bias[0], second + s->bias[1]);
   else if (s->combine == CNV_COMBINE_ABSOLUTE)
-    first = fabsf(first);
+    first = fabsf(first + s->bias[0]);
   return fmaf(first, s->gain, s->offset);
 }
 
