@@ -165,7 +165,7 @@ const TestAlgorithmRow test_algorithm_rows[] = {
     {"sobel-90", 0, 0, "mmmmmmmm mmm mmmm ooo fffff js--"},
     {"laplacian-3", 0, 0, "EEEEEEEE EEE EEEE EEE ttttt tt--"},
     {"laplacian-5 laplacian-7", 0, 0, "EEEEEEEE EEt EEEE EEE ttttt tt--"},
-    {"log", 1, 1, "EEEEEEEE EEt EEEE ttt ttttt tt--"},
+    {"log", 1, 1, "EEEEEEEE EEt EEME ttt ttttt tt--"},
     {"log", 3, 3, "EEEEEEEE EEt EEEE MME ttttt tt--"},
     {"log", 8, 8, "RRRRRRRR RRs RRRR RRR sssss ss--"},
     {"log", 16, 16, "RRRRRRRR sss RRRR RRR sssss ss--"},

@@ -71,13 +71,13 @@ count_jobs(const CnvSchedule *schedule, CnvKernelId kernel)
 static void
 set_work(CnvSchedule *schedule, const CnvWork *work)
 {
-  static const CnvKernelId last[] = {CNV_KERNEL_NAIVE, CNV_KERNEL_TILED,  CNV_KERNEL_COLUMNS,
-                                     CNV_KERNEL_FUSED, CNV_KERNEL_TENSOR, CNV_KERNEL_DENSE};
+  static const CnvKernelId last[] = {CNV_KERNEL_NAIVE, CNV_KERNEL_TILED, CNV_KERNEL_COLUMNS,
+                                     CNV_KERNEL_FUSED, CNV_KERNEL_BLUR,  CNV_KERNEL_DENSE};
   guint done = 0;
 
   cnv_schedule_init(schedule);
   cnv_schedule_set_plans(schedule, work);
-  schedule->blocks_at_once = 16;
+  schedule->n_processors = 16;
   ck_assert(cnv_schedule_set_work(schedule, work, FALSE));
   for (guint i = 0; i < G_N_ELEMENTS(last); i++)
     done += count_jobs(schedule, last[i]);
@@ -86,7 +86,8 @@ set_work(CnvSchedule *schedule, const CnvWork *work)
 
 static const Taps blur = {CNV_FILTER_GAUSSIAN, 3}, wide = {CNV_FILTER_GAUSSIAN, 12}, wider = {CNV_FILTER_GAUSSIAN, 20},
                   widest = {CNV_FILTER_GAUSSIAN, 44}, full_rank = {CNV_FILTER_CUSTOM, -1, 5, 5, 0.3},
-                  sharpen = {CNV_FILTER_SHARPEN, 1}, signed_row = {CNV_FILTER_CUSTOM, -1, 3, 1, -0.9},
+                  sharpen = {CNV_FILTER_SHARPEN, 1}, unsharp = {CNV_FILTER_UNSHARP, 12},
+                  row = {CNV_FILTER_CUSTOM, -1, 49, 1, 0.1}, signed_row = {CNV_FILTER_CUSTOM, -1, 3, 1, -0.9},
                   gradient = {CNV_FILTER_SOBEL, 1};
 
 /* All planes of a frame share a launch of the kind that their taps are for. */
@@ -98,14 +99,18 @@ START_TEST(test_whole_frames)
     CnvKernelId kernel;
     const char *name, *suffix;
   } rows[] = {
-      {&blur, CNV_ALGORITHM_TENSOR, CNV_KERNEL_TENSOR, "tensor", "2x1"},
-      {&wide, CNV_ALGORITHM_TENSOR, CNV_KERNEL_TENSOR, "tensor_ring", "3"},
-      {&widest, CNV_ALGORITHM_TENSOR, CNV_KERNEL_TENSOR, "tensor_ring", "9"},
-      {&signed_row, CNV_ALGORITHM_TENSOR, CNV_KERNEL_TENSOR, "tensor_exact", "2x1"},
+      {&blur, CNV_ALGORITHM_TENSOR, CNV_KERNEL_BLUR, "blur", "2x2"},
+      {&wide, CNV_ALGORITHM_TENSOR, CNV_KERNEL_BLUR, "blur", "3x3"},
+      {&row, CNV_ALGORITHM_TENSOR, CNV_KERNEL_BLUR, "blur", "5x2"},
+      {&wider, CNV_ALGORITHM_TENSOR, CNV_KERNEL_BLUR, "blur", "5x5"},
+      {&widest, CNV_ALGORITHM_TENSOR, CNV_KERNEL_BLUR, "blur", "9x9"},
+      {&signed_row, CNV_ALGORITHM_TENSOR, CNV_KERNEL_DENSE, "dense", "1_1_2_3"},
       {&blur, CNV_ALGORITHM_FUSED, CNV_KERNEL_FUSED, "fused", "4"},
       {&wide, CNV_ALGORITHM_FUSED, CNV_KERNEL_FUSED, "fused", "any"},
       {&signed_row, CNV_ALGORITHM_FUSED, CNV_KERNEL_FUSED, "fused", "1"},
-      {&full_rank, CNV_ALGORITHM_TENSOR, CNV_KERNEL_DENSE, "dense", "2_2_1_0"},
+      {&sharpen, CNV_ALGORITHM_TENSOR, CNV_KERNEL_DENSE, "dense", "1_1_1_3"},
+      {&unsharp, CNV_ALGORITHM_TENSOR, CNV_KERNEL_BLUR, "blur_split", "3x3"},
+      {&full_rank, CNV_ALGORITHM_TENSOR, CNV_KERNEL_DENSE, "dense", "1_1_2_0"},
   };
 
   for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
@@ -133,8 +138,8 @@ START_TEST(test_gradient)
 
   set_work(&schedule, &CNV_WORK_ALL(&plan));
   ck_assert_uint_eq(count_jobs(&schedule, CNV_KERNEL_DENSE), 1);
-  ck_assert_uint_eq(count_jobs(&schedule, CNV_KERNEL_TENSOR), 1);
-  ck_assert_str_eq(schedule.variant[CNV_KERNEL_DENSE]->suffix, "2_2_2_0");
+  ck_assert_uint_eq(count_jobs(&schedule, CNV_KERNEL_BLUR), 1);
+  ck_assert_str_eq(schedule.variant[CNV_KERNEL_DENSE]->suffix, "1_2_1_3");
   cnv_schedule_clear(&schedule);
   cnv_plan_unref(plan);
 }
@@ -142,7 +147,7 @@ END_TEST
 
 static const CnvRegion two_regions[] = {{{13, 10, 60, 50}, 0}, {{90, 40, 70, 61}, 1}};
 
-/* Jobs that tile jobs cannot describe go to other kernels: weights, and with bands also borders inside the plane. */
+/* Jobs with weights, which tile jobs know nothing of, go to other kernels. */
 START_TEST(test_regions)
 {
   static const struct {
@@ -152,8 +157,8 @@ START_TEST(test_regions)
     gboolean isolated;
     CnvKernelId kernel;
   } rows[] = {
-      {&blur, CNV_ALGORITHM_TENSOR, 0, FALSE, CNV_KERNEL_TENSOR},
-      {&blur, CNV_ALGORITHM_TENSOR, 0, TRUE, CNV_KERNEL_COLUMNS},
+      {&blur, CNV_ALGORITHM_TENSOR, 0, FALSE, CNV_KERNEL_BLUR},
+      {&blur, CNV_ALGORITHM_TENSOR, 0, TRUE, CNV_KERNEL_BLUR},
       {&blur, CNV_ALGORITHM_TENSOR, 5, FALSE, CNV_KERNEL_COLUMNS},
       {&blur, CNV_ALGORITHM_FUSED, 0, TRUE, CNV_KERNEL_FUSED},
       {&blur, CNV_ALGORITHM_FUSED, 5, FALSE, CNV_KERNEL_COLUMNS},
@@ -191,10 +196,10 @@ START_TEST(test_plans_together)
     const char *format;
     CnvKernelId kernel[2];
   } rows[] = {
-      {{&blur, &wide}, "RGBA", {CNV_KERNEL_TENSOR, CNV_KERNEL_TENSOR}},
-      {{&signed_row, &wide}, "RGBA", {CNV_KERNEL_TENSOR, CNV_KERNEL_TENSOR}},
-      {{&signed_row, &wider}, "RGBA", {CNV_KERNEL_TENSOR, CNV_KERNEL_COLUMNS}},
-      {{&full_rank, &wide}, "GRAY8", {CNV_KERNEL_DENSE, CNV_KERNEL_TENSOR}},
+      {{&blur, &wide}, "RGBA", {CNV_KERNEL_BLUR, CNV_KERNEL_BLUR}},
+      {{&signed_row, &wide}, "RGBA", {CNV_KERNEL_DENSE, CNV_KERNEL_BLUR}},
+      {{&unsharp, &wide}, "GRAY8", {CNV_KERNEL_BLUR, CNV_KERNEL_BLUR}},
+      {{&full_rank, &wide}, "GRAY8", {CNV_KERNEL_DENSE, CNV_KERNEL_BLUR}},
       {{&sharpen, &full_rank}, "GRAY8", {CNV_KERNEL_DENSE, CNV_KERNEL_DENSE}},
       {{&gradient, &full_rank}, "GRAY8", {CNV_KERNEL_DENSE, CNV_KERNEL_TILED}},
   };
@@ -229,7 +234,8 @@ START_TEST(test_refusals)
       {&blur, CNV_ALGORITHM_FUSED, "YUY2", CNV_BORDER_REPLICATE, "arrays of samples"},
       {&blur, CNV_ALGORITHM_TENSOR, "GRAY16_LE", CNV_BORDER_REPLICATE, "12 bits"},
       {&full_rank, CNV_ALGORITHM_TENSOR, "GRAY16_LE", CNV_BORDER_REPLICATE, "12 bits"},
-      {&blur, CNV_ALGORITHM_TENSOR, "GRAY8", CNV_BORDER_WRAP, "wrap"},
+      {&wider, CNV_ALGORITHM_TENSOR, "RGBA", CNV_BORDER_REPLICATE, "tiles"},
+      {&blur, CNV_ALGORITHM_TENSOR, "GRAY8", CNV_BORDER_WRAP, NULL},
       {&full_rank, CNV_ALGORITHM_TENSOR, "GRAY8", CNV_BORDER_RENORMALIZE, "renormalize"},
       {&full_rank, CNV_ALGORITHM_TENSOR, "GRAY8", CNV_BORDER_WRAP, NULL},
       {&blur, CNV_ALGORITHM_FUSED, "GRAY16_LE", CNV_BORDER_WRAP, NULL},
