@@ -21,7 +21,7 @@ LAYERS = {
     'cuda/plan': (['include/convolve'], 'glib'),
     'cuda/cpu': (['include/convolve', 'cuda/plan', 'cuda'], 'glib vectors'),
     'cuda/gpu': (['include/convolve', 'cuda/plan', 'cuda', 'cuda/gpu/kernels/arguments.h'], 'glib gmodule cuda nvtx'),
-    'cuda/gpu/kernels': (['include/convolve', 'cuda/plan'], 'cuda mma'),
+    'cuda/gpu/kernels': (['include/convolve', 'cuda/plan'], 'cuda'),
     'cuda': (['include/convolve', 'cuda/plan'], 'glib'),
     'gst': (['include/convolve'], 'glib gstreamer'),
     'pipelines': (['include/convolve', 'pipelines/support'], 'glib gstreamer'),
@@ -32,7 +32,6 @@ LIBRARIES = {
     'gmodule': r'gmodule\.h',
     'gstreamer': r'gst/.*|glib-unix\.h',
     'cuda': r'cuda\.h|cuda_.*\.h',
-    'mma': r'mma\.h',
     'nvtx': r'nvtx3/.*',
     'vectors': r'immintrin\.h|arm_neon\.h|sched\.h|sys/.*',
 }
