@@ -530,17 +530,23 @@ dense_tap(const Fragments *from, int out, int at)
   return from->v->bytes == 1 || dense_byte(from, out, at * 2 + 1) == 256 * low ? low : NAN;
 }
 
+/* Words of a row of taps, which come for two steps at once. */
+static gsize
+dense_words(const Variant *v)
+{
+  return (gsize)(v->k_x + 1) / 2 * v->terms * v->digits * 128;
+}
+
 /* The bands of all rows of taps: [frame][row][term]. */
 static Band *
 find_bands(const KernelRun *run, const CnvTileJob *s, int frames, int n_rows, const guint32 *words, Around *around)
 {
   const Variant *v = &run->variant;
-  int lead = CNV_DENSE_LEAD(v->bytes, v->k_x), n = 32 * v->k_x / v->bytes;
+  int lead = CNV_DENSE_LEAD(v->bytes, v->k_x), n = CNV_DENSE_K * v->k_x / v->bytes;
   Band *bands = g_new(Band, frames * n_rows * v->terms);
 
   for (int i = 0; i < frames * n_rows * v->terms; i++) {
-    const Fragments from = {words + (gsize)(i / v->terms) * v->k_x * v->terms * v->digits * 128, v, v->k_x,
-                            i % v->terms, TRUE};
+    const Fragments from = {words + (gsize)(i / v->terms) * dense_words(v), v, v->k_x, i % v->terms, TRUE};
     int above = 0, below = 0, row = i / v->terms % n_rows - s->term.anchor[CNV_Y];
 
     bands[i] = find_band(run, &from, dense_tap, lead, n, s->channels);
@@ -596,7 +602,7 @@ dense_tiles(const KernelRun *run, Tiles *tiles)
   const Variant *v = &run->variant;
   const CnvTileJob *s = tiles->tiles;
   int n_rows = v->rows ? v->rows : s->term.n[CNV_Y], frames = MAX(tiles->n_sources, 1);
-  gsize n = (gsize)samples_of(tiles) * s->job.height, n_words = (gsize)v->k_x * v->terms * v->digits * 128;
+  gsize n = (gsize)samples_of(tiles) * s->job.height, n_words = dense_words(v);
   const guint32 *words = open_words(run, s, n_words * MAX(frames * n_rows, 1));
   g_autofree double *first = g_new0(double, n), *second = g_new0(double, n);
   double *acc[] = {first, second};
