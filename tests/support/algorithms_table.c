@@ -240,6 +240,13 @@ test_format_has_alpha(const CnvFormat *format)
   return FALSE;
 }
 
+/* Random taps of samples of 12 bits are near enough to integers of 16 bits, or are not. */
+static gboolean
+depends_on_seed(const TestCase *c, const CnvFormat *format, CnvAlgorithm algorithm)
+{
+  return algorithm == CNV_ALGORITHM_TENSOR && format->depth == 12 && c->filter->type == CNV_FILTER_CUSTOM;
+}
+
 char
 test_algorithm_verdict(const TestCase *c, const CnvBackend *backend, CnvAlgorithm algorithm)
 {
@@ -250,7 +257,7 @@ test_algorithm_verdict(const TestCase *c, const CnvBackend *backend, CnvAlgorith
   TestMachine machine = TEST_GPU;
 
   if (!kind || kind->letter == '-' || !plain || c->temporal_radius || c->depth ||
-      (c->regions && c->regions->n_plans > 1))
+      (c->regions && c->regions->n_plans > 1) || depends_on_seed(c, format, algorithm))
     return 0;
   if (strcmp(backend->name, "cuda") != 0)
     machine = TEST_CPU;
