@@ -87,20 +87,49 @@ sum_of(const CnvTapList *taps)
   return sum;
 }
 
-/* Rounds both axes to one f16 number a tap: the row by the scale that suits it, the column so that the sum of all taps
- * stays as it is. Returns the error of a sum, in root mean squares, for samples of deviation 1, with f16 row sums. */
+/* Factors from 1 to 2 that are tried on a row of taps, and on one of more than MANY_TAPS. */
+#define TRIALS 64
+#define FEW_TRIALS 4
+#define MANY_TAPS 33
+
+/* Rounds the row, times a factor, and the column so that the sum of all taps stays as it is. Returns the error of a sum,
+ * in root mean squares, for samples of deviation 1. */
+static double
+round_by(CnvTapList taps[CNV_N_AXES], double factor, gboolean over_time)
+{
+  CnvTapList *x = &taps[CNV_X], *y = &taps[CNV_Y];
+  double norm_x = x->norm, norm_y = y->norm, sum = x->sum, of_x, of_y, back;
+
+  of_x = cnv_tap_list_scale_to_half(x, factor);
+  back = sum_of(x) != 0 && sum != 0 ? sum / sum_of(x) : 1 / factor;
+  for (guint i = 0; i < y->n; i++)
+    y->value[i] *= back;
+  y->sum *= back;
+  of_y = cnv_tap_list_round_to_half(y) / fabs(back);
+  return hypot(hypot(of_x * norm_y, norm_x * of_y), x->n > 1 || over_time ? HALF_ERROR * norm_x * norm_y : 0);
+}
+
+/* Rounds both axes to one f16 number a tap, by the factor that makes the least error, which it returns. */
 static double
 round_axes(CnvTapList taps[CNV_N_AXES], gboolean over_time)
 {
-  CnvTapList *x = &taps[CNV_X], *y = &taps[CNV_Y];
-  double norm_x = x->norm, norm_y = y->norm, sum = x->sum, of_x = cnv_tap_list_scale_to_half(x), of_y, factor;
+  int trials = MAX(taps[CNV_X].n, taps[CNV_Y].n) > MANY_TAPS ? FEW_TRIALS : TRIALS, best = 0;
+  double least = G_MAXDOUBLE;
 
-  factor = sum_of(x) != 0 && sum != 0 ? sum / sum_of(x) : 1;
-  for (guint i = 0; i < y->n; i++)
-    y->value[i] *= factor;
-  y->sum *= factor;
-  of_y = cnv_tap_list_round_to_half(y) / fabs(factor);
-  return hypot(hypot(of_x * norm_y, norm_x * of_y), x->n > 1 || over_time ? HALF_ERROR * norm_x * norm_y : 0);
+  for (int i = 0; i < trials; i++) {
+    CnvTapList copy[CNV_N_AXES];
+    double error;
+
+    for (int axis = 0; axis < CNV_N_AXES; axis++)
+      cnv_tap_list_init(&copy[axis], g_memdup2(taps[axis].value, taps[axis].n * sizeof(double)), taps[axis].n);
+    error = round_by(copy, 1 + (double)i / trials, over_time);
+    if (error < least) {
+      least = error;
+      best = i;
+    }
+    clear_axes(copy);
+  }
+  return round_by(taps, 1 + (double)best / trials, over_time);
 }
 
 /* TRUE where sums over frames stay in the range of f16, also where frames are missing and the others' weights are

@@ -82,32 +82,21 @@ cnv_tap_list_round_to_half(CnvTapList *taps)
   return sqrt(error);
 }
 
-/* Factors that are tried. */
-#define HALF_TRIALS 64
-
 double
-cnv_tap_list_scale_to_half(CnvTapList *taps)
+cnv_tap_list_scale_to_half(CnvTapList *taps, double factor)
 {
-  double best = G_MAXDOUBLE, scale = 1;
+  double sum = 0, error = 0;
 
-  for (int i = 0; i < HALF_TRIALS; i++) {
-    double factor = 1 + (double)i / HALF_TRIALS, sum = 0, error = 0;
+  for (guint i = 0; i < taps->n; i++)
+    sum += cnv_from_half(cnv_to_half(taps->value[i] * factor));
+  for (guint i = 0; i < taps->n; i++) {
+    double rounded = cnv_from_half(cnv_to_half(taps->value[i] * factor));
+    double away = rounded * (sum != 0 ? taps->sum / sum : 1 / factor) - taps->value[i];
 
-    for (guint k = 0; k < taps->n; k++)
-      sum += cnv_from_half(cnv_to_half(taps->value[k] * factor));
-    for (guint k = 0; k < taps->n && sum != 0; k++) {
-      double away = cnv_from_half(cnv_to_half(taps->value[k] * factor)) * taps->sum / sum - taps->value[k];
-
-      error += away * away;
-    }
-    if (error < best) {
-      best = error;
-      scale = factor;
-    }
+    error += away * away;
+    taps->value[i] = rounded;
   }
-  for (guint k = 0; k < taps->n; k++)
-    taps->value[k] = cnv_from_half(cnv_to_half(taps->value[k] * scale));
-  return sqrt(best);
+  return sqrt(error);
 }
 
 static double

@@ -62,27 +62,28 @@ ring_rows(const CnvTileArgs &l, const TileParams &params, const BlurLane &lane, 
   const int steps = (at.y_end - at.y + 15) / 16 + K_Y - 1;
   RowSums<M, PARTS> sums[K_Y];
 
+  /* Row sums move up a place a step. Written out by turns, as in a tile, this loop would be longer than multiprocessors
+   * keep instructions. */
 #pragma unroll 1
-  for (int turn = 0; turn < steps; turn += K_Y) {
-#pragma unroll
-    for (int u = 0; u < K_Y; u++) {
-      const int step = turn + u, y = (step - K_Y + 1) * 16, buffer = y / 16 % 2 * 16 * out_pitch;
+  for (int step = 0; step < steps; step++) {
+    const int y = (step - K_Y + 1) * 16, buffer = (y / 16 & 1) * 16 * out_pitch;
 
-      if (step >= steps)
-        break;
-      __syncthreads();
-      if (threadIdx.x == 0 && has_map && step > 0 && step - 1 + CNV_RING_STAGES < steps)
-        start_stage(l, s, box, bytes, step - 1 + CNV_RING_STAGES, barriers);
-      if (y > 0)
-        store_tile<T, width>(params, {at.x, at.y + y - 16, at.y + y}, out + 16 * out_pitch - buffer, out_pitch);
-      finish_stage<T>(params, box, has_map, step, barriers);
-      blur_step<T, K_X, K_Y, M, PARTS, SIMPLE>(l, s, lane, sums, u, lane.from + step % CNV_RING_STAGES * 16 * box.pitch,
-                                               lane.from, lane.out + buffer, y, band_x, band_y);
-    }
+    __syncthreads();
+    if (threadIdx.x == 0 && has_map && step > 0 && step - 1 + CNV_RING_STAGES < steps)
+      start_stage(l, s, box, bytes, step - 1 + CNV_RING_STAGES, barriers);
+    if (y > 0)
+      store_tile<T, width>(params, {at.x, at.y + y - 16, at.y + y}, out + 16 * out_pitch - buffer, out_pitch);
+    finish_stage<T>(params, box, has_map, step, barriers);
+#pragma unroll
+    for (int k = 0; k < K_Y - 1; k++)
+      sums[k] = sums[k + 1];
+    blur_step<T, K_X, K_Y, M, PARTS, SIMPLE>(l, s, lane, sums, K_Y - 1,
+                                             lane.from + step % CNV_RING_STAGES * 16 * box.pitch, lane.from,
+                                             lane.out + buffer, y, band_x, band_y);
   }
   __syncthreads();
   const int last = (steps - K_Y) * 16;
-  store_tile<T, width>(params, {at.x, at.y + last, at.y_end}, out + last / 16 % 2 * 16 * out_pitch, out_pitch);
+  store_tile<T, width>(params, {at.x, at.y + last, at.y_end}, out + (last / 16 & 1) * 16 * out_pitch, out_pitch);
 }
 
 /* As blur, of one frame. */
