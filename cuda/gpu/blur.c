@@ -26,9 +26,6 @@ static const CnvVariant variants[] = {CNV_BLUR_VARIANTS(PLAIN) CNV_RING_VARIANTS
 /* Sum of the magnitudes of the taps along y, with the gain in them, at most: they are f16 too. */
 #define COLUMN_MAX 4096.0
 
-/* Samples that taps reach to, at most, where the sample itself has a tap beside them: those of tiles without a ring. */
-#define CENTER_MAX CNV_BLUR_LEAD(5)
-
 /* The term that is a row times a column, and what a term of one tap beside it adds to the sample itself. NULL: the plane
  * has others. */
 static const CnvTerm *
@@ -88,9 +85,9 @@ sum_of(const CnvTapList *taps)
 }
 
 /* Factors from 1 to 2 that are tried on a row of taps, and on one of more than MANY_TAPS. */
-#define TRIALS 64
-#define FEW_TRIALS 4
-#define MANY_TAPS 33
+#define TRIALS 16
+#define FEW_TRIALS 2
+#define MANY_TAPS 17
 
 /* Rounds the row, times a factor, and the column so that the sum of all taps stays as it is. Returns the error of a sum,
  * in root mean squares, for samples of deviation 1. */
@@ -150,8 +147,6 @@ terms_fit(const CnvPlan *plan, const CnvPlane *plane, const CnvTerm *term, GErro
     return cnv_fit_refuse(error, "it takes one row times one column of taps");
   if (plane->n_terms > 1 && (plan->n_temporal_taps > 1 || cnv_border_renormalizes(plan->filter.border)))
     return cnv_fit_refuse(error, "over time and with border-mode=renormalize it takes one row times one column alone");
-  if (plane->n_terms > 1 && MAX(cnv_fit_reach(term, CNV_X) * plane->channels, cnv_fit_reach(term, CNV_Y)) > CENTER_MAX)
-    return cnv_fit_refuse(error, "beside a tap of the sample itself it takes taps that reach up to %d samples", CENTER_MAX);
   return plane->full[cnv_fit_first_channel(plane)] <= 1023 || cnv_fit_refuse(error, "it takes samples of up to 10 bits");
 }
 
@@ -174,6 +169,7 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
     return cnv_fit_refuse(error, "the filter makes sums too large for it");
   *needs = (CnvNeeds){.terms = 1,
                       .bytes = plane->component[0].bytes,
+                      .center = center != 0,
                       .n_frames = plan->n_temporal_taps > 1 ? plan->n_temporal_taps : 1,
                       .reach = cnv_fit_reach(term, CNV_X) * plane->channels,
                       .rows = cnv_fit_reach(term, CNV_Y)};

@@ -24,9 +24,10 @@ cnv_needs_join(const CnvNeeds *a, const CnvNeeds *b)
   return (CnvNeeds){.bytes = b->bytes,
                     .reach = MAX(a->reach, b->reach),
                     .rows = MAX(a->rows, b->rows),
-                    .terms = MAX(a->terms, b->terms),
+                    .terms = a->terms == b->terms ? a->terms : 0,
                     .digits = MAX(a->digits, b->digits),
-                    .n_frames = b->n_frames};
+                    .n_frames = b->n_frames,
+                    .center = a->center || b->center};
 }
 
 gboolean

@@ -28,6 +28,7 @@ typedef struct {
 typedef struct {
   int bytes, reach, rows, terms, digits; /* as in CnvVariant; terms 0: none yet */
   int n_frames;                          /* over time; 1: no others */
+  gboolean center;                       /* blur: the sample itself has a tap beside the others */
   int n_x, anchor_x, anchor_y;           /* dense */
 } CnvNeeds;
 

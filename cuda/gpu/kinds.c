@@ -32,7 +32,7 @@ cnv_variant_find(const CnvKernelKind *kind, const CnvNeeds *needs)
 {
   for (const CnvVariant *v = kind->variants; v->name; v++)
     if ((v->bytes == 0 || v->bytes == needs->bytes) && v->reach >= needs->reach && v->rows >= needs->rows &&
-        v->terms == needs->terms && v->digits >= needs->digits && (!(v->kept_rows || v->ring) || needs->n_frames == 1) &&
+        v->terms == needs->terms && v->digits >= needs->digits && (!(v->kept_rows || v->ring) || needs->n_frames == 1) && !(v->ring && needs->center) &&
         (!kind->shared_bytes || kind->shared_bytes(v, needs, CNV_TILE_STEP) <= CNV_SHARED_MAX))
       return v;
   return NULL;
@@ -85,7 +85,7 @@ cnv_kernel_with_tiles(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlan
   if (algorithm != CNV_ALGORITHM_TENSOR)
     return CNV_N_KERNELS;
   if (cnv_kind_blur.fits(plan, plane, &blur, NULL) &&
-      !(prefers_dense(plan) && cnv_kind_dense.fits(plan, plane, needs, NULL))) {
+      !(is_small(&blur) && prefers_dense(plan) && cnv_kind_dense.fits(plan, plane, needs, NULL))) {
     *needs = blur;
     return CNV_KERNEL_BLUR;
   }

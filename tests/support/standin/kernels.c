@@ -100,8 +100,12 @@ add_tiles(void)
             sizeof(CnvTileArgs), tiles_dense, "cnv_dense_%s_%d_%d_%d_%d", types[size], k, n_terms, n_digits, n_rows);
 #define DENSE_U8(k, terms, digits, rows, blocks) DENSE(1, k, terms, digits, rows)
 #define DENSE_U16(k, terms, digits, rows, blocks) DENSE(2, k, terms, digits, rows)
+#define RING(x, y, m, height, blocks) BLUR("ring", 1, x, y, m, 1)
+#define RING_SPLIT(x, y, m, height, blocks) BLUR("ring_split", 1, x, y, m, 2) BLUR("ring_split", 2, x, y, m, 2)
   CNV_BLUR_VARIANTS(PLAIN)
   CNV_BLUR_SPLIT_VARIANTS(SPLIT)
+  CNV_RING_VARIANTS(RING)
+  CNV_RING_SPLIT_VARIANTS(RING_SPLIT)
   CNV_DENSE_U8_VARIANTS(DENSE_U8)
   CNV_DENSE_U16_VARIANTS(DENSE_U16)
 }
