@@ -11,7 +11,7 @@ import re
 import sys
 from pathlib import Path
 
-HOT = re.compile(r'rows|columns|tiled|fused|blur|dense|copy')  # no local memory there
+HOT = re.compile(r'rows|columns|tiled|fused|blur|ring|dense|copy')  # no local memory there
 KERNELS_MAX = 200
 PLUGIN_MAX = 24_000_000  # bytes, with all architectures
 DOUBLE = re.compile(r'\.f64\b')
