@@ -47,16 +47,21 @@ find_terms(const CnvPlan *plan, const CnvPlane *plane, double *center)
   return found;
 }
 
-/* Both axes of the term: a row's taps without signs add up to 1, and the column's have the rest and the gain in them. */
+/* Both axes of the term: a row's taps without signs add up to 1, and with them not to less than 0; the column's have the
+ * rest and the gain in them. */
 static void
 both_axes(const CnvPlan *plan, const CnvPlane *plane, const CnvTerm *term, CnvTapList taps[CNV_N_AXES])
 {
-  double magnitude = 0, gain = plane->gain[cnv_fit_first_channel(plane)];
+  double magnitude = 0, sum = 0, gain = plane->gain[cnv_fit_first_channel(plane)];
 
-  for (int i = 0; i < term->n[CNV_X]; i++)
+  for (int i = 0; i < term->n[CNV_X]; i++) {
+    sum += plan->taps[term->taps[CNV_X] + i];
     magnitude += fabs(plan->taps[term->taps[CNV_X] + i]);
+  }
   if (magnitude == 0)
     magnitude = 1;
+  if (sum < 0)
+    magnitude = -magnitude;
   for (int axis = 0; axis < CNV_N_AXES; axis++) {
     guint n = (guint)term->n[axis];
     double *value = g_new(double, n);
@@ -89,7 +94,8 @@ sum_of(const CnvTapList *taps)
 #define FEW_TRIALS 2
 #define MANY_TAPS 17
 
-/* Rounds the row, times a factor, and the column so that the sum of all taps stays as it is. Returns the error of a sum,
+/* Rounds the row, times a factor, and the column so that the sum of all taps stays as it is; one tap cannot make good
+ * what a row lost, which then keeps its own sum. Returns the error of a sum,
  * in root mean squares, for samples of deviation 1. */
 static double
 round_by(CnvTapList taps[CNV_N_AXES], double factor, gboolean over_time)
@@ -97,7 +103,7 @@ round_by(CnvTapList taps[CNV_N_AXES], double factor, gboolean over_time)
   CnvTapList *x = &taps[CNV_X], *y = &taps[CNV_Y];
   double norm_x = x->norm, norm_y = y->norm, sum = x->sum, of_x, of_y, back;
 
-  of_x = cnv_tap_list_scale_to_half(x, factor);
+  of_x = y->n == 1 ? cnv_tap_list_round_to_half(x) : cnv_tap_list_scale_to_half(x, factor);
   back = sum_of(x) != 0 && sum != 0 ? sum / sum_of(x) : 1 / factor;
   for (guint i = 0; i < y->n; i++)
     y->value[i] *= back;
@@ -110,7 +116,7 @@ round_by(CnvTapList taps[CNV_N_AXES], double factor, gboolean over_time)
 static double
 round_axes(CnvTapList taps[CNV_N_AXES], gboolean over_time)
 {
-  int trials = MAX(taps[CNV_X].n, taps[CNV_Y].n) > MANY_TAPS ? FEW_TRIALS : TRIALS, best = 0;
+  int trials = taps[CNV_Y].n == 1 ? 1 : MAX(taps[CNV_X].n, taps[CNV_Y].n) > MANY_TAPS ? FEW_TRIALS : TRIALS, best = 0;
   double least = G_MAXDOUBLE;
 
   for (int i = 0; i < trials; i++) {
@@ -176,7 +182,7 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
   if (needs->n_frames > 1 && !weights_fit(plan))
     return cnv_fit_refuse(error, "over time it takes weights of frames that add up to 1/%g to %g", WEIGHTS_MAX,
                           WEIGHTS_MAX);
-  needs->digits = is_signed || needs->bytes > 1 || !cnv_fit_error(plane, deviation, FALSE) ? 2 : 1;
+  needs->digits = is_signed || needs->bytes > 1 || !cnv_fit_error(plane, deviation, center != 0) ? 2 : 1;
   return cnv_variant_find(&cnv_kind_blur, needs) ||
          cnv_fit_refuse(error, "%d taps along x, %d along y, %d channels and %d frames are more than its tiles hold",
                         term->n[CNV_X], term->n[CNV_Y], plane->channels, needs->n_frames);

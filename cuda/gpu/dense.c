@@ -25,6 +25,9 @@ static const CnvVariant variants[] = {CNV_DENSE_U8_VARIANTS(U8) CNV_DENSE_U16_VA
 /* Sums of a variant's upper two numbers stay in 32 bits: their largest, in units of the lowest of them. */
 #define SUM_MAX 2.0e9
 
+/* Of the largest tap, which makes good what the others lose to rounding: half of one each. */
+#define ROOM (needs->digits > 1 ? 2048 : 0)
+
 /* The largest number of so many digits. */
 static double
 largest_of(int digits)
@@ -97,7 +100,7 @@ all_taps(const CnvPlan *plan, const CnvPlane *plane, const CnvNeeds *needs, cons
 static double
 scale_of(const CnvTapList *taps, const CnvNeeds *needs, double full, double *error)
 {
-  double largest = largest_of(TAP_DIGITS(needs)), upper = needs->digits > 2 ? 256 : 1;
+  double largest = largest_of(TAP_DIGITS(needs)) - ROOM, upper = needs->digits > 2 ? 256 : 1;
 
   if (taps->magnitude > 0)
     largest = MIN(largest, floor(SUM_MAX * upper / full / taps->magnitude * taps->largest));
@@ -191,6 +194,25 @@ append_row(GArray *words, double *const *term, const CnvPlane *plane, const CnvV
   }
 }
 
+/* Rounds a term's scaled taps to integers, the largest so that their sum is as near as can be to theirs; returns it. */
+static double
+round_term(CnvTapList *taps, const CnvNeeds *needs, int term, double scale)
+{
+  guint size = (guint)(needs->n_x * needs->rows), largest = (guint)term * size;
+  double sum = 0, rounded = 0;
+
+  for (guint i = 0; i < taps->n; i++) {
+    if ((int)(i / size) % needs->terms != term)
+      continue;
+    sum += taps->value[i] * scale;
+    taps->value[i] = rint(taps->value[i] * scale);
+    rounded += taps->value[i];
+    largest = fabs(taps->value[i]) > fabs(taps->value[largest]) ? i : largest;
+  }
+  taps->value[largest] += rint(sum) - rounded;
+  return rint(sum);
+}
+
 static void
 set_job(CnvTileJob *job, GArray *words, const CnvPlan *plan, const CnvPlane *plane, const CnvVariant *variant,
         const CnvNeeds *own, const float *weight)
@@ -202,10 +224,8 @@ set_job(CnvTileJob *job, GArray *words, const CnvPlan *plan, const CnvPlane *pla
 
   needs.digits = variant->digits;
   scale = scale_of(&taps, &needs, full_in_memory(plane), &error);
-  for (guint i = 0; i < taps.n; i++) {
-    taps.value[i] = rint(taps.value[i] * scale);
-    sum[i / (guint)(needs.n_x * needs.rows) % (guint)needs.terms] += taps.value[i];
-  }
+  for (int t = 0; t < needs.terms; t++)
+    sum[t] = round_term(&taps, &needs, t, scale);
   for (int frame = 0; frame < needs.n_frames; frame++)
     for (int j = 0; j < rows; j++) {
       double *term[2];
@@ -216,7 +236,7 @@ set_job(CnvTileJob *job, GArray *words, const CnvPlan *plan, const CnvPlane *pla
     }
   job->term = (CnvTerm){.n = {needs.n_x, taps.magnitude > 0 ? rows : 0}, .anchor = {needs.anchor_x, needs.anchor_y}};
   /* The sum of the rounded taps is divided out where there is one, so that a flat frame stays flat. */
-  factor = needs.terms == 1 && fabs(taps.sum) > 0.5 * taps.magnitude ? sum[0] / taps.sum : scale;
+  factor = needs.terms == 1 && fabs(taps.sum) > 0.05 * taps.magnitude ? sum[0] / taps.sum : scale;
   factor *= exp2(plane->component[0].shift);
   job->gain = (float)(plane->gain[c] / factor);
   for (int t = 0; t < needs.terms; t++)

@@ -109,7 +109,7 @@ START_TEST(test_whole_frames)
       {&wide, CNV_ALGORITHM_FUSED, CNV_KERNEL_FUSED, "fused", "any"},
       {&signed_row, CNV_ALGORITHM_FUSED, CNV_KERNEL_FUSED, "fused", "1"},
       {&sharpen, CNV_ALGORITHM_TENSOR, CNV_KERNEL_DENSE, "dense", "2_1_1_3"},
-      {&unsharp, CNV_ALGORITHM_TENSOR, CNV_KERNEL_BLUR, "blur_split", "3x3"},
+      {&unsharp, CNV_ALGORITHM_TENSOR, CNV_KERNEL_BLUR, "blur", "3x3"},
       {&full_rank, CNV_ALGORITHM_TENSOR, CNV_KERNEL_DENSE, "dense", "2_1_2_0"},
   };
 
