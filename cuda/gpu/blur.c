@@ -1,14 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The kind blur (blur.cuh): a row times a column of taps as banded matrices for tensor cores, in f16; and such a product
- * with a tap of the sample itself beside it, as to sharpen.
+ * The kind blur (blur.cuh): a row times a column of taps as banded matrices for tensor cores, in f16; and such a
+ * product with a tap of the sample itself beside it, as to sharpen.
  */
 #include "gpu/half.h"
 #include "gpu/kinds.h"
 
 #define VARIANT(kind, x, y, m, height, numbers, is_ring)                                                               \
-  {kind,     #x "x" #y, .reach = CNV_BLUR_LEAD(x), .rows = CNV_BLUR_LEAD(y),      .terms = 1, .digits = numbers,       \
-   .k_x = x, .k_y = y,  .width = 16 * CNV_TILE_WARPS * (m), .tile_rows = height, .ring = is_ring},
+  {                                                                                                                    \
+      kind,                                                                                                            \
+      #x "x" #y,                                                                                                       \
+      .reach = CNV_BLUR_LEAD(x),                                                                                       \
+      .rows = CNV_BLUR_LEAD(y),                                                                                        \
+      .terms = 1,                                                                                                      \
+      .digits = numbers,                                                                                               \
+      .k_x = x,                                                                                                        \
+      .k_y = y,                                                                                                        \
+      .width = 16 * CNV_TILE_WARPS * (m),                                                                              \
+      .tile_rows = height,                                                                                             \
+      .ring = is_ring},
 #define PLAIN(x, y, m, height, blocks) VARIANT("blur", x, y, m, height, 1, FALSE)
 #define SPLIT(x, y, m, height, blocks) VARIANT("blur_split", x, y, m, height, 2, FALSE)
 #define RING(x, y, m, height, blocks) VARIANT("ring", x, y, m, height, 1, TRUE)
@@ -26,8 +36,8 @@ static const CnvVariant variants[] = {CNV_BLUR_VARIANTS(PLAIN) CNV_RING_VARIANTS
 /* Sum of the magnitudes of the taps along y, with the gain in them, at most: they are f16 too. */
 #define COLUMN_MAX 4096.0
 
-/* The term that is a row times a column, and what a term of one tap beside it adds to the sample itself. NULL: the plane
- * has others. */
+/* The term that is a row times a column, and what a term of one tap beside it adds to the sample itself. NULL: the
+ * plane has others. */
 static const CnvTerm *
 find_terms(const CnvPlan *plan, const CnvPlane *plane, double *center)
 {
@@ -47,8 +57,8 @@ find_terms(const CnvPlan *plan, const CnvPlane *plane, double *center)
   return found;
 }
 
-/* Both axes of the term: a row's taps without signs add up to 1, and with them not to less than 0; the column's have the
- * rest and the gain in them. */
+/* Both axes of the term: a row's taps without signs add up to 1, and with them not to less than 0; the column's have
+ * the rest and the gain in them. */
 static void
 both_axes(const CnvPlan *plan, const CnvPlane *plane, const CnvTerm *term, CnvTapList taps[CNV_N_AXES])
 {
@@ -153,7 +163,8 @@ terms_fit(const CnvPlan *plan, const CnvPlane *plane, const CnvTerm *term, GErro
     return cnv_fit_refuse(error, "it takes one row times one column of taps");
   if (plane->n_terms > 1 && (plan->n_temporal_taps > 1 || cnv_border_renormalizes(plan->filter.border)))
     return cnv_fit_refuse(error, "over time and with border-mode=renormalize it takes one row times one column alone");
-  return plane->full[cnv_fit_first_channel(plane)] <= 1023 || cnv_fit_refuse(error, "it takes samples of up to 10 bits");
+  return plane->full[cnv_fit_first_channel(plane)] <= 1023 ||
+         cnv_fit_refuse(error, "it takes samples of up to 10 bits");
 }
 
 static gboolean
@@ -202,8 +213,9 @@ sample_of(int k)
   return 4 * (k % 8 / 2) + k % 2 + (k < 8 ? 0 : 2);
 }
 
-/* Appends a fragment of a band: mma.m16n8k16's operand A, four words a lane, lane = 4g + t: rows g and g + 8, columns 2t
- * and 2t + 8 and the next of each. apart: samples from tap to tap; first: where the band's column 0 lies, from output 0.
+/* Appends a fragment of a band: mma.m16n8k16's operand A, four words a lane, lane = 4g + t: rows g and g + 8, columns
+ * 2t and 2t + 8 and the next of each. apart: samples from tap to tap; first: where the band's column 0 lies, from
+ * output 0.
  */
 static void
 append_fragment(GArray *words, const CnvTapList *taps, int anchor, int apart, int first, int part, gboolean along_x)

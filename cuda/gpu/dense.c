@@ -9,11 +9,16 @@
 #include "gpu/kinds.h"
 
 #define VARIANT(size, k, n, numbers, height)                                                                           \
-  {"dense",        #k "_" #n "_" #numbers "_" #height,                                                                 \
-   .bytes = size,  .reach = CNV_DENSE_LEAD(size, k),                                                                   \
-   .k_x = k,       .rows = (height) ? (height) : G_MAXINT,                                                             \
-   .terms = n,     .digits = numbers,                                                                                  \
-   .kept_rows = height, .width = CNV_TILE_WIDTH,                                                                       \
+  {"dense",                                                                                                            \
+   #k "_" #n "_" #numbers "_" #height,                                                                                 \
+   .bytes = size,                                                                                                      \
+   .reach = CNV_DENSE_LEAD(size, k),                                                                                   \
+   .k_x = k,                                                                                                           \
+   .rows = (height) ? (height) : G_MAXINT,                                                                             \
+   .terms = n,                                                                                                         \
+   .digits = numbers,                                                                                                  \
+   .kept_rows = height,                                                                                                \
+   .width = CNV_TILE_WIDTH,                                                                                            \
    .tile_rows = CNV_DENSE_ROWS},
 #define U8(k, n, numbers, height, blocks) VARIANT(1, k, n, numbers, height)
 #define U16(k, n, numbers, height, blocks) VARIANT(2, k, n, numbers, height)
@@ -127,7 +132,8 @@ choose_digits(const CnvPlane *plane, const CnvTapList *taps, CnvNeeds *needs)
     double error;
 
     scale_of(taps, needs, full_in_memory(plane), &error);
-    if (error == 0 || (needs->digits > 1 && cnv_fit_error(plane, error * plane->gain[cnv_fit_first_channel(plane)], taps->is_signed)))
+    if (error == 0 ||
+        (needs->digits > 1 && cnv_fit_error(plane, error * plane->gain[cnv_fit_first_channel(plane)], taps->is_signed)))
       return TRUE;
   }
   needs->digits = 3;
@@ -262,8 +268,8 @@ box_rows(const CnvVariant *variant, const CnvNeeds *needs, int rows)
 static guint
 shared_bytes(const CnvVariant *variant, const CnvNeeds *needs, int rows)
 {
-  return (guint)needs->n_frames * CNV_TILE_BYTES((guint)pitch(variant, needs->bytes),
-                                                 (guint)box_rows(variant, needs, rows)) +
+  return (guint)needs->n_frames *
+             CNV_TILE_BYTES((guint)pitch(variant, needs->bytes), (guint)box_rows(variant, needs, rows)) +
          (guint)rows * (CNV_TILE_WIDTH * (guint)needs->bytes + 16);
 }
 

@@ -193,7 +193,7 @@ release(CudaSession *self)
   const CnvDriver *cu = self->cu;
 
   DeviceBuffer *buffers[] = {&self->scratch, &self->sums,      &self->block,      &self->all_taps,
-                             &self->words, &self->staged_in, &self->staged_out, &self->history};
+                             &self->words,   &self->staged_in, &self->staged_out, &self->history};
 
   cnv_cuda_forget_textures(self);
   for (gsize i = 0; i < G_N_ELEMENTS(buffers); i++)

@@ -47,5 +47,5 @@ tile_width(const CnvVariant *variant, const CnvTileJob *job)
                                     : CNV_FUSED_WIDTH(variant->reach, job->channels);
 }
 
-const CnvKernelKind cnv_kind_fused = {
-    "fused", CNV_ALGORITHM_FUSED, CNV_FUSED_THREADS, 1, .variants = variants, .fits = fits, .tile_width = tile_width};
+const CnvKernelKind cnv_kind_fused = {"fused",      CNV_ALGORITHM_FUSED,     CNV_FUSED_THREADS, 1, .variants = variants,
+                                      .fits = fits, .tile_width = tile_width};

@@ -40,8 +40,8 @@ spacing(double value)
   return ldexp(1, MAX(exponent, -13) - 11);
 }
 
-/* Index of the tap that a step of its own spacing towards the sum changes least for the worse, among those whose spacing
- * is at most twice what is missing; n: none. */
+/* Index of the tap that a step of its own spacing towards the sum changes least for the worse, among those whose
+ * spacing is at most twice what is missing; n: none. */
 static guint
 find_step(const CnvTapList *taps, const double *exact, double missing)
 {

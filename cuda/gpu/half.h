@@ -61,12 +61,12 @@ void cnv_tap_list_init(CnvTapList *taps, double *value, guint n);
 void cnv_tap_list_clear(CnvTapList *taps);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(CnvTapList, cnv_tap_list_clear)
 
-/* Rounds taps times a factor to f16 numbers. Returns the root of the sum of the squares of the errors, once their sum is
- * that of the taps again. */
+/* Rounds taps times a factor to f16 numbers. Returns the root of the sum of the squares of the errors, once their sum
+ * is that of the taps again. */
 double cnv_tap_list_scale_to_half(CnvTapList *taps, double factor);
 
-/* Rounds taps to f16 numbers whose sum is as near to theirs as f16 has it: a flat frame then stays flat, and no shade is
- * nearer to the next than another. Returns the root of the sum of the squares of the errors. */
+/* Rounds taps to f16 numbers whose sum is as near to theirs as f16 has it: a flat frame then stays flat, and no shade
+ * is nearer to the next than another. Returns the root of the sum of the squares of the errors. */
 double cnv_tap_list_round_to_half(CnvTapList *taps);
 
 /* The scale by which taps become integers of at most `largest`, and nearest to them; *error: root of the sum of the

@@ -20,9 +20,8 @@ static const CnvKernelKind unit_kinds[CNV_N_KERNELS] = {
 const CnvKernelKind *
 cnv_kernel_kind(CnvKernelId kernel)
 {
-  static const CnvKernelKind *const with_tiles[CNV_N_KERNELS] = {[CNV_KERNEL_FUSED] = &cnv_kind_fused,
-                                                                 [CNV_KERNEL_BLUR] = &cnv_kind_blur,
-                                                                 [CNV_KERNEL_DENSE] = &cnv_kind_dense};
+  static const CnvKernelKind *const with_tiles[CNV_N_KERNELS] = {
+      [CNV_KERNEL_FUSED] = &cnv_kind_fused, [CNV_KERNEL_BLUR] = &cnv_kind_blur, [CNV_KERNEL_DENSE] = &cnv_kind_dense};
 
   return with_tiles[kernel] ? with_tiles[kernel] : &unit_kinds[kernel];
 }
@@ -32,7 +31,8 @@ cnv_variant_find(const CnvKernelKind *kind, const CnvNeeds *needs)
 {
   for (const CnvVariant *v = kind->variants; v->name; v++)
     if ((v->bytes == 0 || v->bytes == needs->bytes) && v->reach >= needs->reach && v->rows >= needs->rows &&
-        v->terms == needs->terms && v->digits >= needs->digits && (!(v->kept_rows || v->ring) || needs->n_frames == 1) && !(v->ring && needs->center) &&
+        v->terms == needs->terms && v->digits >= needs->digits &&
+        (!(v->kept_rows || v->ring) || needs->n_frames == 1) && !(v->ring && needs->center) &&
         (!kind->shared_bytes || kind->shared_bytes(v, needs, CNV_TILE_STEP) <= CNV_SHARED_MAX))
       return v;
   return NULL;
@@ -55,8 +55,8 @@ is_small(const CnvNeeds *blur)
   return blur->bytes == 1 && 2 * blur->rows + 1 <= (blur->n_frames > 1 ? DENSE_ROWS_OVER_TIME : DENSE_ROWS);
 }
 
-/* TRUE where blur would split numbers for some plane, and all have so few rows of taps that dense is better: planes share
- * a kernel, and so a launch, wherever they can. */
+/* TRUE where blur would split numbers for some plane, and all have so few rows of taps that dense is better: planes
+ * share a kernel, and so a launch, wherever they can. */
 static gboolean
 prefers_dense(const CnvPlan *plan)
 {

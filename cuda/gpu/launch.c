@@ -16,17 +16,24 @@ start(CudaSession *self, const CnvLaunch *l, void *args, gboolean overlaps, GErr
   CUfunction function = cnv_cuda_find_function(self, l, error);
   CUlaunchAttribute serialization = {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
                                      .value.programmaticStreamSerializationAllowed = 1};
-  CUlaunchConfig config = {.gridDimX = l->blocks_x, .gridDimY = 1, .gridDimZ = 1, .blockDimX = kind->threads_x,
-                           .blockDimY = kind->threads_y, .blockDimZ = 1, .sharedMemBytes = l->shared_bytes,
-                           .hStream = self->stream, .attrs = &serialization, .numAttrs = 1};
+  CUlaunchConfig config = {.gridDimX = l->blocks_x,
+                           .gridDimY = 1,
+                           .gridDimZ = 1,
+                           .blockDimX = kind->threads_x,
+                           .blockDimY = kind->threads_y,
+                           .blockDimZ = 1,
+                           .sharedMemBytes = l->shared_bytes,
+                           .hStream = self->stream,
+                           .attrs = &serialization,
+                           .numAttrs = 1};
 
   if (!function)
     return FALSE;
   if (overlaps && self->capability >= 90 && self->cu->cuLaunchKernelEx)
     return CHECK(self, cuLaunchKernelEx(&config, function, list, NULL), "starting a kernel", error);
   return CHECK(self,
-               cuLaunchKernel(function, l->blocks_x, 1, 1, kind->threads_x, kind->threads_y, 1,
-                              l->shared_bytes, self->stream, list, NULL),
+               cuLaunchKernel(function, l->blocks_x, 1, 1, kind->threads_x, kind->threads_y, 1, l->shared_bytes,
+                              self->stream, list, NULL),
                "starting a kernel", error);
 }
 

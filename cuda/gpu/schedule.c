@@ -121,7 +121,7 @@ cnv_schedule_has_plans(const CnvSchedule *schedule, const CnvWork *work)
 static void
 forget_plans(CnvSchedule *schedule)
 {
-  GArray *arrays[] = {schedule->taps,          schedule->banks,   schedule->planes,
+  GArray *arrays[] = {schedule->taps,          schedule->banks, schedule->planes,
                       schedule->plane_kernels, schedule->words, schedule->launches};
 
   for (gsize i = 0; i < G_N_ELEMENTS(arrays); i++)

@@ -36,14 +36,14 @@ typedef struct {
 
 typedef struct {
   /* By cnv_schedule_set_plans: */
-  GPtrArray *plans;                         /* CnvPlan, with references */
-  GArray *taps;                             /* float: of one constant bank after the other */
-  GArray *banks;                            /* guint: first of each in taps */
-  GArray *planes;                           /* CnvPlane: plan * CNV_MAX_PLANES + plane */
-  GArray *plane_kernels;                    /* CnvPlaneKernel, of each of planes */
-  gboolean is_plain;                        /* no plane is staged */
-  GArray *words;                            /* guint32: taps for tensor cores */
-  gboolean has_new_words;                   /* since the caller cleared it */
+  GPtrArray *plans;       /* CnvPlan, with references */
+  GArray *taps;           /* float: of one constant bank after the other */
+  GArray *banks;          /* guint: first of each in taps */
+  GArray *planes;         /* CnvPlane: plan * CNV_MAX_PLANES + plane */
+  GArray *plane_kernels;  /* CnvPlaneKernel, of each of planes */
+  gboolean is_plain;      /* no plane is staged */
+  GArray *words;          /* guint32: taps for tensor cores */
+  gboolean has_new_words; /* since the caller cleared it */
   int n_weights;
   float weight[CNV_MAX_TEMPORAL_TAPS];      /* of frames over time, that the words are made with */
   const CnvVariant *variant[CNV_N_KERNELS]; /* that does all planes of a kernel; NULL: no such plane */

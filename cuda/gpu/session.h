@@ -220,7 +220,8 @@ CUfunction cnv_cuda_find_function(CudaSession *self, const CnvLaunch *launch, GE
 gboolean cnv_cuda_load_bank(CudaSession *self, guint bank, GError **error);
 
 /* tensor_map.c */
-/* Fills in the maps for the planes that the launch's jobs read. now: slot of the history, where frames over time lie. */
+/* Fills in the maps for the planes that the launch's jobs read. now: slot of the history, where frames over time lie.
+ */
 void cnv_cuda_set_maps(CudaSession *self, const CnvLaunch *launch, const CnvFrame *in, int now, CnvTileArgs *args);
 
 /* textures.c */

@@ -33,9 +33,9 @@ encode(CudaSession *self, TensorMap *wanted, CnvTensorMap *to)
   TensorMap *kept = find_map(self, wanted);
 
   if (memcmp(&kept->dim, &wanted->dim, sizeof(TensorMap) - G_STRUCT_OFFSET(TensorMap, dim)) != 0) {
-    if (self->cu->cuTensorMapEncodeTiled(&wanted->map, UINT32, 4, (void *)(guintptr)wanted->address,
-                                         wanted->dim, wanted->stride, wanted->box, one, NO_INTERLEAVE, NO_SWIZZLE,
-                                         L2_PROMOTION_128B, FILL_ZEROS) != CUDA_SUCCESS)
+    if (self->cu->cuTensorMapEncodeTiled(&wanted->map, UINT32, 4, (void *)(guintptr)wanted->address, wanted->dim,
+                                         wanted->stride, wanted->box, one, NO_INTERLEAVE, NO_SWIZZLE, L2_PROMOTION_128B,
+                                         FILL_ZEROS) != CUDA_SUCCESS)
       return FALSE;
     *kept = *wanted;
   }

@@ -374,9 +374,9 @@ check_row(const Fixture *f, const guint32 *words, int frame, int term, int j)
       if (away % C == 0)
         expected = weight * expected_tap(f, frame, term, away / C, j - f->job.term.anchor[CNV_Y]);
       /* Where the gain is 0, as of chroma that becomes neutral, taps may be any. */
-      ck_assert_msg(unit == 0 || fabs(got - expected / unit) <=
-                                     (expected == 0 ? 0 : INTEGER_ERROR + SCALE_ERROR * fabs(got)) +
-                                         (fabs(got) > LARGE_INTEGER ? LARGEST_ERROR : 0),
+      ck_assert_msg(unit == 0 ||
+                        fabs(got - expected / unit) <= (expected == 0 ? 0 : INTEGER_ERROR + SCALE_ERROR * fabs(got)) +
+                                                           (fabs(got) > LARGE_INTEGER ? LARGEST_ERROR : 0),
                     "%s: frame %d, term %d, row %d, output %d, sample %d: %g, not %g", f->name, frame, term, j, out, at,
                     got, expected / unit);
       ck_assert_msg(bytes == 1 || integer_at(f, words, term, out, at * 2 + 1) == 256 * got, "%s: bytes of a sample",

@@ -233,14 +233,15 @@ typedef struct {
   uint32_t filtered, copied; /* of CnvPlane */
   int shift, full_bits;
   int combine;
-  int clamps;     /* levels may lie beyond 0 and full */
-  CnvTerm term;   /* with its taps in constant memory; dense: size and anchor alone */
-  uint32_t bands; /* blur, dense: index of the first word of their fragments of taps */
+  int clamps;      /* levels may lie beyond 0 and full */
+  CnvTerm term;    /* with its taps in constant memory; dense: size and anchor alone */
+  uint32_t bands;  /* blur, dense: index of the first word of their fragments of taps */
   float first_sum, /* blur: sums over rows begin with it */
       center;      /* gain of the sample itself, beside that of the taps */
   float bias[2];   /* dense: added to the terms' sums */
-  float mid, mid_bias, gain, fraction; /* the same for all channels that are filtered. dense: gain is that of its sums */
-  float offset;                        /* blur, dense: added to sums before they are rounded to levels */
+  float mid, mid_bias, gain,
+      fraction; /* the same for all channels that are filtered. dense: gain is that of its sums */
+  float offset; /* blur, dense: added to sums before they are rounded to levels */
   int base;
   float border_value[CNV_MAX_CHANNELS];
 } CnvTileJob;
@@ -253,8 +254,9 @@ typedef struct {
 
 typedef struct {
   CnvTensorMap map[CNV_MAX_PLANES];
-  uint32_t maps;   /* bit p: rows of plane p lie on multiples of 16 bytes, and there is a map where the GPU takes one */
-  uint64_t jobs, bands; /* device addresses: CnvTileJob where there are more than CNV_TILE_JOBS_INLINE; words of bands */
+  uint32_t maps; /* bit p: rows of plane p lie on multiples of 16 bytes, and there is a map where the GPU takes one */
+  uint64_t jobs,
+      bands; /* device addresses: CnvTileJob where there are more than CNV_TILE_JOBS_INLINE; words of bands */
   int n_jobs;
   CnvSources sources;
   uint64_t in[CNV_MAX_PLANES], out[CNV_MAX_PLANES];

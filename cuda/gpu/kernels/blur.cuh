@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * blur: a row times a column of taps as two products of banded matrices on the tensor cores, mma.m16n8k16 in f16 with
- * float32 sums. A warp goes down a tile, 16 samples times M wide, by 16 rows a step; nothing passes through shared memory
- * between the products:
+ * float32 sums. A warp goes down a tile, 16 samples times M wide, by 16 rows a step; nothing passes through shared
+ * memory between the products:
  *
- *   rows      C[x][y] = sum over k of A[x][k] * I[k][y]: A the band of the row's taps, I the image, 16 samples of 8 rows
- *   columns   D[y][x] = sum over k of B[y][k] * C[k][x]: B the band of the column's taps; row sums of 16 rows by 8
+ *   rows      C[x][y] = sum over k of A[x][k] * I[k][y]: A the band of the row's taps, I the image, 16 samples of 8
+ * rows columns   D[y][x] = sum over k of B[y][k] * C[k][x]: B the band of the column's taps; row sums of 16 rows by 8
  *             samples, as pairs of f16, are that operand as they stand
  *
- * Which sample is which k, and which output which row of A, is free (bands.c): so the four samples of a word are a lane's
- * two pairs of k, and its results are four neighbours of a row. A sample becomes 1024 + x by one instruction, since that
- * is what f16 0x6400 | x means; sums over A begin at -(1024 + mid) times the taps' sum, so that row sums are about 0, where
- * f16 is finest. Levels come out as 1024 + level, whose rounding to f16 is that to a level.
+ * Which sample is which k, and which output which row of A, is free (bands.c): so the four samples of a word are a
+ * lane's two pairs of k, and its results are four neighbours of a row. A sample becomes 1024 + x by one instruction,
+ * since that is what f16 0x6400 | x means; sums over A begin at -(1024 + mid) times the taps' sum, so that row sums are
+ * about 0, where f16 is finest. Levels come out as 1024 + level, whose rounding to f16 is that to a level.
  *
- * SPLIT: taps and row sums are two f16 numbers each, together nearly as good as float32: for more than 8 bits, and taps of
- * both signs.
+ * SPLIT: taps and row sums are two f16 numbers each, together nearly as good as float32: for more than 8 bits, and taps
+ * of both signs.
  */
 #pragma once
 
@@ -27,7 +27,8 @@
 __device__ static void
 multiply(float (&sum)[4], const uint4 &a, uint32_t b0, uint32_t b1)
 {
-  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "
+      "%3};"
       : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
       : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1));
 }
@@ -120,7 +121,10 @@ template <int N, bool KEPT> struct Bands {
         kept[KEPT ? i : 0] = __ldg(at + 32 * i);
   }
 
-  __device__ uint4 operator[](int i) const { return KEPT ? kept[KEPT ? i : 0] : __ldg(from + 32 * i); }
+  __device__ uint4 operator[](int i) const
+  {
+    return KEPT ? kept[KEPT ? i : 0] : __ldg(from + 32 * i);
+  }
 };
 
 /* The sums of 16 rows along x, from the lane's first word on, which begin with `first`: of 8 rows, of M groups of 16
@@ -149,8 +153,8 @@ sum_rows(float (&sum)[2][M][4], const uint8_t *from, int pitch, const B &bands, 
       band[part] = bands[part * K_X + k];
 #pragma unroll
     for (int half = 0; half < 2; half++) {
-      sample[half][M - 1] = samples_of_word(
-          *(const W *)(from + half * 8 * pitch + 16 * (k + M - 1) * (int)sizeof(T)), shift, mask);
+      sample[half][M - 1] =
+          samples_of_word(*(const W *)(from + half * 8 * pitch + 16 * (k + M - 1) * (int)sizeof(T)), shift, mask);
 #pragma unroll
       for (int m = 0; m < M; m++) {
 #pragma unroll
@@ -220,8 +224,8 @@ add_center(float (&low)[2], float (&high)[2], const uint2 &pairs, float center, 
   high[1] = fmaf(b.y - mid, center, high[1]);
 }
 
-/* What a warp needs on its way down: its lane's places in the tile and among the results, in shared memory, bytes from row
- * to row and from frame to frame, and the factors of renormalize. */
+/* What a warp needs on its way down: its lane's places in the tile and among the results, in shared memory, bytes from
+ * row to row and from frame to frame, and the factors of renormalize. */
 struct BlurLane {
   const uint8_t *from;
   uint8_t *out;
@@ -276,10 +280,10 @@ blur_step(const CnvTileArgs &l, const CnvTileJob &s, const BlurLane &lane, RowSu
       W word;
 
       if (!SIMPLE && s.center != 0)
-        add_center(low, high,
-                   samples_of_word(*(const W *)(center_rows + 8 * half * pitch + (16 * m + lead) * bytes), s.shift,
-                                   mask),
-                   s.center, 1024.0f + s.mid);
+        add_center(
+            low, high,
+            samples_of_word(*(const W *)(center_rows + 8 * half * pitch + (16 * m + lead) * bytes), s.shift, mask),
+            s.center, 1024.0f + s.mid);
       if (renormalizes) {
         const float4 along = *(const float4 *)(lane.factor + 16 * m);
         const float row = lane.row_factor[y + 8 * half];
@@ -324,8 +328,8 @@ blur_rows(const CnvTileArgs &l, const CnvTileJob &s, const BlurLane &lane, int n
       if (turn + u >= steps)
         break;
       blur_step<T, K_X, K_Y, M, PARTS, SIMPLE>(l, s, lane, sums, u, lane.from + (turn + u) * 16 * pitch,
-                                               lane.from + (y + CNV_BLUR_LEAD(K_Y)) * pitch, lane.out + y * out_pitch, y,
-                                               band_x, band_y);
+                                               lane.from + (y + CNV_BLUR_LEAD(K_Y)) * pitch, lane.out + y * out_pitch,
+                                               y, band_x, band_y);
     }
   }
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * dense: taps of any rank on the tensor cores, in integers, which is exact: mma.m16n8k32 multiplies samples as they lie in
- * memory by digits of taps. A tap is digit[0] * 256^(D-1) + ... + digit[D-1], each from -128 to 127; a sample of 16 bits
- * is two bytes, which are digits themselves, so that its sums by powers of 256 are those of three numbers (bands.c).
+ * dense: taps of any rank on the tensor cores, in integers, which is exact: mma.m16n8k32 multiplies samples as they lie
+ * in memory by digits of taps. A tap is digit[0] * 256^(D-1) + ... + digit[D-1], each from -128 to 127; a sample of 16
+ * bits is two bytes, which are digits themselves, so that its sums by powers of 256 are those of three numbers
+ * (bands.c).
  *
- *   S[y][x] = sum over rows of taps j and k of I[y + j][k] * B[j][k][x]: A the image, 16 rows of 32 bytes, B the taps of
- *             a row on the bytes that 8 outputs reach
+ *   S[y][x] = sum over rows of taps j and k of I[y + j][k] * B[j][k][x]: A the image, 16 rows of 32 bytes, B the taps
+ * of a row on the bytes that 8 outputs reach
  *
- * A lane's words of A are words of the tile. The outputs of two products are ordered so that a lane has four neighbours.
- * Each frame over time has taps of its own; so have the two terms of a magnitude, whose sums stay apart.
+ * A lane's words of A are words of the tile. The outputs of two products are ordered so that a lane has four
+ * neighbours. Each frame over time has taps of its own; so have the two terms of a magnitude, whose sums stay apart.
  */
 #pragma once
 
@@ -44,7 +45,8 @@ template <int TERMS, int D> struct DenseSums {
 /* Adds a row of taps; from: the lane's first word of the tile. */
 template <typename T, int K, int TERMS, int D>
 __device__ static void
-add_taps(DenseSums<TERMS, D> &sums, const uint8_t *from, int pitch, uint32_t mask, const uint4 (&taps)[DENSE_WORDS(K, TERMS, D)])
+add_taps(DenseSums<TERMS, D> &sums, const uint8_t *from, int pitch, uint32_t mask,
+         const uint4 (&taps)[DENSE_WORDS(K, TERMS, D)])
 {
   constexpr int bytes = sizeof(T), words = bytes + K;
   uint32_t word[words][2];
@@ -170,7 +172,8 @@ dense(const CnvTileArgs &l)
 {
   constexpr int bytes = sizeof(T), n_words = DENSE_WORDS(K, TERMS, D);
   constexpr int lead = CNV_DENSE_LEAD(bytes, K), apron = CNV_TILE_APRON(lead * bytes);
-  constexpr int pitch = CNV_TILE_PITCH(16, CNV_TILE_WIDTH * bytes, lead * bytes), out_pitch = CNV_TILE_WIDTH * bytes + 16;
+  constexpr int pitch = CNV_TILE_PITCH(16, CNV_TILE_WIDTH * bytes, lead * bytes),
+                out_pitch = CNV_TILE_WIDTH * bytes + 16;
   constexpr TileShape shape = {CNV_TILE_WIDTH, CNV_TILE_WIDTH + 2 * apron / bytes, apron / bytes, -1, pitch};
   __shared__ TileParams params;
   __shared__ alignas(8) uint64_t barrier;

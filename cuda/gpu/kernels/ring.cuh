@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * blur_ring: blur with so many rows of taps that a tile with all of its apron would fill shared memory. A block goes down
- * a strip; the input's rows come through a ring of stages of 16 rows, and results leave through two buffers of 16 rows.
+ * blur_ring: blur with so many rows of taps that a tile with all of its apron would fill shared memory. A block goes
+ * down a strip; the input's rows come through a ring of stages of 16 rows, and results leave through two buffers of 16
+ * rows.
  */
 #pragma once
 
@@ -47,14 +48,16 @@ finish_stage(const TileParams &params, const TileBox &box, bool has_map, int ste
   if (is_whole(rows, part))
     return;
   fill_tile<T>(params, rows, part, (T *)tile, 0, has_map);
+#if CNV_BULK_COPIES
   /* The copy engine writes here next. */
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+#endif
 }
 
 template <typename T, int K_X, int K_Y, int M, int PARTS, bool SIMPLE, typename BX, typename BY>
 __device__ static void
-ring_rows(const CnvTileArgs &l, const TileParams &params, const BlurLane &lane, const TileBox &box, const TileOutput &at,
-          uint8_t *out, uint64_t *barriers, const BX &band_x, const BY &band_y)
+ring_rows(const CnvTileArgs &l, const TileParams &params, const BlurLane &lane, const TileBox &box,
+          const TileOutput &at, uint8_t *out, uint64_t *barriers, const BX &band_x, const BY &band_y)
 {
   constexpr int bytes = sizeof(T), width = 16 * CNV_TILE_WARPS * M, out_pitch = width * bytes + 16;
   const CnvTileJob &s = params.s;

@@ -151,8 +151,7 @@ fill_sides(const TileParams &params, const TileBox &box, const TilePart &part, T
 
 #pragma unroll 4
     for (int y = part.y0 + threadIdx.x / 32; y < part.y1; y += CNV_TILE_WARPS)
-      tile[y * pitch + x] =
-          is_here ? tile[y * pitch + from] : sample_at<T>(params, delta, at, box.y + y, box.x + x);
+      tile[y * pitch + x] = is_here ? tile[y * pitch + from] : sample_at<T>(params, delta, at, box.y + y, box.x + x);
   }
 }
 
@@ -245,8 +244,8 @@ reads(const CnvTileJob &s)
   return s.term.n[CNV_Y] > 0;
 }
 
-/* The beginning of a kernel: starts the copies of the block's tile of each frame, before anything else is waited for. By
- * one thread. */
+/* The beginning of a kernel: starts the copies of the block's tile of each frame, before anything else is waited for.
+ * By one thread. */
 __device__ static void
 begin_tile(const CnvTileArgs &l, const CnvTileJob &s, const TileShape &shape, int bytes, uint64_t *barrier)
 {

@@ -153,8 +153,8 @@ load_tile_job(TileParams &params, const CnvTileArgs &l, int number)
     params.word_stores = ((params.out | params.out_stride | params.back) & (4 * sizeof(T) - 1)) == 0 && params.words;
     params.pairs = ((params.in | params.in_stride | params.out | params.out_stride) & (8 * sizeof(T) - 1)) == 0 &&
                    params.word_stores;
-    params.chunk_stores = ((params.out | params.out_stride) & 15) == 0 &&
-                          (!s.copied || ((params.back | params.in_stride) & 15) == 0);
+    params.chunk_stores =
+        ((params.out | params.out_stride) & 15) == 0 && (!s.copied || ((params.back | params.in_stride) & 15) == 0);
   } else if (threadIdx.x <= 3) {
     ((typename Word<T>::type *)params.missing)[threadIdx.x - 1] = make_missing<T>(s, threadIdx.x - 1);
   }

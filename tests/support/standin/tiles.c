@@ -195,8 +195,7 @@ check_shared(const KernelRun *run, const CnvTileJob *s)
   if (ring ? s->box_rows != 16 || frames > 1 || s->center != 0 : s->box_rows < rows)
     standin_report("%s takes %d rows of %d", run->name, rows, s->box_rows);
   if (run->size->shared_bytes < frames * tile + out)
-    standin_report("%s takes %u bytes of shared memory of %u", run->name, frames * tile + out,
-                   run->size->shared_bytes);
+    standin_report("%s takes %u bytes of shared memory of %u", run->name, frames * tile + out, run->size->shared_bytes);
 }
 
 /* ---- tensor maps ---- */
