@@ -22,9 +22,8 @@
 #define PLAIN(x, y, m, height, blocks) VARIANT("blur", x, y, m, height, 1, FALSE)
 #define SPLIT(x, y, m, height, blocks) VARIANT("blur_split", x, y, m, height, 2, FALSE)
 #define RING(x, y, m, height, blocks) VARIANT("ring", x, y, m, height, 1, TRUE)
-#define RING_SPLIT(x, y, m, height, blocks) VARIANT("ring_split", x, y, m, height, 2, TRUE)
-static const CnvVariant variants[] = {CNV_BLUR_VARIANTS(PLAIN) CNV_RING_VARIANTS(RING) CNV_BLUR_SPLIT_VARIANTS(SPLIT)
-                                          CNV_RING_SPLIT_VARIANTS(RING_SPLIT){NULL}};
+static const CnvVariant variants[] = {CNV_BLUR_VARIANTS(PLAIN) CNV_RING_VARIANTS(RING)
+                                          CNV_BLUR_SPLIT_VARIANTS(SPLIT){NULL}};
 
 /* Mean error of rounding to f16, relative to the deviation of what is rounded: 2^-12 at most, three quarters of the
  * binade in the mean. */
@@ -99,10 +98,8 @@ sum_of(const CnvTapList *taps)
   return sum;
 }
 
-/* Factors from 1 to 2 that are tried on a row of taps, and on one of more than MANY_TAPS. */
+/* Factors from 1 to 2 that are tried on a row of taps. */
 #define TRIALS 16
-#define FEW_TRIALS 2
-#define MANY_TAPS 17
 
 /* Rounds the row, times a factor, and the column so that the sum of all taps stays as it is; one tap cannot make good
  * what a row lost, which then keeps its own sum. Returns the error of a sum,
@@ -126,7 +123,7 @@ round_by(CnvTapList taps[CNV_N_AXES], double factor, gboolean over_time)
 static double
 round_axes(CnvTapList taps[CNV_N_AXES], gboolean over_time)
 {
-  int trials = taps[CNV_Y].n == 1 ? 1 : MAX(taps[CNV_X].n, taps[CNV_Y].n) > MANY_TAPS ? FEW_TRIALS : TRIALS, best = 0;
+  int trials = taps[CNV_Y].n == 1 ? 1 : TRIALS, best = 0;
   double least = G_MAXDOUBLE;
 
   for (int i = 0; i < trials; i++) {
@@ -173,7 +170,7 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
   double center, deviation;
   const CnvTerm *term = find_terms(plan, plane, &center);
   CnvTapList taps[CNV_N_AXES];
-  gboolean is_signed, is_large;
+  gboolean is_signed, is_large, is_small;
 
   if (!cnv_fit_samples(plane, error) || !terms_fit(plan, plane, term, error))
     return FALSE;
@@ -193,7 +190,12 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
   if (needs->n_frames > 1 && !weights_fit(plan))
     return cnv_fit_refuse(error, "over time it takes weights of frames that add up to 1/%g to %g", WEIGHTS_MAX,
                           WEIGHTS_MAX);
-  needs->digits = is_signed || needs->bytes > 1 || !cnv_fit_error(plane, deviation, center != 0) ? 2 : 1;
+  /* Of a frame smaller than the taps all row sums are nearly alike, and so are their errors. */
+  needs->digits = 2;
+  is_small = plane->width < term->n[CNV_X] && plane->height < term->n[CNV_Y];
+  if (!is_signed && needs->bytes == 1 && cnv_fit_error(plane, deviation, center != 0) &&
+      !(is_small && cnv_variant_find(&cnv_kind_blur, needs)))
+    needs->digits = 1;
   return cnv_variant_find(&cnv_kind_blur, needs) ||
          cnv_fit_refuse(error, "%d taps along x, %d along y, %d channels and %d frames are more than its tiles hold",
                         term->n[CNV_X], term->n[CNV_Y], plane->channels, needs->n_frames);

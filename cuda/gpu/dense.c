@@ -149,6 +149,8 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
     return FALSE;
   if (plane->full[cnv_fit_first_channel(plane)] > 4095)
     return cnv_fit_refuse(error, "it takes samples of up to 12 bits");
+  if (plan->n_temporal_taps > 1 && plane->full[cnv_fit_first_channel(plane)] > 1023)
+    return cnv_fit_refuse(error, "over time it takes samples of up to 10 bits");
   if (cnv_border_renormalizes(plan->filter.border))
     return cnv_fit_refuse(error, "of taps that are no row times a column it takes no border-mode=renormalize");
   *needs = measure(plan, plane);

@@ -159,15 +159,16 @@ typedef struct {
   V(5, 2, 2, 64, 4)                                                                                                    \
   V(3, 3, 2, 96, 5)                                                                                                    \
   V(5, 5, 2, 128, 3)                                                                                                   \
-  V(9, 5, 2, 128, 2)
+  V(9, 5, 2, 128, 2)                                                                                                   \
+  V(9, 9, 2, 128, 2)
 /* The same with taps and row sums split in two numbers. */
 #define CNV_BLUR_SPLIT_VARIANTS(V)                                                                                     \
   V(2, 2, 2, 64, 4)                                                                                                    \
   V(3, 3, 1, 96, 4)                                                                                                    \
-  V(5, 5, 1, 128, 3)
+  V(5, 5, 1, 128, 3)                                                                                                   \
+  V(9, 9, 1, 128, 2)
 /* blur_ring: the same, whose tiles come through a ring of stages of 16 rows. */
-#define CNV_RING_VARIANTS(V) V(9, 9, 2, 256, 3) V(17, 17, 1, 512, 2)
-#define CNV_RING_SPLIT_VARIANTS(V) V(9, 9, 1, 256, 2)
+#define CNV_RING_VARIANTS(V) V(17, 17, 1, 512, 2)
 #define CNV_RING_STAGES 6
 #define CNV_RING_ROWS 512 /* of a tile, at most */
 /* Samples or rows that k steps reach over on either side. */

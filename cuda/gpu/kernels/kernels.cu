@@ -90,12 +90,8 @@ FUSED_ENTRIES(FUSED_ENTRY)
 #define DENSE_U16(K, TERMS, D, ROWS, blocks)                                                                           \
   TILES(dense_u16_##K##_##TERMS##_##D##_##ROWS, blocks, dense<uint16_t, K, TERMS, D, ROWS>)
 #define RING(K_X, K_Y, M, rows, blocks) TILES(ring_u8_##K_X##x##K_Y, blocks, blur_ring<uint8_t, K_X, K_Y, M, false>)
-#define RING_SPLIT(K_X, K_Y, M, rows, blocks)                                                                          \
-  TILES(ring_split_u8_##K_X##x##K_Y, blocks, blur_ring<uint8_t, K_X, K_Y, M, true>)                                    \
-  TILES(ring_split_u16_##K_X##x##K_Y, blocks, blur_ring<uint16_t, K_X, K_Y, M, true>)
 CNV_BLUR_VARIANTS(BLUR)
 CNV_RING_VARIANTS(RING)
-CNV_RING_SPLIT_VARIANTS(RING_SPLIT)
 CNV_BLUR_SPLIT_VARIANTS(BLUR_SPLIT)
 CNV_DENSE_U8_VARIANTS(DENSE_U8)
 CNV_DENSE_U16_VARIANTS(DENSE_U16)
