@@ -43,6 +43,10 @@ extern "C" __global__ void __launch_bounds__(256) cnv_copy(const CnvCopyArgs a)
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
 #define FITTING(blocks) ((blocks) > 3 ? (blocks)-1 : (blocks))
 #define FUSED_FITTING(blocks) 2
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+/* Copies without the copy engine take some, too. */
+#define FITTING(blocks) ((blocks) > 5 ? 5 : (blocks))
+#define FUSED_FITTING(blocks) (blocks)
 #else
 #define FITTING(blocks) (blocks)
 #define FUSED_FITTING(blocks) (blocks)
