@@ -141,6 +141,7 @@ typedef struct {
 #define CNV_TILE_PITCH(unit, row_bytes, lead_bytes)                                                                    \
   ((((row_bytes) + 2 * CNV_TILE_APRON(lead_bytes) + (unit)-1) / (unit) | 1) * (unit))
 #define CNV_TILE_BYTES(pitch, rows) (((pitch) * (rows) + 127) / 128 * 128)
+
 /* Kernels bring tiles by the copy engine of compute capability 9.0, as compilers from CUDA 12 on know it. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && __CUDACC_VER_MAJOR__ >= 12
 #define CNV_BULK_COPIES 1
@@ -193,7 +194,6 @@ typedef struct {
   V(6, 1, 3, 0, 3)                                                                                                     \
   V(4, 2, 3, 0, 2)
 #define CNV_DENSE_ROWS 64 /* of a tile */
-#define CNV_DENSE_TIME_ROWS 16
 /* Samples to either side that the steps reach over. */
 #define CNV_DENSE_LEAD(bytes, k) (8 * ((k) - (bytes)) / (bytes))
 #define CNV_DENSE_K 16 /* bytes of a step */
@@ -247,8 +247,8 @@ typedef struct {
   float border_value[CNV_MAX_CHANNELS];
 } CnvTileJob;
 
-/* The copy engine's description of a plane: words of 32 bits of a row, fields, rows of a
- * field, slots of the history. */
+/* The copy engine's description of a plane: words of 32 bits of a row, fields, rows of a field, slots of the history.
+ */
 typedef struct {
   CNV_ALIGNED(64) uint64_t words[16];
 } CnvTensorMap;

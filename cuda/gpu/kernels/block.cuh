@@ -15,11 +15,9 @@ extern "C" {
 __constant__ float cnv_taps[CNV_CONSTANT_TAPS];
 }
 
-/* 2^23 + i has the integer i in its low bits; a number + 1.5 * 2^23 is rounded to nearest, ties to even, and has the
- * integer there, of either sign. Kernels that are to be fast convert so: instructions that do it run at an eighth of
- * the rate of additions or less. */
+/* 2^23 + i has the integer i in its low bits. Kernels that are to be fast convert so: instructions that do it run at an
+ * eighth of the rate of additions or less. */
 #define INTEGERS 8388608.0f
-#define SIGNED_INTEGERS 12582912.0f
 
 /* A block's job, in shared memory, and its part of it. */
 struct Block : CnvBlock {

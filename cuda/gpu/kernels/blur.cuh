@@ -4,11 +4,12 @@
  * float32 sums. A warp goes down a tile, 16 samples times M wide, by 16 rows a step; nothing passes through shared
  * memory between the products:
  *
- *   rows      C[x][y] = sum over k of A[x][k] * I[k][y]: A the band of the row's taps, I the image, 16 samples of 8
- * rows columns   D[y][x] = sum over k of B[y][k] * C[k][x]: B the band of the column's taps; row sums of 16 rows by 8
- *             samples, as pairs of f16, are that operand as they stand
+ *   rows     C[x][y] = sum over k of A[x][k] * I[k][y]
+ *            A: the band of the row's taps; I: the image, 16 samples of 8 rows
+ *   columns  D[y][x] = sum over k of B[y][k] * C[k][x]
+ *            B: the band of the column's taps; row sums of 16 rows by 8 samples, as pairs of f16, are C as they stand
  *
- * Which sample is which k, and which output which row of A, is free (bands.c): so the four samples of a word are a
+ * Which sample is which k, and which output which row of A, is free (gpu/blur.c): so the four samples of a word are a
  * lane's two pairs of k, and its results are four neighbours of a row. A sample becomes 1024 + x by one instruction,
  * since that is what f16 0x6400 | x means; sums over A begin at -(1024 + mid) times the taps' sum, so that row sums are
  * about 0, where f16 is finest. Levels come out as 1024 + level, whose rounding to f16 is that to a level.
@@ -224,8 +225,8 @@ add_center(float (&low)[2], float (&high)[2], const uint2 &pairs, float center, 
   high[1] = fmaf(b.y - mid, center, high[1]);
 }
 
-/* What a warp needs on its way down: its lane's places in the tile and among the results, in shared memory, bytes from
- * row to row and from frame to frame, and the factors of renormalize. */
+/* A lane's places in the tile and among the results, in shared memory, bytes from frame to frame, and the factors of
+ * renormalize from the lane's first sample and row on. */
 struct BlurLane {
   const uint8_t *from;
   uint8_t *out;
@@ -347,16 +348,8 @@ blur(const CnvTileArgs &l)
   __shared__ TileParams params;
   __shared__ alignas(8) uint64_t barrier;
   __shared__ alignas(16) float factor[width + CNV_BLUR_ROWS];
-  const int number = find_tile_job(l);
 
-  if (threadIdx.x == 0) {
-    if (l.n_jobs <= CNV_TILE_JOBS_INLINE)
-      begin_tile(l, l.job[number], shape, bytes, &barrier);
-    else
-      begin_tile(l, ((const CnvTileJob *)l.jobs)[number], shape, bytes, &barrier);
-  }
-  let_next_launch_begin();
-  load_tile_job<T>(params, l, number);
+  begin_block<T>(l, shape, params, &barrier);
   const CnvTileJob &s = params.s;
   const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, warp_x = threadIdx.x / 32 * 16 * M;
   const int frame_bytes = CNV_TILE_BYTES(pitch, s.box_rows);

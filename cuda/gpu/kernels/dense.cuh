@@ -3,7 +3,7 @@
  * dense: taps of any rank on the tensor cores, in integers, which is exact: mma.m16n8k32 multiplies samples as they lie
  * in memory by digits of taps. A tap is digit[0] * 256^(D-1) + ... + digit[D-1], each from -128 to 127; a sample of 16
  * bits is two bytes, which are digits themselves, so that its sums by powers of 256 are those of three numbers
- * (bands.c).
+ * (gpu/dense.c).
  *
  *   S[y][x] = sum over rows of taps j and k of I[y + j][k] * B[j][k][x]: A the image, 16 rows of 32 bytes, B the taps
  * of a row on the bytes that 8 outputs reach
@@ -177,16 +177,8 @@ dense(const CnvTileArgs &l)
   constexpr TileShape shape = {CNV_TILE_WIDTH, CNV_TILE_WIDTH + 2 * apron / bytes, apron / bytes, -1, pitch};
   __shared__ TileParams params;
   __shared__ alignas(8) uint64_t barrier;
-  const int number = find_tile_job(l);
 
-  if (threadIdx.x == 0) {
-    if (l.n_jobs <= CNV_TILE_JOBS_INLINE)
-      begin_tile(l, l.job[number], shape, bytes, &barrier);
-    else
-      begin_tile(l, ((const CnvTileJob *)l.jobs)[number], shape, bytes, &barrier);
-  }
-  let_next_launch_begin();
-  load_tile_job<T>(params, l, number);
+  begin_block<T>(l, shape, params, &barrier);
   const CnvTileJob &s = params.s;
   const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, warp_x = threadIdx.x / 32 * 32;
   const int n_rows = ROWS ? ROWS : s.term.n[CNV_Y], frame_bytes = CNV_TILE_BYTES(pitch, s.box_rows);

@@ -259,6 +259,23 @@ begin_tile(const CnvTileArgs &l, const CnvTileJob &s, const TileShape &shape, in
   wait_for_launch_before();
 }
 
+/* The same by all threads, which then have the block's job: TileParams, as load_tile_job fills them in. */
+template <typename T>
+__device__ static void
+begin_block(const CnvTileArgs &l, const TileShape &shape, TileParams &params, uint64_t *barrier)
+{
+  const int number = find_tile_job(l);
+
+  if (threadIdx.x == 0) {
+    if (l.n_jobs <= CNV_TILE_JOBS_INLINE)
+      begin_tile(l, l.job[number], shape, sizeof(T), barrier);
+    else
+      begin_tile(l, ((const CnvTileJob *)l.jobs)[number], shape, sizeof(T), barrier);
+  }
+  let_next_launch_begin();
+  load_tile_job<T>(params, l, number);
+}
+
 /* Waits for the tile of each frame, and fills in what is missing. All threads see it afterwards. */
 template <typename T>
 __device__ static void
