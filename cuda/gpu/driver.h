@@ -29,7 +29,6 @@ G_BEGIN_DECLS
   X(cuModuleGetFunction)                                                                                               \
   X(cuModuleGetGlobal)                                                                                                 \
   X(cuFuncSetAttribute)                                                                                                \
-  X(cuOccupancyMaxActiveBlocksPerMultiprocessor)                                                                       \
   X(cuMemAlloc)                                                                                                        \
   X(cuMemFree)                                                                                                         \
   X(cuMemHostAlloc)                                                                                                    \

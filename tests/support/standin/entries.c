@@ -531,17 +531,6 @@ cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int valu
   return end(result);
 }
 
-CUresult
-cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int block_size, size_t shared_bytes)
-{
-  BEGIN(DOES);
-
-  if (!is_in(&functions, function))
-    return end(bad_handle(__func__));
-  *blocks = shared_bytes > SHARED_MOST / 2 ? 1 : 4;
-  return end(result);
-}
-
 /* ---- memory ---- */
 
 static CUresult
