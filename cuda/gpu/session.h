@@ -95,7 +95,7 @@ typedef struct {
 
 /* A tensor map and the plane that it describes. */
 typedef struct {
-  CnvTensorMap map;
+  guint64 words[G_N_ELEMENTS(((CnvTensorMap *)NULL)->words)];
   guint64 dim[4], stride[3], address;
   guint32 box[4];
 } TensorMap;

@@ -16,30 +16,24 @@ is_aligned(guint64 value)
   return value % 16 == 0;
 }
 
-/* The kept map for the plane, or the place where it comes. */
-static TensorMap *
-find_map(CudaSession *self, const TensorMap *wanted)
-{
-  guint64 hash = (wanted->address >> 8) ^ (wanted->address >> 20) ^ wanted->box[2];
-
-  return &self->map[hash % N_TENSOR_MAPS];
-}
-
 /* Encodes the map for a plane, or finds it; FALSE where the copy engine does not take such a plane. */
 static gboolean
 encode(CudaSession *self, TensorMap *wanted, CnvTensorMap *to)
 {
   static const guint32 one[] = {1, 1, 1, 1};
-  TensorMap *kept = find_map(self, wanted);
+  guint64 hash = (wanted->address >> 8) ^ (wanted->address >> 20) ^ wanted->box[2];
+  TensorMap *kept = &self->map[hash % N_TENSOR_MAPS];
 
   if (memcmp(&kept->dim, &wanted->dim, sizeof(TensorMap) - G_STRUCT_OFFSET(TensorMap, dim)) != 0) {
-    if (self->cu->cuTensorMapEncodeTiled(&wanted->map, UINT32, 4, (void *)(guintptr)wanted->address, wanted->dim,
-                                         wanted->stride, wanted->box, one, NO_INTERLEAVE, NO_SWIZZLE, L2_PROMOTION_128B,
+    /* The driver writes to multiples of 64 bytes alone, as the arguments are, and the session is not. */
+    if (self->cu->cuTensorMapEncodeTiled(to, UINT32, 4, (void *)(guintptr)wanted->address, wanted->dim, wanted->stride,
+                                         wanted->box, one, NO_INTERLEAVE, NO_SWIZZLE, L2_PROMOTION_128B,
                                          FILL_ZEROS) != CUDA_SUCCESS)
       return FALSE;
     *kept = *wanted;
+    memcpy(kept->words, to->words, sizeof(kept->words));
   }
-  *to = kept->map;
+  memcpy(to->words, kept->words, sizeof(kept->words));
   return TRUE;
 }
 
