@@ -102,8 +102,8 @@ sum_of(const CnvTapList *taps)
 #define TRIALS 16
 
 /* Rounds the row, times a factor, and the column so that the sum of all taps stays as it is; one tap cannot make good
- * what a row lost, which then keeps its own sum. Returns the error of a sum,
- * in root mean squares, for samples of deviation 1. */
+ * what a row lost, which then keeps its own sum. Returns the error of a sum, in root mean squares, for samples of
+ * deviation 1. */
 static double
 round_by(CnvTapList taps[CNV_N_AXES], double factor, gboolean over_time)
 {
@@ -164,38 +164,47 @@ terms_fit(const CnvPlan *plan, const CnvPlane *plane, const CnvTerm *term, GErro
          cnv_fit_refuse(error, "it takes samples of up to 10 bits");
 }
 
+/* TRUE where one f16 number for a tap and a row sum is exact enough. Rounds the taps. */
+static gboolean
+halves_suffice(const CnvPlan *plan, const CnvPlane *plane, CnvTapList taps[CNV_N_AXES], double center)
+{
+  const CnvTapList *x = &taps[CNV_X], *y = &taps[CNV_Y];
+
+  if (plane->component[0].bytes > 1 || x->is_signed || (y->is_signed && y->sum > -0.999999 * y->magnitude))
+    return FALSE;
+  return cnv_fit_error(plane, round_axes(taps, plan->n_temporal_taps > 1) * MAX(plan->temporal_magnitude, 1),
+                       center != 0);
+}
+
 static gboolean
 fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error)
 {
-  double center, deviation;
+  double center;
   const CnvTerm *term = find_terms(plan, plane, &center);
   CnvTapList taps[CNV_N_AXES];
-  gboolean is_signed, is_large, is_small;
+  gboolean is_large, is_small;
 
   if (!cnv_fit_samples(plane, error) || !terms_fit(plan, plane, term, error))
     return FALSE;
-  both_axes(plan, plane, term, taps);
-  is_large = !(taps[CNV_Y].magnitude <= COLUMN_MAX);
-  is_signed = taps[CNV_X].is_signed || (taps[CNV_Y].is_signed && taps[CNV_Y].sum > -0.999999 * taps[CNV_Y].magnitude);
-  deviation = round_axes(taps, plan->n_temporal_taps > 1) * MAX(plan->temporal_magnitude, 1);
-  clear_axes(taps);
-  if (is_large)
-    return cnv_fit_refuse(error, "the filter makes sums too large for it");
   *needs = (CnvNeeds){.terms = 1,
+                      .digits = 2,
                       .bytes = plane->component[0].bytes,
                       .center = center != 0,
                       .n_frames = plan->n_temporal_taps > 1 ? plan->n_temporal_taps : 1,
                       .reach = cnv_fit_reach(term, CNV_X) * plane->channels,
                       .rows = cnv_fit_reach(term, CNV_Y)};
+  both_axes(plan, plane, term, taps);
+  is_large = !(taps[CNV_Y].magnitude <= COLUMN_MAX);
+  /* Of a frame smaller than the taps all row sums are nearly alike, and so are their errors. */
+  is_small = plane->width < term->n[CNV_X] && plane->height < term->n[CNV_Y];
+  if (!is_large && !(is_small && cnv_variant_find(&cnv_kind_blur, needs)) && halves_suffice(plan, plane, taps, center))
+    needs->digits = 1;
+  clear_axes(taps);
+  if (is_large)
+    return cnv_fit_refuse(error, "the filter makes sums too large for it");
   if (needs->n_frames > 1 && !weights_fit(plan))
     return cnv_fit_refuse(error, "over time it takes weights of frames that add up to 1/%g to %g", WEIGHTS_MAX,
                           WEIGHTS_MAX);
-  /* Of a frame smaller than the taps all row sums are nearly alike, and so are their errors. */
-  needs->digits = 2;
-  is_small = plane->width < term->n[CNV_X] && plane->height < term->n[CNV_Y];
-  if (!is_signed && needs->bytes == 1 && cnv_fit_error(plane, deviation, center != 0) &&
-      !(is_small && cnv_variant_find(&cnv_kind_blur, needs)))
-    needs->digits = 1;
   return cnv_variant_find(&cnv_kind_blur, needs) ||
          cnv_fit_refuse(error, "%d taps along x, %d along y, %d channels and %d frames are more than its tiles hold",
                         term->n[CNV_X], term->n[CNV_Y], plane->channels, needs->n_frames);
@@ -216,9 +225,8 @@ sample_of(int k)
 }
 
 /* Appends a fragment of a band: mma.m16n8k16's operand A, four words a lane, lane = 4g + t: rows g and g + 8, columns
- * 2t and 2t + 8 and the next of each. apart: samples from tap to tap; first: where the band's column 0 lies, from
- * output 0.
- */
+ * 2t and 2t + 8 and the next of each. apart: samples from tap to tap; first: place of the band's column 0, from
+ * output 0. */
 static void
 append_fragment(GArray *words, const CnvTapList *taps, int anchor, int apart, int first, int part, gboolean along_x)
 {
@@ -283,16 +291,6 @@ box_rows(const CnvVariant *variant, const CnvNeeds *needs, int rows)
   return variant->ring ? CNV_TILE_STEP : rows + 2 * variant->rows;
 }
 
-static guint
-shared_bytes(const CnvVariant *variant, const CnvNeeds *needs, int rows)
-{
-  guint tile = CNV_TILE_BYTES((guint)pitch(variant, needs->bytes), (guint)box_rows(variant, needs, rows));
-  guint out_pitch = (guint)(variant->width * needs->bytes) + 16;
-
-  return variant->ring ? CNV_RING_STAGES * tile + 2 * CNV_TILE_STEP * out_pitch
-                       : (guint)needs->n_frames * tile + (guint)rows * out_pitch;
-}
-
 const CnvKernelKind cnv_kind_blur = {"blur",
                                      CNV_ALGORITHM_TENSOR,
                                      32 * CNV_TILE_WARPS,
@@ -301,5 +299,4 @@ const CnvKernelKind cnv_kind_blur = {"blur",
                                      .fits = fits,
                                      .set_job = set_job,
                                      .pitch = pitch,
-                                     .box_rows = box_rows,
-                                     .shared_bytes = shared_bytes};
+                                     .box_rows = box_rows};

@@ -267,14 +267,6 @@ box_rows(const CnvVariant *variant, const CnvNeeds *needs, int rows)
   return rows + (variant->kept_rows ? variant->kept_rows : needs->rows) - 1;
 }
 
-static guint
-shared_bytes(const CnvVariant *variant, const CnvNeeds *needs, int rows)
-{
-  return (guint)needs->n_frames *
-             CNV_TILE_BYTES((guint)pitch(variant, needs->bytes), (guint)box_rows(variant, needs, rows)) +
-         (guint)rows * (CNV_TILE_WIDTH * (guint)needs->bytes + 16);
-}
-
 const CnvKernelKind cnv_kind_dense = {"dense",
                                       CNV_ALGORITHM_TENSOR,
                                       32 * CNV_TILE_WARPS,
@@ -283,5 +275,4 @@ const CnvKernelKind cnv_kind_dense = {"dense",
                                       .fits = fits,
                                       .set_job = set_job,
                                       .pitch = pitch,
-                                      .box_rows = box_rows,
-                                      .shared_bytes = shared_bytes};
+                                      .box_rows = box_rows};

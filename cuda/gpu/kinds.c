@@ -26,6 +26,19 @@ cnv_kernel_kind(CnvKernelId kernel)
   return with_tiles[kernel] ? with_tiles[kernel] : &unit_kinds[kernel];
 }
 
+guint
+cnv_kernel_shared_bytes(const CnvKernelKind *kind, const CnvVariant *variant, const CnvNeeds *needs, int rows)
+{
+  guint tile, n_tiles, out_pitch;
+
+  if (!kind->pitch)
+    return 0;
+  tile = CNV_TILE_BYTES((guint)kind->pitch(variant, needs->bytes), (guint)kind->box_rows(variant, needs, rows));
+  n_tiles = variant->ring ? CNV_RING_STAGES : (guint)needs->n_frames;
+  out_pitch = (guint)(variant->width * needs->bytes) + 16;
+  return n_tiles * tile + (guint)(variant->ring ? 2 * CNV_TILE_STEP : rows) * out_pitch;
+}
+
 const CnvVariant *
 cnv_variant_find(const CnvKernelKind *kind, const CnvNeeds *needs)
 {
@@ -33,7 +46,7 @@ cnv_variant_find(const CnvKernelKind *kind, const CnvNeeds *needs)
     if ((v->bytes == 0 || v->bytes == needs->bytes) && v->reach >= needs->reach && v->rows >= needs->rows &&
         v->terms == needs->terms && v->digits >= needs->digits &&
         (!(v->kept_rows || v->ring) || needs->n_frames == 1) && !(v->ring && needs->center) &&
-        (!kind->shared_bytes || kind->shared_bytes(v, needs, CNV_TILE_STEP) <= CNV_SHARED_MAX))
+        cnv_kernel_shared_bytes(kind, v, needs, CNV_TILE_STEP) <= CNV_SHARED_MAX)
       return v;
   return NULL;
 }

@@ -51,11 +51,10 @@ typedef struct {
                   const CnvNeeds *needs, const float *weight);
   /* Samples of a tile's width; NULL: the variant's. */
   int (*tile_width)(const CnvVariant *variant, const CnvTileJob *job);
-  /* Kinds with tiles in shared memory: bytes from row to row, rows of a tile with its apron, bytes that a launch asks
-   * for. rows: of a tile's outputs. */
+  /* Kinds with tiles in shared memory; NULL: others. Bytes from row to row, and rows of a tile with its apron, or of a
+   * stage of a ring. rows: of a tile's outputs. */
   int (*pitch)(const CnvVariant *variant, int bytes);
   int (*box_rows)(const CnvVariant *variant, const CnvNeeds *needs, int rows);
-  guint (*shared_bytes)(const CnvVariant *variant, const CnvNeeds *needs, int rows);
 } CnvKernelKind;
 
 extern const CnvKernelKind cnv_kind_fused, cnv_kind_blur, cnv_kind_dense;
@@ -74,6 +73,9 @@ gboolean cnv_algorithm_has_tiles(CnvAlgorithm algorithm);
 /* The kind with tile jobs that does the plane by its algorithm, and what the plane needs of it; CNV_N_KERNELS: none. */
 CnvKernelId cnv_kernel_with_tiles(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs,
                                   GError **error);
+
+/* Bytes of shared memory that tiles of so many rows of outputs take of a launch. */
+guint cnv_kernel_shared_bytes(const CnvKernelKind *kind, const CnvVariant *variant, const CnvNeeds *needs, int rows);
 
 /* The smallest variant of a kind for these needs, or NULL. */
 const CnvVariant *cnv_variant_find(const CnvKernelKind *kind, const CnvNeeds *needs);

@@ -95,7 +95,7 @@ cut_jobs(CnvSchedule *schedule, CnvLaunch *launch, int rows)
     job->box_rows = kind->box_rows ? kind->box_rows(variant, needs, rows) : rows;
     launch->blocks_x += cut_job(job, kind, variant, rows);
   }
-  launch->shared_bytes = kind->shared_bytes ? kind->shared_bytes(variant, needs, rows) : 0;
+  launch->shared_bytes = cnv_kernel_shared_bytes(kind, variant, needs, rows);
 }
 
 /* Tiles are lower than the variant's where shared memory does not hold them, or where they would leave multiprocessors
