@@ -224,8 +224,8 @@ cnv_schedule_set_work(CnvSchedule *schedule, const CnvWork *work, gboolean cut)
 {
   gboolean new_weights = cnv_schedule_set_weights(schedule, work);
 
-  if (!new_weights && schedule->launches->len > 0 && cnv_work_key_matches(&schedule->of, work) &&
-      !work->overlaps == !schedule->of.work.overlaps && !cut == !schedule->cut)
+  if (!new_weights && cnv_work_key_matches(&schedule->of, work) && !work->overlaps == !schedule->of.work.overlaps &&
+      !cut == !schedule->cut)
     return FALSE;
   cnv_work_key_set(&schedule->of, work);
   schedule->crowd = cnv_rect_jobs_make(work, schedule->uncut, schedule->mask_rects);

@@ -121,12 +121,12 @@ cnv_schedule_has_plans(const CnvSchedule *schedule, const CnvWork *work)
 static void
 forget_plans(CnvSchedule *schedule)
 {
-  GArray *arrays[] = {schedule->taps,          schedule->banks, schedule->planes,
-                      schedule->plane_kernels, schedule->words, schedule->launches};
+  GArray *arrays[] = {schedule->taps, schedule->banks, schedule->planes, schedule->plane_kernels, schedule->words};
 
   for (gsize i = 0; i < G_N_ELEMENTS(arrays); i++)
     g_array_set_size(arrays[i], 0);
   g_ptr_array_set_size(schedule->plans, 0);
+  cnv_work_key_clear(&schedule->of);
   schedule->is_plain = TRUE;
   memset(schedule->variant, 0, sizeof(schedule->variant));
   memset(schedule->needs, 0, sizeof(schedule->needs));

@@ -59,7 +59,7 @@ typedef struct {
   CnvSlices slices;                  /* of the frame */
   guint launches_to[CNV_SLICES_MAX]; /* in slices: how many launches there are up to a slice's last */
   gsize sums_size;                   /* bytes of row sums of the largest pass */
-  CnvWorkKey of;                     /* the work that all of this is made of */
+  CnvWorkKey of;                     /* the work that all of this is made of; clear: none */
   guint crowd;                       /* of cnv_rect_jobs_make */
   gboolean cut;                      /* as the caller asked */
 

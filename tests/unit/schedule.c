@@ -221,6 +221,25 @@ START_TEST(test_plans_together)
 }
 END_TEST
 
+/* The next frame of the same work needs nothing new, also where there is no region and so no launch. */
+START_TEST(test_work_again)
+{
+  for (guint n = 0; n <= 2; n++) {
+    CnvPlan *plan = plan_of(&blur, "NV12", CNV_BORDER_REPLICATE, CNV_ALGORITHM_TENSOR);
+    const CnvWork work = {.plan = &plan, .n_plans = 1, .everything = n == 2, .region = two_regions, .n_regions = n % 2};
+    CnvSchedule schedule;
+
+    set_work(&schedule, &work);
+    ck_assert(!cnv_schedule_set_work(&schedule, &work, FALSE));
+    ck_assert(cnv_schedule_set_work(&schedule, &work, TRUE));
+    cnv_schedule_set_plans(&schedule, &work);
+    ck_assert(cnv_schedule_set_work(&schedule, &work, TRUE));
+    cnv_schedule_clear(&schedule);
+    cnv_plan_unref(plan);
+  }
+}
+END_TEST
+
 START_TEST(test_refusals)
 {
   static const struct {
@@ -262,6 +281,7 @@ add_tests(TCase *tcase)
   tcase_add_test(tcase, test_gradient);
   tcase_add_test(tcase, test_regions);
   tcase_add_test(tcase, test_plans_together);
+  tcase_add_test(tcase, test_work_again);
   tcase_add_test(tcase, test_refusals);
 }
 
