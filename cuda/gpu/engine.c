@@ -226,6 +226,8 @@ cuda_close(CnvSession *session)
   if (self->owns_context)
     self->cu->cuDevicePrimaryCtxRelease(self->device);
   cnv_schedule_clear(&self->schedule);
+  for (int type = 0; type < N_TYPES; type++)
+    g_hash_table_unref(self->functions[type]);
   g_free(session->device_name);
   g_free(self);
 }
@@ -301,6 +303,8 @@ cuda_open(const CnvSessionOptions *options, GError **error)
   g_mutex_init(&self->host.waiting);
   g_mutex_init(&self->host.lock);
   cnv_schedule_init(&self->schedule);
+  for (int type = 0; type < N_TYPES; type++)
+    self->functions[type] = g_hash_table_new(NULL, NULL);
   ok = enter_context(self, options, error);
   if (ok) {
     ok = make_resources(self, error);

@@ -2,12 +2,7 @@
  *
  * Plans and work on the device: uploaded when they change, between the frames on the stream.
  */
-#include <string.h>
-
 #include "gpu/session.h"
-
-/* Shared memory that a block may ask for without leave, beside its kernel's own: 48 KiB in all. */
-#define SHARED_ALLOWED (40 * 1024)
 
 SampleType
 cnv_cuda_type_of(const CudaSession *self, const CnvLaunch *l)
@@ -19,36 +14,35 @@ cnv_cuda_type_of(const CudaSession *self, const CnvLaunch *l)
 
 /* cnv_<variant>_<type>_<suffix>, or else cnv_<kernel>_<type>. */
 static char *
-function_name(const CudaSession *self, const CnvLaunch *l)
+function_name(const CnvKernelKind *kind, const CnvVariant *variant, SampleType type)
 {
   static const char *const types[N_TYPES] = {"u8", "u16", "f32"};
-  const CnvVariant *variant = self->schedule.variant[l->kernel];
-  const char *type = types[cnv_cuda_type_of(self, l)];
 
   if (variant)
-    return g_strdup_printf("cnv_%s_%s_%s", variant->name, type, variant->suffix);
-  return g_strdup_printf("cnv_%s_%s", cnv_kernel_kind(l->kernel)->name, type);
+    return g_strdup_printf("cnv_%s_%s_%s", variant->name, types[type], variant->suffix);
+  return g_strdup_printf("cnv_%s_%s", kind->name, types[type]);
 }
 
 CUfunction
 cnv_cuda_find_function(CudaSession *self, const CnvLaunch *l, GError **error)
 {
-  CUfunction *function = &self->function[l->kernel][cnv_cuda_type_of(self, l)];
-  guint *allowed = &self->shared_allowed[l->kernel];
+  const CnvKernelKind *kind = cnv_kernel_kind(l->kernel);
+  const CnvVariant *variant = self->schedule.variant[l->kernel];
+  SampleType type = cnv_cuda_type_of(self, l);
+  gconstpointer key = variant ? (gconstpointer)variant : kind;
+  CUfunction function = g_hash_table_lookup(self->functions[type], key);
+  g_autofree char *name = NULL;
 
-  if (!*function) {
-    g_autofree char *name = function_name(self, l);
-
-    if (!CHECK(self, cuModuleGetFunction(function, self->module, name), name, error))
-      return NULL;
-  }
-  if (!self->schedule.variant[l->kernel] || l->shared_bytes <= MAX(*allowed, SHARED_ALLOWED))
-    return *function;
-  if (!CHECK(self, cuFuncSetAttribute(*function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)l->shared_bytes),
-             "asking for shared memory", error))
+  if (function)
+    return function;
+  name = function_name(kind, variant, type);
+  if (!CHECK(self, cuModuleGetFunction(&function, self->module, name), name, error) ||
+      (kind->pitch &&
+       !CHECK(self, cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, CNV_SHARED_MAX),
+              "asking for shared memory", error)))
     return NULL;
-  *allowed = l->shared_bytes;
-  return *function;
+  g_hash_table_insert(self->functions[type], (gpointer)key, function);
+  return function;
 }
 
 /* Uploads the words of taps for tensor cores, where they are new. */
@@ -67,17 +61,6 @@ upload_words(CudaSession *self, GError **error)
   return TRUE;
 }
 
-/* Kernels with tile jobs are others with each variant. */
-static void
-forget_kernels(CudaSession *self)
-{
-  for (CnvKernelId kernel = 0; kernel < CNV_N_KERNELS; kernel++)
-    if (cnv_kernel_kind(kernel)->variants) {
-      memset(self->function[kernel], 0, sizeof(self->function[kernel]));
-      self->shared_allowed[kernel] = 0;
-    }
-}
-
 /* Takes over new plans: their taps follow the frames before them on the stream, so no frame sees half of them. Where
  * there are several constant banks they wait on the device for their turn. */
 static gboolean
@@ -90,7 +73,6 @@ set_plans(CudaSession *self, const CnvWork *work, GError **error)
     return TRUE;
   schedule->n_processors = (guint)self->n_processors;
   cnv_schedule_set_plans(schedule, work);
-  forget_kernels(self);
   self->loaded_bank = -1;
   self->is_uploaded = FALSE;
   self->layout = work->plan[0]->layout;

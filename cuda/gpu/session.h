@@ -111,9 +111,9 @@ typedef struct {
   CUmodule module;
   int capability; /* ten times the major number, and the minor one */
   TensorMap map[N_TENSOR_MAPS];
-  CUfunction function[CNV_N_KERNELS][N_TYPES]; /* NULL until used */
+  /* CUfunction by variant, or by kind where that has none: those used so far, since each look-up costs memory. */
+  GHashTable *functions[N_TYPES];
   CUfunction copy;
-  guint shared_allowed[CNV_N_KERNELS]; /* bytes of shared memory that tile jobs were allowed so far; 0: the usual */
   int n_processors;
   CUdeviceptr taps;
   CUstream stream; /* that all goes to: own_stream or the caller's */
@@ -214,7 +214,7 @@ gboolean cnv_cuda_poll_times(CudaSession *self, GError **error);
 SampleType cnv_cuda_type_of(const CudaSession *self, const CnvLaunch *launch);
 /* Takes over plans and work, where they are others. cut: in slices, where that can be. */
 gboolean cnv_cuda_set_work(CudaSession *self, const CnvWork *work, gboolean cut, GError **error);
-/* The launch's kernel, with leave to take its shared memory. */
+/* The launch's kernel, which may take as much shared memory as a block can have. */
 CUfunction cnv_cuda_find_function(CudaSession *self, const CnvLaunch *launch, GError **error);
 /* Puts a bank of taps in constant memory, unless it is there. */
 gboolean cnv_cuda_load_bank(CudaSession *self, guint bank, GError **error);
