@@ -40,19 +40,26 @@ spacing(double value)
   return ldexp(1, MAX(exponent, -13) - 11);
 }
 
+static double
+round_to_half(double value)
+{
+  double step = spacing(value);
+
+  return rint(value / step) * step;
+}
+
 /* Index of the tap that a step of its own spacing towards the sum changes least for the worse, among those whose
- * spacing is at most twice what is missing; n: none. */
+ * spacing is at most twice what is missing; n: none. off: errors of the taps. */
 static guint
-find_step(const CnvTapList *taps, const double *exact, double missing)
+find_step(const double *step, const double *off, guint n, double missing)
 {
   double best = G_MAXDOUBLE;
-  guint found = taps->n;
+  guint found = n;
 
-  for (guint i = 0; i < taps->n; i++) {
-    double step = copysign(spacing(taps->value[i]), missing), error = taps->value[i] - exact[i];
-    double cost = ((error + step) * (error + step) - error * error) / fabs(step);
+  for (guint i = 0; i < n; i++) {
+    double by = copysign(step[i], missing), cost = ((off[i] + by) * (off[i] + by) - off[i] * off[i]) / step[i];
 
-    if (fabs(missing - step) < fabs(missing) && cost < best) {
+    if (fabs(missing - by) < fabs(missing) && cost < best) {
       best = cost;
       found = i;
     }
@@ -63,78 +70,82 @@ find_step(const CnvTapList *taps, const double *exact, double missing)
 double
 cnv_tap_list_round_to_half(CnvTapList *taps)
 {
-  g_autofree double *exact = g_memdup2(taps->value, taps->n * sizeof(double));
+  g_autofree double *step = g_new(double, taps->n), *off = g_new(double, taps->n);
   double missing = taps->sum, error = 0;
   guint at;
 
   for (guint i = 0; i < taps->n; i++) {
-    taps->value[i] = cnv_from_half(cnv_to_half(exact[i]));
+    double exact = taps->value[i];
+
+    taps->value[i] = round_to_half(exact);
+    step[i] = spacing(taps->value[i]);
+    off[i] = taps->value[i] - exact;
     missing -= taps->value[i];
   }
-  while ((at = find_step(taps, exact, missing)) < taps->n) {
-    double step = copysign(spacing(taps->value[at]), missing);
+  while ((at = find_step(step, off, taps->n, missing)) < taps->n) {
+    double by = copysign(step[at], missing);
 
-    taps->value[at] += step;
-    missing -= step;
+    taps->value[at] += by;
+    off[at] += by;
+    step[at] = spacing(taps->value[at]);
+    missing -= by;
   }
   for (guint i = 0; i < taps->n; i++)
-    error += (taps->value[i] - exact[i]) * (taps->value[i] - exact[i]);
+    error += off[i] * off[i];
   return sqrt(error);
 }
 
 double
 cnv_tap_list_scale_to_half(CnvTapList *taps, double factor)
 {
-  double sum = 0, error = 0;
+  g_autofree double *exact = g_memdup2(taps->value, taps->n * sizeof(double));
+  double sum = 0, back, error = 0;
 
-  for (guint i = 0; i < taps->n; i++)
-    sum += cnv_from_half(cnv_to_half(taps->value[i] * factor));
   for (guint i = 0; i < taps->n; i++) {
-    double rounded = cnv_from_half(cnv_to_half(taps->value[i] * factor));
-    double away = rounded * (sum != 0 ? taps->sum / sum : 1 / factor) - taps->value[i];
-
-    error += away * away;
-    taps->value[i] = rounded;
+    taps->value[i] = round_to_half(exact[i] * factor);
+    sum += taps->value[i];
   }
+  back = sum != 0 ? taps->sum / sum : 1 / factor;
+  for (guint i = 0; i < taps->n; i++)
+    error += (taps->value[i] * back - exact[i]) * (taps->value[i] * back - exact[i]);
   return sqrt(error);
 }
 
+/* Sum of the squares of the taps' errors as integers by a scale; where it is larger than `most`, of some of them. */
 static double
-error_of(const CnvTapList *taps, double scale)
+sum_squares(const CnvTapList *taps, double scale, double most)
 {
   double sum = 0;
 
-  for (guint i = 0; i < taps->n; i++) {
+  for (guint i = 0; i < taps->n && sum <= most; i++) {
     double error = rint(taps->value[i] * scale) / scale - taps->value[i];
 
     sum += error * error;
   }
-  return sqrt(sum);
+  return sum;
 }
 
 double
 cnv_tap_list_integer_scale(const CnvTapList *taps, double largest, double *error)
 {
-  double smallest = taps->largest, best;
+  double smallest = taps->largest, first = largest / taps->largest, best = first, least;
 
-  if (taps->largest == 0) {
-    *error = 0;
+  *error = 0;
+  if (taps->largest == 0)
     return 1;
-  }
   for (guint i = 0; i < taps->n; i++)
     if (fabs(taps->value[i]) > taps->largest * SMALLEST_PART)
       smallest = MIN(smallest, fabs(taps->value[i]));
-  best = largest / taps->largest;
-  *error = error_of(taps, best);
-  for (int i = 1; i <= SCALE_TRIALS && i / smallest <= largest / taps->largest; i++) {
-    double of = error_of(taps, i / smallest);
+  least = sum_squares(taps, best, G_MAXDOUBLE);
+  for (int i = 1; i <= SCALE_TRIALS && i / smallest <= first && (least > 0 || best == first); i++) {
+    double squares = sum_squares(taps, i / smallest, least);
 
-    if (of < *error || (of == *error && best == largest / taps->largest)) {
-      *error = of;
+    if (squares < least || (squares == least && best == first)) {
+      least = squares;
       best = i / smallest;
     }
   }
-  if (*error <= FLOAT_ERROR * taps->norm)
-    *error = 0;
+  if (sqrt(least) > FLOAT_ERROR * taps->norm)
+    *error = sqrt(least);
   return best;
 }
