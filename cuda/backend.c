@@ -1,26 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The list of engines, and the front door of a session: it checks what callers hand in, engines trust it.
+ * The front door of a session: it checks what callers hand in, engines trust it.
  */
-#include "config.h"
-
 #include <string.h>
 
 #include "plan/plan.h"
 #include "plan/scene.h"
-
-extern const CnvBackend cnv_backend_cpu;
-#ifdef HAVE_CUDA
-extern const CnvBackend cnv_backend_cuda;
-#endif
-
-const CnvBackend *const cnv_backends[] = {
-#ifdef HAVE_CUDA
-    &cnv_backend_cuda,
-#endif
-    &cnv_backend_cpu,
-    NULL,
-};
 
 const CnvBackend *
 cnv_backend_find(const char *name)

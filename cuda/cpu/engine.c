@@ -348,16 +348,11 @@ cpu_choose(const CnvPlan *plan, const CnvPlane *plane)
   return cnv_plane_is_separable(plane) ? CNV_ALGORITHM_SEPARABLE : CNV_ALGORITHM_TILED;
 }
 
-/* Nothing would overlap. A test of the element has more. */
-#ifndef CNV_CPU_IN_FLIGHT_MAX
-#define CNV_CPU_IN_FLIGHT_MAX 1
-#endif
-
 const CnvBackend cnv_backend_cpu = {
     .name = "cpu",
     .blurb = "The processors, by vector code",
     .takes_device_memory = FALSE,
-    .max_in_flight = CNV_CPU_IN_FLIGHT_MAX,
+    .max_in_flight = 1, /* nothing would overlap */
     .dense_taps = 0,
     .probe = cpu_probe,
     .can = cpu_can,

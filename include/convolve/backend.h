@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Engines, and the session in which an engine runs plans on frames. To add an engine: one file, one row of the list in
- * backend.c.
+ * backends.c.
  */
 #pragma once
 

@@ -6,11 +6,29 @@
  */
 #include <stdlib.h>
 
+#include <convolve/backend.h>
 #include <gst/gst.h>
 
 #include "element/flights.h"
 #include "gstcudaconvolve.h"
 #include "support/suite.h"
+
+extern const CnvBackend cnv_backend_cpu;
+
+static CnvBackend cpu_in_flight;
+
+/* The list of engines, instead of backends.c. */
+const CnvBackend *const cnv_backends[] = {&cpu_in_flight, NULL};
+
+static CnvSession *
+open_in_flight(const CnvSessionOptions *options, GError **error)
+{
+  CnvSession *session = cnv_backend_cpu.open(options, error);
+
+  if (session)
+    session->backend = &cpu_in_flight;
+  return session;
+}
 
 static void
 add_tests(TCase *tcase)
@@ -22,6 +40,9 @@ add_tests(TCase *tcase)
 int
 main(int argc, char **argv)
 {
+  cpu_in_flight = cnv_backend_cpu;
+  cpu_in_flight.max_in_flight = CNV_IN_FLIGHT_MAX;
+  cpu_in_flight.open = open_in_flight;
   gst_check_init(&argc, &argv);
   if (!GST_ELEMENT_REGISTER(cudaconvolve, NULL))
     return EXIT_FAILURE;
