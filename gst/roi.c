@@ -51,14 +51,6 @@ gst_cuda_convolve_roi_check(const GstCudaConvolveRoi *roi, const CnvFilter *filt
 
 /* ---- a frame's rectangles ---- */
 
-/* The regions of a frame as they come. */
-typedef struct {
-  const GstCudaConvolveRoi *roi;
-  const CnvImage *image;
-  GArray *regions; /* CnvRegion */
-  gboolean full;   /* there were more than can be */
-} Collection;
-
 /* The pixels that lie wholly or partly between two edges. */
 static void
 round_outwards(double from, double to, int *start, int *size)
@@ -72,12 +64,12 @@ round_outwards(double from, double to, int *start, int *size)
 /* FALSE where nothing of the rectangle can show in the frame. The margin has a few pixels more than the feather, since
  * subsampled planes round outwards. */
 static gboolean
-reaches_frame(const Collection *to, const CnvRect *rect)
+reaches_frame(const GstCudaConvolveRoi *roi, const CnvImage *image, const CnvRect *rect)
 {
-  int margin = (int)ceil(to->roi->feather) + 8;
+  int margin = (int)ceil(roi->feather) + 8;
 
-  return rect->width > 0 && rect->height > 0 && rect->x < to->image->width + margin &&
-         rect->y < to->image->height + margin && rect->x + rect->width > -margin && rect->y + rect->height > -margin;
+  return rect->width > 0 && rect->height > 0 && rect->x < image->width + margin && rect->y < image->height + margin &&
+         rect->x + rect->width > -margin && rect->y + rect->height > -margin;
 }
 
 static void
@@ -91,24 +83,29 @@ join(CnvRect *to, const CnvRect *with)
   to->height = bottom - to->y;
 }
 
-/* Too many faces must not uncover one: the last region grows around all further ones. */
 static void
-add_region(Collection *to, double x, double y, double width, double height)
+add_region(GArray *regions, const GstCudaConvolveRoi *roi, const CnvImage *image, const double rect[4])
 {
-  double grow_x = to->roi->expand * width, grow_y = to->roi->expand * height;
+  double grow_x = roi->expand * rect[2], grow_y = roi->expand * rect[3];
   CnvRegion region = {{0}};
 
-  if (width < 1 || height < 1)
+  if (rect[2] < 1 || rect[3] < 1)
     return;
-  round_outwards(x - grow_x, x + width + grow_x, &region.rect.x, &region.rect.width);
-  round_outwards(y - grow_y, y + height + grow_y, &region.rect.y, &region.rect.height);
-  if (!reaches_frame(to, &region.rect))
-    return;
-  to->full |= to->regions->len == CNV_MAX_REGIONS;
-  if (!to->full)
-    g_array_append_val(to->regions, region);
-  else if (!to->roi->invert)
-    join(&g_array_index(to->regions, CnvRegion, CNV_MAX_REGIONS - 1).rect, &region.rect);
+  round_outwards(rect[0] - grow_x, rect[0] + rect[2] + grow_x, &region.rect.x, &region.rect.width);
+  round_outwards(rect[1] - grow_y, rect[1] + rect[3] + grow_y, &region.rect.y, &region.rect.height);
+  if (reaches_frame(roi, image, &region.rect))
+    g_array_append_val(regions, region);
+}
+
+/* Too many faces must not uncover one: the last region that can be grows around all further ones. */
+static void
+join_last(GArray *regions, gboolean invert)
+{
+  CnvRegion *region = (CnvRegion *)regions->data;
+
+  for (guint i = CNV_MAX_REGIONS; i < regions->len && !invert; i++)
+    join(&region[CNV_MAX_REGIONS - 1].rect, &region[i].rect);
+  g_array_set_size(regions, CNV_MAX_REGIONS);
 }
 
 /* A list without types, and "all" in it, holds every type. */
@@ -128,18 +125,18 @@ holds_type(char **list, const char *type)
 }
 
 static void
-add_metas(Collection *to, GstBuffer *buffer)
+add_metas(GArray *regions, const GstCudaConvolveRoi *roi, const CnvImage *image, GstBuffer *buffer)
 {
-  g_auto(GStrv) types = g_strsplit(to->roi->types ? to->roi->types : "", ",", -1);
+  g_auto(GStrv) types = g_strsplit(roi->types ? roi->types : "", ",", -1);
   gpointer state = NULL;
   GstMeta *meta;
 
   while ((meta = gst_buffer_iterate_meta_filtered(buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))) {
-    const GstVideoRegionOfInterestMeta *roi = (const GstVideoRegionOfInterestMeta *)meta;
-    const char *type = g_quark_to_string(roi->roi_type);
+    const GstVideoRegionOfInterestMeta *of = (const GstVideoRegionOfInterestMeta *)meta;
+    const char *type = g_quark_to_string(of->roi_type);
 
     if (holds_type(types, type ? type : ""))
-      add_region(to, roi->x, roi->y, roi->w, roi->h);
+      add_region(regions, roi, image, (const double[]){of->x, of->y, of->w, of->h});
   }
 }
 
@@ -147,22 +144,22 @@ void
 gst_cuda_convolve_roi_collect(const GstCudaConvolveRoi *roi, GstBuffer *buffer, const CnvImage *image, GArray *regions,
                               GstElement *element, guint *warned)
 {
-  Collection to = {roi, image, regions};
-
   g_array_set_size(regions, 0);
   if (roi->source == GST_CUDA_CONVOLVE_ROI_META)
-    add_metas(&to, buffer);
+    add_metas(regions, roi, image, buffer);
   else
     for (guint i = 0; roi->rects && i < roi->rects->len; i++) {
       const CnvRect *rect = &g_array_index(roi->rects, CnvRect, i);
 
-      add_region(&to, rect->x, rect->y, rect->width, rect->height);
+      add_region(regions, roi, image, (const double[]){rect->x, rect->y, rect->width, rect->height});
     }
-  if (to.full)
+  if (regions->len > CNV_MAX_REGIONS) {
+    join_last(regions, roi->invert);
     gst_cuda_convolve_warn_once(
         element, warned, GST_CUDA_CONVOLVE_WARNED_MANY,
         "more than %d regions on a frame: %s; set roi-types, or merge regions upstream", CNV_MAX_REGIONS,
         roi->invert ? "those beyond it are filtered too" : "those beyond it are filtered as one around them all");
+  }
   if (roi->target_x >= 0 && regions->len > 1) {
     gst_cuda_convolve_warn_once(
         element, warned, GST_CUDA_CONVOLVE_WARNED_TARGET,

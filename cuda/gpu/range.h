@@ -11,18 +11,14 @@
 #include <glib.h>
 #include <nvtx3/nvToolsExt.h>
 
-typedef int CnvRange;
-
 static inline void
-cnv_range_end(CnvRange *range)
+cnv_range_end(int *range)
 {
   nvtxRangePop();
 }
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(CnvRange, cnv_range_end)
-
 /* A range of that name, from here to the end of the block; once a block, after its other declarations. */
-#define CNV_RANGE(name) G_GNUC_UNUSED g_auto(CnvRange) cnv_range = nvtxRangePushA(name)
+#define CNV_RANGE(name) __attribute__((unused, cleanup(cnv_range_end))) int cnv_range = nvtxRangePushA(name)
 
 #else
 
