@@ -5,24 +5,6 @@
  */
 #include "gpu/session.h"
 
-/* Places the rows of the planes side by side in memory; NULL: only returns the size of all. */
-static gsize
-find_rows(const CnvImage *image, guint8 *memory, CnvFrame *rows)
-{
-  guint planes = cnv_scene_planes(image);
-  gsize size = 0;
-
-  *rows = (CnvFrame){.memory = CNV_MEMORY_HOST};
-  for (int m = 0; m < CNV_MAX_PLANES; m++) {
-    if (!(planes >> m & 1))
-      continue;
-    rows->data[m] = memory ? memory + size : NULL;
-    rows->stride[m] = cnv_format_row_bytes(image->format, m, image->width);
-    size += (gsize)rows->stride[m] * cnv_scene_rows(image);
-  }
-  return size;
-}
-
 static gboolean
 reserve_rows(CudaSession *self, gsize size, GError **error)
 {
@@ -41,24 +23,21 @@ static gboolean
 start_rows(CudaSession *self, const CnvFrame *frame, GError **error)
 {
   const CnvImage *image = &self->base.scene->image;
-  CnvFrame rows;
-  gsize size = find_rows(image, NULL, &rows);
+  const CnvLayout layout = cnv_scene_rows_layout(image);
 
-  if (!reserve_rows(self, size, error))
+  if (!reserve_rows(self, layout.size, error))
     return FALSE;
-  find_rows(image, self->rows.memory, &rows);
-  for (int m = 0; m < CNV_MAX_PLANES; m++) {
+  for (int m = 0; m < layout.n_planes; m++) {
     const CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
                                 .srcDevice = (guintptr)frame->data[m],
                                 .srcPitch = (gsize)frame->stride[m] * cnv_scene_row_step(image),
                                 .dstMemoryType = CU_MEMORYTYPE_HOST,
-                                .dstHost = rows.data[m],
-                                .dstPitch = rows.stride[m],
-                                .WidthInBytes = rows.stride[m],
-                                .Height = cnv_scene_rows(image)};
+                                .dstHost = self->rows.memory + layout.offset[m],
+                                .dstPitch = layout.pitch[m],
+                                .WidthInBytes = layout.row_bytes[m],
+                                .Height = layout.rows[m]};
 
-    if (rows.data[m] &&
-        !CHECK(self, cuMemcpy2DAsync(&copy, self->stream), "downloading rows of a frame to look for a cut", error))
+    if (!CHECK(self, cuMemcpy2DAsync(&copy, self->stream), "downloading rows of a frame to look for a cut", error))
       return FALSE;
   }
   return CHECK(self, cuEventRecord(self->rows_done, self->stream), "marking a download", error);
@@ -82,13 +61,14 @@ gboolean
 cnv_cuda_wait_for_rows(CnvSession *session, CnvFrame *rows, GError **error)
 {
   CudaSession *self = (CudaSession *)session;
+  const CnvLayout layout = cnv_scene_rows_layout(&session->scene->image);
   gboolean ok;
 
   if (!CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error))
     return FALSE;
   ok = CHECK(self, cuEventSynchronize(self->rows_done), "downloading rows of a frame to look for a cut", error);
   self->cu->cuCtxPopCurrent(NULL);
-  find_rows(&session->scene->image, self->rows.memory, rows);
+  *rows = cnv_layout_frame(&layout, CNV_MEMORY_HOST, (guintptr)self->rows.memory);
   return ok;
 }
 

@@ -5,6 +5,7 @@
 
 #include <convolve/status.h>
 
+#include "plan/arith.h"
 #include "plan/component.h"
 #include "plan/plane.h"
 
@@ -47,22 +48,10 @@ find_luma(const CnvImage *image, CnvComponent component[3], double weight[3])
   return n;
 }
 
-guint
-cnv_scene_planes(const CnvImage *image)
-{
-  CnvComponent component[3];
-  double weight[3];
-  guint planes = 0;
-
-  for (int c = find_luma(image, component, weight) - 1; c >= 0; c--)
-    planes |= 1u << component[c].plane;
-  return planes;
-}
-
 static int
 step_of(int size)
 {
-  return MAX((size + CNV_SCENE_STEPS - 1) / CNV_SCENE_STEPS, LEAST_STEP);
+  return MAX(cnv_divide_up(size, CNV_SCENE_STEPS), LEAST_STEP);
 }
 
 int
@@ -71,16 +60,30 @@ cnv_scene_row_step(const CnvImage *image)
   return step_of(image->height);
 }
 
-int
-cnv_scene_rows(const CnvImage *image)
+static int
+rows_of(const CnvImage *image)
 {
-  return (image->height + step_of(image->height) - 1) / step_of(image->height);
+  return cnv_divide_up(image->height, step_of(image->height));
+}
+
+/* Luma is in the first planes of every format. */
+CnvLayout
+cnv_scene_rows_layout(const CnvImage *image)
+{
+  CnvLayout layout = {.size = 0};
+  CnvComponent component[3];
+  double weight[3];
+  int n = find_luma(image, component, weight);
+
+  for (int m = 0; m <= component[n - 1].plane; m++)
+    cnv_layout_add(&layout, m, cnv_format_row_bytes(image->format, m, image->width), rows_of(image));
+  return layout;
 }
 
 void
 cnv_scene_measure(CnvScene *scene, guint slot, const CnvFrame *frame, int row_step)
 {
-  int step = step_of(scene->image.width), rows = cnv_scene_rows(&scene->image);
+  int step = step_of(scene->image.width), rows = rows_of(&scene->image);
   float *last = scene->luma;
   double sum = 0;
   CnvComponent component[3];

@@ -29,13 +29,12 @@ CnvScene *cnv_scene_new(const CnvImage *image, guint n_slots, GError **error);
 
 /* The grid's rows in all planes: 0, and each so many further. */
 int cnv_scene_row_step(const CnvImage *image);
-int cnv_scene_rows(const CnvImage *image);
 
-/* Bits: the planes of memory that hold luma, or red, green and blue. */
-guint cnv_scene_planes(const CnvImage *image);
+/* The planes of memory that hold luma, or red, green and blue, each with the grid's rows alone. */
+CnvLayout cnv_scene_rows_layout(const CnvImage *image);
 
 /* Sets the slot's change to the difference from the last frame measured. row_step: from one row of the grid to the next
- * in the frame's planes, of which those of cnv_scene_planes alone are read. */
+ * in the frame's planes, of which those of cnv_scene_rows_layout alone are read. */
 void cnv_scene_measure(CnvScene *scene, guint slot, const CnvFrame *frame, int row_step);
 
 /* The next frame has none to compare with, and this slot's did not change. */
