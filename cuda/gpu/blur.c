@@ -6,24 +6,20 @@
 #include "gpu/half.h"
 #include "gpu/kinds.h"
 
-#define VARIANT(kind, x, y, m, height, numbers, is_ring)                                                               \
-  {                                                                                                                    \
-      kind,                                                                                                            \
-      #x "x" #y,                                                                                                       \
-      .reach = CNV_BLUR_LEAD(x),                                                                                       \
-      .rows = CNV_BLUR_LEAD(y),                                                                                        \
-      .terms = 1,                                                                                                      \
-      .digits = numbers,                                                                                               \
-      .k_x = x,                                                                                                        \
-      .k_y = y,                                                                                                        \
-      .width = 16 * CNV_TILE_WARPS * (m),                                                                              \
-      .tile_rows = height,                                                                                             \
-      .ring = is_ring},
-#define PLAIN(x, y, m, height, blocks) VARIANT("blur", x, y, m, height, 1, FALSE)
-#define SPLIT(x, y, m, height, blocks) VARIANT("blur_split", x, y, m, height, 2, FALSE)
-#define RING(x, y, m, height, blocks) VARIANT("ring", x, y, m, height, 1, TRUE)
-static const CnvVariant variants[] = {CNV_BLUR_VARIANTS(PLAIN) CNV_RING_VARIANTS(RING)
-                                          CNV_BLUR_SPLIT_VARIANTS(SPLIT){NULL}};
+#define VARIANT(kind, called, x, y, numbers, ...)                                                                      \
+  {kind, called,           .reach = CNV_BLUR_LEAD(x), .rows = CNV_BLUR_LEAD(y), .terms = 1, .digits = numbers,         \
+   .k_x = x, .k_y = y, __VA_ARGS__},
+#define TILE(kind, x, y, m, height, numbers)                                                                           \
+  VARIANT(kind, #x "x" #y, x, y, numbers, .width = 16 * CNV_TILE_WARPS * (m), .tile_rows = height)
+#define PLAIN(x, y, m, height, blocks) TILE("blur", x, y, m, height, 1)
+#define SPLIT(x, y, m, height, blocks) TILE("blur_split", x, y, m, height, 2)
+#define STRIP(kind, x, n, fitting, numbers)                                                                            \
+  VARIANT(kind, #x, x, CNV_RING_STEPS, numbers, .width = CNV_RING_WIDTH, .tile_rows = CNV_RING_ROWS, .ring = n,        \
+          .blocks = fitting)
+#define RING(x, n, blocks) STRIP("ring", x, n, blocks, 1)
+#define RING_SPLIT(x, n, blocks) STRIP("ring_split", x, n, blocks, 2)
+static const CnvVariant variants[] = {CNV_BLUR_VARIANTS(PLAIN) CNV_RING_VARIANTS(RING) CNV_BLUR_SPLIT_VARIANTS(SPLIT)
+                                          CNV_RING_SPLIT_VARIANTS(RING_SPLIT){NULL}};
 
 /* Mean error of rounding to f16, relative to the deviation of what is rounded: 2^-12 at most, three quarters of the
  * binade in the mean. */
@@ -57,9 +53,10 @@ find_terms(const CnvPlan *plan, const CnvPlane *plane, double *center)
 }
 
 /* Both axes of the term: a row's taps without signs add up to 1, and with them not to less than 0; the column's have
- * the rest and the gain in them. */
+ * the rest and the gain in them. Over time the row's are those of each frame, one after the other, by its weight. */
 static void
-both_axes(const CnvPlan *plan, const CnvPlane *plane, const CnvTerm *term, CnvTapList taps[CNV_N_AXES])
+both_axes(const CnvPlan *plan, const CnvPlane *plane, const CnvTerm *term, const float *weight,
+          CnvTapList taps[CNV_N_AXES])
 {
   double magnitude = 0, sum = 0, gain = plane->gain[cnv_fit_first_channel(plane)];
 
@@ -72,12 +69,13 @@ both_axes(const CnvPlan *plan, const CnvPlane *plane, const CnvTerm *term, CnvTa
   if (sum < 0)
     magnitude = -magnitude;
   for (int axis = 0; axis < CNV_N_AXES; axis++) {
-    guint n = (guint)term->n[axis];
-    double *value = g_new(double, n);
+    guint n = (guint)term->n[axis], n_frames = axis == CNV_X ? (guint)cnv_fit_n_frames(plan) : 1;
+    double *value = g_new(double, n * n_frames);
 
-    for (guint i = 0; i < n; i++)
-      value[i] = plan->taps[term->taps[axis] + i] * (axis == CNV_X ? 1 / magnitude : magnitude * gain);
-    cnv_tap_list_init(&taps[axis], value, n);
+    for (guint i = 0; i < n * n_frames; i++)
+      value[i] = plan->taps[term->taps[axis] + (int)(i % n)] * (axis == CNV_X ? 1 / magnitude : magnitude * gain) *
+                 (n_frames > 1 ? weight[i / n] : 1);
+    cnv_tap_list_init(&taps[axis], value, n * n_frames);
   }
 }
 
@@ -105,7 +103,7 @@ sum_of(const CnvTapList *taps)
  * what a row lost, which then keeps its own sum. Returns the error of a sum, in root mean squares, for samples of
  * deviation 1. */
 static double
-round_by(CnvTapList taps[CNV_N_AXES], double factor, gboolean over_time)
+round_by(CnvTapList taps[CNV_N_AXES], double factor)
 {
   CnvTapList *x = &taps[CNV_X], *y = &taps[CNV_Y];
   double norm_x = x->norm, norm_y = y->norm, sum = x->sum, of_x, of_y, back;
@@ -116,12 +114,12 @@ round_by(CnvTapList taps[CNV_N_AXES], double factor, gboolean over_time)
     y->value[i] *= back;
   y->sum *= back;
   of_y = cnv_tap_list_round_to_half(y) / fabs(back);
-  return hypot(hypot(of_x * norm_y, norm_x * of_y), x->n > 1 || over_time ? HALF_ERROR * norm_x * norm_y : 0);
+  return hypot(hypot(of_x * norm_y, norm_x * of_y), x->n > 1 ? HALF_ERROR * norm_x * norm_y : 0);
 }
 
 /* Rounds both axes to one f16 number a tap, by the factor that makes the least error, which it returns. */
 static double
-round_axes(CnvTapList taps[CNV_N_AXES], gboolean over_time)
+round_axes(CnvTapList taps[CNV_N_AXES])
 {
   int trials = taps[CNV_Y].n == 1 ? 1 : TRIALS, best = 0;
   double least = G_MAXDOUBLE;
@@ -132,14 +130,14 @@ round_axes(CnvTapList taps[CNV_N_AXES], gboolean over_time)
 
     for (int axis = 0; axis < CNV_N_AXES; axis++)
       cnv_tap_list_init(&copy[axis], g_memdup2(taps[axis].value, taps[axis].n * sizeof(double)), taps[axis].n);
-    error = round_by(copy, 1 + (double)i / trials, over_time);
+    error = round_by(copy, 1 + (double)i / trials);
     if (error < least) {
       least = error;
       best = i;
     }
     clear_axes(copy);
   }
-  return round_by(taps, 1 + (double)best / trials, over_time);
+  return round_by(taps, 1 + (double)best / trials);
 }
 
 /* TRUE where sums over frames stay in the range of f16, also where frames are missing and the others' weights are
@@ -166,14 +164,13 @@ terms_fit(const CnvPlan *plan, const CnvPlane *plane, const CnvTerm *term, GErro
 
 /* TRUE where one f16 number for a tap and a row sum is exact enough. Rounds the taps. */
 static gboolean
-halves_suffice(const CnvPlan *plan, const CnvPlane *plane, CnvTapList taps[CNV_N_AXES], double center)
+halves_suffice(const CnvPlane *plane, CnvTapList taps[CNV_N_AXES], double center)
 {
   const CnvTapList *x = &taps[CNV_X], *y = &taps[CNV_Y];
 
   if (plane->component[0].bytes > 1 || x->is_signed || (y->is_signed && y->sum > -0.999999 * y->magnitude))
     return FALSE;
-  return cnv_fit_error(plane, round_axes(taps, plan->n_temporal_taps > 1) * MAX(plan->temporal_magnitude, 1),
-                       center != 0);
+  return cnv_fit_error(plane, round_axes(taps), center != 0);
 }
 
 static gboolean
@@ -182,22 +179,22 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
   double center;
   const CnvTerm *term = find_terms(plan, plane, &center);
   CnvTapList taps[CNV_N_AXES];
-  gboolean is_large, is_small;
+  gboolean is_large;
 
   if (!cnv_fit_samples(plane, error) || !terms_fit(plan, plane, term, error))
     return FALSE;
+  if (plane->width < term->n[CNV_X] && plane->height < term->n[CNV_Y])
+    return cnv_fit_refuse(error, "of a frame smaller than the taps all sums are nearly alike, and so are their errors");
   *needs = (CnvNeeds){.terms = 1,
                       .digits = 2,
                       .bytes = plane->component[0].bytes,
                       .center = center != 0,
-                      .n_frames = plan->n_temporal_taps > 1 ? plan->n_temporal_taps : 1,
+                      .n_frames = cnv_fit_n_frames(plan),
                       .reach = cnv_fit_reach(term, CNV_X) * plane->channels,
                       .rows = cnv_fit_reach(term, CNV_Y)};
-  both_axes(plan, plane, term, taps);
+  both_axes(plan, plane, term, plan->weight, taps);
   is_large = !(taps[CNV_Y].magnitude <= COLUMN_MAX);
-  /* Of a frame smaller than the taps all row sums are nearly alike, and so are their errors. */
-  is_small = plane->width < term->n[CNV_X] && plane->height < term->n[CNV_Y];
-  if (!is_large && !(is_small && cnv_variant_find(&cnv_kind_blur, needs)) && halves_suffice(plan, plane, taps, center))
+  if (!is_large && halves_suffice(plane, taps, center))
     needs->digits = 1;
   clear_axes(taps);
   if (is_large)
@@ -224,20 +221,26 @@ sample_of(int k)
   return 4 * (k % 8 / 2) + k % 2 + (k < 8 ? 0 : 2);
 }
 
+/* Taps along an axis: n of them, `apart` samples or rows from each other. */
+typedef struct {
+  const double *value;
+  int n, anchor, apart;
+  gboolean along_x;
+} Line;
+
 /* Appends a fragment of a band: mma.m16n8k16's operand A, four words a lane, lane = 4g + t: rows g and g + 8, columns
- * 2t and 2t + 8 and the next of each. apart: samples from tap to tap; first: place of the band's column 0, from
- * output 0. */
+ * 2t and 2t + 8 and the next of each. first: place of the band's column 0, from output 0. */
 static void
-append_fragment(GArray *words, const CnvTapList *taps, int anchor, int apart, int first, int part, gboolean along_x)
+append_fragment(GArray *words, const Line *taps, int first, int part)
 {
   for (int i = 0; i < 32 * 4; i++) {
     guint32 word = 0;
 
     for (int j = 0; j < 2; j++) {
       int m = i / 16 + i % 2 * 8, k = i / 4 % 4 * 2 + j + i % 4 / 2 * 8;
-      int away = first + (along_x ? sample_of(k) - output_of(m) : k - m), tap = away / apart + anchor;
+      int away = first + (taps->along_x ? sample_of(k) - output_of(m) : k - m), tap = away / taps->apart + taps->anchor;
 
-      if (away % apart == 0 && tap >= 0 && tap < (int)taps->n)
+      if (away % taps->apart == 0 && tap >= 0 && tap < taps->n)
         word |= (guint32)cnv_half_part(taps->value[tap], part) << (16 * j);
     }
     g_array_append_val(words, word);
@@ -245,11 +248,11 @@ append_fragment(GArray *words, const CnvTapList *taps, int anchor, int apart, in
 }
 
 static void
-append_band(GArray *words, const CnvTapList *taps, int anchor, int apart, int steps, int parts, gboolean along_x)
+append_band(GArray *words, const Line *taps, int steps, int parts)
 {
   for (int part = 0; part < parts; part++)
     for (int k = 0; k < steps; k++)
-      append_fragment(words, taps, anchor, apart, 16 * k - CNV_BLUR_LEAD(steps), part, along_x);
+      append_fragment(words, taps, 16 * k - CNV_BLUR_LEAD(steps), part);
 }
 
 static void
@@ -261,19 +264,29 @@ set_job(CnvTileJob *job, GArray *words, const CnvPlan *plan, const CnvPlane *pla
   int c = cnv_fit_first_channel(plane);
   CnvTapList taps[CNV_N_AXES];
 
-  both_axes(plan, plane, term, taps);
+  both_axes(plan, plane, term, weight, taps);
   job->clamps = taps[CNV_X].is_signed || taps[CNV_Y].is_signed || center != 0 || !(taps[CNV_Y].sum <= 1.000001) ||
                 plane->fraction[c] + plane->base[c] != plane->mid[c] ||
                 (plan->n_temporal_taps > 1 && !(plan->temporal_magnitude <= 1.000001));
   if (variant->digits == 1)
-    round_axes(taps, FALSE);
-  append_band(words, &taps[CNV_X], term->anchor[CNV_X], plane->channels, variant->k_x, variant->digits, TRUE);
-  append_band(words, &taps[CNV_Y], term->anchor[CNV_Y], 1, variant->k_y, variant->digits, FALSE);
+    round_axes(taps);
+  job->steps_y = variant->ring ? cnv_ring_steps(needs) : variant->k_y;
+  append_band(words, &(Line){taps[CNV_Y].value, term->n[CNV_Y], term->anchor[CNV_Y], 1, FALSE}, job->steps_y,
+              variant->digits);
+  for (int frame = 0; frame < needs->n_frames; frame++) {
+    const Line row = {taps[CNV_X].value + frame * term->n[CNV_X], term->n[CNV_X], term->anchor[CNV_X], plane->channels,
+                      TRUE};
+
+    append_band(words, &row, variant->k_x, variant->digits);
+  }
   for (guint i = 0; i < taps[CNV_X].n; i++)
     for (int part = 0; part < variant->digits; part++)
       sum += cnv_from_half(cnv_half_part(taps[CNV_X].value[i], part));
-  job->first_sum = (float)(-(1024.0 + plane->mid[c]) * sum);
   job->offset = (float)(1024.0 + plane->fraction[c] + plane->base[c]);
+  for (int i = 0; i < 4; i++) {
+    job->first_sum[i] = (float)(-(1024.0 + plane->mid[c]) * sum);
+    job->first_level[i] = job->renormalizes ? 0.0f : job->offset;
+  }
   job->center = (float)(center * plane->gain[c]);
   clear_axes(taps);
 }
@@ -284,11 +297,11 @@ pitch(const CnvVariant *variant, int bytes)
   return CNV_TILE_PITCH(16 * bytes, variant->width * bytes, variant->reach * bytes);
 }
 
-/* Of a ring, those of a stage. */
+/* Of a ring, those of a round. */
 static int
 box_rows(const CnvVariant *variant, const CnvNeeds *needs, int rows)
 {
-  return variant->ring ? CNV_TILE_STEP : rows + 2 * variant->rows;
+  return variant->ring ? CNV_TILE_STEP * variant->ring : rows + 2 * variant->rows;
 }
 
 const CnvKernelKind cnv_kind_blur = {"blur",

@@ -5,6 +5,8 @@
 
 #include <convolve/status.h>
 
+#include "plan/arith.h"
+
 /* Sums that adding such a number rounds. */
 #define LEVEL_MAX 2097152.0
 
@@ -28,6 +30,18 @@ cnv_needs_join(const CnvNeeds *a, const CnvNeeds *b)
                     .digits = MAX(a->digits, b->digits),
                     .n_frames = b->n_frames,
                     .center = a->center || b->center};
+}
+
+int
+cnv_fit_n_frames(const CnvPlan *plan)
+{
+  return plan->n_temporal_taps > 1 ? plan->n_temporal_taps : 1;
+}
+
+int
+cnv_ring_steps(const CnvNeeds *needs)
+{
+  return MAX(cnv_divide_up(needs->rows, 8) + 1, 2);
 }
 
 gboolean

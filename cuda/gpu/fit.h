@@ -19,9 +19,10 @@ typedef struct {
   int digits;    /* numbers that a sum is made of: blur: of f16; dense: of integers; 0: float32 */
   int k_x, k_y;  /* blur, dense: steps along either axis */
   int kept_rows; /* dense: rows of taps that it always has, of one frame; 0: any number of both */
-  gboolean ring; /* blur: rows come through a ring of stages; of one frame */
+  int ring;      /* blur: of one frame, by so many times 16 rows a round; 0: tiles as a whole */
   int width;     /* blur, dense: samples of a tile's width */
   int tile_rows; /* rows of a tile, where there are enough of them for all of the GPU */
+  int blocks;    /* that should fit a multiprocessor; ring alone */
 } CnvVariant;
 
 /* A plane's demands on a kernel with tile jobs. */
@@ -31,6 +32,12 @@ typedef struct {
   gboolean center;                       /* blur: the sample itself has a tap beside the others */
   int n_x, anchor_x, anchor_y;           /* dense */
 } CnvNeeds;
+
+/* Frames that are added up. */
+int cnv_fit_n_frames(const CnvPlan *plan);
+
+/* Steps of 16 rows that 16 outputs reach over. */
+int cnv_ring_steps(const CnvNeeds *needs);
 
 /* The needs of both, for a variant that they share. */
 CnvNeeds cnv_needs_join(const CnvNeeds *a, const CnvNeeds *b);

@@ -29,14 +29,17 @@ cnv_kernel_kind(CnvKernelId kernel)
 guint
 cnv_kernel_shared_bytes(const CnvKernelKind *kind, const CnvVariant *variant, const CnvNeeds *needs, int rows)
 {
-  guint tile, n_tiles, out_pitch;
+  guint tile;
+  int pitch;
 
   if (!kind->pitch)
     return 0;
-  tile = CNV_TILE_BYTES((guint)kind->pitch(variant, needs->bytes), (guint)kind->box_rows(variant, needs, rows));
-  n_tiles = variant->ring ? CNV_RING_STAGES : (guint)needs->n_frames;
-  out_pitch = (guint)(variant->width * needs->bytes) + 16;
-  return n_tiles * tile + (guint)(variant->ring ? 2 * CNV_TILE_STEP : rows) * out_pitch;
+  pitch = kind->pitch(variant, needs->bytes);
+  if (variant->ring)
+    return (guint)cnv_ring_bytes(needs->bytes, pitch, variant->k_x, cnv_ring_steps(needs), variant->ring,
+                                 variant->digits);
+  tile = CNV_TILE_BYTES((guint)pitch, (guint)kind->box_rows(variant, needs, rows));
+  return (guint)needs->n_frames * tile + (guint)(rows * (variant->width * needs->bytes + 16));
 }
 
 const CnvVariant *
@@ -45,7 +48,7 @@ cnv_variant_find(const CnvKernelKind *kind, const CnvNeeds *needs)
   for (const CnvVariant *v = kind->variants; v->name; v++)
     if ((v->bytes == 0 || v->bytes == needs->bytes) && v->reach >= needs->reach && v->rows >= needs->rows &&
         v->terms == needs->terms && v->digits >= needs->digits &&
-        (!(v->kept_rows || v->ring) || needs->n_frames == 1) && !(v->ring && needs->center) &&
+        (!(v->kept_rows || v->ring) || needs->n_frames == 1) &&
         cnv_kernel_shared_bytes(kind, v, needs, CNV_TILE_STEP) <= CNV_SHARED_MAX)
       return v;
   return NULL;

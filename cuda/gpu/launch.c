@@ -161,8 +161,12 @@ run_tile_jobs(CudaSession *self, const CnvLaunch *l, int now, const CnvFrame *in
     args.in_stride[p] = in->stride[p];
     args.out_stride[p] = out->stride[p];
   }
-  for (guint i = 0; i < l->n && l->n <= CNV_TILE_JOBS_INLINE; i++)
+  for (guint i = 0; i < CNV_TILE_JOBS_INLINE; i++)
+    args.first_block[i] = G_MAXINT;
+  for (guint i = 0; i < l->n && l->n <= CNV_TILE_JOBS_INLINE; i++) {
     args.job[i] = g_array_index(schedule->tile_jobs, CnvTileJob, l->first + i);
+    args.first_block[i] = args.job[i].first_block;
+  }
   cnv_cuda_set_maps(self, l, in, now, &args);
   return start(self, l, &args, cnv_kernel_kind(l->kernel)->pitch != NULL, error);
 }

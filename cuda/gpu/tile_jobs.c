@@ -75,6 +75,7 @@ cut_job(CnvTileJob *job, const CnvKernelKind *kind, const CnvVariant *variant, i
 
   job->rows = rows;
   job->columns = cnv_divide_up(last - job->origin, width);
+  job->columns_inverse = job->columns > 1 ? (guint32)(G_MAXUINT32 / (guint)job->columns + 1) : 0;
   job->n_tiles = job->columns * cnv_divide_up(job->job.height, rows);
   return (guint)job->n_tiles;
 }
@@ -101,7 +102,7 @@ cut_jobs(CnvSchedule *schedule, CnvLaunch *launch, int rows)
 /* Tiles are lower than the variant's where shared memory does not hold them, or where they would leave multiprocessors
  * without work. */
 static void
-cut_launch(CnvSchedule *schedule, CnvLaunch *launch)
+cut_tiles(CnvSchedule *schedule, CnvLaunch *launch)
 {
   guint most = schedule->needs[launch->kernel].n_frames > 1 ? SHARED_OVER_TIME : CNV_SHARED_MAX;
   int rows = schedule->variant[launch->kernel]->tile_rows;
@@ -111,6 +112,28 @@ cut_launch(CnvSchedule *schedule, CnvLaunch *launch)
     rows -= CNV_TILE_STEP;
     cut_jobs(schedule, launch, rows);
   }
+}
+
+/* Strips of a ring are as high as makes the GPU be done first: all blocks that fit it go down a strip each, again and
+ * again, and each has row sums to make before its first results. */
+static void
+cut_strips(CnvSchedule *schedule, CnvLaunch *launch)
+{
+  const CnvVariant *variant = schedule->variant[launch->kernel];
+  guint fitting = schedule->n_processors * (guint)variant->blocks, least = G_MAXUINT;
+  int round = variant->ring * CNV_TILE_STEP, steps = cnv_ring_steps(&schedule->needs[launch->kernel]), best = round;
+
+  for (int rows = round; rows <= variant->tile_rows; rows += round) {
+    guint cost;
+
+    cut_jobs(schedule, launch, rows);
+    cost = (launch->blocks_x + fitting - 1) / fitting * (guint)(rows + steps * CNV_TILE_STEP);
+    if (cost < least) {
+      least = cost;
+      best = rows;
+    }
+  }
+  cut_jobs(schedule, launch, best);
 }
 
 static void
@@ -129,7 +152,7 @@ add_launch(CnvSchedule *schedule, CnvKernelId kernel, guint bank, guint first, g
   }
   if (launch.n == 0)
     return;
-  cut_launch(schedule, &launch);
+  (schedule->variant[kernel]->ring ? cut_strips : cut_tiles)(schedule, &launch);
   g_array_append_val(schedule->launches, launch);
 }
 

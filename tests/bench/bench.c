@@ -34,7 +34,7 @@
 
 static char *only_backend, *only_algorithm, *only_format, *only_filter;
 static char **files;
-static int repeats;
+static int repeats, only_radius = -1;
 static gboolean quick, list;
 
 static const GOptionEntry entries[] = {
@@ -42,6 +42,7 @@ static const GOptionEntry entries[] = {
     {"algorithm", 0, 0, G_OPTION_ARG_STRING, &only_algorithm, "Only that algorithm or rival, beside the copy", "NAME"},
     {"format", 0, 0, G_OPTION_ARG_STRING, &only_format, "Only cases of that format", "NAME"},
     {"filter", 0, 0, G_OPTION_ARG_STRING, &only_filter, "Only cases of that filter", "NAME"},
+    {"radius", 0, 0, G_OPTION_ARG_INT, &only_radius, "Only cases of that radius", "N"},
     {"list", 0, 0, G_OPTION_ARG_NONE, &list, "List cases, algorithms and rivals", NULL},
     {"output", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &files, "Write the table to FILE.csv or FILE.json, too", "FILE"},
     {"repeats", 0, 0, G_OPTION_ARG_INT, &repeats, "Repeats of each time (default 21)", "N"},
@@ -61,7 +62,8 @@ is_wanted(const char *only, const char *name)
 static gboolean
 is_picked(const TestCase *c)
 {
-  return is_wanted(only_format, c->format) && is_wanted(only_filter, c->filter->name);
+  return is_wanted(only_format, c->format) && is_wanted(only_filter, c->filter->name) &&
+         (only_radius < 0 || only_radius == c->radius);
 }
 
 static void

@@ -103,7 +103,7 @@ START_TEST(test_whole_frames)
       {&wide, CNV_ALGORITHM_TENSOR, CNV_KERNEL_BLUR, "blur", "3x3"},
       {&row, CNV_ALGORITHM_TENSOR, CNV_KERNEL_BLUR, "blur", "5x2"},
       {&wider, CNV_ALGORITHM_TENSOR, CNV_KERNEL_BLUR, "blur", "5x5"},
-      {&widest, CNV_ALGORITHM_TENSOR, CNV_KERNEL_BLUR, "blur", "9x9"},
+      {&widest, CNV_ALGORITHM_TENSOR, CNV_KERNEL_BLUR, "ring", "9"},
       {&signed_row, CNV_ALGORITHM_TENSOR, CNV_KERNEL_DENSE, "dense", "2_1_2_3"},
       {&blur, CNV_ALGORITHM_FUSED, CNV_KERNEL_FUSED, "fused", "4"},
       {&wide, CNV_ALGORITHM_FUSED, CNV_KERNEL_FUSED, "fused", "any"},

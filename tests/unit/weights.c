@@ -237,7 +237,7 @@ neighbour_at(int i)
 static void
 rebuild_band(const Fixture *f, const guint32 *words, CnvAxis axis, double *taps)
 {
-  int steps = axis == CNV_X ? f->variant->k_x : f->variant->k_y, lead = CNV_BLUR_LEAD(steps);
+  int steps = axis == CNV_X ? f->variant->k_x : f->job.steps_y, lead = CNV_BLUR_LEAD(steps);
 
   memset(taps, 0, (gsize)(2 * lead + 1) * sizeof(double));
   for (int out = 0; out < 16; out++)
@@ -288,49 +288,61 @@ least_spacing(const double *taps, int lead)
   return least;
 }
 
-/* The sum of taps in one f16 number each is that of the taps, to within what the least of a column's can make good. */
+/* The sum of taps in one f16 number each is that of the taps, to within what the least of a column's can make good.
+ * sum_x: of the rows of all frames. */
 static void
-check_sums(const Fixture *f, const double *x, int lead_x, const double *y, int lead_y)
+check_sums(const Fixture *f, double sum_x, const double *y, int lead_y)
 {
-  double expected = f->plane->gain[f->channel] * sum_of_taps(f, 0, 0) - f->job.center;
-  double sum_x = sum_of(x, lead_x), got = sum_x * sum_of(y, lead_y);
+  double expected = f->plane->gain[f->channel] * weighted_sum(f, 0) - f->job.center, got = sum_x * sum_of(y, lead_y);
 
   ck_assert_msg(fabs(sum_x) <= 2, "%s: a row's taps add up to %g", f->name, sum_x);
   ck_assert_msg(fabs(got - expected) <= least_spacing(y, lead_y) * fabs(sum_x) + LEAST_ERROR,
                 "%s: taps add up to %g, not %g", f->name, got, expected);
 }
 
+/* A frame's row of taps times the column's are the plane's, by the frame's weight; returns the row's sum. */
+static double
+check_frame(const Fixture *f, int frame, const double *y, int lead_y)
+{
+  int digits = f->variant->digits, steps = f->variant->k_x, lead = CNV_BLUR_LEAD(steps), C = f->plane->channels;
+  double weight = f->needs.n_frames > 1 ? f->weight[frame] : 1, room, sum;
+  double *x = g_new(double, 2 * lead + 1);
+
+  rebuild_band(f, f->words + digits * (f->job.steps_y + frame * steps) * 128, CNV_X, x);
+  room = (digits == 2 ? EXACT_ERROR : HALF_ERROR) * largest_of(x, lead) * largest_of(y, lead_y) +
+         LEAST_ERROR * (largest_of(x, lead) + largest_of(y, lead_y));
+  for (int j = -lead_y; j <= lead_y; j++)
+    for (int i = -lead; i <= lead; i++) {
+      double got = x[lead + i] * y[lead_y + j] + (i == 0 && j == 0 ? f->job.center : 0), expected = 0;
+
+      if (i % C == 0)
+        expected = f->plane->gain[f->channel] * weight * expected_tap(f, 0, 0, i / C, j);
+      ck_assert_msg(fabs(got - expected) <= room, "%s: tap on sample %d, row %d, frame %d: %g, not %g", f->name, i, j,
+                    frame, got, expected);
+    }
+  sum = sum_of(x, lead);
+  g_free(x);
+  return sum;
+}
+
 static void
 check_blur(const Fixture *f, guint n_words)
 {
-  int steps_x = f->variant->k_x, steps_y = f->variant->k_y, digits = f->variant->digits, C = f->plane->channels;
-  int lead_x = CNV_BLUR_LEAD(steps_x), lead_y = CNV_BLUR_LEAD(steps_y);
-  g_autofree double *x = g_new(double, 2 * lead_x + 1), *y = g_new(double, 2 * lead_y + 1);
-  double room, weights = 0, mid = f->plane->mid[f->channel];
+  int steps_y = f->job.steps_y, lead_y = CNV_BLUR_LEAD(steps_y), n_frames = f->needs.n_frames;
+  g_autofree double *y = g_new(double, 2 * lead_y + 1);
+  double sum_x = 0, mid = f->plane->mid[f->channel];
 
-  ck_assert_uint_eq(n_words, (guint)(digits * (steps_x + steps_y) * 128));
-  rebuild_band(f, f->words, CNV_X, x);
-  rebuild_band(f, f->words + digits * steps_x * 128, CNV_Y, y);
-  room = (digits == 2 ? EXACT_ERROR : HALF_ERROR) * largest_of(x, lead_x) * largest_of(y, lead_y) +
-         LEAST_ERROR * (largest_of(x, lead_x) + largest_of(y, lead_y));
-  for (int j = -lead_y; j <= lead_y; j++)
-    for (int i = -lead_x; i <= lead_x; i++) {
-      double got = x[lead_x + i] * y[lead_y + j] + (i == 0 && j == 0 ? f->job.center : 0), expected = 0;
-
-      if (i % C == 0)
-        expected = f->plane->gain[f->channel] * expected_tap(f, 0, 0, i / C, j);
-      ck_assert_msg(fabs(got - expected) <= room, "%s: tap on sample %d, row %d: %g, not %g", f->name, i, j, got,
-                    expected);
-    }
-  if (digits == 1)
-    check_sums(f, x, lead_x, y, lead_y);
-  for (int frame = 0; frame < f->needs.n_frames; frame++)
-    weights += f->needs.n_frames > 1 ? f->weight[frame] : 1;
+  ck_assert_uint_eq(n_words, (guint)(f->variant->digits * (n_frames * f->variant->k_x + steps_y) * 128));
+  ck_assert(f->variant->ring ? steps_y >= 2 && steps_y <= CNV_RING_STEPS : steps_y == f->variant->k_y);
+  rebuild_band(f, f->words, CNV_Y, y);
+  for (int frame = 0; frame < n_frames; frame++)
+    sum_x += check_frame(f, frame, y, lead_y);
+  if (f->variant->digits == 1)
+    check_sums(f, sum_x, y, lead_y);
   for (int i = 0; i <= 2; i++) {
-    double value = rint(f->plane->full[f->channel] * i / 2);
-    double row = sum_of(x, lead_x) * (1024 + value) + f->job.first_sum;
+    double value = rint(f->plane->full[f->channel] * i / 2), row = sum_x * (1024 + value) + f->job.first_sum[0];
 
-    check_level(f, value, sum_of(y, lead_y) * weights * row + f->job.center * (value - mid) + f->job.offset - 1024);
+    check_level(f, value, sum_of(y, lead_y) * row + f->job.center * (value - mid) + f->job.offset - 1024);
   }
 }
 

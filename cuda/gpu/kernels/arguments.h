@@ -159,22 +159,36 @@ typedef struct {
   V(3, 2, 2, 64, 5)                                                                                                    \
   V(5, 2, 2, 64, 4)                                                                                                    \
   V(3, 3, 2, 96, 5)                                                                                                    \
-  V(5, 5, 2, 128, 3)                                                                                                   \
-  V(9, 5, 2, 128, 2)                                                                                                   \
-  V(9, 9, 2, 128, 2)
+  V(5, 5, 2, 128, 3)
 /* The same with taps and row sums split in two numbers. */
 #define CNV_BLUR_SPLIT_VARIANTS(V)                                                                                     \
   V(2, 2, 2, 64, 4)                                                                                                    \
   V(3, 3, 1, 96, 4)                                                                                                    \
-  V(5, 5, 1, 128, 3)                                                                                                   \
-  V(9, 9, 1, 128, 2)
-/* blur_ring: the same, whose tiles come through a ring of stages of 16 rows. */
-#define CNV_RING_VARIANTS(V) V(17, 17, 1, 512, 2)
-#define CNV_RING_STAGES 6
-#define CNV_RING_ROWS 512 /* of a tile, at most */
+  V(5, 5, 1, 128, 3)
+/* blur_ring: steps along x, rows of a round by 16, blocks that should fit a multiprocessor; steps along y are free. */
+#define CNV_RING_VARIANTS(V)                                                                                           \
+  V(9, 4, 4)                                                                                                           \
+  V(17, 4, 2)
+#define CNV_RING_SPLIT_VARIANTS(V) V(9, 2, 2)
+#define CNV_RING_WIDTH 64 /* samples of a strip's width */
+#define CNV_RING_ROWS 640 /* of a strip, at most */
+#define CNV_RING_STEPS 17 /* along y, at most */
+/* Row sums by 16 rows that are kept, where a round brings so many. */
+#define CNV_RING_SLOTS(steps, blocks) (((steps) + (blocks)-2) / (blocks) * (blocks) + (blocks))
 /* Samples or rows that k steps reach over on either side. */
 #define CNV_BLUR_LEAD(k) (8 * ((k)-1))
 #define CNV_BLUR_ROWS 128 /* of a tile, at most */
+
+/* Shared memory of blur_ring: a round's rows, row sums, bands, and two times 16 rows of outputs of each warp. parts: numbers
+ * that taps and row sums are made of. */
+CNV_HOST_DEVICE static inline int
+cnv_ring_bytes(int bytes, int pitch, int k_x, int steps, int blocks, int parts)
+{
+  const int fragment = 32 * 16, groups = CNV_RING_WIDTH / 16, out_width = 16 * groups * blocks / CNV_TILE_WARPS / 2;
+
+  return CNV_TILE_BYTES(pitch, 16 * blocks) + CNV_RING_SLOTS(steps, blocks) * groups * parts * fragment +
+         (k_x + steps) * parts * fragment + CNV_TILE_WARPS * 32 * (out_width * bytes + 16);
+}
 
 /* dense: steps of 16 bytes that 16 outputs reach over, terms, digits, rows of taps in registers (0: any number of them
  * from memory), blocks that should fit a multiprocessor. Samples of 16 bits take three digits, and so does the sum of
@@ -225,9 +239,13 @@ cnv_fused_reach(int n, int anchor)
 
 /* A job whose tiles a kernel makes in one launch. */
 typedef struct {
+  /* blur: what sums over rows and levels begin with, four times over, as the tensor cores' instruction reads it: a
+   * compiler that knew them to be one number would copy that for each product. */
+  CNV_ALIGNED(16) float first_sum[4], first_level[4];
   CnvRectJob job;
   int pointers;                            /* index in the launch's addresses and strides */
   int first_block, n_tiles, columns, rows; /* tiles of the job, of a row of them; rows of a tile */
+  uint32_t columns_inverse;                /* 2^32 / columns, rounded up: for quotients without a division; 0: one column */
   int box_rows;                            /* blur, dense: the same with those that taps reach over */
   int origin; /* first sample of the first tile, at or before the job's; a multiple of 16 */
   int channels, border, renormalizes;
@@ -237,8 +255,8 @@ typedef struct {
   int clamps;      /* levels may lie beyond 0 and full */
   CnvTerm term;    /* with its taps in constant memory; dense: size and anchor alone */
   uint32_t bands;  /* blur, dense: index of the first word of their fragments of taps */
-  float first_sum, /* blur: sums over rows begin with it */
-      center;      /* gain of the sample itself, beside that of the taps */
+  int steps_y;   /* blur: steps of 16 rows that 16 outputs reach over */
+  float center;  /* blur: gain of the sample itself, beside that of the taps */
   float bias[2];   /* dense: added to the terms' sums */
   float mid, mid_bias, gain,
       fraction; /* the same for all channels that are filtered. dense: gain is that of its sums */
@@ -259,8 +277,9 @@ typedef struct {
   uint64_t jobs,
       bands; /* device addresses: CnvTileJob where there are more than CNV_TILE_JOBS_INLINE; words of bands */
   int n_jobs;
-  CnvSources sources;
+  int first_block[CNV_TILE_JOBS_INLINE]; /* of each job in `job`; INT_MAX for those behind the last */
   uint64_t in[CNV_MAX_PLANES], out[CNV_MAX_PLANES];
   int in_stride[CNV_MAX_PLANES], out_stride[CNV_MAX_PLANES]; /* bytes */
   CnvTileJob job[CNV_TILE_JOBS_INLINE];
+  CnvSources sources;
 } CnvTileArgs;

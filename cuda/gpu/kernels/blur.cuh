@@ -34,14 +34,15 @@ multiply(float (&sum)[4], const uint4 &a, uint32_t b0, uint32_t b1)
       : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1));
 }
 
-/* The same, of sums that all begin with one number. */
+/* The same, of sums that begin with a number. */
 __device__ static void
-multiply_first(float (&sum)[4], const uint4 &a, uint32_t b0, uint32_t b1, float first)
+multiply_first(float (&sum)[4], const uint4 &a, uint32_t b0, uint32_t b1, const float4 &first)
 {
-  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %10, %10, "
-      "%10};"
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, "
+      "%13};"
       : "=f"(sum[0]), "=f"(sum[1]), "=f"(sum[2]), "=f"(sum[3])
-      : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1), "f"(first));
+      : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1), "f"(first.x), "f"(first.y), "f"(first.z),
+        "f"(first.w));
 }
 
 __device__ static uint32_t
@@ -128,11 +129,29 @@ template <int N, bool KEPT> struct Bands {
   }
 };
 
-/* The sums of 16 rows along x, from the lane's first word on, which begin with `first`: of 8 rows, of M groups of 16
- * samples. */
-template <typename T, int K_X, int M, int PARTS, typename B>
+/* The same, always read from memory, in shared memory too. */
+struct BandsInMemory {
+  const uint4 *from;
+
+  __device__ uint4 operator[](int i) const
+  {
+    return from[32 * i];
+  }
+};
+
+/* Keeps a number in a register, which the compiler would rather work out anew at each turn of a loop. */
 __device__ static void
-sum_rows(float (&sum)[2][M][4], const uint8_t *from, int pitch, const B &bands, int shift, uint32_t mask, float first)
+keep(int &number)
+{
+  asm volatile("" : "+r"(number));
+}
+
+/* Adds the taps of 16 rows along x, from the lane's first word on, to sums of eight rows each, of M groups of 16 samples.
+ * BEGINS: they begin with `first` instead. */
+template <typename T, int K_X, int M, int PARTS, bool BEGINS, typename B>
+__device__ static void
+sum_rows(float (&sum)[2][M][4], const uint8_t *from, int pitch, const B &bands, int shift, uint32_t mask,
+         const float4 &first)
 {
   typedef typename Word<T>::type W;
   uint2 sample[2][M];
@@ -141,11 +160,7 @@ sum_rows(float (&sum)[2][M][4], const uint8_t *from, int pitch, const B &bands, 
   for (int i = 0; i < 2 * (M - 1); i++)
     sample[i % 2][i / 2] =
         samples_of_word(*(const W *)(from + i % 2 * 8 * pitch + 16 * (i / 2) * (int)sizeof(T)), shift, mask);
-  if (K_X > 5)
 #pragma unroll
-    for (int i = 0; i < 8 * M; i++)
-      sum[i % 2][i / 2 % M][i / (2 * M)] = first;
-#pragma unroll(K_X <= 5 ? K_X : 4)
   for (int k = 0; k < K_X; k++) {
     uint4 band[PARTS];
 
@@ -160,7 +175,7 @@ sum_rows(float (&sum)[2][M][4], const uint8_t *from, int pitch, const B &bands, 
       for (int m = 0; m < M; m++) {
 #pragma unroll
         for (int part = 0; part < PARTS; part++)
-          if (K_X <= 5 && k + part == 0)
+          if (BEGINS && k + part == 0)
             multiply_first(sum[half][m], band[part], sample[half][m].x, sample[half][m].y, first);
           else
             multiply(sum[half][m], band[part], sample[half][m].x, sample[half][m].y);
@@ -171,45 +186,53 @@ sum_rows(float (&sum)[2][M][4], const uint8_t *from, int pitch, const B &bands, 
   }
 }
 
-/* Row sums of 16 rows by 16 samples times M as f16: by group, part, eight samples, and eight rows. */
-template <int M, int PARTS> struct RowSums {
-  uint32_t of[M][PARTS][2][2];
-};
-
-template <int M, int PARTS>
-__device__ static void
-pack_sums(RowSums<M, PARTS> &to, const float (&sum)[2][M][4])
+/* Row sums of 16 rows by 16 samples as f16, as a lane has them: x and y of the first eight samples, of 8 rows each, z
+ * and w of the others. rest: what f16 leaves of them. */
+__device__ static uint4
+pack_sums(const float (&sum)[2][4])
 {
-#pragma unroll
-  for (int m = 0; m < M; m++)
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
-      const int half = i / 2, eight = i % 2;
-      const float low = sum[half][m][2 * eight], high = sum[half][m][2 * eight + 1];
-
-      to.of[m][0][eight][half] = halves_of(low, high);
-      if (PARTS > 1)
-        to.of[m][PARTS - 1][eight][half] = rest_of(to.of[m][0][eight][half], low, high);
-    }
+  return make_uint4(halves_of(sum[0][0], sum[0][1]), halves_of(sum[1][0], sum[1][1]), halves_of(sum[0][2], sum[0][3]),
+                    halves_of(sum[1][2], sum[1][3]));
 }
 
-/* Adds the taps of a column's 16 rows; the first of them begin with `first`. The product of both rests is left out. */
-template <int M, int PARTS, typename B>
-__device__ static void
-add_columns(float (&sum)[2][4], const RowSums<M, PARTS> &sums, int m, const B &bands, int k, int k_y, float first)
+__device__ static uint4
+pack_rests(const uint4 &main, const float (&sum)[2][4])
 {
-#pragma unroll
-  for (int eight = 0; eight < 2; eight++) {
-    const uint32_t(&main)[2] = sums.of[m][0][eight], (&rest)[2] = sums.of[m][PARTS - 1][eight];
+  return make_uint4(rest_of(main.x, sum[0][0], sum[0][1]), rest_of(main.y, sum[1][0], sum[1][1]),
+                    rest_of(main.z, sum[0][2], sum[0][3]), rest_of(main.w, sum[1][2], sum[1][3]));
+}
 
-    if (k == 0)
-      multiply_first(sum[eight], bands[k], main[0], main[1], first);
-    else
-      multiply(sum[eight], bands[k], main[0], main[1]);
-    if (PARTS > 1) {
-      multiply(sum[eight], bands[k], rest[0], rest[1]);
-      multiply(sum[eight], bands[(PARTS - 1) * k_y + k], main[0], main[1]);
-    }
+template <int PARTS>
+__device__ static void
+pack_parts(uint4 (&to)[PARTS], const float (&low)[4], const float (&high)[4])
+{
+  const float sum[2][4] = {{low[0], low[1], low[2], low[3]}, {high[0], high[1], high[2], high[3]}};
+
+  to[0] = pack_sums(sum);
+  if (PARTS > 1)
+    to[PARTS - 1] = pack_rests(to[0], sum);
+}
+
+/* Adds the taps of a column's 16 rows to levels of eight samples each; BEGINS: these begin with `first`. The product of
+ * both rests is left out. */
+template <int PARTS, bool BEGINS>
+__device__ static void
+add_columns(float (&level)[2][4], const uint4 (&sums)[PARTS], const uint4 (&band)[PARTS], const float4 &first)
+{
+  const uint4 &main = sums[0], &rest = sums[PARTS - 1], &band_rest = band[PARTS - 1];
+
+  if (BEGINS) {
+    multiply_first(level[0], band[0], main.x, main.y, first);
+    multiply_first(level[1], band[0], main.z, main.w, first);
+  } else {
+    multiply(level[0], band[0], main.x, main.y);
+    multiply(level[1], band[0], main.z, main.w);
+  }
+  if (PARTS > 1) {
+    multiply(level[0], band[0], rest.x, rest.y);
+    multiply(level[1], band[0], rest.z, rest.w);
+    multiply(level[0], band_rest, main.x, main.y);
+    multiply(level[1], band_rest, main.z, main.w);
   }
 }
 
@@ -225,112 +248,123 @@ add_center(float (&low)[2], float (&high)[2], const uint2 &pairs, float center, 
   high[1] = fmaf(b.y - mid, center, high[1]);
 }
 
-/* A lane's places in the tile and among the results, in shared memory, bytes from frame to frame, and the factors of
- * renormalize from the lane's first sample and row on. */
+__device__ static bool
+is_simple(const CnvTileJob &s)
+{
+  return !s.clamps && !s.renormalizes && s.center == 0;
+}
+
+/* Levels of 16 rows by 16 samples as samples: a lane's word of row g, and of row g + 8. factor, row_factor: those of
+ * renormalize of its first sample and of row g; center: gives the sample itself, of either row. SIMPLE: there are
+ * neither, and levels need no clamping (is_simple). */
+template <typename T, bool SIMPLE, typename W, typename Center>
+__device__ static void
+levels_to_words(W (&word)[2], const float (&level)[2][4], const CnvTileJob &s, const float *factor,
+                const float *row_factor, uint32_t mask, const Center &center)
+{
+#pragma unroll
+  for (int half = 0; half < 2; half++) {
+    float low[2] = {level[0][2 * half], level[0][2 * half + 1]};
+    float high[2] = {level[1][2 * half], level[1][2 * half + 1]};
+
+    if (!SIMPLE && s.center != 0)
+      add_center(low, high, samples_of_word(center(half), s.shift, mask), s.center, 1024.0f + s.mid);
+    if (!SIMPLE && s.renormalizes) {
+      const float4 along = *(const float4 *)factor;
+      const float row = row_factor[8 * half];
+
+      low[0] = fmaf(low[0] * row, along.x, s.offset);
+      low[1] = fmaf(low[1] * row, along.y, s.offset);
+      high[0] = fmaf(high[0] * row, along.z, s.offset);
+      high[1] = fmaf(high[1] * row, along.w, s.offset);
+    }
+    uint32_t pair = halves_of(low[0], low[1]), next = halves_of(high[0], high[1]);
+    if (!SIMPLE) {
+      const __half2 full = __float2half2_rn(1024.0f + s.full_bits);
+
+      pair = clamp_levels(pair, full);
+      next = clamp_levels(next, full);
+    }
+    word_of_levels(word[half], pair, next, s.shift, mask);
+  }
+}
+
+/* A lane's first bytes in the tile and among the results, in shared memory, and bytes from frame to frame. */
 struct BlurLane {
-  const uint8_t *from;
-  uint8_t *out;
-  int frame_bytes;
-  const float *factor, *row_factor;
+  int from, out, frame_bytes;
 };
 
-/* A step of 16 rows: their row sums become number u of the ring, and where that is complete, 16 rows of results are
- * made, the first of which is row y of the tile. rows, out: the lane's places in the step's first rows. SIMPLE: of one
- * frame, with levels that need no clamping, and no gain of the sample itself; the rest then does not fill the loop. */
+/* A warp's way down a tile, by 16 rows a step: their row sums become the last of a ring of K_Y, by which 16 rows of
+ * results are made. factor: those of renormalize from the lane's first sample and row on. SIMPLE: of one frame, and as
+ * above; the rest then does not fill the loop. */
 template <typename T, int K_X, int K_Y, int M, int PARTS, bool SIMPLE, typename BX, typename BY>
-__device__ static __forceinline__ void
-blur_step(const CnvTileArgs &l, const CnvTileJob &s, const BlurLane &lane, RowSums<M, PARTS> (&sums)[K_Y], int u,
-          const uint8_t *rows, const uint8_t *center_rows, uint8_t *out, int y, const BX &band_x, const BY &band_y)
+__device__ static void
+blur_rows(int n_frames, const CnvTileJob &s, BlurLane lane, int n_rows, const float *factor, const float *row_factor,
+          const BX &band_x, const BY &band_y)
 {
   typedef typename Word<T>::type W;
   constexpr int bytes = sizeof(T), width = 16 * CNV_TILE_WARPS * M, lead = CNV_BLUR_LEAD(K_X);
   constexpr int pitch = CNV_TILE_PITCH(16 * bytes, width * bytes, lead * bytes), out_pitch = width * bytes + 16;
-  const int n_frames = SIMPLE ? 0 : l.sources.n;
-  const bool renormalizes = !SIMPLE && s.renormalizes;
-  const float offset = s.offset, first_level = renormalizes ? 0.0f : offset;
   const uint32_t mask = (uint32_t)s.full_bits * 0x10001u;
-  float row_sum[2][M][4] = {};
+  const float4 first_sum = *(const float4 *)s.first_sum, first_level = *(const float4 *)s.first_level;
+  int steps = (n_rows + 15) / 16 + K_Y - 1;
+  uint4 sums[K_Y][M][PARTS];
 
-  if (n_frames == 0)
-    sum_rows<T, K_X, M, PARTS>(row_sum, rows, pitch, band_x, s.shift, mask, s.first_sum);
-#pragma unroll 1
-  for (int f = 0; f < n_frames; f++) {
-    const float weight = l.sources.weight[f];
-    float part[2][M][4];
-
-    sum_rows<T, K_X, M, PARTS>(part, rows + f * lane.frame_bytes, pitch, band_x, s.shift, mask, s.first_sum);
-#pragma unroll
-    for (int i = 0; i < 8 * M; i++)
-      row_sum[i % 2][i / 2 % M][i / (2 * M)] =
-          fmaf(weight, part[i % 2][i / 2 % M][i / (2 * M)], row_sum[i % 2][i / 2 % M][i / (2 * M)]);
-  }
-  pack_sums(sums[u], row_sum);
-  if (y < 0)
-    return;
-#pragma unroll
-  for (int m = 0; m < M; m++) {
-    float level[2][4];
-
-#pragma unroll
-    for (int k = 0; k < K_Y; k++)
-      add_columns(level, sums[(u + 1 + k) % K_Y], m, band_y, k, K_Y, first_level);
-#pragma unroll
-    for (int half = 0; half < 2; half++) {
-      float low[2] = {level[0][2 * half], level[0][2 * half + 1]};
-      float high[2] = {level[1][2 * half], level[1][2 * half + 1]};
-      W word;
-
-      if (!SIMPLE && s.center != 0)
-        add_center(
-            low, high,
-            samples_of_word(*(const W *)(center_rows + 8 * half * pitch + (16 * m + lead) * bytes), s.shift, mask),
-            s.center, 1024.0f + s.mid);
-      if (renormalizes) {
-        const float4 along = *(const float4 *)(lane.factor + 16 * m);
-        const float row = lane.row_factor[y + 8 * half];
-
-        low[0] = fmaf(low[0] * row, along.x, offset);
-        low[1] = fmaf(low[1] * row, along.y, offset);
-        high[0] = fmaf(high[0] * row, along.z, offset);
-        high[1] = fmaf(high[1] * row, along.w, offset);
-      }
-      uint32_t pair = halves_of(low[0], low[1]), next = halves_of(high[0], high[1]);
-      if (!SIMPLE) {
-        const __half2 full = __float2half2_rn(1024.0f + s.full_bits);
-
-        pair = clamp_levels(pair, full);
-        next = clamp_levels(next, full);
-      }
-      word_of_levels(word, pair, next, s.shift, mask);
-      *(W *)(out + 8 * half * out_pitch + 16 * m * bytes) = word;
-    }
-  }
-}
-
-/* A warp's way down a tile that is in shared memory as a whole. */
-template <typename T, int K_X, int K_Y, int M, int PARTS, bool SIMPLE, typename BX, typename BY>
-__device__ static void
-blur_rows(const CnvTileArgs &l, const CnvTileJob &s, const BlurLane &lane, int n_rows, const BX &band_x,
-          const BY &band_y)
-{
-  constexpr int bytes = sizeof(T), width = 16 * CNV_TILE_WARPS * M;
-  constexpr int pitch = CNV_TILE_PITCH(16 * bytes, width * bytes, CNV_BLUR_LEAD(K_X) * bytes);
-  constexpr int out_pitch = width * bytes + 16;
-  const int steps = (n_rows + 15) / 16 + K_Y - 1;
-  RowSums<M, PARTS> sums[K_Y];
-
-  /* The ring of row sums is indexed by what is known at compile time, so its turns are written out. */
+  keep(lane.from);
+  keep(lane.out);
+  keep(steps);
+  /* The ring is indexed by what is known at compile time, so its turns are written out. */
 #pragma unroll 1
   for (int turn = 0; turn < steps; turn += K_Y) {
 #pragma unroll
     for (int u = 0; u < K_Y; u++) {
-      const int y = (turn + u - K_Y + 1) * 16;
+      const int step = turn + u, y = (step - K_Y + 1) * 16;
+      float row_sum[2][M][4];
 
-      if (turn + u >= steps)
+      if (step >= steps)
         break;
-      blur_step<T, K_X, K_Y, M, PARTS, SIMPLE>(l, s, lane, sums, u, lane.from + (turn + u) * 16 * pitch,
-                                               lane.from + (y + CNV_BLUR_LEAD(K_Y)) * pitch, lane.out + y * out_pitch,
-                                               y, band_x, band_y);
+      const uint8_t *rows = cnv_tiles + lane.from + step * 16 * pitch;
+      if (SIMPLE) {
+        sum_rows<T, K_X, M, PARTS, true>(row_sum, rows, pitch, band_x, s.shift, mask, first_sum);
+      } else {
+#pragma unroll
+        for (int i = 0; i < 8 * M; i++)
+          row_sum[i % 2][i / 2 % M][i / (2 * M)] = s.first_sum[0];
+#pragma unroll 1
+        for (int f = 0; f < n_frames; f++)
+          sum_rows<T, K_X, M, PARTS, false>(row_sum, rows + f * lane.frame_bytes, pitch,
+                                            BandsInMemory{band_x.from + f * PARTS * K_X * 32}, s.shift, mask,
+                                            first_sum);
+      }
+#pragma unroll
+      for (int m = 0; m < M; m++)
+        pack_parts(sums[u][m], row_sum[0][m], row_sum[1][m]);
+      if (y < 0)
+        continue;
+#pragma unroll
+      for (int m = 0; m < M; m++) {
+        uint8_t *out = cnv_tiles + lane.out + y * out_pitch + 16 * m * bytes;
+        const uint8_t *center = rows + (CNV_BLUR_LEAD(K_Y) - 16 * (K_Y - 1)) * pitch + (16 * m + lead) * bytes;
+        float level[2][4];
+        W word[2];
+
+#pragma unroll
+        for (int k = 0; k < K_Y; k++) {
+          uint4 band[PARTS];
+
+#pragma unroll
+          for (int part = 0; part < PARTS; part++)
+            band[part] = band_y[part * K_Y + k];
+          if (k == 0)
+            add_columns<PARTS, true>(level, sums[(u + 1 + k) % K_Y][m], band, first_level);
+          else
+            add_columns<PARTS, false>(level, sums[(u + 1 + k) % K_Y][m], band, first_level);
+        }
+        levels_to_words<T, SIMPLE>(word, level, s, factor + 16 * m, row_factor + y, mask,
+                                   [&](int half) { return *(const W *)(center + 8 * half * pitch); });
+        *(W *)out = word[0];
+        *(W *)(out + 8 * out_pitch) = word[1];
+      }
     }
   }
 }
@@ -352,29 +386,28 @@ blur(const CnvTileArgs &l)
   begin_block<T>(l, shape, params, &barrier);
   const CnvTileJob &s = params.s;
   const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, warp_x = threadIdx.x / 32 * 16 * M;
-  const int frame_bytes = CNV_TILE_BYTES(pitch, s.box_rows);
+  const int frame_bytes = CNV_TILE_BYTES(pitch, s.box_rows), n_frames = max(l.sources.n, 1);
   const TileOutput at = tile_output(s, width);
   const uint4 *words = (const uint4 *)((const uint32_t *)l.bands + s.bands) + lane;
+  const BlurLane lane_at = {g * pitch + apron + (warp_x - lead) * bytes + 4 * t * bytes,
+                            n_frames * frame_bytes + g * out_pitch + (warp_x + 4 * t) * bytes, frame_bytes};
+  const float *along = factor + warp_x + 4 * t, *row_factor = factor + width + g;
   Bands<parts * K_X, keeps> band_x;
   Bands<parts * K_Y, keeps> band_y;
 
-  band_x.load(words);
-  band_y.load(words + parts * K_X * 32);
+  band_y.load(words);
+  band_x.load(words + parts * K_Y * 32);
   if (s.renormalizes)
     find_factors(factor, s, at, width);
   finish_tile<T>(l, params, tile_box(s, at, shape), &barrier);
   if (s.renormalizes)
     __syncthreads();
-  uint8_t *out = cnv_tiles + max(l.sources.n, 1) * frame_bytes;
-  const BlurLane lane_at = {cnv_tiles + g * pitch + apron + (warp_x - lead) * bytes + 4 * t * bytes,
-                            out + g * out_pitch + (warp_x + 4 * t) * bytes, frame_bytes, factor + warp_x + 4 * t,
-                            factor + width + g};
-  if (l.sources.n == 0 && !s.clamps && !s.renormalizes && s.center == 0)
-    blur_rows<T, K_X, K_Y, M, parts, true>(l, s, lane_at, at.y_end - at.y, band_x, band_y);
+  if (n_frames == 1 && is_simple(s))
+    blur_rows<T, K_X, K_Y, M, parts, true>(1, s, lane_at, at.y_end - at.y, along, row_factor, band_x, band_y);
   else
-    blur_rows<T, K_X, K_Y, M, parts, false>(l, s, lane_at, at.y_end - at.y, band_x, band_y);
+    blur_rows<T, K_X, K_Y, M, parts, false>(n_frames, s, lane_at, at.y_end - at.y, along, row_factor, band_x, band_y);
   __syncthreads();
-  store_tile<T, width>(params, at, out, out_pitch);
+  store_tile<T, width>(params, at, cnv_tiles + n_frames * frame_bytes, out_pitch, threadIdx.x, blockDim.x);
 }
 
 #else

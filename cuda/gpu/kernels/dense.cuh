@@ -231,7 +231,7 @@ dense(const CnvTileArgs &l)
       put_words<T, false>(sums, epilogue, to, out_pitch);
   }
   __syncthreads();
-  store_tile<T, CNV_TILE_WIDTH>(params, at, out, out_pitch);
+  store_tile<T, CNV_TILE_WIDTH>(params, at, out, out_pitch, threadIdx.x, blockDim.x);
 }
 
 #else

@@ -518,7 +518,7 @@ set_taps(Fused<T> &f, int zeros_x, int zeros_y)
 __device__ static Tile
 block_tile(const CnvTileJob &s, int width)
 {
-  const int number = blockIdx.x - s.first_block, row = number / s.columns, y = s.job.y + row * s.rows;
+  const int number = blockIdx.x - s.first_block, row = tile_row(s, number), y = s.job.y + row * s.rows;
 
   return {s.origin + (number - row * s.columns) * width, y, min(y + s.rows, s.job.y + s.job.height),
           number < s.n_tiles};
@@ -743,7 +743,7 @@ fused(const CnvTileArgs &l)
 {
   __shared__ Fused<T> f;
 
-  load_tile_job<T>(f.params, l, find_tile_job(l));
+  load_tile_job<T>(f.params, l);
   const CnvTileJob &s = f.params.s;
   const int reach = max(cnv_fused_reach(s.term.n[CNV_X], s.term.anchor[CNV_X]),
                         cnv_fused_reach(s.term.n[CNV_Y], s.term.anchor[CNV_Y]));
@@ -762,7 +762,7 @@ fused_any(const CnvTileArgs &l)
 {
   __shared__ Fused<T> f;
 
-  load_tile_job<T>(f.params, l, find_tile_job(l));
+  load_tile_job<T>(f.params, l);
   fused_any_tile<T>(f, l);
 }
 

@@ -93,9 +93,13 @@ FUSED_ENTRIES(FUSED_ENTRY)
   TILES(dense_u8_##K##_##TERMS##_##D##_##ROWS, blocks, dense<uint8_t, K, TERMS, D, ROWS>)
 #define DENSE_U16(K, TERMS, D, ROWS, blocks)                                                                           \
   TILES(dense_u16_##K##_##TERMS##_##D##_##ROWS, blocks, dense<uint16_t, K, TERMS, D, ROWS>)
-#define RING(K_X, K_Y, M, rows, blocks) TILES(ring_u8_##K_X##x##K_Y, blocks, blur_ring<uint8_t, K_X, K_Y, M, false>)
+#define RING(K_X, ROWS, blocks) TILES(ring_u8_##K_X, blocks, blur_ring<uint8_t, K_X, ROWS, false>)
+#define RING_SPLIT(K_X, ROWS, blocks)                                                                                  \
+  TILES(ring_split_u8_##K_X, blocks, blur_ring<uint8_t, K_X, ROWS, true>)                                              \
+  TILES(ring_split_u16_##K_X, blocks, blur_ring<uint16_t, K_X, ROWS, true>)
 CNV_BLUR_VARIANTS(BLUR)
-CNV_RING_VARIANTS(RING)
 CNV_BLUR_SPLIT_VARIANTS(BLUR_SPLIT)
+CNV_RING_VARIANTS(RING)
+CNV_RING_SPLIT_VARIANTS(RING_SPLIT)
 CNV_DENSE_U8_VARIANTS(DENSE_U8)
 CNV_DENSE_U16_VARIANTS(DENSE_U16)

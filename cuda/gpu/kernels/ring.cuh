@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * blur_ring: blur with so many rows of taps that a tile with all of its apron would fill shared memory. A block goes
- * down a strip; the input's rows come through a ring of stages of 16 rows, and results leave through two buffers of 16
- * rows.
+ * blur_ring: blur with so many rows of taps that a tile with all of its apron would fill shared memory, and the row sums
+ * of its rows all registers. A block goes down a strip of 64 samples, by BLOCKS times 16 rows a round. Row sums go to a
+ * ring in shared memory, and the column's products read them from there, while the next round's rows are brought. A warp
+ * takes 16 rows of the round in the first, all of the width or half of it; in the second two times 16 rows of outputs,
+ * so that what it reads of the ring serves both.
  */
 #pragma once
 
@@ -10,135 +12,298 @@
 
 #if __CUDA_ARCH__ >= 800
 
-/* Starts the copy of a step's rows. */
-__device__ static void
-start_stage(const CnvTileArgs &l, const CnvTileJob &s, const TileBox &box, int bytes, int step, uint64_t *barriers)
-{
-#if CNV_BULK_COPIES
-  const int slot = step % CNV_RING_STAGES;
-  const uint32_t at = shared_address(barriers + slot);
+/* Sizes. Shared memory holds a round's rows, row sums, bands along y and x, and outputs of each warp (cnv_ring_bytes).
+ */
+template <typename T, int K_X, int BLOCKS, int PARTS> struct Ring {
+  static constexpr int bytes = sizeof(T), lead = CNV_BLUR_LEAD(K_X), apron = CNV_TILE_APRON(lead * bytes);
+  static constexpr int pitch = CNV_TILE_PITCH(16 * bytes, CNV_RING_WIDTH * bytes, lead * bytes);
+  static constexpr int groups = CNV_RING_WIDTH / 16, rows = 16 * BLOCKS;
+  static constexpr int row_groups = groups * BLOCKS / CNV_TILE_WARPS, column_groups = row_groups / 2;
+  static constexpr int tile_bytes = CNV_TILE_BYTES(pitch, rows), slot = groups * PARTS * 32; /* of uint4 */
+  static constexpr int out_width = 16 * column_groups, out_pitch = out_width * bytes + 16;
+};
 
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at), "r"(16 * box.pitch) : "memory");
-  start_bulk_copy(shared_address(cnv_tiles) + slot * 16 * box.pitch, &l.map[s.pointers], box.x * bytes / 4,
-                  box.y + 16 * step, s.job.field, 0, at);
+/* Starts the copies of a round's rows, if there is such a round, by all threads. */
+template <typename T, typename R>
+__device__ static void
+start_round(const CnvTileArgs &l, const TileParams &params, const TileBox &box, int round, int rounds,
+            uint64_t *barrier)
+{
+  const bool has_map = round < rounds && l.maps >> params.s.pointers & 1;
+  uint8_t *tile = cnv_tiles + round % R::tile_bytes;
+  const TileBox rows = {box.x, box.y + round * R::rows, box.width, R::rows, R::pitch};
+
+#if CNV_BULK_COPIES
+  const uint32_t at = shared_address(barrier);
+
+  if (threadIdx.x == 0 && has_map) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at), "r"(R::rows * R::pitch)
+                 : "memory");
+    start_bulk_copy(shared_address(cnv_tiles), &l.map[params.s.pointers], rows.x * R::bytes / 4, rows.y, params.s.job.field,
+                    0, at);
+  }
+#else
+  TilePart part = part_in_window(params, rows);
+
+  part.x1 = whole_chunks<T>(rows, part);
+  if (has_map)
+    copy_chunks<T>(params, rows, part, cnv_tiles, 0);
+  asm volatile("cp.async.commit_group;" ::: "memory");
 #endif
 }
 
-/* Waits for a step's rows, and fills in what is missing. */
-template <typename T>
+/* Waits for a round's rows, and fills in what is missing. n_rows: that are needed of them. */
+template <typename T, typename R>
 __device__ static void
-finish_stage(const TileParams &params, const TileBox &box, bool has_map, int step, uint64_t *barriers)
+finish_round(const CnvTileArgs &l, const TileParams &params, const TileBox &box, int round, int n_rows,
+             uint64_t *barrier)
 {
-  const TileBox rows = {box.x, box.y + 16 * step, box.width, 16, box.pitch};
-  uint8_t *tile = cnv_tiles + step % CNV_RING_STAGES * 16 * box.pitch;
+  const bool has_map = l.maps >> params.s.pointers & 1;
+  const TileBox rows = {box.x, box.y + round * R::rows, box.width, max(min(n_rows, R::rows), 0), R::pitch};
   TilePart part = part_in_window(params, rows);
 
   if (!has_map)
     part = {};
 #if CNV_BULK_COPIES
   if (has_map)
-    wait_for_bulk_copies(barriers + step % CNV_RING_STAGES, step / CNV_RING_STAGES % 2);
+    wait_for_bulk_copies(barrier, round % 2);
 #else
   part.x1 = whole_chunks<T>(rows, part);
-  if (has_map)
-    copy_chunks<T>(params, rows, part, tile, 0);
-  asm volatile("cp.async.commit_group;\ncp.async.wait_group 0;" ::: "memory");
+  asm volatile("cp.async.wait_group 0;" ::: "memory");
   __syncthreads();
 #endif
   if (is_whole(rows, part))
     return;
-  fill_tile<T>(params, rows, part, (T *)tile, 0, has_map);
+  fill_tile<T>(params, rows, part, (T *)(cnv_tiles + round % R::tile_bytes), 0);
 #if CNV_BULK_COPIES
   /* The copy engine writes here next. */
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 #endif
 }
 
-template <typename T, int K_X, int K_Y, int M, int PARTS, bool SIMPLE, typename BX, typename BY>
-__device__ static void
-ring_rows(const CnvTileArgs &l, const TileParams &params, const BlurLane &lane, const TileBox &box,
-          const TileOutput &at, uint8_t *out, uint64_t *barriers, const BX &band_x, const BY &band_y)
+/* Four samples of the input at an output's place, as far as the job has them. */
+template <typename T>
+__device__ static typename Word<T>::type
+input_word(const TileParams &params, int x, int y)
 {
-  constexpr int bytes = sizeof(T), width = 16 * CNV_TILE_WARPS * M, out_pitch = width * bytes + 16;
   const CnvTileJob &s = params.s;
-  const bool has_map = l.maps >> s.pointers & 1;
-  const int steps = (at.y_end - at.y + 15) / 16 + K_Y - 1;
-  RowSums<M, PARTS> sums[K_Y];
+  const T *row = (const T *)(params.in + (int64_t)min(y, s.job.y + s.job.height - 1) * params.in_stride);
+  typename Word<T>::type word = {};
 
-  /* Row sums move up a place a step. Written out by turns, as in a tile, this loop would be longer than multiprocessors
-   * keep instructions. */
-#pragma unroll 1
-  for (int step = 0; step < steps; step++) {
-    const int y = (step - K_Y + 1) * 16, buffer = (y / 16 & 1) * 16 * out_pitch;
-
-    __syncthreads();
-    if (threadIdx.x == 0 && has_map && step > 0 && step - 1 + CNV_RING_STAGES < steps)
-      start_stage(l, s, box, bytes, step - 1 + CNV_RING_STAGES, barriers);
-    if (y > 0)
-      store_tile<T, width>(params, {at.x, at.y + y - 16, at.y + y}, out + 16 * out_pitch - buffer, out_pitch);
-    finish_stage<T>(params, box, has_map, step, barriers);
-#pragma unroll
-    for (int k = 0; k < K_Y - 1; k++)
-      sums[k] = sums[k + 1];
-    blur_step<T, K_X, K_Y, M, PARTS, SIMPLE>(l, s, lane, sums, K_Y - 1,
-                                             lane.from + step % CNV_RING_STAGES * 16 * box.pitch, lane.from,
-                                             lane.out + buffer, y, band_x, band_y);
-  }
-  __syncthreads();
-  const int last = (steps - K_Y) * 16;
-  store_tile<T, width>(params, {at.x, at.y + last, at.y_end}, out + (last / 16 & 1) * 16 * out_pitch, out_pitch);
+  for (int i = 0; i < 4; i++)
+    set_sample(word, i, load_sample(row + min(max(x + i, s.job.x * s.channels),
+                                              (s.job.x + s.job.width) * s.channels - 1)));
+  return word;
 }
 
-/* As blur, of one frame. */
-template <typename T, int K_X, int K_Y, int M, bool SPLIT>
+/* The sums of a warp's 16 rows by `row_groups` groups, to the ring. from: the lane's first word. */
+template <typename T, int K_X, int PARTS, typename R>
+__device__ static void
+put_row_sums(uint4 *to, const uint8_t *from, const BandsInMemory &band_x, const CnvTileJob &s, uint32_t mask,
+             const float4 &first)
+{
+  float sum[2][R::row_groups][4];
+
+  sum_rows<T, K_X, R::row_groups, PARTS, true>(sum, from, R::pitch, band_x, s.shift, mask, first);
+#pragma unroll
+  for (int m = 0; m < R::row_groups; m++) {
+    uint4 packed[PARTS];
+
+    pack_parts(packed, sum[0][m], sum[1][m]);
+#pragma unroll
+    for (int part = 0; part < PARTS; part++)
+      to[(m * PARTS + part) * 32] = packed[part];
+  }
+}
+
+/* Adds one fragment of a column's taps. from: the row sums that it is for. */
+template <int PARTS, bool BEGINS, typename R>
+__device__ static void
+add_slot(float (&level)[R::column_groups][2][4], const uint4 *from, const uint4 (&band)[PARTS], const float4 &first)
+{
+#pragma unroll
+  for (int m = 0; m < R::column_groups; m++) {
+    uint4 sums[PARTS];
+
+#pragma unroll
+    for (int part = 0; part < PARTS; part++)
+      sums[part] = from[(m * PARTS + part) * 32];
+    add_columns<PARTS, BEGINS>(level[m], sums, band, first);
+  }
+}
+
+template <int PARTS>
+__device__ static void
+load_band(uint4 (&band)[PARTS], const BandsInMemory &bands, int steps, int k)
+{
+#pragma unroll
+  for (int part = 0; part < PARTS; part++)
+    band[part] = bands[part * steps + k];
+}
+
+/* Adds the taps of a column for two times 16 rows of levels, of which the second takes the row sums that the first took
+ * a fragment before. from: the first row sums, in a ring that begins at `ring`. */
+template <int PARTS, typename R>
+__device__ static void
+add_ring(float (&level)[2][R::column_groups][2][4], const uint4 *ring, const uint4 *from, const uint4 *end, int steps,
+         const BandsInMemory &bands, const float4 &first)
+{
+  uint4 band[2][PARTS];
+
+  const auto next = [&]() {
+    from += R::slot;
+    if (from >= end)
+      from = ring;
+  };
+  load_band(band[0], bands, steps, 0);
+  add_slot<PARTS, true, R>(level[0], from, band[0], first);
+  next();
+  load_band(band[1], bands, steps, 1);
+  add_slot<PARTS, false, R>(level[0], from, band[1], first);
+  add_slot<PARTS, true, R>(level[1], from, band[0], first);
+#pragma unroll 1
+  for (int k = 2;; k += 2) {
+    next();
+    if (k == steps) {
+      add_slot<PARTS, false, R>(level[1], from, band[1], first);
+      return;
+    }
+    load_band(band[0], bands, steps, k);
+    add_slot<PARTS, false, R>(level[0], from, band[0], first);
+    add_slot<PARTS, false, R>(level[1], from, band[1], first);
+    next();
+    if (k + 1 == steps) {
+      add_slot<PARTS, false, R>(level[1], from, band[0], first);
+      return;
+    }
+    load_band(band[1], bands, steps, k + 1);
+    add_slot<PARTS, false, R>(level[0], from, band[1], first);
+    add_slot<PARTS, false, R>(level[1], from, band[0], first);
+  }
+}
+
+/* Rounds until there are results, and of all. */
+__device__ static int
+late_rounds(int steps, int blocks)
+{
+  return (steps + blocks - 2) / blocks;
+}
+
+__device__ static int
+all_rounds(const TileOutput &at, int steps, int blocks)
+{
+  return (at.y_end - at.y + 16 * blocks - 1) / (16 * blocks) + late_rounds(steps, blocks);
+}
+
+template <typename T, int K_X, int BLOCKS, int PARTS, bool SIMPLE>
+__device__ static void
+ring_rows(const CnvTileArgs &l, const TileParams &params, const TileBox &box, const TileOutput &at, const float *factor,
+          uint64_t *barrier)
+{
+  typedef Ring<T, K_X, BLOCKS, PARTS> R;
+  typedef typename Word<T>::type W;
+  const CnvTileJob &s = params.s;
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, t = lane % 4, steps = s.steps_y;
+  const int late = late_rounds(steps, BLOCKS), rounds = all_rounds(at, steps, BLOCKS);
+  const int n_in = (at.y_end - at.y + 15) / 16 + steps - 1;
+  const int row_block = warp % BLOCKS, row_group = warp / BLOCKS * R::row_groups;
+  const int pair = warp % (BLOCKS / 2) * 2, column_group = warp / (BLOCKS / 2) * R::column_groups;
+  const uint32_t mask = (uint32_t)s.full_bits * 0x10001u;
+  const float4 first_sum = *(const float4 *)s.first_sum, first_level = *(const float4 *)s.first_level;
+  uint4 *ring = (uint4 *)(cnv_tiles + R::tile_bytes) + lane;
+  uint4 *ring_end = ring + CNV_RING_SLOTS(steps, BLOCKS) * R::slot, *put = ring + row_block * R::slot;
+  const uint4 *take = ring + pair * R::slot;
+  const BandsInMemory band_y = {ring_end}, band_x = {ring_end + steps * PARTS * 32};
+  uint8_t *out = (uint8_t *)(ring_end - lane + (K_X + steps) * PARTS * 32) + warp * 32 * R::out_pitch;
+  const int from = (row_block * 16 + g) * R::pitch + R::apron + (16 * row_group - R::lead + 4 * t) * R::bytes;
+  const int x = 16 * column_group + 4 * t;
+
+#pragma unroll 1
+  for (int round = 0; round < rounds; round++) {
+    const int y = (round - late) * R::rows + 16 * pair;
+    float level[2][R::column_groups][2][4];
+
+    finish_round<T, R>(l, params, box, round, n_in * 16 - round * R::rows, barrier);
+    if (round > 0)
+      __syncthreads(); /* the ring's oldest rows have been read */
+    if (round * BLOCKS + row_block < n_in)
+      put_row_sums<T, K_X, PARTS, R>(put + row_group * PARTS * 32,
+                                     cnv_tiles + round % R::tile_bytes + from, band_x, s, mask,
+                                     first_sum);
+    put = put + BLOCKS * R::slot < ring_end ? put + BLOCKS * R::slot : ring + row_block * R::slot;
+    __syncthreads();
+    start_round<T, R>(l, params, box, round + 1, rounds, barrier);
+    if (round < late)
+      continue;
+    if (at.y + y < at.y_end) {
+      add_ring<PARTS, R>(level, ring + column_group * PARTS * 32, take + column_group * PARTS * 32,
+                         ring_end + column_group * PARTS * 32, steps, band_y, first_level);
+#pragma unroll
+      for (int i = 0; i < 2 * R::column_groups; i++) {
+        const int m = i / 2, h = i % 2, row = y + 16 * h + g;
+        W word[2];
+
+        levels_to_words<T, SIMPLE>(
+            word, level[h][m], s, factor + x + 16 * m, factor + CNV_RING_WIDTH + row, mask,
+            [&](int half) { return input_word<T>(params, at.x + x + 16 * m, at.y + row + 8 * half); });
+        for (int half = 0; half < 2; half++)
+          *(W *)(out + (16 * h + g + 8 * half) * R::out_pitch + (16 * m + 4 * t) * R::bytes) = word[half];
+      }
+      __syncwarp();
+      store_tile<T, R::out_width>(params, {at.x + 16 * column_group, at.y + y, min(at.y + y + 32, at.y_end)}, out,
+                                  R::out_pitch, lane, 32);
+      __syncwarp();
+    }
+    take = take + BLOCKS * R::slot < ring_end ? take + BLOCKS * R::slot : ring + pair * R::slot;
+  }
+}
+
+/* As blur, of one frame, with any number of rows. */
+template <typename T, int K_X, int BLOCKS, bool SPLIT>
 __device__ static void
 blur_ring(const CnvTileArgs &l)
 {
-  constexpr int bytes = sizeof(T), parts = 1 + SPLIT, width = 16 * CNV_TILE_WARPS * M;
-  constexpr int lead = CNV_BLUR_LEAD(K_X), apron = CNV_TILE_APRON(lead * bytes);
-  constexpr int pitch = CNV_TILE_PITCH(16 * bytes, width * bytes, lead * bytes), out_pitch = width * bytes + 16;
-  constexpr TileShape shape = {width, width + 2 * apron / bytes, apron / bytes, CNV_BLUR_LEAD(K_Y), pitch};
+  constexpr int parts = 1 + SPLIT;
+  typedef Ring<T, K_X, BLOCKS, parts> R;
   __shared__ TileParams params;
-  __shared__ alignas(8) uint64_t barriers[CNV_RING_STAGES];
-  __shared__ alignas(16) float factor[width + CNV_RING_ROWS];
-  const int number = find_tile_job(l);
+  __shared__ alignas(8) uint64_t barrier;
+  __shared__ alignas(16) float factor[CNV_RING_WIDTH + CNV_RING_ROWS];
 
 #if CNV_BULK_COPIES
-  if (threadIdx.x < CNV_RING_STAGES)
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(barriers + threadIdx.x)));
+  if (threadIdx.x == 0)
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(&barrier)));
   asm volatile("fence.mbarrier_init.release.cluster;");
 #endif
-  let_next_launch_begin();
-  load_tile_job<T>(params, l, number);
-  const CnvTileJob &s = params.s;
-  const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, warp_x = threadIdx.x / 32 * 16 * M;
-  const TileOutput at = tile_output(s, width);
-  const TileBox box = tile_box(s, at, shape);
-  const int steps = (at.y_end - at.y + 15) / 16 + K_Y - 1;
-  const uint4 *words = (const uint4 *)((const uint32_t *)l.bands + s.bands) + lane;
-  Bands<parts * K_X, false> band_x = {words};
-  Bands<parts * K_Y, false> band_y = {words + parts * K_X * 32};
-  uint8_t *out = cnv_tiles + CNV_RING_STAGES * 16 * pitch;
-  const BlurLane lane_at = {cnv_tiles + g * pitch + apron + (warp_x - lead) * bytes + 4 * t * bytes,
-                            out + g * out_pitch + (warp_x + 4 * t) * bytes, 0, factor + warp_x + 4 * t,
-                            factor + width + g};
-
-  if (threadIdx.x == 0) {
+  if (threadIdx.x == 0)
     wait_for_launch_before();
-    for (int step = 0; step < min(CNV_RING_STAGES, steps) && l.maps >> s.pointers & 1; step++)
-      start_stage(l, s, box, bytes, step, barriers);
-  }
+  let_next_launch_begin();
+  load_tile_job<T>(params, l);
+  const CnvTileJob &s = params.s;
+  const TileOutput at = tile_output(s, CNV_RING_WIDTH);
+  const int steps = s.steps_y, n_slots = CNV_RING_SLOTS(steps, BLOCKS), x = at.x - R::apron / R::bytes;
+  const int last = (s.job.x + s.job.width) * s.channels + R::apron / R::bytes;
+  const TileBox box = {x, at.y - CNV_BLUR_LEAD(steps), min(CNV_RING_WIDTH + 2 * R::apron / R::bytes, last - x), 0, 0};
+  const uint4 *words = (const uint4 *)((const uint32_t *)l.bands + s.bands);
+  uint4 *bands = (uint4 *)(cnv_tiles + R::tile_bytes) + n_slots * R::slot;
+
+  for (int i = threadIdx.x; i < (K_X + steps) * parts * 32; i += blockDim.x)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address(bands + i)), "l"(words + i)
+                 : "memory");
+  asm volatile("cp.async.commit_group;" ::: "memory");
+  start_round<T, R>(l, params, box, 0, 1, &barrier);
   if (s.renormalizes)
-    find_factors(factor, s, at, width);
-  if (!s.clamps && !s.renormalizes)
-    ring_rows<T, K_X, K_Y, M, parts, true>(l, params, lane_at, box, at, out, barriers, band_x, band_y);
+    find_factors(factor, s, at, CNV_RING_WIDTH);
+  asm volatile("cp.async.wait_all;" ::: "memory");
+  __syncthreads();
+  if (is_simple(s))
+    ring_rows<T, K_X, BLOCKS, parts, true>(l, params, box, at, factor, &barrier);
   else
-    ring_rows<T, K_X, K_Y, M, parts, false>(l, params, lane_at, box, at, out, barriers, band_x, band_y);
+    ring_rows<T, K_X, BLOCKS, parts, false>(l, params, box, at, factor, &barrier);
 }
 
 #else
 
-template <typename T, int K_X, int K_Y, int M, bool SPLIT>
+template <typename T, int K_X, int BLOCKS, bool SPLIT>
 __device__ static void
 blur_ring(const CnvTileArgs &)
 {

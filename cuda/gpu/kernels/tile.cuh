@@ -34,7 +34,7 @@ struct TileOutput {
 __device__ static TileOutput
 tile_output(const CnvTileJob &s, int width)
 {
-  const int number = (int)blockIdx.x - s.first_block, row = number / s.columns, y = s.job.y + row * s.rows;
+  const int number = (int)blockIdx.x - s.first_block, row = tile_row(s, number), y = s.job.y + row * s.rows;
 
   return {s.origin + (number - row * s.columns) * width, y, min(y + s.rows, s.job.y + s.job.height)};
 }
@@ -126,62 +126,95 @@ copy_chunks(const TileParams &params, const TileBox &box, const TilePart &part, 
                    : "memory");
 }
 
-/* The sample at index `at` (sample_of) of a row of the plane (row_of), either of which may be missing. x: its place. */
+/* The value of missing sample x. */
 template <typename T>
 __device__ static T
-sample_at(const TileParams &params, int64_t delta, int at, int row, int x)
+missing_sample(const TileParams &params, int x)
 {
-  const int C = params.s.channels, channel = at < 0 ? -1 - at : (x % C + C) % C;
+  const int C = params.s.channels;
 
-  if (at < 0 || row < 0)
-    return (T)get_sample(missing_word<T>(params, 0), channel);
-  return load_sample((const T *)(params.in + delta + (int64_t)row * params.in_stride) + at);
+  return (T)get_sample(missing_word<T>(params, 0), (x % C + C) % C);
 }
 
-/* Fills in what is missing to either side of the part, in its rows. */
+/* Lanes that work side by side on so many things of a row; the block's other threads work on other rows. */
+__device__ static int
+lanes_for(int n)
+{
+  return n <= 8 ? 8 : n <= 16 ? 16 : 32;
+}
+
+/* Fills in the part's columns of a row that is missing, of 16 bytes: from the row of the tile that stands for it, or
+ * else from the plane. row: of the plane; -1: none. */
+template <typename T>
+__device__ static void
+fill_chunk(const TileParams &params, const TileBox &box, const TilePart &part, T *tile, const T *plane, int y, int row,
+           int i)
+{
+  constexpr int samples = 16 / sizeof(T);
+  const int from = row - box.y, pitch = box.pitch / (int)sizeof(T);
+  T *to = tile + y * pitch;
+
+  if (row >= 0 && from >= part.y0 && from < part.y1)
+    *(uint4 *)(to + i) = *(const uint4 *)(tile + from * pitch + i);
+  else if (row >= 0 && i >= part.x0 && i + samples <= part.x1)
+    *(uint4 *)(to + i) = __ldg((const uint4 *)(plane + i));
+  else
+    for (int x = max(i, part.x0); x < min(i + samples, part.x1); x++)
+      to[x] = row >= 0 ? load_sample(plane + x) : missing_sample<T>(params, box.x + x);
+}
+
+/* Fills in the part's columns of the rows above and below it. */
+template <typename T>
+__device__ static void
+fill_rows(const TileParams &params, const TileBox &box, const TilePart &part, T *tile, int64_t delta)
+{
+  constexpr int samples = 16 / sizeof(T);
+  const int present = part.y1 - part.y0, first = part.x0 / samples, chunks = (part.x1 + samples - 1) / samples - first;
+  const int lanes = lanes_for(chunks);
+
+  for (int j = threadIdx.x / lanes; j < box.rows - present; j += blockDim.x / lanes) {
+    const int y = j < part.y0 ? j : j + present, row = row_of(params.s, box.y + y);
+    const T *plane = (const T *)(params.in + delta + (int64_t)row * params.in_stride) + box.x;
+
+    for (int chunk = threadIdx.x % lanes; chunk < chunks; chunk += lanes)
+      fill_chunk<T>(params, box, part, tile, plane, y, row, (first + chunk) * samples);
+  }
+}
+
+/* Fills in what is missing to either side of the part, in all rows: from the tile, or else from the plane. All loads of
+ * so many rows are made before their stores, or each would wait for the one before. */
 template <typename T>
 __device__ static void
 fill_sides(const TileParams &params, const TileBox &box, const TilePart &part, T *tile, int64_t delta)
 {
-  const int present = part.x1 - part.x0, pitch = box.pitch / (int)sizeof(T);
+  constexpr int batch = 5;
+  const int present = part.x1 - part.x0, pitch = box.pitch / (int)sizeof(T), lanes = lanes_for(box.width - present);
+  const int step = blockDim.x / lanes;
 
-  for (int i = threadIdx.x % 32; i < box.width - present; i += 32) {
+  for (int i = threadIdx.x % lanes; i < box.width - present; i += lanes) {
     const int x = i < part.x0 ? i : i + present, at = sample_of(params.s, box.x + x), from = at - box.x;
     const bool is_here = at >= 0 && from >= part.x0 && from < part.x1;
+    const char *plane = (const char *)(params.in + delta) + (int64_t)at * (int)sizeof(T);
+    const T none = missing_sample<T>(params, box.x + x);
 
-#pragma unroll 4
-    for (int y = part.y0 + threadIdx.x / 32; y < part.y1; y += CNV_TILE_WARPS)
-      tile[y * pitch + x] = is_here ? tile[y * pitch + from] : sample_at<T>(params, delta, at, box.y + y, box.x + x);
-  }
-}
+#pragma unroll 1
+    for (int y = threadIdx.x / lanes; y < box.rows; y += batch * step) {
+      T value[batch];
 
-/* Fills in the rows above and below the part, whose own rows are whole: from the tile, or from the plane, 16 bytes at a
- * time where they lie on multiples of that. */
-template <typename T>
-__device__ static void
-fill_rows(const TileParams &params, const TileBox &box, const TilePart &part, T *tile, int64_t delta, bool has_map)
-{
-  constexpr int samples = 16 / sizeof(T);
-  const int lane = threadIdx.x % 32, pitch = box.pitch / (int)sizeof(T);
+#pragma unroll
+      for (int u = 0; u < batch; u++) {
+        const int to = min(y + u * step, box.rows - 1), row = is_here || at < 0 ? -1 : row_of(params.s, box.y + to);
 
-  for (int y = threadIdx.x / 32; y < box.rows; y += CNV_TILE_WARPS) {
-    const int row = row_of(params.s, box.y + y), from = row - box.y;
-
-    if (y >= part.y0 && y < part.y1)
-      continue;
-    if (row >= 0 && from >= part.y0 && from < part.y1) {
-      for (int i = lane; i < box.pitch / 16; i += 32)
-        ((uint4 *)(tile + y * pitch))[i] = ((const uint4 *)(tile + from * pitch))[i];
-      continue;
-    }
-    const T *plane = (const T *)(params.in + delta + (int64_t)row * params.in_stride) + box.x;
-    for (int i = lane * samples; i < box.width; i += 32 * samples) {
-      if (has_map && row >= 0 && i >= part.x0 && i + samples <= part.x1) {
-        *(uint4 *)(tile + y * pitch + i) = __ldg((const uint4 *)(plane + i));
-        continue;
+        value[u] = none;
+        if (is_here)
+          value[u] = tile[to * pitch + from];
+        else if (row >= 0)
+          value[u] = load_sample((const T *)(plane + (int64_t)row * params.in_stride));
       }
-      for (int x = i; x < min(i + samples, box.width); x++)
-        tile[y * pitch + x] = sample_at<T>(params, delta, sample_of(params.s, box.x + x), row, box.x + x);
+#pragma unroll
+      for (int u = 0; u < batch; u++)
+        if (y + u * step < box.rows)
+          tile[(y + u * step) * pitch + x] = value[u];
     }
   }
 }
@@ -195,11 +228,11 @@ is_whole(const TileBox &box, const TilePart &part)
 /* Fills in what is missing of a tile. All threads see it afterwards. */
 template <typename T>
 __device__ static void
-fill_tile(const TileParams &params, const TileBox &box, const TilePart &part, T *tile, int64_t delta, bool has_map)
+fill_tile(const TileParams &params, const TileBox &box, const TilePart &part, T *tile, int64_t delta)
 {
-  fill_sides<T>(params, box, part, tile, delta);
+  fill_rows<T>(params, box, part, tile, delta);
   __syncthreads();
-  fill_rows<T>(params, box, part, tile, delta, has_map);
+  fill_sides<T>(params, box, part, tile, delta);
   __syncthreads();
 }
 
@@ -259,21 +292,28 @@ begin_tile(const CnvTileArgs &l, const CnvTileJob &s, const TileShape &shape, in
   wait_for_launch_before();
 }
 
-/* The same by all threads, which then have the block's job: TileParams, as load_tile_job fills them in. */
+/* The same by all threads, which then have the block's job. */
+template <typename T>
+__device__ static void
+begin_job(const CnvTileArgs &l, const CnvTileJob &s, const TileShape &shape, TileParams &params, uint64_t *barrier)
+{
+  if (threadIdx.x == 0)
+    begin_tile(l, s, shape, sizeof(T), barrier);
+  let_next_launch_begin();
+  set_params<T>(params, l, s);
+}
+
 template <typename T>
 __device__ static void
 begin_block(const CnvTileArgs &l, const TileShape &shape, TileParams &params, uint64_t *barrier)
 {
   const int number = find_tile_job(l);
 
-  if (threadIdx.x == 0) {
-    if (l.n_jobs <= CNV_TILE_JOBS_INLINE)
-      begin_tile(l, l.job[number], shape, sizeof(T), barrier);
-    else
-      begin_tile(l, ((const CnvTileJob *)l.jobs)[number], shape, sizeof(T), barrier);
-  }
-  let_next_launch_begin();
-  load_tile_job<T>(params, l, number);
+  if (l.n_jobs <= CNV_TILE_JOBS_INLINE)
+    begin_job<T>(l, l.job[number], shape, params, barrier);
+  else
+    begin_job<T>(l, ((const CnvTileJob *)l.jobs)[number], shape, params, barrier);
+  __syncthreads();
 }
 
 /* Waits for the tile of each frame, and fills in what is missing. All threads see it afterwards. */
@@ -300,7 +340,7 @@ finish_tile(const CnvTileArgs &l, const TileParams &params, const TileBox &box, 
   __syncthreads();
 #endif
   for (int i = 0; i < n && !is_whole(box, part); i++)
-    fill_tile<T>(params, box, part, (T *)(cnv_tiles + i * frame_bytes), l.sources.n ? l.sources.delta[i] : 0, has_map);
+    fill_tile<T>(params, box, part, (T *)(cnv_tiles + i * frame_bytes), l.sources.n ? l.sources.delta[i] : 0);
 }
 
 /* Stores one row's 16 bytes of outputs, from sample x on, sample by sample: those of the job, and what was read where a
@@ -318,18 +358,19 @@ store_chunk(const TileParams &params, const T *from, int x, int y)
     to[i] = !s.copied || s.filtered >> (i % s.channels) & 1 ? from[i - x] : load_sample(back + i);
 }
 
-/* Stores the outputs, which lie `pitch` bytes from row to row in shared memory. All threads have written theirs. */
+/* Stores the outputs, which lie `pitch` bytes from row to row in shared memory, by so many threads, of which this is
+ * one. All have written theirs. */
 template <typename T, int WIDTH>
 __device__ static void
-store_tile(const TileParams &params, const TileOutput &at, const uint8_t *out, int pitch)
+store_tile(const TileParams &params, const TileOutput &at, const uint8_t *out, int pitch, int thread, int threads)
 {
   typedef typename Word<T>::type W;
   constexpr int samples = 16 / sizeof(T), chunks = WIDTH / samples, words = samples / 4;
   const CnvTileJob &s = params.s;
-  const int chunk = threadIdx.x % chunks, x = at.x + chunk * samples, step = 32 * CNV_TILE_WARPS / chunks;
+  const int chunk = thread % chunks, x = at.x + chunk * samples, step = threads / chunks;
   const bool inside = x >= s.job.x * s.channels && x + samples <= (s.job.x + s.job.width) * s.channels;
-  const uint8_t *from = out + 16 * chunk + threadIdx.x / chunks * pitch;
-  int y = at.y + threadIdx.x / chunks;
+  const uint8_t *from = out + 16 * chunk + thread / chunks * pitch;
+  int y = at.y + thread / chunks;
 
   if (!(inside && params.chunk_stores)) {
     for (; y < at.y_end; y += step, from += step * pitch)

@@ -15,7 +15,6 @@ struct TileParams {
   int window_x0, window_x1;       /* samples that are read */
   int words;                      /* samples may be read by fours that begin at multiples of four */
   int word_stores;                /* and written */
-  int pairs;                      /* both by eights */
   int chunk_stores;               /* rows that are written lie on multiples of 16 bytes */
   alignas(8) uint32_t missing[6]; /* three words: four missing samples, by the channel of the first */
 };
@@ -101,6 +100,13 @@ make_missing(const CnvTileJob &s, int first)
   return word;
 }
 
+/* The row of the job's tiles that has tile `number`. */
+__device__ static int
+tile_row(const CnvTileJob &s, int number)
+{
+  return s.columns_inverse ? (int)__umulhi((unsigned)number, s.columns_inverse) : number;
+}
+
 /* Number of the block's job among those of the launch. */
 __device__ static int
 find_tile_job(const CnvTileArgs &l)
@@ -111,7 +117,7 @@ find_tile_job(const CnvTileArgs &l)
   if (l.n_jobs <= CNV_TILE_JOBS_INLINE) {
 #pragma unroll
     for (int i = 1; i < CNV_TILE_JOBS_INLINE; i++)
-      low = i < l.n_jobs && l.job[i].first_block <= (int)blockIdx.x ? i : low;
+      low += l.first_block[i] <= (int)blockIdx.x;
     return low;
   }
   while (low < high) {
@@ -125,39 +131,58 @@ find_tile_job(const CnvTileArgs &l)
   return low;
 }
 
-/* The beginning of these kernels: the block's job, by its number. */
+/* Addresses, and what they allow. */
 template <typename T>
 __device__ static void
-load_tile_job(TileParams &params, const CnvTileArgs &l, int number)
+locate(TileParams &params, const CnvTileArgs &l, const CnvTileJob &s)
 {
-  const CnvTileJob *from = (l.n_jobs <= CNV_TILE_JOBS_INLINE ? l.job : (const CnvTileJob *)l.jobs) + number;
+  const CnvRectJob &p = s.job;
+  const int C = s.channels, in_stride = pick(l.in_stride, s.pointers), out_stride = pick(l.out_stride, s.pointers);
+  const int in_step = in_stride * p.fields, out_step = out_stride * p.fields;
+  const int64_t move = (int64_t)p.move_x * C * sizeof(T);
+  const uint64_t in = pick(l.in, s.pointers) + (int64_t)p.field * in_stride, ins = in | in_step;
+  const uint64_t back = in + (int64_t)p.move_y * in_step + move;
+  const uint64_t out = pick(l.out, s.pointers) + (int64_t)p.field * out_stride + (int64_t)p.move_y * out_step + move;
 
-  for (int i = threadIdx.x; i < (int)(sizeof(CnvTileJob) / 4); i += blockDim.x)
-    ((uint32_t *)&params.s)[i] = ((const uint32_t *)from)[i];
-  __syncthreads();
-  const CnvTileJob &s = params.s;
-  if (threadIdx.x == 0) {
-    const CnvRectJob &p = s.job;
-    const int C = s.channels, in_stride = pick(l.in_stride, s.pointers), out_stride = pick(l.out_stride, s.pointers);
-    const int64_t move = (int64_t)p.move_x * C * sizeof(T);
-    const uint64_t in = pick(l.in, s.pointers) + (int64_t)p.field * in_stride;
+  params.in_stride = in_step;
+  params.out_stride = out_step;
+  params.in = in;
+  params.back = back;
+  params.out = out;
+  params.window_x0 = p.window_x * C;
+  params.window_x1 = (p.window_x + p.window_width) * C;
+  params.words = (ins & (4 * sizeof(T) - 1)) == 0;
+  params.word_stores = ((ins | out | out_step | back) & (4 * sizeof(T) - 1)) == 0;
+  params.chunk_stores = ((out | out_step) & 15) == 0 && (!s.copied || ((back | in_step) & 15) == 0);
+}
 
-    params.in_stride = in_stride * p.fields;
-    params.out_stride = out_stride * p.fields;
-    params.in = in;
-    params.back = in + (int64_t)p.move_y * params.in_stride + move;
-    params.out = pick(l.out, s.pointers) + (int64_t)p.field * out_stride + (int64_t)p.move_y * params.out_stride + move;
-    params.window_x0 = p.window_x * C;
-    params.window_x1 = (p.window_x + p.window_width) * C;
-    params.words = ((params.in | params.in_stride) & (4 * sizeof(T) - 1)) == 0;
-    params.word_stores = ((params.out | params.out_stride | params.back) & (4 * sizeof(T) - 1)) == 0 && params.words;
-    params.pairs = ((params.in | params.in_stride | params.out | params.out_stride) & (8 * sizeof(T) - 1)) == 0 &&
-                   params.word_stores;
-    params.chunk_stores =
-        ((params.out | params.out_stride) & 15) == 0 && (!s.copied || ((params.back | params.in_stride) & 15) == 0);
-  } else if (threadIdx.x <= 3) {
-    ((typename Word<T>::type *)params.missing)[threadIdx.x - 1] = make_missing<T>(s, threadIdx.x - 1);
-  }
+/* The job with what is worked out of it: each warp but the first does a part. All threads see it after a barrier. */
+template <typename T>
+__device__ static void
+set_params(TileParams &params, const CnvTileArgs &l, const CnvTileJob &s)
+{
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+
+  if (warp == 1)
+    for (int i = lane; i < (int)(sizeof(CnvTileJob) / 4); i += 32)
+      ((uint32_t *)&params.s)[i] = ((const uint32_t *)&s)[i];
+  else if (warp == 2 && lane == 0)
+    locate<T>(params, l, s);
+  else if (warp == 3 && lane < 3)
+    ((typename Word<T>::type *)params.missing)[lane] = make_missing<T>(s, lane);
+}
+
+/* The block's job, for all threads. */
+template <typename T>
+__device__ static void
+load_tile_job(TileParams &params, const CnvTileArgs &l)
+{
+  const int number = find_tile_job(l);
+
+  if (l.n_jobs <= CNV_TILE_JOBS_INLINE)
+    set_params<T>(params, l, l.job[number]);
+  else
+    set_params<T>(params, l, ((const CnvTileJob *)l.jobs)[number]);
   __syncthreads();
 }
 

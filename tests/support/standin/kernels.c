@@ -100,10 +100,15 @@ add_tiles(void)
             sizeof(CnvTileArgs), tiles_dense, "cnv_dense_%s_%d_%d_%d_%d", types[size], k, n_terms, n_digits, n_rows);
 #define DENSE_U8(k, terms, digits, rows, blocks) DENSE(1, k, terms, digits, rows)
 #define DENSE_U16(k, terms, digits, rows, blocks) DENSE(2, k, terms, digits, rows)
-#define RING(x, y, m, height, blocks) BLUR("ring", 1, x, y, m, 1)
+#define STRIP(name, size, x, n, numbers)                                                                               \
+  add_named((Variant){.bytes = size, .k_x = x, .ring = n, .parts = numbers}, sizeof(CnvTileArgs), tiles_blur,          \
+            "cnv_%s_%s_%d", name, types[size], x);
+#define RING(x, n, blocks) STRIP("ring", 1, x, n, 1)
+#define RING_SPLIT(x, n, blocks) STRIP("ring_split", 1, x, n, 2) STRIP("ring_split", 2, x, n, 2)
   CNV_BLUR_VARIANTS(PLAIN)
   CNV_BLUR_SPLIT_VARIANTS(SPLIT)
   CNV_RING_VARIANTS(RING)
+  CNV_RING_SPLIT_VARIANTS(RING_SPLIT)
   CNV_DENSE_U8_VARIANTS(DENSE_U8)
   CNV_DENSE_U16_VARIANTS(DENSE_U16)
 }

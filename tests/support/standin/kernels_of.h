@@ -12,8 +12,9 @@ G_BEGIN_DECLS
 typedef struct {
   int bytes;        /* of a sample */
   int channels;     /* of kernels made for a number of them */
-  int k_x, k_y;     /* blur; dense: k_x */
+  int k_x, k_y;     /* blur, of a ring k_x alone; dense: k_x */
   int groups;       /* of 16 samples, blur */
+  int ring;         /* blur: 16 rows of a round, or 0 */
   int parts;        /* f16 numbers of a tap, blur */
   int reach;        /* fused; 0: any */
   int terms;        /* dense */

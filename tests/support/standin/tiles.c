@@ -23,6 +23,8 @@ tile_width(const Variant *v, const CnvTileJob *s)
 {
   if (v->digits)
     return CNV_TILE_WIDTH;
+  if (v->ring)
+    return CNV_RING_WIDTH;
   if (v->groups)
     return 16 * CNV_TILE_WARPS * v->groups;
   return v->reach ? CNV_FUSED_WIDTH(v->reach, s->channels)
@@ -171,7 +173,7 @@ reached_by(const Variant *v, const CnvTileJob *s)
 
   if (v->digits)
     return (Reached){lead, top, MAX(n_rows, 1) - 1 - top, CNV_TILE_PITCH(16, width, lead * bytes)};
-  top = CNV_BLUR_LEAD(v->k_y);
+  top = CNV_BLUR_LEAD(s->steps_y);
   return (Reached){lead, top, top, CNV_TILE_PITCH(16 * bytes, width, lead * bytes)};
 }
 
@@ -182,20 +184,22 @@ check_shared(const KernelRun *run, const CnvTileJob *s)
   const CnvTileArgs *l = run->args;
   const Variant *v = &run->variant;
   Reached r = reached_by(v, s);
-  int rows = s->rows + r.top + r.below, frames = MAX(l->sources.n, 1);
-  /* The rows of a ring come by stages, and leave by two buffers. */
-  gboolean ring = g_str_has_prefix(run->name, "cnv_ring");
-  guint tile = CNV_TILE_BYTES(r.pitch, s->box_rows) * (ring ? CNV_RING_STAGES : 1);
-  guint out = (ring ? 32 : s->rows) * (tile_width(v, s) * v->bytes + 16);
+  int rows = v->ring ? 16 * v->ring : s->rows + r.top + r.below, frames = MAX(l->sources.n, 1);
+  guint tiles = (guint)frames * CNV_TILE_BYTES((guint)r.pitch, (guint)s->box_rows);
+  guint needed = tiles + (guint)(s->rows * (tile_width(v, s) * v->bytes + 16));
 
+  if (v->ring)
+    needed = (guint)cnv_ring_bytes(v->bytes, r.pitch, v->k_x, s->steps_y, v->ring, v->parts);
   if (run->size->block[0] != 32 * CNV_TILE_WARPS || run->size->block[1] != 1)
     standin_report("%s has blocks of %u x %u threads", run->name, run->size->block[0], run->size->block[1]);
   if (s->rows % 16 || s->origin % 16 || s->bands % 4)
     standin_report("%s: tiles of %d rows from sample %d, words from %u on", run->name, s->rows, s->origin, s->bands);
-  if (ring ? s->box_rows != 16 || frames > 1 || s->center != 0 : s->box_rows < rows)
+  if (s->box_rows < rows || (v->ring && (s->box_rows > rows || frames > 1 || s->rows > CNV_RING_ROWS)))
     standin_report("%s takes %d rows of %d", run->name, rows, s->box_rows);
-  if (run->size->shared_bytes < frames * tile + out)
-    standin_report("%s takes %u bytes of shared memory of %u", run->name, frames * tile + out, run->size->shared_bytes);
+  if (!v->digits && (v->ring ? s->steps_y < 2 || s->steps_y > CNV_RING_STEPS : s->steps_y != v->k_y))
+    standin_report("%s has %d steps along y", run->name, s->steps_y);
+  if (run->size->shared_bytes < needed)
+    standin_report("%s takes %u bytes of shared memory of %u", run->name, needed, run->size->shared_bytes);
 }
 
 /* ---- tensor maps ---- */
@@ -414,28 +418,24 @@ blur_tap(const Fragments *from, int out, int at)
   return tap;
 }
 
-/* Row sums of all rows that the column reaches over, of all frames. */
+/* Row sums of all rows that the column reaches over, of all frames, each by its own band. */
 static double *
-blur_rows(const KernelRun *run, const Tiles *tiles, const Band *x, const Around *around)
+blur_rows(const Tiles *tiles, const Band *x, const Around *around)
 {
-  const CnvTileArgs *l = run->args;
   const CnvTileJob *s = tiles->tiles;
   int width = samples_of(tiles), rows = s->job.height + around->above + around->below;
-  double *sums = g_new0(double, (gsize)rows *width), *row = g_new(double, width);
+  double *sums = g_new(double, (gsize)rows *width);
 
+  for (gsize i = 0; i < (gsize)rows * width; i++)
+    sums[i] = s->first_sum[0];
   for (int f = tiles->first_source; f < tiles->n_sources; f++) {
     Padded from = pad(tiles, around, f);
 
-    for (int y = 0; y < rows; y++) {
-      for (int i = 0; i < width; i++)
-        row[i] = s->first_sum;
-      add_row(row, width, x, around, from.value + (gsize)y * from.width, 1024 + (double)s->mid);
-      for (int i = 0; i < width; i++)
-        sums[(gsize)y * width + i] += (f < 0 ? 1 : l->sources.weight[f]) * row[i];
-    }
+    for (int y = 0; y < rows; y++)
+      add_row(sums + (gsize)y * width, width, &x[MAX(f, 0)], around, from.value + (gsize)y * from.width,
+              1024 + (double)s->mid);
     g_free(from.value);
   }
-  g_free(row);
   return sums;
 }
 
@@ -472,21 +472,29 @@ blur_tiles(const KernelRun *run, Tiles *tiles)
 {
   const Variant *v = &run->variant;
   const CnvTileJob *s = tiles->tiles;
-  const guint32 *words = open_words(run, s, (gsize)v->parts * (v->k_x + v->k_y) * 128);
-  const Fragments of_x = {words, v, v->k_x, 0, TRUE}, of_y = {words + v->parts * v->k_x * 128, v, v->k_y, 0, FALSE};
-  int width = samples_of(tiles);
+  int frames = MAX(tiles->n_sources, 1), of_frame = v->parts * v->k_x * 128, width = samples_of(tiles);
+  const guint32 *words = open_words(run, s, (gsize)(frames * of_frame + v->parts * s->steps_y * 128));
+  const Fragments of_y = {words, v, s->steps_y, 0, FALSE};
   g_autofree double *acc = g_new0(double, (gsize)width * s->job.height), *sums = NULL;
+  g_autofree Band *x = g_new(Band, frames);
   Around around = {0};
-  Band x, y;
+  Band y;
 
   open_levels(run, tiles);
   if (!words)
     return;
-  x = find_band(run, &of_x, blur_tap, CNV_BLUR_LEAD(v->k_x), 16 * v->k_x, s->channels);
-  y = find_band(run, &of_y, blur_tap, CNV_BLUR_LEAD(v->k_y), 16 * v->k_y, 1);
-  widen(&x, &around.left, &around.right);
+  for (int i = 0; i < 4; i++)
+    if (s->first_sum[i] != s->first_sum[0] || s->first_level[i] != (s->renormalizes ? 0 : s->offset))
+      standin_report("%s: sums begin with %g, levels with %g", run->name, s->first_sum[i], s->first_level[i]);
+  for (int f = 0; f < frames; f++) {
+    const Fragments of_x = {words + v->parts * s->steps_y * 128 + f * of_frame, v, v->k_x, 0, TRUE};
+
+    x[f] = find_band(run, &of_x, blur_tap, CNV_BLUR_LEAD(v->k_x), 16 * v->k_x, s->channels);
+    widen(&x[f], &around.left, &around.right);
+  }
+  y = find_band(run, &of_y, blur_tap, CNV_BLUR_LEAD(s->steps_y), 16 * s->steps_y, 1);
   widen(&y, &around.above, &around.below);
-  sums = blur_rows(run, tiles, &x, &around);
+  sums = blur_rows(tiles, x, &around);
   for (int i = 0; i < s->job.height; i++)
     for (int j = -around.above; j <= around.below; j++)
       for (int k = 0; k < width; k++)
@@ -497,7 +505,8 @@ blur_tiles(const KernelRun *run, Tiles *tiles)
     acc[i] += s->offset - 1024;
   check_levels(run, tiles, acc);
   samples_store(&tiles->job, acc);
-  g_free(x.tap);
+  for (int f = 0; f < frames; f++)
+    g_free(x[f].tap);
   g_free(y.tap);
 }
 
