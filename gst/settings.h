@@ -35,7 +35,6 @@ typedef struct {
 /* Parts of the settings, each with those before it: members that decide on the plan, and on a frame's work. */
 #define GST_CUDA_CONVOLVE_SETTINGS_PLAN offsetof(GstCudaConvolveSettings, roi)
 #define GST_CUDA_CONVOLVE_SETTINGS_WORK offsetof(GstCudaConvolveSettings, kernel_location)
-#define GST_CUDA_CONVOLVE_SETTINGS_ALL sizeof(GstCudaConvolveSettings)
 
 void gst_cuda_convolve_settings_init(GstCudaConvolveSettings *settings); /* to the defaults */
 void gst_cuda_convolve_settings_copy(GstCudaConvolveSettings *to, const GstCudaConvolveSettings *from);

@@ -4,20 +4,15 @@
 #include "gpu/driver.h"
 #include "gpu/schedule.h"
 
-/* Crossovers from one algorithm to the next, by compute capability: the last row that is not above that of the machine
- * counts. Rows come from convolve-bench on the card that is named; at its end it lists the cases in which another
- * algorithm would have been faster than auto's, which is how a row is found, or found wrong. The others are their
- * neighbours', unmeasured. Any algorithm can be asked for by the property of that name. */
-static const struct {
-  int capability;  /* ten times the major number, and the minor one */
-  gboolean tensor; /* it has the instructions, and then they are fastest wherever they can do the work */
-  int fused_taps;  /* along y: of more, two passes are faster than fused; */
-  int fused_gray;  /* the same of images of one plane with one channel, which two passes do faster */
-} crossovers[] = {
-    {0, FALSE, 49, 25}, /* Pascal to Turing: not measured */
-    {80, TRUE, 49, 25}, /* Ampere and Ada: not measured */
-    {90, TRUE, 49, 25}, /* Hopper and newer: H200 */
-};
+/* Crossovers from one algorithm to the next, by convolve-bench on an H200; on other cards they are not measured. The
+ * benchmark lists at its end the cases in which another algorithm would have been faster than auto's, which is how they
+ * are found, or found wrong. Any algorithm can be asked for by the property of that name. */
+#define FUSED_TAPS 49      /* along y: of more, two passes are faster than fused; */
+#define FUSED_TAPS_GRAY 25 /* the same of images of one plane with one channel, which two passes do faster */
+
+/* The compute capability, ten times the major number and the minor one, from which on GPUs have the instructions for
+ * tensor, which then is the fastest wherever it can do the work. */
+#define TENSOR_CAPABILITY 80
 
 /* The least of the machine's GPUs, since a plan is made for any of them. */
 static int
@@ -49,17 +44,6 @@ least_capability(void)
   return (int)known - 1;
 }
 
-/* Number of the row of crossovers. */
-static gsize
-find_row(int capability)
-{
-  gsize row = 0;
-
-  while (row + 1 < G_N_ELEMENTS(crossovers) && crossovers[row + 1].capability <= capability)
-    row++;
-  return row;
-}
-
 gboolean
 cnv_cuda_can_at(int capability, CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane, GError **error)
 {
@@ -67,7 +51,7 @@ cnv_cuda_can_at(int capability, CnvAlgorithm algorithm, const CnvPlan *plan, con
 
   if (!cnv_kernel_fits(algorithm, plan, plane, error))
     return FALSE;
-  if (algorithm == CNV_ALGORITHM_TENSOR && !crossovers[find_row(capability)].tensor)
+  if (algorithm == CNV_ALGORITHM_TENSOR && capability < TENSOR_CAPABILITY)
     return cnv_fit_refuse(error, "it takes GPUs of compute capability 8.0 (Ampere) or newer");
   return n <= CNV_CONSTANT_TAPS ||
          cnv_fit_refuse(error,
@@ -79,14 +63,12 @@ cnv_cuda_can_at(int capability, CnvAlgorithm algorithm, const CnvPlan *plan, con
 CnvAlgorithm
 cnv_cuda_choose_at(int capability, const CnvPlan *plan, const CnvPlane *plane)
 {
-  const gsize row = find_row(capability);
   const CnvTerm *set = &plane->term[0];
   const gboolean gray = plan->n_planes == 1 && plane->channels == 1;
 
-  if (crossovers[row].tensor && cnv_kernel_fits(CNV_ALGORITHM_TENSOR, plan, plane, NULL))
+  if (capability >= TENSOR_CAPABILITY && cnv_kernel_fits(CNV_ALGORITHM_TENSOR, plan, plane, NULL))
     return CNV_ALGORITHM_TENSOR;
-  if (set->n[CNV_Y] <= (gray ? crossovers[row].fused_gray : crossovers[row].fused_taps) &&
-      cnv_kernel_fits(CNV_ALGORITHM_FUSED, plan, plane, NULL))
+  if (set->n[CNV_Y] <= (gray ? FUSED_TAPS_GRAY : FUSED_TAPS) && cnv_kernel_fits(CNV_ALGORITHM_FUSED, plan, plane, NULL))
     return CNV_ALGORITHM_FUSED;
   if (plan->n_temporal_taps == 1 && plane->n_terms == 1 && set->n[CNV_X] * set->n[CNV_Y] == 1)
     return CNV_ALGORITHM_NAIVE;
