@@ -24,7 +24,7 @@ typedef struct {
   CnvPlan *radius_plan[CNV_RADIUS_MAX + 1]; /* made since the plan was, for sizes of regions; or NULL */
   guint warned;                             /* since the start: bits of roi.h */
 
-  /* Of this frame. */
+  /* Members for this frame. */
   CnvWork work;
   GArray *regions;               /* CnvRegion, those of work */
   CnvPlan *plans[CNV_MAX_PLANS]; /* likewise, not referenced */

@@ -57,7 +57,7 @@ typedef struct {
   CNV_DRIVER_ENTRIES(CNV_DRIVER_MEMBER)
 #undef CNV_DRIVER_MEMBER
 
-  /* Of newer drivers; NULL where they are not there. The first has a type of its own, which CUDA 11 lacks. */
+  /* Entries of newer drivers, or NULL. The first has a type of its own, which CUDA 11 lacks. */
   CUresult (*cuTensorMapEncodeTiled)(void *map, unsigned type, cuuint32_t rank, void *address, const cuuint64_t *dim,
                                      const cuuint64_t *stride, const cuuint32_t *box, const cuuint32_t *element_stride,
                                      unsigned interleave, unsigned swizzle, unsigned promotion, unsigned fill);

@@ -65,7 +65,7 @@ cuda_submit(CnvSession *session, const CnvWork *work, const CnvFrame *in, const 
   self->marking = !self->marked && session->n_submitted % TIMED_FRAME_EVERY == 0;
   ok = ok && submit_frame(self, work, in, out, error);
   if (!ok) {
-    /* What was started before the failure must be over before the caller takes its memory back. */
+    /* All that was started before the failure must be over before the caller takes its memory back. */
     cnv_cuda_sync_streams(self);
     g_ptr_array_set_size(self->schedule.plans, 0);
     if (self->marking)
@@ -121,7 +121,7 @@ finish_all(CudaSession *self, GError **error)
   return TRUE;
 }
 
-/* Where a wait fails no frame is good, their memory goes back to the caller, and no later frame is held back. */
+/* After a wait that fails no frame is good, their memory goes back to the caller, and no later frame is held back. */
 static gboolean
 cuda_wait(CnvSession *session, GError **error)
 {

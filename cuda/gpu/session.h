@@ -28,7 +28,7 @@ G_BEGIN_DECLS
 /* Sample types of the kernels. */
 typedef enum { TYPE_U8, TYPE_U16, TYPE_F32, N_TYPES } SampleType;
 
-/* What is timed of a frame, each from its first start to its last end: in slices they overlap. */
+/* The parts of a frame that are timed, each from its first start to its last end: in slices they overlap. */
 typedef enum { SPAN_UPLOAD, SPAN_COMPUTE, SPAN_DOWNLOAD, N_SPANS } Span;
 
 /* Texture objects kept for frames that come again: pools have few. */
@@ -159,7 +159,7 @@ gboolean cnv_cuda_device_frame(CudaSession *self, const CnvFrame *frame, DeviceB
 /* Samples of several bytes are read as such. */
 gboolean cnv_cuda_check_alignment(const CnvImage *image, const CnvFrame *frame, GError **error);
 
-/* Of CnvBackend; without a session, in any context. */
+/* The functions of CnvBackend: without a session, in any context. */
 void *cnv_cuda_alloc_pinned(void *context, gsize size);
 void cnv_cuda_free_pinned(void *context, void *memory);
 /* Like the functions for device buffers. */
@@ -188,7 +188,7 @@ gboolean cnv_cuda_start_frame(CudaSession *self, const CnvWork *work, const CnvF
                               GError **error);
 /* Waits for those of these frames up to a number, and brings what is staged to its memory. With host.waiting. */
 gboolean cnv_cuda_complete(CudaSession *self, guint64 number, GError **error);
-/* Of CnvSession. */
+/* The function of CnvSession. */
 gboolean cnv_cuda_wait_for_frame(CnvSession *session, guint64 number, GError **error);
 /* Brings stats.frames up to date; all frames up to a number are known to be done. */
 void cnv_cuda_frames_count(CudaSession *self, guint64 number);
@@ -210,7 +210,7 @@ gboolean cnv_cuda_read_times(CudaSession *self, GError **error);
 gboolean cnv_cuda_poll_times(CudaSession *self, GError **error);
 
 /* plans.c */
-/* Of the planes that a launch works on. */
+/* The type of the planes that a launch works on. */
 SampleType cnv_cuda_type_of(const CudaSession *self, const CnvLaunch *launch);
 /* Takes over plans and work, where they are others. cut: in slices, where that can be. */
 gboolean cnv_cuda_set_work(CudaSession *self, const CnvWork *work, gboolean cut, GError **error);
@@ -235,7 +235,7 @@ void cnv_cuda_forget_textures(CudaSession *self);
  * where it is one. */
 gboolean cnv_cuda_filter_frame(CudaSession *self, const CnvWork *work, int now, const CnvFrame *in, const CnvFrame *out,
                                GError **error);
-/* What is done to a slice, where the work that is set is cut, but for planes of memory that are copied whole. */
+/* The part for a slice, where the work that is set is cut; without planes of memory that are copied whole. */
 gboolean cnv_cuda_filter_slice(CudaSession *self, const CnvWork *work, int slice, const CnvFrame *in,
                                const CnvFrame *out, GError **error);
 /* Bits: the planes of memory that have samples which no kernel writes. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * How a frame in host memory is cut into slices of rows, of the full width, so that one is filtered while the next is
+ * A frame in host memory, cut into slices of rows, of the full width, so that one is filtered while the next is
  * uploaded and the one before it downloaded; made on the host, without the driver.
  */
 #pragma once

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What a sample outside the plane is. For a row abcd:
+ * The samples outside a plane. For a row abcd:
  *
  *   constant     kkkk|abcd|kkkk    k: the border colour
  *   replicate    aaaa|abcd|dddd

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What the user asked for: a plain value that is set, copied and compared, and from it the taps.
+ * A filter as the user asks for it: a plain value that is set, copied and compared, and from it the taps.
  *
  * Taps lie on the image as written (correlation): tap 0 is the leftmost or
  * topmost. The tap on the output sample, the anchor, is number (n-1)/2 unless something else is said.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * How the engine reports failure: GLib's GError with one domain.
+ * Failures as the engine reports them: GLib's GError with one domain.
  * Every message names the value, the limit and the remedy; the element passes it on as it is.
  */
 #pragma once
