@@ -191,15 +191,6 @@ gpu_time(void)
   return ms * 1e3;
 }
 
-static gboolean
-gpu_copy(CnvSession *session, const CnvPlan *plan, const CnvFrame *from, const CnvFrame *to, GError **error)
-{
-  CnvPlan *plans[] = {(CnvPlan *)plan};
-  const CnvWork nothing_filtered = {.plan = plans, .n_plans = 1};
-
-  return cnv_session_submit(session, &nothing_filtered, from, to, error);
-}
-
 gsize
 test_device_free_bytes(void)
 {
@@ -298,12 +289,6 @@ gpu_time(void)
 {
   return 0;
 }
-
-static gboolean
-gpu_copy(CnvSession *session, const CnvPlan *plan, const CnvFrame *from, const CnvFrame *to, GError **error)
-{
-  return FALSE;
-}
 #endif
 
 static gint64 clock_start;
@@ -332,9 +317,11 @@ gboolean
 test_copy(CnvSession *session, const CnvPlan *plan, const CnvFrame *from, const CnvFrame *to, GError **error)
 {
   const CnvImage *image = &plan->image;
+  CnvPlan *plans[] = {(CnvPlan *)plan};
+  const CnvWork nothing_filtered = {.plan = plans, .n_plans = 1};
 
   if (session->backend->takes_device_memory)
-    return gpu_copy(session, plan, from, to, error);
+    return cnv_session_submit(session, &nothing_filtered, from, to, error);
   for (int m = 0; m < cnv_format_n_frame_planes(image->format); m++) {
     const gsize row = cnv_format_row_bytes(image->format, m, image->width);
 
