@@ -152,16 +152,6 @@ choose_kernel(CnvSchedule *schedule, const CnvPlan *plan, const CnvPlane *plane,
   schedule->variant[kernel] = variant;
 }
 
-/* Makes the tile jobs of all planes, and their words of taps. */
-static void
-make_tile_jobs(CnvSchedule *schedule)
-{
-  g_array_set_size(schedule->words, 0);
-  schedule->has_new_words = TRUE;
-  for (guint i = 0; i < schedule->planes->len; i++)
-    cnv_tile_job_prepare(schedule, i);
-}
-
 gboolean
 cnv_schedule_set_weights(CnvSchedule *schedule, const CnvWork *work)
 {
@@ -174,7 +164,10 @@ cnv_schedule_set_weights(CnvSchedule *schedule, const CnvWork *work)
     return FALSE;
   schedule->n_weights = n;
   memcpy(schedule->weight, weight, sizeof(weight));
-  make_tile_jobs(schedule);
+  g_array_set_size(schedule->words, 0);
+  schedule->has_new_words = TRUE;
+  for (guint i = 0; i < schedule->planes->len; i++)
+    cnv_tile_job_prepare(schedule, i);
   return TRUE;
 }
 
@@ -219,8 +212,7 @@ cnv_schedule_set_plans(CnvSchedule *schedule, const CnvWork *work)
     if ((int)(i % CNV_MAX_PLANES) < plan->n_planes && plane->filtered)
       add_plane(schedule, slots, plan, plane, i);
   }
-  schedule->n_weights = 0;
-  make_tile_jobs(schedule);
+  schedule->n_weights = -1;
   g_array_unref(slots);
 }
 

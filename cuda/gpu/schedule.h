@@ -36,19 +36,21 @@ typedef struct {
 
 typedef struct {
   /* By cnv_schedule_set_plans: */
-  GPtrArray *plans;       /* CnvPlan, with references */
-  GArray *taps;           /* float: of one constant bank after the other */
-  GArray *banks;          /* guint: first of each in taps */
-  GArray *planes;         /* CnvPlane: plan * CNV_MAX_PLANES + plane */
-  GArray *plane_kernels;  /* CnvPlaneKernel, of each of planes */
-  gboolean is_plain;      /* no plane is staged */
-  GArray *words;          /* guint32: taps for tensor cores */
-  gboolean has_new_words; /* since the caller cleared it */
-  int n_weights;
-  float weight[CNV_MAX_TEMPORAL_TAPS];      /* of frames over time, that the words are made with */
+  GPtrArray *plans;                         /* CnvPlan, with references */
+  GArray *taps;                             /* float: of one constant bank after the other */
+  GArray *banks;                            /* guint: first of each in taps */
+  GArray *planes;                           /* CnvPlane: plan * CNV_MAX_PLANES + plane */
+  GArray *plane_kernels;                    /* CnvPlaneKernel, of each of planes; the tile jobs by set_weights */
+  gboolean is_plain;                        /* no plane is staged */
   const CnvVariant *variant[CNV_N_KERNELS]; /* that does all planes of a kernel; NULL: no such plane */
   CnvNeeds needs[CNV_N_KERNELS];            /* of all these planes */
   guint n_processors;                       /* of the GPU; the caller's to set before the work */
+
+  /* By cnv_schedule_set_weights: */
+  int n_weights;                       /* -1: plans are new */
+  float weight[CNV_MAX_TEMPORAL_TAPS]; /* of frames over time */
+  GArray *words;                       /* guint32: taps for tensor cores */
+  gboolean has_new_words;              /* since the caller cleared it */
 
   /* By cnv_schedule_set_work: */
   GArray *uncut, *mask_rects;        /* CnvRectJob, CnvMaskRect: the work, not yet in slices */
@@ -76,7 +78,8 @@ gboolean cnv_schedule_has_plans(const CnvSchedule *schedule, const CnvWork *work
 
 void cnv_schedule_set_plans(CnvSchedule *schedule, const CnvWork *work);
 
-/* Takes over the weights of the work's frames, which taps over time have in them; FALSE: they are those of before. */
+/* Takes over the weights of the work's frames, which taps over time have in them, and makes tile jobs and words. FALSE:
+ * plans and weights are those of before. */
 gboolean cnv_schedule_set_weights(CnvSchedule *schedule, const CnvWork *work);
 
 /* The plans of the work are set. cut: launches are made for slices, where the work allows it. Returns FALSE where the
