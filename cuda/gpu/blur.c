@@ -7,8 +7,8 @@
 #include "gpu/kinds.h"
 
 #define VARIANT(kind, called, x, y, numbers, ...)                                                                      \
-  {kind, called,           .reach = CNV_BLUR_LEAD(x), .rows = CNV_BLUR_LEAD(y), .terms = 1, .digits = numbers,         \
-   .k_x = x, .k_y = y, __VA_ARGS__},
+  {kind,     called,     .reach = CNV_BLUR_LEAD(x), .rows = CNV_BLUR_LEAD(y), .terms = 1, .digits = numbers, .k_x = x, \
+   .k_y = y, __VA_ARGS__},
 #define TILE(kind, x, y, m, height, numbers)                                                                           \
   VARIANT(kind, #x "x" #y, x, y, numbers, .width = 16 * CNV_TILE_WARPS * (m), .tile_rows = height)
 #define PLAIN(x, y, m, height, blocks) TILE("blur", x, y, m, height, 1)
@@ -70,7 +70,7 @@ both_axes(const CnvPlan *plan, const CnvPlane *plane, const CnvTerm *term, const
     magnitude = -magnitude;
   for (int axis = 0; axis < CNV_N_AXES; axis++) {
     guint n = (guint)term->n[axis], n_frames = axis == CNV_X ? (guint)cnv_fit_n_frames(plan) : 1;
-    double *value = g_new(double, n * n_frames);
+    double *value = g_new(double, n *n_frames);
 
     for (guint i = 0; i < n * n_frames; i++)
       value[i] = plan->taps[term->taps[axis] + (int)(i % n)] * (axis == CNV_X ? 1 / magnitude : magnitude * gain) *
@@ -179,12 +179,11 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
   double center;
   const CnvTerm *term = find_terms(plan, plane, &center);
   CnvTapList taps[CNV_N_AXES];
-  gboolean is_large;
+  const CnvVariant *variant;
+  gboolean is_large, is_small;
 
   if (!cnv_fit_samples(plane, error) || !terms_fit(plan, plane, term, error))
     return FALSE;
-  if (plane->width < term->n[CNV_X] && plane->height < term->n[CNV_Y])
-    return cnv_fit_refuse(error, "of a frame smaller than the taps all sums are nearly alike, and so are their errors");
   *needs = (CnvNeeds){.terms = 1,
                       .digits = 2,
                       .bytes = plane->component[0].bytes,
@@ -194,7 +193,9 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
                       .rows = cnv_fit_reach(term, CNV_Y)};
   both_axes(plan, plane, term, plan->weight, taps);
   is_large = !(taps[CNV_Y].magnitude <= COLUMN_MAX);
-  if (!is_large && halves_suffice(plane, taps, center))
+  /* Of a frame smaller than the taps all row sums are nearly alike, and so are their errors. */
+  is_small = plane->width < term->n[CNV_X] && plane->height < term->n[CNV_Y];
+  if (!is_large && !(is_small && cnv_variant_find(&cnv_kind_blur, needs)) && halves_suffice(plane, taps, center))
     needs->digits = 1;
   clear_axes(taps);
   if (is_large)
@@ -202,7 +203,10 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
   if (needs->n_frames > 1 && !weights_fit(plan))
     return cnv_fit_refuse(error, "over time it takes weights of frames that add up to 1/%g to %g", WEIGHTS_MAX,
                           WEIGHTS_MAX);
-  return cnv_variant_find(&cnv_kind_blur, needs) ||
+  variant = cnv_variant_find(&cnv_kind_blur, needs);
+  if (variant && variant->ring && is_small)
+    return cnv_fit_refuse(error, "of a frame smaller than so many taps all levels are nearly alike, and so are errors");
+  return variant ||
          cnv_fit_refuse(error, "%d taps along x, %d along y, %d channels and %d frames are more than its tiles hold",
                         term->n[CNV_X], term->n[CNV_Y], plane->channels, needs->n_frames);
 }

@@ -155,9 +155,9 @@ typedef struct {
 /* blur: steps of 16 samples along x and of 16 rows that 16 outputs reach over, groups of 16 samples that a warp makes
  * side by side, rows of a tile, blocks that should fit a multiprocessor. */
 #define CNV_BLUR_VARIANTS(V)                                                                                           \
-  V(2, 2, 2, 64, 6)                                                                                                    \
-  V(3, 2, 2, 64, 5)                                                                                                    \
-  V(5, 2, 2, 64, 4)                                                                                                    \
+  V(2, 2, 2, 64, 7)                                                                                                    \
+  V(3, 2, 2, 64, 6)                                                                                                    \
+  V(5, 2, 2, 64, 5)                                                                                                    \
   V(3, 3, 2, 96, 5)                                                                                                    \
   V(5, 5, 2, 128, 3)
 /* The same with taps and row sums split in two numbers. */

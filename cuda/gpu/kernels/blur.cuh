@@ -146,8 +146,8 @@ keep(int &number)
   asm volatile("" : "+r"(number));
 }
 
-/* Adds the taps of 16 rows along x, from the lane's first word on, to sums of eight rows each, of M groups of 16 samples.
- * BEGINS: they begin with `first` instead. */
+/* Adds the taps of 16 rows along x, from the lane's first word on, to sums of eight rows each, of M groups of 16
+ * samples. BEGINS: they begin with `first` instead. */
 template <typename T, int K_X, int M, int PARTS, bool BEGINS, typename B>
 __device__ static void
 sum_rows(float (&sum)[2][M][4], const uint8_t *from, int pitch, const B &bands, int shift, uint32_t mask,
@@ -294,17 +294,17 @@ struct BlurLane {
   int from, out, frame_bytes;
 };
 
-/* A warp's way down a tile, by 16 rows a step: their row sums become the last of a ring of K_Y, by which 16 rows of
- * results are made. factor: those of renormalize from the lane's first sample and row on. SIMPLE: of one frame, and as
- * above; the rest then does not fill the loop. */
-template <typename T, int K_X, int K_Y, int M, int PARTS, bool SIMPLE, typename BX, typename BY>
+/* A warp's way down a tile of WIDTH samples, by 16 rows a step: their row sums become the last of a ring of K_Y, by
+ * which 16 rows of results are made. factor: those of renormalize from the lane's first sample and row on. SIMPLE: of
+ * one frame, and as above; the rest then does not fill the loop. */
+template <typename T, int K_X, int K_Y, int M, int WIDTH, int PARTS, bool SIMPLE, typename BX, typename BY>
 __device__ static void
 blur_rows(int n_frames, const CnvTileJob &s, BlurLane lane, int n_rows, const float *factor, const float *row_factor,
           const BX &band_x, const BY &band_y)
 {
   typedef typename Word<T>::type W;
-  constexpr int bytes = sizeof(T), width = 16 * CNV_TILE_WARPS * M, lead = CNV_BLUR_LEAD(K_X);
-  constexpr int pitch = CNV_TILE_PITCH(16 * bytes, width * bytes, lead * bytes), out_pitch = width * bytes + 16;
+  constexpr int bytes = sizeof(T), lead = CNV_BLUR_LEAD(K_X);
+  constexpr int pitch = CNV_TILE_PITCH(16 * bytes, WIDTH * bytes, lead * bytes), out_pitch = WIDTH * bytes + 16;
   const uint32_t mask = (uint32_t)s.full_bits * 0x10001u;
   const float4 first_sum = *(const float4 *)s.first_sum, first_level = *(const float4 *)s.first_level;
   int steps = (n_rows + 15) / 16 + K_Y - 1;
@@ -402,12 +402,17 @@ blur(const CnvTileArgs &l)
   finish_tile<T>(l, params, tile_box(s, at, shape), &barrier);
   if (s.renormalizes)
     __syncthreads();
-  if (n_frames == 1 && is_simple(s))
-    blur_rows<T, K_X, K_Y, M, parts, true>(1, s, lane_at, at.y_end - at.y, along, row_factor, band_x, band_y);
-  else
-    blur_rows<T, K_X, K_Y, M, parts, false>(n_frames, s, lane_at, at.y_end - at.y, along, row_factor, band_x, band_y);
+  if (n_frames == 1 && is_simple(s)) {
+    blur_rows<T, K_X, K_Y, M, width, parts, true>(1, s, lane_at, at.y_end - at.y, along, row_factor, band_x, band_y);
+  } else {
+#pragma unroll 1
+    for (int m = 0; m < M; m++)
+      blur_rows<T, K_X, K_Y, 1, width, parts, false>(
+          n_frames, s, {lane_at.from + 16 * m * bytes, lane_at.out + 16 * m * bytes, frame_bytes}, at.y_end - at.y,
+          along + 16 * m, row_factor, band_x, band_y);
+  }
   __syncthreads();
-  store_tile<T, width>(params, at, cnv_tiles + n_frames * frame_bytes, out_pitch, threadIdx.x, blockDim.x);
+  store_tile<T, width, 32 * CNV_TILE_WARPS>(params, at, cnv_tiles + n_frames * frame_bytes, out_pitch, threadIdx.x);
 }
 
 #else

@@ -231,7 +231,7 @@ dense(const CnvTileArgs &l)
       put_words<T, false>(sums, epilogue, to, out_pitch);
   }
   __syncthreads();
-  store_tile<T, CNV_TILE_WIDTH>(params, at, out, out_pitch, threadIdx.x, blockDim.x);
+  store_tile<T, CNV_TILE_WIDTH, 32 * CNV_TILE_WARPS>(params, at, out, out_pitch, threadIdx.x);
 }
 
 #else

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * blur_ring: blur with so many rows of taps that a tile with all of its apron would fill shared memory, and the row sums
- * of its rows all registers. A block goes down a strip of 64 samples, by BLOCKS times 16 rows a round. Row sums go to a
- * ring in shared memory, and the column's products read them from there, while the next round's rows are brought. A warp
- * takes 16 rows of the round in the first, all of the width or half of it; in the second two times 16 rows of outputs,
- * so that what it reads of the ring serves both.
+ * blur_ring: blur with so many rows of taps that a tile with all of its apron would fill shared memory, and the row
+ * sums of its rows all registers. A block goes down a strip of 64 samples, by BLOCKS times 16 rows a round. Row sums go
+ * to a ring in shared memory, and the column's products read them from there, while the next round's rows are brought.
+ * A warp takes 16 rows of the round in the first, all of the width or half of it; in the second two times 16 rows of
+ * outputs, so that what it reads of the ring serves both.
  */
 #pragma once
 
@@ -16,7 +16,7 @@
  */
 template <typename T, int K_X, int BLOCKS, int PARTS> struct Ring {
   static constexpr int bytes = sizeof(T), lead = CNV_BLUR_LEAD(K_X), apron = CNV_TILE_APRON(lead * bytes);
-  static constexpr int pitch = CNV_TILE_PITCH(16 * bytes, CNV_RING_WIDTH * bytes, lead * bytes);
+  static constexpr int pitch = CNV_TILE_PITCH(16 * bytes, CNV_RING_WIDTH *bytes, lead *bytes);
   static constexpr int groups = CNV_RING_WIDTH / 16, rows = 16 * BLOCKS;
   static constexpr int row_groups = groups * BLOCKS / CNV_TILE_WARPS, column_groups = row_groups / 2;
   static constexpr int tile_bytes = CNV_TILE_BYTES(pitch, rows), slot = groups * PARTS * 32; /* of uint4 */
@@ -30,7 +30,6 @@ start_round(const CnvTileArgs &l, const TileParams &params, const TileBox &box, 
             uint64_t *barrier)
 {
   const bool has_map = round < rounds && l.maps >> params.s.pointers & 1;
-  uint8_t *tile = cnv_tiles + round % R::tile_bytes;
   const TileBox rows = {box.x, box.y + round * R::rows, box.width, R::rows, R::pitch};
 
 #if CNV_BULK_COPIES
@@ -39,8 +38,8 @@ start_round(const CnvTileArgs &l, const TileParams &params, const TileBox &box, 
   if (threadIdx.x == 0 && has_map) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at), "r"(R::rows * R::pitch)
                  : "memory");
-    start_bulk_copy(shared_address(cnv_tiles), &l.map[params.s.pointers], rows.x * R::bytes / 4, rows.y, params.s.job.field,
-                    0, at);
+    start_bulk_copy(shared_address(cnv_tiles), &l.map[params.s.pointers], rows.x * R::bytes / 4, rows.y,
+                    params.s.job.field, 0, at);
   }
 #else
   TilePart part = part_in_window(params, rows);
@@ -60,21 +59,17 @@ finish_round(const CnvTileArgs &l, const TileParams &params, const TileBox &box,
 {
   const bool has_map = l.maps >> params.s.pointers & 1;
   const TileBox rows = {box.x, box.y + round * R::rows, box.width, max(min(n_rows, R::rows), 0), R::pitch};
-  TilePart part = part_in_window(params, rows);
 
-  if (!has_map)
-    part = {};
 #if CNV_BULK_COPIES
   if (has_map)
     wait_for_bulk_copies(barrier, round % 2);
+  if (has_map && is_in_window(params, rows))
+    return;
 #else
-  part.x1 = whole_chunks<T>(rows, part);
   asm volatile("cp.async.wait_group 0;" ::: "memory");
   __syncthreads();
 #endif
-  if (is_whole(rows, part))
-    return;
-  fill_tile<T>(params, rows, part, (T *)(cnv_tiles + round % R::tile_bytes), 0);
+  fill_frames<T>(l, params, rows, has_map);
 #if CNV_BULK_COPIES
   /* The copy engine writes here next. */
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
@@ -91,8 +86,8 @@ input_word(const TileParams &params, int x, int y)
   typename Word<T>::type word = {};
 
   for (int i = 0; i < 4; i++)
-    set_sample(word, i, load_sample(row + min(max(x + i, s.job.x * s.channels),
-                                              (s.job.x + s.job.width) * s.channels - 1)));
+    set_sample(word, i,
+               load_sample(row + min(max(x + i, s.job.x * s.channels), (s.job.x + s.job.width) * s.channels - 1)));
   return word;
 }
 
@@ -227,9 +222,7 @@ ring_rows(const CnvTileArgs &l, const TileParams &params, const TileBox &box, co
     if (round > 0)
       __syncthreads(); /* the ring's oldest rows have been read */
     if (round * BLOCKS + row_block < n_in)
-      put_row_sums<T, K_X, PARTS, R>(put + row_group * PARTS * 32,
-                                     cnv_tiles + round % R::tile_bytes + from, band_x, s, mask,
-                                     first_sum);
+      put_row_sums<T, K_X, PARTS, R>(put + row_group * PARTS * 32, cnv_tiles + from, band_x, s, mask, first_sum);
     put = put + BLOCKS * R::slot < ring_end ? put + BLOCKS * R::slot : ring + row_block * R::slot;
     __syncthreads();
     start_round<T, R>(l, params, box, round + 1, rounds, barrier);
@@ -250,8 +243,8 @@ ring_rows(const CnvTileArgs &l, const TileParams &params, const TileBox &box, co
           *(W *)(out + (16 * h + g + 8 * half) * R::out_pitch + (16 * m + 4 * t) * R::bytes) = word[half];
       }
       __syncwarp();
-      store_tile<T, R::out_width>(params, {at.x + 16 * column_group, at.y + y, min(at.y + y + 32, at.y_end)}, out,
-                                  R::out_pitch, lane, 32);
+      store_tile<T, R::out_width, 32>(params, {at.x + 16 * column_group, at.y + y, min(at.y + y + 32, at.y_end)}, out,
+                                      R::out_pitch, lane);
       __syncwarp();
     }
     take = take + BLOCKS * R::slot < ring_end ? take + BLOCKS * R::slot : ring + pair * R::slot;

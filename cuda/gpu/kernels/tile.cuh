@@ -316,31 +316,58 @@ begin_block(const CnvTileArgs &l, const TileShape &shape, TileParams &params, ui
   __syncthreads();
 }
 
+/* TRUE where all of the tile is in the job's window. */
+__device__ static bool
+is_in_window(const TileParams &params, const TileBox &box)
+{
+  const CnvRectJob &p = params.s.job;
+
+  return box.x >= params.window_x0 && box.x + box.width <= params.window_x1 && box.y >= p.window_y &&
+         box.y + box.rows <= p.window_y + p.window_height;
+}
+
+/* Fills in what is missing of the tile of each frame. has_map: the part that is in the window is there. */
+template <typename T>
+__device__ static void
+fill_frames(const CnvTileArgs &l, const TileParams &params, TileBox box, bool has_map)
+{
+  const int n = max(l.sources.n, 1), frame_bytes = CNV_TILE_BYTES(box.pitch, params.s.box_rows);
+  TilePart part = part_in_window(params, box);
+
+#if !CNV_BULK_COPIES
+  part.x1 = whole_chunks<T>(box, part);
+#endif
+  if (!has_map)
+    part = {};
+  for (int i = 0; i < n && !is_whole(box, part); i++)
+    fill_tile<T>(params, box, part, (T *)(cnv_tiles + i * frame_bytes), l.sources.n ? l.sources.delta[i] : 0);
+}
+
 /* Waits for the tile of each frame, and fills in what is missing. All threads see it afterwards. */
 template <typename T>
 __device__ static void
 finish_tile(const CnvTileArgs &l, const TileParams &params, const TileBox &box, uint64_t *barrier)
 {
   const bool has_map = l.maps >> params.s.pointers & 1;
-  const int n = max(l.sources.n, 1), frame_bytes = CNV_TILE_BYTES(box.pitch, params.s.box_rows);
-  TilePart part = part_in_window(params, box);
 
   if (!reads(params.s))
     return;
-  if (!has_map)
-    part = {};
 #if CNV_BULK_COPIES
   if (has_map)
     wait_for_bulk_copies(barrier, 0);
+  if (has_map && is_in_window(params, box))
+    return;
 #else
+  TilePart part = part_in_window(params, box);
+
   part.x1 = whole_chunks<T>(box, part);
-  for (int i = 0; i < n && has_map; i++)
-    copy_chunks<T>(params, box, part, cnv_tiles + i * frame_bytes, l.sources.n ? l.sources.delta[i] : 0);
+  for (int i = 0; i < max(l.sources.n, 1) && has_map; i++)
+    copy_chunks<T>(params, box, part, cnv_tiles + i * CNV_TILE_BYTES(box.pitch, params.s.box_rows),
+                   l.sources.n ? l.sources.delta[i] : 0);
   asm volatile("cp.async.commit_group;\ncp.async.wait_group 0;" ::: "memory");
   __syncthreads();
 #endif
-  for (int i = 0; i < n && !is_whole(box, part); i++)
-    fill_tile<T>(params, box, part, (T *)(cnv_tiles + i * frame_bytes), l.sources.n ? l.sources.delta[i] : 0);
+  fill_frames<T>(l, params, box, has_map);
 }
 
 /* Stores one row's 16 bytes of outputs, from sample x on, sample by sample: those of the job, and what was read where a
@@ -360,14 +387,14 @@ store_chunk(const TileParams &params, const T *from, int x, int y)
 
 /* Stores the outputs, which lie `pitch` bytes from row to row in shared memory, by so many threads, of which this is
  * one. All have written theirs. */
-template <typename T, int WIDTH>
+template <typename T, int WIDTH, int THREADS>
 __device__ static void
-store_tile(const TileParams &params, const TileOutput &at, const uint8_t *out, int pitch, int thread, int threads)
+store_tile(const TileParams &params, const TileOutput &at, const uint8_t *out, int pitch, int thread)
 {
   typedef typename Word<T>::type W;
-  constexpr int samples = 16 / sizeof(T), chunks = WIDTH / samples, words = samples / 4;
+  constexpr int samples = 16 / sizeof(T), chunks = WIDTH / samples, words = samples / 4, step = THREADS / chunks;
   const CnvTileJob &s = params.s;
-  const int chunk = thread % chunks, x = at.x + chunk * samples, step = threads / chunks;
+  const int chunk = thread % chunks, x = at.x + chunk * samples;
   const bool inside = x >= s.job.x * s.channels && x + samples <= (s.job.x + s.job.width) * s.channels;
   const uint8_t *from = out + 16 * chunk + thread / chunks * pitch;
   int y = at.y + thread / chunks;
