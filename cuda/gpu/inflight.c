@@ -37,30 +37,26 @@ set_done(CudaSession *self, FrameInFlight *frame)
 void
 cnv_cuda_frames_count(CudaSession *self, guint64 number)
 {
-  CudaHost *host = &self->host;
-
-  g_mutex_lock(&host->lock);
-  host->count.done = MAX(host->count.done, number);
-  self->base.stats.frames = host->count.done - host->count.n_lost;
-  g_mutex_unlock(&host->lock);
+  g_mutex_lock(&self->host.lock);
+  self->host.count.done = MAX(self->host.count.done, number);
+  self->base.stats.frames = self->host.count.done - self->host.count.n_lost;
+  g_mutex_unlock(&self->host.lock);
 }
 
 void
 cnv_cuda_frames_forget(CudaSession *self, guint64 done, guint64 number)
 {
-  CudaHost *host = &self->host;
-
-  g_mutex_lock(&host->lock);
-  for (FrameInFlight *f = host->frames; f < host->frames + CNV_IN_FLIGHT_MAX; f++) {
+  g_mutex_lock(&self->host.lock);
+  for (FrameInFlight *f = self->host.frames; f < self->host.frames + CNV_IN_FLIGHT_MAX; f++) {
     number = MAX(number, f->number);
     f->number = 0;
   }
-  done = MIN(done, host->count.done);
+  done = MIN(done, self->host.count.done);
   if (number > done) {
-    host->count.n_lost += number - done;
-    host->count.done = host->count.last_lost = number;
+    self->host.count.n_lost += number - done;
+    self->host.count.done = self->host.count.last_lost = number;
   }
-  g_mutex_unlock(&host->lock);
+  g_mutex_unlock(&self->host.lock);
 }
 
 static gboolean
@@ -303,11 +299,9 @@ cnv_cuda_start_frame(CudaSession *self, const CnvWork *work, const CnvFrame *in,
 gboolean
 cnv_cuda_frames_open(CudaSession *self, GError **error)
 {
-  CudaHost *host = &self->host;
-
-  if (!CHECK(self, cuStreamCreate(&host->up, CU_STREAM_NON_BLOCKING), "making a stream", error) ||
-      !CHECK(self, cuStreamCreate(&host->down, CU_STREAM_NON_BLOCKING), "making a stream", error) ||
-      !CHECK(self, cuEventCreate(&host->unstaged, CU_EVENT_DISABLE_TIMING), "making an event", error))
+  if (!CHECK(self, cuStreamCreate(&self->host.up, CU_STREAM_NON_BLOCKING), "making a stream", error) ||
+      !CHECK(self, cuStreamCreate(&self->host.down, CU_STREAM_NON_BLOCKING), "making a stream", error) ||
+      !CHECK(self, cuEventCreate(&self->host.unstaged, CU_EVENT_DISABLE_TIMING), "making an event", error))
     return FALSE;
   return TRUE;
 }
@@ -334,14 +328,12 @@ free_frame(CudaSession *self, FrameInFlight *frame)
 void
 cnv_cuda_frames_close(CudaSession *self)
 {
-  CudaHost *host = &self->host;
-
   for (int i = 0; i < CNV_IN_FLIGHT_MAX; i++)
-    free_frame(self, &host->frames[i]);
-  cnv_cuda_free_pinned_buffer(self, &host->history.staging);
-  destroy_event(self, host->unstaged);
-  if (host->up)
-    self->cu->cuStreamDestroy(host->up);
-  if (host->down)
-    self->cu->cuStreamDestroy(host->down);
+    free_frame(self, &self->host.frames[i]);
+  cnv_cuda_free_pinned_buffer(self, &self->host.history.staging);
+  destroy_event(self, self->host.unstaged);
+  if (self->host.up)
+    self->cu->cuStreamDestroy(self->host.up);
+  if (self->host.down)
+    self->cu->cuStreamDestroy(self->host.down);
 }

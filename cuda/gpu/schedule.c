@@ -63,36 +63,27 @@ cnv_schedule_taps_of(const CnvPlan *plan, const CnvPlane *plane)
   return n;
 }
 
-/* Taps of a plan that lie in the constant bank already. */
-typedef struct {
-  const CnvPlan *plan;
-  guint from, to; /* index in the plan's taps, and in the bank */
-} TapSlot;
-
 /* The index in the constant bank that is being filled of a plan's `rows` rows of `width` taps from `from` on; adds
- * them, column by column, unless the bank has them. */
+ * them, column by column, unless the bank has them. slots: index in the bank by address of a plan's first tap. */
 static guint
-alloc_taps(CnvSchedule *schedule, GArray *slots, const CnvPlan *plan, guint from, int width, int rows)
+alloc_taps(CnvSchedule *schedule, GHashTable *slots, const CnvPlan *plan, guint from, int width, int rows)
 {
-  guint first = g_array_index(schedule->banks, guint, schedule->banks->len - 1);
-  TapSlot new = {plan, from, schedule->taps->len - first};
+  float *taps = plan->taps + from;
+  gpointer slot;
 
-  for (guint i = 0; i < slots->len; i++) {
-    const TapSlot *slot = &g_array_index(slots, TapSlot, i);
-
-    if (slot->plan == plan && slot->from == from)
-      return slot->to;
-  }
+  if (g_hash_table_lookup_extended(slots, taps, NULL, &slot))
+    return GPOINTER_TO_UINT(slot);
+  slot = GUINT_TO_POINTER(schedule->taps->len - g_array_index(schedule->banks, guint, schedule->banks->len - 1));
   for (int x = 0; x < width; x++)
     for (int y = 0; y < rows; y++)
-      g_array_append_val(schedule->taps, plan->taps[from + y * width + x]);
-  g_array_append_val(slots, new);
-  return new.to;
+      g_array_append_val(schedule->taps, taps[y * width + x]);
+  g_hash_table_insert(slots, taps, slot);
+  return GPOINTER_TO_UINT(slot);
 }
 
 /* The plane of a plan with its taps in the constant bank. */
 static CnvPlane
-place_plane(CnvSchedule *schedule, GArray *slots, const CnvPlan *plan, const CnvPlane *plane)
+place_plane(CnvSchedule *schedule, GHashTable *slots, const CnvPlan *plan, const CnvPlane *plane)
 {
   CnvPlane placed = *plane;
 
@@ -172,14 +163,14 @@ cnv_schedule_set_weights(CnvSchedule *schedule, const CnvWork *work)
 }
 
 static void
-begin_bank(CnvSchedule *schedule, GArray *slots)
+begin_bank(CnvSchedule *schedule, GHashTable *slots)
 {
   g_array_append_val(schedule->banks, schedule->taps->len);
-  g_array_set_size(slots, 0);
+  g_hash_table_remove_all(slots);
 }
 
 static void
-add_plane(CnvSchedule *schedule, GArray *slots, const CnvPlan *plan, const CnvPlane *plane, guint index)
+add_plane(CnvSchedule *schedule, GHashTable *slots, const CnvPlan *plan, const CnvPlane *plane, guint index)
 {
   CnvPlaneKernel *of = &g_array_index(schedule->plane_kernels, CnvPlaneKernel, index);
   guint first = g_array_index(schedule->banks, guint, schedule->banks->len - 1);
@@ -195,7 +186,7 @@ add_plane(CnvSchedule *schedule, GArray *slots, const CnvPlan *plan, const CnvPl
 void
 cnv_schedule_set_plans(CnvSchedule *schedule, const CnvWork *work)
 {
-  GArray *slots = g_array_new(FALSE, FALSE, sizeof(TapSlot));
+  GHashTable *slots = g_hash_table_new(NULL, NULL);
   guint n = work->n_plans * CNV_MAX_PLANES;
 
   forget_plans(schedule);
@@ -213,7 +204,7 @@ cnv_schedule_set_plans(CnvSchedule *schedule, const CnvWork *work)
       add_plane(schedule, slots, plan, plane, i);
   }
   schedule->n_weights = -1;
-  g_array_unref(slots);
+  g_hash_table_unref(slots);
 }
 
 guint

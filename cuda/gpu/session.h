@@ -69,22 +69,6 @@ typedef struct {
   CUevent done;
 } FrameInFlight;
 
-/* Frames in flight. Two threads may be at work, one of which only waits for frames (cnv_session_wait_for_frame). */
-typedef struct {
-  GMutex waiting; /* held while frames are waited for, taken before the other one */
-  GMutex lock;    /* of the frames' numbers, of what follows, and of changes of the session's stream */
-  struct {
-    guint64 done;      /* number of the last frame known to be over: all up to it are done, but for those lost */
-    guint64 n_lost;    /* of them */
-    guint64 last_lost; /* none up to it is good any more for who waits */
-  } count;
-  FrameInFlight frames[CNV_IN_FLIGHT_MAX];
-  CUstream up, down; /* kernels are on the session's stream: what others do in device memory meets them alone */
-  Transfer history;  /* of frames into it */
-  CUevent unstaged;  /* the last of them has left staging */
-  CnvTeam *team;     /* for copies to and from staging; NULL until there is one */
-} CudaHost;
-
 typedef struct {
   CUdeviceptr address;
   gsize size;
@@ -119,7 +103,23 @@ typedef struct {
   CUstream stream; /* that all goes to: own_stream or the caller's */
   CUstream own_stream;
   CUevent order; /* what one stream waits for of another; used again at once */
-  CudaHost host;
+
+  /* Frames in flight. Two threads may be at work, one of which only waits for frames (cnv_session_wait_for_frame). */
+  struct {
+    GMutex waiting; /* held while frames are waited for, taken before the other one */
+    GMutex lock;    /* of the frames' numbers, of what follows, and of changes of the session's stream */
+    struct {
+      guint64 done;      /* number of the last frame known to be over: all up to it are done, but for those lost */
+      guint64 n_lost;    /* of them */
+      guint64 last_lost; /* none up to it is good any more for who waits */
+    } count;
+    FrameInFlight frames[CNV_IN_FLIGHT_MAX];
+    CUstream up, down; /* kernels are on the session's stream: what others do in device memory meets them alone */
+    Transfer history;  /* of frames into it */
+    CUevent unstaged;  /* the last of them has left staging */
+    CnvTeam *team;     /* for copies to and from staging; NULL until there is one */
+  } host;
+
   CUevent mark[N_SPANS][2]; /* where a span begins and ends */
   gboolean marking;         /* this frame is being timed */
   guint marked;             /* bits: spans that wait to be read */
