@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The kind dense (dense.cuh): taps of any rank as digits for tensor cores, a matrix a row of taps, in integers.
+ * The kind dense (dense.cuh): taps of any rank as digits for tensor cores, a matrix a pair of rows, in integers.
  *
  * The terms of a sum become one kernel, their anchors lined up; the two of a magnitude stay apart. Each frame over time
  * has taps of its own, its weight in them.
@@ -20,8 +20,8 @@
    .kept_rows = height,                                                                                                \
    .width = CNV_TILE_WIDTH,                                                                                            \
    .tile_rows = CNV_DENSE_ROWS},
-#define U8(k, n, numbers, height, blocks) VARIANT(1, k, n, numbers, height)
-#define U16(k, n, numbers, height, blocks) VARIANT(2, k, n, numbers, height)
+#define U8(k, n, numbers, height, columns, blocks) VARIANT(1, k, n, numbers, height)
+#define U16(k, n, numbers, height, columns, blocks) VARIANT(2, k, n, numbers, height)
 static const CnvVariant variants[] = {CNV_DENSE_U8_VARIANTS(U8) CNV_DENSE_U16_VARIANTS(U16){NULL}};
 
 /* Digits of a tap: those of the kernel, but for samples of two bytes, which are two digits themselves. */
@@ -177,27 +177,48 @@ digit_of(double tap, int d, const CnvNeeds *needs, gboolean high)
   return (guint8)(power == TAP_DIGITS(needs) - 1 ? value : value & 255);
 }
 
-/* Appends the fragments of a row of scaled taps: of each two steps, term and digit four words a lane, two each of two
- * products' operands B (mma.m16n8k32): lane 4g + t has bytes 4t to 4t + 3, and those 16 on, on output g, the products'
- * outputs being ordered so that a lane has four neighbours. terms: NULL for zeros. */
-static void
-append_row(GArray *words, double *const *term, const CnvPlane *plane, const CnvVariant *variant, const CnvNeeds *needs)
+/* Rows of taps that the variant takes of each frame: they come in pairs. */
+static int
+rows_of(const CnvVariant *variant, const CnvNeeds *needs)
 {
-  int C = plane->channels, n = (variant->k_x + 1) / 2 * variant->terms * variant->digits;
+  return variant->kept_rows ? variant->kept_rows : (needs->rows + 1) / 2 * 2;
+}
 
-  for (int i = 0; i < n * 32 * 4; i++) {
-    int fragment = i / 128, lane = i / 4 % 32, product = i % 4 / 2, half = i % 2;
-    int output = 4 * (lane / 8) + 2 * product + lane / 4 % 2;
-    int k = fragment / (variant->terms * variant->digits), t = fragment / variant->digits % variant->terms;
+/* A digit of a row's scaled taps for four bytes of its window, the first of them so many samples behind the output. */
+static guint32
+word_of(const double *taps, int away, int digit, int channels, const CnvNeeds *needs)
+{
+  guint32 word = 0;
+
+  for (int e = 0; e < 4; e++) {
+    int at = away + e / needs->bytes, tap = at / channels + needs->anchor_x;
+
+    if (at % channels == 0 && tap >= 0 && tap < needs->n_x)
+      word |= (guint32)digit_of(taps[tap], digit, needs, e % needs->bytes) << (8 * e);
+  }
+  return word;
+}
+
+/* Appends the fragments of rows j and j + 1 of a frame's scaled taps: of each two of their steps, term and digit the
+ * products' operands B (mma.m16n8k32), of which lane 4g + t has bytes 4t to 4t + 3 of both steps on output g. Where
+ * there are two products, their outputs are ordered so that a lane has four neighbours. */
+static void
+append_rows(GArray *words, const double *taps, int j, const CnvPlane *plane, const CnvVariant *variant,
+            const CnvNeeds *needs)
+{
+  int products = CNV_DENSE_PRODUCTS(needs->bytes, variant->k_x);
+  int n = CNV_DENSE_FRAGMENTS(needs->bytes, variant->k_x, variant->terms, variant->digits);
+
+  for (int i = 0; i < n * 64; i++) {
+    int fragment = i / 64, lane = i / 2 % 32, product = fragment % products;
+    int digit = fragment / products % variant->digits, term = fragment / products / variant->digits % variant->terms;
+    int step = fragment / products / variant->digits / variant->terms * 2 + i % 2, row = j + step / variant->k_x;
+    int output = lane / 8 * 2 * products + 2 * product + lane / 4 % 2;
+    int away = (CNV_DENSE_K * (step % variant->k_x) + lane % 4 * 4) / needs->bytes - variant->reach - output;
     guint32 word = 0;
 
-    for (int e = 0; e < 4; e++) {
-      int byte = CNV_DENSE_K * (2 * k + half) + lane % 4 * 4 + e;
-      int away = byte / needs->bytes - variant->reach - output, tap = away / C + needs->anchor_x;
-
-      if (term && byte < CNV_DENSE_K * variant->k_x && away % C == 0 && tap >= 0 && tap < needs->n_x)
-        word |= (guint32)digit_of(term[t][tap], fragment % variant->digits, needs, byte % needs->bytes) << (8 * e);
-    }
+    if (row < needs->rows)
+      word = word_of(taps + (term * needs->rows + row) * needs->n_x, away, digit, plane->channels, needs);
     g_array_append_val(words, word);
   }
 }
@@ -226,7 +247,7 @@ set_job(CnvTileJob *job, GArray *words, const CnvPlan *plan, const CnvPlane *pla
         const CnvNeeds *own, const float *weight)
 {
   CnvNeeds needs = *own;
-  int c = cnv_fit_first_channel(plane), rows = variant->kept_rows ? variant->kept_rows : needs.rows;
+  int c = cnv_fit_first_channel(plane), rows = rows_of(variant, own);
   g_auto(CnvTapList) taps = all_taps(plan, plane, &needs, weight);
   double scale, error, factor, sum[2] = {0, 0};
 
@@ -235,13 +256,8 @@ set_job(CnvTileJob *job, GArray *words, const CnvPlan *plan, const CnvPlane *pla
   for (int t = 0; t < needs.terms; t++)
     sum[t] = round_term(&taps, &needs, t, scale);
   for (int frame = 0; frame < needs.n_frames; frame++)
-    for (int j = 0; j < rows; j++) {
-      double *term[2];
-
-      for (int t = 0; t < needs.terms; t++)
-        term[t] = taps.value + ((frame * needs.terms + t) * needs.rows + j) * needs.n_x;
-      append_row(words, j < needs.rows ? term : NULL, plane, variant, &needs);
-    }
+    for (int j = 0; j < rows; j += 2)
+      append_rows(words, taps.value + frame * needs.terms * needs.rows * needs.n_x, j, plane, variant, &needs);
   job->term = (CnvTerm){.n = {needs.n_x, taps.magnitude > 0 ? rows : 0}, .anchor = {needs.anchor_x, needs.anchor_y}};
   /* The sum of the rounded taps is divided out where there is one, so that a flat frame stays flat. */
   factor = needs.terms == 1 && fabs(taps.sum) > 0.05 * taps.magnitude ? sum[0] / taps.sum : scale;
@@ -264,7 +280,7 @@ pitch(const CnvVariant *variant, int bytes)
 static int
 box_rows(const CnvVariant *variant, const CnvNeeds *needs, int rows)
 {
-  return rows + (variant->kept_rows ? variant->kept_rows : needs->rows) - 1;
+  return rows + rows_of(variant, needs) - 1;
 }
 
 const CnvKernelKind cnv_kind_dense = {"dense",

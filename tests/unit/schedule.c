@@ -104,13 +104,13 @@ START_TEST(test_whole_frames)
       {&row, CNV_ALGORITHM_TENSOR, CNV_KERNEL_BLUR, "blur", "5x2"},
       {&wider, CNV_ALGORITHM_TENSOR, CNV_KERNEL_BLUR, "blur", "5x5"},
       {&widest, CNV_ALGORITHM_TENSOR, CNV_KERNEL_BLUR, "ring", "9"},
-      {&signed_row, CNV_ALGORITHM_TENSOR, CNV_KERNEL_DENSE, "dense", "2_1_2_3"},
+      {&signed_row, CNV_ALGORITHM_TENSOR, CNV_KERNEL_DENSE, "dense", "1_1_2_4"},
       {&blur, CNV_ALGORITHM_FUSED, CNV_KERNEL_FUSED, "fused", "4"},
       {&wide, CNV_ALGORITHM_FUSED, CNV_KERNEL_FUSED, "fused", "any"},
       {&signed_row, CNV_ALGORITHM_FUSED, CNV_KERNEL_FUSED, "fused", "1"},
-      {&sharpen, CNV_ALGORITHM_TENSOR, CNV_KERNEL_DENSE, "dense", "2_1_1_3"},
+      {&sharpen, CNV_ALGORITHM_TENSOR, CNV_KERNEL_DENSE, "dense", "1_1_1_4"},
       {&unsharp, CNV_ALGORITHM_TENSOR, CNV_KERNEL_BLUR, "blur", "3x3"},
-      {&full_rank, CNV_ALGORITHM_TENSOR, CNV_KERNEL_DENSE, "dense", "2_1_2_0"},
+      {&full_rank, CNV_ALGORITHM_TENSOR, CNV_KERNEL_DENSE, "dense", "1_1_2_8"},
   };
 
   for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
@@ -139,7 +139,7 @@ START_TEST(test_gradient)
   set_work(&schedule, &CNV_WORK_ALL(&plan));
   ck_assert_uint_eq(count_jobs(&schedule, CNV_KERNEL_DENSE), 1);
   ck_assert_uint_eq(count_jobs(&schedule, CNV_KERNEL_BLUR), 1);
-  ck_assert_str_eq(schedule.variant[CNV_KERNEL_DENSE]->suffix, "2_2_1_3");
+  ck_assert_str_eq(schedule.variant[CNV_KERNEL_DENSE]->suffix, "1_2_1_4");
   cnv_schedule_clear(&schedule);
   cnv_plan_unref(plan);
 }

@@ -348,24 +348,32 @@ check_blur(const Fixture *f, guint n_words)
 
 /* ---- dense ---- */
 
-/* Byte k of 32 of the B that has output `out` of 16: one of two, side by side in a lane's words. */
+/* Products that share a window. */
 static int
-b_at(const guint32 *words, int k, int out)
+n_products(const Fixture *f)
 {
-  int product = out % 4 / 2, column = out / 4 * 2 + out % 2, lane = column * 4 + k % 16 / 4;
-
-  return (gint8)(words[lane * 4 + product * 2 + k / 16] >> (k % 4 * 8));
+  return CNV_DENSE_PRODUCTS(f->variant->bytes, f->variant->k_x);
 }
 
-/* The integer that a byte of a row of samples is multiplied with. */
+/* Byte k of 32 of output `out` of a window: in the operand B of one of its products. */
+static int
+b_at(const Fixture *f, const guint32 *words, int k, int out)
+{
+  int n = 2 * n_products(f), product = out % n / 2, lane = (out / n * 2 + out % 2) * 4 + k % 16 / 4;
+
+  return (gint8)(words[product * 64 + lane * 2 + k / 16] >> (k % 4 * 8));
+}
+
+/* The integer that a byte of one of two rows of samples is multiplied with. */
 static double
-integer_at(const Fixture *f, const guint32 *words, int term, int out, int byte)
+integer_at(const Fixture *f, const guint32 *words, int term, int out, int row, int byte)
 {
   const CnvVariant *v = f->variant;
+  int k = row * CNV_DENSE_K * v->k_x + byte, before = (k / 32 * v->terms + term) * v->digits;
   double integer = 0;
 
   for (int d = 0; d < v->digits; d++)
-    integer = integer * 256 + b_at(words + ((byte / 32 * v->terms + term) * v->digits + d) * 128, byte % 32, out);
+    integer = integer * 256 + b_at(f, words + (before + d) * n_products(f) * 64, k % 32, out);
   return integer;
 }
 
@@ -378,9 +386,9 @@ check_row(const Fixture *f, const guint32 *words, int frame, int term, int j)
   double unit = gain == 0 ? 0 : f->job.gain * ldexp(1, f->job.shift) / gain;
   double weight = f->needs.n_frames > 1 ? f->weight[frame] : 1;
 
-  for (int out = 0; out < 16; out++)
+  for (int out = 0; out < 8 * n_products(f); out++)
     for (int at = 0; at < CNV_DENSE_K * f->variant->k_x / bytes; at++) {
-      double got = integer_at(f, words, term, out, at * bytes), expected = 0;
+      double got = integer_at(f, words, term, out, j % 2, at * bytes), expected = 0;
       int away = at - lead - out;
 
       if (away % C == 0)
@@ -391,8 +399,8 @@ check_row(const Fixture *f, const guint32 *words, int frame, int term, int j)
                                                            (fabs(got) > LARGE_INTEGER ? LARGEST_ERROR : 0),
                     "%s: frame %d, term %d, row %d, output %d, sample %d: %g, not %g", f->name, frame, term, j, out, at,
                     got, expected / unit);
-      ck_assert_msg(bytes == 1 || integer_at(f, words, term, out, at * 2 + 1) == 256 * got, "%s: bytes of a sample",
-                    f->name);
+      ck_assert_msg(bytes == 1 || integer_at(f, words, term, out, j % 2, at * 2 + 1) == 256 * got,
+                    "%s: bytes of a sample", f->name);
       sum += out == 0 ? got : 0;
     }
   return sum;
@@ -402,14 +410,15 @@ static void
 check_dense(const Fixture *f, guint n_words)
 {
   const CnvVariant *v = f->variant;
-  int n_rows = v->kept_rows ? v->kept_rows : f->needs.rows, words_a_row = (v->k_x + 1) / 2 * v->terms * v->digits * 128;
+  int n_rows = v->kept_rows ? v->kept_rows : (f->needs.rows + 1) / 2 * 2;
+  int words_of_two = CNV_DENSE_FRAGMENTS(v->bytes, v->k_x, v->terms, v->digits) * 64;
   const guint32 *at = f->words;
   double sum[2] = {0, 0};
 
-  ck_assert_uint_eq(n_words, (guint)(f->needs.n_frames * n_rows * words_a_row));
+  ck_assert_uint_eq(n_words, (guint)(f->needs.n_frames * n_rows / 2 * words_of_two));
   ck_assert_int_eq(f->job.term.n[CNV_Y], n_rows);
   for (int frame = 0; frame < f->needs.n_frames; frame++)
-    for (int j = 0; j < n_rows; j++, at += words_a_row)
+    for (int j = 0; j < n_rows; j++, at += j % 2 ? 0 : words_of_two)
       for (int t = 0; t < v->terms; t++)
         sum[t] += check_row(f, at, frame, t, j);
   for (int i = 0; i <= 2; i++) {

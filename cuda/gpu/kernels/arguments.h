@@ -190,27 +190,32 @@ cnv_ring_bytes(int bytes, int pitch, int k_x, int steps, int blocks, int parts)
          (k_x + steps) * parts * fragment + CNV_TILE_WARPS * 32 * (out_width * bytes + 16);
 }
 
-/* dense: steps of 16 bytes that 16 outputs reach over, terms, digits, rows of taps in registers (0: any number of them
- * from memory), blocks that should fit a multiprocessor. Samples of 16 bits take three digits, and so does the sum of
- * two digits of taps with them. */
+/* dense: steps of 16 bytes that a window has, terms, digits, rows of taps in registers (even; 0: any number of them
+ * from memory), samples that a warp makes side by side, blocks that should fit a multiprocessor. Samples of 16 bits
+ * take three digits, and so does the sum of two digits of taps with them. */
 #define CNV_DENSE_U8_VARIANTS(V)                                                                                       \
-  V(2, 1, 1, 3, 6)                                                                                                     \
-  V(2, 1, 1, 0, 6)                                                                                                     \
-  V(2, 1, 2, 3, 5)                                                                                                     \
-  V(2, 1, 2, 0, 5)                                                                                                     \
-  V(3, 1, 2, 0, 4)                                                                                                     \
-  V(2, 1, 3, 0, 4)                                                                                                     \
-  V(6, 1, 3, 0, 3)                                                                                                     \
-  V(2, 2, 1, 3, 5)                                                                                                     \
-  V(4, 2, 2, 0, 2)
+  V(1, 1, 1, 4, 32, 7)                                                                                                 \
+  V(1, 1, 2, 4, 32, 7)                                                                                                 \
+  V(1, 1, 2, 8, 32, 6)                                                                                                 \
+  V(1, 1, 2, 0, 32, 6)                                                                                                 \
+  V(2, 1, 2, 0, 64, 4)                                                                                                 \
+  V(3, 1, 2, 0, 64, 4)                                                                                                 \
+  V(1, 1, 3, 0, 32, 5)                                                                                                 \
+  V(6, 1, 3, 0, 32, 3)                                                                                                 \
+  V(1, 2, 1, 4, 32, 6)                                                                                                 \
+  V(4, 2, 2, 0, 32, 2)
 #define CNV_DENSE_U16_VARIANTS(V)                                                                                      \
-  V(4, 1, 3, 0, 4)                                                                                                     \
-  V(6, 1, 3, 0, 3)                                                                                                     \
-  V(4, 2, 3, 0, 2)
+  V(2, 1, 3, 0, 32, 4)                                                                                                 \
+  V(4, 1, 3, 0, 32, 4)                                                                                                 \
+  V(6, 1, 3, 0, 32, 3)                                                                                                 \
+  V(4, 2, 3, 0, 32, 2)
 #define CNV_DENSE_ROWS 64 /* of a tile */
-/* Samples to either side that the steps reach over. */
-#define CNV_DENSE_LEAD(bytes, k) (8 * ((k) - (bytes)) / (bytes))
-#define CNV_DENSE_K 16 /* bytes of a step */
+#define CNV_DENSE_K 16    /* bytes of a step */
+/* Products of 8 outputs that have a window of the tile in common, and the samples of it on either side of them. */
+#define CNV_DENSE_PRODUCTS(bytes, k) ((k) == (bytes) ? 1 : 2)
+#define CNV_DENSE_LEAD(bytes, k) (8 * (k) / (bytes)-4 * CNV_DENSE_PRODUCTS(bytes, k))
+/* Fragments of a variant's taps of two rows: each has the operand B of one product, two words of each lane. */
+#define CNV_DENSE_FRAGMENTS(bytes, k, terms, digits) ((k) * (terms) * (digits)*CNV_DENSE_PRODUCTS(bytes, k))
 
 /* fused: threads of a block, which makes a tile (fused.cuh). */
 #define CNV_FUSED_THREADS 128

@@ -89,10 +89,10 @@ FUSED_ENTRIES(FUSED_ENTRY)
 #define BLUR_SPLIT(K_X, K_Y, M, rows, blocks)                                                                          \
   TILES(blur_split_u8_##K_X##x##K_Y, blocks, blur<uint8_t, K_X, K_Y, M, true>)                                         \
   TILES(blur_split_u16_##K_X##x##K_Y, blocks, blur<uint16_t, K_X, K_Y, M, true>)
-#define DENSE_U8(K, TERMS, D, ROWS, blocks)                                                                            \
-  TILES(dense_u8_##K##_##TERMS##_##D##_##ROWS, blocks, dense<uint8_t, K, TERMS, D, ROWS>)
-#define DENSE_U16(K, TERMS, D, ROWS, blocks)                                                                           \
-  TILES(dense_u16_##K##_##TERMS##_##D##_##ROWS, blocks, dense<uint16_t, K, TERMS, D, ROWS>)
+#define DENSE_U8(K, TERMS, D, ROWS, COLUMNS, blocks)                                                                   \
+  TILES(dense_u8_##K##_##TERMS##_##D##_##ROWS, blocks, dense<uint8_t, K, TERMS, D, ROWS, COLUMNS>)
+#define DENSE_U16(K, TERMS, D, ROWS, COLUMNS, blocks)                                                                  \
+  TILES(dense_u16_##K##_##TERMS##_##D##_##ROWS, blocks, dense<uint16_t, K, TERMS, D, ROWS, COLUMNS>)
 #define RING(K_X, ROWS, blocks) TILES(ring_u8_##K_X, blocks, blur_ring<uint8_t, K_X, ROWS, false>)
 #define RING_SPLIT(K_X, ROWS, blocks)                                                                                  \
   TILES(ring_split_u8_##K_X, blocks, blur_ring<uint8_t, K_X, ROWS, true>)                                              \

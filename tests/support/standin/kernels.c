@@ -98,8 +98,8 @@ add_tiles(void)
 #define DENSE(size, k, n_terms, n_digits, n_rows)                                                                      \
   add_named((Variant){.bytes = size, .k_x = k, .terms = n_terms, .digits = n_digits, .rows = n_rows},                  \
             sizeof(CnvTileArgs), tiles_dense, "cnv_dense_%s_%d_%d_%d_%d", types[size], k, n_terms, n_digits, n_rows);
-#define DENSE_U8(k, terms, digits, rows, blocks) DENSE(1, k, terms, digits, rows)
-#define DENSE_U16(k, terms, digits, rows, blocks) DENSE(2, k, terms, digits, rows)
+#define DENSE_U8(k, terms, digits, rows, columns, blocks) DENSE(1, k, terms, digits, rows)
+#define DENSE_U16(k, terms, digits, rows, columns, blocks) DENSE(2, k, terms, digits, rows)
 #define STRIP(name, size, x, n, numbers)                                                                               \
   add_named((Variant){.bytes = size, .k_x = x, .ring = n, .parts = numbers}, sizeof(CnvTileArgs), tiles_blur,          \
             "cnv_%s_%s_%d", name, types[size], x);

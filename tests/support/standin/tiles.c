@@ -283,17 +283,18 @@ open_words(const KernelRun *run, const CnvTileJob *s, gsize n)
   return (const guint32 *)standin_access(run->op, l->bands + (guint64)s->bands * 4, n * 4, FALSE, run->name);
 }
 
-/* Fragments of the words of a band: k steps of one part after the other, or of terms and digits side by side. */
+/* Fragments of the words of a band: k steps of one part after the other, or of two rows, terms and digits side by side.
+ */
 typedef struct {
   const guint32 *words;
   const Variant *v;
-  int steps, term;
+  int steps, outputs, term, row;
   gboolean along_x;
 } Fragments;
 
 typedef double (*TapAt)(const Fragments *from, int out, int at);
 
-/* The 16 outputs' taps on n samples, or rows, from `lead` before the first output on; they are to be the same for each
+/* The outputs' taps on n samples, or rows, from `lead` before the first output on; they are to be the same for each
  * output, and `apart` from each other. */
 static Band
 find_band(const KernelRun *run, const Fragments *from, TapAt tap_at, int lead, int n, int apart)
@@ -301,7 +302,7 @@ find_band(const KernelRun *run, const Fragments *from, TapAt tap_at, int lead, i
   Band band = {lead, g_new0(double, 2 * lead + 1)};
   gboolean alike = TRUE;
 
-  for (int out = 0; out < 16; out++)
+  for (int out = 0; out < from->outputs; out++)
     for (int at = 0; at < n; at++) {
       int away = at - lead - out;
       double tap = tap_at(from, out, at);
@@ -474,7 +475,7 @@ blur_tiles(const KernelRun *run, Tiles *tiles)
   const CnvTileJob *s = tiles->tiles;
   int frames = MAX(tiles->n_sources, 1), of_frame = v->parts * v->k_x * 128, width = samples_of(tiles);
   const guint32 *words = open_words(run, s, (gsize)(frames * of_frame + v->parts * s->steps_y * 128));
-  const Fragments of_y = {words, v, s->steps_y, 0, FALSE};
+  const Fragments of_y = {words, v, s->steps_y, 16};
   g_autofree double *acc = g_new0(double, (gsize)width * s->job.height), *sums = NULL;
   g_autofree Band *x = g_new(Band, frames);
   Around around = {0};
@@ -487,7 +488,7 @@ blur_tiles(const KernelRun *run, Tiles *tiles)
     if (s->first_sum[i] != s->first_sum[0] || s->first_level[i] != (s->renormalizes ? 0 : s->offset))
       standin_report("%s: sums begin with %g, levels with %g", run->name, s->first_sum[i], s->first_level[i]);
   for (int f = 0; f < frames; f++) {
-    const Fragments of_x = {words + v->parts * s->steps_y * 128 + f * of_frame, v, v->k_x, 0, TRUE};
+    const Fragments of_x = {words + v->parts * s->steps_y * 128 + f * of_frame, v, v->k_x, 16, .along_x = TRUE};
 
     x[f] = find_band(run, &of_x, blur_tap, CNV_BLUR_LEAD(v->k_x), 16 * v->k_x, s->channels);
     widen(&x[f], &around.left, &around.right);
@@ -512,13 +513,14 @@ blur_tiles(const KernelRun *run, Tiles *tiles)
 
 /* ---- dense ---- */
 
-/* Byte `k` of 32 of output `out` of 16, in fragments that have two B side by side. */
+/* Byte `k` of 32 of output `out` of the window that products share, of which each has an operand B. */
 static int
-digit_at(const guint32 *words, int k, int out)
+digit_at(const guint32 *words, int k, int out, int products)
 {
-  int lane = (out / 4 * 2 + out % 2) * 4 + k % 16 / 4;
+  int product = out % (2 * products) / 2, column = out / (2 * products) * 2 + out % 2;
+  int lane = column * 4 + k % 16 / 4;
 
-  return (gint8)(words[lane * 4 + out % 4 / 2 * 2 + k / 16] >> (k % 4 * 8));
+  return (gint8)(words[product * 64 + lane * 2 + k / 16] >> (k % 4 * 8));
 }
 
 /* What a byte of a sample is multiplied with. */
@@ -526,11 +528,14 @@ static double
 dense_byte(const Fragments *from, int out, int byte)
 {
   const Variant *v = from->v;
+  int products = CNV_DENSE_PRODUCTS(v->bytes, v->k_x), k = from->row * CNV_DENSE_K * v->k_x + byte;
   double tap = 0;
 
-  for (int d = 0; d < v->digits; d++)
-    tap =
-        tap * 256 + digit_at(from->words + ((byte / 32 * v->terms + from->term) * v->digits + d) * 128, byte % 32, out);
+  for (int d = 0; d < v->digits; d++) {
+    const guint32 *words = from->words + ((k / 32 * v->terms + from->term) * v->digits + d) * products * 64;
+
+    tap = tap * 256 + digit_at(words, k % 32, out, products);
+  }
   return tap;
 }
 
@@ -543,11 +548,11 @@ dense_tap(const Fragments *from, int out, int at)
   return from->v->bytes == 1 || dense_byte(from, out, at * 2 + 1) == 256 * low ? low : NAN;
 }
 
-/* Words of a row of taps, which come for two steps at once. */
+/* Words of two rows of taps. */
 static gsize
 dense_words(const Variant *v)
 {
-  return (gsize)(v->k_x + 1) / 2 * v->terms * v->digits * 128;
+  return (gsize)CNV_DENSE_FRAGMENTS(v->bytes, v->k_x, v->terms, v->digits) * 64;
 }
 
 /* The bands of all rows of taps: [frame][row][term]. */
@@ -559,7 +564,13 @@ find_bands(const KernelRun *run, const CnvTileJob *s, int frames, int n_rows, co
   Band *bands = g_new(Band, frames * n_rows * v->terms);
 
   for (int i = 0; i < frames * n_rows * v->terms; i++) {
-    const Fragments from = {words + (gsize)(i / v->terms) * dense_words(v), v, v->k_x, i % v->terms, TRUE};
+    const Fragments from = {words + (gsize)(i / v->terms / 2) * dense_words(v),
+                            v,
+                            v->k_x,
+                            8 * CNV_DENSE_PRODUCTS(v->bytes, v->k_x),
+                            i % v->terms,
+                            i / v->terms % 2,
+                            TRUE};
     int above = 0, below = 0, row = i / v->terms % n_rows - s->term.anchor[CNV_Y];
 
     bands[i] = find_band(run, &from, dense_tap, lead, n, s->channels);
@@ -616,13 +627,15 @@ dense_tiles(const KernelRun *run, Tiles *tiles)
   const CnvTileJob *s = tiles->tiles;
   int n_rows = v->rows ? v->rows : s->term.n[CNV_Y], frames = MAX(tiles->n_sources, 1);
   gsize n = (gsize)samples_of(tiles) * s->job.height, n_words = dense_words(v);
-  const guint32 *words = open_words(run, s, n_words * MAX(frames * n_rows, 1));
+  const guint32 *words = open_words(run, s, n_words * MAX(frames * n_rows / 2, 1));
   g_autofree double *first = g_new0(double, n), *second = g_new0(double, n);
   double *acc[] = {first, second};
   Around around = {0};
   Band *bands;
 
   open_levels(run, tiles);
+  if (n_rows % 2)
+    standin_report("%s has %d rows of taps", run->name, n_rows);
   if (v->rows && tiles->n_sources > 1)
     standin_report("%s has taps for one frame", run->name);
   if (!words)
