@@ -110,7 +110,7 @@ START_TEST(test_whole_frames)
       {&signed_row, CNV_ALGORITHM_FUSED, CNV_KERNEL_FUSED, "fused", "1"},
       {&sharpen, CNV_ALGORITHM_TENSOR, CNV_KERNEL_DENSE, "dense", "1_1_1_4"},
       {&unsharp, CNV_ALGORITHM_TENSOR, CNV_KERNEL_BLUR, "blur", "3x3"},
-      {&full_rank, CNV_ALGORITHM_TENSOR, CNV_KERNEL_DENSE, "dense", "1_1_2_8"},
+      {&full_rank, CNV_ALGORITHM_TENSOR, CNV_KERNEL_DENSE, "dense", "1_1_2_6"},
   };
 
   for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {

@@ -78,6 +78,20 @@ total_of(const int (&digit)[D][4], int i)
   return fmaf((float)(digit[0][i] * 256 + digit[D > 1][i]), 256.0f, (float)digit[D - 1][i]);
 }
 
+/* Added to the squares of a magnitude: square_root takes no 0. */
+#define LEAST_SQUARE 1e-30f
+
+/* The square root rounded to nearest, as sqrtf makes it, without that one's other cases and its branch. */
+__device__ static float
+square_root(float x)
+{
+  float inverse;
+
+  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(x));
+  const float root = x * inverse;
+  return fmaf(fmaf(-root, root, x), 0.5f * inverse, root);
+}
+
 /* Output i of a lane's four, not yet clamped. Times the smallest float32 it becomes a denormal number, rounded to
  * nearest, ties to even, whose bits are the level; those of negative ones are a negative integer. */
 template <bool ABSOLUTE, int TERMS, int D>
@@ -89,7 +103,7 @@ dense_level(const int (&sums)[TERMS][D][4], const DenseEpilogue &f, int i)
   if (TERMS == 2) {
     const float first = sum + f.bias[0], second = total_of(sums[TERMS - 1], i) + f.bias[1];
 
-    sum = sqrtf(fmaf(first, first, second * second));
+    sum = square_root(fmaf(first, first, fmaf(second, second, LEAST_SQUARE)));
   } else if (ABSOLUTE) {
     sum = fabsf(sum + f.bias[0]);
   }
