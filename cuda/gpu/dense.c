@@ -46,16 +46,33 @@ n_frames_of(const CnvPlan *plan)
   return plan->n_temporal_taps > 1 ? plan->n_temporal_taps : 1;
 }
 
+/* Terms that count: none where all samples become one level, as a gradient's chroma does. */
+static int
+n_terms_of(const CnvPlane *plane)
+{
+  return plane->gain[cnv_fit_first_channel(plane)] == 0 ? 0 : plane->n_terms;
+}
+
+/* Terms that the plan's planes keep apart. */
+static int
+terms_apart(const CnvPlan *plan)
+{
+  int n = 1;
+
+  for (int p = 0; p < plan->n_planes; p++)
+    if (plan->plane[p].filtered && plan->plane[p].combine == CNV_COMBINE_MAGNITUDE)
+      n = MAX(n, n_terms_of(&plan->plane[p]));
+  return n;
+}
+
 /* Lines the terms' anchors up. */
 static CnvNeeds
 measure(const CnvPlan *plan, const CnvPlane *plane)
 {
-  CnvNeeds needs = {.terms = plane->combine == CNV_COMBINE_MAGNITUDE ? plane->n_terms : 1,
-                    .bytes = plane->component[0].bytes,
-                    .n_frames = n_frames_of(plan)};
+  CnvNeeds needs = {.terms = terms_apart(plan), .bytes = plane->component[0].bytes, .n_frames = n_frames_of(plan)};
   int after_x = 0, after_y = 0;
 
-  for (int t = 0; t < plane->n_terms; t++) {
+  for (int t = 0; t < n_terms_of(plane); t++) {
     const CnvTerm *term = &plane->term[t];
 
     needs.anchor_x = MAX(needs.anchor_x, term->anchor[CNV_X]);
@@ -89,7 +106,7 @@ all_taps(const CnvPlan *plan, const CnvPlane *plane, const CnvNeeds *needs, cons
   CnvTapList taps;
 
   for (int frame = 0; frame < n_frames_of(plan); frame++)
-    for (int t = 0; t < plane->n_terms; t++) {
+    for (int t = 0; t < n_terms_of(plane); t++) {
       const CnvTerm *term = &plane->term[t];
       double of_frame = n_frames_of(plan) == 1 ? 1 : weight ? weight[frame] : plan->weight[frame];
 
@@ -125,7 +142,7 @@ full_in_memory(const CnvPlane *plane)
 static gboolean
 choose_digits(const CnvPlane *plane, const CnvTapList *taps, CnvNeeds *needs)
 {
-  gboolean picture = needs->n_x * needs->rows > 1;
+  gboolean picture = needs->n_x * needs->rows > 1 || taps->magnitude == 0;
   int first = needs->bytes > 1 || (needs->n_frames > 1 && !picture) ? 3 : needs->n_frames > 1 ? 2 : 1;
 
   for (needs->digits = first; needs->digits <= 3; needs->digits++) {

@@ -71,23 +71,26 @@ is_small(const CnvNeeds *blur)
   return blur->bytes == 1 && 2 * blur->rows + 1 <= (blur->n_frames > 1 ? DENSE_ROWS_OVER_TIME : DENSE_ROWS);
 }
 
-/* TRUE where blur would split numbers for some plane, and all have so few rows of taps that dense is better: planes
- * share a kernel, and so a launch, wherever they can. */
+/* TRUE where blur would split numbers for some plane, or does not take it, and all others have so few rows of taps that
+ * dense is better: planes share a kernel, and so a launch, wherever they can. */
 static gboolean
 prefers_dense(const CnvPlan *plan)
 {
-  gboolean splits = FALSE;
+  gboolean prefers = FALSE;
 
   for (int p = 0; p < plan->n_planes; p++) {
     CnvNeeds needs;
 
-    if (!plan->plane[p].filtered || !cnv_kind_blur.fits(plan, &plan->plane[p], &needs, NULL))
+    if (!plan->plane[p].filtered)
       continue;
-    if (!is_small(&needs))
+    if (!cnv_kind_blur.fits(plan, &plan->plane[p], &needs, NULL))
+      prefers = TRUE;
+    else if (!is_small(&needs))
       return FALSE;
-    splits |= needs.digits > 1;
+    else
+      prefers |= needs.digits > 1;
   }
-  return splits;
+  return prefers;
 }
 
 CnvKernelId

@@ -416,7 +416,8 @@ check_dense(const Fixture *f, guint n_words)
   double sum[2] = {0, 0};
 
   ck_assert_uint_eq(n_words, (guint)(f->needs.n_frames * n_rows / 2 * words_of_two));
-  ck_assert_int_eq(f->job.term.n[CNV_Y], n_rows);
+  /* Where the gain is 0, nothing is read. */
+  ck_assert_int_eq(f->job.term.n[CNV_Y], f->plane->gain[f->channel] == 0 ? 0 : n_rows);
   for (int frame = 0; frame < f->needs.n_frames; frame++)
     for (int j = 0; j < n_rows; j++, at += j % 2 ? 0 : words_of_two)
       for (int t = 0; t < v->terms; t++)
