@@ -194,11 +194,14 @@ digit_of(double tap, int d, const CnvNeeds *needs, gboolean high)
   return (guint8)(power == TAP_DIGITS(needs) - 1 ? value : value & 255);
 }
 
-/* Rows of taps that the variant takes of each frame: they come in pairs. */
+/* Rows of taps that the variant takes of each frame. They come in pairs; where there is but one, two frames are a pair.
+ */
 static int
 rows_of(const CnvVariant *variant, const CnvNeeds *needs)
 {
-  return variant->kept_rows ? variant->kept_rows : (needs->rows + 1) / 2 * 2;
+  if (variant->kept_rows)
+    return variant->kept_rows;
+  return needs->rows == 1 && CNV_DENSE_PRODUCTS(needs->bytes, variant->k_x) == 1 ? 1 : (needs->rows + 1) / 2 * 2;
 }
 
 /* A digit of a row's scaled taps for four bytes of its window, the first of them so many samples behind the output. */
@@ -216,26 +219,29 @@ word_of(const double *taps, int away, int digit, int channels, const CnvNeeds *n
   return word;
 }
 
-/* Appends the fragments of rows j and j + 1 of a frame's scaled taps: of each two of their steps, term and digit the
- * products' operands B (mma.m16n8k32), of which lane 4g + t has bytes 4t to 4t + 3 of both steps on output g. Where
- * there are two products, their outputs are ordered so that a lane has four neighbours. */
+/* Appends the fragments of two rows of scaled taps, `first` among those of all frames and the next: of each two of
+ * their steps, term and digit the products' operands B (mma.m16n8k32), of which lane 4g + t has bytes 4t to 4t + 3 of
+ * both steps on output g. Where there are two products, their outputs are ordered so that a lane has four neighbours.
+ */
 static void
-append_rows(GArray *words, const double *taps, int j, const CnvPlane *plane, const CnvVariant *variant,
+append_rows(GArray *words, const double *taps, int first, const CnvPlane *plane, const CnvVariant *variant,
             const CnvNeeds *needs)
 {
-  int products = CNV_DENSE_PRODUCTS(needs->bytes, variant->k_x);
+  int products = CNV_DENSE_PRODUCTS(needs->bytes, variant->k_x), n_rows = rows_of(variant, needs);
   int n = CNV_DENSE_FRAGMENTS(needs->bytes, variant->k_x, variant->terms, variant->digits);
 
   for (int i = 0; i < n * 64; i++) {
     int fragment = i / 64, lane = i / 2 % 32, product = fragment % products;
     int digit = fragment / products % variant->digits, term = fragment / products / variant->digits % variant->terms;
-    int step = fragment / products / variant->digits / variant->terms * 2 + i % 2, row = j + step / variant->k_x;
+    int step = fragment / products / variant->digits / variant->terms * 2 + i % 2;
+    int frame = (first + step / variant->k_x) / n_rows, row = (first + step / variant->k_x) % n_rows;
     int output = lane / 8 * 2 * products + 2 * product + lane / 4 % 2;
     int away = (CNV_DENSE_K * (step % variant->k_x) + lane % 4 * 4) / needs->bytes - variant->reach - output;
     guint32 word = 0;
 
-    if (row < needs->rows)
-      word = word_of(taps + (term * needs->rows + row) * needs->n_x, away, digit, plane->channels, needs);
+    if (row < needs->rows && frame < needs->n_frames)
+      word = word_of(taps + ((frame * needs->terms + term) * needs->rows + row) * needs->n_x, away, digit,
+                     plane->channels, needs);
     g_array_append_val(words, word);
   }
 }
@@ -272,9 +278,8 @@ set_job(CnvTileJob *job, GArray *words, const CnvPlan *plan, const CnvPlane *pla
   scale = scale_of(&taps, &needs, full_in_memory(plane), &error);
   for (int t = 0; t < needs.terms; t++)
     sum[t] = round_term(&taps, &needs, t, scale);
-  for (int frame = 0; frame < needs.n_frames; frame++)
-    for (int j = 0; j < rows; j += 2)
-      append_rows(words, taps.value + frame * needs.terms * needs.rows * needs.n_x, j, plane, variant, &needs);
+  for (int i = 0; i < needs.n_frames * rows; i += 2)
+    append_rows(words, taps.value, i, plane, variant, &needs);
   job->term = (CnvTerm){.n = {needs.n_x, taps.magnitude > 0 ? rows : 0}, .anchor = {needs.anchor_x, needs.anchor_y}};
   /* The sum of the rounded taps is divided out where there is one, so that a flat frame stays flat. */
   factor = needs.terms == 1 && fabs(taps.sum) > 0.05 * taps.magnitude ? sum[0] / taps.sum : scale;

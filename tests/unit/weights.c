@@ -377,10 +377,11 @@ integer_at(const Fixture *f, const guint32 *words, int term, int out, int row, i
   return integer;
 }
 
-/* One row of taps of one frame and term; returns their sum as integers. */
+/* Row i of the taps of all frames, of one term, in the words of two of them; returns the sum of its integers. */
 static double
-check_row(const Fixture *f, const guint32 *words, int frame, int term, int j)
+check_row(const Fixture *f, const guint32 *words, int n_rows, int i, int term)
 {
+  int frame = i / n_rows, j = i % n_rows;
   int C = f->plane->channels, bytes = f->variant->bytes, lead = CNV_DENSE_LEAD(bytes, f->variant->k_x);
   double gain = f->plane->gain[f->channel], sum = 0;
   double unit = gain == 0 ? 0 : f->job.gain * ldexp(1, f->job.shift) / gain;
@@ -388,7 +389,7 @@ check_row(const Fixture *f, const guint32 *words, int frame, int term, int j)
 
   for (int out = 0; out < 8 * n_products(f); out++)
     for (int at = 0; at < CNV_DENSE_K * f->variant->k_x / bytes; at++) {
-      double got = integer_at(f, words, term, out, j % 2, at * bytes), expected = 0;
+      double got = integer_at(f, words, term, out, i % 2, at * bytes), expected = 0;
       int away = at - lead - out;
 
       if (away % C == 0)
@@ -399,7 +400,7 @@ check_row(const Fixture *f, const guint32 *words, int frame, int term, int j)
                                                            (fabs(got) > LARGE_INTEGER ? LARGEST_ERROR : 0),
                     "%s: frame %d, term %d, row %d, output %d, sample %d: %g, not %g", f->name, frame, term, j, out, at,
                     got, expected / unit);
-      ck_assert_msg(bytes == 1 || integer_at(f, words, term, out, j % 2, at * 2 + 1) == 256 * got,
+      ck_assert_msg(bytes == 1 || integer_at(f, words, term, out, i % 2, at * 2 + 1) == 256 * got,
                     "%s: bytes of a sample", f->name);
       sum += out == 0 ? got : 0;
     }
@@ -410,18 +411,17 @@ static void
 check_dense(const Fixture *f, guint n_words)
 {
   const CnvVariant *v = f->variant;
-  int n_rows = v->kept_rows ? v->kept_rows : (f->needs.rows + 1) / 2 * 2;
+  int of_one = n_products(f) == 1 ? 1 : 2, more = f->needs.rows == 1 ? of_one : (f->needs.rows + 1) / 2 * 2;
+  int n_rows = v->kept_rows ? v->kept_rows : more;
   int words_of_two = CNV_DENSE_FRAGMENTS(v->bytes, v->k_x, v->terms, v->digits) * 64;
-  const guint32 *at = f->words;
   double sum[2] = {0, 0};
 
-  ck_assert_uint_eq(n_words, (guint)(f->needs.n_frames * n_rows / 2 * words_of_two));
+  ck_assert_uint_eq(n_words, (guint)((f->needs.n_frames * n_rows + 1) / 2 * words_of_two));
   /* Where the gain is 0, nothing is read. */
   ck_assert_int_eq(f->job.term.n[CNV_Y], f->plane->gain[f->channel] == 0 ? 0 : n_rows);
-  for (int frame = 0; frame < f->needs.n_frames; frame++)
-    for (int j = 0; j < n_rows; j++, at += j % 2 ? 0 : words_of_two)
-      for (int t = 0; t < v->terms; t++)
-        sum[t] += check_row(f, at, frame, t, j);
+  for (int i = 0; i < f->needs.n_frames * n_rows; i++)
+    for (int t = 0; t < v->terms; t++)
+      sum[t] += check_row(f, f->words + i / 2 * words_of_two, n_rows, i, t);
   for (int i = 0; i <= 2; i++) {
     double value = rint(f->plane->full[f->channel] * i / 2), in_memory = ldexp(value, f->job.shift);
     double first = sum[0] * in_memory + f->job.bias[0];

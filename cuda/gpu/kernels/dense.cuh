@@ -26,10 +26,11 @@ multiply_bytes(int (&sum)[4], const uint32_t (&a)[4], uint2 b)
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b.x), "r"(b.y));
 }
 
-/* Adds two rows of taps to a warp's 16 rows by N products. from: the lane's first word of the tile. */
+/* Adds two rows of taps to a warp's 16 rows by N products. from: the lane's first word of the tile; the second row of
+ * taps is for those so many bytes on. */
 template <typename T, int K, int N, int TERMS, int D, int PRODUCTS>
 __device__ static void
-add_taps(int (&sums)[N][TERMS][D][4], const uint8_t *from, int pitch, uint32_t mask,
+add_taps(int (&sums)[N][TERMS][D][4], const uint8_t *from, int pitch, int second_row, uint32_t mask,
          const uint2 (&taps)[K][TERMS][D][PRODUCTS])
 {
   /* From window to window, and to the last word of all, in units of 8 bytes. */
@@ -41,7 +42,7 @@ add_taps(int (&sums)[N][TERMS][D][4], const uint8_t *from, int pitch, uint32_t m
   for (int i = 0; i < 4 * units; i++) {
     const int row = i / units / 2, unit = i / 2 % units, half = i % 2;
 
-    word[row][unit][half] = *(const uint32_t *)(from + (row + 8 * half) * pitch + 8 * unit);
+    word[row][unit][half] = *(const uint32_t *)(from + row * second_row + 8 * half * pitch + 8 * unit);
     if (bytes > 1)
       word[row][unit][half] &= mask;
   }
@@ -172,6 +173,7 @@ dense(const CnvTileArgs &l)
   const TileOutput at = tile_output(s, CNV_TILE_WIDTH);
   const TileBox box = tile_box(s, at, shape);
   T *out = (T *)(cnv_tiles + n_frames * frame_bytes);
+  const bool by_frames = products == 1 && n_rows == 1; /* the rows of two frames are a pair */
   const uint32_t mask = ((uint32_t)s.full_bits << s.shift) * 0x10001u;
   const uint2 *taps = (const uint2 *)((const uint32_t *)l.bands + s.bands) + lane;
   uint2 kept[ROWS ? ROWS / 2 : 1][K][TERMS][D][products];
@@ -190,13 +192,13 @@ dense(const CnvTileArgs &l)
 
 #pragma unroll
     for (int j = 0; j < ROWS; j += 2)
-      add_taps<T>(sums, row + j * pitch, pitch, mask, kept[j / 2]);
+      add_taps<T>(sums, row + j * pitch, pitch, pitch, mask, kept[j / 2]);
 #pragma unroll 1
     for (int i = 0, j = 0; i < (ROWS ? 0 : n_frames * n_rows); i += 2, next += pair_words) {
       load_taps(kept[0], next);
-      add_taps<T>(sums, row, pitch, mask, kept[0]);
+      add_taps<T>(sums, row, pitch, !by_frames ? pitch : i + 1 < n_frames ? frame_bytes : 0, mask, kept[0]);
       j = j + 2 < n_rows ? j + 2 : 0;
-      row += j ? 2 * pitch : frame_bytes - (n_rows - 2) * pitch;
+      row += j ? 2 * pitch : by_frames ? 2 * frame_bytes : frame_bytes - (n_rows - 2) * pitch;
     }
     const DenseEpilogue epilogue = {s.gain, s.offset, {s.bias[0], s.bias[1]}, s.full_bits, s.shift};
     if (TERMS == 1 && s.combine == CNV_COMBINE_ABSOLUTE)

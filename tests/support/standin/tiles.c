@@ -627,14 +627,14 @@ dense_tiles(const KernelRun *run, Tiles *tiles)
   const CnvTileJob *s = tiles->tiles;
   int n_rows = v->rows ? v->rows : s->term.n[CNV_Y], frames = MAX(tiles->n_sources, 1);
   gsize n = (gsize)samples_of(tiles) * s->job.height, n_words = dense_words(v);
-  const guint32 *words = open_words(run, s, n_words * MAX(frames * n_rows / 2, 1));
+  const guint32 *words = open_words(run, s, n_words * (gsize)MAX((frames * n_rows + 1) / 2, 1));
   g_autofree double *first = g_new0(double, n), *second = g_new0(double, n);
   double *acc[] = {first, second};
   Around around = {0};
   Band *bands;
 
   open_levels(run, tiles);
-  if (n_rows % 2)
+  if (n_rows > 1 && n_rows % 2)
     standin_report("%s has %d rows of taps", run->name, n_rows);
   if (v->rows && tiles->n_sources > 1)
     standin_report("%s has taps for one frame", run->name);
