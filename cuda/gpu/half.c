@@ -48,22 +48,19 @@ round_to_half(double value)
   return rint(value / step) * step;
 }
 
-/* Index of the tap that a step of its own spacing towards the sum changes least for the worse, among those whose
- * spacing is at most twice what is missing; n: none. off: errors of the taps. */
+/* Index of the tap that a step of its own spacing towards the sum changes least for the worse, by its square and for
+ * the size of the step, among those whose spacing is below twice what is missing; n: none. off: errors of the taps. */
 static guint
 find_step(const double *step, const double *off, guint n, double missing)
 {
-  double best = G_MAXDOUBLE;
+  double best = G_MAXDOUBLE, sign = copysign(1, missing);
   guint found = n;
 
-  for (guint i = 0; i < n; i++) {
-    double by = copysign(step[i], missing), cost = ((off[i] + by) * (off[i] + by) - off[i] * off[i]) / step[i];
-
-    if (fabs(missing - by) < fabs(missing) && cost < best) {
-      best = cost;
+  for (guint i = 0; i < n; i++)
+    if (step[i] < 2 * fabs(missing) && step[i] + 2 * sign * off[i] < best) {
+      best = step[i] + 2 * sign * off[i];
       found = i;
     }
-  }
   return found;
 }
 

@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A CUDA session as the sources of the engine share it:
- *
- *   engine.c    the engine: what it can, opening, a frame from start to end
- *   plans.c     plans and work on the device
- *   launch.c    the kernels of a frame
- *   textures.c  texture objects, for the algorithm that reads through them
- *   memory.c    buffers in device memory and page-locked ones, and frames in device memory
- *   transfer.c  copies of frames between host and device
- *   inflight.c  frames from or to host memory, from their upload to their download
- *   timing.c    times of some frames
- *   rows.c      rows of a frame that the host measures
+ * A CUDA session as the sources of the engine share it, and the functions of each source (../README.md tells what they
+ * are for).
  *
  * All functions are called with the session's context current, and start what they do on its stream.
  */
