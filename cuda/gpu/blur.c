@@ -31,6 +31,9 @@ static const CnvVariant variants[] = {CNV_BLUR_VARIANTS(PLAIN) CNV_RING_VARIANTS
 /* Sum of the magnitudes of the taps along y, with the gain in them, at most: they are f16 too. */
 #define COLUMN_MAX 4096.0
 
+/* Rows above and below whose sums are exact enough also where a frame is smaller than the taps. */
+#define SMALL_ROWS 32
+
 /* The term that is a row times a column, and what a term of one tap beside it adds to the sample itself. NULL: the
  * plane has others. */
 static const CnvTerm *
@@ -179,7 +182,6 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
   double center;
   const CnvTerm *term = find_terms(plan, plane, &center);
   CnvTapList taps[CNV_N_AXES];
-  const CnvVariant *variant;
   gboolean is_large, is_small;
 
   if (!cnv_fit_samples(plane, error) || !terms_fit(plan, plane, term, error))
@@ -203,10 +205,9 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
   if (needs->n_frames > 1 && !weights_fit(plan))
     return cnv_fit_refuse(error, "over time it takes weights of frames that add up to 1/%g to %g", WEIGHTS_MAX,
                           WEIGHTS_MAX);
-  variant = cnv_variant_find(&cnv_kind_blur, needs);
-  if (variant && variant->ring && is_small)
+  if (is_small && needs->rows > SMALL_ROWS)
     return cnv_fit_refuse(error, "of a frame smaller than so many taps all levels are nearly alike, and so are errors");
-  return variant ||
+  return cnv_variant_find(&cnv_kind_blur, needs) ||
          cnv_fit_refuse(error, "%d taps along x, %d along y, %d channels and %d frames are more than its tiles hold",
                         term->n[CNV_X], term->n[CNV_Y], plane->channels, needs->n_frames);
 }

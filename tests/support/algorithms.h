@@ -43,7 +43,7 @@ const TestAlgorithmKind *test_algorithm_kind(const TestFilter *filter, int radiu
                                              CnvAlphaMode alpha_mode);
 
 /* The letter of an algorithm that runs the case, a dot where it refuses, 0 where the table has no such case. Of a GPU
- * that is older than 8.0 it does not know. */
+ * that is older than 8.0 it does not know, and of tensor on frames smaller than many taps. */
 char test_algorithm_verdict(const TestCase *c, const CnvBackend *backend, CnvAlgorithm algorithm);
 
 /* TRUE where the filter takes its radius from the case. */

@@ -93,7 +93,7 @@ random_tap(gboolean is_signed)
 static CnvPlan *
 plan_of(const Row *row, const char *format)
 {
-  const CnvImage image = {cnv_format_find(format), 43, 21, 0.2126, 0.0722, FALSE};
+  const CnvImage image = {cnv_format_find(format), 343, 321, 0.2126, 0.0722, FALSE};
   int n = row->width * row->height * row->depth;
   g_autofree double *taps = g_new(double, MAX(n, 1));
   CnvFilter filter;
