@@ -188,14 +188,13 @@ dense(const CnvTileArgs &l)
   for (int y = warp / warps_x * 16; y < at.y_end - at.y; y += step) {
     int sums[COLUMNS / 8][TERMS][D][4] = {};
     const uint8_t *row = from + y * pitch;
-    const uint2 *next = taps;
 
 #pragma unroll
     for (int j = 0; j < ROWS; j += 2)
       add_taps<T>(sums, row + j * pitch, pitch, pitch, mask, kept[j / 2]);
 #pragma unroll 1
-    for (int i = 0, j = 0; i < (ROWS ? 0 : n_frames * n_rows); i += 2, next += pair_words) {
-      load_taps(kept[0], next);
+    for (int i = 0, j = 0; i < (ROWS ? 0 : n_frames * n_rows); i += 2) {
+      load_taps(kept[0], taps + i / 2 * pair_words);
       add_taps<T>(sums, row, pitch, !by_frames ? pitch : i + 1 < n_frames ? frame_bytes : 0, mask, kept[0]);
       j = j + 2 < n_rows ? j + 2 : 0;
       row += j ? 2 * pitch : by_frames ? 2 * frame_bytes : frame_bytes - (n_rows - 2) * pitch;
