@@ -120,26 +120,38 @@ round_by(CnvTapList taps[CNV_N_AXES], double factor)
   return hypot(hypot(of_x * norm_y, norm_x * of_y), x->n > 1 ? HALF_ERROR * norm_x * norm_y : 0);
 }
 
-/* Rounds both axes to one f16 number a tap, by the factor that makes the least error, which it returns. */
+/* Errors up to this times the least count as equal. */
+#define NEARLY_LEAST 1.25
+
+/* The error of rounding a row and a column by a factor; the taps stay as they are. */
+static double
+error_by(const CnvTapList taps[CNV_N_AXES], double factor)
+{
+  CnvTapList copy[CNV_N_AXES];
+  double error;
+
+  for (int axis = 0; axis < CNV_N_AXES; axis++)
+    cnv_tap_list_init(&copy[axis], g_memdup2(taps[axis].value, taps[axis].n * sizeof(double)), taps[axis].n);
+  error = round_by(copy, factor);
+  clear_axes(copy);
+  return error;
+}
+
+/* Rounds both axes to one f16 number a tap, by a factor of nearly the least error on noise, which it returns. Among
+ * these the best is 1, and then the largest: row sums of black and white are 128 times the factor, and beyond 128 f16
+ * has half as many numbers. */
 static double
 round_axes(CnvTapList taps[CNV_N_AXES])
 {
   int trials = taps[CNV_Y].n == 1 ? 1 : TRIALS, best = 0;
-  double least = G_MAXDOUBLE;
+  double error[TRIALS], least = G_MAXDOUBLE;
 
   for (int i = 0; i < trials; i++) {
-    CnvTapList copy[CNV_N_AXES];
-    double error;
-
-    for (int axis = 0; axis < CNV_N_AXES; axis++)
-      cnv_tap_list_init(&copy[axis], g_memdup2(taps[axis].value, taps[axis].n * sizeof(double)), taps[axis].n);
-    error = round_by(copy, 1 + (double)i / trials);
-    if (error < least) {
-      least = error;
-      best = i;
-    }
-    clear_axes(copy);
+    error[i] = error_by(taps, 1 + (double)i / trials);
+    least = MIN(least, error[i]);
   }
+  for (int i = trials - 1; error[best] > NEARLY_LEAST * least; i--)
+    best = i;
   return round_by(taps, 1 + (double)best / trials);
 }
 

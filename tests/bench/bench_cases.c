@@ -6,7 +6,7 @@
 
 #include "plan/plan.h"
 
-#define WIDTH 128 /* of the frames that are checked */
+#define WIDTH 264 /* of the frames that are checked */
 #define HEIGHT 72
 #define SQUARE 20
 

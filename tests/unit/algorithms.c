@@ -15,7 +15,7 @@
 #endif
 #include "support/suite.h"
 
-#define WIDTH 40
+#define WIDTH 600
 #define HEIGHT 24
 #define SEED 20240607
 

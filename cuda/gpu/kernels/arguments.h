@@ -149,6 +149,9 @@ typedef struct {
 #define CNV_BULK_COPIES 0
 #endif
 
+/* Samples of a tile's row with its apron, at most. */
+#define CNV_TILE_SAMPLES 352
+
 /* Rows that the copy engine brings at once, at most. */
 #define CNV_TILE_MAP_ROWS 256
 
@@ -179,8 +182,8 @@ typedef struct {
 #define CNV_BLUR_LEAD(k) (8 * ((k)-1))
 #define CNV_BLUR_ROWS 128 /* of a tile, at most */
 
-/* Shared memory of blur_ring: a round's rows, row sums, bands, and two times 16 rows of outputs of each warp. parts: numbers
- * that taps and row sums are made of. */
+/* Shared memory of blur_ring: a round's rows, row sums, bands, and two times 16 rows of outputs of each warp. parts:
+ * numbers that taps and row sums are made of. */
 CNV_HOST_DEVICE static inline int
 cnv_ring_bytes(int bytes, int pitch, int k_x, int steps, int blocks, int parts)
 {
@@ -251,19 +254,19 @@ typedef struct {
   CnvRectJob job;
   int pointers;                            /* index in the launch's addresses and strides */
   int first_block, n_tiles, columns, rows; /* tiles of the job, of a row of them; rows of a tile */
-  uint32_t columns_inverse;                /* 2^32 / columns, rounded up: for quotients without a division; 0: one column */
-  int box_rows;                            /* blur, dense: the same with those that taps reach over */
-  int origin; /* first sample of the first tile, at or before the job's; a multiple of 16 */
+  uint32_t columns_inverse; /* 2^32 / columns, rounded up: for quotients without a division; 0: one column */
+  int box_rows;             /* blur, dense: the same with those that taps reach over */
+  int origin;               /* first sample of the first tile, at or before the job's; a multiple of 16 */
   int channels, border, renormalizes;
   uint32_t filtered, copied; /* of CnvPlane */
   int shift, full_bits;
   int combine;
-  int clamps;      /* levels may lie beyond 0 and full */
-  CnvTerm term;    /* with its taps in constant memory; dense: size and anchor alone */
-  uint32_t bands;  /* blur, dense: index of the first word of their fragments of taps */
-  int steps_y;   /* blur: steps of 16 rows that 16 outputs reach over */
-  float center;  /* blur: gain of the sample itself, beside that of the taps */
-  float bias[2];   /* dense: added to the terms' sums */
+  int clamps;     /* levels may lie beyond 0 and full */
+  CnvTerm term;   /* with its taps in constant memory; dense: size and anchor alone */
+  uint32_t bands; /* blur, dense: index of the first word of their fragments of taps */
+  int steps_y;    /* blur: steps of 16 rows that 16 outputs reach over */
+  float center;   /* blur: gain of the sample itself, beside that of the taps */
+  float bias[2];  /* dense: added to the terms' sums */
   float mid, mid_bias, gain,
       fraction; /* the same for all channels that are filtered. dense: gain is that of its sums */
   float offset; /* blur, dense: added to sums before they are rounded to levels */

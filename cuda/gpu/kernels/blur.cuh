@@ -154,33 +154,28 @@ sum_rows(float (&sum)[2][M][4], const uint8_t *from, int pitch, const B &bands, 
          const float4 &first)
 {
   typedef typename Word<T>::type W;
-  uint2 sample[2][M];
 
 #pragma unroll
-  for (int i = 0; i < 2 * (M - 1); i++)
-    sample[i % 2][i / 2] =
-        samples_of_word(*(const W *)(from + i % 2 * 8 * pitch + 16 * (i / 2) * (int)sizeof(T)), shift, mask);
-#pragma unroll
-  for (int k = 0; k < K_X; k++) {
-    uint4 band[PARTS];
+  for (int half = 0; half < 2; half++) {
+    uint2 sample[M];
 
 #pragma unroll
-    for (int part = 0; part < PARTS; part++)
-      band[part] = bands[part * K_X + k];
+    for (int m = 0; m < M - 1; m++)
+      sample[m] = samples_of_word(*(const W *)(from + half * 8 * pitch + 16 * m * (int)sizeof(T)), shift, mask);
 #pragma unroll
-    for (int half = 0; half < 2; half++) {
-      sample[half][M - 1] =
+    for (int k = 0; k < K_X; k++) {
+      sample[M - 1] =
           samples_of_word(*(const W *)(from + half * 8 * pitch + 16 * (k + M - 1) * (int)sizeof(T)), shift, mask);
 #pragma unroll
       for (int m = 0; m < M; m++) {
 #pragma unroll
         for (int part = 0; part < PARTS; part++)
           if (BEGINS && k + part == 0)
-            multiply_first(sum[half][m], band[part], sample[half][m].x, sample[half][m].y, first);
+            multiply_first(sum[half][m], bands[0], sample[m].x, sample[m].y, first);
           else
-            multiply(sum[half][m], band[part], sample[half][m].x, sample[half][m].y);
+            multiply(sum[half][m], bands[part * K_X + k], sample[m].x, sample[m].y);
         if (m > 0)
-          sample[half][m - 1] = sample[half][m];
+          sample[m - 1] = sample[m];
       }
     }
   }
@@ -248,18 +243,17 @@ add_center(float (&low)[2], float (&high)[2], const uint2 &pairs, float center, 
   high[1] = fmaf(b.y - mid, center, high[1]);
 }
 
-__device__ static bool
-is_simple(const CnvTileJob &s)
-{
-  return !s.clamps && !s.renormalizes && s.center == 0;
-}
+/* What is done to levels beside rounding them, in registers. */
+struct BlurEnd {
+  bool clamps, has_center;
+};
 
 /* Levels of 16 rows by 16 samples as samples: a lane's word of row g, and of row g + 8. factor, row_factor: those of
  * renormalize of its first sample and of row g; center: gives the sample itself, of either row. SIMPLE: there are
  * neither, and levels need no clamping (is_simple). */
 template <typename T, bool SIMPLE, typename W, typename Center>
 __device__ static void
-levels_to_words(W (&word)[2], const float (&level)[2][4], const CnvTileJob &s, const float *factor,
+levels_to_words(W (&word)[2], const float (&level)[2][4], const CnvTileJob &s, const BlurEnd &end, const float *factor,
                 const float *row_factor, uint32_t mask, const Center &center)
 {
 #pragma unroll
@@ -267,7 +261,7 @@ levels_to_words(W (&word)[2], const float (&level)[2][4], const CnvTileJob &s, c
     float low[2] = {level[0][2 * half], level[0][2 * half + 1]};
     float high[2] = {level[1][2 * half], level[1][2 * half + 1]};
 
-    if (!SIMPLE && s.center != 0)
+    if (end.has_center)
       add_center(low, high, samples_of_word(center(half), s.shift, mask), s.center, 1024.0f + s.mid);
     if (!SIMPLE && s.renormalizes) {
       const float4 along = *(const float4 *)factor;
@@ -279,7 +273,7 @@ levels_to_words(W (&word)[2], const float (&level)[2][4], const CnvTileJob &s, c
       high[1] = fmaf(high[1] * row, along.w, s.offset);
     }
     uint32_t pair = halves_of(low[0], low[1]), next = halves_of(high[0], high[1]);
-    if (!SIMPLE) {
+    if (end.clamps) {
       const __half2 full = __float2half2_rn(1024.0f + s.full_bits);
 
       pair = clamp_levels(pair, full);
@@ -306,6 +300,7 @@ blur_rows(int n_frames, const CnvTileJob &s, BlurLane lane, int n_rows, const fl
   constexpr int bytes = sizeof(T), lead = CNV_BLUR_LEAD(K_X);
   constexpr int pitch = CNV_TILE_PITCH(16 * bytes, WIDTH * bytes, lead * bytes), out_pitch = WIDTH * bytes + 16;
   const uint32_t mask = (uint32_t)s.full_bits * 0x10001u;
+  const BlurEnd end = {s.clamps != 0, s.center != 0};
   const float4 first_sum = *(const float4 *)s.first_sum, first_level = *(const float4 *)s.first_level;
   int steps = (n_rows + 15) / 16 + K_Y - 1;
   uint4 sums[K_Y][M][PARTS];
@@ -360,7 +355,7 @@ blur_rows(int n_frames, const CnvTileJob &s, BlurLane lane, int n_rows, const fl
           else
             add_columns<PARTS, false>(level, sums[(u + 1 + k) % K_Y][m], band, first_level);
         }
-        levels_to_words<T, SIMPLE>(word, level, s, factor + 16 * m, row_factor + y, mask,
+        levels_to_words<T, SIMPLE>(word, level, s, end, factor + 16 * m, row_factor + y, mask,
                                    [&](int half) { return *(const W *)(center + 8 * half * pitch); });
         *(W *)out = word[0];
         *(W *)(out + 8 * out_pitch) = word[1];
@@ -385,24 +380,31 @@ blur(const CnvTileArgs &l)
 
   begin_block<T>(l, shape, params, &barrier);
   const CnvTileJob &s = params.s;
-  const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, warp_x = threadIdx.x / 32 * 16 * M;
-  const int frame_bytes = CNV_TILE_BYTES(pitch, s.box_rows), n_frames = max(l.sources.n, 1);
   const TileOutput at = tile_output(s, width);
-  const uint4 *words = (const uint4 *)((const uint32_t *)l.bands + s.bands) + lane;
-  const BlurLane lane_at = {g * pitch + apron + (warp_x - lead) * bytes + 4 * t * bytes,
-                            n_frames * frame_bytes + g * out_pitch + (warp_x + 4 * t) * bytes, frame_bytes};
-  const float *along = factor + warp_x + 4 * t, *row_factor = factor + width + g;
+  int first_word = (int)s.bands / 4 + threadIdx.x % 32; /* by four */
   Bands<parts * K_X, keeps> band_x;
   Bands<parts * K_Y, keeps> band_y;
 
-  band_y.load(words);
-  band_x.load(words + parts * K_Y * 32);
+  const auto load_bands = [&]() {
+    keep(first_word);
+    band_y.load((const uint4 *)l.bands + first_word);
+    band_x.load((const uint4 *)l.bands + first_word + parts * K_Y * 32);
+  };
+
+  load_bands();
   if (s.renormalizes)
     find_factors(factor, s, at, width);
-  finish_tile<T>(l, params, tile_box(s, at, shape), &barrier);
+  /* Bands are read again rather than kept in registers, which what fills a tile takes. */
+  if (finish_tile<T>(l, params, tile_box(s, at, shape), &barrier))
+    load_bands();
+  const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, warp_x = threadIdx.x / 32 * 16 * M;
+  const int frame_bytes = CNV_TILE_BYTES(pitch, s.box_rows), n_frames = max(l.sources.n, 1);
+  const BlurLane lane_at = {g * pitch + apron + (warp_x - lead) * bytes + 4 * t * bytes,
+                            n_frames * frame_bytes + g * out_pitch + (warp_x + 4 * t) * bytes, frame_bytes};
+  const float *along = factor + warp_x + 4 * t, *row_factor = factor + width + g;
   if (s.renormalizes)
     __syncthreads();
-  if (n_frames == 1 && is_simple(s)) {
+  if (n_frames == 1 && !s.renormalizes) {
     blur_rows<T, K_X, K_Y, M, width, parts, true>(1, s, lane_at, at.y_end - at.y, along, row_factor, band_x, band_y);
   } else {
 #pragma unroll 1

@@ -181,40 +181,99 @@ fill_rows(const TileParams &params, const TileBox &box, const TilePart &part, T 
   }
 }
 
-/* Fills in what is missing to either side of the part, in all rows: from the tile, or else from the plane. All loads of
- * so many rows are made before their stores, or each would wait for the one before. */
+/* Samples of the plane that stand for those of a tile's row (sample_of), as far as fill_sides asks for them. */
+struct TileSamples {
+  alignas(16) int of[CNV_TILE_SAMPLES];
+};
+
+/* Words of four samples that are not wholly in the part: so many before it, and all from `right` on, of `all`. */
+struct TileSides {
+  int left, right, all;
+};
+
+__device__ static TileSides
+sides_of(const TileBox &box, const TilePart &part)
+{
+  const int left = (part.x0 + 3) / 4;
+
+  return {left, max(part.x1 / 4, left), (box.width + 3) / 4};
+}
+
+/* Finds the samples, each thread its own. */
+__device__ static void
+find_samples(const TileParams &params, const TileBox &box, const TilePart &part, TileSamples &samples)
+{
+  const TileSides sides = sides_of(box, part);
+  const int present = 4 * (sides.right - sides.left);
+
+  for (int i = threadIdx.x; i < 4 * sides.all - present; i += blockDim.x) {
+    const int x = i < 4 * sides.left ? i : i + present;
+
+    samples.of[x] = sample_of(params.s, box.x + x);
+  }
+}
+
+__device__ static bool
+is_in_part(const TileBox &box, const TilePart &part, int at)
+{
+  return at >= 0 && at - box.x >= part.x0 && at - box.x < part.x1;
+}
+
+/* Sample `at` (sample_of) of a row: of the tile's, or else of the plane's (row_of), or of neither. */
+template <typename T>
+__device__ static T
+find_sample(const TileParams &params, const TileBox &box, const TilePart &part, const T *row_of_tile, int64_t delta,
+            int at, int row)
+{
+  const T *from = (const T *)(params.in + delta + (int64_t)row * params.in_stride) + at;
+
+  if (at < 0 || row < 0)
+    from = (const T *)params.missing + (at < 0 ? -1 - at : at % params.s.channels);
+  if (is_in_part(box, part, at))
+    from = row_of_tile + at - box.x;
+  return *from;
+}
+
+/* Fills in what is missing to either side of the part, in all rows, four samples at a time. */
 template <typename T>
 __device__ static void
-fill_sides(const TileParams &params, const TileBox &box, const TilePart &part, T *tile, int64_t delta)
+fill_sides(const TileParams &params, const TileBox &box, const TilePart &part, const TileSamples &samples, T *tile,
+           int64_t delta)
 {
-  constexpr int batch = 5;
-  const int present = part.x1 - part.x0, pitch = box.pitch / (int)sizeof(T), lanes = lanes_for(box.width - present);
-  const int step = blockDim.x / lanes;
+  typedef typename Word<T>::type W;
+  const TileSides sides = sides_of(box, part);
+  const int present = sides.right - sides.left, pitch = box.pitch / (int)sizeof(T);
+  const int lanes = lanes_for(sides.all - present), step = blockDim.x / lanes;
 
-  for (int i = threadIdx.x % lanes; i < box.width - present; i += lanes) {
-    const int x = i < part.x0 ? i : i + present, at = sample_of(params.s, box.x + x), from = at - box.x;
-    const bool is_here = at >= 0 && from >= part.x0 && from < part.x1;
-    const char *plane = (const char *)(params.in + delta) + (int64_t)at * (int)sizeof(T);
-    const T none = missing_sample<T>(params, box.x + x);
+  for (int i = threadIdx.x % lanes; i < sides.all - present; i += lanes) {
+    const int x = 4 * (i < sides.left ? i : i + present);
+    const int4 at = *(const int4 *)(samples.of + x);
 
-#pragma unroll 1
-    for (int y = threadIdx.x / lanes; y < box.rows; y += batch * step) {
-      T value[batch];
+    if (is_in_part(box, part, at.x) && is_in_part(box, part, at.y) && is_in_part(box, part, at.z) &&
+        is_in_part(box, part, at.w)) {
+#pragma unroll 2
+      for (int y = threadIdx.x / lanes; y < box.rows; y += step) {
+        const T *from = tile + y * pitch - box.x;
+        W word = {};
 
-#pragma unroll
-      for (int u = 0; u < batch; u++) {
-        const int to = min(y + u * step, box.rows - 1), row = is_here || at < 0 ? -1 : row_of(params.s, box.y + to);
-
-        value[u] = none;
-        if (is_here)
-          value[u] = tile[to * pitch + from];
-        else if (row >= 0)
-          value[u] = load_sample((const T *)(plane + (int64_t)row * params.in_stride));
+        set_sample(word, 0, from[at.x]);
+        set_sample(word, 1, from[at.y]);
+        set_sample(word, 2, from[at.z]);
+        set_sample(word, 3, from[at.w]);
+        *(W *)(tile + y * pitch + x) = word;
       }
-#pragma unroll
-      for (int u = 0; u < batch; u++)
-        if (y + u * step < box.rows)
-          tile[(y + u * step) * pitch + x] = value[u];
+      continue;
+    }
+#pragma unroll 1
+    for (int y = threadIdx.x / lanes; y < box.rows; y += step) {
+      const int row = row_of(params.s, box.y + y);
+      T *to = tile + y * pitch;
+      W word = {};
+
+#pragma unroll 2
+      for (int k = 0; k < 4; k++)
+        set_sample(word, k, find_sample<T>(params, box, part, to, delta, samples.of[x + k], row));
+      *(W *)(to + x) = word;
     }
   }
 }
@@ -230,9 +289,12 @@ template <typename T>
 __device__ static void
 fill_tile(const TileParams &params, const TileBox &box, const TilePart &part, T *tile, int64_t delta)
 {
+  __shared__ TileSamples samples;
+
+  find_samples(params, box, part, samples);
   fill_rows<T>(params, box, part, tile, delta);
   __syncthreads();
-  fill_sides<T>(params, box, part, tile, delta);
+  fill_sides<T>(params, box, part, samples, tile, delta);
   __syncthreads();
 }
 
@@ -343,20 +405,21 @@ fill_frames(const CnvTileArgs &l, const TileParams &params, TileBox box, bool ha
     fill_tile<T>(params, box, part, (T *)(cnv_tiles + i * frame_bytes), l.sources.n ? l.sources.delta[i] : 0);
 }
 
-/* Waits for the tile of each frame, and fills in what is missing. All threads see it afterwards. */
+/* Waits for the tile of each frame, and fills in what is missing. All threads see it afterwards. TRUE where there was
+ * something to be done by them. */
 template <typename T>
-__device__ static void
+__device__ static bool
 finish_tile(const CnvTileArgs &l, const TileParams &params, const TileBox &box, uint64_t *barrier)
 {
   const bool has_map = l.maps >> params.s.pointers & 1;
 
   if (!reads(params.s))
-    return;
+    return false;
 #if CNV_BULK_COPIES
   if (has_map)
     wait_for_bulk_copies(barrier, 0);
   if (has_map && is_in_window(params, box))
-    return;
+    return false;
 #else
   TilePart part = part_in_window(params, box);
 
@@ -368,6 +431,7 @@ finish_tile(const CnvTileArgs &l, const TileParams &params, const TileBox &box, 
   __syncthreads();
 #endif
   fill_frames<T>(l, params, box, has_map);
+  return true;
 }
 
 /* Stores one row's 16 bytes of outputs, from sample x on, sample by sample: those of the job, and what was read where a
