@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Bytes of shared memory of tiles of several frames, at most: several blocks should fit a multiprocessor. */
-#define SHARED_OVER_TIME (48 * 1024)
+#define SHARED_OVER_TIME (40 * 1024)
 
 /* Tile jobs know no weights of regions. */
 gboolean
