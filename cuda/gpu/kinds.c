@@ -60,10 +60,9 @@ cnv_algorithm_has_tiles(CnvAlgorithm algorithm)
   return algorithm == CNV_ALGORITHM_FUSED || algorithm == CNV_ALGORITHM_TENSOR;
 }
 
-/* Rows of taps up to which dense takes less time than blur with split numbers: samples of 8 bits, of one frame and of
- * several. */
+/* Rows of taps up to which dense takes less time than blur, for samples of 8 bits: with split numbers, and over time. */
 #define DENSE_ROWS 7
-#define DENSE_ROWS_OVER_TIME 3
+#define DENSE_ROWS_OVER_TIME 5
 
 static gboolean
 is_small(const CnvNeeds *blur)
@@ -88,7 +87,7 @@ prefers_dense(const CnvPlan *plan)
     else if (!is_small(&needs))
       return FALSE;
     else
-      prefers |= needs.digits > 1;
+      prefers |= needs.digits > 1 || needs.n_frames > 1;
   }
   return prefers;
 }

@@ -150,7 +150,7 @@ typedef struct {
 #endif
 
 /* Samples of a tile's row with its apron, at most. */
-#define CNV_TILE_SAMPLES 352
+#define CNV_TILE_SAMPLES 336
 
 /* Rows that the copy engine brings at once, at most. */
 #define CNV_TILE_MAP_ROWS 256
@@ -174,7 +174,7 @@ typedef struct {
   V(17, 4, 2)
 #define CNV_RING_SPLIT_VARIANTS(V) V(9, 2, 2)
 #define CNV_RING_WIDTH 64 /* samples of a strip's width */
-#define CNV_RING_ROWS 640 /* of a strip, at most */
+#define CNV_RING_ROWS 448 /* of a strip, at most */
 #define CNV_RING_STEPS 17 /* along y, at most */
 /* Row sums by 16 rows that are kept, where a round brings so many. */
 #define CNV_RING_SLOTS(steps, blocks) (((steps) + (blocks)-2) / (blocks) * (blocks) + (blocks))

@@ -243,17 +243,21 @@ add_center(float (&low)[2], float (&high)[2], const uint2 &pairs, float center, 
   high[1] = fmaf(b.y - mid, center, high[1]);
 }
 
-/* What is done to levels beside rounding them, in registers. */
-struct BlurEnd {
-  bool clamps, has_center;
-};
+/* What the loop over rows has to do, beside sums that become levels: nothing; clamping, and a gain of the sample
+ * itself; and more frames, and renormalize. Each is code of its own, which the others need not step over. */
+enum BlurMode { BLUR_PLAIN, BLUR_SHARP, BLUR_ALL };
+
+__device__ static bool
+is_plain(const CnvTileJob &s)
+{
+  return !s.clamps && !s.renormalizes && s.center == 0;
+}
 
 /* Levels of 16 rows by 16 samples as samples: a lane's word of row g, and of row g + 8. factor, row_factor: those of
- * renormalize of its first sample and of row g; center: gives the sample itself, of either row. SIMPLE: there are
- * neither, and levels need no clamping (is_simple). */
-template <typename T, bool SIMPLE, typename W, typename Center>
+ * renormalize of its first sample and of row g; center: gives the sample itself, of either row. */
+template <typename T, BlurMode MODE, typename W, typename Center>
 __device__ static void
-levels_to_words(W (&word)[2], const float (&level)[2][4], const CnvTileJob &s, const BlurEnd &end, const float *factor,
+levels_to_words(W (&word)[2], const float (&level)[2][4], const CnvTileJob &s, const float *factor,
                 const float *row_factor, uint32_t mask, const Center &center)
 {
 #pragma unroll
@@ -261,9 +265,9 @@ levels_to_words(W (&word)[2], const float (&level)[2][4], const CnvTileJob &s, c
     float low[2] = {level[0][2 * half], level[0][2 * half + 1]};
     float high[2] = {level[1][2 * half], level[1][2 * half + 1]};
 
-    if (end.has_center)
+    if (MODE >= BLUR_SHARP && s.center != 0)
       add_center(low, high, samples_of_word(center(half), s.shift, mask), s.center, 1024.0f + s.mid);
-    if (!SIMPLE && s.renormalizes) {
+    if (MODE >= BLUR_ALL && s.renormalizes) {
       const float4 along = *(const float4 *)factor;
       const float row = row_factor[8 * half];
 
@@ -273,7 +277,7 @@ levels_to_words(W (&word)[2], const float (&level)[2][4], const CnvTileJob &s, c
       high[1] = fmaf(high[1] * row, along.w, s.offset);
     }
     uint32_t pair = halves_of(low[0], low[1]), next = halves_of(high[0], high[1]);
-    if (end.clamps) {
+    if (MODE >= BLUR_SHARP) {
       const __half2 full = __float2half2_rn(1024.0f + s.full_bits);
 
       pair = clamp_levels(pair, full);
@@ -289,9 +293,8 @@ struct BlurLane {
 };
 
 /* A warp's way down a tile of WIDTH samples, by 16 rows a step: their row sums become the last of a ring of K_Y, by
- * which 16 rows of results are made. factor: those of renormalize from the lane's first sample and row on. SIMPLE: of
- * one frame, and as above; the rest then does not fill the loop. */
-template <typename T, int K_X, int K_Y, int M, int WIDTH, int PARTS, bool SIMPLE, typename BX, typename BY>
+ * which 16 rows of results are made. factor: those of renormalize from the lane's first sample and row on. */
+template <typename T, int K_X, int K_Y, int M, int WIDTH, int PARTS, BlurMode MODE, typename BX, typename BY>
 __device__ static void
 blur_rows(int n_frames, const CnvTileJob &s, BlurLane lane, int n_rows, const float *factor, const float *row_factor,
           const BX &band_x, const BY &band_y)
@@ -300,7 +303,6 @@ blur_rows(int n_frames, const CnvTileJob &s, BlurLane lane, int n_rows, const fl
   constexpr int bytes = sizeof(T), lead = CNV_BLUR_LEAD(K_X);
   constexpr int pitch = CNV_TILE_PITCH(16 * bytes, WIDTH * bytes, lead * bytes), out_pitch = WIDTH * bytes + 16;
   const uint32_t mask = (uint32_t)s.full_bits * 0x10001u;
-  const BlurEnd end = {s.clamps != 0, s.center != 0};
   const float4 first_sum = *(const float4 *)s.first_sum, first_level = *(const float4 *)s.first_level;
   int steps = (n_rows + 15) / 16 + K_Y - 1;
   uint4 sums[K_Y][M][PARTS];
@@ -319,7 +321,7 @@ blur_rows(int n_frames, const CnvTileJob &s, BlurLane lane, int n_rows, const fl
       if (step >= steps)
         break;
       const uint8_t *rows = cnv_tiles + lane.from + step * 16 * pitch;
-      if (SIMPLE) {
+      if (MODE < BLUR_ALL) {
         sum_rows<T, K_X, M, PARTS, true>(row_sum, rows, pitch, band_x, s.shift, mask, first_sum);
       } else {
 #pragma unroll
@@ -355,8 +357,8 @@ blur_rows(int n_frames, const CnvTileJob &s, BlurLane lane, int n_rows, const fl
           else
             add_columns<PARTS, false>(level, sums[(u + 1 + k) % K_Y][m], band, first_level);
         }
-        levels_to_words<T, SIMPLE>(word, level, s, end, factor + 16 * m, row_factor + y, mask,
-                                   [&](int half) { return *(const W *)(center + 8 * half * pitch); });
+        levels_to_words<T, MODE>(word, level, s, factor + 16 * m, row_factor + y, mask,
+                                 [&](int half) { return *(const W *)(center + 8 * half * pitch); });
         *(W *)out = word[0];
         *(W *)(out + 8 * out_pitch) = word[1];
       }
@@ -381,37 +383,35 @@ blur(const CnvTileArgs &l)
   begin_block<T>(l, shape, params, &barrier);
   const CnvTileJob &s = params.s;
   const TileOutput at = tile_output(s, width);
-  int first_word = (int)s.bands / 4 + threadIdx.x % 32; /* by four */
+  const uint4 *words = (const uint4 *)((const uint32_t *)l.bands + s.bands) + threadIdx.x % 32;
   Bands<parts * K_X, keeps> band_x;
   Bands<parts * K_Y, keeps> band_y;
 
-  const auto load_bands = [&]() {
-    keep(first_word);
-    band_y.load((const uint4 *)l.bands + first_word);
-    band_x.load((const uint4 *)l.bands + first_word + parts * K_Y * 32);
-  };
-
-  load_bands();
+  band_y.load(words);
+  band_x.load(words + parts * K_Y * 32);
   if (s.renormalizes)
     find_factors(factor, s, at, width);
-  /* Bands are read again rather than kept in registers, which what fills a tile takes. */
-  if (finish_tile<T>(l, params, tile_box(s, at, shape), &barrier))
-    load_bands();
+  finish_tile<T>(l, params, tile_box(s, at, shape), &barrier);
   const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, warp_x = threadIdx.x / 32 * 16 * M;
   const int frame_bytes = CNV_TILE_BYTES(pitch, s.box_rows), n_frames = max(l.sources.n, 1);
   const BlurLane lane_at = {g * pitch + apron + (warp_x - lead) * bytes + 4 * t * bytes,
                             n_frames * frame_bytes + g * out_pitch + (warp_x + 4 * t) * bytes, frame_bytes};
   const float *along = factor + warp_x + 4 * t, *row_factor = factor + width + g;
+  const BandsInMemory all_y = {(const uint4 *)((const uint32_t *)l.bands + s.bands) + lane};
+  const BandsInMemory all_x = {all_y.from + parts * K_Y * 32};
   if (s.renormalizes)
     __syncthreads();
-  if (n_frames == 1 && !s.renormalizes) {
-    blur_rows<T, K_X, K_Y, M, width, parts, true>(1, s, lane_at, at.y_end - at.y, along, row_factor, band_x, band_y);
+  const int rows = at.y_end - at.y;
+  if (n_frames == 1 && is_plain(s)) {
+    blur_rows<T, K_X, K_Y, M, width, parts, BLUR_PLAIN>(1, s, lane_at, rows, along, row_factor, band_x, band_y);
+  } else if (n_frames == 1 && !s.renormalizes) {
+    blur_rows<T, K_X, K_Y, M, width, parts, BLUR_SHARP>(1, s, lane_at, rows, along, row_factor, all_x, all_y);
   } else {
 #pragma unroll 1
     for (int m = 0; m < M; m++)
-      blur_rows<T, K_X, K_Y, 1, width, parts, false>(
-          n_frames, s, {lane_at.from + 16 * m * bytes, lane_at.out + 16 * m * bytes, frame_bytes}, at.y_end - at.y,
-          along + 16 * m, row_factor, band_x, band_y);
+      blur_rows<T, K_X, K_Y, 1, width, parts, BLUR_ALL>(
+          n_frames, s, {lane_at.from + 16 * m * bytes, lane_at.out + 16 * m * bytes, frame_bytes}, rows, along + 16 * m,
+          row_factor, band_x, band_y);
   }
   __syncthreads();
   store_tile<T, width, 32 * CNV_TILE_WARPS>(params, at, cnv_tiles + n_frames * frame_bytes, out_pitch, threadIdx.x);

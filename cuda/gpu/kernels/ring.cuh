@@ -190,7 +190,7 @@ all_rounds(const TileOutput &at, int steps, int blocks)
   return (at.y_end - at.y + 16 * blocks - 1) / (16 * blocks) + late_rounds(steps, blocks);
 }
 
-template <typename T, int K_X, int BLOCKS, int PARTS, bool SIMPLE>
+template <typename T, int K_X, int BLOCKS, int PARTS, BlurMode MODE>
 __device__ static void
 ring_rows(const CnvTileArgs &l, const TileParams &params, const TileBox &box, const TileOutput &at, const float *factor,
           uint64_t *barrier)
@@ -204,7 +204,6 @@ ring_rows(const CnvTileArgs &l, const TileParams &params, const TileBox &box, co
   const int row_block = warp % BLOCKS, row_group = warp / BLOCKS * R::row_groups;
   const int pair = warp % (BLOCKS / 2) * 2, column_group = warp / (BLOCKS / 2) * R::column_groups;
   const uint32_t mask = (uint32_t)s.full_bits * 0x10001u;
-  const BlurEnd end = {s.clamps != 0, s.center != 0};
   const float4 first_sum = *(const float4 *)s.first_sum, first_level = *(const float4 *)s.first_level;
   uint4 *ring = (uint4 *)(cnv_tiles + R::tile_bytes) + lane;
   uint4 *ring_end = ring + CNV_RING_SLOTS(steps, BLOCKS) * R::slot, *put = ring + row_block * R::slot;
@@ -237,8 +236,8 @@ ring_rows(const CnvTileArgs &l, const TileParams &params, const TileBox &box, co
         const int m = i / 2, h = i % 2, row = y + 16 * h + g;
         W word[2];
 
-        levels_to_words<T, SIMPLE>(
-            word, level[h][m], s, end, factor + x + 16 * m, factor + CNV_RING_WIDTH + row, mask,
+        levels_to_words<T, MODE>(
+            word, level[h][m], s, factor + x + 16 * m, factor + CNV_RING_WIDTH + row, mask,
             [&](int half) { return input_word<T>(params, at.x + x + 16 * m, at.y + row + 8 * half); });
         for (int half = 0; half < 2; half++)
           *(W *)(out + (16 * h + g + 8 * half) * R::out_pitch + (16 * m + 4 * t) * R::bytes) = word[half];
@@ -289,10 +288,10 @@ blur_ring(const CnvTileArgs &l)
     find_factors(factor, s, at, CNV_RING_WIDTH);
   asm volatile("cp.async.wait_all;" ::: "memory");
   __syncthreads();
-  if (!s.renormalizes)
-    ring_rows<T, K_X, BLOCKS, parts, true>(l, params, box, at, factor, &barrier);
+  if (is_plain(s))
+    ring_rows<T, K_X, BLOCKS, parts, BLUR_PLAIN>(l, params, box, at, factor, &barrier);
   else
-    ring_rows<T, K_X, BLOCKS, parts, false>(l, params, box, at, factor, &barrier);
+    ring_rows<T, K_X, BLOCKS, parts, BLUR_ALL>(l, params, box, at, factor, &barrier);
 }
 
 #else

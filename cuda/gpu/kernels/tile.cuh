@@ -405,21 +405,20 @@ fill_frames(const CnvTileArgs &l, const TileParams &params, TileBox box, bool ha
     fill_tile<T>(params, box, part, (T *)(cnv_tiles + i * frame_bytes), l.sources.n ? l.sources.delta[i] : 0);
 }
 
-/* Waits for the tile of each frame, and fills in what is missing. All threads see it afterwards. TRUE where there was
- * something to be done by them. */
+/* Waits for the tile of each frame, and fills in what is missing. All threads see it afterwards. */
 template <typename T>
-__device__ static bool
+__device__ static void
 finish_tile(const CnvTileArgs &l, const TileParams &params, const TileBox &box, uint64_t *barrier)
 {
   const bool has_map = l.maps >> params.s.pointers & 1;
 
   if (!reads(params.s))
-    return false;
+    return;
 #if CNV_BULK_COPIES
   if (has_map)
     wait_for_bulk_copies(barrier, 0);
   if (has_map && is_in_window(params, box))
-    return false;
+    return;
 #else
   TilePart part = part_in_window(params, box);
 
@@ -431,7 +430,6 @@ finish_tile(const CnvTileArgs &l, const TileParams &params, const TileBox &box, 
   __syncthreads();
 #endif
   fill_frames<T>(l, params, box, has_map);
-  return true;
 }
 
 /* Stores one row's 16 bytes of outputs, from sample x on, sample by sample: those of the job, and what was read where a
