@@ -234,13 +234,23 @@ find_sample(const TileParams &params, const TileBox &box, const TilePart &part, 
   return *from;
 }
 
+/* Stores N samples of a row, from x on, but for those in the part: others read these meanwhile. */
+template <typename T, int N>
+__device__ static void
+store_outside(const TilePart &part, T *row_of_tile, int x, const T (&sample)[N])
+{
+#pragma unroll
+  for (int k = 0; k < N; k++)
+    if (x + k < part.x0 || x + k >= part.x1)
+      row_of_tile[x + k] = sample[k];
+}
+
 /* Fills in what is missing to either side of the part, in all rows, four samples at a time. */
 template <typename T>
 __device__ static void
 fill_sides(const TileParams &params, const TileBox &box, const TilePart &part, const TileSamples &samples, T *tile,
            int64_t delta)
 {
-  typedef typename Word<T>::type W;
   const TileSides sides = sides_of(box, part);
   const int present = sides.right - sides.left, pitch = box.pitch / (int)sizeof(T);
   const int lanes = lanes_for(sides.all - present), step = blockDim.x / lanes;
@@ -254,13 +264,9 @@ fill_sides(const TileParams &params, const TileBox &box, const TilePart &part, c
 #pragma unroll 2
       for (int y = threadIdx.x / lanes; y < box.rows; y += step) {
         const T *from = tile + y * pitch - box.x;
-        W word = {};
+        const T sample[4] = {from[at.x], from[at.y], from[at.z], from[at.w]};
 
-        set_sample(word, 0, from[at.x]);
-        set_sample(word, 1, from[at.y]);
-        set_sample(word, 2, from[at.z]);
-        set_sample(word, 3, from[at.w]);
-        *(W *)(tile + y * pitch + x) = word;
+        store_outside(part, tile + y * pitch, x, sample);
       }
       continue;
     }
@@ -268,12 +274,14 @@ fill_sides(const TileParams &params, const TileBox &box, const TilePart &part, c
     for (int y = threadIdx.x / lanes; y < box.rows; y += step) {
       const int row = row_of(params.s, box.y + y);
       T *to = tile + y * pitch;
-      W word = {};
 
-#pragma unroll 2
-      for (int k = 0; k < 4; k++)
-        set_sample(word, k, find_sample<T>(params, box, part, to, delta, samples.of[x + k], row));
-      *(W *)(to + x) = word;
+#pragma unroll 1
+      for (int k = x; k < x + 4; k += 2) {
+        const T sample[2] = {find_sample<T>(params, box, part, to, delta, samples.of[k], row),
+                             find_sample<T>(params, box, part, to, delta, samples.of[k + 1], row)};
+
+        store_outside(part, to, k, sample);
+      }
     }
   }
 }
