@@ -179,10 +179,15 @@ load_tile_job(TileParams &params, const CnvTileArgs &l)
 {
   const int number = find_tile_job(l);
 
+#if __CUDA_ARCH__ != 860
   if (l.n_jobs <= CNV_TILE_JOBS_INLINE)
     set_params<T>(params, l, l.job[number]);
   else
     set_params<T>(params, l, ((const CnvTileJob *)l.jobs)[number]);
+#else
+  /* Once alone: of the registers of sm_86 fused has none for two. */
+  set_params<T>(params, l, (l.n_jobs <= CNV_TILE_JOBS_INLINE ? l.job : (const CnvTileJob *)l.jobs)[number]);
+#endif
   __syncthreads();
 }
 
