@@ -60,7 +60,8 @@ cnv_algorithm_has_tiles(CnvAlgorithm algorithm)
   return algorithm == CNV_ALGORITHM_FUSED || algorithm == CNV_ALGORITHM_TENSOR;
 }
 
-/* Rows of taps up to which dense takes less time than blur, for samples of 8 bits: with split numbers, and over time. */
+/* Rows of taps up to which dense takes less time than blur, for samples of 8 bits: with split numbers, and over time.
+ */
 #define DENSE_ROWS 7
 #define DENSE_ROWS_OVER_TIME 5
 
