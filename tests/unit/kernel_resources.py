@@ -14,7 +14,7 @@ from pathlib import Path
 COPY_ENGINE_STACK = 8  # ptxas takes so many bytes for bulk tensor copies on sm_120
 HOT = re.compile(r'rows|columns|tiled|fused|blur|ring|dense|copy')  # no local memory there
 TILES = re.compile(r'blur|ring|dense')  # these ask for more shared memory at the launch
-TILES_SHARED_MAX = 3584  # bytes of their own: CNV_SHARED_MAX (cuda/gpu/kinds.h) is the rest
+TILES_SHARED_MAX = 3840  # bytes of their own: CNV_SHARED_MAX (cuda/gpu/kinds.h) is the rest
 KERNELS_MAX = 64  # of an architecture
 PLUGIN_MAX = 9_000_000  # bytes, with all architectures
 DOUBLE = re.compile(r'\.f64\b')
