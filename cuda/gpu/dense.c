@@ -40,12 +40,6 @@ largest_of(int digits)
   return (exp2(8 * digits) - 1) * 127 / 255;
 }
 
-static int
-n_frames_of(const CnvPlan *plan)
-{
-  return plan->n_temporal_taps > 1 ? plan->n_temporal_taps : 1;
-}
-
 /* Terms that count: none where all samples become one level, as a gradient's chroma does. */
 static int
 n_terms_of(const CnvPlane *plane)
@@ -69,7 +63,7 @@ terms_apart(const CnvPlan *plan)
 static CnvNeeds
 measure(const CnvPlan *plan, const CnvPlane *plane)
 {
-  CnvNeeds needs = {.terms = terms_apart(plan), .bytes = plane->component[0].bytes, .n_frames = n_frames_of(plan)};
+  CnvNeeds needs = {.terms = terms_apart(plan), .bytes = plane->component[0].bytes, .n_frames = cnv_fit_n_frames(plan)};
   int after_x = 0, after_y = 0;
 
   for (int t = 0; t < n_terms_of(plane); t++) {
@@ -101,14 +95,14 @@ static CnvTapList
 all_taps(const CnvPlan *plan, const CnvPlane *plane, const CnvNeeds *needs, const float *weight)
 {
   int size = needs->n_x * needs->rows, n_terms = needs->terms;
-  guint n = (guint)(n_frames_of(plan) * n_terms * size);
+  guint n = (guint)(cnv_fit_n_frames(plan) * n_terms * size);
   double *value = g_new0(double, n);
   CnvTapList taps;
 
-  for (int frame = 0; frame < n_frames_of(plan); frame++)
+  for (int frame = 0; frame < cnv_fit_n_frames(plan); frame++)
     for (int t = 0; t < n_terms_of(plane); t++) {
       const CnvTerm *term = &plane->term[t];
-      double of_frame = n_frames_of(plan) == 1 ? 1 : weight ? weight[frame] : plan->weight[frame];
+      double of_frame = cnv_fit_n_frames(plan) == 1 ? 1 : weight ? weight[frame] : plan->weight[frame];
 
       if (plan->not_time_separable && term->temporal_tap >= 0 && term->temporal_tap != frame)
         continue;

@@ -397,6 +397,7 @@ blur(const CnvTileArgs &l)
   const BlurLane lane_at = {g * pitch + apron + (warp_x - lead) * bytes + 4 * t * bytes,
                             n_frames * frame_bytes + g * out_pitch + (warp_x + 4 * t) * bytes, frame_bytes};
   const float *along = factor + warp_x + 4 * t, *row_factor = factor + width + g;
+  /* Found anew: `words` would take registers while a tile is filled. */
   const BandsInMemory all_y = {(const uint4 *)((const uint32_t *)l.bands + s.bands) + lane};
   const BandsInMemory all_x = {all_y.from + parts * K_Y * 32};
   if (s.renormalizes)

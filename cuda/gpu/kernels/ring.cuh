@@ -36,8 +36,7 @@ start_round(const CnvTileArgs &l, const TileParams &params, const TileBox &box, 
   const uint32_t at = shared_address(barrier);
 
   if (threadIdx.x == 0 && has_map) {
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at), "r"(R::rows * R::pitch)
-                 : "memory");
+    expect_bytes(at, R::rows * R::pitch);
     start_bulk_copy(shared_address(cnv_tiles), &l.map[params.s.pointers], rows.x * R::bytes / 4, rows.y,
                     params.s.job.field, 0, at);
   }

@@ -74,6 +74,13 @@ start_bulk_copy(uint32_t to, const CnvTensorMap *map, int x, int y, int field, i
                : "memory");
 }
 
+/* The barrier's next phase is over with so many bytes. */
+__device__ static void
+expect_bytes(uint32_t barrier, int bytes)
+{
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+}
+
 /* Starts the copies of the tile of each frame. */
 __device__ static void
 start_bulk_copies(const CnvTileArgs &l, const CnvTileJob &s, const TileBox &box, int bytes, int frame_bytes,
@@ -86,9 +93,7 @@ start_bulk_copies(const CnvTileArgs &l, const CnvTileJob &s, const TileBox &box,
   asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(at));
   asm volatile("fence.mbarrier_init.release.cluster;");
   wait_for_launch_before();
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at),
-               "r"(max(n, 1) * box.pitch * s.box_rows)
-               : "memory");
+  expect_bytes(at, max(n, 1) * box.pitch * s.box_rows);
   if (n == 0)
     start_bulk_copy(to, map, x, box.y, field, 0, at);
 #pragma unroll 1

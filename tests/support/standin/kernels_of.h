@@ -11,7 +11,6 @@ G_BEGIN_DECLS
 /* The variant that a name ends in; what a kind of kernel has none of is 0. */
 typedef struct {
   int bytes;        /* of a sample */
-  int channels;     /* of kernels made for a number of them */
   int k_x, k_y;     /* blur, of a ring k_x alone; dense: k_x */
   int groups;       /* of 16 samples, blur */
   int ring;         /* blur: 16 rows of a round, or 0 */
