@@ -226,8 +226,8 @@ cuda_close(CnvSession *session)
   if (self->owns_context)
     self->cu->cuDevicePrimaryCtxRelease(self->device);
   cnv_schedule_clear(&self->schedule);
-  for (int type = 0; type < N_TYPES; type++)
-    g_hash_table_unref(self->functions[type]);
+  for (gsize i = 0; i < G_N_ELEMENTS(self->functions); i++)
+    g_hash_table_unref(self->functions[i]);
   g_free(session->device_name);
   g_free(self);
 }
@@ -303,8 +303,8 @@ cuda_open(const CnvSessionOptions *options, GError **error)
   g_mutex_init(&self->host.waiting);
   g_mutex_init(&self->host.lock);
   cnv_schedule_init(&self->schedule);
-  for (int type = 0; type < N_TYPES; type++)
-    self->functions[type] = g_hash_table_new(NULL, NULL);
+  for (gsize i = 0; i < G_N_ELEMENTS(self->functions); i++)
+    self->functions[i] = g_hash_table_new(NULL, NULL);
   ok = enter_context(self, options, error);
   if (ok) {
     ok = make_resources(self, error);

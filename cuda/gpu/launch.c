@@ -87,25 +87,22 @@ cnv_cuda_copied_memories(const CnvWork *work)
   return copied;
 }
 
-/* Textures over the planes that the launch reads, and over the row sums. */
+/* Textures over the planes of the frame, and over the row sums. */
 static gboolean
-set_textures(CudaSession *self, const CnvLaunch *l, CnvLaunchArgs *args, GError **error)
+set_textures(CudaSession *self, CnvLaunchArgs *args, GError **error)
 {
-  const int *rows = (l->staged ? &self->staged : &self->layout)->rows;
-  SampleType type = cnv_cuda_type_of(self, l);
+  const CnvPlan *plan = g_ptr_array_index(self->schedule.plans, 0);
 
-  for (int p = 0; p < CNV_MAX_PLANES; p++) {
-    guint64 start = args->in[p] / TEXTURE_ALIGNMENT * TEXTURE_ALIGNMENT;
+  for (int m = 0; m < self->layout.n_planes; m++) {
+    guint64 start = args->in[m] / TEXTURE_ALIGNMENT * TEXTURE_ALIGNMENT;
 
-    if (!args->in[p] || rows[p] == 0)
-      continue;
     /* Its last row is as long as the others, or ends with the memory. */
-    if (!cnv_cuda_find_texture(self, start, args->in[p] - start + (gsize)args->in_stride[p] * rows[p], type,
-                               &args->texture[p], error))
+    if (!cnv_cuda_find_texture(self, start, args->in[m] - start + (gsize)args->in_stride[m] * self->layout.rows[m],
+                               plan->image.format->sample_bytes, &args->texture[m], error))
       return FALSE;
-    args->texture_start[p] = start;
+    args->texture_start[m] = start;
   }
-  return cnv_cuda_find_texture(self, self->sums.address, self->sums.size, TYPE_F32, &args->sums_texture, error);
+  return cnv_cuda_find_texture(self, self->sums.address, self->sums.size, sizeof(float), &args->sums_texture, error);
 }
 
 static CnvLaunchArgs
@@ -118,20 +115,18 @@ launch_args(const CudaSession *self, const CnvLaunch *l, const CnvFrame *in, con
                         .mask_rects = block + schedule->mask_rects_at,
                         .units = block + schedule->units_at + l->first * sizeof(CnvUnit),
                         .n_units = (int)l->n,
-                        .sums = self->sums.address};
-  gboolean reads_staged = l->staged && l->kernel != CNV_KERNEL_STAGE_IN && l->kernel != CNV_KERNEL_STAGE_OUT;
+                        .sums = self->sums.address,
+                        .sources = self->sources,
+                        .staged_size = (gint64)self->staged.size};
 
-  args.sources = self->sources;
-  for (int i = 0; i < args.sources.n && reads_staged; i++)
-    args.sources.delta[i] = i * (gint64)self->staged.size;
   for (int p = 0; p < CNV_MAX_PLANES; p++) {
     args.staged_in[p] = self->staged_in.address + self->staged_source * self->staged.size + self->staged.offset[p];
     args.staged_out[p] = self->staged_out.address + self->staged.offset[p];
     args.staged_stride[p] = self->staged.pitch[p];
-    args.in[p] = reads_staged ? args.staged_in[p] : (guintptr)in->data[p];
-    args.out[p] = reads_staged ? args.staged_out[p] : (guintptr)out->data[p];
-    args.in_stride[p] = reads_staged ? args.staged_stride[p] : in->stride[p];
-    args.out_stride[p] = reads_staged ? args.staged_stride[p] : out->stride[p];
+    args.in[p] = (guintptr)in->data[p];
+    args.out[p] = (guintptr)out->data[p];
+    args.in_stride[p] = in->stride[p];
+    args.out_stride[p] = out->stride[p];
   }
   return args;
 }
@@ -141,7 +136,7 @@ run_units(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFr
 {
   CnvLaunchArgs args = launch_args(self, l, in, out);
 
-  return (cnv_kernel_kind(l->kernel)->algorithm != CNV_ALGORITHM_TEXTURE || set_textures(self, l, &args, error)) &&
+  return (cnv_kernel_kind(l->kernel)->algorithm != CNV_ALGORITHM_TEXTURE || set_textures(self, &args, error)) &&
          start(self, l, &args, FALSE, error);
 }
 

@@ -45,17 +45,16 @@ takes(const CnvSchedule *schedule, const CnvLaunch *launch, const CnvRectJob *jo
 {
   CnvAlgorithm algorithm = cnv_kernel_kind(launch->kernel)->algorithm;
 
-  if (cnv_schedule_plane(schedule, job)->plain == launch->staged)
-    return FALSE;
-  return algorithm == CNV_ALGORITHM_AUTO ||
-         (algorithm == algorithm_of(schedule, job) && cnv_schedule_plane_kernel(schedule, job)->bank == launch->bank);
+  if (algorithm == CNV_ALGORITHM_AUTO)
+    return !cnv_schedule_plane(schedule, job)->plain;
+  return algorithm == algorithm_of(schedule, job) && cnv_schedule_plane_kernel(schedule, job)->bank == launch->bank;
 }
 
 /* The launch of a kernel for those of jobs first to last - 1 that it is for. */
 static void
-add_launch(CnvSchedule *schedule, CnvKernelId kernel, gboolean staged, guint bank, guint first, guint last)
+add_launch(CnvSchedule *schedule, CnvKernelId kernel, guint bank, guint first, guint last)
 {
-  CnvLaunch launch = {.kernel = kernel, .staged = staged, .bank = bank, .first = schedule->units->len};
+  CnvLaunch launch = {.kernel = kernel, .bank = bank, .first = schedule->units->len};
 
   for (guint i = first; i < last; i++) {
     const CnvRectJob *job = &g_array_index(schedule->jobs, CnvRectArgs, i).job;
@@ -93,9 +92,8 @@ alloc_sums(CnvRectArgs *args, const CnvPlane *plane, gsize first)
 static void
 add_pass(CnvSchedule *schedule, guint bank, guint first, guint last)
 {
-  for (int staged = 0; staged < (schedule->is_plain ? 1 : 2); staged++)
-    for (CnvKernelId kernel = CNV_KERNEL_NAIVE; kernel < CNV_KERNEL_FUSED; kernel++)
-      add_launch(schedule, kernel, staged, bank, first, last);
+  for (CnvKernelId kernel = CNV_KERNEL_NAIVE; kernel < CNV_KERNEL_FUSED; kernel++)
+    add_launch(schedule, kernel, bank, first, last);
   cnv_tile_jobs_add(schedule, bank, first, last);
 }
 
@@ -168,11 +166,11 @@ make_frame(CnvSchedule *schedule, int fields)
   if (!schedule->is_plain)
     n_staged = add_staged_planes(schedule, fields);
   if (n_staged > 0)
-    add_launch(schedule, CNV_KERNEL_STAGE_IN, TRUE, 0, n, n + n_staged);
+    add_launch(schedule, CNV_KERNEL_STAGE_IN, 0, n, n + n_staged);
   for (guint bank = 0; bank < schedule->banks->len; bank++)
     add_bank(schedule, bank, 0, n);
   if (n_staged > 0)
-    add_launch(schedule, CNV_KERNEL_STAGE_OUT, TRUE, 0, 0, n);
+    add_launch(schedule, CNV_KERNEL_STAGE_OUT, 0, 0, n);
 }
 
 /* The rows of whole planes that a slice has. Rows beyond them are read from the frame. */

@@ -4,23 +4,13 @@
  */
 #include "gpu/session.h"
 
-SampleType
-cnv_cuda_type_of(const CudaSession *self, const CnvLaunch *l)
-{
-  const CnvPlan *plan = g_ptr_array_index(self->schedule.plans, 0);
-
-  return l->staged ? TYPE_F32 : plan->image.format->sample_bytes == 1 ? TYPE_U8 : TYPE_U16;
-}
-
-/* cnv_<variant>_<type>_<suffix>, or else cnv_<kernel>_<type>. */
+/* cnv_<variant>_<type>_<suffix>, or else cnv_<kernel>. */
 static char *
-function_name(const CnvKernelKind *kind, const CnvVariant *variant, SampleType type)
+function_name(const CnvKernelKind *kind, const CnvVariant *variant, gboolean is_u16)
 {
-  static const char *const types[N_TYPES] = {"u8", "u16", "f32"};
-
   if (variant)
-    return g_strdup_printf("cnv_%s_%s_%s", variant->name, types[type], variant->suffix);
-  return g_strdup_printf("cnv_%s_%s", kind->name, types[type]);
+    return g_strdup_printf("cnv_%s_%s_%s", variant->name, is_u16 ? "u16" : "u8", variant->suffix);
+  return g_strdup_printf("cnv_%s", kind->name);
 }
 
 CUfunction
@@ -28,20 +18,21 @@ cnv_cuda_find_function(CudaSession *self, const CnvLaunch *l, GError **error)
 {
   const CnvKernelKind *kind = cnv_kernel_kind(l->kernel);
   const CnvVariant *variant = self->schedule.variant[l->kernel];
-  SampleType type = cnv_cuda_type_of(self, l);
+  const CnvPlan *plan = g_ptr_array_index(self->schedule.plans, 0);
+  gboolean is_u16 = plan->image.format->sample_bytes > 1;
   gconstpointer key = variant ? (gconstpointer)variant : kind;
-  CUfunction function = g_hash_table_lookup(self->functions[type], key);
+  CUfunction function = g_hash_table_lookup(self->functions[is_u16], key);
   g_autofree char *name = NULL;
 
   if (function)
     return function;
-  name = function_name(kind, variant, type);
+  name = function_name(kind, variant, is_u16);
   if (!CHECK(self, cuModuleGetFunction(&function, self->module, name), name, error) ||
       (kind->pitch &&
        !CHECK(self, cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, CNV_SHARED_MAX),
               "asking for shared memory", error)))
     return NULL;
-  g_hash_table_insert(self->functions[type], (gpointer)key, function);
+  g_hash_table_insert(self->functions[is_u16], (gpointer)key, function);
   return function;
 }
 

@@ -20,8 +20,7 @@ G_BEGIN_DECLS
 
 typedef struct {
   CnvKernelId kernel;
-  gboolean staged; /* it works on staged planes */
-  guint bank;      /* whose taps it reads */
+  guint bank; /* whose taps it reads */
   guint blocks_x, shared_bytes;
   guint first, n; /* its units, or its tile jobs */
 } CnvLaunch;

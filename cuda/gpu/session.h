@@ -16,9 +16,6 @@
 
 G_BEGIN_DECLS
 
-/* Sample types of the kernels. */
-typedef enum { TYPE_U8, TYPE_U16, TYPE_F32, N_TYPES } SampleType;
-
 /* The parts of a frame that are timed, each from its first start to its last end: in slices they overlap. */
 typedef enum { SPAN_UPLOAD, SPAN_COMPUTE, SPAN_DOWNLOAD, N_SPANS } Span;
 
@@ -63,7 +60,7 @@ typedef struct {
 typedef struct {
   CUdeviceptr address;
   gsize size;
-  SampleType type;
+  int bytes;          /* of a sample, 4 for float32 */
   CUtexObject object; /* 0: none */
   guint64 used;       /* when it was used last, by the count of uses */
 } Texture;
@@ -86,8 +83,9 @@ typedef struct {
   CUmodule module;
   int capability; /* ten times the major number, and the minor one */
   TensorMap map[N_TENSOR_MAPS];
-  /* CUfunction by variant, or by kind where that has none: those used so far, since each look-up costs memory. */
-  GHashTable *functions[N_TYPES];
+  /* For samples of one byte and of two, CUfunction by variant, or by kind where that has none: those used so far, since
+   * each look-up costs memory. */
+  GHashTable *functions[2];
   CUfunction copy;
   int n_processors;
   CUdeviceptr taps;
@@ -201,8 +199,6 @@ gboolean cnv_cuda_read_times(CudaSession *self, GError **error);
 gboolean cnv_cuda_poll_times(CudaSession *self, GError **error);
 
 /* plans.c */
-/* The type of the planes that a launch works on. */
-SampleType cnv_cuda_type_of(const CudaSession *self, const CnvLaunch *launch);
 /* Takes over plans and work, where they are others. cut: in slices, where that can be. */
 gboolean cnv_cuda_set_work(CudaSession *self, const CnvWork *work, gboolean cut, GError **error);
 /* The launch's kernel, which may take as much shared memory as a block can have. */
@@ -217,7 +213,7 @@ void cnv_cuda_set_maps(CudaSession *self, const CnvLaunch *launch, const CnvFram
 
 /* textures.c */
 /* The texture over some memory, made once as long as it is among the last N_TEXTURES. */
-gboolean cnv_cuda_find_texture(CudaSession *self, CUdeviceptr address, gsize size, SampleType type, guint64 *object,
+gboolean cnv_cuda_find_texture(CudaSession *self, CUdeviceptr address, gsize size, int bytes, guint64 *object,
                                GError **error);
 void cnv_cuda_forget_textures(CudaSession *self);
 

@@ -7,10 +7,29 @@
 
 #include "gpu/kernels/block.cuh"
 
+/* Fills the tile from samples in the window, of which `first` is the address of the first. */
+template <typename T>
+__device__ static void
+load_inside(float *tile, const Block &b, const Range &r, uint64_t first, int2 size)
+{
+  const int thread = threadIdx.y * blockDim.x + threadIdx.x, threads = blockDim.x * blockDim.y;
+
+  for (int k = r.first; k < r.last; k++) {
+    const float weight = b.sources.weight[k];
+
+#pragma unroll 4
+    for (int i = thread; i < size.x * size.y; i += threads) {
+      const T *row = (const T *)(first + b.sources.delta[k] + i / size.x * b.in_stride);
+      const float value = weight * value_of(load_sample(row + i % size.x), b.a);
+
+      tile[i] = k == r.first ? value : tile[i] + value;
+    }
+  }
+}
+
 /* Loads size.y rows of size.x values into shared memory: what tap (tap.x, tap.y) of a term takes for the job's sample
  * from.x of row from.y, and what lies beside it. A tile inside of the window is loaded without a thought for borders.
  */
-template <typename T>
 __device__ static void
 load_tile(float *tile, const Block &b, const CnvTerm &t, int2 tap, int2 from, int2 size)
 {
@@ -20,23 +39,19 @@ load_tile(float *tile, const Block &b, const CnvTerm &t, int2 tap, int2 from, in
 
   __syncthreads();
   if (inside(x * C + from.x, size.x, b.width * C) && inside(y, size.y, b.height)) {
-    for (int k = r.first; k < r.last; k++) {
-      const uint64_t first = (uint64_t)(input_row<T>(b, y) + x * C + from.x) + b.sources.delta[k];
-      const float weight = b.sources.weight[k];
+    const uint64_t first = input_at(b, x * C + from.x, y);
 
-#pragma unroll 4
-      for (int i = thread; i < size.x * size.y; i += threads) {
-        const T *row = (const T *)(first + i / size.x * b.in_stride);
-        const float value = weight * value_of(load_sample(row + i % size.x), b.a);
-
-        tile[i] = k == r.first ? value : tile[i] + value;
-      }
-    }
+    if (b.bytes == 1)
+      load_inside<uint8_t>(tile, b, r, first, size);
+    else if (b.bytes == 2)
+      load_inside<uint16_t>(tile, b, r, first, size);
+    else
+      load_inside<float>(tile, b, r, first, size);
   } else {
     for (int i = thread; i < size.x * size.y; i += threads) {
       const int s = from.x + i % size.x;
 
-      tile[i] = fetch<T>(b, r, x + s / C, y + i / size.x, s % C);
+      tile[i] = fetch(b, r, x + s / C, y + i / size.x, s % C);
     }
   }
   __syncthreads();
@@ -67,7 +82,6 @@ slide(float (&acc)[CNV_OUTPUTS], const float *column, int pitch, const float *ta
 
 /* Stores the thread's outputs, of sample s of the job, from row y on. They go through the tile in shared memory, which
  * all threads are done with: so the code that stores a sample stands once, not CNV_OUTPUTS times. */
-template <typename T>
 __device__ static void
 store_column(const Block &b, float *tile, const float (&total)[CNV_OUTPUTS], int s, int y)
 {
@@ -81,5 +95,5 @@ store_column(const Block &b, float *tile, const float (&total)[CNV_OUTPUTS], int
     return;
 #pragma unroll 1
   for (int k = 0; k < CNV_OUTPUTS && y + k < b.job.height; k++)
-    store_sample<T>(b, s, y + k, terms_epilogue(b, own[k * blockDim.x], b.x + s / b.a.channels, b.y + y + k));
+    store_sample(b, s, y + k, terms_epilogue(b, own[k * blockDim.x], b.x + s / b.a.channels, b.y + y + k));
 }

@@ -67,12 +67,12 @@ typedef struct {
   int n_units;
   uint64_t sums; /* float32 row sums */
   CnvSources sources;
-  uint64_t in[CNV_MAX_PLANES]; /* device addresses of planes of memory, or of staged planes */
+  uint64_t in[CNV_MAX_PLANES]; /* device addresses of planes of memory */
   uint64_t out[CNV_MAX_PLANES];
-  int in_stride[CNV_MAX_PLANES], out_stride[CNV_MAX_PLANES]; /* bytes */
-  uint64_t staged_in[CNV_MAX_PLANES],
-      staged_out[CNV_MAX_PLANES]; /* stage kernels: float32 components of a plan's planes */
+  int in_stride[CNV_MAX_PLANES], out_stride[CNV_MAX_PLANES];      /* bytes */
+  uint64_t staged_in[CNV_MAX_PLANES], staged_out[CNV_MAX_PLANES]; /* float32 components of a plan's planes */
   int staged_stride[CNV_MAX_PLANES];
+  int64_t staged_size;                            /* bytes from the staged form of one source to that of the next */
   uint64_t texture[CNV_MAX_PLANES], sums_texture; /* texture: objects over `in` and `sums`, of single samples */
   uint64_t texture_start[CNV_MAX_PLANES];         /* address of the first, at or before `in` */
 } CnvLaunchArgs;
@@ -85,28 +85,30 @@ typedef struct {
   int sums_stride;
   uint64_t in;        /* first sample of the window, and bytes from row to row */
   uint64_t out, back; /* where the job's first sample goes, and the input's sample there */
-  int in_stride, out_stride, back_stride;
+  int in_stride, out_stride;
+  int bytes;         /* of a sample; of staged planes float32 */
   int width, height; /* of the window */
   int x, y;          /* of the job's first sample, relative to the window */
   CnvSources sources;
 } CnvBlock;
 
-/* Fills in addresses and sizes, from the job and the addresses of its planes. bytes: of a sample. Staged planes stay in
- * their place; stage_out moves them. */
+/* Fills in addresses and sizes, from the job and the addresses of its plane. Staged planes stay in their place;
+ * stage_out moves them. */
 CNV_HOST_DEVICE static inline void
-cnv_block_locate(CnvBlock *b, uint64_t in, int in_stride, uint64_t out, int out_stride, int bytes)
+cnv_block_locate(CnvBlock *b, uint64_t in, int in_stride, uint64_t out, int out_stride)
 {
   const CnvRectJob *p = &b->job;
-  const int staged = bytes == sizeof(float), pixel = b->a.channels * bytes;
-  const int64_t row = (int64_t)p->window_y * p->fields + p->field, to_y = p->y + (staged ? 0 : p->move_y);
-  const int64_t to_row = to_y * p->fields + p->field, to_x = (int64_t)(p->x + (staged ? 0 : p->move_x)) * pixel;
+  const int plain = b->a.plain, bytes = plain ? b->a.component[0].bytes : (int)sizeof(float);
+  const int pixel = b->a.channels * bytes;
+  const int64_t row = (int64_t)p->window_y * p->fields + p->field, to_y = p->y + (plain ? p->move_y : 0);
+  const int64_t to_row = to_y * p->fields + p->field, to_x = (int64_t)(p->x + (plain ? p->move_x : 0)) * pixel;
 
   b->in = in + row * in_stride + (int64_t)p->window_x * pixel;
   b->back = in + to_row * in_stride + to_x;
   b->out = out + to_row * out_stride + to_x;
   b->in_stride = in_stride * p->fields;
-  b->back_stride = in_stride * p->fields;
   b->out_stride = out_stride * p->fields;
+  b->bytes = bytes;
   b->width = p->window_width;
   b->height = p->window_height;
   b->x = p->x - p->window_x;

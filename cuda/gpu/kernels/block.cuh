@@ -2,9 +2,9 @@
  *
  * Common to the kernels that work on units: a block's work, samples read and written, borders and renormalize.
  *
- * T is the sample type: uint8_t, uint16_t, or float for the components of a staged plane. A row is a flat array of
- * samples in which neighbours of a channel are C apart. Coordinates are relative to the job's window, beyond which the
- * border lies; rows are those of the field.
+ * A sample has one byte or two, or it is a component of a staged plane, float32. A row is a flat array of samples in
+ * which neighbours of a channel are C apart. Coordinates are relative to the job's window, beyond which the border
+ * lies; rows are those of the field.
  */
 #pragma once
 
@@ -62,7 +62,6 @@ copy_words(S *to, const S *from, int thread, int threads)
 }
 
 /* The beginning of kernels that work on units: loads the block's job and finds its part of it. */
-template <typename T>
 __device__ static void
 load_job(Block &b, const CnvLaunchArgs &l)
 {
@@ -74,11 +73,11 @@ load_job(Block &b, const CnvLaunchArgs &l)
   copy_words(&b.a, (const CnvPlane *)l.planes + from->plane_args, thread, threads);
   copy_words(&b.job, &from->job, thread, threads);
   copy_words(&b.sums, &from->sums, thread, threads);
+  __syncthreads();
   for (int k = thread; k < max(1, l.sources.n); k += threads) {
     b.sources.weight[k] = l.sources.n > 0 ? l.sources.weight[k] : 1.0f;
-    b.sources.delta[k] = l.sources.n > 0 ? l.sources.delta[k] : 0;
+    b.sources.delta[k] = !b.a.plain ? k * l.staged_size : l.sources.n > 0 ? l.sources.delta[k] : 0;
   }
-  __syncthreads();
   if (thread == 0) {
     b.sums_stride = from->sums_stride;
     b.sources.n = max(1, l.sources.n);
@@ -88,7 +87,11 @@ load_job(Block &b, const CnvLaunchArgs &l)
     b.pointers = i;
     b.row_sums = l.sums;
     b.mask_rects = l.mask_rects;
-    cnv_block_locate(&b, pick(l.in, i), pick(l.in_stride, i), pick(l.out, i), pick(l.out_stride, i), sizeof(T));
+    if (b.a.plain)
+      cnv_block_locate(&b, pick(l.in, i), pick(l.in_stride, i), pick(l.out, i), pick(l.out_stride, i));
+    else
+      cnv_block_locate(&b, pick(l.staged_in, i), pick(l.staged_stride, i), pick(l.staged_out, i),
+                       pick(l.staged_stride, i));
   }
   __syncthreads();
 }
@@ -101,7 +104,7 @@ inside(int first, int count, int n)
   return first >= 0 && first + count <= n;
 }
 
-/* Value of a sample: its level without mid. */
+/* The value of a sample: its level without mid. Staged planes hold values. */
 template <typename T>
 __device__ static float
 value_of(T sample, const CnvPlane &a)
@@ -109,9 +112,8 @@ value_of(T sample, const CnvPlane &a)
   return (float)(sample >> a.component[0].shift & ((1 << a.component[0].bits) - 1)) - a.mid[0];
 }
 
-template <>
-__device__ float
-value_of<float>(float sample, const CnvPlane &a)
+__device__ static float
+value_of(float sample, const CnvPlane &a)
 {
   return sample;
 }
@@ -125,11 +127,31 @@ load_sample(const T *at)
   return __ldg(at);
 }
 
-template <typename T>
-__device__ static const T *
-input_row(const Block &b, int y)
+/* The bits of a sample or word of 1, 2 or 4 bytes. */
+__device__ static uint32_t
+load_bits(uint64_t at, int bytes)
 {
-  return (const T *)(b.in + (int64_t)y * b.in_stride);
+  return bytes == 1   ? load_sample((const uint8_t *)at)
+         : bytes == 2 ? load_sample((const uint16_t *)at)
+                      : load_sample((const uint32_t *)at);
+}
+
+__device__ static void
+store_bits(uint64_t at, int bytes, uint32_t bits)
+{
+  if (bytes == 1)
+    *(uint8_t *)at = (uint8_t)bits;
+  else if (bytes == 2)
+    *(uint16_t *)at = (uint16_t)bits;
+  else
+    *(uint32_t *)at = bits;
+}
+
+/* Address of sample s of row y of the window. */
+__device__ static uint64_t
+input_at(const Block &b, int s, int y)
+{
+  return b.in + (int64_t)y * b.in_stride + (int64_t)s * b.bytes;
 }
 
 /* The sources that a term reads: from first up to but without last. */
@@ -157,7 +179,6 @@ missing(const Block &b, const Range &r, int channel)
 }
 
 /* Value of a pixel's channel, summed over the input frames, borders resolved. */
-template <typename T>
 __device__ static float
 fetch(const Block &b, const Range &r, int x, int y, int channel)
 {
@@ -167,9 +188,12 @@ fetch(const Block &b, const Range &r, int x, int y, int channel)
 
   if (ix < 0 || iy < 0)
     return missing(b, r, channel);
-  const uint64_t at = (uint64_t)(input_row<T>(b, iy) + ix * b.a.channels + channel);
-  for (int i = r.first; i < r.last; i++)
-    sum = fmaf(b.sources.weight[i], value_of(load_sample((const T *)(at + b.sources.delta[i])), b.a), sum);
+  const uint64_t at = input_at(b, ix * b.a.channels + channel, iy);
+  for (int i = r.first; i < r.last; i++) {
+    const uint32_t bits = load_bits(at + b.sources.delta[i], b.bytes);
+
+    sum = fmaf(b.sources.weight[i], b.a.plain ? value_of(bits, b.a) : __uint_as_float(bits), sum);
+  }
   return sum;
 }
 
@@ -205,38 +229,26 @@ weight_at(const Block &b, int px, int py)
   return cnv_rect_job_weight(&b.job, (const CnvMaskRect *)b.mask_rects, b.job.x + px, b.job.y + py);
 }
 
-/* The sample that stands for the sum of all terms, by its weight; `in` is the input's, for channels that are copied. */
-template <typename T>
-__device__ static T
-result(const Block &b, const T *in, int channel, float weight, float sum)
-{
-  if (!(b.a.filtered >> channel & 1))
-    return load_sample(in);
-  float value = epilogue(sum, channel, b.a);
-  if (weight < 1.0f)
-    value = blend(value, value_of(load_sample(in), b.a) + b.a.mid[0], weight, channel, b.a);
-  return (T)(level_of(value, channel, b.a) << b.a.component[0].shift);
-}
-
-/* Staged planes get the sum itself, of which stage_out makes the sample. */
-template <>
-__device__ float
-result<float>(const Block &b, const float *in, int channel, float weight, float sum)
-{
-  return sum;
-}
-
-/* Stores sample s of row y of the job. */
-template <typename T>
+/* Stores sample s of row y of the job, from the sum of all terms. Staged planes get the sum itself, of which stage_out
+ * makes the sample. */
 __device__ static void
 store_sample(const Block &b, int s, int y, float sum)
 {
+  const int channel = s % b.a.channels;
   const float weight = weight_at(b, s / b.a.channels, y);
-  const T *in = (const T *)(b.back + (int64_t)y * b.back_stride) + s;
-  T *out = (T *)(b.out + (int64_t)y * b.out_stride) + s;
+  uint32_t bits = __float_as_uint(sum);
 
-  if (weight != 0.0f)
-    *out = result<T>(b, in, s % b.a.channels, weight, sum);
+  if (weight == 0.0f)
+    return;
+  if (b.a.plain) {
+    const uint32_t in = load_bits(b.back + (int64_t)y * b.in_stride + (int64_t)s * b.bytes, b.bytes);
+    float value = epilogue(sum, channel, b.a);
+
+    if (weight < 1.0f)
+      value = blend(value, value_of(in, b.a) + b.a.mid[0], weight, channel, b.a);
+    bits = b.a.filtered >> channel & 1 ? level_of(value, channel, b.a) << b.a.component[0].shift : in;
+  }
+  store_bits(b.out + (int64_t)y * b.out_stride + (int64_t)s * b.bytes, b.bytes, bits);
 }
 
 /* ---- renormalize ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The CUDA kernels as the module has them. Arithmetic is that of plan.h. Kernels that work on units vary by sample type
- * alone: a launch does planes of any size and number of channels, of any plan whose taps are in constant memory.
+ * The CUDA kernels as the module has them. Arithmetic is that of plan.h. A launch of kernels that work on units does
+ * planes of any size, number of channels and sample type, of any plan whose taps are in constant memory.
  */
 #include "gpu/kernels/dense.cuh"
 #include "gpu/kernels/fused.cuh"
@@ -54,28 +54,22 @@ extern "C" __global__ void __launch_bounds__(256) cnv_copy(const CnvCopyArgs a)
 
 /* Kernels that work on units. plans.c finds all kernels by these names. Three blocks fit a multiprocessor: in
  * registers, and in 64 KiB of shared memory. */
-#define UNITS(kernel, type, T, call)                                                                                   \
-  extern "C" __global__ void __launch_bounds__(CNV_UNIT_THREADS, 3)                                                    \
-      cnv_##kernel##_##type(const IN_PLACE CnvLaunchArgs l)                                                            \
+#define UNITS(kernel, call)                                                                                            \
+  extern "C" __global__ void __launch_bounds__(CNV_UNIT_THREADS, 3) cnv_##kernel(const IN_PLACE CnvLaunchArgs l)       \
   {                                                                                                                    \
     __shared__ Block b;                                                                                                \
                                                                                                                        \
-    load_job<T>(b, l);                                                                                                 \
+    load_job(b, l);                                                                                                    \
     call;                                                                                                              \
   }
-#define UNITS_OF(T, type)                                                                                              \
-  UNITS(naive, type, T, naive<T>(b))                                                                                   \
-  UNITS(tiled, type, T, tiled<T>(b))                                                                                   \
-  UNITS(rows, type, T, rows<T>(b))                                                                                     \
-  UNITS(columns, type, T, columns<T>(b))                                                                               \
-  UNITS(texture_rows, type, T, texture_rows<T>(b, l))                                                                  \
-  UNITS(texture_columns, type, T, texture_columns<T>(b, l))
-
-UNITS_OF(uint8_t, u8)
-UNITS_OF(uint16_t, u16)
-UNITS_OF(float, f32)
-UNITS(stage_in, f32, float, stage_in(b, l))
-UNITS(stage_out, f32, float, stage_out(b, l))
+UNITS(naive, naive(b))
+UNITS(tiled, tiled(b))
+UNITS(rows, rows(b))
+UNITS(columns, columns(b))
+UNITS(texture_rows, texture_rows(b, l))
+UNITS(texture_columns, texture_columns(b, l))
+UNITS(stage_in, stage_in(b, l))
+UNITS(stage_out, stage_out(b, l))
 
 FUSED_ENTRIES(FUSED_ENTRY)
 

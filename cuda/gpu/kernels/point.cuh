@@ -8,7 +8,6 @@
 #include "gpu/kernels/block.cuh"
 
 /* A term at one sample of the window. */
-template <typename T>
 __device__ static float
 sum_of_term(const Block &b, const CnvTerm &t, int x, int y, int channel)
 {
@@ -21,13 +20,12 @@ sum_of_term(const Block &b, const CnvTerm &t, int x, int y, int channel)
     float row = 0;
 
     for (int i = 0; i < t.n[CNV_X]; i++)
-      row = fmaf(taps[i * step], fetch<T>(b, r, x - t.anchor[CNV_X] + i, y - t.anchor[CNV_Y] + j, channel), row);
+      row = fmaf(taps[i * step], fetch(b, r, x - t.anchor[CNV_X] + i, y - t.anchor[CNV_Y] + j, channel), row);
     acc = t.separable ? fmaf(cnv_taps[t.taps[CNV_Y] + j], row, acc) : acc + row;
   }
   return acc;
 }
 
-template <typename T>
 __device__ static void
 naive(const Block &b)
 {
@@ -38,6 +36,6 @@ naive(const Block &b)
   if (s >= b.job.width * C || py >= b.job.height)
     return;
   for (int t = 0; t < b.a.n_terms; t++)
-    total = add_term(b, total, sum_of_term<T>(b, b.a.term[t], x, y, s % C), b.a.term[t], x, y);
-  store_sample<T>(b, s, py, terms_epilogue(b, total, x, y));
+    total = add_term(b, total, sum_of_term(b, b.a.term[t], x, y, s % C), b.a.term[t], x, y);
+  store_sample(b, s, py, terms_epilogue(b, total, x, y));
 }

@@ -20,7 +20,6 @@ sums_row(const Block &b, int term, int v)
 }
 
 /* rows: a warp makes a row of one term's sums, a thread every 32nd of them. */
-template <typename T>
 __device__ static void
 rows(const Block &b)
 {
@@ -35,7 +34,7 @@ rows(const Block &b)
     const int taps = min(chunk, t.n[CNV_X] - i), pitch = width + (taps - 1) * C;
     const float *line = tile + row * pitch + lane;
 
-    load_tile<T>(tile, b, t, {i, 0}, {s0, v0}, {pitch, height});
+    load_tile(tile, b, t, {i, 0}, {s0, v0}, {pitch, height});
     for (int j = 0; j < taps; j++)
 #pragma unroll
       for (int k = 0; k < CNV_OUTPUTS; k++)
@@ -48,7 +47,6 @@ rows(const Block &b)
 }
 
 /* columns: a thread slides down a column of each term's row sums. */
-template <typename T>
 __device__ static void
 columns(const Block &b)
 {
@@ -78,5 +76,5 @@ columns(const Block &b)
     for (int k = 0; k < CNV_OUTPUTS; k++)
       total[k] = add_term(b, total[k], acc[k], t, b.x + s / C, b.y + y0 + top + k);
   }
-  store_column<T>(b, tile, total, s, y0 + top);
+  store_column(b, tile, total, s, y0 + top);
 }

@@ -21,17 +21,11 @@ component_at(const uint64_t (&base)[CNV_MAX_PLANES], const int (&stride)[CNV_MAX
   return pick(base, component.plane) + row * pick(stride, component.plane) + x * component.step + component.offset;
 }
 
-__device__ static uint32_t
-load_word(uint64_t at, int bytes)
-{
-  return bytes == 1 ? *(const uint8_t *)at : bytes == 2 ? *(const uint16_t *)at : *(const uint32_t *)at;
-}
-
 /* The input's level of a component. */
 __device__ static float
 input_level(const CnvLaunchArgs &l, const CnvComponent &component, int64_t x, int64_t row)
 {
-  const uint32_t word = load_word(component_at(l.in, l.in_stride, component, x, row), component.bytes);
+  const uint32_t word = load_bits(component_at(l.in, l.in_stride, component, x, row), component.bytes);
 
   return (float)(word >> component.shift & component_mask(component));
 }
@@ -107,18 +101,16 @@ stage_out(const Block &b, const CnvLaunchArgs &l)
     const uint64_t to = component_at(l.out, l.out_stride, component, to_x, to_row);
 
     if (component.bytes == 4 && c == 0)
-      word = load_word(component_at(l.in, l.in_stride, component, to_x, to_row), 4);
+      word = load_bits(component_at(l.in, l.in_stride, component, to_x, to_row), 4);
     if (!(b.a.filtered >> c & 1))
       continue;
     const float own = input_level(l, component, x, row), back = input_level(l, component, to_x, to_row);
     const uint32_t level = output_level(b, acc, c, own, back, weight) << component.shift;
 
-    if (component.bytes == 1)
-      *(uint8_t *)to = (uint8_t)level;
-    else if (component.bytes == 2)
-      *(uint16_t *)to = (uint16_t)level;
-    else
+    if (component.bytes == 4)
       word = (word & ~(component_mask(component) << component.shift)) | level;
+    else
+      store_bits(to, component.bytes, level);
   }
   if (b.a.component[0].bytes == 4)
     *(uint32_t *)component_at(l.out, l.out_stride, b.a.component[0], to_x, to_row) = word;

@@ -8,7 +8,6 @@
 #include "gpu/kernels/separable.cuh"
 
 /* One sample of the row sums of a term. */
-template <typename T>
 __device__ static void
 texture_rows(const Block &b, const CnvLaunchArgs &l)
 {
@@ -23,21 +22,22 @@ texture_rows(const Block &b, const CnvLaunchArgs &l)
     return;
   const int iy = cnv_border_index((CnvBorder)b.a.border, y, b.height);
   const uint64_t texture = pick(l.texture, b.pointers);
-  const int row = (int)(input_row<T>(b, iy) - (const T *)pick(l.texture_start, b.pointers)) + channel;
+  const int row = (int)(input_at(b, channel, iy) - pick(l.texture_start, b.pointers)) / b.bytes;
 
   for (int i = 0; i < t.n[CNV_X]; i++) {
     const int ix = cnv_border_index((CnvBorder)b.a.border, x + i, b.width);
-    /* The texture is over one frame; a history is read by plain loads, which take the same way on the chip. */
-    const bool plain = l.sources.n > 0 || ix < 0 || iy < 0;
+    /* The texture is over one frame; a history and staged planes are read by plain loads, which take the same way on
+     * the chip. */
+    const bool in_texture = l.sources.n == 0 && b.a.plain && ix >= 0 && iy >= 0;
 
-    acc =
-        fmaf(cnv_taps[t.taps[CNV_X] + i],
-             plain ? fetch<T>(b, range, x + i, y, channel) : value_of(tex1Dfetch<T>(texture, row + ix * C), b.a), acc);
+    acc = fmaf(cnv_taps[t.taps[CNV_X] + i],
+               in_texture ? value_of(tex1Dfetch<unsigned>(texture, row + ix * C), b.a)
+                          : fetch(b, range, x + i, y, channel),
+               acc);
   }
   sums_row(b, b.term, v)[s] = acc;
 }
 
-template <typename T>
 __device__ static void
 texture_columns(const Block &b, const CnvLaunchArgs &l)
 {
@@ -56,5 +56,5 @@ texture_columns(const Block &b, const CnvLaunchArgs &l)
       acc = fmaf(cnv_taps[t.taps[CNV_Y] + j], tex1Dfetch<float>(l.sums_texture, first + j * b.sums_stride), acc);
     total = add_term(b, total, acc, t, x, b.y + y);
   }
-  store_sample<T>(b, s, y, terms_epilogue(b, total, x, b.y + y));
+  store_sample(b, s, y, terms_epilogue(b, total, x, b.y + y));
 }

@@ -14,7 +14,6 @@
 
 /* Adds to the thread's sums what the taps from `tap` on make, as many as the apron is for. Sums of a column of taps are
  * added up apart, which keeps float32 exact enough for large kernels. */
-template <typename T>
 __device__ static void
 add_taps(float (&acc)[CNV_OUTPUTS], float *tile, const Block &b, const CnvTerm &t, int2 tap)
 {
@@ -24,7 +23,7 @@ add_taps(float (&acc)[CNV_OUTPUTS], float *tile, const Block &b, const CnvTerm &
   const int height = min(CNV_COLUMNS_HEIGHT, b.job.height - y0) + rows - 1;
   const float *at = tile + threadIdx.y * CNV_OUTPUTS * pitch + threadIdx.x;
 
-  load_tile<T>(tile, b, t, tap, {s0, y0}, {pitch, height});
+  load_tile(tile, b, t, tap, {s0, y0}, {pitch, height});
 #pragma unroll 1
   for (int i = tap.x; i < tap.x + columns; i++, at += C) {
     const unsigned column = t.separable ? t.taps[CNV_Y] : t.taps[CNV_X] + i * t.n[CNV_Y];
@@ -38,7 +37,6 @@ add_taps(float (&acc)[CNV_OUTPUTS], float *tile, const Block &b, const CnvTerm &
   }
 }
 
-template <typename T>
 __device__ static void
 tiled(const Block &b)
 {
@@ -54,10 +52,10 @@ tiled(const Block &b)
 
     for (int j = 0; j < t.n[CNV_Y]; j += 1 + TILED_APRON_Y)
       for (int i = 0; i < t.n[CNV_X]; i += 1 + TILED_APRON_X / C)
-        add_taps<T>(acc, tile, b, t, {i, j});
+        add_taps(acc, tile, b, t, {i, j});
 #pragma unroll
     for (int k = 0; k < CNV_OUTPUTS; k++)
       total[k] = add_term(b, total[k], acc[k], t, b.x + s / C, b.y + y + k);
   }
-  store_column<T>(b, tile, total, s, y);
+  store_column(b, tile, total, s, y);
 }

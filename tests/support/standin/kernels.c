@@ -41,7 +41,7 @@ add_named(Variant variant, gsize args_size, void (*run)(const KernelRun *), cons
   g_free(name);
 }
 
-static const char *const types[] = {NULL, "u8", "u16", NULL, "f32"}; /* by bytes */
+static const char *const types[] = {NULL, "u8", "u16"}; /* by bytes */
 
 static void
 run_copy(const KernelRun *run)
@@ -68,15 +68,13 @@ add_units(void)
     const char *name;
     void (*run)(const KernelRun *);
   } rows[] = {
-      {"naive", units_sums},      {"tiled", units_sums},        {"rows", units_rows},
-      {"columns", units_columns}, {"texture_rows", units_rows}, {"texture_columns", units_columns},
+      {"cnv_naive", units_sums},        {"cnv_tiled", units_sums},          {"cnv_rows", units_rows},
+      {"cnv_columns", units_columns},   {"cnv_texture_rows", units_rows},   {"cnv_texture_columns", units_columns},
+      {"cnv_stage_in", units_stage_in}, {"cnv_stage_out", units_stage_out},
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS(rows); i++)
-    for (int bytes = 1; bytes <= 4; bytes *= 2)
-      add_named((Variant){.bytes = bytes}, sizeof(CnvLaunchArgs), rows[i].run, "cnv_%s_%s", rows[i].name, types[bytes]);
-  add("cnv_stage_in_f32", (Variant){.bytes = 4}, sizeof(CnvLaunchArgs), units_stage_in);
-  add("cnv_stage_out_f32", (Variant){.bytes = 4}, sizeof(CnvLaunchArgs), units_stage_out);
+    add(rows[i].name, (Variant){0}, sizeof(CnvLaunchArgs), rows[i].run);
 }
 
 static void

@@ -335,7 +335,7 @@ open_output(const Job *job)
   if (place.to)
     place.written = standin_written(b->out);
   if (place.to && job->bytes < 4 && (b->job.n_mask_rects > 0 || b->a.copied))
-    place.back = standin_access_rows(job->op, b->back, b->back_stride, row, b->job.height, FALSE, "a kernel");
+    place.back = standin_access_rows(job->op, b->back, b->in_stride, row, b->job.height, FALSE, "a kernel");
   return place;
 }
 
@@ -345,7 +345,7 @@ row_of(const Job *job, const Place *place, int y)
   const CnvBlock *b = job->block;
 
   return (Place){place->to + (gint64)y * b->out_stride, place->written + (gint64)y * b->out_stride,
-                 place->back ? place->back + (gint64)y * b->back_stride : NULL};
+                 place->back ? place->back + (gint64)y * b->in_stride : NULL};
 }
 
 static void

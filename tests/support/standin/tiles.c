@@ -69,6 +69,8 @@ open_tiles(const KernelRun *run, const CnvTileJob *s, Tiles *tiles)
   a->combine = s->combine;
   a->filtered = s->filtered;
   a->copied = s->copied;
+  a->plain = TRUE;
+  a->component[0].bytes = (guint8)run->variant.bytes;
   a->component[0].shift = s->shift;
   a->component[0].bits = g_bit_storage(s->full_bits);
   for (int c = 0; c < s->channels; c++) {
@@ -83,7 +85,7 @@ open_tiles(const KernelRun *run, const CnvTileJob *s, Tiles *tiles)
   }
   tiles->block.job = s->job;
   tiles->block.sources = l->sources;
-  cnv_block_locate(&tiles->block, l->in[p], l->in_stride[p], l->out[p], l->out_stride[p], run->variant.bytes);
+  cnv_block_locate(&tiles->block, l->in[p], l->in_stride[p], l->out[p], l->out_stride[p]);
   tiles->job = (Job){run->op, &tiles->block, run->variant.bytes, NULL, run->taps};
 }
 

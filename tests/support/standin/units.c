@@ -88,9 +88,14 @@ open_unit(const KernelRun *run, const CnvUnit *from, guint n_blocks, Unit *unit)
   unit->block.a = *plane;
   unit->block.job = job->job;
   unit->block.sources = l->sources;
+  for (int i = 0; i < l->sources.n && !plane->plain; i++)
+    unit->block.sources.delta[i] = i * l->staged_size;
   memcpy(unit->block.sums, job->sums, sizeof(job->sums));
   unit->block.sums_stride = job->sums_stride;
-  cnv_block_locate(&unit->block, l->in[p], l->in_stride[p], l->out[p], l->out_stride[p], run->variant.bytes);
+  if (plane->plain)
+    cnv_block_locate(&unit->block, l->in[p], l->in_stride[p], l->out[p], l->out_stride[p]);
+  else
+    cnv_block_locate(&unit->block, l->staged_in[p], l->staged_stride[p], l->staged_out[p], l->staged_stride[p]);
   unit->blocks_x = from->blocks_x;
   unit->blocks_y = from->blocks_x > 0 ? n_blocks / from->blocks_x : 0;
   if (from->blocks_x < 1 || n_blocks % from->blocks_x != 0)
@@ -112,7 +117,7 @@ run_units(const KernelRun *run, UnitFunc func)
 
     if (!open_unit(run, &units[i], (guint)(end - units[i].first_block), &unit))
       continue;
-    unit.job = (Job){.op = run->op, .block = &unit.block, .bytes = run->variant.bytes, .taps = run->taps};
+    unit.job = (Job){.op = run->op, .block = &unit.block, .bytes = unit.block.bytes, .taps = run->taps};
     find_mask_rects(run, &unit);
     check_blocks(run, &unit);
     func(run, &unit);
@@ -139,13 +144,12 @@ sum_unit(const KernelRun *run, const Unit *unit)
 
 /* A texture over the samples from `start` on, up to that at `last`. */
 static void
-check_texture(const KernelRun *run, guint64 object, guint64 start, guint64 last)
+check_texture(const KernelRun *run, guint64 object, guint64 start, guint64 last, int bytes)
 {
   guint64 address = 0;
   gsize size = 0;
 
-  if (!standin_texture(object, &address, &size) || address != start || last < start ||
-      last - start + run->variant.bytes > size)
+  if (!standin_texture(object, &address, &size) || address != start || last < start || last - start + bytes > size)
     standin_report("%s: the texture is none of the samples that are to be read", run->name);
 }
 
@@ -167,8 +171,8 @@ row_unit(const KernelRun *run, const Unit *unit)
   gsize stride = b->sums_stride * sizeof(float);
   guint8 *to, *written;
 
-  if (strstr(run->name, "texture") && b->sources.n == 0)
-    check_texture(run, l->texture[unit->pointers], l->texture_start[unit->pointers], b->in);
+  if (strstr(run->name, "texture") && b->sources.n == 0 && b->a.plain)
+    check_texture(run, l->texture[unit->pointers], l->texture_start[unit->pointers], b->in, b->bytes);
   if (!t->separable) {
     standin_report("%s: a term that is no row times a column", run->name);
     return;
@@ -212,7 +216,7 @@ column_unit(const KernelRun *run, const Unit *unit)
   double *sums[CNV_MAX_TERMS];
 
   if (strstr(run->name, "texture"))
-    check_texture(run, unit->launch->sums_texture, unit->launch->sums, sums_at(unit, 0));
+    check_texture(run, unit->launch->sums_texture, unit->launch->sums, sums_at(unit, 0), sizeof(float));
   for (int t = 0; t < b->a.n_terms; t++)
     sums[t] = add_columns(run, unit, t);
   samples_store_terms(&unit->job, sums);
