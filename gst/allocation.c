@@ -6,6 +6,7 @@
 #include "devicememory.h"
 #include "messages.h"
 #include "pinnedmemory.h"
+#include "streams.h"
 
 static GstBaseTransformClass *parent_class;
 
@@ -47,6 +48,8 @@ get_output(GstCudaConvolve *self, GstBuffer *like, GstBuffer **outbuf)
   if (!self->allocation.pool_started) {
     GstBufferPool *pool = gst_base_transform_get_buffer_pool(trans);
 
+    if (pool)
+      gst_cuda_convolve_streams_join(&self->engine, like, pool);
     self->allocation.pool_started = !pool || gst_buffer_pool_set_active(pool, TRUE);
     gst_clear_object(&pool);
   }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "streams.h"
 
+#include <gst/cuda/gstcudabufferpool.h>
 #include <gst/cuda/gstcudamemory.h>
 #include <gst/cuda/gstcudastream.h>
 
+#include "devicememory.h"
 #include "messages.h"
 
 /* The stream that orders all work on the buffer's memory, not referenced; NULL if it has none. */
@@ -19,6 +21,20 @@ static gpointer
 handle_of(GstMiniObject *stream)
 {
   return gst_cuda_stream_get_handle((GstCudaStream *)stream);
+}
+
+void
+gst_cuda_convolve_streams_join(const GstCudaConvolveEngine *engine, GstBuffer *buffer, GstBufferPool *pool)
+{
+  GstMiniObject *stream = stream_of(engine, buffer);
+  GstStructure *config;
+
+  if (!stream || stream == engine->pool_stream || gst_buffer_pool_is_active(pool) ||
+      !gst_cuda_convolve_device_pool_fits(pool, engine->context))
+    return;
+  config = gst_buffer_pool_get_config(pool);
+  gst_buffer_pool_config_set_cuda_stream(config, (GstCudaStream *)stream);
+  gst_buffer_pool_set_config(pool, config);
 }
 
 /* NULL: the session's own. */

@@ -11,6 +11,10 @@
 
 G_BEGIN_DECLS
 
+/* Has a CUDA pool that is not started yet make memory for the stream of the buffer's: frames on one stream need no
+ * events between them, and their kernels may overlap. */
+void gst_cuda_convolve_streams_join(const GstCudaConvolveEngine *engine, GstBuffer *buffer, GstBufferPool *pool);
+
 /* Called before and after the session starts work that reads `in` and writes `out` (NULL: a slot of the session's).
  * Afterwards both can be handed on: later work on their memory waits for the session's. started: FALSE if the start
  * failed; then the result is FALSE, and error is not set again. */

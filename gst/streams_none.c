@@ -4,6 +4,11 @@
  */
 #include "streams.h"
 
+void
+gst_cuda_convolve_streams_join(const GstCudaConvolveEngine *engine, GstBuffer *buffer, GstBufferPool *pool)
+{
+}
+
 gboolean
 gst_cuda_convolve_streams_enter(GstCudaConvolveEngine *engine, GstBuffer *in, GstBuffer *out, GError **error)
 {

@@ -56,13 +56,13 @@ static gboolean
 cuda_submit(CnvSession *session, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
   CudaSession *self = (CudaSession *)session;
-  gboolean ok;
+  gboolean due = session->n_submitted % TIMED_FRAME_EVERY == 0, ok;
 
   if (!CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error))
     return FALSE;
-  ok = cnv_cuda_poll_times(self, error);
+  ok = !due || cnv_cuda_poll_times(self, error);
   cnv_cuda_frames_count(self, 0);
-  self->marking = !self->marked && session->n_submitted % TIMED_FRAME_EVERY == 0;
+  self->marking = due && !self->marked;
   ok = ok && submit_frame(self, work, in, out, error);
   if (!ok) {
     /* All that was started before the failure must be over before the caller takes its memory back. */
@@ -228,6 +228,7 @@ cuda_close(CnvSession *session)
   cnv_schedule_clear(&self->schedule);
   for (gsize i = 0; i < G_N_ELEMENTS(self->functions); i++)
     g_hash_table_unref(self->functions[i]);
+  g_hash_table_unref(self->maps);
   g_free(session->device_name);
   g_free(self);
 }
@@ -305,6 +306,7 @@ cuda_open(const CnvSessionOptions *options, GError **error)
   cnv_schedule_init(&self->schedule);
   for (gsize i = 0; i < G_N_ELEMENTS(self->functions); i++)
     self->functions[i] = g_hash_table_new(NULL, NULL);
+  self->maps = cnv_cuda_maps_new();
   ok = enter_context(self, options, error);
   if (ok) {
     ok = make_resources(self, error);

@@ -72,7 +72,7 @@ typedef struct {
   guint32 box[4];
 } TensorMap;
 
-#define N_TENSOR_MAPS 64 /* planes of frames that come again and again */
+#define N_TENSOR_MAPS 256 /* planes of frames that come again and again */
 
 typedef struct {
   CnvSession base;
@@ -82,7 +82,7 @@ typedef struct {
   gboolean owns_context;
   CUmodule module;
   int capability; /* ten times the major number, and the minor one */
-  TensorMap map[N_TENSOR_MAPS];
+  GHashTable *maps; /* set of TensorMap */
   /* For samples of one byte and of two, CUfunction by variant, or by kind where that has none: those used so far, since
    * each look-up costs memory. */
   GHashTable *functions[2];
@@ -207,6 +207,7 @@ CUfunction cnv_cuda_find_function(CudaSession *self, const CnvLaunch *launch, GE
 gboolean cnv_cuda_load_bank(CudaSession *self, guint bank, GError **error);
 
 /* tensor_map.c */
+GHashTable *cnv_cuda_maps_new(void);
 /* Fills in the maps for the planes that the launch's jobs read. now: slot of the history, where frames over time lie.
  */
 void cnv_cuda_set_maps(CudaSession *self, const CnvLaunch *launch, const CnvFrame *in, int now, CnvTileArgs *args);

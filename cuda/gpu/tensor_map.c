@@ -16,22 +16,47 @@ is_aligned(guint64 value)
   return value % 16 == 0;
 }
 
+static guint
+map_hash(gconstpointer map)
+{
+  const TensorMap *m = map;
+
+  return (guint)(m->address >> 8) * 31 + m->box[2];
+}
+
+static gboolean
+maps_equal(gconstpointer a, gconstpointer b)
+{
+  const gsize at = G_STRUCT_OFFSET(TensorMap, dim);
+
+  return memcmp((const guint8 *)a + at, (const guint8 *)b + at, sizeof(TensorMap) - at) == 0;
+}
+
+GHashTable *
+cnv_cuda_maps_new(void)
+{
+  return g_hash_table_new_full(map_hash, maps_equal, g_free, NULL);
+}
+
 /* Encodes the map for a plane, or finds it; FALSE where the copy engine does not take such a plane. */
 static gboolean
 encode(CudaSession *self, TensorMap *wanted, CnvTensorMap *to)
 {
   static const guint32 one[] = {1, 1, 1, 1};
-  guint64 hash = (wanted->address >> 8) ^ (wanted->address >> 20) ^ wanted->box[2];
-  TensorMap *kept = &self->map[hash % N_TENSOR_MAPS];
+  TensorMap *kept = g_hash_table_lookup(self->maps, wanted);
 
-  if (memcmp(&kept->dim, &wanted->dim, sizeof(TensorMap) - G_STRUCT_OFFSET(TensorMap, dim)) != 0) {
+  if (!kept) {
     /* The driver writes to multiples of 64 bytes alone, as the arguments are, and the session is not. */
     if (self->cu->cuTensorMapEncodeTiled(to, UINT32, 4, (void *)(guintptr)wanted->address, wanted->dim, wanted->stride,
                                          wanted->box, one, NO_INTERLEAVE, NO_SWIZZLE, L2_PROMOTION_128B,
                                          FILL_ZEROS) != CUDA_SUCCESS)
       return FALSE;
+    if (g_hash_table_size(self->maps) >= N_TENSOR_MAPS)
+      g_hash_table_remove_all(self->maps);
+    kept = g_new(TensorMap, 1);
     *kept = *wanted;
     memcpy(kept->words, to->words, sizeof(kept->words));
+    g_hash_table_add(self->maps, kept);
   }
   memcpy(to->words, kept->words, sizeof(kept->words));
   return TRUE;
