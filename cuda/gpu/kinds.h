@@ -61,7 +61,7 @@ extern const CnvKernelKind cnv_kind_fused, cnv_kind_blur, cnv_kind_dense;
 
 /* Bytes of shared memory that a block may ask for on every GPU that has tensor cores: 99 KiB, without its kernel's own,
  * which are 3840 at most (tests/unit/kernel_resources.py). */
-#define CNV_SHARED_MAX (99 * 1024 - 3840)
+#define CNV_SHARED_MAX (99 * 1024 - 4096)
 
 /* The least rows of a tile, and what they differ by. */
 #define CNV_TILE_STEP 16

@@ -162,7 +162,7 @@ run_tile_jobs(CudaSession *self, const CnvLaunch *l, int now, const CnvFrame *in
     args.job[i] = g_array_index(schedule->tile_jobs, CnvTileJob, l->first + i);
     args.first_block[i] = args.job[i].first_block;
   }
-  cnv_cuda_set_maps(self, l, in, now, &args);
+  cnv_cuda_set_maps(self, l, in, now, out, &args);
   return start(self, l, &args, cnv_kernel_kind(l->kernel)->pitch != NULL, error);
 }
 

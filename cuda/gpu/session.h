@@ -70,6 +70,7 @@ typedef struct {
   guint64 words[G_N_ELEMENTS(((CnvTensorMap *)NULL)->words)];
   guint64 dim[4], stride[3], address;
   guint32 box[4];
+  int swizzle;
 } TensorMap;
 
 #define N_TENSOR_MAPS 256 /* planes of frames that come again and again */
@@ -81,7 +82,7 @@ typedef struct {
   CUdevice device;
   gboolean owns_context;
   CUmodule module;
-  int capability; /* ten times the major number, and the minor one */
+  int capability;   /* ten times the major number, and the minor one */
   GHashTable *maps; /* set of TensorMap */
   /* For samples of one byte and of two, CUfunction by variant, or by kind where that has none: those used so far, since
    * each look-up costs memory. */
@@ -208,9 +209,10 @@ gboolean cnv_cuda_load_bank(CudaSession *self, guint bank, GError **error);
 
 /* tensor_map.c */
 GHashTable *cnv_cuda_maps_new(void);
-/* Fills in the maps for the planes that the launch's jobs read. now: slot of the history, where frames over time lie.
- */
-void cnv_cuda_set_maps(CudaSession *self, const CnvLaunch *launch, const CnvFrame *in, int now, CnvTileArgs *args);
+/* Fills in the maps for the planes that the launch's jobs read and write. now: slot of the history, where frames over
+ * time lie. */
+void cnv_cuda_set_maps(CudaSession *self, const CnvLaunch *launch, const CnvFrame *in, int now, const CnvFrame *out,
+                       CnvTileArgs *args);
 
 /* textures.c */
 /* The texture over some memory, made once as long as it is among the last N_TEXTURES. */

@@ -8,7 +8,15 @@
 #include "gpu/session.h"
 
 /* Arguments of cuTensorMapEncodeTiled, whose types CUDA 11 lacks. */
-enum { UINT32 = 2, NO_INTERLEAVE = 0, NO_SWIZZLE = 0, L2_PROMOTION_128B = 2, FILL_ZEROS = 0 };
+enum {
+  UINT32 = 2,
+  NO_INTERLEAVE = 0,
+  NO_SWIZZLE = 0,
+  SWIZZLE_64B = 2,
+  SWIZZLE_128B = 3,
+  L2_PROMOTION_128B = 2,
+  FILL_ZEROS = 0
+};
 
 static gboolean
 is_aligned(guint64 value)
@@ -48,7 +56,7 @@ encode(CudaSession *self, TensorMap *wanted, CnvTensorMap *to)
   if (!kept) {
     /* The driver writes to multiples of 64 bytes alone, as the arguments are, and the session is not. */
     if (self->cu->cuTensorMapEncodeTiled(to, UINT32, 4, (void *)(guintptr)wanted->address, wanted->dim, wanted->stride,
-                                         wanted->box, one, NO_INTERLEAVE, NO_SWIZZLE, L2_PROMOTION_128B,
+                                         wanted->box, one, NO_INTERLEAVE, wanted->swizzle, L2_PROMOTION_128B,
                                          FILL_ZEROS) != CUDA_SUCCESS)
       return FALSE;
     if (g_hash_table_size(self->maps) >= N_TENSOR_MAPS)
@@ -62,54 +70,80 @@ encode(CudaSession *self, TensorMap *wanted, CnvTensorMap *to)
   return TRUE;
 }
 
+/* A map of plane m of a frame whose fields are apart; FALSE where the copy engine takes no such planes. */
+static gboolean
+describe(const CudaSession *self, const CnvFrame *frame, int m, int fields, TensorMap *map)
+{
+  guint64 stride = (guint64)frame->stride[m];
+
+  memset(map, 0, sizeof(*map));
+  map->address = (guintptr)frame->data[m];
+  map->dim[0] = ((guint64)self->layout.row_bytes[m] + 3) / 4;
+  map->dim[1] = (guint64)fields;
+  map->dim[2] = (guint64)(self->layout.rows[m] / fields);
+  map->dim[3] = map->box[1] = map->box[3] = 1;
+  map->stride[0] = map->stride[2] = stride;
+  map->stride[1] = stride * (guint64)fields;
+  return frame->stride[m] > 0 && is_aligned(map->address) && is_aligned(stride) && self->layout.rows[m] % fields == 0;
+}
+
 static gboolean
 set_map(CudaSession *self, const CnvLaunch *launch, const CnvTileJob *job, const CnvFrame *in, int now,
-        CnvTensorMap *map)
+        CnvTensorMap *to)
 {
   const CnvKernelKind *kind = cnv_kernel_kind(launch->kernel);
   const CnvVariant *variant = self->schedule.variant[launch->kernel];
-  int m = job->pointers, fields = job->job.fields, n_slots = self->sources.n ? (int)self->base.n_slots : 1;
-  int bytes = self->schedule.needs[launch->kernel].bytes;
-  guint64 stride = (guint64)in->stride[m], slot = self->sources.n ? self->base.scene->layout.size : stride;
-  guint64 address = (guintptr)in->data[m] - (self->sources.n ? (guint64)now * slot : 0);
-  TensorMap wanted;
+  gsize slot = self->sources.n ? self->base.scene->layout.size : 0;
+  TensorMap map;
 
-  if (in->stride[m] <= 0 || !is_aligned(address) || !is_aligned(stride) || !is_aligned(slot) ||
-      self->layout.rows[m] % fields)
+  if (!describe(self, in, job->pointers, job->job.fields, &map) || !is_aligned(slot))
     return FALSE;
   if (self->capability < 90)
     return TRUE;
-  if (!self->cu->cuTensorMapEncodeTiled || job->box_rows > CNV_TILE_MAP_ROWS)
+  if (slot) {
+    map.address -= (guint64)now * slot;
+    map.dim[3] = (guint64)self->base.n_slots;
+    map.stride[2] = slot;
+  }
+  map.box[0] = (guint32)kind->pitch(variant, self->schedule.needs[launch->kernel].bytes) / 4;
+  map.box[2] = (guint32)job->box_rows;
+  return self->cu->cuTensorMapEncodeTiled && job->box_rows <= CNV_TILE_MAP_ROWS && encode(self, &map, to);
+}
+
+/* The same for where a tile's results go. */
+static gboolean
+set_out_map(CudaSession *self, const CnvLaunch *launch, const CnvTileJob *job, const CnvFrame *out, CnvTensorMap *to)
+{
+  const CnvVariant *variant = self->schedule.variant[launch->kernel];
+  int m = job->pointers, box = CNV_TILE_OUT_BOX(variant->width * self->schedule.needs[launch->kernel].bytes);
+  TensorMap map;
+
+  if (self->capability < 90 || variant->ring || self->layout.row_bytes[m] % 4 ||
+      !describe(self, out, m, job->job.fields, &map))
     return FALSE;
-  memset(&wanted, 0, sizeof(wanted));
-  wanted.address = address;
-  wanted.dim[0] = ((guint64)self->layout.row_bytes[m] + 3) / 4;
-  wanted.dim[1] = (guint64)fields;
-  wanted.dim[2] = (guint64)(self->layout.rows[m] / fields);
-  wanted.dim[3] = (guint64)n_slots;
-  wanted.stride[0] = stride;
-  wanted.stride[1] = stride * (guint64)fields;
-  wanted.stride[2] = slot;
-  wanted.box[0] = (guint32)kind->pitch(variant, bytes) / 4;
-  wanted.box[2] = (guint32)job->box_rows;
-  wanted.box[1] = wanted.box[3] = 1;
-  return encode(self, &wanted, map);
+  map.box[0] = (guint32)box / 4;
+  map.box[2] = (guint32)job->rows;
+  map.swizzle = box == 128 ? SWIZZLE_128B : SWIZZLE_64B;
+  return self->cu->cuTensorMapEncodeTiled && encode(self, &map, to);
 }
 
 void
-cnv_cuda_set_maps(CudaSession *self, const CnvLaunch *launch, const CnvFrame *in, int now, CnvTileArgs *args)
+cnv_cuda_set_maps(CudaSession *self, const CnvLaunch *launch, const CnvFrame *in, int now, const CnvFrame *out,
+                  CnvTileArgs *args)
 {
   guint32 tried = 0;
 
-  args->maps = 0;
+  args->maps = args->out_maps = 0;
   for (guint i = launch->first; i < launch->first + launch->n && cnv_kernel_kind(launch->kernel)->pitch; i++) {
     const CnvTileJob *job = &g_array_index(self->schedule.tile_jobs, CnvTileJob, i);
-    guint32 bit = 1u << job->pointers;
+    int m = job->pointers;
 
-    if (tried & bit)
+    if (tried >> m & 1)
       continue;
-    tried |= bit;
-    if (set_map(self, launch, job, in, now, &args->map[job->pointers]))
-      args->maps |= bit;
+    tried |= 1u << m;
+    if (set_map(self, launch, job, in, now, &args->map[m]))
+      args->maps |= 1u << m;
+    if (set_out_map(self, launch, job, out, &args->out_map[m]))
+      args->out_maps |= 1u << m;
   }
 }

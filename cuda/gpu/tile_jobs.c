@@ -58,11 +58,15 @@ static void
 add_job(CnvSchedule *schedule, const CnvRectArgs *from)
 {
   CnvTileJob job = cnv_schedule_plane_kernel(schedule, &from->job)->tile_job;
-  int first = from->job.x * job.channels;
+  const CnvPlane *plane = cnv_schedule_plane(schedule, &from->job);
+  int first = from->job.x * job.channels, fields = from->job.fields;
+  gboolean moves = from->job.move_x != 0 || from->job.move_y != 0;
 
   job.job = from->job;
   job.pointers = from->pointers;
   job.origin = first - first % CNV_TILE_STEP;
+  job.ends_x = !moves && from->job.x + from->job.width == plane->width;
+  job.ends_y = !moves && from->job.y + from->job.height == (plane->height - from->job.field + fields - 1) / fields;
   g_array_append_val(schedule->tile_jobs, job);
 }
 

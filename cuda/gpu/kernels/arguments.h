@@ -143,6 +143,8 @@ typedef struct {
 #define CNV_TILE_PITCH(unit, row_bytes, lead_bytes)                                                                    \
   ((((row_bytes) + 2 * CNV_TILE_APRON(lead_bytes) + (unit)-1) / (unit) | 1) * (unit))
 #define CNV_TILE_BYTES(pitch, rows) (((pitch) * (rows) + 127) / 128 * 128)
+/* Results lie in boxes of so many bytes of each row. */
+#define CNV_TILE_OUT_BOX(row_bytes) ((row_bytes) < 128 ? (row_bytes) : 128)
 
 /* Kernels bring tiles by the copy engine of compute capability 9.0, as compilers from CUDA 12 on know it. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && __CUDACC_VER_MAJOR__ >= 12
@@ -259,6 +261,7 @@ typedef struct {
   uint32_t columns_inverse; /* 2^32 / columns, rounded up: for quotients without a division; 0: one column */
   int box_rows;             /* blur, dense: the same with those that taps reach over */
   int origin;               /* first sample of the first tile, at or before the job's; a multiple of 16 */
+  int ends_x, ends_y;       /* the job ends where the plane does, along x, and along y */
   int channels, border, renormalizes;
   uint32_t filtered, copied; /* of CnvPlane */
   int shift, full_bits;
@@ -283,8 +286,9 @@ typedef struct {
 } CnvTensorMap;
 
 typedef struct {
-  CnvTensorMap map[CNV_MAX_PLANES];
+  CnvTensorMap map[CNV_MAX_PLANES], out_map[CNV_MAX_PLANES];
   uint32_t maps; /* bit p: rows of plane p lie on multiples of 16 bytes, and there is a map where the GPU takes one */
+  uint32_t out_maps; /* bit p: there is a map of output plane p */
   uint64_t jobs,
       bands; /* device addresses: CnvTileJob where there are more than CNV_TILE_JOBS_INLINE; words of bands */
   int n_jobs;

@@ -301,7 +301,7 @@ blur_rows(int n_frames, const CnvTileJob &s, BlurLane lane, int n_rows, const fl
 {
   typedef typename Word<T>::type W;
   constexpr int bytes = sizeof(T), lead = CNV_BLUR_LEAD(K_X);
-  constexpr int pitch = CNV_TILE_PITCH(16 * bytes, WIDTH * bytes, lead * bytes), out_pitch = WIDTH * bytes + 16;
+  constexpr int pitch = CNV_TILE_PITCH(16 * bytes, WIDTH * bytes, lead * bytes), box = CNV_TILE_OUT_BOX(WIDTH * bytes);
   const uint32_t mask = (uint32_t)s.full_bits * 0x10001u;
   const float4 first_sum = *(const float4 *)s.first_sum, first_level = *(const float4 *)s.first_level;
   int steps = (n_rows + 15) / 16 + K_Y - 1;
@@ -340,7 +340,7 @@ blur_rows(int n_frames, const CnvTileJob &s, BlurLane lane, int n_rows, const fl
         continue;
 #pragma unroll
       for (int m = 0; m < M; m++) {
-        uint8_t *out = cnv_tiles + lane.out + y * out_pitch + 16 * m * bytes;
+        uint8_t *out = cnv_tiles + (lane.out ^ 16 * m * bytes) + y * box;
         const uint8_t *center = rows + (CNV_BLUR_LEAD(K_Y) - 16 * (K_Y - 1)) * pitch + (16 * m + lead) * bytes;
         float level[2][4];
         W word[2];
@@ -360,7 +360,7 @@ blur_rows(int n_frames, const CnvTileJob &s, BlurLane lane, int n_rows, const fl
         levels_to_words<T, MODE>(word, level, s, factor + 16 * m, row_factor + y, mask,
                                  [&](int half) { return *(const W *)(center + 8 * half * pitch); });
         *(W *)out = word[0];
-        *(W *)(out + 8 * out_pitch) = word[1];
+        *(W *)(out + 8 * box) = word[1];
       }
     }
   }
@@ -373,9 +373,9 @@ blur(const CnvTileArgs &l)
 {
   constexpr int bytes = sizeof(T), parts = 1 + SPLIT, width = 16 * CNV_TILE_WARPS * M;
   constexpr int lead = CNV_BLUR_LEAD(K_X), top = CNV_BLUR_LEAD(K_Y), apron = CNV_TILE_APRON(lead * bytes);
-  constexpr int pitch = CNV_TILE_PITCH(16 * bytes, width * bytes, lead * bytes), out_pitch = width * bytes + 16;
+  constexpr int pitch = CNV_TILE_PITCH(16 * bytes, width * bytes, lead * bytes);
   constexpr bool keeps = K_X + K_Y <= 10 && parts * (K_X + K_Y) <= 12;
-  constexpr TileShape shape = {width, width + 2 * apron / bytes, apron / bytes, top, pitch};
+  constexpr TileShape shape = {width, width + 2 * apron / bytes, apron / bytes, top, pitch, width * bytes};
   __shared__ TileParams params;
   __shared__ alignas(8) uint64_t barrier;
   __shared__ alignas(16) float factor[width + CNV_BLUR_ROWS];
@@ -391,11 +391,12 @@ blur(const CnvTileArgs &l)
   band_x.load(words + parts * K_Y * 32);
   if (s.renormalizes)
     find_factors(factor, s, at, width);
-  finish_tile<T>(l, params, tile_box(s, at, shape), &barrier);
+  const TileBox box = tile_box(s, at, shape);
+  finish_tile<T>(l, params, box, &barrier);
   const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, warp_x = threadIdx.x / 32 * 16 * M;
   const int frame_bytes = CNV_TILE_BYTES(pitch, s.box_rows), n_frames = max(l.sources.n, 1);
-  const BlurLane lane_at = {g * pitch + apron + (warp_x - lead) * bytes + 4 * t * bytes,
-                            n_frames * frame_bytes + g * out_pitch + (warp_x + 4 * t) * bytes, frame_bytes};
+  const BlurLane lane_at = {box.begin + g * pitch + apron + (warp_x - lead) * bytes + 4 * t * bytes,
+                            output_offset<width * bytes>(s.rows, g, (warp_x + 4 * t) * bytes), frame_bytes};
   const float *along = factor + warp_x + 4 * t, *row_factor = factor + width + g;
   /* Found anew: `words` would take registers while a tile is filled. */
   const BandsInMemory all_y = {(const uint4 *)((const uint32_t *)l.bands + s.bands) + lane};
@@ -411,11 +412,10 @@ blur(const CnvTileArgs &l)
 #pragma unroll 1
     for (int m = 0; m < M; m++)
       blur_rows<T, K_X, K_Y, 1, width, parts, BLUR_ALL>(
-          n_frames, s, {lane_at.from + 16 * m * bytes, lane_at.out + 16 * m * bytes, frame_bytes}, rows, along + 16 * m,
+          n_frames, s, {lane_at.from + 16 * m * bytes, lane_at.out ^ 16 * m * bytes, frame_bytes}, rows, along + 16 * m,
           row_factor, band_x, band_y);
   }
-  __syncthreads();
-  store_tile<T, width, 32 * CNV_TILE_WARPS>(params, at, cnv_tiles + n_frames * frame_bytes, out_pitch, threadIdx.x);
+  store_outputs<T, width>(l, params, at);
 }
 
 #else

@@ -125,17 +125,22 @@ put_levels(uint16_t *to, int first, int second, const DenseEpilogue &f)
   *(uint32_t *)to = (uint32_t)(first | second << 16);
 }
 
-/* Stores the lane's results of 16 rows to shared memory. PRODUCTS: of a window. */
+/* Stores the lane's results of 16 rows to shared memory, the first of them at byte `to` (output_offset). PRODUCTS: of a
+ * window. */
 template <typename T, int PRODUCTS, bool ABSOLUTE, int N, int TERMS, int D>
 __device__ static void
-put_sums(const int (&sums)[N][TERMS][D][4], const DenseEpilogue &f, T *to, int pitch)
+put_sums(const int (&sums)[N][TERMS][D][4], const DenseEpilogue &f, int to)
 {
 #pragma unroll
-  for (int i = 0; i < N; i++)
+  for (int i = 0; i < N; i++) {
+    const int byte = (i / PRODUCTS * 8 * PRODUCTS + i % PRODUCTS * 2) * (int)sizeof(T);
+    uint8_t *at = cnv_tiles + (to ^ byte / 16 * 16) + byte % 16;
+
 #pragma unroll
     for (int half = 0; half < 2; half++)
-      put_levels(to + 8 * half * pitch + i / PRODUCTS * 8 * PRODUCTS + i % PRODUCTS * 2,
-                 dense_level<ABSOLUTE>(sums[i], f, 2 * half), dense_level<ABSOLUTE>(sums[i], f, 2 * half + 1), f);
+      put_levels((T *)(at + 8 * 128 * half), dense_level<ABSOLUTE>(sums[i], f, 2 * half),
+                 dense_level<ABSOLUTE>(sums[i], f, 2 * half + 1), f);
+  }
 }
 
 /* The taps of two rows, as add_taps takes them. */
@@ -157,9 +162,9 @@ dense(const CnvTileArgs &l)
   constexpr int bytes = sizeof(T), products = CNV_DENSE_PRODUCTS(bytes, K);
   constexpr int pair_words = 32 * CNV_DENSE_FRAGMENTS(bytes, K, TERMS, D);
   constexpr int lead = CNV_DENSE_LEAD(bytes, K), apron = CNV_TILE_APRON(lead * bytes);
-  constexpr int pitch = CNV_TILE_PITCH(16, CNV_TILE_WIDTH * bytes, lead * bytes),
-                out_pitch = CNV_TILE_WIDTH + 16 / bytes;
-  constexpr TileShape shape = {CNV_TILE_WIDTH, CNV_TILE_WIDTH + 2 * apron / bytes, apron / bytes, -1, pitch};
+  constexpr int pitch = CNV_TILE_PITCH(16, CNV_TILE_WIDTH * bytes, lead * bytes);
+  constexpr int row_bytes = CNV_TILE_WIDTH * bytes;
+  constexpr TileShape shape = {CNV_TILE_WIDTH, CNV_TILE_WIDTH + 2 * apron / bytes, apron / bytes, -1, pitch, row_bytes};
   /* Warps side by side; the others make the rows below. */
   constexpr int warps_x = CNV_TILE_WIDTH / COLUMNS, step = 16 * CNV_TILE_WARPS / warps_x;
   __shared__ TileParams params;
@@ -172,7 +177,6 @@ dense(const CnvTileArgs &l)
   const int frame_bytes = CNV_TILE_BYTES(pitch, s.box_rows), n_rows = s.term.n[CNV_Y];
   const TileOutput at = tile_output(s, CNV_TILE_WIDTH);
   const TileBox box = tile_box(s, at, shape);
-  T *out = (T *)(cnv_tiles + n_frames * frame_bytes);
   const bool by_frames = products == 1 && n_rows == 1; /* the rows of two frames are a pair */
   const uint32_t mask = ((uint32_t)s.full_bits << s.shift) * 0x10001u;
   const uint2 *taps = (const uint2 *)((const uint32_t *)l.bands + s.bands) + lane;
@@ -182,8 +186,8 @@ dense(const CnvTileArgs &l)
   for (int j = 0; j < ROWS / 2; j++)
     load_taps(kept[j], taps + j * pair_words);
   finish_tile<T>(l, params, box, &barrier);
-  const uint8_t *from = cnv_tiles + g * pitch + apron + (x - lead) * bytes + 4 * t;
-  T *to = out + g * out_pitch + x + 2 * products * t;
+  const uint8_t *from = cnv_tiles + box.begin + g * pitch + apron + (x - lead) * bytes + 4 * t;
+  const int to = output_offset<row_bytes>(s.rows, g, (x + 2 * products * t) * bytes);
 #pragma unroll 1
   for (int y = warp / warps_x * 16; y < at.y_end - at.y; y += step) {
     int sums[COLUMNS / 8][TERMS][D][4] = {};
@@ -201,12 +205,11 @@ dense(const CnvTileArgs &l)
     }
     const DenseEpilogue epilogue = {s.gain, s.offset, {s.bias[0], s.bias[1]}, s.full_bits, s.shift};
     if (TERMS == 1 && s.combine == CNV_COMBINE_ABSOLUTE)
-      put_sums<T, products, true>(sums, epilogue, to + y * out_pitch, out_pitch);
+      put_sums<T, products, true>(sums, epilogue, to + y * 128);
     else
-      put_sums<T, products, false>(sums, epilogue, to + y * out_pitch, out_pitch);
+      put_sums<T, products, false>(sums, epilogue, to + y * 128);
   }
-  __syncthreads();
-  store_tile<T, CNV_TILE_WIDTH, 32 * CNV_TILE_WARPS>(params, at, (const uint8_t *)out, out_pitch * bytes, threadIdx.x);
+  store_outputs<T, CNV_TILE_WIDTH>(l, params, at);
 }
 
 #else

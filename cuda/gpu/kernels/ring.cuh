@@ -30,7 +30,7 @@ start_round(const CnvTileArgs &l, const TileParams &params, const TileBox &box, 
             uint64_t *barrier)
 {
   const bool has_map = round < rounds && l.maps >> params.s.pointers & 1;
-  const TileBox rows = {box.x, box.y + round * R::rows, box.width, R::rows, R::pitch};
+  const TileBox rows = {box.x, box.y + round * R::rows, box.width, R::rows, R::pitch, 0};
 
 #if CNV_BULK_COPIES
   const uint32_t at = shared_address(barrier);
@@ -57,7 +57,7 @@ finish_round(const CnvTileArgs &l, const TileParams &params, const TileBox &box,
              uint64_t *barrier)
 {
   const bool has_map = l.maps >> params.s.pointers & 1;
-  const TileBox rows = {box.x, box.y + round * R::rows, box.width, max(min(n_rows, R::rows), 0), R::pitch};
+  const TileBox rows = {box.x, box.y + round * R::rows, box.width, max(min(n_rows, R::rows), 0), R::pitch, 0};
 
 #if CNV_BULK_COPIES
   if (has_map)
@@ -242,8 +242,8 @@ ring_rows(const CnvTileArgs &l, const TileParams &params, const TileBox &box, co
           *(W *)(out + (16 * h + g + 8 * half) * R::out_pitch + (16 * m + 4 * t) * R::bytes) = word[half];
       }
       __syncwarp();
-      store_tile<T, R::out_width, 32>(params, {at.x + 16 * column_group, at.y + y, min(at.y + y + 32, at.y_end)}, out,
-                                      R::out_pitch, lane);
+      store_tile<T, R::out_width, 32>(params, {at.x + 16 * column_group, at.y + y, min(at.y + y + 32, at.y_end)}, lane,
+                                      [&](int row, int chunk) { return out + row * R::out_pitch + 16 * chunk; });
       __syncwarp();
     }
     take = take + BLOCKS * R::slot < ring_end ? take + BLOCKS * R::slot : ring + pair * R::slot;
@@ -274,7 +274,8 @@ blur_ring(const CnvTileArgs &l)
   const TileOutput at = tile_output(s, CNV_RING_WIDTH);
   const int steps = s.steps_y, n_slots = CNV_RING_SLOTS(steps, BLOCKS), x = at.x - R::apron / R::bytes;
   const int last = (s.job.x + s.job.width) * s.channels + R::apron / R::bytes;
-  const TileBox box = {x, at.y - CNV_BLUR_LEAD(steps), min(CNV_RING_WIDTH + 2 * R::apron / R::bytes, last - x), 0, 0};
+  const TileBox box = {x, at.y - CNV_BLUR_LEAD(steps), min(CNV_RING_WIDTH + 2 * R::apron / R::bytes, last - x), 0, 0,
+                       0};
   const uint4 *words = (const uint4 *)((const uint32_t *)l.bands + s.bands);
   uint4 *bands = (uint4 *)(cnv_tiles + R::tile_bytes) + n_slots * R::slot;
 

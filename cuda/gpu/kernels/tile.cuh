@@ -13,12 +13,14 @@
 
 #if __CUDA_ARCH__ >= 800
 
-/* Aligned as the copy engine takes it. */
-extern __shared__ __align__(128) uint8_t cnv_tiles[];
+/* Aligned as the copy engine takes it: a tile of results, if the kernel has one, and the input's tiles of each frame.
+ */
+extern __shared__ __align__(1024) uint8_t cnv_tiles[];
 
-/* A tile in shared memory: so many samples and rows, from sample x of row y of the plane on; bytes from row to row. */
+/* A tile in shared memory, so many bytes behind its beginning: so many samples and rows, from sample x of row y of the
+ * plane on; bytes from row to row. */
 struct TileBox {
-  int x, y, width, rows, pitch;
+  int x, y, width, rows, pitch, begin;
 };
 
 /* Samples and rows of a tile that are in shared memory: from x0 and y0 up to but without x1 and y1, relative to it. */
@@ -87,7 +89,7 @@ start_bulk_copies(const CnvTileArgs &l, const CnvTileJob &s, const TileBox &box,
                   uint64_t *barrier)
 {
   const int n = l.sources.n, x = box.x * bytes / 4, field = s.job.field;
-  const uint32_t to = shared_address(cnv_tiles), at = shared_address(barrier);
+  const uint32_t to = shared_address(cnv_tiles + box.begin), at = shared_address(barrier);
   const CnvTensorMap *map = &l.map[s.pointers];
 
   asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(at));
@@ -111,6 +113,15 @@ wait_for_bulk_copies(uint64_t *barrier, int phase)
                  : "=r"(done)
                  : "r"(shared_address(barrier)), "r"(phase)
                  : "memory");
+}
+
+/* Starts the copy of a box of results to the plane, and waits until it has left shared memory. */
+__device__ static void
+store_box(const CnvTensorMap *map, int x, int y, int field, const uint8_t *from)
+{
+  asm volatile("cp.async.bulk.tensor.4d.global.shared::cta.tile.bulk_group [%0, {%1, %2, %3, %4}], [%5];" ::"l"(map),
+               "r"(x), "r"(field), "r"(y), "r"(0), "r"(shared_address(from))
+               : "memory");
 }
 
 #endif
@@ -330,10 +341,10 @@ part_in_window(const TileParams &params, const TileBox &box)
           min(max(p.window_y + p.window_height - box.y, 0), box.rows)};
 }
 
-/* Tiles of a kernel: samples of a row and those before its outputs, rows above (-1: as the job's taps have them), and
- * bytes from row to row. */
+/* Tiles of a kernel: samples of a row and those before its outputs, rows above (-1: as the job's taps have them), bytes
+ * from row to row, and bytes of a row of outputs. */
 struct TileShape {
-  int output_width, width, lead, top, pitch;
+  int output_width, width, lead, top, pitch, output_bytes;
 };
 
 __device__ static TileBox
@@ -342,7 +353,12 @@ tile_box(const CnvTileJob &s, const TileOutput &at, const TileShape &shape)
   const int last = (s.job.x + s.job.width) * s.channels + shape.lead, x = at.x - shape.lead;
   const int top = shape.top < 0 ? s.term.anchor[CNV_Y] : shape.top;
 
-  return {x, at.y - top, min(shape.width, last - x), s.box_rows - (at.y + s.rows - at.y_end), shape.pitch};
+  return {x,
+          at.y - top,
+          min(shape.width, last - x),
+          s.box_rows - (at.y + s.rows - at.y_end),
+          shape.pitch,
+          s.rows * shape.output_bytes};
 }
 
 /* FALSE where no tap of the job is other than 0: nothing is read then. */
@@ -415,7 +431,8 @@ fill_frames(const CnvTileArgs &l, const TileParams &params, TileBox box, bool ha
   if (!has_map)
     part = {};
   for (int i = 0; i < n && !is_whole(box, part); i++)
-    fill_tile<T>(params, box, part, (T *)(cnv_tiles + i * frame_bytes), l.sources.n ? l.sources.delta[i] : 0);
+    fill_tile<T>(params, box, part, (T *)(cnv_tiles + box.begin + i * frame_bytes),
+                 l.sources.n ? l.sources.delta[i] : 0);
 }
 
 /* Waits for the tile of each frame, and fills in what is missing. All threads see it afterwards. */
@@ -437,7 +454,7 @@ finish_tile(const CnvTileArgs &l, const TileParams &params, const TileBox &box, 
 
   part.x1 = whole_chunks<T>(box, part);
   for (int i = 0; i < max(l.sources.n, 1) && has_map; i++)
-    copy_chunks<T>(params, box, part, cnv_tiles + i * CNV_TILE_BYTES(box.pitch, params.s.box_rows),
+    copy_chunks<T>(params, box, part, cnv_tiles + box.begin + i * CNV_TILE_BYTES(box.pitch, params.s.box_rows),
                    l.sources.n ? l.sources.delta[i] : 0);
   asm volatile("cp.async.commit_group;\ncp.async.wait_group 0;" ::: "memory");
   __syncthreads();
@@ -460,38 +477,50 @@ store_chunk(const TileParams &params, const T *from, int x, int y)
     to[i] = !s.copied || s.filtered >> (i % s.channels) & 1 ? from[i - x] : load_sample(back + i);
 }
 
-/* Stores the outputs, which lie `pitch` bytes from row to row in shared memory, by so many threads, of which this is
- * one. All have written theirs. */
-template <typename T, int WIDTH, int THREADS>
+/* A row's byte in a tile of so many rows of results. They lie in boxes of at most 128 bytes of all rows; in each row of
+ * a box its 16-byte chunks change places as the copy engine knows it, so that what a warp stores at a time lies in
+ * different banks. */
+template <int ROW_BYTES>
+__device__ static int
+output_offset(int rows, int row, int byte)
+{
+  constexpr int box = CNV_TILE_OUT_BOX(ROW_BYTES);
+  const int turn = box == 128 ? row & 7 : row >> 1 & 3;
+
+  return byte / box * box * rows + row * box + (((byte % box / 16) ^ turn) * 16) + byte % 16;
+}
+
+/* Stores the outputs by so many threads, of which this is one. All have written theirs; chunk_at: finds 16 bytes of a
+ * row of them in shared memory. */
+template <typename T, int WIDTH, int THREADS, typename ChunkAt>
 __device__ static void
-store_tile(const TileParams &params, const TileOutput &at, const uint8_t *out, int pitch, int thread)
+store_tile(const TileParams &params, const TileOutput &at, int thread, const ChunkAt &chunk_at)
 {
   typedef typename Word<T>::type W;
   constexpr int samples = 16 / sizeof(T), chunks = WIDTH / samples, words = samples / 4, step = THREADS / chunks;
   const CnvTileJob &s = params.s;
-  const int chunk = thread % chunks, x = at.x + chunk * samples;
+  const int chunk = thread % chunks, x = at.x + chunk * samples, rows = at.y_end - at.y;
   const bool inside = x >= s.job.x * s.channels && x + samples <= (s.job.x + s.job.width) * s.channels;
-  const uint8_t *from = out + 16 * chunk + thread / chunks * pitch;
-  int y = at.y + thread / chunks;
+  int row = thread / chunks;
 
   if (!(inside && params.chunk_stores)) {
-    for (; y < at.y_end; y += step, from += step * pitch)
-      store_chunk<T>(params, (const T *)from, x, y);
+    for (; row < rows; row += step)
+      store_chunk<T>(params, (const T *)chunk_at(row, chunk), x, at.y + row);
     return;
   }
-  char *to = (char *)params.out + (int64_t)y * params.out_stride + (int64_t)x * (int)sizeof(T);
-  const char *back = (const char *)params.back + (int64_t)y * params.in_stride + (int64_t)x * (int)sizeof(T);
+  char *to = (char *)params.out + (int64_t)(at.y + row) * params.out_stride + (int64_t)x * (int)sizeof(T);
+  const char *back = (const char *)params.back + (int64_t)(at.y + row) * params.in_stride + (int64_t)x * (int)sizeof(T);
   const int64_t step_bytes = (int64_t)step * params.out_stride, back_bytes = (int64_t)step * params.in_stride;
   if (!s.copied) {
 #pragma unroll 4
-    for (; y < at.y_end; y += step, from += step * pitch, to += step_bytes)
-      *(uint4 *)to = *(const uint4 *)from;
+    for (; row < rows; row += step, to += step_bytes)
+      *(uint4 *)to = *(const uint4 *)chunk_at(row, chunk);
     return;
   }
   const W mask = filtered_mask<T>(s);
 #pragma unroll 4
-  for (; y < at.y_end; y += step, from += step * pitch, to += step_bytes, back += back_bytes) {
-    uint4 now = *(const uint4 *)from, before = __ldg((const uint4 *)back);
+  for (; row < rows; row += step, to += step_bytes, back += back_bytes) {
+    uint4 now = *(const uint4 *)chunk_at(row, chunk), before = __ldg((const uint4 *)back);
     W *word = (W *)&now, *kept = (W *)&before;
 
 #pragma unroll
@@ -499,6 +528,46 @@ store_tile(const TileParams &params, const TileOutput &at, const uint8_t *out, i
       word[i] = merge(word[i], kept[i], mask);
     *(uint4 *)to = now;
   }
+}
+
+/* TRUE where the copy engine may write all of the tile: it leaves out what lies beyond the plane. */
+__device__ static bool
+is_bulk_store(const TileParams &params, const TileOutput &at, int width)
+{
+  const CnvTileJob &s = params.s;
+  const CnvRectJob &p = s.job;
+
+  return params.bulk_stores && at.x >= p.x * s.channels && (s.ends_x || at.x + width <= (p.x + p.width) * s.channels) &&
+         (s.ends_y || at.y + s.rows <= p.y + p.height);
+}
+
+/* Stores the block's tile of outputs (output_offset), by all threads. */
+template <typename T, int WIDTH>
+__device__ static void
+store_outputs(const CnvTileArgs &l, const TileParams &params, const TileOutput &at)
+{
+  constexpr int row_bytes = WIDTH * sizeof(T), box = CNV_TILE_OUT_BOX(row_bytes);
+  const CnvTileJob &s = params.s;
+
+#if CNV_BULK_COPIES
+  if (is_bulk_store(params, at, WIDTH)) {
+    const int x = (at.x + s.job.move_x * s.channels) * (int)sizeof(T) / 4, y = at.y + s.job.move_y;
+
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    __syncthreads();
+    if (threadIdx.x > 0)
+      return;
+#pragma unroll
+    for (int i = 0; i < row_bytes / box; i++)
+      store_box(&l.out_map[s.pointers], x + i * box / 4, y, s.job.field, cnv_tiles + i * box * s.rows);
+    asm volatile("cp.async.bulk.commit_group;\ncp.async.bulk.wait_group.read 0;" ::: "memory");
+    return;
+  }
+#endif
+  __syncthreads();
+  store_tile<T, WIDTH, 32 * CNV_TILE_WARPS>(params, at, threadIdx.x, [&](int row, int chunk) {
+    return cnv_tiles + output_offset<row_bytes>(s.rows, row, 16 * chunk);
+  });
 }
 
 #endif

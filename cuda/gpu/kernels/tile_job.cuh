@@ -16,6 +16,7 @@ struct TileParams {
   int words;                      /* samples may be read by fours that begin at multiples of four */
   int word_stores;                /* and written */
   int chunk_stores;               /* rows that are written lie on multiples of 16 bytes */
+  int bulk_stores;                /* tiles may be written by the copy engine */
   alignas(8) uint32_t missing[6]; /* three words: four missing samples, by the channel of the first */
 };
 
@@ -153,6 +154,7 @@ locate(TileParams &params, const CnvTileArgs &l, const CnvTileJob &s)
   params.window_x1 = (p.window_x + p.window_width) * C;
   params.words = (ins & (4 * sizeof(T) - 1)) == 0;
   params.word_stores = ((ins | out | out_step | back) & (4 * sizeof(T) - 1)) == 0;
+  params.bulk_stores = (l.out_maps >> s.pointers & 1) && !s.copied && (move & 15) == 0;
   params.chunk_stores = ((out | out_step) & 15) == 0 && (!s.copied || ((back | in_step) & 15) == 0);
 }
 

@@ -188,7 +188,7 @@ check_shared(const KernelRun *run, const CnvTileJob *s)
   Reached r = reached_by(v, s);
   int rows = v->ring ? 16 * v->ring : s->rows + r.top + r.below, frames = MAX(l->sources.n, 1);
   guint tiles = (guint)frames * CNV_TILE_BYTES((guint)r.pitch, (guint)s->box_rows);
-  guint needed = tiles + (guint)(s->rows * (tile_width(v, s) * v->bytes + 16));
+  guint needed = tiles + (guint)(s->rows * tile_width(v, s) * v->bytes);
 
   if (v->ring)
     needed = (guint)cnv_ring_bytes(v->bytes, r.pitch, v->k_x, s->steps_y, v->ring, v->parts);
