@@ -95,12 +95,12 @@ gst_cuda_convolve_run(GstCudaConvolve *self, GstBuffer *in, GstBuffer *out, int 
     return FALSE;
   if (!in)
     map.in = (CnvFrame){.memory = CNV_MEMORY_HISTORY, .slot = slot};
-  ok = gst_cuda_convolve_streams_enter(&self->engine, in, out, error);
+  ok = gst_cuda_convolve_streams_enter(&self->engine, &map, error);
   if (ok && out)
     ok = cnv_session_submit(session, &self->recipe.work, &map.in, &map.out, error);
   else if (ok)
     ok = cnv_session_history_push(session, (guint)slot, &map.in, self->recipe.wanted.scene_change > 0, error);
-  ok = gst_cuda_convolve_streams_leave(&self->engine, in, out, ok, error);
+  ok = gst_cuda_convolve_streams_leave(&self->engine, &map, ok, error);
   gst_cuda_convolve_unmap(&map);
   return ok;
 }

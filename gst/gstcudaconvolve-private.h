@@ -7,6 +7,8 @@
  */
 #pragma once
 
+#include <gst/base/gstbasetransform.h>
+
 #include "caps.h"
 #include "engine.h"
 #include "recipe.h"
@@ -14,7 +16,10 @@
 
 G_BEGIN_DECLS
 
-typedef struct _GstCudaConvolve GstCudaConvolve; /* of the type in gstcudaconvolve.h */
+#define GST_TYPE_CUDA_CONVOLVE (gst_cuda_convolve_get_type())
+G_DECLARE_FINAL_TYPE(GstCudaConvolve, gst_cuda_convolve, GST, CUDA_CONVOLVE, GstBaseTransform)
+
+GST_ELEMENT_REGISTER_DECLARE(cudaconvolve)
 
 /* Without a call of the type function, which is in the class' file. */
 #define GST_CUDA_CONVOLVE_CAST(object) ((GstCudaConvolve *)(object))

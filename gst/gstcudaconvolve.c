@@ -27,8 +27,6 @@
  * gst-launch-1.0 videotestsrc ! cudaconvolve roi-source=property roi="<<40,40,80,60>>" radius=20 ! fakesink
  * ]| A blur of one rectangle.
  */
-#include "gstcudaconvolve.h"
-
 #include <string.h>
 
 #include "allocation.h"

@@ -189,7 +189,7 @@ start(GstCudaConvolve *self, Item *frame, GError **error)
   if (!gst_cuda_convolve_map(&self->engine, &self->caps, frame->in, frame->out, &frame->map, error))
     return FALSE;
   self->recipe.work.overlaps = TRUE;
-  if (gst_cuda_convolve_streams_enter(&self->engine, frame->in, frame->out, error) &&
+  if (gst_cuda_convolve_streams_enter(&self->engine, &frame->map, error) &&
       cnv_session_submit(self->engine.session, &self->recipe.work, &frame->map.in, &frame->map.out, error))
     return TRUE;
   gst_cuda_convolve_unmap(&frame->map);

@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "gstcudaconvolve.h"
+#include "gstcudaconvolve-private.h"
 
 static gboolean
 plugin_init(GstPlugin *plugin)

@@ -8,13 +8,25 @@
 #include "devicememory.h"
 #include "messages.h"
 
-/* The stream that orders all work on the buffer's memory, not referenced; NULL if it has none. */
+/* The stream that orders all work on a buffer's memory, not referenced; NULL if it has none. */
 static GstMiniObject *
-stream_of(const GstCudaConvolveEngine *engine, GstBuffer *buffer)
+stream_of(GstBuffer *buffer, gboolean in_device)
 {
-  if (!buffer || !gst_cuda_convolve_engine_holds(engine, buffer))
-    return NULL;
-  return (GstMiniObject *)gst_cuda_memory_get_stream(GST_CUDA_MEMORY_CAST(gst_buffer_peek_memory(buffer, 0)));
+  return buffer && in_device
+             ? (GstMiniObject *)gst_cuda_memory_get_stream(GST_CUDA_MEMORY_CAST(gst_buffer_peek_memory(buffer, 0)))
+             : NULL;
+}
+
+static GstMiniObject *
+stream_in(const GstCudaConvolveMap *map)
+{
+  return stream_of(map->in_frame.buffer, map->in.memory == CNV_MEMORY_DEVICE);
+}
+
+static GstMiniObject *
+stream_out(const GstCudaConvolveMap *map)
+{
+  return stream_of(map->out_frame.buffer, map->out.memory == CNV_MEMORY_DEVICE);
 }
 
 static gpointer
@@ -26,7 +38,7 @@ handle_of(GstMiniObject *stream)
 void
 gst_cuda_convolve_streams_join(const GstCudaConvolveEngine *engine, GstBuffer *buffer, GstBufferPool *pool)
 {
-  GstMiniObject *stream = stream_of(engine, buffer);
+  GstMiniObject *stream = stream_of(buffer, gst_cuda_convolve_engine_holds(engine, buffer));
   GstStructure *config;
 
   if (!stream || stream == engine->pool_stream || gst_buffer_pool_is_active(pool) ||
@@ -51,9 +63,9 @@ use_stream(GstCudaConvolveEngine *engine, GstMiniObject *stream, GError **error)
 }
 
 gboolean
-gst_cuda_convolve_streams_enter(GstCudaConvolveEngine *engine, GstBuffer *in, GstBuffer *out, GError **error)
+gst_cuda_convolve_streams_enter(GstCudaConvolveEngine *engine, const GstCudaConvolveMap *map, GError **error)
 {
-  GstMiniObject *from = stream_of(engine, in), *to = stream_of(engine, out);
+  GstMiniObject *from = stream_in(map), *to = stream_out(map);
 
   if (!use_stream(engine, to ? to : from, error))
     return FALSE;
@@ -75,10 +87,11 @@ protect(GstCudaConvolveEngine *engine, GstBuffer *buffer, GstMiniObject *stream,
 }
 
 gboolean
-gst_cuda_convolve_streams_leave(GstCudaConvolveEngine *engine, GstBuffer *in, GstBuffer *out, gboolean started,
+gst_cuda_convolve_streams_leave(GstCudaConvolveEngine *engine, const GstCudaConvolveMap *map, gboolean started,
                                 GError **error)
 {
-  GstMiniObject *from = stream_of(engine, in), *to = stream_of(engine, out);
+  GstMiniObject *from = stream_in(map), *to = stream_out(map);
+  GstBuffer *in = map->in_frame.buffer, *out = map->out_frame.buffer;
   /* The host waits for the first frame: another engine can still take over from one that fails. */
   gboolean in_order = started && (!in || from) && (!out || to) && gst_cuda_convolve_engine_is_proven(engine);
 

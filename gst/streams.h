@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "engine.h"
+#include "mapping.h"
 
 G_BEGIN_DECLS
 
@@ -15,11 +15,11 @@ G_BEGIN_DECLS
  * events between them, and their kernels may overlap. */
 void gst_cuda_convolve_streams_join(const GstCudaConvolveEngine *engine, GstBuffer *buffer, GstBufferPool *pool);
 
-/* Called before and after the session starts work that reads `in` and writes `out` (NULL: a slot of the session's).
- * Afterwards both can be handed on: later work on their memory waits for the session's. started: FALSE if the start
- * failed; then the result is FALSE, and error is not set again. */
-gboolean gst_cuda_convolve_streams_enter(GstCudaConvolveEngine *engine, GstBuffer *in, GstBuffer *out, GError **error);
-gboolean gst_cuda_convolve_streams_leave(GstCudaConvolveEngine *engine, GstBuffer *in, GstBuffer *out, gboolean started,
+/* Called before and after the session starts work on a map's frames, of which one can be missing. Afterwards both can
+ * be handed on: later work on their memory waits for the session's. started: FALSE if the start failed; then the result
+ * is FALSE, and error is not set again. */
+gboolean gst_cuda_convolve_streams_enter(GstCudaConvolveEngine *engine, const GstCudaConvolveMap *map, GError **error);
+gboolean gst_cuda_convolve_streams_leave(GstCudaConvolveEngine *engine, const GstCudaConvolveMap *map, gboolean started,
                                          GError **error);
 
 G_END_DECLS

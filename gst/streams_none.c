@@ -10,14 +10,14 @@ gst_cuda_convolve_streams_join(const GstCudaConvolveEngine *engine, GstBuffer *b
 }
 
 gboolean
-gst_cuda_convolve_streams_enter(GstCudaConvolveEngine *engine, GstBuffer *in, GstBuffer *out, GError **error)
+gst_cuda_convolve_streams_enter(GstCudaConvolveEngine *engine, const GstCudaConvolveMap *map, GError **error)
 {
   return TRUE;
 }
 
 /* Also after a failure something can be in flight in the frames' memory. */
 gboolean
-gst_cuda_convolve_streams_leave(GstCudaConvolveEngine *engine, GstBuffer *in, GstBuffer *out, gboolean started,
+gst_cuda_convolve_streams_leave(GstCudaConvolveEngine *engine, const GstCudaConvolveMap *map, gboolean started,
                                 GError **error)
 {
   return cnv_session_wait(engine->session, started ? error : NULL) && started;

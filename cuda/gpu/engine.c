@@ -228,7 +228,7 @@ cuda_close(CnvSession *session)
   cnv_schedule_clear(&self->schedule);
   for (gsize i = 0; i < G_N_ELEMENTS(self->functions); i++)
     g_hash_table_unref(self->functions[i]);
-  g_hash_table_unref(self->maps);
+  g_clear_pointer(&self->maps, g_hash_table_unref);
   g_free(session->device_name);
   g_free(self);
 }
@@ -306,7 +306,6 @@ cuda_open(const CnvSessionOptions *options, GError **error)
   cnv_schedule_init(&self->schedule);
   for (gsize i = 0; i < G_N_ELEMENTS(self->functions); i++)
     self->functions[i] = g_hash_table_new(NULL, NULL);
-  self->maps = cnv_cuda_maps_new();
   ok = enter_context(self, options, error);
   if (ok) {
     ok = make_resources(self, error);

@@ -65,12 +65,12 @@ typedef struct {
   guint64 used;       /* when it was used last, by the count of uses */
 } Texture;
 
-/* A tensor map and the plane that it describes. */
+/* A plane and its tensor map. */
 typedef struct {
-  guint64 words[G_N_ELEMENTS(((CnvTensorMap *)NULL)->words)];
-  guint64 dim[4], stride[3], address;
+  guint64 address, dim[4], stride[3];
   guint32 box[4];
   int swizzle;
+  guint64 words[G_N_ELEMENTS(((CnvTensorMap *)NULL)->words)];
 } TensorMap;
 
 #define N_TENSOR_MAPS 256 /* planes of frames that come again and again */
@@ -83,7 +83,7 @@ typedef struct {
   gboolean owns_context;
   CUmodule module;
   int capability;   /* ten times the major number, and the minor one */
-  GHashTable *maps; /* set of TensorMap */
+  GHashTable *maps; /* set of TensorMap; NULL: none so far */
   /* For samples of one byte and of two, CUfunction by variant, or by kind where that has none: those used so far, since
    * each look-up costs memory. */
   GHashTable *functions[2];
@@ -208,7 +208,6 @@ CUfunction cnv_cuda_find_function(CudaSession *self, const CnvLaunch *launch, GE
 gboolean cnv_cuda_load_bank(CudaSession *self, guint bank, GError **error);
 
 /* tensor_map.c */
-GHashTable *cnv_cuda_maps_new(void);
 /* Fills in the maps for the planes that the launch's jobs read and write. now: slot of the history, where frames over
  * time lie. */
 void cnv_cuda_set_maps(CudaSession *self, const CnvLaunch *launch, const CnvFrame *in, int now, const CnvFrame *out,

@@ -24,26 +24,11 @@ is_aligned(guint64 value)
   return value % 16 == 0;
 }
 
-static guint
-map_hash(gconstpointer map)
-{
-  const TensorMap *m = map;
-
-  return (guint)(m->address >> 8) * 31 + m->box[2];
-}
-
+/* All but the map itself. */
 static gboolean
-maps_equal(gconstpointer a, gconstpointer b)
+same_plane(gconstpointer a, gconstpointer b)
 {
-  const gsize at = G_STRUCT_OFFSET(TensorMap, dim);
-
-  return memcmp((const guint8 *)a + at, (const guint8 *)b + at, sizeof(TensorMap) - at) == 0;
-}
-
-GHashTable *
-cnv_cuda_maps_new(void)
-{
-  return g_hash_table_new_full(map_hash, maps_equal, g_free, NULL);
+  return memcmp(a, b, G_STRUCT_OFFSET(TensorMap, words)) == 0;
 }
 
 /* Encodes the map for a plane, or finds it; FALSE where the copy engine does not take such a plane. */
@@ -51,8 +36,11 @@ static gboolean
 encode(CudaSession *self, TensorMap *wanted, CnvTensorMap *to)
 {
   static const guint32 one[] = {1, 1, 1, 1};
-  TensorMap *kept = g_hash_table_lookup(self->maps, wanted);
+  TensorMap *kept;
 
+  if (!self->maps)
+    self->maps = g_hash_table_new_full(g_int64_hash, same_plane, g_free, NULL); /* the hash is of the address */
+  kept = g_hash_table_lookup(self->maps, wanted);
   if (!kept) {
     /* The driver writes to multiples of 64 bytes alone, as the arguments are, and the session is not. */
     if (self->cu->cuTensorMapEncodeTiled(to, UINT32, 4, (void *)(guintptr)wanted->address, wanted->dim, wanted->stride,

@@ -10,7 +10,7 @@
 #include <gst/gst.h>
 
 #include "element/flights.h"
-#include "gstcudaconvolve.h"
+#include "gstcudaconvolve-private.h"
 #include "support/suite.h"
 
 extern const CnvBackend cnv_backend_cpu;
