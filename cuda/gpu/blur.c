@@ -287,6 +287,7 @@ set_job(CnvTileJob *job, GArray *words, const CnvPlan *plan, const CnvPlane *pla
                 (plan->n_temporal_taps > 1 && !(plan->temporal_magnitude <= 1.000001));
   if (variant->digits == 1)
     round_axes(taps);
+  job->top = variant->rows;
   job->steps_y = variant->ring ? cnv_ring_steps(needs) : variant->k_y;
   append_band(words, &(Line){taps[CNV_Y].value, term->n[CNV_Y], term->anchor[CNV_Y], 1, FALSE}, job->steps_y,
               variant->digits);

@@ -275,6 +275,7 @@ set_job(CnvTileJob *job, GArray *words, const CnvPlan *plan, const CnvPlane *pla
   for (int i = 0; i < needs.n_frames * rows; i += 2)
     append_rows(words, taps.value, i, plane, variant, &needs);
   job->term = (CnvTerm){.n = {needs.n_x, taps.magnitude > 0 ? rows : 0}, .anchor = {needs.anchor_x, needs.anchor_y}};
+  job->top = needs.anchor_y;
   /* The sum of the rounded taps is divided out where there is one, so that a flat frame stays flat. */
   factor = needs.terms == 1 && fabs(taps.sum) > 0.05 * taps.magnitude ? sum[0] / taps.sum : scale;
   factor *= exp2(plane->component[0].shift);

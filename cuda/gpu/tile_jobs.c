@@ -58,15 +58,11 @@ static void
 add_job(CnvSchedule *schedule, const CnvRectArgs *from)
 {
   CnvTileJob job = cnv_schedule_plane_kernel(schedule, &from->job)->tile_job;
-  const CnvPlane *plane = cnv_schedule_plane(schedule, &from->job);
-  int first = from->job.x * job.channels, fields = from->job.fields;
-  gboolean moves = from->job.move_x != 0 || from->job.move_y != 0;
+  int first = from->job.x * job.channels;
 
   job.job = from->job;
   job.pointers = from->pointers;
   job.origin = first - first % CNV_TILE_STEP;
-  job.ends_x = !moves && from->job.x + from->job.width == plane->width;
-  job.ends_y = !moves && from->job.y + from->job.height == (plane->height - from->job.field + fields - 1) / fields;
   g_array_append_val(schedule->tile_jobs, job);
 }
 
@@ -84,6 +80,23 @@ cut_job(CnvTileJob *job, const CnvKernelKind *kind, const CnvVariant *variant, i
   return (guint)job->n_tiles;
 }
 
+/* Finds the job's inner tiles. There are none where the input is to be seen in some channels, or elsewhere. */
+static void
+find_inner(CnvTileJob *job, const CnvVariant *variant, int bytes)
+{
+  const CnvRectJob *rect = &job->job;
+  int lead = CNV_TILE_APRON(variant->reach * bytes) / bytes, channels = job->channels;
+
+  job->inner_x0 = MAX(rect->x * channels, rect->window_x * channels + lead);
+  job->inner_x1 = MIN((rect->x + rect->width) * channels, (rect->window_x + rect->window_width) * channels - lead) -
+                  variant->width + 1;
+  job->inner_y0 = MAX(rect->y, rect->window_y + job->top);
+  job->inner_y1 =
+      MIN(rect->y + rect->height - job->rows, rect->window_y + rect->window_height + job->top - job->box_rows) + 1;
+  if (job->copied || rect->move_x != 0 || rect->move_y != 0)
+    job->inner_x1 = job->inner_x0;
+}
+
 /* Cuts the launch's jobs into tiles of so many rows. */
 static void
 cut_jobs(CnvSchedule *schedule, CnvLaunch *launch, int rows)
@@ -99,6 +112,8 @@ cut_jobs(CnvSchedule *schedule, CnvLaunch *launch, int rows)
     job->first_block = (int)launch->blocks_x;
     job->box_rows = kind->box_rows ? kind->box_rows(variant, needs, rows) : rows;
     launch->blocks_x += cut_job(job, kind, variant, rows);
+    if (kind->pitch)
+      find_inner(job, variant, needs->bytes);
   }
   launch->shared_bytes = cnv_kernel_shared_bytes(kind, variant, needs, rows);
 }

@@ -252,32 +252,39 @@ cnv_fused_reach(int n, int anchor)
 
 /* A job whose tiles a kernel makes in one launch. */
 typedef struct {
+  /* The numbers that kernels take for each sample, CNV_TILE_JOB_HEAD words in all. */
   /* blur: what sums over rows and levels begin with, four times over, as the tensor cores' instruction reads it: a
    * compiler that knew them to be one number would copy that for each product. */
   CNV_ALIGNED(16) float first_sum[4], first_level[4];
+  int shift, full_bits;
+  int combine;
+  int clamps, renormalizes; /* clamps: levels may lie beyond 0 and full */
+  float center;             /* blur: gain of the sample itself, beside that of the taps */
+  float bias[2];            /* dense: added to the terms' sums */
+  float mid, mid_bias, gain,
+      fraction; /* the same for all channels that are filtered. dense: gain is that of its sums */
+  float offset; /* blur, dense: added to sums before they are rounded to levels */
+  int base;
+  int steps_y;    /* blur: steps of 16 rows that 16 outputs reach over */
+  uint32_t bands; /* blur, dense: index of the first word of their fragments of taps */
+
   CnvRectJob job;
   int pointers;                            /* index in the launch's addresses and strides */
   int first_block, n_tiles, columns, rows; /* tiles of the job, of a row of them; rows of a tile */
   uint32_t columns_inverse; /* 2^32 / columns, rounded up: for quotients without a division; 0: one column */
   int box_rows;             /* blur, dense: the same with those that taps reach over */
   int origin;               /* first sample of the first tile, at or before the job's; a multiple of 16 */
-  int ends_x, ends_y;       /* the job ends where the plane does, along x, and along y */
-  int channels, border, renormalizes;
+  int top;                  /* rows that taps reach above an output */
+  /* Inner tiles begin at samples and rows from these up to but without those: all that their taps reach lies in the
+   * window, and all of their outputs are the job's. */
+  int inner_x0, inner_x1, inner_y0, inner_y1;
+  int channels, border;
   uint32_t filtered, copied; /* of CnvPlane */
-  int shift, full_bits;
-  int combine;
-  int clamps;     /* levels may lie beyond 0 and full */
-  CnvTerm term;   /* with its taps in constant memory; dense: size and anchor alone */
-  uint32_t bands; /* blur, dense: index of the first word of their fragments of taps */
-  int steps_y;    /* blur: steps of 16 rows that 16 outputs reach over */
-  float center;   /* blur: gain of the sample itself, beside that of the taps */
-  float bias[2];  /* dense: added to the terms' sums */
-  float mid, mid_bias, gain,
-      fraction; /* the same for all channels that are filtered. dense: gain is that of its sums */
-  float offset; /* blur, dense: added to sums before they are rounded to levels */
-  int base;
+  CnvTerm term;              /* with its taps in constant memory; dense: size and anchor alone */
   float border_value[CNV_MAX_CHANNELS];
 } CnvTileJob;
+
+#define CNV_TILE_JOB_HEAD 24
 
 /* The copy engine's description of a plane: words of 32 bits of a row, fields, rows of a field, slots of the history.
  */

@@ -372,41 +372,42 @@ __device__ static void
 blur(const CnvTileArgs &l)
 {
   constexpr int bytes = sizeof(T), parts = 1 + SPLIT, width = 16 * CNV_TILE_WARPS * M;
-  constexpr int lead = CNV_BLUR_LEAD(K_X), top = CNV_BLUR_LEAD(K_Y), apron = CNV_TILE_APRON(lead * bytes);
+  constexpr int lead = CNV_BLUR_LEAD(K_X), apron = CNV_TILE_APRON(lead * bytes);
   constexpr int pitch = CNV_TILE_PITCH(16 * bytes, width * bytes, lead * bytes);
   constexpr bool keeps = K_X + K_Y <= 10 && parts * (K_X + K_Y) <= 12;
-  constexpr TileShape shape = {width, width + 2 * apron / bytes, apron / bytes, top, pitch, width * bytes};
+  constexpr TileShape shape = {width + 2 * apron / bytes, apron / bytes, pitch, width * bytes};
   __shared__ TileParams params;
   __shared__ alignas(8) uint64_t barrier;
   __shared__ alignas(16) float factor[width + CNV_BLUR_ROWS];
 
-  begin_block<T>(l, shape, params, &barrier);
+  const int number = find_tile_job(l);
+  const TileGrid grid = load_grid(l, number);
+  const TileOutput at = tile_output(grid, grid.y, grid.y_end, width);
+  const bool is_inner = begin_block<T>(l, number, grid, at, shape, params, &barrier);
   const CnvTileJob &s = params.s;
-  const TileOutput at = tile_output(s, width);
-  const uint4 *words = (const uint4 *)((const uint32_t *)l.bands + s.bands) + threadIdx.x % 32;
+  const uint4 *words = (const uint4 *)((const uint32_t *)l.bands + grid.bands) + threadIdx.x % 32;
   Bands<parts * K_X, keeps> band_x;
   Bands<parts * K_Y, keeps> band_y;
 
   band_y.load(words);
   band_x.load(words + parts * K_Y * 32);
-  if (s.renormalizes)
+  if (grid.renormalizes)
     find_factors(factor, s, at, width);
-  const TileBox box = tile_box(s, at, shape);
-  finish_tile<T>(l, params, box, &barrier);
+  finish_tile<T>(l, params, grid, at, shape, is_inner, &barrier);
   const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, warp_x = threadIdx.x / 32 * 16 * M;
-  const int frame_bytes = CNV_TILE_BYTES(pitch, s.box_rows), n_frames = max(l.sources.n, 1);
-  const BlurLane lane_at = {box.begin + g * pitch + apron + (warp_x - lead) * bytes + 4 * t * bytes,
-                            output_offset<width * bytes>(s.rows, g, (warp_x + 4 * t) * bytes), frame_bytes};
+  const int frame_bytes = CNV_TILE_BYTES(pitch, grid.box_rows), n_frames = max(l.sources.n, 1);
+  const BlurLane lane_at = {grid.rows * width * bytes + g * pitch + apron + (warp_x - lead) * bytes + 4 * t * bytes,
+                            output_offset<width * bytes>(grid.rows, g, (warp_x + 4 * t) * bytes), frame_bytes};
   const float *along = factor + warp_x + 4 * t, *row_factor = factor + width + g;
   /* Found anew: `words` would take registers while a tile is filled. */
-  const BandsInMemory all_y = {(const uint4 *)((const uint32_t *)l.bands + s.bands) + lane};
+  const BandsInMemory all_y = {(const uint4 *)((const uint32_t *)l.bands + grid.bands) + lane};
   const BandsInMemory all_x = {all_y.from + parts * K_Y * 32};
-  if (s.renormalizes)
+  if (grid.renormalizes)
     __syncthreads();
   const int rows = at.y_end - at.y;
   if (n_frames == 1 && is_plain(s)) {
     blur_rows<T, K_X, K_Y, M, width, parts, BLUR_PLAIN>(1, s, lane_at, rows, along, row_factor, band_x, band_y);
-  } else if (n_frames == 1 && !s.renormalizes) {
+  } else if (n_frames == 1 && !grid.renormalizes) {
     blur_rows<T, K_X, K_Y, M, width, parts, BLUR_SHARP>(1, s, lane_at, rows, along, row_factor, all_x, all_y);
   } else {
 #pragma unroll 1
@@ -415,7 +416,7 @@ blur(const CnvTileArgs &l)
           n_frames, s, {lane_at.from + 16 * m * bytes, lane_at.out ^ 16 * m * bytes, frame_bytes}, rows, along + 16 * m,
           row_factor, band_x, band_y);
   }
-  store_outputs<T, width>(l, params, at);
+  store_outputs<T, width>(l, params);
 }
 
 #else

@@ -33,12 +33,54 @@ struct TileOutput {
   int x, y, y_end;
 };
 
-__device__ static TileOutput
-tile_output(const CnvTileJob &s, int width)
-{
-  const int number = (int)blockIdx.x - s.first_block, row = tile_row(s, number), y = s.job.y + row * s.rows;
+/* Where the tiles of the block's job lie: each of its threads has this in registers. */
+struct TileGrid {
+  int first_block, columns;
+  uint32_t columns_inverse, bands;
+  int origin, y, y_end, rows, box_rows, top, pointers, field;
+  int inner_x0, inner_x1, inner_y0, inner_y1;
+  int n_rows; /* of taps */
+  bool renormalizes;
+};
 
-  return {s.origin + (number - row * s.columns) * width, y, min(y + s.rows, s.job.y + s.job.height)};
+__device__ static TileGrid
+grid_of(const CnvTileJob &s)
+{
+  return {s.first_block,
+          s.columns,
+          s.columns_inverse,
+          s.bands,
+          s.origin,
+          s.job.y,
+          s.job.y + s.job.height,
+          s.rows,
+          s.box_rows,
+          s.top,
+          s.pointers,
+          s.job.field,
+          s.inner_x0,
+          s.inner_x1,
+          s.inner_y0,
+          s.inner_y1,
+          s.term.n[CNV_Y],
+          s.renormalizes != 0};
+}
+
+__device__ static TileGrid
+load_grid(const CnvTileArgs &l, int number)
+{
+  if (l.n_jobs <= CNV_TILE_JOBS_INLINE)
+    return grid_of(l.job[number]);
+  return grid_of(((const CnvTileJob *)l.jobs)[number]);
+}
+
+template <typename G>
+__device__ static TileOutput
+tile_output(const G &grid, int job_y, int job_end, int width)
+{
+  const int number = (int)blockIdx.x - grid.first_block, row = tile_row(grid, number), y = job_y + row * grid.rows;
+
+  return {grid.origin + (number - row * grid.columns) * width, y, min(y + grid.rows, job_end)};
 }
 
 __device__ static uint32_t
@@ -83,24 +125,24 @@ expect_bytes(uint32_t barrier, int bytes)
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
 
-/* Starts the copies of the tile of each frame. */
+/* Starts the copies of the tile of each frame, from sample x of row y on. */
 __device__ static void
-start_bulk_copies(const CnvTileArgs &l, const CnvTileJob &s, const TileBox &box, int bytes, int frame_bytes,
+start_bulk_copies(const CnvTileArgs &l, const TileGrid &grid, int x, int y, int bytes, int pitch, int begin,
                   uint64_t *barrier)
 {
-  const int n = l.sources.n, x = box.x * bytes / 4, field = s.job.field;
-  const uint32_t to = shared_address(cnv_tiles + box.begin), at = shared_address(barrier);
-  const CnvTensorMap *map = &l.map[s.pointers];
+  const int n = l.sources.n, frame_bytes = CNV_TILE_BYTES(pitch, grid.box_rows), word = x * bytes / 4;
+  const uint32_t to = shared_address(cnv_tiles + begin), at = shared_address(barrier);
+  const CnvTensorMap *map = &l.map[grid.pointers];
 
   asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(at));
   asm volatile("fence.mbarrier_init.release.cluster;");
   wait_for_launch_before();
-  expect_bytes(at, max(n, 1) * box.pitch * s.box_rows);
+  expect_bytes(at, max(n, 1) * pitch * grid.box_rows);
   if (n == 0)
-    start_bulk_copy(to, map, x, box.y, field, 0, at);
+    start_bulk_copy(to, map, word, y, grid.field, 0, at);
 #pragma unroll 1
   for (int i = 0; i < n; i++)
-    start_bulk_copy(to + i * frame_bytes, map, x, box.y, field, l.sources.slot[i], at);
+    start_bulk_copy(to + i * frame_bytes, map, word, y, grid.field, l.sources.slot[i], at);
 }
 
 __device__ static void
@@ -341,70 +383,53 @@ part_in_window(const TileParams &params, const TileBox &box)
           min(max(p.window_y + p.window_height - box.y, 0), box.rows)};
 }
 
-/* Tiles of a kernel: samples of a row and those before its outputs, rows above (-1: as the job's taps have them), bytes
- * from row to row, and bytes of a row of outputs. */
+/* Tiles of a kernel: samples of a row and those before its outputs, bytes from row to row, and bytes of a row of
+ * outputs. */
 struct TileShape {
-  int output_width, width, lead, top, pitch, output_bytes;
+  int width, lead, pitch, output_bytes;
 };
 
 __device__ static TileBox
 tile_box(const CnvTileJob &s, const TileOutput &at, const TileShape &shape)
 {
   const int last = (s.job.x + s.job.width) * s.channels + shape.lead, x = at.x - shape.lead;
-  const int top = shape.top < 0 ? s.term.anchor[CNV_Y] : shape.top;
-
   return {x,
-          at.y - top,
+          at.y - s.top,
           min(shape.width, last - x),
           s.box_rows - (at.y + s.rows - at.y_end),
           shape.pitch,
           s.rows * shape.output_bytes};
 }
 
-/* FALSE where no tap of the job is other than 0: nothing is read then. */
+/* The beginning of a kernel, by all threads: starts the copies of the block's tile of each frame, before anything else
+ * is waited for. TRUE for an inner tile: of its job the head alone is in params, unless it renormalizes. */
+template <typename T>
 __device__ static bool
-reads(const CnvTileJob &s)
+begin_block(const CnvTileArgs &l, int number, const TileGrid &grid, const TileOutput &at, const TileShape &shape,
+            TileParams &params, uint64_t *barrier)
 {
-  return s.term.n[CNV_Y] > 0;
-}
+  const bool has_map = l.maps >> grid.pointers & 1;
+  const bool is_inner = CNV_BULK_COPIES && has_map && (l.out_maps >> grid.pointers & 1) && at.x >= grid.inner_x0 &&
+                        at.x < grid.inner_x1 && at.y >= grid.inner_y0 && at.y < grid.inner_y1;
 
-/* The beginning of a kernel: starts the copies of the block's tile of each frame, before anything else is waited for.
- * By one thread. */
-__device__ static void
-begin_tile(const CnvTileArgs &l, const CnvTileJob &s, const TileShape &shape, int bytes, uint64_t *barrier)
-{
+  if (threadIdx.x == 0) {
+    params.tile = {at.x, at.y, at.y_end, grid.rows, grid.pointers, grid.field, is_inner};
 #if CNV_BULK_COPIES
-  if (reads(s) && l.maps >> s.pointers & 1) {
-    start_bulk_copies(l, s, tile_box(s, tile_output(s, shape.output_width), shape), bytes,
-                      CNV_TILE_BYTES(shape.pitch, s.box_rows), barrier);
-    return;
-  }
+    if (has_map && grid.n_rows > 0)
+      start_bulk_copies(l, grid, at.x - shape.lead, at.y - grid.top, sizeof(T), shape.pitch,
+                        grid.rows * shape.output_bytes, barrier);
+    else
 #endif
-  wait_for_launch_before();
-}
-
-/* The same by all threads, which then have the block's job. */
-template <typename T>
-__device__ static void
-begin_job(const CnvTileArgs &l, const CnvTileJob &s, const TileShape &shape, TileParams &params, uint64_t *barrier)
-{
-  if (threadIdx.x == 0)
-    begin_tile(l, s, shape, sizeof(T), barrier);
+      wait_for_launch_before();
+  }
   let_next_launch_begin();
-  set_params<T>(params, l, s);
-}
-
-template <typename T>
-__device__ static void
-begin_block(const CnvTileArgs &l, const TileShape &shape, TileParams &params, uint64_t *barrier)
-{
-  const int number = find_tile_job(l);
-
-  if (l.n_jobs <= CNV_TILE_JOBS_INLINE)
-    begin_job<T>(l, l.job[number], shape, params, barrier);
-  else
-    begin_job<T>(l, ((const CnvTileJob *)l.jobs)[number], shape, params, barrier);
+  const CnvTileJob &s = (l.n_jobs <= CNV_TILE_JOBS_INLINE ? l.job : (const CnvTileJob *)l.jobs)[number];
+  if (!is_inner || grid.renormalizes)
+    set_params<T>(params, l, s);
+  else if (threadIdx.x - 32 < CNV_TILE_JOB_HEAD)
+    ((uint32_t *)&params.s)[threadIdx.x - 32] = ((const uint32_t *)&s)[threadIdx.x - 32];
   __syncthreads();
+  return is_inner;
 }
 
 /* TRUE where all of the tile is in the job's window. */
@@ -435,15 +460,21 @@ fill_frames(const CnvTileArgs &l, const TileParams &params, TileBox box, bool ha
                  l.sources.n ? l.sources.delta[i] : 0);
 }
 
-/* Waits for the tile of each frame, and fills in what is missing. All threads see it afterwards. */
+/* Waits for the tile of each frame, and fills in what is missing of one that is no inner tile. All threads see it
+ * afterwards. */
 template <typename T>
 __device__ static void
-finish_tile(const CnvTileArgs &l, const TileParams &params, const TileBox &box, uint64_t *barrier)
+finish_tile(const CnvTileArgs &l, const TileParams &params, const TileGrid &grid, const TileOutput &at,
+            const TileShape &shape, bool is_inner, uint64_t *barrier)
 {
-  const bool has_map = l.maps >> params.s.pointers & 1;
-
-  if (!reads(params.s))
+#if CNV_BULK_COPIES
+  if (is_inner && grid.n_rows > 0)
+    wait_for_bulk_copies(barrier, 0);
+#endif
+  if (is_inner || grid.n_rows == 0)
     return;
+  const bool has_map = l.maps >> params.s.pointers & 1;
+  const TileBox box = tile_box(params.s, at, shape);
 #if CNV_BULK_COPIES
   if (has_map)
     wait_for_bulk_copies(barrier, 0);
@@ -530,44 +561,31 @@ store_tile(const TileParams &params, const TileOutput &at, int thread, const Chu
   }
 }
 
-/* TRUE where the copy engine may write all of the tile: it leaves out what lies beyond the plane. */
-__device__ static bool
-is_bulk_store(const TileParams &params, const TileOutput &at, int width)
-{
-  const CnvTileJob &s = params.s;
-  const CnvRectJob &p = s.job;
-
-  return params.bulk_stores && at.x >= p.x * s.channels && (s.ends_x || at.x + width <= (p.x + p.width) * s.channels) &&
-         (s.ends_y || at.y + s.rows <= p.y + p.height);
-}
-
 /* Stores the block's tile of outputs (output_offset), by all threads. */
 template <typename T, int WIDTH>
 __device__ static void
-store_outputs(const CnvTileArgs &l, const TileParams &params, const TileOutput &at)
+store_outputs(const CnvTileArgs &l, const TileParams &params)
 {
   constexpr int row_bytes = WIDTH * sizeof(T), box = CNV_TILE_OUT_BOX(row_bytes);
-  const CnvTileJob &s = params.s;
 
 #if CNV_BULK_COPIES
-  if (is_bulk_store(params, at, WIDTH)) {
-    const int x = (at.x + s.job.move_x * s.channels) * (int)sizeof(T) / 4, y = at.y + s.job.move_y;
-
+  if (params.tile.is_inner) {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     __syncthreads();
     if (threadIdx.x > 0)
       return;
 #pragma unroll
     for (int i = 0; i < row_bytes / box; i++)
-      store_box(&l.out_map[s.pointers], x + i * box / 4, y, s.job.field, cnv_tiles + i * box * s.rows);
+      store_box(&l.out_map[params.tile.pointers], (params.tile.x * (int)sizeof(T) + i * box) / 4, params.tile.y,
+                params.tile.field, cnv_tiles + i * box * params.tile.rows);
     asm volatile("cp.async.bulk.commit_group;\ncp.async.bulk.wait_group.read 0;" ::: "memory");
     return;
   }
 #endif
   __syncthreads();
-  store_tile<T, WIDTH, 32 * CNV_TILE_WARPS>(params, at, threadIdx.x, [&](int row, int chunk) {
-    return cnv_tiles + output_offset<row_bytes>(s.rows, row, 16 * chunk);
-  });
+  store_tile<T, WIDTH, 32 * CNV_TILE_WARPS>(
+      params, {params.tile.x, params.tile.y, params.tile.y_end}, threadIdx.x,
+      [&](int row, int chunk) { return cnv_tiles + output_offset<row_bytes>(params.tile.rows, row, 16 * chunk); });
 }
 
 #endif

@@ -10,13 +10,16 @@
 /* A job with its addresses, in shared memory: sample 0 of row 0 of the field, with moves taken into account. */
 struct TileParams {
   CnvTileJob s;
+  struct {
+    int x, y, y_end, rows, pointers, field;
+    bool is_inner;
+  } tile; /* of outputs, for store_outputs */
   uint64_t in, back, out;
   int in_stride, out_stride;
   int window_x0, window_x1;       /* samples that are read */
   int words;                      /* samples may be read by fours that begin at multiples of four */
   int word_stores;                /* and written */
   int chunk_stores;               /* rows that are written lie on multiples of 16 bytes */
-  int bulk_stores;                /* tiles may be written by the copy engine */
   alignas(8) uint32_t missing[6]; /* three words: four missing samples, by the channel of the first */
 };
 
@@ -102,8 +105,9 @@ make_missing(const CnvTileJob &s, int first)
 }
 
 /* The row of the job's tiles that has tile `number`. */
+template <typename G>
 __device__ static int
-tile_row(const CnvTileJob &s, int number)
+tile_row(const G &s, int number)
 {
   return s.columns_inverse ? (int)__umulhi((unsigned)number, s.columns_inverse) : number;
 }
@@ -154,7 +158,6 @@ locate(TileParams &params, const CnvTileArgs &l, const CnvTileJob &s)
   params.window_x1 = (p.window_x + p.window_width) * C;
   params.words = (ins & (4 * sizeof(T) - 1)) == 0;
   params.word_stores = ((ins | out | out_step | back) & (4 * sizeof(T) - 1)) == 0;
-  params.bulk_stores = (l.out_maps >> s.pointers & 1) && !s.copied && (move & 15) == 0;
   params.chunk_stores = ((out | out_step) & 15) == 0 && (!s.copied || ((back | in_step) & 15) == 0);
 }
 
