@@ -11,9 +11,9 @@
  *   cpu us    processor time a frame with cudaconvolve, of all threads
  *   duplex/s  frames/s of a copy of a frame's bytes up and down at the same time, in pinned memory and with nothing to
  *             compute; beside it the part of it that filter/s reaches
- *   goal/s    what radius=8 should reach on an H200, and the part of it that filter/s reaches: 20000 in CUDA memory,
- *             1000 in memory that is not pinned, both for 3840x2160 NV12; 85 % of the duplex copy in the memory
- *             that the element offers; behind a decoder 99 % of source/s
+ *   goal/s    what radius=8 should reach on an H200, and the part of it that filter/s reaches: in CUDA memory 100000
+ *             for 1920x1080 NV12 and 60000 for 3840x2160, in memory that is not pinned 1000 for the latter; 85 % of
+ *             the duplex copy in the memory that the element offers; behind a decoder 99 % of source/s
  *
  * Without a GPU the rows in system memory run on the CPU; the others are skipped, each path in a line with the reason.
  * Exit status: 0; 1 where a pipeline errs or a frame is missing, after all others; 77 where all are skipped.
@@ -40,9 +40,9 @@
 #define QUICK_SHRINK 10 /* of width and height */
 
 static const PipelinePath paths[] = {
-    {"system", "system memory that is not pinned", FEED_PLAIN, "", "", {.uhd_nv12 = 1000}},
+    {"system", "system memory that is not pinned", FEED_PLAIN, "", "", {.nv12 = {0, 1000}}},
     {"offered", "system memory that the element offers upstream", FEED_OFFERED, "", "", {.of_duplex = 0.85}},
-    {"cuda", "CUDA memory", FEED_UPLOADED, "", "cudaupload", {.uhd_nv12 = 20000}},
+    {"cuda", "CUDA memory", FEED_UPLOADED, "", "cudaupload", {.nv12 = {100000, 60000}}},
     {"nvh264dec",
      "decoded into CUDA memory",
      FEED_ENCODED,

@@ -20,7 +20,7 @@ typedef enum {
 
 /* What may be expected of cudaconvolve on the GPU of the goals, in frames/s; 0: nothing is. */
 typedef struct {
-  double uhd_nv12;  /* of 3840x2160 NV12 */
+  double nv12[2];   /* of 1920x1080 NV12 and of 3840x2160 */
   double of_duplex; /* as a part of what the duplex copy allows */
   double of_source; /* as a part of the unfiltered pipeline */
 } PipelineGoal;

@@ -112,7 +112,7 @@ goal(const PipelineRow *row)
 {
   const PipelineCase *c = row->of;
   const PipelineGoal *of = &c->path->goal;
-  gboolean uhd_nv12 = c->width == 3840 && c->height == 2160 && g_str_equal(c->format, "NV12");
+  double nv12 = c->height == 1080 ? of->nv12[0] : c->height == 2160 ? of->nv12[1] : 0;
 
   if (!g_str_equal(stat_text(row, "backend"), "cuda"))
     return NAN;
@@ -120,7 +120,7 @@ goal(const PipelineRow *row)
     return of->of_duplex * row->duplex_per_s;
   if (of->of_source > 0)
     return of->of_source * row->way[SOURCE_ONLY].per_s.median;
-  return uhd_nv12 && of->uhd_nv12 > 0 ? of->uhd_nv12 : NAN;
+  return nv12 > 0 && g_str_equal(c->format, "NV12") ? nv12 : NAN;
 }
 
 void

@@ -64,7 +64,9 @@ static const struct {
     {"launch-failed", STANDIN_CALLS_ALL, CUDA_ERROR_LAUNCH_FAILED, TRUE, "!libgstcuda-"},
     {"no-context-once", STANDIN_CALLS_PUSH, CUDA_ERROR_UNKNOWN, FALSE, "!libgstcuda-"},
     {"no-context", STANDIN_CALLS_PUSH, CUDA_ERROR_UNKNOWN, TRUE, "!libgstcuda-"},
+#if !GST_CHECK_VERSION(1, 24, 0) /* newer ones hand out a frame whose wait has failed */
     {"gstreamer-once", STANDIN_CALLS_ALL, CUDA_ERROR_UNKNOWN, FALSE, "libgstcuda-"},
+#endif
     {"gstreamer-no-memory", STANDIN_CALLS_ALLOC, CUDA_ERROR_OUT_OF_MEMORY, TRUE, "libgstcuda-"},
 };
 
