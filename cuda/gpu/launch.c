@@ -7,34 +7,40 @@
 
 #define TEXTURE_ALIGNMENT 512 /* of its first byte, on every GPU so far */
 
-/* Starts a kernel; overlaps: it waits by itself for the launch before it, and may begin while that ends. */
+/* Starts a kernel on the session's stream. overlaps: it waits by itself for the launch before it, and may begin while
+ * that ends. */
 static gboolean
-start(CudaSession *self, const CnvLaunch *l, void *args, gboolean overlaps, GError **error)
+start(CudaSession *self, CUfunction function, CUlaunchConfig config, void *args, gboolean overlaps, GError **error)
 {
-  void *list[] = {args};
-  const CnvKernelKind *kind = cnv_kernel_kind(l->kernel);
-  CUfunction function = cnv_cuda_find_function(self, l, error);
   CUlaunchAttribute serialization = {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
                                      .value.programmaticStreamSerializationAllowed = 1};
-  CUlaunchConfig config = {.gridDimX = l->blocks_x,
-                           .gridDimY = 1,
-                           .gridDimZ = 1,
-                           .blockDimX = kind->threads_x,
-                           .blockDimY = kind->threads_y,
-                           .blockDimZ = 1,
-                           .sharedMemBytes = l->shared_bytes,
-                           .hStream = self->stream,
-                           .attrs = &serialization,
-                           .numAttrs = 1};
+  void *list[] = {args};
 
-  if (!function)
-    return FALSE;
+  config.hStream = self->stream;
+  config.attrs = &serialization;
+  config.numAttrs = 1;
   if (overlaps && self->capability >= 90 && self->cu->cuLaunchKernelEx)
     return CHECK(self, cuLaunchKernelEx(&config, function, list, NULL), "starting a kernel", error);
   return CHECK(self,
-               cuLaunchKernel(function, l->blocks_x, 1, 1, kind->threads_x, kind->threads_y, 1, l->shared_bytes,
-                              self->stream, list, NULL),
+               cuLaunchKernel(function, config.gridDimX, config.gridDimY, config.gridDimZ, config.blockDimX,
+                              config.blockDimY, config.blockDimZ, config.sharedMemBytes, self->stream, list, NULL),
                "starting a kernel", error);
+}
+
+static gboolean
+start_launch(CudaSession *self, const CnvLaunch *l, void *args, gboolean overlaps, GError **error)
+{
+  const CnvKernelKind *kind = cnv_kernel_kind(l->kernel);
+  const CUlaunchConfig config = {.gridDimX = l->blocks_x,
+                                 .gridDimY = 1,
+                                 .gridDimZ = 1,
+                                 .blockDimX = kind->threads_x,
+                                 .blockDimY = kind->threads_y,
+                                 .blockDimZ = 1,
+                                 .sharedMemBytes = l->shared_bytes};
+  CUfunction function = cnv_cuda_find_function(self, l, error);
+
+  return function && start(self, function, config, args, overlaps, error);
 }
 
 static guint
@@ -47,12 +53,14 @@ blocks(int size, int of)
 static gboolean
 launch_copy(CudaSession *self, CnvCopyArgs *args, int n, int bytes, int rows, GError **error)
 {
-  void *list[] = {args};
+  const CUlaunchConfig config = {.gridDimX = blocks(bytes, 32 * CNV_COPY_BYTES),
+                                 .gridDimY = blocks(rows, 8),
+                                 .gridDimZ = (guint)n,
+                                 .blockDimX = 32,
+                                 .blockDimY = 8,
+                                 .blockDimZ = 1};
 
-  return n == 0 || CHECK(self,
-                         cuLaunchKernel(self->copy, blocks(bytes, 32 * CNV_COPY_BYTES), blocks(rows, 8), (guint)n, 32,
-                                        8, 1, 0, self->stream, list, NULL),
-                         "starting a kernel", error);
+  return n == 0 || start(self, self->copy, config, args, TRUE, error);
 }
 
 gboolean
@@ -137,7 +145,7 @@ run_units(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFr
   CnvLaunchArgs args = launch_args(self, l, in, out);
 
   return (cnv_kernel_kind(l->kernel)->algorithm != CNV_ALGORITHM_TEXTURE || set_textures(self, &args, error)) &&
-         start(self, l, &args, FALSE, error);
+         start_launch(self, l, &args, FALSE, error);
 }
 
 static gboolean
@@ -163,7 +171,7 @@ run_tile_jobs(CudaSession *self, const CnvLaunch *l, int now, const CnvFrame *in
     args.first_block[i] = args.job[i].first_block;
   }
   cnv_cuda_set_maps(self, l, in, now, out, &args);
-  return start(self, l, &args, cnv_kernel_kind(l->kernel)->pitch != NULL, error);
+  return start_launch(self, l, &args, cnv_kernel_kind(l->kernel)->pitch != NULL, error);
 }
 
 static gboolean

@@ -19,6 +19,24 @@ __constant__ float cnv_taps[CNV_CONSTANT_TAPS];
  * eighth of the rate of additions or less. */
 #define INTEGERS 8388608.0f
 
+/* What a launch before this one writes is read, and what it reads is written, only after this by one of the threads and
+ * a barrier. */
+__device__ static void
+wait_for_launch_before()
+{
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+__device__ static void
+let_next_launch_begin()
+{
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 /* A block's job, in shared memory, and its part of it. */
 struct Block : CnvBlock {
   int block_x, block_y, term;

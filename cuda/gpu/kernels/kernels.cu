@@ -20,6 +20,8 @@ extern "C" __global__ void __launch_bounds__(256) cnv_copy(const CnvCopyArgs a)
       blockIdx.z < 2 ? (blockIdx.z < 1 ? a.plane[0] : a.plane[1]) : (blockIdx.z < 3 ? a.plane[2] : a.plane[3]);
   const int x = (blockIdx.x * blockDim.x + threadIdx.x) * CNV_COPY_BYTES, y = blockIdx.y * blockDim.y + threadIdx.y;
 
+  wait_for_launch_before();
+  let_next_launch_begin();
   if (x >= p.bytes || y >= p.rows)
     return;
   const char *in = (const char *)(p.in + (uint64_t)y * p.in_stride + x);

@@ -89,24 +89,6 @@ shared_address(const void *at)
   return (uint32_t)__cvta_generic_to_shared(at);
 }
 
-/* What a launch before this one writes is read, and what it reads is written, only after this by one of the threads and
- * a barrier. */
-__device__ static void
-wait_for_launch_before()
-{
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
-
-__device__ static void
-let_next_launch_begin()
-{
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;");
-#endif
-}
-
 #if CNV_BULK_COPIES
 
 __device__ static void
