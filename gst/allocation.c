@@ -15,15 +15,12 @@ static GstBaseTransformClass *parent_class;
 gboolean
 gst_cuda_convolve_pool_is_limited(GstBufferPool *pool)
 {
-  GstStructure *config;
+  g_autoptr(GstStructure) config = pool ? gst_buffer_pool_get_config(pool) : NULL;
   guint max = 1;
 
-  if (!pool)
-    return FALSE;
-  config = gst_buffer_pool_get_config(pool);
-  gst_buffer_pool_config_get_params(config, NULL, NULL, NULL, &max);
-  gst_structure_free(config);
-  return max > 0;
+  if (config)
+    gst_buffer_pool_config_get_params(config, NULL, NULL, NULL, &max);
+  return config && max > 0;
 }
 
 static void
@@ -46,12 +43,11 @@ get_output(GstCudaConvolve *self, GstBuffer *like, GstBuffer **outbuf)
   GstBaseTransform *trans = GST_BASE_TRANSFORM(self);
 
   if (!self->allocation.pool_started) {
-    GstBufferPool *pool = gst_base_transform_get_buffer_pool(trans);
+    g_autoptr(GstBufferPool) pool = gst_base_transform_get_buffer_pool(trans);
 
     if (pool)
       gst_cuda_convolve_streams_join(&self->engine, like, pool);
     self->allocation.pool_started = !pool || gst_buffer_pool_set_active(pool, TRUE);
-    gst_clear_object(&pool);
   }
   return self->allocation.pool_started ? parent_class->prepare_output_buffer(trans, like, outbuf) : GST_FLOW_ERROR;
 }
@@ -162,7 +158,7 @@ choose_allocator(GstCudaConvolve *self, GstQuery *query, GstBufferPool *pool)
 {
   gboolean named = gst_query_get_n_allocation_params(query) > 0;
   gboolean plain = G_OBJECT_TYPE(pool) == GST_TYPE_BUFFER_POOL || G_OBJECT_TYPE(pool) == GST_TYPE_VIDEO_BUFFER_POOL;
-  GstAllocator *allocator = NULL;
+  g_autoptr(GstAllocator) allocator = NULL;
   GstAllocationParams params;
 
   gst_allocation_params_init(&params);
@@ -174,7 +170,6 @@ choose_allocator(GstCudaConvolve *self, GstQuery *query, GstBufferPool *pool)
     gst_query_set_nth_allocation_param(query, 0, allocator, &params);
   else if (allocator)
     gst_query_add_allocation_param(query, allocator, &params);
-  gst_clear_object(&allocator);
 }
 
 static gboolean

@@ -12,27 +12,19 @@
 static GstCaps *
 caps_of_memory(gboolean device)
 {
-  GValue formats = G_VALUE_INIT;
-  GstCaps *caps =
-      gst_caps_new_simple("video/x-raw", "width", GST_TYPE_INT_RANGE, 1, CNV_SIZE_MAX, "height", GST_TYPE_INT_RANGE, 1,
-                          CNV_SIZE_MAX, "framerate", GST_TYPE_FRACTION_RANGE, 0, 1, G_MAXINT, 1, NULL);
+  g_autoptr(GArray) formats = g_array_new(FALSE, FALSE, sizeof(GstVideoFormat));
+  GstCaps *caps;
 
-  g_value_init(&formats, GST_TYPE_LIST);
-  for (const CnvFormat *format = cnv_formats; format->name; format++) {
-    GValue name = G_VALUE_INIT;
+  for (const CnvFormat *row = cnv_formats; row->name; row++) {
+    GstVideoFormat format = gst_video_format_from_string(row->name);
 
-    if (gst_video_format_from_string(format->name) == GST_VIDEO_FORMAT_UNKNOWN)
-      continue;
-    if (device && (format->device_since == 0 || format->device_since > GST_RELEASE))
-      continue;
-    g_value_init(&name, G_TYPE_STRING);
-    g_value_set_static_string(&name, format->name);
-    gst_value_list_append_and_take_value(&formats, &name);
+    if (format != GST_VIDEO_FORMAT_UNKNOWN && (!device || (row->device_since > 0 && row->device_since <= GST_RELEASE)))
+      g_array_append_val(formats, format);
   }
-  gst_caps_set_value(caps, "format", &formats);
-  g_value_unset(&formats);
-  if (device)
-    gst_caps_set_features_simple(caps, gst_caps_features_new(DEVICE, NULL));
+  caps = gst_video_make_raw_caps_with_features((const GstVideoFormat *)formats->data, formats->len,
+                                               device ? gst_caps_features_new(DEVICE, NULL) : NULL);
+  gst_caps_set_simple(caps, "width", GST_TYPE_INT_RANGE, 1, CNV_SIZE_MAX, "height", GST_TYPE_INT_RANGE, 1, CNV_SIZE_MAX,
+                      NULL);
   return caps;
 }
 

@@ -69,7 +69,7 @@ gst_cuda_convolve_engine_open(GstCudaConvolveEngine *engine, GstElement *element
 {
   const char *name = gst_cuda_convolve_backend_name(settings->backend);
   const CnvBackend *named[] = {name ? cnv_backend_find(name) : NULL, NULL};
-  GError *reason = NULL;
+  g_autoptr(GError) reason = NULL;
   gboolean ok;
 
   engine->automatic = name == NULL;
@@ -85,7 +85,6 @@ gst_cuda_convolve_engine_open(GstCudaConvolveEngine *engine, GstElement *element
                 name, reason->message);
   else if (!ok)
     g_propagate_error(error, g_steal_pointer(&reason));
-  g_clear_error(&reason);
   return ok;
 }
 
@@ -130,7 +129,7 @@ gboolean
 gst_cuda_convolve_engine_fall_back(GstCudaConvolveEngine *engine, GstElement *element, const GError *error)
 {
   CnvSession *failed = engine->session;
-  GError *reason;
+  g_autoptr(GError) reason = NULL;
   gboolean ok;
 
   if (!is_of_device(error) || !gst_cuda_convolve_engine_may_fall_back(engine))
@@ -142,7 +141,6 @@ gst_cuda_convolve_engine_fall_back(GstCudaConvolveEngine *engine, GstElement *el
     forget_streams(engine);
     announce(engine, element, reason);
   }
-  g_error_free(reason);
   return ok;
 }
 

@@ -74,24 +74,19 @@ make_stats(const GstCudaConvolve *self)
 {
   const CnvSessionStats *session = &self->stats.session;
   CnvPlan *plan = self->stats.plan;
-  GString *algorithms = g_string_new(NULL), *taps = g_string_new(NULL), *terms = g_string_new(NULL);
-  GstStructure *structure;
+  g_autoptr(GString) algorithms = g_string_new(NULL), taps = g_string_new(NULL), terms = g_string_new(NULL);
 
   if (plan)
     cnv_plan_describe(plan, algorithms, taps, terms);
-  structure = gst_structure_new(
-      "cudaconvolve-stats", "frames", G_TYPE_UINT64, self->stats.frames, "dropped", G_TYPE_UINT64, self->stats.dropped,
-      "backend", G_TYPE_STRING, plan ? cnv_plan_backend(plan)->name : "", "device", G_TYPE_STRING,
-      self->engine.device_name ? self->engine.device_name : "", "algorithm", G_TYPE_STRING, algorithms->str, "taps",
-      G_TYPE_STRING, taps->str, "terms", G_TYPE_STRING, terms->str, "history", G_TYPE_UINT, self->stats.n_history,
-      "regions", G_TYPE_UINT, self->stats.n_regions, "compute-time-us", G_TYPE_DOUBLE, session->compute_us,
-      "upload-time-us", G_TYPE_DOUBLE, session->upload_us, "download-time-us", G_TYPE_DOUBLE, session->download_us,
-      "bytes-uploaded", G_TYPE_UINT64, session->bytes_uploaded, "bytes-downloaded", G_TYPE_UINT64,
-      session->bytes_downloaded, NULL);
-  g_string_free(algorithms, TRUE);
-  g_string_free(taps, TRUE);
-  g_string_free(terms, TRUE);
-  return structure;
+  return gst_structure_new("cudaconvolve-stats", "frames", G_TYPE_UINT64, self->stats.frames, "dropped", G_TYPE_UINT64,
+                           self->stats.dropped, "backend", G_TYPE_STRING, plan ? cnv_plan_backend(plan)->name : "",
+                           "device", G_TYPE_STRING, self->engine.device_name ? self->engine.device_name : "",
+                           "algorithm", G_TYPE_STRING, algorithms->str, "taps", G_TYPE_STRING, taps->str, "terms",
+                           G_TYPE_STRING, terms->str, "history", G_TYPE_UINT, self->stats.n_history, "regions",
+                           G_TYPE_UINT, self->stats.n_regions, "compute-time-us", G_TYPE_DOUBLE, session->compute_us,
+                           "upload-time-us", G_TYPE_DOUBLE, session->upload_us, "download-time-us", G_TYPE_DOUBLE,
+                           session->download_us, "bytes-uploaded", G_TYPE_UINT64, session->bytes_uploaded,
+                           "bytes-downloaded", G_TYPE_UINT64, session->bytes_downloaded, NULL);
 }
 
 static void
@@ -192,17 +187,13 @@ static GstCaps *
 transform_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps, GstCaps *filter)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE_CAST(trans);
+  g_autoptr(GstCaps) all = NULL;
   gboolean takes, gives;
   GstCaps *result;
 
   find_memory(self, &takes, &gives);
-  result = gst_cuda_convolve_caps_transform(caps, takes, direction == GST_PAD_SRC ? takes : gives);
-  if (filter) {
-    GstCaps *all = result;
-
-    result = gst_caps_intersect_full(filter, all, GST_CAPS_INTERSECT_FIRST);
-    gst_caps_unref(all);
-  }
+  all = gst_cuda_convolve_caps_transform(caps, takes, direction == GST_PAD_SRC ? takes : gives);
+  result = filter ? gst_caps_intersect_full(filter, all, GST_CAPS_INTERSECT_FIRST) : gst_caps_ref(all);
   GST_DEBUG_OBJECT(trans, "%" GST_PTR_FORMAT " becomes %" GST_PTR_FORMAT, caps, result);
   return result;
 }
@@ -263,7 +254,7 @@ static void
 set_context(GstElement *element, GstContext *context)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE(element);
-  GstObject *found = NULL;
+  g_autoptr(GstObject) found = NULL;
   int device;
 
   GST_OBJECT_LOCK(self);
@@ -274,7 +265,6 @@ set_context(GstElement *element, GstContext *context)
   if (!self->engine.context)
     self->engine.context = g_steal_pointer(&found);
   GST_OBJECT_UNLOCK(self);
-  gst_clear_object(&found);
   GST_ELEMENT_CLASS(gst_cuda_convolve_parent_class)->set_context(element, context);
 }
 
@@ -282,8 +272,7 @@ static gboolean
 query(GstBaseTransform *trans, GstPadDirection direction, GstQuery *q)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE(trans);
-  GstObject *context = NULL;
-  gboolean answered = FALSE;
+  g_autoptr(GstObject) context = NULL;
 
   if (gst_cuda_convolve_answer_query(self, direction, q))
     return TRUE;
@@ -292,10 +281,10 @@ query(GstBaseTransform *trans, GstPadDirection direction, GstQuery *q)
     if (self->engine.context)
       context = gst_object_ref(self->engine.context);
     GST_OBJECT_UNLOCK(self);
-    answered = gst_cuda_convolve_device_query(GST_ELEMENT(self), q, context);
-    gst_clear_object(&context);
+    if (gst_cuda_convolve_device_query(GST_ELEMENT(self), q, context))
+      return TRUE;
   }
-  return answered || GST_BASE_TRANSFORM_CLASS(gst_cuda_convolve_parent_class)->query(trans, direction, q);
+  return GST_BASE_TRANSFORM_CLASS(gst_cuda_convolve_parent_class)->query(trans, direction, q);
 }
 
 static void
@@ -318,11 +307,10 @@ add_pads(GstElementClass *klass)
 {
   const CnvBackend *cuda = cnv_backend_find("cuda");
   gboolean device = cuda && cuda->probe(-1, NULL) && gst_cuda_convolve_device_init();
-  GstCaps *caps = gst_cuda_convolve_caps_template(device);
+  g_autoptr(GstCaps) caps = gst_cuda_convolve_caps_template(device);
 
   gst_element_class_add_pad_template(klass, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
   gst_element_class_add_pad_template(klass, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
-  gst_caps_unref(caps);
 }
 
 static void

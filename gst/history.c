@@ -112,10 +112,8 @@ make_work(GstCudaConvolve *self, GstBuffer *buffer, const int slot[CNV_MAX_TEMPO
 static gboolean
 try_first(GstCudaConvolve *self, GstBuffer *buffer, int first, GError **error)
 {
-  int slot[CNV_MAX_TEMPORAL_TAPS];
-  GstBuffer *unseen = NULL;
-  int center, n = cnv_plan_frames(self->recipe.plan, &center);
-  gboolean ok;
+  int slot[CNV_MAX_TEMPORAL_TAPS], center, n = cnv_plan_frames(self->recipe.plan, &center);
+  g_autoptr(GstBuffer) unseen = NULL;
 
   if (!gst_cuda_convolve_engine_may_fall_back(&self->engine))
     return TRUE;
@@ -124,9 +122,7 @@ try_first(GstCudaConvolve *self, GstBuffer *buffer, int first, GError **error)
   make_work(self, buffer, slot);
   if (gst_cuda_convolve_allocate_output(self, buffer, &unseen) != GST_FLOW_OK)
     return TRUE; /* which no engine can help */
-  ok = gst_cuda_convolve_run(self, NULL, unseen, first, error);
-  gst_buffer_unref(unseen);
-  return ok;
+  return gst_cuda_convolve_run(self, NULL, unseen, first, error);
 }
 
 static gboolean

@@ -28,12 +28,11 @@ typedef struct {
 static gboolean
 is_live(GstCudaConvolve *self)
 {
-  GstQuery *query = gst_query_new_latency();
+  g_autoptr(GstQuery) query = gst_query_new_latency();
   gboolean live = TRUE;
 
   if (gst_pad_peer_query(GST_BASE_TRANSFORM_SINK_PAD(self), query))
     gst_query_parse_latency(query, &live, NULL, NULL);
-  gst_query_unref(query);
   return live;
 }
 

@@ -197,7 +197,7 @@ plan_of_radius(const GstCudaConvolveRecipe *recipe, int radius, GError **error)
 static CnvPlan *
 make_radius_plan(GstCudaConvolveRecipe *recipe, int radius)
 {
-  GError *error = NULL;
+  g_autoptr(GError) error = NULL;
   CnvPlan *plan = plan_of_radius(recipe, radius, &error);
   int smaller = radius;
 
@@ -207,7 +207,6 @@ make_radius_plan(GstCudaConvolveRecipe *recipe, int radius)
     gst_cuda_convolve_warn_once(recipe->element, &recipe->warned, GST_CUDA_CONVOLVE_WARNED_RADIUS,
                                 "a region asks for radius %d: %s; it is filtered with radius %d", radius,
                                 error->message, plan ? smaller : cnv_filter_radius(&recipe->in_force.filter, CNV_X));
-  g_clear_error(&error);
   return plan ? plan : cnv_plan_ref(recipe->plan);
 }
 
