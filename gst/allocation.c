@@ -45,7 +45,7 @@ get_output(GstCudaConvolve *self, GstBuffer *like, GstBuffer **outbuf)
   if (!self->allocation.pool_started) {
     g_autoptr(GstBufferPool) pool = gst_base_transform_get_buffer_pool(trans);
 
-    if (pool)
+    if (self->allocation.own_pool && pool)
       gst_cuda_convolve_streams_join(&self->engine, like, pool);
     self->allocation.pool_started = !pool || gst_buffer_pool_set_active(pool, TRUE);
   }
@@ -142,6 +142,7 @@ choose_pool(GstCudaConvolve *self, GstCaps *caps, PoolChoice *choice)
     gst_clear_object(&choice->pool);
   if (choice->pool && !configure(self, choice, caps, self->allocation.takes_meta))
     gst_clear_object(&choice->pool);
+  self->allocation.own_pool = !choice->pool;
   if (choice->pool)
     return TRUE;
   choice->max = 0; /* the limit was the other pool's */

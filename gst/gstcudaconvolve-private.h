@@ -73,6 +73,7 @@ struct _GstCudaConvolve {
   struct {
     gboolean takes_meta;   /* downstream reads GstVideoMeta */
     gboolean pool_started; /* pool of output buffers, since it was chosen */
+    gboolean own_pool;     /* the pool is none of downstream's, which would have its memory on a stream of its own */
   } allocation;            /* since the last caps */
   GstCudaConvolveRecipe recipe;
   gboolean in_place; /* this frame's input goes out, filtered */

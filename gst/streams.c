@@ -41,8 +41,7 @@ gst_cuda_convolve_streams_join(const GstCudaConvolveEngine *engine, GstBuffer *b
   GstMiniObject *stream = stream_of(buffer, gst_cuda_convolve_engine_holds(engine, buffer));
   GstStructure *config;
 
-  if (!stream || stream == engine->pool_stream || gst_buffer_pool_is_active(pool) ||
-      !gst_cuda_convolve_device_pool_fits(pool, engine->context))
+  if (!stream || stream == engine->pool_stream || !gst_cuda_convolve_device_pool_fits(pool, engine->context))
     return;
   config = gst_buffer_pool_get_config(pool);
   gst_buffer_pool_config_set_cuda_stream(config, (GstCudaStream *)stream);
