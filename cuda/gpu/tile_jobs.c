@@ -14,6 +14,17 @@ cnv_tile_jobs_take(const CnvSchedule *schedule, const CnvRectJob *job)
   return cnv_schedule_plane_kernel(schedule, job)->kernel != CNV_N_KERNELS && job->n_mask_rects == 0;
 }
 
+/* Finds the bits that are the input's, of samples of so many bytes. */
+static void
+find_copied_bits(const CnvPlane *plane, guint32 bits[2])
+{
+  int bytes = plane->component[0].bytes;
+
+  for (int i = 0; i < 4; i++)
+    if (plane->copied >> (i % plane->channels) & 1)
+      bits[i * bytes / 4] |= (bytes == 1 ? 0xffu : 0xffffu) << (i * bytes % 4 * 8);
+}
+
 /* The numbers that all kinds take. */
 static CnvTileJob
 make_job(const CnvPlane *plane, int c)
@@ -33,6 +44,7 @@ make_job(const CnvPlane *plane, int c)
                     .fraction = plane->fraction[c],
                     .base = plane->base[c]};
 
+  find_copied_bits(plane, job.copied_bits);
   memcpy(job.border_value, plane->border_value, sizeof(job.border_value));
   return job;
 }
@@ -80,12 +92,13 @@ cut_job(CnvTileJob *job, const CnvKernelKind *kind, const CnvVariant *variant, i
   return (guint)job->n_tiles;
 }
 
-/* Finds the job's inner tiles. There are none where the input is to be seen in some channels, or elsewhere. */
+/* Finds the job's inner tiles. There are none where outputs go elsewhere, or have channels of one of several
+ * frames. */
 static void
-find_inner(CnvTileJob *job, const CnvVariant *variant, int bytes)
+find_inner(CnvTileJob *job, const CnvVariant *variant, const CnvNeeds *needs)
 {
   const CnvRectJob *rect = &job->job;
-  int lead = CNV_TILE_APRON(variant->reach * bytes) / bytes, channels = job->channels;
+  int lead = CNV_TILE_APRON(variant->reach * needs->bytes) / needs->bytes, channels = job->channels;
 
   job->inner_x0 = MAX(rect->x * channels, rect->window_x * channels + lead);
   job->inner_x1 = MIN((rect->x + rect->width) * channels, (rect->window_x + rect->window_width) * channels - lead) -
@@ -93,7 +106,7 @@ find_inner(CnvTileJob *job, const CnvVariant *variant, int bytes)
   job->inner_y0 = MAX(rect->y, rect->window_y + job->top);
   job->inner_y1 =
       MIN(rect->y + rect->height - job->rows, rect->window_y + rect->window_height + job->top - job->box_rows) + 1;
-  if (job->copied || rect->move_x != 0 || rect->move_y != 0)
+  if ((job->copied && needs->n_frames > 1) || rect->move_x != 0 || rect->move_y != 0)
     job->inner_x1 = job->inner_x0;
 }
 
@@ -113,7 +126,7 @@ cut_jobs(CnvSchedule *schedule, CnvLaunch *launch, int rows)
     job->box_rows = kind->box_rows ? kind->box_rows(variant, needs, rows) : rows;
     launch->blocks_x += cut_job(job, kind, variant, rows);
     if (kind->pitch)
-      find_inner(job, variant, needs->bytes);
+      find_inner(job, variant, needs);
   }
   launch->shared_bytes = cnv_kernel_shared_bytes(kind, variant, needs, rows);
 }

@@ -265,6 +265,9 @@ typedef struct {
       fraction; /* the same for all channels that are filtered. dense: gain is that of its sums */
   float offset; /* blur, dense: added to sums before they are rounded to levels */
   int base;
+  /* Ones where four samples from a multiple of four on are copied from the input, as they lie in memory: of samples of
+   * 8 bits the first number alone. */
+  uint32_t copied_bits[2];
   int steps_y;    /* blur: steps of 16 rows that 16 outputs reach over */
   uint32_t bands; /* blur, dense: index of the first word of their fragments of taps */
 
@@ -284,7 +287,7 @@ typedef struct {
   float border_value[CNV_MAX_CHANNELS];
 } CnvTileJob;
 
-#define CNV_TILE_JOB_HEAD 24
+#define CNV_TILE_JOB_HEAD 26
 
 /* The copy engine's description of a plane: words of 32 bits of a row, fields, rows of a field, slots of the history.
  */

@@ -416,7 +416,7 @@ blur(const CnvTileArgs &l)
           n_frames, s, {lane_at.from + 16 * m * bytes, lane_at.out ^ 16 * m * bytes, frame_bytes}, rows, along + 16 * m,
           row_factor, band_x, band_y);
   }
-  store_outputs<T, width>(l, params);
+  store_outputs<T, width>(l, params, shape);
 }
 
 #else

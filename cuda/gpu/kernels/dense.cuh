@@ -210,7 +210,7 @@ dense(const CnvTileArgs &l)
     else
       put_sums<T, products, false>(sums, epilogue, to + y * 128);
   }
-  store_outputs<T, CNV_TILE_WIDTH>(l, params);
+  store_outputs<T, CNV_TILE_WIDTH>(l, params, shape);
 }
 
 #else

@@ -395,7 +395,7 @@ begin_block(const CnvTileArgs &l, int number, const TileGrid &grid, const TileOu
                         at.x < grid.inner_x1 && at.y >= grid.inner_y0 && at.y < grid.inner_y1;
 
   if (threadIdx.x == 0) {
-    params.tile = {at.x, at.y, at.y_end, grid.rows, grid.pointers, grid.field, is_inner};
+    params.tile = {at.x, at.y, at.y_end, grid.rows, grid.top, grid.pointers, grid.field, is_inner};
 #if CNV_BULK_COPIES
     if (has_map && grid.n_rows > 0)
       start_bulk_copies(l, grid, at.x - shape.lead, at.y - grid.top, sizeof(T), shape.pitch,
@@ -530,7 +530,7 @@ store_tile(const TileParams &params, const TileOutput &at, int thread, const Chu
       *(uint4 *)to = *(const uint4 *)chunk_at(row, chunk);
     return;
   }
-  const W mask = filtered_mask<T>(s);
+  const W copied = *(const W *)s.copied_bits;
 #pragma unroll 4
   for (; row < rows; row += step, to += step_bytes, back += back_bytes) {
     uint4 now = *(const uint4 *)chunk_at(row, chunk), before = __ldg((const uint4 *)back);
@@ -538,20 +538,45 @@ store_tile(const TileParams &params, const TileOutput &at, int thread, const Chu
 
 #pragma unroll
     for (int i = 0; i < words; i++)
-      word[i] = merge(word[i], kept[i], mask);
+      word[i] = merge(kept[i], word[i], copied);
     *(uint4 *)to = now;
+  }
+}
+
+/* Puts the copied channels of the input's tile among the outputs, by all threads. */
+template <typename T, int WIDTH>
+__device__ static void
+copy_channels(const TileParams &params, const TileShape &shape)
+{
+  constexpr int row_bytes = WIDTH * sizeof(T), chunks = row_bytes / 16;
+  const int rows = params.tile.rows;
+  const uint2 copied = *(const uint2 *)params.s.copied_bits;
+  const uint32_t second = sizeof(T) == 1 ? copied.x : copied.y;
+  const uint8_t *tile = cnv_tiles + rows * row_bytes + params.tile.top * shape.pitch + shape.lead * (int)sizeof(T);
+
+#pragma unroll 2
+  for (int i = threadIdx.x; i < rows * chunks; i += blockDim.x) {
+    uint4 *to = (uint4 *)(cnv_tiles + output_offset<row_bytes>(rows, i / chunks, i % chunks * 16));
+    const uint4 now = *to, before = *(const uint4 *)(tile + i / chunks * shape.pitch + i % chunks * 16);
+
+    *to = make_uint4(merge(before.x, now.x, copied.x), merge(before.y, now.y, second), merge(before.z, now.z, copied.x),
+                     merge(before.w, now.w, second));
   }
 }
 
 /* Stores the block's tile of outputs (output_offset), by all threads. */
 template <typename T, int WIDTH>
 __device__ static void
-store_outputs(const CnvTileArgs &l, const TileParams &params)
+store_outputs(const CnvTileArgs &l, const TileParams &params, const TileShape &shape)
 {
   constexpr int row_bytes = WIDTH * sizeof(T), box = CNV_TILE_OUT_BOX(row_bytes);
 
 #if CNV_BULK_COPIES
   if (params.tile.is_inner) {
+    if (params.s.copied_bits[0] | params.s.copied_bits[1]) {
+      __syncthreads();
+      copy_channels<T, WIDTH>(params, shape);
+    }
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     __syncthreads();
     if (threadIdx.x > 0)

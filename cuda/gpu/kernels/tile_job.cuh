@@ -11,7 +11,7 @@
 struct TileParams {
   CnvTileJob s;
   struct {
-    int x, y, y_end, rows, pointers, field;
+    int x, y, y_end, rows, top, pointers, field;
     bool is_inner;
   } tile; /* of outputs, for store_outputs */
   uint64_t in, back, out;
