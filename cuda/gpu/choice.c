@@ -14,6 +14,9 @@
  * tensor, which then is the fastest wherever it can do the work. */
 #define TENSOR_CAPABILITY 80
 
+/* The same for fused, whose blocks take up to 64 KiB of shared memory. */
+#define FUSED_CAPABILITY 70
+
 /* The least of the machine's GPUs, since a plan is made for any of them. */
 static int
 find_capability(void)
@@ -53,6 +56,8 @@ cnv_cuda_can_at(int capability, CnvAlgorithm algorithm, const CnvPlan *plan, con
     return FALSE;
   if (algorithm == CNV_ALGORITHM_TENSOR && capability < TENSOR_CAPABILITY)
     return cnv_fit_refuse(error, "it takes GPUs of compute capability 8.0 (Ampere) or newer");
+  if (algorithm == CNV_ALGORITHM_FUSED && capability < FUSED_CAPABILITY)
+    return cnv_fit_refuse(error, "it takes GPUs of compute capability 7.0 (Volta) or newer");
   return n <= CNV_CONSTANT_TAPS ||
          cnv_fit_refuse(error,
                         "the filter takes %u numbers of constant memory, a GPU has %d: shorten the kernel or use "
@@ -68,7 +73,8 @@ cnv_cuda_choose_at(int capability, const CnvPlan *plan, const CnvPlane *plane)
 
   if (capability >= TENSOR_CAPABILITY && cnv_kernel_fits(CNV_ALGORITHM_TENSOR, plan, plane, NULL))
     return CNV_ALGORITHM_TENSOR;
-  if (set->n[CNV_Y] <= (gray ? FUSED_TAPS_GRAY : FUSED_TAPS) && cnv_kernel_fits(CNV_ALGORITHM_FUSED, plan, plane, NULL))
+  if (capability >= FUSED_CAPABILITY && set->n[CNV_Y] <= (gray ? FUSED_TAPS_GRAY : FUSED_TAPS) &&
+      cnv_kernel_fits(CNV_ALGORITHM_FUSED, plan, plane, NULL))
     return CNV_ALGORITHM_FUSED;
   if (plan->n_temporal_taps == 1 && plane->n_terms == 1 && set->n[CNV_X] * set->n[CNV_Y] == 1)
     return CNV_ALGORITHM_NAIVE;

@@ -9,18 +9,18 @@
 
 G_BEGIN_DECLS
 
-/* A size of a kernel with tile jobs: cnv_blur_u8_2x2 has the name blur and the suffix 2x2. */
+/* A size of a kernel with tile jobs: cnv_blur_u8_2x2 has the name blur and the suffix 2x2. NULL: it has but one. */
 typedef struct {
   const char *name, *suffix;
   int bytes;     /* of a sample; 0: any */
-  int reach;     /* samples to either side that taps reach to at most; fused: pixels */
+  int reach;     /* samples to either side that taps reach to at most */
   int rows;      /* of taps, at most; blur: rows above and below */
   int terms;     /* whose sums it keeps apart */
   int digits;    /* numbers that a sum is made of: blur: of f16; dense: of integers; 0: float32 */
   int k_x, k_y;  /* blur, dense: steps along either axis */
   int kept_rows; /* dense: rows of taps that it always has, of one frame; 0: any number of both */
   int ring;      /* blur: of one frame, by so many times 16 rows a round; 0: tiles as a whole */
-  int width;     /* blur, dense: samples of a tile's width */
+  int width;     /* blur, dense: samples of a tile's width; results lie behind the tile */
   int tile_rows; /* rows of a tile, where there are enough of them for all of the GPU */
   int blocks;    /* that should fit a multiprocessor; ring alone */
 } CnvVariant;

@@ -10,9 +10,11 @@
  * of float32. */
 #define RANGE 1099511627776.0 /* 2^40 */
 
-#define VARIANT(of, suffix) {"fused", suffix, .reach = of, .rows = G_MAXINT, .terms = 1, .tile_rows = CNV_FUSED_ROWS},
-#define UP_TO(reach) VARIANT(reach, #reach)
-static const CnvVariant variants[] = {CNV_FUSED_VARIANTS(UP_TO) VARIANT(G_MAXINT, "any"){NULL}};
+/* Samples on either side that taps reach to, at most: a tile's outputs are the rest of its width. */
+#define REACH_MAX 96
+
+static const CnvVariant variants[] = {
+    {"fused", NULL, .reach = REACH_MAX, .rows = G_MAXINT, .terms = 1, .tile_rows = CNV_FUSED_TILE_ROWS}, {NULL}};
 
 /* 0, which is exact, is in range. */
 static gboolean
@@ -28,24 +30,56 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
 
   if (!cnv_fit_samples(plane, error) || !cnv_fit_one_term(plan, plane, error))
     return FALSE;
-  if (set->n[CNV_X] > CNV_FUSED_MAX_TAPS || set->n[CNV_Y] > CNV_FUSED_MAX_TAPS)
-    return cnv_fit_refuse(error, "it takes up to " G_STRINGIFY(CNV_FUSED_MAX_TAPS) " taps along an axis");
   if (!is_in_range(plane->gain[cnv_fit_first_channel(plane)]) || !is_in_range(plan->temporal_magnitude) ||
       !is_in_range(cnv_fit_magnitude(plan, plane, CNV_X)) || !is_in_range(cnv_fit_magnitude(plan, plane, CNV_Y)))
     return cnv_fit_refuse(error, "the filter's taps are too large or too small for it");
-  *needs = (CnvNeeds){.reach = MAX(cnv_fused_reach(set->n[CNV_X], set->anchor[CNV_X]),
-                                   cnv_fused_reach(set->n[CNV_Y], set->anchor[CNV_Y])),
+  *needs = (CnvNeeds){.bytes = plane->component[0].bytes,
+                      .reach = cnv_fit_reach(set, CNV_X) * plane->channels,
+                      .rows = set->n[CNV_Y],
                       .terms = 1,
-                      .n_frames = 1};
-  return TRUE;
+                      .n_frames = cnv_fit_n_frames(plan)};
+  return (set->n[CNV_X] <= CNV_FUSED_MAX_TAPS && set->n[CNV_Y] <= CNV_FUSED_MAX_TAPS &&
+          cnv_variant_find(&cnv_kind_fused, needs)) ||
+         cnv_fit_refuse(error, "%dx%d taps, %d channels and %d frames are more than its tiles hold", set->n[CNV_X],
+                        set->n[CNV_Y], plane->channels, needs->n_frames);
+}
+
+static void
+set_job(CnvTileJob *job, GArray *words, const CnvPlan *plan, const CnvPlane *plane, const CnvVariant *variant,
+        const CnvNeeds *needs, const float *weight)
+{
+  int bytes = cnv_fit_reach(&job->term, CNV_X) * plane->channels * needs->bytes;
+
+  job->top = job->term.anchor[CNV_Y];
+  job->lead = CNV_TILE_APRON(bytes) / needs->bytes;
 }
 
 static int
 tile_width(const CnvVariant *variant, const CnvTileJob *job)
 {
-  return variant->reach == G_MAXINT ? CNV_FUSED_ANY_WIDTH(job->term.n[CNV_X], job->term.anchor[CNV_X], job->channels)
-                                    : CNV_FUSED_WIDTH(variant->reach, job->channels);
+  return CNV_FUSED_LOADED - 2 * job->lead;
 }
 
-const CnvKernelKind cnv_kind_fused = {"fused",      CNV_ALGORITHM_FUSED,     CNV_FUSED_THREADS, 1, .variants = variants,
-                                      .fits = fits, .tile_width = tile_width};
+static int
+pitch(const CnvVariant *variant, int bytes)
+{
+  return CNV_FUSED_LOADED * bytes;
+}
+
+static int
+box_rows(const CnvVariant *variant, const CnvNeeds *needs, int rows)
+{
+  return rows + 8 * CNV_FUSED_GROUPS(needs->rows);
+}
+
+const CnvKernelKind cnv_kind_fused = {"fused",
+                                      CNV_ALGORITHM_FUSED,
+                                      32 * CNV_TILE_WARPS,
+                                      1,
+                                      .shared_max = CNV_SHARED_MAX_FUSED,
+                                      .variants = variants,
+                                      .fits = fits,
+                                      .set_job = set_job,
+                                      .tile_width = tile_width,
+                                      .pitch = pitch,
+                                      .box_rows = box_rows};

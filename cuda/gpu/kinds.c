@@ -29,12 +29,9 @@ cnv_kernel_kind(CnvKernelId kernel)
 guint
 cnv_kernel_shared_bytes(const CnvKernelKind *kind, const CnvVariant *variant, const CnvNeeds *needs, int rows)
 {
+  int pitch = kind->pitch(variant, needs->bytes);
   guint tile;
-  int pitch;
 
-  if (!kind->pitch)
-    return 0;
-  pitch = kind->pitch(variant, needs->bytes);
   if (variant->ring)
     return (guint)cnv_ring_bytes(needs->bytes, pitch, variant->k_x, cnv_ring_steps(needs), variant->ring,
                                  variant->digits);
@@ -49,7 +46,7 @@ cnv_variant_find(const CnvKernelKind *kind, const CnvNeeds *needs)
     if ((v->bytes == 0 || v->bytes == needs->bytes) && v->reach >= needs->reach && v->rows >= needs->rows &&
         v->terms == needs->terms && v->digits >= needs->digits &&
         (!(v->kept_rows || v->ring) || needs->n_frames == 1) &&
-        cnv_kernel_shared_bytes(kind, v, needs, CNV_TILE_STEP) <= CNV_SHARED_MAX)
+        cnv_kernel_shared_bytes(kind, v, needs, CNV_TILE_STEP) <= kind->shared_max)
       return v;
   return NULL;
 }

@@ -42,26 +42,27 @@ typedef struct {
   gboolean by_terms;    /* a unit is the row sums of one term of a job */
 
   /* Kinds with tile jobs: */
+  guint shared_max;           /* bytes that a block may ask for */
   const CnvVariant *variants; /* from small to large, up to one without a name; NULL: it has units */
   /* FALSE with the reason (CNV_ERROR_UNSUPPORTED) where it cannot do the plane. */
   gboolean (*fits)(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error);
   /* Fills in the job's numbers, which has the plane's, and appends its taps (guint32 words) as the variant takes them.
-   * weight: of each frame over time. NULL: taps are in constant memory. */
+   * weight: of each frame over time. */
   void (*set_job)(CnvTileJob *job, GArray *words, const CnvPlan *plan, const CnvPlane *plane, const CnvVariant *variant,
                   const CnvNeeds *needs, const float *weight);
   /* Samples of a tile's width; NULL: the variant's. */
   int (*tile_width)(const CnvVariant *variant, const CnvTileJob *job);
-  /* Kinds with tiles in shared memory; NULL: others. Bytes from row to row, and rows of a tile with its apron, or of a
-   * stage of a ring. rows: of a tile's outputs. */
+  /* Bytes from row to row, and rows of a tile with its apron, or of a stage of a ring. rows: of a tile's outputs. */
   int (*pitch)(const CnvVariant *variant, int bytes);
   int (*box_rows)(const CnvVariant *variant, const CnvNeeds *needs, int rows);
 } CnvKernelKind;
 
 extern const CnvKernelKind cnv_kind_fused, cnv_kind_blur, cnv_kind_dense;
 
-/* Bytes of shared memory that a block may ask for on every GPU that has tensor cores: 99 KiB, without its kernel's own,
- * which are 3840 at most (tests/unit/kernel_resources.py). */
+/* Bytes of shared memory that a block may ask for, without its kernel's own (tests/unit/kernel_resources.py): on every
+ * GPU that has tensor cores, 99 KiB in all, and for fused from compute capability 7.0 on, 64 KiB. */
 #define CNV_SHARED_MAX (99 * 1024 - 4096)
+#define CNV_SHARED_MAX_FUSED (64 * 1024 - 22528)
 
 /* The least rows of a tile, and what they differ by. */
 #define CNV_TILE_STEP 16

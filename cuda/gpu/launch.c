@@ -171,7 +171,7 @@ run_tile_jobs(CudaSession *self, const CnvLaunch *l, int now, const CnvFrame *in
     args.first_block[i] = args.job[i].first_block;
   }
   cnv_cuda_set_maps(self, l, in, now, out, &args);
-  return start_launch(self, l, &args, cnv_kernel_kind(l->kernel)->pitch != NULL, error);
+  return start_launch(self, l, &args, TRUE, error);
 }
 
 static gboolean

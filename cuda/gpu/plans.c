@@ -4,13 +4,15 @@
  */
 #include "gpu/session.h"
 
-/* cnv_<variant>_<type>_<suffix>, or else cnv_<kernel>. */
+/* cnv_<variant>_<type>_<suffix>, cnv_<variant>_<type> where there is but one, or else cnv_<kernel>. */
 static char *
 function_name(const CnvKernelKind *kind, const CnvVariant *variant, gboolean is_u16)
 {
-  if (variant)
-    return g_strdup_printf("cnv_%s_%s_%s", variant->name, is_u16 ? "u16" : "u8", variant->suffix);
-  return g_strdup_printf("cnv_%s", kind->name);
+  const char *type = is_u16 ? "u16" : "u8";
+
+  if (variant && variant->suffix)
+    return g_strdup_printf("cnv_%s_%s_%s", variant->name, type, variant->suffix);
+  return variant ? g_strdup_printf("cnv_%s_%s", variant->name, type) : g_strdup_printf("cnv_%s", kind->name);
 }
 
 CUfunction
@@ -28,8 +30,9 @@ cnv_cuda_find_function(CudaSession *self, const CnvLaunch *l, GError **error)
     return function;
   name = function_name(kind, variant, is_u16);
   if (!CHECK(self, cuModuleGetFunction(&function, self->module, name), name, error) ||
-      (kind->pitch &&
-       !CHECK(self, cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, CNV_SHARED_MAX),
+      (variant &&
+       !CHECK(self,
+              cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)kind->shared_max),
               "asking for shared memory", error)))
     return NULL;
   g_hash_table_insert(self->functions[is_u16], (gpointer)key, function);

@@ -12,7 +12,7 @@ G_BEGIN_DECLS
 #define CNV_SLICES_MAX 8
 
 /* Rows of each plane that a slice is a multiple of, the last apart: whole tiles of every kernel (columns and tiled have
- * 64, dense up to 64, fused 16, tensor 8), so that each sample is made by the arithmetic of an uncut frame. */
+ * 64, dense up to 64, fused 32, tensor 8), so that each sample is made by the arithmetic of an uncut frame. */
 #define CNV_SLICE_ROWS 64
 
 typedef struct {

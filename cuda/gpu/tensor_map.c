@@ -106,7 +106,7 @@ set_out_map(CudaSession *self, const CnvLaunch *launch, const CnvTileJob *job, c
   int m = job->pointers, box = CNV_TILE_OUT_BOX(variant->width * self->schedule.needs[launch->kernel].bytes);
   TensorMap map;
 
-  if (self->capability < 90 || variant->ring || self->layout.row_bytes[m] % 4 ||
+  if (self->capability < 90 || variant->ring || !variant->width || self->layout.row_bytes[m] % 4 ||
       !describe(self, out, m, job->job.fields, &map))
     return FALSE;
   map.box[0] = (guint32)box / 4;
@@ -122,7 +122,7 @@ cnv_cuda_set_maps(CudaSession *self, const CnvLaunch *launch, const CnvFrame *in
   guint32 tried = 0;
 
   args->maps = args->out_maps = 0;
-  for (guint i = launch->first; i < launch->first + launch->n && cnv_kernel_kind(launch->kernel)->pitch; i++) {
+  for (guint i = launch->first; i < launch->first + launch->n; i++) {
     const CnvTileJob *job = &g_array_index(self->schedule.tile_jobs, CnvTileJob, i);
     int m = job->pointers;
 

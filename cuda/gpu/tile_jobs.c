@@ -61,9 +61,8 @@ cnv_tile_job_prepare(CnvSchedule *schedule, guint index)
     return;
   of->tile_job = make_job(&g_array_index(schedule->planes, CnvPlane, index), cnv_fit_first_channel(plane));
   of->tile_job.bands = schedule->words->len;
-  if (kind->set_job)
-    kind->set_job(&of->tile_job, schedule->words, plan, plane, schedule->variant[of->kernel], &of->needs,
-                  schedule->n_weights ? schedule->weight : plan->weight);
+  kind->set_job(&of->tile_job, schedule->words, plan, plane, schedule->variant[of->kernel], &of->needs,
+                schedule->n_weights ? schedule->weight : plan->weight);
 }
 
 static void
@@ -123,7 +122,7 @@ cut_jobs(CnvSchedule *schedule, CnvLaunch *launch, int rows)
     CnvTileJob *job = &g_array_index(schedule->tile_jobs, CnvTileJob, i);
 
     job->first_block = (int)launch->blocks_x;
-    job->box_rows = kind->box_rows ? kind->box_rows(variant, needs, rows) : rows;
+    job->box_rows = kind->box_rows(variant, needs, rows);
     launch->blocks_x += cut_job(job, kind, variant, rows);
     if (kind->pitch)
       find_inner(job, variant, needs);
@@ -136,7 +135,8 @@ cut_jobs(CnvSchedule *schedule, CnvLaunch *launch, int rows)
 static void
 cut_tiles(CnvSchedule *schedule, CnvLaunch *launch)
 {
-  guint most = schedule->needs[launch->kernel].n_frames > 1 ? SHARED_OVER_TIME : CNV_SHARED_MAX;
+  guint shared_max = cnv_kernel_kind(launch->kernel)->shared_max;
+  guint most = schedule->needs[launch->kernel].n_frames > 1 ? SHARED_OVER_TIME : shared_max;
   int rows = schedule->variant[launch->kernel]->tile_rows;
 
   cut_jobs(schedule, launch, rows);

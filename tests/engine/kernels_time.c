@@ -329,15 +329,15 @@ check_plan(const Clip *clip, const TestVariant *v, const CnvPlan *plan, const ch
                 cnv_algorithm_nicks[plan->plane[p].algorithm].nick);
 }
 
-/* What fused has no excuse for, nor tensor where the GPU has it: of a single plane of 8 bits means over time, and 3D
- * kernels. */
+/* What fused has no excuse for, nor tensor where the GPU has it: of a single plane of 8 bits means of so few frames
+ * that shared memory holds their tiles, and 3D kernels. */
 static gboolean
 must_be_fast(const Clip *clip, const TestVariant *v, const GError *refusal)
 {
   if (strcmp(v->backend->name, "cuda") != 0 || strcmp(clip->image.format->name, "GRAY8") != 0)
     return FALSE;
   if (v->algorithm == CNV_ALGORITHM_FUSED)
-    return clip->row->kind == MEANS && !clip->time.not_time_separable;
+    return clip->row->kind == MEANS && !clip->time.not_time_separable && clip->time.n <= 7;
   return v->algorithm == CNV_ALGORITHM_TENSOR && clip->time.not_time_separable &&
          clip->filter.border != CNV_BORDER_RENORMALIZE && !strstr(refusal->message, "compute capability");
 }

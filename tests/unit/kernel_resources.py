@@ -13,8 +13,9 @@ from pathlib import Path
 
 COPY_ENGINE_STACK = 8  # ptxas takes so many bytes for bulk tensor copies on sm_120
 HOT = re.compile(r'rows|columns|tiled|fused|blur|ring|dense|copy')  # no local memory there
-TILES = re.compile(r'blur|ring|dense')  # these ask for more shared memory at the launch
-TILES_SHARED_MAX = 3840  # bytes of their own: CNV_SHARED_MAX (cuda/gpu/kinds.h) is the rest
+# Kernels that ask for more shared memory at the launch, and the bytes of their own: CNV_SHARED_MAX (cuda/gpu/kinds.h),
+# and that of fused, are the rest.
+TILES_SHARED_MAX = {re.compile(r'blur|ring|dense'): 3840, re.compile(r'fused'): 22528}
 KERNELS_MAX = 64  # of an architecture
 PLUGIN_MAX = 9_000_000  # bytes, with all architectures
 DOUBLE = re.compile(r'\.f64\b')
@@ -79,8 +80,9 @@ def faults_of_kernels(kernels):
             yield f'{kernel}: {kernel.spills} bytes of spills'
         if kernel.stack > COPY_ENGINE_STACK and HOT.search(kernel.name):
             yield f'{kernel}: {kernel.stack} bytes of local memory'
-        if kernel.shared > TILES_SHARED_MAX and TILES.search(kernel.name):
-            yield f'{kernel}: {kernel.shared} bytes of shared memory, at most {TILES_SHARED_MAX} may be'
+        for names, most in TILES_SHARED_MAX.items():
+            if kernel.shared > most and names.search(kernel.name):
+                yield f'{kernel}: {kernel.shared} bytes of shared memory, at most {most} may be'
 
 
 def faults_of_ptx(path):

@@ -225,30 +225,13 @@ cnv_ring_bytes(int bytes, int pitch, int k_x, int steps, int blocks, int parts)
 /* Fragments of a variant's taps of two rows: each has the operand B of one product, two words of each lane. */
 #define CNV_DENSE_FRAGMENTS(bytes, k, terms, digits) ((k) * (terms) * (digits)*CNV_DENSE_PRODUCTS(bytes, k))
 
-/* fused: threads of a block, which makes a tile (fused.cuh). */
-#define CNV_FUSED_THREADS 128
-#define CNV_FUSED_ROWS 16 /* rows made at a time */
-#define CNV_FUSED_LOADED (4 * CNV_FUSED_THREADS)
+/* fused: samples of a tile's row with those that taps reach over, rows that a block makes at a time, rows of a tile,
+ * and groups of eight taps of an axis after the first tap. */
+#define CNV_FUSED_LOADED 256
+#define CNV_FUSED_ROWS 16
+#define CNV_FUSED_TILE_ROWS 32
 #define CNV_FUSED_MAX_TAPS 97 /* along an axis */
-
-/* Pixels that the kernels reach to either side; one more is for any. */
-#define CNV_FUSED_VARIANTS(V) V(1) V(2) V(4) V(8)
-
-/* Samples of a tile's width. Of what is loaded, the apron on either side is taken off. */
-#define CNV_FUSED_WIDTH(reach, channels) (CNV_FUSED_LOADED - 2 * (((reach) * (channels) + 15) / 16 * 16))
-/* Zeros before the taps of a row, so that four samples loaded together lie on a multiple of four; and all taps with the
- * zeros behind. */
-#define CNV_FUSED_ANY_ZEROS(anchor_x) ((4 - (anchor_x) % 4) % 4)
-#define CNV_FUSED_ANY_TAPS(n_x, anchor_x) (((n_x) + CNV_FUSED_ANY_ZEROS(anchor_x) + 7) / 8 * 8)
-#define CNV_FUSED_ANY_WIDTH(n_x, anchor_x, channels)                                                                   \
-  ((CNV_FUSED_LOADED - (CNV_FUSED_ANY_TAPS(n_x, anchor_x) - 1) * (channels)) / 16 * 16)
-
-/* Pixels or rows that taps reach to either side. */
-CNV_HOST_DEVICE static inline int
-cnv_fused_reach(int n, int anchor)
-{
-  return anchor > n - 1 - anchor ? anchor : n - 1 - anchor;
-}
+#define CNV_FUSED_GROUPS(taps) (((taps) + 6) / 8)
 
 /* A job whose tiles a kernel makes in one launch. */
 typedef struct {
@@ -275,9 +258,10 @@ typedef struct {
   int pointers;                            /* index in the launch's addresses and strides */
   int first_block, n_tiles, columns, rows; /* tiles of the job, of a row of them; rows of a tile */
   uint32_t columns_inverse; /* 2^32 / columns, rounded up: for quotients without a division; 0: one column */
-  int box_rows;             /* blur, dense: the same with those that taps reach over */
+  int box_rows;             /* the same with those that taps reach over */
   int origin;               /* first sample of the first tile, at or before the job's; a multiple of 16 */
   int top;                  /* rows that taps reach above an output */
+  int lead;                 /* fused: samples before a tile's outputs, and behind them */
   /* Inner tiles begin at samples and rows from these up to but without those: all that their taps reach lies in the
    * window, and all of their outputs are the job's. */
   int inner_x0, inner_x1, inner_y0, inner_y1;

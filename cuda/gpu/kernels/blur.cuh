@@ -96,19 +96,6 @@ clamp_levels(uint32_t pair, __half2 full)
   return *(const uint32_t *)&clamped;
 }
 
-/* renormalize: the factors of a tile's samples along x, and behind them of its rows. */
-__device__ static void
-find_factors(float *factor, const CnvTileJob &s, const TileOutput &at, int width)
-{
-  const CnvTerm &t = s.term;
-
-  for (int i = threadIdx.x; i < width + s.rows; i += blockDim.x)
-    factor[i] = i < width ? axis_factor(t.taps[CNV_X], t.n[CNV_X], t.sum[CNV_X], t.epsilon[CNV_X],
-                                        (at.x + i) / s.channels - s.job.window_x - t.anchor[CNV_X], s.job.window_width)
-                          : axis_factor(t.taps[CNV_Y], t.n[CNV_Y], t.sum[CNV_Y], t.epsilon[CNV_Y],
-                                        at.y + i - width - s.job.window_y - t.anchor[CNV_Y], s.job.window_height);
-}
-
 /* Fragments of bands: in registers, or read from memory each time where there are many. */
 template <int N, bool KEPT> struct Bands {
   const uint4 *from;

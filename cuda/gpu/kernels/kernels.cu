@@ -44,14 +44,11 @@ extern "C" __global__ void __launch_bounds__(256) cnv_copy(const CnvCopyArgs a)
 /* For sm_100 and newer the same kernels take more registers, and would spill. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
 #define FITTING(blocks) ((blocks) > 3 ? (blocks)-1 : (blocks))
-#define FUSED_FITTING(blocks) 2
 #elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
 /* Copies without the copy engine take some, too. */
 #define FITTING(blocks) ((blocks) > 5 ? 5 : (blocks))
-#define FUSED_FITTING(blocks) (blocks)
 #else
 #define FITTING(blocks) (blocks)
-#define FUSED_FITTING(blocks) (blocks)
 #endif
 
 /* Kernels that work on units. plans.c finds all kernels by these names. Three blocks fit a multiprocessor: in
@@ -73,8 +70,6 @@ UNITS(texture_columns, texture_columns(b, l))
 UNITS(stage_in, stage_in(b, l))
 UNITS(stage_out, stage_out(b, l))
 
-FUSED_ENTRIES(FUSED_ENTRY)
-
 #define TILES(name, blocks, ...)                                                                                       \
   extern "C" __global__ void __launch_bounds__(32 * CNV_TILE_WARPS, FITTING(blocks))                                   \
       cnv_##name(const IN_PLACE CnvTileArgs l)                                                                         \
@@ -93,6 +88,8 @@ FUSED_ENTRIES(FUSED_ENTRY)
 #define RING_SPLIT(K_X, ROWS, blocks)                                                                                  \
   TILES(ring_split_u8_##K_X, blocks, blur_ring<uint8_t, K_X, ROWS, true>)                                              \
   TILES(ring_split_u16_##K_X, blocks, blur_ring<uint16_t, K_X, ROWS, true>)
+TILES(fused_u8, 5, fused<uint8_t>)
+TILES(fused_u16, 5, fused<uint16_t>)
 CNV_BLUR_VARIANTS(BLUR)
 CNV_BLUR_SPLIT_VARIANTS(BLUR_SPLIT)
 CNV_RING_VARIANTS(RING)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A tile of the input with its apron in shared memory, and a tile of results on its way out: common to blur and dense.
+ * A tile of the input with its apron in shared memory, and a tile of results on its way out: common to fused, blur and
+ * dense.
  *
  * A tile is as wide as a block's outputs and what their taps reach on either side, in samples over all channels; its
  * rows lie CNV_TILE_PITCH apart. The copy engine brings it in one piece (compute capability 9.0), or the threads do,
@@ -10,8 +11,6 @@
 #pragma once
 
 #include "gpu/kernels/tile_job.cuh"
-
-#if __CUDA_ARCH__ >= 800
 
 /* Aligned as the copy engine takes it: a tile of results, if the kernel has one, and the input's tiles of each frame.
  */
@@ -40,6 +39,7 @@ struct TileGrid {
   int origin, y, y_end, rows, box_rows, top, pointers, field;
   int inner_x0, inner_x1, inner_y0, inner_y1;
   int n_rows; /* of taps */
+  int lead;   /* of CnvTileJob */
   bool renormalizes;
 };
 
@@ -63,6 +63,7 @@ grid_of(const CnvTileJob &s)
           s.inner_y0,
           s.inner_y1,
           s.term.n[CNV_Y],
+          s.lead,
           s.renormalizes != 0};
 }
 
@@ -81,6 +82,19 @@ tile_output(const G &grid, int job_y, int job_end, int width)
   const int number = (int)blockIdx.x - grid.first_block, row = tile_row(grid, number), y = job_y + row * grid.rows;
 
   return {grid.origin + (number - row * grid.columns) * width, y, min(y + grid.rows, job_end)};
+}
+
+/* renormalize: the factors of a tile's samples along x, and behind them of its rows. */
+__device__ static void
+find_factors(float *factor, const CnvTileJob &s, const TileOutput &at, int width)
+{
+  const CnvTerm &t = s.term;
+
+  for (int i = threadIdx.x; i < width + s.rows; i += blockDim.x)
+    factor[i] = i < width ? axis_factor(t.taps[CNV_X], t.n[CNV_X], t.sum[CNV_X], t.epsilon[CNV_X],
+                                        (at.x + i) / s.channels - s.job.window_x - t.anchor[CNV_X], s.job.window_width)
+                          : axis_factor(t.taps[CNV_Y], t.n[CNV_Y], t.sum[CNV_Y], t.epsilon[CNV_Y],
+                                        at.y + i - width - s.job.window_y - t.anchor[CNV_Y], s.job.window_height);
 }
 
 __device__ static uint32_t
@@ -150,7 +164,27 @@ store_box(const CnvTensorMap *map, int x, int y, int field, const uint8_t *from)
 
 #endif
 
-/* Starts the copies of a tile's chunks of 16 bytes that hold samples of the part. */
+/* Starts a copy of 16 bytes; where no instruction does that, makes it. */
+__device__ static void
+copy_16(void *to, const void *from)
+{
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address(to)), "l"(from) : "memory");
+#else
+  *(uint4 *)to = __ldg((const uint4 *)from);
+#endif
+}
+
+/* Waits for this thread's copies. */
+__device__ static void
+wait_for_copies()
+{
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.commit_group;\ncp.async.wait_group 0;" ::: "memory");
+#endif
+}
+
+/* Starts the copies of a tile's 16 bytes that hold samples of the part. */
 template <typename T>
 __device__ static void
 copy_chunks(const TileParams &params, const TileBox &box, const TilePart &part, uint8_t *tile, int64_t delta)
@@ -161,9 +195,7 @@ copy_chunks(const TileParams &params, const TileBox &box, const TilePart &part, 
 
   for (int y = part.y0 + threadIdx.x / lanes; y < part.y1; y += blockDim.x / lanes)
     for (int i = first + lane; i < last; i += lanes)
-      asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address(tile + y * box.pitch + 16 * i)),
-                   "l"(from + (int64_t)(box.y + y) * params.in_stride + 16 * i)
-                   : "memory");
+      copy_16(tile + y * box.pitch + 16 * i, from + (int64_t)(box.y + y) * params.in_stride + 16 * i);
 }
 
 /* The value of missing sample x. */
@@ -375,6 +407,7 @@ __device__ static TileBox
 tile_box(const CnvTileJob &s, const TileOutput &at, const TileShape &shape)
 {
   const int last = (s.job.x + s.job.width) * s.channels + shape.lead, x = at.x - shape.lead;
+
   return {x,
           at.y - s.top,
           min(shape.width, last - x),
@@ -469,7 +502,7 @@ finish_tile(const CnvTileArgs &l, const TileParams &params, const TileGrid &grid
   for (int i = 0; i < max(l.sources.n, 1) && has_map; i++)
     copy_chunks<T>(params, box, part, cnv_tiles + box.begin + i * CNV_TILE_BYTES(box.pitch, params.s.box_rows),
                    l.sources.n ? l.sources.delta[i] : 0);
-  asm volatile("cp.async.commit_group;\ncp.async.wait_group 0;" ::: "memory");
+  wait_for_copies();
   __syncthreads();
 #endif
   fill_frames<T>(l, params, box, has_map);
@@ -594,5 +627,3 @@ store_outputs(const CnvTileArgs &l, const TileParams &params, const TileShape &s
       params, {params.tile.x, params.tile.y, params.tile.y_end}, threadIdx.x,
       [&](int row, int chunk) { return cnv_tiles + output_offset<row_bytes>(params.tile.rows, row, 16 * chunk); });
 }
-
-#endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Common to kernels that do a job in one launch (fused, blur, dense): a block's job, samples by fours, borders, and
- * stores. Coordinates are samples of a row of the plane, over all channels, and rows of the field.
+ * Common to kernels that do a job in one launch (fused, blur, dense): a block's job and its outputs, samples by fours,
+ * and borders. Coordinates are samples of a row of the plane, over all channels, and rows of the field.
  */
 #pragma once
 
@@ -17,16 +17,8 @@ struct TileParams {
   uint64_t in, back, out;
   int in_stride, out_stride;
   int window_x0, window_x1;       /* samples that are read */
-  int words;                      /* samples may be read by fours that begin at multiples of four */
-  int word_stores;                /* and written */
   int chunk_stores;               /* rows that are written lie on multiples of 16 bytes */
   alignas(8) uint32_t missing[6]; /* three words: four missing samples, by the channel of the first */
-};
-
-/* Output of a warp, or a block: rows y to y_end - 1, so many groups of 16 samples from sample x on; no groups: nothing.
- */
-struct Tile {
-  int x, y, y_end, groups;
 };
 
 /* Four samples that stand side by side. */
@@ -74,19 +66,33 @@ merge(uint2 a, uint2 b, uint2 mask)
   return make_uint2(merge(a.x, b.x, mask.x), merge(a.y, b.y, mask.y));
 }
 
-#if __CUDA_ARCH__ >= 720
-
-/* Two levels clamped to 8 bits and packed above the 16 bits of `above`. */
+/* Two levels clamped to 8 bits and packed, with the 16 bits of `above` above them. */
 __device__ static uint32_t
 pack_levels(int low, int high, uint32_t above)
 {
+#if __CUDA_ARCH__ >= 720
   uint32_t out;
 
   asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;" : "=r"(out) : "r"(high), "r"(low), "r"(above));
   return out;
+#else
+  return above << 16 | min(max(high, 0), 255) << 8 | min(max(low, 0), 255);
+#endif
 }
 
+/* The same to 16 bits. */
+__device__ static uint32_t
+pack_levels(int low, int high)
+{
+#if __CUDA_ARCH__ >= 720
+  uint32_t out;
+
+  asm("cvt.pack.sat.u16.s32 %0, %1, %2;" : "=r"(out) : "r"(high), "r"(low));
+  return out;
+#else
+  return (uint32_t)min(max(high, 0), 65535) << 16 | min(max(low, 0), 65535);
 #endif
+}
 
 /* Four missing samples, as they would be in memory, of channel `first` and those after it; for renormalize those that
  * count as 0. */
@@ -145,7 +151,7 @@ locate(TileParams &params, const CnvTileArgs &l, const CnvTileJob &s)
   const int C = s.channels, in_stride = pick(l.in_stride, s.pointers), out_stride = pick(l.out_stride, s.pointers);
   const int in_step = in_stride * p.fields, out_step = out_stride * p.fields;
   const int64_t move = (int64_t)p.move_x * C * sizeof(T);
-  const uint64_t in = pick(l.in, s.pointers) + (int64_t)p.field * in_stride, ins = in | in_step;
+  const uint64_t in = pick(l.in, s.pointers) + (int64_t)p.field * in_stride;
   const uint64_t back = in + (int64_t)p.move_y * in_step + move;
   const uint64_t out = pick(l.out, s.pointers) + (int64_t)p.field * out_stride + (int64_t)p.move_y * out_step + move;
 
@@ -156,8 +162,6 @@ locate(TileParams &params, const CnvTileArgs &l, const CnvTileJob &s)
   params.out = out;
   params.window_x0 = p.window_x * C;
   params.window_x1 = (p.window_x + p.window_width) * C;
-  params.words = (ins & (4 * sizeof(T) - 1)) == 0;
-  params.word_stores = ((ins | out | out_step | back) & (4 * sizeof(T) - 1)) == 0;
   params.chunk_stores = ((out | out_step) & 15) == 0 && (!s.copied || ((back | in_step) & 15) == 0);
 }
 
@@ -184,15 +188,10 @@ load_tile_job(TileParams &params, const CnvTileArgs &l)
 {
   const int number = find_tile_job(l);
 
-#if __CUDA_ARCH__ != 860
   if (l.n_jobs <= CNV_TILE_JOBS_INLINE)
     set_params<T>(params, l, l.job[number]);
   else
     set_params<T>(params, l, ((const CnvTileJob *)l.jobs)[number]);
-#else
-  /* Once alone: of the registers of sm_86 fused has none for two. */
-  set_params<T>(params, l, (l.n_jobs <= CNV_TILE_JOBS_INLINE ? l.job : (const CnvTileJob *)l.jobs)[number]);
-#endif
   __syncthreads();
 }
 
@@ -237,36 +236,4 @@ filtered_mask(const CnvTileJob &s)
     if (!s.copied || s.filtered >> (i & (s.channels - 1)) & 1)
       set_sample(mask, i, sizeof(T) == 1 ? 0xff : 0xffff);
   return mask;
-}
-
-/* Stores those of the four samples from x on, of row y, that are the job's. */
-template <typename T>
-__device__ static void
-store_samples(const TileParams &params, int x, int y, typename Word<T>::type word, typename Word<T>::type mask)
-{
-  const CnvTileJob &s = params.s;
-  const int x0 = s.job.x * s.channels, x1 = x0 + s.job.width * s.channels;
-  T *to = (T *)(params.out + (int64_t)y * params.out_stride) + x;
-  const T *back = (const T *)(params.back + (int64_t)y * params.in_stride) + x;
-
-  for (int i = 0; i < 4; i++)
-    if (x + i >= x0 && x + i < x1)
-      to[i] = get_sample(mask, i) ? (T)get_sample(word, i) : load_sample(back + i);
-}
-
-/* The same, at once where they all are. */
-template <typename T>
-__device__ static void
-store_word(const TileParams &params, int x, int y, typename Word<T>::type word, typename Word<T>::type mask)
-{
-  typedef typename Word<T>::type W;
-  const CnvTileJob &s = params.s;
-  const int x0 = s.job.x * s.channels, x1 = x0 + s.job.width * s.channels;
-  const W *back = (const W *)(params.back + (int64_t)y * params.in_stride + (int64_t)x * sizeof(T));
-
-  if (!params.word_stores || x < x0 || x + 4 > x1)
-    store_samples<T>(params, x, y, word, mask);
-  else
-    *(W *)(params.out + (int64_t)y * params.out_stride + (int64_t)x * sizeof(T)) =
-        s.copied ? merge(word, __ldg(back), mask) : word;
 }

@@ -80,14 +80,9 @@ add_units(void)
 static void
 add_tiles(void)
 {
-  static const int reaches[] = {1, 2, 4, 8};
-
-  for (int bytes = 1; bytes <= 2; bytes++) {
-    for (gsize i = 0; i < G_N_ELEMENTS(reaches); i++)
-      add_named((Variant){.bytes = bytes, .reach = reaches[i]}, sizeof(CnvTileArgs), tiles_fused, "cnv_fused_%s_%d",
-                types[bytes], reaches[i]);
-    add_named((Variant){.bytes = bytes}, sizeof(CnvTileArgs), tiles_fused, "cnv_fused_%s_any", types[bytes]);
-  }
+  for (int bytes = 1; bytes <= 2; bytes++)
+    add_named((Variant){.bytes = bytes, .is_fused = TRUE}, sizeof(CnvTileArgs), tiles_fused, "cnv_fused_%s",
+              types[bytes]);
 #define BLUR(name, size, x, y, m, n)                                                                                   \
   add_named((Variant){.bytes = size, .k_x = x, .k_y = y, .groups = m, .parts = n}, sizeof(CnvTileArgs), tiles_blur,    \
             "cnv_%s_%s_%dx%d", name, types[size], x, y);

@@ -10,12 +10,12 @@ G_BEGIN_DECLS
 
 /* The variant that a name ends in; what a kind of kernel has none of is 0. */
 typedef struct {
-  int bytes;        /* of a sample */
-  int k_x, k_y;     /* blur, of a ring k_x alone; dense: k_x */
-  int groups;       /* of 16 samples, blur */
-  int ring;         /* blur: 16 rows of a round, or 0 */
-  int parts;        /* f16 numbers of a tap, blur */
-  int reach;        /* fused; 0: any */
+  int bytes;    /* of a sample */
+  int k_x, k_y; /* blur, of a ring k_x alone; dense: k_x */
+  int groups;   /* of 16 samples, blur */
+  int ring;     /* blur: 16 rows of a round, or 0 */
+  int parts;    /* f16 numbers of a tap, blur */
+  gboolean is_fused;
   int terms;        /* dense */
   int digits, rows; /* dense; rows of taps in registers, or 0 */
 } Variant;

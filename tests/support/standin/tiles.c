@@ -27,8 +27,7 @@ tile_width(const Variant *v, const CnvTileJob *s)
     return CNV_RING_WIDTH;
   if (v->groups)
     return 16 * CNV_TILE_WARPS * v->groups;
-  return v->reach ? CNV_FUSED_WIDTH(v->reach, s->channels)
-                  : CNV_FUSED_ANY_WIDTH(s->term.n[CNV_X], s->term.anchor[CNV_X], s->channels);
+  return CNV_FUSED_LOADED - 2 * s->lead;
 }
 
 /* Counts how often tiles make each sample of a job. */
@@ -140,26 +139,9 @@ restore_sums(const Tiles *tiles, double *acc)
   }
 }
 
-/* ---- fused ---- */
-
-static void
-fused_tiles(const KernelRun *run, Tiles *tiles)
-{
-  const CnvTileJob *s = tiles->tiles;
-  CnvTerm term = s->term;
-  g_autofree double *acc = g_new0(double, (gsize)samples_of(tiles) * s->job.height);
-
-  if (run->variant.reach && MAX(cnv_fused_reach(s->term.n[CNV_X], s->term.anchor[CNV_X]),
-                                cnv_fused_reach(s->term.n[CNV_Y], s->term.anchor[CNV_Y])) > run->variant.reach)
-    standin_report("%s: taps reach farther", run->name);
-  samples_add_term(&tiles->job, &term, acc);
-  restore_sums(tiles, acc);
-  samples_store(&tiles->job, acc);
-}
-
 /* ---- tiles in shared memory ---- */
 
-/* A tile of blur or dense as the kernel indexes it: samples and rows that outputs reach over. */
+/* A tile as the kernel indexes it: samples and rows that outputs reach over. */
 typedef struct {
   int lead, top; /* before the first output */
   int below;     /* rows after the last one */
@@ -173,6 +155,8 @@ reached_by(const Variant *v, const CnvTileJob *s)
   int lead = v->digits ? CNV_DENSE_LEAD(bytes, v->k_x) : CNV_BLUR_LEAD(v->k_x), top = s->term.anchor[CNV_Y];
   int n_rows = v->rows ? v->rows : s->term.n[CNV_Y];
 
+  if (v->is_fused)
+    return (Reached){s->lead, top, 8 * CNV_FUSED_GROUPS(n_rows) - top, CNV_FUSED_LOADED * bytes};
   if (v->digits)
     return (Reached){lead, top, MAX(n_rows, 1) - 1 - top, CNV_TILE_PITCH(16, width, lead * bytes)};
   top = CNV_BLUR_LEAD(s->steps_y);
@@ -188,7 +172,7 @@ check_shared(const KernelRun *run, const CnvTileJob *s)
   Reached r = reached_by(v, s);
   int rows = v->ring ? 16 * v->ring : s->rows + r.top + r.below, frames = MAX(l->sources.n, 1);
   guint tiles = (guint)frames * CNV_TILE_BYTES((guint)r.pitch, (guint)s->box_rows);
-  guint needed = tiles + (guint)(s->rows * tile_width(v, s) * v->bytes);
+  guint needed = tiles + (v->is_fused ? 0 : (guint)(s->rows * tile_width(v, s) * v->bytes));
 
   if (v->ring)
     needed = (guint)cnv_ring_bytes(v->bytes, r.pitch, v->k_x, s->steps_y, v->ring, v->parts);
@@ -198,7 +182,7 @@ check_shared(const KernelRun *run, const CnvTileJob *s)
     standin_report("%s: tiles of %d rows from sample %d, words from %u on", run->name, s->rows, s->origin, s->bands);
   if (s->box_rows < rows || (v->ring && (s->box_rows > rows || frames > 1 || s->rows > CNV_RING_ROWS)))
     standin_report("%s takes %d rows of %d", run->name, rows, s->box_rows);
-  if (!v->digits && (v->ring ? s->steps_y < 2 || s->steps_y > CNV_RING_STEPS : s->steps_y != v->k_y))
+  if (!v->digits && !v->is_fused && (v->ring ? s->steps_y < 2 || s->steps_y > CNV_RING_STEPS : s->steps_y != v->k_y))
     standin_report("%s has %d steps along y", run->name, s->steps_y);
   if (run->size->shared_bytes < needed)
     standin_report("%s takes %u bytes of shared memory of %u", run->name, needed, run->size->shared_bytes);
@@ -267,6 +251,27 @@ check_plane(const KernelRun *run, const CnvTileJob *s)
     standin_report("%s: plane %d does not lie on multiples of 16 bytes", run->name, s->pointers);
   else if (standin_capability() >= 90)
     check_map(run, s);
+}
+
+/* ---- fused ---- */
+
+static void
+fused_tiles(const KernelRun *run, Tiles *tiles)
+{
+  const CnvTileJob *s = tiles->tiles;
+  CnvTerm term = s->term;
+  int reach = MAX(term.anchor[CNV_X], term.n[CNV_X] - 1 - term.anchor[CNV_X]) * s->channels;
+  g_autofree double *acc = g_new0(double, (gsize)samples_of(tiles) * s->job.height);
+
+  if (s->lead < reach || s->lead * run->variant.bytes % 16 || tile_width(&run->variant, s) <= 0 ||
+      MAX(term.n[CNV_X], term.n[CNV_Y]) > CNV_FUSED_MAX_TAPS || s->rows > CNV_FUSED_TILE_ROWS)
+    standin_report("%s: %dx%d taps, %d samples before tiles of %d rows", run->name, term.n[CNV_X], term.n[CNV_Y],
+                   s->lead, s->rows);
+  check_shared(run, s);
+  check_plane(run, s);
+  samples_add_term(&tiles->job, &term, acc);
+  restore_sums(tiles, acc);
+  samples_store(&tiles->job, acc);
 }
 
 /* ---- taps ---- */
