@@ -69,7 +69,7 @@ typedef struct {
 typedef struct {
   guint64 address, dim[4], stride[3];
   guint32 box[4];
-  int swizzle;
+  guint64 swizzle; /* as wide as the others: no padding, which a comparison would read */
   guint64 words[G_N_ELEMENTS(((CnvTensorMap *)NULL)->words)];
 } TensorMap;
 

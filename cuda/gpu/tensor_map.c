@@ -44,7 +44,7 @@ encode(CudaSession *self, TensorMap *wanted, CnvTensorMap *to)
   if (!kept) {
     /* The driver writes to multiples of 64 bytes alone, as the arguments are, and the session is not. */
     if (self->cu->cuTensorMapEncodeTiled(to, UINT32, 4, (void *)(guintptr)wanted->address, wanted->dim, wanted->stride,
-                                         wanted->box, one, NO_INTERLEAVE, wanted->swizzle, L2_PROMOTION_128B,
+                                         wanted->box, one, NO_INTERLEAVE, (int)wanted->swizzle, L2_PROMOTION_128B,
                                          FILL_ZEROS) != CUDA_SUCCESS)
       return FALSE;
     if (g_hash_table_size(self->maps) >= N_TENSOR_MAPS)
