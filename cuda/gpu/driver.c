@@ -59,38 +59,32 @@ start_driver(GError **error)
   return FALSE;
 }
 
-static gpointer
-open_driver(gpointer unused)
+static void
+open_driver(void)
 {
   GModule *module = g_module_open(LIBCUDA, G_MODULE_BIND_LAZY | G_MODULE_BIND_LOCAL);
 
-  if (!module) {
+  if (!module)
     g_set_error(&driver_error, CNV_ERROR, CNV_ERROR_NO_DEVICE, "no NVIDIA driver: %s cannot be opened", LIBCUDA);
-    return NULL;
-  }
-  if (!load_entries(module))
+  else if (!load_entries(module))
     g_module_close(module);
-  return NULL;
 }
 
 const CnvDriver *
 cnv_driver_get(GError **error)
 {
-  static GOnce once = G_ONCE_INIT;
-  static GMutex starting;
-  static gboolean started;
+  static GMutex lock;
+  static gboolean opened, started;
   gboolean ok;
 
-  g_once(&once, open_driver, NULL);
-  if (driver_error) {
-    if (error)
-      *error = g_error_copy(driver_error);
-    return NULL;
-  }
-  g_mutex_lock(&starting);
-  started = started || start_driver(error);
-  ok = started;
-  g_mutex_unlock(&starting);
+  g_mutex_lock(&lock);
+  if (!opened)
+    open_driver();
+  opened = TRUE;
+  if (driver_error && error)
+    *error = g_error_copy(driver_error);
+  ok = started = started || (!driver_error && start_driver(error));
+  g_mutex_unlock(&lock);
   return ok ? &driver : NULL;
 }
 

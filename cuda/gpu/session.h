@@ -60,9 +60,8 @@ typedef struct {
 typedef struct {
   CUdeviceptr address;
   gsize size;
-  int bytes;          /* of a sample, 4 for float32 */
-  CUtexObject object; /* 0: none */
-  guint64 used;       /* when it was used last, by the count of uses */
+  int bytes; /* of a sample, 4 for float32 */
+  CUtexObject object;
 } Texture;
 
 /* A plane and its tensor map. */
@@ -128,7 +127,7 @@ typedef struct {
   guint staged_source;  /* number of the one that is being staged */
   gboolean busy;        /* something was started since the last wait */
   Texture texture[N_TEXTURES];
-  guint64 n_texture_uses;
+  guint n_textures;
 } CudaSession;
 
 #define CHECK(self, call, doing, error) cnv_driver_check((self)->cu, (self)->cu->call, #call, doing, error)
@@ -214,7 +213,7 @@ void cnv_cuda_set_maps(CudaSession *self, const CnvLaunch *launch, const CnvFram
                        CnvTileArgs *args);
 
 /* textures.c */
-/* The texture over some memory, made once as long as it is among the last N_TEXTURES. */
+/* The texture over some memory. N_TEXTURES are kept; one more, and they are made anew. */
 gboolean cnv_cuda_find_texture(CudaSession *self, CUdeviceptr address, gsize size, int bytes, guint64 *object,
                                GError **error);
 void cnv_cuda_forget_textures(CudaSession *self);

@@ -4,14 +4,6 @@
  */
 #include "gpu/session.h"
 
-static void
-forget_texture(CudaSession *self, Texture *texture)
-{
-  if (texture->object)
-    self->cu->cuTexObjectDestroy(texture->object);
-  *texture = (Texture){0};
-}
-
 static gboolean
 make_texture(CudaSession *self, Texture *texture, GError **error)
 {
@@ -27,30 +19,27 @@ make_texture(CudaSession *self, Texture *texture, GError **error)
   return CHECK(self, cuTexObjectCreate(&texture->object, &resource, &description, NULL), "making a texture", error);
 }
 
-static gboolean
-is_over(const Texture *texture, CUdeviceptr address, gsize size, int bytes)
-{
-  return texture->object && texture->address == address && texture->size == size && texture->bytes == bytes;
-}
-
 gboolean
 cnv_cuda_find_texture(CudaSession *self, CUdeviceptr address, gsize size, int bytes, guint64 *object, GError **error)
 {
-  Texture *texture = self->texture; /* over that memory, or else the one that was not used for longest */
+  Texture *texture = self->texture;
 
-  for (int i = 0; i < N_TEXTURES && !is_over(texture, address, size, bytes); i++)
-    if (is_over(&self->texture[i], address, size, bytes) || self->texture[i].used < texture->used)
-      texture = &self->texture[i];
-  if (!is_over(texture, address, size, bytes)) {
-    /* Kernels may still read from the other. */
-    if (texture->object && !CHECK(self, cuStreamSynchronize(self->stream), "changing a texture", error))
+  for (; texture < self->texture + self->n_textures; texture++)
+    if (texture->address == address && texture->size == size && texture->bytes == bytes) {
+      *object = texture->object;
+      return TRUE;
+    }
+  if (self->n_textures == N_TEXTURES) {
+    /* Kernels may still read from them. */
+    if (!CHECK(self, cuStreamSynchronize(self->stream), "changing a texture", error))
       return FALSE;
-    forget_texture(self, texture);
-    *texture = (Texture){.address = address, .size = size, .bytes = bytes};
-    if (!make_texture(self, texture, error))
-      return FALSE;
+    cnv_cuda_forget_textures(self);
+    texture = self->texture;
   }
-  texture->used = ++self->n_texture_uses;
+  *texture = (Texture){.address = address, .size = size, .bytes = bytes};
+  if (!make_texture(self, texture, error))
+    return FALSE;
+  self->n_textures++;
   *object = texture->object;
   return TRUE;
 }
@@ -58,6 +47,6 @@ cnv_cuda_find_texture(CudaSession *self, CUdeviceptr address, gsize size, int by
 void
 cnv_cuda_forget_textures(CudaSession *self)
 {
-  for (int i = 0; i < N_TEXTURES; i++)
-    forget_texture(self, &self->texture[i]);
+  while (self->n_textures > 0)
+    self->cu->cuTexObjectDestroy(self->texture[--self->n_textures].object);
 }

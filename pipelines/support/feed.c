@@ -105,12 +105,15 @@ collect(Feed *feed, GstElement *pipeline, GError **error)
   return right;
 }
 
+/* The element passes frames on as they are, in memory of the pool that it offers: with a stream, where there are any.
+ */
 gboolean
 feed_upload(Feed *feed, int gpu, GError **error)
 {
   char *text = g_strdup_printf("ringsource name=source ! cudaupload cuda-device-id=%d ! video/x-raw(memory:CUDAMemory) "
+                               "! cudaconvolve filter=identity cuda-device-id=%d ! video/x-raw(memory:CUDAMemory) "
                                "! appsink name=sink sync=false",
-                               gpu);
+                               gpu, gpu);
   GstElement *pipeline = feed_parse(feed, text, error), *source;
   gboolean right = FALSE;
 
