@@ -87,8 +87,8 @@ cut_job(CnvTileJob *job, const CnvKernelKind *kind, const CnvVariant *variant, i
   job->rows = rows;
   job->columns = cnv_divide_up(last - job->origin, width);
   job->columns_inverse = job->columns > 1 ? (guint32)(G_MAXUINT32 / (guint)job->columns + 1) : 0;
-  job->n_tiles = job->columns * cnv_divide_up(job->job.height, rows);
-  return (guint)job->n_tiles;
+  job->last_row = cnv_divide_up(job->job.height, rows) - 1;
+  return (guint)(job->columns * (job->last_row + 1));
 }
 
 /* Finds the job's inner tiles. There are none where outputs go elsewhere, or have channels of one of several

@@ -255,13 +255,14 @@ typedef struct {
   uint32_t bands; /* blur, dense: index of the first word of their fragments of taps */
 
   CnvRectJob job;
-  int pointers;                            /* index in the launch's addresses and strides */
-  int first_block, n_tiles, columns, rows; /* tiles of the job, of a row of them; rows of a tile */
-  uint32_t columns_inverse; /* 2^32 / columns, rounded up: for quotients without a division; 0: one column */
-  int box_rows;             /* the same with those that taps reach over */
-  int origin;               /* first sample of the first tile, at or before the job's; a multiple of 16 */
-  int top;                  /* rows that taps reach above an output */
-  int lead;                 /* fused: samples before a tile's outputs, and behind them */
+  int pointers;                   /* index in the launch's addresses and strides */
+  int first_block, columns, rows; /* columns: tiles of a row; rows: of a tile */
+  int last_row;                   /* number of the last row of tiles */
+  uint32_t columns_inverse;       /* 2^32 / columns, rounded up: for quotients without a division; 0: one column */
+  int box_rows;                   /* the same with those that taps reach over */
+  int origin;                     /* first sample of the first tile, at or before the job's; a multiple of 16 */
+  int top;                        /* rows that taps reach above an output */
+  int lead;                       /* fused: samples before a tile's outputs, and behind them */
   /* Inner tiles begin at samples and rows from these up to but without those: all that their taps reach lies in the
    * window, and all of their outputs are the job's. */
   int inner_x0, inner_x1, inner_y0, inner_y1;

@@ -34,7 +34,7 @@ struct TileOutput {
 
 /* Where the tiles of the block's job lie: each of its threads has this in registers. */
 struct TileGrid {
-  int first_block, columns;
+  int first_block, columns, last_row;
   uint32_t columns_inverse, bands;
   int origin, y, y_end, rows, box_rows, top, pointers, field;
   int inner_x0, inner_x1, inner_y0, inner_y1;
@@ -46,25 +46,11 @@ struct TileGrid {
 __device__ static TileGrid
 grid_of(const CnvTileJob &s)
 {
-  return {s.first_block,
-          s.columns,
-          s.columns_inverse,
-          s.bands,
-          s.origin,
-          s.job.y,
-          s.job.y + s.job.height,
-          s.rows,
-          s.box_rows,
-          s.top,
-          s.pointers,
-          s.job.field,
-          s.inner_x0,
-          s.inner_x1,
-          s.inner_y0,
-          s.inner_y1,
-          s.term.n[CNV_Y],
-          s.lead,
-          s.renormalizes != 0};
+  return {s.first_block, s.columns,       s.last_row, s.columns_inverse,
+          s.bands,       s.origin,        s.job.y,    s.job.y + s.job.height,
+          s.rows,        s.box_rows,      s.top,      s.pointers,
+          s.job.field,   s.inner_x0,      s.inner_x1, s.inner_y0,
+          s.inner_y1,    s.term.n[CNV_Y], s.lead,     s.renormalizes != 0};
 }
 
 __device__ static TileGrid
@@ -75,13 +61,16 @@ load_grid(const CnvTileArgs &l, int number)
   return grid_of(((const CnvTileJob *)l.jobs)[number]);
 }
 
+/* The last row of tiles comes first: tiles at an edge take longer, and at the end nothing else would be left to do
+ * beside them. */
 template <typename G>
 __device__ static TileOutput
 tile_output(const G &grid, int job_y, int job_end, int width)
 {
-  const int number = (int)blockIdx.x - grid.first_block, row = tile_row(grid, number), y = job_y + row * grid.rows;
+  const int number = (int)blockIdx.x - grid.first_block, nth = tile_row(grid, number);
+  const int y = job_y + (nth > 0 ? nth - 1 : grid.last_row) * grid.rows;
 
-  return {grid.origin + (number - row * grid.columns) * width, y, min(y + grid.rows, job_end)};
+  return {grid.origin + (number - nth * grid.columns) * width, y, min(y + grid.rows, job_end)};
 }
 
 /* renormalize: the factors of a tile's samples along x, and behind them of its rows. */

@@ -39,8 +39,12 @@ check_tiles(const KernelRun *run, const CnvTileJob *s, int n_tiles)
   g_autofree guint8 *made = g_malloc0((gsize)width * height);
 
   for (int number = 0; number < n_tiles; number++) {
-    int row = number / s->columns, x = s->origin + number % s->columns * tile;
+    int nth = number / s->columns, row = nth > 0 ? nth - 1 : s->last_row, x = s->origin + number % s->columns * tile;
 
+    if (row < 0 || row > s->last_row) {
+      standin_report("%s has a row of tiles number %d of %d", run->name, row, s->last_row + 1);
+      return;
+    }
     for (int y = row * s->rows; y < MIN((row + 1) * s->rows, height); y++)
       for (int i = MAX(x, first); i < MIN(x + tile, first + width); i++)
         made[(gsize)y * width + i - first]++;
