@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Samples of a tile in shared memory that are not in the job's window, or that no copy has brought: filled in by the
+ * border mode, so that the arithmetic knows no borders.
+ */
+#pragma once
+
+#include "gpu/kernels/tile_job.cuh"
+
+/* Aligned as the copy engine takes it: a tile of results, if the kernel has one, and the input's tiles of each frame.
+ */
+extern __shared__ __align__(1024) uint8_t cnv_tiles[];
+
+/* A tile in shared memory, so many bytes behind its beginning: so many samples and rows, from sample x of row y of the
+ * plane on; bytes from row to row. */
+struct TileBox {
+  int x, y, width, rows, pitch, begin;
+};
+
+/* Samples and rows of a tile that are in shared memory: from x0 and y0 up to but without x1 and y1, relative to it. */
+struct TilePart {
+  int x0, y0, x1, y1;
+};
+
+/* The value of missing sample x. */
+template <typename T>
+__device__ static T
+missing_sample(const TileParams &params, int x)
+{
+  const int C = params.s.channels;
+
+  return (T)get_sample(missing_word<T>(params, 0), (x % C + C) % C);
+}
+
+/* Lanes that work side by side on so many things of a row; the block's other threads work on other rows. */
+__device__ static int
+lanes_for(int n)
+{
+  return n <= 8 ? 8 : n <= 16 ? 16 : 32;
+}
+
+/* Fills in the part's columns of a row that is missing, of 16 bytes: from the row of the tile that stands for it, or
+ * else from the plane. row: of the plane; -1: none. */
+template <typename T>
+__device__ static void
+fill_chunk(const TileParams &params, const TileBox &box, const TilePart &part, T *tile, const T *plane, int y, int row,
+           int i)
+{
+  constexpr int samples = 16 / sizeof(T);
+  const int from = row - box.y, pitch = box.pitch / (int)sizeof(T);
+  T *to = tile + y * pitch;
+
+  if (row >= 0 && from >= part.y0 && from < part.y1)
+    *(uint4 *)(to + i) = *(const uint4 *)(tile + from * pitch + i);
+  else if (row >= 0 && i >= part.x0 && i + samples <= part.x1)
+    *(uint4 *)(to + i) = __ldg((const uint4 *)(plane + i));
+  else
+    for (int x = max(i, part.x0); x < min(i + samples, part.x1); x++)
+      to[x] = row >= 0 ? load_sample(plane + x) : missing_sample<T>(params, box.x + x);
+}
+
+/* Fills in the part's columns of the rows above and below it. */
+template <typename T>
+__device__ static void
+fill_rows(const TileParams &params, const TileBox &box, const TilePart &part, T *tile, int64_t delta)
+{
+  constexpr int samples = 16 / sizeof(T);
+  const int present = part.y1 - part.y0, first = part.x0 / samples, chunks = (part.x1 + samples - 1) / samples - first;
+  const int lanes = lanes_for(chunks);
+
+  for (int j = threadIdx.x / lanes; j < box.rows - present; j += blockDim.x / lanes) {
+    const int y = j < part.y0 ? j : j + present, row = row_of(params.s, box.y + y);
+    const T *plane = (const T *)(params.in + delta + (int64_t)row * params.in_stride) + box.x;
+
+    for (int chunk = threadIdx.x % lanes; chunk < chunks; chunk += lanes)
+      fill_chunk<T>(params, box, part, tile, plane, y, row, (first + chunk) * samples);
+  }
+}
+
+/* Samples of the plane that stand for those of a tile's row (sample_of), as far as fill_sides asks for them. */
+struct TileSamples {
+  alignas(16) int of[CNV_TILE_SAMPLES];
+};
+
+/* Words of four samples that are not wholly in the part: so many before it, and all from `right` on, of `all`. */
+struct TileSides {
+  int left, right, all;
+};
+
+__device__ static TileSides
+sides_of(const TileBox &box, const TilePart &part)
+{
+  const int left = (part.x0 + 3) / 4;
+
+  return {left, max(part.x1 / 4, left), (box.width + 3) / 4};
+}
+
+/* Finds the samples, each thread its own. */
+__device__ static void
+find_samples(const TileParams &params, const TileBox &box, const TilePart &part, TileSamples &samples)
+{
+  const TileSides sides = sides_of(box, part);
+  const int present = 4 * (sides.right - sides.left);
+
+  for (int i = threadIdx.x; i < 4 * sides.all - present; i += blockDim.x) {
+    const int x = i < 4 * sides.left ? i : i + present;
+
+    samples.of[x] = sample_of(params.s, box.x + x);
+  }
+}
+
+__device__ static bool
+is_in_part(const TileBox &box, const TilePart &part, int at)
+{
+  return at >= 0 && at - box.x >= part.x0 && at - box.x < part.x1;
+}
+
+/* Sample `at` (sample_of) of a row: of the tile's, or else of the plane's (row_of), or of neither. */
+template <typename T>
+__device__ static T
+find_sample(const TileParams &params, const TileBox &box, const TilePart &part, const T *row_of_tile, int64_t delta,
+            int at, int row)
+{
+  const T *from = (const T *)(params.in + delta + (int64_t)row * params.in_stride) + at;
+
+  if (at < 0 || row < 0)
+    from = (const T *)params.missing + (at < 0 ? -1 - at : at % params.s.channels);
+  if (is_in_part(box, part, at))
+    from = row_of_tile + at - box.x;
+  return *from;
+}
+
+/* Stores N samples of a row, from x on, but for those in the part: others read these meanwhile. */
+template <typename T, int N>
+__device__ static void
+store_outside(const TilePart &part, T *row_of_tile, int x, const T (&sample)[N])
+{
+#pragma unroll
+  for (int k = 0; k < N; k++)
+    if (x + k < part.x0 || x + k >= part.x1)
+      row_of_tile[x + k] = sample[k];
+}
+
+/* Fills in what is missing to either side of the part, in all rows, four samples at a time. */
+template <typename T>
+__device__ static void
+fill_sides(const TileParams &params, const TileBox &box, const TilePart &part, const TileSamples &samples, T *tile,
+           int64_t delta)
+{
+  const TileSides sides = sides_of(box, part);
+  const int present = sides.right - sides.left, pitch = box.pitch / (int)sizeof(T);
+  const int lanes = lanes_for(sides.all - present), step = blockDim.x / lanes;
+
+  for (int i = threadIdx.x % lanes; i < sides.all - present; i += lanes) {
+    const int x = 4 * (i < sides.left ? i : i + present);
+    const int4 at = *(const int4 *)(samples.of + x);
+
+    if (is_in_part(box, part, at.x) && is_in_part(box, part, at.y) && is_in_part(box, part, at.z) &&
+        is_in_part(box, part, at.w)) {
+#pragma unroll 2
+      for (int y = threadIdx.x / lanes; y < box.rows; y += step) {
+        const T *from = tile + y * pitch - box.x;
+        const T sample[4] = {from[at.x], from[at.y], from[at.z], from[at.w]};
+
+        store_outside(part, tile + y * pitch, x, sample);
+      }
+      continue;
+    }
+#pragma unroll 1
+    for (int y = threadIdx.x / lanes; y < box.rows; y += step) {
+      const int row = row_of(params.s, box.y + y);
+      T *to = tile + y * pitch;
+
+#pragma unroll 1
+      for (int k = x; k < x + 4; k += 2) {
+        const T sample[2] = {find_sample<T>(params, box, part, to, delta, samples.of[k], row),
+                             find_sample<T>(params, box, part, to, delta, samples.of[k + 1], row)};
+
+        store_outside(part, to, k, sample);
+      }
+    }
+  }
+}
+
+__device__ static bool
+is_whole(const TileBox &box, const TilePart &part)
+{
+  return part.x0 == 0 && part.x1 == box.width && part.y0 == 0 && part.y1 == box.rows;
+}
+
+/* Fills in what is missing of a tile. All threads see it afterwards. */
+template <typename T>
+__device__ static void
+fill_tile(const TileParams &params, const TileBox &box, const TilePart &part, T *tile, int64_t delta)
+{
+  __shared__ TileSamples samples;
+
+  find_samples(params, box, part, samples);
+  fill_rows<T>(params, box, part, tile, delta);
+  __syncthreads();
+  fill_sides<T>(params, box, part, samples, tile, delta);
+  __syncthreads();
+}
+
+/* The part's end along x, without the samples whose 16 bytes reach beyond it. */
+template <typename T>
+__device__ static int
+whole_chunks(const TileBox &box, const TilePart &part)
+{
+  return max(part.x0, (box.x + part.x1) * (int)sizeof(T) / 16 * 16 / (int)sizeof(T) - box.x);
+}
+
+/* The part of the tile that lies in the job's window. */
+__device__ static TilePart
+part_in_window(const TileParams &params, const TileBox &box)
+{
+  const CnvRectJob &p = params.s.job;
+
+  return {min(max(params.window_x0 - box.x, 0), box.width), min(max(p.window_y - box.y, 0), box.rows),
+          min(max(params.window_x1 - box.x, 0), box.width),
+          min(max(p.window_y + p.window_height - box.y, 0), box.rows)};
+}
