@@ -37,19 +37,26 @@ post_no_output(GstCudaConvolve *self, guint size)
 }
 
 /* A pool is started once: its owner may have stopped it since. */
+gboolean
+gst_cuda_convolve_start_pool(GstCudaConvolve *self, GstBuffer *input)
+{
+  g_autoptr(GstBufferPool) pool = NULL;
+
+  if (self->allocation.pool_started)
+    return TRUE;
+  pool = gst_base_transform_get_buffer_pool(GST_BASE_TRANSFORM(self));
+  if (pool && self->allocation.own_pool)
+    gst_cuda_convolve_streams_join(&self->engine, input, pool);
+  self->allocation.pool_started = !pool || gst_buffer_pool_set_active(pool, TRUE);
+  return self->allocation.pool_started;
+}
+
 static GstFlowReturn
 get_output(GstCudaConvolve *self, GstBuffer *like, GstBuffer **outbuf)
 {
-  GstBaseTransform *trans = GST_BASE_TRANSFORM(self);
-
-  if (!self->allocation.pool_started) {
-    g_autoptr(GstBufferPool) pool = gst_base_transform_get_buffer_pool(trans);
-
-    if (self->allocation.own_pool && pool)
-      gst_cuda_convolve_streams_join(&self->engine, like, pool);
-    self->allocation.pool_started = !pool || gst_buffer_pool_set_active(pool, TRUE);
-  }
-  return self->allocation.pool_started ? parent_class->prepare_output_buffer(trans, like, outbuf) : GST_FLOW_ERROR;
+  return gst_cuda_convolve_start_pool(self, like)
+             ? parent_class->prepare_output_buffer(GST_BASE_TRANSFORM(self), like, outbuf)
+             : GST_FLOW_ERROR;
 }
 
 /* Before the first frame the output can still change to system memory, if downstream takes that. */

@@ -8,6 +8,10 @@
 
 G_BEGIN_DECLS
 
+/* Starts the pool of output buffers, unless it is started: its memory is then in order with the input's. Where it
+ * cannot be, so will the next output buffer, which reports it. */
+gboolean gst_cuda_convolve_start_pool(GstCudaConvolve *self, GstBuffer *input);
+
 /* A buffer with the times, flags and metas of another. Posts where there is no memory for it. */
 GstFlowReturn gst_cuda_convolve_allocate_output(GstCudaConvolve *self, GstBuffer *like, GstBuffer **outbuf);
 

@@ -157,6 +157,7 @@ gst_cuda_convolve_history_push(GstCudaConvolve *self, GstBuffer *buffer)
   GstCudaConvolveHistory *history = &self->history;
   GstBuffer *metadata;
 
+  gst_cuda_convolve_start_pool(self, buffer);
   if (!push_or_fall_back(self, buffer))
     return GST_FLOW_ERROR;
   metadata = gst_buffer_new();

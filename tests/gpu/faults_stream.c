@@ -193,6 +193,9 @@ drop_pool(Stream *s)
 static void
 open_pool(Stream *s, GstCaps *caps)
 {
+#if GST_CHECK_VERSION(1, 24, 0)
+  GstCudaStream *stream = gst_cuda_stream_new(s->context);
+#endif
   GstStructure *config;
 
   drop_pool(s);
@@ -200,6 +203,11 @@ open_pool(Stream *s, GstCaps *caps)
   config = gst_buffer_pool_get_config(s->pool);
   gst_buffer_pool_config_set_params(config, caps, GST_VIDEO_INFO_SIZE(&s->info), 0, 0);
   gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+#if GST_CHECK_VERSION(1, 24, 0)
+  if (stream)
+    gst_buffer_pool_config_set_cuda_stream(config, stream);
+  gst_clear_cuda_stream(&stream);
+#endif
   gst_buffer_pool_set_config(s->pool, config);
   gst_buffer_pool_set_active(s->pool, TRUE);
 }
@@ -237,6 +245,10 @@ make_buffer(Stream *s, guint number)
     gst_buffer_pool_acquire_buffer(s->pool, &buffer, NULL);
   else
     buffer = gst_buffer_new_allocate(NULL, GST_VIDEO_INFO_SIZE(&s->info), NULL);
+#if GST_CHECK_VERSION(1, 24, 0) /* the upload of its last frame may still read what is written now */
+  if (s->pool && buffer)
+    gst_cuda_memory_sync(GST_CUDA_MEMORY_CAST(gst_buffer_peek_memory(buffer, 0)));
+#endif
   if (!buffer || !gst_video_frame_map(&frame, &s->info, buffer, GST_MAP_WRITE)) {
     gst_clear_buffer(&buffer);
     return NULL;
