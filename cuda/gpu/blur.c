@@ -9,10 +9,10 @@
 #define VARIANT(kind, called, x, y, numbers, ...)                                                                      \
   {kind,     called,     .reach = CNV_BLUR_LEAD(x), .rows = CNV_BLUR_LEAD(y), .terms = 1, .digits = numbers, .k_x = x, \
    .k_y = y, __VA_ARGS__},
-#define TILE(kind, x, y, m, height, numbers)                                                                           \
-  VARIANT(kind, #x "x" #y, x, y, numbers, .width = 16 * CNV_TILE_WARPS * (m), .tile_rows = height)
-#define PLAIN(x, y, m, height, blocks) TILE("blur", x, y, m, height, 1)
-#define SPLIT(x, y, m, height, blocks) TILE("blur_split", x, y, m, height, 2)
+#define TILE(kind, x, y, m, height, fitting, numbers)                                                                  \
+  VARIANT(kind, #x "x" #y, x, y, numbers, .width = 16 * CNV_TILE_WARPS * (m), .tile_rows = height, .blocks = fitting)
+#define PLAIN(x, y, m, height, blocks) TILE("blur", x, y, m, height, blocks, 1)
+#define SPLIT(x, y, m, height, blocks) TILE("blur_split", x, y, m, height, blocks, 2)
 #define STRIP(kind, x, n, fitting, numbers)                                                                            \
   VARIANT(kind, #x, x, CNV_RING_STEPS, numbers, .width = CNV_RING_WIDTH, .tile_rows = CNV_RING_ROWS, .ring = n,        \
           .blocks = fitting)

@@ -22,7 +22,7 @@ typedef struct {
   int ring;      /* blur: of one frame, by so many times 16 rows a round; 0: tiles as a whole */
   int width;     /* blur, dense: samples of a tile's width; results lie behind the tile */
   int tile_rows; /* rows of a tile, where there are enough of them for all of the GPU */
-  int blocks;    /* that should fit a multiprocessor; ring alone */
+  int blocks;    /* blur: that should fit a multiprocessor */
 } CnvVariant;
 
 /* A plane's demands on a kernel with tile jobs. */

@@ -101,6 +101,12 @@ set_textures(CudaSession *self, CnvLaunchArgs *args, GError **error)
 {
   const CnvPlan *plan = g_ptr_array_index(self->schedule.plans, 0);
 
+  if (self->n_textures > N_TEXTURES - CNV_MAX_PLANES - 1) {
+    /* Kernels may still read from them. */
+    if (!CHECK(self, cuStreamSynchronize(self->stream), "changing a texture", error))
+      return FALSE;
+    cnv_cuda_forget_textures(self);
+  }
   for (int m = 0; m < self->layout.n_planes; m++) {
     guint64 start = args->in[m] / TEXTURE_ALIGNMENT * TEXTURE_ALIGNMENT;
 

@@ -213,7 +213,7 @@ void cnv_cuda_set_maps(CudaSession *self, const CnvLaunch *launch, const CnvFram
                        CnvTileArgs *args);
 
 /* textures.c */
-/* The texture over some memory. N_TEXTURES are kept; one more, and they are made anew. */
+/* The texture over some memory, made unless there is one; the caller sees to it that there is room. */
 gboolean cnv_cuda_find_texture(CudaSession *self, CUdeviceptr address, gsize size, int bytes, guint64 *object,
                                GError **error);
 void cnv_cuda_forget_textures(CudaSession *self);

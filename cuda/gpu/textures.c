@@ -29,13 +29,6 @@ cnv_cuda_find_texture(CudaSession *self, CUdeviceptr address, gsize size, int by
       *object = texture->object;
       return TRUE;
     }
-  if (self->n_textures == N_TEXTURES) {
-    /* Kernels may still read from them. */
-    if (!CHECK(self, cuStreamSynchronize(self->stream), "changing a texture", error))
-      return FALSE;
-    cnv_cuda_forget_textures(self);
-    texture = self->texture;
-  }
   *texture = (Texture){.address = address, .size = size, .bytes = bytes};
   if (!make_texture(self, texture, error))
     return FALSE;

@@ -162,15 +162,15 @@ typedef struct {
 /* blur: steps of 16 samples along x and of 16 rows that 16 outputs reach over, groups of 16 samples that a warp makes
  * side by side, rows of a tile, blocks that should fit a multiprocessor. */
 #define CNV_BLUR_VARIANTS(V)                                                                                           \
-  V(2, 2, 2, 64, 7)                                                                                                    \
-  V(3, 2, 2, 64, 6)                                                                                                    \
-  V(5, 2, 2, 64, 5)                                                                                                    \
+  V(2, 2, 2, 80, 7)                                                                                                    \
+  V(3, 2, 2, 96, 6)                                                                                                    \
+  V(5, 2, 2, 112, 5)                                                                                                   \
   V(3, 3, 2, 96, 5)                                                                                                    \
-  V(5, 5, 2, 128, 3)
+  V(5, 5, 2, 80, 3)
 /* The same with taps and row sums split in two numbers. */
 #define CNV_BLUR_SPLIT_VARIANTS(V)                                                                                     \
   V(2, 2, 2, 64, 4)                                                                                                    \
-  V(3, 3, 1, 96, 4)                                                                                                    \
+  V(3, 3, 1, 128, 4)                                                                                                   \
   V(5, 5, 1, 128, 3)
 /* blur_ring: steps along x, rows of a round by 16, blocks that should fit a multiprocessor; steps along y are free. */
 #define CNV_RING_VARIANTS(V)                                                                                           \
