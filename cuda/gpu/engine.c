@@ -192,7 +192,7 @@ release(CudaSession *self)
 {
   const CnvDriver *cu = self->cu;
 
-  DeviceBuffer *buffers[] = {&self->scratch, &self->sums,      &self->block,      &self->all_taps,
+  DeviceBuffer *buffers[] = {&self->scratch, &self->sums,      &self->arrays,     &self->all_taps,
                              &self->words,   &self->staged_in, &self->staged_out, &self->history};
 
   cnv_cuda_forget_textures(self);

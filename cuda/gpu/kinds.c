@@ -6,7 +6,7 @@
   CNV_COLUMNS_WIDTH, CNV_COLUMNS_HEIGHT / CNV_OUTPUTS, .block_x = CNV_COLUMNS_WIDTH, .block_y = CNV_COLUMNS_HEIGHT
 #define ROWS CNV_ROWS_WIDTH / CNV_OUTPUTS, CNV_ROWS_HEIGHT, .block_x = CNV_ROWS_WIDTH, .block_y = CNV_ROWS_HEIGHT
 
-static const CnvKernelKind unit_kinds[CNV_N_KERNELS] = {
+static const CnvKernelKind with_blocks[CNV_N_KERNELS] = {
     [CNV_KERNEL_STAGE_IN] = {"stage_in", CNV_ALGORITHM_AUTO, POINTS, .by_pixels = TRUE},
     [CNV_KERNEL_NAIVE] = {"naive", CNV_ALGORITHM_NAIVE, POINTS},
     [CNV_KERNEL_TILED] = {"tiled", CNV_ALGORITHM_TILED, COLUMNS},
@@ -23,7 +23,7 @@ cnv_kernel_kind(CnvKernelId kernel)
   static const CnvKernelKind *const with_tiles[CNV_N_KERNELS] = {
       [CNV_KERNEL_FUSED] = &cnv_kind_fused, [CNV_KERNEL_BLUR] = &cnv_kind_blur, [CNV_KERNEL_DENSE] = &cnv_kind_dense};
 
-  return with_tiles[kernel] ? with_tiles[kernel] : &unit_kinds[kernel];
+  return with_tiles[kernel] ? with_tiles[kernel] : &with_blocks[kernel];
 }
 
 guint

@@ -3,8 +3,8 @@
  * Kernel kinds: the ways to filter on a GPU, a row of a table each. The choice of an algorithm, the schedule, the
  * launcher and tests walk that table.
  *
- * Kinds differ in what a block is given. Of units it takes one: a job, or a term of it, of any plane, with taps in
- * constant memory. Of tile jobs it makes tiles of a job that is done in one launch.
+ * Kinds with block jobs do any plane, with taps in constant memory; of a job each block makes a rectangle. Kinds with
+ * tile jobs do a job in one launch.
  *
  * To add a kind: its row in a source of its own, and its line in kinds.c.
  */
@@ -36,14 +36,14 @@ typedef struct {
   CnvAlgorithm algorithm; /* whose jobs it does; AUTO: those of all, before and after them */
   guint threads_x, threads_y;
 
-  /* Kinds with units. */
+  /* Kinds with block jobs. */
   int block_x, block_y; /* samples and rows that a block makes */
   gboolean by_pixels;   /* pixels and rows */
-  gboolean by_terms;    /* a unit is the row sums of one term of a job */
+  gboolean by_terms;    /* it makes the row sums of all terms, one below the other */
 
   /* Kinds with tile jobs: */
   guint shared_max;           /* bytes that a block may ask for */
-  const CnvVariant *variants; /* from small to large, up to one without a name; NULL: it has units */
+  const CnvVariant *variants; /* from small to large, up to one without a name; NULL: it has block jobs */
   /* FALSE with the reason (CNV_ERROR_UNSUPPORTED) where it cannot do the plane. */
   gboolean (*fits)(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error);
   /* Fills in the job's numbers, which has the plane's, and appends its taps (guint32 words) as the variant takes them.

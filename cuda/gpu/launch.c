@@ -97,7 +97,7 @@ cnv_cuda_copied_memories(const CnvWork *work)
 
 /* Textures over the planes of the frame, and over the row sums. */
 static gboolean
-set_textures(CudaSession *self, CnvLaunchArgs *args, GError **error)
+set_textures(CudaSession *self, CnvBlockArgs *args, GError **error)
 {
   const CnvPlan *plan = g_ptr_array_index(self->schedule.plans, 0);
 
@@ -119,19 +119,18 @@ set_textures(CudaSession *self, CnvLaunchArgs *args, GError **error)
   return cnv_cuda_find_texture(self, self->sums.address, self->sums.size, sizeof(float), &args->sums_texture, error);
 }
 
-static CnvLaunchArgs
-launch_args(const CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out)
+static CnvBlockArgs
+block_args(const CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out)
 {
   const CnvSchedule *schedule = &self->schedule;
-  CUdeviceptr block = self->block.address;
-  CnvLaunchArgs args = {.planes = block + schedule->planes_at,
-                        .jobs = block + schedule->jobs_at,
-                        .mask_rects = block + schedule->mask_rects_at,
-                        .units = block + schedule->units_at + l->first * sizeof(CnvUnit),
-                        .n_units = (int)l->n,
-                        .sums = self->sums.address,
-                        .sources = self->sources,
-                        .staged_size = (gint64)self->staged.size};
+  CUdeviceptr arrays = self->arrays.address;
+  CnvBlockArgs args = {.planes = arrays + schedule->planes_at,
+                       .jobs = arrays + schedule->block_jobs_at + l->first * sizeof(CnvBlockJob),
+                       .mask_rects = arrays + schedule->mask_rects_at,
+                       .n_jobs = (int)l->n,
+                       .sums = self->sums.address,
+                       .sources = self->sources,
+                       .staged_size = (gint64)self->staged.size};
 
   for (int p = 0; p < CNV_MAX_PLANES; p++) {
     args.staged_in[p] = self->staged_in.address + self->staged_source * self->staged.size + self->staged.offset[p];
@@ -146,9 +145,9 @@ launch_args(const CudaSession *self, const CnvLaunch *l, const CnvFrame *in, con
 }
 
 static gboolean
-run_units(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out, GError **error)
+run_block_jobs(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
-  CnvLaunchArgs args = launch_args(self, l, in, out);
+  CnvBlockArgs args = block_args(self, l, in, out);
 
   return (cnv_kernel_kind(l->kernel)->algorithm != CNV_ALGORITHM_TEXTURE || set_textures(self, &args, error)) &&
          start_launch(self, l, &args, FALSE, error);
@@ -160,7 +159,7 @@ run_tile_jobs(CudaSession *self, const CnvLaunch *l, int now, const CnvFrame *in
   const CnvSchedule *schedule = &self->schedule;
   CnvTileArgs args;
 
-  args.jobs = self->block.address + schedule->tile_jobs_at + l->first * sizeof(CnvTileJob);
+  args.jobs = self->arrays.address + schedule->tile_jobs_at + l->first * sizeof(CnvTileJob);
   args.bands = self->words.address;
   args.n_jobs = (int)l->n;
   args.sources = self->sources;
@@ -187,7 +186,7 @@ run_launch(CudaSession *self, const CnvLaunch *l, int now, const CnvFrame *in, c
     return FALSE;
   if (cnv_kernel_kind(l->kernel)->variants)
     return run_tile_jobs(self, l, now, in, out, error);
-  return run_units(self, l, in, out, error);
+  return run_block_jobs(self, l, in, out, error);
 }
 
 /* Every frame that counts has a staged form of its own; where one is missing another stands, with weight 0. */
@@ -266,7 +265,7 @@ job_copy(const CudaSession *self, const CnvRectJob *job, const CnvFrame *from, c
 static gboolean
 copy_jobs(CudaSession *self, const CnvFrame *from, const CnvFrame *to, GError **error)
 {
-  const GArray *jobs = self->schedule.uncut;
+  const GArray *jobs = self->schedule.jobs;
   gboolean ok = TRUE;
 
   for (guint i = 0; i < jobs->len && ok; i += CNV_MAX_PLANES) {

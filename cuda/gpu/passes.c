@@ -7,27 +7,9 @@
 
 #define SUMS_UNIT 64 /* floats: rows of sums begin at 256 bytes */
 
-#define BLOCK_ALIGNMENT 256
+#define ARRAY_ALIGNMENT 256
 
-/* ---- launches of units ---- */
-
-static void
-add_unit(CnvSchedule *schedule, CnvLaunch *launch, guint job, int term)
-{
-  const CnvKernelKind *kind = cnv_kernel_kind(launch->kernel);
-  const CnvRectJob *from = &g_array_index(schedule->jobs, CnvRectArgs, job).job;
-  const CnvPlane *plane = cnv_schedule_plane(schedule, from);
-  int width = kind->by_pixels ? from->width : from->width * plane->channels;
-  int height = kind->by_terms ? from->height + plane->term[term].n[CNV_Y] - 1 : from->height;
-  CnvUnit unit = {.job = (int)job,
-                  .term = term,
-                  .first_block = (int)launch->blocks_x,
-                  .blocks_x = cnv_divide_up(width, kind->block_x)};
-
-  launch->blocks_x += (guint)(unit.blocks_x * cnv_divide_up(height, kind->block_y));
-  launch->n++;
-  g_array_append_val(schedule->units, unit);
-}
+/* ---- block jobs ---- */
 
 /* The algorithm by whose kernels a job is done. */
 static CnvAlgorithm
@@ -40,161 +22,179 @@ algorithm_of(const CnvSchedule *schedule, const CnvRectJob *job)
   return cnv_plane_is_separable(plane) ? CNV_ALGORITHM_SEPARABLE : CNV_ALGORITHM_TILED;
 }
 
+/* The job with its row sums from float number `sums` on, if its kernel has any. */
+static CnvBlockJob
+make_block_job(const CnvSchedule *schedule, const CnvRectJob *job, gsize sums)
+{
+  const CnvPlane *plane = cnv_schedule_plane(schedule, job);
+  int n_y = 1;
+
+  for (int t = 0; t < plane->n_terms; t++)
+    n_y = MAX(n_y, plane->term[t].n[CNV_Y]);
+  return (CnvBlockJob){.job = *job,
+                       .sums = (guint32)sums,
+                       .sums_stride = cnv_divide_up(job->width * plane->channels, SUMS_UNIT) * SUMS_UNIT,
+                       .sums_rows = cnv_divide_up(job->height + n_y - 1, CNV_ROWS_HEIGHT) * CNV_ROWS_HEIGHT};
+}
+
+/* Floats of a job's row sums, where it is done by that algorithm. */
+static gsize
+sums_of(const CnvSchedule *schedule, CnvAlgorithm algorithm, const CnvBlockJob *job)
+{
+  if (algorithm != CNV_ALGORITHM_SEPARABLE && algorithm != CNV_ALGORITHM_TEXTURE)
+    return 0;
+  return (gsize)job->sums_stride * job->sums_rows * cnv_schedule_plane(schedule, &job->job)->n_terms;
+}
+
+/* Gives the job the launch's next blocks. */
+static void
+add_block_job(CnvSchedule *schedule, CnvLaunch *launch, CnvBlockJob job)
+{
+  const CnvKernelKind *kind = cnv_kernel_kind(launch->kernel);
+  const CnvPlane *plane = cnv_schedule_plane(schedule, &job.job);
+  int width = kind->by_pixels ? job.job.width : job.job.width * plane->channels;
+  int height = kind->by_terms ? job.sums_rows * plane->n_terms : job.job.height;
+
+  job.first_block = (int)launch->blocks_x;
+  job.columns = cnv_divide_up(width, kind->block_x);
+  launch->blocks_x += (guint)(job.columns * cnv_divide_up(height, kind->block_y));
+  g_array_append_val(schedule->block_jobs, job);
+}
+
+/* ---- launches ---- */
+
 static gboolean
 takes(const CnvSchedule *schedule, const CnvLaunch *launch, const CnvRectJob *job)
 {
-  CnvAlgorithm algorithm = cnv_kernel_kind(launch->kernel)->algorithm;
+  const CnvKernelKind *kind = cnv_kernel_kind(launch->kernel);
+  const CnvPlaneKernel *of = cnv_schedule_plane_kernel(schedule, job);
 
-  if (algorithm == CNV_ALGORITHM_AUTO)
+  if (kind->algorithm == CNV_ALGORITHM_AUTO)
     return !cnv_schedule_plane(schedule, job)->plain;
-  return algorithm == algorithm_of(schedule, job) && cnv_schedule_plane_kernel(schedule, job)->bank == launch->bank;
+  if (kind->variants && of->kernel != launch->kernel)
+    return FALSE;
+  return kind->algorithm == algorithm_of(schedule, job) && of->bank == launch->bank;
 }
 
-/* The launch of a kernel for those of jobs first to last - 1 that it is for. */
+/* The launch of a kernel for those of the jobs that it is for. */
 static void
-add_launch(CnvSchedule *schedule, CnvKernelId kernel, guint bank, guint first, guint last)
+add_launch(CnvSchedule *schedule, CnvKernelId kernel, guint bank, const CnvRectJob *jobs, guint n)
 {
-  CnvLaunch launch = {.kernel = kernel, .bank = bank, .first = schedule->units->len};
+  gboolean has_tiles = cnv_kernel_kind(kernel)->variants != NULL;
+  GArray *array = has_tiles ? schedule->tile_jobs : schedule->block_jobs;
+  CnvLaunch launch = {.kernel = kernel, .bank = bank, .first = array->len};
+  gsize sums = 0;
 
-  for (guint i = first; i < last; i++) {
-    const CnvRectJob *job = &g_array_index(schedule->jobs, CnvRectArgs, i).job;
-    int n_terms = cnv_kernel_kind(kernel)->by_terms ? cnv_schedule_plane(schedule, job)->n_terms : 1;
+  for (guint i = 0; i < n; i++) {
+    CnvBlockJob job;
 
-    for (int t = 0; t < n_terms && takes(schedule, &launch, job); t++)
-      add_unit(schedule, &launch, i, t);
+    if (!takes(schedule, &launch, &jobs[i]))
+      continue;
+    if (has_tiles) {
+      cnv_tile_jobs_add(schedule, &jobs[i]);
+      continue;
+    }
+    job = make_block_job(schedule, &jobs[i], sums);
+    sums += sums_of(schedule, cnv_kernel_kind(kernel)->algorithm, &job);
+    add_block_job(schedule, &launch, job);
   }
-  if (launch.n > 0)
-    g_array_append_val(schedule->launches, launch);
-}
-
-/* ---- passes ---- */
-
-static gboolean
-has_sums(const CnvSchedule *schedule, const CnvRectJob *job)
-{
-  CnvAlgorithm algorithm = algorithm_of(schedule, job);
-
-  return algorithm == CNV_ALGORITHM_SEPARABLE || algorithm == CNV_ALGORITHM_TEXTURE;
-}
-
-/* Gives a job its row sums from float number `first` on; returns the first behind them. */
-static gsize
-alloc_sums(CnvRectArgs *args, const CnvPlane *plane, gsize first)
-{
-  args->sums_stride = cnv_divide_up(args->job.width * plane->channels, SUMS_UNIT) * SUMS_UNIT;
-  for (int t = 0; t < plane->n_terms; t++) {
-    args->sums[t] = (uint32_t)first;
-    first += (gsize)args->sums_stride * (args->job.height + plane->term[t].n[CNV_Y] - 1);
-  }
-  return first;
+  schedule->sums_size = MAX(schedule->sums_size, sums * sizeof(float));
+  launch.n = array->len - launch.first;
+  if (launch.n == 0)
+    return;
+  if (has_tiles)
+    cnv_tile_jobs_cut(schedule, &launch);
+  g_array_append_val(schedule->launches, launch);
 }
 
 static void
-add_pass(CnvSchedule *schedule, guint bank, guint first, guint last)
+add_pass(CnvSchedule *schedule, guint bank, const CnvRectJob *jobs, guint n)
 {
-  for (CnvKernelId kernel = CNV_KERNEL_NAIVE; kernel < CNV_KERNEL_FUSED; kernel++)
-    add_launch(schedule, kernel, bank, first, last);
-  cnv_tile_jobs_add(schedule, bank, first, last);
+  for (CnvKernelId kernel = CNV_KERNEL_NAIVE; kernel < CNV_KERNEL_STAGE_OUT; kernel++)
+    add_launch(schedule, kernel, bank, jobs, n);
 }
 
-/* The launches of one bank for jobs first to last - 1, in passes of jobs whose row sums fit. */
+/* The launches of one bank for the jobs, in passes of jobs whose row sums fit. */
 static void
-add_bank(CnvSchedule *schedule, guint bank, guint first, guint last)
+add_bank(CnvSchedule *schedule, guint bank, const CnvRectJob *jobs, guint n)
 {
+  guint first = 0;
   gsize used = 0;
 
-  for (guint i = first; i < last; i++) {
-    CnvRectArgs *args = &g_array_index(schedule->jobs, CnvRectArgs, i);
-    const CnvPlane *plane = cnv_schedule_plane(schedule, &args->job);
+  for (guint i = 0; i < n; i++) {
+    CnvBlockJob job = make_block_job(schedule, &jobs[i], 0);
+    gsize sums = sums_of(schedule, algorithm_of(schedule, &jobs[i]), &job);
 
-    if (cnv_schedule_plane_kernel(schedule, &args->job)->bank != bank || !has_sums(schedule, &args->job))
+    if (cnv_schedule_plane_kernel(schedule, &jobs[i])->bank != bank)
       continue;
-    if (used > 0 && alloc_sums(args, plane, used) > PASS_FLOATS) {
-      add_pass(schedule, bank, first, i);
+    if (used > 0 && used + sums > PASS_FLOATS) {
+      add_pass(schedule, bank, jobs + first, i - first);
       first = i;
       used = 0;
     }
-    used = alloc_sums(args, plane, used);
-    schedule->sums_size = MAX(schedule->sums_size, used * sizeof(float));
+    used += sums;
   }
-  add_pass(schedule, bank, first, last);
+  add_pass(schedule, bank, jobs + first, n - first);
 }
 
-/* ---- jobs ---- */
+/* ---- the frame ---- */
 
+/* Brings all of the staged planes to their form: samples around those that are filtered are read, too. */
 static void
-add_job(CnvSchedule *schedule, const CnvRectJob *job)
-{
-  const CnvPlane *plane = cnv_schedule_plane(schedule, job);
-  CnvRectArgs args = {.job = *job,
-                      .plane_args = job->plan * CNV_MAX_PLANES + job->plane,
-                      .pointers = plane->plain ? plane->component[0].plane : job->plane};
-
-  g_array_append_val(schedule->jobs, args);
-}
-
-/* Jobs for all of the staged planes: samples around those that are filtered are read, too. Returns how many. */
-static guint
-add_staged_planes(CnvSchedule *schedule, int fields)
+add_staging(CnvSchedule *schedule, int fields)
 {
   const CnvPlan *plan = g_ptr_array_index(schedule->plans, 0);
-  guint before = schedule->jobs->len;
+  CnvRectJob jobs[2 * CNV_MAX_PLANES];
+  guint n = 0;
 
   for (int p = 0; p < plan->n_planes; p++)
     for (int field = 0; field < fields && plan->plane[p].filtered && !plan->plane[p].plain; field++) {
-      CnvRectJob job = {.plane = p,
-                        .field = field,
-                        .fields = fields,
-                        .width = plan->plane[p].width,
-                        .height = cnv_divide_up(plan->plane[p].height - field, fields)};
+      int rows = cnv_divide_up(plan->plane[p].height - field, fields);
 
-      if (job.height > 0)
-        add_job(schedule, &job);
+      if (rows > 0)
+        jobs[n++] =
+            (CnvRectJob){.plane = p, .field = field, .fields = fields, .width = plan->plane[p].width, .height = rows};
     }
-  return schedule->jobs->len - before;
+  add_launch(schedule, CNV_KERNEL_STAGE_IN, 0, jobs, n);
 }
 
 static void
 make_frame(CnvSchedule *schedule, int fields)
 {
-  guint n = schedule->uncut->len, n_staged = 0;
+  const CnvRectJob *jobs = (const CnvRectJob *)schedule->jobs->data;
+  guint n = schedule->jobs->len;
 
-  for (guint i = 0; i < n; i++)
-    add_job(schedule, &g_array_index(schedule->uncut, CnvRectJob, i));
   if (n == 0)
     return;
-  if (!schedule->is_plain)
-    n_staged = add_staged_planes(schedule, fields);
-  if (n_staged > 0)
-    add_launch(schedule, CNV_KERNEL_STAGE_IN, 0, n, n + n_staged);
+  add_staging(schedule, fields);
   for (guint bank = 0; bank < schedule->banks->len; bank++)
-    add_bank(schedule, bank, 0, n);
-  if (n_staged > 0)
-    add_launch(schedule, CNV_KERNEL_STAGE_OUT, 0, 0, n);
+    add_bank(schedule, bank, jobs, n);
+  add_launch(schedule, CNV_KERNEL_STAGE_OUT, 0, jobs, n);
 }
 
 /* The rows of whole planes that a slice has. Rows beyond them are read from the frame. */
 static void
 make_slice(CnvSchedule *schedule, int k)
 {
-  guint before = schedule->jobs->len;
+  CnvRectJob jobs[CNV_MAX_PLANES];
+  guint n = schedule->jobs->len;
 
-  for (guint i = 0; i < schedule->uncut->len; i++) {
-    CnvRectJob job = g_array_index(schedule->uncut, CnvRectJob, i);
-    int sub_y = cnv_schedule_plane(schedule, &job)->sub_y;
+  for (guint i = 0; i < n; i++) {
+    int sub_y;
 
-    job.y = k > 0 ? cnv_slice_rows(schedule->slices.end[k - 1], sub_y) : 0;
-    job.height = cnv_slice_rows(schedule->slices.end[k], sub_y) - job.y;
-    add_job(schedule, &job);
+    jobs[i] = g_array_index(schedule->jobs, CnvRectJob, i);
+    sub_y = cnv_schedule_plane(schedule, &jobs[i])->sub_y;
+    jobs[i].y = k > 0 ? cnv_slice_rows(schedule->slices.end[k - 1], sub_y) : 0;
+    jobs[i].height = cnv_slice_rows(schedule->slices.end[k], sub_y) - jobs[i].y;
   }
-  add_bank(schedule, 0, before, schedule->jobs->len);
+  add_bank(schedule, 0, jobs, n);
   schedule->launches_to[k] = schedule->launches->len;
 }
 
 static void
 make_launches(CnvSchedule *schedule, const CnvWork *work)
 {
-  GArray *arrays[] = {schedule->jobs, schedule->units, schedule->tile_jobs, schedule->launches};
+  GArray *arrays[] = {schedule->block_jobs, schedule->tile_jobs, schedule->launches};
 
   for (gsize i = 0; i < G_N_ELEMENTS(arrays); i++)
     g_array_set_size(arrays[i], 0);
@@ -206,14 +206,14 @@ make_launches(CnvSchedule *schedule, const CnvWork *work)
 }
 
 static gsize
-add_array(GByteArray *block, const GArray *array)
+add_array(GByteArray *arrays, const GArray *array)
 {
-  static const guint8 zeros[BLOCK_ALIGNMENT];
+  static const guint8 zeros[ARRAY_ALIGNMENT];
   gsize at;
 
-  g_byte_array_append(block, zeros, (BLOCK_ALIGNMENT - block->len % BLOCK_ALIGNMENT) % BLOCK_ALIGNMENT);
-  at = block->len;
-  g_byte_array_append(block, (const guint8 *)array->data, array->len * g_array_get_element_size((GArray *)array));
+  g_byte_array_append(arrays, zeros, (ARRAY_ALIGNMENT - arrays->len % ARRAY_ALIGNMENT) % ARRAY_ALIGNMENT);
+  at = arrays->len;
+  g_byte_array_append(arrays, (const guint8 *)array->data, array->len * g_array_get_element_size((GArray *)array));
   return at;
 }
 
@@ -226,17 +226,16 @@ cnv_schedule_set_work(CnvSchedule *schedule, const CnvWork *work, gboolean cut)
       !cut == !schedule->cut)
     return FALSE;
   cnv_work_key_set(&schedule->of, work);
-  schedule->crowd = cnv_rect_jobs_make(work, schedule->uncut, schedule->mask_rects);
+  schedule->crowd = cnv_rect_jobs_make(work, schedule->jobs, schedule->mask_rects);
   schedule->cut = cut;
   schedule->slices = cnv_slices_of_work(work);
   /* Constant memory holds one bank at a time: several would be loaded again for each slice. */
   schedule->slices.single_launch |= !cut || schedule->banks->len > 1;
   make_launches(schedule, work);
-  g_byte_array_set_size(schedule->block, 0);
-  schedule->planes_at = add_array(schedule->block, schedule->planes);
-  schedule->jobs_at = add_array(schedule->block, schedule->jobs);
-  schedule->mask_rects_at = add_array(schedule->block, schedule->mask_rects);
-  schedule->units_at = add_array(schedule->block, schedule->units);
-  schedule->tile_jobs_at = add_array(schedule->block, schedule->tile_jobs);
+  g_byte_array_set_size(schedule->arrays, 0);
+  schedule->planes_at = add_array(schedule->arrays, schedule->planes);
+  schedule->mask_rects_at = add_array(schedule->arrays, schedule->mask_rects);
+  schedule->block_jobs_at = add_array(schedule->arrays, schedule->block_jobs);
+  schedule->tile_jobs_at = add_array(schedule->arrays, schedule->tile_jobs);
   return TRUE;
 }

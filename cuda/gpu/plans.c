@@ -109,8 +109,8 @@ cnv_cuda_set_work(CudaSession *self, const CnvWork *work, gboolean cut, GError *
   if (!cnv_cuda_reserve(self, &self->sums, schedule->sums_size, error) ||
       !cnv_cuda_reserve(self, &self->staged_in, self->staged.size * n_frames, error) ||
       !cnv_cuda_reserve(self, &self->staged_out, self->staged.size, error) ||
-      !cnv_cuda_reserve(self, &self->block, schedule->block->len, error) ||
-      !cnv_cuda_upload(self, self->block.address, schedule->block->data, schedule->block->len, "uploading the work",
+      !cnv_cuda_reserve(self, &self->arrays, schedule->arrays->len, error) ||
+      !cnv_cuda_upload(self, self->arrays.address, schedule->arrays->data, schedule->arrays->len, "uploading the work",
                        error))
     return FALSE;
   self->is_uploaded = TRUE;

@@ -14,27 +14,26 @@ cnv_schedule_init(CnvSchedule *schedule)
       .planes = g_array_new(FALSE, TRUE, sizeof(CnvPlane)),
       .plane_kernels = g_array_new(FALSE, TRUE, sizeof(CnvPlaneKernel)),
       .words = g_array_new(FALSE, FALSE, sizeof(guint32)),
-      .uncut = g_array_new(FALSE, FALSE, sizeof(CnvRectJob)),
+      .jobs = g_array_new(FALSE, FALSE, sizeof(CnvRectJob)),
       .mask_rects = g_array_new(FALSE, FALSE, sizeof(CnvMaskRect)),
-      .jobs = g_array_new(FALSE, FALSE, sizeof(CnvRectArgs)),
-      .units = g_array_new(FALSE, FALSE, sizeof(CnvUnit)),
+      .block_jobs = g_array_new(FALSE, FALSE, sizeof(CnvBlockJob)),
       .tile_jobs = g_array_new(FALSE, FALSE, sizeof(CnvTileJob)),
       .launches = g_array_new(FALSE, FALSE, sizeof(CnvLaunch)),
-      .block = g_byte_array_new(),
+      .arrays = g_byte_array_new(),
   };
 }
 
 void
 cnv_schedule_clear(CnvSchedule *schedule)
 {
-  GArray **arrays[] = {&schedule->taps,  &schedule->banks,      &schedule->planes,  &schedule->plane_kernels,
-                       &schedule->uncut, &schedule->mask_rects, &schedule->jobs,    &schedule->words,
-                       &schedule->units, &schedule->tile_jobs,  &schedule->launches};
+  GArray **arrays[] = {&schedule->taps,      &schedule->banks,      &schedule->planes,     &schedule->plane_kernels,
+                       &schedule->jobs,      &schedule->mask_rects, &schedule->block_jobs, &schedule->words,
+                       &schedule->tile_jobs, &schedule->launches};
 
   for (gsize i = 0; i < G_N_ELEMENTS(arrays); i++)
     g_clear_pointer(arrays[i], g_array_unref);
   g_clear_pointer(&schedule->plans, g_ptr_array_unref);
-  g_clear_pointer(&schedule->block, g_byte_array_unref);
+  g_clear_pointer(&schedule->arrays, g_byte_array_unref);
   cnv_work_key_clear(&schedule->of);
 }
 
@@ -118,7 +117,6 @@ forget_plans(CnvSchedule *schedule)
     g_array_set_size(arrays[i], 0);
   g_ptr_array_set_size(schedule->plans, 0);
   cnv_work_key_clear(&schedule->of);
-  schedule->is_plain = TRUE;
   memset(schedule->variant, 0, sizeof(schedule->variant));
   memset(schedule->needs, 0, sizeof(schedule->needs));
 }
@@ -179,7 +177,6 @@ add_plane(CnvSchedule *schedule, GHashTable *slots, const CnvPlan *plan, const C
     begin_bank(schedule, slots);
   g_array_index(schedule->planes, CnvPlane, index) = place_plane(schedule, slots, plan, plane);
   of->bank = schedule->banks->len - 1;
-  schedule->is_plain &= plane->plain;
   choose_kernel(schedule, plan, plane, of);
 }
 

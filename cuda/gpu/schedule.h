@@ -5,7 +5,7 @@
  *
  *   schedule.c    what follows from the plans: constant banks of taps, kernels and weights of each plane
  *   tile_jobs.c   tile jobs, for kernels that do a job in one launch
- *   passes.c      what follows from the work: jobs, units and launches
+ *   passes.c      what follows from the work: block jobs and launches
  *
  * Constant memory may not hold the taps of all plans' planes at once: they are split into constant banks, of which one
  * is loaded at a time. Row sums should not outgrow the second-level cache by much: a bank's jobs are done in passes.
@@ -22,7 +22,7 @@ typedef struct {
   CnvKernelId kernel;
   guint bank; /* whose taps it reads */
   guint blocks_x, shared_bytes;
-  guint first, n; /* its units, or its tile jobs */
+  guint first, n; /* its block jobs, or its tile jobs */
 } CnvLaunch;
 
 /* A plane's kernel and bank. */
@@ -40,7 +40,6 @@ typedef struct {
   GArray *banks;                            /* guint: first of each in taps */
   GArray *planes;                           /* CnvPlane: plan * CNV_MAX_PLANES + plane */
   GArray *plane_kernels;                    /* CnvPlaneKernel, of each of planes; the tile jobs by set_weights */
-  gboolean is_plain;                        /* no plane is staged */
   const CnvVariant *variant[CNV_N_KERNELS]; /* that does all planes of a kernel; NULL: no such plane */
   CnvNeeds needs[CNV_N_KERNELS];            /* of all these planes */
   guint n_processors;                       /* of the GPU; the caller's to set before the work */
@@ -52,10 +51,9 @@ typedef struct {
   gboolean has_new_words;              /* since the caller cleared it */
 
   /* By cnv_schedule_set_work: */
-  GArray *uncut, *mask_rects;        /* CnvRectJob, CnvMaskRect: the work, not yet in slices */
-  GArray *jobs;                      /* CnvRectArgs */
-  GArray *units;                     /* CnvUnit */
-  GArray *tile_jobs;                 /* CnvTileJob */
+  GArray *jobs, *mask_rects;         /* CnvRectJob, CnvMaskRect: the work, not yet in slices */
+  GArray *block_jobs;                /* CnvBlockJob: of one launch after the other */
+  GArray *tile_jobs;                 /* CnvTileJob: likewise */
   GArray *launches;                  /* CnvLaunch, in order: those of slice 0, then of slice 1, ... */
   CnvSlices slices;                  /* of the frame */
   guint launches_to[CNV_SLICES_MAX]; /* in slices: how many launches there are up to a slice's last */
@@ -64,9 +62,9 @@ typedef struct {
   guint crowd;                       /* of cnv_rect_jobs_make */
   gboolean cut;                      /* as the caller asked */
 
-  /* All arrays for the GPU in one block, and where each begins. */
-  GByteArray *block;
-  gsize planes_at, jobs_at, mask_rects_at, units_at, tile_jobs_at;
+  /* All arrays for the GPU one after the other, and where each begins. */
+  GByteArray *arrays;
+  gsize planes_at, mask_rects_at, block_jobs_at, tile_jobs_at;
 } CnvSchedule;
 
 void cnv_schedule_init(CnvSchedule *schedule);
@@ -82,7 +80,7 @@ void cnv_schedule_set_plans(CnvSchedule *schedule, const CnvWork *work);
 gboolean cnv_schedule_set_weights(CnvSchedule *schedule, const CnvWork *work);
 
 /* The plans of the work are set. cut: launches are made for slices, where the work allows it. Returns FALSE where the
- * block is the one that was made last time. */
+ * arrays are those that were made last time. */
 gboolean cnv_schedule_set_work(CnvSchedule *schedule, const CnvWork *work, gboolean cut);
 
 /* Floats in a constant bank, and those that a plane takes of one at most. */

@@ -115,11 +115,11 @@ typedef struct {
   double timed_us[N_SPANS];
   guint64 n_timed;
   CnvSchedule schedule;
-  gboolean is_uploaded; /* the block of the schedule */
+  gboolean is_uploaded; /* the arrays of the schedule */
   int loaded_bank;      /* of taps, in constant memory; -1 none */
   CnvLayout layout, staged;
   DeviceBuffer scratch; /* for the result of filtering in place, before it is put there */
-  DeviceBuffer sums, block, all_taps, words, staged_in, staged_out;
+  DeviceBuffer sums, arrays, all_taps, words, staged_in, staged_out;
   DeviceBuffer history; /* slots, each laid out as the scene says */
   PinnedBuffer rows;    /* of the frame that is being measured */
   CUevent rows_done;    /* they are there; NULL before the first */

@@ -29,7 +29,8 @@ find_copied_bits(const CnvPlane *plane, guint32 bits[2])
 static CnvTileJob
 make_job(const CnvPlane *plane, int c)
 {
-  CnvTileJob job = {.channels = plane->channels,
+  CnvTileJob job = {.pointers = plane->component[0].plane,
+                    .channels = plane->channels,
                     .border = plane->border,
                     .renormalizes = cnv_border_renormalizes((CnvBorder)plane->border),
                     .filtered = plane->filtered,
@@ -65,14 +66,13 @@ cnv_tile_job_prepare(CnvSchedule *schedule, guint index)
                 schedule->n_weights ? schedule->weight : plan->weight);
 }
 
-static void
-add_job(CnvSchedule *schedule, const CnvRectArgs *from)
+void
+cnv_tile_jobs_add(CnvSchedule *schedule, const CnvRectJob *from)
 {
-  CnvTileJob job = cnv_schedule_plane_kernel(schedule, &from->job)->tile_job;
-  int first = from->job.x * job.channels;
+  CnvTileJob job = cnv_schedule_plane_kernel(schedule, from)->tile_job;
+  int first = from->x * job.channels;
 
-  job.job = from->job;
-  job.pointers = from->pointers;
+  job.job = *from;
   job.origin = first - first % CNV_TILE_STEP;
   g_array_append_val(schedule->tile_jobs, job);
 }
@@ -181,29 +181,8 @@ cut_strips(CnvSchedule *schedule, CnvLaunch *launch)
   cut_jobs(schedule, launch, best);
 }
 
-static void
-add_launch(CnvSchedule *schedule, CnvKernelId kernel, guint bank, guint first, guint last)
-{
-  CnvLaunch launch = {.kernel = kernel, .bank = bank, .first = schedule->tile_jobs->len};
-
-  for (guint i = first; i < last; i++) {
-    const CnvRectArgs *from = &g_array_index(schedule->jobs, CnvRectArgs, i);
-    const CnvPlaneKernel *of = cnv_schedule_plane_kernel(schedule, &from->job);
-
-    if (of->kernel != kernel || of->bank != bank || !cnv_tile_jobs_take(schedule, &from->job))
-      continue;
-    add_job(schedule, from);
-    launch.n++;
-  }
-  if (launch.n == 0)
-    return;
-  (schedule->variant[kernel]->ring ? cut_strips : cut_tiles)(schedule, &launch);
-  g_array_append_val(schedule->launches, launch);
-}
-
 void
-cnv_tile_jobs_add(CnvSchedule *schedule, guint bank, guint first, guint last)
+cnv_tile_jobs_cut(CnvSchedule *schedule, CnvLaunch *launch)
 {
-  for (CnvKernelId kernel = CNV_KERNEL_FUSED; kernel <= CNV_KERNEL_DENSE; kernel++)
-    add_launch(schedule, kernel, bank, first, last);
+  (schedule->variant[launch->kernel]->ring ? cut_strips : cut_tiles)(schedule, launch);
 }

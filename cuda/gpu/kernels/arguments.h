@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Arguments of the kernels, from the host (launch.c, passes.c, tile_jobs.c): plain C, read by both compilers. A launch
- * works on a list of units; a block finds its own by its number, and so all planes and regions of a frame share one
+ * works on a list of jobs; a block finds its own by its number, and so all planes and regions of a frame share one
  * launch.
  */
 #pragma once
@@ -23,8 +23,8 @@
 #define CNV_ALIGNED(n) _Alignas(n)
 #endif
 
-/* Kernels that work on units have so many threads a block. */
-#define CNV_UNIT_THREADS 256
+/* Kernels with block jobs have so many threads a block. */
+#define CNV_BLOCK_THREADS 256
 
 /* Samples and rows that such a block makes. naive, texture, and what goes between a frame and its staged form: a thread
  * a sample or pixel. */
@@ -38,19 +38,16 @@
 #define CNV_ROWS_HEIGHT 8
 #define CNV_OUTPUTS 8
 
+/* A job whose kernel makes it by blocks: blocks first_block to that of the next job, so many of them side by side. Its plane is that
+ * with the job's plan and plane. Kernels with row sums have sums_rows rows of so many floats for each term, one term
+ * after the other, from float number `sums` of the launch's on. */
 typedef struct {
   CnvRectJob job;
-  int plane_args;               /* index of its CnvPlane, whose terms have their taps in constant memory */
-  int pointers;                 /* index in the launch's addresses and strides */
-  uint32_t sums[CNV_MAX_TERMS]; /* separable: first of each term's row sums in the launch's, a multiple of 64 floats; */
-  int sums_stride;              /* job height + n_y - 1 rows of so many floats, a multiple of 64 */
-} CnvRectArgs;
-
-/* Blocks first_block to that of the next unit belong to a job, or to one term of it. */
-typedef struct {
-  int job, term;
-  int first_block, blocks_x;
-} CnvUnit;
+  int first_block, columns;
+  int sums_stride,
+      sums_rows; /* at least the job's rows and those that columns of taps reach over, multiples of 64 and 8 */
+  uint32_t sums;
+} CnvBlockJob;
 
 /* The frames of a history that count, each with a weight; they lie so many bytes from the one that is `in`. 0: `in`
  * alone. */
@@ -61,10 +58,10 @@ typedef struct {
   int64_t delta[CNV_ARGS_SOURCES];
 } CnvSources;
 
-/* The arguments of kernels that work on units. */
+/* The arguments of kernels with block jobs. */
 typedef struct {
-  uint64_t planes, jobs, mask_rects, units; /* device addresses of arrays of the structures above and of CnvMaskRect */
-  int n_units;
+  uint64_t planes, jobs, mask_rects; /* device addresses: CnvPlane by plan and plane, CnvBlockJob, CnvMaskRect */
+  int n_jobs;
   uint64_t sums; /* float32 row sums */
   CnvSources sources;
   uint64_t in[CNV_MAX_PLANES]; /* device addresses of planes of memory */
@@ -75,14 +72,19 @@ typedef struct {
   int64_t staged_size;                            /* bytes from the staged form of one source to that of the next */
   uint64_t texture[CNV_MAX_PLANES], sums_texture; /* texture: objects over `in` and `sums`, of single samples */
   uint64_t texture_start[CNV_MAX_PLANES];         /* address of the first, at or before `in` */
-} CnvLaunchArgs;
+} CnvBlockArgs;
+
+/* Index of a job's plane in the launch's addresses: of memory, or else of staged planes. */
+CNV_HOST_DEVICE static inline int
+cnv_plane_pointers(const CnvPlane *plane, const CnvRectJob *job)
+{
+  return plane->plain ? plane->component[0].plane : job->plane;
+}
 
 /* A job with its plane and addresses, as kernels work on it. */
 typedef struct {
   CnvPlane a;
   CnvRectJob job;
-  uint32_t sums[CNV_MAX_TERMS]; /* of CnvRectArgs */
-  int sums_stride;
   uint64_t in;        /* first sample of the window, and bytes from row to row */
   uint64_t out, back; /* where the job's first sample goes, and the input's sample there */
   int in_stride, out_stride;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Common to the kernels that work on units: a block's work, samples read and written, borders and renormalize.
+ * Common to kernels with block jobs: a block's work, samples read and written, borders and renormalize.
  *
  * A sample has one byte or two, or it is a component of a staged plane, float32. A row is a flat array of samples in
  * which neighbours of a channel are C apart. Coordinates are relative to the job's window, beyond which the border
@@ -39,9 +39,11 @@ let_next_launch_begin()
 
 /* A block's job, in shared memory, and its part of it. */
 struct Block : CnvBlock {
-  int block_x, block_y, term;
-  int pointers;                  /* of CnvRectArgs */
-  uint64_t row_sums, mask_rects; /* of the launch */
+  int block_x, block_y;
+  int pointers;        /* index of its plane in the launch's addresses and strides */
+  uint64_t mask_rects; /* of the launch */
+  float *row_sums;     /* the job's */
+  int sums_stride, sums_rows;
 };
 
 /* An entry of an array among the kernel's arguments: chosen by comparison, since an index known only at run time would
@@ -53,22 +55,22 @@ pick(const V (&array)[CNV_MAX_PLANES], int i)
   return i < 2 ? (i < 1 ? array[0] : array[1]) : (i < 3 ? array[2] : array[3]);
 }
 
-/* The last unit that begins at or before the block. */
-__device__ static CnvUnit
-find_unit(const CnvLaunchArgs &l)
+/* Number of the last of n jobs that begins at or before the block. */
+template <typename Job>
+__device__ static int
+find_job(const Job *jobs, int n)
 {
-  const CnvUnit *units = (const CnvUnit *)l.units;
-  int low = 0, high = l.n_units - 1;
+  int low = 0, high = n - 1;
 
   while (low < high) {
     const int middle = (low + high + 1) / 2;
 
-    if (__ldg(&units[middle].first_block) <= (int)blockIdx.x)
+    if (__ldg(&jobs[middle].first_block) <= (int)blockIdx.x)
       low = middle;
     else
       high = middle - 1;
   }
-  return units[low];
+  return low;
 }
 
 template <typename S>
@@ -79,32 +81,32 @@ copy_words(S *to, const S *from, int thread, int threads)
     ((uint32_t *)to)[i] = __ldg((const uint32_t *)from + i);
 }
 
-/* The beginning of kernels that work on units: loads the block's job and finds its part of it. */
+/* The beginning of kernels with block jobs: loads the block's job and finds its part of it. */
 __device__ static void
-load_job(Block &b, const CnvLaunchArgs &l)
+load_job(Block &b, const CnvBlockArgs &l)
 {
   const int thread = threadIdx.y * blockDim.x + threadIdx.x, threads = blockDim.x * blockDim.y;
-  const CnvUnit unit = find_unit(l);
-  const CnvRectArgs *from = (const CnvRectArgs *)l.jobs + unit.job;
-  const int block = blockIdx.x - unit.first_block, i = from->pointers;
+  const CnvBlockJob *jobs = (const CnvBlockJob *)l.jobs, *from = jobs + find_job(jobs, l.n_jobs);
+  const int block = blockIdx.x - from->first_block;
 
-  copy_words(&b.a, (const CnvPlane *)l.planes + from->plane_args, thread, threads);
+  copy_words(&b.a, (const CnvPlane *)l.planes + from->job.plan * CNV_MAX_PLANES + from->job.plane, thread, threads);
   copy_words(&b.job, &from->job, thread, threads);
-  copy_words(&b.sums, &from->sums, thread, threads);
   __syncthreads();
   for (int k = thread; k < max(1, l.sources.n); k += threads) {
     b.sources.weight[k] = l.sources.n > 0 ? l.sources.weight[k] : 1.0f;
     b.sources.delta[k] = !b.a.plain ? k * l.staged_size : l.sources.n > 0 ? l.sources.delta[k] : 0;
   }
   if (thread == 0) {
-    b.sums_stride = from->sums_stride;
+    const int i = cnv_plane_pointers(&b.a, &b.job);
+
     b.sources.n = max(1, l.sources.n);
-    b.block_x = block % unit.blocks_x;
-    b.block_y = block / unit.blocks_x;
-    b.term = unit.term;
+    b.block_x = block % from->columns;
+    b.block_y = block / from->columns;
     b.pointers = i;
-    b.row_sums = l.sums;
     b.mask_rects = l.mask_rects;
+    b.row_sums = (float *)l.sums + from->sums;
+    b.sums_stride = from->sums_stride;
+    b.sums_rows = from->sums_rows;
     if (b.a.plain)
       cnv_block_locate(&b, pick(l.in, i), pick(l.in_stride, i), pick(l.out, i), pick(l.out_stride, i));
     else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The CUDA kernels as the module has them. Arithmetic is that of plan.h. A launch of kernels that work on units does
+ * The CUDA kernels as the module has them. Arithmetic is that of plan.h. A launch of kernels with block jobs does
  * planes of any size, number of channels and sample type, of any plan whose taps are in constant memory.
  */
 #include "gpu/kernels/dense.cuh"
@@ -51,24 +51,24 @@ extern "C" __global__ void __launch_bounds__(256) cnv_copy(const CnvCopyArgs a)
 #define FITTING(blocks) (blocks)
 #endif
 
-/* Kernels that work on units. plans.c finds all kernels by these names. Three blocks fit a multiprocessor: in
+/* Kernels with block jobs. plans.c finds all kernels by these names. Three blocks fit a multiprocessor: in
  * registers, and in 64 KiB of shared memory. */
-#define UNITS(kernel, call)                                                                                            \
-  extern "C" __global__ void __launch_bounds__(CNV_UNIT_THREADS, 3) cnv_##kernel(const IN_PLACE CnvLaunchArgs l)       \
+#define BLOCKS(kernel, call)                                                                                           \
+  extern "C" __global__ void __launch_bounds__(CNV_BLOCK_THREADS, 3) cnv_##kernel(const IN_PLACE CnvBlockArgs l)       \
   {                                                                                                                    \
     __shared__ Block b;                                                                                                \
                                                                                                                        \
     load_job(b, l);                                                                                                    \
     call;                                                                                                              \
   }
-UNITS(naive, naive(b))
-UNITS(tiled, tiled(b))
-UNITS(rows, rows(b))
-UNITS(columns, columns(b))
-UNITS(texture_rows, texture_rows(b, l))
-UNITS(texture_columns, texture_columns(b, l))
-UNITS(stage_in, stage_in(b, l))
-UNITS(stage_out, stage_out(b, l))
+BLOCKS(naive, naive(b))
+BLOCKS(tiled, tiled(b))
+BLOCKS(rows, rows(b))
+BLOCKS(columns, columns(b))
+BLOCKS(texture_rows, texture_rows(b, l))
+BLOCKS(texture_columns, texture_columns(b, l))
+BLOCKS(stage_in, stage_in(b, l))
+BLOCKS(stage_out, stage_out(b, l))
 
 #define TILES(name, blocks, ...)                                                                                       \
   extern "C" __global__ void __launch_bounds__(32 * CNV_TILE_WARPS, FITTING(blocks))                                   \

@@ -16,7 +16,7 @@
 __device__ static float *
 sums_row(const Block &b, int term, int v)
 {
-  return (float *)b.row_sums + b.sums[term] + (size_t)v * b.sums_stride;
+  return b.row_sums + ((size_t)term * b.sums_rows + v) * b.sums_stride;
 }
 
 /* rows: a warp makes a row of one term's sums, a thread every 32nd of them. */
@@ -24,10 +24,11 @@ __device__ static void
 rows(const Block &b)
 {
   __shared__ float tile[(CNV_ROWS_WIDTH + ROWS_APRON) * CNV_ROWS_HEIGHT];
-  const CnvTerm &t = b.a.term[b.term];
+  const int term = b.block_y * CNV_ROWS_HEIGHT / b.sums_rows, v0 = b.block_y * CNV_ROWS_HEIGHT % b.sums_rows;
+  const CnvTerm &t = b.a.term[term];
   const int C = b.a.channels, chunk = 1 + ROWS_APRON / C, lane = threadIdx.x, row = threadIdx.y;
   const int s0 = b.block_x * CNV_ROWS_WIDTH, width = min(CNV_ROWS_WIDTH, b.job.width * C - s0);
-  const int v0 = b.block_y * CNV_ROWS_HEIGHT, height = min(CNV_ROWS_HEIGHT, b.job.height + t.n[CNV_Y] - 1 - v0);
+  const int height = min(CNV_ROWS_HEIGHT, b.job.height + t.n[CNV_Y] - 1 - v0);
   float acc[CNV_OUTPUTS] = {};
 
   for (int i = 0; i < t.n[CNV_X]; i += chunk) {
@@ -43,7 +44,7 @@ rows(const Block &b)
 #pragma unroll
   for (int k = 0; k < CNV_OUTPUTS; k++)
     if (lane + 32 * k < width && row < height)
-      sums_row(b, b.term, v0 + row)[s0 + lane + 32 * k] = acc[k];
+      sums_row(b, term, v0 + row)[s0 + lane + 32 * k] = acc[k];
 }
 
 /* columns: a thread slides down a column of each term's row sums. */

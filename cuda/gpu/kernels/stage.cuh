@@ -23,7 +23,7 @@ component_at(const uint64_t (&base)[CNV_MAX_PLANES], const int (&stride)[CNV_MAX
 
 /* The input's level of a component. */
 __device__ static float
-input_level(const CnvLaunchArgs &l, const CnvComponent &component, int64_t x, int64_t row)
+input_level(const CnvBlockArgs &l, const CnvComponent &component, int64_t x, int64_t row)
 {
   const uint32_t word = load_bits(component_at(l.in, l.in_stride, component, x, row), component.bytes);
 
@@ -32,7 +32,7 @@ input_level(const CnvLaunchArgs &l, const CnvComponent &component, int64_t x, in
 
 /* The mean over the pixels of a full-size plane that one of a subsampled plane stands for, all in one field. */
 __device__ static float
-mean_level(const Block &b, const CnvLaunchArgs &l, const CnvComponent &component, int x, int y)
+mean_level(const Block &b, const CnvBlockArgs &l, const CnvComponent &component, int x, int y)
 {
   const int x0 = x << component.sub_x, x1 = min(x0 + (1 << component.sub_x), b.a.image_width);
   const int field = b.job.field, fields = b.job.fields;
@@ -48,7 +48,7 @@ mean_level(const Block &b, const CnvLaunchArgs &l, const CnvComponent &component
 
 /* A thread a pixel of a job that is the whole plane or field. */
 __device__ static void
-stage_in(const Block &b, const CnvLaunchArgs &l)
+stage_in(const Block &b, const CnvBlockArgs &l)
 {
   const int x = b.block_x * CNV_POINT_WIDTH + threadIdx.x, y = b.block_y * CNV_POINT_HEIGHT + threadIdx.y;
 
@@ -80,7 +80,7 @@ output_level(const Block &b, const float *acc, int c, float own, float back, flo
 
 /* A thread a pixel of the job. */
 __device__ static void
-stage_out(const Block &b, const CnvLaunchArgs &l)
+stage_out(const Block &b, const CnvBlockArgs &l)
 {
   const int px = b.block_x * CNV_POINT_WIDTH + threadIdx.x, py = b.block_y * CNV_POINT_HEIGHT + threadIdx.y;
   const CnvRectJob &job = b.job;

@@ -9,11 +9,12 @@
 
 /* One sample of the row sums of a term. */
 __device__ static void
-texture_rows(const Block &b, const CnvLaunchArgs &l)
+texture_rows(const Block &b, const CnvBlockArgs &l)
 {
-  const CnvTerm &t = b.a.term[b.term];
+  const int row_of_all = b.block_y * CNV_POINT_HEIGHT + threadIdx.y;
+  const int term = row_of_all / b.sums_rows, v = row_of_all % b.sums_rows;
+  const CnvTerm &t = b.a.term[term];
   const int C = b.a.channels, s = b.block_x * CNV_POINT_WIDTH + threadIdx.x;
-  const int v = b.block_y * CNV_POINT_HEIGHT + threadIdx.y;
   const int x = b.x + s / C - t.anchor[CNV_X], y = b.y + v - t.anchor[CNV_Y], channel = s % C;
   const Range range = sources_of(b, t);
   float acc = 0;
@@ -35,11 +36,11 @@ texture_rows(const Block &b, const CnvLaunchArgs &l)
                           : fetch(b, range, x + i, y, channel),
                acc);
   }
-  sums_row(b, b.term, v)[s] = acc;
+  sums_row(b, term, v)[s] = acc;
 }
 
 __device__ static void
-texture_columns(const Block &b, const CnvLaunchArgs &l)
+texture_columns(const Block &b, const CnvBlockArgs &l)
 {
   const int s = b.block_x * CNV_POINT_WIDTH + threadIdx.x, y = b.block_y * CNV_POINT_HEIGHT + threadIdx.y;
   const int x = b.x + s / b.a.channels;
@@ -49,7 +50,7 @@ texture_columns(const Block &b, const CnvLaunchArgs &l)
     return;
   for (int i = 0; i < b.a.n_terms; i++) {
     const CnvTerm &t = b.a.term[i];
-    const int first = (int)b.sums[i] + y * b.sums_stride + s;
+    const int first = (int)(sums_row(b, i, y) - (float *)l.sums) + s;
     float acc = 0;
 
     for (int j = 0; j < t.n[CNV_Y]; j++)

@@ -122,24 +122,14 @@ tile_row(const G &s, int number)
 __device__ static int
 find_tile_job(const CnvTileArgs &l)
 {
-  const CnvTileJob *from = (const CnvTileJob *)l.jobs;
-  int low = 0, high = l.n_jobs - 1;
+  int number = 0;
 
-  if (l.n_jobs <= CNV_TILE_JOBS_INLINE) {
+  if (l.n_jobs > CNV_TILE_JOBS_INLINE)
+    return find_job((const CnvTileJob *)l.jobs, l.n_jobs);
 #pragma unroll
-    for (int i = 1; i < CNV_TILE_JOBS_INLINE; i++)
-      low += l.first_block[i] <= (int)blockIdx.x;
-    return low;
-  }
-  while (low < high) {
-    const int middle = (low + high + 1) / 2;
-
-    if (from[middle].first_block <= (int)blockIdx.x)
-      low = middle;
-    else
-      high = middle - 1;
-  }
-  return low;
+  for (int i = 1; i < CNV_TILE_JOBS_INLINE; i++)
+    number += l.first_block[i] <= (int)blockIdx.x;
+  return number;
 }
 
 /* Addresses, and what they allow. */

@@ -74,7 +74,7 @@ add_units(void)
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS(rows); i++)
-    add(rows[i].name, (Variant){0}, sizeof(CnvLaunchArgs), rows[i].run);
+    add(rows[i].name, (Variant){0}, sizeof(CnvBlockArgs), rows[i].run);
 }
 
 static void

@@ -29,7 +29,7 @@ typedef struct {
   const float *taps; /* constant memory */
 } KernelRun;
 
-/* units.c: kernels with CnvLaunchArgs. */
+/* units.c: kernels with CnvBlockArgs. */
 void units_sums(const KernelRun *run);    /* naive, tiled */
 void units_rows(const KernelRun *run);    /* rows, texture_rows */
 void units_columns(const KernelRun *run); /* columns, texture_columns */

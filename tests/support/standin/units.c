@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Kernels that work on units: a launch's blocks are shared out among jobs, or terms of jobs.
+ * Kernels with block jobs: a launch's blocks are shared out among jobs.
  */
 #include <string.h>
 
 #include "kernels_of.h"
 #include "plan/component.h"
 
-/* What a unit of a launch is about. */
+/* A job of a launch. */
 typedef struct {
   Job job;
   CnvBlock block;
-  int term, pointers;
-  guint blocks_x, blocks_y;
-  const CnvLaunchArgs *launch;
+  const CnvBlockJob *from;
+  int pointers;
+  const CnvBlockArgs *launch;
 } Unit;
 
 typedef void (*UnitFunc)(const KernelRun *run, const Unit *unit);
@@ -43,7 +43,7 @@ static void
 expect_size(const KernelRun *run, const Unit *unit, int by[2], int of[2])
 {
   const CnvRectJob *job = &unit->block.job;
-  int C = unit->block.a.channels, sums = job->height + unit->block.a.term[unit->term].n[CNV_Y] - 1;
+  int C = unit->block.a.channels, sums = unit->from->sums_rows * unit->block.a.n_terms;
   gboolean rows = strstr(run->name, "_rows") != NULL;
 
   by[0] = CNV_POINT_WIDTH;
@@ -59,67 +59,60 @@ expect_size(const KernelRun *run, const Unit *unit, int by[2], int of[2])
   }
 }
 
-/* Blocks of a unit lie side by side: they make each sample once where they reach far enough. */
+/* Blocks of a job lie side by side: they make each sample once where they reach far enough. */
 static void
-check_blocks(const KernelRun *run, const Unit *unit)
+check_blocks(const KernelRun *run, const Unit *unit, int n_blocks)
 {
-  int by[2], of[2];
+  int by[2], of[2], x = unit->from->columns, y = x > 0 ? n_blocks / x : 0;
 
   expect_size(run, unit, by, of);
-  if ((int)unit->blocks_x * by[0] < of[0] || (int)unit->blocks_y * by[1] < of[1] ||
-      ((int)unit->blocks_x - 1) * by[0] >= of[0] || ((int)unit->blocks_y - 1) * by[1] >= of[1])
-    standin_report("%s: %u x %u blocks of %d x %d for %d x %d samples", run->name, unit->blocks_x, unit->blocks_y,
-                   by[0], by[1], of[0], of[1]);
+  if (x < 1 || n_blocks % x != 0)
+    standin_report("%s: a job of %d blocks has %d a row", run->name, n_blocks, x);
+  if (x * by[0] < of[0] || y * by[1] < of[1] || (x - 1) * by[0] >= of[0] || (y - 1) * by[1] >= of[1])
+    standin_report("%s: %d x %d blocks of %d x %d for %d x %d samples", run->name, x, y, by[0], by[1], of[0], of[1]);
 }
 
 static gboolean
-open_unit(const KernelRun *run, const CnvUnit *from, guint n_blocks, Unit *unit)
+open_unit(const KernelRun *run, const CnvBlockJob *from, Unit *unit)
 {
-  const CnvLaunchArgs *l = run->args;
-  const CnvRectArgs *job = read_array(run, l->jobs + from->job * sizeof(CnvRectArgs), sizeof(CnvRectArgs));
-  const CnvPlane *plane =
-      job ? read_array(run, l->planes + job->plane_args * sizeof(CnvPlane), sizeof(CnvPlane)) : NULL;
+  const CnvBlockArgs *l = run->args;
+  gsize index = (gsize)from->job.plan * CNV_MAX_PLANES + from->job.plane;
+  const CnvPlane *plane = read_array(run, l->planes + index * sizeof(CnvPlane), sizeof(CnvPlane));
   int p;
 
   if (!plane)
     return FALSE;
-  p = job->pointers;
-  *unit = (Unit){.term = from->term, .pointers = p, .launch = l};
+  p = cnv_plane_pointers(plane, &from->job);
+  *unit = (Unit){.from = from, .pointers = p, .launch = l};
   unit->block.a = *plane;
-  unit->block.job = job->job;
+  unit->block.job = from->job;
   unit->block.sources = l->sources;
   for (int i = 0; i < l->sources.n && !plane->plain; i++)
     unit->block.sources.delta[i] = i * l->staged_size;
-  memcpy(unit->block.sums, job->sums, sizeof(job->sums));
-  unit->block.sums_stride = job->sums_stride;
   if (plane->plain)
     cnv_block_locate(&unit->block, l->in[p], l->in_stride[p], l->out[p], l->out_stride[p]);
   else
     cnv_block_locate(&unit->block, l->staged_in[p], l->staged_stride[p], l->staged_out[p], l->staged_stride[p]);
-  unit->blocks_x = from->blocks_x;
-  unit->blocks_y = from->blocks_x > 0 ? n_blocks / from->blocks_x : 0;
-  if (from->blocks_x < 1 || n_blocks % from->blocks_x != 0)
-    standin_report("%s: a unit of %u blocks has %d a row", run->name, n_blocks, from->blocks_x);
   return TRUE;
 }
 
 static void
 run_units(const KernelRun *run, UnitFunc func)
 {
-  const CnvLaunchArgs *l = run->args;
-  const CnvUnit *units = read_array(run, l->units, l->n_units * sizeof(CnvUnit));
+  const CnvBlockArgs *l = run->args;
+  const CnvBlockJob *jobs = read_array(run, l->jobs, l->n_jobs * sizeof(CnvBlockJob));
 
-  if (units && units[0].first_block != 0)
-    standin_report("%s: the first unit begins with block %d", run->name, units[0].first_block);
-  for (int i = 0; units && i < l->n_units; i++) {
-    int end = i + 1 < l->n_units ? units[i + 1].first_block : (int)run->size->grid[0];
+  if (jobs && jobs[0].first_block != 0)
+    standin_report("%s: the first job begins with block %d", run->name, jobs[0].first_block);
+  for (int i = 0; jobs && i < l->n_jobs; i++) {
+    int end = i + 1 < l->n_jobs ? jobs[i + 1].first_block : (int)run->size->grid[0];
     Unit unit;
 
-    if (!open_unit(run, &units[i], (guint)(end - units[i].first_block), &unit))
+    if (!open_unit(run, &jobs[i], &unit))
       continue;
     unit.job = (Job){.op = run->op, .block = &unit.block, .bytes = unit.block.bytes, .taps = run->taps};
     find_mask_rects(run, &unit);
-    check_blocks(run, &unit);
+    check_blocks(run, &unit, end - jobs[i].first_block);
     func(run, &unit);
   }
 }
@@ -157,29 +150,28 @@ check_texture(const KernelRun *run, guint64 object, guint64 start, guint64 last,
 static guint64
 sums_at(const Unit *unit, int term)
 {
-  return unit->launch->sums + unit->block.sums[term] * sizeof(float);
+  const CnvBlockJob *from = unit->from;
+
+  return unit->launch->sums + (from->sums + (guint64)term * from->sums_rows * from->sums_stride) * sizeof(float);
 }
 
 static void
-row_unit(const KernelRun *run, const Unit *unit)
+write_row_sums(const KernelRun *run, const Unit *unit, int term)
 {
   const CnvBlock *b = &unit->block;
-  const CnvLaunchArgs *l = unit->launch;
-  const CnvTerm *t = &b->a.term[unit->term];
+  const CnvTerm *t = &b->a.term[term];
   int width = b->job.width * b->a.channels, rows;
   g_autofree double *sums = NULL;
-  gsize stride = b->sums_stride * sizeof(float);
+  gsize stride = unit->from->sums_stride * sizeof(float);
   guint8 *to, *written;
 
-  if (strstr(run->name, "texture") && b->sources.n == 0 && b->a.plain)
-    check_texture(run, l->texture[unit->pointers], l->texture_start[unit->pointers], b->in, b->bytes);
   if (!t->separable) {
     standin_report("%s: a term that is no row times a column", run->name);
     return;
   }
   sums = samples_row_sums(&unit->job, t, &rows);
-  to = standin_access_rows(run->op, sums_at(unit, unit->term), stride, width * sizeof(float), rows, TRUE, run->name);
-  written = standin_written(sums_at(unit, unit->term));
+  to = standin_access_rows(run->op, sums_at(unit, term), stride, width * sizeof(float), rows, TRUE, run->name);
+  written = standin_written(sums_at(unit, term));
   for (int v = 0; to && v < rows; v++)
     for (int s = 0; s < width; s++) {
       float sum = (float)sums[(gsize)v * width + s];
@@ -190,13 +182,25 @@ row_unit(const KernelRun *run, const Unit *unit)
     }
 }
 
+static void
+row_unit(const KernelRun *run, const Unit *unit)
+{
+  const CnvBlock *b = &unit->block;
+  const CnvBlockArgs *l = unit->launch;
+
+  if (strstr(run->name, "texture") && b->sources.n == 0 && b->a.plain)
+    check_texture(run, l->texture[unit->pointers], l->texture_start[unit->pointers], b->in, b->bytes);
+  for (int t = 0; t < b->a.n_terms; t++)
+    write_row_sums(run, unit, t);
+}
+
 static double *
 add_columns(const KernelRun *run, const Unit *unit, int term)
 {
   const CnvBlock *b = &unit->block;
   const CnvTerm *t = &b->a.term[term];
   int width = b->job.width * b->a.channels, rows = b->job.height + t->n[CNV_Y] - 1;
-  gsize stride = b->sums_stride * sizeof(float);
+  gsize stride = unit->from->sums_stride * sizeof(float);
   const guint8 *from =
       standin_access_rows(run->op, sums_at(unit, term), stride, width * sizeof(float), rows, FALSE, run->name);
   double *acc = g_new0(double, (gsize)width * b->job.height);
@@ -249,7 +253,7 @@ units_columns(const KernelRun *run)
 static gboolean
 open_component(const KernelRun *run, const Unit *unit, int c, int move_x, int move_y, gboolean write, CnvFrame *frame)
 {
-  const CnvLaunchArgs *l = unit->launch;
+  const CnvBlockArgs *l = unit->launch;
   const CnvPlane *a = &unit->block.a;
   const CnvComponent *component = &a->component[c];
   const CnvRectJob *job = &unit->block.job;
@@ -278,7 +282,7 @@ stage_in_unit(const KernelRun *run, const Unit *unit)
 {
   const CnvPlane *a = &unit->block.a;
   const CnvRectJob *job = &unit->block.job;
-  const CnvLaunchArgs *l = unit->launch;
+  const CnvBlockArgs *l = unit->launch;
   int C = a->channels, stride = l->staged_stride[job->plane];
   CnvFrame frame = {0};
 
@@ -346,7 +350,7 @@ stage_out_unit(const KernelRun *run, const Unit *unit)
 {
   const CnvPlane *a = &unit->block.a;
   const CnvRectJob *job = &unit->block.job;
-  const CnvLaunchArgs *l = unit->launch;
+  const CnvBlockArgs *l = unit->launch;
   int C = a->channels, stride = l->staged_stride[job->plane];
   Staged s = {0};
 
