@@ -6,7 +6,7 @@
  *   memory.c    allocations, and who accesses them in which order
  *   streams.c   what is started on streams, and when it is done
  *   kernels.c   the kernels of a launch: which there are, what arguments they take
- *   units.c     kernels that work on units of jobs
+ *   blocks.c     kernels with block jobs
  *   tiles.c     kernels that work on tile jobs
  *   samples.c   samples of a job's window, sums of taps, and how they are stored
  *

@@ -62,15 +62,15 @@ run_copy(const KernelRun *run)
 }
 
 static void
-add_units(void)
+add_blocks(void)
 {
   static const struct {
     const char *name;
     void (*run)(const KernelRun *);
   } rows[] = {
-      {"cnv_naive", units_sums},        {"cnv_tiled", units_sums},          {"cnv_rows", units_rows},
-      {"cnv_columns", units_columns},   {"cnv_texture_rows", units_rows},   {"cnv_texture_columns", units_columns},
-      {"cnv_stage_in", units_stage_in}, {"cnv_stage_out", units_stage_out},
+      {"cnv_naive", blocks_sums},        {"cnv_tiled", blocks_sums},          {"cnv_rows", blocks_rows},
+      {"cnv_columns", blocks_columns},   {"cnv_texture_rows", blocks_rows},   {"cnv_texture_columns", blocks_columns},
+      {"cnv_stage_in", blocks_stage_in}, {"cnv_stage_out", blocks_stage_out},
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS(rows); i++)
@@ -112,7 +112,7 @@ standin_kernel_find(const char *name)
   if (!kernels) {
     kernels = g_hash_table_new(g_str_hash, g_str_equal);
     add("cnv_copy", (Variant){.bytes = 1}, sizeof(CnvCopyArgs), run_copy);
-    add_units();
+    add_blocks();
     add_tiles();
   }
   return g_hash_table_lookup(kernels, name);

@@ -29,12 +29,12 @@ typedef struct {
   const float *taps; /* constant memory */
 } KernelRun;
 
-/* units.c: kernels with CnvBlockArgs. */
-void units_sums(const KernelRun *run);    /* naive, tiled */
-void units_rows(const KernelRun *run);    /* rows, texture_rows */
-void units_columns(const KernelRun *run); /* columns, texture_columns */
-void units_stage_in(const KernelRun *run);
-void units_stage_out(const KernelRun *run);
+/* blocks.c: kernels with CnvBlockArgs. */
+void blocks_sums(const KernelRun *run);    /* naive, tiled */
+void blocks_rows(const KernelRun *run);    /* rows, texture_rows */
+void blocks_columns(const KernelRun *run); /* columns, texture_columns */
+void blocks_stage_in(const KernelRun *run);
+void blocks_stage_out(const KernelRun *run);
 
 /* tiles.c: kernels with CnvTileArgs. */
 void tiles_fused(const KernelRun *run);

@@ -14,9 +14,9 @@ typedef struct {
   const CnvBlockJob *from;
   int pointers;
   const CnvBlockArgs *launch;
-} Unit;
+} BlockJob;
 
-typedef void (*UnitFunc)(const KernelRun *run, const Unit *unit);
+typedef void (*JobFunc)(const KernelRun *run, const BlockJob *opened);
 
 static const void *
 read_array(const KernelRun *run, guint64 address, gsize size)
@@ -25,25 +25,25 @@ read_array(const KernelRun *run, guint64 address, gsize size)
 }
 
 static void
-find_mask_rects(const KernelRun *run, Unit *unit)
+find_mask_rects(const KernelRun *run, BlockJob *opened)
 {
-  const CnvRectJob *job = &unit->block.job;
+  const CnvRectJob *job = &opened->block.job;
   gsize first = job->first_mask_rect * sizeof(CnvMaskRect);
 
   if (job->n_mask_rects == 0)
     return;
   /* cnv_rect_job_weight counts from the array's beginning. */
-  unit->job.mask_rects = read_array(run, unit->launch->mask_rects + first, job->n_mask_rects * sizeof(CnvMaskRect));
-  if (unit->job.mask_rects)
-    unit->job.mask_rects -= job->first_mask_rect;
+  opened->job.mask_rects = read_array(run, opened->launch->mask_rects + first, job->n_mask_rects * sizeof(CnvMaskRect));
+  if (opened->job.mask_rects)
+    opened->job.mask_rects -= job->first_mask_rect;
 }
 
 /* Samples or pixels that a block makes, and how many of them there are. */
 static void
-expect_size(const KernelRun *run, const Unit *unit, int by[2], int of[2])
+expect_size(const KernelRun *run, const BlockJob *opened, int by[2], int of[2])
 {
-  const CnvRectJob *job = &unit->block.job;
-  int C = unit->block.a.channels, sums = unit->from->sums_rows * unit->block.a.n_terms;
+  const CnvRectJob *job = &opened->block.job;
+  int C = opened->block.a.channels, sums = opened->from->sums_rows * opened->block.a.n_terms;
   gboolean rows = strstr(run->name, "_rows") != NULL;
 
   by[0] = CNV_POINT_WIDTH;
@@ -61,11 +61,11 @@ expect_size(const KernelRun *run, const Unit *unit, int by[2], int of[2])
 
 /* Blocks of a job lie side by side: they make each sample once where they reach far enough. */
 static void
-check_blocks(const KernelRun *run, const Unit *unit, int n_blocks)
+check_blocks(const KernelRun *run, const BlockJob *opened, int n_blocks)
 {
-  int by[2], of[2], x = unit->from->columns, y = x > 0 ? n_blocks / x : 0;
+  int by[2], of[2], x = opened->from->columns, y = x > 0 ? n_blocks / x : 0;
 
-  expect_size(run, unit, by, of);
+  expect_size(run, opened, by, of);
   if (x < 1 || n_blocks % x != 0)
     standin_report("%s: a job of %d blocks has %d a row", run->name, n_blocks, x);
   if (x * by[0] < of[0] || y * by[1] < of[1] || (x - 1) * by[0] >= of[0] || (y - 1) * by[1] >= of[1])
@@ -73,7 +73,7 @@ check_blocks(const KernelRun *run, const Unit *unit, int n_blocks)
 }
 
 static gboolean
-open_unit(const KernelRun *run, const CnvBlockJob *from, Unit *unit)
+open_job(const KernelRun *run, const CnvBlockJob *from, BlockJob *opened)
 {
   const CnvBlockArgs *l = run->args;
   gsize index = (gsize)from->job.plan * CNV_MAX_PLANES + from->job.plane;
@@ -83,21 +83,21 @@ open_unit(const KernelRun *run, const CnvBlockJob *from, Unit *unit)
   if (!plane)
     return FALSE;
   p = cnv_plane_pointers(plane, &from->job);
-  *unit = (Unit){.from = from, .pointers = p, .launch = l};
-  unit->block.a = *plane;
-  unit->block.job = from->job;
-  unit->block.sources = l->sources;
+  *opened = (BlockJob){.from = from, .pointers = p, .launch = l};
+  opened->block.a = *plane;
+  opened->block.job = from->job;
+  opened->block.sources = l->sources;
   for (int i = 0; i < l->sources.n && !plane->plain; i++)
-    unit->block.sources.delta[i] = i * l->staged_size;
+    opened->block.sources.delta[i] = i * l->staged_size;
   if (plane->plain)
-    cnv_block_locate(&unit->block, l->in[p], l->in_stride[p], l->out[p], l->out_stride[p]);
+    cnv_block_locate(&opened->block, l->in[p], l->in_stride[p], l->out[p], l->out_stride[p]);
   else
-    cnv_block_locate(&unit->block, l->staged_in[p], l->staged_stride[p], l->staged_out[p], l->staged_stride[p]);
+    cnv_block_locate(&opened->block, l->staged_in[p], l->staged_stride[p], l->staged_out[p], l->staged_stride[p]);
   return TRUE;
 }
 
 static void
-run_units(const KernelRun *run, UnitFunc func)
+run_jobs(const KernelRun *run, JobFunc func)
 {
   const CnvBlockArgs *l = run->args;
   const CnvBlockJob *jobs = read_array(run, l->jobs, l->n_jobs * sizeof(CnvBlockJob));
@@ -106,31 +106,31 @@ run_units(const KernelRun *run, UnitFunc func)
     standin_report("%s: the first job begins with block %d", run->name, jobs[0].first_block);
   for (int i = 0; jobs && i < l->n_jobs; i++) {
     int end = i + 1 < l->n_jobs ? jobs[i + 1].first_block : (int)run->size->grid[0];
-    Unit unit;
+    BlockJob opened;
 
-    if (!open_unit(run, &jobs[i], &unit))
+    if (!open_job(run, &jobs[i], &opened))
       continue;
-    unit.job = (Job){.op = run->op, .block = &unit.block, .bytes = unit.block.bytes, .taps = run->taps};
-    find_mask_rects(run, &unit);
-    check_blocks(run, &unit, end - jobs[i].first_block);
-    func(run, &unit);
+    opened.job = (Job){.op = run->op, .block = &opened.block, .bytes = opened.block.bytes, .taps = run->taps};
+    find_mask_rects(run, &opened);
+    check_blocks(run, &opened, end - jobs[i].first_block);
+    func(run, &opened);
   }
 }
 
 /* ---- kernels ---- */
 
 static void
-sum_unit(const KernelRun *run, const Unit *unit)
+sum_job(const KernelRun *run, const BlockJob *opened)
 {
-  const CnvBlock *b = &unit->block;
+  const CnvBlock *b = &opened->block;
   gsize n = (gsize)b->job.width * b->a.channels * b->job.height;
   double *sums[CNV_MAX_TERMS];
 
   for (int t = 0; t < b->a.n_terms; t++) {
     sums[t] = g_new0(double, n);
-    samples_add_term(&unit->job, &b->a.term[t], sums[t]);
+    samples_add_term(&opened->job, &b->a.term[t], sums[t]);
   }
-  samples_store_terms(&unit->job, sums);
+  samples_store_terms(&opened->job, sums);
   for (int t = 0; t < b->a.n_terms; t++)
     g_free(sums[t]);
 }
@@ -148,30 +148,30 @@ check_texture(const KernelRun *run, guint64 object, guint64 start, guint64 last,
 
 /* Where a term's row sums lie. */
 static guint64
-sums_at(const Unit *unit, int term)
+sums_at(const BlockJob *opened, int term)
 {
-  const CnvBlockJob *from = unit->from;
+  const CnvBlockJob *from = opened->from;
 
-  return unit->launch->sums + (from->sums + (guint64)term * from->sums_rows * from->sums_stride) * sizeof(float);
+  return opened->launch->sums + (from->sums + (guint64)term * from->sums_rows * from->sums_stride) * sizeof(float);
 }
 
 static void
-write_row_sums(const KernelRun *run, const Unit *unit, int term)
+write_row_sums(const KernelRun *run, const BlockJob *opened, int term)
 {
-  const CnvBlock *b = &unit->block;
+  const CnvBlock *b = &opened->block;
   const CnvTerm *t = &b->a.term[term];
   int width = b->job.width * b->a.channels, rows;
   g_autofree double *sums = NULL;
-  gsize stride = unit->from->sums_stride * sizeof(float);
+  gsize stride = opened->from->sums_stride * sizeof(float);
   guint8 *to, *written;
 
   if (!t->separable) {
     standin_report("%s: a term that is no row times a column", run->name);
     return;
   }
-  sums = samples_row_sums(&unit->job, t, &rows);
-  to = standin_access_rows(run->op, sums_at(unit, term), stride, width * sizeof(float), rows, TRUE, run->name);
-  written = standin_written(sums_at(unit, term));
+  sums = samples_row_sums(&opened->job, t, &rows);
+  to = standin_access_rows(run->op, sums_at(opened, term), stride, width * sizeof(float), rows, TRUE, run->name);
+  written = standin_written(sums_at(opened, term));
   for (int v = 0; to && v < rows; v++)
     for (int s = 0; s < width; s++) {
       float sum = (float)sums[(gsize)v * width + s];
@@ -183,67 +183,67 @@ write_row_sums(const KernelRun *run, const Unit *unit, int term)
 }
 
 static void
-row_unit(const KernelRun *run, const Unit *unit)
+sum_rows(const KernelRun *run, const BlockJob *opened)
 {
-  const CnvBlock *b = &unit->block;
-  const CnvBlockArgs *l = unit->launch;
+  const CnvBlock *b = &opened->block;
+  const CnvBlockArgs *l = opened->launch;
 
   if (strstr(run->name, "texture") && b->sources.n == 0 && b->a.plain)
-    check_texture(run, l->texture[unit->pointers], l->texture_start[unit->pointers], b->in, b->bytes);
+    check_texture(run, l->texture[opened->pointers], l->texture_start[opened->pointers], b->in, b->bytes);
   for (int t = 0; t < b->a.n_terms; t++)
-    write_row_sums(run, unit, t);
+    write_row_sums(run, opened, t);
 }
 
 static double *
-add_columns(const KernelRun *run, const Unit *unit, int term)
+add_columns(const KernelRun *run, const BlockJob *opened, int term)
 {
-  const CnvBlock *b = &unit->block;
+  const CnvBlock *b = &opened->block;
   const CnvTerm *t = &b->a.term[term];
   int width = b->job.width * b->a.channels, rows = b->job.height + t->n[CNV_Y] - 1;
-  gsize stride = unit->from->sums_stride * sizeof(float);
+  gsize stride = opened->from->sums_stride * sizeof(float);
   const guint8 *from =
-      standin_access_rows(run->op, sums_at(unit, term), stride, width * sizeof(float), rows, FALSE, run->name);
+      standin_access_rows(run->op, sums_at(opened, term), stride, width * sizeof(float), rows, FALSE, run->name);
   double *acc = g_new0(double, (gsize)width * b->job.height);
 
   for (int y = 0; from && y < b->job.height; y++)
     for (int j = 0; j < t->n[CNV_Y]; j++)
       for (int s = 0; s < width; s++)
         acc[(gsize)y * width + s] +=
-            (double)unit->job.taps[t->taps[CNV_Y] + j] * ((const float *)(from + (y + j) * stride))[s];
+            (double)opened->job.taps[t->taps[CNV_Y] + j] * ((const float *)(from + (y + j) * stride))[s];
   return acc;
 }
 
 static void
-column_unit(const KernelRun *run, const Unit *unit)
+sum_columns(const KernelRun *run, const BlockJob *opened)
 {
-  const CnvBlock *b = &unit->block;
+  const CnvBlock *b = &opened->block;
   double *sums[CNV_MAX_TERMS];
 
   if (strstr(run->name, "texture"))
-    check_texture(run, unit->launch->sums_texture, unit->launch->sums, sums_at(unit, 0), sizeof(float));
+    check_texture(run, opened->launch->sums_texture, opened->launch->sums, sums_at(opened, 0), sizeof(float));
   for (int t = 0; t < b->a.n_terms; t++)
-    sums[t] = add_columns(run, unit, t);
-  samples_store_terms(&unit->job, sums);
+    sums[t] = add_columns(run, opened, t);
+  samples_store_terms(&opened->job, sums);
   for (int t = 0; t < b->a.n_terms; t++)
     g_free(sums[t]);
 }
 
 void
-units_sums(const KernelRun *run)
+blocks_sums(const KernelRun *run)
 {
-  run_units(run, sum_unit);
+  run_jobs(run, sum_job);
 }
 
 void
-units_rows(const KernelRun *run)
+blocks_rows(const KernelRun *run)
 {
-  run_units(run, row_unit);
+  run_jobs(run, sum_rows);
 }
 
 void
-units_columns(const KernelRun *run)
+blocks_columns(const KernelRun *run)
 {
-  run_units(run, column_unit);
+  run_jobs(run, sum_columns);
 }
 
 /* ---- staged planes ---- */
@@ -251,12 +251,13 @@ units_columns(const KernelRun *run)
 /* Gives `frame` the memory of a component's samples, as the host reads it: of those that stand for the job's pixels,
  * moved by so many; FALSE where it may not. */
 static gboolean
-open_component(const KernelRun *run, const Unit *unit, int c, int move_x, int move_y, gboolean write, CnvFrame *frame)
+open_component(const KernelRun *run, const BlockJob *opened, int c, int move_x, int move_y, gboolean write,
+               CnvFrame *frame)
 {
-  const CnvBlockArgs *l = unit->launch;
-  const CnvPlane *a = &unit->block.a;
+  const CnvBlockArgs *l = opened->launch;
+  const CnvPlane *a = &opened->block.a;
   const CnvComponent *component = &a->component[c];
-  const CnvRectJob *job = &unit->block.job;
+  const CnvRectJob *job = &opened->block.job;
   int m = component->plane, stride = write ? l->out_stride[m] : l->in_stride[m];
   int field_rows = (a->image_height - job->field + job->fields - 1) / job->fields;
   int x0 = (job->x + move_x) << component->sub_x, x1 = (job->x + move_x + job->width) << component->sub_x;
@@ -278,16 +279,16 @@ open_component(const KernelRun *run, const Unit *unit, int c, int move_x, int mo
 }
 
 static void
-stage_in_unit(const KernelRun *run, const Unit *unit)
+stage_in_job(const KernelRun *run, const BlockJob *opened)
 {
-  const CnvPlane *a = &unit->block.a;
-  const CnvRectJob *job = &unit->block.job;
-  const CnvBlockArgs *l = unit->launch;
+  const CnvPlane *a = &opened->block.a;
+  const CnvRectJob *job = &opened->block.job;
+  const CnvBlockArgs *l = opened->launch;
   int C = a->channels, stride = l->staged_stride[job->plane];
   CnvFrame frame = {0};
 
   for (int c = 0; c < C; c++)
-    if (!open_component(run, unit, c, 0, 0, FALSE, &frame))
+    if (!open_component(run, opened, c, 0, 0, FALSE, &frame))
       return;
   for (int y = 0; y < job->height; y++) {
     float *to =
@@ -309,10 +310,10 @@ typedef struct {
 } Staged;
 
 static guint
-component_level(const Unit *unit, const Staged *s, int c, const float *acc, int x, int y, double weight)
+component_level(const BlockJob *opened, const Staged *s, int c, const float *acc, int x, int y, double weight)
 {
-  const CnvPlane *a = &unit->block.a;
-  const CnvRectJob *job = &unit->block.job;
+  const CnvPlane *a = &opened->block.a;
+  const CnvRectJob *job = &opened->block.job;
   double value = samples_finish(a, c, acc[c]);
   double back = cnv_component_value(&s->back, a, c, job, x + job->move_x, y + job->move_y);
 
@@ -327,11 +328,11 @@ component_level(const Unit *unit, const Staged *s, int c, const float *acc, int 
 }
 
 static void
-put_pixel(const Unit *unit, const Staged *s, const float *acc, int x, int y)
+put_pixel(const BlockJob *opened, const Staged *s, const float *acc, int x, int y)
 {
-  const CnvPlane *a = &unit->block.a;
-  const CnvRectJob *job = &unit->block.job;
-  double weight = job->n_mask_rects ? cnv_rect_job_weight(job, unit->job.mask_rects, x, y) : 1;
+  const CnvPlane *a = &opened->block.a;
+  const CnvRectJob *job = &opened->block.job;
+  double weight = job->n_mask_rects ? cnv_rect_job_weight(job, opened->job.mask_rects, x, y) : 1;
   int to_x = x + job->move_x, to_y = y + job->move_y;
 
   for (int c = 0; c < a->channels && weight != 0; c++) {
@@ -341,24 +342,24 @@ put_pixel(const Unit *unit, const Staged *s, const float *acc, int x, int y)
     if (component->bytes == 4 && c == 0)
       memcpy(to, cnv_component_at(&s->back, component, job, to_x, to_y), 4);
     if (a->filtered >> c & 1)
-      cnv_component_put(to, component, component->bytes, (int)component_level(unit, s, c, acc, x, y, weight));
+      cnv_component_put(to, component, component->bytes, (int)component_level(opened, s, c, acc, x, y, weight));
   }
 }
 
 static void
-stage_out_unit(const KernelRun *run, const Unit *unit)
+stage_out_job(const KernelRun *run, const BlockJob *opened)
 {
-  const CnvPlane *a = &unit->block.a;
-  const CnvRectJob *job = &unit->block.job;
-  const CnvBlockArgs *l = unit->launch;
+  const CnvPlane *a = &opened->block.a;
+  const CnvRectJob *job = &opened->block.job;
+  const CnvBlockArgs *l = opened->launch;
   int C = a->channels, stride = l->staged_stride[job->plane];
   Staged s = {0};
 
   for (int c = 0; c < C; c++)
     if (((a->filtered >> c & 1) || a->component[c].bytes == 4) &&
-        (!open_component(run, unit, c, 0, 0, FALSE, &s.in) ||
-         !open_component(run, unit, c, job->move_x, job->move_y, FALSE, &s.back) ||
-         !open_component(run, unit, c, job->move_x, job->move_y, TRUE, &s.out)))
+        (!open_component(run, opened, c, 0, 0, FALSE, &s.in) ||
+         !open_component(run, opened, c, job->move_x, job->move_y, FALSE, &s.back) ||
+         !open_component(run, opened, c, job->move_x, job->move_y, TRUE, &s.out)))
       return;
   for (int y = job->y; y < job->y + job->height; y++) {
     guint64 row = l->staged_out[job->plane] + (gint64)(y * job->fields + job->field) * stride;
@@ -366,18 +367,18 @@ stage_out_unit(const KernelRun *run, const Unit *unit)
                                                      (gsize)job->width * C * sizeof(float), FALSE, run->name);
 
     for (int x = 0; acc && x < job->width; x++)
-      put_pixel(unit, &s, acc + x * C, job->x + x, y);
+      put_pixel(opened, &s, acc + x * C, job->x + x, y);
   }
 }
 
 void
-units_stage_in(const KernelRun *run)
+blocks_stage_in(const KernelRun *run)
 {
-  run_units(run, stage_in_unit);
+  run_jobs(run, stage_in_job);
 }
 
 void
-units_stage_out(const KernelRun *run)
+blocks_stage_out(const KernelRun *run)
 {
-  run_units(run, stage_out_unit);
+  run_jobs(run, stage_out_job);
 }
