@@ -107,12 +107,12 @@ cnv_session_history_push(CnvSession *session, guint slot, const CnvFrame *frame,
 
   g_return_val_if_fail(slot < session->n_slots && frame->memory != CNV_MEMORY_HISTORY, FALSE);
   if (!check_frame(&scene->image, &scene->layout, frame, "input", error) || !finish_measuring(session, error) ||
-      (fetches && !session->fetch_rows(session, frame, error)) || !session->history_push(session, slot, frame, error))
+      !session->history_push(session, slot, frame, fetches, error))
     return FALSE;
   if (fetches)
     scene->pending = (int)slot;
   else if (measured) /* while an engine that started an upload copies */
-    cnv_scene_measure(scene, slot, frame, cnv_scene_row_step(&scene->image));
+    cnv_scene_measure(scene, slot, frame, scene->row_step);
   else
     cnv_scene_skip(scene, slot);
   return TRUE;

@@ -76,41 +76,6 @@ cuda_submit(CnvSession *session, const CnvWork *work, const CnvFrame *in, const 
   return ok;
 }
 
-static gboolean
-cuda_history_alloc(CnvSession *session, guint n_slots, GError **error)
-{
-  CudaSession *self = (CudaSession *)session;
-  gsize bytes = n_slots > 0 ? n_slots * session->scene->layout.size : 0;
-  gboolean ok;
-
-  if (!CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error))
-    return FALSE;
-  if (n_slots == 0)
-    cnv_cuda_free(self, &self->history);
-  ok = cnv_cuda_reserve(self, &self->history, bytes, error);
-  self->cu->cuCtxPopCurrent(NULL);
-  return ok;
-}
-
-static gboolean
-cuda_history_push(CnvSession *session, guint slot, const CnvFrame *frame, GError **error)
-{
-  CudaSession *self = (CudaSession *)session;
-  CnvFrame to = cnv_cuda_slot_frame(self, (int)slot);
-  gboolean ok;
-  CNV_RANGE("keep");
-
-  if (!CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error))
-    return FALSE;
-  if (frame->memory == CNV_MEMORY_HOST)
-    ok = cnv_cuda_upload_frame(self, frame, &to, error);
-  else
-    ok = cnv_cuda_copy_planes(self, &session->scene->layout, ~0u, frame, &to, error);
-  self->busy = TRUE;
-  self->cu->cuCtxPopCurrent(NULL);
-  return ok;
-}
-
 /* All frames, also those in device memory. */
 static gboolean
 finish_all(CudaSession *self, GError **error)
@@ -192,19 +157,17 @@ release(CudaSession *self)
 {
   const CnvDriver *cu = self->cu;
 
-  DeviceBuffer *buffers[] = {&self->scratch, &self->sums,      &self->arrays,     &self->all_taps,
-                             &self->words,   &self->staged_in, &self->staged_out, &self->history};
+  CudaBuffer *buffers[] = {&self->scratch, &self->sums,      &self->arrays,    &self->all_taps,
+                           &self->words,   &self->staged_in, &self->staged_out};
 
   cnv_cuda_forget_textures(self);
   for (gsize i = 0; i < G_N_ELEMENTS(buffers); i++)
     cnv_cuda_free(self, buffers[i]);
   cnv_cuda_frames_close(self);
-  cnv_cuda_free_rows(self);
+  cnv_cuda_history_close(self);
   for (int m = 0; m < 2 * N_SPANS; m++)
-    if (self->mark[m / 2][m % 2])
-      cu->cuEventDestroy(self->mark[m / 2][m % 2]);
-  if (self->order)
-    cu->cuEventDestroy(self->order);
+    cnv_cuda_destroy_event(self, self->mark[m / 2][m % 2]);
+  cnv_cuda_destroy_event(self, self->order);
   if (self->own_stream)
     cu->cuStreamDestroy(self->own_stream);
   if (self->module)
@@ -276,7 +239,7 @@ make_resources(CudaSession *self, GError **error)
   for (int m = 0; m < 2 * N_SPANS; m++)
     if (!CHECK(self, cuEventCreate(&self->mark[m / 2][m % 2], CU_EVENT_DEFAULT), "making an event", error))
       return FALSE;
-  return cnv_cuda_frames_open(self, error);
+  return cnv_cuda_frames_open(self, error) && cnv_cuda_history_open(self, error);
 }
 
 static CnvSession *
@@ -291,9 +254,8 @@ cuda_open(const CnvSessionOptions *options, GError **error)
   self = g_new0(CudaSession, 1);
   self->base = (CnvSession){.backend = &cnv_backend_cuda,
                             .submit = cuda_submit,
-                            .history_alloc = cuda_history_alloc,
-                            .history_push = cuda_history_push,
-                            .fetch_rows = cnv_cuda_fetch_rows,
+                            .history_alloc = cnv_cuda_history_alloc,
+                            .history_push = cnv_cuda_history_push,
                             .wait_for_rows = cnv_cuda_wait_for_rows,
                             .wait = cuda_wait,
                             .wait_for_frame = cnv_cuda_wait_for_frame,

@@ -188,41 +188,31 @@ download_slice(CudaSession *self, const FrameInFlight *frame, int k, GError **er
          (!down->staged || CHECK(self, cuEventRecord(frame->downloaded[k], down->stream), "marking a download", error));
 }
 
-/* A side that is in device memory has no slices. */
+/* A side that is in device memory has no slices to copy. Where kernels run once they do so between the last slice's
+ * upload and the first one's download. */
 static gboolean
-filter_in_one(CudaSession *self, const CnvWork *work, FrameInFlight *frame, GError **error)
-{
-  const Transfer *up = &frame->up, *down = &frame->down;
-
-  for (int k = 0; k < up->slices.n; k++)
-    if (!cnv_cuda_transfer_slice(self, up, k, error))
-      return FALSE;
-  if (!cnv_cuda_wait_for_stream(self, self->stream, up->stream, error) ||
-      !cnv_cuda_mark(self, SPAN_COMPUTE, 0, self->stream, error) ||
-      !cnv_cuda_filter_frame(self, work, frame->from.slot, &frame->from, &frame->to, error) ||
-      !cnv_cuda_mark(self, SPAN_COMPUTE, 1, self->stream, error) ||
-      !cnv_cuda_wait_for_stream(self, down->stream, self->stream, error))
-    return FALSE;
-  for (int k = 0; k < down->slices.n; k++)
-    if (!download_slice(self, frame, k, error))
-      return FALSE;
-  return TRUE;
-}
-
-static gboolean
-filter_slices(CudaSession *self, const CnvWork *work, FrameInFlight *frame, GError **error)
+run(CudaSession *self, const CnvWork *work, FrameInFlight *frame, GError **error)
 {
   CUstream up = frame->up.stream, down = frame->down.stream;
-  int n = self->schedule.slices.n;
+  gboolean once = self->schedule.slices.single_launch;
+  int n = self->schedule.slices.n, n_down = 0;
 
-  for (int k = 0; k < n; k++)
-    if (!cnv_cuda_transfer_slice(self, &frame->up, k, error) ||
-        !cnv_cuda_wait_for_stream(self, self->stream, up, error) ||
-        (k == 0 && !cnv_cuda_mark(self, SPAN_COMPUTE, 0, self->stream, error)) ||
-        !cnv_cuda_filter_slice(self, work, k, &frame->from, &frame->to, error) ||
-        (k == n - 1 && !cnv_cuda_mark(self, SPAN_COMPUTE, 1, self->stream, error)) ||
-        !cnv_cuda_wait_for_stream(self, down, self->stream, error) || !download_slice(self, frame, k, error))
+  for (int k = 0; k < n; k++) {
+    if (!cnv_cuda_transfer_slice(self, &frame->up, k, error))
       return FALSE;
+    if (once && k < n - 1)
+      continue;
+    if (!cnv_cuda_wait_for_stream(self, self->stream, up, error) ||
+        (n_down == 0 && !cnv_cuda_mark(self, SPAN_COMPUTE, 0, self->stream, error)) ||
+        !(once ? cnv_cuda_filter_frame(self, work, frame->from.slot, &frame->from, &frame->to, error)
+               : cnv_cuda_filter_slice(self, work, k, &frame->from, &frame->to, error)) ||
+        (k == n - 1 && !cnv_cuda_mark(self, SPAN_COMPUTE, 1, self->stream, error)) ||
+        !cnv_cuda_wait_for_stream(self, down, self->stream, error))
+      return FALSE;
+    for (; n_down <= k; n_down++)
+      if (!download_slice(self, frame, n_down, error))
+        return FALSE;
+  }
   return TRUE;
 }
 
@@ -277,7 +267,7 @@ start(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame
   filtered = filtered_frame(self, work, frame);
   set_transfer(self, &frame->up, TRUE, work, in, &frame->from);
   set_transfer(self, &frame->down, FALSE, work, out, &filtered);
-  return (self->schedule.slices.single_launch ? filter_in_one : filter_slices)(self, work, frame, error) &&
+  return run(self, work, frame, error) &&
          CHECK(self, cuEventRecord(frame->done, frame->down.stream), "marking a frame", error);
 }
 
@@ -299,15 +289,12 @@ cnv_cuda_start_frame(CudaSession *self, const CnvWork *work, const CnvFrame *in,
 gboolean
 cnv_cuda_frames_open(CudaSession *self, GError **error)
 {
-  if (!CHECK(self, cuStreamCreate(&self->host.up, CU_STREAM_NON_BLOCKING), "making a stream", error) ||
-      !CHECK(self, cuStreamCreate(&self->host.down, CU_STREAM_NON_BLOCKING), "making a stream", error) ||
-      !CHECK(self, cuEventCreate(&self->host.unstaged, CU_EVENT_DISABLE_TIMING), "making an event", error))
-    return FALSE;
-  return TRUE;
+  return CHECK(self, cuStreamCreate(&self->host.up, CU_STREAM_NON_BLOCKING), "making a stream", error) &&
+         CHECK(self, cuStreamCreate(&self->host.down, CU_STREAM_NON_BLOCKING), "making a stream", error);
 }
 
-static void
-destroy_event(CudaSession *self, CUevent event)
+void
+cnv_cuda_destroy_event(CudaSession *self, CUevent event)
 {
   if (event)
     self->cu->cuEventDestroy(event);
@@ -318,11 +305,11 @@ free_frame(CudaSession *self, FrameInFlight *frame)
 {
   cnv_cuda_free(self, &frame->in);
   cnv_cuda_free(self, &frame->out);
-  cnv_cuda_free_pinned_buffer(self, &frame->up.staging);
-  cnv_cuda_free_pinned_buffer(self, &frame->down.staging);
-  destroy_event(self, frame->done);
+  cnv_cuda_free(self, &frame->up.staging);
+  cnv_cuda_free(self, &frame->down.staging);
+  cnv_cuda_destroy_event(self, frame->done);
   for (int k = 0; k < CNV_SLICES_MAX; k++)
-    destroy_event(self, frame->downloaded[k]);
+    cnv_cuda_destroy_event(self, frame->downloaded[k]);
 }
 
 void
@@ -330,8 +317,6 @@ cnv_cuda_frames_close(CudaSession *self)
 {
   for (int i = 0; i < CNV_IN_FLIGHT_MAX; i++)
     free_frame(self, &self->host.frames[i]);
-  cnv_cuda_free_pinned_buffer(self, &self->host.history.staging);
-  destroy_event(self, self->host.unstaged);
   if (self->host.up)
     self->cu->cuStreamDestroy(self->host.up);
   if (self->host.down)

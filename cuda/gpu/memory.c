@@ -6,18 +6,20 @@
 #include "gpu/range.h"
 
 void
-cnv_cuda_free(CudaSession *self, DeviceBuffer *buffer)
+cnv_cuda_free(CudaSession *self, CudaBuffer *buffer)
 {
   /* Work in flight may still use it. */
-  if (buffer->address && self->busy)
+  if (buffer->address && !buffer->pinned && self->busy)
     self->cu->cuStreamSynchronize(self->stream);
-  if (buffer->address)
+  if (buffer->pinned)
+    self->cu->cuMemFreeHost((void *)(guintptr)buffer->address);
+  else if (buffer->address)
     self->cu->cuMemFree(buffer->address);
-  *buffer = (DeviceBuffer){0};
+  *buffer = (CudaBuffer){0};
 }
 
 gboolean
-cnv_cuda_reserve(CudaSession *self, DeviceBuffer *buffer, gsize size, GError **error)
+cnv_cuda_reserve(CudaSession *self, CudaBuffer *buffer, gsize size, GError **error)
 {
   g_autofree char *doing = NULL;
 
@@ -31,7 +33,21 @@ cnv_cuda_reserve(CudaSession *self, DeviceBuffer *buffer, gsize size, GError **e
   return TRUE;
 }
 
-/* ---- page-locked memory ---- */
+gboolean
+cnv_cuda_reserve_pinned(CudaSession *self, CudaBuffer *buffer, gsize size, const char *doing, GError **error)
+{
+  void *memory;
+
+  if (buffer->size >= size)
+    return TRUE;
+  cnv_cuda_free(self, buffer);
+  if (!CHECK(self, cuMemHostAlloc(&memory, size, CU_MEMHOSTALLOC_PORTABLE), doing, error))
+    return FALSE;
+  *buffer = (CudaBuffer){(guintptr)memory, size, TRUE};
+  return TRUE;
+}
+
+/* ---- page-locked memory of callers ---- */
 
 void *
 cnv_cuda_alloc_pinned(void *context, gsize size)
@@ -58,28 +74,6 @@ cnv_cuda_free_pinned(void *context, void *memory)
   cu->cuCtxPopCurrent(NULL);
 }
 
-void
-cnv_cuda_free_pinned_buffer(CudaSession *self, PinnedBuffer *buffer)
-{
-  if (buffer->memory)
-    self->cu->cuMemFreeHost(buffer->memory);
-  *buffer = (PinnedBuffer){NULL, 0};
-}
-
-gboolean
-cnv_cuda_reserve_pinned(CudaSession *self, PinnedBuffer *buffer, gsize size, const char *doing, GError **error)
-{
-  void *memory;
-
-  if (buffer->size >= size)
-    return TRUE;
-  cnv_cuda_free_pinned_buffer(self, buffer);
-  if (!CHECK(self, cuMemHostAlloc(&memory, size, CU_MEMHOSTALLOC_PORTABLE), doing, error))
-    return FALSE;
-  *buffer = (PinnedBuffer){memory, size};
-  return TRUE;
-}
-
 /* ---- frames ---- */
 
 CnvLayout
@@ -100,20 +94,8 @@ cnv_cuda_upload(CudaSession *self, CUdeviceptr to, const void *from, gsize size,
   return size == 0 || CHECK(self, cuMemcpyHtoDAsync(to, from, size, self->stream), doing, error);
 }
 
-CnvFrame
-cnv_cuda_slot_frame(const CudaSession *self, int slot)
-{
-  const CnvLayout *layout = &self->base.scene->layout;
-
-  CnvFrame frame = cnv_layout_frame(layout, CNV_MEMORY_DEVICE, self->history.address + slot * layout->size);
-
-  frame.slot = slot;
-  return frame;
-}
-
 gboolean
-cnv_cuda_device_frame(CudaSession *self, const CnvFrame *frame, DeviceBuffer *buffer, CnvFrame *on_device,
-                      GError **error)
+cnv_cuda_device_frame(CudaSession *self, const CnvFrame *frame, CudaBuffer *buffer, CnvFrame *on_device, GError **error)
 {
   *on_device = frame->memory == CNV_MEMORY_HISTORY ? cnv_cuda_slot_frame(self, frame->slot) : *frame;
   if (on_device->memory == CNV_MEMORY_DEVICE)

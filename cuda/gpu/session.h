@@ -22,25 +22,22 @@ typedef enum { SPAN_UPLOAD, SPAN_COMPUTE, SPAN_DOWNLOAD, N_SPANS } Span;
 /* Texture objects kept for frames that come again: pools have few. */
 #define N_TEXTURES 32
 
+/* Device memory, or page-locked memory of the host. */
 typedef struct {
   CUdeviceptr address;
   gsize size;
-} DeviceBuffer;
-
-typedef struct {
-  guint8 *memory;
-  gsize size;
-} PinnedBuffer;
+  gboolean pinned;
+} CudaBuffer;
 
 /* A frame's copy between host and device, in slices. Page-locked memory is copied as it lies, other memory by way of
  * staging, which is laid out as the device's memory. */
 typedef struct {
   gboolean upload; /* else a download */
   CnvFrame host, device;
-  CnvLayout layout;     /* of the frame, and of staging */
-  PinnedBuffer staging; /* stays from frame to frame */
-  guint staged;         /* bits: planes that are staged */
-  CnvSlices slices;     /* none if the frame is not in host memory */
+  CnvLayout layout;   /* of the frame, and of staging */
+  CudaBuffer staging; /* stays from frame to frame */
+  guint staged;       /* bits: planes that are staged */
+  CnvSlices slices;   /* none if the frame is not in host memory */
   CUstream stream;
   gboolean timed;
   gboolean overlaps; /* with those of other frames */
@@ -49,9 +46,9 @@ typedef struct {
 /* A frame from or to host memory. It has all that its copies need to itself until it was waited for: so the next one is
  * uploaded while it is downloaded. Buffers and events are made as they come to be needed. */
 typedef struct {
-  guint64 number;       /* from 1; 0: none, and nothing here is in use */
-  DeviceBuffer in, out; /* for the frame's copies on the device */
-  CnvFrame from, to;    /* on the device */
+  guint64 number;     /* from 1; 0: none, and nothing here is in use */
+  CudaBuffer in, out; /* for the frame's copies on the device */
+  CnvFrame from, to;  /* on the device */
   Transfer up, down;
   CUevent downloaded[CNV_SLICES_MAX]; /* a slice, to staging */
   CUevent done;
@@ -104,8 +101,6 @@ typedef struct {
     } count;
     FrameInFlight frames[CNV_IN_FLIGHT_MAX];
     CUstream up, down; /* kernels are on the session's stream: what others do in device memory meets them alone */
-    Transfer history;  /* of frames into it */
-    CUevent unstaged;  /* the last of them has left staging */
     CnvTeam *team;     /* for copies to and from staging; NULL until there is one */
   } host;
 
@@ -118,14 +113,17 @@ typedef struct {
   gboolean is_uploaded; /* the arrays of the schedule */
   int loaded_bank;      /* of taps, in constant memory; -1 none */
   CnvLayout layout, staged;
-  DeviceBuffer scratch; /* for the result of filtering in place, before it is put there */
-  DeviceBuffer sums, arrays, all_taps, words, staged_in, staged_out;
-  DeviceBuffer history; /* slots, each laid out as the scene says */
-  PinnedBuffer rows;    /* of the frame that is being measured */
-  CUevent rows_done;    /* they are there; NULL before the first */
-  CnvSources sources;   /* of the frame that is being submitted; deltas in the history */
-  guint staged_source;  /* number of the one that is being staged */
-  gboolean busy;        /* something was started since the last wait */
+  CudaBuffer scratch; /* for the result of filtering in place, before it is put there */
+  CudaBuffer sums, arrays, all_taps, words, staged_in, staged_out;
+  struct {
+    CudaBuffer slots, rows; /* each laid out as the scene says; of the frame that is being measured, page-locked */
+    Transfer upload;        /* of the last frame from the host */
+    CUevent unstaged;       /* it has left staging */
+    CUevent rows_done;      /* the rows are there */
+  } history;
+  CnvSources sources;  /* of the frame that is being submitted; deltas in the history */
+  guint staged_source; /* number of the one that is being staged */
+  gboolean busy;       /* something was started since the last wait */
   Texture texture[N_TEXTURES];
   guint n_textures;
 } CudaSession;
@@ -133,17 +131,17 @@ typedef struct {
 #define CHECK(self, call, doing, error) cnv_driver_check((self)->cu, (self)->cu->call, #call, doing, error)
 
 /* memory.c */
-void cnv_cuda_free(CudaSession *self, DeviceBuffer *buffer);
-/* Makes a buffer large enough; it only ever grows, so that changes back and forth cost nothing. */
-gboolean cnv_cuda_reserve(CudaSession *self, DeviceBuffer *buffer, gsize size, GError **error);
+void cnv_cuda_free(CudaSession *self, CudaBuffer *buffer);
+/* Makes a buffer large enough, of device memory or page-locked; it only ever grows, so that changes back and forth cost
+ * nothing. */
+gboolean cnv_cuda_reserve(CudaSession *self, CudaBuffer *buffer, gsize size, GError **error);
+gboolean cnv_cuda_reserve_pinned(CudaSession *self, CudaBuffer *buffer, gsize size, const char *doing, GError **error);
 gboolean cnv_cuda_upload(CudaSession *self, CUdeviceptr to, const void *from, gsize size, const char *doing,
                          GError **error);
 /* Layout of the planes that are staged as float32; the others are left out. */
 CnvLayout cnv_cuda_staged_layout(const CnvPlan *plan);
-/* A slot of the history as a frame. */
-CnvFrame cnv_cuda_slot_frame(const CudaSession *self, int slot);
 /* The frame itself where it is on the device, else one in that buffer of the session's. */
-gboolean cnv_cuda_device_frame(CudaSession *self, const CnvFrame *frame, DeviceBuffer *buffer, CnvFrame *on_device,
+gboolean cnv_cuda_device_frame(CudaSession *self, const CnvFrame *frame, CudaBuffer *buffer, CnvFrame *on_device,
                                GError **error);
 /* Samples of several bytes are read as such. */
 gboolean cnv_cuda_check_alignment(const CnvImage *image, const CnvFrame *frame, GError **error);
@@ -151,10 +149,6 @@ gboolean cnv_cuda_check_alignment(const CnvImage *image, const CnvFrame *frame, 
 /* The functions of CnvBackend: without a session, in any context. */
 void *cnv_cuda_alloc_pinned(void *context, gsize size);
 void cnv_cuda_free_pinned(void *context, void *memory);
-/* Like the functions for device buffers. */
-void cnv_cuda_free_pinned_buffer(CudaSession *self, PinnedBuffer *buffer);
-gboolean cnv_cuda_reserve_pinned(CudaSession *self, PinnedBuffer *buffer, gsize size, const char *doing,
-                                 GError **error);
 
 /* transfer.c */
 /* Finds the planes that are not page-locked, and staging for them. */
@@ -163,12 +157,12 @@ void cnv_cuda_transfer_stage(CudaSession *self, Transfer *transfer);
 gboolean cnv_cuda_transfer_slice(CudaSession *self, const Transfer *transfer, int k, GError **error);
 /* Copies what is staged of slice k between the frame's memory and staging. */
 void cnv_cuda_transfer_copy_staged(CudaSession *self, const Transfer *transfer, int k);
-/* Uploads a frame in host memory to one laid out as a slot of the history, on the session's stream. */
-gboolean cnv_cuda_upload_frame(CudaSession *self, const CnvFrame *frame, const CnvFrame *to, GError **error);
 
 /* inflight.c */
 /* Later work on a stream waits for all that was started on the other. */
 gboolean cnv_cuda_wait_for_stream(CudaSession *self, CUstream stream, CUstream other, GError **error);
+/* NULL is allowed. */
+void cnv_cuda_destroy_event(CudaSession *self, CUevent event);
 /* Waits for all streams, whatever has failed. */
 void cnv_cuda_sync_streams(CudaSession *self);
 /* Starts all that is done to a frame by the work that is set, where `in` or `out` is in host memory. If it fails the
@@ -186,10 +180,16 @@ void cnv_cuda_frames_forget(CudaSession *self, guint64 done, guint64 number);
 gboolean cnv_cuda_frames_open(CudaSession *self, GError **error);
 void cnv_cuda_frames_close(CudaSession *self);
 
-/* rows.c: of CnvSession */
-gboolean cnv_cuda_fetch_rows(CnvSession *session, const CnvFrame *frame, GError **error);
+/* history.c */
+/* A slot as a frame. */
+CnvFrame cnv_cuda_slot_frame(const CudaSession *self, int slot);
+gboolean cnv_cuda_history_open(CudaSession *self, GError **error);
+void cnv_cuda_history_close(CudaSession *self);
+/* The functions of CnvSession. */
+gboolean cnv_cuda_history_alloc(CnvSession *session, guint n_slots, GError **error);
+gboolean cnv_cuda_history_push(CnvSession *session, guint slot, const CnvFrame *frame, gboolean fetch_rows,
+                               GError **error);
 gboolean cnv_cuda_wait_for_rows(CnvSession *session, CnvFrame *rows, GError **error);
-void cnv_cuda_free_rows(CudaSession *self);
 
 /* timing.c */
 /* Records the beginning (end 0) or the end (1) of a span on a stream, if the frame is one that is timed. */

@@ -84,7 +84,7 @@ cnv_cuda_transfer_copy_staged(CudaSession *self, const Transfer *transfer, int k
       continue;
     find_rows(transfer, m, k, rows);
     frame = (guint8 *)transfer->host.data[m] + rows[0] * stride;
-    staging = transfer->staging.memory + transfer->layout.offset[m] + rows[0] * pitch;
+    staging = (guint8 *)(guintptr)transfer->staging.address + transfer->layout.offset[m] + rows[0] * pitch;
     copies[n++] = (CnvRowsCopy){.to = up ? staging : frame,
                                 .from = up ? frame : staging,
                                 .to_stride = up ? pitch : stride,
@@ -131,7 +131,8 @@ start_plane(CudaSession *self, const Transfer *transfer, int m, int k, GError **
   gboolean staged = transfer->staged >> m & 1;
   gsize host_stride = staged ? transfer->layout.pitch[m] : transfer->host.stride[m];
   gsize device_stride = transfer->device.stride[m];
-  guint8 *host = staged ? transfer->staging.memory + transfer->layout.offset[m] : transfer->host.data[m];
+  guint8 *host =
+      staged ? (guint8 *)(guintptr)transfer->staging.address + transfer->layout.offset[m] : transfer->host.data[m];
   CUDA_MEMCPY2D copy = {.WidthInBytes = transfer->layout.row_bytes[m]};
   CUdeviceptr device = (guintptr)transfer->device.data[m];
   int rows[2];
@@ -177,29 +178,4 @@ cnv_cuda_transfer_slice(CudaSession *self, const Transfer *transfer, int k, GErr
     if (!start_plane(self, transfer, m, k, error))
       return FALSE;
   return !transfer->timed || k < transfer->slices.n - 1 || cnv_cuda_mark(self, span, 1, transfer->stream, error);
-}
-
-/* ---- frames of the history ---- */
-
-gboolean
-cnv_cuda_upload_frame(CudaSession *self, const CnvFrame *frame, const CnvFrame *to, GError **error)
-{
-  Transfer *transfer = &self->host.history;
-
-  /* The frame before may still be on its way out of staging. */
-  if (!CHECK(self, cuEventSynchronize(self->host.unstaged), "waiting for an upload", error))
-    return FALSE;
-  *transfer = (Transfer){.upload = TRUE,
-                         .layout = self->base.scene->layout,
-                         .host = *frame,
-                         .device = *to,
-                         .staging = transfer->staging,
-                         .slices = cnv_slices_of_image(&self->base.scene->image),
-                         .stream = self->stream};
-  cnv_cuda_transfer_stage(self, transfer);
-  for (int k = 0; k < transfer->slices.n; k++)
-    if (!cnv_cuda_transfer_slice(self, transfer, k, error))
-      return FALSE;
-  return !transfer->staged ||
-         CHECK(self, cuEventRecord(self->host.unstaged, transfer->stream), "marking an upload", error);
 }

@@ -11,23 +11,6 @@
 
 #define LEAST_STEP 4 /* pixels from column to column, and row to row */
 
-CnvScene *
-cnv_scene_new(const CnvImage *image, guint n_slots, GError **error)
-{
-  gsize bytes = sizeof(CnvScene) + n_slots * sizeof(double);
-  CnvScene *scene = g_try_malloc0(bytes);
-
-  if (!scene) {
-    g_set_error(error, CNV_ERROR, CNV_ERROR_MEMORY,
-                "no memory for %" G_GSIZE_FORMAT " bytes to look for cuts between frames: free memory", bytes);
-    return NULL;
-  }
-  scene->image = *image;
-  scene->layout = cnv_layout_of(image);
-  scene->pending = -1;
-  return scene;
-}
-
 /* The components that luma is made of, one or red, green and blue, and their weights in it, full scale being 1. */
 static int
 find_luma(const CnvImage *image, CnvComponent component[3], double weight[3])
@@ -54,12 +37,6 @@ step_of(int size)
   return MAX(cnv_divide_up(size, CNV_SCENE_STEPS), LEAST_STEP);
 }
 
-int
-cnv_scene_row_step(const CnvImage *image)
-{
-  return step_of(image->height);
-}
-
 static int
 rows_of(const CnvImage *image)
 {
@@ -67,8 +44,8 @@ rows_of(const CnvImage *image)
 }
 
 /* Luma is in the first planes of every format. */
-CnvLayout
-cnv_scene_rows_layout(const CnvImage *image)
+static CnvLayout
+rows_layout(const CnvImage *image)
 {
   CnvLayout layout = {.size = 0};
   CnvComponent component[3];
@@ -78,6 +55,25 @@ cnv_scene_rows_layout(const CnvImage *image)
   for (int m = 0; m <= component[n - 1].plane; m++)
     cnv_layout_add(&layout, m, cnv_format_row_bytes(image->format, m, image->width), rows_of(image));
   return layout;
+}
+
+CnvScene *
+cnv_scene_new(const CnvImage *image, guint n_slots, GError **error)
+{
+  gsize bytes = sizeof(CnvScene) + n_slots * sizeof(double);
+  CnvScene *scene = g_try_malloc0(bytes);
+
+  if (!scene) {
+    g_set_error(error, CNV_ERROR, CNV_ERROR_MEMORY,
+                "no memory for %" G_GSIZE_FORMAT " bytes to look for cuts between frames: free memory", bytes);
+    return NULL;
+  }
+  scene->image = *image;
+  scene->layout = cnv_layout_of(image);
+  scene->rows_layout = rows_layout(image);
+  scene->row_step = step_of(image->height);
+  scene->pending = -1;
+  return scene;
 }
 
 void

@@ -18,8 +18,10 @@ G_BEGIN_DECLS
 typedef struct CnvScene {
   CnvImage image;
   CnvLayout layout;
-  int pending;       /* slot of the frame whose rows the engine is still fetching; -1: none */
-  gboolean has_luma; /* FALSE: there is no frame to compare with */
+  CnvLayout rows_layout; /* planes of memory with luma, or red, green and blue, each with the grid's rows alone */
+  int row_step;          /* the grid's rows in all planes: 0, and each so many further */
+  int pending;           /* slot of the frame whose rows the engine is still fetching; -1: none */
+  gboolean has_luma;     /* FALSE: there is no frame to compare with */
   float luma[CNV_SCENE_STEPS * CNV_SCENE_STEPS]; /* 0..1, of the frame measured last */
   double change[];                               /* by slot */
 } CnvScene;
@@ -27,14 +29,8 @@ typedef struct CnvScene {
 /* Returns a scene (g_free) for the frames of a history, or NULL with CNV_ERROR_MEMORY. */
 CnvScene *cnv_scene_new(const CnvImage *image, guint n_slots, GError **error);
 
-/* The grid's rows in all planes: 0, and each so many further. */
-int cnv_scene_row_step(const CnvImage *image);
-
-/* The planes of memory that hold luma, or red, green and blue, each with the grid's rows alone. */
-CnvLayout cnv_scene_rows_layout(const CnvImage *image);
-
 /* Sets the slot's change to the difference from the last frame measured. row_step: from one row of the grid to the next
- * in the frame's planes, of which those of cnv_scene_rows_layout alone are read. */
+ * in the frame's planes, of which those of rows_layout alone are read. */
 void cnv_scene_measure(CnvScene *scene, guint slot, const CnvFrame *frame, int row_step);
 
 /* The next frame has none to compare with, and this slot's did not change. */

@@ -79,10 +79,9 @@ struct CnvSession {
   gboolean (*submit)(CnvSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error);
   /* The frames' layout is that of the scene, which stands already; n_slots 0: frees the history. */
   gboolean (*history_alloc)(CnvSession *self, guint n_slots, GError **error);
-  gboolean (*history_push)(CnvSession *self, guint slot, const CnvFrame *frame, GError **error);
-  /* Starts to download the rows of a frame in device memory that a scene needs, and waits for them: rows is valid up to
-   * the next start. Both NULL: the engine takes no device memory. */
-  gboolean (*fetch_rows)(CnvSession *self, const CnvFrame *frame, GError **error);
+  /* fetch_rows: starts to download the rows that a scene needs, too, of a frame in device memory. */
+  gboolean (*history_push)(CnvSession *self, guint slot, const CnvFrame *frame, gboolean fetch_rows, GError **error);
+  /* Waits for these rows, which stay up to the next push. NULL: the engine takes no device memory. */
   gboolean (*wait_for_rows)(CnvSession *self, CnvFrame *rows, GError **error);
   gboolean (*wait)(CnvSession *self, GError **error);
   gboolean (*wait_for_frame)(CnvSession *self, guint64 number, GError **error); /* NULL: done when submitted */

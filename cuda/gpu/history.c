@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The history: frames in device memory, and rows of them that the host measures (plan/scene.h).
+ */
+#include "gpu/range.h"
+#include "gpu/session.h"
+
+CnvFrame
+cnv_cuda_slot_frame(const CudaSession *self, int slot)
+{
+  const CnvLayout *layout = &self->base.scene->layout;
+  CnvFrame frame = cnv_layout_frame(layout, CNV_MEMORY_DEVICE, self->history.slots.address + slot * layout->size);
+
+  frame.slot = slot;
+  return frame;
+}
+
+gboolean
+cnv_cuda_history_alloc(CnvSession *session, guint n_slots, GError **error)
+{
+  CudaSession *self = (CudaSession *)session;
+  gsize bytes = n_slots > 0 ? n_slots * session->scene->layout.size : 0;
+  gboolean ok;
+
+  if (!CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error))
+    return FALSE;
+  if (n_slots == 0)
+    cnv_cuda_free(self, &self->history.slots);
+  ok = cnv_cuda_reserve(self, &self->history.slots, bytes, error);
+  self->cu->cuCtxPopCurrent(NULL);
+  return ok;
+}
+
+static gboolean
+upload_frame(CudaSession *self, const CnvFrame *frame, const CnvFrame *to, GError **error)
+{
+  Transfer *transfer = &self->history.upload;
+
+  /* The frame before may still be on its way out of staging. */
+  if (!CHECK(self, cuEventSynchronize(self->history.unstaged), "waiting for an upload", error))
+    return FALSE;
+  *transfer = (Transfer){.upload = TRUE,
+                         .layout = self->base.scene->layout,
+                         .host = *frame,
+                         .device = *to,
+                         .staging = transfer->staging,
+                         .slices = cnv_slices_of_image(&self->base.scene->image),
+                         .stream = self->stream};
+  cnv_cuda_transfer_stage(self, transfer);
+  for (int k = 0; k < transfer->slices.n; k++)
+    if (!cnv_cuda_transfer_slice(self, transfer, k, error))
+      return FALSE;
+  return !transfer->staged ||
+         CHECK(self, cuEventRecord(self->history.unstaged, transfer->stream), "marking an upload", error);
+}
+
+/* Starts the download of the rows of a frame in device memory. */
+static gboolean
+download_rows(CudaSession *self, const CnvFrame *frame, GError **error)
+{
+  const CnvScene *scene = self->base.scene;
+  const CnvLayout *layout = &scene->rows_layout;
+  CudaBuffer *rows = &self->history.rows;
+
+  /* Rows that nobody asked for may still be on their way. */
+  if (rows->size < layout->size &&
+      !CHECK(self, cuEventSynchronize(self->history.rows_done), "downloading rows of a frame", error))
+    return FALSE;
+  if (!cnv_cuda_reserve_pinned(self, rows, layout->size, "page-locking memory to look for cuts", error))
+    return FALSE;
+  for (int m = 0; m < layout->n_planes; m++) {
+    const CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                                .srcDevice = (guintptr)frame->data[m],
+                                .srcPitch = (gsize)frame->stride[m] * scene->row_step,
+                                .dstMemoryType = CU_MEMORYTYPE_HOST,
+                                .dstHost = (guint8 *)(guintptr)rows->address + layout->offset[m],
+                                .dstPitch = layout->pitch[m],
+                                .WidthInBytes = layout->row_bytes[m],
+                                .Height = layout->rows[m]};
+
+    if (!CHECK(self, cuMemcpy2DAsync(&copy, self->stream), "downloading rows of a frame to look for a cut", error))
+      return FALSE;
+  }
+  return CHECK(self, cuEventRecord(self->history.rows_done, self->stream), "marking a download", error);
+}
+
+gboolean
+cnv_cuda_history_push(CnvSession *session, guint slot, const CnvFrame *frame, gboolean fetch_rows, GError **error)
+{
+  CudaSession *self = (CudaSession *)session;
+  CnvFrame to = cnv_cuda_slot_frame(self, (int)slot);
+  gboolean ok;
+  CNV_RANGE("keep");
+
+  if (!CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error))
+    return FALSE;
+  ok = !fetch_rows || download_rows(self, frame, error);
+  if (frame->memory == CNV_MEMORY_HOST)
+    ok = ok && upload_frame(self, frame, &to, error);
+  else
+    ok = ok && cnv_cuda_copy_planes(self, &session->scene->layout, ~0u, frame, &to, error);
+  self->busy = TRUE;
+  self->cu->cuCtxPopCurrent(NULL);
+  return ok;
+}
+
+gboolean
+cnv_cuda_wait_for_rows(CnvSession *session, CnvFrame *rows, GError **error)
+{
+  CudaSession *self = (CudaSession *)session;
+  gboolean ok;
+
+  if (!CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error))
+    return FALSE;
+  ok = CHECK(self, cuEventSynchronize(self->history.rows_done), "downloading rows of a frame to look for a cut", error);
+  self->cu->cuCtxPopCurrent(NULL);
+  *rows = cnv_layout_frame(&session->scene->rows_layout, CNV_MEMORY_HOST, self->history.rows.address);
+  return ok;
+}
+
+gboolean
+cnv_cuda_history_open(CudaSession *self, GError **error)
+{
+  return CHECK(self, cuEventCreate(&self->history.unstaged, CU_EVENT_DISABLE_TIMING), "making an event", error) &&
+         CHECK(self, cuEventCreate(&self->history.rows_done, CU_EVENT_DISABLE_TIMING), "making an event", error);
+}
+
+void
+cnv_cuda_history_close(CudaSession *self)
+{
+  cnv_cuda_free(self, &self->history.slots);
+  cnv_cuda_free(self, &self->history.rows);
+  cnv_cuda_free(self, &self->history.upload.staging);
+  cnv_cuda_destroy_event(self, self->history.unstaged);
+  cnv_cuda_destroy_event(self, self->history.rows_done);
+}
