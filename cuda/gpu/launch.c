@@ -108,10 +108,11 @@ set_textures(CudaSession *self, CnvBlockArgs *args, GError **error)
     cnv_cuda_forget_textures(self);
   }
   for (int m = 0; m < self->layout.n_planes; m++) {
-    guint64 start = args->in[m] / TEXTURE_ALIGNMENT * TEXTURE_ALIGNMENT;
+    guint64 start = args->in.address[m] / TEXTURE_ALIGNMENT * TEXTURE_ALIGNMENT;
 
     /* Its last row is as long as the others, or ends with the memory. */
-    if (!cnv_cuda_find_texture(self, start, args->in[m] - start + (gsize)args->in_stride[m] * self->layout.rows[m],
+    if (!cnv_cuda_find_texture(self, start,
+                               args->in.address[m] - start + (gsize)args->in.stride[m] * self->layout.rows[m],
                                plan->image.format->sample_bytes, &args->texture[m], error))
       return FALSE;
     args->texture_start[m] = start;
@@ -119,29 +120,38 @@ set_textures(CudaSession *self, CnvBlockArgs *args, GError **error)
   return cnv_cuda_find_texture(self, self->sums.address, self->sums.size, sizeof(float), &args->sums_texture, error);
 }
 
+static CnvAddresses
+planes_of(const CnvFrame *frame)
+{
+  CnvAddresses planes;
+
+  for (int m = 0; m < CNV_MAX_PLANES; m++) {
+    planes.address[m] = (guintptr)frame->data[m];
+    planes.stride[m] = frame->stride[m];
+  }
+  return planes;
+}
+
 static CnvBlockArgs
 block_args(const CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out)
 {
   const CnvSchedule *schedule = &self->schedule;
   CUdeviceptr arrays = self->arrays.address;
-  CnvBlockArgs args = {.planes = arrays + schedule->planes_at,
-                       .jobs = arrays + schedule->block_jobs_at + l->first * sizeof(CnvBlockJob),
-                       .mask_rects = arrays + schedule->mask_rects_at,
-                       .n_jobs = (int)l->n,
-                       .sums = self->sums.address,
-                       .sources = self->sources,
-                       .staged_size = (gint64)self->staged.size};
+  CnvFrame staged_in = cnv_layout_frame(&self->staged, CNV_MEMORY_DEVICE,
+                                        self->staged_in.address + self->staged_source * self->staged.size);
+  CnvFrame staged_out = cnv_layout_frame(&self->staged, CNV_MEMORY_DEVICE, self->staged_out.address);
 
-  for (int p = 0; p < CNV_MAX_PLANES; p++) {
-    args.staged_in[p] = self->staged_in.address + self->staged_source * self->staged.size + self->staged.offset[p];
-    args.staged_out[p] = self->staged_out.address + self->staged.offset[p];
-    args.staged_stride[p] = self->staged.pitch[p];
-    args.in[p] = (guintptr)in->data[p];
-    args.out[p] = (guintptr)out->data[p];
-    args.in_stride[p] = in->stride[p];
-    args.out_stride[p] = out->stride[p];
-  }
-  return args;
+  return (CnvBlockArgs){.planes = arrays + schedule->planes_at,
+                        .jobs = arrays + schedule->block_jobs_at + l->first * sizeof(CnvBlockJob),
+                        .mask_rects = arrays + schedule->mask_rects_at,
+                        .n_jobs = (int)l->n,
+                        .sums = self->sums.address,
+                        .sources = self->sources,
+                        .in = planes_of(in),
+                        .out = planes_of(out),
+                        .staged_in = planes_of(&staged_in),
+                        .staged_out = planes_of(&staged_out),
+                        .staged_size = (gint64)self->staged.size};
 }
 
 static gboolean
@@ -163,12 +173,8 @@ run_tile_jobs(CudaSession *self, const CnvLaunch *l, int now, const CnvFrame *in
   args.bands = self->words.address;
   args.n_jobs = (int)l->n;
   args.sources = self->sources;
-  for (int p = 0; p < CNV_MAX_PLANES; p++) {
-    args.in[p] = (guintptr)in->data[p];
-    args.out[p] = (guintptr)out->data[p];
-    args.in_stride[p] = in->stride[p];
-    args.out_stride[p] = out->stride[p];
-  }
+  args.in = planes_of(in);
+  args.out = planes_of(out);
   for (guint i = 0; i < CNV_TILE_JOBS_INLINE; i++)
     args.first_block[i] = G_MAXINT;
   for (guint i = 0; i < l->n && l->n <= CNV_TILE_JOBS_INLINE; i++) {

@@ -38,14 +38,13 @@
 #define CNV_ROWS_HEIGHT 8
 #define CNV_OUTPUTS 8
 
-/* A job whose kernel makes it by blocks: blocks first_block to that of the next job, so many of them side by side. Its plane is that
- * with the job's plan and plane. Kernels with row sums have sums_rows rows of so many floats for each term, one term
- * after the other, from float number `sums` of the launch's on. */
+/* A job whose kernel makes it by blocks: blocks first_block to that of the next job, so many of them side by side.
+ * Kernels with row sums have sums_rows rows of sums_stride floats for each term, one term after the other, from float
+ * number `sums` of the launch's on: multiples of 8 and 64, for at least the rows that the job's columns take. */
 typedef struct {
   CnvRectJob job;
   int first_block, columns;
-  int sums_stride,
-      sums_rows; /* at least the job's rows and those that columns of taps reach over, multiples of 64 and 8 */
+  int sums_stride, sums_rows;
   uint32_t sums;
 } CnvBlockJob;
 
@@ -58,28 +57,24 @@ typedef struct {
   int64_t delta[CNV_ARGS_SOURCES];
 } CnvSources;
 
+/* Device addresses of planes, and bytes from row to row. */
+typedef struct {
+  uint64_t address[CNV_MAX_PLANES];
+  int stride[CNV_MAX_PLANES];
+} CnvAddresses;
+
 /* The arguments of kernels with block jobs. */
 typedef struct {
   uint64_t planes, jobs, mask_rects; /* device addresses: CnvPlane by plan and plane, CnvBlockJob, CnvMaskRect */
   int n_jobs;
   uint64_t sums; /* float32 row sums */
   CnvSources sources;
-  uint64_t in[CNV_MAX_PLANES]; /* device addresses of planes of memory */
-  uint64_t out[CNV_MAX_PLANES];
-  int in_stride[CNV_MAX_PLANES], out_stride[CNV_MAX_PLANES];      /* bytes */
-  uint64_t staged_in[CNV_MAX_PLANES], staged_out[CNV_MAX_PLANES]; /* float32 components of a plan's planes */
-  int staged_stride[CNV_MAX_PLANES];
+  CnvAddresses in, out;                           /* planes of memory */
+  CnvAddresses staged_in, staged_out;             /* float32 components of a plan's planes */
   int64_t staged_size;                            /* bytes from the staged form of one source to that of the next */
   uint64_t texture[CNV_MAX_PLANES], sums_texture; /* texture: objects over `in` and `sums`, of single samples */
   uint64_t texture_start[CNV_MAX_PLANES];         /* address of the first, at or before `in` */
 } CnvBlockArgs;
-
-/* Index of a job's plane in the launch's addresses: of memory, or else of staged planes. */
-CNV_HOST_DEVICE static inline int
-cnv_plane_pointers(const CnvPlane *plane, const CnvRectJob *job)
-{
-  return plane->plain ? plane->component[0].plane : job->plane;
-}
 
 /* A job with its plane and addresses, as kernels work on it. */
 typedef struct {
@@ -94,27 +89,37 @@ typedef struct {
   CnvSources sources;
 } CnvBlock;
 
-/* Fills in addresses and sizes, from the job and the addresses of its plane. Staged planes stay in their place;
- * stage_out moves them. */
+/* Fills in addresses and sizes, from the job and plane m of the addresses. Staged planes stay in their place; stage_out
+ * moves them. */
 CNV_HOST_DEVICE static inline void
-cnv_block_locate(CnvBlock *b, uint64_t in, int in_stride, uint64_t out, int out_stride)
+cnv_block_locate(CnvBlock *b, const CnvAddresses *in, const CnvAddresses *out, int m)
 {
   const CnvRectJob *p = &b->job;
   const int plain = b->a.plain, bytes = plain ? b->a.component[0].bytes : (int)sizeof(float);
-  const int pixel = b->a.channels * bytes;
-  const int64_t row = (int64_t)p->window_y * p->fields + p->field, to_y = p->y + (plain ? p->move_y : 0);
-  const int64_t to_row = to_y * p->fields + p->field, to_x = (int64_t)(p->x + (plain ? p->move_x : 0)) * pixel;
+  const int64_t row = (int64_t)p->window_y * p->fields + p->field, pixel = b->a.channels * bytes;
+  const int64_t to_row = (int64_t)(p->y + (plain ? p->move_y : 0)) * p->fields + p->field;
+  const int64_t to_x = (p->x + (plain ? p->move_x : 0)) * pixel;
 
-  b->in = in + row * in_stride + (int64_t)p->window_x * pixel;
-  b->back = in + to_row * in_stride + to_x;
-  b->out = out + to_row * out_stride + to_x;
-  b->in_stride = in_stride * p->fields;
-  b->out_stride = out_stride * p->fields;
+  b->in = in->address[m] + row * in->stride[m] + p->window_x * pixel;
+  b->back = in->address[m] + to_row * in->stride[m] + to_x;
+  b->out = out->address[m] + to_row * out->stride[m] + to_x;
+  b->in_stride = in->stride[m] * p->fields;
+  b->out_stride = out->stride[m] * p->fields;
   b->bytes = bytes;
   b->width = p->window_width;
   b->height = p->window_height;
   b->x = p->x - p->window_x;
   b->y = p->y - p->window_y;
+}
+
+/* The same with the launch's addresses. */
+CNV_HOST_DEVICE static inline void
+cnv_block_locate_in(CnvBlock *b, const CnvBlockArgs *l)
+{
+  if (b->a.plain)
+    cnv_block_locate(b, &l->in, &l->out, b->a.component[0].plane);
+  else
+    cnv_block_locate(b, &l->staged_in, &l->staged_out, b->job.plane);
 }
 
 typedef struct {
@@ -290,8 +295,7 @@ typedef struct {
       bands; /* device addresses: CnvTileJob where there are more than CNV_TILE_JOBS_INLINE; words of bands */
   int n_jobs;
   int first_block[CNV_TILE_JOBS_INLINE]; /* of each job in `job`; INT_MAX for those behind the last */
-  uint64_t in[CNV_MAX_PLANES], out[CNV_MAX_PLANES];
-  int in_stride[CNV_MAX_PLANES], out_stride[CNV_MAX_PLANES]; /* bytes */
+  CnvAddresses in, out;
   CnvTileJob job[CNV_TILE_JOBS_INLINE];
   CnvSources sources;
 } CnvTileArgs;

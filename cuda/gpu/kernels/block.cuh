@@ -40,20 +40,10 @@ let_next_launch_begin()
 /* A block's job, in shared memory, and its part of it. */
 struct Block : CnvBlock {
   int block_x, block_y;
-  int pointers;        /* index of its plane in the launch's addresses and strides */
   uint64_t mask_rects; /* of the launch */
   float *row_sums;     /* the job's */
   int sums_stride, sums_rows;
 };
-
-/* An entry of an array among the kernel's arguments: chosen by comparison, since an index known only at run time would
- * move the arguments to local memory. */
-template <typename V>
-__device__ static V
-pick(const V (&array)[CNV_MAX_PLANES], int i)
-{
-  return i < 2 ? (i < 1 ? array[0] : array[1]) : (i < 3 ? array[2] : array[3]);
-}
 
 /* Number of the last of n jobs that begins at or before the block. */
 template <typename Job>
@@ -97,21 +87,14 @@ load_job(Block &b, const CnvBlockArgs &l)
     b.sources.delta[k] = !b.a.plain ? k * l.staged_size : l.sources.n > 0 ? l.sources.delta[k] : 0;
   }
   if (thread == 0) {
-    const int i = cnv_plane_pointers(&b.a, &b.job);
-
     b.sources.n = max(1, l.sources.n);
     b.block_x = block % from->columns;
     b.block_y = block / from->columns;
-    b.pointers = i;
     b.mask_rects = l.mask_rects;
     b.row_sums = (float *)l.sums + from->sums;
     b.sums_stride = from->sums_stride;
     b.sums_rows = from->sums_rows;
-    if (b.a.plain)
-      cnv_block_locate(&b, pick(l.in, i), pick(l.in_stride, i), pick(l.out, i), pick(l.out_stride, i));
-    else
-      cnv_block_locate(&b, pick(l.staged_in, i), pick(l.staged_stride, i), pick(l.staged_out, i),
-                       pick(l.staged_stride, i));
+    cnv_block_locate_in(&b, &l);
   }
   __syncthreads();
 }
@@ -273,17 +256,6 @@ store_sample(const Block &b, int s, int y, float sum)
 
 /* ---- renormalize ---- */
 
-/* Taps that find a sample when their first lies on index `first` of n samples: from begin, up to but without end. */
-struct Present {
-  int begin, end;
-};
-
-__device__ static Present
-present(int first, int taps, int n)
-{
-  return {max(0, -first), max(0, min(taps, n - first))};
-}
-
 /* S/P of border.h. */
 __device__ static float
 restore_sum(float sum, float found, float epsilon)
@@ -291,101 +263,79 @@ restore_sum(float sum, float found, float epsilon)
   return fabsf(found) > epsilon ? sum / found : 0.0f;
 }
 
-/* The sum of an axis' taps that find a sample, by its prefix sums. */
+/* The sum of an axis' taps that find one of n samples when their first lies on index `first`, by its prefix sums. */
 __device__ static float
 axis_found(unsigned taps, int n_taps, int first, int n)
 {
-  const Present p = present(first, n_taps, n);
+  const int begin = max(0, -first), end = min(n_taps, n - first);
   const float *prefix = cnv_taps + taps + n_taps;
 
-  return p.begin >= p.end ? 0.0f : prefix[p.end] - prefix[p.begin];
+  return begin < end ? prefix[end] - prefix[begin] : 0.0f;
 }
 
 /* S/P for one axis of separable taps; 1 where none is missing. */
 __device__ static float
 axis_factor(unsigned taps, int n_taps, float sum, float epsilon, int first, int n)
 {
-  if (inside(first, n_taps, n))
-    return 1.0f;
-  return restore_sum(sum, axis_found(taps, n_taps, first, n), epsilon);
+  return inside(first, n_taps, n) ? 1.0f : restore_sum(sum, axis_found(taps, n_taps, first, n), epsilon);
 }
 
-__device__ static float
-factor_along(const CnvTerm &t, CnvAxis axis, int at, int n)
-{
-  return axis_factor(t.taps[axis], t.n[axis], t.sum[axis], t.epsilon[axis], at - t.anchor[axis], n);
-}
-
-/* The sum of the taps of a term that find a sample. */
+/* The sum of the taps of a term that find a sample. x, y: where its first lies. */
 __device__ static float
 term_found(const Block &b, const CnvTerm &t, int x, int y)
 {
-  const int first_x = x - t.anchor[CNV_X], first_y = y - t.anchor[CNV_Y];
-  const Present px = present(first_x, t.n[CNV_X], b.width), py = present(first_y, t.n[CNV_Y], b.height);
   float found = 0;
 
   if (t.separable)
-    return axis_found(t.taps[CNV_X], t.n[CNV_X], first_x, b.width) *
-           axis_found(t.taps[CNV_Y], t.n[CNV_Y], first_y, b.height);
-  for (int j = py.begin; j < py.end; j++) {
+    return axis_found(t.taps[CNV_X], t.n[CNV_X], x, b.width) * axis_found(t.taps[CNV_Y], t.n[CNV_Y], y, b.height);
+  for (int j = max(0, -y); j < min(t.n[CNV_Y], b.height - y); j++) {
     float row = 0;
 
-    for (int i = px.begin; i < px.end; i++)
+    for (int i = max(0, -x); i < min(t.n[CNV_X], b.width - x); i++)
       row += cnv_taps[t.taps[CNV_X] + i * t.n[CNV_Y] + j];
     found += row;
   }
   return found;
 }
 
-__device__ static bool
-finds_all(const Block &b, const CnvTerm &t, int x, int y)
+/* S/P for a separable term that stands alone: axis by axis. */
+__device__ static float
+separable_factor(const Block &b, const CnvTerm &t, int x, int y)
 {
-  return inside(x - t.anchor[CNV_X], t.n[CNV_X], b.width) && inside(y - t.anchor[CNV_Y], t.n[CNV_Y], b.height);
+  return axis_factor(t.taps[CNV_X], t.n[CNV_X], t.sum[CNV_X], t.epsilon[CNV_X], x - t.anchor[CNV_X], b.width) *
+         axis_factor(t.taps[CNV_Y], t.n[CNV_Y], t.sum[CNV_Y], t.epsilon[CNV_Y], y - t.anchor[CNV_Y], b.height);
 }
 
-/* Factor of renormalize for a term that stands alone: one of a magnitude, or the only one. */
+/* S/P for the sum of n terms. Those of a 3D kernel count by the weights of their frames, and those whose frame is
+ * missing not at all. */
 __device__ static float
-term_factor(const Block &b, const CnvTerm &t, int x, int y)
+sum_factor(const Block &b, const CnvTerm *terms, int n, int x, int y)
 {
-  if (finds_all(b, t, x, y))
-    return 1.0f;
-  return t.separable ? factor_along(t, CNV_X, x, b.width) * factor_along(t, CNV_Y, y, b.height)
-                     : restore_sum(t.sum[CNV_X], term_found(b, t, x, y), t.epsilon[CNV_X]);
-}
-
-/* The same for the sum of several terms. Those of a 3D kernel count by the weights of their frames, and those whose
- * frame is missing not at all. */
-__device__ static float
-joint_factor(const Block &b, int x, int y)
-{
+  const bool over_time = b.a.joint && terms->temporal_tap >= 0;
   bool all = true;
   float found = 0, sum = 0;
 
-  for (int i = 0; i < b.a.n_terms; i++) {
-    const CnvTerm &t = b.a.term[i];
-    const float weight = t.temporal_tap < 0 ? 1.0f : b.sources.weight[t.temporal_tap];
+  for (const CnvTerm *t = terms; t < terms + n; t++) {
+    const int first_x = x - t->anchor[CNV_X], first_y = y - t->anchor[CNV_Y];
+    const float weight = over_time ? b.sources.weight[t->temporal_tap] : 1.0f;
 
     if (weight == 0.0f)
       continue;
-    all = all && finds_all(b, t, x, y);
-    found = fmaf(weight, term_found(b, t, x, y), found);
-    sum = fmaf(weight, t.separable ? t.sum[CNV_X] * t.sum[CNV_Y] : t.sum[CNV_X], sum);
+    all = all && inside(first_x, t->n[CNV_X], b.width) && inside(first_y, t->n[CNV_Y], b.height);
+    found = fmaf(weight, term_found(b, *t, first_x, first_y), found);
+    sum = fmaf(weight, t->sum[CNV_X] * t->sum[CNV_Y], sum);
   }
-  return all ? 1.0f : restore_sum(b.a.term[0].temporal_tap < 0 ? b.a.sum : sum, found, b.a.epsilon);
-}
-
-__device__ static bool
-renormalizes(const Block &b)
-{
-  return cnv_border_renormalizes((CnvBorder)b.a.border);
+  if (all)
+    return 1.0f;
+  return restore_sum(b.a.joint && !over_time ? b.a.sum : sum, found, b.a.joint ? b.a.epsilon : terms->epsilon[CNV_X]);
 }
 
 /* Adds a term's sum at (x, y) of the window to those of the terms before it. */
 __device__ static float
 add_term(const Block &b, float total, float acc, const CnvTerm &t, int x, int y)
 {
-  if (renormalizes(b) && !b.a.joint)
-    acc *= term_factor(b, t, x, y);
+  if (cnv_border_renormalizes((CnvBorder)b.a.border) && !b.a.joint)
+    acc *= t.separable ? separable_factor(b, t, x, y) : sum_factor(b, &t, 1, x, y);
   return b.a.combine == CNV_COMBINE_MAGNITUDE ? fmaf(acc, acc, total) : total + acc;
 }
 
@@ -393,7 +343,7 @@ add_term(const Block &b, float total, float acc, const CnvTerm &t, int x, int y)
 __device__ static float
 terms_epilogue(const Block &b, float total, int x, int y)
 {
-  if (renormalizes(b) && b.a.joint)
-    total *= joint_factor(b, x, y);
+  if (cnv_border_renormalizes((CnvBorder)b.a.border) && b.a.joint)
+    total *= sum_factor(b, b.a.term, b.a.n_terms, x, y);
   return b.a.combine == CNV_COMBINE_MAGNITUDE ? sqrtf(total) : total;
 }

@@ -15,7 +15,7 @@
 /* copy: planes that are not filtered, and what the benchmark holds every kernel against. */
 extern "C" __global__ void __launch_bounds__(256) cnv_copy(const CnvCopyArgs a)
 {
-  /* Chosen by comparison, as in pick(). */
+  /* Chosen by comparison: an index known only at run time would move the arguments to local memory. */
   const CnvCopyPlane p =
       blockIdx.z < 2 ? (blockIdx.z < 1 ? a.plane[0] : a.plane[1]) : (blockIdx.z < 3 ? a.plane[2] : a.plane[3]);
   const int x = (blockIdx.x * blockDim.x + threadIdx.x) * CNV_COPY_BYTES, y = blockIdx.y * blockDim.y + threadIdx.y;

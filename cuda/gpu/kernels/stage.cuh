@@ -15,17 +15,18 @@ component_mask(const CnvComponent &component)
 }
 
 __device__ static uint64_t
-component_at(const uint64_t (&base)[CNV_MAX_PLANES], const int (&stride)[CNV_MAX_PLANES], const CnvComponent &component,
-             int64_t x, int64_t row)
+component_at(const CnvAddresses &of, const CnvComponent &component, int64_t x, int64_t row)
 {
-  return pick(base, component.plane) + row * pick(stride, component.plane) + x * component.step + component.offset;
+  const int m = component.plane;
+
+  return of.address[m] + row * of.stride[m] + x * component.step + component.offset;
 }
 
 /* The input's level of a component. */
 __device__ static float
 input_level(const CnvBlockArgs &l, const CnvComponent &component, int64_t x, int64_t row)
 {
-  const uint32_t word = load_bits(component_at(l.in, l.in_stride, component, x, row), component.bytes);
+  const uint32_t word = load_bits(component_at(l.in, component, x, row), component.bytes);
 
   return (float)(word >> component.shift & component_mask(component));
 }
@@ -55,7 +56,7 @@ stage_in(const Block &b, const CnvBlockArgs &l)
   if (x >= b.job.width || y >= b.job.height)
     return;
   const int64_t row = (int64_t)y * b.job.fields + b.job.field;
-  float *to = (float *)(pick(l.staged_in, b.job.plane) + row * pick(l.staged_stride, b.job.plane)) + x * b.a.channels;
+  float *to = (float *)(l.staged_in.address[b.job.plane] + row * l.staged_in.stride[b.job.plane]) + x * b.a.channels;
   const float weight = b.a.weight < 0 ? 1.0f : mean_level(b, l, b.a.component[b.a.weight], x, y);
 
   for (int c = 0; c < b.a.channels; c++)
@@ -93,15 +94,15 @@ stage_out(const Block &b, const CnvBlockArgs &l)
   const int64_t row = (int64_t)(job.y + py) * job.fields + job.field, x = job.x + px;
   const int64_t to_row = row + (int64_t)job.move_y * job.fields, to_x = x + job.move_x;
   const float *acc =
-      (const float *)(pick(l.staged_out, job.plane) + row * pick(l.staged_stride, job.plane)) + x * b.a.channels;
+      (const float *)(l.staged_out.address[job.plane] + row * l.staged_out.stride[job.plane]) + x * b.a.channels;
   uint32_t word = 0; /* of several components */
 
   for (int c = 0; c < b.a.channels; c++) {
     const CnvComponent &component = b.a.component[c];
-    const uint64_t to = component_at(l.out, l.out_stride, component, to_x, to_row);
+    const uint64_t to = component_at(l.out, component, to_x, to_row);
 
     if (component.bytes == 4 && c == 0)
-      word = load_bits(component_at(l.in, l.in_stride, component, to_x, to_row), 4);
+      word = load_bits(component_at(l.in, component, to_x, to_row), 4);
     if (!(b.a.filtered >> c & 1))
       continue;
     const float own = input_level(l, component, x, row), back = input_level(l, component, to_x, to_row);
@@ -113,5 +114,5 @@ stage_out(const Block &b, const CnvBlockArgs &l)
       store_bits(to, component.bytes, level);
   }
   if (b.a.component[0].bytes == 4)
-    *(uint32_t *)component_at(l.out, l.out_stride, b.a.component[0], to_x, to_row) = word;
+    *(uint32_t *)component_at(l.out, b.a.component[0], to_x, to_row) = word;
 }

@@ -22,8 +22,8 @@ texture_rows(const Block &b, const CnvBlockArgs &l)
   if (s >= b.job.width * C || v >= b.job.height + t.n[CNV_Y] - 1)
     return;
   const int iy = cnv_border_index((CnvBorder)b.a.border, y, b.height);
-  const uint64_t texture = pick(l.texture, b.pointers);
-  const int row = (int)(input_at(b, channel, iy) - pick(l.texture_start, b.pointers)) / b.bytes;
+  const int m = b.a.component[0].plane;
+  const int row = (int)(input_at(b, channel, iy) - l.texture_start[m]) / b.bytes;
 
   for (int i = 0; i < t.n[CNV_X]; i++) {
     const int ix = cnv_border_index((CnvBorder)b.a.border, x + i, b.width);
@@ -32,7 +32,7 @@ texture_rows(const Block &b, const CnvBlockArgs &l)
     const bool in_texture = l.sources.n == 0 && b.a.plain && ix >= 0 && iy >= 0;
 
     acc = fmaf(cnv_taps[t.taps[CNV_X] + i],
-               in_texture ? value_of(tex1Dfetch<unsigned>(texture, row + ix * C), b.a)
+               in_texture ? value_of(tex1Dfetch<unsigned>(l.texture[m], row + ix * C), b.a)
                           : fetch(b, range, x + i, y, channel),
                acc);
   }

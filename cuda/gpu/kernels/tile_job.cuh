@@ -138,12 +138,12 @@ __device__ static void
 locate(TileParams &params, const CnvTileArgs &l, const CnvTileJob &s)
 {
   const CnvRectJob &p = s.job;
-  const int C = s.channels, in_stride = pick(l.in_stride, s.pointers), out_stride = pick(l.out_stride, s.pointers);
+  const int C = s.channels, in_stride = l.in.stride[s.pointers], out_stride = l.out.stride[s.pointers];
   const int in_step = in_stride * p.fields, out_step = out_stride * p.fields;
   const int64_t move = (int64_t)p.move_x * C * sizeof(T);
-  const uint64_t in = pick(l.in, s.pointers) + (int64_t)p.field * in_stride;
+  const uint64_t in = l.in.address[s.pointers] + (int64_t)p.field * in_stride;
   const uint64_t back = in + (int64_t)p.move_y * in_step + move;
-  const uint64_t out = pick(l.out, s.pointers) + (int64_t)p.field * out_stride + (int64_t)p.move_y * out_step + move;
+  const uint64_t out = l.out.address[s.pointers] + (int64_t)p.field * out_stride + (int64_t)p.move_y * out_step + move;
 
   params.in_stride = in_step;
   params.out_stride = out_step;

@@ -12,7 +12,6 @@ typedef struct {
   Job job;
   CnvBlock block;
   const CnvBlockJob *from;
-  int pointers;
   const CnvBlockArgs *launch;
 } BlockJob;
 
@@ -78,21 +77,16 @@ open_job(const KernelRun *run, const CnvBlockJob *from, BlockJob *opened)
   const CnvBlockArgs *l = run->args;
   gsize index = (gsize)from->job.plan * CNV_MAX_PLANES + from->job.plane;
   const CnvPlane *plane = read_array(run, l->planes + index * sizeof(CnvPlane), sizeof(CnvPlane));
-  int p;
 
   if (!plane)
     return FALSE;
-  p = cnv_plane_pointers(plane, &from->job);
-  *opened = (BlockJob){.from = from, .pointers = p, .launch = l};
+  *opened = (BlockJob){.from = from, .launch = l};
   opened->block.a = *plane;
   opened->block.job = from->job;
   opened->block.sources = l->sources;
   for (int i = 0; i < l->sources.n && !plane->plain; i++)
     opened->block.sources.delta[i] = i * l->staged_size;
-  if (plane->plain)
-    cnv_block_locate(&opened->block, l->in[p], l->in_stride[p], l->out[p], l->out_stride[p]);
-  else
-    cnv_block_locate(&opened->block, l->staged_in[p], l->staged_stride[p], l->staged_out[p], l->staged_stride[p]);
+  cnv_block_locate_in(&opened->block, l);
   return TRUE;
 }
 
@@ -187,9 +181,10 @@ sum_rows(const KernelRun *run, const BlockJob *opened)
 {
   const CnvBlock *b = &opened->block;
   const CnvBlockArgs *l = opened->launch;
+  int m = b->a.component[0].plane;
 
   if (strstr(run->name, "texture") && b->sources.n == 0 && b->a.plain)
-    check_texture(run, l->texture[opened->pointers], l->texture_start[opened->pointers], b->in, b->bytes);
+    check_texture(run, l->texture[m], l->texture_start[m], b->in, b->bytes);
   for (int t = 0; t < b->a.n_terms; t++)
     write_row_sums(run, opened, t);
 }
@@ -258,7 +253,7 @@ open_component(const KernelRun *run, const BlockJob *opened, int c, int move_x, 
   const CnvPlane *a = &opened->block.a;
   const CnvComponent *component = &a->component[c];
   const CnvRectJob *job = &opened->block.job;
-  int m = component->plane, stride = write ? l->out_stride[m] : l->in_stride[m];
+  int m = component->plane, stride = (write ? &l->out : &l->in)->stride[m];
   int field_rows = (a->image_height - job->field + job->fields - 1) / job->fields;
   int x0 = (job->x + move_x) << component->sub_x, x1 = (job->x + move_x + job->width) << component->sub_x;
   int y0 = (job->y + move_y) << component->sub_y, y1 = (job->y + move_y + job->height) << component->sub_y;
@@ -270,7 +265,7 @@ open_component(const KernelRun *run, const BlockJob *opened, int c, int move_x, 
     y1 = MIN(y1, field_rows);
   }
   at = (gint64)(y0 * job->fields + job->field) * stride + (gint64)x0 * component->step + component->offset;
-  memory = standin_access_rows(run->op, (write ? l->out[m] : l->in[m]) + at, stride,
+  memory = standin_access_rows(run->op, (write ? &l->out : &l->in)->address[m] + at, stride,
                                (gsize)(x1 - x0 - 1) * component->step + component->bytes,
                                (y1 - y0 - 1) * job->fields + 1, write, run->name);
   frame->data[m] = memory ? memory - at : NULL;
@@ -284,16 +279,16 @@ stage_in_job(const KernelRun *run, const BlockJob *opened)
   const CnvPlane *a = &opened->block.a;
   const CnvRectJob *job = &opened->block.job;
   const CnvBlockArgs *l = opened->launch;
-  int C = a->channels, stride = l->staged_stride[job->plane];
+  int C = a->channels, stride = l->staged_in.stride[job->plane];
   CnvFrame frame = {0};
 
   for (int c = 0; c < C; c++)
     if (!open_component(run, opened, c, 0, 0, FALSE, &frame))
       return;
   for (int y = 0; y < job->height; y++) {
-    float *to =
-        (float *)standin_access(run->op, l->staged_in[job->plane] + (gint64)(y * job->fields + job->field) * stride,
-                                (gsize)job->width * C * sizeof(float), TRUE, run->name);
+    float *to = (float *)standin_access(
+        run->op, l->staged_in.address[job->plane] + (gint64)(y * job->fields + job->field) * stride,
+        (gsize)job->width * C * sizeof(float), TRUE, run->name);
 
     for (int i = 0; to && i < job->width * C; i++) {
       int x = i / C, c = i % C;
@@ -352,7 +347,7 @@ stage_out_job(const KernelRun *run, const BlockJob *opened)
   const CnvPlane *a = &opened->block.a;
   const CnvRectJob *job = &opened->block.job;
   const CnvBlockArgs *l = opened->launch;
-  int C = a->channels, stride = l->staged_stride[job->plane];
+  int C = a->channels, stride = l->staged_out.stride[job->plane];
   Staged s = {0};
 
   for (int c = 0; c < C; c++)
@@ -362,7 +357,7 @@ stage_out_job(const KernelRun *run, const BlockJob *opened)
          !open_component(run, opened, c, job->move_x, job->move_y, TRUE, &s.out)))
       return;
   for (int y = job->y; y < job->y + job->height; y++) {
-    guint64 row = l->staged_out[job->plane] + (gint64)(y * job->fields + job->field) * stride;
+    guint64 row = l->staged_out.address[job->plane] + (gint64)(y * job->fields + job->field) * stride;
     const float *acc = (const float *)standin_access(run->op, row + (gint64)job->x * C * sizeof(float),
                                                      (gsize)job->width * C * sizeof(float), FALSE, run->name);
 

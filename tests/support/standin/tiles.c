@@ -88,7 +88,7 @@ open_tiles(const KernelRun *run, const CnvTileJob *s, Tiles *tiles)
   }
   tiles->block.job = s->job;
   tiles->block.sources = l->sources;
-  cnv_block_locate(&tiles->block, l->in[p], l->in_stride[p], l->out[p], l->out_stride[p]);
+  cnv_block_locate(&tiles->block, &l->in, &l->out, p);
   tiles->job = (Job){run->op, &tiles->block, run->variant.bytes, NULL, run->taps};
 }
 
@@ -198,14 +198,14 @@ static gboolean
 is_of_plane(const StandinMap *map, const CnvTileArgs *l, const CnvTileJob *s)
 {
   int p = s->pointers;
-  guint64 stride = (guint64)l->in_stride[p], fields = (guint64)s->job.fields;
+  guint64 stride = (guint64)l->in.stride[p], fields = (guint64)s->job.fields;
 
   if (map->stride[0] != stride || map->stride[1] != stride * fields || map->dim[1] != fields)
     return FALSE;
   if (l->sources.n == 0)
-    return map->address == l->in[p];
+    return map->address == l->in.address[p];
   for (int i = 0; i < l->sources.n; i++)
-    if (map->address + l->sources.slot[i] * map->stride[2] != l->in[p] + l->sources.delta[i] ||
+    if (map->address + l->sources.slot[i] * map->stride[2] != l->in.address[p] + l->sources.delta[i] ||
         (guint64)l->sources.slot[i] >= map->dim[3])
       return FALSE;
   return TRUE;
@@ -245,7 +245,7 @@ static void
 check_plane(const KernelRun *run, const CnvTileJob *s)
 {
   const CnvTileArgs *l = run->args;
-  guint64 bits = l->in[s->pointers] | (guint64)l->in_stride[s->pointers];
+  guint64 bits = l->in.address[s->pointers] | (guint64)l->in.stride[s->pointers];
 
   if (!(l->maps >> s->pointers & 1))
     return;
