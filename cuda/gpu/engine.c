@@ -157,8 +157,8 @@ release(CudaSession *self)
 {
   const CnvDriver *cu = self->cu;
 
-  CudaBuffer *buffers[] = {&self->scratch, &self->sums,      &self->arrays,    &self->all_taps,
-                           &self->words,   &self->staged_in, &self->staged_out};
+  CudaBuffer *buffers[] = {&self->scratch,     &self->sums,      &self->plan_arrays,
+                           &self->work_arrays, &self->staged_in, &self->staged_out};
 
   cnv_cuda_forget_textures(self);
   for (gsize i = 0; i < G_N_ELEMENTS(buffers); i++)

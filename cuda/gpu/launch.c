@@ -136,12 +136,12 @@ static CnvBlockArgs
 block_args(const CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out)
 {
   const CnvSchedule *schedule = &self->schedule;
-  CUdeviceptr arrays = self->arrays.address;
+  CUdeviceptr arrays = self->work_arrays.address;
   CnvFrame staged_in = cnv_layout_frame(&self->staged, CNV_MEMORY_DEVICE,
                                         self->staged_in.address + self->staged_source * self->staged.size);
   CnvFrame staged_out = cnv_layout_frame(&self->staged, CNV_MEMORY_DEVICE, self->staged_out.address);
 
-  return (CnvBlockArgs){.planes = arrays + schedule->planes_at,
+  return (CnvBlockArgs){.planes = self->plan_arrays.address + schedule->planes_at,
                         .jobs = arrays + schedule->block_jobs_at + l->first * sizeof(CnvBlockJob),
                         .mask_rects = arrays + schedule->mask_rects_at,
                         .n_jobs = (int)l->n,
@@ -169,8 +169,8 @@ run_tile_jobs(CudaSession *self, const CnvLaunch *l, int now, const CnvFrame *in
   const CnvSchedule *schedule = &self->schedule;
   CnvTileArgs args;
 
-  args.jobs = self->arrays.address + schedule->tile_jobs_at + l->first * sizeof(CnvTileJob);
-  args.bands = self->words.address;
+  args.jobs = self->work_arrays.address + schedule->tile_jobs_at + l->first * sizeof(CnvTileJob);
+  args.bands = self->plan_arrays.address + schedule->words_at;
   args.n_jobs = (int)l->n;
   args.sources = self->sources;
   args.in = planes_of(in);

@@ -89,12 +89,6 @@ cnv_cuda_staged_layout(const CnvPlan *plan)
 }
 
 gboolean
-cnv_cuda_upload(CudaSession *self, CUdeviceptr to, const void *from, gsize size, const char *doing, GError **error)
-{
-  return size == 0 || CHECK(self, cuMemcpyHtoDAsync(to, from, size, self->stream), doing, error);
-}
-
-gboolean
 cnv_cuda_device_frame(CudaSession *self, const CnvFrame *frame, CudaBuffer *buffer, CnvFrame *on_device, GError **error)
 {
   *on_device = frame->memory == CNV_MEMORY_HISTORY ? cnv_cuda_slot_frame(self, frame->slot) : *frame;

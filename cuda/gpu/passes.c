@@ -7,8 +7,6 @@
 
 #define SUMS_UNIT 64 /* floats: rows of sums begin at 256 bytes */
 
-#define ARRAY_ALIGNMENT 256
-
 /* ---- block jobs ---- */
 
 /* The algorithm by whose kernels a job is done. */
@@ -205,18 +203,6 @@ make_launches(CnvSchedule *schedule, const CnvWork *work)
     make_slice(schedule, k);
 }
 
-static gsize
-add_array(GByteArray *arrays, const GArray *array)
-{
-  static const guint8 zeros[ARRAY_ALIGNMENT];
-  gsize at;
-
-  g_byte_array_append(arrays, zeros, (ARRAY_ALIGNMENT - arrays->len % ARRAY_ALIGNMENT) % ARRAY_ALIGNMENT);
-  at = arrays->len;
-  g_byte_array_append(arrays, (const guint8 *)array->data, array->len * g_array_get_element_size((GArray *)array));
-  return at;
-}
-
 gboolean
 cnv_schedule_set_work(CnvSchedule *schedule, const CnvWork *work, gboolean cut)
 {
@@ -232,10 +218,9 @@ cnv_schedule_set_work(CnvSchedule *schedule, const CnvWork *work, gboolean cut)
   /* Constant memory holds one bank at a time: several would be loaded again for each slice. */
   schedule->slices.single_launch |= !cut || schedule->banks->len > 1;
   make_launches(schedule, work);
-  g_byte_array_set_size(schedule->arrays, 0);
-  schedule->planes_at = add_array(schedule->arrays, schedule->planes);
-  schedule->mask_rects_at = add_array(schedule->arrays, schedule->mask_rects);
-  schedule->block_jobs_at = add_array(schedule->arrays, schedule->block_jobs);
-  schedule->tile_jobs_at = add_array(schedule->arrays, schedule->tile_jobs);
+  g_byte_array_set_size(schedule->work_arrays, 0);
+  schedule->mask_rects_at = cnv_schedule_add_array(schedule->work_arrays, schedule->mask_rects);
+  schedule->block_jobs_at = cnv_schedule_add_array(schedule->work_arrays, schedule->block_jobs);
+  schedule->tile_jobs_at = cnv_schedule_add_array(schedule->work_arrays, schedule->tile_jobs);
   return TRUE;
 }

@@ -39,47 +39,47 @@ cnv_cuda_find_function(CudaSession *self, const CnvLaunch *l, GError **error)
   return function;
 }
 
-/* Uploads the words of taps for tensor cores, where they are new. */
 static gboolean
-upload_words(CudaSession *self, GError **error)
+upload(CudaSession *self, const GByteArray *arrays, CudaBuffer *to, const char *doing, GError **error)
 {
-  const GArray *words = self->schedule.words;
-  gsize size = words->len * sizeof(guint32);
-
-  if (!self->schedule.has_new_words)
-    return TRUE;
-  if (!cnv_cuda_reserve(self, &self->words, size, error) ||
-      !cnv_cuda_upload(self, self->words.address, words->data, size, "uploading the taps of tensor cores", error))
-    return FALSE;
-  self->schedule.has_new_words = FALSE;
-  return TRUE;
+  return cnv_cuda_reserve(self, to, arrays->len, error) &&
+         (arrays->len == 0 ||
+          CHECK(self, cuMemcpyHtoDAsync(to->address, arrays->data, arrays->len, self->stream), doing, error));
 }
 
-/* Takes over new plans: their taps follow the frames before them on the stream, so no frame sees half of them. Where
- * there are several constant banks they wait on the device for their turn. */
-static gboolean
-set_plans(CudaSession *self, const CnvWork *work, GError **error)
+/* Takes over new plans. */
+static void
+set_plans(CudaSession *self, const CnvWork *work)
 {
   CnvSchedule *schedule = &self->schedule;
-  gsize size;
 
   if (cnv_schedule_has_plans(schedule, work))
-    return TRUE;
+    return;
   schedule->n_processors = (guint)self->n_processors;
   cnv_schedule_set_plans(schedule, work);
   self->loaded_bank = -1;
   self->is_uploaded = FALSE;
   self->layout = work->plan[0]->layout;
   self->staged = cnv_cuda_staged_layout(work->plan[0]);
-  size = schedule->taps->len * sizeof(float);
-  return cnv_cuda_reserve(self, &self->all_taps, size, error) &&
-         cnv_cuda_upload(self, self->all_taps.address, schedule->taps->data, size, "uploading the taps", error);
+}
+
+/* Taps follow the frames before them on the stream, so no frame sees half of them. Where there are several constant
+ * banks they wait on the device for their turn. */
+static gboolean
+upload_taps(CudaSession *self, GError **error)
+{
+  if (self->schedule.has_new_taps &&
+      !upload(self, self->schedule.plan_arrays, &self->plan_arrays, "uploading the taps", error))
+    return FALSE;
+  self->schedule.has_new_taps = FALSE;
+  return TRUE;
 }
 
 gboolean
 cnv_cuda_load_bank(CudaSession *self, guint bank, GError **error)
 {
-  CUdeviceptr from = self->all_taps.address + g_array_index(self->schedule.banks, guint, bank) * sizeof(float);
+  CUdeviceptr from = self->plan_arrays.address + self->schedule.taps_at +
+                     g_array_index(self->schedule.banks, guint, bank) * sizeof(float);
   gsize size = cnv_schedule_bank_size(&self->schedule, bank) * sizeof(float);
 
   if (self->loaded_bank == (int)bank)
@@ -97,11 +97,10 @@ cnv_cuda_set_work(CudaSession *self, const CnvWork *work, gboolean cut, GError *
   /* As many frames as there can be: all that is allocated is with the first. */
   guint n_frames = (guint)work->plan[0]->n_temporal_taps;
 
-  if (!set_plans(self, work, error))
-    return FALSE;
+  set_plans(self, work);
   if (cnv_schedule_set_work(schedule, work, cut))
     self->is_uploaded = FALSE;
-  if (!upload_words(self, error))
+  if (!upload_taps(self, error))
     return FALSE;
   self->base.stats.crowd = MAX(self->base.stats.crowd, schedule->crowd);
   if (self->is_uploaded && self->staged_in.size >= self->staged.size * n_frames)
@@ -109,9 +108,7 @@ cnv_cuda_set_work(CudaSession *self, const CnvWork *work, gboolean cut, GError *
   if (!cnv_cuda_reserve(self, &self->sums, schedule->sums_size, error) ||
       !cnv_cuda_reserve(self, &self->staged_in, self->staged.size * n_frames, error) ||
       !cnv_cuda_reserve(self, &self->staged_out, self->staged.size, error) ||
-      !cnv_cuda_reserve(self, &self->arrays, schedule->arrays->len, error) ||
-      !cnv_cuda_upload(self, self->arrays.address, schedule->arrays->data, schedule->arrays->len, "uploading the work",
-                       error))
+      !upload(self, schedule->work_arrays, &self->work_arrays, "uploading the work", error))
     return FALSE;
   self->is_uploaded = TRUE;
   return TRUE;

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#define ARRAY_ALIGNMENT 256
+
 void
 cnv_schedule_init(CnvSchedule *schedule)
 {
@@ -19,7 +21,8 @@ cnv_schedule_init(CnvSchedule *schedule)
       .block_jobs = g_array_new(FALSE, FALSE, sizeof(CnvBlockJob)),
       .tile_jobs = g_array_new(FALSE, FALSE, sizeof(CnvTileJob)),
       .launches = g_array_new(FALSE, FALSE, sizeof(CnvLaunch)),
-      .arrays = g_byte_array_new(),
+      .plan_arrays = g_byte_array_new(),
+      .work_arrays = g_byte_array_new(),
   };
 }
 
@@ -33,7 +36,8 @@ cnv_schedule_clear(CnvSchedule *schedule)
   for (gsize i = 0; i < G_N_ELEMENTS(arrays); i++)
     g_clear_pointer(arrays[i], g_array_unref);
   g_clear_pointer(&schedule->plans, g_ptr_array_unref);
-  g_clear_pointer(&schedule->arrays, g_byte_array_unref);
+  g_clear_pointer(&schedule->plan_arrays, g_byte_array_unref);
+  g_clear_pointer(&schedule->work_arrays, g_byte_array_unref);
   cnv_work_key_clear(&schedule->of);
 }
 
@@ -141,6 +145,18 @@ choose_kernel(CnvSchedule *schedule, const CnvPlan *plan, const CnvPlane *plane,
   schedule->variant[kernel] = variant;
 }
 
+gsize
+cnv_schedule_add_array(GByteArray *arrays, const GArray *array)
+{
+  static const guint8 zeros[ARRAY_ALIGNMENT];
+  gsize at;
+
+  g_byte_array_append(arrays, zeros, (ARRAY_ALIGNMENT - arrays->len % ARRAY_ALIGNMENT) % ARRAY_ALIGNMENT);
+  at = arrays->len;
+  g_byte_array_append(arrays, (const guint8 *)array->data, array->len * g_array_get_element_size((GArray *)array));
+  return at;
+}
+
 gboolean
 cnv_schedule_set_weights(CnvSchedule *schedule, const CnvWork *work)
 {
@@ -154,9 +170,13 @@ cnv_schedule_set_weights(CnvSchedule *schedule, const CnvWork *work)
   schedule->n_weights = n;
   memcpy(schedule->weight, weight, sizeof(weight));
   g_array_set_size(schedule->words, 0);
-  schedule->has_new_words = TRUE;
   for (guint i = 0; i < schedule->planes->len; i++)
     cnv_tile_job_prepare(schedule, i);
+  g_byte_array_set_size(schedule->plan_arrays, 0);
+  schedule->taps_at = cnv_schedule_add_array(schedule->plan_arrays, schedule->taps);
+  schedule->planes_at = cnv_schedule_add_array(schedule->plan_arrays, schedule->planes);
+  schedule->words_at = cnv_schedule_add_array(schedule->plan_arrays, schedule->words);
+  schedule->has_new_taps = TRUE;
   return TRUE;
 }
 

@@ -48,7 +48,11 @@ typedef struct {
   int n_weights;                       /* -1: plans are new */
   float weight[CNV_MAX_TEMPORAL_TAPS]; /* of frames over time */
   GArray *words;                       /* guint32: taps for tensor cores */
-  gboolean has_new_words;              /* since the caller cleared it */
+  gboolean has_new_taps;               /* since the caller cleared it */
+
+  /* Arrays for the GPU one after the other, and where each begins: taps, planes and words. */
+  GByteArray *plan_arrays;
+  gsize taps_at, planes_at, words_at;
 
   /* By cnv_schedule_set_work: */
   GArray *jobs, *mask_rects;         /* CnvRectJob, CnvMaskRect: the work, not yet in slices */
@@ -62,9 +66,9 @@ typedef struct {
   guint crowd;                       /* of cnv_rect_jobs_make */
   gboolean cut;                      /* as the caller asked */
 
-  /* All arrays for the GPU one after the other, and where each begins. */
-  GByteArray *arrays;
-  gsize planes_at, mask_rects_at, block_jobs_at, tile_jobs_at;
+  /* Likewise. */
+  GByteArray *work_arrays;
+  gsize mask_rects_at, block_jobs_at, tile_jobs_at;
 } CnvSchedule;
 
 void cnv_schedule_init(CnvSchedule *schedule);
@@ -80,8 +84,11 @@ void cnv_schedule_set_plans(CnvSchedule *schedule, const CnvWork *work);
 gboolean cnv_schedule_set_weights(CnvSchedule *schedule, const CnvWork *work);
 
 /* The plans of the work are set. cut: launches are made for slices, where the work allows it. Returns FALSE where the
- * arrays are those that were made last time. */
+ * work's arrays are those that were made last time. */
 gboolean cnv_schedule_set_work(CnvSchedule *schedule, const CnvWork *work, gboolean cut);
+
+/* Appends an array for the GPU; returns where it begins. */
+gsize cnv_schedule_add_array(GByteArray *arrays, const GArray *array);
 
 /* Floats in a constant bank, and those that a plane takes of one at most. */
 guint cnv_schedule_bank_size(const CnvSchedule *schedule, guint bank);

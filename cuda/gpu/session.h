@@ -110,11 +110,11 @@ typedef struct {
   double timed_us[N_SPANS];
   guint64 n_timed;
   CnvSchedule schedule;
-  gboolean is_uploaded; /* the arrays of the schedule */
+  gboolean is_uploaded; /* work_arrays of the schedule */
   int loaded_bank;      /* of taps, in constant memory; -1 none */
   CnvLayout layout, staged;
   CudaBuffer scratch; /* for the result of filtering in place, before it is put there */
-  CudaBuffer sums, arrays, all_taps, words, staged_in, staged_out;
+  CudaBuffer sums, plan_arrays, work_arrays, staged_in, staged_out;
   struct {
     CudaBuffer slots, rows; /* each laid out as the scene says; of the frame that is being measured, page-locked */
     Transfer upload;        /* of the last frame from the host */
@@ -136,8 +136,6 @@ void cnv_cuda_free(CudaSession *self, CudaBuffer *buffer);
  * nothing. */
 gboolean cnv_cuda_reserve(CudaSession *self, CudaBuffer *buffer, gsize size, GError **error);
 gboolean cnv_cuda_reserve_pinned(CudaSession *self, CudaBuffer *buffer, gsize size, const char *doing, GError **error);
-gboolean cnv_cuda_upload(CudaSession *self, CUdeviceptr to, const void *from, gsize size, const char *doing,
-                         GError **error);
 /* Layout of the planes that are staged as float32; the others are left out. */
 CnvLayout cnv_cuda_staged_layout(const CnvPlan *plan);
 /* The frame itself where it is on the device, else one in that buffer of the session's. */

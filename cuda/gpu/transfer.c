@@ -97,60 +97,45 @@ cnv_cuda_transfer_copy_staged(CudaSession *self, const Transfer *transfer, int k
 
 /* ---- copies by the driver ---- */
 
-/* If the strides are equal the bytes between the rows are copied, too: faster. */
-static gboolean
-start_upload(CudaSession *self, CUDA_MEMCPY2D *copy, CUstream stream, GError **error)
-{
-  copy->srcMemoryType = CU_MEMORYTYPE_HOST;
-  copy->dstMemoryType = CU_MEMORYTYPE_DEVICE;
-  if (copy->srcPitch != copy->dstPitch)
-    return CHECK(self, cuMemcpy2DAsync(copy, stream), "uploading a frame", error);
-  return CHECK(self,
-               cuMemcpyHtoDAsync(copy->dstDevice, copy->srcHost,
-                                 (copy->Height - 1) * copy->srcPitch + copy->WidthInBytes, stream),
-               "uploading a frame", error);
-}
-
-/* gaps: the bytes between the rows may be written, too. */
-static gboolean
-start_download(CudaSession *self, CUDA_MEMCPY2D *copy, gboolean gaps, CUstream stream, GError **error)
-{
-  copy->srcMemoryType = CU_MEMORYTYPE_DEVICE;
-  copy->dstMemoryType = CU_MEMORYTYPE_HOST;
-  if (copy->srcPitch != copy->dstPitch || (!gaps && copy->dstPitch != copy->WidthInBytes))
-    return CHECK(self, cuMemcpy2DAsync(copy, stream), "downloading a frame", error);
-  return CHECK(self,
-               cuMemcpyDtoHAsync(copy->dstHost, copy->srcDevice,
-                                 (copy->Height - 1) * copy->dstPitch + copy->WidthInBytes, stream),
-               "downloading a frame", error);
-}
-
 static gboolean
 start_plane(CudaSession *self, const Transfer *transfer, int m, int k, GError **error)
 {
-  gboolean staged = transfer->staged >> m & 1;
+  gboolean up = transfer->upload, staged = transfer->staged >> m & 1;
+  const char *doing = up ? "uploading a frame" : "downloading a frame";
   gsize host_stride = staged ? transfer->layout.pitch[m] : transfer->host.stride[m];
-  gsize device_stride = transfer->device.stride[m];
+  gsize device_stride = transfer->device.stride[m], row = transfer->layout.row_bytes[m], n;
   guint8 *host =
       staged ? (guint8 *)(guintptr)transfer->staging.address + transfer->layout.offset[m] : transfer->host.data[m];
-  CUDA_MEMCPY2D copy = {.WidthInBytes = transfer->layout.row_bytes[m]};
   CUdeviceptr device = (guintptr)transfer->device.data[m];
   int rows[2];
+  CUDA_MEMCPY2D copy;
 
   find_rows(transfer, m, k, rows);
-  if (rows[1] == rows[0])
+  n = rows[1] - rows[0];
+  if (n == 0)
     return TRUE;
   host += rows[0] * host_stride;
   device += rows[0] * device_stride;
-  copy.Height = rows[1] - rows[0];
-  copy.srcHost = copy.dstHost = host;
-  copy.srcDevice = copy.dstDevice = device;
-  copy.srcPitch = transfer->upload ? host_stride : device_stride;
-  copy.dstPitch = transfer->upload ? device_stride : host_stride;
-  *(transfer->upload ? &self->base.stats.bytes_uploaded : &self->base.stats.bytes_downloaded) +=
-      copy.Height * copy.WidthInBytes;
-  return transfer->upload ? start_upload(self, &copy, transfer->stream, error)
-                          : start_download(self, &copy, staged, transfer->stream, error);
+  *(up ? &self->base.stats.bytes_uploaded : &self->base.stats.bytes_downloaded) += n * row;
+  /* If the strides are equal the bytes between the rows are copied, too: faster. Those of a caller's frame are not
+   * written. */
+  if (host_stride == device_stride && (up || staged || host_stride == row)) {
+    gsize bytes = (n - 1) * host_stride + row;
+
+    return up ? CHECK(self, cuMemcpyHtoDAsync(device, host, bytes, transfer->stream), doing, error)
+              : CHECK(self, cuMemcpyDtoHAsync(host, device, bytes, transfer->stream), doing, error);
+  }
+  copy = (CUDA_MEMCPY2D){.srcMemoryType = up ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,
+                         .srcHost = host,
+                         .srcDevice = device,
+                         .srcPitch = up ? host_stride : device_stride,
+                         .dstMemoryType = up ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST,
+                         .dstHost = host,
+                         .dstDevice = device,
+                         .dstPitch = up ? device_stride : host_stride,
+                         .WidthInBytes = row,
+                         .Height = n};
+  return CHECK(self, cuMemcpy2DAsync(&copy, transfer->stream), doing, error);
 }
 
 /* A copy engine stays with a stream as long as that has copies. Frames that follow each other without a gap would keep
