@@ -23,12 +23,12 @@ check_frame(const CnvImage *image, const CnvLayout *layout, const CnvFrame *fram
   for (int m = 0; m < layout->n_planes; m++) {
     if (frame->data[m] && frame->stride[m] >= layout->row_bytes[m])
       continue;
-    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
-                "plane %d of the %s, a %dx%d %s frame, %s stride %d, and a row takes %d bytes: give it an address, "
-                "and rows at least as far apart",
-                m, side, image->width, image->height, image->format->name,
-                frame->data[m] ? "has" : "has no address and", frame->stride[m], layout->row_bytes[m]);
-    return FALSE;
+    return cnv_refuse(
+        error,
+        "plane %d of the %s, a %dx%d %s frame, %s stride %d, and a row takes %d bytes: give it an address, "
+        "and rows at least as far apart",
+        m, side, image->width, image->height, image->format->name, frame->data[m] ? "has" : "has no address and",
+        frame->stride[m], layout->row_bytes[m]);
   }
   return TRUE;
 }

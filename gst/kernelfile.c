@@ -39,9 +39,8 @@ refuse(const Reader *reader, const char *at, const char *format, ...)
   va_start(args, format);
   what = g_strdup_vprintf(format, args);
   va_end(args);
-  g_set_error(reader->error, CNV_ERROR, CNV_ERROR_SETTINGS, "kernel-location=%s: line %d, column %d: %s", reader->name,
-              reader->line, (int)(at - reader->line_start) + 1, what);
-  return FALSE;
+  return cnv_refuse(reader->error, "kernel-location=%s: line %d, column %d: %s", reader->name, reader->line,
+                    (int)(at - reader->line_start) + 1, what);
 }
 
 /* The end of the text counts as one. */
@@ -291,13 +290,11 @@ is_regular(int file, const char *name, GError **error)
 
   if (known && S_ISREG(info.st_mode))
     return TRUE;
-  g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
-              "kernel-location=%s: this is %s, no regular file: give the path of a text file", name,
-              !known                   ? "unknown"
-              : S_ISDIR(info.st_mode)  ? "a directory"
-              : S_ISFIFO(info.st_mode) ? "a FIFO"
-                                       : "a device");
-  return FALSE;
+  return cnv_refuse(error, "kernel-location=%s: this is %s, no regular file: give the path of a text file", name,
+                    !known                   ? "unknown"
+                    : S_ISDIR(info.st_mode)  ? "a directory"
+                    : S_ISFIFO(info.st_mode) ? "a FIFO"
+                                             : "a device");
 }
 
 /* Does not wait for a writer. NULL with the reason. */

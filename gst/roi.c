@@ -21,32 +21,30 @@ gst_cuda_convolve_roi_check(const GstCudaConvolveRoi *roi, const CnvFilter *filt
   if (roi->source == GST_CUDA_CONVOLVE_ROI_NONE)
     return TRUE;
   if (relative && info->max_radius < LEAST_FREE)
-    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
-                "roi-strength=relative with filter=%s, whose radius is at most %d: choose a filter with a radius of at "
-                "least %d, gaussian for example, or roi-strength=fixed",
-                info->nick.nick, info->max_radius, LEAST_FREE);
-  else if (relative && roi->invert)
-    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
-                "roi-strength=relative with roi-invert=true: what lies around the regions has no size to follow; set "
-                "roi-strength=fixed or roi-invert=false");
-  else if (roi->isolated && roi->invert)
-    g_set_error(
-        error, CNV_ERROR, CNV_ERROR_SETTINGS,
+    return cnv_refuse(
+        error,
+        "roi-strength=relative with filter=%s, whose radius is at most %d: choose a filter with a radius of at "
+        "least %d, gaussian for example, or roi-strength=fixed",
+        info->nick.nick, info->max_radius, LEAST_FREE);
+  if (relative && roi->invert)
+    return cnv_refuse(
+        error, "roi-strength=relative with roi-invert=true: what lies around the regions has no size to follow; set "
+               "roi-strength=fixed or roi-invert=false");
+  if (roi->isolated && roi->invert)
+    return cnv_refuse(
+        error,
         "roi-isolated=true with roi-invert=true: what lies around the regions has no edge of its own; set one of "
         "them to false");
-  else if (x != y)
-    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
-                "roi-target-x=%d and roi-target-y=%d: set both to 0 or more, or both to -1", roi->target_x,
-                roi->target_y);
-  else if (x && roi->invert)
-    g_set_error(
-        error, CNV_ERROR, CNV_ERROR_SETTINGS,
+  if (x != y)
+    return cnv_refuse(error, "roi-target-x=%d and roi-target-y=%d: set both to 0 or more, or both to -1", roi->target_x,
+                      roi->target_y);
+  if (x && roi->invert)
+    return cnv_refuse(
+        error,
         "roi-target-x=%d and roi-target-y=%d with roi-invert=true: only a rectangle can be placed elsewhere; set "
         "both to -1 or roi-invert=false",
         roi->target_x, roi->target_y);
-  else
-    return TRUE;
-  return FALSE;
+  return TRUE;
 }
 
 /* ---- a frame's rectangles ---- */

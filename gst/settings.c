@@ -325,11 +325,8 @@ read_taps(const Property *row, const GValue *value, CnvTaps **taps, GError **err
 {
   guint n = gst_value_array_get_size(value);
 
-  if (row->max > 0 && n > row->max) {
-    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "%s: %u taps, and at most %.0f are possible: shorten it",
-                row->name, n, row->max);
-    return FALSE;
-  }
+  if (row->max > 0 && n > row->max)
+    return cnv_refuse(error, "%s: %u taps, and at most %.0f are possible: shorten it", row->name, n, row->max);
   return gst_cuda_convolve_taps_from_value(value, row->name, row->kind == KIND_KERNEL, taps, error);
 }
 

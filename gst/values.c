@@ -34,8 +34,7 @@ refuse(const Place *place, const char *format, ...)
   va_start(args, format);
   text = g_strdup_vprintf(format, args);
   va_end(args);
-  g_set_error(place->error, CNV_ERROR, CNV_ERROR_SETTINGS, "%s: %s%s", place->what, frame ? frame : "", text);
-  return FALSE;
+  return cnv_refuse(place->error, "%s: %s%s", place->what, frame ? frame : "", text);
 }
 
 /* FALSE for all that is not a number; booleans and strings of digits too, which GValue would convert. */

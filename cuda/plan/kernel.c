@@ -40,9 +40,8 @@ check_numbers(const CnvFilter *filter, GError **error)
   for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
     if (rows[i].value >= rows[i].least && rows[i].value <= rows[i].most)
       continue;
-    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "%s %g is outside %g..%g: set it within these", rows[i].name,
-                rows[i].value, rows[i].least, rows[i].most);
-    return FALSE;
+    return cnv_refuse(error, "%s %g is outside %g..%g: set it within these", rows[i].name, rows[i].value, rows[i].least,
+                      rows[i].most);
   }
   return TRUE;
 }
@@ -87,9 +86,8 @@ check_taps(const CnvTaps *taps, const char *what, int max_width, int max_height,
     return FALSE;
   if (taps->width <= max_width && taps->height <= max_height)
     return TRUE;
-  g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "%s of %dx%d taps exceeds %dx%d: shorten it", what, taps->width,
-              taps->height, max_width, max_height);
-  return FALSE;
+  return cnv_refuse(error, "%s of %dx%d taps exceeds %dx%d: shorten it", what, taps->width, taps->height, max_width,
+                    max_height);
 }
 
 static gboolean
@@ -131,12 +129,10 @@ generate_volume(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKer
 
   if (depth <= CNV_MAX_TEMPORAL_TAPS && cnv_taps_split_time(filter->kernel, weight, &frame))
     return generate(filter, frame, subsample, kernel, error);
-  if (depth > CNV_MAX_TERMS) {
-    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
-                "a kernel of %d frames that are not one of them times weights exceeds %d: shorten it in time", depth,
-                CNV_MAX_TERMS);
-    return FALSE;
-  }
+  if (depth > CNV_MAX_TERMS)
+    return cnv_refuse(error,
+                      "a kernel of %d frames that are not one of them times weights exceeds %d: shorten it in time",
+                      depth, CNV_MAX_TERMS);
   for (int k = 0; k < depth; k++) {
     CnvKernel one = {0};
 
@@ -157,11 +153,9 @@ cnv_filter_generate(const CnvFilter *filter, const int subsample[CNV_N_AXES], Cn
   memset(kernel, 0, sizeof(*kernel));
   right = check_numbers(filter, error) && check_given(filter, error) &&
           (volume ? generate_volume(filter, subsample, kernel, error) : generate(filter, -1, subsample, kernel, error));
-  if (right && kernel->n_terms == 0) {
-    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
-                "filter=%s has no tap but 0: set a radius of at least 1 and a sigma near it", info->nick.nick);
-    right = FALSE;
-  }
+  if (right && kernel->n_terms == 0)
+    right = cnv_refuse(error, "filter=%s has no tap but 0: set a radius of at least 1 and a sigma near it",
+                       info->nick.nick);
   for (int t = 0; right && t < kernel->n_terms; t++) {
     CnvKernelTerm *term = &kernel->term[t];
 

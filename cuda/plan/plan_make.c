@@ -90,9 +90,8 @@ check_size(const CnvImage *image, GError **error)
 {
   if (image->width >= 1 && image->height >= 1 && image->width <= CNV_SIZE_MAX && image->height <= CNV_SIZE_MAX)
     return TRUE;
-  g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "a frame of %dx%d is outside 1x1 to %dx%d: scale or crop it first",
-              image->width, image->height, CNV_SIZE_MAX, CNV_SIZE_MAX);
-  return FALSE;
+  return cnv_refuse(error, "a frame of %dx%d is outside 1x1 to %dx%d: scale or crop it first", image->width,
+                    image->height, CNV_SIZE_MAX, CNV_SIZE_MAX);
 }
 
 CnvPlan *

@@ -211,12 +211,11 @@ check_weights(const CnvPlan *plan, const CnvPlane *plane, CnvTapSums sums, GErro
 {
   if (plane->weight < 0 || (plane->combine != CNV_COMBINE_MAGNITUDE && !cnv_tap_sums_cancel(sums)))
     return TRUE;
-  g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
-              "alpha-mode=premultiply divides by the filtered alpha, and the taps of filter=%s add up to %s: set "
-              "alpha-mode to copy or filter",
-              cnv_filters[plan->filter.type].nick.nick,
-              plane->combine == CNV_COMBINE_MAGNITUDE ? "no sum, being a magnitude" : "0");
-  return FALSE;
+  return cnv_refuse(error,
+                    "alpha-mode=premultiply divides by the filtered alpha, and the taps of filter=%s add up to %s: set "
+                    "alpha-mode to copy or filter",
+                    cnv_filters[plan->filter.type].nick.nick,
+                    plane->combine == CNV_COMBINE_MAGNITUDE ? "no sum, being a magnitude" : "0");
 }
 
 /* A plane of the plan while it is made. */

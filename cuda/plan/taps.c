@@ -54,10 +54,8 @@ gboolean
 cnv_taps_check_finite(const CnvTaps *taps, const char *what, GError **error)
 {
   for (int i = 0; i < taps->width * taps->height * taps->depth; i++)
-    if (!isfinite(taps->value[i])) {
-      g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "%s holds a tap that is not a finite number: correct it", what);
-      return FALSE;
-    }
+    if (!isfinite(taps->value[i]))
+      return cnv_refuse(error, "%s holds a tap that is not a finite number: correct it", what);
   return TRUE;
 }
 
@@ -86,11 +84,11 @@ cnv_taps_check_magnitude(double magnitude, const char *what, GError **error)
 {
   if (magnitude == 0 || (magnitude >= 1 / CNV_TAPS_MAX && magnitude <= CNV_TAPS_MAX))
     return TRUE;
-  g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
-              "%s: the magnitudes of the taps add up to %g, and %g to %g is possible: multiply all taps by one number, "
-              "which normalize takes out again",
-              what, magnitude, 1 / CNV_TAPS_MAX, CNV_TAPS_MAX);
-  return FALSE;
+  return cnv_refuse(
+      error,
+      "%s: the magnitudes of the taps add up to %g, and %g to %g is possible: multiply all taps by one number, "
+      "which normalize takes out again",
+      what, magnitude, 1 / CNV_TAPS_MAX, CNV_TAPS_MAX);
 }
 
 gboolean

@@ -33,18 +33,12 @@ given_taps(const CnvFilter *filter, double weight[CNV_MAX_TEMPORAL_TAPS], GError
   double given[CNV_MAX_TEMPORAL_TAPS];
   int frame;
 
-  if (volume && (filter->kernel_t || filter->temporal_radius > 0)) {
-    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
-                "kernel has %d frames and %s is set too: a 3D kernel has its own taps in time; set %s", n,
-                filter->kernel_t ? "kernel-t" : "temporal-radius",
-                filter->kernel_t ? "kernel-t to <>" : "temporal-radius to 0");
-    return 0;
-  }
-  if (n > CNV_MAX_TEMPORAL_TAPS) {
-    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "%d taps in time exceed %d: shorten the kernel in time", n,
-                CNV_MAX_TEMPORAL_TAPS);
-    return 0;
-  }
+  if (volume && (filter->kernel_t || filter->temporal_radius > 0))
+    return cnv_refuse(error, "kernel has %d frames and %s is set too: a 3D kernel has its own taps in time; set %s", n,
+                      filter->kernel_t ? "kernel-t" : "temporal-radius",
+                      filter->kernel_t ? "kernel-t to <>" : "temporal-radius to 0");
+  if (n > CNV_MAX_TEMPORAL_TAPS)
+    return cnv_refuse(error, "%d taps in time exceed %d: shorten the kernel in time", n, CNV_MAX_TEMPORAL_TAPS);
   if (!volume && !cnv_taps_check(filter->kernel_t, "kernel-t", error))
     return 0;
   if (volume && !cnv_taps_split_time(filter->kernel, given, &frame))
@@ -65,11 +59,9 @@ gaussian_taps(const CnvFilter *filter, double weight[CNV_MAX_TEMPORAL_TAPS], GEr
   const double sigma = filter->temporal_sigma > 0 ? filter->temporal_sigma : 0.3 * (r - 1) + 0.8;
   double sum = 0;
 
-  if (r < 0 || r > CNV_TEMPORAL_RADIUS_MAX || !isfinite(sigma)) {
-    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "temporal-radius %d, temporal-sigma %g: set a radius of 0 to %d",
-                r, sigma, CNV_TEMPORAL_RADIUS_MAX);
-    return 0;
-  }
+  if (r < 0 || r > CNV_TEMPORAL_RADIUS_MAX || !isfinite(sigma))
+    return cnv_refuse(error, "temporal-radius %d, temporal-sigma %g: set a radius of 0 to %d", r, sigma,
+                      CNV_TEMPORAL_RADIUS_MAX);
   for (int k = 0; k < n; k++)
     sum += weight[k] = r == 0 ? 1 : exp(-0.5 * (k - r) * (k - r) / (sigma * sigma));
   /* A mean by itself, so that a derivative in the picture, which is not divided by its sum of 0, keeps its strength. */
