@@ -165,8 +165,8 @@ make_frame(CnvSchedule *schedule, int fields)
   if (n == 0)
     return;
   add_staging(schedule, fields);
-  for (guint bank = 0; bank < schedule->banks->len; bank++)
-    add_bank(schedule, bank, jobs, n);
+  for (guint i = 0; i < schedule->banks->len; i++)
+    add_bank(schedule, g_array_index(schedule->banks, guint, i), jobs, n);
   add_launch(schedule, CNV_KERNEL_STAGE_OUT, 0, jobs, n);
 }
 
@@ -185,7 +185,7 @@ make_slice(CnvSchedule *schedule, int k)
     jobs[i].y = k > 0 ? cnv_slice_rows(schedule->slices.end[k - 1], sub_y) : 0;
     jobs[i].height = cnv_slice_rows(schedule->slices.end[k], sub_y) - jobs[i].y;
   }
-  add_bank(schedule, 0, jobs, n);
+  add_bank(schedule, g_array_index(schedule->banks, guint, 0), jobs, n);
   schedule->launches_to[k] = schedule->launches->len;
 }
 

@@ -78,9 +78,8 @@ upload_taps(CudaSession *self, GError **error)
 gboolean
 cnv_cuda_load_bank(CudaSession *self, guint bank, GError **error)
 {
-  CUdeviceptr from = self->plan_arrays.address + self->schedule.taps_at +
-                     g_array_index(self->schedule.banks, guint, bank) * sizeof(float);
-  gsize size = cnv_schedule_bank_size(&self->schedule, bank) * sizeof(float);
+  CUdeviceptr from = self->plan_arrays.address + self->schedule.taps_at + bank * sizeof(float);
+  gsize size = MIN(self->schedule.taps->len - bank, CNV_CONSTANT_TAPS) * sizeof(float);
 
   if (self->loaded_bank == (int)bank)
     return TRUE;

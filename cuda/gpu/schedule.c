@@ -41,62 +41,73 @@ cnv_schedule_clear(CnvSchedule *schedule)
   cnv_work_key_clear(&schedule->of);
 }
 
-/* Floats of an axis or of a dense term in CnvPlan.taps. */
-static guint
-floats_of(const CnvPlan *plan, const CnvTerm *set, int axis)
+/* The plane's taps in CnvPlan.taps: the first, and the one behind the last. */
+static void
+find_taps(const CnvPlan *plan, const CnvPlane *plane, guint range[2])
 {
-  if (!set->separable)
-    return axis == CNV_X ? (guint)(set->n[CNV_X] * set->n[CNV_Y]) : 0;
-  return cnv_border_renormalizes(plan->filter.border) ? 2 * set->n[axis] + 1 : set->n[axis];
+  gboolean has_sums = cnv_border_renormalizes(plan->filter.border);
+
+  range[0] = plane->n_terms ? G_MAXUINT : 0;
+  range[1] = 0;
+  for (int i = 0; i < 2 * plane->n_terms; i++) {
+    const CnvTerm *term = &plane->term[i / 2];
+    guint first = term->taps[term->separable ? i % 2 : 0], n = (guint)term->n[i % 2];
+
+    if (!term->separable)
+      n = (guint)(term->n[CNV_X] * term->n[CNV_Y]);
+    else if (has_sums)
+      n += n + 1;
+    range[0] = MIN(range[0], first);
+    range[1] = MAX(range[1], first + n);
+  }
 }
 
 guint
 cnv_schedule_taps_of(const CnvPlan *plan, const CnvPlane *plane)
 {
-  guint n = 0;
+  guint range[2];
 
-  for (int i = 0; i < 2 * plane->n_terms; i++) {
-    const CnvTerm *set = &plane->term[i / 2];
-    gboolean again = FALSE; /* an axis that is stored once for several */
-
-    for (int k = 0; k < i && set->separable; k++)
-      again |= plane->term[k / 2].separable && plane->term[k / 2].taps[k % 2] == set->taps[i % 2];
-    n += again ? 0 : floats_of(plan, set, i % 2);
-  }
-  return n;
+  find_taps(plan, plane, range);
+  return range[1] - range[0];
 }
 
-/* The index in the constant bank that is being filled of a plan's `rows` rows of `width` taps from `from` on; adds
- * them, column by column, unless the bank has them. slots: index in the bank by address of a plan's first tap. */
+/* Begins a constant bank where the last one does not reach over the plane's taps. start: index of the plan's first. */
 static guint
-alloc_taps(CnvSchedule *schedule, GHashTable *slots, const CnvPlan *plan, guint from, int width, int rows)
+find_bank(CnvSchedule *schedule, const CnvPlan *plan, const CnvPlane *plane, guint start)
 {
-  float *taps = plan->taps + from;
-  gpointer slot;
+  guint bank = g_array_index(schedule->banks, guint, schedule->banks->len - 1), range[2];
 
-  if (g_hash_table_lookup_extended(slots, taps, NULL, &slot))
-    return GPOINTER_TO_UINT(slot);
-  slot = GUINT_TO_POINTER(schedule->taps->len - g_array_index(schedule->banks, guint, schedule->banks->len - 1));
-  for (int x = 0; x < width; x++)
-    for (int y = 0; y < rows; y++)
-      g_array_append_val(schedule->taps, taps[y * width + x]);
-  g_hash_table_insert(slots, taps, slot);
-  return GPOINTER_TO_UINT(slot);
+  find_taps(plan, plane, range);
+  if (plane->n_terms > 0 && (start + range[0] < bank || start + range[1] > bank + CNV_CONSTANT_TAPS)) {
+    bank = start + range[0];
+    g_array_append_val(schedule->banks, bank);
+  }
+  return bank;
 }
 
-/* The plane of a plan with its taps in the constant bank. */
+/* Arrays of taps lie in constant memory column by column. */
+static void
+transpose_taps(CnvSchedule *schedule, const CnvPlan *plan, const CnvTerm *term, guint start)
+{
+  const float *from = plan->taps + term->taps[0];
+  float *to = &g_array_index(schedule->taps, float, start + term->taps[0]);
+
+  for (int x = 0; x < term->n[CNV_X]; x++)
+    for (int y = 0; y < term->n[CNV_Y]; y++)
+      *to++ = from[y * term->n[CNV_X] + x];
+}
+
+/* The plane with its taps by their place in the bank. */
 static CnvPlane
-place_plane(CnvSchedule *schedule, GHashTable *slots, const CnvPlan *plan, const CnvPlane *plane)
+place_plane(CnvSchedule *schedule, const CnvPlan *plan, const CnvPlane *plane, guint start, guint bank)
 {
   CnvPlane placed = *plane;
 
   for (int t = 0; t < plane->n_terms; t++) {
-    CnvTerm *term = &placed.term[t];
-
-    if (!term->separable)
-      term->taps[0] = alloc_taps(schedule, slots, plan, term->taps[0], term->n[CNV_X], term->n[CNV_Y]);
-    for (int axis = 0; axis < CNV_N_AXES && term->separable; axis++)
-      term->taps[axis] = alloc_taps(schedule, slots, plan, term->taps[axis], (int)floats_of(plan, term, axis), 1);
+    if (!plane->term[t].separable)
+      transpose_taps(schedule, plan, &plane->term[t], start);
+    for (int axis = 0; axis < CNV_N_AXES; axis++)
+      placed.term[t].taps[axis] += start - bank;
   }
   return placed;
 }
@@ -181,55 +192,38 @@ cnv_schedule_set_weights(CnvSchedule *schedule, const CnvWork *work)
 }
 
 static void
-begin_bank(CnvSchedule *schedule, GHashTable *slots)
+add_plan(CnvSchedule *schedule, guint number, const CnvPlan *plan)
 {
-  g_array_append_val(schedule->banks, schedule->taps->len);
-  g_hash_table_remove_all(slots);
-}
+  guint start = schedule->taps->len;
 
-static void
-add_plane(CnvSchedule *schedule, GHashTable *slots, const CnvPlan *plan, const CnvPlane *plane, guint index)
-{
-  CnvPlaneKernel *of = &g_array_index(schedule->plane_kernels, CnvPlaneKernel, index);
-  guint first = g_array_index(schedule->banks, guint, schedule->banks->len - 1);
+  g_ptr_array_add(schedule->plans, cnv_plan_ref((CnvPlan *)plan));
+  g_array_append_vals(schedule->taps, plan->taps, plan->n_taps);
+  for (guint p = 0; p < CNV_MAX_PLANES; p++) {
+    const CnvPlane *plane = &plan->plane[p];
+    guint index = number * CNV_MAX_PLANES + p;
+    CnvPlaneKernel *of = &g_array_index(schedule->plane_kernels, CnvPlaneKernel, index);
 
-  if (schedule->taps->len - first + cnv_schedule_taps_of(plan, plane) > CNV_CONSTANT_TAPS)
-    begin_bank(schedule, slots);
-  g_array_index(schedule->planes, CnvPlane, index) = place_plane(schedule, slots, plan, plane);
-  of->bank = schedule->banks->len - 1;
-  choose_kernel(schedule, plan, plane, of);
+    of->kernel = CNV_N_KERNELS;
+    if ((int)p >= plan->n_planes || !plane->filtered)
+      continue;
+    of->bank = find_bank(schedule, plan, plane, start);
+    g_array_index(schedule->planes, CnvPlane, index) = place_plane(schedule, plan, plane, start, of->bank);
+    choose_kernel(schedule, plan, plane, of);
+  }
 }
 
 void
 cnv_schedule_set_plans(CnvSchedule *schedule, const CnvWork *work)
 {
-  GHashTable *slots = g_hash_table_new(NULL, NULL);
-  guint n = work->n_plans * CNV_MAX_PLANES;
+  guint bank = 0;
 
   forget_plans(schedule);
-  g_array_set_size(schedule->planes, n);
-  g_array_set_size(schedule->plane_kernels, n);
-  begin_bank(schedule, slots);
+  g_array_set_size(schedule->planes, work->n_plans * CNV_MAX_PLANES);
+  g_array_set_size(schedule->plane_kernels, work->n_plans * CNV_MAX_PLANES);
+  g_array_append_val(schedule->banks, bank);
   for (guint i = 0; i < work->n_plans; i++)
-    g_ptr_array_add(schedule->plans, cnv_plan_ref(work->plan[i]));
-  for (guint i = 0; i < n; i++) {
-    const CnvPlan *plan = work->plan[i / CNV_MAX_PLANES];
-    const CnvPlane *plane = &plan->plane[i % CNV_MAX_PLANES];
-
-    g_array_index(schedule->plane_kernels, CnvPlaneKernel, i).kernel = CNV_N_KERNELS;
-    if ((int)(i % CNV_MAX_PLANES) < plan->n_planes && plane->filtered)
-      add_plane(schedule, slots, plan, plane, i);
-  }
+    add_plan(schedule, i, work->plan[i]);
   schedule->n_weights = -1;
-  g_hash_table_unref(slots);
-}
-
-guint
-cnv_schedule_bank_size(const CnvSchedule *schedule, guint bank)
-{
-  const guint *first = &g_array_index(schedule->banks, guint, bank);
-
-  return (bank + 1 < schedule->banks->len ? first[1] : schedule->taps->len) - first[0];
 }
 
 const CnvPlane *

@@ -7,8 +7,9 @@
  *   tile_jobs.c   tile jobs, for kernels that do a job in one launch
  *   passes.c      what follows from the work: block jobs and launches
  *
- * Constant memory may not hold the taps of all plans' planes at once: they are split into constant banks, of which one
- * is loaded at a time. Row sums should not outgrow the second-level cache by much: a bank's jobs are done in passes.
+ * Constant memory may not hold the taps of all plans' planes at once: they are in constant banks, parts of these taps
+ * of its size at most, which are named by their first tap, and of which one is loaded at a time. Row sums should not
+ * outgrow the second-level cache by much: a bank's jobs are done in passes.
  */
 #pragma once
 
@@ -36,8 +37,8 @@ typedef struct {
 typedef struct {
   /* By cnv_schedule_set_plans: */
   GPtrArray *plans;                         /* CnvPlan, with references */
-  GArray *taps;                             /* float: of one constant bank after the other */
-  GArray *banks;                            /* guint: first of each in taps */
+  GArray *taps;                             /* float: of one plan after the other */
+  GArray *banks;                            /* guint: first tap of each constant bank */
   GArray *planes;                           /* CnvPlane: plan * CNV_MAX_PLANES + plane */
   GArray *plane_kernels;                    /* CnvPlaneKernel, of each of planes; the tile jobs by set_weights */
   const CnvVariant *variant[CNV_N_KERNELS]; /* that does all planes of a kernel; NULL: no such plane */
@@ -90,8 +91,7 @@ gboolean cnv_schedule_set_work(CnvSchedule *schedule, const CnvWork *work, gbool
 /* Appends an array for the GPU; returns where it begins. */
 gsize cnv_schedule_add_array(GByteArray *arrays, const GArray *array);
 
-/* Floats in a constant bank, and those that a plane takes of one at most. */
-guint cnv_schedule_bank_size(const CnvSchedule *schedule, guint bank);
+/* Floats that a plane takes of a constant bank. */
 guint cnv_schedule_taps_of(const CnvPlan *plan, const CnvPlane *plane);
 
 /* The plane of a job, and how it is done. */
