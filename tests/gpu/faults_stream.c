@@ -68,6 +68,18 @@ read_frame(GstVideoFrame *frame)
   return g_byte_array_free_to_bytes(bytes);
 }
 
+/* Output in the input's context is in order on its stream, so that none waits for another; if the GPU made it. */
+static void
+check_stream(const Stream *s, GstMemory *memory)
+{
+#if GST_CHECK_VERSION(1, 24, 0)
+  if (s->stream && strstr(job_name, ",cuda") && gst_is_cuda_memory(memory) &&
+      GST_CUDA_MEMORY_CAST(memory)->context == s->context &&
+      gst_cuda_memory_get_stream(GST_CUDA_MEMORY_CAST(memory)) != s->stream)
+    wrong("a frame is on another stream than its input");
+#endif
+}
+
 static GstFlowReturn
 take_buffer(GstPad *pad, GstObject *parent, GstBuffer *buffer)
 {
@@ -80,6 +92,7 @@ take_buffer(GstPad *pad, GstObject *parent, GstBuffer *buffer)
   if (number < s->last)
     wrong("frame %d comes after frame %d", (int)number, (int)s->last - 1);
   s->last = number + 1;
+  check_stream(s, gst_buffer_peek_memory(buffer, 0));
   gst_video_info_from_caps(&info, caps);
   gst_caps_unref(caps);
   if (gst_video_frame_map(&frame, &info, buffer, GST_MAP_READ)) {
@@ -206,6 +219,7 @@ open_pool(Stream *s, GstCaps *caps)
 #if GST_CHECK_VERSION(1, 24, 0)
   if (stream)
     gst_buffer_pool_config_set_cuda_stream(config, stream);
+  s->stream = stream; /* the pool keeps it */
   gst_clear_cuda_stream(&stream);
 #endif
   gst_buffer_pool_set_config(s->pool, config);

@@ -36,6 +36,7 @@ typedef struct {
   GstPad *src, *sink; /* ours, linked to the element's */
   GstCudaContext *context;
   GstBufferPool *pool; /* of CUDA memory; NULL */
+  gpointer stream;     /* GstCudaStream of its memory; NULL before GStreamer 1.24 */
   GstVideoInfo info;
   Frames *frames;
   guint64 last; /* number of the frame that came last, and one more */
