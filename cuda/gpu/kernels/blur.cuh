@@ -367,34 +367,32 @@ blur(const CnvTileArgs &l)
   __shared__ alignas(8) uint64_t barrier;
   __shared__ alignas(16) float factor[width + CNV_BLUR_ROWS];
 
-  const int number = find_tile_job(l);
-  const TileGrid grid = load_grid(l, number);
-  const TileOutput at = tile_output(grid, grid.y, grid.y_end, width);
-  const bool is_inner = begin_block<T>(l, number, grid, at, shape, params, &barrier);
+  begin_block<T>(l, shape, params, &barrier);
   const CnvTileJob &s = params.s;
-  const uint4 *words = (const uint4 *)((const uint32_t *)l.bands + grid.bands) + threadIdx.x % 32;
+  const auto &tile = params.tile;
+  const uint4 *words = (const uint4 *)((const uint32_t *)l.bands + tile.bands) + threadIdx.x % 32;
   Bands<parts * K_X, keeps> band_x;
   Bands<parts * K_Y, keeps> band_y;
 
   band_y.load(words);
   band_x.load(words + parts * K_Y * 32);
-  if (grid.renormalizes)
-    find_factors(factor, s, at, width);
-  finish_tile<T>(l, params, grid, at, shape, is_inner, &barrier);
+  if (tile.renormalizes)
+    find_factors(factor, s, tile.at, width);
+  finish_tile<T>(l, params, shape, &barrier);
   const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, warp_x = threadIdx.x / 32 * 16 * M;
-  const int frame_bytes = CNV_TILE_BYTES(pitch, grid.box_rows), n_frames = max(l.sources.n, 1);
-  const BlurLane lane_at = {grid.rows * width * bytes + g * pitch + apron + (warp_x - lead) * bytes + 4 * t * bytes,
-                            output_offset<width * bytes>(grid.rows, g, (warp_x + 4 * t) * bytes), frame_bytes};
+  const int frame_bytes = CNV_TILE_BYTES(pitch, tile.box_rows), n_frames = max(l.sources.n, 1);
+  const BlurLane lane_at = {tile.rows * width * bytes + g * pitch + apron + (warp_x - lead) * bytes + 4 * t * bytes,
+                            output_offset<width * bytes>(tile.rows, g, (warp_x + 4 * t) * bytes), frame_bytes};
   const float *along = factor + warp_x + 4 * t, *row_factor = factor + width + g;
   /* Found anew: `words` would take registers while a tile is filled. */
-  const BandsInMemory all_y = {(const uint4 *)((const uint32_t *)l.bands + grid.bands) + lane};
+  const BandsInMemory all_y = {(const uint4 *)((const uint32_t *)l.bands + tile.bands) + lane};
   const BandsInMemory all_x = {all_y.from + parts * K_Y * 32};
-  if (grid.renormalizes)
+  if (tile.renormalizes)
     __syncthreads();
-  const int rows = at.y_end - at.y;
+  const int rows = tile.at.y_end - tile.at.y;
   if (n_frames == 1 && is_plain(s)) {
     blur_rows<T, K_X, K_Y, M, width, parts, BLUR_PLAIN>(1, s, lane_at, rows, along, row_factor, band_x, band_y);
-  } else if (n_frames == 1 && !grid.renormalizes) {
+  } else if (n_frames == 1 && !tile.renormalizes) {
     blur_rows<T, K_X, K_Y, M, width, parts, BLUR_SHARP>(1, s, lane_at, rows, along, row_factor, all_x, all_y);
   } else {
 #pragma unroll 1

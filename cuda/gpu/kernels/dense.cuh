@@ -170,27 +170,25 @@ dense(const CnvTileArgs &l)
   __shared__ TileParams params;
   __shared__ alignas(8) uint64_t barrier;
 
-  const int number = find_tile_job(l);
-  const TileGrid grid = load_grid(l, number);
-  const TileOutput at = tile_output(grid, grid.y, grid.y_end, CNV_TILE_WIDTH);
-  const bool is_inner = begin_block<T>(l, number, grid, at, shape, params, &barrier);
+  begin_block<T>(l, shape, params, &barrier);
   const CnvTileJob &s = params.s;
+  const auto &tile = params.tile;
   const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, warp = threadIdx.x / 32;
   const int x = warp % warps_x * COLUMNS, n_frames = max(l.sources.n, 1);
-  const int frame_bytes = CNV_TILE_BYTES(pitch, grid.box_rows), n_rows = grid.n_rows;
+  const int frame_bytes = CNV_TILE_BYTES(pitch, tile.box_rows), n_rows = tile.n_rows;
   const bool by_frames = products == 1 && n_rows == 1; /* the rows of two frames are a pair */
   const uint32_t mask = ((uint32_t)s.full_bits << s.shift) * 0x10001u;
-  const uint2 *taps = (const uint2 *)((const uint32_t *)l.bands + grid.bands) + lane;
+  const uint2 *taps = (const uint2 *)((const uint32_t *)l.bands + tile.bands) + lane;
   uint2 kept[ROWS ? ROWS / 2 : 1][K][TERMS][D][products];
 
 #pragma unroll
   for (int j = 0; j < ROWS / 2; j++)
     load_taps(kept[j], taps + j * pair_words);
-  finish_tile<T>(l, params, grid, at, shape, is_inner, &barrier);
-  const uint8_t *from = cnv_tiles + grid.rows * row_bytes + g * pitch + apron + (x - lead) * bytes + 4 * t;
-  const int to = output_offset<row_bytes>(grid.rows, g, (x + 2 * products * t) * bytes);
+  finish_tile<T>(l, params, shape, &barrier);
+  const uint8_t *from = cnv_tiles + tile.rows * row_bytes + g * pitch + apron + (x - lead) * bytes + 4 * t;
+  const int to = output_offset<row_bytes>(tile.rows, g, (x + 2 * products * t) * bytes);
 #pragma unroll 1
-  for (int y = warp / warps_x * 16; y < at.y_end - at.y; y += step) {
+  for (int y = warp / warps_x * 16; y < tile.at.y_end - tile.at.y; y += step) {
     int sums[COLUMNS / 8][TERMS][D][4] = {};
     const uint8_t *row = from + y * pitch;
 

@@ -299,19 +299,18 @@ __device__ static void
 fused(const CnvTileArgs &l)
 {
   constexpr int pitch = CNV_FUSED_LOADED * sizeof(T), threads = 32 * CNV_TILE_WARPS;
+  constexpr TileShape shape = {CNV_FUSED_LOADED, -1, pitch, 0};
   __shared__ Fused f;
 
-  const int number = find_tile_job(l);
-  const TileGrid grid = load_grid(l, number);
-  const int width = CNV_FUSED_LOADED - 2 * grid.lead, frame_bytes = CNV_TILE_BYTES(pitch, grid.box_rows);
+  begin_block<T>(l, shape, f.params, &f.barrier);
+  const TileOutput &at = f.params.tile.at;
+  const int width = CNV_FUSED_LOADED - 2 * f.params.tile.lead;
+  const int frame_bytes = CNV_TILE_BYTES(pitch, f.params.tile.box_rows);
   const int x = threadIdx.x * 4 % CNV_FUSED_LOADED, row = threadIdx.x * 4 / CNV_FUSED_LOADED * FUSED_OUTPUTS;
-  const TileShape shape = {CNV_FUSED_LOADED, grid.lead, pitch, 0};
-  const TileOutput at = tile_output(grid, grid.y, grid.y_end, width);
-  const bool is_inner = begin_block<T>(l, number, grid, at, shape, f.params, &f.barrier);
   const CnvTerm &term = f.params.s.term;
 
   prepare(f, at, width);
-  finish_tile<T>(l, f.params, grid, at, shape, is_inner, &f.barrier);
+  finish_tile<T>(l, f.params, shape, &f.barrier);
   __syncthreads();
 #pragma unroll 1
   for (int y = 0; y < at.y_end - at.y; y += CNV_FUSED_ROWS) {

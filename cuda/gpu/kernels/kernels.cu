@@ -43,7 +43,7 @@ extern "C" __global__ void __launch_bounds__(256) cnv_copy(const CnvCopyArgs a)
 
 /* For sm_100 and newer the same kernels take more registers, and would spill. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
-#define FITTING(blocks) ((blocks) > 3 ? (blocks)-1 : (blocks))
+#define FITTING(blocks) ((blocks) > 6 ? 5 : (blocks) > 3 ? (blocks)-1 : (blocks))
 #elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
 /* Copies without the copy engine take some, too. */
 #define FITTING(blocks) ((blocks) > 5 ? 5 : (blocks))

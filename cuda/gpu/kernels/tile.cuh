@@ -12,50 +12,13 @@
 
 #include "gpu/kernels/tile_borders.cuh"
 
-/* The block's tile of outputs: the first sample and row, and the row behind the last. */
-struct TileOutput {
-  int x, y, y_end;
-};
-
-/* Where the tiles of the block's job lie: each of its threads has this in registers. */
-struct TileGrid {
-  int first_block, columns, last_row;
-  uint32_t columns_inverse, bands;
-  int origin, y, y_end, rows, box_rows, top, pointers, field;
-  int inner_x0, inner_x1, inner_y0, inner_y1;
-  int n_rows; /* of taps */
-  int lead;   /* of CnvTileJob */
-  bool renormalizes;
-};
-
-__device__ static TileGrid
-grid_of(const CnvTileJob &s)
-{
-  return {s.first_block, s.columns,       s.last_row, s.columns_inverse,
-          s.bands,       s.origin,        s.job.y,    s.job.y + s.job.height,
-          s.rows,        s.box_rows,      s.top,      s.pointers,
-          s.job.field,   s.inner_x0,      s.inner_x1, s.inner_y0,
-          s.inner_y1,    s.term.n[CNV_Y], s.lead,     s.renormalizes != 0};
-}
-
-__device__ static TileGrid
-load_grid(const CnvTileArgs &l, int number)
-{
-  if (l.n_jobs <= CNV_TILE_JOBS_INLINE)
-    return grid_of(l.job[number]);
-  return grid_of(((const CnvTileJob *)l.jobs)[number]);
-}
-
-/* The last row of tiles comes first: tiles at an edge take longer, and at the end nothing else would be left to do
- * beside them. */
-template <typename G>
+/* The block's tile, in a row of tiles that are so wide. */
 __device__ static TileOutput
-tile_output(const G &grid, int job_y, int job_end, int width)
+tile_output(const CnvTileJob &s, int row, int width)
 {
-  const int number = (int)blockIdx.x - grid.first_block, nth = tile_row(grid, number);
-  const int y = job_y + (nth > 0 ? nth - 1 : grid.last_row) * grid.rows;
+  const int column = (int)blockIdx.x - s.first_block - tile_row(s) * s.columns, y = s.job.y + row * s.rows;
 
-  return {grid.origin + (number - nth * grid.columns) * width, y, min(y + grid.rows, job_end)};
+  return {s.origin + column * width, y, min(y + s.rows, s.job.y + s.job.height)};
 }
 
 /* renormalize: the factors of a tile's samples along x, and behind them of its rows. */
@@ -70,6 +33,12 @@ find_factors(float *factor, const CnvTileJob &s, const TileOutput &at, int width
                           : axis_factor(t.taps[CNV_Y], t.n[CNV_Y], t.sum[CNV_Y], t.epsilon[CNV_Y],
                                         at.y + i - width - s.job.window_y - t.anchor[CNV_Y], s.job.window_height);
 }
+
+/* Tiles of a kernel: samples of a row and those before its outputs (-1: as the job has them), bytes from row to row,
+ * and bytes of a row of outputs. */
+struct TileShape {
+  int width, lead, pitch, output_bytes;
+};
 
 __device__ static uint32_t
 shared_address(const void *at)
@@ -95,24 +64,25 @@ expect_bytes(uint32_t barrier, int bytes)
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
 
-/* Starts the copies of the tile of each frame, from sample x of row y on. */
+/* Starts the copies of the block's tile of each frame. */
 __device__ static void
-start_bulk_copies(const CnvTileArgs &l, const TileGrid &grid, int x, int y, int bytes, int pitch, int begin,
-                  uint64_t *barrier)
+start_bulk_copies(const CnvTileArgs &l, const TileParams &params, const TileShape &shape, int bytes, uint64_t *barrier)
 {
-  const int n = l.sources.n, frame_bytes = CNV_TILE_BYTES(pitch, grid.box_rows), word = x * bytes / 4;
-  const uint32_t to = shared_address(cnv_tiles + begin), at = shared_address(barrier);
-  const CnvTensorMap *map = &l.map[grid.pointers];
+  const auto &tile = params.tile;
+  const int n = l.sources.n, frame_bytes = CNV_TILE_BYTES(shape.pitch, tile.box_rows);
+  const int word = (tile.at.x - tile.lead) * bytes / 4, y = tile.at.y - tile.top;
+  const uint32_t to = shared_address(cnv_tiles + tile.rows * shape.output_bytes), at = shared_address(barrier);
+  const CnvTensorMap *map = &l.map[tile.pointers];
 
   asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(at));
   asm volatile("fence.mbarrier_init.release.cluster;");
   wait_for_launch_before();
-  expect_bytes(at, max(n, 1) * pitch * grid.box_rows);
+  expect_bytes(at, max(n, 1) * shape.pitch * tile.box_rows);
   if (n == 0)
-    start_bulk_copy(to, map, word, y, grid.field, 0, at);
+    start_bulk_copy(to, map, word, y, tile.field, 0, at);
 #pragma unroll 1
   for (int i = 0; i < n; i++)
-    start_bulk_copy(to + i * frame_bytes, map, word, y, grid.field, l.sources.slot[i], at);
+    start_bulk_copy(to + i * frame_bytes, map, word, y, tile.field, l.sources.slot[i], at);
 }
 
 __device__ static void
@@ -127,7 +97,7 @@ wait_for_bulk_copies(uint64_t *barrier, int phase)
                  : "memory");
 }
 
-/* Starts the copy of a box of results to the plane, and waits until it has left shared memory. */
+/* Starts the copy of a box of results to the plane. */
 __device__ static void
 store_box(const CnvTensorMap *map, int x, int y, int field, const uint8_t *from)
 {
@@ -172,16 +142,12 @@ copy_chunks(const TileParams &params, const TileBox &box, const TilePart &part, 
       copy_16(tile + y * box.pitch + 16 * i, from + (int64_t)(box.y + y) * params.in_stride + 16 * i);
 }
 
-/* Tiles of a kernel: samples of a row and those before its outputs, bytes from row to row, and bytes of a row of
- * outputs. */
-struct TileShape {
-  int width, lead, pitch, output_bytes;
-};
-
 __device__ static TileBox
-tile_box(const CnvTileJob &s, const TileOutput &at, const TileShape &shape)
+tile_box(const TileParams &params, const TileShape &shape)
 {
-  const int last = (s.job.x + s.job.width) * s.channels + shape.lead, x = at.x - shape.lead;
+  const CnvTileJob &s = params.s;
+  const TileOutput &at = params.tile.at;
+  const int lead = params.tile.lead, last = (s.job.x + s.job.width) * s.channels + lead, x = at.x - lead;
 
   return {x,
           at.y - s.top,
@@ -191,35 +157,51 @@ tile_box(const CnvTileJob &s, const TileOutput &at, const TileShape &shape)
           s.rows * shape.output_bytes};
 }
 
-/* The beginning of a kernel, by all threads: starts the copies of the block's tile of each frame, before anything else
- * is waited for. TRUE for an inner tile: of its job the head alone is in params, unless it renormalizes. */
-template <typename T>
-__device__ static bool
-begin_block(const CnvTileArgs &l, int number, const TileGrid &grid, const TileOutput &at, const TileShape &shape,
-            TileParams &params, uint64_t *barrier)
+/* Finds the block's tile, and starts the copies of it before anything else is waited for: by one thread. */
+__device__ static void
+begin_tile(const CnvTileArgs &l, const CnvTileJob &s, const TileShape &shape, int bytes, TileParams &params,
+           uint64_t *barrier)
 {
-  const bool has_map = l.maps >> grid.pointers & 1;
-  const bool is_inner = CNV_BULK_COPIES && has_map && (l.out_maps >> grid.pointers & 1) && at.x >= grid.inner_x0 &&
-                        at.x < grid.inner_x1 && at.y >= grid.inner_y0 && at.y < grid.inner_y1;
+  const int lead = shape.lead < 0 ? s.lead : shape.lead;
+  const bool has_map = l.maps >> s.pointers & 1;
+  /* The last row of tiles comes first: tiles at an edge take longer, and at the end nothing would be left to do beside
+   * them. */
+  const int nth = tile_row(s), row = nth > 0 ? nth - 1 : s.last_row;
+  const TileOutput at = tile_output(s, row, shape.width - 2 * lead);
+  const bool is_inner = CNV_BULK_COPIES && has_map && (l.out_maps >> s.pointers & 1) && at.x >= s.inner_x0 &&
+                        at.x < s.inner_x1 && at.y >= s.inner_y0 && at.y < s.inner_y1;
 
-  if (threadIdx.x == 0) {
-    params.tile = {at.x, at.y, at.y_end, grid.rows, grid.top, grid.pointers, grid.field, is_inner};
+  params.tile = {at,         s.rows,      s.box_rows,      s.top,   lead,
+                 s.pointers, s.job.field, s.term.n[CNV_Y], s.bands, s.renormalizes != 0,
+                 is_inner};
 #if CNV_BULK_COPIES
-    if (has_map && grid.n_rows > 0)
-      start_bulk_copies(l, grid, at.x - shape.lead, at.y - grid.top, sizeof(T), shape.pitch,
-                        grid.rows * shape.output_bytes, barrier);
-    else
+  if (has_map && s.term.n[CNV_Y] > 0)
+    return start_bulk_copies(l, params, shape, bytes, barrier);
 #endif
-      wait_for_launch_before();
-  }
+  wait_for_launch_before();
+}
+
+/* The beginning of a kernel, by all threads. Afterwards they have the block's tile and job. */
+template <typename T>
+__device__ static void
+begin_block(const CnvTileArgs &l, const TileShape &shape, TileParams &params, uint64_t *barrier)
+{
+  const int number = find_tile_job(l);
+  const bool is_inline = l.n_jobs <= CNV_TILE_JOBS_INLINE;
+  const CnvTileJob &s = (is_inline ? l.job : (const CnvTileJob *)l.jobs)[number];
+
+  if (threadIdx.x == 0 && is_inline)
+    begin_tile(l, l.job[number], shape, sizeof(T), params, barrier);
+  else if (threadIdx.x == 0)
+    begin_tile(l, s, shape, sizeof(T), params, barrier);
   let_next_launch_begin();
-  const CnvTileJob &s = (l.n_jobs <= CNV_TILE_JOBS_INLINE ? l.job : (const CnvTileJob *)l.jobs)[number];
-  if (!is_inner || grid.renormalizes)
-    set_params<T>(params, l, s);
-  else if (threadIdx.x - 32 < CNV_TILE_JOB_HEAD)
+  if (threadIdx.x - 32 < CNV_TILE_JOB_HEAD)
     ((uint32_t *)&params.s)[threadIdx.x - 32] = ((const uint32_t *)&s)[threadIdx.x - 32];
   __syncthreads();
-  return is_inner;
+  if (params.tile.is_inner && !params.tile.renormalizes)
+    return;
+  set_params<T>(params, l, s);
+  __syncthreads();
 }
 
 /* TRUE where all of the tile is in the job's window. */
@@ -254,17 +236,16 @@ fill_frames(const CnvTileArgs &l, const TileParams &params, TileBox box, bool ha
  * afterwards. */
 template <typename T>
 __device__ static void
-finish_tile(const CnvTileArgs &l, const TileParams &params, const TileGrid &grid, const TileOutput &at,
-            const TileShape &shape, bool is_inner, uint64_t *barrier)
+finish_tile(const CnvTileArgs &l, const TileParams &params, const TileShape &shape, uint64_t *barrier)
 {
-#if CNV_BULK_COPIES
-  if (is_inner && grid.n_rows > 0)
-    wait_for_bulk_copies(barrier, 0);
-#endif
-  if (is_inner || grid.n_rows == 0)
+  if (params.tile.n_rows == 0)
     return;
-  const bool has_map = l.maps >> params.s.pointers & 1;
-  const TileBox box = tile_box(params.s, at, shape);
+#if CNV_BULK_COPIES
+  if (params.tile.is_inner)
+    return wait_for_bulk_copies(barrier, 0);
+#endif
+  const bool has_map = l.maps >> params.tile.pointers & 1;
+  const TileBox box = tile_box(params, shape);
 #if CNV_BULK_COPIES
   if (has_map)
     wait_for_bulk_copies(barrier, 0);
@@ -360,7 +341,8 @@ copy_channels(const TileParams &params, const TileShape &shape)
   const int rows = params.tile.rows;
   const uint2 copied = *(const uint2 *)params.s.copied_bits;
   const uint32_t second = sizeof(T) == 1 ? copied.x : copied.y;
-  const uint8_t *tile = cnv_tiles + rows * row_bytes + params.tile.top * shape.pitch + shape.lead * (int)sizeof(T);
+  const uint8_t *tile =
+      cnv_tiles + rows * row_bytes + params.tile.top * shape.pitch + params.tile.lead * (int)sizeof(T);
 
 #pragma unroll 2
   for (int i = threadIdx.x; i < rows * chunks; i += blockDim.x) {
@@ -391,14 +373,14 @@ store_outputs(const CnvTileArgs &l, const TileParams &params, const TileShape &s
       return;
 #pragma unroll
     for (int i = 0; i < row_bytes / box; i++)
-      store_box(&l.out_map[params.tile.pointers], (params.tile.x * (int)sizeof(T) + i * box) / 4, params.tile.y,
+      store_box(&l.out_map[params.tile.pointers], (params.tile.at.x * (int)sizeof(T) + i * box) / 4, params.tile.at.y,
                 params.tile.field, cnv_tiles + i * box * params.tile.rows);
     asm volatile("cp.async.bulk.commit_group;\ncp.async.bulk.wait_group.read 0;" ::: "memory");
     return;
   }
 #endif
   __syncthreads();
-  store_tile<T, WIDTH, 32 * CNV_TILE_WARPS>(
-      params, {params.tile.x, params.tile.y, params.tile.y_end}, threadIdx.x,
-      [&](int row, int chunk) { return cnv_tiles + output_offset<row_bytes>(params.tile.rows, row, 16 * chunk); });
+  store_tile<T, WIDTH, 32 * CNV_TILE_WARPS>(params, params.tile.at, threadIdx.x, [&](int row, int chunk) {
+    return cnv_tiles + output_offset<row_bytes>(params.tile.rows, row, 16 * chunk);
+  });
 }

@@ -7,13 +7,22 @@
 
 #include "gpu/kernels/block.cuh"
 
-/* A job with its addresses, in shared memory: sample 0 of row 0 of the field, with moves taken into account. */
+/* The block's tile of outputs: the first sample and row, and the row behind the last. */
+struct TileOutput {
+  int x, y, y_end;
+};
+
+/* A block's tile and its job, in shared memory. Of the job of an inner tile there is the head alone, unless it
+ * renormalizes. Addresses are those of sample 0 of row 0 of the field, with moves taken into account. */
 struct TileParams {
   CnvTileJob s;
   struct {
-    int x, y, y_end, rows, top, pointers, field;
-    bool is_inner;
-  } tile; /* of outputs, for store_outputs */
+    TileOutput at;
+    int rows, box_rows, top, lead, pointers, field; /* of CnvTileJob, or of the kernel's TileShape */
+    int n_rows;                                     /* of taps */
+    uint32_t bands;
+    bool renormalizes, is_inner;
+  } tile;
   uint64_t in, back, out;
   int in_stride, out_stride;
   int window_x0, window_x1;       /* samples that are read */
@@ -110,11 +119,12 @@ make_missing(const CnvTileJob &s, int first)
   return word;
 }
 
-/* The row of the job's tiles that has tile `number`. */
-template <typename G>
+/* Number of the row of the job's tiles that has the block's. */
 __device__ static int
-tile_row(const G &s, int number)
+tile_row(const CnvTileJob &s)
 {
+  const int number = (int)blockIdx.x - s.first_block;
+
   return s.columns_inverse ? (int)__umulhi((unsigned)number, s.columns_inverse) : number;
 }
 
@@ -212,18 +222,4 @@ missing_word(const TileParams &params, int x)
   const typename Word<T>::type *missing = (const typename Word<T>::type *)params.missing;
 
   return missing[params.s.channels == 3 ? (unsigned)(x + 3 * 1024) % 3 : 0];
-}
-
-/* Ones where a sample of four belongs to a channel that is filtered. Four begin at a multiple of four, and where
- * channels are told apart there are 1, 2 or 4 of them, so that it is the same for all. */
-template <typename T>
-__device__ static typename Word<T>::type
-filtered_mask(const CnvTileJob &s)
-{
-  typename Word<T>::type mask = {};
-
-  for (int i = 0; i < 4; i++)
-    if (!s.copied || s.filtered >> (i & (s.channels - 1)) & 1)
-      set_sample(mask, i, sizeof(T) == 1 ? 0xff : 0xffff);
-  return mask;
 }
