@@ -7,6 +7,9 @@
 /* Bytes of shared memory of tiles of several frames, at most: several blocks should fit a multiprocessor. */
 #define SHARED_OVER_TIME (40 * 1024)
 
+G_STATIC_ASSERT(G_STRUCT_OFFSET(CnvTileJob, job) == CNV_TILE_JOB_HEAD * sizeof(guint32));
+G_STATIC_ASSERT(sizeof(CnvTileArgs) <= 4096); /* of arguments that every driver takes */
+
 /* Tile jobs know no weights of regions. */
 gboolean
 cnv_tile_jobs_take(const CnvSchedule *schedule, const CnvRectJob *job)

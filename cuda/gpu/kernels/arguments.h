@@ -242,8 +242,9 @@ cnv_ring_bytes(int bytes, int pitch, int k_x, int steps, int blocks, int parts)
 
 /* A job whose tiles a kernel makes in one launch. */
 typedef struct {
-  /* The numbers that kernels take for each sample, CNV_TILE_JOB_HEAD words in all. */
-  /* blur: what sums over rows and levels begin with, four times over, as the tensor cores' instruction reads it: a
+  /* The numbers that kernels take for each sample: the head, CNV_TILE_JOB_HEAD words.
+   *
+   * blur: what sums over rows and levels begin with, four times over, as the tensor cores' instruction reads it: a
    * compiler that knew them to be one number would copy that for each product. */
   CNV_ALIGNED(16) float first_sum[4], first_level[4];
   int shift, full_bits;

@@ -7,6 +7,9 @@
  * rows lie CNV_TILE_PITCH apart. The copy engine brings it in one piece (compute capability 9.0), or the threads do,
  * 16 bytes at a time. Samples outside of the job's window are then filled in by the border mode, so that the arithmetic
  * knows no borders. Where a plane's rows do not lie on multiples of 16 bytes, all samples are filled in one by one.
+ *
+ * Inner tiles, which lack no sample and whose outputs are all the job's, leave by the copy engine; threads store those
+ * of others. Where inner tiles lie the host has worked out (gpu/tile_jobs.c).
  */
 #pragma once
 
