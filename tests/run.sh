@@ -14,7 +14,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../pipelines/setup.sh"
 
 passed=0 failed=0 skipped=0 finished=false
-sanitizers=true peers=false suites=() options=()
+sanitizers=true peers=false suites=() options=(-Dtests=true)
 
 usage()
 {

@@ -15,7 +15,7 @@ dir=$build-tsan
 
 install_needs
 say "building in $dir with ThreadSanitizer"
-configure "$dir" -Dcuda=disabled -Db_sanitize=thread -Db_lundef=false
+configure "$dir" -Dtests=true -Dcuda=disabled -Db_sanitize=thread -Db_lundef=false
 ninja -C "$dir"
 
 # Of bugs with mutexes nothing is told: GLib has the locks, and what of them are pthread mutexes is seen in part alone.
