@@ -20,8 +20,10 @@ static const CnvKernelKind with_blocks[CNV_N_KERNELS] = {
 const CnvKernelKind *
 cnv_kernel_kind(CnvKernelId kernel)
 {
-  static const CnvKernelKind *const with_tiles[CNV_N_KERNELS] = {
-      [CNV_KERNEL_FUSED] = &cnv_kind_fused, [CNV_KERNEL_BLUR] = &cnv_kind_blur, [CNV_KERNEL_DENSE] = &cnv_kind_dense};
+  static const CnvKernelKind *const with_tiles[CNV_N_KERNELS] = {[CNV_KERNEL_FUSED] = &cnv_kind_fused,
+                                                                 [CNV_KERNEL_FRAMES] = &cnv_kind_frames,
+                                                                 [CNV_KERNEL_BLUR] = &cnv_kind_blur,
+                                                                 [CNV_KERNEL_DENSE] = &cnv_kind_dense};
 
   return with_tiles[kernel] ? with_tiles[kernel] : &with_blocks[kernel];
 }
@@ -90,6 +92,18 @@ prefers_dense(const CnvPlan *plan)
   return prefers;
 }
 
+/* TRUE where every plane that is filtered has one tap a frame. */
+static gboolean
+has_single_taps(const CnvPlan *plan)
+{
+  gboolean has = TRUE;
+  CnvNeeds needs;
+
+  for (int p = 0; p < plan->n_planes; p++)
+    has = has && (!plan->plane[p].filtered || cnv_kind_frames.fits(plan, &plan->plane[p], &needs, NULL));
+  return has;
+}
+
 CnvKernelId
 cnv_kernel_with_tiles(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs,
                       GError **error)
@@ -100,6 +114,8 @@ cnv_kernel_with_tiles(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlan
     return cnv_kind_fused.fits(plan, plane, needs, error) ? CNV_KERNEL_FUSED : CNV_N_KERNELS;
   if (algorithm != CNV_ALGORITHM_TENSOR)
     return CNV_N_KERNELS;
+  if (has_single_taps(plan) && cnv_kind_frames.fits(plan, plane, needs, NULL))
+    return CNV_KERNEL_FRAMES;
   if (cnv_kind_blur.fits(plan, plane, &blur, NULL) &&
       !(is_small(&blur) && prefers_dense(plan) && cnv_kind_dense.fits(plan, plane, needs, NULL))) {
     *needs = blur;

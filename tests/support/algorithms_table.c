@@ -90,7 +90,7 @@ const char *const test_algorithm_columns[] = {
 };
 
 const TestAlgorithmRow test_algorithm_rows[] = {
-    {"gaussian box", 0, 0, "mmmmmmmm mmm mmmm ooo fffff iiii"},
+    {"gaussian box", 0, 0, "mmmmmmmm mmm mmmm mmm mmmmm iiii"},
     {"gaussian", 1, 1, "mmmmmmmm mmm mmmm vff fffff ssss"},
     {"box", 1, 12, "mmmmmmmm mmm mmmm ooo fffff ssss"},
     {"gaussian", 2, 2, "mmmmmmmm mmm mmmm ooo fffff ssss"},
@@ -109,8 +109,8 @@ const TestAlgorithmRow test_algorithm_rows[] = {
     {"gaussian box", 97, 128, "ppJppppp sss swss sss sssss ssss"},
     {"gaussian box", 129, 256, "ssswssss sss ssss sss sssss ssss"},
     {"gaussian box", 257, 512, "ssssssss sss ssss sss sssss ssss"},
-    {"identity", 1, 64, "mmmmmmmm mmm mmmm ooo fffff iiii"},
-    {"half", 1, 64, "mmmmmmmm mmi mmmm ooo ffffi iiii"},
+    {"identity", 1, 64, "mmmmmmmm mmm mmmm mmm mmmmm iiii"},
+    {"half", 1, 64, "mmmmmmmm mmi mmmm mmm mmmmi iiii"},
     {"gaussian-5x1 gaussian-sigma", 0, 0, "mmmmmmmm mmm mmmm zzo fffff ssss"},
     {"row-7", 0, 0, "mmmmmmmm mmm mmmm ooo fffff ssss"},
     {"gaussian-0x4", 0, 0, "mmmmmmmm mmm mmmm zoo fffff ssss"},

@@ -7,52 +7,57 @@
 
 #include "gpu/kernels/block.cuh"
 
-/* Fills the tile from samples in the window, of which `first` is the address of the first. */
-template <typename T>
+/* Loads n samples of a row, of one source, a thread every so many of them; FIRST: the source is the first, others are
+ * added. */
+template <typename T, bool FIRST>
 __device__ static void
-load_inside(float *tile, const Block &b, const Range &r, uint64_t first, int2 size)
+load_row(float *to, uint64_t from, int n, float weight, const Unpack &unpack)
 {
-  const int thread = threadIdx.y * blockDim.x + threadIdx.x, threads = blockDim.x * blockDim.y;
-
-  for (int k = r.first; k < r.last; k++) {
-    const float weight = b.sources.weight[k];
-
 #pragma unroll 4
-    for (int i = thread; i < size.x * size.y; i += threads) {
-      const T *row = (const T *)(first + b.sources.delta[k] + i / size.x * b.in_stride);
-      const float value = weight * value_of(load_sample(row + i % size.x), b.a);
+  for (int x = threadIdx.x; x < n; x += blockDim.x) {
+    const float value = weight * value_of(load_sample((const T *)from + x), unpack);
 
-      tile[i] = k == r.first ? value : tile[i] + value;
-    }
+    to[x] = FIRST ? value : to[x] + value;
   }
 }
 
+/* The same of all sources. */
+template <typename T>
+__device__ static void
+load_sources(float *to, const Block &b, const Range &r, uint64_t from, int n, const Unpack &unpack)
+{
+  load_row<T, true>(to, from + b.sources.delta[r.first], n, b.sources.weight[r.first], unpack);
+  for (int k = r.first + 1; k < r.last; k++)
+    load_row<T, false>(to, from + b.sources.delta[k], n, b.sources.weight[k], unpack);
+}
+
 /* Loads size.y rows of size.x values into shared memory: what tap (tap.x, tap.y) of a term takes for the job's sample
- * from.x of row from.y, and what lies beside it. A tile inside of the window is loaded without a thought for borders.
- */
+ * from.x of row from.y, and what lies beside it. A warp loads rows of its own; samples at their ends that are not in
+ * the window are found by the border mode one by one. */
 __device__ static void
 load_tile(float *tile, const Block &b, const CnvTerm &t, int2 tap, int2 from, int2 size)
 {
   const int C = b.a.channels, x = b.x - t.anchor[CNV_X] + tap.x, y = b.y - t.anchor[CNV_Y] + tap.y + from.y;
-  const int thread = threadIdx.y * blockDim.x + threadIdx.x, threads = blockDim.x * blockDim.y;
+  const int first = x * C + from.x, x0 = min(max(-first, 0), size.x), x1 = max(x0, min(size.x, b.width * C - first));
+  const int bytes = b.bytes, height = b.height, border = b.a.border;
+  const Unpack unpack = unpack_of(b.a);
   const Range r = sources_of(b, t);
 
   __syncthreads();
-  if (inside(x * C + from.x, size.x, b.width * C) && inside(y, size.y, b.height)) {
-    const uint64_t first = input_at(b, x * C + from.x, y);
+  for (int i = threadIdx.y; i < size.y; i += blockDim.y) {
+    const int row = cnv_border_index((CnvBorder)border, y + i, height);
+    const uint64_t at = input_at(b, first + x0, row);
+    float *to = tile + i * size.x;
 
-    if (b.bytes == 1)
-      load_inside<uint8_t>(tile, b, r, first, size);
-    else if (b.bytes == 2)
-      load_inside<uint16_t>(tile, b, r, first, size);
-    else
-      load_inside<float>(tile, b, r, first, size);
-  } else {
-    for (int i = thread; i < size.x * size.y; i += threads) {
-      const int s = from.x + i % size.x;
-
-      tile[i] = fetch(b, r, x + s / C, y + i / size.x, s % C);
-    }
+    if (row >= 0 && bytes == 1)
+      load_sources<uint8_t>(to + x0, b, r, at, x1 - x0, unpack);
+    else if (row >= 0 && bytes == 2)
+      load_sources<uint16_t>(to + x0, b, r, at, x1 - x0, unpack);
+    else if (row >= 0)
+      load_sources<float>(to + x0, b, r, at, x1 - x0, unpack);
+    for (int j = threadIdx.x; j < size.x && (row < 0 || x1 - x0 < size.x); j += blockDim.x)
+      if (row < 0 || j < x0 || j >= x1)
+        to[j] = fetch(b, r, x + (from.x + j) / C, y + i, (from.x + j) % C);
   }
   __syncthreads();
 }
@@ -91,9 +96,6 @@ store_column(const Block &b, float *tile, const float (&total)[CNV_OUTPUTS], int
 #pragma unroll
   for (int k = 0; k < CNV_OUTPUTS; k++)
     own[k * blockDim.x] = total[k];
-  if (s >= b.job.width * b.a.channels)
-    return;
-#pragma unroll 1
-  for (int k = 0; k < CNV_OUTPUTS && y + k < b.job.height; k++)
-    store_sample(b, s, y + k, terms_epilogue(b, own[k * blockDim.x], b.x + s / b.a.channels, b.y + y + k));
+  if (s < b.job.width * b.a.channels)
+    store_samples(b, s, y, own, blockDim.x, min(CNV_OUTPUTS, b.job.height - y));
 }

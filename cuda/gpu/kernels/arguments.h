@@ -232,6 +232,8 @@ cnv_ring_bytes(int bytes, int pitch, int k_x, int steps, int blocks, int parts)
 /* Fragments of a variant's taps of two rows: each has the operand B of one product, two words of each lane. */
 #define CNV_DENSE_FRAGMENTS(bytes, k, terms, digits) ((k) * (terms) * (digits)*CNV_DENSE_PRODUCTS(bytes, k))
 
+#define CNV_FRAMES_ROWS 32 /* frames: rows of a tile */
+
 /* fused: samples of a tile's row with those that taps reach over, rows that a block makes at a time, rows of a tile,
  * and groups of eight taps of an axis after the first tap. */
 #define CNV_FUSED_LOADED 256
@@ -249,12 +251,12 @@ typedef struct {
   CNV_ALIGNED(16) float first_sum[4], first_level[4];
   int shift, full_bits;
   int combine;
-  int clamps, renormalizes; /* clamps: levels may lie beyond 0 and full */
-  float center;             /* blur: gain of the sample itself, beside that of the taps */
-  float bias[2];            /* dense: added to the terms' sums */
-  float mid, mid_bias, gain,
-      fraction; /* the same for all channels that are filtered. dense: gain is that of its sums */
-  float offset; /* blur, dense: added to sums before they are rounded to levels */
+  int clamps, renormalizes;            /* clamps: levels may lie beyond 0 and full */
+  float center;                        /* the tap on the sample itself: blur: beside the others; frames: all there is */
+  float bias[2];                       /* dense, frames: added to the terms' sums */
+  float mid, mid_bias, gain, fraction; /* the same for all channels that are filtered. dense, frames: gain is that of
+                                          sums of samples as they are in memory */
+  float offset;                        /* blur, dense, frames: added to sums before they are rounded to levels */
   int base;
   /* Ones where four samples from a multiple of four on are copied from the input, as they lie in memory: of samples of
    * 8 bits the first number alone. */

@@ -107,16 +107,29 @@ inside(int first, int count, int n)
   return first >= 0 && first + count <= n;
 }
 
+/* How a sample becomes a value, in registers: what lies in shared memory is read again after each store there. */
+struct Unpack {
+  int shift;
+  uint32_t mask;
+  float offset;
+};
+
+__device__ static Unpack
+unpack_of(const CnvPlane &a)
+{
+  return {a.component[0].shift, (1u << a.component[0].bits) - 1, INTEGERS + a.mid[0]};
+}
+
 /* The value of a sample: its level without mid. Staged planes hold values. */
 template <typename T>
 __device__ static float
-value_of(T sample, const CnvPlane &a)
+value_of(T sample, const Unpack &u)
 {
-  return (float)(sample >> a.component[0].shift & ((1 << a.component[0].bits) - 1)) - a.mid[0];
+  return __uint_as_float(__float_as_uint(INTEGERS) | ((uint32_t)sample >> u.shift & u.mask)) - u.offset;
 }
 
 __device__ static float
-value_of(float sample, const CnvPlane &a)
+value_of(float sample, const Unpack &)
 {
   return sample;
 }
@@ -192,35 +205,55 @@ fetch(const Block &b, const Range &r, int x, int y, int channel)
   if (ix < 0 || iy < 0)
     return missing(b, r, channel);
   const uint64_t at = input_at(b, ix * b.a.channels + channel, iy);
+  const Unpack unpack = unpack_of(b.a);
   for (int i = r.first; i < r.last; i++) {
     const uint32_t bits = load_bits(at + b.sources.delta[i], b.bytes);
 
-    sum = fmaf(b.sources.weight[i], b.a.plain ? value_of(bits, b.a) : __uint_as_float(bits), sum);
+    sum = fmaf(b.sources.weight[i], b.a.plain ? value_of(bits, unpack) : __uint_as_float(bits), sum);
   }
   return sum;
 }
 
+/* Numbers of a channel that make levels of sums, in registers likewise. */
+struct Epilogue {
+  bool absolute;
+  float mid_bias, gain, fraction, lowest, highest;
+  int base;
+};
+
+__device__ static Epilogue
+epilogue_of(const CnvPlane &a, int channel)
+{
+  return {a.combine == CNV_COMBINE_ABSOLUTE,
+          a.mid_bias[channel],
+          a.gain[channel],
+          a.fraction[channel],
+          a.lowest[channel],
+          a.highest[channel],
+          a.base[channel]};
+}
+
 /* A number between lowest and highest to a level. One rounding, ties to even: base is an even integer. */
 __device__ static uint32_t
-level_of(float value, int channel, const CnvPlane &a)
+level_of(float value, const Epilogue &e)
 {
-  return __float2int_rn(value) + a.base[channel];
+  return __float2int_rn(value) + e.base;
 }
 
 /* A sum with gain and fraction, clamped: v of plan.h. */
 __device__ static float
-epilogue(float acc, int channel, const CnvPlane &a)
+value_of_sum(float acc, const Epilogue &e)
 {
-  const float sum = a.combine == CNV_COMBINE_ABSOLUTE ? fabsf(acc + a.mid_bias[channel]) : acc;
+  const float sum = e.absolute ? fabsf(acc + e.mid_bias) : acc;
 
-  return fminf(fmaxf(fmaf(sum, a.gain[channel], a.fraction[channel]), a.lowest[channel]), a.highest[channel]);
+  return fminf(fmaxf(fmaf(sum, e.gain, e.fraction), e.lowest), e.highest);
 }
 
 /* Between v and the input's level, by the region's weight. */
 __device__ static float
-blend(float value, float level, float weight, int channel, const CnvPlane &a)
+blend(float value, float level, float weight, const Epilogue &e)
 {
-  return fmaf(1.0f - weight, level - (float)a.base[channel] - value, value);
+  return fmaf(1.0f - weight, level - (float)e.base - value, value);
 }
 
 /* Weight of the job's sample (px, py); 1 in a job without mask rectangles. */
@@ -230,28 +263,6 @@ weight_at(const Block &b, int px, int py)
   if (b.job.n_mask_rects == 0)
     return 1.0f;
   return cnv_rect_job_weight(&b.job, (const CnvMaskRect *)b.mask_rects, b.job.x + px, b.job.y + py);
-}
-
-/* Stores sample s of row y of the job, from the sum of all terms. Staged planes get the sum itself, of which stage_out
- * makes the sample. */
-__device__ static void
-store_sample(const Block &b, int s, int y, float sum)
-{
-  const int channel = s % b.a.channels;
-  const float weight = weight_at(b, s / b.a.channels, y);
-  uint32_t bits = __float_as_uint(sum);
-
-  if (weight == 0.0f)
-    return;
-  if (b.a.plain) {
-    const uint32_t in = load_bits(b.back + (int64_t)y * b.in_stride + (int64_t)s * b.bytes, b.bytes);
-    float value = epilogue(sum, channel, b.a);
-
-    if (weight < 1.0f)
-      value = blend(value, value_of(in, b.a) + b.a.mid[0], weight, channel, b.a);
-    bits = b.a.filtered >> channel & 1 ? level_of(value, channel, b.a) << b.a.component[0].shift : in;
-  }
-  store_bits(b.out + (int64_t)y * b.out_stride + (int64_t)s * b.bytes, b.bytes, bits);
 }
 
 /* ---- renormalize ---- */
@@ -346,4 +357,37 @@ terms_epilogue(const Block &b, float total, int x, int y)
   if (cnv_border_renormalizes((CnvBorder)b.a.border) && b.a.joint)
     total *= sum_factor(b, b.a.term, b.a.n_terms, x, y);
   return b.a.combine == CNV_COMBINE_MAGNITUDE ? sqrtf(total) : total;
+}
+
+/* Stores n samples one below the other, sample s of row y of the job and those below it, from sums of all terms that
+ * lie `pitch` apart. Staged planes get the sums themselves, of which stage_out makes samples. */
+__device__ static void
+store_samples(const Block &b, int s, int y, const float *sum, int pitch, int n)
+{
+  const int channel = s % b.a.channels, x = s / b.a.channels, bytes = b.bytes, shift = b.a.component[0].shift;
+  const bool plain = b.a.plain, filtered = b.a.filtered >> channel & 1;
+  const Epilogue e = epilogue_of(b.a, channel);
+  const Unpack unpack = unpack_of(b.a);
+  const int64_t in_stride = b.in_stride, out_stride = b.out_stride;
+  uint64_t back = b.back + y * in_stride + (int64_t)s * bytes, out = b.out + y * out_stride + (int64_t)s * bytes;
+
+#pragma unroll 1
+  for (int k = 0; k < n; k++, back += in_stride, out += out_stride) {
+    const float weight = weight_at(b, x, y + k);
+    const float total = terms_epilogue(b, sum[k * pitch], b.x + x, b.y + y + k);
+    uint32_t bits = __float_as_uint(total);
+
+    if (weight == 0.0f)
+      continue;
+    if (plain && !filtered) {
+      bits = load_bits(back, bytes);
+    } else if (plain) {
+      float value = value_of_sum(total, e);
+
+      if (weight < 1.0f)
+        value = blend(value, value_of(load_bits(back, bytes), unpack) + b.a.mid[0], weight, e);
+      bits = level_of(value, e) << shift;
+    }
+    store_bits(out, bytes, bits);
+  }
 }

@@ -4,6 +4,7 @@
  * planes of any size, number of channels and sample type, of any plan whose taps are in constant memory.
  */
 #include "gpu/kernels/dense.cuh"
+#include "gpu/kernels/frames.cuh"
 #include "gpu/kernels/fused.cuh"
 #include "gpu/kernels/point.cuh"
 #include "gpu/kernels/ring.cuh"
@@ -90,6 +91,8 @@ BLOCKS(stage_out, stage_out(b, l))
   TILES(ring_split_u16_##K_X, blocks, blur_ring<uint16_t, K_X, ROWS, true>)
 TILES(fused_u8, 5, fused<uint8_t>)
 TILES(fused_u16, 5, fused<uint16_t>)
+TILES(frames_u8, 6, frames<uint8_t>)
+TILES(frames_u16, 6, frames<uint16_t>)
 CNV_BLUR_VARIANTS(BLUR)
 CNV_BLUR_SPLIT_VARIANTS(BLUR_SPLIT)
 CNV_RING_VARIANTS(RING)

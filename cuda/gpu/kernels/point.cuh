@@ -37,5 +37,5 @@ naive(const Block &b)
     return;
   for (int t = 0; t < b.a.n_terms; t++)
     total = add_term(b, total, sum_of_term(b, b.a.term[t], x, y, s % C), b.a.term[t], x, y);
-  store_sample(b, s, py, terms_epilogue(b, total, x, y));
+  store_samples(b, s, py, &total, 0, 1);
 }

@@ -65,11 +65,13 @@ columns(const Block &b)
       const int taps = min(1 + COLUMNS_APRON, t.n[CNV_Y] - j);
       const int height = min(CNV_COLUMNS_HEIGHT, b.job.height - y0) + taps - 1;
 
+      const float *from = sums_row(b, i, y0 + j) + min(s, b.job.width * C - 1);
+      const int stride = b.sums_stride;
+
       __syncthreads();
 #pragma unroll 4
       for (int v = threadIdx.y; v < height; v += blockDim.y)
-        if (s < b.job.width * C)
-          tile[v * CNV_COLUMNS_WIDTH + threadIdx.x] = __ldg(sums_row(b, i, y0 + j + v) + s);
+        tile[v * CNV_COLUMNS_WIDTH + threadIdx.x] = __ldg(from + (size_t)v * stride);
       __syncthreads();
       slide(acc, tile + top * CNV_COLUMNS_WIDTH + threadIdx.x, CNV_COLUMNS_WIDTH, cnv_taps + t.taps[CNV_Y] + j, taps);
     }

@@ -68,15 +68,16 @@ stage_in(const Block &b, const CnvBlockArgs &l)
 __device__ static uint32_t
 output_level(const Block &b, const float *acc, int c, float own, float back, float weight)
 {
-  float value = epilogue(acc[c], c, b.a);
+  const Epilogue e = epilogue_of(b.a, c);
+  float value = value_of_sum(acc[c], e);
 
   if (b.a.weight >= 0 && c != b.a.weight) {
     const float alpha = acc[b.a.weight];
     const bool clear = fabsf(alpha) <= b.a.alpha_epsilon * (float)component_mask(b.a.component[b.a.weight]);
 
-    value = clear ? own - (float)b.a.base[c] : epilogue(acc[c] * (b.a.alpha_norm / alpha), c, b.a);
+    value = clear ? own - (float)e.base : value_of_sum(acc[c] * (b.a.alpha_norm / alpha), e);
   }
-  return level_of(blend(value, back, weight, c, b.a), c, b.a);
+  return level_of(blend(value, back, weight, e), e);
 }
 
 /* A thread a pixel of the job. */

@@ -17,6 +17,7 @@ texture_rows(const Block &b, const CnvBlockArgs &l)
   const int C = b.a.channels, s = b.block_x * CNV_POINT_WIDTH + threadIdx.x;
   const int x = b.x + s / C - t.anchor[CNV_X], y = b.y + v - t.anchor[CNV_Y], channel = s % C;
   const Range range = sources_of(b, t);
+  const Unpack unpack = unpack_of(b.a);
   float acc = 0;
 
   if (s >= b.job.width * C || v >= b.job.height + t.n[CNV_Y] - 1)
@@ -32,7 +33,7 @@ texture_rows(const Block &b, const CnvBlockArgs &l)
     const bool in_texture = l.sources.n == 0 && b.a.plain && ix >= 0 && iy >= 0;
 
     acc = fmaf(cnv_taps[t.taps[CNV_X] + i],
-               in_texture ? value_of(tex1Dfetch<unsigned>(l.texture[m], row + ix * C), b.a)
+               in_texture ? value_of(tex1Dfetch<unsigned>(l.texture[m], row + ix * C), unpack)
                           : fetch(b, range, x + i, y, channel),
                acc);
   }
@@ -57,5 +58,5 @@ texture_columns(const Block &b, const CnvBlockArgs &l)
       acc = fmaf(cnv_taps[t.taps[CNV_Y] + j], tex1Dfetch<float>(l.sums_texture, first + j * b.sums_stride), acc);
     total = add_term(b, total, acc, t, x, b.y + y);
   }
-  store_sample(b, s, y, terms_epilogue(b, total, x, b.y + y));
+  store_samples(b, s, y, &total, 0, 1);
 }

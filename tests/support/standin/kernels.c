@@ -80,9 +80,12 @@ add_blocks(void)
 static void
 add_tiles(void)
 {
-  for (int bytes = 1; bytes <= 2; bytes++)
+  for (int bytes = 1; bytes <= 2; bytes++) {
     add_named((Variant){.bytes = bytes, .is_fused = TRUE}, sizeof(CnvTileArgs), tiles_fused, "cnv_fused_%s",
               types[bytes]);
+    add_named((Variant){.bytes = bytes, .is_frames = TRUE}, sizeof(CnvTileArgs), tiles_frames, "cnv_frames_%s",
+              types[bytes]);
+  }
 #define BLUR(name, size, x, y, m, n)                                                                                   \
   add_named((Variant){.bytes = size, .k_x = x, .k_y = y, .groups = m, .parts = n}, sizeof(CnvTileArgs), tiles_blur,    \
             "cnv_%s_%s_%dx%d", name, types[size], x, y);

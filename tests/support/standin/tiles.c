@@ -21,7 +21,7 @@ typedef struct {
 static int
 tile_width(const Variant *v, const CnvTileJob *s)
 {
-  if (v->digits)
+  if (v->digits || v->is_frames)
     return CNV_TILE_WIDTH;
   if (v->ring)
     return CNV_RING_WIDTH;
@@ -159,6 +159,8 @@ reached_by(const Variant *v, const CnvTileJob *s)
   int lead = v->digits ? CNV_DENSE_LEAD(bytes, v->k_x) : CNV_BLUR_LEAD(v->k_x), top = s->term.anchor[CNV_Y];
   int n_rows = v->rows ? v->rows : s->term.n[CNV_Y];
 
+  if (v->is_frames)
+    return (Reached){0, 0, 0, width};
   if (v->is_fused)
     return (Reached){s->lead, top, 8 * CNV_FUSED_GROUPS(n_rows) - top, CNV_FUSED_LOADED * bytes};
   if (v->digits)
@@ -186,7 +188,7 @@ check_shared(const KernelRun *run, const CnvTileJob *s)
     standin_report("%s: tiles of %d rows from sample %d, words from %u on", run->name, s->rows, s->origin, s->bands);
   if (s->box_rows < rows || (v->ring && (s->box_rows > rows || frames > 1 || s->rows > CNV_RING_ROWS)))
     standin_report("%s takes %d rows of %d", run->name, rows, s->box_rows);
-  if (!v->digits && !v->is_fused && (v->ring ? s->steps_y < 2 || s->steps_y > CNV_RING_STEPS : s->steps_y != v->k_y))
+  if ((v->groups || v->ring) && (v->ring ? s->steps_y < 2 || s->steps_y > CNV_RING_STEPS : s->steps_y != v->k_y))
     standin_report("%s has %d steps along y", run->name, s->steps_y);
   if (run->size->shared_bytes < needed)
     standin_report("%s takes %u bytes of shared memory of %u", run->name, needed, run->size->shared_bytes);
@@ -667,10 +669,52 @@ dense_tiles(const KernelRun *run, Tiles *tiles)
   g_free(bands);
 }
 
+/* ---- frames ---- */
+
+/* In float32, in which the kernel counts. */
+static void
+add_source(const Tiles *tiles, int source, float weight, float *acc)
+{
+  const CnvTileJob *s = tiles->tiles;
+  Padded from = samples_pad(&tiles->job, (Reach){0}, source, source + 1);
+
+  for (gsize i = 0; i < (gsize)from.width * from.rows; i++)
+    acc[i] = fmaf(ldexpf(from.value[i] + s->mid, s->shift), weight, acc[i]);
+  g_free(from.value);
+}
+
+static void
+frames_tiles(const KernelRun *run, Tiles *tiles)
+{
+  const CnvTileJob *s = tiles->tiles;
+  gsize n = (gsize)samples_of(tiles) * s->job.height;
+  g_autofree float *acc = g_new0(float, n);
+  g_autofree double *level = g_new0(double, n);
+  float weight[CNV_ARGS_SOURCES] = {1};
+
+  if (tiles->n_sources)
+    memcpy(weight, tiles->block.sources.weight, sizeof(weight));
+  open_levels(run, tiles);
+  for (int f = 0; f < MAX(tiles->n_sources, 1); f++)
+    add_source(tiles, tiles->n_sources ? f : -1, s->center * weight[f], acc);
+  for (gsize i = 0; i < n; i++) {
+    float sum = acc[i] + s->bias[0];
+
+    level[i] = fmaf(s->combine == CNV_COMBINE_ABSOLUTE ? fabsf(sum) : sum, s->gain, s->offset);
+  }
+  samples_store(&tiles->job, level);
+}
+
 void
 tiles_fused(const KernelRun *run)
 {
   run_tiles(run, fused_tiles);
+}
+
+void
+tiles_frames(const KernelRun *run)
+{
+  run_tiles(run, frames_tiles);
 }
 
 void
