@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "messages.h"
+#include "unused.h"
 
 #define ROUNDING_SLACK 1e-6    /* 0.07 * 100 is slightly more than 7, and still asks for radius 7 */
 #define IN_PLACE_MAX_RECTS 4   /* regions, each with copies of its own */
@@ -21,8 +22,11 @@ void
 gst_cuda_convolve_recipe_init(GstCudaConvolveRecipe *recipe, GstElement *element, const GstCudaConvolveSettings *live,
                               const GstCudaConvolveCaps *caps)
 {
-  *recipe = (GstCudaConvolveRecipe){
-      .element = element, .live = live, .caps = caps, .regions = g_array_new(FALSE, FALSE, sizeof(CnvRegion))};
+  *recipe = (GstCudaConvolveRecipe){.element = element,
+                                    .live = live,
+                                    .caps = caps,
+                                    .unused = g_hash_table_new(NULL, NULL),
+                                    .regions = g_array_new(FALSE, FALSE, sizeof(CnvRegion))};
 }
 
 void
@@ -31,6 +35,7 @@ gst_cuda_convolve_recipe_clear(GstCudaConvolveRecipe *recipe)
   gst_cuda_convolve_settings_clear(&recipe->wanted);
   gst_cuda_convolve_settings_clear(&recipe->in_force);
   cnv_plan_unref(recipe->plan);
+  g_hash_table_unref(recipe->unused);
   g_array_unref(recipe->regions);
   clear_radius_plans(recipe);
 }
@@ -90,11 +95,12 @@ gst_cuda_convolve_recipe_update(GstCudaConvolveRecipe *recipe, const CnvBackend 
 {
   const GstCudaConvolveSettings *live = recipe->live;
   const CnvImage *image = &recipe->caps->image;
-  gboolean same_target = recipe->backend == backend && same_image(&recipe->image, image), same_work;
+  gboolean same_target = recipe->backend == backend && same_image(&recipe->image, image), same_work, same;
   GError *error = NULL;
 
   GST_OBJECT_LOCK(recipe->element);
   same_work = gst_cuda_convolve_settings_equal(&recipe->wanted, live, GST_CUDA_CONVOLVE_SETTINGS_WORK);
+  same = same_target && recipe->wanted.version == live->version;
   if (recipe->wanted.version != live->version) {
     gst_cuda_convolve_settings_clear(&recipe->wanted);
     gst_cuda_convolve_settings_copy(&recipe->wanted, live);
@@ -102,14 +108,17 @@ gst_cuda_convolve_recipe_update(GstCudaConvolveRecipe *recipe, const CnvBackend 
   GST_OBJECT_UNLOCK(recipe->element);
   recipe->image = *image;
   recipe->backend = backend;
-  if (same_target && same_work && (recipe->plan || recipe->rejected))
-    return recipe->plan != NULL;
-  recipe->rejected = !use_settings(recipe, &recipe->wanted, same_target, &error);
-  if (!recipe->rejected)
-    return TRUE;
-  gst_cuda_convolve_post(recipe->element, recipe->plan ? GST_MESSAGE_WARNING : GST_MESSAGE_ERROR, error,
-                         recipe->plan ? "changing the filter; it stays as it was" : "making a plan of the properties");
-  return keep_settings(recipe, same_target);
+  if (!same_target || !same_work || !(recipe->plan || recipe->rejected))
+    recipe->rejected = !use_settings(recipe, &recipe->wanted, same_target, &error);
+  if (error) {
+    gst_cuda_convolve_post(recipe->element, recipe->plan ? GST_MESSAGE_WARNING : GST_MESSAGE_ERROR, error,
+                           recipe->plan ? "changing the filter; it stays as it was"
+                                        : "making a plan of the properties");
+    return keep_settings(recipe, same_target);
+  }
+  if (!same && !recipe->rejected)
+    gst_cuda_convolve_warn_of_unused(recipe->element, &recipe->wanted, image, recipe->plan, recipe->unused);
+  return recipe->plan != NULL;
 }
 
 /* With the object lock. */

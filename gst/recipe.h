@@ -23,6 +23,7 @@ typedef struct {
   const CnvBackend *backend;
   CnvPlan *radius_plan[CNV_RADIUS_MAX + 1]; /* made since the plan was, for sizes of regions; or NULL */
   guint warned;                             /* since the start: bits of roi.h */
+  GHashTable *unused;                       /* likewise: properties of which unused.h warned */
 
   /* Members for this frame. */
   CnvWork work;

@@ -115,7 +115,7 @@ holds_type(char **list, const char *type)
   for (; *list; list++) {
     const char *entry = g_strstrip(*list);
 
-    if (*entry && (strcmp(entry, "all") == 0 || strcmp(entry, type) == 0))
+    if (*entry && (g_ascii_strcasecmp(entry, "all") == 0 || g_ascii_strcasecmp(entry, type) == 0))
       return TRUE;
     empty = empty && *entry == '\0';
   }

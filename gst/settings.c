@@ -145,7 +145,8 @@ static const Property properties[] = {
     {KIND_RECTS, "roi", "Regions",
      "Rectangles for roi-source=property, <<x,y,width,height>,<...>> in pixels of the frame", AT(roi.rects), PLAYING},
     {KIND_STRING, "roi-types", "Types of regions",
-     "For roi-source=meta the types of regions that count, separated by commas: face,plate; none: all types",
+     "For roi-source=meta the types of regions that count, separated by commas, in upper or lower case: face,plate; "
+     "none: all types",
      AT(roi.types), PLAYING},
     {KIND_BOOLEAN, "roi-invert", "Invert the regions", "Filter everything but the regions", AT(roi.invert), LIVE,
      FALSE},

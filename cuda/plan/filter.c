@@ -76,6 +76,12 @@ const CnvNick cnv_planes_nicks[] = {
     {0, NULL, NULL},
 };
 
+const guint cnv_role_planes[] = {
+    [CNV_ROLE_PADDING] = 0,           [CNV_ROLE_Y] = CNV_PLANES_LUMA,  [CNV_ROLE_U] = CNV_PLANES_CHROMA,
+    [CNV_ROLE_V] = CNV_PLANES_CHROMA, [CNV_ROLE_R] = CNV_PLANES_RED,   [CNV_ROLE_G] = CNV_PLANES_GREEN,
+    [CNV_ROLE_B] = CNV_PLANES_BLUE,   [CNV_ROLE_A] = CNV_PLANES_ALPHA,
+};
+
 const CnvNick cnv_chroma_mode_nicks[] = {
     {CNV_CHROMA_SCALED, "scaled", "Taps as wide on the picture as those of luma: a blur is round"},
     {CNV_CHROMA_SAME, "same", "The same taps on every plane"},

@@ -58,12 +58,7 @@ is_chroma(CnvRole role)
 static gboolean
 role_is_filtered(const CnvFilter *filter, CnvRole role)
 {
-  static const guint planes[] = {
-      [CNV_ROLE_PADDING] = 0,           [CNV_ROLE_Y] = CNV_PLANES_LUMA, [CNV_ROLE_U] = CNV_PLANES_CHROMA,
-      [CNV_ROLE_V] = CNV_PLANES_CHROMA, [CNV_ROLE_R] = CNV_PLANES_RED,  [CNV_ROLE_G] = CNV_PLANES_GREEN,
-      [CNV_ROLE_B] = CNV_PLANES_BLUE,   [CNV_ROLE_A] = CNV_PLANES_ALPHA};
-
-  return filter->planes & planes[role] || (role == CNV_ROLE_A && filter->alpha_mode != CNV_ALPHA_COPY);
+  return filter->planes & cnv_role_planes[role] || (role == CNV_ROLE_A && filter->alpha_mode != CNV_ALPHA_COPY);
 }
 
 /* The arithmetic of plan.h for one component, from the tap sums of its plane. */
@@ -356,4 +351,25 @@ cnv_plan_fill_planes(CnvPlan *plan, GArray *taps, GError **error)
     if (!fill_plane(plan, taps, part, p, error))
       return FALSE;
   return TRUE;
+}
+
+/* The sum of the taps' magnitudes bounds what they make of samples about mid. */
+static gboolean
+channel_saturates(const CnvPlane *plane, int c)
+{
+  double from_mid = plane->mid[c] * plane->alpha_epsilon / ALPHA_ZERO;
+  double taken_off = plane->combine == CNV_COMBINE_SUM ? 0 : fabs(plane->mid_bias[c]);
+  double reach = fabs(plane->gain[c]) * (from_mid + taken_off);
+
+  return plane->fraction[c] - reach >= plane->highest[c] || plane->fraction[c] + reach <= plane->lowest[c];
+}
+
+gboolean
+cnv_plan_saturates(const CnvPlan *plan)
+{
+  for (int p = 0; p < plan->n_planes; p++)
+    for (int c = 0; c < plan->plane[p].channels; c++)
+      if (plan->plane[p].filtered >> c & 1 && channel_saturates(&plan->plane[p], c))
+        return TRUE;
+  return FALSE;
 }

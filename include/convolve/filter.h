@@ -153,6 +153,9 @@ extern const CnvNick cnv_border_nicks[];
 /* All of the other enums in their order, and the planes with their bits as values: luma to blue, color, all. */
 extern const CnvNick cnv_gradient_nicks[], cnv_planes_nicks[], cnv_chroma_mode_nicks[], cnv_alpha_mode_nicks[];
 
+/* The bit of CnvPlanes of each CnvRole; 0 for padding. */
+extern const guint cnv_role_planes[];
+
 /* FALSE with CNV_ERROR_SETTINGS where the filter cannot be: taps that are missing, too many or too large, settings that
  * contradict each other. A plan may still be refused for its size or algorithm. */
 gboolean cnv_filter_check(const CnvFilter *filter, GError **error);

@@ -47,6 +47,9 @@ void cnv_plan_unref(CnvPlan *plan); /* NULL is allowed */
 /* TRUE where output equals input by the taps themselves: one tap, gain 1, no offset on every filtered channel. */
 gboolean cnv_plan_is_identity(const CnvPlan *plan);
 
+/* TRUE where the bias is beyond what the taps can give, so that a channel comes out as 0 or full of any input. */
+gboolean cnv_plan_saturates(const CnvPlan *plan);
+
 const CnvBackend *cnv_plan_backend(const CnvPlan *plan);
 
 /* Number of input frames of one output frame, 1 for a filter that is not over time. center, which may be NULL: index

@@ -75,9 +75,9 @@ count_messages(GstBus *bus, GstMessageType type, const char *fragment)
   while ((message = gst_bus_pop_filtered(bus, type))) {
     GError *error = NULL;
 
-    if (type == GST_MESSAGE_ERROR)
+    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR)
       gst_message_parse_error(message, &error, NULL);
-    else if (type == GST_MESSAGE_WARNING)
+    else if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_WARNING)
       gst_message_parse_warning(message, &error, NULL);
     else
       gst_message_parse_info(message, &error, NULL);
@@ -427,6 +427,7 @@ element_suite(void)
   EACH(test_all_formats_flat);
   add_live_tests(each);
   add_error_tests(once, each);
+  add_unused_tests(once);
   add_format_tests(once, each);
   add_hostile_tests(once, each);
   add_kernelfile_tests(once);

@@ -29,6 +29,7 @@ void add_hostile_tests(TCase *once, TCase *each);
 void add_kernelfile_tests(TCase *once);
 void add_region_tests(TCase *once, TCase *each);
 void add_time_tests(TCase *each);
+void add_unused_tests(TCase *once);
 void add_waiting_tests(TCase *each);
 
 /* ---- elements, harnesses, buses ---- */

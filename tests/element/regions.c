@@ -102,6 +102,10 @@ static const struct {
     {{"roi-source=meta", "roi-types= plate , car,"},
      {{"face", 1, 1, 4, 4}, {"car", 9, 9, 9, 9}, {"plate", 20, 2, 3, 3}},
      {{9, 9, 18, 18}, {20, 2, 23, 5}}},
+    {{"roi-source=meta", "roi-types=Face,CAR"},
+     {{"face", 1, 1, 4, 4}, {"Car", 9, 9, 9, 9}},
+     {{1, 1, 5, 5}, {9, 9, 18, 18}}},
+    {{"roi-source=meta", "roi-types=ALL"}, {{"face", 1, 1, 4, 4}}, {{1, 1, 5, 5}}},
     {{"roi-source=meta", "roi-types=all"}, {{"face", 1, 1, 4, 4}, {"car", 9, 9, 9, 9}}, {{1, 1, 5, 5}, {9, 9, 18, 18}}},
     {{"roi-source=meta", "roi-types= "}, {{"face", 1, 1, 4, 4}}, {{1, 1, 5, 5}}},
     {{"roi-source=meta"}, {{"face", 5, 6, G_MAXUINT, G_MAXUINT}, {"face", 1, 1, 0, 9}}, {{5, 6, 1e9, 1e9}}},
@@ -434,9 +438,9 @@ GST_END_TEST;
 GST_START_TEST(test_relative_limit)
 {
   static const struct {
-    const char *filter, *message;
-  } rows[] = {{"filter=motion", "a region asks for radius 224: "},
-              {"filter=disk", "a region of 1000x1000 asks for radius 200, and filter=disk reaches 63"}};
+    const char *filter, *angle, *message;
+  } rows[] = {{"filter=motion", "angle=30", "a region asks for radius 224: "},
+              {"filter=disk", "angle=0", "a region of 1000x1000 asks for radius 200, and filter=disk reaches 63"}};
   const Meta metas[] = {{"face", 1, 1, 1000, 1000}, {NULL}};
 
   for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
@@ -444,7 +448,7 @@ GST_START_TEST(test_relative_limit)
     GstElement *element = make_element("cpu", &bus);
     GstHarness *h;
 
-    SET(element, rows[i].filter, "angle=30", "roi-source=meta", "roi-strength=relative");
+    SET(element, rows[i].filter, rows[i].angle, "roi-source=meta", "roi-strength=relative");
     h = harness_of(gst_object_ref(element), "GRAY8", WIDTH, HEIGHT);
     for (guint n = 0; n < 3; n++)
       gst_buffer_unref(gst_harness_push_and_pull(h, black_frame(metas, n)));

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Settings without effect: each is told of once, with the remedy; settings in force are not.
+ */
+#include <glib/gstdio.h>
+
+#include "element/element.h"
+
+#define CLEAR "the whole frame stays in clear"
+#define ALL_FILTERED "the whole frame is filtered"
+
+static const struct {
+  const char *format;
+  const char *set[6];
+  int n;
+  const char *fragment; /* of each of the n warnings */
+} rows[] = {
+    {"I420", {"kernel=<1,2,1>"}, 1, "kernel with filter=gaussian has no effect: set filter=custom"},
+    {"I420", {"kernel-x=<1,2>", "kernel-y=<1,2>", "anchor-x=1", "filter=box"}, 3, " with filter=box has no effect: "},
+    {"I420", {"flip-kernel=true"}, 1, "flip-kernel with filter=gaussian has no effect: set filter=custom, or kernel-t"},
+    {"I420", {"amount=2"}, 1, "choose sharpen, unsharp or emboss"},
+    {"I420", {"gradient=x"}, 1, "choose sobel, scharr or prewitt"},
+    {"I420", {"angle=30"}, 1, "angle with filter=gaussian has no effect"},
+    {"I420", {"filter=sobel", "angle=30"}, 1, "angle with gradient=magnitude has no effect: set gradient=directional"},
+    {"I420", {"filter=sharpen", "radius=2"}, 1, "radius with filter=sharpen has no effect"},
+    {"I420", {"filter=motion", "radius-x=2"}, 1, "radius-x with filter=motion has no effect: set radius"},
+    {"I420", {"filter=box", "radius=3", "sigma=2"}, 1, "sigma with filter=box has no effect"},
+    {"I420", {"sigma=100", "radius=3"}, 1, "sigma=100 is cut off by the radius"},
+    {"I420", {"sigma-y=9", "radius-y=8"}, 1, "sigma-y=9 is cut off by the radius"},
+    {"I420", {"truncate=4"}, 1, "truncate=4 has no effect: it makes a radius of sigma"},
+    {"I420", {"radius=3", "sigma=1", "truncate=4"}, 1, "truncate=4 has no effect"},
+    {"I420", {"bias=128"}, 1, "bias=128 saturates"},
+    {"I420", {"filter=sobel", "bias=-128"}, 1, "bias=-128 saturates"},
+    {"I420", {"filter=sobel", "radius=3", "gradient=x", "bias=700"}, 1, "bias=700 saturates"},
+    {"I420", {"filter=custom", "kernel=<-1,0,1>", "bias=2.1"}, 1, "bias=2.1 saturates"},
+    {"I420", {"border-color=1"}, 1, "border-color with border-mode=replicate has no effect: set border-mode=constant"},
+    {"GRAY8", {"planes=chroma"}, 1, "planes with format=GRAY8 names none that the frames have: nothing is filtered"},
+    {"RGB", {"planes=luma+red"}, 1, "planes with format=RGB names planes that the frames do not have"},
+    {"RGB", {"chroma-radius=2"}, 1, "chroma-radius with format=RGB has no effect: the frames have no chroma"},
+    {"I420", {"alpha-mode=filter"}, 1, "alpha-mode with format=I420 has no effect: the frames have no alpha"},
+    {"I420", {"kernel-t=<1,1>", "temporal-radius=1"}, 1, "temporal-radius=1 has no effect: kernel-t has the weights"},
+    {"I420", {"temporal-sigma=1"}, 1, "temporal-sigma with temporal-radius=0 has no effect"},
+    {"I420", {"temporal-mode=causal", "drain-on-changes=false"}, 2, "has no effect: set temporal-radius or kernel-t"},
+    {"I420", {"roi=<1,2,3,4>"}, 1, "roi with roi-source=none has no effect: " ALL_FILTERED},
+    {"I420", {"roi=<1,2,3,4>", "roi-source=meta"}, 1, "the rectangles stay in clear where no meta covers them"},
+    {"I420", {"roi-types=face"}, 1, "roi-types with roi-source=none has no effect: " ALL_FILTERED},
+    {"I420", {"roi-source=property", "roi=<1,2,3,4>", "roi-types=face"}, 1, "set roi-source=meta"},
+    {"I420", {"roi-expand=0.1", "roi-feather=2"}, 2, " with roi-source=none has no effect: " ALL_FILTERED},
+    {"I420", {"roi-source=property"}, 1, "roi-source=property finds no rectangle in the frame: nothing is filtered, "},
+    {"I420", {"roi-source=property", "roi=<<64,0,9,9>,<-9,0,9,9>,<1,1,0,9>>"}, 1, CLEAR},
+    {"I420", {"roi-source=property", "roi=<0,48,9,9>", "roi-invert=true"}, 1, "with roi-invert=true " ALL_FILTERED},
+    {"I420", {"roi-source=meta", "roi-relative-size=0.5"}, 1, "roi-relative-size with roi-strength=fixed has no"},
+    {"I420", {"roi-source=meta", "roi-strength=relative", "radius=9"}, 1, "radius with roi-strength=relative has no"},
+    {"I420", {"frames-in-flight=2"}, 1, "frames-in-flight with backend=cpu has no effect"},
+
+    {"I420", {"sigma=5", "truncate=2"}, 0},
+    {"I420", {"sigma=3", "radius=3", "chroma-radius=1", "planes=luma"}, 0},
+    {"I420", {"filter=box", "sigma=3"}, 0},
+    {"I420", {"chroma-sigma=3", "truncate=2"}, 0},
+    {"I420", {"filter=sobel", "gradient=directional", "angle=30", "bias=0.5"}, 0},
+    {"I420", {"filter=identity", "scale=-1", "bias=1"}, 0},
+    {"I420", {"filter=custom", "kernel=<-1,0,1>", "bias=1.9"}, 0},
+    {"I420", {"filter=custom", "kernel=<1,2,1>", "anchor-x=0", "flip-kernel=true"}, 0},
+    {"GRAY8", {"planes=color"}, 0},
+    {"GRAY8", {"planes=all"}, 0},
+    {"I420", {"kernel-t=<1,2>", "flip-kernel=true", "temporal-mode=causal", "temporal-border=reflect"}, 0},
+    {"I420", {"roi-source=property", "roi=<-9,0,9,9>", "roi-expand=0.2"}, 0},
+    {"I420", {"roi-source=property", "roi=<<64,0,9,9>,<63,47,9,9>>", "roi-invert=true"}, 0},
+    {"I420", {"roi-source=meta", "roi-types=face", "roi-strength=relative", "roi-relative-size=0.5"}, 0},
+};
+
+/* Told once, though frames, changes and new caps follow. */
+GST_START_TEST(test_unused_settings)
+{
+  GstBus *bus;
+  GstElement *element = make_element("cpu", &bus);
+  GstHarness *h;
+
+  set_all(element, rows[__i__].set);
+  h = harness_of(gst_object_ref(element), rows[__i__].format, 64, 48);
+  for (int i = 0; i < 4; i++) {
+    gst_harness_push(h, gst_harness_create_buffer(h, 64 * 48 * 4));
+    SET(element, i % 2 ? "normalize=true" : "normalize=false");
+    if (i == 2)
+      gst_harness_set_src_caps_str(h, "video/x-raw,format=AYUV,width=64,height=48,framerate=25/1");
+  }
+  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, rows[__i__].n > 0 ? rows[__i__].fragment : ""),
+                         rows[__i__].n);
+  gst_harness_teardown(h);
+  free_element(element, bus);
+}
+GST_END_TEST;
+
+/* A kernel file's taps are told of under one name. Another start tells again. */
+GST_START_TEST(test_unused_kernel_file)
+{
+  g_autofree char *path = g_build_filename(g_get_tmp_dir(), "cudaconvolve-unused-kernel.txt", NULL);
+  GstBus *bus;
+  GstElement *element = make_element("cpu", &bus);
+
+  fail_unless(g_file_set_contents(path, "1 2 1", -1, NULL));
+  g_object_set(element, "kernel-location", path, NULL);
+  for (int i = 0; i < 2; i++) {
+    GstHarness *h = harness_of(gst_object_ref(element), "GRAY8", W, H);
+
+    push_ramp(h, 0);
+    gst_harness_teardown(h);
+    fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, "kernel-location with filter=gaussian"), 1);
+  }
+  g_remove(path);
+  free_element(element, bus);
+}
+GST_END_TEST;
+
+void
+add_unused_tests(TCase *once)
+{
+  tcase_add_loop_test(once, test_unused_settings, 0, G_N_ELEMENTS(rows));
+  tcase_add_test(once, test_unused_kernel_file);
+}
