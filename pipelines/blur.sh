@@ -2,16 +2,12 @@
 # You should see a blurred video in a window or, without a display, the file blurred.mp4; then frames/s and what ran where.
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Usage: pipelines/blur.sh [FILE|URI]       without one, a moving test picture of 300 frames is blurred
-# RADIUS=8 FILTER=gaussian BACKEND=auto ALGORITHM=auto: the properties of those names. OUTPUT=FILE.mp4: write that file.
-# Installs and builds what it needs. The sound is left out.
+# Usage: pipelines/blur.sh [-DOPTION=VALUE]... [FILE|URI]
+# Without one, a town of 300 frames: a line moves through it, left of which it is as it was, right of it blurred.
+# RADIUS=20 FILTER=gaussian BACKEND=auto ALGORITHM=auto: the properties of those names. Of a picture a picture is made.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-set_up blurred.mp4 "$@"
-set_source smpte
-set_sink
-play "${source[@]}" \
-  ! cudaconvolve "filter=${FILTER:-gaussian}" "radius=${RADIUS:-8}" "backend=${BACKEND:-auto}" \
-  "algorithm=${ALGORITHM:-auto}" \
-  ! videoconvert ! "${sink[@]}"
+set_up blurred "$@"
+play $wipe -- cudaconvolve "filter=${FILTER:-gaussian}" "radius=${RADIUS:-20}" "backend=${BACKEND:-auto}" \
+  "algorithm=${ALGORITHM:-auto}"

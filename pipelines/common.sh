@@ -1,14 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# What the scripts beside it share: set-up, source, sink and run. Each sources it, and then calls, in this order,
-#   set_up OUTPUT [FILE|URI]   installs and builds what is needed; OUTPUT is "" where no file is written
-#   set_source PATTERN         fills the array `source`: the FILE or URI, or else a moving test picture of 300 frames
-#   set_sink                   fills the array `sink`: a window where there is a display, else the encoder for the file
-#   play ELEMENT ! ELEMENT...  runs the pipeline and completes the file; $player is the program that runs it
-# OUTPUT=FILE.mp4 or FILE.ogv writes that file, also where there is a display. FRAMES=300: of the moving test picture.
-# BUILD_DIR=DIR: build in DIR instead of build-pipelines. CUDACONVOLVE_BUILD=DIR uses the build in DIR as it is, and installs
-# nothing.
+# What the scripts beside it share: set-up and run. Each sources it, and then calls, in this order,
+#   set_up NAME [ARGUMENT...]          installs and builds what is needed; the file is NAME.mp4, or what `type` says
+#   test_picture PATTERN               where there is no FILE, that of videotestsrc, in place of the town
+#   play [OPTION...] -- ELEMENT ! ...  the video through the elements; the options are those of media.h
+# $player is the program that runs it; $most says how many arguments there may be.
+#
+# Settings of all scripts:
+# OUTPUT=FILE: write that file, also where there is a display. Its name says what it is: .mp4 .mkv .webm .ogv with the
+# sound, .png .jpg the first frame. A picture that comes in is always written as a picture.
+# FORMAT=Y444_10LE: samples of the file; by default 8 bit 4:2:0, which plays everywhere. FRAMES=300: of the test picture.
+# BUILD_DIR=DIR: build in DIR instead of build-pipelines. CUDACONVOLVE_BUILD=DIR: use the build in DIR as it is, and
+# install nothing. -DOPTION=VALUE: for Meson, like -Dcuda=disabled. What is set beyond its range is refused, with the range.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 # Not that of the tests, which has the kernels for all GPUs: they take minutes to compile.
@@ -16,8 +20,42 @@ build=${BUILD_DIR:-$root/build-pipelines}
 
 input=
 output=
-part= # what is written until it is complete
-player=(run)
+type=mp4
+most=1
+player=run
+picture=() # options for the test picture
+wipe=      # or the option for it, where there is no FILE
+arguments=()
+given=() # options for Meson
+
+usage()
+{
+  sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" | grep -v SPDX
+  echo
+  sed -n '/^# Settings/,/^[^#]/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+  exit 0
+}
+
+is_picture()
+{
+  [[ ${1,,} == *.@(png|jpg|jpeg|webp|bmp|tif|tiff|ppm|pgm) ]]
+}
+
+parse_arguments()
+{
+  local argument
+  for argument; do
+    case $argument in
+    -h | --help) usage ;;
+    -D*) given+=("$argument") ;;
+    -*) die "there is no option '$argument': see --help" ;;
+    *) arguments+=("$argument") ;;
+    esac
+  done
+  ((${#arguments[@]} <= most)) || die "too many arguments: see --help"
+  input=${arguments:-}
+  [[ -n $input ]] || wipe=--wipe
+}
 
 check_input()
 {
@@ -27,13 +65,32 @@ check_input()
   [[ ! $input -ef $output ]] || die "'$input' would be overwritten by its own result; set OUTPUT to another file"
 }
 
+# choose_output NAME: the file that is written where there is no display.
+choose_output()
+{
+  ! is_picture "$input" || type=png
+  [[ ${input,,} != *.@(jpg|jpeg) ]] || type=jpg
+  output=${OUTPUT:-$1.$type}
+  case ${output,,} in
+  *.mp4 | *.mkv | *.webm | *.ogv)
+    ! is_picture "$input" || die "'$input' is a picture, so OUTPUT must end in .png or .jpg; it is '$output'"
+    ;;
+  *.png | *.jpg | *.jpeg) ;;
+  *) die "OUTPUT must end in .mp4 .mkv .webm or .ogv for a video, in .png or .jpg for a picture; it is '$output'" ;;
+  esac
+  [[ -d $(dirname "$output") ]] || die "there is no folder '$(dirname "$output")' for OUTPUT"
+}
+
 need_plugins()
 {
-  if [[ -n $output && $output != *.ogv ]]; then
+  case ${output,,} in
+  *.mp4 | *.mkv)
     need element mp4mux gstreamer1.0-plugins-good
-    need element x264enc gstreamer1.0-plugins-ugly
-  fi
-  if [[ -n $input ]]; then
+    [[ $player == multi-gpu ]] || need element x264enc gstreamer1.0-plugins-ugly
+    ;;
+  *.webm | *.png | *.jp*) need element pngenc gstreamer1.0-plugins-good ;;
+  esac
+  if [[ -n $input ]] && ! is_picture "$input"; then
     need element h264parse gstreamer1.0-plugins-bad
     need element avdec_h264 gstreamer1.0-libav
   elif have_gpu; then
@@ -86,36 +143,33 @@ can_build_for_gpus()
 # Fills the array `options` for Meson. All are stated, as a build directory keeps those of the last time.
 choose_options()
 {
-  local architectures= all=
-  ! find_nvcc >/dev/null || all=" (tests/run.sh builds for all GPUs, in minutes; CUDACONVOLVE_BUILD=build then uses that)"
+  local architectures=
   ! can_build_for_gpus || architectures=$(gpu_architectures)
   if [[ -n $architectures ]]; then
-    say "building for the GPU here, $architectures, and the CPU$all"
+    target="the GPU here, $architectures, and the CPU"
     options=(-Dcuda=enabled "-Dcuda-arch=$architectures")
   else
-    say "building for the CPU alone: found no nvcc, or no GPU that it can build for$all"
+    target="the CPU alone: found no nvcc, or no GPU that it can build for"
     options=(-Dcuda=disabled)
   fi
 }
 
 install_and_build()
 {
-  local options
+  local options target
   ! can_build_for_gpus || need_cuda
   need_plugins
   install_needs
   choose_options
-  say "building in $build"
-  configure "$build" "${options[@]}"
-  ninja -C "$build" gst/libgstcudaconvolve.so "pipelines/${player[0]}"
+  step "configuring $build" configure "$build" "${options[@]}" "${given[@]}"
+  step "building for $target" ninja -C "$build" gst/libgstcudaconvolve.so "pipelines/$player"
 }
 
+# set_up NAME [ARGUMENT...]: without a name no file is written.
 set_up()
 {
-  output=${1:+${OUTPUT:-$1}}
-  shift
-  (($# <= 1)) || die "one FILE or URI, or none; got $#"
-  input=${1:-}
+  parse_arguments "${@:2}"
+  [[ -z $1 ]] || choose_output "$1"
   check_input
   if [[ -n ${CUDACONVOLVE_BUILD:-} ]]; then
     build=$CUDACONVOLVE_BUILD
@@ -125,55 +179,36 @@ set_up()
   export GST_PLUGIN_PATH=$build/gst${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}
 }
 
-set_source()
+test_picture()
 {
-  case $input in
-  "") source=(videotestsrc "num-buffers=${FRAMES:-300}" "pattern=$1" horizontal-speed=6
-    ! "video/x-raw,format=NV12,width=1280,height=720,framerate=30/1") ;;
-  *://*) source=(uridecodebin "uri=$input") ;;
-  *) source=(filesrc "location=$input" ! decodebin) ;;
-  esac
+  picture=("--picture=videotestsrc num-buffers=${FRAMES:-300} pattern=$1 horizontal-speed=6 \
+    ! video/x-raw,format=NV12,width=1280,height=720,framerate=30/1")
 }
 
 # autovideosink takes fakesink where nothing else works, which would show nothing.
 display_works()
 {
-  [[ -z ${OUTPUT:-} && -n ${DISPLAY:-}${WAYLAND_DISPLAY:-} ]] || return 1
+  [[ -z ${OUTPUT:-} && -n ${DISPLAY:-}${WAYLAND_DISPLAY:-} ]] && ! is_picture "$input" || return 1
   local log
   log=$(timeout 20 gst-launch-1.0 -v videotestsrc num-buffers=1 pattern=black ! videoconvert ! autovideosink 2>&1) &&
     [[ $log != *fake* ]]
 }
 
-# write_with ELEMENT ! ELEMENT...: encoder and muxer of the file.
-write_with()
-{
-  say "writing $output"
-  part=$output.part
-  sink=("$@" ! filesink "location=$part")
-}
-
-set_sink()
-{
-  if display_works; then
-    say "showing the result in a window, at the speed of the video"
-    sink=(autovideosink)
-  elif [[ $output == *.ogv ]]; then
-    write_with theoraenc ! oggmux
-  elif gst-inspect-1.0 --exists nvh264enc; then
-    write_with nvh264enc ! h264parse ! mp4mux
-  else
-    write_with x264enc speed-preset=veryfast ! mp4mux
-  fi
-}
-
+# The program is told to end where this script is, and removes what it has written.
 play()
 {
-  "$build/pipelines/${player[0]}" "${player[@]:1}" "$@" || {
-    [[ -z $part ]] || rm -f "$part"
-    die "nothing was made of ${input:-the test picture}; the messages above say why"
-  }
-  if [[ -n $part ]]; then
-    mv "$part" "$output"
-    say "written: $output"
+  local options=("--output=$output" ${FORMAT:+"--format=$FORMAT"})
+  if [[ -n $input ]]; then
+    options+=("--input=$input")
+  else
+    options+=("--frames=${FRAMES:-300}" "${picture[@]}")
   fi
+  if display_works; then
+    say "showing the result in a window, at the speed of the video"
+    options=("${options[@]/#--output=*/--window}")
+  else
+    say "writing $output"
+  fi
+  setpriv --pdeathsig TERM "$build/pipelines/$player" "${options[@]}" "$@" ||
+    die "nothing was made of ${input:-the test picture}; the messages above say why"
 }

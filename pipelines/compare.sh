@@ -2,20 +2,17 @@
 # You should see one picture of two halves: on the left the video as it is, on the right the same frame filtered.
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Usage: pipelines/compare.sh [FILE|URI]    without one, of a moving test picture of 300 frames
-# RADIUS=8 FILTER=gaussian BACKEND=auto ALGORITHM=auto: the properties of those names. OUTPUT=FILE.mp4: write that file
-# instead of compared.mp4. Installs and builds what it needs. The sound is left out.
+# Usage: pipelines/compare.sh [-DOPTION=VALUE]... [FILE|URI]
+# Without one, of a town of 300 frames.
+# RADIUS=8 FILTER=gaussian BACKEND=auto ALGORITHM=auto: the properties of those names. The file is compared.mp4.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-set_up compared.mp4 "$@"
-set_source smpte
-set_sink
+set_up compared "$@"
 # Filtered at the size of the video, and only then scaled to its half, so that the radius is in samples of the video.
 half=(videoscale ! "video/x-raw,width=960,height=540,pixel-aspect-ratio=1/1")
-# Without the first videoconvert the tee would take the sound as well.
-play compositor name=mix sink_1::xpos=960 ! videoconvert ! "${sink[@]}" \
-  "${source[@]}" ! videoconvert ! tee name=original \
+play -- tee name=original \
   original. ! queue ! "${half[@]}" ! mix.sink_0 \
   original. ! queue ! cudaconvolve "filter=${FILTER:-gaussian}" "radius=${RADIUS:-8}" "backend=${BACKEND:-auto}" \
-  "algorithm=${ALGORITHM:-auto}" ! "${half[@]}" ! mix.sink_1
+  "algorithm=${ALGORITHM:-auto}" ! "${half[@]}" ! mix.sink_1 \
+  compositor name=mix sink_1::xpos=960

@@ -2,9 +2,9 @@
 # You should see a video with less noise; without a file also its PSNR against the clean picture, higher after than before.
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Usage: pipelines/denoise.sh [FILE|URI]    without one, of a test picture of 300 frames that stands still under noise
-# RADIUS=3 SIGMA=1.5 BACKEND=auto: temporal-radius, temporal-sigma and backend. OUTPUT=FILE.mp4: write that file instead of
-# denoised.mp4. Installs and builds what it needs. The sound is left out.
+# Usage: pipelines/denoise.sh [-DOPTION=VALUE]... [FILE|URI]
+# Without one, of a test picture of 300 frames that stands still under noise.
+# RADIUS=3 SIGMA=1.5 BACKEND=auto: temporal-radius, temporal-sigma and backend. The file is denoised.mp4.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -12,7 +12,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 mix()
 {
   local caps="video/x-raw,format=I420,width=640,height=360,framerate=30/1"
-  source=(videotestsrc "num-buffers=$1" pattern=smpte75 ! "$caps" ! mix.sink_0
+  mixed=(videotestsrc "num-buffers=$1" pattern=smpte75 ! "$caps" ! mix.sink_0
     videotestsrc "num-buffers=$1" "${@:2}" ! "$caps" ! mix.sink_1
     compositor name=mix sink_1::alpha=0.1 ! "$caps")
 }
@@ -20,7 +20,7 @@ mix()
 # record FILE [! ELEMENT...]: the luma of the source, and of what is made of it.
 record()
 {
-  gst-launch-1.0 -q "${source[@]}" "${@:2}" ! videoconvert ! video/x-raw,format=GRAY8 ! filesink "location=$1"
+  gst-launch-1.0 -q "${mixed[@]}" "${@:2}" ! videoconvert ! video/x-raw,format=GRAY8 ! filesink "location=$1"
 }
 
 # psnr FILE FILE: in dB. cmp writes the bytes that differ, in octal.
@@ -35,25 +35,24 @@ psnr()
 # What noise is on average is grey, so the clean picture has the same part of that over it.
 report_psnr()
 {
+  local folder
   folder=$(mktemp -d)
-  trap 'rm -rf "$folder"' EXIT
   mix 12 pattern=solid-color foreground-color=0xff808080
   record "$folder/clean"
   mix 12 pattern=snow
   record "$folder/noisy"
   record "$folder/denoised" ! "${denoise[@]}"
   say "PSNR in dB: before $(psnr "$folder/clean" "$folder/noisy"), after $(psnr "$folder/clean" "$folder/denoised")"
+  rm -r "$folder"
 }
 
-set_up denoised.mp4 "$@"
+set_up denoised "$@"
 # Noise is another one in each frame, so that a mean of frames has less of it. Frames of another scene do not take part.
 denoise=(cudaconvolve filter=identity "temporal-radius=${RADIUS:-3}" "temporal-sigma=${SIGMA:-1.5}"
   scene-change-threshold=0.1 "backend=${BACKEND:-auto}")
-if [[ -n $input ]]; then
-  set_source
-else
+if [[ -z $input ]]; then
   report_psnr
   mix "${FRAMES:-300}" pattern=snow
+  picture=("--picture=${mixed[*]}")
 fi
-set_sink
-play "${source[@]}" ! "${denoise[@]}" ! videoconvert ! "${sink[@]}"
+play -- "${denoise[@]}"

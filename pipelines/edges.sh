@@ -2,18 +2,14 @@
 # You should see mid-grey, with edges in it: brighter where the picture gets brighter to the right, darker where darker.
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Usage: pipelines/edges.sh [FILE|URI]      without one, of a moving test picture of 300 frames
+# Usage: pipelines/edges.sh [-DOPTION=VALUE]... [FILE|URI]
+# Without one, a town of 300 frames: right of a line that moves are its edges.
 # FILTER=sobel GRADIENT=x ANGLE=0 SCALE=0.5 BACKEND=auto: the properties of those names; GRADIENT=directional ANGLE=45 looks
-# to the lower right. OUTPUT=FILE.mp4: write that file instead of edges.mp4.
-# Installs and builds what it needs. The sound is left out.
+# to the lower right. The file is edges.mp4.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-set_up edges.mp4 "$@"
-set_source pinwheel
-set_sink
+set_up edges "$@"
 # A derivative has both signs: bias puts its zero at mid-grey, or else what is negative would be black.
-play "${source[@]}" \
-  ! cudaconvolve "filter=${FILTER:-sobel}" "gradient=${GRADIENT:-x}" "angle=${ANGLE:-0}" "scale=${SCALE:-0.5}" bias=0.5 \
-  "backend=${BACKEND:-auto}" \
-  ! videoconvert ! "${sink[@]}"
+play $wipe -- cudaconvolve "filter=${FILTER:-sobel}" "gradient=${GRADIENT:-x}" "angle=${ANGLE:-0}" "scale=${SCALE:-0.5}" \
+  bias=0.5 "backend=${BACKEND:-auto}"

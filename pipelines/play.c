@@ -45,6 +45,17 @@ show_progress(gpointer user_data)
   return G_SOURCE_CONTINUE;
 }
 
+/* Leaves at once, as one who has failed, so that no half of a file is left. */
+static gboolean
+terminated(gpointer user_data)
+{
+  Run *run = user_data;
+
+  run->failed = run->stopping = TRUE;
+  g_main_loop_quit(run->loop);
+  return G_SOURCE_CONTINUE;
+}
+
 /* Ctrl-C ends the stream, so that the file is completed; a second one leaves at once. */
 static gboolean
 interrupted(gpointer user_data)
@@ -52,7 +63,7 @@ interrupted(gpointer user_data)
   Run *run = user_data;
 
   if (run->stopping)
-    g_main_loop_quit(run->loop);
+    return terminated(run);
   run->stopping = TRUE;
   gst_element_send_event(run->pipeline, gst_event_new_eos());
   return G_SOURCE_CONTINUE;
@@ -162,8 +173,8 @@ show_result(Run *run)
   double seconds = (run->last - run->first) / (double)G_USEC_PER_SEC;
 
   if (run->frames == 0) {
-    g_print("no video frame came through; if nothing above says why, there is no video in the source that this "
-            "GStreamer can decode\n");
+    if (!run->failed)
+      g_print("no video frame came through\n");
     return;
   }
   g_print("%d frames in %.1f s", run->frames, seconds);
@@ -177,15 +188,10 @@ GstElement *
 play_parse(const char **arguments)
 {
   g_autoptr(GError) error = NULL;
-  g_autoptr(GstElement) pipeline = gst_parse_launchv(arguments, &error), filter = NULL;
+  g_autoptr(GstElement) pipeline = gst_parse_launchv(arguments, &error);
 
   if (error) {
     g_printerr("the pipeline cannot be made: %s\n", error->message);
-    return NULL;
-  }
-  filter = play_filter(pipeline);
-  if (!filter) {
-    g_printerr("there is no cudaconvolve in the pipeline\n");
     return NULL;
   }
   return g_steal_pointer(&pipeline);
@@ -213,6 +219,8 @@ play(GstElement *pipeline)
   count_frames_of(&run, filter);
   gst_bus_add_watch(bus, on_message, &run);
   g_unix_signal_add(SIGINT, interrupted, &run);
+  g_unix_signal_add(SIGTERM, terminated, &run);
+  g_unix_signal_add(SIGHUP, terminated, &run);
   g_timeout_add_seconds(1, show_progress, &run);
   run.live = gst_element_set_state(pipeline, GST_STATE_PLAYING) == GST_STATE_CHANGE_NO_PREROLL;
   /* Where the change of state fails, an error is on the bus and ends the loop. */

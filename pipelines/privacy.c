@@ -5,19 +5,18 @@
  * How a detector tells cudaconvolve what to hide: by a GstVideoRegionOfInterestMeta for each face, attached to the
  * frames before they reach it.
  *
- *   privacy [X,Y,W,H[,TYPE]]... -- ELEMENT ! ELEMENT ...
+ *   privacy [--region=X,Y,W,H[,TYPE]]... OPTIONS -- ELEMENT ! ELEMENT ...       with the options of media.h
  *
  * Each frame that comes to the first cudaconvolve of the pipeline gets the rectangles, of type "face" where none is
  * given. Without rectangles two faces and a number plate are drawn into the frames, which must be NV12 in system
- * memory, and get the metas: they move, and so do the regions. Exit status: 0 at the end of the stream, 1 on an error
- * or where no frame came through, 2 where nothing could start.
+ * memory, and get the metas: they move, and so do the regions.
  */
 #include <gst/video/video.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "play.h"
+#include "media.h"
 
 #define MAX_REGIONS 16
 
@@ -30,7 +29,7 @@ typedef struct {
   Region region[MAX_REGIONS];
   int n_regions; /* 0: faces are drawn */
   int frame;
-} Scene;
+} Faces;
 
 /* ---- drawing ---- */
 
@@ -158,15 +157,15 @@ draw_on_buffer(GstPad *pad, GstBuffer *buffer, double time, Region *region)
 static GstPadProbeReturn
 attach_regions(GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {
-  Scene *scene = user_data;
+  Faces *faces = user_data;
   GstBuffer *buffer = gst_buffer_make_writable(GST_PAD_PROBE_INFO_BUFFER(info));
   Region drawn[3];
-  const Region *region = scene->n_regions > 0 ? scene->region : drawn;
-  int n = scene->n_regions;
+  const Region *region = faces->n_regions > 0 ? faces->region : drawn;
+  int n = faces->n_regions;
 
   info->data = buffer;
   if (n == 0)
-    n = draw_on_buffer(pad, buffer, scene->frame++ / 30.0, drawn);
+    n = draw_on_buffer(pad, buffer, faces->frame++ / 30.0, drawn);
   for (int i = 0; i < n; i++)
     gst_buffer_add_video_region_of_interest_meta(buffer, region[i].type, region[i].x, region[i].y, region[i].width,
                                                  region[i].height);
@@ -189,42 +188,37 @@ parse_region(const char *text, Region *region)
   return !text[end];
 }
 
-/* Returns the arguments that follow --, or NULL. */
-static const char **
-parse_arguments(char **argv, Scene *scene)
+static gboolean
+add_region(const char *option, const char *value, gpointer user_data, GError **error)
 {
-  for (; *argv && strcmp(*argv, "--") != 0; argv++) {
-    if (scene->n_regions == MAX_REGIONS) {
-      g_printerr("'%s' is one rectangle too many: at most %d can be given\n", *argv, MAX_REGIONS);
-      return NULL;
-    }
-    if (!parse_region(*argv, &scene->region[scene->n_regions++])) {
-      g_printerr("'%s' is no rectangle: write X,Y,W,H or X,Y,W,H,TYPE in pixels, 64,48,96,120,face for example\n",
-                 *argv);
-      return NULL;
-    }
-  }
-  if (*argv)
-    return (const char **)argv + 1;
-  g_printerr("usage: privacy [X,Y,W,H[,TYPE]]... -- ELEMENT ! ELEMENT ...\n");
-  return NULL;
+  Faces *faces = user_data;
+
+  if (faces->n_regions == MAX_REGIONS)
+    g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+                "'%s' is one rectangle too many: at most %d can be given", value, MAX_REGIONS);
+  else if (!parse_region(value, &faces->region[faces->n_regions++]))
+    g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+                "'%s' is no rectangle: write X,Y,W,H or X,Y,W,H,TYPE in pixels, 64,48,96,120,face for example", value);
+  return !*error;
+}
+
+static void
+prepare(GstElement *filter, gpointer user_data)
+{
+  g_autoptr(GstPad) pad = gst_element_get_static_pad(filter, "sink");
+
+  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, attach_regions, user_data, NULL);
 }
 
 int
 main(int argc, char **argv)
 {
-  Scene scene = {0};
-  g_autoptr(GstElement) pipeline = NULL, filter = NULL;
-  g_autoptr(GstPad) pad = NULL;
-  const char **launch;
+  Faces faces = {0};
+  const GOptionEntry options[] = {
+      {"region", 0, 0, G_OPTION_ARG_CALLBACK, add_region, "rectangle to hide", "X,Y,W,H[,TYPE]"},
+      {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL},
+  };
 
   gst_init(NULL, NULL);
-  launch = parse_arguments(argv + 1, &scene);
-  pipeline = launch ? play_parse(launch) : NULL;
-  if (!pipeline)
-    return 2;
-  filter = play_filter(pipeline);
-  pad = gst_element_get_static_pad(filter, "sink");
-  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, attach_regions, &scene, NULL);
-  return play(pipeline);
+  return media_main(argc, argv, options, prepare, &faces);
 }

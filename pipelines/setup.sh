@@ -32,6 +32,29 @@ die()
   exit 1
 }
 
+# step TEXT COMMAND...: what the command says goes to $log, and how far it is every few seconds to the terminal.
+step()
+{
+  local text=$1 pid start=$SECONDS shown=$SECONDS
+  shift
+  say "$text"
+  mkdir -p "$build"
+  log=$build/setup.log
+  "$@" >"$log" 2>&1 </dev/null &
+  pid=$!
+  while kill -0 $pid 2>/dev/null; do
+    sleep 0.1
+    if ((SECONDS - shown >= 5)); then
+      shown=$SECONDS
+      printf '%6d s: %.90s\n' $((SECONDS - start)) "$(tail -n 1 "$log")"
+    fi
+  done
+  wait $pid || {
+    tail -n 40 "$log" >&2
+    die "failed: $text; all that was said is in $log"
+  }
+}
+
 # need KIND NAME PACKAGE
 need()
 {

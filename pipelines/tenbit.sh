@@ -2,10 +2,10 @@
 # You should see the file tenbit.mkv written, and that its samples have more levels than the 256 that 8 bits can hold.
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Usage: pipelines/tenbit.sh [FILE|URI]     without one, a grey ramp of 300 frames, 8 bits deep and so in steps
-# RADIUS=8 FILTER=gaussian BACKEND=auto: the properties of those names. OUTPUT=FILE.mkv: write that file.
-# Blurred at 10 bits and written, with a display too, as FFV1, which loses nothing. Installs and builds what it needs.
-# The sound is left out.
+# Usage: pipelines/tenbit.sh [-DOPTION=VALUE]... [FILE|URI]
+# Without one, a grey ramp of 300 frames, 8 bits deep and so in steps.
+# RADIUS=8 FILTER=gaussian BACKEND=auto: the properties of those names.
+# Blurred at 10 bits and written, with a display too, as FFV1, which loses nothing, into a file .mkv.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -19,14 +19,14 @@ count_levels()
     { od -An -v -tu2 -w2 -N 4000000; cat >/dev/null; } | sort -u | wc -l
 }
 
+OUTPUT=${OUTPUT:-tenbit.mkv} FORMAT=I420_10LE
+[[ $OUTPUT == *.mkv ]] || die "OUTPUT must end in .mkv; it is '$OUTPUT'"
 need element matroskamux gstreamer1.0-plugins-good
 need element avenc_ffv1 gstreamer1.0-libav
-set_up tenbit.mkv "$@"
-set_source gradient
-write_with avenc_ffv1 ! matroskamux
+set_up tenbit "$@"
+test_picture gradient
 # Without dithering: it would make levels of its own on the way from 8 bits to 10.
-play "${source[@]}" ! videoconvert dither=none ! "$format" \
-  ! cudaconvolve "filter=${FILTER:-gaussian}" "radius=${RADIUS:-8}" "backend=${BACKEND:-auto}" \
-  ! "$format" ! "${sink[@]}"
+play --encoder=avenc_ffv1 -- videoconvert dither=none ! "$format" \
+  ! cudaconvolve "filter=${FILTER:-gaussian}" "radius=${RADIUS:-8}" "backend=${BACKEND:-auto}"
 levels=$(count_levels "$output")
 say "levels in its samples: $levels; 8 bits hold 256"

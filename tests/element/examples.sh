@@ -5,7 +5,7 @@
 # it writes. Uses the build in CUDACONVOLVE_BUILD, and neither installs nor builds anything.
 #
 # Usage: tests/element/examples.sh embed|embed_py|blur|edges|sharpen|compare|tenbit|privacy|denoise|motionblur|timedelta|multi_gpu|
-#        gallery
+#        gallery|sound|files|refused|ended|demo
 set -euo pipefail
 
 pipelines=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../pipelines" && pwd)
@@ -446,8 +446,156 @@ test_multi_gpu()
   fi
 }
 
+# add_sound FILE: the clip with a tone.
+add_sound()
+{
+  local sink=(qtmux name=mux) sound=(avenc_aac) video=(qtdemux ! h264parse)
+  [[ $type == mp4 ]] || sink=(oggmux name=mux) sound=(vorbisenc) video=(oggdemux ! theoraparse)
+  gst-launch-1.0 -q filesrc "location=clip.$type" ! "${video[@]}" ! queue ! mux. \
+    audiotestsrc num-buffers=40 ! audio/x-raw,rate=44100,channels=2 ! audioconvert ! "${sound[@]}" ! queue ! mux. \
+    "${sink[@]}" ! filesink "location=$1"
+}
+
+# The number of bytes of decoded sound.
+sound_of()
+{
+  gst-launch-1.0 -q filesrc "location=$1" ! decodebin ! audio/x-raw ! filesink location=sound.raw
+  stat -c %s sound.raw
+}
+
+# Kept as it is where the container takes it, else encoded anew.
+test_sound()
+{
+  local output
+  choose_type
+  [[ $type == ogv ]] || have avenc_aac qtmux || skip "needs AAC: gstreamer1.0-libav"
+  make_clip
+  add_sound "both.$type"
+  mv "both.$type" "clip.$type"
+  OUTPUT=out.$type run_script blur
+  grep -q '^sound: as it is$' log || fail "the sound is encoded anew"
+  expect "bytes of sound" "$(sound_of "out.$type")" == "$(sound_of "clip.$type")"
+  for output in out.mkv out.webm; do
+    have matroskamux vp8enc opusenc x264enc || continue
+    OUTPUT=$output run_script blur
+    expect "bytes of sound in $output" "$(sound_of $output)" '>' 100000
+    expect "frames in $output" "$(measure $output $width $height | cut -d' ' -f1)" == $frames
+  done
+}
+
+# decoded_caps FILE: of its video.
+decoded_caps()
+{
+  gst-launch-1.0 -v filesrc "location=$1" ! decodebin ! video/x-raw ! fakesink name=end |
+    sed -n '/end.GstPad:sink: caps/{s/.*caps = //;s/([a-z]*)//g;p;q}'
+}
+
+# What is written plays everywhere unless asked otherwise; of a picture a picture is made.
+test_files()
+{
+  have x264enc mp4mux avdec_h264 pngenc jpegenc avenc_ffv1 || skip "needs H.264, FFV1 and PNG: gstreamer1.0-plugins-good, -ugly, -libav"
+  gst-launch-1.0 -q videotestsrc num-buffers=$frames ! video/x-raw,format=Y444_10LE,width=321,height=241,framerate=30/1 \
+    ! avenc_ffv1 ! matroskamux ! filesink location=clip.mp4
+  OUTPUT=out.mp4 run_script blur
+  [[ $(decoded_caps out.mp4) == *format=I420,*width=320,*height=240,* ]] || fail "not I420 of 320x240: $(decoded_caps out.mp4)"
+  grep -q '^Y444_10LE is written as 8 bit 4:2:0' log || fail "the other format is not told"
+  FORMAT=Y444_10LE OUTPUT=out.mkv run_script blur
+  [[ $(decoded_caps out.mkv) == *format=Y444_10LE,*width=321,*height=241,* ]] || fail "not what was asked for: $(decoded_caps out.mkv)"
+  gst-launch-1.0 -q videotestsrc num-buffers=$frames ! video/x-raw,format=A444_10LE,width=320,height=240,framerate=30/1 \
+    ! avenc_ffv1 ! matroskamux ! filesink location=clip.mp4
+  OUTPUT=out.mp4 run_script blur # the element may take it, or else it is converted
+  gst-launch-1.0 -q videotestsrc num-buffers=1 ! video/x-raw,width=321,height=241 ! jpegenc ! filesink location=photo.jpg
+  gst-launch-1.0 -q videotestsrc num-buffers=1 ! video/x-raw,width=321,height=241 ! pngenc ! filesink location=photo.png
+  "$pipelines/blur.sh" photo.jpg >log 2>&1 || fail "of a picture: $(cat log)"
+  OUTPUT=other.png "$pipelines/blur.sh" photo.png >log 2>&1 || fail "of a picture: $(cat log)"
+  [[ $(decoded_caps blurred.jpg) == *width=321,*height=241,* ]] || fail "blurred.jpg is not the picture"
+  [[ $(decoded_caps other.png) == *width=321,*height=241,* ]] || fail "other.png is not the picture"
+}
+
+# refuses WORDS COMMAND...: it fails, says so, and leaves no file.
+refuses()
+{
+  local words=$1
+  shift
+  if timeout 20 env "$@" >log 2>&1; then
+    fail "no error: $*"
+  fi
+  cat log
+  grep -q -- "$words" log || fail "$*: does not say: $words"
+  [[ -z $(find . -name 'out*' -o -name 'blurred*') ]] || fail "$*: leaves a file"
+}
+
+test_refused()
+{
+  local blur=$pipelines/blur.sh
+  choose_type
+  make_clip
+  gst-launch-1.0 -q audiotestsrc num-buffers=40 ! vorbisenc ! oggmux ! filesink location=sound.ogg
+  export OUTPUT=out.$type
+  refuses 'there is no video in sound.ogg' "$blur" sound.ogg
+  refuses 'radius takes -1 to 512; without it: -1' RADIUS=600 "$blur" "clip.$type"
+  refuses 'filter takes one of identity .* custom; without it: gaussian' FILTER=blurry "$blur" "clip.$type"
+  refuses 'kernel-t takes a list, like <1,2,1>' KERNEL='<1' "$pipelines/timedelta.sh" "clip.$type"
+  refuses 'OUTPUT must end in .mp4 .mkv .webm' OUTPUT=out.avi "$blur" "clip.$type"
+  refuses 'does not take it' FORMAT=NV61 "$blur" "clip.$type"
+  refuses 'there is no folder' OUTPUT="missing/out.$type" "$blur" "clip.$type"
+  refuses "there is no option '--blurry'" "$blur" --blurry
+  touch photo.png
+  refuses "is a picture" "$blur" photo.png
+  "$blur" --help >log
+  grep -q '^Usage: pipelines/blur.sh' log || fail "--help does not say how it is used"
+}
+
+# Told to end in the midst of a file, the script leaves nothing of it.
+test_ended()
+{
+  local script
+  choose_type
+  FRAMES=100000 OUTPUT=out.$type "$pipelines/blur.sh" >log 2>&1 &
+  script=$!
+  await -s "out.$type.part"
+  kill -TERM $script
+  wait $script && fail "no error"
+  await ! -e "out.$type.part"
+  [[ ! -e out.$type ]] || fail "out.$type is left"
+}
+
+# await CONDITION...: of [, for 20 s at most.
+await()
+{
+  local i
+  for ((i = 0; i < 200; i++)); do
+    [ "$@" ] && return
+    sleep 0.1
+  done
+  fail "waited for: $*"
+}
+
+# In the last of 90 frames the line is at 9 / 10 of the width; what is left of it is sharp. At first it is at 1 / 10.
+test_demo()
+{
+  local first last
+  choose_type
+  FRAMES=1 OUTPUT=one.$type "$pipelines/blur.sh" >log 2>&1 || fail "blur.sh without a file: $(cat log)"
+  FRAMES=91 OUTPUT=out.$type "$pipelines/blur.sh" >log 2>&1 || fail "blur.sh without a file: $(cat log)"
+  read -ra first <<<"$(measure "one.$type" 1280 720)"
+  gst-launch-1.0 -q filesrc "location=out.$type" ! decodebin ! videoconvert ! video/x-raw,format=GRAY8 \
+    ! multifilesink location=grey.raw
+  read -ra last <<<"$(python3 - <<'PYTHON'
+data = open('grey.raw', 'rb').read()
+rows = [data[y * 1280:][:1280] for y in range(720)]
+print(*(sum(abs(a - b) for row in rows for a, b in zip(row[left:left + 500], row[left + 1:left + 501])) * 100 // (720 * 500)
+        for left in (0, 640)))
+PYTHON
+  )"
+  echo "detail, left and right: first ${first[*]:3}, last ${last[*]}"
+  expect "detail on the right at first" $((first[4] * 4)) '<' "${last[1]}"
+  expect "detail on the left at last" "${last[0]}" '>' 300
+}
+
 case ${1:-} in
-embed | embed_py | blur | edges | sharpen | compare | tenbit | privacy | denoise | motionblur | timedelta | multi_gpu | gallery)
+embed | embed_py | blur | edges | sharpen | compare | tenbit | privacy | denoise | motionblur | timedelta | multi_gpu | \
+  gallery | sound | files | refused | ended | demo)
   "test_$1"
   ;;
 *) fail "usage: examples.sh EXAMPLE, one of those that the head of this script lists" ;;

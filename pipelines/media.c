@@ -1,0 +1,588 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <glib/gstdio.h>
+#include <gst/video/video.h>
+#include <math.h>
+#include <string.h>
+
+#include "check.h"
+#include "media.h"
+#include "play.h"
+#include "scene.h"
+
+#define SECONDS_A_WIPE 6
+#define LINE_WIDTH 4 /* of the wipe, in pixels */
+
+typedef struct {
+  const char *suffix;
+  const char *encoder[2]; /* the first that exists */
+  const char *mux;        /* NULL for a picture */
+  const char *sound;      /* caps that are kept as they are, where the container takes them */
+  const char *sound_encoder[2];
+} Container;
+
+static const Container containers[] = {
+    {".mp4",
+     {"nvh264enc ! h264parse", "x264enc speed-preset=veryfast"},
+     "mp4mux",
+     "audio/mpeg",
+     {"avenc_aac", "voaacenc"}},
+    {".mkv",
+     {"nvh264enc ! h264parse", "x264enc speed-preset=veryfast"},
+     "matroskamux",
+     "ANY",
+     {"opusenc", "vorbisenc"}},
+    {".webm", {"vp8enc deadline=1 target-bitrate=4000000"}, "webmmux", "ANY", {"opusenc", "vorbisenc"}},
+    {".ogv", {"theoraenc"}, "oggmux", "audio/x-vorbis", {"vorbisenc"}},
+    {".png", {"pngenc snapshot=true"}, NULL, NULL, {NULL}},
+    {".jpg", {"jpegenc snapshot=true quality=90"}, NULL, NULL, {NULL}},
+    {".jpeg", {"jpegenc snapshot=true quality=90"}, NULL, NULL, {NULL}},
+};
+
+typedef struct {
+  char *input, *picture, *output, *format, *encoder;
+  int frames;
+  gboolean window, wipe;
+
+  char *part; /* the file until it is complete */
+  const Container *container;
+  GstElement *pipeline, *filter; /* the second: all through which the video goes */
+  Scene *scene;
+  gint has_video; /* atomic: a pad with video has come */
+} Media;
+
+/* ---- what is said */
+
+static gboolean
+is_plain(const GstVideoInfo *info)
+{
+  return GST_VIDEO_INFO_IS_YUV(info) && GST_VIDEO_INFO_COMP_DEPTH(info, 0) == 8 && info->finfo->w_sub[1] == 1 &&
+         info->finfo->h_sub[1] == 1;
+}
+
+static gboolean
+is_caps_event(GstPadProbeInfo *info)
+{
+  return GST_EVENT_TYPE(GST_PAD_PROBE_INFO_EVENT(info)) == GST_EVENT_CAPS;
+}
+
+/* On the source pad of the converter before the filter, whose caps are on their way from the decoder's pad. */
+static GstPadProbeReturn
+tell_conversion(GstPad *pad, GstPadProbeInfo *info, gpointer decoded)
+{
+  g_autoptr(GstCaps) caps = gst_pad_get_current_caps(decoded);
+  GstVideoInfo from, to;
+  GstCaps *converted;
+
+  if (!is_caps_event(info) || !caps || !gst_video_info_from_caps(&from, caps))
+    return GST_PAD_PROBE_OK;
+  gst_event_parse_caps(GST_PAD_PROBE_INFO_EVENT(info), &converted);
+  if (gst_video_info_from_caps(&to, converted) && GST_VIDEO_INFO_FORMAT(&from) != GST_VIDEO_INFO_FORMAT(&to))
+    g_print("%s, which the filter does not take, is converted to %s\n", GST_VIDEO_INFO_NAME(&from),
+            GST_VIDEO_INFO_NAME(&to));
+  return GST_PAD_PROBE_OK;
+}
+
+static gboolean
+encoder_takes(const char *encoder, const char *format)
+{
+  g_autofree char *name = g_strndup(encoder, strcspn(encoder, " "));
+  g_autofree char *caps_text = g_strdup_printf("video/x-raw(ANY),format=%s", format);
+  g_autoptr(GstCaps) caps = gst_caps_from_string(caps_text);
+  g_autoptr(GstElementFactory) factory = gst_element_factory_find(name);
+
+  return caps && factory && gst_element_factory_can_sink_any_caps(factory, caps);
+}
+
+/* On the sink pad of the converter behind the filter. Encoders of 4:2:0 refuse odd sizes. */
+static GstPadProbeReturn
+prepare_output(GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
+{
+  Media *media = user_data;
+  g_autoptr(GstElement) crop = NULL;
+  GstVideoInfo from;
+  GstCaps *caps;
+
+  if (!is_caps_event(info))
+    return GST_PAD_PROBE_OK;
+  gst_event_parse_caps(GST_PAD_PROBE_INFO_EVENT(info), &caps);
+  if (!gst_video_info_from_caps(&from, caps))
+    return GST_PAD_PROBE_OK;
+  if (!media->format && !is_plain(&from))
+    g_print("%s is written as 8 bit 4:2:0, which plays everywhere; FORMAT=... chooses another\n",
+            GST_VIDEO_INFO_NAME(&from));
+  crop = gst_bin_get_by_name(GST_BIN(media->pipeline), "even");
+  if (!media->format && (from.width % 2 || from.height % 2))
+    g_print("the size %dx%d is made even, as 4:2:0 needs it\n", from.width, from.height);
+  g_object_set(crop, "right", media->format ? 0 : from.width % 2, "bottom", media->format ? 0 : from.height % 2, NULL);
+  return GST_PAD_PROBE_OK;
+}
+
+/* ---- input */
+
+static void
+fail(Media *media, const char *text, const char *more)
+{
+  g_autoptr(GError) error = g_error_new_literal(GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED, text);
+
+  gst_bus_post(GST_ELEMENT_BUS(media->pipeline), gst_message_new_error(GST_OBJECT(media->pipeline), error, more));
+}
+
+static gboolean
+link_to(GstPad *pad, GstElement *element)
+{
+  g_autoptr(GstPad) sink = gst_element_get_static_pad(element, "sink");
+
+  return sink && GST_PAD_LINK_SUCCESSFUL(gst_pad_link(pad, sink));
+}
+
+/* Adds elements that are written as for gst-launch-1.0, and links the pad to them. */
+static GstElement *
+add_behind(Media *media, GstPad *pad, const char *elements)
+{
+  GstElement *bin = gst_parse_bin_from_description(elements, TRUE, NULL);
+
+  if (!bin)
+    return NULL;
+  gst_bin_add(GST_BIN(media->pipeline), bin);
+  gst_element_sync_state_with_parent(bin);
+  return link_to(pad, bin) ? bin : NULL;
+}
+
+static const char *
+first_that_exists(const char *const elements[2])
+{
+  for (int i = 0; i < 2 && elements[i]; i++) {
+    g_autofree char *name = g_strndup(elements[i], strcspn(elements[i], " "));
+    g_autoptr(GstElementFactory) factory = gst_element_factory_find(name);
+
+    if (factory)
+      return elements[i];
+  }
+  return NULL;
+}
+
+static void
+add_sound(Media *media, GstPad *pad, gboolean decoded)
+{
+  g_autofree char *elements = NULL;
+  g_autoptr(GstElement) mux = NULL;
+  GstElement *bin;
+  const char *encoder;
+
+  if (media->window) {
+    add_behind(media, pad, "queue ! audioconvert ! audioresample ! autoaudiosink");
+    return;
+  }
+  if (!media->container->mux)
+    return;
+  encoder = first_that_exists(media->container->sound_encoder);
+  /* Encoders of video hold back seconds, and until then the sound waits. */
+  elements = g_strdup_printf("queue max-size-buffers=0 max-size-bytes=0 max-size-time=%" G_GUINT64_FORMAT "%s%s",
+                             30 * GST_SECOND, decoded ? " ! audioconvert ! audioresample ! " : "",
+                             decoded && encoder ? encoder : "");
+  mux = gst_bin_get_by_name(GST_BIN(media->pipeline), "mux");
+  bin = decoded && !encoder ? NULL : add_behind(media, pad, elements);
+  if (bin && gst_element_link(bin, mux))
+    g_print("sound: %s\n", decoded ? "encoded anew" : "as it is");
+  else
+    fail(media, "the sound cannot be written to this kind of file", NULL);
+}
+
+static void
+add_video(Media *media, GstPad *pad)
+{
+  g_autoptr(GstCaps) has = gst_pad_get_current_caps(pad), takes = NULL;
+  g_autoptr(GstPad) sink = gst_element_get_static_pad(media->filter, "sink");
+  GstElement *converter;
+
+  if (gst_pad_is_linked(sink)) {
+    g_print("left out: a second video stream\n");
+    return;
+  }
+  if (!has || !gst_caps_features_is_equal(gst_caps_get_features(has, 0), GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY)) {
+    gst_clear_caps(&has);
+    has = gst_pad_query_caps(pad, NULL);
+  }
+  takes = gst_pad_query_caps(sink, NULL);
+  g_atomic_int_set(&media->has_video, TRUE);
+  if (gst_caps_can_intersect(has, takes) && link_to(pad, media->filter))
+    return;
+  converter = add_behind(media, pad, "videoconvert");
+  if (converter && gst_element_link(converter, media->filter)) {
+    g_autoptr(GstPad) source = gst_element_get_static_pad(converter, "src");
+
+    gst_pad_add_probe(source, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, tell_conversion, gst_object_ref(pad),
+                      gst_object_unref);
+  } else {
+    fail(media, "the video has a format that cannot be converted for the filter", NULL);
+  }
+}
+
+static void
+pad_added(GstElement *decoder, GstPad *pad, gpointer user_data)
+{
+  Media *media = user_data;
+  g_autoptr(GstCaps) current = gst_pad_get_current_caps(pad), caps = current ? NULL : gst_pad_query_caps(pad, NULL);
+  const char *name = gst_structure_get_name(gst_caps_get_structure(current ? current : caps, 0));
+
+  if (g_str_has_prefix(name, "video/"))
+    add_video(media, pad);
+  else if (g_str_has_prefix(name, "audio/"))
+    add_sound(media, pad, strcmp(name, "audio/x-raw") == 0);
+  else
+    g_print("left out: a stream of type %s\n", name);
+}
+
+static void
+no_more_pads(GstElement *decoder, gpointer user_data)
+{
+  Media *media = user_data;
+  g_autofree char *text = NULL;
+
+  if (g_atomic_int_get(&media->has_video))
+    return;
+  text = g_strdup_printf("there is no video in %s, or none that this GStreamer can decode", media->input);
+  fail(media, text, NULL);
+}
+
+/* Sound that the container takes need not be decoded. */
+static GstCaps *
+caps_to_expose(Media *media, GstElement *decoder)
+{
+  GstCaps *caps = NULL;
+  GstPadTemplate *template = NULL;
+  g_autoptr(GstElement) mux = gst_bin_get_by_name(GST_BIN(media->pipeline), "mux");
+
+  g_object_get(decoder, "caps", &caps, NULL);
+  if (mux)
+    template = gst_element_class_get_pad_template(GST_ELEMENT_GET_CLASS(mux), "audio_%u");
+  if (template) {
+    g_autoptr(GstCaps) kept = gst_caps_from_string(media->container->sound);
+    g_autoptr(GstCaps) all = gst_pad_template_get_caps(template);
+    GstCaps *taken = gst_caps_make_writable(gst_caps_intersect(kept, all));
+
+    for (guint i = gst_caps_get_size(taken); i-- > 0;)
+      if (gst_structure_has_name(gst_caps_get_structure(taken, i), "audio/x-raw"))
+        gst_caps_remove_structure(taken, i);
+    caps = gst_caps_merge(gst_caps_make_writable(caps), taken);
+  }
+  return caps;
+}
+
+static gboolean
+add_input(Media *media)
+{
+  GstElement *decoder = gst_element_factory_make("uridecodebin", NULL);
+  g_autofree char *uri =
+      gst_uri_is_valid(media->input) ? g_strdup(media->input) : gst_filename_to_uri(media->input, NULL);
+  g_autoptr(GstCaps) caps = NULL;
+
+  if (!decoder || !uri)
+    return FALSE;
+  gst_bin_add(GST_BIN(media->pipeline), decoder);
+  caps = caps_to_expose(media, decoder);
+  g_object_set(decoder, "uri", uri, "caps", caps, NULL);
+  g_signal_connect(decoder, "pad-added", G_CALLBACK(pad_added), media);
+  g_signal_connect(decoder, "no-more-pads", G_CALLBACK(no_more_pads), media);
+  return TRUE;
+}
+
+/* ---- a test picture, and the wipe */
+
+static gboolean
+map_frame(GstPad *pad, GstPadProbeInfo *info, GstVideoFrame *frame)
+{
+  g_autoptr(GstCaps) caps = gst_pad_get_current_caps(pad);
+  GstVideoInfo video;
+
+  info->data = gst_buffer_make_writable(GST_PAD_PROBE_INFO_BUFFER(info));
+  return caps && gst_video_info_from_caps(&video, caps) &&
+         gst_video_frame_map(frame, &video, GST_PAD_PROBE_INFO_BUFFER(info), GST_MAP_READWRITE);
+}
+
+static GstPadProbeReturn
+paint_scene(GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
+{
+  Media *media = user_data;
+  GstVideoFrame frame;
+
+  if (!map_frame(pad, info, &frame))
+    return GST_PAD_PROBE_OK;
+  if (!media->scene)
+    media->scene = scene_new(GST_VIDEO_FRAME_WIDTH(&frame), GST_VIDEO_FRAME_HEIGHT(&frame));
+  scene_draw(media->scene, &frame, GST_BUFFER_PTS(frame.buffer));
+  gst_video_frame_unmap(&frame);
+  return GST_PAD_PROBE_OK;
+}
+
+/* The queue takes the caps with which the elements end. */
+static gboolean
+add_picture(Media *media)
+{
+  g_autofree char *town = g_strdup_printf("videotestsrc pattern=black num-buffers=%d "
+                                          "! video/x-raw,format=NV12,width=1280,height=720,framerate=30/1",
+                                          media->frames);
+  g_autofree char *elements = g_strconcat(media->picture ? media->picture : town, " ! queue", NULL);
+  g_autoptr(GError) error = NULL;
+  GstElement *bin = gst_parse_bin_from_description(elements, TRUE, &error);
+  g_autoptr(GstPad) pad = NULL;
+
+  if (!bin) {
+    g_printerr("the test picture cannot be made: %s\n", error->message);
+    return FALSE;
+  }
+  gst_bin_add(GST_BIN(media->pipeline), bin);
+  pad = gst_element_get_static_pad(bin, "src");
+  if (!media->picture)
+    gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, paint_scene, media, NULL);
+  return pad && link_to(pad, media->filter);
+}
+
+static int
+wipe_column(GstClockTime time, int width)
+{
+  return (int)(width * (0.5 - 0.4 * cos(2 * G_PI * (double)time / GST_SECOND / SECONDS_A_WIPE))) / 2 * 2;
+}
+
+static GstPadProbeReturn
+move_region(GstPad *pad, GstPadProbeInfo *info, gpointer filter)
+{
+  g_autoptr(GstCaps) caps = gst_pad_get_current_caps(pad);
+  g_autofree char *region = NULL;
+  GstVideoInfo video;
+  int left;
+
+  if (!caps || !gst_video_info_from_caps(&video, caps))
+    return GST_PAD_PROBE_OK;
+  left = wipe_column(GST_BUFFER_PTS(GST_PAD_PROBE_INFO_BUFFER(info)), video.width);
+  region = g_strdup_printf("<<%d,0,%d,%d>>", left, video.width - left, video.height);
+  gst_util_set_object_arg(filter, "roi", region);
+  return GST_PAD_PROBE_OK;
+}
+
+static GstPadProbeReturn
+draw_line(GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
+{
+  GstVideoFrame frame;
+
+  if (!map_frame(pad, info, &frame))
+    return GST_PAD_PROBE_OK;
+  if (GST_VIDEO_FRAME_N_PLANES(&frame) > 1 && GST_VIDEO_FRAME_COMP_DEPTH(&frame, 0) == 8) {
+    guint8 *luma = GST_VIDEO_FRAME_PLANE_DATA(&frame, 0);
+    int left = wipe_column(GST_BUFFER_PTS(frame.buffer), GST_VIDEO_FRAME_WIDTH(&frame));
+    int width = MIN(LINE_WIDTH, GST_VIDEO_FRAME_WIDTH(&frame) - left);
+
+    for (int y = 0; y < GST_VIDEO_FRAME_HEIGHT(&frame); y++)
+      memset(luma + (gsize)y * GST_VIDEO_FRAME_PLANE_STRIDE(&frame, 0) + left, 235, width);
+  }
+  gst_video_frame_unmap(&frame);
+  return GST_PAD_PROBE_OK;
+}
+
+static void
+add_wipe(GstElement *filter)
+{
+  g_autoptr(GstPad) sink = gst_element_get_static_pad(filter, "sink"),
+                    source = gst_element_get_static_pad(filter, "src");
+
+  gst_util_set_object_arg(G_OBJECT(filter), "roi-source", "property");
+  gst_pad_add_probe(sink, GST_PAD_PROBE_TYPE_BUFFER, move_region, filter, NULL);
+  gst_pad_add_probe(source, GST_PAD_PROBE_TYPE_BUFFER, draw_line, NULL, NULL);
+  g_print("left of the line that moves: the picture as it is; right of it: filtered\n");
+}
+
+/* ---- output */
+
+static const Container *
+find_container(const char *output)
+{
+  g_autofree char *name = g_ascii_strdown(output, -1);
+
+  for (gsize i = 0; i < G_N_ELEMENTS(containers); i++)
+    if (g_str_has_suffix(name, containers[i].suffix))
+      return &containers[i];
+  return NULL;
+}
+
+/* Returns FALSE, with the reason on stderr, where the file cannot be written here. */
+static gboolean
+choose_encoder(Media *media)
+{
+  const Container *container = media->container;
+  const char *encoder = first_that_exists(container->encoder);
+
+  if (!media->encoder && !encoder) {
+    g_printerr("there is no %s, which encodes the video of %s\n", container->encoder[0], container->suffix);
+    return FALSE;
+  }
+  if (!media->encoder)
+    media->encoder = g_strdup(encoder);
+  if (!media->format || !container->mux || encoder_takes(media->encoder, media->format))
+    return TRUE;
+  g_printerr("FORMAT=%s cannot be: %s does not take it, see gst-inspect-1.0\n", media->format, media->encoder);
+  return FALSE;
+}
+
+/* The elements behind the filter. */
+static char *
+describe_output(Media *media)
+{
+  if (media->window)
+    return g_strdup("videoconvert ! autovideosink");
+  if (!media->container->mux)
+    return g_strdup_printf("videoconvert ! %s ! filesink name=file", media->encoder);
+  return g_strdup_printf("videoconvert name=convert ! videocrop name=even ! video/x-raw,format=%s ! %s ! %s name=mux "
+                         "! filesink name=file",
+                         media->format ? media->format : "(string){I420,NV12}", media->encoder, media->container->mux);
+}
+
+static gboolean
+add_output(Media *media)
+{
+  g_autofree char *elements = NULL;
+  g_autoptr(GError) error = NULL;
+  g_autoptr(GstElement) file = NULL, converter = NULL;
+  GstElement *bin;
+
+  if (media->container && !choose_encoder(media))
+    return FALSE;
+  elements = describe_output(media);
+  bin = gst_parse_bin_from_description(elements, TRUE, &error);
+  if (error) {
+    g_printerr("the file cannot be written: %s\n", error->message);
+    return FALSE;
+  }
+  gst_bin_add(GST_BIN(media->pipeline), bin);
+  file = gst_bin_get_by_name(GST_BIN(bin), "file");
+  if (file)
+    g_object_set(file, "location", media->part, NULL);
+  converter = gst_bin_get_by_name(GST_BIN(bin), "convert");
+  if (converter) {
+    g_autoptr(GstPad) pad = gst_element_get_static_pad(converter, "sink");
+
+    gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, prepare_output, media, NULL);
+  }
+  return gst_element_link(media->filter, bin);
+}
+
+/* ---- all of it */
+
+/* The elements as one, with a sink pad and a source pad; NULL with the reason on stderr. */
+static GstElement *
+parse_filter(const char **arguments)
+{
+  g_autoptr(GError) error = NULL;
+  GstElement *bin = gst_parse_launchv_full(arguments, NULL, GST_PARSE_FLAG_PLACE_IN_BIN, &error);
+
+  if (error) {
+    g_printerr("the pipeline cannot be made: %s\n", error->message);
+    g_clear_object(&bin);
+    return NULL;
+  }
+  for (int i = 0; i < 2 && GST_IS_BIN(bin); i++) {
+    g_autoptr(GstPad) pad = gst_bin_find_unlinked_pad(GST_BIN(bin), i ? GST_PAD_SRC : GST_PAD_SINK);
+
+    if (pad)
+      gst_element_add_pad(bin, gst_ghost_pad_new(i ? "src" : "sink", pad));
+  }
+  return bin;
+}
+
+static gboolean
+build(Media *media, const char **arguments)
+{
+  if (!media->input && !media->output && !media->window) {
+    media->pipeline = play_parse(arguments);
+    return media->pipeline != NULL;
+  }
+  media->container = media->output ? find_container(media->output) : NULL;
+  if (media->output && !media->container) {
+    g_printerr("%s: the name of a video ends in .mp4 .mkv .webm or .ogv, that of a picture in .png or .jpg\n",
+               media->output);
+    return FALSE;
+  }
+  media->window = !media->output;
+  media->part = media->output ? g_strconcat(media->output, ".part", NULL) : NULL;
+  media->pipeline = gst_object_ref_sink(gst_pipeline_new(NULL));
+  media->filter = parse_filter(arguments);
+  if (!media->filter)
+    return FALSE;
+  gst_bin_add(GST_BIN(media->pipeline), media->filter);
+  return add_output(media) && (media->input ? add_input(media) : add_picture(media));
+}
+
+/* Names the file, or removes what there is of it. */
+static int
+complete(Media *media, int status)
+{
+  if (!media->part)
+    return status;
+  if (status == 0 && g_rename(media->part, media->output) == 0) {
+    g_print("== written: %s\n", media->output);
+    return 0;
+  }
+  g_unlink(media->part);
+  return MAX(status, 1);
+}
+
+static int
+run(Media *media, const char **arguments, MediaPrepare *prepare, gpointer user_data)
+{
+  g_autoptr(GstElement) filter = NULL;
+
+  if (!check_settings(arguments) || !build(media, arguments))
+    return 2;
+  filter = play_filter(media->pipeline);
+  if (!filter) {
+    g_printerr("there is no cudaconvolve in the pipeline\n");
+    return 2;
+  }
+  if (media->wipe)
+    add_wipe(filter);
+  if (prepare)
+    prepare(filter, user_data);
+  return complete(media, play(media->pipeline));
+}
+
+int
+media_main(int argc, char **argv, const GOptionEntry *options, MediaPrepare *prepare, gpointer user_data)
+{
+  Media media = {.frames = 300};
+  const GOptionEntry entries[] = {
+      {"input", 0, 0, G_OPTION_ARG_FILENAME, &media.input, "video to filter, else a test picture", "FILE|URI"},
+      {"picture", 0, 0, G_OPTION_ARG_STRING, &media.picture, "the test picture, as for gst-launch-1.0", "ELEMENTS"},
+      {"frames", 0, 0, G_OPTION_ARG_INT, &media.frames, "of the test picture of its own", "N"},
+      {"output", 0, 0, G_OPTION_ARG_FILENAME, &media.output, "file to write", "FILE"},
+      {"window", 0, 0, G_OPTION_ARG_NONE, &media.window, "show the video", NULL},
+      {"format", 0, 0, G_OPTION_ARG_STRING, &media.format, "samples of the file, like Y444_10LE", "FORMAT"},
+      {"encoder", 0, 0, G_OPTION_ARG_STRING, &media.encoder, "of the video", "ELEMENT"},
+      {"wipe", 0, 0, G_OPTION_ARG_NONE, &media.wipe, "filter only what is right of a line that moves", NULL},
+      {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL},
+  };
+  g_autoptr(GOptionContext) context = g_option_context_new("[--] ELEMENT ! ELEMENT ...");
+  g_autoptr(GError) error = NULL;
+  int status = 2, first = 1;
+
+  g_option_context_set_main_group(context, g_option_group_new("media", "", "", user_data, NULL));
+  g_option_context_add_main_entries(context, entries, NULL);
+  if (options)
+    g_option_context_add_main_entries(context, options, NULL);
+  g_option_context_set_strict_posix(context, TRUE);
+  if (!g_option_context_parse(context, &argc, &argv, &error))
+    g_printerr("%s\n", error->message);
+  else {
+    if (argc > 1 && strcmp(argv[1], "--") == 0)
+      first++;
+    status = run(&media, (const char **)argv + first, prepare, user_data);
+  }
+  if (media.pipeline)
+    gst_object_unref(media.pipeline);
+  g_clear_pointer(&media.scene, scene_free);
+  g_free(media.input);
+  g_free(media.picture);
+  g_free(media.output);
+  g_free(media.format);
+  g_free(media.encoder);
+  g_free(media.part);
+  return status;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What run.c and privacy.c share: video and sound of a file, or a test picture, through cudaconvolve into a file or a
+ * window. A program takes, in this order,
+ *
+ *   --input=FILE|URI    else a test picture: that of --picture=ELEMENTS or, without, a town, --frames=N of it
+ *   --output=FILE       .mp4 .mkv .webm .ogv, with the sound; .png .jpg of the first frame; else a window
+ *   --format=FORMAT     of the file's samples, like Y444_10LE; by default 8 bit 4:2:0, which plays everywhere
+ *   --encoder=ELEMENT   in place of the usual one
+ *   --wipe              only what is right of a line that moves is filtered
+ *   [--] ELEMENT ! ...  through which the video goes, as for gst-launch-1.0; without input, output and window a whole
+ *                       pipeline
+ *
+ * and what it adds itself. The file has its name when it is complete: until then, and where nothing comes of it, there
+ * is only FILE.part, which is removed.
+ */
+#pragma once
+
+#include <gst/gst.h>
+
+/* Prepares the first cudaconvolve of the pipeline before it starts. */
+typedef void MediaPrepare(GstElement *filter, gpointer user_data);
+
+/* Runs a program from start to end; options may be NULL, and so may prepare. Returns the exit status: 0 at the end of
+ * the stream, 1 on an error or where no frame came through, 2 where nothing could start. */
+int media_main(int argc, char **argv, const GOptionEntry *options, MediaPrepare *prepare, gpointer user_data);
