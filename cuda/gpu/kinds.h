@@ -53,7 +53,8 @@ typedef struct {
                   const CnvNeeds *needs, const float *weight);
   /* Samples of a tile's width; NULL: the variant's. */
   int (*tile_width)(const CnvVariant *variant, const CnvTileJob *job);
-  /* Bytes from row to row, and rows of a tile with its apron, or of a stage of a ring. rows: of a tile's outputs. */
+  /* Bytes from row to row in shared memory (NULL: nothing lies there), and rows of a tile with its apron, or of a stage
+   * of a ring. rows: of a tile's outputs. */
   int (*pitch)(const CnvVariant *variant, int bytes);
   int (*box_rows)(const CnvVariant *variant, const CnvNeeds *needs, int rows);
 } CnvKernelKind;

@@ -86,7 +86,7 @@ set_map(CudaSession *self, const CnvLaunch *launch, const CnvTileJob *job, const
 
   if (!describe(self, in, job->pointers, job->job.fields, &map) || !is_aligned(slot))
     return FALSE;
-  if (self->capability < 90)
+  if (self->capability < 90 || !kind->pitch)
     return TRUE;
   if (slot) {
     map.address -= (guint64)now * slot;
@@ -106,8 +106,8 @@ set_out_map(CudaSession *self, const CnvLaunch *launch, const CnvTileJob *job, c
   int m = job->pointers, box = CNV_TILE_OUT_BOX(variant->width * self->schedule.needs[launch->kernel].bytes);
   TensorMap map;
 
-  if (self->capability < 90 || variant->ring || !variant->width || self->layout.row_bytes[m] % 4 ||
-      !describe(self, out, m, job->job.fields, &map))
+  if (self->capability < 90 || variant->ring || !cnv_kernel_kind(launch->kernel)->pitch || !variant->width ||
+      self->layout.row_bytes[m] % 4 || !describe(self, out, m, job->job.fields, &map))
     return FALSE;
   map.box[0] = (guint32)box / 4;
   map.box[2] = (guint32)job->rows;

@@ -7,18 +7,35 @@
 
 #include "gpu/kernels/block.cuh"
 
-/* Loads n samples of a row, of one source, a thread every so many of them; FIRST: the source is the first, others are
- * added. */
+/* Loads of a thread that are under way at once. */
+#define BATCH 6
+
+/* Has a thread load every `step`th of n values from number `first` on, by batches, and put each where it belongs. */
+template <typename Load, typename Put>
+__device__ static void
+load_batches(int first, int n, int step, const Load &load, const Put &put)
+{
+  for (int i = first; i < n; i += BATCH * step) {
+    float value[BATCH];
+
+#pragma unroll
+    for (int k = 0; k < BATCH; k++)
+      value[k] = i + k * step < n ? load(i + k * step) : 0.0f;
+#pragma unroll
+    for (int k = 0; k < BATCH; k++)
+      if (i + k * step < n)
+        put(i + k * step, value[k]);
+  }
+}
+
+/* Loads n samples of a row, of one source; FIRST: the source is the first, others are added. */
 template <typename T, bool FIRST>
 __device__ static void
 load_row(float *to, uint64_t from, int n, float weight, const Unpack &unpack)
 {
-#pragma unroll 4
-  for (int x = threadIdx.x; x < n; x += blockDim.x) {
-    const float value = weight * value_of(load_sample((const T *)from + x), unpack);
-
-    to[x] = FIRST ? value : to[x] + value;
-  }
+  load_batches(
+      threadIdx.x, n, blockDim.x, [&](int x) { return weight * value_of(load_sample((const T *)from + x), unpack); },
+      [&](int x, float value) { to[x] = FIRST ? value : to[x] + value; });
 }
 
 /* The same of all sources. */

@@ -232,7 +232,9 @@ cnv_ring_bytes(int bytes, int pitch, int k_x, int steps, int blocks, int parts)
 /* Fragments of a variant's taps of two rows: each has the operand B of one product, two words of each lane. */
 #define CNV_DENSE_FRAGMENTS(bytes, k, terms, digits) ((k) * (terms) * (digits)*CNV_DENSE_PRODUCTS(bytes, k))
 
-#define CNV_FRAMES_ROWS 32 /* frames: rows of a tile */
+/* frames: bytes and rows of a tile */
+#define CNV_FRAMES_BYTES 512
+#define CNV_FRAMES_ROWS 16
 
 /* fused: samples of a tile's row with those that taps reach over, rows that a block makes at a time, rows of a tile,
  * and groups of eight taps of an axis after the first tap. */

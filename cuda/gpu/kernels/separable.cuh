@@ -41,10 +41,11 @@ rows(const Block &b)
       for (int k = 0; k < CNV_OUTPUTS; k++)
         acc[k] = fmaf(line[j * C + 32 * k], cnv_taps[t.taps[CNV_X] + i + j], acc[k]);
   }
+  float *to = sums_row(b, term, v0 + row) + s0 + lane;
 #pragma unroll
   for (int k = 0; k < CNV_OUTPUTS; k++)
     if (lane + 32 * k < width && row < height)
-      sums_row(b, term, v0 + row)[s0 + lane + 32 * k] = acc[k];
+      to[32 * k] = acc[k];
 }
 
 /* columns: a thread slides down a column of each term's row sums. */
@@ -69,9 +70,9 @@ columns(const Block &b)
       const int stride = b.sums_stride;
 
       __syncthreads();
-#pragma unroll 4
-      for (int v = threadIdx.y; v < height; v += blockDim.y)
-        tile[v * CNV_COLUMNS_WIDTH + threadIdx.x] = __ldg(from + (size_t)v * stride);
+      load_batches(
+          threadIdx.y, height, blockDim.y, [&](int v) { return __ldg(from + (size_t)v * stride); },
+          [&](int v, float value) { tile[v * CNV_COLUMNS_WIDTH + threadIdx.x] = value; });
       __syncthreads();
       slide(acc, tile + top * CNV_COLUMNS_WIDTH + threadIdx.x, CNV_COLUMNS_WIDTH, cnv_taps + t.taps[CNV_Y] + j, taps);
     }

@@ -21,7 +21,9 @@ typedef struct {
 static int
 tile_width(const Variant *v, const CnvTileJob *s)
 {
-  if (v->digits || v->is_frames)
+  if (v->is_frames)
+    return CNV_FRAMES_BYTES / v->bytes;
+  if (v->digits)
     return CNV_TILE_WIDTH;
   if (v->ring)
     return CNV_RING_WIDTH;
@@ -159,8 +161,6 @@ reached_by(const Variant *v, const CnvTileJob *s)
   int lead = v->digits ? CNV_DENSE_LEAD(bytes, v->k_x) : CNV_BLUR_LEAD(v->k_x), top = s->term.anchor[CNV_Y];
   int n_rows = v->rows ? v->rows : s->term.n[CNV_Y];
 
-  if (v->is_frames)
-    return (Reached){0, 0, 0, width};
   if (v->is_fused)
     return (Reached){s->lead, top, 8 * CNV_FUSED_GROUPS(n_rows) - top, CNV_FUSED_LOADED * bytes};
   if (v->digits)
@@ -178,7 +178,7 @@ check_shared(const KernelRun *run, const CnvTileJob *s)
   Reached r = reached_by(v, s);
   int rows = v->ring ? 16 * v->ring : s->rows + r.top + r.below, frames = MAX(l->sources.n, 1);
   guint tiles = (guint)frames * CNV_TILE_BYTES((guint)r.pitch, (guint)s->box_rows);
-  guint needed = tiles + (v->is_fused ? 0 : (guint)(s->rows * tile_width(v, s) * v->bytes));
+  guint needed = v->is_frames ? 0 : tiles + (v->is_fused ? 0 : (guint)(s->rows * tile_width(v, s) * v->bytes));
 
   if (v->ring)
     needed = (guint)cnv_ring_bytes(v->bytes, r.pitch, v->k_x, s->steps_y, v->ring, v->parts);
@@ -186,7 +186,8 @@ check_shared(const KernelRun *run, const CnvTileJob *s)
     standin_report("%s has blocks of %u x %u threads", run->name, run->size->block[0], run->size->block[1]);
   if (s->rows % 16 || s->origin % 16 || s->bands % 4)
     standin_report("%s: tiles of %d rows from sample %d, words from %u on", run->name, s->rows, s->origin, s->bands);
-  if (s->box_rows < rows || (v->ring && (s->box_rows > rows || frames > 1 || s->rows > CNV_RING_ROWS)))
+  if ((s->box_rows < rows && !v->is_frames) ||
+      (v->ring && (s->box_rows > rows || frames > 1 || s->rows > CNV_RING_ROWS)))
     standin_report("%s takes %d rows of %d", run->name, rows, s->box_rows);
   if ((v->groups || v->ring) && (v->ring ? s->steps_y < 2 || s->steps_y > CNV_RING_STEPS : s->steps_y != v->k_y))
     standin_report("%s has %d steps along y", run->name, s->steps_y);
@@ -255,7 +256,7 @@ check_plane(const KernelRun *run, const CnvTileJob *s)
     bits |= (guint64)l->sources.delta[i];
   if (bits % 16)
     standin_report("%s: plane %d does not lie on multiples of 16 bytes", run->name, s->pointers);
-  else if (standin_capability() >= 90)
+  else if (standin_capability() >= 90 && !run->variant.is_frames)
     check_map(run, s);
 }
 
