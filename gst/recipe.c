@@ -257,7 +257,7 @@ gst_cuda_convolve_recipe_make_work(GstCudaConvolveRecipe *recipe, GstBuffer *buf
 
   *work = CNV_WORK_ALL(&recipe->plan);
   work->interlaced = gst_cuda_convolve_caps_interlaced(recipe->caps, buffer);
-  if (roi->source == GST_CUDA_CONVOLVE_ROI_NONE)
+  if (roi->source == CNV_ROI_NONE)
     return;
   gst_cuda_convolve_roi_collect(roi, buffer, &recipe->image, recipe->regions, recipe->element, &recipe->warned);
   work->region = (const CnvRegion *)recipe->regions->data;
@@ -269,7 +269,7 @@ gst_cuda_convolve_recipe_make_work(GstCudaConvolveRecipe *recipe, GstBuffer *buf
   work->target_x = roi->target_x;
   work->target_y = roi->target_y;
   work->everything = roi->invert && work->n_regions == 0;
-  if (roi->strength == GST_CUDA_CONVOLVE_ROI_RELATIVE && work->n_regions > 0)
+  if (roi->strength == CNV_ROI_RELATIVE && work->n_regions > 0)
     choose_plans(recipe);
 }
 

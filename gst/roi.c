@@ -15,10 +15,10 @@ gboolean
 gst_cuda_convolve_roi_check(const GstCudaConvolveRoi *roi, const CnvFilter *filter, GError **error)
 {
   const CnvFilterInfo *info = &cnv_filters[filter->type];
-  gboolean relative = roi->strength == GST_CUDA_CONVOLVE_ROI_RELATIVE;
+  gboolean relative = roi->strength == CNV_ROI_RELATIVE;
   gboolean x = roi->target_x >= 0, y = roi->target_y >= 0;
 
-  if (roi->source == GST_CUDA_CONVOLVE_ROI_NONE)
+  if (roi->source == CNV_ROI_NONE)
     return TRUE;
   if (relative && info->max_radius < LEAST_FREE)
     return cnv_refuse(
@@ -143,7 +143,7 @@ gst_cuda_convolve_roi_collect(const GstCudaConvolveRoi *roi, GstBuffer *buffer, 
                               GstElement *element, guint *warned)
 {
   g_array_set_size(regions, 0);
-  if (roi->source == GST_CUDA_CONVOLVE_ROI_META)
+  if (roi->source == CNV_ROI_META)
     add_metas(regions, roi, image, buffer);
   else
     for (guint i = 0; roi->rects && i < roi->rects->len; i++) {

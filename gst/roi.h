@@ -9,21 +9,15 @@
 
 G_BEGIN_DECLS
 
-/* Values of the property roi-source. */
-enum { GST_CUDA_CONVOLVE_ROI_NONE, GST_CUDA_CONVOLVE_ROI_PROPERTY, GST_CUDA_CONVOLVE_ROI_META };
-
-/* Values of roi-strength. */
-enum { GST_CUDA_CONVOLVE_ROI_FIXED, GST_CUDA_CONVOLVE_ROI_RELATIVE };
-
 /* Part of GstCudaConvolveSettings. */
 typedef struct {
-  int source;    /* none: the rest is not used */
+  int source;    /* CNV_ROI_NONE: the rest is not used */
   GArray *rects; /* of CnvRect, for source property: shared, never changed once set; NULL none */
   char *types;   /* for source meta: comma-separated, NULL or empty for all */
   gboolean invert, isolated;
-  double expand;  /* fraction of a rectangle's size added on each side */
-  double feather; /* luma pixels */
-  int strength;
+  double expand;          /* fraction of a rectangle's size added on each side */
+  double feather;         /* luma pixels */
+  int strength;           /* CNV_ROI_FIXED or CNV_ROI_RELATIVE */
   double relative_size;   /* radius as a fraction of a rectangle's longer side */
   int target_x, target_y; /* luma pixels; -1 stays in its place */
 } GstCudaConvolveRoi;

@@ -10,29 +10,29 @@
 #include "values.h"
 
 static const CnvNick roi_source_nicks[] = {
-    {GST_CUDA_CONVOLVE_ROI_NONE, "none", "The whole frame is filtered"},
-    {GST_CUDA_CONVOLVE_ROI_PROPERTY, "property", "The rectangles of roi"},
-    {GST_CUDA_CONVOLVE_ROI_META, "meta", "The rectangles of each frame's GstVideoRegionOfInterestMeta"},
+    {CNV_ROI_NONE, "none", "The whole frame is filtered"},
+    {CNV_ROI_PROPERTY, "property", "The rectangles of roi"},
+    {CNV_ROI_META, "meta", "The rectangles of each frame's GstVideoRegionOfInterestMeta"},
     {0, NULL, NULL},
 };
 
 /* Values of CnvFilter.causal. */
 static const CnvNick temporal_mode_nicks[] = {
-    {FALSE, "centered", "As many frames after as before, which are waited for"},
-    {TRUE, "causal", "Frames before alone, without latency"},
+    {CNV_TEMPORAL_CENTERED, "centered", "As many frames after as before, which are waited for"},
+    {CNV_TEMPORAL_CAUSAL, "causal", "Frames before alone, without latency"},
     {0, NULL, NULL},
 };
 
 static const CnvNick roi_strength_nicks[] = {
-    {GST_CUDA_CONVOLVE_ROI_FIXED, "fixed", "Every region by the filter as it is set"},
-    {GST_CUDA_CONVOLVE_ROI_RELATIVE, "relative", "Radius and sigma follow each region's size"},
+    {CNV_ROI_FIXED, "fixed", "Every region by the filter as it is set"},
+    {CNV_ROI_RELATIVE, "relative", "Radius and sigma follow each region's size"},
     {0, NULL, NULL},
 };
 
 /* cuda is listed in every build, so that a build without it can give the reason; this build's other engines follow. */
 static CnvNick backend_nicks[8] = {
-    {0, "auto", "cuda where there is a GPU, else cpu with a message that says why"},
-    {1, "cuda", "An NVIDIA GPU, or an error"},
+    {CNV_BACKEND_AUTO, "auto", "cuda where there is a GPU, else cpu with a message that says why"},
+    {CNV_BACKEND_CUDA, "cuda", "An NVIDIA GPU, or an error"},
 };
 
 #define AT(field) offsetof(GstCudaConvolveSettings, field)
@@ -130,7 +130,7 @@ static const Property properties[] = {
      AT(filter.kernel_t), PLAYING, 0, 0, CNV_MAX_TEMPORAL_TAPS},
     {KIND_ENUM, "temporal-mode", "Mode in time",
      "Which of the frames the output stands for: the middle one, which adds latency, or the last", AT(filter.causal),
-     LIVE, FALSE, ENUM("TemporalMode", temporal_mode_nicks)},
+     LIVE, CNV_TEMPORAL_CENTERED, ENUM("TemporalMode", temporal_mode_nicks)},
     {KIND_ENUM, "temporal-border", "Border in time", "What stands for frames before the first and behind the last",
      AT(temporal_border), LIVE, CNV_TEMPORAL_RENORMALIZE, ENUM("TemporalBorder", cnv_temporal_border_nicks)},
     {KIND_DOUBLE, "scene-change-threshold", "Scene change threshold",
@@ -141,7 +141,7 @@ static const Property properties[] = {
      "Push the frames that wait for others with the old filter where it changes, and start anew", AT(drain_on_change),
      LIVE, TRUE},
     {KIND_ENUM, "roi-source", "Regions' source", "Where the regions to be filtered come from", AT(roi.source), LIVE,
-     GST_CUDA_CONVOLVE_ROI_NONE, ENUM("RoiSource", roi_source_nicks)},
+     CNV_ROI_NONE, ENUM("RoiSource", roi_source_nicks)},
     {KIND_RECTS, "roi", "Regions",
      "Rectangles for roi-source=property, <<x,y,width,height>,<...>> in pixels of the frame", AT(roi.rects), PLAYING},
     {KIND_STRING, "roi-types", "Types of regions",
@@ -156,7 +156,7 @@ static const Property properties[] = {
      "Pixels outside each region over which the filtered picture fades into the other", AT(roi.feather), LIVE, 0, 0,
      1024},
     {KIND_ENUM, "roi-strength", "Strength in regions", "How strongly regions are filtered", AT(roi.strength), LIVE,
-     GST_CUDA_CONVOLVE_ROI_FIXED, ENUM("RoiStrength", roi_strength_nicks)},
+     CNV_ROI_FIXED, ENUM("RoiStrength", roi_strength_nicks)},
     {KIND_DOUBLE, "roi-relative-size", "Relative size",
      "For roi-strength=relative the radius as a fraction of a region's longer side; sigma is half of it",
      AT(roi.relative_size), LIVE, 0.2, 0.01, 1},
@@ -331,13 +331,33 @@ read_taps(const Property *row, const GValue *value, CnvTaps **taps, GError **err
   return gst_cuda_convolve_taps_from_value(value, row->name, row->kind == KIND_KERNEL, taps, error);
 }
 
+/* An array that was given as text. */
+static gboolean
+read_text(GstCudaConvolveSettings *settings, guint id, const char *text, GError **error)
+{
+  GValue array = G_VALUE_INIT;
+  gboolean ok;
+
+  g_value_init(&array, GST_TYPE_ARRAY);
+  if (gst_value_deserialize(&array, text))
+    ok = gst_cuda_convolve_property_read(settings, id, &array, error);
+  else
+    ok = cnv_refuse(error, "%s=%.60s is no array: write <1,2,3>, or arrays of these, <<1,2>,<3,4>>",
+                    properties[id - 1].name, text);
+  g_value_unset(&array);
+  return ok;
+}
+
 gboolean
 gst_cuda_convolve_property_read(GstCudaConvolveSettings *settings, guint id, const GValue *value, GError **error)
 {
   const Property *row = &properties[id - 1];
   void *at = (char *)settings + row->offset;
+  g_autofree char *text = row->kind >= KIND_RECTS ? gst_cuda_convolve_text_from_value(value) : NULL;
   GValue whole = G_VALUE_INIT;
 
+  if (text)
+    return read_text(settings, id, text, error);
   settings->version = next_version();
   switch (row->kind) {
   case KIND_DOUBLE:

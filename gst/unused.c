@@ -121,7 +121,7 @@ has_no_alpha(PARAMETERS)
 static gboolean
 has_regions(PARAMETERS)
 {
-  return settings->roi.source != GST_CUDA_CONVOLVE_ROI_NONE;
+  return settings->roi.source != CNV_ROI_NONE;
 }
 
 static gboolean
@@ -138,7 +138,7 @@ static gboolean
 is_outside(PARAMETERS)
 {
   const GstCudaConvolveRoi *roi = &settings->roi;
-  gboolean outside = roi->source == GST_CUDA_CONVOLVE_ROI_PROPERTY;
+  gboolean outside = roi->source == CNV_ROI_PROPERTY;
 
   for (guint i = 0; roi->rects && i < roi->rects->len; i++)
     outside = outside && !is_in_frame(&g_array_index(roi->rects, CnvRect, i), roi, image);
@@ -149,12 +149,6 @@ static gboolean
 hides_nothing(PARAMETERS)
 {
   return !settings->roi.invert && is_outside(settings, image, plan);
-}
-
-static gboolean
-is_on_cpu(PARAMETERS)
-{
-  return g_strcmp0(gst_cuda_convolve_backend_name(settings->backend), "cpu") == 0;
 }
 
 /* ---- the table ---- */
@@ -203,34 +197,32 @@ static const struct {
     {"temporal-sigma", "temporal-radius", ~IN(0), NULL, NO_EFFECT "set temporal-radius"},
     {"temporal-mode temporal-border scene-change-threshold drain-on-changes", "temporal-radius", 0, is_over_one_frame,
      NO_EFFECT "set temporal-radius or kernel-t"},
-    {"roi", "roi-source", ~IN(GST_CUDA_CONVOLVE_ROI_NONE), NULL,
+    {"roi", "roi-source", ~IN(CNV_ROI_NONE), NULL,
      NO_EFFECT "the whole frame is filtered; set roi-source=property to filter the rectangles alone"},
-    {"roi", "roi-source", ~IN(GST_CUDA_CONVOLVE_ROI_META), NULL,
+    {"roi", "roi-source", ~IN(CNV_ROI_META), NULL,
      NO_EFFECT "the metas of a frame are its regions, and the rectangles stay in clear where no meta covers them (with "
                "roi-invert=true they are filtered); set roi-source=property"},
-    {"roi-types", "roi-source", ~IN(GST_CUDA_CONVOLVE_ROI_NONE), NULL,
-     NO_EFFECT "the whole frame is filtered; set roi-source=meta"},
-    {"roi-types", "roi-source", ~IN(GST_CUDA_CONVOLVE_ROI_PROPERTY), NULL,
+    {"roi-types", "roi-source", ~IN(CNV_ROI_NONE), NULL, NO_EFFECT "the whole frame is filtered; set roi-source=meta"},
+    {"roi-types", "roi-source", ~IN(CNV_ROI_PROPERTY), NULL,
      NO_EFFECT "the rectangles of roi are the regions, whatever metas a frame has; set roi-source=meta"},
     {"roi-invert roi-expand roi-feather roi-strength roi-relative-size roi-isolated roi-target-x roi-target-y",
-     "roi-source", ~IN(GST_CUDA_CONVOLVE_ROI_NONE), NULL,
-     NO_EFFECT "the whole frame is filtered; set roi-source=property or meta"},
+     "roi-source", ~IN(CNV_ROI_NONE), NULL, NO_EFFECT "the whole frame is filtered; set roi-source=property or meta"},
     {"roi-source", NULL, 0, hides_nothing,
      "finds no rectangle in the frame: nothing is filtered, and the whole frame stays in clear; set "
      "roi=\"<<x,y,width,height>>\" in pixels of the frame"},
     {"roi-source", NULL, 0, is_outside,
      "finds no rectangle in the frame: with roi-invert=true the whole frame is filtered; set "
      "roi=\"<<x,y,width,height>>\" in pixels of the frame"},
-    {"roi-relative-size", "roi-strength", IN(GST_CUDA_CONVOLVE_ROI_RELATIVE), NULL,
-     NO_EFFECT "set roi-strength=relative"},
+    {"roi-relative-size", "roi-strength", IN(CNV_ROI_RELATIVE), NULL, NO_EFFECT "set roi-strength=relative"},
     {"radius radius-x radius-y sigma sigma-x sigma-y truncate chroma-radius chroma-sigma", "roi-strength",
-     IN(GST_CUDA_CONVOLVE_ROI_FIXED), has_regions,
+     IN(CNV_ROI_FIXED), has_regions,
      NO_EFFECT "radius and sigma follow each region's size; set roi-relative-size, or roi-strength=fixed"},
     {"sigma sigma-x sigma-y", NULL, 0, cuts_sigma,
      "is cut off by the radius: less than one sigma is left on each side, which weakens the filter; set radius, "
      "radius-x and "
      "radius-y to -1, which keeps truncate times sigma"},
-    {"cuda-device-id frames-in-flight", "backend", 0, is_on_cpu, NO_EFFECT "set backend=auto or cuda"},
+    {"cuda-device-id frames-in-flight", "backend", ~IN(CNV_BACKEND_CPU), NULL, NO_EFFECT "set backend=auto or cuda"},
+    {"n-threads", "backend", ~IN(CNV_BACKEND_CUDA), NULL, NO_EFFECT "set backend=auto or cpu"},
 };
 
 /* ---- messages ---- */

@@ -85,6 +85,22 @@ holds_arrays(const GValue *array)
   return size_of(array) > 0 && GST_VALUE_HOLDS_ARRAY(gst_value_array_get_value(array, 0));
 }
 
+char *
+gst_cuda_convolve_text_from_value(const GValue *array)
+{
+  g_autoptr(GString) text = g_string_new(NULL);
+
+  for (guint i = 0; i < size_of(array); i++) {
+    const GValue *value = gst_value_array_get_value(array, i);
+    const char *character = G_VALUE_HOLDS_STRING(value) ? g_value_get_string(value) : NULL;
+
+    if (!character || g_utf8_strlen(character, -1) != 1)
+      return NULL;
+    g_string_append(text, character);
+  }
+  return text->len > 1 ? g_strdup(text->str) : NULL;
+}
+
 static gboolean
 refuse_tap(const Place *place, const GValue *value, guint y, guint x)
 {

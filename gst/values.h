@@ -16,6 +16,10 @@ G_BEGIN_DECLS
 gboolean gst_cuda_convolve_taps_from_value(const GValue *array, const char *what, gboolean rows, CnvTaps **taps,
                                            GError **error);
 
+/* The text that an array of characters spells, which is what bindings like Python's make of a string; NULL for all
+ * other arrays. */
+char *gst_cuda_convolve_text_from_value(const GValue *array);
+
 /* Fills an array that is initialised and empty. taps: NULL leaves it empty. */
 void gst_cuda_convolve_taps_to_value(const CnvTaps *taps, GValue *array);
 

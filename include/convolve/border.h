@@ -16,14 +16,7 @@
  */
 #pragma once
 
-typedef enum {
-  CNV_BORDER_CONSTANT,
-  CNV_BORDER_REPLICATE,
-  CNV_BORDER_REFLECT,
-  CNV_BORDER_REFLECT_101,
-  CNV_BORDER_WRAP,
-  CNV_BORDER_RENORMALIZE,
-} CnvBorder;
+#include "enums.h"
 
 #define CNV_N_BORDERS (CNV_BORDER_RENORMALIZE + 1)
 

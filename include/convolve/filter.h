@@ -44,53 +44,6 @@ gboolean cnv_taps_equal(const CnvTaps *a, const CnvTaps *b); /* by value; NULL e
 /* FALSE, and an error that begins with `what`, where a tap is not finite or their sum is beyond CNV_TAPS_MAX. */
 gboolean cnv_taps_check(const CnvTaps *taps, const char *what, GError **error);
 
-/* In groups: no tap is negative up to motion; sobel to prewitt are gradients; from sobel to log taps add up to 0. */
-typedef enum {
-  CNV_FILTER_IDENTITY,
-  CNV_FILTER_BOX,
-  CNV_FILTER_GAUSSIAN,
-  CNV_FILTER_DISK,
-  CNV_FILTER_MOTION,
-  CNV_FILTER_SHARPEN,
-  CNV_FILTER_UNSHARP,
-  CNV_FILTER_SOBEL,
-  CNV_FILTER_SCHARR,
-  CNV_FILTER_PREWITT,
-  CNV_FILTER_LAPLACIAN,
-  CNV_FILTER_LOG,
-  CNV_FILTER_EMBOSS,
-  CNV_FILTER_CUSTOM,
-} CnvFilterType;
-
-/* The result of sobel, scharr and prewitt: the root of the sum of squares of both derivatives, one of them, or the
- * derivative in the direction of the angle. */
-typedef enum {
-  CNV_GRADIENT_MAGNITUDE,
-  CNV_GRADIENT_X,
-  CNV_GRADIENT_Y,
-  CNV_GRADIENT_DIRECTIONAL,
-} CnvGradient;
-
-/* Bits: the channels that are filtered; the others are copied. */
-typedef enum {
-  CNV_PLANES_LUMA = 1 << 0,
-  CNV_PLANES_CHROMA = 1 << 1,
-  CNV_PLANES_ALPHA = 1 << 2,
-  CNV_PLANES_RED = 1 << 3,
-  CNV_PLANES_GREEN = 1 << 4,
-  CNV_PLANES_BLUE = 1 << 5,
-  CNV_PLANES_COLOR = 0x3b,
-  CNV_PLANES_ALL = 0x3f,
-} CnvPlanes;
-
-/* Taps of subsampled planes: as wide on the picture as those of luma, or the same taps. */
-typedef enum { CNV_CHROMA_SCALED, CNV_CHROMA_SAME } CnvChromaMode;
-
-/* copy: alpha is left as it is, unless CNV_PLANES_ALPHA is set. filter: it is filtered like the colours.
- * premultiply: it is filtered, and colours are means weighted by alpha: sum(t*a*c) / sum(t*a) in place of
- * sum(t*c) / sum(t); where that is 0/0, because all is transparent, the colour is left as it is. */
-typedef enum { CNV_ALPHA_COPY, CNV_ALPHA_FILTER, CNV_ALPHA_PREMULTIPLY } CnvAlphaMode;
-
 typedef struct {
   CnvFilterType type;          /* gaussian */
   int radius;                  /* samples, -1..CNV_RADIUS_MAX; -1 auto: ceil(truncate * sigma) if sigma is set, else

@@ -12,16 +12,6 @@ G_BEGIN_DECLS
 
 #define CNV_SIZE_MAX 32768 /* width and height of a frame */
 
-typedef enum {
-  CNV_ALGORITHM_AUTO,
-  CNV_ALGORITHM_NAIVE,
-  CNV_ALGORITHM_TILED,
-  CNV_ALGORITHM_TEXTURE,
-  CNV_ALGORITHM_SEPARABLE,
-  CNV_ALGORITHM_FUSED,
-  CNV_ALGORITHM_TENSOR,
-} CnvAlgorithm;
-
 /* All of CnvAlgorithm in its order, for properties and messages. */
 extern const CnvNick cnv_algorithm_nicks[];
 

@@ -51,10 +51,7 @@ typedef struct {
   float weight; /* times the term's taps */
 } CnvTemporalTap;
 
-/* Substitutes for frames before the first and after the last. */
-typedef enum { CNV_TEMPORAL_RENORMALIZE, CNV_TEMPORAL_REPLICATE, CNV_TEMPORAL_REFLECT } CnvTemporalBorder;
-
-/* All of them in order, for properties. */
+/* All of CnvTemporalBorder in its order, for properties. */
 extern const CnvNick cnv_temporal_border_nicks[];
 
 /* Finds the slots to be summed up for one output frame, and their weights. slot: for each of the plan's frames

@@ -33,6 +33,8 @@ static const struct {
     {{"kernel-t=<<1,2>>"}, 1, "kernel-t: an array of arrays"},
     {{"kernel-x=<<1,2>>"}, 1, "kernel-x: an array of arrays"},
     {{"kernel-y=<a>"}, 1, "kernel-y: row 1, tap 1 is a"},
+    {{"kernel-y=<a,b>"}, 1, "kernel-y=ab is no array: write <1,2,3>, or arrays"},
+    {{"kernel-y=<ab,c>"}, 1, "kernel-y: row 1, tap 1 is ab"},
     {{"kernel=<1e308,1>"}, 1, "kernel: row 1, tap 1 is 1e+308, and taps reach to 1e+27 either way: multiply "},
     {{"kernel=<<1,2>,<3,-1e28>>"}, 1, "kernel: row 2, tap 2 is -1e+28, and taps reach to 1e+27"},
     {{"kernel=<<<1>>,<<1e30>>>"}, 1, "kernel: frame 2: row 1, tap 1 is 1e+30, and taps reach to 1e+27"},
@@ -154,6 +156,53 @@ GST_START_TEST(test_kernel_values)
 }
 GST_END_TEST;
 
+/* Python's bindings pass a string as an array of its characters. */
+static void
+set_characters(GstElement *element, const char *name, const char *text)
+{
+  GValue array = G_VALUE_INIT;
+
+  g_value_init(&array, GST_TYPE_ARRAY);
+  for (; *text; text++) {
+    GValue character = G_VALUE_INIT;
+
+    g_value_init(&character, G_TYPE_STRING);
+    g_value_take_string(&character, g_strndup(text, 1));
+    gst_value_array_append_and_take_value(&array, &character);
+  }
+  g_object_set_property(G_OBJECT(element), name, &array);
+  g_value_unset(&array);
+}
+
+GST_START_TEST(test_arrays_as_characters)
+{
+  static const struct {
+    const char *name, *text, *read, *warning;
+  } rows[] = {
+      {"kernel", "<<1,2,1>,<1/2,0,1>>", "< < 1, 2, 1 >, < 0.5, 0, 1 > >"},
+      {"kernel-x", "<1, 2>", "< 1, 2 >"},
+      {"kernel-x", "<<1,2>>", "< 1, 2 >", "kernel-x: an array of arrays"},
+      {"kernel-x", "<1,2", "< 1, 2 >", "kernel-x=<1,2 is no array"},
+      {"roi", "<<1,2,3,4>>", "< < 1, 2, 3, 4 > >"},
+      {"roi", "1,2,3,4", "< < 1, 2, 3, 4 > >", "roi=1,2,3,4 is no array"},
+      {"kernel", "", "<  >"},
+  };
+  GstBus *bus;
+  GstElement *element = make_element("cpu", &bus);
+
+  for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+    g_autofree char *text = NULL;
+
+    set_characters(element, rows[i].name, rows[i].text);
+    text = read_back(element, rows[i].name);
+    fail_unless_equals_string(text, rows[i].read);
+    fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, rows[i].warning ? rows[i].warning : ""),
+                           rows[i].warning != NULL);
+  }
+  free_element(element, bus);
+}
+GST_END_TEST;
+
 /* Default, a value, and how that reads. */
 static const struct {
   const char *name, *before, *set, *after;
@@ -206,9 +255,24 @@ GST_START_TEST(test_property_values)
 }
 GST_END_TEST;
 
-/* Each enum property has the engine's rows, so that what is added there shows up here. */
+/* Each enum property has the engine's rows, so that what is added there shows up here; enums.h has their values. */
 GST_START_TEST(test_enums)
 {
+  static const struct {
+    const char *name, *nick;
+    int value;
+  } value_rows[] = {
+      {"backend", "auto", CNV_BACKEND_AUTO},
+      {"backend", "cuda", CNV_BACKEND_CUDA},
+      {"backend", "cpu", CNV_BACKEND_CPU},
+      {"roi-source", "meta", CNV_ROI_META},
+      {"roi-strength", "relative", CNV_ROI_RELATIVE},
+      {"temporal-mode", "causal", CNV_TEMPORAL_CAUSAL},
+      {"temporal-border", "reflect", CNV_TEMPORAL_REFLECT},
+      {"border-mode", "reflect-101", CNV_BORDER_REFLECT_101},
+      {"algorithm", "tensor", CNV_ALGORITHM_TENSOR},
+      {"gradient", "directional", CNV_GRADIENT_DIRECTIONAL},
+  };
   GstElement *element = make_element("cpu", NULL);
 
   for (const CnvFilterInfo *row = cnv_filters; row->nick.nick; row++) {
@@ -217,6 +281,13 @@ GST_START_TEST(test_enums)
     gst_util_set_object_arg(G_OBJECT(element), "filter", row->nick.nick);
     g_object_get(element, "filter", &value, NULL);
     fail_unless_equals_int(value, row->nick.value);
+  }
+  for (gsize i = 0; i < G_N_ELEMENTS(value_rows); i++) {
+    int value;
+
+    gst_util_set_object_arg(G_OBJECT(element), value_rows[i].name, value_rows[i].nick);
+    g_object_get(element, value_rows[i].name, &value, NULL);
+    fail_unless_equals_int(value, value_rows[i].value);
   }
   gst_object_unref(element);
 }
@@ -336,6 +407,7 @@ add_error_tests(TCase *once, TCase *each)
   tcase_add_loop_test(once, test_bad_properties, 0, G_N_ELEMENTS(bad_rows));
   tcase_add_test(once, test_long_kernels);
   tcase_add_test(once, test_kernel_values);
+  tcase_add_test(once, test_arrays_as_characters);
   tcase_add_test(once, test_property_values);
   tcase_add_test(once, test_enums);
   tcase_add_test(once, test_cuda_without_gpu);

@@ -51,6 +51,7 @@ static const struct {
     {"I420", {"roi-source=property", "roi=<0,48,9,9>", "roi-invert=true"}, 1, "with roi-invert=true " ALL_FILTERED},
     {"I420", {"roi-source=meta", "roi-relative-size=0.5"}, 1, "roi-relative-size with roi-strength=fixed has no"},
     {"I420", {"roi-source=meta", "roi-strength=relative", "radius=9"}, 1, "radius with roi-strength=relative has no"},
+    {"I420", {"cuda-device-id=0"}, 1, "cuda-device-id with backend=cpu has no effect"},
     {"I420", {"frames-in-flight=2"}, 1, "frames-in-flight with backend=cpu has no effect"},
 
     {"I420", {"sigma=5", "truncate=2"}, 0},
