@@ -427,6 +427,7 @@ element_suite(void)
   EACH(test_all_formats_flat);
   add_live_tests(each);
   add_error_tests(once, each);
+  add_preset_tests(once);
   add_unused_tests(once);
   add_format_tests(once, each);
   add_hostile_tests(once, each);
