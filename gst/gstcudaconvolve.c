@@ -29,6 +29,8 @@
  */
 #include <string.h>
 
+#include "config.h"
+
 #include "allocation.h"
 #include "devicememory.h"
 #include "dispatch.h"
@@ -340,7 +342,7 @@ gst_cuda_convolve_class_init(GstCudaConvolveClass *klass)
   gst_element_class_set_static_metadata(element_class, "Convolution of video", "Filter/Effect/Video",
                                         "Blurs or otherwise convolves video with kernels of any size, on an NVIDIA GPU "
                                         "or on the CPU, without colour conversion",
-                                        "cudaconvolve developers");
+                                        AUTHOR);
   add_pads(element_class);
 
   trans_class->start = GST_DEBUG_FUNCPTR(start);

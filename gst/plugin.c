@@ -14,4 +14,4 @@ plugin_init(GstPlugin *plugin)
 
 GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, cudaconvolve,
                   "Convolves video on an NVIDIA GPU, or without one on the CPU", plugin_init, VERSION, "LGPL", PACKAGE,
-                  PACKAGE)
+                  PACKAGE_ORIGIN)

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Installs the plugin of a build below a folder of its own, as `meson install` does for several prefixes and library
-# folders, and looks whether GStreamer finds it there. Compiles nothing.
+# folders, and looks whether GStreamer finds it and its presets there, and pkg-config its header. Of the project it compiles
+# nothing.
 #
 # Usage: tests/element/install.sh BUILD_DIR
 set -euo pipefail
@@ -22,17 +23,24 @@ fail()
 # installs PREFIX PLUGIN_FOLDER MESON_OPTION...: the same plugin by another configuration, without CUDA as that is sooner made.
 installs()
 {
-  local build=$folder/build place=$folder/root$2 files
+  local build=$folder/build place=$folder/root$2 share=$folder/root$1/share files
   rm -rf "$build" "$folder/root"
   meson setup "$build" "$root" --prefix="$1" -Dcuda=disabled "${@:3}" >"$folder/log" 2>&1 ||
     fail "meson setup: $(cat "$folder/log")"
   cp "$built" "$build/$plugin"
   meson install -C "$build" --no-rebuild --destdir "$folder/root" >"$folder/log" 2>&1 ||
     fail "meson install: $(cat "$folder/log")"
-  files=$(find "$folder/root" -type f)
-  [[ $files == "$place/${plugin##*/}" ]] || fail "$*: not the plugin in $place alone, but: $files"
+  files=$(find "$folder/root" -type f | sort)
+  [[ $files == "$(printf '%s\n' "$place/${plugin##*/}" "$folder/root$1/include/cudaconvolve/enums.h" \
+    "$share/gstreamer-1.0/presets/GstCudaConvolve.prs" "$share/pkgconfig/cudaconvolve.pc" | sort)" ]] ||
+    fail "$*: not the plugin in $place, its presets and its header, but: $files"
   env -u GST_PLUGIN_PATH -u GST_PLUGIN_PATH_1_0 GST_PLUGIN_SYSTEM_PATH_1_0="$place" GST_REGISTRY_1_0="$folder/registry.bin" \
+    GST_PRESET_PATH="$share/gstreamer-1.0/presets" XDG_DATA_HOME="$folder" \
     gst-inspect-1.0 cudaconvolve >"$folder/log" 2>&1 || fail "$*: gst-inspect-1.0: $(cat "$folder/log")"
+  grep -q '"motion blur": ' "$folder/log" || fail "$*: no presets: $(cat "$folder/log")"
+  # shellcheck disable=SC2046 # flags are words
+  echo '#include <cudaconvolve/enums.h>' | cc -fsyntax-only -Wall -Werror -xc - $(
+    PKG_CONFIG_PATH="$share/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$folder/root" pkg-config --cflags-only-I cudaconvolve)
   echo "$*"
 }
 
