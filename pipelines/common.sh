@@ -86,15 +86,14 @@ need_plugins()
   case ${output,,} in
   *.mp4 | *.mkv)
     need element mp4mux gstreamer1.0-plugins-good
-    [[ $player == multi-gpu ]] || need element x264enc gstreamer1.0-plugins-ugly
+    need element x264enc gstreamer1.0-plugins-ugly
     ;;
   *.webm | *.png | *.jp*) need element pngenc gstreamer1.0-plugins-good ;;
   esac
   if [[ -n $input ]] && ! is_picture "$input"; then
-    need element h264parse gstreamer1.0-plugins-bad
     need element avdec_h264 gstreamer1.0-libav
-  elif have_gpu; then
-    need element h264parse gstreamer1.0-plugins-bad
+    # Decoders and encoders on the GPU; streams that want more than a demuxer of plugins-good.
+    [[ ${input,,} == *.@(mp4|m4v|mov|mkv|webm|avi|ogv) ]] && ! have_gpu || need element h264parse gstreamer1.0-plugins-bad
   fi
   [[ -z ${DISPLAY:-} ]] || need element ximagesink gstreamer1.0-x
   [[ -z ${WAYLAND_DISPLAY:-} ]] || need element waylandsink gstreamer1.0-plugins-bad
@@ -140,6 +139,16 @@ can_build_for_gpus()
   have_gpu && find_nvcc >/dev/null
 }
 
+# What is given counts more than what is here.
+wants_cuda()
+{
+  case " ${given[*]} " in
+  *" -Dcuda=enabled "*) true ;;
+  *" -Dcuda=disabled "*) false ;;
+  *) can_build_for_gpus ;;
+  esac
+}
+
 # Fills the array `options` for Meson. All are stated, as a build directory keeps those of the last time.
 choose_options()
 {
@@ -157,11 +166,12 @@ choose_options()
 install_and_build()
 {
   local options target
-  ! can_build_for_gpus || need_cuda
+  ! wants_cuda || need_cuda
   need_plugins
   install_needs
   choose_options
   step "configuring $build" configure "$build" "${options[@]}" "${given[@]}"
+  ((${#given[@]} == 0)) || target="${given[*]}"
   step "building for $target" ninja -C "$build" gst/libgstcudaconvolve.so "pipelines/$player"
 }
 

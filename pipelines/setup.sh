@@ -21,6 +21,8 @@ command gst-inspect-1.0 gstreamer1.0-tools
 element videotestsrc gstreamer1.0-plugins-base
 "
 
+needs_cuda=false
+
 say()
 {
   echo "== $*"
@@ -72,11 +74,17 @@ have_gpu()
   [[ -e /dev/nvidiactl || -e /dev/dxg ]]
 }
 
+find_library()
+{
+  find /usr/lib* /usr/local/lib* -name "$1" 2>/dev/null | head -n 1
+}
+
 found()
 {
   case $1 in
   command) command -v "$2" ;;
   header) echo "#include <$2>" | cc -E - ;;
+  library) [[ -n $(find_library "$2") ]] ;;
   module) pkg-config --exists "$2" ;;
   element) gst-inspect-1.0 --exists "$2" ;;
   python) /usr/bin/python3 -c "import $2" ;; # the one that packages are for; PATH may lead to another
@@ -107,16 +115,19 @@ apt_get()
 # have no spaces, and no process substitution: a bare root may be without /dev/fd.
 install_needs()
 {
-  local packages
+  local packages size
   packages=$(missing_packages)
-  [[ -n $packages ]] || return 0
-  command -v apt-get >/dev/null ||
-    die "not found on this system (Debian's names of the packages), install and run again:" $packages
-  say "installing" $packages
-  apt_get update
-  apt_get install -y --no-install-recommends $packages
-  packages=$(missing_packages)
-  [[ -z $packages ]] || die "installed, yet what they should bring is still not found:" $packages
+  if [[ -n $packages ]]; then
+    command -v apt-get >/dev/null ||
+      die "not found on this system (Debian's names of the packages), install and run again:" $packages
+    ((EUID == 0)) || [[ ! -t 0 ]] || sudo -v
+    step "reading the lists of packages" apt_get update
+    size=$(apt-get install --assume-no --no-install-recommends $packages | sed -n 's/^Need to get \(.*\) of archives.*/\1/p' || true)
+    step "installing, ${size:-nothing} to fetch: ${packages//$'\n'/ }" apt_get install -y --no-install-recommends $packages
+    packages=$(missing_packages)
+    [[ -z $packages ]] || die "installed, yet what they should bring is still not found:" $packages
+  fi
+  ! $needs_cuda || found module gstreamer-cuda-1.0 || step "fetching GStreamer's headers for CUDA" fetch_cuda_headers
 }
 
 # Installs a package that can be done without, if it can be had.
@@ -125,15 +136,34 @@ try_install()
   ! apt-cache show "$1" >/dev/null 2>&1 || (apt_get install -y --no-install-recommends "$1") || true
 }
 
-# With nvcc the GPU engine is built too; GStreamer's CUDA library comes in a big package that nothing else needs.
+# With nvcc the GPU engine is built too.
 need_cuda()
 {
   if find_nvcc >/dev/null; then
+    needs_cuda=true
+    cuda_headers=$build/gst-cuda
+    export PKG_CONFIG_PATH=$cuda_headers${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
     need command g++ g++
-    need module gstreamer-cuda-1.0 libgstreamer-plugins-bad1.0-dev
+    found module gstreamer-cuda-1.0 || need library libgstcuda-1.0.so.0 libgstreamer-plugins-bad1.0-0
   else
     say "nvcc not found: the plugin is built for the CPU alone"
   fi
+}
+
+# The package with GStreamer's headers for CUDA needs 180 MB of others, of which these headers need none.
+fetch_cuda_headers()
+{
+  local package=libgstreamer-plugins-bad1.0-dev library
+  library=$(find_library libgstcuda-1.0.so.0)
+  mkdir -p "$cuda_headers"
+  cd "$cuda_headers"
+  apt-get download $package || { apt_get update && apt-get download $package; }
+  dpkg -x $package*.deb all
+  mv all/usr/include/gstreamer-1.0 include
+  ln -sf "$library" libgstcuda-1.0.so
+  sed "s|^includedir=.*|includedir=$PWD|; s|^libdir=.*|libdir=$PWD|; s|/gstreamer-1.0\$|/include|" \
+    all/usr/lib/*/pkgconfig/gstreamer-cuda-1.0.pc >gstreamer-cuda-1.0.pc
+  rm -r all $package*.deb
 }
 
 # configure DIR [MESON OPTION...]; a build directory that an older Meson or another system left is made anew.
