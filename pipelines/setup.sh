@@ -88,6 +88,7 @@ found()
   module) pkg-config --exists "$2" ;;
   element) gst-inspect-1.0 --exists "$2" ;;
   python) /usr/bin/python3 -c "import $2" ;; # the one that packages are for; PATH may lead to another
+  typelib) /usr/bin/python3 -c "import gi; gi.require_version('${2%-*}', '${2#*-}')" ;;
   esac >/dev/null 2>&1 </dev/null
 }
 
