@@ -488,10 +488,10 @@ class Window(Gtk.Window):
         tools = Gtk.Box(spacing=6)
         self.search = Gtk.SearchEntry(placeholder_text='find a property', hexpand=True)
         tools.add(self.search)
-        if isinstance(self.player.filter, Gst.Preset):
+        names = self.player.filter.get_preset_names() if isinstance(self.player.filter, Gst.Preset) else []
+        if names:
             self.presets = Gtk.ComboBoxText()
-            self.presets.append_text('preset')
-            for name in self.player.filter.get_preset_names():
+            for name in 'preset', *names:
                 self.presets.append_text(name)
             self.presets.set_active(0)
             self.presets.connect('changed', self.load_preset)
@@ -532,7 +532,7 @@ class Window(Gtk.Window):
 
     def load_preset(self, *_):
         if self.presets.get_active() > 0:
-            self.reset()
+            self.message.set_text('')
             self.player.filter.load_preset(self.presets.get_active_text())
             self.player.refresh()
 

@@ -23,4 +23,5 @@ case $input in
 *) source=(filesrc "location=$input" ! decodebin) ;;
 esac
 ! is_picture "$input" || source+=(! imagefreeze)
+export GST_PRESET_PATH=$root/gst
 exec /usr/bin/python3 "$root/pipelines/tune.py" "${source[@]}"

@@ -199,15 +199,13 @@ class Tuning(unittest.TestCase):
         subprocess.run(['bash', '-c', line], check=True, timeout=60, stdout=subprocess.DEVNULL)
 
     def test_presets(self):
-        if not isinstance(self.element, tune.Gst.Preset):
-            self.assertFalse(hasattr(self.window, 'presets'))
-            self.skipTest('the element has no presets')
-        names = self.element.get_preset_names()
-        self.assertTrue(names)
-        for number, name in enumerate(names, 1):
+        seen = set()
+        for number, name in enumerate(self.element.get_preset_names(), 1):
             self.window.presets.set_active(number)
             self.assertEqual(self.window.presets.get_active_text(), name)
-            self.assertTrue(self.settings.changed(), f'{name} changes nothing')
+            seen.add(str(self.settings.changed()))
+        self.assertGreater(len(seen), 3, 'presets that differ')
+        self.assertEqual(self.window.message.get_text(), '')
 
     def test_screenshot(self):
         self.window.picture.wipe = 0.4
