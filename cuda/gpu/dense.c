@@ -131,13 +131,11 @@ full_in_memory(const CnvPlane *plane)
   return ldexp(plane->full[c], plane->component[0].shift);
 }
 
-/* Chooses how many digits the taps take. One alone serves small integers, two nearly everything; frames that are but
- * added up are as exact as float32. */
+/* Chooses how many digits the taps take. One alone serves small integers, two nearly everything. */
 static gboolean
 choose_digits(const CnvPlane *plane, const CnvTapList *taps, CnvNeeds *needs)
 {
-  gboolean picture = needs->n_x * needs->rows > 1 || taps->magnitude == 0;
-  int first = needs->bytes > 1 || (needs->n_frames > 1 && !picture) ? 3 : needs->n_frames > 1 ? 2 : 1;
+  int first = needs->bytes > 1 ? 3 : needs->n_frames > 1 ? 2 : 1;
 
   for (needs->digits = first; needs->digits <= 3; needs->digits++) {
     double error;

@@ -215,7 +215,6 @@ cnv_ring_bytes(int bytes, int pitch, int k_x, int steps, int blocks, int parts)
   V(1, 1, 2, 0, 32, 6)                                                                                                 \
   V(2, 1, 2, 0, 64, 4)                                                                                                 \
   V(3, 1, 2, 0, 64, 4)                                                                                                 \
-  V(1, 1, 3, 0, 32, 5)                                                                                                 \
   V(6, 1, 3, 0, 32, 3)                                                                                                 \
   V(1, 2, 1, 4, 32, 6)                                                                                                 \
   V(4, 2, 2, 0, 32, 2)
