@@ -100,7 +100,7 @@ gst_cuda_convolve_recipe_update(GstCudaConvolveRecipe *recipe, const CnvBackend 
 
   GST_OBJECT_LOCK(recipe->element);
   same_work = gst_cuda_convolve_settings_equal(&recipe->wanted, live, GST_CUDA_CONVOLVE_SETTINGS_WORK);
-  same = same_target && recipe->wanted.version == live->version;
+  same = same_target && gst_cuda_convolve_settings_equal(&recipe->wanted, live, sizeof(*live));
   if (recipe->wanted.version != live->version) {
     gst_cuda_convolve_settings_clear(&recipe->wanted);
     gst_cuda_convolve_settings_copy(&recipe->wanted, live);

@@ -444,6 +444,17 @@ gst_cuda_convolve_property_get(const GstCudaConvolveSettings *settings, guint id
   }
 }
 
+gboolean
+gst_cuda_convolve_property_is_set(const GstCudaConvolveSettings *settings, guint id)
+{
+  const Property *row = &properties[id - 1];
+  const void *at = (const char *)settings + row->offset;
+
+  if (row->kind < KIND_DOUBLE)
+    return *(const guint *)at != (guint)(gint64)row->def;
+  return row->kind == KIND_DOUBLE ? *(const double *)at != row->def : *(const gconstpointer *)at != NULL;
+}
+
 const char *
 gst_cuda_convolve_backend_name(int value)
 {

@@ -54,6 +54,9 @@ gboolean gst_cuda_convolve_property_read(GstCudaConvolveSettings *settings, guin
 void gst_cuda_convolve_property_swap(GstCudaConvolveSettings *a, GstCudaConvolveSettings *b, guint id);
 void gst_cuda_convolve_property_get(const GstCudaConvolveSettings *settings, guint id, GValue *value);
 
+/* TRUE where a property has another value than its default. */
+gboolean gst_cuda_convolve_property_is_set(const GstCudaConvolveSettings *settings, guint id);
+
 /* The same number for two properties of which the one that is set last counts. */
 gsize gst_cuda_convolve_property_slot(guint id);
 

@@ -237,16 +237,6 @@ value_of(const GstCudaConvolveSettings *settings, GParamSpec *spec)
   return value;
 }
 
-static gboolean
-is_set(const GstCudaConvolveSettings *settings, GParamSpec *spec)
-{
-  GValue value = value_of(settings, spec);
-  gboolean set = !g_param_value_defaults(spec, &value);
-
-  g_value_unset(&value);
-  return set;
-}
-
 /* The value as it is written in a pipeline. */
 static char *
 describe(const GstCudaConvolveSettings *settings, GParamSpec *spec)
@@ -285,17 +275,18 @@ gst_cuda_convolve_warn_of_unused(GstElement *element, const GstCudaConvolveSetti
   GObjectClass *klass = G_OBJECT_GET_CLASS(element);
 
   for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
-    g_auto(GStrv) names = g_strsplit(rows[i].properties, " ", -1);
+    g_auto(GStrv) names = NULL;
     GParamSpec *beside = rows[i].beside ? g_object_class_find_property(klass, rows[i].beside) : NULL;
 
     if ((rows[i].used && bit_of(settings, beside) & rows[i].used) ||
         (rows[i].is_unused && !rows[i].is_unused(settings, image, plan)))
       continue;
+    names = g_strsplit(rows[i].properties, " ", -1);
     for (char **name = names; *name; name++) {
       GParamSpec *spec = g_object_class_find_property(klass, *name);
       g_autofree char *value = NULL;
 
-      if (!is_set(settings, spec) ||
+      if (!gst_cuda_convolve_property_is_set(settings, spec->param_id) ||
           !g_hash_table_add(told, GSIZE_TO_POINTER(gst_cuda_convolve_property_slot(spec->param_id))))
         continue;
       value = rows[i].beside && !beside ? g_strdup(image->format->name) : describe(settings, beside ? beside : spec);
