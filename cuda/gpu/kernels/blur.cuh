@@ -62,30 +62,36 @@ rest_of(uint32_t pair, float low, float high)
   return halves_of(low - taken.x, high - taken.y);
 }
 
+/* Bits of samples of 16 bits: how far a level is shifted, and a mask for two of them. */
+struct SampleBits {
+  int shift;
+  uint32_t mask;
+};
+
 /* Four samples as two pairs of 1024 + x. */
 __device__ static uint2
-samples_of_word(uint32_t word, int, uint32_t)
+samples_of_word(uint32_t word, const SampleBits &)
 {
   return make_uint2(__byte_perm(word, 0x64646464u, 0x4140), __byte_perm(word, 0x64646464u, 0x4342));
 }
 
 __device__ static uint2
-samples_of_word(uint2 word, int shift, uint32_t mask)
+samples_of_word(uint2 word, const SampleBits &bits)
 {
-  return make_uint2((word.x >> shift & mask) | 0x64006400u, (word.y >> shift & mask) | 0x64006400u);
+  return make_uint2((word.x >> bits.shift & bits.mask) | 0x64006400u, (word.y >> bits.shift & bits.mask) | 0x64006400u);
 }
 
 /* Two pairs of 1024 + level, as four samples. */
 __device__ static void
-word_of_levels(uint32_t &word, uint32_t low, uint32_t high, int, uint32_t)
+word_of_levels(uint32_t &word, uint32_t low, uint32_t high, const SampleBits &)
 {
   word = __byte_perm(low, high, 0x6420);
 }
 
 __device__ static void
-word_of_levels(uint2 &word, uint32_t low, uint32_t high, int shift, uint32_t mask)
+word_of_levels(uint2 &word, uint32_t low, uint32_t high, const SampleBits &bits)
 {
-  word = make_uint2((low & mask) << shift, (high & mask) << shift);
+  word = make_uint2((low & bits.mask) << bits.shift, (high & bits.mask) << bits.shift);
 }
 
 __device__ static uint32_t
@@ -137,7 +143,7 @@ keep(int &number)
  * samples. BEGINS: they begin with `first` instead. */
 template <typename T, int K_X, int M, int PARTS, bool BEGINS, typename B>
 __device__ static void
-sum_rows(float (&sum)[2][M][4], const uint8_t *from, int pitch, const B &bands, int shift, uint32_t mask,
+sum_rows(float (&sum)[2][M][4], const uint8_t *from, int pitch, const B &bands, const SampleBits &bits,
          const float4 &first)
 {
   typedef typename Word<T>::type W;
@@ -148,11 +154,10 @@ sum_rows(float (&sum)[2][M][4], const uint8_t *from, int pitch, const B &bands, 
 
 #pragma unroll
     for (int m = 0; m < M - 1; m++)
-      sample[m] = samples_of_word(*(const W *)(from + half * 8 * pitch + 16 * m * (int)sizeof(T)), shift, mask);
+      sample[m] = samples_of_word(*(const W *)(from + half * 8 * pitch + 16 * m * (int)sizeof(T)), bits);
 #pragma unroll
     for (int k = 0; k < K_X; k++) {
-      sample[M - 1] =
-          samples_of_word(*(const W *)(from + half * 8 * pitch + 16 * (k + M - 1) * (int)sizeof(T)), shift, mask);
+      sample[M - 1] = samples_of_word(*(const W *)(from + half * 8 * pitch + 16 * (k + M - 1) * (int)sizeof(T)), bits);
 #pragma unroll
       for (int m = 0; m < M; m++) {
 #pragma unroll
@@ -240,12 +245,17 @@ is_plain(const CnvTileJob &s)
   return !s.clamps && !s.renormalizes && s.center == 0;
 }
 
-/* Levels of 16 rows by 16 samples as samples: a lane's word of row g, and of row g + 8. factor, row_factor: those of
- * renormalize of its first sample and of row g; center: gives the sample itself, of either row. */
+/* The factors of renormalize, of the lane's first sample and row, and of those after it. */
+struct Factors {
+  const float *along, *row;
+};
+
+/* Levels of 16 rows by 16 samples as samples: a lane's word of row g, and of row g + 8. center: gives the sample
+ * itself, of either row. */
 template <typename T, BlurMode MODE, typename W, typename Center>
 __device__ static void
-levels_to_words(W (&word)[2], const float (&level)[2][4], const CnvTileJob &s, const float *factor,
-                const float *row_factor, uint32_t mask, const Center &center)
+levels_to_words(W (&word)[2], const float (&level)[2][4], const CnvTileJob &s, const Factors &factors,
+                const SampleBits &bits, const Center &center)
 {
 #pragma unroll
   for (int half = 0; half < 2; half++) {
@@ -253,10 +263,10 @@ levels_to_words(W (&word)[2], const float (&level)[2][4], const CnvTileJob &s, c
     float high[2] = {level[1][2 * half], level[1][2 * half + 1]};
 
     if (MODE >= BLUR_SHARP && s.center != 0)
-      add_center(low, high, samples_of_word(center(half), s.shift, mask), s.center, 1024.0f + s.mid);
+      add_center(low, high, samples_of_word(center(half), bits), s.center, 1024.0f + s.mid);
     if (MODE >= BLUR_ALL && s.renormalizes) {
-      const float4 along = *(const float4 *)factor;
-      const float row = row_factor[8 * half];
+      const float4 along = *(const float4 *)factors.along;
+      const float row = factors.row[8 * half];
 
       low[0] = fmaf(low[0] * row, along.x, s.offset);
       low[1] = fmaf(low[1] * row, along.y, s.offset);
@@ -270,28 +280,49 @@ levels_to_words(W (&word)[2], const float (&level)[2][4], const CnvTileJob &s, c
       pair = clamp_levels(pair, full);
       next = clamp_levels(next, full);
     }
-    word_of_levels(word[half], pair, next, s.shift, mask);
+    word_of_levels(word[half], pair, next, bits);
   }
 }
 
-/* A lane's first bytes in the tile and among the results, in shared memory, and bytes from frame to frame. */
+/* Adds up the taps of a column. sums: a ring of row sums, the first of them at index `first`. */
+template <int K_Y, int M, int PARTS, typename B>
+__device__ static void
+sum_columns(float (&level)[2][4], const uint4 (&sums)[K_Y][M][PARTS], int first, int m, const B &bands,
+            const float4 &first_level)
+{
+#pragma unroll
+  for (int k = 0; k < K_Y; k++) {
+    uint4 band[PARTS];
+
+#pragma unroll
+    for (int part = 0; part < PARTS; part++)
+      band[part] = bands[part * K_Y + k];
+    if (k == 0)
+      add_columns<PARTS, true>(level, sums[first % K_Y][m], band, first_level);
+    else
+      add_columns<PARTS, false>(level, sums[(first + k) % K_Y][m], band, first_level);
+  }
+}
+
+/* A lane's way through a tile in shared memory: its first bytes there and among the results, bytes from frame to frame,
+ * frames, and rows of results. */
 struct BlurLane {
-  int from, out, frame_bytes;
+  int from, out, frame_bytes, n_frames, n_rows;
+  Factors factors;
 };
 
 /* A warp's way down a tile of WIDTH samples, by 16 rows a step: their row sums become the last of a ring of K_Y, by
- * which 16 rows of results are made. factor: those of renormalize from the lane's first sample and row on. */
+ * which 16 rows of results are made. */
 template <typename T, int K_X, int K_Y, int M, int WIDTH, int PARTS, BlurMode MODE, typename BX, typename BY>
 __device__ static void
-blur_rows(int n_frames, const CnvTileJob &s, BlurLane lane, int n_rows, const float *factor, const float *row_factor,
-          const BX &band_x, const BY &band_y)
+blur_rows(const CnvTileJob &s, BlurLane lane, const BX &band_x, const BY &band_y)
 {
   typedef typename Word<T>::type W;
   constexpr int bytes = sizeof(T), lead = CNV_BLUR_LEAD(K_X);
   constexpr int pitch = CNV_TILE_PITCH(16 * bytes, WIDTH * bytes, lead * bytes), box = CNV_TILE_OUT_BOX(WIDTH * bytes);
-  const uint32_t mask = (uint32_t)s.full_bits * 0x10001u;
+  const SampleBits bits = {s.shift, (uint32_t)s.full_bits * 0x10001u};
   const float4 first_sum = *(const float4 *)s.first_sum, first_level = *(const float4 *)s.first_level;
-  int steps = (n_rows + 15) / 16 + K_Y - 1;
+  int steps = (lane.n_rows + 15) / 16 + K_Y - 1;
   uint4 sums[K_Y][M][PARTS];
 
   keep(lane.from);
@@ -309,16 +340,15 @@ blur_rows(int n_frames, const CnvTileJob &s, BlurLane lane, int n_rows, const fl
         break;
       const uint8_t *rows = cnv_tiles + lane.from + step * 16 * pitch;
       if (MODE < BLUR_ALL) {
-        sum_rows<T, K_X, M, PARTS, true>(row_sum, rows, pitch, band_x, s.shift, mask, first_sum);
+        sum_rows<T, K_X, M, PARTS, true>(row_sum, rows, pitch, band_x, bits, first_sum);
       } else {
 #pragma unroll
         for (int i = 0; i < 8 * M; i++)
           row_sum[i % 2][i / 2 % M][i / (2 * M)] = s.first_sum[0];
 #pragma unroll 1
-        for (int f = 0; f < n_frames; f++)
+        for (int f = 0; f < lane.n_frames; f++)
           sum_rows<T, K_X, M, PARTS, false>(row_sum, rows + f * lane.frame_bytes, pitch,
-                                            BandsInMemory{band_x.from + f * PARTS * K_X * 32}, s.shift, mask,
-                                            first_sum);
+                                            BandsInMemory{band_x.from + f * PARTS * K_X * 32}, bits, first_sum);
       }
 #pragma unroll
       for (int m = 0; m < M; m++)
@@ -332,19 +362,8 @@ blur_rows(int n_frames, const CnvTileJob &s, BlurLane lane, int n_rows, const fl
         float level[2][4];
         W word[2];
 
-#pragma unroll
-        for (int k = 0; k < K_Y; k++) {
-          uint4 band[PARTS];
-
-#pragma unroll
-          for (int part = 0; part < PARTS; part++)
-            band[part] = band_y[part * K_Y + k];
-          if (k == 0)
-            add_columns<PARTS, true>(level, sums[(u + 1 + k) % K_Y][m], band, first_level);
-          else
-            add_columns<PARTS, false>(level, sums[(u + 1 + k) % K_Y][m], band, first_level);
-        }
-        levels_to_words<T, MODE>(word, level, s, factor + 16 * m, row_factor + y, mask,
+        sum_columns(level, sums, u + 1, m, band_y, first_level);
+        levels_to_words<T, MODE>(word, level, s, {lane.factors.along + 16 * m, lane.factors.row + y}, bits,
                                  [&](int half) { return *(const W *)(center + 8 * half * pitch); });
         *(W *)out = word[0];
         *(W *)(out + 8 * box) = word[1];
@@ -380,26 +399,30 @@ blur(const CnvTileArgs &l)
     find_factors(factor, s, tile.at, width);
   finish_tile<T>(l, params, shape, &barrier);
   const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, warp_x = threadIdx.x / 32 * 16 * M;
-  const int frame_bytes = CNV_TILE_BYTES(pitch, tile.box_rows), n_frames = max(l.sources.n, 1);
-  const BlurLane lane_at = {tile.rows * width * bytes + g * pitch + apron + (warp_x - lead) * bytes + 4 * t * bytes,
-                            output_offset<width * bytes>(tile.rows, g, (warp_x + 4 * t) * bytes), frame_bytes};
-  const float *along = factor + warp_x + 4 * t, *row_factor = factor + width + g;
+  const int n_frames = max(l.sources.n, 1);
+  BlurLane at = {tile.rows * width * bytes + g * pitch + apron + (warp_x - lead) * bytes + 4 * t * bytes,
+                 output_offset<width * bytes>(tile.rows, g, (warp_x + 4 * t) * bytes),
+                 CNV_TILE_BYTES(pitch, tile.box_rows),
+                 n_frames,
+                 tile.at.y_end - tile.at.y,
+                 {factor + warp_x + 4 * t, factor + width + g}};
   /* Found anew: `words` would take registers while a tile is filled. */
   const BandsInMemory all_y = {(const uint4 *)((const uint32_t *)l.bands + tile.bands) + lane};
   const BandsInMemory all_x = {all_y.from + parts * K_Y * 32};
   if (tile.renormalizes)
     __syncthreads();
-  const int rows = tile.at.y_end - tile.at.y;
   if (n_frames == 1 && is_plain(s)) {
-    blur_rows<T, K_X, K_Y, M, width, parts, BLUR_PLAIN>(1, s, lane_at, rows, along, row_factor, band_x, band_y);
+    blur_rows<T, K_X, K_Y, M, width, parts, BLUR_PLAIN>(s, at, band_x, band_y);
   } else if (n_frames == 1 && !tile.renormalizes) {
-    blur_rows<T, K_X, K_Y, M, width, parts, BLUR_SHARP>(1, s, lane_at, rows, along, row_factor, all_x, all_y);
+    blur_rows<T, K_X, K_Y, M, width, parts, BLUR_SHARP>(s, at, all_x, all_y);
   } else {
+    const int first_out = at.out;
+
 #pragma unroll 1
-    for (int m = 0; m < M; m++)
-      blur_rows<T, K_X, K_Y, 1, width, parts, BLUR_ALL>(
-          n_frames, s, {lane_at.from + 16 * m * bytes, lane_at.out ^ 16 * m * bytes, frame_bytes}, rows, along + 16 * m,
-          row_factor, band_x, band_y);
+    for (int m = 0; m < M; m++, at.from += 16 * bytes, at.factors.along += 16) {
+      at.out = first_out ^ 16 * m * bytes;
+      blur_rows<T, K_X, K_Y, 1, width, parts, BLUR_ALL>(s, at, band_x, band_y);
+    }
   }
   store_outputs<T, width>(l, params, shape);
 }

@@ -37,8 +37,8 @@ start_round(const CnvTileArgs &l, const TileParams &params, const TileBox &box, 
 
   if (threadIdx.x == 0 && has_map) {
     expect_bytes(at, R::rows * R::pitch);
-    start_bulk_copy(shared_address(cnv_tiles), &l.map[params.s.pointers], rows.x * R::bytes / 4, rows.y,
-                    params.s.job.field, 0, at);
+    start_bulk_copy(shared_address(cnv_tiles), &l.map[params.s.pointers],
+                    {rows.x * R::bytes / 4, params.s.job.field, rows.y, 0}, at);
   }
 #else
   TilePart part = part_in_window(params, rows);
@@ -93,12 +93,11 @@ input_word(const TileParams &params, int x, int y)
 /* The sums of a warp's 16 rows by `row_groups` groups, to the ring. from: the lane's first word. */
 template <typename T, int K_X, int PARTS, typename R>
 __device__ static void
-put_row_sums(uint4 *to, const uint8_t *from, const BandsInMemory &band_x, const CnvTileJob &s, uint32_t mask,
-             const float4 &first)
+put_row_sums(uint4 *to, const uint8_t *from, const BandsInMemory &band_x, const SampleBits &bits, const float4 &first)
 {
   float sum[2][R::row_groups][4];
 
-  sum_rows<T, K_X, R::row_groups, PARTS, true>(sum, from, R::pitch, band_x, s.shift, mask, first);
+  sum_rows<T, K_X, R::row_groups, PARTS, true>(sum, from, R::pitch, band_x, bits, first);
 #pragma unroll
   for (int m = 0; m < R::row_groups; m++) {
     uint4 packed[PARTS];
@@ -135,19 +134,24 @@ load_band(uint4 (&band)[PARTS], const BandsInMemory &bands, int steps, int k)
     band[part] = bands[part * steps + k];
 }
 
+/* A ring of row sums in shared memory, as a lane reads it. */
+struct RingSums {
+  const uint4 *begin, *end;
+};
+
 /* Adds the taps of a column for two times 16 rows of levels, of which the second takes the row sums that the first took
- * a fragment before. from: the first row sums, in a ring that begins at `ring`. */
+ * a fragment before. from: the first row sums. */
 template <int PARTS, typename R>
 __device__ static void
-add_ring(float (&level)[2][R::column_groups][2][4], const uint4 *ring, const uint4 *from, const uint4 *end, int steps,
+add_ring(float (&level)[2][R::column_groups][2][4], const RingSums &ring, const uint4 *from, int steps,
          const BandsInMemory &bands, const float4 &first)
 {
   uint4 band[2][PARTS];
 
   const auto next = [&]() {
     from += R::slot;
-    if (from >= end)
-      from = ring;
+    if (from >= ring.end)
+      from = ring.begin;
   };
   load_band(band[0], bands, steps, 0);
   add_slot<PARTS, true, R>(level[0], from, band[0], first);
@@ -202,7 +206,7 @@ ring_rows(const CnvTileArgs &l, const TileParams &params, const TileBox &box, co
   const int n_in = (at.y_end - at.y + 15) / 16 + steps - 1;
   const int row_block = warp % BLOCKS, row_group = warp / BLOCKS * R::row_groups;
   const int pair = warp % (BLOCKS / 2) * 2, column_group = warp / (BLOCKS / 2) * R::column_groups;
-  const uint32_t mask = (uint32_t)s.full_bits * 0x10001u;
+  const SampleBits bits = {s.shift, (uint32_t)s.full_bits * 0x10001u};
   const float4 first_sum = *(const float4 *)s.first_sum, first_level = *(const float4 *)s.first_level;
   uint4 *ring = (uint4 *)(cnv_tiles + R::tile_bytes) + lane;
   uint4 *ring_end = ring + CNV_RING_SLOTS(steps, BLOCKS) * R::slot, *put = ring + row_block * R::slot;
@@ -221,22 +225,22 @@ ring_rows(const CnvTileArgs &l, const TileParams &params, const TileBox &box, co
     if (round > 0)
       __syncthreads(); /* the ring's oldest rows have been read */
     if (round * BLOCKS + row_block < n_in)
-      put_row_sums<T, K_X, PARTS, R>(put + row_group * PARTS * 32, cnv_tiles + from, band_x, s, mask, first_sum);
+      put_row_sums<T, K_X, PARTS, R>(put + row_group * PARTS * 32, cnv_tiles + from, band_x, bits, first_sum);
     put = put + BLOCKS * R::slot < ring_end ? put + BLOCKS * R::slot : ring + row_block * R::slot;
     __syncthreads();
     start_round<T, R>(l, params, box, round + 1, rounds, barrier);
     if (round < late)
       continue;
     if (at.y + y < at.y_end) {
-      add_ring<PARTS, R>(level, ring + column_group * PARTS * 32, take + column_group * PARTS * 32,
-                         ring_end + column_group * PARTS * 32, steps, band_y, first_level);
+      add_ring<PARTS, R>(level, {ring + column_group * PARTS * 32, ring_end + column_group * PARTS * 32},
+                         take + column_group * PARTS * 32, steps, band_y, first_level);
 #pragma unroll
       for (int i = 0; i < 2 * R::column_groups; i++) {
         const int m = i / 2, h = i % 2, row = y + 16 * h + g;
         W word[2];
 
         levels_to_words<T, MODE>(
-            word, level[h][m], s, factor + x + 16 * m, factor + CNV_RING_WIDTH + row, mask,
+            word, level[h][m], s, {factor + x + 16 * m, factor + CNV_RING_WIDTH + row}, bits,
             [&](int half) { return input_word<T>(params, at.x + x + 16 * m, at.y + row + 8 * half); });
         for (int half = 0; half < 2; half++)
           *(W *)(out + (16 * h + g + 8 * half) * R::out_pitch + (16 * m + 4 * t) * R::bytes) = word[half];

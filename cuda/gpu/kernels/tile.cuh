@@ -51,12 +51,13 @@ shared_address(const void *at)
 
 #if CNV_BULK_COPIES
 
+/* from: word, field, row, slot. */
 __device__ static void
-start_bulk_copy(uint32_t to, const CnvTensorMap *map, int x, int y, int field, int slot, uint32_t barrier)
+start_bulk_copy(uint32_t to, const CnvTensorMap *map, const int4 &from, uint32_t barrier)
 {
   asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, "
                "%4, %5}], [%6];" ::"r"(to),
-               "l"(map), "r"(x), "r"(field), "r"(y), "r"(slot), "r"(barrier)
+               "l"(map), "r"(from.x), "r"(from.y), "r"(from.z), "r"(from.w), "r"(barrier)
                : "memory");
 }
 
@@ -82,10 +83,10 @@ start_bulk_copies(const CnvTileArgs &l, const TileParams &params, const TileShap
   wait_for_launch_before();
   expect_bytes(at, max(n, 1) * shape.pitch * tile.box_rows);
   if (n == 0)
-    start_bulk_copy(to, map, word, y, tile.field, 0, at);
+    start_bulk_copy(to, map, {word, tile.field, y, 0}, at);
 #pragma unroll 1
   for (int i = 0; i < n; i++)
-    start_bulk_copy(to + i * frame_bytes, map, word, y, tile.field, l.sources.slot[i], at);
+    start_bulk_copy(to + i * frame_bytes, map, {word, tile.field, y, l.sources.slot[i]}, at);
 }
 
 __device__ static void

@@ -39,16 +39,24 @@ lanes_for(int n)
   return n <= 8 ? 8 : n <= 16 ? 16 : 32;
 }
 
-/* Fills in the part's columns of a row that is missing, of 16 bytes: from the row of the tile that stands for it, or
- * else from the plane. row: of the plane; -1: none. */
+/* A row of the tile that is missing, and the row of the plane that stands for it (-1: none), from the tile's first
+ * sample on. */
+template <typename T> struct MissingRow {
+  int y, row;
+  const T *plane;
+};
+
+/* Fills in the part's columns of a row that is missing, of 16 bytes from sample i on: from the row of the tile that
+ * stands for it, or else from the plane. */
 template <typename T>
 __device__ static void
-fill_chunk(const TileParams &params, const TileBox &box, const TilePart &part, T *tile, const T *plane, int y, int row,
+fill_chunk(const TileParams &params, const TileBox &box, const TilePart &part, T *tile, const MissingRow<T> &missing,
            int i)
 {
   constexpr int samples = 16 / sizeof(T);
-  const int from = row - box.y, pitch = box.pitch / (int)sizeof(T);
-  T *to = tile + y * pitch;
+  const int row = missing.row, from = row - box.y, pitch = box.pitch / (int)sizeof(T);
+  const T *plane = missing.plane;
+  T *to = tile + missing.y * pitch;
 
   if (row >= 0 && from >= part.y0 && from < part.y1)
     *(uint4 *)(to + i) = *(const uint4 *)(tile + from * pitch + i);
@@ -73,7 +81,7 @@ fill_rows(const TileParams &params, const TileBox &box, const TilePart &part, T 
     const T *plane = (const T *)(params.in + delta + (int64_t)row * params.in_stride) + box.x;
 
     for (int chunk = threadIdx.x % lanes; chunk < chunks; chunk += lanes)
-      fill_chunk<T>(params, box, part, tile, plane, y, row, (first + chunk) * samples);
+      fill_chunk<T>(params, box, part, tile, {y, row, plane}, (first + chunk) * samples);
   }
 }
 
@@ -115,15 +123,15 @@ is_in_part(const TileBox &box, const TilePart &part, int at)
   return at >= 0 && at - box.x >= part.x0 && at - box.x < part.x1;
 }
 
-/* Sample `at` (sample_of) of a row: of the tile's, or else of the plane's (row_of), or of neither. */
+/* Sample `at` (sample_of) of a row: of the tile's, or else of the plane's (NULL: it has none), or of neither. */
 template <typename T>
 __device__ static T
-find_sample(const TileParams &params, const TileBox &box, const TilePart &part, const T *row_of_tile, int64_t delta,
-            int at, int row)
+find_sample(const TileParams &params, const TileBox &box, const TilePart &part, const T *row_of_tile,
+            const T *row_of_plane, int at)
 {
-  const T *from = (const T *)(params.in + delta + (int64_t)row * params.in_stride) + at;
+  const T *from = row_of_plane + at;
 
-  if (at < 0 || row < 0)
+  if (at < 0 || !row_of_plane)
     from = (const T *)params.missing + (at < 0 ? -1 - at : at % params.s.channels);
   if (is_in_part(box, part, at))
     from = row_of_tile + at - box.x;
@@ -169,12 +177,13 @@ fill_sides(const TileParams &params, const TileBox &box, const TilePart &part, c
 #pragma unroll 1
     for (int y = threadIdx.x / lanes; y < box.rows; y += step) {
       const int row = row_of(params.s, box.y + y);
+      const T *plane = row < 0 ? NULL : (const T *)(params.in + delta + (int64_t)row * params.in_stride);
       T *to = tile + y * pitch;
 
 #pragma unroll 1
       for (int k = x; k < x + 4; k += 2) {
-        const T sample[2] = {find_sample<T>(params, box, part, to, delta, samples.of[k], row),
-                             find_sample<T>(params, box, part, to, delta, samples.of[k + 1], row)};
+        const T sample[2] = {find_sample<T>(params, box, part, to, plane, samples.of[k]),
+                             find_sample<T>(params, box, part, to, plane, samples.of[k + 1])};
 
         store_outside(part, to, k, sample);
       }
