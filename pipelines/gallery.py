@@ -247,7 +247,7 @@ def load(path):
     sample = pipeline.get_by_name('sink').pull_preroll()
     if not sample:
         sys.exit(f'there is no picture in {path}')
-    picture = Picture(WIDTH, sample.get_caps().get_structure(0).get_value('height'))
+    picture = Picture(WIDTH, GstVideo.VideoInfo.new_from_caps(sample.get_caps()).height)
     picture.data = bytearray(sample.get_buffer().extract_dup(0, len(picture.data)))
     pipeline.set_state(Gst.State.NULL)
     return picture

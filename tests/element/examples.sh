@@ -326,7 +326,7 @@ make_noisy_clip()
 # Every filter of the element has a picture, no two are the same, and a few show what they should.
 test_gallery()
 {
-  local nick identity
+  local nick identity values
   have pngenc pngdec || skip "needs PNG: gstreamer1.0-plugins-good"
   choose_python
   run_logged "$python" "$pipelines/gallery.py" --folder . --backend cpu
@@ -344,6 +344,22 @@ test_gallery()
   measure laplacian.png 200 150
   expect "mid-grey in laplacian, in a hundred" "$(mid_grey)" '>' 60
   check_gallery_time
+  check_gallery_of_photo
+}
+
+# The pictures are those of the photo, at the width of the gallery.
+check_gallery_of_photo()
+{
+  local filtered
+  gst-launch-1.0 -q videotestsrc num-buffers=1 pattern=zone-plate kx2=20 ky2=20 ! video/x-raw,width=400,height=220 \
+    ! jpegenc ! filesink location=photo.jpg
+  run_logged "$python" "$pipelines/gallery.py" --folder photo --backend cpu photo.jpg 20,20,60,40
+  ((status == 0)) || fail "exit status $status"
+  read -ra filtered <<<"$(measure photo/gaussian.png 200 110)"
+  read -ra values <<<"$(measure photo/identity.png 200 110)"
+  expect "detail of the photo" $((values[3] + values[4])) '>' 1000
+  expect "detail of the photo, blurred" $((filtered[3] + filtered[4])) '<' $(((values[3] + values[4]) / 2))
+  cmp -s photo/privacy-before.png photo/privacy-after.png && fail "nothing of the photo is hidden" || true
 }
 
 # A ball alone covers some 900 samples, and none beyond 170 columns.
