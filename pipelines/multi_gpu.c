@@ -16,6 +16,7 @@
 #include <gst/video/video.h>
 #include <stdlib.h>
 
+#include "check.h"
 #include "support/duplex.h"
 #include "support/feed.h"
 #include "support/ring_source.h"
@@ -362,6 +363,17 @@ compare_all(void)
   return FALSE;
 }
 
+/* Also says what the properties take. */
+static gboolean
+settings_are_right(void)
+{
+  g_autofree char *text = settings ? g_strjoinv(" ", settings) : g_strdup("");
+  g_autofree char *element = g_strconcat("cudaconvolve ", text, NULL);
+  g_auto(GStrv) arguments = g_strsplit(element, " ", 0);
+
+  return check_settings((const char *const *)arguments);
+}
+
 static gboolean
 parse(int *argc, char ***argv)
 {
@@ -393,6 +405,8 @@ main(int argc, char **argv)
     g_printerr("there is no element cudaconvolve: set GST_PLUGIN_PATH to the directory of the plugin\n");
     return EXIT_FAILURE;
   }
+  if (!settings_are_right())
+    return EXIT_FAILURE;
   ring_source_register();
   return compare_all() ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -551,6 +551,7 @@ test_refused()
   refuses 'radius takes -1 to 512; without it: -1' RADIUS=600 "$blur" "clip.$type"
   refuses 'filter takes one of identity .* custom; without it: gaussian' FILTER=blurry "$blur" "clip.$type"
   refuses 'kernel-t takes a list, like <1,2,1>' KERNEL='<1' "$pipelines/timedelta.sh" "clip.$type"
+  refuses 'radius takes -1 to 512; without it: -1' RADIUS=600 "$pipelines/multi-gpu.sh"
   refuses 'OUTPUT must end in .mp4 .mkv .webm' OUTPUT=out.avi "$blur" "clip.$type"
   refuses 'does not take it' FORMAT=NV61 "$blur" "clip.$type"
   refuses 'there is no folder' OUTPUT="missing/out.$type" "$blur" "clip.$type"
