@@ -121,7 +121,7 @@ install_needs()
   if [[ -n $packages ]]; then
     command -v apt-get >/dev/null ||
       die "not found on this system (Debian's names of the packages), install and run again:" $packages
-    ((EUID == 0)) || [[ ! -t 0 ]] || sudo -v
+    ((EUID == 0)) || [[ ! -t 0 ]] || ! command -v sudo >/dev/null || sudo -v
     step "reading the lists of packages" apt_get update
     size=$(apt-get install --assume-no --no-install-recommends $packages | sed -n 's/^Need to get \(.*\) of archives.*/\1/p' || true)
     step "installing, ${size:-nothing} to fetch: ${packages//$'\n'/ }" apt_get install -y --no-install-recommends $packages
