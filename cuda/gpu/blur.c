@@ -273,25 +273,27 @@ append_band(GArray *words, const Line *taps, int steps, int parts)
 }
 
 static void
-set_job(CnvTileJob *job, GArray *words, const CnvPlan *plan, const CnvPlane *plane, const CnvVariant *variant,
-        const CnvNeeds *needs, const float *weight)
+set_job(CnvTileJob *job, GArray *words, const CnvJobPlane *of)
 {
+  const CnvPlan *plan = of->plan;
+  const CnvPlane *plane = of->plane;
+  const CnvVariant *variant = of->variant;
   double center, sum = 0;
   const CnvTerm *term = find_terms(plan, plane, &center);
   int c = cnv_fit_first_channel(plane);
   CnvTapList taps[CNV_N_AXES];
 
-  both_axes(plan, plane, term, weight, taps);
+  both_axes(plan, plane, term, of->weight, taps);
   job->clamps = taps[CNV_X].is_signed || taps[CNV_Y].is_signed || center != 0 || !(taps[CNV_Y].sum <= 1.000001) ||
                 plane->fraction[c] + plane->base[c] != plane->mid[c] ||
                 (plan->n_temporal_taps > 1 && !(plan->temporal_magnitude <= 1.000001));
   if (variant->digits == 1)
     round_axes(taps);
   job->top = variant->rows;
-  job->steps_y = variant->ring ? cnv_ring_steps(needs) : variant->k_y;
+  job->steps_y = variant->ring ? cnv_ring_steps(of->needs) : variant->k_y;
   append_band(words, &(Line){taps[CNV_Y].value, term->n[CNV_Y], term->anchor[CNV_Y], 1, FALSE}, job->steps_y,
               variant->digits);
-  for (int frame = 0; frame < needs->n_frames; frame++) {
+  for (int frame = 0; frame < of->needs->n_frames; frame++) {
     const Line row = {taps[CNV_X].value + frame * term->n[CNV_X], term->n[CNV_X], term->anchor[CNV_X], plane->channels,
                       TRUE};
 

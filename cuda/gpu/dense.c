@@ -258,20 +258,20 @@ round_term(CnvTapList *taps, const CnvNeeds *needs, int term, double scale)
 }
 
 static void
-set_job(CnvTileJob *job, GArray *words, const CnvPlan *plan, const CnvPlane *plane, const CnvVariant *variant,
-        const CnvNeeds *own, const float *weight)
+set_job(CnvTileJob *job, GArray *words, const CnvJobPlane *of)
 {
-  CnvNeeds needs = *own;
-  int c = cnv_fit_first_channel(plane), rows = rows_of(variant, own);
-  g_auto(CnvTapList) taps = all_taps(plan, plane, &needs, weight);
+  const CnvPlane *plane = of->plane;
+  CnvNeeds needs = *of->needs;
+  int c = cnv_fit_first_channel(plane), rows = rows_of(of->variant, &needs);
+  g_auto(CnvTapList) taps = all_taps(of->plan, plane, &needs, of->weight);
   double scale, error, factor, sum[2] = {0, 0};
 
-  needs.digits = variant->digits;
+  needs.digits = of->variant->digits;
   scale = scale_of(&taps, &needs, full_in_memory(plane), &error);
   for (int t = 0; t < needs.terms; t++)
     sum[t] = round_term(&taps, &needs, t, scale);
   for (int i = 0; i < needs.n_frames * rows; i += 2)
-    append_rows(words, taps.value, i, plane, variant, &needs);
+    append_rows(words, taps.value, i, plane, of->variant, &needs);
   job->term = (CnvTerm){.n = {needs.n_x, taps.magnitude > 0 ? rows : 0}, .anchor = {needs.anchor_x, needs.anchor_y}};
   job->top = needs.anchor_y;
   /* The sum of the rounded taps is divided out where there is one, so that a flat frame stays flat. */

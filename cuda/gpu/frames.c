@@ -34,16 +34,14 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
 }
 
 static void
-set_job(CnvTileJob *job, GArray *words, const CnvPlan *plan, const CnvPlane *plane, const CnvVariant *variant,
-        const CnvNeeds *needs, const float *weight)
+set_job(CnvTileJob *job, GArray *words, const CnvJobPlane *of)
 {
-  double unit = exp2(job->shift), sum = 0, mid;
+  double unit = exp2(job->shift), tap = tap_of(of->plan, of->plane), sum = 0, mid;
 
-  for (int i = 0; i < needs->n_frames; i++)
-    sum += needs->n_frames > 1 ? weight[i] : 1;
-  sum *= tap_of(plan, plane);
-  mid = sum * job->mid;
-  job->center = (float)tap_of(plan, plane);
+  for (int i = 0; i < of->needs->n_frames; i++)
+    sum += of->needs->n_frames > 1 ? of->weight[i] : 1;
+  mid = sum * tap * job->mid;
+  job->center = (float)tap;
   job->renormalizes = FALSE;
   job->offset = (float)(job->fraction + job->base - (job->combine == CNV_COMBINE_SUM ? job->gain * mid : 0));
   if (job->combine == CNV_COMBINE_ABSOLUTE)

@@ -45,13 +45,12 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
 }
 
 static void
-set_job(CnvTileJob *job, GArray *words, const CnvPlan *plan, const CnvPlane *plane, const CnvVariant *variant,
-        const CnvNeeds *needs, const float *weight)
+set_job(CnvTileJob *job, GArray *words, const CnvJobPlane *of)
 {
-  int bytes = cnv_fit_reach(&job->term, CNV_X) * plane->channels * needs->bytes;
+  int bytes = cnv_fit_reach(&job->term, CNV_X) * job->channels * of->needs->bytes;
 
   job->top = job->term.anchor[CNV_Y];
-  job->lead = CNV_TILE_APRON(bytes) / needs->bytes;
+  job->lead = CNV_TILE_APRON(bytes) / of->needs->bytes;
 }
 
 static int

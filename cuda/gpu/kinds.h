@@ -32,6 +32,15 @@ typedef enum {
   CNV_N_KERNELS,
 } CnvKernelId;
 
+/* A plane that a job is made for, and what does it. */
+typedef struct {
+  const CnvPlan *plan;
+  const CnvPlane *plane;
+  const CnvVariant *variant;
+  const CnvNeeds *needs;
+  const float *weight; /* of each frame over time */
+} CnvJobPlane;
+
 typedef struct {
   const char *name;
   CnvAlgorithm algorithm; /* whose jobs it does; AUTO: those of all, before and after them */
@@ -48,9 +57,8 @@ typedef struct {
   /* FALSE with the reason (CNV_ERROR_UNSUPPORTED) where it cannot do the plane. */
   gboolean (*fits)(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error);
   /* Fills in the job's numbers, which has the plane's, and appends its taps (guint32 words) as the variant takes them.
-   * weight: of each frame over time. */
-  void (*set_job)(CnvTileJob *job, GArray *words, const CnvPlan *plan, const CnvPlane *plane, const CnvVariant *variant,
-                  const CnvNeeds *needs, const float *weight);
+   */
+  void (*set_job)(CnvTileJob *job, GArray *words, const CnvJobPlane *of);
   /* Samples of a tile's width; NULL: the variant's. */
   int (*tile_width)(const CnvVariant *variant, const CnvTileJob *job);
   /* Bytes from row to row in shared memory (NULL: nothing lies there), and rows of a tile with its apron, or of a stage

@@ -65,8 +65,9 @@ cnv_tile_job_prepare(CnvSchedule *schedule, guint index)
     return;
   of->tile_job = make_job(&g_array_index(schedule->planes, CnvPlane, index), cnv_fit_first_channel(plane));
   of->tile_job.bands = schedule->words->len;
-  kind->set_job(&of->tile_job, schedule->words, plan, plane, schedule->variant[of->kernel], &of->needs,
-                schedule->n_weights ? schedule->weight : plan->weight);
+  kind->set_job(&of->tile_job, schedule->words,
+                &(CnvJobPlane){plan, plane, schedule->variant[of->kernel], &of->needs,
+                               schedule->n_weights ? schedule->weight : plan->weight});
 }
 
 void
@@ -127,8 +128,7 @@ cut_jobs(CnvSchedule *schedule, CnvLaunch *launch, int rows)
     job->first_block = (int)launch->blocks_x;
     job->box_rows = kind->box_rows(variant, needs, rows);
     launch->blocks_x += cut_job(job, kind, variant, rows);
-    if (kind->pitch)
-      find_inner(job, variant, needs);
+    find_inner(job, variant, needs);
   }
   launch->shared_bytes = cnv_kernel_shared_bytes(kind, variant, needs, rows);
 }

@@ -455,7 +455,7 @@ check_kind(Fixture *f, gboolean is_dense)
     f->variant = cnv_variant_find(f->kind, &f->needs);
     used[is_dense][f->variant - f->kind->variants] = TRUE;
     f->job = (CnvTileJob){.shift = f->plane->component[0].shift};
-    f->kind->set_job(&f->job, words, f->plan, f->plane, f->variant, &f->needs, weight);
+    f->kind->set_job(&f->job, words, &(CnvJobPlane){f->plan, f->plane, f->variant, &f->needs, weight});
     f->words = (const guint32 *)words->data;
     (is_dense ? check_dense : check_blur)(f, words->len);
   }
