@@ -131,10 +131,10 @@ install_needs()
   ! $needs_cuda || found module gstreamer-cuda-1.0 || step "fetching GStreamer's headers for CUDA" fetch_cuda_headers
 }
 
-# Installs a package that can be done without, if it can be had.
+# Installs packages that can be done without, if they can be had.
 try_install()
 {
-  ! apt-cache show "$1" >/dev/null 2>&1 || (apt_get install -y --no-install-recommends "$1") || true
+  ! apt-cache show "$@" >/dev/null 2>&1 || (apt_get install -y --no-install-recommends "$@") || true
 }
 
 # With nvcc the GPU engine is built too.

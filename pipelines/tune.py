@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-# You should see a window: the video with a wipe between before and after, and a control for each property of cudaconvolve.
+# You should see a window: the video, a wipe between before and after, and a control for each property of cudaconvolve.
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Usage: tune.py ELEMENT ! ELEMENT...   the source, in the words of gst-launch-1.0; tune.sh builds the plugin and chooses one
+# Usage: tune.py ELEMENT ! ELEMENT...   the source, as for gst-launch-1.0; tune.sh chooses one, and builds the plugin
 # Controls are made from the element's GParamSpecs. The plugin is found by GST_PLUGIN_PATH, or where it is installed.
 # Exit status: 77 without GTK 3 and GStreamer for Python.
 import time
@@ -16,14 +16,15 @@ import threading
 
 try:
     import gi
-    for library, version in [('Gst', '1.0'), ('Gdk', '3.0'), ('Gtk', '3.0')]:
+    for library, version in [('Gst', '1.0'), ('GstVideo', '1.0'), ('Gdk', '3.0'), ('Gtk', '3.0')]:
         gi.require_version(library, version)
     gi.require_foreign('cairo')
     import cairo
-    from gi.repository import Gdk, GLib, GObject, Gst, Gtk, Pango
+    from gi.repository import Gdk, GLib, GObject, Gst, GstVideo, Gtk, Pango
 except (ImportError, ValueError) as error:
-    print(f'skipped: {sys.executable} has no GTK 3 or no GStreamer ({error}). Install them (Debian and Ubuntu: apt install '
-          'gir1.2-gtk-3.0 python3-gi-cairo python3-gst-1.0) and run this with the Python of the system, /usr/bin/python3.')
+    print(f'skipped: {sys.executable} has no GTK 3 or no GStreamer ({error}). Install them (Debian and Ubuntu: apt '
+          'install gir1.2-gtk-3.0 python3-gi-cairo python3-gst-1.0) and run this with the Python of the system, '
+          '/usr/bin/python3.')
     sys.exit(77)
 
 SLIDER_REACH = 360  # of a slider, at most, to each side of the default; a property's range may be millions wide
@@ -76,7 +77,7 @@ class Settings:
         return {name: text for name in self.pspecs if (text := self.text(name)) != self.defaults[name]}
 
     def needs_restart(self, name):
-        return bool(self.pspecs[name].flags & Gst.PARAM_MUTABLE_READY)
+        return bool(int(self.pspecs[name].flags) & Gst.PARAM_MUTABLE_READY)
 
     def set(self, name, text):
         """False where GStreamer cannot read the text as such a value: then no property is set, and none notified."""
@@ -99,13 +100,13 @@ class Settings:
 
 
 class Frame:
-    """A picture to paint. Samples are not kept: an appsink of GStreamer 1.22 that is flushed writes into its last one."""
+    """A picture to paint. Its sample is not kept: a flushed appsink of GStreamer 1.22 writes into the last one."""
 
     def __init__(self, sample):
-        structure = sample.get_caps().get_structure(0)
+        info = GstVideo.VideoInfo.new_from_caps(sample.get_caps())
         self.buffer = sample.get_buffer()
         self.time = self.buffer.pts
-        self.width, self.height = structure.get_value('width'), structure.get_value('height')
+        self.width, self.height = info.width, info.height
         self.surface = None
 
     def to_paint(self):
@@ -120,7 +121,8 @@ class Player:
     """The pipeline: the source, once as it is and once filtered, both as pictures to paint."""
 
     def __init__(self, source, on_picture, on_message):
-        tail = f'videoscale ! videoconvert ! video/x-raw,format=BGRx,pixel-aspect-ratio=1/1,{LARGEST} ! appsink emit-signals=true'
+        tail = ('videoscale ! videoconvert ! '
+                f'video/x-raw,format=BGRx,pixel-aspect-ratio=1/1,{LARGEST} ! appsink emit-signals=true')
         # The first branch is as long as the other one is late: by as many frames as a filter over time looks ahead.
         self.pipeline = Gst.parse_launchv([*source, *(
             f'! videoconvert name=video ! tee name=split '
@@ -229,7 +231,7 @@ class Check(Gtk.CheckButton):
 class Choice(Gtk.ComboBoxText):
     def __init__(self, pspec, change):
         super().__init__()
-        for value in pspec.enum_class.__enum_values__.values():
+        for value in pspec.value_type.pytype.__enum_values__.values():
             self.append(value.value_nick, value.value_nick)
         self.connect('changed', lambda _: change(self.get_active_id()))
 
@@ -242,7 +244,7 @@ class Checks(Gtk.FlowBox):
     def __init__(self, pspec, change):
         super().__init__(selection_mode=Gtk.SelectionMode.NONE, min_children_per_line=3)
         self.checks = {}
-        for bit, nick in flag_nicks(pspec.flags_class):
+        for bit, nick in flag_nicks(pspec.value_type.pytype):
             self.checks[bit] = Gtk.CheckButton(label=nick)
             self.checks[bit].connect('toggled', lambda _: change(self.text()))
             self.add(self.checks[bit])
@@ -272,7 +274,7 @@ class Number(Gtk.Box):
         range = Gtk.Adjustment(lower=-1 if self.below else 0, upper=1, step_increment=0.01)
         self.slider = Gtk.Scale(adjustment=range, draw_value=False, digits=4)
         self.slider.connect('change-value', lambda slider, scroll, place: change(self.text(self.value_at(place))))
-        if not pspec.flags & Gst.PARAM_MUTABLE_READY:  # or each step of the slider would restart the stream
+        if not int(pspec.flags) & Gst.PARAM_MUTABLE_READY:  # or each step of the slider would restart the stream
             self.pack_start(self.slider, True, True, 0)
 
     def text(self, value):
@@ -489,13 +491,12 @@ class Window(Gtk.Window):
         self.search = Gtk.SearchEntry(placeholder_text='find a property', hexpand=True)
         tools.add(self.search)
         names = self.player.filter.get_preset_names() if isinstance(self.player.filter, Gst.Preset) else []
-        if names:
-            self.presets = Gtk.ComboBoxText()
-            for name in 'preset', *names:
-                self.presets.append_text(name)
-            self.presets.set_active(0)
-            self.presets.connect('changed', self.load_preset)
-            tools.add(self.presets)
+        self.presets = Gtk.ComboBoxText(no_show_all=not names, visible=bool(names))
+        for name in 'preset', *names:
+            self.presets.append_text(name)
+        self.presets.set_active(0)
+        self.presets.connect('changed', self.load_preset)
+        tools.add(self.presets)
         tools.add(button('Reset all', self.reset))
         self.pause = Gtk.ToggleButton(label='Pause')
         self.pause.connect('toggled', lambda _: self.player.play(not self.pause.get_active()))
@@ -516,14 +517,15 @@ class Window(Gtk.Window):
     def apply(self, name, text):
         """Sets a property; False where GStreamer does not understand the text."""
         self.message.set_text('')
+        self.presets.set_active(0)
         if self.player.failed or self.settings.needs_restart(name):
             understood = self.player.restart_with(lambda: self.settings.set(name, text))
         else:
             understood = self.settings.set(name, text)
             self.player.refresh()
         if not understood:
-            self.say('error', f'{name}: GStreamer does not understand "{text}" as a value of it; numbers stand as in <1,2,1>, '
-                     f'rows of them as in <<1,2>,<3,4>>')
+            self.say('error', f'{name}: GStreamer does not understand "{text}" as a value of it; numbers stand as in '
+                     '<1,2,1>, rows of them as in <<1,2>,<3,4>>')
         return understood
 
     def reset(self, *_):

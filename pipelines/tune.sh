@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# You should see a window: the video with a wipe between before and after, and a control for each property of the element.
+# You should see a window: the video, a wipe between before and after, and a control for each property of the element.
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Usage: pipelines/tune.sh [-DOPTION=VALUE]... [FILE|URI]
@@ -8,15 +8,16 @@
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-need typelib Gtk-3.0 gir1.2-gtk-3.0
+need typelib Gtk-3.0 gir1.2-gtk-3.0 librsvg2-common
 need python gi._gi_cairo python3-gi-cairo
-need python gi.overrides.Gst python3-gst-1.0
+need python gi.repository.Gst,gi.overrides._gi_gst python3-gst-1.0
 need element jpegdec gstreamer1.0-plugins-good
 set_up "" "$@"
-[[ -n ${DISPLAY:-}${WAYLAND_DISPLAY:-} ]] || die "there is no display to show a window; pipelines/compare.sh writes a file"
+[[ -n ${DISPLAY:-}${WAYLAND_DISPLAY:-} ]] || die "there is no display for a window; pipelines/compare.sh writes a file"
 if [[ -z $input ]]; then
   input=$build/town.jpg
-  [[ -e $input ]] || step "drawing a town" "$build/pipelines/$player" "--output=$input" --frames=1 -- cudaconvolve filter=identity
+  [[ -e $input ]] || step "drawing a town" "$build/pipelines/$player" "--output=$input" --frames=1 \
+    -- cudaconvolve filter=identity
 fi
 case $input in
 *://*) source=(uridecodebin "uri=$input") ;;

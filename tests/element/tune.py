@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pipelines/tune.py in a display of its own: each property has a control that sets it and shows it; the wipe parts before
-from after; texts that are no values, refusals, presets, a restart, a pause; and gst-launch-1.0 takes the line to copy.
+"""pipelines/tune.py in a display of its own: each property has a control that sets it and shows it; the wipe parts
+before from after; texts that are no values, refusals, presets, a restart, a pause; and gst-launch-1.0 takes the line to
+copy.
 
 Usage: tune.py PIPELINES_FOLDER [SCREENSHOT.png]    skipped without GTK 3, or without Xvfb
 """
@@ -25,8 +26,9 @@ def start_display():
         print('SKIPPED: there is no Xvfb')
         sys.exit(77)
     reading, writing = os.pipe()
-    server = subprocess.Popen(['Xvfb', '-displayfd', str(writing), '-screen', '0', '1600x1000x24', '-nolisten', 'tcp', '-terminate'],
-                              pass_fds=[writing], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    options = ['-screen', '0', '1600x1000x24', '-nolisten', 'tcp', '-terminate']
+    server = subprocess.Popen(['Xvfb', '-displayfd', str(writing), *options], pass_fds=[writing],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     atexit.register(server.terminate)
     os.close(writing)
     number = os.read(reading, 16).decode().strip()
@@ -70,9 +72,10 @@ class Tuning(unittest.TestCase):
     def detail(self):
         """Mean difference of neighbours in a row of what is seen, left of the wipe and right of it."""
         wait_for(lambda: False, 0.2)
-        pixbuf = tune.Gdk.pixbuf_get_from_window(self.window.picture.get_window(), *map(round, self.window.picture.place))
+        picture = self.window.picture
+        pixbuf = tune.Gdk.pixbuf_get_from_window(picture.get_window(), *map(round, picture.place))
         row = pixbuf.get_pixels()[pixbuf.get_height() // 2 * pixbuf.get_rowstride():][:3 * pixbuf.get_width():3]
-        split = round(self.window.picture.wipe * len(row))
+        split = round(picture.wipe * len(row))
         return [sum(abs(a - b) for a, b in zip(part, part[1:])) / len(part)
                 for part in (row[10:split - 10], row[split + 10:-10])]
 
@@ -105,8 +108,8 @@ class Tuning(unittest.TestCase):
         self.assertEqual(control['radius'].field.get_value(), -1)
 
     def test_controls_show_properties(self):
-        for name, text in {'filter': 'sobel', 'sigma': '2.5', 'planes': 'alpha', 'kernel-x': '<1,2,1>', 'flip-kernel': 'true',
-                           'roi-types': 'face', 'border-color': '255'}.items():
+        for name, text in {'filter': 'sobel', 'sigma': '2.5', 'planes': 'alpha', 'kernel-x': '<1,2,1>',
+                           'flip-kernel': 'true', 'roi-types': 'face', 'border-color': '255'}.items():
             self.assertTrue(self.settings.set(name, text))
             self.assertEqual(self.settings.text(name), text)
         control = {name: row.control for name, row in self.rows.items()}
@@ -122,10 +125,10 @@ class Tuning(unittest.TestCase):
     def test_sliders_reach_ends_and_default(self):
         for name, row in self.rows.items():
             if isinstance(row.control, tune.Number):
-                pspec = self.settings.pspecs[name]
-                self.assertEqual(row.control.value_at(0), pspec.default_value, name)
-                self.assertAlmostEqual(row.control.value_at(1), min(pspec.maximum, pspec.default_value + tune.SLIDER_REACH))
-                self.assertAlmostEqual(row.control.value_at(-1), max(pspec.minimum, pspec.default_value - tune.SLIDER_REACH))
+                pspec, value_at = self.settings.pspecs[name], row.control.value_at
+                self.assertEqual(value_at(0), pspec.default_value, name)
+                self.assertAlmostEqual(value_at(1), min(pspec.maximum, pspec.default_value + tune.SLIDER_REACH))
+                self.assertAlmostEqual(value_at(-1), max(pspec.minimum, pspec.default_value - tune.SLIDER_REACH))
 
     def test_wipe_parts_before_from_after(self):
         self.window.apply('radius', '20')
@@ -181,11 +184,13 @@ class Tuning(unittest.TestCase):
     def test_status_says_what_runs_where(self):
         self.wait_for_pictures(30)
         self.window.show_status()
-        self.assertRegex(self.window.status.get_text(), r'^\d+\.\d frames/s shown\.  (cpu|cuda) \(.+\): \w+ \d+x\d+; .* ms a frame')
+        self.assertRegex(self.window.status.get_text(),
+                         r'^\d+\.\d frames/s shown\.  (cpu|cuda) \(.+\): \w+ \d+x\d+; .* ms a frame')
 
     def test_line_is_taken_by_gst_launch(self):
         wanted = {'filter': 'custom', 'kernel': '<<0,-1,0>,<-1,5.25,-1>,<0,-1,0>>', 'planes': 'luma+alpha', 'bias': '0.1',
-                  'roi-types': 'face, "number plate"', 'roi-source': 'property', 'roi': '<<8,8,16,16>>', 'flip-kernel': 'true',
+                  'roi-types': 'face, "number plate"', 'roi-source': 'property', 'roi': '<<8,8,16,16>>',
+                  'flip-kernel': 'true',
                   'roi-relative-size': '0.3333333333333333', 'backend': 'cpu', 'border-color': '4294967295'}
         for name, text in wanted.items():
             self.window.apply(name, text)
@@ -199,13 +204,15 @@ class Tuning(unittest.TestCase):
         subprocess.run(['bash', '-c', line], check=True, timeout=60, stdout=subprocess.DEVNULL)
 
     def test_presets(self):
-        seen = set()
+        seen, presets = set(), self.window.presets
         for number, name in enumerate(self.element.get_preset_names(), 1):
-            self.window.presets.set_active(number)
-            self.assertEqual(self.window.presets.get_active_text(), name)
+            presets.set_active(number)
+            self.assertEqual(presets.get_active_text(), name)
             seen.add(str(self.settings.changed()))
         self.assertGreater(len(seen), 3, 'presets that differ')
         self.assertEqual(self.window.message.get_text(), '')
+        self.window.apply('radius', '9')
+        self.assertEqual(presets.get_active(), 0, 'it is no longer the preset')
 
     def test_screenshot(self):
         self.window.picture.wipe = 0.4
