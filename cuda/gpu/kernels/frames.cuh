@@ -7,21 +7,18 @@
 
 #include "gpu/kernels/tile.cuh"
 
-/* Frames that a thread loads at once. */
-#define FRAMES_BATCH 3
-
-/* Numbers that make levels of sums, and where samples are, in registers. */
-struct FramesPixels {
-  uint32_t mask, magnitude; /* of two samples of 16 bits, those bits that are theirs; of a sum, those that stay */
-  float center, gain, offset, bias;
-  int full, shift;
-};
+/* Bits of two samples of 16 bits that are theirs. */
+__device__ static uint32_t
+mask_of(const CnvTileJob &s)
+{
+  return ((uint32_t)s.full_bits << s.shift) * 0x10001u;
+}
 
 /* The weight of frame k, and bytes from the frame that is `in` to it. */
 __device__ static float
-frame_weight(const CnvTileArgs &l, const FramesPixels &f, int k)
+frame_weight(const CnvTileArgs &l, const CnvTileJob &s, int k)
 {
-  return l.sources.n > 0 ? f.center * l.sources.weight[k] : f.center;
+  return l.sources.n > 0 ? s.center * l.sources.weight[k] : s.center;
 }
 
 __device__ static int64_t
@@ -46,72 +43,84 @@ unpack_sample(const uint32_t (&word)[4], int i, uint16_t, uint32_t mask)
 
 /* A sum's level, not yet clamped (dense_level). */
 __device__ static int
-frames_level(float sum, const FramesPixels &f)
+frames_level(float sum, const CnvTileJob &s)
 {
-  return __float_as_int(fmaf(__uint_as_float(__float_as_uint(sum) & f.magnitude), f.gain, f.offset) *
+  return __float_as_int(fmaf(s.combine == CNV_COMBINE_ABSOLUTE ? fabsf(sum) : sum, s.gain, s.offset) *
                         __int_as_float(1));
 }
 
 /* A word of levels. */
 __device__ static uint32_t
-pack_sums(const float *sum, const FramesPixels &f, uint8_t)
+pack_sums(const float *sum, const CnvTileJob &s, uint8_t)
 {
-  return pack_levels(frames_level(sum[0], f), frames_level(sum[1], f),
-                     pack_levels(frames_level(sum[2], f), frames_level(sum[3], f), 0));
+  return pack_levels(frames_level(sum[0], s), frames_level(sum[1], s),
+                     pack_levels(frames_level(sum[2], s), frames_level(sum[3], s), 0));
 }
 
 __device__ static uint32_t
-pack_sums(const float *sum, const FramesPixels &f, uint16_t)
+pack_sums(const float *sum, const CnvTileJob &s, uint16_t)
 {
-  return (uint32_t)(min(max(frames_level(sum[0], f), 0), f.full) << f.shift |
-                    min(max(frames_level(sum[1], f), 0), f.full) << (f.shift + 16));
+  return (uint32_t)(min(max(frames_level(sum[0], s), 0), s.full_bits) << s.shift |
+                    min(max(frames_level(sum[1], s), 0), s.full_bits) << (s.shift + 16));
+}
+
+/* Adds N frames from number `first` on, whose loads are under way at once. */
+template <typename T, int N, int SAMPLES>
+__device__ static void
+add_frames(float (&sum)[SAMPLES], const CnvTileArgs &l, const CnvTileJob &s, const char *in, int first)
+{
+  uint32_t word[N][4];
+
+#pragma unroll
+  for (int k = 0; k < N; k++)
+    *(uint4 *)word[k] = __ldg((const uint4 *)(in + frame_delta(l, first + k)));
+#pragma unroll
+  for (int i = 0; i < N * SAMPLES; i++)
+    sum[i % SAMPLES] = fmaf(unpack_sample(word[i / SAMPLES], i % SAMPLES, T(), mask_of(s)),
+                            frame_weight(l, s, first + i / SAMPLES), sum[i % SAMPLES]);
 }
 
 /* The outputs of 16 bytes. */
 template <typename T>
 __device__ static uint4
-sum_frames(const CnvTileArgs &l, const FramesPixels &f, const char *in)
+sum_frames(const CnvTileArgs &l, const CnvTileJob &s, const char *in)
 {
   constexpr int samples = 16 / sizeof(T);
   const int n = max(l.sources.n, 1);
   float sum[samples];
   uint32_t out[4];
+  int k = 0;
 
 #pragma unroll
   for (int i = 0; i < samples; i++)
-    sum[i] = f.bias;
+    sum[i] = s.bias[0];
 #pragma unroll 1
-  for (int first = 0; first < n; first += FRAMES_BATCH) {
-    uint32_t word[FRAMES_BATCH][4];
-
-#pragma unroll
-    for (int k = 0; k < FRAMES_BATCH; k++)
-      if (first + k < n)
-        *(uint4 *)word[k] = __ldg((const uint4 *)(in + frame_delta(l, first + k)));
-#pragma unroll
-    for (int k = 0; k < FRAMES_BATCH; k++)
-      if (first + k < n)
-#pragma unroll
-        for (int i = 0; i < samples; i++)
-          sum[i] = fmaf(unpack_sample(word[k], i, T(), f.mask), frame_weight(l, f, first + k), sum[i]);
+  for (; k + 5 <= n; k += 5)
+    add_frames<T, 5>(sum, l, s, in, k);
+  if (k + 3 <= n) {
+    add_frames<T, 3>(sum, l, s, in, k);
+    k += 3;
   }
+#pragma unroll 1
+  for (; k < n; k++)
+    add_frames<T, 1>(sum, l, s, in, k);
 #pragma unroll
   for (int i = 0; i < 4; i++)
-    out[i] = pack_sums(sum + i * samples / 4, f, T());
+    out[i] = pack_sums(sum + i * samples / 4, s, T());
   return *(uint4 *)out;
 }
 
 /* The output of one sample. */
 template <typename T>
 __device__ static T
-sum_sample(const CnvTileArgs &l, const FramesPixels &f, const T *in)
+sum_sample(const CnvTileArgs &l, const CnvTileJob &s, const T *in)
 {
-  float sum = f.bias;
+  float sum = s.bias[0];
 
   for (int k = 0; k < max(l.sources.n, 1); k++)
-    sum = fmaf((float)(load_sample((const T *)((const char *)in + frame_delta(l, k))) & f.mask), frame_weight(l, f, k),
-               sum);
-  return (T)(min(max(frames_level(sum, f), 0), f.full) << f.shift);
+    sum = fmaf((float)(load_sample((const T *)((const char *)in + frame_delta(l, k))) & mask_of(s)),
+               frame_weight(l, s, k), sum);
+  return (T)(min(max(frames_level(sum, s), 0), s.full_bits) << s.shift);
 }
 
 template <typename T>
@@ -119,14 +128,6 @@ __device__ static void
 make_frames(const CnvTileArgs &l, const CnvTileJob &s)
 {
   constexpr int samples = 16 / sizeof(T);
-  const FramesPixels f = {((uint32_t)s.full_bits << s.shift) * 0x10001u,
-                          s.combine == CNV_COMBINE_ABSOLUTE ? 0x7fffffffu : ~0u,
-                          s.center,
-                          s.gain,
-                          s.offset,
-                          s.bias[0],
-                          s.full_bits,
-                          s.shift};
   const TileOutput at = tile_output(s, tile_row(s), 32 * samples);
   const int x = at.x + threadIdx.x % 32 * samples;
   const int x0 = max(x, s.job.x * s.channels), x1 = min(x + samples, (s.job.x + s.job.width) * s.channels);
@@ -141,7 +142,7 @@ make_frames(const CnvTileArgs &l, const CnvTileJob &s)
     T *out = (T *)(params.out + (int64_t)y * params.out_stride);
 
     if (by_chunks) {
-      uint4 now = sum_frames<T>(l, f, (const char *)(in + x));
+      uint4 now = sum_frames<T>(l, s, (const char *)(in + x));
 
       if (s.copied) {
         const uint4 kept = __ldg((const uint4 *)(back + x));
@@ -153,7 +154,7 @@ make_frames(const CnvTileArgs &l, const CnvTileJob &s)
     } else {
 #pragma unroll 1
       for (int i = x0; i < x1; i++)
-        out[i] = !s.copied || s.filtered >> (i % s.channels) & 1 ? sum_sample(l, f, in + i) : load_sample(back + i);
+        out[i] = !s.copied || s.filtered >> (i % s.channels) & 1 ? sum_sample(l, s, in + i) : load_sample(back + i);
     }
   }
 }
