@@ -53,6 +53,7 @@ parse_arguments()
     esac
   done
   ((${#arguments[@]} <= most)) || die "too many arguments: see --help"
+  [[ ${FRAMES:-300} == [1-9]* && ${FRAMES:-300} != *[!0-9]* ]] || die "FRAMES must be a number from 1 on; it is '$FRAMES'"
   input=${arguments:-}
   [[ -n $input ]] || wipe=--wipe
 }

@@ -111,9 +111,11 @@ prepare_output(GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
     g_print("%s is written as 8 bit 4:2:0, which plays everywhere; FORMAT=... chooses another\n",
             GST_VIDEO_INFO_NAME(&from));
   crop = gst_bin_get_by_name(GST_BIN(media->pipeline), "even");
-  if (!media->format && (from.width % 2 || from.height % 2))
-    g_print("the size %dx%d is made even, as 4:2:0 needs it\n", from.width, from.height);
-  g_object_set(crop, "right", media->format ? 0 : from.width % 2, "bottom", media->format ? 0 : from.height % 2, NULL);
+  if (crop) {
+    if (from.width % 2 || from.height % 2)
+      g_print("the size %dx%d is made even, as 4:2:0 needs it\n", from.width, from.height);
+    g_object_set(crop, "right", from.width % 2, "bottom", from.height % 2, NULL);
+  }
   return GST_PAD_PROBE_OK;
 }
 
@@ -148,14 +150,21 @@ add_behind(Media *media, GstPad *pad, const char *elements)
   return link_to(pad, bin) ? bin : NULL;
 }
 
+static gboolean
+exists(const char *factory_name)
+{
+  g_autoptr(GstElementFactory) factory = gst_element_factory_find(factory_name);
+
+  return factory != NULL;
+}
+
 static const char *
 first_that_exists(const char *const elements[2])
 {
   for (int i = 0; i < 2 && elements[i]; i++) {
     g_autofree char *name = g_strndup(elements[i], strcspn(elements[i], " "));
-    g_autoptr(GstElementFactory) factory = gst_element_factory_find(name);
 
-    if (factory)
+    if (exists(name))
       return elements[i];
   }
   return NULL;
@@ -424,17 +433,20 @@ choose_encoder(Media *media)
   return FALSE;
 }
 
-/* The elements behind the filter. */
+/* The elements behind the filter. Telephones leave it to the player to turn their videos; here the file is turned. */
 static char *
 describe_output(Media *media)
 {
+  const char *turn = exists("videoflip") && !media->format ? " ! videoflip video-direction=auto" : "";
+  const char *even = exists("videocrop") && !media->format ? " ! videocrop name=even" : "";
+
   if (media->window)
-    return g_strdup("videoconvert ! autovideosink");
+    return g_strdup_printf("videoconvert%s ! videoconvert ! autovideosink", turn);
   if (!media->container->mux)
-    return g_strdup_printf("videoconvert ! %s ! filesink name=file", media->encoder);
-  return g_strdup_printf("videoconvert name=convert ! videocrop name=even ! video/x-raw,format=%s ! %s ! %s name=mux "
-                         "! filesink name=file",
-                         media->format ? media->format : "(string){I420,NV12}", media->encoder, media->container->mux);
+    return g_strdup_printf("videoconvert%s ! videoconvert ! %s ! filesink name=file", turn, media->encoder);
+  return g_strdup_printf(
+      "videoconvert name=convert%s%s ! video/x-raw,format=%s ! %s ! %s name=mux ! filesink name=file", even, turn,
+      media->format ? media->format : "(string){I420,NV12}", media->encoder, media->container->mux);
 }
 
 static gboolean

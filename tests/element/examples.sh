@@ -476,7 +476,8 @@ make_clip_with_sound()
 # The number of bytes of decoded sound.
 sound_of()
 {
-  gst-launch-1.0 -q filesrc "location=$1" ! decodebin ! audio/x-raw ! filesink location=sound.raw
+  gst-launch-1.0 -q filesrc "location=$1" ! decodebin name=decoded decoded. ! queue ! audio/x-raw ! filesink location=sound.raw \
+    decoded. ! queue ! video/x-raw ! fakesink
   stat -c %s sound.raw
 }
 
@@ -519,12 +520,28 @@ test_files()
   gst-launch-1.0 -q videotestsrc num-buffers=$frames ! video/x-raw,format=A444_10LE,width=320,height=240,framerate=30/1 \
     ! avenc_ffv1 ! matroskamux ! filesink location=clip.mp4
   OUTPUT=out.mp4 run_script blur # the element may take it, or else it is converted
+  make_clip
+  turn clip.mp4
+  OUTPUT=out.mp4 run_script blur
+  [[ $(decoded_caps out.mp4) == *width=240,*height=320,* ]] || fail "not turned: $(decoded_caps out.mp4)"
   gst-launch-1.0 -q videotestsrc num-buffers=1 ! video/x-raw,width=321,height=241 ! jpegenc ! filesink location=photo.jpg
   gst-launch-1.0 -q videotestsrc num-buffers=1 ! video/x-raw,width=321,height=241 ! pngenc ! filesink location=photo.png
   "$pipelines/blur.sh" photo.jpg >log 2>&1 || fail "of a picture: $(cat log)"
   OUTPUT=other.png "$pipelines/blur.sh" photo.png >log 2>&1 || fail "of a picture: $(cat log)"
   [[ $(decoded_caps blurred.jpg) == *width=321,*height=241,* ]] || fail "blurred.jpg is not the picture"
   [[ $(decoded_caps other.png) == *width=321,*height=241,* ]] || fail "other.png is not the picture"
+}
+
+# turn FILE: says in an .mp4 that a player is to turn it, as telephones do.
+turn()
+{
+  python3 - "$1" <<'PYTHON'
+import struct, sys
+data = bytearray(open(sys.argv[1], 'rb').read())
+matrix = data.find(b'tkhd') + 44
+data[matrix:matrix + 36] = struct.pack('>9i', 0, 65536, 0, -65536, 0, 0, 240 * 65536, 0, 1 << 30)
+open(sys.argv[1], 'wb').write(data)
+PYTHON
 }
 
 # refuses WORDS COMMAND...: it fails, says so, and leaves no file.
@@ -553,6 +570,7 @@ test_refused()
   refuses 'kernel-t takes a list, like <1,2,1>' KERNEL='<1' "$pipelines/timedelta.sh" "clip.$type"
   refuses 'radius takes -1 to 512; without it: -1' RADIUS=600 "$pipelines/multi-gpu.sh"
   refuses 'OUTPUT must end in .mp4 .mkv .webm' OUTPUT=out.avi "$blur" "clip.$type"
+  refuses 'FRAMES must be' FRAMES=-1 "$blur"
   refuses 'does not take it' FORMAT=NV61 "$blur" "clip.$type"
   refuses 'there is no folder' OUTPUT="missing/out.$type" "$blur" "clip.$type"
   refuses "there is no option '--blurry'" "$blur" --blurry

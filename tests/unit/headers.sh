@@ -14,6 +14,7 @@ shift 3
 cd "$root"
 flags="-fsyntax-only -Werror -Wall -Wextra -Wshadow -Wno-unused-parameter -Wno-missing-field-initializers -Wno-psabi"
 flags="$flags -DGST_USE_UNSTABLE_API -Iinclude -Icuda -Igst -Itests -Ipipelines $(pkg-config --cflags gstreamer-check-1.0 gstreamer-video-1.0)"
+flags="$flags $(pkg-config --cflags gstreamer-cuda-1.0 2>/dev/null || true)"
 compiled=0 failed=0 left_out=''
 
 # compile HEADER COMPILER LANGUAGE FLAG...
