@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <glib/gstdio.h>
 #include <gst/video/video.h>
-#include <math.h>
 #include <string.h>
 
 #include "check.h"
+#include "demo.h"
 #include "media.h"
 #include "play.h"
-#include "scene.h"
-
-#define SECONDS_A_WIPE 6
-#define LINE_WIDTH 4 /* of the wipe, in pixels */
 
 typedef struct {
   const char *suffix;
@@ -46,8 +42,7 @@ typedef struct {
   char *part; /* the file until it is complete */
   const Container *container;
   GstElement *pipeline, *filter; /* the second: all through which the video goes */
-  Scene *scene;
-  gint has_video; /* atomic: a pad with video has come */
+  gint has_video;                /* atomic: a pad with video has come */
 } Media;
 
 /* ---- what is said */
@@ -296,34 +291,6 @@ add_input(Media *media)
   return TRUE;
 }
 
-/* ---- a test picture, and the wipe */
-
-static gboolean
-map_frame(GstPad *pad, GstPadProbeInfo *info, GstVideoFrame *frame)
-{
-  g_autoptr(GstCaps) caps = gst_pad_get_current_caps(pad);
-  GstVideoInfo video;
-
-  info->data = gst_buffer_make_writable(GST_PAD_PROBE_INFO_BUFFER(info));
-  return caps && gst_video_info_from_caps(&video, caps) &&
-         gst_video_frame_map(frame, &video, GST_PAD_PROBE_INFO_BUFFER(info), GST_MAP_READWRITE);
-}
-
-static GstPadProbeReturn
-paint_scene(GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
-{
-  Media *media = user_data;
-  GstVideoFrame frame;
-
-  if (!map_frame(pad, info, &frame))
-    return GST_PAD_PROBE_OK;
-  if (!media->scene)
-    media->scene = scene_new(GST_VIDEO_FRAME_WIDTH(&frame), GST_VIDEO_FRAME_HEIGHT(&frame));
-  scene_draw(media->scene, &frame, GST_BUFFER_PTS(frame.buffer));
-  gst_video_frame_unmap(&frame);
-  return GST_PAD_PROBE_OK;
-}
-
 /* The queue takes the caps with which the elements end. */
 static gboolean
 add_picture(Media *media)
@@ -343,62 +310,8 @@ add_picture(Media *media)
   gst_bin_add(GST_BIN(media->pipeline), bin);
   pad = gst_element_get_static_pad(bin, "src");
   if (!media->picture)
-    gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, paint_scene, media, NULL);
+    demo_paint_town(pad);
   return pad && link_to(pad, media->filter);
-}
-
-static int
-wipe_column(GstClockTime time, int width)
-{
-  return (int)(width * (0.5 - 0.4 * cos(2 * G_PI * (double)time / GST_SECOND / SECONDS_A_WIPE))) / 2 * 2;
-}
-
-static GstPadProbeReturn
-move_region(GstPad *pad, GstPadProbeInfo *info, gpointer filter)
-{
-  g_autoptr(GstCaps) caps = gst_pad_get_current_caps(pad);
-  g_autofree char *region = NULL;
-  GstVideoInfo video;
-  int left;
-
-  if (!caps || !gst_video_info_from_caps(&video, caps))
-    return GST_PAD_PROBE_OK;
-  left = wipe_column(GST_BUFFER_PTS(GST_PAD_PROBE_INFO_BUFFER(info)), video.width);
-  region = g_strdup_printf("<<%d,0,%d,%d>>", left, video.width - left, video.height);
-  gst_util_set_object_arg(filter, "roi", region);
-  return GST_PAD_PROBE_OK;
-}
-
-static GstPadProbeReturn
-draw_line(GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
-{
-  GstVideoFrame frame;
-
-  if (!map_frame(pad, info, &frame))
-    return GST_PAD_PROBE_OK;
-  if (GST_VIDEO_FRAME_N_PLANES(&frame) > 1 && GST_VIDEO_FRAME_COMP_DEPTH(&frame, 0) == 8) {
-    guint8 *luma = GST_VIDEO_FRAME_PLANE_DATA(&frame, 0);
-    int left = wipe_column(GST_BUFFER_PTS(frame.buffer), GST_VIDEO_FRAME_WIDTH(&frame));
-    int width = MIN(LINE_WIDTH, GST_VIDEO_FRAME_WIDTH(&frame) - left);
-
-    for (int y = 0; y < GST_VIDEO_FRAME_HEIGHT(&frame); y++)
-      memset(luma + (gsize)y * GST_VIDEO_FRAME_PLANE_STRIDE(&frame, 0) + left, 235, width);
-  }
-  gst_video_frame_unmap(&frame);
-  return GST_PAD_PROBE_OK;
-}
-
-static void
-add_wipe(GstElement *filter)
-{
-  g_autoptr(GstPad) sink = gst_element_get_static_pad(filter, "sink"),
-                    source = gst_element_get_static_pad(filter, "src");
-
-  gst_util_set_object_arg(G_OBJECT(filter), "roi-source", "property");
-  gst_util_set_object_arg(G_OBJECT(filter), "roi", "<<0,0,2,2>>"); /* until the first frame comes */
-  gst_pad_add_probe(sink, GST_PAD_PROBE_TYPE_BUFFER, move_region, filter, NULL);
-  gst_pad_add_probe(source, GST_PAD_PROBE_TYPE_BUFFER, draw_line, NULL, NULL);
-  g_print("left of the line that moves: the picture as it is; right of it: filtered\n");
 }
 
 /* ---- output */
@@ -551,7 +464,7 @@ run(Media *media, const char **arguments, MediaPrepare *prepare, gpointer user_d
     return 2;
   }
   if (media->wipe)
-    add_wipe(filter);
+    demo_add_wipe(filter);
   if (prepare)
     prepare(filter, user_data);
   return complete(media, play(media->pipeline));
@@ -590,7 +503,6 @@ media_main(int argc, char **argv, const GOptionEntry *options, MediaPrepare *pre
   }
   if (media.pipeline)
     gst_object_unref(media.pipeline);
-  g_clear_pointer(&media.scene, scene_free);
   g_free(media.input);
   g_free(media.picture);
   g_free(media.output);

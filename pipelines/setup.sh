@@ -44,6 +44,7 @@ step()
   log=$build/setup.log
   "$@" >"$log" 2>&1 </dev/null &
   pid=$!
+  trap 'kill $pid 2>/dev/null; exit 130' INT TERM # apt-get itself goes on, lest it leaves half a package
   while kill -0 $pid 2>/dev/null; do
     sleep 0.1
     if ((SECONDS - shown >= 5)); then
@@ -51,6 +52,7 @@ step()
       printf '%6d s: %.90s\n' $((SECONDS - start)) "$(tail -n 1 "$log")"
     fi
   done
+  trap - INT TERM
   wait $pid || {
     tail -n 40 "$log" >&2
     die "failed: $text; all that was said is in $log"
