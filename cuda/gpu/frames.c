@@ -55,5 +55,6 @@ box_rows(const CnvVariant *variant, const CnvNeeds *needs, int rows)
   return rows;
 }
 
-const CnvKernelKind cnv_kind_frames = {"frames",     CNV_ALGORITHM_TENSOR, 32 * CNV_TILE_WARPS, 1, .variants = variants,
-                                       .fits = fits, .set_job = set_job,   .box_rows = box_rows};
+const CnvKernelKind cnv_kind_frames = {
+    "frames",     CNV_ALGORITHM_TENSOR, 32 * CNV_FRAMES_WARPS, 1, .variants = variants,
+    .fits = fits, .set_job = set_job,   .box_rows = box_rows};

@@ -231,7 +231,8 @@ cnv_ring_bytes(int bytes, int pitch, int k_x, int steps, int blocks, int parts)
 /* Fragments of a variant's taps of two rows: each has the operand B of one product, two words of each lane. */
 #define CNV_DENSE_FRAGMENTS(bytes, k, terms, digits) ((k) * (terms) * (digits)*CNV_DENSE_PRODUCTS(bytes, k))
 
-/* frames: bytes and rows of a tile */
+/* frames: warps of a block, bytes and rows of a tile */
+#define CNV_FRAMES_WARPS 8
 #define CNV_FRAMES_BYTES 512
 #define CNV_FRAMES_ROWS 16
 

@@ -70,14 +70,19 @@ __device__ static void
 add_frames(float (&sum)[SAMPLES], const CnvTileArgs &l, const CnvTileJob &s, const char *in, int first)
 {
   uint32_t word[N][4];
+  float weight[N];
 
 #pragma unroll
-  for (int k = 0; k < N; k++)
+  for (int k = 0; k < N; k++) {
     *(uint4 *)word[k] = __ldg((const uint4 *)(in + frame_delta(l, first + k)));
+    weight[k] = frame_weight(l, s, first + k);
+  }
+  const uint32_t mask = mask_of(s);
 #pragma unroll
-  for (int i = 0; i < N * SAMPLES; i++)
-    sum[i % SAMPLES] = fmaf(unpack_sample(word[i / SAMPLES], i % SAMPLES, T(), mask_of(s)),
-                            frame_weight(l, s, first + i / SAMPLES), sum[i % SAMPLES]);
+  for (int k = 0; k < N; k++)
+#pragma unroll
+    for (int i = 0; i < SAMPLES; i++)
+      sum[i] = fmaf(unpack_sample(word[k], i, T(), mask), weight[k], sum[i]);
 }
 
 /* The outputs of 16 bytes. */
@@ -136,7 +141,7 @@ make_frames(const CnvTileArgs &l, const CnvTileJob &s)
 
   locate<T>(params, l, s);
   const bool by_chunks = x1 - x0 == samples && params.chunk_stores && l.maps >> s.pointers & 1;
-  for (int y = at.y + threadIdx.x / 32; y < at.y_end; y += CNV_TILE_WARPS) {
+  for (int y = at.y + threadIdx.x / 32; y < at.y_end; y += CNV_FRAMES_WARPS) {
     const T *in = (const T *)(params.in + (int64_t)y * params.in_stride);
     const T *back = (const T *)(params.back + (int64_t)y * params.in_stride);
     T *out = (T *)(params.out + (int64_t)y * params.out_stride);

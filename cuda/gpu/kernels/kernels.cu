@@ -71,12 +71,12 @@ BLOCKS(texture_columns, texture_columns(b, l))
 BLOCKS(stage_in, stage_in(b, l))
 BLOCKS(stage_out, stage_out(b, l))
 
-#define TILES(name, blocks, ...)                                                                                       \
-  extern "C" __global__ void __launch_bounds__(32 * CNV_TILE_WARPS, FITTING(blocks))                                   \
-      cnv_##name(const IN_PLACE CnvTileArgs l)                                                                         \
+#define WARPS(name, warps, blocks, ...)                                                                                \
+  extern "C" __global__ void __launch_bounds__(32 * (warps), blocks) cnv_##name(const IN_PLACE CnvTileArgs l)          \
   {                                                                                                                    \
     __VA_ARGS__(l);                                                                                                    \
   }
+#define TILES(name, blocks, ...) WARPS(name, CNV_TILE_WARPS, FITTING(blocks), __VA_ARGS__)
 #define BLUR(K_X, K_Y, M, rows, blocks) TILES(blur_u8_##K_X##x##K_Y, blocks, blur<uint8_t, K_X, K_Y, M, false>)
 #define BLUR_SPLIT(K_X, K_Y, M, rows, blocks)                                                                          \
   TILES(blur_split_u8_##K_X##x##K_Y, blocks, blur<uint8_t, K_X, K_Y, M, true>)                                         \
@@ -91,8 +91,8 @@ BLOCKS(stage_out, stage_out(b, l))
   TILES(ring_split_u16_##K_X, blocks, blur_ring<uint16_t, K_X, ROWS, true>)
 TILES(fused_u8, 5, fused<uint8_t>)
 TILES(fused_u16, 5, fused<uint16_t>)
-TILES(frames_u8, 8, frames<uint8_t>)
-TILES(frames_u16, 8, frames<uint16_t>)
+WARPS(frames_u8, CNV_FRAMES_WARPS, 32 / CNV_FRAMES_WARPS, frames<uint8_t>)
+WARPS(frames_u16, CNV_FRAMES_WARPS, 32 / CNV_FRAMES_WARPS, frames<uint16_t>)
 CNV_BLUR_VARIANTS(BLUR)
 CNV_BLUR_SPLIT_VARIANTS(BLUR_SPLIT)
 CNV_RING_VARIANTS(RING)

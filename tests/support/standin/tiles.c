@@ -182,7 +182,7 @@ check_shared(const KernelRun *run, const CnvTileJob *s)
 
   if (v->ring)
     needed = (guint)cnv_ring_bytes(v->bytes, r.pitch, v->k_x, s->steps_y, v->ring, v->parts);
-  if (run->size->block[0] != 32 * CNV_TILE_WARPS || run->size->block[1] != 1)
+  if (run->size->block[0] != 32u * (v->is_frames ? CNV_FRAMES_WARPS : CNV_TILE_WARPS) || run->size->block[1] != 1)
     standin_report("%s has blocks of %u x %u threads", run->name, run->size->block[0], run->size->block[1]);
   if (s->rows % 16 || s->origin % 16 || s->bands % 4)
     standin_report("%s: tiles of %d rows from sample %d, words from %u on", run->name, s->rows, s->origin, s->bands);
