@@ -35,8 +35,8 @@ psnr()
 # What noise is on average is grey, so the clean picture has the same part of that over it.
 report_psnr()
 {
-  local folder
   folder=$(mktemp -d)
+  trap 'rm -r "$folder"' EXIT
   mix 12 pattern=solid-color foreground-color=0xff808080
   record "$folder/clean"
   mix 12 pattern=snow
@@ -44,6 +44,7 @@ report_psnr()
   record "$folder/denoised" ! "${denoise[@]}"
   say "PSNR in dB: before $(psnr "$folder/clean" "$folder/noisy"), after $(psnr "$folder/clean" "$folder/denoised")"
   rm -r "$folder"
+  trap - EXIT
 }
 
 set_up denoised "$@"

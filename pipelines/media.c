@@ -16,18 +16,14 @@ typedef struct {
   const char *sound_encoder[2];
 } Container;
 
+#define H264 "x264enc speed-preset=veryfast pass=qual quantizer=20"
+#define VP8 "vp8enc deadline=1 cpu-used=4 end-usage=cq cq-level=12 target-bitrate=40000000"
+#define AAC_OR_MP3 "audio/mpeg,mpegversion=4; audio/mpeg,mpegversion=1,layer=3"
+
 static const Container containers[] = {
-    {".mp4",
-     {"nvh264enc ! h264parse", "x264enc speed-preset=veryfast"},
-     "mp4mux",
-     "audio/mpeg",
-     {"avenc_aac", "voaacenc"}},
-    {".mkv",
-     {"nvh264enc ! h264parse", "x264enc speed-preset=veryfast"},
-     "matroskamux",
-     "ANY",
-     {"opusenc", "vorbisenc"}},
-    {".webm", {"vp8enc deadline=1 target-bitrate=4000000"}, "webmmux", "ANY", {"opusenc", "vorbisenc"}},
+    {".mp4", {"nvh264enc ! h264parse", H264}, "mp4mux", AAC_OR_MP3, {"avenc_aac", "voaacenc"}},
+    {".mkv", {"nvh264enc ! h264parse", H264}, "matroskamux", "ANY", {"opusenc", "vorbisenc"}},
+    {".webm", {VP8}, "webmmux", "ANY", {"opusenc", "vorbisenc"}},
     {".ogv", {"theoraenc"}, "oggmux", "audio/x-vorbis", {"vorbisenc"}},
     {".png", {"pngenc snapshot=true"}, NULL, NULL, {NULL}},
     {".jpg", {"jpegenc snapshot=true quality=90"}, NULL, NULL, {NULL}},
@@ -153,6 +149,14 @@ exists(const char *factory_name)
   return factory != NULL;
 }
 
+/* A decoder may wait for a stream that goes nowhere. */
+static void
+leave_out(Media *media, GstPad *pad, const char *stream)
+{
+  g_print("left out: %s\n", stream);
+  add_behind(media, pad, "fakesink sync=false async=false");
+}
+
 static const char *
 first_that_exists(const char *const elements[2])
 {
@@ -200,7 +204,7 @@ add_video(Media *media, GstPad *pad)
   GstElement *converter;
 
   if (gst_pad_is_linked(sink)) {
-    g_print("left out: a second video stream\n");
+    leave_out(media, pad, "a second video stream");
     return;
   }
   if (!has || !gst_caps_features_is_equal(gst_caps_get_features(has, 0), GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY)) {
@@ -234,7 +238,7 @@ pad_added(GstElement *decoder, GstPad *pad, gpointer user_data)
   else if (g_str_has_prefix(name, "audio/"))
     add_sound(media, pad, strcmp(name, "audio/x-raw") == 0);
   else
-    g_print("left out: a stream of type %s\n", name);
+    leave_out(media, pad, name);
 }
 
 static void
@@ -277,8 +281,7 @@ static gboolean
 add_input(Media *media)
 {
   GstElement *decoder = gst_element_factory_make("uridecodebin", NULL);
-  g_autofree char *uri =
-      gst_uri_is_valid(media->input) ? g_strdup(media->input) : gst_filename_to_uri(media->input, NULL);
+  g_autofree char *uri = strstr(media->input, "://") ? g_strdup(media->input) : gst_filename_to_uri(media->input, NULL);
   g_autoptr(GstCaps) caps = NULL;
 
   if (!decoder || !uri)
