@@ -165,6 +165,22 @@ locate(TileParams &params, const CnvTileArgs &l, const CnvTileJob &s)
   params.chunk_stores = ((out | out_step) & 15) == 0 && (!s.copied || ((back | in_step) & 15) == 0);
 }
 
+/* Copies a job by a warp, whose loads are under way at once. */
+__device__ static void
+copy_job(CnvTileJob &to, const CnvTileJob &from, int lane)
+{
+  constexpr int n = sizeof(CnvTileJob) / 4, turns = (n + 31) / 32;
+  uint32_t word[turns];
+
+#pragma unroll
+  for (int i = 0; i < turns; i++)
+    word[i] = 32 * i + lane < n ? ((const uint32_t *)&from)[32 * i + lane] : 0;
+#pragma unroll
+  for (int i = 0; i < turns; i++)
+    if (32 * i + lane < n)
+      ((uint32_t *)&to)[32 * i + lane] = word[i];
+}
+
 /* The job with what is worked out of it: each warp but the first does a part. All threads see it after a barrier. */
 template <typename T>
 __device__ static void
@@ -173,8 +189,7 @@ set_params(TileParams &params, const CnvTileArgs &l, const CnvTileJob &s)
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
 
   if (warp == 1)
-    for (int i = lane; i < (int)(sizeof(CnvTileJob) / 4); i += 32)
-      ((uint32_t *)&params.s)[i] = ((const uint32_t *)&s)[i];
+    copy_job(params.s, s, lane);
   else if (warp == 2 && lane == 0)
     locate<T>(params, l, s);
   else if (warp == 3 && lane < 3)
