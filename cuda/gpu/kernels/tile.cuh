@@ -68,11 +68,11 @@ expect_bytes(uint32_t barrier, int bytes)
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
 
-/* Starts the copies of the block's tile of each frame. */
+/* Starts the copies of the block's tile (TileParams) of each frame. */
+template <typename Tile>
 __device__ static void
-start_bulk_copies(const CnvTileArgs &l, const TileParams &params, const TileShape &shape, int bytes, uint64_t *barrier)
+start_bulk_copies(const CnvTileArgs &l, const Tile &tile, const TileShape &shape, int bytes, uint64_t *barrier)
 {
-  const auto &tile = params.tile;
   const int n = l.sources.n, frame_bytes = CNV_TILE_BYTES(shape.pitch, tile.box_rows);
   const int word = (tile.at.x - tile.lead) * bytes / 4, y = tile.at.y - tile.top;
   const uint32_t to = shared_address(cnv_tiles + tile.rows * shape.output_bytes), at = shared_address(barrier);
@@ -172,17 +172,21 @@ begin_tile(const CnvTileArgs &l, const CnvTileJob &s, const TileShape &shape, in
    * them. */
   const int nth = tile_row(s), row = nth > 0 ? nth - 1 : s.last_row;
   const TileOutput at = tile_output(s, row, shape.width - 2 * lead);
-  const bool is_inner = CNV_BULK_COPIES && has_map && (l.out_maps >> s.pointers & 1) && at.x >= s.inner_x0 &&
-                        at.x < s.inner_x1 && at.y >= s.inner_y0 && at.y < s.inner_y1;
+  decltype(params.tile) tile = {at,         s.rows,      s.box_rows,      s.top,   lead,
+                                s.pointers, s.job.field, s.term.n[CNV_Y], s.bands, s.renormalizes != 0,
+                                false};
 
-  params.tile = {at,         s.rows,      s.box_rows,      s.top,   lead,
-                 s.pointers, s.job.field, s.term.n[CNV_Y], s.bands, s.renormalizes != 0,
-                 is_inner};
 #if CNV_BULK_COPIES
-  if (has_map && s.term.n[CNV_Y] > 0)
-    return start_bulk_copies(l, params, shape, bytes, barrier);
-#endif
+  if (has_map && tile.n_rows > 0)
+    start_bulk_copies(l, tile, shape, bytes, barrier);
+  else
+    wait_for_launch_before();
+  tile.is_inner = has_map && (l.out_maps >> s.pointers & 1) && at.x >= s.inner_x0 && at.x < s.inner_x1 &&
+                  at.y >= s.inner_y0 && at.y < s.inner_y1;
+#else
   wait_for_launch_before();
+#endif
+  params.tile = tile;
 }
 
 /* The beginning of a kernel, by all threads. Afterwards they have the block's tile and job. */
