@@ -71,8 +71,8 @@ count_jobs(const CnvSchedule *schedule, CnvKernelId kernel)
 static void
 set_work(CnvSchedule *schedule, const CnvWork *work)
 {
-  static const CnvKernelId last[] = {CNV_KERNEL_NAIVE, CNV_KERNEL_TILED, CNV_KERNEL_COLUMNS,
-                                     CNV_KERNEL_FUSED, CNV_KERNEL_BLUR,  CNV_KERNEL_DENSE};
+  static const CnvKernelId last[] = {CNV_KERNEL_NAIVE,  CNV_KERNEL_TILED, CNV_KERNEL_COLUMNS, CNV_KERNEL_FUSED,
+                                     CNV_KERNEL_FRAMES, CNV_KERNEL_BLUR,  CNV_KERNEL_DENSE};
   guint done = 0;
 
   cnv_schedule_init(schedule);
@@ -88,7 +88,7 @@ static const Taps blur = {CNV_FILTER_GAUSSIAN, 3}, wide = {CNV_FILTER_GAUSSIAN, 
                   widest = {CNV_FILTER_GAUSSIAN, 44}, full_rank = {CNV_FILTER_CUSTOM, -1, 5, 5, 0.3},
                   sharpen = {CNV_FILTER_SHARPEN, 1}, unsharp = {CNV_FILTER_UNSHARP, 12},
                   row = {CNV_FILTER_CUSTOM, -1, 49, 1, 0.1}, signed_row = {CNV_FILTER_CUSTOM, -1, 3, 1, -0.9},
-                  gradient = {CNV_FILTER_SOBEL, 1};
+                  gradient = {CNV_FILTER_SOBEL, 1}, one_tap = {CNV_FILTER_CUSTOM, -1, 1, 1, 0.5};
 
 /* All planes of a frame share a launch of the kind that their taps are for. */
 START_TEST(test_whole_frames)
@@ -111,6 +111,7 @@ START_TEST(test_whole_frames)
       {&sharpen, CNV_ALGORITHM_TENSOR, CNV_KERNEL_DENSE, "dense", "1_1_1_4"},
       {&unsharp, CNV_ALGORITHM_TENSOR, CNV_KERNEL_BLUR, "blur", "3x3"},
       {&full_rank, CNV_ALGORITHM_TENSOR, CNV_KERNEL_DENSE, "dense", "1_1_2_6"},
+      {&one_tap, CNV_ALGORITHM_TENSOR, CNV_KERNEL_FRAMES, "frames", NULL},
   };
 
   for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
