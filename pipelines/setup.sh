@@ -40,8 +40,7 @@ step()
   local text=$1 pid start=$SECONDS shown=$SECONDS
   shift
   say "$text"
-  mkdir -p "$build"
-  log=$build/setup.log
+  log=$build.log # Meson may empty the folder
   "$@" >"$log" 2>&1 </dev/null &
   pid=$!
   trap 'kill $pid 2>/dev/null; exit 130' INT TERM # apt-get itself goes on, lest it leaves half a package
@@ -144,7 +143,7 @@ need_cuda()
 {
   if find_nvcc >/dev/null; then
     needs_cuda=true
-    cuda_headers=$build/gst-cuda
+    cuda_headers=$(realpath -m "$build-gst-cuda")
     export PKG_CONFIG_PATH=$cuda_headers${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
     need command g++ g++
     found module gstreamer-cuda-1.0 || need library libgstcuda-1.0.so.0 libgstreamer-plugins-bad1.0-0
