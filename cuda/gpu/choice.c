@@ -4,10 +4,10 @@
 #include "gpu/driver.h"
 #include "gpu/schedule.h"
 
-/* By convolve-bench on an H200 there is no crossover: tensor is the fastest wherever it can do the work, and then fused
- * (4K GRAY16, 65 taps: 103 us, separable 372; NV12, 97 taps: 185 and 604). On other cards that is not measured. The
- * benchmark lists at its end the cases in which another algorithm would have been faster than auto's. Any algorithm can
- * be asked for by the property of that name. */
+/* By convolve-bench on an H200 and an H100 there is no crossover: tensor is the fastest wherever it can do the work,
+ * and then fused (4K GRAY16, 65 taps: 102 us, separable 212; NV12, 97 taps: 184 and 361). On other cards that is not
+ * measured. The benchmark lists at its end the cases in which another algorithm would have been faster than auto's. Any
+ * algorithm can be asked for by the property of that name. */
 
 /* The compute capability, ten times the major number and the minor one, from which on GPUs have the instructions for
  * tensor. */
