@@ -4,8 +4,9 @@
 # Installs what is needed, builds and runs all tests; the last line counts them. Asks nothing, needs no GPU and no nvcc.
 # Races between threads are looked for by tests/tsan.sh, on demand.
 #
-# Usage: tests/run.sh [--no-sanitizers] [--peers] [--suite NAME]... [-DOPTION=VALUE]...
+# Usage: tests/run.sh [--no-sanitizers] [--long] [--peers] [--suite NAME]... [-DOPTION=VALUE]...
 #   --no-sanitizers   leave out the second build, with AddressSanitizer and UndefinedBehaviorSanitizer
+#   --long            all of the tests that take minutes with sanitizers or on the stand-in driver, of which else a part runs
 #   --peers           install OpenCV and SciPy, which are big, for the suite peers; it skips those that are missing
 #   --suite NAME      only that suite: unit kernels element faults standin gpu peers examples
 #   -DOPTION=VALUE    for meson, like -Dcuda=disabled or -Dcuda-arch=sm_90
@@ -14,7 +15,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../pipelines/setup.sh"
 
 passed=0 failed=0 skipped=0 finished=false
-sanitizers=true peers=false suites=() options=(-Dtests=true)
+sanitizers=true long=false peers=false suites=() options=(-Dtests=true)
 
 usage()
 {
@@ -27,6 +28,7 @@ parse_options()
   while (($#)); do
     case $1 in
     --no-sanitizers) sanitizers=false ;;
+    --long) long=true ;;
     --peers) peers=true ;;
     --suite)
       suites+=("${2:?--suite needs a name}")
@@ -38,6 +40,7 @@ parse_options()
     shift
   done
   ((${#suites[@]})) || suites=(unit kernels element faults standin gpu peers examples)
+  options+=("-Dlong-tests=$long")
   [[ ${CI:-} != true ]] || options+=(-Dwerror=true)
 }
 
@@ -63,6 +66,25 @@ check()
   fi
 }
 
+# Passes lines on, and says how long it has been where none comes for some seconds.
+with_pulse()
+{
+  local line part= status
+  while true; do
+    status=0
+    IFS= read -r -t 10 line || status=$?
+    part+=$line
+    if ((status > 128)); then
+      echo "$((SECONDS / 60)) min $((SECONDS % 60)) s since the start"
+    elif ((status > 0)); then
+      break
+    else
+      printf '%s\n' "$part"
+      part=
+    fi
+  done
+}
+
 # run_suites DIR TIMEOUT_MULTIPLIER SUITE...
 run_suites()
 {
@@ -71,7 +93,8 @@ run_suites()
   say "running in $dir: $*"
   rm -f "$dir/meson-logs/testlog.json"
   # The exit status says no more than the log, in which it can be told which.
-  meson test -C "$dir" --no-rebuild --print-errorlogs --timeout-multiplier "$multiplier" "${@/#/--suite=}" || true
+  meson test -C "$dir" --no-rebuild --print-errorlogs --timeout-multiplier "$multiplier" "${@/#/--suite=}" |
+    with_pulse || true
   read -r p f s <<<"$(python3 "$root/tests/support/tally.py" "$dir/meson-logs/testlog.json")"
   passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
   ((p + f + s > 0)) || die "there is no test in: $*"
@@ -123,9 +146,9 @@ scan_other_plugins()
 run_sanitized()
 {
   local dir=$build-asan
-  say "building in $dir with AddressSanitizer and UndefinedBehaviorSanitizer"
+  say "configuring $dir"
   configure "$dir" "${options[@]}" -Dcuda=disabled -Db_sanitize=address,undefined -Db_lundef=false
-  ninja -C "$dir"
+  step "building in $dir with AddressSanitizer and UndefinedBehaviorSanitizer" ninja -C "$dir"
   scan_other_plugins "$dir"
   ASAN_OPTIONS=halt_on_error=1:detect_leaks=1:strict_string_checks=1:fast_unwind_on_malloc=0
   export ASAN_OPTIONS+=:detect_stack_use_after_return=0
@@ -157,9 +180,9 @@ install_needs
   try_install gir1.2-gtk-3.0 librsvg2-common python3-gi-cairo xvfb
 found python gi.repository.Gst || try_install python3-gst-1.0 # for the example in Python, which is skipped without
 
-say "building in $build"
+say "configuring $build"
 configure "$build" "${options[@]}"
-ninja -C "$build"
+step "building in $build" ninja -C "$build"
 run_suites "$build" 1 "${suites[@]}"
 if $sanitizers; then
   # No GPU there, and for peers and examples other programs would have to load a library built with AddressSanitizer.

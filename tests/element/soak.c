@@ -532,7 +532,7 @@ check_count(const Soak *soak)
 static void
 set_frames(const char *backend)
 {
-  int least = strcmp(backend, "cuda") == 0 ? WARM_UP_CYCLES + MANY_CYCLES : CYCLES_LEAST;
+  int least = !memory_can_be_told() ? 1 : strcmp(backend, "cuda") == 0 ? WARM_UP_CYCLES + MANY_CYCLES : CYCLES_LEAST;
 
   n_frames = MAX(least, (n_frames + CYCLE_FRAMES - 1) / CYCLE_FRAMES) * CYCLE_FRAMES;
 }
