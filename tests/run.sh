@@ -6,7 +6,7 @@
 #
 # Usage: tests/run.sh [--no-sanitizers] [--long] [--peers] [--suite NAME]... [-DOPTION=VALUE]...
 #   --no-sanitizers   leave out the second build, with AddressSanitizer and UndefinedBehaviorSanitizer
-#   --long            all of the tests that take minutes with sanitizers or on the stand-in driver, of which else a part runs
+#   --long            all cases of the tests that take minutes with sanitizers or on the stand-in driver
 #   --peers           install OpenCV and SciPy, which are big, for the suite peers; it skips those that are missing
 #   --suite NAME      only that suite: unit kernels element faults standin gpu peers examples
 #   -DOPTION=VALUE    for meson, like -Dcuda=disabled or -Dcuda-arch=sm_90

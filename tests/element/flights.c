@@ -9,6 +9,7 @@
 #include <gst/check/gstharness.h>
 
 #include <convolve/backend.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "element/flights.h"
@@ -585,14 +586,24 @@ START_TEST(test_added_time)
 END_TEST
 
 /* Both threads at once, by chance: the order stays. */
+/* Of n tries by chance, where CNV_QUICK_STEP asks for one in so many. */
+static int
+tries(int n)
+{
+  const char *step = g_getenv("CNV_QUICK_STEP");
+
+  return n / MAX(1, step ? atoi(step) : 1);
+}
+
 START_TEST(test_order_by_chance)
 {
+  const int n = tries(1500);
   GRand *rand = g_rand_new_with_seed(7 + _i);
   GString *expected = g_string_new(NULL);
   Run run;
 
   run_init(&run, flights[_i], TRUE);
-  for (int i = 0; i < 1500; i++) {
+  for (int i = 0; i < n; i++) {
     const char c = g_rand_int_range(rand, 0, 16) == 0 ? 't' : 'f';
 
     step(&run, c);
@@ -617,11 +628,12 @@ END_TEST
  * flush. */
 START_TEST(test_flush_by_chance)
 {
+  const int rounds = tries(100);
   GRand *rand = g_rand_new_with_seed(11 + _i);
   Run run;
 
   run_init(&run, flights[_i], TRUE);
-  for (int round = 0; round < 100; round++) {
+  for (int round = 0; round < rounds; round++) {
     const int n = g_rand_int_range(rand, 0, 12);
     guint before;
 
