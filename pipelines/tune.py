@@ -561,12 +561,13 @@ class Window(Gtk.Window):
         (then, counted), (now, frames) = self.counted, (time.monotonic(), self.player.frames)
         self.counted = (now, frames)
         stats = self.player.stats()
+        spent = stats.get_value('compute-time-us')
         algorithms = ', '.join(dict.fromkeys(f'{algorithm} {taps}' for algorithm, taps in zip(
             stats.get_value('algorithm').split(','), stats.get_value('taps').split(','))))
-        spent = stats.get_value('compute-time-us')
-        self.status.set_text(f'{(frames - counted) / (now - then):.1f} frames/s shown.  {stats.get_value("backend")} '
-                             f'({stats.get_value("device")}): {algorithms}' +
-                             (f'; {spent / 1000:.2f} ms a frame, {1e6 / spent:.0f} frames/s possible' if spent else ''))
+        self.status.set_text(
+            f'{(frames - counted) / (now - then):.1f} frames/s shown.' +
+            (f'  {stats.get_value("backend")} ({stats.get_value("device")}): {algorithms}' if frames else '') +
+            (f'; {spent / 1000:.2f} ms a frame, {1e6 / spent:.0f} frames/s possible' if spent else ''))
         return GLib.SOURCE_CONTINUE
 
     def mark(self, seen):
