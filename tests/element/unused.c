@@ -104,7 +104,7 @@ GST_START_TEST(test_unused_kernel_file)
   for (int i = 0; i < 2; i++) {
     GstHarness *h = harness_of(gst_object_ref(element), "GRAY8", W, H);
 
-    push_ramp(h, 0);
+    gst_buffer_unref(push_ramp(h, 0));
     gst_harness_teardown(h);
     fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, "kernel-location with filter=gaussian"), 1);
   }
