@@ -11,5 +11,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 set_up edges "$@"
 # A derivative has both signs: bias puts its zero at mid-grey, or else what is negative would be black.
-play $wipe -- cudaconvolve "filter=${FILTER:-sobel}" "gradient=${GRADIENT:-x}" "angle=${ANGLE:-0}" "scale=${SCALE:-0.5}" \
-  bias=0.5 "backend=${BACKEND:-auto}"
+settings=("filter=${FILTER:-sobel}" "scale=${SCALE:-0.5}" bias=0.5 "backend=${BACKEND:-auto}")
+case ${FILTER:-sobel} in sobel | scharr | prewitt) GRADIENT=${GRADIENT:-x} ;; esac
+if [ -n "${GRADIENT:-}" ]; then settings+=("gradient=$GRADIENT"); fi
+if [ -n "${ANGLE:-}" ]; then settings+=("angle=$ANGLE"); fi
+play $wipe -- cudaconvolve "${settings[@]}"
