@@ -19,6 +19,7 @@
 #define CNV_ROLE_x CNV_ROLE_PADDING
 #define Y1 ONE(Y)
 #define Y_U_V(sx, sy) {Y1, CHROMA1(U, sx, sy), CHROMA1(V, sx, sy)}
+#define Y_U_V_A(sx, sy) {Y1, CHROMA1(U, sx, sy), CHROMA1(V, sx, sy), ONE(A)}
 #define Y_UV(sx, sy) {Y1, CHROMA2(U, V, sx, sy)}
 /* All channels of a pixel in a 32-bit word: the roles of the first three, from bits 0, 10 and 20 on; alpha has the two
  * highest bits. */
@@ -38,7 +39,7 @@ const CnvFormat cnv_formats[] = {
     {"YV12", 1, 8, 0, 3, 122, {Y1, CHROMA1(V, 1, 1), CHROMA1(U, 1, 1)}},
     {"Y42B", 1, 8, 0, 3, 122, Y_U_V(1, 0)},
     {"Y444", 1, 8, 0, 3, 122, Y_U_V(0, 0)},
-    {"A420", 1, 8, 0, 4, 0, {Y1, CHROMA1(U, 1, 1), CHROMA1(V, 1, 1), ONE(A)}},
+    {"A420", 1, 8, 0, 4, 0, Y_U_V_A(1, 1)},
     {"GRAY8", 1, 8, 0, 1, 0, {Y1}},
     {"RGBA", 1, 8, 0, 1, 122, {FOUR(R, G, B, A)}},
     {"BGRA", 1, 8, 0, 1, 122, {FOUR(B, G, R, A)}},
@@ -61,16 +62,23 @@ const CnvFormat cnv_formats[] = {
     {"RGB10A2_LE", 4, 10, 0, 1, 122, {WORD(R, G, B)}},
     {"BGR10A2_LE", 4, 10, 0, 1, 122, {WORD(B, G, R)}},
     {"P010_10LE", 2, 10, 6, 2, 122, Y_UV(1, 1)},
+    {"P012_LE", 2, 12, 4, 2, 0, Y_UV(1, 1)},
     {"P016_LE", 2, 16, 0, 2, 122, Y_UV(1, 1)},
     {"I420_10LE", 2, 10, 0, 3, 122, Y_U_V(1, 1)},
     {"I422_10LE", 2, 10, 0, 3, 122, Y_U_V(1, 0)},
     {"Y444_10LE", 2, 10, 0, 3, 0, Y_U_V(0, 0)},
+    {"A420_10LE", 2, 10, 0, 4, 0, Y_U_V_A(1, 1)},
+    {"A422_10LE", 2, 10, 0, 4, 0, Y_U_V_A(1, 0)},
+    {"A444_10LE", 2, 10, 0, 4, 0, Y_U_V_A(0, 0)},
+    {"GBR_10LE", 2, 10, 0, 3, 0, {ONE(G), ONE(B), ONE(R)}},
     {"I420_12LE", 2, 12, 0, 3, 0, Y_U_V(1, 1)},
     {"I422_12LE", 2, 12, 0, 3, 122, Y_U_V(1, 0)},
     {"Y444_12LE", 2, 12, 0, 3, 0, Y_U_V(0, 0)},
+    {"GBR_12LE", 2, 12, 0, 3, 0, {ONE(G), ONE(B), ONE(R)}},
     {"Y444_16LE", 2, 16, 0, 3, 122, Y_U_V(0, 0)},
     {"GRAY16_LE", 2, 16, 0, 1, 0, {Y1}},
     {"ARGB64", 2, 16, 0, 1, 0, {FOUR(A, R, G, B)}},
+    {"RGBA64_LE", 2, 16, 0, 1, 0, {FOUR(R, G, B, A)}},
     {NULL},
 };
 
