@@ -120,16 +120,14 @@ static const Property properties[] = {
      ENUM("AlphaMode", cnv_alpha_mode_nicks)},
     {KIND_INT, "temporal-radius", "Radius in time",
      "Frames on each side of the output frame, or before it with temporal-mode=causal, of which a mean is taken, "
-     "weighted "
-     "by a gaussian; the filter goes on within each frame",
+     "weighted by a gaussian; the filter goes on within each frame",
      AT(filter.temporal_radius), LIVE, 0, 0, CNV_TEMPORAL_RADIUS_MAX},
     {KIND_DOUBLE, "temporal-sigma", "Sigma in time",
      "Standard deviation of the weights of frames, in frames; 0 auto: 0.3*(temporal-radius-1)+0.8",
      AT(filter.temporal_sigma), LIVE, 0, 0, 256},
     {KIND_ROW, "kernel-t", "Kernel in time",
      "Weights of frames, first frame first, at most 31, in place of those that temporal-radius makes; the filter goes "
-     "on "
-     "within each frame",
+     "on within each frame",
      AT(filter.kernel_t), PLAYING, 0, 0, CNV_MAX_TEMPORAL_TAPS},
     {KIND_ENUM, "temporal-mode", "Mode in time",
      "Which of the frames the output stands for: the middle one, which adds latency, or the last", AT(filter.causal),

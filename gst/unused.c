@@ -219,8 +219,7 @@ static const struct {
      NO_EFFECT "radius and sigma follow each region's size; set roi-relative-size, or roi-strength=fixed"},
     {"sigma sigma-x sigma-y", NULL, 0, cuts_sigma,
      "is cut off by the radius: less than one sigma is left on each side, which weakens the filter; set radius, "
-     "radius-x and "
-     "radius-y to -1, which keeps truncate times sigma"},
+     "radius-x and radius-y to -1, which keeps truncate times sigma"},
     {"cuda-device-id frames-in-flight", "backend", ~IN(CNV_BACKEND_CPU), NULL, NO_EFFECT "set backend=auto or cuda"},
     {"n-threads", "backend", ~IN(CNV_BACKEND_CUDA), NULL, NO_EFFECT "set backend=auto or cpu"},
 };

@@ -73,13 +73,30 @@ tell_conversion(GstPad *pad, GstPadProbeInfo *info, gpointer decoded)
   return GST_PAD_PROBE_OK;
 }
 
+/* The factory of an element with settings, written as for gst-launch-1.0, or of the first of several; NULL where there
+ * is none. */
+static GstElementFactory *
+find_factory(const char *elements)
+{
+  g_autofree char *name = g_strndup(elements, strcspn(elements, " "));
+
+  return gst_element_factory_find(name);
+}
+
+static gboolean
+exists(const char *elements)
+{
+  g_autoptr(GstElementFactory) factory = find_factory(elements);
+
+  return factory != NULL;
+}
+
 static gboolean
 encoder_takes(const char *encoder, const char *format)
 {
-  g_autofree char *name = g_strndup(encoder, strcspn(encoder, " "));
   g_autofree char *caps_text = g_strdup_printf("video/x-raw(ANY),format=%s", format);
   g_autoptr(GstCaps) caps = gst_caps_from_string(caps_text);
-  g_autoptr(GstElementFactory) factory = gst_element_factory_find(name);
+  g_autoptr(GstElementFactory) factory = find_factory(encoder);
 
   return caps && factory && gst_element_factory_can_sink_any_caps(factory, caps);
 }
@@ -141,14 +158,6 @@ add_behind(Media *media, GstPad *pad, const char *elements)
   return link_to(pad, bin) ? bin : NULL;
 }
 
-static gboolean
-exists(const char *factory_name)
-{
-  g_autoptr(GstElementFactory) factory = gst_element_factory_find(factory_name);
-
-  return factory != NULL;
-}
-
 /* A decoder may wait for a stream that goes nowhere. */
 static void
 leave_out(Media *media, GstPad *pad, const char *stream)
@@ -160,12 +169,9 @@ leave_out(Media *media, GstPad *pad, const char *stream)
 static const char *
 first_that_exists(const char *const elements[2])
 {
-  for (int i = 0; i < 2 && elements[i]; i++) {
-    g_autofree char *name = g_strndup(elements[i], strcspn(elements[i], " "));
-
-    if (exists(name))
+  for (int i = 0; i < 2 && elements[i]; i++)
+    if (exists(elements[i]))
       return elements[i];
-  }
   return NULL;
 }
 

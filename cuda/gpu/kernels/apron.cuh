@@ -49,8 +49,8 @@ load_sources(float *to, const Block &b, const Range &r, uint64_t from, int n, co
 }
 
 /* Loads size.y rows of size.x values into shared memory: what tap (tap.x, tap.y) of a term takes for the job's sample
- * from.x of row from.y, and what lies beside it. A warp loads rows of its own; samples at their ends that are not in
- * the window are found by the border mode one by one. */
+ * from.x of row from.y, and what lies beside it. Threads of one threadIdx.y load rows of their own; samples at the
+ * ends that are not in the window are found by the border mode one by one. */
 __device__ static void
 load_tile(float *tile, const Block &b, const CnvTerm &t, int2 tap, int2 from, int2 size)
 {

@@ -136,9 +136,10 @@ typedef struct {
 /* A copy thread moves 16 bytes where addresses allow. Threads of a block: 32 x 8. */
 #define CNV_COPY_BYTES 16
 
-/* Tile jobs, for kernels that do all of a job in one launch (fused, blur, dense). A block is CNV_TILE_WARPS warps
- * that work side by side; each makes one tile, the tiles of a job being numbered row by row. Samples are counted along
- * a row over all channels, so that channels need no kernels of their own: a tap's neighbour is `channels` samples away.
+/* Tile jobs, for kernels that do all of a job in one launch (fused, frames, blur, dense). A block is CNV_TILE_WARPS
+ * warps (frames: CNV_FRAMES_WARPS); it makes one tile, the tiles of a job being numbered row by row. Samples are
+ * counted along a row over all channels, so that channels need no kernels of their own: a tap's neighbour is `channels`
+ * samples away.
  */
 #define CNV_TILE_WARPS 4
 #define CNV_TILE_JOBS_INLINE 4 /* so many come with the arguments, others from memory */
