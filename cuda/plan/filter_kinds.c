@@ -12,23 +12,6 @@
 
 static const char axis_name[CNV_N_AXES] = {'x', 'y'};
 
-static gboolean refuse(GError **error, const CnvFilter *filter, const char *format, ...) G_GNUC_PRINTF(3, 4);
-
-/* Sets the error, with the filter's name before it, and returns FALSE. */
-static gboolean
-refuse(GError **error, const CnvFilter *filter, const char *format, ...)
-{
-  va_list args;
-  char *message;
-
-  va_start(args, format);
-  message = g_strdup_vprintf(format, args);
-  va_end(args);
-  g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "filter=%s %s", cnv_filters[filter->type].nick.nick, message);
-  g_free(message);
-  return FALSE;
-}
-
 static double
 explicit_sigma(const CnvFilter *filter, CnvAxis axis)
 {
@@ -57,43 +40,42 @@ cnv_filter_sigma(const CnvFilter *filter, CnvAxis axis)
 }
 
 static gboolean
-take_radius(const CnvFilter *filter, CnvAxis axis, int *radius, GError **error)
+refuse_radius(const CnvFilter *filter, CnvAxis axis, GError **error)
 {
-  const int limit = cnv_filters[filter->type].max_radius;
+  const int radius = cnv_filter_radius(filter, axis), limit = cnv_filters[filter->type].max_radius;
 
-  *radius = cnv_filter_radius(filter, axis);
-  if (*radius <= limit)
-    return TRUE;
   if (filter->radius_axis[axis] >= 0 || filter->radius >= 0)
-    return refuse(error, filter, "with radius %d along %c exceeds %d: lower the radius", *radius, axis_name[axis],
-                  limit);
-  return refuse(error, filter,
-                "with radius %d along %c (truncate %g x sigma %g) exceeds %d: lower sigma or truncate, or set the "
-                "radius",
-                *radius, axis_name[axis], filter->truncate, cnv_filter_sigma(filter, axis), limit);
+    return cnv_refuse(error, "with radius %d along %c exceeds %d: lower the radius", radius, axis_name[axis], limit);
+  return cnv_refuse(error,
+                    "with radius %d along %c (truncate %g x sigma %g) exceeds %d: lower sigma or truncate, or set the "
+                    "radius",
+                    radius, axis_name[axis], filter->truncate, cnv_filter_sigma(filter, axis), limit);
 }
 
-static gboolean
-take_radii(const CnvFilter *filter, int radius[CNV_N_AXES], GError **error)
+gboolean
+cnv_filter_resolve(const CnvFilter *from, CnvFilter *filter, GError **error)
 {
-  return take_radius(filter, CNV_X, &radius[CNV_X], error) && take_radius(filter, CNV_Y, &radius[CNV_Y], error);
-}
+  const int limit = cnv_filters[from->type].max_radius, *radius = filter->radius_axis;
+  CnvFilter given = *from;
 
-/* The radius of a filter that is the same along both axes and needs one. */
-static gboolean
-take_square_radius(const CnvFilter *filter, int *radius, GError **error)
-{
-  const int limit = cnv_filters[filter->type].max_radius;
-  int radii[CNV_N_AXES];
-
-  if (!take_radii(filter, radii, error))
-    return FALSE;
-  *radius = radii[CNV_X];
-  if (radii[CNV_X] != radii[CNV_Y])
-    return refuse(error, filter, "with radius %d along x and %d along y, which must be equal: set radius alone, 1..%d",
-                  radii[CNV_X], radii[CNV_Y], limit);
-  if (*radius == 0)
-    return refuse(error, filter, "with radius 0 has no taps: set a radius of 1..%d", limit);
+  *filter = *from;
+  for (int axis = 0; axis < CNV_N_AXES; axis++) {
+    if (from->type == CNV_FILTER_MOTION) { /* its radius is along the line: neither axis has its own */
+      given.radius_axis[axis] = -1;
+      given.sigma_axis[axis] = 0;
+    }
+    filter->radius_axis[axis] = limit > 0 ? cnv_filter_radius(&given, axis) : 0;
+    filter->sigma_axis[axis] = cnv_filter_sigma(&given, axis);
+    if (radius[axis] > limit)
+      return refuse_radius(&given, axis, error);
+  }
+  if (limit > CNV_APERTURE_MAX || limit == 0)
+    return TRUE;
+  if (radius[CNV_X] != radius[CNV_Y])
+    return cnv_refuse(error, "with radius %d along x and %d along y, which must be equal: set radius alone, 1..%d",
+                      radius[CNV_X], radius[CNV_Y], limit);
+  if (radius[CNV_X] == 0)
+    return cnv_refuse(error, "with radius 0 has no taps: set a radius of 1..%d", limit);
   return TRUE;
 }
 
@@ -131,26 +113,15 @@ direction(double angle, double unit[CNV_N_AXES])
     }
 }
 
-static gboolean
-generate_identity(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
-{
-  add_term(kernel, cnv_taps_single(1), cnv_taps_single(1));
-  return TRUE;
-}
-
 /* A row and a column of a box or, for all filters that are made of it, of a gaussian. */
-static gboolean
-make_axes(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvTaps *made[CNV_N_AXES], GError **error)
+static void
+make_axes(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvTaps *made[CNV_N_AXES])
 {
   gboolean box = filter->type == CNV_FILTER_BOX || filter->type == CNV_FILTER_DISK;
-  int radius[CNV_N_AXES];
 
-  if (!take_radii(filter, radius, error))
-    return FALSE;
   for (int axis = 0; axis < CNV_N_AXES; axis++)
-    made[axis] = box ? cnv_taps_box(radius[axis], subsample[axis])
-                     : cnv_taps_gaussian(radius[axis], cnv_filter_sigma(filter, axis), subsample[axis]);
-  return TRUE;
+    made[axis] = box ? cnv_taps_box(filter->radius_axis[axis], subsample[axis])
+                     : cnv_taps_gaussian(filter->radius_axis[axis], filter->sigma_axis[axis], subsample[axis]);
 }
 
 static gboolean
@@ -158,8 +129,7 @@ generate_axes(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKerne
 {
   CnvTaps *made[CNV_N_AXES];
 
-  if (!make_axes(filter, subsample, made, error))
-    return FALSE;
+  make_axes(filter, subsample, made);
   add_term(kernel, made[CNV_X], made[CNV_Y]);
   return TRUE;
 }
@@ -167,27 +137,19 @@ generate_axes(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKerne
 static gboolean
 generate_disk(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
-  int radius[CNV_N_AXES];
-
-  if (!take_radii(filter, radius, error))
-    return FALSE;
-  if (radius[CNV_X] == 0 || radius[CNV_Y] == 0)
+  if (filter->radius_axis[CNV_X] == 0 || filter->radius_axis[CNV_Y] == 0)
     return generate_axes(filter, subsample, kernel, error);
-  add_dense(kernel, cnv_taps_disk(radius, subsample));
+  add_dense(kernel, cnv_taps_disk(filter->radius_axis, subsample));
   return TRUE;
 }
 
 static gboolean
 generate_motion(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
-  CnvFilter line = *filter; /* its radius is along the line: neither axis has its own */
+  const int radius = filter->radius_axis[CNV_X];
   double unit[CNV_N_AXES];
-  int radius, reach[CNV_N_AXES];
+  int reach[CNV_N_AXES];
 
-  line.radius_axis[CNV_X] = -1;
-  line.sigma_axis[CNV_X] = 0;
-  if (!take_radius(&line, CNV_X, &radius, error))
-    return FALSE;
   direction(filter->angle, unit);
   for (int axis = 0; axis < CNV_N_AXES; axis++) {
     unit[axis] /= subsample[axis];
@@ -195,10 +157,10 @@ generate_motion(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKer
   }
   for (int axis = 0; axis < CNV_N_AXES; axis++)
     if (reach[axis] > DENSE_RADIUS && reach[1 - axis] > 0)
-      return refuse(error, filter,
-                    "with radius %d and angle %g reaches %d samples along %c, and a slanted line may only reach %d (%d "
-                    "taps): lower the radius, or take an angle that is a multiple of 90",
-                    radius, filter->angle, reach[axis], axis_name[axis], DENSE_RADIUS, CNV_DENSE_MAX);
+      return cnv_refuse(error,
+                        "with radius %d and angle %g reaches %d samples along %c, and a slanted line may only reach %d "
+                        "(%d taps): lower the radius, or take an angle that is a multiple of 90",
+                        radius, filter->angle, reach[axis], axis_name[axis], DENSE_RADIUS, CNV_DENSE_MAX);
   add_dense(kernel, cnv_taps_line(radius, unit, reach));
   return TRUE;
 }
@@ -207,17 +169,13 @@ generate_motion(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKer
 static gboolean
 generate_sharpen(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
-  for (int axis = 0; axis < CNV_N_AXES; axis++) {
-    const double second[] = {-filter->amount, 2 * filter->amount, -filter->amount};
-    CnvTaps *taps = cnv_taps_regrid(cnv_taps_new(3, 1, second), subsample[axis]);
+  CnvTaps *second[CNV_N_AXES];
 
-    if (axis == CNV_X) {
-      taps->value[(taps->width - 1) / 2] += 1;
-      add_term(kernel, taps, cnv_taps_single(1));
-    } else {
-      add_term(kernel, cnv_taps_single(1), taps);
-    }
-  }
+  for (int axis = 0; axis < CNV_N_AXES; axis++)
+    second[axis] = cnv_taps_regrid(cnv_taps_scale(cnv_taps_laplacian(1), -filter->amount), subsample[axis]);
+  second[CNV_X]->value[(second[CNV_X]->width - 1) / 2] += 1;
+  add_term(kernel, second[CNV_X], cnv_taps_single(1));
+  add_term(kernel, cnv_taps_single(1), second[CNV_Y]);
   return TRUE;
 }
 
@@ -227,13 +185,10 @@ generate_unsharp(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKe
 {
   CnvTaps *blur[CNV_N_AXES];
 
-  if (!make_axes(filter, subsample, blur, error))
-    return FALSE;
+  make_axes(filter, subsample, blur);
   add_term(kernel, cnv_taps_single(1 + filter->amount), cnv_taps_single(1));
-  add_term(kernel, cnv_taps_scaled(blur[CNV_X], -filter->amount / cnv_taps_sum(blur[CNV_X])),
-           cnv_taps_scaled(blur[CNV_Y], 1 / cnv_taps_sum(blur[CNV_Y])));
-  cnv_taps_unref(blur[CNV_X]);
-  cnv_taps_unref(blur[CNV_Y]);
+  add_term(kernel, cnv_taps_scale(blur[CNV_X], -filter->amount / cnv_taps_sum(blur[CNV_X])),
+           cnv_taps_scale(blur[CNV_Y], 1 / cnv_taps_sum(blur[CNV_Y])));
   return TRUE;
 }
 
@@ -242,12 +197,12 @@ static void
 add_derivatives(CnvKernel *kernel, CnvTaps *smooth, CnvTaps *derivative, const double factor[CNV_N_AXES],
                 const int subsample[CNV_N_AXES])
 {
-  add_term(kernel, cnv_taps_regrid(cnv_taps_scaled(derivative, factor[CNV_X]), subsample[CNV_X]),
+  CnvTaps *across = cnv_taps_new(derivative->width, 1, derivative->value);
+
+  add_term(kernel, cnv_taps_regrid(cnv_taps_scale(across, factor[CNV_X]), subsample[CNV_X]),
            cnv_taps_regrid(cnv_taps_ref(smooth), subsample[CNV_Y]));
-  add_term(kernel, cnv_taps_regrid(cnv_taps_ref(smooth), subsample[CNV_X]),
-           cnv_taps_regrid(cnv_taps_scaled(derivative, factor[CNV_Y]), subsample[CNV_Y]));
-  cnv_taps_unref(smooth);
-  cnv_taps_unref(derivative);
+  add_term(kernel, cnv_taps_regrid(smooth, subsample[CNV_X]),
+           cnv_taps_regrid(cnv_taps_scale(derivative, factor[CNV_Y]), subsample[CNV_Y]));
 }
 
 static gboolean
@@ -255,11 +210,9 @@ generate_gradient(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvK
 {
   double factor[CNV_N_AXES] = {filter->gradient != CNV_GRADIENT_Y, filter->gradient != CNV_GRADIENT_X};
   gboolean sobel = filter->type == CNV_FILTER_SOBEL;
+  const int radius = filter->radius_axis[CNV_X];
   CnvTaps *smooth;
-  int radius;
 
-  if (!take_square_radius(filter, &radius, error))
-    return FALSE;
   if (filter->gradient == CNV_GRADIENT_DIRECTIONAL)
     direction(filter->angle, factor);
   if (filter->type == CNV_FILTER_SCHARR)
@@ -276,10 +229,8 @@ static gboolean
 generate_laplacian(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
   static const double both[CNV_N_AXES] = {1, 1};
-  int radius;
+  const int radius = filter->radius_axis[CNV_X];
 
-  if (!take_square_radius(filter, &radius, error))
-    return FALSE;
   add_derivatives(kernel, cnv_taps_binomial(radius == 1 ? 0 : radius), cnv_taps_laplacian(radius), both, subsample);
   return TRUE;
 }
@@ -287,14 +238,12 @@ generate_laplacian(const CnvFilter *filter, const int subsample[CNV_N_AXES], Cnv
 static gboolean
 generate_log(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
-  CnvTaps *made[CNV_N_AXES], *blur[CNV_N_AXES], *second[CNV_N_AXES];
+  CnvTaps *blur[CNV_N_AXES], *second[CNV_N_AXES];
 
-  if (!make_axes(filter, subsample, made, error))
-    return FALSE;
+  make_axes(filter, subsample, blur);
   for (int axis = 0; axis < CNV_N_AXES; axis++) {
-    blur[axis] = cnv_taps_scaled(made[axis], 1 / cnv_taps_sum(made[axis]));
-    second[axis] = cnv_taps_second_derivative(blur[axis], cnv_filter_sigma(filter, axis), subsample[axis]);
-    cnv_taps_unref(made[axis]);
+    cnv_taps_scale(blur[axis], 1 / cnv_taps_sum(blur[axis]));
+    second[axis] = cnv_taps_second_derivative(blur[axis], filter->sigma_axis[axis], subsample[axis]);
   }
   add_term(kernel, second[CNV_X], blur[CNV_Y]);
   add_term(kernel, blur[CNV_X], second[CNV_Y]);
@@ -305,11 +254,9 @@ generate_log(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel
 static gboolean
 generate_emboss(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
+  const int radius = filter->radius_axis[CNV_X];
   double factor[CNV_N_AXES];
-  int radius;
 
-  if (!take_square_radius(filter, &radius, error))
-    return FALSE;
   direction(filter->angle, factor);
   for (int axis = 0; axis < CNV_N_AXES; axis++) /* by the sums of the smoothing taps and of the positive ones across */
     factor[axis] *= filter->amount / ((2 * radius + 1) * (radius * (radius + 1) / 2));
@@ -325,54 +272,49 @@ take_anchor(const CnvFilter *filter, CnvAxis axis, int n, int *anchor, GError **
   *anchor = filter->anchor[axis] == -1 ? (n - 1) / 2 : filter->anchor[axis];
   if (*anchor >= 0 && *anchor < n)
     return TRUE;
-  return refuse(error, filter, "with anchor-%c %d has taps 0..%d along %c: set one of these, or -1 (centre)",
-                axis_name[axis], *anchor, n - 1, axis_name[axis]);
-}
-
-static gboolean
-custom_dense(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernelTerm *term, GError **error)
-{
-  if (!take_anchor(filter, CNV_X, filter->kernel->width, &term->anchor[CNV_X], error) ||
-      !take_anchor(filter, CNV_Y, filter->kernel->height, &term->anchor[CNV_Y], error))
-    return FALSE;
-  term->dense = cnv_taps_gather(filter->kernel, subsample, filter->flip, term->anchor);
-  return TRUE;
-}
-
-static gboolean
-custom_axis(const CnvFilter *filter, CnvAxis axis, int step, CnvKernelTerm *term, GError **error)
-{
-  const CnvTaps *given = filter->kernel_axis[axis];
-  int anchor[CNV_N_AXES] = {0, 0};
-
-  if (!take_anchor(filter, axis, given ? given->width : 1, &anchor[0], error))
-    return FALSE;
-  term->axis[axis] = given ? cnv_taps_gather(given, (const int[]){step, 1}, filter->flip, anchor) : cnv_taps_single(1);
-  term->anchor[axis] = anchor[0];
-  return TRUE;
+  return cnv_refuse(error, "with anchor-%c %d has taps 0..%d along %c: set one of these, or -1 (centre)",
+                    axis_name[axis], *anchor, n - 1, axis_name[axis]);
 }
 
 static gboolean
 generate_custom(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
-  const gboolean axes = filter->kernel_axis[CNV_X] || filter->kernel_axis[CNV_Y];
+  const CnvTaps *dense = filter->kernel, *x = filter->kernel_axis[CNV_X], *y = filter->kernel_axis[CNV_Y];
   CnvKernelTerm *term = &kernel->term[0];
 
-  if (filter->kernel && axes)
-    return refuse(error, filter, "has both kernel and kernel-x or kernel-y: set one of them to <> (none)");
-  if (!filter->kernel && !axes && !filter->kernel_t)
-    return refuse(error, filter, "has no taps: set kernel, or kernel-x and kernel-y, for example kernel=\"<1,2,1>\"");
+  if (dense && (x || y))
+    return cnv_refuse(error, "has both kernel and kernel-x or kernel-y: set one of them to <> (none)");
+  if (!dense && !x && !y && !filter->kernel_t)
+    return cnv_refuse(error, "has no taps: set kernel, or kernel-x and kernel-y, for example kernel=\"<1,2,1>\"");
+  if (!take_anchor(filter, CNV_X,
+                   dense ? dense->width
+                   : x   ? x->width
+                         : 1,
+                   &term->anchor[CNV_X], error) ||
+      !take_anchor(filter, CNV_Y,
+                   dense ? dense->height
+                   : y   ? y->width
+                         : 1,
+                   &term->anchor[CNV_Y], error))
+    return FALSE;
   kernel->n_terms = 1;
-  if (filter->kernel)
-    return custom_dense(filter, subsample, term, error);
-  return custom_axis(filter, CNV_X, subsample[CNV_X], term, error) &&
-         custom_axis(filter, CNV_Y, subsample[CNV_Y], term, error);
+  if (dense)
+    term->dense = cnv_taps_gather(dense, subsample, filter->flip, term->anchor);
+  for (int axis = 0; axis < CNV_N_AXES && !dense; axis++) {
+    const CnvTaps *given = filter->kernel_axis[axis];
+    int anchor[CNV_N_AXES] = {term->anchor[axis], 0};
+
+    term->axis[axis] =
+        given ? cnv_taps_gather(given, (const int[]){subsample[axis], 1}, filter->flip, anchor) : cnv_taps_single(1);
+    term->anchor[axis] = anchor[0];
+  }
+  return TRUE;
 }
 
 /* clang-format off */
 const CnvFilterInfo cnv_filters[] = {
     {.nick = {CNV_FILTER_IDENTITY, "identity", "One tap of 1: the picture as it is, for scale and bias"},
-     .generate = generate_identity},
+     .generate = generate_axes},
     {.nick = {CNV_FILTER_BOX, "box", "Mean of the samples within the radius"},
      .generate = generate_axes, .default_radius = 8, .max_radius = CNV_RADIUS_MAX},
     {.nick = {CNV_FILTER_GAUSSIAN, "gaussian", "Gaussian blur by radius and sigma"},

@@ -46,25 +46,13 @@ check_numbers(const CnvFilter *filter, GError **error)
   return TRUE;
 }
 
-/* The taps that the user gives, of those that count. */
+/* The arrays that the user gives along x and y. */
 static gboolean
 check_given(const CnvFilter *filter, GError **error)
 {
-  const gboolean custom = filter->type == CNV_FILTER_CUSTOM;
-  const struct {
-    const CnvTaps *taps;
-    const char *name;
-  } rows[] = {
-      {custom ? filter->kernel : NULL, "kernel"},
-      {custom ? filter->kernel_axis[CNV_X] : NULL, "kernel-x"},
-      {custom ? filter->kernel_axis[CNV_Y] : NULL, "kernel-y"},
-      {filter->kernel_t, "kernel-t"},
-  };
-
-  for (guint i = 0; i < G_N_ELEMENTS(rows); i++)
-    if (rows[i].taps && !cnv_taps_check(rows[i].taps, rows[i].name, error))
-      return FALSE;
-  return TRUE;
+  return cnv_taps_check(filter->kernel, "kernel", error) &&
+         cnv_taps_check(filter->kernel_axis[CNV_X], "kernel-x", error) &&
+         cnv_taps_check(filter->kernel_axis[CNV_Y], "kernel-y", error);
 }
 
 /* Rows times columns times taps in time: engines add up their products. */
@@ -106,12 +94,15 @@ static gboolean
 generate(const CnvFilter *filter, int frame, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
   const CnvTaps *all = filter->kernel;
-  CnvFilter flat = *filter; /* without references: it is read while `filter` is there */
-  gboolean right;
+  const CnvFilterInfo *info = &cnv_filters[filter->type];
+  CnvFilter flat;
+  gboolean right = cnv_filter_resolve(filter, &flat, error);
 
   if (frame >= 0)
     flat.kernel = cnv_taps_new(all->width, all->height, all->value + (gsize)frame * all->width * all->height);
-  right = cnv_filters[filter->type].generate(&flat, subsample, kernel, error);
+  right = right && info->generate(&flat, subsample, kernel, error);
+  if (!right)
+    g_prefix_error(error, "filter=%s ", info->nick.nick);
   for (int t = 0; t < kernel->n_terms; t++)
     kernel->term[t].temporal_tap = -1;
   if (frame >= 0)
@@ -151,7 +142,7 @@ cnv_filter_generate(const CnvFilter *filter, const int subsample[CNV_N_AXES], Cn
   gboolean volume = filter->type == CNV_FILTER_CUSTOM && filter->kernel && filter->kernel->depth > 1, right;
 
   memset(kernel, 0, sizeof(*kernel));
-  right = check_numbers(filter, error) && check_given(filter, error) &&
+  right = check_numbers(filter, error) && (filter->type != CNV_FILTER_CUSTOM || check_given(filter, error)) &&
           (volume ? generate_volume(filter, subsample, kernel, error) : generate(filter, -1, subsample, kernel, error));
   if (right && kernel->n_terms == 0)
     right = cnv_refuse(error, "filter=%s has no tap but 0: set a radius of at least 1 and a sigma near it",

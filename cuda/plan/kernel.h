@@ -31,6 +31,10 @@ void cnv_kernel_clear(CnvKernel *kernel);
 /* A sum over the taps of a term. of: cnv_taps_sum or cnv_taps_magnitude. */
 double cnv_term_total(const CnvKernelTerm *term, double (*of)(const CnvTaps *taps));
 
+/* The filter with the radius and sigma in force along each axis, as generators read it; without references of its own.
+ * FALSE where the filter does not take such a radius. */
+gboolean cnv_filter_resolve(const CnvFilter *from, CnvFilter *filter, GError **error);
+
 /* Makes the terms; a dense one that is a row times a column becomes separable. Checks the limits of filter.h. */
 gboolean cnv_filter_generate(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel,
                              GError **error);

@@ -13,16 +13,6 @@ cnv_taps_single(double value)
 }
 
 CnvTaps *
-cnv_taps_scaled(const CnvTaps *taps, double factor)
-{
-  CnvTaps *out = cnv_taps_new(taps->width, taps->height, taps->value);
-
-  for (int i = 0; i < out->width * out->height; i++)
-    out->value[i] *= factor;
-  return out;
-}
-
-CnvTaps *
 cnv_taps_regrid(CnvTaps *taps, int step)
 {
   int anchor[CNV_N_AXES] = {(taps->width - 1) / 2, 0};

@@ -79,6 +79,14 @@ cnv_taps_magnitude(const CnvTaps *taps)
   return sum;
 }
 
+CnvTaps *
+cnv_taps_scale(CnvTaps *taps, double factor)
+{
+  for (int i = 0; i < taps->width * taps->height; i++)
+    taps->value[i] *= factor;
+  return taps;
+}
+
 gboolean
 cnv_taps_check_magnitude(double magnitude, const char *what, GError **error)
 {
@@ -94,7 +102,8 @@ cnv_taps_check_magnitude(double magnitude, const char *what, GError **error)
 gboolean
 cnv_taps_check(const CnvTaps *taps, const char *what, GError **error)
 {
-  return cnv_taps_check_finite(taps, what, error) && cnv_taps_check_magnitude(cnv_taps_magnitude(taps), what, error);
+  return !taps ||
+         (cnv_taps_check_finite(taps, what, error) && cnv_taps_check_magnitude(cnv_taps_magnitude(taps), what, error));
 }
 
 static int
@@ -229,19 +238,12 @@ cnv_taps_factor(const CnvTaps *taps, int max_rank, CnvTaps *row[], CnvTaps *colu
   return 0;
 }
 
-static void
-multiply(CnvTaps *taps, double factor)
-{
-  for (int i = 0; i < taps->width; i++)
-    taps->value[i] *= factor;
-}
-
 /* The product stays. */
 static void
 lengthen(CnvTaps *row, CnvTaps *column, double by)
 {
-  multiply(row, 1 / by);
-  multiply(column, by);
+  cnv_taps_scale(row, 1 / by);
+  cnv_taps_scale(column, by);
 }
 
 static void

@@ -33,6 +33,9 @@ gboolean cnv_taps_split_time(const CnvTaps *taps, double weight[], int *frame);
 double cnv_taps_sum(const CnvTaps *taps);       /* of one frame */
 double cnv_taps_magnitude(const CnvTaps *taps); /* sum of the taps' magnitudes */
 
+/* Multiplies taps that are not shared yet, in place. */
+CnvTaps *cnv_taps_scale(CnvTaps *taps, double factor);
+
 /* FALSE with the error where a tap is not finite, or a sum of magnitudes is beyond CNV_TAPS_MAX. what: the taps, for
  * the message. */
 gboolean cnv_taps_check_finite(const CnvTaps *taps, const char *what, GError **error);
@@ -42,7 +45,6 @@ gboolean cnv_taps_check_magnitude(double magnitude, const char *what, GError **e
  * samples from one sample of the plane to the next, 1, 2 or 4. Radius and sigma are in luma samples. ---- */
 
 CnvTaps *cnv_taps_single(double value);
-CnvTaps *cnv_taps_scaled(const CnvTaps *taps, double factor);
 
 /* Moves a row of taps one luma sample apart to the grid of a subsampled plane. Takes over `taps`. */
 CnvTaps *cnv_taps_regrid(CnvTaps *taps, int step);

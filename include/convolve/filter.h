@@ -41,7 +41,8 @@ CnvTaps *cnv_taps_new_volume(int width, int height, int depth, const double *val
 CnvTaps *cnv_taps_ref(CnvTaps *taps);
 void cnv_taps_unref(CnvTaps *taps);                          /* NULL is allowed */
 gboolean cnv_taps_equal(const CnvTaps *a, const CnvTaps *b); /* by value; NULL equals NULL */
-/* FALSE, and an error that begins with `what`, where a tap is not finite or their sum is beyond CNV_TAPS_MAX. */
+/* FALSE, and an error that begins with `what`, where a tap is not finite or their sum is beyond CNV_TAPS_MAX. NULL has
+ * none. */
 gboolean cnv_taps_check(const CnvTaps *taps, const char *what, GError **error);
 
 typedef struct {
@@ -88,9 +89,9 @@ typedef struct CnvKernel CnvKernel;
 /* A row of the filter table: one filter and how its taps are made. */
 typedef struct {
   CnvNick nick; /* value: CnvFilterType */
-  /* Makes the terms for a plane whose samples are subsample[axis] (1, 2 or 4) luma samples apart; a radius or sigma in
-   * luma samples is divided by it, so that a blur is as wide on chroma as on luma. Returns FALSE with
-   * CNV_ERROR_SETTINGS. */
+  /* From a filter with the radius and sigma of each axis makes the terms for a plane whose samples are subsample[axis]
+   * (1, 2 or 4) luma samples apart; a radius or sigma in luma samples is divided by it, so that a blur is as wide on
+   * chroma as on luma. Returns FALSE with CNV_ERROR_SETTINGS. */
   gboolean (*generate)(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error);
   int default_radius; /* where neither radius nor sigma is set */
   int max_radius;     /* along either axis; 0: the filter has no radius */
