@@ -24,9 +24,10 @@
 /* All channels of a pixel in a 32-bit word: the roles of the first three, from bits 0, 10 and 20 on; alpha has the two
  * highest bits. */
 #define WORD(a, b, c) {4, 0, 0, {CNV_ROLE_##a, CNV_ROLE_##b, CNV_ROLE_##c, CNV_ROLE_A}, 4, {0, 10, 20, 30}}
-/* Packed 4:2:2: luma at every second byte from y on, chroma at every fourth from u and v on. */
-#define PACKED_Y(y) {1, 0, 0, {CNV_ROLE_Y}, 2, {y}}
-#define PACKED_UV(u, v) {2, 1, 0, {CNV_ROLE_U, CNV_ROLE_V}, 4, {u, v}}
+/* Packed 4:2:2, samples of so many bytes: luma at every second sample from y on, chroma at every fourth from u and v
+ * on. */
+#define PACKED_Y(bytes, y) {1, 0, 0, {CNV_ROLE_Y}, 2 * (bytes), {(y) * (bytes)}}
+#define PACKED_UV(bytes, u, v) {2, 1, 0, {CNV_ROLE_U, CNV_ROLE_V}, 4 * (bytes), {(u) * (bytes), (v) * (bytes)}}
 /* clang-format on */
 
 const CnvFormat cnv_formats[] = {
@@ -57,10 +58,14 @@ const CnvFormat cnv_formats[] = {
     {"BGRP", 1, 8, 0, 3, 122, {ONE(B), ONE(G), ONE(R)}},
     {"GBR", 1, 8, 0, 3, 122, {ONE(G), ONE(B), ONE(R)}},
     {"GBRA", 1, 8, 0, 4, 122, {ONE(G), ONE(B), ONE(R), ONE(A)}},
-    {"YUY2", 1, 8, 0, 2, 122, {PACKED_Y(0), PACKED_UV(1, 3)}},
-    {"UYVY", 1, 8, 0, 2, 122, {PACKED_Y(1), PACKED_UV(0, 2)}},
+    {"YUY2", 1, 8, 0, 2, 122, {PACKED_Y(1, 0), PACKED_UV(1, 1, 3)}},
+    {"UYVY", 1, 8, 0, 2, 122, {PACKED_Y(1, 1), PACKED_UV(1, 0, 2)}},
     {"RGB10A2_LE", 4, 10, 0, 1, 122, {WORD(R, G, B)}},
     {"BGR10A2_LE", 4, 10, 0, 1, 122, {WORD(B, G, R)}},
+    {"Y410", 4, 10, 0, 1, 0, {WORD(U, Y, V)}},
+    {"Y210", 2, 10, 6, 2, 0, {PACKED_Y(2, 0), PACKED_UV(2, 1, 3)}},
+    {"Y212_LE", 2, 12, 4, 2, 0, {PACKED_Y(2, 0), PACKED_UV(2, 1, 3)}},
+    {"Y412_LE", 2, 12, 4, 1, 0, {FOUR(U, Y, V, A)}},
     {"P010_10LE", 2, 10, 6, 2, 122, Y_UV(1, 1)},
     {"P012_LE", 2, 12, 4, 2, 0, Y_UV(1, 1)},
     {"P016_LE", 2, 16, 0, 2, 122, Y_UV(1, 1)},

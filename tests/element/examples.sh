@@ -518,9 +518,10 @@ test_files()
   grep -q '^Y444_10LE is written as 8 bit 4:2:0' log || fail "the other format is not told"
   FORMAT=Y444_10LE OUTPUT=out.mkv run_script blur
   [[ $(decoded_caps out.mkv) == *format=Y444_10LE,*width=321,*height=241,* ]] || fail "not what was asked for: $(decoded_caps out.mkv)"
-  gst-launch-1.0 -q videotestsrc num-buffers=$frames ! video/x-raw,format=A444_10LE,width=320,height=240,framerate=30/1 \
-    ! avenc_ffv1 ! matroskamux ! filesink location=clip.mp4
-  OUTPUT=out.mp4 run_script blur # the element may take it, or else it is converted
+  gst-launch-1.0 -q videotestsrc num-buffers=$frames ! video/x-raw,format=v210,width=320,height=240,framerate=30/1 \
+    ! qtmux ! filesink location=clip.mp4
+  OUTPUT=out.mp4 run_script blur
+  grep -q '^v210, which the filter does not take, is converted to I422_10LE$' log || fail "the conversion is not told"
   make_clip
   turn clip.mp4
   OUTPUT=out.mp4 run_script blur

@@ -83,10 +83,10 @@ const char *const test_algorithm_columns[] = {
     "ARGB64 RGBA64_LE",
     "ARGB64:filter RGBA64_LE:filter",
     /* not arrays of samples that are filtered alike: packed 4:2:2, words, colours weighted by alpha */
-    "YUY2 UYVY",
-    "AYUV AYUV:filter VUYA VUYA:filter RGB10A2_LE RGB10A2_LE:filter BGR10A2_LE BGR10A2_LE:filter",
+    "YUY2 UYVY Y210 Y212_LE",
+    "AYUV AYUV:filter VUYA VUYA:filter RGB10A2_LE RGB10A2_LE:filter BGR10A2_LE BGR10A2_LE:filter Y410 Y410:filter Y412_LE Y412_LE:filter",
     "A420:premultiply A420_10LE:premultiply",
-    "RGBA:premultiply BGRA:premultiply ARGB:premultiply ABGR:premultiply AYUV:premultiply VUYA:premultiply GBRA:premultiply RGB10A2_LE:premultiply BGR10A2_LE:premultiply ARGB64:premultiply RGBA64_LE:premultiply",
+    "RGBA:premultiply BGRA:premultiply ARGB:premultiply ABGR:premultiply AYUV:premultiply VUYA:premultiply GBRA:premultiply RGB10A2_LE:premultiply BGR10A2_LE:premultiply ARGB64:premultiply RGBA64_LE:premultiply Y410:premultiply Y412_LE:premultiply",
     /* 10 and 12 bits, with alpha or in another order */
     "A420_10LE:filter",
     "A422_10LE:filter",
