@@ -9,12 +9,13 @@
  * measured. The benchmark lists at its end the cases in which another algorithm would have been faster than auto's. Any
  * algorithm can be asked for by the property of that name. */
 
-/* The compute capability, ten times the major number and the minor one, from which on GPUs have the instructions for
- * tensor. */
-#define TENSOR_CAPABILITY 80
-
-/* The same for fused, whose blocks take up to 64 KiB of shared memory. */
-#define FUSED_CAPABILITY 70
+/* The compute capability from which on GPUs have the instructions for tensor, and 64 KiB of shared memory for a block
+ * of fused. */
+static const struct {
+  CnvAlgorithm algorithm;
+  int least;
+  const char *name;
+} fastest[] = {{CNV_ALGORITHM_TENSOR, 80, "8.0 (Ampere)"}, {CNV_ALGORITHM_FUSED, 70, "7.0 (Volta)"}};
 
 /* The least of the machine's GPUs, since a plan is made for any of them. */
 static int
@@ -26,12 +27,11 @@ find_capability(void)
   if (!cu || cu->cuDeviceGetCount(&count) != CUDA_SUCCESS || count == 0)
     return 0;
   for (int i = 0; i < count; i++) {
-    int major = 0, minor = 0;
+    int capability;
 
-    if (cu->cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, i) != CUDA_SUCCESS ||
-        cu->cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, i) != CUDA_SUCCESS)
+    if (!cnv_driver_capability(cu, i, &capability, NULL))
       return 0;
-    least = MIN(least, 10 * major + minor);
+    least = MIN(least, capability);
   }
   return least;
 }
@@ -53,10 +53,9 @@ cnv_cuda_can_at(int capability, CnvAlgorithm algorithm, const CnvPlan *plan, con
 
   if (!cnv_kernel_fits(algorithm, plan, plane, error))
     return FALSE;
-  if (algorithm == CNV_ALGORITHM_TENSOR && capability < TENSOR_CAPABILITY)
-    return cnv_fit_refuse(error, "it takes GPUs of compute capability 8.0 (Ampere) or newer");
-  if (algorithm == CNV_ALGORITHM_FUSED && capability < FUSED_CAPABILITY)
-    return cnv_fit_refuse(error, "it takes GPUs of compute capability 7.0 (Volta) or newer");
+  for (gsize i = 0; i < G_N_ELEMENTS(fastest); i++)
+    if (algorithm == fastest[i].algorithm && capability < fastest[i].least)
+      return cnv_fit_refuse(error, "it takes GPUs of compute capability %s or newer", fastest[i].name);
   return n <= CNV_CONSTANT_TAPS ||
          cnv_fit_refuse(error,
                         "the filter takes %u numbers of constant memory, a GPU has %d: shorten the kernel or use "
@@ -67,13 +66,12 @@ cnv_cuda_can_at(int capability, CnvAlgorithm algorithm, const CnvPlan *plan, con
 CnvAlgorithm
 cnv_cuda_choose_at(int capability, const CnvPlan *plan, const CnvPlane *plane)
 {
-  const CnvTerm *set = &plane->term[0];
+  const CnvTerm *term = &plane->term[0];
 
-  if (capability >= TENSOR_CAPABILITY && cnv_kernel_fits(CNV_ALGORITHM_TENSOR, plan, plane, NULL))
-    return CNV_ALGORITHM_TENSOR;
-  if (capability >= FUSED_CAPABILITY && cnv_kernel_fits(CNV_ALGORITHM_FUSED, plan, plane, NULL))
-    return CNV_ALGORITHM_FUSED;
-  if (plan->n_temporal_taps == 1 && plane->n_terms == 1 && set->n[CNV_X] * set->n[CNV_Y] == 1)
+  for (gsize i = 0; i < G_N_ELEMENTS(fastest); i++)
+    if (cnv_cuda_can_at(capability, fastest[i].algorithm, plan, plane, NULL))
+      return fastest[i].algorithm;
+  if (plan->n_temporal_taps == 1 && plane->n_terms == 1 && term->n[CNV_X] * term->n[CNV_Y] == 1)
     return CNV_ALGORITHM_NAIVE;
   return cnv_plane_is_separable(plane) ? CNV_ALGORITHM_SEPARABLE : CNV_ALGORITHM_TILED;
 }

@@ -16,29 +16,23 @@
 static CnvDriver driver;
 static GError *driver_error;
 
-static gboolean
-load_entry(GModule *module, const char *name, gpointer *entry)
-{
-  if (g_module_symbol(module, name, entry))
-    return TRUE;
-  g_set_error(&driver_error, CNV_ERROR, CNV_ERROR_NO_DEVICE,
-              LIBCUDA " has no %s: the NVIDIA driver is too old for this build, update it", name);
-  return FALSE;
-}
-
+/* FALSE where one is missing; those of newer drivers may be. */
 static gboolean
 load_entries(GModule *module)
 {
+  const char *missing = NULL;
+
 #define LOAD(name)                                                                                                     \
-  if (!load_entry(module, EXPANDED_STRING(name), (gpointer *)&driver.name))                                            \
-    return FALSE;
+  if (!g_module_symbol(module, EXPANDED_STRING(name), (gpointer *)&driver.name))                                       \
+    missing = EXPANDED_STRING(name);
   CNV_DRIVER_ENTRIES(LOAD)
 #undef LOAD
-  if (!g_module_symbol(module, "cuTensorMapEncodeTiled", (gpointer *)&driver.cuTensorMapEncodeTiled))
-    driver.cuTensorMapEncodeTiled = NULL;
-  if (!g_module_symbol(module, "cuLaunchKernelEx", (gpointer *)&driver.cuLaunchKernelEx))
-    driver.cuLaunchKernelEx = NULL;
-  return TRUE;
+  g_module_symbol(module, "cuTensorMapEncodeTiled", (gpointer *)&driver.cuTensorMapEncodeTiled);
+  g_module_symbol(module, "cuLaunchKernelEx", (gpointer *)&driver.cuLaunchKernelEx);
+  if (missing)
+    g_set_error(&driver_error, CNV_ERROR, CNV_ERROR_NO_DEVICE,
+                LIBCUDA " has no %s: the NVIDIA driver is too old for this build, update it", missing);
+  return !missing;
 }
 
 /* The driver itself names most errors, but not those of its own start. */
@@ -122,4 +116,16 @@ gboolean
 cnv_driver_enter_at_last(const CnvDriver *cu, CUcontext context)
 {
   return cu->cuCtxPushCurrent(context) == CUDA_SUCCESS || cu->cuCtxPushCurrent(context) == CUDA_SUCCESS;
+}
+
+gboolean
+cnv_driver_capability(const CnvDriver *cu, CUdevice device, int *capability, GError **error)
+{
+  int major = 0, minor = 0;
+  CUresult result = cu->cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
+
+  if (result == CUDA_SUCCESS)
+    result = cu->cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
+  *capability = 10 * major + minor;
+  return cnv_driver_check(cu, result, "cuDeviceGetAttribute", "asking for the GPU's capability", error);
 }

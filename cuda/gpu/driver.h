@@ -76,4 +76,7 @@ gboolean cnv_driver_check(const CnvDriver *cu, CUresult result, const char *call
  * fails. FALSE: the context is gone, and with it all that was in it. */
 gboolean cnv_driver_enter_at_last(const CnvDriver *cu, CUcontext context);
 
+/* Sets a device's compute capability: ten times the major number, and the minor one. */
+gboolean cnv_driver_capability(const CnvDriver *cu, CUdevice device, int *capability, GError **error);
+
 G_END_DECLS

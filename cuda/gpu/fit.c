@@ -44,18 +44,6 @@ cnv_ring_steps(const CnvNeeds *needs)
   return MAX(cnv_divide_up(needs->rows, 8) + 1, 2);
 }
 
-gboolean
-cnv_fit_refuse(GError **error, const char *format, ...)
-{
-  va_list args;
-
-  va_start(args, format);
-  if (error)
-    *error = g_error_new_valist(CNV_ERROR, CNV_ERROR_UNSUPPORTED, format, args);
-  va_end(args);
-  return FALSE;
-}
-
 int
 cnv_fit_first_channel(const CnvPlane *plane)
 {

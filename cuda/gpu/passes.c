@@ -9,39 +9,31 @@
 
 /* ---- block jobs ---- */
 
-/* The algorithm by whose kernels a job is done. */
+/* The algorithm by whose kernels with block jobs a plane is done. */
 static CnvAlgorithm
-algorithm_of(const CnvSchedule *schedule, const CnvRectJob *job)
+block_algorithm(const CnvPlane *plane)
 {
-  const CnvPlane *plane = cnv_schedule_plane(schedule, job);
-
-  if (!cnv_algorithm_has_tiles(plane->algorithm) || cnv_tile_jobs_take(schedule, job))
+  if (!cnv_algorithm_has_tiles(plane->algorithm))
     return plane->algorithm;
   return cnv_plane_is_separable(plane) ? CNV_ALGORITHM_SEPARABLE : CNV_ALGORITHM_TILED;
 }
 
-/* The job with its row sums from float number `sums` on, if its kernel has any. */
+/* The job with its row sums, if its kernels have any, from float number *sums on, which becomes that behind them. */
 static CnvBlockJob
-make_block_job(const CnvSchedule *schedule, const CnvRectJob *job, gsize sums)
+make_block_job(const CnvSchedule *schedule, const CnvRectJob *job, gsize *sums)
 {
   const CnvPlane *plane = cnv_schedule_plane(schedule, job);
+  CnvAlgorithm algorithm = block_algorithm(plane);
+  CnvBlockJob made = {.job = *job, .sums = (guint32)*sums};
   int n_y = 1;
 
   for (int t = 0; t < plane->n_terms; t++)
     n_y = MAX(n_y, plane->term[t].n[CNV_Y]);
-  return (CnvBlockJob){.job = *job,
-                       .sums = (guint32)sums,
-                       .sums_stride = cnv_divide_up(job->width * plane->channels, SUMS_UNIT) * SUMS_UNIT,
-                       .sums_rows = cnv_divide_up(job->height + n_y - 1, CNV_ROWS_HEIGHT) * CNV_ROWS_HEIGHT};
-}
-
-/* Floats of a job's row sums, where it is done by that algorithm. */
-static gsize
-sums_of(const CnvSchedule *schedule, CnvAlgorithm algorithm, const CnvBlockJob *job)
-{
-  if (algorithm != CNV_ALGORITHM_SEPARABLE && algorithm != CNV_ALGORITHM_TEXTURE)
-    return 0;
-  return (gsize)job->sums_stride * job->sums_rows * cnv_schedule_plane(schedule, &job->job)->n_terms;
+  made.sums_stride = cnv_divide_up(job->width * plane->channels, SUMS_UNIT) * SUMS_UNIT;
+  made.sums_rows = cnv_divide_up(job->height + n_y - 1, CNV_ROWS_HEIGHT) * CNV_ROWS_HEIGHT;
+  if (algorithm == CNV_ALGORITHM_SEPARABLE || algorithm == CNV_ALGORITHM_TEXTURE)
+    *sums += (gsize)made.sums_stride * made.sums_rows * plane->n_terms;
+  return made;
 }
 
 /* Gives the job the launch's next blocks. */
@@ -64,43 +56,39 @@ add_block_job(CnvSchedule *schedule, CnvLaunch *launch, CnvBlockJob job)
 static gboolean
 takes(const CnvSchedule *schedule, const CnvLaunch *launch, const CnvRectJob *job)
 {
-  const CnvKernelKind *kind = cnv_kernel_kind(launch->kernel);
+  const CnvPlane *plane = cnv_schedule_plane(schedule, job);
   const CnvPlaneKernel *of = cnv_schedule_plane_kernel(schedule, job);
+  CnvAlgorithm algorithm = cnv_kernel_kind(launch->kernel)->algorithm;
 
-  if (kind->algorithm == CNV_ALGORITHM_AUTO)
-    return !cnv_schedule_plane(schedule, job)->plain;
-  if (kind->variants && of->kernel != launch->kernel)
-    return FALSE;
-  return kind->algorithm == algorithm_of(schedule, job) && of->bank == launch->bank;
+  if (algorithm == CNV_ALGORITHM_AUTO)
+    return !plane->plain;
+  return of->bank == launch->bank &&
+         (cnv_tile_jobs_take(schedule, job) ? of->kernel == launch->kernel : block_algorithm(plane) == algorithm);
 }
 
 /* The launch of a kernel for those of the jobs that it is for. */
 static void
 add_launch(CnvSchedule *schedule, CnvKernelId kernel, guint bank, const CnvRectJob *jobs, guint n)
 {
-  gboolean has_tiles = cnv_kernel_kind(kernel)->variants != NULL;
-  GArray *array = has_tiles ? schedule->tile_jobs : schedule->block_jobs;
+  const CnvKernelKind *kind = cnv_kernel_kind(kernel);
+  GArray *array = kind->variants ? schedule->tile_jobs : schedule->block_jobs;
   CnvLaunch launch = {.kernel = kernel, .bank = bank, .first = array->len};
   gsize sums = 0;
 
   for (guint i = 0; i < n; i++) {
-    CnvBlockJob job;
-
     if (!takes(schedule, &launch, &jobs[i]))
       continue;
-    if (has_tiles) {
+    if (kind->variants)
       cnv_tile_jobs_add(schedule, &jobs[i]);
-      continue;
-    }
-    job = make_block_job(schedule, &jobs[i], sums);
-    sums += sums_of(schedule, cnv_kernel_kind(kernel)->algorithm, &job);
-    add_block_job(schedule, &launch, job);
+    else
+      add_block_job(schedule, &launch, make_block_job(schedule, &jobs[i], &sums));
   }
-  schedule->sums_size = MAX(schedule->sums_size, sums * sizeof(float));
+  if (kind->by_terms)
+    schedule->sums_size = MAX(schedule->sums_size, sums * sizeof(float));
   launch.n = array->len - launch.first;
   if (launch.n == 0)
     return;
-  if (has_tiles)
+  if (kind->variants)
     cnv_tile_jobs_cut(schedule, &launch);
   g_array_append_val(schedule->launches, launch);
 }
@@ -120,11 +108,11 @@ add_bank(CnvSchedule *schedule, guint bank, const CnvRectJob *jobs, guint n)
   gsize used = 0;
 
   for (guint i = 0; i < n; i++) {
-    CnvBlockJob job = make_block_job(schedule, &jobs[i], 0);
-    gsize sums = sums_of(schedule, algorithm_of(schedule, &jobs[i]), &job);
+    gsize sums = 0;
 
-    if (cnv_schedule_plane_kernel(schedule, &jobs[i])->bank != bank)
+    if (cnv_schedule_plane_kernel(schedule, &jobs[i])->bank != bank || cnv_tile_jobs_take(schedule, &jobs[i]))
       continue;
+    make_block_job(schedule, &jobs[i], &sums);
     if (used > 0 && used + sums > PASS_FLOATS) {
       add_pass(schedule, bank, jobs + first, i - first);
       first = i;
@@ -145,14 +133,14 @@ add_staging(CnvSchedule *schedule, int fields)
   CnvRectJob jobs[2 * CNV_MAX_PLANES];
   guint n = 0;
 
-  for (int p = 0; p < plan->n_planes; p++)
-    for (int field = 0; field < fields && plan->plane[p].filtered && !plan->plane[p].plain; field++) {
-      int rows = cnv_divide_up(plan->plane[p].height - field, fields);
+  for (int i = 0; i < plan->n_planes * fields; i++) {
+    const CnvPlane *plane = &plan->plane[i / fields];
+    int field = i % fields, rows = cnv_divide_up(plane->height - field, fields);
 
-      if (rows > 0)
-        jobs[n++] =
-            (CnvRectJob){.plane = p, .field = field, .fields = fields, .width = plan->plane[p].width, .height = rows};
-    }
+    if (plane->filtered && rows > 0)
+      jobs[n++] =
+          (CnvRectJob){.plane = i / fields, .field = field, .fields = fields, .width = plane->width, .height = rows};
+  }
   add_launch(schedule, CNV_KERNEL_STAGE_IN, 0, jobs, n);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gpu/slices.h"
+#include "plan/arith.h"
 
 /* Bytes of a slice, at least. Its kernels, events and copies are some 4 us of launching; the bus, at some 54 GB/s on an
  * H200, takes more than twice that for so many bytes. */
@@ -7,12 +8,6 @@
 
 /* Fewer slices save too little: so a frame below 2 MiB stays in one piece. */
 #define SLICES_MIN 4
-
-static CnvSlices
-uncut(const CnvImage *image)
-{
-  return (CnvSlices){.n = 1, .single_launch = TRUE, .rows_uploaded = {image->height}, .end = {image->height}};
-}
 
 static guint64
 frame_bytes(const CnvImage *image)
@@ -44,16 +39,21 @@ end_of(int k, int n, int units)
   return k == n - 1 ? units : 1 + (units - 2) * k / MAX(n - 2, 1);
 }
 
-CnvSlices
-cnv_slices_of_image(const CnvImage *image)
+static CnvSlices
+cut(const CnvImage *image, int n)
 {
-  int unit = CNV_SLICE_ROWS << most_sub_y(image->format), units = (image->height + unit - 1) / unit;
-  int n = (int)MIN(frame_bytes(image) / SLICE_BYTES, CNV_SLICES_MAX);
+  int unit = CNV_SLICE_ROWS << most_sub_y(image->format), units = cnv_divide_up(image->height, unit);
   CnvSlices slices = {.n = n < SLICES_MIN ? 1 : MIN(n, units), .single_launch = TRUE};
 
   for (int k = 0; k < slices.n; k++)
     slices.rows_uploaded[k] = slices.end[k] = MIN(end_of(k, slices.n, units) * unit, image->height);
   return slices;
+}
+
+CnvSlices
+cnv_slices_of_image(const CnvImage *image)
+{
+  return cut(image, (int)MIN(frame_bytes(image) / SLICE_BYTES, CNV_SLICES_MAX));
 }
 
 static gboolean
@@ -88,17 +88,15 @@ CnvSlices
 cnv_slices_of_work(const CnvWork *work)
 {
   const CnvPlan *plan = work->plan[0];
-  CnvSlices slices = cnv_slices_of_image(&plan->image);
+  CnvSlices slices = work->overlaps ? cut(&plan->image, 1) : cnv_slices_of_image(&plan->image);
   int unit = 1 << most_sub_y(plan->image.format);
 
-  if (work->overlaps)
-    return uncut(&plan->image);
   slices.single_launch = slices.n == 1 || !can_cut(work);
   for (int k = 0; k < slices.n && !slices.single_launch; k++) {
     for (int p = 0; p < plan->n_planes; p++)
       if (plan->plane[p].filtered)
         slices.rows_uploaded[k] = MAX(slices.rows_uploaded[k], reach_from(&plan->plane[p], slices.end[k]));
-    slices.rows_uploaded[k] = MIN((slices.rows_uploaded[k] + unit - 1) / unit * unit, plan->image.height);
+    slices.rows_uploaded[k] = MIN(cnv_divide_up(slices.rows_uploaded[k], unit) * unit, plan->image.height);
   }
   return slices;
 }

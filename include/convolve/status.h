@@ -20,8 +20,8 @@ typedef enum {
   CNV_ERROR_DEVICE,      /* any other error of the CUDA driver; the message has its name */
 } CnvErrorCode;
 
-/* Sets CNV_ERROR_SETTINGS, and returns FALSE. */
-gboolean cnv_refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
+/* Sets CNV_ERROR_SETTINGS to a message as of printf; FALSE. */
+#define cnv_refuse(error, ...) (g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, __VA_ARGS__), FALSE)
 
 /* A row of a table that ties an enum value to its nick and its explanation. Tables end with a NULL nick, and their
  * entries stand in the order of the enum, from 0, without gaps. */
