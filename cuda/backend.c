@@ -100,14 +100,17 @@ finish_measuring(CnvSession *session, GError **error)
 }
 
 gboolean
-cnv_session_history_push(CnvSession *session, guint slot, const CnvFrame *frame, gboolean measured, GError **error)
+cnv_session_history_push(CnvSession *session, guint slot, const CnvFrame *frame, gboolean measured, gboolean *kept,
+                         GError **error)
 {
   gboolean fetches = measured && frame->memory == CNV_MEMORY_DEVICE;
   CnvScene *scene = session->scene;
 
   g_return_val_if_fail(slot < session->n_slots && frame->memory != CNV_MEMORY_HISTORY, FALSE);
+  if (kept)
+    *kept = FALSE;
   if (!check_frame(&scene->image, &scene->layout, frame, "input", error) || !finish_measuring(session, error) ||
-      !session->history_push(session, slot, frame, fetches, error))
+      !session->history_push(session, slot, frame, fetches, kept, error))
     return FALSE;
   if (fetches)
     scene->pending = (int)slot;

@@ -2,6 +2,7 @@
 #include "frames.h"
 
 #include "allocation.h"
+#include "history.h"
 #include "mapping.h"
 #include "messages.h"
 #include "streams.h"
@@ -89,7 +90,7 @@ gst_cuda_convolve_run(GstCudaConvolve *self, GstBuffer *in, GstBuffer *out, int 
 {
   CnvSession *session = self->engine.session;
   GstCudaConvolveMap map;
-  gboolean ok;
+  gboolean ok, kept = FALSE;
 
   if (!gst_cuda_convolve_map(&self->engine, &self->caps, in, out, &map, error))
     return FALSE;
@@ -99,9 +100,12 @@ gst_cuda_convolve_run(GstCudaConvolve *self, GstBuffer *in, GstBuffer *out, int 
   if (ok && out)
     ok = cnv_session_submit(session, &self->recipe.work, &map.in, &map.out, error);
   else if (ok)
-    ok = cnv_session_history_push(session, (guint)slot, &map.in, self->recipe.wanted.scene_change > 0, error);
+    ok = cnv_session_history_push(session, (guint)slot, &map.in, self->recipe.wanted.scene_change > 0,
+                                  gst_cuda_convolve_history_may_keep(self, in) ? &kept : NULL, error);
   ok = gst_cuda_convolve_streams_leave(&self->engine, &map, ok, error);
   gst_cuda_convolve_unmap(&map);
+  if (!out)
+    gst_cuda_convolve_history_set_kept(self, slot, ok && kept ? in : NULL);
   return ok;
 }
 
@@ -111,7 +115,7 @@ gst_cuda_convolve_fall_back(GstCudaConvolve *self, GError **error)
   if (!gst_cuda_convolve_engine_fall_back(&self->engine, GST_ELEMENT(self), *error))
     return FALSE;
   g_clear_error(error);
-  self->history.n_slots = 0; /* they were the other session's */
+  gst_cuda_convolve_history_leave(self); /* it was the other session's */
   return gst_cuda_convolve_settle_plan(self);
 }
 

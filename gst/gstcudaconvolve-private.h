@@ -31,6 +31,7 @@ typedef struct {
   guint64 out;    /* of the next frame to come out */
   guint64 next;   /* of the next frame to come in */
   GQueue waiting; /* from `out` to `next`, in order: buffers without memory, and the events between them */
+  GstBuffer *kept[CNV_MAX_TEMPORAL_TAPS];             /* by slot: a buffer whose memory the session reads, or NULL */
   CnvTemporalTap temporal_tap[CNV_MAX_TEMPORAL_TAPS]; /* of the frame that comes out */
 } GstCudaConvolveHistory;
 

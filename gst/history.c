@@ -4,6 +4,7 @@
 #include "allocation.h"
 #include "frames.h"
 #include "messages.h"
+#include "streams.h"
 
 gboolean
 gst_cuda_convolve_has_history(const GstCudaConvolve *self)
@@ -26,6 +27,23 @@ count_history(GstCudaConvolve *self)
   GST_OBJECT_UNLOCK(self);
 }
 
+gboolean
+gst_cuda_convolve_history_may_keep(const GstCudaConvolve *self, GstBuffer *buffer)
+{
+  return gst_cuda_convolve_streams_order(&self->engine, buffer) && buffer->pool &&
+         !gst_cuda_convolve_pool_is_limited(buffer->pool);
+}
+
+void
+gst_cuda_convolve_history_set_kept(GstCudaConvolve *self, int slot, GstBuffer *buffer)
+{
+  GstBuffer **kept = &self->history.kept[slot];
+
+  if (*kept)
+    gst_cuda_convolve_streams_release(&self->engine, *kept);
+  gst_buffer_replace(kept, buffer);
+}
+
 /* A flushing pad keeps the events that are sticky. */
 void
 gst_cuda_convolve_history_forget(GstCudaConvolve *self)
@@ -38,6 +56,8 @@ gst_cuda_convolve_history_forget(GstCudaConvolve *self)
       gst_pad_push_event(GST_BASE_TRANSFORM_SRC_PAD(self), GST_EVENT(item));
     else
       gst_mini_object_unref(item);
+  for (int slot = 0; slot < CNV_MAX_TEMPORAL_TAPS; slot++)
+    gst_cuda_convolve_history_set_kept(self, slot, NULL);
   history->first = history->out = history->next;
   count_history(self);
 }

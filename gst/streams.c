@@ -86,6 +86,19 @@ protect(GstCudaConvolveEngine *engine, GstBuffer *buffer, GstMiniObject *stream,
 }
 
 gboolean
+gst_cuda_convolve_streams_order(const GstCudaConvolveEngine *engine, GstBuffer *buffer)
+{
+  return stream_of(buffer, gst_cuda_convolve_engine_holds(engine, buffer)) != NULL;
+}
+
+void
+gst_cuda_convolve_streams_release(GstCudaConvolveEngine *engine, GstBuffer *buffer)
+{
+  if (engine->session && !protect(engine, buffer, stream_of(buffer, TRUE), NULL))
+    cnv_session_wait(engine->session, NULL);
+}
+
+gboolean
 gst_cuda_convolve_streams_leave(GstCudaConvolveEngine *engine, const GstCudaConvolveMap *map, gboolean started,
                                 GError **error)
 {

@@ -22,4 +22,10 @@ gboolean gst_cuda_convolve_streams_enter(GstCudaConvolveEngine *engine, const Gs
 gboolean gst_cuda_convolve_streams_leave(GstCudaConvolveEngine *engine, const GstCudaConvolveMap *map, gboolean started,
                                          GError **error);
 
+/* TRUE where a stream orders all work on the buffer's memory. */
+gboolean gst_cuda_convolve_streams_order(const GstCudaConvolveEngine *engine, GstBuffer *buffer);
+
+/* Later work on the memory of such a buffer, which was kept after its frame, waits for the session's. */
+void gst_cuda_convolve_streams_release(GstCudaConvolveEngine *engine, GstBuffer *buffer);
+
 G_END_DECLS

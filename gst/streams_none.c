@@ -22,3 +22,14 @@ gst_cuda_convolve_streams_leave(GstCudaConvolveEngine *engine, const GstCudaConv
 {
   return cnv_session_wait(engine->session, started ? error : NULL) && started;
 }
+
+gboolean
+gst_cuda_convolve_streams_order(const GstCudaConvolveEngine *engine, GstBuffer *buffer)
+{
+  return FALSE;
+}
+
+void
+gst_cuda_convolve_streams_release(GstCudaConvolveEngine *engine, GstBuffer *buffer)
+{
+}

@@ -216,7 +216,8 @@ cpu_history_alloc(CnvSession *base, guint n_slots, GError **error)
 }
 
 static gboolean
-cpu_history_push(CnvSession *base, guint slot, const CnvFrame *frame, gboolean fetch_rows, GError **error)
+cpu_history_push(CnvSession *base, guint slot, const CnvFrame *frame, gboolean fetch_rows, gboolean *kept,
+                 GError **error)
 {
   CpuSession *self = (CpuSession *)base;
   CnvFrame to = slot_frame(self, (int)slot);

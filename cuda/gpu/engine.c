@@ -32,10 +32,10 @@ cuda_probe(int device, GError **error)
 static gboolean
 filter_on_device(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
-  const CnvFrame from = in->memory == CNV_MEMORY_HISTORY ? cnv_cuda_slot_frame(self, in->slot) : *in;
+  const CnvFrame *from = in->memory == CNV_MEMORY_HISTORY ? &self->history.frame[in->slot] : in;
 
   return cnv_cuda_mark(self, SPAN_COMPUTE, 0, self->stream, error) &&
-         cnv_cuda_filter_frame(self, work, in->slot, &from, out, error) &&
+         cnv_cuda_filter_frame(self, work, from, out, error) &&
          cnv_cuda_mark(self, SPAN_COMPUTE, 1, self->stream, error);
 }
 

@@ -1,34 +1,60 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The history: frames in device memory, and rows of them that the host measures (plan/scene.h).
+ * The history: frames in device memory, and rows of them that the host measures (plan/scene.h). All frames have one
+ * layout, so that planes of two frames are as far apart as their first bytes; a frame that has it can stay in its
+ * place.
  */
+#include <string.h>
+
 #include "gpu/range.h"
 #include "gpu/session.h"
-
-CnvFrame
-cnv_cuda_slot_frame(const CudaSession *self, int slot)
-{
-  const CnvLayout *layout = &self->base.scene->layout;
-  CnvFrame frame = cnv_layout_frame(layout, CNV_MEMORY_DEVICE, self->history.slots.address + slot * layout->size);
-
-  frame.slot = slot;
-  return frame;
-}
 
 gboolean
 cnv_cuda_history_alloc(CnvSession *session, guint n_slots, GError **error)
 {
   CudaSession *self = (CudaSession *)session;
-  gsize bytes = n_slots > 0 ? n_slots * session->scene->layout.size : 0;
-  gboolean ok;
 
   if (!CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error))
     return FALSE;
   if (n_slots == 0)
     cnv_cuda_free(self, &self->history.slots);
-  ok = cnv_cuda_reserve(self, &self->history.slots, bytes, error);
   self->cu->cuCtxPopCurrent(NULL);
-  return ok;
+  g_free(self->history.frame);
+  self->history.frame = g_new0(CnvFrame, n_slots);
+  self->history.layout.size = 0;
+  return TRUE;
+}
+
+/* Sets the history's layout to that of a frame, where the copy engine takes such a one. */
+static void
+adopt_layout(CnvLayout *layout, const CnvFrame *frame)
+{
+  CnvLayout like = *layout;
+
+  like.size = 0;
+  for (int m = 0; m < layout->n_planes; m++) {
+    gint64 offset = (gint64)((guintptr)frame->data[m] - (guintptr)frame->data[0]), stride = frame->stride[m];
+
+    if (offset < 0 || offset % 16 || stride % 16 || offset > (gint64)(2 * layout->size) ||
+        stride > 2 * layout->pitch[m])
+      return;
+    like.offset[m] = (gsize)offset;
+    like.pitch[m] = (int)stride;
+    like.size = MAX(like.size, (gsize)(offset + stride * layout->rows[m]));
+  }
+  like.size = (like.size + CNV_SOURCE_STEP - 1) / CNV_SOURCE_STEP * CNV_SOURCE_STEP;
+  *layout = like;
+}
+
+/* TRUE if the frame can count where it lies. */
+static gboolean
+can_keep(const CnvLayout *layout, const CnvFrame *frame)
+{
+  const CnvFrame like = cnv_layout_frame(layout, CNV_MEMORY_DEVICE, (guintptr)frame->data[0]);
+
+  return frame->memory == CNV_MEMORY_DEVICE && (guintptr)frame->data[0] % CNV_SOURCE_STEP == 0 &&
+         memcmp(like.data, frame->data, sizeof(void *) * layout->n_planes) == 0 &&
+         memcmp(like.stride, frame->stride, sizeof(int) * layout->n_planes) == 0;
 }
 
 static gboolean
@@ -40,7 +66,7 @@ upload_frame(CudaSession *self, const CnvFrame *frame, const CnvFrame *to, GErro
   if (!CHECK(self, cuEventSynchronize(self->history.unstaged), "waiting for an upload", error))
     return FALSE;
   *transfer = (Transfer){.upload = TRUE,
-                         .layout = self->base.scene->layout,
+                         .layout = self->history.layout,
                          .host = *frame,
                          .device = *to,
                          .staging = transfer->staging,
@@ -84,21 +110,43 @@ download_rows(CudaSession *self, const CnvFrame *frame, GError **error)
   return CHECK(self, cuEventRecord(self->history.rows_done, self->stream), "marking a download", error);
 }
 
+/* Copies a frame into the slot's own memory. */
+static gboolean
+copy_frame(CudaSession *self, guint slot, const CnvFrame *frame, GError **error)
+{
+  const CnvLayout *layout = &self->history.layout;
+  CnvFrame *to = &self->history.frame[slot];
+
+  if (!cnv_cuda_reserve(self, &self->history.slots, self->base.n_slots * layout->size, error))
+    return FALSE;
+  *to = cnv_layout_frame(layout, CNV_MEMORY_DEVICE, self->history.slots.address + slot * layout->size);
+  return frame->memory == CNV_MEMORY_HOST ? upload_frame(self, frame, to, error)
+                                          : cnv_cuda_copy_planes(self, layout, ~0u, frame, to, error);
+}
+
 gboolean
-cnv_cuda_history_push(CnvSession *session, guint slot, const CnvFrame *frame, gboolean fetch_rows, GError **error)
+cnv_cuda_history_push(CnvSession *session, guint slot, const CnvFrame *frame, gboolean fetch_rows, gboolean *kept,
+                      GError **error)
 {
   CudaSession *self = (CudaSession *)session;
-  CnvFrame to = cnv_cuda_slot_frame(self, (int)slot);
+  CnvLayout *layout = &self->history.layout;
   gboolean ok;
   CNV_RANGE("keep");
 
   if (!CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error))
     return FALSE;
+  if (layout->size == 0) {
+    *layout = session->scene->layout;
+    if (kept && frame->memory == CNV_MEMORY_DEVICE)
+      adopt_layout(layout, frame);
+  }
   ok = !fetch_rows || download_rows(self, frame, error);
-  if (frame->memory == CNV_MEMORY_HOST)
-    ok = ok && upload_frame(self, frame, &to, error);
-  else
-    ok = ok && cnv_cuda_copy_planes(self, &session->scene->layout, ~0u, frame, &to, error);
+  if (kept && can_keep(layout, frame)) {
+    self->history.frame[slot] = *frame;
+    *kept = TRUE;
+  } else {
+    ok = ok && copy_frame(self, slot, frame, error);
+  }
   self->busy = TRUE;
   self->cu->cuCtxPopCurrent(NULL);
   return ok;
@@ -128,6 +176,7 @@ cnv_cuda_history_open(CudaSession *self, GError **error)
 void
 cnv_cuda_history_close(CudaSession *self)
 {
+  g_free(self->history.frame);
   cnv_cuda_free(self, &self->history.slots);
   cnv_cuda_free(self, &self->history.rows);
   cnv_cuda_free(self, &self->history.upload.staging);

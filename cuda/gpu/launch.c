@@ -164,7 +164,7 @@ run_block_jobs(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const 
 }
 
 static gboolean
-run_tile_jobs(CudaSession *self, const CnvLaunch *l, int now, const CnvFrame *in, const CnvFrame *out, GError **error)
+run_tile_jobs(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
   const CnvSchedule *schedule = &self->schedule;
   CnvTileArgs args;
@@ -181,58 +181,63 @@ run_tile_jobs(CudaSession *self, const CnvLaunch *l, int now, const CnvFrame *in
     args.job[i] = g_array_index(schedule->tile_jobs, CnvTileJob, l->first + i);
     args.first_block[i] = args.job[i].first_block;
   }
-  cnv_cuda_set_maps(self, l, in, now, out, &args);
+  cnv_cuda_set_maps(self, l, in, out, &args);
   return start_launch(self, l, &args, TRUE, error);
 }
 
 static gboolean
-run_launch(CudaSession *self, const CnvLaunch *l, int now, const CnvFrame *in, const CnvFrame *out, GError **error)
+run_launch(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
   if (!cnv_cuda_load_bank(self, l->bank, error))
     return FALSE;
   if (cnv_kernel_kind(l->kernel)->variants)
-    return run_tile_jobs(self, l, now, in, out, error);
+    return run_tile_jobs(self, l, in, out, error);
   return run_block_jobs(self, l, in, out, error);
 }
 
 /* Every frame that counts has a staged form of its own; where one is missing another stands, with weight 0. */
 static gboolean
-stage_history(CudaSession *self, const CnvWork *work, const CnvLaunch *l, int now, const CnvFrame *out, GError **error)
+stage_history(CudaSession *self, const CnvWork *work, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out,
+              GError **error)
 {
   gboolean ok = TRUE;
 
   for (guint i = 0; i < work->n_temporal_taps && ok; i++) {
-    CnvFrame in = cnv_cuda_slot_frame(self, work->temporal_tap[i].slot < 0 ? now : work->temporal_tap[i].slot);
+    int slot = work->temporal_tap[i].slot;
 
     self->staged_source = i;
-    ok = run_launch(self, l, now, &in, out, error);
+    ok = run_launch(self, l, slot < 0 ? in : &self->history.frame[slot], out, error);
   }
   self->staged_source = 0;
   return ok;
 }
 
-/* Settles which slots are added up. One that is missing counts for 0, wherever it is read. */
+/* Settles which frames are added up. One that is missing counts for 0, wherever it is read. */
 static void
-set_sources(CudaSession *self, const CnvWork *work, int now)
+set_sources(CudaSession *self, const CnvWork *work, const CnvFrame *in)
 {
-  self->sources.n = (int)work->n_temporal_taps;
-  for (guint i = 0; i < work->n_temporal_taps; i++) {
-    const CnvTemporalTap *m = &work->temporal_tap[i];
+  CnvSources *sources = &self->sources;
 
-    self->sources.weight[i] = m->slot < 0 ? 0 : m->weight;
-    self->sources.slot[i] = m->slot < 0 ? now : m->slot;
-    self->sources.delta[i] = m->slot < 0 ? 0 : (m->slot - now) * (gint64)self->base.scene->layout.size;
+  sources->n = (int)work->n_temporal_taps;
+  sources->first = 0;
+  for (guint i = 0; i < work->n_temporal_taps; i++) {
+    const CnvTemporalTap *tap = &work->temporal_tap[i];
+    const CnvFrame *frame = tap->slot < 0 ? in : &self->history.frame[tap->slot];
+
+    sources->weight[i] = tap->slot < 0 ? 0 : tap->weight;
+    sources->delta[i] = (gint64)((guintptr)frame->data[0] - (guintptr)in->data[0]);
+    sources->first = MIN(sources->first, sources->delta[i]);
   }
 }
 
 static gboolean
-run_launches(CudaSession *self, const CnvWork *work, int now, const CnvFrame *in, const CnvFrame *out, GError **error)
+run_launches(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
   for (guint i = 0; i < self->schedule.launches->len; i++) {
     const CnvLaunch *l = &g_array_index(self->schedule.launches, CnvLaunch, i);
     gboolean each = l->kernel == CNV_KERNEL_STAGE_IN && work->n_temporal_taps > 0;
 
-    if (each ? !stage_history(self, work, l, now, out, error) : !run_launch(self, l, now, in, out, error))
+    if (each ? !stage_history(self, work, l, in, out, error) : !run_launch(self, l, in, out, error))
       return FALSE;
   }
   return TRUE;
@@ -244,9 +249,9 @@ cnv_cuda_filter_slice(CudaSession *self, const CnvWork *work, int slice, const C
 {
   const CnvSchedule *schedule = &self->schedule;
 
-  set_sources(self, work, 0);
+  set_sources(self, work, in);
   for (guint i = slice > 0 ? schedule->launches_to[slice - 1] : 0; i < schedule->launches_to[slice]; i++)
-    if (!run_launch(self, &g_array_index(schedule->launches, CnvLaunch, i), 0, in, out, error))
+    if (!run_launch(self, &g_array_index(schedule->launches, CnvLaunch, i), in, out, error))
       return FALSE;
   return TRUE;
 }
@@ -297,19 +302,18 @@ filter_in_place(CudaSession *self, const CnvWork *work, const CnvFrame *frame, G
   CnvFrame scratch;
 
   return cnv_cuda_device_frame(self, &on_host, &self->scratch, &scratch, error) &&
-         copy_jobs(self, frame, &scratch, error) && run_launches(self, work, 0, frame, &scratch, error) &&
+         copy_jobs(self, frame, &scratch, error) && run_launches(self, work, frame, &scratch, error) &&
          copy_jobs(self, &scratch, frame, error);
 }
 
 gboolean
-cnv_cuda_filter_frame(CudaSession *self, const CnvWork *work, int now, const CnvFrame *in, const CnvFrame *out,
-                      GError **error)
+cnv_cuda_filter_frame(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
   CNV_RANGE("compute");
 
-  set_sources(self, work, now);
+  set_sources(self, work, in);
   if (in->data[0] == out->data[0])
     return filter_in_place(self, work, in, error);
   return cnv_cuda_copy_planes(self, &work->plan[0]->layout, cnv_cuda_copied_memories(work), in, out, error) &&
-         run_launches(self, work, now, in, out, error);
+         run_launches(self, work, in, out, error);
 }

@@ -91,7 +91,7 @@ cnv_cuda_staged_layout(const CnvPlan *plan)
 gboolean
 cnv_cuda_device_frame(CudaSession *self, const CnvFrame *frame, CudaBuffer *buffer, CnvFrame *on_device, GError **error)
 {
-  *on_device = frame->memory == CNV_MEMORY_HISTORY ? cnv_cuda_slot_frame(self, frame->slot) : *frame;
+  *on_device = frame->memory == CNV_MEMORY_HISTORY ? self->history.frame[frame->slot] : *frame;
   if (on_device->memory == CNV_MEMORY_DEVICE)
     return TRUE;
   if (!cnv_cuda_reserve(self, buffer, self->layout.size, error))

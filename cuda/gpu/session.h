@@ -116,12 +116,14 @@ typedef struct {
   CudaBuffer scratch; /* for the result of filtering in place, before it is put there */
   CudaBuffer sums, plan_arrays, work_arrays, staged_in, staged_out;
   struct {
-    CudaBuffer slots, rows; /* each laid out as the scene says; of the frame that is being measured, page-locked */
+    CnvLayout layout;       /* of all frames; size 0: the next one settles it */
+    CnvFrame *frame;        /* by slot: in `slots`, or where the caller has it */
+    CudaBuffer slots, rows; /* rows: of the frame that is being measured, page-locked */
     Transfer upload;        /* of the last frame from the host */
     CUevent unstaged;       /* it has left staging */
     CUevent rows_done;      /* the rows are there */
   } history;
-  CnvSources sources;  /* of the frame that is being submitted; deltas in the history */
+  CnvSources sources;  /* of the frame that is being submitted */
   guint staged_source; /* number of the one that is being staged */
   gboolean busy;       /* something was started since the last wait */
   Texture texture[N_TEXTURES];
@@ -179,14 +181,12 @@ gboolean cnv_cuda_frames_open(CudaSession *self, GError **error);
 void cnv_cuda_frames_close(CudaSession *self);
 
 /* history.c */
-/* A slot as a frame. */
-CnvFrame cnv_cuda_slot_frame(const CudaSession *self, int slot);
 gboolean cnv_cuda_history_open(CudaSession *self, GError **error);
 void cnv_cuda_history_close(CudaSession *self);
 /* The functions of CnvSession. */
 gboolean cnv_cuda_history_alloc(CnvSession *session, guint n_slots, GError **error);
 gboolean cnv_cuda_history_push(CnvSession *session, guint slot, const CnvFrame *frame, gboolean fetch_rows,
-                               GError **error);
+                               gboolean *kept, GError **error);
 gboolean cnv_cuda_wait_for_rows(CnvSession *session, CnvFrame *rows, GError **error);
 
 /* timing.c */
@@ -205,9 +205,8 @@ CUfunction cnv_cuda_find_function(CudaSession *self, const CnvLaunch *launch, GE
 gboolean cnv_cuda_load_bank(CudaSession *self, guint bank, GError **error);
 
 /* tensor_map.c */
-/* Fills in the maps for the planes that the launch's jobs read and write. now: slot of the history, where frames over
- * time lie. */
-void cnv_cuda_set_maps(CudaSession *self, const CnvLaunch *launch, const CnvFrame *in, int now, const CnvFrame *out,
+/* Fills in the maps for the planes that the launch's jobs read and write. */
+void cnv_cuda_set_maps(CudaSession *self, const CnvLaunch *launch, const CnvFrame *in, const CnvFrame *out,
                        CnvTileArgs *args);
 
 /* textures.c */
@@ -217,9 +216,8 @@ gboolean cnv_cuda_find_texture(CudaSession *self, CUdeviceptr address, gsize siz
 void cnv_cuda_forget_textures(CudaSession *self);
 
 /* launch.c */
-/* All that is done to a frame by the work that is set; both frames on the device. now: slot of the output's frame,
- * where it is one. */
-gboolean cnv_cuda_filter_frame(CudaSession *self, const CnvWork *work, int now, const CnvFrame *in, const CnvFrame *out,
+/* All that is done to a frame by the work that is set; both frames on the device. */
+gboolean cnv_cuda_filter_frame(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out,
                                GError **error);
 /* The part for a slice, where the work that is set is cut; without planes of memory that are copied whole. */
 gboolean cnv_cuda_filter_slice(CudaSession *self, const CnvWork *work, int slice, const CnvFrame *in,

@@ -18,6 +18,9 @@ enum {
   FILL_ZEROS = 0
 };
 
+/* Steps of CNV_SOURCE_STEP bytes that a coordinate of the copy engine can count: 512 GiB. */
+#define CNV_SOURCE_STEPS (1ull << 31)
+
 static gboolean
 is_aligned(guint64 value)
 {
@@ -75,23 +78,22 @@ describe(const CudaSession *self, const CnvFrame *frame, int m, int fields, Tens
   return frame->stride[m] > 0 && is_aligned(map->address) && is_aligned(stride) && self->layout.rows[m] % fields == 0;
 }
 
+/* Samples of all frames over time are one array: its last dimension is the place of a frame's first byte. */
 static gboolean
-set_map(CudaSession *self, const CnvLaunch *launch, const CnvTileJob *job, const CnvFrame *in, int now,
-        CnvTensorMap *to)
+set_map(CudaSession *self, const CnvLaunch *launch, const CnvTileJob *job, const CnvFrame *in, CnvTensorMap *to)
 {
   const CnvKernelKind *kind = cnv_kernel_kind(launch->kernel);
   const CnvVariant *variant = self->schedule.variant[launch->kernel];
-  gsize slot = self->sources.n ? self->base.scene->layout.size : 0;
   TensorMap map;
 
-  if (!describe(self, in, job->pointers, job->job.fields, &map) || !is_aligned(slot))
+  if (!describe(self, in, job->pointers, job->job.fields, &map))
     return FALSE;
   if (self->capability < 90 || !kind->pitch)
     return TRUE;
-  if (slot) {
-    map.address -= (guint64)now * slot;
-    map.dim[3] = (guint64)self->base.n_slots;
-    map.stride[2] = slot;
+  if (self->sources.n) {
+    map.address += (guint64)self->sources.first;
+    map.dim[3] = CNV_SOURCE_STEPS;
+    map.stride[2] = CNV_SOURCE_STEP;
   }
   map.box[0] = (guint32)kind->pitch(variant, self->schedule.needs[launch->kernel].bytes) / 4;
   map.box[2] = (guint32)job->box_rows;
@@ -116,7 +118,7 @@ set_out_map(CudaSession *self, const CnvLaunch *launch, const CnvTileJob *job, c
 }
 
 void
-cnv_cuda_set_maps(CudaSession *self, const CnvLaunch *launch, const CnvFrame *in, int now, const CnvFrame *out,
+cnv_cuda_set_maps(CudaSession *self, const CnvLaunch *launch, const CnvFrame *in, const CnvFrame *out,
                   CnvTileArgs *args)
 {
   guint32 tried = 0;
@@ -129,7 +131,7 @@ cnv_cuda_set_maps(CudaSession *self, const CnvLaunch *launch, const CnvFrame *in
     if (tried >> m & 1)
       continue;
     tried |= 1u << m;
-    if (set_map(self, launch, job, in, now, &args->map[m]))
+    if (set_map(self, launch, job, in, &args->map[m]))
       args->maps |= 1u << m;
     if (set_out_map(self, launch, job, out, &args->out_map[m]))
       args->out_maps |= 1u << m;

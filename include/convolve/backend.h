@@ -79,8 +79,9 @@ struct CnvSession {
   gboolean (*submit)(CnvSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error);
   /* The frames' layout is that of the scene, which stands already; n_slots 0: frees the history. */
   gboolean (*history_alloc)(CnvSession *self, guint n_slots, GError **error);
-  /* fetch_rows: starts to download the rows that a scene needs, too, of a frame in device memory. */
-  gboolean (*history_push)(CnvSession *self, guint slot, const CnvFrame *frame, gboolean fetch_rows, GError **error);
+  /* fetch_rows: starts to download the rows that a scene needs, too, of a frame in device memory. *kept is FALSE. */
+  gboolean (*history_push)(CnvSession *self, guint slot, const CnvFrame *frame, gboolean fetch_rows, gboolean *kept,
+                           GError **error);
   /* Waits for these rows, which stay up to the next push. NULL: the engine takes no device memory. */
   gboolean (*wait_for_rows)(CnvSession *self, CnvFrame *rows, GError **error);
   gboolean (*wait)(CnvSession *self, GError **error);
@@ -117,11 +118,13 @@ gboolean cnv_session_can_in_place(const CnvSession *session, const CnvWork *work
 /* Allocates a history of n_slots frames (0: none) in the engine's memory. Frames of an earlier one are lost. */
 gboolean cnv_session_history_alloc(CnvSession *session, const CnvImage *image, guint n_slots, GError **error);
 
-/* Starts copying a frame of that image into a slot, 0..n_slots-1, in order with what was submitted: it is uploaded once
- * however often it counts. Of the frame's memory the same is true as for cnv_session_submit. measured: for
- * cnv_session_history_change. */
+/* Puts a frame of that image into a slot, 0..n_slots-1, in order with what was submitted: it is copied once however
+ * often it counts. Of the frame's memory the same is true as for cnv_session_submit. measured: for
+ * cnv_session_history_change. kept: if not NULL a frame in device memory need not be copied; TRUE then says that it was
+ * not, and its memory belongs to the slot until the work submitted before the slot's next push, or before the history
+ * is freed, is done. */
 gboolean cnv_session_history_push(CnvSession *session, guint slot, const CnvFrame *frame, gboolean measured,
-                                  GError **error);
+                                  gboolean *kept, GError **error);
 
 /* Sets *change to the mean absolute difference of luma, 0..1, between a slot's frame and the one pushed before it, over
  * samples that lie all over them; 0 unless both were measured. Waits for that measurement alone. */

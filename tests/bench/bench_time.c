@@ -29,7 +29,7 @@ frame_bytes(const TestFrame *frame)
 void
 bench_frames_init(BenchFrames *f, const TestCase *c, CnvSession *session, CnvMemory memory, double rotating_bytes)
 {
-  const TestLayout layout = {0, 0, 0};
+  const TestLayout layout = {.joined = TRUE};
 
   *f = (BenchFrames){.session = session, .memory = memory};
   f->region = (CnvRegion){{(c->width - c->square) / 2, (c->height - c->square) / 2, c->square, c->square}, 0};
@@ -62,12 +62,13 @@ submit_in_time(const BenchFrames *f, CnvPlan *plan, const TestRun *pair, int i, 
   CnvWork work = CNV_WORK_ALL(&plan);
   CnvFrame in = {.memory = CNV_MEMORY_HISTORY, .slot = i % n};
   int slot[CNV_MAX_TEMPORAL_TAPS];
+  gboolean kept; /* either way the memory stays as it is */
 
   for (int k = 0; k < n; k++)
     slot[k] = (i + 1 + k) % n;
   work.temporal_tap = temporal_tap;
   work.n_temporal_taps = cnv_temporal_taps_make(plan, slot, CNV_TEMPORAL_REPLICATE, temporal_tap);
-  return cnv_session_history_push(f->session, i % n, &pair->from, FALSE, error) &&
+  return cnv_session_history_push(f->session, i % n, &pair->from, FALSE, &kept, error) &&
          cnv_session_submit(f->session, &work, &in, &pair->to, error);
 }
 

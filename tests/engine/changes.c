@@ -85,7 +85,7 @@ push_frame(const TestVariant *v, const TestFrame *frame, TestDeviceFrame *device
     test_device_frame_init(device, frame);
     test_device_frame_view(device, frame, &view);
   }
-  if (!cnv_session_history_push(v->session, k % N_SLOTS, &view, steps[k].measured, &error))
+  if (!cnv_session_history_push(v->session, k % N_SLOTS, &view, steps[k].measured, NULL, &error))
     test_fail("%s, %s: %s", v->backend->name, frame->format->name, error->message);
   g_clear_error(&error);
 }

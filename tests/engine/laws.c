@@ -521,7 +521,7 @@ start_still(Trial *t, CnvPlan *plan, TestRun *run, GError **error)
     return FALSE;
   for (int k = 0; k < n; k++) {
     slot[k] = k >= first && (k < first + seen || k <= plan->center) ? k : -1;
-    if (slot[k] >= 0 && !cnv_session_history_push(t->v->session, k, &run->from, FALSE, error))
+    if (slot[k] >= 0 && !cnv_session_history_push(t->v->session, k, &run->from, FALSE, NULL, error))
       return FALSE;
   }
   work.temporal_tap = temporal_tap;

@@ -445,7 +445,7 @@ expect_not_kept(const TestVariant *v, const CnvFrame *frame, const char *value, 
 {
   GError *error = NULL;
 
-  ck_assert_msg(!cnv_session_history_push(v->session, 0, frame, FALSE, &error), "%s: a stride of %s was taken",
+  ck_assert_msg(!cnv_session_history_push(v->session, 0, frame, FALSE, NULL, &error), "%s: a stride of %s was taken",
                 v->backend->name, value);
   ck_assert_msg(strstr(error->message, value) && strstr(error->message, limit), "%s", error->message);
   g_clear_error(&error);
@@ -470,7 +470,7 @@ keep_bad_frames(const TestVariant *v, const Slot *slot, int memory, int row, con
   frame = slot->run.from;
   frame.data[memory] = NULL;
   expect_not_kept(v, &frame, "no address", limit);
-  ck_assert(cnv_session_history_push(v->session, 0, &slot->run.from, FALSE, &error) &&
+  ck_assert(cnv_session_history_push(v->session, 0, &slot->run.from, FALSE, NULL, &error) &&
             cnv_session_wait(v->session, &error));
   ck_assert(cnv_session_history_alloc(v->session, &slot->plan[0]->image, 0, &error));
 }

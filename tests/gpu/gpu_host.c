@@ -283,7 +283,7 @@ START_TEST(test_kept_frames)
 
       host_frame_init(&in[i], plan, layouts[1], pinned, 5 + i);
       host_frame_init(&out[i], plan, layouts[1], pinned, 0);
-      ck_assert(cnv_session_history_push(session, slot.slot, &in[i].view, FALSE, &error));
+      ck_assert(cnv_session_history_push(session, slot.slot, &in[i].view, FALSE, NULL, &error));
       run(&work, &slot, &out[i].view);
     }
     await();

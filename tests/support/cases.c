@@ -336,7 +336,7 @@ submit_job(const Job *job, CnvSession *session, CnvPlan *const *plans, const Tes
       return FALSE;
     for (int k = 0; k < job->n_frames; k++) {
       slot[k] = k;
-      if (!cnv_session_history_push(session, k, &run[k].from, FALSE, error))
+      if (!cnv_session_history_push(session, k, &run[k].from, FALSE, NULL, error))
         return FALSE;
     }
     in = (CnvFrame){.memory = CNV_MEMORY_HISTORY, .slot = job->center};

@@ -51,18 +51,34 @@ address(const TestDeviceFrame *device, int plane)
   return (CUdeviceptr)GPOINTER_TO_SIZE(device->block[plane]);
 }
 
+/* Bytes of the planes before plane n, in one allocation. */
+static gsize
+joined_size(const TestFrame *host, int n)
+{
+  gsize size = 0;
+
+  for (int i = 0; i < n; i++)
+    size += (host->plane[i].size + 255) / 256 * 256;
+  return size;
+}
+
 void
 test_device_frame_init(TestDeviceFrame *device, const TestFrame *host)
 {
   const CnvDriver *cu = driver();
 
+  CUdeviceptr block = 0;
+
   *device = (TestDeviceFrame){{NULL}};
   for (int i = 0; i < cnv_format_n_frame_planes(host->format); i++) {
-    CUdeviceptr block;
+    gsize size = host->joined ? joined_size(host, CNV_MAX_PLANES) : host->plane[i].size;
 
-    check(cu->cuMemAlloc(&block, host->plane[i].size), "allocating a test frame");
-    device->block[i] = GSIZE_TO_POINTER(block);
-    check(cu->cuMemcpyHtoDAsync(block, host->plane[i].block, host->plane[i].size, NULL), "uploading a test frame");
+    if (i == 0 || !host->joined)
+      check(cu->cuMemAlloc(&block, size), "allocating a test frame");
+    device->allocation[i] = i == 0 || !host->joined ? block : 0;
+    device->block[i] = GSIZE_TO_POINTER(block + (host->joined ? joined_size(host, i) : 0));
+    check(cu->cuMemcpyHtoDAsync(address(device, i), host->plane[i].block, host->plane[i].size, NULL),
+          "uploading a test frame");
   }
   /* The copy may return with the last bytes still in a staging buffer, and the session's stream does not wait. */
   check(cu->cuStreamSynchronize(NULL), "uploading a test frame");
@@ -72,8 +88,8 @@ void
 test_device_frame_clear(TestDeviceFrame *device)
 {
   for (int i = 0; i < CNV_MAX_PLANES; i++)
-    if (device->block[i])
-      check(driver()->cuMemFree(address(device, i)), "freeing a test frame");
+    if (device->allocation[i])
+      check(driver()->cuMemFree(device->allocation[i]), "freeing a test frame");
 }
 
 void

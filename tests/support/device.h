@@ -9,7 +9,8 @@
 #include "support/frames.h"
 
 typedef struct {
-  void *block[CNV_MAX_PLANES]; /* CUdeviceptr; each plane its own allocation, so that memcheck sees its ends */
+  void *block[CNV_MAX_PLANES];        /* CUdeviceptr, by plane */
+  guint64 allocation[CNV_MAX_PLANES]; /* of each plane, so that memcheck sees its ends; joined: the first alone */
 } TestDeviceFrame;
 
 /* Allocates the twin and copies all bytes of the host's blocks there. */

@@ -15,13 +15,13 @@ const char *const test_pattern_names[TEST_N_PATTERNS] = {"noise", "near-zero", "
 void
 test_frame_init(TestFrame *frame, const CnvFormat *format, int width, int height, TestLayout layout)
 {
-  *frame = (TestFrame){.format = format, .width = width, .height = height};
+  *frame = (TestFrame){.format = format, .width = width, .height = height, .joined = layout.joined};
   for (int i = 0; i < oracle_n_frame_planes(format); i++) {
     TestPlane *p = &frame->plane[i];
 
     p->row_bytes = oracle_row_bytes(format, i, width);
     p->rows = oracle_rows(format, i, height);
-    p->stride = p->row_bytes + layout.pad;
+    p->stride = layout.joined ? (p->row_bytes + 15) / 16 * 16 : p->row_bytes + layout.pad;
     p->start = layout.guard + layout.offset;
     p->size = p->start + (gsize)(p->rows - 1) * p->stride + p->row_bytes + layout.guard;
     p->block = g_malloc(p->size);

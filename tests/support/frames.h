@@ -21,9 +21,10 @@ typedef enum {
 extern const char *const test_pattern_names[TEST_N_PATTERNS];
 
 typedef struct {
-  int guard;  /* bytes before and after each plane */
-  int offset; /* bytes by which the first sample is moved off the block's alignment */
-  int pad;    /* bytes between the rows */
+  int guard;       /* bytes before and after each plane */
+  int offset;      /* bytes by which the first sample is moved off the block's alignment */
+  int pad;         /* bytes between the rows */
+  gboolean joined; /* on the device one allocation has all planes; rows lie on multiples of 16 bytes, without pad */
 } TestLayout;
 
 typedef struct {
@@ -36,6 +37,7 @@ typedef struct {
 typedef struct {
   const CnvFormat *format;
   int width, height;
+  gboolean joined;
   TestPlane plane[CNV_MAX_PLANES]; /* of memory */
 } TestFrame;
 

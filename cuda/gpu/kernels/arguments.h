@@ -48,14 +48,16 @@ typedef struct {
   uint32_t sums;
 } CnvBlockJob;
 
-/* The frames of a history that count, each with a weight; they lie so many bytes from the one that is `in`. 0: `in`
- * alone. */
+/* The frames of a history that count, each with a weight; they lie so many bytes from the one that is `in`, multiples
+ * of CNV_SOURCE_STEP. 0: `in` alone. */
 typedef struct {
   int n;
   float weight[CNV_ARGS_SOURCES];
-  int slot[CNV_ARGS_SOURCES];
   int64_t delta[CNV_ARGS_SOURCES];
+  int64_t first; /* the least of them, or 0 */
 } CnvSources;
+
+#define CNV_SOURCE_STEP 256
 
 /* Device addresses of planes, and bytes from row to row. */
 typedef struct {
@@ -287,8 +289,8 @@ typedef struct {
 
 #define CNV_TILE_JOB_HEAD 26
 
-/* The copy engine's description of a plane: words of 32 bits of a row, fields, rows of a field, slots of the history.
- */
+/* The copy engine's description of a plane: words of 32 bits of a row, fields, rows of a field, and steps of
+ * CNV_SOURCE_STEP bytes from the first frame that counts. */
 typedef struct {
   CNV_ALIGNED(64) uint64_t words[16];
 } CnvTensorMap;

@@ -51,7 +51,7 @@ shared_address(const void *at)
 
 #if CNV_BULK_COPIES
 
-/* from: word, field, row, slot. */
+/* from: word, field, row, step of the source. */
 __device__ static void
 start_bulk_copy(uint32_t to, const CnvTensorMap *map, const int4 &from, uint32_t barrier)
 {
@@ -86,7 +86,8 @@ start_bulk_copies(const CnvTileArgs &l, const Tile &tile, const TileShape &shape
     start_bulk_copy(to, map, {word, tile.field, y, 0}, at);
 #pragma unroll 1
   for (int i = 0; i < n; i++)
-    start_bulk_copy(to + i * frame_bytes, map, {word, tile.field, y, l.sources.slot[i]}, at);
+    start_bulk_copy(to + i * frame_bytes, map,
+                    {word, tile.field, y, (int)((l.sources.delta[i] - l.sources.first) / CNV_SOURCE_STEP)}, at);
 }
 
 __device__ static void

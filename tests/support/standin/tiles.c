@@ -207,11 +207,24 @@ is_of_plane(const StandinMap *map, const CnvTileArgs *l, const CnvTileJob *s)
     return FALSE;
   if (l->sources.n == 0)
     return map->address == l->in.address[p];
-  for (int i = 0; i < l->sources.n; i++)
-    if (map->address + l->sources.slot[i] * map->stride[2] != l->in.address[p] + l->sources.delta[i] ||
-        (guint64)l->sources.slot[i] >= map->dim[3])
+  for (int i = 0; i < l->sources.n; i++) {
+    gint64 from = l->sources.delta[i] - l->sources.first;
+
+    if (from < 0 || from % CNV_SOURCE_STEP || (guint64)from / CNV_SOURCE_STEP >= map->dim[3])
       return FALSE;
-  return TRUE;
+  }
+  return map->stride[2] == CNV_SOURCE_STEP && map->address == l->in.address[p] + (guint64)l->sources.first;
+}
+
+/* TRUE where a frame's rows, so many bytes from the map's first byte, end in the memory that they begin in. */
+static gboolean
+has_memory(const StandinMap *map, guint64 from)
+{
+  guint64 address = map->address + from;
+  guint64 end = address + (map->dim[2] - 1) * map->stride[1] + (map->dim[1] - 1) * map->stride[0] + map->dim[0] * 4;
+  const Allocation *a = standin_find(address);
+
+  return a && end <= a->address + (a->size + 3) / 4 * 4;
 }
 
 /* Reports a map that lacks samples of the job's window, or that reaches beyond the memory. */
@@ -221,22 +234,20 @@ check_map(const KernelRun *run, const CnvTileJob *s)
   const CnvTileArgs *l = run->args;
   const CnvRectJob *j = &s->job;
   int bytes = run->variant.bytes, row = (j->window_x + j->window_width) * s->channels * bytes;
+  gboolean is_inside = TRUE;
   StandinMap map;
-  const Allocation *a;
-  guint64 end;
 
   memcpy(&map, &l->map[s->pointers], sizeof(map));
-  a = standin_find(map.address);
   if (!is_of_plane(&map, l, s)) {
     standin_report("%s: the map is not of plane %d", run->name, s->pointers);
     return;
   }
-  end = map.address + (map.dim[3] - 1) * map.stride[2] + (map.dim[2] - 1) * map.stride[1] +
-        (map.dim[1] - 1) * map.stride[0] + map.dim[0] * 4;
   if (map.dim[0] * 4 < (guint64)row || map.dim[2] < (guint64)(j->window_y + j->window_height))
     standin_report("%s: the map has %u x %u words of a window of %d bytes x %d", run->name, (guint)map.dim[0],
                    (guint)map.dim[2], row, j->window_y + j->window_height);
-  if (!a || end > a->address + (a->size + 3) / 4 * 4)
+  for (int i = 0; i < MAX(l->sources.n, 1); i++)
+    is_inside &= has_memory(&map, l->sources.n ? (guint64)(l->sources.delta[i] - l->sources.first) : 0);
+  if (!is_inside)
     standin_report("%s: the map reaches beyond the plane's memory", run->name);
   if (map.box[0] * 4 != (guint)reached_by(&run->variant, s).pitch || map.box[1] != 1 || map.box[3] != 1 ||
       map.box[2] != (guint)s->box_rows || s->box_rows > CNV_TILE_MAP_ROWS)
