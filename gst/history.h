@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The frames that a filter over time needs: their samples are in slots of the engine's session, their times, flags and
- * metas here. A frame is filtered when those that it needs have come, and leaves with the times and metas that it came
+ * The frames that a filter over time needs: their samples are in slots of the engine's session, or in buffers kept for
+ * it, their times, flags and metas here. A frame is filtered when those that it needs have come, and leaves with the times and metas that it came
  * with. Frames are numbered as they come; frame f is in slot f % n_slots. Not in use where the plan takes one frame.
  */
 #pragma once
@@ -13,7 +13,7 @@ G_BEGIN_DECLS
 /* TRUE if it has frames, waiting or not. */
 gboolean gst_cuda_convolve_has_history(const GstCudaConvolve *self);
 
-/* Takes a frame into the history; the buffer is not needed after that. Posts its errors. */
+/* Takes a frame into the history; the caller need not keep the buffer. Posts its errors. */
 GstFlowReturn gst_cuda_convolve_history_push(GstCudaConvolve *self, GstBuffer *buffer);
 
 /* Filters the next frame, if one waits and all that it needs have come. */
