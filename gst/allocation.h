@@ -6,8 +6,6 @@
 
 #include "gstcudaconvolve-private.h"
 
-G_BEGIN_DECLS
-
 /* Starts the pool of output buffers, unless it is started: its memory is then in order with the input's. Where it
  * cannot be, so will the next output buffer, which reports it. */
 gboolean gst_cuda_convolve_start_pool(GstCudaConvolve *self, GstBuffer *input);
@@ -19,5 +17,3 @@ GstFlowReturn gst_cuda_convolve_allocate_output(GstCudaConvolve *self, GstBuffer
 gboolean gst_cuda_convolve_pool_is_limited(GstBufferPool *pool);
 
 void gst_cuda_convolve_allocation_class_init(GstBaseTransformClass *klass);
-
-G_END_DECLS

@@ -7,8 +7,6 @@
 #include <convolve/plan.h>
 #include <gst/video/video.h>
 
-G_BEGIN_DECLS
-
 /* Both pads' caps as they were negotiated. */
 typedef struct {
   GstVideoInfo in_info, out_info;
@@ -32,5 +30,3 @@ gboolean gst_cuda_convolve_caps_read(GstCudaConvolveCaps *caps, const GstCaps *i
 
 /* TRUE where the rows of a buffer with the input's caps are of two fields. */
 gboolean gst_cuda_convolve_caps_interlaced(const GstCudaConvolveCaps *caps, GstBuffer *buffer);
-
-G_END_DECLS

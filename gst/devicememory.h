@@ -8,8 +8,6 @@
 #include <gst/gst.h>
 #include <gst/video/video.h>
 
-G_BEGIN_DECLS
-
 #define GST_CUDA_CONVOLVE_FEATURE_DEVICE "memory:CUDAMemory"
 
 /* GST_MAP_CUDA; 0 without CUDA. */
@@ -40,5 +38,3 @@ const GstVideoInfo *gst_cuda_convolve_device_layout(GstBuffer *buffer, const Gst
 /* Gives the memory of a CUDA pool a stream (GstCudaStream): its configuration's, which becomes *stream, or else
  * *stream, made if it is NULL. Before GStreamer 1.24 there are no streams. */
 void gst_cuda_convolve_device_share_stream(GstStructure *pool_config, GstObject *context, GstMiniObject **stream);
-
-G_END_DECLS

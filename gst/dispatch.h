@@ -8,8 +8,6 @@
 
 #include "gstcudaconvolve-private.h"
 
-G_BEGIN_DECLS
-
 /* Pushes all frames in flight or waiting, and starts anew. Returns what downstream said. */
 GstFlowReturn gst_cuda_convolve_drain(GstCudaConvolve *self);
 
@@ -23,5 +21,3 @@ void gst_cuda_convolve_update_latency(GstCudaConvolve *self);
 gboolean gst_cuda_convolve_answer_query(GstCudaConvolve *self, GstPadDirection direction, GstQuery *query);
 
 void gst_cuda_convolve_dispatch_class_init(GstBaseTransformClass *klass);
-
-G_END_DECLS

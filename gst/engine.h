@@ -7,8 +7,6 @@
 
 #include "settings.h"
 
-G_BEGIN_DECLS
-
 /* Members are written with the element's object lock, except for the streams, which are the streaming thread's. */
 typedef struct {
   CnvSession *session;        /* from start to stop */
@@ -38,5 +36,3 @@ void gst_cuda_convolve_engine_close(GstCudaConvolveEngine *engine, GstElement *e
 
 /* TRUE where the session can use the buffer's memory in place, as CUDA memory. */
 gboolean gst_cuda_convolve_engine_holds(const GstCudaConvolveEngine *engine, GstBuffer *buffer);
-
-G_END_DECLS

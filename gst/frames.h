@@ -7,8 +7,6 @@
 
 #include "gstcudaconvolve-private.h"
 
-G_BEGIN_DECLS
-
 /* Gives controlled properties their values at a buffer's time. */
 void gst_cuda_convolve_sync_properties(GstCudaConvolve *self, GstBuffer *buffer);
 /* Updates the recipe for the engine in force. */
@@ -29,5 +27,3 @@ void gst_cuda_convolve_read_session_stats(GstCudaConvolve *self);
 void gst_cuda_convolve_finish_frames(GstCudaConvolve *self);
 
 void gst_cuda_convolve_frames_class_init(GstBaseTransformClass *klass);
-
-G_END_DECLS

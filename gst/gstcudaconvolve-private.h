@@ -14,8 +14,6 @@
 #include "recipe.h"
 #include "settings.h"
 
-G_BEGIN_DECLS
-
 #define GST_TYPE_CUDA_CONVOLVE (gst_cuda_convolve_get_type())
 G_DECLARE_FINAL_TYPE(GstCudaConvolve, gst_cuda_convolve, GST, CUDA_CONVOLVE, GstBaseTransform)
 
@@ -83,5 +81,3 @@ struct _GstCudaConvolve {
   GstCudaConvolveInFlight in_flight;
   gboolean is_discont; /* the base class marks the next frame that it pushes */
 };
-
-G_END_DECLS

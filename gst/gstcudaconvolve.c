@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The element's class: properties, states, contexts, queries.
+ * The plugin, and its one element's class: properties, states, contexts, queries.
  */
 
 /**
@@ -368,3 +368,7 @@ gst_cuda_convolve_init(GstCudaConvolve *self)
   /* Frames that fill a gap are neutral, and so is their convolution. */
   gst_base_transform_set_gap_aware(GST_BASE_TRANSFORM(self), TRUE);
 }
+
+GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, cudaconvolve,
+                  "Convolves video on an NVIDIA GPU, or without one on the CPU", gst_element_register_cudaconvolve,
+                  VERSION, "LGPL", PACKAGE, PACKAGE_ORIGIN)

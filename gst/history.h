@@ -8,8 +8,6 @@
 
 #include "gstcudaconvolve-private.h"
 
-G_BEGIN_DECLS
-
 /* TRUE if it has frames, waiting or not. */
 gboolean gst_cuda_convolve_has_history(const GstCudaConvolve *self);
 
@@ -39,5 +37,3 @@ void gst_cuda_convolve_history_set_kept(GstCudaConvolve *self, int slot, GstBuff
 /* Drops them, and pushes the events between them. leave: also has no history until a plan asks for one. */
 void gst_cuda_convolve_history_forget(GstCudaConvolve *self);
 void gst_cuda_convolve_history_leave(GstCudaConvolve *self);
-
-G_END_DECLS

@@ -9,8 +9,6 @@
 
 #include "gstcudaconvolve-private.h"
 
-G_BEGIN_DECLS
-
 void gst_cuda_convolve_in_flight_init(GstCudaConvolve *self);
 void gst_cuda_convolve_in_flight_clear(GstCudaConvolve *self);
 
@@ -33,5 +31,3 @@ GstFlowReturn gst_cuda_convolve_in_flight_wait(GstCudaConvolve *self, guint n_le
 
 /* Has all frames in flight dropped, until the next wait. Any thread. */
 void gst_cuda_convolve_in_flight_flush(GstCudaConvolve *self);
-
-G_END_DECLS

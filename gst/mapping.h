@@ -8,8 +8,6 @@
 #include "caps.h"
 #include "engine.h"
 
-G_BEGIN_DECLS
-
 /* A frame's input and output, of which one can be missing. */
 typedef struct {
   GstVideoFrame in_frame, out_frame;
@@ -24,5 +22,3 @@ void gst_cuda_convolve_unmap(GstCudaConvolveMap *map);
 
 /* TRUE where the input buffer's planes lie as the caps alone tell. */
 gboolean gst_cuda_convolve_layout_is_plain(const GstCudaConvolveCaps *caps, GstBuffer *buffer);
-
-G_END_DECLS

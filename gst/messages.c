@@ -38,14 +38,13 @@ gst_cuda_convolve_post(GstElement *element, GstMessageType type, GError *error, 
 }
 
 void
-gst_cuda_convolve_warn_once(GstElement *element, guint *warned, guint kind, const char *format, ...)
+gst_cuda_convolve_warn_once(GstElement *element, GHashTable *told, const char *format, ...)
 {
   GError *error;
   va_list args;
 
-  if (*warned & kind)
+  if (!g_hash_table_add(told, (gpointer)format))
     return;
-  *warned |= kind;
   va_start(args, format);
   error = g_error_new_valist(CNV_ERROR, CNV_ERROR_SETTINGS, format, args);
   va_end(args);

@@ -6,8 +6,6 @@
 
 #include <gst/gst.h>
 
-G_BEGIN_DECLS
-
 GST_DEBUG_CATEGORY_EXTERN(gst_cuda_convolve_debug);
 #define GST_CAT_DEFAULT gst_cuda_convolve_debug
 
@@ -15,8 +13,5 @@ GST_DEBUG_CATEGORY_EXTERN(gst_cuda_convolve_debug);
  * for the debug text. */
 void gst_cuda_convolve_post(GstElement *element, GstMessageType type, GError *error, const char *doing);
 
-/* Posts a warning about the settings unless the bit `kind` of *warned is set, and sets it. */
-void gst_cuda_convolve_warn_once(GstElement *element, guint *warned, guint kind, const char *format, ...)
-    G_GNUC_PRINTF(4, 5);
-
-G_END_DECLS
+/* Posts a warning about the settings unless `format` itself, a constant, is in the set of those that were told. */
+void gst_cuda_convolve_warn_once(GstElement *element, GHashTable *told, const char *format, ...) G_GNUC_PRINTF(3, 4);

@@ -8,8 +8,6 @@
 #include <convolve/backend.h>
 #include <gst/gst.h>
 
-G_BEGIN_DECLS
-
 /* Returns an allocator over the backend's page-locked memory (gst_object_unref), or NULL where the backend has none or
  * there is no context. context: as in devicememory.h; the allocator, and each memory for itself, holds a reference, so
  * that memory may outlive element and session. Where locking fails the memory is plain, and a warning is logged. Any
@@ -20,5 +18,3 @@ GstAllocator *gst_cuda_convolve_pinned_allocator_new(const CnvBackend *backend, 
  * itself is not offered to others: an element that allocates frame by frame would lock each. Elements give a pool that
  * they are offered the allocator that the query names, or none: this pool then keeps its own. */
 GstBufferPool *gst_cuda_convolve_pinned_pool_new(const CnvBackend *backend, GstObject *context);
-
-G_END_DECLS

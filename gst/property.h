@@ -8,8 +8,6 @@
 #include <convolve/status.h>
 #include <glib-object.h>
 
-G_BEGIN_DECLS
-
 /* Those before KIND_DOUBLE are integers in the settings; those behind KIND_RECTS are taps. */
 typedef enum {
   KIND_INT,
@@ -40,5 +38,3 @@ typedef struct {
 
 /* A floating GParamSpec. Once for a row: it registers the type. */
 GParamSpec *gst_cuda_convolve_property_spec(const Property *row);
-
-G_END_DECLS

@@ -25,7 +25,7 @@ gst_cuda_convolve_recipe_init(GstCudaConvolveRecipe *recipe, GstElement *element
   *recipe = (GstCudaConvolveRecipe){.element = element,
                                     .live = live,
                                     .caps = caps,
-                                    .unused = g_hash_table_new(NULL, NULL),
+                                    .told = g_hash_table_new(NULL, NULL),
                                     .regions = g_array_new(FALSE, FALSE, sizeof(CnvRegion))};
 }
 
@@ -35,7 +35,7 @@ gst_cuda_convolve_recipe_clear(GstCudaConvolveRecipe *recipe)
   gst_cuda_convolve_settings_clear(&recipe->wanted);
   gst_cuda_convolve_settings_clear(&recipe->in_force);
   cnv_plan_unref(recipe->plan);
-  g_hash_table_unref(recipe->unused);
+  g_hash_table_unref(recipe->told);
   g_array_unref(recipe->regions);
   clear_radius_plans(recipe);
 }
@@ -117,7 +117,7 @@ gst_cuda_convolve_recipe_update(GstCudaConvolveRecipe *recipe, const CnvBackend 
     return keep_settings(recipe, same_target);
   }
   if (!same && !recipe->rejected)
-    gst_cuda_convolve_warn_of_unused(recipe->element, &recipe->wanted, image, recipe->plan, recipe->unused);
+    gst_cuda_convolve_warn_of_unused(recipe->element, &recipe->wanted, image, recipe->plan, recipe->told);
   return recipe->plan != NULL;
 }
 
@@ -178,7 +178,7 @@ radius_of(GstCudaConvolveRecipe *recipe, const CnvRect *rect)
 
   if (radius > info->max_radius)
     gst_cuda_convolve_warn_once(
-        recipe->element, &recipe->warned, GST_CUDA_CONVOLVE_WARNED_REACH,
+        recipe->element, recipe->told,
         "a region of %dx%d asks for radius %.0f, and filter=%s reaches %d, with which it is filtered: choose gaussian "
         "or box, which reach %d, or lower roi-relative-size",
         rect->width, rect->height, radius, info->nick.nick, info->max_radius, CNV_RADIUS_MAX);
@@ -213,7 +213,7 @@ make_radius_plan(GstCudaConvolveRecipe *recipe, int radius)
   while (!plan && (smaller = step_down(smaller)) > 0)
     plan = plan_of_radius(recipe, smaller, NULL);
   if (error)
-    gst_cuda_convolve_warn_once(recipe->element, &recipe->warned, GST_CUDA_CONVOLVE_WARNED_RADIUS,
+    gst_cuda_convolve_warn_once(recipe->element, recipe->told,
                                 "a region asks for radius %d: %s; it is filtered with radius %d", radius,
                                 error->message, plan ? smaller : cnv_filter_radius(&recipe->in_force.filter, CNV_X));
   return plan ? plan : cnv_plan_ref(recipe->plan);
@@ -259,7 +259,7 @@ gst_cuda_convolve_recipe_make_work(GstCudaConvolveRecipe *recipe, GstBuffer *buf
   work->interlaced = gst_cuda_convolve_caps_interlaced(recipe->caps, buffer);
   if (roi->source == CNV_ROI_NONE)
     return;
-  gst_cuda_convolve_roi_collect(roi, buffer, &recipe->image, recipe->regions, recipe->element, &recipe->warned);
+  gst_cuda_convolve_roi_collect(roi, buffer, &recipe->image, recipe->regions, recipe->element, recipe->told);
   work->region = (const CnvRegion *)recipe->regions->data;
   work->n_regions = recipe->regions->len;
   work->invert = roi->invert;
@@ -304,7 +304,7 @@ gst_cuda_convolve_recipe_warn_of_crowd(GstCudaConvolveRecipe *recipe, guint crow
 {
   if (crowd > 0)
     gst_cuda_convolve_warn_once(
-        recipe->element, &recipe->warned, GST_CUDA_CONVOLVE_WARNED_CROWD,
+        recipe->element, recipe->told,
         "%u regions meet in one block of a frame, and to filter each by itself would take more than %d times as long "
         "as the whole frame: in crowded blocks the strongest filter serves all, with one border around them, and of "
         "more than %d neighbours are %s; merge regions upstream, set roi-types to fewer, lower roi-feather, or set "

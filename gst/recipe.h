@@ -8,8 +8,6 @@
 #include "caps.h"
 #include "settings.h"
 
-G_BEGIN_DECLS
-
 typedef struct {
   GstElement *element; /* whose object lock the live settings are under, and whose messages are posted */
   const GstCudaConvolveSettings *live; /* these three are the owner's */
@@ -22,8 +20,7 @@ typedef struct {
   CnvImage image;                   /* like the backend, of the last update */
   const CnvBackend *backend;
   CnvPlan *radius_plan[CNV_RADIUS_MAX + 1]; /* made since the plan was, for sizes of regions; or NULL */
-  guint warned;                             /* since the start: bits of roi.h */
-  GHashTable *unused;                       /* likewise: properties of which unused.h warned */
+  GHashTable *told;                         /* warnings since the start: see messages.h and unused.h */
 
   /* Members for this frame. */
   CnvWork work;
@@ -52,5 +49,3 @@ gboolean gst_cuda_convolve_recipe_leaves_frame(const GstCudaConvolveRecipe *reci
 gboolean gst_cuda_convolve_recipe_changes_little(const GstCudaConvolveRecipe *recipe);
 /* Warns once of regions that were merged. crowd: of the session's statistics. */
 void gst_cuda_convolve_recipe_warn_of_crowd(GstCudaConvolveRecipe *recipe, guint crowd);
-
-G_END_DECLS

@@ -140,7 +140,7 @@ add_metas(GArray *regions, const GstCudaConvolveRoi *roi, const CnvImage *image,
 
 void
 gst_cuda_convolve_roi_collect(const GstCudaConvolveRoi *roi, GstBuffer *buffer, const CnvImage *image, GArray *regions,
-                              GstElement *element, guint *warned)
+                              GstElement *element, GHashTable *told)
 {
   g_array_set_size(regions, 0);
   if (roi->source == CNV_ROI_META)
@@ -154,13 +154,12 @@ gst_cuda_convolve_roi_collect(const GstCudaConvolveRoi *roi, GstBuffer *buffer, 
   if (regions->len > CNV_MAX_REGIONS) {
     join_last(regions, roi->invert);
     gst_cuda_convolve_warn_once(
-        element, warned, GST_CUDA_CONVOLVE_WARNED_MANY,
-        "more than %d regions on a frame: %s; set roi-types, or merge regions upstream", CNV_MAX_REGIONS,
+        element, told, "more than %d regions on a frame: %s; set roi-types, or merge regions upstream", CNV_MAX_REGIONS,
         roi->invert ? "those beyond it are filtered too" : "those beyond it are filtered as one around them all");
   }
   if (roi->target_x >= 0 && regions->len > 1) {
     gst_cuda_convolve_warn_once(
-        element, warned, GST_CUDA_CONVOLVE_WARNED_TARGET,
+        element, told,
         "%u regions on a frame and roi-target-x=%d: only the first is placed there and the others are left as they "
         "are; set roi-target-x and -y to -1, or roi-types to what there is one of",
         regions->len, roi->target_x);

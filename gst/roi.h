@@ -7,8 +7,6 @@
 #include <convolve/work.h>
 #include <gst/gst.h>
 
-G_BEGIN_DECLS
-
 /* Part of GstCudaConvolveSettings. */
 typedef struct {
   int source;    /* CNV_ROI_NONE: the rest is not used */
@@ -22,21 +20,10 @@ typedef struct {
   int target_x, target_y; /* luma pixels; -1 stays in its place */
 } GstCudaConvolveRoi;
 
-/* Bits of the warnings that are posted once. */
-enum {
-  GST_CUDA_CONVOLVE_WARNED_MANY = 1 << 0,   /* more regions than there can be */
-  GST_CUDA_CONVOLVE_WARNED_TARGET = 1 << 1, /* more than one, and a target */
-  GST_CUDA_CONVOLVE_WARNED_RADIUS = 1 << 2, /* a radius that the filter cannot have */
-  GST_CUDA_CONVOLVE_WARNED_REACH = 1 << 3,  /* one beyond its largest */
-  GST_CUDA_CONVOLVE_WARNED_CROWD = 1 << 4,  /* too many in one place */
-};
-
 /* FALSE with CNV_ERROR_SETTINGS where the settings contradict each other or the filter. */
 gboolean gst_cuda_convolve_roi_check(const GstCudaConvolveRoi *roi, const CnvFilter *filter, GError **error);
 
-/* Fills an array of CnvRegion, all by plan 0, from the property or the buffer's metas. element and warned: for
+/* Fills an array of CnvRegion, all by plan 0, from the property or the buffer's metas. element and told: for
  * warnings, see messages.h. */
 void gst_cuda_convolve_roi_collect(const GstCudaConvolveRoi *roi, GstBuffer *buffer, const CnvImage *image,
-                                   GArray *regions, GstElement *element, guint *warned);
-
-G_END_DECLS
+                                   GArray *regions, GstElement *element, GHashTable *told);

@@ -10,8 +10,6 @@
 
 #include "roi.h"
 
-G_BEGIN_DECLS
-
 /* Copied and cleared by the functions below, since some members are references. The order is that of the parts. */
 typedef struct {
   guint version; /* the same in two of them: neither has changed since one was copied from the other */
@@ -62,5 +60,3 @@ gsize gst_cuda_convolve_property_slot(guint id);
 
 /* Name of the engine that a value of the backend property stands for, NULL for auto. */
 const char *gst_cuda_convolve_backend_name(int value);
-
-G_END_DECLS

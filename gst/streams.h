@@ -9,8 +9,6 @@
 
 #include "mapping.h"
 
-G_BEGIN_DECLS
-
 /* Has a CUDA pool that is not started yet make memory for the stream of the buffer's: frames on one stream need no
  * events between them, and their kernels may overlap. */
 void gst_cuda_convolve_streams_join(const GstCudaConvolveEngine *engine, GstBuffer *buffer, GstBufferPool *pool);
@@ -27,5 +25,3 @@ gboolean gst_cuda_convolve_streams_order(const GstCudaConvolveEngine *engine, Gs
 
 /* Later work on the memory of such a buffer, which was kept after its frame, waits for the session's. */
 void gst_cuda_convolve_streams_release(GstCudaConvolveEngine *engine, GstBuffer *buffer);
-
-G_END_DECLS

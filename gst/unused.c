@@ -3,7 +3,6 @@
 
 #include "messages.h"
 
-#define PARAMETERS const GstCudaConvolveSettings *settings, const CnvImage *image, const CnvPlan *plan
 #define IN(value) (1u << (value))
 #define FILTER(name) IN(CNV_FILTER_##name)
 #define GAUSSIANS (FILTER(GAUSSIAN) | FILTER(UNSHARP) | FILTER(LOG))
@@ -11,60 +10,42 @@
 
 /* ---- conditions of rows ---- */
 
-static gboolean
-has_no_kernel_t(PARAMETERS)
-{
-  return !settings->filter.kernel_t;
-}
+enum {
+  ALWAYS,
+  NO_KERNEL_T,
+  KERNEL_T,
+  ONE_FRAME,
+  GRADIENT,
+  NO_RADIUS,
+  FIXED_RADIUS,
+  FIXED_RADII,
+  CUT_SIGMA,
+  SATURATION,
+  OTHER_PLANES,
+  MISSING_PLANES,
+  NO_CHROMA,
+  NO_ALPHA,
+  REGIONS,
+  ALL_OUTSIDE,
+  ALL_CLEAR,
+  N_CONDITIONS
+};
 
 static gboolean
-has_kernel_t(PARAMETERS)
+takes_radius_of_sigma(const CnvFilter *filter)
 {
-  return settings->filter.kernel_t != NULL;
-}
-
-static gboolean
-is_over_one_frame(PARAMETERS)
-{
-  return cnv_plan_frames(plan, NULL) == 1;
-}
-
-static gboolean
-is_derivative(PARAMETERS)
-{
-  return cnv_filters[settings->filter.type].gradient;
-}
-
-static gboolean
-has_no_radius(PARAMETERS)
-{
-  return cnv_filters[settings->filter.type].max_radius == 0;
-}
-
-static gboolean
-takes_no_radius_of_sigma(PARAMETERS)
-{
-  const CnvFilter *filter = &settings->filter;
   gboolean takes = FALSE;
 
   for (int axis = 0; axis < CNV_N_AXES; axis++)
     takes = takes || (filter->radius < 0 && filter->radius_axis[axis] < 0 &&
                       (filter->sigma > 0 || filter->sigma_axis[axis] > 0));
-  return !takes || cnv_filters[filter->type].max_radius <= CNV_APERTURE_MAX;
-}
-
-static gboolean
-has_no_use_of_truncate(PARAMETERS)
-{
-  return takes_no_radius_of_sigma(settings, image, plan) &&
-         (settings->filter.chroma_sigma == 0 || settings->filter.chroma_radius >= 0);
+  return takes && cnv_filters[filter->type].max_radius > CNV_APERTURE_MAX;
 }
 
 /* Less than one sigma is left on a side. */
 static gboolean
-cuts_sigma(PARAMETERS)
+cuts_sigma(const CnvFilter *filter)
 {
-  const CnvFilter *filter = &settings->filter;
   gboolean cuts = FALSE;
 
   for (int axis = 0; axis < CNV_N_AXES; axis++) {
@@ -72,13 +53,7 @@ cuts_sigma(PARAMETERS)
 
     cuts = cuts || (radius > 0 && radius < cnv_filter_sigma(filter, axis));
   }
-  return cuts && GAUSSIANS >> filter->type & 1;
-}
-
-static gboolean
-saturates(PARAMETERS)
-{
-  return cnv_plan_saturates(plan);
+  return cuts && GAUSSIANS & IN(filter->type);
 }
 
 static guint
@@ -93,38 +68,6 @@ planes_of(const CnvFormat *format)
 }
 
 static gboolean
-has_none_of_planes(PARAMETERS)
-{
-  return !(settings->filter.planes & planes_of(image->format));
-}
-
-static gboolean
-lacks_planes(PARAMETERS)
-{
-  guint planes = settings->filter.planes;
-
-  return planes != CNV_PLANES_COLOR && planes != CNV_PLANES_ALL && planes & ~planes_of(image->format);
-}
-
-static gboolean
-has_no_chroma(PARAMETERS)
-{
-  return !(planes_of(image->format) & CNV_PLANES_CHROMA);
-}
-
-static gboolean
-has_no_alpha(PARAMETERS)
-{
-  return !(planes_of(image->format) & CNV_PLANES_ALPHA);
-}
-
-static gboolean
-has_regions(PARAMETERS)
-{
-  return settings->roi.source != CNV_ROI_NONE;
-}
-
-static gboolean
 is_in_frame(const CnvRect *rect, const GstCudaConvolveRoi *roi, const CnvImage *image)
 {
   double beside_x = roi->expand * rect->width + roi->feather, beside_y = roi->expand * rect->height + roi->feather;
@@ -135,9 +78,8 @@ is_in_frame(const CnvRect *rect, const GstCudaConvolveRoi *roi, const CnvImage *
 }
 
 static gboolean
-is_outside(PARAMETERS)
+all_outside(const GstCudaConvolveRoi *roi, const CnvImage *image)
 {
-  const GstCudaConvolveRoi *roi = &settings->roi;
   gboolean outside = roi->source == CNV_ROI_PROPERTY;
 
   for (guint i = 0; roi->rects && i < roi->rects->len; i++)
@@ -145,10 +87,31 @@ is_outside(PARAMETERS)
   return outside;
 }
 
-static gboolean
-hides_nothing(PARAMETERS)
+static void
+find_conditions(const GstCudaConvolveSettings *settings, const CnvImage *image, const CnvPlan *plan,
+                gboolean holds[N_CONDITIONS])
 {
-  return !settings->roi.invert && is_outside(settings, image, plan);
+  const CnvFilter *filter = &settings->filter;
+  guint planes = planes_of(image->format);
+
+  holds[ALWAYS] = TRUE;
+  holds[NO_KERNEL_T] = !filter->kernel_t;
+  holds[KERNEL_T] = filter->kernel_t != NULL;
+  holds[ONE_FRAME] = cnv_plan_frames(plan, NULL) == 1;
+  holds[GRADIENT] = cnv_filters[filter->type].gradient;
+  holds[NO_RADIUS] = cnv_filters[filter->type].max_radius == 0;
+  holds[FIXED_RADIUS] = !takes_radius_of_sigma(filter);
+  holds[FIXED_RADII] = holds[FIXED_RADIUS] && (filter->chroma_sigma == 0 || filter->chroma_radius >= 0);
+  holds[CUT_SIGMA] = cuts_sigma(filter);
+  holds[SATURATION] = cnv_plan_saturates(plan);
+  holds[OTHER_PLANES] = !(filter->planes & planes);
+  holds[MISSING_PLANES] =
+      filter->planes != CNV_PLANES_COLOR && filter->planes != CNV_PLANES_ALL && filter->planes & ~planes;
+  holds[NO_CHROMA] = !(planes & CNV_PLANES_CHROMA);
+  holds[NO_ALPHA] = !(planes & CNV_PLANES_ALPHA);
+  holds[REGIONS] = settings->roi.source != CNV_ROI_NONE;
+  holds[ALL_OUTSIDE] = all_outside(&settings->roi, image);
+  holds[ALL_CLEAR] = holds[ALL_OUTSIDE] && !settings->roi.invert;
 }
 
 /* ---- the table ---- */
@@ -156,72 +119,73 @@ hides_nothing(PARAMETERS)
 #define NO_EFFECT "has no effect: "
 
 static const struct {
-  const char *properties;            /* each is warned of by itself, in this order */
-  const char *beside;                /* property, or "format", whose value the message tells; NULL: their own */
-  guint used;                        /* bits: values of that property with which they are in use */
-  gboolean (*is_unused)(PARAMETERS); /* if not NULL, they are unused with the other values only if this is TRUE */
+  const char *properties; /* each is warned of by itself, in this order */
+  const char *beside;     /* property, or "format", whose value the message tells; NULL: their own */
+  guint used;             /* bits: values of that property with which they are in use */
+  guint condition;        /* on which they are unused with the other values */
   const char *text;
 } rows[] = {
-    {"kernel-location kernel kernel-x kernel-y anchor-x anchor-y", "filter", FILTER(CUSTOM), NULL,
+    {"kernel-location kernel kernel-x kernel-y anchor-x anchor-y", "filter", FILTER(CUSTOM), ALWAYS,
      NO_EFFECT "set filter=custom"},
-    {"flip-kernel", "filter", FILTER(CUSTOM), has_no_kernel_t, NO_EFFECT "set filter=custom, or kernel-t"},
-    {"amount", "filter", FILTER(SHARPEN) | FILTER(UNSHARP) | FILTER(EMBOSS), NULL,
+    {"flip-kernel", "filter", FILTER(CUSTOM), NO_KERNEL_T, NO_EFFECT "set filter=custom, or kernel-t"},
+    {"amount", "filter", FILTER(SHARPEN) | FILTER(UNSHARP) | FILTER(EMBOSS), ALWAYS,
      NO_EFFECT "choose sharpen, unsharp or emboss, or set scale"},
-    {"gradient", "filter", DERIVATIVES, NULL, NO_EFFECT "choose sobel, scharr or prewitt"},
-    {"angle", "filter", FILTER(MOTION) | FILTER(EMBOSS) | DERIVATIVES, NULL,
+    {"gradient", "filter", DERIVATIVES, ALWAYS, NO_EFFECT "choose sobel, scharr or prewitt"},
+    {"angle", "filter", FILTER(MOTION) | FILTER(EMBOSS) | DERIVATIVES, ALWAYS,
      NO_EFFECT "choose motion or emboss, or sobel, scharr or prewitt with gradient=directional"},
-    {"angle", "gradient", IN(CNV_GRADIENT_DIRECTIONAL), is_derivative, NO_EFFECT "set gradient=directional"},
-    {"radius radius-x radius-y", "filter", 0, has_no_radius,
+    {"angle", "gradient", IN(CNV_GRADIENT_DIRECTIONAL), GRADIENT, NO_EFFECT "set gradient=directional"},
+    {"radius radius-x radius-y", "filter", 0, NO_RADIUS,
      NO_EFFECT "choose a filter that has a radius, gaussian for example"},
-    {"radius-x radius-y sigma-x sigma-y", "filter", ~FILTER(MOTION), NULL,
+    {"radius-x radius-y sigma-x sigma-y", "filter", ~FILTER(MOTION), ALWAYS,
      NO_EFFECT "set radius, which is along the line"},
-    {"sigma sigma-x sigma-y", "filter", GAUSSIANS, takes_no_radius_of_sigma,
+    {"sigma sigma-x sigma-y", "filter", GAUSSIANS, FIXED_RADIUS,
      NO_EFFECT "choose gaussian, unsharp or log; box, disk and motion take a radius from sigma where radius is -1"},
-    {"truncate", NULL, 0, has_no_use_of_truncate, NO_EFFECT "it makes a radius of sigma; set sigma, and radius to -1"},
-    {"bias", NULL, 0, saturates,
+    {"truncate", NULL, 0, FIXED_RADII, NO_EFFECT "it makes a radius of sigma; set sigma, and radius to -1"},
+    {"bias", NULL, 0, SATURATION,
      "saturates: whatever the picture, samples come out as 0 or at full scale; it is a fraction of full scale, 0.5 for "
      "mid-grey"},
-    {"border-color", "border-mode", IN(CNV_BORDER_CONSTANT), NULL, NO_EFFECT "set border-mode=constant"},
-    {"planes", "format", 0, has_none_of_planes,
+    {"border-color", "border-mode", IN(CNV_BORDER_CONSTANT), ALWAYS, NO_EFFECT "set border-mode=constant"},
+    {"planes", "format", 0, OTHER_PLANES,
      "names none that the frames have: nothing is filtered, and the whole picture stays in clear; choose luma and "
      "chroma for YUV, luma for grey, red, green and blue for RGB, or color"},
-    {"planes", "format", 0, lacks_planes,
+    {"planes", "format", 0, MISSING_PLANES,
      "names planes that the frames do not have, and these names have no effect: choose luma and chroma for YUV, luma "
      "for grey, red, green and blue for RGB, or color"},
-    {"chroma-mode chroma-radius chroma-sigma", "format", 0, has_no_chroma,
+    {"chroma-mode chroma-radius chroma-sigma", "format", 0, NO_CHROMA,
      NO_EFFECT "the frames have no chroma; convert them to YUV, or leave it at its default"},
-    {"alpha-mode", "format", 0, has_no_alpha,
+    {"alpha-mode", "format", 0, NO_ALPHA,
      NO_EFFECT "the frames have no alpha; convert them to a format with it, or set alpha-mode=copy"},
-    {"temporal-radius temporal-sigma", NULL, 0, has_kernel_t,
+    {"temporal-radius temporal-sigma", NULL, 0, KERNEL_T,
      NO_EFFECT "kernel-t has the weights of frames; set kernel-t=\"<>\", or this to 0"},
-    {"temporal-sigma", "temporal-radius", ~IN(0), NULL, NO_EFFECT "set temporal-radius"},
-    {"temporal-mode temporal-border scene-change-threshold drain-on-changes", "temporal-radius", 0, is_over_one_frame,
+    {"temporal-sigma", "temporal-radius", ~IN(0), ALWAYS, NO_EFFECT "set temporal-radius"},
+    {"temporal-mode temporal-border scene-change-threshold drain-on-changes", "temporal-radius", 0, ONE_FRAME,
      NO_EFFECT "set temporal-radius or kernel-t"},
-    {"roi", "roi-source", ~IN(CNV_ROI_NONE), NULL,
+    {"roi", "roi-source", ~IN(CNV_ROI_NONE), ALWAYS,
      NO_EFFECT "the whole frame is filtered; set roi-source=property to filter the rectangles alone"},
-    {"roi", "roi-source", ~IN(CNV_ROI_META), NULL,
+    {"roi", "roi-source", ~IN(CNV_ROI_META), ALWAYS,
      NO_EFFECT "the metas of a frame are its regions, and the rectangles stay in clear where no meta covers them (with "
                "roi-invert=true they are filtered); set roi-source=property"},
-    {"roi-types", "roi-source", ~IN(CNV_ROI_NONE), NULL, NO_EFFECT "the whole frame is filtered; set roi-source=meta"},
-    {"roi-types", "roi-source", ~IN(CNV_ROI_PROPERTY), NULL,
+    {"roi-types", "roi-source", ~IN(CNV_ROI_NONE), ALWAYS,
+     NO_EFFECT "the whole frame is filtered; set roi-source=meta"},
+    {"roi-types", "roi-source", ~IN(CNV_ROI_PROPERTY), ALWAYS,
      NO_EFFECT "the rectangles of roi are the regions, whatever metas a frame has; set roi-source=meta"},
     {"roi-invert roi-expand roi-feather roi-strength roi-relative-size roi-isolated roi-target-x roi-target-y",
-     "roi-source", ~IN(CNV_ROI_NONE), NULL, NO_EFFECT "the whole frame is filtered; set roi-source=property or meta"},
-    {"roi-source", NULL, 0, hides_nothing,
+     "roi-source", ~IN(CNV_ROI_NONE), ALWAYS, NO_EFFECT "the whole frame is filtered; set roi-source=property or meta"},
+    {"roi-source", NULL, 0, ALL_CLEAR,
      "finds no rectangle in the frame: nothing is filtered, and the whole frame stays in clear; set "
      "roi=\"<<x,y,width,height>>\" in pixels of the frame"},
-    {"roi-source", NULL, 0, is_outside,
+    {"roi-source", NULL, 0, ALL_OUTSIDE,
      "finds no rectangle in the frame: with roi-invert=true the whole frame is filtered; set "
      "roi=\"<<x,y,width,height>>\" in pixels of the frame"},
-    {"roi-relative-size", "roi-strength", IN(CNV_ROI_RELATIVE), NULL, NO_EFFECT "set roi-strength=relative"},
+    {"roi-relative-size", "roi-strength", IN(CNV_ROI_RELATIVE), ALWAYS, NO_EFFECT "set roi-strength=relative"},
     {"radius radius-x radius-y sigma sigma-x sigma-y truncate chroma-radius chroma-sigma", "roi-strength",
-     IN(CNV_ROI_FIXED), has_regions,
+     IN(CNV_ROI_FIXED), REGIONS,
      NO_EFFECT "radius and sigma follow each region's size; set roi-relative-size, or roi-strength=fixed"},
-    {"sigma sigma-x sigma-y", NULL, 0, cuts_sigma,
+    {"sigma sigma-x sigma-y", NULL, 0, CUT_SIGMA,
      "is cut off by the radius: less than one sigma is left on each side, which weakens the filter; set radius, "
      "radius-x and radius-y to -1, which keeps truncate times sigma"},
-    {"cuda-device-id frames-in-flight", "backend", ~IN(CNV_BACKEND_CPU), NULL, NO_EFFECT "set backend=auto or cuda"},
-    {"n-threads", "backend", ~IN(CNV_BACKEND_CUDA), NULL, NO_EFFECT "set backend=auto or cpu"},
+    {"cuda-device-id frames-in-flight", "backend", ~IN(CNV_BACKEND_CPU), ALWAYS, NO_EFFECT "set backend=auto or cuda"},
+    {"n-threads", "backend", ~IN(CNV_BACKEND_CUDA), ALWAYS, NO_EFFECT "set backend=auto or cpu"},
 };
 
 /* ---- messages ---- */
@@ -272,13 +236,14 @@ gst_cuda_convolve_warn_of_unused(GstElement *element, const GstCudaConvolveSetti
                                  const CnvPlan *plan, GHashTable *told)
 {
   GObjectClass *klass = G_OBJECT_GET_CLASS(element);
+  gboolean holds[N_CONDITIONS];
 
+  find_conditions(settings, image, plan, holds);
   for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
     g_auto(GStrv) names = NULL;
     GParamSpec *beside = rows[i].beside ? g_object_class_find_property(klass, rows[i].beside) : NULL;
 
-    if ((rows[i].used && bit_of(settings, beside) & rows[i].used) ||
-        (rows[i].is_unused && !rows[i].is_unused(settings, image, plan)))
+    if ((rows[i].used && bit_of(settings, beside) & rows[i].used) || !holds[rows[i].condition])
       continue;
     names = g_strsplit(rows[i].properties, " ", -1);
     for (char **name = names; *name; name++) {

@@ -6,11 +6,7 @@
 
 #include "settings.h"
 
-G_BEGIN_DECLS
-
 /* Posts a warning, with the remedy, for each property that is set and without effect. image, plan: those that the
  * settings are in force with. told: the slots of properties that have been warned of; added to. */
 void gst_cuda_convolve_warn_of_unused(GstElement *element, const GstCudaConvolveSettings *settings,
                                       const CnvImage *image, const CnvPlan *plan, GHashTable *told);
-
-G_END_DECLS

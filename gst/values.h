@@ -8,8 +8,6 @@
 #include <convolve/work.h>
 #include <gst/gst.h>
 
-G_BEGIN_DECLS
-
 /* Reads an array into *taps (NULL for an empty one: no taps). what: the property's name, for messages. rows: an
  * array of arrays is allowed. Returns FALSE, with *taps as it was and a message that names the place, the limit and
  * the remedy (CNV_ERROR_SETTINGS), where the array is not a kernel. */
@@ -27,5 +25,3 @@ void gst_cuda_convolve_taps_to_value(const CnvTaps *taps, GValue *array);
  * array that is never changed again; NULL for none. */
 gboolean gst_cuda_convolve_rects_from_value(const GValue *array, const char *what, GArray **rects, GError **error);
 void gst_cuda_convolve_rects_to_value(const GArray *rects, GValue *array);
-
-G_END_DECLS
