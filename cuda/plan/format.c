@@ -6,6 +6,7 @@
 
 #include <glib.h>
 
+#include "plan/arith.h"
 #include "plan/plane.h"
 
 /* clang-format off */
@@ -99,17 +100,13 @@ cnv_format_find(const char *name)
 int
 cnv_format_plane_width(const CnvFormat *format, int plane, int width)
 {
-  int sub = format->plane[plane].sub_x;
-
-  return (width + (1 << sub) - 1) >> sub;
+  return cnv_divide_up(width, 1 << format->plane[plane].sub_x);
 }
 
 int
 cnv_format_plane_height(const CnvFormat *format, int plane, int height)
 {
-  int sub = format->plane[plane].sub_y;
-
-  return (height + (1 << sub) - 1) >> sub;
+  return cnv_divide_up(height, 1 << format->plane[plane].sub_y);
 }
 
 int
@@ -118,27 +115,19 @@ cnv_format_n_frame_planes(const CnvFormat *format)
   return format->plane[0].step ? 1 : format->n_planes;
 }
 
-/* Bytes of a plane's row from the row's start to its last sample. */
-static int
-plane_bytes(const CnvFormat *format, int plane, int width)
-{
-  const CnvPlaneFormat *p = &format->plane[plane];
-  int pixels = cnv_format_plane_width(format, plane, width), last = 0;
-
-  if (!p->step)
-    return pixels * p->channels * format->sample_bytes;
-  for (int c = 0; c < p->channels; c++)
-    last = MAX(last, format->sample_bytes == 4 ? 0 : p->offset[c]);
-  return (pixels - 1) * p->step + last + format->sample_bytes;
-}
-
 int
 cnv_format_row_bytes(const CnvFormat *format, int memory, int width)
 {
-  int bytes = plane_bytes(format, memory, width);
+  int bytes = 0;
 
-  for (int p = 0; p < format->n_planes && cnv_format_n_frame_planes(format) == 1; p++)
-    bytes = MAX(bytes, plane_bytes(format, p, width));
+  for (int p = 0; p < format->n_planes; p++)
+    for (int c = 0; c < format->plane[p].channels; c++) {
+      CnvComponent of = cnv_format_component(format, p, c);
+      int last = cnv_format_plane_width(format, p, width) - 1;
+
+      if (of.plane == memory)
+        bytes = MAX(bytes, of.offset + last * of.step + of.bytes);
+    }
   return bytes;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The taps that a filter has on one plane, in double precision and not normalised. plan_taps.c rounds and stores them.
+ * The taps that a filter has on one plane, in double precision and not normalised. plan_planes.c rounds and stores
+ * them.
  */
 #pragma once
 

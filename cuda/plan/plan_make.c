@@ -26,17 +26,12 @@ cnv_plane_is_separable(const CnvPlane *plane)
   return TRUE;
 }
 
-/* TRUE for algorithms whose terms are all rows times columns. */
-static gboolean
-needs_separable(CnvAlgorithm algorithm)
-{
-  return algorithm == CNV_ALGORITHM_SEPARABLE || algorithm == CNV_ALGORITHM_TEXTURE;
-}
-
 static gboolean
 can_run(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane, GError **error)
 {
-  for (int t = 0; t < plane->n_terms && needs_separable(algorithm); t++)
+  gboolean needs_separable = algorithm == CNV_ALGORITHM_SEPARABLE || algorithm == CNV_ALGORITHM_TEXTURE;
+
+  for (int t = 0; t < plane->n_terms && needs_separable; t++)
     if (!plane->term[t].separable) {
       g_set_error(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED,
                   "the %dx%d taps are no row times a column, nor the sum of up to %d of these", plane->term[t].n[CNV_X],
@@ -46,23 +41,17 @@ can_run(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane, GErr
   return plan->backend->can(algorithm, plan, plane, error);
 }
 
-/* Adds the algorithms that can do it to a refusal. */
+/* Sets the error for a plane that the requested algorithm cannot do: the cause, and the algorithms that can. */
 static void
-add_choices(const CnvPlan *plan, const CnvPlane *plane, GError **error)
+refuse_algorithm(const CnvPlan *plan, const CnvPlane *plane, const GError *cause, GError **error)
 {
-  GString *choices = g_string_new("auto");
+  g_autoptr(GString) choices = g_string_new("auto");
 
   for (const CnvNick *nick = cnv_algorithm_nicks + 1; nick->nick; nick++)
     if (can_run(nick->value, plan, plane, NULL))
       g_string_append_printf(choices, ", %s", nick->nick);
-  g_prefix_error(error, "algorithm=%s on %s: ", cnv_algorithm_nicks[plan->requested].nick, plan->backend->name);
-  if (error && *error) {
-    char *message = g_strdup_printf("%s; choices: %s", (*error)->message, choices->str);
-
-    g_free((*error)->message);
-    (*error)->message = message;
-  }
-  g_string_free(choices, TRUE);
+  g_set_error(error, CNV_ERROR, cause->code, "algorithm=%s on %s: %s; choices: %s",
+              cnv_algorithm_nicks[plan->requested].nick, plan->backend->name, cause->message, choices->str);
 }
 
 static gboolean
@@ -70,15 +59,13 @@ choose_algorithms(CnvPlan *plan, GError **error)
 {
   for (int p = 0; p < plan->n_planes; p++) {
     CnvPlane *plane = &plan->plane[p];
+    g_autoptr(GError) cause = NULL;
 
     if (!plane->filtered)
       continue;
-    if (plan->requested == CNV_ALGORITHM_AUTO)
-      plane->algorithm = plan->backend->choose(plan, plane);
-    else
-      plane->algorithm = plan->requested;
-    if (!can_run(plane->algorithm, plan, plane, error)) {
-      add_choices(plan, plane, error);
+    plane->algorithm = plan->requested == CNV_ALGORITHM_AUTO ? plan->backend->choose(plan, plane) : plan->requested;
+    if (!can_run(plane->algorithm, plan, plane, &cause)) {
+      refuse_algorithm(plan, plane, cause, error);
       return FALSE;
     }
   }

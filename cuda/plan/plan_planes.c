@@ -12,47 +12,160 @@
 /* Engines round by adding a number near 2^23, which takes a base of up to 2^21. */
 #define BASE_MAX 1048576.0
 
+/* Sum of taps at or below this part of the sum of their magnitudes counts as 0. */
+#define SUM_ZERO 1e-9
+
+/* The same part for sums of the taps that found a sample under renormalize, which engines add up in float32. */
+#define FOUND_ZERO 1e-6
+
+#define CHROMA_ROLES (1u << CNV_ROLE_U | 1u << CNV_ROLE_V)
+#define IS_CHROMA(role) (CHROMA_ROLES >> (role)&1)
+
 /* Sums of alpha up to this part of what full alpha would give count as 0. */
 #define ALPHA_ZERO 1e-6
 
-/* The border colour as a component of full range 0..1 (R, G, B, Y) or -0.5..0.5 (U, V). */
-static double
-color_component(const CnvImage *image, guint32 argb, CnvRole role)
-{
-  double r = (argb >> 16 & 255) / 255.0, g = (argb >> 8 & 255) / 255.0, b = (argb & 255) / 255.0;
-  double y = image->kr * r + (1 - image->kr - image->kb) * g + image->kb * b;
-  const double component[] = {[CNV_ROLE_PADDING] = 0, /* copied: no border is ever read */
-                              [CNV_ROLE_R] = r,
-                              [CNV_ROLE_G] = g,
-                              [CNV_ROLE_B] = b,
-                              [CNV_ROLE_Y] = y,
-                              [CNV_ROLE_U] = (b - y) / (2 * (1 - image->kb)),
-                              [CNV_ROLE_V] = (r - y) / (2 * (1 - image->kr)),
-                              [CNV_ROLE_A] = (argb >> 24) / 255.0};
+/* ---- taps ---- */
 
-  return component[role];
+/* Sums of taps that arithmetic needs in double, while the plan is made: of the taps as rounded to float32, for
+ * normalising by these keeps a flat frame flat, and before that, to tell whether they cancel. */
+typedef struct {
+  double sum, magnitude, exact;
+} TapSums;
+
+/* TRUE for taps that cancel, as they are or as rounded to float32, and so have no sum to divide by. */
+static gboolean
+cancel(TapSums sums)
+{
+  return sums.sum == 0 || fabs(sums.exact) <= SUM_ZERO * sums.magnitude;
 }
+
+/* Index of an axis with these taps that one of the plane's terms up to `last` has already, or -1. */
+static int
+find_axis(const GArray *taps, const CnvPlane *plane, const CnvTerm *last, const CnvTaps *from)
+{
+  for (const CnvTerm *term = plane->term; term <= last; term++)
+    for (int axis = 0; axis < CNV_N_AXES && term->separable; axis++) {
+      int k = 0;
+
+      if (term->n[axis] != from->width)
+        continue;
+      while (k < from->width && g_array_index(taps, float, term->taps[axis] + k) == (float)from->value[k])
+        k++;
+      if (k == from->width)
+        return (int)term->taps[axis];
+    }
+  return -1;
+}
+
+/* Appends taps and, for renormalize, those of an axis as prefix sums too. Returns the index of the first. */
+static guint
+append(GArray *taps, const CnvTaps *from, gboolean prefix)
+{
+  guint first = taps->len;
+  int n = from->width * from->height;
+  double sum = 0;
+
+  for (int i = 0; i < n; i++) {
+    float f = (float)from->value[i];
+
+    g_array_append_val(taps, f);
+  }
+  for (int i = 0; i <= n && prefix; i++) {
+    float f = (float)sum;
+
+    g_array_append_val(taps, f);
+    sum += i < n ? (float)from->value[i] : 0;
+  }
+  return first;
+}
+
+/* Makes number i of a term's arrays: the taps of an axis or, dense, all. */
+static TapSums
+store_array(GArray *taps, const CnvPlane *plane, CnvTerm *term, int i, const CnvTaps *from)
+{
+  int found = term->separable ? find_axis(taps, plane, term, from) : -1;
+  TapSums sums = {0, 0, 0};
+
+  for (int k = 0; k < from->width * from->height; k++) {
+    double t = (float)from->value[k];
+
+    sums.sum += t;
+    sums.magnitude += fabs(t);
+    sums.exact += from->value[k];
+  }
+  term->n[i] = from->width;
+  term->taps[i] =
+      found >= 0 ? (guint)found : append(taps, from, term->separable && cnv_border_renormalizes(plane->border));
+  term->sum[i] = (float)sums.sum;
+  term->epsilon[i] = (float)(FOUND_ZERO * sums.magnitude);
+  return sums;
+}
+
+/* Makes a term of a plane, after those before it. */
+static TapSums
+store_term(GArray *taps, const CnvPlane *plane, CnvTerm *term, const CnvKernelTerm *from)
+{
+  TapSums x, y = {1, 1, 1};
+
+  *term = (CnvTerm){.anchor = {from->anchor[CNV_X], from->anchor[CNV_Y]},
+                    .separable = !from->dense,
+                    .temporal_tap = from->temporal_tap,
+                    .sum = {1, 1}};
+  x = store_array(taps, plane, term, CNV_X, from->dense ? from->dense : from->axis[CNV_X]);
+  if (from->dense)
+    term->n[CNV_Y] = from->dense->height;
+  else
+    y = store_array(taps, plane, term, CNV_Y, from->axis[CNV_Y]);
+  return (TapSums){x.sum * y.sum, x.magnitude * y.magnitude, x.exact * y.exact};
+}
+
+/* Stores the terms of a kernel as those of a plane whose border is known, and appends their taps (float). Returns the
+ * sums of all of them together. */
+static TapSums
+store_taps(CnvPlane *plane, GArray *taps, const CnvKernel *kernel, gboolean absolute)
+{
+  TapSums all = {0, 0, 0};
+
+  plane->n_terms = kernel->n_terms;
+  plane->joint = kernel->n_terms > 1 && !kernel->magnitude;
+  plane->combine = kernel->magnitude ? CNV_COMBINE_MAGNITUDE : absolute ? CNV_COMBINE_ABSOLUTE : CNV_COMBINE_SUM;
+  for (int t = 0; t < kernel->n_terms; t++) {
+    TapSums sums = store_term(taps, plane, &plane->term[t], &kernel->term[t]);
+
+    all.sum += sums.sum;
+    all.magnitude += sums.magnitude;
+    all.exact += sums.exact;
+  }
+  plane->sum = (float)all.sum;
+  plane->epsilon = (float)(FOUND_ZERO * all.magnitude);
+  return all;
+}
+
+/* ---- planes ---- */
 
 /* Value of a sample outside the frame, ITU-R BT.709 section 3 for the limited range. */
 static double
 border_value(const CnvImage *image, guint32 argb, CnvRole role)
 {
-  double c = color_component(image, argb, role), full = (1 << cnv_format_depth(image->format, role)) - 1;
-  double unit = 1 << (image->format->depth - 8), value;
+  const double r = (argb >> 16 & 255) / 255.0, g = (argb >> 8 & 255) / 255.0, b = (argb & 255) / 255.0;
+  const double y = image->kr * r + (1 - image->kr - image->kb) * g + image->kb * b;
+  const double color[] = {[CNV_ROLE_PADDING] = 0, /* copied: no border is ever read */
+                          [CNV_ROLE_R] = r,
+                          [CNV_ROLE_G] = g,
+                          [CNV_ROLE_B] = b,
+                          [CNV_ROLE_Y] = y,
+                          [CNV_ROLE_U] = (b - y) / (2 * (1 - image->kb)), /* -0.5..0.5, the others 0..1 */
+                          [CNV_ROLE_V] = (r - y) / (2 * (1 - image->kr)),
+                          [CNV_ROLE_A] = (argb >> 24) / 255.0};
+  double full = (1 << cnv_format_depth(image->format, role)) - 1, unit = 1 << (image->format->depth - 8), value;
 
-  if (role == CNV_ROLE_U || role == CNV_ROLE_V)
-    value = (1 << (image->format->depth - 1)) + c * (image->full_range ? full : 224 * unit);
+  if (IS_CHROMA(role))
+    value = (1 << (image->format->depth - 1)) + color[role] * (image->full_range ? full : 224 * unit);
   else if (role == CNV_ROLE_Y && !image->full_range)
-    value = (16 + 219 * c) * unit;
+    value = (16 + 219 * color[role]) * unit;
   else
-    value = c * full;
+    value = color[role] * full;
   return CLAMP(rint(value), 0, full); /* full-range chroma of a pure colour is half a step too large */
-}
-
-static gboolean
-is_chroma(CnvRole role)
-{
-  return role == CNV_ROLE_U || role == CNV_ROLE_V;
 }
 
 static gboolean
@@ -63,11 +176,11 @@ role_is_filtered(const CnvFilter *filter, CnvRole role)
 
 /* The arithmetic of plan.h for one component, from the tap sums of its plane. */
 static void
-set_arithmetic(const CnvPlan *plan, CnvPlane *plane, int c, CnvRole role, CnvTapSums sums)
+set_arithmetic(const CnvPlan *plan, CnvPlane *plane, int c, CnvRole role, TapSums sums)
 {
   const CnvFilter *filter = &plan->filter;
-  gboolean neutral = is_chroma(role), alpha = role == CNV_ROLE_A, signless = plane->combine != CNV_COMBINE_SUM;
-  gboolean divide = filter->normalize && !cnv_tap_sums_cancel(sums);
+  gboolean neutral = IS_CHROMA(role), alpha = role == CNV_ROLE_A, signless = plane->combine != CNV_COMBINE_SUM;
+  gboolean divide = filter->normalize && !cancel(sums);
   double norm = plan->single_tap_gain / (divide ? sums.sum : 1), scale = alpha ? 1 : filter->scale;
   double mid = alpha && plane->weight >= 0 ? 0 : 1 << (cnv_format_depth(plan->image.format, role) - 1);
   double taken_off = neutral ? 0 : sums.sum * mid, offset;
@@ -88,33 +201,22 @@ set_arithmetic(const CnvPlan *plan, CnvPlane *plane, int c, CnvRole role, CnvTap
   plane->border_value[c] = (float)(border_value(&plan->image, filter->border_color, role) - mid);
 }
 
-/* The plane and channel that hold alpha, or FALSE. */
-static gboolean
-find_alpha(const CnvFormat *format, int *plane, int *channel)
-{
-  for (*plane = 0; *plane < format->n_planes; ++*plane)
-    for (*channel = 0; *channel < format->plane[*plane].channels; ++*channel)
-      if (format->plane[*plane].role[*channel] == CNV_ROLE_A)
-        return TRUE;
-  return FALSE;
-}
-
 /* Premultiplied colours need alpha beside them: as the component that it is, or as one more that is only read. */
 static void
 add_weight(const CnvPlan *plan, CnvPlane *plane, int p)
 {
   const CnvFormat *format = plan->image.format;
-  int alpha_plane, channel;
 
-  if (plan->filter.alpha_mode != CNV_ALPHA_PREMULTIPLY || !find_alpha(format, &alpha_plane, &channel))
-    return;
-  plane->weight = channel;
-  if (alpha_plane == p)
-    return;
-  plane->weight = plane->channels++;
-  plane->component[plane->weight] = cnv_format_component(format, alpha_plane, channel);
-  plane->component[plane->weight].sub_x = plane->sub_x;
-  plane->component[plane->weight].sub_y = plane->sub_y;
+  for (int q = 0; q < format->n_planes; q++)
+    for (int c = 0; c < format->plane[q].channels; c++) {
+      if (format->plane[q].role[c] != CNV_ROLE_A)
+        continue;
+      plane->weight = q == p ? c : plane->channels++;
+      plane->component[plane->weight] = cnv_format_component(format, q, c);
+      plane->component[plane->weight].sub_x = plane->sub_x;
+      plane->component[plane->weight].sub_y = plane->sub_y;
+      return;
+    }
 }
 
 /* Size and components of one plane of the format, of which the roles in `roles` (bits) are this plane's business. */
@@ -143,7 +245,7 @@ shape_plane(CnvPlan *plan, CnvPlane *plane, int p, guint roles)
     else
       plane->copied |= 1 << c;
   }
-  if (plane->filtered)
+  if (plane->filtered && plan->filter.alpha_mode == CNV_ALPHA_PREMULTIPLY)
     add_weight(plan, plane, p);
   plane->plain = !from->step && plane->weight < 0 && (plane->filtered | plane->copied) == (1u << plane->channels) - 1;
 }
@@ -153,25 +255,6 @@ static gboolean
 chroma_is_apart(const CnvFilter *filter)
 {
   return filter->chroma_radius >= 0 || filter->chroma_sigma > 0;
-}
-
-/* The filter and the grid for chroma where it is not that of luma. */
-static void
-adapt_to_chroma(const CnvFilter *from, CnvFilter *filter, int subsample[CNV_N_AXES])
-{
-  gboolean own = chroma_is_apart(from);
-
-  *filter = *from; /* without references: it is read while `from` is there */
-  if (own || from->chroma_mode == CNV_CHROMA_SAME)
-    subsample[CNV_X] = subsample[CNV_Y] = 1;
-  if (!own)
-    return;
-  filter->radius = from->chroma_radius;
-  filter->sigma = from->chroma_sigma;
-  for (int axis = 0; axis < CNV_N_AXES; axis++) {
-    filter->radius_axis[axis] = -1;
-    filter->sigma_axis[axis] = 0;
-  }
 }
 
 /* The most taps of a dense term that costs less than several rows times columns. */
@@ -186,14 +269,21 @@ max_dense_taps(const CnvPlan *plan)
 static gboolean
 make_kernel(const CnvPlan *plan, const CnvPlaneFormat *format, gboolean chroma, CnvKernel *kernel, GError **error)
 {
-  static const CnvFilter identity = {.type = CNV_FILTER_IDENTITY, .scale = 1};
+  CnvFilter filter = plan->filter; /* without references of its own */
   int subsample[CNV_N_AXES] = {1 << format->sub_x, 1 << format->sub_y};
-  CnvFilter filter = plan->filter;
 
-  if (chroma)
-    adapt_to_chroma(&plan->filter, &filter, subsample);
+  if (chroma && (chroma_is_apart(&filter) || filter.chroma_mode == CNV_CHROMA_SAME))
+    subsample[CNV_X] = subsample[CNV_Y] = 1;
+  if (chroma && chroma_is_apart(&filter)) {
+    filter.radius = filter.chroma_radius;
+    filter.sigma = filter.chroma_sigma;
+    for (int axis = 0; axis < CNV_N_AXES; axis++) {
+      filter.radius_axis[axis] = -1;
+      filter.sigma_axis[axis] = 0;
+    }
+  }
   if (chroma && cnv_filters[filter.type].gradient)
-    filter = identity;
+    filter.type = CNV_FILTER_IDENTITY;
   if (!cnv_filter_generate(&filter, subsample, kernel, error))
     return FALSE;
   cnv_kernel_merge(kernel, max_dense_taps(plan));
@@ -202,9 +292,9 @@ make_kernel(const CnvPlan *plan, const CnvPlaneFormat *format, gboolean chroma, 
 }
 
 static gboolean
-check_weights(const CnvPlan *plan, const CnvPlane *plane, CnvTapSums sums, GError **error)
+check_weights(const CnvPlan *plan, const CnvPlane *plane, TapSums sums, GError **error)
 {
-  if (plane->weight < 0 || (plane->combine != CNV_COMBINE_MAGNITUDE && !cnv_tap_sums_cancel(sums)))
+  if (plane->weight < 0 || (plane->combine != CNV_COMBINE_MAGNITUDE && !cancel(sums)))
     return TRUE;
   return cnv_refuse(error,
                     "alpha-mode=premultiply divides by the filtered alpha, and the taps of filter=%s add up to %s: set "
@@ -218,7 +308,7 @@ typedef struct {
   int format_plane;
   guint roles;     /* bits: those of the format's plane that are its business */
   gboolean chroma; /* none of luma, colour or alpha is among these */
-  CnvTapSums sums;
+  TapSums sums;
 } Part;
 
 /* A plane before this one with the same taps, or -1. */
@@ -235,8 +325,6 @@ plane_with_same_taps(const CnvPlan *plan, const Part *part, int p)
       return q;
   return -1;
 }
-
-#define CHROMA_ROLES (1u << CNV_ROLE_U | 1u << CNV_ROLE_V)
 
 /* Lists the plan's planes: those of the format, but two for packed YUV where chroma has taps of its own. */
 static int
@@ -260,10 +348,10 @@ list_parts(const CnvPlan *plan, Part part[CNV_MAX_PLANES])
 }
 
 /* The sums of taps in the picture, times those in time. */
-static CnvTapSums
-sums_over_time(const CnvPlan *plan, CnvTapSums sums)
+static TapSums
+sums_over_time(const CnvPlan *plan, TapSums sums)
 {
-  CnvTapSums time = {0, 0, 0};
+  TapSums time = {0, 0, 0};
 
   for (int k = 0; k < plan->n_temporal_taps; k++) {
     time.sum += plan->weight[k];
@@ -272,7 +360,7 @@ sums_over_time(const CnvPlan *plan, CnvTapSums sums)
   }
   if (plan->not_time_separable)
     return sums;
-  return (CnvTapSums){sums.sum * time.sum, sums.magnitude * time.magnitude, sums.exact * time.exact};
+  return (TapSums){sums.sum * time.sum, sums.magnitude * time.magnitude, sums.exact * time.exact};
 }
 
 gboolean
@@ -328,7 +416,7 @@ fill_plane(CnvPlan *plan, GArray *taps, Part *parts, int p, GError **error)
     if (!make_kernel(plan, format, part->chroma, &kernel, error))
       return FALSE;
     note_temporal_sums(plan, &kernel);
-    part->sums = sums_over_time(plan, cnv_plane_store_taps(plane, taps, &kernel, plan->filter.absolute));
+    part->sums = sums_over_time(plan, store_taps(plane, taps, &kernel, plan->filter.absolute));
     plane->alpha_norm = (float)part->sums.sum;
     plane->alpha_epsilon = (float)(ALPHA_ZERO * part->sums.magnitude);
     cnv_kernel_clear(&kernel);

@@ -11,24 +11,25 @@
 
 #define LEAST_STEP 4 /* pixels from column to column, and row to row */
 
-/* The components that luma is made of, one or red, green and blue, and their weights in it, full scale being 1. */
-static int
-find_luma(const CnvImage *image, CnvComponent component[3], double weight[3])
+static void
+find_luma(CnvScene *scene)
 {
+  const CnvImage *image = &scene->image;
   const double weights[] = {[CNV_ROLE_Y] = 1,
                             [CNV_ROLE_R] = image->kr,
                             [CNV_ROLE_G] = 1 - image->kr - image->kb,
                             [CNV_ROLE_B] = image->kb,
                             [CNV_ROLE_A] = 0};
-  int n = 0;
 
   for (int p = 0; p < image->format->n_planes; p++)
-    for (int c = 0; c < image->format->plane[p].channels && n < 3; c++) {
-      weight[n] = weights[image->format->plane[p].role[c]];
-      if (weight[n] > 0)
-        component[n++] = cnv_format_component(image->format, p, c);
+    for (int c = 0; c < image->format->plane[p].channels; c++) {
+      double weight = weights[image->format->plane[p].role[c]];
+
+      if (weight <= 0)
+        continue;
+      scene->weight[scene->n_components] = weight;
+      scene->component[scene->n_components++] = cnv_format_component(image->format, p, c);
     }
-  return n;
 }
 
 static int
@@ -41,20 +42,6 @@ static int
 rows_of(const CnvImage *image)
 {
   return cnv_divide_up(image->height, step_of(image->height));
-}
-
-/* Luma is in the first planes of every format. */
-static CnvLayout
-rows_layout(const CnvImage *image)
-{
-  CnvLayout layout = {.size = 0};
-  CnvComponent component[3];
-  double weight[3];
-  int n = find_luma(image, component, weight);
-
-  for (int m = 0; m <= component[n - 1].plane; m++)
-    cnv_layout_add(&layout, m, cnv_format_row_bytes(image->format, m, image->width), rows_of(image));
-  return layout;
 }
 
 CnvScene *
@@ -70,7 +57,9 @@ cnv_scene_new(const CnvImage *image, guint n_slots, GError **error)
   }
   scene->image = *image;
   scene->layout = cnv_layout_of(image);
-  scene->rows_layout = rows_layout(image);
+  find_luma(scene);
+  for (int m = 0; m <= scene->component[scene->n_components - 1].plane; m++) /* luma is in a format's first planes */
+    cnv_layout_add(&scene->rows_layout, m, cnv_format_row_bytes(image->format, m, image->width), rows_of(image));
   scene->row_step = step_of(image->height);
   scene->pending = -1;
   return scene;
@@ -82,20 +71,17 @@ cnv_scene_measure(CnvScene *scene, guint slot, const CnvFrame *frame, int row_st
   int step = step_of(scene->image.width), rows = rows_of(&scene->image);
   float *last = scene->luma;
   double sum = 0;
-  CnvComponent component[3];
-  double weight[3];
-  int n = find_luma(&scene->image, component, weight);
 
   for (int y = 0; y < rows; y++)
     for (int x = 0; x < scene->image.width; x += step, last++) {
       double luma = 0;
 
-      for (int c = 0; c < n; c++) {
-        const CnvComponent *of = &component[c];
+      for (int c = 0; c < scene->n_components; c++) {
+        const CnvComponent *of = &scene->component[c];
         const guint8 *row = (const guint8 *)frame->data[of->plane] + (gint64)y * row_step * frame->stride[of->plane];
 
         luma += (double)cnv_component_get(row + of->offset + x * of->step, of, of->bytes) / ((1 << of->bits) - 1) *
-                weight[c];
+                scene->weight[c];
       }
       sum += scene->has_luma ? fabs(luma - *last) : 0;
       *last = (float)luma;

@@ -9,6 +9,7 @@
 #include <convolve/backend.h>
 
 #include "plan/layout.h"
+#include "plan/plane.h"
 
 G_BEGIN_DECLS
 
@@ -18,6 +19,9 @@ G_BEGIN_DECLS
 typedef struct CnvScene {
   CnvImage image;
   CnvLayout layout;
+  int n_components; /* that luma is made of: it alone, or red, green and blue */
+  CnvComponent component[3];
+  double weight[3];      /* in luma, full scale being 1 */
   CnvLayout rows_layout; /* planes of memory with luma, or red, green and blue, each with the grid's rows alone */
   int row_step;          /* the grid's rows in all planes: 0, and each so many further */
   int pending;           /* slot of the frame whose rows the engine is still fetching; -1: none */
