@@ -126,18 +126,6 @@ load_missing(const Row *row, int n, float *to)
 
 /* ---- a row with its apron ---- */
 
-/* Fills n pixels with the first of them. */
-static void
-repeat_pixel(float *to, int channels, int n)
-{
-  float pixel[CNV_MAX_CHANNELS];
-
-  memcpy(pixel, to, channels * sizeof(float));
-  for (int i = 0; i < n; i++, to += channels)
-    for (int c = 0; c < channels; c++)
-      to[c] = pixel[c];
-}
-
 /* Column of the pixel that stands for the one in column x, -1 where none does. */
 static int
 source_column(const Row *row, int x)
@@ -148,26 +136,26 @@ source_column(const Row *row, int x)
   return index < 0 ? -1 : index + job->window_x;
 }
 
-/* Loads pixels x to last - 1, which lie outside the window, once the others are in the line. Pixels in a row with the
- * same source are loaded once. */
+/* Loads pixels x to last - 1, which lie outside the window, once the others are in the line. One with the source of the
+ * pixel before it is a copy of that. */
 static void
 load_outside(const Row *row, int x, int last)
 {
-  int channels = row->tile->plane->from->channels, source = source_column(row, x), next = source;
+  int channels = row->tile->plane->from->channels, previous = G_MAXINT;
   float *to = row->samples + (x - row->first) * channels;
 
-  for (int n; x < last; x += n, to += n * channels, source = next) {
-    n = 1;
-    while (x + n < last && (next = source_column(row, x + n)) == source)
-      n++;
-    if (source < 0)
-      load_missing(row, 1, to);
-    else if (source < row->inside || source >= row->inside_end)
-      load_inside(row, source, 1, to);
-    else
+  for (; x < last; x++, to += channels) {
+    int source = source_column(row, x);
+    const float *from = source == previous ? to - channels : row->samples + (source - row->first) * channels;
+
+    if (source == previous || (source >= row->inside && source < row->inside_end))
       for (int c = 0; c < channels; c++)
-        to[c] = row->samples[(source - row->first) * channels + c];
-    repeat_pixel(to, channels, n);
+        to[c] = from[c];
+    else if (source < 0)
+      load_missing(row, 1, to);
+    else
+      load_inside(row, source, 1, to);
+    previous = source;
   }
 }
 

@@ -277,39 +277,24 @@ add_shifted(float *from, int n, int distance)
     store_vector(from + i, load_vector(from + i) + load_vector(from + i + distance));
 }
 
-/* to = the sum of the taps outside the run. */
-static void
-filter_row_outside(float *restrict to, const float *restrict from, int n, const CpuTaps *taps)
-{
-  const float *restrict tap = taps->tap;
-  int n_taps = taps->width, channels = taps->channels, end = taps->run.first + taps->run.n;
-
-  for (int i = 0; i < n; i += LANES) {
-    Vector acc = {0};
-
-    for (int t = 0; t < taps->run.first; t++)
-      acc += tap[t] * load_vector(from + i + (gsize)t * channels);
-    for (int t = end; t < n_taps; t++)
-      acc += tap[t] * load_vector(from + i + (gsize)t * channels);
-    store_vector(to + i, acc);
-  }
-}
-
 /* With `size` a power of two, from[i] is the sum of that many samples from i on; those of the run's length are added
  * up, from its first tap on. */
 static void
 filter_row_by_sums(float *restrict to, float *restrict from, int n, const CpuTaps *taps)
 {
   int n_run = taps->run.n, at = taps->run.first, channels = taps->channels;
-  float tap = taps->tap[at];
+  const float *tap = taps->tap;
 
-  filter_row_outside(to, from, n, taps);
+  memset(to, 0, (n + LANES - 1) / LANES * VECTOR_BYTES);
+  for (int t = 0; t < taps->width; t++)
+    if (t < at || t >= at + n_run)
+      add_scaled(to, from + t * channels, tap[t], n);
   /* Rounding up to a vector reads and writes there: let nothing grow from row to row. */
   memset(from + n + (taps->width - 1) * channels, 0, CNV_CPU_SLACK * sizeof(float));
   for (int size = 1; size <= n_run; size *= 2) {
     if (n_run & size) {
       for (int i = 0; i < n; i += LANES)
-        store_vector(to + i, load_vector(to + i) + tap * load_vector(from + i + (gsize)at * channels));
+        store_vector(to + i, load_vector(to + i) + tap[taps->run.first] * load_vector(from + i + (gsize)at * channels));
       at += size;
     }
     if (2 * size <= n_run)
