@@ -142,6 +142,9 @@ void cnv_cpu_worker_lay_out(CpuWorker *worker, const CpuPlane *plane);
 /* Samples of a tile's row, of rows of so many: near what fits into cache, and much the same for all tiles. */
 int cnv_cpu_tile_samples(const CpuPlane *plane, int samples);
 
+/* The run of an axis that is worth summing, as a box has it; n 0: none. */
+CpuTapRange cnv_cpu_run_of(const float *taps, int n);
+
 /* ---- the work on a tile ---- */
 
 /* Filters a tile by the algorithm of its plane. */
@@ -160,13 +163,5 @@ void cnv_cpu_load_row(const CpuWorker *worker, const CpuTile *tile, int t, int y
 /* CNV_BORDER_RENORMALIZE: makes the factors for row y of a tile. All rows between the borders have the same, so that
  * they are seldom made. */
 void cnv_cpu_renormalize(CpuWorker *worker, const CpuTile *tile, int y);
-
-/* The run of an axis that is worth summing; n 0: none. */
-CpuTapRange cnv_cpu_run_of(const float *taps, int n);
-
-/* Sums of a term that has a run down the rows, for CNV_CPU_ROWS rows of a tile from number y on, in order from 0 on.
- * rows: as for CpuSimd.column; n: samples of a row. */
-void cnv_cpu_slide(const CpuTile *tile, const CpuTerm *term, CpuTermState *state, const float *const *rows, int y,
-                   int n);
 
 G_END_DECLS

@@ -6,8 +6,10 @@
 /* Bytes of a plane's rings: within the second-level cache, where CNV_CPU_ROWS rows of output at a time are as fast as
  * in the first, and tiles wide enough that their aprons count little. */
 #define RING_BYTES (128 * 1024)
-#define RUN_RING 32  /* the ring of a run down the rows may be so many times as large: few rows of it are read */
-#define TILE_MIN 256 /* samples */
+#define RUN_RING 32   /* the ring of a run down the rows may be so many times as large: few rows of it are read */
+#define RUN_LEAST 16  /* taps of a run; below it multiplying each is as fast */
+#define RUN_OUTSIDE 2 /* taps at most outside it, each of which is multiplied */
+#define TILE_MIN 256  /* samples */
 #define TILE_MAX 2048
 
 /* Hands out parts of one block; without a block it only counts. */
@@ -33,6 +35,21 @@ cnv_cpu_tile_samples(const CpuPlane *plane, int samples)
   int block = plane->from->channels == 3 ? 3 * CNV_CPU_BLOCK : CNV_CPU_BLOCK;
 
   return cnv_divide_up(cnv_divide_up(samples, cnv_divide_up(samples, plane->max_samples)), block) * block;
+}
+
+CpuTapRange
+cnv_cpu_run_of(const float *taps, int n)
+{
+  CpuTapRange longest = {0, 0};
+
+  for (int first = 0, end; first < n; first = end) {
+    end = first + 1;
+    while (end < n && taps[end] == taps[first])
+      end++;
+    if (end - first > longest.n)
+      longest = (CpuTapRange){first, end - first};
+  }
+  return longest.n >= RUN_LEAST && n - longest.n <= RUN_OUTSIDE ? longest : (CpuTapRange){0, 0};
 }
 
 /* Returns how many of the ring's rows should fit into RING_BYTES. */

@@ -44,6 +44,31 @@ fill_ring(CpuWorker *worker, const CpuTile *tile, int t)
   state->previous = y;
 }
 
+/* Sums of a term that has a run down the rows, for CNV_CPU_ROWS rows of a tile from number y on, in order from 0 on.
+ * They hardly cost more for many taps than for few. rows: as for CpuSimd.column; n: samples of a row. */
+static void
+slide(const CpuTile *tile, const CpuTerm *term, CpuTermState *state, const float *const *rows, int y, int n)
+{
+  const CpuSimd *simd = tile->frame->simd;
+  CpuTapRange run = term->taps[CNV_Y].run;
+  const float *tap = term->taps[CNV_Y].tap;
+  float *acc = state->acc;
+
+  if (y == 0) {
+    memset(state->sliding, 0, n * sizeof(double));
+    for (int k = run.first; k < run.first + run.n - 1; k++)
+      for (int i = 0; i < n; i++)
+        state->sliding[i] += rows[k][i];
+  }
+  for (int row = 0; row < CNV_CPU_ROWS; row++, rows++, acc += tile->plane->acc_stride) {
+    simd->slide(acc, state->sliding, rows[run.first + run.n - 1], rows[run.first], tap[run.first], n);
+    for (int k = 0; k < run.first; k++)
+      simd->add_scaled(acc, rows[k], tap[k], n);
+    for (int k = run.first + run.n; k < term->taps[CNV_Y].height; k++)
+      simd->add_scaled(acc, rows[k], tap[k], n);
+  }
+}
+
 /* Sums of term t for the next CNV_CPU_ROWS rows of output. */
 static void
 filter_term(CpuWorker *worker, const CpuTile *tile, int t, int y)
@@ -58,7 +83,7 @@ filter_term(CpuWorker *worker, const CpuTile *tile, int t, int y)
   while (state->filled < y - tile->top + term->slots)
     fill_ring(worker, tile, t);
   if (taps->run.n)
-    cnv_cpu_slide(tile, term, state, rows, y - tile->top, samples_of(tile));
+    slide(tile, term, state, rows, y - tile->top, samples_of(tile));
   else
     (plane->dense ? simd->dense : simd->column)(state->acc, plane->acc_stride, rows, samples_of(tile), taps);
 }
