@@ -27,6 +27,9 @@ installs()
   rm -rf "$build" "$folder/root"
   meson setup "$build" "$root" --prefix="$1" -Dcuda=disabled "${@:3}" >"$folder/log" 2>&1 ||
     fail "meson setup: $(cat "$folder/log")"
+  [[ $1 == "$gst_prefix" ]] ||
+    grep -q ": export GST_PLUGIN_PATH=$2 GST_PRESET_PATH=$1/share/gstreamer-1.0/presets PKG_CONFIG_PATH=$1/share/pkgconfig$" \
+      "$folder/log" || fail "$*: the summary does not say what to export: $(cat "$folder/log")"
   cp "$built" "$build/$plugin"
   meson install -C "$build" --no-rebuild --destdir "$folder/root" >"$folder/log" 2>&1 ||
     fail "meson install: $(cat "$folder/log")"

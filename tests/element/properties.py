@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Holds gst/README.md's tables of properties against what gst-inspect-1.0 says: the same names, defaults and ranges, and
-each property's own line names its default.
+"""Holds gst/README.md's tables against what gst-inspect-1.0 says: properties of the same names, defaults and ranges, each of
+whose own lines names its default; the same formats, in system memory or also in CUDA memory; and their number, which
+README.md has too.
 
 Usage: properties.py README   with GST_PLUGIN_PATH_1_0 for the plugin
 
@@ -19,9 +20,12 @@ READ_ONLY = {'stats'}
 
 
 def inspect(program):
-    """Name to (blurb, default, range or choices), as far as they are told."""
-    text = subprocess.run([program, 'cudaconvolve'], check=True, capture_output=True, text=True,
+    return subprocess.run([program, 'cudaconvolve'], check=True, capture_output=True, text=True,
                           env=os.environ | {'GST_INSPECT_NO_COLORS': '1'}).stdout
+
+
+def properties_of(text):
+    """Name to (blurb, default, range or choices), as far as they are told."""
     found = {}
     for block in re.split(r'\n  (?=[a-z])', text.split('Element Properties:', 1)[1].replace('\n\n', '\n'))[1:]:
         name, blurb = re.match(r'([a-z-]+)\s*: (.*)', block).groups()
@@ -38,8 +42,29 @@ def rows(path):
     return {name: rest for name, *rest in pattern.findall(section(path.read_text()))}
 
 
-def section(text):
-    return re.search(r'^## Properties\n(.*?)^## ', text, re.M | re.S)[1]
+def section(text, title='Properties'):
+    return re.search(rf'^## {title}\n(.*?)^## ', text, re.M | re.S)[1]
+
+
+def formats_of(text):
+    """The format lists of all caps: those in system memory are all that there are."""
+    lists = re.findall(r'^ +format: \{?(.*?)\}?$', text.split('Pad Templates:')[1], re.M)
+    return [set(re.findall(r'\(string\)(\w+)', found) or found.replace(',', ' ').split()) for found in lists]
+
+
+def format_faults(inside, readme, front):
+    """A build without CUDA has no caps with CUDA memory."""
+    cells = [line.split('|') for line in section(readme, 'Formats').splitlines() if line.startswith('| ')][1:]
+    here, both = ({word for cell in cells for word in cell[column].split()} for column in (3, 2))
+    count = len(max(inside, key=len))
+    if max(inside, key=len) != here | both:
+        yield f'formats: not in both README and caps: {sorted(max(inside, key=len) ^ (here | both))}'
+    for found in inside:
+        if found != here | both and found != both:
+            yield f'formats in CUDA memory: not in both README and caps: {sorted(found ^ both)}'
+    for name, text in ('gst/README.md', readme), ('README.md', front):
+        if f'{count} formats' not in text:
+            yield f'{name} does not say that there are {count} formats'
 
 
 def number(text):
@@ -79,8 +104,10 @@ def main():
     if not program:
         print('SKIPPED: there is no gst-inspect-1.0')
         sys.exit(77)
-    properties, documented = inspect(program), rows(Path(sys.argv[1]))
+    readme, inside = Path(sys.argv[1]), inspect(program)
+    properties, documented = properties_of(inside), rows(readme)
     found = sorted(faults(properties, documented))
+    found += format_faults(formats_of(inside), readme.read_text(), (readme.parent.parent / 'README.md').read_text())
     print(*found, sep='\n')
     print(f'{len(properties)} properties, {len(documented)} rows, {len(found)} faults')
     sys.exit(1 if found or len(documented) < 50 else 0)
