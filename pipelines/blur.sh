@@ -9,5 +9,6 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 set_up blurred "$@"
-play $wipe -- cudaconvolve "filter=${FILTER:-gaussian}" "radius=${RADIUS:-20}" "backend=${BACKEND:-auto}" \
-  "algorithm=${ALGORITHM:-auto}"
+choose_filter gaussian
+add_radius 20
+play $wipe -- cudaconvolve "${settings[@]}" "backend=${BACKEND:-auto}" "algorithm=${ALGORITHM:-auto}"

@@ -3,6 +3,8 @@
 #
 # What the scripts beside it share: set-up and run. Each sources it, and then calls, in this order,
 #   set_up NAME [ARGUMENT...]          installs and builds what is needed; the file is NAME.mp4, or what `type` says
+#   choose_filter FILTER               fills `settings` with it, or with what FILTER says
+#   add_setting NAME VALUE DEFAULT FILTER...   adds VALUE or, for those filters, the default
 #   test_picture PATTERN               where there is no FILE, that of videotestsrc, in place of the town
 #   play [OPTION...] -- ELEMENT ! ...  the video through the elements; the options are those of media.h
 # $player is the program that runs it; $most says how many arguments there may be.
@@ -188,6 +190,26 @@ set_up()
     install_and_build
   fi
   export GST_PLUGIN_PATH=$build/gst${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}
+}
+
+choose_filter()
+{
+  filter=${FILTER:-$1}
+  settings=("filter=$filter")
+}
+
+# On other filters the default would have no effect, or be refused.
+add_setting()
+{
+  local value=$2
+  [[ -n $value || " ${*:4} " != *" $filter "* ]] || value=$3
+  [[ -z $value ]] || settings+=("$1=$value")
+}
+
+# add_radius DEFAULT
+add_radius()
+{
+  add_setting radius "${RADIUS:-}" "$1" box gaussian disk motion unsharp log
 }
 
 test_picture()

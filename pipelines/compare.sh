@@ -9,10 +9,12 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 set_up compared "$@"
+choose_filter gaussian
+add_radius 8
 # Filtered at the size of the video, and only then scaled to its half, so that the radius is in samples of the video.
 half=(videoscale ! "video/x-raw,width=960,height=540,pixel-aspect-ratio=1/1")
 play -- tee name=original \
   original. ! queue ! "${half[@]}" ! mix.sink_0 \
-  original. ! queue ! cudaconvolve "filter=${FILTER:-gaussian}" "radius=${RADIUS:-8}" "backend=${BACKEND:-auto}" \
+  original. ! queue ! cudaconvolve "${settings[@]}" "backend=${BACKEND:-auto}" \
   "algorithm=${ALGORITHM:-auto}" ! "${half[@]}" ! mix.sink_1 \
   compositor name=mix sink_1::xpos=960

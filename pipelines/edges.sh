@@ -11,8 +11,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 set_up edges "$@"
 # A derivative has both signs: bias puts its zero at mid-grey, or else what is negative would be black.
-settings=("filter=${FILTER:-sobel}" "scale=${SCALE:-0.5}" bias=0.5 "backend=${BACKEND:-auto}")
-case ${FILTER:-sobel} in sobel | scharr | prewitt) GRADIENT=${GRADIENT:-x} ;; esac
-if [ -n "${GRADIENT:-}" ]; then settings+=("gradient=$GRADIENT"); fi
-if [ -n "${ANGLE:-}" ]; then settings+=("angle=$ANGLE"); fi
-play $wipe -- cudaconvolve "${settings[@]}"
+choose_filter sobel
+add_setting gradient "${GRADIENT:-}" x sobel scharr prewitt
+add_setting angle "${ANGLE:-}" ""
+play $wipe -- cudaconvolve "${settings[@]}" "backend=${BACKEND:-auto}" "scale=${SCALE:-0.5}" bias=0.5

@@ -13,6 +13,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 most=0
 player=multi-gpu
 set_up "" "$@"
+choose_filter gaussian
+add_radius 8
 "$build/pipelines/multi-gpu" --streams "${STREAMS:-0}" --duration "${DURATION:-3}" --width "${WIDTH:-3840}" \
   --height "${HEIGHT:-2160}" --format "${FORMAT:-NV12}" --backend "${BACKEND:-auto}" --memory "${MEMORY:-system}" \
-  "filter=${FILTER:-gaussian}" "radius=${RADIUS:-8}" "algorithm=${ALGORITHM:-auto}"
+  "${settings[@]}" "algorithm=${ALGORITHM:-auto}"

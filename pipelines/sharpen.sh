@@ -10,5 +10,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 set_up sharpened "$@"
 # Unsharp masking adds what a blur takes off: the radius says how wide the detail is, the amount how much of it.
-play $wipe -- cudaconvolve "filter=${FILTER:-unsharp}" "radius=${RADIUS:-3}" "amount=${AMOUNT:-2}" \
-  "backend=${BACKEND:-auto}"
+choose_filter unsharp
+add_radius 3
+add_setting amount "${AMOUNT:-}" 2 sharpen unsharp emboss
+play $wipe -- cudaconvolve "${settings[@]}" "backend=${BACKEND:-auto}"

@@ -25,8 +25,10 @@ need element matroskamux gstreamer1.0-plugins-good
 need element avenc_ffv1 gstreamer1.0-libav
 set_up tenbit "$@"
 test_picture gradient
+choose_filter gaussian
+add_radius 8
 # Without dithering: it would make levels of its own on the way from 8 bits to 10.
 play --encoder=avenc_ffv1 -- videoconvert dither=none ! "$format" \
-  ! cudaconvolve "filter=${FILTER:-gaussian}" "radius=${RADIUS:-8}" "backend=${BACKEND:-auto}"
+  ! cudaconvolve "${settings[@]}" "backend=${BACKEND:-auto}"
 levels=$(count_levels "$output")
 say "levels in its samples: $levels; 8 bits hold 256"

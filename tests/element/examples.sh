@@ -94,6 +94,16 @@ run_script()
   cat log
   grep -q "^ *frames  *$frames\$" log || fail "$1.sh does not say that it filtered $frames frames"
   grep -q '^ *backend  *cpu$' log || fail "$1.sh does not say what ran where"
+  ! grep '^warning from cudaconvolve' log || fail "$1.sh sets what has no effect"
+}
+
+# run_filters SCRIPT FILTER...: which do not have all that the script sets for its own.
+run_filters()
+{
+  local filter
+  for filter in "${@:2}"; do
+    FILTER=$filter run_script "$1"
+  done
 }
 
 # filtered SCRIPT [WIDTH HEIGHT]: of a script that writes video of the clip's type, into `before` and `after`.
@@ -115,6 +125,7 @@ test_blur()
   filtered blur
   expect "detail left by a blur, right" "${after[4]}" '<' $((before[4] / 2))
   expect "contrast of large areas" $((after[2] - after[1])) '>' 150
+  run_filters blur identity sharpen sobel emboss
 }
 
 test_sharpen()
@@ -122,6 +133,7 @@ test_sharpen()
   filtered sharpen
   expect "detail made by sharpening, right" "${after[4]}" '>' "${before[4]}"
   expect "detail made by sharpening, left" "${after[3]}" '>' "${before[3]}"
+  run_filters sharpen gaussian sharpen emboss scharr
 }
 
 # Bars are flat, so nearly all is mid-grey, with edges of both signs.
