@@ -6,6 +6,7 @@
 #include "check.h"
 #include "demo.h"
 #include "media.h"
+#include "photo.h"
 #include "play.h"
 
 typedef struct {
@@ -355,11 +356,24 @@ choose_encoder(Media *media)
   return FALSE;
 }
 
-/* The elements behind the filter. Telephones leave it to the player to turn their videos; here the file is turned. */
+/* Telephones leave it to the player to turn their videos and photos; here what is written is turned. */
+static char *
+describe_turn(Media *media)
+{
+  GstVideoOrientationMethod direction = GST_VIDEO_ORIENTATION_AUTO;
+
+  if (!exists("videoflip") || media->format)
+    return g_strdup("");
+  if (media->input)
+    direction = photo_direction(media->input);
+  return g_strdup_printf(" ! videoflip video-direction=%d", direction);
+}
+
+/* The elements behind the filter. */
 static char *
 describe_output(Media *media)
 {
-  const char *turn = exists("videoflip") && !media->format ? " ! videoflip video-direction=auto" : "";
+  g_autofree char *turn = describe_turn(media);
   const char *even = exists("videocrop") && !media->format ? " ! videocrop name=even" : "";
 
   if (media->window)

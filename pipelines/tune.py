@@ -16,11 +16,11 @@ import threading
 
 try:
     import gi
-    for library, version in [('Gst', '1.0'), ('GstVideo', '1.0'), ('Gdk', '3.0'), ('Gtk', '3.0')]:
+    for library, version in [('Gst', '1.0'), ('GstTag', '1.0'), ('GstVideo', '1.0'), ('Gdk', '3.0'), ('Gtk', '3.0')]:
         gi.require_version(library, version)
     gi.require_foreign('cairo')
     import cairo
-    from gi.repository import Gdk, GLib, GObject, Gst, GstVideo, Gtk, Pango
+    from gi.repository import Gdk, GLib, GObject, Gst, GstTag, GstVideo, Gtk, Pango
 except (ImportError, ValueError) as error:
     print(f'skipped: {sys.executable} has no GTK 3 or no GStreamer ({error}). Install them (Debian and Ubuntu: apt '
           'install gir1.2-gtk-3.0 python3-gi-cairo python3-gst-1.0) and run this with the Python of the system, '
@@ -99,6 +99,21 @@ class Settings:
             word if word == '!' else shlex.quote(word) for word in words)
 
 
+def photo_tags(element):
+    """What a camera noted in the photo that a filesrc reads, or None; jpegdec does not read it."""
+    if element.get_factory().get_name() != 'filesrc':
+        return None
+    try:
+        with open(element.get_property('location'), 'rb') as file:
+            start = file.read(0xffff)
+    except OSError:
+        return None
+    before, exif, after = start.partition(b'Exif\0\0')
+    if not exif or not before.startswith(b'\xff\xd8'):
+        return None
+    return GstTag.tag_list_from_exif_buffer_with_tiff_header(Gst.Buffer.new_wrapped(after))
+
+
 class Frame:
     """A picture to paint. Its sample is not kept: a flushed appsink of GStreamer 1.22 writes into the last one."""
 
@@ -121,14 +136,17 @@ class Player:
     """The pipeline: the source, once as it is and once filtered, both as pictures to paint."""
 
     def __init__(self, source, on_picture, on_message):
-        tail = ('videoscale ! videoconvert ! '
-                f'video/x-raw,format=BGRx,pixel-aspect-ratio=1/1,{LARGEST} ! appsink emit-signals=true')
+        # Telephones leave it to the player to turn their videos.
+        turn = 'videoflip video-direction=auto ! ' if Gst.ElementFactory.find('videoflip') else ''
+        tail = (f'videoscale ! videoconvert ! video/x-raw,format=BGRx,pixel-aspect-ratio=1/1,{LARGEST} '
+                f'! {turn}appsink emit-signals=true')
         # The first branch is as long as the other one is late: by as many frames as a filter over time looks ahead.
         self.pipeline = Gst.parse_launchv([*source, *(
             f'! videoconvert name=video ! tee name=split '
             f'split. ! queue max-size-buffers=0 max-size-bytes=0 max-size-time=0 ! {tail} name=before sync=false '
             f'split. ! queue max-size-buffers=3 ! cudaconvolve name=filter ! {tail} name=after max-buffers=1').split()])
         self.filter = self.pipeline.get_by_name('filter')
+        self.turn()
         self.lock = threading.Lock()
         self.befores = {}  # frames by their times, whose filtered ones are still to come
         self.after = None
@@ -145,6 +163,14 @@ class Player:
         bus = self.pipeline.get_bus()
         bus.add_signal_watch()
         bus.connect('message', self.take_message)
+
+    def turn(self):
+        children = list(self.pipeline.children)
+        for tags in filter(None, map(photo_tags, children)):
+            known, direction = GstVideo.VideoOrientation.from_tag(tags)
+            for element in children:
+                if known and element.get_factory().get_name() == 'videoflip':
+                    element.set_property('video-direction', direction)
 
     def take_before(self, sink, pull):
         frame = Frame(sink.emit(pull))

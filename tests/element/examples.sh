@@ -544,6 +544,31 @@ test_files()
   OUTPUT=other.png "$pipelines/blur.sh" photo.png >log 2>&1 || fail "of a picture: $(cat log)"
   [[ $(decoded_caps blurred.jpg) == *width=321,*height=241,* ]] || fail "blurred.jpg is not the picture"
   [[ $(decoded_caps other.png) == *width=321,*height=241,* ]] || fail "other.png is not the picture"
+  turn_photo photo.jpg
+  FILTER=identity OUTPUT=turned.png "$pipelines/blur.sh" photo.jpg >log 2>&1 || fail "of a turned picture: $(cat log)"
+  gst-launch-1.0 -q filesrc location=photo.jpg ! jpegdec ! videoconvert ! videoflip video-direction=90r ! videoconvert ! pngenc \
+    ! filesink location=wanted.png
+  expect "samples of a turned photo that differ by more than 4" "$(far_samples turned.png wanted.png)" == 0
+}
+
+# turn_photo FILE: says in a .jpg that a viewer is to turn it clockwise, as cameras do.
+turn_photo()
+{
+  python3 - "$1" <<'PYTHON'
+import struct, sys
+data = open(sys.argv[1], 'rb').read()
+exif = b'Exif\0\0' + b'MM' + struct.pack('>HIHHHIHHI', 42, 8, 1, 0x112, 3, 1, 6, 0, 0)
+open(sys.argv[1], 'wb').write(data[:2] + b'\xff\xe1' + struct.pack('>H', len(exif) + 2) + exif + data[2:])
+PYTHON
+}
+
+# far_samples PICTURE PICTURE: in their grey, all of them where the sizes differ.
+far_samples()
+{
+  gst-launch-1.0 -q filesrc "location=$1" ! decodebin ! videoconvert ! video/x-raw,format=GRAY8 ! filesink location=one.raw
+  gst-launch-1.0 -q filesrc "location=$2" ! decodebin ! videoconvert ! video/x-raw,format=GRAY8 ! filesink location=other.raw
+  python3 -c "one, other = open('one.raw', 'rb').read(), open('other.raw', 'rb').read()
+print(sum(abs(a - b) > 4 for a, b in zip(one, other)) if len(one) == len(other) else len(one) + len(other))"
 }
 
 # turn FILE: says in an .mp4 that a player is to turn it, as telephones do.

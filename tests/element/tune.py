@@ -10,8 +10,10 @@ import atexit
 import os
 import shlex
 import shutil
+import struct
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 from pathlib import Path
@@ -225,6 +227,35 @@ class Tuning(unittest.TestCase):
         self.assertGreater(pixbuf.get_width(), 1000)
         if SCREENSHOT:
             pixbuf.savev(SCREENSHOT, 'png', [], [])
+
+
+class Turning(unittest.TestCase):
+    """What a telephone made: a video of 320x240, or a photo, that a player is to turn."""
+
+    def show(self, source):
+        player = tune.Player(source, lambda: None, lambda *_: None)
+        self.addCleanup(player.pipeline.set_state, tune.Gst.State.NULL)
+        player.play(True)
+        self.assertTrue(wait_for(lambda: player.pair()[1]), 'no picture comes')
+        wait_for(lambda: player.pair()[0])
+        self.assertEqual({(frame.width, frame.height) for frame in player.pair()}, {(240, 320)})
+
+    def setUp(self):
+        if not all(map(tune.Gst.ElementFactory.find, ('videoflip', 'taginject', 'jpegenc', 'jpegdec'))):
+            self.skipTest('needs gstreamer1.0-plugins-good')
+
+    def test_video(self):
+        self.show('videotestsrc ! video/x-raw,width=320,height=240 ! taginject tags=image-orientation=rotate-90'.split())
+
+    def test_photo(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / 'photo.jpg'
+            subprocess.run([*'gst-launch-1.0 -q videotestsrc num-buffers=1 ! video/x-raw,width=320,height=240 '
+                            '! jpegenc ! filesink'.split(), f'location={path}'], check=True)
+            data = path.read_bytes()
+            exif = b'Exif\0\0MM' + struct.pack('>HIHHHIHHI', 42, 8, 1, 0x112, 3, 1, 6, 0, 0)
+            path.write_bytes(data[:2] + b'\xff\xe1' + struct.pack('>H', len(exif) + 2) + exif + data[2:])
+            self.show(['filesrc', f'location={path}', '!', 'decodebin', '!', 'imagefreeze'])
 
 
 SCREENSHOT = sys.argv.pop(2) if len(sys.argv) > 2 else None
