@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The frames that a filter over time needs: their samples are in slots of the engine's session, or in buffers kept for
- * it, their times, flags and metas here. A frame is filtered when those that it needs have come, and leaves with the times and metas that it came
- * with. Frames are numbered as they come; frame f is in slot f % n_slots. Not in use where the plan takes one frame.
+ * it, their times, flags and metas here. A frame is filtered when those that it needs have come, and leaves with the
+ * times and metas that it came with. Frames are numbered as they come; frame f is in slot f % n_slots. Not in use where
+ * the plan takes one frame.
  */
 #pragma once
 

@@ -7,9 +7,7 @@
 
 #include <convolve/filter.h>
 
-#define GST_CUDA_CONVOLVE_KERNEL_FILE_MAX (4 << 20) /* bytes */
-
 /* Both return taps, or NULL with CNV_ERROR_SETTINGS and a message that names the file, the line and column of what is
- * wrong, both from 1, and the remedy. name: of the file, for messages. text: need not end with 0. */
+ * wrong, both from 1, and the remedy. name: of the file, for messages. text: with a 0 behind its size. */
 CnvTaps *gst_cuda_convolve_kernel_parse(const char *text, gsize size, const char *name, GError **error);
 CnvTaps *gst_cuda_convolve_kernel_load(const char *path, GError **error);

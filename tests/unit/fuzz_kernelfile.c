@@ -72,12 +72,13 @@ LLVMFuzzerInitialize(int *argc, char ***argv)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-  char *text = malloc(size); /* of that size, so that a sanitizer sees what is read beyond */
+  char *text = malloc(size + 1); /* of that size, so that a sanitizer sees what is read beyond */
   GError *error = NULL;
   CnvTaps *taps;
 
   if (size > 0)
     memcpy(text, data, size);
+  text[size] = '\0';
   taps = gst_cuda_convolve_kernel_parse(text, size, NAME, &error);
   CHECK((taps == NULL) == (error != NULL));
   if (taps)
