@@ -31,22 +31,17 @@ register_type(const Property *row)
 static char *
 default_text(const Property *row)
 {
-  switch (row->kind) {
-  case KIND_INT:
-  case KIND_UINT:
-  case KIND_DOUBLE:
-    return row->max > G_MAXINT ? g_strdup_printf("0x%08x", (guint)row->def) : g_strdup_printf("%g", row->def);
-  case KIND_BOOLEAN:
-    return g_strdup(row->def != 0 ? "true" : "false");
-  case KIND_ENUM:
-  case KIND_FLAGS:
-    for (const CnvNick *nick = next_nick(row, NULL); nick; nick = next_nick(row, nick))
-      if (nick->value == (int)row->def)
-        return g_strdup(nick->nick);
-    g_return_val_if_reached(NULL);
-  default:
+  const CnvNick *nick = row->nicks;
+
+  if (row->kind > KIND_DOUBLE)
     return g_strdup("none");
-  }
+  if (row->kind == KIND_BOOLEAN)
+    return g_strdup(row->def != 0 ? "true" : "false");
+  while (nick && nick->value != (int)row->def)
+    nick = next_nick(row, nick);
+  if (nick)
+    return g_strdup(nick->nick);
+  return row->max > G_MAXINT ? g_strdup_printf("0x%08x", (guint)row->def) : g_strdup_printf("%g", row->def);
 }
 
 GParamSpec *
