@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "plan/arith.h"
+
 /* Bytes of a part. With fewer of them waking the other threads takes longer than the copy. */
 #define PART_BYTES (128 * 1024)
 
@@ -15,9 +17,7 @@ rows_of_part(const CnvRowsCopy *copy)
 static guint
 count_parts(const CnvRowsCopy *copy)
 {
-  int rows = rows_of_part(copy);
-
-  return (guint)((copy->rows + rows - 1) / rows);
+  return (guint)cnv_divide_up(copy->rows, rows_of_part(copy));
 }
 
 static void

@@ -279,17 +279,10 @@ machine_has(const CpuSimd *simd)
 static const CpuSimd *
 choose_simd(const char *wanted)
 {
-  const CpuSimd *best = NULL;
-
-  for (gsize i = 0; i < G_N_ELEMENTS(simds); i++) {
-    if (!machine_has(simds[i]))
-      continue;
-    if (wanted && strcmp(wanted, simds[i]->name) == 0)
+  for (gsize i = 0; i < G_N_ELEMENTS(simds); i++)
+    if (machine_has(simds[i]) && (!wanted || strcmp(wanted, simds[i]->name) == 0))
       return simds[i];
-    if (!best)
-      best = simds[i];
-  }
-  return best;
+  return choose_simd(NULL);
 }
 
 static CnvSession *

@@ -23,6 +23,13 @@ cnv_term_total(const CnvKernelTerm *term, double (*of)(const CnvTaps *taps))
   return term->dense ? of(term->dense) : of(term->axis[CNV_X]) * of(term->axis[CNV_Y]);
 }
 
+/* Taps of a term along an axis. */
+static int
+taps_along(const CnvKernelTerm *term, CnvAxis axis)
+{
+  return term->axis[axis] ? term->axis[axis]->width : axis == CNV_X ? term->dense->width : term->dense->height;
+}
+
 /* Numbers that every filter has, used or not. */
 static gboolean
 check_numbers(const CnvFilter *filter, GError **error)
@@ -68,25 +75,15 @@ check_products(const CnvFilter *filter, const CnvKernel *kernel, GError **error)
 }
 
 static gboolean
-check_taps(const CnvTaps *taps, const char *what, int max_width, int max_height, GError **error)
+check_size(const CnvKernelTerm *term, GError **error)
 {
-  if (!cnv_taps_check_finite(taps, what, error))
-    return FALSE;
-  if (taps->width <= max_width && taps->height <= max_height)
+  const int width = taps_along(term, CNV_X), height = taps_along(term, CNV_Y);
+  const int most = term->dense ? CNV_DENSE_MAX : 2 * CNV_RADIUS_MAX + 1;
+
+  if (MAX(width, height) <= most)
     return TRUE;
-  return cnv_refuse(error, "%s of %dx%d taps exceeds %dx%d: shorten it", what, taps->width, taps->height, max_width,
-                    max_height);
-}
-
-static gboolean
-check_term(const CnvKernelTerm *term, GError **error)
-{
-  const int longest = 2 * CNV_RADIUS_MAX + 1;
-
-  if (term->dense)
-    return check_taps(term->dense, "a kernel that is not separable", CNV_DENSE_MAX, CNV_DENSE_MAX, error);
-  return check_taps(term->axis[CNV_X], "a row", longest, 1, error) &&
-         check_taps(term->axis[CNV_Y], "a column", longest, 1, error);
+  return cnv_refuse(error, "%dx%d taps that are %s row times a column exceed %dx%d: shorten them", width, height,
+                    term->dense ? "no" : "a", most, most);
 }
 
 /* The terms of one frame of a 3D kernel; frame -1: of a filter that has no frames. */
@@ -153,7 +150,7 @@ cnv_filter_generate(const CnvFilter *filter, const int subsample[CNV_N_AXES], Cn
     /* Taps that are a row times a column are kept so: every algorithm is faster on them. */
     if (term->dense && cnv_taps_factor(term->dense, 1, &term->axis[CNV_X], &term->axis[CNV_Y]))
       g_clear_pointer(&term->dense, cnv_taps_unref);
-    right = check_term(term, error);
+    right = check_size(term, error);
   }
   right = right && check_products(filter, kernel, error);
   if (!right)
@@ -174,7 +171,6 @@ cnv_kernel_factor(CnvKernel *kernel, int max_dense)
   rank = cnv_taps_factor(dense, MIN(rank, CNV_MAX_RANK), row, column);
   if (rank == 0)
     return;
-  cnv_taps_balance(rank, row, column);
   for (int t = 0; t < rank; t++) {
     kernel->term[t] = kernel->term[0];
     kernel->term[t].dense = NULL;
@@ -183,13 +179,6 @@ cnv_kernel_factor(CnvKernel *kernel, int max_dense)
   }
   kernel->n_terms = rank;
   cnv_taps_unref(dense);
-}
-
-/* Taps of a term along an axis. */
-static int
-taps_along(const CnvKernelTerm *term, CnvAxis axis)
-{
-  return term->axis[axis] ? term->axis[axis]->width : axis == CNV_X ? term->dense->width : term->dense->height;
 }
 
 static void

@@ -50,15 +50,6 @@ cnv_taps_equal(const CnvTaps *a, const CnvTaps *b)
   return memcmp(a->value, b->value, sizeof(double) * a->width * a->height * a->depth) == 0;
 }
 
-gboolean
-cnv_taps_check_finite(const CnvTaps *taps, const char *what, GError **error)
-{
-  for (int i = 0; i < taps->width * taps->height * taps->depth; i++)
-    if (!isfinite(taps->value[i]))
-      return cnv_refuse(error, "%s holds a tap that is not a finite number: correct it", what);
-  return TRUE;
-}
-
 double
 cnv_taps_sum(const CnvTaps *taps)
 {
@@ -102,8 +93,10 @@ cnv_taps_check_magnitude(double magnitude, const char *what, GError **error)
 gboolean
 cnv_taps_check(const CnvTaps *taps, const char *what, GError **error)
 {
-  return !taps ||
-         (cnv_taps_check_finite(taps, what, error) && cnv_taps_check_magnitude(cnv_taps_magnitude(taps), what, error));
+  for (int i = 0; taps && i < taps->width * taps->height * taps->depth; i++)
+    if (!isfinite(taps->value[i]))
+      return cnv_refuse(error, "%s holds a tap that is not a finite number: correct it", what);
+  return !taps || cnv_taps_check_magnitude(cnv_taps_magnitude(taps), what, error);
 }
 
 static int
@@ -213,31 +206,6 @@ take_product(CnvTaps *rest, int at, CnvTaps **row, CnvTaps **column)
   }
 }
 
-/* Each product is along the row that holds the largest tap left, which after as many steps as the rank is nothing. */
-int
-cnv_taps_factor(const CnvTaps *taps, int max_rank, CnvTaps *row[], CnvTaps *column[])
-{
-  CnvTaps *rest = cnv_taps_new(taps->width, taps->height, taps->value);
-  int pivot = largest_tap(rest), rank = 0;
-  const double negligible = 1e-9 * fabs(rest->value[pivot]);
-  gboolean done = FALSE;
-
-  while (!done && rank < max_rank) {
-    take_product(rest, pivot / rest->width, &row[rank], &column[rank]);
-    rank++;
-    pivot = largest_tap(rest);
-    done = fabs(rest->value[pivot]) <= negligible;
-  }
-  cnv_taps_unref(rest);
-  if (done)
-    return rank;
-  while (rank-- > 0) {
-    g_clear_pointer(&row[rank], cnv_taps_unref);
-    g_clear_pointer(&column[rank], cnv_taps_unref);
-  }
-  return 0;
-}
-
 /* The product stays. */
 static void
 lengthen(CnvTaps *row, CnvTaps *column, double by)
@@ -274,9 +242,10 @@ make_orthogonal(CnvTaps *row[], CnvTaps *column[], int p, int q)
   return TRUE;
 }
 
-/* A singular value decomposition by one-sided Jacobi rotations: cnv_taps_factor leaves rows that are orthogonal. */
-void
-cnv_taps_balance(int rank, CnvTaps *row[], CnvTaps *column[])
+/* A singular value decomposition by one-sided Jacobi rotations: cnv_taps_factor leaves rows that are orthogonal.
+ * With a row as long as its column (by the root of the sum of squares) no product is larger than the sum. */
+static void
+balance(int rank, CnvTaps *row[], CnvTaps *column[])
 {
   gboolean rotated = TRUE;
 
@@ -290,4 +259,31 @@ cnv_taps_balance(int rank, CnvTaps *row[], CnvTaps *column[])
   }
   for (int i = 0; i < rank; i++)
     lengthen(row[i], column[i], 1 / sqrt(sqrt(dot(column[i]->value, column[i]->value, column[i]->width))));
+}
+
+/* Each product is along the row that holds the largest tap left, which after as many steps as the rank is nothing. */
+int
+cnv_taps_factor(const CnvTaps *taps, int max_rank, CnvTaps *row[], CnvTaps *column[])
+{
+  CnvTaps *rest = cnv_taps_new(taps->width, taps->height, taps->value);
+  int pivot = largest_tap(rest), rank = 0;
+  const double negligible = 1e-9 * fabs(rest->value[pivot]);
+  gboolean done = FALSE;
+
+  while (!done && rank < max_rank) {
+    take_product(rest, pivot / rest->width, &row[rank], &column[rank]);
+    rank++;
+    pivot = largest_tap(rest);
+    done = fabs(rest->value[pivot]) <= negligible;
+  }
+  cnv_taps_unref(rest);
+  if (done && rank > 1)
+    balance(rank, row, column);
+  if (done)
+    return rank;
+  while (rank-- > 0) {
+    g_clear_pointer(&row[rank], cnv_taps_unref);
+    g_clear_pointer(&column[rank], cnv_taps_unref);
+  }
+  return 0;
 }

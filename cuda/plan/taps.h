@@ -17,14 +17,10 @@ CnvTaps *cnv_taps_gather(const CnvTaps *taps, const int step[CNV_N_AXES], gboole
 /* Adds a point at column x, row y, split linearly between the four taps around it. */
 void cnv_taps_add_point(CnvTaps *taps, double x, double y, double value);
 
-/* Takes taps apart into outer products of a row and a column, exact to within 1e-9 of the largest tap; the rows are
- * orthogonal. Returns the
- * number of products, at least 1; 0 where it would exceed max_rank (up to CNV_MAX_TERMS). */
+/* Takes taps apart into outer products of a row and a column, exact to within 1e-9 of the largest tap. Several are
+ * orthogonal, with a row as long as its column: the singular vectors. Returns the number of products, at least 1; 0
+ * where it would exceed max_rank (up to CNV_MAX_TERMS). */
 int cnv_taps_factor(const CnvTaps *taps, int max_rank, CnvTaps *row[], CnvTaps *column[]);
-
-/* Makes the products orthogonal, with a row as long as its column (by the root of the sum of squares), in place. Their
- * sum stays. These are then the singular vectors of the sum, and no product is larger than it. */
-void cnv_taps_balance(int rank, CnvTaps *row[], CnvTaps *column[]);
 
 /* TRUE where a volume is one of its frames times weights in time, to within 1e-9 of the largest tap; fills in the
  * number of that frame and a weight for each. */
@@ -36,9 +32,7 @@ double cnv_taps_magnitude(const CnvTaps *taps); /* sum of the taps' magnitudes *
 /* Multiplies taps that are not shared yet, in place. */
 CnvTaps *cnv_taps_scale(CnvTaps *taps, double factor);
 
-/* FALSE with the error where a tap is not finite, or a sum of magnitudes is beyond CNV_TAPS_MAX. what: the taps, for
- * the message. */
-gboolean cnv_taps_check_finite(const CnvTaps *taps, const char *what, GError **error);
+/* FALSE with the error where a sum of magnitudes is beyond CNV_TAPS_MAX. what: the taps, for the message. */
 gboolean cnv_taps_check_magnitude(double magnitude, const char *what, GError **error);
 
 /* ---- shapes.c: taps of known shapes, with an odd number along each axis and the anchor in the middle. step: luma
