@@ -75,8 +75,8 @@ typedef struct {
   float *line;    /* separable: a loaded row with its apron */
   float *scratch; /* another one */
   CpuTermState term[CNV_MAX_TERMS];
-  gboolean scaled; /* renormalize: some factor is not 1 */
-  CpuRowWeights weights;
+  gboolean scaled;    /* renormalize: some factor is not 1 */
+  float *weight;      /* of each pixel of a row */
   guint8 *unfiltered; /* pixels of a row whose weight component is 0, so that their input stands */
 } CpuWorker;
 

@@ -173,8 +173,7 @@ lay_out(CpuWorker *worker, const CpuPlane *plane, Arena *arena)
 
   worker->line = take(arena, plane->line_length, sizeof(float));
   worker->scratch = take(arena, plane->line_length, sizeof(float));
-  worker->weights.weight = take(arena, samples, sizeof(float));
-  worker->weights.owned_by_other = take(arena, samples, sizeof(gint32));
+  worker->weight = take(arena, samples, sizeof(float));
   worker->unfiltered = take(arena, samples, 1);
   for (int t = 0; t < plane->from->n_terms; t++) {
     const CpuTerm *term = &plane->term[t];

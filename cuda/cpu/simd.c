@@ -22,7 +22,6 @@
 #define COLUMN_VECTORS (VECTOR_BYTES == 64 ? 4 : 2) /* by CNV_CPU_ROWS: 16 of 32 registers, or 8 of 16 */
 
 typedef float Vector __attribute__((vector_size(VECTOR_BYTES)));
-typedef gint32 Numbers __attribute__((vector_size(VECTOR_BYTES)));
 typedef float LooseVector __attribute__((vector_size(VECTOR_BYTES), aligned(4), may_alias));
 typedef guint16 LooseSample __attribute__((aligned(1), may_alias)); /* strides of 16-bit planes may be odd */
 
@@ -182,72 +181,41 @@ store_vector(float *to, Vector vector)
   *(LooseVector *)to = vector;
 }
 
-static inline Vector
-choose(Numbers mask, Vector a, Vector b)
-{
-  return (Vector)((mask & (Numbers)a) | (~mask & (Numbers)b));
-}
-
-/* cnv_fade of pixels in order. */
-static inline Vector
-fade_vector(Vector at, float x0, float x1, float fade)
-{
-  Vector left = x0 - at, right = at - (x1 - 1), away = choose(left > right, left, right), none = {0}, weight;
-
-  weight = 1 - choose(away > none, away, none) * fade;
-  return choose(weight > none, weight, none);
-}
-
-/* The part of one mask in cnv_rect_job_weight. down: its weight down the rows; other_layer: than the job's. */
+/* The part of one mask in cnv_rect_job_weight, of n pixels from x on. down: its weight down the rows. Weights of other
+ * layers than the job's have a minus sign. */
 static void
-add_mask(const CpuRowWeights *row, const CnvMaskRect *mask, float down, gboolean shared, gboolean other_layer)
+add_mask(float *restrict weight, int x, int n, const CnvMaskRect *mask, float down, gboolean other)
 {
-  int reach = (int)(1 / mask->fade_x) + 1;
-  int first = MAX(0, mask->x0 - row->x - reach), last = MIN(row->n, mask->x1 - row->x + reach);
-  float *restrict weight = row->weight;
-  gint32 *restrict owned_by_other = row->owned_by_other;
-  float x0 = (float)(mask->x0 - row->x), x1 = (float)(mask->x1 - row->x), fade = mask->fade_x;
-  Vector at, none = {0};
+  int x0 = mask->x0 - x, x1 = mask->x1 - x, reach = (int)(1 / mask->fade_x) + 1;
+  float left = (float)x0, right = (float)(x1 - 1), fade = mask->fade_x, sign = other ? -1 : 1;
 
-  first -= first % LANES;
-  for (int i = 0; i < LANES; i++)
-    at[i] = (float)(first + i);
-  for (int i = first; i < last; i += LANES, at += LANES) {
-    Vector largest = load_vector(weight + i);
-    Vector here = fade_vector(at, x0, x1, fade) * down;
+  for (int i = MAX(0, x0 - reach); i < MIN(n, x1 + reach); i++) {
+    float at = (float)i, away = MAX(left - at, at - right), along = 1 - MAX(away, 0) * fade;
+    float here = MAX(along, 0) * down, before = weight[i], size = fabsf(before);
 
-    if (shared) {
-      Numbers counts = (here > none) & (here >= largest), owned;
-
-      memcpy(&owned, owned_by_other + i, sizeof(owned));
-      owned = other_layer ? owned | counts : owned & ~counts;
-      memcpy(owned_by_other + i, &owned, sizeof(owned));
-    }
-    store_vector(weight + i, choose(here > largest, here, largest));
+    weight[i] = copysignf(MAX(here, size), here >= size ? sign : before);
   }
 }
 
 static gboolean
-weigh_row(const CpuRowWeights *row, const CnvRectJob *job, const CnvMaskRect *masks)
+weigh_row(float *weight, int x, int y, int n, const CnvRectJob *job, const CnvMaskRect *masks)
 {
   const CnvMaskRect *first = masks + job->first_mask_rect, *end = first + job->n_mask_rects;
-  int n = row->n, padded = (n + LANES - 1) / LANES * LANES;
   gboolean shared = FALSE;
 
-  for (const CnvMaskRect *mask = first; mask < end && !job->invert; mask++)
-    shared |= mask->layer != job->layer;
-  memset(row->weight, 0, padded * sizeof(float));
-  memset(row->owned_by_other, 0, padded * sizeof(gint32));
+  memset(weight, 0, n * sizeof(float));
   for (const CnvMaskRect *mask = first; mask < end; mask++) {
-    float down = cnv_fade(row->y, mask->y0, mask->y1, mask->fade_y);
+    gboolean other = mask->layer != job->layer && !job->invert;
+    float down = cnv_fade(y, mask->y0, mask->y1, mask->fade_y);
 
+    shared |= other;
     if (down > 0)
-      add_mask(row, mask, down, shared, mask->layer != job->layer);
+      add_mask(weight, x, n, mask, down, other);
   }
   for (int i = 0; i < n && job->invert; i++)
-    row->weight[i] = 1 - row->weight[i];
+    weight[i] = 1 - weight[i];
   for (int i = 0; i < n && shared; i++)
-    row->weight[i] = row->owned_by_other[i] ? 0 : row->weight[i];
+    weight[i] = MAX(weight[i], 0);
   return shared;
 }
 

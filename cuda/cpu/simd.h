@@ -48,13 +48,6 @@ typedef struct {
   CpuTapRange run; /* of an axis: all alike, to be summed rather than multiplied tap by tap; n 0: none */
 } CpuTaps;
 
-/* Weights of n pixels of a job from (x, y) on. The arrays hold n rounded up to a vector. */
-typedef struct {
-  int x, y, n;
-  float *weight;
-  gint32 *owned_by_other; /* not 0: the sample is another layer's */
-} CpuRowWeights;
-
 /* n counts samples. load, store, blend, merge and the functions of acc take any n and any alignment; row, column and
  * dense round n up to CNV_CPU_BLOCK, row_by_sums to a vector. */
 typedef struct {
@@ -66,9 +59,9 @@ typedef struct {
   /* Takes the bits of from where those of mask are 0, in n bytes. */
   void (*merge)(void *to, const void *from, const void *mask, int n);
 
-  /* cnv_rect_job_weight of each pixel, of a job that has masks. TRUE where a 0 may be another job's sample;
-   * else it is the input's. */
-  gboolean (*weigh_row)(const CpuRowWeights *row, const CnvRectJob *job, const CnvMaskRect *masks);
+  /* cnv_rect_job_weight of n pixels from (x, y) on, of a job that has masks. TRUE where a 0 may be another job's
+   * sample; else it is the input's. */
+  gboolean (*weigh_row)(float *weight, int x, int y, int n, const CnvRectJob *job, const CnvMaskRect *masks);
 
   void (*add_scaled)(float *acc, const float *more, float factor, int n);
   void (*scale)(float *acc, float factor, int n);

@@ -243,14 +243,11 @@ static void
 store_row(CpuWorker *worker, const CpuTile *tile, int y, const float *acc)
 {
   gboolean plain = tile->plane->from->plain, weighed = tile->job->n_mask_rects > 0, shared = FALSE;
-  CpuRowWeights *row = &worker->weights;
   int n = tile->last - tile->first;
-  const float *weight = row->weight;
+  float *weight = worker->weight;
 
-  if (weighed) {
-    *row = (CpuRowWeights){tile->first, y, n, row->weight, row->owned_by_other};
-    shared = tile->frame->simd->weigh_row(row, tile->job, tile->frame->masks);
-  }
+  if (weighed)
+    shared = tile->frame->simd->weigh_row(weight, tile->first, y, n, tile->job, tile->frame->masks);
   if (plain && !shared) {
     store_plain(worker, tile, y, acc, weighed ? weight : NULL);
     return;
