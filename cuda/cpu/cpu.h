@@ -136,8 +136,8 @@ typedef struct {
 gboolean cnv_cpu_prepare(CpuPrepared *self, const CnvWork *work, guint n_threads, GError **error);
 void cnv_cpu_prepared_clear(CpuPrepared *self);
 
-/* Lays out a worker's memory for a plane. */
-void cnv_cpu_worker_lay_out(CpuWorker *worker, const CpuPlane *plane);
+/* Lays out a worker's memory for a plane. Returns the bytes that it takes; without a block it only counts them. */
+gsize cnv_cpu_worker_lay_out(CpuWorker *worker, const CpuPlane *plane);
 
 /* Samples of a tile's row, of rows of so many: near what fits into cache, and much the same for all tiles. */
 int cnv_cpu_tile_samples(const CpuPlane *plane, int samples);

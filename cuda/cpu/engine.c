@@ -244,7 +244,7 @@ cpu_close(CnvSession *base)
   g_array_unref(self->tiles);
   g_array_unref(self->jobs);
   g_array_unref(self->masks);
-  cnv_work_key_clear(&self->key);
+  g_clear_pointer(&self->key.regions, g_array_unref);
   g_free(base->device_name);
   g_free(self);
 }

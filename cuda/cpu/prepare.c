@@ -166,34 +166,28 @@ fill_plane(CpuPlane *plane, Arena *arena)
 
 /* ---- workers ---- */
 
-static void
-lay_out(CpuWorker *worker, const CpuPlane *plane, Arena *arena)
+gsize
+cnv_cpu_worker_lay_out(CpuWorker *worker, const CpuPlane *plane)
 {
+  Arena arena = {worker->block, 0};
   gsize samples = plane->widest;
 
-  worker->line = take(arena, plane->line_length, sizeof(float));
-  worker->scratch = take(arena, plane->line_length, sizeof(float));
-  worker->weight = take(arena, samples, sizeof(float));
-  worker->unfiltered = take(arena, samples, 1);
+  worker->line = take(&arena, plane->line_length, sizeof(float));
+  worker->scratch = take(&arena, plane->line_length, sizeof(float));
+  worker->weight = take(&arena, samples, sizeof(float));
+  worker->unfiltered = take(&arena, samples, 1);
   for (int t = 0; t < plane->from->n_terms; t++) {
     const CpuTerm *term = &plane->term[t];
     CpuTermState *state = &worker->term[t];
 
-    state->ring = take(arena, term->slots * term->ring_stride, sizeof(float));
-    state->rows = take(arena, 2 * term->slots, sizeof(float *));
-    state->acc = take(arena, CNV_CPU_ROWS * plane->acc_stride, sizeof(float));
-    state->factor = take(arena, samples, sizeof(float));
-    state->sums = take(arena, term->from->n[CNV_X] + 1, sizeof(double));
-    state->sliding = take(arena, term->taps[CNV_Y].run.n ? samples : 0, sizeof(double));
+    state->ring = take(&arena, term->slots * term->ring_stride, sizeof(float));
+    state->rows = take(&arena, 2 * term->slots, sizeof(float *));
+    state->acc = take(&arena, CNV_CPU_ROWS * plane->acc_stride, sizeof(float));
+    state->factor = take(&arena, samples, sizeof(float));
+    state->sums = take(&arena, term->from->n[CNV_X] + 1, sizeof(double));
+    state->sliding = take(&arena, term->taps[CNV_Y].run.n ? samples : 0, sizeof(double));
   }
-}
-
-void
-cnv_cpu_worker_lay_out(CpuWorker *worker, const CpuPlane *plane)
-{
-  Arena arena = {worker->block, 0};
-
-  lay_out(worker, plane, &arena);
+  return arena.used;
 }
 
 /* ---- all of it ---- */
@@ -207,11 +201,10 @@ fill(CpuPrepared *self, guint n_threads, guint8 *block)
 
   for (guint p = 0; p < self->n_plans * CNV_MAX_PLANES; p++)
     if (self->plane[p].widest > 0) {
-      Arena worker = {NULL, 0};
+      gsize bytes = cnv_cpu_worker_lay_out(&(CpuWorker){0}, &self->plane[p]);
 
       fill_plane(&self->plane[p], &arena);
-      lay_out(&(CpuWorker){0}, &self->plane[p], &worker);
-      most = MAX(most, worker.used);
+      most = MAX(most, bytes);
     }
   for (guint i = 0; i < n_threads; i++)
     self->worker[i].block = take(&arena, most, 1);

@@ -38,7 +38,7 @@ cnv_schedule_clear(CnvSchedule *schedule)
   g_clear_pointer(&schedule->plans, g_ptr_array_unref);
   g_clear_pointer(&schedule->plan_arrays, g_byte_array_unref);
   g_clear_pointer(&schedule->work_arrays, g_byte_array_unref);
-  cnv_work_key_clear(&schedule->of);
+  g_clear_pointer(&schedule->of.regions, g_array_unref);
 }
 
 /* The plane's taps in CnvPlan.taps: the first, and the one behind the last. */
@@ -131,7 +131,7 @@ forget_plans(CnvSchedule *schedule)
   for (gsize i = 0; i < G_N_ELEMENTS(arrays); i++)
     g_array_set_size(arrays[i], 0);
   g_ptr_array_set_size(schedule->plans, 0);
-  cnv_work_key_clear(&schedule->of);
+  g_clear_pointer(&schedule->of.regions, g_array_unref);
   memset(schedule->variant, 0, sizeof(schedule->variant));
   memset(schedule->needs, 0, sizeof(schedule->needs));
 }

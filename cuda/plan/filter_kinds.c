@@ -88,14 +88,15 @@ add_term(CnvKernel *kernel, CnvTaps *x, CnvTaps *y)
     cnv_taps_unref(y);
     return;
   }
-  kernel->term[kernel->n_terms++] = (CnvKernelTerm){.axis = {x, y}, .anchor = {(x->width - 1) / 2, (y->width - 1) / 2}};
+  kernel->term[kernel->n_terms++] =
+      (CnvKernelTerm){.axis = {x, y}, .anchor = {(x->width - 1) / 2, (y->width - 1) / 2}, .temporal_tap = -1};
 }
 
 static void
 add_dense(CnvKernel *kernel, CnvTaps *dense)
 {
   kernel->term[kernel->n_terms++] =
-      (CnvKernelTerm){.dense = dense, .anchor = {(dense->width - 1) / 2, (dense->height - 1) / 2}};
+      (CnvKernelTerm){.dense = dense, .anchor = {(dense->width - 1) / 2, (dense->height - 1) / 2}, .temporal_tap = -1};
 }
 
 /* The unit vector of the angle. Multiples of 90 degrees give exact ones. */
@@ -280,7 +281,7 @@ static gboolean
 generate_custom(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
   const CnvTaps *dense = filter->kernel, *x = filter->kernel_axis[CNV_X], *y = filter->kernel_axis[CNV_Y];
-  CnvKernelTerm *term = &kernel->term[0];
+  CnvKernelTerm *term = &kernel->term[kernel->n_terms];
 
   if (dense && (x || y))
     return cnv_refuse(error, "has both kernel and kernel-x or kernel-y: set one of them to <> (none)");
@@ -297,7 +298,8 @@ generate_custom(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKer
                          : 1,
                    &term->anchor[CNV_Y], error))
     return FALSE;
-  kernel->n_terms = 1;
+  kernel->n_terms++;
+  term->temporal_tap = -1;
   if (dense)
     term->dense = cnv_taps_gather(dense, subsample, filter->flip, term->anchor);
   for (int axis = 0; axis < CNV_N_AXES && !dense; axis++) {

@@ -100,8 +100,6 @@ generate(const CnvFilter *filter, int frame, const int subsample[CNV_N_AXES], Cn
   right = right && info->generate(&flat, subsample, kernel, error);
   if (!right)
     g_prefix_error(error, "filter=%s ", info->nick.nick);
-  for (int t = 0; t < kernel->n_terms; t++)
-    kernel->term[t].temporal_tap = -1;
   if (frame >= 0)
     cnv_taps_unref(flat.kernel);
   return right;
@@ -122,12 +120,9 @@ generate_volume(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKer
                       "a kernel of %d frames that are not one of them times weights exceeds %d: shorten it in time",
                       depth, CNV_MAX_TERMS);
   for (int k = 0; k < depth; k++) {
-    CnvKernel one = {0};
-
-    if (!generate(filter, filter->flip ? depth - 1 - k : k, subsample, &one, error))
+    if (!generate(filter, filter->flip ? depth - 1 - k : k, subsample, kernel, error))
       return FALSE;
-    one.term[0].temporal_tap = k;
-    kernel->term[kernel->n_terms++] = one.term[0];
+    kernel->term[k].temporal_tap = k;
   }
   return TRUE;
 }

@@ -352,9 +352,3 @@ cnv_work_key_set(CnvWorkKey *of, const CnvWork *work)
   if (!work->everything)
     g_array_append_vals(of->regions, work->region, work->n_regions);
 }
-
-void
-cnv_work_key_clear(CnvWorkKey *of)
-{
-  g_clear_pointer(&of->regions, g_array_unref);
-}

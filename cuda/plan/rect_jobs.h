@@ -21,11 +21,10 @@ guint cnv_rect_jobs_make(const CnvWork *work, GArray *jobs, GArray *masks);
  * new jobs. */
 typedef struct {
   CnvWork work;    /* its pointers are not used */
-  GArray *regions; /* CnvRegion, of work; NULL: there are no jobs yet */
+  GArray *regions; /* CnvRegion, of work (g_array_unref); NULL: there are no jobs yet */
 } CnvWorkKey;
 
 gboolean cnv_work_key_matches(const CnvWorkKey *of, const CnvWork *work);
 void cnv_work_key_set(CnvWorkKey *of, const CnvWork *work);
-void cnv_work_key_clear(CnvWorkKey *of);
 
 G_END_DECLS

@@ -339,7 +339,7 @@ START_TEST(test_same)
   ck_assert(cnv_work_key_matches(&of, &none));
   cnv_work_key_set(&of, &empty);
   ck_assert(cnv_work_key_matches(&of, &empty) && !cnv_work_key_matches(&of, &none));
-  cnv_work_key_clear(&of);
+  g_clear_pointer(&of.regions, g_array_unref);
 }
 END_TEST
 
