@@ -7,7 +7,8 @@
 #   add_setting NAME VALUE DEFAULT FILTER...   adds VALUE or, for those filters, the default
 #   test_picture PATTERN               where there is no FILE, that of videotestsrc, in place of the town
 #   play [OPTION...] -- ELEMENT ! ...  the video through the elements; the options are those of media.h
-# $player is the program that runs it; $most says how many arguments there may be.
+# $player is the program that runs it; $most says how many arguments there may be; $only_window is true where a display
+# is needed.
 #
 # Settings of all scripts:
 # OUTPUT=FILE: write that file, also where there is a display. Its name says what it is: .mp4 .mkv .webm .ogv with the
@@ -27,6 +28,7 @@ most=1
 player=run
 picture=() # options for the test picture
 wipe=      # or the option for it, where there is no FILE
+only_window=false
 arguments=()
 given=() # options for Meson
 
@@ -95,9 +97,11 @@ need_plugins()
   esac
   if [[ -n $input ]] && ! is_picture "$input"; then
     need element avdec_h264 gstreamer1.0-libav
-    # Decoders and encoders on the GPU; streams that want more than a demuxer of plugins-good.
-    [[ ${input,,} == *.@(mp4|m4v|mov|mkv|webm|avi|ogv) ]] && ! have_gpu || need element h264parse gstreamer1.0-plugins-bad
+    # Decoders and encoders on the GPU; streams that want more than a demuxer of plugins-good, as H.264 in .avi does.
+    [[ ${input,,} == *.@(mp4|m4v|mov|mkv|webm|ogv) ]] && ! have_gpu || need element h264parse gstreamer1.0-plugins-bad
   fi
+  [[ ${input,,} != *.webp ]] || need element webpdec gstreamer1.0-plugins-bad
+  [[ $input != *://* ]] || need element souphttpsrc gstreamer1.0-plugins-good
   [[ -z ${DISPLAY:-} ]] || need element ximagesink gstreamer1.0-x
   [[ -z ${WAYLAND_DISPLAY:-} ]] || need element waylandsink gstreamer1.0-plugins-bad
 }
@@ -184,6 +188,8 @@ set_up()
   parse_arguments "${@:2}"
   [[ -z $1 ]] || choose_output "$1"
   check_input
+  ! $only_window || [[ -n ${DISPLAY:-}${WAYLAND_DISPLAY:-} ]] ||
+    die "there is no display for a window; pipelines/compare.sh writes a file"
   if [[ -n ${CUDACONVOLVE_BUILD:-} ]]; then
     build=$CUDACONVOLVE_BUILD
   else

@@ -352,7 +352,8 @@ choose_encoder(Media *media)
     media->encoder = g_strdup(encoder);
   if (!media->format || !container->mux || encoder_takes(media->encoder, media->format))
     return TRUE;
-  g_printerr("FORMAT=%s cannot be: %s does not take it, see gst-inspect-1.0\n", media->format, media->encoder);
+  g_printerr("FORMAT=%s cannot be: %.*s does not take it, see gst-inspect-1.0\n", media->format,
+             (int)strcspn(media->encoder, " "), media->encoder);
   return FALSE;
 }
 

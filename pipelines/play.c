@@ -88,6 +88,8 @@ show_message(GstMessage *message)
   if (!more || strcmp(more + 1, error->message) == 0)
     more = "";
   g_print("%s from %s: %s%s\n", kind, GST_MESSAGE_SRC_NAME(message), error->message, more);
+  if (g_error_matches(error, GST_CORE_ERROR, GST_CORE_ERROR_MISSING_PLUGIN))
+    g_print("the packages gstreamer1.0-plugins-bad and gstreamer1.0-libav have more decoders\n");
 }
 
 /* A source on the network asks for a pause while its buffer fills. */

@@ -149,9 +149,8 @@ pack_noise(const GstVideoFormatInfo *info, guint16 colour[][PACKED_WIDTH][4], Te
 static guint
 check_packed(const CnvFormat *format, int p, int c, const TestFrame *frame, guint16 colour[][PACKED_WIDTH][4])
 {
-  static const guint8 place[] = {
-      [CNV_ROLE_Y] = 1, [CNV_ROLE_U] = 2, [CNV_ROLE_V] = 3, [CNV_ROLE_R] = 1, [CNV_ROLE_G] = 2, [CNV_ROLE_B] = 3,
-  };
+  static const guint8 place[] = {[CNV_ROLE_Y] = 1, [CNV_ROLE_U] = 2, [CNV_ROLE_V] = 3, [CNV_ROLE_R] = 1,
+                                 [CNV_ROLE_G] = 2, [CNV_ROLE_B] = 3, [CNV_ROLE_A] = 0};
   const CnvPlaneFormat *plane = &format->plane[p];
   const CnvRole role = plane->role[c];
   guint checked = 0;
