@@ -613,6 +613,9 @@ test_refused()
   refuses 'does not take it' FORMAT=NV61 "$blur" "clip.$type"
   refuses 'there is no folder' OUTPUT="missing/out.$type" "$blur" "clip.$type"
   refuses "there is no option '--blurry'" "$blur" --blurry
+  gst-launch-1.0 -q videotestsrc num-buffers=2 ! theoraenc ! oggmux ! filesink location=theora.ogv
+  refuses 'have more decoders' GST_PLUGIN_FEATURE_RANK=theoradec:NONE,avdec_theora:NONE "$blur" theora.ogv
+  refuses 'there is no display for a window' "$pipelines/tune.sh" "clip.$type"
   touch photo.png
   refuses "is a picture" "$blur" photo.png
   "$blur" --help >log
