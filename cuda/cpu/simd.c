@@ -253,7 +253,7 @@ filter_row_by_sums(float *restrict to, float *restrict from, int n, const CpuTap
   int n_run = taps->run.n, at = taps->run.first, channels = taps->channels;
   const float *tap = taps->tap;
 
-  memset(to, 0, (n + LANES - 1) / LANES * VECTOR_BYTES);
+  memset(to, 0, n * sizeof(float));
   for (int t = 0; t < taps->width; t++)
     if (t < at || t >= at + n_run)
       add_scaled(to, from + t * channels, tap[t], n);
@@ -261,8 +261,7 @@ filter_row_by_sums(float *restrict to, float *restrict from, int n, const CpuTap
   memset(from + n + (taps->width - 1) * channels, 0, CNV_CPU_SLACK * sizeof(float));
   for (int size = 1; size <= n_run; size *= 2) {
     if (n_run & size) {
-      for (int i = 0; i < n; i += LANES)
-        store_vector(to + i, load_vector(to + i) + tap[taps->run.first] * load_vector(from + i + (gsize)at * channels));
+      add_scaled(to, from + at * channels, tap[taps->run.first], n);
       at += size;
     }
     if (2 * size <= n_run)

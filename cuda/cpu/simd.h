@@ -48,8 +48,8 @@ typedef struct {
   CpuTapRange run; /* of an axis: all alike, to be summed rather than multiplied tap by tap; n 0: none */
 } CpuTaps;
 
-/* n counts samples. load, store, blend, merge and the functions of acc take any n and any alignment; row, column and
- * dense round n up to CNV_CPU_BLOCK, row_by_sums to a vector. */
+/* n counts samples. row, column and dense round n up to CNV_CPU_BLOCK, the others take any n; none asks for an
+ * alignment. */
 typedef struct {
   const char *name; /* "avx2" */
   void (*load)(float *to, const void *from, int n, const CpuSamples *samples);

@@ -11,8 +11,6 @@
 
 G_BEGIN_DECLS
 
-#define CNV_AREA_DEPTH 22 /* of areas within areas: a plane halved up to 10 times along each axis, and the plane */
-
 /* An area, and the indices of the masks that matter in it. Masks are in order of precedence, the strongest last, and so
  * are all lists of their indices. */
 typedef struct {
@@ -40,7 +38,6 @@ typedef struct {
   int plan[CNV_MAX_REGIONS + CNV_CROWD];           /* of each mask */
   CnvMaskRect window[CNV_MAX_REGIONS + CNV_CROWD]; /* isolated: the samples that each mask's filter may read */
   guint64 key[CNV_MAX_REGIONS];                    /* not exact: corner and size of each mask, rounded */
-  guint16 list[CNV_AREA_DEPTH][CNV_MAX_REGIONS];   /* of the area at hand and of those around it */
   guint16 selected[CNV_MAX_REGIONS];               /* masks of the job that is added */
 } Cutter;
 

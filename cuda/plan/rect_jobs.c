@@ -187,11 +187,11 @@ join(Cutter *c, Area *area, guint16 *to)
   area->n = n;
 }
 
-static void cut_area(Cutter *c, const Area *around, CnvMaskRect rect, int depth);
+static void cut_area(Cutter *c, const Area *around, CnvMaskRect rect);
 
 /* Along the axis that has more of the smallest size. */
 static void
-halve(Cutter *c, const Area *area, int least_x, int least_y, int depth)
+halve(Cutter *c, const Area *area, int least_x, int least_y)
 {
   CnvMaskRect a = area->rect, b = area->rect;
 
@@ -199,14 +199,14 @@ halve(Cutter *c, const Area *area, int least_x, int least_y, int depth)
     a.x1 = b.x0 = a.x0 + (a.x1 - a.x0) / 2;
   else
     a.y1 = b.y0 = a.y0 + (a.y1 - a.y0) / 2;
-  cut_area(c, area, a, depth + 1);
-  cut_area(c, area, b, depth + 1);
+  cut_area(c, area, a);
+  cut_area(c, area, b);
 }
 
 static void
-cut_area(Cutter *c, const Area *around, CnvMaskRect rect, int depth)
+cut_area(Cutter *c, const Area *around, CnvMaskRect rect)
 {
-  guint16 *list = c->list[depth];
+  guint16 *list = g_newa(guint16, MAX(around->n, CNV_CROWD));
   Area area = {rect, list, cnv_cutter_select(c, around->list, around->n, &rect, list)};
   int parts = c->exact ? 2 : 1;
   int least_x = MAX(CNV_CROWD_WIDTH / parts, c->apron_x), least_y = MAX(CNV_CROWD_HEIGHT / parts, c->apron_y);
@@ -223,8 +223,7 @@ cut_area(Cutter *c, const Area *around, CnvMaskRect rect, int depth)
 
     extend(&area.rect, &reached);
   }
-  least = depth + 1 == CNV_AREA_DEPTH ||
-          (area.rect.x1 - area.rect.x0 < 2 * least_x && area.rect.y1 - area.rect.y0 < 2 * least_y);
+  least = area.rect.x1 - area.rect.x0 < 2 * least_x && area.rect.y1 - area.rect.y0 < 2 * least_y;
   if (least && !c->exact && (area.n > CNV_CROWD || has_layers(c, &area)))
     join(c, &area, list);
   if (area.n <= CNV_CROWD || least) {
@@ -233,7 +232,7 @@ cut_area(Cutter *c, const Area *around, CnvMaskRect rect, int depth)
       return;
     undo(c, n_jobs, n_masks, cost);
   }
-  halve(c, &area, least_x, least_y, depth);
+  halve(c, &area, least_x, least_y);
 }
 
 /* ---- the work ---- */
@@ -261,7 +260,7 @@ cut_field(Cutter *c)
   collect_masks(c);
   for (; field.n < c->n; field.n++)
     all[field.n] = (guint16)field.n;
-  cut_area(c, &field, field.rect, 0);
+  cut_area(c, &field, field.rect);
 }
 
 static void
