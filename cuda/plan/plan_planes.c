@@ -6,6 +6,7 @@
 #include "plan/plan_planes.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "plan/taps.h"
 
@@ -39,41 +40,27 @@ cancel(TapSums sums)
   return sums.sum == 0 || fabs(sums.exact) <= SUM_ZERO * sums.magnitude;
 }
 
-/* Index of an axis with these taps that one of the plane's terms up to `last` has already, or -1. */
-static int
-find_axis(const GArray *taps, const CnvPlane *plane, const CnvTerm *last, const CnvTaps *from)
-{
-  for (const CnvTerm *term = plane->term; term <= last; term++)
-    for (int axis = 0; axis < CNV_N_AXES && term->separable; axis++) {
-      int k = 0;
-
-      if (term->n[axis] != from->width)
-        continue;
-      while (k < from->width && g_array_index(taps, float, term->taps[axis] + k) == (float)from->value[k])
-        k++;
-      if (k == from->width)
-        return (int)term->taps[axis];
-    }
-  return -1;
-}
-
-/* Appends taps and, for renormalize, those of an axis as prefix sums too. Returns the index of the first. */
+/* Appends taps and, for renormalize, those of an axis as prefix sums too; but not those of an axis that the plane's
+ * terms up to this one have already. Returns the index of the first. */
 static guint
-append(GArray *taps, const CnvTaps *from, gboolean prefix)
+append(GArray *taps, const CnvPlane *plane, const CnvTerm *term, const CnvTaps *from)
 {
   guint first = taps->len;
   int n = from->width * from->height;
   double sum = 0;
 
-  for (int i = 0; i < n; i++) {
-    float f = (float)from->value[i];
-
-    g_array_append_val(taps, f);
-  }
-  for (int i = 0; i <= n && prefix; i++) {
-    float f = (float)sum;
-
-    g_array_append_val(taps, f);
+  for (int i = 0; i < n; i++)
+    g_array_append_vals(taps, &(float){(float)from->value[i]}, 1);
+  for (const CnvTerm *other = plane->term; other <= term && term->separable; other++)
+    for (int axis = 0; axis < CNV_N_AXES; axis++)
+      if (other->separable && other->n[axis] == n &&
+          memcmp(&g_array_index(taps, float, other->taps[axis]), &g_array_index(taps, float, first),
+                 n * sizeof(float)) == 0) {
+        g_array_set_size(taps, first);
+        return other->taps[axis];
+      }
+  for (int i = 0; i <= n && term->separable && cnv_border_renormalizes(plane->border); i++) {
+    g_array_append_vals(taps, &(float){(float)sum}, 1);
     sum += i < n ? (float)from->value[i] : 0;
   }
   return first;
@@ -83,7 +70,6 @@ append(GArray *taps, const CnvTaps *from, gboolean prefix)
 static TapSums
 store_array(GArray *taps, const CnvPlane *plane, CnvTerm *term, int i, const CnvTaps *from)
 {
-  int found = term->separable ? find_axis(taps, plane, term, from) : -1;
   TapSums sums = {0, 0, 0};
 
   for (int k = 0; k < from->width * from->height; k++) {
@@ -93,9 +79,8 @@ store_array(GArray *taps, const CnvPlane *plane, CnvTerm *term, int i, const Cnv
     sums.magnitude += fabs(t);
     sums.exact += from->value[k];
   }
+  term->taps[i] = append(taps, plane, term, from);
   term->n[i] = from->width;
-  term->taps[i] =
-      found >= 0 ? (guint)found : append(taps, from, term->separable && cnv_border_renormalizes(plane->border));
   term->sum[i] = (float)sums.sum;
   term->epsilon[i] = (float)(FOUND_ZERO * sums.magnitude);
   return sums;
