@@ -80,38 +80,6 @@ cnv_filter_temporal_taps(const CnvFilter *filter, double weight[CNV_MAX_TEMPORAL
   return n;
 }
 
-/* Factor of the taps that have a frame, by which their sum becomes that of all taps. */
-static double
-restore_sum(const CnvPlan *plan, const int *slot)
-{
-  double all = 0, found = 0;
-  gboolean whole = TRUE;
-
-  for (int k = 0; k < plan->n_temporal_taps; k++) {
-    all += plan->temporal_sum[k];
-    found += slot[k] >= 0 ? plan->temporal_sum[k] : 0;
-    whole &= slot[k] >= 0;
-  }
-  return whole ? 1 : fabs(found) > FOUND_ZERO * plan->temporal_magnitude ? all / found : 0;
-}
-
-/* The tap whose frame stands for that of tap k, or -1. */
-static int
-stand_in(const int *slot, int n, int k, CnvTemporalBorder border)
-{
-  static const CnvBorder borders[] = {[CNV_TEMPORAL_RENORMALIZE] = CNV_BORDER_RENORMALIZE,
-                                      [CNV_TEMPORAL_REPLICATE] = CNV_BORDER_REPLICATE,
-                                      [CNV_TEMPORAL_REFLECT] = CNV_BORDER_REFLECT};
-  int first = 0, last = n - 1, at;
-
-  while (slot[first] < 0)
-    first++;
-  while (slot[last] < 0)
-    last--;
-  at = cnv_border_index(borders[border], k - first, last - first + 1);
-  return at < 0 ? -1 : at + first;
-}
-
 /* Adds a frame to those that count. Returns how many these are then. */
 static guint
 add_frame(CnvTemporalTap *temporal_tap, guint n, int slot, double weight)
@@ -128,17 +96,31 @@ add_frame(CnvTemporalTap *temporal_tap, guint n, int slot, double weight)
 guint
 cnv_temporal_taps_make(const CnvPlan *plan, const int *slot, CnvTemporalBorder border, CnvTemporalTap *temporal_tap)
 {
-  const double scale = border == CNV_TEMPORAL_RENORMALIZE ? restore_sum(plan, slot) : 1;
+  static const CnvBorder borders[] = {[CNV_TEMPORAL_RENORMALIZE] = CNV_BORDER_RENORMALIZE,
+                                      [CNV_TEMPORAL_REPLICATE] = CNV_BORDER_REPLICATE,
+                                      [CNV_TEMPORAL_REFLECT] = CNV_BORDER_REFLECT};
+  int first = 0, last = plan->n_temporal_taps - 1;
+  double all = 0, found = 0, scale = 1;
   guint n = 0;
 
   g_return_val_if_fail(slot[plan->center] >= 0, 0);
+  while (slot[first] < 0)
+    first++;
+  while (slot[last] < 0)
+    last--;
   for (int k = 0; k < plan->n_temporal_taps; k++) {
-    int from = stand_in(slot, plan->n_temporal_taps, k, border);
+    all += plan->temporal_sum[k];
+    found += k >= first && k <= last ? plan->temporal_sum[k] : 0;
+  }
+  if (border == CNV_TEMPORAL_RENORMALIZE && last - first + 1 < plan->n_temporal_taps)
+    scale = fabs(found) > FOUND_ZERO * plan->temporal_magnitude ? all / found : 0;
+  for (int k = 0; k < plan->n_temporal_taps; k++) {
+    int from = cnv_border_index(borders[border], k - first, last - first + 1); /* counted from the first slot */
 
     if (plan->not_time_separable)
-      temporal_tap[n++] = (CnvTemporalTap){from < 0 ? -1 : slot[from], (float)scale};
+      temporal_tap[n++] = (CnvTemporalTap){from < 0 ? -1 : slot[first + from], (float)scale};
     else if (from >= 0)
-      n = add_frame(temporal_tap, n, slot[from], plan->weight[k] * scale);
+      n = add_frame(temporal_tap, n, slot[first + from], plan->weight[k] * scale);
   }
   return n;
 }
