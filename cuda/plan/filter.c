@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A filter as a value: defaults, copies, comparison, and the nicks of its enums.
+ * A filter as a value: defaults, copies, the radius and sigma in force, and the nicks of its enums.
  */
-#include <convolve/filter.h>
+#include <math.h>
+
+#include "plan/kernel.h"
 
 void
 cnv_filter_init(CnvFilter *filter)
@@ -45,6 +47,77 @@ cnv_filter_clear(CnvFilter *filter)
   for (int axis = 0; axis < CNV_N_AXES; axis++)
     g_clear_pointer(&filter->kernel_axis[axis], cnv_taps_unref);
 }
+
+/* ---- radius and sigma ---- */
+
+static double
+explicit_sigma(const CnvFilter *filter, CnvAxis axis)
+{
+  return filter->sigma_axis[axis] > 0 ? filter->sigma_axis[axis] : filter->sigma;
+}
+
+int
+cnv_filter_radius(const CnvFilter *filter, CnvAxis axis)
+{
+  if (filter->radius_axis[axis] >= 0)
+    return filter->radius_axis[axis];
+  if (filter->radius >= 0)
+    return filter->radius;
+  if (cnv_filters[filter->type].max_radius > CNV_APERTURE_MAX &&
+      explicit_sigma(filter, axis) > 0) /* far beyond the limit already: to be refused, not to overflow */
+    return (int)fmin(fmax(ceil(filter->truncate * explicit_sigma(filter, axis)), 0), 1e9);
+  return cnv_filters[filter->type].default_radius;
+}
+
+double
+cnv_filter_sigma(const CnvFilter *filter, CnvAxis axis)
+{
+  double sigma = explicit_sigma(filter, axis);
+
+  return sigma > 0 ? sigma : 0.3 * (cnv_filter_radius(filter, axis) - 1) + 0.8;
+}
+
+static gboolean
+refuse_radius(const CnvFilter *filter, CnvAxis axis, GError **error)
+{
+  const int radius = cnv_filter_radius(filter, axis), limit = cnv_filters[filter->type].max_radius;
+
+  if (filter->radius_axis[axis] >= 0 || filter->radius >= 0)
+    return cnv_refuse(error, "with radius %d along %c exceeds %d: lower the radius", radius, "xy"[axis], limit);
+  return cnv_refuse(error,
+                    "with radius %d along %c (truncate %g x sigma %g) exceeds %d: lower sigma or truncate, or set the "
+                    "radius",
+                    radius, "xy"[axis], filter -> truncate, cnv_filter_sigma(filter, axis), limit);
+}
+
+gboolean
+cnv_filter_resolve(const CnvFilter *from, CnvFilter *filter, GError **error)
+{
+  const int limit = cnv_filters[from->type].max_radius, *radius = filter->radius_axis;
+  CnvFilter given = *from;
+
+  *filter = *from;
+  for (int axis = 0; axis < CNV_N_AXES; axis++) {
+    if (from->type == CNV_FILTER_MOTION) { /* its radius is along the line: neither axis has its own */
+      given.radius_axis[axis] = -1;
+      given.sigma_axis[axis] = 0;
+    }
+    filter->radius_axis[axis] = limit > 0 ? cnv_filter_radius(&given, axis) : 0;
+    filter->sigma_axis[axis] = cnv_filter_sigma(&given, axis);
+    if (radius[axis] > limit)
+      return refuse_radius(&given, axis, error);
+  }
+  if (limit > CNV_APERTURE_MAX || limit == 0)
+    return TRUE;
+  if (radius[CNV_X] != radius[CNV_Y])
+    return cnv_refuse(error, "with radius %d along x and %d along y, which must be equal: set radius alone, 1..%d",
+                      radius[CNV_X], radius[CNV_Y], limit);
+  if (radius[CNV_X] == 0)
+    return cnv_refuse(error, "with radius 0 has no taps: set a radius of 1..%d", limit);
+  return TRUE;
+}
+
+/* ---- nicks ---- */
 
 const CnvNick cnv_border_nicks[] = {
     {CNV_BORDER_CONSTANT, "constant", "kkkk|abcd|kkkk: the border-color"},

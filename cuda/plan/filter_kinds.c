@@ -10,74 +10,140 @@
 /* Largest radius of a kernel that is not separable. */
 #define DENSE_RADIUS ((CNV_DENSE_MAX - 1) / 2)
 
-static const char axis_name[CNV_N_AXES] = {'x', 'y'};
+/* ---- taps of known shapes: an odd number along each axis, the anchor in the middle. step: luma samples from one
+ * sample of the plane to the next, 1, 2 or 4. Radius and sigma are in luma samples. ---- */
 
-static double
-explicit_sigma(const CnvFilter *filter, CnvAxis axis)
+static CnvTaps *
+single_taps(double value)
 {
-  return filter->sigma_axis[axis] > 0 ? filter->sigma_axis[axis] : filter->sigma;
+  return cnv_taps_new(1, 1, &value);
 }
 
-int
-cnv_filter_radius(const CnvFilter *filter, CnvAxis axis)
+/* Moves a row of taps one luma sample apart to the grid of a subsampled plane. Takes over `taps`. */
+static CnvTaps *
+regrid(CnvTaps *taps, int step)
 {
-  if (filter->radius_axis[axis] >= 0)
-    return filter->radius_axis[axis];
-  if (filter->radius >= 0)
-    return filter->radius;
-  if (cnv_filters[filter->type].max_radius > CNV_APERTURE_MAX &&
-      explicit_sigma(filter, axis) > 0) /* far beyond the limit already: to be refused, not to overflow */
-    return (int)fmin(fmax(ceil(filter->truncate * explicit_sigma(filter, axis)), 0), 1e9);
-  return cnv_filters[filter->type].default_radius;
+  int anchor[CNV_N_AXES] = {(taps->width - 1) / 2, 0};
+  CnvTaps *out = cnv_taps_gather(taps, (const int[]){step, 1}, FALSE, anchor);
+
+  cnv_taps_unref(taps);
+  return out;
 }
 
-double
-cnv_filter_sigma(const CnvFilter *filter, CnvAxis axis)
+/* Taps to each side of a box in a plane whose samples are step luma samples apart. */
+static int
+box_reach(int radius, int step)
 {
-  double sigma = explicit_sigma(filter, axis);
-
-  return sigma > 0 ? sigma : 0.3 * (cnv_filter_radius(filter, axis) - 1) + 0.8;
+  return (int)ceil(((2.0 * radius + 1) / step - 1) / 2);
 }
 
-static gboolean
-refuse_radius(const CnvFilter *filter, CnvAxis axis, GError **error)
+/* A row of 2 * radius + 1 equal taps; on a coarser grid the two outermost count for the part of a sample they cover. */
+static CnvTaps *
+box_taps(int radius, int step)
 {
-  const int radius = cnv_filter_radius(filter, axis), limit = cnv_filters[filter->type].max_radius;
+  const int reach = box_reach(radius, step);
+  CnvTaps *taps = cnv_taps_new(2 * reach + 1, 1, NULL);
 
-  if (filter->radius_axis[axis] >= 0 || filter->radius >= 0)
-    return cnv_refuse(error, "with radius %d along %c exceeds %d: lower the radius", radius, axis_name[axis], limit);
-  return cnv_refuse(error,
-                    "with radius %d along %c (truncate %g x sigma %g) exceeds %d: lower sigma or truncate, or set the "
-                    "radius",
-                    radius, axis_name[axis], filter->truncate, cnv_filter_sigma(filter, axis), limit);
+  for (int i = 0; i <= 2 * reach; i++)
+    taps->value[i] = 1;
+  if (reach > 0)
+    taps->value[0] = taps->value[2 * reach] = ((2.0 * radius + 1) / step - (2 * reach - 1)) / 2;
+  return taps;
 }
 
-gboolean
-cnv_filter_resolve(const CnvFilter *from, CnvFilter *filter, GError **error)
+static CnvTaps *
+gaussian_taps(int radius, double sigma, int step)
 {
-  const int limit = cnv_filters[from->type].max_radius, *radius = filter->radius_axis;
-  CnvFilter given = *from;
+  const int reach = (radius + step - 1) / step;
+  CnvTaps *taps = cnv_taps_new(2 * reach + 1, 1, NULL);
 
-  *filter = *from;
-  for (int axis = 0; axis < CNV_N_AXES; axis++) {
-    if (from->type == CNV_FILTER_MOTION) { /* its radius is along the line: neither axis has its own */
-      given.radius_axis[axis] = -1;
-      given.sigma_axis[axis] = 0;
+  for (int i = -reach; i <= reach; i++)
+    taps->value[i + reach] = exp(-0.5 * (i * step / sigma) * (i * step / sigma));
+  return taps;
+}
+
+/* Points to a side of the grid on which the share of a sample's cell that lies in a disk is counted. */
+#define DISK_GRID 8
+
+/* An ellipse whose semi-axes end where the outermost samples do. */
+static CnvTaps *
+disk_taps(const int radius[CNV_N_AXES], const int step[CNV_N_AXES])
+{
+  const int reach = box_reach(radius[CNV_X], step[CNV_X]);
+  CnvTaps *taps = cnv_taps_new(2 * reach + 1, 2 * box_reach(radius[CNV_Y], step[CNV_Y]) + 1, NULL);
+
+  for (int line = 0; line < taps->height * DISK_GRID; line++) {
+    const double y = ((line + 0.5) / DISK_GRID - taps->height / 2.0) * step[CNV_Y] / (radius[CNV_Y] + 0.5);
+    const double x = (radius[CNV_X] + 0.5) / step[CNV_X] * sqrt(fmax(1 - y * y, 0));
+    const int half = (int)ceil(x * DISK_GRID - 0.5);
+
+    for (int i = 0; i < taps->width; i++) {
+      const int first = (i - reach) * DISK_GRID - DISK_GRID / 2;
+      const int inside = MIN(first + DISK_GRID, half) - MAX(first, -half);
+
+      taps->value[line / DISK_GRID * taps->width + i] += MAX(inside, 0) / (double)(DISK_GRID * DISK_GRID);
     }
-    filter->radius_axis[axis] = limit > 0 ? cnv_filter_radius(&given, axis) : 0;
-    filter->sigma_axis[axis] = cnv_filter_sigma(&given, axis);
-    if (radius[axis] > limit)
-      return refuse_radius(&given, axis, error);
   }
-  if (limit > CNV_APERTURE_MAX || limit == 0)
-    return TRUE;
-  if (radius[CNV_X] != radius[CNV_Y])
-    return cnv_refuse(error, "with radius %d along x and %d along y, which must be equal: set radius alone, 1..%d",
-                      radius[CNV_X], radius[CNV_Y], limit);
-  if (radius[CNV_X] == 0)
-    return cnv_refuse(error, "with radius 0 has no taps: set a radius of 1..%d", limit);
-  return TRUE;
+  return taps;
 }
+
+/* Convolved with three taps. Takes them over. */
+static CnvTaps *
+convolved(CnvTaps *taps, double a, double b, double c)
+{
+  const double by[] = {a, b, c};
+  CnvTaps *out = cnv_taps_new(taps->width + 2, 1, NULL);
+
+  for (int i = 0; i < taps->width; i++)
+    for (int k = 0; k < 3; k++)
+      out->value[i + k] += taps->value[i] * by[k];
+  cnv_taps_unref(taps);
+  return out;
+}
+
+/* 1 2 1 and its powers. */
+static CnvTaps *
+binomial_taps(int radius)
+{
+  CnvTaps *taps = single_taps(1);
+
+  for (int i = 0; i < radius; i++)
+    taps = convolved(taps, 1, 2, 1);
+  return taps;
+}
+
+/* -r to r. */
+static CnvTaps *
+prewitt_taps(int radius)
+{
+  CnvTaps *taps = cnv_taps_new(2 * radius + 1, 1, NULL);
+
+  for (int i = -radius; i <= radius; i++)
+    taps->value[i + radius] = i;
+  return taps;
+}
+
+/* The second derivative of a gaussian that sums to 1. What sampling and cutting off leave of its sum is taken off in
+ * proportion to the gaussian. */
+static CnvTaps *
+second_derivative(const CnvTaps *gaussian, double sigma, int step)
+{
+  const int reach = (gaussian->width - 1) / 2;
+  CnvTaps *taps = cnv_taps_new(gaussian->width, 1, NULL);
+  double sum;
+
+  for (int i = -reach; i <= reach; i++) {
+    const double x = i * step / sigma;
+
+    taps->value[i + reach] = (x * x - 1) / (sigma * sigma) * gaussian->value[i + reach];
+  }
+  sum = cnv_taps_sum(taps);
+  for (int i = 0; i < taps->width; i++)
+    taps->value[i] -= sum * gaussian->value[i];
+  return taps;
+}
+
+/* ---- filters ---- */
 
 /* A term of arrays that it takes over, its anchor in the middle; none where it would be 0 throughout. */
 static void
@@ -121,8 +187,8 @@ make_axes(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvTaps *mad
   gboolean box = filter->type == CNV_FILTER_BOX || filter->type == CNV_FILTER_DISK;
 
   for (int axis = 0; axis < CNV_N_AXES; axis++)
-    made[axis] = box ? cnv_taps_box(filter->radius_axis[axis], subsample[axis])
-                     : cnv_taps_gaussian(filter->radius_axis[axis], filter->sigma_axis[axis], subsample[axis]);
+    made[axis] = box ? box_taps(filter->radius_axis[axis], subsample[axis])
+                     : gaussian_taps(filter->radius_axis[axis], filter->sigma_axis[axis], subsample[axis]);
 }
 
 static gboolean
@@ -140,7 +206,7 @@ generate_disk(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKerne
 {
   if (filter->radius_axis[CNV_X] == 0 || filter->radius_axis[CNV_Y] == 0)
     return generate_axes(filter, subsample, kernel, error);
-  add_dense(kernel, cnv_taps_disk(filter->radius_axis, subsample));
+  add_dense(kernel, disk_taps(filter->radius_axis, subsample));
   return TRUE;
 }
 
@@ -148,8 +214,9 @@ static gboolean
 generate_motion(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
   const int radius = filter->radius_axis[CNV_X];
-  double unit[CNV_N_AXES];
+  double unit[CNV_N_AXES]; /* from point to point of the line */
   int reach[CNV_N_AXES];
+  CnvTaps *line;
 
   direction(filter->angle, unit);
   for (int axis = 0; axis < CNV_N_AXES; axis++) {
@@ -161,8 +228,11 @@ generate_motion(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKer
       return cnv_refuse(error,
                         "with radius %d and angle %g reaches %d samples along %c, and a slanted line may only reach %d "
                         "(%d taps): lower the radius, or take an angle that is a multiple of 90",
-                        radius, filter->angle, reach[axis], axis_name[axis], DENSE_RADIUS, CNV_DENSE_MAX);
-  add_dense(kernel, cnv_taps_line(radius, unit, reach));
+                        radius, filter->angle, reach[axis], "xy"[axis], DENSE_RADIUS, CNV_DENSE_MAX);
+  line = cnv_taps_new(2 * reach[CNV_X] + 1, 2 * reach[CNV_Y] + 1, NULL);
+  for (int t = -radius; t <= radius; t++)
+    cnv_taps_add_point(line, t * unit[CNV_X] + reach[CNV_X], t * unit[CNV_Y] + reach[CNV_Y], 1);
+  add_dense(kernel, line);
   return TRUE;
 }
 
@@ -173,10 +243,10 @@ generate_sharpen(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKe
   CnvTaps *second[CNV_N_AXES];
 
   for (int axis = 0; axis < CNV_N_AXES; axis++)
-    second[axis] = cnv_taps_regrid(cnv_taps_scale(cnv_taps_laplacian(1), -filter->amount), subsample[axis]);
+    second[axis] = regrid(cnv_taps_scale(convolved(single_taps(1), 1, -2, 1), -filter->amount), subsample[axis]);
   second[CNV_X]->value[(second[CNV_X]->width - 1) / 2] += 1;
-  add_term(kernel, second[CNV_X], cnv_taps_single(1));
-  add_term(kernel, cnv_taps_single(1), second[CNV_Y]);
+  add_term(kernel, second[CNV_X], single_taps(1));
+  add_term(kernel, single_taps(1), second[CNV_Y]);
   return TRUE;
 }
 
@@ -187,7 +257,7 @@ generate_unsharp(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKe
   CnvTaps *blur[CNV_N_AXES];
 
   make_axes(filter, subsample, blur);
-  add_term(kernel, cnv_taps_single(1 + filter->amount), cnv_taps_single(1));
+  add_term(kernel, single_taps(1 + filter->amount), single_taps(1));
   add_term(kernel, cnv_taps_scale(blur[CNV_X], -filter->amount / cnv_taps_sum(blur[CNV_X])),
            cnv_taps_scale(blur[CNV_Y], 1 / cnv_taps_sum(blur[CNV_Y])));
   return TRUE;
@@ -200,10 +270,10 @@ add_derivatives(CnvKernel *kernel, CnvTaps *smooth, CnvTaps *derivative, const d
 {
   CnvTaps *across = cnv_taps_new(derivative->width, 1, derivative->value);
 
-  add_term(kernel, cnv_taps_regrid(cnv_taps_scale(across, factor[CNV_X]), subsample[CNV_X]),
-           cnv_taps_regrid(cnv_taps_ref(smooth), subsample[CNV_Y]));
-  add_term(kernel, cnv_taps_regrid(smooth, subsample[CNV_X]),
-           cnv_taps_regrid(cnv_taps_scale(derivative, factor[CNV_Y]), subsample[CNV_Y]));
+  add_term(kernel, regrid(cnv_taps_scale(across, factor[CNV_X]), subsample[CNV_X]),
+           regrid(cnv_taps_ref(smooth), subsample[CNV_Y]));
+  add_term(kernel, regrid(smooth, subsample[CNV_X]),
+           regrid(cnv_taps_scale(derivative, factor[CNV_Y]), subsample[CNV_Y]));
 }
 
 static gboolean
@@ -219,8 +289,9 @@ generate_gradient(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvK
   if (filter->type == CNV_FILTER_SCHARR)
     smooth = cnv_taps_new(3, 1, (const double[]){3, 10, 3});
   else
-    smooth = sobel ? cnv_taps_binomial(radius) : cnv_taps_box(radius, 1);
-  add_derivatives(kernel, smooth, sobel ? cnv_taps_sobel(radius) : cnv_taps_prewitt(radius), factor, subsample);
+    smooth = sobel ? binomial_taps(radius) : box_taps(radius, 1);
+  add_derivatives(kernel, smooth, sobel ? convolved(binomial_taps(radius - 1), -1, 0, 1) : prewitt_taps(radius), factor,
+                  subsample);
   kernel->magnitude = filter->gradient == CNV_GRADIENT_MAGNITUDE;
   return TRUE;
 }
@@ -232,7 +303,8 @@ generate_laplacian(const CnvFilter *filter, const int subsample[CNV_N_AXES], Cnv
   static const double both[CNV_N_AXES] = {1, 1};
   const int radius = filter->radius_axis[CNV_X];
 
-  add_derivatives(kernel, cnv_taps_binomial(radius == 1 ? 0 : radius), cnv_taps_laplacian(radius), both, subsample);
+  add_derivatives(kernel, binomial_taps(radius == 1 ? 0 : radius), convolved(binomial_taps(radius - 1), 1, -2, 1), both,
+                  subsample);
   return TRUE;
 }
 
@@ -244,7 +316,7 @@ generate_log(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel
   make_axes(filter, subsample, blur);
   for (int axis = 0; axis < CNV_N_AXES; axis++) {
     cnv_taps_scale(blur[axis], 1 / cnv_taps_sum(blur[axis]));
-    second[axis] = cnv_taps_second_derivative(blur[axis], filter->sigma_axis[axis], subsample[axis]);
+    second[axis] = second_derivative(blur[axis], filter->sigma_axis[axis], subsample[axis]);
   }
   add_term(kernel, second[CNV_X], blur[CNV_Y]);
   add_term(kernel, blur[CNV_X], second[CNV_Y]);
@@ -261,8 +333,8 @@ generate_emboss(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKer
   direction(filter->angle, factor);
   for (int axis = 0; axis < CNV_N_AXES; axis++) /* by the sums of the smoothing taps and of the positive ones across */
     factor[axis] *= filter->amount / ((2 * radius + 1) * (radius * (radius + 1) / 2));
-  add_term(kernel, cnv_taps_single(1), cnv_taps_single(1));
-  add_derivatives(kernel, cnv_taps_box(radius, 1), cnv_taps_prewitt(radius), factor, subsample);
+  add_term(kernel, single_taps(1), single_taps(1));
+  add_derivatives(kernel, box_taps(radius, 1), prewitt_taps(radius), factor, subsample);
   return TRUE;
 }
 
@@ -273,8 +345,8 @@ take_anchor(const CnvFilter *filter, CnvAxis axis, int n, int *anchor, GError **
   *anchor = filter->anchor[axis] == -1 ? (n - 1) / 2 : filter->anchor[axis];
   if (*anchor >= 0 && *anchor < n)
     return TRUE;
-  return cnv_refuse(error, "with anchor-%c %d has taps 0..%d along %c: set one of these, or -1 (centre)",
-                    axis_name[axis], *anchor, n - 1, axis_name[axis]);
+  return cnv_refuse(error, "with anchor-%c %d has taps 0..%d along %c: set one of these, or -1 (centre)", "xy"[axis],
+                    *anchor, n - 1, "xy"[axis]);
 }
 
 static gboolean
@@ -307,7 +379,7 @@ generate_custom(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKer
     int anchor[CNV_N_AXES] = {term->anchor[axis], 0};
 
     term->axis[axis] =
-        given ? cnv_taps_gather(given, (const int[]){subsample[axis], 1}, filter->flip, anchor) : cnv_taps_single(1);
+        given ? cnv_taps_gather(given, (const int[]){subsample[axis], 1}, filter->flip, anchor) : single_taps(1);
     term->anchor[axis] = anchor[0];
   }
   return TRUE;
