@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Threads that do a job together, the calling one among them.
+ * Threads that do a job together, the calling one among them; and copies by them.
  */
 #pragma once
 
@@ -21,5 +21,17 @@ void cnv_team_free(CnvTeam *team); /* NULL is allowed */
 /* Returns when parts 0 to n_parts - 1 are done, each once. Any thread, but not from within a part: jobs of several
  * callers are done one after the other. */
 void cnv_team_run(CnvTeam *team, guint n_parts, CnvTeamPart run, gpointer job);
+
+/* Rows of `row` bytes each. Source and target do not overlap. */
+typedef struct {
+  guint8 *to;
+  const guint8 *from;
+  gsize to_stride, from_stride;
+  gsize row;
+  int rows; /* 0 or more */
+} CnvRowsCopy;
+
+/* Copies rows of host memory by several threads: one alone is slower than the bus. Returns when n copies are done. */
+void cnv_copy_rows(CnvTeam *team, const CnvRowsCopy *copies, int n);
 
 G_END_DECLS

@@ -5,11 +5,11 @@
  * first. Of a frame with the plans of the last one only jobs and tiles are made again, and not even these where both
  * frames are filtered whole.
  */
-#include "copy.h"
 #include "cpu/cpu.h"
 #include "plan/arith.h"
 #include "plan/rect_jobs.h"
 #include "plan/scene.h"
+#include "team.h"
 
 extern const CnvBackend cnv_backend_cpu;
 

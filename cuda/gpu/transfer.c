@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "copy.h"
 #include "gpu/range.h"
 #include "gpu/session.h"
 

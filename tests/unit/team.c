@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "copy.h"
+#include "team.h"
 #include "support/suite.h"
 
 #define PARTS 1000
