@@ -126,16 +126,6 @@ load_missing(const Row *row, int n, float *to)
 
 /* ---- a row with its apron ---- */
 
-/* Column of the pixel that stands for the one in column x, -1 where none does. */
-static int
-source_column(const Row *row, int x)
-{
-  const CnvRectJob *job = row->tile->job;
-  int index = cnv_border_index(row->tile->plane->from->border, x - job->window_x, job->window_width);
-
-  return index < 0 ? -1 : index + job->window_x;
-}
-
 /* Loads pixels x to last - 1, which lie outside the window, once the others are in the line. One with the source of the
  * pixel before it is a copy of that. */
 static void
@@ -145,7 +135,7 @@ load_outside(const Row *row, int x, int last)
   float *to = row->samples + (x - row->first) * channels;
 
   for (; x < last; x++, to += channels) {
-    int source = source_column(row, x);
+    int source = cnv_cpu_source(row->tile, CNV_X, x);
     const float *from = source == previous ? to - channels : row->samples + (source - row->first) * channels;
 
     if (source == previous || (source >= row->inside && source < row->inside_end))
@@ -157,16 +147,6 @@ load_outside(const Row *row, int x, int last)
       load_inside(row, source, 1, to);
     previous = source;
   }
-}
-
-int
-cnv_cpu_source_row(const CpuTile *tile, int t, int k)
-{
-  const CnvRectJob *job = tile->job;
-  int y = tile->top - tile->plane->from->term[t].anchor[CNV_Y] + k - job->window_y;
-  int index = cnv_border_index(tile->plane->from->border, y, job->window_height);
-
-  return index < 0 ? -1 : index + job->window_y;
 }
 
 void

@@ -108,6 +108,18 @@ cnv_cpu_temporal_sum(const CpuTile *tile, const CnvTerm *term)
   return sum;
 }
 
+/* Column or row of the pixel in the window that stands for the one at `at`, -1 where none does. */
+static inline int
+cnv_cpu_source(const CpuTile *tile, CnvAxis axis, int at)
+{
+  const CnvRectJob *job = tile->job;
+  int first = axis == CNV_X ? job->window_x : job->window_y;
+  int size = axis == CNV_X ? job->window_width : job->window_height;
+  int index = cnv_border_index(tile->plane->from->border, at - first, size);
+
+  return index < 0 ? -1 : first + index;
+}
+
 /* The taps of an axis that find a sample of a window for the output sample at `at`, which may lie outside of it. */
 static inline CpuTapRange
 cnv_cpu_taps_found(const CnvTerm *term, const CnvRectJob *job, CnvAxis axis, int at)
@@ -152,10 +164,6 @@ void cnv_cpu_tile_run(CpuWorker *worker, const CpuTile *tile);
 
 /* The same by the reference; writes the filtered components alone. */
 void cnv_cpu_naive(const CpuTile *tile);
-
-/* The row of the field that the ring of term t has at number k, counted from the first that the tile needs; -1 for a
- * missing one. */
-int cnv_cpu_source_row(const CpuTile *tile, int t, int k);
 
 /* Loads row y of the field with the apron of term t, its frames added up; y: -1 for a missing one. */
 void cnv_cpu_load_row(const CpuWorker *worker, const CpuTile *tile, int t, int y, float *row);

@@ -15,15 +15,11 @@ value_in(const CpuTile *tile, const CnvFrame *frame, int c, int x, int y)
 {
   const CnvPlane *plane = tile->plane->from;
   const CnvRectJob *job = tile->job;
-  CnvBorder border = plane->border;
-  int from_x = cnv_border_index(border, x - job->window_x, job->window_width);
-  int from_y = cnv_border_index(border, y - job->window_y, job->window_height);
+  int from_x = cnv_cpu_source(tile, CNV_X, x), from_y = cnv_cpu_source(tile, CNV_Y, y);
   double value;
 
   if (from_x < 0 || from_y < 0)
-    return cnv_border_has_value(border) ? plane->border_value[c] : 0;
-  from_x += job->window_x;
-  from_y += job->window_y;
+    return cnv_border_has_value(plane->border) ? plane->border_value[c] : 0;
   value = cnv_component_value(frame, plane, c, job, from_x, from_y) - plane->mid[c];
   if (plane->weight >= 0 && c != plane->weight)
     value *= cnv_component_value(frame, plane, plane->weight, job, from_x, from_y);

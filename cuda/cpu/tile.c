@@ -27,7 +27,8 @@ fill_ring(CpuWorker *worker, const CpuTile *tile, int t)
   const CpuTerm *term = &tile->plane->term[t];
   const CpuTaps *taps = &term->taps[CNV_X];
   CpuTermState *state = &worker->term[t];
-  int k = state->filled++, y = cnv_cpu_source_row(tile, t, k), n = samples_of(tile);
+  int k = state->filled++, y = cnv_cpu_source(tile, CNV_Y, tile->top - term->from->anchor[CNV_Y] + k);
+  int n = samples_of(tile);
   float *to = state->ring + k % term->slots * term->ring_stride;
 
   if (k > 0 && y == state->previous) {
