@@ -1,31 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The plugin, and its one element's class: properties, states, contexts, queries.
- */
-
-/**
- * SECTION:element-cudaconvolve
- * @title: cudaconvolve
- * @short_description: convolution of video with kernels of any size
- *
- * Blurs or otherwise convolves video on an NVIDIA GPU or, where there is none, on the CPU. Each plane is filtered in
- * its own format, without colour conversion, in system memory or in CUDA memory. With #GstCudaConvolve:temporal-radius
- * or a kernel of several frames the filter runs over time too; with #GstCudaConvolve:roi-source regions alone are
- * filtered.
- *
- * ## Example launch lines
- * |[
- * gst-launch-1.0 videotestsrc ! cudaconvolve radius=8 ! videoconvert ! autovideosink
- * ]| A gaussian blur.
- * |[
- * gst-launch-1.0 videotestsrc ! cudaconvolve filter=sobel absolute=true ! videoconvert ! autovideosink
- * ]| Edges.
- * |[
- * gst-launch-1.0 videotestsrc ! cudaconvolve filter=custom kernel="<<0,-1,0>,<-1,5,-1>,<0,-1,0>>" ! fakesink
- * ]| A kernel of one's own.
- * |[
- * gst-launch-1.0 videotestsrc ! cudaconvolve roi-source=property roi="<<40,40,80,60>>" radius=20 ! fakesink
- * ]| A blur of one rectangle.
+ * The plugin, and its one element's class: properties, states, contexts, queries. README.md is its manual.
  */
 #include <string.h>
 
@@ -241,17 +216,6 @@ set_caps(GstBaseTransform *trans, GstCaps *incaps, GstCaps *outcaps)
   return TRUE;
 }
 
-static gboolean
-get_unit_size(GstBaseTransform *trans, GstCaps *caps, gsize *size)
-{
-  GstVideoInfo info;
-
-  if (!gst_video_info_from_caps(&info, caps))
-    return FALSE;
-  *size = GST_VIDEO_INFO_SIZE(&info);
-  return TRUE;
-}
-
 /* ---- contexts and queries ---- */
 
 static void
@@ -351,7 +315,6 @@ gst_cuda_convolve_class_init(GstCudaConvolveClass *klass)
   trans_class->transform_caps = GST_DEBUG_FUNCPTR(transform_caps);
   trans_class->fixate_caps = GST_DEBUG_FUNCPTR(fixate_caps);
   trans_class->set_caps = GST_DEBUG_FUNCPTR(set_caps);
-  trans_class->get_unit_size = GST_DEBUG_FUNCPTR(get_unit_size);
   gst_cuda_convolve_allocation_class_init(trans_class);
   gst_cuda_convolve_frames_class_init(trans_class);
   gst_cuda_convolve_dispatch_class_init(trans_class);

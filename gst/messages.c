@@ -5,17 +5,11 @@
 
 GST_DEBUG_CATEGORY(gst_cuda_convolve_debug);
 
-/* The engine's errors as GStreamer's. */
-static const struct {
-  CnvErrorCode code;
-  GQuark (*domain)(void);
-  int gst_code;
-} error_rows[] = {
-    {CNV_ERROR_SETTINGS, gst_library_error_quark, GST_LIBRARY_ERROR_SETTINGS},
-    {CNV_ERROR_UNSUPPORTED, gst_library_error_quark, GST_LIBRARY_ERROR_SETTINGS},
-    {CNV_ERROR_NO_DEVICE, gst_resource_error_quark, GST_RESOURCE_ERROR_NOT_FOUND},
-    {CNV_ERROR_MEMORY, gst_resource_error_quark, GST_RESOURCE_ERROR_NO_SPACE_LEFT},
-    {CNV_ERROR_DEVICE, gst_resource_error_quark, GST_RESOURCE_ERROR_FAILED},
+/* The engine's errors as GStreamer's: of GST_LIBRARY_ERROR up to CNV_ERROR_UNSUPPORTED, then of GST_RESOURCE_ERROR. */
+static const int gst_codes[] = {
+    [CNV_ERROR_SETTINGS] = GST_LIBRARY_ERROR_SETTINGS,    [CNV_ERROR_UNSUPPORTED] = GST_LIBRARY_ERROR_SETTINGS,
+    [CNV_ERROR_NO_DEVICE] = GST_RESOURCE_ERROR_NOT_FOUND, [CNV_ERROR_MEMORY] = GST_RESOURCE_ERROR_NO_SPACE_LEFT,
+    [CNV_ERROR_DEVICE] = GST_RESOURCE_ERROR_FAILED,
 };
 
 void
@@ -25,11 +19,10 @@ gst_cuda_convolve_post(GstElement *element, GstMessageType type, GError *error, 
   int code = error->code;
   char *debug;
 
-  for (gsize i = 0; error->domain == CNV_ERROR && i < G_N_ELEMENTS(error_rows); i++)
-    if ((int)error_rows[i].code == error->code) {
-      domain = error_rows[i].domain();
-      code = error_rows[i].gst_code;
-    }
+  if (error->domain == CNV_ERROR) {
+    domain = error->code <= CNV_ERROR_UNSUPPORTED ? GST_LIBRARY_ERROR : GST_RESOURCE_ERROR;
+    code = gst_codes[error->code];
+  }
   /* gst-launch-1.0 shows only the debug text of an INFO message. */
   debug = type == GST_MESSAGE_INFO ? g_strdup(error->message) : g_strdup_printf("while %s", doing);
   gst_element_message_full(element, type, domain, code, g_strdup(error->message), debug, __FILE__, GST_FUNCTION,

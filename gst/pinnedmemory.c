@@ -5,9 +5,7 @@
 #include <string.h>
 
 #include "devicememory.h"
-
-GST_DEBUG_CATEGORY_EXTERN(gst_cuda_convolve_debug);
-#define GST_CAT_DEFAULT gst_cuda_convolve_debug
+#include "messages.h"
 
 G_DECLARE_FINAL_TYPE(GstCudaConvolvePinnedAllocator, gst_cuda_convolve_pinned_allocator, GST,
                      CUDA_CONVOLVE_PINNED_ALLOCATOR, GstAllocator)

@@ -121,30 +121,22 @@ gst_cuda_convolve_recipe_update(GstCudaConvolveRecipe *recipe, const CnvBackend 
   return recipe->plan != NULL;
 }
 
-/* With the object lock. */
-static gboolean
-must_drain(const GstCudaConvolveRecipe *recipe, guint n_slots, gboolean arriving)
-{
-  const GstCudaConvolveSettings *live = recipe->live;
-  int n;
-
-  if (gst_cuda_convolve_settings_equal(live, &recipe->in_force, GST_CUDA_CONVOLVE_SETTINGS_PLAN) ||
-      (recipe->rejected && gst_cuda_convolve_settings_equal(live, &recipe->wanted, GST_CUDA_CONVOLVE_SETTINGS_WORK)))
-    return FALSE;
-  /* 0: a filter that cannot be, which the next frame reports; the old one stays. */
-  n = cnv_filter_frames(&live->filter);
-  return n > 0 && ((arriving && live->drain_on_change) || n == 1 || n > (int)n_slots);
-}
-
+/* A filter that cannot be (n of 0) is reported by the next frame; the old one stays. */
 gboolean
 gst_cuda_convolve_recipe_must_drain(const GstCudaConvolveRecipe *recipe, guint n_slots, gboolean arriving)
 {
-  gboolean must;
+  const GstCudaConvolveSettings *live = recipe->live;
+  gboolean changed, drains;
+  int n;
 
   GST_OBJECT_LOCK(recipe->element);
-  must = must_drain(recipe, n_slots, arriving);
+  changed =
+      !gst_cuda_convolve_settings_equal(live, &recipe->in_force, GST_CUDA_CONVOLVE_SETTINGS_PLAN) &&
+      !(recipe->rejected && gst_cuda_convolve_settings_equal(live, &recipe->wanted, GST_CUDA_CONVOLVE_SETTINGS_WORK));
+  n = changed ? cnv_filter_frames(&live->filter) : 0;
+  drains = arriving && live->drain_on_change;
   GST_OBJECT_UNLOCK(recipe->element);
-  return must;
+  return n > 0 && (drains || n == 1 || n > (int)n_slots);
 }
 
 /* ---- plans by size ---- */
