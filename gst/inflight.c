@@ -96,24 +96,23 @@ finish(GstCudaConvolve *self, Item *frame, gboolean wanted)
 }
 
 static GstFlowReturn
-push_frame(GstCudaConvolve *self, Item *frame, gboolean wanted)
+push(GstCudaConvolve *self, Item *item, gboolean wanted)
 {
   GstCudaConvolveInFlight *flight = &self->in_flight;
-  GstBuffer *buffer = finish(self, frame, wanted);
+  GstPad *pad = GST_BASE_TRANSFORM_SRC_PAD(self);
+  GstBuffer *buffer;
 
+  if (item->event) {
+    gst_pad_push_event(pad, item->event);
+    g_free(item);
+    return GST_FLOW_OK;
+  }
+  buffer = finish(self, item, wanted);
   g_mutex_lock(&flight->lock);
   flight->n_frames--;
   g_cond_broadcast(&flight->changed);
   g_mutex_unlock(&flight->lock);
-  return buffer ? gst_pad_push(GST_BASE_TRANSFORM_SRC_PAD(self), buffer) : GST_FLOW_ERROR;
-}
-
-static GstFlowReturn
-push_event(GstCudaConvolve *self, Item *item)
-{
-  gst_pad_push_event(GST_BASE_TRANSFORM_SRC_PAD(self), item->event);
-  g_free(item);
-  return GST_FLOW_OK;
+  return buffer ? gst_pad_push(pad, buffer) : GST_FLOW_ERROR;
 }
 
 /* The task. Where no frame is pushed any more events still are: a flushing pad keeps those that are sticky. */
@@ -135,7 +134,7 @@ push_first(gpointer data)
     gst_pad_pause_task(GST_BASE_TRANSFORM_SRC_PAD(self));
     return;
   }
-  flow = item->event ? push_event(self, item) : push_frame(self, item, flow == GST_FLOW_OK);
+  flow = push(self, item, flow == GST_FLOW_OK);
   g_mutex_lock(&flight->lock);
   g_queue_pop_head(&flight->items);
   if (flight->flow == GST_FLOW_OK)
