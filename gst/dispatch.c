@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "dispatch.h"
 
+#include "devicememory.h"
 #include "frames.h"
 #include "history.h"
 #include "inflight.h"
+#include "messages.h"
 
 static GstBaseTransformClass *parent_class;
 
-GstFlowReturn
-gst_cuda_convolve_drain(GstCudaConvolve *self)
+/* Pushes all frames in flight or waiting, and starts anew. Returns what downstream said. */
+static GstFlowReturn
+drain(GstCudaConvolve *self)
 {
   GstFlowReturn flow = gst_cuda_convolve_in_flight_wait(self, 0);
   GstFlowReturn history_flow = gst_cuda_convolve_history_drain(self);
@@ -34,9 +37,10 @@ learn_frame_time(GstCudaConvolve *self, GstBuffer *buffer)
     self->time.frame_time = MAX(self->time.frame_time, GST_BUFFER_DURATION(buffer));
 }
 
-/* Caps can tell of a frame in 68 years, and buffers of any time. */
-void
-gst_cuda_convolve_update_latency(GstCudaConvolve *self)
+/* Reports the latency of the plan in force, if it is another than before. Caps can tell of a frame in 68 years, and
+ * buffers of any time. */
+static void
+update_latency(GstCudaConvolve *self)
 {
   int center, n = cnv_plan_frames(self->recipe.plan, &center);
   guint n_ahead = n - 1 - center + gst_cuda_convolve_in_flight_max(self) - 1;
@@ -85,14 +89,57 @@ query_position(GstCudaConvolve *self, GstQuery *query)
   return TRUE;
 }
 
-gboolean
-gst_cuda_convolve_answer_query(GstCudaConvolve *self, GstPadDirection direction, GstQuery *query)
+static gboolean
+query_context(GstCudaConvolve *self, GstQuery *query)
 {
+  g_autoptr(GstObject) context = NULL;
+
+  GST_OBJECT_LOCK(self);
+  if (self->engine.context)
+    context = gst_object_ref(self->engine.context);
+  GST_OBJECT_UNLOCK(self);
+  return gst_cuda_convolve_device_query(GST_ELEMENT(self), query, context);
+}
+
+static gboolean
+answer_query(GstBaseTransform *trans, GstPadDirection direction, GstQuery *query)
+{
+  GstCudaConvolve *self = GST_CUDA_CONVOLVE_CAST(trans);
+  GstQueryType type = GST_QUERY_TYPE(query);
+
   if (direction == GST_PAD_SINK && GST_QUERY_IS_SERIALIZED(query))
     gst_cuda_convolve_in_flight_wait(self, 0);
-  if (direction == GST_PAD_SRC && GST_QUERY_TYPE(query) == GST_QUERY_LATENCY)
+  if (direction == GST_PAD_SRC && type == GST_QUERY_LATENCY)
     return query_latency(self, query);
-  return direction == GST_PAD_SRC && GST_QUERY_TYPE(query) == GST_QUERY_POSITION && query_position(self, query);
+  return (direction == GST_PAD_SRC && type == GST_QUERY_POSITION && query_position(self, query)) ||
+         (type == GST_QUERY_CONTEXT && query_context(self, query)) || parent_class->query(trans, direction, query);
+}
+
+/* ---- caps ---- */
+
+static gboolean
+set_caps(GstBaseTransform *trans, GstCaps *incaps, GstCaps *outcaps)
+{
+  GstCudaConvolve *self = GST_CUDA_CONVOLVE_CAST(trans);
+  GstCudaConvolveCaps caps;
+  GError *error = NULL;
+  int fps;
+
+  if (!gst_cuda_convolve_caps_read(&caps, incaps, outcaps, &error)) {
+    gst_cuda_convolve_post(GST_ELEMENT(self), GST_MESSAGE_ERROR, error, "negotiating caps");
+    return FALSE;
+  }
+  /* Downstream still has the old caps. Its flow return is not needed: the next frame gets it too. */
+  drain(self);
+  gst_cuda_convolve_history_leave(self);
+  fps = GST_VIDEO_INFO_FPS_N(&caps.in_info);
+  self->caps = caps;
+  self->in_flight.n = self->in_flight.n_wanted;
+  self->time.frame_time = fps > 0 ? gst_util_uint64_scale_int(GST_SECOND, GST_VIDEO_INFO_FPS_D(&caps.in_info), fps) : 0;
+  if (!gst_cuda_convolve_settle_plan(self))
+    return FALSE;
+  update_latency(self);
+  return TRUE;
 }
 
 /* ---- frames ---- */
@@ -130,7 +177,7 @@ accept(GstCudaConvolve *self, GstBuffer *buffer)
 
   if (holds && (GST_BUFFER_IS_DISCONT(buffer) ||
                 gst_cuda_convolve_recipe_must_drain(&self->recipe, self->history.n_slots, TRUE))) {
-    flow = gst_cuda_convolve_drain(self);
+    flow = drain(self);
     if (flow != GST_FLOW_OK)
       return flow;
     holds = FALSE;
@@ -180,7 +227,7 @@ generate_output(GstBaseTransform *trans, GstBuffer **outbuf)
     flow = dispatch(self, buffer, outbuf);
   if (flow == GST_FLOW_OK && !*outbuf)
     flow = gst_cuda_convolve_history_pop(self, outbuf);
-  gst_cuda_convolve_update_latency(self);
+  update_latency(self);
   return flow;
 }
 
@@ -227,7 +274,7 @@ sink_event(GstBaseTransform *trans, GstEvent *event)
     flush(self);
   } else if (drains(event)) {
     /* The flow is not needed: pushing the event ends alike. */
-    gst_cuda_convolve_drain(self);
+    drain(self);
     gst_cuda_convolve_finish_frames(self); /* no frame may come that could report what went wrong with them */
   } else if (GST_EVENT_IS_SERIALIZED(event) && GST_EVENT_TYPE(event) != GST_EVENT_CAPS &&
              (gst_cuda_convolve_in_flight_push_event(self, event) ||
@@ -256,6 +303,8 @@ void
 gst_cuda_convolve_dispatch_class_init(GstBaseTransformClass *klass)
 {
   parent_class = g_type_class_peek_parent(klass);
+  klass->query = GST_DEBUG_FUNCPTR(answer_query);
+  klass->set_caps = GST_DEBUG_FUNCPTR(set_caps);
   klass->submit_input_buffer = GST_DEBUG_FUNCPTR(submit_input_buffer);
   klass->generate_output = GST_DEBUG_FUNCPTR(generate_output);
   klass->sink_event = GST_DEBUG_FUNCPTR(sink_event);

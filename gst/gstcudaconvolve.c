@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The plugin, and its one element's class: properties, states, contexts, queries. README.md is its manual.
+ * The plugin, and its one element's class: properties, states, contexts. README.md is its manual.
  */
 #include <string.h>
 
@@ -191,33 +191,6 @@ fixate_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps, G
   return gst_caps_fixate(othercaps);
 }
 
-static gboolean
-set_caps(GstBaseTransform *trans, GstCaps *incaps, GstCaps *outcaps)
-{
-  GstCudaConvolve *self = GST_CUDA_CONVOLVE_CAST(trans);
-  GstCudaConvolveCaps caps;
-  GError *error = NULL;
-  int fps;
-
-  if (!gst_cuda_convolve_caps_read(&caps, incaps, outcaps, &error)) {
-    gst_cuda_convolve_post(GST_ELEMENT(self), GST_MESSAGE_ERROR, error, "negotiating caps");
-    return FALSE;
-  }
-  /* Downstream still has the old caps. Its flow return is not needed: the next frame gets it too. */
-  gst_cuda_convolve_drain(self);
-  gst_cuda_convolve_history_leave(self);
-  fps = GST_VIDEO_INFO_FPS_N(&caps.in_info);
-  self->caps = caps;
-  self->in_flight.n = self->in_flight.n_wanted;
-  self->time.frame_time = fps > 0 ? gst_util_uint64_scale_int(GST_SECOND, GST_VIDEO_INFO_FPS_D(&caps.in_info), fps) : 0;
-  if (!gst_cuda_convolve_settle_plan(self))
-    return FALSE;
-  gst_cuda_convolve_update_latency(self);
-  return TRUE;
-}
-
-/* ---- contexts and queries ---- */
-
 static void
 set_context(GstElement *element, GstContext *context)
 {
@@ -234,25 +207,6 @@ set_context(GstElement *element, GstContext *context)
     self->engine.context = g_steal_pointer(&found);
   GST_OBJECT_UNLOCK(self);
   GST_ELEMENT_CLASS(gst_cuda_convolve_parent_class)->set_context(element, context);
-}
-
-static gboolean
-query(GstBaseTransform *trans, GstPadDirection direction, GstQuery *q)
-{
-  GstCudaConvolve *self = GST_CUDA_CONVOLVE(trans);
-  g_autoptr(GstObject) context = NULL;
-
-  if (gst_cuda_convolve_answer_query(self, direction, q))
-    return TRUE;
-  if (GST_QUERY_TYPE(q) == GST_QUERY_CONTEXT) {
-    GST_OBJECT_LOCK(self);
-    if (self->engine.context)
-      context = gst_object_ref(self->engine.context);
-    GST_OBJECT_UNLOCK(self);
-    if (gst_cuda_convolve_device_query(GST_ELEMENT(self), q, context))
-      return TRUE;
-  }
-  return GST_BASE_TRANSFORM_CLASS(gst_cuda_convolve_parent_class)->query(trans, direction, q);
 }
 
 static void
@@ -311,10 +265,8 @@ gst_cuda_convolve_class_init(GstCudaConvolveClass *klass)
 
   trans_class->start = GST_DEBUG_FUNCPTR(start);
   trans_class->stop = GST_DEBUG_FUNCPTR(stop);
-  trans_class->query = GST_DEBUG_FUNCPTR(query);
   trans_class->transform_caps = GST_DEBUG_FUNCPTR(transform_caps);
   trans_class->fixate_caps = GST_DEBUG_FUNCPTR(fixate_caps);
-  trans_class->set_caps = GST_DEBUG_FUNCPTR(set_caps);
   gst_cuda_convolve_allocation_class_init(trans_class);
   gst_cuda_convolve_frames_class_init(trans_class);
   gst_cuda_convolve_dispatch_class_init(trans_class);
