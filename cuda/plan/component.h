@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "plan/arith.h"
 #include "plan/plan.h"
 #include "plan/rect_job.h"
 
@@ -68,7 +69,7 @@ cnv_component_value(const CnvFrame *frame, const CnvPlane *plane, int c, const C
 {
   const CnvComponent *component = &plane->component[c];
   int left = x << component->sub_x, right = MIN((x + 1) << component->sub_x, plane->image_width);
-  int rows = (plane->image_height - job->field + job->fields - 1) / job->fields;
+  int rows = cnv_divide_up(plane->image_height - job->field, job->fields);
   int top = y << component->sub_y, bottom = MIN((y + 1) << component->sub_y, rows), sum = 0;
 
   for (int row = top; row < bottom; row++)

@@ -112,7 +112,7 @@ static void
 add_job(Cutter *c, const Area *area, CnvMaskRect rect, gboolean covered)
 {
   CnvRectJob job = c->job;
-  const CnvMaskRect target = {-job.move_x, -job.move_y, c->width - job.move_x, c->height - job.move_y};
+  const CnvMaskRect target = {-job.move_x, -job.move_y, c->field.x1 - job.move_x, c->field.y1 - job.move_y};
   int n;
   gboolean one_layer = TRUE, writes = job.invert, full = covered && c->reach_x == 0 && c->reach_y == 0;
 

@@ -28,7 +28,7 @@ typedef struct {
   guint crowd;         /* the most regions in an area where they were joined */
   CnvRectJob job;      /* the members that all jobs of this plane, field and layer have in common */
   int sub_x, sub_y;
-  int width, height;                                        /* of the field */
+  CnvMaskRect field;                                        /* all of it, from 0, 0 on */
   int reach_x, reach_y;                                     /* samples that a feather goes beyond a region */
   int apron_x, apron_y;                                     /* of the widest filter, both sides together */
   CnvMaskRect rect[CNV_CROWD];                              /* to be cut, clipped to the area, by their left edge */
@@ -58,12 +58,6 @@ clipped(const CnvMaskRect *s, int reach_x, int reach_y, const CnvMaskRect *area)
   to.y0 = CLAMP(s->y0 - reach_y, area->y0, area->y1);
   to.y1 = CLAMP(s->y1 + reach_y, area->y0, area->y1);
   return to;
-}
-
-static inline CnvMaskRect
-field_rect(const Cutter *c)
-{
-  return (CnvMaskRect){0, 0, c->width, c->height};
 }
 
 /* Grows an area so that it contains another, unless that is empty. */

@@ -15,6 +15,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "plan/arith.h"
 #include "plan/cutter.h"
 #include "plan/plan.h"
 #include "plan/rect_jobs.h"
@@ -68,7 +69,7 @@ is_isolated(const CnvWork *work)
 static guint64
 key_of(const Cutter *c, const CnvMaskRect *mask, int x, int y)
 {
-  const CnvMaskRect reached = {-c->reach_x, -c->reach_y, c->width + c->reach_x, c->height + c->reach_y};
+  const CnvMaskRect reached = {-c->reach_x, -c->reach_y, c->field.x1 + c->reach_x, c->field.y1 + c->reach_y};
   const CnvMaskRect s = nearest(mask, &reached);
   const int number[] = {s.x0 / x, (s.x1 - s.x0) / x, s.y0 / y, (s.y1 - s.y0) / y};
   guint64 key = 0;
@@ -119,7 +120,6 @@ static void
 collect_masks(Cutter *c)
 {
   const CnvWork *work = c->work;
-  const CnvMaskRect field = field_rect(c);
 
   c->n = 0;
   for (guint plan = 0; plan < work->n_plans; plan++)
@@ -130,7 +130,7 @@ collect_masks(Cutter *c)
       if (region->plan != plan || region->rect.width < 1 || region->rect.height < 1)
         continue;
       mask = make_mask(c, &region->rect, is_isolated(work) ? c->n : (int)plan);
-      inside = clipped(&mask, 0, 0, &field);
+      inside = clipped(&mask, 0, 0, &c->field);
       if (is_empty(&mask) || (is_isolated(work) && is_empty(&inside)))
         continue;
       c->plan[c->n] = (int)plan;
@@ -249,7 +249,7 @@ cut_field(Cutter *c)
 {
   const CnvWork *work = c->work;
   guint16 all[CNV_MAX_REGIONS];
-  Area field = {field_rect(c), all, 0};
+  Area field = {c->field, all, 0};
 
   c->reach_x = (int)ceil(work->feather / (1 << c->sub_x));
   c->reach_y = (int)ceil(work->feather / ((1 << c->sub_y) * c->job.fields));
@@ -260,7 +260,7 @@ cut_field(Cutter *c)
   collect_masks(c);
   for (; field.n < c->n; field.n++)
     all[field.n] = (guint16)field.n;
-  cut_area(c, &field, field.rect);
+  cut_area(c, &field, c->field);
 }
 
 static void
@@ -295,17 +295,13 @@ cut_planes(Cutter *c)
     c->sub_y = plane->sub_y;
     measure_aprons(c, p);
     for (int field = 0; field < fields && plane->filtered; field++) {
-      CnvMaskRect whole;
-
-      c->width = plane->width;
-      c->height = (plane->height - field + fields - 1) / fields;
+      c->field = (CnvMaskRect){.x1 = plane->width, .y1 = cnv_divide_up(plane->height - field, fields)};
       c->job = (CnvRectJob){.plane = p, .field = field, .fields = fields};
-      c->job.width = c->job.window_width = c->width;
-      c->job.height = c->job.window_height = c->height;
-      if (c->height == 0)
+      c->job.width = c->job.window_width = c->field.x1;
+      c->job.height = c->job.window_height = c->field.y1;
+      if (is_empty(&c->field))
         continue;
-      whole = field_rect(c);
-      c->budget += CNV_CROWD_WORK * cnv_cutter_cost(c, &whole);
+      c->budget += CNV_CROWD_WORK * cnv_cutter_cost(c, &c->field);
       if (c->work->everything)
         g_array_append_val(c->jobs, c->job);
       else
