@@ -63,6 +63,10 @@ cnv_plan_tap(const CnvPlan *plan, const CnvTerm *term, int x, int y)
   return (double)plan->taps[term->taps[CNV_X] + x] * plan->taps[term->taps[CNV_Y] + y];
 }
 
+/* Fills in the planes and taps of a plan that has its filter, image and backend; the algorithms are still to be chosen.
+ */
+gboolean cnv_plan_fill(CnvPlan *plan, GError **error);
+
 /* TRUE where each of the plane's terms is a row times a column. */
 gboolean cnv_plane_is_separable(const CnvPlane *plane);
 

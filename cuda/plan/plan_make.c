@@ -2,7 +2,7 @@
  *
  * From filter, format and size to a plan, and questions to it.
  */
-#include "plan/plan_planes.h"
+#include "plan/plan.h"
 
 #include <math.h>
 
@@ -86,8 +86,6 @@ cnv_plan_new(const CnvFilter *filter, const CnvImage *image, CnvAlgorithm reques
              GError **error)
 {
   CnvPlan *plan;
-  GArray *taps;
-  gboolean ok;
 
   if (!check_size(image, error))
     return NULL;
@@ -98,12 +96,7 @@ cnv_plan_new(const CnvFilter *filter, const CnvImage *image, CnvAlgorithm reques
   plan->layout = cnv_layout_of(image);
   plan->requested = requested;
   plan->backend = backend;
-
-  taps = g_array_new(FALSE, FALSE, sizeof(float));
-  ok = cnv_plan_fill_temporal_taps(plan, error) && cnv_plan_fill_planes(plan, taps, error);
-  plan->n_taps = taps->len;
-  plan->taps = (float *)g_array_free(taps, FALSE);
-  if (!ok || !choose_algorithms(plan, error)) {
+  if (!cnv_plan_fill(plan, error) || !choose_algorithms(plan, error)) {
     cnv_plan_unref(plan);
     return NULL;
   }

@@ -3,11 +3,12 @@
  * The taps of each plane and the numbers of its arithmetic. Taps come first: planes with the same subsampling share
  * them, for an engine may have room for only so many.
  */
-#include "plan/plan_planes.h"
+#include "plan/plan.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "plan/kernel.h"
 #include "plan/taps.h"
 
 /* Engines round by adding a number near 2^23, which takes a base of up to 2^21. */
@@ -348,8 +349,10 @@ sums_over_time(const CnvPlan *plan, TapSums sums)
   return (TapSums){sums.sum * time.sum, sums.magnitude * time.magnitude, sums.exact * time.exact};
 }
 
-gboolean
-cnv_plan_fill_temporal_taps(CnvPlan *plan, GError **error)
+/* Takes over the filter's taps in time. temporal_sum then holds the weights alone, until the picture's taps are known.
+ */
+static gboolean
+fill_temporal_taps(CnvPlan *plan, GError **error)
 {
   plan->n_temporal_taps = cnv_filter_temporal_taps(&plan->filter, plan->temporal_sum, &plan->center, error);
   plan->single_tap_gain = 1;
@@ -415,15 +418,18 @@ fill_plane(CnvPlan *plan, GArray *taps, Part *parts, int p, GError **error)
 }
 
 gboolean
-cnv_plan_fill_planes(CnvPlan *plan, GArray *taps, GError **error)
+cnv_plan_fill(CnvPlan *plan, GError **error)
 {
+  GArray *taps = g_array_new(FALSE, FALSE, sizeof(float));
   Part part[CNV_MAX_PLANES];
+  gboolean ok = fill_temporal_taps(plan, error);
 
   plan->n_planes = list_parts(plan, part);
-  for (int p = 0; p < plan->n_planes; p++)
-    if (!fill_plane(plan, taps, part, p, error))
-      return FALSE;
-  return TRUE;
+  for (int p = 0; p < plan->n_planes && ok; p++)
+    ok = fill_plane(plan, taps, part, p, error);
+  plan->n_taps = taps->len;
+  plan->taps = (float *)g_array_free(taps, FALSE);
+  return ok;
 }
 
 /* The sum of the taps' magnitudes bounds what they make of samples about mid. */
