@@ -4,7 +4,7 @@
 #
 # Usage: gallery.py [--folder DIR] [--backend NAME] [PICTURE [X,Y,W,H[,TYPE]]...]
 # Each picture is made by the element itself, of a scene that is drawn here or of the first frame of PICTURE, which is
-# scaled to the width of the gallery; the rectangles are then what the privacy blur hides, in pixels of that width.
+# scaled to the width of the gallery; the rectangles are then what the privacy blur hides, in pixels of that width; it is left out without them.
 # Every filter of the element is shown, those without a row in SHOWN with their defaults. Exit status: 1 on an error, 77
 # without Python's GStreamer. The plugin is found by GST_PLUGIN_PATH, or where it is installed.
 import argparse
@@ -284,8 +284,9 @@ def main():
             if name.split('-')[0] == nick:
                 source.run(name, picture, f'filter={nick} {settings}'.strip())
     street, regions = (picture, options.region) if options.picture else draw_street()
-    source.run('privacy-before', street, 'filter=identity')
-    source.run('privacy-after', street, PRIVACY, regions)
+    if regions:
+        source.run('privacy-before', street, 'filter=identity')
+        source.run('privacy-after', street, PRIVACY, regions)
     cut_out = draw_cut_out()
     for mode in ('copy', 'filter', 'premultiply'):
         source.run(f'alpha-{mode}', cut_out, f'radius=5 alpha-mode={mode}')
