@@ -20,16 +20,14 @@ cnv_backend_find(const char *name)
 static gboolean
 check_frame(const CnvImage *image, const CnvLayout *layout, const CnvFrame *frame, const char *side, GError **error)
 {
-  for (int m = 0; m < layout->n_planes; m++) {
-    if (frame->data[m] && frame->stride[m] >= layout->row_bytes[m])
-      continue;
-    return cnv_refuse(
-        error,
-        "plane %d of the %s, a %dx%d %s frame, %s stride %d, and a row takes %d bytes: give it an address, "
-        "and rows at least as far apart",
-        m, side, image->width, image->height, image->format->name, frame->data[m] ? "has" : "has no address and",
-        frame->stride[m], layout->row_bytes[m]);
-  }
+  for (int m = 0; m < layout->n_planes; m++)
+    if (!frame->data[m] || frame->stride[m] < layout->row_bytes[m])
+      return cnv_refuse(
+          error,
+          "plane %d of the %s, a %dx%d %s frame, %s stride %d, and a row takes %d bytes: give it an address, "
+          "and rows at least as far apart",
+          m, side, image->width, image->height, image->format->name, frame->data[m] ? "has" : "has no address and",
+          frame->stride[m], layout->row_bytes[m]);
   return TRUE;
 }
 

@@ -40,24 +40,6 @@ is_copy(const CnvPlan *plan)
          cnv_plan_is_identity(plan);
 }
 
-/* TRUE where the jobs of a whole frame leave something of plane m of the frame unwritten. */
-static gboolean
-is_copied(const CnvPlan *plan, int m)
-{
-  gboolean written = FALSE;
-
-  for (int p = 0; p < plan->n_planes; p++) {
-    const CnvPlane *plane = &plan->plane[p];
-
-    if (plane->component[0].plane != m)
-      continue;
-    if (!plane->plain || !plane->filtered || plane->algorithm == CNV_ALGORITHM_NAIVE)
-      return TRUE;
-    written = TRUE;
-  }
-  return !written;
-}
-
 /* Cuts a job into enough tiles to keep all threads at work, yet not so low ones that filling the rings costs more
  * than running them. */
 static void
@@ -90,10 +72,10 @@ cut(CpuSession *self, const CnvWork *work)
   const CnvPlan *plan = work->plan[0];
   gboolean copy = work->everything && is_copy(plan);
 
-  self->copied = 0;
-  for (int m = 0; m < plan->layout.n_planes; m++)
-    if (copy || !work->everything || is_copied(plan, m))
-      self->copied |= 1u << m;
+  self->copied = ~0u;
+  for (int p = 0; p < plan->n_planes && work->everything && !copy; p++)
+    if (plan->plane[p].plain && plan->plane[p].filtered && plan->plane[p].algorithm != CNV_ALGORITHM_NAIVE)
+      self->copied &= ~(1u << plan->plane[p].component[0].plane); /* its tiles write all of it */
   g_array_set_size(self->tiles, 0);
   self->base.stats.crowd = MAX(self->base.stats.crowd, cnv_rect_jobs_make(work, self->jobs, self->masks));
   self->frame.masks = (const CnvMaskRect *)self->masks->data;
