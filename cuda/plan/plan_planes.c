@@ -289,50 +289,6 @@ check_weights(const CnvPlan *plan, const CnvPlane *plane, TapSums sums, GError *
                     plane->combine == CNV_COMBINE_MAGNITUDE ? "no sum, being a magnitude" : "0");
 }
 
-/* A plane of the plan while it is made. */
-typedef struct {
-  int format_plane;
-  guint roles;     /* bits: those of the format's plane that are its business */
-  gboolean chroma; /* none of luma, colour or alpha is among these */
-  TapSums sums;
-} Part;
-
-/* A plane before this one with the same taps, or -1. */
-static int
-plane_with_same_taps(const CnvPlan *plan, const Part *part, int p)
-{
-  gboolean apart = chroma_is_apart(&plan->filter) || cnv_filters[plan->filter.type].gradient;
-  const CnvPlaneFormat *format = plan->image.format->plane;
-
-  for (int q = 0; q < p; q++)
-    if (plan->plane[q].n_terms > 0 && (!apart || part[q].chroma == part[p].chroma) &&
-        plan->plane[q].sub_x == format[part[p].format_plane].sub_x &&
-        plan->plane[q].sub_y == format[part[p].format_plane].sub_y)
-      return q;
-  return -1;
-}
-
-/* Lists the plan's planes: those of the format, but two for packed YUV where chroma has taps of its own. */
-static int
-list_parts(const CnvPlan *plan, Part part[CNV_MAX_PLANES])
-{
-  const CnvFormat *format = plan->image.format;
-  int n = 0;
-
-  for (int p = 0; p < format->n_planes; p++) {
-    guint roles = 0;
-
-    for (int c = 0; c < format->plane[p].channels; c++)
-      roles |= 1u << format->plane[p].role[c];
-    if (roles & CHROMA_ROLES && roles & ~CHROMA_ROLES && chroma_is_apart(&plan->filter)) {
-      part[n++] = (Part){.format_plane = p, .roles = roles & CHROMA_ROLES, .chroma = TRUE};
-      roles &= ~CHROMA_ROLES;
-    }
-    part[n++] = (Part){.format_plane = p, .roles = roles, .chroma = (roles & ~CHROMA_ROLES) == 0};
-  }
-  return n;
-}
-
 /* The sums of taps in the picture, times those in time. */
 static TapSums
 sums_over_time(const CnvPlan *plan, TapSums sums)
@@ -384,51 +340,68 @@ note_temporal_sums(CnvPlan *plan, const CnvKernel *kernel)
   }
 }
 
+/* Taps of a plan: those of chroma, where they differ, or of the rest. */
+typedef struct {
+  const CnvPlane *plane; /* the first that has them; NULL: none yet */
+  TapSums sums;
+} PlanTaps;
+
+/* Adds plane p of the format, of which the roles in `roles` (bits) are this plane's business. */
 static gboolean
-fill_plane(CnvPlan *plan, GArray *taps, Part *parts, int p, GError **error)
+add_plane(CnvPlan *plan, GArray *stored, PlanTaps taps[2], int p, guint roles, GError **error)
 {
-  Part *part = &parts[p];
-  const CnvPlaneFormat *format = &plan->image.format->plane[part->format_plane];
-  CnvPlane *plane = &plan->plane[p];
-  int twin = plane_with_same_taps(plan, parts, p);
+  const CnvPlaneFormat *format = &plan->image.format->plane[p];
+  gboolean chroma = !(roles & ~CHROMA_ROLES), apart = chroma_is_apart(&plan->filter);
+  gboolean differs = apart || cnv_filters[plan->filter.type].gradient || format->sub_x || format->sub_y;
+  PlanTaps *of = &taps[chroma && differs];
+  CnvPlane *plane = &plan->plane[plan->n_planes++];
   CnvKernel kernel;
 
-  if (twin >= 0) { /* its taps; the rest is made anew */
-    *plane = plan->plane[twin];
-    part->sums = parts[twin].sums;
-  }
-  shape_plane(plan, plane, part->format_plane, part->roles);
-  if (!plane->filtered && part->chroma && chroma_is_apart(&plan->filter))
+  if (of->plane) /* its taps; the rest is made anew */
+    *plane = *of->plane;
+  shape_plane(plan, plane, p, roles);
+  if (!plane->filtered && chroma && apart)
     return TRUE; /* chroma's own settings do not count, and need not be possible */
-  if (twin < 0) {
-    if (!make_kernel(plan, format, part->chroma, &kernel, error))
+  if (!of->plane) {
+    if (!make_kernel(plan, format, chroma, &kernel, error))
       return FALSE;
     note_temporal_sums(plan, &kernel);
-    part->sums = sums_over_time(plan, store_taps(plane, taps, &kernel, plan->filter.absolute));
-    plane->alpha_norm = (float)part->sums.sum;
-    plane->alpha_epsilon = (float)(ALPHA_ZERO * part->sums.magnitude);
+    of->plane = plane;
+    of->sums = sums_over_time(plan, store_taps(plane, stored, &kernel, plan->filter.absolute));
+    plane->alpha_norm = (float)of->sums.sum;
+    plane->alpha_epsilon = (float)(ALPHA_ZERO * of->sums.magnitude);
     cnv_kernel_clear(&kernel);
   }
   for (int c = 0; c < plane->channels; c++)
-    set_arithmetic(plan, plane, c, c < format->channels ? format->role[c] : CNV_ROLE_A, part->sums);
+    set_arithmetic(plan, plane, c, c < format->channels ? format->role[c] : CNV_ROLE_A, of->sums);
   for (int c = 0; c < plane->channels && plane->weight >= 0; c++)
     if (c != plane->weight) /* what a component holds of the border: its colour times its alpha */
       plane->border_value[c] *= plane->border_value[plane->weight];
-  return check_weights(plan, plane, part->sums, error);
+  return check_weights(plan, plane, of->sums, error);
 }
 
+/* The planes are those of the format, but two for packed YUV where chroma has taps of its own. */
 gboolean
 cnv_plan_fill(CnvPlan *plan, GError **error)
 {
-  GArray *taps = g_array_new(FALSE, FALSE, sizeof(float));
-  Part part[CNV_MAX_PLANES];
+  const CnvFormat *format = plan->image.format;
+  GArray *stored = g_array_new(FALSE, FALSE, sizeof(float));
+  PlanTaps taps[2] = {{NULL}};
   gboolean ok = fill_temporal_taps(plan, error);
 
-  plan->n_planes = list_parts(plan, part);
-  for (int p = 0; p < plan->n_planes && ok; p++)
-    ok = fill_plane(plan, taps, part, p, error);
-  plan->n_taps = taps->len;
-  plan->taps = (float *)g_array_free(taps, FALSE);
+  for (int p = 0; p < format->n_planes && ok; p++) {
+    guint roles = 0;
+
+    for (int c = 0; c < format->plane[p].channels; c++)
+      roles |= 1u << format->plane[p].role[c];
+    if (roles & CHROMA_ROLES && roles & ~CHROMA_ROLES && chroma_is_apart(&plan->filter)) {
+      ok = add_plane(plan, stored, taps, p, roles & CHROMA_ROLES, error);
+      roles &= ~CHROMA_ROLES;
+    }
+    ok = ok && add_plane(plan, stored, taps, p, roles, error);
+  }
+  plan->n_taps = stored->len;
+  plan->taps = (float *)g_array_free(stored, FALSE);
   return ok;
 }
 
