@@ -23,13 +23,6 @@ cnv_term_total(const CnvKernelTerm *term, double (*of)(const CnvTaps *taps))
   return term->dense ? of(term->dense) : of(term->axis[CNV_X]) * of(term->axis[CNV_Y]);
 }
 
-/* Taps of a term along an axis. */
-static int
-taps_along(const CnvKernelTerm *term, CnvAxis axis)
-{
-  return term->axis[axis] ? term->axis[axis]->width : axis == CNV_X ? term->dense->width : term->dense->height;
-}
-
 /* Numbers that every filter has, used or not. */
 static gboolean
 check_numbers(const CnvFilter *filter, GError **error)
@@ -44,12 +37,10 @@ check_numbers(const CnvFilter *filter, GError **error)
       {"angle", filter->angle, -G_MAXDOUBLE, G_MAXDOUBLE},
   };
 
-  for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
-    if (rows[i].value >= rows[i].least && rows[i].value <= rows[i].most)
-      continue;
-    return cnv_refuse(error, "%s %g is outside %g..%g: set it within these", rows[i].name, rows[i].value, rows[i].least,
-                      rows[i].most);
-  }
+  for (guint i = 0; i < G_N_ELEMENTS(rows); i++)
+    if (!(rows[i].value >= rows[i].least && rows[i].value <= rows[i].most))
+      return cnv_refuse(error, "%s %g is outside %g..%g: set it within these", rows[i].name, rows[i].value,
+                        rows[i].least, rows[i].most);
   return TRUE;
 }
 
@@ -77,7 +68,8 @@ check_products(const CnvFilter *filter, const CnvKernel *kernel, GError **error)
 static gboolean
 check_size(const CnvKernelTerm *term, GError **error)
 {
-  const int width = taps_along(term, CNV_X), height = taps_along(term, CNV_Y);
+  const int width = (term->dense ? term->dense : term->axis[CNV_X])->width;
+  const int height = term->dense ? term->dense->height : term->axis[CNV_Y]->width;
   const int most = term->dense ? CNV_DENSE_MAX : 2 * CNV_RADIUS_MAX + 1;
 
   if (MAX(width, height) <= most)
@@ -176,18 +168,15 @@ cnv_kernel_factor(CnvKernel *kernel, int max_dense)
   cnv_taps_unref(dense);
 }
 
+/* Adds a row times a column to the taps around it. */
 static void
-add_to_dense(CnvTaps *dense, const int anchor[CNV_N_AXES], const CnvKernelTerm *term)
+add_product(CnvTaps *dense, const CnvTaps *row, const CnvTaps *column)
 {
-  int width = taps_along(term, CNV_X), height = taps_along(term, CNV_Y);
+  int left = (dense->width - row->width) / 2, top = (dense->height - column->width) / 2;
 
-  for (int y = 0; y < height; y++)
-    for (int x = 0; x < width; x++) {
-      int at = (y + anchor[CNV_Y] - term->anchor[CNV_Y]) * dense->width + x + anchor[CNV_X] - term->anchor[CNV_X];
-
-      dense->value[at] +=
-          term->dense ? term->dense->value[y * width + x] : term->axis[CNV_X]->value[x] * term->axis[CNV_Y]->value[y];
-    }
+  for (int y = 0; y < column->width; y++)
+    for (int x = 0; x < row->width; x++)
+      dense->value[(top + y) * dense->width + left + x] += row->value[x] * column->value[y];
 }
 
 void
@@ -199,19 +188,15 @@ cnv_kernel_merge(CnvKernel *kernel, int most)
   if (kernel->n_terms < 2 || kernel->magnitude || kernel->term[0].temporal_tap >= 0)
     return;
   for (int axis = 0; axis < CNV_N_AXES; axis++) {
-    int behind = 0; /* the anchor, the most taps of all terms */
-
-    for (const CnvKernelTerm *term = kernel->term; term < kernel->term + kernel->n_terms; term++) {
-      merged.anchor[axis] = MAX(merged.anchor[axis], term->anchor[axis]);
-      behind = MAX(behind, taps_along(term, axis) - 1 - term->anchor[axis]);
-    }
-    n[axis] = merged.anchor[axis] + 1 + behind;
+    for (int t = 0; t < kernel->n_terms; t++)
+      merged.anchor[axis] = MAX(merged.anchor[axis], kernel->term[t].anchor[axis]);
+    n[axis] = 2 * merged.anchor[axis] + 1;
   }
   if (n[CNV_X] > CNV_DENSE_MAX || n[CNV_Y] > CNV_DENSE_MAX || n[CNV_X] * n[CNV_Y] > most)
     return;
   merged.dense = cnv_taps_new(n[CNV_X], n[CNV_Y], NULL);
   for (int t = 0; t < kernel->n_terms; t++)
-    add_to_dense(merged.dense, merged.anchor, &kernel->term[t]);
+    add_product(merged.dense, kernel->term[t].axis[CNV_X], kernel->term[t].axis[CNV_Y]);
   cnv_kernel_clear(kernel);
   kernel->term[0] = merged;
   kernel->n_terms = 1;

@@ -44,8 +44,8 @@ gboolean cnv_filter_generate(const CnvFilter *filter, const int subsample[CNV_N_
  * it are at most 1e-9 of the largest) that these take fewer products. One of at most max_dense taps stays. */
 void cnv_kernel_factor(CnvKernel *kernel, int max_dense);
 
-/* Replaces several terms by their sum as one dense term, where that has at most `most` taps and CNV_DENSE_MAX rows and
- * columns. Not the terms of a magnitude. */
+/* Replaces the several terms of a filter, rows times columns with the anchor in the middle, by their sum as one dense
+ * term, where that has at most `most` taps and CNV_DENSE_MAX rows and columns. Not the terms of a magnitude. */
 void cnv_kernel_merge(CnvKernel *kernel, int most);
 
 /* Finds the taps in time; a filter without any has one of weight 1. weight: factor of each frame; all 1 for a 3D kernel
