@@ -9,17 +9,19 @@
 #define VARIANT(kind, called, x, y, numbers, ...)                                                                      \
   {kind,     called,     .reach = CNV_BLUR_LEAD(x), .rows = CNV_BLUR_LEAD(y), .terms = 1, .digits = numbers, .k_x = x, \
    .k_y = y, __VA_ARGS__},
-#define TILE(kind, x, y, m, height, fitting, numbers)                                                                  \
-  VARIANT(kind, #x "x" #y, x, y, numbers, .width = 16 * CNV_TILE_WARPS * (m), .tile_rows = height, .blocks = fitting)
-#define PLAIN(x, y, m, height, blocks) TILE("blur", x, y, m, height, blocks, 1)
-#define SPLIT(x, y, m, height, blocks) TILE("blur_split", x, y, m, height, blocks, 2)
+#define TILE(kind, x, y, m, height, fitting, numbers, n_frames)                                                        \
+  VARIANT(kind, #x "x" #y, x, y, numbers, .width = 16 * CNV_TILE_WARPS * (m), .tile_rows = height, .blocks = fitting,  \
+          .frames = n_frames)
+#define PLAIN(x, y, m, height, blocks) TILE("blur", x, y, m, height, blocks, 1, 1)
+#define SPLIT(x, y, m, height, blocks) TILE("blur_split", x, y, m, height, blocks, 2, 1)
+#define OVER_TIME(x, y, m, height, blocks) TILE("blur_over_time", x, y, m, height, blocks, 2, 2)
 #define STRIP(kind, x, n, fitting, numbers)                                                                            \
   VARIANT(kind, #x, x, CNV_RING_STEPS, numbers, .width = CNV_RING_WIDTH, .tile_rows = CNV_RING_ROWS, .ring = n,        \
-          .blocks = fitting)
+          .blocks = fitting, .frames = 1)
 #define RING(x, n, blocks) STRIP("ring", x, n, blocks, 1)
 #define RING_SPLIT(x, n, blocks) STRIP("ring_split", x, n, blocks, 2)
-static const CnvVariant variants[] = {CNV_BLUR_VARIANTS(PLAIN) CNV_RING_VARIANTS(RING) CNV_BLUR_SPLIT_VARIANTS(SPLIT)
-                                          CNV_RING_SPLIT_VARIANTS(RING_SPLIT){NULL}};
+static const CnvVariant variants[] = {CNV_BLUR_VARIANTS(PLAIN) CNV_RING_VARIANTS(RING) CNV_BLUR_SPLIT_VARIANTS(
+    SPLIT) CNV_BLUR_OVER_TIME_VARIANTS(OVER_TIME) CNV_RING_SPLIT_VARIANTS(RING_SPLIT){NULL}};
 
 /* Mean error of rounding to f16, relative to the deviation of what is rounded: 2^-12 at most, three quarters of the
  * binade in the mean. */
@@ -56,10 +58,9 @@ find_terms(const CnvPlan *plan, const CnvPlane *plane, double *center)
 }
 
 /* Both axes of the term: a row's taps without signs add up to 1, and with them not to less than 0; the column's have
- * the rest and the gain in them. Over time the row's are those of each frame, one after the other, by its weight. */
+ * the rest and the gain in them. */
 static void
-both_axes(const CnvPlan *plan, const CnvPlane *plane, const CnvTerm *term, const float *weight,
-          CnvTapList taps[CNV_N_AXES])
+both_axes(const CnvPlan *plan, const CnvPlane *plane, const CnvTerm *term, CnvTapList taps[CNV_N_AXES])
 {
   double magnitude = 0, sum = 0, gain = plane->gain[cnv_fit_first_channel(plane)];
 
@@ -72,13 +73,12 @@ both_axes(const CnvPlan *plan, const CnvPlane *plane, const CnvTerm *term, const
   if (sum < 0)
     magnitude = -magnitude;
   for (int axis = 0; axis < CNV_N_AXES; axis++) {
-    guint n = (guint)term->n[axis], n_frames = axis == CNV_X ? (guint)cnv_fit_n_frames(plan) : 1;
-    double *value = g_new(double, n *n_frames);
+    guint n = (guint)term->n[axis];
+    double *value = g_new(double, n);
 
-    for (guint i = 0; i < n * n_frames; i++)
-      value[i] = plan->taps[term->taps[axis] + (int)(i % n)] * (axis == CNV_X ? 1 / magnitude : magnitude * gain) *
-                 (n_frames > 1 ? weight[i / n] : 1);
-    cnv_tap_list_init(&taps[axis], value, n * n_frames);
+    for (guint i = 0; i < n; i++)
+      value[i] = plan->taps[term->taps[axis] + (int)i] * (axis == CNV_X ? 1 / magnitude : magnitude * gain);
+    cnv_tap_list_init(&taps[axis], value, n);
   }
 }
 
@@ -177,15 +177,25 @@ terms_fit(const CnvPlan *plan, const CnvPlane *plane, const CnvTerm *term, GErro
          cnv_fit_refuse(error, "it takes samples of up to 10 bits");
 }
 
-/* TRUE where one f16 number for a tap and a row sum is exact enough. Rounds the taps. */
+/* TRUE where sums over time are exact enough, which of samples of 8 bits are one f16 number. */
 static gboolean
-halves_suffice(const CnvPlane *plane, CnvTapList taps[CNV_N_AXES], double center)
+sums_suffice(const CnvPlane *plane, const CnvNeeds *needs, const CnvTapList taps[CNV_N_AXES])
 {
   const CnvTapList *x = &taps[CNV_X], *y = &taps[CNV_Y];
 
-  if (plane->component[0].bytes > 1 || x->is_signed || (y->is_signed && y->sum > -0.999999 * y->magnitude))
+  return needs->n_frames == 1 || needs->bytes > 1 ||
+         cnv_fit_error(plane, HALF_ERROR * x->norm * y->norm, x->is_signed || y->is_signed);
+}
+
+/* TRUE where one f16 number for a tap and a row sum is exact enough. Rounds the taps. */
+static gboolean
+halves_suffice(const CnvPlane *plane, const CnvNeeds *needs, CnvTapList taps[CNV_N_AXES])
+{
+  const CnvTapList *x = &taps[CNV_X], *y = &taps[CNV_Y];
+
+  if (needs->n_frames > 1 || needs->bytes > 1 || x->is_signed || (y->is_signed && y->sum > -0.999999 * y->magnitude))
     return FALSE;
-  return cnv_fit_error(plane, round_axes(taps), center != 0);
+  return cnv_fit_error(plane, round_axes(taps), needs->center);
 }
 
 static gboolean
@@ -194,7 +204,7 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
   double center;
   const CnvTerm *term = find_terms(plan, plane, &center);
   CnvTapList taps[CNV_N_AXES];
-  gboolean is_large, is_small;
+  gboolean is_large, is_small, is_rough;
 
   if (!cnv_fit_samples(plane, error) || !terms_fit(plan, plane, term, error))
     return FALSE;
@@ -205,15 +215,18 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
                       .n_frames = cnv_fit_n_frames(plan),
                       .reach = cnv_fit_reach(term, CNV_X) * plane->channels,
                       .rows = cnv_fit_reach(term, CNV_Y)};
-  both_axes(plan, plane, term, plan->weight, taps);
+  both_axes(plan, plane, term, taps);
+  is_rough = !sums_suffice(plane, needs, taps);
   is_large = !(taps[CNV_Y].magnitude <= COLUMN_MAX);
   /* Of a frame smaller than the taps all row sums are nearly alike, and so are their errors. */
   is_small = plane->width < term->n[CNV_X] && plane->height < term->n[CNV_Y];
-  if (!is_large && !(is_small && cnv_variant_find(&cnv_kind_blur, needs)) && halves_suffice(plane, taps, center))
+  if (!is_large && !(is_small && cnv_variant_find(&cnv_kind_blur, needs)) && halves_suffice(plane, needs, taps))
     needs->digits = 1;
   clear_axes(taps);
   if (is_large)
     return cnv_fit_refuse(error, "the filter makes sums too large for it");
+  if (is_rough)
+    return cnv_fit_refuse(error, "over time it would round samples too much for so few taps");
   if (needs->n_frames > 1 && !weights_fit(plan))
     return cnv_fit_refuse(error, "over time it takes weights of frames that add up to 1/%g to %g", WEIGHTS_MAX,
                           WEIGHTS_MAX);
@@ -272,6 +285,13 @@ append_band(GArray *words, const Line *taps, int steps, int parts)
       append_fragment(words, taps, 16 * k - CNV_BLUR_LEAD(steps), part);
 }
 
+/* Rows of a tile above its outputs, and below them. */
+static int
+rows_above(const CnvVariant *variant, const CnvNeeds *needs)
+{
+  return MAX(needs->rows, variant->rows - CNV_BLUR_BEYOND);
+}
+
 static void
 set_job(CnvTileJob *job, GArray *words, const CnvJobPlane *of)
 {
@@ -280,31 +300,26 @@ set_job(CnvTileJob *job, GArray *words, const CnvJobPlane *of)
   const CnvVariant *variant = of->variant;
   double center, sum = 0;
   const CnvTerm *term = find_terms(plan, plane, &center);
-  int c = cnv_fit_first_channel(plane);
+  const int c = cnv_fit_first_channel(plane), n_x = term->n[CNV_X], n_y = term->n[CNV_Y];
   CnvTapList taps[CNV_N_AXES];
 
-  both_axes(plan, plane, term, of->weight, taps);
+  both_axes(plan, plane, term, taps);
   job->clamps = taps[CNV_X].is_signed || taps[CNV_Y].is_signed || center != 0 || !(taps[CNV_Y].sum <= 1.000001) ||
                 plane->fraction[c] + plane->base[c] != plane->mid[c] ||
                 (plan->n_temporal_taps > 1 && !(plan->temporal_magnitude <= 1.000001));
   if (variant->digits == 1)
     round_axes(taps);
-  job->top = variant->rows;
+  job->top = rows_above(variant, of->shared);
   job->steps_y = variant->ring ? cnv_ring_steps(of->needs) : variant->k_y;
-  append_band(words, &(Line){taps[CNV_Y].value, term->n[CNV_Y], term->anchor[CNV_Y], 1, FALSE}, job->steps_y,
+  append_band(words, &(Line){taps[CNV_Y].value, n_y, term->anchor[CNV_Y], 1, FALSE}, job->steps_y, variant->digits);
+  append_band(words, &(Line){taps[CNV_X].value, n_x, term->anchor[CNV_X], plane->channels, TRUE}, variant->k_x,
               variant->digits);
-  for (int frame = 0; frame < of->needs->n_frames; frame++) {
-    const Line row = {taps[CNV_X].value + frame * term->n[CNV_X], term->n[CNV_X], term->anchor[CNV_X], plane->channels,
-                      TRUE};
-
-    append_band(words, &row, variant->k_x, variant->digits);
-  }
   for (guint i = 0; i < taps[CNV_X].n; i++)
     for (int part = 0; part < variant->digits; part++)
       sum += cnv_from_half(cnv_half_part(taps[CNV_X].value[i], part));
   job->offset = (float)(1024.0 + plane->fraction[c] + plane->base[c]);
   for (int i = 0; i < 4; i++) {
-    job->first_sum[i] = (float)(-(1024.0 + plane->mid[c]) * sum);
+    job->first_sum[i] = variant->frames > 1 ? 0.0f : (float)(-(1024.0 + plane->mid[c]) * sum);
     job->first_level[i] = job->renormalizes ? 0.0f : job->offset;
   }
   job->center = (float)(center * plane->gain[c]);
@@ -321,7 +336,7 @@ pitch(const CnvVariant *variant, int bytes)
 static int
 box_rows(const CnvVariant *variant, const CnvNeeds *needs, int rows)
 {
-  return variant->ring ? CNV_TILE_STEP * variant->ring : rows + 2 * variant->rows;
+  return variant->ring ? CNV_TILE_STEP * variant->ring : rows + 2 * rows_above(variant, needs);
 }
 
 const CnvKernelKind cnv_kind_blur = {"blur",
@@ -329,8 +344,10 @@ const CnvKernelKind cnv_kind_blur = {"blur",
                                      32 * CNV_TILE_WARPS,
                                      1,
                                      .shared_max = CNV_SHARED_MAX,
+                                     .shared_over_time = 56 * 1024,
                                      .variants = variants,
                                      .fits = fits,
                                      .set_job = set_job,
                                      .pitch = pitch,
-                                     .box_rows = box_rows};
+                                     .box_rows = box_rows,
+                                     .rows_beyond = CNV_BLUR_BEYOND};

@@ -18,6 +18,7 @@
    .terms = n,                                                                                                         \
    .digits = numbers,                                                                                                  \
    .kept_rows = height,                                                                                                \
+   .frames = (height) ? 1 : 0,                                                                                         \
    .width = CNV_TILE_WIDTH,                                                                                            \
    .tile_rows = CNV_DENSE_ROWS},
 #define U8(k, n, numbers, height, columns, blocks) VARIANT(1, k, n, numbers, height)
@@ -303,6 +304,7 @@ const CnvKernelKind cnv_kind_dense = {"dense",
                                       32 * CNV_TILE_WARPS,
                                       1,
                                       .shared_max = CNV_SHARED_MAX,
+                                      .shared_over_time = 40 * 1024,
                                       .variants = variants,
                                       .fits = fits,
                                       .set_job = set_job,

@@ -18,8 +18,9 @@ typedef struct {
   int terms;     /* whose sums it keeps apart */
   int digits;    /* numbers that a sum is made of: blur: of f16; dense: of integers; 0: float32 */
   int k_x, k_y;  /* blur, dense: steps along either axis */
-  int kept_rows; /* dense: rows of taps that it always has, of one frame; 0: any number of both */
-  int ring;      /* blur: of one frame, by so many times 16 rows a round; 0: tiles as a whole */
+  int kept_rows; /* dense: rows of taps that it always has; 0: any number */
+  int ring;      /* blur: by so many times 16 rows a round; 0: tiles as a whole */
+  int frames;    /* 1: one alone; 2: two and more; 0: any number */
   int width;     /* blur, dense: samples of a tile's width; results lie behind the tile */
   int tile_rows; /* rows of a tile, where there are enough of them for all of the GPU */
   int blocks;    /* blur: that should fit a multiprocessor */

@@ -40,7 +40,7 @@ cnv_kernel_shared_bytes(const CnvKernelKind *kind, const CnvVariant *variant, co
     return (guint)cnv_ring_bytes(needs->bytes, pitch, variant->k_x, cnv_ring_steps(needs), variant->ring,
                                  variant->digits);
   tile = CNV_TILE_BYTES((guint)pitch, (guint)kind->box_rows(variant, needs, rows));
-  return (guint)needs->n_frames * tile + (guint)(rows * variant->width * needs->bytes);
+  return (guint)needs->n_frames * tile + (guint)(rows * variant->width * needs->bytes + kind->rows_beyond * pitch);
 }
 
 const CnvVariant *
@@ -49,7 +49,7 @@ cnv_variant_find(const CnvKernelKind *kind, const CnvNeeds *needs)
   for (const CnvVariant *v = kind->variants; v->name; v++)
     if ((v->bytes == 0 || v->bytes == needs->bytes) && v->reach >= needs->reach && v->rows >= needs->rows &&
         v->terms == needs->terms && v->digits >= needs->digits &&
-        (!(v->kept_rows || v->ring) || needs->n_frames == 1) &&
+        (v->frames == 0 || v->frames == MIN(needs->n_frames, 2)) &&
         cnv_kernel_shared_bytes(kind, v, needs, CNV_TILE_STEP) <= kind->shared_max)
       return v;
   return NULL;
@@ -61,15 +61,13 @@ cnv_algorithm_has_tiles(CnvAlgorithm algorithm)
   return algorithm == CNV_ALGORITHM_FUSED || algorithm == CNV_ALGORITHM_TENSOR;
 }
 
-/* Rows of taps up to which dense takes less time than blur, for samples of 8 bits: with split numbers, and over time.
- */
+/* Rows of taps up to which dense takes less time than blur with split numbers, for samples of 8 bits of one frame. */
 #define DENSE_ROWS 7
-#define DENSE_ROWS_OVER_TIME 5
 
 static gboolean
 is_small(const CnvNeeds *blur)
 {
-  return blur->bytes == 1 && 2 * blur->rows + 1 <= (blur->n_frames > 1 ? DENSE_ROWS_OVER_TIME : DENSE_ROWS);
+  return blur->bytes == 1 && blur->n_frames == 1 && 2 * blur->rows + 1 <= DENSE_ROWS;
 }
 
 /* TRUE where blur would split numbers for some plane, or does not take it, and all others have so few rows of taps that
@@ -89,7 +87,7 @@ prefers_dense(const CnvPlan *plan)
     else if (!is_small(&needs))
       return FALSE;
     else
-      prefers |= needs.digits > 1 || needs.n_frames > 1;
+      prefers |= needs.digits > 1;
   }
   return prefers;
 }

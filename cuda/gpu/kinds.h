@@ -37,8 +37,8 @@ typedef struct {
   const CnvPlan *plan;
   const CnvPlane *plane;
   const CnvVariant *variant;
-  const CnvNeeds *needs;
-  const float *weight; /* of each frame over time */
+  const CnvNeeds *needs, *shared; /* shared: with those of the same plane of other plans */
+  const float *weight;            /* of each frame over time */
 } CnvJobPlane;
 
 typedef struct {
@@ -52,7 +52,8 @@ typedef struct {
   gboolean by_terms;    /* it makes the row sums of all terms, one below the other */
 
   /* Kinds with tile jobs: */
-  guint shared_max;           /* bytes that a block may ask for */
+  guint shared_max;       /* bytes that a block may ask for */
+  guint shared_over_time; /* of tiles of several frames, at most, as far as 16 rows fit: several blocks are faster */
   const CnvVariant *variants; /* from small to large, up to one without a name; NULL: it has block jobs */
   /* FALSE with the reason (CNV_ERROR_UNSUPPORTED) where it cannot do the plane. */
   gboolean (*fits)(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error);
@@ -65,6 +66,7 @@ typedef struct {
    * of a ring. rows: of a tile's outputs. */
   int (*pitch)(const CnvVariant *variant, int bytes);
   int (*box_rows)(const CnvVariant *variant, const CnvNeeds *needs, int rows);
+  int rows_beyond; /* that are read behind the last frame's */
 } CnvKernelKind;
 
 extern const CnvKernelKind cnv_kind_fused, cnv_kind_frames, cnv_kind_blur, cnv_kind_dense;

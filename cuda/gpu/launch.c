@@ -2,6 +2,8 @@
  *
  * The kernels of a frame.
  */
+#include <string.h>
+
 #include "gpu/session.h"
 #include "gpu/range.h"
 
@@ -212,6 +214,30 @@ stage_history(CudaSession *self, const CnvWork *work, const CnvLaunch *l, const 
   return ok;
 }
 
+/* The integers are the largest of 16 bits, and their sum times the unit is that of the weights: a flat frame stays
+ * flat.
+ */
+static void
+set_integers(CnvSources *sources)
+{
+  float largest = 0, sum = 0;
+  guint32 integer_sum = 0;
+
+  for (int i = 0; i < sources->n; i++) {
+    largest = MAX(largest, sources->weight[i]);
+    sum += sources->weight[i];
+  }
+  memset(sources->integer, 0, sizeof(sources->integer));
+  for (int i = 0; i < sources->n && largest > 0; i++) {
+    guint32 integer = (guint32)(MAX(sources->weight[i], 0) / largest * G_MAXUINT16 + 0.5f);
+
+    sources->integer[i / 2] |= integer << (i % 2 * 16);
+    integer_sum += integer;
+  }
+  sources->integer_sum = integer_sum;
+  sources->unit = integer_sum ? sum / (float)integer_sum : 0;
+}
+
 /* Settles which frames are added up. One that is missing counts for 0, wherever it is read. */
 static void
 set_sources(CudaSession *self, const CnvWork *work, const CnvFrame *in)
@@ -228,6 +254,7 @@ set_sources(CudaSession *self, const CnvWork *work, const CnvFrame *in)
     sources->delta[i] = (gint64)((guintptr)frame->data[0] - (guintptr)in->data[0]);
     sources->first = MIN(sources->first, sources->delta[i]);
   }
+  set_integers(sources);
 }
 
 static gboolean

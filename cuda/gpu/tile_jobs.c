@@ -4,9 +4,6 @@
 
 #include <string.h>
 
-/* Bytes of shared memory of tiles of several frames, at most: several blocks should fit a multiprocessor. */
-#define SHARED_OVER_TIME (40 * 1024)
-
 G_STATIC_ASSERT(G_STRUCT_OFFSET(CnvTileJob, job) == CNV_TILE_JOB_HEAD * sizeof(guint32));
 G_STATIC_ASSERT(sizeof(CnvTileArgs) <= 4096); /* of arguments that every driver takes */
 
@@ -53,6 +50,21 @@ make_job(const CnvPlane *plane, int c)
   return job;
 }
 
+/* What one plane of all plans needs of a kernel: their tiles come by one tensor map. */
+static CnvNeeds
+needs_of_plane(const CnvSchedule *schedule, CnvKernelId kernel, guint p)
+{
+  CnvNeeds needs = {.terms = 0};
+
+  for (guint i = p % CNV_MAX_PLANES; i < schedule->plane_kernels->len; i += CNV_MAX_PLANES) {
+    const CnvPlaneKernel *of = &g_array_index(schedule->plane_kernels, CnvPlaneKernel, i);
+
+    if (of->kernel == kernel)
+      needs = cnv_needs_join(&needs, &of->needs);
+  }
+  return needs;
+}
+
 void
 cnv_tile_job_prepare(CnvSchedule *schedule, guint index)
 {
@@ -60,13 +72,15 @@ cnv_tile_job_prepare(CnvSchedule *schedule, guint index)
   const CnvPlan *plan = g_ptr_array_index(schedule->plans, index / CNV_MAX_PLANES);
   const CnvPlane *plane = &plan->plane[index % CNV_MAX_PLANES];
   const CnvKernelKind *kind = of->kernel < CNV_N_KERNELS ? cnv_kernel_kind(of->kernel) : NULL;
+  CnvNeeds shared;
 
   if (!kind)
     return;
+  shared = needs_of_plane(schedule, of->kernel, index);
   of->tile_job = make_job(&g_array_index(schedule->planes, CnvPlane, index), cnv_fit_first_channel(plane));
   of->tile_job.bands = schedule->words->len;
   kind->set_job(&of->tile_job, schedule->words,
-                &(CnvJobPlane){plan, plane, schedule->variant[of->kernel], &of->needs,
+                &(CnvJobPlane){plan, plane, schedule->variant[of->kernel], &of->needs, &shared,
                                schedule->n_weights ? schedule->weight : plan->weight});
 }
 
@@ -119,18 +133,18 @@ cut_jobs(CnvSchedule *schedule, CnvLaunch *launch, int rows)
 {
   const CnvKernelKind *kind = cnv_kernel_kind(launch->kernel);
   const CnvVariant *variant = schedule->variant[launch->kernel];
-  const CnvNeeds *needs = &schedule->needs[launch->kernel];
 
   launch->blocks_x = 0;
   for (guint i = launch->first; i < launch->first + launch->n; i++) {
     CnvTileJob *job = &g_array_index(schedule->tile_jobs, CnvTileJob, i);
+    const CnvNeeds needs = needs_of_plane(schedule, launch->kernel, job->job.plane);
 
     job->first_block = (int)launch->blocks_x;
-    job->box_rows = kind->box_rows(variant, needs, rows);
+    job->box_rows = kind->box_rows(variant, &needs, rows);
     launch->blocks_x += cut_job(job, kind, variant, rows);
-    find_inner(job, variant, needs);
+    find_inner(job, variant, &needs);
   }
-  launch->shared_bytes = cnv_kernel_shared_bytes(kind, variant, needs, rows);
+  launch->shared_bytes = cnv_kernel_shared_bytes(kind, variant, &schedule->needs[launch->kernel], rows);
 }
 
 /* Blocks for all of a GPU: the last to begin should still have others beside them, so tiles above this many rows are
@@ -150,8 +164,8 @@ static void
 cut_tiles(CnvSchedule *schedule, CnvLaunch *launch)
 {
   const CnvVariant *variant = schedule->variant[launch->kernel];
-  guint shared_max = cnv_kernel_kind(launch->kernel)->shared_max;
-  guint most = schedule->needs[launch->kernel].n_frames > 1 ? SHARED_OVER_TIME : shared_max;
+  const CnvKernelKind *kind = cnv_kernel_kind(launch->kernel);
+  guint most = schedule->needs[launch->kernel].n_frames > 1 ? kind->shared_over_time : kind->shared_max;
   int rows = variant->tile_rows;
 
   cut_jobs(schedule, launch, rows);

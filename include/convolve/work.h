@@ -47,7 +47,7 @@ typedef struct {
 
 /* A frame of the session's history, and its weight in the sum over frames. */
 typedef struct {
-  int slot;     /* -1: no frame; its taps are left out */
+  int slot;     /* with a frame; -1: none, and its taps are left out */
   float weight; /* times the term's taps */
 } CnvTemporalTap;
 

@@ -34,7 +34,7 @@
 
 static char *only_backend, *only_algorithm, *only_format, *only_filter;
 static char **files;
-static int repeats, only_radius = -1;
+static int repeats, only_radius = -1, only_frames;
 static gboolean quick, list;
 
 static const GOptionEntry entries[] = {
@@ -43,6 +43,7 @@ static const GOptionEntry entries[] = {
     {"format", 0, 0, G_OPTION_ARG_STRING, &only_format, "Only cases of that format", "NAME"},
     {"filter", 0, 0, G_OPTION_ARG_STRING, &only_filter, "Only cases of that filter", "NAME"},
     {"radius", 0, 0, G_OPTION_ARG_INT, &only_radius, "Only cases of that radius", "N"},
+    {"frames", 0, 0, G_OPTION_ARG_INT, &only_frames, "Only cases of so many frames over time", "N"},
     {"list", 0, 0, G_OPTION_ARG_NONE, &list, "List cases, algorithms and rivals", NULL},
     {"output", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &files, "Write the table to FILE.csv or FILE.json, too", "FILE"},
     {"repeats", 0, 0, G_OPTION_ARG_INT, &repeats, "Repeats of each time (default 21)", "N"},
@@ -230,9 +231,9 @@ time_plan(Run *run, CnvPlan *plan, const char *name)
 
   if (run->copy_us == 0)
     time_copy(run, plan);
-  if (plan->n_temporal_taps > 1 && !cnv_session_history_alloc(session, &plan->image, plan->n_temporal_taps, &error))
+  if (!bench_frames_fill_history(&run->frames, plan, &error))
     g_error("%s", error->message);
-  if (is_wanted(only_algorithm, name))
+  if (is_wanted(only_algorithm, name) && (only_frames == 0 || only_frames == plan->n_temporal_taps))
     measure(run, &filtered, name, -1);
   cnv_session_history_alloc(session, &plan->image, 0, NULL);
 }

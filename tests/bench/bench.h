@@ -48,6 +48,9 @@ typedef struct {
 void bench_frames_init(BenchFrames *f, const TestCase *c, CnvSession *session, CnvMemory memory, double rotating_bytes);
 void bench_frames_clear(BenchFrames *f);
 
+/* Gives the session a history with all frames that the plan takes, if it takes several. */
+gboolean bench_frames_fill_history(const BenchFrames *f, const CnvPlan *plan, GError **error);
+
 typedef struct BenchRival BenchRival;
 
 /* One way through the frames: filtered by the plan or by the rival, or copied. */

@@ -53,6 +53,26 @@ bench_frames_clear(BenchFrames *f)
   test_frame_clear(&f->out);
 }
 
+/* Either way the frame's memory stays as it is. */
+static gboolean
+push(const BenchFrames *f, int slot, const TestRun *pair, GError **error)
+{
+  gboolean kept;
+
+  return cnv_session_history_push(f->session, slot, &pair->from, FALSE, &kept, error);
+}
+
+gboolean
+bench_frames_fill_history(const BenchFrames *f, const CnvPlan *plan, GError **error)
+{
+  int n = plan->n_temporal_taps;
+  gboolean ok = n == 1 || cnv_session_history_alloc(f->session, &plan->image, n, error);
+
+  for (int i = 0; i < n && n > 1 && ok; i++)
+    ok = push(f, i, &f->pair[i % f->n_pairs], error);
+  return ok;
+}
+
 /* Keeps the frame as number i of a stream and puts it out, the last of those that count. */
 static gboolean
 submit_in_time(const BenchFrames *f, CnvPlan *plan, const TestRun *pair, int i, GError **error)
@@ -62,14 +82,12 @@ submit_in_time(const BenchFrames *f, CnvPlan *plan, const TestRun *pair, int i, 
   CnvWork work = CNV_WORK_ALL(&plan);
   CnvFrame in = {.memory = CNV_MEMORY_HISTORY, .slot = i % n};
   int slot[CNV_MAX_TEMPORAL_TAPS];
-  gboolean kept; /* either way the memory stays as it is */
 
   for (int k = 0; k < n; k++)
     slot[k] = (i + 1 + k) % n;
   work.temporal_tap = temporal_tap;
   work.n_temporal_taps = cnv_temporal_taps_make(plan, slot, CNV_TEMPORAL_REPLICATE, temporal_tap);
-  return cnv_session_history_push(f->session, i % n, &pair->from, FALSE, &kept, error) &&
-         cnv_session_submit(f->session, &work, &in, &pair->to, error);
+  return push(f, i % n, pair, error) && cnv_session_submit(f->session, &work, &in, &pair->to, error);
 }
 
 static gboolean

@@ -55,6 +55,10 @@ typedef struct {
   float weight[CNV_ARGS_SOURCES];
   int64_t delta[CNV_ARGS_SOURCES];
   int64_t first; /* the least of them, or 0 */
+  /* The weights, none below 0, as integers of 16 bits times `unit`, two in a word; the last is 0 beside an odd one. */
+  uint32_t integer[(CNV_ARGS_SOURCES + 1) / 2];
+  uint32_t integer_sum;
+  float unit;
 } CnvSources;
 
 #define CNV_SOURCE_STEP 256
@@ -182,6 +186,11 @@ typedef struct {
   V(2, 2, 2, 64, 4)                                                                                                    \
   V(3, 3, 1, 128, 4)                                                                                                   \
   V(5, 5, 1, 128, 3)
+/* The same of sums over time. */
+#define CNV_BLUR_OVER_TIME_VARIANTS(V)                                                                                 \
+  V(2, 2, 2, 64, 4)                                                                                                    \
+  V(3, 3, 1, 128, 4)                                                                                                   \
+  V(5, 5, 1, 128, 3)
 /* blur_ring: steps along x, rows of a round by 16, blocks that should fit a multiprocessor; steps along y are free. */
 #define CNV_RING_VARIANTS(V)                                                                                           \
   V(9, 4, 4)                                                                                                           \
@@ -195,6 +204,9 @@ typedef struct {
 /* Samples or rows that k steps reach over on either side. */
 #define CNV_BLUR_LEAD(k) (8 * ((k)-1))
 #define CNV_BLUR_ROWS 128 /* of a tile, at most */
+/* Rows above and below a tile that are multiplied with taps of 0, at most: a tile has those that taps reach to alone.
+ */
+#define CNV_BLUR_BEYOND 7
 
 /* Shared memory of blur_ring: a round's rows, row sums, bands, and two times 16 rows of outputs of each warp. parts:
  * numbers that taps and row sums are made of. */
@@ -265,7 +277,7 @@ typedef struct {
   int base;
   /* Ones where four samples from a multiple of four on are copied from the input, as they lie in memory: of samples of
    * 8 bits the first number alone. */
-  uint32_t copied_bits[2];
+  CNV_ALIGNED(8) uint32_t copied_bits[2];
   int steps_y;    /* blur: steps of 16 rows that 16 outputs reach over */
   uint32_t bands; /* blur, dense: index of the first word of their fragments of taps */
 

@@ -16,12 +16,12 @@
  *
  * SPLIT: taps and row sums are two f16 numbers each, together nearly as good as float32: for more than 8 bits, and taps
  * of both signs.
+ *
+ * Over time the weighted sums of all frames' samples take the samples' place before all that.
  */
 #pragma once
 
-#include <cuda_fp16.h>
-
-#include "gpu/kernels/tile.cuh"
+#include "gpu/kernels/blur_samples.cuh"
 
 #if __CUDA_ARCH__ >= 800
 
@@ -43,42 +43,6 @@ multiply_first(float (&sum)[4], const uint4 &a, uint32_t b0, uint32_t b1, const 
       : "=f"(sum[0]), "=f"(sum[1]), "=f"(sum[2]), "=f"(sum[3])
       : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1), "f"(first.x), "f"(first.y), "f"(first.z),
         "f"(first.w));
-}
-
-__device__ static uint32_t
-halves_of(float low, float high)
-{
-  const __half2 pair = __floats2half2_rn(low, high);
-
-  return *(const uint32_t *)&pair;
-}
-
-/* The part of two numbers that f16 leaves. */
-__device__ static uint32_t
-rest_of(uint32_t pair, float low, float high)
-{
-  const float2 taken = __half22float2(*(const __half2 *)&pair);
-
-  return halves_of(low - taken.x, high - taken.y);
-}
-
-/* Bits of samples of 16 bits: how far a level is shifted, and a mask for two of them. */
-struct SampleBits {
-  int shift;
-  uint32_t mask;
-};
-
-/* Four samples as two pairs of 1024 + x. */
-__device__ static uint2
-samples_of_word(uint32_t word, const SampleBits &)
-{
-  return make_uint2(__byte_perm(word, 0x64646464u, 0x4140), __byte_perm(word, 0x64646464u, 0x4342));
-}
-
-__device__ static uint2
-samples_of_word(uint2 word, const SampleBits &bits)
-{
-  return make_uint2((word.x >> bits.shift & bits.mask) | 0x64006400u, (word.y >> bits.shift & bits.mask) | 0x64006400u);
 }
 
 /* Two pairs of 1024 + level, as four samples. */
@@ -122,7 +86,7 @@ template <int N, bool KEPT> struct Bands {
   }
 };
 
-/* The same, always read from memory, in shared memory too. */
+/* The same, always read from memory. */
 struct BandsInMemory {
   const uint4 *from;
 
@@ -139,35 +103,36 @@ keep(int &number)
   asm volatile("" : "+r"(number));
 }
 
-/* Adds the taps of 16 rows along x, from the lane's first word on, to sums of eight rows each, of M groups of 16
- * samples. BEGINS: they begin with `first` instead. */
-template <typename T, int K_X, int M, int PARTS, bool BEGINS, typename B>
+/* Sums of the taps of 16 rows along x, from the lane's first word at byte `from` on: of eight rows each, of M groups of
+ * 16 samples. */
+template <typename T, int K_X, int M, int PARTS, typename S, typename B>
 __device__ static void
-sum_rows(float (&sum)[2][M][4], const uint8_t *from, int pitch, const B &bands, const SampleBits &bits,
-         const float4 &first)
+sum_rows(float (&sum)[2][M][4], int from, int pitch, const B &bands, const S &samples, const float4 &first)
 {
-  typedef typename Word<T>::type W;
-
 #pragma unroll
   for (int half = 0; half < 2; half++) {
-    uint2 sample[M];
+    const uint8_t *row = cnv_tiles + samples.row(from + half * 8 * pitch);
+    uint2 sample[M][S::parts];
 
 #pragma unroll
     for (int m = 0; m < M - 1; m++)
-      sample[m] = samples_of_word(*(const W *)(from + half * 8 * pitch + 16 * m * (int)sizeof(T)), bits);
+      samples.load(sample[m], row + 16 * m * (int)sizeof(T));
 #pragma unroll
     for (int k = 0; k < K_X; k++) {
-      sample[M - 1] = samples_of_word(*(const W *)(from + half * 8 * pitch + 16 * (k + M - 1) * (int)sizeof(T)), bits);
+      samples.load(sample[M - 1], row + 16 * (k + M - 1) * (int)sizeof(T));
 #pragma unroll
       for (int m = 0; m < M; m++) {
+        if (k == 0)
+          multiply_first(sum[half][m], bands[0], sample[m][0].x, sample[m][0].y, first);
+        else
+          multiply(sum[half][m], bands[k], sample[m][0].x, sample[m][0].y);
+        if (PARTS > 1)
+          multiply(sum[half][m], bands[(PARTS - 1) * K_X + k], sample[m][0].x, sample[m][0].y);
+        if (S::parts > 1)
+          multiply(sum[half][m], bands[k], sample[m][S::parts - 1].x, sample[m][S::parts - 1].y);
 #pragma unroll
-        for (int part = 0; part < PARTS; part++)
-          if (BEGINS && k + part == 0)
-            multiply_first(sum[half][m], bands[0], sample[m].x, sample[m].y, first);
-          else
-            multiply(sum[half][m], bands[part * K_X + k], sample[m].x, sample[m].y);
-        if (m > 0)
-          sample[m - 1] = sample[m];
+        for (int part = 0; part < S::parts && m > 0; part++)
+          sample[m - (m > 0)][part] = sample[m][part];
       }
     }
   }
@@ -236,7 +201,7 @@ add_center(float (&low)[2], float (&high)[2], const uint2 &pairs, float center, 
 }
 
 /* What the loop over rows has to do, beside sums that become levels: nothing; clamping, and a gain of the sample
- * itself; and more frames, and renormalize. Each is code of its own, which the others need not step over. */
+ * itself; and renormalize. Each is code of its own, which the others need not step over. */
 enum BlurMode { BLUR_PLAIN, BLUR_SHARP, BLUR_ALL };
 
 __device__ static bool
@@ -304,18 +269,18 @@ sum_columns(float (&level)[2][4], const uint4 (&sums)[K_Y][M][PARTS], int first,
   }
 }
 
-/* A lane's way through a tile in shared memory: its first bytes there and among the results, bytes from frame to frame,
- * frames, and rows of results. */
+/* A lane's way through a tile in shared memory: its first bytes there and among the results, and rows of results. */
 struct BlurLane {
-  int from, out, frame_bytes, n_frames, n_rows;
+  int from, out, n_rows;
   Factors factors;
 };
 
 /* A warp's way down a tile of WIDTH samples, by 16 rows a step: their row sums become the last of a ring of K_Y, by
  * which 16 rows of results are made. */
-template <typename T, int K_X, int K_Y, int M, int WIDTH, int PARTS, BlurMode MODE, typename BX, typename BY>
+template <typename T, int K_X, int K_Y, int M, int WIDTH, int PARTS, BlurMode MODE, typename S, typename BX,
+          typename BY>
 __device__ static void
-blur_rows(const CnvTileJob &s, BlurLane lane, const BX &band_x, const BY &band_y)
+blur_rows(const CnvTileJob &s, BlurLane lane, const S &samples, const BX &band_x, const BY &band_y)
 {
   typedef typename Word<T>::type W;
   constexpr int bytes = sizeof(T), lead = CNV_BLUR_LEAD(K_X);
@@ -338,18 +303,8 @@ blur_rows(const CnvTileJob &s, BlurLane lane, const BX &band_x, const BY &band_y
 
       if (step >= steps)
         break;
-      const uint8_t *rows = cnv_tiles + lane.from + step * 16 * pitch;
-      if (MODE < BLUR_ALL) {
-        sum_rows<T, K_X, M, PARTS, true>(row_sum, rows, pitch, band_x, bits, first_sum);
-      } else {
-#pragma unroll
-        for (int i = 0; i < 8 * M; i++)
-          row_sum[i % 2][i / 2 % M][i / (2 * M)] = s.first_sum[0];
-#pragma unroll 1
-        for (int f = 0; f < lane.n_frames; f++)
-          sum_rows<T, K_X, M, PARTS, false>(row_sum, rows + f * lane.frame_bytes, pitch,
-                                            BandsInMemory{band_x.from + f * PARTS * K_X * 32}, bits, first_sum);
-      }
+      const int rows = lane.from + step * 16 * pitch;
+      sum_rows<T, K_X, M, PARTS>(row_sum, rows, pitch, band_x, samples, first_sum);
 #pragma unroll
       for (int m = 0; m < M; m++)
         pack_parts(sums[u][m], row_sum[0][m], row_sum[1][m]);
@@ -358,7 +313,8 @@ blur_rows(const CnvTileJob &s, BlurLane lane, const BX &band_x, const BY &band_y
 #pragma unroll
       for (int m = 0; m < M; m++) {
         uint8_t *out = cnv_tiles + (lane.out ^ 16 * m * bytes) + y * box;
-        const uint8_t *center = rows + (CNV_BLUR_LEAD(K_Y) - 16 * (K_Y - 1)) * pitch + (16 * m + lead) * bytes;
+        const uint8_t *center =
+            cnv_tiles + rows + (CNV_BLUR_LEAD(K_Y) - 16 * (K_Y - 1)) * pitch + (16 * m + lead) * bytes;
         float level[2][4];
         W word[2];
 
@@ -373,7 +329,7 @@ blur_rows(const CnvTileJob &s, BlurLane lane, const BX &band_x, const BY &band_y
 }
 
 /* K_X, K_Y: steps of 16 samples and of 16 rows that 16 outputs reach over; M: groups of 16 samples of a warp. */
-template <typename T, int K_X, int K_Y, int M, bool SPLIT>
+template <typename T, int K_X, int K_Y, int M, bool SPLIT, bool OVER_TIME>
 __device__ static void
 blur(const CnvTileArgs &l)
 {
@@ -399,11 +355,11 @@ blur(const CnvTileArgs &l)
     find_factors(factor, s, tile.at, width);
   finish_tile<T>(l, params, shape, &barrier);
   const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, warp_x = threadIdx.x / 32 * 16 * M;
-  const int n_frames = max(l.sources.n, 1);
-  BlurLane at = {tile.rows * width * bytes + g * pitch + apron + (warp_x - lead) * bytes + 4 * t * bytes,
+  const int frame_bytes = CNV_TILE_BYTES(pitch, tile.box_rows);
+  const Samples<T> samples = {{s.shift, (uint32_t)s.full_bits * 0x10001u}};
+  const int first = tile.rows * width * bytes + apron + (warp_x - lead) * bytes + 4 * t * bytes;
+  BlurLane at = {first + (g + tile.top - CNV_BLUR_LEAD(K_Y)) * pitch,
                  output_offset<width * bytes>(tile.rows, g, (warp_x + 4 * t) * bytes),
-                 CNV_TILE_BYTES(pitch, tile.box_rows),
-                 n_frames,
                  tile.at.y_end - tile.at.y,
                  {factor + warp_x + 4 * t, factor + width + g}};
   /* Found anew: `words` would take registers while a tile is filled. */
@@ -411,17 +367,21 @@ blur(const CnvTileArgs &l)
   const BandsInMemory all_x = {all_y.from + parts * K_Y * 32};
   if (tile.renormalizes)
     __syncthreads();
-  if (n_frames == 1 && is_plain(s)) {
-    blur_rows<T, K_X, K_Y, M, width, parts, BLUR_PLAIN>(s, at, band_x, band_y);
-  } else if (n_frames == 1 && !tile.renormalizes) {
-    blur_rows<T, K_X, K_Y, M, width, parts, BLUR_SHARP>(s, at, all_x, all_y);
+  if (OVER_TIME) {
+    sum_frames<T>(l, s, cnv_tiles + tile.rows * width * bytes, frame_bytes);
+    blur_rows<T, K_X, K_Y, M, width, parts, BLUR_ALL>(
+        s, at, SamplesOverTime<T>{frame_bytes, first, first + (tile.box_rows - 1) * pitch}, band_x, band_y);
+  } else if (is_plain(s)) {
+    blur_rows<T, K_X, K_Y, M, width, parts, BLUR_PLAIN>(s, at, samples, band_x, band_y);
+  } else if (!tile.renormalizes) {
+    blur_rows<T, K_X, K_Y, M, width, parts, BLUR_SHARP>(s, at, samples, all_x, all_y);
   } else {
     const int first_out = at.out;
 
 #pragma unroll 1
     for (int m = 0; m < M; m++, at.from += 16 * bytes, at.factors.along += 16) {
       at.out = first_out ^ 16 * m * bytes;
-      blur_rows<T, K_X, K_Y, 1, width, parts, BLUR_ALL>(s, at, band_x, band_y);
+      blur_rows<T, K_X, K_Y, 1, width, parts, BLUR_ALL>(s, at, samples, band_x, band_y);
     }
   }
   store_outputs<T, width>(l, params, shape);
@@ -429,7 +389,7 @@ blur(const CnvTileArgs &l)
 
 #else
 
-template <typename T, int K_X, int K_Y, int M, bool SPLIT>
+template <typename T, int K_X, int K_Y, int M, bool SPLIT, bool OVER_TIME>
 __device__ static void
 blur(const CnvTileArgs &)
 {

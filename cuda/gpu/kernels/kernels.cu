@@ -77,10 +77,13 @@ BLOCKS(stage_out, stage_out(b, l))
     __VA_ARGS__(l);                                                                                                    \
   }
 #define TILES(name, blocks, ...) WARPS(name, CNV_TILE_WARPS, FITTING(blocks), __VA_ARGS__)
-#define BLUR(K_X, K_Y, M, rows, blocks) TILES(blur_u8_##K_X##x##K_Y, blocks, blur<uint8_t, K_X, K_Y, M, false>)
+#define BLUR(K_X, K_Y, M, rows, blocks) TILES(blur_u8_##K_X##x##K_Y, blocks, blur<uint8_t, K_X, K_Y, M, false, false>)
 #define BLUR_SPLIT(K_X, K_Y, M, rows, blocks)                                                                          \
-  TILES(blur_split_u8_##K_X##x##K_Y, blocks, blur<uint8_t, K_X, K_Y, M, true>)                                         \
-  TILES(blur_split_u16_##K_X##x##K_Y, blocks, blur<uint16_t, K_X, K_Y, M, true>)
+  TILES(blur_split_u8_##K_X##x##K_Y, blocks, blur<uint8_t, K_X, K_Y, M, true, false>)                                  \
+  TILES(blur_split_u16_##K_X##x##K_Y, blocks, blur<uint16_t, K_X, K_Y, M, true, false>)
+#define BLUR_OVER_TIME(K_X, K_Y, M, rows, blocks)                                                                      \
+  TILES(blur_over_time_u8_##K_X##x##K_Y, blocks, blur<uint8_t, K_X, K_Y, M, true, true>)                               \
+  TILES(blur_over_time_u16_##K_X##x##K_Y, blocks, blur<uint16_t, K_X, K_Y, M, true, true>)
 #define DENSE_U8(K, TERMS, D, ROWS, COLUMNS, blocks)                                                                   \
   TILES(dense_u8_##K##_##TERMS##_##D##_##ROWS, blocks, dense<uint8_t, K, TERMS, D, ROWS, COLUMNS>)
 #define DENSE_U16(K, TERMS, D, ROWS, COLUMNS, blocks)                                                                  \
@@ -95,6 +98,7 @@ WARPS(frames_u8, CNV_FRAMES_WARPS, 32 / CNV_FRAMES_WARPS, frames<uint8_t>)
 WARPS(frames_u16, CNV_FRAMES_WARPS, 32 / CNV_FRAMES_WARPS, frames<uint16_t>)
 CNV_BLUR_VARIANTS(BLUR)
 CNV_BLUR_SPLIT_VARIANTS(BLUR_SPLIT)
+CNV_BLUR_OVER_TIME_VARIANTS(BLUR_OVER_TIME)
 CNV_RING_VARIANTS(RING)
 CNV_RING_SPLIT_VARIANTS(RING_SPLIT)
 CNV_DENSE_U8_VARIANTS(DENSE_U8)

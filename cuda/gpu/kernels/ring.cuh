@@ -90,14 +90,14 @@ input_word(const TileParams &params, int x, int y)
   return word;
 }
 
-/* The sums of a warp's 16 rows by `row_groups` groups, to the ring. from: the lane's first word. */
+/* The sums of a warp's 16 rows by `row_groups` groups, to the ring. from: byte of the lane's first word. */
 template <typename T, int K_X, int PARTS, typename R>
 __device__ static void
-put_row_sums(uint4 *to, const uint8_t *from, const BandsInMemory &band_x, const SampleBits &bits, const float4 &first)
+put_row_sums(uint4 *to, int from, const BandsInMemory &band_x, const SampleBits &bits, const float4 &first)
 {
   float sum[2][R::row_groups][4];
 
-  sum_rows<T, K_X, R::row_groups, PARTS, true>(sum, from, R::pitch, band_x, bits, first);
+  sum_rows<T, K_X, R::row_groups, PARTS>(sum, from, R::pitch, band_x, Samples<T>{bits}, first);
 #pragma unroll
   for (int m = 0; m < R::row_groups; m++) {
     uint4 packed[PARTS];
@@ -225,7 +225,7 @@ ring_rows(const CnvTileArgs &l, const TileParams &params, const TileBox &box, co
     if (round > 0)
       __syncthreads(); /* the ring's oldest rows have been read */
     if (round * BLOCKS + row_block < n_in)
-      put_row_sums<T, K_X, PARTS, R>(put + row_group * PARTS * 32, cnv_tiles + from, band_x, bits, first_sum);
+      put_row_sums<T, K_X, PARTS, R>(put + row_group * PARTS * 32, from, band_x, bits, first_sum);
     put = put + BLOCKS * R::slot < ring_end ? put + BLOCKS * R::slot : ring + row_block * R::slot;
     __syncthreads();
     start_round<T, R>(l, params, box, round + 1, rounds, barrier);

@@ -86,11 +86,13 @@ add_tiles(void)
     add_named((Variant){.bytes = bytes, .is_frames = TRUE}, sizeof(CnvTileArgs), tiles_frames, "cnv_frames_%s",
               types[bytes]);
   }
-#define BLUR(name, size, x, y, m, n)                                                                                   \
-  add_named((Variant){.bytes = size, .k_x = x, .k_y = y, .groups = m, .parts = n}, sizeof(CnvTileArgs), tiles_blur,    \
-            "cnv_%s_%s_%dx%d", name, types[size], x, y);
-#define PLAIN(x, y, m, height, blocks) BLUR("blur", 1, x, y, m, 1)
-#define SPLIT(x, y, m, height, blocks) BLUR("blur_split", 1, x, y, m, 2) BLUR("blur_split", 2, x, y, m, 2)
+#define BLUR(name, size, x, y, m, n, over_time)                                                                        \
+  add_named((Variant){.bytes = size, .k_x = x, .k_y = y, .groups = m, .parts = n, .is_over_time = over_time},          \
+            sizeof(CnvTileArgs), tiles_blur, "cnv_%s_%s_%dx%d", name, types[size], x, y);
+#define PLAIN(x, y, m, height, blocks) BLUR("blur", 1, x, y, m, 1, FALSE)
+#define SPLIT(x, y, m, height, blocks) BLUR("blur_split", 1, x, y, m, 2, FALSE) BLUR("blur_split", 2, x, y, m, 2, FALSE)
+#define OVER_TIME(x, y, m, height, blocks)                                                                             \
+  BLUR("blur_over_time", 1, x, y, m, 2, TRUE) BLUR("blur_over_time", 2, x, y, m, 2, TRUE)
 #define DENSE(size, k, n_terms, n_digits, n_rows)                                                                      \
   add_named((Variant){.bytes = size, .k_x = k, .terms = n_terms, .digits = n_digits, .rows = n_rows},                  \
             sizeof(CnvTileArgs), tiles_dense, "cnv_dense_%s_%d_%d_%d_%d", types[size], k, n_terms, n_digits, n_rows);
@@ -103,6 +105,7 @@ add_tiles(void)
 #define RING_SPLIT(x, n, blocks) STRIP("ring_split", 1, x, n, 2) STRIP("ring_split", 2, x, n, 2)
   CNV_BLUR_VARIANTS(PLAIN)
   CNV_BLUR_SPLIT_VARIANTS(SPLIT)
+  CNV_BLUR_OVER_TIME_VARIANTS(OVER_TIME)
   CNV_RING_VARIANTS(RING)
   CNV_RING_SPLIT_VARIANTS(RING_SPLIT)
   CNV_DENSE_U8_VARIANTS(DENSE_U8)

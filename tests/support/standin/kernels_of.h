@@ -16,8 +16,9 @@ typedef struct {
   int ring;     /* blur: 16 rows of a round, or 0 */
   int parts;    /* f16 numbers of a tap, blur */
   gboolean is_fused, is_frames;
-  int terms;        /* dense */
-  int digits, rows; /* dense; rows of taps in registers, or 0 */
+  gboolean is_over_time; /* blur */
+  int terms;             /* dense */
+  int digits, rows;      /* dense; rows of taps in registers, or 0 */
 } Variant;
 
 typedef struct {

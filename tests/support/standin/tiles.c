@@ -165,7 +165,7 @@ reached_by(const Variant *v, const CnvTileJob *s)
     return (Reached){s->lead, top, 8 * CNV_FUSED_GROUPS(n_rows) - top, CNV_FUSED_LOADED * bytes};
   if (v->digits)
     return (Reached){lead, top, MAX(n_rows, 1) - 1 - top, CNV_TILE_PITCH(16, width, lead * bytes)};
-  top = CNV_BLUR_LEAD(s->steps_y);
+  top = v->ring ? CNV_BLUR_LEAD(s->steps_y) : s->top;
   return (Reached){lead, top, top, CNV_TILE_PITCH(16 * bytes, width, lead * bytes)};
 }
 
@@ -182,6 +182,10 @@ check_shared(const KernelRun *run, const CnvTileJob *s)
 
   if (v->ring)
     needed = (guint)cnv_ring_bytes(v->bytes, r.pitch, v->k_x, s->steps_y, v->ring, v->parts);
+  else if (v->groups && !v->is_over_time) /* rows that are multiplied with 0 */
+    needed += (guint)((CNV_BLUR_LEAD(v->k_y) - s->top) * r.pitch);
+  if (v->groups && (s->top < CNV_BLUR_LEAD(v->k_y) - CNV_BLUR_BEYOND || s->top > CNV_BLUR_LEAD(v->k_y)))
+    standin_report("%s has %d rows above a tile", run->name, s->top);
   if (run->size->block[0] != 32u * (v->is_frames ? CNV_FRAMES_WARPS : CNV_TILE_WARPS) || run->size->block[1] != 1)
     standin_report("%s has blocks of %u x %u threads", run->name, run->size->block[0], run->size->block[1]);
   if (s->rows % 16 || s->origin % 16 || s->bands % 4)
@@ -444,9 +448,20 @@ blur_tap(const Fragments *from, int out, int at)
   return tap;
 }
 
-/* Row sums of all rows that the column reaches over, of all frames, each by its own band. */
+/* The weight of a frame, -1: of the only one; over time as the kernel has it, in integers. */
+static double
+blur_weight(const KernelRun *run, int frame)
+{
+  const CnvSources *sources = &((const CnvTileArgs *)run->args)->sources;
+
+  if (!run->variant.is_over_time)
+    return 1;
+  return (sources->integer[frame / 2] >> (frame % 2 * 16) & 0xffff) * (double)sources->unit;
+}
+
+/* Row sums of all rows that the column reaches over, of all frames. */
 static double *
-blur_rows(const Tiles *tiles, const Band *x, const Around *around)
+blur_rows(const KernelRun *run, const Tiles *tiles, const Band *x, const Around *around)
 {
   const CnvTileJob *s = tiles->tiles;
   int width = samples_of(tiles), rows = s->job.height + around->above + around->below;
@@ -457,9 +472,11 @@ blur_rows(const Tiles *tiles, const Band *x, const Around *around)
   for (int f = tiles->first_source; f < tiles->n_sources; f++) {
     Padded from = pad(tiles, around, f);
 
+    for (gsize i = 0; i < (gsize)from.width * rows; i++)
+      from.value[i] *= blur_weight(run, f);
     for (int y = 0; y < rows; y++)
-      add_row(sums + (gsize)y * width, width, &x[MAX(f, 0)], around, from.value + (gsize)y * from.width,
-              1024 + (double)s->mid);
+      add_row(sums + (gsize)y * width, width, x, around, from.value + (gsize)y * from.width,
+              run->variant.is_over_time ? 0 : 1024 + (double)s->mid);
     g_free(from.value);
   }
   return sums;
@@ -498,13 +515,12 @@ blur_tiles(const KernelRun *run, Tiles *tiles)
 {
   const Variant *v = &run->variant;
   const CnvTileJob *s = tiles->tiles;
-  int frames = MAX(tiles->n_sources, 1), of_frame = v->parts * v->k_x * 128, width = samples_of(tiles);
-  const guint32 *words = open_words(run, s, (gsize)(frames * of_frame + v->parts * s->steps_y * 128));
-  const Fragments of_y = {words, v, s->steps_y, 16};
+  int of_y_words = v->parts * s->steps_y * 128, width = samples_of(tiles);
+  const guint32 *words = open_words(run, s, (gsize)(v->parts * v->k_x * 128 + of_y_words));
+  const Fragments of_y = {words, v, s->steps_y, 16}, of_x = {words + of_y_words, v, v->k_x, 16, .along_x = TRUE};
   g_autofree double *acc = g_new0(double, (gsize)width * s->job.height), *sums = NULL;
-  g_autofree Band *x = g_new(Band, frames);
   Around around = {0};
-  Band y;
+  Band x, y;
 
   open_levels(run, tiles);
   if (!words)
@@ -512,15 +528,16 @@ blur_tiles(const KernelRun *run, Tiles *tiles)
   for (int i = 0; i < 4; i++)
     if (s->first_sum[i] != s->first_sum[0] || s->first_level[i] != (s->renormalizes ? 0 : s->offset))
       standin_report("%s: sums begin with %g, levels with %g", run->name, s->first_sum[i], s->first_level[i]);
-  for (int f = 0; f < frames; f++) {
-    const Fragments of_x = {words + v->parts * s->steps_y * 128 + f * of_frame, v, v->k_x, 16, .along_x = TRUE};
-
-    x[f] = find_band(run, &of_x, blur_tap, CNV_BLUR_LEAD(v->k_x), 16 * v->k_x, s->channels);
-    widen(&x[f], &around.left, &around.right);
-  }
+  if (v->is_over_time ? tiles->n_sources == 0 : tiles->n_sources > 1)
+    standin_report("%s: %d frames", run->name, tiles->n_sources);
+  x = find_band(run, &of_x, blur_tap, CNV_BLUR_LEAD(v->k_x), 16 * v->k_x, s->channels);
+  widen(&x, &around.left, &around.right);
   y = find_band(run, &of_y, blur_tap, CNV_BLUR_LEAD(s->steps_y), 16 * s->steps_y, 1);
   widen(&y, &around.above, &around.below);
-  sums = blur_rows(tiles, x, &around);
+  if (!v->ring && MAX(around.above, around.below) > s->top)
+    standin_report("%s: taps reach %d rows up and %d down, the tile has %d", run->name, around.above, around.below,
+                   s->top);
+  sums = blur_rows(run, tiles, &x, &around);
   for (int i = 0; i < s->job.height; i++)
     for (int j = -around.above; j <= around.below; j++)
       for (int k = 0; k < width; k++)
@@ -531,8 +548,7 @@ blur_tiles(const KernelRun *run, Tiles *tiles)
     acc[i] += s->offset - 1024;
   check_levels(run, tiles, acc);
   samples_store(&tiles->job, acc);
-  for (int f = 0; f < frames; f++)
-    g_free(x[f].tap);
+  g_free(x.tap);
   g_free(y.tap);
 }
 

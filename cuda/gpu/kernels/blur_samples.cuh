@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Samples of a tile as blur multiplies them: pairs of f16, of one frame or summed up over time.
+ */
+#pragma once
+
+#include <cuda_fp16.h>
+
+#include "gpu/kernels/tile.cuh"
+
+#if __CUDA_ARCH__ >= 800
+
+__device__ static uint32_t
+halves_of(float low, float high)
+{
+  const __half2 pair = __floats2half2_rn(low, high);
+
+  return *(const uint32_t *)&pair;
+}
+
+/* The part of two numbers that f16 leaves. */
+__device__ static uint32_t
+rest_of(uint32_t pair, float low, float high)
+{
+  const float2 taken = __half22float2(*(const __half2 *)&pair);
+
+  return halves_of(low - taken.x, high - taken.y);
+}
+
+/* Bits of samples of 16 bits: how far a level is shifted, and a mask for two of them. */
+struct SampleBits {
+  int shift;
+  uint32_t mask;
+};
+
+/* Four samples as two pairs of 1024 + x. */
+__device__ static uint2
+samples_of_word(uint32_t word, const SampleBits &)
+{
+  return make_uint2(__byte_perm(word, 0x64646464u, 0x4140), __byte_perm(word, 0x64646464u, 0x4342));
+}
+
+__device__ static uint2
+samples_of_word(uint2 word, const SampleBits &bits)
+{
+  return make_uint2((word.x >> bits.shift & bits.mask) | 0x64006400u, (word.y >> bits.shift & bits.mask) | 0x64006400u);
+}
+
+/* Samples of one frame: a word is two pairs of 1024 + x. Rows beyond the tile are taken as they come: their taps are 0.
+ */
+template <typename T> struct Samples {
+  static constexpr int parts = 1;
+  SampleBits bits;
+
+  __device__ int row(int from) const
+  {
+    return from;
+  }
+
+  __device__ void load(uint2 (&sample)[1], const uint8_t *at) const
+  {
+    sample[0] = samples_of_word(*(const typename Word<T>::type *)at, bits);
+  }
+};
+
+/* Sums over time (sum_frames), about 0: of samples of 16 bits with what f16 leaves of them. */
+template <typename T> struct SamplesOverTime {
+  static constexpr int parts = sizeof(T);
+  int frame_bytes, first, last; /* the lane's first bytes of the tile's first row, and of the last */
+
+  /* What lies beyond is no f16 number. */
+  __device__ int row(int from) const
+  {
+    return min(max(from, first), last);
+  }
+
+  __device__ void load(uint2 (&sample)[parts], const uint8_t *at) const
+  {
+    if (parts == 1) {
+      sample[0] = make_uint2(*(const uint32_t *)at, *(const uint32_t *)(at + frame_bytes));
+    } else {
+      sample[0] = *(const uint2 *)at;
+      sample[parts - 1] = *(const uint2 *)(at + frame_bytes);
+    }
+  }
+};
+
+/* Adds the samples of two frames to sums of 16 bytes of samples, by integer weights of 16 bits. */
+__device__ static void
+add_frames(uint32_t (&sum)[16], const uint4 &first, const uint4 &second, uint32_t weights, const SampleBits &)
+{
+  const uint32_t a[4] = {first.x, first.y, first.z, first.w}, b[4] = {second.x, second.y, second.z, second.w};
+
+#pragma unroll
+  for (int i = 0; i < 8; i++) {
+    const uint32_t bytes = __byte_perm(a[i / 2], b[i / 2], i % 2 ? 0x7362 : 0x5140);
+
+    sum[2 * i] = __dp2a_lo(weights, bytes, sum[2 * i]);
+    sum[2 * i + 1] = __dp2a_hi(weights, bytes, sum[2 * i + 1]);
+  }
+}
+
+__device__ static void
+add_frames(uint32_t (&sum)[8], const uint4 &first, const uint4 &second, uint32_t weights, const SampleBits &bits)
+{
+  const uint32_t a[4] = {first.x, first.y, first.z, first.w}, b[4] = {second.x, second.y, second.z, second.w};
+  const uint32_t bytes = __byte_perm(weights, 0, 0x3120); /* the lower ones of both, and the upper ones */
+
+#pragma unroll
+  for (int i = 0; i < 8; i++) {
+    const uint32_t pair =
+        __byte_perm(a[i / 2] >> bits.shift & bits.mask, b[i / 2] >> bits.shift & bits.mask, i % 2 ? 0x7632 : 0x5410);
+
+    sum[i] = __dp2a_lo(pair, bytes, sum[i]) + 256 * __dp2a_hi(pair, bytes, 0u);
+  }
+}
+
+/* Two pairs of sums as they lie in the first two frames' tiles. */
+__device__ static uint2
+pack_over_time(const float *sum, uint8_t, int i)
+{
+  return make_uint2(halves_of(sum[4 * i], sum[4 * i + 1]), halves_of(sum[4 * i + 2], sum[4 * i + 3]));
+}
+
+__device__ static uint2
+pack_over_time(const float *sum, uint16_t, int i)
+{
+  const uint32_t main = halves_of(sum[2 * i], sum[2 * i + 1]);
+
+  return make_uint2(main, rest_of(main, sum[2 * i], sum[2 * i + 1]));
+}
+
+/* Puts the weighted sums of the frames' samples, about 0, in place of the first two frames (SamplesOverTime), by all
+ * threads, each in bytes of its own. All see them afterwards. */
+template <typename T>
+__device__ static void
+sum_frames(const CnvTileArgs &l, const CnvTileJob &s, uint8_t *tile, int frame_bytes)
+{
+  constexpr int n_samples = 16 / sizeof(T);
+  const SampleBits bits = {s.shift, (uint32_t)s.full_bits * 0x10001u};
+  const uint32_t first = 0u - (uint32_t)s.mid * l.sources.integer_sum;
+  const float unit = l.sources.unit;
+  const int n = l.sources.n;
+
+#pragma unroll 1
+  for (int i = 16 * threadIdx.x; i < frame_bytes; i += 16 * blockDim.x) {
+    const uint8_t *at = tile + i;
+    uint32_t sum[n_samples];
+    float value[n_samples];
+    uint2 pair[4];
+
+#pragma unroll
+    for (int k = 0; k < n_samples; k++)
+      sum[k] = first;
+#pragma unroll 1
+    for (int f = 0; f < n; f += 2, at += 2 * frame_bytes)
+      add_frames(sum, *(const uint4 *)at, *(const uint4 *)(f + 1 < n ? at + frame_bytes : at), l.sources.integer[f / 2],
+                 bits);
+#pragma unroll
+    for (int k = 0; k < n_samples; k++)
+      value[k] = (float)(int)sum[k] * unit;
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+      pair[k] = pack_over_time(value, T(), k);
+    *(uint4 *)(tile + i) = make_uint4(pair[0].x, pair[1].x, pair[2].x, pair[3].x);
+    *(uint4 *)(tile + frame_bytes + i) = make_uint4(pair[0].y, pair[1].y, pair[2].y, pair[3].y);
+  }
+  __syncthreads();
+}
+
+#endif
