@@ -187,14 +187,11 @@ digit_of(double tap, int d, const CnvNeeds *needs, gboolean high)
   return (guint8)(power == TAP_DIGITS(needs) - 1 ? value : value & 255);
 }
 
-/* Rows of taps that the variant takes of each frame. They come in pairs; where there is but one, two frames are a pair.
- */
+/* Rows of taps that the variant takes of each frame. */
 static int
 rows_of(const CnvVariant *variant, const CnvNeeds *needs)
 {
-  if (variant->kept_rows)
-    return variant->kept_rows;
-  return needs->rows == 1 && CNV_DENSE_PRODUCTS(needs->bytes, variant->k_x) == 1 ? 1 : (needs->rows + 1) / 2 * 2;
+  return variant->kept_rows ? variant->kept_rows : needs->rows;
 }
 
 /* A digit of a row's scaled taps for four bytes of its window, the first of them so many samples behind the output. */

@@ -8,7 +8,8 @@
  *   S[y][x] = sum over rows of taps j and k of I[y + j][k] * B[j][k][x]: A the image, 16 rows of a window, B the taps
  * of a row on the bytes that 8 outputs reach
  *
- * Rows of taps go in pairs, whose two windows make K times 32 bytes. A lane's words of A are words of the tile. Where a
+ * Rows of taps, of all frames one after the other, go in pairs, whose two windows make K times 32 bytes. A lane's words
+ * of A are words of the tile. Where a
  * window serves two products, their outputs are ordered so that a lane has four neighbours. Each frame over time has
  * taps of its own; so have the two terms of a magnitude, whose sums stay apart.
  */
@@ -153,7 +154,21 @@ load_taps(uint2 (&taps)[K][TERMS][D][PRODUCTS], const uint2 *from)
     (&taps[0][0][0][0])[i] = __ldg(from + 32 * i);
 }
 
-/* ROWS: rows of taps whose words stay in registers; 0: any even number. COLUMNS: samples that a warp makes side by
+/* The rows of taps of all frames in turn: the bytes of each row from the first, in the tiles. */
+struct RowsOfFrames {
+  int n_rows, pitch, to_next_frame; /* from the last row of a frame */
+  int row, at;
+
+  __device__ int step()
+  {
+    row++;
+    at += row < n_rows ? pitch : to_next_frame;
+    row = row < n_rows ? row : 0;
+    return at;
+  }
+};
+
+/* ROWS: rows of taps whose words stay in registers; 0: any number. COLUMNS: samples that a warp makes side by
  * side. */
 template <typename T, int K, int TERMS, int D, int ROWS, int COLUMNS>
 __device__ static void
@@ -174,9 +189,8 @@ dense(const CnvTileArgs &l)
   const CnvTileJob &s = params.s;
   const auto &tile = params.tile;
   const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, warp = threadIdx.x / 32;
-  const int x = warp % warps_x * COLUMNS, n_frames = max(l.sources.n, 1);
-  const int frame_bytes = CNV_TILE_BYTES(pitch, tile.box_rows), n_rows = tile.n_rows;
-  const bool by_frames = products == 1 && n_rows == 1; /* the rows of two frames are a pair */
+  const int x = warp % warps_x * COLUMNS, n_rows = tile.n_rows, all_rows = max(l.sources.n, 1) * n_rows;
+  const int frame_bytes = CNV_TILE_BYTES(pitch, tile.box_rows);
   const uint32_t mask = ((uint32_t)s.full_bits << s.shift) * 0x10001u;
   const uint2 *taps = (const uint2 *)((const uint32_t *)l.bands + tile.bands) + lane;
   uint2 kept[ROWS ? ROWS / 2 : 1][K][TERMS][D][products];
@@ -191,16 +205,18 @@ dense(const CnvTileArgs &l)
   for (int y = warp / warps_x * 16; y < tile.at.y_end - tile.at.y; y += step) {
     int sums[COLUMNS / 8][TERMS][D][4] = {};
     const uint8_t *row = from + y * pitch;
+    RowsOfFrames next = {n_rows, pitch, frame_bytes - (n_rows - 1) * pitch, 0, 0};
 
 #pragma unroll
     for (int j = 0; j < ROWS; j += 2)
       add_taps<T>(sums, row + j * pitch, pitch, pitch, mask, kept[j / 2]);
 #pragma unroll 1
-    for (int i = 0, j = 0; i < (ROWS ? 0 : n_frames * n_rows); i += 2) {
+    for (int i = 0; i < (ROWS ? 0 : all_rows); i += 2) {
+      const int first = next.at, second = next.step();
+
       load_taps(kept[0], taps + i / 2 * pair_words);
-      add_taps<T>(sums, row, pitch, !by_frames ? pitch : i + 1 < n_frames ? frame_bytes : 0, mask, kept[0]);
-      j = j + 2 < n_rows ? j + 2 : 0;
-      row += j ? 2 * pitch : by_frames ? 2 * frame_bytes : frame_bytes - (n_rows - 2) * pitch;
+      add_taps<T>(sums, row + first, pitch, i + 1 < all_rows ? second - first : 0, mask, kept[0]);
+      next.step();
     }
     const DenseEpilogue epilogue = {s.gain, s.offset, {s.bias[0], s.bias[1]}, s.full_bits, s.shift};
     if (TERMS == 1 && s.combine == CNV_COMBINE_ABSOLUTE)

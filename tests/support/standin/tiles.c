@@ -675,8 +675,6 @@ dense_tiles(const KernelRun *run, Tiles *tiles)
   Band *bands;
 
   open_levels(run, tiles);
-  if (n_rows > 1 && n_rows % 2)
-    standin_report("%s has %d rows of taps", run->name, n_rows);
   if (v->rows && tiles->n_sources > 1)
     standin_report("%s has taps for one frame", run->name);
   if (!words)
