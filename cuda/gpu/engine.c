@@ -34,9 +34,7 @@ filter_on_device(CudaSession *self, const CnvWork *work, const CnvFrame *in, con
 {
   const CnvFrame *from = in->memory == CNV_MEMORY_HISTORY ? &self->history.frame[in->slot] : in;
 
-  return cnv_cuda_mark(self, SPAN_COMPUTE, 0, self->stream, error) &&
-         cnv_cuda_filter_frame(self, work, from, out, error) &&
-         cnv_cuda_mark(self, SPAN_COMPUTE, 1, self->stream, error);
+  return cnv_cuda_filter(self, work, self->schedule.slices.n - 1, from, out, error);
 }
 
 static gboolean
@@ -213,19 +211,16 @@ static gboolean
 make_resources(CudaSession *self, GError **error)
 {
   char name[128] = "";
-  int major = 0, minor = 0;
+  int n_processors = 0;
   gsize size;
 
   if (!CHECK(self, cuCtxGetDevice(&self->device), "asking for the GPU", error) ||
       !CHECK(self, cuDeviceGetName(name, sizeof(name), self->device), "asking for the GPU's name", error) ||
-      !CHECK(self, cuDeviceGetAttribute(&self->n_processors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, self->device),
+      !CHECK(self, cuDeviceGetAttribute(&n_processors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, self->device),
              "asking for the GPU's size", error) ||
-      !CHECK(self, cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, self->device),
-             "asking for the GPU's capability", error) ||
-      !CHECK(self, cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, self->device),
-             "asking for the GPU's capability", error))
+      !cnv_driver_capability(self->cu, self->device, &self->capability, error))
     return FALSE;
-  self->capability = 10 * major + minor;
+  self->schedule.n_processors = (guint)n_processors;
   self->base.device_name = g_strdup(name);
   if (!CHECK(self, cuModuleLoadData(&self->module, cnv_kernels_fatbin), "loading the kernels (" CNV_CUDA_ARCHS ")",
              error) ||

@@ -203,10 +203,7 @@ run(CudaSession *self, const CnvWork *work, FrameInFlight *frame, GError **error
     if (once && k < n - 1)
       continue;
     if (!cnv_cuda_wait_for_stream(self, self->stream, up, error) ||
-        (n_down == 0 && !cnv_cuda_mark(self, SPAN_COMPUTE, 0, self->stream, error)) ||
-        !(once ? cnv_cuda_filter_frame(self, work, &frame->from, &frame->to, error)
-               : cnv_cuda_filter_slice(self, work, k, &frame->from, &frame->to, error)) ||
-        (k == n - 1 && !cnv_cuda_mark(self, SPAN_COMPUTE, 1, self->stream, error)) ||
+        !cnv_cuda_filter(self, work, k, &frame->from, &frame->to, error) ||
         !cnv_cuda_wait_for_stream(self, down, self->stream, error))
       return FALSE;
     for (; n_down <= k; n_down++)

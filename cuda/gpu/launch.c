@@ -6,8 +6,58 @@
 
 #include "gpu/session.h"
 #include "gpu/range.h"
+#include "plan/arith.h"
 
-#define TEXTURE_ALIGNMENT 512 /* of its first byte, on every GPU so far */
+/* cnv_<variant>_<type>_<suffix>, cnv_<variant>_<type> where there is but one, or else cnv_<kernel>. */
+static char *
+function_name(const CnvKernelKind *kind, const CnvVariant *variant, gboolean is_u16)
+{
+  const char *type = is_u16 ? "u16" : "u8";
+
+  if (variant && variant->suffix)
+    return g_strdup_printf("cnv_%s_%s_%s", variant->name, type, variant->suffix);
+  return variant ? g_strdup_printf("cnv_%s_%s", variant->name, type) : g_strdup_printf("cnv_%s", kind->name);
+}
+
+/* The launch's kernel, which may take as much shared memory as a block can have. */
+static CUfunction
+find_function(CudaSession *self, const CnvLaunch *l, GError **error)
+{
+  const CnvKernelKind *kind = cnv_kernel_kind(l->kernel);
+  const CnvVariant *variant = self->schedule.variant[l->kernel];
+  const CnvPlan *plan = g_ptr_array_index(self->schedule.plans, 0);
+  gboolean is_u16 = plan->image.format->sample_bytes > 1;
+  gconstpointer key = variant ? (gconstpointer)variant : kind;
+  CUfunction function = g_hash_table_lookup(self->functions[is_u16], key);
+  g_autofree char *name = NULL;
+
+  if (function)
+    return function;
+  name = function_name(kind, variant, is_u16);
+  if (!CHECK(self, cuModuleGetFunction(&function, self->module, name), name, error) ||
+      (variant &&
+       !CHECK(self,
+              cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)kind->shared_max),
+              "asking for shared memory", error)))
+    return NULL;
+  g_hash_table_insert(self->functions[is_u16], (gpointer)key, function);
+  return function;
+}
+
+/* Puts a bank of taps in constant memory, unless it is there. */
+static gboolean
+load_bank(CudaSession *self, guint bank, GError **error)
+{
+  CUdeviceptr from = self->plan_arrays.address + self->schedule.taps_at + bank * sizeof(float);
+  gsize size = MIN(self->schedule.taps->len - bank, CNV_CONSTANT_TAPS) * sizeof(float);
+
+  if (self->loaded_bank == (int)bank)
+    return TRUE;
+  if (!CHECK(self, cuMemcpyDtoDAsync(self->taps, from, size, self->stream), "loading the taps", error))
+    return FALSE;
+  self->loaded_bank = (int)bank;
+  return TRUE;
+}
 
 /* Starts a kernel on the session's stream. overlaps: it waits by itself for the launch before it, and may begin while
  * that ends. */
@@ -40,28 +90,24 @@ start_launch(CudaSession *self, const CnvLaunch *l, void *args, gboolean overlap
                                  .blockDimY = kind->threads_y,
                                  .blockDimZ = 1,
                                  .sharedMemBytes = l->shared_bytes};
-  CUfunction function = cnv_cuda_find_function(self, l, error);
+  CUfunction function = find_function(self, l, error);
 
   return function && start(self, function, config, args, overlaps, error);
 }
 
-static guint
-blocks(int size, int of)
-{
-  return (guint)((size + of - 1) / of);
-}
-
-/* n: rectangles; bytes, rows: of the largest. */
+/* Copies n rectangles, if any. */
 static gboolean
-launch_copy(CudaSession *self, CnvCopyArgs *args, int n, int bytes, int rows, GError **error)
+launch_copy(CudaSession *self, CnvCopyArgs *args, int n, GError **error)
 {
-  const CUlaunchConfig config = {.gridDimX = blocks(bytes, 32 * CNV_COPY_BYTES),
-                                 .gridDimY = blocks(rows, 8),
-                                 .gridDimZ = (guint)n,
-                                 .blockDimX = 32,
-                                 .blockDimY = 8,
-                                 .blockDimZ = 1};
+  CUlaunchConfig config = {.gridDimZ = (guint)n, .blockDimX = 32, .blockDimY = 8, .blockDimZ = 1};
+  int bytes = 0, rows = 0;
 
+  for (int i = 0; i < n; i++) {
+    bytes = MAX(bytes, args->plane[i].bytes);
+    rows = MAX(rows, args->plane[i].rows);
+  }
+  config.gridDimX = (guint)cnv_divide_up(bytes, 32 * CNV_COPY_BYTES);
+  config.gridDimY = (guint)cnv_divide_up(rows, 8);
   return n == 0 || start(self, self->copy, config, args, TRUE, error);
 }
 
@@ -70,19 +116,13 @@ cnv_cuda_copy_planes(CudaSession *self, const CnvLayout *layout, guint which, co
                      GError **error)
 {
   CnvCopyArgs args;
-  int n = 0, bytes = 0, rows = 0;
+  int n = 0;
 
-  for (int m = 0; m < layout->n_planes; m++) {
-    int row = layout->row_bytes[m], height = layout->rows[m];
-
-    if (!(which >> m & 1))
-      continue;
-    args.plane[n++] =
-        (CnvCopyPlane){(guintptr)in->data[m], (guintptr)out->data[m], in->stride[m], out->stride[m], row, height};
-    bytes = MAX(bytes, row);
-    rows = MAX(rows, height);
-  }
-  return launch_copy(self, &args, n, bytes, rows, error);
+  for (int m = 0; m < layout->n_planes; m++)
+    if (which >> m & 1)
+      args.plane[n++] = (CnvCopyPlane){(guintptr)in->data[m], (guintptr)out->data[m], in->stride[m],
+                                       out->stride[m],        layout->row_bytes[m],   layout->rows[m]};
+  return launch_copy(self, &args, n, error);
 }
 
 guint
@@ -95,31 +135,6 @@ cnv_cuda_copied_memories(const CnvWork *work)
     if (plan->plane[p].filtered && plan->plane[p].plain)
       copied &= ~(1u << plan->plane[p].component[0].plane);
   return copied;
-}
-
-/* Textures over the planes of the frame, and over the row sums. */
-static gboolean
-set_textures(CudaSession *self, CnvBlockArgs *args, GError **error)
-{
-  const CnvPlan *plan = g_ptr_array_index(self->schedule.plans, 0);
-
-  if (self->n_textures > N_TEXTURES - CNV_MAX_PLANES - 1) {
-    /* Kernels may still read from them. */
-    if (!CHECK(self, cuStreamSynchronize(self->stream), "changing a texture", error))
-      return FALSE;
-    cnv_cuda_forget_textures(self);
-  }
-  for (int m = 0; m < self->layout.n_planes; m++) {
-    guint64 start = args->in.address[m] / TEXTURE_ALIGNMENT * TEXTURE_ALIGNMENT;
-
-    /* Its last row is as long as the others, or ends with the memory. */
-    if (!cnv_cuda_find_texture(self, start,
-                               args->in.address[m] - start + (gsize)args->in.stride[m] * self->layout.rows[m],
-                               plan->image.format->sample_bytes, &args->texture[m], error))
-      return FALSE;
-    args->texture_start[m] = start;
-  }
-  return cnv_cuda_find_texture(self, self->sums.address, self->sums.size, sizeof(float), &args->sums_texture, error);
 }
 
 static CnvAddresses
@@ -135,12 +150,12 @@ planes_of(const CnvFrame *frame)
 }
 
 static CnvBlockArgs
-block_args(const CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out)
+block_args(const CudaSession *self, const CnvLaunch *l, guint source, const CnvFrame *in, const CnvFrame *out)
 {
   const CnvSchedule *schedule = &self->schedule;
   CUdeviceptr arrays = self->work_arrays.address;
-  CnvFrame staged_in = cnv_layout_frame(&self->staged, CNV_MEMORY_DEVICE,
-                                        self->staged_in.address + self->staged_source * self->staged.size);
+  CnvFrame staged_in =
+      cnv_layout_frame(&self->staged, CNV_MEMORY_DEVICE, self->staged_in.address + source * self->staged.size);
   CnvFrame staged_out = cnv_layout_frame(&self->staged, CNV_MEMORY_DEVICE, self->staged_out.address);
 
   return (CnvBlockArgs){.planes = self->plan_arrays.address + schedule->planes_at,
@@ -157,11 +172,13 @@ block_args(const CudaSession *self, const CnvLaunch *l, const CnvFrame *in, cons
 }
 
 static gboolean
-run_block_jobs(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out, GError **error)
+run_block_jobs(CudaSession *self, const CnvLaunch *l, guint source, const CnvFrame *in, const CnvFrame *out,
+               GError **error)
 {
-  CnvBlockArgs args = block_args(self, l, in, out);
+  CnvBlockArgs args = block_args(self, l, source, in, out);
 
-  return (cnv_kernel_kind(l->kernel)->algorithm != CNV_ALGORITHM_TEXTURE || set_textures(self, &args, error)) &&
+  return (cnv_kernel_kind(l->kernel)->algorithm != CNV_ALGORITHM_TEXTURE ||
+          cnv_cuda_set_textures(self, &args, error)) &&
          start_launch(self, l, &args, FALSE, error);
 }
 
@@ -187,31 +204,11 @@ run_tile_jobs(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const C
   return start_launch(self, l, &args, TRUE, error);
 }
 
-static gboolean
-run_launch(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out, GError **error)
+/* A frame over time; where it is missing another stands, with weight 0. */
+static const CnvFrame *
+source_frame(const CudaSession *self, const CnvTemporalTap *tap, const CnvFrame *in)
 {
-  if (!cnv_cuda_load_bank(self, l->bank, error))
-    return FALSE;
-  if (cnv_kernel_kind(l->kernel)->variants)
-    return run_tile_jobs(self, l, in, out, error);
-  return run_block_jobs(self, l, in, out, error);
-}
-
-/* Every frame that counts has a staged form of its own; where one is missing another stands, with weight 0. */
-static gboolean
-stage_history(CudaSession *self, const CnvWork *work, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out,
-              GError **error)
-{
-  gboolean ok = TRUE;
-
-  for (guint i = 0; i < work->n_temporal_taps && ok; i++) {
-    int slot = work->temporal_tap[i].slot;
-
-    self->staged_source = i;
-    ok = run_launch(self, l, slot < 0 ? in : &self->history.frame[slot], out, error);
-  }
-  self->staged_source = 0;
-  return ok;
+  return tap->slot < 0 ? in : &self->history.frame[tap->slot];
 }
 
 /* The integers are the largest of 16 bits, and their sum times the unit is that of the weights: a flat frame stays
@@ -238,7 +235,7 @@ set_integers(CnvSources *sources)
   sources->unit = integer_sum ? sum / (float)integer_sum : 0;
 }
 
-/* Settles which frames are added up. One that is missing counts for 0, wherever it is read. */
+/* Settles which frames are added up. */
 static void
 set_sources(CudaSession *self, const CnvWork *work, const CnvFrame *in)
 {
@@ -248,7 +245,7 @@ set_sources(CudaSession *self, const CnvWork *work, const CnvFrame *in)
   sources->first = 0;
   for (guint i = 0; i < work->n_temporal_taps; i++) {
     const CnvTemporalTap *tap = &work->temporal_tap[i];
-    const CnvFrame *frame = tap->slot < 0 ? in : &self->history.frame[tap->slot];
+    const CnvFrame *frame = source_frame(self, tap, in);
 
     sources->weight[i] = tap->slot < 0 ? 0 : tap->weight;
     sources->delta[i] = (gint64)((guintptr)frame->data[0] - (guintptr)in->data[0]);
@@ -257,30 +254,32 @@ set_sources(CudaSession *self, const CnvWork *work, const CnvFrame *in)
   set_integers(sources);
 }
 
+/* Every frame that counts has a staged form of its own. */
 static gboolean
-run_launches(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error)
+run_launch(CudaSession *self, const CnvWork *work, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out,
+           GError **error)
 {
-  for (guint i = 0; i < self->schedule.launches->len; i++) {
-    const CnvLaunch *l = &g_array_index(self->schedule.launches, CnvLaunch, i);
-    gboolean each = l->kernel == CNV_KERNEL_STAGE_IN && work->n_temporal_taps > 0;
+  guint n_staged = l->kernel == CNV_KERNEL_STAGE_IN ? work->n_temporal_taps : 0;
+  gboolean ok = load_bank(self, l->bank, error);
 
-    if (each ? !stage_history(self, work, l, in, out, error) : !run_launch(self, l, in, out, error))
-      return FALSE;
-  }
-  return TRUE;
+  if (ok && cnv_kernel_kind(l->kernel)->variants)
+    return run_tile_jobs(self, l, in, out, error);
+  if (ok && n_staged == 0)
+    return run_block_jobs(self, l, 0, in, out, error);
+  for (guint i = 0; i < n_staged && ok; i++)
+    ok = run_block_jobs(self, l, i, source_frame(self, &work->temporal_tap[i], in), out, error);
+  return ok;
 }
 
-gboolean
-cnv_cuda_filter_slice(CudaSession *self, const CnvWork *work, int slice, const CnvFrame *in, const CnvFrame *out,
-                      GError **error)
+static gboolean
+run_launches(CudaSession *self, const CnvWork *work, int slice, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
   const CnvSchedule *schedule = &self->schedule;
+  gboolean ok = TRUE;
 
-  set_sources(self, work, in);
-  for (guint i = slice > 0 ? schedule->launches_to[slice - 1] : 0; i < schedule->launches_to[slice]; i++)
-    if (!run_launch(self, &g_array_index(schedule->launches, CnvLaunch, i), in, out, error))
-      return FALSE;
-  return TRUE;
+  for (guint i = slice > 0 ? schedule->launches_to[slice - 1] : 0; i < schedule->launches_to[slice] && ok; i++)
+    ok = run_launch(self, work, &g_array_index(schedule->launches, CnvLaunch, i), in, out, error);
+  return ok;
 }
 
 /* The copy of a job from frame to frame, of a plane that is an array of samples. */
@@ -308,14 +307,11 @@ copy_jobs(CudaSession *self, const CnvFrame *from, const CnvFrame *to, GError **
 
   for (guint i = 0; i < jobs->len && ok; i += CNV_MAX_PLANES) {
     CnvCopyArgs args;
-    int n = 0, bytes = 0, rows = 0;
+    int n = 0;
 
-    for (; n < CNV_MAX_PLANES && i + n < jobs->len; n++) {
+    for (; n < CNV_MAX_PLANES && i + n < jobs->len; n++)
       args.plane[n] = job_copy(self, &g_array_index(jobs, CnvRectJob, i + n), from, to);
-      bytes = MAX(bytes, args.plane[n].bytes);
-      rows = MAX(rows, args.plane[n].rows);
-    }
-    ok = launch_copy(self, &args, n, bytes, rows, error);
+    ok = launch_copy(self, &args, n, error);
   }
   return ok;
 }
@@ -323,24 +319,36 @@ copy_jobs(CudaSession *self, const CnvFrame *from, const CnvFrame *to, GError **
 /* The jobs are filtered to a scratch frame and copied to their place: their surroundings are read until the last is
  * done. Of the samples in a job not all need be written. */
 static gboolean
-filter_in_place(CudaSession *self, const CnvWork *work, const CnvFrame *frame, GError **error)
+filter_in_place(CudaSession *self, const CnvWork *work, int slice, const CnvFrame *frame, GError **error)
 {
   const CnvFrame on_host = {.memory = CNV_MEMORY_HOST};
   CnvFrame scratch;
 
   return cnv_cuda_device_frame(self, &on_host, &self->scratch, &scratch, error) &&
-         copy_jobs(self, frame, &scratch, error) && run_launches(self, work, frame, &scratch, error) &&
+         copy_jobs(self, frame, &scratch, error) && run_launches(self, work, slice, frame, &scratch, error) &&
          copy_jobs(self, &scratch, frame, error);
 }
 
-gboolean
-cnv_cuda_filter_frame(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error)
+static gboolean
+filter(CudaSession *self, const CnvWork *work, int slice, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
+  if (in->data[0] == out->data[0])
+    return filter_in_place(self, work, slice, in, error);
+  return (!self->schedule.slices.single_launch ||
+          cnv_cuda_copy_planes(self, &self->layout, cnv_cuda_copied_memories(work), in, out, error)) &&
+         run_launches(self, work, slice, in, out, error);
+}
+
+gboolean
+cnv_cuda_filter(CudaSession *self, const CnvWork *work, int slice, const CnvFrame *in, const CnvFrame *out,
+                GError **error)
+{
+  const CnvSlices *slices = &self->schedule.slices;
+  gboolean first = slice == 0 || slices->single_launch, last = slice == slices->n - 1;
   CNV_RANGE("compute");
 
   set_sources(self, work, in);
-  if (in->data[0] == out->data[0])
-    return filter_in_place(self, work, in, error);
-  return cnv_cuda_copy_planes(self, &work->plan[0]->layout, cnv_cuda_copied_memories(work), in, out, error) &&
-         run_launches(self, work, in, out, error);
+  return (!first || cnv_cuda_mark(self, SPAN_COMPUTE, 0, self->stream, error)) &&
+         filter(self, work, slice, in, out, error) &&
+         (!last || cnv_cuda_mark(self, SPAN_COMPUTE, 1, self->stream, error));
 }

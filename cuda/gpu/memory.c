@@ -76,18 +76,6 @@ cnv_cuda_free_pinned(void *context, void *memory)
 
 /* ---- frames ---- */
 
-CnvLayout
-cnv_cuda_staged_layout(const CnvPlan *plan)
-{
-  CnvLayout layout = {.size = 0};
-
-  for (int p = 0; p < plan->n_planes; p++)
-    if (plan->plane[p].filtered && !plan->plane[p].plain)
-      cnv_layout_add(&layout, p, plan->plane[p].width * plan->plane[p].channels * (int)sizeof(float),
-                     plan->plane[p].height);
-  return layout;
-}
-
 gboolean
 cnv_cuda_device_frame(CudaSession *self, const CnvFrame *frame, CudaBuffer *buffer, CnvFrame *on_device, GError **error)
 {

@@ -174,41 +174,21 @@ make_slice(CnvSchedule *schedule, int k)
     jobs[i].height = cnv_slice_rows(schedule->slices.end[k], sub_y) - jobs[i].y;
   }
   add_bank(schedule, g_array_index(schedule->banks, guint, 0), jobs, n);
-  schedule->launches_to[k] = schedule->launches->len;
 }
 
-static void
-make_launches(CnvSchedule *schedule, const CnvWork *work)
+void
+cnv_schedule_make_launches(CnvSchedule *schedule, int fields)
 {
   GArray *arrays[] = {schedule->block_jobs, schedule->tile_jobs, schedule->launches};
 
   for (gsize i = 0; i < G_N_ELEMENTS(arrays); i++)
     g_array_set_size(arrays[i], 0);
   schedule->sums_size = 0;
-  if (schedule->slices.single_launch)
-    make_frame(schedule, work->interlaced ? 2 : 1);
-  for (int k = 0; k < schedule->slices.n && !schedule->slices.single_launch; k++)
-    make_slice(schedule, k);
-}
-
-gboolean
-cnv_schedule_set_work(CnvSchedule *schedule, const CnvWork *work, gboolean cut)
-{
-  gboolean new_weights = cnv_schedule_set_weights(schedule, work);
-
-  if (!new_weights && cnv_work_key_matches(&schedule->of, work) && !work->overlaps == !schedule->of.work.overlaps &&
-      !cut == !schedule->cut)
-    return FALSE;
-  cnv_work_key_set(&schedule->of, work);
-  schedule->crowd = cnv_rect_jobs_make(work, schedule->jobs, schedule->mask_rects);
-  schedule->cut = cut;
-  schedule->slices = cnv_slices_of_work(work);
-  /* Constant memory holds one bank at a time: several would be loaded again for each slice. */
-  schedule->slices.single_launch |= !cut || schedule->banks->len > 1;
-  make_launches(schedule, work);
-  g_byte_array_set_size(schedule->work_arrays, 0);
-  schedule->mask_rects_at = cnv_schedule_add_array(schedule->work_arrays, schedule->mask_rects);
-  schedule->block_jobs_at = cnv_schedule_add_array(schedule->work_arrays, schedule->block_jobs);
-  schedule->tile_jobs_at = cnv_schedule_add_array(schedule->work_arrays, schedule->tile_jobs);
-  return TRUE;
+  for (int k = 0; k < schedule->slices.n; k++) {
+    if (!schedule->slices.single_launch)
+      make_slice(schedule, k);
+    else if (k == schedule->slices.n - 1)
+      make_frame(schedule, fields);
+    schedule->launches_to[k] = schedule->launches->len;
+  }
 }

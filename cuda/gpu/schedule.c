@@ -112,30 +112,6 @@ place_plane(CnvSchedule *schedule, const CnvPlan *plan, const CnvPlane *plane, g
   return placed;
 }
 
-gboolean
-cnv_schedule_has_plans(const CnvSchedule *schedule, const CnvWork *work)
-{
-  if (schedule->plans->len != work->n_plans)
-    return FALSE;
-  for (guint i = 0; i < work->n_plans; i++)
-    if (g_ptr_array_index(schedule->plans, i) != work->plan[i])
-      return FALSE;
-  return TRUE;
-}
-
-static void
-forget_plans(CnvSchedule *schedule)
-{
-  GArray *arrays[] = {schedule->taps, schedule->banks, schedule->planes, schedule->plane_kernels, schedule->words};
-
-  for (gsize i = 0; i < G_N_ELEMENTS(arrays); i++)
-    g_array_set_size(arrays[i], 0);
-  g_ptr_array_set_size(schedule->plans, 0);
-  g_clear_pointer(&schedule->of.regions, g_array_unref);
-  memset(schedule->variant, 0, sizeof(schedule->variant));
-  memset(schedule->needs, 0, sizeof(schedule->needs));
-}
-
 /* Chooses the plane's kernel with tile jobs, if any: where its variant serves this plane along with those before it. */
 static void
 choose_kernel(CnvSchedule *schedule, const CnvPlan *plan, const CnvPlane *plane, CnvPlaneKernel *of)
@@ -154,41 +130,6 @@ choose_kernel(CnvSchedule *schedule, const CnvPlan *plan, const CnvPlane *plane,
   of->kernel = kernel;
   schedule->needs[kernel] = all;
   schedule->variant[kernel] = variant;
-}
-
-gsize
-cnv_schedule_add_array(GByteArray *arrays, const GArray *array)
-{
-  static const guint8 zeros[ARRAY_ALIGNMENT];
-  gsize at;
-
-  g_byte_array_append(arrays, zeros, (ARRAY_ALIGNMENT - arrays->len % ARRAY_ALIGNMENT) % ARRAY_ALIGNMENT);
-  at = arrays->len;
-  g_byte_array_append(arrays, (const guint8 *)array->data, array->len * g_array_get_element_size((GArray *)array));
-  return at;
-}
-
-gboolean
-cnv_schedule_set_weights(CnvSchedule *schedule, const CnvWork *work)
-{
-  float weight[CNV_MAX_TEMPORAL_TAPS] = {0};
-  int n = (int)work->n_temporal_taps;
-
-  for (int i = 0; i < n; i++)
-    weight[i] = work->temporal_tap[i].slot < 0 ? 0 : work->temporal_tap[i].weight;
-  if (n == schedule->n_weights && memcmp(weight, schedule->weight, sizeof(weight)) == 0)
-    return FALSE;
-  schedule->n_weights = n;
-  memcpy(schedule->weight, weight, sizeof(weight));
-  g_array_set_size(schedule->words, 0);
-  for (guint i = 0; i < schedule->planes->len; i++)
-    cnv_tile_job_prepare(schedule, i);
-  g_byte_array_set_size(schedule->plan_arrays, 0);
-  schedule->taps_at = cnv_schedule_add_array(schedule->plan_arrays, schedule->taps);
-  schedule->planes_at = cnv_schedule_add_array(schedule->plan_arrays, schedule->planes);
-  schedule->words_at = cnv_schedule_add_array(schedule->plan_arrays, schedule->words);
-  schedule->has_new_taps = TRUE;
-  return TRUE;
 }
 
 static void
@@ -212,18 +153,86 @@ add_plan(CnvSchedule *schedule, guint number, const CnvPlan *plan)
   }
 }
 
-void
+gboolean
 cnv_schedule_set_plans(CnvSchedule *schedule, const CnvWork *work)
 {
+  GArray *arrays[] = {schedule->taps, schedule->banks, schedule->planes, schedule->plane_kernels};
   guint bank = 0;
 
-  forget_plans(schedule);
+  if (schedule->plans->len == work->n_plans &&
+      memcmp(schedule->plans->pdata, work->plan, work->n_plans * sizeof(*work->plan)) == 0)
+    return FALSE;
+  for (gsize i = 0; i < G_N_ELEMENTS(arrays); i++)
+    g_array_set_size(arrays[i], 0);
+  g_ptr_array_set_size(schedule->plans, 0);
+  g_clear_pointer(&schedule->of.regions, g_array_unref);
+  memset(schedule->variant, 0, sizeof(schedule->variant));
+  memset(schedule->needs, 0, sizeof(schedule->needs));
   g_array_set_size(schedule->planes, work->n_plans * CNV_MAX_PLANES);
   g_array_set_size(schedule->plane_kernels, work->n_plans * CNV_MAX_PLANES);
   g_array_append_val(schedule->banks, bank);
   for (guint i = 0; i < work->n_plans; i++)
     add_plan(schedule, i, work->plan[i]);
   schedule->n_weights = -1;
+  return TRUE;
+}
+
+/* Appends an array for the GPU; returns where it begins. */
+static gsize
+add_array(GByteArray *arrays, const GArray *array)
+{
+  static const guint8 zeros[ARRAY_ALIGNMENT];
+  gsize at;
+
+  g_byte_array_append(arrays, zeros, (ARRAY_ALIGNMENT - arrays->len % ARRAY_ALIGNMENT) % ARRAY_ALIGNMENT);
+  at = arrays->len;
+  g_byte_array_append(arrays, (const guint8 *)array->data, array->len * g_array_get_element_size((GArray *)array));
+  return at;
+}
+
+/* Takes over the weights of the work's frames, which taps over time have in them, and makes tile jobs and words. FALSE:
+ * plans and weights are those of before. */
+static gboolean
+set_weights(CnvSchedule *schedule, const CnvWork *work)
+{
+  float weight[CNV_MAX_TEMPORAL_TAPS] = {0};
+  int n = (int)work->n_temporal_taps;
+
+  for (int i = 0; i < n; i++)
+    weight[i] = work->temporal_tap[i].slot < 0 ? 0 : work->temporal_tap[i].weight;
+  if (n == schedule->n_weights && memcmp(weight, schedule->weight, sizeof(weight)) == 0)
+    return FALSE;
+  schedule->n_weights = n;
+  memcpy(schedule->weight, weight, sizeof(weight));
+  g_array_set_size(schedule->words, 0);
+  for (guint i = 0; i < schedule->planes->len; i++)
+    cnv_tile_job_prepare(schedule, i);
+  g_byte_array_set_size(schedule->plan_arrays, 0);
+  schedule->taps_at = add_array(schedule->plan_arrays, schedule->taps);
+  schedule->planes_at = add_array(schedule->plan_arrays, schedule->planes);
+  schedule->words_at = add_array(schedule->plan_arrays, schedule->words);
+  return TRUE;
+}
+
+gboolean
+cnv_schedule_set_work(CnvSchedule *schedule, const CnvWork *work, gboolean cut)
+{
+  schedule->has_new_taps = set_weights(schedule, work);
+  if (!schedule->has_new_taps && cnv_work_key_matches(&schedule->of, work) &&
+      !work->overlaps == !schedule->of.work.overlaps && !cut == !schedule->cut)
+    return FALSE;
+  cnv_work_key_set(&schedule->of, work);
+  schedule->crowd = cnv_rect_jobs_make(work, schedule->jobs, schedule->mask_rects);
+  schedule->cut = cut;
+  schedule->slices = cnv_slices_of_work(work);
+  /* Constant memory holds one bank at a time: several would be loaded again for each slice. */
+  schedule->slices.single_launch |= !cut || schedule->banks->len > 1;
+  cnv_schedule_make_launches(schedule, work->interlaced ? 2 : 1);
+  g_byte_array_set_size(schedule->work_arrays, 0);
+  schedule->mask_rects_at = add_array(schedule->work_arrays, schedule->mask_rects);
+  schedule->block_jobs_at = add_array(schedule->work_arrays, schedule->block_jobs);
+  schedule->tile_jobs_at = add_array(schedule->work_arrays, schedule->tile_jobs);
+  return TRUE;
 }
 
 const CnvPlane *

@@ -45,51 +45,40 @@ typedef struct {
   CnvNeeds needs[CNV_N_KERNELS];            /* of all these planes */
   guint n_processors;                       /* of the GPU; the caller's to set before the work */
 
-  /* By cnv_schedule_set_weights: */
+  /* By cnv_schedule_set_work: */
   int n_weights;                       /* -1: plans are new */
   float weight[CNV_MAX_TEMPORAL_TAPS]; /* of frames over time */
   GArray *words;                       /* guint32: taps for tensor cores */
-  gboolean has_new_taps;               /* since the caller cleared it */
-
-  /* Arrays for the GPU one after the other, and where each begins: taps, planes and words. */
+  /* Arrays for the GPU, one after the other, and the place of each. */
   GByteArray *plan_arrays;
   gsize taps_at, planes_at, words_at;
-
-  /* By cnv_schedule_set_work: */
+  gboolean has_new_taps;             /* plan_arrays are others than for the last work */
   GArray *jobs, *mask_rects;         /* CnvRectJob, CnvMaskRect: the work, not yet in slices */
   GArray *block_jobs;                /* CnvBlockJob: of one launch after the other */
   GArray *tile_jobs;                 /* CnvTileJob: likewise */
-  GArray *launches;                  /* CnvLaunch, in order: those of slice 0, then of slice 1, ... */
+  GArray *launches;                  /* CnvLaunch, in order of slices; a single launch has all in the last one */
   CnvSlices slices;                  /* of the frame */
-  guint launches_to[CNV_SLICES_MAX]; /* in slices: how many launches there are up to a slice's last */
+  guint launches_to[CNV_SLICES_MAX]; /* how many launches there are up to a slice's last */
   gsize sums_size;                   /* bytes of row sums of the largest pass */
   CnvWorkKey of;                     /* the work that all of this is made of; clear: none */
   guint crowd;                       /* of cnv_rect_jobs_make */
   gboolean cut;                      /* as the caller asked */
-
-  /* Likewise. */
-  GByteArray *work_arrays;
+  GByteArray *work_arrays;           /* likewise */
   gsize mask_rects_at, block_jobs_at, tile_jobs_at;
 } CnvSchedule;
 
 void cnv_schedule_init(CnvSchedule *schedule);
 void cnv_schedule_clear(CnvSchedule *schedule);
 
-/* TRUE where the plans are those that are set. */
-gboolean cnv_schedule_has_plans(const CnvSchedule *schedule, const CnvWork *work);
-
-void cnv_schedule_set_plans(CnvSchedule *schedule, const CnvWork *work);
-
-/* Takes over the weights of the work's frames, which taps over time have in them, and makes tile jobs and words. FALSE:
- * plans and weights are those of before. */
-gboolean cnv_schedule_set_weights(CnvSchedule *schedule, const CnvWork *work);
+/* FALSE where the work's plans are those that are set. */
+gboolean cnv_schedule_set_plans(CnvSchedule *schedule, const CnvWork *work);
 
 /* The plans of the work are set. cut: launches are made for slices, where the work allows it. Returns FALSE where the
  * work's arrays are those that were made last time. */
 gboolean cnv_schedule_set_work(CnvSchedule *schedule, const CnvWork *work, gboolean cut);
 
-/* Appends an array for the GPU; returns where it begins. */
-gsize cnv_schedule_add_array(GByteArray *arrays, const GArray *array);
+/* The part of it in passes.c: block jobs, tile jobs and launches. fields: of a frame. */
+void cnv_schedule_make_launches(CnvSchedule *schedule, int fields);
 
 /* Floats that a plane takes of a constant bank. */
 guint cnv_schedule_taps_of(const CnvPlan *plan, const CnvPlane *plane);

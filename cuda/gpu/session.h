@@ -84,7 +84,6 @@ typedef struct {
    * each look-up costs memory. */
   GHashTable *functions[2];
   CUfunction copy;
-  int n_processors;
   CUdeviceptr taps;
   CUstream stream; /* that all goes to: own_stream or the caller's */
   CUstream own_stream;
@@ -110,8 +109,7 @@ typedef struct {
   double timed_us[N_SPANS];
   guint64 n_timed;
   CnvSchedule schedule;
-  gboolean is_uploaded; /* work_arrays of the schedule */
-  int loaded_bank;      /* of taps, in constant memory; -1 none */
+  int loaded_bank; /* of taps, in constant memory; -1 none */
   CnvLayout layout, staged;
   CudaBuffer scratch; /* for the result of filtering in place, before it is put there */
   CudaBuffer sums, plan_arrays, work_arrays, staged_in, staged_out;
@@ -123,9 +121,8 @@ typedef struct {
     CUevent unstaged;       /* it has left staging */
     CUevent rows_done;      /* the rows are there */
   } history;
-  CnvSources sources;  /* of the frame that is being submitted */
-  guint staged_source; /* number of the one that is being staged */
-  gboolean busy;       /* something was started since the last wait */
+  CnvSources sources; /* of the frame that is being submitted */
+  gboolean busy;      /* something was started since the last wait */
   Texture texture[N_TEXTURES];
   guint n_textures;
 } CudaSession;
@@ -138,8 +135,6 @@ void cnv_cuda_free(CudaSession *self, CudaBuffer *buffer);
  * nothing. */
 gboolean cnv_cuda_reserve(CudaSession *self, CudaBuffer *buffer, gsize size, GError **error);
 gboolean cnv_cuda_reserve_pinned(CudaSession *self, CudaBuffer *buffer, gsize size, const char *doing, GError **error);
-/* Layout of the planes that are staged as float32; the others are left out. */
-CnvLayout cnv_cuda_staged_layout(const CnvPlan *plan);
 /* The frame itself where it is on the device, else one in that buffer of the session's. */
 gboolean cnv_cuda_device_frame(CudaSession *self, const CnvFrame *frame, CudaBuffer *buffer, CnvFrame *on_device,
                                GError **error);
@@ -199,10 +194,6 @@ gboolean cnv_cuda_poll_times(CudaSession *self, GError **error);
 /* plans.c */
 /* Takes over plans and work, where they are others. cut: in slices, where that can be. */
 gboolean cnv_cuda_set_work(CudaSession *self, const CnvWork *work, gboolean cut, GError **error);
-/* The launch's kernel, which may take as much shared memory as a block can have. */
-CUfunction cnv_cuda_find_function(CudaSession *self, const CnvLaunch *launch, GError **error);
-/* Puts a bank of taps in constant memory, unless it is there. */
-gboolean cnv_cuda_load_bank(CudaSession *self, guint bank, GError **error);
 
 /* tensor_map.c */
 /* Fills in the maps for the planes that the launch's jobs read and write. */
@@ -210,18 +201,15 @@ void cnv_cuda_set_maps(CudaSession *self, const CnvLaunch *launch, const CnvFram
                        CnvTileArgs *args);
 
 /* textures.c */
-/* The texture over some memory, made unless there is one; the caller sees to it that there is room. */
-gboolean cnv_cuda_find_texture(CudaSession *self, CUdeviceptr address, gsize size, int bytes, guint64 *object,
-                               GError **error);
+/* Sets textures over the planes of `in` and over the row sums. */
+gboolean cnv_cuda_set_textures(CudaSession *self, CnvBlockArgs *args, GError **error);
 void cnv_cuda_forget_textures(CudaSession *self);
 
 /* launch.c */
-/* All that is done to a frame by the work that is set; both frames on the device. */
-gboolean cnv_cuda_filter_frame(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out,
-                               GError **error);
-/* The part for a slice, where the work that is set is cut; without planes of memory that are copied whole. */
-gboolean cnv_cuda_filter_slice(CudaSession *self, const CnvWork *work, int slice, const CnvFrame *in,
-                               const CnvFrame *out, GError **error);
+/* The part of the work that is set for a slice, with the marks of its time; all of it with the last one where kernels
+ * run once. Both frames are on the device. In several slices planes of memory that are copied whole are left out. */
+gboolean cnv_cuda_filter(CudaSession *self, const CnvWork *work, int slice, const CnvFrame *in, const CnvFrame *out,
+                         GError **error);
 /* Bits: the planes of memory that have samples which no kernel writes. */
 guint cnv_cuda_copied_memories(const CnvWork *work);
 /* Copies the planes of memory whose bit is set, in one launch. */

@@ -4,6 +4,8 @@
  */
 #include "gpu/session.h"
 
+#define TEXTURE_ALIGNMENT 512 /* of its first byte, on every GPU so far */
+
 static gboolean
 make_texture(CudaSession *self, Texture *texture, GError **error)
 {
@@ -19,8 +21,9 @@ make_texture(CudaSession *self, Texture *texture, GError **error)
   return CHECK(self, cuTexObjectCreate(&texture->object, &resource, &description, NULL), "making a texture", error);
 }
 
-gboolean
-cnv_cuda_find_texture(CudaSession *self, CUdeviceptr address, gsize size, int bytes, guint64 *object, GError **error)
+/* The texture over some memory, made unless there is one; the caller sees to it that there is room. */
+static gboolean
+find_texture(CudaSession *self, CUdeviceptr address, gsize size, int bytes, guint64 *object, GError **error)
 {
   Texture *texture = self->texture;
 
@@ -42,4 +45,27 @@ cnv_cuda_forget_textures(CudaSession *self)
 {
   while (self->n_textures > 0)
     self->cu->cuTexObjectDestroy(self->texture[--self->n_textures].object);
+}
+
+gboolean
+cnv_cuda_set_textures(CudaSession *self, CnvBlockArgs *args, GError **error)
+{
+  const CnvPlan *plan = g_ptr_array_index(self->schedule.plans, 0);
+
+  if (self->n_textures > N_TEXTURES - CNV_MAX_PLANES - 1) {
+    /* Kernels may still read from them. */
+    if (!CHECK(self, cuStreamSynchronize(self->stream), "changing a texture", error))
+      return FALSE;
+    cnv_cuda_forget_textures(self);
+  }
+  for (int m = 0; m < self->layout.n_planes; m++) {
+    guint64 start = args->in.address[m] / TEXTURE_ALIGNMENT * TEXTURE_ALIGNMENT;
+
+    /* Its last row is as long as the others, or ends with the memory. */
+    if (!find_texture(self, start, args->in.address[m] - start + (gsize)args->in.stride[m] * self->layout.rows[m],
+                      plan->image.format->sample_bytes, &args->texture[m], error))
+      return FALSE;
+    args->texture_start[m] = start;
+  }
+  return find_texture(self, self->sums.address, self->sums.size, sizeof(float), &args->sums_texture, error);
 }

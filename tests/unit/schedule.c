@@ -233,7 +233,9 @@ START_TEST(test_work_again)
     set_work(&schedule, &work);
     ck_assert(!cnv_schedule_set_work(&schedule, &work, FALSE));
     ck_assert(cnv_schedule_set_work(&schedule, &work, TRUE));
-    cnv_schedule_set_plans(&schedule, &work);
+    ck_assert(!cnv_schedule_set_plans(&schedule, &work));
+    g_ptr_array_set_size(schedule.plans, 0);
+    ck_assert(cnv_schedule_set_plans(&schedule, &work));
     ck_assert(cnv_schedule_set_work(&schedule, &work, TRUE));
     cnv_schedule_clear(&schedule);
     cnv_plan_unref(plan);
