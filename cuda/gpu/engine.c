@@ -30,24 +30,20 @@ cuda_probe(int device, GError **error)
 }
 
 static gboolean
-filter_on_device(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error)
-{
-  const CnvFrame *from = in->memory == CNV_MEMORY_HISTORY ? &self->history.frame[in->slot] : in;
-
-  return cnv_cuda_filter(self, work, self->schedule.slices.n - 1, from, out, error);
-}
-
-static gboolean
 submit_frame(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
   const CnvImage *image = &work->plan[0]->image;
+  const CnvSlices *slices = &self->schedule.slices;
   gboolean uploads = in->memory == CNV_MEMORY_HOST, downloads = out->memory == CNV_MEMORY_HOST;
 
   if (!cnv_cuda_check_alignment(image, in, error) || !cnv_cuda_check_alignment(image, out, error) ||
       !cnv_cuda_set_work(self, work, uploads && downloads, error))
     return FALSE;
-  self->base.stats.slices = self->schedule.slices.single_launch ? 1 : self->schedule.slices.n;
-  return (uploads || downloads ? cnv_cuda_start_frame : filter_on_device)(self, work, in, out, error);
+  self->base.stats.slices = slices->single_launch ? 1 : slices->n;
+  if (uploads || downloads)
+    return cnv_cuda_start_frame(self, work, in, out, error);
+  return cnv_cuda_filter(self, work, slices->n - 1,
+                         in->memory == CNV_MEMORY_HISTORY ? &self->history.frame[in->slot] : in, out, error);
 }
 
 static gboolean
@@ -69,47 +65,9 @@ cuda_submit(CnvSession *session, const CnvWork *work, const CnvFrame *in, const 
     if (self->marking)
       self->marked = 0;
   }
+  self->marking = FALSE;
   self->busy |= ok;
   self->cu->cuCtxPopCurrent(NULL);
-  return ok;
-}
-
-/* All frames, also those in device memory. */
-static gboolean
-finish_all(CudaSession *self, GError **error)
-{
-  if (!CHECK(self, cuStreamSynchronize(self->stream), "filtering a frame", error) || !cnv_cuda_read_times(self, error))
-    return FALSE;
-  cnv_cuda_frames_count(self, self->base.n_submitted);
-  return TRUE;
-}
-
-/* After a wait that fails no frame is good, their memory goes back to the caller, and no later frame is held back. */
-static gboolean
-cuda_wait(CnvSession *session, GError **error)
-{
-  CudaSession *self = (CudaSession *)session;
-  guint64 done;
-  gboolean ok;
-
-  if (!self->busy)
-    return TRUE;
-  g_mutex_lock(&self->host.waiting);
-  done = self->host.count.done;
-  ok = CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error);
-  if (ok || cnv_driver_enter_at_last(self->cu, self->context)) {
-    ok = ok && cnv_cuda_complete(self, G_MAXUINT64, error) && finish_all(self, error);
-    if (!ok)
-      cnv_cuda_sync_streams(self);
-    self->cu->cuCtxPopCurrent(NULL);
-  }
-  if (!ok) {
-    cnv_cuda_frames_forget(self, done, session->n_submitted);
-    cnv_cuda_frames_count(self, 0);
-    self->marked = 0;
-  }
-  self->busy = FALSE;
-  g_mutex_unlock(&self->host.waiting);
   return ok;
 }
 
@@ -153,23 +111,27 @@ cuda_order(CnvSession *session, void *stream, gboolean first, GError **error)
 static void
 release(CudaSession *self)
 {
-  const CnvDriver *cu = self->cu;
-
-  CudaBuffer *buffers[] = {&self->scratch,     &self->sums,      &self->plan_arrays,
-                           &self->work_arrays, &self->staged_in, &self->staged_out};
+  CudaBuffer *buffers[] = {&self->scratch,       &self->sums,         &self->plan_arrays,
+                           &self->work_arrays,   &self->staged_in,    &self->staged_out,
+                           &self->history.slots, &self->history.rows, &self->history.upload.staging};
+  const CUevent events[] = {self->order, self->history.unstaged, self->history.rows_done};
+  const CUstream streams[] = {self->own_stream, self->host.up, self->host.down};
 
   cnv_cuda_forget_textures(self);
   for (gsize i = 0; i < G_N_ELEMENTS(buffers); i++)
     cnv_cuda_free(self, buffers[i]);
   cnv_cuda_frames_close(self);
-  cnv_cuda_history_close(self);
   for (int m = 0; m < 2 * N_SPANS; m++)
-    cnv_cuda_destroy_event(self, self->mark[m / 2][m % 2]);
-  cnv_cuda_destroy_event(self, self->order);
-  if (self->own_stream)
-    cu->cuStreamDestroy(self->own_stream);
+    if (self->mark[m / 2][m % 2])
+      self->cu->cuEventDestroy(self->mark[m / 2][m % 2]);
+  for (gsize i = 0; i < G_N_ELEMENTS(events); i++)
+    if (events[i])
+      self->cu->cuEventDestroy(events[i]);
+  for (gsize i = 0; i < G_N_ELEMENTS(streams); i++)
+    if (streams[i])
+      self->cu->cuStreamDestroy(streams[i]);
   if (self->module)
-    cu->cuModuleUnload(self->module);
+    self->cu->cuModuleUnload(self->module);
 }
 
 static void
@@ -190,6 +152,7 @@ cuda_close(CnvSession *session)
   for (gsize i = 0; i < G_N_ELEMENTS(self->functions); i++)
     g_hash_table_unref(self->functions[i]);
   g_clear_pointer(&self->maps, g_hash_table_unref);
+  g_free(self->history.frame);
   g_free(session->device_name);
   g_free(self);
 }
@@ -210,6 +173,8 @@ enter_context(CudaSession *self, const CnvSessionOptions *options, GError **erro
 static gboolean
 make_resources(CudaSession *self, GError **error)
 {
+  CUstream *streams[] = {&self->own_stream, &self->host.up, &self->host.down};
+  CUevent *events[] = {&self->order, &self->history.unstaged, &self->history.rows_done};
   char name[128] = "";
   int n_processors = 0;
   gsize size;
@@ -226,15 +191,19 @@ make_resources(CudaSession *self, GError **error)
              error) ||
       !CHECK(self, cuModuleGetGlobal(&self->taps, &size, self->module, CNV_CONSTANT_SYMBOL), "finding the taps",
              error) ||
-      !CHECK(self, cuModuleGetFunction(&self->copy, self->module, "cnv_copy"), "finding cnv_copy", error) ||
-      !CHECK(self, cuStreamCreate(&self->own_stream, CU_STREAM_NON_BLOCKING), "making a stream", error) ||
-      !CHECK(self, cuEventCreate(&self->order, CU_EVENT_DISABLE_TIMING), "making an event", error))
+      !CHECK(self, cuModuleGetFunction(&self->copy, self->module, "cnv_copy"), "finding cnv_copy", error))
     return FALSE;
-  self->stream = self->own_stream;
+  for (gsize i = 0; i < G_N_ELEMENTS(streams); i++)
+    if (!CHECK(self, cuStreamCreate(streams[i], CU_STREAM_NON_BLOCKING), "making a stream", error))
+      return FALSE;
+  for (gsize i = 0; i < G_N_ELEMENTS(events); i++)
+    if (!CHECK(self, cuEventCreate(events[i], CU_EVENT_DISABLE_TIMING), "making an event", error))
+      return FALSE;
   for (int m = 0; m < 2 * N_SPANS; m++)
     if (!CHECK(self, cuEventCreate(&self->mark[m / 2][m % 2], CU_EVENT_DEFAULT), "making an event", error))
       return FALSE;
-  return cnv_cuda_frames_open(self, error) && cnv_cuda_history_open(self, error);
+  self->stream = self->own_stream;
+  return TRUE;
 }
 
 static CnvSession *
@@ -252,7 +221,7 @@ cuda_open(const CnvSessionOptions *options, GError **error)
                             .history_alloc = cnv_cuda_history_alloc,
                             .history_push = cnv_cuda_history_push,
                             .wait_for_rows = cnv_cuda_wait_for_rows,
-                            .wait = cuda_wait,
+                            .wait = cnv_cuda_wait,
                             .wait_for_frame = cnv_cuda_wait_for_frame,
                             .use_stream = cuda_use_stream,
                             .order = cuda_order,

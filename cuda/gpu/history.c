@@ -92,7 +92,7 @@ download_rows(CudaSession *self, const CnvFrame *frame, GError **error)
   if (rows->size < layout->size &&
       !CHECK(self, cuEventSynchronize(self->history.rows_done), "downloading rows of a frame", error))
     return FALSE;
-  if (!cnv_cuda_reserve_pinned(self, rows, layout->size, "page-locking memory to look for cuts", error))
+  if (!cnv_cuda_reserve(self, rows, TRUE, layout->size, error))
     return FALSE;
   for (int m = 0; m < layout->n_planes; m++) {
     const CUDA_MEMCPY2D copy = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
@@ -117,7 +117,7 @@ copy_frame(CudaSession *self, guint slot, const CnvFrame *frame, GError **error)
   const CnvLayout *layout = &self->history.layout;
   CnvFrame *to = &self->history.frame[slot];
 
-  if (!cnv_cuda_reserve(self, &self->history.slots, self->base.n_slots * layout->size, error))
+  if (!cnv_cuda_reserve(self, &self->history.slots, FALSE, self->base.n_slots * layout->size, error))
     return FALSE;
   *to = cnv_layout_frame(layout, CNV_MEMORY_DEVICE, self->history.slots.address + slot * layout->size);
   return frame->memory == CNV_MEMORY_HOST ? upload_frame(self, frame, to, error)
@@ -164,22 +164,4 @@ cnv_cuda_wait_for_rows(CnvSession *session, CnvFrame *rows, GError **error)
   self->cu->cuCtxPopCurrent(NULL);
   *rows = cnv_layout_frame(&session->scene->rows_layout, CNV_MEMORY_HOST, self->history.rows.address);
   return ok;
-}
-
-gboolean
-cnv_cuda_history_open(CudaSession *self, GError **error)
-{
-  return CHECK(self, cuEventCreate(&self->history.unstaged, CU_EVENT_DISABLE_TIMING), "making an event", error) &&
-         CHECK(self, cuEventCreate(&self->history.rows_done, CU_EVENT_DISABLE_TIMING), "making an event", error);
-}
-
-void
-cnv_cuda_history_close(CudaSession *self)
-{
-  g_free(self->history.frame);
-  cnv_cuda_free(self, &self->history.slots);
-  cnv_cuda_free(self, &self->history.rows);
-  cnv_cuda_free(self, &self->history.upload.staging);
-  cnv_cuda_destroy_event(self, self->history.unstaged);
-  cnv_cuda_destroy_event(self, self->history.rows_done);
 }

@@ -43,8 +43,9 @@ cnv_cuda_frames_count(CudaSession *self, guint64 number)
   g_mutex_unlock(&self->host.lock);
 }
 
-void
-cnv_cuda_frames_forget(CudaSession *self, guint64 done, guint64 number)
+/* All that are in flight are lost, and those after `done` and up to `number`. */
+static void
+forget_frames(CudaSession *self, guint64 done, guint64 number)
 {
   g_mutex_lock(&self->host.lock);
   for (FrameInFlight *f = self->host.frames; f < self->host.frames + CNV_IN_FLIGHT_MAX; f++) {
@@ -74,109 +75,110 @@ check_not_lost(CudaSession *self, guint64 number, GError **error)
 
 /* ---- out ---- */
 
-/* NULL: no frame up to that number is in flight. */
+/* The first by number of those whose number is in a range; NULL: none. 0 is the number of all that are free. */
 static FrameInFlight *
-oldest_frame(CudaSession *self, guint64 number)
+find_frame(CudaSession *self, guint64 least, guint64 most)
 {
-  FrameInFlight *oldest = NULL;
+  FrameInFlight *found = NULL;
 
   g_mutex_lock(&self->host.lock);
   for (FrameInFlight *f = self->host.frames; f < self->host.frames + CNV_IN_FLIGHT_MAX; f++)
-    if (f->number > 0 && f->number <= number && (!oldest || f->number < oldest->number))
-      oldest = f;
+    if (f->number >= least && f->number <= most && (!found || f->number < found->number))
+      found = f;
   g_mutex_unlock(&self->host.lock);
-  return oldest;
+  return found;
 }
 
-/* Brings what is staged to the frame's own memory, slice by slice. */
+/* Waits for a frame, and brings what is staged to its own memory, slice by slice. With host.waiting. */
 static gboolean
 complete(CudaSession *self, FrameInFlight *frame, GError **error)
 {
   const Transfer *down = &frame->down;
+  int n = down->slices.n;
 
-  for (int k = 0; k < down->slices.n && down->staged; k++) {
+  for (int k = down->staged ? 0 : n - 1; k < n; k++) {
     if (!CHECK(self, cuEventSynchronize(frame->downloaded[k]), "filtering a frame", error))
       return FALSE;
     cnv_cuda_transfer_copy_staged(self, down, k);
   }
-  if (!CHECK(self, cuEventSynchronize(frame->done), "filtering a frame", error))
-    return FALSE;
   set_done(self, frame);
   return TRUE;
 }
 
-gboolean
-cnv_cuda_complete(CudaSession *self, guint64 number, GError **error)
+/* Waits for the frames up to a number; all: for everything that was started. With host.waiting. */
+static gboolean
+wait_for(CudaSession *self, guint64 number, gboolean all, GError **error)
 {
-  FrameInFlight *oldest;
+  guint64 done = all ? self->host.count.done : G_MAXUINT64;
+  gboolean ok = CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error);
+  FrameInFlight *frame;
 
-  while ((oldest = oldest_frame(self, number)))
-    if (!complete(self, oldest, error))
-      return FALSE;
-  return TRUE;
+  if (ok || cnv_driver_enter_at_last(self->cu, self->context)) {
+    while (ok && (frame = find_frame(self, 1, number)))
+      ok = complete(self, frame, error);
+    if (ok && all)
+      ok = CHECK(self, cuStreamSynchronize(self->stream), "filtering a frame", error) &&
+           cnv_cuda_read_times(self, error);
+    if (!ok)
+      cnv_cuda_sync_streams(self);
+    self->cu->cuCtxPopCurrent(NULL);
+  }
+  if (!ok)
+    forget_frames(self, done, all ? self->base.n_submitted : 0);
+  return ok;
 }
 
 gboolean
 cnv_cuda_wait_for_frame(CnvSession *session, guint64 number, GError **error)
 {
   CudaSession *self = (CudaSession *)session;
-  gboolean ok = TRUE;
+  gboolean ok;
 
   g_mutex_lock(&self->host.waiting);
-  if (oldest_frame(self, number)) {
-    ok = CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error);
-    if (ok || cnv_driver_enter_at_last(self->cu, self->context)) {
-      ok = ok && cnv_cuda_complete(self, number, error);
-      if (!ok)
-        cnv_cuda_sync_streams(self);
-      self->cu->cuCtxPopCurrent(NULL);
-    }
-    if (!ok)
-      cnv_cuda_frames_forget(self, G_MAXUINT64, 0);
-  }
+  ok = !find_frame(self, 1, number) || wait_for(self, number, FALSE, error);
   g_mutex_unlock(&self->host.waiting);
   return ok && check_not_lost(self, number, error);
 }
 
+/* After a wait that fails no frame is good, their memory goes back to the caller, and no later frame is held back. */
+gboolean
+cnv_cuda_wait(CnvSession *session, GError **error)
+{
+  CudaSession *self = (CudaSession *)session;
+  gboolean ok;
+
+  if (!self->busy)
+    return TRUE;
+  g_mutex_lock(&self->host.waiting);
+  ok = wait_for(self, G_MAXUINT64, TRUE, error);
+  cnv_cuda_frames_count(self, ok ? session->n_submitted : 0);
+  if (!ok)
+    self->marked = 0;
+  self->busy = FALSE;
+  g_mutex_unlock(&self->host.waiting);
+  return ok;
+}
+
 /* ---- in ---- */
 
-static gboolean
-make_events(CudaSession *self, FrameInFlight *frame, GError **error)
-{
-  for (int k = 0; k < CNV_SLICES_MAX; k++)
-    if (!frame->downloaded[k] &&
-        !CHECK(self, cuEventCreate(&frame->downloaded[k], CU_EVENT_DISABLE_TIMING), "making an event", error))
-      return FALSE;
-  return frame->done || CHECK(self, cuEventCreate(&frame->done, CU_EVENT_DISABLE_TIMING), "making an event", error);
-}
-
-static FrameInFlight *
-find_free(CudaSession *self)
-{
-  FrameInFlight *frame = self->host.frames;
-
-  g_mutex_lock(&self->host.lock);
-  while (frame < self->host.frames + CNV_IN_FLIGHT_MAX && frame->number > 0)
-    frame++;
-  g_mutex_unlock(&self->host.lock);
-  return frame < self->host.frames + CNV_IN_FLIGHT_MAX ? frame : NULL;
-}
-
-/* NULL where it could not be made. */
+/* A frame that is free, with events; NULL where none could be made free. */
 static FrameInFlight *
 next_frame(CudaSession *self, GError **error)
 {
-  FrameInFlight *frame = find_free(self);
+  FrameInFlight *frame = find_frame(self, 0, 0);
   gboolean ok = TRUE;
 
   if (!frame) {
     g_mutex_lock(&self->host.waiting);
-    frame = oldest_frame(self, G_MAXUINT64);
+    frame = find_frame(self, 1, G_MAXUINT64);
     ok = !frame || complete(self, frame, error);
     g_mutex_unlock(&self->host.waiting);
-    frame = find_free(self);
+    frame = find_frame(self, 0, 0);
   }
-  return ok && make_events(self, frame, error) ? frame : NULL;
+  for (int k = 0; k < CNV_SLICES_MAX && ok; k++)
+    if (!frame->downloaded[k])
+      ok = CHECK(self, cuEventCreate(&frame->downloaded[k], CU_EVENT_DISABLE_TIMING), "making an event", error);
+  return ok ? frame : NULL;
 }
 
 static gboolean
@@ -235,18 +237,15 @@ set_transfer(CudaSession *self, Transfer *transfer, gboolean upload, const CnvWo
              const CnvFrame *device)
 {
   const CnvSlices *slices = &self->schedule.slices;
-  gboolean overlaps = slices->n > 1 || oldest_frame(self, G_MAXUINT64);
 
-  *transfer = (Transfer){.upload = upload, .staging = transfer->staging, .stream = self->stream};
+  *transfer = (Transfer){.upload = upload, .slices = *slices, .staging = transfer->staging, .stream = self->stream};
   if (host->memory != CNV_MEMORY_HOST)
     return;
-  transfer->layout = work->plan[0]->layout;
+  transfer->layout = self->layout;
   transfer->host = *host;
   transfer->device = *device;
-  transfer->slices = *slices;
-  transfer->timed = TRUE;
   transfer->overlaps = work->overlaps;
-  if (overlaps)
+  if (slices->n > 1 || find_frame(self, 1, G_MAXUINT64))
     transfer->stream = upload ? self->host.up : self->host.down;
   cnv_cuda_transfer_stage(self, transfer);
 }
@@ -265,7 +264,8 @@ start(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame
   set_transfer(self, &frame->up, TRUE, work, in, &frame->from);
   set_transfer(self, &frame->down, FALSE, work, out, &filtered);
   return run(self, work, frame, error) &&
-         CHECK(self, cuEventRecord(frame->done, frame->down.stream), "marking a frame", error);
+         CHECK(self, cuEventRecord(frame->downloaded[frame->down.slices.n - 1], frame->down.stream), "marking a frame",
+               error);
 }
 
 gboolean
@@ -281,41 +281,15 @@ cnv_cuda_start_frame(CudaSession *self, const CnvWork *work, const CnvFrame *in,
   return TRUE;
 }
 
-/* ---- the session ---- */
-
-gboolean
-cnv_cuda_frames_open(CudaSession *self, GError **error)
-{
-  return CHECK(self, cuStreamCreate(&self->host.up, CU_STREAM_NON_BLOCKING), "making a stream", error) &&
-         CHECK(self, cuStreamCreate(&self->host.down, CU_STREAM_NON_BLOCKING), "making a stream", error);
-}
-
-void
-cnv_cuda_destroy_event(CudaSession *self, CUevent event)
-{
-  if (event)
-    self->cu->cuEventDestroy(event);
-}
-
-static void
-free_frame(CudaSession *self, FrameInFlight *frame)
-{
-  cnv_cuda_free(self, &frame->in);
-  cnv_cuda_free(self, &frame->out);
-  cnv_cuda_free(self, &frame->up.staging);
-  cnv_cuda_free(self, &frame->down.staging);
-  cnv_cuda_destroy_event(self, frame->done);
-  for (int k = 0; k < CNV_SLICES_MAX; k++)
-    cnv_cuda_destroy_event(self, frame->downloaded[k]);
-}
-
 void
 cnv_cuda_frames_close(CudaSession *self)
 {
-  for (int i = 0; i < CNV_IN_FLIGHT_MAX; i++)
-    free_frame(self, &self->host.frames[i]);
-  if (self->host.up)
-    self->cu->cuStreamDestroy(self->host.up);
-  if (self->host.down)
-    self->cu->cuStreamDestroy(self->host.down);
+  for (FrameInFlight *f = self->host.frames; f < self->host.frames + CNV_IN_FLIGHT_MAX; f++) {
+    CudaBuffer *buffers[] = {&f->in, &f->out, &f->up.staging, &f->down.staging};
+
+    for (gsize i = 0; i < G_N_ELEMENTS(buffers); i++)
+      cnv_cuda_free(self, buffers[i]);
+    for (int k = 0; k < CNV_SLICES_MAX && f->downloaded[k]; k++)
+      self->cu->cuEventDestroy(f->downloaded[k]);
+  }
 }

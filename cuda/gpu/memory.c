@@ -19,31 +19,21 @@ cnv_cuda_free(CudaSession *self, CudaBuffer *buffer)
 }
 
 gboolean
-cnv_cuda_reserve(CudaSession *self, CudaBuffer *buffer, gsize size, GError **error)
+cnv_cuda_reserve(CudaSession *self, CudaBuffer *buffer, gboolean pinned, gsize size, GError **error)
 {
   g_autofree char *doing = NULL;
+  void *memory = NULL;
+  CUdeviceptr address;
 
   if (buffer->size >= size)
     return TRUE;
   cnv_cuda_free(self, buffer);
-  doing = g_strdup_printf("allocating %" G_GSIZE_FORMAT " bytes on %s", size, self->base.device_name);
-  if (!CHECK(self, cuMemAlloc(&buffer->address, size), doing, error))
+  doing = g_strdup_printf("allocating %" G_GSIZE_FORMAT " bytes %s %s", size, pinned ? "page-locked for" : "on",
+                          self->base.device_name);
+  if (pinned ? !CHECK(self, cuMemHostAlloc(&memory, size, CU_MEMHOSTALLOC_PORTABLE), doing, error)
+             : !CHECK(self, cuMemAlloc(&address, size), doing, error))
     return FALSE;
-  buffer->size = size;
-  return TRUE;
-}
-
-gboolean
-cnv_cuda_reserve_pinned(CudaSession *self, CudaBuffer *buffer, gsize size, const char *doing, GError **error)
-{
-  void *memory;
-
-  if (buffer->size >= size)
-    return TRUE;
-  cnv_cuda_free(self, buffer);
-  if (!CHECK(self, cuMemHostAlloc(&memory, size, CU_MEMHOSTALLOC_PORTABLE), doing, error))
-    return FALSE;
-  *buffer = (CudaBuffer){(guintptr)memory, size, TRUE};
+  *buffer = (CudaBuffer){pinned ? (guintptr)memory : address, size, pinned};
   return TRUE;
 }
 
@@ -82,7 +72,7 @@ cnv_cuda_device_frame(CudaSession *self, const CnvFrame *frame, CudaBuffer *buff
   *on_device = frame->memory == CNV_MEMORY_HISTORY ? self->history.frame[frame->slot] : *frame;
   if (on_device->memory == CNV_MEMORY_DEVICE)
     return TRUE;
-  if (!cnv_cuda_reserve(self, buffer, self->layout.size, error))
+  if (!cnv_cuda_reserve(self, buffer, FALSE, self->layout.size, error))
     return FALSE;
   *on_device = cnv_layout_frame(&self->layout, CNV_MEMORY_DEVICE, buffer->address);
   return TRUE;

@@ -20,7 +20,7 @@ staged_layout(const CnvPlan *plan)
 static gboolean
 upload(CudaSession *self, const GByteArray *arrays, CudaBuffer *to, const char *doing, GError **error)
 {
-  return cnv_cuda_reserve(self, to, arrays->len, error) &&
+  return cnv_cuda_reserve(self, to, FALSE, arrays->len, error) &&
          (arrays->len == 0 ||
           CHECK(self, cuMemcpyHtoDAsync(to->address, arrays->data, arrays->len, self->stream), doing, error));
 }
@@ -44,8 +44,8 @@ cnv_cuda_set_work(CudaSession *self, const CnvWork *work, gboolean cut, GError *
   /* As many staged frames as there can be: all that is allocated is with the first. */
   return (!schedule->has_new_taps ||
           upload(self, schedule->plan_arrays, &self->plan_arrays, "uploading the taps", error)) &&
-         cnv_cuda_reserve(self, &self->sums, schedule->sums_size, error) &&
-         cnv_cuda_reserve(self, &self->staged_in, self->staged.size * (guint)plan->n_temporal_taps, error) &&
-         cnv_cuda_reserve(self, &self->staged_out, self->staged.size, error) &&
+         cnv_cuda_reserve(self, &self->sums, FALSE, schedule->sums_size, error) &&
+         cnv_cuda_reserve(self, &self->staged_in, FALSE, self->staged.size * (guint)plan->n_temporal_taps, error) &&
+         cnv_cuda_reserve(self, &self->staged_out, FALSE, self->staged.size, error) &&
          upload(self, schedule->work_arrays, &self->work_arrays, "uploading the work", error);
 }

@@ -34,12 +34,11 @@ typedef struct {
 typedef struct {
   gboolean upload; /* else a download */
   CnvFrame host, device;
-  CnvLayout layout;   /* of the frame, and of staging */
+  CnvLayout layout;   /* of the frame, and of staging; no planes: the frame is not in host memory */
   CudaBuffer staging; /* stays from frame to frame */
   guint staged;       /* bits: planes that are staged */
-  CnvSlices slices;   /* none if the frame is not in host memory */
+  CnvSlices slices;
   CUstream stream;
-  gboolean timed;
   gboolean overlaps; /* with those of other frames */
 } Transfer;
 
@@ -50,8 +49,7 @@ typedef struct {
   CudaBuffer in, out; /* for the frame's copies on the device */
   CnvFrame from, to;  /* on the device */
   Transfer up, down;
-  CUevent downloaded[CNV_SLICES_MAX]; /* a slice, to staging */
-  CUevent done;
+  CUevent downloaded[CNV_SLICES_MAX]; /* a slice, to staging; the last one: all of the frame is done */
 } FrameInFlight;
 
 typedef struct {
@@ -133,8 +131,7 @@ typedef struct {
 void cnv_cuda_free(CudaSession *self, CudaBuffer *buffer);
 /* Makes a buffer large enough, of device memory or page-locked; it only ever grows, so that changes back and forth cost
  * nothing. */
-gboolean cnv_cuda_reserve(CudaSession *self, CudaBuffer *buffer, gsize size, GError **error);
-gboolean cnv_cuda_reserve_pinned(CudaSession *self, CudaBuffer *buffer, gsize size, const char *doing, GError **error);
+gboolean cnv_cuda_reserve(CudaSession *self, CudaBuffer *buffer, gboolean pinned, gsize size, GError **error);
 /* The frame itself where it is on the device, else one in that buffer of the session's. */
 gboolean cnv_cuda_device_frame(CudaSession *self, const CnvFrame *frame, CudaBuffer *buffer, CnvFrame *on_device,
                                GError **error);
@@ -156,28 +153,20 @@ void cnv_cuda_transfer_copy_staged(CudaSession *self, const Transfer *transfer, 
 /* inflight.c */
 /* Later work on a stream waits for all that was started on the other. */
 gboolean cnv_cuda_wait_for_stream(CudaSession *self, CUstream stream, CUstream other, GError **error);
-/* NULL is allowed. */
-void cnv_cuda_destroy_event(CudaSession *self, CUevent event);
 /* Waits for all streams, whatever has failed. */
 void cnv_cuda_sync_streams(CudaSession *self);
 /* Starts all that is done to a frame by the work that is set, where `in` or `out` is in host memory. If it fails the
  * frame is not in flight. */
 gboolean cnv_cuda_start_frame(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out,
                               GError **error);
-/* Waits for those of these frames up to a number, and brings what is staged to its memory. With host.waiting. */
-gboolean cnv_cuda_complete(CudaSession *self, guint64 number, GError **error);
-/* The function of CnvSession. */
+/* The functions of CnvSession. */
+gboolean cnv_cuda_wait(CnvSession *session, GError **error);
 gboolean cnv_cuda_wait_for_frame(CnvSession *session, guint64 number, GError **error);
 /* Brings stats.frames up to date; all frames up to a number are known to be done. */
 void cnv_cuda_frames_count(CudaSession *self, guint64 number);
-/* All that are in flight are lost, and those after `done` and up to `number`. */
-void cnv_cuda_frames_forget(CudaSession *self, guint64 done, guint64 number);
-gboolean cnv_cuda_frames_open(CudaSession *self, GError **error);
 void cnv_cuda_frames_close(CudaSession *self);
 
 /* history.c */
-gboolean cnv_cuda_history_open(CudaSession *self, GError **error);
-void cnv_cuda_history_close(CudaSession *self);
 /* The functions of CnvSession. */
 gboolean cnv_cuda_history_alloc(CnvSession *session, guint n_slots, GError **error);
 gboolean cnv_cuda_history_push(CnvSession *session, guint slot, const CnvFrame *frame, gboolean fetch_rows,

@@ -53,7 +53,7 @@ cnv_cuda_transfer_stage(CudaSession *self, Transfer *transfer)
   if (!transfer->staged)
     return;
   start_team(self);
-  if (!cnv_cuda_reserve_pinned(self, &transfer->staging, transfer->layout.size, "allocating staging", NULL))
+  if (!cnv_cuda_reserve(self, &transfer->staging, TRUE, transfer->layout.size, NULL))
     transfer->staged = 0;
 }
 
@@ -137,29 +137,25 @@ start_plane(CudaSession *self, const Transfer *transfer, int m, int k, GError **
   return CHECK(self, cuMemcpy2DAsync(&copy, transfer->stream), doing, error);
 }
 
-/* A copy engine stays with a stream as long as that has copies. Frames that follow each other without a gap would keep
- * all other streams from the bus, other sessions' too: three out of four had 21 frames/s, one 3800. */
-static gboolean
-sync_previous_upload(CudaSession *self, GError **error)
-{
-  return CHECK(self, cuStreamSynchronize(self->host.up), "uploading a frame", error);
-}
-
 gboolean
 cnv_cuda_transfer_slice(CudaSession *self, const Transfer *transfer, int k, GError **error)
 {
   Span span = transfer->upload ? SPAN_UPLOAD : SPAN_DOWNLOAD;
   CNV_RANGE(transfer->upload ? "upload" : "download");
 
-  if (transfer->upload) {
+  if (transfer->layout.n_planes == 0)
+    return TRUE;
+  if (transfer->upload)
     cnv_cuda_transfer_copy_staged(self, transfer, k);
-    if (transfer->overlaps && !sync_previous_upload(self, error))
-      return FALSE;
-  }
-  if (transfer->timed && k == 0 && !cnv_cuda_mark(self, span, 0, transfer->stream, error))
+  /* A copy engine stays with a stream as long as that has copies. Frames that follow each other without a gap would
+   * keep all other streams from the bus, other sessions' too: three out of four had 21 frames/s, one 3800. */
+  if (transfer->upload && transfer->overlaps &&
+      !CHECK(self, cuStreamSynchronize(self->host.up), "uploading a frame", error))
+    return FALSE;
+  if (k == 0 && !cnv_cuda_mark(self, span, 0, transfer->stream, error))
     return FALSE;
   for (int m = 0; m < transfer->layout.n_planes; m++)
     if (!start_plane(self, transfer, m, k, error))
       return FALSE;
-  return !transfer->timed || k < transfer->slices.n - 1 || cnv_cuda_mark(self, span, 1, transfer->stream, error);
+  return k < transfer->slices.n - 1 || cnv_cuda_mark(self, span, 1, transfer->stream, error);
 }
