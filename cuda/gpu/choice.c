@@ -17,33 +17,12 @@ static const struct {
   const char *name;
 } fastest[] = {{CNV_ALGORITHM_TENSOR, 80, "8.0 (Ampere)"}, {CNV_ALGORITHM_FUSED, 70, "7.0 (Volta)"}};
 
-/* The least of the machine's GPUs, since a plan is made for any of them. */
-static int
-find_capability(void)
-{
-  const CnvDriver *cu = cnv_driver_get(NULL);
-  int count = 0, least = G_MAXINT;
-
-  if (!cu || cu->cuDeviceGetCount(&count) != CUDA_SUCCESS || count == 0)
-    return 0;
-  for (int i = 0; i < count; i++) {
-    int capability;
-
-    if (!cnv_driver_capability(cu, i, &capability, NULL))
-      return 0;
-    least = MIN(least, capability);
-  }
-  return least;
-}
-
 static int
 least_capability(void)
 {
-  static gsize known; /* the number and 1 */
+  const CnvDriver *cu = cnv_driver_get(NULL);
 
-  if (g_once_init_enter(&known))
-    g_once_init_leave(&known, (gsize)find_capability() + 1);
-  return (int)known - 1;
+  return cu ? cu->capability : 0;
 }
 
 gboolean

@@ -40,14 +40,21 @@ static gboolean
 start_driver(GError **error)
 {
   const char *name = "unknown error";
-  int count = 0;
-  CUresult result;
+  CUresult result = driver.cuInit(0);
 
-  if ((result = driver.cuInit(0)) == CUDA_SUCCESS && (result = driver.cuDeviceGetCount(&count)) == CUDA_SUCCESS &&
-      count > 0)
-    return TRUE;
   if (result == CUDA_SUCCESS)
+    result = driver.cuDeviceGetCount(&driver.n_devices);
+  if (result == CUDA_SUCCESS && driver.n_devices == 0)
     result = CUDA_ERROR_NO_DEVICE;
+  driver.capability = G_MAXINT;
+  for (int i = 0; i < driver.n_devices && result == CUDA_SUCCESS; i++) {
+    int capability;
+
+    cnv_driver_capability(&driver, i, &capability, NULL);
+    driver.capability = MIN(driver.capability, capability);
+  }
+  if (result == CUDA_SUCCESS)
+    return TRUE;
   driver.cuGetErrorName(result, &name);
   g_set_error(error, CNV_ERROR, CNV_ERROR_NO_DEVICE, "the NVIDIA driver finds no usable GPU (%s)", name);
   return FALSE;
@@ -126,6 +133,6 @@ cnv_driver_capability(const CnvDriver *cu, CUdevice device, int *capability, GEr
 
   if (result == CUDA_SUCCESS)
     result = cu->cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
-  *capability = 10 * major + minor;
+  *capability = result == CUDA_SUCCESS ? 10 * major + minor : 0;
   return cnv_driver_check(cu, result, "cuDeviceGetAttribute", "asking for the GPU's capability", error);
 }

@@ -62,6 +62,9 @@ typedef struct {
                                      const cuuint64_t *stride, const cuuint32_t *box, const cuuint32_t *element_stride,
                                      unsigned interleave, unsigned swizzle, unsigned promotion, unsigned fill);
   __typeof__(cuLaunchKernelEx) *cuLaunchKernelEx;
+
+  int n_devices;
+  int capability; /* the least of the devices', since a plan is made for any of them; 0 where one does not tell */
 } CnvDriver;
 
 /* Opens libcuda, once a process, and starts it, unless it is started; any thread. NULL with CNV_ERROR_NO_DEVICE: a
@@ -76,7 +79,7 @@ gboolean cnv_driver_check(const CnvDriver *cu, CUresult result, const char *call
  * fails. FALSE: the context is gone, and with it all that was in it. */
 gboolean cnv_driver_enter_at_last(const CnvDriver *cu, CUcontext context);
 
-/* Sets a device's compute capability: ten times the major number, and the minor one. */
+/* Sets a device's compute capability: ten times the major number, and the minor one; 0 if it fails. */
 gboolean cnv_driver_capability(const CnvDriver *cu, CUdevice device, int *capability, GError **error);
 
 G_END_DECLS

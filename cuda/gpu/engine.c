@@ -18,15 +18,58 @@ static gboolean
 cuda_probe(int device, GError **error)
 {
   const CnvDriver *cu = cnv_driver_get(error);
-  int count = 0;
 
-  if (!cu || !cnv_driver_check(cu, cu->cuDeviceGetCount(&count), "cuDeviceGetCount", "counting the GPUs", error))
-    return FALSE;
-  if (device < count)
+  if (cu && device >= cu->n_devices)
+    g_set_error(error, CNV_ERROR, CNV_ERROR_NO_DEVICE, "cuda-device-id %d: this machine has %d GPU%s, numbered from 0",
+                device, cu->n_devices, cu->n_devices == 1 ? "" : "s");
+  return cu && device < cu->n_devices;
+}
+
+/* Layout of the planes that are staged as float32; the others are left out. */
+static CnvLayout
+staged_layout(const CnvPlan *plan)
+{
+  CnvLayout layout = {.size = 0};
+
+  for (int p = 0; p < plan->n_planes; p++)
+    if (plan->plane[p].filtered && !plan->plane[p].plain)
+      cnv_layout_add(&layout, p, plan->plane[p].width * plan->plane[p].channels * (int)sizeof(float),
+                     plan->plane[p].height);
+  return layout;
+}
+
+static gboolean
+upload(CudaSession *self, const GByteArray *arrays, CudaBuffer *to, const char *doing, GError **error)
+{
+  return cnv_cuda_reserve(self, to, FALSE, arrays->len, error) &&
+         (arrays->len == 0 ||
+          CHECK(self, cuMemcpyHtoDAsync(to->address, arrays->data, arrays->len, self->stream), doing, error));
+}
+
+/* Takes over plans and work, where they are others; cut: in slices, where that can be. Taps follow the frames before
+ * them on the stream, so no frame sees half of them. Where there are several constant banks they wait on the device for
+ * their turn. If it fails the caller forgets the plans. */
+static gboolean
+set_work(CudaSession *self, const CnvWork *work, gboolean cut, GError **error)
+{
+  CnvSchedule *schedule = &self->schedule;
+  const CnvPlan *plan = work->plan[0];
+
+  if (cnv_schedule_set_plans(schedule, work)) {
+    self->loaded_bank = -1;
+    self->layout = plan->layout;
+    self->staged = staged_layout(plan);
+  }
+  if (!cnv_schedule_set_work(schedule, work, cut))
     return TRUE;
-  g_set_error(error, CNV_ERROR, CNV_ERROR_NO_DEVICE, "cuda-device-id %d: this machine has %d GPU%s, numbered from 0",
-              device, count, count == 1 ? "" : "s");
-  return FALSE;
+  self->base.stats.crowd = MAX(self->base.stats.crowd, schedule->crowd);
+  /* As many staged frames as there can be: all that is allocated is with the first. */
+  return (!schedule->has_new_taps ||
+          upload(self, schedule->plan_arrays, &self->plan_arrays, "uploading the taps", error)) &&
+         cnv_cuda_reserve(self, &self->sums, FALSE, schedule->sums_size, error) &&
+         cnv_cuda_reserve(self, &self->staged_in, FALSE, self->staged.size * (guint)plan->n_temporal_taps, error) &&
+         cnv_cuda_reserve(self, &self->staged_out, FALSE, self->staged.size, error) &&
+         upload(self, schedule->work_arrays, &self->work_arrays, "uploading the work", error);
 }
 
 static gboolean
@@ -37,7 +80,7 @@ submit_frame(CudaSession *self, const CnvWork *work, const CnvFrame *in, const C
   gboolean uploads = in->memory == CNV_MEMORY_HOST, downloads = out->memory == CNV_MEMORY_HOST;
 
   if (!cnv_cuda_check_alignment(image, in, error) || !cnv_cuda_check_alignment(image, out, error) ||
-      !cnv_cuda_set_work(self, work, uploads && downloads, error))
+      !set_work(self, work, uploads && downloads, error))
     return FALSE;
   self->base.stats.slices = slices->single_launch ? 1 : slices->n;
   if (uploads || downloads)
@@ -54,7 +97,7 @@ cuda_submit(CnvSession *session, const CnvWork *work, const CnvFrame *in, const 
 
   if (!CHECK(self, cuCtxPushCurrent(self->context), "entering the CUDA context", error))
     return FALSE;
-  ok = !due || cnv_cuda_poll_times(self, error);
+  ok = !due || cnv_cuda_read_times(self, error);
   cnv_cuda_frames_count(self, 0);
   self->marking = due && !self->marked;
   ok = ok && submit_frame(self, work, in, out, error);

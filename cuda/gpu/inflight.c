@@ -25,15 +25,6 @@ cnv_cuda_sync_streams(CudaSession *self)
 
 /* ---- counting ---- */
 
-static void
-set_done(CudaSession *self, FrameInFlight *frame)
-{
-  g_mutex_lock(&self->host.lock);
-  self->host.count.done = MAX(self->host.count.done, frame->number);
-  frame->number = 0;
-  g_mutex_unlock(&self->host.lock);
-}
-
 void
 cnv_cuda_frames_count(CudaSession *self, guint64 number)
 {
@@ -58,19 +49,6 @@ forget_frames(CudaSession *self, guint64 done, guint64 number)
     self->host.count.done = self->host.count.last_lost = number;
   }
   g_mutex_unlock(&self->host.lock);
-}
-
-static gboolean
-check_not_lost(CudaSession *self, guint64 number, GError **error)
-{
-  gboolean lost;
-
-  g_mutex_lock(&self->host.lock);
-  lost = number <= self->host.count.last_lost;
-  g_mutex_unlock(&self->host.lock);
-  if (lost)
-    g_set_error_literal(error, CNV_ERROR, CNV_ERROR_DEVICE, "the frame was lost with one before it that failed");
-  return !lost;
 }
 
 /* ---- out ---- */
@@ -101,7 +79,10 @@ complete(CudaSession *self, FrameInFlight *frame, GError **error)
       return FALSE;
     cnv_cuda_transfer_copy_staged(self, down, k);
   }
-  set_done(self, frame);
+  g_mutex_lock(&self->host.lock);
+  self->host.count.done = MAX(self->host.count.done, frame->number);
+  frame->number = 0;
+  g_mutex_unlock(&self->host.lock);
   return TRUE;
 }
 
@@ -132,12 +113,17 @@ gboolean
 cnv_cuda_wait_for_frame(CnvSession *session, guint64 number, GError **error)
 {
   CudaSession *self = (CudaSession *)session;
-  gboolean ok;
+  gboolean ok, lost;
 
   g_mutex_lock(&self->host.waiting);
   ok = !find_frame(self, 1, number) || wait_for(self, number, FALSE, error);
   g_mutex_unlock(&self->host.waiting);
-  return ok && check_not_lost(self, number, error);
+  g_mutex_lock(&self->host.lock);
+  lost = number <= self->host.count.last_lost;
+  g_mutex_unlock(&self->host.lock);
+  if (ok && lost)
+    g_set_error_literal(error, CNV_ERROR, CNV_ERROR_DEVICE, "the frame was lost with one before it that failed");
+  return ok && !lost;
 }
 
 /* After a wait that fails no frame is good, their memory goes back to the caller, and no later frame is held back. */
@@ -181,15 +167,6 @@ next_frame(CudaSession *self, GError **error)
   return ok ? frame : NULL;
 }
 
-static gboolean
-download_slice(CudaSession *self, const FrameInFlight *frame, int k, GError **error)
-{
-  const Transfer *down = &frame->down;
-
-  return cnv_cuda_transfer_slice(self, down, k, error) &&
-         (!down->staged || CHECK(self, cuEventRecord(frame->downloaded[k], down->stream), "marking a download", error));
-}
-
 /* A side that is in device memory has no slices to copy. Where kernels run once they do so between the last slice's
  * upload and the first one's download. */
 static gboolean
@@ -209,25 +186,12 @@ run(CudaSession *self, const CnvWork *work, FrameInFlight *frame, GError **error
         !cnv_cuda_wait_for_stream(self, down, self->stream, error))
       return FALSE;
     for (; n_down <= k; n_down++)
-      if (!download_slice(self, frame, n_down, error))
+      if (!cnv_cuda_transfer_slice(self, &frame->down, n_down, error) ||
+          (frame->down.staged &&
+           !CHECK(self, cuEventRecord(frame->downloaded[n_down], down), "marking a download", error)))
         return FALSE;
   }
   return TRUE;
-}
-
-/* In slices, planes that no kernel writes are downloaded from where they were uploaded to. */
-static CnvFrame
-filtered_frame(const CudaSession *self, const CnvWork *work, const FrameInFlight *frame)
-{
-  guint copied = self->schedule.slices.single_launch ? 0 : cnv_cuda_copied_memories(work);
-  CnvFrame filtered = frame->to;
-
-  for (int m = 0; m < CNV_MAX_PLANES; m++)
-    if (copied >> m & 1) {
-      filtered.data[m] = frame->from.data[m];
-      filtered.stride[m] = frame->from.stride[m];
-    }
-  return filtered;
 }
 
 /* One slice of a frame that is alone goes by the session's stream, like all else; else uploads and downloads have their
@@ -250,17 +214,20 @@ set_transfer(CudaSession *self, Transfer *transfer, gboolean upload, const CnvWo
   cnv_cuda_transfer_stage(self, transfer);
 }
 
-/* `in` is uploaded as soon as its stream gets to it: nothing in flight touches its memory on the device. */
+/* `in` is uploaded as soon as its stream gets to it: nothing in flight touches its memory on the device. In slices,
+ * planes that no kernel writes are downloaded from where they were uploaded to. */
 static gboolean
 start(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, FrameInFlight *frame,
       GError **error)
 {
+  guint copied = self->schedule.slices.single_launch ? 0 : cnv_cuda_copied_memories(work);
   CnvFrame filtered;
 
   if (!cnv_cuda_device_frame(self, in, &frame->in, &frame->from, error) ||
       !cnv_cuda_device_frame(self, out, &frame->out, &frame->to, error))
     return FALSE;
-  filtered = filtered_frame(self, work, frame);
+  filtered = frame->to;
+  cnv_cuda_take_planes(&filtered, &frame->from, copied);
   set_transfer(self, &frame->up, TRUE, work, in, &frame->from);
   set_transfer(self, &frame->down, FALSE, work, out, &filtered);
   return run(self, work, frame, error) &&

@@ -8,17 +8,6 @@
 #include "gpu/range.h"
 #include "plan/arith.h"
 
-/* cnv_<variant>_<type>_<suffix>, cnv_<variant>_<type> where there is but one, or else cnv_<kernel>. */
-static char *
-function_name(const CnvKernelKind *kind, const CnvVariant *variant, gboolean is_u16)
-{
-  const char *type = is_u16 ? "u16" : "u8";
-
-  if (variant && variant->suffix)
-    return g_strdup_printf("cnv_%s_%s_%s", variant->name, type, variant->suffix);
-  return variant ? g_strdup_printf("cnv_%s_%s", variant->name, type) : g_strdup_printf("cnv_%s", kind->name);
-}
-
 /* The launch's kernel, which may take as much shared memory as a block can have. */
 static CUfunction
 find_function(CudaSession *self, const CnvLaunch *l, GError **error)
@@ -33,7 +22,8 @@ find_function(CudaSession *self, const CnvLaunch *l, GError **error)
 
   if (function)
     return function;
-  name = function_name(kind, variant, is_u16);
+  name = variant ? g_strjoin("_", "cnv", variant->name, is_u16 ? "u16" : "u8", variant->suffix, NULL)
+                 : g_strconcat("cnv_", kind->name, NULL);
   if (!CHECK(self, cuModuleGetFunction(&function, self->module, name), name, error) ||
       (variant &&
        !CHECK(self,
@@ -316,27 +306,22 @@ copy_jobs(CudaSession *self, const CnvFrame *from, const CnvFrame *to, GError **
   return ok;
 }
 
-/* The jobs are filtered to a scratch frame and copied to their place: their surroundings are read until the last is
- * done. Of the samples in a job not all need be written. */
-static gboolean
-filter_in_place(CudaSession *self, const CnvWork *work, int slice, const CnvFrame *frame, GError **error)
-{
-  const CnvFrame on_host = {.memory = CNV_MEMORY_HOST};
-  CnvFrame scratch;
-
-  return cnv_cuda_device_frame(self, &on_host, &self->scratch, &scratch, error) &&
-         copy_jobs(self, frame, &scratch, error) && run_launches(self, work, slice, frame, &scratch, error) &&
-         copy_jobs(self, &scratch, frame, error);
-}
-
+/* In place the jobs are filtered to a scratch frame and copied to their place: their surroundings are read until the
+ * last is done. Of the samples in a job not all need be written. */
 static gboolean
 filter(CudaSession *self, const CnvWork *work, int slice, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
-  if (in->data[0] == out->data[0])
-    return filter_in_place(self, work, slice, in, error);
-  return (!self->schedule.slices.single_launch ||
-          cnv_cuda_copy_planes(self, &self->layout, cnv_cuda_copied_memories(work), in, out, error)) &&
-         run_launches(self, work, slice, in, out, error);
+  const CnvFrame on_host = {.memory = CNV_MEMORY_HOST};
+  gboolean in_place = in->data[0] == out->data[0];
+  CnvFrame to = *out;
+
+  if (in_place &&
+      (!cnv_cuda_device_frame(self, &on_host, &self->scratch, &to, error) || !copy_jobs(self, in, &to, error)))
+    return FALSE;
+  if (!in_place && self->schedule.slices.single_launch &&
+      !cnv_cuda_copy_planes(self, &self->layout, cnv_cuda_copied_memories(work), in, out, error))
+    return FALSE;
+  return run_launches(self, work, slice, in, &to, error) && (!in_place || copy_jobs(self, &to, out, error));
 }
 
 gboolean

@@ -34,6 +34,7 @@ typedef struct {
 typedef struct {
   gboolean upload; /* else a download */
   CnvFrame host, device;
+  CnvFrame bus;       /* planes of the host's frame, or of staging */
   CnvLayout layout;   /* of the frame, and of staging; no planes: the frame is not in host memory */
   CudaBuffer staging; /* stays from frame to frame */
   guint staged;       /* bits: planes that are staged */
@@ -143,6 +144,8 @@ void *cnv_cuda_alloc_pinned(void *context, gsize size);
 void cnv_cuda_free_pinned(void *context, void *memory);
 
 /* transfer.c */
+/* Replaces planes of memory, whose bit is set, by another frame's. */
+void cnv_cuda_take_planes(CnvFrame *frame, const CnvFrame *from, guint which);
 /* Finds the planes that are not page-locked, and staging for them. */
 void cnv_cuda_transfer_stage(CudaSession *self, Transfer *transfer);
 /* Starts the copy of slice k; what is staged of an upload has been copied there then. */
@@ -176,13 +179,8 @@ gboolean cnv_cuda_wait_for_rows(CnvSession *session, CnvFrame *rows, GError **er
 /* timing.c */
 /* Records the beginning (end 0) or the end (1) of a span on a stream, if the frame is one that is timed. */
 gboolean cnv_cuda_mark(CudaSession *self, Span span, int end, CUstream stream, GError **error);
-/* Adds the times of the timed frame, which is done, to the means; poll: if it is done. */
+/* Adds the times of a timed frame, once it is done, to the means. */
 gboolean cnv_cuda_read_times(CudaSession *self, GError **error);
-gboolean cnv_cuda_poll_times(CudaSession *self, GError **error);
-
-/* plans.c */
-/* Takes over plans and work, where they are others. cut: in slices, where that can be. */
-gboolean cnv_cuda_set_work(CudaSession *self, const CnvWork *work, gboolean cut, GError **error);
 
 /* tensor_map.c */
 /* Fills in the maps for the planes that the launch's jobs read and write. */

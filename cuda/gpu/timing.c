@@ -19,11 +19,17 @@ cnv_cuda_read_times(CudaSession *self, GError **error)
   double *mean[N_SPANS] = {&self->base.stats.upload_us, &self->base.stats.compute_us, &self->base.stats.download_us};
   guint marked = self->marked;
 
-  if (!marked)
-    return TRUE;
-  self->marked = 0;
-  self->n_timed++;
   for (int m = 0; m < N_SPANS; m++) {
+    CUresult result = marked >> m & 1 ? self->cu->cuEventQuery(self->mark[m][1]) : CUDA_SUCCESS;
+
+    if (result == CUDA_ERROR_NOT_READY)
+      return TRUE;
+    if (!cnv_driver_check(self->cu, result, "cuEventQuery", "filtering a frame", error))
+      return FALSE;
+  }
+  self->marked = 0;
+  self->n_timed += marked != 0;
+  for (int m = 0; m < N_SPANS && marked; m++) {
     float ms = 0;
 
     if (marked >> m & 1 &&
@@ -33,18 +39,4 @@ cnv_cuda_read_times(CudaSession *self, GError **error)
     *mean[m] = self->timed_us[m] / self->n_timed;
   }
   return TRUE;
-}
-
-gboolean
-cnv_cuda_poll_times(CudaSession *self, GError **error)
-{
-  for (int m = 0; m < N_SPANS; m++) {
-    CUresult result = self->marked >> m & 1 ? self->cu->cuEventQuery(self->mark[m][1]) : CUDA_SUCCESS;
-
-    if (result == CUDA_ERROR_NOT_READY)
-      return TRUE;
-    if (!cnv_driver_check(self->cu, result, "cuEventQuery", "filtering a frame", error))
-      return FALSE;
-  }
-  return cnv_cuda_read_times(self, error);
 }

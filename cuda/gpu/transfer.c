@@ -36,60 +36,72 @@ unlocked_planes(const CudaSession *self, const CnvLayout *layout, const CnvFrame
   return planes;
 }
 
-static void
-start_team(CudaSession *self)
+void
+cnv_cuda_take_planes(CnvFrame *frame, const CnvFrame *from, guint which)
 {
-  if (!self->host.team)
-    self->host.team = cnv_team_new(MIN(g_get_num_processors(), COPY_THREADS), NULL);
-  if (!self->host.team)
-    self->host.team = cnv_team_new(1, NULL);
+  for (int m = 0; m < CNV_MAX_PLANES; m++)
+    if (which >> m & 1) {
+      frame->data[m] = from->data[m];
+      frame->stride[m] = from->stride[m];
+    }
 }
 
 /* Without staging the driver copies from and to any memory by itself, one slice after the other. */
 void
 cnv_cuda_transfer_stage(CudaSession *self, Transfer *transfer)
 {
-  transfer->staged = unlocked_planes(self, &transfer->layout, &transfer->host);
+  const CnvLayout *layout = &transfer->layout;
+  CnvFrame staging;
+
+  transfer->bus = transfer->host;
+  transfer->staged = unlocked_planes(self, layout, &transfer->host);
   if (!transfer->staged)
     return;
-  start_team(self);
-  if (!cnv_cuda_reserve(self, &transfer->staging, TRUE, transfer->layout.size, NULL))
+  if (!self->host.team)
+    self->host.team = cnv_team_new(MIN(g_get_num_processors(), COPY_THREADS), NULL);
+  if (!self->host.team) /* of the calling thread alone */
+    self->host.team = cnv_team_new(1, NULL);
+  if (!cnv_cuda_reserve(self, &transfer->staging, TRUE, layout->size, NULL))
     transfer->staged = 0;
+  staging = cnv_layout_frame(layout, CNV_MEMORY_HOST, transfer->staging.address);
+  cnv_cuda_take_planes(&transfer->bus, &staging, transfer->staged);
 }
 
-/* Sets the rows of a plane that slice k brings. */
-static void
-find_rows(const Transfer *transfer, int m, int k, int rows[2])
+/* Finds the first row of a plane that slice k brings; returns how many there are. */
+static int
+find_rows(const Transfer *transfer, int m, int k, int *first)
 {
   const int *luma = transfer->upload ? transfer->slices.rows_uploaded : transfer->slices.end;
   int sub_y = transfer->layout.sub_y[m];
 
-  rows[0] = k > 0 ? cnv_slice_rows(luma[k - 1], sub_y) : 0;
-  rows[1] = cnv_slice_rows(luma[k], sub_y);
+  *first = k > 0 ? cnv_slice_rows(luma[k - 1], sub_y) : 0;
+  return cnv_slice_rows(luma[k], sub_y) - *first;
+}
+
+static guint8 *
+row_of(const CnvFrame *frame, int m, int y)
+{
+  return (guint8 *)frame->data[m] + (gsize)y * frame->stride[m];
 }
 
 void
 cnv_cuda_transfer_copy_staged(CudaSession *self, const Transfer *transfer, int k)
 {
+  const CnvFrame *from = transfer->upload ? &transfer->host : &transfer->bus;
+  const CnvFrame *to = transfer->upload ? &transfer->bus : &transfer->host;
   CnvRowsCopy copies[CNV_MAX_PLANES];
-  gboolean up = transfer->upload;
-  int n = 0, rows[2];
+  int n = 0;
 
   for (int m = 0; m < transfer->layout.n_planes; m++) {
-    guint8 *frame, *staging;
-    gsize stride = transfer->host.stride[m], pitch = transfer->layout.pitch[m];
+    int first, rows = find_rows(transfer, m, k, &first);
 
-    if (!(transfer->staged >> m & 1))
-      continue;
-    find_rows(transfer, m, k, rows);
-    frame = (guint8 *)transfer->host.data[m] + rows[0] * stride;
-    staging = (guint8 *)(guintptr)transfer->staging.address + transfer->layout.offset[m] + rows[0] * pitch;
-    copies[n++] = (CnvRowsCopy){.to = up ? staging : frame,
-                                .from = up ? frame : staging,
-                                .to_stride = up ? pitch : stride,
-                                .from_stride = up ? stride : pitch,
-                                .row = transfer->layout.row_bytes[m],
-                                .rows = rows[1] - rows[0]};
+    if (transfer->staged >> m & 1)
+      copies[n++] = (CnvRowsCopy){.to = row_of(to, m, first),
+                                  .from = row_of(from, m, first),
+                                  .to_stride = to->stride[m],
+                                  .from_stride = from->stride[m],
+                                  .row = transfer->layout.row_bytes[m],
+                                  .rows = rows};
   }
   cnv_copy_rows(self->host.team, copies, n);
 }
@@ -99,41 +111,34 @@ cnv_cuda_transfer_copy_staged(CudaSession *self, const Transfer *transfer, int k
 static gboolean
 start_plane(CudaSession *self, const Transfer *transfer, int m, int k, GError **error)
 {
-  gboolean up = transfer->upload, staged = transfer->staged >> m & 1;
+  const gboolean up = transfer->upload, staged = transfer->staged >> m & 1;
+  const CnvFrame *from = up ? &transfer->bus : &transfer->device, *to = up ? &transfer->device : &transfer->bus;
   const char *doing = up ? "uploading a frame" : "downloading a frame";
-  gsize host_stride = staged ? transfer->layout.pitch[m] : transfer->host.stride[m];
-  gsize device_stride = transfer->device.stride[m], row = transfer->layout.row_bytes[m], n;
-  guint8 *host =
-      staged ? (guint8 *)(guintptr)transfer->staging.address + transfer->layout.offset[m] : transfer->host.data[m];
-  CUdeviceptr device = (guintptr)transfer->device.data[m];
-  int rows[2];
+  gsize from_stride = from->stride[m], to_stride = to->stride[m], row = transfer->layout.row_bytes[m], bytes;
+  int first, rows = find_rows(transfer, m, k, &first);
+  guint8 *source = row_of(from, m, first), *target = row_of(to, m, first);
   CUDA_MEMCPY2D copy;
 
-  find_rows(transfer, m, k, rows);
-  n = rows[1] - rows[0];
-  if (n == 0)
+  if (rows == 0)
     return TRUE;
-  host += rows[0] * host_stride;
-  device += rows[0] * device_stride;
-  *(up ? &self->base.stats.bytes_uploaded : &self->base.stats.bytes_downloaded) += n * row;
+  *(up ? &self->base.stats.bytes_uploaded : &self->base.stats.bytes_downloaded) += rows * row;
   /* If the strides are equal the bytes between the rows are copied, too: faster. Those of a caller's frame are not
    * written. */
-  if (host_stride == device_stride && (up || staged || host_stride == row)) {
-    gsize bytes = (n - 1) * host_stride + row;
-
-    return up ? CHECK(self, cuMemcpyHtoDAsync(device, host, bytes, transfer->stream), doing, error)
-              : CHECK(self, cuMemcpyDtoHAsync(host, device, bytes, transfer->stream), doing, error);
+  if (from_stride == to_stride && (up || staged || to_stride == row)) {
+    bytes = (rows - 1) * to_stride + row;
+    return up ? CHECK(self, cuMemcpyHtoDAsync((guintptr)target, source, bytes, transfer->stream), doing, error)
+              : CHECK(self, cuMemcpyDtoHAsync(target, (guintptr)source, bytes, transfer->stream), doing, error);
   }
   copy = (CUDA_MEMCPY2D){.srcMemoryType = up ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE,
-                         .srcHost = host,
-                         .srcDevice = device,
-                         .srcPitch = up ? host_stride : device_stride,
+                         .srcHost = source,
+                         .srcDevice = (guintptr)source,
+                         .srcPitch = from_stride,
                          .dstMemoryType = up ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST,
-                         .dstHost = host,
-                         .dstDevice = device,
-                         .dstPitch = up ? device_stride : host_stride,
+                         .dstHost = target,
+                         .dstDevice = (guintptr)target,
+                         .dstPitch = to_stride,
                          .WidthInBytes = row,
-                         .Height = n};
+                         .Height = rows};
   return CHECK(self, cuMemcpy2DAsync(&copy, transfer->stream), doing, error);
 }
 

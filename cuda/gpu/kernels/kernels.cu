@@ -52,7 +52,7 @@ extern "C" __global__ void __launch_bounds__(256) cnv_copy(const CnvCopyArgs a)
 #define FITTING(blocks) (blocks)
 #endif
 
-/* Kernels with block jobs. plans.c finds all kernels by these names. Three blocks fit a multiprocessor: in
+/* Kernels with block jobs. launch.c finds all kernels by these names. Three blocks fit a multiprocessor: in
  * registers, and in 64 KiB of shared memory. */
 #define BLOCKS(kernel, call)                                                                                           \
   extern "C" __global__ void __launch_bounds__(CNV_BLOCK_THREADS, 3) cnv_##kernel(const IN_PLACE CnvBlockArgs l)       \
