@@ -55,13 +55,13 @@ set_work(CudaSession *self, const CnvWork *work, gboolean cut, GError **error)
   CnvSchedule *schedule = &self->schedule;
   const CnvPlan *plan = work->plan[0];
 
-  if (cnv_schedule_set_plans(schedule, work)) {
+  if (!cnv_schedule_set_work(schedule, work, cut))
+    return TRUE;
+  if (schedule->has_new_plans) {
     self->loaded_bank = -1;
     self->layout = plan->layout;
     self->staged = staged_layout(plan);
   }
-  if (!cnv_schedule_set_work(schedule, work, cut))
-    return TRUE;
   self->base.stats.crowd = MAX(self->base.stats.crowd, schedule->crowd);
   /* As many staged frames as there can be: all that is allocated is with the first. */
   return (!schedule->has_new_taps ||

@@ -153,8 +153,9 @@ add_plan(CnvSchedule *schedule, guint number, const CnvPlan *plan)
   }
 }
 
-gboolean
-cnv_schedule_set_plans(CnvSchedule *schedule, const CnvWork *work)
+/* FALSE where they are those that are set. */
+static gboolean
+set_plans(CnvSchedule *schedule, const CnvWork *work)
 {
   GArray *arrays[] = {schedule->taps, schedule->banks, schedule->planes, schedule->plane_kernels};
   guint bank = 0;
@@ -217,6 +218,7 @@ set_weights(CnvSchedule *schedule, const CnvWork *work)
 gboolean
 cnv_schedule_set_work(CnvSchedule *schedule, const CnvWork *work, gboolean cut)
 {
+  schedule->has_new_plans = set_plans(schedule, work);
   schedule->has_new_taps = set_weights(schedule, work);
   if (!schedule->has_new_taps && cnv_work_key_matches(&schedule->of, work) &&
       !work->overlaps == !schedule->of.work.overlaps && !cut == !schedule->cut)

@@ -35,7 +35,7 @@ typedef struct {
 } CnvPlaneKernel;
 
 typedef struct {
-  /* By cnv_schedule_set_plans: */
+  /* What follows from the plans: */
   GPtrArray *plans;                         /* CnvPlan, with references */
   GArray *taps;                             /* float: of one plan after the other */
   GArray *banks;                            /* guint: first tap of each constant bank */
@@ -45,36 +45,33 @@ typedef struct {
   CnvNeeds needs[CNV_N_KERNELS];            /* of all these planes */
   guint n_processors;                       /* of the GPU; the caller's to set before the work */
 
-  /* By cnv_schedule_set_work: */
+  /* What follows from the work: */
   int n_weights;                       /* -1: plans are new */
   float weight[CNV_MAX_TEMPORAL_TAPS]; /* of frames over time */
   GArray *words;                       /* guint32: taps for tensor cores */
   /* Arrays for the GPU, one after the other, and the place of each. */
   GByteArray *plan_arrays;
   gsize taps_at, planes_at, words_at;
-  gboolean has_new_taps;             /* plan_arrays are others than for the last work */
-  GArray *jobs, *mask_rects;         /* CnvRectJob, CnvMaskRect: the work, not yet in slices */
-  GArray *block_jobs;                /* CnvBlockJob: of one launch after the other */
-  GArray *tile_jobs;                 /* CnvTileJob: likewise */
-  GArray *launches;                  /* CnvLaunch, in order of slices; a single launch has all in the last one */
-  CnvSlices slices;                  /* of the frame */
-  guint launches_to[CNV_SLICES_MAX]; /* how many launches there are up to a slice's last */
-  gsize sums_size;                   /* bytes of row sums of the largest pass */
-  CnvWorkKey of;                     /* the work that all of this is made of; clear: none */
-  guint crowd;                       /* of cnv_rect_jobs_make */
-  gboolean cut;                      /* as the caller asked */
-  GByteArray *work_arrays;           /* likewise */
+  gboolean has_new_plans, has_new_taps; /* others than for the last work; plan_arrays are */
+  GArray *jobs, *mask_rects;            /* CnvRectJob, CnvMaskRect: the work, not yet in slices */
+  GArray *block_jobs;                   /* CnvBlockJob: of one launch after the other */
+  GArray *tile_jobs;                    /* CnvTileJob: likewise */
+  GArray *launches;                     /* CnvLaunch, in order of slices; a single launch has all in the last one */
+  CnvSlices slices;                     /* of the frame */
+  guint launches_to[CNV_SLICES_MAX];    /* how many launches there are up to a slice's last */
+  gsize sums_size;                      /* bytes of row sums of the largest pass */
+  CnvWorkKey of;                        /* the work that all of this is made of; clear: none */
+  guint crowd;                          /* of cnv_rect_jobs_make */
+  gboolean cut;                         /* as the caller asked */
+  GByteArray *work_arrays;              /* likewise */
   gsize mask_rects_at, block_jobs_at, tile_jobs_at;
 } CnvSchedule;
 
 void cnv_schedule_init(CnvSchedule *schedule);
 void cnv_schedule_clear(CnvSchedule *schedule);
 
-/* FALSE where the work's plans are those that are set. */
-gboolean cnv_schedule_set_plans(CnvSchedule *schedule, const CnvWork *work);
-
-/* The plans of the work are set. cut: launches are made for slices, where the work allows it. Returns FALSE where the
- * work's arrays are those that were made last time. */
+/* Takes over plans and work. cut: launches are made for slices, where the work allows it. Returns FALSE where all
+ * arrays are those that were made last time. */
 gboolean cnv_schedule_set_work(CnvSchedule *schedule, const CnvWork *work, gboolean cut);
 
 /* The part of it in passes.c: block jobs, tile jobs and launches. fields: of a frame. */

@@ -6,36 +6,28 @@
 
 #define TEXTURE_ALIGNMENT 512 /* of its first byte, on every GPU so far */
 
-static gboolean
-make_texture(CudaSession *self, Texture *texture, GError **error)
-{
-  static const CUarray_format by_bytes[] = {0, CU_AD_FORMAT_UNSIGNED_INT8, CU_AD_FORMAT_UNSIGNED_INT16, 0,
-                                            CU_AD_FORMAT_FLOAT};
-  CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_LINEAR};
-  CUDA_TEXTURE_DESC description = {.flags = CU_TRSF_READ_AS_INTEGER};
-
-  resource.res.linear.devPtr = texture->address;
-  resource.res.linear.format = by_bytes[texture->bytes];
-  resource.res.linear.numChannels = 1;
-  resource.res.linear.sizeInBytes = texture->size;
-  return CHECK(self, cuTexObjectCreate(&texture->object, &resource, &description, NULL), "making a texture", error);
-}
-
 /* The texture over some memory, made unless there is one; the caller sees to it that there is room. */
 static gboolean
 find_texture(CudaSession *self, CUdeviceptr address, gsize size, int bytes, guint64 *object, GError **error)
 {
-  Texture *texture = self->texture;
+  static const CUarray_format by_bytes[] = {0, CU_AD_FORMAT_UNSIGNED_INT8, CU_AD_FORMAT_UNSIGNED_INT16, 0,
+                                            CU_AD_FORMAT_FLOAT};
+  const CUDA_RESOURCE_DESC resource = {.resType = CU_RESOURCE_TYPE_LINEAR,
+                                       .res.linear.devPtr = address,
+                                       .res.linear.format = by_bytes[bytes],
+                                       .res.linear.numChannels = 1,
+                                       .res.linear.sizeInBytes = size};
+  const CUDA_TEXTURE_DESC description = {.flags = CU_TRSF_READ_AS_INTEGER};
+  Texture *end = self->texture + self->n_textures, *texture = self->texture;
 
-  for (; texture < self->texture + self->n_textures; texture++)
-    if (texture->address == address && texture->size == size && texture->bytes == bytes) {
-      *object = texture->object;
-      return TRUE;
-    }
-  *texture = (Texture){.address = address, .size = size, .bytes = bytes};
-  if (!make_texture(self, texture, error))
-    return FALSE;
-  self->n_textures++;
+  while (texture < end && (texture->address != address || texture->size != size || texture->bytes != bytes))
+    texture++;
+  if (texture == end) {
+    *texture = (Texture){.address = address, .size = size, .bytes = bytes};
+    if (!CHECK(self, cuTexObjectCreate(&texture->object, &resource, &description, NULL), "making a texture", error))
+      return FALSE;
+    self->n_textures++;
+  }
   *object = texture->object;
   return TRUE;
 }

@@ -76,7 +76,6 @@ set_work(CnvSchedule *schedule, const CnvWork *work)
   guint done = 0;
 
   cnv_schedule_init(schedule);
-  cnv_schedule_set_plans(schedule, work);
   schedule->n_processors = 16;
   ck_assert(cnv_schedule_set_work(schedule, work, FALSE));
   for (guint i = 0; i < G_N_ELEMENTS(last); i++)
@@ -233,9 +232,7 @@ START_TEST(test_work_again)
     set_work(&schedule, &work);
     ck_assert(!cnv_schedule_set_work(&schedule, &work, FALSE));
     ck_assert(cnv_schedule_set_work(&schedule, &work, TRUE));
-    ck_assert(!cnv_schedule_set_plans(&schedule, &work));
     g_ptr_array_set_size(schedule.plans, 0);
-    ck_assert(cnv_schedule_set_plans(&schedule, &work));
     ck_assert(cnv_schedule_set_work(&schedule, &work, TRUE));
     cnv_schedule_clear(&schedule);
     cnv_plan_unref(plan);
