@@ -11,6 +11,8 @@
 /* Made by the build from kernels.cu. */
 extern const unsigned char cnv_kernels_fatbin[];
 
+extern const CnvBackend cnv_backend_cuda;
+
 /* One frame in so many carries the marks: an event costs about a microsecond of the GPU's time. */
 #define TIMED_FRAME_EVERY 16
 
@@ -252,7 +254,6 @@ make_resources(CudaSession *self, GError **error)
 static CnvSession *
 cuda_open(const CnvSessionOptions *options, GError **error)
 {
-  extern const CnvBackend cnv_backend_cuda;
   CudaSession *self;
   gboolean ok;
 
@@ -286,7 +287,6 @@ cuda_open(const CnvSessionOptions *options, GError **error)
   return NULL;
 }
 
-extern const CnvBackend cnv_backend_cuda;
 const CnvBackend cnv_backend_cuda = {
     .name = "cuda",
     .blurb = "An NVIDIA GPU, or an error",

@@ -166,7 +166,6 @@ set_plans(CnvSchedule *schedule, const CnvWork *work)
   for (gsize i = 0; i < G_N_ELEMENTS(arrays); i++)
     g_array_set_size(arrays[i], 0);
   g_ptr_array_set_size(schedule->plans, 0);
-  g_clear_pointer(&schedule->of.regions, g_array_unref);
   memset(schedule->variant, 0, sizeof(schedule->variant));
   memset(schedule->needs, 0, sizeof(schedule->needs));
   g_array_set_size(schedule->planes, work->n_plans * CNV_MAX_PLANES);
@@ -174,7 +173,6 @@ set_plans(CnvSchedule *schedule, const CnvWork *work)
   g_array_append_val(schedule->banks, bank);
   for (guint i = 0; i < work->n_plans; i++)
     add_plan(schedule, i, work->plan[i]);
-  schedule->n_weights = -1;
   return TRUE;
 }
 
@@ -201,7 +199,7 @@ set_weights(CnvSchedule *schedule, const CnvWork *work)
 
   for (int i = 0; i < n; i++)
     weight[i] = work->temporal_tap[i].slot < 0 ? 0 : work->temporal_tap[i].weight;
-  if (n == schedule->n_weights && memcmp(weight, schedule->weight, sizeof(weight)) == 0)
+  if (!schedule->has_new_plans && n == schedule->n_weights && memcmp(weight, schedule->weight, sizeof(weight)) == 0)
     return FALSE;
   schedule->n_weights = n;
   memcpy(schedule->weight, weight, sizeof(weight));

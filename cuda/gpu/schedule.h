@@ -46,7 +46,7 @@ typedef struct {
   guint n_processors;                       /* of the GPU; the caller's to set before the work */
 
   /* What follows from the work: */
-  int n_weights;                       /* -1: plans are new */
+  int n_weights;
   float weight[CNV_MAX_TEMPORAL_TAPS]; /* of frames over time */
   GArray *words;                       /* guint32: taps for tensor cores */
   /* Arrays for the GPU, one after the other, and the place of each. */
