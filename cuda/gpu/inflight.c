@@ -216,31 +216,23 @@ set_transfer(CudaSession *self, Transfer *transfer, gboolean upload, const CnvWo
 
 /* `in` is uploaded as soon as its stream gets to it: nothing in flight touches its memory on the device. In slices,
  * planes that no kernel writes are downloaded from where they were uploaded to. */
-static gboolean
-start(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, FrameInFlight *frame,
-      GError **error)
-{
-  guint copied = self->schedule.slices.single_launch ? 0 : cnv_cuda_copied_memories(work);
-  CnvFrame filtered;
-
-  if (!cnv_cuda_device_frame(self, in, &frame->in, &frame->from, error) ||
-      !cnv_cuda_device_frame(self, out, &frame->out, &frame->to, error))
-    return FALSE;
-  filtered = frame->to;
-  cnv_cuda_take_planes(&filtered, &frame->from, copied);
-  set_transfer(self, &frame->up, TRUE, work, in, &frame->from);
-  set_transfer(self, &frame->down, FALSE, work, out, &filtered);
-  return run(self, work, frame, error) &&
-         CHECK(self, cuEventRecord(frame->downloaded[frame->down.slices.n - 1], frame->down.stream), "marking a frame",
-               error);
-}
-
 gboolean
 cnv_cuda_start_frame(CudaSession *self, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
+  const CnvSlices *slices = &self->schedule.slices;
   FrameInFlight *frame = next_frame(self, error);
+  CnvFrame filtered;
 
-  if (!frame || !start(self, work, in, out, frame, error))
+  if (!frame || !cnv_cuda_device_frame(self, in, &frame->in, &frame->from, error) ||
+      !cnv_cuda_device_frame(self, out, &frame->out, &frame->to, error))
+    return FALSE;
+  filtered = frame->to;
+  if (!slices->single_launch)
+    cnv_cuda_take_planes(&filtered, &frame->from, cnv_cuda_copied_memories(work));
+  set_transfer(self, &frame->up, TRUE, work, in, &frame->from);
+  set_transfer(self, &frame->down, FALSE, work, out, &filtered);
+  if (!run(self, work, frame, error) ||
+      !CHECK(self, cuEventRecord(frame->downloaded[slices->n - 1], frame->down.stream), "marking a frame", error))
     return FALSE;
   g_mutex_lock(&self->host.lock);
   frame->number = self->base.n_submitted + 1;
