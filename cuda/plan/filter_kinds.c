@@ -5,7 +5,6 @@
 #include <math.h>
 
 #include "plan/kernel.h"
-#include "plan/taps.h"
 
 /* Largest radius of a kernel that is not separable. */
 #define DENSE_RADIUS ((CNV_DENSE_MAX - 1) / 2)

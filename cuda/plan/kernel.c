@@ -4,8 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "plan/taps.h"
-
 void
 cnv_kernel_clear(CnvKernel *kernel)
 {

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "plan/kernel.h"
-#include "plan/taps.h"
 
 /* Engines round by adding a number near 2^23, which takes a base of up to 2^21. */
 #define BASE_MAX 1048576.0

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "plan/arith.h"
-#include "plan/taps.h"
+#include "plan/kernel.h"
 
 CnvTaps *
 cnv_taps_new_volume(int width, int height, int depth, const double *values)

@@ -6,7 +6,6 @@
 
 #include "plan/kernel.h"
 #include "plan/plan.h"
-#include "plan/taps.h"
 
 /* A sum of taps at or below this part of their magnitudes counts as 0. */
 #define FOUND_ZERO 1e-6
