@@ -124,8 +124,9 @@ install_needs()
       die "not found on this system (Debian's names of the packages), install and run again:" $packages
     ((EUID == 0)) || [[ ! -t 0 ]] || ! command -v sudo >/dev/null || sudo -v
     step "reading the lists of packages" apt_get update
-    size=$(apt-get install --assume-no --no-install-recommends $packages | sed -n 's/^Need to get \(.*\) of archives.*/\1/p' || true)
-    step "installing, ${size:-nothing} to fetch: ${packages//$'\n'/ }" apt_get install -y --no-install-recommends $packages
+    size=$(apt-get install -qq --print-uris -o Debug::NoLocking=true --no-install-recommends $packages 2>/dev/null |
+      awk '{ bytes += $3 } END { printf "%.1f MB", bytes / 1e6 }' || true)
+    step "installing, $size to fetch: ${packages//$'\n'/ }" apt_get install -y --no-install-recommends $packages
     packages=$(missing_packages)
     [[ -z $packages ]] || die "installed, yet what they should bring is still not found:" $packages
   fi
