@@ -21,6 +21,7 @@ try:
     gi.require_foreign('cairo')
     import cairo
     from gi.repository import Gdk, GLib, GObject, Gst, GstTag, GstVideo, Gtk, Pango
+    import gi.overrides._gi_gst  # noqa: F401 (properties that are lists need it)
 except (ImportError, ValueError) as error:
     print(f'skipped: {sys.executable} has no GTK 3 or no GStreamer ({error}). Install them (Debian and Ubuntu: apt '
           'install gir1.2-gtk-3.0 python3-gi-cairo python3-gst-1.0) and run this with the Python of the system, '

@@ -178,7 +178,8 @@ install_needs
 # For the test of tune.sh, 39 MB to fetch on Debian 12 and 23 on 13; it is skipped without.
 { found typelib Gtk-3.0 && found python gi._gi_cairo && found command Xvfb; } ||
   try_install gir1.2-gtk-3.0 librsvg2-common python3-gi-cairo xvfb
-found python gi.repository.Gst || try_install python3-gst-1.0 # for the example in Python, which is skipped without
+# For programs in Python. Of it libgstreamer1.0-dev brings all but what makes values of lists.
+found python gi.repository.Gst,gi.overrides._gi_gst || try_install python3-gst-1.0
 
 say "configuring $build"
 configure "$build" "${options[@]}"
