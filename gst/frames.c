@@ -2,7 +2,6 @@
 #include "frames.h"
 
 #include "allocation.h"
-#include "history.h"
 #include "mapping.h"
 #include "messages.h"
 #include "streams.h"
@@ -88,24 +87,17 @@ prepare_output_buffer(GstBaseTransform *trans, GstBuffer *inbuf, GstBuffer **out
 gboolean
 gst_cuda_convolve_run(GstCudaConvolve *self, GstBuffer *in, GstBuffer *out, int slot, GError **error)
 {
-  CnvSession *session = self->engine.session;
   GstCudaConvolveMap map;
-  gboolean ok, kept = FALSE;
+  gboolean ok;
 
   if (!gst_cuda_convolve_map(&self->engine, &self->caps, in, out, &map, error))
     return FALSE;
   if (!in)
     map.in = (CnvFrame){.memory = CNV_MEMORY_HISTORY, .slot = slot};
-  ok = gst_cuda_convolve_streams_enter(&self->engine, &map, error);
-  if (ok && out)
-    ok = cnv_session_submit(session, &self->recipe.work, &map.in, &map.out, error);
-  else if (ok)
-    ok = cnv_session_history_push(session, (guint)slot, &map.in, self->recipe.wanted.scene_change > 0,
-                                  gst_cuda_convolve_history_may_keep(self, in) ? &kept : NULL, error);
+  ok = gst_cuda_convolve_streams_enter(&self->engine, &map, error) &&
+       cnv_session_submit(self->engine.session, &self->recipe.work, &map.in, &map.out, error);
   ok = gst_cuda_convolve_streams_leave(&self->engine, &map, ok, error);
   gst_cuda_convolve_unmap(&map);
-  if (!out)
-    gst_cuda_convolve_history_set_kept(self, slot, ok && kept ? in : NULL);
   return ok;
 }
 
@@ -115,7 +107,6 @@ gst_cuda_convolve_fall_back(GstCudaConvolve *self, GError **error)
   if (!gst_cuda_convolve_engine_fall_back(&self->engine, GST_ELEMENT(self), *error))
     return FALSE;
   g_clear_error(error);
-  gst_cuda_convolve_history_leave(self); /* it was the other session's */
   return gst_cuda_convolve_settle_plan(self);
 }
 

@@ -12,11 +12,10 @@ void gst_cuda_convolve_sync_properties(GstCudaConvolve *self, GstBuffer *buffer)
 /* Updates the recipe for the engine in force. */
 gboolean gst_cuda_convolve_settle_plan(GstCudaConvolve *self);
 
-/* Filters a frame by the work that was made for it. in: NULL for the frame in a slot of the session's. out: NULL to
- * copy the input to the slot in place of filtering it. */
+/* Filters a frame by the work that was made for it. in: NULL for the frame in a slot of the session's. */
 gboolean gst_cuda_convolve_run(GstCudaConvolve *self, GstBuffer *in, GstBuffer *out, int slot, GError **error);
 
-/* Replaces an engine that failed and frees the error, where both may be; its history is gone then. */
+/* Replaces an engine that failed and frees the error, where both may be. The history is that of the other session. */
 gboolean gst_cuda_convolve_fall_back(GstCudaConvolve *self, GError **error);
 
 /* Counts a frame that is done, filtered by that plan in so many regions. Any thread. */

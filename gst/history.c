@@ -27,15 +27,10 @@ count_history(GstCudaConvolve *self)
   GST_OBJECT_UNLOCK(self);
 }
 
-gboolean
-gst_cuda_convolve_history_may_keep(const GstCudaConvolve *self, GstBuffer *buffer)
-{
-  return gst_cuda_convolve_streams_order(&self->engine, buffer) && buffer->pool &&
-         !gst_cuda_convolve_pool_is_limited(buffer->pool);
-}
-
-void
-gst_cuda_convolve_history_set_kept(GstCudaConvolve *self, int slot, GstBuffer *buffer)
+/* Keeps a reference to the buffer (NULL: none) in a slot, in place of the one there, which the session needs no more.
+ */
+static void
+set_kept(GstCudaConvolve *self, int slot, GstBuffer *buffer)
 {
   GstBuffer **kept = &self->history.kept[slot];
 
@@ -57,7 +52,7 @@ gst_cuda_convolve_history_forget(GstCudaConvolve *self)
     else
       gst_mini_object_unref(item);
   for (int slot = 0; slot < CNV_MAX_TEMPORAL_TAPS; slot++)
-    gst_cuda_convolve_history_set_kept(self, slot, NULL);
+    set_kept(self, slot, NULL);
   history->first = history->out = history->next;
   count_history(self);
 }
@@ -145,6 +140,32 @@ try_first(GstCudaConvolve *self, GstBuffer *buffer, int first, GError **error)
   return gst_cuda_convolve_run(self, NULL, unseen, first, error);
 }
 
+/* TRUE where the session may read the buffer's memory as long as the frame counts: it is ordered by a stream, and its
+ * pool has others for upstream meanwhile. */
+static gboolean
+may_keep(const GstCudaConvolve *self, GstBuffer *buffer)
+{
+  return gst_cuda_convolve_streams_order(&self->engine, buffer) && buffer->pool &&
+         !gst_cuda_convolve_pool_is_limited(buffer->pool);
+}
+
+static gboolean
+fill_slot(GstCudaConvolve *self, int slot, GstBuffer *buffer, GError **error)
+{
+  GstCudaConvolveMap map;
+  gboolean ok, kept = FALSE;
+
+  if (!gst_cuda_convolve_map(&self->engine, &self->caps, buffer, NULL, &map, error))
+    return FALSE;
+  ok = gst_cuda_convolve_streams_enter(&self->engine, &map, error) &&
+       cnv_session_history_push(self->engine.session, (guint)slot, &map.in, self->recipe.wanted.scene_change > 0,
+                                may_keep(self, buffer) ? &kept : NULL, error);
+  ok = gst_cuda_convolve_streams_leave(&self->engine, &map, ok, error);
+  gst_cuda_convolve_unmap(&map);
+  set_kept(self, slot, ok && kept ? buffer : NULL);
+  return ok;
+}
+
 static gboolean
 push_samples(GstCudaConvolve *self, GstBuffer *buffer, GError **error)
 {
@@ -153,7 +174,7 @@ push_samples(GstCudaConvolve *self, GstBuffer *buffer, GError **error)
   if (!ensure_ring(self, error))
     return FALSE;
   slot = (int)(self->history.next % self->history.n_slots);
-  return gst_cuda_convolve_run(self, buffer, NULL, slot, error) && try_first(self, buffer, slot, error);
+  return fill_slot(self, slot, buffer, error) && try_first(self, buffer, slot, error);
 }
 
 /* An engine can be replaced as long as it holds nothing. */
@@ -163,8 +184,10 @@ push_or_fall_back(GstCudaConvolve *self, GstBuffer *buffer)
   GError *error = NULL;
   gboolean ok = push_samples(self, buffer, &error);
 
-  if (!ok && !gst_cuda_convolve_has_history(self) && gst_cuda_convolve_fall_back(self, &error))
+  if (!ok && !gst_cuda_convolve_has_history(self) && gst_cuda_convolve_fall_back(self, &error)) {
+    gst_cuda_convolve_history_leave(self);
     ok = push_samples(self, buffer, &error);
+  }
   if (error)
     gst_cuda_convolve_post(GST_ELEMENT(self), GST_MESSAGE_ERROR, error, "keeping a frame");
   return ok;

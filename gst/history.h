@@ -27,14 +27,6 @@ void gst_cuda_convolve_history_pop_events(GstCudaConvolve *self);
 /* Pushes all frames that wait, with those behind missing, and starts anew. Returns what downstream said. */
 GstFlowReturn gst_cuda_convolve_history_drain(GstCudaConvolve *self);
 
-/* TRUE where the session may read the buffer's memory as long as the frame counts: it is ordered by a stream, and its
- * pool has others for upstream meanwhile. */
-gboolean gst_cuda_convolve_history_may_keep(const GstCudaConvolve *self, GstBuffer *buffer);
-
-/* Keeps a reference to the buffer (NULL: none) in a slot, in place of the one there, which the session needs no more.
- */
-void gst_cuda_convolve_history_set_kept(GstCudaConvolve *self, int slot, GstBuffer *buffer);
-
 /* Drops them, and pushes the events between them. leave: also has no history until a plan asks for one. */
 void gst_cuda_convolve_history_forget(GstCudaConvolve *self);
 void gst_cuda_convolve_history_leave(GstCudaConvolve *self);
