@@ -42,7 +42,6 @@ typedef struct {
   GQueue items;       /* frames and the events between them; the first stays in until it is pushed */
   guint n_frames;     /* among them, and not done */
   gboolean active;    /* as the source pad is */
-  gboolean has_task;  /* which runs as long as the pad is active */
   GstFlowReturn flow; /* if not OK, frames are dropped until the streaming thread was told */
   GstPadActivateModeFunction activate_src; /* the base class' */
 } GstCudaConvolveInFlight;

@@ -151,21 +151,18 @@ static gboolean
 append(GstCudaConvolve *self, Item *item)
 {
   GstCudaConvolveInFlight *flight = &self->in_flight;
-  gboolean taken, first;
+  gboolean taken;
 
   g_mutex_lock(&flight->lock);
   taken = flight->active && !(item->event && g_queue_is_empty(&flight->items));
-  first = taken && !flight->has_task;
   if (taken) {
     g_queue_push_tail(&flight->items, item);
     flight->n_frames += item->event == NULL;
-    flight->has_task = TRUE;
     if (flight->items.length == 1)
       g_cond_broadcast(&flight->changed);
+    gst_pad_start_task(GST_BASE_TRANSFORM_SRC_PAD(self), push_first, self, NULL); /* unless it runs */
   }
   g_mutex_unlock(&flight->lock);
-  if (first)
-    gst_pad_start_task(GST_BASE_TRANSFORM_SRC_PAD(self), push_first, self, NULL);
   return taken;
 }
 
@@ -285,7 +282,6 @@ activate_src(GstPad *pad, GstObject *parent, GstPadMode mode, gboolean active)
   if (mode == GST_PAD_MODE_PUSH) {
     g_mutex_lock(&flight->lock);
     flight->active = active;
-    flight->has_task = FALSE;
     flight->flow = GST_FLOW_FLUSHING;
     g_cond_broadcast(&flight->changed);
     g_mutex_unlock(&flight->lock);

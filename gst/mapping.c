@@ -48,26 +48,19 @@ meta_fits(GstBuffer *buffer, const GstVideoInfo *info)
 
 /* Maps a buffer without a reference: the caller holds one. */
 static gboolean
-map_frame(GstBuffer *buffer, const GstVideoInfo *info, const CnvImage *image, GstMapFlags flags, GstVideoFrame *frame)
-{
-  const GstVideoInfo *layout = gst_buffer_get_video_meta(buffer) ? info : gst_cuda_convolve_device_layout(buffer, info);
-
-  if (!meta_fits(buffer, info) || !gst_video_frame_map(frame, layout, buffer, flags | GST_VIDEO_FRAME_MAP_FLAG_NO_REF))
-    return FALSE;
-  if (planes_fit(frame, image))
-    return TRUE;
-  gst_video_frame_unmap(frame);
-  return FALSE;
-}
-
-static gboolean
 map_side(const GstCudaConvolveEngine *engine, const GstCudaConvolveCaps *caps, GstBuffer *buffer, GstMapFlags flags,
          GstVideoFrame *frame, CnvFrame *planes)
 {
   const GstVideoInfo *info = flags == GST_MAP_WRITE ? &caps->out_info : &caps->in_info;
-  gboolean device = gst_cuda_convolve_engine_holds(engine, buffer);
+  const GstVideoInfo *layout = gst_buffer_get_video_meta(buffer) ? info : gst_cuda_convolve_device_layout(buffer, info);
+  gboolean device = gst_cuda_convolve_engine_holds(engine, buffer), mapped;
 
-  if (!map_frame(buffer, info, &caps->image, device ? flags | gst_cuda_convolve_device_map : flags, frame)) {
+  GST_LOG("%s in %s memory", flags == GST_MAP_WRITE ? "output" : "input", device ? "device" : "host");
+  flags |= GST_VIDEO_FRAME_MAP_FLAG_NO_REF | (device ? gst_cuda_convolve_device_map : 0);
+  mapped = meta_fits(buffer, info) && gst_video_frame_map(frame, layout, buffer, flags);
+  if (!mapped || !planes_fit(frame, &caps->image)) {
+    if (mapped)
+      gst_video_frame_unmap(frame);
     frame->buffer = NULL;
     return FALSE;
   }
@@ -76,7 +69,6 @@ map_side(const GstCudaConvolveEngine *engine, const GstCudaConvolveCaps *caps, G
     planes->data[p] = GST_VIDEO_FRAME_PLANE_DATA(frame, p);
     planes->stride[p] = GST_VIDEO_FRAME_PLANE_STRIDE(frame, p);
   }
-  GST_LOG("%s in %s memory", flags == GST_MAP_WRITE ? "output" : "input", device ? "device" : "host");
   return TRUE;
 }
 

@@ -7,8 +7,6 @@
 
 #include "work.h"
 
-G_BEGIN_DECLS
-
 typedef struct CnvSession CnvSession;
 
 #define CNV_IN_FLIGHT_MAX 8
@@ -155,5 +153,3 @@ gboolean cnv_session_wait_for_stream(CnvSession *session, void *stream, GError *
 gboolean cnv_session_signal_stream(CnvSession *session, void *stream, GError **error);
 
 void cnv_session_close(CnvSession *session); /* NULL is allowed; waits first */
-
-G_END_DECLS

@@ -13,8 +13,6 @@
 #include "format.h"
 #include "status.h"
 
-G_BEGIN_DECLS
-
 #define CNV_RADIUS_MAX 512 /* of generated and separable taps */
 #define CNV_APERTURE_MAX 3 /* of filters whose taps are given for a few sizes: sobel, laplacian and the like */
 #define CNV_DENSE_MAX 127  /* rows and columns of a kernel that is not separable */
@@ -121,5 +119,3 @@ int cnv_filter_frames(const CnvFilter *filter);
  * can exceed CNV_RADIUS_MAX here (cnv_filter_generate refuses it). */
 int cnv_filter_radius(const CnvFilter *filter, CnvAxis axis);
 double cnv_filter_sigma(const CnvFilter *filter, CnvAxis axis);
-
-G_END_DECLS

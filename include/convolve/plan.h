@@ -8,8 +8,6 @@
 #include "filter.h"
 #include "format.h"
 
-G_BEGIN_DECLS
-
 #define CNV_SIZE_MAX 32768 /* width and height of a frame */
 
 /* All of CnvAlgorithm in its order, for properties and messages. */
@@ -49,5 +47,3 @@ int cnv_plan_frames(const CnvPlan *plan, int *center);
 /* Appends to each string a list with one entry a plane, joined by commas: the nick of the plane's algorithm ("copy"
  * where nothing of it is filtered), the size of its largest taps ("17x17") and the number of terms ("1"). */
 void cnv_plan_describe(const CnvPlan *plan, GString *algorithms, GString *taps, GString *terms);
-
-G_END_DECLS

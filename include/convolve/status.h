@@ -7,8 +7,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 #define CNV_ERROR (cnv_error_quark())
 GQuark cnv_error_quark(void);
 
@@ -30,5 +28,3 @@ typedef struct {
   const char *nick;  /* lower case, as written in a pipeline: "reflect-101" */
   const char *blurb; /* one line for gst-inspect-1.0 */
 } CnvNick;
-
-G_END_DECLS

@@ -25,8 +25,6 @@
 
 #include "plan.h"
 
-G_BEGIN_DECLS
-
 #define CNV_MAX_REGIONS 1024
 #define CNV_MAX_PLANS 64
 
@@ -85,5 +83,3 @@ typedef struct {
    * busy, and each piece costs the time of its start. The samples are the same either way. */
   gboolean overlaps;
 } CnvWork;
-
-G_END_DECLS
