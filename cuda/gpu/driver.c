@@ -16,25 +16,6 @@
 static CnvDriver driver;
 static GError *driver_error;
 
-/* FALSE where one is missing; those of newer drivers may be. */
-static gboolean
-load_entries(GModule *module)
-{
-  const char *missing = NULL;
-
-#define LOAD(name)                                                                                                     \
-  if (!g_module_symbol(module, EXPANDED_STRING(name), (gpointer *)&driver.name))                                       \
-    missing = EXPANDED_STRING(name);
-  CNV_DRIVER_ENTRIES(LOAD)
-#undef LOAD
-  g_module_symbol(module, "cuTensorMapEncodeTiled", (gpointer *)&driver.cuTensorMapEncodeTiled);
-  g_module_symbol(module, "cuLaunchKernelEx", (gpointer *)&driver.cuLaunchKernelEx);
-  if (missing)
-    g_set_error(&driver_error, CNV_ERROR, CNV_ERROR_NO_DEVICE,
-                LIBCUDA " has no %s: the NVIDIA driver is too old for this build, update it", missing);
-  return !missing;
-}
-
 /* The driver itself names most errors, but not those of its own start. */
 static gboolean
 start_driver(GError **error)
@@ -64,11 +45,24 @@ static void
 open_driver(void)
 {
   GModule *module = g_module_open(LIBCUDA, G_MODULE_BIND_LAZY | G_MODULE_BIND_LOCAL);
+  const char *missing = NULL;
 
-  if (!module)
+  if (!module) {
     g_set_error(&driver_error, CNV_ERROR, CNV_ERROR_NO_DEVICE, "no NVIDIA driver: %s cannot be opened", LIBCUDA);
-  else if (!load_entries(module))
-    g_module_close(module);
+    return;
+  }
+#define LOAD(name)                                                                                                     \
+  if (!g_module_symbol(module, EXPANDED_STRING(name), (gpointer *)&driver.name))                                       \
+    missing = EXPANDED_STRING(name);
+  CNV_DRIVER_ENTRIES(LOAD)
+#undef LOAD
+  g_module_symbol(module, "cuTensorMapEncodeTiled", (gpointer *)&driver.cuTensorMapEncodeTiled);
+  g_module_symbol(module, "cuLaunchKernelEx", (gpointer *)&driver.cuLaunchKernelEx);
+  if (!missing)
+    return;
+  g_set_error(&driver_error, CNV_ERROR, CNV_ERROR_NO_DEVICE,
+              LIBCUDA " has no %s: the NVIDIA driver is too old for this build, update it", missing);
+  g_module_close(module);
 }
 
 const CnvDriver *

@@ -27,6 +27,26 @@ cuda_probe(int device, GError **error)
   return cu && device < cu->n_devices;
 }
 
+/* Samples of several bytes are read as such. */
+static gboolean
+check_alignment(const CnvImage *image, const CnvFrame *frame, GError **error)
+{
+  int bytes = image->format->sample_bytes;
+
+  for (int m = 0; m < cnv_format_n_frame_planes(image->format) && frame->memory == CNV_MEMORY_DEVICE; m++) {
+    guintptr either = (guintptr)frame->data[m] | (guintptr)frame->stride[m];
+
+    if (either % bytes != 0) {
+      g_set_error(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED,
+                  "plane %d of a %s frame in device memory has an address or a stride (%d) that is no multiple of %d: "
+                  "allocate it aligned",
+                  m, image->format->name, frame->stride[m], bytes);
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
 /* Layout of the planes that are staged as float32; the others are left out. */
 static CnvLayout
 staged_layout(const CnvPlan *plan)
@@ -81,7 +101,7 @@ submit_frame(CudaSession *self, const CnvWork *work, const CnvFrame *in, const C
   const CnvSlices *slices = &self->schedule.slices;
   gboolean uploads = in->memory == CNV_MEMORY_HOST, downloads = out->memory == CNV_MEMORY_HOST;
 
-  if (!cnv_cuda_check_alignment(image, in, error) || !cnv_cuda_check_alignment(image, out, error) ||
+  if (!check_alignment(image, in, error) || !check_alignment(image, out, error) ||
       !set_work(self, work, uploads && downloads, error))
     return FALSE;
   self->base.stats.slices = slices->single_launch ? 1 : slices->n;

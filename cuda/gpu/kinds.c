@@ -31,11 +31,12 @@ cnv_kernel_kind(CnvKernelId kernel)
 guint
 cnv_kernel_shared_bytes(const CnvKernelKind *kind, const CnvVariant *variant, const CnvNeeds *needs, int rows)
 {
-  int pitch = kind->pitch ? kind->pitch(variant, needs->bytes) : 0;
   guint tile;
+  int pitch;
 
   if (!kind->pitch)
     return 0;
+  pitch = kind->pitch(variant, needs->bytes);
   if (variant->ring)
     return (guint)cnv_ring_bytes(needs->bytes, pitch, variant->k_x, cnv_ring_steps(needs), variant->ring,
                                  variant->digits);

@@ -136,8 +136,6 @@ gboolean cnv_cuda_reserve(CudaSession *self, CudaBuffer *buffer, gboolean pinned
 /* The frame itself where it is on the device, else one in that buffer of the session's. */
 gboolean cnv_cuda_device_frame(CudaSession *self, const CnvFrame *frame, CudaBuffer *buffer, CnvFrame *on_device,
                                GError **error);
-/* Samples of several bytes are read as such. */
-gboolean cnv_cuda_check_alignment(const CnvImage *image, const CnvFrame *frame, GError **error);
 
 /* The functions of CnvBackend: without a session, in any context. */
 void *cnv_cuda_alloc_pinned(void *context, gsize size);

@@ -9,17 +9,6 @@
 /* Fewer slices save too little: so a frame below 2 MiB stays in one piece. */
 #define SLICES_MIN 4
 
-static guint64
-frame_bytes(const CnvImage *image)
-{
-  CnvLayout layout = cnv_layout_of(image);
-  guint64 bytes = 0;
-
-  for (int m = 0; m < layout.n_planes; m++)
-    bytes += (guint64)layout.row_bytes[m] * layout.rows[m];
-  return bytes;
-}
-
 /* log2 of the rows of luma for one of the plane that has the fewest. */
 static int
 most_sub_y(const CnvFormat *format)
@@ -53,7 +42,12 @@ cut(const CnvImage *image, int n)
 CnvSlices
 cnv_slices_of_image(const CnvImage *image)
 {
-  return cut(image, (int)MIN(frame_bytes(image) / SLICE_BYTES, CNV_SLICES_MAX));
+  CnvLayout layout = cnv_layout_of(image);
+  guint64 bytes = 0;
+
+  for (int m = 0; m < layout.n_planes; m++)
+    bytes += (guint64)layout.row_bytes[m] * layout.rows[m];
+  return cut(image, (int)MIN(bytes / SLICE_BYTES, CNV_SLICES_MAX));
 }
 
 static gboolean
