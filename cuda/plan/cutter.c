@@ -83,16 +83,11 @@ cnv_cutter_select(const Cutter *c, const guint16 *from, int n, const CnvMaskRect
   n = count;
   count = 0;
   for (int i = 0; i < n; i++) {
-    const CnvMaskRect *s = &c->mask[to[i]];
-    gboolean hidden = to[i] < last || (to[i] > last && (s->layer == largest.layer || c->work->invert));
-    CnvMaskRect near;
+    const CnvMaskRect *s = &c->mask[to[i]], near = nearest(s, area);
+    gboolean yields = to[i] < last || (to[i] > last && (s->layer == largest.layer || c->work->invert));
 
-    if (fades && weighs_less(s, area, least - (float)WEIGHT_SLACK))
-      continue;
-    near = nearest(s, area);
-    if (hidden && contains(&largest, &near))
-      continue;
-    to[count++] = to[i];
+    if (!(fades && weighs_less(s, area, least - (float)WEIGHT_SLACK)) && !(yields && contains(&largest, &near)))
+      to[count++] = to[i];
   }
   return count;
 }
