@@ -147,24 +147,22 @@ compare_edges(const void *a, const void *b)
   return *(const int *)a - *(const int *)b;
 }
 
-/* Adds a rectangle to n pieces, as the rest of one that ends above it where that has the same columns. */
-static int
-add_piece(Cutter *c, int n, CnvMaskRect piece)
+/* Adds a rectangle to the pieces, as the rest of one that ends above it where that has the same columns. */
+static void
+add_piece(Cutter *c, CnvMaskRect new)
 {
-  if (is_empty(&piece))
-    return n;
-  for (int i = 0; i < n; i++)
-    if (c->piece[i].y1 == piece.y0 && c->piece[i].x0 == piece.x0 && c->piece[i].x1 == piece.x1) {
-      c->piece[i].y1 = piece.y1;
-      return n;
+  for (CnvMaskRect *old = c->piece; old < c->piece + c->n_pieces; old++)
+    if (old->y1 == new.y0 && old->x0 == new.x0 && old->x1 == new.x1) {
+      old->y1 = new.y1;
+      return;
     }
-  c->piece[n] = piece;
-  return n + 1;
+  if (!is_empty(&new))
+    c->piece[c->n_pieces++] = new;
 }
 
 /* Adds the columns that the rectangles cover in the rows from top to bottom, or with invert do not cover. */
-static int
-add_band(Cutter *c, const CnvMaskRect *area, int n_rects, int top, int bottom, int n)
+static void
+add_band(Cutter *c, const CnvMaskRect *area, int n_rects, int top, int bottom)
 {
   gboolean invert = c->work->invert;
   int from = area->x0, to = area->x0; /* columns covered */
@@ -173,19 +171,19 @@ add_band(Cutter *c, const CnvMaskRect *area, int n_rects, int top, int bottom, i
     if (top < r->y0 || top >= r->y1)
       continue;
     if (r->x0 > to) {
-      n = add_piece(c, n, (CnvMaskRect){invert ? to : from, top, invert ? r->x0 : to, bottom});
+      add_piece(c, (CnvMaskRect){invert ? to : from, top, invert ? r->x0 : to, bottom});
       from = r->x0;
     }
     to = MAX(to, r->x1);
   }
-  return add_piece(c, n, (CnvMaskRect){invert ? to : from, top, invert ? area->x1 : to, bottom});
+  add_piece(c, (CnvMaskRect){invert ? to : from, top, invert ? area->x1 : to, bottom});
 }
 
-/* Cuts n rectangles, or with invert the rest of the area. Returns the number of pieces. */
-static int
+/* Cuts n rectangles, or with invert the rest of the area, into pieces. */
+static void
 cut_rects(Cutter *c, const CnvMaskRect *area, int n)
 {
-  int edge[2 * CNV_CROWD + 2] = {area->y0, area->y1}, n_edges = 2, n_pieces = 0;
+  int edge[2 * CNV_CROWD + 2] = {area->y0, area->y1}, n_edges = 2;
 
   qsort(c->rect, n, sizeof(CnvMaskRect), compare_edges);
   for (int i = 0; i < n; i++) {
@@ -193,9 +191,9 @@ cut_rects(Cutter *c, const CnvMaskRect *area, int n)
     edge[n_edges++] = c->rect[i].y1;
   }
   qsort(edge, n_edges, sizeof(int), compare_edges);
+  c->n_pieces = 0;
   for (int i = 0; i + 1 < n_edges; i++)
-    n_pieces = add_band(c, area, n, edge[i], edge[i + 1], n_pieces);
-  return n_pieces;
+    add_band(c, area, n, edge[i], edge[i + 1]);
 }
 
 /* Cuts the layer of masks first to last - 1 of the area's list (with invert, of all of them) into jobs: pieces or,
@@ -204,7 +202,7 @@ static void
 cut_layer(Cutter *c, const Area *area, int first, int last)
 {
   gboolean invert = c->work->invert, few = last - first <= CNV_CROWD;
-  int n = 0, n_pieces;
+  int n = 0;
   CnvMaskRect around = {0};
   guint n_jobs = c->jobs->len, n_masks = c->masks->len;
   double cost = c->cost, most;
@@ -220,8 +218,8 @@ cut_layer(Cutter *c, const Area *area, int first, int last)
     around = area->rect;
   most = PIECES_COST_MAX * (cnv_cutter_cost(c, &around) + size_of(&around) * area->n * WEIGHT_COST);
   if (few) {
-    n_pieces = cut_rects(c, &area->rect, n);
-    for (int i = 0; i < n_pieces; i++)
+    cut_rects(c, &area->rect, n);
+    for (int i = 0; i < c->n_pieces; i++)
       add_job(c, area, c->piece[i], TRUE);
     if (c->n <= CNV_CROWD ||
         (c->jobs->len - n_jobs <= (guint)(PIECES_A_MASK * (last - first) + 1) && c->cost - cost <= most))

@@ -33,6 +33,7 @@ typedef struct {
   int apron_x, apron_y;                                     /* of the widest filter, both sides together */
   CnvMaskRect rect[CNV_CROWD];                              /* to be cut, clipped to the area, by their left edge */
   CnvMaskRect piece[(CNV_CROWD + 1) * (2 * CNV_CROWD + 1)]; /* that they are cut into: columns of each band of rows */
+  int n_pieces;
   int n;
   CnvMaskRect mask[CNV_MAX_REGIONS + CNV_CROWD];   /* n of regions, then those joined in the area at hand */
   int plan[CNV_MAX_REGIONS + CNV_CROWD];           /* of each mask */
