@@ -187,11 +187,13 @@ digit_of(double tap, int d, const CnvNeeds *needs, gboolean high)
   return (guint8)(power == TAP_DIGITS(needs) - 1 ? value : value & 255);
 }
 
-/* Rows of taps that the variant takes of each frame. */
+/* Rows of taps that the variant takes of each frame, in pairs where a window serves two products. */
 static int
 rows_of(const CnvVariant *variant, const CnvNeeds *needs)
 {
-  return variant->kept_rows ? variant->kept_rows : needs->rows;
+  if (variant->kept_rows)
+    return variant->kept_rows;
+  return CNV_DENSE_PRODUCTS(needs->bytes, variant->k_x) == 1 ? needs->rows : (needs->rows + 1) / 2 * 2;
 }
 
 /* A digit of a row's scaled taps for four bytes of its window, the first of them so many samples behind the output. */

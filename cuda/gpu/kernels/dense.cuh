@@ -154,17 +154,14 @@ load_taps(uint2 (&taps)[K][TERMS][D][PRODUCTS], const uint2 *from)
     (&taps[0][0][0][0])[i] = __ldg(from + 32 * i);
 }
 
-/* The rows of taps of all frames in turn: the bytes of each row from the first, in the tiles. */
+/* The rows of taps of all frames in turn, so many at a step that end with a frame's: bytes from one to the next. */
 struct RowsOfFrames {
-  int n_rows, pitch, to_next_frame; /* from the last row of a frame */
-  int row, at;
+  int n_rows, pitch, frame_bytes, row;
 
-  __device__ int step()
+  __device__ int step(int rows)
   {
-    row++;
-    at += row < n_rows ? pitch : to_next_frame;
-    row = row < n_rows ? row : 0;
-    return at;
+    row = row + rows < n_rows ? row + rows : 0;
+    return row ? rows * pitch : frame_bytes - (n_rows - rows) * pitch;
   }
 };
 
@@ -205,18 +202,19 @@ dense(const CnvTileArgs &l)
   for (int y = warp / warps_x * 16; y < tile.at.y_end - tile.at.y; y += step) {
     int sums[COLUMNS / 8][TERMS][D][4] = {};
     const uint8_t *row = from + y * pitch;
-    RowsOfFrames next = {n_rows, pitch, frame_bytes - (n_rows - 1) * pitch, 0, 0};
+    RowsOfFrames rows = {n_rows, pitch, frame_bytes, 0};
 
 #pragma unroll
     for (int j = 0; j < ROWS; j += 2)
       add_taps<T>(sums, row + j * pitch, pitch, pitch, mask, kept[j / 2]);
 #pragma unroll 1
     for (int i = 0; i < (ROWS ? 0 : all_rows); i += 2) {
-      const int first = next.at, second = next.step();
+      /* Windows that serve two products have an even number of rows. */
+      const int second = products > 1 ? pitch : rows.step(1);
 
       load_taps(kept[0], taps + i / 2 * pair_words);
-      add_taps<T>(sums, row + first, pitch, i + 1 < all_rows ? second - first : 0, mask, kept[0]);
-      next.step();
+      add_taps<T>(sums, row, pitch, products > 1 || i + 1 < all_rows ? second : 0, mask, kept[0]);
+      row += products > 1 ? rows.step(2) : second + rows.step(1);
     }
     const DenseEpilogue epilogue = {s.gain, s.offset, {s.bias[0], s.bias[1]}, s.full_bits, s.shift};
     if (TERMS == 1 && s.combine == CNV_COMBINE_ABSOLUTE)
