@@ -22,6 +22,7 @@
 #define COLUMN_VECTORS (VECTOR_BYTES == 64 ? 4 : 2) /* by CNV_CPU_ROWS: 16 of 32 registers, or 8 of 16 */
 
 typedef float Vector __attribute__((vector_size(VECTOR_BYTES)));
+typedef gint32 Numbers __attribute__((vector_size(VECTOR_BYTES)));
 typedef float LooseVector __attribute__((vector_size(VECTOR_BYTES), aligned(4), may_alias));
 typedef guint16 LooseSample __attribute__((aligned(1), may_alias)); /* strides of 16-bit planes may be odd */
 
@@ -181,19 +182,30 @@ store_vector(float *to, Vector vector)
   *(LooseVector *)to = vector;
 }
 
-/* The part of one mask in cnv_rect_job_weight, of n pixels from x on. down: its weight down the rows. Weights of other
- * layers than the job's have a minus sign. */
-static void
-add_mask(float *restrict weight, int x, int n, const CnvMaskRect *mask, float down, gboolean other)
+static inline Vector
+choose(Numbers mask, Vector a, Vector b)
 {
-  int x0 = mask->x0 - x, x1 = mask->x1 - x, reach = (int)(1 / mask->fade_x) + 1;
-  float left = (float)x0, right = (float)(x1 - 1), fade = mask->fade_x, sign = other ? -1 : 1;
+  return (Vector)((mask & (Numbers)a) | (~mask & (Numbers)b));
+}
 
-  for (int i = MAX(0, x0 - reach); i < MIN(n, x1 + reach); i++) {
-    float at = (float)i, away = MAX(left - at, at - right), along = 1 - MAX(away, 0) * fade;
-    float here = MAX(along, 0) * down, before = weight[i], size = fabsf(before);
+/* The part of one mask in cnv_rect_job_weight, of n pixels from x on, n rounded up to a vector. down: its weight down
+ * the rows. Weights of other layers than the job's have a minus sign. */
+static void
+add_mask(float *weight, int x, int n, const CnvMaskRect *mask, float down, gboolean other)
+{
+  int reach = (int)(1 / mask->fade_x) + 1, first = MAX(0, mask->x0 - x - reach), last = MIN(n, mask->x1 - x + reach);
+  float x0 = (float)(mask->x0 - x), x1 = (float)(mask->x1 - 1 - x), fade = mask->fade_x, sign = other ? -1 : 1;
+  Vector at, none = {0};
 
-    weight[i] = copysignf(MAX(here, size), here >= size ? sign : before);
+  first -= first % LANES;
+  for (int i = 0; i < LANES; i++)
+    at[i] = (float)(first + i);
+  for (int i = first; i < last; i += LANES, at += LANES) {
+    Vector away = choose(x0 - at > at - x1, x0 - at, at - x1), along = 1 - choose(away > none, away, none) * fade;
+    Vector here = choose(along > none, along, none) * down, before = load_vector(weight + i);
+    Vector size = (Vector)((Numbers)before & G_MAXINT32); /* without its sign */
+
+    store_vector(weight + i, choose(here >= size, here * sign, before));
   }
 }
 
