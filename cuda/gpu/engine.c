@@ -6,7 +6,6 @@
  */
 #include "gpu/choice.h"
 #include "gpu/session.h"
-#include "gpu/range.h"
 
 /* Made by the build from kernels.cu. */
 extern const unsigned char cnv_kernels_fatbin[];
@@ -307,6 +306,31 @@ cuda_open(const CnvSessionOptions *options, GError **error)
   return NULL;
 }
 
+static void *
+cuda_alloc_pinned(void *context, gsize size)
+{
+  const CnvDriver *cu = cnv_driver_get(NULL);
+  void *memory = NULL;
+
+  if (!cu || cu->cuCtxPushCurrent(context) != CUDA_SUCCESS)
+    return NULL;
+  if (cu->cuMemHostAlloc(&memory, size, CU_MEMHOSTALLOC_PORTABLE) != CUDA_SUCCESS)
+    memory = NULL;
+  cu->cuCtxPopCurrent(NULL);
+  return memory;
+}
+
+static void
+cuda_free_pinned(void *context, void *memory)
+{
+  const CnvDriver *cu = cnv_driver_get(NULL);
+
+  if (!cnv_driver_enter_at_last(cu, context))
+    return;
+  cu->cuMemFreeHost(memory);
+  cu->cuCtxPopCurrent(NULL);
+}
+
 const CnvBackend cnv_backend_cuda = {
     .name = "cuda",
     .blurb = "An NVIDIA GPU, or an error",
@@ -316,7 +340,7 @@ const CnvBackend cnv_backend_cuda = {
     .probe = cuda_probe,
     .can = cnv_cuda_can,
     .choose = cnv_cuda_choose,
-    .alloc_pinned = cnv_cuda_alloc_pinned,
-    .free_pinned = cnv_cuda_free_pinned,
+    .alloc_pinned = cuda_alloc_pinned,
+    .free_pinned = cuda_free_pinned,
     .open = cuda_open,
 };

@@ -3,7 +3,6 @@
  * Buffers in device memory and page-locked ones, and frames in device memory.
  */
 #include "gpu/session.h"
-#include "gpu/range.h"
 
 void
 cnv_cuda_free(CudaSession *self, CudaBuffer *buffer)
@@ -36,35 +35,6 @@ cnv_cuda_reserve(CudaSession *self, CudaBuffer *buffer, gboolean pinned, gsize s
   *buffer = (CudaBuffer){pinned ? (guintptr)memory : address, size, pinned};
   return TRUE;
 }
-
-/* ---- page-locked memory of callers ---- */
-
-void *
-cnv_cuda_alloc_pinned(void *context, gsize size)
-{
-  const CnvDriver *cu = cnv_driver_get(NULL);
-  void *memory = NULL;
-
-  if (!cu || cu->cuCtxPushCurrent(context) != CUDA_SUCCESS)
-    return NULL;
-  if (cu->cuMemHostAlloc(&memory, size, CU_MEMHOSTALLOC_PORTABLE) != CUDA_SUCCESS)
-    memory = NULL;
-  cu->cuCtxPopCurrent(NULL);
-  return memory;
-}
-
-void
-cnv_cuda_free_pinned(void *context, void *memory)
-{
-  const CnvDriver *cu = cnv_driver_get(NULL);
-
-  if (!cnv_driver_enter_at_last(cu, context))
-    return;
-  cu->cuMemFreeHost(memory);
-  cu->cuCtxPopCurrent(NULL);
-}
-
-/* ---- frames ---- */
 
 gboolean
 cnv_cuda_device_frame(CudaSession *self, const CnvFrame *frame, CudaBuffer *buffer, CnvFrame *on_device, GError **error)

@@ -137,10 +137,6 @@ gboolean cnv_cuda_reserve(CudaSession *self, CudaBuffer *buffer, gboolean pinned
 gboolean cnv_cuda_device_frame(CudaSession *self, const CnvFrame *frame, CudaBuffer *buffer, CnvFrame *on_device,
                                GError **error);
 
-/* The functions of CnvBackend: without a session, in any context. */
-void *cnv_cuda_alloc_pinned(void *context, gsize size);
-void cnv_cuda_free_pinned(void *context, void *memory);
-
 /* transfer.c */
 /* Replaces planes of memory, whose bit is set, by another frame's. */
 void cnv_cuda_take_planes(CnvFrame *frame, const CnvFrame *from, guint which);
