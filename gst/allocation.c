@@ -109,8 +109,8 @@ configure(GstCudaConvolve *self, PoolChoice *choice, GstCaps *caps, gboolean vid
   GstStructure *config = gst_buffer_pool_get_config(pool);
 
   gst_buffer_pool_config_set_params(config, caps, choice->size, choice->min, choice->max);
-  if (gst_cuda_convolve_caps_in_device(caps, 0))
-    gst_cuda_convolve_device_share_stream(config, self->engine.context, &self->engine.pool_stream);
+  if (gst_cuda_convolve_caps_in_device(caps, 0) && gst_cuda_convolve_device->share_stream)
+    gst_cuda_convolve_device->share_stream(config, self->engine.context, &self->engine.pool_stream);
   if (video_meta && gst_buffer_pool_has_option(pool, GST_BUFFER_POOL_OPTION_VIDEO_META))
     gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
   if (!gst_buffer_pool_set_config(pool, config)) {
@@ -134,7 +134,7 @@ static GstBufferPool *
 own_pool(GstCudaConvolve *self, gboolean device)
 {
   if (device)
-    return gst_cuda_convolve_device_pool_new(self->engine.context);
+    return gst_cuda_convolve_device->pool_new(self->engine.context);
   return self->engine.session ? gst_cuda_convolve_pinned_pool_new(self->engine.session->backend, self->engine.context)
                               : NULL;
 }
@@ -145,7 +145,7 @@ choose_pool(GstCudaConvolve *self, GstCaps *caps, PoolChoice *choice)
 {
   choice->size = MAX(choice->size, GST_VIDEO_INFO_SIZE(&self->caps.out_info));
   if (choice->pool && self->caps.out_in_device &&
-      !gst_cuda_convolve_device_pool_fits(choice->pool, self->engine.context))
+      !gst_cuda_convolve_device->pool_fits(choice->pool, self->engine.context))
     gst_clear_object(&choice->pool);
   if (choice->pool && !configure(self, choice, caps, self->allocation.takes_meta))
     gst_clear_object(&choice->pool);

@@ -7,10 +7,8 @@
 #include <gst/cuda/gstcudamemory.h>
 #include <gst/cuda/gstcudautils.h>
 
-const GstMapFlags gst_cuda_convolve_device_map = GST_MAP_CUDA;
-
-gboolean
-gst_cuda_convolve_device_init(void)
+static gboolean
+init(void)
 {
   if (!gst_cuda_load_library())
     return FALSE;
@@ -18,8 +16,8 @@ gst_cuda_convolve_device_init(void)
   return TRUE;
 }
 
-gboolean
-gst_cuda_convolve_device_open(GstElement *element, int device, GstObject **context, GError **error)
+static gboolean
+open_context(GstElement *element, int device, GstObject **context, GError **error)
 {
   guint ordinal = 0;
 
@@ -27,7 +25,7 @@ gst_cuda_convolve_device_open(GstElement *element, int device, GstObject **conte
     g_object_get(*context, "cuda-device-id", &ordinal, NULL);
   if (*context && device >= 0 && (int)ordinal != device)
     gst_clear_object(context);
-  if (gst_cuda_convolve_device_init() && gst_cuda_ensure_element_context(element, device, (GstCudaContext **)context))
+  if (init() && gst_cuda_ensure_element_context(element, device, (GstCudaContext **)context))
     return TRUE;
   g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_OPEN_READ_WRITE,
               "no CUDA context for cuda-device-id=%d could be made: see GST_DEBUG=cuda*:4 for the driver's reason, or "
@@ -36,32 +34,32 @@ gst_cuda_convolve_device_open(GstElement *element, int device, GstObject **conte
   return FALSE;
 }
 
-void
-gst_cuda_convolve_device_set_context(GstElement *element, GstContext *from, int device, GstObject **context)
+static void
+set_context(GstElement *element, GstContext *from, int device, GstObject **context)
 {
   gst_cuda_handle_set_context(element, from, device, (GstCudaContext **)context);
 }
 
-gboolean
-gst_cuda_convolve_device_query(GstElement *element, GstQuery *query, GstObject *context)
+static gboolean
+answer_query(GstElement *element, GstQuery *query, GstObject *context)
 {
   return gst_cuda_handle_context_query(element, query, (GstCudaContext *)context);
 }
 
-gpointer
-gst_cuda_convolve_device_handle(GstObject *context)
+static gpointer
+handle(GstObject *context)
 {
   return gst_cuda_context_get_handle(GST_CUDA_CONTEXT(context));
 }
 
-GstBufferPool *
-gst_cuda_convolve_device_pool_new(GstObject *context)
+static GstBufferPool *
+pool_new(GstObject *context)
 {
   return gst_cuda_buffer_pool_new(GST_CUDA_CONTEXT(context));
 }
 
-gboolean
-gst_cuda_convolve_device_pool_fits(GstBufferPool *pool, GstObject *context)
+static gboolean
+pool_fits(GstBufferPool *pool, GstObject *context)
 {
   return GST_IS_CUDA_BUFFER_POOL(pool) && (GstObject *)GST_CUDA_BUFFER_POOL(pool)->context == context;
 }
@@ -75,16 +73,16 @@ only_memory(GstBuffer *buffer)
   return gst_is_cuda_memory(memory) ? GST_CUDA_MEMORY_CAST(memory) : NULL;
 }
 
-gboolean
-gst_cuda_convolve_device_holds(GstBuffer *buffer, GstObject *context)
+static gboolean
+holds(GstBuffer *buffer, GstObject *context)
 {
   GstCudaMemory *memory = only_memory(buffer);
 
   return memory && (GstObject *)memory->context == context;
 }
 
-const GstVideoInfo *
-gst_cuda_convolve_device_layout(GstBuffer *buffer, const GstVideoInfo *info)
+static const GstVideoInfo *
+layout(GstBuffer *buffer, const GstVideoInfo *info)
 {
   GstCudaMemory *memory = only_memory(buffer);
 
@@ -95,10 +93,28 @@ gst_cuda_convolve_device_layout(GstBuffer *buffer, const GstVideoInfo *info)
   return &memory->info;
 }
 
-void
-gst_cuda_convolve_device_share_stream(GstStructure *pool_config, GstObject *context, GstMiniObject **stream)
-{
 #if GST_CHECK_VERSION(1, 24, 0)
+static GstMiniObject *
+stream_of(GstBuffer *buffer)
+{
+  return (GstMiniObject *)gst_cuda_memory_get_stream(GST_CUDA_MEMORY_CAST(gst_buffer_peek_memory(buffer, 0)));
+}
+
+static gpointer
+stream_handle(GstMiniObject *stream)
+{
+  return gst_cuda_stream_get_handle((GstCudaStream *)stream);
+}
+
+static void
+set_stream(GstStructure *pool_config, GstMiniObject *stream)
+{
+  gst_buffer_pool_config_set_cuda_stream(pool_config, (GstCudaStream *)stream);
+}
+
+static void
+share_stream(GstStructure *pool_config, GstObject *context, GstMiniObject **stream)
+{
   GstCudaStream *own = gst_buffer_pool_config_get_cuda_stream(pool_config);
 
   if (own) {
@@ -109,6 +125,28 @@ gst_cuda_convolve_device_share_stream(GstStructure *pool_config, GstObject *cont
   if (!*stream)
     *stream = (GstMiniObject *)gst_cuda_stream_new(GST_CUDA_CONTEXT(context));
   if (*stream)
-    gst_buffer_pool_config_set_cuda_stream(pool_config, (GstCudaStream *)*stream);
-#endif
+    set_stream(pool_config, *stream);
 }
+#endif
+
+static const GstCudaConvolveDevice functions = {
+    .map = GST_MAP_CUDA,
+    .init = init,
+    .open = open_context,
+    .set_context = set_context,
+    .query = answer_query,
+    .handle = handle,
+    .pool_new = pool_new,
+    .pool_fits = pool_fits,
+    .holds = holds,
+    .layout = layout,
+#if GST_CHECK_VERSION(1, 24, 0)
+    .unsynced = GST_CUDA_MEMORY_TRANSFER_NEED_SYNC,
+    .stream_of = stream_of,
+    .stream_handle = stream_handle,
+    .set_stream = set_stream,
+    .share_stream = share_stream,
+#endif
+};
+
+const GstCudaConvolveDevice *const gst_cuda_convolve_device = &functions;

@@ -13,9 +13,9 @@ open_one(GstCudaConvolveEngine *engine, GstElement *element, const CnvBackend *b
   if (!backend->probe(options.device, error))
     return NULL;
   if (backend->takes_device_memory) {
-    if (!gst_cuda_convolve_device_open(element, options.device, &engine->context, error))
+    if (!gst_cuda_convolve_device->open(element, options.device, &engine->context, error))
       return NULL;
-    options.context = gst_cuda_convolve_device_handle(engine->context);
+    options.context = gst_cuda_convolve_device->handle(engine->context);
   }
   return backend->open(&options, error);
 }
@@ -163,5 +163,5 @@ gst_cuda_convolve_engine_close(GstCudaConvolveEngine *engine, GstElement *elemen
 gboolean
 gst_cuda_convolve_engine_holds(const GstCudaConvolveEngine *engine, GstBuffer *buffer)
 {
-  return engine->session->backend->takes_device_memory && gst_cuda_convolve_device_holds(buffer, engine->context);
+  return engine->session->backend->takes_device_memory && gst_cuda_convolve_device->holds(buffer, engine->context);
 }

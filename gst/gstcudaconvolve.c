@@ -201,7 +201,8 @@ set_context(GstElement *element, GstContext *context)
   GST_OBJECT_LOCK(self);
   device = self->settings.device;
   GST_OBJECT_UNLOCK(self);
-  gst_cuda_convolve_device_set_context(element, context, device, &found);
+  if (gst_cuda_convolve_device)
+    gst_cuda_convolve_device->set_context(element, context, device, &found);
   GST_OBJECT_LOCK(self);
   if (!self->engine.context)
     self->engine.context = g_steal_pointer(&found);
@@ -228,7 +229,7 @@ static void
 add_pads(GstElementClass *klass)
 {
   const CnvBackend *cuda = cnv_backend_find("cuda");
-  gboolean device = cuda && cuda->probe(-1, NULL) && gst_cuda_convolve_device_init();
+  gboolean device = cuda && cuda->probe(-1, NULL) && gst_cuda_convolve_device->init();
   g_autoptr(GstCaps) caps = gst_cuda_convolve_caps_template(device);
 
   gst_element_class_add_pad_template(klass, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));

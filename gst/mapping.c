@@ -4,6 +4,13 @@
 #include "devicememory.h"
 #include "messages.h"
 
+static const GstVideoInfo *
+layout_of(GstBuffer *buffer, const GstVideoInfo *info)
+{
+  return gst_cuda_convolve_device && !gst_buffer_get_video_meta(buffer) ? gst_cuda_convolve_device->layout(buffer, info)
+                                                                        : info;
+}
+
 gboolean
 gst_cuda_convolve_layout_is_plain(const GstCudaConvolveCaps *caps, GstBuffer *buffer)
 {
@@ -11,7 +18,7 @@ gst_cuda_convolve_layout_is_plain(const GstCudaConvolveCaps *caps, GstBuffer *bu
   GstVideoMeta *meta = gst_buffer_get_video_meta(buffer);
 
   if (!meta)
-    return gst_cuda_convolve_device_layout(buffer, info) == info;
+    return layout_of(buffer, info) == info;
   for (guint p = 0; p < GST_VIDEO_INFO_N_PLANES(info); p++)
     if (meta->offset[p] != GST_VIDEO_INFO_PLANE_OFFSET(info, p) ||
         meta->stride[p] != GST_VIDEO_INFO_PLANE_STRIDE(info, p))
@@ -52,12 +59,11 @@ map_side(const GstCudaConvolveEngine *engine, const GstCudaConvolveCaps *caps, G
          GstVideoFrame *frame, CnvFrame *planes)
 {
   const GstVideoInfo *info = flags == GST_MAP_WRITE ? &caps->out_info : &caps->in_info;
-  const GstVideoInfo *layout = gst_buffer_get_video_meta(buffer) ? info : gst_cuda_convolve_device_layout(buffer, info);
   gboolean device = gst_cuda_convolve_engine_holds(engine, buffer), mapped;
 
   GST_LOG("%s in %s memory", flags == GST_MAP_WRITE ? "output" : "input", device ? "device" : "host");
-  flags |= GST_VIDEO_FRAME_MAP_FLAG_NO_REF | (device ? gst_cuda_convolve_device_map : 0);
-  mapped = meta_fits(buffer, info) && gst_video_frame_map(frame, layout, buffer, flags);
+  flags |= GST_VIDEO_FRAME_MAP_FLAG_NO_REF | (device ? gst_cuda_convolve_device->map : 0);
+  mapped = meta_fits(buffer, info) && gst_video_frame_map(frame, layout_of(buffer, info), buffer, flags);
   if (!mapped || !planes_fit(frame, &caps->image)) {
     if (mapped)
       gst_video_frame_unmap(frame);

@@ -28,7 +28,7 @@ free_block(gpointer data)
 {
   Block *block = data;
 
-  block->of->backend->free_pinned(gst_cuda_convolve_device_handle(block->of->context), block->data);
+  block->of->backend->free_pinned(gst_cuda_convolve_device->handle(block->of->context), block->data);
   gst_object_unref(block->of);
   g_free(block);
 }
@@ -56,7 +56,7 @@ alloc(GstAllocator *allocator, gsize size, GstAllocationParams *params)
   GstCudaConvolvePinnedAllocator *self = (GstCudaConvolvePinnedAllocator *)allocator;
   gsize align = params->align | gst_memory_alignment;
   gsize max_size = size + params->prefix + params->padding + align;
-  guint8 *data = self->backend->alloc_pinned(gst_cuda_convolve_device_handle(self->context), max_size);
+  guint8 *data = self->backend->alloc_pinned(gst_cuda_convolve_device->handle(self->context), max_size);
 
   if (data)
     return wrap(self, data, size, max_size, align, params);

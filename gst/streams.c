@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "streams.h"
 
-#include <gst/cuda/gstcudabufferpool.h>
-#include <gst/cuda/gstcudamemory.h>
-#include <gst/cuda/gstcudastream.h>
-
 #include "devicememory.h"
 #include "messages.h"
 
@@ -12,9 +8,8 @@
 static GstMiniObject *
 stream_of(GstBuffer *buffer, gboolean in_device)
 {
-  return buffer && in_device
-             ? (GstMiniObject *)gst_cuda_memory_get_stream(GST_CUDA_MEMORY_CAST(gst_buffer_peek_memory(buffer, 0)))
-             : NULL;
+  return buffer && in_device && gst_cuda_convolve_device->stream_of ? gst_cuda_convolve_device->stream_of(buffer)
+                                                                    : NULL;
 }
 
 static GstMiniObject *
@@ -29,22 +24,16 @@ stream_out(const GstCudaConvolveMap *map)
   return stream_of(map->out_frame.buffer, map->out.memory == CNV_MEMORY_DEVICE);
 }
 
-static gpointer
-handle_of(GstMiniObject *stream)
-{
-  return gst_cuda_stream_get_handle((GstCudaStream *)stream);
-}
-
 void
 gst_cuda_convolve_streams_join(const GstCudaConvolveEngine *engine, GstBuffer *buffer, GstBufferPool *pool)
 {
   GstMiniObject *stream = stream_of(buffer, gst_cuda_convolve_engine_holds(engine, buffer));
   GstStructure *config;
 
-  if (!stream || stream == engine->pool_stream || !gst_cuda_convolve_device_pool_fits(pool, engine->context))
+  if (!stream || stream == engine->pool_stream || !gst_cuda_convolve_device->pool_fits(pool, engine->context))
     return;
   config = gst_buffer_pool_get_config(pool);
-  gst_buffer_pool_config_set_cuda_stream(config, (GstCudaStream *)stream);
+  gst_cuda_convolve_device->set_stream(config, stream);
   gst_buffer_pool_set_config(pool, config);
 }
 
@@ -54,7 +43,7 @@ use_stream(GstCudaConvolveEngine *engine, GstMiniObject *stream, GError **error)
 {
   if (stream == engine->stream)
     return TRUE;
-  if (!cnv_session_use_stream(engine->session, handle_of(stream), error))
+  if (!cnv_session_use_stream(engine->session, gst_cuda_convolve_device->stream_handle(stream), error))
     return FALSE;
   GST_LOG("working on %s stream", stream ? "the memory's" : "the session's");
   gst_mini_object_replace(&engine->stream, stream);
@@ -68,7 +57,8 @@ gst_cuda_convolve_streams_enter(GstCudaConvolveEngine *engine, const GstCudaConv
 
   if (!use_stream(engine, to ? to : from, error))
     return FALSE;
-  return !from || from == engine->stream || cnv_session_wait_for_stream(engine->session, handle_of(from), error);
+  return !from || from == engine->stream ||
+         cnv_session_wait_for_stream(engine->session, gst_cuda_convolve_device->stream_handle(from), error);
 }
 
 /* Later users of a buffer's memory wait until the session is done with it. */
@@ -77,11 +67,12 @@ protect(GstCudaConvolveEngine *engine, GstBuffer *buffer, GstMiniObject *stream,
 {
   GstMemory *memory = gst_buffer_peek_memory(buffer, 0);
 
-  if (stream != engine->stream && !cnv_session_signal_stream(engine->session, handle_of(stream), error))
+  if (stream != engine->stream &&
+      !cnv_session_signal_stream(engine->session, gst_cuda_convolve_device->stream_handle(stream), error))
     return FALSE;
   /* The memory can be shared with other threads. Where its writer has set the flag it stays as it is. */
-  if (!GST_MEMORY_FLAG_IS_SET(memory, GST_CUDA_MEMORY_TRANSFER_NEED_SYNC))
-    g_atomic_int_or(&GST_MINI_OBJECT_FLAGS(memory), GST_CUDA_MEMORY_TRANSFER_NEED_SYNC);
+  if (!GST_MEMORY_FLAG_IS_SET(memory, gst_cuda_convolve_device->unsynced))
+    g_atomic_int_or(&GST_MINI_OBJECT_FLAGS(memory), gst_cuda_convolve_device->unsynced);
   return TRUE;
 }
 
