@@ -307,7 +307,7 @@ copy_jobs(CudaSession *self, const CnvFrame *from, const CnvFrame *to, GError **
 }
 
 /* In place the jobs are filtered to a scratch frame and copied to their place: their surroundings are read until the
- * last is done. Of the samples in a job not all need be written. */
+ * last is done. Where jobs have weights not all of their samples are written. */
 static gboolean
 filter(CudaSession *self, const CnvWork *work, int slice, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
@@ -315,8 +315,8 @@ filter(CudaSession *self, const CnvWork *work, int slice, const CnvFrame *in, co
   gboolean in_place = in->data[0] == out->data[0];
   CnvFrame to = *out;
 
-  if (in_place &&
-      (!cnv_cuda_device_frame(self, &on_host, &self->scratch, &to, error) || !copy_jobs(self, in, &to, error)))
+  if (in_place && (!cnv_cuda_device_frame(self, &on_host, &self->scratch, &to, error) ||
+                   (self->schedule.mask_rects->len > 0 && !copy_jobs(self, in, &to, error))))
     return FALSE;
   if (!in_place && self->schedule.slices.single_launch &&
       !cnv_cuda_copy_planes(self, &self->layout, cnv_cuda_copied_memories(work), in, out, error))

@@ -225,7 +225,8 @@ time_copy(Run *run, const CnvPlan *of)
 static void
 time_plan(Run *run, CnvPlan *plan, const char *name)
 {
-  const BenchWay filtered = {.plan = plan};
+  const BenchWay filtered = {.plan = plan}, in_place = {.plan = plan, .in_place = TRUE};
+  g_autofree char *name_in_place = g_strdup_printf("%s in place", name);
   CnvSession *session = run->frames.session;
   GError *error = NULL;
 
@@ -235,6 +236,8 @@ time_plan(Run *run, CnvPlan *plan, const char *name)
     g_error("%s", error->message);
   if (is_wanted(only_algorithm, name) && (only_frames == 0 || only_frames == plan->n_temporal_taps))
     measure(run, &filtered, name, -1);
+  if (is_wanted(only_algorithm, name) && run->actual.square > 0 && run->frames.memory == CNV_MEMORY_DEVICE)
+    measure(run, &in_place, name_in_place, -1);
   cnv_session_history_alloc(session, &plan->image, 0, NULL);
 }
 

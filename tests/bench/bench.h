@@ -56,6 +56,7 @@ typedef struct BenchRival BenchRival;
 /* One way through the frames: filtered by the plan or by the rival, or copied. */
 typedef struct {
   CnvPlan *plan;
+  gboolean in_place; /* its region, in the input's memory */
   BenchRival *rival; /* NULL: the plan */
   gboolean copy;
 } BenchWay;

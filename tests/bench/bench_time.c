@@ -103,7 +103,7 @@ submit(const BenchFrames *f, const BenchWay *way, int i, GError **error)
     return bench_rival_run(way->rival, &pair->from, &pair->to, error);
   if (way->plan->n_temporal_taps > 1)
     return submit_in_time(f, way->plan, pair, i, error);
-  return cnv_session_submit(f->session, &work, &pair->from, &pair->to, error);
+  return cnv_session_submit(f->session, &work, &pair->from, way->in_place ? &pair->from : &pair->to, error);
 }
 
 static void
