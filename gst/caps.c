@@ -127,12 +127,3 @@ gst_cuda_convolve_caps_read(GstCudaConvolveCaps *caps, const GstCaps *incaps, co
   caps->same_memory = gst_cuda_convolve_caps_in_device(incaps, 0) == caps->out_in_device;
   return TRUE;
 }
-
-gboolean
-gst_cuda_convolve_caps_interlaced(const GstCudaConvolveCaps *caps, GstBuffer *buffer)
-{
-  GstVideoInterlaceMode mode = GST_VIDEO_INFO_INTERLACE_MODE(&caps->in_info);
-
-  return mode == GST_VIDEO_INTERLACE_MODE_INTERLEAVED ||
-         (mode == GST_VIDEO_INTERLACE_MODE_MIXED && GST_BUFFER_FLAG_IS_SET(buffer, GST_VIDEO_BUFFER_FLAG_INTERLACED));
-}

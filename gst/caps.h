@@ -27,6 +27,3 @@ gboolean gst_cuda_convolve_caps_in_device(const GstCaps *caps, guint i);
 /* FALSE with GST_STREAM_ERROR_FORMAT where they cannot be taken. */
 gboolean gst_cuda_convolve_caps_read(GstCudaConvolveCaps *caps, const GstCaps *incaps, const GstCaps *outcaps,
                                      GError **error);
-
-/* TRUE where the rows of a buffer with the input's caps are of two fields. */
-gboolean gst_cuda_convolve_caps_interlaced(const GstCudaConvolveCaps *caps, GstBuffer *buffer);

@@ -215,39 +215,29 @@ gst_cuda_convolve_history_push(GstCudaConvolve *self, GstBuffer *buffer)
 
 /* ---- frames out ---- */
 
-/* Sets *slot to that of a frame whose neighbour counts, the later one of the two or not; -1 beyond a cut. */
-static gboolean
-find_slot(GstCudaConvolve *self, guint64 frame, guint64 later, int *slot, GError **error)
-{
-  guint n = self->history.n_slots;
-  double change = 0;
-
-  if (self->recipe.wanted.scene_change > 0 &&
-      !cnv_session_history_change(self->engine.session, (guint)(later % n), &change, error))
-    return FALSE;
-  *slot = change <= self->recipe.wanted.scene_change ? (int)(frame % n) : -1;
-  return TRUE;
-}
-
 /* The slots around the next frame to leave, by the plan's taps in time; -1 before the first frame, behind the last and
  * beyond a cut. */
 static gboolean
 find_slots(GstCudaConvolve *self, int slot[CNV_MAX_TEMPORAL_TAPS], GError **error)
 {
   GstCudaConvolveHistory *history = &self->history;
+  double most = self->recipe.wanted.scene_change, change = 0;
   int center, n = cnv_plan_frames(self->recipe.plan, &center);
-  guint64 frame = self->history.out;
 
   for (int i = 0; i < n; i++)
     slot[i] = -1;
-  slot[center] = (int)(frame % history->n_slots);
-  for (int i = center - 1; i >= 0 && slot[i + 1] >= 0 && frame > history->first; i--, frame--)
-    if (!find_slot(self, frame - 1, frame, &slot[i], error))
-      return FALSE;
-  frame = self->history.out + 1;
-  for (int i = center + 1; i < n && slot[i - 1] >= 0 && frame < self->history.next; i++, frame++)
-    if (!find_slot(self, frame, frame, &slot[i], error))
-      return FALSE;
+  slot[center] = (int)(history->out % history->n_slots);
+  for (int side = -1; side <= 1; side += 2)
+    for (int i = center + side; i >= 0 && i < n && slot[i - side] >= 0; i += side) {
+      guint64 frame = history->out + (guint64)(i - center), later = MAX(frame, frame - (guint64)side);
+
+      if (frame < history->first || frame >= history->next)
+        break;
+      if (most > 0 &&
+          !cnv_session_history_change(self->engine.session, (guint)(later % history->n_slots), &change, error))
+        return FALSE;
+      slot[i] = change <= most ? (int)(frame % history->n_slots) : -1;
+    }
   return TRUE;
 }
 

@@ -174,18 +174,6 @@ read_lines(Reader *reader)
   return reader->t > 0 || refuse(reader, reader->at, "no numbers: write rows of taps, 1 2 1 for example");
 }
 
-/* NULL with the reason where the taps together are too large or too small. */
-static CnvTaps *
-make_taps(const Reader *reader)
-{
-  g_autofree char *what = g_strdup_printf("kernel-location=%s: line %d, column 1", reader->name, reader->first_line);
-  CnvTaps *taps = cnv_taps_new_volume(reader->width, reader->height, reader->t, (const double *)reader->values->data);
-
-  if (!cnv_taps_check(taps, what, reader->error))
-    g_clear_pointer(&taps, cnv_taps_unref);
-  return taps;
-}
-
 CnvTaps *
 gst_cuda_convolve_kernel_parse(const char *text, gsize size, const char *name, GError **error)
 {
@@ -195,8 +183,13 @@ gst_cuda_convolve_kernel_parse(const char *text, gsize size, const char *name, G
   if (g_str_has_prefix(text, "\xef\xbb\xbf")) /* the mark of UTF-8 */
     reader.at += 3;
   reader.values = g_array_new(FALSE, FALSE, sizeof(double));
-  if (read_lines(&reader))
-    taps = make_taps(&reader);
+  if (read_lines(&reader)) {
+    g_autofree char *what = g_strdup_printf("kernel-location=%s: line %d, column 1", name, reader.first_line);
+
+    taps = cnv_taps_new_volume(reader.width, reader.height, reader.t, (const double *)reader.values->data);
+    if (!cnv_taps_check(taps, what, error))
+      g_clear_pointer(&taps, cnv_taps_unref);
+  }
   g_array_free(reader.values, TRUE);
   return taps;
 }

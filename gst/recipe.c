@@ -241,6 +241,16 @@ choose_plans(GstCudaConvolveRecipe *recipe)
 
 /* ---- a frame's work ---- */
 
+/* TRUE where the rows of a buffer are of two fields. */
+static gboolean
+is_interlaced(const GstVideoInfo *info, GstBuffer *buffer)
+{
+  GstVideoInterlaceMode mode = GST_VIDEO_INFO_INTERLACE_MODE(info);
+
+  return mode == GST_VIDEO_INTERLACE_MODE_INTERLEAVED ||
+         (mode == GST_VIDEO_INTERLACE_MODE_MIXED && GST_BUFFER_FLAG_IS_SET(buffer, GST_VIDEO_BUFFER_FLAG_INTERLACED));
+}
+
 void
 gst_cuda_convolve_recipe_make_work(GstCudaConvolveRecipe *recipe, GstBuffer *buffer)
 {
@@ -248,7 +258,7 @@ gst_cuda_convolve_recipe_make_work(GstCudaConvolveRecipe *recipe, GstBuffer *buf
   CnvWork *work = &recipe->work;
 
   *work = CNV_WORK_ALL(&recipe->plan);
-  work->interlaced = gst_cuda_convolve_caps_interlaced(recipe->caps, buffer);
+  work->interlaced = is_interlaced(&recipe->caps->in_info, buffer);
   if (roi->source == CNV_ROI_NONE)
     return;
   gst_cuda_convolve_roi_collect(roi, buffer, &recipe->image, recipe->regions, recipe->element, recipe->told);
