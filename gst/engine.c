@@ -43,6 +43,7 @@ open_first(GstCudaConvolveEngine *engine, GstElement *element, const CnvBackend 
 
     if (session) {
       adopt(engine, element, session);
+      engine->left = list + 1;
       return TRUE;
     }
     GST_INFO_OBJECT(element, "%s cannot run: %s", (*list)->name, error->message);
@@ -72,12 +73,13 @@ gst_cuda_convolve_engine_open(GstCudaConvolveEngine *engine, GstElement *element
   g_autoptr(GError) reason = NULL;
   gboolean ok;
 
-  engine->automatic = name == NULL;
   engine->options = (CnvSessionOptions){.device = settings->device, .n_threads = settings->n_threads};
   if (name ? !named[0] : !cnv_backend_find("cuda"))
     g_set_error_literal(&reason, CNV_ERROR, CNV_ERROR_NO_DEVICE,
                         "this build of cudaconvolve has no CUDA: build it with -Dcuda=enabled");
   ok = open_first(engine, element, name ? named : cnv_backends, &reason);
+  if (name)
+    engine->left = NULL;
   if (ok && reason)
     announce(engine, element, reason);
   else if (!ok && name)
@@ -95,17 +97,6 @@ is_of_device(const GError *error)
          (error->code == CNV_ERROR_NO_DEVICE || error->code == CNV_ERROR_MEMORY || error->code == CNV_ERROR_DEVICE);
 }
 
-/* The engines behind the one that runs. */
-static const CnvBackend *const *
-backends_left(const GstCudaConvolveEngine *engine)
-{
-  const CnvBackend *const *next = cnv_backends;
-
-  while (*next != engine->session->backend)
-    next++;
-  return next + 1;
-}
-
 gboolean
 gst_cuda_convolve_engine_is_proven(const GstCudaConvolveEngine *engine)
 {
@@ -115,7 +106,7 @@ gst_cuda_convolve_engine_is_proven(const GstCudaConvolveEngine *engine)
 gboolean
 gst_cuda_convolve_engine_may_fall_back(const GstCudaConvolveEngine *engine)
 {
-  return engine->automatic && !gst_cuda_convolve_engine_is_proven(engine) && *backends_left(engine);
+  return engine->left && *engine->left && !gst_cuda_convolve_engine_is_proven(engine);
 }
 
 static void
@@ -135,7 +126,7 @@ gst_cuda_convolve_engine_fall_back(GstCudaConvolveEngine *engine, GstElement *el
   if (!is_of_device(error) || !gst_cuda_convolve_engine_may_fall_back(engine))
     return FALSE;
   reason = g_error_copy(error);
-  ok = open_first(engine, element, backends_left(engine), &reason);
+  ok = open_first(engine, element, engine->left, &reason);
   if (ok) {
     cnv_session_close(failed);
     forget_streams(engine);

@@ -129,10 +129,20 @@ gst_cuda_convolve_count_frame(GstCudaConvolve *self, CnvPlan *plan, guint n_regi
 void
 gst_cuda_convolve_read_session_stats(GstCudaConvolve *self)
 {
+  guint crowd = self->engine.session->stats.crowd;
+
   GST_OBJECT_LOCK(self);
   self->stats.session = self->engine.session->stats;
   GST_OBJECT_UNLOCK(self);
-  gst_cuda_convolve_recipe_warn_of_crowd(&self->recipe, self->engine.session->stats.crowd);
+  if (crowd > 0)
+    gst_cuda_convolve_warn_once(
+        GST_ELEMENT(self), self->recipe.told,
+        "%u regions meet in one block of a frame, and to filter each by itself would take more than %d times as long "
+        "as the whole frame: in crowded blocks the strongest filter serves all, with one border around them, and of "
+        "more than %d neighbours are %s; merge regions upstream, set roi-types to fewer, lower roi-feather, or set "
+        "roi-isolated=false or roi-strength=fixed",
+        crowd, CNV_CROWD_WORK, CNV_CROWD,
+        self->recipe.in_force.roi.invert ? "filtered too" : "filtered as the rectangle around them");
 }
 
 void

@@ -38,8 +38,7 @@ static GstMemory *
 wrap(GstCudaConvolvePinnedAllocator *self, guint8 *data, gsize size, gsize max_size, gsize align,
      const GstAllocationParams *params)
 {
-  gsize misaligned = (guintptr)(data + params->prefix) & align;
-  gsize offset = params->prefix + (misaligned ? align + 1 - misaligned : 0);
+  gsize offset = (((guintptr)data + params->prefix + align) & ~align) - (guintptr)data;
   Block *block = g_new(Block, 1);
 
   *block = (Block){gst_object_ref(self), data};

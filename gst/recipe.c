@@ -300,17 +300,3 @@ gst_cuda_convolve_recipe_changes_little(const GstCudaConvolveRecipe *recipe)
     pixels += (work->region[i].rect.width + 2 * work->feather) * (work->region[i].rect.height + 2 * work->feather);
   return pixels <= IN_PLACE_MAX_AREA * recipe->image.width * recipe->image.height;
 }
-
-void
-gst_cuda_convolve_recipe_warn_of_crowd(GstCudaConvolveRecipe *recipe, guint crowd)
-{
-  if (crowd > 0)
-    gst_cuda_convolve_warn_once(
-        recipe->element, recipe->told,
-        "%u regions meet in one block of a frame, and to filter each by itself would take more than %d times as long "
-        "as the whole frame: in crowded blocks the strongest filter serves all, with one border around them, and of "
-        "more than %d neighbours are %s; merge regions upstream, set roi-types to fewer, lower roi-feather, or set "
-        "roi-isolated=false or roi-strength=fixed",
-        crowd, CNV_CROWD_WORK, CNV_CROWD,
-        recipe->in_force.roi.invert ? "filtered too" : "filtered as the rectangle around them");
-}

@@ -47,5 +47,3 @@ void gst_cuda_convolve_recipe_make_work(GstCudaConvolveRecipe *recipe, GstBuffer
 gboolean gst_cuda_convolve_recipe_leaves_frame(const GstCudaConvolveRecipe *recipe);
 /* TRUE where the work changes a small part of the frame, so that the rest is better not copied. */
 gboolean gst_cuda_convolve_recipe_changes_little(const GstCudaConvolveRecipe *recipe);
-/* Warns once of regions that were merged. crowd: of the session's statistics. */
-void gst_cuda_convolve_recipe_warn_of_crowd(GstCudaConvolveRecipe *recipe, guint crowd);
