@@ -35,33 +35,27 @@ free_block(gpointer data)
 
 /* System memory to GStreamer, which shares it, and copies it to memory that is not locked. */
 static GstMemory *
-wrap(GstCudaConvolvePinnedAllocator *self, guint8 *data, gsize size, gsize max_size, gsize align,
-     const GstAllocationParams *params)
+alloc(GstAllocator *allocator, gsize size, GstAllocationParams *params)
 {
-  gsize offset = (((guintptr)data + params->prefix + align) & ~align) - (guintptr)data;
-  Block *block = g_new(Block, 1);
+  GstCudaConvolvePinnedAllocator *self = (GstCudaConvolvePinnedAllocator *)allocator;
+  gsize align = params->align | gst_memory_alignment, offset;
+  gsize max_size = size + params->prefix + params->padding + align;
+  guint8 *data = self->backend->alloc_pinned(gst_cuda_convolve_device->handle(self->context), max_size);
+  Block *block;
 
-  *block = (Block){gst_object_ref(self), data};
+  if (!data) {
+    GST_WARNING_OBJECT(
+        allocator, "%" G_GSIZE_FORMAT " bytes cannot be page-locked: frames in them are copied once more", max_size);
+    return gst_allocator_alloc(NULL, size, params);
+  }
+  offset = (((guintptr)data + params->prefix + align) & ~align) - (guintptr)data;
   if (params->flags & GST_MEMORY_FLAG_ZERO_PREFIXED)
     memset(data, 0, offset);
   if (params->flags & GST_MEMORY_FLAG_ZERO_PADDED)
     memset(data + offset + size, 0, max_size - offset - size);
+  block = g_new(Block, 1);
+  *block = (Block){gst_object_ref(self), data};
   return gst_memory_new_wrapped(params->flags, data, max_size, offset, size, block, free_block);
-}
-
-static GstMemory *
-alloc(GstAllocator *allocator, gsize size, GstAllocationParams *params)
-{
-  GstCudaConvolvePinnedAllocator *self = (GstCudaConvolvePinnedAllocator *)allocator;
-  gsize align = params->align | gst_memory_alignment;
-  gsize max_size = size + params->prefix + params->padding + align;
-  guint8 *data = self->backend->alloc_pinned(gst_cuda_convolve_device->handle(self->context), max_size);
-
-  if (data)
-    return wrap(self, data, size, max_size, align, params);
-  GST_WARNING_OBJECT(allocator, "%" G_GSIZE_FORMAT " bytes cannot be page-locked: frames in them are copied once more",
-                     max_size);
-  return gst_allocator_alloc(NULL, size, params);
 }
 
 static void
