@@ -90,13 +90,6 @@ gst_cuda_convolve_engine_open(GstCudaConvolveEngine *engine, GstElement *element
   return ok;
 }
 
-static gboolean
-is_of_device(const GError *error)
-{
-  return error->domain == CNV_ERROR &&
-         (error->code == CNV_ERROR_NO_DEVICE || error->code == CNV_ERROR_MEMORY || error->code == CNV_ERROR_DEVICE);
-}
-
 gboolean
 gst_cuda_convolve_engine_is_proven(const GstCudaConvolveEngine *engine)
 {
@@ -123,7 +116,9 @@ gst_cuda_convolve_engine_fall_back(GstCudaConvolveEngine *engine, GstElement *el
   g_autoptr(GError) reason = NULL;
   gboolean ok;
 
-  if (!is_of_device(error) || !gst_cuda_convolve_engine_may_fall_back(engine))
+  /* Errors of the device, which another engine may not have, are the last of CnvErrorCode. */
+  if (error->domain != CNV_ERROR || error->code < CNV_ERROR_NO_DEVICE ||
+      !gst_cuda_convolve_engine_may_fall_back(engine))
     return FALSE;
   reason = g_error_copy(error);
   ok = open_first(engine, element, engine->left, &reason);
