@@ -2,6 +2,31 @@
  *
  * The plugin, and its one element's class: properties, states, contexts. README.md is its manual.
  */
+
+/**
+ * SECTION:element-cudaconvolve
+ * @title: cudaconvolve
+ * @short_description: convolution of video with kernels of any size
+ *
+ * Blurs or otherwise convolves video on an NVIDIA GPU or, where there is none, on the CPU. Each plane is filtered in
+ * its own format, without colour conversion, in system memory or in CUDA memory. With #GstCudaConvolve:temporal-radius
+ * or a kernel of several frames the filter runs over time too; with #GstCudaConvolve:roi-source regions alone are
+ * filtered.
+ *
+ * ## Example launch lines
+ * |[
+ * gst-launch-1.0 videotestsrc ! cudaconvolve radius=8 ! videoconvert ! autovideosink
+ * ]| A gaussian blur.
+ * |[
+ * gst-launch-1.0 videotestsrc ! cudaconvolve filter=sobel absolute=true ! videoconvert ! autovideosink
+ * ]| Edges.
+ * |[
+ * gst-launch-1.0 videotestsrc ! cudaconvolve filter=custom kernel="<<0,-1,0>,<-1,5,-1>,<0,-1,0>>" ! fakesink
+ * ]| A kernel of one's own.
+ * |[
+ * gst-launch-1.0 videotestsrc ! cudaconvolve roi-source=property roi="<<40,40,80,60>>" radius=20 ! fakesink
+ * ]| A blur of one rectangle.
+ */
 #include <string.h>
 
 #include "config.h"
