@@ -6,8 +6,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 typedef struct CnvTeam CnvTeam;
 
 /* Does one part of a job. thread: 0..n_threads-1, another one for each thread at work, 0 for the caller. */
@@ -33,5 +31,3 @@ typedef struct {
 
 /* Copies rows of host memory by several threads: one alone is slower than the bus. Returns when n copies are done. */
 void cnv_copy_rows(CnvTeam *team, const CnvRowsCopy *copies, int n);
-
-G_END_DECLS

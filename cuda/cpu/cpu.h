@@ -7,8 +7,6 @@
 #include "cpu/simd.h"
 #include "plan/plan.h"
 
-G_BEGIN_DECLS
-
 #define CNV_CPU_ALIGNMENT 64 /* a cache line, and the widest vector */
 
 /* Input of all tiles of a frame. */
@@ -171,5 +169,3 @@ void cnv_cpu_load_row(const CpuWorker *worker, const CpuTile *tile, int t, int y
 /* CNV_BORDER_RENORMALIZE: makes the factors for row y of a tile. All rows between the borders have the same, so that
  * they are seldom made. */
 void cnv_cpu_renormalize(CpuWorker *worker, const CpuTile *tile, int y);
-
-G_END_DECLS

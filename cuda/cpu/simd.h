@@ -10,8 +10,6 @@
 
 #include "plan/rect_job.h"
 
-G_BEGIN_DECLS
-
 /* The filters work on rows padded to a multiple of this many floats: what one pass holds in registers at the widest
  * vectors. Buffers are padded to it; samples of a frame are never touched beyond their row. */
 #define CNV_CPU_BLOCK 128
@@ -86,5 +84,3 @@ extern const CpuSimd cnv_cpu_simd_plain;  /* for any machine of the family */
 extern const CpuSimd cnv_cpu_simd_neon;   /* the same on 64-bit ARM, whose machines all have NEON */
 extern const CpuSimd cnv_cpu_simd_avx2;   /* x86-64 alone */
 extern const CpuSimd cnv_cpu_simd_avx512; /* x86-64 alone */
-
-G_END_DECLS

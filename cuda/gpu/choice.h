@@ -6,8 +6,6 @@
 
 #include "plan/plan.h"
 
-G_BEGIN_DECLS
-
 gboolean cnv_cuda_can(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane, GError **error);
 CnvAlgorithm cnv_cuda_choose(const CnvPlan *plan, const CnvPlane *plane);
 
@@ -15,5 +13,3 @@ CnvAlgorithm cnv_cuda_choose(const CnvPlan *plan, const CnvPlane *plane);
 gboolean cnv_cuda_can_at(int capability, CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane,
                          GError **error);
 CnvAlgorithm cnv_cuda_choose_at(int capability, const CnvPlan *plan, const CnvPlane *plane);
-
-G_END_DECLS

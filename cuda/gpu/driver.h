@@ -9,8 +9,6 @@
 
 #include <convolve/status.h>
 
-G_BEGIN_DECLS
-
 /* cuda.h maps some names to newer versions of themselves (cuMemAlloc to cuMemAlloc_v2); the list follows that. */
 #define CNV_DRIVER_ENTRIES(X)                                                                                          \
   X(cuInit)                                                                                                            \
@@ -81,5 +79,3 @@ gboolean cnv_driver_enter_at_last(const CnvDriver *cu, CUcontext context);
 
 /* Sets a device's compute capability: ten times the major number, and the minor one; 0 if it fails. */
 gboolean cnv_driver_capability(const CnvDriver *cu, CUdevice device, int *capability, GError **error);
-
-G_END_DECLS

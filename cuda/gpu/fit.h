@@ -7,8 +7,6 @@
 
 #include "plan/plan.h"
 
-G_BEGIN_DECLS
-
 /* A size of a kernel with tile jobs: cnv_blur_u8_2x2 has the name blur and the suffix 2x2. NULL: it has but one. */
 typedef struct {
   const char *name, *suffix;
@@ -67,5 +65,3 @@ int cnv_fit_first_channel(const CnvPlane *plane);
 
 /* Sum of the magnitudes of an axis of a separable plane's only term. */
 double cnv_fit_magnitude(const CnvPlan *plan, const CnvPlane *plane, CnvAxis axis);
-
-G_END_DECLS

@@ -8,8 +8,6 @@
 
 #include <math.h>
 
-G_BEGIN_DECLS
-
 /* Rounds to f16, ties to even, for magnitudes below 65504. */
 static inline guint16
 cnv_to_half(double value)
@@ -72,5 +70,3 @@ double cnv_tap_list_round_to_half(CnvTapList *taps);
 /* The scale by which taps become integers of at most `largest`, and nearest to them; *error: root of the sum of the
  * squares of the errors, of the taps themselves; 0: as good as float32. */
 double cnv_tap_list_integer_scale(const CnvTapList *taps, double largest, double *error);
-
-G_END_DECLS

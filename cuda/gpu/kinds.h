@@ -13,8 +13,6 @@
 #include "gpu/fit.h"
 #include "gpu/kernels/arguments.h"
 
-G_BEGIN_DECLS
-
 /* In the order of their launches. */
 typedef enum {
   CNV_KERNEL_STAGE_IN,
@@ -88,6 +86,7 @@ gboolean cnv_algorithm_has_tiles(CnvAlgorithm algorithm);
 CnvKernelId cnv_kernel_with_tiles(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs,
                                   GError **error);
 
+/* variants.c: */
 /* Bytes of shared memory that tiles of so many rows of outputs take of a launch. */
 guint cnv_kernel_shared_bytes(const CnvKernelKind *kind, const CnvVariant *variant, const CnvNeeds *needs, int rows);
 
@@ -96,5 +95,3 @@ const CnvVariant *cnv_variant_find(const CnvKernelKind *kind, const CnvNeeds *ne
 
 /* FALSE with the reason (CNV_ERROR_UNSUPPORTED) where the algorithm is one with tile jobs and cannot do the plane. */
 gboolean cnv_kernel_fits(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane, GError **error);
-
-G_END_DECLS

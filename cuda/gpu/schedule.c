@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "gpu/tile_jobs.h"
+#include "gpu/schedule.h"
 #include "plan/arith.h"
 
 #include <string.h>
@@ -233,18 +233,4 @@ cnv_schedule_set_work(CnvSchedule *schedule, const CnvWork *work, gboolean cut)
   schedule->block_jobs_at = add_array(schedule->work_arrays, schedule->block_jobs);
   schedule->tile_jobs_at = add_array(schedule->work_arrays, schedule->tile_jobs);
   return TRUE;
-}
-
-const CnvPlane *
-cnv_schedule_plane(const CnvSchedule *schedule, const CnvRectJob *job)
-{
-  const CnvPlan *plan = g_ptr_array_index(schedule->plans, job->plan);
-
-  return &plan->plane[job->plane];
-}
-
-const CnvPlaneKernel *
-cnv_schedule_plane_kernel(const CnvSchedule *schedule, const CnvRectJob *job)
-{
-  return &g_array_index(schedule->plane_kernels, CnvPlaneKernel, job->plan * CNV_MAX_PLANES + job->plane);
 }

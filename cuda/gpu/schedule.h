@@ -17,8 +17,6 @@
 #include "gpu/slices.h"
 #include "plan/rect_jobs.h"
 
-G_BEGIN_DECLS
-
 typedef struct {
   CnvKernelId kernel;
   guint bank; /* whose taps it reads */
@@ -81,7 +79,32 @@ void cnv_schedule_make_launches(CnvSchedule *schedule, int fields);
 guint cnv_schedule_taps_of(const CnvPlan *plan, const CnvPlane *plane);
 
 /* The plane of a job, and how it is done. */
-const CnvPlane *cnv_schedule_plane(const CnvSchedule *schedule, const CnvRectJob *job);
-const CnvPlaneKernel *cnv_schedule_plane_kernel(const CnvSchedule *schedule, const CnvRectJob *job);
+static inline const CnvPlane *
+cnv_schedule_plane(const CnvSchedule *schedule, const CnvRectJob *job)
+{
+  const CnvPlan *plan = g_ptr_array_index(schedule->plans, job->plan);
 
-G_END_DECLS
+  return &plan->plane[job->plane];
+}
+
+static inline const CnvPlaneKernel *
+cnv_schedule_plane_kernel(const CnvSchedule *schedule, const CnvRectJob *job)
+{
+  return &g_array_index(schedule->plane_kernels, CnvPlaneKernel, job->plan * CNV_MAX_PLANES + job->plane);
+}
+
+/* Tile jobs, in tile_jobs.c: for kernels that do a job in one launch. One variant of a kernel does all planes of the
+ * work that are its own, so that they share a launch; a plane that it cannot do along with the others, and jobs that
+ * ask for more than tile jobs know, go to kernels with block jobs. */
+
+/* TRUE where the job is done by the kernel with tile jobs that its plane has. */
+gboolean cnv_tile_jobs_take(const CnvSchedule *schedule, const CnvRectJob *job);
+
+/* Makes the tile job of a plane of the schedule, by its index, and appends its taps to the words. */
+void cnv_tile_job_prepare(CnvSchedule *schedule, guint index);
+
+/* Appends the tile job of a job, not yet cut. */
+void cnv_tile_jobs_add(CnvSchedule *schedule, const CnvRectJob *job);
+
+/* Cuts the launch's jobs into tiles, and so settles its blocks and their shared memory. */
+void cnv_tile_jobs_cut(CnvSchedule *schedule, CnvLaunch *launch);

@@ -14,8 +14,6 @@
 #include "plan/scene.h"
 #include "team.h"
 
-G_BEGIN_DECLS
-
 /* The parts of a frame that are timed, each from its first start to its last end: in slices they overlap. */
 typedef enum { SPAN_UPLOAD, SPAN_COMPUTE, SPAN_DOWNLOAD, N_SPANS } Span;
 
@@ -196,5 +194,3 @@ guint cnv_cuda_copied_memories(const CnvWork *work);
 /* Copies the planes of memory whose bit is set, in one launch. */
 gboolean cnv_cuda_copy_planes(CudaSession *self, const CnvLayout *layout, guint which, const CnvFrame *in,
                               const CnvFrame *out, GError **error);
-
-G_END_DECLS

@@ -7,8 +7,6 @@
 
 #include "plan/plan.h"
 
-G_BEGIN_DECLS
-
 #define CNV_SLICES_MAX 8
 
 /* Rows of each plane that a slice is a multiple of, the last apart: whole tiles of every kernel (columns and tiled have
@@ -36,5 +34,3 @@ cnv_slice_rows(int luma_rows, int sub_y)
 {
   return (luma_rows + (1 << sub_y) - 1) >> sub_y;
 }
-
-G_END_DECLS

@@ -10,8 +10,6 @@
 #include "plan/plan.h"
 #include "plan/rect_job.h"
 
-G_BEGIN_DECLS
-
 /* Address of the component's sample at (x, y) of the job's field. */
 static inline guint8 *
 cnv_component_at(const CnvFrame *frame, const CnvComponent *component, const CnvRectJob *job, int x, int y)
@@ -77,5 +75,3 @@ cnv_component_value(const CnvFrame *frame, const CnvPlane *plane, int c, const C
       sum += cnv_component_get(cnv_component_at(frame, component, job, column, row), component, component->bytes);
   return (double)sum / ((right - left) * (bottom - top));
 }
-
-G_END_DECLS

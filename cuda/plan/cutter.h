@@ -9,8 +9,6 @@
 
 #include "plan/rect_job.h"
 
-G_BEGIN_DECLS
-
 /* An area, and the indices of the masks that matter in it. Masks are in order of precedence, the strongest last, and so
  * are all lists of their indices. */
 typedef struct {
@@ -121,5 +119,3 @@ int cnv_cutter_select(const Cutter *c, const guint16 *from, int n, const CnvMask
 
 /* Cuts each layer of an area into jobs. Ends early where the budget is spent. */
 void cnv_cutter_cut_layers(Cutter *c, const Area *area);
-
-G_END_DECLS

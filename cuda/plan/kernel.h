@@ -9,8 +9,6 @@
 
 #include "plan/plane.h"
 
-G_BEGIN_DECLS
-
 /* One convolution: either a row and a column (the kernel is their outer product), or dense. */
 typedef struct {
   CnvTaps *axis[CNV_N_AXES]; /* each n x 1; NULL when dense */
@@ -82,5 +80,3 @@ CnvTaps *cnv_taps_scale(CnvTaps *taps, double factor);
 
 /* FALSE with the error where a sum of magnitudes is beyond CNV_TAPS_MAX. what: the taps, for the message. */
 gboolean cnv_taps_check_magnitude(double magnitude, const char *what, GError **error);
-
-G_END_DECLS

@@ -6,8 +6,6 @@
 
 #include <convolve/backend.h>
 
-G_BEGIN_DECLS
-
 typedef struct {
   int n_planes;
   int row_bytes[CNV_MAX_PLANES]; /* from a row's first sample to its last */
@@ -25,5 +23,3 @@ void cnv_layout_add(CnvLayout *layout, int p, int row_bytes, int rows);
 
 /* The frame in a block at a host or device address. */
 CnvFrame cnv_layout_frame(const CnvLayout *layout, CnvMemory memory, guintptr address);
-
-G_END_DECLS

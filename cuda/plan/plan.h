@@ -32,8 +32,6 @@
 #include "plan/layout.h"
 #include "plan/plane.h"
 
-G_BEGIN_DECLS
-
 struct CnvPlan {
   gatomicrefcount refs;
   CnvFilter filter; /* what it was made from */
@@ -69,5 +67,3 @@ gboolean cnv_plan_fill(CnvPlan *plan, GError **error);
 
 /* TRUE where each of the plane's terms is a row times a column. */
 gboolean cnv_plane_is_separable(const CnvPlane *plane);
-
-G_END_DECLS

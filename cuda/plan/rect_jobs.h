@@ -8,8 +8,6 @@
 
 #include "plan/rect_job.h"
 
-G_BEGIN_DECLS
-
 /* Replaces the contents of both arrays (of CnvRectJob and CnvMaskRect), which keep their memory. Jobs of one plan,
  * plane, field and layer do not overlap, each has at least one sample, and none is of a plane that is only copied.
  * Without everything and invert they cover little more than the regions. Work for the whole frame is one job a plane
@@ -26,5 +24,3 @@ typedef struct {
 
 gboolean cnv_work_key_matches(const CnvWorkKey *of, const CnvWork *work);
 void cnv_work_key_set(CnvWorkKey *of, const CnvWork *work);
-
-G_END_DECLS

@@ -11,8 +11,6 @@
 #include "plan/layout.h"
 #include "plan/plane.h"
 
-G_BEGIN_DECLS
-
 /* Most columns, and rows, of the grid. */
 #define CNV_SCENE_STEPS 256
 
@@ -39,5 +37,3 @@ void cnv_scene_measure(CnvScene *scene, guint slot, const CnvFrame *frame, int r
 
 /* The next frame has none to compare with, and this slot's did not change. */
 void cnv_scene_skip(CnvScene *scene, guint slot);
-
-G_END_DECLS
