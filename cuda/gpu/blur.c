@@ -285,11 +285,12 @@ append_band(GArray *words, const Line *taps, int steps, int parts)
       append_fragment(words, taps, 16 * k - CNV_BLUR_LEAD(steps), part);
 }
 
-/* Rows of a tile above its outputs, and below them. */
+/* Rows of a tile above its outputs, and below them: over time those that taps reach to alone, so that tiles are higher.
+ */
 static int
 rows_above(const CnvVariant *variant, const CnvNeeds *needs)
 {
-  return MAX(needs->rows, variant->rows - CNV_BLUR_BEYOND);
+  return variant->frames > 1 ? needs->rows : variant->rows;
 }
 
 static void
@@ -349,5 +350,4 @@ const CnvKernelKind cnv_kind_blur = {"blur",
                                      .fits = fits,
                                      .set_job = set_job,
                                      .pitch = pitch,
-                                     .box_rows = box_rows,
-                                     .rows_beyond = CNV_BLUR_BEYOND};
+                                     .box_rows = box_rows};

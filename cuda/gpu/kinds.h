@@ -64,7 +64,6 @@ typedef struct {
    * of a ring. rows: of a tile's outputs. */
   int (*pitch)(const CnvVariant *variant, int bytes);
   int (*box_rows)(const CnvVariant *variant, const CnvNeeds *needs, int rows);
-  int rows_beyond; /* that are read behind the last frame's */
 } CnvKernelKind;
 
 extern const CnvKernelKind cnv_kind_fused, cnv_kind_frames, cnv_kind_blur, cnv_kind_dense;

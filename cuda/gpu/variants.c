@@ -14,7 +14,7 @@ cnv_kernel_shared_bytes(const CnvKernelKind *kind, const CnvVariant *variant, co
     return (guint)cnv_ring_bytes(needs->bytes, pitch, variant->k_x, cnv_ring_steps(needs), variant->ring,
                                  variant->digits);
   tile = CNV_TILE_BYTES((guint)pitch, (guint)kind->box_rows(variant, needs, rows));
-  return (guint)needs->n_frames * tile + (guint)(rows * variant->width * needs->bytes + kind->rows_beyond * pitch);
+  return (guint)needs->n_frames * tile + (guint)(rows * variant->width * needs->bytes);
 }
 
 const CnvVariant *

@@ -204,9 +204,6 @@ typedef struct {
 /* Samples or rows that k steps reach over on either side. */
 #define CNV_BLUR_LEAD(k) (8 * ((k)-1))
 #define CNV_BLUR_ROWS 128 /* of a tile, at most */
-/* Rows above and below a tile that are multiplied with taps of 0, at most: a tile has those that taps reach to alone.
- */
-#define CNV_BLUR_BEYOND 7
 
 /* Shared memory of blur_ring: a round's rows, row sums, bands, and two times 16 rows of outputs of each warp. parts:
  * numbers that taps and row sums are made of. */

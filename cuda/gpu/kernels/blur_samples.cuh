@@ -46,8 +46,7 @@ samples_of_word(uint2 word, const SampleBits &bits)
   return make_uint2((word.x >> bits.shift & bits.mask) | 0x64006400u, (word.y >> bits.shift & bits.mask) | 0x64006400u);
 }
 
-/* Samples of one frame: a word is two pairs of 1024 + x. Rows beyond the tile are taken as they come: their taps are 0.
- */
+/* Samples of one frame: a word is two pairs of 1024 + x. */
 template <typename T> struct Samples {
   static constexpr int parts = 1;
   SampleBits bits;
@@ -68,7 +67,7 @@ template <typename T> struct SamplesOverTime {
   static constexpr int parts = sizeof(T);
   int frame_bytes, first, last; /* the lane's first bytes of the tile's first row, and of the last */
 
-  /* What lies beyond is no f16 number. */
+  /* What lies beyond, where taps are 0, may be no number. */
   __device__ int row(int from) const
   {
     return min(max(from, first), last);

@@ -182,9 +182,7 @@ check_shared(const KernelRun *run, const CnvTileJob *s)
 
   if (v->ring)
     needed = (guint)cnv_ring_bytes(v->bytes, r.pitch, v->k_x, s->steps_y, v->ring, v->parts);
-  else if (v->groups && !v->is_over_time) /* rows that are multiplied with 0 */
-    needed += (guint)((CNV_BLUR_LEAD(v->k_y) - s->top) * r.pitch);
-  if (v->groups && (s->top < CNV_BLUR_LEAD(v->k_y) - CNV_BLUR_BEYOND || s->top > CNV_BLUR_LEAD(v->k_y)))
+  if (v->groups && (s->top > CNV_BLUR_LEAD(v->k_y) || (s->top < CNV_BLUR_LEAD(v->k_y) && !v->is_over_time)))
     standin_report("%s has %d rows above a tile", run->name, s->top);
   if (run->size->block[0] != 32u * (v->is_frames ? CNV_FRAMES_WARPS : CNV_TILE_WARPS) || run->size->block[1] != 1)
     standin_report("%s has blocks of %u x %u threads", run->name, run->size->block[0], run->size->block[1]);
