@@ -48,8 +48,9 @@ static const struct {
 #define CYCLE_FRAMES ((int)G_N_ELEMENTS(caps_rows) * CAPS_FRAMES)
 
 /* Memory is compared with that at the end of this one: what is made once is there after the first cycle through the
- * caps, and some strings and tables come in the second. */
-#define WARM_UP_CYCLES 2
+ * caps, some strings and tables come in the second, and the driver of an H200 took 6.2 MiB of the heap in the third,
+ * and nothing in the 21 that followed. */
+#define WARM_UP_CYCLES 4
 #define CYCLES_LEAST (WARM_UP_CYCLES + 3)
 #define MANY_CYCLES 16 /* after the warm-up */
 
