@@ -227,6 +227,7 @@ time_plan(Run *run, CnvPlan *plan, const char *name)
 {
   const BenchWay filtered = {.plan = plan}, in_place = {.plan = plan, .in_place = TRUE};
   g_autofree char *name_in_place = g_strdup_printf("%s in place", name);
+  gboolean wanted = is_wanted(only_algorithm, name) && (only_frames == 0 || only_frames == plan->n_temporal_taps);
   CnvSession *session = run->frames.session;
   GError *error = NULL;
 
@@ -234,9 +235,9 @@ time_plan(Run *run, CnvPlan *plan, const char *name)
     time_copy(run, plan);
   if (!bench_frames_fill_history(&run->frames, plan, &error))
     g_error("%s", error->message);
-  if (is_wanted(only_algorithm, name) && (only_frames == 0 || only_frames == plan->n_temporal_taps))
+  if (wanted)
     measure(run, &filtered, name, -1);
-  if (is_wanted(only_algorithm, name) && run->actual.square > 0 && run->frames.memory == CNV_MEMORY_DEVICE)
+  if (wanted && run->actual.square > 0 && run->frames.memory == CNV_MEMORY_DEVICE)
     measure(run, &in_place, name_in_place, -1);
   cnv_session_history_alloc(session, &plan->image, 0, NULL);
 }
