@@ -18,6 +18,7 @@ typedef struct {
   float weight[CNV_MAX_TEMPORAL_TAPS];    /* of its samples; 0: there is no source, or it does not count */
   int n_sources;
   const CnvMaskRect *masks; /* of all jobs */
+  const guint8 *cells;      /* of all masks */
 } CpuFrame;
 
 /* A term of a plane, made ready. */

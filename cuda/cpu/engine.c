@@ -26,8 +26,9 @@ typedef struct {
 
   CnvWorkKey key;       /* of the work that jobs and tiles are for */
   GArray *jobs, *masks; /* of CnvRectJob and CnvMaskRect */
-  GArray *tiles;        /* of CpuTile */
-  guint copied;         /* bits: planes of the frame to be copied */
+  CnvMaskBytes mask_bytes;
+  GArray *tiles; /* of CpuTile */
+  guint copied;  /* bits: planes of the frame to be copied */
 } CpuSession;
 
 /* ---- cutting a frame's work ---- */
@@ -77,8 +78,10 @@ cut(CpuSession *self, const CnvWork *work)
     if (plan->plane[p].plain && plan->plane[p].filtered && plan->plane[p].algorithm != CNV_ALGORITHM_NAIVE)
       self->copied &= ~(1u << plan->plane[p].component[0].plane); /* its tiles write all of it */
   g_array_set_size(self->tiles, 0);
-  self->base.stats.crowd = MAX(self->base.stats.crowd, cnv_rect_jobs_make(work, self->jobs, self->masks));
+  self->base.stats.crowd =
+      MAX(self->base.stats.crowd, cnv_rect_jobs_make(work, &self->mask_bytes, self->jobs, self->masks));
   self->frame.masks = (const CnvMaskRect *)self->masks->data;
+  self->frame.cells = self->mask_bytes.bytes->data;
   for (guint i = 0; i < self->jobs->len && !copy; i++) {
     const CnvRectJob *job = &g_array_index(self->jobs, CnvRectJob, i);
     const CpuPlane *plane = &self->prepared.plane[job->plan * CNV_MAX_PLANES + job->plane];
@@ -226,6 +229,7 @@ cpu_close(CnvSession *base)
   g_array_unref(self->tiles);
   g_array_unref(self->jobs);
   g_array_unref(self->masks);
+  cnv_mask_bytes_clear(&self->mask_bytes);
   g_clear_pointer(&self->key.regions, g_array_unref);
   g_free(base->device_name);
   g_free(self);
@@ -286,6 +290,7 @@ cpu_open(const CnvSessionOptions *options, GError **error)
   self->tiles = g_array_new(FALSE, FALSE, sizeof(CpuTile));
   self->jobs = g_array_new(FALSE, FALSE, sizeof(CnvRectJob));
   self->masks = g_array_new(FALSE, FALSE, sizeof(CnvMaskRect));
+  self->mask_bytes = cnv_mask_bytes_new();
   self->base.device_name =
       g_strdup_printf("CPU, %u %s, %s", n_threads, n_threads == 1 ? "thread" : "threads", self->frame.simd->name);
   if (!self->team) {

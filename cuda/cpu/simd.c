@@ -209,8 +209,22 @@ add_mask(float *weight, int x, int n, const CnvMaskRect *mask, float down, gbool
   }
 }
 
+/* The same of an ellipse or a mask. */
+static void
+add_shape(float *weight, int x, int y, int n, const CnvMaskRect *mask, const guint8 *cells, gboolean other)
+{
+  int reach = (int)(1 / mask->fade_x) + 1, first = MAX(0, mask->x0 - x - reach), last = MIN(n, mask->x1 - x + reach);
+
+  for (int i = first; i < last; i++) {
+    float here = cnv_mask_rect_weight(mask, cells, x + i, y);
+
+    if (here > 0 && here >= fabsf(weight[i]))
+      weight[i] = other ? -here : here;
+  }
+}
+
 static gboolean
-weigh_row(float *weight, int x, int y, int n, const CnvRectJob *job, const CnvMaskRect *masks)
+weigh_row(float *weight, int x, int y, int n, const CnvRectJob *job, const CnvMaskRect *masks, const guint8 *cells)
 {
   const CnvMaskRect *first = masks + job->first_mask_rect, *end = first + job->n_mask_rects;
   gboolean shared = FALSE;
@@ -221,7 +235,9 @@ weigh_row(float *weight, int x, int y, int n, const CnvRectJob *job, const CnvMa
     float down = cnv_fade(y, mask->y0, mask->y1, mask->fade_y);
 
     shared |= other;
-    if (down > 0)
+    if (mask->shape != CNV_SHAPE_RECTANGLE)
+      add_shape(weight, x, y, n, mask, cells, other);
+    else if (down > 0)
       add_mask(weight, x, n, mask, down, other);
   }
   for (int i = 0; i < n && job->invert; i++)

@@ -248,7 +248,7 @@ store_row(CpuWorker *worker, const CpuTile *tile, int y, const float *acc)
   float *weight = worker->weight;
 
   if (weighed)
-    shared = tile->frame->simd->weigh_row(weight, tile->first, y, n, tile->job, tile->frame->masks);
+    shared = tile->frame->simd->weigh_row(weight, tile->first, y, n, tile->job, tile->frame->masks, tile->frame->cells);
   if (plain && !shared) {
     store_plain(worker, tile, y, acc, weighed ? weight : NULL);
     return;

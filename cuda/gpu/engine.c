@@ -87,6 +87,8 @@ set_work(CudaSession *self, const CnvWork *work, gboolean cut, GError **error)
   /* As many staged frames as there can be: all that is allocated is with the first. */
   return (!schedule->has_new_taps ||
           upload(self, schedule->plan_arrays, &self->plan_arrays, "uploading the taps", error)) &&
+         (!schedule->has_new_masks ||
+          upload(self, schedule->masks.bytes, &self->mask_cells, "uploading the masks", error)) &&
          cnv_cuda_reserve(self, &self->sums, FALSE, schedule->sums_size, error) &&
          cnv_cuda_reserve(self, &self->staged_in, FALSE, self->staged.size * (guint)plan->n_temporal_taps, error) &&
          cnv_cuda_reserve(self, &self->staged_out, FALSE, self->staged.size, error) &&
@@ -126,6 +128,7 @@ cuda_submit(CnvSession *session, const CnvWork *work, const CnvFrame *in, const 
     /* All that was started before the failure must be over before the caller takes its memory back. */
     cnv_cuda_sync_streams(self);
     g_ptr_array_set_size(self->schedule.plans, 0);
+    g_ptr_array_set_size(self->schedule.masks.masks, 0);
     if (self->marking)
       self->marked = 0;
   }
@@ -175,9 +178,9 @@ cuda_order(CnvSession *session, void *stream, gboolean first, GError **error)
 static void
 release(CudaSession *self)
 {
-  CudaBuffer *buffers[] = {&self->scratch,       &self->sums,         &self->plan_arrays,
-                           &self->work_arrays,   &self->staged_in,    &self->staged_out,
-                           &self->history.slots, &self->history.rows, &self->history.upload.staging};
+  CudaBuffer *buffers[] = {
+      &self->scratch,   &self->sums,       &self->plan_arrays,   &self->work_arrays,  &self->mask_cells,
+      &self->staged_in, &self->staged_out, &self->history.slots, &self->history.rows, &self->history.upload.staging};
   const CUevent events[] = {self->order, self->history.unstaged, self->history.rows_done};
   const CUstream streams[] = {self->own_stream, self->host.up, self->host.down};
 

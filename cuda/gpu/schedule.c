@@ -21,6 +21,7 @@ cnv_schedule_init(CnvSchedule *schedule)
       .block_jobs = g_array_new(FALSE, FALSE, sizeof(CnvBlockJob)),
       .tile_jobs = g_array_new(FALSE, FALSE, sizeof(CnvTileJob)),
       .launches = g_array_new(FALSE, FALSE, sizeof(CnvLaunch)),
+      .masks = cnv_mask_bytes_new(),
       .plan_arrays = g_byte_array_new(),
       .work_arrays = g_byte_array_new(),
   };
@@ -39,6 +40,7 @@ cnv_schedule_clear(CnvSchedule *schedule)
   g_clear_pointer(&schedule->plan_arrays, g_byte_array_unref);
   g_clear_pointer(&schedule->work_arrays, g_byte_array_unref);
   g_clear_pointer(&schedule->of.regions, g_array_unref);
+  cnv_mask_bytes_clear(&schedule->masks);
 }
 
 /* The plane's taps in CnvPlan.taps: the first, and the one behind the last. */
@@ -218,11 +220,12 @@ cnv_schedule_set_work(CnvSchedule *schedule, const CnvWork *work, gboolean cut)
 {
   schedule->has_new_plans = set_plans(schedule, work);
   schedule->has_new_taps = set_weights(schedule, work);
-  if (!schedule->has_new_taps && cnv_work_key_matches(&schedule->of, work) &&
+  schedule->has_new_masks = cnv_mask_bytes_set(&schedule->masks, work);
+  if (!schedule->has_new_taps && !schedule->has_new_masks && cnv_work_key_matches(&schedule->of, work) &&
       !work->overlaps == !schedule->of.work.overlaps && !cut == !schedule->cut)
     return FALSE;
   cnv_work_key_set(&schedule->of, work);
-  schedule->crowd = cnv_rect_jobs_make(work, schedule->jobs, schedule->mask_rects);
+  schedule->crowd = cnv_rect_jobs_make(work, &schedule->masks, schedule->jobs, schedule->mask_rects);
   schedule->cut = cut;
   schedule->slices = cnv_slices_of_work(work);
   /* Constant memory holds one bank at a time: several would be loaded again for each slice. */

@@ -58,10 +58,12 @@ typedef struct {
   CnvSlices slices;                     /* of the frame */
   guint launches_to[CNV_SLICES_MAX];    /* how many launches there are up to a slice's last */
   gsize sums_size;                      /* bytes of row sums of the largest pass */
-  CnvWorkKey of;                        /* the work that all of this is made of; clear: none */
-  guint crowd;                          /* of cnv_rect_jobs_make */
-  gboolean cut;                         /* as the caller asked */
-  GByteArray *work_arrays;              /* likewise */
+  CnvMaskBytes masks;
+  gboolean has_new_masks;  /* others than for the last work */
+  CnvWorkKey of;           /* the work that all of this is made of; clear: none */
+  guint crowd;             /* of cnv_rect_jobs_make */
+  gboolean cut;            /* as the caller asked */
+  GByteArray *work_arrays; /* likewise */
   gsize mask_rects_at, block_jobs_at, tile_jobs_at;
 } CnvSchedule;
 

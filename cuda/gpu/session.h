@@ -109,7 +109,7 @@ typedef struct {
   int loaded_bank; /* of taps, in constant memory; -1 none */
   CnvLayout layout, staged;
   CudaBuffer scratch; /* for the result of filtering in place, before it is put there */
-  CudaBuffer sums, plan_arrays, work_arrays, staged_in, staged_out;
+  CudaBuffer sums, plan_arrays, work_arrays, mask_cells, staged_in, staged_out;
   struct {
     CnvLayout layout;       /* of all frames; size 0: the next one settles it */
     CnvFrame *frame;        /* by slot: in `slots`, or where the caller has it */

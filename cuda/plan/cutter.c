@@ -53,8 +53,17 @@ larger_weight(const CnvMaskRect *s, const CnvMaskRect *area, float least)
 static gboolean
 reaches(const Cutter *c, const CnvMaskRect *s, const CnvMaskRect *area)
 {
-  return s->x0 - c->reach_x < area->x1 && s->x1 + c->reach_x > area->x0 && s->y0 - c->reach_y < area->y1 &&
-         s->y1 + c->reach_y > area->y0;
+  CnvMaskRect reached = cnv_cutter_reach(c, s, area);
+
+  return !is_empty(&reached);
+}
+
+CnvMaskRect
+cnv_cutter_reach(const Cutter *c, const CnvMaskRect *s, const CnvMaskRect *area)
+{
+  gboolean fades = s->fade_x < 1 || s->fade_y < 1;
+
+  return clipped(s, fades ? c->reach_x : 0, fades ? c->reach_y : 0, area);
 }
 
 int
@@ -72,6 +81,8 @@ cnv_cutter_select(const Cutter *c, const guint16 *from, int n, const CnvMaskRect
     if (!reaches(c, s, area))
       continue;
     to[count++] = from[i];
+    if (!is_full(s))
+      continue;
     near = nearest(s, area);
     if (size_of(&near) >= size_of(&largest)) {
       largest = near;
@@ -85,8 +96,10 @@ cnv_cutter_select(const Cutter *c, const guint16 *from, int n, const CnvMaskRect
   for (int i = 0; i < n; i++) {
     const CnvMaskRect *s = &c->mask[to[i]], near = nearest(s, area);
     gboolean yields = to[i] < last || (to[i] > last && (s->layer == largest.layer || c->work->invert));
+    /* An ellipse may weigh more outside of itself than the rectangle around it. */
+    gboolean hidden = yields && contains(&largest, &near) && (is_full(s) || !fades);
 
-    if (!(fades && weighs_less(s, area, least - (float)WEIGHT_SLACK)) && !(yields && contains(&largest, &near)))
+    if (!(fades && is_full(s) && weighs_less(s, area, least - (float)WEIGHT_SLACK)) && !hidden)
       to[count++] = to[i];
   }
   return count;
@@ -102,14 +115,15 @@ cnv_cutter_cost(const Cutter *c, const CnvMaskRect *area)
 
 /* Adds a job of the layer, unless none of its samples is filtered. It gets the masks of the area's list that matter in
  * it, or none where every sample is the layer's with weight 1. covered: the rectangle lies inside masks of the layer,
- * or with invert outside of all. */
+ * or with invert outside of all that are full. */
 static void
 add_job(Cutter *c, const Area *area, CnvMaskRect rect, gboolean covered)
 {
   CnvRectJob job = c->job;
   const CnvMaskRect target = {-job.move_x, -job.move_y, c->field.x1 - job.move_x, c->field.y1 - job.move_y};
   int n;
-  gboolean one_layer = TRUE, writes = job.invert, full = covered && c->reach_x == 0 && c->reach_y == 0;
+  gboolean one_layer = TRUE, writes = job.invert, full = FALSE,
+           all_full = covered && c->reach_x == 0 && c->reach_y == 0;
 
   rect = clipped(&rect, 0, 0, &target); /* a region that is moved is cut off where its target is outside the frame */
   if (is_empty(&rect))
@@ -120,8 +134,10 @@ add_job(Cutter *c, const Area *area, CnvMaskRect rect, gboolean covered)
 
     writes |= s->layer == job.layer;
     one_layer &= s->layer == job.layer;
-    full |= contains(s, &rect);
+    full |= is_full(s) && contains(s, &rect);
+    all_full &= is_full(s);
   }
+  full |= all_full;
   if (!writes || (job.invert && n > 0 && full))
     return;
   job.x = rect.x0;
@@ -208,10 +224,11 @@ cut_layer(Cutter *c, const Area *area, int first, int last)
   double cost = c->cost, most;
 
   for (int i = first; i < last; i++) {
-    CnvMaskRect r = clipped(&c->mask[area->list[i]], invert ? 0 : c->reach_x, invert ? 0 : c->reach_y, &area->rect);
+    const CnvMaskRect *s = &c->mask[area->list[i]];
+    CnvMaskRect r = invert ? clipped(s, 0, 0, &area->rect) : cnv_cutter_reach(c, s, &area->rect);
 
     extend(&around, &r);
-    if (few && !is_empty(&r))
+    if (few && !is_empty(&r) && (is_full(s) || !invert))
       c->rect[n++] = r;
   }
   if (invert)

@@ -7,7 +7,11 @@
 
 #include <convolve/work.h>
 
-#include "plan/rect_job.h"
+#include "plan/mask.h"
+
+/* Parts of masks, at most: together with the regions that are none. */
+#define MAX_MASK_PARTS CNV_MAX_REGIONS
+#define MAX_MASKS (CNV_MAX_REGIONS + MAX_MASK_PARTS)
 
 /* An area, and the indices of the masks that matter in it. Masks are in order of precedence, the strongest last, and so
  * are all lists of their indices. */
@@ -20,7 +24,9 @@ typedef struct {
 /* One plane and field of the work that is being cut. */
 typedef struct {
   const CnvWork *work;
+  const CnvMaskBytes *bytes;
   GArray *jobs, *masks;
+  int room;            /* parts that a mask may be cut into */
   gboolean exact;      /* regions are not joined, and cutting ends beyond the budget */
   double cost, budget; /* of all planes so far, in samples that are filtered; other work is counted as so many */
   guint crowd;         /* the most regions in an area where they were joined */
@@ -33,11 +39,11 @@ typedef struct {
   CnvMaskRect piece[(CNV_CROWD + 1) * (2 * CNV_CROWD + 1)]; /* that they are cut into: columns of each band of rows */
   int n_pieces;
   int n;
-  CnvMaskRect mask[CNV_MAX_REGIONS + CNV_CROWD];   /* n of regions, then those joined in the area at hand */
-  int plan[CNV_MAX_REGIONS + CNV_CROWD];           /* of each mask */
-  CnvMaskRect window[CNV_MAX_REGIONS + CNV_CROWD]; /* isolated: the samples that each mask's filter may read */
-  guint64 key[CNV_MAX_REGIONS];                    /* not exact: corner and size of each mask, rounded */
-  guint16 selected[CNV_MAX_REGIONS];               /* masks of the job that is added */
+  CnvMaskRect mask[MAX_MASKS + CNV_CROWD];   /* n of regions, then those joined in the area at hand */
+  int plan[MAX_MASKS + CNV_CROWD];           /* of each mask */
+  CnvMaskRect window[MAX_MASKS + CNV_CROWD]; /* isolated: the samples that each mask's filter may read */
+  guint64 key[MAX_MASKS];                    /* not exact: corner and size of each mask, rounded */
+  guint16 selected[MAX_MASKS];               /* masks of the job that is added */
 } Cutter;
 
 static inline gboolean
@@ -46,7 +52,7 @@ is_empty(const CnvMaskRect *s)
   return s->x0 >= s->x1 || s->y0 >= s->y1;
 }
 
-/* The part of an area within reach of a mask. */
+/* The part of an area within reach of a rectangle. */
 static inline CnvMaskRect
 clipped(const CnvMaskRect *s, int reach_x, int reach_y, const CnvMaskRect *area)
 {
@@ -73,6 +79,13 @@ extend(CnvMaskRect *area, const CnvMaskRect *other)
   area->y0 = MIN(area->y0, other->y0);
   area->x1 = MAX(area->x1, other->x1);
   area->y1 = MAX(area->y1, other->y1);
+}
+
+/* TRUE where all samples of its rectangle weigh 1. */
+static inline gboolean
+is_full(const CnvMaskRect *s)
+{
+  return s->shape == CNV_SHAPE_RECTANGLE;
 }
 
 static inline gboolean
@@ -109,11 +122,14 @@ undo(Cutter *c, guint n_jobs, guint n_masks, double cost)
   c->cost = cost;
 }
 
+/* The part of an area where a mask may have a weight. */
+CnvMaskRect cnv_cutter_reach(const Cutter *c, const CnvMaskRect *s, const CnvMaskRect *area);
+
 /* Cost of filtering every sample of an area once. */
 double cnv_cutter_cost(const Cutter *c, const CnvMaskRect *area);
 
 /* Selects the masks of a list that may decide a weight somewhere in the area, and returns how many these are. The
- * others do not reach it, lie inside the largest one and yield to it, or weigh less than the smallest weight of
+ * others do not reach it, lie inside the largest rectangle and yield to it, or weigh less than the smallest weight of
  * another. */
 int cnv_cutter_select(const Cutter *c, const guint16 *from, int n, const CnvMaskRect *area, guint16 *to);
 

@@ -2,15 +2,16 @@
  *
  * From the regions of a frame's work to jobs: rectangles that do not overlap within a layer, each filtered by one plan.
  *
- *   regions  become masks, the rectangles of samples that they touch in one plane and field. A mask belongs to a layer:
- *            that of its plan or, where regions are isolated, one of its own. The strongest mask comes last.
- *   area     the field at first. Masks that decide no weight in it, because others hide them, are left out. Where few
- *            are left, or cutting it costs little more than filtering it once, its layers are cut into jobs (cutter.c);
- *            else it is halved, along its longer side, and each half is an area.
- *   budget   CNV_CROWD_WORK times the work of the whole frame. A crowd of regions can give far more jobs than regions,
- *            each with many masks to weigh. Cutting ends once the budget is spent, and all is cut again by other rules:
- *            areas end at a smallest size, and in one that still has too many masks or several layers these are joined
- *            into few masks of one layer. So the work is bounded whatever the regions are; work.h tells what it costs.
+ *   regions  become masks, the rectangles of samples that they touch in one plane and field; one with a mask of its own
+ *            becomes several, cut by their weights. A mask belongs to a layer: that of its plan and of those that weigh
+ * 1 throughout, or not, or where regions are isolated one of its own. The strongest mask comes last. area     the field
+ * at first. Masks that decide no weight in it, because others hide them, are left out. Where few are left, or cutting
+ * it costs little more than filtering it once, its layers are cut into jobs (cutter.c); else it is halved, along its
+ * longer side, and each half is an area. budget   CNV_CROWD_WORK times the work of the whole frame. A crowd of regions
+ * can give far more jobs than regions, each with many masks to weigh. Cutting ends once the budget is spent, and all is
+ * cut again by other rules: areas end at a smallest size, and in one that still has too many masks or several layers
+ * these are joined into few masks of one layer. So the work is bounded whatever the regions are; work.h tells what it
+ * costs.
  */
 #include <math.h>
 #include <string.h>
@@ -26,6 +27,7 @@
 #define MAX_OVERHEAD 2 /* an area is halved where its jobs cost more than so many times its own work */
 #define SELECT_COST 40 /* of testing one mask against an area, in samples that are filtered */
 #define MIN_BUDGET 4e6 /* samples: a small frame is done in no time anyway */
+#define PARTS_MAX 128  /* of a mask */
 
 static int
 floor_div(gint64 a, int b)
@@ -54,6 +56,7 @@ make_mask(const Cutter *c, const CnvRect *rect, int layer)
                        .x1 = ceil_div((gint64)rect->x + rect->width, sx),
                        .y1 = ceil_div(bottom - field, fields),
                        .layer = layer,
+                       .shape = CNV_SHAPE_RECTANGLE,
                        .fade_x = (float)(1 / (feather / sx + 1)),
                        .fade_y = (float)(1 / (feather / (sy * fields) + 1))};
 }
@@ -80,14 +83,21 @@ key_of(const Cutter *c, const CnvMaskRect *mask, int x, int y)
 }
 
 /* Makes a mask one of two that hides no less than both: the rectangle around them, which weighs at least as much as
- * each, or with invert, where a larger weight means less filtering, the larger of them. */
+ * each, or with invert, where a larger weight means less filtering, the larger of them; ellipses and parts of masks do
+ * not count there. */
 static void
 absorb(const Cutter *c, CnvMaskRect *mask, const CnvMaskRect *other)
 {
-  if (!c->work->invert)
+  if (!c->work->invert) {
+    if (!is_empty(mask)) {
+      mask->fade_x = MIN(mask->fade_x, other->fade_x);
+      mask->fade_y = MIN(mask->fade_y, other->fade_y);
+    }
     extend(mask, other);
-  else if (size_of(other) > size_of(mask))
+    mask->shape = CNV_SHAPE_RECTANGLE;
+  } else if (is_full(other) && size_of(other) > size_of(mask)) {
     *mask = *other;
+  }
 }
 
 /* Joins the mask collected last to an earlier one of the same plan (or to any, where regions are isolated) whose corner
@@ -99,7 +109,7 @@ join_near(Cutter *c)
   const CnvMaskRect *new = &c->mask[c->n];
   int x = c->reach_x / CNV_CROWD_FADE, y = c->reach_y / CNV_CROWD_FADE;
 
-  if (c->exact || x < 2 || y < 2)
+  if (c->exact || x < 2 || y < 2 || (c->work->invert && !is_full(new)))
     return FALSE;
   c->key[c->n] = key_of(c, new, x, y);
   for (int i = 0; i < c->n; i++) {
@@ -114,29 +124,50 @@ join_near(Cutter *c)
   return FALSE;
 }
 
-/* Collects all regions as masks, those of a later plan after those of an earlier one. An isolated region outside the
- * plane has no sample to read, and is left out. */
+/* Adds the masks of a region that weigh 1 throughout, or those that do not. An isolated region outside the plane has no
+ * sample to read, and is left out. */
+static void
+collect_region(Cutter *c, const CnvRegion *region, gboolean full)
+{
+  gboolean isolated = is_isolated(c->work);
+  CnvMaskRect mask = make_mask(c, &region->rect, isolated ? c->n : 2 * (int)region->plan + full), inside;
+  CnvMaskRect *part = &c->mask[c->n];
+  int n = 0;
+
+  inside = clipped(&mask, 0, 0, &c->field);
+  if (is_empty(&mask) || (isolated && is_empty(&inside)))
+    return;
+  if (region->shape == CNV_SHAPE_ELLIPSE)
+    mask.shape = CNV_SHAPE_ELLIPSE;
+  if (region->shape == CNV_SHAPE_MASK &&
+      cnv_mask_place(c->bytes, region, c->sub_x, c->sub_y, c->job.field, c->job.fields, &mask))
+    n = cnv_mask_cut(region, &mask, &inside, full, c->room, part);
+  else if (is_full(&mask) == full)
+    part[n++] = mask;
+  for (int i = 0; i < n; i++) {
+    CnvMaskRect next = part[i];
+
+    c->plan[c->n] = (int)region->plan;
+    c->window[c->n] = inside;
+    c->mask[c->n] = next;
+    c->n += !join_near(c);
+  }
+}
+
+/* Collects all regions as masks, those of a later plan after those of an earlier one, and those that weigh 1 throughout
+ * after others of the same plan. */
 static void
 collect_masks(Cutter *c)
 {
   const CnvWork *work = c->work;
 
   c->n = 0;
-  for (guint plan = 0; plan < work->n_plans; plan++)
+  for (guint k = 0; k < 2 * work->n_plans; k++)
     for (guint i = 0; i < work->n_regions; i++) {
       const CnvRegion *region = &work->region[i];
-      CnvMaskRect mask, inside;
 
-      if (region->plan != plan || region->rect.width < 1 || region->rect.height < 1)
-        continue;
-      mask = make_mask(c, &region->rect, is_isolated(work) ? c->n : (int)plan);
-      inside = clipped(&mask, 0, 0, &c->field);
-      if (is_empty(&mask) || (is_isolated(work) && is_empty(&inside)))
-        continue;
-      c->plan[c->n] = (int)plan;
-      c->window[c->n] = inside;
-      c->mask[c->n] = mask;
-      c->n += !join_near(c);
+      if (region->plan == k / 2 && region->rect.width > 0 && region->rect.height > 0)
+        collect_region(c, region, k % 2);
     }
 }
 
@@ -219,7 +250,7 @@ cut_area(Cutter *c, const Area *around, CnvMaskRect rect)
   if (!c->work->invert)
     area.rect = (CnvMaskRect){0};
   for (int i = 0; i < area.n && !c->work->invert; i++) {
-    CnvMaskRect reached = clipped(&c->mask[list[i]], c->reach_x, c->reach_y, &rect);
+    CnvMaskRect reached = cnv_cutter_reach(c, &c->mask[list[i]], &rect);
 
     extend(&area.rect, &reached);
   }
@@ -248,7 +279,7 @@ static void
 cut_field(Cutter *c)
 {
   const CnvWork *work = c->work;
-  guint16 all[CNV_MAX_REGIONS];
+  guint16 all[MAX_MASKS];
   Area field = {c->field, all, 0};
 
   c->reach_x = (int)ceil(work->feather / (1 << c->sub_x));
@@ -310,10 +341,21 @@ cut_planes(Cutter *c)
   }
 }
 
-guint
-cnv_rect_jobs_make(const CnvWork *work, GArray *jobs, GArray *masks)
+/* Parts that each mask may be cut into. */
+static int
+share_parts(const CnvWork *work)
 {
-  Cutter c = {.work = work, .jobs = jobs, .masks = masks, .exact = TRUE};
+  int n = 1;
+
+  for (guint i = 0; i < work->n_regions && !work->everything; i++)
+    n += work->region[i].shape == CNV_SHAPE_MASK;
+  return CLAMP(MAX_MASK_PARTS / n, 1, PARTS_MAX);
+}
+
+guint
+cnv_rect_jobs_make(const CnvWork *work, const CnvMaskBytes *bytes, GArray *jobs, GArray *masks)
+{
+  Cutter c = {.work = work, .bytes = bytes, .jobs = jobs, .masks = masks, .room = share_parts(work), .exact = TRUE};
 
   cut_planes(&c);
   if (c.cost > c.budget) {

@@ -69,6 +69,10 @@ enum { CNV_TEMPORAL_CENTERED, CNV_TEMPORAL_CAUSAL };
 /* temporal-border: substitutes for frames before the first and after the last. */
 typedef enum { CNV_TEMPORAL_RENORMALIZE, CNV_TEMPORAL_REPLICATE, CNV_TEMPORAL_REFLECT } CnvTemporalBorder;
 
+/* roi-shape: a region's rectangle, or the ellipse inscribed in it. A mask, which is no value of the property, comes
+ * with metas and files. */
+typedef enum { CNV_SHAPE_RECTANGLE, CNV_SHAPE_ELLIPSE, CNV_SHAPE_MASK } CnvShape;
+
 /* roi-source and roi-strength. */
 enum { CNV_ROI_NONE, CNV_ROI_PROPERTY, CNV_ROI_META };
 enum { CNV_ROI_FIXED, CNV_ROI_RELATIVE };

@@ -6,8 +6,16 @@
  * by s it covers every sample that it touches: from x/s rounded down to (x + width)/s rounded up. Samples inside have
  * weight 1. With f = feather / s, the d-th column outside (d = 1 next to the edge) has weight 1 - d / (f + 1), at least
  * 0, and rows likewise; a sample's weight is the product of both. Where regions overlap the largest weight counts;
- * among equal ones that of the higher plan, then that of the later region. With invert the weight is 1 minus the
- * largest, and plan 0 filters.
+ * among equal ones that of the higher plan, then that of rectangles, then that of the later region. With invert the
+ * weight is 1 minus the largest, and plan 0 filters.
+ *
+ * Ellipses. The ellipse inscribed in the covered samples, of w x h, has the half axes a = (w - 1) / 2 and b = (h - 1) /
+ * 2, at least 0.01, to the middle of its outermost samples, where the weight is 1, as inside; on the ellipse with the
+ * half axes a + f + 1 and b + f + 1 it is 0. In between it falls linearly along each ray from the centre.
+ *
+ * Masks. A mask of w x h cells is stretched over the region's rectangle. The weight at a sample's centre, in luma
+ * pixels, is interpolated between the centres of the four nearest cells, or beyond the outermost ones is theirs;
+ * feather does not count. The weight is 0 outside the covered samples.
  *
  * Crowds. Regions are filtered one by one as long as that takes less than CNV_CROWD_WORK times the work of the whole
  * frame, or little work anyway. Beyond that planes are cut into blocks of CNV_CROWD_WIDTH x CNV_CROWD_HEIGHT samples
@@ -38,9 +46,24 @@ typedef struct {
   int x, y, width, height; /* luma pixels; empty where width or height is below 1 */
 } CnvRect;
 
+/* Weights as an image, which never changes and is shared by reference between threads. A session that gets the same
+ * mask again does not upload it again. */
+typedef struct CnvMask CnvMask;
+
+/* Returns a mask (unref with cnv_mask_unref) of width x height cells, each 1..CNV_SIZE_MAX, with a copy of the weights:
+ * row by row from `weights` on, `stride` bytes apart, 255 for 1. NULL where there is no memory for it. */
+CnvMask *cnv_mask_new(int width, int height, int stride, const guint8 *weights);
+CnvMask *cnv_mask_ref(CnvMask *mask);
+void cnv_mask_unref(CnvMask *mask); /* NULL is allowed */
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(CnvMask, cnv_mask_unref)
+
 typedef struct {
   CnvRect rect;
   guint plan; /* index in CnvWork.plan */
+  CnvShape shape;
+  CnvMask *mask; /* of CNV_SHAPE_MASK, the caller's; else NULL. Of one frame they have 1 GiB in all at most: regions
+                    beyond that are rectangles. */
 } CnvRegion;
 
 /* A frame of the session's history, and its weight in the sum over frames. */

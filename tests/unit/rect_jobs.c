@@ -13,6 +13,8 @@
 #include "support/suite.h"
 
 #define REGIONS 9
+#define MASK_X 7 /* cells of a mask */
+#define MASK_Y 5
 #define ROUNDS 400
 
 /* Bounds for a crowd of CNV_MAX_REGIONS in a frame, in samples of all planes: filtered, and weighed by one region. */
@@ -35,6 +37,7 @@ plan_of(const char *format, int width, int height, guint planes)
 }
 
 typedef struct {
+  CnvMaskBytes masks;
   GArray *jobs, *spots;
   guint crowd; /* of cnv_rect_jobs_make */
 } Cut;
@@ -42,9 +45,11 @@ typedef struct {
 static Cut
 cut(const CnvWork *work)
 {
-  Cut c = {g_array_new(FALSE, FALSE, sizeof(CnvRectJob)), g_array_new(FALSE, FALSE, sizeof(CnvMaskRect))};
+  Cut c = {cnv_mask_bytes_new(), g_array_new(FALSE, FALSE, sizeof(CnvRectJob)),
+           g_array_new(FALSE, FALSE, sizeof(CnvMaskRect))};
 
-  c.crowd = cnv_rect_jobs_make(work, c.jobs, c.spots);
+  cnv_mask_bytes_set(&c.masks, work);
+  c.crowd = cnv_rect_jobs_make(work, &c.masks, c.jobs, c.spots);
   return c;
 }
 
@@ -53,6 +58,7 @@ cut_clear(Cut *c)
 {
   g_array_free(c->jobs, TRUE);
   g_array_free(c->spots, TRUE);
+  cnv_mask_bytes_clear(&c->masks);
 }
 
 static gboolean
@@ -70,18 +76,57 @@ fade(int at, double from, double to, double feather)
   return MAX(0, 1 - away / (feather + 1));
 }
 
+/* Along the ray from the centre through a point, from the inner ellipse of half axes a (weight 1) to the outer one of
+ * half axes a + f (weight 0). */
+static double
+ellipse_weight(const double at[2], const double a[2], const double f[2])
+{
+  const double inner = 1 / hypot(at[0] / a[0], at[1] / a[1]);
+  const double outer = 1 / hypot(at[0] / (a[0] + f[0]), at[1] / (a[1] + f[1]));
+
+  return inner >= 1 ? 1 : MAX(0, (outer - 1) / (outer - inner));
+}
+
+static guint8
+cell_of(int x, int y)
+{
+  return x >= MASK_X - 2 ? 255 : y < 2 ? 0 : (x * 57 + y * 31) % 256;
+}
+
+/* Between the cells' centres. */
+static double
+mask_weight(double u, double v)
+{
+  const int x = (int)CLAMP(floor(u), 0, MASK_X - 1), y = (int)CLAMP(floor(v), 0, MASK_Y - 1);
+  const int right = MIN(x + 1, MASK_X - 1), below = MIN(y + 1, MASK_Y - 1);
+  const double along = CLAMP(u - x, 0, 1), down = CLAMP(v - y, 0, 1);
+  const double above = (1 - along) * cell_of(x, y) + along * cell_of(right, y);
+
+  return ((1 - down) * above + down * ((1 - along) * cell_of(x, below) + along * cell_of(right, below))) / 255;
+}
+
 /* The weight of a region at a sample, from its definition. */
 static double
-region_weight(const CnvWork *work, const CnvPlane *plane, const CnvRect *r, int x, int y, int field, int fields)
+region_weight(const CnvWork *work, const CnvPlane *plane, const CnvRegion *region, int x, int y, int field, int fields)
 {
+  const CnvRect *r = &region->rect;
   const double sx = 1 << plane->sub_x, sy = 1 << plane->sub_y;
+  const double left = floor(r->x / sx), right = ceil((r->x + r->width) / sx);
   const double top = ceil((floor(r->y / sy) - field) / fields);
   const double bottom = ceil((ceil((r->y + r->height) / sy) - field) / fields);
 
   if (r->width < 1 || r->height < 1 || top >= bottom)
     return 0;
-  return fade(x, floor(r->x / sx), ceil((r->x + r->width) / sx), work->feather / sx) *
-         fade(y, top, bottom, work->feather / sy / fields);
+  if (region->shape == CNV_SHAPE_ELLIPSE)
+    return ellipse_weight((double[]){x - (left + right - 1) / 2, y - (top + bottom - 1) / 2},
+                          (double[]){MAX(0.01, (right - left - 1) / 2), MAX(0.01, (bottom - top - 1) / 2)},
+                          (double[]){work->feather / sx + 1, work->feather / sy / fields + 1});
+  if (region->shape == CNV_SHAPE_MASK)
+    return x < left || x >= right || y < top || y >= bottom
+               ? 0
+               : mask_weight(((x + 0.5) * sx - r->x) * MASK_X / r->width - 0.5,
+                             ((y * fields + field + 0.5) * sy - r->y) * MASK_Y / r->height - 0.5);
+  return fade(x, left, right, work->feather / sx) * fade(y, top, bottom, work->feather / sy / fields);
 }
 
 /* The one job that writes a sample, and how much it weighs there; NULL and 0 where none does. */
@@ -97,7 +142,9 @@ job_at(const Cut *c, int plane, int field, int x, int y, double *weight)
 
     if (p->plane != plane || p->field != field || !contains(p, x, y))
       continue;
-    here = p->n_mask_rects == 0 ? 1 : cnv_rect_job_weight(p, (const CnvMaskRect *)c->spots->data, x, y);
+    here = p->n_mask_rects == 0
+               ? 1
+               : cnv_rect_job_weight(p, (const CnvMaskRect *)c->spots->data, c->masks.bytes->data, x, y);
     ck_assert_msg(here <= 0 || !found, "plane %d field %d: two jobs write %d, %d", plane, field, x, y);
     if (here > 0) {
       found = p;
@@ -115,7 +162,7 @@ check_sample(const CnvWork *work, const Cut *c, int plane, int field, int x, int
 
   job_at(c, plane, field, x, y, &weight);
   for (guint i = 0; i < work->n_regions; i++)
-    largest = MAX(largest, region_weight(work, p, &work->region[i].rect, x, y, field, work->interlaced ? 2 : 1));
+    largest = MAX(largest, region_weight(work, p, &work->region[i], x, y, field, work->interlaced ? 2 : 1));
   if (work->invert)
     largest = 1 - largest;
   ck_assert_msg(fabs(weight - largest) < 1e-5, "plane %d field %d, %d, %d: weight %g, not %g", plane, field, x, y,
@@ -196,11 +243,22 @@ check_work(const CnvWork *work)
   cut_clear(&c);
 }
 
+static CnvMask *
+mask_make(void)
+{
+  guint8 cells[MASK_X * MASK_Y];
+
+  for (int i = 0; i < MASK_X * MASK_Y; i++)
+    cells[i] = cell_of(i % MASK_X, i / MASK_X);
+  return cnv_mask_new(MASK_X, MASK_Y, MASK_X, cells);
+}
+
 START_TEST(test_random)
 {
   static const char *const formats[] = {"NV12", "GRAY8", "Y42B"};
   static const double feathers[] = {0, 0, 1, 2.5, 9};
   GRand *random = g_rand_new_with_seed(20240607);
+  g_autoptr(CnvMask) mask = mask_make();
   CnvRegion region[REGIONS];
 
   for (int round = 0; round < ROUNDS; round++) {
@@ -212,7 +270,9 @@ START_TEST(test_random)
     for (guint i = 0; i < work.n_regions; i++)
       region[i] = (CnvRegion){{g_rand_int_range(random, -9, 40), g_rand_int_range(random, -9, 30),
                                g_rand_int_range(random, -1, 25), g_rand_int_range(random, -1, 20)},
-                              g_rand_int_range(random, 0, 3)};
+                              g_rand_int_range(random, 0, 3),
+                              (CnvShape)g_rand_int_range(random, 0, round % 2 ? 3 : 1),
+                              mask};
     work.feather = feathers[round % 5];
     work.interlaced = g_rand_boolean(random);
     work.invert = round % 4 == 0;
@@ -293,7 +353,7 @@ START_TEST(test_many)
   c = cut(&work);
   for (int again = 0; again < 2; again++) {
     ck_assert_uint_eq(c.jobs->len, CNV_MAX_REGIONS - 1);
-    cnv_rect_jobs_make(&work, c.jobs, c.spots);
+    cnv_rect_jobs_make(&work, &c.masks, c.jobs, c.spots);
   }
   for (guint i = 0; i < c.jobs->len; i++)
     area += (gint64)g_array_index(c.jobs, CnvRectJob, i).width * g_array_index(c.jobs, CnvRectJob, i).height;
@@ -350,7 +410,7 @@ owner_of(const CnvWork *work, const CnvPlane *plane, int x, int y, int field)
   int owner = -1;
 
   for (guint i = 0; i < work->n_regions; i++)
-    if (region_weight(work, plane, &work->region[i].rect, x, y, field, work->interlaced ? 2 : 1) >= 1 &&
+    if (region_weight(work, plane, &work->region[i], x, y, field, work->interlaced ? 2 : 1) >= 1 &&
         (owner < 0 || work->region[i].plan >= work->region[owner].plan))
       owner = (int)i;
   return owner;
@@ -367,7 +427,7 @@ check_crowd_sample(const CnvWork *work, const Cut *c, int plane, int field, int 
   int owner;
 
   for (guint i = 0; i < work->n_regions; i++)
-    should = MAX(should, region_weight(work, of, &work->region[i].rect, x, y, field, work->interlaced ? 2 : 1));
+    should = MAX(should, region_weight(work, of, &work->region[i], x, y, field, work->interlaced ? 2 : 1));
   if (work->invert)
     should = 1 - should;
   ck_assert_msg(weight >= should - 1e-5, "plane %d, %d, %d: weight %g, not %g", plane, x, y, weight, should);

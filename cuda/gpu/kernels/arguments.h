@@ -72,6 +72,7 @@ typedef struct {
 /* The arguments of kernels with block jobs. */
 typedef struct {
   uint64_t planes, jobs, mask_rects; /* device addresses: CnvPlane by plan and plane, CnvBlockJob, CnvMaskRect */
+  uint64_t mask_cells;
   int n_jobs;
   uint64_t sums; /* float32 row sums */
   CnvSources sources;

@@ -33,6 +33,14 @@ find_mask_rects(const KernelRun *run, BlockJob *opened)
     return;
   /* cnv_rect_job_weight counts from the array's beginning. */
   opened->job.mask_rects = read_array(run, opened->launch->mask_rects + first, job->n_mask_rects * sizeof(CnvMaskRect));
+  for (int i = 0; opened->job.mask_rects && i < job->n_mask_rects; i++) {
+    const CnvMaskRect *mask = &opened->job.mask_rects[i];
+
+    if (mask->shape == CNV_SHAPE_MASK)
+      opened->job.mask_cells = (const guint8 *)read_array(run, opened->launch->mask_cells + mask->cells,
+                                                          (gsize)mask->cells_x * mask->cells_y) -
+                               mask->cells;
+  }
   if (opened->job.mask_rects)
     opened->job.mask_rects -= job->first_mask_rect;
 }
@@ -327,7 +335,8 @@ put_pixel(const BlockJob *opened, const Staged *s, const float *acc, int x, int 
 {
   const CnvPlane *a = &opened->block.a;
   const CnvRectJob *job = &opened->block.job;
-  double weight = job->n_mask_rects ? cnv_rect_job_weight(job, opened->job.mask_rects, x, y) : 1;
+  double weight =
+      job->n_mask_rects ? cnv_rect_job_weight(job, opened->job.mask_rects, opened->job.mask_cells, x, y) : 1;
   int to_x = x + job->move_x, to_y = y + job->move_y;
 
   for (int c = 0; c < a->channels && weight != 0; c++) {

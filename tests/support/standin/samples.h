@@ -16,6 +16,7 @@ typedef struct {
   const CnvBlock *block;
   int bytes;                     /* of a sample: 1, 2, or 4 for float32 */
   const CnvMaskRect *mask_rects; /* the host's, for the job's n_mask_rects */
+  const guint8 *mask_cells;      /* of all masks, where one of these has cells */
   const float *taps;             /* constant memory */
 } Job;
 

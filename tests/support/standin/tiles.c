@@ -91,7 +91,7 @@ open_tiles(const KernelRun *run, const CnvTileJob *s, Tiles *tiles)
   tiles->block.job = s->job;
   tiles->block.sources = l->sources;
   cnv_block_locate(&tiles->block, &l->in, &l->out, p);
-  tiles->job = (Job){run->op, &tiles->block, run->variant.bytes, NULL, run->taps};
+  tiles->job = (Job){.op = run->op, .block = &tiles->block, .bytes = run->variant.bytes, .taps = run->taps};
 }
 
 static void
