@@ -6,6 +6,8 @@
 #   choose_filter FILTER               fills `settings` with it, or with what FILTER says
 #   add_setting NAME VALUE DEFAULT FILTER...   adds VALUE or, for those filters, the default
 #   test_picture PATTERN               where there is no FILE, that of videotestsrc, in place of the town
+#   photograph                         before set_up: where there is no FILE, a portrait over which the view moves
+#   need_opencv                        before set_up: GStreamer's elements of OpenCV
 #   play [OPTION...] -- ELEMENT ! ...  the video through the elements; the options are those of media.h
 # $player is the program that runs it; $most says how many arguments there may be; $only_window is true where a display
 # is needed.
@@ -26,7 +28,8 @@ output=
 type=mp4
 most=1
 player=run
-picture=() # options for the test picture
+picture=()       # options for the test picture
+photograph=false # it is one
 wipe=      # or the option for it, where there is no FILE
 only_window=false
 arguments=()
@@ -170,6 +173,28 @@ choose_options()
   fi
 }
 
+photograph()
+{
+  photograph=true
+  need element pngdec gstreamer1.0-plugins-good
+}
+
+need_opencv()
+{
+  need element facedetect gstreamer1.0-opencv
+  need file "$cascade" opencv-data
+  export OPENCV_LOG_LEVEL=SILENT # on what facedetect looks for besides, and Debian does not have
+}
+
+# The portrait is needed where no file is given.
+take_photograph()
+{
+  local photo=$build/portrait.png
+  [[ -e $photo || -n ${CUDACONVOLVE_BUILD:-} ]] || step "fetching a photograph, 21 MB" fetch_portrait "$photo"
+  [[ -e $photo ]] || die "there is no photograph in '$photo': give a FILE"
+  picture=("--still=$photo")
+}
+
 install_and_build()
 {
   local options target
@@ -195,6 +220,7 @@ set_up()
   else
     install_and_build
   fi
+  ! $photograph || [[ -n $input ]] || take_photograph
   export GST_PLUGIN_PATH=$build/gst${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}
 }
 

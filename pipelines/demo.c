@@ -5,13 +5,15 @@
 
 #include "demo.h"
 #include "scene.h"
+#include "still.h"
 
 #define SECONDS_A_WIPE 6
 #define LINE_WIDTH 4 /* of the wipe, in pixels */
 
 typedef struct {
-  Scene *scene; /* of the first frame's size */
-} Town;
+  Still *still;
+  Scene *scene; /* without a still; of the first frame's size */
+} View;
 
 static gboolean
 map_frame(GstPad *pad, GstPadProbeInfo *info, GstVideoFrame *frame)
@@ -25,33 +27,43 @@ map_frame(GstPad *pad, GstPadProbeInfo *info, GstVideoFrame *frame)
 }
 
 static GstPadProbeReturn
-paint_town(GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
+paint_view(GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {
-  Town *town = user_data;
+  View *view = user_data;
   GstVideoFrame frame;
 
   if (!map_frame(pad, info, &frame))
     return GST_PAD_PROBE_OK;
-  if (!town->scene)
-    town->scene = scene_new(GST_VIDEO_FRAME_WIDTH(&frame), GST_VIDEO_FRAME_HEIGHT(&frame));
-  scene_draw(town->scene, &frame, GST_BUFFER_PTS(frame.buffer));
+  if (view->still) {
+    still_draw(view->still, &frame, GST_BUFFER_PTS(frame.buffer));
+  } else {
+    if (!view->scene)
+      view->scene = scene_new(GST_VIDEO_FRAME_WIDTH(&frame), GST_VIDEO_FRAME_HEIGHT(&frame));
+    scene_draw(view->scene, &frame, GST_BUFFER_PTS(frame.buffer));
+  }
   gst_video_frame_unmap(&frame);
   return GST_PAD_PROBE_OK;
 }
 
 static void
-free_town(gpointer user_data)
+free_view(gpointer user_data)
 {
-  Town *town = user_data;
+  View *view = user_data;
 
-  g_clear_pointer(&town->scene, scene_free);
-  g_free(town);
+  g_clear_pointer(&view->scene, scene_free);
+  g_clear_pointer(&view->still, still_free);
+  g_free(view);
 }
 
-void
-demo_paint_town(GstPad *pad)
+gboolean
+demo_paint(GstPad *pad, const char *picture)
 {
-  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, paint_town, g_new0(Town, 1), free_town);
+  View view = {.still = picture ? still_new(picture) : NULL};
+
+  if (picture && !view.still)
+    return FALSE;
+  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, paint_view, g_memdup2(&view, sizeof view), free_view);
+  return TRUE;
 }
 
 static int

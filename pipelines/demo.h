@@ -6,8 +6,9 @@
 
 #include <gst/gst.h>
 
-/* Draws the town into all frames that leave the pad, which are NV12. */
-void demo_paint_town(GstPad *pad);
+/* Draws into all frames that leave the pad, which are NV12: a view that moves over a picture file or, where that is
+ * NULL, the town. Returns FALSE, with the reason on stderr, where the picture cannot be read. */
+gboolean demo_paint(GstPad *pad, const char *picture);
 
 /* Has the element filter only what is right of a line that moves, and draws that line. */
 void demo_add_wipe(GstElement *filter);

@@ -32,7 +32,7 @@ static const Container containers[] = {
 };
 
 typedef struct {
-  char *input, *picture, *output, *format, *encoder;
+  char *input, *picture, *still, *output, *format, *encoder;
   int frames;
   gboolean window, wipe;
 
@@ -305,10 +305,11 @@ add_input(Media *media)
 static gboolean
 add_picture(Media *media)
 {
-  g_autofree char *town = g_strdup_printf("videotestsrc pattern=black num-buffers=%d "
-                                          "! video/x-raw,format=NV12,width=1280,height=720,framerate=30/1",
-                                          media->frames);
-  g_autofree char *elements = g_strconcat(media->picture ? media->picture : town, " ! queue", NULL);
+  g_autofree char *blank =
+      g_strdup_printf("videotestsrc pattern=black num-buffers=%d "
+                      "! video/x-raw,format=NV12,%s,framerate=30/1",
+                      media->frames, media->still ? "width=640,height=480" : "width=1280,height=720");
+  g_autofree char *elements = g_strconcat(media->picture ? media->picture : blank, " ! queue", NULL);
   g_autoptr(GError) error = NULL;
   GstElement *bin = gst_parse_bin_from_description(elements, TRUE, &error);
   g_autoptr(GstPad) pad = NULL;
@@ -319,9 +320,7 @@ add_picture(Media *media)
   }
   gst_bin_add(GST_BIN(media->pipeline), bin);
   pad = gst_element_get_static_pad(bin, "src");
-  if (!media->picture)
-    demo_paint_town(pad);
-  return pad && link_to(pad, media->filter);
+  return pad && (media->picture || demo_paint(pad, media->still)) && link_to(pad, media->filter);
 }
 
 /* ---- output */
@@ -501,6 +500,7 @@ media_main(int argc, char **argv, const GOptionEntry *options, MediaPrepare *pre
   const GOptionEntry entries[] = {
       {"input", 0, 0, G_OPTION_ARG_FILENAME, &media.input, "video to filter, else a test picture", "FILE|URI"},
       {"picture", 0, 0, G_OPTION_ARG_STRING, &media.picture, "the test picture, as for gst-launch-1.0", "ELEMENTS"},
+      {"still", 0, 0, G_OPTION_ARG_FILENAME, &media.still, "photograph over which the view moves", "FILE"},
       {"frames", 0, 0, G_OPTION_ARG_INT, &media.frames, "of the test picture of its own", "N"},
       {"output", 0, 0, G_OPTION_ARG_FILENAME, &media.output, "file to write", "FILE"},
       {"window", 0, 0, G_OPTION_ARG_NONE, &media.window, "show the video", NULL},
@@ -529,6 +529,7 @@ media_main(int argc, char **argv, const GOptionEntry *options, MediaPrepare *pre
     gst_object_unref(media.pipeline);
   g_free(media.input);
   g_free(media.picture);
+  g_free(media.still);
   g_free(media.output);
   g_free(media.format);
   g_free(media.encoder);

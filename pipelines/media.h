@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What run.c and privacy.c share: video and sound of a file, or a test picture, through cudaconvolve into a file or a
- * window. A program takes, in this order,
+ * What the programs beside it share: video and sound of a file, or a test picture, through cudaconvolve into a file or
+ * a window. A program takes, in this order,
  *
- *   --input=FILE|URI    else a test picture: that of --picture=ELEMENTS or, without, a town, --frames=N of it
+ *   --input=FILE|URI    else a test picture: that of --picture=ELEMENTS, a view that moves over --still=FILE or a town
+ *   --frames=N          of the last two
  *   --output=FILE       .mp4 .mkv .webm .ogv, with the sound; .png .jpg of the first frame; else a window
  *   --format=FORMAT     of the file's samples, like Y444_10LE; by default 8 bit 4:2:0, which plays everywhere
  *   --encoder=ELEMENT   in place of the usual one

@@ -22,6 +22,7 @@ element videotestsrc gstreamer1.0-plugins-base
 "
 
 needs_cuda=false
+cascade=/usr/share/opencv4/haarcascades/haarcascade_frontalface_default.xml # by which facedetect knows faces
 
 say()
 {
@@ -88,6 +89,7 @@ found()
   library) [[ -n $(find_library "$2") ]] ;;
   module) pkg-config --exists "$2" ;;
   element) gst-inspect-1.0 --exists "$2" ;;
+  file) [[ -e $2 ]] ;;
   python) /usr/bin/python3 -c "import $2" ;; # the one that packages are for; PATH may lead to another
   typelib) /usr/bin/python3 -c "import gi; gi.require_version('${2%-*}', '${2#*-}')" ;;
   esac >/dev/null 2>&1 </dev/null
@@ -167,6 +169,19 @@ fetch_cuda_headers()
   sed "s|^includedir=.*|includedir=$PWD|; s|^libdir=.*|libdir=$PWD|; s|/gstreamer-1.0\$|/include|" \
     all/usr/lib/*/pkgconfig/gstreamer-cuda-1.0.pc >gstreamer-cuda-1.0.pc
   rm -r all $package*.deb
+}
+
+# fetch_portrait FILE: NASA's of Eileen Collins, in the public domain, out of a package that is not installed.
+fetch_portrait()
+{
+  local package=python3-skimage folder portrait
+  portrait=$(realpath -m "$1")
+  folder=$(mktemp -d)
+  cd "$folder"
+  apt-get download $package || { apt_get update && apt-get download $package; }
+  dpkg --fsys-tarfile $package*.deb | tar -xO ./usr/lib/python3/dist-packages/skimage/data/astronaut.png >portrait.png
+  mv portrait.png "$portrait"
+  rm -r "$folder"
 }
 
 # configure DIR [MESON OPTION...]; a build directory that an older Meson or another system left is made anew.

@@ -180,9 +180,12 @@ install_needs
   try_install gir1.2-gtk-3.0 librsvg2-common python3-gi-cairo xvfb
 # For programs in Python. Of it libgstreamer1.0-dev brings all but what makes values of lists.
 found python gi.repository.Gst,gi.overrides._gi_gst || try_install python3-gst-1.0
+# For the tests of faces.sh and background.sh, 90 MB on a bare system; they are skipped without.
+{ found element facedetect && found file "$cascade"; } || try_install gstreamer1.0-opencv opencv-data
 
 say "configuring $build"
 configure "$build" "${options[@]}"
+found file "$build/portrait.png" || (step "fetching a photograph, 21 MB" fetch_portrait "$build/portrait.png") || true
 step "building in $build" ninja -C "$build"
 run_suites "$build" 1 "${suites[@]}"
 if $sanitizers; then

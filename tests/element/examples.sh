@@ -5,7 +5,7 @@
 # it writes. Uses the build in CUDACONVOLVE_BUILD, and neither installs nor builds anything.
 #
 # Usage: tests/element/examples.sh embed|embed_py|blur|edges|sharpen|compare|tenbit|privacy|denoise|motionblur|timedelta|multi_gpu|
-#        gallery|sound|files|refused|ended|demo
+#        gallery|sound|files|refused|ended|demo|faces
 set -euo pipefail
 
 pipelines=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../pipelines" && pwd)
@@ -669,9 +669,67 @@ PYTHON
   expect "detail on the left at last" "${last[0]}" '>' 300
 }
 
+# The script on the portrait that moves, and its pipeline on one frame of the portrait, without loss.
+test_faces()
+{
+  local photo=$CUDACONVOLVE_BUILD/portrait.png by_hand before after own changed
+  have facedetect pngdec || skip "needs facedetect and PNG: gstreamer1.0-opencv, opencv-data, gstreamer1.0-plugins-good"
+  [[ -e $photo ]] || skip "needs a portrait, which tests/run.sh fetches"
+  choose_type
+  FRAMES=$frames OUTPUT=out.$type run_logged "$pipelines/faces.sh"
+  ((status == 0)) || fail "exit status $status"
+  check_report 'the faces'
+  expect "frames without a face" "$(sed -n 's/^faces found: 0 in \([0-9]*\) frames.*/\1/p' log)" '<=' $((frames / 10))
+  by_hand=$(sed -n 's/.* ! \(videoconvert ! facedetect .*\) ! videoconvert ! autovideosink$/\1/p' log)
+  gst-launch-1.0 -m filesrc "location=$photo" ! pngdec ! imagefreeze num-buffers=1 ! ${by_hand% ! cudaconvolve *} \
+    ! tee name=t t. ! queue ! filesink location=plain.raw t. ! queue ! cudaconvolve ${by_hand##* ! cudaconvolve } \
+    ! filesink location=hidden.raw >log
+  read -r before after own changed <<<"$(one_face)"
+  echo "detail in the face: $before before, $after after, of its own $own in a thousand; samples changed elsewhere: $changed"
+  expect "detail of the face's own, in a thousand" "$own" '<' 100
+  expect "samples changed elsewhere" "$changed" == 0
+}
+
+# check_report WHAT: that less than a tenth of the detail is left there, and that all else is the same bit for bit.
+check_report()
+{
+  expect "detail left in $1, in a thousand" "$(sed -n "s/^detail in $1:.* \([0-9]*\)\.\([0-9]\) % is left\$/\1\2/p" log)" '<' 100
+  grep -q '^samples to be left alone: [1-9][0-9]*, of which changed: 0$' log || fail "what is not to be hidden has changed"
+}
+
+# Of plain.raw and hidden.raw, a frame of RGB, and the message of facedetect in log: the detail in the ellipse of the face
+# before and after, in hundredths; the part of its own that is left, in a thousand; and the samples that differ far from it.
+one_face()
+{
+  python3 - <<'PYTHON'
+import re
+x, y, w, h = map(int, re.search(r'face\W+x\W+uint\W+(\d+)\W+y\W+uint\W+(\d+)\W+width\W+uint\W+(\d+)\W+height\W+uint\W+(\d+)',
+                                open('log').read()).groups())
+before, after = open('plain.raw', 'rb').read(), open('hidden.raw', 'rb').read()
+assert len(before) == len(after) == 512 * 512 * 3, f'{len(before)} and {len(after)} bytes are no frame of 512x512'
+
+def inside(column, row):
+    return ((column - x + 0.5) / w * 2 - 1) ** 2 + ((row - y + 0.5) / h * 2 - 1) ** 2 < 1
+
+def near(column, row):
+    dx, dy = 0.2 * w + 12, 0.2 * h + 12
+    return x - dx <= column < x + w + dx and y - dy <= row < y + h + dy
+
+pairs = []
+for row in range(y, y + h):
+    for column in range(x, x + w):
+        if inside(column, row):
+            i = (row * 512 + column) * 3 + 1
+            pairs += [(before[i + step] - before[i], after[i + step] - after[i]) for step in (3, 3 * 512)]
+print(sum(abs(a) for a, _ in pairs) * 100 // len(pairs), sum(abs(b) for _, b in pairs) * 100 // len(pairs),
+      abs(sum(a * b for a, b in pairs)) * 1000 // sum(a * a for a, _ in pairs),
+      sum(before[i] != after[i] for i in range(len(before)) if not near(i // 3 % 512, i // 3 // 512)))
+PYTHON
+}
+
 case ${1:-} in
 embed | embed_py | blur | edges | sharpen | compare | tenbit | privacy | denoise | motionblur | timedelta | multi_gpu | \
-  gallery | sound | files | refused | ended | demo)
+  gallery | sound | files | refused | ended | demo | faces)
   "test_$1"
   ;;
 *) fail "usage: examples.sh EXAMPLE, one of those that the head of this script lists" ;;
