@@ -101,7 +101,7 @@ prepare(CpuSession *self, const CnvWork *work, GError **error)
 
   if (!same && !cnv_cpu_prepare(&self->prepared, work, self->n_threads, error))
     return FALSE;
-  if (!same || !cnv_work_key_matches(&self->key, work))
+  if (cnv_mask_bytes_set(&self->mask_bytes, work) || !same || !cnv_work_key_matches(&self->key, work))
     cut(self, work);
   return TRUE;
 }

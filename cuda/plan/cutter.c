@@ -96,10 +96,8 @@ cnv_cutter_select(const Cutter *c, const guint16 *from, int n, const CnvMaskRect
   for (int i = 0; i < n; i++) {
     const CnvMaskRect *s = &c->mask[to[i]], near = nearest(s, area);
     gboolean yields = to[i] < last || (to[i] > last && (s->layer == largest.layer || c->work->invert));
-    /* An ellipse may weigh more outside of itself than the rectangle around it. */
-    gboolean hidden = yields && contains(&largest, &near) && (is_full(s) || !fades);
 
-    if (!(fades && is_full(s) && weighs_less(s, area, least - (float)WEIGHT_SLACK)) && !hidden)
+    if (!(fades && weighs_less(s, area, least - (float)WEIGHT_SLACK)) && !(yields && contains(&largest, &near)))
       to[count++] = to[i];
   }
   return count;

@@ -8,8 +8,8 @@
 
 #define BYTES_MAX (1u << 30)
 
-/* Cells of a block, whose least and largest weight are known. */
-#define BLOCK 16
+/* Cells along a block, whose least and largest weight are known. */
+#define BLOCK 4
 
 /* Samples of the smallest rectangles that masks are cut into. */
 #define LEAST_WIDTH 64
@@ -131,14 +131,15 @@ cnv_mask_bytes_set(CnvMaskBytes *of, const CnvWork *work)
   return TRUE;
 }
 
-/* Cell number = first + step * sample number, along an axis: at cell centres it is a whole number. */
+/* The cell at a sample and the step to the next (CnvMaskRect), along an axis. */
 static void
-place_axis(int from, int size, int cells, int sub, int field, int fields, float *first, float *step)
+place_axis(int from, int size, int cells, int sub, int field, int fields, int sample, gint64 *first, gint64 *step)
 {
-  double scale = (double)cells / size, samples = 1 << sub;
+  double cell = (double)cells / size, samples = 1 << sub, one = G_GINT64_CONSTANT(1) << 32;
+  double at = (((double)sample * fields + field + 0.5) * samples - from) * cell - 0.5;
 
-  *step = (float)(scale * samples * fields);
-  *first = (float)(((field + 0.5) * samples - from) * scale - 0.5);
+  *step = (gint64)rint(CLAMP(cell * samples * fields, 0, cells) * one);
+  *first = (gint64)rint(CLAMP(at, -1, cells) * one) + CNV_MASK_BIAS;
 }
 
 gboolean
@@ -155,8 +156,9 @@ cnv_mask_place(const CnvMaskBytes *masks, const CnvRegion *region, int sub_x, in
       mask->cells = at;
       mask->cells_x = of->width;
       mask->cells_y = of->height;
-      place_axis(region->rect.x, region->rect.width, of->width, sub_x, 0, 1, &mask->first_x, &mask->step_x);
-      place_axis(region->rect.y, region->rect.height, of->height, sub_y, field, fields, &mask->first_y, &mask->step_y);
+      place_axis(region->rect.x, region->rect.width, of->width, sub_x, 0, 1, mask->x0, &mask->first_x, &mask->step_x);
+      place_axis(region->rect.y, region->rect.height, of->height, sub_y, field, fields, mask->y0, &mask->first_y,
+                 &mask->step_y);
       mask->fade_x = mask->fade_y = 1;
       return TRUE;
     }
@@ -169,14 +171,16 @@ cnv_mask_place(const CnvMaskBytes *masks, const CnvRegion *region, int sub_x, in
 
 typedef enum { EMPTY, BETWEEN, FULL } Weighs;
 
-/* First and last block of cells that samples from..to - 1 take their weights from, and the two beside them. */
+/* First and last block of the cells that samples from..to - 1 after the first take their weights from. */
 static void
-blocks_of(float first, float step, int cells, int from, int to, int block[2])
+blocks_of(gint64 first, gint64 step, int cells, int from, int to, int block[2])
 {
-  int last = cells - 1;
+  int cell[2];
 
-  block[0] = (int)CLAMP(floorf(first + step * (float)from) - 1, 0, last) / BLOCK;
-  block[1] = (int)CLAMP(floorf(first + step * (float)(to - 1)) + 2, 0, last) / BLOCK;
+  cnv_mask_cells(first + step * from, cells, cell);
+  block[0] = cell[0] / BLOCK;
+  cnv_mask_cells(first + step * (to - 1), cells, cell);
+  block[1] = cell[1] / BLOCK;
 }
 
 static Weighs
@@ -185,8 +189,8 @@ weighs(const CnvMask *of, const CnvMaskRect *mask, const CnvMaskRect *rect)
   guint8 least = 255, most = 0;
   int x[2], y[2];
 
-  blocks_of(mask->first_x, mask->step_x, of->width, rect->x0, rect->x1, x);
-  blocks_of(mask->first_y, mask->step_y, of->height, rect->y0, rect->y1, y);
+  blocks_of(mask->first_x, mask->step_x, of->width, rect->x0 - mask->x0, rect->x1 - mask->x0, x);
+  blocks_of(mask->first_y, mask->step_y, of->height, rect->y0 - mask->y0, rect->y1 - mask->y0, y);
   for (int row = y[0]; row <= y[1]; row++)
     for (int column = x[0]; column <= x[1]; column++) {
       least = MIN(least, of->least[row * of->columns + column]);
@@ -197,7 +201,6 @@ weighs(const CnvMask *of, const CnvMaskRect *mask, const CnvMaskRect *rect)
 
 /* Pieces of a mask while it is cut. */
 typedef struct {
-  const CnvMaskRect *rect;
   int n, room; /* n beyond room: they do not fit */
   CnvMaskRect *piece;
   Weighs *weighs;
@@ -207,7 +210,7 @@ typedef struct {
 static void
 add_run(Pieces *p, CnvMaskRect run, Weighs weighs)
 {
-  for (int i = p->n - 1; i >= 0; i--)
+  for (int i = MIN(p->n, p->room) - 1; i >= 0; i--)
     if (p->piece[i].y1 == run.y0 && p->piece[i].x0 == run.x0 && p->piece[i].x1 == run.x1 && p->weighs[i] == weighs) {
       p->piece[i].y1 = run.y1;
       return;
@@ -246,21 +249,20 @@ cut_band(Pieces *p, const CnvMask *of, const CnvMaskRect *mask, CnvMaskRect band
 }
 
 int
-cnv_mask_cut(const CnvRegion *region, const CnvMaskRect *mask, const CnvMaskRect *rect, gboolean full, int room,
-             CnvMaskRect *to)
+cnv_mask_cut(const CnvRegion *region, const CnvMaskRect *mask, gboolean full, int room, CnvMaskRect *to)
 {
   g_autofree CnvMaskRect *piece = g_new(CnvMaskRect, room);
   g_autofree Weighs *weighs = g_new(Weighs, room);
-  Pieces p = {rect, room + 1, room, piece, weighs};
+  Pieces p = {room + 1, room, piece, weighs};
   int n = 0;
 
   for (int size = 1; p.n > room; size *= 2) {
     p.n = 0;
-    for (int y = rect->y0; y < rect->y1 && p.n <= room; y += size * LEAST_HEIGHT) {
-      CnvMaskRect band = *rect;
+    for (int y = mask->y0; y < mask->y1 && p.n <= room; y += size * LEAST_HEIGHT) {
+      CnvMaskRect band = *mask;
 
       band.y0 = y;
-      band.y1 = MIN(y + size * LEAST_HEIGHT, rect->y1);
+      band.y1 = MIN(y + size * LEAST_HEIGHT, mask->y1);
       cut_band(&p, region->mask, mask, band, size * LEAST_WIDTH);
     }
   }
@@ -268,6 +270,8 @@ cnv_mask_cut(const CnvRegion *region, const CnvMaskRect *mask, const CnvMaskRect
     if ((weighs[i] == FULL) != !!full)
       continue;
     to[n] = *mask;
+    to[n].first_x += mask->step_x * (piece[i].x0 - mask->x0);
+    to[n].first_y += mask->step_y * (piece[i].y0 - mask->y0);
     to[n].x0 = piece[i].x0;
     to[n].y0 = piece[i].y0;
     to[n].x1 = piece[i].x1;

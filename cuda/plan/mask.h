@@ -20,13 +20,12 @@ void cnv_mask_bytes_clear(CnvMaskBytes *of);
 /* Takes over the masks of the work. FALSE where they are those that it had. */
 gboolean cnv_mask_bytes_set(CnvMaskBytes *of, const CnvWork *work);
 
-/* The mask of a region with its place among the bytes, over x0..x1 and y0..y1 of a plane's field. FALSE where it is not
- * there. sub_x and sub_y: log2 of the plane's subsampling. */
+/* Makes a rectangle in a plane's field one of the mask of its region. FALSE where the mask is not among the bytes.
+ * sub_x and sub_y: log2 of the plane's subsampling. */
 gboolean cnv_mask_place(const CnvMaskBytes *masks, const CnvRegion *region, int sub_x, int sub_y, int field, int fields,
                         CnvMaskRect *mask);
 
-/* Cuts the part of a mask in a rectangle of the plane into rectangles: those of weight 1 throughout, or those of weight
- * between, which stay masks; what weighs 0 is left out. Adds at most `room` of both kinds together, at least 1; the
- * more room, the closer they follow the mask. Returns the number added. */
-int cnv_mask_cut(const CnvRegion *region, const CnvMaskRect *mask, const CnvMaskRect *rect, gboolean full, int room,
-                 CnvMaskRect *to);
+/* Cuts a rectangle with a mask into parts: those of weight 1 throughout, or those of weight between, which stay masks;
+ * what weighs 0 is left out. Adds at most `room` of both kinds together, at least 1; the more room, the closer they
+ * follow the mask. Returns the number added. */
+int cnv_mask_cut(const CnvRegion *region, const CnvMaskRect *mask, gboolean full, int room, CnvMaskRect *to);

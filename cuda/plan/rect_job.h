@@ -10,6 +10,13 @@
 
 #include <convolve/border.h>
 
+/* Steps between the centres of two cells, by which weights are interpolated. */
+#define CNV_MASK_UNIT 4096u
+
+/* Added to places in masks, in 2^-32 cells: places at whole steps are many, and stay at theirs however they are
+ * rounded. */
+#define CNV_MASK_BIAS 5872
+
 /* A region, or a part of one, in one plane and field: samples from (x0, y0) up to but without (x1, y1) have the weight
  * of its shape, 1 for a rectangle. */
 typedef struct {
@@ -18,10 +25,10 @@ typedef struct {
   float fade_x, fade_y; /* loss of weight for each sample outside: 1 / (f + 1) of work.h; a mask's is 1 */
   int shape;            /* CnvShape */
   /* A mask: index of its first cell among the bytes of all masks, columns and rows of cells, and the cell at the sample
-   * (x, y), first + step * (x, y), where whole numbers are cells' centres. */
+   * (x0, y0) and from sample to sample, in 2^-32; whole numbers are cells' centres. */
   uint32_t cells;
   int cells_x, cells_y;
-  float first_x, first_y, step_x, step_y;
+  int64_t first_x, first_y, step_x, step_y;
 } CnvMaskRect;
 
 /* A rectangle of one plane and field to be filtered by one plan. Coordinates are pixels of the plane and rows of the
@@ -45,34 +52,46 @@ cnv_fade(int at, int from, int to, float fade)
   return weight > 0.0f ? weight : 0.0f;
 }
 
-/* Weight of an ellipse at a sample (work.h). With the point's distance from the centre as 1, the inner ellipse lies on
- * its ray at 1 / inner, the outer one at 1 / outer. */
+/* Several jobs find out by weights which of them writes a sample: each has to find the same ones, to the bit. So
+ * sums of products, which compilers round once or twice as they like, are sums of integers here. */
+
+/* Length of the vector (x, y), each at most 2^10 for this. */
+CNV_HOST_DEVICE static inline float
+cnv_length(float x, float y)
+{
+  const float unit = 1 << 20, most = 1 << 10;
+  int64_t across = (int64_t)((x < -most ? -most : x > most ? most : x) * unit);
+  int64_t down = (int64_t)((y < -most ? -most : y > most ? most : y) * unit);
+
+  return sqrtf((float)(across * across + down * down)) / unit;
+}
+
+/* Weight of an ellipse at a sample (work.h), save for what its rectangle limits it to. With the point's distance from
+ * the centre as 1, the inner ellipse lies on its ray at 1 / inner, the outer one at 1 / outer. */
 CNV_HOST_DEVICE static inline float
 cnv_ellipse_weight(const CnvMaskRect *mask, int x, int y)
 {
   float half_x = 0.5f * (float)(mask->x1 - 1 - mask->x0), half_y = 0.5f * (float)(mask->y1 - 1 - mask->y0);
   float from_x = (float)(x - mask->x0) - half_x, from_y = (float)(y - mask->y0) - half_y;
-  float a = half_x > 0.01f ? half_x : 0.01f, b = half_y > 0.01f ? half_y : 0.01f;
-  float inner_x = from_x / a, inner_y = from_y / b;
-  float outer_x = from_x / (a + 1.0f / mask->fade_x), outer_y = from_y / (b + 1.0f / mask->fade_y);
-  float inner = sqrtf(inner_x * inner_x + inner_y * inner_y), outer = sqrtf(outer_x * outer_x + outer_y * outer_y);
+  float inner = cnv_length(from_x / (half_x > 0.01f ? half_x : 0.01f), from_y / (half_y > 0.01f ? half_y : 0.01f));
+  float outer = cnv_length(from_x / (half_x + 1.0f / mask->fade_x), from_y / (half_y + 1.0f / mask->fade_y));
 
   if (inner <= 1.0f)
     return 1.0f;
   return outer < 1.0f ? inner * (1.0f - outer) / (inner - outer) : 0.0f;
 }
 
-/* The cells beside a place along an axis, and how far it lies from the first to the second. */
-CNV_HOST_DEVICE static inline float
-cnv_mask_cells(float at, int cells, int cell[2])
+/* The cells beside a place along an axis, and how far it lies from the first to the second, of CNV_MASK_UNIT. at: in
+ * 2^-32. */
+CNV_HOST_DEVICE static inline uint32_t
+cnv_mask_cells(int64_t at, int cells, int cell[2])
 {
-  float last = (float)(cells - 1);
+  const int64_t last = (int64_t)(cells - 1) << 32;
 
-  at = at > 0.0f ? at : 0.0f;
-  at = at < last ? at : last;
-  cell[0] = (int)at;
+  at = at < 0 ? 0 : at > last ? last : at;
+  cell[0] = (int)(at >> 32);
   cell[1] = cell[0] + 1 < cells ? cell[0] + 1 : cell[0];
-  return at - (float)cell[0];
+  return (uint32_t)at / (uint32_t)((1ull << 32) / CNV_MASK_UNIT);
 }
 
 /* Weight of a mask at a sample inside it. */
@@ -80,29 +99,28 @@ CNV_HOST_DEVICE static inline float
 cnv_mask_weight(const CnvMaskRect *mask, const uint8_t *cells, int x, int y)
 {
   int column[2], row[2];
-  float along = cnv_mask_cells(mask->first_x + mask->step_x * (float)x, mask->cells_x, column);
-  float down = cnv_mask_cells(mask->first_y + mask->step_y * (float)y, mask->cells_y, row);
-  float across[2];
+  uint32_t along = cnv_mask_cells(mask->first_x + mask->step_x * (x - mask->x0), mask->cells_x, column);
+  uint32_t down = cnv_mask_cells(mask->first_y + mask->step_y * (y - mask->y0), mask->cells_y, row);
+  uint32_t across[2];
 
   for (int i = 0; i < 2; i++) {
     const uint8_t *of = cells + mask->cells + (int64_t)row[i] * mask->cells_x;
 
-    across[i] = (float)of[column[0]] + along * ((float)of[column[1]] - (float)of[column[0]]);
+    across[i] = of[column[0]] * (CNV_MASK_UNIT - along) + of[column[1]] * along;
   }
-  return (across[0] + down * (across[1] - across[0])) / 255.0f;
+  return (float)(across[0] * (CNV_MASK_UNIT - down) + across[1] * down) / (255.0f * CNV_MASK_UNIT * CNV_MASK_UNIT);
 }
 
 /* cells: of all masks. */
 CNV_HOST_DEVICE static inline float
 cnv_mask_rect_weight(const CnvMaskRect *mask, const uint8_t *cells, int x, int y)
 {
-  if (mask->shape == CNV_SHAPE_ELLIPSE)
-    return cnv_ellipse_weight(mask, x, y);
-  if (mask->shape == CNV_SHAPE_MASK && x >= mask->x0 && x < mask->x1 && y >= mask->y0 && y < mask->y1)
-    return cnv_mask_weight(mask, cells, x, y);
-  return mask->shape == CNV_SHAPE_MASK
-             ? 0.0f
-             : cnv_fade(x, mask->x0, mask->x1, mask->fade_x) * cnv_fade(y, mask->y0, mask->y1, mask->fade_y);
+  float around = cnv_fade(x, mask->x0, mask->x1, mask->fade_x) * cnv_fade(y, mask->y0, mask->y1, mask->fade_y), shape;
+
+  if (mask->shape == CNV_SHAPE_RECTANGLE || around <= 0.0f)
+    return around;
+  shape = mask->shape == CNV_SHAPE_MASK ? cnv_mask_weight(mask, cells, x, y) : cnv_ellipse_weight(mask, x, y);
+  return shape < around ? shape : around;
 }
 
 /* Weight of the sample at (x, y) in a job that has masks; 0 where the sample is another layer's. */

@@ -140,8 +140,8 @@ collect_region(Cutter *c, const CnvRegion *region, gboolean full)
   if (region->shape == CNV_SHAPE_ELLIPSE)
     mask.shape = CNV_SHAPE_ELLIPSE;
   if (region->shape == CNV_SHAPE_MASK &&
-      cnv_mask_place(c->bytes, region, c->sub_x, c->sub_y, c->job.field, c->job.fields, &mask))
-    n = cnv_mask_cut(region, &mask, &inside, full, c->room, part);
+      cnv_mask_place(c->bytes, region, c->sub_x, c->sub_y, c->job.field, c->job.fields, &inside))
+    n = cnv_mask_cut(region, &inside, full, c->room, part);
   else if (is_full(&mask) == full)
     part[n++] = mask;
   for (int i = 0; i < n; i++) {

@@ -10,12 +10,13 @@
  * weight is 1 minus the largest, and plan 0 filters.
  *
  * Ellipses. The ellipse inscribed in the covered samples, of w x h, has the half axes a = (w - 1) / 2 and b = (h - 1) /
- * 2, at least 0.01, to the middle of its outermost samples, where the weight is 1, as inside; on the ellipse with the
- * half axes a + f + 1 and b + f + 1 it is 0. In between it falls linearly along each ray from the centre.
+ * 2, to the middle of its outermost samples. The weight is 1 on it and inside, and 0 on the ellipse with the half axes
+ * a + f + 1 and b + f + 1; in between it falls linearly along each ray from the centre, and is that of the rectangle
+ * at most. (For a or b below 0.01 the inner ellipse has 0.01.)
  *
  * Masks. A mask of w x h cells is stretched over the region's rectangle. The weight at a sample's centre, in luma
- * pixels, is interpolated between the centres of the four nearest cells, or beyond the outermost ones is theirs;
- * feather does not count. The weight is 0 outside the covered samples.
+ * pixels, is interpolated between the centres of the four nearest cells, in steps of 1/4096 of their distance, or
+ * beyond the outermost ones is theirs; feather does not count. The weight is 0 outside the covered samples.
  *
  * Crowds. Regions are filtered one by one as long as that takes less than CNV_CROWD_WORK times the work of the whole
  * frame, or little work anyway. Beyond that planes are cut into blocks of CNV_CROWD_WIDTH x CNV_CROWD_HEIGHT samples

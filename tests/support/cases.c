@@ -4,6 +4,7 @@
  */
 #include "plan/plan.h"
 #include "support/algorithms.h"
+#include "support/masks.h"
 #include "support/oracle_time.h"
 
 #include <math.h>
@@ -34,6 +35,7 @@ typedef struct {
   CnvImage image;
   CnvWork work; /* its plans are put in for each variant */
   CnvRegion *region;
+  CnvMask *mask;
   int terms; /* of TestFilter */
   int n_frames, center;
   TestFrame frame[CNV_MAX_TEMPORAL_TAPS]; /* those that count, in order */
@@ -502,14 +504,19 @@ make_work(Job *job, const TestCase *c, guint32 seed)
                         .target_x = r->target_x,
                         .target_y = r->target_y,
                         .interlaced = c->interlaced};
+  job->mask = test_mask_new();
   job->work.region = job->region = g_new0(CnvRegion, job->work.n_regions);
   for (guint i = 0; i < job->work.n_regions; i++) {
     CnvRegion *to = &job->region[i];
 
+    to->mask = job->mask;
     if (i < r->n_regions) {
-      *to = r->region[i];
+      to->rect = r->region[i].rect;
+      to->plan = r->region[i].plan;
+      to->shape = r->region[i].shape;
       continue;
     }
+    to->shape = (CnvShape)(r->any_shape ? i % 3 : 0);
     to->rect.x = (int)(test_random(&state) >> 8) % (c->width + 10) - 5;
     to->rect.y = (int)(test_random(&state) >> 8) % (c->height + 10) - 5;
     to->rect.width = (test_random(&state) >> 8) % 9;
@@ -572,6 +579,7 @@ job_clear(Job *job)
   for (guint i = 0; i < job->work.n_plans; i++)
     cnv_filter_clear(&job->filter[i]);
   g_free(job->region);
+  cnv_mask_unref(job->mask);
   g_free(job->what);
 }
 

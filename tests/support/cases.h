@@ -47,8 +47,9 @@ const TestFilter *test_filter_find(const char *name);
 typedef struct {
   const char *name;
   guint n_plans, n_regions; /* plan 0 is the case's filter; those after it differ in radius and, by turns, in kind */
-  CnvRegion region[6];
+  CnvRegion region[6];      /* masks are test_mask_new() */
   guint n_random;
+  gboolean any_shape; /* of random ones */
   double feather;
   gboolean invert, isolated, moved;
   int target_x, target_y;

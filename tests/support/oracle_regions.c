@@ -6,13 +6,15 @@
 
 #include <math.h>
 
+#include "support/masks.h"
+
 /* Weights of two regions that are nearer than this are equal to within float32. */
 #define WEIGHT_NEAR 1e-6
 
 /* A region in one plane and field: the samples that weigh 1. */
 typedef struct {
   CnvRect box;
-  guint plan;
+  const CnvRegion *region;
 } Spot;
 
 /* What has been computed of a channel and field: by plan or, isolated, by region. */
@@ -78,7 +80,7 @@ regions_init(Regions *r, const OracleWork *work, OracleField field, int plane, i
   for (guint i = 0; i < w->n_regions; i++) {
     CnvRect rect = w->region[i].rect, *box = &r->spot[i].box;
 
-    r->spot[i].plan = w->region[i].plan;
+    r->spot[i].region = &w->region[i];
     if (is_empty(rect))
       continue;
     spot_axis(rect.x, rect.width, p->sub_x, columns, &box->x, &box->width);
@@ -125,29 +127,91 @@ is_nowhere(const Regions *r, CnvRect box)
          (r->work->work->isolated && !r->work->work->invert && is_empty(intersection(box, r->width, r->height)));
 }
 
+/* How far it is along the ray from an ellipse's centre through (x, y), as 1, to the ellipse of half axes a and b. */
+static double
+ray(double x, double y, double a, double b)
+{
+  return 1 / sqrt((x / a) * (x / a) + (y / b) * (y / b));
+}
+
+static double
+ellipse_at(const Regions *r, CnvRect box, int x, int y)
+{
+  const double a = (box.width - 1) / 2.0, b = (box.height - 1) / 2.0, from_x = x - (box.x + a),
+               from_y = y - (box.y + b);
+  const double inner = ray(from_x, from_y, MAX(a, 0.01), MAX(b, 0.01));
+  const double outer = ray(from_x, from_y, a + r->feather[CNV_X] + 1, b + r->feather[CNV_Y] + 1);
+
+  return inner >= 1 ? 1 : MAX(0, 1 - (1 - inner) / (outer - inner));
+}
+
+/* The cells of an axis around a place, which is 0.5 in the middle of the first, and the second's share in steps. */
+static void
+cells_at(double place, int n, int cell[2], double *share)
+{
+  const double first = floor(place - 0.5);
+
+  *share = floor((place - 0.5 - first) * 4096 + 0.0056) / 4096; /* as CNV_MASK_BIAS */
+  for (int i = 0; i < 2; i++)
+    cell[i] = (int)CLAMP(first + i, 0, n - 1);
+}
+
+static double
+mask_at(const Regions *r, const CnvRegion *region, int x, int y)
+{
+  const CnvPlaneFormat *p = &r->work->image->format->plane[r->plane];
+  const double luma_x = (x + 0.5) * (1 << p->sub_x);
+  const double luma_y = (y * r->field.step + r->field.first + 0.5) * (1 << p->sub_y);
+  double along, down, weight = 0;
+  int column[2], row[2];
+
+  cells_at((luma_x - region->rect.x) / region->rect.width * TEST_MASK_X, TEST_MASK_X, column, &along);
+  cells_at((luma_y - region->rect.y) / region->rect.height * TEST_MASK_Y, TEST_MASK_Y, row, &down);
+  for (int i = 0; i < 4; i++) /* of numbers that sum up to 1 but for rounding */
+    weight += (i % 2 ? along : 1 - along) * (i / 2 ? down : 1 - down) * test_mask_cell(column[i % 2], row[i / 2]);
+  return weight < 1e-9 ? 0 : weight > 255 - 1e-9 ? 1 : weight / 255;
+}
+
+/* The weight of a region at a sample. */
+static double
+weight_at(const Regions *r, const Spot *spot, int x, int y)
+{
+  const CnvRect b = spot->box;
+  const double around = fade(x, b.x, b.width, r->feather[CNV_X]) * fade(y, b.y, b.height, r->feather[CNV_Y]);
+
+  if (is_nowhere(r, b))
+    return 0;
+  if (spot->region->shape == CNV_SHAPE_ELLIPSE)
+    return MIN(around, ellipse_at(r, b, x, y));
+  if (spot->region->shape == CNV_SHAPE_MASK)
+    return x < b.x || y < b.y || x >= b.x + b.width || y >= b.y + b.height ? 0 : mask_at(r, spot->region, x, y);
+  return around;
+}
+
 /* Returns the number of the region that counts at a sample, or -1. uncertain: another one is so near that float32 may
  * find it larger. */
 static int
 find_owner(const Regions *r, int x, int y, double *weight, gboolean *uncertain)
 {
   const CnvWork *w = r->work->work;
-  const gboolean exact = is_exact(r->feather[CNV_X]) && is_exact(r->feather[CNV_Y]);
+  const gboolean even = is_exact(r->feather[CNV_X]) && is_exact(r->feather[CNV_Y]);
   int owner = -1;
 
   *weight = 0;
   *uncertain = FALSE;
   for (guint i = 0; i < w->n_regions; i++) {
-    const CnvRect b = r->spot[i].box;
-    const double here =
-        is_nowhere(r, b) ? 0 : fade(x, b.x, b.width, r->feather[CNV_X]) * fade(y, b.y, b.height, r->feather[CNV_Y]);
+    const double here = weight_at(r, &r->spot[i], x, y);
+    const gboolean shaped =
+        w->region[i].shape != CNV_SHAPE_RECTANGLE || (owner >= 0 && w->region[owner].shape != CNV_SHAPE_RECTANGLE);
 
     if (here <= 0)
       continue;
-    if (owner >= 0 && !exact && here < 1 && fabs(here - *weight) < WEIGHT_NEAR)
+    /* Which of two isolated ones of other shapes counts where both weigh 1 is left open, too. */
+    if (owner >= 0 && (shaped ? here < 1 || w->isolated : !even && here < 1) && fabs(here - *weight) < WEIGHT_NEAR)
       *uncertain = TRUE;
     else if (here > *weight)
       *uncertain = FALSE;
-    if (here > *weight || (here == *weight && r->spot[i].plan >= r->spot[owner].plan)) {
+    if (here > *weight || (here == *weight && r->spot[i].region->plan >= r->spot[owner].region->plan)) {
       *weight = here;
       owner = i;
     }
@@ -210,7 +274,7 @@ blend_at(Regions *r, int x, int y, OracleSample *out, int full)
     return;
   if (!w->everything) {
     owner = find_owner(r, x, y, &weight, &uncertain);
-    plan = owner < 0 || w->invert ? 0 : r->spot[owner].plan;
+    plan = owner < 0 || w->invert ? 0 : r->spot[owner].region->plan;
     weight = w->invert ? 1 - weight : weight;
     uncertain = uncertain && !w->invert;
   }

@@ -9,13 +9,13 @@
 #include "plan/plan.h"
 
 #include "support/crowds.h"
+#include "support/masks.h"
 #include "plan/rect_jobs.h"
 #include "support/suite.h"
 
 #define REGIONS 9
-#define MASK_X 7 /* cells of a mask */
-#define MASK_Y 5
 #define ROUNDS 400
+#define WEIGHT_SLACK 1e-3 /* masks are interpolated in 4096 steps from cell to cell */
 
 /* Bounds for a crowd of CNV_MAX_REGIONS in a frame, in samples of all planes: filtered, and weighed by one region. */
 #define FILTERED_MOST 3
@@ -81,28 +81,23 @@ fade(int at, double from, double to, double feather)
 static double
 ellipse_weight(const double at[2], const double a[2], const double f[2])
 {
-  const double inner = 1 / hypot(at[0] / a[0], at[1] / a[1]);
+  const double inner = 1 / hypot(at[0] / MAX(a[0], 0.01), at[1] / MAX(a[1], 0.01));
   const double outer = 1 / hypot(at[0] / (a[0] + f[0]), at[1] / (a[1] + f[1]));
 
   return inner >= 1 ? 1 : MAX(0, (outer - 1) / (outer - inner));
-}
-
-static guint8
-cell_of(int x, int y)
-{
-  return x >= MASK_X - 2 ? 255 : y < 2 ? 0 : (x * 57 + y * 31) % 256;
 }
 
 /* Between the cells' centres. */
 static double
 mask_weight(double u, double v)
 {
-  const int x = (int)CLAMP(floor(u), 0, MASK_X - 1), y = (int)CLAMP(floor(v), 0, MASK_Y - 1);
-  const int right = MIN(x + 1, MASK_X - 1), below = MIN(y + 1, MASK_Y - 1);
+  const int x = (int)CLAMP(floor(u), 0, TEST_MASK_X - 1), y = (int)CLAMP(floor(v), 0, TEST_MASK_Y - 1);
+  const int right = MIN(x + 1, TEST_MASK_X - 1), below = MIN(y + 1, TEST_MASK_Y - 1);
   const double along = CLAMP(u - x, 0, 1), down = CLAMP(v - y, 0, 1);
-  const double above = (1 - along) * cell_of(x, y) + along * cell_of(right, y);
+  const double above = (1 - along) * test_mask_cell(x, y) + along * test_mask_cell(right, y);
 
-  return ((1 - down) * above + down * ((1 - along) * cell_of(x, below) + along * cell_of(right, below))) / 255;
+  return ((1 - down) * above + down * ((1 - along) * test_mask_cell(x, below) + along * test_mask_cell(right, below))) /
+         255;
 }
 
 /* The weight of a region at a sample, from its definition. */
@@ -114,19 +109,21 @@ region_weight(const CnvWork *work, const CnvPlane *plane, const CnvRegion *regio
   const double left = floor(r->x / sx), right = ceil((r->x + r->width) / sx);
   const double top = ceil((floor(r->y / sy) - field) / fields);
   const double bottom = ceil((ceil((r->y + r->height) / sy) - field) / fields);
+  double box;
 
   if (r->width < 1 || r->height < 1 || top >= bottom)
     return 0;
+  box = fade(x, left, right, work->feather / sx) * fade(y, top, bottom, work->feather / sy / fields);
   if (region->shape == CNV_SHAPE_ELLIPSE)
-    return ellipse_weight((double[]){x - (left + right - 1) / 2, y - (top + bottom - 1) / 2},
-                          (double[]){MAX(0.01, (right - left - 1) / 2), MAX(0.01, (bottom - top - 1) / 2)},
-                          (double[]){work->feather / sx + 1, work->feather / sy / fields + 1});
+    return MIN(box, ellipse_weight((double[]){x - (left + right - 1) / 2, y - (top + bottom - 1) / 2},
+                                   (double[]){(right - left - 1) / 2, (bottom - top - 1) / 2},
+                                   (double[]){work->feather / sx + 1, work->feather / sy / fields + 1}));
   if (region->shape == CNV_SHAPE_MASK)
     return x < left || x >= right || y < top || y >= bottom
                ? 0
-               : mask_weight(((x + 0.5) * sx - r->x) * MASK_X / r->width - 0.5,
-                             ((y * fields + field + 0.5) * sy - r->y) * MASK_Y / r->height - 0.5);
-  return fade(x, left, right, work->feather / sx) * fade(y, top, bottom, work->feather / sy / fields);
+               : mask_weight(((x + 0.5) * sx - r->x) * TEST_MASK_X / r->width - 0.5,
+                             ((y * fields + field + 0.5) * sy - r->y) * TEST_MASK_Y / r->height - 0.5);
+  return box;
 }
 
 /* The one job that writes a sample, and how much it weighs there; NULL and 0 where none does. */
@@ -165,8 +162,8 @@ check_sample(const CnvWork *work, const Cut *c, int plane, int field, int x, int
     largest = MAX(largest, region_weight(work, p, &work->region[i], x, y, field, work->interlaced ? 2 : 1));
   if (work->invert)
     largest = 1 - largest;
-  ck_assert_msg(fabs(weight - largest) < 1e-5, "plane %d field %d, %d, %d: weight %g, not %g", plane, field, x, y,
-                weight, largest);
+  ck_assert_msg(fabs(weight - largest) < WEIGHT_SLACK, "plane %d field %d, %d, %d: weight %g, not %g", plane, field, x,
+                y, weight, largest);
 }
 
 static void
@@ -243,22 +240,12 @@ check_work(const CnvWork *work)
   cut_clear(&c);
 }
 
-static CnvMask *
-mask_make(void)
-{
-  guint8 cells[MASK_X * MASK_Y];
-
-  for (int i = 0; i < MASK_X * MASK_Y; i++)
-    cells[i] = cell_of(i % MASK_X, i / MASK_X);
-  return cnv_mask_new(MASK_X, MASK_Y, MASK_X, cells);
-}
-
 START_TEST(test_random)
 {
   static const char *const formats[] = {"NV12", "GRAY8", "Y42B"};
   static const double feathers[] = {0, 0, 1, 2.5, 9};
   GRand *random = g_rand_new_with_seed(20240607);
-  g_autoptr(CnvMask) mask = mask_make();
+  g_autoptr(CnvMask) mask = test_mask_new();
   CnvRegion region[REGIONS];
 
   for (int round = 0; round < ROUNDS; round++) {
@@ -302,6 +289,70 @@ START_TEST(test_everything)
     ck_assert(p->width == 31 && p->height == 9 - field && p->window_width == 31 && p->window_height == 9 - field);
   }
   cut_clear(&c);
+  cnv_plan_unref(plan);
+}
+END_TEST
+
+/* Pixels of the jobs, with weights or without. */
+static double
+pixels_of(const Cut *c, gboolean weighed)
+{
+  double pixels = 0;
+
+  for (guint i = 0; i < c->jobs->len; i++) {
+    const CnvRectJob *p = &g_array_index(c->jobs, CnvRectJob, i);
+
+    pixels += !weighed == (p->n_mask_rects == 0) ? (double)p->width * p->height : 0;
+  }
+  return pixels;
+}
+
+/* A disc as a mask costs what it covers: its middle is filtered without weights, and nothing far outside. */
+START_TEST(test_mask)
+{
+  const int width = 1600, height = 1200, cells_x = 200, cells_y = 100;
+  g_autofree guint8 *cells = g_malloc0(cells_x * cells_y);
+  CnvPlan *plan = plan_of("GRAY8", width, height, CNV_PLANES_COLOR);
+  CnvRegion regions[] = {{{0, 0, width, height}, 0, CNV_SHAPE_MASK}, {{100, 100, 50, 40}, 0}};
+  CnvWork work = {&plan, 1, .region = regions, .n_regions = 1};
+  double disc = G_PI * 500 * 500;
+  Cut c;
+
+  for (int i = 0; i < cells_x * cells_y; i++)
+    cells[i] = hypot((i % cells_x + 0.5) / cells_x * width - width / 2.0,
+                     (i / cells_x + 0.5) / cells_y * height - height / 2.0) < 500
+                   ? 255
+                   : 0;
+  regions[0].mask = cnv_mask_new(cells_x, cells_y, cells_x, cells);
+  for (int i = 0; i < 3; i++) {
+    work.invert = i == 1;
+    work.n_regions = i == 2 ? 2 : 1;
+    c = cut(&work);
+    for (guint k = 0; k < c.jobs->len; k++)
+      check_job(&work, &g_array_index(c.jobs, CnvRectJob, k));
+    check_disjoint(&c);
+    ck_assert_uint_eq(c.crowd, 0);
+    if (work.invert)
+      disc = (double)width * height - disc;
+    ck_assert_msg(pixels_of(&c, FALSE) > 0.6 * disc, "%g of %g are filtered without weights", pixels_of(&c, FALSE),
+                  disc);
+    ck_assert_msg(pixels_of(&c, TRUE) < 0.6 * disc, "%g of %g are weighed", pixels_of(&c, TRUE), disc);
+    if (work.invert)
+      disc = (double)width * height - disc;
+    for (int y = 0; y < height; y += 3)
+      for (int x = y % 3; x < width; x += 3) {
+        double weight;
+        double from = hypot(x + 0.5 - width / 2.0, y + 0.5 - height / 2.0);
+        gboolean rect = work.n_regions > 1 && x >= 100 && x < 150 && y >= 100 && y < 140;
+        double expected = from < 500 || rect ? 1 : 0;
+
+        job_at(&c, 0, 0, x, y, &weight);
+        if (fabs(from - 500) > 25)
+          ck_assert_msg(weight == (work.invert ? 1 - expected : expected), "%d, %d: weight %g", x, y, weight);
+      }
+    cut_clear(&c);
+  }
+  cnv_mask_unref(regions[0].mask);
   cnv_plan_unref(plan);
 }
 END_TEST
@@ -430,9 +481,9 @@ check_crowd_sample(const CnvWork *work, const Cut *c, int plane, int field, int 
     should = MAX(should, region_weight(work, of, &work->region[i], x, y, field, work->interlaced ? 2 : 1));
   if (work->invert)
     should = 1 - should;
-  ck_assert_msg(weight >= should - 1e-5, "plane %d, %d, %d: weight %g, not %g", plane, x, y, weight, should);
-  ck_assert_msg(c->crowd > 0 || weight <= should + 1e-5, "plane %d, %d, %d: weight %g, not %g", plane, x, y, weight,
-                should);
+  ck_assert_msg(weight >= should - WEIGHT_SLACK, "plane %d, %d, %d: weight %g, not %g", plane, x, y, weight, should);
+  ck_assert_msg(c->crowd > 0 || weight <= should + WEIGHT_SLACK, "plane %d, %d, %d: weight %g, not %g", plane, x, y,
+                weight, should);
   if (!p || work->invert || work->feather > 0)
     return;
   owner = owner_of(work, of, x, y, field);
@@ -491,6 +542,7 @@ START_TEST(test_crowds)
   static const double feathers[] = {0, 8, 1024};
   CnvPlan *plan = plan_of("NV12", 1920, 1080, CNV_PLANES_COLOR), *plans[CROWD_PLANS];
   CnvRegion region[CNV_MAX_REGIONS];
+  g_autoptr(CnvMask) mask = test_mask_new();
 
   for (int i = 0; i < CROWD_PLANS; i++)
     plans[i] = plan;
@@ -508,6 +560,10 @@ START_TEST(test_crowds)
       what = g_strdup_printf("%s, %u plans, isolated %d, invert %d, interlaced %d, feather %g", crowd_names[_i],
                              work.n_plans, work.isolated, work.invert, work.interlaced, work.feather);
       crowd_make(region, CNV_MAX_REGIONS, _i, work.n_plans, 1920, 1080);
+      for (guint i = 0; i < CNV_MAX_REGIONS && f == 1; i++) {
+        region[i].shape = (CnvShape)(i % 3);
+        region[i].mask = mask;
+      }
       check_crowd(&work, what);
       g_free(what);
     }
@@ -520,6 +576,7 @@ add_tests(TCase *tcase)
 {
   tcase_add_test(tcase, test_random);
   tcase_add_test(tcase, test_everything);
+  tcase_add_test(tcase, test_mask);
   tcase_add_test(tcase, test_lone_region);
   tcase_add_test(tcase, test_many);
   tcase_add_test(tcase, test_same);
