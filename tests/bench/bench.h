@@ -42,7 +42,8 @@ typedef struct {
   int n_pairs;
   TestRun *pair;
   CnvRegion region;
-  int next; /* the frame that is submitted next */
+  CnvMask *mask; /* of the region, where it is one */
+  int next;      /* the frame that is submitted next */
 } BenchFrames;
 
 void bench_frames_init(BenchFrames *f, const TestCase *c, CnvSession *session, CnvMemory memory, double rotating_bytes);

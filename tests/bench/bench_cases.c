@@ -19,13 +19,14 @@ bench_case_frames(const TestCase *c)
 char *
 bench_case_name(const TestCase *c)
 {
+  static const char *const shapes[] = {"region", "ellipse", "mask"};
   GString *name = g_string_new(NULL);
 
   g_string_printf(name, "%s %dx%d %s", c->format, c->width, c->height, c->filter->name);
   if (c->radius > 0)
     g_string_append_printf(name, " r=%d", c->radius);
   if (c->square > 0)
-    g_string_append_printf(name, ", region %dx%d", c->square, c->square);
+    g_string_append_printf(name, ", %s %dx%d", shapes[c->shape], c->square, c->square);
   if (bench_case_frames(c) > 1)
     g_string_append_printf(name, ", %d frames", bench_case_frames(c));
   return g_string_free(name, FALSE);

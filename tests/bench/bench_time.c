@@ -6,11 +6,13 @@
 #include "plan/plan.h"
 #include "bench/bench.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "support/oracle.h"
 
+#define DISC 160 /* cells along a mask, as segmenters give them */
 #define PAIRS_MIN 16
 #define BATCH_MIN 64      /* frames between two events on a GPU, where they are fast */
 #define HOST_BATCH_US 1e3 /* long against the clock's microsecond */
@@ -26,13 +28,26 @@ frame_bytes(const TestFrame *frame)
   return bytes;
 }
 
+/* A disc with an edge of one cell. */
+static CnvMask *
+make_disc(void)
+{
+  guint8 cells[DISC * DISC];
+
+  for (int i = 0; i < DISC * DISC; i++)
+    cells[i] =
+        (guint8)(255 * CLAMP(DISC / 2.0 - hypot(i % DISC + 0.5 - DISC / 2.0, i / DISC + 0.5 - DISC / 2.0), 0, 1));
+  return cnv_mask_new(DISC, DISC, DISC, cells);
+}
+
 void
 bench_frames_init(BenchFrames *f, const TestCase *c, CnvSession *session, CnvMemory memory, double rotating_bytes)
 {
   const TestLayout layout = {.joined = TRUE};
 
   *f = (BenchFrames){.session = session, .memory = memory};
-  f->region = (CnvRegion){{(c->width - c->square) / 2, (c->height - c->square) / 2, c->square, c->square}, 0};
+  f->mask = make_disc();
+  f->region = test_case_square(c, f->mask);
   test_frame_init(&f->in, cnv_format_find(c->format), c->width, c->height, layout);
   test_frame_init(&f->out, cnv_format_find(c->format), c->width, c->height, layout);
   test_frame_fill(&f->in, TEST_NOISE, test_options.seed);
@@ -51,6 +66,7 @@ bench_frames_clear(BenchFrames *f)
   g_free(f->pair);
   test_frame_clear(&f->in);
   test_frame_clear(&f->out);
+  cnv_mask_unref(f->mask);
 }
 
 /* Either way the frame's memory stays as it is. */

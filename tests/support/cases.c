@@ -87,7 +87,7 @@ add_settings(GString *name, const TestCase *c)
   if (c->regions)
     g_string_append_printf(name, ", regions \"%s\"", c->regions->name);
   if (c->square)
-    g_string_append_printf(name, ", a square of %d", c->square);
+    g_string_append_printf(name, ", a square of %d, shape %d", c->square, c->shape);
   if (c->temporal_radius || c->depth)
     g_string_append_printf(name, ", temporal radius %d, depth %d", c->temporal_radius, c->depth);
 }
@@ -480,6 +480,14 @@ test_case_filter(const TestCase *c, guint plan, guint32 seed, CnvFilter *filter)
   filter->absolute = c->absolute;
 }
 
+CnvRegion
+test_case_square(const TestCase *c, CnvMask *mask)
+{
+  return (CnvRegion){.rect = {(c->width - c->square) / 2, (c->height - c->square) / 2, c->square, c->square},
+                     .shape = c->shape,
+                     .mask = mask};
+}
+
 static void
 make_work(Job *job, const TestCase *c, guint32 seed)
 {
@@ -488,9 +496,10 @@ make_work(Job *job, const TestCase *c, guint32 seed)
 
   job->work = CNV_WORK_ALL(NULL);
   job->work.interlaced = c->interlaced;
+  job->mask = test_mask_new();
   if (c->square) {
     job->region = g_new(CnvRegion, 1);
-    *job->region = (CnvRegion){{(c->width - c->square) / 2, (c->height - c->square) / 2, c->square, c->square}, 0};
+    *job->region = test_case_square(c, job->mask);
     job->work = (CnvWork){.n_plans = 1, .region = job->region, .n_regions = 1};
   }
   if (!r)
@@ -504,7 +513,6 @@ make_work(Job *job, const TestCase *c, guint32 seed)
                         .target_x = r->target_x,
                         .target_y = r->target_y,
                         .interlaced = c->interlaced};
-  job->mask = test_mask_new();
   job->work.region = job->region = g_new0(CnvRegion, job->work.n_regions);
   for (guint i = 0; i < job->work.n_regions; i++) {
     CnvRegion *to = &job->region[i];

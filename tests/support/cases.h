@@ -14,6 +14,7 @@ typedef struct {
   int width, height;
   int radii[12]; /* of generated filters, up to the first 0; of others 0 alone */
   int square, temporal_radius, depth;
+  CnvShape shape; /* with square */
 } TestTiming;
 
 /* A row of the table of test filters. Taps of custom ones are random, from the case's seed. */
@@ -77,9 +78,13 @@ typedef struct {
   gboolean interlaced;
   const TestRegions *regions; /* NULL: the whole frame */
   int square;                 /* side of the region in the middle of the frame, without regions; 0: the whole frame */
+  CnvShape shape;             /* of the square */
   int temporal_radius;        /* the frame is the middle one of so many before and behind it */
   int depth;                  /* so many frames count, each with taps of its own; 0: by the filter */
 } TestCase;
+
+/* The region that is a case's square. */
+CnvRegion test_case_square(const TestCase *c, CnvMask *mask);
 
 /* What a run covers. CNV_SEED in the environment sets the seed, CNV_CASE the number of the only case to run,
  * CNV_QUICK_STEP how many cases --quick counts for one that it runs. */

@@ -28,6 +28,8 @@ static const TestTiming gaussian_timed[] = {
     {"GRAY8", 1920, 1080, {8}},
     {"NV12", 640, 360, {8}},
     {"NV12", UHD, {8}, .square = 200},
+    {"NV12", UHD, {8}, .square = 400, .shape = CNV_SHAPE_ELLIPSE},
+    {"NV12", UHD, {8}, .square = 1780, .shape = CNV_SHAPE_MASK}, /* a disc, 30 % of the frame */
     {"NV12", UHD, {2}, .temporal_radius = 2},
     {NULL},
 };
@@ -285,6 +287,7 @@ timed_case(const TestFilter *row, const TestTiming *timing, int radius)
                     .pattern = TEST_NOISE,
                     .out = {.guard = 64},
                     .square = timing->square,
+                    .shape = timing->shape,
                     .temporal_radius = timing->temporal_radius,
                     .depth = timing->depth};
 }
