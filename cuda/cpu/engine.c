@@ -318,9 +318,7 @@ cpu_can(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane, GErr
                                         [CNV_ALGORITHM_FUSED] = "launches to fuse: its row sums stay in cache anyway",
                                         [CNV_ALGORITHM_TENSOR] = "tensor cores"};
 
-  if (missing[algorithm])
-    g_set_error(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED, "the CPU has no %s", missing[algorithm]);
-  return !missing[algorithm];
+  return !missing[algorithm] || cnv_unsupported(error, "the CPU has no %s", missing[algorithm]);
 }
 
 static CnvAlgorithm

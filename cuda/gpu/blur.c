@@ -170,11 +170,11 @@ static gboolean
 terms_fit(const CnvPlan *plan, const CnvPlane *plane, const CnvTerm *term, GError **error)
 {
   if (!term || plan->not_time_separable || plane->combine != CNV_COMBINE_SUM)
-    return cnv_fit_refuse(error, "it takes one row times one column of taps");
+    return cnv_unsupported(error, "it takes one row times one column of taps");
   if (plane->n_terms > 1 && (plan->n_temporal_taps > 1 || cnv_border_renormalizes(plan->filter.border)))
-    return cnv_fit_refuse(error, "over time and with border-mode=renormalize it takes one row times one column alone");
+    return cnv_unsupported(error, "over time and with border-mode=renormalize it takes one row times one column alone");
   return plane->full[cnv_fit_first_channel(plane)] <= 1023 ||
-         cnv_fit_refuse(error, "it takes samples of up to 10 bits");
+         cnv_unsupported(error, "it takes samples of up to 10 bits");
 }
 
 /* TRUE where sums over time are exact enough, which of samples of 8 bits are one f16 number. */
@@ -224,17 +224,18 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
     needs->digits = 1;
   clear_axes(taps);
   if (is_large)
-    return cnv_fit_refuse(error, "the filter makes sums too large for it");
+    return cnv_unsupported(error, "the filter makes sums too large for it");
   if (is_rough)
-    return cnv_fit_refuse(error, "over time it would round samples too much for so few taps");
+    return cnv_unsupported(error, "over time it would round samples too much for so few taps");
   if (needs->n_frames > 1 && !weights_fit(plan))
-    return cnv_fit_refuse(error, "over time it takes weights of frames that add up to 1/%g to %g", WEIGHTS_MAX,
-                          WEIGHTS_MAX);
+    return cnv_unsupported(error, "over time it takes weights of frames that add up to 1/%g to %g", WEIGHTS_MAX,
+                           WEIGHTS_MAX);
   if (is_small && needs->rows > SMALL_ROWS)
-    return cnv_fit_refuse(error, "of a frame smaller than so many taps all levels are nearly alike, and so are errors");
+    return cnv_unsupported(error,
+                           "of a frame smaller than so many taps all levels are nearly alike, and so are errors");
   return cnv_variant_find(&cnv_kind_blur, needs) ||
-         cnv_fit_refuse(error, "%d taps along x, %d along y, %d channels and %d frames are more than its tiles hold",
-                        term->n[CNV_X], term->n[CNV_Y], plane->channels, needs->n_frames);
+         cnv_unsupported(error, "%d taps along x, %d along y, %d channels and %d frames are more than its tiles hold",
+                         term->n[CNV_X], term->n[CNV_Y], plane->channels, needs->n_frames);
 }
 
 /* Output number m of 16 as rows of a fragment have them, and sample number k as its columns do: a lane's four results,

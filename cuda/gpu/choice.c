@@ -34,12 +34,12 @@ cnv_cuda_can_at(int capability, CnvAlgorithm algorithm, const CnvPlan *plan, con
     return FALSE;
   for (gsize i = 0; i < G_N_ELEMENTS(fastest); i++)
     if (algorithm == fastest[i].algorithm && capability < fastest[i].least)
-      return cnv_fit_refuse(error, "it takes GPUs of compute capability %s or newer", fastest[i].name);
+      return cnv_unsupported(error, "it takes GPUs of compute capability %s or newer", fastest[i].name);
   return n <= CNV_CONSTANT_TAPS ||
-         cnv_fit_refuse(error,
-                        "the filter takes %u numbers of constant memory, a GPU has %d: shorten the kernel or use "
-                        "backend=cpu",
-                        n, CNV_CONSTANT_TAPS);
+         cnv_unsupported(error,
+                         "the filter takes %u numbers of constant memory, a GPU has %d: shorten the kernel or use "
+                         "backend=cpu",
+                         n, CNV_CONSTANT_TAPS);
 }
 
 CnvAlgorithm

@@ -158,20 +158,20 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
   if (!cnv_fit_samples(plane, error))
     return FALSE;
   if (plane->full[cnv_fit_first_channel(plane)] > 4095)
-    return cnv_fit_refuse(error, "it takes samples of up to 12 bits");
+    return cnv_unsupported(error, "it takes samples of up to 12 bits");
   if (plan->n_temporal_taps > 1 && plane->full[cnv_fit_first_channel(plane)] > 1023)
-    return cnv_fit_refuse(error, "over time it takes samples of up to 10 bits");
+    return cnv_unsupported(error, "over time it takes samples of up to 10 bits");
   if (cnv_border_renormalizes(plan->filter.border))
-    return cnv_fit_refuse(error, "of taps that are no row times a column it takes no border-mode=renormalize");
+    return cnv_unsupported(error, "of taps that are no row times a column it takes no border-mode=renormalize");
   *needs = measure(plan, plane);
   taps = all_taps(plan, plane, needs, NULL);
   if (!cnv_fit_levels(plane, taps.magnitude, error))
     return FALSE;
   if (!choose_digits(plane, &taps, needs))
-    return cnv_fit_refuse(error, "its integers would round these taps too much");
+    return cnv_unsupported(error, "its integers would round these taps too much");
   return cnv_variant_find(&cnv_kind_dense, needs) ||
-         cnv_fit_refuse(error, "%dx%d taps%s, %d channels and %d frames are more than its tiles hold", needs->n_x,
-                        needs->rows, needs->terms > 1 ? " of two gradients" : "", plane->channels, needs->n_frames);
+         cnv_unsupported(error, "%dx%d taps%s, %d channels and %d frames are more than its tiles hold", needs->n_x,
+                         needs->rows, needs->terms > 1 ? " of two gradients" : "", plane->channels, needs->n_frames);
 }
 
 /* Digit number d of a tap on a byte, the highest first. high: the byte is the upper one of a sample. */

@@ -35,13 +35,12 @@ check_alignment(const CnvImage *image, const CnvFrame *frame, GError **error)
   for (int m = 0; m < cnv_format_n_frame_planes(image->format) && frame->memory == CNV_MEMORY_DEVICE; m++) {
     guintptr either = (guintptr)frame->data[m] | (guintptr)frame->stride[m];
 
-    if (either % bytes != 0) {
-      g_set_error(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED,
-                  "plane %d of a %s frame in device memory has an address or a stride (%d) that is no multiple of %d: "
-                  "allocate it aligned",
-                  m, image->format->name, frame->stride[m], bytes);
-      return FALSE;
-    }
+    if (either % bytes != 0)
+      return cnv_unsupported(
+          error,
+          "plane %d of a %s frame in device memory has an address or a stride (%d) that is no multiple of %d: "
+          "allocate it aligned",
+          m, image->format->name, frame->stride[m], bytes);
   }
   return TRUE;
 }

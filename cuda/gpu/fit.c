@@ -82,10 +82,10 @@ gboolean
 cnv_fit_samples(const CnvPlane *plane, GError **error)
 {
   if (!plane->plain)
-    return cnv_fit_refuse(error, "it takes planes that are arrays of samples: no packed 4:2:2, no 10-bit words, no "
-                                 "premultiplied alpha");
+    return cnv_unsupported(error, "it takes planes that are arrays of samples: no packed 4:2:2, no 10-bit words, no "
+                                  "premultiplied alpha");
   if (!channels_are_alike(plane) || (plane->channels == 3 && plane->copied))
-    return cnv_fit_refuse(error, "it takes channels that are filtered alike");
+    return cnv_unsupported(error, "it takes channels that are filtered alike");
   return TRUE;
 }
 
@@ -93,8 +93,8 @@ gboolean
 cnv_fit_one_term(const CnvPlan *plan, const CnvPlane *plane, GError **error)
 {
   if (plane->n_terms > 1 || !plane->term[0].separable)
-    return cnv_fit_refuse(error, "it takes one row times one column of taps");
-  return !plan->not_time_separable || cnv_fit_refuse(error, "it takes no 3D kernels");
+    return cnv_unsupported(error, "it takes one row times one column of taps");
+  return !plan->not_time_separable || cnv_unsupported(error, "it takes no 3D kernels");
 }
 
 gboolean
@@ -103,7 +103,7 @@ cnv_fit_levels(const CnvPlane *plane, double magnitude, GError **error)
   int c = cnv_fit_first_channel(plane);
 
   return fabs(plane->gain[c]) * magnitude * plane->full[c] + fabs(plane->fraction[c]) <= LEVEL_MAX ||
-         cnv_fit_refuse(error, "the filter makes sums too large for it");
+         cnv_unsupported(error, "the filter makes sums too large for it");
 }
 
 gboolean

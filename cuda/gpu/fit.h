@@ -41,9 +41,6 @@ int cnv_ring_steps(const CnvNeeds *needs);
 /* The needs of both, for a variant that they share. */
 CnvNeeds cnv_needs_join(const CnvNeeds *a, const CnvNeeds *b);
 
-/* Sets CNV_ERROR_UNSUPPORTED to a message as of printf; FALSE. */
-#define cnv_fit_refuse(error, ...) (g_set_error(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED, __VA_ARGS__), FALSE)
-
 /* An array of samples, whose filtered channels become levels alike. */
 gboolean cnv_fit_samples(const CnvPlane *plane, GError **error);
 

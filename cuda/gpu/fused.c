@@ -32,7 +32,7 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
     return FALSE;
   if (!is_in_range(plane->gain[cnv_fit_first_channel(plane)]) || !is_in_range(plan->temporal_magnitude) ||
       !is_in_range(cnv_fit_magnitude(plan, plane, CNV_X)) || !is_in_range(cnv_fit_magnitude(plan, plane, CNV_Y)))
-    return cnv_fit_refuse(error, "the filter's taps are too large or too small for it");
+    return cnv_unsupported(error, "the filter's taps are too large or too small for it");
   *needs = (CnvNeeds){.bytes = plane->component[0].bytes,
                       .reach = cnv_fit_reach(set, CNV_X) * plane->channels,
                       .rows = set->n[CNV_Y],
@@ -40,8 +40,8 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
                       .n_frames = cnv_fit_n_frames(plan)};
   return (set->n[CNV_X] <= CNV_FUSED_MAX_TAPS && set->n[CNV_Y] <= CNV_FUSED_MAX_TAPS &&
           cnv_variant_find(&cnv_kind_fused, needs)) ||
-         cnv_fit_refuse(error, "%dx%d taps, %d channels and %d frames are more than its tiles hold", set->n[CNV_X],
-                        set->n[CNV_Y], plane->channels, needs->n_frames);
+         cnv_unsupported(error, "%dx%d taps, %d channels and %d frames are more than its tiles hold", set->n[CNV_X],
+                         set->n[CNV_Y], plane->channels, needs->n_frames);
 }
 
 static void

@@ -1,32 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A filter as a value: defaults, copies, the radius and sigma in force, and the nicks of its enums.
+ * A filter as a value: copies, the radius and sigma in force, and the nicks of its enums.
  */
 #include <math.h>
 
 #include "plan/kernel.h"
-
-void
-cnv_filter_init(CnvFilter *filter)
-{
-  *filter = (CnvFilter){
-      .type = CNV_FILTER_GAUSSIAN,
-      .radius = -1,
-      .radius_axis = {-1, -1},
-      .truncate = CNV_TRUNCATE_DEFAULT,
-      .amount = 1,
-      .gradient = CNV_GRADIENT_MAGNITUDE,
-      .anchor = {-1, -1},
-      .normalize = TRUE,
-      .scale = 1,
-      .border = CNV_BORDER_REPLICATE,
-      .border_color = 0xff000000,
-      .planes = CNV_PLANES_COLOR,
-      .chroma_mode = CNV_CHROMA_SCALED,
-      .chroma_radius = -1,
-      .alpha_mode = CNV_ALPHA_COPY,
-  };
-}
 
 void
 cnv_filter_copy(CnvFilter *to, const CnvFilter *from)

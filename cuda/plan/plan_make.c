@@ -32,12 +32,9 @@ can_run(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane, GErr
   gboolean needs_separable = algorithm == CNV_ALGORITHM_SEPARABLE || algorithm == CNV_ALGORITHM_TEXTURE;
 
   for (int t = 0; t < plane->n_terms && needs_separable; t++)
-    if (!plane->term[t].separable) {
-      g_set_error(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED,
-                  "the %dx%d taps are no row times a column, nor the sum of up to %d of these", plane->term[t].n[CNV_X],
-                  plane->term[t].n[CNV_Y], CNV_MAX_RANK);
-      return FALSE;
-    }
+    if (!plane->term[t].separable)
+      return cnv_unsupported(error, "the %dx%d taps are no row times a column, nor the sum of up to %d of these",
+                             plane->term[t].n[CNV_X], plane->term[t].n[CNV_Y], CNV_MAX_RANK);
   return plan->backend->can(algorithm, plan, plane, error);
 }
 

@@ -76,9 +76,8 @@ filter too, turned round */
   CnvAlphaMode alpha_mode;   /* default copy */
 } CnvFilter;
 
-/* Sets the defaults. A filter that was initialised or copied is cleared with cnv_filter_clear. */
-void cnv_filter_init(CnvFilter *filter);
-void cnv_filter_copy(CnvFilter *to, const CnvFilter *from); /* to: uninitialised */
+/* to: uninitialised, and to be cleared with cnv_filter_clear. */
+void cnv_filter_copy(CnvFilter *to, const CnvFilter *from);
 void cnv_filter_clear(CnvFilter *filter);
 
 /* The taps for one plane, private to the engine. */

@@ -21,6 +21,9 @@ typedef enum {
 /* Sets CNV_ERROR_SETTINGS to a message as of printf; FALSE. */
 #define cnv_refuse(error, ...) (g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, __VA_ARGS__), FALSE)
 
+/* The same with CNV_ERROR_UNSUPPORTED. */
+#define cnv_unsupported(error, ...) (g_set_error(error, CNV_ERROR, CNV_ERROR_UNSUPPORTED, __VA_ARGS__), FALSE)
+
 /* A row of a table that ties an enum value to its nick and its explanation. Tables end with a NULL nick, and their
  * entries stand in the order of the enum, from 0, without gaps. */
 typedef struct {

@@ -8,6 +8,7 @@
 #include "plan/plan.h"
 #include "bench/bench.h"
 #include "bench/bench_table.h"
+#include "support/filter.h"
 
 #include <locale.h>
 #include <stdio.h>
@@ -212,7 +213,7 @@ time_copy(Run *run, const CnvPlan *of)
   CnvFilter filter;
   CnvPlan *plan;
 
-  cnv_filter_init(&filter);
+  test_filter_init(&filter);
   filter.type = CNV_FILTER_IDENTITY;
   plan = cnv_plan_new(&filter, &of->image, CNV_ALGORITHM_AUTO, of->backend, &error);
   if (!plan)

@@ -10,6 +10,7 @@
 #include <convolve/backend.h>
 
 #include "support/crowds.h"
+#include "support/filter.h"
 #include "support/suite.h"
 
 #define WIDTH 1920
@@ -83,7 +84,7 @@ plan_of(const CnvImage *image, CnvFilterType type, int radius)
   CnvFilter filter;
   CnvPlan *plan;
 
-  cnv_filter_init(&filter);
+  test_filter_init(&filter);
   filter.type = type;
   filter.radius = radius;
   plan = cnv_plan_new(&filter, image, CNV_ALGORITHM_AUTO, cnv_backend_find("cpu"), NULL);

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "plan/plan.h"
+#include "support/filter.h"
 #include "support/frames.h"
 #include "support/suite.h"
 
@@ -86,7 +87,7 @@ make_filter(CnvFilter *filter, int row)
 {
   static const double taps[] = {1, 3, 2, 4, 9, 1, 2, 5, 3}; /* no row times column, nor two */
 
-  cnv_filter_init(filter);
+  test_filter_init(filter);
   filter->type = rows[row].type;
   if (filter->type == CNV_FILTER_CUSTOM)
     filter->kernel = cnv_taps_new(3, 3, taps);

@@ -15,6 +15,7 @@
 #include "plan/plan.h"
 #include "support/device.h"
 #include "element/flights.h"
+#include "support/filter.h"
 #include "support/frames.h"
 #include "support/noise.h"
 #include "support/suite.h"
@@ -78,7 +79,7 @@ plan_of(const Case *c, guint planes)
   CnvFilter filter;
   CnvPlan *plan;
 
-  cnv_filter_init(&filter);
+  test_filter_init(&filter);
   filter.type = c->type;
   filter.radius = c->radius;
   filter.border = c->border;

@@ -4,6 +4,7 @@
  * taps where taps are given; and the case that others are made from.
  */
 #include "support/cases.h"
+#include "support/filter.h"
 
 #include <math.h>
 #include <string.h>
@@ -193,7 +194,7 @@ test_filter_make(const TestFilter *row, int radius, guint32 seed, CnvFilter *fil
 {
   guint32 state = seed * 2246822519u | 1;
 
-  cnv_filter_init(filter);
+  test_filter_init(filter);
   filter->type = row->type;
   filter->radius = row->sigma > 0 ? -1 : row->radius > 0 ? row->radius : radius;
   filter->radius_axis[CNV_X] = row->radius_x;

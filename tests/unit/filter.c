@@ -11,7 +11,7 @@ START_TEST(test_defaults)
   CnvFilter filter;
   CnvKernel kernel;
 
-  cnv_filter_init(&filter);
+  test_filter_init(&filter);
   ck_assert_int_eq(filter.type, CNV_FILTER_GAUSSIAN);
   ck_assert_int_eq(filter.border, CNV_BORDER_REPLICATE);
   ck_assert_uint_eq(filter.border_color, 0xff000000);
@@ -54,7 +54,7 @@ START_TEST(test_radius_and_sigma)
   for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
     CnvFilter filter;
 
-    cnv_filter_init(&filter);
+    test_filter_init(&filter);
     filter.radius = rows[i].radius;
     filter.radius_axis[CNV_X] = rows[i].radius_x;
     filter.sigma = rows[i].sigma;
@@ -80,7 +80,7 @@ START_TEST(test_sigma_and_apertures)
     CnvFilter filter;
     CnvKernel kernel;
 
-    cnv_filter_init(&filter);
+    test_filter_init(&filter);
     filter.type = types[i];
     filter.sigma = 20;
     ck_assert_int_eq(cnv_filter_radius(&filter, CNV_X), 1);
@@ -144,7 +144,7 @@ START_TEST(test_custom_axes)
   CnvFilter filter;
   CnvKernel kernel;
 
-  cnv_filter_init(&filter);
+  test_filter_init(&filter);
   filter.type = CNV_FILTER_CUSTOM;
   filter.kernel_axis[CNV_X] = cnv_taps_new(4, 1, x);
   kernel = generate(&filter, full_size);
@@ -252,7 +252,7 @@ START_TEST(test_merge)
     CnvKernel terms, merged;
     CnvFilter filter;
 
-    cnv_filter_init(&filter);
+    test_filter_init(&filter);
     filter.type = rows[i].type;
     filter.radius = rows[i].radius;
     filter.angle = 30;
@@ -284,7 +284,7 @@ START_TEST(test_no_merge)
     CnvKernel kernel;
     CnvFilter filter;
 
-    cnv_filter_init(&filter);
+    test_filter_init(&filter);
     filter.type = rows[i].type;
     filter.radius = rows[i].radius;
     ck_assert(cnv_filter_generate(&filter, (const int[]){1, 1}, &kernel, NULL));

@@ -13,7 +13,7 @@ START_TEST(test_gaussian)
     CnvFilter filter;
     CnvKernel kernel;
 
-    cnv_filter_init(&filter);
+    test_filter_init(&filter);
     filter.radius = r;
     kernel = generate(&filter, full_size);
     for (int axis = 0; axis < CNV_N_AXES; axis++) {
@@ -38,7 +38,7 @@ START_TEST(test_gaussian_on_chroma)
   CnvFilter filter;
   CnvKernel luma, chroma;
 
-  cnv_filter_init(&filter);
+  test_filter_init(&filter);
   filter.radius = 5;
   luma = generate(&filter, full_size);
   chroma = generate(&filter, (const int[]){2, 1});
@@ -72,7 +72,7 @@ START_TEST(test_box)
     CnvFilter filter;
     CnvKernel kernel;
 
-    cnv_filter_init(&filter);
+    test_filter_init(&filter);
     filter.type = CNV_FILTER_BOX;
     filter.radius = rows[i].radius;
     kernel = generate(&filter, (const int[]){rows[i].subsample, 1});

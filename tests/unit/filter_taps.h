@@ -9,6 +9,7 @@
 
 #include "plan/kernel.h"
 
+#include "support/filter.h"
 #include "support/suite.h"
 
 static const int full_size[CNV_N_AXES] = {1, 1};
@@ -18,7 +19,7 @@ filter_of(CnvFilterType type, int radius)
 {
   CnvFilter filter;
 
-  cnv_filter_init(&filter);
+  test_filter_init(&filter);
   filter.type = type;
   filter.radius = radius;
   return filter;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "plan/kernel.h"
+#include "support/filter.h"
 #include "unit/fuzz.h"
 #include "values.h"
 
@@ -228,7 +229,7 @@ check_generated(CnvTaps *taps, const int subsample[CNV_N_AXES])
   CnvKernel kernel;
   CnvFilter filter;
 
-  cnv_filter_init(&filter);
+  test_filter_init(&filter);
   filter.type = CNV_FILTER_CUSTOM;
   filter.kernel = cnv_taps_ref(taps);
   if (cnv_filter_generate(&filter, subsample, &kernel, &error)) {

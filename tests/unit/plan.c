@@ -7,6 +7,7 @@
 
 #include "plan/plan.h"
 
+#include "support/filter.h"
 #include "support/suite.h"
 
 static CnvImage
@@ -20,7 +21,7 @@ filter_of(CnvFilterType type, int width, int height, const double *taps)
 {
   CnvFilter filter;
 
-  cnv_filter_init(&filter);
+  test_filter_init(&filter);
   filter.type = type;
   filter.kernel = taps ? cnv_taps_new(width, height, taps) : NULL;
   return filter;

@@ -11,6 +11,7 @@
 #include "support/crowds.h"
 #include "support/masks.h"
 #include "plan/rect_jobs.h"
+#include "support/filter.h"
 #include "support/suite.h"
 
 #define REGIONS 9
@@ -29,7 +30,7 @@ plan_of(const char *format, int width, int height, guint planes)
   CnvFilter filter;
   CnvPlan *plan;
 
-  cnv_filter_init(&filter);
+  test_filter_init(&filter);
   filter.planes = planes;
   plan = cnv_plan_new(&filter, &image, CNV_ALGORITHM_NAIVE, cnv_backend_find("cpu"), NULL);
   ck_assert(plan != NULL);

@@ -7,6 +7,7 @@
 #include "plan/plan.h"
 
 #include "gpu/schedule.h"
+#include "support/filter.h"
 #include "support/suite.h"
 
 #define WIDTH 200
@@ -27,7 +28,7 @@ plan_of(const Taps *t, const char *format, CnvBorder border, CnvAlgorithm algori
   CnvFilter filter;
   CnvPlan *plan;
 
-  cnv_filter_init(&filter);
+  test_filter_init(&filter);
   filter.type = t->type;
   filter.radius = t->radius;
   filter.border = border;

@@ -8,6 +8,7 @@
 #include <glib/gstdio.h>
 
 #include "settings.h"
+#include "support/filter.h"
 #include "support/suite.h"
 
 /* All parts of the settings. */
@@ -150,7 +151,7 @@ GST_START_TEST(test_defaults)
 
   gst_cuda_convolve_settings_init(&settings);
   gst_cuda_convolve_settings_init(&engine);
-  cnv_filter_init(&engine.filter);
+  test_filter_init(&engine.filter);
   ck_assert(gst_cuda_convolve_settings_equal(&engine, &settings, ALL));
   for (guint i = 0; i < n; i++) {
     const GValue *expected = g_param_spec_get_default_value(specs[i]);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "gpu/slices.h"
+#include "support/filter.h"
 #include "support/suite.h"
 
 static CnvPlan *
@@ -17,7 +18,7 @@ plan_of(const char *format, int width, int height, int radius, CnvBorder border,
   CnvFilter filter;
   CnvPlan *plan;
 
-  cnv_filter_init(&filter);
+  test_filter_init(&filter);
   filter.type = CNV_FILTER_GAUSSIAN;
   filter.radius = radius;
   filter.border = border;

@@ -15,7 +15,7 @@ timed(int n, const double *kernel_t, gboolean causal)
 {
   CnvFilter filter;
 
-  cnv_filter_init(&filter);
+  test_filter_init(&filter);
   filter.type = CNV_FILTER_IDENTITY;
   filter.causal = causal;
   filter.kernel_t = n ? cnv_taps_new(n, 1, kernel_t) : NULL;
@@ -27,7 +27,7 @@ volume_of(int width, int height, int depth, const double *values)
 {
   CnvFilter filter;
 
-  cnv_filter_init(&filter);
+  test_filter_init(&filter);
   filter.type = CNV_FILTER_CUSTOM;
   filter.kernel = cnv_taps_new_volume(width, height, depth, values);
   return filter;

@@ -11,6 +11,7 @@
 
 #include "gpu/half.h"
 #include "gpu/kinds.h"
+#include "support/filter.h"
 #include "support/suite.h"
 
 /* Relative to the largest tap, of the products of two axes: f16 numbers, of which some are a step from the nearest so
@@ -102,7 +103,7 @@ plan_of(const Row *row, const char *format)
   CnvPlan *plan;
 
   state = 7;
-  cnv_filter_init(&filter);
+  test_filter_init(&filter);
   filter.type = row->type;
   filter.radius = row->radius;
   filter.temporal_radius = row->temporal_radius;
