@@ -65,14 +65,12 @@ prefers_dense(const CnvPlan *plan)
   return prefers;
 }
 
-/* TRUE where every plane that is filtered has one tap a frame. */
+/* TRUE where every plane that is filtered has one tap a frame; all need the same then. */
 static gboolean
-has_single_taps(const CnvPlan *plan)
+has_single_taps(const CnvPlan *plan, CnvNeeds *needs)
 {
-  CnvNeeds needs;
-
   for (int p = 0; p < plan->n_planes; p++)
-    if (plan->plane[p].filtered && !cnv_kind_frames.fits(plan, &plan->plane[p], &needs, NULL))
+    if (plan->plane[p].filtered && !cnv_kind_frames.fits(plan, &plan->plane[p], needs, NULL))
       return FALSE;
   return TRUE;
 }
@@ -87,8 +85,8 @@ cnv_kernel_with_tiles(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlan
     return cnv_kind_fused.fits(plan, plane, needs, error) ? CNV_KERNEL_FUSED : CNV_N_KERNELS;
   if (algorithm != CNV_ALGORITHM_TENSOR)
     return CNV_N_KERNELS;
-  if (has_single_taps(plan))
-    return cnv_kind_frames.fits(plan, plane, needs, NULL) ? CNV_KERNEL_FRAMES : CNV_N_KERNELS;
+  if (has_single_taps(plan, needs))
+    return CNV_KERNEL_FRAMES;
   if (cnv_kind_blur.fits(plan, plane, &blur, NULL) &&
       !(is_small(&blur) && prefers_dense(plan) && cnv_kind_dense.fits(plan, plane, needs, NULL))) {
     *needs = blur;

@@ -154,7 +154,7 @@ block_args(const CudaSession *self, const CnvLaunch *l, guint source, const CnvF
                         .mask_cells = self->mask_cells.address,
                         .n_jobs = (int)l->n,
                         .sums = self->sums.address,
-                        .sources = self->sources,
+                        .sources = schedule->sources,
                         .in = planes_of(in),
                         .out = planes_of(out),
                         .staged_in = planes_of(&staged_in),
@@ -182,7 +182,7 @@ run_tile_jobs(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const C
   args.jobs = self->work_arrays.address + schedule->tile_jobs_at + l->first * sizeof(CnvTileJob);
   args.bands = self->plan_arrays.address + schedule->words_at;
   args.n_jobs = (int)l->n;
-  args.sources = self->sources;
+  args.sources = schedule->sources;
   args.in = planes_of(in);
   args.out = planes_of(out);
   for (guint i = 0; i < CNV_TILE_JOBS_INLINE; i++)
@@ -202,47 +202,19 @@ source_frame(const CudaSession *self, const CnvTemporalTap *tap, const CnvFrame 
   return tap->slot < 0 ? in : &self->history.frame[tap->slot];
 }
 
-/* The integers are the largest of 16 bits, and their sum times the unit is that of the weights: a flat frame stays
- * flat.
- */
+/* Finds where the frames that are added up lie. */
 static void
-set_integers(CnvSources *sources)
+locate_sources(CudaSession *self, const CnvWork *work, const CnvFrame *in)
 {
-  float largest = 0, sum = 0;
-  guint32 integer_sum = 0;
+  CnvSources *sources = &self->schedule.sources;
 
-  for (int i = 0; i < sources->n; i++) {
-    largest = MAX(largest, sources->weight[i]);
-    sum += sources->weight[i];
-  }
-  memset(sources->integer, 0, sizeof(sources->integer));
-  for (int i = 0; i < sources->n && largest > 0; i++) {
-    guint32 integer = (guint32)(MAX(sources->weight[i], 0) / largest * G_MAXUINT16 + 0.5f);
-
-    sources->integer[i / 2] |= integer << (i % 2 * 16);
-    integer_sum += integer;
-  }
-  sources->integer_sum = integer_sum;
-  sources->unit = integer_sum ? sum / (float)integer_sum : 0;
-}
-
-/* Settles which frames are added up. */
-static void
-set_sources(CudaSession *self, const CnvWork *work, const CnvFrame *in)
-{
-  CnvSources *sources = &self->sources;
-
-  sources->n = (int)work->n_temporal_taps;
   sources->first = 0;
-  for (guint i = 0; i < work->n_temporal_taps; i++) {
-    const CnvTemporalTap *tap = &work->temporal_tap[i];
-    const CnvFrame *frame = source_frame(self, tap, in);
+  for (int i = 0; i < sources->n; i++) {
+    const CnvFrame *frame = source_frame(self, &work->temporal_tap[i], in);
 
-    sources->weight[i] = tap->slot < 0 ? 0 : tap->weight;
     sources->delta[i] = (gint64)((guintptr)frame->data[0] - (guintptr)in->data[0]);
     sources->first = MIN(sources->first, sources->delta[i]);
   }
-  set_integers(sources);
 }
 
 /* Every frame that counts has a staged form of its own. */
@@ -333,7 +305,7 @@ cnv_cuda_filter(CudaSession *self, const CnvWork *work, int slice, const CnvFram
   gboolean first = slice == 0 || slices->single_launch, last = slice == slices->n - 1;
   CNV_RANGE("compute");
 
-  set_sources(self, work, in);
+  locate_sources(self, work, in);
   return (!first || cnv_cuda_mark(self, SPAN_COMPUTE, 0, self->stream, error)) &&
          filter(self, work, slice, in, out, error) &&
          (!last || cnv_cuda_mark(self, SPAN_COMPUTE, 1, self->stream, error));

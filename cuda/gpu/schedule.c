@@ -191,20 +191,40 @@ add_array(GByteArray *arrays, const GArray *array)
   return at;
 }
 
+/* The integers are the largest of 16 bits, and their sum times the unit is that of the weights: a flat frame stays
+ * flat. */
+static void
+set_integers(CnvSources *sources)
+{
+  float largest = 0, sum = 0;
+
+  for (int i = 0; i < sources->n; i++) {
+    largest = MAX(largest, sources->weight[i]);
+    sum += sources->weight[i];
+  }
+  for (int i = 0; i < sources->n && largest > 0; i++) {
+    guint32 integer = (guint32)(MAX(sources->weight[i], 0) / largest * G_MAXUINT16 + 0.5f);
+
+    sources->integer[i / 2] |= integer << (i % 2 * 16);
+    sources->integer_sum += integer;
+  }
+  sources->unit = sources->integer_sum ? sum / (float)sources->integer_sum : 0;
+}
+
 /* Takes over the weights of the work's frames, which taps over time have in them, and makes tile jobs and words. FALSE:
  * plans and weights are those of before. */
 static gboolean
 set_weights(CnvSchedule *schedule, const CnvWork *work)
 {
-  float weight[CNV_MAX_TEMPORAL_TAPS] = {0};
-  int n = (int)work->n_temporal_taps;
+  CnvSources sources = {.n = (int)work->n_temporal_taps};
 
-  for (int i = 0; i < n; i++)
-    weight[i] = work->temporal_tap[i].slot < 0 ? 0 : work->temporal_tap[i].weight;
-  if (!schedule->has_new_plans && n == schedule->n_weights && memcmp(weight, schedule->weight, sizeof(weight)) == 0)
+  for (int i = 0; i < sources.n; i++)
+    sources.weight[i] = work->temporal_tap[i].slot < 0 ? 0 : work->temporal_tap[i].weight;
+  if (!schedule->has_new_plans && sources.n == schedule->sources.n &&
+      memcmp(sources.weight, schedule->sources.weight, sizeof(sources.weight)) == 0)
     return FALSE;
-  schedule->n_weights = n;
-  memcpy(schedule->weight, weight, sizeof(weight));
+  set_integers(&sources);
+  schedule->sources = sources;
   g_array_set_size(schedule->words, 0);
   for (guint i = 0; i < schedule->planes->len; i++)
     cnv_tile_job_prepare(schedule, i);

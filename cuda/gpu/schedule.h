@@ -44,9 +44,8 @@ typedef struct {
   guint n_processors;                       /* of the GPU; the caller's to set before the work */
 
   /* What follows from the work: */
-  int n_weights;
-  float weight[CNV_MAX_TEMPORAL_TAPS]; /* of frames over time */
-  GArray *words;                       /* guint32: taps for tensor cores */
+  CnvSources sources; /* frames over time and their weights; where they lie is the launcher's to set */
+  GArray *words;      /* guint32: taps for tensor cores */
   /* Arrays for the GPU, one after the other, and the place of each. */
   GByteArray *plan_arrays;
   gsize taps_at, planes_at, words_at;

@@ -118,8 +118,7 @@ typedef struct {
     CUevent unstaged;       /* it has left staging */
     CUevent rows_done;      /* the rows are there */
   } history;
-  CnvSources sources; /* of the frame that is being submitted */
-  gboolean busy;      /* something was started since the last wait */
+  gboolean busy; /* something was started since the last wait */
   Texture texture[N_TEXTURES];
   guint n_textures;
 } CudaSession;

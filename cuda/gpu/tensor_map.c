@@ -90,8 +90,8 @@ set_map(CudaSession *self, const CnvLaunch *launch, const CnvTileJob *job, const
     return FALSE;
   if (self->capability < 90 || !kind->pitch)
     return TRUE;
-  if (self->sources.n) {
-    map.address += (guint64)self->sources.first;
+  if (self->schedule.sources.n) {
+    map.address += (guint64)self->schedule.sources.first;
     map.dim[3] = CNV_SOURCE_STEPS;
     map.stride[2] = CNV_SOURCE_STEP;
   }

@@ -81,7 +81,7 @@ cnv_tile_job_prepare(CnvSchedule *schedule, guint index)
   of->tile_job.bands = schedule->words->len;
   kind->set_job(&of->tile_job, schedule->words,
                 &(CnvJobPlane){plan, plane, schedule->variant[of->kernel], &of->needs, &shared,
-                               schedule->n_weights ? schedule->weight : plan->weight});
+                               schedule->sources.n ? schedule->sources.weight : plan->weight});
 }
 
 void
