@@ -21,7 +21,7 @@ const CnvKernelKind *
 cnv_kernel_kind(CnvKernelId kernel)
 {
   static const CnvKernelKind *const with_tiles[CNV_N_KERNELS] = {[CNV_KERNEL_FUSED] = &cnv_kind_fused,
-                                                                 [CNV_KERNEL_FRAMES] = &cnv_kind_frames,
+                                                                 [CNV_KERNEL_ONE_TAP] = &cnv_kind_one_tap,
                                                                  [CNV_KERNEL_BLUR] = &cnv_kind_blur,
                                                                  [CNV_KERNEL_DENSE] = &cnv_kind_dense};
 
@@ -70,7 +70,7 @@ static gboolean
 has_single_taps(const CnvPlan *plan, CnvNeeds *needs)
 {
   for (int p = 0; p < plan->n_planes; p++)
-    if (plan->plane[p].filtered && !cnv_kind_frames.fits(plan, &plan->plane[p], needs, NULL))
+    if (plan->plane[p].filtered && !cnv_kind_one_tap.fits(plan, &plan->plane[p], needs, NULL))
       return FALSE;
   return TRUE;
 }
@@ -86,7 +86,7 @@ cnv_kernel_with_tiles(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlan
   if (algorithm != CNV_ALGORITHM_TENSOR)
     return CNV_N_KERNELS;
   if (has_single_taps(plan, needs))
-    return CNV_KERNEL_FRAMES;
+    return CNV_KERNEL_ONE_TAP;
   if (cnv_kind_blur.fits(plan, plane, &blur, NULL) &&
       !(is_small(&blur) && prefers_dense(plan) && cnv_kind_dense.fits(plan, plane, needs, NULL))) {
     *needs = blur;

@@ -23,7 +23,7 @@ typedef enum {
   CNV_KERNEL_ROWS,
   CNV_KERNEL_COLUMNS,
   CNV_KERNEL_FUSED, /* the first with tile jobs */
-  CNV_KERNEL_FRAMES,
+  CNV_KERNEL_ONE_TAP,
   CNV_KERNEL_BLUR,
   CNV_KERNEL_DENSE,
   CNV_KERNEL_STAGE_OUT,
@@ -66,7 +66,7 @@ typedef struct {
   int (*box_rows)(const CnvVariant *variant, const CnvNeeds *needs, int rows);
 } CnvKernelKind;
 
-extern const CnvKernelKind cnv_kind_fused, cnv_kind_frames, cnv_kind_blur, cnv_kind_dense;
+extern const CnvKernelKind cnv_kind_fused, cnv_kind_one_tap, cnv_kind_blur, cnv_kind_dense;
 
 /* Bytes of shared memory that a block may ask for, without its kernel's own (tests/unit/kernel_resources.py): on every
  * GPU that has tensor cores, 99 KiB in all, and for fused from compute capability 7.0 on, 64 KiB. */

@@ -72,8 +72,8 @@ count_jobs(const CnvSchedule *schedule, CnvKernelId kernel)
 static void
 set_work(CnvSchedule *schedule, const CnvWork *work)
 {
-  static const CnvKernelId last[] = {CNV_KERNEL_NAIVE,  CNV_KERNEL_TILED, CNV_KERNEL_COLUMNS, CNV_KERNEL_FUSED,
-                                     CNV_KERNEL_FRAMES, CNV_KERNEL_BLUR,  CNV_KERNEL_DENSE};
+  static const CnvKernelId last[] = {CNV_KERNEL_NAIVE,   CNV_KERNEL_TILED, CNV_KERNEL_COLUMNS, CNV_KERNEL_FUSED,
+                                     CNV_KERNEL_ONE_TAP, CNV_KERNEL_BLUR,  CNV_KERNEL_DENSE};
   guint done = 0;
 
   cnv_schedule_init(schedule);
@@ -111,7 +111,7 @@ START_TEST(test_whole_frames)
       {&sharpen, CNV_ALGORITHM_TENSOR, CNV_KERNEL_DENSE, "dense", "1_1_1_4"},
       {&unsharp, CNV_ALGORITHM_TENSOR, CNV_KERNEL_BLUR, "blur", "3x3"},
       {&full_rank, CNV_ALGORITHM_TENSOR, CNV_KERNEL_DENSE, "dense", "1_1_2_6"},
-      {&one_tap, CNV_ALGORITHM_TENSOR, CNV_KERNEL_FRAMES, "frames", NULL},
+      {&one_tap, CNV_ALGORITHM_TENSOR, CNV_KERNEL_ONE_TAP, "one_tap", NULL},
   };
 
   for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {

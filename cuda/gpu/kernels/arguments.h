@@ -143,8 +143,8 @@ typedef struct {
 /* A copy thread moves 16 bytes where addresses allow. Threads of a block: 32 x 8. */
 #define CNV_COPY_BYTES 16
 
-/* Tile jobs, for kernels that do all of a job in one launch (fused, frames, blur, dense). A block is CNV_TILE_WARPS
- * warps (frames: CNV_FRAMES_WARPS); it makes one tile, the tiles of a job being numbered row by row. Samples are
+/* Tile jobs, for kernels that do all of a job in one launch (fused, one_tap, blur, dense). A block is CNV_TILE_WARPS
+ * warps (one_tap: CNV_ONE_TAP_WARPS); it makes one tile, the tiles of a job being numbered row by row. Samples are
  * counted along a row over all channels, so that channels need no kernels of their own: a tap's neighbour is `channels`
  * samples away.
  */
@@ -244,10 +244,10 @@ cnv_ring_bytes(int bytes, int pitch, int k_x, int steps, int blocks, int parts)
 /* Fragments of a variant's taps of two rows: each has the operand B of one product, two words of each lane. */
 #define CNV_DENSE_FRAGMENTS(bytes, k, terms, digits) ((k) * (terms) * (digits)*CNV_DENSE_PRODUCTS(bytes, k))
 
-/* frames: warps of a block, bytes and rows of a tile */
-#define CNV_FRAMES_WARPS 8
-#define CNV_FRAMES_BYTES 512
-#define CNV_FRAMES_ROWS 16
+/* one_tap: warps of a block, bytes and rows of a tile */
+#define CNV_ONE_TAP_WARPS 8
+#define CNV_ONE_TAP_BYTES 512
+#define CNV_ONE_TAP_ROWS 16
 
 /* fused: samples of a tile's row with those that taps reach over, rows that a block makes at a time, rows of a tile,
  * and groups of eight taps of an axis after the first tap. */
@@ -266,12 +266,12 @@ typedef struct {
   CNV_ALIGNED(16) float first_sum[4], first_level[4];
   int shift, full_bits;
   int combine;
-  int clamps, renormalizes;            /* clamps: levels may lie beyond 0 and full */
-  float center;                        /* the tap on the sample itself: blur: beside the others; frames: all there is */
-  float bias[2];                       /* dense, frames: added to the terms' sums */
-  float mid, mid_bias, gain, fraction; /* the same for all channels that are filtered. dense, frames: gain is that of
+  int clamps, renormalizes; /* clamps: levels may lie beyond 0 and full */
+  float center;             /* the tap on the sample itself: blur: beside the others; one_tap: all there is */
+  float bias[2];            /* dense, one_tap: added to the terms' sums */
+  float mid, mid_bias, gain, fraction; /* the same for all channels that are filtered. dense, one_tap: gain is that of
                                           sums of samples as they are in memory */
-  float offset;                        /* blur, dense, frames: added to sums before they are rounded to levels */
+  float offset;                        /* blur, dense, one_tap: added to sums before they are rounded to levels */
   int base;
   /* Ones where four samples from a multiple of four on are copied from the input, as they lie in memory: of samples of
    * 8 bits the first number alone. */

@@ -4,7 +4,7 @@
  * planes of any size, number of channels and sample type, of any plan whose taps are in constant memory.
  */
 #include "gpu/kernels/dense.cuh"
-#include "gpu/kernels/frames.cuh"
+#include "gpu/kernels/one_tap.cuh"
 #include "gpu/kernels/fused.cuh"
 #include "gpu/kernels/point.cuh"
 #include "gpu/kernels/ring.cuh"
@@ -94,8 +94,8 @@ BLOCKS(stage_out, stage_out(b, l))
   TILES(ring_split_u16_##K_X, blocks, blur_ring<uint16_t, K_X, ROWS, true>)
 TILES(fused_u8, 5, fused<uint8_t>)
 TILES(fused_u16, 5, fused<uint16_t>)
-WARPS(frames_u8, CNV_FRAMES_WARPS, 32 / CNV_FRAMES_WARPS, frames<uint8_t>)
-WARPS(frames_u16, CNV_FRAMES_WARPS, 32 / CNV_FRAMES_WARPS, frames<uint16_t>)
+WARPS(one_tap_u8, CNV_ONE_TAP_WARPS, 32 / CNV_ONE_TAP_WARPS, one_tap<uint8_t>)
+WARPS(one_tap_u16, CNV_ONE_TAP_WARPS, 32 / CNV_ONE_TAP_WARPS, one_tap<uint16_t>)
 CNV_BLUR_VARIANTS(BLUR)
 CNV_BLUR_SPLIT_VARIANTS(BLUR_SPLIT)
 CNV_BLUR_OVER_TIME_VARIANTS(BLUR_OVER_TIME)

@@ -83,7 +83,7 @@ add_tiles(void)
   for (int bytes = 1; bytes <= 2; bytes++) {
     add_named((Variant){.bytes = bytes, .is_fused = TRUE}, sizeof(CnvTileArgs), tiles_fused, "cnv_fused_%s",
               types[bytes]);
-    add_named((Variant){.bytes = bytes, .is_frames = TRUE}, sizeof(CnvTileArgs), tiles_frames, "cnv_frames_%s",
+    add_named((Variant){.bytes = bytes, .is_one_tap = TRUE}, sizeof(CnvTileArgs), tiles_one_tap, "cnv_one_tap_%s",
               types[bytes]);
   }
 #define BLUR(name, size, x, y, m, n, over_time)                                                                        \

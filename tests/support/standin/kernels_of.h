@@ -15,7 +15,7 @@ typedef struct {
   int groups;   /* of 16 samples, blur */
   int ring;     /* blur: 16 rows of a round, or 0 */
   int parts;    /* f16 numbers of a tap, blur */
-  gboolean is_fused, is_frames;
+  gboolean is_fused, is_one_tap;
   gboolean is_over_time; /* blur */
   int terms;             /* dense */
   int digits, rows;      /* dense; rows of taps in registers, or 0 */
@@ -39,7 +39,7 @@ void blocks_stage_out(const KernelRun *run);
 
 /* tiles.c: kernels with CnvTileArgs. */
 void tiles_fused(const KernelRun *run);
-void tiles_frames(const KernelRun *run);
+void tiles_one_tap(const KernelRun *run);
 void tiles_blur(const KernelRun *run);
 void tiles_dense(const KernelRun *run);
 

@@ -21,8 +21,8 @@ typedef struct {
 static int
 tile_width(const Variant *v, const CnvTileJob *s)
 {
-  if (v->is_frames)
-    return CNV_FRAMES_BYTES / v->bytes;
+  if (v->is_one_tap)
+    return CNV_ONE_TAP_BYTES / v->bytes;
   if (v->digits)
     return CNV_TILE_WIDTH;
   if (v->ring)
@@ -178,17 +178,17 @@ check_shared(const KernelRun *run, const CnvTileJob *s)
   Reached r = reached_by(v, s);
   int rows = v->ring ? 16 * v->ring : s->rows + r.top + r.below, frames = MAX(l->sources.n, 1);
   guint tiles = (guint)frames * CNV_TILE_BYTES((guint)r.pitch, (guint)s->box_rows);
-  guint needed = v->is_frames ? 0 : tiles + (v->is_fused ? 0 : (guint)(s->rows * tile_width(v, s) * v->bytes));
+  guint needed = v->is_one_tap ? 0 : tiles + (v->is_fused ? 0 : (guint)(s->rows * tile_width(v, s) * v->bytes));
 
   if (v->ring)
     needed = (guint)cnv_ring_bytes(v->bytes, r.pitch, v->k_x, s->steps_y, v->ring, v->parts);
   if (v->groups && (s->top > CNV_BLUR_LEAD(v->k_y) || (s->top < CNV_BLUR_LEAD(v->k_y) && !v->is_over_time)))
     standin_report("%s has %d rows above a tile", run->name, s->top);
-  if (run->size->block[0] != 32u * (v->is_frames ? CNV_FRAMES_WARPS : CNV_TILE_WARPS) || run->size->block[1] != 1)
+  if (run->size->block[0] != 32u * (v->is_one_tap ? CNV_ONE_TAP_WARPS : CNV_TILE_WARPS) || run->size->block[1] != 1)
     standin_report("%s has blocks of %u x %u threads", run->name, run->size->block[0], run->size->block[1]);
   if (s->rows % 16 || s->origin % 16 || s->bands % 4)
     standin_report("%s: tiles of %d rows from sample %d, words from %u on", run->name, s->rows, s->origin, s->bands);
-  if ((s->box_rows < rows && !v->is_frames) ||
+  if ((s->box_rows < rows && !v->is_one_tap) ||
       (v->ring && (s->box_rows > rows || frames > 1 || s->rows > CNV_RING_ROWS)))
     standin_report("%s takes %d rows of %d", run->name, rows, s->box_rows);
   if ((v->groups || v->ring) && (v->ring ? s->steps_y < 2 || s->steps_y > CNV_RING_STEPS : s->steps_y != v->k_y))
@@ -269,7 +269,7 @@ check_plane(const KernelRun *run, const CnvTileJob *s)
     bits |= (guint64)l->sources.delta[i];
   if (bits % 16)
     standin_report("%s: plane %d does not lie on multiples of 16 bytes", run->name, s->pointers);
-  else if (standin_capability() >= 90 && !run->variant.is_frames)
+  else if (standin_capability() >= 90 && !run->variant.is_one_tap)
     check_map(run, s);
 }
 
@@ -693,7 +693,7 @@ dense_tiles(const KernelRun *run, Tiles *tiles)
   g_free(bands);
 }
 
-/* ---- frames ---- */
+/* ---- one_tap ---- */
 
 /* In float32, in which the kernel counts. */
 static void
@@ -708,7 +708,7 @@ add_source(const Tiles *tiles, int source, float weight, float *acc)
 }
 
 static void
-frames_tiles(const KernelRun *run, Tiles *tiles)
+one_tap_tiles(const KernelRun *run, Tiles *tiles)
 {
   const CnvTileJob *s = tiles->tiles;
   gsize n = (gsize)samples_of(tiles) * s->job.height;
@@ -736,9 +736,9 @@ tiles_fused(const KernelRun *run)
 }
 
 void
-tiles_frames(const KernelRun *run)
+tiles_one_tap(const KernelRun *run)
 {
-  run_tiles(run, frames_tiles);
+  run_tiles(run, one_tap_tiles);
 }
 
 void

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The kind frames (frames.cuh): one tap a frame, in float32.
+ * The kind one_tap (one_tap.cuh): one tap a frame, in float32.
  */
 #include <math.h>
 
 #include "gpu/kinds.h"
 
 static const CnvVariant variants[] = {
-    {"frames", NULL, .bytes = 1, .rows = 1, .terms = 1, .width = CNV_FRAMES_BYTES, .tile_rows = CNV_FRAMES_ROWS},
-    {"frames", NULL, .bytes = 2, .rows = 1, .terms = 1, .width = CNV_FRAMES_BYTES / 2, .tile_rows = CNV_FRAMES_ROWS},
+    {"one_tap", NULL, .bytes = 1, .rows = 1, .terms = 1, .width = CNV_ONE_TAP_BYTES, .tile_rows = CNV_ONE_TAP_ROWS},
+    {"one_tap", NULL, .bytes = 2, .rows = 1, .terms = 1, .width = CNV_ONE_TAP_BYTES / 2, .tile_rows = CNV_ONE_TAP_ROWS},
     {NULL}};
 
 /* The tap on the sample itself. */
@@ -55,6 +55,6 @@ box_rows(const CnvVariant *variant, const CnvNeeds *needs, int rows)
   return rows;
 }
 
-const CnvKernelKind cnv_kind_frames = {
-    "frames",     CNV_ALGORITHM_TENSOR, 32 * CNV_FRAMES_WARPS, 1, .variants = variants,
+const CnvKernelKind cnv_kind_one_tap = {
+    "one_tap",    CNV_ALGORITHM_TENSOR, 32 * CNV_ONE_TAP_WARPS, 1, .variants = variants,
     .fits = fits, .set_job = set_job,   .box_rows = box_rows};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * frames: each sample by itself, summed up over the frames of a history, in float32. Nothing beside it is read, so
+ * one_tap: each sample by itself, summed up over the frames of a history, in float32. Nothing beside it is read, so
  * there is no tile in shared memory: a warp makes 512 bytes of a row, each thread 16 of them.
  */
 #pragma once
@@ -43,7 +43,7 @@ unpack_sample(const uint32_t (&word)[4], int i, uint16_t, uint32_t mask)
 
 /* A sum's level, not yet clamped (dense_level). */
 __device__ static int
-frames_level(float sum, const CnvTileJob &s)
+one_tap_level(float sum, const CnvTileJob &s)
 {
   return __float_as_int(fmaf(s.combine == CNV_COMBINE_ABSOLUTE ? fabsf(sum) : sum, s.gain, s.offset) *
                         __int_as_float(1));
@@ -53,15 +53,15 @@ frames_level(float sum, const CnvTileJob &s)
 __device__ static uint32_t
 pack_sums(const float *sum, const CnvTileJob &s, uint8_t)
 {
-  return pack_levels(frames_level(sum[0], s), frames_level(sum[1], s),
-                     pack_levels(frames_level(sum[2], s), frames_level(sum[3], s), 0));
+  return pack_levels(one_tap_level(sum[0], s), one_tap_level(sum[1], s),
+                     pack_levels(one_tap_level(sum[2], s), one_tap_level(sum[3], s), 0));
 }
 
 __device__ static uint32_t
 pack_sums(const float *sum, const CnvTileJob &s, uint16_t)
 {
-  return (uint32_t)(min(max(frames_level(sum[0], s), 0), s.full_bits) << s.shift |
-                    min(max(frames_level(sum[1], s), 0), s.full_bits) << (s.shift + 16));
+  return (uint32_t)(min(max(one_tap_level(sum[0], s), 0), s.full_bits) << s.shift |
+                    min(max(one_tap_level(sum[1], s), 0), s.full_bits) << (s.shift + 16));
 }
 
 /* Adds N frames from number `first` on, whose loads are under way at once. */
@@ -125,12 +125,12 @@ sum_sample(const CnvTileArgs &l, const CnvTileJob &s, const T *in)
   for (int k = 0; k < max(l.sources.n, 1); k++)
     sum = fmaf((float)(load_sample((const T *)((const char *)in + frame_delta(l, k))) & mask_of(s)),
                frame_weight(l, s, k), sum);
-  return (T)(min(max(frames_level(sum, s), 0), s.full_bits) << s.shift);
+  return (T)(min(max(one_tap_level(sum, s), 0), s.full_bits) << s.shift);
 }
 
 template <typename T>
 __device__ static void
-make_frames(const CnvTileArgs &l, const CnvTileJob &s)
+make_one_tap(const CnvTileArgs &l, const CnvTileJob &s)
 {
   constexpr int samples = 16 / sizeof(T);
   const TileOutput at = tile_output(s, tile_row(s), 32 * samples);
@@ -141,7 +141,7 @@ make_frames(const CnvTileArgs &l, const CnvTileJob &s)
 
   locate<T>(params, l, s);
   const bool by_chunks = x1 - x0 == samples && params.chunk_stores && l.maps >> s.pointers & 1;
-  for (int y = at.y + threadIdx.x / 32; y < at.y_end; y += CNV_FRAMES_WARPS) {
+  for (int y = at.y + threadIdx.x / 32; y < at.y_end; y += CNV_ONE_TAP_WARPS) {
     const T *in = (const T *)(params.in + (int64_t)y * params.in_stride);
     const T *back = (const T *)(params.back + (int64_t)y * params.in_stride);
     T *out = (T *)(params.out + (int64_t)y * params.out_stride);
@@ -166,14 +166,14 @@ make_frames(const CnvTileArgs &l, const CnvTileJob &s)
 
 template <typename T>
 __device__ static void
-frames(const CnvTileArgs &l)
+one_tap(const CnvTileArgs &l)
 {
   const int number = find_tile_job(l);
 
   wait_for_launch_before();
   let_next_launch_begin();
   if (l.n_jobs <= CNV_TILE_JOBS_INLINE)
-    make_frames<T>(l, l.job[number]);
+    make_one_tap<T>(l, l.job[number]);
   else
-    make_frames<T>(l, ((const CnvTileJob *)l.jobs)[number]);
+    make_one_tap<T>(l, ((const CnvTileJob *)l.jobs)[number]);
 }
