@@ -23,8 +23,6 @@
 
 #include "gpu/kernels/blur_samples.cuh"
 
-#if __CUDA_ARCH__ >= 800
-
 __device__ static void
 multiply(float (&sum)[4], const uint4 &a, uint32_t b0, uint32_t b1)
 {
@@ -386,13 +384,3 @@ blur(const CnvTileArgs &l)
   }
   store_outputs<T, width>(l, params, shape);
 }
-
-#else
-
-template <typename T, int K_X, int K_Y, int M, bool SPLIT, bool OVER_TIME>
-__device__ static void
-blur(const CnvTileArgs &)
-{
-}
-
-#endif

@@ -8,8 +8,6 @@
 
 #include "gpu/kernels/tile.cuh"
 
-#if __CUDA_ARCH__ >= 800
-
 __device__ static uint32_t
 halves_of(float low, float high)
 {
@@ -166,5 +164,3 @@ sum_frames(const CnvTileArgs &l, const CnvTileJob &s, uint8_t *tile, int frame_b
   }
   __syncthreads();
 }
-
-#endif

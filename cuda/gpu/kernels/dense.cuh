@@ -17,8 +17,6 @@
 
 #include "gpu/kernels/tile.cuh"
 
-#if __CUDA_ARCH__ >= 800
-
 __device__ static void
 multiply_bytes(int (&sum)[4], const uint32_t (&a)[4], uint2 b)
 {
@@ -224,13 +222,3 @@ dense(const CnvTileArgs &l)
   }
   store_outputs<T, CNV_TILE_WIDTH>(l, params, shape);
 }
-
-#else
-
-template <typename T, int K, int TERMS, int D, int ROWS, int COLUMNS>
-__device__ static void
-dense(const CnvTileArgs &)
-{
-}
-
-#endif

@@ -3,15 +3,17 @@
  * The CUDA kernels as the module has them. Arithmetic is that of plan.h. A launch of kernels with block jobs does
  * planes of any size, number of channels and sample type, of any plan whose taps are in constant memory.
  */
-#include "gpu/kernels/dense.cuh"
-#include "gpu/kernels/one_tap.cuh"
 #include "gpu/kernels/fused.cuh"
+#include "gpu/kernels/one_tap.cuh"
 #include "gpu/kernels/point.cuh"
-#include "gpu/kernels/ring.cuh"
 #include "gpu/kernels/separable.cuh"
 #include "gpu/kernels/stage.cuh"
 #include "gpu/kernels/texture.cuh"
 #include "gpu/kernels/tiled.cuh"
+#if __CUDA_ARCH__ >= 800
+#include "gpu/kernels/dense.cuh"
+#include "gpu/kernels/ring.cuh"
+#endif
 
 /* copy: planes that are not filtered, and what the benchmark holds every kernel against. */
 extern "C" __global__ void __launch_bounds__(256) cnv_copy(const CnvCopyArgs a)
@@ -96,6 +98,7 @@ TILES(fused_u8, 5, fused<uint8_t>)
 TILES(fused_u16, 5, fused<uint16_t>)
 WARPS(one_tap_u8, CNV_ONE_TAP_WARPS, 32 / CNV_ONE_TAP_WARPS, one_tap<uint8_t>)
 WARPS(one_tap_u16, CNV_ONE_TAP_WARPS, 32 / CNV_ONE_TAP_WARPS, one_tap<uint16_t>)
+#if __CUDA_ARCH__ >= 800 /* choice.c sees to it that older GPUs are asked for none of these */
 CNV_BLUR_VARIANTS(BLUR)
 CNV_BLUR_SPLIT_VARIANTS(BLUR_SPLIT)
 CNV_BLUR_OVER_TIME_VARIANTS(BLUR_OVER_TIME)
@@ -103,3 +106,4 @@ CNV_RING_VARIANTS(RING)
 CNV_RING_SPLIT_VARIANTS(RING_SPLIT)
 CNV_DENSE_U8_VARIANTS(DENSE_U8)
 CNV_DENSE_U16_VARIANTS(DENSE_U16)
+#endif

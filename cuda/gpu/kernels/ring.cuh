@@ -10,8 +10,6 @@
 
 #include "gpu/kernels/blur.cuh"
 
-#if __CUDA_ARCH__ >= 800
-
 /* Sizes. Shared memory holds a round's rows, row sums, bands along y and x, and outputs of each warp (cnv_ring_bytes).
  */
 template <typename T, int K_X, int BLOCKS, int PARTS> struct Ring {
@@ -297,13 +295,3 @@ blur_ring(const CnvTileArgs &l)
   else
     ring_rows<T, K_X, BLOCKS, parts, BLUR_ALL>(l, params, box, at, factor, &barrier);
 }
-
-#else
-
-template <typename T, int K_X, int BLOCKS, bool SPLIT>
-__device__ static void
-blur_ring(const CnvTileArgs &)
-{
-}
-
-#endif
