@@ -212,7 +212,7 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
                       .digits = 2,
                       .bytes = plane->component[0].bytes,
                       .center = center != 0,
-                      .n_frames = cnv_fit_n_frames(plan),
+                      .n_frames = plan->n_temporal_taps,
                       .reach = cnv_fit_reach(term, CNV_X) * plane->channels,
                       .rows = cnv_fit_reach(term, CNV_Y)};
   both_axes(plan, plane, term, taps);

@@ -64,7 +64,7 @@ terms_apart(const CnvPlan *plan)
 static CnvNeeds
 measure(const CnvPlan *plan, const CnvPlane *plane)
 {
-  CnvNeeds needs = {.terms = terms_apart(plan), .bytes = plane->component[0].bytes, .n_frames = cnv_fit_n_frames(plan)};
+  CnvNeeds needs = {.terms = terms_apart(plan), .bytes = plane->component[0].bytes, .n_frames = plan->n_temporal_taps};
   int after_x = 0, after_y = 0;
 
   for (int t = 0; t < n_terms_of(plane); t++) {
@@ -91,23 +91,22 @@ add_term(double *to, const CnvPlan *plan, const CnvTerm *term, const CnvNeeds *n
       to[(y0 + y) * needs->n_x + x0 + x] += weight * cnv_plan_tap(plan, term, x, y);
 }
 
-/* The taps of the plane: [frame][term][row][column]. weight: of each frame; NULL: the plan's. */
+/* The taps of the plane: [frame][term][row][column]. weight: of each frame. */
 static CnvTapList
 all_taps(const CnvPlan *plan, const CnvPlane *plane, const CnvNeeds *needs, const float *weight)
 {
   int size = needs->n_x * needs->rows, n_terms = needs->terms;
-  guint n = (guint)(cnv_fit_n_frames(plan) * n_terms * size);
+  guint n = (guint)(plan->n_temporal_taps * n_terms * size);
   double *value = g_new0(double, n);
   CnvTapList taps;
 
-  for (int frame = 0; frame < cnv_fit_n_frames(plan); frame++)
+  for (int frame = 0; frame < plan->n_temporal_taps; frame++)
     for (int t = 0; t < n_terms_of(plane); t++) {
       const CnvTerm *term = &plane->term[t];
-      double of_frame = cnv_fit_n_frames(plan) == 1 ? 1 : weight ? weight[frame] : plan->weight[frame];
 
       if (plan->not_time_separable && term->temporal_tap >= 0 && term->temporal_tap != frame)
         continue;
-      add_term(value + (frame * n_terms + (n_terms > 1 ? t : 0)) * size, plan, term, needs, of_frame);
+      add_term(value + (frame * n_terms + (n_terms > 1 ? t : 0)) * size, plan, term, needs, weight[frame]);
     }
   cnv_tap_list_init(&taps, value, n);
   return taps;
@@ -164,7 +163,7 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
   if (cnv_border_renormalizes(plan->filter.border))
     return cnv_unsupported(error, "of taps that are no row times a column it takes no border-mode=renormalize");
   *needs = measure(plan, plane);
-  taps = all_taps(plan, plane, needs, NULL);
+  taps = all_taps(plan, plane, needs, plan->weight);
   if (!cnv_fit_levels(plane, taps.magnitude, error))
     return FALSE;
   if (!choose_digits(plane, &taps, needs))

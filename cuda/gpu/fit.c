@@ -33,12 +33,6 @@ cnv_needs_join(const CnvNeeds *a, const CnvNeeds *b)
 }
 
 int
-cnv_fit_n_frames(const CnvPlan *plan)
-{
-  return plan->n_temporal_taps > 1 ? plan->n_temporal_taps : 1;
-}
-
-int
 cnv_ring_steps(const CnvNeeds *needs)
 {
   return MAX(cnv_divide_up(needs->rows, 8) + 1, 2);

@@ -32,9 +32,6 @@ typedef struct {
   int n_x, anchor_x, anchor_y;           /* dense */
 } CnvNeeds;
 
-/* Frames that are added up. */
-int cnv_fit_n_frames(const CnvPlan *plan);
-
 /* Steps of 16 rows that 16 outputs reach over. */
 int cnv_ring_steps(const CnvNeeds *needs);
 

@@ -37,7 +37,7 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
                       .reach = cnv_fit_reach(set, CNV_X) * plane->channels,
                       .rows = set->n[CNV_Y],
                       .terms = 1,
-                      .n_frames = cnv_fit_n_frames(plan)};
+                      .n_frames = plan->n_temporal_taps};
   return (set->n[CNV_X] <= CNV_FUSED_MAX_TAPS && set->n[CNV_Y] <= CNV_FUSED_MAX_TAPS &&
           cnv_variant_find(&cnv_kind_fused, needs)) ||
          cnv_unsupported(error, "%dx%d taps, %d channels and %d frames are more than its tiles hold", set->n[CNV_X],

@@ -194,6 +194,17 @@ run(CudaSession *self, const CnvWork *work, FrameInFlight *frame, GError **error
   return TRUE;
 }
 
+/* Replaces planes of memory, whose bit is set, by another frame's. */
+static void
+take_planes(CnvFrame *frame, const CnvFrame *from, guint which)
+{
+  for (int m = 0; m < CNV_MAX_PLANES; m++)
+    if (which >> m & 1) {
+      frame->data[m] = from->data[m];
+      frame->stride[m] = from->stride[m];
+    }
+}
+
 /* One slice of a frame that is alone goes by the session's stream, like all else; else uploads and downloads have their
  * own. */
 static void
@@ -228,7 +239,7 @@ cnv_cuda_start_frame(CudaSession *self, const CnvWork *work, const CnvFrame *in,
     return FALSE;
   filtered = frame->to;
   if (!slices->single_launch)
-    cnv_cuda_take_planes(&filtered, &frame->from, cnv_cuda_copied_memories(work));
+    take_planes(&filtered, &frame->from, cnv_cuda_copied_memories(work));
   set_transfer(self, &frame->up, TRUE, work, in, &frame->from);
   set_transfer(self, &frame->down, FALSE, work, out, &filtered);
   if (!run(self, work, frame, error) ||

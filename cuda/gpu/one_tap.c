@@ -29,7 +29,7 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
     return cnv_unsupported(error, "it takes one tap a frame");
   if (!cnv_fit_levels(plane, fabs(tap_of(plan, plane)) * plan->temporal_magnitude, error))
     return FALSE;
-  *needs = (CnvNeeds){.bytes = plane->component[0].bytes, .rows = 1, .terms = 1, .n_frames = cnv_fit_n_frames(plan)};
+  *needs = (CnvNeeds){.bytes = plane->component[0].bytes, .rows = 1, .terms = 1, .n_frames = plan->n_temporal_taps};
   return TRUE;
 }
 
@@ -39,7 +39,7 @@ set_job(CnvTileJob *job, GArray *words, const CnvJobPlane *of)
   double unit = exp2(job->shift), tap = tap_of(of->plan, of->plane), sum = 0, mid;
 
   for (int i = 0; i < of->needs->n_frames; i++)
-    sum += of->needs->n_frames > 1 ? of->weight[i] : 1;
+    sum += of->weight[i];
   mid = sum * tap * job->mid;
   job->center = (float)tap;
   job->renormalizes = FALSE;

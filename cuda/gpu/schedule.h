@@ -27,9 +27,9 @@ typedef struct {
 /* A plane's kernel and bank. */
 typedef struct {
   guint bank;
-  CnvKernelId kernel; /* with tile jobs; CNV_N_KERNELS: none */
-  CnvNeeds needs;
-  CnvTileJob tile_job; /* of all of the plane, not yet cut into tiles */
+  CnvKernelId kernel;     /* with tile jobs; CNV_N_KERNELS: none */
+  CnvNeeds needs, shared; /* shared: with the same plane of other plans, whose tiles come by the same tensor map */
+  CnvTileJob tile_job;    /* of all of the plane, not yet cut into tiles */
 } CnvPlaneKernel;
 
 typedef struct {

@@ -32,10 +32,10 @@ typedef struct {
 typedef struct {
   gboolean upload; /* else a download */
   CnvFrame host, device;
-  CnvFrame bus;       /* planes of the host's frame, or of staging */
+  CnvFrame bus;       /* the host's frame, or staging */
   CnvLayout layout;   /* of the frame, and of staging; no planes: the frame is not in host memory */
   CudaBuffer staging; /* stays from frame to frame */
-  guint staged;       /* bits: planes that are staged */
+  gboolean staged;
   CnvSlices slices;
   CUstream stream;
   gboolean overlaps; /* with those of other frames */
@@ -103,7 +103,6 @@ typedef struct {
   CUevent mark[N_SPANS][2]; /* where a span begins and ends */
   gboolean marking;         /* this frame is being timed */
   guint marked;             /* bits: spans that wait to be read */
-  double timed_us[N_SPANS];
   guint64 n_timed;
   CnvSchedule schedule;
   int loaded_bank; /* of taps, in constant memory; -1 none */
@@ -135,9 +134,7 @@ gboolean cnv_cuda_device_frame(CudaSession *self, const CnvFrame *frame, CudaBuf
                                GError **error);
 
 /* transfer.c */
-/* Replaces planes of memory, whose bit is set, by another frame's. */
-void cnv_cuda_take_planes(CnvFrame *frame, const CnvFrame *from, guint which);
-/* Finds the planes that are not page-locked, and staging for them. */
+/* Finds staging for a frame that is not page-locked. */
 void cnv_cuda_transfer_stage(CudaSession *self, Transfer *transfer);
 /* Starts the copy of slice k; what is staged of an upload has been copied there then. */
 gboolean cnv_cuda_transfer_slice(CudaSession *self, const Transfer *transfer, int k, GError **error);

@@ -50,7 +50,7 @@ make_job(const CnvPlane *plane, int c)
   return job;
 }
 
-/* What one plane of all plans needs of a kernel: their tiles come by one tensor map. */
+/* What one plane of all plans needs of a kernel. */
 static CnvNeeds
 needs_of_plane(const CnvSchedule *schedule, CnvKernelId kernel, guint p)
 {
@@ -71,16 +71,15 @@ cnv_tile_job_prepare(CnvSchedule *schedule, guint index)
   CnvPlaneKernel *of = &g_array_index(schedule->plane_kernels, CnvPlaneKernel, index);
   const CnvPlan *plan = g_ptr_array_index(schedule->plans, index / CNV_MAX_PLANES);
   const CnvPlane *plane = &plan->plane[index % CNV_MAX_PLANES];
-  const CnvKernelKind *kind = of->kernel < CNV_N_KERNELS ? cnv_kernel_kind(of->kernel) : NULL;
-  CnvNeeds shared;
 
-  if (!kind)
+  if (of->kernel == CNV_N_KERNELS)
     return;
-  shared = needs_of_plane(schedule, of->kernel, index);
+  of->shared = needs_of_plane(schedule, of->kernel, index);
   of->tile_job = make_job(&g_array_index(schedule->planes, CnvPlane, index), cnv_fit_first_channel(plane));
   of->tile_job.bands = schedule->words->len;
-  kind->set_job(&of->tile_job, schedule->words,
-                &(CnvJobPlane){plan, plane, schedule->variant[of->kernel], &of->needs, &shared,
+  cnv_kernel_kind(of->kernel)
+      ->set_job(&of->tile_job, schedule->words,
+                &(CnvJobPlane){plan, plane, schedule->variant[of->kernel], &of->needs, &of->shared,
                                schedule->sources.n ? schedule->sources.weight : plan->weight});
 }
 
@@ -137,12 +136,12 @@ cut_jobs(CnvSchedule *schedule, CnvLaunch *launch, int rows)
   launch->blocks_x = 0;
   for (guint i = launch->first; i < launch->first + launch->n; i++) {
     CnvTileJob *job = &g_array_index(schedule->tile_jobs, CnvTileJob, i);
-    const CnvNeeds needs = needs_of_plane(schedule, launch->kernel, job->job.plane);
+    const CnvNeeds *needs = &cnv_schedule_plane_kernel(schedule, &job->job)->shared;
 
     job->first_block = (int)launch->blocks_x;
-    job->box_rows = kind->box_rows(variant, &needs, rows);
+    job->box_rows = kind->box_rows(variant, needs, rows);
     launch->blocks_x += cut_job(job, kind, variant, rows);
-    find_inner(job, variant, &needs);
+    find_inner(job, variant, needs);
   }
   launch->shared_bytes = cnv_kernel_shared_bytes(kind, variant, &schedule->needs[launch->kernel], rows);
 }

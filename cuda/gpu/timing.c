@@ -35,8 +35,7 @@ cnv_cuda_read_times(CudaSession *self, GError **error)
     if (marked >> m & 1 &&
         !CHECK(self, cuEventElapsedTime(&ms, self->mark[m][0], self->mark[m][1]), "timing a frame", error))
       return FALSE;
-    self->timed_us[m] += ms * 1000.0;
-    *mean[m] = self->timed_us[m] / self->n_timed;
+    *mean[m] += (ms * 1000.0 - *mean[m]) / self->n_timed;
   }
   return TRUE;
 }

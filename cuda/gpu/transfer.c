@@ -21,29 +21,18 @@ is_locked(const CudaSession *self, const guint8 *address)
          type == CU_MEMORYTYPE_HOST;
 }
 
-/* Bits of the planes that are not page-locked from their first byte to their last. */
-static guint
-unlocked_planes(const CudaSession *self, const CnvLayout *layout, const CnvFrame *frame)
+/* From each plane's first byte to its last. */
+static gboolean
+is_frame_locked(const CudaSession *self, const CnvLayout *layout, const CnvFrame *frame)
 {
-  guint planes = 0;
-
   for (int m = 0; m < layout->n_planes; m++) {
     const guint8 *first = frame->data[m];
-    const guint8 *last = first + (gsize)(layout->rows[m] - 1) * frame->stride[m] + layout->row_bytes[m] - 1;
 
-    planes |= is_locked(self, first) && is_locked(self, last) ? 0 : 1u << m;
+    if (!is_locked(self, first) ||
+        !is_locked(self, first + (gsize)(layout->rows[m] - 1) * frame->stride[m] + layout->row_bytes[m] - 1))
+      return FALSE;
   }
-  return planes;
-}
-
-void
-cnv_cuda_take_planes(CnvFrame *frame, const CnvFrame *from, guint which)
-{
-  for (int m = 0; m < CNV_MAX_PLANES; m++)
-    if (which >> m & 1) {
-      frame->data[m] = from->data[m];
-      frame->stride[m] = from->stride[m];
-    }
+  return TRUE;
 }
 
 /* Without staging the driver copies from and to any memory by itself, one slice after the other. */
@@ -51,20 +40,17 @@ void
 cnv_cuda_transfer_stage(CudaSession *self, Transfer *transfer)
 {
   const CnvLayout *layout = &transfer->layout;
-  CnvFrame staging;
 
   transfer->bus = transfer->host;
-  transfer->staged = unlocked_planes(self, layout, &transfer->host);
-  if (!transfer->staged)
+  if (is_frame_locked(self, layout, &transfer->host) ||
+      !cnv_cuda_reserve(self, &transfer->staging, TRUE, layout->size, NULL))
     return;
+  transfer->staged = TRUE;
+  transfer->bus = cnv_layout_frame(layout, CNV_MEMORY_HOST, transfer->staging.address);
   if (!self->host.team)
     self->host.team = cnv_team_new(MIN(g_get_num_processors(), COPY_THREADS), NULL);
   if (!self->host.team) /* of the calling thread alone */
     self->host.team = cnv_team_new(1, NULL);
-  if (!cnv_cuda_reserve(self, &transfer->staging, TRUE, layout->size, NULL))
-    transfer->staged = 0;
-  staging = cnv_layout_frame(layout, CNV_MEMORY_HOST, transfer->staging.address);
-  cnv_cuda_take_planes(&transfer->bus, &staging, transfer->staged);
 }
 
 /* Finds the first row of a plane that slice k brings; returns how many there are. */
@@ -90,20 +76,20 @@ cnv_cuda_transfer_copy_staged(CudaSession *self, const Transfer *transfer, int k
   const CnvFrame *from = transfer->upload ? &transfer->host : &transfer->bus;
   const CnvFrame *to = transfer->upload ? &transfer->bus : &transfer->host;
   CnvRowsCopy copies[CNV_MAX_PLANES];
-  int n = 0;
 
+  if (!transfer->staged)
+    return;
   for (int m = 0; m < transfer->layout.n_planes; m++) {
     int first, rows = find_rows(transfer, m, k, &first);
 
-    if (transfer->staged >> m & 1)
-      copies[n++] = (CnvRowsCopy){.to = row_of(to, m, first),
-                                  .from = row_of(from, m, first),
-                                  .to_stride = to->stride[m],
-                                  .from_stride = from->stride[m],
-                                  .row = transfer->layout.row_bytes[m],
-                                  .rows = rows};
+    copies[m] = (CnvRowsCopy){.to = row_of(to, m, first),
+                              .from = row_of(from, m, first),
+                              .to_stride = to->stride[m],
+                              .from_stride = from->stride[m],
+                              .row = transfer->layout.row_bytes[m],
+                              .rows = rows};
   }
-  cnv_copy_rows(self->host.team, copies, n);
+  cnv_copy_rows(self->host.team, copies, transfer->layout.n_planes);
 }
 
 /* ---- copies by the driver ---- */
@@ -111,7 +97,7 @@ cnv_cuda_transfer_copy_staged(CudaSession *self, const Transfer *transfer, int k
 static gboolean
 start_plane(CudaSession *self, const Transfer *transfer, int m, int k, GError **error)
 {
-  const gboolean up = transfer->upload, staged = transfer->staged >> m & 1;
+  const gboolean up = transfer->upload;
   const CnvFrame *from = up ? &transfer->bus : &transfer->device, *to = up ? &transfer->device : &transfer->bus;
   const char *doing = up ? "uploading a frame" : "downloading a frame";
   gsize from_stride = from->stride[m], to_stride = to->stride[m], row = transfer->layout.row_bytes[m], bytes;
@@ -124,7 +110,7 @@ start_plane(CudaSession *self, const Transfer *transfer, int m, int k, GError **
   *(up ? &self->base.stats.bytes_uploaded : &self->base.stats.bytes_downloaded) += rows * row;
   /* If the strides are equal the bytes between the rows are copied, too: faster. Those of a caller's frame are not
    * written. */
-  if (from_stride == to_stride && (up || staged || to_stride == row)) {
+  if (from_stride == to_stride && (up || transfer->staged || to_stride == row)) {
     bytes = (rows - 1) * to_stride + row;
     return up ? CHECK(self, cuMemcpyHtoDAsync((guintptr)target, source, bytes, transfer->stream), doing, error)
               : CHECK(self, cuMemcpyDtoHAsync(target, (guintptr)source, bytes, transfer->stream), doing, error);

@@ -449,18 +449,18 @@ static gboolean used[2][MAX_VARIANTS]; /* of blur and dense */
 static gboolean
 check_kind(Fixture *f, gboolean is_dense)
 {
-  static const float weight[] = {0.25f, 0.5f, 0.125f};
+  static const float over_time[] = {0.25f, 0.5f, 0.125f};
   GArray *words = g_array_new(FALSE, FALSE, sizeof(guint32));
   gboolean fits;
 
   f->kind = is_dense ? &cnv_kind_dense : &cnv_kind_blur;
-  f->weight = weight;
+  f->weight = f->plan->n_temporal_taps > 1 ? over_time : f->plan->weight;
   fits = f->kind->fits(f->plan, f->plane, &f->needs, NULL);
   if (fits) {
     f->variant = cnv_variant_find(f->kind, &f->needs);
     used[is_dense][f->variant - f->kind->variants] = TRUE;
     f->job = (CnvTileJob){.shift = f->plane->component[0].shift};
-    f->kind->set_job(&f->job, words, &(CnvJobPlane){f->plan, f->plane, f->variant, &f->needs, &f->needs, weight});
+    f->kind->set_job(&f->job, words, &(CnvJobPlane){f->plan, f->plane, f->variant, &f->needs, &f->needs, f->weight});
     f->words = (const guint32 *)words->data;
     (is_dense ? check_dense : check_blur)(f, words->len);
   }
