@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# Runs pipelines/library.py on short videos, and compares the frames of what it writes with those of one run over each
+# whole video, bit for bit, as the encoder here loses nothing.
+#
+# Usage: library.py PIPELINES cluster|again|full|cuts      in the folder of a build that CUDACONVOLVE_BUILD names
+# Exit status: 77 where something is missing, with the reason.
+import csv
+import hashlib
+import importlib.util
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+PIPELINES = sys.argv[1]
+sys.path.insert(0, PIPELINES)
+try:
+    import library_task as task
+    from library_task import Gst
+    import gi.overrides._gi_gst  # noqa: F401 (properties that are lists need it)
+except (ImportError, ValueError) as error:
+    print(f'skipped: {sys.executable} lacks GStreamer for Python ({error}): apt install python3-gst-1.0')
+    sys.exit(77)
+
+FRAMES, RATE = 100, 25
+PICTURE = f'videotestsrc num-buffers={FRAMES} pattern=ball ! video/x-raw,format=I420,width=96,height=64,framerate={RATE}/1'
+SOUND = 'audiotestsrc num-buffers=240 ! audio/x-raw,rate=44100,channels=1'  # longer than the video
+H264 = 'x264enc speed-preset=veryfast key-int-max=25 bframes=3 b-pyramid=true option-string=open-gop=1'
+SETTINGS = ['filter=box', 'radius=2', 'temporal-radius=2', 'scene-change-threshold=0.2', 'backend=cpu']
+LOSSLESS = 'x264enc pass=quant quantizer=0 speed-preset=ultrafast threads=1'
+
+
+def fail(text):
+    sys.exit(f'FAILED: {text}')
+
+
+def skip(text):
+    print(f'SKIPPED: {text}')
+    sys.exit(77)
+
+
+def expect(text, is_so):
+    if not is_so:
+        fail(text)
+
+
+# ---- videos
+
+def launch(description, prepare=lambda run: None):
+    run = task.Run(description)
+    prepare(run)
+    run.play()
+    run.stop()
+
+
+def make_h264(path):
+    """B frames that refer to each other, groups of pictures that are not closed, and sound."""
+    launch(f'{PICTURE} ! {H264} ! h264parse ! mp4mux name=mux ! filesink location={path} '
+           f'{SOUND} ! avenc_aac ! aacparse ! queue ! mux.')
+
+
+def make_vp9(path):
+    launch(f'{PICTURE} ! vp9enc deadline=1 cpu-used=8 keyframe-max-dist=25 ! webmmux ! filesink location={path}')
+
+
+def make_uneven(path):
+    """A rate that varies, as telephones write it, and two scenes."""
+    def prepare(run):
+        count = iter(range(FRAMES))
+
+        def shift(pad, info):
+            i, buffer = next(count), info.get_buffer()
+            buffer.pts = (i * 1000 // RATE + i * 7919 % 23) * Gst.MSECOND
+            buffer.duration = Gst.CLOCK_TIME_NONE
+            if i == FRAMES * 5 // 8:
+                run['source'].set_property('pattern', 'snow')
+            return Gst.PadProbeReturn.OK
+        run['encoder'].get_static_pad('sink').add_probe(Gst.PadProbeType.BUFFER, shift)
+    launch(f'{PICTURE.replace("videotestsrc", "videotestsrc name=source")} ! {H264} name=encoder ! h264parse '
+           f'! matroskamux ! filesink location={path}', prepare)
+
+
+def make_with(encoder, path):
+    launch(f'{PICTURE} ! {encoder} ! filesink location={path}')
+
+
+def frames_of(path, *elements):
+    """Time and hash of each frame."""
+    run, frames = task.Run(f'filesrc location={path} ! decodebin caps=video/x-raw(ANY) expose-all-streams=false '
+                           f'! videoconvert {" ".join(elements)} ! appsink name=sink sync=false'), []
+
+    def take(sample):
+        digest = hashlib.blake2b(digest_size=8)
+        task.hash_frame(digest, sample.get_caps(), sample.get_buffer())
+        frames.append((task.running_time(sample.get_segment(), sample.get_buffer().pts), digest.hexdigest()))
+    run.on_samples(run['sink'], take)
+    run.play()
+    run.stop()
+    return frames
+
+
+def sound_of(path):
+    run, digest = task.Run(f'filesrc location={path} ! decodebin caps=audio/mpeg ! appsink name=sink sync=false'), []
+    run.on_samples(run['sink'], lambda sample: digest.append(task.is_key(sample.get_buffer()) and hashlib.sha1(
+        sample.get_buffer().extract_dup(0, sample.get_buffer().get_size())).hexdigest()))
+    run.play()
+    run.stop()
+    return digest
+
+
+def compare(source, output):
+    one_run, result = frames_of(source, '! cudaconvolve', *SETTINGS), frames_of(output)
+    expect(f'{output} has {len(result)} frames, not {len(one_run)}', len(one_run) == len(result) > 0)
+    expect(f'frames of {output} differ from one run', [frame[1] for frame in one_run] == [frame[1] for frame in result])
+    off = max(abs(a[0] - b[0]) for a, b in zip(one_run, result))
+    expect(f'times in {output} are off by {off} ns', off <= 1)
+    print(f'{output}: {len(result)} frames as in one run')
+
+
+# ---- runs
+
+def command(*words, output='out'):
+    return [sys.executable, os.path.join(PIPELINES, 'library.py'), *words, '--output', output, '--segment', '0.9',
+            '--workers', '2', '--encoder', LOSSLESS, *SETTINGS]
+
+
+def run_library(*words, status=0, output='out'):
+    result = subprocess.run(command(*words, output=output), stdout=subprocess.PIPE, text=True)
+    print(result.stdout)
+    expect(f'exit status {result.returncode}, not {status}', result.returncode == status)
+    return report(output)
+
+
+def report(output='out'):
+    """Rows by the name of the video."""
+    with open(os.path.join(output, 'report.csv'), newline='') as file:
+        rows = {os.path.basename(row['file']): row for row in csv.DictReader(file)}
+    for row in rows.values():
+        print(row)
+    return rows
+
+
+def parent_of_segment():
+    """The worker that has a segment under way, or None."""
+    for name in filter(str.isdigit, os.listdir('/proc')):
+        try:
+            with open(f'/proc/{name}/cmdline') as file:
+                words = file.read().split('\0')
+            with open(f'/proc/{name}/status') as file:
+                parent = next(int(line.split()[1]) for line in file if line.startswith('PPid:'))
+        except (OSError, StopIteration):
+            continue
+        if 'segment' in words and any(word.startswith(os.getcwd()) for word in words):
+            return parent
+    return None
+
+
+def kill_a_worker(library):
+    while library.poll() is None:
+        worker = parent_of_segment()
+        if worker and worker != library.pid:
+            os.kill(worker, signal.SIGKILL)
+            print(f'killed worker {worker}')
+            return
+        time.sleep(0.01)
+    fail('no segment was seen under way')
+
+
+# ---- tests
+
+def test_cluster():
+    """Two workers by Dask, of which one is killed, and a file that is not whole."""
+    if not importlib.util.find_spec('distributed'):
+        skip('needs Dask: apt install python3-distributed')
+    os.mkdir('in')
+    make_h264('in/h264.mp4')
+    make_vp9('in/vp9.webm')
+    make_uneven('in/uneven.mkv')
+    with open('in/h264.mp4', 'rb') as whole, open('in/corrupt.mp4', 'wb') as part:
+        part.write(whole.read(20000))
+    library = subprocess.Popen(command('in'), stdout=subprocess.PIPE, text=True)
+    kill_a_worker(library)
+    print(library.communicate()[0])
+    expect(f'exit status {library.returncode}, with a corrupt file', library.returncode == 1)
+    rows = report()
+    expect('states', {name: row['state'] for name, row in rows.items()} == {
+        'h264.mp4': 'written', 'vp9.webm': 'written', 'uneven.mkv': 'written', 'corrupt.mp4': 'failed'})
+    expect('the corrupt file has no message', rows['corrupt.mp4']['message'])
+    with open('out/report.html') as page:
+        expect('the page does not have the message', 'no playable streams' in page.read())
+    for source, output in (('h264.mp4', 'h264.mp4'), ('vp9.webm', 'vp9.webm.mkv'), ('uneven.mkv', 'uneven.mkv')):
+        expect(f'{source} is not cut', int(rows[source]['segments']) >= 3)
+        compare(f'in/{source}', f'out/{output}')
+    expect('the sound is not the same', sound_of('in/h264.mp4') == sound_of('out/h264.mp4') != [])
+    expect('more files', sorted(os.listdir('out')) == ['.library', 'h264.mp4', 'report.csv', 'report.html', 'uneven.mkv',
+                                                       'vp9.webm.mkv'])
+
+
+def test_again():
+    """A call that is killed, the next that goes on, one that finds all done, and one with other settings."""
+    os.mkdir('in')
+    make_h264('in/a.mp4')
+    none = ('in', '--scheduler', 'none')
+    library = subprocess.Popen(command(*none))
+    while library.poll() is None and not os.path.exists('out/.library/a.mp4/segment-00001.json'):
+        time.sleep(0.01)
+    library.kill()
+    expect('the first call came to an end', library.wait() == -signal.SIGKILL)
+    kept = {name: os.stat(f'out/.library/a.mp4/{name}').st_mtime_ns for name in ('segment-00000', 'segment-00001')
+            if os.path.exists(f'out/.library/a.mp4/{name}.json')}
+    expect('an output that is not whole', not os.path.exists('out/a.mp4') and kept)
+    damaged = 'out/.library/a.mp4/segment-00000'
+    with open(damaged, 'r+b') as file:
+        file.seek(100)
+        file.write(b'damage')
+    rows = run_library(*none)
+    compare('in/a.mp4', 'out/a.mp4')
+    written = os.stat('out/a.mp4').st_mtime_ns
+    expect('not written', rows['a.mp4']['state'] == 'written')
+    expect('not kept', run_library(*none)['a.mp4']['state'] == 'kept')
+    expect('written again', os.stat('out/a.mp4').st_mtime_ns == written)
+    expect('other settings change nothing', run_library(*none, 'bias=0.1')['a.mp4']['state'] == 'written')
+
+
+def test_full():
+    """A disk that is full: nothing is written by half, and when there is room the call goes on."""
+    os.mkdir('in')
+    os.mkdir('out')
+    make_with(f'{H264} ! h264parse ! mp4mux', 'in/a.mp4')
+    mount = ['mount', '-t', 'tmpfs', '-o', 'size=60k', 'tmpfs', 'out']
+    if os.geteuid() or subprocess.run(mount).returncode:
+        skip('needs root, to mount a small file system')
+    try:
+        rows = run_library('in', '--scheduler', 'none', status=1)
+        expect('the reason', 'No space left' in rows['a.mp4']['message'] or 'space' in rows['a.mp4']['message'])
+        expect('an output by half', not os.path.exists('out/a.mp4'))
+        subprocess.run(['mount', '-o', 'remount,size=8m', 'out'], check=True)
+        run_library('in', '--scheduler', 'none')
+        compare('in/a.mp4', 'out/a.mp4')
+    finally:
+        subprocess.run(['umount', '-l', 'out'], check=True)
+
+
+def test_cuts():
+    """Other containers and codecs; what cannot be cut is one segment."""
+    os.mkdir('in')
+    for name, encoder in (('refresh.mkv', f'{H264} intra-refresh=true ! matroskamux'), ('h264.ts', f'{H264} ! mpegtsmux'),
+                          ('theora.ogv', 'theoraenc keyframe-force=25 ! oggmux'),
+                          ('jpeg.avi', 'jpegenc ! avimux'), ('one.mkv', 'x264enc key-int-max=1000 ! matroskamux')):
+        make_with(encoder, f'in/{name}')
+    rows = run_library('in', '--scheduler', 'none')
+    for name in sorted(os.listdir('in')):
+        compare(f'in/{name}', f'out/{name}' if name.endswith('.mkv') else f'out/{name}.mkv')
+    expect('what has one key frame is cut', rows['one.mkv']['segments'] == '1')
+    expect('JPEG is not cut', int(rows['jpeg.avi']['segments']) >= 3)
+
+
+Gst.init(None)
+missing = [name for name in ('x264enc', 'avdec_h264', 'h264parse', 'avenc_aac', 'vp9enc', 'mp4mux', 'matroskamux', 'mpegtsmux')
+           if not Gst.ElementFactory.find(name)]
+if missing:
+    skip(f'needs {" ".join(missing)}: gstreamer1.0-plugins-good, -bad, -ugly and -libav')
+os.environ['GST_PLUGIN_PATH'] = os.path.join(os.environ['CUDACONVOLVE_BUILD'], 'gst')
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    begin = time.monotonic()
+    globals()['test_' + sys.argv[2]]()
+    print(f'{time.monotonic() - begin:.1f} s')
+    os.chdir('/')
