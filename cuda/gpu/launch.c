@@ -181,6 +181,8 @@ run_tile_jobs(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const C
 
   args.jobs = self->work_arrays.address + schedule->tile_jobs_at + l->first * sizeof(CnvTileJob);
   args.bands = self->plan_arrays.address + schedule->words_at;
+  args.mask_rects = self->work_arrays.address + schedule->mask_rects_at;
+  args.mask_cells = self->mask_cells.address;
   args.n_jobs = (int)l->n;
   args.sources = schedule->sources;
   args.in = planes_of(in);
@@ -261,11 +263,11 @@ job_copy(const CudaSession *self, const CnvRectJob *job, const CnvFrame *from, c
                         job->height};
 }
 
-/* Copies what the work writes from frame to frame, several jobs a launch. */
+/* Copies what the work writes from frame to frame, several rectangles a launch. */
 static gboolean
 copy_jobs(CudaSession *self, const CnvFrame *from, const CnvFrame *to, GError **error)
 {
-  const GArray *jobs = self->schedule.jobs;
+  const GArray *jobs = self->schedule.copies;
   gboolean ok = TRUE;
 
   for (guint i = 0; i < jobs->len && ok; i += CNV_MAX_PLANES) {
@@ -280,7 +282,7 @@ copy_jobs(CudaSession *self, const CnvFrame *from, const CnvFrame *to, GError **
 }
 
 /* In place the jobs are filtered to a scratch frame and copied to their place: their surroundings are read until the
- * last is done. Where jobs have weights not all of their samples are written. */
+ * last is done. What no job writes is copied to the scratch frame first. */
 static gboolean
 filter(CudaSession *self, const CnvWork *work, int slice, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
@@ -289,7 +291,7 @@ filter(CudaSession *self, const CnvWork *work, int slice, const CnvFrame *in, co
   CnvFrame to = *out;
 
   if (in_place && (!cnv_cuda_device_frame(self, &on_host, &self->scratch, &to, error) ||
-                   (self->schedule.mask_rects->len > 0 && !copy_jobs(self, in, &to, error))))
+                   (self->schedule.copies_more && !copy_jobs(self, in, &to, error))))
     return FALSE;
   if (!in_place && self->schedule.slices.single_launch &&
       !cnv_cuda_copy_planes(self, &self->layout, cnv_cuda_copied_memories(work), in, out, error))

@@ -6,6 +6,8 @@
 
 #define ARRAY_ALIGNMENT 256
 
+#define COPIES_MAX 16 /* in place: four a launch, and launches wait for each other */
+
 void
 cnv_schedule_init(CnvSchedule *schedule)
 {
@@ -17,6 +19,7 @@ cnv_schedule_init(CnvSchedule *schedule)
       .plane_kernels = g_array_new(FALSE, TRUE, sizeof(CnvPlaneKernel)),
       .words = g_array_new(FALSE, FALSE, sizeof(guint32)),
       .jobs = g_array_new(FALSE, FALSE, sizeof(CnvRectJob)),
+      .copies = g_array_new(FALSE, FALSE, sizeof(CnvRectJob)),
       .mask_rects = g_array_new(FALSE, FALSE, sizeof(CnvMaskRect)),
       .block_jobs = g_array_new(FALSE, FALSE, sizeof(CnvBlockJob)),
       .tile_jobs = g_array_new(FALSE, FALSE, sizeof(CnvTileJob)),
@@ -30,9 +33,9 @@ cnv_schedule_init(CnvSchedule *schedule)
 void
 cnv_schedule_clear(CnvSchedule *schedule)
 {
-  GArray **arrays[] = {&schedule->taps,      &schedule->banks,      &schedule->planes,     &schedule->plane_kernels,
-                       &schedule->jobs,      &schedule->mask_rects, &schedule->block_jobs, &schedule->words,
-                       &schedule->tile_jobs, &schedule->launches};
+  GArray **arrays[] = {&schedule->copies,        &schedule->taps,      &schedule->banks,      &schedule->planes,
+                       &schedule->plane_kernels, &schedule->jobs,      &schedule->mask_rects, &schedule->block_jobs,
+                       &schedule->words,         &schedule->tile_jobs, &schedule->launches};
 
   for (gsize i = 0; i < G_N_ELEMENTS(arrays); i++)
     g_clear_pointer(arrays[i], g_array_unref);
@@ -114,11 +117,14 @@ place_plane(CnvSchedule *schedule, const CnvPlan *plan, const CnvPlane *plane, g
   return placed;
 }
 
-/* Chooses the plane's kernel with tile jobs, if any: where its variant serves this plane along with those before it. */
+/* Chooses the plane's kernel with tile jobs, if any: where its variant serves this plane along with those before it.
+ * Of kernels with tile jobs fused alone has masks. */
 static void
-choose_kernel(CnvSchedule *schedule, const CnvPlan *plan, const CnvPlane *plane, CnvPlaneKernel *of)
+choose_kernel(CnvSchedule *schedule, const CnvPlan *plan, const CnvPlane *plane, gboolean masks, CnvPlaneKernel *of)
 {
-  CnvKernelId kernel = cnv_kernel_with_tiles(plane->algorithm, plan, plane, &of->needs, NULL);
+  gboolean other = masks && cnv_algorithm_has_tiles(plane->algorithm);
+  CnvAlgorithm algorithm = other ? CNV_ALGORITHM_FUSED : plane->algorithm;
+  CnvKernelId kernel = cnv_kernel_with_tiles(algorithm, plan, plane, &of->needs, NULL);
   const CnvVariant *variant;
   CnvNeeds all;
 
@@ -144,14 +150,15 @@ add_plan(CnvSchedule *schedule, guint number, const CnvPlan *plan)
   for (guint p = 0; p < CNV_MAX_PLANES; p++) {
     const CnvPlane *plane = &plan->plane[p];
     guint index = number * CNV_MAX_PLANES + p;
-    CnvPlaneKernel *of = &g_array_index(schedule->plane_kernels, CnvPlaneKernel, index);
+    CnvPlaneKernel *of = &g_array_index(schedule->plane_kernels, CnvPlaneKernel, 2 * index);
 
-    of->kernel = CNV_N_KERNELS;
+    of[0].kernel = of[1].kernel = CNV_N_KERNELS;
     if ((int)p >= plan->n_planes || !plane->filtered)
       continue;
-    of->bank = find_bank(schedule, plan, plane, start);
+    of[0].bank = of[1].bank = find_bank(schedule, plan, plane, start);
     g_array_index(schedule->planes, CnvPlane, index) = place_plane(schedule, plan, plane, start, of->bank);
-    choose_kernel(schedule, plan, plane, of);
+    for (int masks = 0; masks < 2; masks++)
+      choose_kernel(schedule, plan, plane, masks, &of[masks]);
   }
 }
 
@@ -171,7 +178,7 @@ set_plans(CnvSchedule *schedule, const CnvWork *work)
   memset(schedule->variant, 0, sizeof(schedule->variant));
   memset(schedule->needs, 0, sizeof(schedule->needs));
   g_array_set_size(schedule->planes, work->n_plans * CNV_MAX_PLANES);
-  g_array_set_size(schedule->plane_kernels, work->n_plans * CNV_MAX_PLANES);
+  g_array_set_size(schedule->plane_kernels, 2 * work->n_plans * CNV_MAX_PLANES);
   g_array_append_val(schedule->banks, bank);
   for (guint i = 0; i < work->n_plans; i++)
     add_plan(schedule, i, work->plan[i]);
@@ -226,13 +233,41 @@ set_weights(CnvSchedule *schedule, const CnvWork *work)
   set_integers(&sources);
   schedule->sources = sources;
   g_array_set_size(schedule->words, 0);
-  for (guint i = 0; i < schedule->planes->len; i++)
+  for (guint i = 0; i < schedule->plane_kernels->len; i++)
     cnv_tile_job_prepare(schedule, i);
   g_byte_array_set_size(schedule->plan_arrays, 0);
   schedule->taps_at = add_array(schedule->plan_arrays, schedule->taps);
   schedule->planes_at = add_array(schedule->plan_arrays, schedule->planes);
   schedule->words_at = add_array(schedule->plan_arrays, schedule->words);
   return TRUE;
+}
+
+/* Finds what work in place copies: its jobs or, of many, the rectangle around those of each plane and field. */
+static void
+find_copies(CnvSchedule *schedule)
+{
+  const CnvRectJob *jobs = (const CnvRectJob *)schedule->jobs->data;
+  guint n = schedule->jobs->len, first = 0;
+
+  g_array_set_size(schedule->copies, 0);
+  schedule->copies_more = n > COPIES_MAX || schedule->mask_rects->len > 0;
+  for (guint i = 0; i < n; i++) {
+    CnvRectJob *around = &g_array_index(schedule->copies, CnvRectJob, first);
+    const CnvRectJob *job = &jobs[i];
+    int right, bottom;
+
+    if (n <= COPIES_MAX || i == 0 || job->plane != around->plane || job->field != around->field) {
+      first = schedule->copies->len;
+      g_array_append_val(schedule->copies, *job);
+      continue;
+    }
+    right = MAX(around->x + around->width, job->x + job->width);
+    bottom = MAX(around->y + around->height, job->y + job->height);
+    around->x = MIN(around->x, job->x);
+    around->y = MIN(around->y, job->y);
+    around->width = right - around->x;
+    around->height = bottom - around->y;
+  }
 }
 
 gboolean
@@ -246,6 +281,7 @@ cnv_schedule_set_work(CnvSchedule *schedule, const CnvWork *work, gboolean cut)
     return FALSE;
   cnv_work_key_set(&schedule->of, work);
   schedule->crowd = cnv_rect_jobs_make(work, &schedule->masks, schedule->jobs, schedule->mask_rects);
+  find_copies(schedule);
   schedule->cut = cut;
   schedule->slices = cnv_slices_of_work(work);
   /* Constant memory holds one bank at a time: several would be loaded again for each slice. */

@@ -34,11 +34,12 @@ typedef struct {
 
 typedef struct {
   /* What follows from the plans: */
-  GPtrArray *plans;                         /* CnvPlan, with references */
-  GArray *taps;                             /* float: of one plan after the other */
-  GArray *banks;                            /* guint: first tap of each constant bank */
-  GArray *planes;                           /* CnvPlane: plan * CNV_MAX_PLANES + plane */
-  GArray *plane_kernels;                    /* CnvPlaneKernel, of each of planes; the tile jobs by set_weights */
+  GPtrArray *plans; /* CnvPlan, with references */
+  GArray *taps;     /* float: of one plan after the other */
+  GArray *banks;    /* guint: first tap of each constant bank */
+  GArray *planes;   /* CnvPlane: plan * CNV_MAX_PLANES + plane */
+  /* CnvPlaneKernel: for each of planes that for jobs without masks, and that for others. Tile jobs by set_weights. */
+  GArray *plane_kernels;
   const CnvVariant *variant[CNV_N_KERNELS]; /* that does all planes of a kernel; NULL: no such plane */
   CnvNeeds needs[CNV_N_KERNELS];            /* of all these planes */
   guint n_processors;                       /* of the GPU; the caller's to set before the work */
@@ -51,6 +52,8 @@ typedef struct {
   gsize taps_at, planes_at, words_at;
   gboolean has_new_plans, has_new_taps; /* others than for the last work; plan_arrays are */
   GArray *jobs, *mask_rects;            /* CnvRectJob, CnvMaskRect: the work, not yet in slices */
+  GArray *copies;                       /* CnvRectJob: the rectangles that all of these write */
+  gboolean copies_more;                 /* the copies have samples that no job writes */
   GArray *block_jobs;                   /* CnvBlockJob: of one launch after the other */
   GArray *tile_jobs;                    /* CnvTileJob: likewise */
   GArray *launches;                     /* CnvLaunch, in order of slices; a single launch has all in the last one */
@@ -91,7 +94,8 @@ cnv_schedule_plane(const CnvSchedule *schedule, const CnvRectJob *job)
 static inline const CnvPlaneKernel *
 cnv_schedule_plane_kernel(const CnvSchedule *schedule, const CnvRectJob *job)
 {
-  return &g_array_index(schedule->plane_kernels, CnvPlaneKernel, job->plan * CNV_MAX_PLANES + job->plane);
+  return &g_array_index(schedule->plane_kernels, CnvPlaneKernel,
+                        2 * (job->plan * CNV_MAX_PLANES + job->plane) + (job->n_mask_rects > 0));
 }
 
 /* Tile jobs, in tile_jobs.c: for kernels that do a job in one launch. One variant of a kernel does all planes of the
@@ -101,7 +105,7 @@ cnv_schedule_plane_kernel(const CnvSchedule *schedule, const CnvRectJob *job)
 /* TRUE where the job is done by the kernel with tile jobs that its plane has. */
 gboolean cnv_tile_jobs_take(const CnvSchedule *schedule, const CnvRectJob *job);
 
-/* Makes the tile job of a plane of the schedule, by its index, and appends its taps to the words. */
+/* Makes the tile job of one of the schedule's plane kernels, by its index, and appends its taps to the words. */
 void cnv_tile_job_prepare(CnvSchedule *schedule, guint index);
 
 /* Appends the tile job of a job, not yet cut. */
