@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "kernelfile.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-#include <glib/gstdio.h>
+#include "files.h"
 
 #define LONGEST (2 * CNV_RADIUS_MAX + 1) /* taps along an axis */
 #define LONGEST_NUMBER 64                /* bytes */
 #define LONGEST_FILE (4 << 20)           /* bytes */
 #define LONGEST_QUOTE 16                 /* bytes of a number that a message repeats */
-#define LONGEST_NAME 1000                /* characters of a path that a message repeats */
 #define NUMBER_CHARACTERS "0123456789+-.eE/"
 #define LINE_ENDS "\r\n" /* both together are one */
 
@@ -194,66 +190,13 @@ gst_cuda_convolve_kernel_parse(const char *text, gsize size, const char *name, G
   return taps;
 }
 
-static void
-refuse_unread(const char *name, GError **error)
-{
-  g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
-              "kernel-location=%s: %s: give the path of a text file that can be read", name, g_strerror(errno));
-}
-
-/* NULL with the reason. Another kind of file than a regular one could have no end, or keep a reader waiting for a
- * writer, which is not waited for here. */
-static FILE *
-open_file(const char *path, const char *name, GError **error)
-{
-  int number = g_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);
-  FILE *file = number >= 0 ? fdopen(number, "r") : NULL;
-  struct stat info;
-
-  if (file && fstat(number, &info) == 0 && S_ISREG(info.st_mode))
-    return file;
-  if (!file)
-    refuse_unread(name, error);
-  else
-    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
-                "kernel-location=%s: this is %s, no regular file: give the path of a text file", name,
-                S_ISDIR(info.st_mode)    ? "a directory"
-                : S_ISFIFO(info.st_mode) ? "a FIFO"
-                                         : "a device");
-  g_clear_pointer(&file, fclose);
-  return NULL;
-}
-
-/* A path as a message can hold it: properties take megabytes. */
-static char *
-name_of(const char *path)
-{
-  char *name = g_filename_display_name(path);
-
-  if (g_utf8_strlen(name, -1) > LONGEST_NAME)
-    strcpy(g_utf8_offset_to_pointer(name, LONGEST_NAME - 3), "...");
-  return name;
-}
-
 CnvTaps *
 gst_cuda_convolve_kernel_load(const char *path, GError **error)
 {
-  g_autofree char *name = name_of(path), *text = g_malloc0(LONGEST_FILE + 1);
-  FILE *file = open_file(path, name, error);
-  CnvTaps *taps = NULL;
   gsize size;
+  g_autofree char *name = gst_cuda_convolve_file_name(path);
+  g_autofree char *text =
+      gst_cuda_convolve_file_read("kernel-location", path, LONGEST_FILE, "a text file of numbers", &size, error);
 
-  if (!file)
-    return NULL;
-  size = fread(text, 1, LONGEST_FILE + 1, file);
-  if (ferror(file))
-    refuse_unread(name, error);
-  else if (size > LONGEST_FILE)
-    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
-                "kernel-location=%s: larger than %d bytes, and no kernel needs as many: give a text file of numbers",
-                name, LONGEST_FILE);
-  else
-    taps = gst_cuda_convolve_kernel_parse(text, size, name, error);
-  fclose(file);
-  return taps;
+  return text ? gst_cuda_convolve_kernel_parse(text, size, name, error) : NULL;
 }
