@@ -257,6 +257,7 @@ static void
 flush(GstCudaConvolve *self)
 {
   gst_cuda_convolve_drop(self);
+  gst_cuda_convolve_recipe_forget(&self->recipe);
   GST_OBJECT_LOCK(self);
   self->time.position = GST_CLOCK_TIME_NONE;
   GST_OBJECT_UNLOCK(self);

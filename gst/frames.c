@@ -71,7 +71,7 @@ prepare_output_buffer(GstBaseTransform *trans, GstBuffer *inbuf, GstBuffer **out
   GstCudaConvolve *self = GST_CUDA_CONVOLVE_CAST(trans);
   gboolean passes;
 
-  gst_cuda_convolve_recipe_make_work(&self->recipe, inbuf);
+  gst_cuda_convolve_recipe_make_work(&self->recipe, inbuf, TRUE);
   passes = !self->recipe.wanted.disable_passthrough && gst_cuda_convolve_recipe_leaves_frame(&self->recipe) &&
            suits_downstream(self, inbuf);
   self->in_place = !passes && suits_in_place(self, inbuf);
@@ -168,7 +168,7 @@ transform(GstBaseTransform *trans, GstBuffer *inbuf, GstBuffer *outbuf)
 
   ok = ok || gst_cuda_convolve_run(self, inbuf, outbuf, 0, &error);
   if (!ok && gst_cuda_convolve_fall_back(self, &error)) {
-    gst_cuda_convolve_recipe_make_work(&self->recipe, inbuf);
+    gst_cuda_convolve_recipe_make_work(&self->recipe, inbuf, FALSE);
     ok = gst_cuda_convolve_run(self, inbuf, outbuf, 0, &error);
   }
   if (error)

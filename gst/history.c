@@ -114,9 +114,9 @@ ensure_ring(GstCudaConvolve *self, GError **error)
 
 /* Sets the work for a frame, by the slots of the frames around it. */
 static void
-make_work(GstCudaConvolve *self, GstBuffer *buffer, const int slot[CNV_MAX_TEMPORAL_TAPS])
+make_work(GstCudaConvolve *self, GstBuffer *buffer, const int slot[CNV_MAX_TEMPORAL_TAPS], gboolean is_next)
 {
-  gst_cuda_convolve_recipe_make_work(&self->recipe, buffer);
+  gst_cuda_convolve_recipe_make_work(&self->recipe, buffer, is_next);
   self->recipe.work.temporal_tap = self->history.temporal_tap;
   self->recipe.work.n_temporal_taps =
       cnv_temporal_taps_make(self->recipe.plan, slot, self->recipe.wanted.temporal_border, self->history.temporal_tap);
@@ -134,7 +134,7 @@ try_first(GstCudaConvolve *self, GstBuffer *buffer, int first, GError **error)
     return TRUE;
   for (int i = 0; i < n; i++)
     slot[i] = i == center ? first : -1;
-  make_work(self, buffer, slot);
+  make_work(self, buffer, slot, FALSE);
   if (gst_cuda_convolve_allocate_output(self, buffer, &unseen) != GST_FLOW_OK)
     return TRUE; /* which no engine can help */
   return gst_cuda_convolve_run(self, NULL, unseen, first, error);
@@ -250,7 +250,7 @@ filter_next(GstCudaConvolve *self, GstBuffer **outbuf)
   GstFlowReturn flow = GST_FLOW_OK;
 
   if (find_slots(self, slot, &error)) {
-    make_work(self, metadata, slot);
+    make_work(self, metadata, slot, TRUE);
     flow = gst_cuda_convolve_allocate_output(self, metadata, outbuf);
   }
   gst_buffer_unref(metadata);

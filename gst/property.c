@@ -67,6 +67,7 @@ gst_cuda_convolve_property_spec(const Property *row)
     return g_param_spec_flags(n, nick, blurb, register_type(row), (guint)row->def, flags);
   case KIND_STRING:
   case KIND_FILE:
+  case KIND_MASK:
     return g_param_spec_string(n, nick, blurb, NULL, flags);
   default:
     return gst_param_spec_array(n, nick, blurb, NULL, flags);

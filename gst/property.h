@@ -18,6 +18,7 @@ typedef enum {
   KIND_DOUBLE,
   KIND_STRING,
   KIND_FILE, /* the name of one that holds the kernel */
+  KIND_MASK, /* the name of one that holds a mask */
   KIND_RECTS,
   KIND_ROW,
   KIND_KERNEL,

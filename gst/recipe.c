@@ -4,7 +4,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "collect.h"
 #include "messages.h"
+#include "smooth.h"
 #include "unused.h"
 
 #define ROUNDING_SLACK 1e-6    /* 0.07 * 100 is slightly more than 7, and still asks for radius 7 */
@@ -26,7 +28,8 @@ gst_cuda_convolve_recipe_init(GstCudaConvolveRecipe *recipe, GstElement *element
                                     .live = live,
                                     .caps = caps,
                                     .told = g_hash_table_new(NULL, NULL),
-                                    .regions = g_array_new(FALSE, FALSE, sizeof(CnvRegion))};
+                                    .tracks = gst_cuda_convolve_tracks_new()};
+  gst_cuda_convolve_regions_init(&recipe->regions, element, recipe->told);
 }
 
 void
@@ -35,8 +38,9 @@ gst_cuda_convolve_recipe_clear(GstCudaConvolveRecipe *recipe)
   gst_cuda_convolve_settings_clear(&recipe->wanted);
   gst_cuda_convolve_settings_clear(&recipe->in_force);
   cnv_plan_unref(recipe->plan);
+  gst_cuda_convolve_regions_clear(&recipe->regions);
+  g_array_unref(recipe->tracks);
   g_hash_table_unref(recipe->told);
-  g_array_unref(recipe->regions);
   clear_radius_plans(recipe);
 }
 
@@ -106,6 +110,8 @@ gst_cuda_convolve_recipe_update(GstCudaConvolveRecipe *recipe, const CnvBackend 
     gst_cuda_convolve_settings_copy(&recipe->wanted, live);
   }
   GST_OBJECT_UNLOCK(recipe->element);
+  if (!same_image(&recipe->image, image))
+    gst_cuda_convolve_recipe_forget(recipe);
   recipe->image = *image;
   recipe->backend = backend;
   if (!same_target || !same_work || !(recipe->plan || recipe->rejected))
@@ -216,12 +222,12 @@ make_radius_plan(GstCudaConvolveRecipe *recipe, int radius)
 static void
 choose_plans(GstCudaConvolveRecipe *recipe)
 {
-  CnvRegion *region = (CnvRegion *)recipe->regions->data;
+  CnvRegion *region = (CnvRegion *)recipe->work.region;
   gboolean used[CNV_RADIUS_MAX + 1] = {FALSE};
   guint number[CNV_RADIUS_MAX + 1], n = 0;
 
-  for (guint i = 0; i < recipe->regions->len; i++) {
-    int radius = radius_of(recipe, &region[i].rect);
+  for (guint i = 0; i < recipe->work.n_regions; i++) {
+    int radius = radius_of(recipe, &g_array_index(recipe->regions.box, CnvRect, i));
 
     if (!recipe->radius_plan[radius])
       recipe->radius_plan[radius] = make_radius_plan(recipe, radius);
@@ -233,7 +239,7 @@ choose_plans(GstCudaConvolveRecipe *recipe)
       recipe->plans[n] = recipe->radius_plan[radius];
       number[radius] = n++;
     }
-  for (guint i = 0; i < recipe->regions->len; i++)
+  for (guint i = 0; i < recipe->work.n_regions; i++)
     region[i].plan = number[region[i].plan];
   recipe->work.plan = recipe->plans;
   recipe->work.n_plans = n;
@@ -252,7 +258,7 @@ is_interlaced(const GstVideoInfo *info, GstBuffer *buffer)
 }
 
 void
-gst_cuda_convolve_recipe_make_work(GstCudaConvolveRecipe *recipe, GstBuffer *buffer)
+gst_cuda_convolve_recipe_make_work(GstCudaConvolveRecipe *recipe, GstBuffer *buffer, gboolean is_next)
 {
   const GstCudaConvolveRoi *roi = &recipe->in_force.roi;
   CnvWork *work = &recipe->work;
@@ -261,9 +267,9 @@ gst_cuda_convolve_recipe_make_work(GstCudaConvolveRecipe *recipe, GstBuffer *buf
   work->interlaced = is_interlaced(&recipe->caps->in_info, buffer);
   if (roi->source == CNV_ROI_NONE)
     return;
-  gst_cuda_convolve_roi_collect(roi, buffer, &recipe->image, recipe->regions, recipe->element, recipe->told);
-  work->region = (const CnvRegion *)recipe->regions->data;
-  work->n_regions = recipe->regions->len;
+  gst_cuda_convolve_collect(&recipe->regions, recipe->tracks, roi, &recipe->image, buffer, is_next);
+  work->region = (const CnvRegion *)recipe->regions.region->data;
+  work->n_regions = recipe->regions.region->len;
   work->invert = roi->invert;
   work->isolated = roi->isolated;
   work->feather = roi->feather;
@@ -273,6 +279,12 @@ gst_cuda_convolve_recipe_make_work(GstCudaConvolveRecipe *recipe, GstBuffer *buf
   work->everything = roi->invert && work->n_regions == 0;
   if (roi->strength == CNV_ROI_RELATIVE && work->n_regions > 0)
     choose_plans(recipe);
+}
+
+void
+gst_cuda_convolve_recipe_forget(GstCudaConvolveRecipe *recipe)
+{
+  g_array_set_size(recipe->tracks, 0);
 }
 
 gboolean

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "caps.h"
+#include "regions.h"
 #include "settings.h"
 
 typedef struct {
@@ -22,10 +23,12 @@ typedef struct {
   CnvPlan *radius_plan[CNV_RADIUS_MAX + 1]; /* made since the plan was, for sizes of regions; or NULL */
   GHashTable *told;                         /* warnings since the start: see messages.h and unused.h */
 
+  GArray *tracks; /* of regions over time, see smooth.h */
+
   /* Members for this frame. */
   CnvWork work;
-  GArray *regions;               /* CnvRegion, those of work */
-  CnvPlan *plans[CNV_MAX_PLANS]; /* likewise, not referenced */
+  GstCudaConvolveRegions regions; /* those of work */
+  CnvPlan *plans[CNV_MAX_PLANS];  /* likewise, not referenced */
 } GstCudaConvolveRecipe;
 
 void gst_cuda_convolve_recipe_init(GstCudaConvolveRecipe *recipe, GstElement *element,
@@ -41,8 +44,11 @@ gboolean gst_cuda_convolve_recipe_update(GstCudaConvolveRecipe *recipe, const Cn
  * arriving. */
 gboolean gst_cuda_convolve_recipe_must_drain(const GstCudaConvolveRecipe *recipe, guint n_slots, gboolean arriving);
 
-/* Sets the work for a buffer, by what is in force. */
-void gst_cuda_convolve_recipe_make_work(GstCudaConvolveRecipe *recipe, GstBuffer *buffer);
+/* Sets the work for a buffer, by what is in force. is_next: each frame has it once, in the order of frames; all other
+ * calls are for the same frame again. */
+void gst_cuda_convolve_recipe_make_work(GstCudaConvolveRecipe *recipe, GstBuffer *buffer, gboolean is_next);
+/* Forgets the frames before. */
+void gst_cuda_convolve_recipe_forget(GstCudaConvolveRecipe *recipe);
 /* TRUE where the work leaves every sample as it is. */
 gboolean gst_cuda_convolve_recipe_leaves_frame(const GstCudaConvolveRecipe *recipe);
 /* TRUE where the work changes a small part of the frame, so that the rest is better not copied. */

@@ -5,14 +5,27 @@
 #include <string.h>
 
 #include "kernelfile.h"
+#include "maskfile.h"
 #include "property.h"
 #include "settings.h"
 #include "values.h"
 
 static const CnvNick roi_source_nicks[] = {
     {CNV_ROI_NONE, "none", "The whole frame is filtered"},
-    {CNV_ROI_PROPERTY, "property", "The rectangles of roi"},
-    {CNV_ROI_META, "meta", "The rectangles of each frame's GstVideoRegionOfInterestMeta"},
+    {CNV_ROI_PROPERTY, "property", "The rectangles of roi and the mask of roi-mask-location"},
+    {CNV_ROI_META, "meta", "Those of each frame's GstVideoRegionOfInterestMeta and GstAnalyticsRelationMeta"},
+    {0, NULL, NULL},
+};
+
+static const CnvNick roi_units_nicks[] = {
+    {CNV_ROI_PIXELS, "pixels", "Pixels of the frame"},
+    {CNV_ROI_FRACTION, "fraction", "Fractions of the frame's width and height, 0 to 1"},
+    {0, NULL, NULL},
+};
+
+static const CnvNick roi_shape_nicks[] = {
+    {CNV_SHAPE_RECTANGLE, "rectangle", "The whole rectangle"},
+    {CNV_SHAPE_ELLIPSE, "ellipse", "The ellipse inscribed in it, for faces"},
     {0, NULL, NULL},
 };
 
@@ -43,6 +56,7 @@ static CnvNick backend_nicks[8] = {
 #define ANGLE_LIMIT 3600
 #define SCALE_LIMIT 1e6
 #define BIAS_LIMIT 1e3
+#define ROI_SMOOTH_LIMIT 300
 
 static const Property properties[] = {
     {KIND_ENUM, "filter", "Filter", "What the taps are", AT(filter.type), LIVE, CNV_FILTER_GAUSSIAN,
@@ -143,12 +157,28 @@ static const Property properties[] = {
      LIVE, TRUE},
     {KIND_ENUM, "roi-source", "Regions' source", "Where the regions to be filtered come from", AT(roi.source), LIVE,
      CNV_ROI_NONE, ENUM("RoiSource", roi_source_nicks)},
-    {KIND_RECTS, "roi", "Regions",
-     "Rectangles for roi-source=property, <<x,y,width,height>,<...>> in pixels of the frame", AT(roi.rects), PLAYING},
+    {KIND_RECTS, "roi", "Regions", "Rectangles for roi-source=property, <<x,y,width,height>,<...>> in roi-units",
+     AT(roi.rects), PLAYING},
+    {KIND_ENUM, "roi-units", "Units of the regions", "Units of the numbers of roi", AT(roi.units), LIVE, CNV_ROI_PIXELS,
+     ENUM("RoiUnits", roi_units_nicks)},
+    {KIND_MASK, "roi-mask-location", "Mask location",
+     "PNG or PGM file with a mask for roi-source=property, read when this is set and stretched over the frame: white "
+     "is "
+     "filtered, black is not, and grey is a blend",
+     AT(roi.mask), PLAYING},
+    {KIND_ENUM, "roi-shape", "Shape of the regions", "Part of each rectangle that is the region; masks have their own",
+     AT(roi.shape), LIVE, CNV_SHAPE_RECTANGLE, ENUM("RoiShape", roi_shape_nicks)},
     {KIND_STRING, "roi-types", "Types of regions",
-     "For roi-source=meta the types of regions that count, separated by commas, in upper or lower case: face,plate; "
-     "none: all types",
+     "For roi-source=meta the types of regions that count, separated by commas, in upper or lower case: face,plate; of "
+     "segmentation masks also numbers of regions; none: all types but a mask's background",
      AT(roi.types), PLAYING},
+    {KIND_DOUBLE, "roi-confidence", "Least confidence",
+     "For roi-source=meta the least confidence, 0 to 1, of boxes of GstAnalyticsODMtd that count; 0: all of them",
+     AT(roi.confidence), LIVE, 0, 0, 1},
+    {KIND_UINT, "roi-smooth", "Smoothing of the regions",
+     "For roi-source=meta the number of frames that a region stays when its detector missed it, growing by what it "
+     "moved; 0: none",
+     AT(roi.smooth), LIVE, 0, 0, ROI_SMOOTH_LIMIT},
     {KIND_BOOLEAN, "roi-invert", "Invert the regions", "Filter everything but the regions", AT(roi.invert), LIVE,
      FALSE},
     {KIND_DOUBLE, "roi-expand", "Expand the regions",
@@ -229,6 +259,8 @@ gst_cuda_convolve_settings_copy(GstCudaConvolveSettings *to, const GstCudaConvol
 
     if (kind == KIND_STRING || kind == KIND_FILE)
       *at = g_strdup(*at);
+    else if (kind == KIND_MASK && *at)
+      gst_cuda_convolve_mask_ref(*at);
     else if (kind == KIND_RECTS && *at)
       g_array_ref(*at);
     else if (kind > KIND_RECTS && *at)
@@ -245,6 +277,8 @@ gst_cuda_convolve_settings_clear(GstCudaConvolveSettings *settings)
 
     if (kind == KIND_STRING || kind == KIND_FILE)
       g_clear_pointer(at, g_free);
+    else if (kind == KIND_MASK)
+      g_clear_pointer((GstCudaConvolveMask **)at, gst_cuda_convolve_mask_unref);
     else if (kind == KIND_RECTS)
       g_clear_pointer((GArray **)at, g_array_unref);
     else if (kind > KIND_RECTS)
@@ -257,7 +291,7 @@ equal_rects(const GArray *a, const GArray *b)
 {
   guint n = a ? a->len : 0;
 
-  return n == (b ? b->len : 0) && (n == 0 || memcmp(a->data, b->data, n * sizeof(CnvRect)) == 0);
+  return n == (b ? b->len : 0) && (n == 0 || memcmp(a->data, b->data, n * sizeof(double)) == 0);
 }
 
 static gboolean
@@ -323,6 +357,13 @@ read_kernel_file(GstCudaConvolveSettings *settings, const char *path, GError **e
 }
 
 static gboolean
+read_mask_file(GstCudaConvolveMask **mask, const char *path, GError **error)
+{
+  *mask = path && *path ? gst_cuda_convolve_mask_load(path, error) : NULL;
+  return *mask || !path || !*path;
+}
+
+static gboolean
 read_taps(const Property *row, const GValue *value, CnvTaps **taps, GError **error)
 {
   guint n = gst_value_array_get_size(value);
@@ -369,6 +410,8 @@ gst_cuda_convolve_property_read(GstCudaConvolveSettings *settings, guint id, con
     break;
   case KIND_FILE:
     return read_kernel_file(settings, g_value_get_string(value), error);
+  case KIND_MASK:
+    return read_mask_file((GstCudaConvolveMask **)at, g_value_get_string(value), error);
   case KIND_RECTS:
     return gst_cuda_convolve_rects_from_value(value, row->name, (GArray **)at, error);
   case KIND_ROW:
@@ -427,6 +470,9 @@ gst_cuda_convolve_property_get(const GstCudaConvolveSettings *settings, guint id
   case KIND_STRING:
   case KIND_FILE:
     g_value_set_string(value, *(char *const *)at);
+    break;
+  case KIND_MASK:
+    g_value_set_string(value, *(gconstpointer *)at ? (*(const GstCudaConvolveMask *const *)at)->path : NULL);
     break;
   case KIND_RECTS:
     gst_cuda_convolve_rects_to_value(*(GArray *const *)at, value);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "unused.h"
 
+#include "analytics.h"
 #include "messages.h"
 
 #define IN(value) (1u << (value))
@@ -25,6 +26,8 @@ enum {
   MISSING_PLANES,
   NO_CHROMA,
   NO_ALPHA,
+  NO_ANALYTICS,
+  MASK_ALONE,
   REGIONS,
   ALL_OUTSIDE,
   ALL_CLEAR,
@@ -68,22 +71,24 @@ planes_of(const CnvFormat *format)
 }
 
 static gboolean
-is_in_frame(const CnvRect *rect, const GstCudaConvolveRoi *roi, const CnvImage *image)
+is_in_frame(const double rect[4], const GstCudaConvolveRoi *roi, const CnvImage *image)
 {
-  double beside_x = roi->expand * rect->width + roi->feather, beside_y = roi->expand * rect->height + roi->feather;
+  double beside_x = roi->expand * rect[2] + roi->feather, beside_y = roi->expand * rect[3] + roi->feather;
 
-  return rect->width > 0 && rect->height > 0 && rect->x + rect->width + beside_x > 0 &&
-         rect->y + rect->height + beside_y > 0 && rect->x - beside_x < image->width &&
-         rect->y - beside_y < image->height;
+  return rect[2] > 0 && rect[3] > 0 && rect[0] + rect[2] + beside_x > 0 && rect[1] + rect[3] + beside_y > 0 &&
+         rect[0] - beside_x < image->width && rect[1] - beside_y < image->height;
 }
 
 static gboolean
 all_outside(const GstCudaConvolveRoi *roi, const CnvImage *image)
 {
-  gboolean outside = roi->source == CNV_ROI_PROPERTY;
+  gboolean outside = roi->source == CNV_ROI_PROPERTY && !roi->mask;
+  double rect[4];
 
-  for (guint i = 0; roi->rects && i < roi->rects->len; i++)
-    outside = outside && !is_in_frame(&g_array_index(roi->rects, CnvRect, i), roi, image);
+  for (guint i = 0; i < gst_cuda_convolve_roi_n_rects(roi); i++) {
+    gst_cuda_convolve_roi_rect(roi, i, image, rect);
+    outside = outside && !is_in_frame(rect, roi, image);
+  }
   return outside;
 }
 
@@ -109,6 +114,8 @@ find_conditions(const GstCudaConvolveSettings *settings, const CnvImage *image, 
       filter->planes != CNV_PLANES_COLOR && filter->planes != CNV_PLANES_ALL && filter->planes & ~planes;
   holds[NO_CHROMA] = !(planes & CNV_PLANES_CHROMA);
   holds[NO_ALPHA] = !(planes & CNV_PLANES_ALPHA);
+  holds[NO_ANALYTICS] = !gst_cuda_convolve_analytics_are_read;
+  holds[MASK_ALONE] = settings->roi.mask && gst_cuda_convolve_roi_n_rects(&settings->roi) == 0;
   holds[REGIONS] = settings->roi.source != CNV_ROI_NONE;
   holds[ALL_OUTSIDE] = all_outside(&settings->roi, image);
   holds[ALL_CLEAR] = holds[ALL_OUTSIDE] && !settings->roi.invert;
@@ -160,16 +167,29 @@ static const struct {
     {"temporal-sigma", "temporal-radius", ~IN(0), ALWAYS, NO_EFFECT "set temporal-radius"},
     {"temporal-mode temporal-border scene-change-threshold drain-on-changes", "temporal-radius", 0, ONE_FRAME,
      NO_EFFECT "set temporal-radius or kernel-t"},
-    {"roi", "roi-source", ~IN(CNV_ROI_NONE), ALWAYS,
-     NO_EFFECT "the whole frame is filtered; set roi-source=property to filter the rectangles alone"},
+    {"roi roi-units roi-mask-location", "roi-source", ~IN(CNV_ROI_NONE), ALWAYS,
+     NO_EFFECT "the whole frame is filtered; set roi-source=property to filter the rectangles and the mask alone"},
     {"roi", "roi-source", ~IN(CNV_ROI_META), ALWAYS,
      NO_EFFECT "the metas of a frame are its regions, and the rectangles stay in clear where no meta covers them (with "
                "roi-invert=true they are filtered); set roi-source=property"},
-    {"roi-types", "roi-source", ~IN(CNV_ROI_NONE), ALWAYS,
+    {"roi-units", "roi-source", ~IN(CNV_ROI_META), ALWAYS,
+     NO_EFFECT "metas are in pixels of the frame; set roi-source=property, or roi-units=pixels"},
+    {"roi-mask-location", "roi-source", ~IN(CNV_ROI_META), ALWAYS,
+     NO_EFFECT "the metas of a frame are its regions, and the mask's stays in clear where no meta covers it (with "
+               "roi-invert=true it is filtered); set roi-source=property"},
+    {"roi-units roi-shape", "roi-source", ~IN(CNV_ROI_PROPERTY), MASK_ALONE,
+     NO_EFFECT "the mask is the only region; set roi to rectangles too, or leave this at its default"},
+    {"roi-types roi-confidence roi-smooth", "roi-source", ~IN(CNV_ROI_NONE), ALWAYS,
      NO_EFFECT "the whole frame is filtered; set roi-source=meta"},
     {"roi-types", "roi-source", ~IN(CNV_ROI_PROPERTY), ALWAYS,
      NO_EFFECT "the rectangles of roi are the regions, whatever metas a frame has; set roi-source=meta"},
-    {"roi-invert roi-expand roi-feather roi-strength roi-relative-size roi-isolated roi-target-x roi-target-y",
+    {"roi-confidence roi-smooth", "roi-source", ~IN(CNV_ROI_PROPERTY), ALWAYS,
+     NO_EFFECT "the regions of roi are there in every frame, without a confidence; set roi-source=meta"},
+    {"roi-confidence", NULL, 0, NO_ANALYTICS,
+     NO_EFFECT "this build reads no boxes of GstAnalyticsODMtd, and others have no confidence: build it with GStreamer "
+               "1.24 or newer"},
+    {"roi-shape roi-invert roi-expand roi-feather roi-strength roi-relative-size roi-isolated roi-target-x "
+     "roi-target-y",
      "roi-source", ~IN(CNV_ROI_NONE), ALWAYS, NO_EFFECT "the whole frame is filtered; set roi-source=property or meta"},
     {"roi-source", NULL, 0, ALL_CLEAR,
      "finds no rectangle in the frame: nothing is filtered, and the whole frame stays in clear; set "

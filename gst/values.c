@@ -239,25 +239,27 @@ gst_cuda_convolve_taps_to_value(const CnvTaps *taps, GValue *array)
 
 /* ---- rectangles ---- */
 
+/* Which units they are in is another property, that can be set later: fractions of the frame reach from -1 to 1. */
 static gboolean
-read_rect(const char *what, const GValue *value, guint i, CnvRect *rect, GError **error)
+read_rect(const char *what, const GValue *value, guint i, GArray *rects, GError **error)
 {
   static const char *const names[] = {"x", "y", "width", "height"};
-  int *const fields[] = {&rect->x, &rect->y, &rect->width, &rect->height};
 
-  if (!GST_VALUE_HOLDS_ARRAY(value) || size_of(value) != G_N_ELEMENTS(fields))
+  if (!GST_VALUE_HOLDS_ARRAY(value) || size_of(value) != G_N_ELEMENTS(names))
     return cnv_refuse(error, "%s: rectangle %u is not four numbers: write <x,y,width,height>", what, i + 1);
-  for (guint f = 0; f < G_N_ELEMENTS(fields); f++) {
-    double number = number_of(entry(value, f));
+  for (guint f = 0; f < G_N_ELEMENTS(names); f++) {
+    double number = number_of(entry(value, f)) + 0.0, whole = floor(number); /* 0 has no sign */
     int min = f < 2 ? -FARTHEST : 0;
 
-    if (!(number >= min && number <= FARTHEST) || number != floor(number)) {
+    if (!(number >= min && number <= FARTHEST) || (number != whole && fabs(number) > 1)) {
       g_autofree char *text = describe(entry(value, f));
 
-      return cnv_refuse(error, "%s: rectangle %u, %s is %s: write a whole number of pixels, %d to %d", what, i + 1,
-                        names[f], text, min, FARTHEST);
+      return cnv_refuse(error,
+                        "%s: rectangle %u, %s is %s: write a whole number of pixels, %d to %d, or with "
+                        "roi-units=fraction a part of the frame, 0 to 1",
+                        what, i + 1, names[f], text, min, FARTHEST);
     }
-    *fields[f] = (int)number;
+    g_array_append_val(rects, number);
   }
   return TRUE;
 }
@@ -265,19 +267,15 @@ read_rect(const char *what, const GValue *value, guint i, CnvRect *rect, GError 
 gboolean
 gst_cuda_convolve_rects_from_value(const GValue *array, const char *what, GArray **rects, GError **error)
 {
-  g_autoptr(GArray) made = g_array_new(FALSE, FALSE, sizeof(CnvRect));
+  g_autoptr(GArray) made = g_array_new(FALSE, FALSE, sizeof(double));
   guint n = size_of(array);
   gboolean one = n > 0 && !holds_arrays(array);
 
   if (n > CNV_MAX_REGIONS && !one)
     return cnv_refuse(error, "%s: %u rectangles, and at most %d are possible: merge some", what, n, CNV_MAX_REGIONS);
-  for (guint i = 0; i < (one ? 1 : n); i++) {
-    CnvRect rect;
-
-    if (!read_rect(what, one ? array : entry(array, i), i, &rect, error))
+  for (guint i = 0; i < (one ? 1 : n); i++)
+    if (!read_rect(what, one ? array : entry(array, i), i, made, error))
       return FALSE;
-    g_array_append_val(made, rect);
-  }
   g_clear_pointer(rects, g_array_unref);
   *rects = n > 0 ? g_steal_pointer(&made) : NULL;
   return TRUE;
@@ -286,10 +284,11 @@ gst_cuda_convolve_rects_from_value(const GValue *array, const char *what, GArray
 void
 gst_cuda_convolve_rects_to_value(const GArray *rects, GValue *array)
 {
-  for (guint i = 0; rects && i < rects->len; i++) {
-    const CnvRect *rect = &g_array_index(rects, CnvRect, i);
-    const double fields[] = {rect->x, rect->y, rect->width, rect->height};
+  const double *number = rects ? (const double *)rects->data : NULL;
+  gboolean whole = TRUE;
 
-    append(array, G_TYPE_INT, (const int[]){1, G_N_ELEMENTS(fields)}, 2, fields);
-  }
+  for (guint i = 0; rects && i < rects->len; i++)
+    whole = whole && number[i] == floor(number[i]);
+  if (rects)
+    append(array, whole ? G_TYPE_INT : G_TYPE_DOUBLE, (const int[]){(int)rects->len / 4, 4}, 2, number);
 }

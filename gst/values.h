@@ -21,7 +21,7 @@ char *gst_cuda_convolve_text_from_value(const GValue *array);
 /* Fills an array that is initialised and empty. taps: NULL leaves it empty. */
 void gst_cuda_convolve_taps_to_value(const CnvTaps *taps, GValue *array);
 
-/* The same for rectangles of whole pixels <x,y,width,height>: an array of them, or one alone. *rects: CnvRect in an
- * array that is never changed again; NULL for none. */
+/* The same for rectangles <x,y,width,height>, in whole pixels or in fractions: an array of them, or one alone. *rects:
+ * double, four to a rectangle, in an array that is never changed again; NULL for none. */
 gboolean gst_cuda_convolve_rects_from_value(const GValue *array, const char *what, GArray **rects, GError **error);
 void gst_cuda_convolve_rects_to_value(const GArray *rects, GValue *array);

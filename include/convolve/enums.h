@@ -73,8 +73,9 @@ typedef enum { CNV_TEMPORAL_RENORMALIZE, CNV_TEMPORAL_REPLICATE, CNV_TEMPORAL_RE
  * with metas and files. */
 typedef enum { CNV_SHAPE_RECTANGLE, CNV_SHAPE_ELLIPSE, CNV_SHAPE_MASK } CnvShape;
 
-/* roi-source and roi-strength. */
+/* roi-source, roi-units and roi-strength. */
 enum { CNV_ROI_NONE, CNV_ROI_PROPERTY, CNV_ROI_META };
+enum { CNV_ROI_PIXELS, CNV_ROI_FRACTION };
 enum { CNV_ROI_FIXED, CNV_ROI_RELATIVE };
 
 /* backend: the values of every build, and what builds can have besides. */

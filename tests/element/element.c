@@ -442,6 +442,7 @@ element_suite(void)
   add_format_tests(once, each);
   add_hostile_tests(once, each);
   add_kernelfile_tests(once);
+  add_mask_tests(once, each);
   add_region_tests(once, each);
   add_time_tests(each);
   add_waiting_tests(each);

@@ -48,7 +48,7 @@ holder_init(Holder *self)
 
 /* Another value than the default that the property takes. */
 static void
-choose_other(GParamSpec *spec, const char *kernel_file, GValue *value)
+choose_other(GParamSpec *spec, char *const file[2], GValue *value)
 {
   const char *array = strcmp(spec->name, "roi") == 0 ? "<1,2,3,4>" : "<1,2,1>";
 
@@ -67,7 +67,9 @@ choose_other(GParamSpec *spec, const char *kernel_file, GValue *value)
   else if (G_IS_PARAM_SPEC_FLAGS(spec))
     g_value_set_flags(value, 1);
   else if (G_IS_PARAM_SPEC_STRING(spec))
-    g_value_set_string(value, strcmp(spec->name, "kernel-location") == 0 ? kernel_file : "face");
+    g_value_set_string(value, strcmp(spec->name, "kernel-location") == 0     ? file[0]
+                              : strcmp(spec->name, "roi-mask-location") == 0 ? file[1]
+                                                                             : "face");
   else
     ck_assert_msg(gst_value_deserialize(value, array), "%s has a type that this test does not know", spec->name);
 }
@@ -116,26 +118,32 @@ check_noticed(GParamSpec *spec, guint id, const GValue *value)
 
 GST_START_TEST(test_changes)
 {
+  static const char *const contents[] = {"1 2 1\n", "P2 1 1 255 0\n"}; /* of a kernel and of a mask */
   GObjectClass *klass = g_type_class_ref(holder_get_type());
-  char *kernel_file = NULL;
-  int file = g_file_open_tmp("kernel-XXXXXX", &kernel_file, NULL);
+  char *file[2] = {NULL};
   guint n;
   GParamSpec **specs = g_object_class_list_properties(klass, &n);
 
-  ck_assert_int_ge(file, 0);
-  g_close(file, NULL);
-  ck_assert(g_file_set_contents(kernel_file, "1 2 1\n", -1, NULL));
+  for (int i = 0; i < 2; i++) {
+    int number = g_file_open_tmp("settings-XXXXXX", &file[i], NULL);
+
+    ck_assert_int_ge(number, 0);
+    g_close(number, NULL);
+    ck_assert(g_file_set_contents(file[i], contents[i], -1, NULL));
+  }
   ck_assert_uint_eq(n, n_properties);
   for (guint i = 0; i < n; i++) {
     GValue value = G_VALUE_INIT;
 
-    choose_other(specs[i], kernel_file, &value);
+    choose_other(specs[i], file, &value);
     ck_assert_msg(!g_param_value_validate(specs[i], &value), "%s has no value beside its default", specs[i]->name);
     check_noticed(specs[i], i + 1, &value); /* they are listed as they were installed */
     g_value_unset(&value);
   }
-  g_unlink(kernel_file);
-  g_free(kernel_file);
+  for (int i = 0; i < 2; i++) {
+    g_unlink(file[i]);
+    g_free(file[i]);
+  }
   g_free(specs);
   g_type_class_unref(klass);
 }

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "analytics.h"
+
+#include <gst/analytics/analytics.h>
+#include <math.h>
+#include <string.h>
+
+const gboolean gst_cuda_convolve_analytics_are_read = TRUE;
+
+/* ---- boxes ---- */
+
+/* The upright rectangle around a box, which from 1.26 on can be turned about its centre. */
+static gboolean
+read_box(const GstAnalyticsODMtd *od, double rect[4], float *confidence)
+{
+  int x, y, width, height;
+#if GST_CHECK_VERSION(1, 26, 0)
+  float angle;
+
+  if (!gst_analytics_od_mtd_get_oriented_location(od, &x, &y, &width, &height, &angle, confidence))
+    return FALSE;
+  rect[2] = isfinite(angle) ? fabs(width * cos(angle)) + fabs(height * sin(angle)) : hypot(width, height);
+  rect[3] = isfinite(angle) ? fabs(width * sin(angle)) + fabs(height * cos(angle)) : hypot(width, height);
+#else
+  if (!gst_analytics_od_mtd_get_location((GstAnalyticsODMtd *)od, &x, &y, &width, &height, confidence))
+    return FALSE;
+  rect[2] = width;
+  rect[3] = height;
+#endif
+  rect[0] = (double)x + (width - rect[2]) / 2;
+  rect[1] = (double)y + (height - rect[3]) / 2;
+  return width > 0 && height > 0;
+}
+
+static const char *
+name_of(GQuark quark)
+{
+  const char *name = g_quark_to_string(quark);
+
+  return name ? name : "";
+}
+
+/* NaN is below every number, but 0 asks for no confidence at all. */
+static void
+add_box(GstCudaConvolveRegions *regions, GstAnalyticsODMtd *od)
+{
+  double least = regions->roi->confidence, rect[4];
+  float confidence;
+
+  if (read_box(od, rect, &confidence) && (least == 0 || confidence >= least) &&
+      gst_cuda_convolve_regions_take_type(regions, name_of(gst_analytics_od_mtd_get_obj_type(od))))
+    gst_cuda_convolve_regions_add_rect(regions, rect);
+}
+
+/* ---- segmentation ---- */
+
+#if GST_CHECK_VERSION(1, 26, 0)
+
+#define BACKGROUND "background"
+
+/* TRUE where roi-types has a class that the region belongs to by a related meta: of a classification the one with the
+ * region's index, or a box's. is_background: one of them is called so. */
+static gboolean
+takes_label(const GstCudaConvolveRegions *regions, const GstAnalyticsSegmentationMtd *masks, gsize index,
+            gboolean *is_background)
+{
+  GstAnalyticsMtd mtd;
+  gpointer state = NULL;
+  gboolean takes = FALSE;
+
+  while (gst_analytics_relation_meta_get_direct_related(masks->meta, masks->id, GST_ANALYTICS_REL_TYPE_ANY,
+                                                        GST_ANALYTICS_MTD_TYPE_ANY, &state, &mtd)) {
+    GstAnalyticsMtdType type = gst_analytics_mtd_get_mtd_type(&mtd);
+    const char *name = NULL;
+
+    if (type == gst_analytics_cls_mtd_get_mtd_type() && index < gst_analytics_cls_mtd_get_length(&mtd))
+      name = name_of(gst_analytics_cls_mtd_get_quark(&mtd, index));
+    else if (type == gst_analytics_od_mtd_get_mtd_type())
+      name = name_of(gst_analytics_od_mtd_get_obj_type(&mtd));
+    takes = takes || (name && gst_cuda_convolve_regions_take_type(regions, name));
+    *is_background = *is_background || g_strcmp0(name, BACKGROUND) == 0;
+  }
+  return takes;
+}
+
+/* The weight of each value of a mask. Without roi-types all regions count but the background: 0, or the region that is
+ * called so. */
+static GBytes *
+choose_values(const GstCudaConvolveRegions *regions, const GstAnalyticsSegmentationMtd *masks, guint n_values)
+{
+  gsize n = gst_analytics_segmentation_mtd_get_region_count(masks);
+  guint8 *weight = g_malloc(n_values);
+
+  memset(weight, regions->all ? 255 : 0, n_values);
+  if (regions->all)
+    weight[0] = 0;
+  for (char **type = regions->types; *type; type++) {
+    guint64 number;
+
+    if (g_ascii_string_to_unsigned(*type, 10, 0, n_values - 1, &number, NULL))
+      weight[number] = 255;
+  }
+  for (gsize i = 0; i < n; i++) {
+    guint id = gst_analytics_segmentation_mtd_get_region_id(masks, i);
+    gboolean is_background = FALSE;
+
+    if (id >= n_values)
+      continue;
+    if (takes_label(regions, masks, i, &is_background) && !regions->all)
+      weight[id] = 255;
+    if (regions->all && is_background)
+      weight[id] = 0;
+  }
+  return g_bytes_new_take(weight, n_values);
+}
+
+/* A place of no size is the whole frame. */
+static void
+add_masks(GstCudaConvolveRegions *regions, GstAnalyticsSegmentationMtd *masks)
+{
+  int x, y;
+  guint width, height, n_values;
+  g_autoptr(GstBuffer) buffer = gst_analytics_segmentation_mtd_get_mask(masks, &x, &y, &width, &height);
+  g_autoptr(GBytes) weight_of = NULL;
+  gboolean frame = width == 0 || height == 0;
+  const double rect[4] = {frame ? 0 : x, frame ? 0 : y, frame ? regions->image->width : width,
+                          frame ? regions->image->height : height};
+
+  if (!buffer)
+    return;
+  n_values = gst_cuda_convolve_mask_n_values(buffer);
+  if (n_values > 0)
+    weight_of = choose_values(regions, masks, n_values);
+  gst_cuda_convolve_regions_add_mask(regions, (GstCudaConvolveMaskSource){.buffer = buffer, .weight_of = weight_of},
+                                     rect);
+}
+
+#endif
+
+void
+gst_cuda_convolve_analytics_add(GstCudaConvolveRegions *regions, GstBuffer *buffer)
+{
+  GstAnalyticsRelationMeta *meta = gst_buffer_get_analytics_relation_meta(buffer);
+  gpointer state = NULL;
+  GstAnalyticsMtd mtd;
+
+  while (meta && gst_analytics_relation_meta_iterate(meta, &state, GST_ANALYTICS_MTD_TYPE_ANY, &mtd)) {
+    GstAnalyticsMtdType type = gst_analytics_mtd_get_mtd_type(&mtd);
+
+    if (type == gst_analytics_od_mtd_get_mtd_type())
+      add_box(regions, &mtd);
+#if GST_CHECK_VERSION(1, 26, 0)
+    else if (type == gst_analytics_segmentation_mtd_get_mtd_type())
+      add_masks(regions, &mtd);
+#endif
+  }
+}

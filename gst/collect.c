@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "collect.h"
+
+#include "analytics.h"
+#include "messages.h"
+#include "smooth.h"
+
+static void
+add_property(GstCudaConvolveRegions *regions)
+{
+  const GstCudaConvolveRoi *roi = regions->roi;
+  double rect[4] = {0, 0, regions->image->width, regions->image->height};
+
+  if (roi->mask)
+    gst_cuda_convolve_regions_add_mask(regions, (GstCudaConvolveMaskSource){.file = roi->mask}, rect);
+  for (guint i = 0; i < gst_cuda_convolve_roi_n_rects(roi); i++) {
+    gst_cuda_convolve_roi_rect(roi, i, regions->image, rect);
+    gst_cuda_convolve_regions_add_rect(regions, rect);
+  }
+}
+
+/* A parameter of the meta, `mask`, with a field `buffer`: weights, stretched over the meta's rectangle. */
+static GstBuffer *
+mask_of(GstVideoRegionOfInterestMeta *meta)
+{
+  GstStructure *param = gst_video_region_of_interest_meta_get_param(meta, "mask");
+  const GValue *value = param ? gst_structure_get_value(param, "buffer") : NULL;
+
+  return value && GST_VALUE_HOLDS_BUFFER(value) ? gst_value_get_buffer(value) : NULL;
+}
+
+static void
+add_metas(GstCudaConvolveRegions *regions, GstBuffer *buffer)
+{
+  gpointer state = NULL;
+  GstMeta *meta;
+
+  while ((meta = gst_buffer_iterate_meta_filtered(buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))) {
+    GstVideoRegionOfInterestMeta *of = (GstVideoRegionOfInterestMeta *)meta;
+    const char *type = g_quark_to_string(of->roi_type);
+    const double rect[4] = {of->x, of->y, of->w, of->h};
+    GstBuffer *mask = mask_of(of);
+
+    if (!gst_cuda_convolve_regions_take_type(regions, type ? type : ""))
+      continue;
+    if (mask)
+      gst_cuda_convolve_regions_add_mask(regions, (GstCudaConvolveMaskSource){.buffer = mask}, rect);
+    else
+      gst_cuda_convolve_regions_add_rect(regions, rect);
+  }
+  gst_cuda_convolve_analytics_add(regions, buffer);
+}
+
+/* With roi-invert a region that grew would hide less. */
+static void
+smooth(GstCudaConvolveRegions *regions, GArray *tracks, GstBuffer *buffer, gboolean is_next)
+{
+  if (is_next && GST_BUFFER_IS_DISCONT(buffer))
+    g_array_set_size(tracks, 0);
+  if (is_next)
+    gst_cuda_convolve_tracks_follow(tracks, regions->region, regions->box, regions->roi->smooth);
+  gst_cuda_convolve_tracks_append(tracks, regions->region, regions->box, !regions->roi->invert);
+}
+
+/* A target has room for one region. */
+static void
+keep_first(GstCudaConvolveRegions *regions)
+{
+  gst_cuda_convolve_warn_once(
+      regions->element, regions->told,
+      "%u regions on a frame and roi-target-x=%d: only the first is placed there and the others are left as they "
+      "are; set roi-target-x and -y to -1, or roi-types to what there is one of",
+      regions->region->len, regions->roi->target_x);
+  g_array_set_size(regions->region, 1);
+  g_array_set_size(regions->box, 1);
+}
+
+void
+gst_cuda_convolve_collect(GstCudaConvolveRegions *regions, GArray *tracks, const GstCudaConvolveRoi *roi,
+                          const CnvImage *image, GstBuffer *buffer, gboolean is_next)
+{
+  gst_cuda_convolve_regions_begin(regions, roi, image);
+  if (roi->source == CNV_ROI_META)
+    add_metas(regions, buffer);
+  else
+    add_property(regions);
+  gst_cuda_convolve_regions_end(regions);
+  if (roi->source == CNV_ROI_META) {
+    smooth(regions, tracks, buffer, is_next);
+    gst_cuda_convolve_regions_limit(regions);
+  }
+  if (roi->target_x >= 0 && regions->region->len > 1)
+    keep_first(regions);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The regions of a frame, from all that they can come from.
+ */
+#pragma once
+
+#include "regions.h"
+
+/* Lists the regions of a buffer. tracks: see smooth.h. is_next: the frame after the one before, which the tracks go on
+ * with; else that same frame, again. */
+void gst_cuda_convolve_collect(GstCudaConvolveRegions *regions, GArray *tracks, const GstCudaConvolveRoi *roi,
+                               const CnvImage *image, GstBuffer *buffer, gboolean is_next);

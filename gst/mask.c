@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "mask.h"
+
+#include <math.h>
+#include <string.h>
+
+static void
+clear(gpointer data)
+{
+  GstCudaConvolveMask *mask = data;
+
+  g_free(mask->path);
+  g_bytes_unref(mask->weights);
+}
+
+GstCudaConvolveMask *
+gst_cuda_convolve_mask_new(const char *path, int width, int height, guint8 *weights)
+{
+  GstCudaConvolveMask *mask = g_atomic_rc_box_new(GstCudaConvolveMask);
+
+  *mask = (GstCudaConvolveMask){g_strdup(path), width, height, g_bytes_new_take(weights, (gsize)width * (gsize)height)};
+  return mask;
+}
+
+GstCudaConvolveMask *
+gst_cuda_convolve_mask_ref(GstCudaConvolveMask *mask)
+{
+  return g_atomic_rc_box_acquire(mask);
+}
+
+void
+gst_cuda_convolve_mask_unref(GstCudaConvolveMask *mask)
+{
+  g_atomic_rc_box_release_full(mask, clear);
+}
+
+gboolean
+gst_cuda_convolve_mask_check_size(const char *what, guint64 width, guint64 height, GError **error)
+{
+  if (width >= 1 && height >= 1 && width <= CNV_SIZE_MAX && height <= CNV_SIZE_MAX &&
+      width * height <= GST_CUDA_CONVOLVE_MASK_CELLS)
+    return TRUE;
+  return cnv_refuse(error,
+                    "%s of %" G_GUINT64_FORMAT "x%" G_GUINT64_FORMAT " samples, and masks have 1 to %d columns and "
+                    "rows and at most %d samples: scale it; as many as the frame has are enough",
+                    what, width, height, CNV_SIZE_MAX, GST_CUDA_CONVOLVE_MASK_CELLS);
+}
+
+/* ---- buffers ---- */
+
+guint
+gst_cuda_convolve_mask_n_values(GstBuffer *buffer)
+{
+  const GstVideoMeta *meta = gst_buffer_get_video_meta(buffer);
+
+  if (!meta)
+    return 0;
+  return meta->format == GST_VIDEO_FORMAT_GRAY8                                                     ? 1 << 8
+         : meta->format == GST_VIDEO_FORMAT_GRAY16_LE || meta->format == GST_VIDEO_FORMAT_GRAY16_BE ? 1 << 16
+                                                                                                    : 0;
+}
+
+static void
+read_row(const guint8 *from, guint8 *to, const GstVideoMeta *meta, const guint8 *weight_of)
+{
+  gboolean wide = meta->format != GST_VIDEO_FORMAT_GRAY8, big = meta->format == GST_VIDEO_FORMAT_GRAY16_BE;
+
+  for (guint x = 0; x < meta->width; x++) {
+    guint value = !wide ? from[x] : big ? GST_READ_UINT16_BE(from + 2 * x) : GST_READ_UINT16_LE(from + 2 * x);
+
+    to[x] = weight_of ? weight_of[value] : (guint8)(wide ? value >> 8 : value);
+  }
+}
+
+/* The meta is not trusted: GStreamer itself does not compare it with the memory. */
+static gboolean
+check_layout(const GstVideoMeta *meta, gsize size, GError **error)
+{
+  guint64 row = (guint64)meta->width * (meta->format == GST_VIDEO_FORMAT_GRAY8 ? 1 : 2);
+
+  if (!gst_cuda_convolve_mask_check_size("a mask", meta->width, meta->height, error))
+    return FALSE;
+  if (meta->stride[0] >= 0 && (guint64)meta->stride[0] >= row && meta->offset[0] <= size &&
+      (meta->height - 1) * (guint64)meta->stride[0] + row <= size - meta->offset[0])
+    return TRUE;
+  return cnv_refuse(error,
+                    "a mask's buffer of %" G_GSIZE_FORMAT " bytes does not hold %ux%u samples at offset "
+                    "%" G_GSIZE_FORMAT " and stride %d: correct its size or its GstVideoMeta",
+                    size, meta->width, meta->height, meta->offset[0], meta->stride[0]);
+}
+
+GstCudaConvolveMask *
+gst_cuda_convolve_mask_read(GstBuffer *buffer, GBytes *weight_of, GError **error)
+{
+  const GstVideoMeta *meta = gst_buffer_get_video_meta(buffer);
+  GstCudaConvolveMask *mask = NULL;
+  GstMapInfo map;
+
+  if (gst_cuda_convolve_mask_n_values(buffer) == 0 || !gst_buffer_map(buffer, &map, GST_MAP_READ)) {
+    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
+                "a mask's buffer has no GstVideoMeta of GRAY8 or GRAY16, or cannot be mapped: correct it");
+    return NULL;
+  }
+  if (check_layout(meta, map.size, error)) {
+    guint8 *weights = g_malloc((gsize)meta->width * meta->height);
+
+    for (guint y = 0; y < meta->height; y++)
+      read_row(map.data + meta->offset[0] + (gsize)y * (gsize)meta->stride[0], weights + (gsize)y * meta->width, meta,
+               weight_of ? g_bytes_get_data(weight_of, NULL) : NULL);
+    mask = gst_cuda_convolve_mask_new(NULL, (int)meta->width, (int)meta->height, weights);
+  }
+  gst_buffer_unmap(buffer, &map);
+  return mask;
+}
+
+/* ---- growing ---- */
+
+/* Cells with those that are added on each side, and luma pixels of a cell. */
+typedef struct {
+  int width, height;
+  int left, top, right, bottom;
+  double pixel_x, pixel_y;
+} Grid;
+
+static int
+cells_beyond(gboolean inside, double reach, double pixel)
+{
+  return inside && reach > 0 ? (int)MIN(ceil(reach / pixel), 2 * CNV_SIZE_MAX) : 0;
+}
+
+/* Nothing is added beyond the frame's edge. */
+static Grid
+grid_of(const GstCudaConvolveMask *mask, const CnvImage *image, double reach, const CnvRect *rect)
+{
+  Grid grid = {.pixel_x = (double)rect->width / mask->width, .pixel_y = (double)rect->height / mask->height};
+
+  grid.left = cells_beyond(rect->x > 0, reach, grid.pixel_x);
+  grid.right = cells_beyond(rect->x + rect->width < image->width, reach, grid.pixel_x);
+  grid.top = cells_beyond(rect->y > 0, reach, grid.pixel_y);
+  grid.bottom = cells_beyond(rect->y + rect->height < image->height, reach, grid.pixel_y);
+  grid.width = grid.left + mask->width + grid.right;
+  grid.height = grid.top + mask->height + grid.bottom;
+  return grid;
+}
+
+/* Each of n weights, `next` apart, becomes at least its neighbours' less the step. */
+static void
+spread(float *weight, int n, float step)
+{
+  for (int i = 1; i < n; i++)
+    weight[i] = MAX(weight[i], weight[i - 1] - step);
+  for (int i = n - 2; i >= 0; i--)
+    weight[i] = MAX(weight[i], weight[i + 1] - step);
+}
+
+static void
+spread_rows(float *to, const float *from, int n, float step)
+{
+  for (int i = 0; i < n; i++)
+    to[i] = MAX(to[i], from[i] - step);
+}
+
+/* Weights above 1 before they fall by a step a cell are what keeps them at 1 over `expand` pixels. */
+static void
+fill(float *plane, const GstCudaConvolveMask *mask, const Grid *grid, double expand, double feather)
+{
+  const guint8 *weight = g_bytes_get_data(mask->weights, NULL);
+  float lift = (float)(1 + expand / (feather + 1));
+  float step_x = (float)(255 * grid->pixel_x / (feather + 1)), step_y = (float)(255 * grid->pixel_y / (feather + 1));
+
+  for (int y = 0; y < mask->height; y++) {
+    float *row = plane + (gsize)(grid->top + y) * (gsize)grid->width;
+
+    for (int x = 0; x < mask->width; x++)
+      row[grid->left + x] = lift * *weight++;
+    spread(row, grid->width, step_x);
+  }
+  for (int y = 1; y < grid->height; y++)
+    spread_rows(plane + (gsize)y * (gsize)grid->width, plane + (gsize)(y - 1) * (gsize)grid->width, grid->width,
+                step_y);
+  for (int y = grid->height - 2; y >= 0; y--)
+    spread_rows(plane + (gsize)y * (gsize)grid->width, plane + (gsize)(y + 1) * (gsize)grid->width, grid->width,
+                step_y);
+}
+
+/* Weights as bytes, to be freed; NULL where there is no memory. */
+static guint8 *
+grow(const GstCudaConvolveMask *mask, const Grid *grid, double expand, double feather)
+{
+  gsize n = (gsize)grid->width * (gsize)grid->height;
+  g_autofree float *plane = g_try_malloc0(n * sizeof(float));
+  guint8 *weights = plane ? g_try_malloc(n) : NULL;
+
+  if (!weights)
+    return NULL;
+  fill(plane, mask, grid, expand, feather);
+  for (gsize i = 0; i < n; i++)
+    weights[i] = (guint8)(MIN(plane[i], 255) + 0.5f);
+  return weights;
+}
+
+/* Pixels from..to of a rectangle, which interpolation reaches from cells first..last. */
+static void
+box_axis(int first, int last, int cells, int at, int size, int *from, int *extent)
+{
+  double pixel = (double)size / cells;
+  int start = MAX((int)floor((first - 0.5) * pixel), 0), end = MIN((int)ceil((last + 1.5) * pixel), size);
+
+  *from = at + start;
+  *extent = end - start;
+}
+
+static CnvRect
+box_of(const guint8 *weights, const Grid *grid, const CnvRect *rect)
+{
+  int left = grid->width, right = -1, top = grid->height, bottom = -1;
+  CnvRect box = {rect->x, rect->y, 0, 0};
+
+  for (int y = 0; y < grid->height; y++) {
+    const guint8 *row = weights + (gsize)y * (gsize)grid->width;
+    int first = 0, last = grid->width - 1;
+
+    while (first <= last && row[first] == 0)
+      first++;
+    while (last > first && row[last] == 0)
+      last--;
+    if (first > last)
+      continue;
+    left = MIN(left, first);
+    right = MAX(right, last);
+    top = MIN(top, y);
+    bottom = y;
+  }
+  if (right < 0)
+    return box;
+  box_axis(left, right, grid->width, rect->x, rect->width, &box.x, &box.width);
+  box_axis(top, bottom, grid->height, rect->y, rect->height, &box.y, &box.height);
+  return box;
+}
+
+CnvMask *
+gst_cuda_convolve_mask_grow(const GstCudaConvolveMask *mask, const CnvImage *image, double expand, double feather,
+                            CnvRect *rect, CnvRect *box, GError **error)
+{
+  Grid grid = grid_of(mask, image, expand + feather, rect);
+  g_autofree guint8 *grown = NULL;
+  const guint8 *weights = g_bytes_get_data(mask->weights, NULL);
+  CnvMask *made;
+
+  if (!gst_cuda_convolve_mask_check_size("a mask with its feather", (guint)grid.width, (guint)grid.height, error))
+    return NULL;
+  if (expand + feather > 0)
+    weights = grown = grow(mask, &grid, expand, feather);
+  rect->x -= (int)round(grid.left * grid.pixel_x);
+  rect->y -= (int)round(grid.top * grid.pixel_y);
+  rect->width += (int)round(grid.left * grid.pixel_x) + (int)round(grid.right * grid.pixel_x);
+  rect->height += (int)round(grid.top * grid.pixel_y) + (int)round(grid.bottom * grid.pixel_y);
+  made = weights ? cnv_mask_new(grid.width, grid.height, grid.width, weights) : NULL;
+  if (made)
+    *box = box_of(weights, &grid, rect);
+  else
+    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "no memory for a mask of %dx%d samples: scale it", grid.width,
+                grid.height);
+  return made;
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "maskfile.h"
+
+#include <string.h>
+
+#include "files.h"
+
+#define LONGEST_FILE (1u << 29) /* bytes */
+#define KIND "a PGM or PNG file"
+#define PNG_MAGIC "\x89PNG\r\n\x1a\n"
+#define PNG_HEADER 24 /* bytes, up to the height */
+#define DECODE_TIME (10 * GST_SECOND)
+
+/* ---- PGM ---- */
+
+typedef struct {
+  const char *at, *end;
+} Text;
+
+/* FALSE where no number comes next. Larger ones than anything here needs are G_MAXUINT32. */
+static gboolean
+read_number(Text *text, guint *number)
+{
+  guint64 value = 0;
+  const char *first;
+
+  while (text->at < text->end && (g_ascii_isspace(*text->at) || *text->at == '#'))
+    if (*text->at++ == '#')
+      while (text->at < text->end && *text->at != '\n' && *text->at != '\r')
+        text->at++;
+  for (first = text->at; text->at < text->end && g_ascii_isdigit(*text->at); text->at++)
+    value = MIN(value * 10 + (guint)(*text->at - '0'), G_MAXUINT32);
+  *number = (guint)value;
+  return text->at > first;
+}
+
+/* Of a binary file: one byte, or two with the larger one first. */
+static gboolean
+read_bytes(Text *text, guint n_bytes, guint *number)
+{
+  if (text->end - text->at < n_bytes)
+    return FALSE;
+  *number = 0;
+  for (guint i = 0; i < n_bytes; i++)
+    *number = *number << 8 | (guint8)*text->at++;
+  return TRUE;
+}
+
+static gboolean
+read_pixels(const char *name, Text *text, gboolean plain, guint full, guint8 *weights, const guint size[2],
+            GError **error)
+{
+  for (guint y = 0; y < size[1]; y++)
+    for (guint x = 0; x < size[0]; x++) {
+      guint value;
+
+      if (plain ? !read_number(text, &value) : !read_bytes(text, full > G_MAXUINT8 ? 2 : 1, &value))
+        return cnv_refuse(error,
+                          "roi-mask-location=%s: no value for column %u of row %u, of %ux%u pixels: the file ends "
+                          "early or is damaged; save it again",
+                          name, x + 1, y + 1, size[0], size[1]);
+      if (value > full)
+        return cnv_refuse(error, "roi-mask-location=%s: column %u of row %u is %u, and the file says that %u is white",
+                          name, x + 1, y + 1, value, full);
+      *weights++ = (guint8)((value * 255 + full / 2) / full);
+    }
+  return TRUE;
+}
+
+GstCudaConvolveMask *
+gst_cuda_convolve_mask_parse(const char *bytes, gsize size, const char *path, GError **error)
+{
+  g_autofree char *name = gst_cuda_convolve_file_name(path);
+  g_autofree char *what = g_strdup_printf("roi-mask-location=%s: a picture", name);
+  gboolean plain = g_str_has_prefix(bytes, "P2");
+  Text text = {bytes + 2, bytes + size};
+  guint dimensions[2] = {0}, full = 0;
+  guint8 *weights;
+
+  if (!plain && !g_str_has_prefix(bytes, "P5"))
+    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
+                "roi-mask-location=%s: neither a PGM (P2 or P5) nor a PNG: save it as one of them", name);
+  else if (!read_number(&text, &dimensions[0]) || !read_number(&text, &dimensions[1]) || !read_number(&text, &full) ||
+           full < 1 || full > G_MAXUINT16)
+    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
+                "roi-mask-location=%s: a PGM begins with %.2s, width, height and the value of white, 1 to 65535", name,
+                bytes);
+  else if (gst_cuda_convolve_mask_check_size(what, dimensions[0], dimensions[1], error)) {
+    weights = g_malloc((gsize)dimensions[0] * dimensions[1]);
+    text.at += !plain; /* the one space before binary values */
+    if (read_pixels(name, &text, plain, full, weights, dimensions, error))
+      return gst_cuda_convolve_mask_new(path, (int)dimensions[0], (int)dimensions[1], weights);
+    g_free(weights);
+  }
+  return NULL;
+}
+
+/* ---- PNG ---- */
+
+/* FALSE with the package that an element is missing from. */
+static gboolean
+check_elements(const char *name, GError **error)
+{
+  static const struct {
+    const char *element, *package;
+  } needed[] = {{"filesrc", "libgstreamer1.0-0"},
+                {"pngdec", "gstreamer1.0-plugins-good"},
+                {"videoconvert", "gstreamer1.0-plugins-base"},
+                {"appsink", "gstreamer1.0-plugins-base"}};
+
+  for (guint i = 0; i < G_N_ELEMENTS(needed); i++) {
+    g_autoptr(GstElementFactory) factory = gst_element_factory_find(needed[i].element);
+
+    if (!factory)
+      return cnv_refuse(error,
+                        "roi-mask-location=%s: a PNG needs GStreamer's element %s, which is missing: install %s, or "
+                        "save the mask as PGM",
+                        name, needed[i].element, needed[i].package);
+  }
+  return TRUE;
+}
+
+/* NULL where it is not one of width x height. */
+static guint8 *
+weights_of(GstSample *sample, int width, int height)
+{
+  GstVideoFrame frame;
+  GstVideoInfo info;
+  guint8 *weights;
+
+  if (!sample || !gst_video_info_from_caps(&info, gst_sample_get_caps(sample)) || info.width != width ||
+      info.height != height || !gst_video_frame_map(&frame, &info, gst_sample_get_buffer(sample), GST_MAP_READ))
+    return NULL;
+  weights = g_malloc((gsize)width * (gsize)height);
+  for (int y = 0; y < height; y++)
+    memcpy(weights + (gsize)y * (gsize)width,
+           (guint8 *)GST_VIDEO_FRAME_PLANE_DATA(&frame, 0) + (gssize)y * GST_VIDEO_FRAME_PLANE_STRIDE(&frame, 0),
+           (gsize)width);
+  gst_video_frame_unmap(&frame);
+  return weights;
+}
+
+/* The first error that was posted, or a general one. */
+static void
+refuse_picture(const char *name, GstElement *pipeline, GError **error)
+{
+  g_autoptr(GstBus) bus = gst_element_get_bus(pipeline);
+  g_autoptr(GError) posted = NULL;
+  GstMessage *message;
+
+  while ((message = gst_bus_pop(bus))) {
+    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR && !posted)
+      gst_message_parse_error(message, &posted, NULL);
+    gst_message_unref(message);
+  }
+  g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
+              "roi-mask-location=%s: this PNG cannot be decoded (%s): save it again", name,
+              posted ? posted->message : "it ends early");
+}
+
+/* The sink has no library of its own here: it is called by its signals. */
+static GstCudaConvolveMask *
+decode(const char *path, const char *name, int width, int height, GError **error)
+{
+  g_autoptr(GstElement) pipeline = gst_parse_launch("filesrc name=file ! pngdec ! videoconvert ! "
+                                                    "video/x-raw,format=GRAY8 ! appsink name=sink sync=false",
+                                                    NULL);
+  g_autoptr(GstElement) file = gst_bin_get_by_name(GST_BIN(pipeline), "file");
+  g_autoptr(GstElement) sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
+  g_autoptr(GstSample) sample = NULL;
+  guint8 *weights;
+
+  g_object_set(file, "location", path, NULL);
+  gst_element_set_state(pipeline, GST_STATE_PAUSED);
+  g_signal_emit_by_name(sink, "try-pull-preroll", DECODE_TIME, &sample);
+  weights = weights_of(sample, width, height);
+  if (!weights)
+    refuse_picture(name, pipeline, error);
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  return weights ? gst_cuda_convolve_mask_new(path, width, height, weights) : NULL;
+}
+
+/* The size is known before anything is decoded: a PNG of a few bytes can have gigabytes of pixels. */
+static GstCudaConvolveMask *
+load_png(const char *path, const char *header, GError **error)
+{
+  g_autofree char *name = gst_cuda_convolve_file_name(path);
+  g_autofree char *what = g_strdup_printf("roi-mask-location=%s: a picture", name);
+  guint32 width = GST_READ_UINT32_BE(header + PNG_HEADER - 8), height = GST_READ_UINT32_BE(header + PNG_HEADER - 4);
+
+  if (!gst_cuda_convolve_mask_check_size(what, width, height, error) || !check_elements(name, error))
+    return NULL;
+  return decode(path, name, (int)width, (int)height, error);
+}
+
+GstCudaConvolveMask *
+gst_cuda_convolve_mask_load(const char *path, GError **error)
+{
+  gsize size;
+  g_autofree char *text = gst_cuda_convolve_file_read("roi-mask-location", path, LONGEST_FILE, KIND, &size, error);
+
+  if (!text)
+    return NULL;
+  if (size >= PNG_HEADER && memcmp(text, PNG_MAGIC, strlen(PNG_MAGIC)) == 0)
+    return load_png(path, text, error);
+  return gst_cuda_convolve_mask_parse(text, size, path, error);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Masks as picture files: PGM, plain or binary, and PNG, whose luma counts. White is weight 1, black 0.
+ */
+#pragma once
+
+#include "mask.h"
+
+/* Both return NULL with CNV_ERROR_SETTINGS and a message that names the file, the reason and the remedy. A PNG is
+ * decoded by GStreamer's element. bytes: of a PGM, with a 0 behind their size. */
+GstCudaConvolveMask *gst_cuda_convolve_mask_load(const char *path, GError **error);
+GstCudaConvolveMask *gst_cuda_convolve_mask_parse(const char *bytes, gsize size, const char *path, GError **error);

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "regions.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "messages.h"
+
+#define FAR (1 << 20)       /* edges farther out are moved to here: 32 times the largest frame */
+#define ROUNDING_SLACK 1e-6 /* 0.07 * 100 is slightly more than 7, and takes no further pixel */
+
+void
+gst_cuda_convolve_regions_init(GstCudaConvolveRegions *regions, GstElement *element, GHashTable *told)
+{
+  *regions = (GstCudaConvolveRegions){.element = element,
+                                      .told = told,
+                                      .region = g_array_new(FALSE, FALSE, sizeof(CnvRegion)),
+                                      .box = g_array_new(FALSE, FALSE, sizeof(CnvRect)),
+                                      .masks = gst_cuda_convolve_masks_new()};
+}
+
+void
+gst_cuda_convolve_regions_clear(GstCudaConvolveRegions *regions)
+{
+  g_array_unref(regions->region);
+  g_array_unref(regions->box);
+  g_array_unref(regions->masks);
+}
+
+/* A list without types, and "all" in it, holds every type. */
+static gboolean
+holds_all(char **types)
+{
+  gboolean empty = TRUE, all = FALSE;
+
+  for (; *types; types++) {
+    empty = empty && **types == '\0';
+    all = all || g_ascii_strcasecmp(*types, "all") == 0;
+  }
+  return empty || all;
+}
+
+void
+gst_cuda_convolve_regions_begin(GstCudaConvolveRegions *regions, const GstCudaConvolveRoi *roi, const CnvImage *image)
+{
+  g_array_set_size(regions->region, 0);
+  g_array_set_size(regions->box, 0);
+  gst_cuda_convolve_masks_next(regions->masks);
+  regions->n_cells = 0;
+  regions->roi = roi;
+  regions->image = image;
+  regions->types = g_strsplit(roi->types ? roi->types : "", ",", -1);
+  for (char **type = regions->types; *type; type++)
+    g_strstrip(*type);
+  regions->all = holds_all(regions->types);
+}
+
+gboolean
+gst_cuda_convolve_regions_take_type(const GstCudaConvolveRegions *regions, const char *type)
+{
+  gboolean takes = regions->all;
+
+  for (char **entry = regions->types; *entry && !takes; entry++)
+    takes = **entry && g_ascii_strcasecmp(*entry, type) == 0;
+  return takes;
+}
+
+/* ---- rectangles and masks ---- */
+
+/* The pixels that lie wholly or partly between two edges. */
+static void
+round_outwards(double from, double to, int *start, int *size)
+{
+  double first = floor(CLAMP(from, -FAR, FAR) + ROUNDING_SLACK), last = ceil(CLAMP(to, -FAR, FAR) - ROUNDING_SLACK);
+
+  *start = (int)first;
+  *size = (int)(last - first);
+}
+
+static CnvRect
+round_rect(const double rect[4], double grow_x, double grow_y)
+{
+  CnvRect round;
+
+  round_outwards(rect[0] - grow_x, rect[0] + rect[2] + grow_x, &round.x, &round.width);
+  round_outwards(rect[1] - grow_y, rect[1] + rect[3] + grow_y, &round.y, &round.height);
+  return round;
+}
+
+/* FALSE where nothing of the rectangle can show in the frame. The margin has a few pixels more than the feather, since
+ * subsampled planes round outwards. */
+static gboolean
+reaches_frame(const GstCudaConvolveRegions *regions, const CnvRect *rect)
+{
+  int margin = (int)ceil(regions->roi->feather) + 8;
+
+  return rect->width > 0 && rect->height > 0 && rect->x < regions->image->width + margin &&
+         rect->y < regions->image->height + margin && rect->x + rect->width > -margin &&
+         rect->y + rect->height > -margin;
+}
+
+static void
+add(GstCudaConvolveRegions *regions, const CnvRegion *region, const CnvRect *box)
+{
+  g_array_append_val(regions->region, *region);
+  g_array_append_val(regions->box, *box);
+}
+
+void
+gst_cuda_convolve_regions_add_rect(GstCudaConvolveRegions *regions, const double rect[4])
+{
+  const GstCudaConvolveRoi *roi = regions->roi;
+  CnvRegion region = {.shape = roi->shape};
+
+  if (!(rect[2] > 0 && rect[3] > 0))
+    return;
+  region.rect = round_rect(rect, roi->expand * rect[2], roi->expand * rect[3]);
+  if (reaches_frame(regions, &region.rect))
+    add(regions, &region, &region.rect);
+}
+
+/* FALSE with the reason. A rectangle whose edges were moved would stretch the mask otherwise than it says. */
+static gboolean
+get_mask(GstCudaConvolveRegions *regions, GstCudaConvolveMaskSource *source, const double rect[4], CnvRegion *region,
+         CnvRect *box, GError **error)
+{
+  const GstVideoMeta *meta = source->buffer ? gst_buffer_get_video_meta(source->buffer) : NULL;
+  const GstCudaConvolveRoi *roi = regions->roi;
+  guint64 n_cells = meta ? (guint64)meta->width * meta->height : 0;
+
+  regions->n_cells += n_cells <= GST_CUDA_CONVOLVE_MASK_CELLS ? n_cells : 0; /* larger ones are refused by themselves */
+  if (regions->n_cells > GST_CUDA_CONVOLVE_MASK_CELLS)
+    return cnv_refuse(error, "the masks of a frame have more than %d samples: scale them",
+                      GST_CUDA_CONVOLVE_MASK_CELLS);
+  if (source->rect.x != rect[0] || source->rect.width != rect[2] || source->rect.y != rect[1] ||
+      source->rect.height != rect[3])
+    return cnv_refuse(error,
+                      "a mask is stretched over %.0fx%.0f pixels at (%.0f, %.0f), and no edge can lie farther "
+                      "than %d pixels out: correct its place",
+                      rect[2], rect[3], rect[0], rect[1], FAR);
+  source->image = *regions->image;
+  source->expand = roi->expand * MAX(source->rect.width, source->rect.height);
+  source->feather = roi->feather;
+  return gst_cuda_convolve_masks_get(regions->masks, source, region, box, error);
+}
+
+void
+gst_cuda_convolve_regions_add_mask(GstCudaConvolveRegions *regions, GstCudaConvolveMaskSource source,
+                                   const double rect[4])
+{
+  GError *error = NULL;
+  CnvRegion region = {{0}};
+  CnvRect box;
+
+  source.rect = round_rect(rect, 0, 0);
+  if (regions->region->len >= CNV_MAX_REGIONS) {
+    gst_cuda_convolve_regions_add_rect(regions, rect);
+  } else if (reaches_frame(regions, &source.rect) && get_mask(regions, &source, rect, &region, &box, &error)) {
+    if (box.width > 0)
+      add(regions, &region, &box);
+  } else if (error) {
+    gst_cuda_convolve_warn_once(regions->element, regions->told, "%s; in place of such a mask %s", error->message,
+                                regions->roi->invert ? "everything is filtered" : "its whole rectangle is filtered");
+    g_error_free(error);
+    if (!regions->roi->invert)
+      gst_cuda_convolve_regions_add_rect(regions, rect);
+  }
+}
+
+/* ---- the limit ---- */
+
+/* Too many faces must not uncover one: the last region that can be grows around all further ones. */
+static void
+join_last(GstCudaConvolveRegions *regions)
+{
+  CnvRect *box = &g_array_index(regions->box, CnvRect, CNV_MAX_REGIONS - 1);
+
+  for (guint i = CNV_MAX_REGIONS; i < regions->box->len; i++)
+    gst_cuda_convolve_rect_join(box, &g_array_index(regions->box, CnvRect, i));
+  g_array_index(regions->region, CnvRegion, CNV_MAX_REGIONS - 1) = (CnvRegion){.rect = *box};
+}
+
+void
+gst_cuda_convolve_regions_limit(GstCudaConvolveRegions *regions)
+{
+  gboolean invert = regions->roi->invert;
+
+  if (regions->region->len <= CNV_MAX_REGIONS)
+    return;
+  if (!invert)
+    join_last(regions);
+  g_array_set_size(regions->region, CNV_MAX_REGIONS);
+  g_array_set_size(regions->box, CNV_MAX_REGIONS);
+  gst_cuda_convolve_warn_once(
+      regions->element, regions->told, "more than %d regions on a frame: %s; set roi-types, or merge regions upstream",
+      CNV_MAX_REGIONS,
+      invert ? "those beyond it are filtered too" : "those beyond it are filtered as one around them all");
+}
+
+void
+gst_cuda_convolve_regions_end(GstCudaConvolveRegions *regions)
+{
+  g_clear_pointer(&regions->types, g_strfreev);
+  gst_cuda_convolve_regions_limit(regions);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The regions of one frame, as they are added.
+ */
+#pragma once
+
+#include "masks.h"
+#include "roi.h"
+
+typedef struct {
+  GstElement *element; /* for warnings, see messages.h */
+  GHashTable *told;    /* likewise; the owner's */
+  GArray *region;      /* CnvRegion, all by plan 0 */
+  GArray *box;         /* CnvRect of each: it encloses all that has weight, feather aside */
+  GArray *masks;       /* see masks.h */
+  gsize n_cells;       /* of the frame's masks */
+
+  /* Between begin and end. */
+  const GstCudaConvolveRoi *roi;
+  const CnvImage *image;
+  char **types; /* those that count */
+  gboolean all; /* every type */
+} GstCudaConvolveRegions;
+
+void gst_cuda_convolve_regions_init(GstCudaConvolveRegions *regions, GstElement *element, GHashTable *told);
+void gst_cuda_convolve_regions_clear(GstCudaConvolveRegions *regions);
+
+/* An empty list, and one that is complete. */
+void gst_cuda_convolve_regions_begin(GstCudaConvolveRegions *regions, const GstCudaConvolveRoi *roi,
+                                     const CnvImage *image);
+void gst_cuda_convolve_regions_end(GstCudaConvolveRegions *regions);
+/* Of more regions than the engine takes the last one stands for all further ones. */
+void gst_cuda_convolve_regions_limit(GstCudaConvolveRegions *regions);
+
+/* TRUE where roi-types has that type, in upper or lower case, or every type. */
+gboolean gst_cuda_convolve_regions_take_type(const GstCudaConvolveRegions *regions, const char *type);
+
+/* Adds a rectangle, or the ellipse in it: x, y, width, height in luma pixels, where it reaches the frame. */
+void gst_cuda_convolve_regions_add_rect(GstCudaConvolveRegions *regions, const double rect[4]);
+/* Adds a mask stretched over a rectangle; one that cannot be read hides all of it, or nothing with roi-invert. The rest
+ * of the source is the list's to fill in. */
+void gst_cuda_convolve_regions_add_mask(GstCudaConvolveRegions *regions, GstCudaConvolveMaskSource source,
+                                        const double rect[4]);

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "smooth.h"
+
+#include <math.h>
+
+#include "roi.h"
+
+#define FAR (1 << 20)                    /* pixels that an edge moves at most */
+#define MAX_TRACKS (2 * CNV_MAX_REGIONS) /* each is compared with each region, */
+#define TRIES 4                          /* so often */
+
+typedef struct {
+  CnvRegion region;        /* when it was last seen, with a reference to its mask */
+  CnvRect box;             /* likewise */
+  double move_x, move_y;   /* luma pixels a frame, of the centre */
+  double speed_x, speed_y; /* likewise, of the edge that moved more */
+  guint missed;            /* frames since then */
+  int found;               /* number of the region that is it, -1 none */
+  double likeness;         /* of that */
+} Track;
+
+static void
+clear(gpointer data)
+{
+  Track *track = data;
+
+  g_clear_pointer(&track->region.mask, cnv_mask_unref);
+}
+
+GArray *
+gst_cuda_convolve_tracks_new(void)
+{
+  GArray *tracks = g_array_new(FALSE, FALSE, sizeof(Track));
+
+  g_array_set_clear_func(tracks, clear);
+  return tracks;
+}
+
+/* ---- matches ---- */
+
+/* A track's box after so many frames without a region. Detectors round to whole pixels: an edge can move a pixel more
+ * the next time. */
+static CnvRect
+grown(const Track *track, guint frames)
+{
+  int x = (int)ceil(MIN((track->speed_x + 1) * frames, FAR)), y = (int)ceil(MIN((track->speed_y + 1) * frames, FAR));
+  CnvRect box = track->box;
+
+  return (CnvRect){box.x - x, box.y - y, box.width + 2 * x, box.height + 2 * y};
+}
+
+/* 1 to 2 of boxes that overlap: the more they share the higher. 0 to 1 of others that are near for their size: the
+ * nearer the higher. Below 0 of all others. */
+static double
+likeness(const CnvRect *a, const CnvRect *b)
+{
+  double width = MIN(a->x + a->width, b->x + b->width) - MAX(a->x, b->x);
+  double height = MIN(a->y + a->height, b->y + b->height) - MAX(a->y, b->y);
+  double shared = MAX(width, 0) * MAX(height, 0);
+  double all = (double)a->width * a->height + (double)b->width * b->height - shared;
+  double away = hypot(a->x + a->width / 2.0 - b->x - b->width / 2.0, a->y + a->height / 2.0 - b->y - b->height / 2.0);
+
+  return shared > 0 ? 1 + shared / all : 1 - away / (2 * MAX(a->width, a->height));
+}
+
+/* The box where it would be by now, had it moved on. */
+static CnvRect
+expected_box(const Track *track)
+{
+  CnvRect box = track->box;
+
+  box.x += (int)CLAMP(track->move_x * track->missed, -FAR, FAR);
+  box.y += (int)CLAMP(track->move_y * track->missed, -FAR, FAR);
+  return box;
+}
+
+/* The track that is most like a box, among those without a region or with one that is less like it; NULL for none. */
+static Track *
+find_track(const GArray *tracks, const CnvRect *box, double *best)
+{
+  Track *found = NULL;
+
+  *best = 0;
+  for (guint t = 0; t < tracks->len; t++) {
+    Track *track = &g_array_index(tracks, Track, t);
+    CnvRect expected = expected_box(track);
+    double like = likeness(&expected, box);
+
+    if (like > *best && like > track->likeness) {
+      *best = like;
+      found = track;
+    }
+  }
+  return found;
+}
+
+/* Gives each track at most one region. One that loses its track to another looks again. */
+static void
+match(GArray *tracks, const GArray *box)
+{
+  guint tries = TRIES * box->len;
+  double like;
+
+  for (guint i = 0; i < box->len; i++)
+    for (int looking = (int)i, loser; looking >= 0 && tries > 0; looking = loser, tries--) {
+      Track *track = find_track(tracks, &g_array_index(box, CnvRect, looking), &like);
+
+      loser = track ? track->found : -1;
+      if (track) {
+        track->found = looking;
+        track->likeness = like;
+      }
+    }
+}
+
+/* ---- tracks ---- */
+
+/* Of both edges the one that moved more. */
+static int
+moved(int from, int size_from, int to, int size_to)
+{
+  return MAX(abs(to - from), abs(to + size_to - from - size_from));
+}
+
+static void
+see(Track *track, const CnvRegion *region, const CnvRect *box)
+{
+  CnvMask *last = track->region.mask;
+  double frames = track->missed;
+
+  track->move_x = (box->x + box->width / 2.0 - track->box.x - track->box.width / 2.0) / frames;
+  track->move_y = (box->y + box->height / 2.0 - track->box.y - track->box.height / 2.0) / frames;
+  track->speed_x = moved(track->box.x, track->box.width, box->x, box->width) / frames;
+  track->speed_y = moved(track->box.y, track->box.height, box->y, box->height) / frames;
+  track->region = *region;
+  track->box = *box;
+  track->missed = 0;
+  if (region->mask)
+    cnv_mask_ref(region->mask);
+  g_clear_pointer(&last, cnv_mask_unref);
+}
+
+/* Beyond the limit the last track is one around all further ones. */
+static void
+begin(GArray *tracks, const CnvRegion *region, const CnvRect *box)
+{
+  Track track = {.region = *region, .box = *box};
+  Track *last = tracks->len == MAX_TRACKS ? &g_array_index(tracks, Track, MAX_TRACKS - 1) : NULL;
+
+  if (last) {
+    gst_cuda_convolve_rect_join(&last->box, box);
+    clear(last);
+    last->region = (CnvRegion){.rect = last->box};
+    last->missed = 0;
+    return;
+  }
+  if (region->mask)
+    cnv_mask_ref(region->mask);
+  g_array_append_val(tracks, track);
+}
+
+void
+gst_cuda_convolve_tracks_follow(GArray *tracks, const GArray *region, const GArray *box, guint n_frames)
+{
+  g_autofree gboolean *taken = g_new0(gboolean, region->len + 1);
+
+  for (guint t = 0; t < tracks->len; t++) {
+    Track *track = &g_array_index(tracks, Track, t);
+
+    track->missed++;
+    track->found = -1;
+    track->likeness = 0;
+  }
+  match(tracks, box);
+  for (guint t = tracks->len; t-- > 0;) {
+    Track *track = &g_array_index(tracks, Track, t);
+
+    if (track->found >= 0) {
+      taken[track->found] = TRUE;
+      see(track, &g_array_index(region, CnvRegion, track->found), &g_array_index(box, CnvRect, track->found));
+    } else if (track->missed > n_frames) {
+      g_array_remove_index_fast(tracks, t);
+    }
+  }
+  for (guint i = 0; i < region->len && n_frames > 0; i++)
+    if (!taken[i])
+      begin(tracks, &g_array_index(region, CnvRegion, i), &g_array_index(box, CnvRect, i));
+}
+
+void
+gst_cuda_convolve_tracks_append(const GArray *tracks, GArray *region, GArray *box, gboolean grow)
+{
+  for (guint t = 0; t < tracks->len; t++) {
+    const Track *track = &g_array_index(tracks, Track, t);
+    gboolean still = track->speed_x == 0 && track->speed_y == 0;
+    CnvRegion larger = {.rect = grown(track, track->missed),
+                        .shape = still ? track->region.shape : CNV_SHAPE_RECTANGLE};
+
+    if (track->missed == 0)
+      continue;
+    if (!grow || larger.shape == CNV_SHAPE_MASK) {
+      g_array_append_val(region, track->region);
+      g_array_append_val(box, track->box);
+    } else {
+      g_array_append_val(region, larger);
+      g_array_append_val(box, larger.rect);
+    }
+  }
+}

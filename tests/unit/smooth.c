@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Regions over time (gst/smooth.c), without a pipeline: whatever a detector misses, what moves as before stays covered.
+ */
+#include <string.h>
+
+#include "smooth.h"
+#include "support/suite.h"
+
+#define N_FRAMES 60
+
+/* ---- a detector ---- */
+
+typedef struct {
+  GArray *tracks, *region, *box;
+} Smoother;
+
+static Smoother
+smoother_new(void)
+{
+  return (Smoother){gst_cuda_convolve_tracks_new(), g_array_new(FALSE, FALSE, sizeof(CnvRegion)),
+                    g_array_new(FALSE, FALSE, sizeof(CnvRect))};
+}
+
+static void
+smoother_free(Smoother *s)
+{
+  g_array_unref(s->tracks);
+  g_array_unref(s->region);
+  g_array_unref(s->box);
+}
+
+/* Forgets the regions of the frame before. */
+static void
+next_frame(Smoother *s)
+{
+  g_array_set_size(s->region, 0);
+  g_array_set_size(s->box, 0);
+}
+
+static void
+detect(Smoother *s, CnvRect rect, CnvShape shape, CnvMask *mask)
+{
+  g_array_append_val(s->region, ((CnvRegion){.rect = rect, .shape = shape, .mask = mask}));
+  g_array_append_val(s->box, rect);
+}
+
+static void
+follow(Smoother *s, guint n_frames)
+{
+  gst_cuda_convolve_tracks_follow(s->tracks, s->region, s->box, n_frames);
+  gst_cuda_convolve_tracks_append(s->tracks, s->region, s->box, TRUE);
+}
+
+static const CnvRegion *
+region_at(const Smoother *s, guint i)
+{
+  ck_assert_uint_lt(i, s->region->len);
+  return &g_array_index(s->region, CnvRegion, i);
+}
+
+static gboolean
+holds(const CnvRect *outer, const CnvRect *inner)
+{
+  return outer->x <= inner->x && outer->y <= inner->y && outer->x + outer->width >= inner->x + inner->width &&
+         outer->y + outer->height >= inner->y + inner->height;
+}
+
+static gboolean
+is_covered(const Smoother *s, const CnvRect *rect)
+{
+  gboolean covered = FALSE;
+
+  for (guint i = 0; i < s->region->len; i++)
+    covered = covered || holds(&region_at(s, i)->rect, rect);
+  return covered;
+}
+
+/* ---- motion ---- */
+
+/* A rectangle that moves and changes its size by so much a frame, in fractions of a pixel that detectors round. */
+typedef struct {
+  double x, y, width, height;
+  double by_x, by_y, by_width, by_height;
+} Mover;
+
+static CnvRect
+place(const Mover *m, int frame)
+{
+  return (CnvRect){(int)(m->x + m->by_x * frame), (int)(m->y + m->by_y * frame), (int)(m->width + m->by_width * frame),
+                   (int)(m->height + m->by_height * frame)};
+}
+
+static const Mover movers[] = {
+    {700, 500, 40, 50},
+    {100, 100, 40, 50, 3, 0},
+    {600, 100, 40, 50, -7.3, 2.6},
+    {10, 10, 8, 8, 11.5, 9.5},
+    {500, 300, 20, 20, -2.5, -2.5, 5, 5},   /* comes near */
+    {300, 200, 300, 280, 2.5, 2.5, -5, -4}, /* goes away */
+    {0, 0, 5, 5, 0.4, 0.3},
+};
+
+/* Every third frame is missed, of all movers or of each another one; both places that speed needs are known. */
+GST_START_TEST(test_every_third_missed)
+{
+  for (int alike = 0; alike < 2; alike++) {
+    Smoother s = smoother_new();
+
+    for (int frame = 0; frame < N_FRAMES; frame++) {
+      next_frame(&s);
+      for (gsize i = 0; i < G_N_ELEMENTS(movers); i++)
+        if ((frame + (alike ? 0 : i)) % 3 != 2 || frame < 2)
+          detect(&s, place(&movers[i], frame), CNV_SHAPE_RECTANGLE, NULL);
+      follow(&s, 5);
+      for (gsize i = 0; i < G_N_ELEMENTS(movers); i++) {
+        CnvRect rect = place(&movers[i], frame);
+
+        ck_assert_msg(is_covered(&s, &rect), "mover %d at frame %d", (int)i, frame);
+      }
+      ck_assert_uint_eq(s.region->len, G_N_ELEMENTS(movers));
+    }
+    smoother_free(&s);
+  }
+}
+GST_END_TEST;
+
+/* Kept for as many frames as were asked for, and grown by the speed and the pixel of rounding for each. */
+GST_START_TEST(test_length_and_growth)
+{
+  for (guint n = 0; n < 5; n++) {
+    Smoother s = smoother_new();
+
+    for (int frame = 0; frame < 2; frame++) {
+      next_frame(&s);
+      detect(&s, (CnvRect){100 + 10 * frame, 50 - 4 * frame, 30, 20}, CNV_SHAPE_RECTANGLE, NULL);
+      follow(&s, n);
+      ck_assert_uint_eq(s.region->len, 1);
+    }
+    for (guint missed = 1; missed <= n + 2; missed++) {
+      int x = 11 * (int)missed, y = 5 * (int)missed;
+      const CnvRect expected = {110 - x, 46 - y, 30 + 2 * x, 20 + 2 * y};
+
+      next_frame(&s);
+      follow(&s, n);
+      ck_assert_uint_eq(s.region->len, missed <= n);
+      ck_assert(missed > n || memcmp(&region_at(&s, 0)->rect, &expected, sizeof(CnvRect)) == 0);
+      ck_assert(missed > n || memcmp(s.box->data, &expected, sizeof(CnvRect)) == 0);
+    }
+    smoother_free(&s);
+  }
+}
+GST_END_TEST;
+
+/* The same frame again gives the same regions. */
+GST_START_TEST(test_again)
+{
+  Smoother s = smoother_new();
+  CnvRegion first;
+
+  for (int frame = 0; frame < 3; frame++) {
+    next_frame(&s);
+    if (frame < 2)
+      detect(&s, (CnvRect){10 + frame, 10, 5, 5}, CNV_SHAPE_RECTANGLE, NULL);
+    follow(&s, 3);
+  }
+  first = *region_at(&s, 0);
+  for (int again = 0; again < 3; again++) {
+    next_frame(&s);
+    gst_cuda_convolve_tracks_append(s.tracks, s.region, s.box, TRUE);
+    ck_assert_uint_eq(s.region->len, 1);
+    ck_assert(memcmp(&first, region_at(&s, 0), sizeof(first)) == 0);
+  }
+  smoother_free(&s);
+}
+GST_END_TEST;
+
+/* What stays where it is keeps its shape, a mask also its size; what moves is a rectangle, and what may not grow stays
+ * as it was. */
+GST_START_TEST(test_shapes)
+{
+  static const guint8 weights[4] = {255, 0, 0, 255};
+  const CnvShape shapes[] = {CNV_SHAPE_ELLIPSE, CNV_SHAPE_MASK};
+
+  for (gsize i = 0; i < G_N_ELEMENTS(shapes); i++)
+    for (int moves = 0; moves < 2; moves++) {
+      Smoother s = smoother_new();
+      g_autoptr(CnvMask) mask = shapes[i] == CNV_SHAPE_MASK ? cnv_mask_new(2, 2, 2, weights) : NULL;
+
+      for (int frame = 0; frame < 3; frame++) {
+        next_frame(&s);
+        if (frame < 2)
+          detect(&s, (CnvRect){10 + moves * frame, 10, 5, 5}, shapes[i], mask);
+        follow(&s, 3);
+      }
+      ck_assert_int_eq(region_at(&s, 0)->shape, moves ? CNV_SHAPE_RECTANGLE : shapes[i]);
+      ck_assert(region_at(&s, 0)->mask == (moves ? NULL : mask));
+      ck_assert_int_eq(region_at(&s, 0)->rect.width, moves ? 9 : shapes[i] == CNV_SHAPE_MASK ? 5 : 7);
+      next_frame(&s);
+      gst_cuda_convolve_tracks_append(s.tracks, s.region, s.box, FALSE);
+      ck_assert_int_eq(region_at(&s, 0)->shape, shapes[i]);
+      ck_assert_int_eq(region_at(&s, 0)->rect.width, 5);
+      smoother_free(&s);
+    }
+}
+GST_END_TEST;
+
+/* Two that pass each other keep their own speed, and one that is new beside them is no continuation. */
+GST_START_TEST(test_two_that_meet)
+{
+  Smoother s = smoother_new();
+
+  for (int frame = 0; frame < 40; frame++) {
+    const CnvRect a = {5 * frame, 100, 20, 20}, b = {200 - 5 * frame, 110, 20, 20};
+
+    next_frame(&s);
+    if (frame % 3 != 2)
+      detect(&s, a, CNV_SHAPE_RECTANGLE, NULL);
+    detect(&s, b, CNV_SHAPE_RECTANGLE, NULL);
+    if (frame == 30)
+      detect(&s, (CnvRect){900, 900, 10, 10}, CNV_SHAPE_RECTANGLE, NULL);
+    follow(&s, 2);
+    ck_assert_msg(is_covered(&s, &b), "frame %d", frame);
+    ck_assert_msg(is_covered(&s, &a), "frame %d", frame);
+  }
+  smoother_free(&s);
+}
+GST_END_TEST;
+
+/* More than can be followed, elsewhere in each frame and up to the ends of numbers: all that was there stays covered,
+ * the number of tracks has a limit, and it takes no long time. */
+GST_START_TEST(test_crowd)
+{
+  Smoother s = smoother_new();
+
+  for (int frame = 0; frame < 12; frame++) {
+    next_frame(&s);
+    for (int i = 0; i < CNV_MAX_REGIONS; i++)
+      detect(&s, (CnvRect){(i % 32) * 1000 + 500 * (frame % 2) - (1 << 19), (i / 32) * 1000 + 97 * frame, 1 + i, 3},
+             CNV_SHAPE_RECTANGLE, NULL);
+    follow(&s, 300);
+    ck_assert_uint_le(s.tracks->len, 2 * CNV_MAX_REGIONS);
+    ck_assert_uint_le(s.region->len, 3 * CNV_MAX_REGIONS);
+  }
+  next_frame(&s);
+  detect(&s, (CnvRect){-(1 << 20), -(1 << 20), 1 << 21, 1 << 21}, CNV_SHAPE_RECTANGLE, NULL);
+  follow(&s, 300);
+  for (int frame = 0; frame < 300; frame++) {
+    next_frame(&s);
+    follow(&s, 300);
+    for (guint i = 0; i < s.box->len; i++)
+      ck_assert_int_gt(g_array_index(s.box, CnvRect, i).width, 0);
+  }
+  smoother_free(&s);
+}
+GST_END_TEST;
+
+static void
+add_tests(TCase *tcase)
+{
+  tcase_add_test(tcase, test_every_third_missed);
+  tcase_add_test(tcase, test_length_and_growth);
+  tcase_add_test(tcase, test_again);
+  tcase_add_test(tcase, test_shapes);
+  tcase_add_test(tcase, test_two_that_meet);
+  tcase_add_test(tcase, test_crowd);
+}
+
+int
+main(void)
+{
+  return test_main("smooth", add_tests);
+}
