@@ -181,8 +181,6 @@ run_tile_jobs(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const C
 
   args.jobs = self->work_arrays.address + schedule->tile_jobs_at + l->first * sizeof(CnvTileJob);
   args.bands = self->plan_arrays.address + schedule->words_at;
-  args.mask_rects = self->work_arrays.address + schedule->mask_rects_at;
-  args.mask_cells = self->mask_cells.address;
   args.n_jobs = (int)l->n;
   args.sources = schedule->sources;
   args.in = planes_of(in);

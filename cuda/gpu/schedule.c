@@ -117,14 +117,11 @@ place_plane(CnvSchedule *schedule, const CnvPlan *plan, const CnvPlane *plane, g
   return placed;
 }
 
-/* Chooses the plane's kernel with tile jobs, if any: where its variant serves this plane along with those before it.
- * Of kernels with tile jobs fused alone has masks. */
+/* Chooses the plane's kernel with tile jobs, if any: where its variant serves this plane along with those before it. */
 static void
-choose_kernel(CnvSchedule *schedule, const CnvPlan *plan, const CnvPlane *plane, gboolean masks, CnvPlaneKernel *of)
+choose_kernel(CnvSchedule *schedule, const CnvPlan *plan, const CnvPlane *plane, CnvPlaneKernel *of)
 {
-  gboolean other = masks && cnv_algorithm_has_tiles(plane->algorithm);
-  CnvAlgorithm algorithm = other ? CNV_ALGORITHM_FUSED : plane->algorithm;
-  CnvKernelId kernel = cnv_kernel_with_tiles(algorithm, plan, plane, &of->needs, NULL);
+  CnvKernelId kernel = cnv_kernel_with_tiles(plane->algorithm, plan, plane, &of->needs, NULL);
   const CnvVariant *variant;
   CnvNeeds all;
 
@@ -150,15 +147,14 @@ add_plan(CnvSchedule *schedule, guint number, const CnvPlan *plan)
   for (guint p = 0; p < CNV_MAX_PLANES; p++) {
     const CnvPlane *plane = &plan->plane[p];
     guint index = number * CNV_MAX_PLANES + p;
-    CnvPlaneKernel *of = &g_array_index(schedule->plane_kernels, CnvPlaneKernel, 2 * index);
+    CnvPlaneKernel *of = &g_array_index(schedule->plane_kernels, CnvPlaneKernel, index);
 
-    of[0].kernel = of[1].kernel = CNV_N_KERNELS;
+    of->kernel = CNV_N_KERNELS;
     if ((int)p >= plan->n_planes || !plane->filtered)
       continue;
-    of[0].bank = of[1].bank = find_bank(schedule, plan, plane, start);
+    of->bank = find_bank(schedule, plan, plane, start);
     g_array_index(schedule->planes, CnvPlane, index) = place_plane(schedule, plan, plane, start, of->bank);
-    for (int masks = 0; masks < 2; masks++)
-      choose_kernel(schedule, plan, plane, masks, &of[masks]);
+    choose_kernel(schedule, plan, plane, of);
   }
 }
 
@@ -178,7 +174,7 @@ set_plans(CnvSchedule *schedule, const CnvWork *work)
   memset(schedule->variant, 0, sizeof(schedule->variant));
   memset(schedule->needs, 0, sizeof(schedule->needs));
   g_array_set_size(schedule->planes, work->n_plans * CNV_MAX_PLANES);
-  g_array_set_size(schedule->plane_kernels, 2 * work->n_plans * CNV_MAX_PLANES);
+  g_array_set_size(schedule->plane_kernels, work->n_plans * CNV_MAX_PLANES);
   g_array_append_val(schedule->banks, bank);
   for (guint i = 0; i < work->n_plans; i++)
     add_plan(schedule, i, work->plan[i]);
@@ -233,7 +229,7 @@ set_weights(CnvSchedule *schedule, const CnvWork *work)
   set_integers(&sources);
   schedule->sources = sources;
   g_array_set_size(schedule->words, 0);
-  for (guint i = 0; i < schedule->plane_kernels->len; i++)
+  for (guint i = 0; i < schedule->planes->len; i++)
     cnv_tile_job_prepare(schedule, i);
   g_byte_array_set_size(schedule->plan_arrays, 0);
   schedule->taps_at = add_array(schedule->plan_arrays, schedule->taps);

@@ -38,8 +38,7 @@ typedef struct {
   GArray *taps;     /* float: of one plan after the other */
   GArray *banks;    /* guint: first tap of each constant bank */
   GArray *planes;   /* CnvPlane: plan * CNV_MAX_PLANES + plane */
-  /* CnvPlaneKernel: for each of planes that for jobs without masks, and that for others. Tile jobs by set_weights. */
-  GArray *plane_kernels;
+  GArray *plane_kernels;                    /* CnvPlaneKernel, of each of planes; the tile jobs by set_weights */
   const CnvVariant *variant[CNV_N_KERNELS]; /* that does all planes of a kernel; NULL: no such plane */
   CnvNeeds needs[CNV_N_KERNELS];            /* of all these planes */
   guint n_processors;                       /* of the GPU; the caller's to set before the work */
@@ -94,8 +93,7 @@ cnv_schedule_plane(const CnvSchedule *schedule, const CnvRectJob *job)
 static inline const CnvPlaneKernel *
 cnv_schedule_plane_kernel(const CnvSchedule *schedule, const CnvRectJob *job)
 {
-  return &g_array_index(schedule->plane_kernels, CnvPlaneKernel,
-                        2 * (job->plan * CNV_MAX_PLANES + job->plane) + (job->n_mask_rects > 0));
+  return &g_array_index(schedule->plane_kernels, CnvPlaneKernel, job->plan * CNV_MAX_PLANES + job->plane);
 }
 
 /* Tile jobs, in tile_jobs.c: for kernels that do a job in one launch. One variant of a kernel does all planes of the
@@ -105,7 +103,7 @@ cnv_schedule_plane_kernel(const CnvSchedule *schedule, const CnvRectJob *job)
 /* TRUE where the job is done by the kernel with tile jobs that its plane has. */
 gboolean cnv_tile_jobs_take(const CnvSchedule *schedule, const CnvRectJob *job);
 
-/* Makes the tile job of one of the schedule's plane kernels, by its index, and appends its taps to the words. */
+/* Makes the tile job of a plane of the schedule, by its index, and appends its taps to the words. */
 void cnv_tile_job_prepare(CnvSchedule *schedule, guint index);
 
 /* Appends the tile job of a job, not yet cut. */
