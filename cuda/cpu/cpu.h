@@ -74,9 +74,10 @@ typedef struct {
   float *line;    /* separable: a loaded row with its apron */
   float *scratch; /* another one */
   CpuTermState term[CNV_MAX_TERMS];
-  gboolean scaled;    /* renormalize: some factor is not 1 */
-  float *weight;      /* of each pixel of a row */
-  guint8 *unfiltered; /* pixels of a row whose weight component is 0, so that their input stands */
+  gboolean scaled;         /* renormalize: some factor is not 1 */
+  float *weight;           /* of each pixel of a row */
+  double *columns, *cells; /* mosaic: sums of columns of a cell, and of cells */
+  guint8 *unfiltered;      /* pixels of a row whose weight component is 0, so that their input stands */
 } CpuWorker;
 
 /* The first aligned address of a block that is CNV_CPU_ALIGNMENT larger than its contents. */
@@ -166,6 +167,13 @@ void cnv_cpu_naive(const CpuTile *tile);
 
 /* Loads row y of the field with the apron of term t, its frames added up; y: -1 for a missing one. */
 void cnv_cpu_load_row(const CpuWorker *worker, const CpuTile *tile, int t, int y, float *row);
+
+/* mosaic.c: makes the means of the cells that row y of a tile lies in, in acc of its term. Returns the first of its
+ * rows that lies in others. */
+int cnv_cpu_mosaic_means(const CpuWorker *worker, const CpuTile *tile, int y);
+
+/* The end of the cells that row `end` of a job cuts; of other planes `end`. */
+int cnv_cpu_mosaic_end(const CnvPlane *plane, const CnvRectJob *job, int end);
 
 /* CNV_BORDER_RENORMALIZE: makes the factors for row y of a tile. All rows between the borders have the same, so that
  * they are seldom made. */

@@ -53,7 +53,8 @@ cut_job(CpuSession *self, const CnvRectJob *job, const CpuPlane *plane)
   int least = cnv_divide_up(total, threads * TILES_A_THREAD), most = cnv_divide_up(total, threads);
   int rows = CLAMP(MAX(least, MIN(most, 4 * plane->slots)), 1, job->height);
 
-  for (int top = job->y; top < bottom; top += rows)
+  for (int top = job->y, end; top < bottom; top = end) {
+    end = cnv_cpu_mosaic_end(plane->from, job, MIN(top + rows, bottom));
     for (int first = job->x; first < right; first += width) {
       CpuTile tile = {.frame = &self->frame,
                       .plane = plane,
@@ -61,10 +62,11 @@ cut_job(CpuSession *self, const CnvRectJob *job, const CpuPlane *plane)
                       .first = first,
                       .last = MIN(first + width, right),
                       .top = top,
-                      .bottom = MIN(top + rows, bottom)};
+                      .bottom = end};
 
       g_array_append_val(self->tiles, tile);
     }
+  }
 }
 
 static void
@@ -316,7 +318,8 @@ cpu_can(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane, GErr
 {
   static const char *const missing[] = {[CNV_ALGORITHM_TEXTURE] = "texture unit",
                                         [CNV_ALGORITHM_FUSED] = "launches to fuse: its row sums stay in cache anyway",
-                                        [CNV_ALGORITHM_TENSOR] = "tensor cores"};
+                                        [CNV_ALGORITHM_TENSOR] = "tensor cores",
+                                        [CNV_ALGORITHM_MOSAIC] = NULL};
 
   return !missing[algorithm] || cnv_unsupported(error, "the CPU has no %s", missing[algorithm]);
 }
@@ -324,6 +327,8 @@ cpu_can(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane, GErr
 static CnvAlgorithm
 cpu_choose(const CnvPlan *plan, const CnvPlane *plane)
 {
+  if (plane->cell[CNV_X])
+    return CNV_ALGORITHM_MOSAIC;
   return cnv_plane_is_separable(plane) ? CNV_ALGORITHM_SEPARABLE : CNV_ALGORITHM_TILED;
 }
 

@@ -40,6 +40,22 @@ value_at(const CpuTile *tile, const CnvTerm *term, int c, int x, int y)
   return sum;
 }
 
+/* The mean of the cell that the pixel at x, y takes its value from. */
+static double
+cell_mean(const CpuTile *tile, const CnvTerm *term, int c, int x, int y)
+{
+  const CnvPlane *plane = tile->plane->from;
+  int column = cnv_cell_of(plane, tile->job, CNV_X, x), row = cnv_cell_of(plane, tile->job, CNV_Y, y), n = 0;
+  double sum = 0;
+
+  for (int at_y = cnv_cell_edge(plane, tile->job, CNV_Y, row); at_y < cnv_cell_edge(plane, tile->job, CNV_Y, row + 1);
+       at_y++)
+    for (int at_x = cnv_cell_edge(plane, tile->job, CNV_X, column);
+         at_x < cnv_cell_edge(plane, tile->job, CNV_X, column + 1); at_x++, n++)
+      sum += value_at(tile, term, c, at_x, at_y);
+  return sum / n;
+}
+
 /* acc of term t for component c of the pixel at x, y. */
 static double
 convolve(const CpuTile *tile, int t, int c, int x, int y)
@@ -47,6 +63,8 @@ convolve(const CpuTile *tile, int t, int c, int x, int y)
   const CnvTerm *term = &tile->plane->from->term[t];
   double sum = 0;
 
+  if (cnv_cells_have_means(tile->plane->from))
+    return cell_mean(tile, term, c, x, y);
   for (int ky = 0; ky < term->n[CNV_Y]; ky++)
     for (int kx = 0; kx < term->n[CNV_X]; kx++)
       sum += cnv_plan_tap(tile->plane->plan, term, kx, ky) *

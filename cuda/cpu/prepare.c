@@ -176,6 +176,8 @@ cnv_cpu_worker_lay_out(CpuWorker *worker, const CpuPlane *plane)
   worker->scratch = take(&arena, plane->line_length, sizeof(float));
   worker->weight = take(&arena, samples, sizeof(float));
   worker->unfiltered = take(&arena, samples, 1);
+  worker->columns = take(&arena, plane->from->cell[CNV_X] ? samples : 0, sizeof(double));
+  worker->cells = take(&arena, plane->from->cell[CNV_X] ? samples : 0, sizeof(double));
   for (int t = 0; t < plane->from->n_terms; t++) {
     const CpuTerm *term = &plane->term[t];
     CpuTermState *state = &worker->term[t];

@@ -294,6 +294,18 @@ start_terms(CpuWorker *worker, const CpuTile *tile)
   }
 }
 
+static void
+run_mosaic(CpuWorker *worker, const CpuTile *tile)
+{
+  for (int y = tile->top; y < tile->bottom;) {
+    int end = cnv_cpu_mosaic_means(worker, tile, y);
+    const float *acc = combine(worker, tile, y, 0);
+
+    for (; y < end; y++)
+      store_row(worker, tile, y, acc);
+  }
+}
+
 void
 cnv_cpu_tile_run(CpuWorker *worker, const CpuTile *tile)
 {
@@ -304,6 +316,10 @@ cnv_cpu_tile_run(CpuWorker *worker, const CpuTile *tile)
     return;
   }
   start_terms(worker, tile);
+  if (plane->from->cell[CNV_X]) {
+    run_mosaic(worker, tile);
+    return;
+  }
   for (int y = tile->top; y < tile->bottom; y += CNV_CPU_ROWS) {
     for (int t = 0; t < plane->from->n_terms; t++)
       filter_term(worker, tile, t, y);

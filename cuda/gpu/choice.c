@@ -47,6 +47,8 @@ cnv_cuda_choose_at(int capability, const CnvPlan *plan, const CnvPlane *plane)
 {
   const CnvTerm *term = &plane->term[0];
 
+  if (plane->cell[CNV_X])
+    return CNV_ALGORITHM_MOSAIC;
   for (gsize i = 0; i < G_N_ELEMENTS(fastest); i++)
     if (cnv_cuda_can_at(capability, fastest[i].algorithm, plan, plane, NULL))
       return fastest[i].algorithm;

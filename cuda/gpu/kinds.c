@@ -9,6 +9,8 @@
 static const CnvKernelKind with_blocks[CNV_N_KERNELS] = {
     [CNV_KERNEL_STAGE_IN] = {"stage_in", CNV_ALGORITHM_AUTO, POINTS, .by_pixels = TRUE},
     [CNV_KERNEL_NAIVE] = {"naive", CNV_ALGORITHM_NAIVE, POINTS},
+    [CNV_KERNEL_MOSAIC] = {"mosaic", CNV_ALGORITHM_MOSAIC, CNV_MOSAIC_THREADS, CNV_BLOCK_THREADS / CNV_MOSAIC_THREADS,
+                           .by_cells = TRUE},
     [CNV_KERNEL_TILED] = {"tiled", CNV_ALGORITHM_TILED, COLUMNS},
     [CNV_KERNEL_TEXTURE_ROWS] = {"texture_rows", CNV_ALGORITHM_TEXTURE, POINTS, .by_terms = TRUE},
     [CNV_KERNEL_TEXTURE_COLUMNS] = {"texture_columns", CNV_ALGORITHM_TEXTURE, POINTS},

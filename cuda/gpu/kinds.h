@@ -17,6 +17,7 @@
 typedef enum {
   CNV_KERNEL_STAGE_IN,
   CNV_KERNEL_NAIVE,
+  CNV_KERNEL_MOSAIC,
   CNV_KERNEL_TILED,
   CNV_KERNEL_TEXTURE_ROWS,
   CNV_KERNEL_TEXTURE_COLUMNS,
@@ -47,6 +48,7 @@ typedef struct {
   /* Kinds with block jobs. */
   int block_x, block_y; /* samples and rows that a block makes */
   gboolean by_pixels;   /* pixels and rows */
+  gboolean by_cells;    /* cells of a mosaic, as cnv_mosaic_blocks counts them */
   gboolean by_terms;    /* it makes the row sums of all terms, one below the other */
 
   /* Kinds with tile jobs: */

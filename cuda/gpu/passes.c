@@ -43,11 +43,12 @@ add_block_job(CnvSchedule *schedule, CnvLaunch *launch, CnvBlockJob job)
   const CnvKernelKind *kind = cnv_kernel_kind(launch->kernel);
   const CnvPlane *plane = cnv_schedule_plane(schedule, &job.job);
   int width = kind->by_pixels ? job.job.width : job.job.width * plane->channels;
-  int height = kind->by_terms ? job.sums_rows * plane->n_terms : job.job.height;
+  int height = kind->by_terms ? job.sums_rows * plane->n_terms : job.job.height, rows;
 
   job.first_block = (int)launch->blocks_x;
-  job.columns = cnv_divide_up(width, kind->block_x);
-  launch->blocks_x += (guint)(job.columns * cnv_divide_up(height, kind->block_y));
+  job.columns = kind->by_cells ? cnv_mosaic_blocks(plane, &job.job, CNV_X) : cnv_divide_up(width, kind->block_x);
+  rows = kind->by_cells ? cnv_mosaic_blocks(plane, &job.job, CNV_Y) : cnv_divide_up(height, kind->block_y);
+  launch->blocks_x += (guint)(job.columns * rows);
   g_array_append_val(schedule->block_jobs, job);
 }
 

@@ -50,7 +50,7 @@ cnv_schedule_clear(CnvSchedule *schedule)
 static void
 find_taps(const CnvPlan *plan, const CnvPlane *plane, guint range[2])
 {
-  gboolean has_sums = cnv_border_renormalizes(plan->filter.border);
+  gboolean has_sums = cnv_border_renormalizes(plane->border);
 
   range[0] = plane->n_terms ? G_MAXUINT : 0;
   range[1] = 0;

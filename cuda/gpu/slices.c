@@ -75,6 +75,8 @@ reach_from(const CnvPlane *plane, int end)
 
     reached = MAX(reached, MAX(rows + below, above + 1));
   }
+  if (plane->cell[CNV_Y])
+    reached = rows + cnv_plane_extent(plane, 0, CNV_Y);
   return reached << plane->sub_y;
 }
 

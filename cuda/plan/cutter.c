@@ -255,7 +255,7 @@ cnv_cutter_cut_layers(Cutter *c, const Area *area)
   }
   for (int first = 0, last; first < area->n; first = last) {
     const int index = area->list[first];
-    const CnvMaskRect *window = &c->window[index];
+    const CnvMaskRect *region = &c->window[index], window = clipped(region, 0, 0, &c->field);
 
     if (c->exact && c->cost > c->budget)
       return;
@@ -264,11 +264,13 @@ cnv_cutter_cut_layers(Cutter *c, const Area *area)
       last++;
     c->job.layer = c->mask[index].layer;
     c->job.plan = c->plan[index];
-    if (c->work->isolated) {
-      c->job.window_x = window->x0;
-      c->job.window_y = window->y0;
-      c->job.window_width = window->x1 - window->x0;
-      c->job.window_height = window->y1 - window->y0;
+    if (c->isolated) {
+      c->job.cells_x = region->x0;
+      c->job.cells_y = region->y0;
+      c->job.window_x = window.x0;
+      c->job.window_y = window.y0;
+      c->job.window_width = window.x1 - window.x0;
+      c->job.window_height = window.y1 - window.y0;
     }
     cut_layer(c, area, first, last);
   }

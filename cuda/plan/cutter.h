@@ -27,6 +27,7 @@ typedef struct {
   const CnvMaskBytes *bytes;
   GArray *jobs, *masks;
   int room;            /* parts that a mask may be cut into */
+  gboolean isolated;   /* each mask has a layer and a window of its own */
   gboolean exact;      /* regions are not joined, and cutting ends beyond the budget */
   double cost, budget; /* of all planes so far, in samples that are filtered; other work is counted as so many */
   guint crowd;         /* the most regions in an area where they were joined */
@@ -41,7 +42,7 @@ typedef struct {
   int n;
   CnvMaskRect mask[MAX_MASKS + CNV_CROWD];   /* n of regions, then those joined in the area at hand */
   int plan[MAX_MASKS + CNV_CROWD];           /* of each mask */
-  CnvMaskRect window[MAX_MASKS + CNV_CROWD]; /* isolated: the samples that each mask's filter may read */
+  CnvMaskRect window[MAX_MASKS + CNV_CROWD]; /* isolated: each mask's filter reads what of it is in the field */
   guint64 key[MAX_MASKS];                    /* not exact: corner and size of each mask, rounded */
   guint16 selected[MAX_MASKS];               /* masks of the job that is added */
 } Cutter;

@@ -164,6 +164,14 @@ add_dense(CnvKernel *kernel, CnvTaps *dense)
       (CnvKernelTerm){.dense = dense, .anchor = {(dense->width - 1) / 2, (dense->height - 1) / 2}, .temporal_tap = -1};
 }
 
+/* One tap of 1. */
+static gboolean
+generate_point(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
+{
+  add_term(kernel, single_taps(1), single_taps(1));
+  return TRUE;
+}
+
 /* The unit vector of the angle. Multiples of 90 degrees give exact ones. */
 static void
 direction(double angle, double unit[CNV_N_AXES])
@@ -337,6 +345,30 @@ generate_emboss(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKer
   return TRUE;
 }
 
+/* The mean of a cell is that of samples, as one tap leaves them. */
+static gboolean
+generate_mosaic(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
+{
+  for (int axis = 0; axis < CNV_N_AXES; axis++) {
+    kernel->cell_step[axis] = subsample[axis];
+    kernel->cell[axis] = MAX(2 * filter->radius_axis[axis] + 1, subsample[axis]);
+  }
+  return generate_point(filter, subsample, kernel, error);
+}
+
+/* Luma samples of a cell of one colour: as large as suits engines. */
+#define FILL_CELL 64
+
+static gboolean
+generate_fill(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
+{
+  for (int axis = 0; axis < CNV_N_AXES; axis++) {
+    kernel->cell_step[axis] = subsample[axis];
+    kernel->cell[axis] = FILL_CELL;
+  }
+  return generate_point(filter, subsample, kernel, error);
+}
+
 /* Number of the tap on the output sample, of n along the axis as given. */
 static gboolean
 take_anchor(const CnvFilter *filter, CnvAxis axis, int n, int *anchor, GError **error)
@@ -387,7 +419,7 @@ generate_custom(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKer
 /* clang-format off */
 const CnvFilterInfo cnv_filters[] = {
     {.nick = {CNV_FILTER_IDENTITY, "identity", "One tap of 1: the picture as it is, for scale and bias"},
-     .generate = generate_axes},
+     .generate = generate_point},
     {.nick = {CNV_FILTER_BOX, "box", "Mean of the samples within the radius"},
      .generate = generate_axes, .default_radius = 8, .max_radius = CNV_RADIUS_MAX},
     {.nick = {CNV_FILTER_GAUSSIAN, "gaussian", "Gaussian blur by radius and sigma"},
@@ -411,6 +443,9 @@ const CnvFilterInfo cnv_filters[] = {
      .generate = generate_log, .default_radius = 8, .max_radius = CNV_RADIUS_MAX},
     {.nick = {CNV_FILTER_EMBOSS, "emboss", "Plus amount times the slope by angle; radius 1 to 3"},
      .generate = generate_emboss, .default_radius = 1, .max_radius = 3},
+    {.nick = {CNV_FILTER_MOSAIC, "mosaic", "Cells of 2*radius+1 samples, each its mean"},
+     .generate = generate_mosaic, .default_radius = 8, .max_radius = CNV_RADIUS_MAX},
+    {.nick = {CNV_FILTER_FILL, "fill", "The fill-color, whatever the picture"}, .generate = generate_fill},
     {.nick = {CNV_FILTER_CUSTOM, "custom", "The taps of kernel, or of kernel-x and kernel-y"},
      .generate = generate_custom},
     {.nick = {0, NULL, NULL}},

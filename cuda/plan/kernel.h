@@ -23,6 +23,7 @@ struct CnvKernel {
   int n_terms; /* 1..CNV_MAX_TERMS */
   CnvKernelTerm term[CNV_MAX_TERMS];
   gboolean magnitude;
+  int cell[CNV_N_AXES], cell_step[CNV_N_AXES]; /* mosaic: luma samples of a cell, and from one sample to the next */
 };
 
 void cnv_kernel_clear(CnvKernel *kernel);

@@ -29,8 +29,8 @@
 
 #include <convolve/backend.h>
 
+#include "plan/cells.h"
 #include "plan/layout.h"
-#include "plan/plane.h"
 
 struct CnvPlan {
   gatomicrefcount refs;
@@ -59,6 +59,13 @@ cnv_plan_tap(const CnvPlan *plan, const CnvTerm *term, int x, int y)
   if (!term->separable)
     return plan->taps[term->taps[0] + (gsize)y * term->n[CNV_X] + x];
   return (double)plan->taps[term->taps[CNV_X] + x] * plan->taps[term->taps[CNV_Y] + y];
+}
+
+/* Samples along an axis that an output sample of a term is made of. */
+static inline int
+cnv_plane_extent(const CnvPlane *plane, int term, int axis)
+{
+  return cnv_cells_have_means(plane) ? -(-plane->cell[axis] >> plane->cell_shift[axis]) : plane->term[term].n[axis];
 }
 
 /* Fills in the planes and taps of a plan that has its filter, image and backend; the algorithms are still to be chosen.

@@ -14,6 +14,7 @@ const CnvNick cnv_algorithm_nicks[] = {
     {CNV_ALGORITHM_SEPARABLE, "separable", "A row pass and a column pass, for taps that are a few rows times columns"},
     {CNV_ALGORITHM_FUSED, "fused", "Both passes in one launch, row results kept on chip, float32"},
     {CNV_ALGORITHM_TENSOR, "tensor", "All in one launch as banded matrices on tensor cores, up to 12 bits"},
+    {CNV_ALGORITHM_MOSAIC, "mosaic", "A colour for each cell, for filter=mosaic and fill alone"},
     {0, NULL, NULL},
 };
 
@@ -35,6 +36,11 @@ can_run(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane, GErr
     if (!plane->term[t].separable)
       return cnv_unsupported(error, "the %dx%d taps are no row times a column, nor the sum of up to %d of these",
                              plane->term[t].n[CNV_X], plane->term[t].n[CNV_Y], CNV_MAX_RANK);
+  if (plane->cell[CNV_X] ? algorithm != CNV_ALGORITHM_MOSAIC && algorithm != CNV_ALGORITHM_NAIVE
+                         : algorithm == CNV_ALGORITHM_MOSAIC)
+    return cnv_unsupported(error, "%s",
+                           plane->cell[CNV_X] ? "it takes taps, of which mosaic and fill have none"
+                                              : "it makes the cells of filter=mosaic and fill alone");
   return plan->backend->can(algorithm, plan, plane, error);
 }
 
@@ -127,6 +133,9 @@ is_factor(const CnvPlan *plan, const CnvPlane *plane, double *factor)
 
   if (plane->n_terms > 1 || plane->combine != CNV_COMBINE_SUM)
     return FALSE;
+  for (int axis = 0; axis < CNV_N_AXES; axis++)
+    if (plane->cell[axis] > 1 << plane->cell_shift[axis])
+      return FALSE;
   for (int y = 0; y < term->n[CNV_Y]; y++)
     for (int x = 0; x < term->n[CNV_X]; x++)
       if ((x != term->anchor[CNV_X] || y != term->anchor[CNV_Y]) && cnv_plan_tap(plan, term, x, y) != 0)
@@ -188,7 +197,7 @@ cnv_plan_describe(const CnvPlan *plan, GString *algorithms, GString *taps, GStri
 
     for (int t = 0; t < n_terms; t++)
       for (int axis = 0; axis < CNV_N_AXES; axis++)
-        n[axis] = MAX(n[axis], plane->term[t].n[axis]);
+        n[axis] = MAX(n[axis], cnv_plane_extent(plane, t, axis));
     g_string_append_printf(algorithms, "%s%s", comma,
                            plane->filtered ? cnv_algorithm_nicks[plane->algorithm].nick : "copy");
     g_string_append_printf(taps, "%s%dx%d", comma, n[CNV_X], n[CNV_Y]);

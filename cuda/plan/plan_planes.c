@@ -113,6 +113,10 @@ store_taps(CnvPlane *plane, GArray *taps, const CnvKernel *kernel, gboolean abso
 
   plane->n_terms = kernel->n_terms;
   plane->joint = kernel->n_terms > 1 && !kernel->magnitude;
+  for (int axis = 0; axis < CNV_N_AXES; axis++) {
+    plane->cell[axis] = kernel->cell[axis];
+    plane->cell_shift[axis] = kernel->cell[axis] ? g_bit_nth_lsf((gulong)kernel->cell_step[axis], -1) : 0;
+  }
   plane->combine = kernel->magnitude ? CNV_COMBINE_MAGNITUDE : absolute ? CNV_COMBINE_ABSOLUTE : CNV_COMBINE_SUM;
   for (int t = 0; t < kernel->n_terms; t++) {
     TapSums sums = store_term(taps, plane, &plane->term[t], &kernel->term[t]);
@@ -128,9 +132,9 @@ store_taps(CnvPlane *plane, GArray *taps, const CnvKernel *kernel, gboolean abso
 
 /* ---- planes ---- */
 
-/* Value of a sample outside the frame, ITU-R BT.709 section 3 for the limited range. */
+/* A colour as the value of a sample, ITU-R BT.709 section 3 for the limited range. */
 static double
-border_value(const CnvImage *image, guint32 argb, CnvRole role)
+color_value(const CnvImage *image, guint32 argb, CnvRole role)
 {
   const double r = (argb >> 16 & 255) / 255.0, g = (argb >> 8 & 255) / 255.0, b = (argb & 255) / 255.0;
   const double y = image->kr * r + (1 - image->kr - image->kb) * g + image->kb * b;
@@ -179,11 +183,15 @@ set_arithmetic(const CnvPlan *plan, CnvPlane *plane, int c, CnvRole role, TapSum
     offset += scale * norm * taken_off;
   if (neutral && cnv_filters[filter->type].gradient)
     plane->gain[c] = 0;
+  if (filter->type == CNV_FILTER_FILL) {
+    plane->gain[c] = 0;
+    offset = color_value(&plan->image, filter->fill_color, role);
+  }
   plane->base[c] = (int)CLAMP(2 * rint(offset / 2), -BASE_MAX, BASE_MAX);
   plane->fraction[c] = (float)(offset - plane->base[c]);
   plane->lowest[c] = -plane->base[c];
   plane->highest[c] = plane->full[c] - plane->base[c];
-  plane->border_value[c] = (float)(border_value(&plan->image, filter->border_color, role) - mid);
+  plane->border_value[c] = (float)(color_value(&plan->image, filter->border_color, role) - mid);
 }
 
 /* Premultiplied colours need alpha beside them: as the component that it is, or as one more that is only read. */
@@ -220,7 +228,7 @@ shape_plane(CnvPlan *plan, CnvPlane *plane, int p, guint roles)
   plane->image_height = plan->image.height;
   plane->filtered = plane->copied = 0;
   plane->weight = -1;
-  plane->border = plan->filter.border;
+  plane->border = plan->filter.type == CNV_FILTER_MOSAIC ? CNV_BORDER_REPLICATE : plan->filter.border;
   for (int c = 0; c < from->channels; c++) {
     plane->component[c] = cnv_format_component(format, p, c);
     if (!(roles >> from->role[c] & 1))
@@ -230,7 +238,7 @@ shape_plane(CnvPlan *plan, CnvPlane *plane, int p, guint roles)
     else
       plane->copied |= 1 << c;
   }
-  if (plane->filtered && plan->filter.alpha_mode == CNV_ALPHA_PREMULTIPLY)
+  if (plane->filtered && plan->filter.alpha_mode == CNV_ALPHA_PREMULTIPLY && plan->filter.type != CNV_FILTER_FILL)
     add_weight(plan, plane, p);
   plane->plain = !from->step && plane->weight < 0 && (plane->filtered | plane->copied) == (1u << plane->channels) - 1;
 }
@@ -418,7 +426,7 @@ channel_saturates(const CnvPlane *plane, int c)
 gboolean
 cnv_plan_saturates(const CnvPlan *plan)
 {
-  for (int p = 0; p < plan->n_planes; p++)
+  for (int p = 0; p < plan->n_planes && plan->filter.type != CNV_FILTER_FILL; p++)
     for (int c = 0; c < plan->plane[p].channels; c++)
       if (plan->plane[p].filtered >> c & 1 && channel_saturates(&plan->plane[p], c))
         return TRUE;

@@ -51,6 +51,10 @@ struct CnvPlane {
   uint32_t algorithm; /* CnvAlgorithm, never AUTO but where nothing is filtered */
   CnvComponent component[CNV_MAX_CHANNELS];
 
+  /* Mosaic: the cells whose means the terms take (cells.h), in luma samples, and log2 of those from one sample to the
+   * next; 0: none. */
+  int cell[CNV_N_AXES], cell_shift[CNV_N_AXES];
+
   int combine; /* CnvCombine */
   int joint;   /* renormalize multiplies the sum of all terms by one factor, sum / found; else each by its own */
   int n_terms;

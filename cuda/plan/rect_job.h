@@ -39,6 +39,7 @@ typedef struct {
   int x, y, width, height;
   int window_x, window_y, window_width, window_height; /* samples that may be read; the border begins outside */
   int move_x, move_y;                                  /* from the place filtered to the place written */
+  int cells_x, cells_y; /* corner of the first cell of a mosaic, at or before the window's */
   int layer, invert;
   int first_mask_rect, n_mask_rects; /* the last wins a tie; none: weight 1 throughout */
 } CnvRectJob;

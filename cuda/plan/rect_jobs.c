@@ -61,11 +61,12 @@ make_mask(const Cutter *c, const CnvRect *rect, int layer)
                        .fade_y = (float)(1 / (feather / (sy * fields) + 1))};
 }
 
-/* With invert the filtered part is no rectangle, and so has no edge at which a border could begin. */
+/* With invert the filtered part is no rectangle, and so has no edge at which a border could begin. Cells of a mosaic
+ * begin at each region's corner. */
 static gboolean
 is_isolated(const CnvWork *work)
 {
-  return work->isolated && !work->invert;
+  return !work->invert && (work->isolated || work->plan[0]->filter.type == CNV_FILTER_MOSAIC);
 }
 
 /* Corner and size of the part of a mask that counts, in units of x columns and y rows. */
@@ -113,7 +114,7 @@ join_near(Cutter *c)
     return FALSE;
   c->key[c->n] = key_of(c, new, x, y);
   for (int i = 0; i < c->n; i++) {
-    if (c->key[i] != c->key[c->n] || (!is_isolated(c->work) && c->plan[i] != c->plan[c->n]))
+    if (c->key[i] != c->key[c->n] || (!c->isolated && c->plan[i] != c->plan[c->n]))
       continue;
     c->plan[i] = c->plan[c->n]; /* the same or, of an isolated one, a later plan */
     c->crowd = MAX(c->crowd, 2);
@@ -129,13 +130,12 @@ join_near(Cutter *c)
 static void
 collect_region(Cutter *c, const CnvRegion *region, gboolean full)
 {
-  gboolean isolated = is_isolated(c->work);
-  CnvMaskRect mask = make_mask(c, &region->rect, isolated ? c->n : 2 * (int)region->plan + full), inside;
+  CnvMaskRect mask = make_mask(c, &region->rect, c->isolated ? c->n : 2 * (int)region->plan + full), inside;
   CnvMaskRect *part = &c->mask[c->n];
   int n = 0;
 
   inside = clipped(&mask, 0, 0, &c->field);
-  if (is_empty(&mask) || (isolated && is_empty(&inside)))
+  if (is_empty(&mask) || (c->isolated && is_empty(&inside)))
     return;
   if (region->shape == CNV_SHAPE_ELLIPSE)
     mask.shape = CNV_SHAPE_ELLIPSE;
@@ -148,7 +148,7 @@ collect_region(Cutter *c, const CnvRegion *region, gboolean full)
     CnvMaskRect next = part[i];
 
     c->plan[c->n] = (int)region->plan;
-    c->window[c->n] = inside;
+    c->window[c->n] = mask;
     c->mask[c->n] = next;
     c->n += !join_near(c);
   }
@@ -302,8 +302,8 @@ measure_aprons(Cutter *c, int plane)
     const CnvPlane *of = &c->work->plan[i]->plane[plane];
 
     for (int t = 0; t < of->n_terms; t++) {
-      c->apron_x = MAX(c->apron_x, of->term[t].n[CNV_X] - 1);
-      c->apron_y = MAX(c->apron_y, of->term[t].n[CNV_Y] - 1);
+      c->apron_x = MAX(c->apron_x, cnv_plane_extent(of, t, CNV_X) - 1);
+      c->apron_y = MAX(c->apron_y, cnv_plane_extent(of, t, CNV_Y) - 1);
     }
   }
 }
@@ -355,7 +355,13 @@ share_parts(const CnvWork *work)
 guint
 cnv_rect_jobs_make(const CnvWork *work, const CnvMaskBytes *bytes, GArray *jobs, GArray *masks)
 {
-  Cutter c = {.work = work, .bytes = bytes, .jobs = jobs, .masks = masks, .room = share_parts(work), .exact = TRUE};
+  Cutter c = {.work = work,
+              .bytes = bytes,
+              .jobs = jobs,
+              .masks = masks,
+              .room = share_parts(work),
+              .isolated = is_isolated(work),
+              .exact = TRUE};
 
   cut_planes(&c);
   if (c.cost > c.budget) {

@@ -75,6 +75,10 @@ cnv_filter_temporal_taps(const CnvFilter *filter, double weight[CNV_MAX_TEMPORAL
   const gboolean given = is_volume(filter) || filter->kernel_t;
   int n = given ? given_taps(filter, weight, error) : gaussian_taps(filter, weight, error);
 
+  if (n > 0 && filter->type == CNV_FILTER_FILL) { /* no frame counts */
+    weight[0] = 1;
+    n = 1;
+  }
   *anchor = filter->causal ? n - 1 : (n - 1) / 2;
   return n;
 }

@@ -69,6 +69,7 @@ filter too, turned round */
   double bias;               /* default 0 */
   CnvBorder border;          /* default replicate */
   guint32 border_color;      /* 0xAARRGGBB for CNV_BORDER_CONSTANT, full-range RGB; default opaque black */
+  guint32 fill_color;        /* of filter=fill, likewise */
   guint planes;              /* of CnvPlanes, default CNV_PLANES_COLOR */
   CnvChromaMode chroma_mode; /* default scaled */
   int chroma_radius;         /* chroma samples, -1 follows luma; else it, with sigma auto, is chroma's radius */

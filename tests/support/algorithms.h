@@ -17,8 +17,9 @@ typedef enum {
   TEST_N_MACHINES,
 } TestMachine;
 
-/* A letter for each algorithm from naive to tensor (M, for matrices) where it runs, a dot where it refuses; then what
- * auto takes, for the planes in their order, each algorithm once. Or "settings": no plan is made at all. */
+/* A letter for each algorithm from naive to tensor (M, for matrices) and mosaic (C, for cells) where it runs, a dot
+ * where it refuses; then what auto takes, for the planes in their order, each algorithm once. Or "settings": no plan is
+ * made at all. */
 typedef struct {
   char letter; /* in TestAlgorithmRow */
   const char *verdict[TEST_N_MACHINES];

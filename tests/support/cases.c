@@ -219,6 +219,8 @@ plane_products(const CnvPlane *plane)
     const gboolean passes = plane->algorithm >= CNV_ALGORITHM_TEXTURE && plane->term[t].separable;
 
     taps += passes ? n[CNV_X] + n[CNV_Y] : (double)n[CNV_X] * n[CNV_Y];
+    if (cnv_cells_have_means(plane) && plane->algorithm == CNV_ALGORITHM_NAIVE)
+      taps += (double)cnv_plane_extent(plane, t, CNV_X) * cnv_plane_extent(plane, t, CNV_Y);
   }
   return taps * plane->width * plane->height * plane->channels;
 }
@@ -395,7 +397,7 @@ must_be_fast(const Job *job, const TestVariant *v, const GError *refusal)
   const CnvFilter *filter = &job->filter[0];
   const gboolean plain = strcmp(v->backend->name, "cuda") == 0 && strcmp(job->image.format->name, "GRAY8") == 0;
   const gboolean blur = filter->type == CNV_FILTER_GAUSSIAN || filter->type == CNV_FILTER_BOX;
-  const gboolean near = filter->radius <= 6 && filter->type != CNV_FILTER_CUSTOM;
+  const gboolean near = filter->radius <= 6 && filter->type < CNV_FILTER_MOSAIC;
   const gboolean kept = filter->border != CNV_BORDER_WRAP && filter->border != CNV_BORDER_RENORMALIZE;
 
   if (!plain || job->work.n_plans > 1 || job->n_frames > 1)
@@ -465,13 +467,14 @@ run_variant(const Job *job, TestVariant *v)
 void
 test_case_filter(const TestCase *c, guint plan, guint32 seed, CnvFilter *filter)
 {
-  TestFilter row = plan % 2 ? *test_filter_find("box") : *c->filter;
+  TestFilter row = plan % 2 && c->filter->type != CNV_FILTER_MOSAIC ? *test_filter_find("box") : *c->filter;
 
   row.depth = c->depth ? c->depth : row.depth;
   test_filter_make(&row, c->radius + 2 * plan, seed, filter);
   filter->temporal_radius = c->temporal_radius;
   filter->border = c->border;
   filter->border_color = c->color ? c->color : 0xff000000;
+  filter->fill_color = filter->border_color ^ 0x40a050; /* another one */
   filter->planes = c->planes ? c->planes : CNV_PLANES_COLOR;
   filter->chroma_mode = c->chroma_mode;
   filter->chroma_radius = c->chroma_set ? c->chroma_radius : -1;

@@ -21,6 +21,7 @@ test_filter_init(CnvFilter *filter)
       .scale = 1,
       .border = CNV_BORDER_REPLICATE,
       .border_color = 0xff000000,
+      .fill_color = 0xff000000,
       .planes = CNV_PLANES_COLOR,
       .chroma_mode = CNV_CHROMA_SCALED,
       .chroma_radius = -1,

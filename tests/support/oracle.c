@@ -206,6 +206,46 @@ run_pass(const OracleArray *a, const Outside *outside, const double *in, CnvRect
   return out;
 }
 
+/* The window's samples along an axis whose centre lies in the same cell of a mosaic as that of one, or of the nearest
+ * to it in the window: the first, and how many. */
+static void
+find_cell(const OracleChannel *c, CnvAxis axis, int at, int from, int size, int cell[2])
+{
+  const OracleKernel *k = &c->slice[0].kernel;
+  const double step = k->step[axis], width = k->cell[axis];
+  const int inside = CLAMP(at, from, from + size - 1);
+
+  cell[0] = cell[1] = 0;
+  for (int i = from; i < from + size; i++)
+    if (floor((i - c->corner[axis] + 0.5) * step / width) == floor((inside - c->corner[axis] + 0.5) * step / width)) {
+      cell[0] = cell[1] == 0 ? i - from : cell[0];
+      cell[1]++;
+    }
+}
+
+/* The means of cells. */
+static double *
+mosaic(const OracleChannel *c, const double *in, CnvRect window, CnvRect area)
+{
+  double *out = g_new(double, (gsize)area.width *area.height);
+  int(*column)[2] = g_malloc_n(area.width, sizeof *column), row[2];
+
+  for (int x = 0; x < area.width; x++)
+    find_cell(c, CNV_X, area.x + x, window.x, window.width, column[x]);
+  for (int y = 0; y < area.height; y++) {
+    find_cell(c, CNV_Y, area.y + y, window.y, window.height, row);
+    for (int x = 0; x < area.width; x++) {
+      double sum = 0;
+
+      for (int i = 0; i < row[1] * column[x][1]; i++)
+        sum += in[(gsize)(row[0] + i / column[x][1]) * window.width + column[x][0] + i % column[x][1]];
+      out[(gsize)y * area.width + x] = sum / (row[1] * column[x][1]);
+    }
+  }
+  g_free(column);
+  return out;
+}
+
 static double *
 convolve(const OracleConvolution *c, Outside outside, const double *in, CnvRect window, CnvRect area)
 {
@@ -452,6 +492,7 @@ oracle_channel_new(const OracleWork *work, const CnvFilter *filter, OracleField 
   alpha.weighs = filter->alpha_mode == CNV_ALPHA_PREMULTIPLY && role != CNV_ROLE_A &&
                  find_alpha(format, &alpha.plane, &alpha.channel);
   find_missing(&c, work->image, &component, alpha);
+  c.color = border_value(filter->fill_color, work->image, role, component.depth);
   read_slices(&c, work, &time, field, plane, channel, alpha);
   return c;
 }
@@ -518,7 +559,8 @@ convolve_slices(const OracleChannel *c, int part, What what, Outside outside, Cn
     double *in = crop(what == IN ? slice->in : what == ALPHA ? slice->alpha : slice->product, c->width, window), *out;
 
     outside.missing = missing * slice->weight;
-    out = convolve(&slice->kernel.part[part], outside, in, window, area);
+    out = slice->kernel.cell[CNV_X] > 0 ? mosaic(c, in, window, area)
+                                        : convolve(&slice->kernel.part[part], outside, in, window, area);
     for (gsize i = 0; i < count; i++)
       sum[i] += out[i];
     g_free(in);
@@ -601,6 +643,10 @@ oracle_filter_area(const OracleChannel *c, CnvRect window, CnvRect area)
   OracleSample *out = g_new0(OracleSample, count);
   double *part[2] = {NULL, NULL};
 
+  for (gsize i = 0; i < count && c->filter->type == CNV_FILTER_FILL; i++)
+    out[i].value = c->color;
+  if (c->filter->type == CNV_FILTER_FILL)
+    return out;
   if (!c->neutral && c->slice[0].alpha) {
     weigh(c, window, area, out);
     return out;

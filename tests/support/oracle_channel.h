@@ -30,9 +30,10 @@ typedef struct {
   guint role;
   gboolean neutral; /* chroma under a gradient */
   int width, height, full, alpha_full;
-  double mid, missing, missing_alpha;
-  double sum, magnitudes; /* of the taps */
-  double *now;            /* values of the output's frame */
+  double mid, missing, missing_alpha, color; /* color: of a fill */
+  double sum, magnitudes;                    /* of the taps */
+  int corner[CNV_N_AXES];                    /* of the first cell of a mosaic */
+  double *now;                               /* values of the output's frame */
   int n_slices; /* one, or where the kernel is not time-separable one for each tap in time; none for neutral */
   OracleSlice slice[CNV_MAX_TEMPORAL_TAPS];
 } OracleChannel;

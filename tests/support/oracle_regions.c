@@ -29,6 +29,7 @@ typedef struct {
   int plane, channel, width, height;
   double feather[CNV_N_AXES];
   Spot *spot;
+  gboolean isolated; /* a region sees no more than itself; cells of a mosaic begin at its corner */
   int n_jobs;
   Job *job;
   int move[CNV_N_AXES];
@@ -72,6 +73,7 @@ regions_init(Regions *r, const OracleWork *work, OracleField field, int plane, i
   r->height = oracle_field_rows(field, oracle_plane_height(work->image->format, plane, work->image->height));
   r->feather[CNV_X] = w->feather / (1 << p->sub_x);
   r->feather[CNV_Y] = w->feather / (1 << p->sub_y) / field.step;
+  r->isolated = !w->invert && (w->isolated || work->filter[0].type == CNV_FILTER_MOSAIC);
   r->n_jobs = w->everything ? 1 : MAX(w->n_regions, w->n_plans);
   r->job = g_new0(Job, r->n_jobs);
   if (w->everything)
@@ -123,8 +125,7 @@ is_exact(double feather)
 static gboolean
 is_nowhere(const Regions *r, CnvRect box)
 {
-  return is_empty(box) ||
-         (r->work->work->isolated && !r->work->work->invert && is_empty(intersection(box, r->width, r->height)));
+  return is_empty(box) || (r->isolated && is_empty(intersection(box, r->width, r->height)));
 }
 
 /* How far it is along the ray from an ellipse's centre through (x, y), as 1, to the ellipse of half axes a and b. */
@@ -223,8 +224,7 @@ find_owner(const Regions *r, int x, int y, double *weight, gboolean *uncertain)
 static OracleSample
 filtered_at(Regions *r, guint plan, int region, int x, int y)
 {
-  const CnvWork *w = r->work->work;
-  const gboolean isolated = w->isolated && region >= 0;
+  const gboolean isolated = r->isolated && region >= 0;
   Job *job = &r->job[isolated ? region : (int)plan];
 
   if (!job->sample) {
@@ -236,6 +236,8 @@ filtered_at(Regions *r, guint plan, int region, int x, int y)
       const int dx = (int)ceil(r->feather[CNV_X]), dy = (int)ceil(r->feather[CNV_Y]);
       const CnvRect b = r->spot[region].box;
 
+      c.corner[CNV_X] = b.x;
+      c.corner[CNV_Y] = b.y;
       window = intersection(b, r->width, r->height);
       job->area = intersection((CnvRect){b.x - dx, b.y - dy, b.width + 2 * dx, b.height + 2 * dy}, r->width, r->height);
     }

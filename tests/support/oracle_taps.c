@@ -12,7 +12,8 @@
 static const int default_radius[] = {
     [CNV_FILTER_BOX] = 8,       [CNV_FILTER_GAUSSIAN] = 8, [CNV_FILTER_DISK] = 8,   [CNV_FILTER_MOTION] = 8,
     [CNV_FILTER_UNSHARP] = 8,   [CNV_FILTER_SOBEL] = 1,    [CNV_FILTER_SCHARR] = 1, [CNV_FILTER_PREWITT] = 1,
-    [CNV_FILTER_LAPLACIAN] = 1, [CNV_FILTER_LOG] = 8,      [CNV_FILTER_EMBOSS] = 1, [CNV_FILTER_CUSTOM] = 0,
+    [CNV_FILTER_LAPLACIAN] = 1, [CNV_FILTER_LOG] = 8,      [CNV_FILTER_EMBOSS] = 1, [CNV_FILTER_MOSAIC] = 8,
+    [CNV_FILTER_CUSTOM] = 0,
 };
 
 static OracleArray
@@ -489,7 +490,13 @@ oracle_kernel(const CnvFilter *f, const int s[CNV_N_AXES])
 {
   switch (f->type) {
   case CNV_FILTER_IDENTITY:
+  case CNV_FILTER_FILL:
     return (OracleKernel){1, {axes(one(), one())}};
+  case CNV_FILTER_MOSAIC:
+    return (OracleKernel){1,
+                          {axes(one(), one())},
+                          {2.0 * luma_radius(f, CNV_X) + 1, 2.0 * luma_radius(f, CNV_Y) + 1},
+                          {s[CNV_X], s[CNV_Y]}};
   case CNV_FILTER_BOX:
     return (OracleKernel){1, {axes(box(f, CNV_X, s[CNV_X]), box(f, CNV_Y, s[CNV_Y]))}};
   case CNV_FILTER_GAUSSIAN:

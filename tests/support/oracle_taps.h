@@ -23,6 +23,7 @@ typedef struct {
 typedef struct {
   int n_parts;
   OracleConvolution part[2];
+  double cell[CNV_N_AXES], step[CNV_N_AXES]; /* mosaic: luma samples of a cell, and from one sample to the next */
 } OracleKernel;
 
 /* The taps for samples that are subsample luma samples apart. */

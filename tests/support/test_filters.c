@@ -39,6 +39,8 @@ static const TestTiming dense_3_timed[] = {{"NV12", UHD}, {"GRAY8", UHD}, {"NV12
 static const TestTiming dense_5_timed[] = {{"NV12", UHD}, {"GRAY8", UHD}, {"NV12", UHD, .depth = 5}, {NULL}};
 static const TestTiming identity_timed[] = {
     {"NV12", UHD, .temporal_radius = 1}, {"NV12", UHD, .temporal_radius = 2}, {NULL}};
+static const TestTiming mosaic_timed[] = {
+    {"NV12", UHD, {1, 8, 64}}, {"RGBA", UHD, {8}}, {"P010_10LE", UHD, {8}}, {"NV12", UHD, {8}, .square = 400}, {NULL}};
 static const TestTiming sharpen_timed[] = {{"NV12", UHD}, {NULL}};
 static const TestTiming unsharp_timed[] = {{"NV12", UHD, {2, 8}}, {NULL}};
 static const TestTiming sobel_timed[] = {{"NV12", UHD, {1}}, {NULL}};
@@ -128,6 +130,11 @@ const TestFilter test_filters[] = {
     {"log-sigma", GENERATED(LOG, -1, -1), 1.2, 1, 0, .terms = 2},
     {"emboss", GENERATED(EMBOSS, -1, -1), 0, 1, 0, .terms = 2, .radius = 1},
     {"emboss-120", GENERATED(EMBOSS, -1, -1), 0, 1, 0, .terms = 3, .amount = 2, .angle = 120},
+    {"mosaic", GENERATED(MOSAIC, -1, -1), 0, 1, 0, .timed = mosaic_timed},
+    {"mosaic-5x1", GENERATED(MOSAIC, 5, 1), 0, 1, 0},
+    {"mosaic-0x4", GENERATED(MOSAIC, 0, 4), 0, 1, 0},
+    {"mosaic-contrast", GENERATED(MOSAIC, -1, -1), 0, 2, -0.5},
+    {"fill", GENERATED(FILL, -1, -1), 0, 1, 0, FALSE, TRUE},
     {NULL},
 };
 
@@ -221,7 +228,7 @@ gboolean
 test_filter_is_positive(const TestFilter *row)
 {
   if (row->taps == TAPS_NONE)
-    return row->type <= CNV_FILTER_MOTION;
+    return row->type <= CNV_FILTER_MOTION || row->type == CNV_FILTER_MOSAIC || row->type == CNV_FILTER_FILL;
   return row->taps == TAPS_POSITIVE || row->taps == TAPS_RANK;
 }
 
@@ -238,7 +245,8 @@ test_filter_keeps_flat(const TestFilter *row)
   if (fabs(sum) < 1e-9 * magnitudes)
     return FALSE;
 
-  return !derivative && row->taps != TAPS_ZERO_SUM && !row->raw && row->scale == 1 && row->bias == 0;
+  return !derivative && row->type != CNV_FILTER_FILL && row->taps != TAPS_ZERO_SUM && !row->raw && row->scale == 1 &&
+         row->bias == 0;
 }
 
 void

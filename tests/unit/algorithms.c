@@ -111,8 +111,8 @@ static void
 judge(const CnvFilter *filter, const CnvImage *image, const CnvBackend *backend, char verdict[16])
 {
   memset(verdict, 0, 16);
-  for (int i = 0; i <= CNV_ALGORITHM_TENSOR; i++) {
-    const CnvAlgorithm algorithm = (CnvAlgorithm)(i + 1) % (CNV_ALGORITHM_TENSOR + 1); /* auto last */
+  for (int i = 0; i <= CNV_ALGORITHM_MOSAIC; i++) {
+    const CnvAlgorithm algorithm = (CnvAlgorithm)(i + 1) % (CNV_ALGORITHM_MOSAIC + 1); /* auto last */
     GError *error = NULL;
     CnvPlan *plan = cnv_plan_new(filter, image, algorithm, backend, &error);
 

@@ -8,8 +8,7 @@
 
 #include <stdint.h>
 
-#include "plan/plane.h"
-#include "plan/rect_job.h"
+#include "plan/cells.h"
 
 /* Constant memory of a module is 64 KiB; kernel arguments are elsewhere. */
 #define CNV_CONSTANT_TAPS 16384
@@ -37,6 +36,32 @@
 #define CNV_ROWS_WIDTH (32 * CNV_OUTPUTS)
 #define CNV_ROWS_HEIGHT 8
 #define CNV_OUTPUTS 8
+
+/* mosaic: four rows of threads, each of which takes four samples side by side; and about so many samples and rows,
+ * whole cells, at least one. A row with the samples that share words with it should fit the threads. */
+#define CNV_MOSAIC_THREADS 64
+#define CNV_MOSAIC_WIDTH 248
+#define CNV_MOSAIC_HEIGHT 64
+
+/* Cells along an axis that a block makes. */
+CNV_HOST_DEVICE static inline int
+cnv_mosaic_cells(const CnvPlane *plane, int axis)
+{
+  const int samples = axis == CNV_X ? CNV_MOSAIC_WIDTH / plane->channels : CNV_MOSAIC_HEIGHT;
+  const int cells = (samples << plane->cell_shift[axis]) / plane->cell[axis];
+
+  return cells > 1 ? cells : 1;
+}
+
+/* Blocks of a job along an axis. */
+CNV_HOST_DEVICE static inline int
+cnv_mosaic_blocks(const CnvPlane *plane, const CnvRectJob *job, int axis)
+{
+  const int at = axis == CNV_X ? job->x : job->y, size = axis == CNV_X ? job->width : job->height;
+  const int cells = cnv_cell_of(plane, job, axis, at + size - 1) - cnv_cell_of(plane, job, axis, at) + 1;
+
+  return (cells + cnv_mosaic_cells(plane, axis) - 1) / cnv_mosaic_cells(plane, axis);
+}
 
 /* A job whose kernel makes it by blocks: blocks first_block to that of the next job, so many of them side by side.
  * Kernels with row sums have sums_rows rows of sums_stride floats for each term, one term after the other, from float

@@ -4,6 +4,7 @@
  * planes of any size, number of channels and sample type, of any plan whose taps are in constant memory.
  */
 #include "gpu/kernels/fused.cuh"
+#include "gpu/kernels/mosaic.cuh"
 #include "gpu/kernels/one_tap.cuh"
 #include "gpu/kernels/point.cuh"
 #include "gpu/kernels/separable.cuh"
@@ -65,6 +66,7 @@ extern "C" __global__ void __launch_bounds__(256) cnv_copy(const CnvCopyArgs a)
     call;                                                                                                              \
   }
 BLOCKS(naive, naive(b))
+BLOCKS(mosaic, mosaic(b))
 BLOCKS(tiled, tiled(b))
 BLOCKS(rows, rows(b))
 BLOCKS(columns, columns(b))

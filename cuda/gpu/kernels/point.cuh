@@ -26,6 +26,26 @@ sum_of_term(const Block &b, const CnvTerm &t, int x, int y, int channel)
   return acc;
 }
 
+/* The mean of the cell that the job's sample (px, py) takes its value from. */
+__device__ static float
+mean_of_cell(const Block &b, int px, int py, int channel)
+{
+  const int column = cnv_cell_of(&b.a, &b.job, CNV_X, b.job.x + px),
+            row = cnv_cell_of(&b.a, &b.job, CNV_Y, b.job.y + py);
+  const int x0 = cnv_cell_edge(&b.a, &b.job, CNV_X, column), x1 = cnv_cell_edge(&b.a, &b.job, CNV_X, column + 1);
+  const int y0 = cnv_cell_edge(&b.a, &b.job, CNV_Y, row), y1 = cnv_cell_edge(&b.a, &b.job, CNV_Y, row + 1);
+  float sum = 0;
+
+  for (int y = y0; y < y1; y++) {
+    float of_row = 0;
+
+    for (int x = x0; x < x1; x++)
+      of_row += fetch(b, {0, b.sources.n}, x - b.job.window_x, y - b.job.window_y, channel);
+    sum += of_row;
+  }
+  return sum / (float)((x1 - x0) * (y1 - y0));
+}
+
 __device__ static void
 naive(const Block &b)
 {
@@ -35,7 +55,11 @@ naive(const Block &b)
 
   if (s >= b.job.width * C || py >= b.job.height)
     return;
-  for (int t = 0; t < b.a.n_terms; t++)
+  const bool has_means = cnv_cells_have_means(&b.a);
+
+  if (has_means)
+    total = mean_of_cell(b, s / C, py, s % C);
+  for (int t = 0; t < b.a.n_terms && !has_means; t++)
     total = add_term(b, total, sum_of_term(b, b.a.term[t], x, y, s % C), b.a.term[t], x, y);
   store_samples(b, s, py, &total, 0, 1);
 }

@@ -35,7 +35,11 @@ expect_size(const KernelRun *run, const BlockJob *opened, int by[2], int of[2])
   by[1] = CNV_POINT_HEIGHT;
   of[0] = job->width * (strstr(run->name, "stage") ? 1 : C);
   of[1] = rows ? sums : job->height;
-  if (strstr(run->name, "tiled") || strstr(run->name, "cnv_columns")) {
+  if (strstr(run->name, "mosaic")) {
+    by[0] = by[1] = 1;
+    of[0] = cnv_mosaic_blocks(&opened->block.a, job, CNV_X);
+    of[1] = cnv_mosaic_blocks(&opened->block.a, job, CNV_Y);
+  } else if (strstr(run->name, "tiled") || strstr(run->name, "cnv_columns")) {
     by[0] = CNV_COLUMNS_WIDTH;
     by[1] = CNV_COLUMNS_HEIGHT;
   } else if (strstr(run->name, "cnv_rows")) {
@@ -99,6 +103,58 @@ run_jobs(const KernelRun *run, JobFunc func)
 
 /* ---- kernels ---- */
 
+/* The mean of the cell that the job's sample number i takes its value from. */
+static double
+cell_mean(const CnvBlock *b, const Padded *from, Reach reach, int i)
+{
+  int C = b->a.channels, at[2] = {b->job.x + i / C % b->job.width, b->job.y + i / C / b->job.width}, cell[2][2];
+  double sum = 0;
+
+  for (int axis = 0; axis < 2; axis++)
+    for (int end = 0; end < 2; end++)
+      cell[axis][end] = cnv_cell_edge(&b->a, &b->job, axis, cnv_cell_of(&b->a, &b->job, axis, at[axis]) + end) -
+                        (axis == CNV_X ? b->job.x - reach.left : b->job.y - reach.above);
+  for (int y = cell[1][0]; y < cell[1][1]; y++)
+    for (int x = cell[0][0]; x < cell[0][1]; x++)
+      sum += from->value[(gsize)y * from->width + x * C + i % C];
+  return sum / ((cell[0][1] - cell[0][0]) * (cell[1][1] - cell[1][0]));
+}
+
+/* Pixels and rows of the first and the last cell of a job that lie outside of it. */
+static Reach
+cells_reach(const CnvBlock *b)
+{
+  const CnvRectJob *job = &b->job;
+  int end_x = job->x + job->width, end_y = job->y + job->height;
+  int x0 = cnv_cell_edge(&b->a, job, CNV_X, cnv_cell_of(&b->a, job, CNV_X, job->x));
+  int y0 = cnv_cell_edge(&b->a, job, CNV_Y, cnv_cell_of(&b->a, job, CNV_Y, job->y));
+  int x1 = cnv_cell_edge(&b->a, job, CNV_X, cnv_cell_of(&b->a, job, CNV_X, end_x - 1) + 1);
+  int y1 = cnv_cell_edge(&b->a, job, CNV_Y, cnv_cell_of(&b->a, job, CNV_Y, end_y - 1) + 1);
+  Reach reach = {MAX(job->x - x0, 0), MAX(job->y - y0, 0), 0, 0};
+
+  reach.columns = reach.left + MAX(x1 - end_x, 0);
+  reach.rows = reach.above + MAX(y1 - end_y, 0);
+  return reach;
+}
+
+static void
+mosaic_job(const KernelRun *run, const BlockJob *opened)
+{
+  const CnvBlock *b = &opened->block;
+  int n = b->job.width * b->a.channels * b->job.height, sources = b->sources.n;
+  g_autofree double *acc = g_new0(double, n);
+
+  if (cnv_cells_have_means(&b->a)) {
+    Reach reach = cells_reach(b);
+    Padded from = samples_pad(&opened->job, reach, sources ? 0 : -1, sources);
+
+    for (int i = 0; i < n; i++)
+      acc[i] = cell_mean(b, &from, reach, i);
+    g_free(from.value);
+  }
+  samples_store(&opened->job, acc);
+}
+
 static void
 sum_job(const KernelRun *run, const BlockJob *opened)
 {
@@ -106,6 +162,10 @@ sum_job(const KernelRun *run, const BlockJob *opened)
   gsize n = (gsize)b->job.width * b->a.channels * b->job.height;
   double *sums[CNV_MAX_TERMS];
 
+  if (cnv_cells_have_means(&b->a)) {
+    mosaic_job(run, opened);
+    return;
+  }
   for (int t = 0; t < b->a.n_terms; t++) {
     sums[t] = g_new0(double, n);
     samples_add_term(&opened->job, &b->a.term[t], sums[t]);
@@ -213,6 +273,12 @@ void
 blocks_sums(const KernelRun *run)
 {
   run_jobs(run, sum_job);
+}
+
+void
+blocks_mosaic(const KernelRun *run)
+{
+  run_jobs(run, mosaic_job);
 }
 
 void
