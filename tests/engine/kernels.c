@@ -346,6 +346,44 @@ START_TEST(test_alpha)
 }
 END_TEST
 
+/* Cells of one colour: of every format, size and radius, some larger than the frame. */
+START_TEST(test_cells)
+{
+  static const char *const filters[] = {"mosaic", "mosaic", "fill", "mosaic-5x1", "mosaic-0x4", "mosaic-contrast"};
+  static const Size sizes[] = {{37, 23}, {1, 1}, {301, 70}, {64, 48}, {2, 133}};
+  static const int radii[] = {0, 1, 2, 3, 8, 20, 63, 512};
+  static const guint planes[] = {0, CNV_PLANES_LUMA | CNV_PLANES_RED, CNV_PLANES_CHROMA | CNV_PLANES_GREEN,
+                                 CNV_PLANES_ALL};
+  guint n = 0;
+
+  for (const CnvFormat *format = cnv_formats; format->name; format++)
+    for (guint s = 0; s < G_N_ELEMENTS(sizes); s++)
+      for (guint f = 0; f < G_N_ELEMENTS(filters); f++, n++) {
+        TestCase c = base_case(filters[f], format->name, sizes[s]);
+
+        c.radius = radii[n % G_N_ELEMENTS(radii)];
+        c.border = n % CNV_N_BORDERS;
+        c.color = 0x90e04080;
+        c.full_range = n % 2;
+        c.pattern = n / 2 % 3 ? TEST_NOISE : TEST_HOLES;
+        c.planes = planes[n / 3 % G_N_ELEMENTS(planes)];
+        c.chroma_mode = n % 5 == 0 ? CNV_CHROMA_SAME : CNV_CHROMA_SCALED;
+        c.chroma_set = n % 7 == 0;
+        c.chroma_radius = 2;
+        c.alpha_mode = n / 5 % (CNV_ALPHA_PREMULTIPLY + 1);
+        c.absolute = n % 9 == 0;
+        c.interlaced = n % 4 == 0;
+        c.temporal_radius = f < 2 && n % 11 == 0;
+        if (c.temporal_radius > 0) {
+          c.in = plain;
+          c.out = (TestLayout){64, 0, 0};
+        }
+        test_case_run(&c);
+      }
+  test_set_finish("cells");
+}
+END_TEST
+
 static Suite *
 kernels_suite(void)
 {
@@ -367,6 +405,7 @@ kernels_suite(void)
   tcase_add_test(cases, test_planes);
   tcase_add_test(cases, test_chroma);
   tcase_add_test(cases, test_alpha);
+  tcase_add_test(cases, test_cells);
   suite_add_tcase(suite, cases);
   suite_add_tcase(suite, test_parts_tcase());
   suite_add_tcase(suite, test_time_tcase());

@@ -161,6 +161,42 @@ START_TEST(test_regions_of_kinds)
 }
 END_TEST
 
+/* Cells of one colour, which begin at the corner of each region. */
+START_TEST(test_regions_of_cells)
+{
+  static const struct {
+    const char *filter, *format;
+    CnvAlphaMode alpha_mode;
+    int radius;
+  } kinds[] = {
+      {"mosaic", "NV12", CNV_ALPHA_COPY, 3},        {"mosaic", "NV12", CNV_ALPHA_COPY, 30},
+      {"mosaic", "RGBA", CNV_ALPHA_COPY, 1},        {"mosaic", "RGBA", CNV_ALPHA_PREMULTIPLY, 5},
+      {"mosaic-5x1", "I420_10LE", CNV_ALPHA_COPY},  {"mosaic-contrast", "UYVY", CNV_ALPHA_COPY, 4},
+      {"mosaic", "A420", CNV_ALPHA_PREMULTIPLY, 2}, {"mosaic", "RGB", CNV_ALPHA_COPY, 8},
+      {"mosaic", "GRAY16_LE", CNV_ALPHA_COPY, 6},   {"fill", "NV12", CNV_ALPHA_COPY},
+      {"fill", "RGBA", CNV_ALPHA_PREMULTIPLY},      {"fill", "P010_10LE", CNV_ALPHA_COPY},
+      {"fill", "RGB10A2_LE", CNV_ALPHA_FILTER},     {"fill", "YUY2", CNV_ALPHA_COPY},
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS(rows); i++)
+    for (guint k = 0; k < G_N_ELEMENTS(kinds); k++) {
+      TestCase c = test_case_base(kinds[k].filter, kinds[k].format, WIDTH, HEIGHT);
+
+      if (rows[i].n_random > 100 && !rows[i].invert)
+        continue; /* regions that are joined, see work.h */
+      c.radius = kinds[k].radius;
+      c.border = (i + k) % CNV_N_BORDERS;
+      c.color = 0xc03060c0;
+      c.pattern = kinds[k].alpha_mode == CNV_ALPHA_PREMULTIPLY && i % 2 ? TEST_HOLES : TEST_NOISE;
+      c.alpha_mode = kinds[k].alpha_mode;
+      c.interlaced = i % 5 == 3;
+      c.regions = &rows[i];
+      test_case_run(&c);
+    }
+  test_set_finish("regions of cells");
+}
+END_TEST
+
 START_TEST(test_fields)
 {
   static const char *const formats[] = {"NV12", "GRAY8", "RGB", "A420", "YUY2", "I420_10LE", "Y42B"};
@@ -242,6 +278,7 @@ test_parts_tcase(void)
 
   tcase_add_test(tcase, test_regions);
   tcase_add_test(tcase, test_regions_of_kinds);
+  tcase_add_test(tcase, test_regions_of_cells);
   tcase_add_test(tcase, test_fields);
   tcase_add_test(tcase, test_regions_of_fields);
   tcase_add_test(tcase, test_everything);

@@ -10,6 +10,7 @@
  *   mirror     taps that are symmetric give a mirrored picture mirrored, edges too
  *   transpose  rows and columns of picture and taps exchanged give the result with its rows and columns exchanged
  *   outer      taps as a row and a column give what they give multiplied out, by every algorithm
+ *   cells      a mosaic of a mosaic is the same again
  *   still      frames that are all alike come out of a mean over time as they went in
  *
  * CNV_SEED and CNV_CASE in the environment: as cases.h says.
@@ -184,6 +185,13 @@ check_shift(Trial *t)
   trial_check(t, &t->out[1], moved, 2 * trial_rounding(t), TRUE);
 }
 
+/* Cells stay in their place. */
+static gboolean
+has_cells(const TestFilter *row)
+{
+  return row->type == CNV_FILTER_MOSAIC || row->type == CNV_FILTER_FILL;
+}
+
 START_TEST(test_shift)
 {
   guint n = 0;
@@ -192,7 +200,8 @@ START_TEST(test_shift)
     for (int i = 0; i < 3; i++, n++) {
       Trial t;
 
-      if (!trial_init(&t, "shift", row, formats[n % G_N_ELEMENTS(formats)], 60, 52, n % CNV_N_BORDERS))
+      if (has_cells(row) ||
+          !trial_init(&t, "shift", row, formats[n % G_N_ELEMENTS(formats)], 60, 52, n % CNV_N_BORDERS))
         continue;
       for (int f = 0; f < 2; f++)
         trial_fill(&t, f, 60, 52, moved_noise);
@@ -252,7 +261,7 @@ START_TEST(test_sum)
     for (int i = 0; i < 3; i++, n++) {
       Trial t;
 
-      if (is_magnitude(row) ||
+      if (is_magnitude(row) || row->type == CNV_FILTER_FILL ||
           !trial_init(&t, "sum", row, formats[n % G_N_ELEMENTS(formats)], 45, 31, some_border(row, n / 3 + i)))
         continue;
       for (int f = 0; f < 3; f++)
@@ -503,6 +512,45 @@ START_TEST(test_outer)
 }
 END_TEST
 
+/* ---- cells ---- */
+
+static double
+as_filtered_once(const Trial *t, const TrialSample *s)
+{
+  return trial_value(&t->in[1], s, s->x, s->y);
+}
+
+static void
+check_cells(Trial *t)
+{
+  for (TrialSample s = {0}; trial_next_sample(&t->in[1], &s);)
+    test_frame_put(&t->in[1], s.plane, s.channel, s.x, s.y, (guint)trial_value(&t->out[0], &s, s.x, s.y));
+  if (trial_run(t, &t->other, 1))
+    trial_check(t, &t->out[1], as_filtered_once, 0, FALSE);
+  test_frame_clear(&t->out[1]);
+}
+
+START_TEST(test_cells)
+{
+  static const char *const names[] = {"mosaic", "mosaic-5x1", "mosaic-0x4", "fill"};
+
+  for (const CnvFormat *format = cnv_formats; format->name; format++)
+    for (guint i = 0; i < G_N_ELEMENTS(names); i++) {
+      Trial t;
+
+      if (!trial_init(&t, "cells", test_filter_find(names[i]), format->name, 53, 38, i % CNV_N_BORDERS))
+        continue;
+      t.filter.alpha_mode = t.other.alpha_mode = t.seed % CNV_ALPHA_PREMULTIPLY;
+      t.filter.fill_color = t.other.fill_color = 0x80a01040;
+      for (int f = 0; f < 2; f++)
+        trial_fill(&t, f, 53, 38, plain_noise);
+      trial_run_all(&t, 1, check_cells);
+      trial_clear(&t);
+    }
+  ck_assert_uint_eq(test_cases_finish("cells"), 0);
+}
+END_TEST
+
 /* ---- still ---- */
 
 /* The frame's number among those of the clip, of which as many are kept as there are taps in time; of the others there
@@ -586,6 +634,7 @@ add_tests(TCase *tcase)
   tcase_add_test(tcase, test_mirror);
   tcase_add_test(tcase, test_transpose);
   tcase_add_test(tcase, test_outer);
+  tcase_add_test(tcase, test_cells);
   tcase_add_test(tcase, test_still);
 }
 

@@ -467,7 +467,8 @@ run_variant(const Job *job, TestVariant *v)
 void
 test_case_filter(const TestCase *c, guint plan, guint32 seed, CnvFilter *filter)
 {
-  TestFilter row = plan % 2 && c->filter->type != CNV_FILTER_MOSAIC ? *test_filter_find("box") : *c->filter;
+  const gboolean cells = c->filter->type == CNV_FILTER_MOSAIC || c->filter->type == CNV_FILTER_FILL;
+  TestFilter row = plan % 2 && !cells ? *test_filter_find("box") : *c->filter;
 
   row.depth = c->depth ? c->depth : row.depth;
   test_filter_make(&row, c->radius + 2 * plan, seed, filter);

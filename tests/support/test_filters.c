@@ -134,7 +134,7 @@ const TestFilter test_filters[] = {
     {"mosaic-5x1", GENERATED(MOSAIC, 5, 1), 0, 1, 0},
     {"mosaic-0x4", GENERATED(MOSAIC, 0, 4), 0, 1, 0},
     {"mosaic-contrast", GENERATED(MOSAIC, -1, -1), 0, 2, -0.5},
-    {"fill", GENERATED(FILL, -1, -1), 0, 1, 0, FALSE, TRUE},
+    {"fill", GENERATED(FILL, -1, -1), 0, 1, 0},
     {NULL},
 };
 

@@ -6,8 +6,6 @@
  */
 #pragma once
 
-#include <climits>
-
 #include "gpu/kernels/block.cuh"
 
 #define MOSAIC_SAMPLES (4 * CNV_MOSAIC_THREADS) /* of a row that all threads of a row take */
@@ -303,7 +301,7 @@ make_row(Mosaic &m, const Block &b, CellRow row, int k)
   const int last_x = cnv_cell_of(&b.a, &job, CNV_X, job.x + job.width - 1);
   const int last_y = cnv_cell_of(&b.a, &job, CNV_Y, job.y + job.height - 1);
 
-  const int end = cnv_cells_have_means(&b.a) ? row.x1 * C : INT_MIN;
+  const int end = cnv_cells_have_means(&b.a) ? row.x1 * C : -MOSAIC_SAMPLES;
 
   row.y0 = cnv_cell_edge(&b.a, &job, CNV_Y, k) - job.window_y;
   row.y1 = cnv_cell_edge(&b.a, &job, CNV_Y, k + 1) - job.window_y;
