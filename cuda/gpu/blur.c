@@ -3,6 +3,8 @@
  * The kind blur (blur.cuh): a row times a column of taps as banded matrices for tensor cores, in f16; and such a
  * product with a tap of the sample itself beside it, as to sharpen.
  */
+#include <math.h>
+
 #include "gpu/half.h"
 #include "gpu/kinds.h"
 
@@ -20,8 +22,8 @@
           .blocks = fitting, .frames = 1)
 #define RING(x, n, blocks) STRIP("ring", x, n, blocks, 1)
 #define RING_SPLIT(x, n, blocks) STRIP("ring_split", x, n, blocks, 2)
-static const CnvVariant variants[] = {CNV_BLUR_VARIANTS(PLAIN) CNV_RING_VARIANTS(RING) CNV_BLUR_SPLIT_VARIANTS(
-    SPLIT) CNV_BLUR_OVER_TIME_VARIANTS(OVER_TIME) CNV_RING_SPLIT_VARIANTS(RING_SPLIT){NULL}};
+static const CnvVariant variants[] = {CNV_BLUR_VARIANTS(PLAIN) CNV_RING_VARIANTS(RING) CNV_BLUR_SPLIT_VARIANTS(SPLIT)
+                                          CNV_BLUR_SPLIT_VARIANTS(OVER_TIME) CNV_RING_SPLIT_VARIANTS(RING_SPLIT){NULL}};
 
 /* Mean error of rounding to f16, relative to the deviation of what is rounded: 2^-12 at most, three quarters of the
  * binade in the mean. */

@@ -5,6 +5,8 @@
  * The terms of a sum become one kernel, their anchors lined up; the two of a magnitude stay apart. Each frame over time
  * has taps of its own, its weight in them.
  */
+#include <math.h>
+
 #include "gpu/half.h"
 #include "gpu/kinds.h"
 

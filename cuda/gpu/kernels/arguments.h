@@ -207,13 +207,8 @@ typedef struct {
   V(5, 2, 2, 112, 5)                                                                                                   \
   V(3, 3, 2, 96, 5)                                                                                                    \
   V(5, 5, 2, 80, 3)
-/* The same with taps and row sums split in two numbers. */
+/* The same with taps and row sums split in two numbers, of one frame and of sums over time. */
 #define CNV_BLUR_SPLIT_VARIANTS(V)                                                                                     \
-  V(2, 2, 2, 64, 4)                                                                                                    \
-  V(3, 3, 1, 128, 4)                                                                                                   \
-  V(5, 5, 1, 128, 3)
-/* The same of sums over time. */
-#define CNV_BLUR_OVER_TIME_VARIANTS(V)                                                                                 \
   V(2, 2, 2, 64, 4)                                                                                                    \
   V(3, 3, 1, 128, 4)                                                                                                   \
   V(5, 5, 1, 128, 3)
