@@ -29,8 +29,10 @@ gboolean
 cnv_cuda_can_at(int capability, CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane, GError **error)
 {
   guint n = cnv_schedule_taps_of(plan, plane);
+  CnvNeeds needs;
 
-  if (!cnv_kernel_fits(algorithm, plan, plane, error))
+  if (cnv_algorithm_has_tiles(algorithm) &&
+      cnv_kernel_with_tiles(algorithm, plan, plane, &needs, error) == CNV_N_KERNELS)
     return FALSE;
   for (gsize i = 0; i < G_N_ELEMENTS(fastest); i++)
     if (algorithm == fastest[i].algorithm && capability < fastest[i].least)

@@ -96,12 +96,3 @@ cnv_kernel_with_tiles(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlan
   }
   return cnv_kind_dense.fits(plan, plane, needs, error) ? CNV_KERNEL_DENSE : CNV_N_KERNELS;
 }
-
-gboolean
-cnv_kernel_fits(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane, GError **error)
-{
-  CnvNeeds needs;
-
-  return !cnv_algorithm_has_tiles(algorithm) ||
-         cnv_kernel_with_tiles(algorithm, plan, plane, &needs, error) != CNV_N_KERNELS;
-}

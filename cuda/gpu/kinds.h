@@ -83,7 +83,8 @@ const CnvKernelKind *cnv_kernel_kind(CnvKernelId kernel);
 /* TRUE for algorithms whose kernels have tile jobs. */
 gboolean cnv_algorithm_has_tiles(CnvAlgorithm algorithm);
 
-/* The kind with tile jobs that does the plane by its algorithm, and what the plane needs of it; CNV_N_KERNELS: none. */
+/* The kind with tile jobs that does the plane by its algorithm, and what the plane needs of it; CNV_N_KERNELS: none,
+ * with the reason (CNV_ERROR_UNSUPPORTED) where the algorithm has such kinds. */
 CnvKernelId cnv_kernel_with_tiles(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs,
                                   GError **error);
 
@@ -93,6 +94,3 @@ guint cnv_kernel_shared_bytes(const CnvKernelKind *kind, const CnvVariant *varia
 
 /* The smallest variant of a kind for these needs, or NULL. */
 const CnvVariant *cnv_variant_find(const CnvKernelKind *kind, const CnvNeeds *needs);
-
-/* FALSE with the reason (CNV_ERROR_UNSUPPORTED) where the algorithm is one with tile jobs and cannot do the plane. */
-gboolean cnv_kernel_fits(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane, GError **error);

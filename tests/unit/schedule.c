@@ -6,6 +6,7 @@
  */
 #include "plan/plan.h"
 
+#include "gpu/choice.h"
 #include "gpu/schedule.h"
 #include "support/filter.h"
 #include "support/suite.h"
@@ -264,7 +265,7 @@ START_TEST(test_refusals)
   for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
     CnvPlan *plan = plan_of(rows[i].taps, rows[i].format, rows[i].border, rows[i].algorithm);
     GError *error = NULL;
-    gboolean fits = cnv_kernel_fits(rows[i].algorithm, plan, &plan->plane[0], &error);
+    gboolean fits = cnv_cuda_can_at(90, rows[i].algorithm, plan, &plan->plane[0], &error);
 
     ck_assert_msg(!fits == (rows[i].says != NULL), "row %u", i);
     ck_assert_msg(fits || (error->code == CNV_ERROR_UNSUPPORTED && strstr(error->message, rows[i].says)), "row %u: %s",
