@@ -85,11 +85,6 @@ fill_rows(const TileParams &params, const TileBox &box, const TilePart &part, T 
   }
 }
 
-/* Samples of the plane that stand for those of a tile's row (sample_of), as far as fill_sides asks for them. */
-struct TileSamples {
-  alignas(16) int of[CNV_TILE_SAMPLES];
-};
-
 /* Words of four samples that are not wholly in the part: so many before it, and all from `right` on, of `all`. */
 struct TileSides {
   int left, right, all;
@@ -103,9 +98,10 @@ sides_of(const TileBox &box, const TilePart &part)
   return {left, max(part.x1 / 4, left), (box.width + 3) / 4};
 }
 
-/* Finds the samples, each thread its own. */
+/* Finds the samples of the plane that stand for those of a tile's row (sample_of), as far as fill_sides asks for them,
+ * each thread its own. */
 __device__ static void
-find_samples(const TileParams &params, const TileBox &box, const TilePart &part, TileSamples &samples)
+find_samples(const TileParams &params, const TileBox &box, const TilePart &part, int *samples)
 {
   const TileSides sides = sides_of(box, part);
   const int present = 4 * (sides.right - sides.left);
@@ -113,7 +109,7 @@ find_samples(const TileParams &params, const TileBox &box, const TilePart &part,
   for (int i = threadIdx.x; i < 4 * sides.all - present; i += blockDim.x) {
     const int x = i < 4 * sides.left ? i : i + present;
 
-    samples.of[x] = sample_of(params.s, box.x + x);
+    samples[x] = sample_of(params.s, box.x + x);
   }
 }
 
@@ -152,7 +148,7 @@ store_outside(const TilePart &part, T *row_of_tile, int x, const T (&sample)[N])
 /* Fills in what is missing to either side of the part, in all rows, four samples at a time. */
 template <typename T>
 __device__ static void
-fill_sides(const TileParams &params, const TileBox &box, const TilePart &part, const TileSamples &samples, T *tile,
+fill_sides(const TileParams &params, const TileBox &box, const TilePart &part, const int *samples, T *tile,
            int64_t delta)
 {
   const TileSides sides = sides_of(box, part);
@@ -161,7 +157,7 @@ fill_sides(const TileParams &params, const TileBox &box, const TilePart &part, c
 
   for (int i = threadIdx.x % lanes; i < sides.all - present; i += lanes) {
     const int x = 4 * (i < sides.left ? i : i + present);
-    const int4 at = *(const int4 *)(samples.of + x);
+    const int4 at = *(const int4 *)(samples + x);
 
     if (is_in_part(box, part, at.x) && is_in_part(box, part, at.y) && is_in_part(box, part, at.z) &&
         is_in_part(box, part, at.w)) {
@@ -182,8 +178,8 @@ fill_sides(const TileParams &params, const TileBox &box, const TilePart &part, c
 
 #pragma unroll 1
       for (int k = x; k < x + 4; k += 2) {
-        const T sample[2] = {find_sample<T>(params, box, part, to, plane, samples.of[k]),
-                             find_sample<T>(params, box, part, to, plane, samples.of[k + 1])};
+        const T sample[2] = {find_sample<T>(params, box, part, to, plane, samples[k]),
+                             find_sample<T>(params, box, part, to, plane, samples[k + 1])};
 
         store_outside(part, to, k, sample);
       }
@@ -202,7 +198,7 @@ template <typename T>
 __device__ static void
 fill_tile(const TileParams &params, const TileBox &box, const TilePart &part, T *tile, int64_t delta)
 {
-  __shared__ TileSamples samples;
+  __shared__ alignas(16) int samples[CNV_TILE_SAMPLES];
 
   find_samples(params, box, part, samples);
   fill_rows<T>(params, box, part, tile, delta);
