@@ -7,6 +7,7 @@
 #define IN(value) (1u << (value))
 #define FILTER(name) IN(CNV_FILTER_##name)
 #define GAUSSIANS (FILTER(GAUSSIAN) | FILTER(UNSHARP) | FILTER(LOG))
+#define CELLS (FILTER(MOSAIC) | FILTER(FILL))
 #define DERIVATIVES (FILTER(SOBEL) | FILTER(SCHARR) | FILTER(PREWITT))
 
 /* ---- conditions of rows ---- */
@@ -146,11 +147,19 @@ static const struct {
     {"radius-x radius-y sigma-x sigma-y", "filter", ~FILTER(MOTION), ALWAYS,
      NO_EFFECT "set radius, which is along the line"},
     {"sigma sigma-x sigma-y", "filter", GAUSSIANS, FIXED_RADIUS,
-     NO_EFFECT "choose gaussian, unsharp or log; box, disk and motion take a radius from sigma where radius is -1"},
+     NO_EFFECT
+     "choose gaussian, unsharp or log; box, disk, motion and mosaic take a radius from sigma where radius is -1"},
     {"truncate", NULL, 0, FIXED_RADII, NO_EFFECT "it makes a radius of sigma; set sigma, and radius to -1"},
     {"bias", NULL, 0, SATURATION,
      "saturates: whatever the picture, samples come out as 0 or at full scale; it is a fraction of full scale, 0.5 for "
      "mid-grey"},
+    {"fill-color", "filter", FILTER(FILL), ALWAYS, NO_EFFECT "set filter=fill"},
+    {"absolute scale bias chroma-mode chroma-radius chroma-sigma temporal-radius kernel-t", "filter", ~FILTER(FILL),
+     ALWAYS, NO_EFFECT "all that is filtered takes the fill-color; choose another filter, or leave it at its default"},
+    {"border-mode border-color", "filter", ~CELLS, ALWAYS,
+     NO_EFFECT "nothing is read outside the frame or a region; leave it at its default"},
+    {"roi-isolated", "filter", ~CELLS, ALWAYS,
+     NO_EFFECT "nothing is read outside a region anyway; leave it at its default"},
     {"border-color", "border-mode", IN(CNV_BORDER_CONSTANT), ALWAYS, NO_EFFECT "set border-mode=constant"},
     {"planes", "format", 0, OTHER_PLANES,
      "names none that the frames have: nothing is filtered, and the whole picture stays in clear; choose luma and "

@@ -44,6 +44,8 @@ SHOWN = {
     'laplacian': 'bias=0.5',
     'log': 'sigma=1.5 scale=5 bias=0.5',
     'emboss': 'amount=2 angle=45',
+    'mosaic': 'radius=5',
+    'fill': 'fill-color=0xff2050a0 roi-source=property roi="<<112,28,62,80>>" roi-feather=6',
     'custom': f'kernel="<{STAR}>"',
 }
 PRIVACY = 'roi-source=meta roi-types=face,plate roi-strength=relative roi-expand=0.1 roi-feather=6'

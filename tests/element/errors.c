@@ -271,6 +271,7 @@ GST_START_TEST(test_enums)
       {"temporal-border", "reflect", CNV_TEMPORAL_REFLECT},
       {"border-mode", "reflect-101", CNV_BORDER_REFLECT_101},
       {"algorithm", "tensor", CNV_ALGORITHM_TENSOR},
+      {"algorithm", "mosaic", CNV_ALGORITHM_MOSAIC},
       {"gradient", "directional", CNV_GRADIENT_DIRECTIONAL},
   };
   GstElement *element = make_element("cpu", NULL);

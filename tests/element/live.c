@@ -14,6 +14,7 @@
 
 GST_START_TEST(test_live_changes)
 {
+  static const guint8 cells[W * H] = {45, 45, 45, 63, 45, 45, 45, 63, 45, 45, 45, 63};
   GstHarness *h = HARNESS(BACKEND, "GRAY8", W, H, "filter=box", "radius=1");
 
   expect_ramp(h, 0, ramp_box);
@@ -25,6 +26,10 @@ GST_START_TEST(test_live_changes)
   expect_ramp(h, 3, ramp);
   SET(h->element, "filter=box", "radius=1", "kernel=<>");
   expect_ramp(h, 4, ramp_box);
+  SET(h->element, "filter=mosaic", "radius=0");
+  expect_ramp(h, 5, ramp);
+  SET(h->element, "radius=1");
+  expect_ramp(h, 6, cells);
   gst_harness_teardown(h);
 }
 GST_END_TEST;
@@ -376,8 +381,8 @@ GST_START_TEST(test_random_changes)
     check_stamp(out, i * i);
     gst_buffer_unref(out);
   }
-  /* No change was refused: all that is told is that some filters have neither kernel nor radius. */
-  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, " has no effect: "), 2);
+  /* No change was refused: all that is told is that some filters have no kernel, no radius or no border. */
+  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, " has no effect: "), 3);
   g_rand_free(rng);
   gst_harness_teardown(h);
   free_element(element, bus);

@@ -193,6 +193,9 @@ static const struct {
     {{"filter=box", "roi-types=car"}, {{"face", 1, 1, 3, 3}}, TRUE},
     {{"filter=box", "disable-passthrough=true"}, {{NULL}}, FALSE},
     {{"filter=box", "roi-invert=true"}, {{NULL}}, FALSE},
+    {{"filter=mosaic"}, {{"face", 1, 1, 3, 3}}, FALSE},
+    {{"filter=mosaic", "radius=0"}, {{"face", 1, 1, 3, 3}}, TRUE},
+    {{"filter=fill"}, {{"face", 1, 1, 3, 3}}, FALSE},
     {{"filter=identity"}, {{"face", 1, 1, 3, 3}}, TRUE},
     {{"filter=identity", "roi-invert=true"}, {{"face", 1, 1, 3, 3}}, TRUE},
     {{"filter=identity", "roi-target-x=4", "roi-target-y=4"}, {{"face", 1, 1, 3, 3}}, FALSE},
@@ -417,6 +420,7 @@ GST_START_TEST(test_relative_radius)
       {700, 9, "filter=box", "321x321"},    {10000, 9, "filter=box", "1025x1025"},
       {10000, 9, "filter=disk", "127x127"}, {10, 10, "roi-expand=0.5", "9x9"},
       {10, 10, "radius-x=0", "5x5"},        {10, 10, "roi-relative-size=1", "21x21"},
+      {41, 2, "filter=mosaic", "21x21"},    {100, 200, "filter=mosaic", "81x81"},
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {

@@ -30,7 +30,7 @@ typedef struct {
   double sigma, chroma_sigma, amount, angle, scale, bias;
   CnvGradient gradient;
   CnvBorder border;
-  guint border_color, planes;
+  guint border_color, fill_color, planes;
   CnvChromaMode chroma_mode;
   CnvAlphaMode alpha_mode;
   CnvAlgorithm algorithm;
@@ -110,6 +110,8 @@ draw_algorithm(GRand *rng, CnvFilterType filter)
   CnvAlgorithm algorithm = g_rand_int_range(rng, CNV_ALGORITHM_NAIVE, CNV_ALGORITHM_SEPARABLE + 1);
   gboolean dense = filter == CNV_FILTER_DISK || filter == CNV_FILTER_MOTION;
 
+  if (filter == CNV_FILTER_MOSAIC || filter == CNV_FILTER_FILL)
+    return seldom(rng, 4) ? CNV_ALGORITHM_NAIVE : seldom(rng, 2) ? CNV_ALGORITHM_MOSAIC : CNV_ALGORITHM_AUTO;
   return g_rand_boolean(rng) || (dense && needs_separable(algorithm)) ? CNV_ALGORITHM_AUTO : algorithm;
 }
 
@@ -219,6 +221,7 @@ draw_settings(GRand *rng, gboolean has_alpha)
       .gradient = g_rand_int_range(rng, CNV_GRADIENT_MAGNITUDE, CNV_GRADIENT_DIRECTIONAL + 1),
       .border = g_rand_int_range(rng, CNV_BORDER_CONSTANT, CNV_N_BORDERS),
       .border_color = g_rand_int(rng),
+      .fill_color = g_rand_int(rng),
       .planes = PICK(rng, planes),
       .chroma_mode = g_rand_boolean(rng) ? CNV_CHROMA_SAME : CNV_CHROMA_SCALED,
       .normalize = g_rand_boolean(rng),
@@ -248,7 +251,7 @@ count_ahead(const Settings *settings)
   int frames = settings->filter == CNV_FILTER_CUSTOM ? kernel_rows[settings->kernel].frames : 0;
   int n = frames > 0 ? frames : time->kernel > 0 ? time_rows[time->kernel].n : 2 * time->radius + 1;
 
-  return time->causal ? 0 : n / 2;
+  return time->causal || settings->filter == CNV_FILTER_FILL ? 0 : n / 2;
 }
 
 /* ---- what README says cannot be ---- */
@@ -319,7 +322,7 @@ alpha_is_refused(const Settings *settings)
   CnvFilterType filter = settings->filter;
   const int *axis = settings->kernel_axis;
 
-  if (settings->alpha_mode != CNV_ALPHA_PREMULTIPLY)
+  if (settings->alpha_mode != CNV_ALPHA_PREMULTIPLY || filter == CNV_FILTER_FILL)
     return FALSE;
   if (time_rows[settings->time.kernel].zero_sum)
     return TRUE;
@@ -389,9 +392,9 @@ set_settings(GstElement *element, const Settings *settings)
                settings->gradient, "scale", settings->scale, "bias", settings->bias, "absolute", settings->absolute,
                "normalize", settings->normalize, "flip-kernel", settings->flip, "anchor-x", settings->anchor[CNV_X],
                "anchor-y", settings->anchor[CNV_Y], "border-mode", settings->border, "border-color",
-               settings->border_color, "planes", settings->planes, "chroma-mode", settings->chroma_mode, "alpha-mode",
-               settings->alpha_mode, "algorithm", settings->algorithm, "disable-passthrough",
-               settings->disable_passthrough, NULL);
+               settings->border_color, "fill-color", settings->fill_color, "planes", settings->planes, "chroma-mode",
+               settings->chroma_mode, "alpha-mode", settings->alpha_mode, "algorithm", settings->algorithm,
+               "disable-passthrough", settings->disable_passthrough, NULL);
   set_text(element, "kernel", kernel_rows[settings->kernel].text);
   set_text(element, "kernel-x", axis_rows[settings->kernel_axis[CNV_X]].text);
   set_text(element, "kernel-y", axis_rows[settings->kernel_axis[CNV_Y]].text);
