@@ -59,7 +59,7 @@ add_box(GstCudaConvolveRegions *regions, GstAnalyticsODMtd *od)
 #define BACKGROUND "background"
 
 /* TRUE where roi-types has a class that the region belongs to by a related meta: of a classification the one with the
- * region's index, or a box's. is_background: one of them is called so. */
+ * region's index, or a box's, whose background is 0. is_background: one of them is called so. */
 static gboolean
 takes_label(const GstCudaConvolveRegions *regions, const GstAnalyticsSegmentationMtd *masks, gsize index,
             gboolean *is_background)
@@ -75,7 +75,8 @@ takes_label(const GstCudaConvolveRegions *regions, const GstAnalyticsSegmentatio
 
     if (type == gst_analytics_cls_mtd_get_mtd_type() && index < gst_analytics_cls_mtd_get_length(&mtd))
       name = name_of(gst_analytics_cls_mtd_get_quark(&mtd, index));
-    else if (type == gst_analytics_od_mtd_get_mtd_type())
+    else if (type == gst_analytics_od_mtd_get_mtd_type() &&
+             gst_analytics_segmentation_mtd_get_region_id(masks, index) != 0)
       name = name_of(gst_analytics_od_mtd_get_obj_type(&mtd));
     takes = takes || (name && gst_cuda_convolve_regions_take_type(regions, name));
     *is_background = *is_background || g_strcmp0(name, BACKGROUND) == 0;
@@ -122,12 +123,15 @@ add_masks(GstCudaConvolveRegions *regions, GstAnalyticsSegmentationMtd *masks)
   guint width, height, n_values;
   g_autoptr(GstBuffer) buffer = gst_analytics_segmentation_mtd_get_mask(masks, &x, &y, &width, &height);
   g_autoptr(GBytes) weight_of = NULL;
-  gboolean frame = width == 0 || height == 0;
-  const double rect[4] = {frame ? 0 : x, frame ? 0 : y, frame ? regions->image->width : width,
-                          frame ? regions->image->height : height};
+  double rect[4] = {x, y, width, height};
 
   if (!buffer)
     return;
+  if (width == 0 || height == 0) {
+    rect[0] = rect[1] = 0;
+    rect[2] = regions->image->width;
+    rect[3] = regions->image->height;
+  }
   n_values = gst_cuda_convolve_mask_n_values(buffer);
   if (n_values > 0)
     weight_of = choose_values(regions, masks, n_values);

@@ -451,6 +451,7 @@ element_suite(void)
   add_unused_tests(once);
   add_format_tests(once, each);
   add_hostile_tests(once, each);
+  add_analytics_tests(each);
   add_kernelfile_tests(once);
   add_mask_tests(once, each);
   add_region_tests(once, each);

@@ -22,6 +22,7 @@ extern int n_backends;
 gboolean have_gpu(void);
 
 /* The tests of the other files. once: as often as they say themselves; each: once a backend. */
+void add_analytics_tests(TCase *each);
 void add_live_tests(TCase *each);
 void add_error_tests(TCase *once, TCase *each);
 void add_format_tests(TCase *once, TCase *each);

@@ -69,6 +69,12 @@ static const struct {
     {{"roi=<1,2,3,-4>"}, 1, "rectangle 1, height is -4: write a whole number of pixels, 0 to 1048576"},
     {{"roi=<<1,2,3,4>,<1.5,2,3,4>>"}, 1, "rectangle 2, x is 1.5"},
     {{"roi=<<1,9999999,3,4>>"}, 1, "rectangle 1, y is 9999999"},
+    {{"roi=<0.5,0.5,1.5,1>"}, 1, "rectangle 1, width is 1.5"},
+    {{"roi=<0.5,0.5,-0.5,1>"}, 1, "rectangle 1, width is -0.5"},
+    {{"roi=<1,2,3,4>", "roi-units=fraction", "roi-source=property"}, 0, "rectangle 1 has 2 with roi-units=fraction"},
+    {{"roi=<<1,2,3,4>,<0,0.25,1,1>>", "roi-source=property"}, 0, "rectangle 2 has 0.25 with roi-units=pixels: write"},
+    {{"roi-mask-location=/nowhere/mask"}, 1, "roi-mask-location=/nowhere/mask: No such file"},
+    {{"roi-mask-location=/"}, 1, "roi-mask-location=/: this is a directory, no regular file"},
     {{"roi-source=meta", "roi-strength=relative", "filter=sobel"}, 0, "filter=sobel, whose radius is at most 3"},
     {{"roi-source=meta", "roi-strength=relative", "filter=sharpen"}, 0, "filter=sharpen, whose radius is at most 0"},
     {{"roi-source=meta", "roi-strength=relative", "roi-invert=true"}, 0, "roi-strength=relative with roi-invert=true"},
@@ -89,7 +95,7 @@ GST_START_TEST(test_bad_properties)
   /* A good value makes up for it. */
   gst_element_set_state(element, GST_STATE_NULL);
   SET(element, "filter=box", "radius=1", "sigma=0", "kernel=<1,2,1>", "kernel-x=<>", "kernel-y=<>", "kernel-t=<>",
-      "roi-source=none", "roi=<>");
+      "roi-source=none", "roi=<>", "roi-mask-location=");
   fail_unless_equals_int(gst_element_set_state(element, GST_STATE_PAUSED), GST_STATE_CHANGE_SUCCESS);
   free_element(element, bus);
 }
@@ -224,6 +230,12 @@ static const struct {
     {"roi-source", "none", "property", "property"},
     {"roi", "<  >", "<-1,2,3,4>", "< < -1, 2, 3, 4 > >"},
     {"roi", "< < -1, 2, 3, 4 > >", "<<1,2,3,4>,<5,6,7,8>>", "< < 1, 2, 3, 4 >, < 5, 6, 7, 8 > >"},
+    {"roi", "< < 1, 2, 3, 4 >, < 5, 6, 7, 8 > >", "<0,0.25,1,1/2>", "< < 0, 0.25, 1, 0.5 > >"},
+    {"roi-units", "pixels", "fraction", "fraction"},
+    {"roi-shape", "rectangle", "ellipse", "ellipse"},
+    {"roi-mask-location", NULL, "", NULL},
+    {"roi-confidence", "0", "0.5", "0.5"},
+    {"roi-smooth", "0", "300", "300"},
     {"roi-types", NULL, "face,plate", "\"face\\,plate\""},
     {"roi-invert", "false", "true", "true"},
     {"roi-expand", "0", "0.25", "0.25"},
@@ -266,6 +278,8 @@ GST_START_TEST(test_enums)
       {"backend", "cuda", CNV_BACKEND_CUDA},
       {"backend", "cpu", CNV_BACKEND_CPU},
       {"roi-source", "meta", CNV_ROI_META},
+      {"roi-units", "fraction", CNV_ROI_FRACTION},
+      {"roi-shape", "ellipse", CNV_SHAPE_ELLIPSE},
       {"roi-strength", "relative", CNV_ROI_RELATIVE},
       {"temporal-mode", "causal", CNV_TEMPORAL_CAUSAL},
       {"temporal-border", "reflect", CNV_TEMPORAL_REFLECT},

@@ -255,7 +255,21 @@ meets_next_settings(guint frame)
   return frame % SETTINGS_FRAMES >= SETTINGS_FRAMES - MAX_AHEAD;
 }
 
-/* Some reach beyond the frame or lie there, some are empty. */
+/* Weights of noise, of a size of their own. */
+static void
+add_mask(const Soak *soak, GstVideoRegionOfInterestMeta *meta)
+{
+  int width = g_rand_int_range(soak->rng, 1, 60), height = g_rand_int_range(soak->rng, 1, 40);
+  GstBuffer *mask = gst_buffer_new_allocate(NULL, (gsize)(width * height), NULL);
+
+  gst_buffer_fill(mask, 0, soak->noise, (gsize)(width * height));
+  gst_buffer_add_video_meta(mask, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, (guint)width, (guint)height);
+  gst_buffer_get_video_meta(mask)->stride[0] = width;
+  gst_video_region_of_interest_meta_add_param(meta, gst_structure_new("mask", "buffer", GST_TYPE_BUFFER, mask, NULL));
+  gst_buffer_unref(mask);
+}
+
+/* Some reach beyond the frame or lie there, some are empty, and some have a mask. */
 static void
 add_regions(const Soak *soak, guint frame, GstBuffer *buffer)
 {
@@ -266,7 +280,11 @@ add_regions(const Soak *soak, guint frame, GstBuffer *buffer)
     guint x = g_rand_int_range(soak->rng, 0, soak->info.width + 20), width = g_rand_int_range(soak->rng, 0, 80);
     guint y = g_rand_int_range(soak->rng, 0, soak->info.height + 20), height = g_rand_int_range(soak->rng, 0, 80);
 
-    gst_buffer_add_video_region_of_interest_meta(buffer, PICK(soak->rng, types), x, y, width, height);
+    GstVideoRegionOfInterestMeta *meta =
+        gst_buffer_add_video_region_of_interest_meta(buffer, PICK(soak->rng, types), x, y, width, height);
+
+    if (!is_known((int)frame, REGIONS_FRAME) && seldom(soak->rng, 4))
+      add_mask(soak, meta);
   }
 }
 

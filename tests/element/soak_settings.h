@@ -12,7 +12,8 @@
 
 typedef struct {
   const char *source, *rects, *types;
-  gboolean invert, isolated, relative;
+  gboolean ellipse, invert, isolated, relative;
+  guint smooth;
   double expand, feather, relative_size;
   int target_x, target_y;
 } Regions;
@@ -173,6 +174,8 @@ draw_regions(GRand *rng, int largest)
       .source = PICK(rng, sources),
       .rects = PICK(rng, lists),
       .types = PICK(rng, types),
+      .ellipse = seldom(rng, 4),
+      .smooth = seldom(rng, 4) ? (guint)g_rand_int_range(rng, 1, 4) : 0,
       .invert = seldom(rng, 4),
       .isolated = seldom(rng, 4),
       .relative = seldom(rng, 4),
@@ -186,6 +189,7 @@ draw_regions(GRand *rng, int largest)
   if (seldom(rng, 4)) {
     regions.target_x = g_rand_int_range(rng, 0, 320);
     regions.target_y = g_rand_int_range(rng, -1, 240);
+    regions.smooth = 0; /* a target has room for one region */
   }
   return regions;
 }
@@ -369,9 +373,11 @@ set_regions(GstElement *element, const Regions *regions)
   set_text(element, "roi-source", regions->source);
   set_text(element, "roi", regions->rects);
   set_text(element, "roi-strength", regions->relative ? "relative" : "fixed");
-  g_object_set(element, "roi-types", regions->types, "roi-invert", regions->invert, "roi-isolated", regions->isolated,
-               "roi-expand", regions->expand, "roi-feather", regions->feather, "roi-relative-size",
-               regions->relative_size, "roi-target-x", regions->target_x, "roi-target-y", regions->target_y, NULL);
+  set_text(element, "roi-shape", regions->ellipse ? "ellipse" : "rectangle");
+  g_object_set(element, "roi-types", regions->types, "roi-smooth", regions->smooth, "roi-invert", regions->invert,
+               "roi-isolated", regions->isolated, "roi-expand", regions->expand, "roi-feather", regions->feather,
+               "roi-relative-size", regions->relative_size, "roi-target-x", regions->target_x, "roi-target-y",
+               regions->target_y, NULL);
 }
 
 static void

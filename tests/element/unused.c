@@ -2,6 +2,8 @@
  *
  * Settings without effect: each is told of once, with the remedy; settings in force are not.
  */
+#include "config.h"
+
 #include <glib/gstdio.h>
 
 #include "element/element.h"
@@ -48,11 +50,19 @@ static const struct {
     {"I420", {"temporal-mode=causal", "drain-on-changes=false"}, 2, "has no effect: set temporal-radius or kernel-t"},
     {"I420", {"roi=<1,2,3,4>"}, 1, "roi with roi-source=none has no effect: " ALL_FILTERED},
     {"I420", {"roi=<1,2,3,4>", "roi-source=meta"}, 1, "the rectangles stay in clear where no meta covers them"},
+    {"I420", {"roi-units=fraction", "roi-shape=ellipse"}, 2, " with roi-source=none has no effect: " ALL_FILTERED},
+    {"I420",
+     {"roi-units=fraction", "roi-source=meta"},
+     1,
+     "roi-units with roi-source=meta has no effect: metas are in"},
+    {"I420", {"roi-confidence=0.5", "roi-smooth=3"}, 2, " with roi-source=none has no effect: " ALL_FILTERED},
+    {"I420", {"roi-source=property", "roi=<1,2,3,4>", "roi-smooth=3", "roi-confidence=0.5"}, 2, "set roi-source=meta"},
     {"I420", {"roi-types=face"}, 1, "roi-types with roi-source=none has no effect: " ALL_FILTERED},
     {"I420", {"roi-source=property", "roi=<1,2,3,4>", "roi-types=face"}, 1, "set roi-source=meta"},
     {"I420", {"roi-expand=0.1", "roi-feather=2"}, 2, " with roi-source=none has no effect: " ALL_FILTERED},
     {"I420", {"roi-source=property"}, 1, "roi-source=property finds no rectangle in the frame: nothing is filtered, "},
     {"I420", {"roi-source=property", "roi=<<64,0,9,9>,<-9,0,9,9>,<1,1,0,9>>"}, 1, CLEAR},
+    {"I420", {"roi-source=property", "roi=<-0.5,0,0.5,1>", "roi-units=fraction"}, 1, CLEAR},
     {"I420", {"roi-source=property", "roi=<0,48,9,9>", "roi-invert=true"}, 1, "with roi-invert=true " ALL_FILTERED},
     {"I420", {"roi-source=meta", "roi-relative-size=0.5"}, 1, "roi-relative-size with roi-strength=fixed has no"},
     {"I420", {"roi-source=meta", "roi-strength=relative", "radius=9"}, 1, "radius with roi-strength=relative has no"},
@@ -75,6 +85,8 @@ static const struct {
     {"I420", {"roi-source=property", "roi=<-9,0,9,9>", "roi-expand=0.2"}, 0},
     {"I420", {"roi-source=property", "roi=<<64,0,9,9>,<63,47,9,9>>", "roi-invert=true"}, 0},
     {"I420", {"roi-source=meta", "roi-types=face", "roi-strength=relative", "roi-relative-size=0.5"}, 0},
+    {"I420", {"roi-source=meta", "roi-shape=ellipse", "roi-smooth=5"}, 0},
+    {"I420", {"roi-source=property", "roi=<0.9,0.9,0.1,0.1>", "roi-units=fraction", "roi-shape=ellipse"}, 0},
 };
 
 /* Told once, though frames, changes and new caps follow. */
@@ -98,6 +110,59 @@ GST_START_TEST(test_unused_settings)
   free_element(element, bus);
 }
 GST_END_TEST;
+
+/* A mask is warned of like rectangles, and is a region of its own beside none. */
+GST_START_TEST(test_unused_mask_file)
+{
+  static const struct {
+    const char *set[3];
+    int n;
+    const char *fragment;
+  } mask_rows[] = {
+      {{"roi-source=none"}, 1, "roi-mask-location with roi-source=none has no effect: " ALL_FILTERED},
+      {{"roi-source=meta"}, 1, "the mask's stays in clear where no meta covers it"},
+      {{"roi-source=property"}, 0, ""},
+      {{"roi-source=property", "roi-shape=ellipse", "roi-units=fraction"}, 2, "the mask is the only region"},
+      {{"roi-source=property", "roi-shape=ellipse", "roi=<1,2,3,4>"}, 0, ""},
+  };
+  g_autofree char *path = g_build_filename(g_get_tmp_dir(), "cudaconvolve-unused-mask.pgm", NULL);
+
+  fail_unless(g_file_set_contents(path, "P2 1 1 255 255", -1, NULL));
+  for (gsize i = 0; i < G_N_ELEMENTS(mask_rows); i++) {
+    GstBus *bus;
+    GstElement *element = make_element("cpu", &bus);
+    GstHarness *h;
+
+    g_object_set(element, "roi-mask-location", path, NULL);
+    for (int s = 0; s < 3 && mask_rows[i].set[s]; s++)
+      SET(element, mask_rows[i].set[s]);
+    h = harness_of(gst_object_ref(element), "GRAY8", W, H);
+    gst_buffer_unref(push_ramp(h, 0));
+    gst_harness_teardown(h);
+    fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, mask_rows[i].fragment), mask_rows[i].n);
+    free_element(element, bus);
+  }
+  g_remove(path);
+}
+GST_END_TEST;
+
+#ifndef HAVE_ANALYTICS
+/* Boxes with a confidence are of GStreamer 1.24. */
+GST_START_TEST(test_unused_confidence)
+{
+  GstBus *bus;
+  GstElement *element = make_element("cpu", &bus);
+  GstHarness *h;
+
+  SET(element, "roi-source=meta", "roi-confidence=0.5");
+  h = harness_of(gst_object_ref(element), "GRAY8", W, H);
+  gst_buffer_unref(push_ramp(h, 0));
+  gst_harness_teardown(h);
+  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, "this build reads no boxes of GstAnalyticsODMtd"), 1);
+  free_element(element, bus);
+}
+GST_END_TEST;
+#endif
 
 /* A kernel file's taps are told of under one name. Another start tells again. */
 GST_START_TEST(test_unused_kernel_file)
@@ -125,4 +190,8 @@ add_unused_tests(TCase *once)
 {
   tcase_add_loop_test(once, test_unused_settings, 0, G_N_ELEMENTS(rows));
   tcase_add_test(once, test_unused_kernel_file);
+  tcase_add_test(once, test_unused_mask_file);
+#ifndef HAVE_ANALYTICS
+  tcase_add_test(once, test_unused_confidence);
+#endif
 }

@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Regions from GStreamer's analytics metas: boxes (1.24) and segmentation masks (1.26). As in regions.c black becomes
+ * white, so that the output is the regions' weight times 255.
+ */
+#include "config.h"
+
+#include "element/element.h"
+
+#ifdef HAVE_ANALYTICS
+
+#include <gst/analytics/analytics.h>
+#include <math.h>
+#include <string.h>
+
+#define WIDTH 32
+#define HEIGHT 24
+#define NEGATIVE "filter=identity", "scale=-1", "bias=1"
+
+static GstBuffer *
+black_frame(GstAnalyticsRelationMeta **meta, guint i)
+{
+  static const guint8 black[WIDTH * HEIGHT];
+  GstBuffer *buffer = gray_buffer(WIDTH, HEIGHT, black, i);
+
+  *meta = gst_buffer_add_analytics_relation_meta(buffer);
+  return buffer;
+}
+
+/* Takes the frame; pixels: what becomes of it. */
+static void
+filter(GstHarness *h, GstBuffer *frame, guint8 pixels[WIDTH * HEIGHT])
+{
+  frame = gst_harness_push_and_pull(h, frame);
+  gst_buffer_extract(frame, 0, pixels, WIDTH * HEIGHT);
+  gst_buffer_unref(frame);
+}
+
+/* ---- boxes ---- */
+
+typedef struct {
+  const char *label; /* NULL: no quark; none at all ends the list with a width of 0 */
+  int x, y, width, height;
+  float confidence;
+} Found;
+
+static void
+add_boxes(GstAnalyticsRelationMeta *meta, const Found *found)
+{
+  GstAnalyticsODMtd od;
+
+  for (; found->width != 0; found++)
+    fail_unless(gst_analytics_relation_meta_add_od_mtd(meta, found->label ? g_quark_from_string(found->label) : 0,
+                                                       found->x, found->y, found->width, found->height,
+                                                       found->confidence, &od));
+}
+
+/* found: bits of those that are to be filtered. */
+static void
+expect_boxes(const guint8 *pixels, const Found *found, guint bits, guint row)
+{
+  for (int y = 0; y < HEIGHT; y++)
+    for (int x = 0; x < WIDTH; x++) {
+      gboolean inside = FALSE;
+
+      for (guint i = 0; found[i].width != 0; i++)
+        inside = inside || (bits & 1u << i && x >= found[i].x && y >= found[i].y && x - found[i].x < found[i].width &&
+                            y - found[i].y < found[i].height);
+      fail_unless(pixels[y * WIDTH + x] == (inside ? 255 : 0), "row %u: %d at (%d, %d)", row, pixels[y * WIDTH + x], x,
+                  y);
+    }
+}
+
+static const Found faces[] = {
+    {"face", 2, 3, 5, 6, 0.9f},
+    {"Plate", 12, 3, 6, 4, 0.5f},
+    {"face", 20, 15, 40, 3, 0.2f},
+    {NULL, 1, 18, 4, 4, NAN},
+    {"", 8, 18, 4, 4, INFINITY},
+    {"face", 14, 18, 3, 3, -INFINITY},
+    {"car", 20, 9, 1, 1, -1.0f},
+    {"face", 27, 2, -4, 3, 1},
+    {"face", G_MAXINT, 2, G_MAXINT, 3, 1},
+    {"face", G_MININT, 22, G_MAXINT, 2, 1},
+    {"car", -3, 10, 6, 3, 1.5f},
+    {NULL, 0, 0, 0, 0, 0},
+};
+#define DRAWN ~(1u << 7 | 1u << 8 | 1u << 9)
+
+GST_START_TEST(test_boxes)
+{
+  static const struct {
+    const char *set[2];
+    guint bits;
+  } rows[] = {
+      {{NULL}, ~0u},
+      {{"roi-types=face"}, 1u << 0 | 1u << 2 | 1u << 5},
+      {{"roi-types= plate ,car"}, 1u << 1 | 1u << 6 | 1u << 10},
+      {{"roi-confidence=0.5"}, 1u << 0 | 1u << 1 | 1u << 4 | 1u << 10},
+      {{"roi-confidence=0.51"}, 1u << 0 | 1u << 4 | 1u << 10},
+      {{"roi-confidence=1"}, 1u << 4 | 1u << 10},
+      {{"roi-confidence=0.1", "roi-types=face"}, 1u << 0 | 1u << 2},
+      {{"roi-types=none"}, 0},
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+    GstHarness *h = HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=meta");
+    GstAnalyticsRelationMeta *meta;
+    GstBuffer *frame = black_frame(&meta, 0);
+    guint8 pixels[WIDTH * HEIGHT];
+
+    for (int s = 0; s < 2 && rows[i].set[s]; s++)
+      SET(h->element, rows[i].set[s]);
+    add_boxes(meta, faces);
+    filter(h, frame, pixels);
+    expect_boxes(pixels, faces, rows[i].bits & DRAWN, i);
+    gst_harness_teardown(h);
+  }
+}
+GST_END_TEST;
+
+/* More boxes than there can be regions: all are covered, and one message says how. */
+GST_START_TEST(test_many_boxes)
+{
+  GstAnalyticsRelationMetaInitParams room = {10000, 10000 * 80};
+  GstBus *bus;
+  GstElement *element = make_element(BACKEND, &bus);
+  GstHarness *h;
+
+  SET(element, NEGATIVE, "roi-source=meta", "roi-smooth=3");
+  h = harness_of(gst_object_ref(element), "GRAY8", WIDTH, HEIGHT);
+  for (guint n = 0; n < 2; n++) {
+    GstAnalyticsRelationMeta *meta;
+    GstBuffer *frame = black_frame(&meta, n);
+    guint8 pixels[WIDTH * HEIGHT];
+
+    gst_buffer_remove_meta(frame, (GstMeta *)meta);
+    meta = gst_buffer_add_analytics_relation_meta_full(frame, &room);
+    for (int i = 0; i < 10000; i++)
+      add_boxes(meta, (const Found[]){{"dot", i == 9999 ? 30 : i % 7, i == 9999 ? 20 : i % 5, 2, 2, 1}, {NULL}});
+    filter(h, frame, pixels);
+    for (int y = 0; y < HEIGHT; y++)
+      for (int x = 0; x < WIDTH; x++)
+        if ((x < 8 && y < 6) || (x >= 30 && y >= 20 && y < 22))
+          fail_unless_equals_int(pixels[y * WIDTH + x], 255);
+  }
+  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, "more than 1024 regions on a frame"), 1);
+  gst_harness_teardown(h);
+  free_element(element, bus);
+}
+GST_END_TEST;
+
+#if GST_CHECK_VERSION(1, 26, 0)
+
+/* Every sample of a turned box is covered, and nothing a pixel or more away from the upright box around it. */
+GST_START_TEST(test_turned_boxes)
+{
+  static const float angles[] = {0, 0.3f, -0.5f, 1.5707963f, 2, 3.1415927f, -100, 1e30f};
+
+  for (guint i = 0; i < G_N_ELEMENTS(angles); i++) {
+    GstHarness *h = HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=meta");
+    double c = cos(angles[i]), s = sin(angles[i]), half_x = (fabs(12 * c) + fabs(5 * s)) / 2;
+    double half_y = (fabs(12 * s) + fabs(5 * c)) / 2;
+    GstAnalyticsRelationMeta *meta;
+    GstBuffer *frame = black_frame(&meta, 0);
+    GstAnalyticsODMtd od;
+    guint8 pixels[WIDTH * HEIGHT];
+
+    fail_unless(gst_analytics_relation_meta_add_oriented_od_mtd(meta, 0, 9, 8, 12, 5, angles[i], 1, &od));
+    filter(h, frame, pixels);
+    for (int y = 0; y < HEIGHT; y++)
+      for (int x = 0; x < WIDTH; x++) {
+        double dx = x + 0.5 - 15, dy = y + 0.5 - 10.5;
+        gboolean inside = fabs(dx * c + dy * s) <= 6 && fabs(dy * c - dx * s) <= 2.5;
+        gboolean outside = fabs(dx) > half_x + 1 || fabs(dy) > half_y + 1;
+
+        fail_unless(!inside || pixels[y * WIDTH + x] == 255, "%g: (%d, %d) is uncovered", angles[i], x, y);
+        fail_unless(!outside || pixels[y * WIDTH + x] == 0, "%g: (%d, %d) is covered", angles[i], x, y);
+      }
+    gst_harness_teardown(h);
+  }
+}
+GST_END_TEST;
+
+/* An angle that is no number encloses all that it could be. */
+GST_START_TEST(test_box_without_angle)
+{
+  static const float angles[] = {NAN, INFINITY, -INFINITY};
+
+  for (guint i = 0; i < G_N_ELEMENTS(angles); i++) {
+    GstHarness *h = HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=meta");
+    GstAnalyticsRelationMeta *meta;
+    GstBuffer *frame = black_frame(&meta, 0);
+    GstAnalyticsODMtd od;
+    guint8 pixels[WIDTH * HEIGHT];
+
+    fail_unless(gst_analytics_relation_meta_add_oriented_od_mtd(meta, 0, 12, 9, 8, 6, angles[i], 1, &od));
+    filter(h, frame, pixels);
+    for (int y = 0; y < HEIGHT; y++)
+      for (int x = 0; x < WIDTH; x++)
+        fail_unless((pixels[y * WIDTH + x] == 255) == (x >= 11 && x < 21 && y >= 7 && y < 17), "%d at (%d, %d)",
+                    pixels[y * WIDTH + x], x, y);
+    gst_harness_teardown(h);
+  }
+}
+GST_END_TEST;
+
+/* ---- segmentation ---- */
+
+/* Numbers of regions: 0 is the background, 12 and 7 are strawberries, 31 is a leaf. */
+static const guint8 numbers[] = {0, 12, 12, 0, 7, 31, 0, 7, 31, 31, 200, 0};
+static guint region_ids[] = {0, 12, 7, 31};
+
+typedef struct {
+  GstVideoFormat format;
+  int x, y;
+  guint width, height; /* of 4 x 3 numbers, in the frame */
+  gboolean classified;
+} Segments;
+
+static void
+add_segments(GstAnalyticsRelationMeta *meta, const Segments *segments)
+{
+  static const char *const labels[] = {"background", "Strawberry", "strawberry", "leaf"};
+  gsize bytes = segments->format == GST_VIDEO_FORMAT_GRAY8 ? 1 : 2;
+  guint8 wide[sizeof(numbers) * 2] = {0};
+  GQuark quarks[G_N_ELEMENTS(labels)];
+  float levels[G_N_ELEMENTS(labels)];
+  GstAnalyticsSegmentationMtd masks;
+  GstAnalyticsClsMtd classes;
+
+  for (guint i = 0; i < G_N_ELEMENTS(numbers); i++)
+    wide[i * bytes + (segments->format == GST_VIDEO_FORMAT_GRAY16_BE)] = numbers[i];
+  fail_unless(gst_analytics_relation_meta_add_segmentation_mtd(
+      meta, packed_buffer(segments->format, 4, 3, wide, 4 * bytes, 7, 4 * (int)bytes + 3),
+      GST_SEGMENTATION_TYPE_INSTANCE, G_N_ELEMENTS(region_ids), region_ids, segments->x, segments->y, segments->width,
+      segments->height, &masks));
+  if (!segments->classified)
+    return;
+  for (guint i = 0; i < G_N_ELEMENTS(labels); i++) {
+    quarks[i] = g_quark_from_string(labels[i]);
+    levels[i] = -1;
+  }
+  fail_unless(gst_analytics_relation_meta_add_cls_mtd(meta, G_N_ELEMENTS(labels), levels, quarks, &classes));
+  fail_unless(gst_analytics_relation_meta_set_relation(meta, GST_ANALYTICS_REL_TYPE_RELATE_TO, masks.id, classes.id));
+}
+
+/* Each number covers 4 x 4 pixels, and in the middle of these its weight is its own. */
+static void
+expect_segments(const guint8 *pixels, const Segments *segments, const char *counted, gboolean invert, guint row)
+{
+  int width = segments->width ? (int)segments->width : WIDTH, height = segments->width ? (int)segments->height : HEIGHT;
+
+  for (int y = 0; y < 3; y++)
+    for (int x = 0; x < 4; x++) {
+      int px = segments->x + (2 * x + 1) * width / 8, py = segments->y + (2 * y + 1) * height / 6;
+      gboolean counts = counted[4 * y + x] == '#';
+      guint8 expected = counts != invert ? 255 : 0;
+
+      if (px >= 0 && px < WIDTH && py >= 0 && py < HEIGHT)
+        fail_unless(abs(pixels[py * WIDTH + px] - expected) < 65, "row %u: %d at (%d, %d)", row,
+                    pixels[py * WIDTH + px], px, py);
+    }
+  if (segments->width)
+    fail_unless_equals_int(pixels[(HEIGHT - 1) * WIDTH + WIDTH - 1], invert ? 255 : 0);
+}
+
+GST_START_TEST(test_segments)
+{
+  static const struct {
+    const char *set;
+    Segments segments;
+    const char *counted; /* .: not */
+  } rows[] = {
+      {"roi-types=", {GST_VIDEO_FORMAT_GRAY8, 4, 2, 16, 12, FALSE}, ".##.##.####."},
+      {"roi-types=", {GST_VIDEO_FORMAT_GRAY8, 4, 2, 16, 12, TRUE}, ".##.##.####."},
+      {"roi-types=all", {GST_VIDEO_FORMAT_GRAY16_LE, 4, 2, 16, 12, TRUE}, ".##.##.####."},
+      {"roi-types=12", {GST_VIDEO_FORMAT_GRAY8, 4, 2, 16, 12, FALSE}, ".##........."},
+      {"roi-types=12,31", {GST_VIDEO_FORMAT_GRAY16_BE, 4, 2, 16, 12, FALSE}, ".##..#..##.."},
+      {"roi-types=200", {GST_VIDEO_FORMAT_GRAY8, 4, 2, 16, 12, TRUE}, "..........#."},
+      {"roi-types=strawberry", {GST_VIDEO_FORMAT_GRAY8, 4, 2, 16, 12, TRUE}, ".##.#..#...."},
+      {"roi-types=strawberry", {GST_VIDEO_FORMAT_GRAY8, 4, 2, 16, 12, FALSE}, "............"},
+      {"roi-types=leaf,7", {GST_VIDEO_FORMAT_GRAY16_LE, 4, 2, 16, 12, TRUE}, "....##.###.."},
+      {"roi-types=background", {GST_VIDEO_FORMAT_GRAY8, 4, 2, 16, 12, TRUE}, "#..#..#....#"},
+      {"roi-types=0", {GST_VIDEO_FORMAT_GRAY8, 4, 2, 16, 12, FALSE}, "#..#..#....#"},
+      {"roi-types=all,0", {GST_VIDEO_FORMAT_GRAY8, 4, 2, 16, 12, FALSE}, "############"},
+      {"roi-types=256,-1,1e1,12x", {GST_VIDEO_FORMAT_GRAY8, 4, 2, 16, 12, FALSE}, "............"},
+      {"roi-types=", {GST_VIDEO_FORMAT_GRAY8, 0, 0, 0, 0, FALSE}, ".##.##.####."},
+      {"roi-types=", {GST_VIDEO_FORMAT_GRAY8, -8, -6, 32, 24, FALSE}, ".##.##.####."},
+  };
+
+  for (guint i = 0; i < 2 * G_N_ELEMENTS(rows); i++) {
+    gboolean invert = i % 2 > 0;
+    GstHarness *h = HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=meta", rows[i / 2].set,
+                            invert ? "roi-invert=true" : "roi-invert=false");
+    GstAnalyticsRelationMeta *meta;
+    GstBuffer *frame = black_frame(&meta, 0);
+    guint8 pixels[WIDTH * HEIGHT];
+
+    add_segments(meta, &rows[i / 2].segments);
+    filter(h, frame, pixels);
+    expect_segments(pixels, &rows[i / 2].segments, rows[i / 2].counted, invert, i / 2);
+    gst_harness_teardown(h);
+  }
+}
+GST_END_TEST;
+
+/* A label of a box that the masks are related to is theirs, but for the background. */
+GST_START_TEST(test_segments_of_a_box)
+{
+  for (int face = 0; face < 2; face++) {
+    GstHarness *h =
+        HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=meta", "roi-types=face", "roi-confidence=0.5");
+    const Segments segments = {GST_VIDEO_FORMAT_GRAY8, 4, 2, 16, 12};
+    GstAnalyticsRelationMeta *meta;
+    GstBuffer *frame = black_frame(&meta, 0);
+    guint8 pixels[WIDTH * HEIGHT];
+
+    add_segments(meta, &segments);
+    add_boxes(meta, (const Found[]){{face ? "face" : "car", 4, 2, 16, 12, 0.1f}, {NULL}});
+    fail_unless(gst_analytics_relation_meta_set_relation(meta, GST_ANALYTICS_REL_TYPE_RELATE_TO, 0, 1));
+    filter(h, frame, pixels);
+    expect_segments(pixels, &segments, face ? ".##.##.###.." : "............", FALSE, (guint)face);
+    gst_harness_teardown(h);
+  }
+}
+GST_END_TEST;
+
+/* Boxes, masks and the older metas of one frame. */
+GST_START_TEST(test_all_kinds)
+{
+  GstHarness *h = HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=meta", "roi-types=face,12");
+  const Segments segments = {GST_VIDEO_FORMAT_GRAY8, 0, 0, 16, 12};
+  const Found found[] = {{"face", 20, 2, 5, 6, 1}, {"car", 20, 12, 5, 6, 1}, {NULL}};
+  GstAnalyticsRelationMeta *meta;
+  GstBuffer *frame = black_frame(&meta, 0);
+  guint8 pixels[WIDTH * HEIGHT];
+
+  add_segments(meta, &segments);
+  add_boxes(meta, found);
+  gst_buffer_add_video_region_of_interest_meta(frame, "face", 3, 15, 6, 5);
+  filter(h, frame, pixels);
+  expect_segments(pixels, &segments, ".##.........", FALSE, 0);
+  for (int y = 0; y < HEIGHT; y++)
+    for (int x = 0; x < WIDTH; x++)
+      if (x >= 16 || y >= 12)
+        fail_unless((pixels[y * WIDTH + x] == 255) ==
+                        ((x >= 20 && x < 25 && y >= 2 && y < 8) || (x >= 3 && x < 9 && y >= 15 && y < 20)),
+                    "%d at (%d, %d)", pixels[y * WIDTH + x], x, y);
+  gst_harness_teardown(h);
+}
+GST_END_TEST;
+
+/* ---- hostile segmentation ---- */
+
+/* Metas that came to lie after they were added: one warning, and all that the masks cover is filtered. */
+GST_START_TEST(test_hostile_segments)
+{
+  static const struct {
+    guint width, height;
+    gsize offset;
+    int stride;
+    const char *message; /* NULL: it is right all the same */
+  } rows[] = {
+      {4, 3, 0, 7, NULL},
+      {4, 3, 1000, 7, "does not hold 4x3 samples at offset 1000"},
+      {4, 3, G_MAXSIZE - 6, 7, "does not hold"},
+      {4, 3, 7, -7, "does not hold"},
+      {4, 3, 7, G_MAXINT, "does not hold"},
+      {0, 0, 7, 7, "a mask of 0x0 samples"},
+      {G_MAXUINT, 3, 7, 7, "a mask of 4294967295x3 samples"},
+      {32768, 2, 7, 32768, "does not hold"},
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+    GstBus *bus;
+    GstElement *element = make_element(BACKEND, &bus);
+    GstHarness *h;
+
+    SET(element, NEGATIVE, "roi-source=meta");
+    h = harness_of(gst_object_ref(element), "GRAY8", WIDTH, HEIGHT);
+    for (guint n = 0; n < 2; n++) {
+      const Segments segments = {GST_VIDEO_FORMAT_GRAY8, 4, 2, 16, 12};
+      GstAnalyticsRelationMeta *meta;
+      GstBuffer *frame = black_frame(&meta, n), *mask;
+      GstAnalyticsSegmentationMtd mtd;
+      GstVideoMeta *layout;
+      guint8 pixels[WIDTH * HEIGHT];
+
+      add_segments(meta, &segments);
+      fail_unless(gst_analytics_relation_meta_get_segmentation_mtd(meta, 0, &mtd));
+      mask = gst_analytics_segmentation_mtd_get_mask(&mtd, NULL, NULL, NULL, NULL);
+      layout = gst_buffer_get_video_meta(mask);
+      layout->width = rows[i].width;
+      layout->height = rows[i].height;
+      layout->offset[0] = rows[i].offset;
+      layout->stride[0] = rows[i].stride;
+      gst_buffer_unref(mask);
+      filter(h, frame, pixels);
+      for (int y = 2; y < 14 && rows[i].message; y++)
+        for (int x = 4; x < 20; x++)
+          fail_unless_equals_int(pixels[y * WIDTH + x], 255);
+    }
+    fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, rows[i].message ? rows[i].message : ""),
+                           rows[i].message != NULL);
+    gst_harness_teardown(h);
+    free_element(element, bus);
+  }
+}
+GST_END_TEST;
+
+/* Places at the ends of numbers, no region at all, numbers that no sample can have, and one byte of memory. */
+GST_START_TEST(test_odd_segments)
+{
+  static const int starts[] = {G_MININT, -1, 0, G_MAXINT};
+  static const guint sizes[] = {1, G_MAXINT, G_MAXUINT};
+  guint odd_ids[] = {G_MAXUINT, 256, 1};
+  GstHarness *h =
+      HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=meta", "roi-feather=2", "roi-smooth=1");
+
+  for (guint i = 0; i < 4 * 4 * 3 * 3; i++) {
+    GstAnalyticsRelationMeta *meta;
+    GstBuffer *frame = black_frame(&meta, i), *mask = gst_buffer_new_allocate(NULL, 1, NULL);
+    GstAnalyticsSegmentationMtd mtd;
+    guint8 pixels[WIDTH * HEIGHT];
+
+    gst_buffer_memset(mask, 0, 1, 1);
+    gst_buffer_add_video_meta(mask, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, 1, 1);
+    fail_unless(gst_analytics_relation_meta_add_segmentation_mtd(
+        meta, mask, GST_SEGMENTATION_TYPE_SEMANTIC, i % 2 ? 3 : 0, odd_ids, starts[i % 4], starts[i / 4 % 4],
+        sizes[i / 16 % 3], sizes[i / 48], &mtd));
+    filter(h, frame, pixels);
+  }
+  gst_harness_teardown(h);
+}
+GST_END_TEST;
+
+#endif
+
+/* ---- downstream ---- */
+
+/* The metas come out as they came, also of frames that wait for others or are copied between kinds of memory. */
+GST_START_TEST(test_metas_stay)
+{
+  static const char *const ways[] = {"roi-source=meta", "roi-source=none", "temporal-radius=1"};
+
+  for (guint w = 0; w < G_N_ELEMENTS(ways); w++) {
+    GstHarness *h = HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, "filter=box", ways[w]);
+    const Found found[] = {{"face", 3, 4, 5, 6, 0.25f}, {"car", 20, 12, 500, 600, 1}, {NULL}};
+    GstAnalyticsRelationMeta *meta;
+    GstBuffer *frame = black_frame(&meta, 0);
+    GstAnalyticsODMtd od;
+    int x, y, width, height;
+    float confidence;
+#if GST_CHECK_VERSION(1, 26, 0)
+    const Segments segments = {GST_VIDEO_FORMAT_GRAY8, 4, 2, 16, 12};
+    GstAnalyticsSegmentationMtd mtd;
+    guint mask_width, mask_height;
+    GstBuffer *mask, *same;
+#endif
+
+    add_boxes(meta, found);
+#if GST_CHECK_VERSION(1, 26, 0)
+    add_segments(meta, &segments);
+    fail_unless(gst_analytics_relation_meta_get_segmentation_mtd(meta, 2, &mtd));
+    mask = gst_analytics_segmentation_mtd_get_mask(&mtd, NULL, NULL, NULL, NULL);
+#endif
+    fail_unless_equals_int(gst_harness_push(h, frame), GST_FLOW_OK);
+    gst_harness_push_event(h, gst_event_new_eos());
+    frame = gst_harness_pull(h);
+    meta = gst_buffer_get_analytics_relation_meta(frame);
+    fail_unless(meta != NULL);
+    for (guint i = 0; i < 2; i++) {
+      fail_unless(gst_analytics_relation_meta_get_od_mtd(meta, i, &od));
+      fail_unless(gst_analytics_od_mtd_get_location(&od, &x, &y, &width, &height, &confidence));
+      fail_unless(x == found[i].x && y == found[i].y && width == found[i].width && height == found[i].height &&
+                  confidence == found[i].confidence);
+      fail_unless_equals_string(g_quark_to_string(gst_analytics_od_mtd_get_obj_type(&od)), found[i].label);
+    }
+#if GST_CHECK_VERSION(1, 26, 0)
+    fail_unless(gst_analytics_relation_meta_get_segmentation_mtd(meta, 2, &mtd));
+    same = gst_analytics_segmentation_mtd_get_mask(&mtd, &x, &y, &mask_width, &mask_height);
+    fail_unless(same == mask && x == 4 && y == 2 && mask_width == 16 && mask_height == 12);
+    fail_unless_equals_int(gst_analytics_segmentation_mtd_get_region_count(&mtd), 4);
+    gst_buffer_unref(mask);
+    gst_buffer_unref(same);
+#endif
+    gst_buffer_unref(frame);
+    gst_harness_teardown(h);
+  }
+}
+GST_END_TEST;
+
+void
+add_analytics_tests(TCase *each)
+{
+  EACH(test_boxes);
+  EACH(test_many_boxes);
+  EACH(test_metas_stay);
+#if GST_CHECK_VERSION(1, 26, 0)
+  EACH(test_turned_boxes);
+  EACH(test_box_without_angle);
+  EACH(test_segments);
+  EACH(test_segments_of_a_box);
+  EACH(test_all_kinds);
+  EACH(test_hostile_segments);
+  EACH(test_odd_segments);
+#else
+  g_print("SKIPPED: segmentation masks and turned boxes, GStreamer 1.26 has them\n");
+#endif
+}
+
+#else
+
+void
+add_analytics_tests(TCase *each)
+{
+  g_print("SKIPPED: analytics metas, this build has no gstreamer-analytics-1.0 of GStreamer 1.24 or newer\n");
+}
+
+#endif
