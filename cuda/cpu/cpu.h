@@ -96,6 +96,13 @@ cnv_cpu_temporal_taps(const CpuTile *tile, const CnvTerm *term)
   return (CpuTapRange){0, tile->frame->n_sources};
 }
 
+/* Samples of a row of a tile. */
+static inline int
+cnv_cpu_samples(const CpuTile *tile)
+{
+  return (tile->last - tile->first) * tile->plane->from->channels;
+}
+
 /* The sum of their weights. */
 static inline double
 cnv_cpu_temporal_sum(const CpuTile *tile, const CnvTerm *term)
@@ -174,6 +181,9 @@ int cnv_cpu_mosaic_means(const CpuWorker *worker, const CpuTile *tile, int y);
 
 /* The end of the cells that row `end` of a job cuts; of other planes `end`. */
 int cnv_cpu_mosaic_end(const CnvPlane *plane, const CnvRectJob *job, int end);
+
+/* Stores row y of a tile from number i of the rows of its terms' sums. */
+void cnv_cpu_store_row(CpuWorker *worker, const CpuTile *tile, int y, int i);
 
 /* CNV_BORDER_RENORMALIZE: makes the factors for row y of a tile. All rows between the borders have the same, so that
  * they are seldom made. */

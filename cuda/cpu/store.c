@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * From sums to samples: the sums of a row become one, and that is written. Rows of plain planes are written by vector
+ * code, others component by component.
+ */
+#include "cpu/cpu.h"
+
+#include <math.h>
+
+#include "plan/component.h"
+
+/* Colours become means weighted by alpha; where there is none, the pixel is marked. */
+static void
+divide_by_weight(CpuWorker *worker, const CpuTile *tile, float *acc)
+{
+  const CnvPlane *plane = tile->plane->from;
+  int channels = plane->channels, w = plane->weight;
+  float epsilon = plane->alpha_epsilon * plane->full[w], norm = plane->alpha_norm;
+  guint8 *unfiltered = worker->unfiltered;
+
+  for (int i = 0; i < tile->last - tile->first; i++, acc += channels) {
+    float weight = acc[w], factor = norm / weight;
+
+    unfiltered[i] = fabsf(weight) <= epsilon;
+    if (unfiltered[i])
+      continue;
+    for (int c = 0; c < channels; c++)
+      acc[c] *= factor;
+    acc[w] = weight;
+  }
+}
+
+/* a of plan.h for row number i of the sums. */
+static const float *
+combine(CpuWorker *worker, const CpuTile *tile, int y, int i)
+{
+  const CpuPlane *plane = tile->plane;
+  const CpuSimd *simd = tile->frame->simd;
+  gboolean magnitude = plane->from->combine == CNV_COMBINE_MAGNITUDE;
+  gsize row = i * plane->acc_stride;
+  float *acc = worker->term[0].acc + row;
+  int n = cnv_cpu_samples(tile);
+
+  if (cnv_border_renormalizes(plane->from->border))
+    cnv_cpu_renormalize(worker, tile, y);
+  for (int t = 1; t < plane->from->n_terms && !magnitude; t++)
+    simd->add_scaled(acc, worker->term[t].acc + row, 1, n);
+  if (plane->from->weight >= 0 && !magnitude)
+    divide_by_weight(worker, tile, acc);
+  for (int t = 0; worker->scaled && t < (magnitude ? 2 : 1); t++)
+    simd->multiply(worker->term[t].acc + row, worker->term[t].factor, n);
+  if (magnitude)
+    simd->magnitude(acc, worker->term[1].acc + row, n);
+  if (plane->from->combine == CNV_COMBINE_ABSOLUTE)
+    simd->absolute(acc, plane->mid_bias, n);
+  return acc;
+}
+
+/* ---- from sums to samples ---- */
+
+/* A component of pixels that stand in a row. */
+typedef struct {
+  const float *acc;         /* of the component of the first pixel */
+  const float *weight;      /* of each pixel; NULL: all 1 */
+  const guint8 *unfiltered; /* pixels whose input stands; NULL: none */
+  const guint8 *source;     /* input where it is filtered */
+  const guint8 *in;         /* input where it is written */
+  guint8 *out;
+} Samples;
+
+static inline void
+store_component(const Samples samples, int n, const CnvPlane *plane, int c, int bytes)
+{
+  const CnvComponent component = plane->component[c];
+  int channels = plane->channels, step = component.step;
+  float base = plane->base[c], low = plane->lowest[c], high = plane->highest[c];
+  float gain = plane->gain[c], fraction = plane->fraction[c];
+
+  for (int i = 0; i < n; i++) {
+    float v = gain * samples.acc[i * channels] + fraction;
+
+    v = v > low ? v : low;
+    v = v < high ? v : high;
+    if (samples.unfiltered && samples.unfiltered[i])
+      v = (float)cnv_component_get(samples.source + i * step, &component, bytes) - base;
+    if (samples.weight)
+      v += (1 - samples.weight[i]) * ((float)cnv_component_get(samples.in + i * step, &component, bytes) - base - v);
+    cnv_component_put(samples.out + i * step, &component, bytes, (int)(v + (CNV_CPU_ROUND + base) - CNV_CPU_ROUND));
+  }
+}
+
+/* Stores row y of a tile. weight: of each pixel, NULL where all are 1. */
+static void
+store_components(const CpuTile *tile, int y, const float *acc, const float *weight, const guint8 *unfiltered)
+{
+  const CpuFrame *frame = tile->frame;
+  const CnvPlane *plane = tile->plane->from;
+  const CnvRectJob *job = tile->job;
+  int x = tile->first, to_x = x + job->move_x, to_y = y + job->move_y, n = tile->last - x;
+
+  for (int c = 0; c < plane->channels; c++) {
+    const CnvComponent *component = &plane->component[c];
+    Samples samples = {.acc = acc + c,
+                       .weight = weight,
+                       .unfiltered = plane->weight >= 0 && c != plane->weight ? unfiltered : NULL,
+                       .source = cnv_component_at(&frame->in, component, job, x, y),
+                       .in = cnv_component_at(&frame->in, component, job, to_x, to_y),
+                       .out = cnv_component_at(&frame->out, component, job, to_x, to_y)};
+
+    if (!(plane->filtered >> c & 1))
+      continue;
+    if (component->bytes == 1)
+      store_component(samples, n, plane, c, 1);
+    else if (component->bytes == 2)
+      store_component(samples, n, plane, c, 2);
+    else
+      store_component(samples, n, plane, c, 4);
+  }
+}
+
+/* The weight of each sample, of n pixels. */
+static const float *
+sample_weights(const CpuWorker *worker, const float *weight, int n, int channels)
+{
+  float *to = worker->scratch;
+
+  if (channels == 1)
+    return weight;
+  for (int i = 0; i < n; i++)
+    for (int c = 0; c < channels; c++)
+      *to++ = weight[i];
+  return worker->scratch;
+}
+
+static void
+store_plain(const CpuWorker *worker, const CpuTile *tile, int y, const float *acc, const float *weight)
+{
+  const CpuSimd *simd = tile->frame->simd;
+  const CpuPlane *plane = tile->plane;
+  const CnvComponent *component = &plane->from->component[0];
+  const CnvRectJob *job = tile->job;
+  int channels = plane->from->channels, pixels = tile->last - tile->first, n = pixels * channels;
+  int x = tile->first + job->move_x, to_y = y + job->move_y;
+  const guint8 *in = cnv_component_at(&tile->frame->in, component, job, x, to_y);
+  guint8 *to = cnv_component_at(&tile->frame->out, component, job, x, to_y);
+
+  if (weight)
+    simd->blend(to, acc, sample_weights(worker, weight, pixels, channels), in, n, &plane->samples);
+  else
+    simd->store(to, acc, n, &plane->samples);
+  if (plane->mask)
+    simd->merge(to, in, plane->mask, n * component->bytes);
+}
+
+static gboolean
+is_between(float weight)
+{
+  return weight < 1 && weight > 0;
+}
+
+/* Stores sums: runs of pixels that weigh 1, 0 or something between; or, where nobody else writes what weighs 0, all as
+ * if it weighed something between. */
+static void
+store_sums(CpuWorker *worker, const CpuTile *tile, int y, const float *acc)
+{
+  gboolean plain = tile->plane->from->plain, weighed = tile->job->n_mask_rects > 0, shared = FALSE;
+  int n = tile->last - tile->first;
+  float *weight = worker->weight;
+
+  if (weighed)
+    shared = tile->frame->simd->weigh_row(weight, tile->first, y, n, tile->job, tile->frame->masks, tile->frame->cells);
+  if (plain && !shared) {
+    store_plain(worker, tile, y, acc, weighed ? weight : NULL);
+    return;
+  }
+  for (int from = 0, end; from < n; from = end) {
+    const float *sums = acc + from * tile->plane->from->channels;
+    CpuTile part = *tile;
+
+    end = weighed ? from + 1 : n;
+    while (end < n && (is_between(weight[from]) ? is_between(weight[end]) : weight[end] == weight[from]))
+      end++;
+    if (weighed && weight[from] <= 0)
+      continue;
+    part.first = tile->first + from;
+    part.last = tile->first + end;
+    if (plain)
+      store_plain(worker, &part, y, sums, weighed && weight[from] < 1 ? weight + from : NULL);
+    else
+      store_components(&part, y, sums, weighed && weight[from] < 1 ? weight + from : NULL, worker->unfiltered + from);
+  }
+}
+void
+cnv_cpu_store_row(CpuWorker *worker, const CpuTile *tile, int y, int i)
+{
+  store_sums(worker, tile, y, combine(worker, tile, y, i));
+}
