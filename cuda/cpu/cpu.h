@@ -9,6 +9,10 @@
 
 #define CNV_CPU_ALIGNMENT 64 /* a cache line, and the widest vector */
 
+/* Floats from row to row of a band that enters sums: so many that two bands fit into cache, and a vector more, so that
+ * rows do not share its sets. */
+#define CNV_CPU_CHUNK 528
+
 /* Input of all tiles of a frame. */
 typedef struct {
   const CpuSimd *simd;
@@ -21,12 +25,21 @@ typedef struct {
   const guint8 *cells;      /* of all masks */
 } CpuFrame;
 
+/* Taps as a constant and cosines of omega, 2 omega and so on. */
+typedef struct {
+  int n, radius; /* n 0: they are not; else as in CpuCosines */
+  double omega, weight[CNV_CPU_COSINES + 1];
+} CpuCosineFit;
+
 /* A term of a plane, made ready. */
 typedef struct {
   const CnvTerm *from;
-  int slots;                /* rows in the ring */
-  gsize ring_stride;        /* floats */
-  CpuTaps taps[CNV_N_AXES]; /* dense: those of y are all */
+  int slots;                    /* rows in the ring */
+  gsize ring_stride;            /* floats */
+  CpuTaps taps[CNV_N_AXES];     /* dense: those of y are all */
+  CpuCosineFit fit[CNV_N_AXES]; /* sliding: of the taps */
+  CpuCosines cosines[CNV_N_AXES];
+  int restart; /* sliding: pixels after which sums along a row are made anew, a multiple of CNV_CPU_BAND */
 } CpuTerm;
 
 /* A plane of a plan, made ready. Arrays of samples are as long as the widest tile, which begins at a whole pixel. */
@@ -34,6 +47,7 @@ typedef struct {
   const CnvPlan *plan;
   const CnvPlane *from;
   gboolean dense;    /* all terms as two-dimensional taps */
+  gboolean sliding;  /* the only term's taps are sums of cosines */
   int slots;         /* rows in all rings */
   int max_samples;   /* of a tile's row, as fits into cache */
   int widest;        /* samples of a tile's row, as it is; 0: only the reference filters the plane, or nothing does */
@@ -74,6 +88,9 @@ typedef struct {
   float *line;    /* separable: a loaded row with its apron */
   float *scratch; /* another one */
   CpuTermState term[CNV_MAX_TERMS];
+  float *enter, *leave;    /* sliding: a band's rows, of CNV_CPU_CHUNK samples each, that enter sums and leave them */
+  float *down, *along;     /* sums of all columns, and of the band's rows */
+  float *turned, *squares; /* sums down the columns, and along rows, those of a column side by side */
   gboolean scaled;         /* renormalize: some factor is not 1 */
   float *weight;           /* of each pixel of a row */
   double *columns, *cells; /* mosaic: sums of columns of a cell, and of cells */
@@ -87,6 +104,13 @@ cnv_cpu_aligned(guint8 *block)
   return block + (CNV_CPU_ALIGNMENT - (guintptr)block % CNV_CPU_ALIGNMENT) % CNV_CPU_ALIGNMENT;
 }
 
+/* Samples of a row of a tile. */
+static inline int
+cnv_cpu_samples(const CpuTile *tile)
+{
+  return (tile->last - tile->first) * tile->plane->from->channels;
+}
+
 /* The temporal taps that count for a term. */
 static inline CpuTapRange
 cnv_cpu_temporal_taps(const CpuTile *tile, const CnvTerm *term)
@@ -94,13 +118,6 @@ cnv_cpu_temporal_taps(const CpuTile *tile, const CnvTerm *term)
   if (tile->plane->plan->not_time_separable && term->temporal_tap >= 0)
     return (CpuTapRange){term->temporal_tap, 1};
   return (CpuTapRange){0, tile->frame->n_sources};
-}
-
-/* Samples of a row of a tile. */
-static inline int
-cnv_cpu_samples(const CpuTile *tile)
-{
-  return (tile->last - tile->first) * tile->plane->from->channels;
 }
 
 /* The sum of their weights. */
@@ -164,10 +181,19 @@ int cnv_cpu_tile_samples(const CpuPlane *plane, int samples);
 /* The run of an axis that is worth summing, as a box has it; n 0: none. */
 CpuTapRange cnv_cpu_run_of(const float *taps, int n);
 
+/* n taps of an axis as cosines, but for a rest of that norm. */
+CpuCosineFit cnv_cpu_cosines_of(const float *taps, int n, double tolerance);
+
+/* start: 2 * n for each of 2 * radius + 1 samples. */
+void cnv_cpu_cosines_fill(CpuCosines *to, const CpuCosineFit *from, float *start);
+
 /* ---- the work on a tile ---- */
 
 /* Filters a tile by the algorithm of its plane. */
 void cnv_cpu_tile_run(CpuWorker *worker, const CpuTile *tile);
+
+/* The same of a plane that is sliding, once its term is started. */
+void cnv_cpu_slide(CpuWorker *worker, const CpuTile *tile);
 
 /* The same by the reference; writes the filtered components alone. */
 void cnv_cpu_naive(const CpuTile *tile);
@@ -182,8 +208,9 @@ int cnv_cpu_mosaic_means(const CpuWorker *worker, const CpuTile *tile, int y);
 /* The end of the cells that row `end` of a job cuts; of other planes `end`. */
 int cnv_cpu_mosaic_end(const CnvPlane *plane, const CnvRectJob *job, int end);
 
-/* Stores row y of a tile from number i of the rows of its terms' sums. */
-void cnv_cpu_store_row(CpuWorker *worker, const CpuTile *tile, int y, int i);
+/* One row of sums for row y of a tile, of number i of the rows of each term's sums. */
+const float *cnv_cpu_combine(CpuWorker *worker, const CpuTile *tile, int y, int i);
+void cnv_cpu_store_row(CpuWorker *worker, const CpuTile *tile, int y, const float *acc);
 
 /* CNV_BORDER_RENORMALIZE: makes the factors for row y of a tile. All rows between the borders have the same, so that
  * they are seldom made. */

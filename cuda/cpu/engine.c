@@ -28,6 +28,7 @@ typedef struct {
   GArray *jobs, *masks; /* of CnvRectJob and CnvMaskRect */
   CnvMaskBytes mask_bytes;
   GArray *tiles; /* of CpuTile */
+  guint sliding; /* tiles whose sums slide */
   guint copied;  /* bits: planes of the frame to be copied */
 } CpuSession;
 
@@ -52,6 +53,7 @@ cut_job(CpuSession *self, const CnvRectJob *job, const CpuPlane *plane)
   int total = job->height * cnv_divide_up(job->width, width); /* rows of all columns of tiles */
   int least = cnv_divide_up(total, threads * TILES_A_THREAD), most = cnv_divide_up(total, threads);
   int rows = CLAMP(MAX(least, MIN(most, 4 * plane->slots)), 1, job->height);
+  guint before = self->tiles->len;
 
   for (int top = job->y, end; top < bottom; top = end) {
     end = cnv_cpu_mosaic_end(plane->from, job, MIN(top + rows, bottom));
@@ -67,6 +69,8 @@ cut_job(CpuSession *self, const CnvRectJob *job, const CpuPlane *plane)
       g_array_append_val(self->tiles, tile);
     }
   }
+  if (plane->sliding)
+    self->sliding += self->tiles->len - before;
 }
 
 static void
@@ -80,6 +84,7 @@ cut(CpuSession *self, const CnvWork *work)
     if (plan->plane[p].plain && plan->plane[p].filtered && plan->plane[p].algorithm != CNV_ALGORITHM_NAIVE)
       self->copied &= ~(1u << plan->plane[p].component[0].plane); /* its tiles write all of it */
   g_array_set_size(self->tiles, 0);
+  self->sliding = 0;
   self->base.stats.crowd =
       MAX(self->base.stats.crowd, cnv_rect_jobs_make(work, &self->mask_bytes, self->jobs, self->masks));
   self->frame.masks = (const CnvMaskRect *)self->masks->data;
@@ -177,6 +182,7 @@ cpu_submit(CnvSession *base, const CnvWork *work, const CnvFrame *in, const CnvF
   cnv_team_run(self->team, self->tiles->len, run_tile, self);
 
   stats->frames++;
+  stats->sliding += self->sliding;
   stats->compute_us += ((double)(g_get_monotonic_time() - start) - stats->compute_us) / (double)stats->frames;
   return TRUE;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cpu/cpu.h"
 
+#include <math.h>
+
 #include "plan/arith.h"
 
 /* Bytes of a plane's rings: within the second-level cache, where CNV_CPU_ROWS rows of output at a time are as fast as
@@ -11,6 +13,14 @@
 #define RUN_OUTSIDE 2 /* taps at most outside it, each of which is multiplied */
 #define TILE_MIN 256  /* samples */
 #define TILE_MAX 2048
+#define SLIDING_MAX 8192 /* as TILE_MAX where sums slide: only a band of rows stays in cache */
+#define RESTART 512      /* CpuTerm.restart up to 8 bits */
+#define RESTART_DEEP 128 /* and beyond */
+
+/* Errors that taps as cosines may make: levels, as a mean over noise. */
+#define COSINES_ERROR 4e-5
+#define COSINES_ERROR_OF_16_BITS 1e-3
+#define COSINES_GAIN_MOST 1.5 /* beyond it sums that slide are not exact enough */
 
 /* Hands out parts of one block; without a block it only counts. */
 typedef struct {
@@ -73,6 +83,35 @@ shape_ring(CpuPlane *plane, int t)
   return term->taps[CNV_Y].run.n ? MAX(2 * CNV_CPU_ROWS, term->slots / RUN_RING) : term->slots;
 }
 
+/* Finds cosines for the taps of both axes, exact enough for the plane's samples. */
+static gboolean
+find_cosines(CpuPlane *plane)
+{
+  const CnvPlane *from = plane->from;
+  CpuTerm *term = &plane->term[0];
+  double size[CNV_N_AXES] = {0, 0}, gain = 0, error = from->full[0] > 4095 ? COSINES_ERROR_OF_16_BITS : COSINES_ERROR;
+
+  if (plane->dense || from->n_terms > 1 || from->weight >= 0 || term->taps[CNV_X].run.n || term->taps[CNV_Y].run.n)
+    return FALSE;
+  for (int c = 0; c < from->channels; c++)
+    gain = MAX(gain, fabs(from->gain[c]));
+  for (int axis = 0; axis < CNV_N_AXES; axis++)
+    for (int i = 0; i < term->from->n[axis]; i++)
+      size[axis] += fabs(plane->plan->taps[term->from->taps[axis] + i]);
+  if (gain == 0 || gain * size[CNV_X] * size[CNV_Y] > COSINES_GAIN_MOST)
+    return FALSE;
+  for (int axis = 0; axis < CNV_N_AXES; axis++) {
+    double noise = from->full[0] / sqrt(12) * gain * size[CNV_N_AXES - 1 - axis];
+
+    term->fit[axis] =
+        cnv_cpu_cosines_of(plane->plan->taps + term->from->taps[axis], term->from->n[axis], error / noise);
+    if (!term->fit[axis].n)
+      return FALSE;
+  }
+  term->restart = from->full[0] > 255 ? RESTART_DEEP : RESTART;
+  return TRUE;
+}
+
 static void
 shape_rows(CpuPlane *plane)
 {
@@ -102,7 +141,14 @@ shape_plane(CpuPlane *plane, const CnvPlan *plan, const CnvPlane *from)
   plane->dense = from->algorithm == CNV_ALGORITHM_TILED;
   for (int t = 0; t < from->n_terms; t++)
     near += shape_ring(plane, t);
-  plane->max_samples = CLAMP(RING_BYTES / (int)sizeof(float) / near, TILE_MIN, TILE_MAX);
+  plane->sliding = find_cosines(plane);
+  if (plane->sliding) {
+    plane->term[0].slots = 0;
+    plane->slots = cnv_divide_up(from->term[0].n[CNV_Y], 2); /* rows, as many as starting costs */
+    plane->max_samples = SLIDING_MAX;
+  } else {
+    plane->max_samples = CLAMP(RING_BYTES / (int)sizeof(float) / near, TILE_MIN, TILE_MAX);
+  }
   plane->widest = cnv_cpu_tile_samples(plane, MIN(samples, plane->max_samples));
   shape_rows(plane);
 }
@@ -117,6 +163,13 @@ fill_taps(CpuPlane *plane, CpuTerm *term, Arena *arena)
   int width = plane->dense ? from->n[CNV_X] : 1, zeros = CNV_CPU_ROWS - 1;
   float *to = take(arena, (gsize)width * (from->n[CNV_Y] + 2 * zeros), sizeof(float));
 
+  for (int axis = 0; axis < CNV_N_AXES && plane->sliding; axis++) {
+    const CpuCosineFit *fit = &term->fit[axis];
+    float *start = take(arena, (gsize)(2 * fit->radius + 1) * 2 * fit->n, sizeof(float));
+
+    if (start)
+      cnv_cpu_cosines_fill(&term->cosines[axis], fit, start);
+  }
   if (!to)
     return;
   to += zeros * width;
@@ -166,6 +219,22 @@ fill_plane(CpuPlane *plane, Arena *arena)
 
 /* ---- workers ---- */
 
+/* The memory of a plane whose sums slide. A few columns beyond the apron are read, and do not count. */
+static void
+lay_out_sliding(CpuWorker *worker, const CpuPlane *plane, Arena *arena)
+{
+  const CpuTerm *term = &plane->term[0];
+  gsize channels = plane->from->channels;
+  gsize columns = plane->acc_stride + (term->from->n[CNV_X] + 2 * CNV_CPU_BAND) * channels;
+
+  worker->enter = take(arena, CNV_CPU_BAND * CNV_CPU_CHUNK, sizeof(float));
+  worker->leave = take(arena, CNV_CPU_BAND * CNV_CPU_CHUNK, sizeof(float));
+  worker->down = take(arena, columns / CNV_CPU_BAND * CNV_CPU_COSINES_STATE(term->fit[CNV_Y].n), sizeof(float));
+  worker->along = take(arena, channels * CNV_CPU_COSINES_STATE(term->fit[CNV_X].n), sizeof(float));
+  worker->turned = take(arena, columns * CNV_CPU_BAND, sizeof(float));
+  worker->squares = take(arena, CNV_CPU_CHUNK * CNV_CPU_BAND, sizeof(float));
+}
+
 gsize
 cnv_cpu_worker_lay_out(CpuWorker *worker, const CpuPlane *plane)
 {
@@ -184,11 +253,13 @@ cnv_cpu_worker_lay_out(CpuWorker *worker, const CpuPlane *plane)
 
     state->ring = take(&arena, term->slots * term->ring_stride, sizeof(float));
     state->rows = take(&arena, 2 * term->slots, sizeof(float *));
-    state->acc = take(&arena, CNV_CPU_ROWS * plane->acc_stride, sizeof(float));
+    state->acc = take(&arena, (plane->sliding ? CNV_CPU_BAND : CNV_CPU_ROWS) * plane->acc_stride, sizeof(float));
     state->factor = take(&arena, samples, sizeof(float));
     state->sums = take(&arena, term->from->n[CNV_X] + 1, sizeof(double));
     state->sliding = take(&arena, term->taps[CNV_Y].run.n ? samples : 0, sizeof(double));
   }
+  if (plane->sliding)
+    lay_out_sliding(worker, plane, &arena);
   return arena.used;
 }
 

@@ -8,22 +8,11 @@
 #include <string.h>
 
 #include "cpu/simd.h"
+#include "cpu/vector.h"
 
-#if defined(__AVX512F__)
-#define VECTOR_BYTES 64
-#elif defined(__AVX2__)
-#define VECTOR_BYTES 32
-#else
-#define VECTOR_BYTES 16
-#endif
-
-#define LANES (VECTOR_BYTES / 4)
 #define VECTORS 8                                   /* sums in registers: two multiply-adds a cycle of latency four */
 #define COLUMN_VECTORS (VECTOR_BYTES == 64 ? 4 : 2) /* by CNV_CPU_ROWS: 16 of 32 registers, or 8 of 16 */
 
-typedef float Vector __attribute__((vector_size(VECTOR_BYTES)));
-typedef gint32 Numbers __attribute__((vector_size(VECTOR_BYTES)));
-typedef float LooseVector __attribute__((vector_size(VECTOR_BYTES), aligned(4), may_alias));
 typedef guint16 LooseSample __attribute__((aligned(1), may_alias)); /* strides of 16-bit planes may be odd */
 
 G_STATIC_ASSERT(LANES <= CNV_CPU_SLACK);
@@ -168,18 +157,6 @@ magnitude(float *restrict acc, const float *restrict other, int n)
 {
   for (int i = 0; i < n; i++)
     acc[i] = sqrtf(acc[i] * acc[i] + other[i] * other[i]);
-}
-
-static inline Vector
-load_vector(const float *from)
-{
-  return *(const LooseVector *)from;
-}
-
-static inline void
-store_vector(float *to, Vector vector)
-{
-  *(LooseVector *)to = vector;
 }
 
 static inline Vector
@@ -387,4 +364,5 @@ const CpuSimd G_PASTE(cnv_cpu_simd_, CNV_SIMD) = {
     .slide = slide,
     .column = filter_column,
     .dense = filter_dense,
+    .cosines = &G_PASTE(cnv_cpu_cosines_, CNV_SIMD),
 };

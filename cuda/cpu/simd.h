@@ -20,6 +20,15 @@
 /* Floats beyond a loaded row that a function may read: a vector. */
 #define CNV_CPU_SLACK 16
 
+/* Numbers that slide together: rows of a band, each with its own sums. The widest vector. */
+#define CNV_CPU_BAND 16
+#define CNV_CPU_SQUARE (CNV_CPU_BAND * CNV_CPU_BAND)
+
+/* Cosines that taps may be made of, beside a constant: for 8 bits, and for more. */
+#define CNV_CPU_COSINES_FEW 5
+#define CNV_CPU_COSINES 7
+#define CNV_CPU_COSINES_STATE(n) ((2 * (n) + 3) * CNV_CPU_BAND)
+
 /* Rounds to an integer, ties to even, when added to a float32 below 2^22: 1.5 * 2^23. */
 #define CNV_CPU_ROUND 12582912.0f
 
@@ -45,6 +54,39 @@ typedef struct {
   int channels;    /* floats from tap to tap along a row */
   CpuTapRange run; /* of an axis: all alike, to be summed rather than multiplied tap by tap; n 0: none */
 } CpuTaps;
+
+/* Symmetric taps as a constant and cosines. With f the samples and R the radius, the weighted sum
+ * C(x) = sum of w * cos(omega * k) * f(x + k) over |k| <= R slides by
+ *
+ *     D(x + 1) = D(x) - kappa * C(x) + alpha * ((f(x+R+1) - f(x+R)) - (f(x-R) - f(x-R-1))) + gamma * (f(x+R) + f(x-R))
+ *     C(x + 1) = C(x) + D(x + 1)
+ *
+ * kappa = 2 - 2 cos omega and gamma are small, and by themselves exact to float32, so that errors do not grow faster
+ * than those of a sum. */
+typedef struct {
+  int n;      /* cosines, CNV_CPU_COSINES_FEW or CNV_CPU_COSINES; 0: the taps are not such a sum */
+  int radius; /* of the taps */
+  float constant;
+  float kappa[CNV_CPU_COSINES], alpha[CNV_CPU_COSINES], gamma[CNV_CPU_COSINES];
+  const float *start; /* of each of the 2 * radius + 1 samples its weight in each C and then in each D */
+} CpuCosines;
+
+/* Rows or columns: the numbers of one step stand side by side. */
+typedef struct {
+  const float *from;   /* of the first step */
+  gsize stride, block; /* floats from step to step, and from block to block of CNV_CPU_BAND numbers */
+} CpuSteps;
+
+/* Sums of n_blocks blocks of CNV_CPU_BAND numbers. A block's state is CNV_CPU_COSINES_STATE(n) floats, 0 at first. */
+typedef struct {
+  /* Takes n samples more into sums that are to be started, the first of them number `first` of all. */
+  void (*start)(float *state, const CpuSteps *samples, int first, int n, int n_blocks, const CpuCosines *cosines);
+  /* Makes n sums, the first where the state stands, and slides. enter: samples R + 1 beyond each, leave: R before. */
+  void (*run)(float *to, const CpuSteps *layout, const CpuSteps *enter, const CpuSteps *leave, float *state, int n,
+              int n_blocks, const CpuCosines *cosines);
+  /* CNV_CPU_BAND rows of as many floats become columns. */
+  void (*transpose)(float *to, gsize to_stride, const float *from, gsize from_stride);
+} CpuSimdCosines;
 
 /* n counts samples. row, column and dense round n up to CNV_CPU_BLOCK, the others take any n; none asks for an
  * alignment. */
@@ -79,9 +121,12 @@ typedef struct {
   /* CNV_CPU_ROWS rows of output, stride floats apart, from height + CNV_CPU_ROWS - 1 rows. */
   void (*column)(float *to, gsize stride, const float *const *rows, int n, const CpuTaps *taps);
   void (*dense)(float *to, gsize stride, const float *const *rows, int n, const CpuTaps *taps);
+  const CpuSimdCosines *cosines;
 } CpuSimd;
 
 extern const CpuSimd cnv_cpu_simd_plain;  /* for any machine of the family */
 extern const CpuSimd cnv_cpu_simd_neon;   /* the same on 64-bit ARM, whose machines all have NEON */
 extern const CpuSimd cnv_cpu_simd_avx2;   /* x86-64 alone */
 extern const CpuSimd cnv_cpu_simd_avx512; /* x86-64 alone */
+
+extern const CpuSimdCosines cnv_cpu_cosines_plain, cnv_cpu_cosines_neon, cnv_cpu_cosines_avx2, cnv_cpu_cosines_avx512;

@@ -31,8 +31,8 @@ divide_by_weight(CpuWorker *worker, const CpuTile *tile, float *acc)
 }
 
 /* a of plan.h for row number i of the sums. */
-static const float *
-combine(CpuWorker *worker, const CpuTile *tile, int y, int i)
+const float *
+cnv_cpu_combine(CpuWorker *worker, const CpuTile *tile, int y, int i)
 {
   const CpuPlane *plane = tile->plane;
   const CpuSimd *simd = tile->frame->simd;
@@ -160,8 +160,8 @@ is_between(float weight)
 
 /* Stores sums: runs of pixels that weigh 1, 0 or something between; or, where nobody else writes what weighs 0, all as
  * if it weighed something between. */
-static void
-store_sums(CpuWorker *worker, const CpuTile *tile, int y, const float *acc)
+void
+cnv_cpu_store_row(CpuWorker *worker, const CpuTile *tile, int y, const float *acc)
 {
   gboolean plain = tile->plane->from->plain, weighed = tile->job->n_mask_rects > 0, shared = FALSE;
   int n = tile->last - tile->first;
@@ -189,9 +189,4 @@ store_sums(CpuWorker *worker, const CpuTile *tile, int y, const float *acc)
     else
       store_components(&part, y, sums, weighed && weight[from] < 1 ? weight + from : NULL, worker->unfiltered + from);
   }
-}
-void
-cnv_cpu_store_row(CpuWorker *worker, const CpuTile *tile, int y, int i)
-{
-  store_sums(worker, tile, y, combine(worker, tile, y, i));
 }

@@ -102,10 +102,10 @@ run_mosaic(CpuWorker *worker, const CpuTile *tile)
 {
   for (int y = tile->top; y < tile->bottom;) {
     int end = cnv_cpu_mosaic_means(worker, tile, y);
-    const float *acc = combine(worker, tile, y, 0);
+    const float *acc = cnv_cpu_combine(worker, tile, y, 0);
 
     for (; y < end; y++)
-      store_row(worker, tile, y, acc);
+      cnv_cpu_store_row(worker, tile, y, acc);
   }
 }
 
@@ -123,10 +123,14 @@ cnv_cpu_tile_run(CpuWorker *worker, const CpuTile *tile)
     run_mosaic(worker, tile);
     return;
   }
+  if (plane->sliding) {
+    cnv_cpu_slide(worker, tile);
+    return;
+  }
   for (int y = tile->top; y < tile->bottom; y += CNV_CPU_ROWS) {
     for (int t = 0; t < plane->from->n_terms; t++)
       filter_term(worker, tile, t, y);
     for (int i = 0; i < CNV_CPU_ROWS && y + i < tile->bottom; i++)
-      cnv_cpu_store_row(worker, tile, y + i, i);
+      cnv_cpu_store_row(worker, tile, y + i, cnv_cpu_combine(worker, tile, y + i, i));
   }
 }

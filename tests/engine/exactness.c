@@ -51,8 +51,9 @@ static const struct {
   const char *filter;
   int radius;
 } taps[] = {
-    {"gaussian", 1}, {"gaussian", 2}, {"gaussian", 3},  {"gaussian", 8}, {"gaussian", 16}, {"gaussian", 32},
-    {"box", 5},      {"disk", 4},     {"dense-5x5", 0}, {"sharpen", 2},  {"sobel", 0},     {"dense-signed", 0},
+    {"gaussian", 1},  {"gaussian", 2},  {"gaussian", 3},     {"gaussian", 8}, {"gaussian", 16},
+    {"gaussian", 32}, {"gaussian", 15}, {"box", 5},          {"disk", 4},     {"dense-5x5", 0},
+    {"sharpen", 2},   {"sobel", 0},     {"dense-signed", 0},
 };
 
 typedef struct {

@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "support/cases.h"
 #include "support/suite.h"
@@ -228,6 +229,55 @@ START_TEST(test_run_of)
 }
 END_TEST
 
+/* Of the CPU engine's separable: runs so far, and tiles whose sums slid. */
+static void
+count_sliding(guint *runs, guint64 *tiles)
+{
+  *runs = 0;
+  *tiles = 0;
+  for (guint i = 0; i < test_variants->len; i++) {
+    const TestVariant *v = &g_array_index(test_variants, TestVariant, i);
+
+    if (strcmp(v->backend->name, "cpu") != 0 || v->algorithm != CNV_ALGORITHM_SEPARABLE)
+      continue;
+    *runs += v->runs;
+    *tiles += v->session->stats.sliding;
+  }
+}
+
+/* The radii at which sums begin to slide, and those of sigma 5, 20 and 80. Long rows and columns show what adds up. */
+START_TEST(test_sliding)
+{
+  static const int radii[] = {12, 13, 15, 65, 265};
+  static const Size sizes[] = {{1, 1}, {19, 1}, {1, 19}, {61, 47}, {2051, 3}, {3, 1030}, {300, 18}, {15, 16}};
+  static const char *const formats[] = {"GRAY8", "NV12",      "RGB",       "RGBA",       "YUY2",  "P010_10LE",
+                                        "AYUV",  "I420_12LE", "GRAY16_LE", "RGB10A2_LE", "ARGB64"};
+  static const TestPattern patterns[] = {TEST_NOISE, TEST_IMPULSE, TEST_FLAT, TEST_NOISE, TEST_HOLES};
+  guint number = 0;
+
+  for (guint f = 0; f < G_N_ELEMENTS(formats); f++)
+    for (guint s = 0; s < G_N_ELEMENTS(sizes); s++)
+      for (guint r = 0; r < G_N_ELEMENTS(radii); r++, number++) {
+        TestCase c = base_case("gaussian", formats[f], sizes[s]);
+        guint runs_before, runs;
+        guint64 tiles_before, tiles;
+
+        c.radius = radii[r];
+        c.border = number % CNV_N_BORDERS;
+        c.pattern = patterns[number % G_N_ELEMENTS(patterns)];
+        c.color = 0xff3060c0;
+        c.chroma_mode = CNV_CHROMA_SAME;
+        c.alpha_mode = f % 2 ? CNV_ALPHA_FILTER : CNV_ALPHA_COPY;
+        count_sliding(&runs_before, &tiles_before);
+        test_case_run(&c);
+        count_sliding(&runs, &tiles);
+        ck_assert_msg((tiles > tiles_before) == (c.radius > 12 && runs > runs_before), "%s, radius %d: %s", c.format,
+                      c.radius, tiles > tiles_before ? "slid" : "did not slide");
+      }
+  test_set_finish("sliding");
+}
+END_TEST
+
 START_TEST(test_border_colors)
 {
   static const guint32 colors[] = {0xffffffff, 0xffff0000, 0xff00ff00, 0xff0000ff, 0x00123456};
@@ -388,7 +438,7 @@ static Suite *
 kernels_suite(void)
 {
   Suite *suite = suite_create("kernels");
-  TCase *cases = tcase_create("cases");
+  TCase *cases = tcase_create("cases"), *wide = tcase_create("wide");
 
   tcase_add_test(cases, test_borders_by_radius);
   tcase_add_test(cases, test_formats);
@@ -406,7 +456,9 @@ kernels_suite(void)
   tcase_add_test(cases, test_chroma);
   tcase_add_test(cases, test_alpha);
   tcase_add_test(cases, test_cells);
+  tcase_add_test(wide, test_sliding);
   suite_add_tcase(suite, cases);
+  suite_add_tcase(suite, wide);
   suite_add_tcase(suite, test_parts_tcase());
   suite_add_tcase(suite, test_time_tcase());
   suite_add_tcase(suite, test_sessions_tcase());

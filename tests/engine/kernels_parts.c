@@ -127,6 +127,26 @@ START_TEST(test_regions)
 }
 END_TEST
 
+/* Taps so many that the CPU's sums slide. */
+START_TEST(test_regions_of_wide_blurs)
+{
+  static const char *const formats[] = {"NV12", "RGBA", "GRAY16_LE", "UYVY", "GRAY8"};
+
+  for (guint i = 0; i < G_N_ELEMENTS(rows); i++)
+    for (guint f = 0; f < G_N_ELEMENTS(formats); f++) {
+      TestCase c = test_case_base("gaussian", formats[f], WIDTH, HEIGHT);
+
+      c.radius = f % 2 ? 15 : 30;
+      c.border = (i + f) % CNV_N_BORDERS;
+      c.color = 0xff3060c0;
+      c.interlaced = (i + f) % 3 == 0;
+      c.regions = &rows[i];
+      test_case_run(&c);
+    }
+  test_set_finish("regions of wide blurs");
+}
+END_TEST
+
 /* Each kind of work on the plane's samples once with regions: weights, words, gradients, planes that are left alone. */
 START_TEST(test_regions_of_kinds)
 {
@@ -277,6 +297,7 @@ test_parts_tcase(void)
   TCase *tcase = tcase_create("parts");
 
   tcase_add_test(tcase, test_regions);
+  tcase_add_test(tcase, test_regions_of_wide_blurs);
   tcase_add_test(tcase, test_regions_of_kinds);
   tcase_add_test(tcase, test_regions_of_cells);
   tcase_add_test(tcase, test_fields);

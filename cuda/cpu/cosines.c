@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Taps as a sum of cosines, after Sugimoto and Kamata, "Efficient constant-time Gaussian filter with sliding
+ * DCT/DST-1", and others. Their periods are longer than the taps, so that few cosines make a truncated gaussian: the
+ * sum need not fade where the taps end.
+ */
+#include "cpu/cpu.h"
+
+#include <math.h>
+
+#define TAPS_LEAST 27 /* below it multiplying each is as fast */
+#define TERMS_MAX (CNV_CPU_COSINES + 1)
+#define PERIOD_FROM 0.9 /* the longest cosine's, by the number of taps */
+#define PERIOD_TO 2.2
+#define PERIOD_STEP 0.05
+#define PERIOD_FINE 0.005
+#define WEIGHT_MOST 8 /* times the largest tap: beyond it cosines cancel each other */
+
+/* A least squares fit to the upper half of the taps by orthogonal columns. Tap k > 0 counts twice. */
+typedef struct {
+  int terms, rows; /* cosines and the constant; the radius and 1 */
+  double *column[TERMS_MAX];
+  double *rest;                       /* of the taps */
+  double upper[TERMS_MAX][TERMS_MAX]; /* from columns to cosines */
+  double weight[TERMS_MAX];
+} Fit;
+
+static double
+dot(const double *a, const double *b, int n)
+{
+  double sum = 0;
+
+  for (int i = 0; i < n; i++)
+    sum += a[i] * b[i];
+  return sum;
+}
+
+/* Takes the part along a column of length 1 off. Returns how much that was. */
+static double
+take_off(double *from, const double *column, int n)
+{
+  double part = dot(from, column, n);
+
+  for (int i = 0; i < n; i++)
+    from[i] -= part * column[i];
+  return part;
+}
+
+/* Returns the norm of what is left of the taps. */
+static double
+fit(Fit *f, const float *middle, double omega)
+{
+  for (int k = 0; k < f->rows; k++)
+    f->rest[k] = middle[k] * (k ? G_SQRT2 : 1);
+  for (int t = 0; t < f->terms; t++) {
+    double *column = f->column[t], length;
+
+    for (int k = 0; k < f->rows; k++)
+      column[k] = cos(omega * t * k) * (k ? G_SQRT2 : 1);
+    for (int i = 0; i < t; i++)
+      f->upper[i][t] = take_off(column, f->column[i], f->rows);
+    for (int i = 0; i < t; i++) /* again, for rounding */
+      f->upper[i][t] += take_off(column, f->column[i], f->rows);
+    length = f->upper[t][t] = sqrt(dot(column, column, f->rows));
+    for (int k = 0; k < f->rows; k++)
+      column[k] /= length;
+    f->weight[t] = take_off(f->rest, column, f->rows);
+  }
+  return sqrt(dot(f->rest, f->rest, f->rows));
+}
+
+/* The best period in a range. */
+static double
+best_period(Fit *f, const float *middle, double from, double to, double step)
+{
+  double best = from, least = G_MAXDOUBLE;
+
+  for (double period = from; period <= to; period += step) {
+    double rest = fit(f, middle, 2 * G_PI / (period * (2 * f->rows - 1)));
+
+    if (rest < least) {
+      least = rest;
+      best = period;
+    }
+  }
+  return best;
+}
+
+/* Weights of columns become those of cosines. Returns the largest. */
+static double
+solve(Fit *f)
+{
+  double largest = 0;
+
+  for (int t = f->terms - 1; t >= 0; t--) {
+    for (int i = t + 1; i < f->terms; i++)
+      f->weight[t] -= f->upper[t][i] * f->weight[i];
+    f->weight[t] /= f->upper[t][t];
+    largest = MAX(largest, fabs(f->weight[t]));
+  }
+  return largest;
+}
+
+/* TRUE with the fit's weights and omega where the taps are such a sum. */
+static gboolean
+find(Fit *f, const float *middle, double tolerance, double *omega)
+{
+  double period = best_period(f, middle, PERIOD_FROM, PERIOD_TO, PERIOD_STEP);
+
+  period = best_period(f, middle, period - PERIOD_STEP, period + PERIOD_STEP, PERIOD_FINE);
+  *omega = 2 * G_PI / (period * (2 * f->rows - 1));
+  return fit(f, middle, *omega) <= tolerance && solve(f) <= WEIGHT_MOST * fabs(middle[0]);
+}
+
+CpuCosineFit
+cnv_cpu_cosines_of(const float *taps, int n, double tolerance)
+{
+  static const int counts[] = {CNV_CPU_COSINES_FEW, CNV_CPU_COSINES};
+  Fit f = {.rows = n / 2 + 1};
+  CpuCosineFit found = {.radius = n / 2};
+  double *block;
+
+  for (int i = 0; i < n / 2; i++)
+    if (taps[i] != taps[n - 1 - i])
+      return found;
+  if (n < TAPS_LEAST || n % 2 == 0)
+    return found;
+  block = g_new(double, (TERMS_MAX + 1) * f.rows);
+  f.rest = block + TERMS_MAX * f.rows;
+  for (int t = 0; t < TERMS_MAX; t++)
+    f.column[t] = block + t * f.rows;
+  for (guint i = 0; i < G_N_ELEMENTS(counts) && !found.n; i++) {
+    f.terms = counts[i] + 1;
+    if (find(&f, taps + n / 2, tolerance, &found.omega)) {
+      found.n = counts[i];
+      memcpy(found.weight, f.weight, sizeof found.weight);
+    }
+  }
+  g_free(block);
+  return found;
+}
+
+void
+cnv_cpu_cosines_fill(CpuCosines *to, const CpuCosineFit *from, float *start)
+{
+  int radius = from->radius;
+
+  *to = (CpuCosines){.n = from->n, .radius = radius, .constant = (float)from->weight[0], .start = start};
+  for (int i = 0; i < from->n; i++) {
+    double weight = from->weight[i + 1], omega = from->omega * (i + 1);
+
+    to->kappa[i] = (float)(4 * sin(omega / 2) * sin(omega / 2));
+    to->alpha[i] = (float)(weight * cos(omega * radius));
+    to->gamma[i] = (float)(weight * (cos(omega * radius) - cos(omega * (radius + 1))));
+    for (int k = -radius; k <= radius; k++) {
+      float *at = start + (gsize)(k + radius) * 2 * from->n + i;
+      double next = k < radius ? cos(omega * (k + 1)) : 0;
+
+      at[0] = (float)(weight * cos(omega * k));
+      at[from->n] = (float)(weight * (cos(omega * k) - next));
+    }
+  }
+}

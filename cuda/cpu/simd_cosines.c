@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Sums that slide, of taps made of cosines (simd.h), by vectors; built once for each instruction set as simd.c is.
+ * All sums of a vector stay in registers while it slides.
+ */
+#include "cpu/simd.h"
+#include "cpu/vector.h"
+
+G_STATIC_ASSERT(CNV_CPU_BAND % LANES == 0);
+
+/* The sums of a vector. A function that has them is inlined for each n. */
+typedef struct {
+  Vector sum, entered, left; /* of all samples; the samples that came and went last */
+  Vector c[CNV_CPU_COSINES], d[CNV_CPU_COSINES];
+} Sums;
+
+static inline Sums
+load_sums(const float *state, const int n)
+{
+  Sums s;
+
+  s.sum = load_vector(state);
+  s.entered = load_vector(state + CNV_CPU_BAND);
+  s.left = load_vector(state + 2 * CNV_CPU_BAND);
+  for (int i = 0; i < n; i++) {
+    s.c[i] = load_vector(state + (3 + i) * CNV_CPU_BAND);
+    s.d[i] = load_vector(state + (3 + n + i) * CNV_CPU_BAND);
+  }
+  return s;
+}
+
+static inline void
+store_sums(float *state, Sums s, const int n)
+{
+  store_vector(state, s.sum);
+  store_vector(state + CNV_CPU_BAND, s.entered);
+  store_vector(state + 2 * CNV_CPU_BAND, s.left);
+  for (int i = 0; i < n; i++) {
+    store_vector(state + (3 + i) * CNV_CPU_BAND, s.c[i]);
+    store_vector(state + (3 + n + i) * CNV_CPU_BAND, s.d[i]);
+  }
+}
+
+/* Few samples are summed up by themselves first, which keeps float32 exact over many. */
+static inline void
+start_vector(float *state, const float *from, gsize stride, const float *weight, int n_samples, const int n)
+{
+  Sums all = load_sums(state, n), part;
+
+  for (int at = 0; at < n_samples; at += CNV_CPU_BAND) {
+    part = (Sums){.sum = {0}};
+    for (int i = at; i < MIN(at + CNV_CPU_BAND, n_samples); i++, from += stride, weight += 2 * n) {
+      part.entered = load_vector(from);
+      part.sum += part.entered;
+      for (int k = 0; k < n; k++) {
+        part.c[k] += weight[k] * part.entered;
+        part.d[k] += weight[n + k] * part.entered;
+      }
+    }
+    all.sum += part.sum;
+    all.entered = part.entered;
+    for (int k = 0; k < n; k++) {
+      all.c[k] += part.c[k];
+      all.d[k] += part.d[k];
+    }
+  }
+  store_sums(state, all, n);
+}
+
+static inline void
+start_blocks(float *state, const CpuSteps *samples, int first, int n_samples, int n_blocks, const CpuCosines *cosines,
+             const int n)
+{
+  const float *weight = cosines->start + (gsize)first * 2 * n;
+
+  for (int b = 0; b < n_blocks; b++, state += CNV_CPU_COSINES_STATE(n))
+    for (int lane = 0; lane < CNV_CPU_BAND; lane += LANES)
+      start_vector(state + lane, samples->from + b * samples->block + lane, samples->stride, weight, n_samples, n);
+}
+
+static inline void
+run_vector(float *restrict to, gsize to_stride, const float *restrict enter, const float *restrict leave, gsize stride,
+           float *restrict state, int n_steps, const CpuCosines *cosines, const int n)
+{
+  Sums s = load_sums(state, n);
+
+  for (int i = 0; i < n_steps; i++, to += to_stride, enter += stride, leave += stride) {
+    Vector entering = load_vector(enter), leaving = load_vector(leave), acc = cosines->constant * s.sum;
+    Vector edge = (entering - s.entered) - (leaving - s.left), inside = s.entered + leaving;
+
+    s.sum += entering - leaving;
+    for (int k = 0; k < n; k++) {
+      Vector input = cosines->alpha[k] * edge + cosines->gamma[k] * inside;
+
+      acc += s.c[k];
+      s.d[k] = (s.d[k] + input) - cosines->kappa[k] * s.c[k];
+      s.c[k] += s.d[k];
+    }
+    s.entered = entering;
+    s.left = leaving;
+    store_vector(to, acc);
+  }
+  store_sums(state, s, n);
+}
+
+static inline void
+run_blocks(float *to, const CpuSteps *layout, const CpuSteps *enter, const CpuSteps *leave, float *state, int n_steps,
+           int n_blocks, const CpuCosines *cosines, const int n)
+{
+  for (int b = 0; b < n_blocks; b++, state += CNV_CPU_COSINES_STATE(n))
+    for (int lane = 0; lane < CNV_CPU_BAND; lane += LANES)
+      run_vector(to + b * layout->block + lane, layout->stride, enter->from + b * enter->block + lane,
+                 leave->from + b * leave->block + lane, enter->stride, state + lane, n_steps, cosines, n);
+}
+
+static void
+start(float *state, const CpuSteps *samples, int first, int n, int n_blocks, const CpuCosines *cosines)
+{
+  if (cosines->n == CNV_CPU_COSINES_FEW)
+    start_blocks(state, samples, first, n, n_blocks, cosines, CNV_CPU_COSINES_FEW);
+  else
+    start_blocks(state, samples, first, n, n_blocks, cosines, CNV_CPU_COSINES);
+}
+
+static void
+run(float *to, const CpuSteps *layout, const CpuSteps *enter, const CpuSteps *leave, float *state, int n, int n_blocks,
+    const CpuCosines *cosines)
+{
+  if (cosines->n == CNV_CPU_COSINES_FEW)
+    run_blocks(to, layout, enter, leave, state, n, n_blocks, cosines, CNV_CPU_COSINES_FEW);
+  else
+    run_blocks(to, layout, enter, leave, state, n, n_blocks, cosines, CNV_CPU_COSINES);
+}
+
+/* ---- rows and columns ---- */
+
+typedef float Four __attribute__((vector_size(16)));
+typedef float LooseFour __attribute__((vector_size(16), aligned(4), may_alias));
+
+/* Numbers w, x, y and z of each four of two vectors; those of b are LANES more. */
+#if LANES == 16
+#define PICK(a, b, w, x, y, z)                                                                                         \
+  __builtin_shufflevector(a, b, w, x, y, z, w + 4, x + 4, y + 4, z + 4, w + 8, x + 8, y + 8, z + 8, w + 12, x + 12,    \
+                          y + 12, z + 12)
+#elif LANES == 8
+#define PICK(a, b, w, x, y, z) __builtin_shufflevector(a, b, w, x, y, z, w + 4, x + 4, y + 4, z + 4)
+#else
+#define PICK(a, b, w, x, y, z) __builtin_shufflevector(a, b, w, x, y, z)
+#endif
+
+/* Four numbers each of rows that lie four apart. */
+static inline Vector
+gather(const float *from, gsize stride)
+{
+  const LooseFour *at = (const LooseFour *)from;
+#if LANES == 4
+  return *at;
+#else
+  typedef float Eight __attribute__((vector_size(32)));
+  const LooseFour *second = (const LooseFour *)(from + 4 * stride);
+  Eight low = __builtin_shufflevector(*at, *second, 0, 1, 2, 3, 4, 5, 6, 7);
+#if LANES == 8
+  return low;
+#else
+  const LooseFour *third = (const LooseFour *)(from + 8 * stride), *fourth = (const LooseFour *)(from + 12 * stride);
+  Eight high = __builtin_shufflevector(*third, *fourth, 0, 1, 2, 3, 4, 5, 6, 7);
+
+  return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+#endif
+#endif
+}
+
+/* Four columns of LANES rows. */
+static inline void
+turn(float *to, gsize to_stride, const float *from, gsize from_stride)
+{
+  Vector r0 = gather(from, from_stride), r1 = gather(from + from_stride, from_stride);
+  Vector r2 = gather(from + 2 * from_stride, from_stride), r3 = gather(from + 3 * from_stride, from_stride);
+  Vector a = PICK(r0, r1, 0, LANES, 1, LANES + 1), b = PICK(r2, r3, 0, LANES, 1, LANES + 1);
+  Vector c = PICK(r0, r1, 2, LANES + 2, 3, LANES + 3), d = PICK(r2, r3, 2, LANES + 2, 3, LANES + 3);
+
+  store_vector(to, PICK(a, b, 0, 1, LANES, LANES + 1));
+  store_vector(to + to_stride, PICK(a, b, 2, 3, LANES + 2, LANES + 3));
+  store_vector(to + 2 * to_stride, PICK(c, d, 0, 1, LANES, LANES + 1));
+  store_vector(to + 3 * to_stride, PICK(c, d, 2, 3, LANES + 2, LANES + 3));
+}
+
+static void
+transpose(float *to, gsize to_stride, const float *from, gsize from_stride)
+{
+  for (int y = 0; y < CNV_CPU_BAND; y += LANES)
+    for (int x = 0; x < CNV_CPU_BAND; x += 4)
+      turn(to + x * to_stride + y, to_stride, from + y * from_stride + x, from_stride);
+}
+
+const CpuSimdCosines G_PASTE(cnv_cpu_cosines_, CNV_SIMD) = {.start = start, .run = run, .transpose = transpose};
