@@ -94,10 +94,12 @@ cnv_cutter_select(const Cutter *c, const guint16 *from, int n, const CnvMaskRect
   n = count;
   count = 0;
   for (int i = 0; i < n; i++) {
-    const CnvMaskRect *s = &c->mask[to[i]], near = nearest(s, area);
+    const CnvMaskRect *s = &c->mask[to[i]];
+    gboolean fades_sooner = s->fade_x >= largest.fade_x && s->fade_y >= largest.fade_y;
+    CnvMaskRect shown = fades_sooner ? nearest(s, area) : cnv_cutter_reach(c, s, area);
     gboolean yields = to[i] < last || (to[i] > last && (s->layer == largest.layer || c->work->invert));
 
-    if (!(fades && weighs_less(s, area, least - (float)WEIGHT_SLACK)) && !(yields && contains(&largest, &near)))
+    if (!(fades && weighs_less(s, area, least - (float)WEIGHT_SLACK)) && !(yields && contains(&largest, &shown)))
       to[count++] = to[i];
   }
   return count;
