@@ -132,7 +132,7 @@ install_needs()
     packages=$(missing_packages)
     [[ -z $packages ]] || die "installed, yet what they should bring is still not found:" $packages
   fi
-  ! $needs_cuda || found module gstreamer-cuda-1.0 || step "fetching GStreamer's headers for CUDA" fetch_cuda_headers
+  take_headers
 }
 
 # Installs packages that can be done without, if they can be had.
@@ -146,8 +146,6 @@ need_cuda()
 {
   if find_nvcc >/dev/null; then
     needs_cuda=true
-    cuda_headers=$(realpath -m "$build-gst-cuda")
-    export PKG_CONFIG_PATH=$cuda_headers${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
     need command g++ g++
     found module gstreamer-cuda-1.0 || need library libgstcuda-1.0.so.0 libgstreamer-plugins-bad1.0-0
   else
@@ -155,20 +153,36 @@ need_cuda()
   fi
 }
 
-# The package with GStreamer's headers for CUDA needs 180 MB of others, of which these headers need none.
-fetch_cuda_headers()
+# The package with GStreamer's headers for CUDA and, from 1.24 on, for what detectors attach to frames needs 180 MB of
+# others, of which these headers need none. Without those for detectors the element reads GstVideoRegionOfInterestMeta
+# alone. Meson keeps the path that it finds at first.
+take_headers()
 {
-  local package=libgstreamer-plugins-bad1.0-dev library
-  library=$(find_library libgstcuda-1.0.so.0)
-  mkdir -p "$cuda_headers"
-  cd "$cuda_headers"
-  apt-get download $package || { apt_get update && apt-get download $package; }
-  dpkg -x $package*.deb all
-  mv all/usr/include/gstreamer-1.0 include
-  ln -sf "$library" libgstcuda-1.0.so
+  headers=$(realpath -m "$build-gst-bad")
+  [[ :${PKG_CONFIG_PATH:-}: == *:"$headers":* ]] ||
+    export PKG_CONFIG_PATH=$headers${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
+  ! $needs_cuda || found module gstreamer-cuda-1.0 || step "fetching GStreamer's headers for CUDA" fetch_headers cuda
+  [[ -e $headers/tried || -z $(find_library libgstanalytics-1.0.so.0) ]] || found module gstreamer-analytics-1.0 ||
+    (step "fetching GStreamer's headers for detectors" fetch_headers analytics) || true
+}
+
+# fetch_headers cuda|analytics
+fetch_headers()
+{
+  local package=libgstreamer-plugins-bad1.0-dev
+  mkdir -p "$headers"
+  cd "$headers"
+  [[ $1 != analytics ]] || touch tried # once: it can be done without
+  if [[ ! -d include ]]; then
+    apt-get download $package || { apt_get update && apt-get download $package; }
+    dpkg -x $package*.deb all
+    mv all/usr/lib/*/pkgconfig pkgconfig
+    mv all/usr/include/gstreamer-1.0 include
+    rm -r all $package*.deb
+  fi
+  ln -sf "$(find_library "libgst$1-1.0.so.0")" "libgst$1-1.0.so"
   sed "s|^includedir=.*|includedir=$PWD|; s|^libdir=.*|libdir=$PWD|; s|/gstreamer-1.0\$|/include|" \
-    all/usr/lib/*/pkgconfig/gstreamer-cuda-1.0.pc >gstreamer-cuda-1.0.pc
-  rm -r all $package*.deb
+    "pkgconfig/gstreamer-$1-1.0.pc" >"gstreamer-$1-1.0.pc"
 }
 
 # fetch_portrait FILE: NASA's of Eileen Collins, in the public domain, out of a package that is not installed.

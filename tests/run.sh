@@ -191,6 +191,7 @@ install_needs
 found python gi.repository.Gst,gi.overrides._gi_gst || try_install python3-gst-1.0
 # For the tests of faces.sh and background.sh, 90 MB on a bare system; they are skipped without.
 { found element facedetect && found file "$cascade"; } || try_install gstreamer1.0-opencv opencv-data
+take_headers
 
 say "configuring $build"
 configure "$build" "${options[@]}"

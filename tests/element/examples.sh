@@ -5,7 +5,7 @@
 # it writes. Uses the build in CUDACONVOLVE_BUILD, and neither installs nor builds anything.
 #
 # Usage: tests/element/examples.sh embed|embed_py|blur|edges|sharpen|compare|tenbit|privacy|denoise|motionblur|timedelta|multi_gpu|
-#        gallery|sound|files|refused|ended|demo|faces
+#        gallery|sound|files|refused|ended|demo|faces|background
 set -euo pipefail
 
 pipelines=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../pipelines" && pwd)
@@ -17,6 +17,7 @@ trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 unset DISPLAY WAYLAND_DISPLAY OUTPUT FRAMES RADIUS FILTER SCALE ALGORITHM AMOUNT GRADIENT ANGLE TYPES EXPAND FEATHER
 unset SIGMA MODE KERNEL STREAMS DURATION WIDTH HEIGHT FORMAT
+export OPENCV_LOG_LEVEL=SILENT
 export BACKEND=cpu # no GPU is needed; what one computes is seen to by other tests
 
 fail()
@@ -669,12 +670,18 @@ PYTHON
   expect "detail on the left at last" "${last[0]}" '>' 300
 }
 
+need_portrait()
+{
+  photo=$CUDACONVOLVE_BUILD/portrait.png
+  have facedetect pngdec || skip "needs facedetect and PNG: gstreamer1.0-opencv, opencv-data, gstreamer1.0-plugins-good"
+  [[ -e $photo ]] || skip "needs a portrait, which tests/run.sh fetches"
+}
+
 # The script on the portrait that moves, and its pipeline on one frame of the portrait, without loss.
 test_faces()
 {
-  local photo=$CUDACONVOLVE_BUILD/portrait.png by_hand before after own changed
-  have facedetect pngdec || skip "needs facedetect and PNG: gstreamer1.0-opencv, opencv-data, gstreamer1.0-plugins-good"
-  [[ -e $photo ]] || skip "needs a portrait, which tests/run.sh fetches"
+  local by_hand before after own changed
+  need_portrait
   choose_type
   FRAMES=$frames OUTPUT=out.$type run_logged "$pipelines/faces.sh"
   ((status == 0)) || fail "exit status $status"
@@ -697,39 +704,75 @@ check_report()
   grep -q '^samples to be left alone: [1-9][0-9]*, of which changed: 0$' log || fail "what is not to be hidden has changed"
 }
 
-# Of plain.raw and hidden.raw, a frame of RGB, and the message of facedetect in log: the detail in the ellipse of the face
-# before and after, in hundredths; the part of its own that is left, in a thousand; and the samples that differ far from it.
+# measure_portrait CODE: in Python, with plain.raw and hidden.raw, frames of RGB of 512x512, as before and after.
+measure_portrait()
+{
+  python3 - "$1" <<'PYTHON'
+import re
+import sys
+WIDTH = 512
+before, after = open('plain.raw', 'rb').read(), open('hidden.raw', 'rb').read()
+assert len(before) == len(after) == WIDTH * WIDTH * 3, f'{len(before)} and {len(after)} bytes are no frame of 512x512'
+
+def ellipse(x, y, w, h):
+    return [(column, row) for row in range(y, y + h) for column in range(x, x + w)
+            if ((column - x + 0.5) / w * 2 - 1) ** 2 + ((row - y + 0.5) / h * 2 - 1) ** 2 < 1]
+
+def changed(pixels):
+    return sum(before[i] != after[i] for x, y in pixels for i in range((y * WIDTH + x) * 3, (y * WIDTH + x) * 3 + 3))
+
+def detail(pixels):
+    """Mean differences between neighbours before and after, in hundredths; the part of its own left, in a thousand."""
+    at = [(y * WIDTH + x) * 3 + 1 for x, y in pixels]
+    pairs = [(before[i + step] - before[i], after[i + step] - after[i]) for i in at for step in (3, 3 * WIDTH)]
+    return (*(sum(abs(pair[k]) for pair in pairs) * 100 // len(pairs) for k in (0, 1)),
+            abs(sum(a * b for a, b in pairs)) * 1000 // sum(a * a for a, _ in pairs))
+
+exec(sys.argv[1])
+PYTHON
+}
+
+# Of the message of facedetect in log: the detail in the ellipse of the face, and the samples that differ far from it.
 one_face()
 {
-  python3 - <<'PYTHON'
-import re
-x, y, w, h = map(int, re.search(r'face\W+x\W+uint\W+(\d+)\W+y\W+uint\W+(\d+)\W+width\W+uint\W+(\d+)\W+height\W+uint\W+(\d+)',
-                                open('log').read()).groups())
-before, after = open('plain.raw', 'rb').read(), open('hidden.raw', 'rb').read()
-assert len(before) == len(after) == 512 * 512 * 3, f'{len(before)} and {len(after)} bytes are no frame of 512x512'
+  measure_portrait "
+number = r'\W+uint\W+(\d+)\W+'
+found = re.search(f'face\W+x{number}y{number}width{number}height{number}', open('log').read())
+x, y, w, h = map(int, found.groups())
+dx, dy = 0.2 * w + 12, 0.2 * h + 12
+print(*detail(ellipse(x, y, w, h)), changed([(column, row) for row in range(WIDTH) for column in range(WIDTH)
+      if not (x - dx <= column < x + w + dx and y - dy <= row < y + h + dy)]))"
+}
 
-def inside(column, row):
-    return ((column - x + 0.5) / w * 2 - 1) ** 2 + ((row - y + 0.5) / h * 2 - 1) ** 2 < 1
+# The samples that differ in the face, whose place is known, and the detail in the ellipse of a rocket beside it.
+face_and_rocket()
+{
+  measure_portrait "print(changed(ellipse(185, 74, 77, 77)), *detail(ellipse(370, 40, 110, 200)))"
+}
 
-def near(column, row):
-    dx, dy = 0.2 * w + 12, 0.2 * h + 12
-    return x - dx <= column < x + w + dx and y - dy <= row < y + h + dy
-
-pairs = []
-for row in range(y, y + h):
-    for column in range(x, x + w):
-        if inside(column, row):
-            i = (row * 512 + column) * 3 + 1
-            pairs += [(before[i + step] - before[i], after[i + step] - after[i]) for step in (3, 3 * 512)]
-print(sum(abs(a) for a, _ in pairs) * 100 // len(pairs), sum(abs(b) for _, b in pairs) * 100 // len(pairs),
-      abs(sum(a * b for a, b in pairs)) * 1000 // sum(a * a for a, _ in pairs),
-      sum(before[i] != after[i] for i in range(len(before)) if not near(i // 3 % 512, i // 3 // 512)))
-PYTHON
+# The script, and its program on one frame of the portrait, without loss: the face is sharp, a model of a rocket is not.
+test_background()
+{
+  local face before after own
+  need_portrait
+  choose_type
+  FRAMES=$frames OUTPUT=out.$type run_logged "$pipelines/background.sh"
+  ((status == 0)) || fail "exit status $status"
+  check_report 'the background'
+  expect "frames with a person" "$(sed -n 's/^a person found in \([0-9]*\) frames.*/\1/p' log)" '>=' $((frames * 9 / 10))
+  run_logged "$CUDACONVOLVE_BUILD/pipelines/background" -- filesrc "location=$photo" ! pngdec ! imagefreeze num-buffers=1 \
+    ! videoconvert ! video/x-raw,format=RGB ! tee name=t t. ! queue ! filesink location=plain.raw \
+    t. ! queue ! cudaconvolve backend=cpu radius=48 roi-invert=true ! filesink location=hidden.raw
+  ((status == 0)) || fail "exit status $status"
+  read -r face before after own <<<"$(face_and_rocket)"
+  echo "samples changed in the face: $face; detail of the rocket: $before before, $after after, of its own $own in a thousand"
+  expect "samples changed in the face" "$face" == 0
+  expect "detail of the rocket's own, in a thousand" "$own" '<' 100
 }
 
 case ${1:-} in
 embed | embed_py | blur | edges | sharpen | compare | tenbit | privacy | denoise | motionblur | timedelta | multi_gpu | \
-  gallery | sound | files | refused | ended | demo | faces)
+  gallery | sound | files | refused | ended | demo | faces | background)
   "test_$1"
   ;;
 *) fail "usage: examples.sh EXAMPLE, one of those that the head of this script lists" ;;
