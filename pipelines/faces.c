@@ -12,61 +12,93 @@
 #include "report.h"
 
 #define MAX_COUNTED 8
-#define MARGIN 3 /* pixels around a region that rounding may take in */
-
-typedef struct {
-  Report *report;
-  double expand, feather;           /* of the filter */
-  int frames_with[MAX_COUNTED + 1]; /* that many faces; the last: that many or more */
-} Faces;
+#define MARGIN 3        /* pixels around a region that rounding may take in */
+#define MOST_MOVED 0.25 /* of its size, that an edge of a face moves from frame to frame, as detectors jump */
 
 typedef struct {
   double x, y, width, height;
-} Box;
+  guint age; /* frames since it was found last */
+} Face;
 
-static Box
-grow(const GstVideoRegionOfInterestMeta *meta, double by_fraction, double by_pixels)
+typedef struct {
+  Report *report;
+  double expand, feather; /* of the filter */
+  guint smooth;
+  GArray *latest;                   /* of Face, also those that the filter keeps */
+  int frames_with[MAX_COUNTED + 1]; /* that many faces; the last: that many or more */
+} Faces;
+
+static gboolean
+overlap(const Face *a, const Face *b)
 {
-  double dx = meta->w * by_fraction + by_pixels, dy = meta->h * by_fraction + by_pixels;
-
-  return (Box){meta->x - dx, meta->y - dy, meta->w + 2 * dx, meta->h + 2 * dy};
+  return a->x < b->x + b->width && b->x < a->x + a->width && a->y < b->y + b->height && b->y < a->y + a->height;
 }
 
-/* The pixels of the box or, where it is round, of the ellipse in it. */
+/* An older face in the same place is the same one. */
 static void
-mark(guint8 *map, const GstVideoInfo *info, const Box *box, gboolean round, ReportPixel value)
+add_face(GArray *latest, const GstVideoRegionOfInterestMeta *meta)
 {
-  int right = (int)MIN(box->x + box->width + 1, info->width), bottom = (int)MIN(box->y + box->height + 1, info->height);
+  Face face = {meta->x, meta->y, meta->w, meta->h, 0};
 
-  for (int y = (int)MAX(box->y, 0); y < bottom; y++)
-    for (int x = (int)MAX(box->x, 0); x < right; x++) {
-      double u = 2 * (x + 0.5 - box->x) / box->width - 1, v = 2 * (y + 0.5 - box->y) / box->height - 1;
+  for (guint i = latest->len; i-- > 0;) {
+    const Face *other = &g_array_index(latest, Face, i);
 
-      if (!round || u * u + v * v < 1)
-        map[(gsize)y * info->width + x] = value;
-    }
+    if (other->age > 0 && overlap(other, &face))
+      g_array_remove_index_fast(latest, i);
+  }
+  g_array_append_val(latest, face);
 }
 
-static void
-map_faces(GstBuffer *buffer, guint8 *map, const GstVideoInfo *info, gpointer user_data)
+/* Returns the number of faces in the frame. */
+static int
+take_faces(Faces *faces, GstBuffer *buffer)
 {
-  Faces *faces = user_data;
-  GType type = GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
   GstMeta *meta;
   gpointer state = NULL;
   int n = 0;
 
-  for (; (meta = gst_buffer_iterate_meta_filtered(buffer, &state, type)); n++) {
-    Box box = grow((GstVideoRegionOfInterestMeta *)meta, faces->expand, faces->feather + MARGIN);
+  for (guint i = faces->latest->len; i-- > 0;)
+    if (g_array_index(faces->latest, Face, i).age++ >= faces->smooth)
+      g_array_remove_index_fast(faces->latest, i);
+  for (; (meta = gst_buffer_iterate_meta_filtered(buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)); n++)
+    add_face(faces->latest, (GstVideoRegionOfInterestMeta *)meta);
+  return n;
+}
 
-    mark(map, info, &box, FALSE, REPORT_MAY_CHANGE);
-  }
-  for (state = NULL; (meta = gst_buffer_iterate_meta_filtered(buffer, &state, type));) {
-    Box box = grow((GstVideoRegionOfInterestMeta *)meta, 0, 0);
+/* The pixels of the face's box, larger by so much on each side or, where it is round, of the ellipse in it. */
+static void
+mark(guint8 *map, const GstVideoInfo *info, const Face *face, const double larger[2], ReportPixel value)
+{
+  double left = face->x - larger[0], top = face->y - larger[1];
+  double width = face->width + 2 * larger[0], height = face->height + 2 * larger[1];
+  int right = (int)MIN(left + width + 1, info->width), bottom = (int)MIN(top + height + 1, info->height);
 
-    mark(map, info, &box, TRUE, REPORT_FILTERED);
-  }
+  for (int y = (int)MAX(top, 0); y < bottom; y++)
+    for (int x = (int)MAX(left, 0); x < right; x++) {
+      double u = 2 * (x + 0.5 - left) / width - 1, v = 2 * (y + 0.5 - top) / height - 1;
+
+      if (value == REPORT_MAY_CHANGE || u * u + v * v < 1)
+        map[(gsize)y * info->width + x] = value;
+    }
+}
+
+/* A face must be hidden where it was found last. What the filter keeps of it since grows as it moved. */
+static void
+map_faces(GstBuffer *buffer, guint8 *map, const GstVideoInfo *info, gpointer user_data)
+{
+  Faces *faces = user_data;
+  int n = take_faces(faces, buffer);
+  const Face *face = (const Face *)faces->latest->data;
+
   faces->frames_with[MIN(n, MAX_COUNTED)]++;
+  for (guint i = 0; i < faces->latest->len; i++) {
+    double fraction = faces->expand + face[i].age * MOST_MOVED, pixels = faces->feather + MARGIN + face[i].age;
+
+    mark(map, info, &face[i], (double[2]){face[i].width * fraction + pixels, face[i].height * fraction + pixels},
+         REPORT_MAY_CHANGE);
+  }
+  for (guint i = 0; i < faces->latest->len; i++)
+    mark(map, info, &face[i], (double[2]){0, 0}, REPORT_FILTERED);
 }
 
 static void
@@ -74,7 +106,8 @@ prepare(GstElement *filter, gpointer user_data)
 {
   Faces *faces = user_data;
 
-  g_object_get(filter, "roi-expand", &faces->expand, "roi-feather", &faces->feather, NULL);
+  g_object_get(filter, "roi-expand", &faces->expand, "roi-feather", &faces->feather, "roi-smooth", &faces->smooth,
+               NULL);
   faces->report = report_new(filter, map_faces, faces);
 }
 
@@ -87,13 +120,14 @@ print_counts(const Faces *faces)
       g_print(", %d%s in %d frames", n, n == MAX_COUNTED ? " or more" : "", faces->frames_with[n]);
   g_print("\n");
   if (faces->frames_with[0] > 0)
-    g_print("in frames without a face nothing is hidden: look at them before you give the video away\n");
+    g_print("in a frame without a face only what was found in the %u before is hidden: look at the result\n",
+            faces->smooth);
 }
 
 int
 main(int argc, char **argv)
 {
-  Faces faces = {0};
+  Faces faces = {.latest = g_array_new(FALSE, FALSE, sizeof(Face))};
   int status;
 
   gst_init(NULL, NULL);
@@ -103,5 +137,6 @@ main(int argc, char **argv)
     report_print(faces.report, "the faces");
   }
   g_clear_pointer(&faces.report, report_free);
+  g_array_unref(faces.latest);
   return status;
 }

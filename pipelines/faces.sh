@@ -4,9 +4,11 @@
 #
 # Usage: pipelines/faces.sh [-DOPTION=VALUE]... [FILE|URI]
 # Without one, of a portrait that Debian ships, over which the view moves for 300 frames.
-# FILTER=gaussian EXPAND=0.2 (roi-expand), FEATHER=8 (roi-feather), BACKEND=auto ALGORITHM=auto: the properties of those
-# names. MIN_SIZE=30: of a face, in pixels; less finds more, and takes longer. The file is faceless.mp4.
+# FILTER=mosaic SHAPE=ellipse STRENGTH=0.2 EXPAND=0.25 FEATHER=0 SMOOTH=10: filter, roi-shape, roi-relative-size,
+# roi-expand, roi-feather, and roi-smooth: frames that hide a face where it was, when the detector misses it.
+# MIN_SIZE=30: of a face in pixels; less finds more, and takes longer. BACKEND=auto ALGORITHM=auto: as the properties.
 # facedetect finds faces that look into the camera, and not in every frame: look at the result before you give it away.
+# The file is faceless.mp4.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -15,8 +17,10 @@ need_opencv
 photograph
 set_up faceless "$@"
 size=${MIN_SIZE:-30}
-hide=(videoconvert ! facedetect display=false "min-size-width=$size" "min-size-height=$size"
-  ! cudaconvolve "filter=${FILTER:-gaussian}" roi-source=meta roi-strength=relative "roi-expand=${EXPAND:-0.2}"
-  "roi-feather=${FEATHER:-8}")
+# Of OpenCV's detectors that which takes least for a face that is none.
+hide=(videoconvert
+  ! facedetect display=false "profile=${cascade/default/alt2}" "min-size-width=$size" "min-size-height=$size"
+  ! cudaconvolve "filter=${FILTER:-mosaic}" roi-source=meta "roi-shape=${SHAPE:-ellipse}" roi-strength=relative
+  "roi-relative-size=${STRENGTH:-0.2}" "roi-expand=${EXPAND:-0.25}" "roi-feather=${FEATHER:-0}" "roi-smooth=${SMOOTH:-10}")
 play -- "${hide[@]}" "backend=${BACKEND:-auto}" "algorithm=${ALGORITHM:-auto}"
 say "by hand: gst-launch-1.0 filesrc location=FILE ! decodebin ! ${hide[*]} ! videoconvert ! autovideosink"
