@@ -77,7 +77,7 @@ cnv_team_free(CnvTeam *team)
 }
 
 void
-cnv_team_run(CnvTeam *team, guint n_parts, CnvTeamPart run, gpointer job)
+cnv_team_run(CnvTeam *team, guint n_threads, guint n_parts, CnvTeamPart run, gpointer job)
 {
   if (n_parts == 0)
     return;
@@ -86,7 +86,7 @@ cnv_team_run(CnvTeam *team, guint n_parts, CnvTeamPart run, gpointer job)
   team->job = job;
   team->n_parts = n_parts;
   g_atomic_int_set(&team->next, 0);
-  team->pending = MIN(team->n_threads, n_parts) - 1;
+  team->pending = MIN(MIN(team->n_threads, n_threads), n_parts) - 1;
   for (guint thread = team->pending; thread > 0; thread--)
     g_thread_pool_push(team->pool, GUINT_TO_POINTER(thread), NULL);
   run_parts(team, 0);
@@ -101,6 +101,7 @@ cnv_team_run(CnvTeam *team, guint n_parts, CnvTeamPart run, gpointer job)
 
 /* Bytes of a part. With fewer of them waking the other threads takes longer than the copy. */
 #define PART_BYTES (128 * 1024)
+#define PARTS_ALONE 4 /* the same of all copies */
 
 static int
 rows_of_part(const CnvRowsCopy *copy)
@@ -143,5 +144,5 @@ cnv_copy_rows(CnvTeam *team, const CnvRowsCopy *copies, int n)
 
   for (int i = 0; i < n; i++)
     n_parts += count_parts(&copies[i]);
-  cnv_team_run(team, n_parts, copy_part, (gpointer)copies);
+  cnv_team_run(team, n_parts <= PARTS_ALONE ? 1 : G_MAXUINT, n_parts, copy_part, (gpointer)copies);
 }

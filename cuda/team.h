@@ -16,9 +16,9 @@ typedef void (*CnvTeamPart)(gpointer job, guint part, guint thread);
 CnvTeam *cnv_team_new(guint n_threads, GError **error);
 void cnv_team_free(CnvTeam *team); /* NULL is allowed */
 
-/* Returns when parts 0 to n_parts - 1 are done, each once. Any thread, but not from within a part: jobs of several
- * callers are done one after the other. */
-void cnv_team_run(CnvTeam *team, guint n_parts, CnvTeamPart run, gpointer job);
+/* Returns when parts 0 to n_parts - 1 are done, each once, by at most so many threads. Any thread, but not from within
+ * a part: jobs of several callers are done one after the other. */
+void cnv_team_run(CnvTeam *team, guint n_threads, guint n_parts, CnvTeamPart run, gpointer job);
 
 /* Rows of `row` bytes each. Source and target do not overlap. */
 typedef struct {

@@ -48,6 +48,7 @@ typedef struct {
   const CnvPlane *from;
   gboolean dense;    /* all terms as two-dimensional taps */
   gboolean sliding;  /* the only term's taps are sums of cosines */
+  double products;   /* some, that a pixel takes */
   int slots;         /* rows in all rings */
   int max_samples;   /* of a tile's row, as fits into cache */
   int widest;        /* samples of a tile's row, as it is; 0: only the reference filters the plane, or nothing does */

@@ -14,7 +14,9 @@
 extern const CnvBackend cnv_backend_cpu;
 
 #define THREADS_MAX 1024
-#define TILES_A_THREAD 4 /* so that a thread that is held up does not hold up the frame */
+#define TILES_A_THREAD 4   /* so that a thread that is held up does not hold up the frame */
+#define ALONE_US 50        /* a frame of less is done by the calling thread: waking others would take as long */
+#define PRODUCTS_A_US 50e3 /* some, with AVX2 */
 
 typedef struct {
   CnvSession base;
@@ -47,12 +49,13 @@ is_copy(const CnvPlan *plan)
 static void
 cut_job(CpuSession *self, const CnvRectJob *job, const CpuPlane *plane)
 {
-  int threads = (int)self->n_threads, channels = plane->from->channels;
+  int threads = (int)self->base.stats.threads, channels = plane->from->channels;
   int width = cnv_cpu_tile_samples(plane, job->width * channels) / channels;
   int right = job->x + job->width, bottom = job->y + job->height;
   int total = job->height * cnv_divide_up(job->width, width); /* rows of all columns of tiles */
-  int least = cnv_divide_up(total, threads * TILES_A_THREAD), most = cnv_divide_up(total, threads);
-  int rows = CLAMP(MAX(least, MIN(most, 4 * plane->slots)), 1, job->height);
+  int least = cnv_divide_up(total, threads > 1 ? threads * TILES_A_THREAD : 1), most = cnv_divide_up(total, threads);
+  int parts = MAX(total / MAX(least, MIN(most, 4 * plane->slots)), 1); /* in turn by all threads, where they suffice */
+  int rows = MIN(cnv_divide_up(total, parts < threads ? parts : parts - parts % threads), job->height);
   guint before = self->tiles->len;
 
   for (int top = job->y, end; top < bottom; top = end) {
@@ -73,6 +76,31 @@ cut_job(CpuSession *self, const CnvRectJob *job, const CpuPlane *plane)
     self->sliding += self->tiles->len - before;
 }
 
+/* The plane that a job is for; NULL: it is copied. Plans may differ in that. */
+static const CpuPlane *
+plane_of(const CpuSession *self, const CnvRectJob *job)
+{
+  const CpuPlane *plane = &self->prepared.plane[job->plan * CNV_MAX_PLANES + job->plane];
+
+  return plane->from && plane->from->filtered ? plane : NULL;
+}
+
+/* Threads that are worth waking for the jobs. */
+static guint
+count_threads(const CpuSession *self)
+{
+  double products = 0;
+
+  for (guint i = 0; i < self->jobs->len; i++) {
+    const CnvRectJob *job = &g_array_index(self->jobs, CnvRectJob, i);
+    const CpuPlane *plane = plane_of(self, job);
+
+    if (plane)
+      products += (double)job->width * job->height * plane->products;
+  }
+  return products < ALONE_US * PRODUCTS_A_US ? 1 : self->n_threads;
+}
+
 static void
 cut(CpuSession *self, const CnvWork *work)
 {
@@ -89,11 +117,12 @@ cut(CpuSession *self, const CnvWork *work)
       MAX(self->base.stats.crowd, cnv_rect_jobs_make(work, &self->mask_bytes, self->jobs, self->masks));
   self->frame.masks = (const CnvMaskRect *)self->masks->data;
   self->frame.cells = self->mask_bytes.bytes->data;
+  self->base.stats.threads = count_threads(self);
   for (guint i = 0; i < self->jobs->len && !copy; i++) {
     const CnvRectJob *job = &g_array_index(self->jobs, CnvRectJob, i);
-    const CpuPlane *plane = &self->prepared.plane[job->plan * CNV_MAX_PLANES + job->plane];
+    const CpuPlane *plane = plane_of(self, job);
 
-    if (plane->from && plane->from->filtered) /* plans may differ in that; an unfiltered plane has been copied */
+    if (plane)
       cut_job(self, job, plane);
   }
   cnv_work_key_set(&self->key, work);
@@ -179,7 +208,7 @@ cpu_submit(CnvSession *base, const CnvWork *work, const CnvFrame *in, const CnvF
     return FALSE;
   set_frame(self, work, in, out);
   copy(self, &work->plan[0]->layout, self->copied, &self->frame.in, out);
-  cnv_team_run(self->team, self->tiles->len, run_tile, self);
+  cnv_team_run(self->team, stats->threads, self->tiles->len, run_tile, self);
 
   stats->frames++;
   stats->sliding += self->sliding;

@@ -13,9 +13,12 @@
 #define RUN_OUTSIDE 2 /* taps at most outside it, each of which is multiplied */
 #define TILE_MIN 256  /* samples */
 #define TILE_MAX 2048
-#define SLIDING_MAX 8192 /* as TILE_MAX where sums slide: only a band of rows stays in cache */
-#define RESTART 512      /* CpuTerm.restart up to 8 bits */
-#define RESTART_DEEP 128 /* and beyond */
+#define PRODUCTS_ANYWAY 10  /* as long as so many products of a sample take loading and storing it */
+#define PRODUCTS_SLIDING 40 /* and sums that slide */
+#define PRODUCTS_NAIVE 1000 /* and one product of the reference */
+#define SLIDING_MAX 8192    /* as TILE_MAX where sums slide: only a band of rows stays in cache */
+#define RESTART 512         /* CpuTerm.restart up to 8 bits */
+#define RESTART_DEEP 128    /* and beyond */
 
 /* Errors that taps as cosines may make: levels, as a mean over noise. */
 #define COSINES_ERROR 4e-5
@@ -112,6 +115,24 @@ find_cosines(CpuPlane *plane)
   return TRUE;
 }
 
+static double
+count_products(const CpuPlane *plane)
+{
+  const CnvPlane *from = plane->from;
+  gboolean naive = from->algorithm == CNV_ALGORITHM_NAIVE;
+  double products = PRODUCTS_ANYWAY;
+
+  for (int t = 0; t < from->n_terms; t++) {
+    const int *n = from->term[t].n;
+
+    if (naive || plane->dense)
+      products += (double)n[CNV_X] * n[CNV_Y] * (naive ? PRODUCTS_NAIVE : 1);
+    else
+      products += plane->sliding ? PRODUCTS_SLIDING : n[CNV_X] + n[CNV_Y];
+  }
+  return products * from->channels;
+}
+
 static void
 shape_rows(CpuPlane *plane)
 {
@@ -136,6 +157,8 @@ shape_plane(CpuPlane *plane, const CnvPlan *plan, const CnvPlane *from)
   plane->plan = plan;
   plane->from = from;
   plane->max_samples = samples;
+  if (from->algorithm == CNV_ALGORITHM_NAIVE)
+    plane->products = count_products(plane);
   if (!from->filtered || from->algorithm == CNV_ALGORITHM_NAIVE)
     return;
   plane->dense = from->algorithm == CNV_ALGORITHM_TILED;
@@ -144,11 +167,12 @@ shape_plane(CpuPlane *plane, const CnvPlan *plan, const CnvPlane *from)
   plane->sliding = find_cosines(plane);
   if (plane->sliding) {
     plane->term[0].slots = 0;
-    plane->slots = cnv_divide_up(from->term[0].n[CNV_Y], 2); /* rows, as many as starting costs */
+    plane->slots = from->term[0].n[CNV_Y]; /* rows that starting loads */
     plane->max_samples = SLIDING_MAX;
   } else {
     plane->max_samples = CLAMP(RING_BYTES / (int)sizeof(float) / near, TILE_MIN, TILE_MAX);
   }
+  plane->products = count_products(plane);
   plane->widest = cnv_cpu_tile_samples(plane, MIN(samples, plane->max_samples));
   shape_rows(plane);
 }

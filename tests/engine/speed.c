@@ -96,9 +96,9 @@ make_filter(CnvFilter *filter, int row)
 }
 
 static CnvPlan *
-make_plan(int row)
+make_plan(int row, int width, int height)
 {
-  const CnvImage image = {cnv_format_find(rows[row].format), WIDTH, HEIGHT, 0.2126, 0.0722, FALSE};
+  const CnvImage image = {cnv_format_find(rows[row].format), width, height, 0.2126, 0.0722, FALSE};
   CnvFilter filter;
   CnvPlan *plan;
 
@@ -125,8 +125,8 @@ ratio_of(CnvSession *session, CnvPlan *plan)
   TestFrame in, out;
   CnvFrame from, to;
 
-  test_frame_init(&in, plan->image.format, WIDTH, HEIGHT, (TestLayout){0, 0, 0});
-  test_frame_init(&out, plan->image.format, WIDTH, HEIGHT, (TestLayout){0, 0, 0});
+  test_frame_init(&in, plan->image.format, plan->image.width, plan->image.height, (TestLayout){0, 0, 0});
+  test_frame_init(&out, plan->image.format, plan->image.width, plan->image.height, (TestLayout){0, 0, 0});
   test_frame_fill(&in, TEST_NOISE, 1);
   test_frame_view(&in, &from);
   test_frame_view(&out, &to);
@@ -147,9 +147,9 @@ ratio_of(CnvSession *session, CnvPlan *plan)
 }
 
 static CnvSession *
-open_session(void)
+open_session(guint n_threads)
 {
-  const CnvSessionOptions options = {.device = -1, .n_threads = 1};
+  const CnvSessionOptions options = {.device = -1, .n_threads = n_threads};
 
   return cnv_backend_find("cpu")->open(&options, NULL);
 }
@@ -157,7 +157,7 @@ open_session(void)
 /* The limits below are too wide to tell one from the other. */
 START_TEST(test_instruction_set)
 {
-  CnvSession *session = open_session();
+  CnvSession *session = open_session(1);
 
   ck_assert_msg(g_str_has_suffix(session->device_name, best_set()), "%s: this machine has %s", session->device_name,
                 best_set());
@@ -165,10 +165,30 @@ START_TEST(test_instruction_set)
 }
 END_TEST
 
+/* Waking the other threads takes as long as a small frame. */
+START_TEST(test_threads)
+{
+  static const struct {
+    int width, height;
+    guint threads;
+  } sizes[] = {{64, 64, 1}, {WIDTH, HEIGHT, 3}, {160, 120, 1}};
+  CnvSession *session = open_session(3);
+
+  for (guint i = 0; i < G_N_ELEMENTS(sizes); i++) {
+    CnvPlan *plan = make_plan(0, sizes[i].width, sizes[i].height);
+
+    ratio_of(session, plan);
+    ck_assert_uint_eq(session->stats.threads, sizes[i].threads);
+    cnv_plan_unref(plan);
+  }
+  cnv_session_close(session);
+}
+END_TEST
+
 START_TEST(test_floor)
 {
-  CnvSession *session = open_session();
-  CnvPlan *plan = make_plan(_i);
+  CnvSession *session = open_session(1);
+  CnvPlan *plan = make_plan(_i, WIDTH, HEIGHT);
   const char *format = rows[_i].format, *filter = cnv_filters[rows[_i].type].nick.nick;
   const double ratio = ratio_of(session, plan), limit = rows[_i].limit;
 
@@ -186,6 +206,7 @@ static void
 add_tests(TCase *tcase)
 {
   tcase_add_test(tcase, test_instruction_set);
+  tcase_add_test(tcase, test_threads);
   tcase_add_loop_test(tcase, test_floor, 0, G_N_ELEMENTS(rows));
 }
 

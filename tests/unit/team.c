@@ -36,7 +36,7 @@ run_jobs(gpointer data)
     guint n_parts = repeat % 2 ? PARTS : 1 + repeat % 7;
 
     memset(job->done, 0, sizeof(job->done));
-    cnv_team_run(job->team, n_parts, do_part, job);
+    cnv_team_run(job->team, 1 + (guint)repeat % THREADS, n_parts, do_part, job);
     for (guint part = 0; part < PARTS; part++)
       ck_assert_int_eq(job->done[part], part < n_parts);
   }
