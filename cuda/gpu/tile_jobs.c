@@ -7,10 +7,11 @@
 G_STATIC_ASSERT(G_STRUCT_OFFSET(CnvTileJob, job) == CNV_TILE_JOB_HEAD * sizeof(guint32));
 G_STATIC_ASSERT(sizeof(CnvTileArgs) <= 4096); /* of arguments that every driver takes */
 
+/* Tile jobs know no weights of regions. */
 gboolean
 cnv_tile_jobs_take(const CnvSchedule *schedule, const CnvRectJob *job)
 {
-  return cnv_schedule_plane_kernel(schedule, job)->kernel != CNV_N_KERNELS;
+  return cnv_schedule_plane_kernel(schedule, job)->kernel != CNV_N_KERNELS && job->n_mask_rects == 0;
 }
 
 /* Finds the bits that are the input's, of samples of so many bytes. */
@@ -55,10 +56,10 @@ needs_of_plane(const CnvSchedule *schedule, CnvKernelId kernel, guint p)
 {
   CnvNeeds needs = {.terms = 0};
 
-  for (guint i = 0; i < schedule->plane_kernels->len; i++) {
+  for (guint i = p % CNV_MAX_PLANES; i < schedule->plane_kernels->len; i += CNV_MAX_PLANES) {
     const CnvPlaneKernel *of = &g_array_index(schedule->plane_kernels, CnvPlaneKernel, i);
 
-    if (i / 2 % CNV_MAX_PLANES == p && of->kernel == kernel)
+    if (of->kernel == kernel)
       needs = cnv_needs_join(&needs, &of->needs);
   }
   return needs;
@@ -68,14 +69,13 @@ void
 cnv_tile_job_prepare(CnvSchedule *schedule, guint index)
 {
   CnvPlaneKernel *of = &g_array_index(schedule->plane_kernels, CnvPlaneKernel, index);
-  guint number = index / 2, p = number % CNV_MAX_PLANES;
-  const CnvPlan *plan = g_ptr_array_index(schedule->plans, number / CNV_MAX_PLANES);
-  const CnvPlane *plane = &plan->plane[p];
+  const CnvPlan *plan = g_ptr_array_index(schedule->plans, index / CNV_MAX_PLANES);
+  const CnvPlane *plane = &plan->plane[index % CNV_MAX_PLANES];
 
   if (of->kernel == CNV_N_KERNELS)
     return;
-  of->shared = needs_of_plane(schedule, of->kernel, p);
-  of->tile_job = make_job(&g_array_index(schedule->planes, CnvPlane, number), cnv_fit_first_channel(plane));
+  of->shared = needs_of_plane(schedule, of->kernel, index);
+  of->tile_job = make_job(&g_array_index(schedule->planes, CnvPlane, index), cnv_fit_first_channel(plane));
   of->tile_job.bands = schedule->words->len;
   cnv_kernel_kind(of->kernel)
       ->set_job(&of->tile_job, schedule->words,

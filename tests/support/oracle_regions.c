@@ -208,7 +208,7 @@ find_owner(const Regions *r, int x, int y, double *weight, gboolean *uncertain)
     if (here <= 0)
       continue;
     /* Which of two isolated ones of other shapes counts where both weigh 1 is left open, too. */
-    if (owner >= 0 && (shaped ? here < 1 || w->isolated : !even && here < 1) && fabs(here - *weight) < WEIGHT_NEAR)
+    if (owner >= 0 && (shaped ? here < 1 || r->isolated : !even && here < 1) && fabs(here - *weight) < WEIGHT_NEAR)
       *uncertain = TRUE;
     else if (here > *weight)
       *uncertain = FALSE;

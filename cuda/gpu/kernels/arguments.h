@@ -331,7 +331,6 @@ typedef struct {
   uint32_t out_maps; /* bit p: there is a map of output plane p */
   uint64_t jobs,
       bands; /* device addresses: CnvTileJob where there are more than CNV_TILE_JOBS_INLINE; words of bands */
-  uint64_t mask_rects, mask_cells; /* device addresses: CnvMaskRect, and the cells of all masks */
   int n_jobs;
   int first_block[CNV_TILE_JOBS_INLINE]; /* of each job in `job`; INT_MAX for those behind the last */
   CnvAddresses in, out;

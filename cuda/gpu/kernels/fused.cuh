@@ -257,43 +257,11 @@ put_eight(T *row, const float (&sum)[FUSED_OUTPUTS], const FusedNumbers &n, int 
         row[x] = (T)get_sample(eight.word[i / 4], i % 4);
 }
 
-/* Blends eight sums of a row into what is written there, by the job's masks; from sample x of the tile on, as far as
- * they are the job's. What has no weight may be another job's, and is left alone. */
-template <typename T>
-__device__ __noinline__ static void
-blend_eight(const CnvTileArgs &l, const Fused &f, const float (&sum)[FUSED_OUTPUTS], int x, int row)
-{
-  const CnvTileJob &s = f.params.s;
-  const CnvRectJob &job = s.job;
-  const int C = s.channels, y = f.params.tile.at.y + row;
-  const float base = (float)s.base, gain = s.gain / (float)(1 << s.shift), fraction = gain != 0.0f ? 0.0f : s.fraction;
-  const T *back = (const T *)(f.params.back + (int64_t)y * f.params.in_stride);
-  T *out = (T *)(f.params.out + (int64_t)y * f.params.out_stride);
-
-  for (int i = 0; i < FUSED_OUTPUTS; i++, x += C) {
-    const int at = f.params.tile.at.x + x, pixel = at / C;
-
-    if (x < 0 || x >= f.numbers.width || at < job.x * C || pixel >= job.x + job.width ||
-        !(s.filtered >> (at - pixel * C) & 1))
-      continue;
-    const float weight =
-        cnv_rect_job_weight(&job, (const CnvMaskRect *)l.mask_rects, (const uint8_t *)l.mask_cells, pixel, y);
-    if (weight <= 0.0f)
-      continue;
-    const float level = (float)((int)load_sample(back + at) >> s.shift & s.full_bits) - base;
-    float value = fmaf(sum[i] * (1.0f / FUSED_UNIT), gain, fraction);
-
-    value = fminf(fmaxf(value, -base), (float)s.full_bits - base);
-    value = fmaf(1.0f - weight, level - value, value);
-    out[at] = (T)((__float2int_rn(value) + s.base) << s.shift);
-  }
-}
-
 /* Makes the outputs of 16 rows from row y of the tile on, but for those from `end` on. A lane makes eight pixels of a
  * channel; of eight lanes four do those of one row, channel after channel, and four those of the next row. */
 template <typename T>
 __device__ static void
-make_rows(const CnvTileArgs &l, const Fused &f, int y, int end)
+make_rows(const Fused &f, int y, int end)
 {
   const CnvTileJob &s = f.params.s;
   const FusedNumbers n = f.numbers;
@@ -321,10 +289,7 @@ make_rows(const CnvTileArgs &l, const Fused &f, int y, int end)
             sum[i] *= f.factor[min(max(x + i * C, 0), n.width - 1)] * f.factor[n.width + y + row];
           sum[i] = (is_absolute ? fabsf(sum[i] + n.mid_bias) : sum[i]) + n.start;
         }
-      if (s.job.n_mask_rects)
-        blend_eight<T>(l, f, sum, x, y + row);
-      else
-        put_eight((T *)cnv_tiles + (y + row) * CNV_FUSED_LOADED, sum, n, x);
+      put_eight((T *)cnv_tiles + (y + row) * CNV_FUSED_LOADED, sum, n, x);
     }
   }
 }
@@ -364,10 +329,8 @@ fused(const CnvTileArgs &l)
     __syncthreads();
     put_sums(f, sum, x, row);
     __syncthreads();
-    make_rows<T>(l, f, y, at.y_end - at.y);
+    make_rows<T>(f, y, at.y_end - at.y);
   }
-  if (f.params.s.job.n_mask_rects)
-    return;
   __syncthreads();
   if (threadIdx.x % (pitch / 16) * 16 < width * (int)sizeof(T))
     store_tile<T, CNV_FUSED_LOADED, threads>(f.params, at, threadIdx.x,

@@ -23,6 +23,28 @@ read_array(const KernelRun *run, guint64 address, gsize size)
   return standin_access(run->op, address, size, FALSE, run->name);
 }
 
+static void
+find_mask_rects(const KernelRun *run, BlockJob *opened)
+{
+  const CnvRectJob *job = &opened->block.job;
+  gsize first = job->first_mask_rect * sizeof(CnvMaskRect);
+
+  if (job->n_mask_rects == 0)
+    return;
+  /* cnv_rect_job_weight counts from the array's beginning. */
+  opened->job.mask_rects = read_array(run, opened->launch->mask_rects + first, job->n_mask_rects * sizeof(CnvMaskRect));
+  for (int i = 0; opened->job.mask_rects && i < job->n_mask_rects; i++) {
+    const CnvMaskRect *mask = &opened->job.mask_rects[i];
+
+    if (mask->shape == CNV_SHAPE_MASK)
+      opened->job.mask_cells = (const guint8 *)read_array(run, opened->launch->mask_cells + mask->cells,
+                                                          (gsize)mask->cells_x * mask->cells_y) -
+                               mask->cells;
+  }
+  if (opened->job.mask_rects)
+    opened->job.mask_rects -= job->first_mask_rect;
+}
+
 /* Samples or pixels that a block makes, and how many of them there are. */
 static void
 expect_size(const KernelRun *run, const BlockJob *opened, int by[2], int of[2])
@@ -95,7 +117,7 @@ run_jobs(const KernelRun *run, JobFunc func)
     if (!open_job(run, &jobs[i], &opened))
       continue;
     opened.job = (Job){.op = run->op, .block = &opened.block, .bytes = opened.block.bytes, .taps = run->taps};
-    samples_find_masks(&opened.job, run->name, l->mask_rects, l->mask_cells);
+    find_mask_rects(run, &opened);
     check_blocks(run, &opened, end - jobs[i].first_block);
     func(run, &opened);
   }

@@ -4,29 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-void
-samples_find_masks(Job *job, const char *kernel, guint64 mask_rects, guint64 mask_cells)
-{
-  const CnvRectJob *rect = &job->block->job;
-  gsize first = rect->first_mask_rect * sizeof(CnvMaskRect);
-
-  if (rect->n_mask_rects == 0)
-    return;
-  job->mask_rects = (const CnvMaskRect *)standin_access(job->op, mask_rects + first,
-                                                        rect->n_mask_rects * sizeof(CnvMaskRect), FALSE, kernel);
-  for (int i = 0; job->mask_rects && i < rect->n_mask_rects; i++) {
-    const CnvMaskRect *mask = &job->mask_rects[i];
-
-    if (mask->shape == CNV_SHAPE_MASK) /* they are counted from the first mask's */
-      job->mask_cells = (const guint8 *)standin_access(job->op, mask_cells + mask->cells,
-                                                       (gsize)mask->cells_x * mask->cells_y, FALSE, kernel) -
-                        mask->cells;
-  }
-  /* cnv_rect_job_weight counts from the array's beginning. */
-  if (job->mask_rects)
-    job->mask_rects -= rect->first_mask_rect;
-}
-
 /* ---- reading ---- */
 
 static double

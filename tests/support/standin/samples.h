@@ -20,9 +20,6 @@ typedef struct {
   const float *taps;             /* constant memory */
 } Job;
 
-/* Finds the masks of a job on the device, whose block is there; mask_rects and mask_cells: of its launch. */
-void samples_find_masks(Job *job, const char *kernel, guint64 mask_rects, guint64 mask_cells);
-
 /* The rows and samples that a number of taps around a job's samples find, borders resolved: row j, sample i is what
  * lies j - anchor_y rows and i - anchor_x pixels from the job's first. */
 typedef struct {

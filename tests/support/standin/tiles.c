@@ -92,9 +92,6 @@ open_tiles(const KernelRun *run, const CnvTileJob *s, Tiles *tiles)
   tiles->block.sources = l->sources;
   cnv_block_locate(&tiles->block, &l->in, &l->out, p);
   tiles->job = (Job){.op = run->op, .block = &tiles->block, .bytes = run->variant.bytes, .taps = run->taps};
-  if (s->job.n_mask_rects && !run->variant.is_fused)
-    standin_report("%s knows no masks", run->name);
-  samples_find_masks(&tiles->job, run->name, l->mask_rects, l->mask_cells);
 }
 
 static void
