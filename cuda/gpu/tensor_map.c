@@ -21,12 +21,6 @@ enum {
 /* Steps of CNV_SOURCE_STEP bytes that a coordinate of the copy engine can count: 512 GiB. */
 #define CNV_SOURCE_STEPS (1ull << 31)
 
-static gboolean
-is_aligned(guint64 value)
-{
-  return value % 16 == 0;
-}
-
 /* All but the map itself. */
 static gboolean
 same_plane(gconstpointer a, gconstpointer b)
@@ -75,7 +69,7 @@ describe(const CudaSession *self, const CnvFrame *frame, int m, int fields, Tens
   map->dim[3] = map->box[1] = map->box[3] = 1;
   map->stride[0] = map->stride[2] = stride;
   map->stride[1] = stride * (guint64)fields;
-  return frame->stride[m] > 0 && is_aligned(map->address) && is_aligned(stride) && self->layout.rows[m] % fields == 0;
+  return frame->stride[m] > 0 && (map->address | stride) % 16 == 0 && self->layout.rows[m] % fields == 0;
 }
 
 /* Samples of all frames over time are one array: its last dimension is the place of a frame's first byte. */
