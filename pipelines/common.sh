@@ -241,7 +241,7 @@ add_setting()
 # add_radius DEFAULT
 add_radius()
 {
-  add_setting radius "${RADIUS:-}" "$1" box gaussian disk motion unsharp log
+  add_setting radius "${RADIUS:-}" "$1" box gaussian disk motion unsharp log mosaic
 }
 
 test_picture()

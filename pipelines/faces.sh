@@ -17,10 +17,13 @@ need_opencv
 photograph
 set_up faceless "$@"
 size=${MIN_SIZE:-30}
+filter=${FILTER:-mosaic}
+strength=(roi-strength=relative "roi-relative-size=${STRENGTH:-0.2}")
+[[ $filter != fill ]] || strength=() # which has no radius
 # Of OpenCV's detectors that which takes least for a face that is none.
 hide=(videoconvert
   ! facedetect display=false "profile=${cascade/default/alt2}" "min-size-width=$size" "min-size-height=$size"
-  ! cudaconvolve "filter=${FILTER:-mosaic}" roi-source=meta "roi-shape=${SHAPE:-ellipse}" roi-strength=relative
-  "roi-relative-size=${STRENGTH:-0.2}" "roi-expand=${EXPAND:-0.25}" "roi-feather=${FEATHER:-0}" "roi-smooth=${SMOOTH:-10}")
+  ! cudaconvolve "filter=$filter" roi-source=meta "roi-shape=${SHAPE:-ellipse}" "${strength[@]}"
+  "roi-expand=${EXPAND:-0.25}" "roi-feather=${FEATHER:-0}" "roi-smooth=${SMOOTH:-10}")
 play -- "${hide[@]}" "backend=${BACKEND:-auto}" "algorithm=${ALGORITHM:-auto}"
 say "by hand: gst-launch-1.0 filesrc location=FILE ! decodebin ! ${hide[*]} ! videoconvert ! autovideosink"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -224,7 +225,7 @@ report_print(const Report *report, const char *filtered)
     g_print(
         "detail in %s: %.2f before, %.2f after, as mean differences between neighbours; of its own %.1f %% is left\n",
         filtered, (double)detail->before / detail->pairs, (double)detail->after / detail->pairs,
-        100 * detail->product / detail->square);
+        100 * fabs(detail->product) / detail->square);
   g_print("samples to be left alone: %" G_GUINT64_FORMAT ", of which changed: %" G_GUINT64_FORMAT "\n", report->staying,
           report->changed);
 }
