@@ -13,6 +13,8 @@
 #define VECTORS 8                                   /* sums in registers: two multiply-adds a cycle of latency four */
 #define COLUMN_VECTORS (VECTOR_BYTES == 64 ? 4 : 2) /* by CNV_CPU_ROWS: 16 of 32 registers, or 8 of 16 */
 
+#define FEW_TAPS 81 /* dense ones that float32 adds up as they come */
+
 typedef guint16 LooseSample __attribute__((aligned(1), may_alias)); /* strides of 16-bit planes may be odd */
 
 G_STATIC_ASSERT(LANES <= CNV_CPU_SLACK);
@@ -286,64 +288,93 @@ slide(float *restrict to, double *restrict sum, const float *restrict enter, con
   }
 }
 
-/* Number i of the rows of output takes the tap i before the first's. Taps wander from row to row in registers, so that
- * each is spread over a vector once. */
-static void
-filter_column(float *restrict to, gsize stride, const float *const *rows, int n, const CpuTaps *taps)
-{
-  const float *restrict column = taps->tap;
-  int n_rows = taps->height + CNV_CPU_ROWS - 1;
+/* Sums of CNV_CPU_ROWS rows of output. */
+typedef struct {
+  Vector acc[CNV_CPU_ROWS][COLUMN_VECTORS];
+} Square;
 
-  for (int x = 0; x < n; x += COLUMN_VECTORS * LANES) {
-    Vector acc[CNV_CPU_ROWS][COLUMN_VECTORS] = {{{0}}}, tap[CNV_CPU_ROWS] = {{0}};
-
-    for (int t = 0; t < n_rows; t++) {
-      for (int i = CNV_CPU_ROWS - 1; i > 0; i--)
-        tap[i] = tap[i - 1];
-      tap[0] = column[t] - (Vector){0};
-      for (int v = 0; v < COLUMN_VECTORS; v++) {
-        Vector in = load_vector(rows[t] + x + v * LANES);
-
-        for (int i = 0; i < CNV_CPU_ROWS; i++)
-          acc[i][v] += tap[i] * in;
-      }
-    }
-    for (int i = 0; i < CNV_CPU_ROWS; i++)
-      for (int v = 0; v < COLUMN_VECTORS; v++)
-        store_vector(to + i * stride + x + v * LANES, acc[i][v]);
-  }
-}
-
-/* One input row for all rows of output: number i of them takes the tap row i before taps. The sum of a tap row is taken
- * by itself, for that keeps float32 exact over many thousand taps. */
+/* Input row y for rows of output first to last - 1: number i of them takes the tap row y - i. */
 static inline void
-add_tap_rows(float *restrict to, gsize stride, const float *restrict from, const float *restrict taps, int width,
-             int channels)
+add_row(Square *sums, const float *restrict from, int y, int width, const CpuTaps *taps, const int first,
+        const int last)
 {
-  Vector acc[CNV_CPU_ROWS][COLUMN_VECTORS] = {{{0}}};
+  const float *restrict tap = taps->tap + (gsize)y * width;
+  int channels = taps->channels;
 
-  for (int t = 0; t < width; t++, from += channels, taps++)
+  for (int t = 0; t < width; t++, from += channels, tap++)
     for (int v = 0; v < COLUMN_VECTORS; v++) {
       Vector in = load_vector(from + v * LANES);
 
-      for (int i = 0; i < CNV_CPU_ROWS; i++)
-        acc[i][v] += *(taps - i * width) * in;
+      for (int i = first; i < last; i++)
+        sums->acc[i][v] += *(tap - i * width) * in;
     }
+}
+
+static inline void
+store_square(float *restrict to, gsize stride, const Square *sums)
+{
   for (int i = 0; i < CNV_CPU_ROWS; i++)
     for (int v = 0; v < COLUMN_VECTORS; v++)
-      store_vector(to + i * stride + v * LANES, load_vector(to + i * stride + v * LANES) + acc[i][v]);
+      store_vector(to + i * stride + v * LANES, sums->acc[i][v]);
+}
+
+/* Sums stay in registers. The first and last rows of input are for some rows of output alone. */
+static inline void
+filter_rows(float *restrict to, gsize stride, const float *const *rows, int n, int width, const CpuTaps *taps)
+{
+  int height = taps->height;
+
+  for (int x = 0; x < n; x += COLUMN_VECTORS * LANES) {
+    Square sums = {{{{0}}}};
+
+    if (height > 2) {
+      add_row(&sums, rows[0] + x, 0, width, taps, 0, 1);
+      add_row(&sums, rows[1] + x, 1, width, taps, 0, 2);
+      add_row(&sums, rows[2] + x, 2, width, taps, 0, 3);
+    }
+    for (int y = height > 2 ? 3 : 0; y < (height > 2 ? height : height + 3); y++)
+      add_row(&sums, rows[y] + x, y, width, taps, 0, 4);
+    if (height > 2) {
+      add_row(&sums, rows[height] + x, height, width, taps, 1, 4);
+      add_row(&sums, rows[height + 1] + x, height + 1, width, taps, 2, 4);
+      add_row(&sums, rows[height + 2] + x, height + 2, width, taps, 3, 4);
+    }
+    store_square(to + x, stride, &sums);
+  }
+}
+G_STATIC_ASSERT(CNV_CPU_ROWS == 4);
+
+static void
+filter_column(float *to, gsize stride, const float *const *rows, int n, const CpuTaps *taps)
+{
+  filter_rows(to, stride, rows, n, 1, taps);
+}
+
+/* Of more taps the sum of a row is taken by itself, for that keeps float32 exact over many thousand. */
+static void
+add_row_by_itself(float *restrict to, gsize stride, const float *restrict from, int y, const CpuTaps *taps)
+{
+  Square sums = {{{{0}}}};
+
+  add_row(&sums, from, y, taps->width, taps, 0, CNV_CPU_ROWS);
+  for (int i = 0; i < CNV_CPU_ROWS; i++)
+    for (int v = 0; v < COLUMN_VECTORS; v++)
+      sums.acc[i][v] += load_vector(to + i * stride + v * LANES);
+  store_square(to, stride, &sums);
 }
 
 static void
 filter_dense(float *restrict to, gsize stride, const float *const *rows, int n, const CpuTaps *taps)
 {
-  int width = taps->width, channels = taps->channels, n_rows = taps->height + CNV_CPU_ROWS - 1;
-
+  if (taps->width * taps->height <= FEW_TAPS) {
+    filter_rows(to, stride, rows, n, taps->width, taps);
+    return;
+  }
   for (int x = 0; x < n; x += COLUMN_VECTORS * LANES) {
     for (int i = 0; i < CNV_CPU_ROWS; i++)
       memset(to + i * stride + x, 0, COLUMN_VECTORS * VECTOR_BYTES);
-    for (int y = 0; y < n_rows; y++)
-      add_tap_rows(to + x, stride, rows[y] + x, taps->tap + (gsize)y * width, width, channels);
+    for (int y = 0; y < taps->height + CNV_CPU_ROWS - 1; y++)
+      add_row_by_itself(to + x, stride, rows[y] + x, y, taps);
   }
 }
 
