@@ -49,10 +49,10 @@ load_bank(CudaSession *self, guint bank, GError **error)
   return TRUE;
 }
 
-/* Starts a kernel on the session's stream. overlaps: it waits by itself for the launch before it, and may begin while
- * that ends. */
+/* Starts a kernel on the session's stream. Each waits by itself for the launch before it, and may begin while that
+ * ends. */
 static gboolean
-start(CudaSession *self, CUfunction function, CUlaunchConfig config, void *args, gboolean overlaps, GError **error)
+start(CudaSession *self, CUfunction function, CUlaunchConfig config, void *args, GError **error)
 {
   CUlaunchAttribute serialization = {.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
                                      .value.programmaticStreamSerializationAllowed = 1};
@@ -61,7 +61,7 @@ start(CudaSession *self, CUfunction function, CUlaunchConfig config, void *args,
   config.hStream = self->stream;
   config.attrs = &serialization;
   config.numAttrs = 1;
-  if (overlaps && self->capability >= 90 && self->cu->cuLaunchKernelEx)
+  if (self->capability >= 90 && self->cu->cuLaunchKernelEx)
     return CHECK(self, cuLaunchKernelEx(&config, function, list, NULL), "starting a kernel", error);
   return CHECK(self,
                cuLaunchKernel(function, config.gridDimX, config.gridDimY, config.gridDimZ, config.blockDimX,
@@ -70,7 +70,7 @@ start(CudaSession *self, CUfunction function, CUlaunchConfig config, void *args,
 }
 
 static gboolean
-start_launch(CudaSession *self, const CnvLaunch *l, void *args, gboolean overlaps, GError **error)
+start_launch(CudaSession *self, const CnvLaunch *l, void *args, GError **error)
 {
   const CnvKernelKind *kind = cnv_kernel_kind(l->kernel);
   const CUlaunchConfig config = {.gridDimX = l->blocks_x,
@@ -82,7 +82,7 @@ start_launch(CudaSession *self, const CnvLaunch *l, void *args, gboolean overlap
                                  .sharedMemBytes = l->shared_bytes};
   CUfunction function = find_function(self, l, error);
 
-  return function && start(self, function, config, args, overlaps, error);
+  return function && start(self, function, config, args, error);
 }
 
 /* Copies n rectangles, if any. */
@@ -98,7 +98,7 @@ launch_copy(CudaSession *self, CnvCopyArgs *args, int n, GError **error)
   }
   config.gridDimX = (guint)cnv_divide_up(bytes, 32 * CNV_COPY_BYTES);
   config.gridDimY = (guint)cnv_divide_up(rows, 8);
-  return n == 0 || start(self, self->copy, config, args, TRUE, error);
+  return n == 0 || start(self, self->copy, config, args, error);
 }
 
 gboolean
@@ -170,7 +170,7 @@ run_block_jobs(CudaSession *self, const CnvLaunch *l, guint source, const CnvFra
 
   return (cnv_kernel_kind(l->kernel)->algorithm != CNV_ALGORITHM_TEXTURE ||
           cnv_cuda_set_textures(self, &args, error)) &&
-         start_launch(self, l, &args, FALSE, error);
+         start_launch(self, l, &args, error);
 }
 
 static gboolean
@@ -192,7 +192,7 @@ run_tile_jobs(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const C
     args.first_block[i] = args.job[i].first_block;
   }
   cnv_cuda_set_maps(self, l, in, out, &args);
-  return start_launch(self, l, &args, TRUE, error);
+  return start_launch(self, l, &args, error);
 }
 
 /* A frame over time; where it is missing another stands, with weight 0. */

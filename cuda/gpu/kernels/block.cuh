@@ -79,6 +79,8 @@ load_job(Block &b, const CnvBlockArgs &l)
   const CnvBlockJob *jobs = (const CnvBlockJob *)l.jobs, *from = jobs + find_job(jobs, l.n_jobs);
   const int block = blockIdx.x - from->first_block;
 
+  wait_for_launch_before();
+  let_next_launch_begin();
   copy_words(&b.a, (const CnvPlane *)l.planes + from->job.plan * CNV_MAX_PLANES + from->job.plane, thread, threads);
   copy_words(&b.job, &from->job, thread, threads);
   __syncthreads();
