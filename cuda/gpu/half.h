@@ -6,26 +6,35 @@
 
 #include <glib.h>
 
-#include <string.h>
+#include <math.h>
 
-/* A number rounded to f16, as its bits, and such bits as a number. GCC 12, clang 15 and newer know the type. */
+/* Rounds to f16, ties to even, for magnitudes below 65504. */
 static inline guint16
 cnv_to_half(double value)
 {
-  _Float16 half = (_Float16)value;
-  guint16 bits;
+  guint16 sign = signbit(value) ? 0x8000 : 0;
+  double magnitude = fabs(value), mantissa;
+  int exponent;
 
-  memcpy(&bits, &half, sizeof(bits));
-  return bits;
+  if (magnitude == 0)
+    return sign;
+  mantissa = frexp(magnitude, &exponent); /* 0.5 to 1 */
+  exponent = MAX(exponent, -13);          /* below that fewer bits are left */
+  mantissa = rint(ldexp(magnitude, 11 - exponent));
+  if (mantissa >= 2048) {
+    mantissa /= 2;
+    exponent++;
+  }
+  return sign | (mantissa < 1024 ? (guint16)mantissa : (guint16)((exponent + 14) << 10 | ((int)mantissa - 1024)));
 }
 
 static inline double
-cnv_from_half(guint16 bits)
+cnv_from_half(guint16 half)
 {
-  _Float16 half;
+  int exponent = half >> 10 & 31, mantissa = half & 1023;
+  double magnitude = exponent ? ldexp(1024 + mantissa, exponent - 25) : ldexp(mantissa, -24);
 
-  memcpy(&half, &bits, sizeof(half));
-  return half;
+  return half & 0x8000 ? -magnitude : magnitude;
 }
 
 /* High part (0) or low part (1) of a number split in two. */
