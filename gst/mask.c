@@ -65,8 +65,8 @@ read_row(const guint8 *from, guint8 *to, const GstVideoMeta *meta, const guint8 
 {
   gboolean wide = meta->format != GST_VIDEO_FORMAT_GRAY8, big = meta->format == GST_VIDEO_FORMAT_GRAY16_BE;
 
-  for (guint x = 0; x < meta->width; x++) {
-    guint value = !wide ? from[x] : big ? GST_READ_UINT16_BE(from + 2 * x) : GST_READ_UINT16_LE(from + 2 * x);
+  for (guint x = 0; x < meta->width; x++, from += wide ? 2 : 1) {
+    guint value = wide ? (guint)(from[!big] << 8 | from[big]) : from[0];
 
     to[x] = weight_of ? weight_of[value] : (guint8)(wide ? value >> 8 : value);
   }
