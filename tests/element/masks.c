@@ -601,7 +601,8 @@ GST_START_TEST(test_metas_stay)
       "cudaconvolve roi-source=meta",
       "cudaconvolve roi-source=none",
       "cudaconvolve temporal-radius=1",
-      "cudaconvolve roi-source=meta ! video/x-raw(memory:CUDAMemory) ! cudaconvolve name=second ! video/x-raw",
+      "cudaconvolve roi-source=meta ! video/x-raw(memory:CUDAMemory) ! cudaconvolve ! "
+      "capsfilter caps=video/x-raw",
   };
 
   for (guint w = 0; w < G_N_ELEMENTS(ways) - (strcmp(BACKEND, "cuda") != 0); w++) {
