@@ -4,15 +4,11 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * How a segmenter tells cudaconvolve what to leave sharp. Of each frame that comes to it, a small copy goes through
- * GStreamer's facedetect and grabcut, and what grabcut takes for people is the element's mask for that frame:
+ * GStreamer's facedetect and grabcut, and what grabcut takes for people is attached to the frame as a mask:
  *
- *   background OPTIONS -- cudaconvolve roi-invert=true ...       with the options of media.h
+ *   background OPTIONS -- cudaconvolve roi-source=meta roi-invert=true ...       with the options of media.h
  */
-#include <glib/gstdio.h>
 #include <string.h>
-#ifdef HAVE_MASK_META
-#include <gst/analytics/analytics.h>
-#endif
 
 #include "media.h"
 #include "report.h"
@@ -26,96 +22,39 @@ typedef struct {
   GstElement *filter;
   double feather; /* of the filter */
   GstVideoInfo info;
-  char *folder;            /* for masks as files; NULL where they are metas */
   int frames, found, kept; /* the last: with the mask of one before */
   int age;                 /* frames since a person was found */
 } Background;
 
-/* ---- a mask for the filter: a meta, or with GStreamer before 1.26 a file */
+/* ---- the mask of a frame */
 
-#ifdef HAVE_MASK_META
-
+/* A region of interest that is the whole frame, and in it a mask: 255 is a region's sample, 0 is not. */
 static void
-prepare_masks(Background *background)
+attach_mask(GstBuffer *frame, const GstVideoInfo *info, const Segmenter *people)
 {
-  gst_util_set_object_arg(G_OBJECT(background->filter), "roi-source", "meta");
+  g_autoptr(GstBuffer) mask = gst_buffer_new_memdup(people->mask, (gsize)people->width * people->height);
+  GstVideoRegionOfInterestMeta *region =
+      gst_buffer_add_video_region_of_interest_meta(frame, "people", 0, 0, (guint)info->width, (guint)info->height);
+
+  gst_buffer_add_video_meta_full(mask, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, (guint)people->width,
+                                 (guint)people->height, 1, (gsize[4]){0}, (gint[4]){people->width});
+  gst_video_region_of_interest_meta_add_param(region, gst_structure_new("mask", "buffer", GST_TYPE_BUFFER, mask, NULL));
 }
 
-/* Of the mask's values 1 stands for people; 0 is in no region. */
-static void
-show_mask(Background *background, GstBuffer *frame)
-{
-  const Segmenter *mask = background->segmenter;
-  g_autoptr(GstBuffer) buffer = gst_buffer_new_memdup(mask->mask, (gsize)mask->width * mask->height);
-  GstAnalyticsRelationMeta *meta = gst_buffer_add_analytics_relation_meta(frame);
-  GstAnalyticsSegmentationMtd segmentation;
-
-  gst_buffer_add_video_meta_full(buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, (guint)mask->width,
-                                 (guint)mask->height, 1, (gsize[4]){0}, (gint[4]){mask->width});
-  gst_analytics_relation_meta_add_segmentation_mtd(meta, gst_buffer_ref(buffer), GST_SEGMENTATION_TYPE_SEMANTIC, 1,
-                                                   (guint32[]){1}, 0, 0, (guint)background->info.width,
-                                                   (guint)background->info.height, &segmentation);
-}
-
-static void
-remove_masks(Background *background)
-{
-}
-
-#else
-
-static void
-write_mask(Background *background, int width, int height, const guint8 *mask)
-{
-  g_autofree char *name = g_strdup_printf("%s/%d.pgm", background->folder, background->frames % 2);
-  g_autoptr(GString) file = g_string_new(NULL);
-
-  g_string_printf(file, "P5 %d %d 1\n", width, height);
-  g_string_append_len(file, (const char *)mask, (gssize)width * height);
-  if (g_file_set_contents(name, file->str, (gssize)file->len, NULL))
-    g_object_set(background->filter, "roi-mask-location", name, NULL);
-}
-
-/* Nobody, until the first frame comes. */
-static void
-prepare_masks(Background *background)
-{
-  background->folder = g_dir_make_tmp("background-XXXXXX", NULL);
-  gst_util_set_object_arg(G_OBJECT(background->filter), "roi-source", "property");
-  write_mask(background, 1, 1, (guint8[]){0});
-}
-
-/* A property that is set before the frame reaches the element holds for that frame. The file is read at once; its name
- * changes, as the same again would be no change. */
-static void
-show_mask(Background *background, GstBuffer *frame)
-{
-  const Segmenter *mask = background->segmenter;
-
-  write_mask(background, mask->width, mask->height, mask->mask);
-}
-
-static void
-remove_masks(Background *background)
-{
-  for (int i = 0; i < 2; i++) {
-    g_autofree char *name = g_strdup_printf("%s/%d.pgm", background->folder, i);
-
-    g_unlink(name);
-  }
-  g_rmdir(background->folder);
-  g_free(background->folder);
-}
-
-#endif
-
+/* One for frames of one kind. */
 static gboolean
-start_segmenter(Background *background, GstPad *pad)
+choose_segmenter(Background *background, GstPad *pad)
 {
   g_autoptr(GstCaps) caps = gst_pad_get_current_caps(pad);
+  GstVideoInfo info;
 
-  if (gst_video_info_from_caps(&background->info, caps))
-    background->segmenter = segmenter_new(caps);
+  if (!gst_video_info_from_caps(&info, caps))
+    return FALSE;
+  if (background->segmenter && gst_video_info_is_equal(&info, &background->info))
+    return TRUE;
+  g_clear_pointer(&background->segmenter, segmenter_free);
+  background->info = info;
+  background->segmenter = segmenter_new(caps);
   if (!background->segmenter)
     GST_ELEMENT_ERROR(background->filter, CORE, MISSING_PLUGIN,
                       ("there is no facedetect, or no grabcut: the package gstreamer1.0-opencv has both"), (NULL));
@@ -127,7 +66,7 @@ mask_frame(GstPad *pad, GstPadProbeInfo *probe, gpointer user_data)
 {
   Background *background = user_data;
 
-  if (!background->segmenter && !start_segmenter(background, pad))
+  if (!choose_segmenter(background, pad))
     return GST_PAD_PROBE_DROP;
   background->frames++;
   if (segmenter_run(background->segmenter, GST_PAD_PROBE_INFO_BUFFER(probe))) {
@@ -139,7 +78,7 @@ mask_frame(GstPad *pad, GstPadProbeInfo *probe, gpointer user_data)
     memset(background->segmenter->mask, 0, (gsize)background->segmenter->width * background->segmenter->height);
   }
   probe->data = gst_buffer_make_writable(GST_PAD_PROBE_INFO_BUFFER(probe));
-  show_mask(background, GST_PAD_PROBE_INFO_BUFFER(probe));
+  attach_mask(GST_PAD_PROBE_INFO_BUFFER(probe), &background->info, background->segmenter);
   return GST_PAD_PROBE_OK;
 }
 
@@ -196,7 +135,6 @@ prepare(GstElement *filter, gpointer user_data)
 
   background->filter = filter;
   g_object_get(filter, "roi-feather", &background->feather, NULL);
-  prepare_masks(background);
   gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, mask_frame, background, NULL);
   background->report = report_new(filter, map_person, background);
 }
@@ -214,8 +152,6 @@ main(int argc, char **argv)
             background.found, background.kept, background.frames - background.found - background.kept);
     report_print(background.report, "the background");
   }
-  if (background.report)
-    remove_masks(&background);
   g_clear_pointer(&background.segmenter, segmenter_free);
   g_clear_pointer(&background.report, report_free);
   return status;

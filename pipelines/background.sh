@@ -17,6 +17,5 @@ photograph
 set_up background "$@"
 choose_filter gaussian
 add_radius 48
-# The program sets roi-source and the masks.
-play -- videoconvert ! cudaconvolve "${settings[@]}" roi-invert=true "roi-feather=${FEATHER:-4}" \
+play -- videoconvert ! cudaconvolve "${settings[@]}" roi-source=meta roi-invert=true "roi-feather=${FEATHER:-4}" \
   "backend=${BACKEND:-auto}" "algorithm=${ALGORITHM:-auto}"

@@ -78,8 +78,10 @@ describe(GParamSpec *pspec)
 static gboolean
 has_checks(const GParamSpec *pspec)
 {
-  return range_of(pspec) || G_IS_PARAM_SPEC_BOOLEAN(pspec) || G_IS_PARAM_SPEC_ENUM(pspec) ||
-         G_IS_PARAM_SPEC_FLAGS(pspec) || pspec->value_type == GST_TYPE_ARRAY;
+  g_autofree char *range = range_of(pspec);
+
+  return range || G_IS_PARAM_SPEC_BOOLEAN(pspec) || G_IS_PARAM_SPEC_ENUM(pspec) || G_IS_PARAM_SPEC_FLAGS(pspec) ||
+         pspec->value_type == GST_TYPE_ARRAY;
 }
 
 static gboolean

@@ -183,7 +183,7 @@ fill_mask(Cutter *cutter, const GstVideoFrame *cut)
     for (int x = 0; x < cutter->segmenter.width; x++) {
       Presence there = presence(cutter, x, y);
 
-      *mask++ = there == SURELY || (there == PERHAPS && is_person(cutter, cut, x, y));
+      *mask++ = there == SURELY || (there == PERHAPS && is_person(cutter, cut, x, y)) ? 255 : 0;
     }
 }
 

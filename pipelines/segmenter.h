@@ -8,7 +8,7 @@
 
 typedef struct {
   int width, height; /* of the mask, which lies over the whole frame */
-  guint8 *mask;      /* a byte a cell: 1 for a person, 0 for what is behind; rows without gaps */
+  guint8 *mask;      /* a byte a cell: 255 for a person, 0 for what is behind; rows without gaps */
 } Segmenter;
 
 /* For frames of these caps, in system memory. Returns NULL where there is no facedetect or no grabcut. Free with

@@ -764,7 +764,7 @@ test_background()
   expect "frames with a person" "$(sed -n 's/^a person found in \([0-9]*\) frames.*/\1/p' log)" '>=' $((frames * 9 / 10))
   run_logged "$CUDACONVOLVE_BUILD/pipelines/background" -- filesrc "location=$photo" ! pngdec ! imagefreeze num-buffers=1 \
     ! videoconvert ! video/x-raw,format=RGB ! tee name=t t. ! queue ! filesink location=plain.raw \
-    t. ! queue ! cudaconvolve backend=cpu radius=48 roi-invert=true ! filesink location=hidden.raw
+    t. ! queue ! cudaconvolve backend=cpu radius=48 roi-source=meta roi-invert=true ! filesink location=hidden.raw
   ((status == 0)) || fail "exit status $status"
   read -r face before after own <<<"$(face_and_rocket)"
   echo "samples changed in the face: $face; detail of the rocket: $before before, $after after, of its own $own in a thousand"
