@@ -1,23 +1,25 @@
 #!/usr/bin/env bash
-# You should see the videos of a library filtered, on all GPUs or cores of this machine or on those of a Dask cluster.
+# You should see how far the videos are, and at the end a line for each that failed; outputs and report.html are in DIR.
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Usage: pipelines/library.py INPUT... --output DIR [OPTION]... [PROPERTY=VALUE]...; pipelines/library.py --help lists them
+# Usage: pipelines/library.py INPUT... --output DIR [OPTION]... [PROPERTY=VALUE]...
 #        pipelines/library.py --set-up     installs and builds, and no more: on each machine of a cluster
-# It sets up what library.py needs, which then takes over.
+# Filters all videos of a library by cudaconvolve with these properties. Each video is cut at key frames into segments,
+# which workers filter; what they make is joined without encoding it again, with sound and subtitles as they are. A call
+# goes on where the last one stopped. Exit status: 1 where a video failed.
+#   INPUT                 file, folder or glob; @FILE is a list with one on each line
+#   --scheduler ADDRESS   of a Dask cluster whose machines see the same files; none: workers here, without Dask
+#   --workers N           on this machine: by default one for each GPU, or without a GPU for each four cores
+#   --segment SECONDS     the least time between cuts: 60
+#   --type mp4|m4v|mov|mkv    of the outputs: by default that of the input or, where that is another, mkv
+#   --encoder ELEMENTS    nvh264enc ! h264parse, or without a GPU x264enc with constant quality
+#   -DOPTION=VALUE        for Meson
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-need element matroskamux gstreamer1.0-plugins-good
-need element x264enc gstreamer1.0-plugins-ugly
-need element h264parse gstreamer1.0-plugins-bad
-need element avdec_h264 gstreamer1.0-libav
-need python gi.repository.Gst,gi.overrides._gi_gst python3-gst-1.0
-need typelib GstVideo-1.0 gir1.2-gst-plugins-base-1.0
-need python distributed python3-distributed
-
 for argument; do
   case $argument in
+  -h | --help) usage ;;
   -D*) given+=("$argument") ;;
   *) arguments+=("$argument") ;;
   esac
@@ -25,9 +27,15 @@ done
 if [[ -n ${CUDACONVOLVE_BUILD:-} ]]; then
   build=$CUDACONVOLVE_BUILD
 else
+  need element matroskamux gstreamer1.0-plugins-good
+  need element x264enc gstreamer1.0-plugins-ugly
+  need element h264parse gstreamer1.0-plugins-bad
+  need element avdec_h264 gstreamer1.0-libav
+  need python gi.repository.Gst,gi.overrides._gi_gst python3-gst-1.0
+  need typelib GstVideo-1.0 gir1.2-gst-plugins-base-1.0
+  need python distributed python3-distributed
   install_and_build
 fi
 [[ ${arguments[*]} != --set-up ]] || exit 0
-export GST_PLUGIN_PATH=$build/gst${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}
-export GST_PRESET_PATH=$root/gst
+export GST_PLUGIN_PATH=$build/gst${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH} GST_PRESET_PATH=$root/gst
 exec /usr/bin/python3 "$root/pipelines/library.py" "${arguments[@]}"
