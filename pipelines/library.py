@@ -40,7 +40,7 @@ def die(text: str) -> None:
 # ---- what is asked for
 
 def parse_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog='library.py', add_help=False, fromfile_prefix_chars='@')
+    parser = argparse.ArgumentParser(prog='library.py', add_help=False)
     parser.add_argument('words', nargs='+', metavar='INPUT|PROPERTY=VALUE')
     parser.add_argument('--output', required=True)
     parser.add_argument('--scheduler')
@@ -56,22 +56,28 @@ def parse_arguments() -> argparse.Namespace:
 
 def check_settings(settings: list[str]) -> None:
     """What gst-launch-1.0 would leave at its default is refused."""
-    element = task.Gst.ElementFactory.make('cudaconvolve')
-    if not element:
-        die('there is no element cudaconvolve: start pipelines/library.py itself, which builds it, or set GST_PLUGIN_PATH')
-    for name, value in (word.split('=', 1) for word in settings):
+    try:
+        element = task.Gst.parse_launchv(['cudaconvolve', *settings])
+    except task.GLib.Error as error:
+        die(f'{error.message}: gst-inspect-1.0 cudaconvolve lists its properties, and the values that they take')
+    for name, value in (word.split('=', 1) for word in settings if not word.startswith('@')):
         told: list = []
-        if not element.find_property(name):
-            die(f'cudaconvolve has no property {name}: gst-inspect-1.0 cudaconvolve lists them')
         element.connect(f'notify::{name}', lambda *_: told.append(True))
         task.Gst.util_set_object_arg(element, name, value)
-        if not told:
+        is_other = False
+        with contextlib.suppress(ValueError):
+            is_other = type(element.get_property(name)) in (int, float) and float(value) != element.get_property(name)
+        if not told or is_other:
             die(f'{name}={value} cannot be: gst-inspect-1.0 cudaconvolve says which values it takes')
 
 
 def find_videos(inputs: list[str], output: str) -> Iterator[tuple[str, str]]:
     """Path of each, and its name below the output folder."""
     for word in inputs:
+        if word.startswith('@') and not os.path.exists(word):
+            with open(word[1:]) as file:
+                yield from find_videos(file.read().splitlines(), output)
+            continue
         if os.path.isdir(word):
             for path in sorted(glob.glob(os.path.join(glob.escape(word), '**'), recursive=True)):
                 path = os.path.abspath(path)
@@ -191,7 +197,7 @@ def dask_workers(address: str | None, count: int | None) -> Iterator[Submit]:
             workers = {i: {'cls': Nanny, 'options': {
                 'nthreads': 2 if environment else 1, 'resources': {'GPU': 1} if environment else {}, 'env': environment,
                 'memory_limit': 0, 'local_directory': folder}} for i, environment in enumerate(environments(count))}
-            scheduler = {'cls': Scheduler, 'options': {'dashboard': has_bokeh, 'host': '127.0.0.1'}}
+            scheduler = {'cls': Scheduler, 'options': {'host': '127.0.0.1', 'dashboard_address': ':8787' if has_bokeh else ':0'}}
             address = stack.enter_context(SpecCluster(workers=workers, scheduler=scheduler))
         client = stack.enter_context(Client(address))
         client.wait_for_workers(1)

@@ -7,6 +7,7 @@
 # copies sound and subtitles into files of packets; `segment` decodes, filters and encodes what is between two cuts; `join`
 # writes the output of all that. A step that is done is checked, and not done again. Exit status: 1 with the reason on
 # stderr; 3 where the frames beside a cut are not those that one run over the whole video reads.
+import bisect
 import contextlib
 import hashlib
 import html
@@ -81,10 +82,10 @@ class PacketFile:
         self.packets = self.bytes = 0
 
     def add(self, sample: Gst.Sample, when: int) -> None:
-        buffer, caps = sample.get_buffer(), sample.get_caps()
-        if buffer.has_flags(Gst.BufferFlags.HEADER) and caps.get_structure(0).has_field('streamheader'):
+        buffer, caps = sample.get_buffer(), sample.get_caps().to_string()
+        if buffer.has_flags(Gst.BufferFlags.HEADER) and 'streamheader=' in caps:
             return  # the caps have it
-        caps, data = caps.to_string(), buffer.extract_dup(0, buffer.get_size())
+        data = buffer.extract_dup(0, buffer.get_size())
         if caps == PANGO:
             caps, data = UTF8, html.unescape(data.decode()).encode()
         if self.caps not in (None, caps):
@@ -237,13 +238,15 @@ class Index:
                 self.keys.add(when)
 
     def segments(self, seconds: float, context: int) -> list[Json]:
-        """What lies before and behind each segment: the cut, and the first and last frame that is read about it. Twice the
-        context is read, since some packets have no frame of their own: hidden ones, and fields."""
-        times, margin, joints = sorted(self.times), 2 * context + 2, []
+        """What lies before and behind each segment: the cut, the first and last frame that is read about it, and the key
+        frame where the decoder starts for these. A seek must name that frame's own time: qtdemux compares with DTS. Twice
+        the context is read, since some packets have no frame of their own: hidden ones, and fields."""
+        times, keys, margin, joints = sorted(self.times), sorted(self.keys), 2 * context + 2, []
         place = {when: i for i, when in enumerate(times)}
-        for key in sorted(self.keys) if seconds and len(self.offsets) == 1 else []:
+        for key in keys if seconds and len(self.offsets) == 1 else []:
             if key - (joints[-1]['cut'] if joints else times[0]) >= seconds * Gst.SECOND:
-                joints.append({'first': times[max(place[key] - margin, 0)], 'cut': key,
+                first = times[max(place[key] - margin, 0)]
+                joints.append({'start': keys[max(bisect.bisect(keys, first) - 1, 0)], 'first': first, 'cut': key,
                                'last': times[min(place[key] + margin, len(times)) - 1]})
         return [{'head': head, 'tail': tail} for head, tail in zip([None] + joints, joints + [None])]
 
@@ -265,7 +268,7 @@ def plan(folder: str, job: Json) -> Json:
 
     def add_pad(parser: Gst.Element, pad: Gst.Pad) -> None:
         caps = pad.get_current_caps() or pad.query_caps()
-        kind = caps.get_structure(0).get_name()
+        kind = caps.to_string().replace('(', ',').split(',')[0]
         sink = Gst.ElementFactory.make('appsink')
         template = template_for(job['mux'], Gst.Caps(UTF8) if caps.to_string() == PANGO else caps)
         if kind.startswith(('video/', 'image/')) and not videos:
@@ -318,10 +321,6 @@ def hash_frame(digest: Any, caps: Gst.Caps, buffer: Gst.Buffer) -> None:
                 digest.update(data.data[begin:begin + width])
 
 
-def quoted(settings: list[str]) -> str:
-    return ' '.join(f'{name}="{value}"' for name, value in (word.split('=', 1) for word in settings))
-
-
 class Part:
     """The frames of a segment on their way through the filter, and those beside it that a filter over time reads. On both
     sides of a cut the decoder must give the same frames about it, of which there is a hash."""
@@ -353,10 +352,10 @@ class Part:
         return probes
 
     def seek(self, pad: Gst.Pad) -> None:
-        """The decoder starts at a key frame, at or before the first frame that is read."""
+        """The decoder starts at the key frame."""
         flags = Gst.SeekFlags.FLUSH | Gst.SeekFlags.KEY_UNIT | Gst.SeekFlags.SNAP_BEFORE
         if not pad.get_peer().send_event(Gst.Event.new_seek(1, Gst.Format.TIME, flags, Gst.SeekType.SET,
-                                                            self.head['first'], Gst.SeekType.NONE, 0)):
+                                                            self.head['start'], Gst.SeekType.NONE, 0)):
             raise NotExact('the file cannot be entered at a time')
 
     def take(self, pad: Gst.Pad, buffer: Gst.Buffer, when: int) -> bool:
@@ -387,7 +386,8 @@ def segment(folder: str, job: Json, number: int) -> Json:
     if notes := packet_notes(path, job):
         return {**notes, 'kept': True}
     cuts = read_json(os.path.join(folder, 'plan.json'))
-    run = Run(f'{DECODER} ! cudaconvolve name=filter {quoted(job["settings"])} ! videoconvert ! {job["encoder"]} '
+    settings = ' '.join(word.replace(' ', '\\ ') for word in job['settings'])
+    run = Run(f'{DECODER} ! cudaconvolve name=filter {settings} ! videoconvert ! {job["encoder"]} '
               '! appsink name=sink sync=false', job['source'])
     run['sink'].set_property('caps', next(template.caps for template in Gst.ElementFactory.make(
         job['mux']).get_pad_template_list() if template.name_template.startswith('video')))
