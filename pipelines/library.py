@@ -110,7 +110,7 @@ class Video:
         self.job = with_id({
             'source': path, 'output': self.output, 'work': self.work, 'settings': arguments.settings, 'mux': task.MUXERS[kind],
             'encoder': arguments.encoder, 'seconds': arguments.segment, 'size': self.size, 'changed': stat.st_mtime_ns})
-        self.state, self.errors, self.result = 'waiting', [], {}
+        self.state, self.errors, self.notes, self.result = 'waiting', [], [], {}
         self.segments = self.done = 0
         self.failures: dict = {}
 
@@ -136,7 +136,7 @@ class Video:
 
     def row(self) -> dict:
         seconds, frames = self.result.get('seconds', 0), self.result.get('frames', 0)
-        notes = [f'left out: {kind}' for kind in self.result.get('left_out', [])] + self.result.get('warnings', [])
+        notes = self.notes + [f'left out: {kind}' for kind in self.result.get('left_out', [])] + self.result.get('warnings', [])
         return {'file': self.job['source'], 'state': self.state, 'frames': frames,
                 'segments': self.result.get('segments', self.segments), 'seconds': f'{seconds:.1f}',
                 'frames/s': f'{frames / seconds:.1f}' if seconds else '', 'device': self.result.get('device', ''),
@@ -263,6 +263,7 @@ class Work:
         elif status == 3 and video.folder == video.work:
             video.folder, video.job = os.path.join(video.work, 'uncut'), video.uncut()
             video.state, video.errors, video.segments, video.done = 'waiting', [], 0, 0
+            video.notes.append(f'not cut: {text}')
             self.plan(video)
         else:
             video.failures[step, number] = video.failures.get((step, number), 0) + 1
