@@ -197,8 +197,13 @@ class Run:
                 self.warnings.add(message.parse_warning()[0].message)
             if kind == Gst.MessageType.EOS:
                 return
-            if time.monotonic() - since > STALL:
-                raise TimeoutError(f'nothing came for {STALL} s')
+            if time.monotonic() - since > (STALL if self.is_running() else STALL / 40):
+                raise TimeoutError(f'nothing came for {time.monotonic() - since:.0f} s, where frames should be')
+
+    def is_running(self) -> bool:
+        """A demuxer that fails at once may end without a message: parsebin drops those while it adds an element."""
+        return any(pad.get_task_state() == Gst.TaskState.STARTED
+                   for element in self.pipeline.iterate_recurse() for pad in element.pads)
 
     def stop(self) -> None:
         self.pipeline.set_state(Gst.State.NULL)
