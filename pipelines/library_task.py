@@ -26,6 +26,7 @@ gi.require_version('GstVideo', '1.0')
 from gi.repository import GLib, Gst, GstVideo
 
 STALL = 180  # seconds without a frame or a packet, after which a step gives up
+ENDED = 5  # the same where no thread of the pipeline runs
 BASE = 1000 * 3600 * Gst.SECOND  # added to times for the muxer, since the first DTS may be negative
 NONE = Gst.CLOCK_TIME_NONE
 HEAD = struct.Struct('<qqII')  # before each packet in a file: time, duration or -1, 1 for a key frame, size
@@ -197,13 +198,17 @@ class Run:
                 self.warnings.add(message.parse_warning()[0].message)
             if kind == Gst.MessageType.EOS:
                 return
-            if time.monotonic() - since > (STALL if self.is_running() else STALL / 40):
-                raise TimeoutError(f'nothing came for {time.monotonic() - since:.0f} s, where frames should be')
+            silent = time.monotonic() - since
+            if silent > STALL or silent > ENDED and not self.is_running():
+                raise TimeoutError(f'nothing came for {silent:.0f} s, where frames should be')
 
     def is_running(self) -> bool:
         """A demuxer that fails at once may end without a message: parsebin drops those while it adds an element."""
-        return any(pad.get_task_state() == Gst.TaskState.STARTED
-                   for element in self.pipeline.iterate_recurse() for pad in element.pads)
+        try:
+            return any(pad.get_task_state() == Gst.TaskState.STARTED
+                       for element in self.pipeline.iterate_recurse() for pad in element.pads)
+        except Gst.IteratorError:  # elements come and go
+            return True
 
     def stop(self) -> None:
         self.pipeline.set_state(Gst.State.NULL)
