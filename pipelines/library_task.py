@@ -249,14 +249,15 @@ class Index:
 
     def segments(self, seconds: float, context: int) -> list[Json]:
         """What lies before and behind each segment: the cut, the first and last frame that is read about it, and the key
-        frame where the decoder starts for these. A seek must name that frame's own time: qtdemux compares with DTS. Twice
-        the context is read, since some packets have no frame of their own: hidden ones, and fields."""
+        frame where the decoder starts for these. That is one key frame earlier than need be, for behind one that is not
+        closed some decoders give wrong frames up to the next. Twice the context is read, since some packets have no frame
+        of their own: hidden ones, and fields."""
         times, keys, margin, joints = sorted(self.times), sorted(self.keys), 2 * context + 2, []
         place = {when: i for i, when in enumerate(times)}
         for key in keys if seconds and len(self.offsets) == 1 else []:
             if key - (joints[-1]['cut'] if joints else times[0]) >= seconds * Gst.SECOND:
                 first = times[max(place[key] - margin, 0)]
-                joints.append({'start': keys[max(bisect.bisect(keys, first) - 1, 0)], 'first': first, 'cut': key,
+                joints.append({'start': keys[max(bisect.bisect(keys, first) - 2, 0)], 'first': first, 'cut': key,
                                'last': times[min(place[key] + margin, len(times)) - 1]})
         return [{'head': head, 'tail': tail} for head, tail in zip([None] + joints, joints + [None])]
 
@@ -362,7 +363,7 @@ class Part:
         return probes
 
     def seek(self, pad: Gst.Pad) -> None:
-        """The decoder starts at the key frame."""
+        """The decoder starts at the key frame, whose own time is named: qtdemux compares times with DTS."""
         flags = Gst.SeekFlags.FLUSH | Gst.SeekFlags.KEY_UNIT | Gst.SeekFlags.SNAP_BEFORE
         if not pad.get_peer().send_event(Gst.Event.new_seek(1, Gst.Format.TIME, flags, Gst.SeekType.SET,
                                                             self.head['start'], Gst.SeekType.NONE, 0)):
