@@ -311,7 +311,7 @@ def plan(folder: str, job: Json) -> Json:
     for name, (pad, file) in streams.items():
         write_json(os.path.join(folder, name + '.json'), {'job': job['id'], 'tags': tags_of(pad), **file.notes()})
     return write_json(path, {
-        'job': job['id'], 'left_out': left_out, 'offset': min(index.offsets, default=0),
+        'job': job['id'], 'frames': len(index.times), 'left_out': left_out, 'offset': min(index.offsets, default=0),
         'tags': [tags for tags in tags_of(videos[0]) if 'image-orientation' in tags],
         'streams': [name for name, (_, file) in streams.items() if file.packets],
         'segments': index.segments(job['seconds'], context_frames(job['settings']))})
@@ -366,7 +366,7 @@ class Part:
         """The decoder starts at the key frame, whose own time is named: qtdemux compares times with DTS."""
         flags = Gst.SeekFlags.FLUSH | Gst.SeekFlags.KEY_UNIT | Gst.SeekFlags.SNAP_BEFORE
         if not pad.get_peer().send_event(Gst.Event.new_seek(1, Gst.Format.TIME, flags, Gst.SeekType.SET,
-                                                            self.head['start'], Gst.SeekType.NONE, 0)):
+                                                            self.head['start'], Gst.SeekType.SET, -1)):
             raise NotExact('the file cannot be entered at a time')
 
     def take(self, pad: Gst.Pad, buffer: Gst.Buffer, when: int) -> bool:
@@ -467,7 +467,10 @@ def add_source(run: Run, paths: list[str], notes: Json, decode: list[int] | None
     return pad, feed
 
 
-def check_joints(notes: list[Json]) -> None:
+def check_parts(notes: list[Json], frames: int) -> None:
+    found = sum(note['packets'] for note in notes)
+    if len(notes) > 1 and found != frames:
+        raise NotExact(f'the segments have {found} frames, and the file {frames}')
     for number, (one, other) in enumerate(zip(notes, notes[1:])):
         if one['tail'] != other['head']:
             raise NotExact(f'about the cut behind segment {number} the decoder does not give the same frames on both sides')
@@ -481,7 +484,7 @@ def join(folder: str, job: Json) -> Json:
     notes = [packet_notes(path, job, thorough=False) for path in paths]
     if None in notes:
         raise ValueError(f'segment {notes.index(None)} is missing or damaged: call library.py again')
-    check_joints(notes)
+    check_parts(notes, cuts['frames'])
     times = [packet[0] for packet in read_packets(paths, with_data=False)]
     run, scale = Run(f'{job["mux"]} name=mux ! filesink name=file'), timescale(times)
     video, feed = add_source(run, paths, {**notes[0], 'tags': cuts['tags']}, decode_times(times))
