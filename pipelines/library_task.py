@@ -237,15 +237,19 @@ class Index:
         self.times: set[int] = set()
         self.keys: set[int] = set()
         self.offsets: set[int] = set()  # from running time to stream time; the latter is what a seek takes
+        self.is_clear = True  # each packet has a time, which no other has
 
     def add(self, sample: Gst.Sample) -> None:
         buffer, segment = sample.get_buffer(), sample.get_segment()
-        if buffer.pts != NONE:
-            when = stream_time(segment, buffer.pts)
-            self.offsets.add(when - running_time(segment, buffer.pts))
-            self.times.add(when)
-            if is_key(buffer):
-                self.keys.add(when)
+        if buffer.pts == NONE:
+            self.is_clear &= buffer.has_flags(Gst.BufferFlags.HEADER)
+            return
+        when = stream_time(segment, buffer.pts)
+        self.is_clear &= when not in self.times
+        self.offsets.add(when - running_time(segment, buffer.pts))
+        self.times.add(when)
+        if is_key(buffer):
+            self.keys.add(when)
 
     def segments(self, seconds: float, context: int) -> list[Json]:
         """What lies before and behind each segment: the cut, the first and last frame that is read about it, and the key
@@ -254,7 +258,7 @@ class Index:
         of their own: hidden ones, and fields."""
         times, keys, margin, joints = sorted(self.times), sorted(self.keys), 2 * context + 2, []
         place = {when: i for i, when in enumerate(times)}
-        for key in keys if seconds and len(self.offsets) == 1 else []:
+        for key in keys if seconds and self.is_clear and len(self.offsets) == 1 else []:
             if key - (joints[-1]['cut'] if joints else times[0]) >= seconds * Gst.SECOND:
                 first = times[max(place[key] - margin, 0)]
                 joints.append({'start': keys[max(bisect.bisect(keys, first) - 2, 0)], 'first': first, 'cut': key,

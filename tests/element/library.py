@@ -72,7 +72,8 @@ def make_uneven(path):
     for i in range(FRAMES):
         ramp = bytes((x * (3 if i < FRAMES * 5 // 8 else 7) + 5 * i) % 256 for x in range(96 * 64 * 3 // 2))
         buffer = Gst.Buffer.new_wrapped(ramp)
-        buffer.pts = (i * 1000 // RATE + i * 7919 % 23) * Gst.MSECOND
+        buffer.pts, following = ((n * 1000 // RATE + n * 7919 % 23) * Gst.MSECOND for n in (i, i + 1))
+        buffer.duration = following - buffer.pts
         run['source'].emit('push-buffer', buffer)
     run['source'].emit('end-of-stream')
     run.play()
