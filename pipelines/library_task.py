@@ -429,6 +429,8 @@ def segment(folder: str, job: Json, number: int) -> Json:
 
 def decode_times(times: list[int]) -> list[int]:
     """DTS of frames in the order of decoding: all times in their own order, as much earlier as B frames need."""
+    if not times:
+        return []
     ordered = sorted(times)
     rank = {when: i for i, when in enumerate(ordered)}
     delay = max(k - rank[when] for k, when in enumerate(times))
@@ -442,8 +444,11 @@ def timescale(times: list[int]) -> int:
         abs(round(when * scale / 1e9) * Gst.SECOND // scale - when) <= 1 for when in times)), TIMESCALES[-1])
 
 
-def add_source(run: Run, paths: list[str], notes: Json, decode: list[int] | None = None) -> tuple[Gst.Pad, Callable]:
-    """The muxer's pad for packets from files, and what feeds it."""
+def add_source(run: Run, paths: list[str], notes: Json, times: list[int] = []) -> tuple[Gst.Pad, Callable]:
+    """The muxer's pad for packets from files, and what feeds it. `times`: of the frames of a video."""
+    decode = decode_times(times)
+    # qtmux needs a duration of the last frame, else that is beyond the end; where the file has none, decoders may say 1 ns.
+    least = max(max(times) - max(set(times) - {max(times)}, default=0), 1) if times else NONE
     caps, source, segment = Gst.Caps.from_string(notes['caps']), Gst.ElementFactory.make('appsrc'), Gst.Segment()
     segment.init(Gst.Format.TIME)
     segment.start = segment.position = BASE
@@ -457,7 +462,7 @@ def add_source(run: Run, paths: list[str], notes: Json, decode: list[int] | None
     def push(number: int, when: int, duration: int, key: int, data: bytes) -> Gst.FlowReturn:
         buffer = Gst.Buffer.new_wrapped(data)
         buffer.pts, buffer.dts = BASE + when, BASE + decode[number] if decode else NONE
-        buffer.duration = NONE if duration < 0 else duration
+        buffer.duration = duration if duration >= Gst.MSECOND else least
         if not key:
             buffer.set_flags(Gst.BufferFlags.DELTA_UNIT)
         return source.emit('push-sample', Gst.Sample.new(buffer, caps, segment, None))
@@ -491,7 +496,7 @@ def join(folder: str, job: Json) -> Json:
     check_parts(notes, cuts['frames'])
     times = [packet[0] for packet in read_packets(paths, with_data=False)]
     run, scale = Run(f'{job["mux"]} name=mux ! filesink name=file'), timescale(times)
-    video, feed = add_source(run, paths, {**notes[0], 'tags': cuts['tags']}, decode_times(times))
+    video, feed = add_source(run, paths, {**notes[0], 'tags': cuts['tags']}, times)
     feeds = [feed]
     for path in (os.path.join(folder, name) for name in cuts['streams']):
         feeds.append(add_source(run, [path], packet_notes(path, job, thorough=False))[1])
