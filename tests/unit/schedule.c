@@ -9,6 +9,7 @@
 #include "gpu/choice.h"
 #include "gpu/schedule.h"
 #include "support/filter.h"
+#include "support/masks.h"
 #include "support/suite.h"
 
 #define WIDTH 200
@@ -242,6 +243,35 @@ START_TEST(test_work_again)
 }
 END_TEST
 
+/* A mask is uploaded with the first frame that has it, whatever else moves; a new one of the same cells is another. */
+START_TEST(test_masks)
+{
+  CnvPlan *plan = plan_of(&blur, "NV12", CNV_BORDER_REPLICATE, CNV_ALGORITHM_TENSOR);
+  CnvMask *mask[] = {test_mask_new(), test_mask_new()};
+  CnvRegion region[] = {{{9, 9, 30, 20}, 0, CNV_SHAPE_MASK, mask[0]}, {{50, 30, 8, 8}, 0}};
+  CnvWork work = {&plan, 1, .region = region, .n_regions = 2};
+  CnvSchedule schedule;
+
+  cnv_schedule_init(&schedule);
+  ck_assert(cnv_schedule_set_work(&schedule, &work, FALSE) && schedule.has_new_masks);
+  ck_assert_uint_eq(schedule.masks.bytes->len, TEST_MASK_X * TEST_MASK_Y);
+  ck_assert(!cnv_schedule_set_work(&schedule, &work, FALSE));
+  region[1].rect.x = 51;
+  ck_assert(cnv_schedule_set_work(&schedule, &work, FALSE) && !schedule.has_new_masks);
+  region[0].mask = mask[1];
+  ck_assert(cnv_schedule_set_work(&schedule, &work, FALSE) && schedule.has_new_masks);
+  region[1] = region[0]; /* two regions share it */
+  ck_assert(cnv_schedule_set_work(&schedule, &work, FALSE) && !schedule.has_new_masks);
+  work.n_regions = 0;
+  ck_assert(cnv_schedule_set_work(&schedule, &work, FALSE) && schedule.has_new_masks);
+  ck_assert_uint_eq(schedule.masks.bytes->len, 0);
+  cnv_schedule_clear(&schedule);
+  cnv_mask_unref(mask[0]);
+  cnv_mask_unref(mask[1]);
+  cnv_plan_unref(plan);
+}
+END_TEST
+
 START_TEST(test_refusals)
 {
   static const struct {
@@ -284,6 +314,7 @@ add_tests(TCase *tcase)
   tcase_add_test(tcase, test_regions);
   tcase_add_test(tcase, test_plans_together);
   tcase_add_test(tcase, test_work_again);
+  tcase_add_test(tcase, test_masks);
   tcase_add_test(tcase, test_refusals);
 }
 
