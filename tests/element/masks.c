@@ -176,6 +176,42 @@ GST_START_TEST(test_mask_that_stays)
 }
 GST_END_TEST;
 
+/* Another mask in each frame, while several frames are in flight or wait for others: each has its own. */
+GST_START_TEST(test_masks_of_many_frames)
+{
+  static const char *const ways[] = {"frames-in-flight=4", "temporal-radius=2", "frames-in-flight=1"};
+
+  for (guint w = 0; w < G_N_ELEMENTS(ways); w++) {
+    GstHarness *h = HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=meta", ways[w]);
+    guint8 weights[30][12];
+    GstBuffer *out;
+    guint n = 0;
+
+    for (guint i = 0; i < G_N_ELEMENTS(weights); i++) {
+      const Shape place = {(int)i % 7, (int)i % 5, 16, 12};
+      GstBuffer *frame = black_frame(i);
+
+      for (guint c = 0; c < 12; c++)
+        weights[i][c] = (guint8)((i * 37 + c * 91) % 256);
+      if (i % 4 != 3)
+        add_meta(frame, "face", &place, mask_buffer(4, 3, weights[i]));
+      fail_unless_equals_int(gst_harness_push(h, frame), GST_FLOW_OK);
+    }
+    gst_harness_push_event(h, gst_event_new_eos());
+    for (; n < G_N_ELEMENTS(weights) && (out = gst_harness_pull(h)); n++) {
+      const Shape expected[] = {{(int)n % 7, (int)n % 5, n % 4 != 3 ? 16 : 0, 12, 4, 3, weights[n]}, {0}};
+      char *what = g_strdup_printf("%s, frame %u", ways[w], n);
+
+      expect_shapes(out, expected, FALSE, 0.75, what);
+      gst_buffer_unref(out);
+      g_free(what);
+    }
+    fail_unless_equals_int(n, G_N_ELEMENTS(weights));
+    gst_harness_teardown(h);
+  }
+}
+GST_END_TEST;
+
 /* Of a sample of the mask to a pixel: the weight falls by 255 / (feather + 1) a pixel along x and along y, after as
  * many pixels as it expands, a part of the longer side of its place. */
 GST_START_TEST(test_mask_grows)
@@ -638,6 +674,7 @@ add_mask_tests(TCase *once, TCase *each)
   EACH(test_mask_metas);
   EACH(test_mask_beside_rectangle);
   EACH(test_mask_that_stays);
+  EACH(test_masks_of_many_frames);
   EACH(test_mask_grows);
   EACH(test_hostile_masks);
   EACH(test_hostile_places);
