@@ -130,20 +130,32 @@ cells_beyond(gboolean inside, double reach, double pixel)
 
 /* Nothing is added beyond the frame's edge. */
 static Grid
-grid_of(const GstCudaConvolveMask *mask, const CnvImage *image, double reach, const CnvRect *rect)
+grid_of(const GstCudaConvolveMask *mask, const GstCudaConvolveMaskPlace *place)
 {
+  const CnvRect *rect = &place->rect;
+  double reach = place->expand + place->feather;
   Grid grid = {.pixel_x = (double)rect->width / mask->width, .pixel_y = (double)rect->height / mask->height};
 
   grid.left = cells_beyond(rect->x > 0, reach, grid.pixel_x);
-  grid.right = cells_beyond(rect->x + rect->width < image->width, reach, grid.pixel_x);
+  grid.right = cells_beyond(rect->x + rect->width < place->frame_width, reach, grid.pixel_x);
   grid.top = cells_beyond(rect->y > 0, reach, grid.pixel_y);
-  grid.bottom = cells_beyond(rect->y + rect->height < image->height, reach, grid.pixel_y);
+  grid.bottom = cells_beyond(rect->y + rect->height < place->frame_height, reach, grid.pixel_y);
   grid.width = grid.left + mask->width + grid.right;
   grid.height = grid.top + mask->height + grid.bottom;
   return grid;
 }
 
-/* Each of n weights, `next` apart, becomes at least its neighbours' less the step. */
+/* The rectangle with the cells that are added. */
+static CnvRect
+larger_rect(const CnvRect *rect, const Grid *grid)
+{
+  int left = (int)round(grid->left * grid->pixel_x), right = (int)round(grid->right * grid->pixel_x);
+  int top = (int)round(grid->top * grid->pixel_y), bottom = (int)round(grid->bottom * grid->pixel_y);
+
+  return (CnvRect){rect->x - left, rect->y - top, left + rect->width + right, top + rect->height + bottom};
+}
+
+/* Each of n weights becomes at least its neighbours' less the step. */
 static void
 spread(float *weight, int n, float step)
 {
@@ -162,11 +174,12 @@ spread_rows(float *to, const float *from, int n, float step)
 
 /* Weights above 1 before they fall by a step a cell are what keeps them at 1 over `expand` pixels. */
 static void
-fill(float *plane, const GstCudaConvolveMask *mask, const Grid *grid, double expand, double feather)
+fill(float *plane, const GstCudaConvolveMask *mask, const Grid *grid, const GstCudaConvolveMaskPlace *place)
 {
   const guint8 *weight = g_bytes_get_data(mask->weights, NULL);
-  float lift = (float)(1 + expand / (feather + 1));
-  float step_x = (float)(255 * grid->pixel_x / (feather + 1)), step_y = (float)(255 * grid->pixel_y / (feather + 1));
+  double fall = 255 / (place->feather + 1);
+  float lift = (float)(1 + place->expand / (place->feather + 1));
+  float step_x = (float)(fall * grid->pixel_x), step_y = (float)(fall * grid->pixel_y);
 
   for (int y = 0; y < mask->height; y++) {
     float *row = plane + (gsize)(grid->top + y) * (gsize)grid->width;
@@ -185,7 +198,7 @@ fill(float *plane, const GstCudaConvolveMask *mask, const Grid *grid, double exp
 
 /* Weights as bytes, to be freed; NULL where there is no memory. */
 static guint8 *
-grow(const GstCudaConvolveMask *mask, const Grid *grid, double expand, double feather)
+grow(const GstCudaConvolveMask *mask, const Grid *grid, const GstCudaConvolveMaskPlace *place)
 {
   gsize n = (gsize)grid->width * (gsize)grid->height;
   g_autofree float *plane = g_try_malloc0(n * sizeof(float));
@@ -193,20 +206,19 @@ grow(const GstCudaConvolveMask *mask, const Grid *grid, double expand, double fe
 
   if (!weights)
     return NULL;
-  fill(plane, mask, grid, expand, feather);
+  fill(plane, mask, grid, place);
   for (gsize i = 0; i < n; i++)
     weights[i] = (guint8)(MIN(plane[i], 255) + 0.5f);
   return weights;
 }
 
-/* Pixels from..to of a rectangle, which interpolation reaches from cells first..last. */
+/* Moves an edge from a rectangle's to that of the pixels that interpolation reaches from cells first..last. */
 static void
-box_axis(int first, int last, int cells, int at, int size, int *from, int *extent)
+box_axis(int first, int last, double pixel, int size, int *at, int *extent)
 {
-  double pixel = (double)size / cells;
   int start = MAX((int)floor((first - 0.5) * pixel), 0), end = MIN((int)ceil((last + 1.5) * pixel), size);
 
-  *from = at + start;
+  *at += start;
   *extent = end - start;
 }
 
@@ -233,33 +245,27 @@ box_of(const guint8 *weights, const Grid *grid, const CnvRect *rect)
   }
   if (right < 0)
     return box;
-  box_axis(left, right, grid->width, rect->x, rect->width, &box.x, &box.width);
-  box_axis(top, bottom, grid->height, rect->y, rect->height, &box.y, &box.height);
+  box_axis(left, right, (double)rect->width / grid->width, rect->width, &box.x, &box.width);
+  box_axis(top, bottom, (double)rect->height / grid->height, rect->height, &box.y, &box.height);
   return box;
 }
 
-CnvMask *
-gst_cuda_convolve_mask_grow(const GstCudaConvolveMask *mask, const CnvImage *image, double expand, double feather,
-                            CnvRect *rect, CnvRect *box, GError **error)
+gboolean
+gst_cuda_convolve_mask_place(const GstCudaConvolveMask *mask, const GstCudaConvolveMaskPlace *place, CnvRegion *region,
+                             CnvRect *box, GError **error)
 {
-  Grid grid = grid_of(mask, image, expand + feather, rect);
+  Grid grid = grid_of(mask, place);
   g_autofree guint8 *grown = NULL;
   const guint8 *weights = g_bytes_get_data(mask->weights, NULL);
-  CnvMask *made;
 
   if (!gst_cuda_convolve_mask_check_size("a mask with its feather", (guint)grid.width, (guint)grid.height, error))
-    return NULL;
-  if (expand + feather > 0)
-    weights = grown = grow(mask, &grid, expand, feather);
-  rect->x -= (int)round(grid.left * grid.pixel_x);
-  rect->y -= (int)round(grid.top * grid.pixel_y);
-  rect->width += (int)round(grid.left * grid.pixel_x) + (int)round(grid.right * grid.pixel_x);
-  rect->height += (int)round(grid.top * grid.pixel_y) + (int)round(grid.bottom * grid.pixel_y);
-  made = weights ? cnv_mask_new(grid.width, grid.height, grid.width, weights) : NULL;
-  if (made)
-    *box = box_of(weights, &grid, rect);
-  else
-    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "no memory for a mask of %dx%d samples: scale it", grid.width,
-                grid.height);
-  return made;
+    return FALSE;
+  if (place->expand + place->feather > 0)
+    weights = grown = grow(mask, &grid, place);
+  *region = (CnvRegion){.rect = larger_rect(&place->rect, &grid), .shape = CNV_SHAPE_MASK};
+  region->mask = weights ? cnv_mask_new(grid.width, grid.height, grid.width, weights) : NULL;
+  if (!region->mask)
+    return cnv_refuse(error, "no memory for a mask of %dx%d samples: scale it", grid.width, grid.height);
+  *box = box_of(weights, &grid, &region->rect);
+  return TRUE;
 }

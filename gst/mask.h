@@ -31,8 +31,15 @@ guint gst_cuda_convolve_mask_n_values(GstBuffer *buffer);
  * where the meta promises more than the buffer's memory holds. */
 GstCudaConvolveMask *gst_cuda_convolve_mask_read(GstBuffer *buffer, GBytes *weight_of, GError **error);
 
-/* The engine's mask for one that is stretched over a rectangle, both larger where it grows: by `expand` luma pixels,
- * beyond which it fades over `feather` pixels, along x and then along y. rect grows with it, inside the frame. box: the
- * part of the rectangle that has weight, empty where none has. NULL with the reason. */
-CnvMask *gst_cuda_convolve_mask_grow(const GstCudaConvolveMask *mask, const CnvImage *image, double expand,
-                                     double feather, CnvRect *rect, CnvRect *box, GError **error);
+/* A place in a frame that a mask is stretched over, and by what it grows there. */
+typedef struct {
+  CnvRect rect;
+  int frame_width, frame_height; /* luma pixels, like the following */
+  double expand, feather;
+} GstCudaConvolveMaskPlace;
+
+/* Makes the region of a mask at a place: with the engine's mask, to be unreferenced, and the rectangle, both larger
+ * where it grows by `expand` pixels, beyond which it fades over `feather` pixels, along x and then along y, inside the
+ * frame. box: the part of the rectangle that has weight, empty where none has. FALSE with the reason. */
+gboolean gst_cuda_convolve_mask_place(const GstCudaConvolveMask *mask, const GstCudaConvolveMaskPlace *place,
+                                      CnvRegion *region, CnvRect *box, GError **error);

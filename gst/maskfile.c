@@ -14,55 +14,60 @@
 /* ---- PGM ---- */
 
 typedef struct {
-  const char *at, *end;
-} Text;
+  const char *at, *end, *name;
+  gboolean plain; /* numbers are written out */
+  guint full;     /* the value of white */
+} Pgm;
 
 /* FALSE where no number comes next. Larger ones than anything here needs are G_MAXUINT32. */
 static gboolean
-read_number(Text *text, guint *number)
+read_number(Pgm *pgm, guint *number)
 {
   guint64 value = 0;
   const char *first;
 
-  while (text->at < text->end && (g_ascii_isspace(*text->at) || *text->at == '#'))
-    if (*text->at++ == '#')
-      while (text->at < text->end && *text->at != '\n' && *text->at != '\r')
-        text->at++;
-  for (first = text->at; text->at < text->end && g_ascii_isdigit(*text->at); text->at++)
-    value = MIN(value * 10 + (guint)(*text->at - '0'), G_MAXUINT32);
+  while (pgm->at < pgm->end && (g_ascii_isspace(*pgm->at) || *pgm->at == '#'))
+    if (*pgm->at++ == '#')
+      while (pgm->at < pgm->end && *pgm->at != '\n' && *pgm->at != '\r')
+        pgm->at++;
+  for (first = pgm->at; pgm->at < pgm->end && g_ascii_isdigit(*pgm->at); pgm->at++)
+    value = MIN(value * 10 + (guint)(*pgm->at - '0'), G_MAXUINT32);
   *number = (guint)value;
-  return text->at > first;
+  return pgm->at > first;
 }
 
-/* Of a binary file: one byte, or two with the larger one first. */
+/* In a binary file one byte, or two with the larger one first. */
 static gboolean
-read_bytes(Text *text, guint n_bytes, guint *number)
+read_pixel(Pgm *pgm, guint *value)
 {
-  if (text->end - text->at < n_bytes)
+  int n_bytes = pgm->full > G_MAXUINT8 ? 2 : 1;
+
+  if (pgm->plain)
+    return read_number(pgm, value);
+  if (pgm->end - pgm->at < n_bytes)
     return FALSE;
-  *number = 0;
-  for (guint i = 0; i < n_bytes; i++)
-    *number = *number << 8 | (guint8)*text->at++;
+  *value = 0;
+  while (n_bytes-- > 0)
+    *value = *value << 8 | (guint8)*pgm->at++;
   return TRUE;
 }
 
 static gboolean
-read_pixels(const char *name, Text *text, gboolean plain, guint full, guint8 *weights, const guint size[2],
-            GError **error)
+read_pixels(Pgm *pgm, guint width, guint height, guint8 *weights, GError **error)
 {
-  for (guint y = 0; y < size[1]; y++)
-    for (guint x = 0; x < size[0]; x++) {
+  for (guint y = 0; y < height; y++)
+    for (guint x = 0; x < width; x++) {
       guint value;
 
-      if (plain ? !read_number(text, &value) : !read_bytes(text, full > G_MAXUINT8 ? 2 : 1, &value))
+      if (!read_pixel(pgm, &value))
         return cnv_refuse(error,
                           "roi-mask-location=%s: no value for column %u of row %u, of %ux%u pixels: the file ends "
                           "early or is damaged; save it again",
-                          name, x + 1, y + 1, size[0], size[1]);
-      if (value > full)
+                          pgm->name, x + 1, y + 1, width, height);
+      if (value > pgm->full)
         return cnv_refuse(error, "roi-mask-location=%s: column %u of row %u is %u, and the file says that %u is white",
-                          name, x + 1, y + 1, value, full);
-      *weights++ = (guint8)((value * 255 + full / 2) / full);
+                          pgm->name, x + 1, y + 1, value, pgm->full);
+      *weights++ = (guint8)((value * 255 + pgm->full / 2) / pgm->full);
     }
   return TRUE;
 }
@@ -72,24 +77,23 @@ gst_cuda_convolve_mask_parse(const char *bytes, gsize size, const char *path, GE
 {
   g_autofree char *name = gst_cuda_convolve_file_name(path);
   g_autofree char *what = g_strdup_printf("roi-mask-location=%s: a picture", name);
-  gboolean plain = g_str_has_prefix(bytes, "P2");
-  Text text = {bytes + 2, bytes + size};
-  guint dimensions[2] = {0}, full = 0;
+  Pgm pgm = {.at = bytes + 2, .end = bytes + size, .name = name, .plain = g_str_has_prefix(bytes, "P2")};
+  guint width, height;
   guint8 *weights;
 
-  if (!plain && !g_str_has_prefix(bytes, "P5"))
+  if (!pgm.plain && !g_str_has_prefix(bytes, "P5"))
     g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
                 "roi-mask-location=%s: neither a PGM (P2 or P5) nor a PNG: save it as one of them", name);
-  else if (!read_number(&text, &dimensions[0]) || !read_number(&text, &dimensions[1]) || !read_number(&text, &full) ||
-           full < 1 || full > G_MAXUINT16)
+  else if (!read_number(&pgm, &width) || !read_number(&pgm, &height) || !read_number(&pgm, &pgm.full) || pgm.full < 1 ||
+           pgm.full > G_MAXUINT16)
     g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
                 "roi-mask-location=%s: a PGM begins with %.2s, width, height and the value of white, 1 to 65535", name,
                 bytes);
-  else if (gst_cuda_convolve_mask_check_size(what, dimensions[0], dimensions[1], error)) {
-    weights = g_malloc((gsize)dimensions[0] * dimensions[1]);
-    text.at += !plain; /* the one space before binary values */
-    if (read_pixels(name, &text, plain, full, weights, dimensions, error))
-      return gst_cuda_convolve_mask_new(path, (int)dimensions[0], (int)dimensions[1], weights);
+  else if (gst_cuda_convolve_mask_check_size(what, width, height, error)) {
+    weights = g_malloc((gsize)width * height);
+    pgm.at += !pgm.plain; /* the one space before binary values */
+    if (read_pixels(&pgm, width, height, weights, error))
+      return gst_cuda_convolve_mask_new(path, (int)width, (int)height, weights);
     g_free(weights);
   }
   return NULL;

@@ -41,11 +41,17 @@ gst_cuda_convolve_masks_next(GArray *masks)
 }
 
 static gboolean
+is_same_place(const GstCudaConvolveMaskPlace *a, const GstCudaConvolveMaskPlace *b)
+{
+  return memcmp(&a->rect, &b->rect, sizeof(CnvRect)) == 0 && a->frame_width == b->frame_width &&
+         a->frame_height == b->frame_height && a->expand == b->expand && a->feather == b->feather;
+}
+
+static gboolean
 is_same(const GstCudaConvolveMaskSource *a, const GstCudaConvolveMaskSource *b)
 {
-  return a->buffer == b->buffer && a->file == b->file && memcmp(&a->rect, &b->rect, sizeof(CnvRect)) == 0 &&
-         a->image.width == b->image.width && a->image.height == b->image.height && a->expand == b->expand &&
-         a->feather == b->feather && (a->weight_of == NULL) == (b->weight_of == NULL) &&
+  return a->buffer == b->buffer && a->file == b->file && is_same_place(&a->place, &b->place) &&
+         (a->weight_of == NULL) == (b->weight_of == NULL) &&
          (!a->weight_of || g_bytes_equal(a->weight_of, b->weight_of));
 }
 
@@ -54,15 +60,11 @@ static gboolean
 make(GArray *masks, const GstCudaConvolveMaskSource *source, GError **error)
 {
   g_autoptr(GstCudaConvolveMask) read = NULL;
-  Entry entry = {.source = *source, .region = {.rect = source->rect, .shape = CNV_SHAPE_MASK}};
+  Entry entry = {.source = *source};
 
   read = source->file ? gst_cuda_convolve_mask_ref(source->file)
                       : gst_cuda_convolve_mask_read(source->buffer, source->weight_of, error);
-  if (!read)
-    return FALSE;
-  entry.region.mask = gst_cuda_convolve_mask_grow(read, &source->image, source->expand, source->feather,
-                                                  &entry.region.rect, &entry.box, error);
-  if (!entry.region.mask)
+  if (!read || !gst_cuda_convolve_mask_place(read, &source->place, &entry.region, &entry.box, error))
     return FALSE;
   if (source->file)
     gst_cuda_convolve_mask_ref(source->file);

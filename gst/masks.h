@@ -12,9 +12,7 @@ typedef struct {
   GstBuffer *buffer;         /* either that, */
   GBytes *weight_of;         /* with the weight of each value or NULL, */
   GstCudaConvolveMask *file; /* or this */
-  CnvRect rect;              /* that it is stretched over */
-  CnvImage image;
-  double expand, feather;
+  GstCudaConvolveMaskPlace place;
 } GstCudaConvolveMaskSource;
 
 /* An empty list, to be freed by g_array_unref. */

@@ -126,21 +126,22 @@ get_mask(GstCudaConvolveRegions *regions, GstCudaConvolveMaskSource *source, con
 {
   const GstVideoMeta *meta = source->buffer ? gst_buffer_get_video_meta(source->buffer) : NULL;
   const GstCudaConvolveRoi *roi = regions->roi;
+  const CnvRect *at = &source->place.rect;
   guint64 n_cells = meta ? (guint64)meta->width * meta->height : 0;
 
   regions->n_cells += n_cells <= GST_CUDA_CONVOLVE_MASK_CELLS ? n_cells : 0; /* larger ones are refused by themselves */
   if (regions->n_cells > GST_CUDA_CONVOLVE_MASK_CELLS)
     return cnv_refuse(error, "the masks of a frame have more than %d samples: scale them",
                       GST_CUDA_CONVOLVE_MASK_CELLS);
-  if (source->rect.x != rect[0] || source->rect.width != rect[2] || source->rect.y != rect[1] ||
-      source->rect.height != rect[3])
+  if (at->x != rect[0] || at->width != rect[2] || at->y != rect[1] || at->height != rect[3])
     return cnv_refuse(error,
                       "a mask is stretched over %.0fx%.0f pixels at (%.0f, %.0f), and no edge can lie farther "
                       "than %d pixels out: correct its place",
                       rect[2], rect[3], rect[0], rect[1], FAR);
-  source->image = *regions->image;
-  source->expand = roi->expand * MAX(source->rect.width, source->rect.height);
-  source->feather = roi->feather;
+  source->place.frame_width = regions->image->width;
+  source->place.frame_height = regions->image->height;
+  source->place.expand = roi->expand * MAX(at->width, at->height);
+  source->place.feather = roi->feather;
   return gst_cuda_convolve_masks_get(regions->masks, source, region, box, error);
 }
 
@@ -152,10 +153,10 @@ gst_cuda_convolve_regions_add_mask(GstCudaConvolveRegions *regions, GstCudaConvo
   CnvRegion region = {{0}};
   CnvRect box;
 
-  source.rect = round_rect(rect, 0, 0);
+  source.place.rect = round_rect(rect, 0, 0);
   if (regions->region->len >= CNV_MAX_REGIONS) {
     gst_cuda_convolve_regions_add_rect(regions, rect);
-  } else if (reaches_frame(regions, &source.rect) && get_mask(regions, &source, rect, &region, &box, &error)) {
+  } else if (reaches_frame(regions, &source.place.rect) && get_mask(regions, &source, rect, &region, &box, &error)) {
     if (box.width > 0)
       add(regions, &region, &box);
   } else if (error) {

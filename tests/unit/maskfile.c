@@ -174,14 +174,15 @@ GST_START_TEST(test_buffers)
     for (int mapped = 0; mapped < 2; mapped++) {
       gboolean wide = buffer_rows[i].format != GST_VIDEO_FORMAT_GRAY8,
                big = buffer_rows[i].format == GST_VIDEO_FORMAT_GRAY16_BE;
-      GstBuffer *buffer = buffer_of(buffer_rows[i].format, buffer_rows[i].width, buffer_rows[i].height, buffer_rows[i].offset,
-                                    buffer_rows[i].stride, buffer_rows[i].size);
+      GstBuffer *buffer = buffer_of(buffer_rows[i].format, buffer_rows[i].width, buffer_rows[i].height,
+                                    buffer_rows[i].offset, buffer_rows[i].stride, buffer_rows[i].size);
       GBytes *weight_of = mapped ? g_bytes_new(table, wide ? 1 << 16 : 1 << 8) : NULL;
       GError *error = NULL;
       GstCudaConvolveMask *mask = gst_cuda_convolve_mask_read(buffer, weight_of, &error);
       const guint8 *weights = mask ? g_bytes_get_data(mask->weights, NULL) : NULL;
 
-      ck_assert_msg((mask != NULL) == (buffer_rows[i].message == NULL), "row %d: %s", (int)i, error ? error->message : "");
+      ck_assert_msg((mask != NULL) == (buffer_rows[i].message == NULL), "row %d: %s", (int)i,
+                    error ? error->message : "");
       ck_assert_msg(!error || strstr(error->message, buffer_rows[i].message), "row %d: %s", (int)i, error->message);
       for (guint y = 0; mask && y < buffer_rows[i].height; y++)
         for (guint x = 0; x < buffer_rows[i].width; x++) {
@@ -233,26 +234,26 @@ expected_weight(const guint8 *weights, int x, int y, const double pixel[2], cons
  * one cell at each place, and of all. */
 GST_START_TEST(test_growing)
 {
-  const CnvImage image = {.width = 200, .height = 100};
-
   for (gsize i = 0; i < G_N_ELEMENTS(grow_rows); i++)
     for (int cell = 0; cell < 25; cell++) {
       const CnvRect from = grow_rows[i].rect;
       const double pixel[] = {from.width / 6.0, from.height / 4.0}, by[] = {grow_rows[i].expand, grow_rows[i].feather};
       guint8 weights[24] = {0};
-      CnvRect rect = from, box;
+      const GstCudaConvolveMaskPlace place = {from, 200, 100, by[0], by[1]};
+      CnvRegion region;
+      CnvRect box, rect;
       GError *error = NULL;
       GstCudaConvolveMask *mask;
       int left = 100, right = -100, top = 100, bottom = -100;
       const int *cells = grow_rows[i].cells;
       double px, py;
-      CnvMask *made;
 
       for (int c = 0; c < 24; c++)
         weights[c] = c == cell || cell == 24 ? 255 : 0;
       mask = gst_cuda_convolve_mask_new(NULL, 6, 4, g_memdup2(weights, sizeof(weights)));
-      made = gst_cuda_convolve_mask_grow(mask, &image, by[0], by[1], &rect, &box, &error);
-      ck_assert_msg(made != NULL, "%s", error ? error->message : "");
+      ck_assert_msg(gst_cuda_convolve_mask_place(mask, &place, &region, &box, &error), "%s",
+                    error ? error->message : "");
+      rect = region.rect;
       ck_assert_msg(memcmp(&rect, &grow_rows[i].grown, sizeof(rect)) == 0, "row %d: %d %d %d %d", (int)i, rect.x,
                     rect.y, rect.width, rect.height);
       for (int y = -cells[1]; y < 4 + cells[3]; y++)
@@ -272,7 +273,7 @@ GST_START_TEST(test_growing)
       ck_assert_msg(box.x == left && box.y == top && box.x + box.width == right && box.y + box.height == bottom,
                     "row %d, cell %d: %d %d %dx%d and not %d %d %dx%d", (int)i, cell, box.x, box.y, box.width,
                     box.height, left, top, right - left, bottom - top);
-      cnv_mask_unref(made);
+      cnv_mask_unref(region.mask);
       gst_cuda_convolve_mask_unref(mask);
     }
 }
@@ -281,15 +282,16 @@ GST_END_TEST;
 /* Black masks have no box, and masks that would grow beyond all limits are refused. */
 GST_START_TEST(test_ends_of_growing)
 {
-  const CnvImage image = {.width = 2000, .height = 1000};
+  GstCudaConvolveMaskPlace place = {{900, 500, 1, 1}, 2000, 1000};
   GstCudaConvolveMask *mask = gst_cuda_convolve_mask_new(NULL, 32768, 1, g_malloc0(32768));
-  CnvRect rect = {900, 500, 1, 1}, box;
   g_autoptr(GError) error = NULL;
-  CnvMask *made = gst_cuda_convolve_mask_grow(mask, &image, 0, 0, &rect, &box, &error);
+  CnvRegion region;
+  CnvRect box;
 
-  ck_assert(made && box.width == 0 && box.height == 0);
-  cnv_mask_unref(made);
-  ck_assert(!gst_cuda_convolve_mask_grow(mask, &image, 0, 1024, &rect, &box, &error));
+  ck_assert(gst_cuda_convolve_mask_place(mask, &place, &region, &box, &error) && box.width == 0 && box.height == 0);
+  cnv_mask_unref(region.mask);
+  place.feather = 1024;
+  ck_assert(!gst_cuda_convolve_mask_place(mask, &place, &region, &box, &error));
   ck_assert_msg(strstr(error->message, "a mask with its feather of") != NULL, "%s", error->message);
   gst_cuda_convolve_mask_unref(mask);
 }
