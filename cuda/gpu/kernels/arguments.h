@@ -37,8 +37,8 @@
 #define CNV_ROWS_HEIGHT 8
 #define CNV_OUTPUTS 8
 
-/* mosaic: four rows of threads, each of which takes four samples side by side; and about so many samples and rows,
- * whole cells, at least one. A row with the samples that share words with it should fit the threads. */
+/* mosaic: rows of so many threads, each of which takes a word; about so many bytes and rows of whole cells, at least
+ * one. A row with the samples that share words with it should fit the threads. */
 #define CNV_MOSAIC_THREADS 64
 #define CNV_MOSAIC_WIDTH 248
 #define CNV_MOSAIC_HEIGHT 64
@@ -47,7 +47,8 @@
 CNV_HOST_DEVICE static inline int
 cnv_mosaic_cells(const CnvPlane *plane, int axis)
 {
-  const int samples = axis == CNV_X ? CNV_MOSAIC_WIDTH / plane->channels : CNV_MOSAIC_HEIGHT;
+  const int bytes = plane->plain ? plane->component[0].bytes : (int)sizeof(float);
+  const int samples = axis == CNV_X ? CNV_MOSAIC_WIDTH / bytes / plane->channels : CNV_MOSAIC_HEIGHT;
   const int cells = (samples << plane->cell_shift[axis]) / plane->cell[axis];
 
   return cells > 1 ? cells : 1;

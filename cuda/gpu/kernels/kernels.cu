@@ -55,18 +55,19 @@ extern "C" __global__ void __launch_bounds__(256) cnv_copy(const CnvCopyArgs a)
 #define FITTING(blocks) (blocks)
 #endif
 
-/* Kernels with block jobs. launch.c finds all kernels by these names. Three blocks fit a multiprocessor: in
- * registers, and in 64 KiB of shared memory. */
-#define BLOCKS(kernel, call)                                                                                           \
-  extern "C" __global__ void __launch_bounds__(CNV_BLOCK_THREADS, 3) cnv_##kernel(const IN_PLACE CnvBlockArgs l)       \
+/* Kernels with block jobs. launch.c finds all kernels by these names. So many blocks fit a multiprocessor, mostly
+ * three: in registers, and in 64 KiB of shared memory. */
+#define BLOCKS_OF(blocks, kernel, call)                                                                                \
+  extern "C" __global__ void __launch_bounds__(CNV_BLOCK_THREADS, blocks) cnv_##kernel(const IN_PLACE CnvBlockArgs l)  \
   {                                                                                                                    \
     __shared__ Block b;                                                                                                \
                                                                                                                        \
     load_job(b, l);                                                                                                    \
     call;                                                                                                              \
   }
+#define BLOCKS(kernel, call) BLOCKS_OF(3, kernel, call)
 BLOCKS(naive, naive(b))
-BLOCKS(mosaic, mosaic(b))
+BLOCKS_OF(FITTING(4), mosaic, mosaic(b))
 BLOCKS(tiled, tiled(b))
 BLOCKS(rows, rows(b))
 BLOCKS(columns, columns(b))

@@ -1,338 +1,317 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * mosaic: a block makes whole cells, row of cells after row of cells, each in two turns: sums of the cells' columns,
- * and of these the cells' means; then the means to every sample. A thread takes four samples of a row at a time, as one
- * word where they lie so.
+ * and of these the cells' means; then the means to every sample. A thread takes a word of 32 bits of a row at a time.
  */
 #pragma once
 
 #include "gpu/kernels/block.cuh"
 
-#define MOSAIC_SAMPLES (4 * CNV_MOSAIC_THREADS) /* of a row that all threads of a row take */
 #define MOSAIC_ROWS (CNV_BLOCK_THREADS / CNV_MOSAIC_THREADS)
 
-/* Shared memory of a block. */
+/* Cells along an axis: their numbers, the pixels that they have of the window, and those of the job that take their
+ * means, at its edges also beyond the window. */
+struct Cells {
+  int first, end, x0, x1, out0, out1;
+};
+
+/* Shared memory of a block; arrays are for the samples that a row of threads takes. */
 struct Mosaic {
-  float column[MOSAIC_ROWS][MOSAIC_SAMPLES]; /* sums of every fourth row */
-  float cell[MOSAIC_SAMPLES];                /* sums, by cell and channel */
-  uint32_t bits[MOSAIC_SAMPLES];             /* to be stored in each sample of a row */
+  Cells x, y;                                   /* y: one */
+  float column[MOSAIC_ROWS][CNV_BLOCK_THREADS]; /* sums of every fourth row */
+  float cell[CNV_BLOCK_THREADS];                /* sums, by cell and channel */
+  uint32_t bits[CNV_BLOCK_THREADS];             /* to be stored */
 };
 
-/* A row of cells: cells from first up to but without last, by number; pixels and rows of the window. */
-struct CellRow {
-  int first, last, x0, x1, y0, y1;
+/* The samples of a word from number `from` up to but without `to`. */
+struct Part {
+  int from, to;
 };
 
-/* Four samples side by side, as words. */
-template <typename T> struct Four {
-  uint32_t word[sizeof(T)];
-};
+template <typename T> constexpr int SAMPLES = 4 / sizeof(T);
 
-template <typename T>
-__device__ static Four<T>
-load_four(uint64_t at)
-{
-  Four<T> four;
-
-  if constexpr (sizeof(T) == 1) {
-    four.word[0] = __ldg((const uint32_t *)at);
-  } else if constexpr (sizeof(T) == 2) {
-    const uint2 words = __ldg((const uint2 *)at);
-
-    four.word[0] = words.x;
-    four.word[1] = words.y;
-  } else {
-    const uint4 words = __ldg((const uint4 *)at);
-
-    four.word[0] = words.x;
-    four.word[1] = words.y;
-    four.word[2] = words.z;
-    four.word[3] = words.w;
-  }
-  return four;
-}
-
-template <typename T>
-__device__ static void
-store_four(uint64_t at, const Four<T> &four)
-{
-  if constexpr (sizeof(T) == 1)
-    *(uint32_t *)at = four.word[0];
-  else if constexpr (sizeof(T) == 2)
-    *(uint2 *)at = {four.word[0], four.word[1]};
-  else
-    *(uint4 *)at = {four.word[0], four.word[1], four.word[2], four.word[3]};
-}
-
-/* The bits of sample k. */
+/* Sample k of a word, and a word of it alone. */
 template <typename T>
 __device__ static uint32_t
-bits_of(const Four<T> &four, int k)
+sample_of(uint32_t word, int k)
 {
-  constexpr int per_word = 4 / sizeof(T);
-
-  return four.word[k / per_word] >> 8 * sizeof(T) * (k % per_word) & 0xffffffffu >> (32 - 8 * sizeof(T));
+  return word >> 8 * sizeof(T) * k & 0xffffffffu >> (32 - 8 * sizeof(T));
 }
 
-/* Samples from the multiple of four at or before an address up to it. */
+template <typename T>
+__device__ static uint32_t
+word_of(uint32_t sample, int k)
+{
+  return sample << 8 * sizeof(T) * k;
+}
+
+/* Samples from the word that an address lies in up to it. */
 template <typename T>
 __device__ static int
 samples_before(uint64_t address)
 {
-  return (int)(address % (4 * sizeof(T)) / sizeof(T));
+  return (int)(address % 4 / sizeof(T));
 }
 
-/* ---- sums ---- */
+/* ---- sums: those of levels are integers, and become values where they end ---- */
 
-/* Sums of samples: levels are added up as integers. */
-template <typename T> struct Sum {
-  uint32_t sum[4] = {};
-
-  __device__ void add(int k, uint32_t bits, const Unpack &u)
-  {
-    sum[k] += sizeof(T) == 1 ? bits : bits >> u.shift & u.mask;
-  }
-
-  __device__ float value(int k, int rows, float mid) const
-  {
-    return (float)((int)sum[k] - rows * (int)mid);
-  }
-};
-
-template <> struct Sum<float> {
-  float sum[4] = {};
-
-  __device__ void add(int k, uint32_t bits, const Unpack &)
-  {
-    sum[k] += __uint_as_float(bits);
-  }
-
-  __device__ float value(int k, int, float) const
-  {
-    return sum[k];
-  }
-};
-
-/* Adds up, over a source, the thread's rows of samples s to s + 3 of the window, of which those from `from` up to but
- * without `to` lie in cells. */
-template <typename T>
-__device__ static Sum<T>
-sum_rows(const Block &b, const CellRow &row, int64_t delta, int s, int from, int to)
+__device__ static void
+add_sample(uint32_t &sum, uint32_t bits, const Unpack &u)
 {
-  const Unpack u = unpack_of(b.a);
-  const int y0 = row.y0 + threadIdx.y, y1 = row.y1;
-  const int64_t stride = (int64_t)b.in_stride * MOSAIC_ROWS;
-  uint64_t at = input_at(b, s, y0) + delta;
-  Sum<T> sum;
+  sum += bits >> u.shift & u.mask;
+}
 
-  if (from == 0 && to == 4 && ((uint64_t)b.in_stride | at) % (4 * sizeof(T)) == 0) {
-#pragma unroll 8
-    for (int y = y0; y < y1; y += MOSAIC_ROWS, at += stride) {
-      const Four<T> four = load_four<T>(at);
+__device__ static void
+add_sample(float &sum, uint32_t bits, const Unpack &)
+{
+  sum += __uint_as_float(bits);
+}
 
-#pragma unroll
-      for (int k = 0; k < 4; k++)
-        sum.add(k, bits_of(four, k), u);
-    }
-    return sum;
-  }
-#pragma unroll 1
-  for (int y = y0; y < y1; y += MOSAIC_ROWS, at += stride)
-#pragma unroll
-    for (int k = 0; k < 4; k++)
-      if (k >= from && k < to)
-        sum.add(k, load_bits(at + k * sizeof(T), sizeof(T)), u);
+__device__ static float
+value_of_rows(uint32_t sum, int rows, float mid)
+{
+  return (float)((int)sum - rows * (int)mid);
+}
+
+__device__ static float
+value_of_rows(float sum, int, float)
+{
   return sum;
 }
 
-/* The sums of columns of MOSAIC_SAMPLES samples from number s of the window on, all sources added up. */
-template <typename T>
+/* Adds up the thread's rows, from y on, of the word that begins with sample s. */
+template <typename T, typename S>
 __device__ static void
-sum_columns(Mosaic &m, const Block &b, const CellRow &row, int s)
+sum_rows(S (&sum)[SAMPLES<T>], const Block &b, uint64_t at, int y, int y1, Part part)
 {
-  const int C = b.a.channels, own = s + 4 * threadIdx.x;
-  const int from = max(row.x0 * C - own, 0), to = min(row.x1 * C - own, 4);
-  const int rows = max(0, (row.y1 - row.y0 - (int)threadIdx.y + MOSAIC_ROWS - 1) / MOSAIC_ROWS);
-  float total[4] = {};
+  const Unpack u = unpack_of(b.a);
+  const int64_t stride = (int64_t)b.in_stride * MOSAIC_ROWS;
 
-#pragma unroll 1
-  for (int i = 0; i < b.sources.n && from < to; i++) {
-    const Sum<T> sum = sum_rows<T>(b, row, b.sources.delta[i], own, from, to);
+  if (part.from == 0 && part.to == SAMPLES<T> && (b.in_stride | at) % 4 == 0) {
+#pragma unroll 8
+    for (; y < y1; y += MOSAIC_ROWS, at += stride) {
+      const uint32_t word = __ldg((const uint32_t *)at);
 
 #pragma unroll
-    for (int k = 0; k < 4; k++)
-      total[k] = k >= from && k < to ? fmaf(b.sources.weight[i], sum.value(k, rows, b.a.mid[0]), total[k]) : 0.0f;
+      for (int k = 0; k < SAMPLES<T>; k++)
+        add_sample(sum[k], sample_of<T>(word, k), u);
+    }
+    return;
   }
-  *(float4 *)&m.column[threadIdx.y][4 * threadIdx.x] = {total[0], total[1], total[2], total[3]};
+#pragma unroll 1
+  for (; y < y1; y += MOSAIC_ROWS, at += stride)
+#pragma unroll
+    for (int k = 0; k < SAMPLES<T>; k++)
+      if (k >= part.from && k < part.to)
+        add_sample(sum[k], load_bits(at + k * sizeof(T), sizeof(T)), u);
 }
 
-/* Adds these to the sums of their cells, each channel of a cell by a few lanes of a warp. */
+/* Makes the sums of columns from sample s of the window on, all sources added up. */
+template <typename T, typename S>
 __device__ static void
-add_columns(Mosaic &m, const Block &b, const CellRow &row, int s)
+sum_columns(Mosaic &m, const Block &b, int s)
 {
-  const int C = b.a.channels, thread = threadIdx.y * CNV_MOSAIC_THREADS + threadIdx.x;
-  const int s0 = max(s, row.x0 * C), s1 = min(s + MOSAIC_SAMPLES, row.x1 * C);
-  const int first = cnv_cell_of(&b.a, &b.job, CNV_X, b.job.window_x + s0 / C);
-  const int n = (cnv_cell_of(&b.a, &b.job, CNV_X, b.job.window_x + (s1 - 1) / C) - first + 1) * C;
+  const int C = b.a.channels, own = s + SAMPLES<T> * threadIdx.x, y = m.y.x0 + threadIdx.y;
+  const int rows = (m.y.x1 - y + MOSAIC_ROWS - 1) / MOSAIC_ROWS;
+  const Part part = {max(m.x.x0 * C - own, 0), min(m.x.x1 * C - own, SAMPLES<T>)};
+  float total[SAMPLES<T>] = {};
+
+#pragma unroll 1
+  for (int i = 0; i < b.sources.n && part.from < part.to && rows > 0; i++) {
+    S sum[SAMPLES<T>] = {};
+
+    sum_rows<T>(sum, b, input_at(b, own, y) + b.sources.delta[i], y, m.y.x1, part);
+#pragma unroll
+    for (int k = 0; k < SAMPLES<T>; k++)
+      total[k] = fmaf(b.sources.weight[i], value_of_rows(sum[k], rows, b.a.mid[0]), total[k]);
+  }
+#pragma unroll
+  for (int k = 0; k < SAMPLES<T>; k++)
+    m.column[threadIdx.y][SAMPLES<T> * threadIdx.x + k] = total[k];
+}
+
+/* Adds the columns of samples s0 up to but without s1 to the sums of their cells, each channel of a cell by a few lanes
+ * of a warp. s: sample of the first column. */
+__device__ static void
+add_columns(Mosaic &m, const Block &b, int s, int s0, int s1)
+{
+  const int C = b.a.channels, x = b.job.window_x, thread = threadIdx.y * CNV_MOSAIC_THREADS + threadIdx.x;
+  const int first = cnv_cell_of(&b.a, &b.job, CNV_X, x + s0 / C);
+  const int n = (cnv_cell_of(&b.a, &b.job, CNV_X, x + (s1 - 1) / C) - first + 1) * C;
   int lanes = 1;
 
   while (lanes < 32 && lanes * 8 << b.a.cell_shift[CNV_X] < b.a.cell[CNV_X])
     lanes *= 2;
   for (int base = 0; base < n; base += CNV_BLOCK_THREADS / lanes) {
     const int number = base + thread / lanes, k = first + number / C, c = number % C;
+    const int begin = max(s0, (cnv_cell_edge(&b.a, &b.job, CNV_X, k) - x) * C);
+    const int end = number < n ? min(s1, (cnv_cell_edge(&b.a, &b.job, CNV_X, k + 1) - x) * C) : begin;
     float sum = 0;
 
-    if (number < n) {
-      const int begin = max(s0, (cnv_cell_edge(&b.a, &b.job, CNV_X, k) - b.job.window_x) * C);
-      const int end = min(s1, (cnv_cell_edge(&b.a, &b.job, CNV_X, k + 1) - b.job.window_x) * C);
-
-      for (int i = begin + (c + C - begin % C) % C + thread % lanes * C; i < end; i += lanes * C)
+    for (int i = begin + (c + C - begin % C) % C + thread % lanes * C; i < end; i += lanes * C)
 #pragma unroll
-        for (int r = 0; r < MOSAIC_ROWS; r++)
-          sum += m.column[r][i - s];
-    }
+      for (int r = 0; r < MOSAIC_ROWS; r++)
+        sum += m.column[r][i - s];
     for (int lane = lanes / 2; lane > 0; lane /= 2)
       sum += __shfl_xor_sync(0xffffffffu, sum, lane);
     if (number < n && thread % lanes == 0)
-      m.cell[(k - row.first) * C + c] += sum;
+      m.cell[(k - m.x.first) * C + c] += sum;
   }
 }
 
 /* ---- samples ---- */
 
-/* What a thread stores in its rows: samples s to s + 3 of the job, of which those from `from` up to but without `to`
- * are the block's. */
+/* Stores rows y0 to y1 - 1 of the word that begins with sample s of the job. bits: of its samples. */
 template <typename T>
 __device__ static void
-store_rows(const Mosaic &m, const Block &b, int index, int s, int from, int to, int y0, int y1)
+store_rows(const Block &b, const uint32_t *bits, int s, Part part, int y0, int y1)
 {
   const int C = b.a.channels;
-  const int64_t in_stride = b.in_stride, out_stride = b.out_stride;
-  uint64_t out = b.out + y0 * out_stride + (int64_t)s * (int)sizeof(T);
-  uint64_t back = b.back + y0 * in_stride + (int64_t)s * (int)sizeof(T);
-  const uint64_t places = out | (uint64_t)out_stride;
-  uint32_t copied[4];
-  Four<T> four = {}, mask = {};
-  bool copies = false;
+  const int64_t in_stride = b.in_stride, out_stride = b.out_stride, x = (int64_t)s * (int)sizeof(T);
+  uint64_t out = b.out + y0 * out_stride + x, back = b.back + y0 * in_stride + x;
+  uint32_t word = 0, copied = 0; /* ones where the input is copied */
 
 #pragma unroll
-  for (int k = 0; k < 4; k++) {
-    constexpr int per_word = 4 / sizeof(T);
-    const int shift = 8 * sizeof(T) * (k % per_word);
-
-    copied[k] = b.a.plain && !(b.a.filtered >> (s + 4 * C + k) % C & 1);
-    copies = copies || copied[k];
-    four.word[k / per_word] |= (copied[k] ? 0 : m.bits[index + k]) << shift;
-    mask.word[k / per_word] |= (copied[k] ? 0xffffffffu >> (32 - 8 * sizeof(T)) : 0) << shift;
-  }
-  if (from == 0 && to == 4 && (places | (copies ? back | (uint64_t)in_stride : 0)) % (4 * sizeof(T)) == 0) {
+  for (int k = 0; k < SAMPLES<T>; k++)
+    if (k >= part.from && k < part.to && b.a.plain && !(b.a.filtered >> (s + k) % C & 1))
+      copied |= word_of<T>(sample_of<T>(0xffffffffu, 0), k);
+    else if (k >= part.from && k < part.to)
+      word |= word_of<T>(bits[k], k);
+  if (part.from == 0 && part.to == SAMPLES<T> && (out | out_stride | (copied ? back | in_stride : 0)) % 4 == 0) {
 #pragma unroll 4
-    for (int y = y0; y < y1; y++, out += out_stride, back += in_stride) {
-      Four<T> stored = four;
-
-      if (copies) {
-        const Four<T> input = load_four<T>(back);
-
-#pragma unroll
-        for (int i = 0; i < (int)sizeof(T); i++)
-          stored.word[i] |= input.word[i] & mask.word[i];
-      }
-      store_four(out, stored);
-    }
+    for (int y = y0; y < y1; y++, out += out_stride, back += in_stride)
+      *(uint32_t *)out = word | (copied ? __ldg((const uint32_t *)back) & copied : 0);
     return;
   }
 #pragma unroll 1
   for (int y = y0; y < y1; y++, out += out_stride, back += in_stride)
 #pragma unroll
-    for (int k = 0; k < 4; k++)
-      if (k >= from && k < to)
+    for (int k = 0; k < SAMPLES<T>; k++)
+      if (k >= part.from && k < part.to)
         store_bits(out + k * sizeof(T), sizeof(T),
-                   copied[k] ? load_bits(back + k * sizeof(T), sizeof(T)) : bits_of(four, k));
+                   sample_of<T>(copied, k) ? load_bits(back + k * sizeof(T), sizeof(T)) : sample_of<T>(word, k));
 }
 
-/* The mean that sample s of the job's rows takes. */
-__device__ static float
-mean_at(const Mosaic &m, const Block &b, const CellRow &row, int s)
+/* Stores a mean in sample s of rows y0 to y1 - 1 of a job that has weights. */
+template <typename T>
+__device__ static void
+store_weighted(const Block &b, float mean, int s, int y0, int y1)
+{
+  const int C = b.a.channels, shift = b.a.component[0].shift;
+  const Epilogue e = epilogue_of(b.a, s % C);
+  const float value = value_of_sum(mean, e);
+  const Unpack u = unpack_of(b.a);
+
+#pragma unroll 1
+  for (int y = y0; y < y1; y++) {
+    const float weight = weight_at(b, s / C, y);
+    const uint64_t back = b.back + (int64_t)y * b.in_stride + (int64_t)s * (int)sizeof(T);
+    uint32_t bits = __float_as_uint(mean);
+
+    if (weight == 0.0f)
+      continue;
+    if (b.a.plain) {
+      bits = load_bits(back, sizeof(T));
+      if (b.a.filtered >> s % C & 1)
+        bits = level_of(blend(value, (float)(bits >> u.shift & u.mask), weight, e), e) << shift;
+    }
+    store_bits(b.out + (int64_t)y * b.out_stride + (int64_t)s * (int)sizeof(T), sizeof(T), bits);
+  }
+}
+
+/* The bits that sample s of the job's rows takes: a level or, where more is to be done with it, the mean. */
+__device__ static uint32_t
+bits_at(const Mosaic &m, const Block &b, int s)
 {
   const int C = b.a.channels, k = cnv_cell_of(&b.a, &b.job, CNV_X, b.job.x + s / C);
   const int columns = cnv_cell_edge(&b.a, &b.job, CNV_X, k + 1) - cnv_cell_edge(&b.a, &b.job, CNV_X, k);
+  const float mean = m.cell[(k - m.x.first) * C + s % C] / (float)(columns * (m.y.x1 - m.y.x0));
+  const Epilogue e = epilogue_of(b.a, s % C);
 
-  return m.cell[(k - row.first) * C + s % C] / (float)(columns * (row.y1 - row.y0));
+  if (!b.a.plain || b.job.n_mask_rects > 0)
+    return __float_as_uint(mean);
+  return level_of(value_of_sum(mean, e), e) << b.a.component[0].shift;
 }
 
-/* Stores samples s0 to s1 - 1 of rows y0 to y1 - 1 of the job. */
+/* Stores the row of cells. */
 template <typename T>
 __device__ static void
-store_cells(Mosaic &m, const Block &b, const CellRow &row, int s0, int s1, int y0, int y1)
+store_cells(Mosaic &m, const Block &b)
 {
-  const int C = b.a.channels, thread = threadIdx.y * CNV_MOSAIC_THREADS + threadIdx.x;
-  const int share = (y1 - y0 + MOSAIC_ROWS - 1) / MOSAIC_ROWS;
-  const int own_y0 = min(y0 + (int)threadIdx.y * share, y1), own_y1 = min(own_y0 + share, y1);
+  const int thread = threadIdx.y * CNV_MOSAIC_THREADS + threadIdx.x, i = SAMPLES<T> * threadIdx.x;
+  const int share = (m.y.out1 - m.y.out0 + MOSAIC_ROWS - 1) / MOSAIC_ROWS;
+  const int y0 = min(m.y.out0 + (int)threadIdx.y * share, m.y.out1), y1 = min(y0 + share, m.y.out1);
+  const int s0 = m.x.out0 * b.a.channels, s1 = m.x.out1 * b.a.channels;
 
-  for (int s = s0 - samples_before<T>(b.out + (int64_t)s0 * (int)sizeof(T)); s < s1; s += MOSAIC_SAMPLES) {
-    const int own = s + 4 * threadIdx.x, from = max(s0 - own, 0), to = min(s1 - own, 4);
+  for (int s = s0 - samples_before<T>(b.out + (int64_t)s0 * (int)sizeof(T)); s < s1;
+       s += CNV_MOSAIC_THREADS * SAMPLES<T>) {
+    const Part part = {max(s0 - s - i, 0), min(s1 - s - i, SAMPLES<T>)};
 
-    if (s + thread >= s0 && s + thread < s1) {
-      const float mean = mean_at(m, b, row, s + thread);
-      const Epilogue e = epilogue_of(b.a, (s + thread) % C);
-
-      m.bits[thread] = b.a.plain && b.job.n_mask_rects == 0
-                           ? level_of(value_of_sum(mean, e), e) << b.a.component[0].shift
-                           : __float_as_uint(mean);
-    }
+    if (s + thread >= s0 && s + thread < s1)
+      m.bits[thread] = bits_at(m, b, s + thread);
     __syncthreads();
-    if (from < to && b.job.n_mask_rects == 0)
-      store_rows<T>(m, b, 4 * threadIdx.x, own, from, to, own_y0, own_y1);
-    for (int k = from; k < to && b.job.n_mask_rects > 0; k++)
-      store_samples(b, own + k, own_y0, (const float *)&m.bits[4 * threadIdx.x + k], 0, own_y1 - own_y0);
+    if (part.from < part.to && b.job.n_mask_rects == 0)
+      store_rows<T>(b, m.bits + i, s + i, part, y0, y1);
+#pragma unroll 1
+    for (int k = part.from; k < part.to && b.job.n_mask_rects > 0; k++)
+      store_weighted<T>(b, __uint_as_float(m.bits[i + k]), s + i + k, y0, y1);
     __syncthreads();
   }
 }
 
 /* ---- cells ---- */
 
-template <typename T>
+template <typename T, typename S>
 __device__ static void
-make_row(Mosaic &m, const Block &b, CellRow row, int k)
+sum_cells(Mosaic &m, const Block &b)
 {
-  const CnvRectJob &job = b.job;
-  const int C = b.a.channels, thread = threadIdx.y * CNV_MOSAIC_THREADS + threadIdx.x;
-  const int first_x = cnv_cell_of(&b.a, &job, CNV_X, job.x), first_y = cnv_cell_of(&b.a, &job, CNV_Y, job.y);
-  const int last_x = cnv_cell_of(&b.a, &job, CNV_X, job.x + job.width - 1);
-  const int last_y = cnv_cell_of(&b.a, &job, CNV_Y, job.y + job.height - 1);
+  const int s0 = m.x.x0 * b.a.channels, s1 = cnv_cells_have_means(&b.a) ? m.x.x1 * b.a.channels : 0;
+  const int width = CNV_MOSAIC_THREADS * SAMPLES<T>;
 
-  const int end = cnv_cells_have_means(&b.a) ? row.x1 * C : -MOSAIC_SAMPLES;
-
-  row.y0 = cnv_cell_edge(&b.a, &job, CNV_Y, k) - job.window_y;
-  row.y1 = cnv_cell_edge(&b.a, &job, CNV_Y, k + 1) - job.window_y;
-  m.cell[thread] = 0;
-  for (int s = row.x0 * C - samples_before<T>(input_at(b, row.x0 * C, 0)); s < end; s += MOSAIC_SAMPLES) {
+  m.cell[threadIdx.y * CNV_MOSAIC_THREADS + threadIdx.x] = 0;
+  for (int s = s0 - samples_before<T>(input_at(b, s0, 0)); s < s1; s += width) {
     __syncthreads();
-    sum_columns<T>(m, b, row, s);
+    sum_columns<T, S>(m, b, s);
     __syncthreads();
-    add_columns(m, b, row, s);
+    add_columns(m, b, s, max(s, s0), min(s + width, s1));
   }
-  __syncthreads();
-  store_cells<T>(m, b, row, row.first == first_x ? 0 : (row.x0 - b.x) * C,
-                 row.last > last_x ? job.width * C : (row.x1 - b.x) * C, k == first_y ? 0 : row.y0 - b.y,
-                 k == last_y ? job.height : row.y1 - b.y);
 }
 
-template <typename T>
+/* At most n cells of the job from number `first` on. */
+__device__ static Cells
+find_cells(const Block &b, int axis, int first, int n)
+{
+  const int at = axis == CNV_X ? b.job.x : b.job.y, size = axis == CNV_X ? b.job.width : b.job.height;
+  const int window = axis == CNV_X ? b.job.window_x : b.job.window_y;
+  const int last = cnv_cell_of(&b.a, &b.job, axis, at + size - 1);
+  Cells cells = {first, min(first + n, last + 1)};
+
+  cells.x0 = cnv_cell_edge(&b.a, &b.job, axis, first) - window;
+  cells.x1 = cnv_cell_edge(&b.a, &b.job, axis, cells.end) - window;
+  cells.out0 = first == cnv_cell_of(&b.a, &b.job, axis, at) ? 0 : cells.x0 + window - at;
+  cells.out1 = cells.end > last ? size : cells.x1 + window - at;
+  return cells;
+}
+
+template <typename T, typename S>
 __device__ static void
 make_cells(Mosaic &m, const Block &b)
 {
-  const CnvRectJob &job = b.job;
   const int n_x = cnv_mosaic_cells(&b.a, CNV_X), n_y = cnv_mosaic_cells(&b.a, CNV_Y);
-  const int first = cnv_cell_of(&b.a, &job, CNV_Y, job.y) + b.block_y * n_y;
-  const int last = min(first + n_y, cnv_cell_of(&b.a, &job, CNV_Y, job.y + job.height - 1) + 1);
-  CellRow row = {cnv_cell_of(&b.a, &job, CNV_X, job.x) + b.block_x * n_x};
+  const int first_x = cnv_cell_of(&b.a, &b.job, CNV_X, b.job.x) + b.block_x * n_x;
+  const int first_y = cnv_cell_of(&b.a, &b.job, CNV_Y, b.job.y) + b.block_y * n_y;
+  const int end = min(first_y + n_y, cnv_cell_of(&b.a, &b.job, CNV_Y, b.job.y + b.job.height - 1) + 1);
 
-  row.last = min(row.first + n_x, cnv_cell_of(&b.a, &job, CNV_X, job.x + job.width - 1) + 1);
-  row.x0 = cnv_cell_edge(&b.a, &job, CNV_X, row.first) - job.window_x;
-  row.x1 = cnv_cell_edge(&b.a, &job, CNV_X, row.last) - job.window_x;
-  for (int k = first; k < last; k++)
-    make_row<T>(m, b, row, k);
+  for (int k = first_y; k < end; k++) {
+    if (threadIdx.x + threadIdx.y == 0) {
+      m.x = find_cells(b, CNV_X, first_x, n_x);
+      m.y = find_cells(b, CNV_Y, k, 1);
+    }
+    __syncthreads();
+    sum_cells<T, S>(m, b);
+    __syncthreads();
+    store_cells<T>(m, b);
+  }
 }
 
 __device__ static void
@@ -341,9 +320,9 @@ mosaic(const Block &b)
   __shared__ Mosaic m;
 
   if (b.bytes == 1)
-    make_cells<uint8_t>(m, b);
+    make_cells<uint8_t, uint32_t>(m, b);
   else if (b.bytes == 2)
-    make_cells<uint16_t>(m, b);
+    make_cells<uint16_t, uint32_t>(m, b);
   else
-    make_cells<float>(m, b);
+    make_cells<float, float>(m, b);
 }
