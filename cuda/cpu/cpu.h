@@ -21,8 +21,7 @@ typedef struct {
   CnvFrame source[CNV_MAX_TEMPORAL_TAPS]; /* of each temporal tap */
   float weight[CNV_MAX_TEMPORAL_TAPS];    /* of its samples; 0: there is no source, or it does not count */
   int n_sources;
-  const CnvMaskRect *masks; /* of all jobs */
-  const guint8 *cells;      /* of all masks */
+  CnvMasks masks;
 } CpuFrame;
 
 /* Taps as a constant and cosines of omega, 2 omega and so on. */

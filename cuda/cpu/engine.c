@@ -115,8 +115,7 @@ cut(CpuSession *self, const CnvWork *work)
   self->sliding = 0;
   self->base.stats.crowd =
       MAX(self->base.stats.crowd, cnv_rect_jobs_make(work, &self->mask_bytes, self->jobs, self->masks));
-  self->frame.masks = (const CnvMaskRect *)self->masks->data;
-  self->frame.cells = self->mask_bytes.bytes->data;
+  self->frame.masks = (CnvMasks){(const CnvMaskRect *)self->masks->data, self->mask_bytes.bytes->data};
   self->base.stats.threads = count_threads(self);
   for (guint i = 0; i < self->jobs->len && !copy; i++) {
     const CnvRectJob *job = &g_array_index(self->jobs, CnvRectJob, i);

@@ -188,14 +188,20 @@ add_mask(float *weight, int x, int n, const CnvMaskRect *mask, float down, gbool
   }
 }
 
+/* Pixels of a row. */
+typedef struct {
+  int x, y, n;
+} Pixels;
+
 /* The same of an ellipse or a mask. */
 static void
-add_shape(float *weight, int x, int y, int n, const CnvMaskRect *mask, const guint8 *cells, gboolean other)
+add_shape(float *weight, Pixels at, const CnvMaskRect *mask, const guint8 *cells, gboolean other)
 {
-  int reach = (int)(1 / mask->fade_x) + 1, first = MAX(0, mask->x0 - x - reach), last = MIN(n, mask->x1 - x + reach);
+  int reach = (int)(1 / mask->fade_x) + 1;
+  int first = MAX(0, mask->x0 - at.x - reach), last = MIN(at.n, mask->x1 - at.x + reach);
 
   for (int i = first; i < last; i++) {
-    float here = cnv_mask_rect_weight(mask, cells, x + i, y);
+    float here = cnv_mask_rect_weight(mask, cells, at.x + i, at.y);
 
     if (here > 0 && here >= fabsf(weight[i]))
       weight[i] = other ? -here : here;
@@ -203,9 +209,9 @@ add_shape(float *weight, int x, int y, int n, const CnvMaskRect *mask, const gui
 }
 
 static gboolean
-weigh_row(float *weight, int x, int y, int n, const CnvRectJob *job, const CnvMaskRect *masks, const guint8 *cells)
+weigh_row(float *weight, int x, int y, int n, const CnvRectJob *job, const CnvMasks *masks)
 {
-  const CnvMaskRect *first = masks + job->first_mask_rect, *end = first + job->n_mask_rects;
+  const CnvMaskRect *first = masks->rect + job->first_mask_rect, *end = first + job->n_mask_rects;
   gboolean shared = FALSE;
 
   memset(weight, 0, n * sizeof(float));
@@ -215,7 +221,7 @@ weigh_row(float *weight, int x, int y, int n, const CnvRectJob *job, const CnvMa
 
     shared |= other;
     if (mask->shape != CNV_SHAPE_RECTANGLE)
-      add_shape(weight, x, y, n, mask, cells, other);
+      add_shape(weight, (Pixels){x, y, n}, mask, masks->cells, other);
     else if (down > 0)
       add_mask(weight, x, n, mask, down, other);
   }

@@ -101,8 +101,7 @@ typedef struct {
 
   /* cnv_rect_job_weight of n pixels from (x, y) on, of a job that has masks. TRUE where a 0 may be another job's
    * sample; else it is the input's. */
-  gboolean (*weigh_row)(float *weight, int x, int y, int n, const CnvRectJob *job, const CnvMaskRect *masks,
-                        const guint8 *cells);
+  gboolean (*weigh_row)(float *weight, int x, int y, int n, const CnvRectJob *job, const CnvMasks *masks);
 
   void (*add_scaled)(float *acc, const float *more, float factor, int n);
   void (*scale)(float *acc, float factor, int n);

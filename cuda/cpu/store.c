@@ -168,7 +168,7 @@ cnv_cpu_store_row(CpuWorker *worker, const CpuTile *tile, int y, const float *ac
   float *weight = worker->weight;
 
   if (weighed)
-    shared = tile->frame->simd->weigh_row(weight, tile->first, y, n, tile->job, tile->frame->masks, tile->frame->cells);
+    shared = tile->frame->simd->weigh_row(weight, tile->first, y, n, tile->job, &tile->frame->masks);
   if (plain && !shared) {
     store_plain(worker, tile, y, acc, weighed ? weight : NULL);
     return;

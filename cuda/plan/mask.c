@@ -131,40 +131,40 @@ cnv_mask_bytes_set(CnvMaskBytes *of, const CnvWork *work)
   return TRUE;
 }
 
-/* The cell at a sample and the step to the next (CnvMaskRect), along an axis. */
-static void
-place_axis(int from, int size, int cells, int sub, int field, int fields, int sample, gint64 *first, gint64 *step)
+/* Cells of up to that many, in 2^-32. */
+static gint64
+in_units(double cells, int most)
 {
-  double cell = (double)cells / size, samples = 1 << sub, one = G_GINT64_CONSTANT(1) << 32;
-  double at = (((double)sample * fields + field + 0.5) * samples - from) * cell - 0.5;
-
-  *step = (gint64)rint(CLAMP(cell * samples * fields, 0, cells) * one);
-  *first = (gint64)rint(CLAMP(at, -1, cells) * one) + CNV_MASK_BIAS;
+  return (gint64)rint(CLAMP(cells, -1, most) * (G_GINT64_CONSTANT(1) << 32));
 }
 
 gboolean
-cnv_mask_place(const CnvMaskBytes *masks, const CnvRegion *region, int sub_x, int sub_y, int field, int fields,
-               CnvMaskRect *mask)
+cnv_mask_place(const CnvMaskBytes *masks, const CnvRegion *region, const CnvPlane *plane, const CnvRectJob *job,
+               CnvMaskRect *to)
 {
+  const CnvRect *rect = &region->rect;
+  const CnvMask *mask = region->mask;
+  double sx = 1 << plane->sub_x, sy = 1 << plane->sub_y, x = (to->x0 + 0.5) * sx;
+  double y = ((double)to->y0 * job->fields + job->field + 0.5) * sy, cells_x, cells_y; /* cells_x, _y: of a pixel */
   guint32 at = 0;
+  guint i;
 
-  for (guint i = 0; i < masks->masks->len; i++) {
-    const CnvMask *of = masks->masks->pdata[i];
-
-    if (of == region->mask) {
-      mask->shape = CNV_SHAPE_MASK;
-      mask->cells = at;
-      mask->cells_x = of->width;
-      mask->cells_y = of->height;
-      place_axis(region->rect.x, region->rect.width, of->width, sub_x, 0, 1, mask->x0, &mask->first_x, &mask->step_x);
-      place_axis(region->rect.y, region->rect.height, of->height, sub_y, field, fields, mask->y0, &mask->first_y,
-                 &mask->step_y);
-      mask->fade_x = mask->fade_y = 1;
-      return TRUE;
-    }
-    at += (guint32)size_of(of);
-  }
-  return FALSE;
+  for (i = 0; i < masks->masks->len && masks->masks->pdata[i] != mask; i++)
+    at += (guint32)size_of(masks->masks->pdata[i]);
+  if (i == masks->masks->len)
+    return FALSE;
+  cells_x = (double)mask->width / rect->width;
+  cells_y = (double)mask->height / rect->height;
+  to->shape = CNV_SHAPE_MASK;
+  to->cells = at;
+  to->cells_x = mask->width;
+  to->cells_y = mask->height;
+  to->first_x = in_units((x - rect->x) * cells_x - 0.5, mask->width) + CNV_MASK_BIAS;
+  to->first_y = in_units((y - rect->y) * cells_y - 0.5, mask->height) + CNV_MASK_BIAS;
+  to->step_x = in_units(sx * cells_x, mask->width);
+  to->step_y = in_units(sy * job->fields * cells_y, mask->height);
+  to->fade_x = to->fade_y = 1;
+  return TRUE;
 }
 
 /* ---- parts of a mask ---- */

@@ -6,6 +6,7 @@
 
 #include <convolve/work.h>
 
+#include "plan/plane.h"
 #include "plan/rect_job.h"
 
 /* The masks of a frame's work, each once. */
@@ -20,10 +21,10 @@ void cnv_mask_bytes_clear(CnvMaskBytes *of);
 /* Takes over the masks of the work. FALSE where they are those that it had. */
 gboolean cnv_mask_bytes_set(CnvMaskBytes *of, const CnvWork *work);
 
-/* Makes a rectangle in a plane's field one of the mask of its region. FALSE where the mask is not among the bytes.
- * sub_x and sub_y: log2 of the plane's subsampling. */
-gboolean cnv_mask_place(const CnvMaskBytes *masks, const CnvRegion *region, int sub_x, int sub_y, int field, int fields,
-                        CnvMaskRect *mask);
+/* Makes a rectangle in the plane and field of a job one of its region's mask. FALSE where that is not among the bytes.
+ */
+gboolean cnv_mask_place(const CnvMaskBytes *masks, const CnvRegion *region, const CnvPlane *plane,
+                        const CnvRectJob *job, CnvMaskRect *to);
 
 /* Cuts a rectangle with a mask into parts: those of weight 1 throughout, or those of weight between, which stay masks;
  * what weighs 0 is left out. Adds at most `room` of both kinds together, at least 1; the more room, the closer they

@@ -31,6 +31,12 @@ typedef struct {
   int64_t first_x, first_y, step_x, step_y;
 } CnvMaskRect;
 
+/* All masks of a frame's work, and their cells, one mask behind the other. */
+typedef struct {
+  const CnvMaskRect *rect;
+  const uint8_t *cells;
+} CnvMasks;
+
 /* A rectangle of one plane and field to be filtered by one plan. Coordinates are pixels of the plane and rows of the
  * field: row y of field f lies in row y * fields + f of the plane. */
 typedef struct {
@@ -112,7 +118,6 @@ cnv_mask_weight(const CnvMaskRect *mask, const uint8_t *cells, int x, int y)
   return (float)(across[0] * (CNV_MASK_UNIT - down) + across[1] * down) / (255.0f * CNV_MASK_UNIT * CNV_MASK_UNIT);
 }
 
-/* cells: of all masks. */
 CNV_HOST_DEVICE static inline float
 cnv_mask_rect_weight(const CnvMaskRect *mask, const uint8_t *cells, int x, int y)
 {
@@ -126,14 +131,14 @@ cnv_mask_rect_weight(const CnvMaskRect *mask, const uint8_t *cells, int x, int y
 
 /* Weight of the sample at (x, y) in a job that has masks; 0 where the sample is another layer's. */
 CNV_HOST_DEVICE static inline float
-cnv_rect_job_weight(const CnvRectJob *job, const CnvMaskRect *masks, const uint8_t *cells, int x, int y)
+cnv_rect_job_weight(const CnvRectJob *job, const CnvMasks *masks, int x, int y)
 {
   float largest = 0.0f;
   int owner = job->layer;
 
   for (int i = 0; i < job->n_mask_rects; i++) {
-    const CnvMaskRect *mask = masks + job->first_mask_rect + i;
-    float weight = cnv_mask_rect_weight(mask, cells, x, y);
+    const CnvMaskRect *mask = masks->rect + job->first_mask_rect + i;
+    float weight = cnv_mask_rect_weight(mask, masks->cells, x, y);
 
     if (weight > 0.0f && weight >= largest) {
       largest = weight;

@@ -140,7 +140,7 @@ collect_region(Cutter *c, const CnvRegion *region, gboolean full)
   if (region->shape == CNV_SHAPE_ELLIPSE)
     mask.shape = CNV_SHAPE_ELLIPSE;
   if (region->shape == CNV_SHAPE_MASK &&
-      cnv_mask_place(c->bytes, region, c->sub_x, c->sub_y, c->job.field, c->job.fields, &inside))
+      cnv_mask_place(c->bytes, region, &c->work->plan[0]->plane[c->job.plane], &c->job, &inside))
     n = cnv_mask_cut(region, &inside, full, c->room, part);
   else if (is_full(&mask) == full)
     part[n++] = mask;

@@ -131,6 +131,7 @@ region_weight(const CnvWork *work, const CnvPlane *plane, const CnvRegion *regio
 static const CnvRectJob *
 job_at(const Cut *c, int plane, int field, int x, int y, double *weight)
 {
+  const CnvMasks masks = {(const CnvMaskRect *)c->spots->data, c->masks.bytes->data};
   const CnvRectJob *found = NULL;
 
   *weight = 0;
@@ -140,9 +141,7 @@ job_at(const Cut *c, int plane, int field, int x, int y, double *weight)
 
     if (p->plane != plane || p->field != field || !contains(p, x, y))
       continue;
-    here = p->n_mask_rects == 0
-               ? 1
-               : cnv_rect_job_weight(p, (const CnvMaskRect *)c->spots->data, c->masks.bytes->data, x, y);
+    here = p->n_mask_rects == 0 ? 1 : cnv_rect_job_weight(p, &masks, x, y);
     ck_assert_msg(here <= 0 || !found, "plane %d field %d: two jobs write %d, %d", plane, field, x, y);
     if (here > 0) {
       found = p;

@@ -265,8 +265,9 @@ weight_at(const Block &b, int px, int py)
 {
   if (b.job.n_mask_rects == 0)
     return 1.0f;
-  return cnv_rect_job_weight(&b.job, (const CnvMaskRect *)b.mask_rects, (const uint8_t *)b.mask_cells, b.job.x + px,
-                             b.job.y + py);
+  const CnvMasks masks = {(const CnvMaskRect *)b.mask_rects, (const uint8_t *)b.mask_cells};
+
+  return cnv_rect_job_weight(&b.job, &masks, b.job.x + px, b.job.y + py);
 }
 
 /* ---- renormalize ---- */

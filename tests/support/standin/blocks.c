@@ -32,17 +32,17 @@ find_mask_rects(const KernelRun *run, BlockJob *opened)
   if (job->n_mask_rects == 0)
     return;
   /* cnv_rect_job_weight counts from the array's beginning. */
-  opened->job.mask_rects = read_array(run, opened->launch->mask_rects + first, job->n_mask_rects * sizeof(CnvMaskRect));
-  for (int i = 0; opened->job.mask_rects && i < job->n_mask_rects; i++) {
-    const CnvMaskRect *mask = &opened->job.mask_rects[i];
+  opened->job.masks.rect = read_array(run, opened->launch->mask_rects + first, job->n_mask_rects * sizeof(CnvMaskRect));
+  for (int i = 0; opened->job.masks.rect && i < job->n_mask_rects; i++) {
+    const CnvMaskRect *mask = &opened->job.masks.rect[i];
 
     if (mask->shape == CNV_SHAPE_MASK)
-      opened->job.mask_cells = (const guint8 *)read_array(run, opened->launch->mask_cells + mask->cells,
-                                                          (gsize)mask->cells_x * mask->cells_y) -
-                               mask->cells;
+      opened->job.masks.cells = (const guint8 *)read_array(run, opened->launch->mask_cells + mask->cells,
+                                                           (gsize)mask->cells_x * mask->cells_y) -
+                                mask->cells;
   }
-  if (opened->job.mask_rects)
-    opened->job.mask_rects -= job->first_mask_rect;
+  if (opened->job.masks.rect)
+    opened->job.masks.rect -= job->first_mask_rect;
 }
 
 /* Samples or pixels that a block makes, and how many of them there are. */
@@ -401,8 +401,7 @@ put_pixel(const BlockJob *opened, const Staged *s, const float *acc, int x, int 
 {
   const CnvPlane *a = &opened->block.a;
   const CnvRectJob *job = &opened->block.job;
-  double weight =
-      job->n_mask_rects ? cnv_rect_job_weight(job, opened->job.mask_rects, opened->job.mask_cells, x, y) : 1;
+  double weight = job->n_mask_rects ? cnv_rect_job_weight(job, &opened->job.masks, x, y) : 1;
   int to_x = x + job->move_x, to_y = y + job->move_y;
 
   for (int c = 0; c < a->channels && weight != 0; c++) {

@@ -316,9 +316,7 @@ weight_at(const Job *job, int px, int py)
 {
   const CnvRectJob *rect = &job->block->job;
 
-  return rect->n_mask_rects == 0
-             ? 1.0f
-             : cnv_rect_job_weight(rect, job->mask_rects, job->mask_cells, rect->x + px, rect->y + py);
+  return rect->n_mask_rects == 0 ? 1.0f : cnv_rect_job_weight(rect, &job->masks, rect->x + px, rect->y + py);
 }
 
 /* The output's first sample, how often each of its bytes was written, and the input's sample at that place. */

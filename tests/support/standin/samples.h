@@ -14,10 +14,9 @@ G_BEGIN_DECLS
 typedef struct {
   const Op *op;
   const CnvBlock *block;
-  int bytes;                     /* of a sample: 1, 2, or 4 for float32 */
-  const CnvMaskRect *mask_rects; /* the host's, for the job's n_mask_rects */
-  const guint8 *mask_cells;      /* of all masks, where one of these has cells */
-  const float *taps;             /* constant memory */
+  int bytes;         /* of a sample: 1, 2, or 4 for float32 */
+  CnvMasks masks;    /* the host's, for the job's n_mask_rects */
+  const float *taps; /* constant memory */
 } Job;
 
 /* The rows and samples that a number of taps around a job's samples find, borders resolved: row j, sample i is what
