@@ -236,7 +236,8 @@ class Work:
         while self.running:
             with contextlib.suppress(queue.Empty):
                 self.take(*self.finished.get(timeout=0.5))
-            self.show()
+            if self.progress.is_due():
+                self.show()
         self.show(is_last=True)
 
     def plan(self, video: Video) -> None:

@@ -28,10 +28,11 @@ class Progress:
     def seconds(self) -> float:
         return time.monotonic() - self.begin
 
-    def show(self, counts: str, frames: int, done: float, is_last: bool = False) -> None:
+    def is_due(self) -> bool:
+        return time.monotonic() - self.shown > (0.5 if self.on_terminal else 10)
+
+    def show(self, counts: str, frames: int, done: float, is_last: bool) -> None:
         """`done`: the part of the work that is done, 0 to 1."""
-        if not is_last and time.monotonic() - self.shown < (0.5 if self.on_terminal else 10):
-            return
         self.shown = time.monotonic()
         left = int(self.seconds() * (1 - done) / done) if done else 0
         text = (f'{counts}, {frames / self.seconds():.1f} frames/s'

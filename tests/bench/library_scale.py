@@ -16,7 +16,9 @@ import time
 from pathlib import Path
 
 os.environ['DASK_LOGGING__DISTRIBUTED'] = 'error'
-os.environ['DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED'] = 'False'  # as one thread for each of 1000 workers would sample
+for name in ('ADMIN__TICK__INTERVAL', 'ADMIN__SYSTEM_MONITOR__INTERVAL', 'WORKER__PROFILE__INTERVAL'):
+    os.environ['DASK_DISTRIBUTED__' + name] = '1h'  # each of 1000 workers would look at itself many times a second
+os.environ['DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT'] = '300s'
 sys.path.insert(0, str(Path(__file__).parent.parent.parent / 'pipelines'))
 
 
