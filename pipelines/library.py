@@ -199,7 +199,10 @@ def dask_workers(address: str | None, count: int | None) -> Iterator[Submit]:
                 'memory_limit': 0, 'local_directory': folder}} for i, environment in enumerate(environments(count))}
             scheduler = {'cls': Scheduler, 'options': {'host': '127.0.0.1', 'dashboard_address': ':8787' if has_bokeh else ':0'}}
             address = stack.enter_context(SpecCluster(workers=workers, scheduler=scheduler))
-        client = stack.enter_context(Client(address))
+        try:
+            client = stack.enter_context(Client(address))
+        except OSError as failure:
+            die(f'there is no Dask scheduler at {address}: {failure}')
         client.wait_for_workers(1)
         dashboard = client.dashboard_link if has_bokeh else 'none, as Bokeh is not installed'
         print(f"Dask's scheduler: {client.scheduler.address}; dashboard: {dashboard}", file=sys.stderr)
@@ -211,9 +214,10 @@ def dask_workers(address: str | None, count: int | None) -> Iterator[Submit]:
 
 def outcome(future: Any) -> tuple[int, str]:
     """Exit status of a command, and its result or the reason."""
-    if failure := future.exception():
+    try:
+        process = future.result()
+    except Exception as failure:  # of Dask's: a worker that was lost again and again, a task that was cancelled
         return 1, f'{type(failure).__name__}: {failure}'
-    process = future.result()
     lines = process.stderr.strip().splitlines() or [f'it ended with exit status {process.returncode}']
     return process.returncode, lines[-1] if process.returncode else process.stdout
 
@@ -297,7 +301,8 @@ class Work:
 
 
 def main() -> int:
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda number, _: sys.exit(128 + number))
     arguments = parse_arguments()
     check_settings(arguments.settings)
     inputs = [word for word in arguments.words if word not in arguments.settings]

@@ -257,12 +257,12 @@ class Index:
         closed some decoders give wrong frames up to the next. Twice the context is read, since some packets have no frame
         of their own: hidden ones, and fields."""
         times, keys, margin, joints = sorted(self.times), sorted(self.keys), 2 * context + 2, []
-        place = {when: i for i, when in enumerate(times)}
         for key in keys if seconds and self.is_clear and len(self.offsets) == 1 else []:
             if key - (joints[-1]['cut'] if joints else times[0]) >= seconds * Gst.SECOND:
-                first = times[max(place[key] - margin, 0)]
+                place = bisect.bisect_left(times, key)
+                first = times[max(place - margin, 0)]
                 joints.append({'start': keys[max(bisect.bisect(keys, first) - 2, 0)], 'first': first, 'cut': key,
-                               'last': times[min(place[key] + margin, len(times)) - 1]})
+                               'last': times[min(place + margin, len(times)) - 1]})
         return [{'head': head, 'tail': tail} for head, tail in zip([None] + joints, joints + [None])]
 
 
@@ -291,6 +291,7 @@ def plan(folder: str, job: Json) -> Json:
             run.on_samples(sink, index.add)
         elif kind.startswith(('video/', 'image/')) or not template and not kind.startswith('audio/'):
             left_out.append(kind)
+            run.on_samples(sink, lambda sample: None)
         elif not template:
             raise ValueError(f'{kind} does not go into an output of this type: say --type mkv')
         else:
