@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Times what pipelines/library.py and Dask's scheduler take for a segment, where segments are no work: the scheduler in a
-# process of its own, workers all together in another, library.py's order of steps in this one. A worker here runs ten
-# segments at a time, as 1000 with one each would be more than a process can be.
+# process of its own, workers all together in another, library.py's order of steps in this one.
 #
-# Usage: library_scale.py [WORKERS [VIDEOS [SEGMENTS_OF_EACH]]]    100 1000 100, which takes ten minutes
+# Usage: library_scale.py [WORKERS [VIDEOS [SEGMENTS_OF_EACH]]]    1000 1000 100, which takes half an hour
 import argparse
 import asyncio
 import json
@@ -14,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 os.environ['DASK_LOGGING__DISTRIBUTED'] = 'error'
@@ -21,9 +21,6 @@ for name in ('ADMIN__TICK__INTERVAL', 'ADMIN__SYSTEM_MONITOR__INTERVAL', 'WORKER
     os.environ['DASK_DISTRIBUTED__' + name] = '1h'  # each worker would look at itself many times a second
 os.environ['DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT'] = '300s'
 sys.path.insert(0, str(Path(__file__).parent.parent.parent / 'pipelines'))
-
-
-AT_ONCE = 10
 
 
 async def scheduler() -> None:
@@ -35,7 +32,9 @@ async def scheduler() -> None:
 
 async def workers(address: str, count: int, folder: str) -> None:
     from distributed import Worker
-    servers = [Worker(address, nthreads=AT_ONCE, local_directory=folder, memory_limit=0, dashboard=False) for _ in range(count)]
+    threads = ThreadPoolExecutor(4)  # of all, as those of Dask's own look for work every second
+    servers = [Worker(address, nthreads=1, executor=threads, local_directory=folder, memory_limit=0, dashboard=False)
+               for _ in range(count)]
     for server in servers:
         await server
     print('ready', flush=True)
@@ -57,7 +56,7 @@ def cpu_seconds(pid: int | str = 'self') -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
 
 
-def main(n_workers: int = 100, n_videos: int = 1000, n_segments: int = 100) -> None:
+def main(n_workers: int = 1000, n_videos: int = 1000, n_segments: int = 100) -> None:
     import library
     from distributed import Client
     with tempfile.TemporaryDirectory() as folder:
@@ -73,7 +72,7 @@ def main(n_workers: int = 100, n_videos: int = 1000, n_segments: int = 100) -> N
                 no_work, command, n_segments, pure=False, priority=priority))
             work.run()
             wall, count = time.monotonic() - begin, n_videos * n_segments
-            print(f'{n_workers} workers of {AT_ONCE} segments at once, {n_videos} videos, {count} segments of no work: {wall:.0f} s; a segment: '
+            print(f'{n_workers} workers, {n_videos} videos, {count} segments of no work: {wall:.0f} s; a segment: '
                   f'{1000 * (cpu_seconds(dask.pid) - before) / count:.2f} ms of the scheduler, '
                   f'{1000 * (cpu_seconds() - own) / count:.2f} ms of library.py, {1000 * wall / count:.2f} ms on the clock')
         for process in (host, dask):

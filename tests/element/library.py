@@ -7,6 +7,7 @@
 # Exit status: 77 where something is missing, with the reason.
 import csv
 import hashlib
+import html
 import importlib.util
 import os
 import signal
@@ -185,9 +186,9 @@ def test_cluster():
     rows = report()
     expect('states', {name: row['state'] for name, row in rows.items()} == {
         'h264.mp4': 'written', 'vp9.webm': 'written', 'uneven.mp4': 'written', 'corrupt.mp4': 'failed'})
-    expect('the corrupt file has no message', rows['corrupt.mp4']['message'])
+    message = rows['corrupt.mp4']['message']  # of qtdemux or, where parsebin has dropped that, that nothing came
     with open('out/report.html') as page:
-        expect('the page does not have the message', 'no playable streams' in page.read())
+        expect('the page does not have the message', message and html.escape(message) in page.read())
     for source, output in (('h264.mp4', 'h264.mp4'), ('vp9.webm', 'vp9.webm.mkv'), ('uneven.mp4', 'uneven.mp4')):
         expect(f'{source} is not cut', int(rows[source]['segments']) >= 3)
         compare(f'in/{source}', f'out/{output}')
