@@ -51,12 +51,11 @@ add_metas(GstCudaConvolveRegions *regions, GstBuffer *buffer)
   gst_cuda_convolve_analytics_add(regions, buffer);
 }
 
-/* With roi-invert a region that grew would hide less. */
+/* A discontinuity ends no track: that is how a frame is marked behind one that a slow detector dropped. With roi-invert
+ * a region that grew would hide less. */
 static void
-smooth(GstCudaConvolveRegions *regions, GArray *tracks, GstBuffer *buffer, gboolean is_next)
+smooth(GstCudaConvolveRegions *regions, GArray *tracks, gboolean is_next)
 {
-  if (is_next && GST_BUFFER_IS_DISCONT(buffer))
-    g_array_set_size(tracks, 0);
   if (is_next)
     gst_cuda_convolve_tracks_follow(tracks, regions->region, regions->box, regions->roi->smooth);
   gst_cuda_convolve_tracks_append(tracks, regions->region, regions->box, !regions->roi->invert);
@@ -86,7 +85,7 @@ gst_cuda_convolve_collect(GstCudaConvolveRegions *regions, GArray *tracks, const
     add_property(regions);
   gst_cuda_convolve_regions_end(regions);
   if (roi->source == CNV_ROI_META) {
-    smooth(regions, tracks, buffer, is_next);
+    smooth(regions, tracks, is_next);
     gst_cuda_convolve_regions_limit(regions);
   }
   if (roi->target_x >= 0 && regions->region->len > 1)
