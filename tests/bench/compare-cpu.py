@@ -27,25 +27,42 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get('BUILD_DIR', ROOT / 'build')).resolve()
 WIDTH, HEIGHT = 1920, 1080
-BYTES = {'GRAY8': 1, 'RGB': 3, 'AYUV': 4}
-FFMPEG_FORMAT = {'GRAY8': 'gray', 'RGB': 'rgb24'}
+SMALL_WIDTH, SMALL_HEIGHT, SMALL_GOAL = 320, 240, 0.020  # ms a frame beyond its filter
+SMALL_FRAMES = 6000
+BYTES = {'GRAY8': 1, 'I420': 1.5, 'GRAY16_LE': 2, 'RGB': 3, 'AYUV': 4}
+FFMPEG_FORMAT = {'GRAY8': 'gray', 'I420': 'yuv420p', 'GRAY16_LE': 'gray16le', 'RGB': 'rgb24'}
 PROBE_FRAMES = 5
 MOST_FRAMES = 600
 
 # tool: which of the functions below runs the peer. goal: the ratio that is aimed at, or None.
 Case = collections.namedtuple('Case', 'peer tool format theirs ours package goal')
+
+
+def gblur(pixel_format, sigma):
+    """Recursive: what it takes does not depend on sigma."""
+    return Case('FFmpeg gblur', 'ffmpeg', pixel_format, f'gblur=sigma={sigma}', f'sigma={sigma}', 'ffmpeg', 2)
+
+
+def convolution(size):
+    """Whole numbers of no row times column."""
+    rows = [[(7 * x * x + 5 * y * x + 3 * y) % 9 + 1 for x in range(size)] for y in range(size)]
+    theirs = ' '.join(str(tap) for row in rows for tap in row)
+    ours = ','.join(f'<{",".join(map(str, row))}>' for row in rows)
+    return Case('FFmpeg convolution', 'ffmpeg', 'GRAY8', f"convolution=0m='{theirs}'",
+                f'filter=custom kernel=<{ours}> border-mode=reflect-101', 'ffmpeg', 2.5)
+
+
 CASES = [
-    Case('cvsmooth', 'gst', 'GRAY8', 'cvsmooth kernel-width=17 kernel-height=17', 'radius=8 border-mode=reflect-101',
-         'gstreamer1.0-opencv', 1.5),
-    Case('cvsmooth', 'gst', 'RGB', 'cvsmooth kernel-width=17 kernel-height=17', 'radius=8 border-mode=reflect-101',
-         'gstreamer1.0-opencv', 1.5),
+    *(Case('cvsmooth', 'gst', pixel_format, 'cvsmooth kernel-width=17 kernel-height=17',
+           'radius=8 border-mode=reflect-101', 'gstreamer1.0-opencv', 3) for pixel_format in ('GRAY8', 'RGB')),
     # Its taps reach ceil(2.5 * sigma) to each side. It takes no other format.
     Case('gaussianblur', 'gst', 'AYUV', 'gaussianblur sigma=5', 'radius=13 sigma=5', 'gstreamer1.0-plugins-bad', 20),
-    # Recursive: what it takes does not depend on sigma.
-    Case('FFmpeg gblur', 'ffmpeg', 'GRAY8', 'gblur=sigma=2.9', 'sigma=2.9', 'ffmpeg', None),
-    Case('FFmpeg gblur', 'ffmpeg', 'GRAY8', 'gblur=sigma=20', 'sigma=20', 'ffmpeg', None),
-    Case('cv2.GaussianBlur', 'opencv', 'GRAY8', '17', 'radius=8 border-mode=reflect-101', 'python3-opencv', None),
-    Case('cv2.GaussianBlur', 'opencv', 'RGB', '17', 'radius=8 border-mode=reflect-101', 'python3-opencv', None),
+    *(gblur('GRAY8', sigma) for sigma in (2.9, 5, 20, 80)), gblur('I420', 20), gblur('GRAY16_LE', 20),
+    *(Case('cv2.GaussianBlur', 'opencv', pixel_format, '17', 'radius=8 border-mode=reflect-101', 'python3-opencv', 2)
+      for pixel_format in ('GRAY8', 'RGB')),
+    *map(convolution, (3, 5, 7)),
+    Case('FFmpeg tmix', 'ffmpeg', 'GRAY8', "tmix=frames=5:weights='1 2 3 2 1'",
+         'filter=identity kernel-t=<1,2,3,2,1>', 'ffmpeg', 1.5),
 ]
 
 # One process for each time, as for the others. OpenCV's default border is reflect-101.
@@ -79,7 +96,7 @@ class Machine:
         self.threads = threads
         self.python = None
         self.noise = folder / 'noise.raw'
-        self.noise.write_bytes(os.urandom(WIDTH * HEIGHT * max(BYTES.values())))
+        self.noise.write_bytes(os.urandom(int(WIDTH * HEIGHT * max(BYTES.values()))))
         self.environment = dict(os.environ, GST_PLUGIN_PATH_1_0=str(BUILD / 'gst'),
                                 GST_REGISTRY_1_0=str(BUILD / 'tests' / 'compare-registry.bin'))
 
@@ -106,10 +123,10 @@ class Machine:
         self.python = pythons[0] if pythons else None
         return self.python is not None
 
-    def gst(self, elements, pixel_format, frames):
+    def gst(self, elements, pixel_format, frames, width=WIDTH, height=HEIGHT):
         """One frame more goes through before the clock is started."""
         text, cpu = self.run('gst-launch-1.0', *f'videotestsrc pattern=gradient num-buffers={frames + 1} ! video/x-raw,'
-                        f'format={pixel_format},width={WIDTH},height={HEIGHT} ! {elements}'.split())
+                        f'format={pixel_format},width={width},height={height} ! {elements}'.split())
         hours, minutes, seconds = re.search(r'Execution ended after (\d+):(\d+):([\d.]+)', text).groups()
         return Time(int(hours) * 3600 + int(minutes) * 60 + float(seconds), cpu)
 
@@ -182,7 +199,20 @@ def compare(machine, case, rounds, seconds):
             'ratio_least': min(ratios), 'ratio_most': max(ratios), 'goal': case.goal or ''}
 
 
-LINE = '{:16} {:6} {:33} {:>7} {:>7} {:>6} {:>13}  {:>6} {:>7}  {:>13} {:>13}  {}'
+def show_small(machine, rounds):
+    """Prints the time of an element that has next to nothing to do, beyond identity's."""
+    sides = [f'cudaconvolve backend=cpu n-threads={machine.threads} filter=identity disable-passthrough=true ! fakesink',
+             'identity ! fakesink']
+    costs = []
+    for _ in range(rounds):
+        ours, theirs = (machine.gst(side, 'I420', SMALL_FRAMES, SMALL_WIDTH, SMALL_HEIGHT).clock for side in sides)
+        costs.append((ours - theirs) / SMALL_FRAMES * 1e3)
+    cost = statistics.median(costs)
+    print(f'\n{SMALL_WIDTH}x{SMALL_HEIGHT} I420, a copy, ms a frame beyond identity: {cost:.4f} '
+          f'({min(costs):.4f}..{max(costs):.4f}), goal {SMALL_GOAL}: {"met" if cost <= SMALL_GOAL else "MISSED"}')
+
+
+LINE = '{:18} {:9} {:33} {:>7} {:>7} {:>6} {:>13}  {:>6} {:>7}  {:>13} {:>13}  {}'
 
 
 def show_head():
@@ -198,7 +228,7 @@ def show(row):
     numbers = (f"{row[name]:.2f}" for name in ('ours_ms', 'theirs_ms', 'ratio'))
     cpu = (f"{row[name]:.2f}" for name in ('ours_cpu_ms', 'theirs_cpu_ms'))
     spread = f"{row['ratio_least']:.2f}..{row['ratio_most']:.2f}"
-    setting = row['their_setting'].replace('cvsmooth ', '').replace('gaussianblur ', '')
+    setting = row['their_setting'].replace('cvsmooth ', '').replace('gaussianblur ', '')[:33]
     print(LINE.format(row['peer'], row['format'], setting, *numbers, spread, *cpu, *plain, goal), flush=True)
 
 
@@ -207,12 +237,12 @@ def parse_arguments():
     available = len(os.sched_getaffinity(0))
     parser.add_argument('--quick', action='store_true', help='seconds instead of minutes, and rough figures')
     parser.add_argument('--threads', type=int, default=available, help='and as many processors (all)')
-    parser.add_argument('--rounds', type=int, help='of each row (9; 1 with --quick)')
+    parser.add_argument('--rounds', type=int, help='of each row (15; 1 with --quick)')
     parser.add_argument('--output', help='the figures as CSV')
     arguments = parser.parse_args()
     if not 1 <= arguments.threads <= available:
         parser.error(f'--threads: from 1 to {available}, the processors that there are')
-    arguments.rounds = arguments.rounds or (1 if arguments.quick else 9)
+    arguments.rounds = arguments.rounds or (1 if arguments.quick else 15)
     return arguments
 
 
@@ -227,7 +257,7 @@ def measure_all(machine, arguments):
     show_head()
     for case in CASES:
         if machine.has(case):
-            rows.append(compare(machine, case, arguments.rounds, 0.1 if arguments.quick else 1))
+            rows.append(compare(machine, case, arguments.rounds, 0.1 if arguments.quick else 0.5))
             show(rows[-1])
         else:
             print(f'SKIPPED {case.peer} {case.format}: not found here, it is in the package {case.package}')
@@ -240,7 +270,9 @@ def main():
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:arguments.threads])
     print(f'{arguments.threads} threads; load {os.getloadavg()[0]:.2f} before: figures are of worth where it is near 0')
     with tempfile.TemporaryDirectory() as folder:
-        rows = measure_all(Machine(arguments.threads, pathlib.Path(folder)), arguments)
+        machine = Machine(arguments.threads, pathlib.Path(folder))
+        rows = measure_all(machine, arguments)
+        show_small(machine, arguments.rounds)
     if arguments.output and rows:
         with open(arguments.output, 'w', newline='', encoding='utf-8') as file:
             writer = csv.DictWriter(file, rows[0].keys())
