@@ -33,9 +33,11 @@ typedef struct {
 /* A term of a plane, made ready. */
 typedef struct {
   const CnvTerm *from;
-  int slots;                    /* rows in the ring */
-  gsize ring_stride;            /* floats */
-  CpuTaps taps[CNV_N_AXES];     /* dense: those of y are all */
+  int slots;                /* rows in the ring */
+  gsize ring_stride;        /* floats */
+  CpuTaps taps[CNV_N_AXES]; /* dense: those of y are all */
+  CpuStep *steps;           /* summed: those of the taps */
+  int n_steps;
   CpuCosineFit fit[CNV_N_AXES]; /* sliding: of the taps */
   CpuCosines cosines[CNV_N_AXES];
   int restart; /* sliding: pixels after which sums along a row are made anew, a multiple of CNV_CPU_BAND */
@@ -46,6 +48,8 @@ typedef struct {
   const CnvPlan *plan;
   const CnvPlane *from;
   gboolean dense;    /* all terms as two-dimensional taps */
+  gboolean summed;   /* dense taps of so few steps that rings hold sums of all rows so far, those above the first too */
+  int most_rows;     /* summed: of a tile, for sums to be exact */
   gboolean sliding;  /* the only term's taps are sums of cosines */
   double products;   /* some, that a pixel takes */
   int slots;         /* rows in all rings */
@@ -180,6 +184,9 @@ int cnv_cpu_tile_samples(const CpuPlane *plane, int samples);
 
 /* The run of an axis that is worth summing, as a box has it; n 0: none. */
 CpuTapRange cnv_cpu_run_of(const float *taps, int n);
+
+/* Finds the steps of n rows of dense taps, of `channels` floats each; steps NULL: counts them. */
+int cnv_cpu_steps_of(const CnvPlan *plan, const CnvTerm *term, int channels, CpuStep *steps);
 
 /* n taps of an axis as cosines, but for a rest of that norm. */
 CpuCosineFit cnv_cpu_cosines_of(const float *taps, int n, double tolerance);

@@ -29,9 +29,9 @@ typedef struct {
   CnvWorkKey key;       /* of the work that jobs and tiles are for */
   GArray *jobs, *masks; /* of CnvRectJob and CnvMaskRect */
   CnvMaskBytes mask_bytes;
-  GArray *tiles; /* of CpuTile */
-  guint sliding; /* tiles whose sums slide */
-  guint copied;  /* bits: planes of the frame to be copied */
+  GArray *tiles;         /* of CpuTile */
+  guint sliding, summed; /* tiles of CpuPlanes that are so */
+  guint copied;          /* bits: planes of the frame to be copied */
 } CpuSession;
 
 /* ---- cutting a frame's work ---- */
@@ -55,7 +55,8 @@ cut_job(CpuSession *self, const CnvRectJob *job, const CpuPlane *plane)
   int total = job->height * cnv_divide_up(job->width, width); /* rows of all columns of tiles */
   int least = cnv_divide_up(total, threads > 1 ? threads * TILES_A_THREAD : 1), most = cnv_divide_up(total, threads);
   int parts = MAX(total / MAX(least, MIN(most, 4 * plane->slots)), 1); /* in turn by all threads, where they suffice */
-  int rows = MIN(cnv_divide_up(total, parts < threads ? parts : parts - parts % threads), job->height);
+  int rows = MIN(cnv_divide_up(total, parts < threads ? parts : parts - parts % threads),
+                 plane->summed ? plane->most_rows : job->height);
   guint before = self->tiles->len;
 
   for (int top = job->y, end; top < bottom; top = end) {
@@ -72,8 +73,8 @@ cut_job(CpuSession *self, const CnvRectJob *job, const CpuPlane *plane)
       g_array_append_val(self->tiles, tile);
     }
   }
-  if (plane->sliding)
-    self->sliding += self->tiles->len - before;
+  self->sliding += plane->sliding ? self->tiles->len - before : 0;
+  self->summed += plane->summed ? self->tiles->len - before : 0;
 }
 
 /* The plane that a job is for; NULL: it is copied. Plans may differ in that. */
@@ -112,7 +113,7 @@ cut(CpuSession *self, const CnvWork *work)
     if (plan->plane[p].plain && plan->plane[p].filtered && plan->plane[p].algorithm != CNV_ALGORITHM_NAIVE)
       self->copied &= ~(1u << plan->plane[p].component[0].plane); /* its tiles write all of it */
   g_array_set_size(self->tiles, 0);
-  self->sliding = 0;
+  self->sliding = self->summed = 0;
   self->base.stats.crowd =
       MAX(self->base.stats.crowd, cnv_rect_jobs_make(work, &self->mask_bytes, self->jobs, self->masks));
   self->frame.masks = (CnvMasks){(const CnvMaskRect *)self->masks->data, self->mask_bytes.bytes->data};
@@ -211,6 +212,7 @@ cpu_submit(CnvSession *base, const CnvWork *work, const CnvFrame *in, const CnvF
 
   stats->frames++;
   stats->sliding += self->sliding;
+  stats->summed += self->summed;
   stats->compute_us += ((double)(g_get_monotonic_time() - start) - stats->compute_us) / (double)stats->frames;
   return TRUE;
 }

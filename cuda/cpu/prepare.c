@@ -13,6 +13,9 @@
 #define RUN_OUTSIDE 2 /* taps at most outside it, each of which is multiplied */
 #define TILE_MIN 256  /* samples */
 #define TILE_MAX 2048
+#define SUM_MOST 524288     /* of a column, twice: 64 times as much is exact in float32 */
+#define SUMMED_LEAST 100    /* dense taps */
+#define STEP_COST 2.5       /* as long as so many of them takes a step */
 #define PRODUCTS_ANYWAY 10  /* as long as so many products of a sample take loading and storing it */
 #define PRODUCTS_SLIDING 40 /* and sums that slide */
 #define PRODUCTS_NAIVE 1000 /* and one product of the reference */
@@ -86,6 +89,47 @@ shape_ring(CpuPlane *plane, int t)
   return term->taps[CNV_Y].run.n ? MAX(2 * CNV_CPU_ROWS, term->slots / RUN_RING) : term->slots;
 }
 
+/* By the column, so that sums stay small. */
+int
+cnv_cpu_steps_of(const CnvPlan *plan, const CnvTerm *term, int channels, CpuStep *steps)
+{
+  int n = 0, height = term->n[CNV_Y];
+
+  for (int x = 0; x < term->n[CNV_X]; x++)
+    for (int y = 0; y <= height; y++) {
+      double above = y > 0 ? cnv_plan_tap(plan, term, x, y - 1) : 0,
+             here = y < height ? cnv_plan_tap(plan, term, x, y) : 0;
+
+      if (above == here)
+        continue;
+      if (steps)
+        steps[n] = (CpuStep){y, x * channels, (float)(above - here)};
+      n++;
+    }
+  return n;
+}
+
+/* TRUE where all terms have so few steps that sums of rows are faster than taps, and float32 has room for these. */
+static gboolean
+has_few_steps(CpuPlane *plane)
+{
+  const CnvPlane *from = plane->from;
+  int most_rows = (int)(SUM_MOST / (from->full[0] + 1));
+
+  if (!plane->dense || from->weight >= 0 || plane->plan->n_temporal_taps > 1)
+    return FALSE;
+  for (int t = 0; t < from->n_terms; t++) {
+    CpuTerm *term = &plane->term[t];
+    int taps = from->term[t].n[CNV_X] * from->term[t].n[CNV_Y];
+
+    term->n_steps = cnv_cpu_steps_of(plane->plan, term->from, from->channels, NULL);
+    if (taps < SUMMED_LEAST || STEP_COST * term->n_steps > taps || 3 * term->slots > most_rows)
+      return FALSE;
+  }
+  plane->most_rows = most_rows - plane->slots;
+  return plane->most_rows > 0;
+}
+
 /* Finds cosines for the taps of both axes, exact enough for the plane's samples. */
 static gboolean
 find_cosines(CpuPlane *plane)
@@ -126,7 +170,8 @@ count_products(const CpuPlane *plane)
     const int *n = from->term[t].n;
 
     if (naive || plane->dense)
-      products += (double)n[CNV_X] * n[CNV_Y] * (naive ? PRODUCTS_NAIVE : 1);
+      products += plane->summed ? STEP_COST * plane->term[t].n_steps
+                                : (double)n[CNV_X] * n[CNV_Y] * (naive ? PRODUCTS_NAIVE : 1);
     else
       products += plane->sliding ? PRODUCTS_SLIDING : n[CNV_X] + n[CNV_Y];
   }
@@ -164,6 +209,9 @@ shape_plane(CpuPlane *plane, const CnvPlan *plan, const CnvPlane *from)
   plane->dense = from->algorithm == CNV_ALGORITHM_TILED;
   for (int t = 0; t < from->n_terms; t++)
     near += shape_ring(plane, t);
+  plane->summed = has_few_steps(plane);
+  for (int t = 0; t < from->n_terms && plane->summed; t++)
+    plane->term[t].slots++;
   plane->sliding = find_cosines(plane);
   if (plane->sliding) {
     plane->term[0].slots = 0;
@@ -187,6 +235,8 @@ fill_taps(CpuPlane *plane, CpuTerm *term, Arena *arena)
   int width = plane->dense ? from->n[CNV_X] : 1, zeros = CNV_CPU_ROWS - 1;
   float *to = take(arena, (gsize)width * (from->n[CNV_Y] + 2 * zeros), sizeof(float));
 
+  if (plane->summed)
+    term->steps = take(arena, term->n_steps, sizeof(CpuStep));
   for (int axis = 0; axis < CNV_N_AXES && plane->sliding; axis++) {
     const CpuCosineFit *fit = &term->fit[axis];
     float *start = take(arena, (gsize)(2 * fit->radius + 1) * 2 * fit->n, sizeof(float));
@@ -196,6 +246,8 @@ fill_taps(CpuPlane *plane, CpuTerm *term, Arena *arena)
   }
   if (!to)
     return;
+  if (plane->summed)
+    cnv_cpu_steps_of(plane->plan, from, plane->from->channels, term->steps);
   to += zeros * width;
   term->taps[CNV_Y].tap = to;
   for (int y = 0; y < from->n[CNV_Y]; y++)

@@ -384,6 +384,23 @@ filter_dense(float *restrict to, gsize stride, const float *const *rows, int n, 
   }
 }
 
+static void
+filter_steps(float *restrict to, const float *const *rows, int n, const CpuStep *steps, int n_steps)
+{
+  for (int x = 0; x < n; x += VECTORS * LANES) {
+    Vector acc[VECTORS] = {{0}};
+
+    for (const CpuStep *step = steps; step < steps + n_steps; step++) {
+      const float *from = rows[step->row] + step->at + x;
+
+      for (int v = 0; v < VECTORS; v++)
+        acc[v] += step->weight * load_vector(from + v * LANES);
+    }
+    for (int v = 0; v < VECTORS; v++)
+      store_vector(to + x + v * LANES, acc[v]);
+  }
+}
+
 const CpuSimd G_PASTE(cnv_cpu_simd_, CNV_SIMD) = {
     .name = G_STRINGIFY(CNV_SIMD),
     .load = load,
@@ -401,5 +418,6 @@ const CpuSimd G_PASTE(cnv_cpu_simd_, CNV_SIMD) = {
     .slide = slide,
     .column = filter_column,
     .dense = filter_dense,
+    .steps = filter_steps,
     .cosines = &G_PASTE(cnv_cpu_cosines_, CNV_SIMD),
 };

@@ -55,6 +55,12 @@ typedef struct {
   CpuTapRange run; /* of an axis: all alike, to be summed rather than multiplied tap by tap; n 0: none */
 } CpuTaps;
 
+/* Where a tap and the one below it differ: of the sum of all samples of a column down to a row, so much counts. */
+typedef struct {
+  int row, at; /* floats from the row's first */
+  float weight;
+} CpuStep;
+
 /* Symmetric taps as a constant and cosines. With f the samples and R the radius, the weighted sum
  * C(x) = sum of w * cos(omega * k) * f(x + k) over |k| <= R slides by
  *
@@ -88,7 +94,7 @@ typedef struct {
   void (*transpose)(float *to, gsize to_stride, const float *from, gsize from_stride);
 } CpuSimdCosines;
 
-/* n counts samples. row, column and dense round n up to CNV_CPU_BLOCK, the others take any n; none asks for an
+/* n counts samples. row, column, dense and steps round n up to CNV_CPU_BLOCK, the others take any n; none asks for an
  * alignment. */
 typedef struct {
   const char *name; /* "avx2" */
@@ -120,6 +126,8 @@ typedef struct {
   /* CNV_CPU_ROWS rows of output, stride floats apart, from height + CNV_CPU_ROWS - 1 rows. */
   void (*column)(float *to, gsize stride, const float *const *rows, int n, const CpuTaps *taps);
   void (*dense)(float *to, gsize stride, const float *const *rows, int n, const CpuTaps *taps);
+  /* One row of output of dense taps as steps: rows of sums, that above the first tap's row first. */
+  void (*steps)(float *to, const float *const *rows, int n, const CpuStep *steps, int n_steps);
   const CpuSimdCosines *cosines;
 } CpuSimd;
 

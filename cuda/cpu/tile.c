@@ -5,6 +5,22 @@
  */
 #include "cpu/cpu.h"
 
+/* The next row of a ring of sums: those of the row before and one more row. The first is 0. */
+static void
+sum_row(CpuWorker *worker, const CpuTile *tile, int t, int k, float *to)
+{
+  const CpuTerm *term = &tile->plane->term[t];
+  const float *before = worker->term[t].ring + (k + term->slots - 1) % term->slots * term->ring_stride;
+  int y = tile->top - term->from->anchor[CNV_Y] + k - 1;
+
+  if (k == 0) {
+    memset(to, 0, term->ring_stride * sizeof(float));
+    return;
+  }
+  cnv_cpu_load_row(worker, tile, t, cnv_cpu_source(tile, CNV_Y, y), to);
+  tile->frame->simd->add_scaled(to, before, 1, (int)term->ring_stride);
+}
+
 /* Fills a term's ring with its next row. Below and above a plane the same row often comes again, and is then not
  * filtered again. */
 static void
@@ -18,7 +34,9 @@ fill_ring(CpuWorker *worker, const CpuTile *tile, int t)
   int n = cnv_cpu_samples(tile);
   float *to = state->ring + k % term->slots * term->ring_stride;
 
-  if (k > 0 && y == state->previous) {
+  if (tile->plane->summed) {
+    sum_row(worker, tile, t, k, to);
+  } else if (k > 0 && y == state->previous) {
     memcpy(to, state->ring + (k - 1) % term->slots * term->ring_stride, term->ring_stride * sizeof(float));
   } else if (tile->plane->dense) {
     cnv_cpu_load_row(worker, tile, t, y, to);
@@ -72,6 +90,9 @@ filter_term(CpuWorker *worker, const CpuTile *tile, int t, int y)
     fill_ring(worker, tile, t);
   if (taps->run.n)
     slide(tile, term, state, rows, y - tile->top, cnv_cpu_samples(tile));
+  else if (plane->summed)
+    for (int i = 0; i < CNV_CPU_ROWS; i++)
+      simd->steps(state->acc + i * plane->acc_stride, rows + i, cnv_cpu_samples(tile), term->steps, term->n_steps);
   else
     (plane->dense ? simd->dense : simd->column)(state->acc, plane->acc_stride, rows, cnv_cpu_samples(tile), taps);
 }

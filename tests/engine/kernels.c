@@ -229,20 +229,34 @@ START_TEST(test_run_of)
 }
 END_TEST
 
-/* Of the CPU engine's separable: runs so far, and tiles whose sums slid. */
+/* Of an algorithm of the CPU engine: runs so far, and tiles that were done by sums. */
 static void
-count_sliding(guint *runs, guint64 *tiles)
+count_sums(CnvAlgorithm algorithm, guint *runs, guint64 *tiles)
 {
   *runs = 0;
   *tiles = 0;
   for (guint i = 0; i < test_variants->len; i++) {
     const TestVariant *v = &g_array_index(test_variants, TestVariant, i);
 
-    if (strcmp(v->backend->name, "cpu") != 0 || v->algorithm != CNV_ALGORITHM_SEPARABLE)
+    if (strcmp(v->backend->name, "cpu") != 0 || v->algorithm != algorithm)
       continue;
     *runs += v->runs;
-    *tiles += v->session->stats.sliding;
+    *tiles += algorithm == CNV_ALGORITHM_SEPARABLE ? v->session->stats.sliding : v->session->stats.summed;
   }
+}
+
+/* Runs a case, which is done by sums wherever it is done at all. */
+static void
+run_by_sums(const TestCase *c, CnvAlgorithm algorithm, gboolean by_sums)
+{
+  guint runs_before, runs;
+  guint64 tiles_before, tiles;
+
+  count_sums(algorithm, &runs_before, &tiles_before);
+  test_case_run(c);
+  count_sums(algorithm, &runs, &tiles);
+  ck_assert_msg((tiles > tiles_before) == (by_sums && runs > runs_before), "%s %s, radius %d: %s by sums", c->format,
+                c->filter->name, c->radius, tiles > tiles_before ? "done" : "not done");
 }
 
 /* The radii at which sums begin to slide, and those of sigma 5, 20 and 80. Long rows and columns show what adds up. */
@@ -259,8 +273,6 @@ START_TEST(test_sliding)
     for (guint s = 0; s < G_N_ELEMENTS(sizes); s++)
       for (guint r = 0; r < G_N_ELEMENTS(radii); r++, number++) {
         TestCase c = base_case("gaussian", formats[f], sizes[s]);
-        guint runs_before, runs;
-        guint64 tiles_before, tiles;
 
         c.radius = radii[r];
         c.border = number % CNV_N_BORDERS;
@@ -268,13 +280,33 @@ START_TEST(test_sliding)
         c.color = 0xff3060c0;
         c.chroma_mode = CNV_CHROMA_SAME;
         c.alpha_mode = f % 2 ? CNV_ALPHA_FILTER : CNV_ALPHA_COPY;
-        count_sliding(&runs_before, &tiles_before);
-        test_case_run(&c);
-        count_sliding(&runs, &tiles);
-        ck_assert_msg((tiles > tiles_before) == (c.radius > 12 && runs > runs_before), "%s, radius %d: %s", c.format,
-                      c.radius, tiles > tiles_before ? "slid" : "did not slide");
+        run_by_sums(&c, CNV_ALGORITHM_SEPARABLE, c.radius > 12);
       }
   test_set_finish("sliding");
+}
+END_TEST
+
+/* Disks by sums of columns, but for samples of 16 bits. */
+START_TEST(test_disks)
+{
+  static const int radii[] = {5, 8, 15, 31};
+  static const Size sizes[] = {{1, 1}, {19, 1}, {1, 19}, {61, 47}, {700, 3}, {3, 1030}, {130, 18}};
+  static const char *const formats[] = {"GRAY8", "NV12", "RGB", "RGBA", "YUY2", "I420_10LE", "AYUV", "GRAY16_LE"};
+  guint number = 0;
+
+  for (guint f = 0; f < G_N_ELEMENTS(formats); f++)
+    for (guint s = 0; s < G_N_ELEMENTS(sizes); s++)
+      for (guint r = 0; r < G_N_ELEMENTS(radii); r++, number++) {
+        TestCase c = base_case("disk", formats[f], sizes[s]);
+
+        c.radius = radii[r];
+        c.border = number % CNV_N_BORDERS;
+        c.pattern = number % TEST_N_PATTERNS;
+        c.color = 0xff3060c0;
+        c.alpha_mode = CNV_ALPHA_FILTER;
+        run_by_sums(&c, CNV_ALGORITHM_TILED, c.radius > 5 && strcmp(c.format, "GRAY16_LE") != 0);
+      }
+  test_set_finish("disks");
 }
 END_TEST
 
@@ -457,6 +489,7 @@ kernels_suite(void)
   tcase_add_test(cases, test_alpha);
   tcase_add_test(cases, test_cells);
   tcase_add_test(wide, test_sliding);
+  tcase_add_test(wide, test_disks);
   suite_add_tcase(suite, cases);
   suite_add_tcase(suite, wide);
   suite_add_tcase(suite, test_parts_tcase());
