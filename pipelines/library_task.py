@@ -328,13 +328,14 @@ def hash_frame(digest: Any, caps: Gst.Caps, buffer: Gst.Buffer) -> None:
     """Adds the pixels, without what lies between rows."""
     info, meta = GstVideo.VideoInfo.new_from_caps(caps), GstVideo.buffer_get_video_meta(buffer)
     layout, format = meta or info, info.finfo
-    with buffer.map(Gst.MapFlags.READ) as data:
+    with buffer.map(Gst.MapFlags.READ) as mapped:
+        pixels = mapped.data
         for plane in range(format.n_planes):
             parts = [c for c in range(format.n_components) if format.plane[c] == plane]
             width = min(-(-info.width >> format.w_sub[c]) * format.pixel_stride[c] for c in parts)
             for row in range(-(-info.height >> format.h_sub[parts[0]])):
                 begin = layout.offset[plane] + row * layout.stride[plane]
-                digest.update(data.data[begin:begin + width])
+                digest.update(pixels[begin:begin + width])
 
 
 class Part:
