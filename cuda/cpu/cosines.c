@@ -16,6 +16,14 @@
 #define PERIOD_FINE 0.005
 #define WEIGHT_MOST 8 /* times the largest tap: beyond it cosines cancel each other */
 
+#define RESTART 512      /* CpuTerm.restart up to 8 bits */
+#define RESTART_DEEP 128 /* and beyond */
+
+/* Errors that taps as cosines may make: levels, as a mean over noise. */
+#define COSINES_ERROR 4e-5
+#define COSINES_ERROR_OF_16_BITS 1e-3
+#define COSINES_GAIN_MOST 1.5 /* beyond it sums that slide are not exact enough */
+
 /* A least squares fit to the upper half of the taps by orthogonal columns. Tap k > 0 counts twice. */
 typedef struct {
   int terms, rows; /* cosines and the constant; the radius and 1 */
@@ -112,8 +120,9 @@ find(Fit *f, const float *middle, double tolerance, double *omega)
   return fit(f, middle, *omega) <= tolerance && solve(f) <= WEIGHT_MOST * fabs(middle[0]);
 }
 
-CpuCosineFit
-cnv_cpu_cosines_of(const float *taps, int n, double tolerance)
+/* n taps of an axis as cosines, but for a rest of that norm. */
+static CpuCosineFit
+cosines_of(const float *taps, int n, double tolerance)
 {
   static const int counts[] = {CNV_CPU_COSINES_FEW, CNV_CPU_COSINES};
   Fit f = {.rows = n / 2 + 1};
@@ -160,4 +169,31 @@ cnv_cpu_cosines_fill(CpuCosines *to, const CpuCosineFit *from, float *start)
       at[from->n] = (float)(weight * (cos(omega * k) - next));
     }
   }
+}
+
+gboolean
+cnv_cpu_find_cosines(CpuPlane *plane)
+{
+  const CnvPlane *from = plane->from;
+  CpuTerm *term = &plane->term[0];
+  double size[CNV_N_AXES] = {0, 0}, gain = 0, error = from->full[0] > 4095 ? COSINES_ERROR_OF_16_BITS : COSINES_ERROR;
+
+  if (plane->dense || from->n_terms > 1 || from->weight >= 0 || term->taps[CNV_X].run.n || term->taps[CNV_Y].run.n)
+    return FALSE;
+  for (int c = 0; c < from->channels; c++)
+    gain = MAX(gain, fabs(from->gain[c]));
+  for (int axis = 0; axis < CNV_N_AXES; axis++)
+    for (int i = 0; i < term->from->n[axis]; i++)
+      size[axis] += fabs(plane->plan->taps[term->from->taps[axis] + i]);
+  if (gain == 0 || gain * size[CNV_X] * size[CNV_Y] > COSINES_GAIN_MOST)
+    return FALSE;
+  for (int axis = 0; axis < CNV_N_AXES; axis++) {
+    double noise = from->full[0] / sqrt(12) * gain * size[CNV_N_AXES - 1 - axis];
+
+    term->fit[axis] = cosines_of(plane->plan->taps + term->from->taps[axis], term->from->n[axis], error / noise);
+    if (!term->fit[axis].n)
+      return FALSE;
+  }
+  term->restart = from->full[0] > 255 ? RESTART_DEEP : RESTART;
+  return TRUE;
 }

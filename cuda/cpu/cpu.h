@@ -185,11 +185,18 @@ int cnv_cpu_tile_samples(const CpuPlane *plane, int samples);
 /* The run of an axis that is worth summing, as a box has it; n 0: none. */
 CpuTapRange cnv_cpu_run_of(const float *taps, int n);
 
-/* Finds the steps of n rows of dense taps, of `channels` floats each; steps NULL: counts them. */
+/* Products that take as long as a step. */
+#define CNV_CPU_STEP_PRODUCTS 2.5
+
+/* TRUE where all terms have so few steps that sums of rows are faster than taps, and float32 has room for these. Sets
+ * n_steps and most_rows. */
+gboolean cnv_cpu_find_steps(CpuPlane *plane);
+
+/* Finds the steps of dense taps of `channels` floats each; steps NULL: counts them. */
 int cnv_cpu_steps_of(const CnvPlan *plan, const CnvTerm *term, int channels, CpuStep *steps);
 
-/* n taps of an axis as cosines, but for a rest of that norm. */
-CpuCosineFit cnv_cpu_cosines_of(const float *taps, int n, double tolerance);
+/* Finds cosines for the taps of both axes, exact enough for the plane's samples. Sets fit and restart. */
+gboolean cnv_cpu_find_cosines(CpuPlane *plane);
 
 /* start: 2 * n for each of 2 * radius + 1 samples. */
 void cnv_cpu_cosines_fill(CpuCosines *to, const CpuCosineFit *from, float *start);

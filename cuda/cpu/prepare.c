@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cpu/cpu.h"
 
-#include <math.h>
-
 #include "plan/arith.h"
 
 /* Bytes of a plane's rings: within the second-level cache, where CNV_CPU_ROWS rows of output at a time are as fast as
@@ -13,20 +11,10 @@
 #define RUN_OUTSIDE 2 /* taps at most outside it, each of which is multiplied */
 #define TILE_MIN 256  /* samples */
 #define TILE_MAX 2048
-#define SUM_MOST 524288     /* of a column, twice: 64 times as much is exact in float32 */
-#define SUMMED_LEAST 100    /* dense taps */
-#define STEP_COST 2.5       /* as long as so many of them takes a step */
 #define PRODUCTS_ANYWAY 10  /* as long as so many products of a sample take loading and storing it */
 #define PRODUCTS_SLIDING 40 /* and sums that slide */
 #define PRODUCTS_NAIVE 1000 /* and one product of the reference */
 #define SLIDING_MAX 8192    /* as TILE_MAX where sums slide: only a band of rows stays in cache */
-#define RESTART 512         /* CpuTerm.restart up to 8 bits */
-#define RESTART_DEEP 128    /* and beyond */
-
-/* Errors that taps as cosines may make: levels, as a mean over noise. */
-#define COSINES_ERROR 4e-5
-#define COSINES_ERROR_OF_16_BITS 1e-3
-#define COSINES_GAIN_MOST 1.5 /* beyond it sums that slide are not exact enough */
 
 /* Hands out parts of one block; without a block it only counts. */
 typedef struct {
@@ -89,76 +77,6 @@ shape_ring(CpuPlane *plane, int t)
   return term->taps[CNV_Y].run.n ? MAX(2 * CNV_CPU_ROWS, term->slots / RUN_RING) : term->slots;
 }
 
-/* By the column, so that sums stay small. */
-int
-cnv_cpu_steps_of(const CnvPlan *plan, const CnvTerm *term, int channels, CpuStep *steps)
-{
-  int n = 0, height = term->n[CNV_Y];
-
-  for (int x = 0; x < term->n[CNV_X]; x++)
-    for (int y = 0; y <= height; y++) {
-      double above = y > 0 ? cnv_plan_tap(plan, term, x, y - 1) : 0,
-             here = y < height ? cnv_plan_tap(plan, term, x, y) : 0;
-
-      if (above == here)
-        continue;
-      if (steps)
-        steps[n] = (CpuStep){y, x * channels, (float)(above - here)};
-      n++;
-    }
-  return n;
-}
-
-/* TRUE where all terms have so few steps that sums of rows are faster than taps, and float32 has room for these. */
-static gboolean
-has_few_steps(CpuPlane *plane)
-{
-  const CnvPlane *from = plane->from;
-  int most_rows = (int)(SUM_MOST / (from->full[0] + 1));
-
-  if (!plane->dense || from->weight >= 0 || plane->plan->n_temporal_taps > 1)
-    return FALSE;
-  for (int t = 0; t < from->n_terms; t++) {
-    CpuTerm *term = &plane->term[t];
-    int taps = from->term[t].n[CNV_X] * from->term[t].n[CNV_Y];
-
-    term->n_steps = cnv_cpu_steps_of(plane->plan, term->from, from->channels, NULL);
-    if (taps < SUMMED_LEAST || STEP_COST * term->n_steps > taps || 3 * term->slots > most_rows)
-      return FALSE;
-  }
-  plane->most_rows = most_rows - plane->slots;
-  return plane->most_rows > 0;
-}
-
-/* Finds cosines for the taps of both axes, exact enough for the plane's samples. */
-static gboolean
-find_cosines(CpuPlane *plane)
-{
-  const CnvPlane *from = plane->from;
-  CpuTerm *term = &plane->term[0];
-  double size[CNV_N_AXES] = {0, 0}, gain = 0, error = from->full[0] > 4095 ? COSINES_ERROR_OF_16_BITS : COSINES_ERROR;
-
-  if (plane->dense || from->n_terms > 1 || from->weight >= 0 || term->taps[CNV_X].run.n || term->taps[CNV_Y].run.n)
-    return FALSE;
-  for (int c = 0; c < from->channels; c++)
-    gain = MAX(gain, fabs(from->gain[c]));
-  for (int axis = 0; axis < CNV_N_AXES; axis++)
-    for (int i = 0; i < term->from->n[axis]; i++)
-      size[axis] += fabs(plane->plan->taps[term->from->taps[axis] + i]);
-  if (gain == 0 || gain * size[CNV_X] * size[CNV_Y] > COSINES_GAIN_MOST)
-    return FALSE;
-  for (int axis = 0; axis < CNV_N_AXES; axis++) {
-    double noise = from->full[0] / sqrt(12) * gain * size[CNV_N_AXES - 1 - axis];
-
-    term->fit[axis] =
-        cnv_cpu_cosines_of(plane->plan->taps + term->from->taps[axis], term->from->n[axis], error / noise);
-    if (!term->fit[axis].n)
-      return FALSE;
-  }
-  term->restart = from->full[0] > 255 ? RESTART_DEEP : RESTART;
-  return TRUE;
-}
-
 static double
 count_products(const CpuPlane *plane)
 {
@@ -170,7 +88,7 @@ count_products(const CpuPlane *plane)
     const int *n = from->term[t].n;
 
     if (naive || plane->dense)
-      products += plane->summed ? STEP_COST * plane->term[t].n_steps
+      products += plane->summed ? CNV_CPU_STEP_PRODUCTS * plane->term[t].n_steps
                                 : (double)n[CNV_X] * n[CNV_Y] * (naive ? PRODUCTS_NAIVE : 1);
     else
       products += plane->sliding ? PRODUCTS_SLIDING : n[CNV_X] + n[CNV_Y];
@@ -209,10 +127,10 @@ shape_plane(CpuPlane *plane, const CnvPlan *plan, const CnvPlane *from)
   plane->dense = from->algorithm == CNV_ALGORITHM_TILED;
   for (int t = 0; t < from->n_terms; t++)
     near += shape_ring(plane, t);
-  plane->summed = has_few_steps(plane);
+  plane->summed = cnv_cpu_find_steps(plane);
   for (int t = 0; t < from->n_terms && plane->summed; t++)
     plane->term[t].slots++;
-  plane->sliding = find_cosines(plane);
+  plane->sliding = cnv_cpu_find_cosines(plane);
   if (plane->sliding) {
     plane->term[0].slots = 0;
     plane->slots = from->term[0].n[CNV_Y]; /* rows that starting loads */
