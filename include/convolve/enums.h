@@ -6,7 +6,7 @@
 #pragma once
 
 /* filter. In groups: no tap is negative up to motion; sobel to prewitt are gradients; from sobel to log taps add up to
- * 0. */
+ * 0; mosaic and fill have cells of one colour in place of taps. */
 typedef enum {
   CNV_FILTER_IDENTITY,
   CNV_FILTER_BOX,

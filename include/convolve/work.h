@@ -93,7 +93,7 @@ typedef struct {
   guint n_regions;   /* 0..CNV_MAX_REGIONS */
   gboolean invert;   /* filter everything but the regions */
   gboolean isolated; /* a region's filter reads nothing outside its rectangle, and the border begins at its edge; not
-                        with invert */
+                        with invert. Regions of a mosaic always are, and its cells begin at their corners */
   double feather;    /* luma pixels, 0..1024 */
   gboolean moved;    /* one region, not inverted: it is blended over the frame with its corner at target, cut off at the
                         frame's edge; at its old place the input is copied */

@@ -15,7 +15,7 @@
 
 #define WIDTH 1920
 #define HEIGHT 1080
-#define N_ROWS 6
+#define N_ROWS 7
 #define MOST 10
 #define TRIES 20 /* noise adds to a time and takes nothing off */
 
@@ -163,7 +163,8 @@ START_TEST(test_time)
     int radius;
   } rows[N_ROWS] = {{"NV12", CNV_FILTER_GAUSSIAN, 1},  {"NV12", CNV_FILTER_GAUSSIAN, 8},
                     {"NV12", CNV_FILTER_GAUSSIAN, 64}, {"NV12", CNV_FILTER_BOX, 64},
-                    {"RGBA", CNV_FILTER_GAUSSIAN, 1},  {"RGBA", CNV_FILTER_GAUSSIAN, 64}};
+                    {"RGBA", CNV_FILTER_GAUSSIAN, 1},  {"RGBA", CNV_FILTER_GAUSSIAN, 64},
+                    {"NV12", CNV_FILTER_MOSAIC, 1}};
 
   check_modes(rows[_i].format, rows[_i].type, rows[_i].radius);
 }

@@ -568,8 +568,8 @@ job_init(Job *job, const TestCase *c, guint32 seed)
   test_image_make(c, &job->image);
   make_frames(job, c, seed);
   job->out = c->out;
-  job->strict =
-      row->exact || (c->pattern == TEST_FLAT && c->border != CNV_BORDER_CONSTANT && test_filter_keeps_flat(row));
+  job->strict = row->exact || (row->type == CNV_FILTER_FILL && !c->regions) ||
+                (c->pattern == TEST_FLAT && c->border != CNV_BORDER_CONSTANT && test_filter_keeps_flat(row));
   job->noise = c->pattern == TEST_NOISE && test_filter_is_positive(row) && row->scale <= 1 && !row->raw &&
                c->alpha_mode != CNV_ALPHA_PREMULTIPLY && job->image.format->depth <= 12 && job->n_frames == 1;
 }

@@ -228,7 +228,7 @@ gboolean
 test_filter_is_positive(const TestFilter *row)
 {
   if (row->taps == TAPS_NONE)
-    return row->type <= CNV_FILTER_MOTION || row->type == CNV_FILTER_MOSAIC || row->type == CNV_FILTER_FILL;
+    return row->type <= CNV_FILTER_MOTION || row->type == CNV_FILTER_MOSAIC;
   return row->taps == TAPS_POSITIVE || row->taps == TAPS_RANK;
 }
 

@@ -12,22 +12,30 @@
 #include "support/suite.h"
 
 static CnvPlan *
-plan_of(const char *format, int width, int height, int radius, CnvBorder border, CnvAlgorithm algorithm)
+plan_of_type(CnvFilterType type, const char *format, int width, int height, int radius, CnvBorder border)
 {
   const CnvImage image = {cnv_format_find(format), width, height, 0.2126, 0.0722, FALSE};
   CnvFilter filter;
   CnvPlan *plan;
 
   test_filter_init(&filter);
-  filter.type = CNV_FILTER_GAUSSIAN;
+  filter.type = type;
   filter.radius = radius;
   filter.border = border;
   plan = cnv_plan_new(&filter, &image, CNV_ALGORITHM_AUTO, cnv_backend_find("cpu"), NULL);
   ck_assert(plan != NULL);
+  cnv_filter_clear(&filter);
+  return plan;
+}
+
+static CnvPlan *
+plan_of(const char *format, int width, int height, int radius, CnvBorder border, CnvAlgorithm algorithm)
+{
+  CnvPlan *plan = plan_of_type(CNV_FILTER_GAUSSIAN, format, width, height, radius, border);
+
   for (int p = 0; p < plan->n_planes; p++)
     if (plan->plane[p].filtered)
       plan->plane[p].algorithm = algorithm;
-  cnv_filter_clear(&filter);
   return plan;
 }
 
@@ -35,8 +43,11 @@ plan_of(const char *format, int width, int height, int radius, CnvBorder border,
 static int
 last_row_read(const CnvPlan *plan, const CnvPlane *plane, int end)
 {
+  const CnvRectJob all = {.window_width = plane->width, .window_height = plane->height};
   int last = 0;
 
+  if (plane->cell[CNV_Y])
+    return cnv_cell_edge(plane, &all, CNV_Y, cnv_cell_of(plane, &all, CNV_Y, end - 1) + 1) - 1;
   for (int t = 0; t < plane->n_terms; t++)
     for (int y = 0; y < end; y++)
       for (int k = 0; k < plane->term[t].n[CNV_Y]; k++) {
@@ -112,6 +123,24 @@ START_TEST(test_cuts)
 }
 END_TEST
 
+/* Cells are read as they are, whatever part of them a slice has. */
+START_TEST(test_cells)
+{
+  static const int radii[] = {0, 1, 8, 63, 200, 512};
+
+  for (guint i = 0; i < G_N_ELEMENTS(radii); i++)
+    for (int of_chroma = 0; of_chroma < 2; of_chroma++) {
+      CnvPlan *plan =
+          plan_of_type(CNV_FILTER_MOSAIC, of_chroma ? "NV12" : "RGBA", 1920, 1079, radii[i], CNV_BORDER_REPLICATE);
+      CnvSlices slices = cnv_slices_of_work(&CNV_WORK_ALL(&plan));
+
+      ck_assert(!slices.single_launch && slices.n > 1);
+      check_cut(plan, &slices);
+      cnv_plan_unref(plan);
+    }
+}
+END_TEST
+
 /* Other work than a whole frame stays in one piece; a frame that overlaps with others is copied in one, too. */
 START_TEST(test_other_work)
 {
@@ -143,6 +172,7 @@ static void
 add_tests(TCase *tcase)
 {
   tcase_add_test(tcase, test_cuts);
+  tcase_add_test(tcase, test_cells);
   tcase_add_test(tcase, test_other_work);
 }
 
