@@ -74,7 +74,7 @@ def check_settings(settings: list[str]) -> None:
 def find_videos(inputs: list[str], output: str) -> Iterator[tuple[str, str]]:
     """Path of each, and its name below the output folder."""
     for word in inputs:
-        if word.startswith('@') and not os.path.exists(word):
+        if word.startswith('@') and os.path.isfile(word[1:]):
             with open(word[1:]) as file:
                 yield from find_videos(file.read().splitlines(), output)
             continue
@@ -305,6 +305,10 @@ def main() -> int:
         signal.signal(number, lambda number, _: sys.exit(128 + number))
     arguments = parse_arguments()
     check_settings(arguments.settings)
+    try:
+        task.Gst.parse_launch(arguments.encoder)
+    except task.GLib.Error as error:
+        die(f'--encoder cannot be: {error.message}')
     inputs = [word for word in arguments.words if word not in arguments.settings]
     videos = [Video(place, path, name, arguments)
               for place, (path, name) in enumerate(find_videos(inputs, arguments.output))]
