@@ -12,9 +12,10 @@
 #define TERMS_MAX (CNV_CPU_COSINES + 1)
 #define PERIOD_FROM 0.9 /* the longest cosine's, by the number of taps */
 #define PERIOD_TO 2.2
-#define PERIOD_STEP 0.05
-#define PERIOD_FINE 0.005
-#define WEIGHT_MOST 8 /* times the largest tap: beyond it cosines cancel each other */
+#define PERIOD_STEP 0.1
+#define PERIOD_FINE 0.02
+#define SEARCH_ROWS 40 /* taps that the search for it looks at */
+#define WEIGHT_MOST 8  /* times the largest tap: beyond it cosines cancel each other */
 
 #define RESTART 512      /* CpuTerm.restart up to 8 bits */
 #define RESTART_DEEP 128 /* and beyond */
@@ -26,7 +27,8 @@
 
 /* A least squares fit to the upper half of the taps by orthogonal columns. Tap k > 0 counts twice. */
 typedef struct {
-  int terms, rows; /* cosines and the constant; the radius and 1 */
+  int terms, rows; /* cosines and the constant; taps that are looked at */
+  int step;        /* from each to the next */
   double *column[TERMS_MAX];
   double *rest;                       /* of the taps */
   double upper[TERMS_MAX][TERMS_MAX]; /* from columns to cosines */
@@ -58,13 +60,21 @@ take_off(double *from, const double *column, int n)
 static double
 fit(Fit *f, const float *middle, double omega)
 {
-  for (int k = 0; k < f->rows; k++)
-    f->rest[k] = middle[k] * (k ? G_SQRT2 : 1);
+  for (int k = 0; k < f->rows; k++) {
+    double twice = k ? G_SQRT2 : 1, once = cos(omega * k * f->step), here = 1, before = once;
+
+    f->rest[k] = middle[k * f->step] * twice;
+    for (int t = 0; t < f->terms; t++) {
+      double next = 2 * once * here - before;
+
+      f->column[t][k] = here * twice;
+      before = here;
+      here = next;
+    }
+  }
   for (int t = 0; t < f->terms; t++) {
     double *column = f->column[t], length;
 
-    for (int k = 0; k < f->rows; k++)
-      column[k] = cos(omega * t * k) * (k ? G_SQRT2 : 1);
     for (int i = 0; i < t; i++)
       f->upper[i][t] = take_off(column, f->column[i], f->rows);
     for (int i = 0; i < t; i++) /* again, for rounding */
@@ -79,12 +89,12 @@ fit(Fit *f, const float *middle, double omega)
 
 /* The best period in a range. */
 static double
-best_period(Fit *f, const float *middle, double from, double to, double step)
+best_period(Fit *f, const float *middle, int n, double from, double to, double step)
 {
   double best = from, least = G_MAXDOUBLE;
 
   for (double period = from; period <= to; period += step) {
-    double rest = fit(f, middle, 2 * G_PI / (period * (2 * f->rows - 1)));
+    double rest = fit(f, middle, 2 * G_PI / (period * n));
 
     if (rest < least) {
       least = rest;
@@ -109,14 +119,19 @@ solve(Fit *f)
   return largest;
 }
 
-/* TRUE with the fit's weights and omega where the taps are such a sum. */
+/* TRUE with the fit's weights and omega where the n taps are such a sum. */
 static gboolean
-find(Fit *f, const float *middle, double tolerance, double *omega)
+find(Fit *f, const float *middle, int n, double tolerance, double *omega)
 {
-  double period = best_period(f, middle, PERIOD_FROM, PERIOD_TO, PERIOD_STEP);
+  double period;
 
-  period = best_period(f, middle, period - PERIOD_STEP, period + PERIOD_STEP, PERIOD_FINE);
-  *omega = 2 * G_PI / (period * (2 * f->rows - 1));
+  f->step = MAX(n / 2 / SEARCH_ROWS, 1);
+  f->rows = n / 2 / f->step + 1;
+  period = best_period(f, middle, n, PERIOD_FROM, PERIOD_TO, PERIOD_STEP);
+  period = best_period(f, middle, n, period - PERIOD_STEP, period + PERIOD_STEP, PERIOD_FINE);
+  *omega = 2 * G_PI / (period * n);
+  f->step = 1;
+  f->rows = n / 2 + 1;
   return fit(f, middle, *omega) <= tolerance && solve(f) <= WEIGHT_MOST * fabs(middle[0]);
 }
 
@@ -125,7 +140,7 @@ static CpuCosineFit
 cosines_of(const float *taps, int n, double tolerance)
 {
   static const int counts[] = {CNV_CPU_COSINES_FEW, CNV_CPU_COSINES};
-  Fit f = {.rows = n / 2 + 1};
+  Fit f;
   CpuCosineFit found = {.radius = n / 2};
   double *block;
 
@@ -134,13 +149,13 @@ cosines_of(const float *taps, int n, double tolerance)
       return found;
   if (n < TAPS_LEAST || n % 2 == 0)
     return found;
-  block = g_new(double, (TERMS_MAX + 1) * f.rows);
-  f.rest = block + TERMS_MAX * f.rows;
+  block = g_new(double, (TERMS_MAX + 1) * (n / 2 + 1));
+  f.rest = block + TERMS_MAX * (n / 2 + 1);
   for (int t = 0; t < TERMS_MAX; t++)
-    f.column[t] = block + t * f.rows;
+    f.column[t] = block + t * (n / 2 + 1);
   for (guint i = 0; i < G_N_ELEMENTS(counts) && !found.n; i++) {
     f.terms = counts[i] + 1;
-    if (find(&f, taps + n / 2, tolerance, &found.omega)) {
+    if (find(&f, taps + n / 2, n, tolerance, &found.omega)) {
       found.n = counts[i];
       memcpy(found.weight, f.weight, sizeof found.weight);
     }
@@ -190,7 +205,10 @@ cnv_cpu_find_cosines(CpuPlane *plane)
   for (int axis = 0; axis < CNV_N_AXES; axis++) {
     double noise = from->full[0] / sqrt(12) * gain * size[CNV_N_AXES - 1 - axis];
 
-    term->fit[axis] = cosines_of(plane->plan->taps + term->from->taps[axis], term->from->n[axis], error / noise);
+    if (axis > 0 && term->from->taps[axis] == term->from->taps[0]) /* equal axes are stored once */
+      term->fit[axis] = term->fit[0];
+    else
+      term->fit[axis] = cosines_of(plane->plan->taps + term->from->taps[axis], term->from->n[axis], error / noise);
     if (!term->fit[axis].n)
       return FALSE;
   }
