@@ -59,13 +59,6 @@ struct alignas(16) FusedEight {
   float at[FUSED_OUTPUTS];
 };
 
-/* x / channels, for x from 0 on. */
-__device__ static int
-pixel_of(int x, int channels)
-{
-  return channels == 3 ? x / 3 : x >> channels / 2;
-}
-
 __device__ static FusedNumbers
 fused_numbers(const CnvTileJob &s, int x, int width)
 {

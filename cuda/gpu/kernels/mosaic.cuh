@@ -17,7 +17,7 @@ struct Cells {
 
 /* Shared memory of a block; arrays are for the samples that a row of threads takes. */
 struct Mosaic {
-  Cells x, y;                                   /* y: one */
+  Cells x, rows, y;                             /* y: the one of rows that is made */
   float column[MOSAIC_ROWS][CNV_BLOCK_THREADS]; /* sums of every fourth row */
   float cell[CNV_BLOCK_THREADS];                /* sums, by cell and channel */
   uint32_t bits[CNV_BLOCK_THREADS];             /* to be stored */
@@ -136,26 +136,26 @@ __device__ static void
 add_columns(Mosaic &m, const Block &b, int s, int s0, int s1)
 {
   const int C = b.a.channels, x = b.job.window_x, thread = threadIdx.y * CNV_MOSAIC_THREADS + threadIdx.x;
-  const int first = cnv_cell_of(&b.a, &b.job, CNV_X, x + s0 / C);
-  const int n = (cnv_cell_of(&b.a, &b.job, CNV_X, x + (s1 - 1) / C) - first + 1) * C;
-  int lanes = 1;
+  const int n = (m.x.end - m.x.first) * C;
+  int shift = 0;
 
-  while (lanes < 32 && lanes * 8 << b.a.cell_shift[CNV_X] < b.a.cell[CNV_X])
-    lanes *= 2;
-  for (int base = 0; base < n; base += CNV_BLOCK_THREADS / lanes) {
-    const int number = base + thread / lanes, k = first + number / C, c = number % C;
+  while (shift < 5 && 8 << (shift + b.a.cell_shift[CNV_X]) < b.a.cell[CNV_X])
+    shift++;
+  for (int base = 0; base < n; base += CNV_BLOCK_THREADS >> shift) {
+    const int number = base + (thread >> shift), k = m.x.first + pixel_of(number, C);
+    const int c = number - (k - m.x.first) * C, lane = thread & ((1 << shift) - 1);
     const int begin = max(s0, (cnv_cell_edge(&b.a, &b.job, CNV_X, k) - x) * C);
     const int end = number < n ? min(s1, (cnv_cell_edge(&b.a, &b.job, CNV_X, k + 1) - x) * C) : begin;
     float sum = 0;
 
-    for (int i = begin + (c + C - begin % C) % C + thread % lanes * C; i < end; i += lanes * C)
+    for (int i = (pixel_of(begin - c + C - 1, C) + lane) * C + c; i < end; i += C << shift)
 #pragma unroll
       for (int r = 0; r < MOSAIC_ROWS; r++)
         sum += m.column[r][i - s];
-    for (int lane = lanes / 2; lane > 0; lane /= 2)
-      sum += __shfl_xor_sync(0xffffffffu, sum, lane);
-    if (number < n && thread % lanes == 0)
-      m.cell[(k - m.x.first) * C + c] += sum;
+    for (int other = 1 << shift >> 1; other > 0; other >>= 1)
+      sum += __shfl_xor_sync(0xffffffffu, sum, other);
+    if (number < n && lane == 0)
+      m.cell[number] += sum;
   }
 }
 
@@ -169,11 +169,12 @@ store_rows(const Block &b, const uint32_t *bits, int s, Part part, int y0, int y
   const int C = b.a.channels;
   const int64_t in_stride = b.in_stride, out_stride = b.out_stride, x = (int64_t)s * (int)sizeof(T);
   uint64_t out = b.out + y0 * out_stride + x, back = b.back + y0 * in_stride + x;
+  const bool copies = b.a.plain && b.a.filtered != (1u << C) - 1;
   uint32_t word = 0, copied = 0; /* ones where the input is copied */
 
 #pragma unroll
   for (int k = 0; k < SAMPLES<T>; k++)
-    if (k >= part.from && k < part.to && b.a.plain && !(b.a.filtered >> (s + k) % C & 1))
+    if (k >= part.from && k < part.to && copies && !(b.a.filtered >> (s + k - pixel_of(s + k, C) * C) & 1))
       copied |= word_of<T>(sample_of<T>(0xffffffffu, 0), k);
     else if (k >= part.from && k < part.to)
       word |= word_of<T>(bits[k], k);
@@ -223,10 +224,11 @@ store_weighted(const Block &b, float mean, int s, int y0, int y1)
 __device__ static uint32_t
 bits_at(const Mosaic &m, const Block &b, int s)
 {
-  const int C = b.a.channels, k = cnv_cell_of(&b.a, &b.job, CNV_X, b.job.x + s / C);
+  const int C = b.a.channels, x = pixel_of(s, C), c = s - x * C;
+  const int k = cnv_cell_of(&b.a, &b.job, CNV_X, b.job.x + x);
   const int columns = cnv_cell_edge(&b.a, &b.job, CNV_X, k + 1) - cnv_cell_edge(&b.a, &b.job, CNV_X, k);
-  const float mean = m.cell[(k - m.x.first) * C + s % C] / (float)(columns * (m.y.x1 - m.y.x0));
-  const Epilogue e = epilogue_of(b.a, s % C);
+  const float mean = m.cell[(k - m.x.first) * C + c] / (float)(columns * (m.y.x1 - m.y.x0));
+  const Epilogue e = epilogue_of(b.a, c);
 
   if (!b.a.plain || b.job.n_mask_rects > 0)
     return __float_as_uint(mean);
@@ -297,16 +299,18 @@ template <typename T, typename S>
 __device__ static void
 make_cells(Mosaic &m, const Block &b)
 {
-  const int n_x = cnv_mosaic_cells(&b.a, CNV_X), n_y = cnv_mosaic_cells(&b.a, CNV_Y);
-  const int first_x = cnv_cell_of(&b.a, &b.job, CNV_X, b.job.x) + b.block_x * n_x;
-  const int first_y = cnv_cell_of(&b.a, &b.job, CNV_Y, b.job.y) + b.block_y * n_y;
-  const int end = min(first_y + n_y, cnv_cell_of(&b.a, &b.job, CNV_Y, b.job.y + b.job.height - 1) + 1);
+  const bool is_first = threadIdx.x + threadIdx.y == 0;
 
-  for (int k = first_y; k < end; k++) {
-    if (threadIdx.x + threadIdx.y == 0) {
-      m.x = find_cells(b, CNV_X, first_x, n_x);
+  if (is_first) {
+    const int n_x = cnv_mosaic_cells(&b.a, CNV_X), n_y = cnv_mosaic_cells(&b.a, CNV_Y);
+
+    m.x = find_cells(b, CNV_X, cnv_cell_of(&b.a, &b.job, CNV_X, b.job.x) + b.block_x * n_x, n_x);
+    m.rows = find_cells(b, CNV_Y, cnv_cell_of(&b.a, &b.job, CNV_Y, b.job.y) + b.block_y * n_y, n_y);
+  }
+  __syncthreads();
+  for (int k = m.rows.first; k < m.rows.end; k++) {
+    if (is_first)
       m.y = find_cells(b, CNV_Y, k, 1);
-    }
     __syncthreads();
     sum_cells<T, S>(m, b);
     __syncthreads();
