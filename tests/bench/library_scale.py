@@ -4,7 +4,7 @@
 # Times what pipelines/library.py and Dask's scheduler take for a segment, where segments are no work: the scheduler in a
 # process of its own, workers all together in another, library.py's order of steps in this one.
 #
-# Usage: library_scale.py [WORKERS [VIDEOS [SEGMENTS_OF_EACH]]]    1000 1000 100, which takes half an hour
+# Usage: library_scale.py [WORKERS [VIDEOS [SEGMENTS_OF_EACH]]]    1000 1000 100, which takes a quarter of an hour
 import argparse
 import asyncio
 import json
