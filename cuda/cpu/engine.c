@@ -30,6 +30,8 @@ typedef struct {
   GArray *jobs, *masks; /* of CnvRectJob and CnvMaskRect */
   CnvMaskBytes mask_bytes;
   GArray *tiles;         /* of CpuTile */
+  guint n_first;         /* tiles that are done before the others, which change other bits of the same words */
+  guint first_tile;      /* of those under way */
   guint sliding, summed; /* tiles of CpuPlanes that are so */
   guint copied;          /* bits: planes of the frame to be copied */
 } CpuSession;
@@ -86,6 +88,18 @@ plane_of(const CpuSession *self, const CnvRectJob *job)
   return plane->from && plane->from->filtered ? plane : NULL;
 }
 
+/* TRUE where a plane's samples are bits of words that an earlier plane changes, too. */
+static gboolean
+shares_words(const CnvPlan *plan, int p)
+{
+  const CnvComponent *own = &plan->plane[p].component[0];
+
+  for (int i = 0; i < p; i++)
+    if (plan->plane[i].filtered && plan->plane[i].component[0].plane == own->plane && own->bytes == 4)
+      return TRUE;
+  return FALSE;
+}
+
 /* Threads that are worth waking for the jobs. */
 static guint
 count_threads(const CpuSession *self)
@@ -114,6 +128,7 @@ cut(CpuSession *self, const CnvWork *work)
       self->copied &= ~(1u << plan->plane[p].component[0].plane); /* its tiles write all of it */
   g_array_set_size(self->tiles, 0);
   self->sliding = self->summed = 0;
+  self->n_first = G_MAXUINT;
   self->base.stats.crowd =
       MAX(self->base.stats.crowd, cnv_rect_jobs_make(work, &self->mask_bytes, self->jobs, self->masks));
   self->frame.masks = (CnvMasks){(const CnvMaskRect *)self->masks->data, self->mask_bytes.bytes->data};
@@ -122,9 +137,12 @@ cut(CpuSession *self, const CnvWork *work)
     const CnvRectJob *job = &g_array_index(self->jobs, CnvRectJob, i);
     const CpuPlane *plane = plane_of(self, job);
 
+    if (plane && job->plane > 0 && self->n_first == G_MAXUINT && shares_words(plan, job->plane))
+      self->n_first = self->tiles->len;
     if (plane)
       cut_job(self, job, plane);
   }
+  self->n_first = MIN(self->n_first, self->tiles->len);
   cnv_work_key_set(&self->key, work);
 }
 
@@ -194,7 +212,7 @@ run_tile(gpointer data, guint part, guint thread)
 {
   CpuSession *self = data;
 
-  cnv_cpu_tile_run(&self->prepared.worker[thread], &g_array_index(self->tiles, CpuTile, part));
+  cnv_cpu_tile_run(&self->prepared.worker[thread], &g_array_index(self->tiles, CpuTile, self->first_tile + part));
 }
 
 static gboolean
@@ -208,7 +226,11 @@ cpu_submit(CnvSession *base, const CnvWork *work, const CnvFrame *in, const CnvF
     return FALSE;
   set_frame(self, work, in, out);
   copy(self, &work->plan[0]->layout, self->copied, &self->frame.in, out);
-  cnv_team_run(self->team, stats->threads, self->tiles->len, run_tile, self);
+  self->first_tile = 0;
+  cnv_team_run(self->team, stats->threads, self->n_first, run_tile, self);
+  self->first_tile = self->n_first;
+  if (self->n_first < self->tiles->len)
+    cnv_team_run(self->team, stats->threads, self->tiles->len - self->n_first, run_tile, self);
 
   stats->frames++;
   stats->sliding += self->sliding;

@@ -34,10 +34,10 @@ typedef struct {
 
 typedef struct {
   /* What follows from the plans: */
-  GPtrArray *plans; /* CnvPlan, with references */
-  GArray *taps;     /* float: of one plan after the other */
-  GArray *banks;    /* guint: first tap of each constant bank */
-  GArray *planes;   /* CnvPlane: plan * CNV_MAX_PLANES + plane */
+  GPtrArray *plans;                         /* CnvPlan, with references */
+  GArray *taps;                             /* float: of one plan after the other */
+  GArray *banks;                            /* guint: first tap of each constant bank */
+  GArray *planes;                           /* CnvPlane: plan * CNV_MAX_PLANES + plane */
   GArray *plane_kernels;                    /* CnvPlaneKernel, of each of planes; the tile jobs by set_weights */
   const CnvVariant *variant[CNV_N_KERNELS]; /* that does all planes of a kernel; NULL: no such plane */
   CnvNeeds needs[CNV_N_KERNELS];            /* of all these planes */

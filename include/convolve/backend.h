@@ -38,11 +38,11 @@ typedef struct {
   double compute_us; /* means a frame over the frames so far: kernels on the GPU, wall time on the CPU */
   double upload_us;  /* by CUDA events; 0 where nothing was copied */
   double download_us;
-  int slices;  /* the last frame was filtered in, one after the other while the next were uploaded; 0: none yet */
+  int slices;      /* the last frame was filtered in, one after the other while the next were uploaded; 0: none yet */
   guint threads;   /* cpu: that the last frame was worth */
   guint64 sliding; /* cpu: tiles of all frames that were done by sums that slide (cpu/sliding.c) */
   guint64 summed;  /* cpu: and of dense taps by sums of columns */
-  guint crowd; /* the most regions that met in a block where they were joined, see work.h; 0: none were */
+  guint crowd;     /* the most regions that met in a block where they were joined, see work.h; 0: none were */
 } CnvSessionStats;
 
 struct CnvBackend {

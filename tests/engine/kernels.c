@@ -374,7 +374,7 @@ END_TEST
 
 START_TEST(test_chroma)
 {
-  static const char *const formats[] = {"NV12", "I420_10LE", "Y42B", "A420", "AYUV", "VUYA", "Y444", "UYVY"};
+  static const char *const formats[] = {"NV12", "I420_10LE", "Y42B", "A420", "AYUV", "VUYA", "Y444", "UYVY", "Y410"};
   static const char *const filters[] = {"gaussian", "box", "unsharp", "rank-2", "emboss-120"};
   static const struct {
     CnvChromaMode mode;
@@ -450,7 +450,7 @@ START_TEST(test_cells)
         c.pattern = n / 2 % 3 ? TEST_NOISE : TEST_HOLES;
         c.planes = planes[n / 3 % G_N_ELEMENTS(planes)];
         c.chroma_mode = n % 5 == 0 ? CNV_CHROMA_SAME : CNV_CHROMA_SCALED;
-        c.chroma_set = n % 7 == 0 && format->sample_bytes < 4;
+        c.chroma_set = n % 7 == 0;
         c.chroma_radius = 2;
         c.alpha_mode = n / 5 % (CNV_ALPHA_PREMULTIPLY + 1);
         c.absolute = n % 9 == 0;

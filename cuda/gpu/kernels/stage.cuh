@@ -96,7 +96,7 @@ stage_out(const Block &b, const CnvBlockArgs &l)
   const int64_t to_row = row + (int64_t)job.move_y * job.fields, to_x = x + job.move_x;
   const float *acc =
       (const float *)(l.staged_out.address[job.plane] + row * l.staged_out.stride[job.plane]) + x * b.a.channels;
-  uint32_t word = 0; /* of several components */
+  uint32_t word = 0, changes = 0; /* of several components */
 
   for (int c = 0; c < b.a.channels; c++) {
     const CnvComponent &component = b.a.component[c];
@@ -110,10 +110,11 @@ stage_out(const Block &b, const CnvBlockArgs &l)
     const uint32_t level = output_level(b, acc, c, own, back, weight) << component.shift;
 
     if (component.bytes == 4)
-      word = (word & ~(component_mask(component) << component.shift)) | level;
+      changes |= (word ^ level) & component_mask(component) << component.shift;
     else
       store_bits(to, component.bytes, level);
   }
+  /* Other bits of the word, which is a copy of the input's, may be another plane's to change at the same time. */
   if (b.a.component[0].bytes == 4)
-    *(uint32_t *)component_at(l.out, b.a.component[0], to_x, to_row) = word;
+    atomicXor((uint32_t *)component_at(l.out, b.a.component[0], to_x, to_row), changes);
 }

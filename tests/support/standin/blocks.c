@@ -408,8 +408,6 @@ put_pixel(const BlockJob *opened, const Staged *s, const float *acc, int x, int 
     const CnvComponent *component = &a->component[c];
     guint8 *to = cnv_component_at(&s->out, component, job, to_x, to_y);
 
-    if (component->bytes == 4 && c == 0)
-      memcpy(to, cnv_component_at(&s->back, component, job, to_x, to_y), 4);
     if (a->filtered >> c & 1)
       cnv_component_put(to, component, component->bytes, (int)component_level(opened, s, c, acc, x, y, weight));
   }
