@@ -166,11 +166,15 @@ cnv_cpu_taps_found(const CnvTerm *term, const CnvRectJob *job, CnvAxis axis, int
 typedef struct {
   CnvPlan *plan[CNV_MAX_PLANS];
   guint n_plans;
+  gboolean crowded;  /* made for a crowd of regions, whose tiles are too small for sums to slide */
   CpuPlane *plane;   /* CNV_MAX_PLANES of each plan */
   CpuWorker *worker; /* one a thread */
   guint8 *block;     /* of all arrays of planes and workers */
   gsize block_size;
 } CpuPrepared;
+
+/* TRUE where planes are ready for the work. */
+gboolean cnv_cpu_is_prepared(const CpuPrepared *self, const CnvWork *work);
 
 /* Takes references of the plans. FALSE with CNV_ERROR_MEMORY, and then there are no plans. */
 gboolean cnv_cpu_prepare(CpuPrepared *self, const CnvWork *work, guint n_threads, GError **error);

@@ -131,7 +131,8 @@ cut(CpuSession *self, const CnvWork *work)
   self->n_first = G_MAXUINT;
   self->base.stats.crowd =
       MAX(self->base.stats.crowd, cnv_rect_jobs_make(work, &self->mask_bytes, self->jobs, self->masks));
-  self->frame.masks = (CnvMasks){(const CnvMaskRect *)self->masks->data, self->mask_bytes.bytes->data};
+  self->frame.masks = (CnvMasks){(const CnvMaskRect *)self->masks->data,
+                                 (const CnvMaskPlace *)self->mask_bytes.places->data, self->mask_bytes.bytes->data};
   self->base.stats.threads = count_threads(self);
   for (guint i = 0; i < self->jobs->len && !copy; i++) {
     const CnvRectJob *job = &g_array_index(self->jobs, CnvRectJob, i);
@@ -150,8 +151,7 @@ cut(CpuSession *self, const CnvWork *work)
 static gboolean
 prepare(CpuSession *self, const CnvWork *work, GError **error)
 {
-  gboolean same = self->prepared.n_plans == work->n_plans &&
-                  memcmp(self->prepared.plan, work->plan, work->n_plans * sizeof(CnvPlan *)) == 0;
+  gboolean same = cnv_cpu_is_prepared(&self->prepared, work);
 
   if (!same && !cnv_cpu_prepare(&self->prepared, work, self->n_threads, error))
     return FALSE;

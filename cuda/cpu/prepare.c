@@ -113,7 +113,7 @@ shape_rows(CpuPlane *plane)
 }
 
 static void
-shape_plane(CpuPlane *plane, const CnvPlan *plan, const CnvPlane *from)
+shape_plane(CpuPlane *plane, const CnvPlan *plan, const CnvPlane *from, gboolean slides)
 {
   int samples = from->width * from->channels, near = 0;
 
@@ -130,7 +130,7 @@ shape_plane(CpuPlane *plane, const CnvPlan *plan, const CnvPlane *from)
   plane->summed = cnv_cpu_find_steps(plane);
   for (int t = 0; t < from->n_terms && plane->summed; t++)
     plane->term[t].slots++;
-  plane->sliding = cnv_cpu_find_cosines(plane);
+  plane->sliding = slides && cnv_cpu_find_cosines(plane);
   if (plane->sliding) {
     plane->term[0].slots = 0;
     plane->slots = from->term[0].n[CNV_Y]; /* rows that starting loads */
@@ -309,6 +309,19 @@ forget_plans(CpuPrepared *self)
   self->n_plans = 0;
 }
 
+static gboolean
+is_crowded(const CnvWork *work)
+{
+  return !work->everything && work->n_regions > CNV_CROWD;
+}
+
+gboolean
+cnv_cpu_is_prepared(const CpuPrepared *self, const CnvWork *work)
+{
+  return self->n_plans == work->n_plans && memcmp(self->plan, work->plan, work->n_plans * sizeof(CnvPlan *)) == 0 &&
+         self->crowded == is_crowded(work);
+}
+
 gboolean
 cnv_cpu_prepare(CpuPrepared *self, const CnvWork *work, guint n_threads, GError **error)
 {
@@ -316,6 +329,7 @@ cnv_cpu_prepare(CpuPrepared *self, const CnvWork *work, guint n_threads, GError 
     cnv_plan_ref(work->plan[i]);
   forget_plans(self);
   self->n_plans = work->n_plans;
+  self->crowded = is_crowded(work);
   memcpy(self->plan, work->plan, work->n_plans * sizeof(CnvPlan *));
   g_free(self->plane);
   self->plane = g_new0(CpuPlane, self->n_plans * CNV_MAX_PLANES);
@@ -323,7 +337,7 @@ cnv_cpu_prepare(CpuPrepared *self, const CnvWork *work, guint n_threads, GError 
     self->worker = g_new0(CpuWorker, n_threads);
   for (guint i = 0; i < self->n_plans; i++)
     for (int p = 0; p < self->plan[i]->n_planes; p++)
-      shape_plane(&self->plane[i * CNV_MAX_PLANES + p], self->plan[i], &self->plan[i]->plane[p]);
+      shape_plane(&self->plane[i * CNV_MAX_PLANES + p], self->plan[i], &self->plan[i]->plane[p], !self->crowded);
   if (!allocate(self, n_threads, error)) {
     forget_plans(self);
     return FALSE;

@@ -195,13 +195,13 @@ typedef struct {
 
 /* The same of an ellipse or a mask. */
 static void
-add_shape(float *weight, Pixels at, const CnvMaskRect *mask, const guint8 *cells, gboolean other)
+add_shape(float *weight, Pixels at, const CnvMasks *masks, const CnvMaskRect *mask, gboolean other)
 {
   int reach = (int)(1 / mask->fade_x) + 1;
   int first = MAX(0, mask->x0 - at.x - reach), last = MIN(at.n, mask->x1 - at.x + reach);
 
   for (int i = first; i < last; i++) {
-    float here = cnv_mask_rect_weight(mask, cells, at.x + i, at.y);
+    float here = cnv_mask_rect_weight(masks, mask, at.x + i, at.y);
 
     if (here > 0 && here >= fabsf(weight[i]))
       weight[i] = other ? -here : here;
@@ -221,7 +221,7 @@ weigh_row(float *weight, int x, int y, int n, const CnvRectJob *job, const CnvMa
 
     shared |= other;
     if (mask->shape != CNV_SHAPE_RECTANGLE)
-      add_shape(weight, (Pixels){x, y, n}, mask, masks->cells, other);
+      add_shape(weight, (Pixels){x, y, n}, masks, mask, other);
     else if (down > 0)
       add_mask(weight, x, n, mask, down, other);
   }

@@ -151,6 +151,7 @@ block_args(const CudaSession *self, const CnvLaunch *l, guint source, const CnvF
   return (CnvBlockArgs){.planes = self->plan_arrays.address + schedule->planes_at,
                         .jobs = arrays + schedule->block_jobs_at + l->first * sizeof(CnvBlockJob),
                         .mask_rects = arrays + schedule->mask_rects_at,
+                        .mask_places = arrays + schedule->mask_places_at,
                         .mask_cells = self->mask_cells.address,
                         .n_jobs = (int)l->n,
                         .sums = self->sums.address,

@@ -285,6 +285,7 @@ cnv_schedule_set_work(CnvSchedule *schedule, const CnvWork *work, gboolean cut)
   cnv_schedule_make_launches(schedule, work->interlaced ? 2 : 1);
   g_byte_array_set_size(schedule->work_arrays, 0);
   schedule->mask_rects_at = add_array(schedule->work_arrays, schedule->mask_rects);
+  schedule->mask_places_at = add_array(schedule->work_arrays, schedule->masks.places);
   schedule->block_jobs_at = add_array(schedule->work_arrays, schedule->block_jobs);
   schedule->tile_jobs_at = add_array(schedule->work_arrays, schedule->tile_jobs);
   return TRUE;

@@ -65,7 +65,7 @@ typedef struct {
   guint crowd;             /* of cnv_rect_jobs_make */
   gboolean cut;            /* as the caller asked */
   GByteArray *work_arrays; /* likewise */
-  gsize mask_rects_at, block_jobs_at, tile_jobs_at;
+  gsize mask_rects_at, mask_places_at, block_jobs_at, tile_jobs_at;
 } CnvSchedule;
 
 void cnv_schedule_init(CnvSchedule *schedule);

@@ -51,25 +51,29 @@ larger_weight(const CnvMaskRect *s, const CnvMaskRect *area, float least)
 }
 
 static gboolean
+fades(const CnvMaskRect *s)
+{
+  return s->fade_x < 1 || s->fade_y < 1;
+}
+
+static gboolean
 reaches(const Cutter *c, const CnvMaskRect *s, const CnvMaskRect *area)
 {
-  CnvMaskRect reached = cnv_cutter_reach(c, s, area);
+  int x = fades(s) ? c->reach_x : 0, y = fades(s) ? c->reach_y : 0;
 
-  return !is_empty(&reached);
+  return s->x0 - x < area->x1 && s->x1 + x > area->x0 && s->y0 - y < area->y1 && s->y1 + y > area->y0;
 }
 
 CnvMaskRect
 cnv_cutter_reach(const Cutter *c, const CnvMaskRect *s, const CnvMaskRect *area)
 {
-  gboolean fades = s->fade_x < 1 || s->fade_y < 1;
-
-  return clipped(s, fades ? c->reach_x : 0, fades ? c->reach_y : 0, area);
+  return clipped(s, fades(s) ? c->reach_x : 0, fades(s) ? c->reach_y : 0, area);
 }
 
 int
 cnv_cutter_select(const Cutter *c, const guint16 *from, int n, const CnvMaskRect *area, guint16 *to)
 {
-  gboolean fades = c->reach_x > 0 || c->reach_y > 0;
+  gboolean any_fades = c->reach_x > 0 || c->reach_y > 0;
   CnvMaskRect largest = {0};
   int count = 0, last = -1;
   float least = 0;
@@ -88,7 +92,7 @@ cnv_cutter_select(const Cutter *c, const guint16 *from, int n, const CnvMaskRect
       largest = near;
       last = from[i];
     }
-    if (fades)
+    if (any_fades)
       least = larger_weight(s, area, least);
   }
   n = count;
@@ -99,7 +103,7 @@ cnv_cutter_select(const Cutter *c, const guint16 *from, int n, const CnvMaskRect
     CnvMaskRect shown = fades_sooner ? nearest(s, area) : cnv_cutter_reach(c, s, area);
     gboolean yields = to[i] < last || (to[i] > last && (s->layer == largest.layer || c->work->invert));
 
-    if (!(fades && weighs_less(s, area, least - (float)WEIGHT_SLACK)) && !(yields && contains(&largest, &shown)))
+    if (!(any_fades && weighs_less(s, area, least - (float)WEIGHT_SLACK)) && !(yields && contains(&largest, &shown)))
       to[count++] = to[i];
   }
   return count;

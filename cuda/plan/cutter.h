@@ -24,7 +24,7 @@ typedef struct {
 /* One plane and field of the work that is being cut. */
 typedef struct {
   const CnvWork *work;
-  const CnvMaskBytes *bytes;
+  CnvMaskBytes *bytes;
   GArray *jobs, *masks;
   int room;            /* parts that a mask may be cut into */
   gboolean isolated;   /* each mask has a layer and a window of its own */

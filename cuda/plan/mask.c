@@ -84,7 +84,8 @@ cnv_mask_unref(CnvMask *mask)
 CnvMaskBytes
 cnv_mask_bytes_new(void)
 {
-  return (CnvMaskBytes){g_ptr_array_new_with_free_func((GDestroyNotify)cnv_mask_unref), g_byte_array_new()};
+  return (CnvMaskBytes){g_ptr_array_new_with_free_func((GDestroyNotify)cnv_mask_unref), g_byte_array_new(),
+                        g_array_new(FALSE, FALSE, sizeof(CnvMaskPlace))};
 }
 
 void
@@ -92,6 +93,7 @@ cnv_mask_bytes_clear(CnvMaskBytes *of)
 {
   g_clear_pointer(&of->masks, g_ptr_array_unref);
   g_clear_pointer(&of->bytes, g_byte_array_unref);
+  g_clear_pointer(&of->places, g_array_unref);
 }
 
 static gsize
@@ -139,13 +141,14 @@ in_units(double cells, int most)
 }
 
 gboolean
-cnv_mask_place(const CnvMaskBytes *masks, const CnvRegion *region, const CnvPlane *plane, const CnvRectJob *job,
+cnv_mask_place(CnvMaskBytes *masks, const CnvRegion *region, const CnvPlane *plane, const CnvRectJob *job,
                CnvMaskRect *to)
 {
   const CnvRect *rect = &region->rect;
   const CnvMask *mask = region->mask;
   double sx = 1 << plane->sub_x, sy = 1 << plane->sub_y, x = (to->x0 + 0.5) * sx;
   double y = ((double)to->y0 * job->fields + job->field + 0.5) * sy, cells_x, cells_y; /* cells_x, _y: of a pixel */
+  CnvMaskPlace place;
   guint32 at = 0;
   guint i;
 
@@ -155,14 +158,17 @@ cnv_mask_place(const CnvMaskBytes *masks, const CnvRegion *region, const CnvPlan
     return FALSE;
   cells_x = (double)mask->width / rect->width;
   cells_y = (double)mask->height / rect->height;
-  to->shape = CNV_SHAPE_MASK;
-  to->cells = at;
-  to->cells_x = mask->width;
-  to->cells_y = mask->height;
-  to->first_x = in_units((x - rect->x) * cells_x - 0.5, mask->width) + CNV_MASK_BIAS;
-  to->first_y = in_units((y - rect->y) * cells_y - 0.5, mask->height) + CNV_MASK_BIAS;
-  to->step_x = in_units(sx * cells_x, mask->width);
-  to->step_y = in_units(sy * job->fields * cells_y, mask->height);
+  place = (CnvMaskPlace){.cells = at,
+                         .cells_x = mask->width,
+                         .cells_y = mask->height,
+                         .x0 = to->x0,
+                         .y0 = to->y0,
+                         .first_x = in_units((x - rect->x) * cells_x - 0.5, mask->width) + CNV_MASK_BIAS,
+                         .first_y = in_units((y - rect->y) * cells_y - 0.5, mask->height) + CNV_MASK_BIAS,
+                         .step_x = in_units(sx * cells_x, mask->width),
+                         .step_y = in_units(sy * job->fields * cells_y, mask->height)};
+  to->shape = CNV_SHAPE_MASK + (int)masks->places->len;
+  g_array_append_val(masks->places, place);
   to->fade_x = to->fade_y = 1;
   return TRUE;
 }
@@ -184,7 +190,7 @@ blocks_of(gint64 first, gint64 step, int cells, int from, int to, int block[2])
 }
 
 static Weighs
-weighs(const CnvMask *of, const CnvMaskRect *mask, const CnvMaskRect *rect)
+weighs(const CnvMask *of, const CnvMaskPlace *mask, const CnvMaskRect *rect)
 {
   guint8 least = 255, most = 0;
   int x[2], y[2];
@@ -223,7 +229,7 @@ add_run(Pieces *p, CnvMaskRect run, Weighs weighs)
 }
 
 static void
-cut_band(Pieces *p, const CnvMask *of, const CnvMaskRect *mask, CnvMaskRect band, int width)
+cut_band(Pieces *p, const CnvMask *of, const CnvMaskPlace *mask, CnvMaskRect band, int width)
 {
   CnvMaskRect run = band;
   Weighs of_run = EMPTY;
@@ -249,8 +255,10 @@ cut_band(Pieces *p, const CnvMask *of, const CnvMaskRect *mask, CnvMaskRect band
 }
 
 int
-cnv_mask_cut(const CnvRegion *region, const CnvMaskRect *mask, gboolean full, int room, CnvMaskRect *to)
+cnv_mask_cut(const CnvMaskBytes *masks, const CnvRegion *region, const CnvMaskRect *rect, gboolean full, int room,
+             CnvMaskRect *to)
 {
+  const CnvMaskPlace *place = &g_array_index(masks->places, CnvMaskPlace, rect->shape - CNV_SHAPE_MASK);
   g_autofree CnvMaskRect *piece = g_new(CnvMaskRect, room);
   g_autofree Weighs *weighs = g_new(Weighs, room);
   Pieces p = {room + 1, room, piece, weighs};
@@ -258,26 +266,19 @@ cnv_mask_cut(const CnvRegion *region, const CnvMaskRect *mask, gboolean full, in
 
   for (int size = 1; p.n > room; size *= 2) {
     p.n = 0;
-    for (int y = mask->y0; y < mask->y1 && p.n <= room; y += size * LEAST_HEIGHT) {
-      CnvMaskRect band = *mask;
+    for (int y = rect->y0; y < rect->y1 && p.n <= room; y += size * LEAST_HEIGHT) {
+      CnvMaskRect band = *rect;
 
       band.y0 = y;
-      band.y1 = MIN(y + size * LEAST_HEIGHT, mask->y1);
-      cut_band(&p, region->mask, mask, band, size * LEAST_WIDTH);
+      band.y1 = MIN(y + size * LEAST_HEIGHT, rect->y1);
+      cut_band(&p, region->mask, place, band, size * LEAST_WIDTH);
     }
   }
   for (int i = 0; i < p.n; i++) {
     if ((weighs[i] == FULL) != !!full)
       continue;
-    to[n] = *mask;
-    to[n].first_x += mask->step_x * (piece[i].x0 - mask->x0);
-    to[n].first_y += mask->step_y * (piece[i].y0 - mask->y0);
-    to[n].x0 = piece[i].x0;
-    to[n].y0 = piece[i].y0;
-    to[n].x1 = piece[i].x1;
-    to[n].y1 = piece[i].y1;
-    to[n].shape = full ? CNV_SHAPE_RECTANGLE : CNV_SHAPE_MASK;
-    n++;
+    to[n] = piece[i];
+    to[n++].shape = full ? CNV_SHAPE_RECTANGLE : rect->shape;
   }
   return n;
 }

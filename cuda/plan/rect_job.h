@@ -23,17 +23,22 @@ typedef struct {
   int x0, y0, x1, y1;
   int layer;            /* of the jobs that may write its samples */
   float fade_x, fade_y; /* loss of weight for each sample outside: 1 / (f + 1) of work.h; a mask's is 1 */
-  int shape;            /* CnvShape */
-  /* A mask: index of its first cell among the bytes of all masks, columns and rows of cells, and the cell at the sample
-   * (x0, y0) and from sample to sample, in 2^-32; whole numbers are cells' centres. */
-  uint32_t cells;
-  int cells_x, cells_y;
-  int64_t first_x, first_y, step_x, step_y;
+  int shape;            /* CnvShape; CNV_SHAPE_MASK and more: a mask at that place */
 } CnvMaskRect;
 
-/* All masks of a frame's work, and their cells, one mask behind the other. */
+/* A mask over a region in one plane and field: index of its first cell among those of all masks, columns and rows of
+ * cells, and the cell at the sample (x0, y0) and from sample to sample, in 2^-32; whole numbers are cells' centres. */
+typedef struct {
+  uint32_t cells;
+  int cells_x, cells_y;
+  int x0, y0;
+  int64_t first_x, first_y, step_x, step_y;
+} CnvMaskPlace;
+
+/* The masks of a frame's work: of their places and of the cells of all of them, one behind the other, too. */
 typedef struct {
   const CnvMaskRect *rect;
+  const CnvMaskPlace *place;
   const uint8_t *cells;
 } CnvMasks;
 
@@ -103,7 +108,7 @@ cnv_mask_cells(int64_t at, int cells, int cell[2])
 
 /* Weight of a mask at a sample inside it. */
 CNV_HOST_DEVICE static inline float
-cnv_mask_weight(const CnvMaskRect *mask, const uint8_t *cells, int x, int y)
+cnv_mask_weight(const CnvMaskPlace *mask, const uint8_t *cells, int x, int y)
 {
   int column[2], row[2];
   uint32_t along = cnv_mask_cells(mask->first_x + mask->step_x * (x - mask->x0), mask->cells_x, column);
@@ -118,14 +123,17 @@ cnv_mask_weight(const CnvMaskRect *mask, const uint8_t *cells, int x, int y)
   return (float)(across[0] * (CNV_MASK_UNIT - down) + across[1] * down) / (255.0f * CNV_MASK_UNIT * CNV_MASK_UNIT);
 }
 
+/* Weight of one of the masks. */
 CNV_HOST_DEVICE static inline float
-cnv_mask_rect_weight(const CnvMaskRect *mask, const uint8_t *cells, int x, int y)
+cnv_mask_rect_weight(const CnvMasks *masks, const CnvMaskRect *mask, int x, int y)
 {
   float around = cnv_fade(x, mask->x0, mask->x1, mask->fade_x) * cnv_fade(y, mask->y0, mask->y1, mask->fade_y), shape;
 
   if (mask->shape == CNV_SHAPE_RECTANGLE || around <= 0.0f)
     return around;
-  shape = mask->shape == CNV_SHAPE_MASK ? cnv_mask_weight(mask, cells, x, y) : cnv_ellipse_weight(mask, x, y);
+  shape = mask->shape == CNV_SHAPE_ELLIPSE
+              ? cnv_ellipse_weight(mask, x, y)
+              : cnv_mask_weight(masks->place + (mask->shape - CNV_SHAPE_MASK), masks->cells, x, y);
   return shape < around ? shape : around;
 }
 
@@ -138,7 +146,7 @@ cnv_rect_job_weight(const CnvRectJob *job, const CnvMasks *masks, int x, int y)
 
   for (int i = 0; i < job->n_mask_rects; i++) {
     const CnvMaskRect *mask = masks->rect + job->first_mask_rect + i;
-    float weight = cnv_mask_rect_weight(mask, masks->cells, x, y);
+    float weight = cnv_mask_rect_weight(masks, mask, x, y);
 
     if (weight > 0.0f && weight >= largest) {
       largest = weight;

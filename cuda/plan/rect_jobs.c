@@ -141,7 +141,7 @@ collect_region(Cutter *c, const CnvRegion *region, gboolean full)
     mask.shape = CNV_SHAPE_ELLIPSE;
   if (region->shape == CNV_SHAPE_MASK &&
       cnv_mask_place(c->bytes, region, &c->work->plan[0]->plane[c->job.plane], &c->job, &inside))
-    n = cnv_mask_cut(region, &inside, full, c->room, part);
+    n = cnv_mask_cut(c->bytes, region, &inside, full, c->room, part);
   else if (is_full(&mask) == full)
     part[n++] = mask;
   for (int i = 0; i < n; i++) {
@@ -317,6 +317,7 @@ cut_planes(Cutter *c)
 
   g_array_set_size(c->jobs, 0);
   g_array_set_size(c->masks, 0);
+  g_array_set_size(c->bytes->places, 0);
   c->cost = 0;
   c->budget = MIN_BUDGET;
   for (int p = 0; p < plan->n_planes; p++) {
@@ -353,7 +354,7 @@ share_parts(const CnvWork *work)
 }
 
 guint
-cnv_rect_jobs_make(const CnvWork *work, const CnvMaskBytes *bytes, GArray *jobs, GArray *masks)
+cnv_rect_jobs_make(const CnvWork *work, CnvMaskBytes *bytes, GArray *jobs, GArray *masks)
 {
   Cutter c = {.work = work,
               .bytes = bytes,

@@ -131,7 +131,8 @@ region_weight(const CnvWork *work, const CnvPlane *plane, const CnvRegion *regio
 static const CnvRectJob *
 job_at(const Cut *c, int plane, int field, int x, int y, double *weight)
 {
-  const CnvMasks masks = {(const CnvMaskRect *)c->spots->data, c->masks.bytes->data};
+  const CnvMasks masks = {(const CnvMaskRect *)c->spots->data, (const CnvMaskPlace *)c->masks.places->data,
+                          c->masks.bytes->data};
   const CnvRectJob *found = NULL;
 
   *weight = 0;

@@ -98,7 +98,7 @@ typedef struct {
 /* The arguments of kernels with block jobs. */
 typedef struct {
   uint64_t planes, jobs, mask_rects; /* device addresses: CnvPlane by plan and plane, CnvBlockJob, CnvMaskRect */
-  uint64_t mask_cells;
+  uint64_t mask_places, mask_cells;  /* CnvMaskPlace; the cells of all masks */
   int n_jobs;
   uint64_t sums; /* float32 row sums */
   CnvSources sources;

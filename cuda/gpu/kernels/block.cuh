@@ -47,8 +47,8 @@ pixel_of(int x, int channels)
 /* A block's job, in shared memory, and its part of it. */
 struct Block : CnvBlock {
   int block_x, block_y;
-  uint64_t mask_rects, mask_cells; /* of the launch */
-  float *row_sums;                 /* the job's */
+  uint64_t mask_rects, mask_places, mask_cells; /* of the launch */
+  float *row_sums;                              /* the job's */
   int sums_stride, sums_rows;
 };
 
@@ -100,6 +100,7 @@ load_job(Block &b, const CnvBlockArgs &l)
     b.block_x = block % from->columns;
     b.block_y = block / from->columns;
     b.mask_rects = l.mask_rects;
+    b.mask_places = l.mask_places;
     b.mask_cells = l.mask_cells;
     b.row_sums = (float *)l.sums + from->sums;
     b.sums_stride = from->sums_stride;
@@ -272,7 +273,8 @@ weight_at(const Block &b, int px, int py)
 {
   if (b.job.n_mask_rects == 0)
     return 1.0f;
-  const CnvMasks masks = {(const CnvMaskRect *)b.mask_rects, (const uint8_t *)b.mask_cells};
+  const CnvMasks masks = {(const CnvMaskRect *)b.mask_rects, (const CnvMaskPlace *)b.mask_places,
+                          (const uint8_t *)b.mask_cells};
 
   return cnv_rect_job_weight(&b.job, &masks, b.job.x + px, b.job.y + py);
 }

@@ -48,14 +48,18 @@ tiled(const Block &b)
 #pragma unroll 1
   for (int n = 0; n < b.a.n_terms; n++) {
     const CnvTerm &t = b.a.term[n];
-    float acc[CNV_OUTPUTS] = {};
 
-    for (int j = 0; j < t.n[CNV_Y]; j += 1 + TILED_APRON_Y)
+    /* Rows of taps that are taken in turns are added up apart, too: each sum rounds less. The two terms of a gradient,
+     * which are squared, have no more than fit a turn. */
+    for (int j = 0; j < t.n[CNV_Y]; j += 1 + TILED_APRON_Y) {
+      float acc[CNV_OUTPUTS] = {};
+
       for (int i = 0; i < t.n[CNV_X]; i += 1 + TILED_APRON_X / C)
         add_taps(acc, tile, b, t, {i, j});
 #pragma unroll
-    for (int k = 0; k < CNV_OUTPUTS; k++)
-      total[k] = add_term(b, total[k], acc[k], t, b.x + s / C, b.y + y + k);
+      for (int k = 0; k < CNV_OUTPUTS; k++)
+        total[k] = add_term(b, total[k], acc[k], t, b.x + s / C, b.y + y + k);
+    }
   }
   store_column(b, tile, total, s, y);
 }

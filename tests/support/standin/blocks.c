@@ -31,15 +31,19 @@ find_mask_rects(const KernelRun *run, BlockJob *opened)
 
   if (job->n_mask_rects == 0)
     return;
-  /* cnv_rect_job_weight counts from the array's beginning. */
   opened->job.masks.rect = read_array(run, opened->launch->mask_rects + first, job->n_mask_rects * sizeof(CnvMaskRect));
   for (int i = 0; opened->job.masks.rect && i < job->n_mask_rects; i++) {
-    const CnvMaskRect *mask = &opened->job.masks.rect[i];
+    int number = opened->job.masks.rect[i].shape - CNV_SHAPE_MASK;
+    guint64 at = opened->launch->mask_places + number * sizeof(CnvMaskPlace);
+    const CnvMaskPlace *place = number < 0 ? NULL : read_array(run, at, sizeof(CnvMaskPlace));
 
-    if (mask->shape == CNV_SHAPE_MASK)
-      opened->job.masks.cells = (const guint8 *)read_array(run, opened->launch->mask_cells + mask->cells,
-                                                           (gsize)mask->cells_x * mask->cells_y) -
-                                mask->cells;
+    /* They count from their arrays' beginnings, and so does cnv_rect_job_weight. */
+    if (place) {
+      opened->job.masks.place = place - number;
+      opened->job.masks.cells = (const guint8 *)read_array(run, opened->launch->mask_cells + place->cells,
+                                                           (gsize)place->cells_x * place->cells_y) -
+                                place->cells;
+    }
   }
   if (opened->job.masks.rect)
     opened->job.masks.rect -= job->first_mask_rect;
