@@ -4,6 +4,7 @@
 
 Usage: bench.py CONVOLVE_BENCH
 """
+import collections
 import subprocess
 import sys
 import xml.etree.ElementTree
@@ -46,8 +47,11 @@ def check_figure(path, rows):
     for name in {row['algorithm'] for row in rows}:
         assert name in texts, f'{name} is not in the legend: {texts}'
     assert 'gaussian, NV12 192x108' in texts, texts
-    plotted = [row for row in rows if row['filter'] == 'gaussian' and row['width'] == '192' and row['region'] == '0' and
-               row['frames'] == '1' and row['algorithm'] != 'copy']
+    panels = collections.defaultdict(list)
+    for row in rows:
+        if row['radius'] != '0' and row['region'] == '0' and row['frames'] == '1' and row['algorithm'] != 'copy':
+            panels[row['filter'], row['format'], row['width']].append(row)
+    plotted = [row for panel in panels.values() if len({row['radius'] for row in panel}) >= 3 for row in panel]
     in_legend = 2 * (len({row['algorithm'] for row in rows}) - 1)
     dots = len(list(root.iter(SVG + 'circle')))
     assert dots == len(plotted) + in_legend > 50, f'{dots} dots, {len(plotted)} rows'
