@@ -104,7 +104,7 @@ class Video:
         kind = arguments.type or (suffix if suffix in task.MUXERS else 'mkv')
         name = name if suffix == kind else f'{name}.{kind}'
         self.place, self.output = place, os.path.join(arguments.output, name)
-        self.folder = self.work = os.path.join(arguments.output, '.library', name)
+        self.folder = self.work = os.path.join(arguments.output, '.segments', name)
         stat = os.stat(path)
         self.size = stat.st_size
         self.job = with_id({

@@ -65,6 +65,18 @@ need()
   needs+="$*"$'\n'
 }
 
+# What library.py and its tests need.
+need_library()
+{
+  need element matroskamux gstreamer1.0-plugins-good
+  need element x264enc gstreamer1.0-plugins-ugly
+  need element h264parse gstreamer1.0-plugins-bad
+  need element avdec_h264 gstreamer1.0-libav
+  need python gi.repository.Gst,gi.overrides._gi_gst python3-gst-1.0
+  need typelib GstVideo-1.0 gir1.2-gst-plugins-base-1.0
+  need python distributed python3-distributed
+}
+
 # nvcc often lies beside PATH; these are the places that meson.build looks at.
 find_nvcc()
 {

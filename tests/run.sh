@@ -175,13 +175,7 @@ if $peers; then
   need python cv2 python3-opencv
 fi
 if [[ " ${suites[*]} " == *" examples "* ]]; then # for the library of videos; 60 MB to fetch
-  need element matroskamux gstreamer1.0-plugins-good
-  need element x264enc gstreamer1.0-plugins-ugly
-  need element h264parse gstreamer1.0-plugins-bad
-  need element avdec_h264 gstreamer1.0-libav
-  need python gi.repository.Gst,gi.overrides._gi_gst python3-gst-1.0
-  need typelib GstVideo-1.0 gir1.2-gst-plugins-base-1.0
-  need python distributed python3-distributed
+  need_library
 fi
 install_needs
 # For the test of tune.sh, 39 MB to fetch on Debian 12 and 23 on 13; it is skipped without.

@@ -8,6 +8,8 @@
 
 #include <math.h>
 
+#include "plan/arith.h"
+
 #define TAPS_LEAST 27 /* below it multiplying each is as fast */
 #define TERMS_MAX (CNV_CPU_COSINES + 1)
 #define PERIOD_FROM 0.9 /* the longest cosine's, by the number of taps */
@@ -35,21 +37,11 @@ typedef struct {
   double weight[TERMS_MAX];
 } Fit;
 
-static double
-dot(const double *a, const double *b, int n)
-{
-  double sum = 0;
-
-  for (int i = 0; i < n; i++)
-    sum += a[i] * b[i];
-  return sum;
-}
-
 /* Takes the part along a column of length 1 off. Returns how much that was. */
 static double
 take_off(double *from, const double *column, int n)
 {
-  double part = dot(from, column, n);
+  double part = cnv_dot(from, column, n);
 
   for (int i = 0; i < n; i++)
     from[i] -= part * column[i];
@@ -79,12 +71,12 @@ fit(Fit *f, const float *middle, double omega)
       f->upper[i][t] = take_off(column, f->column[i], f->rows);
     for (int i = 0; i < t; i++) /* again, for rounding */
       f->upper[i][t] += take_off(column, f->column[i], f->rows);
-    length = f->upper[t][t] = sqrt(dot(column, column, f->rows));
+    length = f->upper[t][t] = sqrt(cnv_dot(column, column, f->rows));
     for (int k = 0; k < f->rows; k++)
       column[k] /= length;
     f->weight[t] = take_off(f->rest, column, f->rows);
   }
-  return sqrt(dot(f->rest, f->rest, f->rows));
+  return sqrt(cnv_dot(f->rest, f->rest, f->rows));
 }
 
 /* The best period in a range. */

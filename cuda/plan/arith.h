@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Arithmetic of integers that C lacks. Plain C.
+ * Arithmetic that C lacks. Plain C.
  */
 #pragma once
 
@@ -9,4 +9,15 @@ static inline int
 cnv_divide_up(int a, int b)
 {
   return (a + b - 1) / b;
+}
+
+/* Sum of the products of n numbers of each. */
+static inline double
+cnv_dot(const double *a, const double *b, int n)
+{
+  double sum = 0;
+
+  for (int i = 0; i < n; i++)
+    sum += a[i] * b[i];
+  return sum;
 }

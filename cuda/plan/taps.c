@@ -177,16 +177,6 @@ cnv_taps_gather(const CnvTaps *taps, const int step[CNV_N_AXES], gboolean flip, 
   return out;
 }
 
-static double
-dot(const double *a, const double *b, int n)
-{
-  double sum = 0;
-
-  for (int i = 0; i < n; i++)
-    sum += a[i] * b[i];
-  return sum;
-}
-
 /* Takes off rest the product of its row `at` and the column that leaves no row anything along that one. */
 static void
 take_product(CnvTaps *rest, int at, CnvTaps **row, CnvTaps **column)
@@ -196,9 +186,9 @@ take_product(CnvTaps *rest, int at, CnvTaps **row, CnvTaps **column)
 
   *row = cnv_taps_new(w, 1, rest->value + at * w);
   *column = cnv_taps_new(rest->height, 1, NULL);
-  length = dot((*row)->value, (*row)->value, w);
+  length = cnv_dot((*row)->value, (*row)->value, w);
   for (int j = 0; j < rest->height; j++) {
-    double *line = rest->value + j * w, share = length != 0 ? dot(line, (*row)->value, w) / length : 0;
+    double *line = rest->value + j * w, share = length != 0 ? cnv_dot(line, (*row)->value, w) / length : 0;
 
     (*column)->value[j] = share;
     for (int i = 0; i < w; i++)
@@ -231,8 +221,8 @@ static gboolean
 make_orthogonal(CnvTaps *row[], CnvTaps *column[], int p, int q)
 {
   const int n = column[p]->width;
-  const double pp = dot(column[p]->value, column[p]->value, n), qq = dot(column[q]->value, column[q]->value, n);
-  const double pq = dot(column[p]->value, column[q]->value, n), zeta = (qq - pp) / (2 * pq);
+  const double pp = cnv_dot(column[p]->value, column[p]->value, n), qq = cnv_dot(column[q]->value, column[q]->value, n);
+  const double pq = cnv_dot(column[p]->value, column[q]->value, n), zeta = (qq - pp) / (2 * pq);
   const double t = copysign(1, zeta) / (fabs(zeta) + sqrt(1 + zeta * zeta)), c = 1 / sqrt(1 + t * t);
 
   if (fabs(pq) <= 1e-15 * sqrt(pp * qq))
@@ -250,7 +240,7 @@ balance(int rank, CnvTaps *row[], CnvTaps *column[])
   gboolean rotated = TRUE;
 
   for (int i = 0; i < rank; i++)
-    lengthen(row[i], column[i], sqrt(dot(row[i]->value, row[i]->value, row[i]->width)));
+    lengthen(row[i], column[i], sqrt(cnv_dot(row[i]->value, row[i]->value, row[i]->width)));
   for (int sweep = 0; rotated && sweep < 30; sweep++) {
     rotated = FALSE;
     for (int p = 0; p < rank; p++)
@@ -258,7 +248,7 @@ balance(int rank, CnvTaps *row[], CnvTaps *column[])
         rotated |= make_orthogonal(row, column, p, q);
   }
   for (int i = 0; i < rank; i++)
-    lengthen(row[i], column[i], 1 / sqrt(sqrt(dot(column[i]->value, column[i]->value, column[i]->width))));
+    lengthen(row[i], column[i], 1 / sqrt(sqrt(cnv_dot(column[i]->value, column[i]->value, column[i]->width))));
 }
 
 /* Each product is along the row that holds the largest tap left, which after as many steps as the rank is nothing. */

@@ -193,7 +193,7 @@ def test_cluster():
         expect(f'{source} is not cut', int(rows[source]['segments']) >= 3)
         compare(f'in/{source}', f'out/{output}')
     expect('the sound is not the same', sound_of('in/h264.mp4') == sound_of('out/h264.mp4') != [])
-    expect('more files', sorted(os.listdir('out')) == ['.library', 'h264.mp4', 'report.csv', 'report.html', 'uneven.mp4',
+    expect('more files', sorted(os.listdir('out')) == ['.segments', 'h264.mp4', 'report.csv', 'report.html', 'uneven.mp4',
                                                        'vp9.webm.mkv'])
 
 
@@ -203,12 +203,12 @@ def test_again():
     make_h264('in/a.mp4')
     none = ('in', '--scheduler', 'none')
     library = subprocess.Popen(command(*none))
-    while library.poll() is None and not os.path.exists('out/.library/a.mp4/segment-00001.json'):
+    while library.poll() is None and not os.path.exists('out/.segments/a.mp4/segment-00001.json'):
         time.sleep(0.01)
     library.kill()
     expect('the first call came to an end', library.wait() == -signal.SIGKILL)
     expect('an output that is not whole', not os.path.exists('out/a.mp4'))
-    with open('out/.library/a.mp4/segment-00001', 'r+b') as file:
+    with open('out/.segments/a.mp4/segment-00001', 'r+b') as file:
         file.seek(100)
         file.write(b'damage')
     rows = run_library(*none)
