@@ -133,6 +133,32 @@ START_TEST(test_whole_frames)
 }
 END_TEST
 
+/* Words whose alpha is copied have a kernel of their own, unless levels are not plain or taps reach too far. */
+START_TEST(test_pixels)
+{
+  static const struct {
+    const Taps *taps;
+    const char *format;
+    CnvBorder border;
+    const char *name;
+  } rows[] = {
+      {&blur, "RGBA", CNV_BORDER_REPLICATE, "blur_pixels"}, {&blur, "ARGB", CNV_BORDER_WRAP, "blur_pixels"},
+      {&blur, "RGBA", CNV_BORDER_RENORMALIZE, "blur"},      {&blur, "RGB", CNV_BORDER_REPLICATE, "blur"},
+      {&wide, "RGBA", CNV_BORDER_REPLICATE, "ring"},        {&unsharp, "RGBA", CNV_BORDER_REPLICATE, "ring"},
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+    CnvPlan *plan = plan_of(rows[i].taps, rows[i].format, rows[i].border, CNV_ALGORITHM_TENSOR);
+    CnvSchedule schedule;
+
+    set_work(&schedule, &CNV_WORK_ALL(&plan));
+    ck_assert_str_eq(schedule.variant[CNV_KERNEL_BLUR]->name, rows[i].name);
+    cnv_schedule_clear(&schedule);
+    cnv_plan_unref(plan);
+  }
+}
+END_TEST
+
 /* Two sums of a magnitude; chroma, which becomes neutral, has no taps, and shares the launch. */
 START_TEST(test_gradient)
 {
@@ -310,6 +336,7 @@ static void
 add_tests(TCase *tcase)
 {
   tcase_add_test(tcase, test_whole_frames);
+  tcase_add_test(tcase, test_pixels);
   tcase_add_test(tcase, test_gradient);
   tcase_add_test(tcase, test_regions);
   tcase_add_test(tcase, test_plans_together);

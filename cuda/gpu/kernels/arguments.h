@@ -208,6 +208,10 @@ typedef struct {
   V(5, 2, 2, 112, 5)                                                                                                   \
   V(3, 3, 2, 96, 5)                                                                                                    \
   V(5, 5, 2, 80, 3)
+/* The same of words of four channels, one of which is copied: steps of 16 pixels along x; and samples of a tile's
+ * width, 16 pixels of each warp. */
+#define CNV_BLUR_PIXELS_VARIANTS(V) V(2, 2, 64, 5)
+#define CNV_PIXEL_WIDTH (64 * CNV_TILE_WARPS)
 /* The same with taps and row sums split in two numbers, of one frame and of sums over time. */
 #define CNV_BLUR_SPLIT_VARIANTS(V)                                                                                     \
   V(2, 2, 2, 64, 4)                                                                                                    \

@@ -12,6 +12,7 @@
 #include "gpu/kernels/texture.cuh"
 #include "gpu/kernels/tiled.cuh"
 #if __CUDA_ARCH__ >= 800
+#include "gpu/kernels/blur_pixels.cuh"
 #include "gpu/kernels/dense.cuh"
 #include "gpu/kernels/ring.cuh"
 #endif
@@ -83,6 +84,7 @@ BLOCKS(stage_out, stage_out(b, l))
   }
 #define TILES(name, blocks, ...) WARPS(name, CNV_TILE_WARPS, FITTING(blocks), __VA_ARGS__)
 #define BLUR(K_X, K_Y, M, rows, blocks) TILES(blur_u8_##K_X##x##K_Y, blocks, blur<uint8_t, K_X, K_Y, M, false, false>)
+#define BLUR_PIXELS(K_X, K_Y, rows, blocks) TILES(blur_pixels_u8_##K_X##x##K_Y, blocks, blur_pixels<K_X, K_Y>)
 #define BLUR_SPLIT(K_X, K_Y, M, rows, blocks)                                                                          \
   TILES(blur_split_u8_##K_X##x##K_Y, blocks, blur<uint8_t, K_X, K_Y, M, true, false>)                                  \
   TILES(blur_split_u16_##K_X##x##K_Y, blocks, blur<uint16_t, K_X, K_Y, M, true, false>)
@@ -102,6 +104,7 @@ TILES(fused_u16, 5, fused<uint16_t>)
 WARPS(one_tap_u8, CNV_ONE_TAP_WARPS, 32 / CNV_ONE_TAP_WARPS, one_tap<uint8_t>)
 WARPS(one_tap_u16, CNV_ONE_TAP_WARPS, 32 / CNV_ONE_TAP_WARPS, one_tap<uint16_t>)
 #if __CUDA_ARCH__ >= 800 /* choice.c sees to it that older GPUs are asked for none of these */
+CNV_BLUR_PIXELS_VARIANTS(BLUR_PIXELS)
 CNV_BLUR_VARIANTS(BLUR)
 CNV_BLUR_SPLIT_VARIANTS(BLUR_SPLIT)
 CNV_BLUR_SPLIT_VARIANTS(BLUR_OVER_TIME)

@@ -90,6 +90,9 @@ add_tiles(void)
   add_named((Variant){.bytes = size, .k_x = x, .k_y = y, .groups = m, .parts = n, .is_over_time = over_time},          \
             sizeof(CnvTileArgs), tiles_blur, "cnv_%s_%s_%dx%d", name, types[size], x, y);
 #define PLAIN(x, y, m, height, blocks) BLUR("blur", 1, x, y, m, 1, FALSE)
+#define PIXELS(x, y, height, blocks)                                                                                   \
+  add_named((Variant){.bytes = 1, .k_x = x, .k_y = y, .groups = 4, .parts = 1, .pixels = TRUE}, sizeof(CnvTileArgs),   \
+            tiles_blur, "cnv_blur_pixels_u8_%dx%d", x, y);
 #define SPLIT(x, y, m, height, blocks) BLUR("blur_split", 1, x, y, m, 2, FALSE) BLUR("blur_split", 2, x, y, m, 2, FALSE)
 #define OVER_TIME(x, y, m, height, blocks)                                                                             \
   BLUR("blur_over_time", 1, x, y, m, 2, TRUE) BLUR("blur_over_time", 2, x, y, m, 2, TRUE)
@@ -103,6 +106,7 @@ add_tiles(void)
             "cnv_%s_%s_%d", name, types[size], x);
 #define RING(x, n, blocks) STRIP("ring", 1, x, n, 1)
 #define RING_SPLIT(x, n, blocks) STRIP("ring_split", 1, x, n, 2) STRIP("ring_split", 2, x, n, 2)
+  CNV_BLUR_PIXELS_VARIANTS(PIXELS)
   CNV_BLUR_VARIANTS(PLAIN)
   CNV_BLUR_SPLIT_VARIANTS(SPLIT)
   CNV_BLUR_SPLIT_VARIANTS(OVER_TIME)

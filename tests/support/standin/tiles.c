@@ -158,7 +158,8 @@ static Reached
 reached_by(const Variant *v, const CnvTileJob *s)
 {
   int bytes = v->bytes, width = tile_width(v, s) * bytes;
-  int lead = v->digits ? CNV_DENSE_LEAD(bytes, v->k_x) : CNV_BLUR_LEAD(v->k_x), top = s->term.anchor[CNV_Y];
+  int lead = v->digits ? CNV_DENSE_LEAD(bytes, v->k_x) : CNV_BLUR_LEAD(v->k_x) * (v->pixels ? 4 : 1);
+  int top = s->term.anchor[CNV_Y];
   int n_rows = v->rows ? v->rows : s->term.n[CNV_Y];
 
   if (v->is_fused)
@@ -435,10 +436,23 @@ pair_of(int i)
   return i / 4 * 2 + i % 4 / 2 * 8 + i % 2;
 }
 
+/* Where rows of pixels are among 16: a lane's number g has rows 0, 4, 1, 5, 2, 6, 3 and 7 of each eight. */
+static int
+row_of_pixels(int i)
+{
+  return i / 8 * 8 + i % 4 * 2 + i % 8 / 4;
+}
+
+static int
+place_of(const Fragments *from, int i)
+{
+  return from->along_x ? pair_of(i) : from->v->pixels ? row_of_pixels(i) : i;
+}
+
 static double
 blur_tap(const Fragments *from, int out, int at)
 {
-  int row = from->along_x ? pair_of(out) : out, k = from->along_x ? pair_of(at % 16) : at % 16;
+  int row = place_of(from, out), k = place_of(from, at % 16);
   double tap = 0;
 
   for (int part = 0; part < from->v->parts; part++)
@@ -508,6 +522,36 @@ check_levels(const KernelRun *run, const Tiles *tiles, const double *acc)
     }
 }
 
+/* The band of a row of samples: of words of pixels, taps of pixels are made those of samples. */
+static Band
+blur_row(const KernelRun *run, const Fragments *from, int channels)
+{
+  const Variant *v = &run->variant;
+  int lead = CNV_BLUR_LEAD(v->k_x);
+  Band pixels, band;
+
+  if (!v->pixels)
+    return find_band(run, from, blur_tap, lead, 16 * v->k_x, channels);
+  pixels = find_band(run, from, blur_tap, lead, 16 * v->k_x, 1);
+  band = (Band){lead * channels, g_new0(double, 2 * lead * channels + 1)};
+  for (int i = 0; i <= 2 * lead; i++)
+    band.tap[i * channels] = pixels.tap[i];
+  g_free(pixels.tap);
+  return band;
+}
+
+/* Reports a job that a kernel of pixels does otherwise than asked for. */
+static void
+check_pixels(const KernelRun *run, const CnvTileJob *s)
+{
+  guint copied = s->copied_bits[0];
+
+  if (s->channels != 4 || s->clamps || s->renormalizes || s->center != 0 ||
+      (copied != 0xff && copied != 0xff00 && copied != 0xff0000 && copied != 0xff000000))
+    standin_report("%s takes words with one copied channel and plain levels, not %d channels, copied %08x", run->name,
+                   s->channels, copied);
+}
+
 static void
 blur_tiles(const KernelRun *run, Tiles *tiles)
 {
@@ -528,7 +572,9 @@ blur_tiles(const KernelRun *run, Tiles *tiles)
       standin_report("%s: sums begin with %g, levels with %g", run->name, s->first_sum[i], s->first_level[i]);
   if (v->is_over_time ? tiles->n_sources == 0 : tiles->n_sources > 1)
     standin_report("%s: %d frames", run->name, tiles->n_sources);
-  x = find_band(run, &of_x, blur_tap, CNV_BLUR_LEAD(v->k_x), 16 * v->k_x, s->channels);
+  if (v->pixels)
+    check_pixels(run, s);
+  x = blur_row(run, &of_x, s->channels);
   widen(&x, &around.left, &around.right);
   y = find_band(run, &of_y, blur_tap, CNV_BLUR_LEAD(s->steps_y), 16 * s->steps_y, 1);
   widen(&y, &around.above, &around.below);
