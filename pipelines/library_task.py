@@ -537,6 +537,7 @@ def main(step: str, folder: str, *numbers: str) -> int:
 
 if __name__ == '__main__':
     Gst.init(None)
+    GstVideo.VideoMultiviewFlagsSet.__gtype__  # registers the type, which decoders name in caps: join reads those back
     status = main(*sys.argv[1:])
     sys.stdout.flush()
     os._exit(status)  # a pipeline that has failed may not stop
