@@ -219,7 +219,7 @@ def outcome(future: Any) -> tuple[int, str]:
     except Exception as failure:  # of Dask's: a worker that was lost again and again, a task that was cancelled
         return 1, f'{type(failure).__name__}: {failure}'
     lines = process.stderr.strip().splitlines() or [f'it ended with exit status {process.returncode}']
-    return process.returncode, lines[-1] if process.returncode else process.stdout
+    return process.returncode, process.stdout.strip() or lines[-1]
 
 
 # ---- work
