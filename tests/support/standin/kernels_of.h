@@ -19,6 +19,7 @@ typedef struct {
   gboolean is_over_time; /* blur */
   int terms;             /* dense */
   int digits, rows;      /* dense; rows of taps in registers, or 0 */
+  int pairs;             /* dense: of frames, or 0 */
 } Variant;
 
 typedef struct {
