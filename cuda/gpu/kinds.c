@@ -37,14 +37,14 @@ cnv_algorithm_has_tiles(CnvAlgorithm algorithm)
 }
 
 /* Rows of taps up to which dense takes less time than blur with split numbers, for samples of 8 bits; over time where
- * it takes frames in pairs. Finds what the plane needs of dense. */
+ * frames fill the pairs that it takes. Finds what the plane needs of dense. */
 #define DENSE_ROWS 7
 
 static gboolean
 is_small(const CnvPlan *plan, const CnvPlane *plane, const CnvNeeds *blur, CnvNeeds *dense)
 {
   return blur->bytes == 1 && 2 * blur->rows + 1 <= DENSE_ROWS && cnv_kind_dense.fits(plan, plane, dense, NULL) &&
-         (dense->n_frames == 1 || cnv_variant_find(&cnv_kind_dense, dense)->pairs > 0);
+         (dense->n_frames == 1 || (dense->n_frames + 1) / 2 == cnv_variant_find(&cnv_kind_dense, dense)->pairs);
 }
 
 /* TRUE where blur would split numbers for some plane, or does not take it, and all others have so few rows of taps that

@@ -240,9 +240,9 @@ dense(const CnvTileArgs &l)
 /* Rows of outputs that a warp makes at a time. */
 #define CNV_DENSE_GROUP 4
 
-/* The sums of the taps of all frames for a group of rows of 128 outputs. frame: the lane's first word of each frame; y:
- * bytes to the first row. */
-template <int ROWS, int PAIRS>
+/* The sums of the taps of the first USED pairs of frames for a group of rows of 128 outputs. frame: the lane's first
+ * word of each frame; y: bytes to the first row. */
+template <int USED, int ROWS, int PAIRS>
 __device__ static void
 sum_taps_of_frames(int (&sums)[CNV_DENSE_GROUP][1][2][4], const uint8_t *const (&frame)[2 * PAIRS], int y,
                    const uint2 (&taps)[ROWS][PAIRS][2])
@@ -250,7 +250,7 @@ sum_taps_of_frames(int (&sums)[CNV_DENSE_GROUP][1][2][4], const uint8_t *const (
 #pragma unroll
   for (int row = 0; row < CNV_DENSE_GROUP + ROWS - 1; row++)
 #pragma unroll
-    for (int pair = 0; pair < PAIRS; pair++) {
+    for (int pair = 0; pair < USED; pair++) {
       uint32_t a[4];
 
 #pragma unroll
@@ -282,7 +282,7 @@ put_rows(const int (&sums)[CNV_DENSE_GROUP][1][2][4], const DenseEpilogue &f, in
   }
 }
 
-/* ROWS of taps of PAIRS of frames, or of fewer, whose place others take: with taps of 0. */
+/* ROWS of taps of PAIRS of frames at most; beside an odd one it stands itself, with taps of 0. */
 template <int ROWS, int PAIRS>
 __device__ static void
 dense_over_time(const CnvTileArgs &l)
@@ -314,7 +314,12 @@ dense_over_time(const CnvTileArgs &l)
     const int to = output_offset<CNV_TILE_WIDTH>(tile.rows, y, 8 * g + 2 * t);
     int sums[CNV_DENSE_GROUP][1][2][4];
 
-    sum_taps_of_frames<ROWS, PAIRS>(sums, frame, y * pitch, taps);
+    if (PAIRS == 2 || l.sources.n > 4)
+      sum_taps_of_frames<PAIRS>(sums, frame, y * pitch, taps);
+    else if (l.sources.n > 2)
+      sum_taps_of_frames<2>(sums, frame, y * pitch, taps);
+    else
+      sum_taps_of_frames<1>(sums, frame, y * pitch, taps);
     if (s.combine == CNV_COMBINE_ABSOLUTE)
       put_rows<true>(sums, epilogue, to);
     else
