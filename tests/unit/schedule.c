@@ -146,11 +146,15 @@ START_TEST(test_pixels)
     const Taps *taps;
     const char *format;
     CnvBorder border;
-    const char *name;
+    const char *name, *suffix;
   } rows[] = {
-      {&blur, "RGBA", CNV_BORDER_REPLICATE, "blur_pixels"}, {&blur, "ARGB", CNV_BORDER_WRAP, "blur_pixels"},
-      {&blur, "RGBA", CNV_BORDER_RENORMALIZE, "blur"},      {&blur, "RGB", CNV_BORDER_REPLICATE, "blur"},
-      {&wide, "RGBA", CNV_BORDER_REPLICATE, "ring"},        {&unsharp, "RGBA", CNV_BORDER_REPLICATE, "ring"},
+      {&blur, "RGBA", CNV_BORDER_REPLICATE, "blur_pixels", "2x2"},
+      {&blur, "ARGB", CNV_BORDER_WRAP, "blur_pixels", "2x2"},
+      {&wide, "RGBA", CNV_BORDER_REPLICATE, "ring", "9"},
+      {&wider, "RGBA", CNV_BORDER_REPLICATE, "ring", "17"},
+      {&unsharp, "RGBA", CNV_BORDER_REPLICATE, "ring", "9"},
+      {&blur, "RGBA", CNV_BORDER_RENORMALIZE, "blur", "3x2"},
+      {&blur, "RGB", CNV_BORDER_REPLICATE, "blur", "3x2"},
   };
 
   for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
@@ -159,6 +163,7 @@ START_TEST(test_pixels)
 
     set_work(&schedule, &CNV_WORK_ALL(&plan));
     ck_assert_str_eq(schedule.variant[CNV_KERNEL_BLUR]->name, rows[i].name);
+    ck_assert_str_eq(schedule.variant[CNV_KERNEL_BLUR]->suffix, rows[i].suffix);
     cnv_schedule_clear(&schedule);
     cnv_plan_unref(plan);
   }

@@ -643,7 +643,7 @@ dense_words(const Variant *v)
 
 /* Place of a row of taps among those of all frames: in pairs of frames these lie side by side. */
 static int
-place_of(const Variant *v, int frame, int row, int n_rows)
+row_place(const Variant *v, int frame, int row, int n_rows)
 {
   return v->pairs ? row * 2 * v->pairs + frame : frame * n_rows + row;
 }
@@ -657,7 +657,7 @@ find_bands(const KernelRun *run, const CnvTileJob *s, int frames, int n_rows, co
   Band *bands = g_new(Band, frames * n_rows * v->terms);
 
   for (int i = 0; i < frames * n_rows * v->terms; i++) {
-    int place = place_of(v, i / v->terms / n_rows, i / v->terms % n_rows, n_rows);
+    int place = row_place(v, i / v->terms / n_rows, i / v->terms % n_rows, n_rows);
     const Fragments from = {words + (gsize)(place / 2) * dense_words(v),
                             v,
                             v->k_x,
