@@ -230,7 +230,7 @@ gboolean cnv_cpu_fft_suits(const CpuFft *fft, int samples, int rows);
 gsize cnv_cpu_fft_tile_floats(const CpuFft *fft);
 gsize cnv_cpu_fft_strip_floats(const CpuFft *fft);
 
-/* Makes transforms, by memory like the worker's, and the spectra of the plane's terms. */
+/* Makes transforms, of memory like the worker's, which is laid out for the plane, and the spectra of its terms. */
 void cnv_cpu_fft_start(CpuPlane *plane, CpuWorker *worker);
 void cnv_cpu_fft_clear(CpuFft *fft);
 

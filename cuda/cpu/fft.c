@@ -20,10 +20,12 @@
 #define PAD 8     /* numbers more from row to row, so that rows do not share cache sets */
 #define SMALLEST 32
 #define LARGEST 2048
-#define TILE_PRODUCTS 13.0 /* that take as long as a number of a tile for each halving of the tile, in cache */
+#define TILE_PRODUCTS 16.0 /* that take as long as a number of a tile for each halving of the tile, in cache */
 #define FAST_ROWS 128      /* whose strips of columns stay in the first-level cache */
 #define SLOW 1.3           /* the time of twice as many */
 #define VERY_SLOW 1.8      /* and of more */
+#define LARGE (128 * 1024) /* numbers of a tile: larger ones are so few that many threads would wait for each other */
+#define LOSS 1.1           /* for which smaller ones may be slower */
 
 /* Root of the mean square of errors in samples, for samples that are 0 or full, taps whose squares add up to 1, and
  * gain 1, in parts of mid; and what they may be. */
@@ -41,9 +43,10 @@ cost_of(const CpuFft *fft, int samples, int rows)
 {
   double numbers = (double)fft->columns * fft->rows;
   double slow = fft->rows > 2 * FAST_ROWS ? VERY_SLOW : fft->rows > FAST_ROWS ? SLOW : 1;
+  double loss = numbers > LARGE ? LOSS : 1;
   int tiles = cnv_divide_up(samples, fft->width) * cnv_divide_up(rows, fft->height);
 
-  return TILE_PRODUCTS * numbers * log2(numbers) * slow * tiles;
+  return TILE_PRODUCTS * numbers * log2(numbers) * slow * loss * tiles;
 }
 
 /* Products of a sample by the other ways. */
@@ -158,22 +161,19 @@ fill_spectrum(const CpuPlane *plane, CpuTerm *term, CpuWorker *worker)
   }
 }
 
-/* FFTW is to guess what is fast, since what it measures differs from run to run and with it the last bit. */
+/* FFTW is to estimate what is fast, since what it measures differs from run to run and with it the last bit. */
 void
 cnv_cpu_fft_start(CpuPlane *plane, CpuWorker *worker)
 {
+  static gsize once;
   CpuFft *fft = &plane->fft;
   int stride = (int)row_stride(fft) / 2;
-  static gsize once;
   fftwf_complex *tile, *strip, *numbers;
 
-  if (!fft->columns)
-    return;
   if (g_once_init_enter(&once)) {
     fftwf_make_planner_thread_safe();
     g_once_init_leave(&once, 1);
   }
-  cnv_cpu_worker_lay_out(worker, plane);
   tile = (fftwf_complex *)worker->tile;
   strip = (fftwf_complex *)worker->strip;
   numbers = (fftwf_complex *)worker->numbers;

@@ -362,7 +362,10 @@ cnv_cpu_prepare(CpuPrepared *self, const CnvWork *work, guint n_threads, GError 
     return FALSE;
   }
   for (guint p = 0; p < self->n_plans * CNV_MAX_PLANES; p++)
-    cnv_cpu_fft_start(&self->plane[p], &self->worker[0]);
+    if (self->plane[p].fft.columns) {
+      cnv_cpu_worker_lay_out(&self->worker[0], &self->plane[p]);
+      cnv_cpu_fft_start(&self->plane[p], &self->worker[0]);
+    }
   return TRUE;
 }
 

@@ -256,8 +256,9 @@ run_by_sums(const TestCase *c, CnvAlgorithm algorithm, gboolean by_sums)
   count_sums(algorithm, &runs_before, &tiles_before, &transformed_before);
   test_case_run(c);
   count_sums(algorithm, &runs, &tiles, &transformed);
-  ck_assert_msg(transformed > transformed_before || (tiles > tiles_before) == (by_sums && runs > runs_before), "%s %s, radius %d: %s by sums", c->format,
-                c->filter->name, c->radius, tiles > tiles_before ? "done" : "not done");
+  ck_assert_msg(transformed > transformed_before || (tiles > tiles_before) == (by_sums && runs > runs_before),
+                "%s %s, radius %d: %s by sums", c->format, c->filter->name, c->radius,
+                tiles > tiles_before ? "done" : "not done");
 }
 
 /* The radii at which sums begin to slide, and those of sigma 5, 20 and 80. Long rows and columns show what adds up. */
