@@ -34,7 +34,7 @@ typedef struct {
 typedef struct {
   int columns, rows; /* complex numbers, of samples with their apron; powers of two; columns 0: none is */
   int width, height; /* samples of output: of a row, in whole pixels, and in both halves down a column */
-  double products;   /* of a sample without it */
+  double products;   /* of a sample without it, for each that it takes with a single term */
   gpointer transform[4];
 } CpuFft;
 

@@ -49,18 +49,20 @@ cost_of(const CpuFft *fft, int samples, int rows)
   return TILE_PRODUCTS * numbers * log2(numbers) * slow * loss * tiles;
 }
 
-/* Products of a sample by the other ways. */
+/* Products of a sample by the other ways, by those of transforms for a single term: others are transformed to and not
+ * back. */
 static double
 products_without(const CpuPlane *plane)
 {
+  int n_terms = plane->from->n_terms;
   double products = 0;
 
-  for (int t = 0; t < plane->from->n_terms; t++) {
+  for (int t = 0; t < n_terms; t++) {
     const int *n = plane->from->term[t].n;
 
     products += plane->summed ? CNV_CPU_STEP_PRODUCTS * plane->term[t].n_steps : (double)n[CNV_X] * n[CNV_Y];
   }
-  return products;
+  return products / ((n_terms + 1) / 2.0);
 }
 
 /* A sample's error is that of all in its tile, however small it is itself. */
@@ -68,17 +70,18 @@ static gboolean
 is_exact(const CpuPlane *plane)
 {
   const CnvPlane *from = plane->from;
-  double squares = 0, gain = 0, frames = 0;
+  const CnvPlan *plan = plane->plan;
+  double squares = 0, gain = 0, frames = plan->not_time_separable ? 1 : 0;
 
   for (int t = 0; t < from->n_terms; t++)
     for (int y = 0; y < from->term[t].n[CNV_Y]; y++)
       for (int x = 0; x < from->term[t].n[CNV_X]; x++)
-        squares += pow(cnv_plan_tap(plane->plan, &from->term[t], x, y), 2);
+        squares += pow(cnv_plan_tap(plan, &from->term[t], x, y), 2);
   for (int c = 0; c < from->channels; c++)
     gain = MAX(gain, fabs(from->gain[c]));
-  for (int i = 0; i < plane->plan->n_temporal_taps; i++)
-    frames += plane->plan->not_time_separable ? 1 : fabs(plane->plan->weight[i]);
-  return ERROR * from->full[0] / 2 * gain * sqrt(squares) * (plane->plan->n_temporal_taps > 1 ? frames : 1) <=
+  for (int i = 0; i < plan->n_temporal_taps && !plan->not_time_separable; i++)
+    frames += fabs(plan->weight[i]);
+  return ERROR * from->full[0] / 2 * gain * sqrt(squares) * frames <=
          (from->full[0] > 4095 ? ERROR_MOST_OF_16_BITS : ERROR_MOST);
 }
 

@@ -58,7 +58,7 @@ def convolution(size):
 
 def filter2d(pixel_format, size):
     """Both sides by Fourier transforms, where our build has them."""
-    return Case('cv2.filter2D', 'filter2d', pixel_format, str(size), dense(size)[1], 'python3-opencv', 3)
+    return Case('cv2.filter2D', 'filter2d', pixel_format, str(size), dense(size)[1], 'python3-opencv', 2)
 
 
 CASES = [
