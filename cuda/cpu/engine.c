@@ -29,11 +29,11 @@ typedef struct {
   CnvWorkKey key;       /* of the work that jobs and tiles are for */
   GArray *jobs, *masks; /* of CnvRectJob and CnvMaskRect */
   CnvMaskBytes mask_bytes;
-  GArray *tiles;         /* of CpuTile */
-  guint n_first;         /* tiles that are done before the others, which change other bits of the same words */
-  guint first_tile;      /* of those under way */
-  guint sliding, summed; /* tiles of CpuPlanes that are so */
-  guint copied;          /* bits: planes of the frame to be copied */
+  GArray *tiles;              /* of CpuTile */
+  guint n_first;              /* tiles that are done before the others, which change other bits of the same words */
+  guint first_tile;           /* of those under way */
+  guint sliding, summed, fft; /* tiles that are done so */
+  guint copied;               /* bits: planes of the frame to be copied */
 } CpuSession;
 
 /* ---- cutting a frame's work ---- */
@@ -52,7 +52,8 @@ static void
 cut_job(CpuSession *self, const CnvRectJob *job, const CpuPlane *plane)
 {
   int threads = (int)self->base.stats.threads, channels = plane->from->channels;
-  int width = cnv_cpu_tile_samples(plane, job->width * channels) / channels;
+  gboolean fft = cnv_cpu_fft_suits(&plane->fft, job->width * channels, job->height);
+  int width = (fft ? plane->fft.width : cnv_cpu_tile_samples(plane, job->width * channels)) / channels;
   int right = job->x + job->width, bottom = job->y + job->height;
   int total = job->height * cnv_divide_up(job->width, width); /* rows of all columns of tiles */
   int least = cnv_divide_up(total, threads > 1 ? threads * TILES_A_THREAD : 1), most = cnv_divide_up(total, threads);
@@ -61,6 +62,7 @@ cut_job(CpuSession *self, const CnvRectJob *job, const CpuPlane *plane)
                  plane->summed ? plane->most_rows : job->height);
   guint before = self->tiles->len;
 
+  rows = fft ? plane->fft.height : rows;
   for (int top = job->y, end; top < bottom; top = end) {
     end = cnv_cpu_mosaic_end(plane->from, job, MIN(top + rows, bottom));
     for (int first = job->x; first < right; first += width) {
@@ -70,13 +72,15 @@ cut_job(CpuSession *self, const CnvRectJob *job, const CpuPlane *plane)
                       .first = first,
                       .last = MIN(first + width, right),
                       .top = top,
-                      .bottom = end};
+                      .bottom = end,
+                      .middle = fft ? (top + end + 1) / 2 : 0};
 
       g_array_append_val(self->tiles, tile);
     }
   }
   self->sliding += plane->sliding ? self->tiles->len - before : 0;
-  self->summed += plane->summed ? self->tiles->len - before : 0;
+  self->fft += fft ? self->tiles->len - before : 0;
+  self->summed += plane->summed && !fft ? self->tiles->len - before : 0;
 }
 
 /* The plane that a job is for; NULL: it is copied. Plans may differ in that. */
@@ -127,7 +131,7 @@ cut(CpuSession *self, const CnvWork *work)
     if (plan->plane[p].plain && plan->plane[p].filtered && plan->plane[p].algorithm != CNV_ALGORITHM_NAIVE)
       self->copied &= ~(1u << plan->plane[p].component[0].plane); /* its tiles write all of it */
   g_array_set_size(self->tiles, 0);
-  self->sliding = self->summed = 0;
+  self->sliding = self->summed = self->fft = 0;
   self->n_first = G_MAXUINT;
   self->base.stats.crowd =
       MAX(self->base.stats.crowd, cnv_rect_jobs_make(work, &self->mask_bytes, self->jobs, self->masks));
@@ -235,6 +239,7 @@ cpu_submit(CnvSession *base, const CnvWork *work, const CnvFrame *in, const CnvF
   stats->frames++;
   stats->sliding += self->sliding;
   stats->summed += self->summed;
+  stats->fft += self->fft;
   stats->compute_us += ((double)(g_get_monotonic_time() - start) - stats->compute_us) / (double)stats->frames;
   return TRUE;
 }

@@ -131,6 +131,7 @@ shape_plane(CpuPlane *plane, const CnvPlan *plan, const CnvPlane *from, gboolean
   for (int t = 0; t < from->n_terms && plane->summed; t++)
     plane->term[t].slots++;
   plane->sliding = slides && cnv_cpu_find_cosines(plane);
+  cnv_cpu_fft_shape(plane);
   if (plane->sliding) {
     plane->term[0].slots = 0;
     plane->slots = from->term[0].n[CNV_Y]; /* rows that starting loads */
@@ -139,7 +140,7 @@ shape_plane(CpuPlane *plane, const CnvPlan *plan, const CnvPlane *from, gboolean
     plane->max_samples = CLAMP(RING_BYTES / (int)sizeof(float) / near, TILE_MIN, TILE_MAX);
   }
   plane->products = count_products(plane);
-  plane->widest = cnv_cpu_tile_samples(plane, MIN(samples, plane->max_samples));
+  plane->widest = MAX(cnv_cpu_tile_samples(plane, MIN(samples, plane->max_samples)), plane->fft.width);
   shape_rows(plane);
 }
 
@@ -153,6 +154,7 @@ fill_taps(CpuPlane *plane, CpuTerm *term, Arena *arena)
   int width = plane->dense ? from->n[CNV_X] : 1, zeros = CNV_CPU_ROWS - 1;
   float *to = take(arena, (gsize)width * (from->n[CNV_Y] + 2 * zeros), sizeof(float));
 
+  term->spectrum = take(arena, 2 * (gsize)plane->fft.columns * plane->fft.rows, sizeof(float));
   if (plane->summed)
     term->steps = take(arena, term->n_steps, sizeof(CpuStep));
   for (int axis = 0; axis < CNV_N_AXES && plane->sliding; axis++) {
@@ -229,6 +231,19 @@ lay_out_sliding(CpuWorker *worker, const CpuPlane *plane, Arena *arena)
   worker->squares = take(arena, CNV_CPU_CHUNK * CNV_CPU_BAND, sizeof(float));
 }
 
+static void
+lay_out_fft(CpuWorker *worker, const CpuPlane *plane, Arena *arena)
+{
+  const CpuFft *fft = &plane->fft;
+  gsize numbers = plane->from->n_terms > 1 ? (gsize)fft->columns * fft->rows : 0;
+
+  worker->tile = take(arena, cnv_cpu_fft_tile_floats(fft), sizeof(float));
+  worker->strip = take(arena, cnv_cpu_fft_strip_floats(fft), sizeof(float));
+  worker->numbers = take(arena, 2 * (gsize)fft->columns, sizeof(float));
+  worker->lower_line = take(arena, plane->line_length, sizeof(float));
+  worker->sums_of_terms = take(arena, 2 * numbers, sizeof(float));
+}
+
 gsize
 cnv_cpu_worker_lay_out(CpuWorker *worker, const CpuPlane *plane)
 {
@@ -254,6 +269,8 @@ cnv_cpu_worker_lay_out(CpuWorker *worker, const CpuPlane *plane)
   }
   if (plane->sliding)
     lay_out_sliding(worker, plane, &arena);
+  if (plane->fft.columns)
+    lay_out_fft(worker, plane, &arena);
   return arena.used;
 }
 
@@ -304,6 +321,8 @@ allocate(CpuPrepared *self, guint n_threads, GError **error)
 static void
 forget_plans(CpuPrepared *self)
 {
+  for (guint p = 0; p < self->n_plans * CNV_MAX_PLANES; p++)
+    cnv_cpu_fft_clear(&self->plane[p].fft);
   for (guint i = 0; i < self->n_plans; i++)
     cnv_plan_unref(self->plan[i]);
   self->n_plans = 0;
@@ -342,6 +361,11 @@ cnv_cpu_prepare(CpuPrepared *self, const CnvWork *work, guint n_threads, GError 
     forget_plans(self);
     return FALSE;
   }
+  for (guint p = 0; p < self->n_plans * CNV_MAX_PLANES; p++)
+    if (self->plane[p].fft.columns) {
+      cnv_cpu_worker_lay_out(&self->worker[0], &self->plane[p]);
+      cnv_cpu_fft_start(&self->plane[p], &self->worker[0]);
+    }
   return TRUE;
 }
 

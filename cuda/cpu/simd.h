@@ -94,6 +94,13 @@ typedef struct {
   void (*transpose)(float *to, gsize to_stride, const float *from, gsize from_stride);
 } CpuSimdCosines;
 
+/* Between transforms. A complex number is its real and its imaginary part, one after the other. */
+typedef struct {
+  void (*join)(float *to, const float *real, const float *imaginary, int n);
+  void (*part)(float *to, const float *from, int n); /* real parts; from an imaginary one on, these */
+  void (*multiply)(float *to, const float *factor, int n);
+} CpuSimdFft;
+
 /* n counts samples. row, column, dense and steps round n up to CNV_CPU_BLOCK, the others take any n; none asks for an
  * alignment. */
 typedef struct {
@@ -129,6 +136,7 @@ typedef struct {
   /* One row of output of dense taps as steps: rows of sums, that above the first tap's row first. */
   void (*steps)(float *to, const float *const *rows, int n, const CpuStep *steps, int n_steps);
   const CpuSimdCosines *cosines;
+  const CpuSimdFft *fft;
 } CpuSimd;
 
 extern const CpuSimd cnv_cpu_simd_plain;  /* for any machine of the family */
@@ -137,3 +145,4 @@ extern const CpuSimd cnv_cpu_simd_avx2;   /* x86-64 alone */
 extern const CpuSimd cnv_cpu_simd_avx512; /* x86-64 alone */
 
 extern const CpuSimdCosines cnv_cpu_cosines_plain, cnv_cpu_cosines_neon, cnv_cpu_cosines_avx2, cnv_cpu_cosines_avx512;
+extern const CpuSimdFft cnv_cpu_fft_plain, cnv_cpu_fft_neon, cnv_cpu_fft_avx2, cnv_cpu_fft_avx512;

@@ -144,6 +144,10 @@ cnv_cpu_tile_run(CpuWorker *worker, const CpuTile *tile)
     run_mosaic(worker, tile);
     return;
   }
+  if (tile->middle) {
+    cnv_cpu_fft_run(worker, tile);
+    return;
+  }
   if (plane->sliding) {
     cnv_cpu_slide(worker, tile);
     return;
