@@ -11,10 +11,10 @@
 #define VARIANT(kind, called, x, y, numbers, ...)                                                                      \
   {kind,     called,     .reach = CNV_BLUR_LEAD(x), .rows = CNV_BLUR_LEAD(y), .terms = 1, .digits = numbers, .k_x = x, \
    .k_y = y, __VA_ARGS__},
-#define TILE(kind, x, y, m, height, fitting, numbers, n_frames)                                                        \
+#define TILE(kind, x, y, m, height, fitting, numbers, ...)                                                             \
   VARIANT(kind, #x "x" #y, x, y, numbers, .width = 16 * CNV_TILE_WARPS * (m), .tile_rows = height, .blocks = fitting,  \
-          .frames = n_frames)
-#define PLAIN(x, y, m, height, blocks) TILE("blur", x, y, m, height, blocks, 1, 1)
+          __VA_ARGS__)
+#define PLAIN(x, y, m, height, blocks) TILE("blur", x, y, m, height, blocks, 1, .frames = 1)
 #define PIXELS(x, y, height, fitting)                                                                                  \
   {"blur_pixels",                                                                                                      \
    #x "x" #y,                                                                                                          \
@@ -29,15 +29,20 @@
    .tile_rows = height,                                                                                                \
    .blocks = fitting,                                                                                                  \
    .frames = 1},
-#define SPLIT(x, y, m, height, blocks) TILE("blur_split", x, y, m, height, blocks, 2, 1)
-#define OVER_TIME(x, y, m, height, blocks) TILE("blur_over_time", x, y, m, height, blocks, 2, 2)
+#define SPLIT(x, y, m, height, blocks) TILE("blur_split", x, y, m, height, blocks, 2, .frames = 1)
+#define OVER_TIME_U8(x, y, m, height, blocks)                                                                          \
+  TILE("blur_over_time", x, y, m, height, blocks, 2, .frames = 2, .bytes = 1)
+#define OVER_TIME_U16(x, y, m, height, blocks)                                                                         \
+  TILE("blur_over_time", x, y, m, height, blocks, 2, .frames = 2, .bytes = 2)
 #define STRIP(kind, x, n, fitting, numbers)                                                                            \
   VARIANT(kind, #x, x, CNV_RING_STEPS, numbers, .width = CNV_RING_WIDTH, .tile_rows = CNV_RING_ROWS, .ring = n,        \
           .blocks = fitting, .frames = 1)
 #define RING(x, n, blocks) STRIP("ring", x, n, blocks, 1)
 #define RING_SPLIT(x, n, blocks) STRIP("ring_split", x, n, blocks, 2)
-static const CnvVariant variants[] = {CNV_BLUR_PIXELS_VARIANTS(PIXELS) CNV_BLUR_VARIANTS(PLAIN) CNV_RING_VARIANTS(
-    RING) CNV_BLUR_SPLIT_VARIANTS(SPLIT) CNV_BLUR_SPLIT_VARIANTS(OVER_TIME) CNV_RING_SPLIT_VARIANTS(RING_SPLIT){NULL}};
+static const CnvVariant variants[] = {CNV_BLUR_PIXELS_VARIANTS(PIXELS) CNV_BLUR_VARIANTS(PLAIN) CNV_RING_VARIANTS(RING)
+                                          CNV_BLUR_SPLIT_VARIANTS(SPLIT) CNV_BLUR_SPLIT_VARIANTS(OVER_TIME_U8)
+                                              CNV_BLUR_WIDE_SPLIT_VARIANTS(OVER_TIME_U16)
+                                                  CNV_RING_SPLIT_VARIANTS(RING_SPLIT){NULL}};
 
 /* Mean error of rounding to f16, relative to the deviation of what is rounded: 2^-12 at most, three quarters of the
  * binade in the mean. */

@@ -212,11 +212,14 @@ typedef struct {
  * width, 16 pixels of each warp. */
 #define CNV_BLUR_PIXELS_VARIANTS(V) V(2, 2, 64, 5)
 #define CNV_PIXEL_WIDTH (64 * CNV_TILE_WARPS)
-/* The same with taps and row sums split in two numbers, of one frame and of sums over time. */
-#define CNV_BLUR_SPLIT_VARIANTS(V)                                                                                     \
-  V(2, 2, 2, 64, 4)                                                                                                    \
+/* The same with taps and row sums split in two numbers, of one frame, and of sums over time; of those, samples of 16
+ * bits have the wide ones alone. */
+#define CNV_BLUR_WIDE_SPLIT_VARIANTS(V)                                                                                \
   V(3, 3, 1, 128, 4)                                                                                                   \
   V(5, 5, 1, 128, 3)
+#define CNV_BLUR_SPLIT_VARIANTS(V)                                                                                     \
+  V(2, 2, 2, 64, 4)                                                                                                    \
+  CNV_BLUR_WIDE_SPLIT_VARIANTS(V)
 /* blur_ring: steps along x, rows of a round by 16, blocks that should fit a multiprocessor; steps along y are free. */
 #define CNV_RING_VARIANTS(V)                                                                                           \
   V(9, 4, 4)                                                                                                           \

@@ -88,8 +88,9 @@ BLOCKS(stage_out, stage_out(b, l))
 #define BLUR_SPLIT(K_X, K_Y, M, rows, blocks)                                                                          \
   TILES(blur_split_u8_##K_X##x##K_Y, blocks, blur<uint8_t, K_X, K_Y, M, true, false>)                                  \
   TILES(blur_split_u16_##K_X##x##K_Y, blocks, blur<uint16_t, K_X, K_Y, M, true, false>)
-#define BLUR_OVER_TIME(K_X, K_Y, M, rows, blocks)                                                                      \
-  TILES(blur_over_time_u8_##K_X##x##K_Y, blocks, blur<uint8_t, K_X, K_Y, M, true, true>)                               \
+#define BLUR_OVER_TIME_U8(K_X, K_Y, M, rows, blocks)                                                                   \
+  TILES(blur_over_time_u8_##K_X##x##K_Y, blocks, blur<uint8_t, K_X, K_Y, M, true, true>)
+#define BLUR_OVER_TIME_U16(K_X, K_Y, M, rows, blocks)                                                                  \
   TILES(blur_over_time_u16_##K_X##x##K_Y, blocks, blur<uint16_t, K_X, K_Y, M, true, true>)
 #define DENSE_U8(K, TERMS, D, ROWS, COLUMNS, blocks)                                                                   \
   TILES(dense_u8_##K##_##TERMS##_##D##_##ROWS, blocks, dense<uint8_t, K, TERMS, D, ROWS, COLUMNS>)
@@ -109,7 +110,8 @@ WARPS(one_tap_u16, CNV_ONE_TAP_WARPS, 32 / CNV_ONE_TAP_WARPS, one_tap<uint16_t>)
 CNV_BLUR_PIXELS_VARIANTS(BLUR_PIXELS)
 CNV_BLUR_VARIANTS(BLUR)
 CNV_BLUR_SPLIT_VARIANTS(BLUR_SPLIT)
-CNV_BLUR_SPLIT_VARIANTS(BLUR_OVER_TIME)
+CNV_BLUR_SPLIT_VARIANTS(BLUR_OVER_TIME_U8)
+CNV_BLUR_WIDE_SPLIT_VARIANTS(BLUR_OVER_TIME_U16)
 CNV_RING_VARIANTS(RING)
 CNV_RING_SPLIT_VARIANTS(RING_SPLIT)
 CNV_DENSE_U8_VARIANTS(DENSE_U8)

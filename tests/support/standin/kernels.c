@@ -94,8 +94,8 @@ add_tiles(void)
   add_named((Variant){.bytes = 1, .k_x = x, .k_y = y, .groups = 4, .parts = 1, .pixels = TRUE}, sizeof(CnvTileArgs),   \
             tiles_blur, "cnv_blur_pixels_u8_%dx%d", x, y);
 #define SPLIT(x, y, m, height, blocks) BLUR("blur_split", 1, x, y, m, 2, FALSE) BLUR("blur_split", 2, x, y, m, 2, FALSE)
-#define OVER_TIME(x, y, m, height, blocks)                                                                             \
-  BLUR("blur_over_time", 1, x, y, m, 2, TRUE) BLUR("blur_over_time", 2, x, y, m, 2, TRUE)
+#define OVER_TIME_U8(x, y, m, height, blocks) BLUR("blur_over_time", 1, x, y, m, 2, TRUE)
+#define OVER_TIME_U16(x, y, m, height, blocks) BLUR("blur_over_time", 2, x, y, m, 2, TRUE)
 #define DENSE(size, k, n_terms, n_digits, n_rows)                                                                      \
   add_named((Variant){.bytes = size, .k_x = k, .terms = n_terms, .digits = n_digits, .rows = n_rows},                  \
             sizeof(CnvTileArgs), tiles_dense, "cnv_dense_%s_%d_%d_%d_%d", types[size], k, n_terms, n_digits, n_rows);
@@ -112,7 +112,8 @@ add_tiles(void)
   CNV_BLUR_PIXELS_VARIANTS(PIXELS)
   CNV_BLUR_VARIANTS(PLAIN)
   CNV_BLUR_SPLIT_VARIANTS(SPLIT)
-  CNV_BLUR_SPLIT_VARIANTS(OVER_TIME)
+  CNV_BLUR_SPLIT_VARIANTS(OVER_TIME_U8)
+  CNV_BLUR_WIDE_SPLIT_VARIANTS(OVER_TIME_U16)
   CNV_RING_VARIANTS(RING)
   CNV_RING_SPLIT_VARIANTS(RING_SPLIT)
   CNV_DENSE_U8_VARIANTS(DENSE_U8)
