@@ -17,6 +17,7 @@ typedef struct {
   int digits;      /* numbers that a sum is made of: blur: of f16; dense: of integers; 0: float32 */
   int k_x, k_y;    /* blur, dense: steps along either axis */
   int kept_rows;   /* dense: rows of taps that it always has; 0: any number */
+  int pairs;       /* dense: of frames, at most, that a step takes together; 0: it takes frames one after the other */
   int ring;        /* blur: by so many times 16 rows a round; 0: tiles as a whole */
   int frames;      /* 1: one alone; 2: two and more; 0: any number */
   gboolean pixels; /* blur: it takes words of four channels, one of which is copied, and plain levels alone */

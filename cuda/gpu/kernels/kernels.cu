@@ -95,6 +95,8 @@ BLOCKS(stage_out, stage_out(b, l))
   TILES(dense_u8_##K##_##TERMS##_##D##_##ROWS, blocks, dense<uint8_t, K, TERMS, D, ROWS, COLUMNS>)
 #define DENSE_U16(K, TERMS, D, ROWS, COLUMNS, blocks)                                                                  \
   TILES(dense_u16_##K##_##TERMS##_##D##_##ROWS, blocks, dense<uint16_t, K, TERMS, D, ROWS, COLUMNS>)
+#define DENSE_OVER_TIME(ROWS, PAIRS, blocks)                                                                           \
+  TILES(dense_over_time_u8_##ROWS##_##PAIRS, blocks, dense_over_time<ROWS, PAIRS>)
 #define RING(K_X, ROWS, blocks) TILES(ring_u8_##K_X, blocks, blur_ring<uint8_t, K_X, ROWS, false>)
 #define RING_SPLIT(K_X, ROWS, blocks)                                                                                  \
   TILES(ring_split_u8_##K_X, blocks, blur_ring<uint8_t, K_X, ROWS, true>)                                              \
@@ -112,4 +114,5 @@ CNV_RING_VARIANTS(RING)
 CNV_RING_SPLIT_VARIANTS(RING_SPLIT)
 CNV_DENSE_U8_VARIANTS(DENSE_U8)
 CNV_DENSE_U16_VARIANTS(DENSE_U16)
+CNV_DENSE_OVER_TIME_VARIANTS(DENSE_OVER_TIME)
 #endif

@@ -101,6 +101,9 @@ add_tiles(void)
             sizeof(CnvTileArgs), tiles_dense, "cnv_dense_%s_%d_%d_%d_%d", types[size], k, n_terms, n_digits, n_rows);
 #define DENSE_U8(k, terms, digits, rows, columns, blocks) DENSE(1, k, terms, digits, rows)
 #define DENSE_U16(k, terms, digits, rows, columns, blocks) DENSE(2, k, terms, digits, rows)
+#define DENSE_OVER_TIME(n_rows, n, blocks)                                                                             \
+  add_named((Variant){.bytes = 1, .k_x = 1, .terms = 1, .digits = 2, .rows = n_rows, .pairs = n}, sizeof(CnvTileArgs), \
+            tiles_dense, "cnv_dense_over_time_u8_%d_%d", n_rows, n);
 #define STRIP(name, size, x, n, numbers)                                                                               \
   add_named((Variant){.bytes = size, .k_x = x, .ring = n, .parts = numbers}, sizeof(CnvTileArgs), tiles_blur,          \
             "cnv_%s_%s_%d", name, types[size], x);
@@ -114,6 +117,7 @@ add_tiles(void)
   CNV_RING_SPLIT_VARIANTS(RING_SPLIT)
   CNV_DENSE_U8_VARIANTS(DENSE_U8)
   CNV_DENSE_U16_VARIANTS(DENSE_U16)
+  CNV_DENSE_OVER_TIME_VARIANTS(DENSE_OVER_TIME)
 }
 
 const StandinKernel *

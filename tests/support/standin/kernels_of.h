@@ -20,6 +20,7 @@ typedef struct {
   gboolean pixels;       /* blur: words of four channels */
   int terms;             /* dense */
   int digits, rows;      /* dense; rows of taps in registers, or 0 */
+  int pairs;             /* dense: of frames, or 0 */
 } Variant;
 
 typedef struct {

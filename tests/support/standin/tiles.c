@@ -165,7 +165,8 @@ reached_by(const Variant *v, const CnvTileJob *s)
   if (v->is_fused)
     return (Reached){s->lead, top, 8 * CNV_FUSED_GROUPS(n_rows) - top, CNV_FUSED_LOADED * bytes};
   if (v->digits)
-    return (Reached){lead, top, MAX(n_rows, 1) - 1 - top, CNV_TILE_PITCH(16, width, lead * bytes)};
+    return (Reached){lead, top, MAX(n_rows, 1) - 1 - top,
+                     v->pairs ? CNV_DENSE_PITCH_OVER_TIME : CNV_TILE_PITCH(16, width, lead * bytes)};
   top = v->ring ? CNV_BLUR_LEAD(s->steps_y) : s->top;
   return (Reached){lead, top, top, CNV_TILE_PITCH(16 * bytes, width, lead * bytes)};
 }
@@ -640,6 +641,13 @@ dense_words(const Variant *v)
   return (gsize)CNV_DENSE_FRAGMENTS(v->bytes, v->k_x, v->terms, v->digits) * 64;
 }
 
+/* Place of a row of taps among those of all frames: in pairs of frames these lie side by side. */
+static int
+place_of(const Variant *v, int frame, int row, int n_rows)
+{
+  return v->pairs ? row * 2 * v->pairs + frame : frame * n_rows + row;
+}
+
 /* The bands of all rows of taps: [frame][row][term]. */
 static Band *
 find_bands(const KernelRun *run, const CnvTileJob *s, int frames, int n_rows, const guint32 *words, Around *around)
@@ -649,12 +657,13 @@ find_bands(const KernelRun *run, const CnvTileJob *s, int frames, int n_rows, co
   Band *bands = g_new(Band, frames * n_rows * v->terms);
 
   for (int i = 0; i < frames * n_rows * v->terms; i++) {
-    const Fragments from = {words + (gsize)(i / v->terms / 2) * dense_words(v),
+    int place = place_of(v, i / v->terms / n_rows, i / v->terms % n_rows, n_rows);
+    const Fragments from = {words + (gsize)(place / 2) * dense_words(v),
                             v,
                             v->k_x,
                             8 * CNV_DENSE_PRODUCTS(v->bytes, v->k_x),
                             i % v->terms,
-                            i / v->terms % 2,
+                            place % 2,
                             TRUE};
     int above = 0, below = 0, row = i / v->terms % n_rows - s->term.anchor[CNV_Y];
 
@@ -712,15 +721,16 @@ dense_tiles(const KernelRun *run, Tiles *tiles)
   const CnvTileJob *s = tiles->tiles;
   int n_rows = v->rows ? v->rows : s->term.n[CNV_Y], frames = MAX(tiles->n_sources, 1);
   gsize n = (gsize)samples_of(tiles) * s->job.height, n_words = dense_words(v);
-  const guint32 *words = open_words(run, s, n_words * (gsize)MAX((frames * n_rows + 1) / 2, 1));
+  int places = (v->pairs ? 2 * v->pairs : frames) * n_rows;
+  const guint32 *words = open_words(run, s, n_words * (gsize)MAX((places + 1) / 2, 1));
   g_autofree double *first = g_new0(double, n), *second = g_new0(double, n);
   double *acc[] = {first, second};
   Around around = {0};
   Band *bands;
 
   open_levels(run, tiles);
-  if (v->rows && tiles->n_sources > 1)
-    standin_report("%s has taps for one frame", run->name);
+  if (v->rows && frames > MAX(2 * v->pairs, 1))
+    standin_report("%s has taps for other frames than %d", run->name, frames);
   if (!words)
     return;
   bands = find_bands(run, s, frames, n_rows, words, &around);
