@@ -236,6 +236,22 @@ neighbour_at(int i)
   return i / 4 * 2 + i % 4 / 2 * 8 + i % 2;
 }
 
+/* The same of 16 rows of pixels, in each half the even ones first: a lane has two that are four apart. */
+static int
+row_of_pixels_at(int i)
+{
+  return i / 8 * 8 + i % 4 * 2 + i % 8 / 4;
+}
+
+/* Row or column of A that is output or sample i of 16. */
+static int
+place_at(const Fixture *f, CnvAxis axis, int i)
+{
+  if (axis == CNV_X)
+    return neighbour_at(i);
+  return f->variant->pixels ? row_of_pixels_at(i) : i;
+}
+
 /* The taps by distance from the output, -lead to lead, in `taps`; every output has them, and no others. */
 static void
 rebuild_band(const Fixture *f, const guint32 *words, CnvAxis axis, double *taps)
@@ -245,7 +261,7 @@ rebuild_band(const Fixture *f, const guint32 *words, CnvAxis axis, double *taps)
   memset(taps, 0, (gsize)(2 * lead + 1) * sizeof(double));
   for (int out = 0; out < 16; out++)
     for (int at = 0; at < 16 * steps; at++) {
-      int row = axis == CNV_X ? neighbour_at(out) : out, k = axis == CNV_X ? neighbour_at(at % 16) : at % 16;
+      int row = place_at(f, axis, out), k = place_at(f, axis, at % 16);
       int away = at - lead - out;
       double got = 0;
 
@@ -307,7 +323,8 @@ check_sums(const Fixture *f, double sum_x, const double *y, int lead_y)
 static double
 check_row_of_blur(const Fixture *f, const double *y, int lead_y)
 {
-  int digits = f->variant->digits, steps = f->variant->k_x, lead = CNV_BLUR_LEAD(steps), C = f->plane->channels;
+  int digits = f->variant->digits, steps = f->variant->k_x, lead = CNV_BLUR_LEAD(steps);
+  int C = f->variant->pixels ? 1 : f->plane->channels;
   double *x = g_new(double, 2 * lead + 1), room, sum;
 
   rebuild_band(f, f->words + digits * f->job.steps_y * 128, CNV_X, x);
