@@ -116,7 +116,7 @@ START_TEST(test_whole_frames)
       {&signed_row, CNV_ALGORITHM_FUSED, CNV_KERNEL_FUSED, "fused", NULL},
       {&sharpen, CNV_ALGORITHM_TENSOR, CNV_KERNEL_DENSE, "dense", "1_1_1_4"},
       {&unsharp, CNV_ALGORITHM_TENSOR, CNV_KERNEL_BLUR, "blur", "3x3"},
-      {&full_rank, CNV_ALGORITHM_TENSOR, CNV_KERNEL_DENSE, "dense", "1_1_2_6"},
+      {&full_rank, CNV_ALGORITHM_TENSOR, CNV_KERNEL_DENSE, "dense", "1_1_2_8"},
       {&one_tap, CNV_ALGORITHM_TENSOR, CNV_KERNEL_ONE_TAP, "one_tap", NULL},
       {&of_3_frames, CNV_ALGORITHM_TENSOR, CNV_KERNEL_BLUR, "blur_over_time", "2x2"},
       {&of_5_frames, CNV_ALGORITHM_TENSOR, CNV_KERNEL_DENSE, "dense_over_time", "5_3"},

@@ -248,7 +248,6 @@ cnv_ring_bytes(int bytes, int pitch, int k_x, int steps, int blocks, int parts)
 #define CNV_DENSE_U8_VARIANTS(V)                                                                                       \
   V(1, 1, 1, 4, 32, 7)                                                                                                 \
   V(1, 1, 2, 4, 32, 7)                                                                                                 \
-  V(1, 1, 2, 6, 32, 6)                                                                                                 \
   V(1, 1, 2, 8, 32, 6)                                                                                                 \
   V(2, 1, 2, 0, 64, 4)                                                                                                 \
   V(3, 1, 2, 0, 64, 4)                                                                                                 \
