@@ -148,11 +148,11 @@ add_job(Cutter *c, const Area *area, CnvMaskRect rect, gboolean covered)
   job.y = rect.y0;
   job.width = rect.x1 - rect.x0;
   job.height = rect.y1 - rect.y0;
-  job.first_mask_rect = (int)c->masks->len;
+  job.first_mask_rect = (int)c->made->mask_rects->len;
   job.n_mask_rects = one_layer && full ? 0 : n;
   for (int i = 0; i < job.n_mask_rects; i++)
-    g_array_append_val(c->masks, c->mask[c->selected[i]]);
-  g_array_append_val(c->jobs, job);
+    g_array_append_val(c->made->mask_rects, c->mask[c->selected[i]]);
+  g_array_append_val(c->made->jobs, job);
   c->cost += cnv_cutter_cost(c, &rect);
   if (job.n_mask_rects > 0)
     c->cost += size_of(&rect) * (job.n_mask_rects * WEIGHT_COST + (one_layer ? BLEND_COST : SHARE_COST));
@@ -224,7 +224,7 @@ cut_layer(Cutter *c, const Area *area, int first, int last)
   gboolean invert = c->work->invert, few = last - first <= CNV_CROWD;
   int n = 0;
   CnvMaskRect around = {0};
-  guint n_jobs = c->jobs->len, n_masks = c->masks->len;
+  guint n_jobs = c->made->jobs->len, n_masks = c->made->mask_rects->len;
   double cost = c->cost, most;
 
   for (int i = first; i < last; i++) {
@@ -243,7 +243,7 @@ cut_layer(Cutter *c, const Area *area, int first, int last)
     for (int i = 0; i < c->n_pieces; i++)
       add_job(c, area, c->piece[i], TRUE);
     if (c->n <= CNV_CROWD ||
-        (c->jobs->len - n_jobs <= (guint)(PIECES_A_MASK * (last - first) + 1) && c->cost - cost <= most))
+        (c->made->jobs->len - n_jobs <= (guint)(PIECES_A_MASK * (last - first) + 1) && c->cost - cost <= most))
       return;
     undo(c, n_jobs, n_masks, cost);
   }
