@@ -12,7 +12,7 @@ add_property(GstCudaConvolveRegions *regions)
   double rect[4] = {0, 0, regions->image->width, regions->image->height};
 
   if (roi->mask)
-    gst_cuda_convolve_regions_add_mask(regions, (GstCudaConvolveMaskSource){.file = roi->mask}, rect);
+    gst_cuda_convolve_regions_add_mask(regions, roi->mask, NULL, rect);
   for (guint i = 0; i < gst_cuda_convolve_roi_n_rects(roi); i++) {
     gst_cuda_convolve_roi_rect(roi, i, regions->image, rect);
     gst_cuda_convolve_regions_add_rect(regions, rect);
@@ -44,7 +44,7 @@ add_metas(GstCudaConvolveRegions *regions, GstBuffer *buffer)
     if (!gst_cuda_convolve_regions_take_type(regions, type ? type : ""))
       continue;
     if (mask)
-      gst_cuda_convolve_regions_add_mask(regions, (GstCudaConvolveMaskSource){.buffer = mask}, rect);
+      gst_cuda_convolve_regions_add_mask(regions, mask, NULL, rect);
     else
       gst_cuda_convolve_regions_add_rect(regions, rect);
   }

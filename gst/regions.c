@@ -121,12 +121,12 @@ gst_cuda_convolve_regions_add_rect(GstCudaConvolveRegions *regions, const double
 
 /* FALSE with the reason. A rectangle whose edges were moved would stretch the mask otherwise than it says. */
 static gboolean
-get_mask(GstCudaConvolveRegions *regions, GstCudaConvolveMaskSource *source, const double rect[4], CnvRegion *region,
+get_mask(GstCudaConvolveRegions *regions, GstCudaConvolveMask *mask, const double rect[4], CnvRegion *region,
          CnvRect *box, GError **error)
 {
-  const GstVideoMeta *meta = source->buffer ? gst_buffer_get_video_meta(source->buffer) : NULL;
+  const GstVideoMeta *meta = gst_buffer_get_video_meta(mask->buffer);
   const GstCudaConvolveRoi *roi = regions->roi;
-  const CnvRect *at = &source->place.rect;
+  const CnvRect *at = &mask->rect;
   guint64 n_cells = meta ? (guint64)meta->width * meta->height : 0;
 
   regions->n_cells += n_cells <= GST_CUDA_CONVOLVE_MASK_CELLS ? n_cells : 0; /* larger ones are refused by themselves */
@@ -138,25 +138,25 @@ get_mask(GstCudaConvolveRegions *regions, GstCudaConvolveMaskSource *source, con
                       "a mask is stretched over %.0fx%.0f pixels at (%.0f, %.0f), and no edge can lie farther "
                       "than %d pixels out: correct its place",
                       rect[2], rect[3], rect[0], rect[1], FAR);
-  source->place.frame_width = regions->image->width;
-  source->place.frame_height = regions->image->height;
-  source->place.expand = roi->expand * MAX(at->width, at->height);
-  source->place.feather = roi->feather;
-  return gst_cuda_convolve_masks_get(regions->masks, source, region, box, error);
+  mask->frame_width = regions->image->width;
+  mask->frame_height = regions->image->height;
+  mask->expand = roi->expand * MAX(at->width, at->height);
+  mask->feather = roi->feather;
+  return gst_cuda_convolve_masks_get(regions->masks, mask, region, box, error);
 }
 
 void
-gst_cuda_convolve_regions_add_mask(GstCudaConvolveRegions *regions, GstCudaConvolveMaskSource source,
+gst_cuda_convolve_regions_add_mask(GstCudaConvolveRegions *regions, GstBuffer *mask, GBytes *weight_of,
                                    const double rect[4])
 {
+  GstCudaConvolveMask placed = {.buffer = mask, .weight_of = weight_of, .rect = round_rect(rect, 0, 0)};
   GError *error = NULL;
   CnvRegion region = {{0}};
   CnvRect box;
 
-  source.place.rect = round_rect(rect, 0, 0);
   if (regions->region->len >= CNV_MAX_REGIONS) {
     gst_cuda_convolve_regions_add_rect(regions, rect);
-  } else if (reaches_frame(regions, &source.place.rect) && get_mask(regions, &source, rect, &region, &box, &error)) {
+  } else if (reaches_frame(regions, &placed.rect) && get_mask(regions, &placed, rect, &region, &box, &error)) {
     if (box.width > 0)
       add(regions, &region, &box);
   } else if (error) {

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "masks.h"
+#include "mask.h"
 #include "roi.h"
 
 typedef struct {
@@ -12,7 +12,7 @@ typedef struct {
   GHashTable *told;    /* likewise; the owner's */
   GArray *region;      /* CnvRegion, all by plan 0 */
   GArray *box;         /* CnvRect of each: it encloses all that has weight, feather aside */
-  GArray *masks;       /* see masks.h */
+  GArray *masks;       /* see mask.h */
   gsize n_cells;       /* of the frame's masks */
 
   /* Between begin and end. */
@@ -37,7 +37,7 @@ gboolean gst_cuda_convolve_regions_take_type(const GstCudaConvolveRegions *regio
 
 /* Adds a rectangle, or the ellipse in it: x, y, width, height in luma pixels, where it reaches the frame. */
 void gst_cuda_convolve_regions_add_rect(GstCudaConvolveRegions *regions, const double rect[4]);
-/* Adds a mask stretched over a rectangle; one that cannot be read hides all of it, or nothing with roi-invert. The rest
- * of the source is the list's to fill in. */
-void gst_cuda_convolve_regions_add_mask(GstCudaConvolveRegions *regions, GstCudaConvolveMaskSource source,
+/* Adds a mask stretched over a rectangle; one that cannot be read hides all of it, or nothing with roi-invert.
+ * weight_of: as in mask.h. */
+void gst_cuda_convolve_regions_add_mask(GstCudaConvolveRegions *regions, GstBuffer *mask, GBytes *weight_of,
                                         const double rect[4]);
