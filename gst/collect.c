@@ -57,8 +57,8 @@ static void
 smooth(GstCudaConvolveRegions *regions, GArray *tracks, gboolean is_next)
 {
   if (is_next)
-    gst_cuda_convolve_tracks_follow(tracks, regions->region, regions->box, regions->roi->smooth);
-  gst_cuda_convolve_tracks_append(tracks, regions->region, regions->box, !regions->roi->invert);
+    gst_cuda_convolve_tracks_follow(tracks, regions->region, regions->roi->smooth);
+  gst_cuda_convolve_tracks_append(tracks, regions->region, !regions->roi->invert);
 }
 
 /* A target has room for one region. */
@@ -71,7 +71,6 @@ keep_first(GstCudaConvolveRegions *regions)
       "are; set roi-target-x and -y to -1, or roi-types to what there is one of",
       regions->region->len, regions->roi->target_x);
   g_array_set_size(regions->region, 1);
-  g_array_set_size(regions->box, 1);
 }
 
 void
@@ -83,7 +82,7 @@ gst_cuda_convolve_collect(GstCudaConvolveRegions *regions, GArray *tracks, const
     add_metas(regions, buffer);
   else
     add_property(regions);
-  gst_cuda_convolve_regions_end(regions);
+  gst_cuda_convolve_regions_limit(regions);
   if (roi->source == CNV_ROI_META) {
     smooth(regions, tracks, is_next);
     gst_cuda_convolve_regions_limit(regions);

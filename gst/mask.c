@@ -194,46 +194,8 @@ grow(const GstCudaConvolveMask *mask, const Grid *grid, const guint8 *from)
   return weights;
 }
 
-/* Moves an edge from a rectangle's to that of the pixels that interpolation reaches from cells first..last. */
-static void
-box_axis(int first, int last, double pixel, int size, int *at, int *extent)
-{
-  int start = MAX((int)floor((first - 0.5) * pixel), 0), end = MIN((int)ceil((last + 1.5) * pixel), size);
-
-  *at += start;
-  *extent = end - start;
-}
-
-static CnvRect
-box_of(const guint8 *weights, const Grid *grid, const CnvRect *rect)
-{
-  int left = grid->width, right = -1, top = grid->height, bottom = -1;
-  CnvRect box = {rect->x, rect->y, 0, 0};
-
-  for (int y = 0; y < grid->height; y++) {
-    const guint8 *row = weights + (gsize)y * (gsize)grid->width;
-    int first = 0, last = grid->width - 1;
-
-    while (first <= last && row[first] == 0)
-      first++;
-    while (last > first && row[last] == 0)
-      last--;
-    if (first > last)
-      continue;
-    left = MIN(left, first);
-    right = MAX(right, last);
-    top = MIN(top, y);
-    bottom = y;
-  }
-  if (right < 0)
-    return box;
-  box_axis(left, right, (double)rect->width / grid->width, rect->width, &box.x, &box.width);
-  box_axis(top, bottom, (double)rect->height / grid->height, rect->height, &box.y, &box.height);
-  return box;
-}
-
 gboolean
-gst_cuda_convolve_mask_place(const GstCudaConvolveMask *mask, CnvRegion *region, CnvRect *box, GError **error)
+gst_cuda_convolve_mask_place(const GstCudaConvolveMask *mask, CnvRegion *region, GError **error)
 {
   g_autofree guint8 *read = gst_cuda_convolve_mask_read(mask->buffer, mask->weight_of, error), *grown = NULL;
   const guint8 *weights = read;
@@ -248,10 +210,7 @@ gst_cuda_convolve_mask_place(const GstCudaConvolveMask *mask, CnvRegion *region,
     weights = grown = grow(mask, &grid, read);
   *region = (CnvRegion){.rect = larger_rect(&mask->rect, &grid), .shape = CNV_SHAPE_MASK};
   region->mask = weights ? cnv_mask_new(grid.width, grid.height, grid.width, weights) : NULL;
-  if (!region->mask)
-    return cnv_refuse(error, "no memory for a mask of %dx%d samples: scale it", grid.width, grid.height);
-  *box = box_of(weights, &grid, &region->rect);
-  return TRUE;
+  return region->mask || cnv_refuse(error, "no memory for a mask of %dx%d samples: scale it", grid.width, grid.height);
 }
 
 /* ---- those that frames have ---- */
@@ -259,8 +218,7 @@ gst_cuda_convolve_mask_place(const GstCudaConvolveMask *mask, CnvRegion *region,
 typedef struct {
   GstCudaConvolveMask mask; /* with references */
   CnvRegion region;         /* likewise */
-  CnvRect box;
-  gboolean used; /* by this frame */
+  gboolean used;            /* by this frame */
 } Entry;
 
 static void
@@ -302,8 +260,7 @@ is_same(const GstCudaConvolveMask *a, const GstCudaConvolveMask *b)
 }
 
 gboolean
-gst_cuda_convolve_masks_get(GArray *masks, const GstCudaConvolveMask *mask, CnvRegion *region, CnvRect *box,
-                            GError **error)
+gst_cuda_convolve_masks_get(GArray *masks, const GstCudaConvolveMask *mask, CnvRegion *region, GError **error)
 {
   Entry made = {.mask = *mask}, *entry;
   guint i = 0;
@@ -311,7 +268,7 @@ gst_cuda_convolve_masks_get(GArray *masks, const GstCudaConvolveMask *mask, CnvR
   while (i < masks->len && !is_same(&g_array_index(masks, Entry, i).mask, mask))
     i++;
   if (i == masks->len) {
-    if (!gst_cuda_convolve_mask_place(mask, &made.region, &made.box, error))
+    if (!gst_cuda_convolve_mask_place(mask, &made.region, error))
       return FALSE;
     gst_buffer_ref(mask->buffer);
     if (mask->weight_of)
@@ -321,6 +278,5 @@ gst_cuda_convolve_masks_get(GArray *masks, const GstCudaConvolveMask *mask, CnvR
   entry = &g_array_index(masks, Entry, i);
   entry->used = TRUE;
   *region = entry->region;
-  *box = entry->box;
   return TRUE;
 }

@@ -32,9 +32,9 @@ typedef struct {
 } GstCudaConvolveMask;
 
 /* Makes the region: with the engine's mask, to be unreferenced, and the rectangle, both larger where it grows by
- * `expand` pixels, beyond which it fades over `feather` pixels, along x and then along y, inside the frame. box: the
- * part of the rectangle that has weight, empty where none has. FALSE with the reason. */
-gboolean gst_cuda_convolve_mask_place(const GstCudaConvolveMask *mask, CnvRegion *region, CnvRect *box, GError **error);
+ * `expand` pixels, beyond which it fades over `feather` pixels, along x and then along y, inside the frame. FALSE with
+ * the reason. */
+gboolean gst_cuda_convolve_mask_place(const GstCudaConvolveMask *mask, CnvRegion *region, GError **error);
 
 /* A list of the regions of masks, empty, to be freed by g_array_unref. They are kept as long as frames have them: a
  * mask that stays is neither read again nor, since it is the same CnvMask, uploaded again. */
@@ -42,5 +42,4 @@ GArray *gst_cuda_convolve_masks_new(void);
 /* Begins a frame: masks that the last one did not have are freed. */
 void gst_cuda_convolve_masks_next(GArray *masks);
 /* The same as gst_cuda_convolve_mask_place, but that the list keeps the reference. */
-gboolean gst_cuda_convolve_masks_get(GArray *masks, const GstCudaConvolveMask *mask, CnvRegion *region, CnvRect *box,
-                                     GError **error);
+gboolean gst_cuda_convolve_masks_get(GArray *masks, const GstCudaConvolveMask *mask, CnvRegion *region, GError **error);

@@ -227,7 +227,8 @@ choose_plans(GstCudaConvolveRecipe *recipe)
   guint number[CNV_RADIUS_MAX + 1], n = 0;
 
   for (guint i = 0; i < recipe->work.n_regions; i++) {
-    int radius = radius_of(recipe, &g_array_index(recipe->regions.box, CnvRect, i));
+    CnvRect box = cnv_region_box(&region[i]);
+    int radius = radius_of(recipe, &box);
 
     if (!recipe->radius_plan[radius])
       recipe->radius_plan[radius] = make_radius_plan(recipe, radius);

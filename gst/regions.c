@@ -15,7 +15,6 @@ gst_cuda_convolve_regions_init(GstCudaConvolveRegions *regions, GstElement *elem
   *regions = (GstCudaConvolveRegions){.element = element,
                                       .told = told,
                                       .region = g_array_new(FALSE, FALSE, sizeof(CnvRegion)),
-                                      .box = g_array_new(FALSE, FALSE, sizeof(CnvRect)),
                                       .masks = gst_cuda_convolve_masks_new()};
 }
 
@@ -23,8 +22,8 @@ void
 gst_cuda_convolve_regions_clear(GstCudaConvolveRegions *regions)
 {
   g_array_unref(regions->region);
-  g_array_unref(regions->box);
   g_array_unref(regions->masks);
+  g_strfreev(regions->types);
 }
 
 /* A list without types, and "all" in it, holds every type. */
@@ -44,11 +43,11 @@ void
 gst_cuda_convolve_regions_begin(GstCudaConvolveRegions *regions, const GstCudaConvolveRoi *roi, const CnvImage *image)
 {
   g_array_set_size(regions->region, 0);
-  g_array_set_size(regions->box, 0);
   gst_cuda_convolve_masks_next(regions->masks);
   regions->n_cells = 0;
   regions->roi = roi;
   regions->image = image;
+  g_strfreev(regions->types);
   regions->types = g_strsplit(roi->types ? roi->types : "", ",", -1);
   for (char **type = regions->types; *type; type++)
     g_strstrip(*type);
@@ -99,13 +98,6 @@ reaches_frame(const GstCudaConvolveRegions *regions, const CnvRect *rect)
          rect->y + rect->height > -margin;
 }
 
-static void
-add(GstCudaConvolveRegions *regions, const CnvRegion *region, const CnvRect *box)
-{
-  g_array_append_val(regions->region, *region);
-  g_array_append_val(regions->box, *box);
-}
-
 void
 gst_cuda_convolve_regions_add_rect(GstCudaConvolveRegions *regions, const double rect[4])
 {
@@ -116,13 +108,13 @@ gst_cuda_convolve_regions_add_rect(GstCudaConvolveRegions *regions, const double
     return;
   region.rect = round_rect(rect, roi->expand * rect[2], roi->expand * rect[3]);
   if (reaches_frame(regions, &region.rect))
-    add(regions, &region, &region.rect);
+    g_array_append_val(regions->region, region);
 }
 
 /* FALSE with the reason. A rectangle whose edges were moved would stretch the mask otherwise than it says. */
 static gboolean
 get_mask(GstCudaConvolveRegions *regions, GstCudaConvolveMask *mask, const double rect[4], CnvRegion *region,
-         CnvRect *box, GError **error)
+         GError **error)
 {
   const GstVideoMeta *meta = gst_buffer_get_video_meta(mask->buffer);
   const GstCudaConvolveRoi *roi = regions->roi;
@@ -142,7 +134,7 @@ get_mask(GstCudaConvolveRegions *regions, GstCudaConvolveMask *mask, const doubl
   mask->frame_height = regions->image->height;
   mask->expand = roi->expand * MAX(at->width, at->height);
   mask->feather = roi->feather;
-  return gst_cuda_convolve_masks_get(regions->masks, mask, region, box, error);
+  return gst_cuda_convolve_masks_get(regions->masks, mask, region, error);
 }
 
 void
@@ -152,13 +144,12 @@ gst_cuda_convolve_regions_add_mask(GstCudaConvolveRegions *regions, GstBuffer *m
   GstCudaConvolveMask placed = {.buffer = mask, .weight_of = weight_of, .rect = round_rect(rect, 0, 0)};
   GError *error = NULL;
   CnvRegion region = {{0}};
-  CnvRect box;
 
   if (regions->region->len >= CNV_MAX_REGIONS) {
     gst_cuda_convolve_regions_add_rect(regions, rect);
-  } else if (reaches_frame(regions, &placed.rect) && get_mask(regions, &placed, rect, &region, &box, &error)) {
-    if (box.width > 0)
-      add(regions, &region, &box);
+  } else if (reaches_frame(regions, &placed.rect) && get_mask(regions, &placed, rect, &region, &error)) {
+    if (cnv_region_box(&region).width > 0)
+      g_array_append_val(regions->region, region);
   } else if (error) {
     gst_cuda_convolve_warn_once(regions->element, regions->told, "%s; in place of such a mask %s", error->message,
                                 regions->roi->invert ? "everything is filtered" : "its whole rectangle is filtered");
@@ -174,11 +165,15 @@ gst_cuda_convolve_regions_add_mask(GstCudaConvolveRegions *regions, GstBuffer *m
 static void
 join_last(GstCudaConvolveRegions *regions)
 {
-  CnvRect *box = &g_array_index(regions->box, CnvRect, CNV_MAX_REGIONS - 1);
+  CnvRegion *last = &g_array_index(regions->region, CnvRegion, CNV_MAX_REGIONS - 1);
+  CnvRect around = cnv_region_box(last);
 
-  for (guint i = CNV_MAX_REGIONS; i < regions->box->len; i++)
-    gst_cuda_convolve_rect_join(box, &g_array_index(regions->box, CnvRect, i));
-  g_array_index(regions->region, CnvRegion, CNV_MAX_REGIONS - 1) = (CnvRegion){.rect = *box};
+  for (guint i = CNV_MAX_REGIONS; i < regions->region->len; i++) {
+    CnvRect box = cnv_region_box(&g_array_index(regions->region, CnvRegion, i));
+
+    gst_cuda_convolve_rect_join(&around, &box);
+  }
+  *last = (CnvRegion){.rect = around};
 }
 
 void
@@ -191,16 +186,8 @@ gst_cuda_convolve_regions_limit(GstCudaConvolveRegions *regions)
   if (!invert)
     join_last(regions);
   g_array_set_size(regions->region, CNV_MAX_REGIONS);
-  g_array_set_size(regions->box, CNV_MAX_REGIONS);
   gst_cuda_convolve_warn_once(
       regions->element, regions->told, "more than %d regions on a frame: %s; set roi-types, or merge regions upstream",
       CNV_MAX_REGIONS,
       invert ? "those beyond it are filtered too" : "those beyond it are filtered as one around them all");
-}
-
-void
-gst_cuda_convolve_regions_end(GstCudaConvolveRegions *regions)
-{
-  g_clear_pointer(&regions->types, g_strfreev);
-  gst_cuda_convolve_regions_limit(regions);
 }

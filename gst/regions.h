@@ -11,11 +11,10 @@ typedef struct {
   GstElement *element; /* for warnings, see messages.h */
   GHashTable *told;    /* likewise; the owner's */
   GArray *region;      /* CnvRegion, all by plan 0 */
-  GArray *box;         /* CnvRect of each: it encloses all that has weight, feather aside */
   GArray *masks;       /* see mask.h */
   gsize n_cells;       /* of the frame's masks */
 
-  /* Between begin and end. */
+  /* Of the frame, since begin. */
   const GstCudaConvolveRoi *roi;
   const CnvImage *image;
   char **types; /* those that count */
@@ -25,11 +24,10 @@ typedef struct {
 void gst_cuda_convolve_regions_init(GstCudaConvolveRegions *regions, GstElement *element, GHashTable *told);
 void gst_cuda_convolve_regions_clear(GstCudaConvolveRegions *regions);
 
-/* An empty list, and one that is complete. */
+/* Empties the list, for a frame. */
 void gst_cuda_convolve_regions_begin(GstCudaConvolveRegions *regions, const GstCudaConvolveRoi *roi,
                                      const CnvImage *image);
-void gst_cuda_convolve_regions_end(GstCudaConvolveRegions *regions);
-/* Of more regions than the engine takes the last one stands for all further ones. */
+/* Makes the last region that the engine takes one around all further ones. */
 void gst_cuda_convolve_regions_limit(GstCudaConvolveRegions *regions);
 
 /* TRUE where roi-types has that type, in upper or lower case, or every type. */

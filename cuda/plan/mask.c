@@ -19,8 +19,9 @@
 
 struct CnvMask {
   gatomicrefcount refs;
-  int width, height; /* cells */
-  int columns;       /* blocks side by side */
+  int width, height;            /* cells */
+  int columns;                  /* blocks side by side */
+  int left, right, top, bottom; /* first and last column and row with weight; right below left: none */
   guint8 *weight;
   guint8 *least, *most; /* of each block */
 };
@@ -42,6 +43,24 @@ measure_block(CnvMask *mask, int column, int row)
   mask->most[row * mask->columns + column] = most;
 }
 
+static void
+measure_row(CnvMask *mask, int y)
+{
+  const guint8 *row = mask->weight + (gsize)y * mask->width;
+  int first = 0, last = mask->width - 1;
+
+  while (first <= last && row[first] == 0)
+    first++;
+  while (last > first && row[last] == 0)
+    last--;
+  if (first > last)
+    return;
+  mask->left = MIN(mask->left, first);
+  mask->right = MAX(mask->right, last);
+  mask->top = MIN(mask->top, y);
+  mask->bottom = y;
+}
+
 CnvMask *
 cnv_mask_new(int width, int height, int stride, const guint8 *weights)
 {
@@ -49,7 +68,8 @@ cnv_mask_new(int width, int height, int stride, const guint8 *weights)
   gsize blocks = (gsize)columns * rows, cells = (gsize)width * height;
   CnvMask *mask = g_new(CnvMask, 1);
 
-  *mask = (CnvMask){.width = width, .height = height, .columns = columns, .weight = g_try_malloc(cells + 2 * blocks)};
+  *mask = (CnvMask){.width = width, .height = height, .columns = columns, .left = width, .right = -1, .top = height};
+  mask->weight = g_try_malloc(cells + 2 * blocks);
   if (!mask->weight) {
     g_free(mask);
     return NULL;
@@ -57,8 +77,10 @@ cnv_mask_new(int width, int height, int stride, const guint8 *weights)
   g_atomic_ref_count_init(&mask->refs);
   mask->least = mask->weight + cells;
   mask->most = mask->least + blocks;
-  for (int y = 0; y < height; y++)
+  for (int y = 0; y < height; y++) {
     memcpy(mask->weight + (gsize)y * width, weights + (gssize)y * stride, width);
+    measure_row(mask, y);
+  }
   for (int row = 0; row < rows; row++)
     for (int column = 0; column < columns; column++)
       measure_block(mask, column, row);
@@ -79,6 +101,32 @@ cnv_mask_unref(CnvMask *mask)
     return;
   g_free(mask->weight);
   g_free(mask);
+}
+
+/* Moves an edge from a rectangle's to that of the pixels that interpolation reaches from cells first..last. */
+static void
+box_axis(int first, int last, double pixel, int size, int *at, int *extent)
+{
+  int start = MAX((int)floor((first - 0.5) * pixel), 0), end = MIN((int)ceil((last + 1.5) * pixel), size);
+
+  *at += start;
+  *extent = end - start;
+}
+
+CnvRect
+cnv_region_box(const CnvRegion *region)
+{
+  const CnvRect *rect = &region->rect;
+  const CnvMask *mask = region->mask;
+  CnvRect box = *rect;
+
+  if (region->shape != CNV_SHAPE_MASK)
+    return box;
+  if (mask->right < mask->left)
+    return (CnvRect){rect->x, rect->y, 0, 0};
+  box_axis(mask->left, mask->right, (double)rect->width / mask->width, rect->width, &box.x, &box.width);
+  box_axis(mask->top, mask->bottom, (double)rect->height / mask->height, rect->height, &box.y, &box.height);
+  return box;
 }
 
 /* ---- the masks of a frame's work ---- */

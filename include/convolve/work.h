@@ -67,6 +67,10 @@ typedef struct {
                     beyond that are rectangles. */
 } CnvRegion;
 
+/* The part of a region's rectangle that has weight: all of it, or of a mask the pixels that take theirs from its cells
+ * above 0; width and height are 0 where there are none. */
+CnvRect cnv_region_box(const CnvRegion *region);
+
 /* A frame of the session's history, and its weight in the sum over frames. */
 typedef struct {
   int slot;     /* with a frame; -1: none, and its taps are left out */
