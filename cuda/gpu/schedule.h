@@ -33,7 +33,7 @@ typedef struct {
 } CnvPlaneKernel;
 
 typedef struct {
-  /* What follows from the plans: */
+  /* Made of the plans: */
   GPtrArray *plans;                         /* CnvPlan, with references */
   GArray *taps;                             /* float: of one plan after the other */
   GArray *banks;                            /* guint: first tap of each constant bank */
@@ -43,7 +43,7 @@ typedef struct {
   CnvNeeds needs[CNV_N_KERNELS];            /* of all these planes */
   guint n_processors;                       /* of the GPU; the caller's to set before the work */
 
-  /* What follows from the work: */
+  /* Made of the work: */
   CnvSources sources; /* frames over time and their weights; where they lie is the launcher's to set */
   GArray *words;      /* guint32: taps for tensor cores */
   /* Arrays for the GPU, one after the other, and the place of each. */
