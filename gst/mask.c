@@ -195,10 +195,11 @@ grow(const GstCudaConvolveMask *mask, const Grid *grid, const guint8 *from)
 }
 
 gboolean
-gst_cuda_convolve_mask_place(const GstCudaConvolveMask *mask, CnvRegion *region, GError **error)
+gst_cuda_convolve_mask_place(GstCudaConvolveMask *mask, GError **error)
 {
   g_autofree guint8 *read = gst_cuda_convolve_mask_read(mask->buffer, mask->weight_of, error), *grown = NULL;
   const guint8 *weights = read;
+  CnvRegion *region = &mask->region;
   Grid grid;
 
   if (!read)
@@ -215,26 +216,20 @@ gst_cuda_convolve_mask_place(const GstCudaConvolveMask *mask, CnvRegion *region,
 
 /* ---- those that frames have ---- */
 
-typedef struct {
-  GstCudaConvolveMask mask; /* with references */
-  CnvRegion region;         /* likewise */
-  gboolean used;            /* by this frame */
-} Entry;
-
 static void
 clear(gpointer data)
 {
-  Entry *entry = data;
+  GstCudaConvolveMask *mask = data;
 
-  gst_clear_buffer(&entry->mask.buffer);
-  g_clear_pointer(&entry->mask.weight_of, g_bytes_unref);
-  g_clear_pointer(&entry->region.mask, cnv_mask_unref);
+  gst_clear_buffer(&mask->buffer);
+  g_clear_pointer(&mask->weight_of, g_bytes_unref);
+  g_clear_pointer(&mask->region.mask, cnv_mask_unref);
 }
 
 GArray *
 gst_cuda_convolve_masks_new(void)
 {
-  GArray *masks = g_array_new(FALSE, FALSE, sizeof(Entry));
+  GArray *masks = g_array_new(FALSE, FALSE, sizeof(GstCudaConvolveMask));
 
   g_array_set_clear_func(masks, clear);
   return masks;
@@ -244,10 +239,10 @@ void
 gst_cuda_convolve_masks_next(GArray *masks)
 {
   for (guint i = masks->len; i-- > 0;)
-    if (!g_array_index(masks, Entry, i).used)
+    if (!g_array_index(masks, GstCudaConvolveMask, i).used)
       g_array_remove_index_fast(masks, i);
     else
-      g_array_index(masks, Entry, i).used = FALSE;
+      g_array_index(masks, GstCudaConvolveMask, i).used = FALSE;
 }
 
 static gboolean
@@ -260,23 +255,23 @@ is_same(const GstCudaConvolveMask *a, const GstCudaConvolveMask *b)
 }
 
 gboolean
-gst_cuda_convolve_masks_get(GArray *masks, const GstCudaConvolveMask *mask, CnvRegion *region, GError **error)
+gst_cuda_convolve_masks_get(GArray *masks, GstCudaConvolveMask *mask, GError **error)
 {
-  Entry made = {.mask = *mask}, *entry;
-  guint i = 0;
+  for (guint i = 0; i < masks->len; i++) {
+    GstCudaConvolveMask *known = &g_array_index(masks, GstCudaConvolveMask, i);
 
-  while (i < masks->len && !is_same(&g_array_index(masks, Entry, i).mask, mask))
-    i++;
-  if (i == masks->len) {
-    if (!gst_cuda_convolve_mask_place(mask, &made.region, error))
-      return FALSE;
-    gst_buffer_ref(mask->buffer);
-    if (mask->weight_of)
-      g_bytes_ref(mask->weight_of);
-    g_array_append_val(masks, made);
+    if (is_same(known, mask)) {
+      known->used = TRUE;
+      mask->region = known->region;
+      return TRUE;
+    }
   }
-  entry = &g_array_index(masks, Entry, i);
-  entry->used = TRUE;
-  *region = entry->region;
+  if (!gst_cuda_convolve_mask_place(mask, error))
+    return FALSE;
+  mask->used = TRUE;
+  gst_buffer_ref(mask->buffer);
+  if (mask->weight_of)
+    g_bytes_ref(mask->weight_of);
+  g_array_append_val(masks, *mask);
   return TRUE;
 }

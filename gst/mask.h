@@ -22,24 +22,26 @@ guint gst_cuda_convolve_mask_n_values(GstBuffer *buffer);
  * are weights. NULL with the reason where the meta promises more than the buffer's memory holds. */
 guint8 *gst_cuda_convolve_mask_read(GstBuffer *buffer, GBytes *weight_of, GError **error);
 
-/* A mask in a frame: all that its region is made of. */
+/* A mask in a frame: all that its region is made of, and the region. */
 typedef struct {
   GstBuffer *buffer;
   GBytes *weight_of;             /* or NULL */
   CnvRect rect;                  /* that it is stretched over */
   int frame_width, frame_height; /* luma pixels, like the following */
   double expand, feather;
+  CnvRegion region;
+  gboolean used; /* by this frame, in a list of masks */
 } GstCudaConvolveMask;
 
-/* Makes the region: with the engine's mask, to be unreferenced, and the rectangle, both larger where it grows by
+/* Makes the region, with the engine's mask, to be unreferenced, and the rectangle: both are larger where it grows by
  * `expand` pixels, beyond which it fades over `feather` pixels, along x and then along y, inside the frame. FALSE with
  * the reason. */
-gboolean gst_cuda_convolve_mask_place(const GstCudaConvolveMask *mask, CnvRegion *region, GError **error);
+gboolean gst_cuda_convolve_mask_place(GstCudaConvolveMask *mask, GError **error);
 
-/* A list of the regions of masks, empty, to be freed by g_array_unref. They are kept as long as frames have them: a
- * mask that stays is neither read again nor, since it is the same CnvMask, uploaded again. */
+/* A list of masks, empty, to be freed by g_array_unref. They are kept as long as frames have them: one that stays is
+ * neither read again nor, since it is the same CnvMask, uploaded again. */
 GArray *gst_cuda_convolve_masks_new(void);
 /* Begins a frame: masks that the last one did not have are freed. */
 void gst_cuda_convolve_masks_next(GArray *masks);
-/* The same as gst_cuda_convolve_mask_place, but that the list keeps the reference. */
-gboolean gst_cuda_convolve_masks_get(GArray *masks, const GstCudaConvolveMask *mask, CnvRegion *region, GError **error);
+/* Sets the region, of which the list keeps the references. FALSE with the reason. */
+gboolean gst_cuda_convolve_masks_get(GArray *masks, GstCudaConvolveMask *mask, GError **error);

@@ -113,8 +113,7 @@ gst_cuda_convolve_regions_add_rect(GstCudaConvolveRegions *regions, const double
 
 /* FALSE with the reason. A rectangle whose edges were moved would stretch the mask otherwise than it says. */
 static gboolean
-get_mask(GstCudaConvolveRegions *regions, GstCudaConvolveMask *mask, const double rect[4], CnvRegion *region,
-         GError **error)
+get_mask(GstCudaConvolveRegions *regions, GstCudaConvolveMask *mask, const double rect[4], GError **error)
 {
   const GstVideoMeta *meta = gst_buffer_get_video_meta(mask->buffer);
   const GstCudaConvolveRoi *roi = regions->roi;
@@ -134,7 +133,7 @@ get_mask(GstCudaConvolveRegions *regions, GstCudaConvolveMask *mask, const doubl
   mask->frame_height = regions->image->height;
   mask->expand = roi->expand * MAX(at->width, at->height);
   mask->feather = roi->feather;
-  return gst_cuda_convolve_masks_get(regions->masks, mask, region, error);
+  return gst_cuda_convolve_masks_get(regions->masks, mask, error);
 }
 
 void
@@ -143,13 +142,12 @@ gst_cuda_convolve_regions_add_mask(GstCudaConvolveRegions *regions, GstBuffer *m
 {
   GstCudaConvolveMask placed = {.buffer = mask, .weight_of = weight_of, .rect = round_rect(rect, 0, 0)};
   GError *error = NULL;
-  CnvRegion region = {{0}};
 
   if (regions->region->len >= CNV_MAX_REGIONS) {
     gst_cuda_convolve_regions_add_rect(regions, rect);
-  } else if (reaches_frame(regions, &placed.rect) && get_mask(regions, &placed, rect, &region, &error)) {
-    if (cnv_region_box(&region).width > 0)
-      g_array_append_val(regions->region, region);
+  } else if (reaches_frame(regions, &placed.rect) && get_mask(regions, &placed, rect, &error)) {
+    if (cnv_region_box(&placed.region).width > 0)
+      g_array_append_val(regions->region, placed.region);
   } else if (error) {
     gst_cuda_convolve_warn_once(regions->element, regions->told, "%s; in place of such a mask %s", error->message,
                                 regions->roi->invert ? "everything is filtered" : "its whole rectangle is filtered");

@@ -239,7 +239,6 @@ GST_START_TEST(test_growing)
       const double pixel[] = {from.width / 6.0, from.height / 4.0}, by[] = {grow_rows[i].expand, grow_rows[i].feather};
       guint8 weights[24] = {0};
       GstCudaConvolveMask mask = {NULL, NULL, from, 200, 100, by[0], by[1]};
-      CnvRegion region;
       CnvRect box, rect;
       GError *error = NULL;
       int left = 100, right = -100, top = 100, bottom = -100;
@@ -249,9 +248,9 @@ GST_START_TEST(test_growing)
       for (int c = 0; c < 24; c++)
         weights[c] = c == cell || cell == 24 ? 255 : 0;
       mask.buffer = gst_cuda_convolve_mask_new(6, 4, g_memdup2(weights, sizeof(weights)));
-      ck_assert_msg(gst_cuda_convolve_mask_place(&mask, &region, &error), "%s", error ? error->message : "");
-      box = cnv_region_box(&region);
-      rect = region.rect;
+      ck_assert_msg(gst_cuda_convolve_mask_place(&mask, &error), "%s", error ? error->message : "");
+      box = cnv_region_box(&mask.region);
+      rect = mask.region.rect;
       ck_assert_msg(memcmp(&rect, &grow_rows[i].grown, sizeof(rect)) == 0, "row %d: %d %d %d %d", (int)i, rect.x,
                     rect.y, rect.width, rect.height);
       for (int y = -cells[1]; y < 4 + cells[3]; y++)
@@ -271,7 +270,7 @@ GST_START_TEST(test_growing)
       ck_assert_msg(box.x == left && box.y == top && box.x + box.width == right && box.y + box.height == bottom,
                     "row %d, cell %d: %d %d %dx%d and not %d %d %dx%d", (int)i, cell, box.x, box.y, box.width,
                     box.height, left, top, right - left, bottom - top);
-      cnv_mask_unref(region.mask);
+      cnv_mask_unref(mask.region.mask);
       gst_buffer_unref(mask.buffer);
     }
 }
@@ -283,15 +282,14 @@ GST_START_TEST(test_ends_of_growing)
   g_autoptr(GstBuffer) buffer = gst_cuda_convolve_mask_new(32768, 1, g_malloc0(32768));
   GstCudaConvolveMask mask = {buffer, NULL, {900, 500, 1, 1}, 2000, 1000};
   g_autoptr(GError) error = NULL;
-  CnvRegion region;
   CnvRect box;
 
-  ck_assert(gst_cuda_convolve_mask_place(&mask, &region, &error));
-  box = cnv_region_box(&region);
+  ck_assert(gst_cuda_convolve_mask_place(&mask, &error));
+  box = cnv_region_box(&mask.region);
   ck_assert(box.width == 0 && box.height == 0);
-  cnv_mask_unref(region.mask);
+  cnv_mask_unref(mask.region.mask);
   mask.feather = 1024;
-  ck_assert(!gst_cuda_convolve_mask_place(&mask, &region, &error));
+  ck_assert(!gst_cuda_convolve_mask_place(&mask, &error));
   ck_assert_msg(strstr(error->message, "a mask with its feather of") != NULL, "%s", error->message);
 }
 GST_END_TEST;
