@@ -54,11 +54,11 @@ add_metas(GstCudaConvolveRegions *regions, GstBuffer *buffer)
 /* A discontinuity ends no track: that is how a frame is marked behind one that a slow detector dropped. With roi-invert
  * a region that grew would hide less. */
 static void
-smooth(GstCudaConvolveRegions *regions, GArray *tracks, gboolean is_next)
+smooth(GstCudaConvolveRegions *regions, gboolean is_next)
 {
   if (is_next)
-    gst_cuda_convolve_tracks_follow(tracks, regions->region, regions->roi->smooth);
-  gst_cuda_convolve_tracks_append(tracks, regions->region, !regions->roi->invert);
+    gst_cuda_convolve_tracks_follow(regions->tracks, regions->region, regions->roi->smooth);
+  gst_cuda_convolve_tracks_append(regions->tracks, regions->region, !regions->roi->invert);
 }
 
 /* A target has room for one region. */
@@ -74,8 +74,8 @@ keep_first(GstCudaConvolveRegions *regions)
 }
 
 void
-gst_cuda_convolve_collect(GstCudaConvolveRegions *regions, GArray *tracks, const GstCudaConvolveRoi *roi,
-                          const CnvImage *image, GstBuffer *buffer, gboolean is_next)
+gst_cuda_convolve_collect(GstCudaConvolveRegions *regions, const GstCudaConvolveRoi *roi, const CnvImage *image,
+                          GstBuffer *buffer, gboolean is_next)
 {
   gst_cuda_convolve_regions_begin(regions, roi, image);
   if (roi->source == CNV_ROI_META)
@@ -84,7 +84,7 @@ gst_cuda_convolve_collect(GstCudaConvolveRegions *regions, GArray *tracks, const
     add_property(regions);
   gst_cuda_convolve_regions_limit(regions);
   if (roi->source == CNV_ROI_META) {
-    smooth(regions, tracks, is_next);
+    smooth(regions, is_next);
     gst_cuda_convolve_regions_limit(regions);
   }
   if (roi->target_x >= 0 && regions->region->len > 1)

@@ -161,14 +161,11 @@ static void
 refuse_picture(const char *name, GstElement *pipeline, GError **error)
 {
   g_autoptr(GstBus) bus = gst_element_get_bus(pipeline);
+  g_autoptr(GstMessage) message = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR);
   g_autoptr(GError) posted = NULL;
-  GstMessage *message;
 
-  while ((message = gst_bus_pop(bus))) {
-    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR && !posted)
-      gst_message_parse_error(message, &posted, NULL);
-    gst_message_unref(message);
-  }
+  if (message)
+    gst_message_parse_error(message, &posted, NULL);
   g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
               "roi-mask-location=%s: this PNG cannot be decoded (%s): save it again", name,
               posted ? posted->message : "it ends early");

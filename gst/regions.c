@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "messages.h"
+#include "smooth.h"
 
 #define FAR (1 << 20)       /* edges farther out are moved to here: 32 times the largest frame */
 #define ROUNDING_SLACK 1e-6 /* 0.07 * 100 is slightly more than 7, and takes no further pixel */
@@ -15,7 +16,8 @@ gst_cuda_convolve_regions_init(GstCudaConvolveRegions *regions, GstElement *elem
   *regions = (GstCudaConvolveRegions){.element = element,
                                       .told = told,
                                       .region = g_array_new(FALSE, FALSE, sizeof(CnvRegion)),
-                                      .masks = gst_cuda_convolve_masks_new()};
+                                      .masks = gst_cuda_convolve_masks_new(),
+                                      .tracks = gst_cuda_convolve_tracks_new()};
 }
 
 void
@@ -23,6 +25,7 @@ gst_cuda_convolve_regions_clear(GstCudaConvolveRegions *regions)
 {
   g_array_unref(regions->region);
   g_array_unref(regions->masks);
+  g_array_unref(regions->tracks);
   g_strfreev(regions->types);
 }
 

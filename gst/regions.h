@@ -12,6 +12,7 @@ typedef struct {
   GHashTable *told;    /* likewise; the owner's */
   GArray *region;      /* CnvRegion, all by plan 0 */
   GArray *masks;       /* see mask.h */
+  GArray *tracks;      /* of regions over time, see smooth.h */
   gsize n_cells;       /* of the frame's masks */
 
   /* Of the frame, since begin. */

@@ -67,8 +67,8 @@ typedef struct {
                     beyond that are rectangles. */
 } CnvRegion;
 
-/* The part of a region's rectangle that has weight: all of it, or of a mask the pixels that take theirs from its cells
- * above 0; width and height are 0 where there are none. */
+/* The rectangle around all that has weight in a region, feather aside: the region's own, or a part of it around the
+ * cells of a mask that are above 0. Width and height are 0 where no cell is. */
 CnvRect cnv_region_box(const CnvRegion *region);
 
 /* A frame of the session's history, and its weight in the sum over frames. */
