@@ -23,18 +23,17 @@ typedef struct {
 typedef struct {
   const CnvWork *work;
   CnvRectJobs *made;
-  int room;            /* parts that a mask may be cut into */
+  guint room;          /* parts that a mask may be cut into */
   gboolean isolated;   /* each mask has a layer and a window of its own */
   gboolean exact;      /* regions are not joined, and cutting ends beyond the budget */
   double cost, budget; /* of all planes so far, in samples that are filtered; other work is counted as so many */
   CnvRectJob job;      /* the members that all jobs of this plane, field and layer have in common */
   int sub_x, sub_y;
-  CnvMaskRect field;                                        /* all of it, from 0, 0 on */
-  int reach_x, reach_y;                                     /* samples that a feather goes beyond a region */
-  int apron_x, apron_y;                                     /* of the widest filter, both sides together */
-  CnvMaskRect rect[CNV_CROWD];                              /* to be cut, clipped to the area, by their left edge */
-  CnvMaskRect piece[(CNV_CROWD + 1) * (2 * CNV_CROWD + 1)]; /* that they are cut into: columns of each band of rows */
-  int n_pieces;
+  CnvMaskRect field;           /* all of it, from 0, 0 on */
+  int reach_x, reach_y;        /* samples that a feather goes beyond a region */
+  int apron_x, apron_y;        /* of the widest filter, both sides together */
+  CnvMaskRect rect[CNV_CROWD]; /* to be cut, clipped to the area, by their left edge */
+  GArray *pieces;              /* CnvMaskRect: that these, or a mask, are cut into */
   int n;
   CnvMaskRect mask[MAX_MASKS + CNV_CROWD];   /* n of regions, then those joined in the area at hand */
   int plan[MAX_MASKS + CNV_CROWD];           /* of each mask */
@@ -138,6 +137,9 @@ double cnv_cutter_cost(const Cutter *c, const CnvMaskRect *area);
  * others do not reach it, lie inside the largest rectangle and yield to it, or weigh less than the smallest weight of
  * another. */
 int cnv_cutter_select(const Cutter *c, const guint16 *from, int n, const CnvMaskRect *area, guint16 *to);
+
+/* Adds a rectangle to the pieces, as the rest of one that ends above it where that has the same columns and shape. */
+void cnv_cutter_add_piece(const Cutter *c, CnvMaskRect new);
 
 /* Cuts each layer of an area into jobs. Ends early where the budget is spent. */
 void cnv_cutter_cut_layers(Cutter *c, const Area *area);

@@ -240,64 +240,47 @@ shape_of(const CnvMask *of, const CnvMaskPlace *mask, const CnvMaskRect *part)
   return most == 0 ? EMPTY : least == 255 ? CNV_SHAPE_RECTANGLE : part->shape;
 }
 
-/* Adds a run of blocks, as the rest of a part that ends above it where that has the same columns. */
+/* Adds the runs of a band, of blocks of that width, to the pieces; some where they are more than there is room for. */
 static void
-add_run(GArray *parts, const CnvMaskRect *run)
-{
-  if (run->shape == EMPTY)
-    return;
-  for (guint i = parts->len; i-- > 0;) {
-    CnvMaskRect *above = &g_array_index(parts, CnvMaskRect, i);
-
-    if (above->y1 == run->y0 && above->x0 == run->x0 && above->x1 == run->x1 && above->shape == run->shape) {
-      above->y1 = run->y1;
-      return;
-    }
-  }
-  g_array_append_val(parts, *run);
-}
-
-/* Adds the runs of a band, of blocks of that width; some where they are more than there is room for. */
-static void
-cut_band(GArray *parts, guint room, const CnvMask *of, const CnvMaskPlace *mask, CnvMaskRect band, int width)
+cut_band(const Cutter *c, const CnvMask *of, const CnvMaskPlace *mask, CnvMaskRect band, int width)
 {
   CnvMaskRect run = {.shape = EMPTY};
 
-  for (int x = band.x0; x < band.x1 && parts->len <= room; x += width) {
+  for (int x = band.x0; x < band.x1 && c->pieces->len <= c->room; x += width) {
     CnvMaskRect block = band;
 
     block.x0 = x;
     block.x1 = MIN(x + width, band.x1);
     block.shape = shape_of(of, mask, &block);
     if (block.shape != run.shape) {
-      add_run(parts, &run);
+      if (run.shape != EMPTY)
+        cnv_cutter_add_piece(c, run);
       run = block;
     }
     run.x1 = block.x1;
   }
-  add_run(parts, &run);
+  if (run.shape != EMPTY)
+    cnv_cutter_add_piece(c, run);
 }
 
 int
 cnv_mask_cut(const Cutter *c, const CnvRegion *region, const CnvMaskRect *rect, gboolean full, CnvMaskRect *to)
 {
   const CnvMaskPlace *place = &g_array_index(c->made->places, CnvMaskPlace, rect->shape - CNV_SHAPE_MASK);
-  g_autoptr(GArray) parts = g_array_new(FALSE, FALSE, sizeof(CnvMaskRect));
-  guint room = (guint)c->room;
   int n = 0;
 
-  for (int size = 1; size == 1 || parts->len > room; size *= 2) {
-    g_array_set_size(parts, 0);
-    for (int y = rect->y0; y < rect->y1 && parts->len <= room; y += size * LEAST_HEIGHT) {
+  for (int size = 1; size == 1 || c->pieces->len > c->room; size *= 2) {
+    g_array_set_size(c->pieces, 0);
+    for (int y = rect->y0; y < rect->y1 && c->pieces->len <= c->room; y += size * LEAST_HEIGHT) {
       CnvMaskRect band = *rect;
 
       band.y0 = y;
       band.y1 = MIN(y + size * LEAST_HEIGHT, rect->y1);
-      cut_band(parts, room, region->mask, place, band, size * LEAST_WIDTH);
+      cut_band(c, region->mask, place, band, size * LEAST_WIDTH);
     }
   }
-  for (guint i = 0; i < parts->len; i++)
-    if (is_full(&g_array_index(parts, CnvMaskRect, i)) == full)
-      to[n++] = g_array_index(parts, CnvMaskRect, i);
+  for (guint i = 0; i < c->pieces->len; i++)
+    if (is_full(&g_array_index(c->pieces, CnvMaskRect, i)) == full)
+      to[n++] = g_array_index(c->pieces, CnvMaskRect, i);
   return n;
 }

@@ -343,7 +343,7 @@ cut_planes(Cutter *c)
 }
 
 /* Parts that each mask may be cut into. */
-static int
+static guint
 share_parts(const CnvWork *work)
 {
   int n = 1;
@@ -378,7 +378,13 @@ cnv_rect_jobs_clear(CnvRectJobs *of)
 void
 cnv_rect_jobs_make(CnvRectJobs *to, const CnvWork *work)
 {
-  Cutter c = {.work = work, .made = to, .room = share_parts(work), .isolated = is_isolated(work), .exact = TRUE};
+  g_autoptr(GArray) pieces = g_array_new(FALSE, FALSE, sizeof(CnvMaskRect));
+  Cutter c = {.work = work,
+              .made = to,
+              .room = share_parts(work),
+              .isolated = is_isolated(work),
+              .exact = TRUE,
+              .pieces = pieces};
 
   to->crowd = 0;
   to->work = *work;
