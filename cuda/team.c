@@ -11,7 +11,7 @@ struct CnvTeam {
   GMutex turn;       /* of callers, held for a whole job */
 
   /* While a job runs. */
-  CnvTeamPart run;
+  void (*run)(gpointer job, guint part, guint thread);
   gpointer job;
   guint n_parts;
   gint next; /* part, atomic */
@@ -77,7 +77,8 @@ cnv_team_free(CnvTeam *team)
 }
 
 void
-cnv_team_run(CnvTeam *team, guint n_threads, guint n_parts, CnvTeamPart run, gpointer job)
+cnv_team_run(CnvTeam *team, guint n_threads, guint n_parts, void (*run)(gpointer job, guint part, guint thread),
+             gpointer job)
 {
   if (n_parts == 0)
     return;

@@ -8,17 +8,16 @@
 
 typedef struct CnvTeam CnvTeam;
 
-/* Does one part of a job. thread: 0..n_threads-1, another one for each thread at work, 0 for the caller. */
-typedef void (*CnvTeamPart)(gpointer job, guint part, guint thread);
-
 /* n_threads: at least 1. Starts all but the calling one, so that none is started while a frame waits. Returns NULL
  * with GLib's error where they cannot be started. */
 CnvTeam *cnv_team_new(guint n_threads, GError **error);
 void cnv_team_free(CnvTeam *team); /* NULL is allowed */
 
-/* Returns when parts 0 to n_parts - 1 are done, each once, by at most so many threads. Any thread, but not from within
- * a part: jobs of several callers are done one after the other. */
-void cnv_team_run(CnvTeam *team, guint n_threads, guint n_parts, CnvTeamPart run, gpointer job);
+/* Returns when parts 0 to n_parts - 1 of a job are done, each once, by at most so many threads. run: does one of them;
+ * thread: 0..n_threads-1, another one for each thread at work, 0 for the caller. Any thread, but not from within a
+ * part: jobs of several callers are done one after the other. */
+void cnv_team_run(CnvTeam *team, guint n_threads, guint n_parts, void (*run)(gpointer job, guint part, guint thread),
+                  gpointer job);
 
 /* Rows of `row` bytes each. Source and target do not overlap. */
 typedef struct {

@@ -135,8 +135,7 @@ add_masks(GstCudaConvolveRegions *regions, GstAnalyticsSegmentationMtd *masks)
   n_values = gst_cuda_convolve_mask_n_values(buffer);
   if (n_values > 0)
     weight_of = choose_values(regions, masks, n_values);
-  gst_cuda_convolve_regions_add_mask(regions, (GstCudaConvolveMaskSource){.buffer = buffer, .weight_of = weight_of},
-                                     rect);
+  gst_cuda_convolve_regions_add_mask(regions, buffer, weight_of, rect);
 }
 
 #endif

@@ -12,7 +12,7 @@ add_property(GstCudaConvolveRegions *regions)
   double rect[4] = {0, 0, regions->image->width, regions->image->height};
 
   if (roi->mask)
-    gst_cuda_convolve_regions_add_mask(regions, (GstCudaConvolveMaskSource){.file = roi->mask}, rect);
+    gst_cuda_convolve_regions_add_mask(regions, roi->mask, NULL, rect);
   for (guint i = 0; i < gst_cuda_convolve_roi_n_rects(roi); i++) {
     gst_cuda_convolve_roi_rect(roi, i, regions->image, rect);
     gst_cuda_convolve_regions_add_rect(regions, rect);
@@ -44,7 +44,7 @@ add_metas(GstCudaConvolveRegions *regions, GstBuffer *buffer)
     if (!gst_cuda_convolve_regions_take_type(regions, type ? type : ""))
       continue;
     if (mask)
-      gst_cuda_convolve_regions_add_mask(regions, (GstCudaConvolveMaskSource){.buffer = mask}, rect);
+      gst_cuda_convolve_regions_add_mask(regions, mask, NULL, rect);
     else
       gst_cuda_convolve_regions_add_rect(regions, rect);
   }
@@ -54,11 +54,11 @@ add_metas(GstCudaConvolveRegions *regions, GstBuffer *buffer)
 /* A discontinuity ends no track: that is how a frame is marked behind one that a slow detector dropped. With roi-invert
  * a region that grew would hide less. */
 static void
-smooth(GstCudaConvolveRegions *regions, GArray *tracks, gboolean is_next)
+smooth(GstCudaConvolveRegions *regions, gboolean is_next)
 {
   if (is_next)
-    gst_cuda_convolve_tracks_follow(tracks, regions->region, regions->box, regions->roi->smooth);
-  gst_cuda_convolve_tracks_append(tracks, regions->region, regions->box, !regions->roi->invert);
+    gst_cuda_convolve_tracks_follow(regions->tracks, regions->region, regions->roi->smooth);
+  gst_cuda_convolve_tracks_append(regions->tracks, regions->region, !regions->roi->invert);
 }
 
 /* A target has room for one region. */
@@ -71,21 +71,20 @@ keep_first(GstCudaConvolveRegions *regions)
       "are; set roi-target-x and -y to -1, or roi-types to what there is one of",
       regions->region->len, regions->roi->target_x);
   g_array_set_size(regions->region, 1);
-  g_array_set_size(regions->box, 1);
 }
 
 void
-gst_cuda_convolve_collect(GstCudaConvolveRegions *regions, GArray *tracks, const GstCudaConvolveRoi *roi,
-                          const CnvImage *image, GstBuffer *buffer, gboolean is_next)
+gst_cuda_convolve_collect(GstCudaConvolveRegions *regions, const GstCudaConvolveRoi *roi, const CnvImage *image,
+                          GstBuffer *buffer, gboolean is_next)
 {
   gst_cuda_convolve_regions_begin(regions, roi, image);
   if (roi->source == CNV_ROI_META)
     add_metas(regions, buffer);
   else
     add_property(regions);
-  gst_cuda_convolve_regions_end(regions);
+  gst_cuda_convolve_regions_limit(regions);
   if (roi->source == CNV_ROI_META) {
-    smooth(regions, tracks, is_next);
+    smooth(regions, is_next);
     gst_cuda_convolve_regions_limit(regions);
   }
   if (roi->target_x >= 0 && regions->region->len > 1)

@@ -6,7 +6,7 @@
 
 #include "regions.h"
 
-/* Lists the regions of a buffer. tracks: see smooth.h. is_next: the frame after the one before, which the tracks go on
- * with; else that same frame, again. */
-void gst_cuda_convolve_collect(GstCudaConvolveRegions *regions, GArray *tracks, const GstCudaConvolveRoi *roi,
-                               const CnvImage *image, GstBuffer *buffer, gboolean is_next);
+/* Lists the regions of a buffer. is_next: the frame after the one before, which the tracks go on with; else that same
+ * frame, again. */
+void gst_cuda_convolve_collect(GstCudaConvolveRegions *regions, const GstCudaConvolveRoi *roi, const CnvImage *image,
+                               GstBuffer *buffer, gboolean is_next);

@@ -4,36 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-static void
-clear(gpointer data)
-{
-  GstCudaConvolveMask *mask = data;
-
-  g_free(mask->path);
-  g_bytes_unref(mask->weights);
-}
-
-GstCudaConvolveMask *
-gst_cuda_convolve_mask_new(const char *path, int width, int height, guint8 *weights)
-{
-  GstCudaConvolveMask *mask = g_atomic_rc_box_new(GstCudaConvolveMask);
-
-  *mask = (GstCudaConvolveMask){g_strdup(path), width, height, g_bytes_new_take(weights, (gsize)width * (gsize)height)};
-  return mask;
-}
-
-GstCudaConvolveMask *
-gst_cuda_convolve_mask_ref(GstCudaConvolveMask *mask)
-{
-  return g_atomic_rc_box_acquire(mask);
-}
-
-void
-gst_cuda_convolve_mask_unref(GstCudaConvolveMask *mask)
-{
-  g_atomic_rc_box_release_full(mask, clear);
-}
-
 gboolean
 gst_cuda_convolve_mask_check_size(const char *what, guint64 width, guint64 height, GError **error)
 {
@@ -47,6 +17,18 @@ gst_cuda_convolve_mask_check_size(const char *what, guint64 width, guint64 heigh
 }
 
 /* ---- buffers ---- */
+
+GstBuffer *
+gst_cuda_convolve_mask_new(guint width, guint height, guint8 *weights)
+{
+  GstBuffer *buffer = gst_buffer_new_wrapped(weights, (gsize)width * height);
+  gsize offset[GST_VIDEO_MAX_PLANES] = {0};
+  int stride[GST_VIDEO_MAX_PLANES] = {(int)width};
+
+  gst_buffer_add_video_meta_full(buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, width, height, 1, offset,
+                                 stride);
+  return buffer;
+}
 
 guint
 gst_cuda_convolve_mask_n_values(GstBuffer *buffer)
@@ -89,11 +71,11 @@ check_layout(const GstVideoMeta *meta, gsize size, GError **error)
                     size, meta->width, meta->height, meta->offset[0], meta->stride[0]);
 }
 
-GstCudaConvolveMask *
+guint8 *
 gst_cuda_convolve_mask_read(GstBuffer *buffer, GBytes *weight_of, GError **error)
 {
   const GstVideoMeta *meta = gst_buffer_get_video_meta(buffer);
-  GstCudaConvolveMask *mask = NULL;
+  guint8 *weights = NULL;
   GstMapInfo map;
 
   if (gst_cuda_convolve_mask_n_values(buffer) == 0 || !gst_buffer_map(buffer, &map, GST_MAP_READ)) {
@@ -102,24 +84,23 @@ gst_cuda_convolve_mask_read(GstBuffer *buffer, GBytes *weight_of, GError **error
     return NULL;
   }
   if (check_layout(meta, map.size, error)) {
-    guint8 *weights = g_malloc((gsize)meta->width * meta->height);
-
+    weights = g_malloc((gsize)meta->width * meta->height);
     for (guint y = 0; y < meta->height; y++)
       read_row(map.data + meta->offset[0] + (gsize)y * (gsize)meta->stride[0], weights + (gsize)y * meta->width, meta,
                weight_of ? g_bytes_get_data(weight_of, NULL) : NULL);
-    mask = gst_cuda_convolve_mask_new(NULL, (int)meta->width, (int)meta->height, weights);
   }
   gst_buffer_unmap(buffer, &map);
-  return mask;
+  return weights;
 }
 
 /* ---- growing ---- */
 
-/* Cells with those that are added on each side, and luma pixels of a cell. */
+/* The cells of a mask with those that are added on each side. */
 typedef struct {
-  int width, height;
+  int columns, rows; /* of the mask */
   int left, top, right, bottom;
-  double pixel_x, pixel_y;
+  int width, height;       /* of all */
+  double pixel_x, pixel_y; /* luma pixels of a cell */
 } Grid;
 
 static int
@@ -130,18 +111,21 @@ cells_beyond(gboolean inside, double reach, double pixel)
 
 /* Nothing is added beyond the frame's edge. */
 static Grid
-grid_of(const GstCudaConvolveMask *mask, const GstCudaConvolveMaskPlace *place)
+grid_of(const GstCudaConvolveMask *mask)
 {
-  const CnvRect *rect = &place->rect;
-  double reach = place->expand + place->feather;
-  Grid grid = {.pixel_x = (double)rect->width / mask->width, .pixel_y = (double)rect->height / mask->height};
+  const GstVideoMeta *meta = gst_buffer_get_video_meta(mask->buffer);
+  const CnvRect *rect = &mask->rect;
+  double reach = mask->expand + mask->feather;
+  Grid grid = {.columns = (int)meta->width, .rows = (int)meta->height};
 
+  grid.pixel_x = (double)rect->width / grid.columns;
+  grid.pixel_y = (double)rect->height / grid.rows;
   grid.left = cells_beyond(rect->x > 0, reach, grid.pixel_x);
-  grid.right = cells_beyond(rect->x + rect->width < place->frame_width, reach, grid.pixel_x);
+  grid.right = cells_beyond(rect->x + rect->width < mask->frame_width, reach, grid.pixel_x);
   grid.top = cells_beyond(rect->y > 0, reach, grid.pixel_y);
-  grid.bottom = cells_beyond(rect->y + rect->height < place->frame_height, reach, grid.pixel_y);
-  grid.width = grid.left + mask->width + grid.right;
-  grid.height = grid.top + mask->height + grid.bottom;
+  grid.bottom = cells_beyond(rect->y + rect->height < mask->frame_height, reach, grid.pixel_y);
+  grid.width = grid.left + grid.columns + grid.right;
+  grid.height = grid.top + grid.rows + grid.bottom;
   return grid;
 }
 
@@ -174,31 +158,29 @@ spread_rows(float *to, const float *from, int n, float step)
 
 /* Weights above 1 before they fall by a step a cell are what keeps them at 1 over `expand` pixels. */
 static void
-fill(float *plane, const GstCudaConvolveMask *mask, const Grid *grid, const GstCudaConvolveMaskPlace *place)
+fill(float *plane, const GstCudaConvolveMask *mask, const Grid *grid, const guint8 *weight)
 {
-  const guint8 *weight = g_bytes_get_data(mask->weights, NULL);
-  double fall = 255 / (place->feather + 1);
-  float lift = (float)(1 + place->expand / (place->feather + 1));
+  double fall = 255 / (mask->feather + 1);
+  float lift = (float)(1 + mask->expand / (mask->feather + 1));
   float step_x = (float)(fall * grid->pixel_x), step_y = (float)(fall * grid->pixel_y);
+  gsize width = (gsize)grid->width;
 
-  for (int y = 0; y < mask->height; y++) {
-    float *row = plane + (gsize)(grid->top + y) * (gsize)grid->width;
+  for (int y = 0; y < grid->rows; y++) {
+    float *row = plane + (gsize)(grid->top + y) * width;
 
-    for (int x = 0; x < mask->width; x++)
+    for (int x = 0; x < grid->columns; x++)
       row[grid->left + x] = lift * *weight++;
     spread(row, grid->width, step_x);
   }
-  for (int y = 1; y < grid->height; y++)
-    spread_rows(plane + (gsize)y * (gsize)grid->width, plane + (gsize)(y - 1) * (gsize)grid->width, grid->width,
-                step_y);
-  for (int y = grid->height - 2; y >= 0; y--)
-    spread_rows(plane + (gsize)y * (gsize)grid->width, plane + (gsize)(y + 1) * (gsize)grid->width, grid->width,
-                step_y);
+  for (gsize y = 1; y < (gsize)grid->height; y++)
+    spread_rows(plane + y * width, plane + (y - 1) * width, grid->width, step_y);
+  for (gsize y = (gsize)grid->height - 1; y-- > 0;)
+    spread_rows(plane + y * width, plane + (y + 1) * width, grid->width, step_y);
 }
 
 /* Weights as bytes, to be freed; NULL where there is no memory. */
 static guint8 *
-grow(const GstCudaConvolveMask *mask, const Grid *grid, const GstCudaConvolveMaskPlace *place)
+grow(const GstCudaConvolveMask *mask, const Grid *grid, const guint8 *from)
 {
   gsize n = (gsize)grid->width * (gsize)grid->height;
   g_autofree float *plane = g_try_malloc0(n * sizeof(float));
@@ -206,66 +188,90 @@ grow(const GstCudaConvolveMask *mask, const Grid *grid, const GstCudaConvolveMas
 
   if (!weights)
     return NULL;
-  fill(plane, mask, grid, place);
+  fill(plane, mask, grid, from);
   for (gsize i = 0; i < n; i++)
     weights[i] = (guint8)(MIN(plane[i], 255) + 0.5f);
   return weights;
 }
 
-/* Moves an edge from a rectangle's to that of the pixels that interpolation reaches from cells first..last. */
-static void
-box_axis(int first, int last, double pixel, int size, int *at, int *extent)
+gboolean
+gst_cuda_convolve_mask_place(GstCudaConvolveMask *mask, GError **error)
 {
-  int start = MAX((int)floor((first - 0.5) * pixel), 0), end = MIN((int)ceil((last + 1.5) * pixel), size);
+  g_autofree guint8 *read = gst_cuda_convolve_mask_read(mask->buffer, mask->weight_of, error), *grown = NULL;
+  const guint8 *weights = read;
+  CnvRegion *region = &mask->region;
+  Grid grid;
 
-  *at += start;
-  *extent = end - start;
+  if (!read)
+    return FALSE;
+  grid = grid_of(mask);
+  if (!gst_cuda_convolve_mask_check_size("a mask with its feather", (guint)grid.width, (guint)grid.height, error))
+    return FALSE;
+  if (mask->expand + mask->feather > 0)
+    weights = grown = grow(mask, &grid, read);
+  *region = (CnvRegion){.rect = larger_rect(&mask->rect, &grid), .shape = CNV_SHAPE_MASK};
+  region->mask = weights ? cnv_mask_new(grid.width, grid.height, grid.width, weights) : NULL;
+  return region->mask || cnv_refuse(error, "no memory for a mask of %dx%d samples: scale it", grid.width, grid.height);
 }
 
-static CnvRect
-box_of(const guint8 *weights, const Grid *grid, const CnvRect *rect)
+/* ---- those that frames have ---- */
+
+static void
+clear(gpointer data)
 {
-  int left = grid->width, right = -1, top = grid->height, bottom = -1;
-  CnvRect box = {rect->x, rect->y, 0, 0};
+  GstCudaConvolveMask *mask = data;
 
-  for (int y = 0; y < grid->height; y++) {
-    const guint8 *row = weights + (gsize)y * (gsize)grid->width;
-    int first = 0, last = grid->width - 1;
+  gst_clear_buffer(&mask->buffer);
+  g_clear_pointer(&mask->weight_of, g_bytes_unref);
+  g_clear_pointer(&mask->region.mask, cnv_mask_unref);
+}
 
-    while (first <= last && row[first] == 0)
-      first++;
-    while (last > first && row[last] == 0)
-      last--;
-    if (first > last)
-      continue;
-    left = MIN(left, first);
-    right = MAX(right, last);
-    top = MIN(top, y);
-    bottom = y;
-  }
-  if (right < 0)
-    return box;
-  box_axis(left, right, (double)rect->width / grid->width, rect->width, &box.x, &box.width);
-  box_axis(top, bottom, (double)rect->height / grid->height, rect->height, &box.y, &box.height);
-  return box;
+GArray *
+gst_cuda_convolve_masks_new(void)
+{
+  GArray *masks = g_array_new(FALSE, FALSE, sizeof(GstCudaConvolveMask));
+
+  g_array_set_clear_func(masks, clear);
+  return masks;
+}
+
+void
+gst_cuda_convolve_masks_next(GArray *masks)
+{
+  for (guint i = masks->len; i-- > 0;)
+    if (!g_array_index(masks, GstCudaConvolveMask, i).used)
+      g_array_remove_index_fast(masks, i);
+    else
+      g_array_index(masks, GstCudaConvolveMask, i).used = FALSE;
+}
+
+static gboolean
+is_same(const GstCudaConvolveMask *a, const GstCudaConvolveMask *b)
+{
+  return a->buffer == b->buffer && memcmp(&a->rect, &b->rect, sizeof(CnvRect)) == 0 &&
+         a->frame_width == b->frame_width && a->frame_height == b->frame_height && a->expand == b->expand &&
+         a->feather == b->feather && (a->weight_of == NULL) == (b->weight_of == NULL) &&
+         (!a->weight_of || g_bytes_equal(a->weight_of, b->weight_of));
 }
 
 gboolean
-gst_cuda_convolve_mask_place(const GstCudaConvolveMask *mask, const GstCudaConvolveMaskPlace *place, CnvRegion *region,
-                             CnvRect *box, GError **error)
+gst_cuda_convolve_masks_get(GArray *masks, GstCudaConvolveMask *mask, GError **error)
 {
-  Grid grid = grid_of(mask, place);
-  g_autofree guint8 *grown = NULL;
-  const guint8 *weights = g_bytes_get_data(mask->weights, NULL);
+  for (guint i = 0; i < masks->len; i++) {
+    GstCudaConvolveMask *known = &g_array_index(masks, GstCudaConvolveMask, i);
 
-  if (!gst_cuda_convolve_mask_check_size("a mask with its feather", (guint)grid.width, (guint)grid.height, error))
+    if (is_same(known, mask)) {
+      known->used = TRUE;
+      mask->region = known->region;
+      return TRUE;
+    }
+  }
+  if (!gst_cuda_convolve_mask_place(mask, error))
     return FALSE;
-  if (place->expand + place->feather > 0)
-    weights = grown = grow(mask, &grid, place);
-  *region = (CnvRegion){.rect = larger_rect(&place->rect, &grid), .shape = CNV_SHAPE_MASK};
-  region->mask = weights ? cnv_mask_new(grid.width, grid.height, grid.width, weights) : NULL;
-  if (!region->mask)
-    return cnv_refuse(error, "no memory for a mask of %dx%d samples: scale it", grid.width, grid.height);
-  *box = box_of(weights, &grid, &region->rect);
+  mask->used = TRUE;
+  gst_buffer_ref(mask->buffer);
+  if (mask->weight_of)
+    g_bytes_ref(mask->weight_of);
+  g_array_append_val(masks, *mask);
   return TRUE;
 }

@@ -11,6 +11,21 @@
 #define PNG_HEADER 24 /* bytes, up to the height */
 #define DECODE_TIME (10 * GST_SECOND)
 
+#define PATH g_quark_from_static_string("cudaconvolve-path")
+
+static GstBuffer *
+with_path(GstBuffer *mask, const char *path)
+{
+  gst_mini_object_set_qdata(GST_MINI_OBJECT(mask), PATH, g_strdup(path), g_free);
+  return mask;
+}
+
+const char *
+gst_cuda_convolve_mask_path(GstBuffer *mask)
+{
+  return gst_mini_object_get_qdata(GST_MINI_OBJECT(mask), PATH);
+}
+
 /* ---- PGM ---- */
 
 typedef struct {
@@ -72,7 +87,7 @@ read_pixels(Pgm *pgm, guint width, guint height, guint8 *weights, GError **error
   return TRUE;
 }
 
-GstCudaConvolveMask *
+GstBuffer *
 gst_cuda_convolve_mask_parse(const char *bytes, gsize size, const char *path, GError **error)
 {
   g_autofree char *name = gst_cuda_convolve_file_name(path);
@@ -93,7 +108,7 @@ gst_cuda_convolve_mask_parse(const char *bytes, gsize size, const char *path, GE
     weights = g_malloc((gsize)width * height);
     pgm.at += !pgm.plain; /* the one space before binary values */
     if (read_pixels(&pgm, width, height, weights, error))
-      return gst_cuda_convolve_mask_new(path, (int)width, (int)height, weights);
+      return with_path(gst_cuda_convolve_mask_new(width, height, weights), path);
     g_free(weights);
   }
   return NULL;
@@ -124,24 +139,21 @@ check_elements(const char *name, GError **error)
   return TRUE;
 }
 
-/* NULL where it is not one of width x height. */
-static guint8 *
-weights_of(GstSample *sample, int width, int height)
+/* A mask of its own memory; NULL where it is not one of width x height. */
+static GstBuffer *
+mask_of(GstSample *sample, guint width, guint height)
 {
-  GstVideoFrame frame;
   GstVideoInfo info;
-  guint8 *weights;
+  GstBuffer *mask;
 
-  if (!sample || !gst_video_info_from_caps(&info, gst_sample_get_caps(sample)) || info.width != width ||
-      info.height != height || !gst_video_frame_map(&frame, &info, gst_sample_get_buffer(sample), GST_MAP_READ))
+  if (!sample || !gst_video_info_from_caps(&info, gst_sample_get_caps(sample)) || (guint)info.width != width ||
+      (guint)info.height != height)
     return NULL;
-  weights = g_malloc((gsize)width * (gsize)height);
-  for (int y = 0; y < height; y++)
-    memcpy(weights + (gsize)y * (gsize)width,
-           (guint8 *)GST_VIDEO_FRAME_PLANE_DATA(&frame, 0) + (gssize)y * GST_VIDEO_FRAME_PLANE_STRIDE(&frame, 0),
-           (gsize)width);
-  gst_video_frame_unmap(&frame);
-  return weights;
+  mask = gst_buffer_copy_deep(gst_sample_get_buffer(sample));
+  if (!gst_buffer_get_video_meta(mask))
+    gst_buffer_add_video_meta_full(mask, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, width, height, 1,
+                                   info.offset, info.stride);
+  return mask;
 }
 
 /* The first error that was posted, or a general one. */
@@ -149,22 +161,19 @@ static void
 refuse_picture(const char *name, GstElement *pipeline, GError **error)
 {
   g_autoptr(GstBus) bus = gst_element_get_bus(pipeline);
+  g_autoptr(GstMessage) message = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR);
   g_autoptr(GError) posted = NULL;
-  GstMessage *message;
 
-  while ((message = gst_bus_pop(bus))) {
-    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR && !posted)
-      gst_message_parse_error(message, &posted, NULL);
-    gst_message_unref(message);
-  }
+  if (message)
+    gst_message_parse_error(message, &posted, NULL);
   g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
               "roi-mask-location=%s: this PNG cannot be decoded (%s): save it again", name,
               posted ? posted->message : "it ends early");
 }
 
 /* The sink has no library of its own here: it is called by its signals. */
-static GstCudaConvolveMask *
-decode(const char *path, const char *name, int width, int height, GError **error)
+static GstBuffer *
+decode(const char *path, const char *name, guint width, guint height, GError **error)
 {
   g_autoptr(GstElement) pipeline = gst_parse_launch("filesrc name=file ! pngdec ! videoconvert ! "
                                                     "video/x-raw,format=GRAY8 ! appsink name=sink sync=false",
@@ -172,20 +181,20 @@ decode(const char *path, const char *name, int width, int height, GError **error
   g_autoptr(GstElement) file = gst_bin_get_by_name(GST_BIN(pipeline), "file");
   g_autoptr(GstElement) sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
   g_autoptr(GstSample) sample = NULL;
-  guint8 *weights;
+  GstBuffer *mask;
 
   g_object_set(file, "location", path, NULL);
   gst_element_set_state(pipeline, GST_STATE_PAUSED);
   g_signal_emit_by_name(sink, "try-pull-preroll", DECODE_TIME, &sample);
-  weights = weights_of(sample, width, height);
-  if (!weights)
+  mask = mask_of(sample, width, height);
+  if (!mask)
     refuse_picture(name, pipeline, error);
   gst_element_set_state(pipeline, GST_STATE_NULL);
-  return weights ? gst_cuda_convolve_mask_new(path, width, height, weights) : NULL;
+  return mask ? with_path(mask, path) : NULL;
 }
 
 /* The size is known before anything is decoded: a PNG of a few bytes can have gigabytes of pixels. */
-static GstCudaConvolveMask *
+static GstBuffer *
 load_png(const char *path, const char *header, GError **error)
 {
   g_autofree char *name = gst_cuda_convolve_file_name(path);
@@ -194,10 +203,10 @@ load_png(const char *path, const char *header, GError **error)
 
   if (!gst_cuda_convolve_mask_check_size(what, width, height, error) || !check_elements(name, error))
     return NULL;
-  return decode(path, name, (int)width, (int)height, error);
+  return decode(path, name, width, height, error);
 }
 
-GstCudaConvolveMask *
+GstBuffer *
 gst_cuda_convolve_mask_load(const char *path, GError **error)
 {
   gsize size;

@@ -8,5 +8,8 @@
 
 /* Both return NULL with CNV_ERROR_SETTINGS and a message that names the file, the reason and the remedy. A PNG is
  * decoded by GStreamer's element. bytes: of a PGM, with a 0 behind their size. */
-GstCudaConvolveMask *gst_cuda_convolve_mask_load(const char *path, GError **error);
-GstCudaConvolveMask *gst_cuda_convolve_mask_parse(const char *bytes, gsize size, const char *path, GError **error);
+GstBuffer *gst_cuda_convolve_mask_load(const char *path, GError **error);
+GstBuffer *gst_cuda_convolve_mask_parse(const char *bytes, gsize size, const char *path, GError **error);
+
+/* The path of the file that a mask was loaded from. */
+const char *gst_cuda_convolve_mask_path(GstBuffer *mask);

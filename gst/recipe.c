@@ -6,7 +6,6 @@
 
 #include "collect.h"
 #include "messages.h"
-#include "smooth.h"
 #include "unused.h"
 
 #define ROUNDING_SLACK 1e-6    /* 0.07 * 100 is slightly more than 7, and still asks for radius 7 */
@@ -24,11 +23,8 @@ void
 gst_cuda_convolve_recipe_init(GstCudaConvolveRecipe *recipe, GstElement *element, const GstCudaConvolveSettings *live,
                               const GstCudaConvolveCaps *caps)
 {
-  *recipe = (GstCudaConvolveRecipe){.element = element,
-                                    .live = live,
-                                    .caps = caps,
-                                    .told = g_hash_table_new(NULL, NULL),
-                                    .tracks = gst_cuda_convolve_tracks_new()};
+  *recipe =
+      (GstCudaConvolveRecipe){.element = element, .live = live, .caps = caps, .told = g_hash_table_new(NULL, NULL)};
   gst_cuda_convolve_regions_init(&recipe->regions, element, recipe->told);
 }
 
@@ -39,7 +35,6 @@ gst_cuda_convolve_recipe_clear(GstCudaConvolveRecipe *recipe)
   gst_cuda_convolve_settings_clear(&recipe->in_force);
   cnv_plan_unref(recipe->plan);
   gst_cuda_convolve_regions_clear(&recipe->regions);
-  g_array_unref(recipe->tracks);
   g_hash_table_unref(recipe->told);
   clear_radius_plans(recipe);
 }
@@ -227,7 +222,8 @@ choose_plans(GstCudaConvolveRecipe *recipe)
   guint number[CNV_RADIUS_MAX + 1], n = 0;
 
   for (guint i = 0; i < recipe->work.n_regions; i++) {
-    int radius = radius_of(recipe, &g_array_index(recipe->regions.box, CnvRect, i));
+    CnvRect box = cnv_region_box(&region[i]);
+    int radius = radius_of(recipe, &box);
 
     if (!recipe->radius_plan[radius])
       recipe->radius_plan[radius] = make_radius_plan(recipe, radius);
@@ -267,7 +263,7 @@ gst_cuda_convolve_recipe_make_work(GstCudaConvolveRecipe *recipe, GstBuffer *buf
   work->interlaced = is_interlaced(&recipe->caps->in_info, buffer);
   if (roi->source == CNV_ROI_NONE)
     return;
-  gst_cuda_convolve_collect(&recipe->regions, recipe->tracks, roi, &recipe->image, buffer, is_next);
+  gst_cuda_convolve_collect(&recipe->regions, roi, &recipe->image, buffer, is_next);
   work->region = (const CnvRegion *)recipe->regions.region->data;
   work->n_regions = recipe->regions.region->len;
   work->invert = roi->invert;
@@ -284,7 +280,7 @@ gst_cuda_convolve_recipe_make_work(GstCudaConvolveRecipe *recipe, GstBuffer *buf
 void
 gst_cuda_convolve_recipe_forget(GstCudaConvolveRecipe *recipe)
 {
-  g_array_set_size(recipe->tracks, 0);
+  g_array_set_size(recipe->regions.tracks, 0);
 }
 
 gboolean

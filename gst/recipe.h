@@ -23,8 +23,6 @@ typedef struct {
   CnvPlan *radius_plan[CNV_RADIUS_MAX + 1]; /* made since the plan was, for sizes of regions; or NULL */
   GHashTable *told;                         /* warnings since the start: see messages.h and unused.h */
 
-  GArray *tracks; /* of regions over time, see smooth.h */
-
   /* Members for this frame. */
   CnvWork work;
   GstCudaConvolveRegions regions; /* those of work */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "messages.h"
+#include "smooth.h"
 
 #define FAR (1 << 20)       /* edges farther out are moved to here: 32 times the largest frame */
 #define ROUNDING_SLACK 1e-6 /* 0.07 * 100 is slightly more than 7, and takes no further pixel */
@@ -15,16 +16,17 @@ gst_cuda_convolve_regions_init(GstCudaConvolveRegions *regions, GstElement *elem
   *regions = (GstCudaConvolveRegions){.element = element,
                                       .told = told,
                                       .region = g_array_new(FALSE, FALSE, sizeof(CnvRegion)),
-                                      .box = g_array_new(FALSE, FALSE, sizeof(CnvRect)),
-                                      .masks = gst_cuda_convolve_masks_new()};
+                                      .masks = gst_cuda_convolve_masks_new(),
+                                      .tracks = gst_cuda_convolve_tracks_new()};
 }
 
 void
 gst_cuda_convolve_regions_clear(GstCudaConvolveRegions *regions)
 {
   g_array_unref(regions->region);
-  g_array_unref(regions->box);
   g_array_unref(regions->masks);
+  g_array_unref(regions->tracks);
+  g_strfreev(regions->types);
 }
 
 /* A list without types, and "all" in it, holds every type. */
@@ -44,11 +46,11 @@ void
 gst_cuda_convolve_regions_begin(GstCudaConvolveRegions *regions, const GstCudaConvolveRoi *roi, const CnvImage *image)
 {
   g_array_set_size(regions->region, 0);
-  g_array_set_size(regions->box, 0);
   gst_cuda_convolve_masks_next(regions->masks);
   regions->n_cells = 0;
   regions->roi = roi;
   regions->image = image;
+  g_strfreev(regions->types);
   regions->types = g_strsplit(roi->types ? roi->types : "", ",", -1);
   for (char **type = regions->types; *type; type++)
     g_strstrip(*type);
@@ -99,13 +101,6 @@ reaches_frame(const GstCudaConvolveRegions *regions, const CnvRect *rect)
          rect->y + rect->height > -margin;
 }
 
-static void
-add(GstCudaConvolveRegions *regions, const CnvRegion *region, const CnvRect *box)
-{
-  g_array_append_val(regions->region, *region);
-  g_array_append_val(regions->box, *box);
-}
-
 void
 gst_cuda_convolve_regions_add_rect(GstCudaConvolveRegions *regions, const double rect[4])
 {
@@ -116,17 +111,16 @@ gst_cuda_convolve_regions_add_rect(GstCudaConvolveRegions *regions, const double
     return;
   region.rect = round_rect(rect, roi->expand * rect[2], roi->expand * rect[3]);
   if (reaches_frame(regions, &region.rect))
-    add(regions, &region, &region.rect);
+    g_array_append_val(regions->region, region);
 }
 
 /* FALSE with the reason. A rectangle whose edges were moved would stretch the mask otherwise than it says. */
 static gboolean
-get_mask(GstCudaConvolveRegions *regions, GstCudaConvolveMaskSource *source, const double rect[4], CnvRegion *region,
-         CnvRect *box, GError **error)
+get_mask(GstCudaConvolveRegions *regions, GstCudaConvolveMask *mask, const double rect[4], GError **error)
 {
-  const GstVideoMeta *meta = source->buffer ? gst_buffer_get_video_meta(source->buffer) : NULL;
+  const GstVideoMeta *meta = gst_buffer_get_video_meta(mask->buffer);
   const GstCudaConvolveRoi *roi = regions->roi;
-  const CnvRect *at = &source->place.rect;
+  const CnvRect *at = &mask->rect;
   guint64 n_cells = meta ? (guint64)meta->width * meta->height : 0;
 
   regions->n_cells += n_cells <= GST_CUDA_CONVOLVE_MASK_CELLS ? n_cells : 0; /* larger ones are refused by themselves */
@@ -138,27 +132,25 @@ get_mask(GstCudaConvolveRegions *regions, GstCudaConvolveMaskSource *source, con
                       "a mask is stretched over %.0fx%.0f pixels at (%.0f, %.0f), and no edge can lie farther "
                       "than %d pixels out: correct its place",
                       rect[2], rect[3], rect[0], rect[1], FAR);
-  source->place.frame_width = regions->image->width;
-  source->place.frame_height = regions->image->height;
-  source->place.expand = roi->expand * MAX(at->width, at->height);
-  source->place.feather = roi->feather;
-  return gst_cuda_convolve_masks_get(regions->masks, source, region, box, error);
+  mask->frame_width = regions->image->width;
+  mask->frame_height = regions->image->height;
+  mask->expand = roi->expand * MAX(at->width, at->height);
+  mask->feather = roi->feather;
+  return gst_cuda_convolve_masks_get(regions->masks, mask, error);
 }
 
 void
-gst_cuda_convolve_regions_add_mask(GstCudaConvolveRegions *regions, GstCudaConvolveMaskSource source,
+gst_cuda_convolve_regions_add_mask(GstCudaConvolveRegions *regions, GstBuffer *mask, GBytes *weight_of,
                                    const double rect[4])
 {
+  GstCudaConvolveMask placed = {.buffer = mask, .weight_of = weight_of, .rect = round_rect(rect, 0, 0)};
   GError *error = NULL;
-  CnvRegion region = {{0}};
-  CnvRect box;
 
-  source.place.rect = round_rect(rect, 0, 0);
   if (regions->region->len >= CNV_MAX_REGIONS) {
     gst_cuda_convolve_regions_add_rect(regions, rect);
-  } else if (reaches_frame(regions, &source.place.rect) && get_mask(regions, &source, rect, &region, &box, &error)) {
-    if (box.width > 0)
-      add(regions, &region, &box);
+  } else if (reaches_frame(regions, &placed.rect) && get_mask(regions, &placed, rect, &error)) {
+    if (cnv_region_box(&placed.region).width > 0)
+      g_array_append_val(regions->region, placed.region);
   } else if (error) {
     gst_cuda_convolve_warn_once(regions->element, regions->told, "%s; in place of such a mask %s", error->message,
                                 regions->roi->invert ? "everything is filtered" : "its whole rectangle is filtered");
@@ -174,11 +166,15 @@ gst_cuda_convolve_regions_add_mask(GstCudaConvolveRegions *regions, GstCudaConvo
 static void
 join_last(GstCudaConvolveRegions *regions)
 {
-  CnvRect *box = &g_array_index(regions->box, CnvRect, CNV_MAX_REGIONS - 1);
+  CnvRegion *last = &g_array_index(regions->region, CnvRegion, CNV_MAX_REGIONS - 1);
+  CnvRect around = cnv_region_box(last);
 
-  for (guint i = CNV_MAX_REGIONS; i < regions->box->len; i++)
-    gst_cuda_convolve_rect_join(box, &g_array_index(regions->box, CnvRect, i));
-  g_array_index(regions->region, CnvRegion, CNV_MAX_REGIONS - 1) = (CnvRegion){.rect = *box};
+  for (guint i = CNV_MAX_REGIONS; i < regions->region->len; i++) {
+    CnvRect box = cnv_region_box(&g_array_index(regions->region, CnvRegion, i));
+
+    gst_cuda_convolve_rect_join(&around, &box);
+  }
+  *last = (CnvRegion){.rect = around};
 }
 
 void
@@ -191,16 +187,8 @@ gst_cuda_convolve_regions_limit(GstCudaConvolveRegions *regions)
   if (!invert)
     join_last(regions);
   g_array_set_size(regions->region, CNV_MAX_REGIONS);
-  g_array_set_size(regions->box, CNV_MAX_REGIONS);
   gst_cuda_convolve_warn_once(
       regions->element, regions->told, "more than %d regions on a frame: %s; set roi-types, or merge regions upstream",
       CNV_MAX_REGIONS,
       invert ? "those beyond it are filtered too" : "those beyond it are filtered as one around them all");
-}
-
-void
-gst_cuda_convolve_regions_end(GstCudaConvolveRegions *regions)
-{
-  g_clear_pointer(&regions->types, g_strfreev);
-  gst_cuda_convolve_regions_limit(regions);
 }

@@ -4,18 +4,18 @@
  */
 #pragma once
 
-#include "masks.h"
+#include "mask.h"
 #include "roi.h"
 
 typedef struct {
   GstElement *element; /* for warnings, see messages.h */
   GHashTable *told;    /* likewise; the owner's */
   GArray *region;      /* CnvRegion, all by plan 0 */
-  GArray *box;         /* CnvRect of each: it encloses all that has weight, feather aside */
-  GArray *masks;       /* see masks.h */
+  GArray *masks;       /* see mask.h */
+  GArray *tracks;      /* of regions over time, see smooth.h */
   gsize n_cells;       /* of the frame's masks */
 
-  /* Between begin and end. */
+  /* Of the frame, since begin. */
   const GstCudaConvolveRoi *roi;
   const CnvImage *image;
   char **types; /* those that count */
@@ -25,11 +25,10 @@ typedef struct {
 void gst_cuda_convolve_regions_init(GstCudaConvolveRegions *regions, GstElement *element, GHashTable *told);
 void gst_cuda_convolve_regions_clear(GstCudaConvolveRegions *regions);
 
-/* An empty list, and one that is complete. */
+/* Empties the list, for a frame. */
 void gst_cuda_convolve_regions_begin(GstCudaConvolveRegions *regions, const GstCudaConvolveRoi *roi,
                                      const CnvImage *image);
-void gst_cuda_convolve_regions_end(GstCudaConvolveRegions *regions);
-/* Of more regions than the engine takes the last one stands for all further ones. */
+/* Makes the last region that the engine takes one around all further ones. */
 void gst_cuda_convolve_regions_limit(GstCudaConvolveRegions *regions);
 
 /* TRUE where roi-types has that type, in upper or lower case, or every type. */
@@ -37,7 +36,7 @@ gboolean gst_cuda_convolve_regions_take_type(const GstCudaConvolveRegions *regio
 
 /* Adds a rectangle, or the ellipse in it: x, y, width, height in luma pixels, where it reaches the frame. */
 void gst_cuda_convolve_regions_add_rect(GstCudaConvolveRegions *regions, const double rect[4]);
-/* Adds a mask stretched over a rectangle; one that cannot be read hides all of it, or nothing with roi-invert. The rest
- * of the source is the list's to fill in. */
-void gst_cuda_convolve_regions_add_mask(GstCudaConvolveRegions *regions, GstCudaConvolveMaskSource source,
+/* Adds a mask stretched over a rectangle; one that cannot be read hides all of it, or nothing with roi-invert.
+ * weight_of: as in mask.h. */
+void gst_cuda_convolve_regions_add_mask(GstCudaConvolveRegions *regions, GstBuffer *mask, GBytes *weight_of,
                                         const double rect[4]);

@@ -5,19 +5,18 @@
 #pragma once
 
 #include <convolve/work.h>
-
-#include "mask.h"
+#include <gst/gst.h>
 
 /* Part of GstCudaConvolveSettings. */
 typedef struct {
-  int source;                /* CNV_ROI_NONE: the rest is not used */
-  GArray *rects;             /* for source property: shared, never changed once set; NULL none. See values.h */
-  int units;                 /* of rects: CNV_ROI_PIXELS or CNV_ROI_FRACTION of the frame */
-  GstCudaConvolveMask *mask; /* for source property, stretched over the frame; NULL none */
-  int shape;                 /* of rectangles: CNV_SHAPE_RECTANGLE or CNV_SHAPE_ELLIPSE */
-  char *types;               /* for source meta: comma-separated, NULL or empty for all; like the next two */
-  double confidence;         /* least of boxes that have one, 0 for all */
-  guint smooth;              /* frames that a region without a detection is kept */
+  int source;        /* CNV_ROI_NONE: the rest is not used */
+  GArray *rects;     /* for source property: shared, never changed once set; NULL none. See values.h */
+  int units;         /* of rects: CNV_ROI_PIXELS or CNV_ROI_FRACTION of the frame */
+  GstBuffer *mask;   /* for source property, stretched over the frame; NULL none. See maskfile.h */
+  int shape;         /* of rectangles: CNV_SHAPE_RECTANGLE or CNV_SHAPE_ELLIPSE */
+  char *types;       /* for source meta: comma-separated, NULL or empty for all; like the next two */
+  double confidence; /* least of boxes that have one, 0 for all */
+  guint smooth;      /* frames that a region without a detection is kept */
   gboolean invert, isolated;
   double expand;          /* fraction of a region's size added on each side */
   double feather;         /* luma pixels */

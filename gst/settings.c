@@ -252,41 +252,37 @@ gst_cuda_convolve_settings_init(GstCudaConvolveSettings *settings)
   }
 }
 
+/* How references are taken and given back, of kinds behind KIND_DOUBLE. */
+static const struct {
+  GBoxedCopyFunc ref;
+  GDestroyNotify unref;
+} references[] = {
+    [KIND_STRING] = {(GBoxedCopyFunc)g_strdup, g_free},
+    [KIND_FILE] = {(GBoxedCopyFunc)g_strdup, g_free},
+    [KIND_MASK] = {(GBoxedCopyFunc)gst_buffer_ref, (GDestroyNotify)gst_buffer_unref},
+    [KIND_RECTS] = {(GBoxedCopyFunc)g_array_ref, (GDestroyNotify)g_array_unref},
+    [KIND_ROW] = {(GBoxedCopyFunc)cnv_taps_ref, (GDestroyNotify)cnv_taps_unref},
+    [KIND_KERNEL] = {(GBoxedCopyFunc)cnv_taps_ref, (GDestroyNotify)cnv_taps_unref},
+};
+
 void
 gst_cuda_convolve_settings_copy(GstCudaConvolveSettings *to, const GstCudaConvolveSettings *from)
 {
   *to = *from;
   for (guint i = 0; i < G_N_ELEMENTS(properties); i++) {
     gpointer *at = (gpointer *)((char *)to + properties[i].offset);
-    Kind kind = properties[i].kind;
 
-    if (kind == KIND_STRING || kind == KIND_FILE)
-      *at = g_strdup(*at);
-    else if (kind == KIND_MASK && *at)
-      gst_cuda_convolve_mask_ref(*at);
-    else if (kind == KIND_RECTS && *at)
-      g_array_ref(*at);
-    else if (kind > KIND_RECTS && *at)
-      cnv_taps_ref(*at);
+    if (properties[i].kind > KIND_DOUBLE && *at)
+      *at = references[properties[i].kind].ref(*at);
   }
 }
 
 void
 gst_cuda_convolve_settings_clear(GstCudaConvolveSettings *settings)
 {
-  for (guint i = 0; i < G_N_ELEMENTS(properties); i++) {
-    gpointer *at = (gpointer *)((char *)settings + properties[i].offset);
-    Kind kind = properties[i].kind;
-
-    if (kind == KIND_STRING || kind == KIND_FILE)
-      g_clear_pointer(at, g_free);
-    else if (kind == KIND_MASK)
-      g_clear_pointer((GstCudaConvolveMask **)at, gst_cuda_convolve_mask_unref);
-    else if (kind == KIND_RECTS)
-      g_clear_pointer((GArray **)at, g_array_unref);
-    else if (kind > KIND_RECTS)
-      g_clear_pointer((CnvTaps **)at, cnv_taps_unref);
-  }
+  for (guint i = 0; i < G_N_ELEMENTS(properties); i++)
+    if (properties[i].kind > KIND_DOUBLE)
+      g_clear_pointer((gpointer *)((char *)settings + properties[i].offset), references[properties[i].kind].unref);
 }
 
 static gboolean
@@ -360,7 +356,7 @@ read_kernel_file(GstCudaConvolveSettings *settings, const char *path, GError **e
 }
 
 static gboolean
-read_mask_file(GstCudaConvolveMask **mask, const char *path, GError **error)
+read_mask_file(GstBuffer **mask, const char *path, GError **error)
 {
   *mask = path && *path ? gst_cuda_convolve_mask_load(path, error) : NULL;
   return *mask || !path || !*path;
@@ -414,7 +410,7 @@ gst_cuda_convolve_property_read(GstCudaConvolveSettings *settings, guint id, con
   case KIND_FILE:
     return read_kernel_file(settings, g_value_get_string(value), error);
   case KIND_MASK:
-    return read_mask_file((GstCudaConvolveMask **)at, g_value_get_string(value), error);
+    return read_mask_file((GstBuffer **)at, g_value_get_string(value), error);
   case KIND_RECTS:
     return gst_cuda_convolve_rects_from_value(value, row->name, (GArray **)at, error);
   case KIND_ROW:
@@ -475,7 +471,7 @@ gst_cuda_convolve_property_get(const GstCudaConvolveSettings *settings, guint id
     g_value_set_string(value, *(char *const *)at);
     break;
   case KIND_MASK:
-    g_value_set_string(value, *(gconstpointer *)at ? (*(const GstCudaConvolveMask *const *)at)->path : NULL);
+    g_value_set_string(value, *(gconstpointer *)at ? gst_cuda_convolve_mask_path(*(GstBuffer *const *)at) : NULL);
     break;
   case KIND_RECTS:
     gst_cuda_convolve_rects_to_value(*(GArray *const *)at, value);

@@ -11,7 +11,7 @@
 
 typedef struct {
   CnvRegion region;        /* when it was last seen, with a reference to its mask */
-  CnvRect box;             /* likewise */
+  CnvRect box;             /* of the region */
   double move_x, move_y;   /* luma pixels a frame, of the centre */
   double speed_x, speed_y; /* likewise, of the edge that moved more */
   guint missed;            /* frames since then */
@@ -96,14 +96,15 @@ find_track(const GArray *tracks, const CnvRect *box, double *best)
 
 /* Gives each track at most one region. One that loses its track to another looks again. */
 static void
-match(GArray *tracks, const GArray *box)
+match(GArray *tracks, const GArray *region)
 {
-  guint tries = TRIES * box->len;
+  guint tries = TRIES * region->len;
   double like;
 
-  for (guint i = 0; i < box->len; i++)
+  for (guint i = 0; i < region->len; i++)
     for (int looking = (int)i, loser; looking >= 0 && tries > 0; looking = loser, tries--) {
-      Track *track = find_track(tracks, &g_array_index(box, CnvRect, looking), &like);
+      CnvRect box = cnv_region_box(&g_array_index(region, CnvRegion, looking));
+      Track *track = find_track(tracks, &box, &like);
 
       loser = track ? track->found : -1;
       if (track) {
@@ -115,7 +116,7 @@ match(GArray *tracks, const GArray *box)
 
 /* ---- tracks ---- */
 
-/* Of both edges the one that moved more. */
+/* Pixels that the edge moved which moved more. */
 static int
 moved(int from, int size_from, int to, int size_to)
 {
@@ -123,17 +124,18 @@ moved(int from, int size_from, int to, int size_to)
 }
 
 static void
-see(Track *track, const CnvRegion *region, const CnvRect *box)
+see(Track *track, const CnvRegion *region)
 {
+  CnvRect box = cnv_region_box(region);
   CnvMask *last = track->region.mask;
   double frames = track->missed;
 
-  track->move_x = (box->x + box->width / 2.0 - track->box.x - track->box.width / 2.0) / frames;
-  track->move_y = (box->y + box->height / 2.0 - track->box.y - track->box.height / 2.0) / frames;
-  track->speed_x = moved(track->box.x, track->box.width, box->x, box->width) / frames;
-  track->speed_y = moved(track->box.y, track->box.height, box->y, box->height) / frames;
+  track->move_x = (box.x + box.width / 2.0 - track->box.x - track->box.width / 2.0) / frames;
+  track->move_y = (box.y + box.height / 2.0 - track->box.y - track->box.height / 2.0) / frames;
+  track->speed_x = moved(track->box.x, track->box.width, box.x, box.width) / frames;
+  track->speed_y = moved(track->box.y, track->box.height, box.y, box.height) / frames;
   track->region = *region;
-  track->box = *box;
+  track->box = box;
   track->missed = 0;
   if (region->mask)
     cnv_mask_ref(region->mask);
@@ -142,13 +144,13 @@ see(Track *track, const CnvRegion *region, const CnvRect *box)
 
 /* Beyond the limit the last track is one around all further ones. */
 static void
-begin(GArray *tracks, const CnvRegion *region, const CnvRect *box)
+begin(GArray *tracks, const CnvRegion *region)
 {
-  Track track = {.region = *region, .box = *box};
+  Track track = {.region = *region, .box = cnv_region_box(region)};
   Track *last = tracks->len == MAX_TRACKS ? &g_array_index(tracks, Track, MAX_TRACKS - 1) : NULL;
 
   if (last) {
-    gst_cuda_convolve_rect_join(&last->box, box);
+    gst_cuda_convolve_rect_join(&last->box, &track.box);
     clear(last);
     last->region = (CnvRegion){.rect = last->box};
     last->missed = 0;
@@ -160,7 +162,7 @@ begin(GArray *tracks, const CnvRegion *region, const CnvRect *box)
 }
 
 void
-gst_cuda_convolve_tracks_follow(GArray *tracks, const GArray *region, const GArray *box, guint n_frames)
+gst_cuda_convolve_tracks_follow(GArray *tracks, const GArray *region, guint n_frames)
 {
   g_autofree gboolean *taken = g_new0(gboolean, region->len + 1);
 
@@ -171,24 +173,24 @@ gst_cuda_convolve_tracks_follow(GArray *tracks, const GArray *region, const GArr
     track->found = -1;
     track->likeness = 0;
   }
-  match(tracks, box);
+  match(tracks, region);
   for (guint t = tracks->len; t-- > 0;) {
     Track *track = &g_array_index(tracks, Track, t);
 
     if (track->found >= 0) {
       taken[track->found] = TRUE;
-      see(track, &g_array_index(region, CnvRegion, track->found), &g_array_index(box, CnvRect, track->found));
+      see(track, &g_array_index(region, CnvRegion, track->found));
     } else if (track->missed > n_frames) {
       g_array_remove_index_fast(tracks, t);
     }
   }
   for (guint i = 0; i < region->len && n_frames > 0; i++)
     if (!taken[i])
-      begin(tracks, &g_array_index(region, CnvRegion, i), &g_array_index(box, CnvRect, i));
+      begin(tracks, &g_array_index(region, CnvRegion, i));
 }
 
 void
-gst_cuda_convolve_tracks_append(const GArray *tracks, GArray *region, GArray *box, gboolean grow)
+gst_cuda_convolve_tracks_append(const GArray *tracks, GArray *region, gboolean grow)
 {
   for (guint t = 0; t < tracks->len; t++) {
     const Track *track = &g_array_index(tracks, Track, t);
@@ -198,12 +200,8 @@ gst_cuda_convolve_tracks_append(const GArray *tracks, GArray *region, GArray *bo
 
     if (track->missed == 0)
       continue;
-    if (!grow || larger.shape == CNV_SHAPE_MASK) {
-      g_array_append_val(region, track->region);
-      g_array_append_val(box, track->box);
-    } else {
-      g_array_append_val(region, larger);
-      g_array_append_val(box, larger.rect);
-    }
+    if (!grow || larger.shape == CNV_SHAPE_MASK)
+      larger = track->region;
+    g_array_append_val(region, larger);
   }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Regions over time: one that a detector misses stays for some frames, and grows by what it moved, so that what it hid
- * stays hidden. Plain functions over a frame's regions and the rectangles that enclose them.
+ * stays hidden. Plain functions over a frame's regions.
  */
 #pragma once
 
@@ -10,11 +10,10 @@
 /* Regions that were seen, in a list to be freed by g_array_unref. */
 GArray *gst_cuda_convolve_tracks_new(void);
 
-/* Follows the regions to the next frame. Those of up to n_frames frames ago are kept. region: CnvRegion; box: CnvRect
- * of each. */
-void gst_cuda_convolve_tracks_follow(GArray *tracks, const GArray *region, const GArray *box, guint n_frames);
+/* Follows the regions (CnvRegion) to the next frame. Those of up to n_frames frames ago are kept. */
+void gst_cuda_convolve_tracks_follow(GArray *tracks, const GArray *region, guint n_frames);
 
 /* Appends the regions that were not among the last frame's. Each has grown on every side, for each frame since then, by
  * as much as its edges moved a frame when it was last seen and by a pixel: as a rectangle if it moved. A mask that did
  * not is as it was, and without `grow` all are. */
-void gst_cuda_convolve_tracks_append(const GArray *tracks, GArray *region, GArray *box, gboolean grow);
+void gst_cuda_convolve_tracks_append(const GArray *tracks, GArray *region, gboolean grow);

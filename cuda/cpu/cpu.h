@@ -153,7 +153,7 @@ cnv_cpu_temporal_sum(const CpuTile *tile, const CnvTerm *term)
 
 /* Column or row of the pixel in the window that stands for the one at `at`, -1 where none does. */
 static inline int
-cnv_cpu_source(const CpuTile *tile, CnvAxis axis, int at)
+cnv_cpu_source(const CpuTile *tile, int axis, int at)
 {
   const CnvRectJob *job = tile->job;
   int first = axis == CNV_X ? job->window_x : job->window_y;
@@ -165,7 +165,7 @@ cnv_cpu_source(const CpuTile *tile, CnvAxis axis, int at)
 
 /* The taps of an axis that find a sample of a window for the output sample at `at`, which may lie outside of it. */
 static inline CpuTapRange
-cnv_cpu_taps_found(const CnvTerm *term, const CnvRectJob *job, CnvAxis axis, int at)
+cnv_cpu_taps_found(const CnvTerm *term, const CnvRectJob *job, int axis, int at)
 {
   int n = term->n[axis], size = axis == CNV_X ? job->window_width : job->window_height;
   int start = at - term->anchor[axis] - (axis == CNV_X ? job->window_x : job->window_y);

@@ -26,10 +26,8 @@ typedef struct {
   guint8 *history; /* slots, each laid out as the scene says */
   CpuFrame frame;
 
-  CnvWorkKey key;       /* of the work that jobs and tiles are for */
-  GArray *jobs, *masks; /* of CnvRectJob and CnvMaskRect */
-  CnvMaskBytes mask_bytes;
-  GArray *tiles;              /* of CpuTile */
+  CnvRectJobs work;
+  GArray *tiles;              /* CpuTile, of these jobs */
   guint n_first;              /* tiles that are done before the others, which change other bits of the same words */
   guint first_tile;           /* of those under way */
   guint sliding, summed, fft; /* tiles that are done so */
@@ -110,8 +108,8 @@ count_threads(const CpuSession *self)
 {
   double products = 0;
 
-  for (guint i = 0; i < self->jobs->len; i++) {
-    const CnvRectJob *job = &g_array_index(self->jobs, CnvRectJob, i);
+  for (guint i = 0; i < self->work.jobs->len; i++) {
+    const CnvRectJob *job = &g_array_index(self->work.jobs, CnvRectJob, i);
     const CpuPlane *plane = plane_of(self, job);
 
     if (plane)
@@ -133,13 +131,13 @@ cut(CpuSession *self, const CnvWork *work)
   g_array_set_size(self->tiles, 0);
   self->sliding = self->summed = self->fft = 0;
   self->n_first = G_MAXUINT;
-  self->base.stats.crowd =
-      MAX(self->base.stats.crowd, cnv_rect_jobs_make(work, &self->mask_bytes, self->jobs, self->masks));
-  self->frame.masks = (CnvMasks){(const CnvMaskRect *)self->masks->data,
-                                 (const CnvMaskPlace *)self->mask_bytes.places->data, self->mask_bytes.bytes->data};
+  cnv_rect_jobs_make(&self->work, work);
+  self->base.stats.crowd = MAX(self->base.stats.crowd, self->work.crowd);
+  self->frame.masks = (CnvMasks){(const CnvMaskRect *)self->work.mask_rects->data,
+                                 (const CnvMaskPlace *)self->work.places->data, self->work.cells->data};
   self->base.stats.threads = count_threads(self);
-  for (guint i = 0; i < self->jobs->len && !copy; i++) {
-    const CnvRectJob *job = &g_array_index(self->jobs, CnvRectJob, i);
+  for (guint i = 0; i < self->work.jobs->len && !copy; i++) {
+    const CnvRectJob *job = &g_array_index(self->work.jobs, CnvRectJob, i);
     const CpuPlane *plane = plane_of(self, job);
 
     if (plane && job->plane > 0 && self->n_first == G_MAXUINT && shares_words(plan, job->plane))
@@ -148,7 +146,6 @@ cut(CpuSession *self, const CnvWork *work)
       cut_job(self, job, plane);
   }
   self->n_first = MIN(self->n_first, self->tiles->len);
-  cnv_work_key_set(&self->key, work);
 }
 
 /* Brings planes and tiles in line with the work. */
@@ -159,7 +156,7 @@ prepare(CpuSession *self, const CnvWork *work, GError **error)
 
   if (!same && !cnv_cpu_prepare(&self->prepared, work, self->n_threads, error))
     return FALSE;
-  if (cnv_mask_bytes_set(&self->mask_bytes, work) || !same || !cnv_work_key_matches(&self->key, work))
+  if (cnv_rect_jobs_set_masks(&self->work, work) || !same || !cnv_rect_jobs_match(&self->work, work))
     cut(self, work);
   return TRUE;
 }
@@ -292,10 +289,7 @@ cpu_close(CnvSession *base)
   cnv_cpu_prepared_clear(&self->prepared);
   g_free(self->history);
   g_array_unref(self->tiles);
-  g_array_unref(self->jobs);
-  g_array_unref(self->masks);
-  cnv_mask_bytes_clear(&self->mask_bytes);
-  g_clear_pointer(&self->key.regions, g_array_unref);
+  cnv_rect_jobs_clear(&self->work);
   g_free(base->device_name);
   g_free(self);
 }
@@ -353,9 +347,7 @@ cpu_open(const CnvSessionOptions *options, GError **error)
   self->n_threads = n_threads;
   self->team = cnv_team_new(n_threads, &cause);
   self->tiles = g_array_new(FALSE, FALSE, sizeof(CpuTile));
-  self->jobs = g_array_new(FALSE, FALSE, sizeof(CnvRectJob));
-  self->masks = g_array_new(FALSE, FALSE, sizeof(CnvMaskRect));
-  self->mask_bytes = cnv_mask_bytes_new();
+  cnv_rect_jobs_init(&self->work);
   self->base.device_name =
       g_strdup_printf("CPU, %u %s, %s", n_threads, n_threads == 1 ? "thread" : "threads", self->frame.simd->name);
   if (!self->team) {

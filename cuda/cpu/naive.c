@@ -86,7 +86,7 @@ ratio(double all, double found, float epsilon)
 
 /* S/P of border.h for an axis. */
 static double
-renormalize_axis(const CpuTile *tile, const CnvTerm *term, CnvAxis axis, int at)
+renormalize_axis(const CpuTile *tile, const CnvTerm *term, int axis, int at)
 {
   CpuTapRange range = cnv_cpu_taps_found(term, tile->job, axis, at);
   double all = 0, found = 0;

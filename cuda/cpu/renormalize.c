@@ -8,7 +8,7 @@
 
 /* Sum of the taps of an axis in a range, by the plan's prefix sums. */
 static double
-axis_sum(const CpuPlane *plane, const CnvTerm *term, CnvAxis axis, CpuTapRange range)
+axis_sum(const CpuPlane *plane, const CnvTerm *term, int axis, CpuTapRange range)
 {
   const float *prefix = plane->plan->taps + term->taps[axis] + term->n[axis];
 

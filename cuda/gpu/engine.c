@@ -82,12 +82,12 @@ set_work(CudaSession *self, const CnvWork *work, gboolean cut, GError **error)
     self->layout = plan->layout;
     self->staged = staged_layout(plan);
   }
-  self->base.stats.crowd = MAX(self->base.stats.crowd, schedule->crowd);
+  self->base.stats.crowd = MAX(self->base.stats.crowd, schedule->work.crowd);
   /* As many staged frames as there can be: all that is allocated is with the first. */
   return (!schedule->has_new_taps ||
           upload(self, schedule->plan_arrays, &self->plan_arrays, "uploading the taps", error)) &&
          (!schedule->has_new_masks ||
-          upload(self, schedule->masks.bytes, &self->mask_cells, "uploading the masks", error)) &&
+          upload(self, schedule->work.cells, &self->mask_cells, "uploading the masks", error)) &&
          cnv_cuda_reserve(self, &self->sums, FALSE, schedule->sums_size, error) &&
          cnv_cuda_reserve(self, &self->staged_in, FALSE, self->staged.size * (guint)plan->n_temporal_taps, error) &&
          cnv_cuda_reserve(self, &self->staged_out, FALSE, self->staged.size, error) &&
@@ -127,7 +127,7 @@ cuda_submit(CnvSession *session, const CnvWork *work, const CnvFrame *in, const 
     /* All that was started before the failure must be over before the caller takes its memory back. */
     cnv_cuda_sync_streams(self);
     g_ptr_array_set_size(self->schedule.plans, 0);
-    g_ptr_array_set_size(self->schedule.masks.masks, 0);
+    g_ptr_array_set_size(self->schedule.work.masks, 0);
     if (self->marking)
       self->marked = 0;
   }

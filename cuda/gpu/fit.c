@@ -50,7 +50,7 @@ cnv_fit_first_channel(const CnvPlane *plane)
 }
 
 double
-cnv_fit_magnitude(const CnvPlan *plan, const CnvPlane *plane, CnvAxis axis)
+cnv_fit_magnitude(const CnvPlan *plan, const CnvPlane *plane, int axis)
 {
   const float *taps = plan->taps + plane->term[0].taps[axis];
   double sum = 0;
@@ -109,7 +109,7 @@ cnv_fit_error(const CnvPlane *plane, double error, gboolean is_signed)
 }
 
 int
-cnv_fit_reach(const CnvTerm *term, CnvAxis axis)
+cnv_fit_reach(const CnvTerm *term, int axis)
 {
   return MAX(term->anchor[axis], term->n[axis] - 1 - term->anchor[axis]);
 }

@@ -55,10 +55,10 @@ gboolean cnv_fit_levels(const CnvPlane *plane, double magnitude, GError **error)
 gboolean cnv_fit_error(const CnvPlane *plane, double error, gboolean is_signed);
 
 /* Pixels or rows to either side that the term's taps reach to. */
-int cnv_fit_reach(const CnvTerm *term, CnvAxis axis);
+int cnv_fit_reach(const CnvTerm *term, int axis);
 
 /* The first channel that is filtered; all others become levels in the same way. */
 int cnv_fit_first_channel(const CnvPlane *plane);
 
 /* Sum of the magnitudes of an axis of a separable plane's only term. */
-double cnv_fit_magnitude(const CnvPlan *plan, const CnvPlane *plane, CnvAxis axis);
+double cnv_fit_magnitude(const CnvPlan *plan, const CnvPlane *plane, int axis);

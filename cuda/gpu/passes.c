@@ -148,8 +148,8 @@ add_staging(CnvSchedule *schedule, int fields)
 static void
 make_frame(CnvSchedule *schedule, int fields)
 {
-  const CnvRectJob *jobs = (const CnvRectJob *)schedule->jobs->data;
-  guint n = schedule->jobs->len;
+  const CnvRectJob *jobs = (const CnvRectJob *)schedule->work.jobs->data;
+  guint n = schedule->work.jobs->len;
 
   if (n == 0)
     return;
@@ -164,12 +164,12 @@ static void
 make_slice(CnvSchedule *schedule, int k)
 {
   CnvRectJob jobs[CNV_MAX_PLANES];
-  guint n = schedule->jobs->len;
+  guint n = schedule->work.jobs->len;
 
   for (guint i = 0; i < n; i++) {
     int sub_y;
 
-    jobs[i] = g_array_index(schedule->jobs, CnvRectJob, i);
+    jobs[i] = g_array_index(schedule->work.jobs, CnvRectJob, i);
     sub_y = cnv_schedule_plane(schedule, &jobs[i])->sub_y;
     jobs[i].y = k > 0 ? cnv_slice_rows(schedule->slices.end[k - 1], sub_y) : 0;
     jobs[i].height = cnv_slice_rows(schedule->slices.end[k], sub_y) - jobs[i].y;

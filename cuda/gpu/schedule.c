@@ -18,32 +18,29 @@ cnv_schedule_init(CnvSchedule *schedule)
       .planes = g_array_new(FALSE, TRUE, sizeof(CnvPlane)),
       .plane_kernels = g_array_new(FALSE, TRUE, sizeof(CnvPlaneKernel)),
       .words = g_array_new(FALSE, FALSE, sizeof(guint32)),
-      .jobs = g_array_new(FALSE, FALSE, sizeof(CnvRectJob)),
       .copies = g_array_new(FALSE, FALSE, sizeof(CnvRectJob)),
-      .mask_rects = g_array_new(FALSE, FALSE, sizeof(CnvMaskRect)),
       .block_jobs = g_array_new(FALSE, FALSE, sizeof(CnvBlockJob)),
       .tile_jobs = g_array_new(FALSE, FALSE, sizeof(CnvTileJob)),
       .launches = g_array_new(FALSE, FALSE, sizeof(CnvLaunch)),
-      .masks = cnv_mask_bytes_new(),
       .plan_arrays = g_byte_array_new(),
       .work_arrays = g_byte_array_new(),
   };
+  cnv_rect_jobs_init(&schedule->work);
 }
 
 void
 cnv_schedule_clear(CnvSchedule *schedule)
 {
-  GArray **arrays[] = {&schedule->copies,        &schedule->taps,      &schedule->banks,      &schedule->planes,
-                       &schedule->plane_kernels, &schedule->jobs,      &schedule->mask_rects, &schedule->block_jobs,
-                       &schedule->words,         &schedule->tile_jobs, &schedule->launches};
+  GArray *const arrays[] = {schedule->copies,     schedule->taps,      schedule->banks,
+                            schedule->planes,     schedule->words,     schedule->plane_kernels,
+                            schedule->block_jobs, schedule->tile_jobs, schedule->launches};
 
   for (gsize i = 0; i < G_N_ELEMENTS(arrays); i++)
-    g_clear_pointer(arrays[i], g_array_unref);
-  g_clear_pointer(&schedule->plans, g_ptr_array_unref);
-  g_clear_pointer(&schedule->plan_arrays, g_byte_array_unref);
-  g_clear_pointer(&schedule->work_arrays, g_byte_array_unref);
-  g_clear_pointer(&schedule->of.regions, g_array_unref);
-  cnv_mask_bytes_clear(&schedule->masks);
+    g_array_unref(arrays[i]);
+  g_ptr_array_unref(schedule->plans);
+  g_byte_array_unref(schedule->plan_arrays);
+  g_byte_array_unref(schedule->work_arrays);
+  cnv_rect_jobs_clear(&schedule->work);
 }
 
 /* The plane's taps in CnvPlan.taps: the first, and the one behind the last. */
@@ -242,11 +239,11 @@ set_weights(CnvSchedule *schedule, const CnvWork *work)
 static void
 find_copies(CnvSchedule *schedule)
 {
-  const CnvRectJob *jobs = (const CnvRectJob *)schedule->jobs->data;
-  guint n = schedule->jobs->len, first = 0;
+  const CnvRectJob *jobs = (const CnvRectJob *)schedule->work.jobs->data;
+  guint n = schedule->work.jobs->len, first = 0;
 
   g_array_set_size(schedule->copies, 0);
-  schedule->copies_more = n > COPIES_MAX || schedule->mask_rects->len > 0;
+  schedule->copies_more = n > COPIES_MAX || schedule->work.mask_rects->len > 0;
   for (guint i = 0; i < n; i++) {
     CnvRectJob *around = &g_array_index(schedule->copies, CnvRectJob, first);
     const CnvRectJob *job = &jobs[i];
@@ -271,12 +268,11 @@ cnv_schedule_set_work(CnvSchedule *schedule, const CnvWork *work, gboolean cut)
 {
   schedule->has_new_plans = set_plans(schedule, work);
   schedule->has_new_taps = set_weights(schedule, work);
-  schedule->has_new_masks = cnv_mask_bytes_set(&schedule->masks, work);
-  if (!schedule->has_new_taps && !schedule->has_new_masks && cnv_work_key_matches(&schedule->of, work) &&
-      !work->overlaps == !schedule->of.work.overlaps && !cut == !schedule->cut)
+  schedule->has_new_masks = cnv_rect_jobs_set_masks(&schedule->work, work);
+  if (!schedule->has_new_taps && !schedule->has_new_masks && cnv_rect_jobs_match(&schedule->work, work) &&
+      !work->overlaps == !schedule->work.work.overlaps && !cut == !schedule->cut)
     return FALSE;
-  cnv_work_key_set(&schedule->of, work);
-  schedule->crowd = cnv_rect_jobs_make(work, &schedule->masks, schedule->jobs, schedule->mask_rects);
+  cnv_rect_jobs_make(&schedule->work, work);
   find_copies(schedule);
   schedule->cut = cut;
   schedule->slices = cnv_slices_of_work(work);
@@ -284,8 +280,8 @@ cnv_schedule_set_work(CnvSchedule *schedule, const CnvWork *work, gboolean cut)
   schedule->slices.single_launch |= !cut || schedule->banks->len > 1;
   cnv_schedule_make_launches(schedule, work->interlaced ? 2 : 1);
   g_byte_array_set_size(schedule->work_arrays, 0);
-  schedule->mask_rects_at = add_array(schedule->work_arrays, schedule->mask_rects);
-  schedule->mask_places_at = add_array(schedule->work_arrays, schedule->masks.places);
+  schedule->mask_rects_at = add_array(schedule->work_arrays, schedule->work.mask_rects);
+  schedule->mask_places_at = add_array(schedule->work_arrays, schedule->work.places);
   schedule->block_jobs_at = add_array(schedule->work_arrays, schedule->block_jobs);
   schedule->tile_jobs_at = add_array(schedule->work_arrays, schedule->tile_jobs);
   return TRUE;

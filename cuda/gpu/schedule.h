@@ -33,7 +33,7 @@ typedef struct {
 } CnvPlaneKernel;
 
 typedef struct {
-  /* What follows from the plans: */
+  /* Made of the plans: */
   GPtrArray *plans;                         /* CnvPlan, with references */
   GArray *taps;                             /* float: of one plan after the other */
   GArray *banks;                            /* guint: first tap of each constant bank */
@@ -43,14 +43,14 @@ typedef struct {
   CnvNeeds needs[CNV_N_KERNELS];            /* of all these planes */
   guint n_processors;                       /* of the GPU; the caller's to set before the work */
 
-  /* What follows from the work: */
+  /* Made of the work: */
   CnvSources sources; /* frames over time and their weights; where they lie is the launcher's to set */
   GArray *words;      /* guint32: taps for tensor cores */
   /* Arrays for the GPU, one after the other, and the place of each. */
   GByteArray *plan_arrays;
   gsize taps_at, planes_at, words_at;
   gboolean has_new_plans, has_new_taps; /* others than for the last work; plan_arrays are */
-  GArray *jobs, *mask_rects;            /* CnvRectJob, CnvMaskRect: the work, not yet in slices */
+  CnvRectJobs work;                     /* not yet in slices */
   GArray *copies;                       /* CnvRectJob: the rectangles that all of these write */
   gboolean copies_more;                 /* the copies have samples that no job writes */
   GArray *block_jobs;                   /* CnvBlockJob: of one launch after the other */
@@ -59,12 +59,9 @@ typedef struct {
   CnvSlices slices;                     /* of the frame */
   guint launches_to[CNV_SLICES_MAX];    /* how many launches there are up to a slice's last */
   gsize sums_size;                      /* bytes of row sums of the largest pass */
-  CnvMaskBytes masks;
-  gboolean has_new_masks;  /* others than for the last work */
-  CnvWorkKey of;           /* the work that all of this is made of; clear: none */
-  guint crowd;             /* of cnv_rect_jobs_make */
-  gboolean cut;            /* as the caller asked */
-  GByteArray *work_arrays; /* likewise */
+  gboolean has_new_masks;               /* others than for the last work */
+  gboolean cut;                         /* as the caller asked */
+  GByteArray *work_arrays;              /* likewise */
   gsize mask_rects_at, mask_places_at, block_jobs_at, tile_jobs_at;
 } CnvSchedule;
 

@@ -148,11 +148,11 @@ add_job(Cutter *c, const Area *area, CnvMaskRect rect, gboolean covered)
   job.y = rect.y0;
   job.width = rect.x1 - rect.x0;
   job.height = rect.y1 - rect.y0;
-  job.first_mask_rect = (int)c->masks->len;
+  job.first_mask_rect = (int)c->made->mask_rects->len;
   job.n_mask_rects = one_layer && full ? 0 : n;
   for (int i = 0; i < job.n_mask_rects; i++)
-    g_array_append_val(c->masks, c->mask[c->selected[i]]);
-  g_array_append_val(c->jobs, job);
+    g_array_append_val(c->made->mask_rects, c->mask[c->selected[i]]);
+  g_array_append_val(c->made->jobs, job);
   c->cost += cnv_cutter_cost(c, &rect);
   if (job.n_mask_rects > 0)
     c->cost += size_of(&rect) * (job.n_mask_rects * WEIGHT_COST + (one_layer ? BLEND_COST : SHARE_COST));
@@ -167,17 +167,19 @@ compare_edges(const void *a, const void *b)
   return *(const int *)a - *(const int *)b;
 }
 
-/* Adds a rectangle to the pieces, as the rest of one that ends above it where that has the same columns. */
-static void
-add_piece(Cutter *c, CnvMaskRect new)
+void
+cnv_cutter_add_piece(const Cutter *c, CnvMaskRect new)
 {
-  for (CnvMaskRect *old = c->piece; old < c->piece + c->n_pieces; old++)
-    if (old->y1 == new.y0 && old->x0 == new.x0 && old->x1 == new.x1) {
-      old->y1 = new.y1;
+  for (guint i = c->pieces->len; i-- > 0;) {
+    CnvMaskRect *above = &g_array_index(c->pieces, CnvMaskRect, i);
+
+    if (above->y1 == new.y0 && above->x0 == new.x0 && above->x1 == new.x1 && above->shape == new.shape) {
+      above->y1 = new.y1;
       return;
     }
+  }
   if (!is_empty(&new))
-    c->piece[c->n_pieces++] = new;
+    g_array_append_val(c->pieces, new);
 }
 
 /* Adds the columns that the rectangles cover in the rows from top to bottom, or with invert do not cover. */
@@ -191,12 +193,12 @@ add_band(Cutter *c, const CnvMaskRect *area, int n_rects, int top, int bottom)
     if (top < r->y0 || top >= r->y1)
       continue;
     if (r->x0 > to) {
-      add_piece(c, (CnvMaskRect){invert ? to : from, top, invert ? r->x0 : to, bottom});
+      cnv_cutter_add_piece(c, (CnvMaskRect){invert ? to : from, top, invert ? r->x0 : to, bottom});
       from = r->x0;
     }
     to = MAX(to, r->x1);
   }
-  add_piece(c, (CnvMaskRect){invert ? to : from, top, invert ? area->x1 : to, bottom});
+  cnv_cutter_add_piece(c, (CnvMaskRect){invert ? to : from, top, invert ? area->x1 : to, bottom});
 }
 
 /* Cuts n rectangles, or with invert the rest of the area, into pieces. */
@@ -211,7 +213,7 @@ cut_rects(Cutter *c, const CnvMaskRect *area, int n)
     edge[n_edges++] = c->rect[i].y1;
   }
   qsort(edge, n_edges, sizeof(int), compare_edges);
-  c->n_pieces = 0;
+  g_array_set_size(c->pieces, 0);
   for (int i = 0; i + 1 < n_edges; i++)
     add_band(c, area, n, edge[i], edge[i + 1]);
 }
@@ -224,7 +226,7 @@ cut_layer(Cutter *c, const Area *area, int first, int last)
   gboolean invert = c->work->invert, few = last - first <= CNV_CROWD;
   int n = 0;
   CnvMaskRect around = {0};
-  guint n_jobs = c->jobs->len, n_masks = c->masks->len;
+  guint n_jobs = c->made->jobs->len, n_masks = c->made->mask_rects->len;
   double cost = c->cost, most;
 
   for (int i = first; i < last; i++) {
@@ -240,10 +242,10 @@ cut_layer(Cutter *c, const Area *area, int first, int last)
   most = PIECES_COST_MAX * (cnv_cutter_cost(c, &around) + size_of(&around) * area->n * WEIGHT_COST);
   if (few) {
     cut_rects(c, &area->rect, n);
-    for (int i = 0; i < c->n_pieces; i++)
-      add_job(c, area, c->piece[i], TRUE);
+    for (guint i = 0; i < c->pieces->len; i++)
+      add_job(c, area, g_array_index(c->pieces, CnvMaskRect, i), TRUE);
     if (c->n <= CNV_CROWD ||
-        (c->jobs->len - n_jobs <= (guint)(PIECES_A_MASK * (last - first) + 1) && c->cost - cost <= most))
+        (c->made->jobs->len - n_jobs <= (guint)(PIECES_A_MASK * (last - first) + 1) && c->cost - cost <= most))
       return;
     undo(c, n_jobs, n_masks, cost);
   }

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The state of cutting one frame's work, private to rect_jobs.c, which divides a plane into areas, and to cutter.c,
- * which cuts the layers of an area into jobs.
+ * The state of cutting one frame's work, private to rect_jobs.c, which divides a plane into areas, to mask.c, which
+ * cuts masks into parts, and to cutter.c, which cuts the layers of an area into jobs.
  */
 #pragma once
 
-#include <convolve/work.h>
-
-#include "plan/mask.h"
+#include "plan/rect_jobs.h"
 
 /* Parts of masks, at most: together with the regions that are none. */
 #define MAX_MASK_PARTS CNV_MAX_REGIONS
@@ -24,21 +22,18 @@ typedef struct {
 /* One plane and field of the work that is being cut. */
 typedef struct {
   const CnvWork *work;
-  CnvMaskBytes *bytes;
-  GArray *jobs, *masks;
-  int room;            /* parts that a mask may be cut into */
+  CnvRectJobs *made;
+  guint room;          /* parts that a mask may be cut into */
   gboolean isolated;   /* each mask has a layer and a window of its own */
   gboolean exact;      /* regions are not joined, and cutting ends beyond the budget */
   double cost, budget; /* of all planes so far, in samples that are filtered; other work is counted as so many */
-  guint crowd;         /* the most regions in an area where they were joined */
   CnvRectJob job;      /* the members that all jobs of this plane, field and layer have in common */
   int sub_x, sub_y;
-  CnvMaskRect field;                                        /* all of it, from 0, 0 on */
-  int reach_x, reach_y;                                     /* samples that a feather goes beyond a region */
-  int apron_x, apron_y;                                     /* of the widest filter, both sides together */
-  CnvMaskRect rect[CNV_CROWD];                              /* to be cut, clipped to the area, by their left edge */
-  CnvMaskRect piece[(CNV_CROWD + 1) * (2 * CNV_CROWD + 1)]; /* that they are cut into: columns of each band of rows */
-  int n_pieces;
+  CnvMaskRect field;           /* all of it, from 0, 0 on */
+  int reach_x, reach_y;        /* samples that a feather goes beyond a region */
+  int apron_x, apron_y;        /* of the widest filter, both sides together */
+  CnvMaskRect rect[CNV_CROWD]; /* to be cut, clipped to the area, by their left edge */
+  GArray *pieces;              /* CnvMaskRect: that these, or a mask, are cut into */
   int n;
   CnvMaskRect mask[MAX_MASKS + CNV_CROWD];   /* n of regions, then those joined in the area at hand */
   int plan[MAX_MASKS + CNV_CROWD];           /* of each mask */
@@ -118,10 +113,19 @@ nearest(const CnvMaskRect *s, const CnvMaskRect *area)
 static inline void
 undo(Cutter *c, guint n_jobs, guint n_masks, double cost)
 {
-  g_array_set_size(c->jobs, n_jobs);
-  g_array_set_size(c->masks, n_masks);
+  g_array_set_size(c->made->jobs, n_jobs);
+  g_array_set_size(c->made->mask_rects, n_masks);
   c->cost = cost;
 }
+
+/* mask.c: makes a rectangle in the plane and field at hand one of its region's mask. FALSE where that is not among the
+ * work's. */
+gboolean cnv_mask_place(Cutter *c, const CnvRegion *region, CnvMaskRect *to);
+
+/* mask.c: cuts a rectangle with its region's mask into parts: those of weight 1 throughout, or those of weight between,
+ * which stay masks; what weighs 0 is left out. Adds at most c->room of both kinds together, at least 1; the more room,
+ * the closer they follow the mask. Returns the number added. */
+int cnv_mask_cut(const Cutter *c, const CnvRegion *region, const CnvMaskRect *rect, gboolean full, CnvMaskRect *to);
 
 /* The part of an area where a mask may have a weight. */
 CnvMaskRect cnv_cutter_reach(const Cutter *c, const CnvMaskRect *s, const CnvMaskRect *area);
@@ -133,6 +137,9 @@ double cnv_cutter_cost(const Cutter *c, const CnvMaskRect *area);
  * others do not reach it, lie inside the largest rectangle and yield to it, or weigh less than the smallest weight of
  * another. */
 int cnv_cutter_select(const Cutter *c, const guint16 *from, int n, const CnvMaskRect *area, guint16 *to);
+
+/* Adds a rectangle to the pieces, as the rest of one that ends above it where that has the same columns and shape. */
+void cnv_cutter_add_piece(const Cutter *c, CnvMaskRect new);
 
 /* Cuts each layer of an area into jobs. Ends early where the budget is spent. */
 void cnv_cutter_cut_layers(Cutter *c, const Area *area);

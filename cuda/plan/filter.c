@@ -29,13 +29,13 @@ cnv_filter_clear(CnvFilter *filter)
 /* ---- radius and sigma ---- */
 
 static double
-explicit_sigma(const CnvFilter *filter, CnvAxis axis)
+explicit_sigma(const CnvFilter *filter, int axis)
 {
   return filter->sigma_axis[axis] > 0 ? filter->sigma_axis[axis] : filter->sigma;
 }
 
 int
-cnv_filter_radius(const CnvFilter *filter, CnvAxis axis)
+cnv_filter_radius(const CnvFilter *filter, int axis)
 {
   if (filter->radius_axis[axis] >= 0)
     return filter->radius_axis[axis];
@@ -48,7 +48,7 @@ cnv_filter_radius(const CnvFilter *filter, CnvAxis axis)
 }
 
 double
-cnv_filter_sigma(const CnvFilter *filter, CnvAxis axis)
+cnv_filter_sigma(const CnvFilter *filter, int axis)
 {
   double sigma = explicit_sigma(filter, axis);
 
@@ -56,7 +56,7 @@ cnv_filter_sigma(const CnvFilter *filter, CnvAxis axis)
 }
 
 static gboolean
-refuse_radius(const CnvFilter *filter, CnvAxis axis, GError **error)
+refuse_radius(const CnvFilter *filter, int axis, GError **error)
 {
   const int radius = cnv_filter_radius(filter, axis), limit = cnv_filters[filter->type].max_radius;
 

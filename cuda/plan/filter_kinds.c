@@ -371,7 +371,7 @@ generate_fill(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKerne
 
 /* Number of the tap on the output sample, of n along the axis as given. */
 static gboolean
-take_anchor(const CnvFilter *filter, CnvAxis axis, int n, int *anchor, GError **error)
+take_anchor(const CnvFilter *filter, int axis, int n, int *anchor, GError **error)
 {
   *anchor = filter->anchor[axis] == -1 ? (n - 1) / 2 : filter->anchor[axis];
   if (*anchor >= 0 && *anchor < n)

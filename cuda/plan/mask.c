@@ -1,10 +1,12 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "plan/mask.h"
-
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Masks: images of weights, for both engines one behind the other in one array; and their parts in a plane.
+ */
 #include <math.h>
 #include <string.h>
 
 #include "plan/arith.h"
+#include "plan/cutter.h"
 
 #define BYTES_MAX (1u << 30)
 
@@ -17,8 +19,9 @@
 
 struct CnvMask {
   gatomicrefcount refs;
-  int width, height; /* cells */
-  int columns;       /* blocks side by side */
+  int width, height;            /* cells */
+  int columns;                  /* blocks side by side */
+  int left, right, top, bottom; /* first and last column and row with weight; right below left: none */
   guint8 *weight;
   guint8 *least, *most; /* of each block */
 };
@@ -40,6 +43,24 @@ measure_block(CnvMask *mask, int column, int row)
   mask->most[row * mask->columns + column] = most;
 }
 
+static void
+measure_row(CnvMask *mask, int y)
+{
+  const guint8 *row = mask->weight + (gsize)y * mask->width;
+  int first = 0, last = mask->width - 1;
+
+  while (first <= last && row[first] == 0)
+    first++;
+  while (last > first && row[last] == 0)
+    last--;
+  if (first > last)
+    return;
+  mask->left = MIN(mask->left, first);
+  mask->right = MAX(mask->right, last);
+  mask->top = MIN(mask->top, y);
+  mask->bottom = y;
+}
+
 CnvMask *
 cnv_mask_new(int width, int height, int stride, const guint8 *weights)
 {
@@ -47,7 +68,8 @@ cnv_mask_new(int width, int height, int stride, const guint8 *weights)
   gsize blocks = (gsize)columns * rows, cells = (gsize)width * height;
   CnvMask *mask = g_new(CnvMask, 1);
 
-  *mask = (CnvMask){.width = width, .height = height, .columns = columns, .weight = g_try_malloc(cells + 2 * blocks)};
+  *mask = (CnvMask){.width = width, .height = height, .columns = columns, .left = width, .right = -1, .top = height};
+  mask->weight = g_try_malloc(cells + 2 * blocks);
   if (!mask->weight) {
     g_free(mask);
     return NULL;
@@ -55,8 +77,10 @@ cnv_mask_new(int width, int height, int stride, const guint8 *weights)
   g_atomic_ref_count_init(&mask->refs);
   mask->least = mask->weight + cells;
   mask->most = mask->least + blocks;
-  for (int y = 0; y < height; y++)
+  for (int y = 0; y < height; y++) {
     memcpy(mask->weight + (gsize)y * width, weights + (gssize)y * stride, width);
+    measure_row(mask, y);
+  }
   for (int row = 0; row < rows; row++)
     for (int column = 0; column < columns; column++)
       measure_block(mask, column, row);
@@ -79,31 +103,42 @@ cnv_mask_unref(CnvMask *mask)
   g_free(mask);
 }
 
+/* Moves an edge from a rectangle's to that of the pixels that interpolation reaches from cells first..last. */
+static void
+box_axis(int first, int last, double pixel, int size, int *at, int *extent)
+{
+  int start = MAX((int)floor((first - 0.5) * pixel), 0), end = MIN((int)ceil((last + 1.5) * pixel), size);
+
+  *at += start;
+  *extent = end - start;
+}
+
+CnvRect
+cnv_region_box(const CnvRegion *region)
+{
+  const CnvRect *rect = &region->rect;
+  const CnvMask *mask = region->mask;
+  CnvRect box = *rect;
+
+  if (region->shape != CNV_SHAPE_MASK)
+    return box;
+  if (mask->right < mask->left)
+    return (CnvRect){rect->x, rect->y, 0, 0};
+  box_axis(mask->left, mask->right, (double)rect->width / mask->width, rect->width, &box.x, &box.width);
+  box_axis(mask->top, mask->bottom, (double)rect->height / mask->height, rect->height, &box.y, &box.height);
+  return box;
+}
+
 /* ---- the masks of a frame's work ---- */
 
-CnvMaskBytes
-cnv_mask_bytes_new(void)
-{
-  return (CnvMaskBytes){g_ptr_array_new_with_free_func((GDestroyNotify)cnv_mask_unref), g_byte_array_new(),
-                        g_array_new(FALSE, FALSE, sizeof(CnvMaskPlace))};
-}
-
-void
-cnv_mask_bytes_clear(CnvMaskBytes *of)
-{
-  g_clear_pointer(&of->masks, g_ptr_array_unref);
-  g_clear_pointer(&of->bytes, g_byte_array_unref);
-  g_clear_pointer(&of->places, g_array_unref);
-}
-
 static gsize
-size_of(const CnvMask *mask)
+n_cells(const CnvMask *mask)
 {
   return (gsize)mask->width * mask->height;
 }
 
 gboolean
-cnv_mask_bytes_set(CnvMaskBytes *of, const CnvWork *work)
+cnv_rect_jobs_set_masks(CnvRectJobs *to, const CnvWork *work)
 {
   g_autoptr(GPtrArray) masks = g_ptr_array_new();
   guint n_regions = work->everything ? 0 : work->n_regions;
@@ -112,23 +147,23 @@ cnv_mask_bytes_set(CnvMaskBytes *of, const CnvWork *work)
   for (guint i = 0; i < n_regions; i++) {
     CnvMask *mask = work->region[i].shape == CNV_SHAPE_MASK ? work->region[i].mask : NULL;
 
-    if (!mask || size + size_of(mask) > BYTES_MAX || g_ptr_array_find(masks, mask, NULL))
+    if (!mask || size + n_cells(mask) > BYTES_MAX || g_ptr_array_find(masks, mask, NULL))
       continue;
     g_ptr_array_add(masks, mask);
-    size += size_of(mask);
+    size += n_cells(mask);
   }
-  if (masks->len == of->masks->len &&
-      (masks->len == 0 || memcmp(masks->pdata, of->masks->pdata, masks->len * sizeof(gpointer)) == 0))
+  if (masks->len == to->masks->len &&
+      (masks->len == 0 || memcmp(masks->pdata, to->masks->pdata, masks->len * sizeof(gpointer)) == 0))
     return FALSE;
   for (guint i = 0; i < masks->len; i++)
     cnv_mask_ref(masks->pdata[i]);
-  g_ptr_array_set_size(of->masks, 0);
-  g_byte_array_set_size(of->bytes, 0);
+  g_ptr_array_set_size(to->masks, 0);
+  g_byte_array_set_size(to->cells, 0);
   for (guint i = 0; i < masks->len; i++) {
     const CnvMask *mask = masks->pdata[i];
 
-    g_ptr_array_add(of->masks, masks->pdata[i]);
-    g_byte_array_append(of->bytes, mask->weight, (guint)size_of(mask));
+    g_ptr_array_add(to->masks, masks->pdata[i]);
+    g_byte_array_append(to->cells, mask->weight, (guint)n_cells(mask));
   }
   return TRUE;
 }
@@ -141,23 +176,22 @@ in_units(double cells, int most)
 }
 
 gboolean
-cnv_mask_place(CnvMaskBytes *masks, const CnvRegion *region, const CnvPlane *plane, const CnvRectJob *job,
-               CnvMaskRect *to)
+cnv_mask_place(Cutter *c, const CnvRegion *region, CnvMaskRect *to)
 {
   const CnvRect *rect = &region->rect;
   const CnvMask *mask = region->mask;
-  double sx = 1 << plane->sub_x, sy = 1 << plane->sub_y, x = (to->x0 + 0.5) * sx;
-  double y = ((double)to->y0 * job->fields + job->field + 0.5) * sy, cells_x, cells_y; /* cells_x, _y: of a pixel */
+  const GPtrArray *masks = c->made->masks;
+  double sx = 1 << c->sub_x, sy = 1 << c->sub_y, x = (to->x0 + 0.5) * sx;
+  double y = ((double)to->y0 * c->job.fields + c->job.field + 0.5) * sy;
+  double cells_x = (double)mask->width / rect->width, cells_y = (double)mask->height / rect->height; /* of a pixel */
   CnvMaskPlace place;
   guint32 at = 0;
   guint i;
 
-  for (i = 0; i < masks->masks->len && masks->masks->pdata[i] != mask; i++)
-    at += (guint32)size_of(masks->masks->pdata[i]);
-  if (i == masks->masks->len)
+  for (i = 0; i < masks->len && masks->pdata[i] != mask; i++)
+    at += (guint32)n_cells(masks->pdata[i]);
+  if (i == masks->len)
     return FALSE;
-  cells_x = (double)mask->width / rect->width;
-  cells_y = (double)mask->height / rect->height;
   place = (CnvMaskPlace){.cells = at,
                          .cells_x = mask->width,
                          .cells_y = mask->height,
@@ -166,16 +200,16 @@ cnv_mask_place(CnvMaskBytes *masks, const CnvRegion *region, const CnvPlane *pla
                          .first_x = in_units((x - rect->x) * cells_x - 0.5, mask->width) + CNV_MASK_BIAS,
                          .first_y = in_units((y - rect->y) * cells_y - 0.5, mask->height) + CNV_MASK_BIAS,
                          .step_x = in_units(sx * cells_x, mask->width),
-                         .step_y = in_units(sy * job->fields * cells_y, mask->height)};
-  to->shape = CNV_SHAPE_MASK + (int)masks->places->len;
-  g_array_append_val(masks->places, place);
+                         .step_y = in_units(sy * c->job.fields * cells_y, mask->height)};
+  to->shape = CNV_SHAPE_MASK + (int)c->made->places->len;
+  g_array_append_val(c->made->places, place);
   to->fade_x = to->fade_y = 1;
   return TRUE;
 }
 
 /* ---- parts of a mask ---- */
 
-typedef enum { EMPTY, BETWEEN, FULL } Weighs;
+#define EMPTY (-1) /* shape of a part that weighs 0 throughout */
 
 /* First and last block of the cells that samples from..to - 1 after the first take their weights from. */
 static void
@@ -189,96 +223,64 @@ blocks_of(gint64 first, gint64 step, int cells, int from, int to, int block[2])
   block[1] = cell[1] / BLOCK;
 }
 
-static Weighs
-weighs(const CnvMask *of, const CnvMaskPlace *mask, const CnvMaskRect *rect)
+/* The shape of a part of a mask: a rectangle where it weighs 1 throughout, the mask where its weights lie between. */
+static int
+shape_of(const CnvMask *of, const CnvMaskPlace *mask, const CnvMaskRect *part)
 {
   guint8 least = 255, most = 0;
   int x[2], y[2];
 
-  blocks_of(mask->first_x, mask->step_x, of->width, rect->x0 - mask->x0, rect->x1 - mask->x0, x);
-  blocks_of(mask->first_y, mask->step_y, of->height, rect->y0 - mask->y0, rect->y1 - mask->y0, y);
+  blocks_of(mask->first_x, mask->step_x, of->width, part->x0 - mask->x0, part->x1 - mask->x0, x);
+  blocks_of(mask->first_y, mask->step_y, of->height, part->y0 - mask->y0, part->y1 - mask->y0, y);
   for (int row = y[0]; row <= y[1]; row++)
     for (int column = x[0]; column <= x[1]; column++) {
       least = MIN(least, of->least[row * of->columns + column]);
       most = MAX(most, of->most[row * of->columns + column]);
     }
-  return most == 0 ? EMPTY : least == 255 ? FULL : BETWEEN;
+  return most == 0 ? EMPTY : least == 255 ? CNV_SHAPE_RECTANGLE : part->shape;
 }
 
-/* Pieces of a mask while it is cut. */
-typedef struct {
-  int n, room; /* n beyond room: they do not fit */
-  CnvMaskRect *piece;
-  Weighs *weighs;
-} Pieces;
-
-/* Adds the run of blocks, as the rest of a piece that ends above it where that has the same columns. */
+/* Adds the runs of a band, of blocks of that width, to the pieces; some where they are more than there is room for. */
 static void
-add_run(Pieces *p, CnvMaskRect run, Weighs weighs)
+cut_band(const Cutter *c, const CnvMask *of, const CnvMaskPlace *mask, CnvMaskRect band, int width)
 {
-  for (int i = MIN(p->n, p->room) - 1; i >= 0; i--)
-    if (p->piece[i].y1 == run.y0 && p->piece[i].x0 == run.x0 && p->piece[i].x1 == run.x1 && p->weighs[i] == weighs) {
-      p->piece[i].y1 = run.y1;
-      return;
-    }
-  if (p->n < p->room) {
-    p->piece[p->n] = run;
-    p->weighs[p->n] = weighs;
-  }
-  p->n++;
-}
+  CnvMaskRect run = {.shape = EMPTY};
 
-static void
-cut_band(Pieces *p, const CnvMask *of, const CnvMaskPlace *mask, CnvMaskRect band, int width)
-{
-  CnvMaskRect run = band;
-  Weighs of_run = EMPTY;
-
-  run.x1 = run.x0;
-  for (int x = band.x0; x < band.x1 && p->n <= p->room; x += width) {
+  for (int x = band.x0; x < band.x1 && c->pieces->len <= c->room; x += width) {
     CnvMaskRect block = band;
-    Weighs here;
 
     block.x0 = x;
     block.x1 = MIN(x + width, band.x1);
-    here = weighs(of, mask, &block);
-    if (here != of_run) {
-      if (of_run != EMPTY)
-        add_run(p, run, of_run);
-      run.x0 = x;
-      of_run = here;
+    block.shape = shape_of(of, mask, &block);
+    if (block.shape != run.shape) {
+      if (run.shape != EMPTY)
+        cnv_cutter_add_piece(c, run);
+      run = block;
     }
     run.x1 = block.x1;
   }
-  if (of_run != EMPTY)
-    add_run(p, run, of_run);
+  if (run.shape != EMPTY)
+    cnv_cutter_add_piece(c, run);
 }
 
 int
-cnv_mask_cut(const CnvMaskBytes *masks, const CnvRegion *region, const CnvMaskRect *rect, gboolean full, int room,
-             CnvMaskRect *to)
+cnv_mask_cut(const Cutter *c, const CnvRegion *region, const CnvMaskRect *rect, gboolean full, CnvMaskRect *to)
 {
-  const CnvMaskPlace *place = &g_array_index(masks->places, CnvMaskPlace, rect->shape - CNV_SHAPE_MASK);
-  g_autofree CnvMaskRect *piece = g_new(CnvMaskRect, room);
-  g_autofree Weighs *weighs = g_new(Weighs, room);
-  Pieces p = {room + 1, room, piece, weighs};
+  const CnvMaskPlace *place = &g_array_index(c->made->places, CnvMaskPlace, rect->shape - CNV_SHAPE_MASK);
   int n = 0;
 
-  for (int size = 1; p.n > room; size *= 2) {
-    p.n = 0;
-    for (int y = rect->y0; y < rect->y1 && p.n <= room; y += size * LEAST_HEIGHT) {
+  for (int size = 1; size == 1 || c->pieces->len > c->room; size *= 2) {
+    g_array_set_size(c->pieces, 0);
+    for (int y = rect->y0; y < rect->y1 && c->pieces->len <= c->room; y += size * LEAST_HEIGHT) {
       CnvMaskRect band = *rect;
 
       band.y0 = y;
       band.y1 = MIN(y + size * LEAST_HEIGHT, rect->y1);
-      cut_band(&p, region->mask, place, band, size * LEAST_WIDTH);
+      cut_band(c, region->mask, place, band, size * LEAST_WIDTH);
     }
   }
-  for (int i = 0; i < p.n; i++) {
-    if ((weighs[i] == FULL) != !!full)
-      continue;
-    to[n] = piece[i];
-    to[n++].shape = full ? CNV_SHAPE_RECTANGLE : rect->shape;
-  }
+  for (guint i = 0; i < c->pieces->len; i++)
+    if (is_full(&g_array_index(c->pieces, CnvMaskRect, i)) == full)
+      to[n++] = g_array_index(c->pieces, CnvMaskRect, i);
   return n;
 }

@@ -6,7 +6,7 @@
  * float32 exact), taps in float32, and acc[t] the sum of tap * x over term t, in float32 or better, never rounded in
  * between:
  *
- *     a   = sum of acc[t] | |sum of acc[t] + mid_bias| | sqrt(acc[0]^2 + acc[1]^2)     by CnvCombine
+ *     a   = sum of acc[t] | |sum of acc[t] + mid_bias| | sqrt(acc[0]^2 + acc[1]^2)     by `combine`
  *     v   = clamp(gain * a + fraction, -base, full - base)
  *     out = base + rint(v), or base + rint(v + (1 - w) * (in - base - v)) where a region's weight w is below 1 (work.h)
  *

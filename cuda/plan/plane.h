@@ -35,7 +35,7 @@ typedef struct {
   float epsilon[CNV_N_AXES]; /* 1e-6 of the sum of magnitudes: renormalize takes a sum found up to it for 0 */
 } CnvTerm;
 
-typedef enum { CNV_COMBINE_SUM, CNV_COMBINE_ABSOLUTE, CNV_COMBINE_MAGNITUDE } CnvCombine;
+enum { CNV_COMBINE_SUM, CNV_COMBINE_ABSOLUTE, CNV_COMBINE_MAGNITUDE };
 
 struct CnvPlane {
   int width, height;             /* pixels */
@@ -55,7 +55,7 @@ struct CnvPlane {
    * next; 0: none. */
   int cell[CNV_N_AXES], cell_shift[CNV_N_AXES];
 
-  int combine; /* CnvCombine */
+  int combine; /* CNV_COMBINE_SUM... */
   int joint;   /* renormalize multiplies the sum of all terms by one factor, sum / found; else each by its own */
   int n_terms;
   CnvTerm term[CNV_MAX_TERMS];

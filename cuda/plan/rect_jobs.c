@@ -2,16 +2,18 @@
  *
  * From the regions of a frame's work to jobs: rectangles that do not overlap within a layer, each filtered by one plan.
  *
- *   regions  become masks, the rectangles of samples that they touch in one plane and field; one with a mask of its own
- *            becomes several, cut by their weights. A mask belongs to a layer: that of its plan and of those that weigh
- * 1 throughout, or not, or where regions are isolated one of its own. The strongest mask comes last. area     the field
- * at first. Masks that decide no weight in it, because others hide them, are left out. Where few are left, or cutting
- * it costs little more than filtering it once, its layers are cut into jobs (cutter.c); else it is halved, along its
- * longer side, and each half is an area. budget   CNV_CROWD_WORK times the work of the whole frame. A crowd of regions
- * can give far more jobs than regions, each with many masks to weigh. Cutting ends once the budget is spent, and all is
- * cut again by other rules: areas end at a smallest size, and in one that still has too many masks or several layers
- * these are joined into few masks of one layer. So the work is bounded whatever the regions are; work.h tells what it
- * costs.
+ * Regions become masks, the rectangles of samples that they touch in one plane and field; one with a mask of its own
+ * becomes several, cut by their weights (mask.c). A mask belongs to a layer: that of its plan and of those that weigh 1
+ * throughout, or not, or where regions are isolated one of its own. The strongest mask comes last.
+ *
+ * An area is the field at first. Masks that decide no weight in it, because others hide them, are left out. Where few
+ * are left, or cutting it costs little more than filtering it once, its layers are cut into jobs (cutter.c); else it is
+ * halved, along its longer side, and each half is an area.
+ *
+ * The budget is CNV_CROWD_WORK times the work of the whole frame. A crowd of regions can give far more jobs than
+ * regions, each with many masks to weigh. Cutting ends once the budget is spent, and all is cut again by other rules:
+ * areas end at a smallest size, and in one that still has too many masks or several layers these are joined into few
+ * masks of one layer. So the work is bounded whatever the regions are; work.h tells what it costs.
  */
 #include <math.h>
 #include <string.h>
@@ -19,7 +21,6 @@
 #include "plan/arith.h"
 #include "plan/cutter.h"
 #include "plan/plan.h"
-#include "plan/rect_jobs.h"
 
 /* Far outside any frame, and far inside of int. */
 #define FAR (1 << 24)
@@ -117,7 +118,7 @@ join_near(Cutter *c)
     if (c->key[i] != c->key[c->n] || (!c->isolated && c->plan[i] != c->plan[c->n]))
       continue;
     c->plan[i] = c->plan[c->n]; /* the same or, of an isolated one, a later plan */
-    c->crowd = MAX(c->crowd, 2);
+    c->made->crowd = MAX(c->made->crowd, 2);
     extend(&c->window[i], &c->window[c->n]);
     absorb(c, &c->mask[i], new);
     return TRUE;
@@ -139,9 +140,8 @@ collect_region(Cutter *c, const CnvRegion *region, gboolean full)
     return;
   if (region->shape == CNV_SHAPE_ELLIPSE)
     mask.shape = CNV_SHAPE_ELLIPSE;
-  if (region->shape == CNV_SHAPE_MASK &&
-      cnv_mask_place(c->bytes, region, &c->work->plan[0]->plane[c->job.plane], &c->job, &inside))
-    n = cnv_mask_cut(c->bytes, region, &inside, full, c->room, part);
+  if (region->shape == CNV_SHAPE_MASK && cnv_mask_place(c, region, &inside))
+    n = cnv_mask_cut(c, region, &inside, full, part);
   else if (is_full(&mask) == full)
     part[n++] = mask;
   for (int i = 0; i < n; i++) {
@@ -204,7 +204,7 @@ join(Cutter *c, Area *area, guint16 *to)
     extend(&window, &c->window[area->list[i]]);
     absorb(c, &joined[area->n <= CNV_CROWD ? i : part_of(&near, &area->rect)], &near);
   }
-  c->crowd = MAX(c->crowd, (guint)area->n);
+  c->made->crowd = MAX(c->made->crowd, (guint)area->n);
   for (int i = 0; i < CNV_CROWD; i++) {
     if (is_empty(&joined[i]))
       continue;
@@ -241,7 +241,7 @@ cut_area(Cutter *c, const Area *around, CnvMaskRect rect)
   Area area = {rect, list, cnv_cutter_select(c, around->list, around->n, &rect, list)};
   int parts = c->exact ? 2 : 1;
   int least_x = MAX(CNV_CROWD_WIDTH / parts, c->apron_x), least_y = MAX(CNV_CROWD_HEIGHT / parts, c->apron_y);
-  guint n_jobs = c->jobs->len, n_masks = c->masks->len;
+  guint n_jobs = c->made->jobs->len, n_masks = c->made->mask_rects->len;
   double cost = c->cost += around->n * SELECT_COST;
   gboolean least;
 
@@ -315,9 +315,9 @@ cut_planes(Cutter *c)
   const CnvPlan *plan = c->work->plan[0];
   int fields = c->work->interlaced ? 2 : 1;
 
-  g_array_set_size(c->jobs, 0);
-  g_array_set_size(c->masks, 0);
-  g_array_set_size(c->bytes->places, 0);
+  g_array_set_size(c->made->jobs, 0);
+  g_array_set_size(c->made->mask_rects, 0);
+  g_array_set_size(c->made->places, 0);
   c->cost = 0;
   c->budget = MIN_BUDGET;
   for (int p = 0; p < plan->n_planes; p++) {
@@ -335,7 +335,7 @@ cut_planes(Cutter *c)
         continue;
       c->budget += CNV_CROWD_WORK * cnv_cutter_cost(c, &c->field);
       if (c->work->everything)
-        g_array_append_val(c->jobs, c->job);
+        g_array_append_val(c->made->jobs, c->job);
       else
         cut_field(c);
     }
@@ -343,7 +343,7 @@ cut_planes(Cutter *c)
 }
 
 /* Parts that each mask may be cut into. */
-static int
+static guint
 share_parts(const CnvWork *work)
 {
   int n = 1;
@@ -353,46 +353,61 @@ share_parts(const CnvWork *work)
   return CLAMP(MAX_MASK_PARTS / n, 1, PARTS_MAX);
 }
 
-guint
-cnv_rect_jobs_make(const CnvWork *work, CnvMaskBytes *bytes, GArray *jobs, GArray *masks)
+void
+cnv_rect_jobs_init(CnvRectJobs *to)
 {
+  *to = (CnvRectJobs){.jobs = g_array_new(FALSE, FALSE, sizeof(CnvRectJob)),
+                      .mask_rects = g_array_new(FALSE, FALSE, sizeof(CnvMaskRect)),
+                      .places = g_array_new(FALSE, FALSE, sizeof(CnvMaskPlace)),
+                      .cells = g_byte_array_new(),
+                      .masks = g_ptr_array_new_with_free_func((GDestroyNotify)cnv_mask_unref),
+                      .regions = g_array_new(FALSE, FALSE, sizeof(CnvRegion))};
+}
+
+void
+cnv_rect_jobs_clear(CnvRectJobs *of)
+{
+  g_array_unref(of->jobs);
+  g_array_unref(of->mask_rects);
+  g_array_unref(of->places);
+  g_byte_array_unref(of->cells);
+  g_ptr_array_unref(of->masks);
+  g_array_unref(of->regions);
+}
+
+void
+cnv_rect_jobs_make(CnvRectJobs *to, const CnvWork *work)
+{
+  g_autoptr(GArray) pieces = g_array_new(FALSE, FALSE, sizeof(CnvMaskRect));
   Cutter c = {.work = work,
-              .bytes = bytes,
-              .jobs = jobs,
-              .masks = masks,
+              .made = to,
               .room = share_parts(work),
               .isolated = is_isolated(work),
-              .exact = TRUE};
+              .exact = TRUE,
+              .pieces = pieces};
 
+  to->crowd = 0;
+  to->work = *work;
+  g_array_set_size(to->regions, 0);
+  if (!work->everything)
+    g_array_append_vals(to->regions, work->region, work->n_regions);
   cut_planes(&c);
   if (c.cost > c.budget) {
     c.exact = FALSE;
     cut_planes(&c);
   }
-  return c.crowd;
 }
 
 gboolean
-cnv_work_key_matches(const CnvWorkKey *of, const CnvWork *work)
+cnv_rect_jobs_match(const CnvRectJobs *of, const CnvWork *work)
 {
   const CnvWork *a = &of->work;
 
-  if (!of->regions || !a->everything != !work->everything || !a->interlaced != !work->interlaced)
+  if (a->n_plans == 0 || !a->everything != !work->everything || !a->interlaced != !work->interlaced)
     return FALSE;
   return work->everything ||
          (a->n_regions == work->n_regions && !a->invert == !work->invert && !a->isolated == !work->isolated &&
           a->feather == work->feather && !a->moved == !work->moved && a->target_x == work->target_x &&
           a->target_y == work->target_y &&
           (work->n_regions == 0 || memcmp(of->regions->data, work->region, work->n_regions * sizeof(CnvRegion)) == 0));
-}
-
-void
-cnv_work_key_set(CnvWorkKey *of, const CnvWork *work)
-{
-  if (!of->regions)
-    of->regions = g_array_new(FALSE, FALSE, sizeof(CnvRegion));
-  of->work = *work;
-  g_array_set_size(of->regions, 0);
-  if (!work->everything)
-    g_array_append_vals(of->regions, work->region, work->n_regions);
 }

@@ -1,27 +1,36 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Cuts work into jobs, private to the engine.
+ * A frame's work cut into jobs, private to the engines.
  */
 #pragma once
 
 #include <convolve/work.h>
 
-#include "plan/mask.h"
+#include "plan/rect_job.h"
 
-/* Replaces the contents of both arrays (of CnvRectJob and CnvMaskRect), which keep their memory, and the places of the
- * work's masks. Jobs of one plan, plane, field and layer do not overlap, each has at least one sample, and none is of a
- * plane that is only copied. Without everything and invert they cover little more than the regions. Work for the whole
- * frame is one job a plane and field; a crowd of regions gives a few jobs for each region and for each block of work.h.
- * Returns the most regions that met in an area where they were joined (work.h), or 0 where none were. */
-guint cnv_rect_jobs_make(const CnvWork *work, CnvMaskBytes *bytes, GArray *jobs, GArray *masks);
-
-/* The part of a frame's work, apart from its plans, that its jobs depend on: the next frame with the same part needs no
- * new jobs. */
+/* The jobs of a frame's work, and the masks that these read. All arrays keep their memory from frame to frame. */
 typedef struct {
-  CnvWork work;    /* its pointers are not used */
-  GArray *regions; /* CnvRegion, of work (g_array_unref); NULL: there are no jobs yet */
-} CnvWorkKey;
+  GArray *jobs;       /* CnvRectJob */
+  GArray *mask_rects; /* CnvMaskRect: of one job after the other */
+  GArray *places;     /* CnvMaskPlace: of the regions' masks in planes and fields */
+  GByteArray *cells;  /* of the masks, one behind the other */
+  GPtrArray *masks;   /* CnvMask, with references: each mask of the work once */
+  guint crowd;        /* the most regions that met in an area where they were joined (work.h); 0: none were */
+  CnvWork work;       /* that the jobs are of; its pointers are not used. n_plans 0: there are no jobs yet */
+  GArray *regions;    /* CnvRegion, of work */
+} CnvRectJobs;
 
-/* Masks are compared as pointers: the caller holds references to those of the key (CnvMaskBytes). */
-gboolean cnv_work_key_matches(const CnvWorkKey *of, const CnvWork *work);
-void cnv_work_key_set(CnvWorkKey *of, const CnvWork *work);
+void cnv_rect_jobs_init(CnvRectJobs *to);
+void cnv_rect_jobs_clear(CnvRectJobs *of);
+
+/* Takes over the masks of the work. FALSE where they are those that it had. */
+gboolean cnv_rect_jobs_set_masks(CnvRectJobs *to, const CnvWork *work);
+
+/* TRUE where the jobs are those of the work, for the same plans and masks. */
+gboolean cnv_rect_jobs_match(const CnvRectJobs *of, const CnvWork *work);
+
+/* Makes the jobs of work whose masks are set. Jobs of one plan, plane, field and layer do not overlap, each has at
+ * least one sample, and none is of a plane that is only copied. Without everything and invert they cover little more
+ * than the regions. Work for the whole frame is one job a plane and field; a crowd of regions gives a few jobs for each
+ * region and for each block of work.h. */
+void cnv_rect_jobs_make(CnvRectJobs *to, const CnvWork *work);

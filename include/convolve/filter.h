@@ -117,5 +117,5 @@ int cnv_filter_frames(const CnvFilter *filter);
 
 /* The radius and sigma in luma samples that are in force along an axis once auto and inherit are resolved. The radius
  * can exceed CNV_RADIUS_MAX here (cnv_filter_generate refuses it). */
-int cnv_filter_radius(const CnvFilter *filter, CnvAxis axis);
-double cnv_filter_sigma(const CnvFilter *filter, CnvAxis axis);
+int cnv_filter_radius(const CnvFilter *filter, int axis);
+double cnv_filter_sigma(const CnvFilter *filter, int axis);

@@ -16,7 +16,7 @@ extern "C" {
 #define CNV_MAX_CHANNELS 4
 
 /* x runs along a row, y down a column. */
-typedef enum { CNV_X, CNV_Y, CNV_N_AXES } CnvAxis;
+enum { CNV_X, CNV_Y, CNV_N_AXES };
 
 typedef enum {
   CNV_ROLE_PADDING, /* the x of RGBx: copied */

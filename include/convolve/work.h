@@ -67,6 +67,10 @@ typedef struct {
                     beyond that are rectangles. */
 } CnvRegion;
 
+/* The rectangle around all that has weight in a region, feather aside: the region's own, or a part of it around the
+ * cells of a mask that are above 0. Width and height are 0 where no cell is. */
+CnvRect cnv_region_box(const CnvRegion *region);
+
 /* A frame of the session's history, and its weight in the sum over frames. */
 typedef struct {
   int slot;     /* with a frame; -1: none, and its taps are left out */

@@ -209,7 +209,7 @@ run_pass(const OracleArray *a, const Outside *outside, const double *in, CnvRect
 /* The window's samples along an axis whose centre lies in the same cell of a mosaic as that of one, or of the nearest
  * to it in the window: the first, and how many. */
 static void
-find_cell(const OracleChannel *c, CnvAxis axis, int at, int from, int size, int cell[2])
+find_cell(const OracleChannel *c, int axis, int at, int from, int size, int cell[2])
 {
   const OracleKernel *k = &c->slice[0].kernel;
   const double step = k->step[axis], width = k->cell[axis];

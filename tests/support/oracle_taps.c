@@ -176,13 +176,13 @@ convolved(OracleArray a, const double with[3])
 }
 
 static double
-set_sigma(const CnvFilter *f, CnvAxis axis)
+set_sigma(const CnvFilter *f, int axis)
 {
   return f->sigma_axis[axis] > 0 ? f->sigma_axis[axis] : f->sigma;
 }
 
 static int
-luma_radius(const CnvFilter *f, CnvAxis axis)
+luma_radius(const CnvFilter *f, int axis)
 {
   if (f->radius_axis[axis] >= 0)
     return f->radius_axis[axis];
@@ -192,13 +192,13 @@ luma_radius(const CnvFilter *f, CnvAxis axis)
 }
 
 static double
-luma_sigma(const CnvFilter *f, CnvAxis axis)
+luma_sigma(const CnvFilter *f, int axis)
 {
   return set_sigma(f, axis) > 0 ? set_sigma(f, axis) : 0.3 * (luma_radius(f, axis) - 1) + 0.8;
 }
 
 static OracleArray
-gaussian(const CnvFilter *f, CnvAxis axis, int s)
+gaussian(const CnvFilter *f, int axis, int s)
 {
   double sigma = luma_sigma(f, axis) / s;
   int radius = (luma_radius(f, axis) + s - 1) / s;
@@ -211,7 +211,7 @@ gaussian(const CnvFilter *f, CnvAxis axis, int s)
 
 /* A box is an interval of (2r+1)/s samples about the centre; a tap is the part of its sample inside the interval. */
 static OracleArray
-box(const CnvFilter *f, CnvAxis axis, int s)
+box(const CnvFilter *f, int axis, int s)
 {
   double half = (2 * luma_radius(f, axis) + 1) / 2.0 / s;
   int radius = MAX((int)ceil(half - 0.5), 0);
@@ -310,7 +310,7 @@ unsharp(const CnvFilter *f, const int s[CNV_N_AXES])
 
 /* The second derivative of a gaussian, less so much of the gaussian that its sum is 0. */
 static OracleArray
-second_of_gaussian(const CnvFilter *f, CnvAxis axis, int s)
+second_of_gaussian(const CnvFilter *f, int axis, int s)
 {
   const double sigma = luma_sigma(f, axis);
   OracleArray g = unit(gaussian(f, axis, s)), h = unit(gaussian(f, axis, s));

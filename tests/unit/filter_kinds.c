@@ -342,7 +342,7 @@ START_TEST(test_size_of_motion)
   CnvFilter filter = filter_of(CNV_FILTER_MOTION, CNV_RADIUS_MAX);
 
   for (int quarter = -4; quarter <= 5; quarter++) {
-    const CnvAxis axis = quarter % 2 == 0 ? CNV_X : CNV_Y;
+    const int axis = quarter % 2 == 0 ? CNV_X : CNV_Y;
     CnvKernel kernel;
 
     filter.angle = 90 * quarter;

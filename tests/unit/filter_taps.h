@@ -47,7 +47,7 @@ generate(const CnvFilter *filter, const int subsample[CNV_N_AXES])
 
 /* The tap of an axis that lies so many samples from the output sample. */
 static inline double
-axis_at(const CnvKernelTerm *term, CnvAxis axis, int offset)
+axis_at(const CnvKernelTerm *term, int axis, int offset)
 {
   const int i = offset + term->anchor[axis];
 
@@ -95,7 +95,7 @@ assert_near(double found, double expected, double tolerance, const char *what, i
 }
 
 static inline void
-assert_term(const CnvKernelTerm *term, CnvAxis axis, int n, const double *expected)
+assert_term(const CnvKernelTerm *term, int axis, int n, const double *expected)
 {
   ck_assert_msg(!term->dense && term->axis[axis], "the kernel is not a row and a column");
   ck_assert_int_eq(term->axis[axis]->width, n);
@@ -106,7 +106,7 @@ assert_term(const CnvKernelTerm *term, CnvAxis axis, int n, const double *expect
 }
 
 static inline void
-assert_axis(const CnvKernel *kernel, CnvAxis axis, int n, const double *expected)
+assert_axis(const CnvKernel *kernel, int axis, int n, const double *expected)
 {
   ck_assert_int_eq(kernel->n_terms, 1);
   assert_term(&kernel->term[0], axis, n, expected);

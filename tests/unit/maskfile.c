@@ -32,16 +32,17 @@ GST_START_TEST(test_good_files)
   for (gsize i = 0; i < G_N_ELEMENTS(good_files); i++) {
     gsize size = good_files[i].size < 0 ? strlen(good_files[i].text) : (gsize)good_files[i].size;
     GError *error = NULL;
-    GstCudaConvolveMask *mask = gst_cuda_convolve_mask_parse(good_files[i].text, size, "a name", &error);
+    g_autoptr(GstBuffer) mask = gst_cuda_convolve_mask_parse(good_files[i].text, size, "a name", &error);
+    g_autofree guint8 *weights = NULL;
 
     ck_assert_msg(mask != NULL, "file %d: %s", (int)i, error ? error->message : "");
-    ck_assert_int_eq(mask->width, good_files[i].width);
-    ck_assert_int_eq(mask->height, good_files[i].height);
-    ck_assert_str_eq(mask->path, "a name");
-    ck_assert_msg(memcmp(g_bytes_get_data(mask->weights, NULL), good_files[i].weights,
-                         (gsize)mask->width * (gsize)mask->height) == 0,
+    ck_assert_int_eq((int)gst_buffer_get_video_meta(mask)->width, good_files[i].width);
+    ck_assert_int_eq((int)gst_buffer_get_video_meta(mask)->height, good_files[i].height);
+    ck_assert_str_eq(gst_cuda_convolve_mask_path(mask), "a name");
+    weights = gst_cuda_convolve_mask_read(mask, NULL, NULL);
+    ck_assert(weights != NULL);
+    ck_assert_msg(memcmp(weights, good_files[i].weights, (gsize)good_files[i].width * (gsize)good_files[i].height) == 0,
                   "file %d", (int)i);
-    gst_cuda_convolve_mask_unref(mask);
   }
 }
 GST_END_TEST;
@@ -99,7 +100,7 @@ GST_START_TEST(test_damaged_files)
       for (int byte = -1; byte < 256; byte++) {
         g_autofree char *text = g_strndup(texts[t], byte < 0 ? i : strlen(texts[t]));
         g_autoptr(GError) error = NULL;
-        g_autoptr(GstCudaConvolveMask) mask = NULL;
+        g_autoptr(GstBuffer) mask = NULL;
 
         if (byte >= 0)
           text[i] = (char)byte;
@@ -178,13 +179,12 @@ GST_START_TEST(test_buffers)
                                     buffer_rows[i].offset, buffer_rows[i].stride, buffer_rows[i].size);
       GBytes *weight_of = mapped ? g_bytes_new(table, wide ? 1 << 16 : 1 << 8) : NULL;
       GError *error = NULL;
-      GstCudaConvolveMask *mask = gst_cuda_convolve_mask_read(buffer, weight_of, &error);
-      const guint8 *weights = mask ? g_bytes_get_data(mask->weights, NULL) : NULL;
+      g_autofree guint8 *weights = gst_cuda_convolve_mask_read(buffer, weight_of, &error);
 
-      ck_assert_msg((mask != NULL) == (buffer_rows[i].message == NULL), "row %d: %s", (int)i,
+      ck_assert_msg((weights != NULL) == (buffer_rows[i].message == NULL), "row %d: %s", (int)i,
                     error ? error->message : "");
       ck_assert_msg(!error || strstr(error->message, buffer_rows[i].message), "row %d: %s", (int)i, error->message);
-      for (guint y = 0; mask && y < buffer_rows[i].height; y++)
+      for (guint y = 0; weights && y < buffer_rows[i].height; y++)
         for (guint x = 0; x < buffer_rows[i].width; x++) {
           gsize at = buffer_rows[i].offset + y * (gsize)buffer_rows[i].stride + x * (wide ? 2u : 1u);
           guint first = (guint8)(at * 7), second = (guint8)((at + 1) * 7);
@@ -194,7 +194,6 @@ GST_START_TEST(test_buffers)
           ck_assert_msg(weights[y * buffer_rows[i].width + x] == expected, "row %d at (%u, %u)", (int)i, x, y);
         }
       g_clear_error(&error);
-      g_clear_pointer(&mask, gst_cuda_convolve_mask_unref);
       g_clear_pointer(&weight_of, g_bytes_unref);
       gst_buffer_unref(buffer);
     }
@@ -239,21 +238,19 @@ GST_START_TEST(test_growing)
       const CnvRect from = grow_rows[i].rect;
       const double pixel[] = {from.width / 6.0, from.height / 4.0}, by[] = {grow_rows[i].expand, grow_rows[i].feather};
       guint8 weights[24] = {0};
-      const GstCudaConvolveMaskPlace place = {from, 200, 100, by[0], by[1]};
-      CnvRegion region;
+      GstCudaConvolveMask mask = {NULL, NULL, from, 200, 100, by[0], by[1]};
       CnvRect box, rect;
       GError *error = NULL;
-      GstCudaConvolveMask *mask;
       int left = 100, right = -100, top = 100, bottom = -100;
       const int *cells = grow_rows[i].cells;
       double px, py;
 
       for (int c = 0; c < 24; c++)
         weights[c] = c == cell || cell == 24 ? 255 : 0;
-      mask = gst_cuda_convolve_mask_new(NULL, 6, 4, g_memdup2(weights, sizeof(weights)));
-      ck_assert_msg(gst_cuda_convolve_mask_place(mask, &place, &region, &box, &error), "%s",
-                    error ? error->message : "");
-      rect = region.rect;
+      mask.buffer = gst_cuda_convolve_mask_new(6, 4, g_memdup2(weights, sizeof(weights)));
+      ck_assert_msg(gst_cuda_convolve_mask_place(&mask, &error), "%s", error ? error->message : "");
+      box = cnv_region_box(&mask.region);
+      rect = mask.region.rect;
       ck_assert_msg(memcmp(&rect, &grow_rows[i].grown, sizeof(rect)) == 0, "row %d: %d %d %d %d", (int)i, rect.x,
                     rect.y, rect.width, rect.height);
       for (int y = -cells[1]; y < 4 + cells[3]; y++)
@@ -273,8 +270,8 @@ GST_START_TEST(test_growing)
       ck_assert_msg(box.x == left && box.y == top && box.x + box.width == right && box.y + box.height == bottom,
                     "row %d, cell %d: %d %d %dx%d and not %d %d %dx%d", (int)i, cell, box.x, box.y, box.width,
                     box.height, left, top, right - left, bottom - top);
-      cnv_mask_unref(region.mask);
-      gst_cuda_convolve_mask_unref(mask);
+      cnv_mask_unref(mask.region.mask);
+      gst_buffer_unref(mask.buffer);
     }
 }
 GST_END_TEST;
@@ -282,18 +279,18 @@ GST_END_TEST;
 /* Black masks have no box, and masks that would grow beyond all limits are refused. */
 GST_START_TEST(test_ends_of_growing)
 {
-  GstCudaConvolveMaskPlace place = {{900, 500, 1, 1}, 2000, 1000};
-  GstCudaConvolveMask *mask = gst_cuda_convolve_mask_new(NULL, 32768, 1, g_malloc0(32768));
+  g_autoptr(GstBuffer) buffer = gst_cuda_convolve_mask_new(32768, 1, g_malloc0(32768));
+  GstCudaConvolveMask mask = {buffer, NULL, {900, 500, 1, 1}, 2000, 1000};
   g_autoptr(GError) error = NULL;
-  CnvRegion region;
   CnvRect box;
 
-  ck_assert(gst_cuda_convolve_mask_place(mask, &place, &region, &box, &error) && box.width == 0 && box.height == 0);
-  cnv_mask_unref(region.mask);
-  place.feather = 1024;
-  ck_assert(!gst_cuda_convolve_mask_place(mask, &place, &region, &box, &error));
+  ck_assert(gst_cuda_convolve_mask_place(&mask, &error));
+  box = cnv_region_box(&mask.region);
+  ck_assert(box.width == 0 && box.height == 0);
+  cnv_mask_unref(mask.region.mask);
+  mask.feather = 1024;
+  ck_assert(!gst_cuda_convolve_mask_place(&mask, &error));
   ck_assert_msg(strstr(error->message, "a mask with its feather of") != NULL, "%s", error->message);
-  gst_cuda_convolve_mask_unref(mask);
 }
 GST_END_TEST;
 

@@ -37,29 +37,15 @@ plan_of(const char *format, int width, int height, guint planes)
   return plan;
 }
 
-typedef struct {
-  CnvMaskBytes masks;
-  GArray *jobs, *spots;
-  guint crowd; /* of cnv_rect_jobs_make */
-} Cut;
-
-static Cut
+static CnvRectJobs
 cut(const CnvWork *work)
 {
-  Cut c = {cnv_mask_bytes_new(), g_array_new(FALSE, FALSE, sizeof(CnvRectJob)),
-           g_array_new(FALSE, FALSE, sizeof(CnvMaskRect))};
+  CnvRectJobs c;
 
-  cnv_mask_bytes_set(&c.masks, work);
-  c.crowd = cnv_rect_jobs_make(work, &c.masks, c.jobs, c.spots);
+  cnv_rect_jobs_init(&c);
+  cnv_rect_jobs_set_masks(&c, work);
+  cnv_rect_jobs_make(&c, work);
   return c;
-}
-
-static void
-cut_clear(Cut *c)
-{
-  g_array_free(c->jobs, TRUE);
-  g_array_free(c->spots, TRUE);
-  cnv_mask_bytes_clear(&c->masks);
 }
 
 static gboolean
@@ -129,10 +115,10 @@ region_weight(const CnvWork *work, const CnvPlane *plane, const CnvRegion *regio
 
 /* The one job that writes a sample, and how much it weighs there; NULL and 0 where none does. */
 static const CnvRectJob *
-job_at(const Cut *c, int plane, int field, int x, int y, double *weight)
+job_at(const CnvRectJobs *c, int plane, int field, int x, int y, double *weight)
 {
-  const CnvMasks masks = {(const CnvMaskRect *)c->spots->data, (const CnvMaskPlace *)c->masks.places->data,
-                          c->masks.bytes->data};
+  const CnvMasks masks = {(const CnvMaskRect *)c->mask_rects->data, (const CnvMaskPlace *)c->places->data,
+                          c->cells->data};
   const CnvRectJob *found = NULL;
 
   *weight = 0;
@@ -153,7 +139,7 @@ job_at(const Cut *c, int plane, int field, int x, int y, double *weight)
 }
 
 static void
-check_sample(const CnvWork *work, const Cut *c, int plane, int field, int x, int y)
+check_sample(const CnvWork *work, const CnvRectJobs *c, int plane, int field, int x, int y)
 {
   const CnvPlane *p = &work->plan[0]->plane[plane];
   double largest = 0, weight;
@@ -183,7 +169,7 @@ check_job(const CnvWork *work, const CnvRectJob *p)
 }
 
 static void
-check_disjoint(const Cut *c)
+check_disjoint(const CnvRectJobs *c)
 {
   for (guint i = 0; i < c->jobs->len; i++)
     for (guint j = 0; j < i; j++) {
@@ -197,7 +183,7 @@ check_disjoint(const Cut *c)
 
 /* A sample that is filtered for nothing is a waste: in or beside a region by no more than the feather. */
 static void
-check_thrift(const CnvWork *work, const Cut *c)
+check_thrift(const CnvWork *work, const CnvRectJobs *c)
 {
   for (guint i = 0; i < c->jobs->len && !work->invert; i++) {
     const CnvRectJob *p = &g_array_index(c->jobs, CnvRectJob, i);
@@ -224,7 +210,7 @@ static void
 check_work(const CnvWork *work)
 {
   const int fields = work->interlaced ? 2 : 1;
-  Cut c = cut(work);
+  CnvRectJobs c = cut(work);
 
   for (guint i = 0; i < c.jobs->len; i++)
     check_job(work, &g_array_index(c.jobs, CnvRectJob, i));
@@ -238,7 +224,7 @@ check_work(const CnvWork *work)
         for (int x = 0; x < plane->width; x++)
           check_sample(work, &c, p, field, x, y);
     }
-  cut_clear(&c);
+  cnv_rect_jobs_clear(&c);
 }
 
 START_TEST(test_random)
@@ -277,7 +263,7 @@ START_TEST(test_everything)
   CnvRegion region = {{3, 3, 4, 4}, 0};
   CnvWork work = CNV_WORK_ALL(&plan);
   const CnvRectJob *p;
-  Cut c;
+  CnvRectJobs c;
 
   work.region = &region;
   work.n_regions = 1;
@@ -289,14 +275,14 @@ START_TEST(test_everything)
     ck_assert(p->plane == 0 && p->field == field && p->fields == 2 && p->x == 0 && p->y == 0 && p->n_mask_rects == 0);
     ck_assert(p->width == 31 && p->height == 9 - field && p->window_width == 31 && p->window_height == 9 - field);
   }
-  cut_clear(&c);
+  cnv_rect_jobs_clear(&c);
   cnv_plan_unref(plan);
 }
 END_TEST
 
 /* Pixels of the jobs, with weights or without. */
 static double
-pixels_of(const Cut *c, gboolean weighed)
+pixels_of(const CnvRectJobs *c, gboolean weighed)
 {
   double pixels = 0;
 
@@ -317,7 +303,7 @@ START_TEST(test_mask)
   CnvRegion regions[] = {{{0, 0, width, height}, 0, CNV_SHAPE_MASK}, {{100, 100, 50, 40}, 0}};
   CnvWork work = {&plan, 1, .region = regions, .n_regions = 1};
   double disc = G_PI * 500 * 500;
-  Cut c;
+  CnvRectJobs c;
 
   for (int i = 0; i < cells_x * cells_y; i++)
     cells[i] = hypot((i % cells_x + 0.5) / cells_x * width - width / 2.0,
@@ -351,7 +337,7 @@ START_TEST(test_mask)
         if (fabs(from - 500) > 25)
           ck_assert_msg(weight == (work.invert ? 1 - expected : expected), "%d, %d: weight %g", x, y, weight);
       }
-    cut_clear(&c);
+    cnv_rect_jobs_clear(&c);
   }
   cnv_mask_unref(regions[0].mask);
   cnv_plan_unref(plan);
@@ -364,19 +350,19 @@ START_TEST(test_lone_region)
   CnvPlan *plan = plan_of("NV12", 64, 48, CNV_PLANES_COLOR);
   CnvRegion region = {{7, 9, 12, 6}, 0};
   CnvWork work = {&plan, 1, .region = &region, .n_regions = 1};
-  Cut c = cut(&work);
+  CnvRectJobs c = cut(&work);
   const CnvRectJob *p = (const CnvRectJob *)c.jobs->data;
 
   ck_assert_uint_eq(c.jobs->len, 2);
   ck_assert(p[0].x == 7 && p[0].y == 9 && p[0].width == 12 && p[0].height == 6 && p[0].n_mask_rects == 0);
   ck_assert(p[1].x == 3 && p[1].y == 4 && p[1].width == 7 && p[1].height == 4 && p[1].n_mask_rects == 0);
   ck_assert(p[0].window_width == 64 && p[1].window_height == 24);
-  cut_clear(&c);
+  cnv_rect_jobs_clear(&c);
   work.isolated = TRUE;
   c = cut(&work);
   p = (const CnvRectJob *)c.jobs->data;
   ck_assert(p[1].window_x == 3 && p[1].window_y == 4 && p[1].window_width == 7 && p[1].window_height == 4);
-  cut_clear(&c);
+  cnv_rect_jobs_clear(&c);
   work.isolated = FALSE;
   work.moved = TRUE;
   work.target_x = 58;
@@ -385,7 +371,7 @@ START_TEST(test_lone_region)
   p = (const CnvRectJob *)c.jobs->data;
   ck_assert(p[0].x == 7 && p[0].move_x == 51 && p[0].move_y == -9 && p[0].width == 6 && p[0].height == 6);
   ck_assert(p[1].x == 3 && p[1].move_x == 26 && p[1].move_y == -4 && p[1].width == 3 && p[1].height == 4);
-  cut_clear(&c);
+  cnv_rect_jobs_clear(&c);
   cnv_plan_unref(plan);
 }
 END_TEST
@@ -397,7 +383,7 @@ START_TEST(test_many)
   CnvPlan *plan = plan_of("GRAY8", 1280, 960, CNV_PLANES_COLOR);
   CnvWork work = {&plan, 1, .region = region, .n_regions = CNV_MAX_REGIONS};
   gint64 area = 0;
-  Cut c;
+  CnvRectJobs c;
 
   for (int i = 0; i < CNV_MAX_REGIONS; i++)
     region[i] = (CnvRegion){{i % 32 * 40, i / 32 * 30, 20, 14}, 0};
@@ -405,12 +391,12 @@ START_TEST(test_many)
   c = cut(&work);
   for (int again = 0; again < 2; again++) {
     ck_assert_uint_eq(c.jobs->len, CNV_MAX_REGIONS - 1);
-    cnv_rect_jobs_make(&work, &c.masks, c.jobs, c.spots);
+    cnv_rect_jobs_make(&c, &work);
   }
   for (guint i = 0; i < c.jobs->len; i++)
     area += (gint64)g_array_index(c.jobs, CnvRectJob, i).width * g_array_index(c.jobs, CnvRectJob, i).height;
   ck_assert_int_eq(area, (CNV_MAX_REGIONS - 1) * 280);
-  cut_clear(&c);
+  cnv_rect_jobs_clear(&c);
   cnv_plan_unref(plan);
 }
 END_TEST
@@ -420,12 +406,15 @@ START_TEST(test_same)
 {
   const CnvRegion region[] = {{{10, 10, 30, 20}, 0}, {{5, 30, 30, 20}, 1}}, moved[] = {region[0], {{5, 31, 30, 20}, 1}};
   const CnvRegion of_one_plan[] = {region[0], {{5, 30, 30, 20}, 0}}, copied[] = {region[0], region[1]};
-  const CnvWork base = {.region = region, .n_regions = 2, .feather = 1, .target_x = 3, .target_y = 4};
+  CnvPlan *plan = plan_of("GRAY8", 64, 64, CNV_PLANES_COLOR), *const plans[] = {plan, plan};
+  const CnvWork base = {plans, 2, .region = region, .n_regions = 2, .feather = 1, .target_x = 3, .target_y = 4};
   CnvWork other[] = {base, base, base, base, base, base, base, base, base, base, base}, same[] = {base, base, base};
-  CnvWork all = {.everything = TRUE, .region = region, .n_regions = 2}, none = {.everything = TRUE}, empty = {NULL};
-  CnvWorkKey of = {.regions = NULL};
+  CnvWork all = {plans, 2, .everything = TRUE, .region = region, .n_regions = 2}, none = CNV_WORK_ALL(&plan);
+  CnvWork empty = {plans, 2};
+  CnvRectJobs of;
 
-  ck_assert(!cnv_work_key_matches(&of, &base));
+  cnv_rect_jobs_init(&of);
+  ck_assert(!cnv_rect_jobs_match(&of, &base));
   other[0].everything = TRUE;
   other[1].interlaced = TRUE;
   other[2].invert = TRUE;
@@ -440,18 +429,19 @@ START_TEST(test_same)
   same[1].region = copied;
   same[2].overlaps = TRUE;
   for (guint i = 0; i < G_N_ELEMENTS(other); i++) {
-    cnv_work_key_set(&of, &base);
+    cnv_rect_jobs_make(&of, &base);
     for (guint s = 0; s < G_N_ELEMENTS(same); s++)
-      ck_assert(cnv_work_key_matches(&of, &same[s]));
-    ck_assert_msg(!cnv_work_key_matches(&of, &other[i]), "other %u", i);
-    cnv_work_key_set(&of, &other[i]);
-    ck_assert_msg(!cnv_work_key_matches(&of, &base), "base after other %u", i);
+      ck_assert(cnv_rect_jobs_match(&of, &same[s]));
+    ck_assert_msg(!cnv_rect_jobs_match(&of, &other[i]), "other %u", i);
+    cnv_rect_jobs_make(&of, &other[i]);
+    ck_assert_msg(!cnv_rect_jobs_match(&of, &base), "base after other %u", i);
   }
-  cnv_work_key_set(&of, &all);
-  ck_assert(cnv_work_key_matches(&of, &none));
-  cnv_work_key_set(&of, &empty);
-  ck_assert(cnv_work_key_matches(&of, &empty) && !cnv_work_key_matches(&of, &none));
-  g_clear_pointer(&of.regions, g_array_unref);
+  cnv_rect_jobs_make(&of, &all);
+  ck_assert(cnv_rect_jobs_match(&of, &none));
+  cnv_rect_jobs_make(&of, &empty);
+  ck_assert(cnv_rect_jobs_match(&of, &empty) && !cnv_rect_jobs_match(&of, &none));
+  cnv_rect_jobs_clear(&of);
+  cnv_plan_unref(plan);
 }
 END_TEST
 
@@ -471,7 +461,7 @@ owner_of(const CnvWork *work, const CnvPlane *plane, int x, int y, int field)
 /* No sample weighs less than it should, nor has a weaker plan or a window that begins within its region; where no
  * regions were joined all is as it should be. */
 static void
-check_crowd_sample(const CnvWork *work, const Cut *c, int plane, int field, int x, int y)
+check_crowd_sample(const CnvWork *work, const CnvRectJobs *c, int plane, int field, int x, int y)
 {
   const CnvPlane *of = &work->plan[0]->plane[plane];
   double weight, should = 0;
@@ -501,7 +491,7 @@ check_crowd_sample(const CnvWork *work, const Cut *c, int plane, int field, int 
 
 /* The work that jobs are, in the whole frame's. */
 static void
-check_bounds(const CnvWork *work, const Cut *c, const char *what)
+check_bounds(const CnvWork *work, const CnvRectJobs *c, const char *what)
 {
   double whole = 0, filtered = 0, weighed = 0;
 
@@ -521,7 +511,7 @@ check_bounds(const CnvWork *work, const Cut *c, const char *what)
 static void
 check_crowd(const CnvWork *work, const char *what)
 {
-  Cut c = cut(work);
+  CnvRectJobs c = cut(work);
 
   check_bounds(work, &c, what);
   for (guint i = 0; i < c.jobs->len; i++)
@@ -534,7 +524,7 @@ check_crowd(const CnvWork *work, const char *what)
         for (int x = field; x < plane->width; x += 83)
           check_crowd_sample(work, &c, p, field, x, y);
     }
-  cut_clear(&c);
+  cnv_rect_jobs_clear(&c);
 }
 
 /* Crowds of regions of every kind: their work stays within bounds, and nothing of them is left out. */

@@ -85,7 +85,7 @@ set_work(CnvSchedule *schedule, const CnvWork *work)
   ck_assert(cnv_schedule_set_work(schedule, work, FALSE));
   for (guint i = 0; i < G_N_ELEMENTS(last); i++)
     done += count_jobs(schedule, last[i]);
-  ck_assert_uint_eq(done, schedule->jobs->len);
+  ck_assert_uint_eq(done, schedule->work.jobs->len);
 }
 
 static const Taps blur = {CNV_FILTER_GAUSSIAN, 3}, wide = {CNV_FILTER_GAUSSIAN, 12}, wider = {CNV_FILTER_GAUSSIAN, 20},
@@ -221,7 +221,7 @@ START_TEST(test_regions)
     set_work(&schedule, &work);
     ck_assert_msg(count_launches(&schedule, rows[i].kernel) > 0, "row %u", i);
     if (rows[i].feather == 0)
-      ck_assert_msg(count_jobs(&schedule, rows[i].kernel) == schedule.jobs->len, "row %u", i);
+      ck_assert_msg(count_jobs(&schedule, rows[i].kernel) == schedule.work.jobs->len, "row %u", i);
     cnv_schedule_clear(&schedule);
     cnv_plan_unref(plan);
   }
@@ -291,7 +291,7 @@ START_TEST(test_masks)
 
   cnv_schedule_init(&schedule);
   ck_assert(cnv_schedule_set_work(&schedule, &work, FALSE) && schedule.has_new_masks);
-  ck_assert_uint_eq(schedule.masks.bytes->len, TEST_MASK_X * TEST_MASK_Y);
+  ck_assert_uint_eq(schedule.work.cells->len, TEST_MASK_X * TEST_MASK_Y);
   ck_assert(!cnv_schedule_set_work(&schedule, &work, FALSE));
   region[1].rect.x = 51;
   ck_assert(cnv_schedule_set_work(&schedule, &work, FALSE) && !schedule.has_new_masks);
@@ -301,7 +301,7 @@ START_TEST(test_masks)
   ck_assert(cnv_schedule_set_work(&schedule, &work, FALSE) && !schedule.has_new_masks);
   work.n_regions = 0;
   ck_assert(cnv_schedule_set_work(&schedule, &work, FALSE) && schedule.has_new_masks);
-  ck_assert_uint_eq(schedule.masks.bytes->len, 0);
+  ck_assert_uint_eq(schedule.work.cells->len, 0);
   cnv_schedule_clear(&schedule);
   cnv_mask_unref(mask[0]);
   cnv_mask_unref(mask[1]);

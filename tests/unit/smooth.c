@@ -12,14 +12,13 @@
 /* ---- a detector ---- */
 
 typedef struct {
-  GArray *tracks, *region, *box;
+  GArray *tracks, *region;
 } Smoother;
 
 static Smoother
 smoother_new(void)
 {
-  return (Smoother){gst_cuda_convolve_tracks_new(), g_array_new(FALSE, FALSE, sizeof(CnvRegion)),
-                    g_array_new(FALSE, FALSE, sizeof(CnvRect))};
+  return (Smoother){gst_cuda_convolve_tracks_new(), g_array_new(FALSE, FALSE, sizeof(CnvRegion))};
 }
 
 static void
@@ -27,7 +26,6 @@ smoother_free(Smoother *s)
 {
   g_array_unref(s->tracks);
   g_array_unref(s->region);
-  g_array_unref(s->box);
 }
 
 /* Forgets the regions of the frame before. */
@@ -35,21 +33,19 @@ static void
 next_frame(Smoother *s)
 {
   g_array_set_size(s->region, 0);
-  g_array_set_size(s->box, 0);
 }
 
 static void
 detect(Smoother *s, CnvRect rect, CnvShape shape, CnvMask *mask)
 {
   g_array_append_val(s->region, ((CnvRegion){.rect = rect, .shape = shape, .mask = mask}));
-  g_array_append_val(s->box, rect);
 }
 
 static void
 follow(Smoother *s, guint n_frames)
 {
-  gst_cuda_convolve_tracks_follow(s->tracks, s->region, s->box, n_frames);
-  gst_cuda_convolve_tracks_append(s->tracks, s->region, s->box, TRUE);
+  gst_cuda_convolve_tracks_follow(s->tracks, s->region, n_frames);
+  gst_cuda_convolve_tracks_append(s->tracks, s->region, TRUE);
 }
 
 static const CnvRegion *
@@ -145,7 +141,6 @@ GST_START_TEST(test_length_and_growth)
       follow(&s, n);
       ck_assert_uint_eq(s.region->len, missed <= n);
       ck_assert(missed > n || memcmp(&region_at(&s, 0)->rect, &expected, sizeof(CnvRect)) == 0);
-      ck_assert(missed > n || memcmp(s.box->data, &expected, sizeof(CnvRect)) == 0);
     }
     smoother_free(&s);
   }
@@ -167,7 +162,7 @@ GST_START_TEST(test_again)
   first = *region_at(&s, 0);
   for (int again = 0; again < 3; again++) {
     next_frame(&s);
-    gst_cuda_convolve_tracks_append(s.tracks, s.region, s.box, TRUE);
+    gst_cuda_convolve_tracks_append(s.tracks, s.region, TRUE);
     ck_assert_uint_eq(s.region->len, 1);
     ck_assert(memcmp(&first, region_at(&s, 0), sizeof(first)) == 0);
   }
@@ -197,7 +192,7 @@ GST_START_TEST(test_shapes)
       ck_assert(region_at(&s, 0)->mask == (moves ? NULL : mask));
       ck_assert_int_eq(region_at(&s, 0)->rect.width, moves ? 9 : shapes[i] == CNV_SHAPE_MASK ? 5 : 7);
       next_frame(&s);
-      gst_cuda_convolve_tracks_append(s.tracks, s.region, s.box, FALSE);
+      gst_cuda_convolve_tracks_append(s.tracks, s.region, FALSE);
       ck_assert_int_eq(region_at(&s, 0)->shape, shapes[i]);
       ck_assert_int_eq(region_at(&s, 0)->rect.width, 5);
       smoother_free(&s);
@@ -248,8 +243,8 @@ GST_START_TEST(test_crowd)
   for (int frame = 0; frame < 300; frame++) {
     next_frame(&s);
     follow(&s, 300);
-    for (guint i = 0; i < s.box->len; i++)
-      ck_assert_int_gt(g_array_index(s.box, CnvRect, i).width, 0);
+    for (guint i = 0; i < s.region->len; i++)
+      ck_assert_int_gt(region_at(&s, i)->rect.width, 0);
   }
   smoother_free(&s);
 }

@@ -254,7 +254,7 @@ place_at(const Fixture *f, CnvAxis axis, int i)
 
 /* The taps by distance from the output, -lead to lead, in `taps`; every output has them, and no others. */
 static void
-rebuild_band(const Fixture *f, const guint32 *words, CnvAxis axis, double *taps)
+rebuild_band(const Fixture *f, const guint32 *words, int axis, double *taps)
 {
   int steps = axis == CNV_X ? f->variant->k_x : f->job.steps_y, lead = CNV_BLUR_LEAD(steps);
 

@@ -86,7 +86,7 @@ fused_numbers(const CnvTileJob &s, int x, int width)
 
 /* Puts an axis' taps, times a frame's weight, between zeros, of which so many lie before them. */
 __device__ static void
-put_taps(float *taps, const CnvTerm &term, CnvAxis axis, int zeros, float weight)
+put_taps(float *taps, const CnvTerm &term, int axis, int zeros, float weight)
 {
   for (int i = threadIdx.x; i < FUSED_TAPS; i += blockDim.x)
     taps[i] = i >= zeros && i < zeros + term.n[axis] ? weight * cnv_taps[term.taps[axis] + i - zeros] : 0.0f;
