@@ -40,17 +40,18 @@ typedef struct {
   int n_steps;
   CpuCosineFit fit[CNV_N_AXES]; /* sliding: of the taps */
   CpuCosines cosines[CNV_N_AXES];
-  int restart; /* sliding: pixels after which sums along a row are made anew, a multiple of CNV_CPU_BAND */
 } CpuTerm;
 
 /* A plane of a plan, made ready. Arrays of samples are as long as the widest tile, which begins at a whole pixel. */
 typedef struct {
   const CnvPlan *plan;
   const CnvPlane *from;
-  gboolean dense;    /* all terms as two-dimensional taps */
-  gboolean summed;   /* dense taps of so few steps that rings hold sums of all rows so far, those above the first too */
-  int most_rows;     /* summed: of a tile, for sums to be exact */
-  gboolean sliding;  /* the only term's taps are sums of cosines */
+  gboolean dense;   /* all terms as two-dimensional taps */
+  gboolean summed;  /* dense taps of so few steps that rings hold sums of all rows so far, those above the first too */
+  gboolean sliding; /* the only term's taps are sums of cosines */
+  /* Columns and rows, multiples of these, where sums that run along an axis begin anew, so that their last bits do not
+   * depend on tiles. 0: none do. */
+  int restart[CNV_N_AXES];
   double products;   /* some, that a pixel takes */
   int slots;         /* rows in all rings */
   int max_samples;   /* of a tile's row, as fits into cache */
@@ -106,6 +107,15 @@ static inline guint8 *
 cnv_cpu_aligned(guint8 *block)
 {
   return block + (CNV_CPU_ALIGNMENT - (guintptr)block % CNV_CPU_ALIGNMENT) % CNV_CPU_ALIGNMENT;
+}
+
+/* Column or row where sums begin anew that reach a tile's first one. */
+static inline int
+cnv_cpu_origin(const CpuTile *tile, CnvAxis axis)
+{
+  int at = axis == CNV_X ? tile->first : tile->top;
+
+  return at - at % tile->plane->restart[axis];
 }
 
 /* Samples of a row of a tile. */
@@ -193,7 +203,7 @@ CpuTapRange cnv_cpu_run_of(const float *taps, int n);
 #define CNV_CPU_STEP_PRODUCTS 2.5
 
 /* TRUE where all terms have so few steps that sums of rows are faster than taps, and float32 has room for these. Sets
- * n_steps and most_rows. */
+ * n_steps and restart. */
 gboolean cnv_cpu_find_steps(CpuPlane *plane);
 
 /* Finds the steps of dense taps of `channels` floats each; steps NULL: counts them. */

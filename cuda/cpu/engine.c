@@ -46,31 +46,60 @@ is_copy(const CnvPlan *plan)
          cnv_plan_is_identity(plan);
 }
 
-/* Cuts a job into enough tiles to keep all threads at work, yet not so low ones that filling the rings costs more
- * than running them. */
+/* Pixels and rows of a job's tiles: enough tiles to keep all threads at work, yet not so low ones that filling the
+ * rings costs more than running them. */
 static void
-cut_job(CpuSession *self, const CnvRectJob *job, const CpuPlane *plane)
+size_tiles(int threads, const CnvRectJob *job, const CpuPlane *plane, int size[CNV_N_AXES])
 {
-  int threads = (int)self->base.stats.threads, channels = plane->from->channels;
+  int channels = plane->from->channels;
   int width = cnv_cpu_tile_samples(plane, job->width * channels) / channels;
-  int right = job->x + job->width, bottom = job->y + job->height;
   int total = job->height * cnv_divide_up(job->width, width); /* rows of all columns of tiles */
   int least = cnv_divide_up(total, threads > 1 ? threads * TILES_A_THREAD : 1), most = cnv_divide_up(total, threads);
   int parts = MAX(total / MAX(least, MIN(most, 4 * plane->slots)), 1); /* in turn by all threads, where they suffice */
-  int rows = MIN(cnv_divide_up(total, parts < threads ? parts : parts - parts % threads),
-                 plane->summed ? plane->most_rows : job->height);
+
+  size[CNV_X] = width;
+  size[CNV_Y] = cnv_divide_up(total, parts < threads ? parts : parts - parts % threads);
+  if (plane->summed) /* parts of what is between two starts */
+    size[CNV_Y] = plane->restart[CNV_Y] / cnv_divide_up(plane->restart[CNV_Y], size[CNV_Y]);
+}
+
+/* The same where sums slide. Tiles are as high as sums go down without a new start; there are more than one for each
+ * thread where taps are few beside a tile's width. */
+static void
+size_sliding_tiles(int threads, const CnvRectJob *job, const CpuPlane *plane, int size[CNV_N_AXES])
+{
+  int unit = plane->restart[CNV_X], units = cnv_divide_up(job->width, unit), taps = plane->from->term[0].n[CNV_X];
+  int down = cnv_divide_up(job->height, plane->restart[CNV_Y]), few = cnv_divide_up(threads, down);
+  int many = threads > 1 ? cnv_divide_up(threads * TILES_A_THREAD, down) : 1;
+  int across = MAX(CLAMP(job->width / (4 * taps), few, many),
+                   cnv_divide_up(units * unit, plane->widest / plane->from->channels));
+
+  size[CNV_X] = cnv_divide_up(units, MIN(across, units)) * unit;
+  size[CNV_Y] = plane->restart[CNV_Y];
+}
+
+/* The end of a tile of that size that begins at `at`. Tiles begin where sums do, as far as they can, and no sums go on
+ * beyond. */
+static int
+cut_at(int at, int size, int restart)
+{
+  return restart > 0 ? MIN(at + size, at - at % restart + MAX(size, restart)) : at + size;
+}
+
+static void
+cut_job(CpuSession *self, const CnvRectJob *job, const CpuPlane *plane)
+{
+  int right = job->x + job->width, bottom = job->y + job->height, size[CNV_N_AXES];
   guint before = self->tiles->len;
 
+  (plane->sliding ? size_sliding_tiles : size_tiles)((int)self->base.stats.threads, job, plane, size);
   for (int top = job->y, end; top < bottom; top = end) {
-    end = cnv_cpu_mosaic_end(plane->from, job, MIN(top + rows, bottom));
-    for (int first = job->x; first < right; first += width) {
-      CpuTile tile = {.frame = &self->frame,
-                      .plane = plane,
-                      .job = job,
-                      .first = first,
-                      .last = MIN(first + width, right),
-                      .top = top,
-                      .bottom = end};
+    end = cnv_cpu_mosaic_end(plane->from, job, MIN(cut_at(top, size[CNV_Y], plane->restart[CNV_Y]), bottom));
+    for (int first = job->x, last; first < right; first = last) {
+      CpuTile tile = {.frame = &self->frame, .plane = plane, .job = job, .first = first, .top = top, .bottom = end};
+
+      last = right - first > size[CNV_X] ? cut_at(first, size[CNV_X], plane->restart[CNV_X]) : right;
+      tile.last = last;
 
       g_array_append_val(self->tiles, tile);
     }

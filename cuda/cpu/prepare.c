@@ -112,6 +112,15 @@ shape_rows(CpuPlane *plane)
   }
 }
 
+/* Samples of the widest tile where sums slide: from one place where they begin anew to another. */
+static int
+widest_sliding(const CpuPlane *plane)
+{
+  int unit = plane->restart[CNV_X] * plane->from->channels;
+
+  return CLAMP(SLIDING_MAX / unit, 1, cnv_divide_up(plane->from->width * plane->from->channels, unit)) * unit;
+}
+
 static void
 shape_plane(CpuPlane *plane, const CnvPlan *plan, const CnvPlane *from, gboolean slides)
 {
@@ -133,13 +142,12 @@ shape_plane(CpuPlane *plane, const CnvPlan *plan, const CnvPlane *from, gboolean
   plane->sliding = slides && cnv_cpu_find_cosines(plane);
   if (plane->sliding) {
     plane->term[0].slots = 0;
-    plane->slots = from->term[0].n[CNV_Y]; /* rows that starting loads */
-    plane->max_samples = SLIDING_MAX;
+    plane->widest = widest_sliding(plane);
   } else {
     plane->max_samples = CLAMP(RING_BYTES / (int)sizeof(float) / near, TILE_MIN, TILE_MAX);
+    plane->widest = cnv_cpu_tile_samples(plane, MIN(samples, plane->max_samples));
   }
   plane->products = count_products(plane);
-  plane->widest = cnv_cpu_tile_samples(plane, MIN(samples, plane->max_samples));
   shape_rows(plane);
 }
 
@@ -219,7 +227,7 @@ lay_out_sliding(CpuWorker *worker, const CpuPlane *plane, Arena *arena)
 {
   const CpuTerm *term = &plane->term[0];
   gsize channels = plane->from->channels;
-  gsize columns = plane->acc_stride + (term->from->n[CNV_X] + 2 * CNV_CPU_BAND) * channels;
+  gsize columns = plane->acc_stride + (plane->restart[CNV_X] + term->from->n[CNV_X] + 2 * CNV_CPU_BAND) * channels;
 
   worker->enter = take(arena, CNV_CPU_BAND * CNV_CPU_CHUNK, sizeof(float));
   worker->leave = take(arena, CNV_CPU_BAND * CNV_CPU_CHUNK, sizeof(float));

@@ -496,6 +496,7 @@ kernels_suite(void)
   suite_add_tcase(suite, test_time_tcase());
   suite_add_tcase(suite, test_sessions_tcase());
   suite_add_tcase(suite, test_changes_tcase());
+  suite_add_tcase(suite, test_cuts_tcase());
   return suite;
 }
 
