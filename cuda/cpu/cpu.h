@@ -52,9 +52,12 @@ typedef struct {
   /* Columns and rows, multiples of these, where sums that run along an axis begin anew, so that their last bits do not
    * depend on tiles. 0: none do. */
   int restart[CNV_N_AXES];
-  double products;   /* some, that a pixel takes */
-  int slots;         /* rows in all rings */
-  int max_samples;   /* of a tile's row, as fits into cache */
+  gboolean coarse; /* the only term's taps have few that stand for them */
+  CpuCoarse few[CNV_N_AXES];
+  gsize coarse_stride, blended_stride; /* floats of rows of columns, and of pixels blended along x */
+  double products;                     /* some, that a pixel takes */
+  int slots;                           /* rows in all rings */
+  int max_samples;                     /* of a tile's row, as fits into cache */
   int widest;        /* samples of a tile's row, as it is; 0: only the reference filters the plane, or nothing does */
   gsize acc_stride;  /* floats */
   gsize line_length; /* floats of a loaded row with its apron */
@@ -93,13 +96,14 @@ typedef struct {
   float *line;    /* separable: a loaded row with its apron */
   float *scratch; /* another one */
   CpuTermState term[CNV_MAX_TERMS];
-  float *enter, *leave;    /* sliding: a band's rows, of CNV_CPU_CHUNK samples each, that enter sums and leave them */
-  float *down, *along;     /* sums of all columns, and of the band's rows */
-  float *turned, *squares; /* sums down the columns, and along rows, those of a column side by side */
-  gboolean scaled;         /* renormalize: some factor is not 1 */
-  float *weight;           /* of each pixel of a row */
-  double *columns, *cells; /* mosaic: sums of columns of a cell, and of cells */
-  guint8 *unfiltered;      /* pixels of a row whose weight component is 0, so that their input stands */
+  float *enter, *leave;     /* sliding: a band's rows, of CNV_CPU_CHUNK samples each, that enter sums and leave them */
+  float *down, *along;      /* sums of all columns, and of the band's rows */
+  float *turned, *squares;  /* sums down the columns, and along rows, those of a column side by side */
+  float *blended, *results; /* coarse: rows of columns that are blended, and rows of results blended back along x */
+  gboolean scaled;          /* renormalize: some factor is not 1 */
+  float *weight;            /* of each pixel of a row */
+  double *columns, *cells;  /* mosaic: sums of columns of a cell, and of cells */
+  guint8 *unfiltered;       /* pixels of a row whose weight component is 0, so that their input stands */
 } CpuWorker;
 
 /* The first aligned address of a block that is CNV_CPU_ALIGNMENT larger than its contents. */
@@ -209,6 +213,9 @@ gboolean cnv_cpu_find_steps(CpuPlane *plane);
 /* Finds the steps of dense taps of `channels` floats each; steps NULL: counts them. */
 int cnv_cpu_steps_of(const CnvPlan *plan, const CnvTerm *term, int channels, CpuStep *steps);
 
+/* Finds few taps for those of both axes, as far as the arithmetic's contract allows. Sets few. */
+gboolean cnv_cpu_find_coarse(CpuPlane *plane);
+
 /* Finds cosines for the taps of both axes, exact enough for the plane's samples. Sets fit and restart. */
 gboolean cnv_cpu_find_cosines(CpuPlane *plane);
 
@@ -223,11 +230,31 @@ void cnv_cpu_tile_run(CpuWorker *worker, const CpuTile *tile);
 /* The same of a plane that is sliding, once its term is started. */
 void cnv_cpu_slide(CpuWorker *worker, const CpuTile *tile);
 
+/* The same of a plane with coarse taps. */
+void cnv_cpu_coarsen(CpuWorker *worker, const CpuTile *tile);
+
 /* The same by the reference; writes the filtered components alone. */
 void cnv_cpu_naive(const CpuTile *tile);
 
 /* Loads row y of the field with the apron of term t, its frames added up; y: -1 for a missing one. */
 void cnv_cpu_load_row(const CpuWorker *worker, const CpuTile *tile, int t, int y, float *row);
+
+/* Pixels of a tile with an apron wider than its taps, counted from the first one's left edge on. */
+typedef struct {
+  const CpuWorker *worker;
+  const CpuTile *tile;
+  int left, n;     /* pixel of the field that the first column is, and how many there are */
+  int first, last; /* columns that are loaded; the others repeat one of these each */
+} CpuColumns;
+
+/* Sets first and last: columns beside the window need not be loaded where each repeats one inside. */
+void cnv_cpu_columns_choose(CpuColumns *columns);
+
+/* Loads n rows of columns x to last - 1, from row y on, CNV_CPU_CHUNK floats apart. */
+void cnv_cpu_columns_load(const CpuColumns *columns, float *to, int y, int n, int x, int last);
+
+/* Fills in the columns that were not loaded, of `size` floats each. */
+void cnv_cpu_columns_repeat(const CpuColumns *columns, float *values, gsize size);
 
 /* mosaic.c: makes the means of the cells that row y of a tile lies in, in acc of its term. Returns the first of its
  * rows that lies in others. */

@@ -14,6 +14,8 @@
 #define PRODUCTS_ANYWAY 10  /* as long as so many products of a sample take loading and storing it */
 #define PRODUCTS_SLIDING 40 /* and sums that slide */
 #define PRODUCTS_NAIVE 1000 /* and one product of the reference */
+#define PRODUCTS_COARSE 12  /* and few taps for wide ones */
+#define COARSE_MAX 4096     /* as TILE_MAX where few taps stand for wide ones: aprons are wide, too */
 #define SLIDING_MAX 8192    /* as TILE_MAX where sums slide: only a band of rows stays in cache */
 
 /* Hands out parts of one block; without a block it only counts. */
@@ -91,7 +93,7 @@ count_products(const CpuPlane *plane)
       products += plane->summed ? CNV_CPU_STEP_PRODUCTS * plane->term[t].n_steps
                                 : (double)n[CNV_X] * n[CNV_Y] * (naive ? PRODUCTS_NAIVE : 1);
     else
-      products += plane->sliding ? PRODUCTS_SLIDING : n[CNV_X] + n[CNV_Y];
+      products += plane->coarse ? PRODUCTS_COARSE : plane->sliding ? PRODUCTS_SLIDING : n[CNV_X] + n[CNV_Y];
   }
   return products * from->channels;
 }
@@ -103,7 +105,7 @@ shape_rows(CpuPlane *plane)
   for (int t = 0; t < plane->from->n_terms; t++) {
     CpuTerm *term = &plane->term[t];
     gsize apron = (term->from->n[CNV_X] - 1) * plane->from->channels;
-    gsize row = plane->acc_stride + (plane->dense ? apron : 0);
+    gsize row = plane->coarse ? plane->blended_stride : plane->acc_stride + (plane->dense ? apron : 0);
 
     plane->line_length = MAX(plane->line_length, plane->acc_stride + apron + CNV_CPU_SLACK);
     /* One cache line more, so that the rows of a column do not share cache sets. */
@@ -119,6 +121,18 @@ widest_sliding(const CpuPlane *plane)
   int unit = plane->restart[CNV_X] * plane->from->channels;
 
   return CLAMP(SLIDING_MAX / unit, 1, cnv_divide_up(plane->from->width * plane->from->channels, unit)) * unit;
+}
+
+/* The rows of tiles of a plane with few taps for wide ones: up to a blended pixel more at either end, what their apron
+ * takes, and a block that is filtered beyond. */
+static void
+shape_coarse(CpuPlane *plane)
+{
+  const CpuCoarse *x = &plane->few[CNV_X];
+  int channels = plane->from->channels, blended = plane->widest / channels / x->step + 2 * x->radius + 10;
+
+  plane->blended_stride = (gsize)cnv_divide_up(blended * channels, CNV_CPU_BLOCK) * CNV_CPU_BLOCK + CNV_CPU_BLOCK;
+  plane->coarse_stride = (gsize)blended * channels * x->step + 2 * CNV_CPU_BLOCK;
 }
 
 static void
@@ -139,15 +153,22 @@ shape_plane(CpuPlane *plane, const CnvPlan *plan, const CnvPlane *from, gboolean
   plane->summed = cnv_cpu_find_steps(plane);
   for (int t = 0; t < from->n_terms && plane->summed; t++)
     plane->term[t].slots++;
-  plane->sliding = slides && cnv_cpu_find_cosines(plane);
+  plane->coarse = slides && cnv_cpu_find_coarse(plane);
+  plane->sliding = slides && !plane->coarse && cnv_cpu_find_cosines(plane);
+  if (plane->coarse) {
+    plane->term[0].slots = 2 * plane->few[CNV_Y].radius + CNV_CPU_ROWS;
+    plane->slots = plane->term[0].slots * plane->few[CNV_Y].step;
+  }
   if (plane->sliding) {
     plane->term[0].slots = 0;
     plane->widest = widest_sliding(plane);
   } else {
-    plane->max_samples = CLAMP(RING_BYTES / (int)sizeof(float) / near, TILE_MIN, TILE_MAX);
+    plane->max_samples = plane->coarse ? COARSE_MAX : CLAMP(RING_BYTES / (int)sizeof(float) / near, TILE_MIN, TILE_MAX);
     plane->widest = cnv_cpu_tile_samples(plane, MIN(samples, plane->max_samples));
   }
   plane->products = count_products(plane);
+  if (plane->coarse)
+    shape_coarse(plane);
   shape_rows(plane);
 }
 
@@ -237,6 +258,17 @@ lay_out_sliding(CpuWorker *worker, const CpuPlane *plane, Arena *arena)
   worker->squares = take(arena, CNV_CPU_CHUNK * CNV_CPU_BAND, sizeof(float));
 }
 
+static void
+lay_out_coarse(CpuWorker *worker, const CpuPlane *plane, Arena *arena)
+{
+  worker->enter = take(arena, CNV_CPU_BAND * CNV_CPU_CHUNK, sizeof(float));
+  worker->blended = take(arena, CNV_CPU_BLENDED * plane->coarse_stride, sizeof(float));
+  worker->results = take(arena, 2 * CNV_CPU_ROWS * plane->coarse_stride, sizeof(float));
+  worker->turned = take(arena, plane->few[CNV_X].step * plane->blended_stride, sizeof(float));
+  worker->along = take(arena, plane->blended_stride, sizeof(float));
+  worker->squares = take(arena, CNV_CPU_ROWS * plane->blended_stride, sizeof(float));
+}
+
 gsize
 cnv_cpu_worker_lay_out(CpuWorker *worker, const CpuPlane *plane)
 {
@@ -262,6 +294,8 @@ cnv_cpu_worker_lay_out(CpuWorker *worker, const CpuPlane *plane)
   }
   if (plane->sliding)
     lay_out_sliding(worker, plane, &arena);
+  if (plane->coarse)
+    lay_out_coarse(worker, plane, &arena);
   return arena.used;
 }
 

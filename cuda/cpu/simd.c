@@ -420,4 +420,5 @@ const CpuSimd G_PASTE(cnv_cpu_simd_, CNV_SIMD) = {
     .dense = filter_dense,
     .steps = filter_steps,
     .cosines = &G_PASTE(cnv_cpu_cosines_, CNV_SIMD),
+    .coarse = &G_PASTE(cnv_cpu_coarse_, CNV_SIMD),
 };

@@ -61,6 +61,21 @@ typedef struct {
   float weight;
 } CpuStep;
 
+/* The most samples that are blended to one, the samples that each counts for, and taps for blended ones. */
+#define CNV_CPU_COARSEST 16
+#define CNV_CPU_BLENDED 4
+#define CNV_CPU_BLENDED_BLOCK 64 /* floats that are blended at once */
+#define CNV_CPU_COARSE_TAPS 81
+
+/* Taps of an axis as few taps for blended samples. Blended sample q lies on sample step * q. */
+typedef struct {
+  int step;                                                /* 0: there are no such taps */
+  int radius;                                              /* of the few */
+  float tap[CNV_CPU_COARSE_TAPS + 2 * (CNV_CPU_ROWS - 1)]; /* with zeros before and after them */
+  /* Weight of sample step * q + i in blended sample q - 1 + m; times step: of that one's result in the sample's. */
+  float blend[CNV_CPU_COARSEST][CNV_CPU_BLENDED];
+} CpuCoarse;
+
 /* Symmetric taps as a constant and cosines. With f the samples and R the radius, the weighted sum
  * C(x) = sum of w * cos(omega * k) * f(x + k) over |k| <= R slides by
  *
@@ -93,6 +108,15 @@ typedef struct {
   /* CNV_CPU_BAND rows of as many floats become columns. */
   void (*transpose)(float *to, gsize to_stride, const float *from, gsize from_stride);
 } CpuSimdCosines;
+
+typedef struct {
+  /* Blends `step` rows, stride floats apart, into the sums of CNV_CPU_BLENDED rows; the last of these begins with
+   * them. n is rounded up to CNV_CPU_BLENDED_BLOCK. */
+  void (*blend)(float *const *to, const float *from, gsize stride, int n, const CpuCoarse *coarse);
+  /* Tells n * step pixels apart by their place among `step`: rows of n, stride floats apart. And back. */
+  void (*split)(float *to, gsize stride, const float *from, int n, int step, int channels);
+  void (*join)(float *to, const float *from, gsize stride, int n, int step, int channels);
+} CpuSimdCoarse;
 
 /* n counts samples. row, column, dense and steps round n up to CNV_CPU_BLOCK, the others take any n; none asks for an
  * alignment. */
@@ -129,6 +153,7 @@ typedef struct {
   /* One row of output of dense taps as steps: rows of sums, that above the first tap's row first. */
   void (*steps)(float *to, const float *const *rows, int n, const CpuStep *steps, int n_steps);
   const CpuSimdCosines *cosines;
+  const CpuSimdCoarse *coarse;
 } CpuSimd;
 
 extern const CpuSimd cnv_cpu_simd_plain;  /* for any machine of the family */
@@ -137,3 +162,4 @@ extern const CpuSimd cnv_cpu_simd_avx2;   /* x86-64 alone */
 extern const CpuSimd cnv_cpu_simd_avx512; /* x86-64 alone */
 
 extern const CpuSimdCosines cnv_cpu_cosines_plain, cnv_cpu_cosines_neon, cnv_cpu_cosines_avx2, cnv_cpu_cosines_avx512;
+extern const CpuSimdCoarse cnv_cpu_coarse_plain, cnv_cpu_coarse_neon, cnv_cpu_coarse_avx2, cnv_cpu_coarse_avx512;

@@ -14,56 +14,12 @@ typedef struct {
   CpuWorker *worker;
   const CpuTile *tile;
   const CpuTerm *term;
-  int channels, columns;
-  int origin;      /* the tile's first pixel, with those that sums pass on their way to it */
-  int first, last; /* columns that are loaded; the others have the sums of one of these */
+  int channels;
+  int origin; /* the tile's first pixel, with those that sums pass on their way to it */
+  CpuColumns columns;
 } Slide;
 
 /* ---- columns ---- */
-
-/* Column whose sums are those of another. */
-static int
-source_column(const Slide *slide, int column)
-{
-  int left = slide->origin - slide->term->from->anchor[CNV_X];
-
-  return cnv_cpu_source(slide->tile, CNV_X, left + column) - left;
-}
-
-/* Columns beside the window need no sums of their own where each repeats one of the others. */
-static void
-choose_columns(Slide *slide)
-{
-  const CnvRectJob *job = slide->tile->job;
-  int left = slide->origin - slide->term->from->anchor[CNV_X];
-
-  slide->first = CLAMP(job->window_x - left, 0, slide->columns);
-  slide->last = CLAMP(job->window_x + job->window_width - left, slide->first, slide->columns);
-  for (int x = 0; x < slide->columns; x++) {
-    int source = source_column(slide, x);
-
-    if (source < slide->first || source >= slide->last) {
-      slide->first = 0;
-      slide->last = slide->columns;
-      return;
-    }
-    if (x == slide->first)
-      x = slide->last - 1;
-  }
-}
-
-/* Loads n rows of columns x to last - 1, from row y on. */
-static void
-load_rows(const Slide *slide, float *to, int y, int n, int x, int last)
-{
-  CpuTile part = *slide->tile;
-
-  /* The tile whose apron begins and ends there. */
-  part.last = slide->origin + last - (slide->term->from->n[CNV_X] - 1);
-  part.first = slide->origin + x;
-  for (int i = 0; i < n; i++, to += CNV_CPU_CHUNK)
-    cnv_cpu_load_row(slide->worker, &part, 0, cnv_cpu_source(slide->tile, CNV_Y, y + i), to);
-}
 
 /* Columns that are loaded at a time: whole blocks of samples. */
 static int
@@ -81,7 +37,7 @@ blocks_of(const Slide *slide, int columns)
 static float *
 state_of(const Slide *slide, int x)
 {
-  int block = (x - slide->first) * slide->channels / CNV_CPU_BAND;
+  int block = (x - slide->columns.first) * slide->channels / CNV_CPU_BAND;
 
   return slide->worker->down + (gsize)block * CNV_CPU_COSINES_STATE(slide->term->cosines[CNV_Y].n);
 }
@@ -95,14 +51,14 @@ start_columns(const Slide *slide, int y)
   CpuSteps rows = {slide->worker->enter, CNV_CPU_CHUNK, CNV_CPU_BAND};
   int top = y - slide->term->from->anchor[CNV_Y], n_rows = 2 * cosines->radius + 1;
 
-  for (int x = slide->first, chunk = chunk_of(slide); x < slide->last; x += chunk) {
-    int last = MIN(x + chunk, slide->last), blocks = blocks_of(slide, last - x);
+  for (int x = slide->columns.first, chunk = chunk_of(slide); x < slide->columns.last; x += chunk) {
+    int last = MIN(x + chunk, slide->columns.last), blocks = blocks_of(slide, last - x);
 
     memset(state_of(slide, x), 0, blocks * CNV_CPU_COSINES_STATE(cosines->n) * sizeof(float));
     for (int at = 0; at < n_rows; at += CNV_CPU_BAND) {
       int n = MIN(CNV_CPU_BAND, n_rows - at);
 
-      load_rows(slide, slide->worker->enter, top + at, n, x, last);
+      cnv_cpu_columns_load(&slide->columns, slide->worker->enter, top + at, n, x, last);
       simd->start(state_of(slide, x), &rows, at, n, blocks, cosines);
     }
   }
@@ -119,23 +75,18 @@ slide_down(const Slide *slide, int y, int end)
   CpuSteps square = {NULL, CNV_CPU_BAND, CNV_CPU_SQUARE};
   int above = y - slide->term->from->anchor[CNV_Y], rows = end - y;
 
-  for (int x = slide->first, chunk = chunk_of(slide); x < slide->last; x += chunk) {
-    int last = MIN(x + chunk, slide->last), blocks = blocks_of(slide, last - x);
+  for (int x = slide->columns.first, chunk = chunk_of(slide); x < slide->columns.last; x += chunk) {
+    int last = MIN(x + chunk, slide->columns.last), blocks = blocks_of(slide, last - x);
     CpuSteps enter = {worker->enter, CNV_CPU_CHUNK, CNV_CPU_BAND}, leave = {worker->leave, CNV_CPU_CHUNK, CNV_CPU_BAND};
     float *to = worker->turned + x * pixel;
 
-    load_rows(slide, worker->enter, above + 2 * cosines->radius + 1, rows, x, last);
-    load_rows(slide, worker->leave, above, rows, x, last);
+    cnv_cpu_columns_load(&slide->columns, worker->enter, above + 2 * cosines->radius + 1, rows, x, last);
+    cnv_cpu_columns_load(&slide->columns, worker->leave, above, rows, x, last);
     simd->run(worker->squares, &square, &enter, &leave, state_of(slide, x), rows, blocks, cosines);
     for (int b = 0; b < blocks; b++, to += CNV_CPU_SQUARE)
       simd->transpose(to, CNV_CPU_BAND, worker->squares + b * CNV_CPU_SQUARE, CNV_CPU_BAND);
   }
-  for (int x = 0; x < slide->columns; x++) {
-    if (x == slide->first)
-      x = slide->last;
-    if (x < slide->columns)
-      memcpy(worker->turned + x * pixel, worker->turned + source_column(slide, x) * pixel, pixel * sizeof(float));
-  }
+  cnv_cpu_columns_repeat(&slide->columns, worker->turned, pixel);
 }
 
 /* ---- rows ---- */
@@ -173,9 +124,10 @@ cnv_cpu_slide(CpuWorker *worker, const CpuTile *tile)
 {
   const CpuTerm *term = &tile->plane->term[0];
   int x = cnv_cpu_origin(tile, CNV_X), y = cnv_cpu_origin(tile, CNV_Y);
-  Slide slide = {worker, tile, term, tile->plane->from->channels, tile->last - x + term->from->n[CNV_X] - 1, x};
+  CpuColumns columns = {worker, tile, x - term->from->anchor[CNV_X], tile->last - x + term->from->n[CNV_X] - 1};
+  Slide slide = {worker, tile, term, tile->plane->from->channels, x, columns};
 
-  choose_columns(&slide);
+  cnv_cpu_columns_choose(&slide.columns);
   start_columns(&slide, y);
   for (int end; y < tile->bottom; y = end) {
     end = MIN(y + CNV_CPU_BAND, y < tile->top ? tile->top : tile->bottom);
