@@ -92,19 +92,27 @@ typedef struct {
   const float *start; /* of each of the 2 * radius + 1 samples its weight in each C and then in each D */
 } CpuCosines;
 
-/* Rows or columns: the numbers of one step stand side by side. */
+/* n steps down rows or along columns, of n_blocks blocks: CNV_CPU_BAND numbers of one step stand side by side. */
 typedef struct {
   const float *from;   /* of the first step */
-  gsize stride, block; /* floats from step to step, and from block to block of CNV_CPU_BAND numbers */
+  gsize stride, block; /* floats from step to step, and from block to block */
+  int n, n_blocks;
 } CpuSteps;
 
-/* Sums of n_blocks blocks of CNV_CPU_BAND numbers. A block's state is CNV_CPU_COSINES_STATE(n) floats, 0 at first. */
+/* Sums that slide over samples. */
 typedef struct {
-  /* Takes n samples more into sums that are to be started, the first of them number `first` of all. */
-  void (*start)(float *state, const CpuSteps *samples, int first, int n, int n_blocks, const CpuCosines *cosines);
-  /* Makes n sums, the first where the state stands, and slides. enter: samples R + 1 beyond each, leave: R before. */
-  void (*run)(float *to, const CpuSteps *layout, const CpuSteps *enter, const CpuSteps *leave, float *state, int n,
-              int n_blocks, const CpuCosines *cosines);
+  float *to;                 /* of the first step */
+  gsize to_stride, to_block; /* as in CpuSteps */
+  CpuSteps enter;            /* R + 1 beyond each sum */
+  const float *leave;        /* R before it, laid out likewise */
+} CpuRun;
+
+/* A block's state is CNV_CPU_COSINES_STATE(n) floats, 0 at first. */
+typedef struct {
+  /* Takes samples more into sums that are to be started, the first of them number `first` of all. */
+  void (*start)(float *state, const CpuSteps *samples, int first, const CpuCosines *cosines);
+  /* Makes sums, the first where the state stands, and slides. */
+  void (*run)(float *state, const CpuRun *run, const CpuCosines *cosines);
   /* CNV_CPU_BAND rows of as many floats become columns. */
   void (*transpose)(float *to, gsize to_stride, const float *from, gsize from_stride);
 } CpuSimdCosines;

@@ -30,7 +30,7 @@ blend(float *const *to, const float *from, gsize stride, int n, const CpuCoarse 
         store_vector(to[m] + x + v * LANES, acc[m][v]);
   }
 }
-static inline void
+ALWAYS_INLINE void
 split_by(float *restrict to, gsize stride, const float *restrict from, int n, const int step, const int channels)
 {
   for (int i = 0; i < n; i++)
@@ -39,7 +39,7 @@ split_by(float *restrict to, gsize stride, const float *restrict from, int n, co
         to[place * stride + i * channels + c] = from[(i * step + place) * channels + c];
 }
 
-static inline void
+ALWAYS_INLINE void
 join_by(float *restrict to, const float *restrict from, gsize stride, int n, const int step, const int channels)
 {
   for (int i = 0; i < n; i++)

@@ -48,18 +48,17 @@ start_columns(const Slide *slide, int y)
 {
   const CpuSimdCosines *simd = slide->tile->frame->simd->cosines;
   const CpuCosines *cosines = &slide->term->cosines[CNV_Y];
-  CpuSteps rows = {slide->worker->enter, CNV_CPU_CHUNK, CNV_CPU_BAND};
   int top = y - slide->term->from->anchor[CNV_Y], n_rows = 2 * cosines->radius + 1;
 
   for (int x = slide->columns.first, chunk = chunk_of(slide); x < slide->columns.last; x += chunk) {
-    int last = MIN(x + chunk, slide->columns.last), blocks = blocks_of(slide, last - x);
+    int last = MIN(x + chunk, slide->columns.last);
+    CpuSteps rows = {slide->worker->enter, CNV_CPU_CHUNK, CNV_CPU_BAND, 0, blocks_of(slide, last - x)};
 
-    memset(state_of(slide, x), 0, blocks * CNV_CPU_COSINES_STATE(cosines->n) * sizeof(float));
+    memset(state_of(slide, x), 0, rows.n_blocks * CNV_CPU_COSINES_STATE(cosines->n) * sizeof(float));
     for (int at = 0; at < n_rows; at += CNV_CPU_BAND) {
-      int n = MIN(CNV_CPU_BAND, n_rows - at);
-
-      cnv_cpu_columns_load(&slide->columns, slide->worker->enter, top + at, n, x, last);
-      simd->start(state_of(slide, x), &rows, at, n, blocks, cosines);
+      rows.n = MIN(CNV_CPU_BAND, n_rows - at);
+      cnv_cpu_columns_load(&slide->columns, slide->worker->enter, top + at, rows.n, x, last);
+      simd->start(state_of(slide, x), &rows, at, cosines);
     }
   }
 }
@@ -72,17 +71,17 @@ slide_down(const Slide *slide, int y, int end)
   const CpuCosines *cosines = &slide->term->cosines[CNV_Y];
   CpuWorker *worker = slide->worker;
   gsize pixel = (gsize)slide->channels * CNV_CPU_BAND;
-  CpuSteps square = {NULL, CNV_CPU_BAND, CNV_CPU_SQUARE};
   int above = y - slide->term->from->anchor[CNV_Y], rows = end - y;
 
   for (int x = slide->columns.first, chunk = chunk_of(slide); x < slide->columns.last; x += chunk) {
     int last = MIN(x + chunk, slide->columns.last), blocks = blocks_of(slide, last - x);
-    CpuSteps enter = {worker->enter, CNV_CPU_CHUNK, CNV_CPU_BAND}, leave = {worker->leave, CNV_CPU_CHUNK, CNV_CPU_BAND};
+    CpuSteps enter = {worker->enter, CNV_CPU_CHUNK, CNV_CPU_BAND, rows, blocks};
+    CpuRun run = {worker->squares, CNV_CPU_BAND, CNV_CPU_SQUARE, enter, worker->leave};
     float *to = worker->turned + x * pixel;
 
     cnv_cpu_columns_load(&slide->columns, worker->enter, above + 2 * cosines->radius + 1, rows, x, last);
     cnv_cpu_columns_load(&slide->columns, worker->leave, above, rows, x, last);
-    simd->run(worker->squares, &square, &enter, &leave, state_of(slide, x), rows, blocks, cosines);
+    simd->run(state_of(slide, x), &run, cosines);
     for (int b = 0; b < blocks; b++, to += CNV_CPU_SQUARE)
       simd->transpose(to, CNV_CPU_BAND, worker->squares + b * CNV_CPU_SQUARE, CNV_CPU_BAND);
   }
@@ -103,17 +102,18 @@ slide_along(const Slide *slide)
   int first = slide->tile->first - slide->origin, last = slide->tile->last - slide->origin;
 
   for (int x = 0, end; x < last; x = end) {
-    CpuSteps steps = {NULL, pixel, CNV_CPU_BAND};
-    CpuSteps enter = {worker->turned + (x + n_taps) * pixel, pixel, CNV_CPU_BAND};
-    CpuSteps leave = {worker->turned + x * pixel, pixel, CNV_CPU_BAND};
+    CpuSteps taps = {worker->turned + x * pixel, pixel, CNV_CPU_BAND, n_taps, slide->channels};
+    CpuRun run = {worker->squares, pixel, CNV_CPU_BAND, taps, taps.from};
     float *acc = worker->term[0].acc + (gsize)MAX(x - first, 0) * slide->channels;
 
     if (x % restart == 0) {
       memset(worker->along, 0, slide->channels * CNV_CPU_COSINES_STATE(cosines->n) * sizeof(float));
-      simd->start(worker->along, &leave, 0, n_taps, slide->channels, cosines);
+      simd->start(worker->along, &taps, 0, cosines);
     }
     end = MIN(MIN(x + chunk, x < first ? first : last), x - x % restart + restart);
-    simd->run(worker->squares, &steps, &enter, &leave, worker->along, end - x, slide->channels, cosines);
+    run.enter.from += n_taps * pixel;
+    run.enter.n = end - x;
+    simd->run(worker->along, &run, cosines);
     for (int i = 0; x >= first && i < blocks_of(slide, end - x); i++, acc += CNV_CPU_BAND)
       simd->transpose(acc, stride, worker->squares + i * CNV_CPU_SQUARE, CNV_CPU_BAND);
   }
