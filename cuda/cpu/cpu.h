@@ -54,6 +54,9 @@ typedef struct {
   int restart[CNV_N_AXES];
   gboolean coarse; /* the only term's taps have few that stand for them */
   CpuCoarse few[CNV_N_AXES];
+  gboolean in_16_bits; /* a narrow gaussian of 8 bits */
+  CpuFixed fixed[CNV_N_AXES];
+  gsize short_line, short_stride;      /* numbers of a loaded row, and from row to row of the ring */
   gsize coarse_stride, blended_stride; /* floats of rows of columns, and of pixels blended along x */
   double products;                     /* some, that a pixel takes */
   int slots;                           /* rows in all rings */
@@ -99,6 +102,7 @@ typedef struct {
   float *enter, *leave;     /* sliding: a band's rows, of CNV_CPU_CHUNK samples each, that enter sums and leave them */
   float *down, *along;      /* sums of all columns, and of the band's rows */
   float *turned, *squares;  /* sums down the columns, and along rows, those of a column side by side */
+  gint16 *shorts;           /* in 16 bits: a loaded row with its apron, the ring, two rows of sums */
   float *blended, *results; /* coarse: rows of columns that are blended, and rows of results blended back along x */
   gboolean scaled;          /* renormalize: some factor is not 1 */
   float *weight;            /* of each pixel of a row */
@@ -178,6 +182,7 @@ cnv_cpu_taps_found(const CnvTerm *term, const CnvRectJob *job, CnvAxis axis, int
 
 /* Zero before the first use. */
 typedef struct {
+  const CpuSimd *simd; /* set by the session */
   CnvPlan *plan[CNV_MAX_PLANS];
   guint n_plans;
   gboolean crowded;  /* made for a crowd of regions, whose tiles are too small for sums to slide */
@@ -216,6 +221,9 @@ int cnv_cpu_steps_of(const CnvPlan *plan, const CnvTerm *term, int channels, Cpu
 /* Finds few taps for those of both axes, as far as the arithmetic's contract allows. Sets few. */
 gboolean cnv_cpu_find_coarse(CpuPlane *plane);
 
+/* Finds taps in 16 bits. Sets fixed. */
+gboolean cnv_cpu_find_fixed(CpuPlane *plane);
+
 /* Finds cosines for the taps of both axes, exact enough for the plane's samples. Sets fit and restart. */
 gboolean cnv_cpu_find_cosines(CpuPlane *plane);
 
@@ -232,6 +240,9 @@ void cnv_cpu_slide(CpuWorker *worker, const CpuTile *tile);
 
 /* The same of a plane with coarse taps. */
 void cnv_cpu_coarsen(CpuWorker *worker, const CpuTile *tile);
+
+/* The same of a plane in 16 bits. */
+void cnv_cpu_fix(CpuWorker *worker, const CpuTile *tile);
 
 /* The same by the reference; writes the filtered components alone. */
 void cnv_cpu_naive(const CpuTile *tile);

@@ -29,11 +29,11 @@ typedef struct {
   CnvWorkKey key;       /* of the work that jobs and tiles are for */
   GArray *jobs, *masks; /* of CnvRectJob and CnvMaskRect */
   CnvMaskBytes mask_bytes;
-  GArray *tiles;                 /* of CpuTile */
-  guint n_first;                 /* tiles that are done before the others, which change other bits of the same words */
-  guint first_tile;              /* of those under way */
-  guint sliding, summed, coarse; /* tiles of CpuPlanes that are so */
-  guint copied;                  /* bits: planes of the frame to be copied */
+  GArray *tiles;    /* of CpuTile */
+  guint n_first;    /* tiles that are done before the others, which change other bits of the same words */
+  guint first_tile; /* of those under way */
+  guint sliding, summed, coarse, fixed; /* tiles of CpuPlanes that are so */
+  guint copied;                         /* bits: planes of the frame to be copied */
 } CpuSession;
 
 /* ---- cutting a frame's work ---- */
@@ -107,6 +107,7 @@ cut_job(CpuSession *self, const CnvRectJob *job, const CpuPlane *plane)
   self->sliding += plane->sliding ? self->tiles->len - before : 0;
   self->summed += plane->summed ? self->tiles->len - before : 0;
   self->coarse += plane->coarse ? self->tiles->len - before : 0;
+  self->fixed += plane->in_16_bits ? self->tiles->len - before : 0;
 }
 
 /* The plane that a job is for; NULL: it is copied. Plans may differ in that. */
@@ -157,7 +158,7 @@ cut(CpuSession *self, const CnvWork *work)
     if (plan->plane[p].plain && plan->plane[p].filtered && plan->plane[p].algorithm != CNV_ALGORITHM_NAIVE)
       self->copied &= ~(1u << plan->plane[p].component[0].plane); /* its tiles write all of it */
   g_array_set_size(self->tiles, 0);
-  self->sliding = self->summed = self->coarse = 0;
+  self->sliding = self->summed = self->coarse = self->fixed = 0;
   self->n_first = G_MAXUINT;
   self->base.stats.crowd =
       MAX(self->base.stats.crowd, cnv_rect_jobs_make(work, &self->mask_bytes, self->jobs, self->masks));
@@ -266,6 +267,7 @@ cpu_submit(CnvSession *base, const CnvWork *work, const CnvFrame *in, const CnvF
   stats->sliding += self->sliding;
   stats->summed += self->summed;
   stats->coarse += self->coarse;
+  stats->fixed += self->fixed;
   stats->compute_us += ((double)(g_get_monotonic_time() - start) - stats->compute_us) / (double)stats->frames;
   return TRUE;
 }
@@ -375,7 +377,7 @@ cpu_open(const CnvSessionOptions *options, GError **error)
   self->base.history_push = cpu_history_push;
   self->base.wait = cpu_wait;
   self->base.close = cpu_close;
-  self->frame.simd = choose_simd(options->simd);
+  self->frame.simd = self->prepared.simd = choose_simd(options->simd);
   self->n_threads = n_threads;
   self->team = cnv_team_new(n_threads, &cause);
   self->tiles = g_array_new(FALSE, FALSE, sizeof(CpuTile));

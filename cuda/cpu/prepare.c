@@ -14,6 +14,7 @@
 #define PRODUCTS_ANYWAY 10  /* as long as so many products of a sample take loading and storing it */
 #define PRODUCTS_SLIDING 40 /* and sums that slide */
 #define PRODUCTS_NAIVE 1000 /* and one product of the reference */
+#define FIXED_RING 24576    /* bytes of a ring of 16 bits: in the first-level cache */
 #define PRODUCTS_COARSE 12  /* and few taps for wide ones */
 #define COARSE_MAX 4096     /* as TILE_MAX where few taps stand for wide ones: aprons are wide, too */
 #define SLIDING_MAX 8192    /* as TILE_MAX where sums slide: only a band of rows stays in cache */
@@ -93,7 +94,9 @@ count_products(const CpuPlane *plane)
       products += plane->summed ? CNV_CPU_STEP_PRODUCTS * plane->term[t].n_steps
                                 : (double)n[CNV_X] * n[CNV_Y] * (naive ? PRODUCTS_NAIVE : 1);
     else
-      products += plane->coarse ? PRODUCTS_COARSE : plane->sliding ? PRODUCTS_SLIDING : n[CNV_X] + n[CNV_Y];
+      products += plane->coarse    ? PRODUCTS_COARSE
+                  : plane->sliding ? PRODUCTS_SLIDING
+                                   : (n[CNV_X] + n[CNV_Y]) / (plane->in_16_bits ? 2.0 : 1.0);
   }
   return products * from->channels;
 }
@@ -136,7 +139,7 @@ shape_coarse(CpuPlane *plane)
 }
 
 static void
-shape_plane(CpuPlane *plane, const CnvPlan *plan, const CnvPlane *from, gboolean slides)
+shape_plane(CpuPlane *plane, const CnvPlan *plan, const CnvPlane *from, gboolean slides, gboolean fixed)
 {
   int samples = from->width * from->channels, near = 0;
 
@@ -154,10 +157,16 @@ shape_plane(CpuPlane *plane, const CnvPlan *plan, const CnvPlane *from, gboolean
   for (int t = 0; t < from->n_terms && plane->summed; t++)
     plane->term[t].slots++;
   plane->coarse = slides && cnv_cpu_find_coarse(plane);
-  plane->sliding = slides && !plane->coarse && cnv_cpu_find_cosines(plane);
+  plane->in_16_bits = fixed && !plane->coarse && cnv_cpu_find_fixed(plane);
+  plane->sliding = slides && !plane->coarse && !plane->in_16_bits && cnv_cpu_find_cosines(plane);
   if (plane->coarse) {
     plane->term[0].slots = 2 * plane->few[CNV_Y].radius + CNV_CPU_ROWS;
     plane->slots = plane->term[0].slots * plane->few[CNV_Y].step;
+  }
+  if (plane->in_16_bits) {
+    plane->slots = from->term[0].n[CNV_Y] + 1;
+    plane->term[0].slots = 0;
+    near = plane->slots * RING_BYTES / FIXED_RING / (int)(sizeof(float) / sizeof(gint16));
   }
   if (plane->sliding) {
     plane->term[0].slots = 0;
@@ -169,6 +178,12 @@ shape_plane(CpuPlane *plane, const CnvPlan *plan, const CnvPlane *from, gboolean
   plane->products = count_products(plane);
   if (plane->coarse)
     shape_coarse(plane);
+  if (plane->in_16_bits) {
+    int blocks = cnv_divide_up(plane->widest, CNV_CPU_BLOCK), apron = (from->term[0].n[CNV_X] - 1) * from->channels;
+
+    plane->short_stride = (gsize)blocks * CNV_CPU_BLOCK + CNV_CPU_ALIGNMENT / sizeof(gint16);
+    plane->short_line = plane->short_stride + cnv_divide_up(apron, CNV_CPU_BLOCK) * CNV_CPU_BLOCK;
+  }
   shape_rows(plane);
 }
 
@@ -296,6 +311,8 @@ cnv_cpu_worker_lay_out(CpuWorker *worker, const CpuPlane *plane)
     lay_out_sliding(worker, plane, &arena);
   if (plane->coarse)
     lay_out_coarse(worker, plane, &arena);
+  if (plane->in_16_bits)
+    worker->shorts = take(&arena, plane->short_line + (plane->slots + 2) * plane->short_stride, sizeof(gint16));
   return arena.used;
 }
 
@@ -379,7 +396,8 @@ cnv_cpu_prepare(CpuPrepared *self, const CnvWork *work, guint n_threads, GError 
     self->worker = g_new0(CpuWorker, n_threads);
   for (guint i = 0; i < self->n_plans; i++)
     for (int p = 0; p < self->plan[i]->n_planes; p++)
-      shape_plane(&self->plane[i * CNV_MAX_PLANES + p], self->plan[i], &self->plan[i]->plane[p], !self->crowded);
+      shape_plane(&self->plane[i * CNV_MAX_PLANES + p], self->plan[i], &self->plan[i]->plane[p], !self->crowded,
+                  self->simd->fixed->load != NULL);
   if (!allocate(self, n_threads, error)) {
     forget_plans(self);
     return FALSE;

@@ -126,6 +126,26 @@ typedef struct {
   void (*join)(float *to, const float *from, gsize stride, int n, int step, int channels);
 } CpuSimdCoarse;
 
+/* Symmetric taps, from the middle on, in 16 bits: of the middle one's tap half. */
+#define CNV_CPU_FIXED_RADIUS 14
+typedef struct {
+  int radius;
+  gint16 tap[CNV_CPU_FIXED_RADIUS + 1];
+} CpuFixed;
+
+/* A sample of 0..255 in 16 bits: 64 units a level, about the middle, so that 256 a level have room. */
+#define CNV_CPU_FIXED_OF(value) ((2 * (value)-255) * 32)
+
+/* Rows and columns in 16 bits; row and column round n up to CNV_CPU_BLOCK. load NULL: there are none. */
+typedef struct {
+  void (*load)(gint16 *to, const guint8 *from, int n);
+  void (*store)(guint8 *to, const gint16 *from, int n); /* 256 units a level */
+  /* from: the first tap's sample of the first output. */
+  void (*row)(gint16 *to, const gint16 *from, int n, const CpuFixed *taps, int channels);
+  /* Two rows of output, stride numbers apart, from 2 * radius + 2 rows. */
+  void (*column)(gint16 *to, gsize stride, const gint16 *const *rows, int n, const CpuFixed *taps);
+} CpuSimdFixed;
+
 /* n counts samples. row, column, dense and steps round n up to CNV_CPU_BLOCK, the others take any n; none asks for an
  * alignment. */
 typedef struct {
@@ -162,6 +182,7 @@ typedef struct {
   void (*steps)(float *to, const float *const *rows, int n, const CpuStep *steps, int n_steps);
   const CpuSimdCosines *cosines;
   const CpuSimdCoarse *coarse;
+  const CpuSimdFixed *fixed;
 } CpuSimd;
 
 extern const CpuSimd cnv_cpu_simd_plain;  /* for any machine of the family */
@@ -171,3 +192,4 @@ extern const CpuSimd cnv_cpu_simd_avx512; /* x86-64 alone */
 
 extern const CpuSimdCosines cnv_cpu_cosines_plain, cnv_cpu_cosines_neon, cnv_cpu_cosines_avx2, cnv_cpu_cosines_avx512;
 extern const CpuSimdCoarse cnv_cpu_coarse_plain, cnv_cpu_coarse_neon, cnv_cpu_coarse_avx2, cnv_cpu_coarse_avx512;
+extern const CpuSimdFixed cnv_cpu_fixed_plain, cnv_cpu_fixed_neon, cnv_cpu_fixed_avx2, cnv_cpu_fixed_avx512;

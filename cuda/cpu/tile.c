@@ -158,6 +158,10 @@ cnv_cpu_tile_run(CpuWorker *worker, const CpuTile *tile)
     run_mosaic(worker, tile);
     return;
   }
+  if (plane->in_16_bits) {
+    cnv_cpu_fix(worker, tile);
+    return;
+  }
   if (plane->coarse) {
     cnv_cpu_coarsen(worker, tile);
     return;

@@ -497,7 +497,7 @@ kernels_suite(void)
   suite_add_tcase(suite, test_sessions_tcase());
   suite_add_tcase(suite, test_changes_tcase());
   suite_add_tcase(suite, test_cuts_tcase());
-  suite_add_tcase(suite, test_coarse_tcase());
+  suite_add_tcase(suite, test_gaussians_tcase());
   return suite;
 }
 
