@@ -29,6 +29,7 @@ SUFFIXES = '.mp4 .m4v .mov .mkv .webm .avi .ts .m2ts .mts .mpg .mpeg .ogv .flv .
 H264 = 'x264enc speed-preset=veryfast pass=qual quantizer=20'
 H264_ON_GPU = 'nvh264enc ! h264parse'
 TRIES = 3
+SEGMENTS_A_GPU = 2  # at a time: one starts, for 2.4 s, while the other has the GPU
 
 Submit = Callable[[list[str], int, bool], Any]  # command, priority, needs a GPU; returns a future
 
@@ -173,7 +174,8 @@ def threads(count: int | None) -> Iterator[Submit]:
     """Workers on this machine without Dask."""
     free: queue.SimpleQueue = queue.SimpleQueue()
     for environment in environments(count):
-        free.put(environment)
+        for _ in range(SEGMENTS_A_GPU if environment else 1):
+            free.put(environment)
 
     def run(command: list[str]) -> subprocess.CompletedProcess:
         environment = free.get()
@@ -195,7 +197,7 @@ def dask_workers(address: str | None, count: int | None) -> Iterator[Submit]:
         if not address:
             folder = stack.enter_context(tempfile.TemporaryDirectory())
             workers = {i: {'cls': Nanny, 'options': {
-                'nthreads': 2 if environment else 1, 'resources': {'GPU': 1} if environment else {}, 'env': environment,
+                'nthreads': SEGMENTS_A_GPU + 1 if environment else 1, 'resources': {'GPU': 1} if environment else {}, 'env': environment,
                 'memory_limit': 0, 'local_directory': folder}} for i, environment in enumerate(environments(count))}
             scheduler = {'cls': Scheduler, 'options': {'host': '127.0.0.1', 'dashboard_address': ':8787' if has_bokeh else ':0'}}
             address = stack.enter_context(SpecCluster(workers=workers, scheduler=scheduler))
@@ -209,7 +211,7 @@ def dask_workers(address: str | None, count: int | None) -> Iterator[Submit]:
         has_gpus = any(worker['resources'].get('GPU') for worker in client.scheduler_info()['workers'].values())
         yield lambda command, priority, needs_gpu: client.submit(
             subprocess.run, command, **RUN, pure=False, priority=priority,
-            resources={'GPU': 1} if needs_gpu and has_gpus else None)
+            resources={'GPU': 1 / SEGMENTS_A_GPU} if needs_gpu and has_gpus else None)
 
 
 def outcome(future: Any) -> tuple[int, str]:
@@ -219,7 +221,7 @@ def outcome(future: Any) -> tuple[int, str]:
     except Exception as failure:  # of Dask's: a worker that was lost again and again, a task that was cancelled
         return 1, f'{type(failure).__name__}: {failure}'
     lines = process.stderr.strip().splitlines() or [f'it ended with exit status {process.returncode}']
-    return process.returncode, lines[-1] if process.returncode else process.stdout
+    return process.returncode, process.stdout.strip() or lines[-1]
 
 
 # ---- work

@@ -5,8 +5,8 @@
 # Usage: library_task.py plan FOLDER | segment FOLDER NUMBER | join FOLDER
 # FOLDER is the video's work folder; library.py makes it, with job.json. `plan` reads the video once, chooses the cuts, and
 # copies sound and subtitles into files of packets; `segment` decodes, filters and encodes what is between two cuts; `join`
-# writes the output of all that. A step that is done is checked, and not done again. Exit status: 1 with the reason on
-# stderr; 3 where the frames beside a cut are not those that one run over the whole video reads.
+# writes the output of all that. A step that is done is checked, and not done again. Exit status: 1 with the reason in
+# place of the JSON; 3 where the frames beside a cut are not those that one run over the whole video reads.
 import bisect
 import contextlib
 import hashlib
@@ -18,7 +18,7 @@ import struct
 import sys
 import threading
 import time
-from typing import Any, Callable, IO, Iterator
+from typing import Any, Callable, IO, Iterator, NoReturn
 
 import gi
 gi.require_version('Gst', '1.0')
@@ -525,18 +525,21 @@ def join(folder: str, job: Json) -> Json:
     return result
 
 
-def main(step: str, folder: str, *numbers: str) -> int:
+def end(status: int, text: str) -> NoReturn:
+    """At once: a pipeline that has failed may not stop, and must not be freed while it runs."""
+    print(text, flush=True)
+    os._exit(status)
+
+
+def main(step: str, folder: str, *numbers: str) -> NoReturn:
     try:
         job = read_json(os.path.join(folder, 'job.json'))
-        print(json.dumps({'plan': plan, 'segment': segment, 'join': join}[step](folder, job, *map(int, numbers))))
-        return 0
+        end(0, json.dumps({'plan': plan, 'segment': segment, 'join': join}[step](folder, job, *map(int, numbers))))
     except (NotExact, OSError, RuntimeError, ValueError, TypeError, GLib.Error) as failure:
-        print(failure, file=sys.stderr)
-        return 3 if isinstance(failure, NotExact) else 1
+        end(3 if isinstance(failure, NotExact) else 1, ' '.join(str(failure).split()))
 
 
 if __name__ == '__main__':
     Gst.init(None)
-    status = main(*sys.argv[1:])
-    sys.stdout.flush()
-    os._exit(status)  # a pipeline that has failed may not stop
+    GstVideo.VideoMultiviewFlagsSet.__gtype__  # registers the type, which decoders name in caps: join reads those back
+    main(*sys.argv[1:])

@@ -121,8 +121,8 @@ def compare(source, output):
 # ---- runs
 
 def command(*words, output='out'):
-    return [sys.executable, os.path.join(PIPELINES, 'library.py'), *words, '--output', output, '--segment', '0.9',
-            '--workers', '2', '--encoder', LOSSLESS, *SETTINGS]
+    return [sys.executable, os.path.join(PIPELINES, 'library.py'), '--output', output, '--segment', '0.9',
+            '--workers', '2', '--encoder', LOSSLESS, *SETTINGS, *words]
 
 
 def run_library(*words, status=0, output='out'):
@@ -215,6 +215,11 @@ def test_again():
     compare('in/a.mp4', 'out/a.mp4')
     written = os.stat('out/a.mp4').st_mtime_ns
     expect('not written', rows['a.mp4']['state'] == 'written')
+    os.environ['CUDA_VISIBLE_DEVICES'] = ''
+    failed = run_library(*none, 'backend=cuda', output='failed', status=1)['a.mp4']
+    del os.environ['CUDA_VISIBLE_DEVICES']
+    expect('the reason of each segment', failed['state'] == 'failed' and failed['message'].count('backend=cuda cannot run') ==
+           int(failed['segments']))
     expect('not kept', run_library(*none)['a.mp4']['state'] == 'kept')
     expect('written again', os.stat('out/a.mp4').st_mtime_ns == written)
     expect('other settings change nothing', run_library(*none, 'bias=0.1')['a.mp4']['state'] == 'written')
