@@ -20,8 +20,9 @@
 #define ROW_VECTORS 4
 #define COLUMN_VECTORS 2
 
-typedef gint16 Shorts __attribute__((vector_size(VECTOR_BYTES)));
-typedef gint16 LooseShorts __attribute__((vector_size(VECTOR_BYTES), aligned(2), may_alias));
+/* Unsigned, for what lies beyond a row may wrap. */
+typedef guint16 Shorts __attribute__((vector_size(VECTOR_BYTES)));
+typedef guint16 LooseShorts __attribute__((vector_size(VECTOR_BYTES), aligned(2), may_alias));
 
 G_STATIC_ASSERT(CNV_CPU_BLOCK % (ROW_VECTORS * SHORTS) == 0);
 
@@ -41,7 +42,7 @@ store_shorts(gint16 *to, Shorts shorts)
 static inline Shorts
 weigh(Shorts a, gint16 b)
 {
-  Shorts all = b - (Shorts){0};
+  Shorts all = (guint16)b + (Shorts){0};
 
 #if defined(__AVX512BW__)
   return (Shorts)_mm512_mulhrs_epi16((__m512i)a, (__m512i)all);
