@@ -30,6 +30,14 @@ typedef struct {
   double omega, weight[CNV_CPU_COSINES + 1];
 } CpuCosineFit;
 
+/* The tiles of a plane that are transformed, and how: fft.c. */
+typedef struct {
+  int columns, rows; /* complex numbers, of samples with their apron; powers of two; columns 0: none is */
+  int width, height; /* samples of output: of a row, in whole pixels, and in both halves down a column */
+  double products;   /* of a sample without it, for each that it takes with a single term */
+  gpointer transform[4];
+} CpuFft;
+
 /* A term of a plane, made ready. */
 typedef struct {
   const CnvTerm *from;
@@ -40,6 +48,7 @@ typedef struct {
   int n_steps;
   CpuCosineFit fit[CNV_N_AXES]; /* sliding: of the taps */
   CpuCosines cosines[CNV_N_AXES];
+  float *spectrum; /* fft: of the taps, a strip of columns after the other */
 } CpuTerm;
 
 /* A plane of a plan, made ready. Arrays of samples are as long as the widest tile, which begins at a whole pixel. */
@@ -58,6 +67,7 @@ typedef struct {
   CpuFixed fixed[CNV_N_AXES];
   gsize short_line, short_stride;      /* numbers of a loaded row, and from row to row of the ring */
   gsize coarse_stride, blended_stride; /* floats of rows of columns, and of pixels blended along x */
+  CpuFft fft;                          /* of tiles of jobs that are large enough */
   double products;                     /* some, that a pixel takes */
   int slots;                           /* rows in all rings */
   int max_samples;                     /* of a tile's row, as fits into cache */
@@ -76,6 +86,7 @@ typedef struct {
   const CnvRectJob *job;
   int first, last; /* pixels of a row */
   int top, bottom; /* rows; last and bottom are one beyond */
+  int middle;      /* row where the lower half begins of a tile that is transformed; else 0 */
 } CpuTile;
 
 /* A term of a plane on its way down a tile. */
@@ -104,6 +115,10 @@ typedef struct {
   float *turned, *squares;  /* sums down the columns, and along rows, those of a column side by side */
   gint16 *shorts;           /* in 16 bits: a loaded row with its apron, the ring, two rows of sums */
   float *blended, *results; /* coarse: rows of columns that are blended, and rows of results blended back along x */
+  float *tile, *strip;      /* fft: rows that are transformed, and some columns of them */
+  float *numbers;           /* a row before, or transformed back */
+  float *lower_line;        /* a row of the lower half with its apron */
+  float *sums_of_terms;     /* products so far, of several terms */
   gboolean scaled;          /* renormalize: some factor is not 1 */
   float *weight;            /* of each pixel of a row */
   double *columns, *cells;  /* mosaic: sums of columns of a cell, and of cells */
@@ -230,6 +245,20 @@ gboolean cnv_cpu_find_cosines(CpuPlane *plane);
 /* start: 2 * n for each of 2 * radius + 1 samples. */
 void cnv_cpu_cosines_fill(CpuCosines *to, const CpuCosineFit *from, float *start);
 
+/* fft.c, or fft_none.c of a build without it. Sets fft where that is the fastest for the plane, and exact enough. */
+void cnv_cpu_fft_shape(CpuPlane *plane);
+
+/* TRUE where it is the fastest for so many rows of so many samples, too. */
+gboolean cnv_cpu_fft_suits(const CpuFft *fft, int samples, int rows);
+
+/* Floats of CpuWorker.tile, and of strip. */
+gsize cnv_cpu_fft_tile_floats(const CpuFft *fft);
+gsize cnv_cpu_fft_strip_floats(const CpuFft *fft);
+
+/* Makes transforms, of memory like the worker's, which is laid out for the plane, and the spectra of its terms. */
+void cnv_cpu_fft_start(CpuPlane *plane, CpuWorker *worker);
+void cnv_cpu_fft_clear(CpuFft *fft);
+
 /* ---- the work on a tile ---- */
 
 /* Filters a tile by the algorithm of its plane. */
@@ -243,6 +272,9 @@ void cnv_cpu_coarsen(CpuWorker *worker, const CpuTile *tile);
 
 /* The same of a plane in 16 bits. */
 void cnv_cpu_fix(CpuWorker *worker, const CpuTile *tile);
+
+/* The same of one whose middle is set. */
+void cnv_cpu_fft_run(CpuWorker *worker, const CpuTile *tile);
 
 /* The same by the reference; writes the filtered components alone. */
 void cnv_cpu_naive(const CpuTile *tile);

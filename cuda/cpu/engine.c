@@ -32,8 +32,8 @@ typedef struct {
   GArray *tiles;    /* of CpuTile */
   guint n_first;    /* tiles that are done before the others, which change other bits of the same words */
   guint first_tile; /* of those under way */
-  guint sliding, summed, coarse, fixed; /* tiles of CpuPlanes that are so */
-  guint copied;                         /* bits: planes of the frame to be copied */
+  guint sliding, summed, coarse, fixed, fft; /* tiles of CpuPlanes that are so */
+  guint copied;                              /* bits: planes of the frame to be copied */
 } CpuSession;
 
 /* ---- cutting a frame's work ---- */
@@ -52,14 +52,17 @@ static void
 size_tiles(int threads, const CnvRectJob *job, const CpuPlane *plane, int size[CNV_N_AXES])
 {
   int channels = plane->from->channels;
-  int width = cnv_cpu_tile_samples(plane, job->width * channels) / channels;
+  gboolean fft = cnv_cpu_fft_suits(&plane->fft, job->width * channels, job->height);
+  int width = (fft ? plane->fft.width : cnv_cpu_tile_samples(plane, job->width * channels)) / channels;
   int total = job->height * cnv_divide_up(job->width, width); /* rows of all columns of tiles */
   int least = cnv_divide_up(total, threads > 1 ? threads * TILES_A_THREAD : 1), most = cnv_divide_up(total, threads);
   int parts = MAX(total / MAX(least, MIN(most, 4 * plane->slots)), 1); /* in turn by all threads, where they suffice */
 
   size[CNV_X] = width;
   size[CNV_Y] = cnv_divide_up(total, parts < threads ? parts : parts - parts % threads);
-  if (plane->summed) /* parts of what is between two starts */
+  if (fft)
+    size[CNV_Y] = plane->fft.height;
+  else if (plane->summed) /* parts of what is between two starts */
     size[CNV_Y] = plane->restart[CNV_Y] / cnv_divide_up(plane->restart[CNV_Y], size[CNV_Y]);
 }
 
@@ -92,22 +95,27 @@ cut_job(CpuSession *self, const CnvRectJob *job, const CpuPlane *plane)
   int right = job->x + job->width, bottom = job->y + job->height, size[CNV_N_AXES];
   guint before = self->tiles->len;
 
+  gboolean fft = cnv_cpu_fft_suits(&plane->fft, job->width * plane->from->channels, job->height);
+
   (plane->sliding ? size_sliding_tiles : size_tiles)((int)self->base.stats.threads, job, plane, size);
   for (int top = job->y, end; top < bottom; top = end) {
-    end = cnv_cpu_mosaic_end(plane->from, job, MIN(cut_at(top, size[CNV_Y], plane->restart[CNV_Y]), bottom));
+    end = fft ? top + size[CNV_Y] : cut_at(top, size[CNV_Y], plane->restart[CNV_Y]);
+    end = cnv_cpu_mosaic_end(plane->from, job, MIN(end, bottom));
     for (int first = job->x, last; first < right; first = last) {
       CpuTile tile = {.frame = &self->frame, .plane = plane, .job = job, .first = first, .top = top, .bottom = end};
 
       last = right - first > size[CNV_X] ? cut_at(first, size[CNV_X], plane->restart[CNV_X]) : right;
       tile.last = last;
+      tile.middle = fft ? (top + end + 1) / 2 : 0;
 
       g_array_append_val(self->tiles, tile);
     }
   }
   self->sliding += plane->sliding ? self->tiles->len - before : 0;
-  self->summed += plane->summed ? self->tiles->len - before : 0;
+  self->summed += plane->summed && !fft ? self->tiles->len - before : 0;
   self->coarse += plane->coarse ? self->tiles->len - before : 0;
   self->fixed += plane->in_16_bits ? self->tiles->len - before : 0;
+  self->fft += fft ? self->tiles->len - before : 0;
 }
 
 /* The plane that a job is for; NULL: it is copied. Plans may differ in that. */
@@ -158,7 +166,7 @@ cut(CpuSession *self, const CnvWork *work)
     if (plan->plane[p].plain && plan->plane[p].filtered && plan->plane[p].algorithm != CNV_ALGORITHM_NAIVE)
       self->copied &= ~(1u << plan->plane[p].component[0].plane); /* its tiles write all of it */
   g_array_set_size(self->tiles, 0);
-  self->sliding = self->summed = self->coarse = self->fixed = 0;
+  self->sliding = self->summed = self->coarse = self->fixed = self->fft = 0;
   self->n_first = G_MAXUINT;
   self->base.stats.crowd =
       MAX(self->base.stats.crowd, cnv_rect_jobs_make(work, &self->mask_bytes, self->jobs, self->masks));
@@ -268,6 +276,7 @@ cpu_submit(CnvSession *base, const CnvWork *work, const CnvFrame *in, const CnvF
   stats->summed += self->summed;
   stats->coarse += self->coarse;
   stats->fixed += self->fixed;
+  stats->fft += self->fft;
   stats->compute_us += ((double)(g_get_monotonic_time() - start) - stats->compute_us) / (double)stats->frames;
   return TRUE;
 }

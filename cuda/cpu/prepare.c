@@ -168,6 +168,7 @@ shape_plane(CpuPlane *plane, const CnvPlan *plan, const CnvPlane *from, gboolean
     plane->term[0].slots = 0;
     near = plane->slots * RING_BYTES / FIXED_RING / (int)(sizeof(float) / sizeof(gint16));
   }
+  cnv_cpu_fft_shape(plane);
   if (plane->sliding) {
     plane->term[0].slots = 0;
     plane->widest = widest_sliding(plane);
@@ -176,6 +177,7 @@ shape_plane(CpuPlane *plane, const CnvPlan *plan, const CnvPlane *from, gboolean
     plane->widest = cnv_cpu_tile_samples(plane, MIN(samples, plane->max_samples));
   }
   plane->products = count_products(plane);
+  plane->widest = MAX(plane->widest, plane->fft.width);
   if (plane->coarse)
     shape_coarse(plane);
   if (plane->in_16_bits) {
@@ -197,6 +199,7 @@ fill_taps(CpuPlane *plane, CpuTerm *term, Arena *arena)
   int width = plane->dense ? from->n[CNV_X] : 1, zeros = CNV_CPU_ROWS - 1;
   float *to = take(arena, (gsize)width * (from->n[CNV_Y] + 2 * zeros), sizeof(float));
 
+  term->spectrum = take(arena, 2 * (gsize)plane->fft.columns * plane->fft.rows, sizeof(float));
   if (plane->summed)
     term->steps = take(arena, term->n_steps, sizeof(CpuStep));
   for (int axis = 0; axis < CNV_N_AXES && plane->sliding; axis++) {
@@ -284,6 +287,19 @@ lay_out_coarse(CpuWorker *worker, const CpuPlane *plane, Arena *arena)
   worker->squares = take(arena, CNV_CPU_ROWS * plane->blended_stride, sizeof(float));
 }
 
+static void
+lay_out_fft(CpuWorker *worker, const CpuPlane *plane, Arena *arena)
+{
+  const CpuFft *fft = &plane->fft;
+  gsize numbers = plane->from->n_terms > 1 ? (gsize)fft->columns * fft->rows : 0;
+
+  worker->tile = take(arena, cnv_cpu_fft_tile_floats(fft), sizeof(float));
+  worker->strip = take(arena, cnv_cpu_fft_strip_floats(fft), sizeof(float));
+  worker->numbers = take(arena, 2 * (gsize)fft->columns, sizeof(float));
+  worker->lower_line = take(arena, plane->line_length, sizeof(float));
+  worker->sums_of_terms = take(arena, 2 * numbers, sizeof(float));
+}
+
 gsize
 cnv_cpu_worker_lay_out(CpuWorker *worker, const CpuPlane *plane)
 {
@@ -313,6 +329,8 @@ cnv_cpu_worker_lay_out(CpuWorker *worker, const CpuPlane *plane)
     lay_out_coarse(worker, plane, &arena);
   if (plane->in_16_bits)
     worker->shorts = take(&arena, plane->short_line + (plane->slots + 2) * plane->short_stride, sizeof(gint16));
+  if (plane->fft.columns)
+    lay_out_fft(worker, plane, &arena);
   return arena.used;
 }
 
@@ -363,6 +381,8 @@ allocate(CpuPrepared *self, guint n_threads, GError **error)
 static void
 forget_plans(CpuPrepared *self)
 {
+  for (guint p = 0; p < self->n_plans * CNV_MAX_PLANES; p++)
+    cnv_cpu_fft_clear(&self->plane[p].fft);
   for (guint i = 0; i < self->n_plans; i++)
     cnv_plan_unref(self->plan[i]);
   self->n_plans = 0;
@@ -402,6 +422,11 @@ cnv_cpu_prepare(CpuPrepared *self, const CnvWork *work, guint n_threads, GError 
     forget_plans(self);
     return FALSE;
   }
+  for (guint p = 0; p < self->n_plans * CNV_MAX_PLANES; p++)
+    if (self->plane[p].fft.columns) {
+      cnv_cpu_worker_lay_out(&self->worker[0], &self->plane[p]);
+      cnv_cpu_fft_start(&self->plane[p], &self->worker[0]);
+    }
   return TRUE;
 }
 

@@ -423,4 +423,5 @@ const CpuSimd G_PASTE(cnv_cpu_simd_, CNV_SIMD) = {
     .cosines = &G_PASTE(cnv_cpu_cosines_, CNV_SIMD),
     .coarse = &G_PASTE(cnv_cpu_coarse_, CNV_SIMD),
     .fixed = &G_PASTE(cnv_cpu_fixed_, CNV_SIMD),
+    .fft = &G_PASTE(cnv_cpu_fft_, CNV_SIMD),
 };

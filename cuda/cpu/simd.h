@@ -146,6 +146,13 @@ typedef struct {
   void (*column)(gint16 *to, gsize stride, const gint16 *const *rows, int n, const CpuFixed *taps);
 } CpuSimdFixed;
 
+/* Between transforms. A complex number is its real and its imaginary part, one after the other. */
+typedef struct {
+  void (*join)(float *to, const float *real, const float *imaginary, int n);
+  void (*part)(float *to, const float *from, int n); /* real parts; from an imaginary one on, these */
+  void (*multiply)(float *to, const float *factor, int n);
+} CpuSimdFft;
+
 /* n counts samples. row, column, dense and steps round n up to CNV_CPU_BLOCK, the others take any n; none asks for an
  * alignment. */
 typedef struct {
@@ -183,6 +190,7 @@ typedef struct {
   const CpuSimdCosines *cosines;
   const CpuSimdCoarse *coarse;
   const CpuSimdFixed *fixed;
+  const CpuSimdFft *fft;
 } CpuSimd;
 
 extern const CpuSimd cnv_cpu_simd_plain;  /* for any machine of the family */
@@ -193,3 +201,4 @@ extern const CpuSimd cnv_cpu_simd_avx512; /* x86-64 alone */
 extern const CpuSimdCosines cnv_cpu_cosines_plain, cnv_cpu_cosines_neon, cnv_cpu_cosines_avx2, cnv_cpu_cosines_avx512;
 extern const CpuSimdCoarse cnv_cpu_coarse_plain, cnv_cpu_coarse_neon, cnv_cpu_coarse_avx2, cnv_cpu_coarse_avx512;
 extern const CpuSimdFixed cnv_cpu_fixed_plain, cnv_cpu_fixed_neon, cnv_cpu_fixed_avx2, cnv_cpu_fixed_avx512;
+extern const CpuSimdFft cnv_cpu_fft_plain, cnv_cpu_fft_neon, cnv_cpu_fft_avx2, cnv_cpu_fft_avx512;

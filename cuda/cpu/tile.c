@@ -166,6 +166,10 @@ cnv_cpu_tile_run(CpuWorker *worker, const CpuTile *tile)
     cnv_cpu_coarsen(worker, tile);
     return;
   }
+  if (tile->middle) {
+    cnv_cpu_fft_run(worker, tile);
+    return;
+  }
   if (plane->sliding) {
     cnv_cpu_slide(worker, tile);
     return;

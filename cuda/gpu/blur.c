@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The kind blur (blur.cuh): a row times a column of taps as banded matrices for tensor cores, in f16; and such a
- * product with a tap of the sample itself beside it, as to sharpen.
+ * The kind blur (blur.cuh, blur_pixels.cuh, ring.cuh): a row times a column of taps as banded matrices for tensor
+ * cores, in f16; and such a product with a tap of the sample itself beside it, as to sharpen.
  */
 #include <math.h>
 
@@ -11,19 +11,38 @@
 #define VARIANT(kind, called, x, y, numbers, ...)                                                                      \
   {kind,     called,     .reach = CNV_BLUR_LEAD(x), .rows = CNV_BLUR_LEAD(y), .terms = 1, .digits = numbers, .k_x = x, \
    .k_y = y, __VA_ARGS__},
-#define TILE(kind, x, y, m, height, fitting, numbers, n_frames)                                                        \
+#define TILE(kind, x, y, m, height, fitting, numbers, ...)                                                             \
   VARIANT(kind, #x "x" #y, x, y, numbers, .width = 16 * CNV_TILE_WARPS * (m), .tile_rows = height, .blocks = fitting,  \
-          .frames = n_frames)
-#define PLAIN(x, y, m, height, blocks) TILE("blur", x, y, m, height, blocks, 1, 1)
-#define SPLIT(x, y, m, height, blocks) TILE("blur_split", x, y, m, height, blocks, 2, 1)
-#define OVER_TIME(x, y, m, height, blocks) TILE("blur_over_time", x, y, m, height, blocks, 2, 2)
+          __VA_ARGS__)
+#define PLAIN(x, y, m, height, blocks) TILE("blur", x, y, m, height, blocks, 1, .frames = 1)
+#define PIXELS(x, y, height, fitting)                                                                                  \
+  {"blur_pixels",                                                                                                      \
+   #x "x" #y,                                                                                                          \
+   .reach = 4 * CNV_BLUR_LEAD(x),                                                                                      \
+   .rows = CNV_BLUR_LEAD(y),                                                                                           \
+   .terms = 1,                                                                                                         \
+   .digits = 1,                                                                                                        \
+   .k_x = x,                                                                                                           \
+   .k_y = y,                                                                                                           \
+   .pixels = TRUE,                                                                                                     \
+   .width = CNV_PIXEL_WIDTH,                                                                                           \
+   .tile_rows = height,                                                                                                \
+   .blocks = fitting,                                                                                                  \
+   .frames = 1},
+#define SPLIT(x, y, m, height, blocks) TILE("blur_split", x, y, m, height, blocks, 2, .frames = 1)
+#define OVER_TIME_U8(x, y, m, height, blocks)                                                                          \
+  TILE("blur_over_time", x, y, m, height, blocks, 2, .frames = 2, .bytes = 1)
+#define OVER_TIME_U16(x, y, m, height, blocks)                                                                         \
+  TILE("blur_over_time", x, y, m, height, blocks, 2, .frames = 2, .bytes = 2)
 #define STRIP(kind, x, n, fitting, numbers)                                                                            \
   VARIANT(kind, #x, x, CNV_RING_STEPS, numbers, .width = CNV_RING_WIDTH, .tile_rows = CNV_RING_ROWS, .ring = n,        \
           .blocks = fitting, .frames = 1)
 #define RING(x, n, blocks) STRIP("ring", x, n, blocks, 1)
 #define RING_SPLIT(x, n, blocks) STRIP("ring_split", x, n, blocks, 2)
-static const CnvVariant variants[] = {CNV_BLUR_VARIANTS(PLAIN) CNV_RING_VARIANTS(RING) CNV_BLUR_SPLIT_VARIANTS(SPLIT)
-                                          CNV_BLUR_SPLIT_VARIANTS(OVER_TIME) CNV_RING_SPLIT_VARIANTS(RING_SPLIT){NULL}};
+static const CnvVariant variants[] = {CNV_BLUR_PIXELS_VARIANTS(PIXELS) CNV_BLUR_VARIANTS(PLAIN) CNV_RING_VARIANTS(RING)
+                                          CNV_BLUR_SPLIT_VARIANTS(SPLIT) CNV_BLUR_SPLIT_VARIANTS(OVER_TIME_U8)
+                                              CNV_BLUR_WIDE_SPLIT_VARIANTS(OVER_TIME_U16)
+                                                  CNV_RING_SPLIT_VARIANTS(RING_SPLIT){NULL}};
 
 /* Mean error of rounding to f16, relative to the deviation of what is rounded: 2^-12 at most, three quarters of the
  * binade in the mean. */
@@ -168,6 +187,25 @@ weights_fit(const CnvPlan *plan)
   return plan->temporal_magnitude <= WEIGHTS_MAX && plan->temporal_magnitude >= 1 / WEIGHTS_MAX;
 }
 
+/* TRUE where levels may lie beyond 0 and full. */
+static gboolean
+levels_clamp(const CnvPlan *plan, const CnvPlane *plane, const CnvTapList taps[CNV_N_AXES], double center)
+{
+  int c = cnv_fit_first_channel(plane);
+
+  return taps[CNV_X].is_signed || taps[CNV_Y].is_signed || center != 0 || !(taps[CNV_Y].sum <= 1.000001) ||
+         plane->fraction[c] + plane->base[c] != plane->mid[c] ||
+         (plan->n_temporal_taps > 1 && !(plan->temporal_magnitude <= 1.000001));
+}
+
+/* TRUE for words of four channels, one of which is copied. */
+static gboolean
+is_of_pixels(const CnvPlane *plane)
+{
+  return plane->channels == 4 && plane->component[0].bytes == 1 && (plane->filtered | plane->copied) == 15 &&
+         plane->copied != 0 && (plane->copied & (plane->copied - 1)) == 0;
+}
+
 static gboolean
 terms_fit(const CnvPlan *plan, const CnvPlane *plane, const CnvTerm *term, GError **error)
 {
@@ -218,6 +256,8 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
                       .reach = cnv_fit_reach(term, CNV_X) * plane->channels,
                       .rows = cnv_fit_reach(term, CNV_Y)};
   both_axes(plan, plane, term, taps);
+  needs->pixels = is_of_pixels(plane) && !cnv_border_renormalizes((CnvBorder)plane->border) &&
+                  !levels_clamp(plan, plane, taps, center);
   is_rough = !sums_suffice(plane, needs, taps);
   is_large = !(taps[CNV_Y].magnitude <= COLUMN_MAX);
   /* Of a frame smaller than the taps all row sums are nearly alike, and so are their errors. */
@@ -240,25 +280,31 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
                          term->n[CNV_X], term->n[CNV_Y], plane->channels, needs->n_frames);
 }
 
-/* Output number m of 16 as rows of a fragment have them, and sample number k as its columns do: a lane's four results,
- * and its four samples, are neighbours. */
+/* Places of number i of 16 outputs, which are rows of a fragment, and of 16 samples or rows of samples, its columns.
+ * Along x a lane's four results, and its four samples, are neighbours. */
 static int
-output_of(int m)
+along_x(int i)
 {
-  return m < 8 ? 4 * (m / 2) + m % 2 : 4 * ((m - 8) / 2) + m % 2 + 2;
+  return 4 * (i % 8 / 2) + i % 2 + i / 8 * 2;
 }
 
 static int
-sample_of(int k)
+along_y(int i)
 {
-  return 4 * (k % 8 / 2) + k % 2 + (k < 8 ? 0 : 2);
+  return i;
+}
+
+static int
+along_y_of_pixels(int i)
+{
+  return i / 8 * 8 + i % 8 / 2 + i % 2 * 4;
 }
 
 /* Taps along an axis: n of them, `apart` samples or rows from each other. */
 typedef struct {
   const double *value;
   int n, anchor, apart;
-  gboolean along_x;
+  int (*place)(int i);
 } Line;
 
 /* Appends a fragment of a band: mma.m16n8k16's operand A, four words a lane, lane = 4g + t: rows g and g + 8, columns
@@ -271,7 +317,7 @@ append_fragment(GArray *words, const Line *taps, int first, int part)
 
     for (int j = 0; j < 2; j++) {
       int m = i / 16 + i % 2 * 8, k = i / 4 % 4 * 2 + j + i % 4 / 2 * 8;
-      int away = first + (taps->along_x ? sample_of(k) - output_of(m) : k - m), tap = away / taps->apart + taps->anchor;
+      int away = first + taps->place(k) - taps->place(m), tap = away / taps->apart + taps->anchor;
 
       if (away % taps->apart == 0 && tap >= 0 && tap < taps->n)
         word |= (guint32)cnv_half_part(taps->value[tap], part) << (16 * j);
@@ -308,16 +354,17 @@ set_job(CnvTileJob *job, GArray *words, const CnvJobPlane *of)
   CnvTapList taps[CNV_N_AXES];
 
   both_axes(plan, plane, term, taps);
-  job->clamps = taps[CNV_X].is_signed || taps[CNV_Y].is_signed || center != 0 || !(taps[CNV_Y].sum <= 1.000001) ||
-                plane->fraction[c] + plane->base[c] != plane->mid[c] ||
-                (plan->n_temporal_taps > 1 && !(plan->temporal_magnitude <= 1.000001));
+  job->clamps = levels_clamp(plan, plane, taps, center);
   if (variant->digits == 1)
     round_axes(taps);
   job->top = rows_above(variant, of->shared);
   job->steps_y = variant->ring ? cnv_ring_steps(of->needs) : variant->k_y;
-  append_band(words, &(Line){taps[CNV_Y].value, n_y, term->anchor[CNV_Y], 1, FALSE}, job->steps_y, variant->digits);
-  append_band(words, &(Line){taps[CNV_X].value, n_x, term->anchor[CNV_X], plane->channels, TRUE}, variant->k_x,
-              variant->digits);
+  append_band(words,
+              &(Line){taps[CNV_Y].value, n_y, term->anchor[CNV_Y], 1, variant->pixels ? along_y_of_pixels : along_y},
+              job->steps_y, variant->digits);
+  append_band(words,
+              &(Line){taps[CNV_X].value, n_x, term->anchor[CNV_X], variant->pixels ? 1 : plane->channels, along_x},
+              variant->k_x, variant->digits);
   for (guint i = 0; i < taps[CNV_X].n; i++)
     for (int part = 0; part < variant->digits; part++)
       sum += cnv_from_half(cnv_half_part(taps[CNV_X].value[i], part));

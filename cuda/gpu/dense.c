@@ -10,9 +10,9 @@
 #include "gpu/half.h"
 #include "gpu/kinds.h"
 
-#define VARIANT(size, k, n, numbers, height)                                                                           \
-  {"dense",                                                                                                            \
-   #k "_" #n "_" #numbers "_" #height,                                                                                 \
+#define VARIANT(called, of, size, k, n, numbers, height, ...)                                                          \
+  {called,                                                                                                             \
+   of,                                                                                                                 \
    .bytes = size,                                                                                                      \
    .reach = CNV_DENSE_LEAD(size, k),                                                                                   \
    .k_x = k,                                                                                                           \
@@ -20,12 +20,18 @@
    .terms = n,                                                                                                         \
    .digits = numbers,                                                                                                  \
    .kept_rows = height,                                                                                                \
-   .frames = (height) ? 1 : 0,                                                                                         \
    .width = CNV_TILE_WIDTH,                                                                                            \
-   .tile_rows = CNV_DENSE_ROWS},
-#define U8(k, n, numbers, height, columns, blocks) VARIANT(1, k, n, numbers, height)
-#define U16(k, n, numbers, height, columns, blocks) VARIANT(2, k, n, numbers, height)
-static const CnvVariant variants[] = {CNV_DENSE_U8_VARIANTS(U8) CNV_DENSE_U16_VARIANTS(U16){NULL}};
+   __VA_ARGS__},
+#define ONE(size, k, n, numbers, height)                                                                               \
+  VARIANT("dense", #k "_" #n "_" #numbers "_" #height, size, k, n, numbers, height, .frames = (height) ? 1 : 0,        \
+          .tile_rows = CNV_DENSE_ROWS)
+#define U8(k, n, numbers, height, columns, blocks) ONE(1, k, n, numbers, height)
+#define U16(k, n, numbers, height, columns, blocks) ONE(2, k, n, numbers, height)
+#define OVER_TIME(height, n, blocks)                                                                                   \
+  VARIANT("dense_over_time", #height "_" #n, 1, 1, 1, 2, height, .frames = 2, .pairs = n,                              \
+          .tile_rows = CNV_DENSE_ROWS_OVER_TIME)
+static const CnvVariant variants[] = {CNV_DENSE_OVER_TIME_VARIANTS(OVER_TIME) CNV_DENSE_U8_VARIANTS(U8)
+                                          CNV_DENSE_U16_VARIANTS(U16){NULL}};
 
 /* Digits of a tap: those of the kernel, but for samples of two bytes, which are two digits themselves. */
 #define TAP_DIGITS(needs) ((needs)->digits - ((needs)->bytes - 1))
@@ -197,6 +203,13 @@ rows_of(const CnvVariant *variant, const CnvNeeds *needs)
   return CNV_DENSE_PRODUCTS(needs->bytes, variant->k_x) == 1 ? needs->rows : (needs->rows + 1) / 2 * 2;
 }
 
+/* Rows of taps of all frames, of those that pairs of frames have place for. */
+static int
+rows_of_frames(const CnvVariant *variant, const CnvNeeds *needs)
+{
+  return (variant->pairs ? 2 * variant->pairs : needs->n_frames) * rows_of(variant, needs);
+}
+
 /* A digit of a row's scaled taps for four bytes of its window, the first of them so many samples behind the output. */
 static guint32
 word_of(const double *taps, int away, int digit, int channels, const CnvNeeds *needs)
@@ -212,22 +225,25 @@ word_of(const double *taps, int away, int digit, int channels, const CnvNeeds *n
   return word;
 }
 
-/* Appends the fragments of two rows of scaled taps, `first` among those of all frames and the next: of each two of
- * their steps, term and digit the products' operands B (mma.m16n8k32), of which lane 4g + t has bytes 4t to 4t + 3 of
- * both steps on output g. Where there are two products, their outputs are ordered so that a lane has four neighbours.
+/* Appends the fragments of two rows of scaled taps, `first` among those of all frames and the next: rows of a frame
+ * follow each other, or in pairs of frames those of one row. Of each two of their steps, term and digit there are the
+ * products' operands B (mma.m16n8k32), of which lane 4g + t has bytes 4t to 4t + 3 of both steps on output g. Where
+ * there are two products, their outputs are ordered so that a lane has four neighbours.
  */
 static void
 append_rows(GArray *words, const double *taps, int first, const CnvPlane *plane, const CnvVariant *variant,
             const CnvNeeds *needs)
 {
   int products = CNV_DENSE_PRODUCTS(needs->bytes, variant->k_x), n_rows = rows_of(variant, needs);
+  int n_frames = 2 * variant->pairs;
   int n = CNV_DENSE_FRAGMENTS(needs->bytes, variant->k_x, variant->terms, variant->digits);
 
   for (int i = 0; i < n * 64; i++) {
     int fragment = i / 64, lane = i / 2 % 32, product = fragment % products;
     int digit = fragment / products % variant->digits, term = fragment / products / variant->digits % variant->terms;
     int step = fragment / products / variant->digits / variant->terms * 2 + i % 2;
-    int frame = (first + step / variant->k_x) / n_rows, row = (first + step / variant->k_x) % n_rows;
+    int number = first + step / variant->k_x;
+    int frame = n_frames ? number % n_frames : number / n_rows, row = n_frames ? number / n_frames : number % n_rows;
     int output = lane / 8 * 2 * products + 2 * product + lane / 4 % 2;
     int away = (CNV_DENSE_K * (step % variant->k_x) + lane % 4 * 4) / needs->bytes - variant->reach - output;
     guint32 word = 0;
@@ -271,7 +287,7 @@ set_job(CnvTileJob *job, GArray *words, const CnvJobPlane *of)
   scale = scale_of(&taps, &needs, full_in_memory(plane), &error);
   for (int t = 0; t < needs.terms; t++)
     sum[t] = round_term(&taps, &needs, t, scale);
-  for (int i = 0; i < needs.n_frames * rows; i += 2)
+  for (int i = 0; i < rows_of_frames(of->variant, &needs); i += 2)
     append_rows(words, taps.value, i, plane, of->variant, &needs);
   job->term = (CnvTerm){.n = {needs.n_x, taps.magnitude > 0 ? rows : 0}, .anchor = {needs.anchor_x, needs.anchor_y}};
   job->top = needs.anchor_y;
@@ -290,7 +306,8 @@ set_job(CnvTileJob *job, GArray *words, const CnvJobPlane *of)
 static int
 pitch(const CnvVariant *variant, int bytes)
 {
-  return CNV_TILE_PITCH(16, CNV_TILE_WIDTH * bytes, variant->reach * bytes);
+  return variant->pairs ? CNV_DENSE_PITCH_OVER_TIME
+                        : CNV_TILE_PITCH(16, CNV_TILE_WIDTH * bytes, variant->reach * bytes);
 }
 
 static int

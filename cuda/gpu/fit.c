@@ -29,7 +29,8 @@ cnv_needs_join(const CnvNeeds *a, const CnvNeeds *b)
                     .terms = a->terms == b->terms ? a->terms : 0,
                     .digits = MAX(a->digits, b->digits),
                     .n_frames = b->n_frames,
-                    .center = a->center || b->center};
+                    .center = a->center || b->center,
+                    .pixels = a->pixels && b->pixels};
 }
 
 int

@@ -36,13 +36,15 @@ cnv_algorithm_has_tiles(CnvAlgorithm algorithm)
   return algorithm == CNV_ALGORITHM_FUSED || algorithm == CNV_ALGORITHM_TENSOR;
 }
 
-/* Rows of taps up to which dense takes less time than blur with split numbers, for samples of 8 bits of one frame. */
+/* Rows of taps up to which dense takes less time than blur with split numbers, for samples of 8 bits; over time where
+ * frames fill the pairs that it takes. Finds what the plane needs of dense. */
 #define DENSE_ROWS 7
 
 static gboolean
-is_small(const CnvNeeds *blur)
+is_small(const CnvPlan *plan, const CnvPlane *plane, const CnvNeeds *blur, CnvNeeds *dense)
 {
-  return blur->bytes == 1 && blur->n_frames == 1 && 2 * blur->rows + 1 <= DENSE_ROWS;
+  return blur->bytes == 1 && 2 * blur->rows + 1 <= DENSE_ROWS && cnv_kind_dense.fits(plan, plane, dense, NULL) &&
+         (dense->n_frames == 1 || (dense->n_frames + 1) / 2 == cnv_variant_find(&cnv_kind_dense, dense)->pairs);
 }
 
 /* TRUE where blur would split numbers for some plane, or does not take it, and all others have so few rows of taps that
@@ -53,13 +55,13 @@ prefers_dense(const CnvPlan *plan)
   gboolean prefers = FALSE;
 
   for (int p = 0; p < plan->n_planes; p++) {
-    CnvNeeds needs;
+    CnvNeeds needs, dense;
 
     if (!plan->plane[p].filtered)
       continue;
     if (!cnv_kind_blur.fits(plan, &plan->plane[p], &needs, NULL))
       prefers = TRUE;
-    else if (!is_small(&needs))
+    else if (!is_small(plan, &plan->plane[p], &needs, &dense))
       return FALSE;
     else
       prefers |= needs.digits > 1;
@@ -89,8 +91,7 @@ cnv_kernel_with_tiles(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlan
     return CNV_N_KERNELS;
   if (has_single_taps(plan, needs))
     return CNV_KERNEL_ONE_TAP;
-  if (cnv_kind_blur.fits(plan, plane, &blur, NULL) &&
-      !(is_small(&blur) && prefers_dense(plan) && cnv_kind_dense.fits(plan, plane, needs, NULL))) {
+  if (cnv_kind_blur.fits(plan, plane, &blur, NULL) && !(is_small(plan, plane, &blur, needs) && prefers_dense(plan))) {
     *needs = blur;
     return CNV_KERNEL_BLUR;
   }

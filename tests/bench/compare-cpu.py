@@ -43,13 +43,22 @@ def gblur(pixel_format, sigma):
     return Case('FFmpeg gblur', 'ffmpeg', pixel_format, f'gblur=sigma={sigma}', f'sigma={sigma}', 'ffmpeg', 2)
 
 
-def convolution(size):
-    """Whole numbers of no row times column."""
+def dense(size):
+    """Whole numbers of no row times column, and the setting that has them."""
     rows = [[(7 * x * x + 5 * y * x + 3 * y) % 9 + 1 for x in range(size)] for y in range(size)]
-    theirs = ' '.join(str(tap) for row in rows for tap in row)
     ours = ','.join(f'<{",".join(map(str, row))}>' for row in rows)
-    return Case('FFmpeg convolution', 'ffmpeg', 'GRAY8', f"convolution=0m='{theirs}'",
-                f'filter=custom kernel=<{ours}> border-mode=reflect-101', 'ffmpeg', 2.5)
+    return rows, f'filter=custom kernel=<{ours}> border-mode=reflect-101'
+
+
+def convolution(size):
+    rows, ours = dense(size)
+    theirs = ' '.join(str(tap) for row in rows for tap in row)
+    return Case('FFmpeg convolution', 'ffmpeg', 'GRAY8', f"convolution=0m='{theirs}'", ours, 'ffmpeg', 2.5)
+
+
+def filter2d(pixel_format, size):
+    """Both sides by Fourier transforms, where our build has them."""
+    return Case('cv2.filter2D', 'filter2d', pixel_format, str(size), dense(size)[1], 'python3-opencv', 2)
 
 
 CASES = [
@@ -61,6 +70,7 @@ CASES = [
     *(Case('cv2.GaussianBlur', 'opencv', pixel_format, '17', 'radius=8 border-mode=reflect-101', 'python3-opencv', 2)
       for pixel_format in ('GRAY8', 'RGB')),
     *map(convolution, (3, 5, 7)),
+    *(filter2d(pixel_format, size) for pixel_format in ('GRAY8', 'RGB') for size in (31, 127)),
     Case('FFmpeg tmix', 'ffmpeg', 'GRAY8', "tmix=frames=5:weights='1 2 3 2 1'",
          'filter=identity kernel-t=<1,2,3,2,1>', 'ffmpeg', 1.5),
 ]
@@ -78,6 +88,8 @@ for _ in range(frames):
     cv2.GaussianBlur(frame, (size, size), 0, dst=out)
 print(time.perf_counter() - start, time.process_time() - cpu)
 '''
+FILTER2D = OPENCV.replace('GaussianBlur(frame, (size, size), 0', 'filter2D(frame, -1, taps').replace(
+    'out =', 'taps = numpy.random.rand(size, size).astype(numpy.float32)\nout =')
 
 
 Time = collections.namedtuple('Time', 'clock cpu')  # seconds, or milliseconds a frame
@@ -137,9 +149,12 @@ class Machine:
                         '-f', 'null', '-')
         return Time(float(re.search(r'rtime=([\d.]+)s', text).group(1)), cpu)
 
-    def opencv(self, size, pixel_format, frames):
-        text, _ = self.run(self.python, '-c', OPENCV, size, BYTES[pixel_format], frames, self.threads, HEIGHT, WIDTH)
+    def opencv(self, size, pixel_format, frames, program=OPENCV):
+        text, _ = self.run(self.python, '-c', program, size, BYTES[pixel_format], frames, self.threads, HEIGHT, WIDTH)
         return Time(*map(float, text.split()))
+
+    def filter2d(self, size, pixel_format, frames):
+        return self.opencv(size, pixel_format, frames, FILTER2D)
 
     def ms(self, tool, what, pixel_format, frames):
         """Milliseconds a frame, all told."""
@@ -147,7 +162,7 @@ class Machine:
 
 
 # What a tool is to run with and without a filter; OpenCV's function is timed alone.
-WITH = {'gst': '{} ! fakesink', 'ffmpeg': '{}', 'opencv': '{}'}
+WITH = {'gst': '{} ! fakesink', 'ffmpeg': '{}', 'opencv': '{}', 'filter2d': '{}'}
 WITHOUT = {'gst': 'identity ! fakesink {}', 'ffmpeg': 'null'}
 
 
@@ -259,7 +274,7 @@ def parse_arguments():
 
 def build():
     if not (BUILD / 'build.ninja').exists():
-        subprocess.run(['meson', 'setup', '--buildtype=release', BUILD, ROOT], check=True)
+        subprocess.run(['meson', 'setup', '--buildtype=release', '-Dfft=auto', BUILD, ROOT], check=True)
     subprocess.run(['ninja', '--quiet', '-C', BUILD, 'gst/libgstcudaconvolve.so'], check=True)
 
 

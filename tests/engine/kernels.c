@@ -229,12 +229,12 @@ START_TEST(test_run_of)
 }
 END_TEST
 
-/* Of an algorithm of the CPU engine: runs so far, and tiles that were done by sums. */
+/* Of an algorithm of the CPU engine: runs so far, tiles that were done by sums, and by transforms instead. */
 static void
-count_sums(CnvAlgorithm algorithm, guint *runs, guint64 *tiles)
+count_sums(CnvAlgorithm algorithm, guint *runs, guint64 *tiles, guint64 *transformed)
 {
   *runs = 0;
-  *tiles = 0;
+  *tiles = *transformed = 0;
   for (guint i = 0; i < test_variants->len; i++) {
     const TestVariant *v = &g_array_index(test_variants, TestVariant, i);
 
@@ -242,21 +242,23 @@ count_sums(CnvAlgorithm algorithm, guint *runs, guint64 *tiles)
       continue;
     *runs += v->runs;
     *tiles += algorithm == CNV_ALGORITHM_SEPARABLE ? v->session->stats.sliding : v->session->stats.summed;
+    *transformed += v->session->stats.fft;
   }
 }
 
-/* Runs a case, which is done by sums wherever it is done at all. */
+/* Runs a case, which is done by sums wherever it is done at all and not by transforms. */
 static void
 run_by_sums(const TestCase *c, CnvAlgorithm algorithm, gboolean by_sums)
 {
   guint runs_before, runs;
-  guint64 tiles_before, tiles;
+  guint64 tiles_before, tiles, transformed_before, transformed;
 
-  count_sums(algorithm, &runs_before, &tiles_before);
+  count_sums(algorithm, &runs_before, &tiles_before, &transformed_before);
   test_case_run(c);
-  count_sums(algorithm, &runs, &tiles);
-  ck_assert_msg((tiles > tiles_before) == (by_sums && runs > runs_before), "%s %s, radius %d: %s by sums", c->format,
-                c->filter->name, c->radius, tiles > tiles_before ? "done" : "not done");
+  count_sums(algorithm, &runs, &tiles, &transformed);
+  ck_assert_msg(transformed > transformed_before || (tiles > tiles_before) == (by_sums && runs > runs_before),
+                "%s %s, radius %d: %s by sums", c->format, c->filter->name, c->radius,
+                tiles > tiles_before ? "done" : "not done");
 }
 
 /* The radii at which sums begin to slide, and those of sigma 5, 20 and 80. Long rows and columns show what adds up. */
@@ -492,6 +494,7 @@ kernels_suite(void)
   tcase_add_test(wide, test_disks);
   suite_add_tcase(suite, cases);
   suite_add_tcase(suite, wide);
+  suite_add_tcase(suite, test_fft_tcase());
   suite_add_tcase(suite, test_parts_tcase());
   suite_add_tcase(suite, test_time_tcase());
   suite_add_tcase(suite, test_sessions_tcase());

@@ -19,7 +19,7 @@ from pathlib import Path
 LAYERS = {
     'include/convolve': ([], 'glib'),
     'cuda/plan': (['include/convolve'], 'glib'),
-    'cuda/cpu': (['include/convolve', 'cuda/plan', 'cuda'], 'glib vectors'),
+    'cuda/cpu': (['include/convolve', 'cuda/plan', 'cuda'], 'glib vectors fftw'),
     'cuda/gpu': (['include/convolve', 'cuda/plan', 'cuda', 'cuda/gpu/kernels/arguments.h'], 'glib gmodule cuda nvtx'),
     'cuda/gpu/kernels': (['include/convolve', 'cuda/plan'], 'cuda'),
     'cuda': (['include/convolve', 'cuda/plan'], 'glib'),
@@ -33,6 +33,7 @@ LIBRARIES = {
     'gstreamer': r'gst/.*|glib-unix\.h',
     'cuda': r'cuda\.h|cuda_.*\.h',
     'nvtx': r'nvtx3/.*',
+    'fftw': r'fftw3\.h',
     'vectors': r'immintrin\.h|arm_neon\.h|sched\.h|sys/.*',
 }
 ANYWHERE = r'(std[a-z]+|string|math|errno|fcntl|limits|unistd|float|ctype|locale|signal|time|sys/stat)\.h|config\.h'

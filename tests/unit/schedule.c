@@ -20,6 +20,7 @@ typedef struct {
   int radius;
   int width, height; /* custom: taps that rise, so that they are of full rank, signed where `step` is below 0 */
   double step;
+  int temporal_radius;
 } Taps;
 
 static CnvPlan *
@@ -33,6 +34,7 @@ plan_of(const Taps *t, const char *format, CnvBorder border, CnvAlgorithm algori
   test_filter_init(&filter);
   filter.type = t->type;
   filter.radius = t->radius;
+  filter.temporal_radius = t->temporal_radius;
   filter.border = border;
   for (int i = 0; i < t->width * t->height; i++)
     taps[i] = 1 + t->step * (i * i % 7) + 0.01 * i;
@@ -90,7 +92,9 @@ static const Taps blur = {CNV_FILTER_GAUSSIAN, 3}, wide = {CNV_FILTER_GAUSSIAN, 
                   widest = {CNV_FILTER_GAUSSIAN, 44}, full_rank = {CNV_FILTER_CUSTOM, -1, 5, 5, 0.3},
                   sharpen = {CNV_FILTER_SHARPEN, 1}, unsharp = {CNV_FILTER_UNSHARP, 12},
                   row = {CNV_FILTER_CUSTOM, -1, 49, 1, 0.1}, signed_row = {CNV_FILTER_CUSTOM, -1, 3, 1, -0.9},
-                  gradient = {CNV_FILTER_SOBEL, 1}, one_tap = {CNV_FILTER_CUSTOM, -1, 1, 1, 0.5};
+                  gradient = {CNV_FILTER_SOBEL, 1}, one_tap = {CNV_FILTER_CUSTOM, -1, 1, 1, 0.5},
+                  of_3_frames = {CNV_FILTER_GAUSSIAN, 2, .temporal_radius = 1},
+                  of_5_frames = {CNV_FILTER_GAUSSIAN, 2, .temporal_radius = 2};
 
 /* All planes of a frame share a launch of the kind that their taps are for. */
 START_TEST(test_whole_frames)
@@ -114,6 +118,8 @@ START_TEST(test_whole_frames)
       {&unsharp, CNV_ALGORITHM_TENSOR, CNV_KERNEL_BLUR, "blur", "3x3"},
       {&full_rank, CNV_ALGORITHM_TENSOR, CNV_KERNEL_DENSE, "dense", "1_1_2_6"},
       {&one_tap, CNV_ALGORITHM_TENSOR, CNV_KERNEL_ONE_TAP, "one_tap", NULL},
+      {&of_3_frames, CNV_ALGORITHM_TENSOR, CNV_KERNEL_BLUR, "blur_over_time", "2x2"},
+      {&of_5_frames, CNV_ALGORITHM_TENSOR, CNV_KERNEL_DENSE, "dense_over_time", "5_3"},
   };
 
   for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
@@ -127,6 +133,37 @@ START_TEST(test_whole_frames)
     variant = schedule.variant[rows[i].kernel];
     ck_assert_str_eq(variant->name, rows[i].name);
     ck_assert_msg(g_strcmp0(variant->suffix, rows[i].suffix) == 0, "row %u: %s", i, variant->suffix);
+    cnv_schedule_clear(&schedule);
+    cnv_plan_unref(plan);
+  }
+}
+END_TEST
+
+/* Words whose alpha is copied have a kernel of their own, unless levels are not plain or taps reach too far. */
+START_TEST(test_pixels)
+{
+  static const struct {
+    const Taps *taps;
+    const char *format;
+    CnvBorder border;
+    const char *name, *suffix;
+  } rows[] = {
+      {&blur, "RGBA", CNV_BORDER_REPLICATE, "blur_pixels", "2x2"},
+      {&blur, "ARGB", CNV_BORDER_WRAP, "blur_pixels", "2x2"},
+      {&wide, "RGBA", CNV_BORDER_REPLICATE, "ring", "9"},
+      {&wider, "RGBA", CNV_BORDER_REPLICATE, "ring", "17"},
+      {&unsharp, "RGBA", CNV_BORDER_REPLICATE, "ring", "9"},
+      {&blur, "RGBA", CNV_BORDER_RENORMALIZE, "blur", "3x2"},
+      {&blur, "RGB", CNV_BORDER_REPLICATE, "blur", "3x2"},
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+    CnvPlan *plan = plan_of(rows[i].taps, rows[i].format, rows[i].border, CNV_ALGORITHM_TENSOR);
+    CnvSchedule schedule;
+
+    set_work(&schedule, &CNV_WORK_ALL(&plan));
+    ck_assert_str_eq(schedule.variant[CNV_KERNEL_BLUR]->name, rows[i].name);
+    ck_assert_str_eq(schedule.variant[CNV_KERNEL_BLUR]->suffix, rows[i].suffix);
     cnv_schedule_clear(&schedule);
     cnv_plan_unref(plan);
   }
@@ -310,6 +347,7 @@ static void
 add_tests(TCase *tcase)
 {
   tcase_add_test(tcase, test_whole_frames);
+  tcase_add_test(tcase, test_pixels);
   tcase_add_test(tcase, test_gradient);
   tcase_add_test(tcase, test_regions);
   tcase_add_test(tcase, test_plans_together);

@@ -383,15 +383,17 @@ integer_at(const Fixture *f, const guint32 *words, int term, int out, int row, i
   return integer;
 }
 
-/* Row i of the taps of all frames, of one term, in the words of two of them; returns the sum of its integers. */
+/* Row i of the taps of all frames, in pairs of frames all frames' first rows before the next; of one term, in the words
+ * of two of them; returns the sum of its integers. */
 static double
 check_row(const Fixture *f, const guint32 *words, int n_rows, int i, int term)
 {
-  int frame = i / n_rows, j = i % n_rows;
+  int n_frames = 2 * f->variant->pairs, frame = n_frames ? i % n_frames : i / n_rows;
+  int j = n_frames ? i / n_frames : i % n_rows;
   int C = f->plane->channels, bytes = f->variant->bytes, lead = CNV_DENSE_LEAD(bytes, f->variant->k_x);
   double gain = f->plane->gain[f->channel], sum = 0;
   double unit = gain == 0 ? 0 : f->job.gain * ldexp(1, f->job.shift) / gain;
-  double weight = f->needs.n_frames > 1 ? f->weight[frame] : 1;
+  double weight = f->needs.n_frames > 1 ? frame < f->needs.n_frames ? f->weight[frame] : 0 : 1;
 
   for (int out = 0; out < 8 * n_products(f); out++)
     for (int at = 0; at < CNV_DENSE_K * f->variant->k_x / bytes; at++) {
@@ -419,12 +421,13 @@ check_dense(const Fixture *f, guint n_words)
   const CnvVariant *v = f->variant;
   int n_rows = v->kept_rows ? v->kept_rows : n_products(f) == 1 ? f->needs.rows : (f->needs.rows + 1) / 2 * 2;
   int words_of_two = CNV_DENSE_FRAGMENTS(v->bytes, v->k_x, v->terms, v->digits) * 64;
+  int n_all = (v->pairs ? 2 * v->pairs : f->needs.n_frames) * n_rows;
   double sum[2] = {0, 0};
 
-  ck_assert_uint_eq(n_words, (guint)((f->needs.n_frames * n_rows + 1) / 2 * words_of_two));
+  ck_assert_uint_eq(n_words, (guint)((n_all + 1) / 2 * words_of_two));
   /* Where the gain is 0, nothing is read. */
   ck_assert_int_eq(f->job.term.n[CNV_Y], f->plane->gain[f->channel] == 0 ? 0 : n_rows);
-  for (int i = 0; i < f->needs.n_frames * n_rows; i++)
+  for (int i = 0; i < n_all; i++)
     for (int t = 0; t < v->terms; t++)
       sum[t] += check_row(f, f->words + i / 2 * words_of_two, n_rows, i, t);
   for (int i = 0; i <= 2; i++) {

@@ -208,11 +208,18 @@ typedef struct {
   V(5, 2, 2, 112, 5)                                                                                                   \
   V(3, 3, 2, 96, 5)                                                                                                    \
   V(5, 5, 2, 80, 3)
-/* The same with taps and row sums split in two numbers, of one frame and of sums over time. */
-#define CNV_BLUR_SPLIT_VARIANTS(V)                                                                                     \
-  V(2, 2, 2, 64, 4)                                                                                                    \
+/* The same of words of four channels, one of which is copied: steps of 16 pixels along x; and samples of a tile's
+ * width, 16 pixels of each warp. */
+#define CNV_BLUR_PIXELS_VARIANTS(V) V(2, 2, 64, 5)
+#define CNV_PIXEL_WIDTH (64 * CNV_TILE_WARPS)
+/* The same with taps and row sums split in two numbers, of one frame, and of sums over time; of those, samples of 16
+ * bits have the wide ones alone. */
+#define CNV_BLUR_WIDE_SPLIT_VARIANTS(V)                                                                                \
   V(3, 3, 1, 128, 4)                                                                                                   \
   V(5, 5, 1, 128, 3)
+#define CNV_BLUR_SPLIT_VARIANTS(V)                                                                                     \
+  V(2, 2, 2, 64, 4)                                                                                                    \
+  CNV_BLUR_WIDE_SPLIT_VARIANTS(V)
 /* blur_ring: steps along x, rows of a round by 16, blocks that should fit a multiprocessor; steps along y are free. */
 #define CNV_RING_VARIANTS(V)                                                                                           \
   V(9, 4, 4)                                                                                                           \
@@ -246,7 +253,6 @@ cnv_ring_bytes(int bytes, int pitch, int k_x, int steps, int blocks, int parts)
   V(1, 1, 2, 4, 32, 7)                                                                                                 \
   V(1, 1, 2, 6, 32, 6)                                                                                                 \
   V(1, 1, 2, 8, 32, 6)                                                                                                 \
-  V(1, 1, 2, 0, 32, 6)                                                                                                 \
   V(2, 1, 2, 0, 64, 4)                                                                                                 \
   V(3, 1, 2, 0, 64, 4)                                                                                                 \
   V(6, 1, 3, 0, 32, 3)                                                                                                 \
@@ -257,11 +263,18 @@ cnv_ring_bytes(int bytes, int pitch, int k_x, int steps, int blocks, int parts)
   V(4, 1, 3, 0, 32, 4)                                                                                                 \
   V(6, 1, 3, 0, 32, 3)                                                                                                 \
   V(4, 2, 3, 0, 32, 2)
-#define CNV_DENSE_ROWS 64 /* of a tile */
-#define CNV_DENSE_K 16    /* bytes of a step */
+/* Over time, samples of 8 bits: rows of taps, pairs of frames, blocks that should fit a multiprocessor. */
+#define CNV_DENSE_OVER_TIME_VARIANTS(V)                                                                                \
+  V(3, 2, 6)                                                                                                           \
+  V(5, 3, 4)
+#define CNV_DENSE_ROWS 64           /* of a tile */
+#define CNV_DENSE_ROWS_OVER_TIME 32 /* of dense_over_time */
+#define CNV_DENSE_K 16              /* bytes of a step */
 /* Products of 8 outputs that have a window of the tile in common, and the samples of it on either side of them. */
 #define CNV_DENSE_PRODUCTS(bytes, k) ((k) == (bytes) ? 1 : 2)
 #define CNV_DENSE_LEAD(bytes, k) (8 * (k) / (bytes)-4 * CNV_DENSE_PRODUCTS(bytes, k))
+/* Bytes from row to row of dense_over_time, whose lanes read words side by side. */
+#define CNV_DENSE_PITCH_OVER_TIME (CNV_TILE_WIDTH + 2 * CNV_TILE_APRON(CNV_DENSE_LEAD(1, 1)))
 /* Fragments of a variant's taps of two rows: each has the operand B of one product, two words of each lane. */
 #define CNV_DENSE_FRAGMENTS(bytes, k, terms, digits) ((k) * (terms) * (digits)*CNV_DENSE_PRODUCTS(bytes, k))
 

@@ -9,9 +9,11 @@
  * of a row on the bytes that 8 outputs reach
  *
  * Rows of taps, of all frames one after the other, go in pairs, whose two windows make K times 32 bytes. A lane's words
- * of A are words of the tile. Where a
- * window serves two products, their outputs are ordered so that a lane has four neighbours. Each frame over time has
- * taps of its own; so have the two terms of a magnitude, whose sums stay apart.
+ * of A are words of the tile. Where a window serves two products, their outputs are ordered so that a lane has four
+ * neighbours. Each frame over time has taps of its own; so have the two terms of a magnitude, whose sums stay apart.
+ *
+ * Few taps over time go otherwise (dense_over_time): A is 16 windows of one row side by side, of one frame and of the
+ * next, and serves each row of taps in turn for the outputs that it belongs to, whose sums stay in registers.
  */
 #pragma once
 
@@ -23,6 +25,16 @@ multiply_bytes(int (&sum)[4], const uint32_t (&a)[4], uint2 b)
   asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
       : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b.x), "r"(b.y));
+}
+
+/* The same, of sums that begin with 0. */
+__device__ static void
+multiply_first_bytes(int (&sum)[4], const uint32_t (&a)[4], uint2 b)
+{
+  asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %10, %10, "
+      "%10};"
+      : "=r"(sum[0]), "=r"(sum[1]), "=r"(sum[2]), "=r"(sum[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b.x), "r"(b.y), "r"(0));
 }
 
 /* Adds two rows of taps to a warp's 16 rows by N products. from: the lane's first word of the tile; the second row of
@@ -221,4 +233,97 @@ dense(const CnvTileArgs &l)
       put_sums<T, products, false>(sums, epilogue, to + y * 128);
   }
   store_outputs<T, CNV_TILE_WIDTH>(l, params, shape);
+}
+
+/* ---- over time ---- */
+
+/* Rows of outputs that a warp makes at a time. */
+#define CNV_DENSE_GROUP 4
+
+/* The sums of the taps of the first USED pairs of frames for a group of rows of 128 outputs. frame: the lane's first
+ * word of each frame; y: bytes to the first row. */
+template <int USED, int ROWS, int PAIRS>
+__device__ static void
+sum_taps_of_frames(int (&sums)[CNV_DENSE_GROUP][1][2][4], const uint8_t *const (&frame)[2 * PAIRS], int y,
+                   const uint2 (&taps)[ROWS][PAIRS][2])
+{
+#pragma unroll
+  for (int row = 0; row < CNV_DENSE_GROUP + ROWS - 1; row++)
+#pragma unroll
+    for (int pair = 0; pair < USED; pair++) {
+      uint32_t a[4];
+
+#pragma unroll
+      for (int i = 0; i < 4; i++)
+        a[i] = *(const uint32_t *)(frame[2 * pair + i / 2] + y + row * CNV_DENSE_PITCH_OVER_TIME + i % 2 * 64);
+#pragma unroll
+      for (int i = 0; i < 2 * CNV_DENSE_GROUP; i++) {
+        const int out = i / 2, j = row - out;
+
+        if (j == 0 && pair == 0)
+          multiply_first_bytes(sums[out][0][i % 2], a, taps[0][0][i % 2]);
+        else if (j >= 0 && j < ROWS)
+          multiply_bytes(sums[out][0][i % 2], a, taps[j][pair][i % 2]);
+      }
+    }
+}
+
+/* Stores them to shared memory, the first at byte `to` (output_offset). */
+template <bool ABSOLUTE>
+__device__ static void
+put_rows(const int (&sums)[CNV_DENSE_GROUP][1][2][4], const DenseEpilogue &f, int to)
+{
+#pragma unroll
+  for (int i = 0; i < 2 * CNV_DENSE_GROUP; i++) {
+    const int row = i / 2, half = i % 2;
+
+    put_levels(cnv_tiles + (to ^ (row + 4 * half) * 16) + row * 128, dense_level<ABSOLUTE>(sums[row], f, 2 * half),
+               dense_level<ABSOLUTE>(sums[row], f, 2 * half + 1), f);
+  }
+}
+
+/* ROWS of taps of PAIRS of frames at most; beside an odd one it stands itself, with taps of 0. */
+template <int ROWS, int PAIRS>
+__device__ static void
+dense_over_time(const CnvTileArgs &l)
+{
+  constexpr int lead = CNV_DENSE_LEAD(1, 1), apron = CNV_TILE_APRON(lead), pitch = CNV_DENSE_PITCH_OVER_TIME;
+  constexpr TileShape shape = {CNV_TILE_WIDTH + 2 * apron, apron, pitch, CNV_TILE_WIDTH};
+  __shared__ TileParams params;
+  __shared__ alignas(8) uint64_t barrier;
+
+  begin_block<uint8_t>(l, shape, params, &barrier);
+  const CnvTileJob &s = params.s;
+  const auto &tile = params.tile;
+  const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, first = threadIdx.x / 32 * CNV_DENSE_GROUP;
+  const uint2 *words = (const uint2 *)((const uint32_t *)l.bands + tile.bands) + lane;
+  uint2 taps[ROWS][PAIRS][2];
+  const uint8_t *frame[2 * PAIRS];
+
+#pragma unroll
+  for (int i = 0; i < ROWS * PAIRS * 2; i++)
+    taps[i / 2 / PAIRS][i / 2 % PAIRS][i % 2] = __ldg(words + 32 * i);
+  finish_tile<uint8_t>(l, params, shape, &barrier);
+#pragma unroll
+  for (int i = 0; i < 2 * PAIRS; i++)
+    frame[i] = cnv_tiles + tile.rows * CNV_TILE_WIDTH +
+               min(i, max(l.sources.n, 1) - 1) * CNV_TILE_BYTES(pitch, tile.box_rows) + apron - lead + 8 * g + 4 * t;
+#pragma unroll 1
+  for (int y = first; y < tile.at.y_end - tile.at.y; y += CNV_TILE_WARPS * CNV_DENSE_GROUP) {
+    const DenseEpilogue epilogue = {s.gain, s.offset, {s.bias[0]}, s.full_bits, s.shift};
+    const int to = output_offset<CNV_TILE_WIDTH>(tile.rows, y, 8 * g + 2 * t);
+    int sums[CNV_DENSE_GROUP][1][2][4];
+
+    if (PAIRS == 2 || l.sources.n > 4)
+      sum_taps_of_frames<PAIRS>(sums, frame, y * pitch, taps);
+    else if (l.sources.n > 2)
+      sum_taps_of_frames<2>(sums, frame, y * pitch, taps);
+    else
+      sum_taps_of_frames<1>(sums, frame, y * pitch, taps);
+    if (s.combine == CNV_COMBINE_ABSOLUTE)
+      put_rows<true>(sums, epilogue, to);
+    else
+      put_rows<false>(sums, epilogue, to);
+  }
+  store_outputs<uint8_t, CNV_TILE_WIDTH>(l, params, shape);
 }

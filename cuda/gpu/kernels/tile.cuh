@@ -363,8 +363,9 @@ copy_channels(const TileParams &params, const TileShape &shape)
   }
 }
 
-/* Stores the block's tile of outputs (output_offset), by all threads. */
-template <typename T, int WIDTH>
+/* Stores the block's tile of outputs (output_offset), by all threads. COPIES: those of inner tiles lack the copied
+ * channels. */
+template <typename T, int WIDTH, bool COPIES = true>
 __device__ static void
 store_outputs(const CnvTileArgs &l, const TileParams &params, const TileShape &shape)
 {
@@ -372,7 +373,7 @@ store_outputs(const CnvTileArgs &l, const TileParams &params, const TileShape &s
 
 #if CNV_BULK_COPIES
   if (params.tile.is_inner) {
-    if (params.s.copied_bits[0] | params.s.copied_bits[1]) {
+    if (COPIES && (params.s.copied_bits[0] | params.s.copied_bits[1])) {
       __syncthreads();
       copy_channels<T, WIDTH>(params, shape);
     }

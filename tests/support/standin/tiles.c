@@ -158,13 +158,15 @@ static Reached
 reached_by(const Variant *v, const CnvTileJob *s)
 {
   int bytes = v->bytes, width = tile_width(v, s) * bytes;
-  int lead = v->digits ? CNV_DENSE_LEAD(bytes, v->k_x) : CNV_BLUR_LEAD(v->k_x), top = s->term.anchor[CNV_Y];
+  int lead = v->digits ? CNV_DENSE_LEAD(bytes, v->k_x) : CNV_BLUR_LEAD(v->k_x) * (v->pixels ? 4 : 1);
+  int top = s->term.anchor[CNV_Y];
   int n_rows = v->rows ? v->rows : s->term.n[CNV_Y];
 
   if (v->is_fused)
     return (Reached){s->lead, top, 8 * CNV_FUSED_GROUPS(n_rows) - top, CNV_FUSED_LOADED * bytes};
   if (v->digits)
-    return (Reached){lead, top, MAX(n_rows, 1) - 1 - top, CNV_TILE_PITCH(16, width, lead * bytes)};
+    return (Reached){lead, top, MAX(n_rows, 1) - 1 - top,
+                     v->pairs ? CNV_DENSE_PITCH_OVER_TIME : CNV_TILE_PITCH(16, width, lead * bytes)};
   top = v->ring ? CNV_BLUR_LEAD(s->steps_y) : s->top;
   return (Reached){lead, top, top, CNV_TILE_PITCH(16 * bytes, width, lead * bytes)};
 }
@@ -435,10 +437,23 @@ pair_of(int i)
   return i / 4 * 2 + i % 4 / 2 * 8 + i % 2;
 }
 
+/* Where rows of pixels are among 16: a lane's number g has rows 0, 4, 1, 5, 2, 6, 3 and 7 of each eight. */
+static int
+row_of_pixels(int i)
+{
+  return i / 8 * 8 + i % 4 * 2 + i % 8 / 4;
+}
+
+static int
+place_of(const Fragments *from, int i)
+{
+  return from->along_x ? pair_of(i) : from->v->pixels ? row_of_pixels(i) : i;
+}
+
 static double
 blur_tap(const Fragments *from, int out, int at)
 {
-  int row = from->along_x ? pair_of(out) : out, k = from->along_x ? pair_of(at % 16) : at % 16;
+  int row = place_of(from, out), k = place_of(from, at % 16);
   double tap = 0;
 
   for (int part = 0; part < from->v->parts; part++)
@@ -508,6 +523,36 @@ check_levels(const KernelRun *run, const Tiles *tiles, const double *acc)
     }
 }
 
+/* The band of a row of samples: of words of pixels, taps of pixels are made those of samples. */
+static Band
+blur_row(const KernelRun *run, const Fragments *from, int channels)
+{
+  const Variant *v = &run->variant;
+  int lead = CNV_BLUR_LEAD(v->k_x);
+  Band pixels, band;
+
+  if (!v->pixels)
+    return find_band(run, from, blur_tap, lead, 16 * v->k_x, channels);
+  pixels = find_band(run, from, blur_tap, lead, 16 * v->k_x, 1);
+  band = (Band){lead * channels, g_new0(double, 2 * lead * channels + 1)};
+  for (int i = 0; i <= 2 * lead; i++)
+    band.tap[i * channels] = pixels.tap[i];
+  g_free(pixels.tap);
+  return band;
+}
+
+/* Reports a job that a kernel of pixels does otherwise than asked for. */
+static void
+check_pixels(const KernelRun *run, const CnvTileJob *s)
+{
+  guint copied = s->copied_bits[0];
+
+  if (s->channels != 4 || s->clamps || s->renormalizes || s->center != 0 ||
+      (copied != 0xff && copied != 0xff00 && copied != 0xff0000 && copied != 0xff000000))
+    standin_report("%s takes words with one copied channel and plain levels, not %d channels, copied %08x", run->name,
+                   s->channels, copied);
+}
+
 static void
 blur_tiles(const KernelRun *run, Tiles *tiles)
 {
@@ -528,7 +573,9 @@ blur_tiles(const KernelRun *run, Tiles *tiles)
       standin_report("%s: sums begin with %g, levels with %g", run->name, s->first_sum[i], s->first_level[i]);
   if (v->is_over_time ? tiles->n_sources == 0 : tiles->n_sources > 1)
     standin_report("%s: %d frames", run->name, tiles->n_sources);
-  x = find_band(run, &of_x, blur_tap, CNV_BLUR_LEAD(v->k_x), 16 * v->k_x, s->channels);
+  if (v->pixels)
+    check_pixels(run, s);
+  x = blur_row(run, &of_x, s->channels);
   widen(&x, &around.left, &around.right);
   y = find_band(run, &of_y, blur_tap, CNV_BLUR_LEAD(s->steps_y), 16 * s->steps_y, 1);
   widen(&y, &around.above, &around.below);
@@ -594,6 +641,13 @@ dense_words(const Variant *v)
   return (gsize)CNV_DENSE_FRAGMENTS(v->bytes, v->k_x, v->terms, v->digits) * 64;
 }
 
+/* Place of a row of taps among those of all frames: in pairs of frames these lie side by side. */
+static int
+row_place(const Variant *v, int frame, int row, int n_rows)
+{
+  return v->pairs ? row * 2 * v->pairs + frame : frame * n_rows + row;
+}
+
 /* The bands of all rows of taps: [frame][row][term]. */
 static Band *
 find_bands(const KernelRun *run, const CnvTileJob *s, int frames, int n_rows, const guint32 *words, Around *around)
@@ -603,12 +657,13 @@ find_bands(const KernelRun *run, const CnvTileJob *s, int frames, int n_rows, co
   Band *bands = g_new(Band, frames * n_rows * v->terms);
 
   for (int i = 0; i < frames * n_rows * v->terms; i++) {
-    const Fragments from = {words + (gsize)(i / v->terms / 2) * dense_words(v),
+    int place = row_place(v, i / v->terms / n_rows, i / v->terms % n_rows, n_rows);
+    const Fragments from = {words + (gsize)(place / 2) * dense_words(v),
                             v,
                             v->k_x,
                             8 * CNV_DENSE_PRODUCTS(v->bytes, v->k_x),
                             i % v->terms,
-                            i / v->terms % 2,
+                            place % 2,
                             TRUE};
     int above = 0, below = 0, row = i / v->terms % n_rows - s->term.anchor[CNV_Y];
 
@@ -666,15 +721,16 @@ dense_tiles(const KernelRun *run, Tiles *tiles)
   const CnvTileJob *s = tiles->tiles;
   int n_rows = v->rows ? v->rows : s->term.n[CNV_Y], frames = MAX(tiles->n_sources, 1);
   gsize n = (gsize)samples_of(tiles) * s->job.height, n_words = dense_words(v);
-  const guint32 *words = open_words(run, s, n_words * (gsize)MAX((frames * n_rows + 1) / 2, 1));
+  int places = (v->pairs ? 2 * v->pairs : frames) * n_rows;
+  const guint32 *words = open_words(run, s, n_words * (gsize)MAX((places + 1) / 2, 1));
   g_autofree double *first = g_new0(double, n), *second = g_new0(double, n);
   double *acc[] = {first, second};
   Around around = {0};
   Band *bands;
 
   open_levels(run, tiles);
-  if (v->rows && tiles->n_sources > 1)
-    standin_report("%s has taps for one frame", run->name);
+  if (v->rows && frames > MAX(2 * v->pairs, 1))
+    standin_report("%s has taps for other frames than %d", run->name, frames);
   if (!words)
     return;
   bands = find_bands(run, s, frames, n_rows, words, &around);

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * blur of words of four channels, one of which is copied from the input. The other three lie apart in fragments, which
+ * a lane makes of four pixels of a row: a band of taps has then no gaps, as it has where channels are neighbours, and a
+ * word comes together as it leaves. Levels are plain (is_plain).
+ *
+ * Row g of eight of a fragment is row pixel_row(g) of the tile, by which eight lanes read and write 16 bytes each in
+ * different banks.
+ */
+#pragma once
+
+#include "gpu/kernels/blur.cuh"
+
+#define CNV_PIXEL_LEVELS 3 /* channels that are filtered */
+
+/* Selectors of __byte_perm for words in which one byte is copied. */
+struct PixelBytes {
+  uint32_t ones;                   /* puts the upper byte of 1024 in its place */
+  uint32_t pair[CNV_PIXEL_LEVELS]; /* a channel of two pixels, of which the second has that byte, as 1024 + x */
+  uint32_t word;                   /* three levels, and that byte of a second word */
+};
+
+__device__ static PixelBytes
+pixel_bytes(uint32_t copied_bits)
+{
+  const int copied = __ffs(copied_bits) / 8, at = 4 * copied;
+  const uint32_t below = (1u << at) - 1, other = 4 + copied;
+  PixelBytes bytes = {(0x3210u & ~(15u << at)) | 4u << at, {}, (0x210u & below) | other << at | (0x210u & ~below) << 4};
+
+#pragma unroll
+  for (int i = 0; i < CNV_PIXEL_LEVELS; i++)
+    bytes.pair[i] = (i + (i >= copied)) * 0x101u + 0x400u + other * 0x1010u;
+  return bytes;
+}
+
+__device__ static int
+pixel_row(int row)
+{
+  return row / 2 + row % 2 * 4;
+}
+
+/* Row sums of each channel, of 16 rows by 16 pixels, from the lane's first pixel at byte `from` on (sum_rows). */
+template <int K_X>
+__device__ static void
+sum_pixels(uint4 (&sums)[CNV_PIXEL_LEVELS][1], const uint8_t *from, int pitch, const Bands<K_X, true> &bands,
+           const PixelBytes &bytes, const float4 &first)
+{
+  float sum[CNV_PIXEL_LEVELS][2][4];
+
+#pragma unroll
+  for (int half = 0; half < 2; half++)
+#pragma unroll
+    for (int k = 0; k < K_X; k++) {
+      const uint4 pixels = *(const uint4 *)(from + half * 8 * pitch + 64 * k);
+      const uint32_t second = __byte_perm(pixels.y, 0x64646464u, bytes.ones);
+      const uint32_t fourth = __byte_perm(pixels.w, 0x64646464u, bytes.ones);
+
+#pragma unroll
+      for (int c = 0; c < CNV_PIXEL_LEVELS; c++) {
+        const uint32_t low = __byte_perm(pixels.x, second, bytes.pair[c]);
+        const uint32_t high = __byte_perm(pixels.z, fourth, bytes.pair[c]);
+
+        if (k == 0)
+          multiply_first(sum[c][half], bands[0], low, high, first);
+        else
+          multiply(sum[c][half], bands[k], low, high);
+      }
+    }
+#pragma unroll
+  for (int c = 0; c < CNV_PIXEL_LEVELS; c++)
+    pack_parts(sums[c], sum[c][0], sum[c][1]);
+}
+
+/* A lane's four pixels, of two pairs of 1024 + level of each channel and the input's pixels. */
+__device__ static uint4
+join_channels(const uint2 (&level)[CNV_PIXEL_LEVELS], const uint4 &input, const PixelBytes &bytes)
+{
+  const uint32_t low = __byte_perm(level[0].x, level[1].x, 0x6240), high = __byte_perm(level[0].y, level[1].y, 0x6240);
+
+  return make_uint4(__byte_perm(__byte_perm(low, level[2].x, 0x7410), input.x, bytes.word),
+                    __byte_perm(__byte_perm(low, level[2].x, 0x7632), input.y, bytes.word),
+                    __byte_perm(__byte_perm(high, level[2].y, 0x7410), input.z, bytes.word),
+                    __byte_perm(__byte_perm(high, level[2].y, 0x7632), input.w, bytes.word));
+}
+
+/* A lane's way through a tile: its first pixels of the first row that taps reach to, of its first output, and where
+ * that goes; and rows of results. */
+struct PixelLane {
+  const uint8_t *from, *center;
+  uint8_t *out;
+  int n_rows;
+};
+
+/* A warp's way down a tile of 16 pixels a warp, as blur_rows. */
+template <int K_X, int K_Y>
+__device__ static void
+blur_pixel_rows(const CnvTileJob &s, const PixelLane &lane, int pitch, const Bands<K_X, true> &band_x,
+                const Bands<K_Y, true> &band_y)
+{
+  const PixelBytes bytes = pixel_bytes(s.copied_bits[0]);
+  const float4 first_sum = *(const float4 *)s.first_sum, first_level = *(const float4 *)s.first_level;
+  const int steps = (lane.n_rows + 15) / 16 + K_Y - 1;
+  uint4 sums[K_Y][CNV_PIXEL_LEVELS][1];
+
+#pragma unroll 1
+  for (int turn = 0; turn < steps; turn += K_Y) {
+#pragma unroll
+    for (int u = 0; u < K_Y; u++) {
+      const int step = turn + u, y = (step - K_Y + 1) * 16;
+      uint2 level[2][CNV_PIXEL_LEVELS];
+
+      if (step >= steps)
+        break;
+      sum_pixels(sums[u], lane.from + step * 16 * pitch, pitch, band_x, bytes, first_sum);
+      if (y < 0)
+        continue;
+#pragma unroll
+      for (int c = 0; c < CNV_PIXEL_LEVELS; c++) {
+        float sum[2][4];
+
+        sum_columns(sum, sums, u + 1, c, band_y, first_level);
+#pragma unroll
+        for (int half = 0; half < 2; half++)
+          level[half][c] = make_uint2(halves_of(sum[0][2 * half], sum[0][2 * half + 1]),
+                                      halves_of(sum[1][2 * half], sum[1][2 * half + 1]));
+      }
+#pragma unroll
+      for (int half = 0; half < 2; half++) {
+        const int row = y + 8 * half;
+
+        *(uint4 *)(lane.out + row * 128) =
+            join_channels(level[half], *(const uint4 *)(lane.center + row * pitch), bytes);
+      }
+    }
+  }
+}
+
+template <int K_X, int K_Y>
+__device__ static void
+blur_pixels(const CnvTileArgs &l)
+{
+  constexpr int lead = 4 * CNV_BLUR_LEAD(K_X), width = CNV_PIXEL_WIDTH, pitch = CNV_TILE_PITCH(16, width, lead);
+  constexpr TileShape shape = {width + 2 * lead, lead, pitch, width};
+  __shared__ TileParams params;
+  __shared__ alignas(8) uint64_t barrier;
+
+  begin_block<uint8_t>(l, shape, params, &barrier);
+  const auto &tile = params.tile;
+  const int lane = threadIdx.x % 32, row = pixel_row(lane / 4), byte = threadIdx.x / 32 * 64 + lane % 4 * 16;
+  const uint4 *words = (const uint4 *)((const uint32_t *)l.bands + tile.bands) + lane;
+  Bands<K_X, true> band_x;
+  Bands<K_Y, true> band_y;
+
+  band_y.load(words);
+  band_x.load(words + K_Y * 32);
+  finish_tile<uint8_t>(l, params, shape, &barrier);
+  const uint8_t *from = cnv_tiles + tile.rows * width + (row + tile.top) * pitch + byte;
+  const PixelLane at = {from - CNV_BLUR_LEAD(K_Y) * pitch, from + lead,
+                        cnv_tiles + output_offset<width>(tile.rows, row, byte), tile.at.y_end - tile.at.y};
+  blur_pixel_rows(params.s, at, pitch, band_x, band_y);
+  store_outputs<uint8_t, width, false>(l, params, shape);
+}
