@@ -170,3 +170,57 @@ cnv_cpu_load_row(const CpuWorker *worker, const CpuTile *tile, int t, int y, flo
   load_outside(&row, row.first, row.inside);
   load_outside(&row, row.inside_end, row.last);
 }
+
+/* ---- columns ---- */
+
+/* Column whose samples a column has. */
+static int
+source_column(const CpuColumns *columns, int column)
+{
+  return cnv_cpu_source(columns->tile, CNV_X, columns->left + column) - columns->left;
+}
+
+void
+cnv_cpu_columns_choose(CpuColumns *columns)
+{
+  const CnvRectJob *job = columns->tile->job;
+
+  columns->first = CLAMP(job->window_x - columns->left, 0, columns->n);
+  columns->last = CLAMP(job->window_x + job->window_width - columns->left, columns->first, columns->n);
+  for (int x = 0; x < columns->n; x++) {
+    int source = source_column(columns, x);
+
+    if (source < columns->first || source >= columns->last) {
+      columns->first = 0;
+      columns->last = columns->n;
+      return;
+    }
+    if (x == columns->first)
+      x = columns->last - 1;
+  }
+}
+
+void
+cnv_cpu_columns_load(const CpuColumns *columns, float *to, int y, int n, int x, int last)
+{
+  const CnvTerm *term = &columns->tile->plane->from->term[0];
+  CpuTile part = *columns->tile;
+
+  /* The tile whose apron begins and ends there. */
+  part.first = columns->left + term->anchor[CNV_X] + x;
+  part.last = columns->left + term->anchor[CNV_X] + last - (term->n[CNV_X] - 1);
+  for (int i = 0; i < n; i++, to += CNV_CPU_CHUNK)
+    cnv_cpu_load_row(columns->worker, &part, 0, cnv_cpu_source(columns->tile, CNV_Y, y + i), to);
+}
+
+void
+cnv_cpu_columns_repeat(const CpuColumns *columns, float *values, gsize size)
+{
+  for (int x = columns->first > 0 ? 0 : columns->last; x < columns->n;
+       x = x + 1 == columns->first ? columns->last : x + 1) {
+    const float *from = values + source_column(columns, x) * size;
+
+    for (gsize i = 0; i < size; i++)
+      values[x * size + i] = from[i];
+  }
+}

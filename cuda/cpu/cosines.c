@@ -19,8 +19,10 @@
 #define SEARCH_ROWS 40 /* taps that the search for it looks at */
 #define WEIGHT_MOST 8  /* times the largest tap: beyond it cosines cancel each other */
 
-#define RESTART 512      /* CpuTerm.restart up to 8 bits */
-#define RESTART_DEEP 128 /* and beyond */
+/* Columns or rows at least after which sums begin anew, and no fewer than the taps: more tiles for many threads, less
+ * beside a region, but more starts. Along rows of more than 8 bits they would not be exact enough for longer. */
+#define RESTART 256
+#define RESTART_DEEP 128
 
 /* Errors that taps as cosines may make: levels, as a mean over noise. */
 #define COSINES_ERROR 4e-5
@@ -178,6 +180,13 @@ cnv_cpu_cosines_fill(CpuCosines *to, const CpuCosineFit *from, float *start)
   }
 }
 
+/* Places that are much the same distance apart, whole bands. */
+static int
+restart_after(int size, int least)
+{
+  return cnv_divide_up(cnv_divide_up(size, MAX(size / least, 1)), CNV_CPU_BAND) * CNV_CPU_BAND;
+}
+
 gboolean
 cnv_cpu_find_cosines(CpuPlane *plane)
 {
@@ -204,6 +213,8 @@ cnv_cpu_find_cosines(CpuPlane *plane)
     if (!term->fit[axis].n)
       return FALSE;
   }
-  term->restart = from->full[0] > 255 ? RESTART_DEEP : RESTART;
+  plane->restart[CNV_X] =
+      restart_after(from->width, from->full[0] > 255 ? RESTART_DEEP : MAX(RESTART, term->from->n[CNV_X]));
+  plane->restart[CNV_Y] = restart_after(from->height, MAX(RESTART, term->from->n[CNV_Y]));
   return TRUE;
 }

@@ -48,7 +48,6 @@ typedef struct {
   int n_steps;
   CpuCosineFit fit[CNV_N_AXES]; /* sliding: of the taps */
   CpuCosines cosines[CNV_N_AXES];
-  int restart;     /* sliding: pixels after which sums along a row are made anew, a multiple of CNV_CPU_BAND */
   float *spectrum; /* fft: of the taps, a strip of columns after the other */
 } CpuTerm;
 
@@ -56,14 +55,22 @@ typedef struct {
 typedef struct {
   const CnvPlan *plan;
   const CnvPlane *from;
-  gboolean dense;    /* all terms as two-dimensional taps */
-  gboolean summed;   /* dense taps of so few steps that rings hold sums of all rows so far, those above the first too */
-  int most_rows;     /* summed: of a tile, for sums to be exact */
-  gboolean sliding;  /* the only term's taps are sums of cosines */
-  CpuFft fft;        /* of tiles of jobs that are large enough */
-  double products;   /* some, that a pixel takes */
-  int slots;         /* rows in all rings */
-  int max_samples;   /* of a tile's row, as fits into cache */
+  gboolean dense;   /* all terms as two-dimensional taps */
+  gboolean summed;  /* dense taps of so few steps that rings hold sums of all rows so far, those above the first too */
+  gboolean sliding; /* the only term's taps are sums of cosines */
+  /* Columns and rows, multiples of these, where sums that run along an axis begin anew, so that their last bits do not
+   * depend on tiles. 0: none do. */
+  int restart[CNV_N_AXES];
+  gboolean coarse; /* the only term's taps have few that stand for them */
+  CpuCoarse few[CNV_N_AXES];
+  gboolean in_16_bits; /* a narrow gaussian of 8 bits */
+  CpuFixed fixed[CNV_N_AXES];
+  gsize short_line, short_stride;      /* numbers of a loaded row, and from row to row of the ring */
+  gsize coarse_stride, blended_stride; /* floats of rows of columns, and of pixels blended along x */
+  CpuFft fft;                          /* of tiles of jobs that are large enough */
+  double products;                     /* some, that a pixel takes */
+  int slots;                           /* rows in all rings */
+  int max_samples;                     /* of a tile's row, as fits into cache */
   int widest;        /* samples of a tile's row, as it is; 0: only the reference filters the plane, or nothing does */
   gsize acc_stride;  /* floats */
   gsize line_length; /* floats of a loaded row with its apron */
@@ -103,17 +110,19 @@ typedef struct {
   float *line;    /* separable: a loaded row with its apron */
   float *scratch; /* another one */
   CpuTermState term[CNV_MAX_TERMS];
-  float *enter, *leave;    /* sliding: a band's rows, of CNV_CPU_CHUNK samples each, that enter sums and leave them */
-  float *down, *along;     /* sums of all columns, and of the band's rows */
-  float *turned, *squares; /* sums down the columns, and along rows, those of a column side by side */
-  float *tile, *strip;     /* fft: rows that are transformed, and some columns of them */
-  float *numbers;          /* a row before, or transformed back */
-  float *lower_line;       /* a row of the lower half with its apron */
-  float *sums_of_terms;    /* products so far, of several terms */
-  gboolean scaled;         /* renormalize: some factor is not 1 */
-  float *weight;           /* of each pixel of a row */
-  double *columns, *cells; /* mosaic: sums of columns of a cell, and of cells */
-  guint8 *unfiltered;      /* pixels of a row whose weight component is 0, so that their input stands */
+  float *enter, *leave;     /* sliding: a band's rows, of CNV_CPU_CHUNK samples each, that enter sums and leave them */
+  float *down, *along;      /* sums of all columns, and of the band's rows */
+  float *turned, *squares;  /* sums down the columns, and along rows, those of a column side by side */
+  gint16 *shorts;           /* in 16 bits: a loaded row with its apron, the ring, two rows of sums */
+  float *blended, *results; /* coarse: rows of columns that are blended, and rows of results blended back along x */
+  float *tile, *strip;      /* fft: rows that are transformed, and some columns of them */
+  float *numbers;           /* a row before, or transformed back */
+  float *lower_line;        /* a row of the lower half with its apron */
+  float *sums_of_terms;     /* products so far, of several terms */
+  gboolean scaled;          /* renormalize: some factor is not 1 */
+  float *weight;            /* of each pixel of a row */
+  double *columns, *cells;  /* mosaic: sums of columns of a cell, and of cells */
+  guint8 *unfiltered;       /* pixels of a row whose weight component is 0, so that their input stands */
 } CpuWorker;
 
 /* The first aligned address of a block that is CNV_CPU_ALIGNMENT larger than its contents. */
@@ -121,6 +130,15 @@ static inline guint8 *
 cnv_cpu_aligned(guint8 *block)
 {
   return block + (CNV_CPU_ALIGNMENT - (guintptr)block % CNV_CPU_ALIGNMENT) % CNV_CPU_ALIGNMENT;
+}
+
+/* Column or row where sums begin anew that reach a tile's first one. */
+static inline int
+cnv_cpu_origin(const CpuTile *tile, int axis)
+{
+  int at = axis == CNV_X ? tile->first : tile->top;
+
+  return at - at % tile->plane->restart[axis];
 }
 
 /* Samples of a row of a tile. */
@@ -179,6 +197,7 @@ cnv_cpu_taps_found(const CnvTerm *term, const CnvRectJob *job, int axis, int at)
 
 /* Zero before the first use. */
 typedef struct {
+  const CpuSimd *simd; /* set by the session */
   CnvPlan *plan[CNV_MAX_PLANS];
   guint n_plans;
   gboolean crowded;  /* made for a crowd of regions, whose tiles are too small for sums to slide */
@@ -208,11 +227,17 @@ CpuTapRange cnv_cpu_run_of(const float *taps, int n);
 #define CNV_CPU_STEP_PRODUCTS 2.5
 
 /* TRUE where all terms have so few steps that sums of rows are faster than taps, and float32 has room for these. Sets
- * n_steps and most_rows. */
+ * n_steps and restart. */
 gboolean cnv_cpu_find_steps(CpuPlane *plane);
 
 /* Finds the steps of dense taps of `channels` floats each; steps NULL: counts them. */
 int cnv_cpu_steps_of(const CnvPlan *plan, const CnvTerm *term, int channels, CpuStep *steps);
+
+/* Finds few taps for those of both axes, as far as the arithmetic's contract allows. Sets few. */
+gboolean cnv_cpu_find_coarse(CpuPlane *plane);
+
+/* Finds taps in 16 bits. Sets fixed. */
+gboolean cnv_cpu_find_fixed(CpuPlane *plane);
 
 /* Finds cosines for the taps of both axes, exact enough for the plane's samples. Sets fit and restart. */
 gboolean cnv_cpu_find_cosines(CpuPlane *plane);
@@ -242,6 +267,12 @@ void cnv_cpu_tile_run(CpuWorker *worker, const CpuTile *tile);
 /* The same of a plane that is sliding, once its term is started. */
 void cnv_cpu_slide(CpuWorker *worker, const CpuTile *tile);
 
+/* The same of a plane with coarse taps. */
+void cnv_cpu_coarsen(CpuWorker *worker, const CpuTile *tile);
+
+/* The same of a plane in 16 bits. */
+void cnv_cpu_fix(CpuWorker *worker, const CpuTile *tile);
+
 /* The same of one whose middle is set. */
 void cnv_cpu_fft_run(CpuWorker *worker, const CpuTile *tile);
 
@@ -250,6 +281,23 @@ void cnv_cpu_naive(const CpuTile *tile);
 
 /* Loads row y of the field with the apron of term t, its frames added up; y: -1 for a missing one. */
 void cnv_cpu_load_row(const CpuWorker *worker, const CpuTile *tile, int t, int y, float *row);
+
+/* Pixels of a tile with an apron wider than its taps, counted from the first one's left edge on. */
+typedef struct {
+  const CpuWorker *worker;
+  const CpuTile *tile;
+  int left, n;     /* pixel of the field that the first column is, and how many there are */
+  int first, last; /* columns that are loaded; the others repeat one of these each */
+} CpuColumns;
+
+/* Sets first and last: columns beside the window need not be loaded where each repeats one inside. */
+void cnv_cpu_columns_choose(CpuColumns *columns);
+
+/* Loads n rows of columns x to last - 1, from row y on, CNV_CPU_CHUNK floats apart. */
+void cnv_cpu_columns_load(const CpuColumns *columns, float *to, int y, int n, int x, int last);
+
+/* Fills in the columns that were not loaded, of `size` floats each. */
+void cnv_cpu_columns_repeat(const CpuColumns *columns, float *values, gsize size);
 
 /* mosaic.c: makes the means of the cells that row y of a tile lies in, in acc of its term. Returns the first of its
  * rows that lies in others. */

@@ -27,11 +27,11 @@ typedef struct {
   CpuFrame frame;
 
   CnvRectJobs work;
-  GArray *tiles;              /* CpuTile, of these jobs */
-  guint n_first;              /* tiles that are done before the others, which change other bits of the same words */
-  guint first_tile;           /* of those under way */
-  guint sliding, summed, fft; /* tiles that are done so */
-  guint copied;               /* bits: planes of the frame to be copied */
+  GArray *tiles;    /* CpuTile, of these jobs */
+  guint n_first;    /* tiles that are done before the others, which change other bits of the same words */
+  guint first_tile; /* of those under way */
+  guint sliding, summed, coarse, fixed, fft; /* tiles of CpuPlanes that are so */
+  guint copied;                              /* bits: planes of the frame to be copied */
 } CpuSession;
 
 /* ---- cutting a frame's work ---- */
@@ -44,41 +44,76 @@ is_copy(const CnvPlan *plan)
          cnv_plan_is_identity(plan);
 }
 
-/* Cuts a job into enough tiles to keep all threads at work, yet not so low ones that filling the rings costs more
- * than running them. */
+/* Pixels and rows of a job's tiles: enough tiles to keep all threads at work, yet not so low ones that filling the
+ * rings costs more than running them. */
 static void
-cut_job(CpuSession *self, const CnvRectJob *job, const CpuPlane *plane)
+size_tiles(int threads, const CnvRectJob *job, const CpuPlane *plane, int size[CNV_N_AXES])
 {
-  int threads = (int)self->base.stats.threads, channels = plane->from->channels;
+  int channels = plane->from->channels;
   gboolean fft = cnv_cpu_fft_suits(&plane->fft, job->width * channels, job->height);
   int width = (fft ? plane->fft.width : cnv_cpu_tile_samples(plane, job->width * channels)) / channels;
-  int right = job->x + job->width, bottom = job->y + job->height;
   int total = job->height * cnv_divide_up(job->width, width); /* rows of all columns of tiles */
   int least = cnv_divide_up(total, threads > 1 ? threads * TILES_A_THREAD : 1), most = cnv_divide_up(total, threads);
   int parts = MAX(total / MAX(least, MIN(most, 4 * plane->slots)), 1); /* in turn by all threads, where they suffice */
-  int rows = MIN(cnv_divide_up(total, parts < threads ? parts : parts - parts % threads),
-                 plane->summed ? plane->most_rows : job->height);
+
+  size[CNV_X] = width;
+  size[CNV_Y] = cnv_divide_up(total, parts < threads ? parts : parts - parts % threads);
+  if (fft)
+    size[CNV_Y] = plane->fft.height;
+  else if (plane->summed) /* parts of what is between two starts */
+    size[CNV_Y] = plane->restart[CNV_Y] / cnv_divide_up(plane->restart[CNV_Y], size[CNV_Y]);
+}
+
+/* The same where sums slide. Tiles are as high as sums go down without a new start; there are more than one for each
+ * thread where taps are few beside a tile's width. */
+static void
+size_sliding_tiles(int threads, const CnvRectJob *job, const CpuPlane *plane, int size[CNV_N_AXES])
+{
+  int unit = plane->restart[CNV_X], units = cnv_divide_up(job->width, unit), taps = plane->from->term[0].n[CNV_X];
+  int down = cnv_divide_up(job->height, plane->restart[CNV_Y]), few = cnv_divide_up(threads, down);
+  int many = threads > 1 ? cnv_divide_up(threads * TILES_A_THREAD, down) : 1;
+  int across = MAX(CLAMP(job->width / (4 * taps), few, many),
+                   cnv_divide_up(units * unit, plane->widest / plane->from->channels));
+
+  size[CNV_X] = cnv_divide_up(units, MIN(across, units)) * unit;
+  size[CNV_Y] = plane->restart[CNV_Y];
+}
+
+/* The end of a tile of that size that begins at `at`. Tiles begin where sums do, as far as they can, and no sums go on
+ * beyond. */
+static int
+cut_at(int at, int size, int restart)
+{
+  return restart > 0 ? MIN(at + size, at - at % restart + MAX(size, restart)) : at + size;
+}
+
+static void
+cut_job(CpuSession *self, const CnvRectJob *job, const CpuPlane *plane)
+{
+  int right = job->x + job->width, bottom = job->y + job->height, size[CNV_N_AXES];
   guint before = self->tiles->len;
 
-  rows = fft ? plane->fft.height : rows;
+  gboolean fft = cnv_cpu_fft_suits(&plane->fft, job->width * plane->from->channels, job->height);
+
+  (plane->sliding ? size_sliding_tiles : size_tiles)((int)self->base.stats.threads, job, plane, size);
   for (int top = job->y, end; top < bottom; top = end) {
-    end = cnv_cpu_mosaic_end(plane->from, job, MIN(top + rows, bottom));
-    for (int first = job->x; first < right; first += width) {
-      CpuTile tile = {.frame = &self->frame,
-                      .plane = plane,
-                      .job = job,
-                      .first = first,
-                      .last = MIN(first + width, right),
-                      .top = top,
-                      .bottom = end,
-                      .middle = fft ? (top + end + 1) / 2 : 0};
+    end = fft ? top + size[CNV_Y] : cut_at(top, size[CNV_Y], plane->restart[CNV_Y]);
+    end = cnv_cpu_mosaic_end(plane->from, job, MIN(end, bottom));
+    for (int first = job->x, last; first < right; first = last) {
+      CpuTile tile = {.frame = &self->frame, .plane = plane, .job = job, .first = first, .top = top, .bottom = end};
+
+      last = right - first > size[CNV_X] ? cut_at(first, size[CNV_X], plane->restart[CNV_X]) : right;
+      tile.last = last;
+      tile.middle = fft ? (top + end + 1) / 2 : 0;
 
       g_array_append_val(self->tiles, tile);
     }
   }
   self->sliding += plane->sliding ? self->tiles->len - before : 0;
-  self->fft += fft ? self->tiles->len - before : 0;
   self->summed += plane->summed && !fft ? self->tiles->len - before : 0;
+  self->coarse += plane->coarse ? self->tiles->len - before : 0;
+  self->fixed += plane->in_16_bits ? self->tiles->len - before : 0;
+  self->fft += fft ? self->tiles->len - before : 0;
 }
 
 /* The plane that a job is for; NULL: it is copied. Plans may differ in that. */
@@ -129,7 +164,7 @@ cut(CpuSession *self, const CnvWork *work)
     if (plan->plane[p].plain && plan->plane[p].filtered && plan->plane[p].algorithm != CNV_ALGORITHM_NAIVE)
       self->copied &= ~(1u << plan->plane[p].component[0].plane); /* its tiles write all of it */
   g_array_set_size(self->tiles, 0);
-  self->sliding = self->summed = self->fft = 0;
+  self->sliding = self->summed = self->coarse = self->fixed = self->fft = 0;
   self->n_first = G_MAXUINT;
   cnv_rect_jobs_make(&self->work, work);
   self->base.stats.crowd = MAX(self->base.stats.crowd, self->work.crowd);
@@ -236,6 +271,8 @@ cpu_submit(CnvSession *base, const CnvWork *work, const CnvFrame *in, const CnvF
   stats->frames++;
   stats->sliding += self->sliding;
   stats->summed += self->summed;
+  stats->coarse += self->coarse;
+  stats->fixed += self->fixed;
   stats->fft += self->fft;
   stats->compute_us += ((double)(g_get_monotonic_time() - start) - stats->compute_us) / (double)stats->frames;
   return TRUE;
@@ -343,7 +380,7 @@ cpu_open(const CnvSessionOptions *options, GError **error)
   self->base.history_push = cpu_history_push;
   self->base.wait = cpu_wait;
   self->base.close = cpu_close;
-  self->frame.simd = choose_simd(options->simd);
+  self->frame.simd = self->prepared.simd = choose_simd(options->simd);
   self->n_threads = n_threads;
   self->team = cnv_team_new(n_threads, &cause);
   self->tiles = g_array_new(FALSE, FALSE, sizeof(CpuTile));

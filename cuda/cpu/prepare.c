@@ -14,6 +14,9 @@
 #define PRODUCTS_ANYWAY 10  /* as long as so many products of a sample take loading and storing it */
 #define PRODUCTS_SLIDING 40 /* and sums that slide */
 #define PRODUCTS_NAIVE 1000 /* and one product of the reference */
+#define FIXED_RING 24576    /* bytes of a ring of 16 bits: in the first-level cache */
+#define PRODUCTS_COARSE 12  /* and few taps for wide ones */
+#define COARSE_MAX 4096     /* as TILE_MAX where few taps stand for wide ones: aprons are wide, too */
 #define SLIDING_MAX 8192    /* as TILE_MAX where sums slide: only a band of rows stays in cache */
 
 /* Hands out parts of one block; without a block it only counts. */
@@ -91,7 +94,9 @@ count_products(const CpuPlane *plane)
       products += plane->summed ? CNV_CPU_STEP_PRODUCTS * plane->term[t].n_steps
                                 : (double)n[CNV_X] * n[CNV_Y] * (naive ? PRODUCTS_NAIVE : 1);
     else
-      products += plane->sliding ? PRODUCTS_SLIDING : n[CNV_X] + n[CNV_Y];
+      products += plane->coarse    ? PRODUCTS_COARSE
+                  : plane->sliding ? PRODUCTS_SLIDING
+                                   : (n[CNV_X] + n[CNV_Y]) / (plane->in_16_bits ? 2.0 : 1.0);
   }
   return products * from->channels;
 }
@@ -103,7 +108,7 @@ shape_rows(CpuPlane *plane)
   for (int t = 0; t < plane->from->n_terms; t++) {
     CpuTerm *term = &plane->term[t];
     gsize apron = (term->from->n[CNV_X] - 1) * plane->from->channels;
-    gsize row = plane->acc_stride + (plane->dense ? apron : 0);
+    gsize row = plane->coarse ? plane->blended_stride : plane->acc_stride + (plane->dense ? apron : 0);
 
     plane->line_length = MAX(plane->line_length, plane->acc_stride + apron + CNV_CPU_SLACK);
     /* One cache line more, so that the rows of a column do not share cache sets. */
@@ -112,8 +117,29 @@ shape_rows(CpuPlane *plane)
   }
 }
 
+/* Samples of the widest tile where sums slide: from one place where they begin anew to another. */
+static int
+widest_sliding(const CpuPlane *plane)
+{
+  int unit = plane->restart[CNV_X] * plane->from->channels;
+
+  return CLAMP(SLIDING_MAX / unit, 1, cnv_divide_up(plane->from->width * plane->from->channels, unit)) * unit;
+}
+
+/* The rows of tiles of a plane with few taps for wide ones: up to a blended pixel more at either end, what their apron
+ * takes, and a block that is filtered beyond. */
 static void
-shape_plane(CpuPlane *plane, const CnvPlan *plan, const CnvPlane *from, gboolean slides)
+shape_coarse(CpuPlane *plane)
+{
+  const CpuCoarse *x = &plane->few[CNV_X];
+  int channels = plane->from->channels, blended = plane->widest / channels / x->step + 2 * x->radius + 10;
+
+  plane->blended_stride = (gsize)cnv_divide_up(blended * channels, CNV_CPU_BLOCK) * CNV_CPU_BLOCK + CNV_CPU_BLOCK;
+  plane->coarse_stride = (gsize)blended * channels * x->step + 2 * CNV_CPU_BLOCK;
+}
+
+static void
+shape_plane(CpuPlane *plane, const CnvPlan *plan, const CnvPlane *from, gboolean slides, gboolean fixed)
 {
   int samples = from->width * from->channels, near = 0;
 
@@ -130,17 +156,36 @@ shape_plane(CpuPlane *plane, const CnvPlan *plan, const CnvPlane *from, gboolean
   plane->summed = cnv_cpu_find_steps(plane);
   for (int t = 0; t < from->n_terms && plane->summed; t++)
     plane->term[t].slots++;
-  plane->sliding = slides && cnv_cpu_find_cosines(plane);
+  plane->coarse = slides && cnv_cpu_find_coarse(plane);
+  plane->in_16_bits = fixed && !plane->coarse && cnv_cpu_find_fixed(plane);
+  plane->sliding = slides && !plane->coarse && !plane->in_16_bits && cnv_cpu_find_cosines(plane);
+  if (plane->coarse) {
+    plane->term[0].slots = 2 * plane->few[CNV_Y].radius + CNV_CPU_ROWS;
+    plane->slots = plane->term[0].slots * plane->few[CNV_Y].step;
+  }
+  if (plane->in_16_bits) {
+    plane->slots = from->term[0].n[CNV_Y] + 1;
+    plane->term[0].slots = 0;
+    near = plane->slots * RING_BYTES / FIXED_RING / (int)(sizeof(float) / sizeof(gint16));
+  }
   cnv_cpu_fft_shape(plane);
   if (plane->sliding) {
     plane->term[0].slots = 0;
-    plane->slots = from->term[0].n[CNV_Y]; /* rows that starting loads */
-    plane->max_samples = SLIDING_MAX;
+    plane->widest = widest_sliding(plane);
   } else {
-    plane->max_samples = CLAMP(RING_BYTES / (int)sizeof(float) / near, TILE_MIN, TILE_MAX);
+    plane->max_samples = plane->coarse ? COARSE_MAX : CLAMP(RING_BYTES / (int)sizeof(float) / near, TILE_MIN, TILE_MAX);
+    plane->widest = cnv_cpu_tile_samples(plane, MIN(samples, plane->max_samples));
   }
   plane->products = count_products(plane);
-  plane->widest = MAX(cnv_cpu_tile_samples(plane, MIN(samples, plane->max_samples)), plane->fft.width);
+  plane->widest = MAX(plane->widest, plane->fft.width);
+  if (plane->coarse)
+    shape_coarse(plane);
+  if (plane->in_16_bits) {
+    int blocks = cnv_divide_up(plane->widest, CNV_CPU_BLOCK), apron = (from->term[0].n[CNV_X] - 1) * from->channels;
+
+    plane->short_stride = (gsize)blocks * CNV_CPU_BLOCK + CNV_CPU_ALIGNMENT / sizeof(gint16);
+    plane->short_line = plane->short_stride + cnv_divide_up(apron, CNV_CPU_BLOCK) * CNV_CPU_BLOCK;
+  }
   shape_rows(plane);
 }
 
@@ -221,7 +266,7 @@ lay_out_sliding(CpuWorker *worker, const CpuPlane *plane, Arena *arena)
 {
   const CpuTerm *term = &plane->term[0];
   gsize channels = plane->from->channels;
-  gsize columns = plane->acc_stride + (term->from->n[CNV_X] + 2 * CNV_CPU_BAND) * channels;
+  gsize columns = plane->acc_stride + (plane->restart[CNV_X] + term->from->n[CNV_X] + 2 * CNV_CPU_BAND) * channels;
 
   worker->enter = take(arena, CNV_CPU_BAND * CNV_CPU_CHUNK, sizeof(float));
   worker->leave = take(arena, CNV_CPU_BAND * CNV_CPU_CHUNK, sizeof(float));
@@ -229,6 +274,17 @@ lay_out_sliding(CpuWorker *worker, const CpuPlane *plane, Arena *arena)
   worker->along = take(arena, channels * CNV_CPU_COSINES_STATE(term->fit[CNV_X].n), sizeof(float));
   worker->turned = take(arena, columns * CNV_CPU_BAND, sizeof(float));
   worker->squares = take(arena, CNV_CPU_CHUNK * CNV_CPU_BAND, sizeof(float));
+}
+
+static void
+lay_out_coarse(CpuWorker *worker, const CpuPlane *plane, Arena *arena)
+{
+  worker->enter = take(arena, CNV_CPU_BAND * CNV_CPU_CHUNK, sizeof(float));
+  worker->blended = take(arena, CNV_CPU_BLENDED * plane->coarse_stride, sizeof(float));
+  worker->results = take(arena, 2 * CNV_CPU_ROWS * plane->coarse_stride, sizeof(float));
+  worker->turned = take(arena, plane->few[CNV_X].step * plane->blended_stride, sizeof(float));
+  worker->along = take(arena, plane->blended_stride, sizeof(float));
+  worker->squares = take(arena, CNV_CPU_ROWS * plane->blended_stride, sizeof(float));
 }
 
 static void
@@ -269,6 +325,10 @@ cnv_cpu_worker_lay_out(CpuWorker *worker, const CpuPlane *plane)
   }
   if (plane->sliding)
     lay_out_sliding(worker, plane, &arena);
+  if (plane->coarse)
+    lay_out_coarse(worker, plane, &arena);
+  if (plane->in_16_bits)
+    worker->shorts = take(&arena, plane->short_line + (plane->slots + 2) * plane->short_stride, sizeof(gint16));
   if (plane->fft.columns)
     lay_out_fft(worker, plane, &arena);
   return arena.used;
@@ -356,7 +416,8 @@ cnv_cpu_prepare(CpuPrepared *self, const CnvWork *work, guint n_threads, GError 
     self->worker = g_new0(CpuWorker, n_threads);
   for (guint i = 0; i < self->n_plans; i++)
     for (int p = 0; p < self->plan[i]->n_planes; p++)
-      shape_plane(&self->plane[i * CNV_MAX_PLANES + p], self->plan[i], &self->plan[i]->plane[p], !self->crowded);
+      shape_plane(&self->plane[i * CNV_MAX_PLANES + p], self->plan[i], &self->plan[i]->plane[p], !self->crowded,
+                  self->simd->fixed->load != NULL);
   if (!allocate(self, n_threads, error)) {
     forget_plans(self);
     return FALSE;

@@ -300,12 +300,11 @@ typedef struct {
 } Square;
 
 /* Input row y for rows of output first to last - 1: number i of them takes the tap row y - i. */
-static inline void
-add_row(Square *sums, const float *restrict from, int y, int width, const CpuTaps *taps, const int first,
-        const int last)
+ALWAYS_INLINE void
+add_row(Square *sums, const float *restrict from, int y, const CpuTaps *taps, const int first, const int last)
 {
+  int width = taps->width, channels = taps->channels;
   const float *restrict tap = taps->tap + (gsize)y * width;
-  int channels = taps->channels;
 
   for (int t = 0; t < width; t++, from += channels, tap++)
     for (int v = 0; v < COLUMN_VECTORS; v++) {
@@ -325,8 +324,8 @@ store_square(float *restrict to, gsize stride, const Square *sums)
 }
 
 /* Sums stay in registers. The first and last rows of input are for some rows of output alone. */
-static inline void
-filter_rows(float *restrict to, gsize stride, const float *const *rows, int n, int width, const CpuTaps *taps)
+ALWAYS_INLINE void
+filter_rows(float *restrict to, gsize stride, const float *const *rows, int n, const CpuTaps *taps)
 {
   int height = taps->height;
 
@@ -334,16 +333,16 @@ filter_rows(float *restrict to, gsize stride, const float *const *rows, int n, i
     Square sums = {{{{0}}}};
 
     if (height > 2) {
-      add_row(&sums, rows[0] + x, 0, width, taps, 0, 1);
-      add_row(&sums, rows[1] + x, 1, width, taps, 0, 2);
-      add_row(&sums, rows[2] + x, 2, width, taps, 0, 3);
+      add_row(&sums, rows[0] + x, 0, taps, 0, 1);
+      add_row(&sums, rows[1] + x, 1, taps, 0, 2);
+      add_row(&sums, rows[2] + x, 2, taps, 0, 3);
     }
     for (int y = height > 2 ? 3 : 0; y < (height > 2 ? height : height + 3); y++)
-      add_row(&sums, rows[y] + x, y, width, taps, 0, 4);
+      add_row(&sums, rows[y] + x, y, taps, 0, 4);
     if (height > 2) {
-      add_row(&sums, rows[height] + x, height, width, taps, 1, 4);
-      add_row(&sums, rows[height + 1] + x, height + 1, width, taps, 2, 4);
-      add_row(&sums, rows[height + 2] + x, height + 2, width, taps, 3, 4);
+      add_row(&sums, rows[height] + x, height, taps, 1, 4);
+      add_row(&sums, rows[height + 1] + x, height + 1, taps, 2, 4);
+      add_row(&sums, rows[height + 2] + x, height + 2, taps, 3, 4);
     }
     store_square(to + x, stride, &sums);
   }
@@ -353,7 +352,9 @@ G_STATIC_ASSERT(CNV_CPU_ROWS == 4);
 static void
 filter_column(float *to, gsize stride, const float *const *rows, int n, const CpuTaps *taps)
 {
-  filter_rows(to, stride, rows, n, 1, taps);
+  const CpuTaps column = {.tap = taps->tap, .width = 1, .height = taps->height}; /* one tap a row, at compile time */
+
+  filter_rows(to, stride, rows, n, &column);
 }
 
 /* Of more taps the sum of a row is taken by itself, for that keeps float32 exact over many thousand. */
@@ -362,7 +363,7 @@ add_row_by_itself(float *restrict to, gsize stride, const float *restrict from, 
 {
   Square sums = {{{{0}}}};
 
-  add_row(&sums, from, y, taps->width, taps, 0, CNV_CPU_ROWS);
+  add_row(&sums, from, y, taps, 0, CNV_CPU_ROWS);
   for (int i = 0; i < CNV_CPU_ROWS; i++)
     for (int v = 0; v < COLUMN_VECTORS; v++)
       sums.acc[i][v] += load_vector(to + i * stride + v * LANES);
@@ -373,7 +374,7 @@ static void
 filter_dense(float *restrict to, gsize stride, const float *const *rows, int n, const CpuTaps *taps)
 {
   if (taps->width * taps->height <= FEW_TAPS) {
-    filter_rows(to, stride, rows, n, taps->width, taps);
+    filter_rows(to, stride, rows, n, taps);
     return;
   }
   for (int x = 0; x < n; x += COLUMN_VECTORS * LANES) {
@@ -420,5 +421,7 @@ const CpuSimd G_PASTE(cnv_cpu_simd_, CNV_SIMD) = {
     .dense = filter_dense,
     .steps = filter_steps,
     .cosines = &G_PASTE(cnv_cpu_cosines_, CNV_SIMD),
+    .coarse = &G_PASTE(cnv_cpu_coarse_, CNV_SIMD),
+    .fixed = &G_PASTE(cnv_cpu_fixed_, CNV_SIMD),
     .fft = &G_PASTE(cnv_cpu_fft_, CNV_SIMD),
 };

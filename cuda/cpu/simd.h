@@ -61,6 +61,21 @@ typedef struct {
   float weight;
 } CpuStep;
 
+/* The most samples that are blended to one, the samples that each counts for, and taps for blended ones. */
+#define CNV_CPU_COARSEST 16
+#define CNV_CPU_BLENDED 4
+#define CNV_CPU_BLENDED_BLOCK 64 /* floats that are blended at once */
+#define CNV_CPU_COARSE_TAPS 81
+
+/* Taps of an axis as few taps for blended samples. Blended sample q lies on sample step * q. */
+typedef struct {
+  int step;                                                /* 0: there are no such taps */
+  int radius;                                              /* of the few */
+  float tap[CNV_CPU_COARSE_TAPS + 2 * (CNV_CPU_ROWS - 1)]; /* with zeros before and after them */
+  /* Weight of sample step * q + i in blended sample q - 1 + m; times step: of that one's result in the sample's. */
+  float blend[CNV_CPU_COARSEST][CNV_CPU_BLENDED];
+} CpuCoarse;
+
 /* Symmetric taps as a constant and cosines. With f the samples and R the radius, the weighted sum
  * C(x) = sum of w * cos(omega * k) * f(x + k) over |k| <= R slides by
  *
@@ -77,22 +92,59 @@ typedef struct {
   const float *start; /* of each of the 2 * radius + 1 samples its weight in each C and then in each D */
 } CpuCosines;
 
-/* Rows or columns: the numbers of one step stand side by side. */
+/* n steps down rows or along columns, of n_blocks blocks: CNV_CPU_BAND numbers of one step stand side by side. */
 typedef struct {
   const float *from;   /* of the first step */
-  gsize stride, block; /* floats from step to step, and from block to block of CNV_CPU_BAND numbers */
+  gsize stride, block; /* floats from step to step, and from block to block */
+  int n, n_blocks;
 } CpuSteps;
 
-/* Sums of n_blocks blocks of CNV_CPU_BAND numbers. A block's state is CNV_CPU_COSINES_STATE(n) floats, 0 at first. */
+/* Sums that slide over samples. */
 typedef struct {
-  /* Takes n samples more into sums that are to be started, the first of them number `first` of all. */
-  void (*start)(float *state, const CpuSteps *samples, int first, int n, int n_blocks, const CpuCosines *cosines);
-  /* Makes n sums, the first where the state stands, and slides. enter: samples R + 1 beyond each, leave: R before. */
-  void (*run)(float *to, const CpuSteps *layout, const CpuSteps *enter, const CpuSteps *leave, float *state, int n,
-              int n_blocks, const CpuCosines *cosines);
+  float *to;                 /* of the first step */
+  gsize to_stride, to_block; /* as in CpuSteps */
+  CpuSteps enter;            /* R + 1 beyond each sum */
+  const float *leave;        /* R before it, laid out likewise */
+} CpuRun;
+
+/* A block's state is CNV_CPU_COSINES_STATE(n) floats, 0 at first. */
+typedef struct {
+  /* Takes samples more into sums that are to be started, the first of them number `first` of all. */
+  void (*start)(float *state, const CpuSteps *samples, int first, const CpuCosines *cosines);
+  /* Makes sums, the first where the state stands, and slides. */
+  void (*run)(float *state, const CpuRun *run, const CpuCosines *cosines);
   /* CNV_CPU_BAND rows of as many floats become columns. */
   void (*transpose)(float *to, gsize to_stride, const float *from, gsize from_stride);
 } CpuSimdCosines;
+
+typedef struct {
+  /* Blends `step` rows, stride floats apart, into the sums of CNV_CPU_BLENDED rows; the last of these begins with
+   * them. n is rounded up to CNV_CPU_BLENDED_BLOCK. */
+  void (*blend)(float *const *to, const float *from, gsize stride, int n, const CpuCoarse *coarse);
+  /* Tells n * step pixels apart by their place among `step`: rows of n, stride floats apart. And back. */
+  void (*split)(float *to, gsize stride, const float *from, int n, int step, int channels);
+  void (*join)(float *to, const float *from, gsize stride, int n, int step, int channels);
+} CpuSimdCoarse;
+
+/* Symmetric taps, from the middle on, in 16 bits: of the middle one's tap half. */
+#define CNV_CPU_FIXED_RADIUS 14
+typedef struct {
+  int radius;
+  gint16 tap[CNV_CPU_FIXED_RADIUS + 1];
+} CpuFixed;
+
+/* A sample of 0..255 in 16 bits: 64 units a level, about the middle, so that 256 a level have room. */
+#define CNV_CPU_FIXED_OF(value) ((2 * (value)-255) * 32)
+
+/* Rows and columns in 16 bits; row and column round n up to CNV_CPU_BLOCK. load NULL: there are none. */
+typedef struct {
+  void (*load)(gint16 *to, const guint8 *from, int n);
+  void (*store)(guint8 *to, const gint16 *from, int n); /* 256 units a level */
+  /* from: the first tap's sample of the first output. */
+  void (*row)(gint16 *to, const gint16 *from, int n, const CpuFixed *taps, int channels);
+  /* Two rows of output, stride numbers apart, from 2 * radius + 2 rows. */
+  void (*column)(gint16 *to, gsize stride, const gint16 *const *rows, int n, const CpuFixed *taps);
+} CpuSimdFixed;
 
 /* Between transforms. A complex number is its real and its imaginary part, one after the other. */
 typedef struct {
@@ -136,6 +188,8 @@ typedef struct {
   /* One row of output of dense taps as steps: rows of sums, that above the first tap's row first. */
   void (*steps)(float *to, const float *const *rows, int n, const CpuStep *steps, int n_steps);
   const CpuSimdCosines *cosines;
+  const CpuSimdCoarse *coarse;
+  const CpuSimdFixed *fixed;
   const CpuSimdFft *fft;
 } CpuSimd;
 
@@ -145,4 +199,6 @@ extern const CpuSimd cnv_cpu_simd_avx2;   /* x86-64 alone */
 extern const CpuSimd cnv_cpu_simd_avx512; /* x86-64 alone */
 
 extern const CpuSimdCosines cnv_cpu_cosines_plain, cnv_cpu_cosines_neon, cnv_cpu_cosines_avx2, cnv_cpu_cosines_avx512;
+extern const CpuSimdCoarse cnv_cpu_coarse_plain, cnv_cpu_coarse_neon, cnv_cpu_coarse_avx2, cnv_cpu_coarse_avx512;
+extern const CpuSimdFixed cnv_cpu_fixed_plain, cnv_cpu_fixed_neon, cnv_cpu_fixed_avx2, cnv_cpu_fixed_avx512;
 extern const CpuSimdFft cnv_cpu_fft_plain, cnv_cpu_fft_neon, cnv_cpu_fft_avx2, cnv_cpu_fft_avx512;

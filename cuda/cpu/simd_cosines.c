@@ -42,7 +42,7 @@ store_sums(float *state, Sums s, const int n)
 }
 
 /* Few samples are summed up by themselves first, which keeps float32 exact over many. */
-static inline void
+ALWAYS_INLINE void
 start_vector(float *state, const float *from, gsize stride, const float *weight, int n_samples, const int n)
 {
   Sums all = load_sums(state, n), part;
@@ -67,24 +67,26 @@ start_vector(float *state, const float *from, gsize stride, const float *weight,
   store_sums(state, all, n);
 }
 
-static inline void
-start_blocks(float *state, const CpuSteps *samples, int first, int n_samples, int n_blocks, const CpuCosines *cosines,
-             const int n)
+ALWAYS_INLINE void
+start_blocks(float *state, const CpuSteps *samples, int first, const CpuCosines *cosines, const int n)
 {
   const float *weight = cosines->start + (gsize)first * 2 * n;
 
-  for (int b = 0; b < n_blocks; b++, state += CNV_CPU_COSINES_STATE(n))
+  for (int b = 0; b < samples->n_blocks; b++, state += CNV_CPU_COSINES_STATE(n))
     for (int lane = 0; lane < CNV_CPU_BAND; lane += LANES)
-      start_vector(state + lane, samples->from + b * samples->block + lane, samples->stride, weight, n_samples, n);
+      start_vector(state + lane, samples->from + b * samples->block + lane, samples->stride, weight, samples->n, n);
 }
 
-static inline void
-run_vector(float *restrict to, gsize to_stride, const float *restrict enter, const float *restrict leave, gsize stride,
-           float *restrict state, int n_steps, const CpuCosines *cosines, const int n)
+ALWAYS_INLINE void
+run_vector(float *restrict state, const CpuRun *run, int block, int lane, const CpuCosines *cosines, const int n)
 {
+  float *restrict to = run->to + block * run->to_block + lane;
+  const float *restrict enter = run->enter.from + block * run->enter.block + lane;
+  const float *restrict leave = run->leave + block * run->enter.block + lane;
+  gsize stride = run->enter.stride, to_stride = run->to_stride;
   Sums s = load_sums(state, n);
 
-  for (int i = 0; i < n_steps; i++, to += to_stride, enter += stride, leave += stride) {
+  for (int i = run->enter.n; i > 0; i--, to += to_stride, enter += stride, leave += stride) {
     Vector entering = load_vector(enter), leaving = load_vector(leave), acc = cosines->constant * s.sum;
     Vector edge = (entering - s.entered) - (leaving - s.left), inside = s.entered + leaving;
 
@@ -103,33 +105,32 @@ run_vector(float *restrict to, gsize to_stride, const float *restrict enter, con
   store_sums(state, s, n);
 }
 
-static inline void
-run_blocks(float *to, const CpuSteps *layout, const CpuSteps *enter, const CpuSteps *leave, float *state, int n_steps,
-           int n_blocks, const CpuCosines *cosines, const int n)
+ALWAYS_INLINE void
+run_blocks(float *state, const CpuRun *run, const CpuCosines *given, const int n)
 {
-  for (int b = 0; b < n_blocks; b++, state += CNV_CPU_COSINES_STATE(n))
+  const CpuCosines cosines = *given; /* a copy: what is written could be its own */
+
+  for (int b = 0; b < run->enter.n_blocks; b++, state += CNV_CPU_COSINES_STATE(n))
     for (int lane = 0; lane < CNV_CPU_BAND; lane += LANES)
-      run_vector(to + b * layout->block + lane, layout->stride, enter->from + b * enter->block + lane,
-                 leave->from + b * leave->block + lane, enter->stride, state + lane, n_steps, cosines, n);
+      run_vector(state + lane, run, b, lane, &cosines, n);
 }
 
 static void
-start(float *state, const CpuSteps *samples, int first, int n, int n_blocks, const CpuCosines *cosines)
+start(float *state, const CpuSteps *samples, int first, const CpuCosines *cosines)
 {
   if (cosines->n == CNV_CPU_COSINES_FEW)
-    start_blocks(state, samples, first, n, n_blocks, cosines, CNV_CPU_COSINES_FEW);
+    start_blocks(state, samples, first, cosines, CNV_CPU_COSINES_FEW);
   else
-    start_blocks(state, samples, first, n, n_blocks, cosines, CNV_CPU_COSINES);
+    start_blocks(state, samples, first, cosines, CNV_CPU_COSINES);
 }
 
 static void
-run(float *to, const CpuSteps *layout, const CpuSteps *enter, const CpuSteps *leave, float *state, int n, int n_blocks,
-    const CpuCosines *cosines)
+run(float *state, const CpuRun *what, const CpuCosines *cosines)
 {
   if (cosines->n == CNV_CPU_COSINES_FEW)
-    run_blocks(to, layout, enter, leave, state, n, n_blocks, cosines, CNV_CPU_COSINES_FEW);
+    run_blocks(state, what, cosines, CNV_CPU_COSINES_FEW);
   else
-    run_blocks(to, layout, enter, leave, state, n, n_blocks, cosines, CNV_CPU_COSINES);
+    run_blocks(state, what, cosines, CNV_CPU_COSINES);
 }
 
 /* ---- rows and columns ---- */

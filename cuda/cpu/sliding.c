@@ -8,60 +8,18 @@
 
 #include "plan/arith.h"
 
-/* A tile on its way. Its columns are pixels with the apron, counted from the first of these. */
+/* A tile on its way, from the column on where its sums begin anew. Columns are pixels with the apron, counted from the
+ * first of these. */
 typedef struct {
   CpuWorker *worker;
   const CpuTile *tile;
   const CpuTerm *term;
-  int channels, columns;
-  int first, last; /* columns that are loaded; the others have the sums of one of these */
+  int channels;
+  int origin; /* the tile's first pixel, with those that sums pass on their way to it */
+  CpuColumns columns;
 } Slide;
 
 /* ---- columns ---- */
-
-/* Column whose sums are those of another. */
-static int
-source_column(const Slide *slide, int column)
-{
-  int left = slide->tile->first - slide->term->from->anchor[CNV_X];
-
-  return cnv_cpu_source(slide->tile, CNV_X, left + column) - left;
-}
-
-/* Columns beside the window need no sums of their own where each repeats one of the others. */
-static void
-choose_columns(Slide *slide)
-{
-  const CnvRectJob *job = slide->tile->job;
-  int left = slide->tile->first - slide->term->from->anchor[CNV_X];
-
-  slide->first = CLAMP(job->window_x - left, 0, slide->columns);
-  slide->last = CLAMP(job->window_x + job->window_width - left, slide->first, slide->columns);
-  for (int x = 0; x < slide->columns; x++) {
-    int source = source_column(slide, x);
-
-    if (source < slide->first || source >= slide->last) {
-      slide->first = 0;
-      slide->last = slide->columns;
-      return;
-    }
-    if (x == slide->first)
-      x = slide->last - 1;
-  }
-}
-
-/* Loads n rows of columns x to last - 1, from row y on. */
-static void
-load_rows(const Slide *slide, float *to, int y, int n, int x, int last)
-{
-  CpuTile part = *slide->tile;
-
-  /* The tile whose apron begins and ends there. */
-  part.last = part.first + last - (slide->term->from->n[CNV_X] - 1);
-  part.first += x;
-  for (int i = 0; i < n; i++, to += CNV_CPU_CHUNK)
-    cnv_cpu_load_row(slide->worker, &part, 0, cnv_cpu_source(slide->tile, CNV_Y, y + i), to);
-}
 
 /* Columns that are loaded at a time: whole blocks of samples. */
 static int
@@ -79,66 +37,60 @@ blocks_of(const Slide *slide, int columns)
 static float *
 state_of(const Slide *slide, int x)
 {
-  int block = (x - slide->first) * slide->channels / CNV_CPU_BAND;
+  int block = (x - slide->columns.first) * slide->channels / CNV_CPU_BAND;
 
   return slide->worker->down + (gsize)block * CNV_CPU_COSINES_STATE(slide->term->cosines[CNV_Y].n);
 }
 
-/* Sums of all columns, for the tile's first row. */
+/* Sums of all columns, for row y. */
 static void
-start_columns(const Slide *slide)
+start_columns(const Slide *slide, int y)
 {
   const CpuSimdCosines *simd = slide->tile->frame->simd->cosines;
   const CpuCosines *cosines = &slide->term->cosines[CNV_Y];
-  CpuSteps rows = {slide->worker->enter, CNV_CPU_CHUNK, CNV_CPU_BAND};
-  int top = slide->tile->top - slide->term->from->anchor[CNV_Y], n_rows = 2 * cosines->radius + 1;
+  int top = y - slide->term->from->anchor[CNV_Y], n_rows = 2 * cosines->radius + 1;
 
-  for (int x = slide->first, chunk = chunk_of(slide); x < slide->last; x += chunk) {
-    int last = MIN(x + chunk, slide->last), blocks = blocks_of(slide, last - x);
+  for (int x = slide->columns.first, chunk = chunk_of(slide); x < slide->columns.last; x += chunk) {
+    int last = MIN(x + chunk, slide->columns.last);
+    CpuSteps rows = {slide->worker->enter, CNV_CPU_CHUNK, CNV_CPU_BAND, 0, blocks_of(slide, last - x)};
 
-    memset(state_of(slide, x), 0, blocks * CNV_CPU_COSINES_STATE(cosines->n) * sizeof(float));
+    memset(state_of(slide, x), 0, rows.n_blocks * CNV_CPU_COSINES_STATE(cosines->n) * sizeof(float));
     for (int at = 0; at < n_rows; at += CNV_CPU_BAND) {
-      int n = MIN(CNV_CPU_BAND, n_rows - at);
-
-      load_rows(slide, slide->worker->enter, top + at, n, x, last);
-      simd->start(state_of(slide, x), &rows, at, n, blocks, cosines);
+      rows.n = MIN(CNV_CPU_BAND, n_rows - at);
+      cnv_cpu_columns_load(&slide->columns, slide->worker->enter, top + at, rows.n, x, last);
+      simd->start(state_of(slide, x), &rows, at, cosines);
     }
   }
 }
 
-/* Sums down the columns for a band of rows from y on, those of a column side by side. */
+/* Sums down the columns for a band of rows, y to end - 1, those of a column side by side. */
 static void
-slide_down(const Slide *slide, int y)
+slide_down(const Slide *slide, int y, int end)
 {
   const CpuSimdCosines *simd = slide->tile->frame->simd->cosines;
   const CpuCosines *cosines = &slide->term->cosines[CNV_Y];
   CpuWorker *worker = slide->worker;
   gsize pixel = (gsize)slide->channels * CNV_CPU_BAND;
-  CpuSteps square = {NULL, CNV_CPU_BAND, CNV_CPU_SQUARE};
-  int above = y - slide->term->from->anchor[CNV_Y], rows = MIN(CNV_CPU_BAND, slide->tile->bottom - y);
+  int above = y - slide->term->from->anchor[CNV_Y], rows = end - y;
 
-  for (int x = slide->first, chunk = chunk_of(slide); x < slide->last; x += chunk) {
-    int last = MIN(x + chunk, slide->last), blocks = blocks_of(slide, last - x);
-    CpuSteps enter = {worker->enter, CNV_CPU_CHUNK, CNV_CPU_BAND}, leave = {worker->leave, CNV_CPU_CHUNK, CNV_CPU_BAND};
+  for (int x = slide->columns.first, chunk = chunk_of(slide); x < slide->columns.last; x += chunk) {
+    int last = MIN(x + chunk, slide->columns.last), blocks = blocks_of(slide, last - x);
+    CpuSteps enter = {worker->enter, CNV_CPU_CHUNK, CNV_CPU_BAND, rows, blocks};
+    CpuRun run = {worker->squares, CNV_CPU_BAND, CNV_CPU_SQUARE, enter, worker->leave};
     float *to = worker->turned + x * pixel;
 
-    load_rows(slide, worker->enter, above + 2 * cosines->radius + 1, rows, x, last);
-    load_rows(slide, worker->leave, above, rows, x, last);
-    simd->run(worker->squares, &square, &enter, &leave, state_of(slide, x), rows, blocks, cosines);
+    cnv_cpu_columns_load(&slide->columns, worker->enter, above + 2 * cosines->radius + 1, rows, x, last);
+    cnv_cpu_columns_load(&slide->columns, worker->leave, above, rows, x, last);
+    simd->run(state_of(slide, x), &run, cosines);
     for (int b = 0; b < blocks; b++, to += CNV_CPU_SQUARE)
       simd->transpose(to, CNV_CPU_BAND, worker->squares + b * CNV_CPU_SQUARE, CNV_CPU_BAND);
   }
-  for (int x = 0; x < slide->columns; x++) {
-    if (x == slide->first)
-      x = slide->last;
-    if (x < slide->columns)
-      memcpy(worker->turned + x * pixel, worker->turned + source_column(slide, x) * pixel, pixel * sizeof(float));
-  }
+  cnv_cpu_columns_repeat(&slide->columns, worker->turned, pixel);
 }
 
 /* ---- rows ---- */
 
-/* Sums along the rows of a band, which become rows of the term's sums. They are started anew now and then. */
+/* Sums along the rows of a band, which become rows of the term's sums from the tile's first pixel on. */
 static void
 slide_along(const Slide *slide)
 {
@@ -146,21 +98,23 @@ slide_along(const Slide *slide)
   const CpuCosines *cosines = &slide->term->cosines[CNV_X];
   CpuWorker *worker = slide->worker;
   gsize pixel = (gsize)slide->channels * CNV_CPU_BAND, stride = slide->tile->plane->acc_stride;
-  int n_taps = 2 * cosines->radius + 1, width = slide->tile->last - slide->tile->first, chunk = chunk_of(slide);
+  int n_taps = 2 * cosines->radius + 1, chunk = chunk_of(slide), restart = slide->tile->plane->restart[CNV_X];
+  int first = slide->tile->first - slide->origin, last = slide->tile->last - slide->origin;
 
-  for (int x = 0, end; x < width; x = end) {
-    CpuSteps steps = {NULL, pixel, CNV_CPU_BAND};
-    CpuSteps enter = {worker->turned + (x + n_taps) * pixel, pixel, CNV_CPU_BAND};
-    CpuSteps leave = {worker->turned + x * pixel, pixel, CNV_CPU_BAND};
-    float *acc = worker->term[0].acc + (gsize)x * slide->channels;
+  for (int x = 0, end; x < last; x = end) {
+    CpuSteps taps = {worker->turned + x * pixel, pixel, CNV_CPU_BAND, n_taps, slide->channels};
+    CpuRun run = {worker->squares, pixel, CNV_CPU_BAND, taps, taps.from};
+    float *acc = worker->term[0].acc + (gsize)MAX(x - first, 0) * slide->channels;
 
-    if (x % slide->term->restart == 0) {
+    if (x % restart == 0) {
       memset(worker->along, 0, slide->channels * CNV_CPU_COSINES_STATE(cosines->n) * sizeof(float));
-      simd->start(worker->along, &leave, 0, n_taps, slide->channels, cosines);
+      simd->start(worker->along, &taps, 0, cosines);
     }
-    end = MIN(MIN(x + chunk, width), (x / slide->term->restart + 1) * slide->term->restart);
-    simd->run(worker->squares, &steps, &enter, &leave, worker->along, end - x, slide->channels, cosines);
-    for (int i = 0; i < blocks_of(slide, end - x); i++, acc += CNV_CPU_BAND)
+    end = MIN(MIN(x + chunk, x < first ? first : last), x - x % restart + restart);
+    run.enter.from += n_taps * pixel;
+    run.enter.n = end - x;
+    simd->run(worker->along, &run, cosines);
+    for (int i = 0; x >= first && i < blocks_of(slide, end - x); i++, acc += CNV_CPU_BAND)
       simd->transpose(acc, stride, worker->squares + i * CNV_CPU_SQUARE, CNV_CPU_BAND);
   }
 }
@@ -169,14 +123,19 @@ void
 cnv_cpu_slide(CpuWorker *worker, const CpuTile *tile)
 {
   const CpuTerm *term = &tile->plane->term[0];
-  Slide slide = {worker, tile, term, tile->plane->from->channels, tile->last - tile->first + term->from->n[CNV_X] - 1};
+  int x = cnv_cpu_origin(tile, CNV_X), y = cnv_cpu_origin(tile, CNV_Y);
+  CpuColumns columns = {worker, tile, x - term->from->anchor[CNV_X], tile->last - x + term->from->n[CNV_X] - 1};
+  Slide slide = {worker, tile, term, tile->plane->from->channels, x, columns};
 
-  choose_columns(&slide);
-  start_columns(&slide);
-  for (int y = tile->top; y < tile->bottom; y += CNV_CPU_BAND) {
-    slide_down(&slide, y);
+  cnv_cpu_columns_choose(&slide.columns);
+  start_columns(&slide, y);
+  for (int end; y < tile->bottom; y = end) {
+    end = MIN(y + CNV_CPU_BAND, y < tile->top ? tile->top : tile->bottom);
+    slide_down(&slide, y, end);
+    if (y < tile->top)
+      continue;
     slide_along(&slide);
-    for (int i = 0; i < CNV_CPU_BAND && y + i < tile->bottom; i++)
+    for (int i = 0; y + i < end; i++)
       cnv_cpu_store_row(worker, tile, y + i, cnv_cpu_combine(worker, tile, y + i, i));
   }
 }

@@ -7,6 +7,7 @@
 
 #define SUM_MOST 524288  /* of a column, twice: 64 times as much is exact in float32 */
 #define SUMMED_LEAST 100 /* dense taps */
+#define RESTART 128      /* rows: few beside those that a tile makes, many beside those of the taps */
 
 /* By the column, so that sums stay small. */
 int
@@ -44,6 +45,7 @@ cnv_cpu_find_steps(CpuPlane *plane)
     if (taps < SUMMED_LEAST || CNV_CPU_STEP_PRODUCTS * term->n_steps > taps || 3 * term->slots > most_rows)
       return FALSE;
   }
-  plane->most_rows = most_rows - plane->slots;
-  return plane->most_rows > 0;
+  for (plane->restart[CNV_Y] = RESTART; plane->restart[CNV_Y] > most_rows - plane->slots;)
+    plane->restart[CNV_Y] /= 2;
+  return plane->restart[CNV_Y] > 0;
 }

@@ -5,7 +5,21 @@
  */
 #include "cpu/cpu.h"
 
-/* The next row of a ring of sums: those of the row before and one more row. The first is 0. */
+/* The sums above a tile's first row of taps. */
+static void
+start_sums(const CpuWorker *worker, const CpuTile *tile, int t, float *to)
+{
+  const CnvTerm *term = tile->plane->term[t].from;
+  int n = cnv_cpu_samples(tile) + (term->n[CNV_X] - 1) * tile->plane->from->channels;
+
+  memset(to, 0, tile->plane->term[t].ring_stride * sizeof(float));
+  for (int y = cnv_cpu_origin(tile, CNV_Y); y < tile->top; y++) {
+    cnv_cpu_load_row(worker, tile, t, cnv_cpu_source(tile, CNV_Y, y - term->anchor[CNV_Y]), worker->line);
+    tile->frame->simd->add_scaled(to, worker->line, 1, n);
+  }
+}
+
+/* The next row of a ring of sums: those of the row before and one more row. */
 static void
 sum_row(CpuWorker *worker, const CpuTile *tile, int t, int k, float *to)
 {
@@ -14,7 +28,7 @@ sum_row(CpuWorker *worker, const CpuTile *tile, int t, int k, float *to)
   int y = tile->top - term->from->anchor[CNV_Y] + k - 1;
 
   if (k == 0) {
-    memset(to, 0, term->ring_stride * sizeof(float));
+    start_sums(worker, tile, t, to);
     return;
   }
   cnv_cpu_load_row(worker, tile, t, cnv_cpu_source(tile, CNV_Y, y), to);
@@ -142,6 +156,14 @@ cnv_cpu_tile_run(CpuWorker *worker, const CpuTile *tile)
   start_terms(worker, tile);
   if (plane->from->cell[CNV_X]) {
     run_mosaic(worker, tile);
+    return;
+  }
+  if (plane->in_16_bits) {
+    cnv_cpu_fix(worker, tile);
+    return;
+  }
+  if (plane->coarse) {
+    cnv_cpu_coarsen(worker, tile);
     return;
   }
   if (tile->middle) {

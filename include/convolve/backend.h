@@ -42,6 +42,8 @@ typedef struct {
   guint threads;   /* cpu: that the last frame was worth */
   guint64 sliding; /* cpu: tiles of all frames that were done by sums that slide (cpu/sliding.c) */
   guint64 summed;  /* cpu: and of dense taps by sums of columns */
+  guint64 coarse;  /* cpu: and by few taps that stand for wide ones (cpu/coarse.c) */
+  guint64 fixed;   /* cpu: and in 16 bits (cpu/fixed.c) */
   guint64 fft;     /* cpu: and by Fourier transforms */
   guint crowd;     /* the most regions that met in a block where they were joined, see work.h; 0: none were */
 } CnvSessionStats;

@@ -247,6 +247,17 @@ def show(row):
     print(LINE.format(row['peer'], row['format'], setting, *numbers, spread, *cpu, *plain, goal), flush=True)
 
 
+def show_table(rows):
+    """Prints the figures as they stand in a README."""
+    print('\n| beside | format | setting | ours, ms | theirs, ms | theirs / ours | least to most | goal |')
+    print('|---|---|---|---|---|---|---|---|')
+    for row in rows:
+        goal = f"{row['goal']}, {'met' if row['ratio'] >= row['goal'] else 'missed'}" if row['goal'] else ''
+        setting = row['their_setting'] if len(row['their_setting']) < 40 else row['their_setting'].split('=')[0]
+        print(f"| {row['peer']} | {row['format']} | `{setting}` | {row['ours_ms']:.2f} | {row['theirs_ms']:.2f} | "
+              f"{row['ratio']:.2f} | {row['ratio_least']:.2f} to {row['ratio_most']:.2f} | {goal} |")
+
+
 def parse_arguments():
     parser = argparse.ArgumentParser(description='Times the CPU engine beside other blurs.')
     available = len(os.sched_getaffinity(0))
@@ -288,6 +299,7 @@ def main():
         machine = Machine(arguments.threads, pathlib.Path(folder))
         rows = measure_all(machine, arguments)
         show_small(machine, arguments.rounds)
+    show_table(rows)
     if arguments.output and rows:
         with open(arguments.output, 'w', newline='', encoding='utf-8') as file:
             writer = csv.DictWriter(file, rows[0].keys())

@@ -499,6 +499,8 @@ kernels_suite(void)
   suite_add_tcase(suite, test_time_tcase());
   suite_add_tcase(suite, test_sessions_tcase());
   suite_add_tcase(suite, test_changes_tcase());
+  suite_add_tcase(suite, test_cuts_tcase());
+  suite_add_tcase(suite, test_gaussians_tcase());
   return suite;
 }
 

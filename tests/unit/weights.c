@@ -245,7 +245,7 @@ row_of_pixels_at(int i)
 
 /* Row or column of A that is output or sample i of 16. */
 static int
-place_at(const Fixture *f, CnvAxis axis, int i)
+place_at(const Fixture *f, int axis, int i)
 {
   if (axis == CNV_X)
     return neighbour_at(i);

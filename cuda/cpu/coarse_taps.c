@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Wide taps as few: a spline blends samples to one in so many, few taps filter these, and the spline blends the
+ * results back. The few taps are those that come nearest to the many, by least squares over all places between two
+ * blended samples. What they cannot make is the step that a truncated gaussian ends in, which they smooth over some
+ * samples; so a narrow one has no such taps.
+ */
+#include "cpu/cpu.h"
+
+#include <math.h>
+
+#include "plan/arith.h"
+
+/* Errors that such taps may make: levels, as a mean over noise, and at most. */
+#define COARSE_ERROR 0.007
+#define COARSE_ERROR_MOST 0.9
+
+#define BOXES 4                                        /* that the spline is made of */
+#define REACH(step) (BOXES * ((step)-1) / 2)           /* of the spline to either side */
+#define REPLY(step) (4 * (step))                       /* and of what one tap makes of it */
+#define MIDDLE (CNV_RADIUS_MAX + 8 * CNV_CPU_COARSEST) /* of arrays of values */
+#define VALUES (2 * MIDDLE + 1)
+
+typedef struct {
+  int step, radius; /* of the few taps */
+  double spline[REACH(CNV_CPU_COARSEST) * 2 + 1];
+  double reply[CNV_CPU_COARSEST][VALUES]; /* weights of the samples around each place where one tap is 1, alone */
+  double wanted[VALUES];
+  double factor[CNV_CPU_COARSE_TAPS][CNV_CPU_COARSE_TAPS]; /* Cholesky's, of the normal equations */
+  double tap[CNV_CPU_COARSE_TAPS];
+  double sum;           /* of the taps that are wanted, here 1 */
+  double square, total; /* of errors: sum of squares, the mean over places, and sum of sizes at the worst one */
+} Search;
+
+static double
+sum_of(const CpuTaps *taps)
+{
+  double sum = 0;
+
+  for (int i = 0; i < taps->width; i++)
+    sum += taps->tap[i];
+  return sum;
+}
+
+static double
+spline_at(const Search *s, int at)
+{
+  return abs(at) <= REACH(s->step) ? s->spline[at + REACH(s->step)] : 0;
+}
+
+static void
+make_spline(Search *s)
+{
+  int n = 1;
+
+  s->spline[0] = 1;
+  for (int box = 0; box < BOXES; box++, n += s->step - 1)
+    for (int i = n + s->step - 2; i >= 0; i--) { /* in place, since it is made of those before it */
+      double sum = 0;
+
+      for (int k = MAX(i - s->step + 1, 0); k <= MIN(i, n - 1); k++)
+        sum += s->spline[k];
+      s->spline[i] = sum / s->step;
+    }
+}
+
+static void
+make_replies(Search *s)
+{
+  memset(s->reply, 0, sizeof s->reply);
+  for (int place = 0; place < s->step; place++)
+    for (int c = -1; c <= 2; c++)
+      for (int k = -REACH(s->step); k <= REACH(s->step); k++)
+        s->reply[place][MIDDLE + s->step * c + k - place] +=
+            s->step * spline_at(s, place - s->step * c) * spline_at(s, k);
+}
+
+/* Sum of the products of the replies with `with`, or with themselves, moved by so many samples. */
+static double
+product(const Search *s, const double *with, int moved)
+{
+  int first = MIDDLE - REPLY(s->step);
+  double sum = 0;
+
+  for (int place = 0; place < s->step; place++)
+    sum += cnv_dot(s->reply[place] + first, (with ? with : s->reply[place]) + first + moved, 2 * REPLY(s->step) + 1);
+  return sum;
+}
+
+/* Solves the normal equations, in which the distance of two taps counts alone. */
+static void
+solve(Search *s)
+{
+  int n = 2 * s->radius + 1, near = 2 * REPLY(s->step) / s->step;
+  double with_other[CNV_CPU_COARSE_TAPS] = {0}, sum = 0;
+
+  for (int i = 0; i < MIN(n, near); i++)
+    with_other[i] = product(s, NULL, i * s->step);
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j <= i; j++) {
+      double left = with_other[i - j] - cnv_dot(s->factor[i], s->factor[j], j);
+
+      s->factor[i][j] = i == j ? sqrt(left) : left / s->factor[j][j];
+    }
+    s->tap[i] = product(s, s->wanted, s->step * (i - s->radius)) - cnv_dot(s->factor[i], s->tap, i);
+    s->tap[i] /= s->factor[i][i];
+  }
+  for (int i = n - 1; i >= 0; i--) {
+    for (int k = i + 1; k < n; k++)
+      s->tap[i] -= s->factor[k][i] * s->tap[k];
+    s->tap[i] /= s->factor[i][i];
+    sum += s->tap[i];
+  }
+  for (int i = 0; i <= s->radius; i++)
+    s->tap[i] = s->tap[n - 1 - i] = (s->tap[i] + s->tap[n - 1 - i]) / 2 / sum;
+}
+
+static void
+measure(Search *s, int radius)
+{
+  int reach = MAX(radius, s->step * s->radius + REPLY(s->step)), near = REPLY(s->step) / s->step;
+
+  s->square = s->total = 0;
+  for (int place = 0; place < s->step; place++) {
+    double square = 0, total = 0;
+
+    for (int k = -reach; k <= reach; k++) {
+      int tap = s->radius + k / s->step;
+      double error = s->wanted[MIDDLE + k];
+
+      for (int i = MAX(tap - near - 1, 0); i <= MIN(tap + near + 1, 2 * s->radius); i++)
+        error -= s->tap[i] * s->reply[place][MIDDLE + k - s->step * (i - s->radius)];
+      square += error * error;
+      total += fabs(error);
+    }
+    s->square += square / s->step;
+    s->total = MAX(s->total, total);
+  }
+}
+
+static void
+fill(CpuCoarse *coarse, const Search *s)
+{
+  *coarse = (CpuCoarse){.step = s->step, .radius = s->radius};
+  for (int i = 0; i <= 2 * s->radius; i++)
+    coarse->tap[CNV_CPU_ROWS - 1 + i] = (float)(s->tap[i] * s->sum);
+  for (int i = 0; i < s->step; i++)
+    for (int m = 0; m < CNV_CPU_BLENDED; m++)
+      coarse->blend[i][m] = (float)spline_at(s, i - s->step * (m - 1));
+}
+
+/* Finds the fewest taps of such errors at most: root of the sum of squares, and sum. */
+static gboolean
+find(CpuCoarse *coarse, Search *s, const CpuTaps *taps, double root, double total)
+{
+  int n = taps->width;
+
+  s->sum = sum_of(taps);
+  memset(s->wanted, 0, sizeof s->wanted);
+  for (int i = 0; i < n; i++)
+    s->wanted[MIDDLE - n / 2 + i] = taps->tap[i] / s->sum;
+  for (s->step = CNV_CPU_COARSEST; s->step > 1; s->step /= 2) {
+    s->radius = n / 2 / s->step + 1;
+    if (2 * s->radius + 1 > CNV_CPU_COARSE_TAPS)
+      return FALSE;
+    make_spline(s);
+    make_replies(s);
+    solve(s);
+    measure(s, n / 2);
+    if (sqrt(s->square) <= root && s->total <= total) {
+      fill(coarse, s);
+      return TRUE;
+    }
+  }
+  return FALSE;
+}
+
+/* The taps themselves. */
+static gboolean
+keep(CpuCoarse *coarse, const CpuTaps *taps)
+{
+  *coarse = (CpuCoarse){.step = 1, .radius = taps->width / 2, .blend = {{0, 1}}};
+  if (taps->width > CNV_CPU_COARSE_TAPS)
+    return FALSE;
+  memcpy(coarse->tap + CNV_CPU_ROWS - 1, taps->tap, taps->width * sizeof(float));
+  return TRUE;
+}
+
+/* TRUE where others can stand for taps, but for errors. */
+static gboolean
+is_fit(const CpuTaps *taps, int anchor)
+{
+  int n = taps->width;
+
+  for (int i = 0; i < n / 2; i++)
+    if (taps->tap[i] != taps->tap[n - 1 - i] || taps->tap[i] < 0)
+      return FALSE;
+  return n % 2 == 1 && anchor == n / 2 && taps->tap[n / 2] > 0;
+}
+
+/* Root of the sum of squares of taps whose sum were 1. */
+static double
+root_of(const CpuTaps *taps)
+{
+  double sum = sum_of(taps), squares = 0;
+
+  for (int i = 0; i < taps->width; i++)
+    squares += taps->tap[i] / sum * taps->tap[i] / sum;
+  return sqrt(squares);
+}
+
+gboolean
+cnv_cpu_find_coarse(CpuPlane *plane)
+{
+  const CnvPlane *from = plane->from;
+  const CnvTerm *term = &from->term[0];
+  CpuTaps taps[CNV_N_AXES];
+  double levels = 0, root[CNV_N_AXES], most;
+  gboolean found;
+  Search *search;
+
+  if (plane->plan->requested != CNV_ALGORITHM_AUTO || plane->dense || from->n_terms > 1 || from->weight >= 0 ||
+      from->combine != CNV_COMBINE_SUM || cnv_border_renormalizes(from->border))
+    return FALSE;
+  for (int axis = 0; axis < CNV_N_AXES; axis++) {
+    taps[axis] = (CpuTaps){.tap = plane->plan->taps + term->taps[axis], .width = term->n[axis]};
+    if (!is_fit(&taps[axis], term->anchor[axis]))
+      return FALSE;
+  }
+  for (int c = 0; c < from->channels; c++)
+    levels = MAX(levels, fabs(from->gain[c]) * from->full[c] * sum_of(&taps[CNV_X]) * sum_of(&taps[CNV_Y]));
+  for (int axis = 0; axis < CNV_N_AXES; axis++)
+    root[axis] = COARSE_ERROR * sqrt(12) / (levels * root_of(&taps[CNV_N_AXES - 1 - axis]));
+  most = COARSE_ERROR_MOST / levels;
+  search = g_new(Search, 1);
+  found = find(&plane->few[CNV_Y], search, &taps[CNV_Y], root[CNV_Y] * M_SQRT1_2, most);
+  if (found && taps[CNV_X].tap == taps[CNV_Y].tap) /* equal axes are stored once */
+    plane->few[CNV_X] = plane->few[CNV_Y];
+  else
+    found = found && find(&plane->few[CNV_X], search, &taps[CNV_X], root[CNV_X] * M_SQRT1_2, most);
+  if (!found) /* all the error that may be down the columns */
+    found = keep(&plane->few[CNV_X], &taps[CNV_X]) && find(&plane->few[CNV_Y], search, &taps[CNV_Y], root[CNV_Y], most);
+  g_free(search);
+  return found;
+}
