@@ -11,7 +11,7 @@
  *                the sum of all taps and P that of the taps that found a sample; by 0, which gives mid-grey, where P
  *                is 0 to within 1e-6 of the sum of all magnitudes. For separable taps axis by axis
  *
- * A mode is a branch of cnv_border_index and its answers to the three questions below; nothing else knows modes by
+ * A mode is a branch of cnv_border_index and its answers to the three questions below; no kernel or loop knows modes by
  * name. This header is plain C without GLib, shared by the CPU engine and the CUDA kernels.
  */
 #pragma once
