@@ -92,14 +92,15 @@ make_plan(guint row, CnvAlgorithm algorithm)
   return plan;
 }
 
-/* Makes the frame of a work with so many threads. */
-static void
+/* Makes the frame of a work with so many threads. Returns TRUE where transforms did some of it. */
+static gboolean
 make(CnvPlan *plan, guint row, gboolean whole, guint n_threads, const TestFrame *in, TestFrame *out)
 {
   const CnvSessionOptions options = {.device = -1, .n_threads = n_threads, .simd = test_options.simd};
   CnvSession *session = cnv_backend_find("cpu")->open(&options, NULL);
   CnvWork work = CNV_WORK_ALL(&plan);
   TestRun run;
+  gboolean transformed;
 
   work.interlaced = rows[row].interlaced;
   work.everything = whole;
@@ -110,8 +111,10 @@ make(CnvPlan *plan, guint row, gboolean whole, guint n_threads, const TestFrame 
   test_run_init(&run, CNV_MEMORY_HOST, in, out);
   ck_assert(cnv_session_submit(session, &work, &run.from, &run.to, NULL) && cnv_session_wait(session, NULL));
   ck_assert_msg(session->stats.threads == n_threads, "row %u: %u threads were not worth it", row, n_threads);
+  transformed = session->stats.fft > 0;
   test_run_finish(&run);
   cnv_session_close(session);
+  return transformed;
 }
 
 /* The first row of a plane in which two frames differ, -1: none. from: a third one, whose pixels stand in the first one
@@ -156,15 +159,17 @@ run_row(guint row, CnvAlgorithm algorithm)
 {
   CnvPlan *plan = make_plan(row, algorithm);
   TestFrame in, first, out;
+  gboolean transformed;
 
   test_frame_init(&in, plan->image.format, plan->image.width, plan->image.height, in_layout);
   test_frame_fill(&in, TEST_NOISE, test_options.seed);
-  make(plan, row, TRUE, 1, &in, &first);
+  transformed = make(plan, row, TRUE, 1, &in, &first);
   for (guint i = 1; i < 2 * G_N_ELEMENTS(threads); i++) {
     gboolean whole = i < G_N_ELEMENTS(threads);
     guint n_threads = threads[i % G_N_ELEMENTS(threads)];
 
-    if (!whole && rows[row].whole_alone)
+    /* A transform rounds all of its tile by all of it, and tiles lie at places of a job, which regions change. */
+    if (!whole && (rows[row].whole_alone || transformed))
       continue;
     make(plan, row, whole, n_threads, &in, &out);
     compare(row, n_threads, &out, &first, whole ? NULL : &in);
