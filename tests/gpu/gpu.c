@@ -191,7 +191,7 @@ stat_number(const Result *result, int chain, const char *field)
   return value;
 }
 
-/* Engines may differ by one level in one sample of a hundred: on a GPU that is up to auto, and so to f16. */
+/* Engines may differ by one level in two samples of a hundred: auto rounds one of a hundred otherwise, on both. */
 static void
 compare_frames(GBytes *a, GBytes *b, const GstVideoInfo *info, const char *what, guint frame)
 {
@@ -206,7 +206,7 @@ compare_frames(GBytes *a, GBytes *b, const GstVideoInfo *info, const char *what,
     ck_assert_msg(abs(error) <= 1, "%s: frame %u byte %" G_GSIZE_FORMAT ": differs by %d", what, frame, i, error);
     different += error != 0;
   }
-  ck_assert_msg(different * 100 <= size / bytes,
+  ck_assert_msg(different * 100 <= 2 * size / bytes,
                 "%s: frame %u: %" G_GSIZE_FORMAT " of %" G_GSIZE_FORMAT " samples differ", what, frame, different,
                 size / bytes);
 }
