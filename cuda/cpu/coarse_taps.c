@@ -12,6 +12,7 @@
 #include "plan/arith.h"
 
 /* Errors that such taps may make: levels, as a mean over noise, and at most. */
+#define EXTENT_LEAST 2 /* of a plane along an axis, in lengths of its taps */
 #define COARSE_ERROR 0.007
 #define COARSE_ERROR_MOST 0.9
 
@@ -214,6 +215,7 @@ cnv_cpu_find_coarse(CpuPlane *plane)
 {
   const CnvPlane *from = plane->from;
   const CnvTerm *term = &from->term[0];
+  const int extent[CNV_N_AXES] = {from->width, from->height};
   CpuTaps taps[CNV_N_AXES];
   double levels = 0, root[CNV_N_AXES], most;
   gboolean found;
@@ -224,7 +226,8 @@ cnv_cpu_find_coarse(CpuPlane *plane)
     return FALSE;
   for (int axis = 0; axis < CNV_N_AXES; axis++) {
     taps[axis] = (CpuTaps){.tap = plane->plan->taps + term->taps[axis], .width = term->n[axis]};
-    if (!is_fit(&taps[axis], term->anchor[axis]))
+    /* Of a plane of few taps' size all levels are nearly alike, and so are errors: 2 % of noise may be one off. */
+    if (!is_fit(&taps[axis], term->anchor[axis]) || extent[axis] < EXTENT_LEAST * term->n[axis])
       return FALSE;
   }
   for (int c = 0; c < from->channels; c++)
