@@ -16,7 +16,7 @@
 #define WIDTH 1920
 #define HEIGHT 1080
 #define N_ROWS 7
-#define MOST 10
+#define MOST 12
 #define TRIES 20 /* noise adds to a time and takes nothing off */
 
 typedef struct {
