@@ -91,9 +91,8 @@ static void
 cut_job(CpuSession *self, const CnvRectJob *job, const CpuPlane *plane)
 {
   int right = job->x + job->width, bottom = job->y + job->height, size[CNV_N_AXES];
-  guint before = self->tiles->len;
-
   gboolean fft = cnv_cpu_fft_suits(&plane->fft, job->width * plane->from->channels, job->height);
+  guint before = self->tiles->len;
 
   (plane->sliding ? size_sliding_tiles : size_tiles)((int)self->base.stats.threads, job, plane, size);
   for (int top = job->y, end; top < bottom; top = end) {

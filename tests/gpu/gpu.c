@@ -191,7 +191,7 @@ stat_number(const Result *result, int chain, const char *field)
   return value;
 }
 
-/* Engines may differ by one level in two samples of a hundred: auto rounds one of a hundred otherwise, on both. */
+/* Engines may differ by one level in one sample of a hundred: on a GPU that is up to auto, and so to f16. */
 static void
 compare_frames(GBytes *a, GBytes *b, const GstVideoInfo *info, const char *what, guint frame)
 {
@@ -206,7 +206,7 @@ compare_frames(GBytes *a, GBytes *b, const GstVideoInfo *info, const char *what,
     ck_assert_msg(abs(error) <= 1, "%s: frame %u byte %" G_GSIZE_FORMAT ": differs by %d", what, frame, i, error);
     different += error != 0;
   }
-  ck_assert_msg(different * 100 <= 2 * size / bytes,
+  ck_assert_msg(different * 100 <= size / bytes,
                 "%s: frame %u: %" G_GSIZE_FORMAT " of %" G_GSIZE_FORMAT " samples differ", what, frame, different,
                 size / bytes);
 }
@@ -231,13 +231,16 @@ static const struct {
     {"CUDA to system", "cudaupload ! " CUDA_MEMORY " ! ", " ! video/x-raw", FALSE, TRUE},
 };
 
+/* Gaussians, the default, in float32 on the CPU, where auto rounds some samples otherwise, too. */
 static char *
 chain_text(int chain, int frames, const char *format, int width, int height, const char *settings, guint path,
            const char *backend)
 {
   char *source = g_strdup_printf(SOURCE, chain, frames, format, width, height);
-  char *text = g_strdup_printf("%s%scudaconvolve name=c%d backend=%s %s%s ! appsink name=out%d", source,
-                               paths[path].before, chain, backend, settings, paths[path].after, chain);
+  gboolean in_float32 = g_str_equal(backend, "cpu") && !strstr(settings, "filter=");
+  char *text =
+      g_strdup_printf("%s%scudaconvolve name=c%d backend=%s %s%s%s ! appsink name=out%d", source, paths[path].before,
+                      chain, backend, in_float32 ? "algorithm=separable " : "", settings, paths[path].after, chain);
 
   g_free(source);
   return text;

@@ -181,13 +181,13 @@ inexact_share(const TestVariant *v)
   return v->algorithm == CNV_ALGORITHM_TENSOR ? TENSOR_INEXACT_SHARE : INEXACT_SHARE;
 }
 
-/* Errors come together, tensor's above all: samples of small frames are much alike. */
+/* tensor's errors come together: samples of small frames are much alike. */
 static double
 inexact_allowed(const TestVariant *v, guint64 samples)
 {
   const double mean = samples * inexact_share(v), deviations = v->algorithm == CNV_ALGORITHM_TENSOR ? 5 : 3;
 
-  return mean + deviations * sqrt(mean) + 2;
+  return mean + deviations * sqrt(mean) + 1;
 }
 
 static void
