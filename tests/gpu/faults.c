@@ -142,17 +142,26 @@ check_message(const Stream *s, gboolean ours, gboolean for_good)
     wrong("the error has no call or no remedy: %s", s->error);
 }
 
-/* GLib keeps threads of pads' tasks for the next task. */
+/* The pool of pads' tasks keeps a thread for half a second, in case there is another task; GLib then keeps it. */
+#define IDLE_THREAD_MS 3000
+
+/* names: to add their names to, or NULL. */
 static guint
-count_threads(void)
+count_threads(GString *names)
 {
+  const char *thread;
   GDir *dir;
   guint n = 0;
 
   g_thread_pool_stop_unused_threads();
   dir = g_dir_open("/proc/self/task", 0, NULL);
-  while (dir && g_dir_read_name(dir))
+  while (dir && (thread = g_dir_read_name(dir))) {
+    g_autofree char *path = g_build_filename("/proc/self/task", thread, "comm", NULL), *name = NULL;
+
+    if (names && g_file_get_contents(path, &name, NULL, NULL))
+      g_string_append_printf(names, " %s", g_strchomp(name));
     n++;
+  }
   if (dir)
     g_dir_close(dir);
   return n;
@@ -166,16 +175,21 @@ static void
 check_left(gboolean lost)
 {
   StandinCount now = driver->count();
-  guint threads = count_threads();
+  guint threads = count_threads(NULL);
 
   if (now.entered != before.entered)
     wrong("%u contexts are left current", now.entered);
-  for (int i = 0; threads > threads_before && i < 100; i++) { /* one that is joined can still be seen */
+  for (int i = 0; threads > threads_before && i < IDLE_THREAD_MS; i++) {
     g_usleep(1000);
-    threads = count_threads();
+    threads = count_threads(NULL);
   }
-  if (threads > threads_before)
-    wrong("%u threads are left", threads - threads_before);
+  if (threads > threads_before) {
+    GString *names = g_string_new("of");
+
+    count_threads(names);
+    wrong("%u threads are left, %s", threads - threads_before, names->str);
+    g_string_free(names, TRUE);
+  }
   if (!lost && (now.modules > before.modules || now.streams > before.streams || now.events > before.events ||
                 now.textures > before.textures || now.allocations > before.allocations || now.pinned > before.pinned))
     wrong("left over: %u modules, %u streams, %u events, %u textures, %u allocations, %u of the host",
@@ -298,7 +312,7 @@ run_well(const Job *job, Frames *expected)
     calls = MIN(calls, s.calls_to_first);
     stream_close(&s);
     before = driver->count();
-    threads_before = count_threads();
+    threads_before = count_threads(NULL);
     check_reports();
   }
   return calls;
