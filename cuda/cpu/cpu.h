@@ -65,7 +65,7 @@ typedef struct {
   CpuCoarse few[CNV_N_AXES];
   gboolean in_16_bits; /* a narrow gaussian of 8 bits */
   CpuFixed fixed[CNV_N_AXES];
-  gsize short_line, short_stride;      /* numbers of a loaded row, and from row to row of the ring */
+  gsize short_odd, short_stride;       /* numbers from even samples to odd ones, and from row to row */
   gsize coarse_stride, blended_stride; /* floats of rows of columns, and of pixels blended along x */
   CpuFft fft;                          /* of tiles of jobs that are large enough */
   double products;                     /* some, that a pixel takes */
@@ -113,7 +113,8 @@ typedef struct {
   float *enter, *leave;     /* sliding: a band's rows, of CNV_CPU_CHUNK samples each, that enter sums and leave them */
   float *down, *along;      /* sums of all columns, and of the band's rows */
   float *turned, *squares;  /* sums down the columns, and along rows, those of a column side by side */
-  gint16 *shorts;           /* in 16 bits: a loaded row with its apron, the ring, two rows of sums */
+  gint16 *shorts;           /* in 16 bits: a loaded row with its apron, the ring, rows of sums */
+  int *sources;             /* of the loaded row's pixels */
   float *blended, *results; /* coarse: rows of columns that are blended, and rows of results blended back along x */
   float *tile, *strip;      /* fft: rows that are transformed, and some columns of them */
   float *numbers;           /* a row before, or transformed back */
@@ -238,6 +239,10 @@ gboolean cnv_cpu_find_coarse(CpuPlane *plane);
 
 /* Finds taps in 16 bits. Sets fixed. */
 gboolean cnv_cpu_find_fixed(CpuPlane *plane);
+
+/* The rows of such tiles, once `widest` is known; and what a thread needs for them. */
+void cnv_cpu_fixed_shape(CpuPlane *plane);
+gsize cnv_cpu_fixed_numbers(const CpuPlane *plane);
 
 /* Finds cosines for the taps of both axes, exact enough for the plane's samples. Sets fit and restart. */
 gboolean cnv_cpu_find_cosines(CpuPlane *plane);

@@ -14,6 +14,8 @@
 #define DOWN 256.0  /* and of sums down columns */
 #define SLACK 1e-5  /* of gains that are 1 */
 
+#define MOST_SLOTS (2 * CNV_CPU_FIXED_RADIUS + CNV_CPU_ROWS)
+
 /* ---- taps ---- */
 
 static gboolean
@@ -25,6 +27,7 @@ find_axis(CpuFixed *fixed, const CpuPlane *plane, int axis, double gain)
   double sum = 0, rest = gain / 2;
 
   fixed->radius = n / 2;
+  fixed->channels = plane->from->channels;
   if (n % 2 == 0 || term->anchor[axis] != n / 2 || fixed->radius > CNV_CPU_FIXED_RADIUS)
     return FALSE;
   for (int i = 0; i < n; i++) {
@@ -67,72 +70,149 @@ cnv_cpu_find_fixed(CpuPlane *plane)
 
 /* ---- tiles ---- */
 
-/* Loads pixels first to last - 1 of row y of the field, -1 for a missing one. */
+void
+cnv_cpu_fixed_shape(CpuPlane *plane)
+{
+  int slack = CNV_CPU_FIXED_BLOCK, apron = (plane->fixed[CNV_X].radius + 1) * plane->from->channels;
+
+  plane->short_odd = (gsize)cnv_divide_up(plane->widest / 2 + apron, slack) * slack + slack;
+  /* An odd number of cache lines and a half: the rows of a column share neither cache sets nor banks. */
+  plane->short_stride = 2 * plane->short_odd + CNV_CPU_ALIGNMENT / sizeof(gint16) * 3 / 2;
+}
+
+gsize
+cnv_cpu_fixed_numbers(const CpuPlane *plane)
+{
+  return (1 + plane->slots + CNV_CPU_ROWS) * plane->short_stride + 2 * CNV_CPU_FIXED_BLOCK;
+}
+
+/* A loaded row of a tile with its apron, from an even number of samples before the tile on. */
+typedef struct {
+  gint16 *to;      /* pixel `first` */
+  int first, last; /* pixels */
+  int inside, end; /* those that lie in the window */
+} Line;
+
+static Line
+find_line(const CpuWorker *worker, const CpuTile *tile)
+{
+  int reach = tile->plane->fixed[CNV_X].radius, window = tile->job->window_x;
+  Line line = {worker->shorts + CNV_CPU_FIXED_BLOCK, tile->first - (reach + 1) / 2 * 2, tile->last + reach};
+
+  line.inside = CLAMP(window, line.first, line.last);
+  line.end = CLAMP(window + tile->job->window_width, line.inside, line.last);
+  for (int x = line.first; x < line.last; x++)
+    worker->sources[x - line.first] = cnv_cpu_source(tile, CNV_X, x);
+  return line;
+}
+
+/* Pixels first to last - 1, one by one. row NULL: a missing one. */
 static void
-load_row(const CpuWorker *worker, const CpuTile *tile, int y)
+load_pixels(const CpuWorker *worker, const CpuTile *tile, const Line *line, int first, int last, const guint8 *row)
 {
   const CnvPlane *plane = tile->plane->from;
-  const CnvRectJob *job = tile->job;
-  int channels = plane->channels, reach = tile->plane->fixed[CNV_X].radius;
-  int first = tile->first - reach, last = tile->last + reach;
-  int inside = CLAMP(job->window_x, first, last), end = CLAMP(job->window_x + job->window_width, inside, last);
-  gint16 *line = worker->shorts;
-  const guint8 *row = cnv_component_at(&tile->frame->source[0], &plane->component[0], job, 0, MAX(y, 0));
+  int channels = plane->channels, i = (first - line->first) * channels;
 
-  if (y < 0)
-    inside = end = first;
-  tile->frame->simd->fixed->load(line + (inside - first) * channels, row + inside * channels,
-                                 (end - inside) * channels);
-  for (int x = inside > first ? first : end; x < last; x = x + 1 == inside ? end : x + 1) {
-    int source = y < 0 ? -1 : cnv_cpu_source(tile, CNV_X, x);
+  for (int x = first; x < last; x++) {
+    int source = row ? worker->sources[x - line->first] : -1;
 
-    for (int c = 0; c < channels; c++)
-      line[(x - first) * channels + c] =
+    for (int c = 0; c < channels; c++, i++)
+      line->to[i % 2 * tile->plane->short_odd + i / 2] =
           (gint16)CNV_CPU_FIXED_OF(source < 0 ? plane->border_value[c] + plane->mid[c] : row[source * channels + c]);
   }
 }
 
+/* Row y of the field, -1 for a missing one. */
 static void
-store_row(CpuWorker *worker, const CpuTile *tile, int y, const gint16 *sums)
+load_row(const CpuWorker *worker, const CpuTile *tile, const Line *line, int y)
 {
-  const CnvPlane *plane = tile->plane->from;
-  const CnvRectJob *job = tile->job;
-  float *acc = worker->term[0].acc;
-  int n = cnv_cpu_samples(tile), x = tile->first + job->move_x, to_y = y + job->move_y;
+  const CpuPlane *plane = tile->plane;
+  const guint8 *row = cnv_component_at(&tile->frame->source[0], &plane->from->component[0], tile->job, 0, MAX(y, 0));
+  int channels = plane->from->channels, inside = line->inside;
 
-  if (job->n_mask_rects == 0) {
-    guint8 *to = cnv_component_at(&tile->frame->out, &plane->component[0], job, x, to_y);
-
-    tile->frame->simd->fixed->store(to, sums, n);
-    if (tile->plane->mask)
-      tile->frame->simd->merge(to, cnv_component_at(&tile->frame->in, &plane->component[0], job, x, to_y),
-                               tile->plane->mask, n);
+  if (y < 0) {
+    load_pixels(worker, tile, line, line->first, line->last, NULL);
     return;
   }
-  for (int i = 0; i < n; i++) /* 0.25: the other way rounds to even */
-    acc[i] = ((sums[i] + 0.25f) / (float)DOWN + 127.5f - plane->mid[0]) / plane->gain[i % plane->channels];
-  cnv_cpu_store_row(worker, tile, y, acc);
+  inside += (inside - line->first) * channels % 2 && inside < line->end; /* whose first sample is an even one */
+  load_pixels(worker, tile, line, line->first, inside, row);
+  tile->frame->simd->fixed->load(line->to + (inside - line->first) * channels / 2, plane->short_odd,
+                                 row + inside * channels, (line->end - inside) * channels);
+  load_pixels(worker, tile, line, line->end, line->last, row);
+}
+
+/* The tile's part of row y of a frame. */
+static guint8 *
+row_of(const CpuTile *tile, const CnvFrame *frame, int y)
+{
+  const CnvRectJob *job = tile->job;
+
+  return cnv_component_at(frame, &tile->plane->from->component[0], job, tile->first + job->move_x, y + job->move_y);
+}
+
+/* CNV_CPU_ROWS rows of output, as far as the tile goes. */
+static void
+fill_rows(CpuWorker *worker, const CpuTile *tile, int y, const gint16 *const *rows)
+{
+  const CpuPlane *plane = tile->plane;
+  const CpuSimd *simd = tile->frame->simd;
+  int n = cnv_cpu_samples(tile), n_rows = MIN(tile->bottom - y, CNV_CPU_ROWS);
+  guint8 *to[CNV_CPU_ROWS];
+
+  for (int i = 0; i < CNV_CPU_ROWS; i++)
+    to[i] = i < n_rows ? row_of(tile, &tile->frame->out, y + i) : (guint8 *)worker->scratch;
+  simd->fixed->column_to_bytes(to, rows, plane->short_odd, n, &plane->fixed[CNV_Y]);
+  for (int i = 0; i < n_rows && plane->mask; i++)
+    simd->merge(to[i], row_of(tile, &tile->frame->in, y + i), plane->mask, n);
+}
+
+/* The same of a job with masks, whose weights are for sums. */
+static void
+blend_rows(CpuWorker *worker, const CpuTile *tile, int y, const gint16 *const *rows)
+{
+  const CpuPlane *plane = tile->plane;
+  const CnvPlane *from = plane->from;
+  const CpuSimdFixed *simd = tile->frame->simd->fixed;
+  int n = cnv_cpu_samples(tile);
+  gsize odd = plane->short_odd;
+  gint16 *sums = worker->shorts + (1 + plane->slots) * plane->short_stride + CNV_CPU_FIXED_BLOCK;
+  float *acc = worker->term[0].acc;
+
+  simd->column(sums, plane->short_stride, rows, 0, (n + 1) / 2, &plane->fixed[CNV_Y]);
+  simd->column(sums, plane->short_stride, rows, odd, n / 2, &plane->fixed[CNV_Y]);
+  for (int end = MIN(y + CNV_CPU_ROWS, tile->bottom); y < end; y++, sums += plane->short_stride) {
+    for (int i = 0; i < n; i++) /* 0.25: the other way rounds to even */
+      acc[i] =
+          ((sums[i % 2 * odd + i / 2] + 0.25f) / (float)DOWN + 127.5f - from->mid[0]) / from->gain[i % from->channels];
+    cnv_cpu_store_row(worker, tile, y, acc);
+  }
 }
 
 void
 cnv_cpu_fix(CpuWorker *worker, const CpuTile *tile)
 {
   const CpuPlane *plane = tile->plane;
-  const CpuSimdFixed *simd = tile->frame->simd->fixed;
-  const CpuFixed *x = &plane->fixed[CNV_X], *down = &plane->fixed[CNV_Y];
+  const CpuFixed *along = &plane->fixed[CNV_X], *down = &plane->fixed[CNV_Y];
+  const Line line = find_line(worker, tile);
   int n = cnv_cpu_samples(tile), slots = plane->slots, filled = 0;
-  const gint16 *rows[2 * CNV_CPU_FIXED_RADIUS + 2];
-  gint16 *ring = worker->shorts + plane->short_line, *sums = ring + slots * plane->short_stride;
+  const gint16 *rows[2 * MOST_SLOTS]; /* of the ring, twice over */
+  gint16 *ring = worker->shorts + plane->short_stride + CNV_CPU_FIXED_BLOCK;
 
-  for (int y = tile->top; y < tile->bottom; y += 2) {
+  for (int slot = 0; slot < 2 * slots; slot++)
+    rows[slot] = ring + slot % slots * plane->short_stride;
+  for (int y = tile->top; y < tile->bottom; y += CNV_CPU_ROWS) {
+    const gint16 *const *first = rows + (y - tile->top) % slots;
+
     for (; filled < y - tile->top + slots; filled++) {
-      load_row(worker, tile, cnv_cpu_source(tile, CNV_Y, tile->top - down->radius + filled));
-      simd->row(ring + filled % slots * plane->short_stride, worker->shorts, n, x, plane->from->channels);
+      CpuFixedRow row = {ring + filled % slots * plane->short_stride, plane->short_odd,
+                         line.to + (tile->first - line.first) * along->channels / 2, plane->short_odd};
+
+      load_row(worker, tile, &line, cnv_cpu_source(tile, CNV_Y, tile->top - down->radius + filled));
+      tile->frame->simd->fixed->row(&row, n, along);
     }
-    for (int k = 0; k < slots; k++)
-      rows[k] = ring + (y - tile->top + k) % slots * plane->short_stride;
-    simd->column(sums, plane->short_stride, rows, n, down);
-    for (int i = 0; i < 2 && y + i < tile->bottom; i++)
-      store_row(worker, tile, y + i, sums + i * plane->short_stride);
+    if (tile->job->n_mask_rects == 0)
+      fill_rows(worker, tile, y, first);
+    else
+      blend_rows(worker, tile, y, first);
   }
 }

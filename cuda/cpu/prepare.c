@@ -14,7 +14,6 @@
 #define PRODUCTS_ANYWAY 10  /* as long as so many products of a sample take loading and storing it */
 #define PRODUCTS_SLIDING 40 /* and sums that slide */
 #define PRODUCTS_NAIVE 1000 /* and one product of the reference */
-#define FIXED_RING 24576    /* bytes of a ring of 16 bits: in the first-level cache */
 #define PRODUCTS_COARSE 12  /* and few taps for wide ones */
 #define COARSE_MAX 4096     /* as TILE_MAX where few taps stand for wide ones: aprons are wide, too */
 #define SLIDING_MAX 8192    /* as TILE_MAX where sums slide: only a band of rows stays in cache */
@@ -164,9 +163,9 @@ shape_plane(CpuPlane *plane, const CnvPlan *plan, const CnvPlane *from, gboolean
     plane->slots = plane->term[0].slots * plane->few[CNV_Y].step;
   }
   if (plane->in_16_bits) {
-    plane->slots = from->term[0].n[CNV_Y] + 1;
+    plane->slots = from->term[0].n[CNV_Y] - 1 + CNV_CPU_ROWS;
     plane->term[0].slots = 0;
-    near = plane->slots * RING_BYTES / FIXED_RING / (int)(sizeof(float) / sizeof(gint16));
+    near = cnv_divide_up(plane->slots, sizeof(float) / sizeof(gint16));
   }
   cnv_cpu_fft_shape(plane);
   if (plane->sliding) {
@@ -180,12 +179,8 @@ shape_plane(CpuPlane *plane, const CnvPlan *plan, const CnvPlane *from, gboolean
   plane->widest = MAX(plane->widest, plane->fft.width);
   if (plane->coarse)
     shape_coarse(plane);
-  if (plane->in_16_bits) {
-    int blocks = cnv_divide_up(plane->widest, CNV_CPU_BLOCK), apron = (from->term[0].n[CNV_X] - 1) * from->channels;
-
-    plane->short_stride = (gsize)blocks * CNV_CPU_BLOCK + CNV_CPU_ALIGNMENT / sizeof(gint16);
-    plane->short_line = plane->short_stride + cnv_divide_up(apron, CNV_CPU_BLOCK) * CNV_CPU_BLOCK;
-  }
+  if (plane->in_16_bits)
+    cnv_cpu_fixed_shape(plane);
   shape_rows(plane);
 }
 
@@ -327,8 +322,10 @@ cnv_cpu_worker_lay_out(CpuWorker *worker, const CpuPlane *plane)
     lay_out_sliding(worker, plane, &arena);
   if (plane->coarse)
     lay_out_coarse(worker, plane, &arena);
-  if (plane->in_16_bits)
-    worker->shorts = take(&arena, plane->short_line + (plane->slots + 2) * plane->short_stride, sizeof(gint16));
+  if (plane->in_16_bits) {
+    worker->shorts = take(&arena, cnv_cpu_fixed_numbers(plane), sizeof(gint16));
+    worker->sources = take(&arena, plane->widest / plane->from->channels + 2 * CNV_CPU_FIXED_RADIUS, sizeof(int));
+  }
   if (plane->fft.columns)
     lay_out_fft(worker, plane, &arena);
   return arena.used;

@@ -129,21 +129,33 @@ typedef struct {
 /* Symmetric taps, from the middle on, in 16 bits: of the middle one's tap half. */
 #define CNV_CPU_FIXED_RADIUS 14
 typedef struct {
-  int radius;
+  int radius, channels; /* channels: samples from tap to tap along a row */
   gint16 tap[CNV_CPU_FIXED_RADIUS + 1];
 } CpuFixed;
 
 /* A sample of 0..255 in 16 bits: 64 units a level, about the middle, so that 256 a level have room. */
-#define CNV_CPU_FIXED_OF(value) ((2 * (value)-255) * 32)
+#define CNV_CPU_FIXED_MIDDLE (255 * 32)
+#define CNV_CPU_FIXED_OF(value) ((value)*64 - CNV_CPU_FIXED_MIDDLE)
 
-/* Rows and columns in 16 bits; row and column round n up to CNV_CPU_BLOCK. load NULL: there are none. */
+/* The even samples of a row stand apart from the odd ones, `odd` numbers before them, so that loading and storing bytes
+ * takes no shuffle, and a loaded vector serves two outputs. Along a row as many numbers may be read and written before
+ * each half and behind it. */
+#define CNV_CPU_FIXED_BLOCK 128
 typedef struct {
-  void (*load)(gint16 *to, const guint8 *from, int n);
-  void (*store)(guint8 *to, const gint16 *from, int n); /* 256 units a level */
-  /* from: the first tap's sample of the first output. */
-  void (*row)(gint16 *to, const gint16 *from, int n, const CpuFixed *taps, int channels);
-  /* Two rows of output, stride numbers apart, from 2 * radius + 2 rows. */
-  void (*column)(gint16 *to, gsize stride, const gint16 *const *rows, int n, const CpuFixed *taps);
+  gint16 *to; /* the first output's */
+  gsize to_odd;
+  const gint16 *from; /* the first output's sample, an even one */
+  gsize from_odd;
+} CpuFixedRow;
+
+/* n counts samples; for column, numbers of one half, rounded up to a vector. load NULL: there are none. */
+typedef struct {
+  void (*load)(gint16 *to, gsize odd, const guint8 *from, int n);
+  void (*row)(const CpuFixedRow *row, int n, const CpuFixed *taps);
+  /* CNV_CPU_ROWS rows of output from 2 * radius more, 256 units a level: numbers first on, stride apart. */
+  void (*column)(gint16 *to, gsize stride, const gint16 *const *rows, gsize first, int n, const CpuFixed *taps);
+  /* The same of both halves, rounded; some of the rows of output may be one. */
+  void (*column_to_bytes)(guint8 *const *to, const gint16 *const *rows, gsize odd, int n, const CpuFixed *taps);
 } CpuSimdFixed;
 
 /* Between transforms. A complex number is its real and its imaginary part, one after the other. */

@@ -4,36 +4,41 @@
  * There are none without an instruction for the rounded upper half of a product.
  */
 #include "cpu/simd.h"
+
+#include <string.h>
+
 #include "cpu/vector.h"
 
 #if defined(__AVX512BW__) || defined(__AVX2__)
 #include <immintrin.h>
 #define HAVE_UPPER_HALF
+#define IN_REGISTER "+v"
 #elif defined(__aarch64__)
 #include <arm_neon.h>
 #define HAVE_UPPER_HALF
+#define IN_REGISTER "+w"
 #endif
 
 #ifdef HAVE_UPPER_HALF
 
 #define SHORTS (VECTOR_BYTES / 2)
-#define ROW_VECTORS 4
-#define COLUMN_VECTORS 2
+#define ROW_VECTORS 2 /* of even samples, and as many of odd ones */
+
+G_STATIC_ASSERT(CNV_CPU_FIXED_BLOCK % (2 * ROW_VECTORS * SHORTS) == 0);
+G_STATIC_ASSERT(CNV_CPU_ROWS == 4);
 
 /* Unsigned, for what lies beyond a row may wrap. */
 typedef guint16 Shorts __attribute__((vector_size(VECTOR_BYTES)));
-typedef guint16 LooseShorts __attribute__((vector_size(VECTOR_BYTES), aligned(2), may_alias));
-
-G_STATIC_ASSERT(CNV_CPU_BLOCK % (ROW_VECTORS * SHORTS) == 0);
+typedef guint16 LooseShorts __attribute__((vector_size(VECTOR_BYTES), aligned(1), may_alias));
 
 static inline Shorts
-load_shorts(const gint16 *from)
+load_shorts(const void *from)
 {
   return *(const LooseShorts *)from;
 }
 
 static inline void
-store_shorts(gint16 *to, Shorts shorts)
+store_shorts(void *to, Shorts shorts)
 {
   *(LooseShorts *)to = shorts;
 }
@@ -53,75 +58,223 @@ weigh(Shorts a, gint16 b)
 #endif
 }
 
-static void
-load(gint16 *restrict to, const guint8 *restrict from, int n)
+/* Adds, here and now: compilers put sums of integers into another order, which takes more registers than there are. */
+static inline void
+add(Shorts *sum, Shorts more)
 {
-  for (int i = 0; i < n; i++)
-    to[i] = (gint16)(guint16)(from[i] * 64u - 255u * 32u); /* CNV_CPU_FIXED_OF, for compilers to count in 16 bits */
+  *sum += more;
+  __asm__("" : IN_REGISTER(*sum));
 }
 
-/* The upper byte, once what stands for 0 is 0: half a level lies between that and -127.5. */
-static void
-store(guint8 *restrict to, const gint16 *restrict from, int n)
+/* ---- 8 bits ---- */
+
+/* Of two bytes in a number the even sample is the lower one. */
+static inline void
+load_both(gint16 *even, gint16 *odd, const guint8 *from)
 {
-  for (int i = 0; i < n; i++)
-    to[i] = (guint8)(((guint16)from[i] >> 8) ^ 0x80);
+  Shorts both = load_shorts(from);
+
+  store_shorts(even, ((both << 6) & 255 << 6) - CNV_CPU_FIXED_MIDDLE);
+  store_shorts(odd, ((both >> 2) & 255 << 6) - CNV_CPU_FIXED_MIDDLE);
 }
 
 static void
-row(gint16 *restrict to, const gint16 *restrict from, int n, const CpuFixed *taps, int channels)
+load(gint16 *restrict to, gsize odd, const guint8 *restrict from, int n)
 {
-  const gint16 *middle = from + taps->radius * channels;
+  int i = 0;
 
-  for (int x = 0; x < n; x += ROW_VECTORS * SHORTS, middle += ROW_VECTORS * SHORTS) {
-    Shorts acc[ROW_VECTORS];
+  for (; i + VECTOR_BYTES <= n; i += VECTOR_BYTES)
+    load_both(to + i / 2, to + odd + i / 2, from + i);
+  if (i < n && n >= VECTOR_BYTES) { /* some of them once more */
+    i = (n - VECTOR_BYTES) / 2 * 2;
+    load_both(to + i / 2, to + odd + i / 2, from + i);
+    i += VECTOR_BYTES;
+  }
+  for (; i < n; i++)
+    to[i % 2 * odd + i / 2] = (gint16)CNV_CPU_FIXED_OF(from[i]);
+}
+
+/* ---- rows ---- */
+
+/* Sums of two neighbours of a channel, and the samples that taps have reached left of the first and right of the
+ * second. */
+typedef struct {
+  Shorts first, second, left, right;
+} Pair;
+
+static inline void
+start_pair(Pair *pair, const gint16 *first, const gint16 *second, gint16 tap)
+{
+  pair->left = load_shorts(first);
+  pair->right = load_shorts(second);
+  pair->first = weigh(pair->left * 2, tap);
+  pair->second = weigh(pair->right * 2, tap);
+}
+
+/* The next tap: towards its neighbour each has it on what the other has reached. */
+static inline void
+widen_pair(Pair *pair, const gint16 *left, const gint16 *right, gint16 tap)
+{
+  Shorts further_left = load_shorts(left), further_right = load_shorts(right);
+
+  pair->first += weigh(further_left + pair->right, tap);
+  pair->second += weigh(pair->left + further_right, tap);
+  pair->left = further_left;
+  pair->right = further_right;
+}
+
+/* Of an odd number of channels: neighbours are an even sample and an odd one, so each that is loaded serves both sums.
+ * As the odd one lies that many samples behind, the first even ones are before the row. */
+static void
+row_of_pairs(const CpuFixedRow *row, int n, const CpuFixed *taps)
+{
+  int radius = taps->radius, channels = taps->channels, move = channels / 2;
+  gint16 *restrict to_even = row->to, *restrict to_odd = row->to + row->to_odd + move;
+  const gint16 *restrict evens = row->from, *restrict odds = row->from + row->from_odd + move;
+
+  for (int x = -move; x < n; x += ROW_VECTORS * SHORTS) {
+    Pair pair[ROW_VECTORS];
+    const gint16 *even = evens + x, *odd = odds + x;
 
     for (int v = 0; v < ROW_VECTORS; v++)
+      start_pair(&pair[v], even + v * SHORTS, odd + v * SHORTS, taps->tap[0]);
+    for (int k = 1, distance = channels; k <= radius; k += 2, distance += channels) {
+      for (int v = 0; v < ROW_VECTORS; v++)
+        widen_pair(&pair[v], odd + v * SHORTS - distance, even + v * SHORTS + distance, taps->tap[k]);
+      if (k == radius)
+        break;
+      for (int v = 0; v < ROW_VECTORS; v++)
+        widen_pair(&pair[v], even + v * SHORTS - distance, odd + v * SHORTS + distance, taps->tap[k + 1]);
+    }
+    for (int v = 0; v < ROW_VECTORS; v++) {
+      store_shorts(to_even + x + v * SHORTS, pair[v].first);
+      store_shorts(to_odd + x + v * SHORTS, pair[v].second);
+    }
+  }
+}
+
+/* Even samples, or odd ones, of an even number of channels: they have half of them. */
+static void
+row_of_half(gint16 *restrict to, const gint16 *restrict middle, int n, const CpuFixed *taps)
+{
+  int channels = taps->channels / 2;
+
+  for (int x = 0; x < n; x += 2 * ROW_VECTORS * SHORTS, middle += 2 * ROW_VECTORS * SHORTS) {
+    Shorts acc[2 * ROW_VECTORS];
+
+    for (int v = 0; v < 2 * ROW_VECTORS; v++)
       acc[v] = weigh(load_shorts(middle + v * SHORTS) * 2, taps->tap[0]);
     for (int k = 1; k <= taps->radius; k++)
-      for (int v = 0; v < ROW_VECTORS; v++) {
+      for (int v = 0; v < 2 * ROW_VECTORS; v++) {
         const gint16 *at = middle + v * SHORTS;
 
         acc[v] += weigh(load_shorts(at - k * channels) + load_shorts(at + k * channels), taps->tap[k]);
       }
-    for (int v = 0; v < ROW_VECTORS; v++)
+    for (int v = 0; v < 2 * ROW_VECTORS; v++)
       store_shorts(to + x + v * SHORTS, acc[v]);
   }
 }
 
-/* Each row that is loaded serves both rows of output. */
 static void
-column(gint16 *restrict to, gsize stride, const gint16 *const *rows, int n, const CpuFixed *taps)
+row(const CpuFixedRow *row, int n, const CpuFixed *taps)
 {
-  int middle = taps->radius;
+  if (taps->channels % 2) {
+    row_of_pairs(row, (n + 1) / 2, taps);
+  } else {
+    row_of_half(row->to, row->from, n / 2, taps);
+    row_of_half(row->to + row->to_odd, row->from + row->from_odd, n / 2, taps);
+  }
+}
 
-  for (int x = 0; x < n; x += COLUMN_VECTORS * SHORTS) {
-    Shorts upper[COLUMN_VECTORS], lower[COLUMN_VECTORS], above[COLUMN_VECTORS], below[COLUMN_VECTORS];
+/* ---- columns ---- */
 
-    for (int v = 0; v < COLUMN_VECTORS; v++) {
-      above[v] = load_shorts(rows[middle] + x + v * SHORTS);
-      below[v] = load_shorts(rows[middle + 1] + x + v * SHORTS);
-      upper[v] = weigh(above[v] * 2, taps->tap[0]);
-      lower[v] = weigh(below[v] * 2, taps->tap[0]);
-    }
-    for (int k = 1; k <= taps->radius; k++)
-      for (int v = 0; v < COLUMN_VECTORS; v++) {
-        Shorts first = load_shorts(rows[middle - k] + x + v * SHORTS);
-        Shorts last = load_shorts(rows[middle + 1 + k] + x + v * SHORTS);
+/* Sums of neighbours in a column. Row i above or below them stands at i % CNV_CPU_ROWS. */
+typedef struct {
+  Shorts sum[CNV_CPU_ROWS], above[CNV_CPU_ROWS], below[CNV_CPU_ROWS];
+} Stack;
 
-        upper[v] += weigh(first + below[v], taps->tap[k]);
-        lower[v] += weigh(above[v] + last, taps->tap[k]);
-        above[v] = first;
-        below[v] = last;
-      }
-    for (int v = 0; v < COLUMN_VECTORS; v++) {
-      store_shorts(to + x + v * SHORTS, upper[v]);
-      store_shorts(to + stride + x + v * SHORTS, lower[v]);
+/* Tap k, turn being k % CNV_CPU_ROWS: the rows that taps have reached stay in registers. middle: the first's row. */
+ALWAYS_INLINE void
+widen_stack(Stack *stack, const gint16 *const *middle, gsize x, int k, const CpuFixed *taps, const int turn)
+{
+  stack->above[(CNV_CPU_ROWS - turn) % CNV_CPU_ROWS] = load_shorts(middle[-k] + x);
+  stack->below[(CNV_CPU_ROWS - 1 + turn) % CNV_CPU_ROWS] = load_shorts(middle[CNV_CPU_ROWS - 1 + k] + x);
+  for (int i = 0; i < CNV_CPU_ROWS; i++)
+    add(&stack->sum[i],
+        weigh(stack->above[(CNV_CPU_ROWS + i - turn) % CNV_CPU_ROWS] + stack->below[(i + turn) % CNV_CPU_ROWS],
+              taps->tap[k]));
+}
+
+/* Sums of numbers x and following of the rows. */
+ALWAYS_INLINE Stack
+stack_up(const gint16 *const *middle, gsize x, const CpuFixed *taps, const int radius)
+{
+  Stack stack;
+  int k = 1;
+
+  for (int i = 0; i < CNV_CPU_ROWS; i++) {
+    stack.above[i] = stack.below[i] = load_shorts(middle[i] + x);
+    stack.sum[i] = weigh(stack.above[i] * 2, taps->tap[0]);
+  }
+  for (; k + 3 <= radius; k += 4) {
+    widen_stack(&stack, middle, x, k, taps, 1);
+    widen_stack(&stack, middle, x, k + 1, taps, 2);
+    widen_stack(&stack, middle, x, k + 2, taps, 3);
+    widen_stack(&stack, middle, x, k + 3, taps, 0);
+  }
+  if (k <= radius)
+    widen_stack(&stack, middle, x, k, taps, 1);
+  if (k + 1 <= radius)
+    widen_stack(&stack, middle, x, k + 1, taps, 2);
+  if (k + 2 <= radius)
+    widen_stack(&stack, middle, x, k + 2, taps, 3);
+  return stack;
+}
+
+static void
+column(gint16 *restrict to, gsize stride, const gint16 *const *rows, gsize first, int n, const CpuFixed *taps)
+{
+  for (gsize x = first; x < first + n; x += SHORTS) {
+    Stack stack = stack_up(rows + taps->radius, x, taps, taps->radius);
+
+    for (int i = 0; i < CNV_CPU_ROWS; i++)
+      store_shorts(to + i * stride + x, stack.sum[i]);
+  }
+}
+
+/* The upper bytes, once what stands for 0 is 0: half a level lies between that and -127.5. */
+ALWAYS_INLINE void
+fill_rows(guint8 *const *to, const gint16 *const *middle, gsize odd, int n, const CpuFixed *taps, const int radius)
+{
+  for (int x = 0; x < n; x += VECTOR_BYTES) {
+    Stack evens = stack_up(middle, x / 2, taps, radius), odds = stack_up(middle, odd + x / 2, taps, radius);
+
+    for (int i = 0; i < CNV_CPU_ROWS; i++) {
+      Shorts both = (evens.sum[i] >> 8 | (odds.sum[i] & 0xff00)) ^ 0x8080;
+
+      if (x + VECTOR_BYTES <= n)
+        store_shorts(to[i] + x, both);
+      else
+        memcpy(to[i] + x, &both, n - x);
     }
   }
 }
 
-const CpuSimdFixed G_PASTE(cnv_cpu_fixed_, CNV_SIMD) = {.load = load, .store = store, .row = row, .column = column};
+static void
+column_to_bytes(guint8 *const *to, const gint16 *const *rows, gsize odd, int n, const CpuFixed *taps)
+{
+  const gint16 *const *middle = rows + taps->radius;
+
+  if (taps->radius == 1)
+    fill_rows(to, middle, odd, n, taps, 1);
+  else if (taps->radius == 2)
+    fill_rows(to, middle, odd, n, taps, 2);
+  else
+    fill_rows(to, middle, odd, n, taps, taps->radius);
+}
+
+const CpuSimdFixed G_PASTE(cnv_cpu_fixed_,
+                           CNV_SIMD) = {.load = load, .row = row, .column = column, .column_to_bytes = column_to_bytes};
 
 #else
 
