@@ -155,9 +155,9 @@ shape_plane(CpuPlane *plane, const CnvPlan *plan, const CnvPlane *from, gboolean
   plane->summed = cnv_cpu_find_steps(plane);
   for (int t = 0; t < from->n_terms && plane->summed; t++)
     plane->term[t].slots++;
-  plane->coarse = slides && cnv_cpu_find_coarse(plane);
-  plane->in_16_bits = fixed && !plane->coarse && cnv_cpu_find_fixed(plane);
-  plane->sliding = slides && !plane->coarse && !plane->in_16_bits && cnv_cpu_find_cosines(plane);
+  plane->in_16_bits = fixed && cnv_cpu_find_fixed(plane);
+  plane->coarse = slides && !plane->in_16_bits && cnv_cpu_find_coarse(plane);
+  plane->sliding = slides && !plane->in_16_bits && !plane->coarse && cnv_cpu_find_cosines(plane);
   if (plane->coarse) {
     plane->term[0].slots = 2 * plane->few[CNV_Y].radius + CNV_CPU_ROWS;
     plane->slots = plane->term[0].slots * plane->few[CNV_Y].step;

@@ -127,7 +127,7 @@ typedef struct {
 } CpuSimdCoarse;
 
 /* Symmetric taps, from the middle on, in 16 bits: of the middle one's tap half. */
-#define CNV_CPU_FIXED_RADIUS 14
+#define CNV_CPU_FIXED_RADIUS 20 /* up to here they are faster than few taps */
 typedef struct {
   int radius, channels; /* channels: samples from tap to tap along a row */
   gint16 tap[CNV_CPU_FIXED_RADIUS + 1];
