@@ -26,7 +26,7 @@
 
 /* Errors that taps as cosines may make: levels, as a mean over noise. */
 #define COSINES_ERROR 4e-5
-#define COSINES_ERROR_OF_16_BITS 1e-3
+#define COSINES_ERROR_OF_16_BITS 0.02
 #define COSINES_GAIN_MOST 1.5 /* beyond it sums that slide are not exact enough */
 
 /* A least squares fit to the upper half of the taps by orthogonal columns. Tap k > 0 counts twice. */

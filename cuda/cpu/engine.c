@@ -79,6 +79,29 @@ size_sliding_tiles(int threads, const CnvRectJob *job, const CpuPlane *plane, in
   size[CNV_Y] = plane->restart[CNV_Y];
 }
 
+/* The same where few taps stand for wide ones, whose aprons are a good part of a tile: a tile for each thread, with as
+ * little to load as can be. */
+static void
+size_coarse_tiles(int threads, const CnvRectJob *job, const CpuPlane *plane, int size[CNV_N_AXES])
+{
+  const int *taps = plane->from->term[0].n;
+  int fewest = cnv_divide_up(job->width, plane->widest / plane->from->channels);
+  double least = G_MAXDOUBLE;
+
+  for (int across = fewest; across <= MAX(fewest, threads); across++) {
+    int down = cnv_divide_up(threads, across);
+    int width = cnv_divide_up(job->width, across), height = cnv_divide_up(job->height, down);
+    double loaded = (double)MIN(width + taps[CNV_X], job->width) * MIN(height + taps[CNV_Y], job->height);
+
+    loaded *= cnv_divide_up(across * down, threads);
+    if (loaded < least) {
+      least = loaded;
+      size[CNV_X] = width;
+      size[CNV_Y] = height;
+    }
+  }
+}
+
 /* The end of a tile of that size that begins at `at`. Tiles begin where sums do, as far as they can, and no sums go on
  * beyond. */
 static int
@@ -94,7 +117,9 @@ cut_job(CpuSession *self, const CnvRectJob *job, const CpuPlane *plane)
   gboolean fft = cnv_cpu_fft_suits(&plane->fft, job->width * plane->from->channels, job->height);
   guint before = self->tiles->len;
 
-  (plane->sliding ? size_sliding_tiles : size_tiles)((int)self->base.stats.threads, job, plane, size);
+  (plane->sliding  ? size_sliding_tiles
+   : plane->coarse ? size_coarse_tiles
+                   : size_tiles)((int)self->base.stats.threads, job, plane, size);
   for (int top = job->y, end; top < bottom; top = end) {
     end = fft ? top + size[CNV_Y] : cut_at(top, size[CNV_Y], plane->restart[CNV_Y]);
     end = cnv_cpu_mosaic_end(plane->from, job, MIN(end, bottom));
