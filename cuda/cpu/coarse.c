@@ -75,19 +75,31 @@ blend_along(const Coarsen *c, float *row)
   return c->worker->along;
 }
 
-/* The next row of the ring: one that is blended and filtered along x. */
+/* Row number `row` of the small picture: one that is blended and filtered along x. Each is the next. */
 static void
-fill_ring(Coarsen *c, CpuTermState *state)
+make_small_row(Coarsen *c, int row, float *to)
 {
-  const CpuCoarse *coarse = c->coarse;
-  const CpuTaps taps = {coarse[CNV_X].tap + CNV_CPU_ROWS - 1, 2 * coarse[CNV_X].radius + 1, 1, c->channels};
-  const CpuTerm *term = &c->tile->plane->term[0];
-  int row = c->first[CNV_Y] - coarse[CNV_Y].radius + state->filled;
-  float *to = state->ring + state->filled++ % term->slots * term->ring_stride;
+  const CpuCoarse *x = &c->coarse[CNV_X];
+  const CpuTaps taps = {x->tap + CNV_CPU_ROWS - 1, 2 * x->radius + 1, 1, c->channels};
 
   while (c->group < row + 2)
     blend_group(c);
   c->tile->frame->simd->row(to, blend_along(c, blended_row(c, row)), c->n * c->channels, &taps);
+}
+
+/* Rows of the small picture from the first on that results from number `row` on need. */
+static const float *const *
+small_rows(Coarsen *c, CpuTermState *state, int row)
+{
+  const CpuPlane *plane = c->tile->plane;
+  int filled = row - c->first[CNV_Y], slots = plane->term[0].slots;
+
+  if (c->tile->small == CNV_CPU_SMALL_USED)
+    return (const float *const *)plane->small + c->tile->first / plane->small_width * plane->small_rows + row + 1;
+  for (; state->filled < filled + slots; state->filled++)
+    make_small_row(c, c->first[CNV_Y] - c->coarse[CNV_Y].radius + state->filled,
+                   state->ring + state->filled % slots * plane->term[0].ring_stride);
+  return state->rows + filled % slots;
 }
 
 /* ---- results ---- */
@@ -152,15 +164,35 @@ make_results(Coarsen *c, CpuTermState *state, int row)
   const CpuCoarse *y = &c->coarse[CNV_Y];
   const CpuTaps taps = {y->tap + CNV_CPU_ROWS - 1, 1, 2 * y->radius + 1};
   gboolean spread = c->coarse[CNV_X].step > 1;
-  int filled = row - c->first[CNV_Y], slots = c->tile->plane->term[0].slots;
   float *to = spread ? c->worker->squares : result_row(c, row);
 
-  while (state->filled < filled + slots)
-    fill_ring(c, state);
-  c->tile->frame->simd->column(to, spread ? c->blended_stride : c->stride, state->rows + filled % slots,
+  c->tile->frame->simd->column(to, spread ? c->blended_stride : c->stride, small_rows(c, state, row),
                                c->n * c->channels, &taps);
   for (int i = 0; i < CNV_CPU_ROWS && spread; i++)
     spread_along(c, result_row(c, row + i), to + i * c->blended_stride);
+}
+
+/* ---- tiles ---- */
+
+/* From -1 - radius on, as for a tile that begins with the frame. */
+int
+cnv_cpu_small_rows(const CpuCoarse *y, int height)
+{
+  int results = (height - 1) / y->step + 2 + 1 + 1; /* from -1 on */
+
+  return cnv_divide_up(results, CNV_CPU_ROWS) * CNV_CPU_ROWS + CNV_CPU_ROWS + 2 * y->radius;
+}
+
+static void
+make_small_rows(Coarsen *c)
+{
+  const CpuTile *tile = c->tile;
+  float **rows = tile->plane->small + tile->first / tile->plane->small_width * tile->plane->small_rows;
+  int before = c->coarse[CNV_Y].radius + 1;
+
+  c->group = tile->top - before - 2;
+  for (int i = tile->top; i < tile->bottom; i++)
+    make_small_row(c, i - before, rows[i]);
 }
 
 void
@@ -178,6 +210,10 @@ cnv_cpu_coarsen(CpuWorker *worker, const CpuTile *tile)
   c.columns = (CpuColumns){worker, tile, x->step * (left - x->radius - 2), x->step * (c.n + 2 * x->radius + 3)};
   cnv_cpu_columns_choose(&c.columns);
   memset(worker->blended, 0, CNV_CPU_BLENDED * c.stride * sizeof(float));
+  if (tile->small == CNV_CPU_SMALL_MADE) {
+    make_small_rows(&c);
+    return;
+  }
   for (int row = top; at < tile->bottom; row += CNV_CPU_ROWS) {
     make_results(&c, &worker->term[0], row);
     for (; at < tile->bottom && at / y->step + 2 < row + CNV_CPU_ROWS; at++)

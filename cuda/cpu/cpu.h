@@ -67,10 +67,12 @@ typedef struct {
   CpuFixed fixed[CNV_N_AXES];
   gsize short_odd, short_stride;       /* numbers from even samples to odd ones, and from row to row */
   gsize coarse_stride, blended_stride; /* floats of rows of columns, and of pixels blended along x */
-  CpuFft fft;                          /* of tiles of jobs that are large enough */
-  double products;                     /* some, that a pixel takes */
-  int slots;                           /* rows in all rings */
-  int max_samples;                     /* of a tile's row, as fits into cache */
+  float **small;               /* coarse: rows of the small picture of a whole frame, for each column of tiles */
+  int small_width, small_rows; /* pixels of such a tile, and rows */
+  CpuFft fft;                  /* of tiles of jobs that are large enough */
+  double products;             /* some, that a pixel takes */
+  int slots;                   /* rows in all rings */
+  int max_samples;             /* of a tile's row, as fits into cache */
   int widest;        /* samples of a tile's row, as it is; 0: only the reference filters the plane, or nothing does */
   gsize acc_stride;  /* floats */
   gsize line_length; /* floats of a loaded row with its apron */
@@ -80,6 +82,10 @@ typedef struct {
   guint8 *mask; /* bits of a plain row that come from the filter; NULL: all */
 } CpuPlane;
 
+/* Blended rows of a plane with coarse taps, filtered along x: each tile its own, or all of a whole frame first, top and
+ * bottom being numbers of them, and then tiles from these. */
+typedef enum { CNV_CPU_SMALL_OWN, CNV_CPU_SMALL_MADE, CNV_CPU_SMALL_USED } CpuSmall;
+
 typedef struct {
   const CpuFrame *frame;
   const CpuPlane *plane;
@@ -87,6 +93,7 @@ typedef struct {
   int first, last; /* pixels of a row */
   int top, bottom; /* rows; last and bottom are one beyond */
   int middle;      /* row where the lower half begins of a tile that is transformed; else 0 */
+  CpuSmall small;
 } CpuTile;
 
 /* A term of a plane on its way down a tile. */
@@ -271,6 +278,9 @@ void cnv_cpu_tile_run(CpuWorker *worker, const CpuTile *tile);
 
 /* The same of a plane that is sliding, once its term is started. */
 void cnv_cpu_slide(CpuWorker *worker, const CpuTile *tile);
+
+/* The rows of a whole frame's small picture. */
+int cnv_cpu_small_rows(const CpuCoarse *y, int height);
 
 /* The same of a plane with coarse taps. */
 void cnv_cpu_coarsen(CpuWorker *worker, const CpuTile *tile);

@@ -15,6 +15,7 @@ extern const CnvBackend cnv_backend_cpu;
 
 #define THREADS_MAX 1024
 #define TILES_A_THREAD 4   /* so that a thread that is held up does not hold up the frame */
+#define SHARED_A_THREAD 2  /* the same of tiles whose aprons several threads make for all */
 #define ALONE_US 50        /* a frame of less is done by the calling thread: waking others would take as long */
 #define PRODUCTS_A_US 50e3 /* some, with AVX2 */
 
@@ -28,7 +29,7 @@ typedef struct {
 
   CnvRectJobs work;
   GArray *tiles;    /* CpuTile, of these jobs */
-  guint n_first;    /* tiles that are done before the others, which change other bits of the same words */
+  guint n_first;    /* tiles that are done before the others, which need them or change other bits of the same words */
   guint first_tile; /* of those under way */
   guint sliding, summed, coarse, fixed, fft; /* tiles of CpuPlanes that are so */
   guint copied;                              /* bits: planes of the frame to be copied */
@@ -79,29 +80,6 @@ size_sliding_tiles(int threads, const CnvRectJob *job, const CpuPlane *plane, in
   size[CNV_Y] = plane->restart[CNV_Y];
 }
 
-/* The same where few taps stand for wide ones, whose aprons are a good part of a tile: a tile for each thread, with as
- * little to load as can be. */
-static void
-size_coarse_tiles(int threads, const CnvRectJob *job, const CpuPlane *plane, int size[CNV_N_AXES])
-{
-  const int *taps = plane->from->term[0].n;
-  int fewest = cnv_divide_up(job->width, plane->widest / plane->from->channels);
-  double least = G_MAXDOUBLE;
-
-  for (int across = fewest; across <= MAX(fewest, threads); across++) {
-    int down = cnv_divide_up(threads, across);
-    int width = cnv_divide_up(job->width, across), height = cnv_divide_up(job->height, down);
-    double loaded = (double)MIN(width + taps[CNV_X], job->width) * MIN(height + taps[CNV_Y], job->height);
-
-    loaded *= cnv_divide_up(across * down, threads);
-    if (loaded < least) {
-      least = loaded;
-      size[CNV_X] = width;
-      size[CNV_Y] = height;
-    }
-  }
-}
-
 /* The end of a tile of that size that begins at `at`. Tiles begin where sums do, as far as they can, and no sums go on
  * beyond. */
 static int
@@ -110,16 +88,46 @@ cut_at(int at, int size, int restart)
   return restart > 0 ? MIN(at + size, at - at % restart + MAX(size, restart)) : at + size;
 }
 
+/* TRUE where threads make a small picture together first (cpu.h), and then each its part of the frame from that. */
+static gboolean
+is_shared(const CpuSession *self, const CnvRectJob *job, const CpuPlane *plane)
+{
+  const CnvPlane *from = plane->from;
+
+  return plane->coarse && self->base.stats.threads > 1 && job->fields == 1 && job->n_mask_rects == 0 &&
+         job->window_width == job->width && job->window_height == job->height && job->width == from->width &&
+         job->height == from->height;
+}
+
+/* Tiles of the small picture of a plane, rows being its rows. */
 static void
-cut_job(CpuSession *self, const CnvRectJob *job, const CpuPlane *plane)
+cut_small_picture(CpuSession *self, const CnvRectJob *job, const CpuPlane *plane)
+{
+  int rows = cnv_divide_up(plane->small_rows, (int)self->base.stats.threads * SHARED_A_THREAD);
+
+  for (int column = 0; column * plane->small_width < job->width; column++)
+    for (int top = 0; top < plane->small_rows; top += rows) {
+      CpuTile tile = {.frame = &self->frame, .plane = plane, .job = job, .top = top, .small = CNV_CPU_SMALL_MADE};
+
+      tile.first = column * plane->small_width;
+      tile.last = MIN(tile.first + plane->small_width, job->width);
+      tile.bottom = MIN(top + rows, plane->small_rows);
+      g_array_append_val(self->tiles, tile);
+    }
+}
+
+static void
+cut_job(CpuSession *self, const CnvRectJob *job, const CpuPlane *plane, gboolean small)
 {
   int right = job->x + job->width, bottom = job->y + job->height, size[CNV_N_AXES];
   gboolean fft = cnv_cpu_fft_suits(&plane->fft, job->width * plane->from->channels, job->height);
   guint before = self->tiles->len;
 
-  (plane->sliding  ? size_sliding_tiles
-   : plane->coarse ? size_coarse_tiles
-                   : size_tiles)((int)self->base.stats.threads, job, plane, size);
+  (plane->sliding ? size_sliding_tiles : size_tiles)((int)self->base.stats.threads, job, plane, size);
+  if (small) {
+    size[CNV_X] = plane->small_width;
+    size[CNV_Y] = cnv_divide_up(job->height, (int)self->base.stats.threads * SHARED_A_THREAD);
+  }
   for (int top = job->y, end; top < bottom; top = end) {
     end = fft ? top + size[CNV_Y] : cut_at(top, size[CNV_Y], plane->restart[CNV_Y]);
     end = cnv_cpu_mosaic_end(plane->from, job, MIN(end, bottom));
@@ -129,7 +137,7 @@ cut_job(CpuSession *self, const CnvRectJob *job, const CpuPlane *plane)
       last = right - first > size[CNV_X] ? cut_at(first, size[CNV_X], plane->restart[CNV_X]) : right;
       tile.last = last;
       tile.middle = fft ? (top + end + 1) / 2 : 0;
-
+      tile.small = small ? CNV_CPU_SMALL_USED : CNV_CPU_SMALL_OWN;
       g_array_append_val(self->tiles, tile);
     }
   }
@@ -177,6 +185,36 @@ count_threads(const CpuSession *self)
   return products < ALONE_US * PRODUCTS_A_US ? 1 : self->n_threads;
 }
 
+/* Small pictures come first, or else the planes that share no words with those before them. */
+static void
+cut_jobs(CpuSession *self, const CnvPlan *plan)
+{
+  gboolean words = FALSE;
+  guint first_of_words = G_MAXUINT;
+
+  for (int p = 0; p < plan->n_planes; p++)
+    words |= shares_words(plan, p);
+  for (guint i = 0; i < self->work.jobs->len && !words; i++) {
+    const CnvRectJob *job = &g_array_index(self->work.jobs, CnvRectJob, i);
+    const CpuPlane *plane = plane_of(self, job);
+
+    if (plane && is_shared(self, job, plane))
+      cut_small_picture(self, job, plane);
+  }
+  self->n_first = self->tiles->len;
+  for (guint i = 0; i < self->work.jobs->len; i++) {
+    const CnvRectJob *job = &g_array_index(self->work.jobs, CnvRectJob, i);
+    const CpuPlane *plane = plane_of(self, job);
+
+    if (plane && shares_words(plan, job->plane))
+      first_of_words = MIN(first_of_words, self->tiles->len);
+    if (plane)
+      cut_job(self, job, plane, !words && is_shared(self, job, plane));
+  }
+  if (words)
+    self->n_first = MIN(first_of_words, self->tiles->len);
+}
+
 static void
 cut(CpuSession *self, const CnvWork *work)
 {
@@ -188,23 +226,15 @@ cut(CpuSession *self, const CnvWork *work)
     if (plan->plane[p].plain && plan->plane[p].filtered && plan->plane[p].algorithm != CNV_ALGORITHM_NAIVE)
       self->copied &= ~(1u << plan->plane[p].component[0].plane); /* its tiles write all of it */
   g_array_set_size(self->tiles, 0);
+  self->n_first = 0;
   self->sliding = self->summed = self->coarse = self->fixed = self->fft = 0;
-  self->n_first = G_MAXUINT;
   cnv_rect_jobs_make(&self->work, work);
   self->base.stats.crowd = MAX(self->base.stats.crowd, self->work.crowd);
   self->frame.masks = (CnvMasks){(const CnvMaskRect *)self->work.mask_rects->data,
                                  (const CnvMaskPlace *)self->work.places->data, self->work.cells->data};
   self->base.stats.threads = count_threads(self);
-  for (guint i = 0; i < self->work.jobs->len && !copy; i++) {
-    const CnvRectJob *job = &g_array_index(self->work.jobs, CnvRectJob, i);
-    const CpuPlane *plane = plane_of(self, job);
-
-    if (plane && job->plane > 0 && self->n_first == G_MAXUINT && shares_words(plan, job->plane))
-      self->n_first = self->tiles->len;
-    if (plane)
-      cut_job(self, job, plane);
-  }
-  self->n_first = MIN(self->n_first, self->tiles->len);
+  if (!copy)
+    cut_jobs(self, plan);
 }
 
 /* Brings planes and tiles in line with the work. */
@@ -287,7 +317,8 @@ cpu_submit(CnvSession *base, const CnvWork *work, const CnvFrame *in, const CnvF
   set_frame(self, work, in, out);
   copy(self, &work->plan[0]->layout, self->copied, &self->frame.in, out);
   self->first_tile = 0;
-  cnv_team_run(self->team, stats->threads, self->n_first, run_tile, self);
+  if (self->n_first > 0)
+    cnv_team_run(self->team, stats->threads, self->n_first, run_tile, self);
   self->first_tile = self->n_first;
   if (self->n_first < self->tiles->len)
     cnv_team_run(self->team, stats->threads, self->tiles->len - self->n_first, run_tile, self);

@@ -135,6 +135,8 @@ shape_coarse(CpuPlane *plane)
 
   plane->blended_stride = (gsize)cnv_divide_up(blended * channels, CNV_CPU_BLOCK) * CNV_CPU_BLOCK + CNV_CPU_BLOCK;
   plane->coarse_stride = (gsize)blended * channels * x->step + 2 * CNV_CPU_BLOCK;
+  plane->small_width = plane->widest / channels;
+  plane->small_rows = cnv_cpu_small_rows(&plane->few[CNV_Y], plane->from->height);
 }
 
 static void
@@ -234,6 +236,17 @@ fill_samples(CpuPlane *plane)
 }
 
 static void
+fill_small(CpuPlane *plane, Arena *arena)
+{
+  gsize rows = (gsize)plane->small_rows * cnv_divide_up(plane->from->width, plane->small_width);
+  float *block = take(arena, rows * plane->term[0].ring_stride, sizeof(float));
+
+  plane->small = take(arena, rows, sizeof(float *));
+  for (gsize i = 0; i < rows && arena->block; i++)
+    plane->small[i] = block + i * plane->term[0].ring_stride;
+}
+
+static void
 fill_plane(CpuPlane *plane, Arena *arena)
 {
   const CnvPlane *from = plane->from;
@@ -249,6 +262,8 @@ fill_plane(CpuPlane *plane, Arena *arena)
   plane->mid_bias = take(arena, n, sizeof(float));
   if (from->plain && from->filtered != (1u << from->channels) - 1)
     plane->mask = take(arena, n, component->bytes);
+  if (plane->coarse)
+    fill_small(plane, arena);
   if (arena->block)
     fill_samples(plane);
 }
