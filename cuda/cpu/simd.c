@@ -373,6 +373,12 @@ add_row_by_itself(float *restrict to, gsize stride, const float *restrict from, 
 static void
 filter_dense(float *restrict to, gsize stride, const float *const *rows, int n, const CpuTaps *taps)
 {
+  if (taps->width == 3 && taps->height == 3) {
+    const CpuTaps nine = {.tap = taps->tap, .width = 3, .height = 3, .channels = taps->channels}; /* at compile time */
+
+    filter_rows(to, stride, rows, n, &nine);
+    return;
+  }
   if (taps->width * taps->height <= FEW_TAPS) {
     filter_rows(to, stride, rows, n, taps);
     return;
