@@ -11,7 +11,7 @@
 #include "plan/arith.h"
 
 #define TAPS_LEAST 27 /* below it multiplying each is as fast */
-#define TERMS_MAX (CNV_CPU_COSINES + 1)
+#define TERMS (CNV_CPU_COSINES + 1)
 #define PERIOD_FROM 0.9 /* the longest cosine's, by the number of taps */
 #define PERIOD_TO 2.2
 #define PERIOD_STEP 0.1
@@ -24,19 +24,20 @@
 #define RESTART 256
 #define RESTART_DEEP 128
 
-/* Errors that taps as cosines may make: levels, as a mean over noise. */
-#define COSINES_ERROR 4e-5
-#define COSINES_ERROR_OF_16_BITS 0.02
-#define COSINES_GAIN_MOST 1.5 /* beyond it sums that slide are not exact enough */
+/* Errors that taps as cosines may make along one axis, before the other smoothes them: levels, as a mean over noise.
+ * Five cosines leave 1e-7 to 3e-7 of a gaussian: of 16 bits 0.03 of a level at worst. */
+#define COSINES_ERROR 1.2e-4
+#define COSINES_ERROR_DEEP 0.02 /* of more than 10 bits */
+#define COSINES_GAIN_MOST 1.5   /* beyond it sums that slide are not exact enough */
 
 /* A least squares fit to the upper half of the taps by orthogonal columns. Tap k > 0 counts twice. */
 typedef struct {
-  int terms, rows; /* cosines and the constant; taps that are looked at */
-  int step;        /* from each to the next */
-  double *column[TERMS_MAX];
-  double *rest;                       /* of the taps */
-  double upper[TERMS_MAX][TERMS_MAX]; /* from columns to cosines */
-  double weight[TERMS_MAX];
+  int rows; /* taps that are looked at */
+  int step; /* from each to the next */
+  double *column[TERMS];
+  double *rest;               /* of the taps */
+  double upper[TERMS][TERMS]; /* from columns to cosines */
+  double weight[TERMS];
 } Fit;
 
 /* Takes the part along a column of length 1 off. Returns how much that was. */
@@ -58,7 +59,7 @@ fit(Fit *f, const float *middle, double omega)
     double twice = k ? G_SQRT2 : 1, once = cos(omega * k * f->step), here = 1, before = once;
 
     f->rest[k] = middle[k * f->step] * twice;
-    for (int t = 0; t < f->terms; t++) {
+    for (int t = 0; t < TERMS; t++) {
       double next = 2 * once * here - before;
 
       f->column[t][k] = here * twice;
@@ -66,7 +67,7 @@ fit(Fit *f, const float *middle, double omega)
       here = next;
     }
   }
-  for (int t = 0; t < f->terms; t++) {
+  for (int t = 0; t < TERMS; t++) {
     double *column = f->column[t], length;
 
     for (int i = 0; i < t; i++)
@@ -104,8 +105,8 @@ solve(Fit *f)
 {
   double largest = 0;
 
-  for (int t = f->terms - 1; t >= 0; t--) {
-    for (int i = t + 1; i < f->terms; i++)
+  for (int t = TERMS - 1; t >= 0; t--) {
+    for (int i = t + 1; i < TERMS; i++)
       f->weight[t] -= f->upper[t][i] * f->weight[i];
     f->weight[t] /= f->upper[t][t];
     largest = MAX(largest, fabs(f->weight[t]));
@@ -133,7 +134,6 @@ find(Fit *f, const float *middle, int n, double tolerance, double *omega)
 static CpuCosineFit
 cosines_of(const float *taps, int n, double tolerance)
 {
-  static const int counts[] = {CNV_CPU_COSINES_FEW, CNV_CPU_COSINES};
   Fit f;
   CpuCosineFit found = {.radius = n / 2};
   double *block;
@@ -143,17 +143,12 @@ cosines_of(const float *taps, int n, double tolerance)
       return found;
   if (n < TAPS_LEAST || n % 2 == 0)
     return found;
-  block = g_new(double, (TERMS_MAX + 1) * (n / 2 + 1));
-  f.rest = block + TERMS_MAX * (n / 2 + 1);
-  for (int t = 0; t < TERMS_MAX; t++)
+  block = g_new(double, (TERMS + 1) * (n / 2 + 1));
+  f.rest = block + TERMS * (n / 2 + 1);
+  for (int t = 0; t < TERMS; t++)
     f.column[t] = block + t * (n / 2 + 1);
-  for (guint i = 0; i < G_N_ELEMENTS(counts) && !found.n; i++) {
-    f.terms = counts[i] + 1;
-    if (find(&f, taps + n / 2, n, tolerance, &found.omega)) {
-      found.n = counts[i];
-      memcpy(found.weight, f.weight, sizeof found.weight);
-    }
-  }
+  found.found = find(&f, taps + n / 2, n, tolerance, &found.omega);
+  memcpy(found.weight, f.weight, sizeof found.weight);
   g_free(block);
   return found;
 }
@@ -163,19 +158,19 @@ cnv_cpu_cosines_fill(CpuCosines *to, const CpuCosineFit *from, float *start)
 {
   int radius = from->radius;
 
-  *to = (CpuCosines){.n = from->n, .radius = radius, .constant = (float)from->weight[0], .start = start};
-  for (int i = 0; i < from->n; i++) {
+  *to = (CpuCosines){.radius = radius, .constant = (float)from->weight[0], .start = start};
+  for (int i = 0; i < CNV_CPU_COSINES; i++) {
     double weight = from->weight[i + 1], omega = from->omega * (i + 1);
 
     to->kappa[i] = (float)(4 * sin(omega / 2) * sin(omega / 2));
     to->alpha[i] = (float)(weight * cos(omega * radius));
     to->gamma[i] = (float)(weight * (cos(omega * radius) - cos(omega * (radius + 1))));
     for (int k = -radius; k <= radius; k++) {
-      float *at = start + (gsize)(k + radius) * 2 * from->n + i;
+      float *at = start + (gsize)(k + radius) * 2 * CNV_CPU_COSINES + i;
       double next = k < radius ? cos(omega * (k + 1)) : 0;
 
       at[0] = (float)(weight * cos(omega * k));
-      at[from->n] = (float)(weight * (cos(omega * k) - next));
+      at[CNV_CPU_COSINES] = (float)(weight * (cos(omega * k) - next));
     }
   }
 }
@@ -192,7 +187,7 @@ cnv_cpu_find_cosines(CpuPlane *plane)
 {
   const CnvPlane *from = plane->from;
   CpuTerm *term = &plane->term[0];
-  double size[CNV_N_AXES] = {0, 0}, gain = 0, error = from->full[0] > 4095 ? COSINES_ERROR_OF_16_BITS : COSINES_ERROR;
+  double size[CNV_N_AXES] = {0, 0}, gain = 0, error = from->full[0] > 1023 ? COSINES_ERROR_DEEP : COSINES_ERROR;
 
   if (plane->dense || from->n_terms > 1 || from->weight >= 0 || term->taps[CNV_X].run.n || term->taps[CNV_Y].run.n)
     return FALSE;
@@ -210,7 +205,7 @@ cnv_cpu_find_cosines(CpuPlane *plane)
       term->fit[axis] = term->fit[0];
     else
       term->fit[axis] = cosines_of(plane->plan->taps + term->from->taps[axis], term->from->n[axis], error / noise);
-    if (!term->fit[axis].n)
+    if (!term->fit[axis].found)
       return FALSE;
   }
   plane->restart[CNV_X] =

@@ -26,7 +26,8 @@ typedef struct {
 
 /* Taps as a constant and cosines of omega, 2 omega and so on. */
 typedef struct {
-  int n, radius; /* n 0: they are not; else as in CpuCosines */
+  gboolean found;
+  int radius;
   double omega, weight[CNV_CPU_COSINES + 1];
 } CpuCosineFit;
 

@@ -201,7 +201,7 @@ fill_taps(CpuPlane *plane, CpuTerm *term, Arena *arena)
     term->steps = take(arena, term->n_steps, sizeof(CpuStep));
   for (int axis = 0; axis < CNV_N_AXES && plane->sliding; axis++) {
     const CpuCosineFit *fit = &term->fit[axis];
-    float *start = take(arena, (gsize)(2 * fit->radius + 1) * 2 * fit->n, sizeof(float));
+    float *start = take(arena, (gsize)(2 * fit->radius + 1) * 2 * CNV_CPU_COSINES, sizeof(float));
 
     if (start)
       cnv_cpu_cosines_fill(&term->cosines[axis], fit, start);
@@ -280,8 +280,8 @@ lay_out_sliding(CpuWorker *worker, const CpuPlane *plane, Arena *arena)
 
   worker->enter = take(arena, CNV_CPU_BAND * CNV_CPU_CHUNK, sizeof(float));
   worker->leave = take(arena, CNV_CPU_BAND * CNV_CPU_CHUNK, sizeof(float));
-  worker->down = take(arena, columns / CNV_CPU_BAND * CNV_CPU_COSINES_STATE(term->fit[CNV_Y].n), sizeof(float));
-  worker->along = take(arena, channels * CNV_CPU_COSINES_STATE(term->fit[CNV_X].n), sizeof(float));
+  worker->down = take(arena, columns / CNV_CPU_BAND * CNV_CPU_COSINES_STATE, sizeof(float));
+  worker->along = take(arena, channels * CNV_CPU_COSINES_STATE, sizeof(float));
   worker->turned = take(arena, columns * CNV_CPU_BAND, sizeof(float));
   worker->squares = take(arena, CNV_CPU_CHUNK * CNV_CPU_BAND, sizeof(float));
 }

@@ -24,10 +24,9 @@
 #define CNV_CPU_BAND 16
 #define CNV_CPU_SQUARE (CNV_CPU_BAND * CNV_CPU_BAND)
 
-/* Cosines that taps may be made of, beside a constant: for 8 bits, and for more. */
-#define CNV_CPU_COSINES_FEW 5
-#define CNV_CPU_COSINES 7
-#define CNV_CPU_COSINES_STATE(n) ((2 * (n) + 3) * CNV_CPU_BAND)
+/* Cosines that taps may be made of, beside a constant. */
+#define CNV_CPU_COSINES 5
+#define CNV_CPU_COSINES_STATE ((2 * CNV_CPU_COSINES + 3) * CNV_CPU_BAND)
 
 /* Rounds to an integer, ties to even, when added to a float32 below 2^22: 1.5 * 2^23. */
 #define CNV_CPU_ROUND 12582912.0f
@@ -85,7 +84,6 @@ typedef struct {
  * kappa = 2 - 2 cos omega and gamma are small, and by themselves exact to float32, so that errors do not grow faster
  * than those of a sum. */
 typedef struct {
-  int n;      /* cosines, CNV_CPU_COSINES_FEW or CNV_CPU_COSINES; 0: the taps are not such a sum */
   int radius; /* of the taps */
   float constant;
   float kappa[CNV_CPU_COSINES], alpha[CNV_CPU_COSINES], gamma[CNV_CPU_COSINES];
@@ -107,7 +105,7 @@ typedef struct {
   const float *leave;        /* R before it, laid out likewise */
 } CpuRun;
 
-/* A block's state is CNV_CPU_COSINES_STATE(n) floats, 0 at first. */
+/* A block's state is CNV_CPU_COSINES_STATE floats, 0 at first. */
 typedef struct {
   /* Takes samples more into sums that are to be started, the first of them number `first` of all. */
   void (*start)(float *state, const CpuSteps *samples, int first, const CpuCosines *cosines);

@@ -15,83 +15,83 @@ typedef struct {
 } Sums;
 
 static inline Sums
-load_sums(const float *state, const int n)
+load_sums(const float *state)
 {
   Sums s;
 
   s.sum = load_vector(state);
   s.entered = load_vector(state + CNV_CPU_BAND);
   s.left = load_vector(state + 2 * CNV_CPU_BAND);
-  for (int i = 0; i < n; i++) {
+  for (int i = 0; i < CNV_CPU_COSINES; i++) {
     s.c[i] = load_vector(state + (3 + i) * CNV_CPU_BAND);
-    s.d[i] = load_vector(state + (3 + n + i) * CNV_CPU_BAND);
+    s.d[i] = load_vector(state + (3 + CNV_CPU_COSINES + i) * CNV_CPU_BAND);
   }
   return s;
 }
 
 static inline void
-store_sums(float *state, Sums s, const int n)
+store_sums(float *state, Sums s)
 {
   store_vector(state, s.sum);
   store_vector(state + CNV_CPU_BAND, s.entered);
   store_vector(state + 2 * CNV_CPU_BAND, s.left);
-  for (int i = 0; i < n; i++) {
+  for (int i = 0; i < CNV_CPU_COSINES; i++) {
     store_vector(state + (3 + i) * CNV_CPU_BAND, s.c[i]);
-    store_vector(state + (3 + n + i) * CNV_CPU_BAND, s.d[i]);
+    store_vector(state + (3 + CNV_CPU_COSINES + i) * CNV_CPU_BAND, s.d[i]);
   }
 }
 
 /* Few samples are summed up by themselves first, which keeps float32 exact over many. */
 ALWAYS_INLINE void
-start_vector(float *state, const float *from, gsize stride, const float *weight, int n_samples, const int n)
+start_vector(float *state, const float *from, gsize stride, const float *weight, int n_samples)
 {
-  Sums all = load_sums(state, n), part;
+  Sums all = load_sums(state), part;
 
   for (int at = 0; at < n_samples; at += CNV_CPU_BAND) {
     part = (Sums){.sum = {0}};
-    for (int i = at; i < MIN(at + CNV_CPU_BAND, n_samples); i++, from += stride, weight += 2 * n) {
+    for (int i = at; i < MIN(at + CNV_CPU_BAND, n_samples); i++, from += stride, weight += 2 * CNV_CPU_COSINES) {
       part.entered = load_vector(from);
       part.sum += part.entered;
-      for (int k = 0; k < n; k++) {
+      for (int k = 0; k < CNV_CPU_COSINES; k++) {
         part.c[k] += weight[k] * part.entered;
-        part.d[k] += weight[n + k] * part.entered;
+        part.d[k] += weight[CNV_CPU_COSINES + k] * part.entered;
       }
     }
     all.sum += part.sum;
     all.entered = part.entered;
-    for (int k = 0; k < n; k++) {
+    for (int k = 0; k < CNV_CPU_COSINES; k++) {
       all.c[k] += part.c[k];
       all.d[k] += part.d[k];
     }
   }
-  store_sums(state, all, n);
+  store_sums(state, all);
 }
 
-ALWAYS_INLINE void
-start_blocks(float *state, const CpuSteps *samples, int first, const CpuCosines *cosines, const int n)
+static void
+start(float *state, const CpuSteps *samples, int first, const CpuCosines *cosines)
 {
-  const float *weight = cosines->start + (gsize)first * 2 * n;
+  const float *weight = cosines->start + (gsize)first * 2 * CNV_CPU_COSINES;
 
-  for (int b = 0; b < samples->n_blocks; b++, state += CNV_CPU_COSINES_STATE(n))
+  for (int b = 0; b < samples->n_blocks; b++, state += CNV_CPU_COSINES_STATE)
     for (int lane = 0; lane < CNV_CPU_BAND; lane += LANES)
-      start_vector(state + lane, samples->from + b * samples->block + lane, samples->stride, weight, samples->n, n);
+      start_vector(state + lane, samples->from + b * samples->block + lane, samples->stride, weight, samples->n);
 }
 
 ALWAYS_INLINE void
-run_vector(float *restrict state, const CpuRun *run, int block, int lane, const CpuCosines *cosines, const int n)
+run_vector(float *restrict state, const CpuRun *run, int block, int lane, const CpuCosines *cosines)
 {
   float *restrict to = run->to + block * run->to_block + lane;
   const float *restrict enter = run->enter.from + block * run->enter.block + lane;
   const float *restrict leave = run->leave + block * run->enter.block + lane;
   gsize stride = run->enter.stride, to_stride = run->to_stride;
-  Sums s = load_sums(state, n);
+  Sums s = load_sums(state);
 
   for (int i = run->enter.n; i > 0; i--, to += to_stride, enter += stride, leave += stride) {
     Vector entering = load_vector(enter), leaving = load_vector(leave), acc = cosines->constant * s.sum;
     Vector edge = (entering - s.entered) - (leaving - s.left), inside = s.entered + leaving;
 
     s.sum += entering - leaving;
-    for (int k = 0; k < n; k++) {
+    for (int k = 0; k < CNV_CPU_COSINES; k++) {
       Vector input = cosines->alpha[k] * edge + cosines->gamma[k] * inside;
 
       acc += s.c[k];
@@ -102,35 +102,17 @@ run_vector(float *restrict state, const CpuRun *run, int block, int lane, const 
     s.left = leaving;
     store_vector(to, acc);
   }
-  store_sums(state, s, n);
+  store_sums(state, s);
 }
 
-ALWAYS_INLINE void
-run_blocks(float *state, const CpuRun *run, const CpuCosines *given, const int n)
+static void
+run(float *state, const CpuRun *run, const CpuCosines *given)
 {
   const CpuCosines cosines = *given; /* a copy: what is written could be its own */
 
-  for (int b = 0; b < run->enter.n_blocks; b++, state += CNV_CPU_COSINES_STATE(n))
+  for (int b = 0; b < run->enter.n_blocks; b++, state += CNV_CPU_COSINES_STATE)
     for (int lane = 0; lane < CNV_CPU_BAND; lane += LANES)
-      run_vector(state + lane, run, b, lane, &cosines, n);
-}
-
-static void
-start(float *state, const CpuSteps *samples, int first, const CpuCosines *cosines)
-{
-  if (cosines->n == CNV_CPU_COSINES_FEW)
-    start_blocks(state, samples, first, cosines, CNV_CPU_COSINES_FEW);
-  else
-    start_blocks(state, samples, first, cosines, CNV_CPU_COSINES);
-}
-
-static void
-run(float *state, const CpuRun *what, const CpuCosines *cosines)
-{
-  if (cosines->n == CNV_CPU_COSINES_FEW)
-    run_blocks(state, what, cosines, CNV_CPU_COSINES_FEW);
-  else
-    run_blocks(state, what, cosines, CNV_CPU_COSINES);
+      run_vector(state + lane, run, b, lane, &cosines);
 }
 
 /* ---- rows and columns ---- */

@@ -39,7 +39,7 @@ state_of(const Slide *slide, int x)
 {
   int block = (x - slide->columns.first) * slide->channels / CNV_CPU_BAND;
 
-  return slide->worker->down + (gsize)block * CNV_CPU_COSINES_STATE(slide->term->cosines[CNV_Y].n);
+  return slide->worker->down + (gsize)block * CNV_CPU_COSINES_STATE;
 }
 
 /* Sums of all columns, for row y. */
@@ -54,7 +54,7 @@ start_columns(const Slide *slide, int y)
     int last = MIN(x + chunk, slide->columns.last);
     CpuSteps rows = {slide->worker->enter, CNV_CPU_CHUNK, CNV_CPU_BAND, 0, blocks_of(slide, last - x)};
 
-    memset(state_of(slide, x), 0, rows.n_blocks * CNV_CPU_COSINES_STATE(cosines->n) * sizeof(float));
+    memset(state_of(slide, x), 0, rows.n_blocks * CNV_CPU_COSINES_STATE * sizeof(float));
     for (int at = 0; at < n_rows; at += CNV_CPU_BAND) {
       rows.n = MIN(CNV_CPU_BAND, n_rows - at);
       cnv_cpu_columns_load(&slide->columns, slide->worker->enter, top + at, rows.n, x, last);
@@ -107,7 +107,7 @@ slide_along(const Slide *slide)
     float *acc = worker->term[0].acc + (gsize)MAX(x - first, 0) * slide->channels;
 
     if (x % restart == 0) {
-      memset(worker->along, 0, slide->channels * CNV_CPU_COSINES_STATE(cosines->n) * sizeof(float));
+      memset(worker->along, 0, slide->channels * CNV_CPU_COSINES_STATE * sizeof(float));
       simd->start(worker->along, &taps, 0, cosines);
     }
     end = MIN(MIN(x + chunk, x < first ? first : last), x - x % restart + restart);
