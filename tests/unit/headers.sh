@@ -3,7 +3,7 @@
 #
 # Compiles each header alone, included twice, with warnings as errors: in C, and those of include/convolve in C++ too.
 # Headers that need CUDA's are left out where these are missing.
-# usage: headers.sh SOURCE_ROOT C_COMPILER C++_COMPILER [FLAG...]; C++_COMPILER may be empty: then C++ is left out
+# usage: headers.sh SOURCE_ROOT C_COMPILER C++_COMPILER [FLAG...]; of C++_COMPILER none C++ is left out
 set -eu
 pkg-config --exists gstreamer-check-1.0 gstreamer-video-1.0 || {
   echo "SKIPPED: GStreamer's headers are not here"
@@ -45,10 +45,10 @@ for header in $(find include cuda gst tests pipelines -name '*.h' | sort); do
   fi
   compile "$header" "$cc" c -std=gnu11 "$@"
   case $header in
-  include/*) [ -z "$cxx" ] || compile "$header" "$cxx" c++ "$@" ;;
+  include/*) [ "$cxx" = none ] || compile "$header" "$cxx" c++ "$@" ;;
   esac
 done
-[ -n "$cxx" ] || echo "SKIPPED in C++: there is no compiler for it"
+[ "$cxx" != none ] || echo "SKIPPED in C++: there is no compiler for it"
 [ -z "$left_out" ] || echo "SKIPPED without CUDA's headers:$left_out"
 echo "$compiled compiled, $failed failed"
 [ "$failed" -eq 0 ] && [ "$compiled" -gt 0 ]
