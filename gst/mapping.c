@@ -85,6 +85,7 @@ gst_cuda_convolve_map(const GstCudaConvolveEngine *engine, const GstCudaConvolve
   GstBuffer *bad = NULL;
 
   map->in_frame.buffer = map->out_frame.buffer = NULL;
+  map->in.memory = map->out.memory = CNV_MEMORY_HOST; /* also of a side that is missing */
   if (in && !map_side(engine, caps, in, in == out ? GST_MAP_READWRITE : GST_MAP_READ, &map->in_frame, &map->in))
     bad = in;
   else if (in == out)
