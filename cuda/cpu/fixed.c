@@ -197,6 +197,7 @@ cnv_cpu_fix(CpuWorker *worker, const CpuTile *tile)
   int n = cnv_cpu_samples(tile), slots = plane->slots, filled = 0;
   const gint16 *rows[2 * MOST_SLOTS]; /* of the ring, twice over */
   gint16 *ring = worker->shorts + plane->short_stride + CNV_CPU_FIXED_BLOCK;
+  const gint16 *middle = line.to + (tile->first - line.first) * along->channels / 2;
 
   for (int slot = 0; slot < 2 * slots; slot++)
     rows[slot] = ring + slot % slots * plane->short_stride;
@@ -204,11 +205,8 @@ cnv_cpu_fix(CpuWorker *worker, const CpuTile *tile)
     const gint16 *const *first = rows + (y - tile->top) % slots;
 
     for (; filled < y - tile->top + slots; filled++) {
-      CpuFixedRow row = {ring + filled % slots * plane->short_stride, plane->short_odd,
-                         line.to + (tile->first - line.first) * along->channels / 2, plane->short_odd};
-
       load_row(worker, tile, &line, cnv_cpu_source(tile, CNV_Y, tile->top - down->radius + filled));
-      tile->frame->simd->fixed->row(&row, n, along);
+      tile->frame->simd->fixed->row(ring + filled % slots * plane->short_stride, middle, plane->short_odd, n, along);
     }
     if (tile->job->n_mask_rects == 0)
       fill_rows(worker, tile, y, first);

@@ -139,17 +139,12 @@ typedef struct {
  * takes no shuffle, and a loaded vector serves two outputs. Along a row as many numbers may be read and written before
  * each half and behind it. */
 #define CNV_CPU_FIXED_BLOCK 128
-typedef struct {
-  gint16 *to; /* the first output's */
-  gsize to_odd;
-  const gint16 *from; /* the first output's sample, an even one */
-  gsize from_odd;
-} CpuFixedRow;
 
 /* n counts samples; for column, numbers of one half, rounded up to a vector. load NULL: there are none. */
 typedef struct {
   void (*load)(gint16 *to, gsize odd, const guint8 *from, int n);
-  void (*row)(const CpuFixedRow *row, int n, const CpuFixed *taps);
+  /* from: the first output's sample, an even one. */
+  void (*row)(gint16 *to, const gint16 *from, gsize odd, int n, const CpuFixed *taps);
   /* CNV_CPU_ROWS rows of output from 2 * radius more, 256 units a level: numbers first on, stride apart. */
   void (*column)(gint16 *to, gsize stride, const gint16 *const *rows, gsize first, int n, const CpuFixed *taps);
   /* The same of both halves, rounded; some of the rows of output may be one. */

@@ -126,11 +126,11 @@ widen_pair(Pair *pair, const gint16 *left, const gint16 *right, gint16 tap)
 /* Of an odd number of channels: neighbours are an even sample and an odd one, so each that is loaded serves both sums.
  * As the odd one lies that many samples behind, the first even ones are before the row. */
 static void
-row_of_pairs(const CpuFixedRow *row, int n, const CpuFixed *taps)
+row_of_pairs(gint16 *to, const gint16 *from, gsize odd_at, int n, const CpuFixed *taps)
 {
   int radius = taps->radius, channels = taps->channels, move = channels / 2;
-  gint16 *restrict to_even = row->to, *restrict to_odd = row->to + row->to_odd + move;
-  const gint16 *restrict evens = row->from, *restrict odds = row->from + row->from_odd + move;
+  gint16 *restrict to_even = to, *restrict to_odd = to + odd_at + move;
+  const gint16 *restrict evens = from, *restrict odds = from + odd_at + move;
 
   for (int x = -move; x < n; x += ROW_VECTORS * SHORTS) {
     Pair pair[ROW_VECTORS];
@@ -176,13 +176,13 @@ row_of_half(gint16 *restrict to, const gint16 *restrict middle, int n, const Cpu
 }
 
 static void
-row(const CpuFixedRow *row, int n, const CpuFixed *taps)
+row(gint16 *to, const gint16 *from, gsize odd, int n, const CpuFixed *taps)
 {
   if (taps->channels % 2) {
-    row_of_pairs(row, (n + 1) / 2, taps);
+    row_of_pairs(to, from, odd, (n + 1) / 2, taps);
   } else {
-    row_of_half(row->to, row->from, n / 2, taps);
-    row_of_half(row->to + row->to_odd, row->from + row->from_odd, n / 2, taps);
+    row_of_half(to, from, n / 2, taps);
+    row_of_half(to + odd, from + odd, n / 2, taps);
   }
 }
 
