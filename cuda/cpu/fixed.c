@@ -6,6 +6,7 @@
 #include "cpu/cpu.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "plan/component.h"
 
@@ -171,7 +172,6 @@ static void
 blend_rows(CpuWorker *worker, const CpuTile *tile, int y, const gint16 *const *rows)
 {
   const CpuPlane *plane = tile->plane;
-  const CnvPlane *from = plane->from;
   const CpuSimdFixed *simd = tile->frame->simd->fixed;
   int n = cnv_cpu_samples(tile);
   gsize odd = plane->short_odd;
@@ -181,11 +181,19 @@ blend_rows(CpuWorker *worker, const CpuTile *tile, int y, const gint16 *const *r
   simd->column(sums, plane->short_stride, rows, 0, (n + 1) / 2, &plane->fixed[CNV_Y]);
   simd->column(sums, plane->short_stride, rows, odd, n / 2, &plane->fixed[CNV_Y]);
   for (int end = MIN(y + CNV_CPU_ROWS, tile->bottom); y < end; y++, sums += plane->short_stride) {
-    for (int i = 0; i < n; i++) /* 0.25: the other way rounds to even */
-      acc[i] =
-          ((sums[i % 2 * odd + i / 2] + 0.25f) / (float)DOWN + 127.5f - from->mid[0]) / from->gain[i % from->channels];
+    for (int i = 0; i < n; i += 2) /* 0.25: the other way rounds to even */
+      for (int half = 0; half < 2; half++)
+        acc[i + half] = ((sums[half * odd + i / 2] + 0.25f) / (float)DOWN + 127.5f - plane->from->mid[0]) /
+                        plane->samples.gain[i + half];
     cnv_cpu_store_row(worker, tile, y, acc);
   }
+}
+
+static void
+repeat_row(gint16 *to, const gint16 *from, gsize odd, int n)
+{
+  memcpy(to, from, (n + 1) / 2 * sizeof(gint16));
+  memcpy(to + odd, from + odd, n / 2 * sizeof(gint16));
 }
 
 void
@@ -194,19 +202,27 @@ cnv_cpu_fix(CpuWorker *worker, const CpuTile *tile)
   const CpuPlane *plane = tile->plane;
   const CpuFixed *along = &plane->fixed[CNV_X], *down = &plane->fixed[CNV_Y];
   const Line line = find_line(worker, tile);
-  int n = cnv_cpu_samples(tile), slots = plane->slots, filled = 0;
+  int n = cnv_cpu_samples(tile), slots = plane->slots, filled = 0, previous = 0;
   const gint16 *rows[2 * MOST_SLOTS]; /* of the ring, twice over */
   gint16 *ring = worker->shorts + plane->short_stride + CNV_CPU_FIXED_BLOCK;
   const gint16 *middle = line.to + (tile->first - line.first) * along->channels / 2;
 
-  for (int slot = 0; slot < 2 * slots; slot++)
-    rows[slot] = ring + slot % slots * plane->short_stride;
+  for (int slot = 0; slot < slots; slot++)
+    rows[slot] = rows[slot + slots] = ring + slot * plane->short_stride;
   for (int y = tile->top; y < tile->bottom; y += CNV_CPU_ROWS) {
     const gint16 *const *first = rows + (y - tile->top) % slots;
 
-    for (; filled < y - tile->top + slots; filled++) {
-      load_row(worker, tile, &line, cnv_cpu_source(tile, CNV_Y, tile->top - down->radius + filled));
-      tile->frame->simd->fixed->row(ring + filled % slots * plane->short_stride, middle, plane->short_odd, n, along);
+    for (; filled < MIN(y + slots, tile->bottom + 2 * down->radius) - tile->top; filled++) {
+      int source = cnv_cpu_source(tile, CNV_Y, tile->top - down->radius + filled);
+      gint16 *to = ring + filled % slots * plane->short_stride;
+
+      if (filled > 0 && source == previous) { /* as in tile.c */
+        repeat_row(to, rows[slots + filled % slots - 1], plane->short_odd, n);
+        continue;
+      }
+      previous = source;
+      load_row(worker, tile, &line, source);
+      tile->frame->simd->fixed->row(to, middle, plane->short_odd, n, along);
     }
     if (tile->job->n_mask_rects == 0)
       fill_rows(worker, tile, y, first);
