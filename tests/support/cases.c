@@ -316,7 +316,8 @@ test_run_finish(TestRun *run)
   test_device_frame_clear(&run->device_out);
 }
 
-/* The one thing that an engine may refuse of a frame: 16-bit samples on the device at odd addresses. */
+/* The one thing that an engine may refuse of a frame: 16-bit samples on the device at odd addresses. Frames of the
+ * history are the engine's own copies, which are aligned. */
 static gboolean
 is_misaligned(const CnvFrame *frame, const CnvFormat *format)
 {
@@ -362,7 +363,8 @@ run_work(const Job *job, TestVariant *v, CnvPlan *const *plans, const char *name
   test_frame_init(&out, job->image.format, job->image.width, job->image.height, job->out);
   for (int k = 0; k < job->n_frames; k++)
     test_run_init(&run[k], v->memory, &job->frame[k], &out);
-  if (is_misaligned(&run[0].from, job->image.format) || is_misaligned(&run[0].to, job->image.format)) {
+  if ((job->n_frames == 1 && is_misaligned(&run[0].from, job->image.format)) ||
+      is_misaligned(&run[0].to, job->image.format)) {
     if (submit_job(job, v->session, plans, run, &error) || error->code != CNV_ERROR_UNSUPPORTED)
       test_fail("%s, %s: odd addresses of 16-bit samples were not refused as such", name, job->what);
     v->refusals++;
