@@ -38,9 +38,9 @@ static const struct {
   double most[N_ARITHMETICS];
 } contents[N_CONTENTS] = {
     /* float32, tensor: some twice what an H200 gave */
-    [NOISE] = {"noise", {0.01, 0.4}},         [DARK] = {"dark noise", {0.01, 1.2}},
-    [BRIGHT] = {"bright noise", {0.01, 1.2}}, [BLACK_AND_WHITE] = {"black and white", {0.01, 0.6}},
-    [IMPULSES] = {"impulses", {0.01, 1.4}},   [GRADIENTS] = {"gradients", {0.01, 0.5}},
+    [NOISE] = {"noise", {0.01, 0.4}},         [DARK] = {"dark noise", {0.01, 1.0}},
+    [BRIGHT] = {"bright noise", {0.01, 1.0}}, [BLACK_AND_WHITE] = {"black and white", {0.01, 0.6}},
+    [IMPULSES] = {"impulses", {0.01, 0.4}},   [GRADIENTS] = {"gradients", {0.01, 0.5}},
     [FILM] = {"decoded film", {0.01, 0.5}},
 };
 
