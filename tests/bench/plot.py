@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape
 
 # The first ones are told apart by eyes that miss a colour.
 COLORS = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#000000', '#8c564b', '#7b3fe4', '#808000', '#d4002a',
-          '#005f5f']
+          '#005f5f', '#66c200']
 COLUMNS, WIDTH, HEIGHT = 2, 480, 340  # of a panel, with what stands around its axes
 LEFT, RIGHT, TOP, BOTTOM = 60, 460, 60, 330
 LEAST_RADII = 3
