@@ -21,6 +21,16 @@ cnv_term_total(const CnvKernelTerm *term, double (*of)(const CnvTaps *taps))
   return term->dense ? of(term->dense) : of(term->axis[CNV_X]) * of(term->axis[CNV_Y]);
 }
 
+double
+cnv_kernel_total(const CnvKernel *kernel, double (*of)(const CnvTaps *taps))
+{
+  double sum = 0;
+
+  for (int t = 0; t < kernel->n_terms; t++)
+    sum += cnv_term_total(&kernel->term[t], of);
+  return sum;
+}
+
 /* Numbers that every filter has, used or not. */
 static gboolean
 check_numbers(const CnvFilter *filter, GError **error)
@@ -56,11 +66,9 @@ static gboolean
 check_products(const CnvFilter *filter, const CnvKernel *kernel, GError **error)
 {
   const double time = filter->kernel_t ? cnv_taps_magnitude(filter->kernel_t) : 1;
-  double sum = 0;
 
-  for (int t = 0; t < kernel->n_terms; t++)
-    sum += cnv_term_total(&kernel->term[t], cnv_taps_magnitude);
-  return cnv_taps_check_magnitude(sum * time, "taps along x, y and time together", error);
+  return cnv_taps_check_magnitude(cnv_kernel_total(kernel, cnv_taps_magnitude) * time,
+                                  "taps along x, y and time together", error);
 }
 
 static gboolean

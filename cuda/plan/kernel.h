@@ -28,8 +28,9 @@ struct CnvKernel {
 
 void cnv_kernel_clear(CnvKernel *kernel);
 
-/* A sum over the taps of a term. of: cnv_taps_sum or cnv_taps_magnitude. */
+/* A sum over the taps of a term, and of all terms. of: cnv_taps_sum or cnv_taps_magnitude. */
 double cnv_term_total(const CnvKernelTerm *term, double (*of)(const CnvTaps *taps));
+double cnv_kernel_total(const CnvKernel *kernel, double (*of)(const CnvTaps *taps));
 
 /* The filter with the radius and sigma in force along each axis, as generators read it; without references of its own.
  * FALSE where the filter does not take such a radius. */

@@ -27,18 +27,12 @@
 
 /* ---- taps ---- */
 
-/* Sums of taps that arithmetic needs in double, while the plan is made: of the taps as rounded to float32, for
- * normalising by these keeps a flat frame flat, and before that, to tell whether they cancel. */
+/* Taps of a plan: those of chroma, where they differ, or of the rest. */
 typedef struct {
-  double sum, magnitude, exact;
-} TapSums;
-
-/* TRUE for taps that cancel, as they are or as rounded to float32, and so have no sum to divide by. */
-static gboolean
-cancel(TapSums sums)
-{
-  return sums.sum == 0 || fabs(sums.exact) <= SUM_ZERO * sums.magnitude;
-}
+  const CnvPlane *plane; /* the first that has them; NULL: none yet */
+  double sum;            /* of the taps as rounded to float32, in the picture and in time */
+  gboolean cancel;       /* as they are or as rounded, and so have no sum to divide by */
+} PlanTaps;
 
 /* Appends taps and, for renormalize, those of an axis as prefix sums too; but not those of an axis that the plane's
  * terms up to this one have already. Returns the index of the first. */
@@ -66,51 +60,36 @@ append(GArray *taps, const CnvPlane *plane, const CnvTerm *term, const CnvTaps *
   return first;
 }
 
-/* Makes number i of a term's arrays: the taps of an axis or, dense, all. */
-static TapSums
-store_array(GArray *taps, const CnvPlane *plane, CnvTerm *term, int i, const CnvTaps *from)
+/* Makes number i of a term's arrays: the taps of an axis or, dense, all. They become the float32 that is stored:
+ * normalising by the sum of these keeps a flat frame flat. */
+static void
+store_array(GArray *taps, const CnvPlane *plane, CnvTerm *term, int i, CnvTaps *from)
 {
-  TapSums sums = {0, 0, 0};
-
-  for (int k = 0; k < from->width * from->height; k++) {
-    double t = (float)from->value[k];
-
-    sums.sum += t;
-    sums.magnitude += fabs(t);
-    sums.exact += from->value[k];
-  }
+  for (int k = 0; k < from->width * from->height; k++)
+    from->value[k] = (float)from->value[k];
   term->taps[i] = append(taps, plane, term, from);
   term->n[i] = from->width;
-  term->sum[i] = (float)sums.sum;
-  term->epsilon[i] = (float)(FOUND_ZERO * sums.magnitude);
-  return sums;
+  term->sum[i] = (float)cnv_taps_sum(from);
+  term->epsilon[i] = (float)(FOUND_ZERO * cnv_taps_magnitude(from));
 }
 
 /* Makes a term of a plane, after those before it. */
-static TapSums
+static void
 store_term(GArray *taps, const CnvPlane *plane, CnvTerm *term, const CnvKernelTerm *from)
 {
-  TapSums x, y = {1, 1, 1};
-
-  *term = (CnvTerm){.anchor = {from->anchor[CNV_X], from->anchor[CNV_Y]},
+  *term = (CnvTerm){.n[CNV_Y] = from->dense ? from->dense->height : 0,
+                    .anchor = {from->anchor[CNV_X], from->anchor[CNV_Y]},
                     .separable = !from->dense,
                     .temporal_tap = from->temporal_tap,
                     .sum = {1, 1}};
-  x = store_array(taps, plane, term, CNV_X, from->dense ? from->dense : from->axis[CNV_X]);
-  if (from->dense)
-    term->n[CNV_Y] = from->dense->height;
-  else
-    y = store_array(taps, plane, term, CNV_Y, from->axis[CNV_Y]);
-  return (TapSums){x.sum * y.sum, x.magnitude * y.magnitude, x.exact * y.exact};
+  for (int i = 0; i < (from->dense ? 1 : CNV_N_AXES); i++)
+    store_array(taps, plane, term, i, from->dense ? from->dense : from->axis[i]);
 }
 
-/* Stores the terms of a kernel as those of a plane whose border is known, and appends their taps (float). Returns the
- * sums of all of them together. */
-static TapSums
-store_taps(CnvPlane *plane, GArray *taps, const CnvKernel *kernel, gboolean absolute)
+/* Stores the terms of a kernel as those of a plane whose border is known, and appends their taps (float). */
+static void
+store_kernel(CnvPlane *plane, GArray *taps, const CnvKernel *kernel, gboolean absolute)
 {
-  TapSums all = {0, 0, 0};
-
   plane->n_terms = kernel->n_terms;
   plane->joint = kernel->n_terms > 1 && !kernel->magnitude;
   for (int axis = 0; axis < CNV_N_AXES; axis++) {
@@ -118,16 +97,35 @@ store_taps(CnvPlane *plane, GArray *taps, const CnvKernel *kernel, gboolean abso
     plane->cell_shift[axis] = kernel->cell[axis] ? g_bit_nth_lsf((gulong)kernel->cell_step[axis], -1) : 0;
   }
   plane->combine = kernel->magnitude ? CNV_COMBINE_MAGNITUDE : absolute ? CNV_COMBINE_ABSOLUTE : CNV_COMBINE_SUM;
-  for (int t = 0; t < kernel->n_terms; t++) {
-    TapSums sums = store_term(taps, plane, &plane->term[t], &kernel->term[t]);
+  for (int t = 0; t < kernel->n_terms; t++)
+    store_term(taps, plane, &plane->term[t], &kernel->term[t]);
+}
 
-    all.sum += sums.sum;
-    all.magnitude += sums.magnitude;
-    all.exact += sums.exact;
+/* Makes a kernel the taps of a plane, and adds them up. */
+static PlanTaps
+store_taps(const CnvPlan *plan, CnvPlane *plane, GArray *taps, const CnvKernel *kernel)
+{
+  double exact = cnv_kernel_total(kernel, cnv_taps_sum), sum, magnitude;
+  double time_exact = 0, time_sum = 0, time_magnitude = 0;
+
+  store_kernel(plane, taps, kernel, plan->filter.absolute);
+  sum = cnv_kernel_total(kernel, cnv_taps_sum);
+  magnitude = cnv_kernel_total(kernel, cnv_taps_magnitude);
+  plane->sum = (float)sum;
+  plane->epsilon = (float)(FOUND_ZERO * magnitude);
+  for (int k = 0; k < plan->n_temporal_taps; k++) {
+    time_exact += plan->temporal_sum[k];
+    time_sum += plan->weight[k];
+    time_magnitude += fabs(plan->weight[k]);
   }
-  plane->sum = (float)all.sum;
-  plane->epsilon = (float)(FOUND_ZERO * all.magnitude);
-  return all;
+  if (!plan->not_time_separable) {
+    exact *= time_exact;
+    sum *= time_sum;
+    magnitude *= time_magnitude;
+  }
+  plane->alpha_norm = (float)sum;
+  plane->alpha_epsilon = (float)(ALPHA_ZERO * magnitude);
+  return (PlanTaps){plane, sum, sum == 0 || fabs(exact) <= SUM_ZERO * magnitude};
 }
 
 /* ---- planes ---- */
@@ -163,16 +161,16 @@ role_is_filtered(const CnvFilter *filter, CnvRole role)
   return filter->planes & cnv_role_planes[role] || (role == CNV_ROLE_A && filter->alpha_mode != CNV_ALPHA_COPY);
 }
 
-/* The arithmetic of plan.h for one component, from the tap sums of its plane. */
+/* The arithmetic of plan.h for one component, from the taps of its plane. */
 static void
-set_arithmetic(const CnvPlan *plan, CnvPlane *plane, int c, CnvRole role, TapSums sums)
+set_arithmetic(const CnvPlan *plan, CnvPlane *plane, int c, CnvRole role, const PlanTaps *taps)
 {
   const CnvFilter *filter = &plan->filter;
   gboolean neutral = IS_CHROMA(role), alpha = role == CNV_ROLE_A, signless = plane->combine != CNV_COMBINE_SUM;
-  gboolean divide = filter->normalize && !cancel(sums);
-  double norm = plan->single_tap_gain / (divide ? sums.sum : 1), scale = alpha ? 1 : filter->scale;
+  gboolean divide = filter->normalize && !taps->cancel;
+  double norm = plan->single_tap_gain / (divide ? taps->sum : 1), scale = alpha ? 1 : filter->scale;
   double mid = alpha && plane->weight >= 0 ? 0 : 1 << (cnv_format_depth(plan->image.format, role) - 1);
-  double taken_off = neutral ? 0 : sums.sum * mid, offset;
+  double taken_off = neutral ? 0 : taps->sum * mid, offset;
 
   plane->mid[c] = (float)mid;
   plane->full[c] = (1 << cnv_format_depth(plan->image.format, role)) - 1;
@@ -285,31 +283,15 @@ make_kernel(const CnvPlan *plan, const CnvPlaneFormat *format, gboolean chroma, 
 }
 
 static gboolean
-check_weights(const CnvPlan *plan, const CnvPlane *plane, TapSums sums, GError **error)
+check_weights(const CnvPlan *plan, const CnvPlane *plane, const PlanTaps *taps, GError **error)
 {
-  if (plane->weight < 0 || (plane->combine != CNV_COMBINE_MAGNITUDE && !cancel(sums)))
+  if (plane->weight < 0 || (plane->combine != CNV_COMBINE_MAGNITUDE && !taps->cancel))
     return TRUE;
   return cnv_refuse(error,
                     "alpha-mode=premultiply divides by the filtered alpha, and the taps of filter=%s add up to %s: set "
                     "alpha-mode to copy or filter",
                     cnv_filters[plan->filter.type].nick.nick,
                     plane->combine == CNV_COMBINE_MAGNITUDE ? "no sum, being a magnitude" : "0");
-}
-
-/* The sums of taps in the picture, times those in time. */
-static TapSums
-sums_over_time(const CnvPlan *plan, TapSums sums)
-{
-  TapSums time = {0, 0, 0};
-
-  for (int k = 0; k < plan->n_temporal_taps; k++) {
-    time.sum += plan->weight[k];
-    time.magnitude += fabs(plan->weight[k]);
-    time.exact += plan->temporal_sum[k];
-  }
-  if (plan->not_time_separable)
-    return sums;
-  return (TapSums){sums.sum * time.sum, sums.magnitude * time.magnitude, sums.exact * time.exact};
 }
 
 /* Takes over the filter's taps in time. temporal_sum then holds the weights alone, until the picture's taps are known.
@@ -347,12 +329,6 @@ note_temporal_sums(CnvPlan *plan, const CnvKernel *kernel)
   }
 }
 
-/* Taps of a plan: those of chroma, where they differ, or of the rest. */
-typedef struct {
-  const CnvPlane *plane; /* the first that has them; NULL: none yet */
-  TapSums sums;
-} PlanTaps;
-
 /* Adds plane p of the format, of which the roles in `roles` (bits) are this plane's business. */
 static gboolean
 add_plane(CnvPlan *plan, GArray *stored, PlanTaps taps[2], int p, guint roles, GError **error)
@@ -373,18 +349,15 @@ add_plane(CnvPlan *plan, GArray *stored, PlanTaps taps[2], int p, guint roles, G
     if (!make_kernel(plan, format, chroma, &kernel, error))
       return FALSE;
     note_temporal_sums(plan, &kernel);
-    of->plane = plane;
-    of->sums = sums_over_time(plan, store_taps(plane, stored, &kernel, plan->filter.absolute));
-    plane->alpha_norm = (float)of->sums.sum;
-    plane->alpha_epsilon = (float)(ALPHA_ZERO * of->sums.magnitude);
+    *of = store_taps(plan, plane, stored, &kernel);
     cnv_kernel_clear(&kernel);
   }
   for (int c = 0; c < plane->channels; c++)
-    set_arithmetic(plan, plane, c, c < format->channels ? format->role[c] : CNV_ROLE_A, of->sums);
+    set_arithmetic(plan, plane, c, c < format->channels ? format->role[c] : CNV_ROLE_A, of);
   for (int c = 0; c < plane->channels && plane->weight >= 0; c++)
     if (c != plane->weight) /* what a component holds of the border: its colour times its alpha */
       plane->border_value[c] *= plane->border_value[plane->weight];
-  return check_weights(plan, plane, of->sums, error);
+  return check_weights(plan, plane, of, error);
 }
 
 /* The planes are those of the format, but two for packed YUV where chroma has taps of its own. */
