@@ -346,74 +346,52 @@ generate_emboss(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKer
   return TRUE;
 }
 
-/* The mean of a cell is that of samples, as one tap leaves them. */
-static gboolean
-generate_mosaic(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
-{
-  for (int axis = 0; axis < CNV_N_AXES; axis++) {
-    kernel->cell_step[axis] = subsample[axis];
-    kernel->cell[axis] = MAX(2 * filter->radius_axis[axis] + 1, subsample[axis]);
-  }
-  return generate_point(filter, subsample, kernel, error);
-}
-
-/* Luma samples of a cell of one colour: as large as suits engines. */
+/* Luma samples of a cell of fill: as large as suits engines. */
 #define FILL_CELL 64
 
+/* The mean of a cell is that of samples, as one tap leaves them. */
 static gboolean
-generate_fill(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
+generate_cells(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
   for (int axis = 0; axis < CNV_N_AXES; axis++) {
+    int size = filter->type == CNV_FILTER_FILL ? FILL_CELL : 2 * filter->radius_axis[axis] + 1;
+
     kernel->cell_step[axis] = subsample[axis];
-    kernel->cell[axis] = FILL_CELL;
+    kernel->cell[axis] = MAX(size, subsample[axis]);
   }
   return generate_point(filter, subsample, kernel, error);
-}
-
-/* Number of the tap on the output sample, of n along the axis as given. */
-static gboolean
-take_anchor(const CnvFilter *filter, int axis, int n, int *anchor, GError **error)
-{
-  *anchor = filter->anchor[axis] == -1 ? (n - 1) / 2 : filter->anchor[axis];
-  if (*anchor >= 0 && *anchor < n)
-    return TRUE;
-  return cnv_refuse(error, "with anchor-%c %d has taps 0..%d along %c: set one of these, or -1 (centre)", "xy"[axis],
-                    *anchor, n - 1, "xy"[axis]);
 }
 
 static gboolean
 generate_custom(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
-  const CnvTaps *dense = filter->kernel, *x = filter->kernel_axis[CNV_X], *y = filter->kernel_axis[CNV_Y];
-  CnvKernelTerm *term = &kernel->term[kernel->n_terms];
+  const CnvTaps *dense = filter->kernel;
+  CnvTaps *const *axes = filter->kernel_axis;
+  CnvKernelTerm term = {.temporal_tap = -1};
 
-  if (dense && (x || y))
+  if (dense && (axes[CNV_X] || axes[CNV_Y]))
     return cnv_refuse(error, "has both kernel and kernel-x or kernel-y: set one of them to <> (none)");
-  if (!dense && !x && !y && !filter->kernel_t)
+  if (!dense && !axes[CNV_X] && !axes[CNV_Y] && !filter->kernel_t)
     return cnv_refuse(error, "has no taps: set kernel, or kernel-x and kernel-y, for example kernel=\"<1,2,1>\"");
-  if (!take_anchor(filter, CNV_X,
-                   dense ? dense->width
-                   : x   ? x->width
-                         : 1,
-                   &term->anchor[CNV_X], error) ||
-      !take_anchor(filter, CNV_Y,
-                   dense ? dense->height
-                   : y   ? y->width
-                         : 1,
-                   &term->anchor[CNV_Y], error))
-    return FALSE;
-  kernel->n_terms++;
-  term->temporal_tap = -1;
-  if (dense)
-    term->dense = cnv_taps_gather(dense, subsample, filter->flip, term->anchor);
-  for (int axis = 0; axis < CNV_N_AXES && !dense; axis++) {
-    const CnvTaps *given = filter->kernel_axis[axis];
-    int anchor[CNV_N_AXES] = {term->anchor[axis], 0};
+  for (int axis = 0; axis < CNV_N_AXES; axis++) {
+    const CnvTaps *given = dense ? dense : axes[axis];
+    int n = !given ? 1 : dense && axis == CNV_Y ? given->height : given->width;
 
-    term->axis[axis] =
-        given ? cnv_taps_gather(given, (const int[]){subsample[axis], 1}, filter->flip, anchor) : single_taps(1);
-    term->anchor[axis] = anchor[0];
+    term.anchor[axis] = filter->anchor[axis] == -1 ? (n - 1) / 2 : filter->anchor[axis];
+    if (term.anchor[axis] < 0 || term.anchor[axis] >= n)
+      return cnv_refuse(error, "with anchor-%c %d has taps 0..%d along %c: set one of these, or -1 (centre)",
+                        "xy"[axis], term.anchor[axis], n - 1, "xy"[axis]);
   }
+  if (dense)
+    term.dense = cnv_taps_gather(dense, subsample, filter->flip, term.anchor);
+  for (int axis = 0; axis < CNV_N_AXES && !dense; axis++) {
+    int anchor[CNV_N_AXES] = {term.anchor[axis], 0};
+
+    term.axis[axis] = axes[axis] ? cnv_taps_gather(axes[axis], (const int[]){subsample[axis], 1}, filter->flip, anchor)
+                                 : single_taps(1);
+    term.anchor[axis] = anchor[0];
+  }
+  kernel->term[kernel->n_terms++] = term;
   return TRUE;
 }
 
@@ -445,8 +423,8 @@ const CnvFilterInfo cnv_filters[] = {
     {.nick = {CNV_FILTER_EMBOSS, "emboss", "Plus amount times the slope by angle; radius 1 to 3"},
      .generate = generate_emboss, .default_radius = 1, .max_radius = 3},
     {.nick = {CNV_FILTER_MOSAIC, "mosaic", "Cells of 2*radius+1 samples, each its mean"},
-     .generate = generate_mosaic, .default_radius = 8, .max_radius = CNV_RADIUS_MAX},
-    {.nick = {CNV_FILTER_FILL, "fill", "The fill-color, whatever the picture"}, .generate = generate_fill},
+     .generate = generate_cells, .default_radius = 8, .max_radius = CNV_RADIUS_MAX},
+    {.nick = {CNV_FILTER_FILL, "fill", "The fill-color, whatever the picture"}, .generate = generate_cells},
     {.nick = {CNV_FILTER_CUSTOM, "custom", "The taps of kernel, or of kernel-x and kernel-y"},
      .generate = generate_custom},
     {.nick = {0, NULL, NULL}},
