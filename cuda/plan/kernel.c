@@ -129,11 +129,12 @@ gboolean
 cnv_filter_generate(const CnvFilter *filter, const int subsample[CNV_N_AXES], CnvKernel *kernel, GError **error)
 {
   const CnvFilterInfo *info = &cnv_filters[filter->type];
-  gboolean volume = filter->type == CNV_FILTER_CUSTOM && filter->kernel && filter->kernel->depth > 1, right;
+  gboolean right;
 
   memset(kernel, 0, sizeof(*kernel));
   right = check_numbers(filter, error) && (filter->type != CNV_FILTER_CUSTOM || check_given(filter, error)) &&
-          (volume ? generate_volume(filter, subsample, kernel, error) : generate(filter, -1, subsample, kernel, error));
+          (cnv_filter_is_volume(filter) ? generate_volume(filter, subsample, kernel, error)
+                                        : generate(filter, -1, subsample, kernel, error));
   if (right && kernel->n_terms == 0)
     right = cnv_refuse(error, "filter=%s has no tap but 0: set a radius of at least 1 and a sigma near it",
                        info->nick.nick);

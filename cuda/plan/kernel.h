@@ -32,6 +32,13 @@ void cnv_kernel_clear(CnvKernel *kernel);
 double cnv_term_total(const CnvKernelTerm *term, double (*of)(const CnvTaps *taps));
 double cnv_kernel_total(const CnvKernel *kernel, double (*of)(const CnvTaps *taps));
 
+/* TRUE where the taps are a 3D kernel. */
+static inline gboolean
+cnv_filter_is_volume(const CnvFilter *filter)
+{
+  return filter->type == CNV_FILTER_CUSTOM && filter->kernel && filter->kernel->depth > 1;
+}
+
 /* The filter with the radius and sigma in force along each axis, as generators read it; without references of its own.
  * FALSE where the filter does not take such a radius. */
 gboolean cnv_filter_resolve(const CnvFilter *from, CnvFilter *filter, GError **error);

@@ -22,8 +22,8 @@ struct CnvMask {
   int width, height;            /* cells */
   int columns;                  /* blocks side by side */
   int left, right, top, bottom; /* first and last column and row with weight; right below left: none */
-  guint8 *weight;
-  guint8 *least, *most; /* of each block */
+  guint8 *least, *most;         /* of each block */
+  guint8 weight[];              /* followed by these */
 };
 
 static void
@@ -66,14 +66,11 @@ cnv_mask_new(int width, int height, int stride, const guint8 *weights)
 {
   int columns = cnv_divide_up(width, BLOCK), rows = cnv_divide_up(height, BLOCK);
   gsize blocks = (gsize)columns * rows, cells = (gsize)width * height;
-  CnvMask *mask = g_new(CnvMask, 1);
+  CnvMask *mask = g_try_malloc(sizeof(CnvMask) + cells + 2 * blocks);
 
-  *mask = (CnvMask){.width = width, .height = height, .columns = columns, .left = width, .right = -1, .top = height};
-  mask->weight = g_try_malloc(cells + 2 * blocks);
-  if (!mask->weight) {
-    g_free(mask);
+  if (!mask)
     return NULL;
-  }
+  *mask = (CnvMask){.width = width, .height = height, .columns = columns, .left = width, .right = -1, .top = height};
   g_atomic_ref_count_init(&mask->refs);
   mask->least = mask->weight + cells;
   mask->most = mask->least + blocks;
@@ -97,10 +94,8 @@ cnv_mask_ref(CnvMask *mask)
 void
 cnv_mask_unref(CnvMask *mask)
 {
-  if (!mask || !g_atomic_ref_count_dec(&mask->refs))
-    return;
-  g_free(mask->weight);
-  g_free(mask);
+  if (mask && g_atomic_ref_count_dec(&mask->refs))
+    g_free(mask);
 }
 
 /* Moves an edge from a rectangle's to that of the pixels that interpolation reaches from cells first..last. */

@@ -9,9 +9,8 @@ CnvTaps *
 cnv_taps_new_volume(int width, int height, int depth, const double *values)
 {
   gsize bytes = sizeof(double) * width * height * depth;
-  CnvTaps *taps = g_malloc0(sizeof(CnvTaps) + bytes);
+  CnvTaps *taps = g_atomic_rc_box_alloc0(sizeof(CnvTaps) + bytes);
 
-  g_atomic_ref_count_init(&taps->refs);
   taps->width = width;
   taps->height = height;
   taps->depth = depth;
@@ -29,15 +28,14 @@ cnv_taps_new(int width, int height, const double *values)
 CnvTaps *
 cnv_taps_ref(CnvTaps *taps)
 {
-  g_atomic_ref_count_inc(&taps->refs);
-  return taps;
+  return g_atomic_rc_box_acquire(taps);
 }
 
 void
 cnv_taps_unref(CnvTaps *taps)
 {
-  if (taps && g_atomic_ref_count_dec(&taps->refs))
-    g_free(taps);
+  if (taps)
+    g_atomic_rc_box_release(taps);
 }
 
 gboolean

@@ -17,17 +17,11 @@ const CnvNick cnv_temporal_border_nicks[] = {
     {0, NULL, NULL},
 };
 
-static gboolean
-is_volume(const CnvFilter *filter)
-{
-  return filter->type == CNV_FILTER_CUSTOM && filter->kernel && filter->kernel->depth > 1;
-}
-
 /* The frames of a 3D kernel, or kernel-t. */
 static int
 given_taps(const CnvFilter *filter, double weight[CNV_MAX_TEMPORAL_TAPS], GError **error)
 {
-  const gboolean volume = is_volume(filter);
+  const gboolean volume = cnv_filter_is_volume(filter);
   const int n = volume ? filter->kernel->depth : filter->kernel_t->width;
   double given[CNV_MAX_TEMPORAL_TAPS];
   int frame;
@@ -72,7 +66,7 @@ gaussian_taps(const CnvFilter *filter, double weight[CNV_MAX_TEMPORAL_TAPS], GEr
 int
 cnv_filter_temporal_taps(const CnvFilter *filter, double weight[CNV_MAX_TEMPORAL_TAPS], int *anchor, GError **error)
 {
-  const gboolean given = is_volume(filter) || filter->kernel_t;
+  const gboolean given = cnv_filter_is_volume(filter) || filter->kernel_t;
   int n = given ? given_taps(filter, weight, error) : gaussian_taps(filter, weight, error);
 
   if (n > 0 && filter->type == CNV_FILTER_FILL) { /* no frame counts */

@@ -28,7 +28,6 @@
  * threads.
  */
 typedef struct {
-  gatomicrefcount refs;
   int width, height, depth; /* at least 1; depth: frames */
   double value[];           /* depth * height * width */
 } CnvTaps;
