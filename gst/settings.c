@@ -127,7 +127,7 @@ static const Property properties[] = {
      AT(filter.fill_color), LIVE, 0xff000000, 0, G_MAXUINT32},
     {KIND_FLAGS, "planes", "Planes", "What is filtered, the rest is copied", AT(filter.planes), PLAYING,
      CNV_PLANES_COLOR, ENUM("Planes", cnv_planes_nicks)},
-    {KIND_ENUM, "chroma-mode", "Chroma mode", "How wide the taps are on subsampled planes", AT(filter.chroma_mode),
+    {KIND_ENUM, "chroma-mode", "Chroma mode", "How wide the taps are on subsampled planes", AT(filter.chroma_same),
      LIVE, CNV_CHROMA_SCALED, ENUM("ChromaMode", cnv_chroma_mode_nicks)},
     {KIND_INT, "chroma-radius", "Chroma radius", "Radius on chroma planes in their own samples; -1 follows luma",
      AT(filter.chroma_radius), LIVE, -1, -1, CNV_RADIUS_MAX},

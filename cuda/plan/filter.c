@@ -133,6 +133,7 @@ const guint cnv_role_planes[] = {
     [CNV_ROLE_B] = CNV_PLANES_BLUE,   [CNV_ROLE_A] = CNV_PLANES_ALPHA,
 };
 
+/* Values of CnvFilter.chroma_same. */
 const CnvNick cnv_chroma_mode_nicks[] = {
     {CNV_CHROMA_SCALED, "scaled", "Taps as wide on the picture as those of luma: a blur is round"},
     {CNV_CHROMA_SAME, "same", "The same taps on every plane"},

@@ -263,7 +263,7 @@ make_kernel(const CnvPlan *plan, const CnvPlaneFormat *format, gboolean chroma, 
   CnvFilter filter = plan->filter; /* without references of its own */
   int subsample[CNV_N_AXES] = {1 << format->sub_x, 1 << format->sub_y};
 
-  if (chroma && (chroma_is_apart(&filter) || filter.chroma_mode == CNV_CHROMA_SAME))
+  if (chroma && (chroma_is_apart(&filter) || filter.chroma_same))
     subsample[CNV_X] = subsample[CNV_Y] = 1;
   if (chroma && chroma_is_apart(&filter)) {
     filter.radius = filter.chroma_radius;

@@ -46,7 +46,7 @@ typedef enum {
 } CnvBorder;
 
 /* planes: bits of the channels that are filtered; the others are copied. */
-typedef enum {
+enum {
   CNV_PLANES_LUMA = 1 << 0,
   CNV_PLANES_CHROMA = 1 << 1,
   CNV_PLANES_ALPHA = 1 << 2,
@@ -55,10 +55,10 @@ typedef enum {
   CNV_PLANES_BLUE = 1 << 5,
   CNV_PLANES_COLOR = 0x3b,
   CNV_PLANES_ALL = 0x3f,
-} CnvPlanes;
+};
 
-/* chroma-mode: taps of subsampled planes are as wide on the picture as those of luma, or the same taps. */
-typedef enum { CNV_CHROMA_SCALED, CNV_CHROMA_SAME } CnvChromaMode;
+/* chroma-mode, a boolean in the engine: CnvFilter.chroma_same. */
+enum { CNV_CHROMA_SCALED, CNV_CHROMA_SAME };
 
 /* alpha-mode. copy: alpha is left as it is, unless CNV_PLANES_ALPHA is set. filter: it is filtered like the colours.
  * premultiply: it is filtered, and colours are means weighted by alpha: sum(t*a*c) / sum(t*a) in place of

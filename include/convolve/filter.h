@@ -60,20 +60,20 @@ typedef struct {
   CnvTaps *kernel;       /* custom: a row, a 2D or a 3D array, or NULL */
   CnvTaps *kernel_axis[CNV_N_AXES]; /* custom, separable: taps along x and y, each or both; or NULL */
   int anchor[CNV_N_AXES];           /* custom: number of the tap on the output sample, 0..n-1; -1: (n-1)/2 */
-  gboolean flip;             /* custom: mathematical convolution: all taps mirrored about the anchor; kernel_t of any
+  gboolean flip;           /* custom: mathematical convolution: all taps mirrored about the anchor; kernel_t of any
 filter too, turned round */
-  gboolean normalize;        /* divide by the sum of taps where that is not 0; default TRUE */
-  gboolean absolute;         /* |result| before scale and bias; chroma's is its distance from neutral */
-  double scale;              /* result * scale + bias * full scale, full scale being 2^depth - 1; default 1 */
-  double bias;               /* default 0 */
-  CnvBorder border;          /* default replicate */
-  guint32 border_color;      /* 0xAARRGGBB for CNV_BORDER_CONSTANT, full-range RGB; default opaque black */
-  guint32 fill_color;        /* of filter=fill, likewise */
-  guint planes;              /* of CnvPlanes, default CNV_PLANES_COLOR */
-  CnvChromaMode chroma_mode; /* default scaled */
-  int chroma_radius;         /* chroma samples, -1 follows luma; else it, with sigma auto, is chroma's radius */
-  double chroma_sigma;       /* chroma samples, 0 follows luma; else chroma's, with the radius auto unless set */
-  CnvAlphaMode alpha_mode;   /* default copy */
+  gboolean normalize;      /* divide by the sum of taps where that is not 0; default TRUE */
+  gboolean absolute;       /* |result| before scale and bias; chroma's is its distance from neutral */
+  double scale;            /* result * scale + bias * full scale, full scale being 2^depth - 1; default 1 */
+  double bias;             /* default 0 */
+  CnvBorder border;        /* default replicate */
+  guint32 border_color;    /* 0xAARRGGBB for CNV_BORDER_CONSTANT, full-range RGB; default opaque black */
+  guint32 fill_color;      /* of filter=fill, likewise */
+  guint planes;            /* CNV_PLANES_LUMA and so on, default CNV_PLANES_COLOR */
+  gboolean chroma_same;    /* subsampled planes have luma's taps; else taps as wide on the picture, the default */
+  int chroma_radius;       /* chroma samples, -1 follows luma; else it, with sigma auto, is chroma's radius */
+  double chroma_sigma;     /* chroma samples, 0 follows luma; else chroma's, with the radius auto unless set */
+  CnvAlphaMode alpha_mode; /* default copy */
 } CnvFilter;
 
 /* to: uninitialised, and to be cleared with cnv_filter_clear. */
@@ -104,7 +104,7 @@ extern const CnvNick cnv_border_nicks[];
 /* All of the other enums in their order, and the planes with their bits as values: luma to blue, color, all. */
 extern const CnvNick cnv_gradient_nicks[], cnv_planes_nicks[], cnv_chroma_mode_nicks[], cnv_alpha_mode_nicks[];
 
-/* The bit of CnvPlanes of each CnvRole; 0 for padding. */
+/* The bit of CnvFilter.planes of each CnvRole; 0 for padding. */
 extern const guint cnv_role_planes[];
 
 /* FALSE with CNV_ERROR_SETTINGS where the filter cannot be: taps that are missing, too many or too large, settings that

@@ -32,7 +32,7 @@ typedef struct {
   CnvGradient gradient;
   CnvBorder border;
   guint border_color, fill_color, planes;
-  CnvChromaMode chroma_mode;
+  gboolean chroma_same;
   CnvAlphaMode alpha_mode;
   CnvAlgorithm algorithm;
   gboolean normalize, absolute, flip, disable_passthrough;
@@ -227,7 +227,7 @@ draw_settings(GRand *rng, gboolean has_alpha)
       .border_color = g_rand_int(rng),
       .fill_color = g_rand_int(rng),
       .planes = PICK(rng, planes),
-      .chroma_mode = g_rand_boolean(rng) ? CNV_CHROMA_SAME : CNV_CHROMA_SCALED,
+      .chroma_same = g_rand_boolean(rng),
       .normalize = g_rand_boolean(rng),
       .absolute = seldom(rng, 4),
       .flip = g_rand_boolean(rng),
@@ -399,7 +399,7 @@ set_settings(GstElement *element, const Settings *settings)
                "normalize", settings->normalize, "flip-kernel", settings->flip, "anchor-x", settings->anchor[CNV_X],
                "anchor-y", settings->anchor[CNV_Y], "border-mode", settings->border, "border-color",
                settings->border_color, "fill-color", settings->fill_color, "planes", settings->planes, "chroma-mode",
-               settings->chroma_mode, "alpha-mode", settings->alpha_mode, "algorithm", settings->algorithm,
+               settings->chroma_same, "alpha-mode", settings->alpha_mode, "algorithm", settings->algorithm,
                "disable-passthrough", settings->disable_passthrough, NULL);
   set_text(element, "kernel", kernel_rows[settings->kernel].text);
   set_text(element, "kernel-x", axis_rows[settings->kernel_axis[CNV_X]].text);

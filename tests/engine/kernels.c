@@ -280,7 +280,7 @@ START_TEST(test_sliding)
         c.border = number % CNV_N_BORDERS;
         c.pattern = patterns[number % G_N_ELEMENTS(patterns)];
         c.color = 0xff3060c0;
-        c.chroma_mode = CNV_CHROMA_SAME;
+        c.chroma_same = TRUE;
         c.alpha_mode = f % 2 ? CNV_ALPHA_FILTER : CNV_ALPHA_COPY;
         run_by_sums(&c, CNV_ALGORITHM_SEPARABLE, c.radius > 12);
       }
@@ -379,22 +379,19 @@ START_TEST(test_chroma)
   static const char *const formats[] = {"NV12", "I420_10LE", "Y42B", "A420", "AYUV", "VUYA", "Y444", "UYVY", "Y410"};
   static const char *const filters[] = {"gaussian", "box", "unsharp", "rank-2", "emboss-120"};
   static const struct {
-    CnvChromaMode mode;
+    gboolean same;
     gboolean set;
     int radius;
     double sigma;
-  } rows[] = {{CNV_CHROMA_SAME, FALSE, -1, 0},
-              {CNV_CHROMA_SCALED, TRUE, 1, 0},
-              {CNV_CHROMA_SCALED, TRUE, 0, 0},
-              {CNV_CHROMA_SAME, TRUE, 2, 1.9},
-              {CNV_CHROMA_SCALED, TRUE, -1, 1.1}};
+  } rows[] = {
+      {TRUE, FALSE, -1, 0}, {FALSE, TRUE, 1, 0}, {FALSE, TRUE, 0, 0}, {TRUE, TRUE, 2, 1.9}, {FALSE, TRUE, -1, 1.1}};
 
   for (guint f = 0; f < G_N_ELEMENTS(formats); f++)
     for (guint i = 0; i < G_N_ELEMENTS(rows); i++)
       for (guint k = 0; k < (rows[i].set ? 2 : G_N_ELEMENTS(filters)); k++) {
         TestCase c = base_case(filters[k], formats[f], (Size){39, 25});
 
-        c.chroma_mode = rows[i].mode;
+        c.chroma_same = rows[i].same;
         c.chroma_set = rows[i].set;
         c.chroma_radius = rows[i].radius;
         c.chroma_sigma = rows[i].sigma;
@@ -451,7 +448,7 @@ START_TEST(test_cells)
         c.full_range = n % 2;
         c.pattern = n / 2 % 3 ? TEST_NOISE : TEST_HOLES;
         c.planes = planes[n / 3 % G_N_ELEMENTS(planes)];
-        c.chroma_mode = n % 5 == 0 ? CNV_CHROMA_SAME : CNV_CHROMA_SCALED;
+        c.chroma_same = n % 5 == 0;
         c.chroma_set = n % 7 == 0;
         c.chroma_radius = 2;
         c.alpha_mode = n / 5 % (CNV_ALPHA_PREMULTIPLY + 1);

@@ -95,7 +95,7 @@ START_TEST(test_fft)
         c.border = number % CNV_N_BORDERS;
         c.pattern = number % 3 ? (number / 7) % TEST_N_PATTERNS : TEST_NOISE;
         c.color = 0xff3060c0;
-        c.chroma_mode = CNV_CHROMA_SAME;
+        c.chroma_same = TRUE;
         c.alpha_mode = c.filter->taps == TAPS_ZERO_SUM || number % 3 ? CNV_ALPHA_FILTER : CNV_ALPHA_PREMULTIPLY;
         c.interlaced = number % 5 == 4;
         c.absolute = number % 11 == 10;

@@ -275,7 +275,7 @@ char
 test_algorithm_verdict(const TestCase *c, const CnvBackend *backend, CnvAlgorithm algorithm)
 {
   const CnvFormat *format = cnv_format_find(c->format);
-  const gboolean plain = !c->planes && !c->chroma_mode && !c->chroma_set && !c->absolute;
+  const gboolean plain = !c->planes && !c->chroma_same && !c->chroma_set && !c->absolute;
   const TestAlgorithmKind *kind =
       test_algorithm_kind(c->filter, c->radius, format, test_format_has_alpha(format) ? c->alpha_mode : CNV_ALPHA_COPY);
   TestMachine machine = TEST_GPU;

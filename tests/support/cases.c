@@ -73,8 +73,8 @@ add_settings(GString *name, const TestCase *c)
 {
   if (c->planes)
     g_string_append_printf(name, ", planes 0x%x", c->planes);
-  if (c->chroma_mode || c->chroma_set)
-    g_string_append_printf(name, ", chroma mode %d set %d radius %d sigma %g", c->chroma_mode, c->chroma_set,
+  if (c->chroma_same || c->chroma_set)
+    g_string_append_printf(name, ", chroma mode %d set %d radius %d sigma %g", c->chroma_same, c->chroma_set,
                            c->chroma_radius, c->chroma_sigma);
   if (c->alpha_mode)
     g_string_append_printf(name, ", alpha %s", cnv_alpha_mode_nicks[c->alpha_mode].nick);
@@ -481,7 +481,7 @@ test_case_filter(const TestCase *c, guint plan, guint32 seed, CnvFilter *filter)
   filter->border_color = c->color ? c->color : 0xff000000;
   filter->fill_color = filter->border_color ^ 0x40a050; /* another one */
   filter->planes = c->planes ? c->planes : CNV_PLANES_COLOR;
-  filter->chroma_mode = c->chroma_mode;
+  filter->chroma_same = c->chroma_same;
   filter->chroma_radius = c->chroma_set ? c->chroma_radius : -1;
   filter->chroma_sigma = c->chroma_set ? c->chroma_sigma : 0;
   filter->alpha_mode = c->alpha_mode;

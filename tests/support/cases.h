@@ -68,8 +68,8 @@ typedef struct {
   TestLayout in, out;
   guint32 color; /* of the constant border */
   gboolean full_range;
-  guint planes; /* CnvPlanes; 0: the default */
-  CnvChromaMode chroma_mode;
+  guint planes; /* of CnvFilter.planes; 0: the default */
+  gboolean chroma_same;
   gboolean chroma_set; /* chroma_radius and _sigma count */
   int chroma_radius;
   double chroma_sigma;

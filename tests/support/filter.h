@@ -23,7 +23,6 @@ test_filter_init(CnvFilter *filter)
       .border_color = 0xff000000,
       .fill_color = 0xff000000,
       .planes = CNV_PLANES_COLOR,
-      .chroma_mode = CNV_CHROMA_SCALED,
       .chroma_radius = -1,
       .alpha_mode = CNV_ALPHA_COPY,
   };

@@ -370,7 +370,7 @@ plane_kernel(const CnvFilter *filter, const OracleTime *time, int tap, const Cnv
       own.radius_axis[CNV_X] = own.radius_axis[CNV_Y] = -1;
       own.sigma_axis[CNV_X] = own.sigma_axis[CNV_Y] = 0;
     }
-    if (set || filter->chroma_mode == CNV_CHROMA_SAME)
+    if (set || filter->chroma_same)
       subsample[CNV_X] = subsample[CNV_Y] = 1;
   }
   return oracle_time_kernel(time, &own, tap, subsample);
