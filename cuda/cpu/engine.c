@@ -245,7 +245,7 @@ prepare(CpuSession *self, const CnvWork *work, GError **error)
 
   if (!same && !cnv_cpu_prepare(&self->prepared, work, self->n_threads, error))
     return FALSE;
-  if (cnv_rect_jobs_set_masks(&self->work, work) || !same || !cnv_rect_jobs_match(&self->work, work))
+  if (!same || !cnv_rect_jobs_match(&self->work, work))
     cut(self, work);
   return TRUE;
 }

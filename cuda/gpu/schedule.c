@@ -268,11 +268,11 @@ cnv_schedule_set_work(CnvSchedule *schedule, const CnvWork *work, gboolean cut)
 {
   schedule->has_new_plans = set_plans(schedule, work);
   schedule->has_new_taps = set_weights(schedule, work);
-  schedule->has_new_masks = cnv_rect_jobs_set_masks(&schedule->work, work);
-  if (!schedule->has_new_taps && !schedule->has_new_masks && cnv_rect_jobs_match(&schedule->work, work) &&
+  schedule->has_new_masks = FALSE;
+  if (!schedule->has_new_taps && cnv_rect_jobs_match(&schedule->work, work) &&
       !work->overlaps == !schedule->work.work.overlaps && !cut == !schedule->cut)
     return FALSE;
-  cnv_rect_jobs_make(&schedule->work, work);
+  schedule->has_new_masks = cnv_rect_jobs_make(&schedule->work, work);
   find_copies(schedule);
   schedule->cut = cut;
   schedule->slices = cnv_slices_of_work(work);

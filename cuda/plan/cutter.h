@@ -118,6 +118,9 @@ undo(Cutter *c, guint n_jobs, guint n_masks, double cost)
   c->cost = cost;
 }
 
+/* mask.c: takes over the masks of the work. FALSE where they are those that it had. */
+gboolean cnv_mask_take_all(CnvRectJobs *to, const CnvWork *work);
+
 /* mask.c: makes a rectangle in the plane and field at hand one of its region's mask. FALSE where that is not among the
  * work's. */
 gboolean cnv_mask_place(Cutter *c, const CnvRegion *region, CnvMaskRect *to);

@@ -133,9 +133,9 @@ n_cells(const CnvMask *mask)
 }
 
 gboolean
-cnv_rect_jobs_set_masks(CnvRectJobs *to, const CnvWork *work)
+cnv_mask_take_all(CnvRectJobs *to, const CnvWork *work)
 {
-  g_autoptr(GPtrArray) masks = g_ptr_array_new();
+  g_autoptr(GPtrArray) masks = g_ptr_array_new_with_free_func((GDestroyNotify)cnv_mask_unref);
   guint n_regions = work->everything ? 0 : work->n_regions;
   gsize size = 0;
 
@@ -144,22 +144,20 @@ cnv_rect_jobs_set_masks(CnvRectJobs *to, const CnvWork *work)
 
     if (!mask || size + n_cells(mask) > BYTES_MAX || g_ptr_array_find(masks, mask, NULL))
       continue;
-    g_ptr_array_add(masks, mask);
+    g_ptr_array_add(masks, cnv_mask_ref(mask));
     size += n_cells(mask);
   }
   if (masks->len == to->masks->len &&
       (masks->len == 0 || memcmp(masks->pdata, to->masks->pdata, masks->len * sizeof(gpointer)) == 0))
     return FALSE;
-  for (guint i = 0; i < masks->len; i++)
-    cnv_mask_ref(masks->pdata[i]);
-  g_ptr_array_set_size(to->masks, 0);
   g_byte_array_set_size(to->cells, 0);
   for (guint i = 0; i < masks->len; i++) {
     const CnvMask *mask = masks->pdata[i];
 
-    g_ptr_array_add(to->masks, masks->pdata[i]);
     g_byte_array_append(to->cells, mask->weight, (guint)n_cells(mask));
   }
+  g_ptr_array_unref(to->masks);
+  to->masks = g_steal_pointer(&masks);
   return TRUE;
 }
 

@@ -360,7 +360,7 @@ cnv_rect_jobs_init(CnvRectJobs *to)
                       .mask_rects = g_array_new(FALSE, FALSE, sizeof(CnvMaskRect)),
                       .places = g_array_new(FALSE, FALSE, sizeof(CnvMaskPlace)),
                       .cells = g_byte_array_new(),
-                      .masks = g_ptr_array_new_with_free_func((GDestroyNotify)cnv_mask_unref),
+                      .masks = g_ptr_array_new(),
                       .regions = g_array_new(FALSE, FALSE, sizeof(CnvRegion))};
 }
 
@@ -375,7 +375,7 @@ cnv_rect_jobs_clear(CnvRectJobs *of)
   g_array_unref(of->regions);
 }
 
-void
+gboolean
 cnv_rect_jobs_make(CnvRectJobs *to, const CnvWork *work)
 {
   g_autoptr(GArray) pieces = g_array_new(FALSE, FALSE, sizeof(CnvMaskRect));
@@ -385,6 +385,7 @@ cnv_rect_jobs_make(CnvRectJobs *to, const CnvWork *work)
               .isolated = is_isolated(work),
               .exact = TRUE,
               .pieces = pieces};
+  gboolean new_masks = cnv_mask_take_all(to, work);
 
   to->crowd = 0;
   to->work = *work;
@@ -396,6 +397,7 @@ cnv_rect_jobs_make(CnvRectJobs *to, const CnvWork *work)
     c.exact = FALSE;
     cut_planes(&c);
   }
+  return new_masks;
 }
 
 gboolean

@@ -23,14 +23,11 @@ typedef struct {
 void cnv_rect_jobs_init(CnvRectJobs *to);
 void cnv_rect_jobs_clear(CnvRectJobs *of);
 
-/* Takes over the masks of the work. FALSE where they are those that it had. */
-gboolean cnv_rect_jobs_set_masks(CnvRectJobs *to, const CnvWork *work);
-
 /* TRUE where the jobs are those of the work, for the same plans and masks. */
 gboolean cnv_rect_jobs_match(const CnvRectJobs *of, const CnvWork *work);
 
-/* Makes the jobs of work whose masks are set. Jobs of one plan, plane, field and layer do not overlap, each has at
- * least one sample, and none is of a plane that is only copied. Without everything and invert they cover little more
- * than the regions. Work for the whole frame is one job a plane and field; a crowd of regions gives a few jobs for each
- * region and for each block of work.h. */
-void cnv_rect_jobs_make(CnvRectJobs *to, const CnvWork *work);
+/* Makes the jobs of work. Those of one plan, plane, field and layer do not overlap, each has at least one sample, and
+ * none is of a plane that is only copied. Without everything and invert they cover little more than the regions. Work
+ * for the whole frame is one job a plane and field; a crowd of regions gives a few jobs for each region and for each
+ * block of work.h. FALSE where the masks are those of the work before. */
+gboolean cnv_rect_jobs_make(CnvRectJobs *to, const CnvWork *work);

@@ -43,7 +43,6 @@ cut(const CnvWork *work)
   CnvRectJobs c;
 
   cnv_rect_jobs_init(&c);
-  cnv_rect_jobs_set_masks(&c, work);
   cnv_rect_jobs_make(&c, work);
   return c;
 }
