@@ -9,6 +9,10 @@
 
 #include "plan/plane.h"
 
+/* Sums of the taps that found a sample, or a frame, count as 0 up to this part of the sum of all magnitudes: engines
+ * add them up in float32. */
+#define CNV_FOUND_ZERO 1e-6
+
 /* One convolution: either a row and a column (the kernel is their outer product), or dense. */
 typedef struct {
   CnvTaps *axis[CNV_N_AXES]; /* each n x 1; NULL when dense */

@@ -16,9 +16,6 @@
 /* Sum of taps at or below this part of the sum of their magnitudes counts as 0. */
 #define SUM_ZERO 1e-9
 
-/* The same part for sums of the taps that found a sample under renormalize, which engines add up in float32. */
-#define FOUND_ZERO 1e-6
-
 #define CHROMA_ROLES (1u << CNV_ROLE_U | 1u << CNV_ROLE_V)
 #define IS_CHROMA(role) (CHROMA_ROLES >> (role)&1)
 
@@ -70,7 +67,7 @@ store_array(GArray *taps, const CnvPlane *plane, CnvTerm *term, int i, CnvTaps *
   term->taps[i] = append(taps, plane, term, from);
   term->n[i] = from->width;
   term->sum[i] = (float)cnv_taps_sum(from);
-  term->epsilon[i] = (float)(FOUND_ZERO * cnv_taps_magnitude(from));
+  term->epsilon[i] = (float)(CNV_FOUND_ZERO * cnv_taps_magnitude(from));
 }
 
 /* Makes a term of a plane, after those before it. */
@@ -112,7 +109,7 @@ store_taps(const CnvPlan *plan, CnvPlane *plane, GArray *taps, const CnvKernel *
   sum = cnv_kernel_total(kernel, cnv_taps_sum);
   magnitude = cnv_kernel_total(kernel, cnv_taps_magnitude);
   plane->sum = (float)sum;
-  plane->epsilon = (float)(FOUND_ZERO * magnitude);
+  plane->epsilon = (float)(CNV_FOUND_ZERO * magnitude);
   for (int k = 0; k < plan->n_temporal_taps; k++) {
     time_exact += plan->temporal_sum[k];
     time_sum += plan->weight[k];

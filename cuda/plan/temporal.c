@@ -7,9 +7,6 @@
 #include "plan/kernel.h"
 #include "plan/plan.h"
 
-/* A sum of taps at or below this part of their magnitudes counts as 0. */
-#define FOUND_ZERO 1e-6
-
 const CnvNick cnv_temporal_border_nicks[] = {
     {CNV_TEMPORAL_RENORMALIZE, "renormalize", "Missing frames left out, the other taps scaled to the same sum"},
     {CNV_TEMPORAL_REPLICATE, "replicate", "aaaa|abcd|dddd: the first or last frame repeated"},
@@ -110,7 +107,7 @@ cnv_temporal_taps_make(const CnvPlan *plan, const int *slot, CnvTemporalBorder b
     found += k >= first && k <= last ? plan->temporal_sum[k] : 0;
   }
   if (border == CNV_TEMPORAL_RENORMALIZE && last - first + 1 < plan->n_temporal_taps)
-    scale = fabs(found) > FOUND_ZERO * plan->temporal_magnitude ? all / found : 0;
+    scale = fabs(found) > CNV_FOUND_ZERO * plan->temporal_magnitude ? all / found : 0;
   for (int k = 0; k < plan->n_temporal_taps; k++) {
     int from = cnv_border_index(borders[border], k - first, last - first + 1); /* counted from the first slot */
 
