@@ -16,10 +16,9 @@
  * neither scale nor bias. With CNV_BORDER_RENORMALIZE acc is first multiplied by S/P (border.h): for one separable term
  * one factor an axis, for several that are added up one factor for their sum, for a magnitude each term has its own.
  *
- * CNV_ALPHA_PREMULTIPLY: with a a sample's alpha, the components of colours hold a * x and one more, the
- * weight, holds a; acc of a colour is then multiplied by alpha_norm / acc of the weight or, where that is at most
- * alpha_epsilon
- * * full of alpha either way, v is the input's sample; renormalize's factor cancels there.
+ * CNV_ALPHA_PREMULTIPLY: with a a sample's alpha, the components of colours hold a * x and one more, the weight, holds
+ * a; acc of a colour is then multiplied by alpha_norm / acc of the weight or, where that is at most alpha_epsilon times
+ * full of alpha either way, v is the input's sample; renormalize's factor cancels there.
  *
  * Over time: with taps in time x is the sum over frames of weight * (value - mid) (work.h: CnvTemporalTap), of all of
  * them or, for a term of a 3D kernel, of its own frame. alpha_norm holds the sum of weights too, sum that of the

@@ -61,7 +61,7 @@ typedef struct {
   CnvTaps *kernel_axis[CNV_N_AXES]; /* custom, separable: taps along x and y, each or both; or NULL */
   int anchor[CNV_N_AXES];           /* custom: number of the tap on the output sample, 0..n-1; -1: (n-1)/2 */
   gboolean flip;           /* custom: mathematical convolution: all taps mirrored about the anchor; kernel_t of any
-filter too, turned round */
+                              filter too, turned round */
   gboolean normalize;      /* divide by the sum of taps where that is not 0; default TRUE */
   gboolean absolute;       /* |result| before scale and bias; chroma's is its distance from neutral */
   double scale;            /* result * scale + bias * full scale, full scale being 2^depth - 1; default 1 */
