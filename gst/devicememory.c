@@ -17,7 +17,7 @@ init(void)
 }
 
 static gboolean
-open_context(GstElement *element, int device, GstObject **context, GError **error)
+open_context(GstElement *element, int device, GstCudaContext **context, GError **error)
 {
   guint ordinal = 0;
 
@@ -25,7 +25,7 @@ open_context(GstElement *element, int device, GstObject **context, GError **erro
     g_object_get(*context, "cuda-device-id", &ordinal, NULL);
   if (*context && device >= 0 && (int)ordinal != device)
     gst_clear_object(context);
-  if (init() && gst_cuda_ensure_element_context(element, device, (GstCudaContext **)context))
+  if (init() && gst_cuda_ensure_element_context(element, device, context))
     return TRUE;
   g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_OPEN_READ_WRITE,
               "no CUDA context for cuda-device-id=%d could be made: see GST_DEBUG=cuda*:4 for the driver's reason, or "
@@ -34,34 +34,10 @@ open_context(GstElement *element, int device, GstObject **context, GError **erro
   return FALSE;
 }
 
-static void
-set_context(GstElement *element, GstContext *from, int device, GstObject **context)
-{
-  gst_cuda_handle_set_context(element, from, device, (GstCudaContext **)context);
-}
-
 static gboolean
-answer_query(GstElement *element, GstQuery *query, GstObject *context)
+pool_fits(GstBufferPool *pool, GstCudaContext *context)
 {
-  return gst_cuda_handle_context_query(element, query, (GstCudaContext *)context);
-}
-
-static gpointer
-handle(GstObject *context)
-{
-  return gst_cuda_context_get_handle(GST_CUDA_CONTEXT(context));
-}
-
-static GstBufferPool *
-pool_new(GstObject *context)
-{
-  return gst_cuda_buffer_pool_new(GST_CUDA_CONTEXT(context));
-}
-
-static gboolean
-pool_fits(GstBufferPool *pool, GstObject *context)
-{
-  return GST_IS_CUDA_BUFFER_POOL(pool) && (GstObject *)GST_CUDA_BUFFER_POOL(pool)->context == context;
+  return GST_IS_CUDA_BUFFER_POOL(pool) && GST_CUDA_BUFFER_POOL(pool)->context == context;
 }
 
 /* The one CUDA memory that the buffer consists of, or NULL. */
@@ -74,11 +50,11 @@ only_memory(GstBuffer *buffer)
 }
 
 static gboolean
-holds(GstBuffer *buffer, GstObject *context)
+holds(GstBuffer *buffer, GstCudaContext *context)
 {
   GstCudaMemory *memory = only_memory(buffer);
 
-  return memory && (GstObject *)memory->context == context;
+  return memory && memory->context == context;
 }
 
 static const GstVideoInfo *
@@ -113,7 +89,7 @@ set_stream(GstStructure *pool_config, GstMiniObject *stream)
 }
 
 static void
-share_stream(GstStructure *pool_config, GstObject *context, GstMiniObject **stream)
+share_stream(GstStructure *pool_config, GstCudaContext *context, GstMiniObject **stream)
 {
   GstCudaStream *own = gst_buffer_pool_config_get_cuda_stream(pool_config);
 
@@ -123,7 +99,7 @@ share_stream(GstStructure *pool_config, GstObject *context, GstMiniObject **stre
     return;
   }
   if (!*stream)
-    *stream = (GstMiniObject *)gst_cuda_stream_new(GST_CUDA_CONTEXT(context));
+    *stream = (GstMiniObject *)gst_cuda_stream_new(context);
   if (*stream)
     set_stream(pool_config, *stream);
 }
@@ -133,10 +109,10 @@ static const GstCudaConvolveDevice functions = {
     .map = GST_MAP_CUDA,
     .init = init,
     .open = open_context,
-    .set_context = set_context,
-    .query = answer_query,
-    .handle = handle,
-    .pool_new = pool_new,
+    .set_context = gst_cuda_handle_set_context,
+    .query = gst_cuda_handle_context_query,
+    .handle = gst_cuda_context_get_handle,
+    .pool_new = gst_cuda_buffer_pool_new,
     .pool_fits = pool_fits,
     .holds = holds,
     .layout = layout,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * All that needs GStreamer's CUDA library: the shared context, pools, mapping, streams. A context is a GstCudaContext,
- * held as GstObject; a stream is a GstCudaStream, held as GstMiniObject.
+ * All that needs GStreamer's CUDA library: the shared context, pools, mapping, streams. Of a GstCudaContext the rest
+ * knows that it is a GstObject; a stream is a GstCudaStream, held as GstMiniObject.
  */
 #pragma once
 
@@ -9,6 +9,8 @@
 #include <gst/video/video.h>
 
 #define GST_CUDA_CONVOLVE_FEATURE_DEVICE "memory:CUDAMemory"
+
+struct _GstCudaContext;
 
 typedef struct {
   GstMapFlags map; /* GST_MAP_CUDA */
@@ -19,16 +21,16 @@ typedef struct {
   /* Finds or makes the pipeline's context for a device (-1 any) and puts it at *context, unless one of that device is
    * there: it may have been set before the user chose another. context: where set_context of the same element
    * stores. */
-  gboolean (*open)(GstElement *element, int device, GstObject **context, GError **error);
-  void (*set_context)(GstElement *element, GstContext *from, int device, GstObject **context);
-  gboolean (*query)(GstElement *element, GstQuery *query, GstObject *context);
-  gpointer (*handle)(GstObject *context); /* its CUcontext */
+  gboolean (*open)(GstElement *element, int device, struct _GstCudaContext **context, GError **error);
+  gboolean (*set_context)(GstElement *element, GstContext *from, int device, struct _GstCudaContext **context);
+  gboolean (*query)(GstElement *element, GstQuery *query, struct _GstCudaContext *context);
+  gpointer (*handle)(struct _GstCudaContext *context); /* its CUcontext */
 
-  GstBufferPool *(*pool_new)(GstObject *context);
-  gboolean (*pool_fits)(GstBufferPool *pool, GstObject *context);
+  GstBufferPool *(*pool_new)(struct _GstCudaContext *context);
+  gboolean (*pool_fits)(GstBufferPool *pool, struct _GstCudaContext *context);
 
   /* TRUE where the buffer is one CUDA memory of that context, which then can be used in place with GST_MAP_CUDA. */
-  gboolean (*holds)(GstBuffer *buffer, GstObject *context);
+  gboolean (*holds)(GstBuffer *buffer, struct _GstCudaContext *context);
   /* Strides and offsets of a buffer that has no GstVideoMeta: those of the CUDA memory that it holds, else info. */
   const GstVideoInfo *(*layout)(GstBuffer *buffer, const GstVideoInfo *info);
 
@@ -38,7 +40,7 @@ typedef struct {
   gpointer (*stream_handle)(GstMiniObject *stream); /* its CUstream */
   void (*set_stream)(GstStructure *pool_config, GstMiniObject *stream);
   /* Gives a pool's memory a stream: its configuration's, which becomes *stream, or else *stream, made if it is NULL. */
-  void (*share_stream)(GstStructure *pool_config, GstObject *context, GstMiniObject **stream);
+  void (*share_stream)(GstStructure *pool_config, struct _GstCudaContext *context, GstMiniObject **stream);
 } GstCudaConvolveDevice;
 
 /* NULL in a build without CUDA, in which no context opens and no buffer is in device memory. */

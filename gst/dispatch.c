@@ -98,7 +98,7 @@ query_context(GstCudaConvolve *self, GstQuery *query)
   if (self->engine.context)
     context = gst_object_ref(self->engine.context);
   GST_OBJECT_UNLOCK(self);
-  return gst_cuda_convolve_device && gst_cuda_convolve_device->query(GST_ELEMENT(self), query, context);
+  return gst_cuda_convolve_device && gst_cuda_convolve_device->query(GST_ELEMENT(self), query, (gpointer)context);
 }
 
 static gboolean

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "engine.h"
 
-#include "devicememory.h"
 #include "messages.h"
 
 static CnvSession *
@@ -134,7 +133,7 @@ void
 gst_cuda_convolve_engine_close(GstCudaConvolveEngine *engine, GstElement *element)
 {
   CnvSession *session = engine->session;
-  GstObject *context;
+  struct _GstCudaContext *context;
 
   GST_OBJECT_LOCK(element);
   engine->session = NULL;

@@ -5,18 +5,19 @@
  */
 #pragma once
 
+#include "devicememory.h"
 #include "settings.h"
 
 /* Members are written with the element's object lock, except for the streams, which are the streaming thread's. */
 typedef struct {
-  CnvSession *session;           /* from start to stop */
-  GstObject *context;            /* GstCudaContext, or NULL */
-  gboolean takes_device;         /* with a session: CUDA memory can be negotiated */
-  char *device_name;             /* of the last session */
-  const CnvBackend *const *left; /* list of the engines behind it; NULL: the user chose it */
-  CnvSessionOptions options;     /* since the start */
-  GstMiniObject *stream;         /* GstCudaStream that the session works on; NULL: its own */
-  GstMiniObject *pool_stream;    /* stream of the memory of our pools; NULL: no such pool yet, or before 1.24 */
+  CnvSession *session;             /* from start to stop */
+  struct _GstCudaContext *context; /* or NULL */
+  gboolean takes_device;           /* with a session: CUDA memory can be negotiated */
+  char *device_name;               /* of the last session */
+  const CnvBackend *const *left;   /* list of the engines behind it; NULL: the user chose it */
+  CnvSessionOptions options;       /* since the start */
+  GstMiniObject *stream;           /* GstCudaStream that the session works on; NULL: its own */
+  GstMiniObject *pool_stream;      /* stream of the memory of our pools; NULL: no such pool yet, or before 1.24 */
 } GstCudaConvolveEngine;
 
 /* FALSE with the reason where no engine could be opened; an automatic choice is announced. */

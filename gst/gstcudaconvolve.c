@@ -220,7 +220,7 @@ static void
 set_context(GstElement *element, GstContext *context)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE(element);
-  g_autoptr(GstObject) found = NULL;
+  struct _GstCudaContext *found = NULL;
   int device;
 
   GST_OBJECT_LOCK(self);
@@ -232,6 +232,7 @@ set_context(GstElement *element, GstContext *context)
   if (!self->engine.context)
     self->engine.context = g_steal_pointer(&found);
   GST_OBJECT_UNLOCK(self);
+  gst_clear_object(&found);
   GST_ELEMENT_CLASS(gst_cuda_convolve_parent_class)->set_context(element, context);
 }
 

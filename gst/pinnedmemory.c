@@ -4,7 +4,6 @@
 #include <gst/video/gstvideopool.h>
 #include <string.h>
 
-#include "devicememory.h"
 #include "messages.h"
 
 G_DECLARE_FINAL_TYPE(GstCudaConvolvePinnedAllocator, gst_cuda_convolve_pinned_allocator, GST,
@@ -13,7 +12,7 @@ G_DECLARE_FINAL_TYPE(GstCudaConvolvePinnedAllocator, gst_cuda_convolve_pinned_al
 struct _GstCudaConvolvePinnedAllocator {
   GstAllocator parent;
   const CnvBackend *backend;
-  GstObject *context;
+  struct _GstCudaContext *context;
 };
 
 G_DEFINE_TYPE(GstCudaConvolvePinnedAllocator, gst_cuda_convolve_pinned_allocator, GST_TYPE_ALLOCATOR)
@@ -79,7 +78,7 @@ gst_cuda_convolve_pinned_allocator_init(GstCudaConvolvePinnedAllocator *self)
 }
 
 GstAllocator *
-gst_cuda_convolve_pinned_allocator_new(const CnvBackend *backend, GstObject *context)
+gst_cuda_convolve_pinned_allocator_new(const CnvBackend *backend, struct _GstCudaContext *context)
 {
   GstCudaConvolvePinnedAllocator *self;
 
@@ -135,7 +134,7 @@ gst_cuda_convolve_pinned_pool_init(GstCudaConvolvePinnedPool *self)
 }
 
 GstBufferPool *
-gst_cuda_convolve_pinned_pool_new(const CnvBackend *backend, GstObject *context)
+gst_cuda_convolve_pinned_pool_new(const CnvBackend *backend, struct _GstCudaContext *context)
 {
   GstAllocator *allocator = gst_cuda_convolve_pinned_allocator_new(backend, context);
   GstCudaConvolvePinnedPool *self;
