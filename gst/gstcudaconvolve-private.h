@@ -22,17 +22,6 @@ GST_ELEMENT_REGISTER_DECLARE(cudaconvolve)
 /* Without a call of the type function, which is in the class' file. */
 #define GST_CUDA_CONVOLVE_CAST(object) ((GstCudaConvolve *)(object))
 
-/* Frames of a filter over time: see history.h. */
-typedef struct {
-  guint n_slots;  /* allocated in the session; 0: not in use */
-  guint64 first;  /* number of the first frame that can count, n_slots at most are kept */
-  guint64 out;    /* of the next frame to come out */
-  guint64 next;   /* of the next frame to come in */
-  GQueue waiting; /* from `out` to `next`, in order: buffers without memory, and the events between them */
-  GstBuffer *kept[CNV_MAX_TEMPORAL_TAPS];             /* by slot: a buffer whose memory the session reads, or NULL */
-  CnvTemporalTap temporal_tap[CNV_MAX_TEMPORAL_TAPS]; /* of the frame that comes out */
-} GstCudaConvolveHistory;
-
 /* See inflight.h. */
 typedef struct {
   guint n_wanted; /* by the user, since the start; 0: auto */
@@ -76,7 +65,15 @@ struct _GstCudaConvolve {
   GstCudaConvolveRecipe recipe;
   gboolean in_place; /* this frame's input goes out, filtered */
 
-  GstCudaConvolveHistory history;
+  struct {
+    guint n_slots;  /* allocated in the session; 0: not in use */
+    guint64 first;  /* number of the first frame that can count, n_slots at most are kept */
+    guint64 out;    /* of the next frame to come out */
+    guint64 next;   /* of the next frame to come in */
+    GQueue waiting; /* from `out` to `next`, in order: buffers without memory, and the events between them */
+    GstBuffer *kept[CNV_MAX_TEMPORAL_TAPS];             /* by slot: a buffer whose memory the session reads, or NULL */
+    CnvTemporalTap temporal_tap[CNV_MAX_TEMPORAL_TAPS]; /* of the frame that comes out */
+  } history;                                            /* frames of a filter over time: see history.h */
   GstCudaConvolveInFlight in_flight;
   gboolean is_discont; /* the base class marks the next frame that it pushes */
 };

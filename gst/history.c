@@ -43,17 +43,16 @@ set_kept(GstCudaConvolve *self, int slot, GstBuffer *buffer)
 void
 gst_cuda_convolve_history_forget(GstCudaConvolve *self)
 {
-  GstCudaConvolveHistory *history = &self->history;
   GstMiniObject *item;
 
-  while ((item = g_queue_pop_head(&history->waiting)))
+  while ((item = g_queue_pop_head(&self->history.waiting)))
     if (GST_IS_EVENT(item))
       gst_pad_push_event(GST_BASE_TRANSFORM_SRC_PAD(self), GST_EVENT(item));
     else
       gst_mini_object_unref(item);
   for (int slot = 0; slot < CNV_MAX_TEMPORAL_TAPS; slot++)
     set_kept(self, slot, NULL);
-  history->first = history->out = history->next;
+  self->history.first = self->history.out = self->history.next;
   count_history(self);
 }
 
@@ -96,17 +95,16 @@ gst_cuda_convolve_history_pop_events(GstCudaConvolve *self)
 static gboolean
 ensure_ring(GstCudaConvolve *self, GError **error)
 {
-  GstCudaConvolveHistory *history = &self->history;
   guint n = (guint)cnv_plan_frames(self->recipe.plan, NULL);
 
-  if (history->n_slots == n || (history->n_slots > n && gst_cuda_convolve_has_history(self)))
+  if (self->history.n_slots == n || (self->history.n_slots > n && gst_cuda_convolve_has_history(self)))
     return TRUE;
   gst_cuda_convolve_history_forget(self);
-  history->n_slots = 0; /* a session that refuses has lost what it had */
+  self->history.n_slots = 0; /* a session that refuses has lost what it had */
   if (!cnv_session_history_alloc(self->engine.session, &self->caps.image, n, error))
     return FALSE;
   GST_DEBUG_OBJECT(self, "a history of %u frames", n);
-  history->n_slots = n;
+  self->history.n_slots = n;
   /* Lateness so far must not make a hole now: at -1, the earliest time, the base class drops no frame. */
   gst_base_transform_update_qos(GST_BASE_TRANSFORM(self), 1, -1, 0);
   return TRUE;
@@ -197,7 +195,6 @@ GstFlowReturn
 gst_cuda_convolve_history_push(GstCudaConvolve *self, GstBuffer *buffer)
 {
   GstBaseTransform *trans = GST_BASE_TRANSFORM(self);
-  GstCudaConvolveHistory *history = &self->history;
   GstBuffer *metadata;
 
   gst_cuda_convolve_start_pool(self, buffer);
@@ -205,10 +202,10 @@ gst_cuda_convolve_history_push(GstCudaConvolve *self, GstBuffer *buffer)
     return GST_FLOW_ERROR;
   metadata = gst_buffer_new();
   GST_BASE_TRANSFORM_GET_CLASS(trans)->copy_metadata(trans, buffer, metadata);
-  g_queue_push_tail(&history->waiting, metadata);
-  history->next++;
-  if (history->next - history->first > history->n_slots)
-    history->first = history->next - history->n_slots;
+  g_queue_push_tail(&self->history.waiting, metadata);
+  self->history.next++;
+  if (self->history.next - self->history.first > self->history.n_slots)
+    self->history.first = self->history.next - self->history.n_slots;
   count_history(self);
   return GST_FLOW_OK;
 }
@@ -220,23 +217,22 @@ gst_cuda_convolve_history_push(GstCudaConvolve *self, GstBuffer *buffer)
 static gboolean
 find_slots(GstCudaConvolve *self, int slot[CNV_MAX_TEMPORAL_TAPS], GError **error)
 {
-  GstCudaConvolveHistory *history = &self->history;
   double most = self->recipe.wanted.scene_change, change = 0;
   int center, n = cnv_plan_frames(self->recipe.plan, &center);
 
   for (int i = 0; i < n; i++)
     slot[i] = -1;
-  slot[center] = (int)(history->out % history->n_slots);
+  slot[center] = (int)(self->history.out % self->history.n_slots);
   for (int side = -1; side <= 1; side += 2)
     for (int i = center + side; i >= 0 && i < n && slot[i - side] >= 0; i += side) {
-      guint64 frame = history->out + (guint64)(i - center), later = MAX(frame, frame - (guint64)side);
+      guint64 frame = self->history.out + (guint64)(i - center), later = MAX(frame, frame - (guint64)side);
 
-      if (frame < history->first || frame >= history->next)
+      if (frame < self->history.first || frame >= self->history.next)
         break;
       if (most > 0 &&
-          !cnv_session_history_change(self->engine.session, (guint)(later % history->n_slots), &change, error))
+          !cnv_session_history_change(self->engine.session, (guint)(later % self->history.n_slots), &change, error))
         return FALSE;
-      slot[i] = change <= most ? (int)(frame % history->n_slots) : -1;
+      slot[i] = change <= most ? (int)(frame % self->history.n_slots) : -1;
     }
   return TRUE;
 }
