@@ -12,13 +12,13 @@
 #define CHUNK (256 << 10) /* bytes read at once */
 
 char *
-gst_cuda_convolve_file_name(const char *path)
+gst_cuda_convolve_file_name(const char *property, const char *path)
 {
-  char *name = g_filename_display_name(path);
+  g_autofree char *name = g_filename_display_name(path);
 
   if (g_utf8_strlen(name, -1) > LONGEST_NAME)
     strcpy(g_utf8_offset_to_pointer(name, LONGEST_NAME - 3), "...");
-  return name;
+  return g_strdup_printf("%s=%s", property, name);
 }
 
 /* NULL with the reason. Another kind of file than a regular one could have no end, or keep a reader waiting for a
@@ -49,7 +49,7 @@ char *
 gst_cuda_convolve_file_read(const char *property, const char *path, gsize longest, const char *kind, gsize *size,
                             GError **error)
 {
-  g_autofree char *name = gst_cuda_convolve_file_name(path), *what = g_strdup_printf("%s=%s", property, name);
+  g_autofree char *what = gst_cuda_convolve_file_name(property, path);
   FILE *file = open_file(path, what, kind, error);
   char *text = NULL;
   gsize n = 0, read;

@@ -11,5 +11,5 @@
 char *gst_cuda_convolve_file_read(const char *property, const char *path, gsize longest, const char *kind, gsize *size,
                                   GError **error);
 
-/* A path as a message can hold it, to be freed: properties take megabytes. */
-char *gst_cuda_convolve_file_name(const char *path);
+/* `property`=`path` as a message can hold it, to be freed: properties take megabytes. */
+char *gst_cuda_convolve_file_name(const char *property, const char *path);

@@ -6,6 +6,7 @@
 
 #include "files.h"
 
+#define PROPERTY "kernel-location"
 #define LONGEST (2 * CNV_RADIUS_MAX + 1) /* taps along an axis */
 #define LONGEST_NUMBER 64                /* bytes */
 #define LONGEST_FILE (4 << 20)           /* bytes */
@@ -14,18 +15,19 @@
 #define LINE_ENDS "\r\n" /* both together are one */
 
 typedef struct {
-  const char *at, *end, *line_start, *name; /* in a text, at whose end is a 0 */
-  int line;                                 /* number of the one at `at`, from 1 */
-  int x, y, t;                              /* numbers of this row, rows of this frame and frames that are complete */
-  int width, first_line;                    /* of the first row; width is 0 before it is complete */
-  int height;                               /* of the first frame */
-  GArray *values;                           /* double */
+  const char *at, *end, *line_start; /* in a text, at whose end is a 0 */
+  const char *name;                  /* as messages begin */
+  int line;                          /* number of the one at `at`, from 1 */
+  int x, y, t;                       /* numbers of this row, rows of this frame and frames that are complete */
+  int width, first_line;             /* of the first row; width is 0 before it is complete */
+  int height;                        /* of the first frame */
+  GArray *values;                    /* double */
   GError **error;
 } Reader;
 
 /* Says what is wrong at a place in the current line. */
 #define refuse(reader, place, format, ...)                                                                             \
-  cnv_refuse((reader)->error, "kernel-location=%s: line %d, column %d: " format, (reader)->name, (reader)->line,       \
+  cnv_refuse((reader)->error, "%s: line %d, column %d: " format, (reader)->name, (reader)->line,                       \
              (int)((place) - (reader)->line_start) + 1, ##__VA_ARGS__)
 
 /* FALSE where a text of a number's characters is none; one that overflows is infinite. */
@@ -171,8 +173,9 @@ read_lines(Reader *reader)
 }
 
 CnvTaps *
-gst_cuda_convolve_kernel_parse(const char *text, gsize size, const char *name, GError **error)
+gst_cuda_convolve_kernel_parse(const char *text, gsize size, const char *path, GError **error)
 {
+  g_autofree char *name = gst_cuda_convolve_file_name(PROPERTY, path);
   Reader reader = {.at = text, .end = text + size, .name = name, .line = 1, .error = error};
   CnvTaps *taps = NULL;
 
@@ -180,7 +183,7 @@ gst_cuda_convolve_kernel_parse(const char *text, gsize size, const char *name, G
     reader.at += 3;
   reader.values = g_array_new(FALSE, FALSE, sizeof(double));
   if (read_lines(&reader)) {
-    g_autofree char *what = g_strdup_printf("kernel-location=%s: line %d, column 1", name, reader.first_line);
+    g_autofree char *what = g_strdup_printf("%s: line %d, column 1", name, reader.first_line);
 
     taps = cnv_taps_new_volume(reader.width, reader.height, reader.t, (const double *)reader.values->data);
     if (!cnv_taps_check(taps, what, error))
@@ -194,9 +197,8 @@ CnvTaps *
 gst_cuda_convolve_kernel_load(const char *path, GError **error)
 {
   gsize size;
-  g_autofree char *name = gst_cuda_convolve_file_name(path);
   g_autofree char *text =
-      gst_cuda_convolve_file_read("kernel-location", path, LONGEST_FILE, "a text file of numbers", &size, error);
+      gst_cuda_convolve_file_read(PROPERTY, path, LONGEST_FILE, "a text file of numbers", &size, error);
 
-  return text ? gst_cuda_convolve_kernel_parse(text, size, name, error) : NULL;
+  return text ? gst_cuda_convolve_kernel_parse(text, size, path, error) : NULL;
 }

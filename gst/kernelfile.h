@@ -8,6 +8,6 @@
 #include <convolve/filter.h>
 
 /* Both return taps, or NULL with CNV_ERROR_SETTINGS and a message that names the file, the line and column of what is
- * wrong, both from 1, and the remedy. name: of the file, for messages. text: with a 0 behind its size. */
-CnvTaps *gst_cuda_convolve_kernel_parse(const char *text, gsize size, const char *name, GError **error);
+ * wrong, both from 1, and the remedy. text: with a 0 behind its size. */
+CnvTaps *gst_cuda_convolve_kernel_parse(const char *text, gsize size, const char *path, GError **error);
 CnvTaps *gst_cuda_convolve_kernel_load(const char *path, GError **error);

@@ -5,6 +5,7 @@
 
 #include "files.h"
 
+#define PROPERTY "roi-mask-location"
 #define LONGEST_FILE (1u << 29) /* bytes */
 #define KIND "a PGM or PNG file"
 #define PNG_MAGIC "\x89PNG\r\n\x1a\n"
@@ -76,12 +77,12 @@ read_pixels(Pgm *pgm, guint width, guint height, guint8 *weights, GError **error
 
       if (!read_pixel(pgm, &value))
         return cnv_refuse(error,
-                          "roi-mask-location=%s: no value for column %u of row %u, of %ux%u pixels: the file ends "
+                          "%s: no value for column %u of row %u, of %ux%u pixels: the file ends "
                           "early or is damaged; save it again",
                           pgm->name, x + 1, y + 1, width, height);
       if (value > pgm->full)
-        return cnv_refuse(error, "roi-mask-location=%s: column %u of row %u is %u, and the file says that %u is white",
-                          pgm->name, x + 1, y + 1, value, pgm->full);
+        return cnv_refuse(error, "%s: column %u of row %u is %u, and the file says that %u is white", pgm->name, x + 1,
+                          y + 1, value, pgm->full);
       *weights++ = (guint8)((value * 255 + pgm->full / 2) / pgm->full);
     }
   return TRUE;
@@ -90,20 +91,19 @@ read_pixels(Pgm *pgm, guint width, guint height, guint8 *weights, GError **error
 GstBuffer *
 gst_cuda_convolve_mask_parse(const char *bytes, gsize size, const char *path, GError **error)
 {
-  g_autofree char *name = gst_cuda_convolve_file_name(path);
-  g_autofree char *what = g_strdup_printf("roi-mask-location=%s: a picture", name);
+  g_autofree char *name = gst_cuda_convolve_file_name(PROPERTY, path);
+  g_autofree char *what = g_strdup_printf("%s: a picture", name);
   Pgm pgm = {.at = bytes + 2, .end = bytes + size, .name = name, .plain = g_str_has_prefix(bytes, "P2")};
   guint width, height;
   guint8 *weights;
 
   if (!pgm.plain && !g_str_has_prefix(bytes, "P5"))
-    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
-                "roi-mask-location=%s: neither a PGM (P2 or P5) nor a PNG: save it as one of them", name);
+    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "%s: neither a PGM (P2 or P5) nor a PNG: save it as one of them",
+                name);
   else if (!read_number(&pgm, &width) || !read_number(&pgm, &height) || !read_number(&pgm, &pgm.full) || pgm.full < 1 ||
            pgm.full > G_MAXUINT16)
     g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
-                "roi-mask-location=%s: a PGM begins with %.2s, width, height and the value of white, 1 to 65535", name,
-                bytes);
+                "%s: a PGM begins with %.2s, width, height and the value of white, 1 to 65535", name, bytes);
   else if (gst_cuda_convolve_mask_check_size(what, width, height, error)) {
     weights = g_malloc((gsize)width * height);
     pgm.at += !pgm.plain; /* the one space before binary values */
@@ -132,7 +132,7 @@ check_elements(const char *name, GError **error)
 
     if (!factory)
       return cnv_refuse(error,
-                        "roi-mask-location=%s: a PNG needs GStreamer's element %s, which is missing: install %s, or "
+                        "%s: a PNG needs GStreamer's element %s, which is missing: install %s, or "
                         "save the mask as PGM",
                         name, needed[i].element, needed[i].package);
   }
@@ -166,8 +166,7 @@ refuse_picture(const char *name, GstElement *pipeline, GError **error)
 
   if (message)
     gst_message_parse_error(message, &posted, NULL);
-  g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
-              "roi-mask-location=%s: this PNG cannot be decoded (%s): save it again", name,
+  g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "%s: this PNG cannot be decoded (%s): save it again", name,
               posted ? posted->message : "it ends early");
 }
 
@@ -197,8 +196,8 @@ decode(const char *path, const char *name, guint width, guint height, GError **e
 static GstBuffer *
 load_png(const char *path, const char *header, GError **error)
 {
-  g_autofree char *name = gst_cuda_convolve_file_name(path);
-  g_autofree char *what = g_strdup_printf("roi-mask-location=%s: a picture", name);
+  g_autofree char *name = gst_cuda_convolve_file_name(PROPERTY, path);
+  g_autofree char *what = g_strdup_printf("%s: a picture", name);
   guint32 width = GST_READ_UINT32_BE(header + PNG_HEADER - 8), height = GST_READ_UINT32_BE(header + PNG_HEADER - 4);
 
   if (!gst_cuda_convolve_mask_check_size(what, width, height, error) || !check_elements(name, error))
@@ -210,7 +209,7 @@ GstBuffer *
 gst_cuda_convolve_mask_load(const char *path, GError **error)
 {
   gsize size;
-  g_autofree char *text = gst_cuda_convolve_file_read("roi-mask-location", path, LONGEST_FILE, KIND, &size, error);
+  g_autofree char *text = gst_cuda_convolve_file_read(PROPERTY, path, LONGEST_FILE, KIND, &size, error);
 
   if (!text)
     return NULL;
