@@ -22,19 +22,6 @@ GST_ELEMENT_REGISTER_DECLARE(cudaconvolve)
 /* Without a call of the type function, which is in the class' file. */
 #define GST_CUDA_CONVOLVE_CAST(object) ((GstCudaConvolve *)(object))
 
-/* See inflight.h. */
-typedef struct {
-  guint n_wanted; /* by the user, since the start; 0: auto */
-  guint n;        /* since the caps, of frames that can overlap; 0: auto, to be settled with a frame */
-  GMutex lock;    /* of what follows */
-  GCond changed;
-  GQueue items;       /* frames and the events between them; the first stays in until it is pushed */
-  guint n_frames;     /* among them, and not done */
-  gboolean active;    /* as the source pad is */
-  GstFlowReturn flow; /* if not OK, frames are dropped until the streaming thread was told */
-  GstPadActivateModeFunction activate_src; /* the base class' */
-} GstCudaConvolveInFlight;
-
 struct _GstCudaConvolve {
   GstBaseTransform parent;
 
@@ -65,6 +52,7 @@ struct _GstCudaConvolve {
   GstCudaConvolveRecipe recipe;
   gboolean in_place; /* this frame's input goes out, filtered */
 
+  /* Frames of a filter over time: see history.h. */
   struct {
     guint n_slots;  /* allocated in the session; 0: not in use */
     guint64 first;  /* number of the first frame that can count, n_slots at most are kept */
@@ -73,7 +61,20 @@ struct _GstCudaConvolve {
     GQueue waiting; /* from `out` to `next`, in order: buffers without memory, and the events between them */
     GstBuffer *kept[CNV_MAX_TEMPORAL_TAPS];             /* by slot: a buffer whose memory the session reads, or NULL */
     CnvTemporalTap temporal_tap[CNV_MAX_TEMPORAL_TAPS]; /* of the frame that comes out */
-  } history;                                            /* frames of a filter over time: see history.h */
-  GstCudaConvolveInFlight in_flight;
+  } history;
+
+  /* See inflight.h. */
+  struct {
+    guint n_wanted; /* by the user, since the start; 0: auto */
+    guint n;        /* since the caps, of frames that can overlap; 0: auto, to be settled with a frame */
+    GMutex lock;    /* of what follows */
+    GCond changed;
+    GQueue items;       /* frames and the events between them; the first stays in until it is pushed */
+    guint n_frames;     /* among them, and not done */
+    gboolean active;    /* as the source pad is */
+    GstFlowReturn flow; /* if not OK, frames are dropped until the streaming thread was told */
+    GstPadActivateModeFunction activate_src; /* the base class' */
+  } in_flight;
+
   gboolean is_discont; /* the base class marks the next frame that it pushes */
 };

@@ -172,30 +172,22 @@ stop(GstBaseTransform *trans)
 
 /* ---- caps ---- */
 
-/* The kinds of memory that the pads can have: as the engine takes them or, before the start, as it would. */
-static void
-find_memory(GstCudaConvolve *self, gboolean *takes_device, gboolean *gives_device)
-{
-  const CnvBackend *backend;
-  const char *name;
-
-  GST_OBJECT_LOCK(self);
-  name = gst_cuda_convolve_backend_name(self->settings.backend);
-  backend = name ? cnv_backend_find(name) : cnv_backends[0];
-  *takes_device = self->engine.session ? self->engine.takes_device : backend && backend->takes_device_memory;
-  *gives_device = *takes_device && !self->no_device_output;
-  GST_OBJECT_UNLOCK(self);
-}
-
 static GstCaps *
 transform_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps, GstCaps *filter)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE_CAST(trans);
   g_autoptr(GstCaps) all = NULL;
-  gboolean takes, gives;
+  const CnvBackend *backend;
+  gboolean takes, gives; /* device memory: as the engine takes it or, before the start, as it would */
+  const char *name;
   GstCaps *result;
 
-  find_memory(self, &takes, &gives);
+  GST_OBJECT_LOCK(self);
+  name = gst_cuda_convolve_backend_name(self->settings.backend);
+  backend = name ? cnv_backend_find(name) : cnv_backends[0];
+  takes = self->engine.session ? self->engine.takes_device : backend && backend->takes_device_memory;
+  gives = takes && !self->no_device_output;
+  GST_OBJECT_UNLOCK(self);
   all = gst_cuda_convolve_caps_transform(caps, takes, direction == GST_PAD_SRC ? takes : gives);
   result = filter ? gst_caps_intersect_full(filter, all, GST_CAPS_INTERSECT_FIRST) : gst_caps_ref(all);
   GST_DEBUG_OBJECT(trans, "%" GST_PTR_FORMAT " becomes %" GST_PTR_FORMAT, caps, result);

@@ -98,7 +98,6 @@ finish(GstCudaConvolve *self, Item *frame, gboolean wanted)
 static GstFlowReturn
 push(GstCudaConvolve *self, Item *item, gboolean wanted)
 {
-  GstCudaConvolveInFlight *flight = &self->in_flight;
   GstPad *pad = GST_BASE_TRANSFORM_SRC_PAD(self);
   GstBuffer *buffer;
 
@@ -108,10 +107,10 @@ push(GstCudaConvolve *self, Item *item, gboolean wanted)
     return GST_FLOW_OK;
   }
   buffer = finish(self, item, wanted);
-  g_mutex_lock(&flight->lock);
-  flight->n_frames--;
-  g_cond_broadcast(&flight->changed);
-  g_mutex_unlock(&flight->lock);
+  g_mutex_lock(&self->in_flight.lock);
+  self->in_flight.n_frames--;
+  g_cond_broadcast(&self->in_flight.changed);
+  g_mutex_unlock(&self->in_flight.lock);
   return buffer ? gst_pad_push(pad, buffer) : GST_FLOW_ERROR;
 }
 
@@ -120,28 +119,27 @@ static void
 push_first(gpointer data)
 {
   GstCudaConvolve *self = data;
-  GstCudaConvolveInFlight *flight = &self->in_flight;
   GstFlowReturn flow;
   Item *item;
 
-  g_mutex_lock(&flight->lock);
-  while (flight->active && g_queue_is_empty(&flight->items))
-    g_cond_wait(&flight->changed, &flight->lock);
-  item = g_queue_peek_head(&flight->items);
-  flow = flight->flow;
-  g_mutex_unlock(&flight->lock);
+  g_mutex_lock(&self->in_flight.lock);
+  while (self->in_flight.active && g_queue_is_empty(&self->in_flight.items))
+    g_cond_wait(&self->in_flight.changed, &self->in_flight.lock);
+  item = g_queue_peek_head(&self->in_flight.items);
+  flow = self->in_flight.flow;
+  g_mutex_unlock(&self->in_flight.lock);
   if (!item) {
     gst_pad_pause_task(GST_BASE_TRANSFORM_SRC_PAD(self));
     return;
   }
   flow = push(self, item, flow == GST_FLOW_OK);
-  g_mutex_lock(&flight->lock);
-  g_queue_pop_head(&flight->items);
-  if (flight->flow == GST_FLOW_OK)
-    flight->flow = flow;
-  if (g_queue_is_empty(&flight->items))
-    g_cond_broadcast(&flight->changed);
-  g_mutex_unlock(&flight->lock);
+  g_mutex_lock(&self->in_flight.lock);
+  g_queue_pop_head(&self->in_flight.items);
+  if (self->in_flight.flow == GST_FLOW_OK)
+    self->in_flight.flow = flow;
+  if (g_queue_is_empty(&self->in_flight.items))
+    g_cond_broadcast(&self->in_flight.changed);
+  g_mutex_unlock(&self->in_flight.lock);
 }
 
 /* ---- in ---- */
@@ -150,19 +148,18 @@ push_first(gpointer data)
 static gboolean
 append(GstCudaConvolve *self, Item *item)
 {
-  GstCudaConvolveInFlight *flight = &self->in_flight;
   gboolean taken;
 
-  g_mutex_lock(&flight->lock);
-  taken = flight->active && !(item->event && g_queue_is_empty(&flight->items));
+  g_mutex_lock(&self->in_flight.lock);
+  taken = self->in_flight.active && !(item->event && g_queue_is_empty(&self->in_flight.items));
   if (taken) {
-    g_queue_push_tail(&flight->items, item);
-    flight->n_frames += item->event == NULL;
-    if (flight->items.length == 1)
-      g_cond_broadcast(&flight->changed);
+    g_queue_push_tail(&self->in_flight.items, item);
+    self->in_flight.n_frames += item->event == NULL;
+    if (self->in_flight.items.length == 1)
+      g_cond_broadcast(&self->in_flight.changed);
     gst_pad_start_task(GST_BASE_TRANSFORM_SRC_PAD(self), push_first, self, NULL); /* unless it runs */
   }
-  g_mutex_unlock(&flight->lock);
+  g_mutex_unlock(&self->in_flight.lock);
   return taken;
 }
 
@@ -247,27 +244,25 @@ gst_cuda_convolve_in_flight_submit(GstCudaConvolve *self, GstBuffer *in, GstBuff
 GstFlowReturn
 gst_cuda_convolve_in_flight_wait(GstCudaConvolve *self, guint n_left)
 {
-  GstCudaConvolveInFlight *flight = &self->in_flight;
   GstFlowReturn flow;
 
-  g_mutex_lock(&flight->lock);
-  while (n_left == 0 || flight->flow != GST_FLOW_OK ? !g_queue_is_empty(&flight->items) : flight->n_frames > n_left)
-    g_cond_wait(&flight->changed, &flight->lock);
-  flow = flight->flow;
-  flight->flow = GST_FLOW_OK;
-  g_mutex_unlock(&flight->lock);
+  g_mutex_lock(&self->in_flight.lock);
+  while (n_left == 0 || self->in_flight.flow != GST_FLOW_OK ? !g_queue_is_empty(&self->in_flight.items)
+                                                            : self->in_flight.n_frames > n_left)
+    g_cond_wait(&self->in_flight.changed, &self->in_flight.lock);
+  flow = self->in_flight.flow;
+  self->in_flight.flow = GST_FLOW_OK;
+  g_mutex_unlock(&self->in_flight.lock);
   return flow;
 }
 
 void
 gst_cuda_convolve_in_flight_flush(GstCudaConvolve *self)
 {
-  GstCudaConvolveInFlight *flight = &self->in_flight;
-
-  g_mutex_lock(&flight->lock);
-  flight->flow = GST_FLOW_FLUSHING;
-  g_cond_broadcast(&flight->changed);
-  g_mutex_unlock(&flight->lock);
+  g_mutex_lock(&self->in_flight.lock);
+  self->in_flight.flow = GST_FLOW_FLUSHING;
+  g_cond_broadcast(&self->in_flight.changed);
+  g_mutex_unlock(&self->in_flight.lock);
 }
 
 /* ---- the source pad ---- */
@@ -277,30 +272,27 @@ static gboolean
 activate_src(GstPad *pad, GstObject *parent, GstPadMode mode, gboolean active)
 {
   GstCudaConvolve *self = GST_CUDA_CONVOLVE_CAST(parent);
-  GstCudaConvolveInFlight *flight = &self->in_flight;
 
   if (mode == GST_PAD_MODE_PUSH) {
-    g_mutex_lock(&flight->lock);
-    flight->active = active;
-    flight->flow = GST_FLOW_FLUSHING;
-    g_cond_broadcast(&flight->changed);
-    g_mutex_unlock(&flight->lock);
+    g_mutex_lock(&self->in_flight.lock);
+    self->in_flight.active = active;
+    g_mutex_unlock(&self->in_flight.lock);
+    gst_cuda_convolve_in_flight_flush(self);
     gst_cuda_convolve_in_flight_wait(self, 0);
     gst_pad_stop_task(pad);
   }
-  return flight->activate_src(pad, parent, mode, active);
+  return self->in_flight.activate_src(pad, parent, mode, active);
 }
 
 void
 gst_cuda_convolve_in_flight_init(GstCudaConvolve *self)
 {
-  GstCudaConvolveInFlight *flight = &self->in_flight;
   GstPad *pad = GST_BASE_TRANSFORM_SRC_PAD(self);
 
-  g_mutex_init(&flight->lock);
-  g_cond_init(&flight->changed);
-  g_queue_init(&flight->items);
-  flight->activate_src = GST_PAD_ACTIVATEMODEFUNC(pad);
+  g_mutex_init(&self->in_flight.lock);
+  g_cond_init(&self->in_flight.changed);
+  g_queue_init(&self->in_flight.items);
+  self->in_flight.activate_src = GST_PAD_ACTIVATEMODEFUNC(pad);
   gst_pad_set_activatemode_function(pad, activate_src);
 }
 
