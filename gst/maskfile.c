@@ -29,62 +29,31 @@ gst_cuda_convolve_mask_path(GstBuffer *mask)
 
 /* ---- PGM ---- */
 
-typedef struct {
-  const char *at, *end, *name;
-  gboolean plain; /* numbers are written out */
-  guint full;     /* the value of white */
-} Pgm;
-
-/* FALSE where no number comes next. Larger ones than anything here needs are G_MAXUINT32. */
+/* Moves *at behind the next number; FALSE where none comes. Larger ones than anything here needs are G_MAXUINT32. */
 static gboolean
-read_number(Pgm *pgm, guint *number)
+read_number(const char **at, const char *end, guint *number)
 {
   guint64 value = 0;
   const char *first;
 
-  while (pgm->at < pgm->end && (g_ascii_isspace(*pgm->at) || *pgm->at == '#'))
-    if (*pgm->at++ == '#')
-      while (pgm->at < pgm->end && *pgm->at != '\n' && *pgm->at != '\r')
-        pgm->at++;
-  for (first = pgm->at; pgm->at < pgm->end && g_ascii_isdigit(*pgm->at); pgm->at++)
-    value = MIN(value * 10 + (guint)(*pgm->at - '0'), G_MAXUINT32);
+  while (*at < end && (g_ascii_isspace(**at) || **at == '#'))
+    if (*(*at)++ == '#')
+      while (*at < end && **at != '\n' && **at != '\r')
+        (*at)++;
+  for (first = *at; *at < end && g_ascii_isdigit(**at); (*at)++)
+    value = MIN(value * 10 + (guint)(**at - '0'), G_MAXUINT32);
   *number = (guint)value;
-  return pgm->at > first;
+  return *at > first;
 }
 
-/* In a binary file one byte, or two with the larger one first. */
+/* Likewise of a binary file's pixel: one byte, or two with the larger one first. */
 static gboolean
-read_pixel(Pgm *pgm, guint *value)
+read_bytes(const char **at, const char *end, int n, guint *number)
 {
-  int n_bytes = pgm->full > G_MAXUINT8 ? 2 : 1;
-
-  if (pgm->plain)
-    return read_number(pgm, value);
-  if (pgm->end - pgm->at < n_bytes)
+  if (end - *at < n)
     return FALSE;
-  *value = 0;
-  while (n_bytes-- > 0)
-    *value = *value << 8 | (guint8)*pgm->at++;
-  return TRUE;
-}
-
-static gboolean
-read_pixels(Pgm *pgm, guint width, guint height, guint8 *weights, GError **error)
-{
-  for (guint y = 0; y < height; y++)
-    for (guint x = 0; x < width; x++) {
-      guint value;
-
-      if (!read_pixel(pgm, &value))
-        return cnv_refuse(error,
-                          "%s: no value for column %u of row %u, of %ux%u pixels: the file ends "
-                          "early or is damaged; save it again",
-                          pgm->name, x + 1, y + 1, width, height);
-      if (value > pgm->full)
-        return cnv_refuse(error, "%s: column %u of row %u is %u, and the file says that %u is white", pgm->name, x + 1,
-                          y + 1, value, pgm->full);
-      *weights++ = (guint8)((value * 255 + pgm->full / 2) / pgm->full);
-    }
+  for (*number = 0; n > 0; n--)
+    *number = *number << 8 | (guint8) * (*at)++;
   return TRUE;
 }
 
@@ -93,25 +62,36 @@ gst_cuda_convolve_mask_parse(const char *bytes, gsize size, const char *path, GE
 {
   g_autofree char *name = gst_cuda_convolve_file_name(PROPERTY, path);
   g_autofree char *what = g_strdup_printf("%s: a picture", name);
-  Pgm pgm = {.at = bytes + 2, .end = bytes + size, .name = name, .plain = g_str_has_prefix(bytes, "P2")};
-  guint width, height;
-  guint8 *weights;
+  gboolean plain = g_str_has_prefix(bytes, "P2"), ok; /* plain: numbers are written out */
+  const char *at = bytes + 2, *end = bytes + size;
+  guint width, height, white, value;
+  g_autofree guint8 *weights = NULL;
 
-  if (!pgm.plain && !g_str_has_prefix(bytes, "P5"))
-    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "%s: neither a PGM (P2 or P5) nor a PNG: save it as one of them",
-                name);
-  else if (!read_number(&pgm, &width) || !read_number(&pgm, &height) || !read_number(&pgm, &pgm.full) || pgm.full < 1 ||
-           pgm.full > G_MAXUINT16)
-    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
-                "%s: a PGM begins with %.2s, width, height and the value of white, 1 to 65535", name, bytes);
-  else if (gst_cuda_convolve_mask_check_size(what, width, height, error)) {
-    weights = g_malloc((gsize)width * height);
-    pgm.at += !pgm.plain; /* the one space before binary values */
-    if (read_pixels(&pgm, width, height, weights, error))
-      return with_path(gst_cuda_convolve_mask_new(width, height, weights), path);
-    g_free(weights);
-  }
-  return NULL;
+  if (!plain && !g_str_has_prefix(bytes, "P5"))
+    ok = cnv_refuse(error, "%s: neither a PGM (P2 or P5) nor a PNG: save it as one of them", name);
+  else if (!read_number(&at, end, &width) || !read_number(&at, end, &height) || !read_number(&at, end, &white) ||
+           white < 1 || white > G_MAXUINT16)
+    ok = cnv_refuse(error, "%s: a PGM begins with %.2s, width, height and the value of white, 1 to 65535", name, bytes);
+  else
+    ok = gst_cuda_convolve_mask_check_size(what, width, height, error);
+  if (!ok)
+    return NULL;
+  at += !plain; /* the one space before binary values */
+  weights = g_malloc((gsize)width * height);
+  for (guint y = 0; ok && y < height; y++)
+    for (guint x = 0; ok && x < width; x++) {
+      if (!(plain ? read_number(&at, end, &value) : read_bytes(&at, end, white > G_MAXUINT8 ? 2 : 1, &value)))
+        ok = cnv_refuse(error,
+                        "%s: no value for column %u of row %u, of %ux%u pixels: the file ends early or is damaged; "
+                        "save it again",
+                        name, x + 1, y + 1, width, height);
+      else if (value > white)
+        ok = cnv_refuse(error, "%s: column %u of row %u is %u, and the file says that %u is white", name, x + 1, y + 1,
+                        value, white);
+      else
+        weights[(gsize)y * width + x] = (guint8)((value * 255 + white / 2) / white);
+    }
+  return ok ? with_path(gst_cuda_convolve_mask_new(width, height, g_steal_pointer(&weights)), path) : NULL;
 }
 
 /* ---- PNG ---- */
