@@ -10,9 +10,8 @@
 #include "gpu/half.h"
 #include "gpu/kinds.h"
 
-#define VARIANT(called, of, size, k, n, numbers, height, ...)                                                          \
+#define VARIANT(called, size, k, n, numbers, height, ...)                                                              \
   {called,                                                                                                             \
-   of,                                                                                                                 \
    .bytes = size,                                                                                                      \
    .reach = CNV_DENSE_LEAD(size, k),                                                                                   \
    .k_x = k,                                                                                                           \
@@ -22,16 +21,14 @@
    .kept_rows = height,                                                                                                \
    .width = CNV_TILE_WIDTH,                                                                                            \
    __VA_ARGS__},
-#define ONE(size, k, n, numbers, height)                                                                               \
-  VARIANT("dense", #k "_" #n "_" #numbers "_" #height, size, k, n, numbers, height, .frames = (height) ? 1 : 0,        \
-          .tile_rows = CNV_DENSE_ROWS)
-#define U8(k, n, numbers, height, columns, blocks) ONE(1, k, n, numbers, height)
-#define U16(k, n, numbers, height, columns, blocks) ONE(2, k, n, numbers, height)
+#define DENSE(bits, k, n, numbers, height, columns, blocks)                                                            \
+  VARIANT("dense_u" #bits "_" #k "_" #n "_" #numbers "_" #height, (bits) / 8, k, n, numbers, height,                   \
+          .frames = (height) ? 1 : 0, .tile_rows = CNV_DENSE_ROWS,                                                     \
+          .pitch = CNV_TILE_PITCH(16, CNV_TILE_WIDTH * (bits) / 8, CNV_DENSE_LEAD((bits) / 8, k) * (bits) / 8))
 #define OVER_TIME(height, n, blocks)                                                                                   \
-  VARIANT("dense_over_time", #height "_" #n, 1, 1, 1, 2, height, .frames = 2, .pairs = n,                              \
-          .tile_rows = CNV_DENSE_ROWS_OVER_TIME)
-static const CnvVariant variants[] = {CNV_DENSE_OVER_TIME_VARIANTS(OVER_TIME) CNV_DENSE_U8_VARIANTS(U8)
-                                          CNV_DENSE_U16_VARIANTS(U16){NULL}};
+  VARIANT("dense_over_time_u8_" #height "_" #n, 1, 1, 1, 2, height, .frames = 2, .pairs = n,                           \
+          .tile_rows = CNV_DENSE_ROWS_OVER_TIME, .pitch = CNV_DENSE_PITCH_OVER_TIME)
+static const CnvVariant variants[] = {CNV_DENSE_OVER_TIME_VARIANTS(OVER_TIME) CNV_DENSE_VARIANTS(DENSE){NULL}};
 
 /* Digits of a tap: those of the kernel, but for samples of two bytes, which are two digits themselves. */
 #define TAP_DIGITS(needs) ((needs)->digits - ((needs)->bytes - 1))
@@ -275,12 +272,13 @@ round_term(CnvTapList *taps, const CnvNeeds *needs, int term, double scale)
 }
 
 static void
-set_job(CnvTileJob *job, GArray *words, const CnvJobPlane *of)
+set_job(CnvPlaneKernel *of, GArray *words, const float *weight)
 {
+  CnvTileJob *job = &of->tile_job;
   const CnvPlane *plane = of->plane;
-  CnvNeeds needs = *of->needs;
+  CnvNeeds needs = of->needs;
   int c = cnv_fit_first_channel(plane), rows = rows_of(of->variant, &needs);
-  g_auto(CnvTapList) taps = all_taps(of->plan, plane, &needs, of->weight);
+  g_auto(CnvTapList) taps = all_taps(of->plan, plane, &needs, weight);
   double scale, error, factor, sum[2] = {0, 0};
 
   needs.digits = of->variant->digits;
@@ -304,13 +302,6 @@ set_job(CnvTileJob *job, GArray *words, const CnvJobPlane *of)
 }
 
 static int
-pitch(const CnvVariant *variant, int bytes)
-{
-  return variant->pairs ? CNV_DENSE_PITCH_OVER_TIME
-                        : CNV_TILE_PITCH(16, CNV_TILE_WIDTH * bytes, variant->reach * bytes);
-}
-
-static int
 box_rows(const CnvVariant *variant, const CnvNeeds *needs, int rows)
 {
   return rows + rows_of(variant, needs) - 1;
@@ -325,5 +316,4 @@ const CnvKernelKind cnv_kind_dense = {"dense",
                                       .variants = variants,
                                       .fits = fits,
                                       .set_job = set_job,
-                                      .pitch = pitch,
                                       .box_rows = box_rows};

@@ -13,8 +13,12 @@
 /* Samples on either side that taps reach to, at most: a tile's outputs are the rest of its width. */
 #define REACH_MAX 96
 
-static const CnvVariant variants[] = {
-    {"fused", NULL, .reach = REACH_MAX, .rows = G_MAXINT, .terms = 1, .tile_rows = CNV_FUSED_TILE_ROWS}, {NULL}};
+#define FUSED(bits)                                                                                                    \
+  {                                                                                                                    \
+    "fused_u" #bits, .bytes = (bits) / 8, .reach = REACH_MAX, .rows = G_MAXINT, .terms = 1,                            \
+                     .pitch = CNV_FUSED_LOADED * (bits) / 8, .tile_rows = CNV_FUSED_TILE_ROWS                          \
+  }
+static const CnvVariant variants[] = {FUSED(8), FUSED(16), {NULL}};
 
 /* 0, which is exact, is in range. */
 static gboolean
@@ -45,24 +49,13 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
 }
 
 static void
-set_job(CnvTileJob *job, GArray *words, const CnvJobPlane *of)
+set_job(CnvPlaneKernel *of, GArray *words, const float *weight)
 {
-  int bytes = cnv_fit_reach(&job->term, CNV_X) * job->channels * of->needs->bytes;
+  CnvTileJob *job = &of->tile_job;
+  int bytes = cnv_fit_reach(&job->term, CNV_X) * job->channels * of->needs.bytes;
 
   job->top = job->term.anchor[CNV_Y];
-  job->lead = CNV_TILE_APRON(bytes) / of->needs->bytes;
-}
-
-static int
-tile_width(const CnvVariant *variant, const CnvTileJob *job)
-{
-  return CNV_FUSED_LOADED - 2 * job->lead;
-}
-
-static int
-pitch(const CnvVariant *variant, int bytes)
-{
-  return CNV_FUSED_LOADED * bytes;
+  job->lead = CNV_TILE_APRON(bytes) / of->needs.bytes;
 }
 
 static int
@@ -80,6 +73,4 @@ const CnvKernelKind cnv_kind_fused = {"fused",
                                       .variants = variants,
                                       .fits = fits,
                                       .set_job = set_job,
-                                      .tile_width = tile_width,
-                                      .pitch = pitch,
                                       .box_rows = box_rows};

@@ -69,18 +69,15 @@ void
 cnv_tile_job_prepare(CnvSchedule *schedule, guint index)
 {
   CnvPlaneKernel *of = &g_array_index(schedule->plane_kernels, CnvPlaneKernel, index);
-  const CnvPlan *plan = g_ptr_array_index(schedule->plans, index / CNV_MAX_PLANES);
-  const CnvPlane *plane = &plan->plane[index % CNV_MAX_PLANES];
 
   if (of->kernel == CNV_N_KERNELS)
     return;
   of->shared = needs_of_plane(schedule, of->kernel, index);
-  of->tile_job = make_job(&g_array_index(schedule->planes, CnvPlane, index), cnv_fit_first_channel(plane));
+  of->variant = schedule->variant[of->kernel];
+  of->tile_job = make_job(&g_array_index(schedule->planes, CnvPlane, index), cnv_fit_first_channel(of->plane));
   of->tile_job.bands = schedule->words->len;
   cnv_kernel_kind(of->kernel)
-      ->set_job(&of->tile_job, schedule->words,
-                &(CnvJobPlane){plan, plane, schedule->variant[of->kernel], &of->needs, &of->shared,
-                               schedule->sources.n ? schedule->sources.weight : plan->weight});
+      ->set_job(of, schedule->words, schedule->sources.n ? schedule->sources.weight : of->plan->weight);
 }
 
 void
@@ -96,10 +93,10 @@ cnv_tile_jobs_add(CnvSchedule *schedule, const CnvRectJob *from)
 
 /* Cuts a job into tiles of so many rows; returns how many there are. */
 static guint
-cut_job(CnvTileJob *job, const CnvKernelKind *kind, const CnvVariant *variant, int rows)
+cut_job(CnvTileJob *job, const CnvVariant *variant, int rows)
 {
   int last = (job->job.x + job->job.width) * job->channels;
-  int width = kind->tile_width ? kind->tile_width(variant, job) : variant->width;
+  int width = variant->width ? variant->width : variant->pitch / variant->bytes - 2 * job->lead;
 
   job->rows = rows;
   job->columns = cnv_divide_up(last - job->origin, width);
@@ -140,7 +137,7 @@ cut_jobs(CnvSchedule *schedule, CnvLaunch *launch, int rows)
 
     job->first_block = (int)launch->blocks_x;
     job->box_rows = kind->box_rows(variant, needs, rows);
-    launch->blocks_x += cut_job(job, kind, variant, rows);
+    launch->blocks_x += cut_job(job, variant, rows);
     find_inner(job, variant, needs);
   }
   launch->shared_bytes = cnv_kernel_shared_bytes(kind, variant, &schedule->needs[launch->kernel], rows);
