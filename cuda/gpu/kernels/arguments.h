@@ -120,6 +120,11 @@ typedef struct {
   int width, height; /* of the window */
   int x, y;          /* of the job's first sample, relative to the window */
   CnvSources sources;
+  /* The part that a block makes, in kernels alone. */
+  int block_x, block_y;
+  uint64_t mask_rects, mask_places, mask_cells; /* of the launch */
+  float *row_sums;                              /* the job's */
+  int sums_stride, sums_rows;
 } CnvBlock;
 
 /* Fills in addresses and sizes, from the job and plane m of the addresses. Staged planes stay in their place; stage_out

@@ -61,7 +61,7 @@ extern "C" __global__ void __launch_bounds__(256) cnv_copy(const CnvCopyArgs a)
 #define BLOCKS_OF(blocks, kernel, call)                                                                                \
   extern "C" __global__ void __launch_bounds__(CNV_BLOCK_THREADS, blocks) cnv_##kernel(const IN_PLACE CnvBlockArgs l)  \
   {                                                                                                                    \
-    __shared__ Block b;                                                                                                \
+    __shared__ CnvBlock b;                                                                                             \
                                                                                                                        \
     load_job(b, l);                                                                                                    \
     call;                                                                                                              \
