@@ -216,15 +216,15 @@ sums_suffice(const CnvPlane *plane, const CnvNeeds *needs, const CnvTapList taps
          cnv_fit_error(plane, HALF_ERROR * x->norm * y->norm, x->is_signed || y->is_signed);
 }
 
-/* TRUE where one f16 number for a tap and a row sum is exact enough. Rounds the taps. */
+/* TRUE where one f16 number for a tap and a row sum is exact enough. Rounds the taps. center: of the sample itself. */
 static gboolean
-halves_suffice(const CnvPlane *plane, const CnvNeeds *needs, CnvTapList taps[CNV_N_AXES])
+halves_suffice(const CnvPlane *plane, const CnvNeeds *needs, CnvTapList taps[CNV_N_AXES], double center)
 {
   const CnvTapList *x = &taps[CNV_X], *y = &taps[CNV_Y];
 
   if (needs->n_frames > 1 || needs->bytes > 1 || x->is_signed || (y->is_signed && y->sum > -0.999999 * y->magnitude))
     return FALSE;
-  return cnv_fit_error(plane, round_axes(taps), needs->center);
+  return cnv_fit_error(plane, round_axes(taps), center != 0);
 }
 
 static gboolean
@@ -240,7 +240,6 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
   *needs = (CnvNeeds){.terms = 1,
                       .digits = 2,
                       .bytes = plane->component[0].bytes,
-                      .center = center != 0,
                       .n_frames = plan->n_temporal_taps,
                       .reach = cnv_fit_reach(term, CNV_X) * plane->channels,
                       .rows = cnv_fit_reach(term, CNV_Y)};
@@ -251,7 +250,7 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
   is_large = !(taps[CNV_Y].magnitude <= COLUMN_MAX);
   /* Of a frame smaller than the taps all row sums are nearly alike, and so are their errors. */
   is_small = plane->width < term->n[CNV_X] && plane->height < term->n[CNV_Y];
-  if (!is_large && !(is_small && cnv_variant_find(&cnv_kind_blur, needs)) && halves_suffice(plane, needs, taps))
+  if (!is_large && !(is_small && cnv_variant_find(&cnv_kind_blur, needs)) && halves_suffice(plane, needs, taps, center))
     needs->digits = 1;
   clear_axes(taps);
   if (is_large)

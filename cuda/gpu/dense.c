@@ -117,23 +117,16 @@ all_taps(const CnvPlan *plan, const CnvPlane *plane, const CnvNeeds *needs, cons
   return taps;
 }
 
-/* The scale of taps of so many digits, whose sums stay in range. full: largest number in memory. */
+/* The scale of taps of so many digits, whose sums stay in range. */
 static double
-scale_of(const CnvTapList *taps, const CnvNeeds *needs, double full, double *error)
+scale_of(const CnvTapList *taps, const CnvNeeds *needs, const CnvPlane *plane, double *error)
 {
+  double full = ldexp(plane->full[cnv_fit_first_channel(plane)], plane->component[0].shift); /* in memory */
   double largest = largest_of(TAP_DIGITS(needs)) - ROOM, upper = needs->digits > 2 ? 256 : 1;
 
   if (taps->magnitude > 0)
     largest = MIN(largest, floor(SUM_MAX * upper / full / taps->magnitude * taps->largest));
   return cnv_tap_list_integer_scale(taps, largest, error);
-}
-
-static double
-full_in_memory(const CnvPlane *plane)
-{
-  int c = cnv_fit_first_channel(plane);
-
-  return ldexp(plane->full[c], plane->component[0].shift);
 }
 
 /* Chooses how many digits the taps take. One alone serves small integers, two nearly everything. */
@@ -145,7 +138,7 @@ choose_digits(const CnvPlane *plane, const CnvTapList *taps, CnvNeeds *needs)
   for (needs->digits = first; needs->digits <= 3; needs->digits++) {
     double error;
 
-    scale_of(taps, needs, full_in_memory(plane), &error);
+    scale_of(taps, needs, plane, &error);
     if (error == 0 ||
         (needs->digits > 1 && cnv_fit_error(plane, error * plane->gain[cnv_fit_first_channel(plane)], taps->is_signed)))
       return TRUE;
@@ -198,13 +191,6 @@ rows_of(const CnvVariant *variant, const CnvNeeds *needs)
   if (variant->kept_rows)
     return variant->kept_rows;
   return CNV_DENSE_PRODUCTS(needs->bytes, variant->k_x) == 1 ? needs->rows : (needs->rows + 1) / 2 * 2;
-}
-
-/* Rows of taps of all frames, of those that pairs of frames have place for. */
-static int
-rows_of_frames(const CnvVariant *variant, const CnvNeeds *needs)
-{
-  return (variant->pairs ? 2 * variant->pairs : needs->n_frames) * rows_of(variant, needs);
 }
 
 /* A digit of a row's scaled taps for four bytes of its window, the first of them so many samples behind the output. */
@@ -278,14 +264,15 @@ set_job(CnvPlaneKernel *of, GArray *words, const float *weight)
   const CnvPlane *plane = of->plane;
   CnvNeeds needs = of->needs;
   int c = cnv_fit_first_channel(plane), rows = rows_of(of->variant, &needs);
+  int n_frames = of->variant->pairs ? 2 * of->variant->pairs : needs.n_frames; /* that there is place for */
   g_auto(CnvTapList) taps = all_taps(of->plan, plane, &needs, weight);
   double scale, error, factor, sum[2] = {0, 0};
 
   needs.digits = of->variant->digits;
-  scale = scale_of(&taps, &needs, full_in_memory(plane), &error);
+  scale = scale_of(&taps, &needs, plane, &error);
   for (int t = 0; t < needs.terms; t++)
     sum[t] = round_term(&taps, &needs, t, scale);
-  for (int i = 0; i < rows_of_frames(of->variant, &needs); i += 2)
+  for (int i = 0; i < n_frames * rows; i += 2)
     append_rows(words, taps.value, i, plane, of->variant, &needs);
   job->term = (CnvTerm){.n = {needs.n_x, taps.magnitude > 0 ? rows : 0}, .anchor = {needs.anchor_x, needs.anchor_y}};
   job->top = needs.anchor_y;

@@ -32,7 +32,6 @@ typedef struct {
 typedef struct {
   int bytes, reach, rows, terms, digits; /* as in CnvVariant; terms 0: none yet */
   int n_frames;                          /* over time; 1: no others */
-  gboolean center;                       /* blur: the sample itself has a tap beside the others */
   gboolean pixels;                       /* blur: as in CnvVariant */
   int n_x, anchor_x, anchor_y;           /* dense */
 } CnvNeeds;
@@ -61,6 +60,3 @@ int cnv_fit_reach(const CnvTerm *term, int axis);
 
 /* The first channel that is filtered; all others become levels in the same way. */
 int cnv_fit_first_channel(const CnvPlane *plane);
-
-/* Sum of the magnitudes of an axis of a separable plane's only term. */
-double cnv_fit_magnitude(const CnvPlan *plan, const CnvPlane *plane, int axis);

@@ -27,6 +27,18 @@ is_in_range(double value)
   return value == 0 || (fabs(value) < RANGE && fabs(value) > 1 / RANGE);
 }
 
+/* Sum of the magnitudes of an axis of the plane's only term. */
+static double
+magnitude_of(const CnvPlan *plan, const CnvPlane *plane, int axis)
+{
+  const float *taps = plan->taps + plane->term[0].taps[axis];
+  double sum = 0;
+
+  for (int i = 0; i < plane->term[0].n[axis]; i++)
+    sum += fabs(taps[i]);
+  return sum;
+}
+
 static gboolean
 fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error)
 {
@@ -35,7 +47,7 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
   if (!cnv_fit_samples(plane, error) || !cnv_fit_one_term(plan, plane, error))
     return FALSE;
   if (!is_in_range(plane->gain[cnv_fit_first_channel(plane)]) || !is_in_range(plan->temporal_magnitude) ||
-      !is_in_range(cnv_fit_magnitude(plan, plane, CNV_X)) || !is_in_range(cnv_fit_magnitude(plan, plane, CNV_Y)))
+      !is_in_range(magnitude_of(plan, plane, CNV_X)) || !is_in_range(magnitude_of(plan, plane, CNV_Y)))
     return cnv_unsupported(error, "the filter's taps are too large or too small for it");
   *needs = (CnvNeeds){.bytes = plane->component[0].bytes,
                       .reach = cnv_fit_reach(set, CNV_X) * plane->channels,

@@ -91,20 +91,6 @@ cnv_tile_jobs_add(CnvSchedule *schedule, const CnvRectJob *from)
   g_array_append_val(schedule->tile_jobs, job);
 }
 
-/* Cuts a job into tiles of so many rows; returns how many there are. */
-static guint
-cut_job(CnvTileJob *job, const CnvVariant *variant, int rows)
-{
-  int last = (job->job.x + job->job.width) * job->channels;
-  int width = variant->width ? variant->width : variant->pitch / variant->bytes - 2 * job->lead;
-
-  job->rows = rows;
-  job->columns = cnv_divide_up(last - job->origin, width);
-  job->columns_inverse = job->columns > 1 ? (guint32)(G_MAXUINT32 / (guint)job->columns + 1) : 0;
-  job->last_row = cnv_divide_up(job->job.height, rows) - 1;
-  return (guint)(job->columns * (job->last_row + 1));
-}
-
 /* Finds the job's inner tiles. There are none where outputs go elsewhere, or have channels of one of several
  * frames. */
 static void
@@ -134,10 +120,16 @@ cut_jobs(CnvSchedule *schedule, CnvLaunch *launch, int rows)
   for (guint i = launch->first; i < launch->first + launch->n; i++) {
     CnvTileJob *job = &g_array_index(schedule->tile_jobs, CnvTileJob, i);
     const CnvNeeds *needs = &cnv_schedule_plane_kernel(schedule, &job->job)->shared;
+    int last = (job->job.x + job->job.width) * job->channels;
+    int width = variant->width ? variant->width : variant->pitch / variant->bytes - 2 * job->lead;
 
     job->first_block = (int)launch->blocks_x;
+    job->rows = rows;
     job->box_rows = kind->box_rows(variant, needs, rows);
-    launch->blocks_x += cut_job(job, variant, rows);
+    job->columns = cnv_divide_up(last - job->origin, width);
+    job->columns_inverse = job->columns > 1 ? (guint32)(G_MAXUINT32 / (guint)job->columns + 1) : 0;
+    job->last_row = cnv_divide_up(job->job.height, rows) - 1;
+    launch->blocks_x += (guint)(job->columns * (job->last_row + 1));
     find_inner(job, variant, needs);
   }
   launch->shared_bytes = cnv_kernel_shared_bytes(kind, variant, &schedule->needs[launch->kernel], rows);
