@@ -8,41 +8,30 @@
 #include "gpu/half.h"
 #include "gpu/kinds.h"
 
-#define VARIANT(kind, called, x, y, numbers, ...)                                                                      \
-  {kind,     called,     .reach = CNV_BLUR_LEAD(x), .rows = CNV_BLUR_LEAD(y), .terms = 1, .digits = numbers, .k_x = x, \
-   .k_y = y, __VA_ARGS__},
-#define TILE(kind, x, y, m, height, fitting, numbers, ...)                                                             \
-  VARIANT(kind, #x "x" #y, x, y, numbers, .width = 16 * CNV_TILE_WARPS * (m), .tile_rows = height, .blocks = fitting,  \
-          __VA_ARGS__)
-#define PLAIN(x, y, m, height, blocks) TILE("blur", x, y, m, height, blocks, 1, .frames = 1)
-#define PIXELS(x, y, height, fitting)                                                                                  \
-  {"blur_pixels",                                                                                                      \
-   #x "x" #y,                                                                                                          \
-   .reach = 4 * CNV_BLUR_LEAD(x),                                                                                      \
+#define VARIANT(called, bits, x, y, apart, numbers, across, height, fitting, ...)                                      \
+  {called,                                                                                                             \
+   .bytes = (bits) / 8,                                                                                                \
+   .reach = (apart)*CNV_BLUR_LEAD(x),                                                                                  \
    .rows = CNV_BLUR_LEAD(y),                                                                                           \
    .terms = 1,                                                                                                         \
-   .digits = 1,                                                                                                        \
+   .digits = numbers,                                                                                                  \
    .k_x = x,                                                                                                           \
    .k_y = y,                                                                                                           \
-   .pixels = TRUE,                                                                                                     \
-   .width = CNV_PIXEL_WIDTH,                                                                                           \
+   .width = across,                                                                                                    \
+   .pitch = CNV_TILE_PITCH(2 * (bits), (across) * (bits) / 8, (apart)*CNV_BLUR_LEAD(x) * (bits) / 8),                  \
    .tile_rows = height,                                                                                                \
    .blocks = fitting,                                                                                                  \
-   .frames = 1},
-#define SPLIT(x, y, m, height, blocks) TILE("blur_split", x, y, m, height, blocks, 2, .frames = 1)
-#define OVER_TIME_U8(x, y, m, height, blocks)                                                                          \
-  TILE("blur_over_time", x, y, m, height, blocks, 2, .frames = 2, .bytes = 1)
-#define OVER_TIME_U16(x, y, m, height, blocks)                                                                         \
-  TILE("blur_over_time", x, y, m, height, blocks, 2, .frames = 2, .bytes = 2)
-#define STRIP(kind, x, n, fitting, numbers)                                                                            \
-  VARIANT(kind, #x, x, CNV_RING_STEPS, numbers, .width = CNV_RING_WIDTH, .tile_rows = CNV_RING_ROWS, .ring = n,        \
-          .blocks = fitting, .frames = 1)
-#define RING(x, n, blocks) STRIP("ring", x, n, blocks, 1)
-#define RING_SPLIT(x, n, blocks) STRIP("ring_split", x, n, blocks, 2)
-static const CnvVariant variants[] = {CNV_BLUR_PIXELS_VARIANTS(PIXELS) CNV_BLUR_VARIANTS(PLAIN) CNV_RING_VARIANTS(RING)
-                                          CNV_BLUR_SPLIT_VARIANTS(SPLIT) CNV_BLUR_SPLIT_VARIANTS(OVER_TIME_U8)
-                                              CNV_BLUR_WIDE_SPLIT_VARIANTS(OVER_TIME_U16)
-                                                  CNV_RING_SPLIT_VARIANTS(RING_SPLIT){NULL}};
+   __VA_ARGS__},
+#define PIXELS(x, y, height, blocks)                                                                                   \
+  VARIANT("blur_pixels_u8_" #x "x" #y, 8, x, y, 4, 1, CNV_PIXEL_WIDTH, height, blocks, .frames = 1, .pixels = TRUE)
+#define BLUR(name, bits, x, y, m, numbers, n, height, blocks)                                                          \
+  VARIANT(#name "_u" #bits "_" #x "x" #y, bits, x, y, 1, numbers, 16 * CNV_TILE_WARPS * (m), height, blocks,           \
+          .frames = n)
+#define RING(name, bits, x, numbers, n, blocks)                                                                        \
+  VARIANT(#name "_u" #bits "_" #x, bits, x, CNV_RING_STEPS, 1, numbers, CNV_RING_WIDTH, CNV_RING_ROWS, blocks,         \
+          .frames = 1, .ring = n)
+static const CnvVariant variants[] = {CNV_BLUR_PIXELS_VARIANTS(PIXELS) CNV_BLUR_VARIANTS(BLUR)
+                                          CNV_RING_VARIANTS(RING){NULL}};
 
 /* Mean error of rounding to f16, relative to the deviation of what is rounded: 2^-12 at most, three quarters of the
  * binade in the mean. */
@@ -227,15 +216,15 @@ sums_suffice(const CnvPlane *plane, const CnvNeeds *needs, const CnvTapList taps
          cnv_fit_error(plane, HALF_ERROR * x->norm * y->norm, x->is_signed || y->is_signed);
 }
 
-/* TRUE where one f16 number for a tap and a row sum is exact enough. Rounds the taps. */
+/* TRUE where one f16 number for a tap and a row sum is exact enough. Rounds the taps. center: of the sample itself. */
 static gboolean
-halves_suffice(const CnvPlane *plane, const CnvNeeds *needs, CnvTapList taps[CNV_N_AXES])
+halves_suffice(const CnvPlane *plane, const CnvNeeds *needs, CnvTapList taps[CNV_N_AXES], double center)
 {
   const CnvTapList *x = &taps[CNV_X], *y = &taps[CNV_Y];
 
   if (needs->n_frames > 1 || needs->bytes > 1 || x->is_signed || (y->is_signed && y->sum > -0.999999 * y->magnitude))
     return FALSE;
-  return cnv_fit_error(plane, round_axes(taps), needs->center);
+  return cnv_fit_error(plane, round_axes(taps), center != 0);
 }
 
 static gboolean
@@ -251,7 +240,6 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
   *needs = (CnvNeeds){.terms = 1,
                       .digits = 2,
                       .bytes = plane->component[0].bytes,
-                      .center = center != 0,
                       .n_frames = plan->n_temporal_taps,
                       .reach = cnv_fit_reach(term, CNV_X) * plane->channels,
                       .rows = cnv_fit_reach(term, CNV_Y)};
@@ -262,7 +250,7 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
   is_large = !(taps[CNV_Y].magnitude <= COLUMN_MAX);
   /* Of a frame smaller than the taps all row sums are nearly alike, and so are their errors. */
   is_small = plane->width < term->n[CNV_X] && plane->height < term->n[CNV_Y];
-  if (!is_large && !(is_small && cnv_variant_find(&cnv_kind_blur, needs)) && halves_suffice(plane, needs, taps))
+  if (!is_large && !(is_small && cnv_variant_find(&cnv_kind_blur, needs)) && halves_suffice(plane, needs, taps, center))
     needs->digits = 1;
   clear_axes(taps);
   if (is_large)
@@ -343,8 +331,9 @@ rows_above(const CnvVariant *variant, const CnvNeeds *needs)
 }
 
 static void
-set_job(CnvTileJob *job, GArray *words, const CnvJobPlane *of)
+set_job(CnvPlaneKernel *of, GArray *words, const float *weight)
 {
+  CnvTileJob *job = &of->tile_job;
   const CnvPlan *plan = of->plan;
   const CnvPlane *plane = of->plane;
   const CnvVariant *variant = of->variant;
@@ -357,8 +346,8 @@ set_job(CnvTileJob *job, GArray *words, const CnvJobPlane *of)
   job->clamps = levels_clamp(plan, plane, taps, center);
   if (variant->digits == 1)
     round_axes(taps);
-  job->top = rows_above(variant, of->shared);
-  job->steps_y = variant->ring ? cnv_ring_steps(of->needs) : variant->k_y;
+  job->top = rows_above(variant, &of->shared);
+  job->steps_y = variant->ring ? cnv_ring_steps(&of->needs) : variant->k_y;
   append_band(words,
               &(Line){taps[CNV_Y].value, n_y, term->anchor[CNV_Y], 1, variant->pixels ? along_y_of_pixels : along_y},
               job->steps_y, variant->digits);
@@ -377,12 +366,6 @@ set_job(CnvTileJob *job, GArray *words, const CnvJobPlane *of)
   clear_axes(taps);
 }
 
-static int
-pitch(const CnvVariant *variant, int bytes)
-{
-  return CNV_TILE_PITCH(16 * bytes, variant->width * bytes, variant->reach * bytes);
-}
-
 /* Of a ring, those of a round. */
 static int
 box_rows(const CnvVariant *variant, const CnvNeeds *needs, int rows)
@@ -399,5 +382,4 @@ const CnvKernelKind cnv_kind_blur = {"blur",
                                      .variants = variants,
                                      .fits = fits,
                                      .set_job = set_job,
-                                     .pitch = pitch,
                                      .box_rows = box_rows};

@@ -10,9 +10,8 @@
 #include "gpu/half.h"
 #include "gpu/kinds.h"
 
-#define VARIANT(called, of, size, k, n, numbers, height, ...)                                                          \
+#define VARIANT(called, size, k, n, numbers, height, ...)                                                              \
   {called,                                                                                                             \
-   of,                                                                                                                 \
    .bytes = size,                                                                                                      \
    .reach = CNV_DENSE_LEAD(size, k),                                                                                   \
    .k_x = k,                                                                                                           \
@@ -22,16 +21,14 @@
    .kept_rows = height,                                                                                                \
    .width = CNV_TILE_WIDTH,                                                                                            \
    __VA_ARGS__},
-#define ONE(size, k, n, numbers, height)                                                                               \
-  VARIANT("dense", #k "_" #n "_" #numbers "_" #height, size, k, n, numbers, height, .frames = (height) ? 1 : 0,        \
-          .tile_rows = CNV_DENSE_ROWS)
-#define U8(k, n, numbers, height, columns, blocks) ONE(1, k, n, numbers, height)
-#define U16(k, n, numbers, height, columns, blocks) ONE(2, k, n, numbers, height)
+#define DENSE(bits, k, n, numbers, height, columns, blocks)                                                            \
+  VARIANT("dense_u" #bits "_" #k "_" #n "_" #numbers "_" #height, (bits) / 8, k, n, numbers, height,                   \
+          .frames = (height) ? 1 : 0, .tile_rows = CNV_DENSE_ROWS,                                                     \
+          .pitch = CNV_TILE_PITCH(16, CNV_TILE_WIDTH * (bits) / 8, CNV_DENSE_LEAD((bits) / 8, k) * (bits) / 8))
 #define OVER_TIME(height, n, blocks)                                                                                   \
-  VARIANT("dense_over_time", #height "_" #n, 1, 1, 1, 2, height, .frames = 2, .pairs = n,                              \
-          .tile_rows = CNV_DENSE_ROWS_OVER_TIME)
-static const CnvVariant variants[] = {CNV_DENSE_OVER_TIME_VARIANTS(OVER_TIME) CNV_DENSE_U8_VARIANTS(U8)
-                                          CNV_DENSE_U16_VARIANTS(U16){NULL}};
+  VARIANT("dense_over_time_u8_" #height "_" #n, 1, 1, 1, 2, height, .frames = 2, .pairs = n,                           \
+          .tile_rows = CNV_DENSE_ROWS_OVER_TIME, .pitch = CNV_DENSE_PITCH_OVER_TIME)
+static const CnvVariant variants[] = {CNV_DENSE_OVER_TIME_VARIANTS(OVER_TIME) CNV_DENSE_VARIANTS(DENSE){NULL}};
 
 /* Digits of a tap: those of the kernel, but for samples of two bytes, which are two digits themselves. */
 #define TAP_DIGITS(needs) ((needs)->digits - ((needs)->bytes - 1))
@@ -120,23 +117,16 @@ all_taps(const CnvPlan *plan, const CnvPlane *plane, const CnvNeeds *needs, cons
   return taps;
 }
 
-/* The scale of taps of so many digits, whose sums stay in range. full: largest number in memory. */
+/* The scale of taps of so many digits, whose sums stay in range. */
 static double
-scale_of(const CnvTapList *taps, const CnvNeeds *needs, double full, double *error)
+scale_of(const CnvTapList *taps, const CnvNeeds *needs, const CnvPlane *plane, double *error)
 {
+  double full = ldexp(plane->full[cnv_fit_first_channel(plane)], plane->component[0].shift); /* in memory */
   double largest = largest_of(TAP_DIGITS(needs)) - ROOM, upper = needs->digits > 2 ? 256 : 1;
 
   if (taps->magnitude > 0)
     largest = MIN(largest, floor(SUM_MAX * upper / full / taps->magnitude * taps->largest));
   return cnv_tap_list_integer_scale(taps, largest, error);
-}
-
-static double
-full_in_memory(const CnvPlane *plane)
-{
-  int c = cnv_fit_first_channel(plane);
-
-  return ldexp(plane->full[c], plane->component[0].shift);
 }
 
 /* Chooses how many digits the taps take. One alone serves small integers, two nearly everything. */
@@ -148,7 +138,7 @@ choose_digits(const CnvPlane *plane, const CnvTapList *taps, CnvNeeds *needs)
   for (needs->digits = first; needs->digits <= 3; needs->digits++) {
     double error;
 
-    scale_of(taps, needs, full_in_memory(plane), &error);
+    scale_of(taps, needs, plane, &error);
     if (error == 0 ||
         (needs->digits > 1 && cnv_fit_error(plane, error * plane->gain[cnv_fit_first_channel(plane)], taps->is_signed)))
       return TRUE;
@@ -201,13 +191,6 @@ rows_of(const CnvVariant *variant, const CnvNeeds *needs)
   if (variant->kept_rows)
     return variant->kept_rows;
   return CNV_DENSE_PRODUCTS(needs->bytes, variant->k_x) == 1 ? needs->rows : (needs->rows + 1) / 2 * 2;
-}
-
-/* Rows of taps of all frames, of those that pairs of frames have place for. */
-static int
-rows_of_frames(const CnvVariant *variant, const CnvNeeds *needs)
-{
-  return (variant->pairs ? 2 * variant->pairs : needs->n_frames) * rows_of(variant, needs);
 }
 
 /* A digit of a row's scaled taps for four bytes of its window, the first of them so many samples behind the output. */
@@ -275,19 +258,21 @@ round_term(CnvTapList *taps, const CnvNeeds *needs, int term, double scale)
 }
 
 static void
-set_job(CnvTileJob *job, GArray *words, const CnvJobPlane *of)
+set_job(CnvPlaneKernel *of, GArray *words, const float *weight)
 {
+  CnvTileJob *job = &of->tile_job;
   const CnvPlane *plane = of->plane;
-  CnvNeeds needs = *of->needs;
+  CnvNeeds needs = of->needs;
   int c = cnv_fit_first_channel(plane), rows = rows_of(of->variant, &needs);
-  g_auto(CnvTapList) taps = all_taps(of->plan, plane, &needs, of->weight);
+  int n_frames = of->variant->pairs ? 2 * of->variant->pairs : needs.n_frames; /* that there is place for */
+  g_auto(CnvTapList) taps = all_taps(of->plan, plane, &needs, weight);
   double scale, error, factor, sum[2] = {0, 0};
 
   needs.digits = of->variant->digits;
-  scale = scale_of(&taps, &needs, full_in_memory(plane), &error);
+  scale = scale_of(&taps, &needs, plane, &error);
   for (int t = 0; t < needs.terms; t++)
     sum[t] = round_term(&taps, &needs, t, scale);
-  for (int i = 0; i < rows_of_frames(of->variant, &needs); i += 2)
+  for (int i = 0; i < n_frames * rows; i += 2)
     append_rows(words, taps.value, i, plane, of->variant, &needs);
   job->term = (CnvTerm){.n = {needs.n_x, taps.magnitude > 0 ? rows : 0}, .anchor = {needs.anchor_x, needs.anchor_y}};
   job->top = needs.anchor_y;
@@ -301,13 +286,6 @@ set_job(CnvTileJob *job, GArray *words, const CnvJobPlane *of)
     job->bias[0] += (float)(plane->mid_bias[c] * factor);
   job->offset = (float)(plane->fraction[c] + plane->base[c] -
                         (plane->combine == CNV_COMBINE_SUM ? (double)plane->gain[c] * taps.sum * plane->mid[c] : 0));
-}
-
-static int
-pitch(const CnvVariant *variant, int bytes)
-{
-  return variant->pairs ? CNV_DENSE_PITCH_OVER_TIME
-                        : CNV_TILE_PITCH(16, CNV_TILE_WIDTH * bytes, variant->reach * bytes);
 }
 
 static int
@@ -325,5 +303,4 @@ const CnvKernelKind cnv_kind_dense = {"dense",
                                       .variants = variants,
                                       .fits = fits,
                                       .set_job = set_job,
-                                      .pitch = pitch,
                                       .box_rows = box_rows};

@@ -215,8 +215,7 @@ cuda_close(CnvSession *session)
   if (self->owns_context)
     self->cu->cuDevicePrimaryCtxRelease(self->device);
   cnv_schedule_clear(&self->schedule);
-  for (gsize i = 0; i < G_N_ELEMENTS(self->functions); i++)
-    g_hash_table_unref(self->functions[i]);
+  g_hash_table_unref(self->functions);
   g_clear_pointer(&self->maps, g_hash_table_unref);
   g_free(self->history.frame);
   g_free(session->device_name);
@@ -295,8 +294,7 @@ cuda_open(const CnvSessionOptions *options, GError **error)
   g_mutex_init(&self->host.waiting);
   g_mutex_init(&self->host.lock);
   cnv_schedule_init(&self->schedule);
-  for (gsize i = 0; i < G_N_ELEMENTS(self->functions); i++)
-    self->functions[i] = g_hash_table_new(NULL, NULL);
+  self->functions = g_hash_table_new(NULL, NULL);
   ok = enter_context(self, options, error);
   if (ok) {
     ok = make_resources(self, error);

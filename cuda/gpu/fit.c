@@ -29,7 +29,6 @@ cnv_needs_join(const CnvNeeds *a, const CnvNeeds *b)
                     .terms = a->terms == b->terms ? a->terms : 0,
                     .digits = MAX(a->digits, b->digits),
                     .n_frames = b->n_frames,
-                    .center = a->center || b->center,
                     .pixels = a->pixels && b->pixels};
 }
 
@@ -47,17 +46,6 @@ cnv_fit_first_channel(const CnvPlane *plane)
   while (!(plane->filtered >> c & 1))
     c++;
   return c;
-}
-
-double
-cnv_fit_magnitude(const CnvPlan *plan, const CnvPlane *plane, int axis)
-{
-  const float *taps = plan->taps + plane->term[0].taps[axis];
-  double sum = 0;
-
-  for (int i = 0; i < plane->term[0].n[axis]; i++)
-    sum += fabs(taps[i]);
-  return sum;
 }
 
 static gboolean

@@ -7,30 +7,31 @@
 
 #include "plan/plan.h"
 
-/* A size of a kernel with tile jobs: cnv_blur_u8_2x2 has the name blur and the suffix 2x2. NULL: it has but one. */
+/* A size of a kernel with tile jobs. */
 typedef struct {
-  const char *name, *suffix;
-  int bytes;       /* of a sample; 0: any */
-  int reach;       /* samples to either side that taps reach to at most */
-  int rows;        /* of taps, at most; blur: rows above and below */
-  int terms;       /* whose sums it keeps apart */
-  int digits;      /* numbers that a sum is made of: blur: of f16; dense: of integers; 0: float32 */
-  int k_x, k_y;    /* blur, dense: steps along either axis */
-  int kept_rows;   /* dense: rows of taps that it always has; 0: any number */
-  int pairs;       /* dense: of frames, at most, that a step takes together; 0: it takes frames one after the other */
-  int ring;        /* blur: by so many times 16 rows a round; 0: tiles as a whole */
-  int frames;      /* 1: one alone; 2: two and more; 0: any number */
-  gboolean pixels; /* blur: it takes words of four channels, one of which is copied, and plain levels alone */
-  int width;       /* blur, dense: samples of a tile's width; results lie behind the tile */
-  int tile_rows;   /* rows of a tile, where there are enough of them for all of the GPU */
-  int blocks;      /* blur: that should fit a multiprocessor */
+  const char *name; /* the kernel's, without cnv_ */
+  int bytes;        /* of a sample */
+  int reach;        /* samples to either side that taps reach to at most */
+  int rows;         /* of taps, at most; blur: rows above and below */
+  int terms;        /* whose sums it keeps apart */
+  int digits;       /* numbers that a sum is made of: blur: of f16; dense: of integers; 0: float32 */
+  int k_x, k_y;     /* blur, dense: steps along either axis */
+  int kept_rows;    /* dense: rows of taps that it always has; 0: any number */
+  int pairs;        /* dense: of frames, at most, that a step takes together; 0: it takes frames one after the other */
+  int ring;         /* blur: by so many times 16 rows a round; 0: tiles as a whole */
+  int frames;       /* 1: one alone; 2: two and more; 0: any number */
+  gboolean pixels;  /* blur: it takes words of four channels, one of which is copied, and plain levels alone */
+  int width;        /* samples of a tile's width; 0: fused: what taps leave of the pitch */
+  int pitch;     /* bytes from row to row in shared memory, where results lie behind a tile that has a width; 0: nothing
+                    lies there */
+  int tile_rows; /* rows of a tile, where there are enough of them for all of the GPU */
+  int blocks;    /* blur: that should fit a multiprocessor */
 } CnvVariant;
 
 /* A plane's demands on a kernel with tile jobs. */
 typedef struct {
   int bytes, reach, rows, terms, digits; /* as in CnvVariant; terms 0: none yet */
   int n_frames;                          /* over time; 1: no others */
-  gboolean center;                       /* blur: the sample itself has a tap beside the others */
   gboolean pixels;                       /* blur: as in CnvVariant */
   int n_x, anchor_x, anchor_y;           /* dense */
 } CnvNeeds;
@@ -59,6 +60,3 @@ int cnv_fit_reach(const CnvTerm *term, int axis);
 
 /* The first channel that is filtered; all others become levels in the same way. */
 int cnv_fit_first_channel(const CnvPlane *plane);
-
-/* Sum of the magnitudes of an axis of a separable plane's only term. */
-double cnv_fit_magnitude(const CnvPlan *plan, const CnvPlane *plane, int axis);

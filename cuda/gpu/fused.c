@@ -13,14 +13,30 @@
 /* Samples on either side that taps reach to, at most: a tile's outputs are the rest of its width. */
 #define REACH_MAX 96
 
-static const CnvVariant variants[] = {
-    {"fused", NULL, .reach = REACH_MAX, .rows = G_MAXINT, .terms = 1, .tile_rows = CNV_FUSED_TILE_ROWS}, {NULL}};
+#define FUSED(bits)                                                                                                    \
+  {                                                                                                                    \
+    "fused_u" #bits, .bytes = (bits) / 8, .reach = REACH_MAX, .rows = G_MAXINT, .terms = 1,                            \
+                     .pitch = CNV_FUSED_LOADED * (bits) / 8, .tile_rows = CNV_FUSED_TILE_ROWS                          \
+  }
+static const CnvVariant variants[] = {FUSED(8), FUSED(16), {NULL}};
 
 /* 0, which is exact, is in range. */
 static gboolean
 is_in_range(double value)
 {
   return value == 0 || (fabs(value) < RANGE && fabs(value) > 1 / RANGE);
+}
+
+/* Sum of the magnitudes of an axis of the plane's only term. */
+static double
+magnitude_of(const CnvPlan *plan, const CnvPlane *plane, int axis)
+{
+  const float *taps = plan->taps + plane->term[0].taps[axis];
+  double sum = 0;
+
+  for (int i = 0; i < plane->term[0].n[axis]; i++)
+    sum += fabs(taps[i]);
+  return sum;
 }
 
 static gboolean
@@ -31,7 +47,7 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
   if (!cnv_fit_samples(plane, error) || !cnv_fit_one_term(plan, plane, error))
     return FALSE;
   if (!is_in_range(plane->gain[cnv_fit_first_channel(plane)]) || !is_in_range(plan->temporal_magnitude) ||
-      !is_in_range(cnv_fit_magnitude(plan, plane, CNV_X)) || !is_in_range(cnv_fit_magnitude(plan, plane, CNV_Y)))
+      !is_in_range(magnitude_of(plan, plane, CNV_X)) || !is_in_range(magnitude_of(plan, plane, CNV_Y)))
     return cnv_unsupported(error, "the filter's taps are too large or too small for it");
   *needs = (CnvNeeds){.bytes = plane->component[0].bytes,
                       .reach = cnv_fit_reach(set, CNV_X) * plane->channels,
@@ -45,24 +61,13 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
 }
 
 static void
-set_job(CnvTileJob *job, GArray *words, const CnvJobPlane *of)
+set_job(CnvPlaneKernel *of, GArray *words, const float *weight)
 {
-  int bytes = cnv_fit_reach(&job->term, CNV_X) * job->channels * of->needs->bytes;
+  CnvTileJob *job = &of->tile_job;
+  int bytes = cnv_fit_reach(&job->term, CNV_X) * job->channels * of->needs.bytes;
 
   job->top = job->term.anchor[CNV_Y];
-  job->lead = CNV_TILE_APRON(bytes) / of->needs->bytes;
-}
-
-static int
-tile_width(const CnvVariant *variant, const CnvTileJob *job)
-{
-  return CNV_FUSED_LOADED - 2 * job->lead;
-}
-
-static int
-pitch(const CnvVariant *variant, int bytes)
-{
-  return CNV_FUSED_LOADED * bytes;
+  job->lead = CNV_TILE_APRON(bytes) / of->needs.bytes;
 }
 
 static int
@@ -80,6 +85,4 @@ const CnvKernelKind cnv_kind_fused = {"fused",
                                       .variants = variants,
                                       .fits = fits,
                                       .set_job = set_job,
-                                      .tile_width = tile_width,
-                                      .pitch = pitch,
                                       .box_rows = box_rows};

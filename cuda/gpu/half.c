@@ -40,14 +40,6 @@ spacing(double value)
   return ldexp(1, MAX(exponent, -13) - 11);
 }
 
-static double
-round_to_half(double value)
-{
-  double step = spacing(value);
-
-  return rint(value / step) * step;
-}
-
 /* Index of the tap that a step of its own spacing towards the sum changes least for the worse, by its square and for
  * the size of the step, among those whose spacing is below twice what is missing; n: none. off: errors of the taps. */
 static guint
@@ -74,7 +66,7 @@ cnv_tap_list_round_to_half(CnvTapList *taps)
   for (guint i = 0; i < taps->n; i++) {
     double exact = taps->value[i];
 
-    taps->value[i] = round_to_half(exact);
+    taps->value[i] = cnv_from_half(cnv_to_half(exact));
     step[i] = spacing(taps->value[i]);
     off[i] = taps->value[i] - exact;
     missing -= taps->value[i];
@@ -99,7 +91,7 @@ cnv_tap_list_scale_to_half(CnvTapList *taps, double factor)
   double sum = 0, back, error = 0;
 
   for (guint i = 0; i < taps->n; i++) {
-    taps->value[i] = round_to_half(exact[i] * factor);
+    taps->value[i] = cnv_from_half(cnv_to_half(exact[i] * factor));
     sum += taps->value[i];
   }
   back = sum != 0 ? taps->sum / sum : 1 / factor;

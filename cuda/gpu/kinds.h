@@ -31,14 +31,16 @@ typedef enum {
   CNV_N_KERNELS,
 } CnvKernelId;
 
-/* A plane that a job is made for, and what does it. */
+/* A plane, and how it is done. */
 typedef struct {
   const CnvPlan *plan;
   const CnvPlane *plane;
+  guint bank;             /* of taps in constant memory */
+  CnvKernelId kernel;     /* with tile jobs; CNV_N_KERNELS: none */
+  CnvNeeds needs, shared; /* shared: with the same plane of other plans, whose tiles come by the same tensor map */
   const CnvVariant *variant;
-  const CnvNeeds *needs, *shared; /* shared: with those of the same plane of other plans */
-  const float *weight;            /* of each frame over time */
-} CnvJobPlane;
+  CnvTileJob tile_job; /* of all of the plane, not yet cut into tiles */
+} CnvPlaneKernel;
 
 typedef struct {
   const char *name;
@@ -57,14 +59,10 @@ typedef struct {
   const CnvVariant *variants; /* from small to large, up to one without a name; NULL: it has block jobs */
   /* FALSE with the reason (CNV_ERROR_UNSUPPORTED) where it cannot do the plane. */
   gboolean (*fits)(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error);
-  /* Fills in the job's numbers, which has the plane's, and appends its taps (guint32 words) as the variant takes them.
-   */
-  void (*set_job)(CnvTileJob *job, GArray *words, const CnvJobPlane *of);
-  /* Samples of a tile's width; NULL: the variant's. */
-  int (*tile_width)(const CnvVariant *variant, const CnvTileJob *job);
-  /* Bytes from row to row in shared memory (NULL: nothing lies there), and rows of a tile with its apron, or of a stage
-   * of a ring. rows: of a tile's outputs. */
-  int (*pitch)(const CnvVariant *variant, int bytes);
+  /* Fills in the tile job's numbers, which has the plane's, and appends its taps (guint32 words) as the variant takes
+   * them. weight: of each frame over time. */
+  void (*set_job)(CnvPlaneKernel *of, GArray *words, const float *weight);
+  /* Rows of a tile with its apron, or of a stage of a ring. rows: of a tile's outputs. */
   int (*box_rows)(const CnvVariant *variant, const CnvNeeds *needs, int rows);
 } CnvKernelKind;
 
@@ -88,7 +86,6 @@ gboolean cnv_algorithm_has_tiles(CnvAlgorithm algorithm);
 CnvKernelId cnv_kernel_with_tiles(CnvAlgorithm algorithm, const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs,
                                   GError **error);
 
-/* variants.c: */
 /* Bytes of shared memory that tiles of so many rows of outputs take of a launch. */
 guint cnv_kernel_shared_bytes(const CnvKernelKind *kind, const CnvVariant *variant, const CnvNeeds *needs, int rows);
 

@@ -14,23 +14,20 @@ find_function(CudaSession *self, const CnvLaunch *l, GError **error)
 {
   const CnvKernelKind *kind = cnv_kernel_kind(l->kernel);
   const CnvVariant *variant = self->schedule.variant[l->kernel];
-  const CnvPlan *plan = g_ptr_array_index(self->schedule.plans, 0);
-  gboolean is_u16 = plan->image.format->sample_bytes > 1;
   gconstpointer key = variant ? (gconstpointer)variant : kind;
-  CUfunction function = g_hash_table_lookup(self->functions[is_u16], key);
+  CUfunction function = g_hash_table_lookup(self->functions, key);
   g_autofree char *name = NULL;
 
   if (function)
     return function;
-  name = variant ? g_strjoin("_", "cnv", variant->name, is_u16 ? "u16" : "u8", variant->suffix, NULL)
-                 : g_strconcat("cnv_", kind->name, NULL);
+  name = g_strconcat("cnv_", variant ? variant->name : kind->name, NULL);
   if (!CHECK(self, cuModuleGetFunction(&function, self->module, name), name, error) ||
       (variant &&
        !CHECK(self,
               cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)kind->shared_max),
               "asking for shared memory", error)))
     return NULL;
-  g_hash_table_insert(self->functions[is_u16], (gpointer)key, function);
+  g_hash_table_insert(self->functions, (gpointer)key, function);
   return function;
 }
 
@@ -250,7 +247,7 @@ run_launches(CudaSession *self, const CnvWork *work, int slice, const CnvFrame *
 static CnvCopyPlane
 job_copy(const CudaSession *self, const CnvRectJob *job, const CnvFrame *from, const CnvFrame *to)
 {
-  const CnvPlane *plane = cnv_schedule_plane(&self->schedule, job);
+  const CnvPlane *plane = cnv_schedule_plane_kernel(&self->schedule, job)->plane;
   int m = plane->component[0].plane, sample = plane->channels * plane->component[0].bytes;
   gint64 row = (gint64)job->y * job->fields + job->field, x = (gint64)job->x * sample;
 

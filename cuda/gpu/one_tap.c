@@ -7,8 +7,8 @@
 #include "gpu/kinds.h"
 
 static const CnvVariant variants[] = {
-    {"one_tap", NULL, .bytes = 1, .rows = 1, .terms = 1, .width = CNV_ONE_TAP_BYTES, .tile_rows = CNV_ONE_TAP_ROWS},
-    {"one_tap", NULL, .bytes = 2, .rows = 1, .terms = 1, .width = CNV_ONE_TAP_BYTES / 2, .tile_rows = CNV_ONE_TAP_ROWS},
+    {"one_tap_u8", .bytes = 1, .rows = 1, .terms = 1, .width = CNV_ONE_TAP_BYTES, .tile_rows = CNV_ONE_TAP_ROWS},
+    {"one_tap_u16", .bytes = 2, .rows = 1, .terms = 1, .width = CNV_ONE_TAP_BYTES / 2, .tile_rows = CNV_ONE_TAP_ROWS},
     {NULL}};
 
 /* The tap on the sample itself. */
@@ -34,12 +34,13 @@ fits(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error
 }
 
 static void
-set_job(CnvTileJob *job, GArray *words, const CnvJobPlane *of)
+set_job(CnvPlaneKernel *of, GArray *words, const float *weight)
 {
+  CnvTileJob *job = &of->tile_job;
   double unit = exp2(job->shift), tap = tap_of(of->plan, of->plane), sum = 0, mid;
 
-  for (int i = 0; i < of->needs->n_frames; i++)
-    sum += of->weight[i];
+  for (int i = 0; i < of->needs.n_frames; i++)
+    sum += weight[i];
   mid = sum * tap * job->mid;
   job->center = (float)tap;
   job->renormalizes = FALSE;

@@ -22,7 +22,7 @@ block_algorithm(const CnvPlane *plane)
 static CnvBlockJob
 make_block_job(const CnvSchedule *schedule, const CnvRectJob *job, gsize *sums)
 {
-  const CnvPlane *plane = cnv_schedule_plane(schedule, job);
+  const CnvPlane *plane = cnv_schedule_plane_kernel(schedule, job)->plane;
   CnvAlgorithm algorithm = block_algorithm(plane);
   CnvBlockJob made = {.job = *job, .sums = (guint32)*sums};
   int n_y = 1;
@@ -41,7 +41,7 @@ static void
 add_block_job(CnvSchedule *schedule, CnvLaunch *launch, CnvBlockJob job)
 {
   const CnvKernelKind *kind = cnv_kernel_kind(launch->kernel);
-  const CnvPlane *plane = cnv_schedule_plane(schedule, &job.job);
+  const CnvPlane *plane = cnv_schedule_plane_kernel(schedule, &job.job)->plane;
   int width = kind->by_pixels ? job.job.width : job.job.width * plane->channels;
   int height = kind->by_terms ? job.sums_rows * plane->n_terms : job.job.height, rows;
 
@@ -57,14 +57,13 @@ add_block_job(CnvSchedule *schedule, CnvLaunch *launch, CnvBlockJob job)
 static gboolean
 takes(const CnvSchedule *schedule, const CnvLaunch *launch, const CnvRectJob *job)
 {
-  const CnvPlane *plane = cnv_schedule_plane(schedule, job);
   const CnvPlaneKernel *of = cnv_schedule_plane_kernel(schedule, job);
   CnvAlgorithm algorithm = cnv_kernel_kind(launch->kernel)->algorithm;
 
   if (algorithm == CNV_ALGORITHM_AUTO)
-    return !plane->plain;
+    return !of->plane->plain;
   return of->bank == launch->bank &&
-         (cnv_tile_jobs_take(schedule, job) ? of->kernel == launch->kernel : block_algorithm(plane) == algorithm);
+         (cnv_tile_jobs_take(schedule, job) ? of->kernel == launch->kernel : block_algorithm(of->plane) == algorithm);
 }
 
 /* The launch of a kernel for those of the jobs that it is for. */
@@ -170,7 +169,7 @@ make_slice(CnvSchedule *schedule, int k)
     int sub_y;
 
     jobs[i] = g_array_index(schedule->work.jobs, CnvRectJob, i);
-    sub_y = cnv_schedule_plane(schedule, &jobs[i])->sub_y;
+    sub_y = cnv_schedule_plane_kernel(schedule, &jobs[i])->plane->sub_y;
     jobs[i].y = k > 0 ? cnv_slice_rows(schedule->slices.end[k - 1], sub_y) : 0;
     jobs[i].height = cnv_slice_rows(schedule->slices.end[k], sub_y) - jobs[i].y;
   }

@@ -116,13 +116,12 @@ place_plane(CnvSchedule *schedule, const CnvPlan *plan, const CnvPlane *plane, g
 
 /* Chooses the plane's kernel with tile jobs, if any: where its variant serves this plane along with those before it. */
 static void
-choose_kernel(CnvSchedule *schedule, const CnvPlan *plan, const CnvPlane *plane, CnvPlaneKernel *of)
+choose_kernel(CnvSchedule *schedule, CnvPlaneKernel *of)
 {
-  CnvKernelId kernel = cnv_kernel_with_tiles(plane->algorithm, plan, plane, &of->needs, NULL);
+  CnvKernelId kernel = cnv_kernel_with_tiles(of->plane->algorithm, of->plan, of->plane, &of->needs, NULL);
   const CnvVariant *variant;
   CnvNeeds all;
 
-  of->kernel = CNV_N_KERNELS;
   if (kernel == CNV_N_KERNELS)
     return;
   all = cnv_needs_join(&schedule->needs[kernel], &of->needs);
@@ -146,12 +145,12 @@ add_plan(CnvSchedule *schedule, guint number, const CnvPlan *plan)
     guint index = number * CNV_MAX_PLANES + p;
     CnvPlaneKernel *of = &g_array_index(schedule->plane_kernels, CnvPlaneKernel, index);
 
-    of->kernel = CNV_N_KERNELS;
+    *of = (CnvPlaneKernel){.plan = plan, .plane = plane, .kernel = CNV_N_KERNELS};
     if ((int)p >= plan->n_planes || !plane->filtered)
       continue;
     of->bank = find_bank(schedule, plan, plane, start);
     g_array_index(schedule->planes, CnvPlane, index) = place_plane(schedule, plan, plane, start, of->bank);
-    choose_kernel(schedule, plan, plane, of);
+    choose_kernel(schedule, of);
   }
 }
 

@@ -24,14 +24,6 @@ typedef struct {
   guint first, n; /* its block jobs, or its tile jobs */
 } CnvLaunch;
 
-/* A plane's kernel and bank. */
-typedef struct {
-  guint bank;
-  CnvKernelId kernel;     /* with tile jobs; CNV_N_KERNELS: none */
-  CnvNeeds needs, shared; /* shared: with the same plane of other plans, whose tiles come by the same tensor map */
-  CnvTileJob tile_job;    /* of all of the plane, not yet cut into tiles */
-} CnvPlaneKernel;
-
 typedef struct {
   /* Made of the plans: */
   GPtrArray *plans;                         /* CnvPlan, with references */
@@ -79,14 +71,6 @@ void cnv_schedule_make_launches(CnvSchedule *schedule, int fields);
 guint cnv_schedule_taps_of(const CnvPlan *plan, const CnvPlane *plane);
 
 /* The plane of a job, and how it is done. */
-static inline const CnvPlane *
-cnv_schedule_plane(const CnvSchedule *schedule, const CnvRectJob *job)
-{
-  const CnvPlan *plan = g_ptr_array_index(schedule->plans, job->plan);
-
-  return &plan->plane[job->plane];
-}
-
 static inline const CnvPlaneKernel *
 cnv_schedule_plane_kernel(const CnvSchedule *schedule, const CnvRectJob *job)
 {

@@ -77,9 +77,8 @@ typedef struct {
   CUmodule module;
   int capability;   /* ten times the major number, and the minor one */
   GHashTable *maps; /* set of TensorMap; NULL: none so far */
-  /* For samples of one byte and of two, CUfunction by variant, or by kind where that has none: those used so far, since
-   * each look-up costs memory. */
-  GHashTable *functions[2];
+  /* CUfunction by variant, or by kind where that has none: those used so far, since each look-up costs memory. */
+  GHashTable *functions;
   CUfunction copy;
   CUdeviceptr taps;
   CUstream stream; /* that all goes to: own_stream or the caller's */

@@ -76,20 +76,19 @@ describe(const CudaSession *self, const CnvFrame *frame, int m, int fields, Tens
 static gboolean
 set_map(CudaSession *self, const CnvLaunch *launch, const CnvTileJob *job, const CnvFrame *in, CnvTensorMap *to)
 {
-  const CnvKernelKind *kind = cnv_kernel_kind(launch->kernel);
   const CnvVariant *variant = self->schedule.variant[launch->kernel];
   TensorMap map;
 
   if (!describe(self, in, job->pointers, job->job.fields, &map))
     return FALSE;
-  if (self->capability < 90 || !kind->pitch)
+  if (self->capability < 90 || !variant->pitch)
     return TRUE;
   if (self->schedule.sources.n) {
     map.address += (guint64)self->schedule.sources.first;
     map.dim[3] = CNV_SOURCE_STEPS;
     map.stride[2] = CNV_SOURCE_STEP;
   }
-  map.box[0] = (guint32)kind->pitch(variant, self->schedule.needs[launch->kernel].bytes) / 4;
+  map.box[0] = (guint32)variant->pitch / 4;
   map.box[2] = (guint32)job->box_rows;
   return self->cu->cuTensorMapEncodeTiled && job->box_rows <= CNV_TILE_MAP_ROWS && encode(self, &map, to);
 }
@@ -99,11 +98,11 @@ static gboolean
 set_out_map(CudaSession *self, const CnvLaunch *launch, const CnvTileJob *job, const CnvFrame *out, CnvTensorMap *to)
 {
   const CnvVariant *variant = self->schedule.variant[launch->kernel];
-  int m = job->pointers, box = CNV_TILE_OUT_BOX(variant->width * self->schedule.needs[launch->kernel].bytes);
+  int m = job->pointers, box = CNV_TILE_OUT_BOX(variant->width * variant->bytes);
   TensorMap map;
 
-  if (self->capability < 90 || variant->ring || !cnv_kernel_kind(launch->kernel)->pitch || !variant->width ||
-      self->layout.row_bytes[m] % 4 || !describe(self, out, m, job->job.fields, &map))
+  if (self->capability < 90 || variant->ring || !variant->pitch || !variant->width || self->layout.row_bytes[m] % 4 ||
+      !describe(self, out, m, job->job.fields, &map))
     return FALSE;
   map.box[0] = (guint32)box / 4;
   map.box[2] = (guint32)job->rows;

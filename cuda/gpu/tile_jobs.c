@@ -69,18 +69,15 @@ void
 cnv_tile_job_prepare(CnvSchedule *schedule, guint index)
 {
   CnvPlaneKernel *of = &g_array_index(schedule->plane_kernels, CnvPlaneKernel, index);
-  const CnvPlan *plan = g_ptr_array_index(schedule->plans, index / CNV_MAX_PLANES);
-  const CnvPlane *plane = &plan->plane[index % CNV_MAX_PLANES];
 
   if (of->kernel == CNV_N_KERNELS)
     return;
   of->shared = needs_of_plane(schedule, of->kernel, index);
-  of->tile_job = make_job(&g_array_index(schedule->planes, CnvPlane, index), cnv_fit_first_channel(plane));
+  of->variant = schedule->variant[of->kernel];
+  of->tile_job = make_job(&g_array_index(schedule->planes, CnvPlane, index), cnv_fit_first_channel(of->plane));
   of->tile_job.bands = schedule->words->len;
   cnv_kernel_kind(of->kernel)
-      ->set_job(&of->tile_job, schedule->words,
-                &(CnvJobPlane){plan, plane, schedule->variant[of->kernel], &of->needs, &of->shared,
-                               schedule->sources.n ? schedule->sources.weight : plan->weight});
+      ->set_job(of, schedule->words, schedule->sources.n ? schedule->sources.weight : of->plan->weight);
 }
 
 void
@@ -92,20 +89,6 @@ cnv_tile_jobs_add(CnvSchedule *schedule, const CnvRectJob *from)
   job.job = *from;
   job.origin = first - first % CNV_TILE_STEP;
   g_array_append_val(schedule->tile_jobs, job);
-}
-
-/* Cuts a job into tiles of so many rows; returns how many there are. */
-static guint
-cut_job(CnvTileJob *job, const CnvKernelKind *kind, const CnvVariant *variant, int rows)
-{
-  int last = (job->job.x + job->job.width) * job->channels;
-  int width = kind->tile_width ? kind->tile_width(variant, job) : variant->width;
-
-  job->rows = rows;
-  job->columns = cnv_divide_up(last - job->origin, width);
-  job->columns_inverse = job->columns > 1 ? (guint32)(G_MAXUINT32 / (guint)job->columns + 1) : 0;
-  job->last_row = cnv_divide_up(job->job.height, rows) - 1;
-  return (guint)(job->columns * (job->last_row + 1));
 }
 
 /* Finds the job's inner tiles. There are none where outputs go elsewhere, or have channels of one of several
@@ -137,10 +120,16 @@ cut_jobs(CnvSchedule *schedule, CnvLaunch *launch, int rows)
   for (guint i = launch->first; i < launch->first + launch->n; i++) {
     CnvTileJob *job = &g_array_index(schedule->tile_jobs, CnvTileJob, i);
     const CnvNeeds *needs = &cnv_schedule_plane_kernel(schedule, &job->job)->shared;
+    int last = (job->job.x + job->job.width) * job->channels;
+    int width = variant->width ? variant->width : variant->pitch / variant->bytes - 2 * job->lead;
 
     job->first_block = (int)launch->blocks_x;
+    job->rows = rows;
     job->box_rows = kind->box_rows(variant, needs, rows);
-    launch->blocks_x += cut_job(job, kind, variant, rows);
+    job->columns = cnv_divide_up(last - job->origin, width);
+    job->columns_inverse = job->columns > 1 ? (guint32)(G_MAXUINT32 / (guint)job->columns + 1) : 0;
+    job->last_row = cnv_divide_up(job->job.height, rows) - 1;
+    launch->blocks_x += (guint)(job->columns * (job->last_row + 1));
     find_inner(job, variant, needs);
   }
   launch->shared_bytes = cnv_kernel_shared_bytes(kind, variant, &schedule->needs[launch->kernel], rows);

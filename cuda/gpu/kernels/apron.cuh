@@ -41,7 +41,7 @@ load_row(float *to, uint64_t from, int n, float weight, const Unpack &unpack)
 /* The same of all sources. */
 template <typename T>
 __device__ static void
-load_sources(float *to, const Block &b, const Range &r, uint64_t from, int n, const Unpack &unpack)
+load_sources(float *to, const CnvBlock &b, const Range &r, uint64_t from, int n, const Unpack &unpack)
 {
   load_row<T, true>(to, from + b.sources.delta[r.first], n, b.sources.weight[r.first], unpack);
   for (int k = r.first + 1; k < r.last; k++)
@@ -52,7 +52,7 @@ load_sources(float *to, const Block &b, const Range &r, uint64_t from, int n, co
  * from.x of row from.y, and what lies beside it. Threads of one threadIdx.y load rows of their own; samples at the
  * ends that are not in the window are found by the border mode one by one. */
 __device__ static void
-load_tile(float *tile, const Block &b, const CnvTerm &t, int2 tap, int2 from, int2 size)
+load_tile(float *tile, const CnvBlock &b, const CnvTerm &t, int2 tap, int2 from, int2 size)
 {
   const int C = b.a.channels, x = b.x - t.anchor[CNV_X] + tap.x, y = b.y - t.anchor[CNV_Y] + tap.y + from.y;
   const int first = x * C + from.x, x0 = min(max(-first, 0), size.x), x1 = max(x0, min(size.x, b.width * C - first));
@@ -105,7 +105,7 @@ slide(float (&acc)[CNV_OUTPUTS], const float *column, int pitch, const float *ta
 /* Stores the thread's outputs, of sample s of the job, from row y on. They go through the tile in shared memory, which
  * all threads are done with: so the code that stores a sample stands once, not CNV_OUTPUTS times. */
 __device__ static void
-store_column(const Block &b, float *tile, const float (&total)[CNV_OUTPUTS], int s, int y)
+store_column(const CnvBlock &b, float *tile, const float (&total)[CNV_OUTPUTS], int s, int y)
 {
   float *own = tile + threadIdx.y * CNV_OUTPUTS * blockDim.x + threadIdx.x;
 

@@ -120,6 +120,11 @@ typedef struct {
   int width, height; /* of the window */
   int x, y;          /* of the job's first sample, relative to the window */
   CnvSources sources;
+  /* The part that a block makes, in kernels alone. */
+  int block_x, block_y;
+  uint64_t mask_rects, mask_places, mask_cells; /* of the launch */
+  float *row_sums;                              /* the job's */
+  int sums_stride, sums_rows;
 } CnvBlock;
 
 /* Fills in addresses and sizes, from the job and plane m of the addresses. Staged planes stay in their place; stage_out
@@ -200,31 +205,36 @@ typedef struct {
 /* Rows that the copy engine brings at once, at most. */
 #define CNV_TILE_MAP_ROWS 256
 
-/* blur: steps of 16 samples along x and of 16 rows that 16 outputs reach over, groups of 16 samples that a warp makes
- * side by side, rows of a tile, blocks that should fit a multiprocessor. */
+/* blur: name, bits of a sample, steps of 16 samples along x and of 16 rows that 16 outputs reach over, groups of 16
+ * samples that a warp makes side by side, numbers that taps and row sums are made of, frames (2: sums of two and more),
+ * rows of a tile, blocks that should fit a multiprocessor. */
 #define CNV_BLUR_VARIANTS(V)                                                                                           \
-  V(2, 2, 2, 80, 7)                                                                                                    \
-  V(3, 2, 2, 96, 6)                                                                                                    \
-  V(5, 2, 2, 112, 5)                                                                                                   \
-  V(3, 3, 2, 96, 5)                                                                                                    \
-  V(5, 5, 2, 80, 3)
-/* The same of words of four channels, one of which is copied: steps of 16 pixels along x; and samples of a tile's
- * width, 16 pixels of each warp. */
+  V(blur, 8, 2, 2, 2, 1, 1, 80, 7)                                                                                     \
+  V(blur, 8, 3, 2, 2, 1, 1, 96, 6)                                                                                     \
+  V(blur, 8, 5, 2, 2, 1, 1, 112, 5)                                                                                    \
+  V(blur, 8, 3, 3, 2, 1, 1, 96, 5)                                                                                     \
+  V(blur, 8, 5, 5, 2, 1, 1, 80, 3)                                                                                     \
+  V(blur_split, 8, 2, 2, 2, 2, 1, 64, 4)                                                                               \
+  V(blur_split, 8, 3, 3, 1, 2, 1, 128, 4)                                                                              \
+  V(blur_split, 8, 5, 5, 1, 2, 1, 128, 3)                                                                              \
+  V(blur_split, 16, 2, 2, 2, 2, 1, 64, 4)                                                                              \
+  V(blur_split, 16, 3, 3, 1, 2, 1, 128, 4)                                                                             \
+  V(blur_split, 16, 5, 5, 1, 2, 1, 128, 3)                                                                             \
+  V(blur_over_time, 8, 2, 2, 2, 2, 2, 64, 4)                                                                           \
+  V(blur_over_time, 8, 3, 3, 1, 2, 2, 128, 4)                                                                          \
+  V(blur_over_time, 8, 5, 5, 1, 2, 2, 128, 3)                                                                          \
+  V(blur_over_time, 16, 3, 3, 1, 2, 2, 128, 4)                                                                         \
+  V(blur_over_time, 16, 5, 5, 1, 2, 2, 128, 3)
+/* The same of words of four channels, one of which is copied: steps of 16 pixels along x and of 16 rows, rows of a
+ * tile, blocks; and samples of a tile's width, 16 pixels of each warp. */
 #define CNV_BLUR_PIXELS_VARIANTS(V) V(2, 2, 64, 5)
 #define CNV_PIXEL_WIDTH (64 * CNV_TILE_WARPS)
-/* The same with taps and row sums split in two numbers, of one frame, and of sums over time; of those, samples of 16
- * bits have the wide ones alone. */
-#define CNV_BLUR_WIDE_SPLIT_VARIANTS(V)                                                                                \
-  V(3, 3, 1, 128, 4)                                                                                                   \
-  V(5, 5, 1, 128, 3)
-#define CNV_BLUR_SPLIT_VARIANTS(V)                                                                                     \
-  V(2, 2, 2, 64, 4)                                                                                                    \
-  CNV_BLUR_WIDE_SPLIT_VARIANTS(V)
-/* blur_ring: steps along x, rows of a round by 16, blocks that should fit a multiprocessor; steps along y are free. */
+/* blur_ring: name, bits, steps along x, numbers, rows of a round by 16, blocks; steps along y are free. */
 #define CNV_RING_VARIANTS(V)                                                                                           \
-  V(9, 4, 4)                                                                                                           \
-  V(17, 4, 2)
-#define CNV_RING_SPLIT_VARIANTS(V) V(9, 2, 2)
+  V(ring, 8, 9, 1, 4, 4)                                                                                               \
+  V(ring, 8, 17, 1, 4, 2)                                                                                              \
+  V(ring_split, 8, 9, 2, 2, 2)                                                                                         \
+  V(ring_split, 16, 9, 2, 2, 2)
 #define CNV_RING_WIDTH 64 /* samples of a strip's width */
 #define CNV_RING_ROWS 448 /* of a strip, at most */
 #define CNV_RING_STEPS 17 /* along y, at most */
@@ -245,24 +255,23 @@ cnv_ring_bytes(int bytes, int pitch, int k_x, int steps, int blocks, int parts)
          (k_x + steps) * parts * fragment + CNV_TILE_WARPS * 32 * (out_width * bytes + 16);
 }
 
-/* dense: steps of 16 bytes that a window has, terms, digits, rows of taps in registers (even; 0: any number of them
- * from memory), samples that a warp makes side by side, blocks that should fit a multiprocessor. Samples of 16 bits
- * take three digits, and so does the sum of two digits of taps with them. */
-#define CNV_DENSE_U8_VARIANTS(V)                                                                                       \
-  V(1, 1, 1, 4, 32, 7)                                                                                                 \
-  V(1, 1, 2, 4, 32, 7)                                                                                                 \
-  V(1, 1, 2, 6, 32, 6)                                                                                                 \
-  V(1, 1, 2, 8, 32, 6)                                                                                                 \
-  V(2, 1, 2, 0, 64, 4)                                                                                                 \
-  V(3, 1, 2, 0, 64, 4)                                                                                                 \
-  V(6, 1, 3, 0, 32, 3)                                                                                                 \
-  V(1, 2, 1, 4, 32, 6)                                                                                                 \
-  V(4, 2, 2, 0, 32, 2)
-#define CNV_DENSE_U16_VARIANTS(V)                                                                                      \
-  V(2, 1, 3, 0, 32, 4)                                                                                                 \
-  V(4, 1, 3, 0, 32, 4)                                                                                                 \
-  V(6, 1, 3, 0, 32, 3)                                                                                                 \
-  V(4, 2, 3, 0, 32, 2)
+/* dense: bits of a sample, steps of 16 bytes that a window has, terms, digits, rows of taps in registers (even; 0: any
+ * number of them from memory), samples that a warp makes side by side, blocks that should fit a multiprocessor. Samples
+ * of 16 bits take three digits, and so does the sum of two digits of taps with them. */
+#define CNV_DENSE_VARIANTS(V)                                                                                          \
+  V(8, 1, 1, 1, 4, 32, 7)                                                                                              \
+  V(8, 1, 1, 2, 4, 32, 7)                                                                                              \
+  V(8, 1, 1, 2, 6, 32, 6)                                                                                              \
+  V(8, 1, 1, 2, 8, 32, 6)                                                                                              \
+  V(8, 2, 1, 2, 0, 64, 4)                                                                                              \
+  V(8, 3, 1, 2, 0, 64, 4)                                                                                              \
+  V(8, 6, 1, 3, 0, 32, 3)                                                                                              \
+  V(8, 1, 2, 1, 4, 32, 6)                                                                                              \
+  V(8, 4, 2, 2, 0, 32, 2)                                                                                              \
+  V(16, 2, 1, 3, 0, 32, 4)                                                                                             \
+  V(16, 4, 1, 3, 0, 32, 4)                                                                                             \
+  V(16, 6, 1, 3, 0, 32, 3)                                                                                             \
+  V(16, 4, 2, 3, 0, 32, 2)
 /* Over time, samples of 8 bits: rows of taps, pairs of frames, blocks that should fit a multiprocessor. */
 #define CNV_DENSE_OVER_TIME_VARIANTS(V)                                                                                \
   V(3, 2, 6)                                                                                                           \

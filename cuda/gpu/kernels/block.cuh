@@ -44,14 +44,6 @@ pixel_of(int x, int channels)
   return channels == 3 ? x / 3 : x >> channels / 2;
 }
 
-/* A block's job, in shared memory, and its part of it. */
-struct Block : CnvBlock {
-  int block_x, block_y;
-  uint64_t mask_rects, mask_places, mask_cells; /* of the launch */
-  float *row_sums;                              /* the job's */
-  int sums_stride, sums_rows;
-};
-
 /* Number of the last of n jobs that begins at or before the block. */
 template <typename Job>
 __device__ static int
@@ -80,7 +72,7 @@ copy_words(S *to, const S *from, int thread, int threads)
 
 /* The beginning of kernels with block jobs: loads the block's job and finds its part of it. */
 __device__ static void
-load_job(Block &b, const CnvBlockArgs &l)
+load_job(CnvBlock &b, const CnvBlockArgs &l)
 {
   const int thread = threadIdx.y * blockDim.x + threadIdx.x, threads = blockDim.x * blockDim.y;
   const CnvBlockJob *jobs = (const CnvBlockJob *)l.jobs, *from = jobs + find_job(jobs, l.n_jobs);
@@ -176,7 +168,7 @@ store_bits(uint64_t at, int bytes, uint32_t bits)
 
 /* Address of sample s of row y of the window. */
 __device__ static uint64_t
-input_at(const Block &b, int s, int y)
+input_at(const CnvBlock &b, int s, int y)
 {
   return b.in + (int64_t)y * b.in_stride + (int64_t)s * b.bytes;
 }
@@ -187,14 +179,14 @@ struct Range {
 };
 
 __device__ static Range
-sources_of(const Block &b, const CnvTerm &t)
+sources_of(const CnvBlock &b, const CnvTerm &t)
 {
   return t.temporal_tap < 0 ? Range{0, b.sources.n} : Range{t.temporal_tap, t.temporal_tap + 1};
 }
 
 /* Border value of a missing sample, summed over the input frames; 0 where renormalize leaves it out. */
 __device__ static float
-missing(const Block &b, const Range &r, int channel)
+missing(const CnvBlock &b, const Range &r, int channel)
 {
   float weight = 0;
 
@@ -207,7 +199,7 @@ missing(const Block &b, const Range &r, int channel)
 
 /* Value of a pixel's channel, summed over the input frames, borders resolved. */
 __device__ static float
-fetch(const Block &b, const Range &r, int x, int y, int channel)
+fetch(const CnvBlock &b, const Range &r, int x, int y, int channel)
 {
   const int ix = cnv_border_index((CnvBorder)b.a.border, x, b.width);
   const int iy = cnv_border_index((CnvBorder)b.a.border, y, b.height);
@@ -269,7 +261,7 @@ blend(float value, float level, float weight, const Epilogue &e)
 
 /* Weight of the job's sample (px, py); 1 in a job without mask rectangles. */
 __device__ static float
-weight_at(const Block &b, int px, int py)
+weight_at(const CnvBlock &b, int px, int py)
 {
   if (b.job.n_mask_rects == 0)
     return 1.0f;
@@ -307,7 +299,7 @@ axis_factor(unsigned taps, int n_taps, float sum, float epsilon, int first, int 
 
 /* The sum of the taps of a term that find a sample. x, y: where its first lies. */
 __device__ static float
-term_found(const Block &b, const CnvTerm &t, int x, int y)
+term_found(const CnvBlock &b, const CnvTerm &t, int x, int y)
 {
   float found = 0;
 
@@ -325,7 +317,7 @@ term_found(const Block &b, const CnvTerm &t, int x, int y)
 
 /* S/P for a separable term that stands alone: axis by axis. */
 __device__ static float
-separable_factor(const Block &b, const CnvTerm &t, int x, int y)
+separable_factor(const CnvBlock &b, const CnvTerm &t, int x, int y)
 {
   return axis_factor(t.taps[CNV_X], t.n[CNV_X], t.sum[CNV_X], t.epsilon[CNV_X], x - t.anchor[CNV_X], b.width) *
          axis_factor(t.taps[CNV_Y], t.n[CNV_Y], t.sum[CNV_Y], t.epsilon[CNV_Y], y - t.anchor[CNV_Y], b.height);
@@ -334,7 +326,7 @@ separable_factor(const Block &b, const CnvTerm &t, int x, int y)
 /* S/P for the sum of n terms. Those of a 3D kernel count by the weights of their frames, and those whose frame is
  * missing not at all. */
 __device__ static float
-sum_factor(const Block &b, const CnvTerm *terms, int n, int x, int y)
+sum_factor(const CnvBlock &b, const CnvTerm *terms, int n, int x, int y)
 {
   const bool over_time = b.a.joint && terms->temporal_tap >= 0;
   bool all = true;
@@ -357,7 +349,7 @@ sum_factor(const Block &b, const CnvTerm *terms, int n, int x, int y)
 
 /* Adds a term's sum at (x, y) of the window to those of the terms before it. */
 __device__ static float
-add_term(const Block &b, float total, float acc, const CnvTerm &t, int x, int y)
+add_term(const CnvBlock &b, float total, float acc, const CnvTerm &t, int x, int y)
 {
   if (cnv_border_renormalizes((CnvBorder)b.a.border) && !b.a.joint)
     acc *= t.separable ? separable_factor(b, t, x, y) : sum_factor(b, &t, 1, x, y);
@@ -366,7 +358,7 @@ add_term(const Block &b, float total, float acc, const CnvTerm &t, int x, int y)
 
 /* The sum of all terms. */
 __device__ static float
-terms_epilogue(const Block &b, float total, int x, int y)
+terms_epilogue(const CnvBlock &b, float total, int x, int y)
 {
   if (cnv_border_renormalizes((CnvBorder)b.a.border) && b.a.joint)
     total *= sum_factor(b, b.a.term, b.a.n_terms, x, y);
@@ -376,7 +368,7 @@ terms_epilogue(const Block &b, float total, int x, int y)
 /* Stores n samples one below the other, sample s of row y of the job and those below it, from sums of all terms that
  * lie `pitch` apart. Staged planes get the sums themselves, of which stage_out makes samples. */
 __device__ static void
-store_samples(const Block &b, int s, int y, const float *sum, int pitch, int n)
+store_samples(const CnvBlock &b, int s, int y, const float *sum, int pitch, int n)
 {
   const int channel = s % b.a.channels, x = s / b.a.channels, bytes = b.bytes, shift = b.a.component[0].shift;
   const bool plain = b.a.plain, filtered = b.a.filtered >> channel & 1;

@@ -23,16 +23,7 @@
 
 #include "gpu/kernels/blur_samples.cuh"
 
-__device__ static void
-multiply(float (&sum)[4], const uint4 &a, uint32_t b0, uint32_t b1)
-{
-  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "
-      "%3};"
-      : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-      : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1));
-}
-
-/* The same, of sums that begin with a number. */
+/* Multiplies, and adds up what begins with `first`. */
 __device__ static void
 multiply_first(float (&sum)[4], const uint4 &a, uint32_t b0, uint32_t b1, const float4 &first)
 {
@@ -41,6 +32,14 @@ multiply_first(float (&sum)[4], const uint4 &a, uint32_t b0, uint32_t b1, const 
       : "=f"(sum[0]), "=f"(sum[1]), "=f"(sum[2]), "=f"(sum[3])
       : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1), "f"(first.x), "f"(first.y), "f"(first.z),
         "f"(first.w));
+}
+
+__device__ static void
+multiply(float (&sum)[4], const uint4 &a, uint32_t b0, uint32_t b1)
+{
+  const float4 first = {sum[0], sum[1], sum[2], sum[3]};
+
+  multiply_first(sum, a, b0, b1, first);
 }
 
 /* Two pairs of 1024 + level, as four samples. */
@@ -72,10 +71,7 @@ template <int N, bool KEPT> struct Bands {
   __device__ void load(const uint4 *at)
   {
     from = at;
-    if (KEPT)
-#pragma unroll
-      for (int i = 0; i < N; i++)
-        kept[KEPT ? i : 0] = __ldg(at + 32 * i);
+    load_words<KEPT ? N : 0>(kept, at);
   }
 
   __device__ uint4 operator[](int i) const
@@ -137,30 +133,16 @@ sum_rows(float (&sum)[2][M][4], int from, int pitch, const B &bands, const S &sa
 }
 
 /* Row sums of 16 rows by 16 samples as f16, as a lane has them: x and y of the first eight samples, of 8 rows each, z
- * and w of the others. rest: what f16 leaves of them. */
-__device__ static uint4
-pack_sums(const float (&sum)[2][4])
-{
-  return make_uint4(halves_of(sum[0][0], sum[0][1]), halves_of(sum[1][0], sum[1][1]), halves_of(sum[0][2], sum[0][3]),
-                    halves_of(sum[1][2], sum[1][3]));
-}
-
-__device__ static uint4
-pack_rests(const uint4 &main, const float (&sum)[2][4])
-{
-  return make_uint4(rest_of(main.x, sum[0][0], sum[0][1]), rest_of(main.y, sum[1][0], sum[1][1]),
-                    rest_of(main.z, sum[0][2], sum[0][3]), rest_of(main.w, sum[1][2], sum[1][3]));
-}
-
+ * and w of the others; and what f16 leaves of them. */
 template <int PARTS>
 __device__ static void
 pack_parts(uint4 (&to)[PARTS], const float (&low)[4], const float (&high)[4])
 {
-  const float sum[2][4] = {{low[0], low[1], low[2], low[3]}, {high[0], high[1], high[2], high[3]}};
-
-  to[0] = pack_sums(sum);
+  to[0] = make_uint4(halves_of(low[0], low[1]), halves_of(high[0], high[1]), halves_of(low[2], low[3]),
+                     halves_of(high[2], high[3]));
   if (PARTS > 1)
-    to[PARTS - 1] = pack_rests(to[0], sum);
+    to[PARTS - 1] = make_uint4(rest_of(to[0].x, low[0], low[1]), rest_of(to[0].y, high[0], high[1]),
+                               rest_of(to[0].z, low[2], low[3]), rest_of(to[0].w, high[2], high[3]));
 }
 
 /* Adds the taps of a column's 16 rows to levels of eight samples each; BEGINS: these begin with `first`. The product of

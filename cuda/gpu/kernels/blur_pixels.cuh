@@ -83,23 +83,22 @@ join_channels(const uint2 (&level)[CNV_PIXEL_LEVELS], const uint4 &input, const 
                     __byte_perm(__byte_perm(high, level[2].y, 0x7632), input.w, bytes.word));
 }
 
-/* A lane's way through a tile: its first pixels of the first row that taps reach to, of its first output, and where
- * that goes; and rows of results. */
-struct PixelLane {
-  const uint8_t *from, *center;
-  uint8_t *out;
-  int n_rows;
-};
-
-/* A warp's way down a tile of 16 pixels a warp, as blur_rows. */
+/* A warp's way down a tile of 16 pixels a warp, as blur_rows; row, byte: the place of the lane's first pixels among the
+ * outputs. */
 template <int K_X, int K_Y>
 __device__ static void
-blur_pixel_rows(const CnvTileJob &s, const PixelLane &lane, int pitch, const Bands<K_X, true> &band_x,
+blur_pixel_rows(const TileParams &params, int row, int byte, const Bands<K_X, true> &band_x,
                 const Bands<K_Y, true> &band_y)
 {
+  constexpr int lead = 4 * CNV_BLUR_LEAD(K_X), width = CNV_PIXEL_WIDTH, pitch = CNV_TILE_PITCH(16, width, lead);
+  const CnvTileJob &s = params.s;
+  const auto &tile = params.tile;
+  const uint8_t *first = cnv_tiles + tile.rows * width + (row + tile.top) * pitch + byte;
+  const uint8_t *from = first - CNV_BLUR_LEAD(K_Y) * pitch, *center = first + lead;
+  uint8_t *out = cnv_tiles + output_offset<width>(tile.rows, row, byte);
   const PixelBytes bytes = pixel_bytes(s.copied_bits[0]);
   const float4 first_sum = *(const float4 *)s.first_sum, first_level = *(const float4 *)s.first_level;
-  const int steps = (lane.n_rows + 15) / 16 + K_Y - 1;
+  const int steps = (tile.at.y_end - tile.at.y + 15) / 16 + K_Y - 1;
   uint4 sums[K_Y][CNV_PIXEL_LEVELS][1];
 
 #pragma unroll 1
@@ -111,7 +110,7 @@ blur_pixel_rows(const CnvTileJob &s, const PixelLane &lane, int pitch, const Ban
 
       if (step >= steps)
         break;
-      sum_pixels(sums[u], lane.from + step * 16 * pitch, pitch, band_x, bytes, first_sum);
+      sum_pixels(sums[u], from + step * 16 * pitch, pitch, band_x, bytes, first_sum);
       if (y < 0)
         continue;
 #pragma unroll
@@ -126,10 +125,9 @@ blur_pixel_rows(const CnvTileJob &s, const PixelLane &lane, int pitch, const Ban
       }
 #pragma unroll
       for (int half = 0; half < 2; half++) {
-        const int row = y + 8 * half;
+        const int at = y + 8 * half;
 
-        *(uint4 *)(lane.out + row * 128) =
-            join_channels(level[half], *(const uint4 *)(lane.center + row * pitch), bytes);
+        *(uint4 *)(out + at * 128) = join_channels(level[half], *(const uint4 *)(center + at * pitch), bytes);
       }
     }
   }
@@ -154,9 +152,6 @@ blur_pixels(const CnvTileArgs &l)
   band_y.load(words);
   band_x.load(words + K_Y * 32);
   finish_tile<uint8_t>(l, params, shape, &barrier);
-  const uint8_t *from = cnv_tiles + tile.rows * width + (row + tile.top) * pitch + byte;
-  const PixelLane at = {from - CNV_BLUR_LEAD(K_Y) * pitch, from + lead,
-                        cnv_tiles + output_offset<width>(tile.rows, row, byte), tile.at.y_end - tile.at.y};
-  blur_pixel_rows(params.s, at, pitch, band_x, band_y);
+  blur_pixel_rows(params, row, byte, band_x, band_y);
   store_outputs<uint8_t, width, false>(l, params, shape);
 }

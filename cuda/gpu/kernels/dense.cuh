@@ -27,16 +27,6 @@ multiply_bytes(int (&sum)[4], const uint32_t (&a)[4], uint2 b)
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b.x), "r"(b.y));
 }
 
-/* The same, of sums that begin with 0. */
-__device__ static void
-multiply_first_bytes(int (&sum)[4], const uint32_t (&a)[4], uint2 b)
-{
-  asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %10, %10, "
-      "%10};"
-      : "=r"(sum[0]), "=r"(sum[1]), "=r"(sum[2]), "=r"(sum[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b.x), "r"(b.y), "r"(0));
-}
-
 /* Adds two rows of taps to a warp's 16 rows by N products. from: the lane's first word of the tile; the second row of
  * taps is for those so many bytes on. */
 template <typename T, int K, int N, int TERMS, int D, int PRODUCTS>
@@ -154,27 +144,6 @@ put_sums(const int (&sums)[N][TERMS][D][4], const DenseEpilogue &f, int to)
   }
 }
 
-/* The taps of two rows, as add_taps takes them. */
-template <int K, int TERMS, int D, int PRODUCTS>
-__device__ static void
-load_taps(uint2 (&taps)[K][TERMS][D][PRODUCTS], const uint2 *from)
-{
-#pragma unroll
-  for (int i = 0; i < K * TERMS * D * PRODUCTS; i++)
-    (&taps[0][0][0][0])[i] = __ldg(from + 32 * i);
-}
-
-/* The rows of taps of all frames in turn, so many at a step that end with a frame's: bytes from one to the next. */
-struct RowsOfFrames {
-  int n_rows, pitch, frame_bytes, row;
-
-  __device__ int step(int rows)
-  {
-    row = row + rows < n_rows ? row + rows : 0;
-    return row ? rows * pitch : frame_bytes - (n_rows - rows) * pitch;
-  }
-};
-
 /* ROWS: rows of taps whose words stay in registers; 0: any number. COLUMNS: samples that a warp makes side by
  * side. */
 template <typename T, int K, int TERMS, int D, int ROWS, int COLUMNS>
@@ -204,7 +173,7 @@ dense(const CnvTileArgs &l)
 
 #pragma unroll
   for (int j = 0; j < ROWS / 2; j++)
-    load_taps(kept[j], taps + j * pair_words);
+    load_words<pair_words / 32>(&kept[j][0][0][0][0], taps + j * pair_words);
   finish_tile<T>(l, params, shape, &barrier);
   const uint8_t *from = cnv_tiles + tile.rows * row_bytes + g * pitch + apron + (x - lead) * bytes + 4 * t;
   const int to = output_offset<row_bytes>(tile.rows, g, (x + 2 * products * t) * bytes);
@@ -212,7 +181,12 @@ dense(const CnvTileArgs &l)
   for (int y = warp / warps_x * 16; y < tile.at.y_end - tile.at.y; y += step) {
     int sums[COLUMNS / 8][TERMS][D][4] = {};
     const uint8_t *row = from + y * pitch;
-    RowsOfFrames rows = {n_rows, pitch, frame_bytes, 0};
+    int nth = 0;
+    /* Bytes to the row of taps so many after this one, where those end with a frame's. */
+    const auto next = [&](int rows) {
+      nth = nth + rows < n_rows ? nth + rows : 0;
+      return nth ? rows * pitch : frame_bytes - (n_rows - rows) * pitch;
+    };
 
 #pragma unroll
     for (int j = 0; j < ROWS; j += 2)
@@ -220,11 +194,11 @@ dense(const CnvTileArgs &l)
 #pragma unroll 1
     for (int i = 0; i < (ROWS ? 0 : all_rows); i += 2) {
       /* Windows that serve two products have an even number of rows. */
-      const int second = products > 1 ? pitch : rows.step(1);
+      const int second = products > 1 ? pitch : next(1);
 
-      load_taps(kept[0], taps + i / 2 * pair_words);
+      load_words<pair_words / 32>(&kept[0][0][0][0][0], taps + i / 2 * pair_words);
       add_taps<T>(sums, row, pitch, products > 1 || i + 1 < all_rows ? second : 0, mask, kept[0]);
-      row += products > 1 ? rows.step(2) : second + rows.step(1);
+      row += products > 1 ? next(2) : second + next(1);
     }
     const DenseEpilogue epilogue = {s.gain, s.offset, {s.bias[0], s.bias[1]}, s.full_bits, s.shift};
     if (TERMS == 1 && s.combine == CNV_COMBINE_ABSOLUTE)
@@ -260,9 +234,7 @@ sum_taps_of_frames(int (&sums)[CNV_DENSE_GROUP][1][2][4], const uint8_t *const (
       for (int i = 0; i < 2 * CNV_DENSE_GROUP; i++) {
         const int out = i / 2, j = row - out;
 
-        if (j == 0 && pair == 0)
-          multiply_first_bytes(sums[out][0][i % 2], a, taps[0][0][i % 2]);
-        else if (j >= 0 && j < ROWS)
+        if (j >= 0 && j < ROWS)
           multiply_bytes(sums[out][0][i % 2], a, taps[j][pair][i % 2]);
       }
     }
@@ -300,9 +272,7 @@ dense_over_time(const CnvTileArgs &l)
   uint2 taps[ROWS][PAIRS][2];
   const uint8_t *frame[2 * PAIRS];
 
-#pragma unroll
-  for (int i = 0; i < ROWS * PAIRS * 2; i++)
-    taps[i / 2 / PAIRS][i / 2 % PAIRS][i % 2] = __ldg(words + 32 * i);
+  load_words<ROWS * PAIRS * 2>(&taps[0][0][0], words);
   finish_tile<uint8_t>(l, params, shape, &barrier);
 #pragma unroll
   for (int i = 0; i < 2 * PAIRS; i++)
@@ -312,7 +282,7 @@ dense_over_time(const CnvTileArgs &l)
   for (int y = first; y < tile.at.y_end - tile.at.y; y += CNV_TILE_WARPS * CNV_DENSE_GROUP) {
     const DenseEpilogue epilogue = {s.gain, s.offset, {s.bias[0]}, s.full_bits, s.shift};
     const int to = output_offset<CNV_TILE_WIDTH>(tile.rows, y, 8 * g + 2 * t);
-    int sums[CNV_DENSE_GROUP][1][2][4];
+    int sums[CNV_DENSE_GROUP][1][2][4] = {};
 
     if (PAIRS == 2 || l.sources.n > 4)
       sum_taps_of_frames<PAIRS>(sums, frame, y * pitch, taps);

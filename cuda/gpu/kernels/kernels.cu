@@ -61,7 +61,7 @@ extern "C" __global__ void __launch_bounds__(256) cnv_copy(const CnvCopyArgs a)
 #define BLOCKS_OF(blocks, kernel, call)                                                                                \
   extern "C" __global__ void __launch_bounds__(CNV_BLOCK_THREADS, blocks) cnv_##kernel(const IN_PLACE CnvBlockArgs l)  \
   {                                                                                                                    \
-    __shared__ Block b;                                                                                                \
+    __shared__ CnvBlock b;                                                                                             \
                                                                                                                        \
     load_job(b, l);                                                                                                    \
     call;                                                                                                              \
@@ -83,25 +83,15 @@ BLOCKS(stage_out, stage_out(b, l))
     __VA_ARGS__(l);                                                                                                    \
   }
 #define TILES(name, blocks, ...) WARPS(name, CNV_TILE_WARPS, FITTING(blocks), __VA_ARGS__)
-#define BLUR(K_X, K_Y, M, rows, blocks) TILES(blur_u8_##K_X##x##K_Y, blocks, blur<uint8_t, K_X, K_Y, M, false, false>)
+#define BLUR(name, bits, K_X, K_Y, M, parts, frames, rows, blocks)                                                     \
+  TILES(name##_u##bits##_##K_X##x##K_Y, blocks, blur<uint##bits##_t, K_X, K_Y, M, (parts) == 2, (frames) == 2>)
 #define BLUR_PIXELS(K_X, K_Y, rows, blocks) TILES(blur_pixels_u8_##K_X##x##K_Y, blocks, blur_pixels<K_X, K_Y>)
-#define BLUR_SPLIT(K_X, K_Y, M, rows, blocks)                                                                          \
-  TILES(blur_split_u8_##K_X##x##K_Y, blocks, blur<uint8_t, K_X, K_Y, M, true, false>)                                  \
-  TILES(blur_split_u16_##K_X##x##K_Y, blocks, blur<uint16_t, K_X, K_Y, M, true, false>)
-#define BLUR_OVER_TIME_U8(K_X, K_Y, M, rows, blocks)                                                                   \
-  TILES(blur_over_time_u8_##K_X##x##K_Y, blocks, blur<uint8_t, K_X, K_Y, M, true, true>)
-#define BLUR_OVER_TIME_U16(K_X, K_Y, M, rows, blocks)                                                                  \
-  TILES(blur_over_time_u16_##K_X##x##K_Y, blocks, blur<uint16_t, K_X, K_Y, M, true, true>)
-#define DENSE_U8(K, TERMS, D, ROWS, COLUMNS, blocks)                                                                   \
-  TILES(dense_u8_##K##_##TERMS##_##D##_##ROWS, blocks, dense<uint8_t, K, TERMS, D, ROWS, COLUMNS>)
-#define DENSE_U16(K, TERMS, D, ROWS, COLUMNS, blocks)                                                                  \
-  TILES(dense_u16_##K##_##TERMS##_##D##_##ROWS, blocks, dense<uint16_t, K, TERMS, D, ROWS, COLUMNS>)
+#define RING(name, bits, K_X, parts, ROWS, blocks)                                                                     \
+  TILES(name##_u##bits##_##K_X, blocks, blur_ring<uint##bits##_t, K_X, ROWS, (parts) == 2>)
+#define DENSE(bits, K, TERMS, D, ROWS, COLUMNS, blocks)                                                                \
+  TILES(dense_u##bits##_##K##_##TERMS##_##D##_##ROWS, blocks, dense<uint##bits##_t, K, TERMS, D, ROWS, COLUMNS>)
 #define DENSE_OVER_TIME(ROWS, PAIRS, blocks)                                                                           \
   TILES(dense_over_time_u8_##ROWS##_##PAIRS, blocks, dense_over_time<ROWS, PAIRS>)
-#define RING(K_X, ROWS, blocks) TILES(ring_u8_##K_X, blocks, blur_ring<uint8_t, K_X, ROWS, false>)
-#define RING_SPLIT(K_X, ROWS, blocks)                                                                                  \
-  TILES(ring_split_u8_##K_X, blocks, blur_ring<uint8_t, K_X, ROWS, true>)                                              \
-  TILES(ring_split_u16_##K_X, blocks, blur_ring<uint16_t, K_X, ROWS, true>)
 TILES(fused_u8, 5, fused<uint8_t>)
 TILES(fused_u16, 5, fused<uint16_t>)
 WARPS(one_tap_u8, CNV_ONE_TAP_WARPS, 32 / CNV_ONE_TAP_WARPS, one_tap<uint8_t>)
@@ -109,12 +99,7 @@ WARPS(one_tap_u16, CNV_ONE_TAP_WARPS, 32 / CNV_ONE_TAP_WARPS, one_tap<uint16_t>)
 #if __CUDA_ARCH__ >= 800 /* choice.c sees to it that older GPUs are asked for none of these */
 CNV_BLUR_PIXELS_VARIANTS(BLUR_PIXELS)
 CNV_BLUR_VARIANTS(BLUR)
-CNV_BLUR_SPLIT_VARIANTS(BLUR_SPLIT)
-CNV_BLUR_SPLIT_VARIANTS(BLUR_OVER_TIME_U8)
-CNV_BLUR_WIDE_SPLIT_VARIANTS(BLUR_OVER_TIME_U16)
 CNV_RING_VARIANTS(RING)
-CNV_RING_SPLIT_VARIANTS(RING_SPLIT)
-CNV_DENSE_U8_VARIANTS(DENSE_U8)
-CNV_DENSE_U16_VARIANTS(DENSE_U16)
+CNV_DENSE_VARIANTS(DENSE)
 CNV_DENSE_OVER_TIME_VARIANTS(DENSE_OVER_TIME)
 #endif

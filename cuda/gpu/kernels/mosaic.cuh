@@ -82,7 +82,7 @@ value_of_rows(float sum, int, float)
 /* Adds up the thread's rows, from y on, of the word that begins with sample s. */
 template <typename T, typename S>
 __device__ static void
-sum_rows(S (&sum)[SAMPLES<T>], const Block &b, uint64_t at, int y, int y1, Part part)
+sum_rows(S (&sum)[SAMPLES<T>], const CnvBlock &b, uint64_t at, int y, int y1, Part part)
 {
   const Unpack u = unpack_of(b.a);
   const int64_t stride = (int64_t)b.in_stride * MOSAIC_ROWS;
@@ -109,7 +109,7 @@ sum_rows(S (&sum)[SAMPLES<T>], const Block &b, uint64_t at, int y, int y1, Part 
 /* Makes the sums of columns from sample s of the window on, all sources added up. */
 template <typename T, typename S>
 __device__ static void
-sum_columns(Mosaic &m, const Block &b, int s)
+sum_columns(Mosaic &m, const CnvBlock &b, int s)
 {
   const int C = b.a.channels, own = s + SAMPLES<T> * threadIdx.x, y = m.y.x0 + threadIdx.y;
   const int rows = (m.y.x1 - y + MOSAIC_ROWS - 1) / MOSAIC_ROWS;
@@ -133,7 +133,7 @@ sum_columns(Mosaic &m, const Block &b, int s)
 /* Adds the columns of samples s0 up to but without s1 to the sums of their cells, each channel of a cell by a few lanes
  * of a warp. s: sample of the first column. */
 __device__ static void
-add_columns(Mosaic &m, const Block &b, int s, int s0, int s1)
+add_columns(Mosaic &m, const CnvBlock &b, int s, int s0, int s1)
 {
   const int C = b.a.channels, x = b.job.window_x, thread = threadIdx.y * CNV_MOSAIC_THREADS + threadIdx.x;
   const int n = (m.x.end - m.x.first) * C;
@@ -164,7 +164,7 @@ add_columns(Mosaic &m, const Block &b, int s, int s0, int s1)
 /* Stores rows y0 to y1 - 1 of the word that begins with sample s of the job. bits: of its samples. */
 template <typename T>
 __device__ static void
-store_rows(const Block &b, const uint32_t *bits, int s, Part part, int y0, int y1)
+store_rows(const CnvBlock &b, const uint32_t *bits, int s, Part part, int y0, int y1)
 {
   const int C = b.a.channels;
   const int64_t in_stride = b.in_stride, out_stride = b.out_stride, x = (int64_t)s * (int)sizeof(T);
@@ -196,7 +196,7 @@ store_rows(const Block &b, const uint32_t *bits, int s, Part part, int y0, int y
 /* Stores a mean in sample s of rows y0 to y1 - 1 of a job that has weights. */
 template <typename T>
 __device__ static void
-store_weighted(const Block &b, float mean, int s, int y0, int y1)
+store_weighted(const CnvBlock &b, float mean, int s, int y0, int y1)
 {
   const int C = b.a.channels, shift = b.a.component[0].shift;
   const Epilogue e = epilogue_of(b.a, s % C);
@@ -222,7 +222,7 @@ store_weighted(const Block &b, float mean, int s, int y0, int y1)
 
 /* The bits that sample s of the job's rows takes: a level or, where more is to be done with it, the mean. */
 __device__ static uint32_t
-bits_at(const Mosaic &m, const Block &b, int s)
+bits_at(const Mosaic &m, const CnvBlock &b, int s)
 {
   const int C = b.a.channels, x = pixel_of(s, C), c = s - x * C;
   const int k = cnv_cell_of(&b.a, &b.job, CNV_X, b.job.x + x);
@@ -238,7 +238,7 @@ bits_at(const Mosaic &m, const Block &b, int s)
 /* Stores the row of cells. */
 template <typename T>
 __device__ static void
-store_cells(Mosaic &m, const Block &b)
+store_cells(Mosaic &m, const CnvBlock &b)
 {
   const int thread = threadIdx.y * CNV_MOSAIC_THREADS + threadIdx.x, i = SAMPLES<T> * threadIdx.x;
   const int share = (m.y.out1 - m.y.out0 + MOSAIC_ROWS - 1) / MOSAIC_ROWS;
@@ -265,7 +265,7 @@ store_cells(Mosaic &m, const Block &b)
 
 template <typename T, typename S>
 __device__ static void
-sum_cells(Mosaic &m, const Block &b)
+sum_cells(Mosaic &m, const CnvBlock &b)
 {
   const int s0 = m.x.x0 * b.a.channels, s1 = cnv_cells_have_means(&b.a) ? m.x.x1 * b.a.channels : 0;
   const int width = CNV_MOSAIC_THREADS * SAMPLES<T>;
@@ -281,7 +281,7 @@ sum_cells(Mosaic &m, const Block &b)
 
 /* At most n cells of the job from number `first` on. */
 __device__ static Cells
-find_cells(const Block &b, int axis, int first, int n)
+find_cells(const CnvBlock &b, int axis, int first, int n)
 {
   const int at = axis == CNV_X ? b.job.x : b.job.y, size = axis == CNV_X ? b.job.width : b.job.height;
   const int window = axis == CNV_X ? b.job.window_x : b.job.window_y;
@@ -297,7 +297,7 @@ find_cells(const Block &b, int axis, int first, int n)
 
 template <typename T, typename S>
 __device__ static void
-make_cells(Mosaic &m, const Block &b)
+make_cells(Mosaic &m, const CnvBlock &b)
 {
   const bool is_first = threadIdx.x + threadIdx.y == 0;
 
@@ -319,7 +319,7 @@ make_cells(Mosaic &m, const Block &b)
 }
 
 __device__ static void
-mosaic(const Block &b)
+mosaic(const CnvBlock &b)
 {
   __shared__ Mosaic m;
 

@@ -9,7 +9,7 @@
 
 /* A term at one sample of the window. */
 __device__ static float
-sum_of_term(const Block &b, const CnvTerm &t, int x, int y, int channel)
+sum_of_term(const CnvBlock &b, const CnvTerm &t, int x, int y, int channel)
 {
   const Range r = sources_of(b, t);
   const int step = t.separable ? 1 : t.n[CNV_Y];
@@ -28,7 +28,7 @@ sum_of_term(const Block &b, const CnvTerm &t, int x, int y, int channel)
 
 /* The mean of the cell that the job's sample (px, py) takes its value from. */
 __device__ static float
-mean_of_cell(const Block &b, int px, int py, int channel)
+mean_of_cell(const CnvBlock &b, int px, int py, int channel)
 {
   const int column = cnv_cell_of(&b.a, &b.job, CNV_X, b.job.x + px),
             row = cnv_cell_of(&b.a, &b.job, CNV_Y, b.job.y + py);
@@ -47,7 +47,7 @@ mean_of_cell(const Block &b, int px, int py, int channel)
 }
 
 __device__ static void
-naive(const Block &b)
+naive(const CnvBlock &b)
 {
   const int C = b.a.channels, s = b.block_x * CNV_POINT_WIDTH + threadIdx.x;
   const int py = b.block_y * CNV_POINT_HEIGHT + threadIdx.y, x = b.x + s / C, y = b.y + py;

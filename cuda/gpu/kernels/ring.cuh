@@ -178,19 +178,6 @@ add_ring(float (&level)[2][R::column_groups][2][4], const RingSums &ring, const 
   }
 }
 
-/* Rounds until there are results, and of all. */
-__device__ static int
-late_rounds(int steps, int blocks)
-{
-  return (steps + blocks - 2) / blocks;
-}
-
-__device__ static int
-all_rounds(const TileOutput &at, int steps, int blocks)
-{
-  return (at.y_end - at.y + 16 * blocks - 1) / (16 * blocks) + late_rounds(steps, blocks);
-}
-
 template <typename T, int K_X, int BLOCKS, int PARTS, BlurMode MODE>
 __device__ static void
 ring_rows(const CnvTileArgs &l, const TileParams &params, const TileBox &box, const TileOutput &at, const float *factor,
@@ -200,7 +187,8 @@ ring_rows(const CnvTileArgs &l, const TileParams &params, const TileBox &box, co
   typedef typename Word<T>::type W;
   const CnvTileJob &s = params.s;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, g = lane / 4, t = lane % 4, steps = s.steps_y;
-  const int late = late_rounds(steps, BLOCKS), rounds = all_rounds(at, steps, BLOCKS);
+  /* Rounds until there are results, and of all. */
+  const int late = (steps + BLOCKS - 2) / BLOCKS, rounds = (at.y_end - at.y + R::rows - 1) / R::rows + late;
   const int n_in = (at.y_end - at.y + 15) / 16 + steps - 1;
   const int row_block = warp % BLOCKS, row_group = warp / BLOCKS * R::row_groups;
   const int pair = warp % (BLOCKS / 2) * 2, column_group = warp / (BLOCKS / 2) * R::column_groups;
@@ -282,8 +270,7 @@ blur_ring(const CnvTileArgs &l)
   uint4 *bands = (uint4 *)(cnv_tiles + R::tile_bytes) + n_slots * R::slot;
 
   for (int i = threadIdx.x; i < (K_X + steps) * parts * 32; i += blockDim.x)
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address(bands + i)), "l"(words + i)
-                 : "memory");
+    copy_16(bands + i, words + i);
   asm volatile("cp.async.commit_group;" ::: "memory");
   start_round<T, R>(l, params, box, 0, 1, &barrier);
   if (s.renormalizes)

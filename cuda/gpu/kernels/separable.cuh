@@ -14,14 +14,14 @@
 
 /* Row v of a term's sums: what tap 0 of the column of output row v takes. */
 __device__ static float *
-sums_row(const Block &b, int term, int v)
+sums_row(const CnvBlock &b, int term, int v)
 {
   return b.row_sums + ((size_t)term * b.sums_rows + v) * b.sums_stride;
 }
 
 /* rows: a warp makes a row of one term's sums, a thread every 32nd of them. */
 __device__ static void
-rows(const Block &b)
+rows(const CnvBlock &b)
 {
   __shared__ float tile[(CNV_ROWS_WIDTH + ROWS_APRON) * CNV_ROWS_HEIGHT];
   const int term = b.block_y * CNV_ROWS_HEIGHT / b.sums_rows, v0 = b.block_y * CNV_ROWS_HEIGHT % b.sums_rows;
@@ -50,7 +50,7 @@ rows(const Block &b)
 
 /* columns: a thread slides down a column of each term's row sums. */
 __device__ static void
-columns(const Block &b)
+columns(const CnvBlock &b)
 {
   __shared__ float tile[CNV_COLUMNS_WIDTH * (CNV_COLUMNS_HEIGHT + COLUMNS_APRON)];
   const int s = b.block_x * CNV_COLUMNS_WIDTH + threadIdx.x, C = b.a.channels;

@@ -33,7 +33,7 @@ input_level(const CnvBlockArgs &l, const CnvComponent &component, int64_t x, int
 
 /* The mean over the pixels of a full-size plane that one of a subsampled plane stands for, all in one field. */
 __device__ static float
-mean_level(const Block &b, const CnvBlockArgs &l, const CnvComponent &component, int x, int y)
+mean_level(const CnvBlock &b, const CnvBlockArgs &l, const CnvComponent &component, int x, int y)
 {
   const int x0 = x << component.sub_x, x1 = min(x0 + (1 << component.sub_x), b.a.image_width);
   const int field = b.job.field, fields = b.job.fields;
@@ -49,7 +49,7 @@ mean_level(const Block &b, const CnvBlockArgs &l, const CnvComponent &component,
 
 /* A thread a pixel of a job that is the whole plane or field. */
 __device__ static void
-stage_in(const Block &b, const CnvBlockArgs &l)
+stage_in(const CnvBlock &b, const CnvBlockArgs &l)
 {
   const int x = b.block_x * CNV_POINT_WIDTH + threadIdx.x, y = b.block_y * CNV_POINT_HEIGHT + threadIdx.y;
 
@@ -66,7 +66,7 @@ stage_in(const Block &b, const CnvBlockArgs &l)
 /* Level of component c from its sum. own: the input's level there, kept where all is transparent; back: the input's
  * level where it is written. */
 __device__ static uint32_t
-output_level(const Block &b, const float *acc, int c, float own, float back, float weight)
+output_level(const CnvBlock &b, const float *acc, int c, float own, float back, float weight)
 {
   const Epilogue e = epilogue_of(b.a, c);
   float value = value_of_sum(acc[c], e);
@@ -82,7 +82,7 @@ output_level(const Block &b, const float *acc, int c, float own, float back, flo
 
 /* A thread a pixel of the job. */
 __device__ static void
-stage_out(const Block &b, const CnvBlockArgs &l)
+stage_out(const CnvBlock &b, const CnvBlockArgs &l)
 {
   const int px = b.block_x * CNV_POINT_WIDTH + threadIdx.x, py = b.block_y * CNV_POINT_HEIGHT + threadIdx.y;
   const CnvRectJob &job = b.job;

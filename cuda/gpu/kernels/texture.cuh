@@ -9,7 +9,7 @@
 
 /* One sample of the row sums of a term. */
 __device__ static void
-texture_rows(const Block &b, const CnvBlockArgs &l)
+texture_rows(const CnvBlock &b, const CnvBlockArgs &l)
 {
   const int row_of_all = b.block_y * CNV_POINT_HEIGHT + threadIdx.y;
   const int term = row_of_all / b.sums_rows, v = row_of_all % b.sums_rows;
@@ -41,7 +41,7 @@ texture_rows(const Block &b, const CnvBlockArgs &l)
 }
 
 __device__ static void
-texture_columns(const Block &b, const CnvBlockArgs &l)
+texture_columns(const CnvBlock &b, const CnvBlockArgs &l)
 {
   const int s = b.block_x * CNV_POINT_WIDTH + threadIdx.x, y = b.block_y * CNV_POINT_HEIGHT + threadIdx.y;
   const int x = b.x + s / b.a.channels;

@@ -113,6 +113,16 @@ store_box(const CnvTensorMap *map, int x, int y, int field, const uint8_t *from)
 
 #endif
 
+/* Loads a lane's words of N fragments of taps, of 32 lanes each. */
+template <int N, typename W>
+__device__ static void
+load_words(W *to, const W *from)
+{
+#pragma unroll
+  for (int i = 0; i < N; i++)
+    to[i] = __ldg(from + 32 * i);
+}
+
 /* Starts a copy of 16 bytes; where no instruction does that, makes it. */
 __device__ static void
 copy_16(void *to, const void *from)

@@ -39,35 +39,8 @@ lanes_for(int n)
   return n <= 8 ? 8 : n <= 16 ? 16 : 32;
 }
 
-/* A row of the tile that is missing, and the row of the plane that stands for it (-1: none), from the tile's first
- * sample on. */
-template <typename T> struct MissingRow {
-  int y, row;
-  const T *plane;
-};
-
-/* Fills in the part's columns of a row that is missing, of 16 bytes from sample i on: from the row of the tile that
- * stands for it, or else from the plane. */
-template <typename T>
-__device__ static void
-fill_chunk(const TileParams &params, const TileBox &box, const TilePart &part, T *tile, const MissingRow<T> &missing,
-           int i)
-{
-  constexpr int samples = 16 / sizeof(T);
-  const int row = missing.row, from = row - box.y, pitch = box.pitch / (int)sizeof(T);
-  const T *plane = missing.plane;
-  T *to = tile + missing.y * pitch;
-
-  if (row >= 0 && from >= part.y0 && from < part.y1)
-    *(uint4 *)(to + i) = *(const uint4 *)(tile + from * pitch + i);
-  else if (row >= 0 && i >= part.x0 && i + samples <= part.x1)
-    *(uint4 *)(to + i) = __ldg((const uint4 *)(plane + i));
-  else
-    for (int x = max(i, part.x0); x < min(i + samples, part.x1); x++)
-      to[x] = row >= 0 ? load_sample(plane + x) : missing_sample<T>(params, box.x + x);
-}
-
-/* Fills in the part's columns of the rows above and below it. */
+/* Fills in the part's columns of the rows above and below it, 16 bytes at a time: from the row of the tile that stands
+ * for one, or else from the plane. */
 template <typename T>
 __device__ static void
 fill_rows(const TileParams &params, const TileBox &box, const TilePart &part, T *tile, int64_t delta)
@@ -80,8 +53,18 @@ fill_rows(const TileParams &params, const TileBox &box, const TilePart &part, T 
     const int y = j < part.y0 ? j : j + present, row = row_of(params.s, box.y + y);
     const T *plane = (const T *)(params.in + delta + (int64_t)row * params.in_stride) + box.x;
 
-    for (int chunk = threadIdx.x % lanes; chunk < chunks; chunk += lanes)
-      fill_chunk<T>(params, box, part, tile, {y, row, plane}, (first + chunk) * samples);
+    for (int chunk = threadIdx.x % lanes; chunk < chunks; chunk += lanes) {
+      const int i = (first + chunk) * samples, from = row - box.y, pitch = box.pitch / (int)sizeof(T);
+      T *to = tile + y * pitch;
+
+      if (row >= 0 && from >= part.y0 && from < part.y1)
+        *(uint4 *)(to + i) = *(const uint4 *)(tile + from * pitch + i);
+      else if (row >= 0 && i >= part.x0 && i + samples <= part.x1)
+        *(uint4 *)(to + i) = __ldg((const uint4 *)(plane + i));
+      else
+        for (int x = max(i, part.x0); x < min(i + samples, part.x1); x++)
+          to[x] = row >= 0 ? load_sample(plane + x) : missing_sample<T>(params, box.x + x);
+    }
   }
 }
 

@@ -15,7 +15,7 @@
 /* Adds to the thread's sums what the taps from `tap` on make, as many as the apron is for. Sums of a column of taps are
  * added up apart, which keeps float32 exact enough for large kernels. */
 __device__ static void
-add_taps(float (&acc)[CNV_OUTPUTS], float *tile, const Block &b, const CnvTerm &t, int2 tap)
+add_taps(float (&acc)[CNV_OUTPUTS], float *tile, const CnvBlock &b, const CnvTerm &t, int2 tap)
 {
   const int C = b.a.channels, s0 = b.block_x * CNV_COLUMNS_WIDTH, y0 = b.block_y * CNV_COLUMNS_HEIGHT;
   const int columns = min(1 + TILED_APRON_X / C, t.n[CNV_X] - tap.x), rows = min(1 + TILED_APRON_Y, t.n[CNV_Y] - tap.y);
@@ -38,7 +38,7 @@ add_taps(float (&acc)[CNV_OUTPUTS], float *tile, const Block &b, const CnvTerm &
 }
 
 __device__ static void
-tiled(const Block &b)
+tiled(const CnvBlock &b)
 {
   __shared__ float tile[(CNV_COLUMNS_WIDTH + TILED_APRON_X) * (CNV_COLUMNS_HEIGHT + TILED_APRON_Y)];
   const int s = b.block_x * CNV_COLUMNS_WIDTH + threadIdx.x, C = b.a.channels;

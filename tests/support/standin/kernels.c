@@ -86,38 +86,26 @@ add_tiles(void)
     add_named((Variant){.bytes = bytes, .is_one_tap = TRUE}, sizeof(CnvTileArgs), tiles_one_tap, "cnv_one_tap_%s",
               types[bytes]);
   }
-#define BLUR(name, size, x, y, m, n, over_time)                                                                        \
-  add_named((Variant){.bytes = size, .k_x = x, .k_y = y, .groups = m, .parts = n, .is_over_time = over_time},          \
-            sizeof(CnvTileArgs), tiles_blur, "cnv_%s_%s_%dx%d", name, types[size], x, y);
-#define PLAIN(x, y, m, height, blocks) BLUR("blur", 1, x, y, m, 1, FALSE)
+#define BLUR(name, bits, x, y, m, numbers, frames, height, blocks)                                                     \
+  add_named(                                                                                                           \
+      (Variant){.bytes = (bits) / 8, .k_x = x, .k_y = y, .groups = m, .parts = numbers, .is_over_time = (frames) > 1}, \
+      sizeof(CnvTileArgs), tiles_blur, "cnv_%s_u%d_%dx%d", #name, bits, x, y);
 #define PIXELS(x, y, height, blocks)                                                                                   \
   add_named((Variant){.bytes = 1, .k_x = x, .k_y = y, .groups = 4, .parts = 1, .pixels = TRUE}, sizeof(CnvTileArgs),   \
             tiles_blur, "cnv_blur_pixels_u8_%dx%d", x, y);
-#define SPLIT(x, y, m, height, blocks) BLUR("blur_split", 1, x, y, m, 2, FALSE) BLUR("blur_split", 2, x, y, m, 2, FALSE)
-#define OVER_TIME_U8(x, y, m, height, blocks) BLUR("blur_over_time", 1, x, y, m, 2, TRUE)
-#define OVER_TIME_U16(x, y, m, height, blocks) BLUR("blur_over_time", 2, x, y, m, 2, TRUE)
-#define DENSE(size, k, n_terms, n_digits, n_rows)                                                                      \
-  add_named((Variant){.bytes = size, .k_x = k, .terms = n_terms, .digits = n_digits, .rows = n_rows},                  \
-            sizeof(CnvTileArgs), tiles_dense, "cnv_dense_%s_%d_%d_%d_%d", types[size], k, n_terms, n_digits, n_rows);
-#define DENSE_U8(k, terms, digits, rows, columns, blocks) DENSE(1, k, terms, digits, rows)
-#define DENSE_U16(k, terms, digits, rows, columns, blocks) DENSE(2, k, terms, digits, rows)
+#define RING(name, bits, x, numbers, n, blocks)                                                                        \
+  add_named((Variant){.bytes = (bits) / 8, .k_x = x, .ring = n, .parts = numbers}, sizeof(CnvTileArgs), tiles_blur,    \
+            "cnv_%s_u%d_%d", #name, bits, x);
+#define DENSE(bits, k, n_terms, n_digits, n_rows, columns, blocks)                                                     \
+  add_named((Variant){.bytes = (bits) / 8, .k_x = k, .terms = n_terms, .digits = n_digits, .rows = n_rows},            \
+            sizeof(CnvTileArgs), tiles_dense, "cnv_dense_u%d_%d_%d_%d_%d", bits, k, n_terms, n_digits, n_rows);
 #define DENSE_OVER_TIME(n_rows, n, blocks)                                                                             \
   add_named((Variant){.bytes = 1, .k_x = 1, .terms = 1, .digits = 2, .rows = n_rows, .pairs = n}, sizeof(CnvTileArgs), \
             tiles_dense, "cnv_dense_over_time_u8_%d_%d", n_rows, n);
-#define STRIP(name, size, x, n, numbers)                                                                               \
-  add_named((Variant){.bytes = size, .k_x = x, .ring = n, .parts = numbers}, sizeof(CnvTileArgs), tiles_blur,          \
-            "cnv_%s_%s_%d", name, types[size], x);
-#define RING(x, n, blocks) STRIP("ring", 1, x, n, 1)
-#define RING_SPLIT(x, n, blocks) STRIP("ring_split", 1, x, n, 2) STRIP("ring_split", 2, x, n, 2)
   CNV_BLUR_PIXELS_VARIANTS(PIXELS)
-  CNV_BLUR_VARIANTS(PLAIN)
-  CNV_BLUR_SPLIT_VARIANTS(SPLIT)
-  CNV_BLUR_SPLIT_VARIANTS(OVER_TIME_U8)
-  CNV_BLUR_WIDE_SPLIT_VARIANTS(OVER_TIME_U16)
+  CNV_BLUR_VARIANTS(BLUR)
   CNV_RING_VARIANTS(RING)
-  CNV_RING_SPLIT_VARIANTS(RING_SPLIT)
-  CNV_DENSE_U8_VARIANTS(DENSE_U8)
-  CNV_DENSE_U16_VARIANTS(DENSE_U16)
+  CNV_DENSE_VARIANTS(DENSE)
   CNV_DENSE_OVER_TIME_VARIANTS(DENSE_OVER_TIME)
 }
 
