@@ -107,11 +107,12 @@ cut_small_picture(CpuSession *self, const CnvRectJob *job, const CpuPlane *plane
 
   for (int column = 0; column * plane->small_width < job->width; column++)
     for (int top = 0; top < plane->small_rows; top += rows) {
-      CpuTile tile = {.frame = &self->frame, .plane = plane, .job = job, .top = top, .small = CNV_CPU_SMALL_MADE};
+      CpuTile tile = {.frame = &self->frame, .plane = plane, .job = job, .top = top};
 
       tile.first = column * plane->small_width;
       tile.last = MIN(tile.first + plane->small_width, job->width);
       tile.bottom = MIN(top + rows, plane->small_rows);
+      tile.made = plane->small + column * plane->small_rows;
       g_array_append_val(self->tiles, tile);
     }
 }
@@ -137,7 +138,8 @@ cut_job(CpuSession *self, const CnvRectJob *job, const CpuPlane *plane, gboolean
       last = right - first > size[CNV_X] ? cut_at(first, size[CNV_X], plane->restart[CNV_X]) : right;
       tile.last = last;
       tile.middle = fft ? (top + end + 1) / 2 : 0;
-      tile.small = small ? CNV_CPU_SMALL_USED : CNV_CPU_SMALL_OWN;
+      if (small)
+        tile.small = (const float *const *)plane->small + first / plane->small_width * plane->small_rows;
       g_array_append_val(self->tiles, tile);
     }
   }

@@ -167,13 +167,19 @@ choose(Numbers mask, Vector a, Vector b)
   return (Vector)((mask & (Numbers)a) | (~mask & (Numbers)b));
 }
 
-/* The part of one mask in cnv_rect_job_weight, of n pixels from x on, n rounded up to a vector. down: its weight down
- * the rows. Weights of other layers than the job's have a minus sign. */
-static void
-add_mask(float *weight, int x, int n, const CnvMaskRect *mask, float down, gboolean other)
+/* Without their signs. */
+static inline Vector
+size_of(Vector vector)
 {
-  int reach = (int)(1 / mask->fade_x) + 1, first = MAX(0, mask->x0 - x - reach), last = MIN(n, mask->x1 - x + reach);
-  float x0 = (float)(mask->x0 - x), x1 = (float)(mask->x1 - 1 - x), fade = mask->fade_x, sign = other ? -1 : 1;
+  return (Vector)((Numbers)vector & G_MAXINT32);
+}
+
+/* The part of a rectangle in cnv_rect_job_weight, of pixels first to last - 1 of those from x on, which is rounded out
+ * to vectors. down: its weight down the rows, with the sign that all its weights get. */
+static void
+add_rectangle(float *weight, int x, int first, int last, const CnvMaskRect *mask, float down)
+{
+  float x0 = (float)(mask->x0 - x), x1 = (float)(mask->x1 - 1 - x), fade = mask->fade_x;
   Vector at, none = {0};
 
   first -= first % LANES;
@@ -182,32 +188,12 @@ add_mask(float *weight, int x, int n, const CnvMaskRect *mask, float down, gbool
   for (int i = first; i < last; i += LANES, at += LANES) {
     Vector away = choose(x0 - at > at - x1, x0 - at, at - x1), along = 1 - choose(away > none, away, none) * fade;
     Vector here = choose(along > none, along, none) * down, before = load_vector(weight + i);
-    Vector size = (Vector)((Numbers)before & G_MAXINT32); /* without its sign */
 
-    store_vector(weight + i, choose(here >= size, here * sign, before));
+    store_vector(weight + i, choose(size_of(here) >= size_of(before), here, before));
   }
 }
 
-/* Pixels of a row. */
-typedef struct {
-  int x, y, n;
-} Pixels;
-
-/* The same of an ellipse or a mask. */
-static void
-add_shape(float *weight, Pixels at, const CnvMasks *masks, const CnvMaskRect *mask, gboolean other)
-{
-  int reach = (int)(1 / mask->fade_x) + 1;
-  int first = MAX(0, mask->x0 - at.x - reach), last = MIN(at.n, mask->x1 - at.x + reach);
-
-  for (int i = first; i < last; i++) {
-    float here = cnv_mask_rect_weight(masks, mask, at.x + i, at.y);
-
-    if (here > 0 && here >= fabsf(weight[i]))
-      weight[i] = other ? -here : here;
-  }
-}
-
+/* Weights of other layers than the job's have a minus sign at first. */
 static gboolean
 weigh_row(float *weight, int x, int y, int n, const CnvRectJob *job, const CnvMasks *masks)
 {
@@ -217,13 +203,22 @@ weigh_row(float *weight, int x, int y, int n, const CnvRectJob *job, const CnvMa
   memset(weight, 0, n * sizeof(float));
   for (const CnvMaskRect *mask = first; mask < end; mask++) {
     gboolean other = mask->layer != job->layer && !job->invert;
+    int reach = (int)(1 / mask->fade_x) + 1;
+    int from = MAX(0, mask->x0 - x - reach), last = MIN(n, mask->x1 - x + reach);
     float down = cnv_fade(y, mask->y0, mask->y1, mask->fade_y);
 
     shared |= other;
-    if (mask->shape != CNV_SHAPE_RECTANGLE)
-      add_shape(weight, (Pixels){x, y, n}, masks, mask, other);
-    else if (down > 0)
-      add_mask(weight, x, n, mask, down, other);
+    if (mask->shape == CNV_SHAPE_RECTANGLE) {
+      if (down > 0)
+        add_rectangle(weight, x, from, last, mask, other ? -down : down);
+      continue;
+    }
+    for (int i = from; i < last; i++) {
+      float here = cnv_mask_rect_weight(masks, mask, x + i, y);
+
+      if (here > 0 && here >= fabsf(weight[i]))
+        weight[i] = other ? -here : here;
+    }
   }
   for (int i = 0; i < n && job->invert; i++)
     weight[i] = 1 - weight[i];
@@ -426,8 +421,6 @@ const CpuSimd G_PASTE(cnv_cpu_simd_, CNV_SIMD) = {
     .column = filter_column,
     .dense = filter_dense,
     .steps = filter_steps,
-    .cosines = &G_PASTE(cnv_cpu_cosines_, CNV_SIMD),
-    .coarse = &G_PASTE(cnv_cpu_coarse_, CNV_SIMD),
+    .wide = &G_PASTE(cnv_cpu_wide_, CNV_SIMD),
     .fixed = &G_PASTE(cnv_cpu_fixed_, CNV_SIMD),
-    .fft = &G_PASTE(cnv_cpu_fft_, CNV_SIMD),
 };

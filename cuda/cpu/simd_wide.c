@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Sums that slide, of taps made of cosines (simd.h), by vectors; built once for each instruction set as simd.c is.
- * All sums of a vector stay in registers while it slides.
+ * The vector loops of wide taps (simd.h): sums that slide, samples blended to fewer, and what lies between transforms;
+ * built once for each instruction set as simd.c is.
  */
 #include "cpu/simd.h"
 #include "cpu/vector.h"
 
+#define BLENDED_VECTORS (VECTOR_BYTES == 64 ? 4 : 2) /* by CNV_CPU_BLENDED sums: half of the registers */
+
 G_STATIC_ASSERT(CNV_CPU_BAND % LANES == 0);
+G_STATIC_ASSERT(CNV_CPU_BLENDED_BLOCK % (LANES * BLENDED_VECTORS) == 0);
+
+/* ---- sums that slide: all of a vector stay in registers ---- */
 
 /* The sums of a vector. A function that has them is inlined for each n. */
 typedef struct {
@@ -68,25 +73,25 @@ start_vector(float *state, const float *from, gsize stride, const float *weight,
 }
 
 static void
-start(float *state, const CpuSteps *samples, int first, const CpuCosines *cosines)
+start(float *state, const CpuRun *run, int first, const CpuCosines *cosines)
 {
   const float *weight = cosines->start + (gsize)first * 2 * CNV_CPU_COSINES;
 
-  for (int b = 0; b < samples->n_blocks; b++, state += CNV_CPU_COSINES_STATE)
+  for (int b = 0; b < run->n_blocks; b++, state += CNV_CPU_COSINES_STATE)
     for (int lane = 0; lane < CNV_CPU_BAND; lane += LANES)
-      start_vector(state + lane, samples->from + b * samples->block + lane, samples->stride, weight, samples->n);
+      start_vector(state + lane, run->enter + b * run->block + lane, run->stride, weight, run->n);
 }
 
 ALWAYS_INLINE void
 run_vector(float *restrict state, const CpuRun *run, int block, int lane, const CpuCosines *cosines)
 {
   float *restrict to = run->to + block * run->to_block + lane;
-  const float *restrict enter = run->enter.from + block * run->enter.block + lane;
-  const float *restrict leave = run->leave + block * run->enter.block + lane;
-  gsize stride = run->enter.stride, to_stride = run->to_stride;
+  const float *restrict enter = run->enter + block * run->block + lane;
+  const float *restrict leave = run->leave + block * run->block + lane;
+  gsize stride = run->stride, to_stride = run->to_stride;
   Sums s = load_sums(state);
 
-  for (int i = run->enter.n; i > 0; i--, to += to_stride, enter += stride, leave += stride) {
+  for (int i = run->n; i > 0; i--, to += to_stride, enter += stride, leave += stride) {
     Vector entering = load_vector(enter), leaving = load_vector(leave), acc = cosines->constant * s.sum;
     Vector edge = (entering - s.entered) - (leaving - s.left), inside = s.entered + leaving;
 
@@ -110,7 +115,7 @@ run(float *state, const CpuRun *run, const CpuCosines *given)
 {
   const CpuCosines cosines = *given; /* a copy: what is written could be its own */
 
-  for (int b = 0; b < run->enter.n_blocks; b++, state += CNV_CPU_COSINES_STATE)
+  for (int b = 0; b < run->n_blocks; b++, state += CNV_CPU_COSINES_STATE)
     for (int lane = 0; lane < CNV_CPU_BAND; lane += LANES)
       run_vector(state + lane, run, b, lane, &cosines);
 }
@@ -176,4 +181,101 @@ transpose(float *to, gsize to_stride, const float *from, gsize from_stride)
       turn(to + x * to_stride + y, to_stride, from + y * from_stride + x, from_stride);
 }
 
-const CpuSimdCosines G_PASTE(cnv_cpu_cosines_, CNV_SIMD) = {.start = start, .run = run, .transpose = transpose};
+/* ---- blended samples ---- */
+
+static void
+blend(float *const *to, const float *from, gsize stride, int n, const CpuCoarse *coarse)
+{
+  for (int x = 0; x < n; x += BLENDED_VECTORS * LANES) {
+    Vector acc[CNV_CPU_BLENDED][BLENDED_VECTORS];
+
+    for (int m = 0; m < CNV_CPU_BLENDED; m++)
+      for (int v = 0; v < BLENDED_VECTORS; v++)
+        acc[m][v] = m < CNV_CPU_BLENDED - 1 ? load_vector(to[m] + x + v * LANES) : (Vector){0};
+    for (int i = 0; i < coarse->step; i++)
+      for (int v = 0; v < BLENDED_VECTORS; v++) {
+        Vector in = load_vector(from + i * stride + x + v * LANES);
+
+        for (int m = 0; m < CNV_CPU_BLENDED; m++)
+          acc[m][v] += coarse->blend[i][m] * in;
+      }
+    for (int m = 0; m < CNV_CPU_BLENDED; m++)
+      for (int v = 0; v < BLENDED_VECTORS; v++)
+        store_vector(to[m] + x + v * LANES, acc[m][v]);
+  }
+}
+
+ALWAYS_INLINE void
+split_by(float *restrict to, gsize stride, const float *restrict from, int n, const int step, const int channels)
+{
+  for (int i = 0; i < n; i++)
+    for (int place = 0; place < step; place++)
+      for (int c = 0; c < channels; c++)
+        to[place * stride + i * channels + c] = from[(i * step + place) * channels + c];
+}
+
+ALWAYS_INLINE void
+join_by(float *restrict to, const float *restrict from, gsize stride, int n, const int step, const int channels)
+{
+  for (int i = 0; i < n; i++)
+    for (int place = 0; place < step; place++)
+      for (int c = 0; c < channels; c++)
+        to[(i * step + place) * channels + c] = from[place * stride + i * channels + c];
+}
+
+static void
+split(float *to, gsize stride, const float *from, int n, int step, int channels)
+{
+  if (channels == 1 && step == 2)
+    split_by(to, stride, from, n, 2, 1);
+  else if (channels == 1 && step == 4)
+    split_by(to, stride, from, n, 4, 1);
+  else if (channels == 1)
+    split_by(to, stride, from, n, step, 1);
+  else if (channels == 2)
+    split_by(to, stride, from, n, step, 2);
+  else if (channels == 3)
+    split_by(to, stride, from, n, step, 3);
+  else
+    split_by(to, stride, from, n, step, 4);
+}
+
+static void
+join(float *to, const float *from, gsize stride, int n, int step, int channels)
+{
+  if (channels == 1 && step == 2)
+    join_by(to, from, stride, n, 2, 1);
+  else if (channels == 1 && step == 4)
+    join_by(to, from, stride, n, 4, 1);
+  else if (channels == 1)
+    join_by(to, from, stride, n, step, 1);
+  else if (channels == 2)
+    join_by(to, from, stride, n, step, 2);
+  else if (channels == 3)
+    join_by(to, from, stride, n, step, 3);
+  else
+    join_by(to, from, stride, n, step, 4);
+}
+
+/* ---- transforms ---- */
+
+static void
+multiply(float *restrict to, const float *restrict factor, int n)
+{
+  for (int i = 0; i < 2 * n; i += 2) {
+    float real = to[i], imaginary = to[i + 1];
+
+    to[i] = real * factor[i] - imaginary * factor[i + 1];
+    to[i + 1] = real * factor[i + 1] + imaginary * factor[i];
+  }
+}
+
+const CpuSimdWide G_PASTE(cnv_cpu_wide_, CNV_SIMD) = {
+    .start = start,
+    .run = run,
+    .transpose = transpose,
+    .blend = blend,
+    .split = split,
+    .join = join,
+    .multiply = multiply,
+};
