@@ -26,13 +26,6 @@ typedef struct {
 
 #define CNV_CPU_FFT_COLUMNS 8 /* that are transformed at a time: a cache line of each row */
 
-/* Taps as a constant and cosines of omega, 2 omega and so on. */
-typedef struct {
-  gboolean found;
-  int radius;
-  double omega, weight[CNV_CPU_COSINES + 1];
-} CpuCosineFit;
-
 /* The tiles of a plane that are transformed, and how: fft.c. */
 typedef struct {
   int columns, rows; /* complex numbers, of samples with their apron; powers of two; columns 0: none is */
@@ -50,9 +43,8 @@ typedef struct {
   CpuTaps taps[CNV_N_AXES]; /* dense: those of y are all */
   CpuStep *steps;           /* summed: those of the taps */
   int n_steps;
-  CpuCosineFit fit[CNV_N_AXES]; /* sliding: of the taps */
-  CpuCosines cosines[CNV_N_AXES];
-  float *spectrum; /* fft: of the taps, a strip of columns after the other */
+  CpuCosines cosines[CNV_N_AXES]; /* sliding: the taps */
+  float *spectrum;                /* fft: of the taps, a strip of columns after the other */
 } CpuTerm;
 
 /* A plane of a plan, made ready. Arrays of samples are as long as the widest tile, which begins at a whole pixel. */
@@ -253,11 +245,12 @@ gboolean cnv_cpu_find_fixed(CpuPlane *plane);
 void cnv_cpu_fixed_shape(CpuPlane *plane);
 gsize cnv_cpu_fixed_numbers(const CpuPlane *plane);
 
-/* Finds cosines for the taps of both axes, exact enough for the plane's samples. Sets fit and restart. */
+/* Finds cosines for the taps of both axes, exact enough for the plane's samples. Sets cosines, all but what
+ * cnv_cpu_cosines_fill sets, and restart. */
 gboolean cnv_cpu_find_cosines(CpuPlane *plane);
 
-/* start: 2 * n for each of 2 * radius + 1 samples. */
-void cnv_cpu_cosines_fill(CpuCosines *to, const CpuCosineFit *from, float *start);
+/* start: 2 * CNV_CPU_COSINES for each of 2 * radius + 1 samples. */
+void cnv_cpu_cosines_fill(CpuCosines *cosines, float *start);
 
 /* fft.c, or fft_none.c of a build without it. Sets fft where that is the fastest for the plane, and exact enough. */
 void cnv_cpu_fft_shape(CpuPlane *plane);

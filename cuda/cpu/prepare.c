@@ -200,11 +200,11 @@ fill_taps(CpuPlane *plane, CpuTerm *term, Arena *arena)
   if (plane->summed)
     term->steps = take(arena, term->n_steps, sizeof(CpuStep));
   for (int axis = 0; axis < CNV_N_AXES && plane->sliding; axis++) {
-    const CpuCosineFit *fit = &term->fit[axis];
-    float *start = take(arena, (gsize)(2 * fit->radius + 1) * 2 * CNV_CPU_COSINES, sizeof(float));
+    CpuCosines *cosines = &term->cosines[axis];
+    float *start = take(arena, (gsize)(2 * cosines->radius + 1) * 2 * CNV_CPU_COSINES, sizeof(float));
 
     if (start)
-      cnv_cpu_cosines_fill(&term->cosines[axis], fit, start);
+      cnv_cpu_cosines_fill(cosines, start);
   }
   if (!to)
     return;

@@ -31,6 +31,9 @@
 /* Rounds to an integer, ties to even, when added to a float32 below 2^22: 1.5 * 2^23. */
 #define CNV_CPU_ROUND 12582912.0f
 
+/* Of functions whose constant arguments make them a loop each: compilers leave large ones alone otherwise. */
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
 /* Samples become numbers, value - mid, and sums become samples, clamp(rint(gain * acc + fraction) + base), round
  * being CNV_CPU_ROUND + base. A base is even, so that ties still go to even. The arrays have a number for each sample
  * of a row. */
@@ -84,8 +87,9 @@ typedef struct {
  * kappa = 2 - 2 cos omega and gamma are small, and by themselves exact to float32, so that errors do not grow faster
  * than those of a sum. */
 typedef struct {
-  int radius; /* of the taps */
-  float constant;
+  int radius;                                /* of the taps */
+  double omega, weight[CNV_CPU_COSINES + 1]; /* of the constant, and of cosines of omega, 2 omega and so on */
+  float constant;                            /* these make the rest */
   float kappa[CNV_CPU_COSINES], alpha[CNV_CPU_COSINES], gamma[CNV_CPU_COSINES];
   const float *start; /* of each of the 2 * radius + 1 samples its weight in each C and then in each D */
 } CpuCosines;
