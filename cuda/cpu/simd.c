@@ -289,14 +289,10 @@ slide(float *restrict to, double *restrict sum, const float *restrict enter, con
   }
 }
 
-/* Sums of CNV_CPU_ROWS rows of output. */
-typedef struct {
-  Vector acc[CNV_CPU_ROWS][COLUMN_VECTORS];
-} Square;
-
 /* Input row y for rows of output first to last - 1: number i of them takes the tap row y - i. */
 ALWAYS_INLINE void
-add_row(Square *sums, const float *restrict from, int y, const CpuTaps *taps, const int first, const int last)
+add_row(Vector acc[CNV_CPU_ROWS][COLUMN_VECTORS], const float *restrict from, int y, const CpuTaps *taps,
+        const int first, const int last)
 {
   int width = taps->width, channels = taps->channels;
   const float *restrict tap = taps->tap + (gsize)y * width;
@@ -306,16 +302,16 @@ add_row(Square *sums, const float *restrict from, int y, const CpuTaps *taps, co
       Vector in = load_vector(from + v * LANES);
 
       for (int i = first; i < last; i++)
-        sums->acc[i][v] += *(tap - i * width) * in;
+        acc[i][v] += *(tap - i * width) * in;
     }
 }
 
 static inline void
-store_square(float *restrict to, gsize stride, const Square *sums)
+store_rows(float *restrict to, gsize stride, Vector acc[CNV_CPU_ROWS][COLUMN_VECTORS])
 {
   for (int i = 0; i < CNV_CPU_ROWS; i++)
     for (int v = 0; v < COLUMN_VECTORS; v++)
-      store_vector(to + i * stride + v * LANES, sums->acc[i][v]);
+      store_vector(to + i * stride + v * LANES, acc[i][v]);
 }
 
 /* Sums stay in registers. The first and last rows of input are for some rows of output alone. */
@@ -325,21 +321,21 @@ filter_rows(float *restrict to, gsize stride, const float *const *rows, int n, c
   int height = taps->height;
 
   for (int x = 0; x < n; x += COLUMN_VECTORS * LANES) {
-    Square sums = {{{{0}}}};
+    Vector acc[CNV_CPU_ROWS][COLUMN_VECTORS] = {{{0}}};
 
     if (height > 2) {
-      add_row(&sums, rows[0] + x, 0, taps, 0, 1);
-      add_row(&sums, rows[1] + x, 1, taps, 0, 2);
-      add_row(&sums, rows[2] + x, 2, taps, 0, 3);
+      add_row(acc, rows[0] + x, 0, taps, 0, 1);
+      add_row(acc, rows[1] + x, 1, taps, 0, 2);
+      add_row(acc, rows[2] + x, 2, taps, 0, 3);
     }
     for (int y = height > 2 ? 3 : 0; y < (height > 2 ? height : height + 3); y++)
-      add_row(&sums, rows[y] + x, y, taps, 0, 4);
+      add_row(acc, rows[y] + x, y, taps, 0, 4);
     if (height > 2) {
-      add_row(&sums, rows[height] + x, height, taps, 1, 4);
-      add_row(&sums, rows[height + 1] + x, height + 1, taps, 2, 4);
-      add_row(&sums, rows[height + 2] + x, height + 2, taps, 3, 4);
+      add_row(acc, rows[height] + x, height, taps, 1, 4);
+      add_row(acc, rows[height + 1] + x, height + 1, taps, 2, 4);
+      add_row(acc, rows[height + 2] + x, height + 2, taps, 3, 4);
     }
-    store_square(to + x, stride, &sums);
+    store_rows(to + x, stride, acc);
   }
 }
 G_STATIC_ASSERT(CNV_CPU_ROWS == 4);
@@ -356,13 +352,13 @@ filter_column(float *to, gsize stride, const float *const *rows, int n, const Cp
 static void
 add_row_by_itself(float *restrict to, gsize stride, const float *restrict from, int y, const CpuTaps *taps)
 {
-  Square sums = {{{{0}}}};
+  Vector acc[CNV_CPU_ROWS][COLUMN_VECTORS] = {{{0}}};
 
-  add_row(&sums, from, y, taps, 0, CNV_CPU_ROWS);
+  add_row(acc, from, y, taps, 0, CNV_CPU_ROWS);
   for (int i = 0; i < CNV_CPU_ROWS; i++)
     for (int v = 0; v < COLUMN_VECTORS; v++)
-      sums.acc[i][v] += load_vector(to + i * stride + v * LANES);
-  store_square(to, stride, &sums);
+      acc[i][v] += load_vector(to + i * stride + v * LANES);
+  store_rows(to, stride, acc);
 }
 
 static void

@@ -31,27 +31,22 @@ state_of(const CpuColumns *columns, int x)
   return columns->worker->down + (gsize)block * CNV_CPU_COSINES_STATE;
 }
 
-/* Sums of all columns, for row y. */
+/* Sums of columns x to last - 1, for row y. */
 static void
-start_columns(const CpuColumns *columns, int y)
+start_columns(const CpuColumns *columns, int y, int x, int last)
 {
-  const CpuSimdWide *simd = columns->tile->frame->simd->wide;
-  const CpuTerm *term = &columns->tile->plane->term[0];
+  const CpuTile *tile = columns->tile;
+  const CpuTerm *term = &tile->plane->term[0];
   const CpuCosines *cosines = &term->cosines[CNV_Y];
   float *rows = columns->worker->enter;
+  CpuRun run = {.enter = rows, .stride = CNV_CPU_CHUNK, .block = CNV_CPU_BAND, .n_blocks = blocks_of(tile, last - x)};
   int top = y - term->from->anchor[CNV_Y], n_rows = 2 * cosines->radius + 1;
 
-  for (int x = columns->inside, chunk = chunk_of(columns->tile); x < columns->end; x += chunk) {
-    int last = MIN(x + chunk, columns->end);
-    CpuRun run = {.enter = rows, .stride = CNV_CPU_CHUNK, .block = CNV_CPU_BAND};
-
-    run.n_blocks = blocks_of(columns->tile, last - x);
-    memset(state_of(columns, x), 0, run.n_blocks * CNV_CPU_COSINES_STATE * sizeof(float));
-    for (int at = 0; at < n_rows; at += CNV_CPU_BAND) {
-      run.n = MIN(CNV_CPU_BAND, n_rows - at);
-      cnv_cpu_columns_load(columns, rows, top + at, run.n, x, last);
-      simd->start(state_of(columns, x), &run, at, cosines);
-    }
+  memset(state_of(columns, x), 0, run.n_blocks * CNV_CPU_COSINES_STATE * sizeof(float));
+  for (int at = 0; at < n_rows; at += CNV_CPU_BAND) {
+    run.n = MIN(CNV_CPU_BAND, n_rows - at);
+    cnv_cpu_columns_load(columns, rows, top + at, run.n, x, last);
+    tile->frame->simd->wide->start(state_of(columns, x), &run, at, cosines);
   }
 }
 
@@ -59,19 +54,22 @@ start_columns(const CpuColumns *columns, int y)
 static void
 slide_down(const CpuColumns *columns, int y, int end)
 {
-  const CpuSimdWide *simd = columns->tile->frame->simd->wide;
-  const CpuTerm *term = &columns->tile->plane->term[0];
+  const CpuTile *tile = columns->tile;
+  const CpuSimdWide *simd = tile->frame->simd->wide;
+  const CpuTerm *term = &tile->plane->term[0];
   const CpuCosines *cosines = &term->cosines[CNV_Y];
   CpuWorker *worker = columns->worker;
-  gsize pixel = (gsize)columns->tile->plane->from->channels * CNV_CPU_BAND;
+  gsize pixel = (gsize)tile->plane->from->channels * CNV_CPU_BAND;
   int above = y - term->from->anchor[CNV_Y], rows = end - y;
 
-  for (int x = columns->inside, chunk = chunk_of(columns->tile); x < columns->end; x += chunk) {
-    int last = MIN(x + chunk, columns->end), blocks = blocks_of(columns->tile, last - x);
+  for (int x = columns->inside, chunk = chunk_of(tile); x < columns->end; x += chunk) {
+    int last = MIN(x + chunk, columns->end), blocks = blocks_of(tile, last - x);
     CpuRun run = {worker->squares, CNV_CPU_BAND, CNV_CPU_SQUARE, worker->enter, worker->leave,
                   CNV_CPU_CHUNK,   CNV_CPU_BAND, rows,           blocks};
     float *to = worker->turned + (x - columns->first) * pixel;
 
+    if (y == cnv_cpu_origin(tile, CNV_Y))
+      start_columns(columns, y, x, last);
     cnv_cpu_columns_load(columns, worker->enter, above + 2 * cosines->radius + 1, rows, x, last);
     cnv_cpu_columns_load(columns, worker->leave, above, rows, x, last);
     simd->run(state_of(columns, x), &run, cosines);
@@ -121,7 +119,6 @@ cnv_cpu_slide(CpuWorker *worker, const CpuTile *tile)
   CpuColumns columns = cnv_cpu_columns(worker, tile, left, tile->last + term->n[CNV_X] - 1 - term->anchor[CNV_X]);
 
   cnv_cpu_columns_choose(&columns);
-  start_columns(&columns, y);
   for (int end; y < tile->bottom; y = end) {
     end = MIN(y + CNV_CPU_BAND, y < tile->top ? tile->top : tile->bottom);
     slide_down(&columns, y, end);
