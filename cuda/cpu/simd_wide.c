@@ -13,61 +13,44 @@ G_STATIC_ASSERT(CNV_CPU_BLENDED_BLOCK % (LANES * BLENDED_VECTORS) == 0);
 
 /* ---- sums that slide: all of a vector stay in registers ---- */
 
-/* The sums of a vector. A function that has them is inlined for each n. */
-typedef struct {
-  Vector sum, entered, left; /* of all samples; the samples that came and went last */
-  Vector c[CNV_CPU_COSINES], d[CNV_CPU_COSINES];
-} Sums;
+/* The sums of a vector, as they stand in a block's state: of all samples, the samples that came and went last, and C
+ * and D (simd.h) of each cosine. */
+enum { SUM, ENTERED, LEFT, C, D = C + CNV_CPU_COSINES, SUMS = D + CNV_CPU_COSINES };
 
-static inline Sums
-load_sums(const float *state)
+G_STATIC_ASSERT(CNV_CPU_COSINES_STATE == SUMS * CNV_CPU_BAND);
+
+static inline void
+load_sums(Vector sums[SUMS], const float *state)
 {
-  Sums s;
-
-  s.sum = load_vector(state);
-  s.entered = load_vector(state + CNV_CPU_BAND);
-  s.left = load_vector(state + 2 * CNV_CPU_BAND);
-  for (int i = 0; i < CNV_CPU_COSINES; i++) {
-    s.c[i] = load_vector(state + (3 + i) * CNV_CPU_BAND);
-    s.d[i] = load_vector(state + (3 + CNV_CPU_COSINES + i) * CNV_CPU_BAND);
-  }
-  return s;
+  for (int i = 0; i < SUMS; i++)
+    sums[i] = load_vector(state + i * CNV_CPU_BAND);
 }
 
 static inline void
-store_sums(float *state, Sums s)
+store_sums(float *state, const Vector sums[SUMS])
 {
-  store_vector(state, s.sum);
-  store_vector(state + CNV_CPU_BAND, s.entered);
-  store_vector(state + 2 * CNV_CPU_BAND, s.left);
-  for (int i = 0; i < CNV_CPU_COSINES; i++) {
-    store_vector(state + (3 + i) * CNV_CPU_BAND, s.c[i]);
-    store_vector(state + (3 + CNV_CPU_COSINES + i) * CNV_CPU_BAND, s.d[i]);
-  }
+  for (int i = 0; i < SUMS; i++)
+    store_vector(state + i * CNV_CPU_BAND, sums[i]);
 }
 
 /* Few samples are summed up by themselves first, which keeps float32 exact over many. */
 ALWAYS_INLINE void
 start_vector(float *state, const float *from, gsize stride, const float *weight, int n_samples)
 {
-  Sums all = load_sums(state), part;
+  Vector all[SUMS];
 
+  load_sums(all, state);
   for (int at = 0; at < n_samples; at += CNV_CPU_BAND) {
-    part = (Sums){.sum = {0}};
+    Vector part[SUMS] = {{0}};
+
     for (int i = at; i < MIN(at + CNV_CPU_BAND, n_samples); i++, from += stride, weight += 2 * CNV_CPU_COSINES) {
-      part.entered = load_vector(from);
-      part.sum += part.entered;
-      for (int k = 0; k < CNV_CPU_COSINES; k++) {
-        part.c[k] += weight[k] * part.entered;
-        part.d[k] += weight[CNV_CPU_COSINES + k] * part.entered;
-      }
+      all[ENTERED] = load_vector(from);
+      part[SUM] += all[ENTERED];
+      for (int k = 0; k < 2 * CNV_CPU_COSINES; k++)
+        part[C + k] += weight[k] * all[ENTERED];
     }
-    all.sum += part.sum;
-    all.entered = part.entered;
-    for (int k = 0; k < CNV_CPU_COSINES; k++) {
-      all.c[k] += part.c[k];
-      all.d[k] += part.d[k];
-    }
+    for (int i = 0; i < SUMS; i++)
+      all[i] += part[i];
   }
   store_sums(state, all);
 }
@@ -89,22 +72,23 @@ run_vector(float *restrict state, const CpuRun *run, int block, int lane, const 
   const float *restrict enter = run->enter + block * run->block + lane;
   const float *restrict leave = run->leave + block * run->block + lane;
   gsize stride = run->stride, to_stride = run->to_stride;
-  Sums s = load_sums(state);
+  Vector s[SUMS];
 
+  load_sums(s, state);
   for (int i = run->n; i > 0; i--, to += to_stride, enter += stride, leave += stride) {
-    Vector entering = load_vector(enter), leaving = load_vector(leave), acc = cosines->constant * s.sum;
-    Vector edge = (entering - s.entered) - (leaving - s.left), inside = s.entered + leaving;
+    Vector entering = load_vector(enter), leaving = load_vector(leave), acc = cosines->constant * s[SUM];
+    Vector edge = (entering - s[ENTERED]) - (leaving - s[LEFT]), inside = s[ENTERED] + leaving;
 
-    s.sum += entering - leaving;
+    s[SUM] += entering - leaving;
     for (int k = 0; k < CNV_CPU_COSINES; k++) {
       Vector input = cosines->alpha[k] * edge + cosines->gamma[k] * inside;
 
-      acc += s.c[k];
-      s.d[k] = (s.d[k] + input) - cosines->kappa[k] * s.c[k];
-      s.c[k] += s.d[k];
+      acc += s[C + k];
+      s[D + k] = (s[D + k] + input) - cosines->kappa[k] * s[C + k];
+      s[C + k] += s[D + k];
     }
-    s.entered = entering;
-    s.left = leaving;
+    s[ENTERED] = entering;
+    s[LEFT] = leaving;
     store_vector(to, acc);
   }
   store_sums(state, s);
