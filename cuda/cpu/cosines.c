@@ -34,9 +34,9 @@
 typedef struct {
   int rows; /* taps that are looked at */
   int step; /* from each to the next */
-  double *column[TERMS];
-  double *rest;               /* of the taps */
-  double upper[TERMS][TERMS]; /* from columns to cosines */
+  double column[TERMS][CNV_RADIUS_MAX + 1];
+  double rest[CNV_RADIUS_MAX + 1]; /* of the taps */
+  double upper[TERMS][TERMS];      /* from columns to cosines */
   double weight[TERMS];
 } Fit;
 
@@ -135,23 +135,15 @@ static gboolean
 find(CpuCosines *cosines, const float *taps, int n, double tolerance)
 {
   Fit f;
-  double *block;
-  gboolean found;
 
   for (int i = 0; i < n / 2; i++)
     if (taps[i] != taps[n - 1 - i])
       return FALSE;
-  if (n < TAPS_LEAST || n % 2 == 0)
+  if (n < TAPS_LEAST || n % 2 == 0 || !search(&f, taps + n / 2, n, tolerance, &cosines->omega))
     return FALSE;
-  block = g_new(double, (TERMS + 1) * (n / 2 + 1));
-  f.rest = block + TERMS * (n / 2 + 1);
-  for (int t = 0; t < TERMS; t++)
-    f.column[t] = block + t * (n / 2 + 1);
-  found = search(&f, taps + n / 2, n, tolerance, &cosines->omega);
   cosines->radius = n / 2;
   memcpy(cosines->weight, f.weight, sizeof cosines->weight);
-  g_free(block);
-  return found;
+  return TRUE;
 }
 
 void

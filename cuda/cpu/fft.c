@@ -249,8 +249,6 @@ cnv_cpu_fft_run(CpuWorker *worker, const CpuTile *tile)
   for (int t = 0; t < tile->plane->from->n_terms; t++) {
     transform_rows(worker, tile, t);
     transform_columns(worker, tile, t);
-    if (t > 0) /* the first one's sums are those of all */
-      memset(worker->term[t].acc, 0, 2 * tile->plane->acc_stride * sizeof(float));
   }
   store_rows(worker, tile);
 }

@@ -95,13 +95,13 @@ typedef struct {
 } CpuCosines;
 
 /* Sums that slide over samples: n steps down rows or along columns, of n_blocks blocks. CNV_CPU_BAND numbers of one
- * step stand side by side. */
+ * step stand side by side, and so do the blocks of samples. */
 typedef struct {
   float *to;                 /* of the first step */
   gsize to_stride, to_block; /* floats from step to step, and from block to block */
   const float *enter;        /* R + 1 beyond each sum; the samples of sums that are to be started */
   const float *leave;        /* R before it */
-  gsize stride, block;       /* of these two */
+  gsize stride;              /* of these two */
   int n, n_blocks;
 } CpuRun;
 

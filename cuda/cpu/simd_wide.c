@@ -62,15 +62,15 @@ start(float *state, const CpuRun *run, int first, const CpuCosines *cosines)
 
   for (int b = 0; b < run->n_blocks; b++, state += CNV_CPU_COSINES_STATE)
     for (int lane = 0; lane < CNV_CPU_BAND; lane += LANES)
-      start_vector(state + lane, run->enter + b * run->block + lane, run->stride, weight, run->n);
+      start_vector(state + lane, run->enter + b * CNV_CPU_BAND + lane, run->stride, weight, run->n);
 }
 
 ALWAYS_INLINE void
 run_vector(float *restrict state, const CpuRun *run, int block, int lane, const CpuCosines *cosines)
 {
   float *restrict to = run->to + block * run->to_block + lane;
-  const float *restrict enter = run->enter + block * run->block + lane;
-  const float *restrict leave = run->leave + block * run->block + lane;
+  const float *restrict enter = run->enter + block * CNV_CPU_BAND + lane;
+  const float *restrict leave = run->leave + block * CNV_CPU_BAND + lane;
   gsize stride = run->stride, to_stride = run->to_stride;
   Vector s[SUMS];
 

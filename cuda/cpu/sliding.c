@@ -31,22 +31,19 @@ state_of(const CpuColumns *columns, int x)
   return columns->worker->down + (gsize)block * CNV_CPU_COSINES_STATE;
 }
 
-/* Sums of columns x to last - 1, for row y. */
+/* Sums of columns x to last - 1, for row y. run: of these columns. */
 static void
-start_columns(const CpuColumns *columns, int y, int x, int last)
+start_columns(const CpuColumns *columns, int y, int x, int last, CpuRun run)
 {
-  const CpuTile *tile = columns->tile;
-  const CpuTerm *term = &tile->plane->term[0];
+  const CpuTerm *term = &columns->tile->plane->term[0];
   const CpuCosines *cosines = &term->cosines[CNV_Y];
-  float *rows = columns->worker->enter;
-  CpuRun run = {.enter = rows, .stride = CNV_CPU_CHUNK, .block = CNV_CPU_BAND, .n_blocks = blocks_of(tile, last - x)};
   int top = y - term->from->anchor[CNV_Y], n_rows = 2 * cosines->radius + 1;
 
   memset(state_of(columns, x), 0, run.n_blocks * CNV_CPU_COSINES_STATE * sizeof(float));
   for (int at = 0; at < n_rows; at += CNV_CPU_BAND) {
     run.n = MIN(CNV_CPU_BAND, n_rows - at);
-    cnv_cpu_columns_load(columns, rows, top + at, run.n, x, last);
-    tile->frame->simd->wide->start(state_of(columns, x), &run, at, cosines);
+    cnv_cpu_columns_load(columns, columns->worker->enter, top + at, run.n, x, last);
+    columns->tile->frame->simd->wide->start(state_of(columns, x), &run, at, cosines);
   }
 }
 
@@ -59,21 +56,27 @@ slide_down(const CpuColumns *columns, int y, int end)
   const CpuTerm *term = &tile->plane->term[0];
   const CpuCosines *cosines = &term->cosines[CNV_Y];
   CpuWorker *worker = columns->worker;
+  CpuRun run = {.to = worker->squares,
+                .to_stride = CNV_CPU_BAND,
+                .to_block = CNV_CPU_SQUARE,
+                .enter = worker->enter,
+                .leave = worker->leave,
+                .stride = CNV_CPU_CHUNK,
+                .n = end - y};
   gsize pixel = (gsize)tile->plane->from->channels * CNV_CPU_BAND;
-  int above = y - term->from->anchor[CNV_Y], rows = end - y;
+  int above = y - term->from->anchor[CNV_Y];
 
   for (int x = columns->inside, chunk = chunk_of(tile); x < columns->end; x += chunk) {
-    int last = MIN(x + chunk, columns->end), blocks = blocks_of(tile, last - x);
-    CpuRun run = {worker->squares, CNV_CPU_BAND, CNV_CPU_SQUARE, worker->enter, worker->leave,
-                  CNV_CPU_CHUNK,   CNV_CPU_BAND, rows,           blocks};
+    int last = MIN(x + chunk, columns->end);
     float *to = worker->turned + (x - columns->first) * pixel;
 
+    run.n_blocks = blocks_of(tile, last - x);
     if (y == cnv_cpu_origin(tile, CNV_Y))
-      start_columns(columns, y, x, last);
-    cnv_cpu_columns_load(columns, worker->enter, above + 2 * cosines->radius + 1, rows, x, last);
-    cnv_cpu_columns_load(columns, worker->leave, above, rows, x, last);
+      start_columns(columns, y, x, last, run);
+    cnv_cpu_columns_load(columns, worker->enter, above + 2 * cosines->radius + 1, run.n, x, last);
+    cnv_cpu_columns_load(columns, worker->leave, above, run.n, x, last);
     simd->run(state_of(columns, x), &run, cosines);
-    for (int b = 0; b < blocks; b++, to += CNV_CPU_SQUARE)
+    for (int b = 0; b < run.n_blocks; b++, to += CNV_CPU_SQUARE)
       simd->transpose(to, CNV_CPU_BAND, worker->squares + b * CNV_CPU_SQUARE, CNV_CPU_BAND);
   }
   cnv_cpu_columns_repeat(columns, worker->turned, pixel);
@@ -95,7 +98,14 @@ slide_along(CpuWorker *worker, const CpuTile *tile)
 
   for (int x = 0, end; x < last; x = end) {
     const float *taps = worker->turned + x * pixel;
-    CpuRun run = {worker->squares, pixel, CNV_CPU_BAND, taps, taps, pixel, CNV_CPU_BAND, n_taps, channels};
+    CpuRun run = {.to = worker->squares,
+                  .to_stride = pixel,
+                  .to_block = CNV_CPU_BAND,
+                  .enter = taps,
+                  .leave = taps,
+                  .stride = pixel,
+                  .n = n_taps,
+                  .n_blocks = channels};
     float *acc = worker->term[0].acc + (gsize)MAX(x - first, 0) * channels;
 
     if (x % restart == 0) {

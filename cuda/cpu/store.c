@@ -39,11 +39,11 @@ cnv_cpu_combine(CpuWorker *worker, const CpuTile *tile, int y, int i)
   gboolean magnitude = plane->from->combine == CNV_COMBINE_MAGNITUDE;
   gsize row = i * plane->acc_stride;
   float *acc = worker->term[0].acc + row;
-  int n = cnv_cpu_samples(tile);
+  int n = cnv_cpu_samples(tile), n_terms = tile->middle ? 1 : plane->from->n_terms; /* transforms have added them up */
 
   if (cnv_border_renormalizes(plane->from->border))
     cnv_cpu_renormalize(worker, tile, y);
-  for (int t = 1; t < plane->from->n_terms && !magnitude; t++)
+  for (int t = 1; t < n_terms && !magnitude; t++)
     simd->add_scaled(acc, worker->term[t].acc + row, 1, n);
   if (plane->from->weight >= 0 && !magnitude)
     divide_by_weight(worker, tile, acc);
