@@ -6,15 +6,6 @@
 
 #include "plan/component.h"
 
-/* Row y of the field, as a term loads it: pixels first to last - 1, inside to inside_end - 1 of them in the window. */
-typedef struct {
-  const CpuWorker *worker;
-  const CpuTile *tile;
-  const CpuTermState *term;
-  int y, first, last, inside, inside_end;
-  float *samples;
-} Row;
-
 /* ---- pixels of one frame ---- */
 
 static inline void
@@ -29,12 +20,12 @@ load_component(float *to, const guint8 *from, int n, const CnvPlane *plane, int 
 }
 
 static void
-load_means(const Row *row, const CnvFrame *frame, int c, int x, int n, float *to)
+load_means(const CpuTile *tile, const CnvFrame *frame, int c, int y, float *to)
 {
-  const CnvPlane *plane = row->tile->plane->from;
+  const CnvPlane *plane = tile->plane->from;
 
-  for (int i = 0; i < n; i++)
-    to[i * plane->channels] = (float)cnv_component_value(frame, plane, c, row->tile->job, x + i, row->y);
+  for (int x = tile->first; x < tile->last; x++, to += plane->channels)
+    *to = (float)cnv_component_value(frame, plane, c, tile->job, x, y);
 }
 
 static void
@@ -50,16 +41,17 @@ multiply_by_alpha(float *pixel, int n, int channels, int weight)
 }
 
 static void
-load_components(const Row *row, const CnvFrame *frame, int x, int n, float *to)
+load_components(const CpuTile *tile, const CnvFrame *frame, int y, float *to)
 {
-  const CnvPlane *plane = row->tile->plane->from;
+  const CnvPlane *plane = tile->plane->from;
+  int n = tile->last - tile->first;
 
   for (int c = 0; c < plane->channels; c++) {
     const CnvComponent *component = &plane->component[c];
-    const guint8 *from = cnv_component_at(frame, component, row->tile->job, x, row->y);
+    const guint8 *from = cnv_component_at(frame, component, tile->job, tile->first, y);
 
     if (component->sub_x || component->sub_y)
-      load_means(row, frame, c, x, n, to + c);
+      load_means(tile, frame, c, y, to + c);
     else if (component->bytes == 1)
       load_component(to + c, from, n, plane, c, 1);
     else if (component->bytes == 2)
@@ -72,38 +64,35 @@ load_components(const Row *row, const CnvFrame *frame, int x, int n, float *to)
 }
 
 static void
-load_frame(const Row *row, const CnvFrame *frame, int x, int n, float *to)
+load_frame(const CpuTile *tile, const CnvFrame *frame, int y, float *to)
 {
-  const CpuTile *tile = row->tile;
   const CnvPlane *plane = tile->plane->from;
-  const CnvComponent *component = &plane->component[0];
 
   if (plane->plain)
-    tile->frame->simd->load(to, cnv_component_at(frame, component, tile->job, x, row->y), n * plane->channels,
-                            &tile->plane->samples);
+    tile->frame->simd->load(to, cnv_component_at(frame, &plane->component[0], tile->job, tile->first, y),
+                            cnv_cpu_samples(tile), &tile->plane->samples);
   else
-    load_components(row, frame, x, n, to);
+    load_components(tile, frame, y, to);
 }
 
 /* ---- pixels of a row ---- */
 
-/* Loads n pixels within the window: the frames that count, added up while the row is in cache, so that whatever follows
- * costs the same for any number of them. */
+/* Loads the pixels of a part of a tile that lies within the window: the frames that count, added up while the row is in
+ * cache, so that whatever follows costs the same for any number of them. */
 static void
-load_inside(const Row *row, int x, int n, float *to)
+load_inside(const CpuWorker *worker, const CpuTile *part, int t, int y, float *to)
 {
-  const CpuFrame *frame = row->tile->frame;
-  CpuTapRange taps = row->term->temporal_taps;
-  float *scratch = row->worker->scratch;
-  int samples = n * row->tile->plane->from->channels;
+  const CpuFrame *frame = part->frame;
+  CpuTapRange taps = cnv_cpu_temporal_taps(part, &part->plane->from->term[t]);
+  int samples = cnv_cpu_samples(part);
   gboolean begun = FALSE;
 
   for (int i = taps.first; i < taps.first + taps.n; i++) {
     if (frame->weight[i] == 0)
       continue;
-    load_frame(row, &frame->source[i], x, n, begun ? scratch : to);
+    load_frame(part, &frame->source[i], y, begun ? worker->scratch : to);
     if (begun)
-      frame->simd->add_scaled(to, scratch, frame->weight[i], samples);
+      frame->simd->add_scaled(to, worker->scratch, frame->weight[i], samples);
     else if (frame->weight[i] != 1)
       frame->simd->scale(to, frame->weight[i], samples);
     begun = TRUE;
@@ -114,113 +103,115 @@ load_inside(const Row *row, int x, int n, float *to)
 
 /* n pixels that are missing. */
 static void
-load_missing(const Row *row, int n, float *to)
+load_missing(const CpuColumns *columns, int t, int n, float *to)
 {
-  const CpuPlane *plane = row->tile->plane;
-  float share = cnv_border_has_value(plane->from->border) ? row->term->temporal_sum : 0;
+  const CnvPlane *plane = columns->tile->plane->from;
+  float share = cnv_border_has_value(plane->border) ? columns->worker->term[t].temporal_sum : 0;
 
   for (int i = 0; i < n; i++)
-    for (int c = 0; c < plane->from->channels; c++)
-      *to++ = plane->from->border_value[c] * share;
+    for (int c = 0; c < plane->channels; c++)
+      *to++ = plane->border_value[c] * share;
 }
 
 /* ---- a row with its apron ---- */
 
+CpuColumns
+cnv_cpu_columns(CpuWorker *worker, const CpuTile *tile, int first, int last)
+{
+  int inside = CLAMP(tile->job->window_x, first, last);
+
+  return (CpuColumns){worker, tile,   first,
+                      last,   inside, CLAMP(tile->job->window_x + tile->job->window_width, inside, last)};
+}
+
 /* Loads pixels x to last - 1, which lie outside the window, once the others are in the line. One with the source of the
  * pixel before it is a copy of that. */
 static void
-load_outside(const Row *row, int x, int last)
+load_outside(const CpuColumns *columns, int t, int y, float *line, int x, int last)
 {
-  int channels = row->tile->plane->from->channels, previous = G_MAXINT;
-  float *to = row->samples + (x - row->first) * channels;
+  CpuTile pixel = *columns->tile;
+  int channels = pixel.plane->from->channels, previous = G_MAXINT;
+  float *to = line + (x - columns->first) * channels;
 
   for (; x < last; x++, to += channels) {
-    int source = cnv_cpu_source(row->tile, CNV_X, x);
-    const float *from = source == previous ? to - channels : row->samples + (source - row->first) * channels;
+    int source = cnv_cpu_source(columns->tile, CNV_X, x);
+    const float *from = source == previous ? to - channels : line + (source - columns->first) * channels;
 
-    if (source == previous || (source >= row->inside && source < row->inside_end))
+    pixel.first = source;
+    pixel.last = source + 1;
+    if (source == previous || (source >= columns->inside && source < columns->end))
       for (int c = 0; c < channels; c++)
         to[c] = from[c];
     else if (source < 0)
-      load_missing(row, 1, to);
+      load_missing(columns, t, 1, to);
     else
-      load_inside(row, source, 1, to);
+      load_inside(columns->worker, &pixel, t, y, to);
     previous = source;
   }
 }
 
-void
-cnv_cpu_load_row(const CpuWorker *worker, const CpuTile *tile, int t, int y, float *to)
+/* Row y of the field, as a term loads it. */
+static void
+load_columns(const CpuColumns *columns, int t, int y, float *to)
 {
-  const CnvPlane *plane = tile->plane->from;
-  const CnvTerm *term = &plane->term[t];
-  const CnvRectJob *job = tile->job;
-  Row row = {worker, tile, &worker->term[t], y, .samples = to};
+  CpuTile inside = *columns->tile;
 
-  row.first = tile->first - term->anchor[CNV_X];
-  row.last = tile->last + term->n[CNV_X] - 1 - term->anchor[CNV_X];
-  row.inside = CLAMP(job->window_x, row.first, row.last);
-  row.inside_end = CLAMP(job->window_x + job->window_width, row.inside, row.last);
   if (y < 0) {
-    load_missing(&row, row.last - row.first, to);
+    load_missing(columns, t, columns->last - columns->first, to);
     return;
   }
-  if (row.inside < row.inside_end)
-    load_inside(&row, row.inside, row.inside_end - row.inside, to + (row.inside - row.first) * plane->channels);
-  load_outside(&row, row.first, row.inside);
-  load_outside(&row, row.inside_end, row.last);
+  inside.first = columns->inside;
+  inside.last = columns->end;
+  if (inside.first < inside.last)
+    load_inside(columns->worker, &inside, t, y, to + (inside.first - columns->first) * inside.plane->from->channels);
+  load_outside(columns, t, y, to, columns->first, columns->inside);
+  load_outside(columns, t, y, to, columns->end, columns->last);
+}
+
+void
+cnv_cpu_load_row(CpuWorker *worker, const CpuTile *tile, int t, int y, float *to)
+{
+  const CnvTerm *term = &tile->plane->from->term[t];
+  int left = term->anchor[CNV_X], right = term->n[CNV_X] - 1 - left;
+  CpuColumns columns = cnv_cpu_columns(worker, tile, tile->first - left, tile->last + right);
+
+  load_columns(&columns, t, y, to);
 }
 
 /* ---- columns ---- */
 
-/* Column whose samples a column has. */
-static int
-source_column(const CpuColumns *columns, int column)
-{
-  return cnv_cpu_source(columns->tile, CNV_X, columns->left + column) - columns->left;
-}
-
 void
 cnv_cpu_columns_choose(CpuColumns *columns)
 {
-  const CnvRectJob *job = columns->tile->job;
+  for (int x = columns->first; x < columns->last; x++) {
+    int source = cnv_cpu_source(columns->tile, CNV_X, x);
 
-  columns->first = CLAMP(job->window_x - columns->left, 0, columns->n);
-  columns->last = CLAMP(job->window_x + job->window_width - columns->left, columns->first, columns->n);
-  for (int x = 0; x < columns->n; x++) {
-    int source = source_column(columns, x);
-
-    if (source < columns->first || source >= columns->last) {
-      columns->first = 0;
-      columns->last = columns->n;
+    if (source < columns->inside || source >= columns->end) {
+      columns->inside = columns->first;
+      columns->end = columns->last;
       return;
     }
-    if (x == columns->first)
-      x = columns->last - 1;
+    if (x == columns->inside)
+      x = columns->end - 1;
   }
 }
 
 void
 cnv_cpu_columns_load(const CpuColumns *columns, float *to, int y, int n, int x, int last)
 {
-  const CnvTerm *term = &columns->tile->plane->from->term[0];
-  CpuTile part = *columns->tile;
+  CpuColumns part = cnv_cpu_columns(columns->worker, columns->tile, x, last);
 
-  /* The tile whose apron begins and ends there. */
-  part.first = columns->left + term->anchor[CNV_X] + x;
-  part.last = columns->left + term->anchor[CNV_X] + last - (term->n[CNV_X] - 1);
   for (int i = 0; i < n; i++, to += CNV_CPU_CHUNK)
-    cnv_cpu_load_row(columns->worker, &part, 0, cnv_cpu_source(columns->tile, CNV_Y, y + i), to);
+    load_columns(&part, 0, cnv_cpu_source(columns->tile, CNV_Y, y + i), to);
 }
 
 void
 cnv_cpu_columns_repeat(const CpuColumns *columns, float *values, gsize size)
 {
-  for (int x = columns->first > 0 ? 0 : columns->last; x < columns->n;
-       x = x + 1 == columns->first ? columns->last : x + 1) {
-    const float *from = values + source_column(columns, x) * size;
-
-    for (gsize i = 0; i < size; i++)
-      values[x * size + i] = from[i];
-  }
+  for (int x = columns->first; x < columns->last; x++)
+    if (x == columns->inside)
+      x = columns->end - 1;
+    else
+      memcpy(values + (x - columns->first) * size,
+             values + (cnv_cpu_source(columns->tile, CNV_X, x) - columns->first) * size, size * sizeof(float));
 }

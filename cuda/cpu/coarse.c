@@ -10,104 +10,114 @@
 
 #define RESULTS (2 * CNV_CPU_ROWS) /* rows that are kept, blended back along x */
 
-/* A tile on its way. */
-typedef struct {
-  CpuWorker *worker;
-  const CpuTile *tile;
-  const CpuCoarse *coarse; /* of each axis */
-  int channels;
-  int first[CNV_N_AXES]; /* blended samples: those of the first results */
-  int n;                 /* results along x */
-  CpuColumns columns;
-  gsize stride, blended_stride; /* floats from row to row of columns, and of pixels blended along x */
-  int group;                    /* rows step * group and on are blended next */
-} Coarsen;
+/* Number of the first result along an axis that a tile's samples are blended from. */
+static int
+first_result(const CpuTile *tile, int axis)
+{
+  return (axis == CNV_X ? tile->first : tile->top) / tile->plane->few[axis].step - 1;
+}
+
+/* How many there are along x. */
+static int
+count_results(const CpuTile *tile)
+{
+  return (tile->last - 1) / tile->plane->few[CNV_X].step + 3 - first_result(tile, CNV_X);
+}
 
 /* ---- rows blended ---- */
 
 static float *
-blended_row(const Coarsen *c, int group)
+blended_row(const CpuColumns *columns, int group)
 {
-  return c->worker->blended + (guint)group % CNV_CPU_BLENDED * c->stride;
+  return columns->worker->blended + (guint)group % CNV_CPU_BLENDED * columns->tile->plane->coarse_stride;
 }
 
-/* Blends one more group of rows, with which blended row group - 1 is complete. */
+/* Blends one more group of rows, step * group and on, with which blended row group - 1 is complete. */
 static void
-blend_group(Coarsen *c)
+blend_group(const CpuColumns *columns, int group)
 {
-  const CpuCoarse *coarse = &c->coarse[CNV_Y];
-  CpuColumns *columns = &c->columns;
-  int chunk = (CNV_CPU_CHUNK - CNV_CPU_BAND) / c->channels / CNV_CPU_BLENDED_BLOCK * CNV_CPU_BLENDED_BLOCK;
+  const CpuTile *tile = columns->tile;
+  const CpuCoarse *coarse = &tile->plane->few[CNV_Y];
+  float *rows = columns->worker->enter;
+  int channels = tile->plane->from->channels;
+  int chunk = (CNV_CPU_CHUNK - CNV_CPU_BAND) / channels / CNV_CPU_BLENDED_BLOCK * CNV_CPU_BLENDED_BLOCK;
 
-  for (int x = columns->first; x < columns->last; x += chunk) {
-    int last = MIN(x + chunk, columns->last);
+  for (int x = columns->inside; x < columns->end; x += chunk) {
+    int last = MIN(x + chunk, columns->end);
     float *to[CNV_CPU_BLENDED];
 
     for (int m = 0; m < CNV_CPU_BLENDED; m++)
-      to[m] = blended_row(c, c->group + m - 1) + (gsize)x * c->channels;
-    cnv_cpu_columns_load(columns, c->worker->enter, coarse->step * c->group, coarse->step, x, last);
-    c->tile->frame->simd->coarse->blend(to, c->worker->enter, CNV_CPU_CHUNK, (last - x) * c->channels, coarse);
+      to[m] = blended_row(columns, group + m - 1) + (gsize)(x - columns->first) * channels;
+    cnv_cpu_columns_load(columns, rows, coarse->step * group, coarse->step, x, last);
+    tile->frame->simd->wide->blend(to, rows, CNV_CPU_CHUNK, (last - x) * channels, coarse);
   }
-  c->group++;
 }
 
 /* Blends a row's samples along x. Returns them. */
 static const float *
-blend_along(const Coarsen *c, float *row)
+blend_along(const CpuColumns *columns, float *row)
 {
-  const CpuSimd *simd = c->tile->frame->simd;
-  const CpuCoarse *coarse = &c->coarse[CNV_X];
+  const CpuPlane *plane = columns->tile->plane;
+  const CpuSimd *simd = columns->tile->frame->simd;
+  const CpuCoarse *coarse = &plane->few[CNV_X];
+  CpuWorker *worker = columns->worker;
   CpuStep step[CNV_CPU_BLENDED * CNV_CPU_COARSEST];
   const float *places[CNV_CPU_COARSEST];
-  int n = c->n + 2 * coarse->radius, n_steps = 0;
+  int channels = plane->from->channels, n = count_results(columns->tile) + 2 * coarse->radius, n_steps = 0;
 
-  cnv_cpu_columns_repeat(&c->columns, row, c->channels);
+  cnv_cpu_columns_repeat(columns, row, channels);
   if (coarse->step == 1)
-    return row + CNV_CPU_BLENDED / 2 * c->channels;
-  simd->coarse->split(c->worker->turned, c->blended_stride, row, n + CNV_CPU_BLENDED - 1, coarse->step, c->channels);
+    return row + CNV_CPU_BLENDED / 2 * channels;
+  simd->wide->split(worker->turned, plane->blended_stride, row, n + CNV_CPU_BLENDED - 1, coarse->step, channels);
   for (int i = 0; i < coarse->step; i++) {
-    places[i] = c->worker->turned + i * c->blended_stride;
+    places[i] = worker->turned + i * plane->blended_stride;
     for (int m = 0; m < CNV_CPU_BLENDED; m++)
       if (coarse->blend[i][m] > 0)
-        step[n_steps++] = (CpuStep){i, (CNV_CPU_BLENDED - 1 - m) * c->channels, coarse->blend[i][m]};
+        step[n_steps++] = (CpuStep){i, (CNV_CPU_BLENDED - 1 - m) * channels, coarse->blend[i][m]};
   }
-  simd->steps(c->worker->along, places, n * c->channels, step, n_steps);
-  return c->worker->along;
+  simd->steps(worker->along, places, n * channels, step, n_steps);
+  return worker->along;
 }
 
-/* Row number `row` of the small picture: one that is blended and filtered along x. Each is the next. */
+/* Row number `row` of the small picture: one that is blended and filtered along x. Each but the first is the next. */
 static void
-make_small_row(Coarsen *c, int row, float *to)
+make_small_row(const CpuColumns *columns, int row, gboolean first, float *to)
 {
-  const CpuCoarse *x = &c->coarse[CNV_X];
-  const CpuTaps taps = {x->tap + CNV_CPU_ROWS - 1, 2 * x->radius + 1, 1, c->channels};
+  const CpuTile *tile = columns->tile;
+  const CpuCoarse *x = &tile->plane->few[CNV_X];
+  int channels = tile->plane->from->channels;
+  const CpuTaps taps = {x->tap + CNV_CPU_ROWS - 1, 2 * x->radius + 1, 1, channels};
 
-  while (c->group < row + 2)
-    blend_group(c);
-  c->tile->frame->simd->row(to, blend_along(c, blended_row(c, row)), c->n * c->channels, &taps);
+  for (int group = first ? row - 2 : row + 1; group < row + 2; group++)
+    blend_group(columns, group);
+  tile->frame->simd->row(to, blend_along(columns, blended_row(columns, row)), count_results(tile) * channels, &taps);
 }
 
 /* Rows of the small picture from the first on that results from number `row` on need. */
 static const float *const *
-small_rows(Coarsen *c, CpuTermState *state, int row)
+small_rows(const CpuColumns *columns, int row)
 {
-  const CpuPlane *plane = c->tile->plane;
-  int filled = row - c->first[CNV_Y], slots = plane->term[0].slots;
+  const CpuTile *tile = columns->tile;
+  const CpuTerm *term = &tile->plane->term[0];
+  CpuTermState *state = &columns->worker->term[0];
+  int first = first_result(tile, CNV_Y), filled = row - first;
 
-  if (c->tile->small == CNV_CPU_SMALL_USED)
-    return (const float *const *)plane->small + c->tile->first / plane->small_width * plane->small_rows + row + 1;
-  for (; state->filled < filled + slots; state->filled++)
-    make_small_row(c, c->first[CNV_Y] - c->coarse[CNV_Y].radius + state->filled,
-                   state->ring + state->filled % slots * plane->term[0].ring_stride);
-  return state->rows + filled % slots;
+  if (tile->small)
+    return tile->small + row + 1;
+  for (; state->filled < filled + term->slots; state->filled++)
+    make_small_row(columns, first - tile->plane->few[CNV_Y].radius + state->filled, state->filled == 0,
+                   state->ring + state->filled % term->slots * term->ring_stride);
+  return state->rows + filled % term->slots;
 }
 
 /* ---- results ---- */
 
 static float *
-result_row(const Coarsen *c, int row)
+result_row(const CpuColumns *columns, int row)
 {
-  return c->worker->results + (row - c->first[CNV_Y]) % RESULTS * c->stride;
+  int number = row - first_result(columns->tile, CNV_Y);
+
+  return columns->worker->results + number % RESULTS * columns->tile->plane->coarse_stride;
 }
 
 /* Steps that blend results back to sample i: from rows, or from one row's samples `apart` floats apart. Returns how
@@ -125,51 +135,55 @@ steps_back(const CpuCoarse *coarse, int i, int apart, CpuStep *step)
 
 /* Blends a row of results back along x. */
 static void
-spread_along(const Coarsen *c, float *to, const float *results)
+spread_along(const CpuColumns *columns, float *to, const float *results)
 {
-  const CpuSimd *simd = c->tile->frame->simd;
-  const CpuCoarse *coarse = &c->coarse[CNV_X];
-  int n = c->n - CNV_CPU_BLENDED + 1;
+  const CpuPlane *plane = columns->tile->plane;
+  const CpuSimd *simd = columns->tile->frame->simd;
+  const CpuCoarse *coarse = &plane->few[CNV_X];
+  float *turned = columns->worker->turned;
+  int channels = plane->from->channels, n = count_results(columns->tile) - CNV_CPU_BLENDED + 1;
 
   for (int i = 0; i < coarse->step; i++) {
     CpuStep step[CNV_CPU_BLENDED];
-    int n_steps = steps_back(coarse, i, c->channels, step);
+    int n_steps = steps_back(coarse, i, channels, step);
 
-    simd->steps(c->worker->turned + i * c->blended_stride, &results, n * c->channels, step, n_steps);
+    simd->steps(turned + i * plane->blended_stride, &results, n * channels, step, n_steps);
   }
-  simd->coarse->join(to, c->worker->turned, c->blended_stride, n, coarse->step, c->channels);
+  simd->wide->join(to, turned, plane->blended_stride, n, coarse->step, channels);
 }
 
 /* Makes and stores row y of the tile. */
 static void
-store(const Coarsen *c, int y)
+store(const CpuColumns *columns, int y)
 {
-  const CpuTile *tile = c->tile;
-  const CpuCoarse *x = &c->coarse[CNV_X], *coarse = &c->coarse[CNV_Y];
-  int before = tile->first - x->step * c->first[CNV_X] - (x->step > 1 ? x->step : 0);
+  const CpuTile *tile = columns->tile;
+  const CpuCoarse *x = &tile->plane->few[CNV_X], *coarse = &tile->plane->few[CNV_Y];
+  int before = tile->first - x->step * first_result(tile, CNV_X) - (x->step > 1 ? x->step : 0);
   const float *rows[CNV_CPU_BLENDED];
   CpuStep step[CNV_CPU_BLENDED];
   int n_steps = steps_back(coarse, y % coarse->step, 0, step);
 
   for (int m = 0; m < CNV_CPU_BLENDED; m++)
-    rows[m] = result_row(c, y / coarse->step - 1 + m) + (gsize)before * c->channels;
-  tile->frame->simd->steps(c->worker->term[0].acc, rows, cnv_cpu_samples(tile), step, n_steps);
-  cnv_cpu_store_row(c->worker, tile, y, cnv_cpu_combine(c->worker, tile, y, 0));
+    rows[m] = result_row(columns, y / coarse->step - 1 + m) + (gsize)before * tile->plane->from->channels;
+  tile->frame->simd->steps(columns->worker->term[0].acc, rows, cnv_cpu_samples(tile), step, n_steps);
+  cnv_cpu_store_row(columns->worker, tile, y, cnv_cpu_combine(columns->worker, tile, y, 0));
 }
 
 /* Makes rows of results from number `row` on. */
 static void
-make_results(Coarsen *c, CpuTermState *state, int row)
+make_results(const CpuColumns *columns, int row)
 {
-  const CpuCoarse *y = &c->coarse[CNV_Y];
+  const CpuPlane *plane = columns->tile->plane;
+  const CpuCoarse *y = &plane->few[CNV_Y];
   const CpuTaps taps = {y->tap + CNV_CPU_ROWS - 1, 1, 2 * y->radius + 1};
-  gboolean spread = c->coarse[CNV_X].step > 1;
-  float *to = spread ? c->worker->squares : result_row(c, row);
+  gboolean spread = plane->few[CNV_X].step > 1;
+  float *to = spread ? columns->worker->squares : result_row(columns, row);
 
-  c->tile->frame->simd->column(to, spread ? c->blended_stride : c->stride, small_rows(c, state, row),
-                               c->n * c->channels, &taps);
+  columns->tile->frame->simd->column(to, spread ? plane->blended_stride : plane->coarse_stride,
+                                     small_rows(columns, row), count_results(columns->tile) * plane->from->channels,
+                                     &taps);
   for (int i = 0; i < CNV_CPU_ROWS && spread; i++)
-    spread_along(c, result_row(c, row + i), to + i * c->blended_stride);
+    spread_along(columns, result_row(columns, row + i), to + i * plane->blended_stride);
 }
 
 /* ---- tiles ---- */
@@ -183,40 +197,23 @@ cnv_cpu_small_rows(const CpuCoarse *y, int height)
   return cnv_divide_up(results, CNV_CPU_ROWS) * CNV_CPU_ROWS + CNV_CPU_ROWS + 2 * y->radius;
 }
 
-static void
-make_small_rows(Coarsen *c)
-{
-  const CpuTile *tile = c->tile;
-  float **rows = tile->plane->small + tile->first / tile->plane->small_width * tile->plane->small_rows;
-  int before = c->coarse[CNV_Y].radius + 1;
-
-  c->group = tile->top - before - 2;
-  for (int i = tile->top; i < tile->bottom; i++)
-    make_small_row(c, i - before, rows[i]);
-}
-
 void
 cnv_cpu_coarsen(CpuWorker *worker, const CpuTile *tile)
 {
-  const CpuPlane *plane = tile->plane;
-  const CpuCoarse *x = &plane->few[CNV_X], *y = &plane->few[CNV_Y];
-  int left = tile->first / x->step - 1, top = tile->top / y->step - 1;
-  Coarsen c = {worker, tile, plane->few, plane->from->channels, {left, top}, (tile->last - 1) / x->step + 3 - left};
-  int at = tile->top;
+  const CpuCoarse *x = &tile->plane->few[CNV_X], *y = &tile->plane->few[CNV_Y];
+  int blended = first_result(tile, CNV_X) - x->radius, n = count_results(tile) + 2 * x->radius, at = tile->top;
+  CpuColumns columns = cnv_cpu_columns(worker, tile, x->step * (blended - 2), x->step * (blended + n + 1));
 
-  c.stride = plane->coarse_stride;
-  c.blended_stride = plane->blended_stride;
-  c.group = top - y->radius - 2;
-  c.columns = (CpuColumns){worker, tile, x->step * (left - x->radius - 2), x->step * (c.n + 2 * x->radius + 3)};
-  cnv_cpu_columns_choose(&c.columns);
-  memset(worker->blended, 0, CNV_CPU_BLENDED * c.stride * sizeof(float));
-  if (tile->small == CNV_CPU_SMALL_MADE) {
-    make_small_rows(&c);
+  cnv_cpu_columns_choose(&columns);
+  memset(worker->blended, 0, CNV_CPU_BLENDED * tile->plane->coarse_stride * sizeof(float));
+  if (tile->made) {
+    for (int i = tile->top; i < tile->bottom; i++)
+      make_small_row(&columns, i - y->radius - 1, i == tile->top, tile->made[i]);
     return;
   }
-  for (int row = top; at < tile->bottom; row += CNV_CPU_ROWS) {
-    make_results(&c, &worker->term[0], row);
+  for (int row = first_result(tile, CNV_Y); at < tile->bottom; row += CNV_CPU_ROWS) {
+    make_results(&columns, row);
     for (; at < tile->bottom && at / y->step + 2 < row + CNV_CPU_ROWS; at++)
-      store(&c, at);
+      store(&columns, at);
   }
 }

@@ -34,9 +34,9 @@
 typedef struct {
   int rows; /* taps that are looked at */
   int step; /* from each to the next */
-  double *column[TERMS];
-  double *rest;               /* of the taps */
-  double upper[TERMS][TERMS]; /* from columns to cosines */
+  double column[TERMS][CNV_RADIUS_MAX + 1];
+  double rest[CNV_RADIUS_MAX + 1]; /* of the taps */
+  double upper[TERMS][TERMS];      /* from columns to cosines */
   double weight[TERMS];
 } Fit;
 
@@ -116,7 +116,7 @@ solve(Fit *f)
 
 /* TRUE with the fit's weights and omega where the n taps are such a sum. */
 static gboolean
-find(Fit *f, const float *middle, int n, double tolerance, double *omega)
+search(Fit *f, const float *middle, int n, double tolerance, double *omega)
 {
   double period;
 
@@ -131,40 +131,34 @@ find(Fit *f, const float *middle, int n, double tolerance, double *omega)
 }
 
 /* n taps of an axis as cosines, but for a rest of that norm. */
-static CpuCosineFit
-cosines_of(const float *taps, int n, double tolerance)
+static gboolean
+find(CpuCosines *cosines, const float *taps, int n, double tolerance)
 {
   Fit f;
-  CpuCosineFit found = {.radius = n / 2};
-  double *block;
 
   for (int i = 0; i < n / 2; i++)
     if (taps[i] != taps[n - 1 - i])
-      return found;
-  if (n < TAPS_LEAST || n % 2 == 0)
-    return found;
-  block = g_new(double, (TERMS + 1) * (n / 2 + 1));
-  f.rest = block + TERMS * (n / 2 + 1);
-  for (int t = 0; t < TERMS; t++)
-    f.column[t] = block + t * (n / 2 + 1);
-  found.found = find(&f, taps + n / 2, n, tolerance, &found.omega);
-  memcpy(found.weight, f.weight, sizeof found.weight);
-  g_free(block);
-  return found;
+      return FALSE;
+  if (n < TAPS_LEAST || n % 2 == 0 || !search(&f, taps + n / 2, n, tolerance, &cosines->omega))
+    return FALSE;
+  cosines->radius = n / 2;
+  memcpy(cosines->weight, f.weight, sizeof cosines->weight);
+  return TRUE;
 }
 
 void
-cnv_cpu_cosines_fill(CpuCosines *to, const CpuCosineFit *from, float *start)
+cnv_cpu_cosines_fill(CpuCosines *cosines, float *start)
 {
-  int radius = from->radius;
+  int radius = cosines->radius;
 
-  *to = (CpuCosines){.radius = radius, .constant = (float)from->weight[0], .start = start};
+  cosines->constant = (float)cosines->weight[0];
+  cosines->start = start;
   for (int i = 0; i < CNV_CPU_COSINES; i++) {
-    double weight = from->weight[i + 1], omega = from->omega * (i + 1);
+    double weight = cosines->weight[i + 1], omega = cosines->omega * (i + 1);
 
-    to->kappa[i] = (float)(4 * sin(omega / 2) * sin(omega / 2));
-    to->alpha[i] = (float)(weight * cos(omega * radius));
-    to->gamma[i] = (float)(weight * (cos(omega * radius) - cos(omega * (radius + 1))));
+    cosines->kappa[i] = (float)(4 * sin(omega / 2) * sin(omega / 2));
+    cosines->alpha[i] = (float)(weight * cos(omega * radius));
+    cosines->gamma[i] = (float)(weight * (cos(omega * radius) - cos(omega * (radius + 1))));
     for (int k = -radius; k <= radius; k++) {
       float *at = start + (gsize)(k + radius) * 2 * CNV_CPU_COSINES + i;
       double next = k < radius ? cos(omega * (k + 1)) : 0;
@@ -202,10 +196,9 @@ cnv_cpu_find_cosines(CpuPlane *plane)
     double noise = from->full[0] / sqrt(12) * gain * size[CNV_N_AXES - 1 - axis];
 
     if (axis > 0 && term->from->taps[axis] == term->from->taps[0]) /* equal axes are stored once */
-      term->fit[axis] = term->fit[0];
-    else
-      term->fit[axis] = cosines_of(plane->plan->taps + term->from->taps[axis], term->from->n[axis], error / noise);
-    if (!term->fit[axis].found)
+      term->cosines[axis] = term->cosines[0];
+    else if (!find(&term->cosines[axis], plane->plan->taps + term->from->taps[axis], term->from->n[axis],
+                   error / noise))
       return FALSE;
   }
   plane->restart[CNV_X] =

@@ -24,18 +24,14 @@ typedef struct {
   CnvMasks masks;
 } CpuFrame;
 
-/* Taps as a constant and cosines of omega, 2 omega and so on. */
-typedef struct {
-  gboolean found;
-  int radius;
-  double omega, weight[CNV_CPU_COSINES + 1];
-} CpuCosineFit;
+#define CNV_CPU_FFT_COLUMNS 8 /* that are transformed at a time: a cache line of each row */
 
 /* The tiles of a plane that are transformed, and how: fft.c. */
 typedef struct {
   int columns, rows; /* complex numbers, of samples with their apron; powers of two; columns 0: none is */
   int width, height; /* samples of output: of a row, in whole pixels, and in both halves down a column */
   double products;   /* of a sample without it, for each that it takes with a single term */
+  gsize stride;      /* floats from row to row of a tile */
   gpointer transform[4];
 } CpuFft;
 
@@ -47,9 +43,8 @@ typedef struct {
   CpuTaps taps[CNV_N_AXES]; /* dense: those of y are all */
   CpuStep *steps;           /* summed: those of the taps */
   int n_steps;
-  CpuCosineFit fit[CNV_N_AXES]; /* sliding: of the taps */
-  CpuCosines cosines[CNV_N_AXES];
-  float *spectrum; /* fft: of the taps, a strip of columns after the other */
+  CpuCosines cosines[CNV_N_AXES]; /* sliding: the taps */
+  float *spectrum;                /* fft: of the taps, a strip of columns after the other */
 } CpuTerm;
 
 /* A plane of a plan, made ready. Arrays of samples are as long as the widest tile, which begins at a whole pixel. */
@@ -83,10 +78,6 @@ typedef struct {
   guint8 *mask; /* bits of a plain row that come from the filter; NULL: all */
 } CpuPlane;
 
-/* Blended rows of a plane with coarse taps, filtered along x: each tile its own, or all of a whole frame first, top and
- * bottom being numbers of them, and then tiles from these. */
-typedef enum { CNV_CPU_SMALL_OWN, CNV_CPU_SMALL_MADE, CNV_CPU_SMALL_USED } CpuSmall;
-
 typedef struct {
   const CpuFrame *frame;
   const CpuPlane *plane;
@@ -94,13 +85,15 @@ typedef struct {
   int first, last; /* pixels of a row */
   int top, bottom; /* rows; last and bottom are one beyond */
   int middle;      /* row where the lower half begins of a tile that is transformed; else 0 */
-  CpuSmall small;
+  /* Rows of the small picture of a plane with coarse taps, which are blended and filtered along x: each tile makes its
+   * own, or some tiles make those of a whole frame first, top and bottom being numbers of them, and others use them. */
+  float *const *made;
+  const float *const *small;
 } CpuTile;
 
 /* A term of a plane on its way down a tile. */
 typedef struct {
-  CpuTapRange temporal_taps; /* that the ring is filled from */
-  float temporal_sum;        /* of their weights */
+  float temporal_sum; /* of the weights of the temporal taps that count for it */
   float *ring;
   const float **rows; /* the ring's rows twice over, so that any run of them is an array */
   int filled;         /* rows put into the ring so far */
@@ -126,7 +119,7 @@ typedef struct {
   float *blended, *results; /* coarse: rows of columns that are blended, and rows of results blended back along x */
   float *tile, *strip;      /* fft: rows that are transformed, and some columns of them */
   float *numbers;           /* a row before, or transformed back */
-  float *lower_line;        /* a row of the lower half with its apron */
+  float *halves;            /* a row of the upper half with its apron, and one of the lower half */
   float *sums_of_terms;     /* products so far, of several terms */
   gboolean scaled;          /* renormalize: some factor is not 1 */
   float *weight;            /* of each pixel of a row */
@@ -252,21 +245,18 @@ gboolean cnv_cpu_find_fixed(CpuPlane *plane);
 void cnv_cpu_fixed_shape(CpuPlane *plane);
 gsize cnv_cpu_fixed_numbers(const CpuPlane *plane);
 
-/* Finds cosines for the taps of both axes, exact enough for the plane's samples. Sets fit and restart. */
+/* Finds cosines for the taps of both axes, exact enough for the plane's samples. Sets cosines, all but what
+ * cnv_cpu_cosines_fill sets, and restart. */
 gboolean cnv_cpu_find_cosines(CpuPlane *plane);
 
-/* start: 2 * n for each of 2 * radius + 1 samples. */
-void cnv_cpu_cosines_fill(CpuCosines *to, const CpuCosineFit *from, float *start);
+/* start: 2 * CNV_CPU_COSINES for each of 2 * radius + 1 samples. */
+void cnv_cpu_cosines_fill(CpuCosines *cosines, float *start);
 
 /* fft.c, or fft_none.c of a build without it. Sets fft where that is the fastest for the plane, and exact enough. */
 void cnv_cpu_fft_shape(CpuPlane *plane);
 
 /* TRUE where it is the fastest for so many rows of so many samples, too. */
 gboolean cnv_cpu_fft_suits(const CpuFft *fft, int samples, int rows);
-
-/* Floats of CpuWorker.tile, and of strip. */
-gsize cnv_cpu_fft_tile_floats(const CpuFft *fft);
-gsize cnv_cpu_fft_strip_floats(const CpuFft *fft);
 
 /* Makes transforms, of memory like the worker's, which is laid out for the plane, and the spectra of its terms. */
 void cnv_cpu_fft_start(CpuPlane *plane, CpuWorker *worker);
@@ -296,28 +286,31 @@ void cnv_cpu_fft_run(CpuWorker *worker, const CpuTile *tile);
 void cnv_cpu_naive(const CpuTile *tile);
 
 /* Loads row y of the field with the apron of term t, its frames added up; y: -1 for a missing one. */
-void cnv_cpu_load_row(const CpuWorker *worker, const CpuTile *tile, int t, int y, float *row);
+void cnv_cpu_load_row(CpuWorker *worker, const CpuTile *tile, int t, int y, float *row);
 
-/* Pixels of a tile with an apron wider than its taps, counted from the first one's left edge on. */
+/* Columns of pixels first to last - 1, a tile's with their apron, of which inside to end - 1 lie in the window. */
 typedef struct {
-  const CpuWorker *worker;
+  CpuWorker *worker;
   const CpuTile *tile;
-  int left, n;     /* pixel of the field that the first column is, and how many there are */
-  int first, last; /* columns that are loaded; the others repeat one of these each */
+  int first, last;
+  int inside, end;
 } CpuColumns;
 
-/* Sets first and last: columns beside the window need not be loaded where each repeats one inside. */
+CpuColumns cnv_cpu_columns(CpuWorker *worker, const CpuTile *tile, int first, int last);
+
+/* The next three are for a plane's only term. Columns beside the window need not be loaded where each repeats one
+ * inside: makes inside and end all columns where not. */
 void cnv_cpu_columns_choose(CpuColumns *columns);
 
 /* Loads n rows of columns x to last - 1, from row y on, CNV_CPU_CHUNK floats apart. */
 void cnv_cpu_columns_load(const CpuColumns *columns, float *to, int y, int n, int x, int last);
 
-/* Fills in the columns that were not loaded, of `size` floats each. */
+/* Fills in the columns that were not loaded, of `size` floats each; values are those of all columns. */
 void cnv_cpu_columns_repeat(const CpuColumns *columns, float *values, gsize size);
 
 /* mosaic.c: makes the means of the cells that row y of a tile lies in, in acc of its term. Returns the first of its
  * rows that lies in others. */
-int cnv_cpu_mosaic_means(const CpuWorker *worker, const CpuTile *tile, int y);
+int cnv_cpu_mosaic_means(CpuWorker *worker, const CpuTile *tile, int y);
 
 /* The end of the cells that row `end` of a job cuts; of other planes `end`. */
 int cnv_cpu_mosaic_end(const CnvPlane *plane, const CnvRectJob *job, int end);

@@ -31,8 +31,7 @@ typedef struct {
   GArray *tiles;    /* CpuTile, of these jobs */
   guint n_first;    /* tiles that are done before the others, which need them or change other bits of the same words */
   guint first_tile; /* of those under way */
-  guint sliding, summed, coarse, fixed, fft; /* tiles of CpuPlanes that are so */
-  guint copied;                              /* bits: planes of the frame to be copied */
+  guint copied;     /* bits: planes of the frame to be copied */
 } CpuSession;
 
 /* ---- cutting a frame's work ---- */
@@ -107,11 +106,12 @@ cut_small_picture(CpuSession *self, const CnvRectJob *job, const CpuPlane *plane
 
   for (int column = 0; column * plane->small_width < job->width; column++)
     for (int top = 0; top < plane->small_rows; top += rows) {
-      CpuTile tile = {.frame = &self->frame, .plane = plane, .job = job, .top = top, .small = CNV_CPU_SMALL_MADE};
+      CpuTile tile = {.frame = &self->frame, .plane = plane, .job = job, .top = top};
 
       tile.first = column * plane->small_width;
       tile.last = MIN(tile.first + plane->small_width, job->width);
       tile.bottom = MIN(top + rows, plane->small_rows);
+      tile.made = plane->small + column * plane->small_rows;
       g_array_append_val(self->tiles, tile);
     }
 }
@@ -121,7 +121,6 @@ cut_job(CpuSession *self, const CnvRectJob *job, const CpuPlane *plane, gboolean
 {
   int right = job->x + job->width, bottom = job->y + job->height, size[CNV_N_AXES];
   gboolean fft = cnv_cpu_fft_suits(&plane->fft, job->width * plane->from->channels, job->height);
-  guint before = self->tiles->len;
 
   (plane->sliding ? size_sliding_tiles : size_tiles)((int)self->base.stats.threads, job, plane, size);
   if (small) {
@@ -137,15 +136,11 @@ cut_job(CpuSession *self, const CnvRectJob *job, const CpuPlane *plane, gboolean
       last = right - first > size[CNV_X] ? cut_at(first, size[CNV_X], plane->restart[CNV_X]) : right;
       tile.last = last;
       tile.middle = fft ? (top + end + 1) / 2 : 0;
-      tile.small = small ? CNV_CPU_SMALL_USED : CNV_CPU_SMALL_OWN;
+      if (small)
+        tile.small = (const float *const *)plane->small + first / plane->small_width * plane->small_rows;
       g_array_append_val(self->tiles, tile);
     }
   }
-  self->sliding += plane->sliding ? self->tiles->len - before : 0;
-  self->summed += plane->summed && !fft ? self->tiles->len - before : 0;
-  self->coarse += plane->coarse ? self->tiles->len - before : 0;
-  self->fixed += plane->in_16_bits ? self->tiles->len - before : 0;
-  self->fft += fft ? self->tiles->len - before : 0;
 }
 
 /* The plane that a job is for; NULL: it is copied. Plans may differ in that. */
@@ -227,7 +222,6 @@ cut(CpuSession *self, const CnvWork *work)
       self->copied &= ~(1u << plan->plane[p].component[0].plane); /* its tiles write all of it */
   g_array_set_size(self->tiles, 0);
   self->n_first = 0;
-  self->sliding = self->summed = self->coarse = self->fixed = self->fft = 0;
   cnv_rect_jobs_make(&self->work, work);
   self->base.stats.crowd = MAX(self->base.stats.crowd, self->work.crowd);
   self->frame.masks = (CnvMasks){(const CnvMaskRect *)self->work.mask_rects->data,
@@ -305,6 +299,20 @@ run_tile(gpointer data, guint part, guint thread)
   cnv_cpu_tile_run(&self->prepared.worker[thread], &g_array_index(self->tiles, CpuTile, self->first_tile + part));
 }
 
+static void
+count_tiles(const CpuSession *self, CnvSessionStats *stats)
+{
+  for (guint i = 0; i < self->tiles->len; i++) {
+    const CpuTile *tile = &g_array_index(self->tiles, CpuTile, i);
+
+    stats->sliding += tile->plane->sliding;
+    stats->summed += tile->plane->summed && !tile->middle;
+    stats->coarse += tile->plane->coarse && !tile->made;
+    stats->fixed += tile->plane->in_16_bits;
+    stats->fft += tile->middle > 0;
+  }
+}
+
 static gboolean
 cpu_submit(CnvSession *base, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
@@ -317,18 +325,12 @@ cpu_submit(CnvSession *base, const CnvWork *work, const CnvFrame *in, const CnvF
   set_frame(self, work, in, out);
   copy(self, &work->plan[0]->layout, self->copied, &self->frame.in, out);
   self->first_tile = 0;
-  if (self->n_first > 0)
-    cnv_team_run(self->team, stats->threads, self->n_first, run_tile, self);
+  cnv_team_run(self->team, stats->threads, self->n_first, run_tile, self);
   self->first_tile = self->n_first;
-  if (self->n_first < self->tiles->len)
-    cnv_team_run(self->team, stats->threads, self->tiles->len - self->n_first, run_tile, self);
+  cnv_team_run(self->team, stats->threads, self->tiles->len - self->n_first, run_tile, self);
 
   stats->frames++;
-  stats->sliding += self->sliding;
-  stats->summed += self->summed;
-  stats->coarse += self->coarse;
-  stats->fixed += self->fixed;
-  stats->fft += self->fft;
+  count_tiles(self, stats);
   stats->compute_us += ((double)(g_get_monotonic_time() - start) - stats->compute_us) / (double)stats->frames;
   return TRUE;
 }

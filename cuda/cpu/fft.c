@@ -16,8 +16,8 @@
 
 #include "plan/arith.h"
 
-#define COLUMNS 8 /* that are transformed at a time: a cache line of each row */
-#define PAD 8     /* numbers more from row to row, so that rows do not share cache sets */
+#define COLUMNS CNV_CPU_FFT_COLUMNS
+#define PAD 8 /* numbers more from row to row, so that rows do not share cache sets */
 #define SMALLEST 32
 #define LARGEST 2048
 #define TILE_PRODUCTS 16.0 /* that take as long as a number of a tile for each halving of the tile, in cache */
@@ -107,6 +107,7 @@ cnv_cpu_fft_shape(CpuPlane *plane)
         best = fft;
     }
   best.products = products_without(plane);
+  best.stride = 2 * (gsize)(best.columns + PAD);
   if (cnv_cpu_fft_suits(&best, samples, from->height))
     plane->fft = best;
 }
@@ -115,24 +116,6 @@ gboolean
 cnv_cpu_fft_suits(const CpuFft *fft, int samples, int rows)
 {
   return fft->columns && cost_of(fft, samples, rows) < fft->products * samples * rows;
-}
-
-static gsize
-row_stride(const CpuFft *fft)
-{
-  return 2 * (gsize)(fft->columns + PAD);
-}
-
-gsize
-cnv_cpu_fft_tile_floats(const CpuFft *fft)
-{
-  return row_stride(fft) * fft->rows;
-}
-
-gsize
-cnv_cpu_fft_strip_floats(const CpuFft *fft)
-{
-  return 2 * COLUMNS * (gsize)fft->rows;
 }
 
 static void
@@ -147,15 +130,14 @@ fill_spectrum(const CpuPlane *plane, CpuTerm *term, CpuWorker *worker)
 {
   const CpuFft *fft = &plane->fft;
   double scale = 1.0 / ((double)fft->columns * fft->rows);
-  gsize stride = row_stride(fft);
   float *to = term->spectrum;
 
-  memset(worker->tile, 0, cnv_cpu_fft_tile_floats(fft) * sizeof(float));
+  memset(worker->tile, 0, fft->stride * fft->rows * sizeof(float));
   memset(worker->numbers, 0, 2 * fft->columns * sizeof(float));
   for (int y = 0; y < term->from->n[CNV_Y]; y++) {
     for (int x = 0; x < term->from->n[CNV_X]; x++)
       worker->numbers[2 * x * plane->from->channels] = (float)(scale * cnv_plan_tap(plane->plan, term->from, x, y));
-    execute(fft, ROW, worker->numbers, worker->tile + y * stride);
+    execute(fft, ROW, worker->numbers, worker->tile + y * fft->stride);
   }
   for (int x = 0; x < fft->columns; x += COLUMNS, to += 2 * COLUMNS * fft->rows) {
     execute(fft, COLUMN, worker->tile + 2 * x, to);
@@ -170,7 +152,7 @@ cnv_cpu_fft_start(CpuPlane *plane, CpuWorker *worker)
 {
   static gsize once;
   CpuFft *fft = &plane->fft;
-  int stride = (int)row_stride(fft) / 2;
+  int stride = (int)fft->stride / 2;
   fftwf_complex *tile, *strip, *numbers;
 
   if (g_once_init_enter(&once)) {
@@ -210,16 +192,17 @@ transform_rows(CpuWorker *worker, const CpuTile *tile, int t)
   const CnvTerm *term = tile->plane->term[t].from;
   int rows = tile->middle - tile->top, above = tile->top - term->anchor[CNV_Y], loaded = rows + term->n[CNV_Y] - 1;
   int n = cnv_cpu_samples(tile) + (term->n[CNV_X] - 1) * tile->plane->from->channels;
+  gsize stride = tile->plane->line_length;
   float *row = worker->tile;
 
-  for (int y = above; y < above + loaded; y++, row += row_stride(fft)) {
-    cnv_cpu_load_row(worker, tile, t, cnv_cpu_source(tile, CNV_Y, y), worker->line);
-    cnv_cpu_load_row(worker, tile, t, cnv_cpu_source(tile, CNV_Y, y + rows), worker->lower_line);
-    tile->frame->simd->fft->join(worker->numbers, worker->line, worker->lower_line, n);
+  for (int y = above; y < above + loaded; y++, row += fft->stride) {
+    cnv_cpu_load_row(worker, tile, t, cnv_cpu_source(tile, CNV_Y, y), worker->halves);
+    cnv_cpu_load_row(worker, tile, t, cnv_cpu_source(tile, CNV_Y, y + rows), worker->halves + stride);
+    tile->frame->simd->wide->join(worker->numbers, worker->halves, stride, n, 2, 1);
     memset(worker->numbers + 2 * n, 0, 2 * (fft->columns - n) * sizeof(float));
     execute(fft, ROW, worker->numbers, row);
   }
-  memset(row, 0, (fft->rows - loaded) * row_stride(fft) * sizeof(float));
+  memset(row, 0, (fft->rows - loaded) * fft->stride * sizeof(float));
 }
 
 /* Columns of a term to products; those of all terms are added up, and become columns of the tile again. */
@@ -234,7 +217,7 @@ transform_columns(CpuWorker *worker, const CpuTile *tile, int t)
     float *at = worker->tile + 2 * COLUMNS * i, *sums = worker->sums_of_terms + (gsize)i * n;
 
     execute(fft, COLUMN, at, worker->strip);
-    simd->fft->multiply(worker->strip, tile->plane->term[t].spectrum + (gsize)i * n, n / 2);
+    simd->wide->multiply(worker->strip, tile->plane->term[t].spectrum + (gsize)i * n, n / 2);
     if (t > 0)
       simd->add_scaled(worker->strip, sums, 1, n);
     if (t < tile->plane->from->n_terms - 1)
@@ -244,30 +227,19 @@ transform_columns(CpuWorker *worker, const CpuTile *tile, int t)
   }
 }
 
-/* Stores the upper half. Rows of sums of the lower one take the place of what was transformed. */
+/* Transforms rows back and stores them: real parts are sums of the upper half, imaginary ones of the lower. */
 static void
-store_upper_half(CpuWorker *worker, const CpuTile *tile)
+store_rows(CpuWorker *worker, const CpuTile *tile)
 {
   const CpuFft *fft = &tile->plane->fft;
-  const CpuSimdFft *simd = tile->frame->simd->fft;
-  float *row = worker->tile;
+  float *acc = worker->term[0].acc, *row = worker->tile;
+  int rows = tile->middle - tile->top;
 
-  for (int y = tile->top; y < tile->middle; y++, row += row_stride(fft)) {
+  for (int y = tile->top; y < tile->middle; y++, row += fft->stride) {
     execute(fft, ROW_BACK, row, worker->numbers);
-    simd->part(row, worker->numbers + 1, cnv_cpu_samples(tile));
-    simd->part(worker->term[0].acc, worker->numbers, cnv_cpu_samples(tile));
-    cnv_cpu_store_row(worker, tile, y, cnv_cpu_combine(worker, tile, y, 0));
-  }
-}
-
-static void
-store_lower_half(CpuWorker *worker, const CpuTile *tile)
-{
-  const float *row = worker->tile;
-
-  for (int y = tile->middle; y < tile->bottom; y++, row += row_stride(&tile->plane->fft)) {
-    memcpy(worker->term[0].acc, row, cnv_cpu_samples(tile) * sizeof(float));
-    cnv_cpu_store_row(worker, tile, y, cnv_cpu_combine(worker, tile, y, 0));
+    tile->frame->simd->wide->split(acc, tile->plane->acc_stride, worker->numbers, cnv_cpu_samples(tile), 2, 1);
+    for (int half = 0; half < 2 && y + half * rows < tile->bottom; half++)
+      cnv_cpu_store_row(worker, tile, y + half * rows, cnv_cpu_combine(worker, tile, y + half * rows, half));
   }
 }
 
@@ -277,9 +249,6 @@ cnv_cpu_fft_run(CpuWorker *worker, const CpuTile *tile)
   for (int t = 0; t < tile->plane->from->n_terms; t++) {
     transform_rows(worker, tile, t);
     transform_columns(worker, tile, t);
-    if (t > 0) /* the first one's sums are those of all */
-      memset(worker->term[t].acc, 0, tile->plane->acc_stride * sizeof(float));
   }
-  store_upper_half(worker, tile);
-  store_lower_half(worker, tile);
+  store_rows(worker, tile);
 }

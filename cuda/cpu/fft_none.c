@@ -15,18 +15,6 @@ cnv_cpu_fft_suits(const CpuFft *fft, int samples, int rows)
   return FALSE;
 }
 
-gsize
-cnv_cpu_fft_tile_floats(const CpuFft *fft)
-{
-  return 0;
-}
-
-gsize
-cnv_cpu_fft_strip_floats(const CpuFft *fft)
-{
-  return 0;
-}
-
 void
 cnv_cpu_fft_start(CpuPlane *plane, CpuWorker *worker)
 {

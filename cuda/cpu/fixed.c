@@ -87,59 +87,60 @@ cnv_cpu_fixed_numbers(const CpuPlane *plane)
   return (1 + plane->slots + CNV_CPU_ROWS) * plane->short_stride + 2 * CNV_CPU_FIXED_BLOCK;
 }
 
-/* A loaded row of a tile with its apron, from an even number of samples before the tile on. */
-typedef struct {
-  gint16 *to;      /* pixel `first` */
-  int first, last; /* pixels */
-  int inside, end; /* those that lie in the window */
-} Line;
-
-static Line
-find_line(const CpuWorker *worker, const CpuTile *tile)
+/* The columns that a row is loaded with, from an even number of samples before the tile on. */
+static CpuColumns
+find_columns(CpuWorker *worker, const CpuTile *tile)
 {
-  int reach = tile->plane->fixed[CNV_X].radius, window = tile->job->window_x;
-  Line line = {worker->shorts + CNV_CPU_FIXED_BLOCK, tile->first - (reach + 1) / 2 * 2, tile->last + reach};
+  int reach = tile->plane->fixed[CNV_X].radius;
+  CpuColumns columns = cnv_cpu_columns(worker, tile, tile->first - (reach + 1) / 2 * 2, tile->last + reach);
 
-  line.inside = CLAMP(window, line.first, line.last);
-  line.end = CLAMP(window + tile->job->window_width, line.inside, line.last);
-  for (int x = line.first; x < line.last; x++)
-    worker->sources[x - line.first] = cnv_cpu_source(tile, CNV_X, x);
-  return line;
+  for (int x = columns.first; x < columns.last; x++)
+    worker->sources[x - columns.first] = cnv_cpu_source(tile, CNV_X, x);
+  return columns;
+}
+
+/* Where a row is loaded to. */
+static gint16 *
+line_of(const CpuWorker *worker)
+{
+  return worker->shorts + CNV_CPU_FIXED_BLOCK;
 }
 
 /* Pixels first to last - 1, one by one. row NULL: a missing one. */
 static void
-load_pixels(const CpuWorker *worker, const CpuTile *tile, const Line *line, int first, int last, const guint8 *row)
+load_pixels(const CpuColumns *columns, int first, int last, const guint8 *row)
 {
-  const CnvPlane *plane = tile->plane->from;
-  int channels = plane->channels, i = (first - line->first) * channels;
+  const CnvPlane *plane = columns->tile->plane->from;
+  gint16 *to = line_of(columns->worker);
+  int channels = plane->channels, i = (first - columns->first) * channels;
 
   for (int x = first; x < last; x++) {
-    int source = row ? worker->sources[x - line->first] : -1;
+    int source = row ? columns->worker->sources[x - columns->first] : -1;
 
     for (int c = 0; c < channels; c++, i++)
-      line->to[i % 2 * tile->plane->short_odd + i / 2] =
+      to[i % 2 * columns->tile->plane->short_odd + i / 2] =
           (gint16)CNV_CPU_FIXED_OF(source < 0 ? plane->border_value[c] + plane->mid[c] : row[source * channels + c]);
   }
 }
 
 /* Row y of the field, -1 for a missing one. */
 static void
-load_row(const CpuWorker *worker, const CpuTile *tile, const Line *line, int y)
+load_row(const CpuColumns *columns, int y)
 {
+  const CpuTile *tile = columns->tile;
   const CpuPlane *plane = tile->plane;
   const guint8 *row = cnv_component_at(&tile->frame->source[0], &plane->from->component[0], tile->job, 0, MAX(y, 0));
-  int channels = plane->from->channels, inside = line->inside;
+  int channels = plane->from->channels, inside = columns->inside;
 
   if (y < 0) {
-    load_pixels(worker, tile, line, line->first, line->last, NULL);
+    load_pixels(columns, columns->first, columns->last, NULL);
     return;
   }
-  inside += (inside - line->first) * channels % 2 && inside < line->end; /* whose first sample is an even one */
-  load_pixels(worker, tile, line, line->first, inside, row);
-  tile->frame->simd->fixed->load(line->to + (inside - line->first) * channels / 2, plane->short_odd,
-                                 row + inside * channels, (line->end - inside) * channels);
-  load_pixels(worker, tile, line, line->end, line->last, row);
+  inside += (inside - columns->first) * channels % 2 && inside < columns->end; /* whose first sample is an even one */
+  load_pixels(columns, columns->first, inside, row);
+  tile->frame->simd->fixed->load(line_of(columns->worker) + (inside - columns->first) * channels / 2, plane->short_odd,
+                                 row + inside * channels, (columns->end - inside) * channels);
+  load_pixels(columns, columns->end, columns->last, row);
 }
 
 /* The tile's part of row y of a frame. */
@@ -201,11 +202,11 @@ cnv_cpu_fix(CpuWorker *worker, const CpuTile *tile)
 {
   const CpuPlane *plane = tile->plane;
   const CpuFixed *along = &plane->fixed[CNV_X], *down = &plane->fixed[CNV_Y];
-  const Line line = find_line(worker, tile);
+  const CpuColumns columns = find_columns(worker, tile);
   int n = cnv_cpu_samples(tile), slots = plane->slots, filled = 0, previous = 0;
   const gint16 *rows[2 * MOST_SLOTS]; /* of the ring, twice over */
   gint16 *ring = worker->shorts + plane->short_stride + CNV_CPU_FIXED_BLOCK;
-  const gint16 *middle = line.to + (tile->first - line.first) * along->channels / 2;
+  const gint16 *middle = line_of(worker) + (tile->first - columns.first) * along->channels / 2;
 
   for (int slot = 0; slot < slots; slot++)
     rows[slot] = rows[slot + slots] = ring + slot * plane->short_stride;
@@ -221,7 +222,7 @@ cnv_cpu_fix(CpuWorker *worker, const CpuTile *tile)
         continue;
       }
       previous = source;
-      load_row(worker, tile, &line, source);
+      load_row(&columns, source);
       tile->frame->simd->fixed->row(to, middle, plane->short_odd, n, along);
     }
     if (tile->job->n_mask_rects == 0)

@@ -9,12 +9,6 @@
 
 #define ROWS_MAX 16 /* added up in float32, which holds so many samples of 16 bits exactly; sums go on in double */
 
-/* A row of cells, as far as a tile needs it. */
-typedef struct {
-  int first, end;  /* cells */
-  int top, bottom; /* rows of the field */
-} Cells;
-
 int
 cnv_cpu_mosaic_end(const CnvPlane *plane, const CnvRectJob *job, int end)
 {
@@ -26,18 +20,18 @@ cnv_cpu_mosaic_end(const CnvPlane *plane, const CnvRectJob *job, int end)
   return end < cut ? MIN(cut, bottom) : end;
 }
 
-/* Adds up the columns of a part of a tile. */
+/* Adds up the columns of a part of some cells. */
 static void
-sum_columns(const CpuWorker *worker, const CpuTile *part, const Cells *cells)
+sum_columns(CpuWorker *worker, const CpuTile *part)
 {
-  int n = (part->last - part->first) * part->plane->from->channels;
+  int n = cnv_cpu_samples(part);
   float *acc = worker->term[0].acc;
   double *sums = worker->columns;
 
   memset(sums, 0, n * sizeof(double));
-  for (int top = cells->top; top < cells->bottom; top += ROWS_MAX) {
+  for (int top = part->top; top < part->bottom; top += ROWS_MAX) {
     cnv_cpu_load_row(worker, part, 0, top, acc);
-    for (int y = top + 1; y < MIN(top + ROWS_MAX, cells->bottom); y++) {
+    for (int y = top + 1; y < MIN(top + ROWS_MAX, part->bottom); y++) {
       cnv_cpu_load_row(worker, part, 0, y, worker->line);
       part->frame->simd->add_scaled(acc, worker->line, 1, n);
     }
@@ -46,9 +40,9 @@ sum_columns(const CpuWorker *worker, const CpuTile *part, const Cells *cells)
   }
 }
 
-/* Adds the columns of a part of a tile to the sums of their cells. */
+/* Adds the columns of a part to the sums of their cells, of which the first is number `first`. */
 static void
-add_columns(const CpuWorker *worker, const CpuTile *part, const Cells *cells)
+add_columns(const CpuWorker *worker, const CpuTile *part, int first)
 {
   const CnvPlane *plane = part->plane->from;
   const double *sums = worker->columns;
@@ -56,7 +50,7 @@ add_columns(const CpuWorker *worker, const CpuTile *part, const Cells *cells)
 
   for (int k = cnv_cell_of(plane, part->job, CNV_X, part->first), x = part->first; x < part->last; k++) {
     int end = MIN(cnv_cell_edge(plane, part->job, CNV_X, k + 1), part->last);
-    double *cell = worker->cells + (k - cells->first) * channels;
+    double *cell = worker->cells + (k - first) * channels;
 
     for (; x < end; x++)
       for (int c = 0; c < channels; c++)
@@ -65,36 +59,34 @@ add_columns(const CpuWorker *worker, const CpuTile *part, const Cells *cells)
 }
 
 static void
-sum_cells(const CpuWorker *worker, const CpuTile *tile, const Cells *cells)
+sum_cells(CpuWorker *worker, const CpuTile *cells)
 {
-  const CnvPlane *plane = tile->plane->from;
-  int right = cnv_cell_edge(plane, tile->job, CNV_X, cells->end), width = tile->plane->widest / plane->channels;
-  CpuTile part = *tile;
+  const CnvPlane *plane = cells->plane->from;
+  int width = cells->plane->widest / plane->channels;
+  CpuTile part = *cells;
 
-  memset(worker->cells, 0, (cells->end - cells->first) * plane->channels * sizeof(double));
-  for (int x = cnv_cell_edge(plane, tile->job, CNV_X, cells->first); x < right; x += width) {
-    part.first = x;
-    part.last = MIN(x + width, right);
-    sum_columns(worker, &part, cells);
-    add_columns(worker, &part, cells);
+  for (; part.first < cells->last; part.first = part.last) {
+    part.last = MIN(part.first + width, cells->last);
+    sum_columns(worker, &part);
+    add_columns(worker, &part, cnv_cell_of(plane, cells->job, CNV_X, cells->first));
   }
 }
 
-/* Gives each pixel of a row the mean of its cell. */
+/* Gives each pixel of a tile's row the mean of its cell, of `rows` rows. */
 static void
-spread(const CpuWorker *worker, const CpuTile *tile, const Cells *cells)
+spread(const CpuWorker *worker, const CpuTile *tile, int rows)
 {
   const CnvPlane *plane = tile->plane->from;
-  int channels = plane->channels;
+  int channels = plane->channels, last = cnv_cell_of(plane, tile->job, CNV_X, tile->last - 1);
+  double *cell = worker->cells;
   float *to = worker->term[0].acc;
 
-  for (int k = cells->first, x = tile->first; k < cells->end; k++) {
+  for (int k = cnv_cell_of(plane, tile->job, CNV_X, tile->first), x = tile->first; k <= last; k++, cell += channels) {
     int from = cnv_cell_edge(plane, tile->job, CNV_X, k), edge = cnv_cell_edge(plane, tile->job, CNV_X, k + 1);
-    int end = k + 1 == cells->end ? tile->last : edge;
-    double *cell = worker->cells + (k - cells->first) * channels;
+    int end = k == last ? tile->last : edge;
 
     for (int c = 0; c < channels; c++)
-      cell[c] /= (double)(edge - from) * (cells->bottom - cells->top);
+      cell[c] /= (double)(edge - from) * rows;
     for (; x < end; x++)
       for (int c = 0; c < channels; c++)
         *to++ = (float)cell[c];
@@ -102,18 +94,21 @@ spread(const CpuWorker *worker, const CpuTile *tile, const Cells *cells)
 }
 
 int
-cnv_cpu_mosaic_means(const CpuWorker *worker, const CpuTile *tile, int y)
+cnv_cpu_mosaic_means(CpuWorker *worker, const CpuTile *tile, int y)
 {
   const CnvPlane *plane = tile->plane->from;
   const CnvRectJob *job = tile->job;
+  int first = cnv_cell_of(plane, job, CNV_X, tile->first), end = cnv_cell_of(plane, job, CNV_X, tile->last - 1) + 1;
   int row = cnv_cell_of(plane, job, CNV_Y, y);
-  Cells cells = {cnv_cell_of(plane, job, CNV_X, tile->first), cnv_cell_of(plane, job, CNV_X, tile->last - 1) + 1,
-                 cnv_cell_edge(plane, job, CNV_Y, row), cnv_cell_edge(plane, job, CNV_Y, row + 1)};
+  CpuTile cells = *tile; /* those that the tile lies in, whole */
 
+  cells.first = cnv_cell_edge(plane, job, CNV_X, first);
+  cells.last = cnv_cell_edge(plane, job, CNV_X, end);
+  cells.top = cnv_cell_edge(plane, job, CNV_Y, row);
+  cells.bottom = cnv_cell_edge(plane, job, CNV_Y, row + 1);
+  memset(worker->cells, 0, (end - first) * plane->channels * sizeof(double));
   if (cnv_cells_have_means(plane))
-    sum_cells(worker, tile, &cells);
-  else
-    memset(worker->cells, 0, (cells.end - cells.first) * plane->channels * sizeof(double));
-  spread(worker, tile, &cells);
+    sum_cells(worker, &cells);
+  spread(worker, tile, cells.bottom - cells.top);
   return cells.bottom < job->window_y + job->window_height ? MIN(cells.bottom, tile->bottom) : tile->bottom;
 }

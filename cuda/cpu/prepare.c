@@ -200,11 +200,11 @@ fill_taps(CpuPlane *plane, CpuTerm *term, Arena *arena)
   if (plane->summed)
     term->steps = take(arena, term->n_steps, sizeof(CpuStep));
   for (int axis = 0; axis < CNV_N_AXES && plane->sliding; axis++) {
-    const CpuCosineFit *fit = &term->fit[axis];
-    float *start = take(arena, (gsize)(2 * fit->radius + 1) * 2 * CNV_CPU_COSINES, sizeof(float));
+    CpuCosines *cosines = &term->cosines[axis];
+    float *start = take(arena, (gsize)(2 * cosines->radius + 1) * 2 * CNV_CPU_COSINES, sizeof(float));
 
     if (start)
-      cnv_cpu_cosines_fill(&term->cosines[axis], fit, start);
+      cnv_cpu_cosines_fill(cosines, start);
   }
   if (!to)
     return;
@@ -303,10 +303,10 @@ lay_out_fft(CpuWorker *worker, const CpuPlane *plane, Arena *arena)
   const CpuFft *fft = &plane->fft;
   gsize numbers = plane->from->n_terms > 1 ? (gsize)fft->columns * fft->rows : 0;
 
-  worker->tile = take(arena, cnv_cpu_fft_tile_floats(fft), sizeof(float));
-  worker->strip = take(arena, cnv_cpu_fft_strip_floats(fft), sizeof(float));
+  worker->tile = take(arena, fft->stride * fft->rows, sizeof(float));
+  worker->strip = take(arena, 2 * CNV_CPU_FFT_COLUMNS * (gsize)fft->rows, sizeof(float));
   worker->numbers = take(arena, 2 * (gsize)fft->columns, sizeof(float));
-  worker->lower_line = take(arena, plane->line_length, sizeof(float));
+  worker->halves = take(arena, 2 * plane->line_length, sizeof(float));
   worker->sums_of_terms = take(arena, 2 * numbers, sizeof(float));
 }
 

@@ -167,13 +167,19 @@ choose(Numbers mask, Vector a, Vector b)
   return (Vector)((mask & (Numbers)a) | (~mask & (Numbers)b));
 }
 
-/* The part of one mask in cnv_rect_job_weight, of n pixels from x on, n rounded up to a vector. down: its weight down
- * the rows. Weights of other layers than the job's have a minus sign. */
-static void
-add_mask(float *weight, int x, int n, const CnvMaskRect *mask, float down, gboolean other)
+/* Without their signs. */
+static inline Vector
+size_of(Vector vector)
 {
-  int reach = (int)(1 / mask->fade_x) + 1, first = MAX(0, mask->x0 - x - reach), last = MIN(n, mask->x1 - x + reach);
-  float x0 = (float)(mask->x0 - x), x1 = (float)(mask->x1 - 1 - x), fade = mask->fade_x, sign = other ? -1 : 1;
+  return (Vector)((Numbers)vector & G_MAXINT32);
+}
+
+/* The part of a rectangle in cnv_rect_job_weight, of pixels first to last - 1 of those from x on, which is rounded out
+ * to vectors. down: its weight down the rows, with the sign that all its weights get. */
+static void
+add_rectangle(float *weight, int x, int first, int last, const CnvMaskRect *mask, float down)
+{
+  float x0 = (float)(mask->x0 - x), x1 = (float)(mask->x1 - 1 - x), fade = mask->fade_x;
   Vector at, none = {0};
 
   first -= first % LANES;
@@ -182,32 +188,12 @@ add_mask(float *weight, int x, int n, const CnvMaskRect *mask, float down, gbool
   for (int i = first; i < last; i += LANES, at += LANES) {
     Vector away = choose(x0 - at > at - x1, x0 - at, at - x1), along = 1 - choose(away > none, away, none) * fade;
     Vector here = choose(along > none, along, none) * down, before = load_vector(weight + i);
-    Vector size = (Vector)((Numbers)before & G_MAXINT32); /* without its sign */
 
-    store_vector(weight + i, choose(here >= size, here * sign, before));
+    store_vector(weight + i, choose(size_of(here) >= size_of(before), here, before));
   }
 }
 
-/* Pixels of a row. */
-typedef struct {
-  int x, y, n;
-} Pixels;
-
-/* The same of an ellipse or a mask. */
-static void
-add_shape(float *weight, Pixels at, const CnvMasks *masks, const CnvMaskRect *mask, gboolean other)
-{
-  int reach = (int)(1 / mask->fade_x) + 1;
-  int first = MAX(0, mask->x0 - at.x - reach), last = MIN(at.n, mask->x1 - at.x + reach);
-
-  for (int i = first; i < last; i++) {
-    float here = cnv_mask_rect_weight(masks, mask, at.x + i, at.y);
-
-    if (here > 0 && here >= fabsf(weight[i]))
-      weight[i] = other ? -here : here;
-  }
-}
-
+/* Weights of other layers than the job's have a minus sign at first. */
 static gboolean
 weigh_row(float *weight, int x, int y, int n, const CnvRectJob *job, const CnvMasks *masks)
 {
@@ -217,13 +203,22 @@ weigh_row(float *weight, int x, int y, int n, const CnvRectJob *job, const CnvMa
   memset(weight, 0, n * sizeof(float));
   for (const CnvMaskRect *mask = first; mask < end; mask++) {
     gboolean other = mask->layer != job->layer && !job->invert;
+    int reach = (int)(1 / mask->fade_x) + 1;
+    int from = MAX(0, mask->x0 - x - reach), last = MIN(n, mask->x1 - x + reach);
     float down = cnv_fade(y, mask->y0, mask->y1, mask->fade_y);
 
     shared |= other;
-    if (mask->shape != CNV_SHAPE_RECTANGLE)
-      add_shape(weight, (Pixels){x, y, n}, masks, mask, other);
-    else if (down > 0)
-      add_mask(weight, x, n, mask, down, other);
+    if (mask->shape == CNV_SHAPE_RECTANGLE) {
+      if (down > 0)
+        add_rectangle(weight, x, from, last, mask, other ? -down : down);
+      continue;
+    }
+    for (int i = from; i < last; i++) {
+      float here = cnv_mask_rect_weight(masks, mask, x + i, y);
+
+      if (here > 0 && here >= fabsf(weight[i]))
+        weight[i] = other ? -here : here;
+    }
   }
   for (int i = 0; i < n && job->invert; i++)
     weight[i] = 1 - weight[i];
@@ -294,14 +289,10 @@ slide(float *restrict to, double *restrict sum, const float *restrict enter, con
   }
 }
 
-/* Sums of CNV_CPU_ROWS rows of output. */
-typedef struct {
-  Vector acc[CNV_CPU_ROWS][COLUMN_VECTORS];
-} Square;
-
 /* Input row y for rows of output first to last - 1: number i of them takes the tap row y - i. */
 ALWAYS_INLINE void
-add_row(Square *sums, const float *restrict from, int y, const CpuTaps *taps, const int first, const int last)
+add_row(Vector acc[CNV_CPU_ROWS][COLUMN_VECTORS], const float *restrict from, int y, const CpuTaps *taps,
+        const int first, const int last)
 {
   int width = taps->width, channels = taps->channels;
   const float *restrict tap = taps->tap + (gsize)y * width;
@@ -311,16 +302,16 @@ add_row(Square *sums, const float *restrict from, int y, const CpuTaps *taps, co
       Vector in = load_vector(from + v * LANES);
 
       for (int i = first; i < last; i++)
-        sums->acc[i][v] += *(tap - i * width) * in;
+        acc[i][v] += *(tap - i * width) * in;
     }
 }
 
 static inline void
-store_square(float *restrict to, gsize stride, const Square *sums)
+store_rows(float *restrict to, gsize stride, Vector acc[CNV_CPU_ROWS][COLUMN_VECTORS])
 {
   for (int i = 0; i < CNV_CPU_ROWS; i++)
     for (int v = 0; v < COLUMN_VECTORS; v++)
-      store_vector(to + i * stride + v * LANES, sums->acc[i][v]);
+      store_vector(to + i * stride + v * LANES, acc[i][v]);
 }
 
 /* Sums stay in registers. The first and last rows of input are for some rows of output alone. */
@@ -330,21 +321,21 @@ filter_rows(float *restrict to, gsize stride, const float *const *rows, int n, c
   int height = taps->height;
 
   for (int x = 0; x < n; x += COLUMN_VECTORS * LANES) {
-    Square sums = {{{{0}}}};
+    Vector acc[CNV_CPU_ROWS][COLUMN_VECTORS] = {{{0}}};
 
     if (height > 2) {
-      add_row(&sums, rows[0] + x, 0, taps, 0, 1);
-      add_row(&sums, rows[1] + x, 1, taps, 0, 2);
-      add_row(&sums, rows[2] + x, 2, taps, 0, 3);
+      add_row(acc, rows[0] + x, 0, taps, 0, 1);
+      add_row(acc, rows[1] + x, 1, taps, 0, 2);
+      add_row(acc, rows[2] + x, 2, taps, 0, 3);
     }
     for (int y = height > 2 ? 3 : 0; y < (height > 2 ? height : height + 3); y++)
-      add_row(&sums, rows[y] + x, y, taps, 0, 4);
+      add_row(acc, rows[y] + x, y, taps, 0, 4);
     if (height > 2) {
-      add_row(&sums, rows[height] + x, height, taps, 1, 4);
-      add_row(&sums, rows[height + 1] + x, height + 1, taps, 2, 4);
-      add_row(&sums, rows[height + 2] + x, height + 2, taps, 3, 4);
+      add_row(acc, rows[height] + x, height, taps, 1, 4);
+      add_row(acc, rows[height + 1] + x, height + 1, taps, 2, 4);
+      add_row(acc, rows[height + 2] + x, height + 2, taps, 3, 4);
     }
-    store_square(to + x, stride, &sums);
+    store_rows(to + x, stride, acc);
   }
 }
 G_STATIC_ASSERT(CNV_CPU_ROWS == 4);
@@ -361,13 +352,13 @@ filter_column(float *to, gsize stride, const float *const *rows, int n, const Cp
 static void
 add_row_by_itself(float *restrict to, gsize stride, const float *restrict from, int y, const CpuTaps *taps)
 {
-  Square sums = {{{{0}}}};
+  Vector acc[CNV_CPU_ROWS][COLUMN_VECTORS] = {{{0}}};
 
-  add_row(&sums, from, y, taps, 0, CNV_CPU_ROWS);
+  add_row(acc, from, y, taps, 0, CNV_CPU_ROWS);
   for (int i = 0; i < CNV_CPU_ROWS; i++)
     for (int v = 0; v < COLUMN_VECTORS; v++)
-      sums.acc[i][v] += load_vector(to + i * stride + v * LANES);
-  store_square(to, stride, &sums);
+      acc[i][v] += load_vector(to + i * stride + v * LANES);
+  store_rows(to, stride, acc);
 }
 
 static void
@@ -426,8 +417,6 @@ const CpuSimd G_PASTE(cnv_cpu_simd_, CNV_SIMD) = {
     .column = filter_column,
     .dense = filter_dense,
     .steps = filter_steps,
-    .cosines = &G_PASTE(cnv_cpu_cosines_, CNV_SIMD),
-    .coarse = &G_PASTE(cnv_cpu_coarse_, CNV_SIMD),
+    .wide = &G_PASTE(cnv_cpu_wide_, CNV_SIMD),
     .fixed = &G_PASTE(cnv_cpu_fixed_, CNV_SIMD),
-    .fft = &G_PASTE(cnv_cpu_fft_, CNV_SIMD),
 };

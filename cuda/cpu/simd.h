@@ -31,6 +31,9 @@
 /* Rounds to an integer, ties to even, when added to a float32 below 2^22: 1.5 * 2^23. */
 #define CNV_CPU_ROUND 12582912.0f
 
+/* Of functions whose constant arguments make them a loop each: compilers leave large ones alone otherwise. */
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
 /* Samples become numbers, value - mid, and sums become samples, clamp(rint(gain * acc + fraction) + base), round
  * being CNV_CPU_ROUND + base. A base is even, so that ties still go to even. The arrays have a number for each sample
  * of a row. */
@@ -84,45 +87,43 @@ typedef struct {
  * kappa = 2 - 2 cos omega and gamma are small, and by themselves exact to float32, so that errors do not grow faster
  * than those of a sum. */
 typedef struct {
-  int radius; /* of the taps */
-  float constant;
+  int radius;                                /* of the taps */
+  double omega, weight[CNV_CPU_COSINES + 1]; /* of the constant, and of cosines of omega, 2 omega and so on */
+  float constant;                            /* these make the rest */
   float kappa[CNV_CPU_COSINES], alpha[CNV_CPU_COSINES], gamma[CNV_CPU_COSINES];
   const float *start; /* of each of the 2 * radius + 1 samples its weight in each C and then in each D */
 } CpuCosines;
 
-/* n steps down rows or along columns, of n_blocks blocks: CNV_CPU_BAND numbers of one step stand side by side. */
-typedef struct {
-  const float *from;   /* of the first step */
-  gsize stride, block; /* floats from step to step, and from block to block */
-  int n, n_blocks;
-} CpuSteps;
-
-/* Sums that slide over samples. */
+/* Sums that slide over samples: n steps down rows or along columns, of n_blocks blocks. CNV_CPU_BAND numbers of one
+ * step stand side by side, and so do the blocks of samples. */
 typedef struct {
   float *to;                 /* of the first step */
-  gsize to_stride, to_block; /* as in CpuSteps */
-  CpuSteps enter;            /* R + 1 beyond each sum */
-  const float *leave;        /* R before it, laid out likewise */
+  gsize to_stride, to_block; /* floats from step to step, and from block to block */
+  const float *enter;        /* R + 1 beyond each sum; the samples of sums that are to be started */
+  const float *leave;        /* R before it */
+  gsize stride;              /* of these two */
+  int n, n_blocks;
 } CpuRun;
 
-/* A block's state is CNV_CPU_COSINES_STATE floats, 0 at first. */
+/* The loops of wide taps. A block's state is CNV_CPU_COSINES_STATE floats, 0 at first. */
 typedef struct {
-  /* Takes samples more into sums that are to be started, the first of them number `first` of all. */
-  void (*start)(float *state, const CpuSteps *samples, int first, const CpuCosines *cosines);
+  /* Takes the samples that enter into sums that are to be started, the first of them number `first` of all. */
+  void (*start)(float *state, const CpuRun *run, int first, const CpuCosines *cosines);
   /* Makes sums, the first where the state stands, and slides. */
   void (*run)(float *state, const CpuRun *run, const CpuCosines *cosines);
   /* CNV_CPU_BAND rows of as many floats become columns. */
   void (*transpose)(float *to, gsize to_stride, const float *from, gsize from_stride);
-} CpuSimdCosines;
 
-typedef struct {
   /* Blends `step` rows, stride floats apart, into the sums of CNV_CPU_BLENDED rows; the last of these begins with
    * them. n is rounded up to CNV_CPU_BLENDED_BLOCK. */
   void (*blend)(float *const *to, const float *from, gsize stride, int n, const CpuCoarse *coarse);
   /* Tells n * step pixels apart by their place among `step`: rows of n, stride floats apart. And back. */
   void (*split)(float *to, gsize stride, const float *from, int n, int step, int channels);
   void (*join)(float *to, const float *from, gsize stride, int n, int step, int channels);
-} CpuSimdCoarse;
+
+  /* n complex numbers, each its real and its imaginary part, one after the other. */
+  void (*multiply)(float *to, const float *factor, int n);
+} CpuSimdWide;
 
 /* Symmetric taps, from the middle on, in 16 bits: of the middle one's tap half. */
 #define CNV_CPU_FIXED_RADIUS 20 /* up to here they are faster than few taps */
@@ -150,13 +151,6 @@ typedef struct {
   /* The same of both halves, rounded; some of the rows of output may be one. */
   void (*column_to_bytes)(guint8 *const *to, const gint16 *const *rows, gsize odd, int n, const CpuFixed *taps);
 } CpuSimdFixed;
-
-/* Between transforms. A complex number is its real and its imaginary part, one after the other. */
-typedef struct {
-  void (*join)(float *to, const float *real, const float *imaginary, int n);
-  void (*part)(float *to, const float *from, int n); /* real parts; from an imaginary one on, these */
-  void (*multiply)(float *to, const float *factor, int n);
-} CpuSimdFft;
 
 /* n counts samples. row, column, dense and steps round n up to CNV_CPU_BLOCK, the others take any n; none asks for an
  * alignment. */
@@ -192,10 +186,8 @@ typedef struct {
   void (*dense)(float *to, gsize stride, const float *const *rows, int n, const CpuTaps *taps);
   /* One row of output of dense taps as steps: rows of sums, that above the first tap's row first. */
   void (*steps)(float *to, const float *const *rows, int n, const CpuStep *steps, int n_steps);
-  const CpuSimdCosines *cosines;
-  const CpuSimdCoarse *coarse;
+  const CpuSimdWide *wide;
   const CpuSimdFixed *fixed;
-  const CpuSimdFft *fft;
 } CpuSimd;
 
 extern const CpuSimd cnv_cpu_simd_plain;  /* for any machine of the family */
@@ -203,7 +195,5 @@ extern const CpuSimd cnv_cpu_simd_neon;   /* the same on 64-bit ARM, whose machi
 extern const CpuSimd cnv_cpu_simd_avx2;   /* x86-64 alone */
 extern const CpuSimd cnv_cpu_simd_avx512; /* x86-64 alone */
 
-extern const CpuSimdCosines cnv_cpu_cosines_plain, cnv_cpu_cosines_neon, cnv_cpu_cosines_avx2, cnv_cpu_cosines_avx512;
-extern const CpuSimdCoarse cnv_cpu_coarse_plain, cnv_cpu_coarse_neon, cnv_cpu_coarse_avx2, cnv_cpu_coarse_avx512;
+extern const CpuSimdWide cnv_cpu_wide_plain, cnv_cpu_wide_neon, cnv_cpu_wide_avx2, cnv_cpu_wide_avx512;
 extern const CpuSimdFixed cnv_cpu_fixed_plain, cnv_cpu_fixed_neon, cnv_cpu_fixed_avx2, cnv_cpu_fixed_avx512;
-extern const CpuSimdFft cnv_cpu_fft_plain, cnv_cpu_fft_neon, cnv_cpu_fft_avx2, cnv_cpu_fft_avx512;

@@ -8,113 +8,115 @@
 
 #include "plan/arith.h"
 
-/* A tile on its way, from the column on where its sums begin anew. Columns are pixels with the apron, counted from the
- * first of these. */
-typedef struct {
-  CpuWorker *worker;
-  const CpuTile *tile;
-  const CpuTerm *term;
-  int channels;
-  int origin; /* the tile's first pixel, with those that sums pass on their way to it */
-  CpuColumns columns;
-} Slide;
-
 /* ---- columns ---- */
 
 /* Columns that are loaded at a time: whole blocks of samples. */
 static int
-chunk_of(const Slide *slide)
+chunk_of(const CpuTile *tile)
 {
-  return (CNV_CPU_CHUNK - CNV_CPU_BAND) / slide->channels / CNV_CPU_BAND * CNV_CPU_BAND;
+  return (CNV_CPU_CHUNK - CNV_CPU_BAND) / tile->plane->from->channels / CNV_CPU_BAND * CNV_CPU_BAND;
 }
 
 static int
-blocks_of(const Slide *slide, int columns)
+blocks_of(const CpuTile *tile, int columns)
 {
-  return cnv_divide_up(columns * slide->channels, CNV_CPU_BAND);
+  return cnv_divide_up(columns * tile->plane->from->channels, CNV_CPU_BAND);
 }
 
 static float *
-state_of(const Slide *slide, int x)
+state_of(const CpuColumns *columns, int x)
 {
-  int block = (x - slide->columns.first) * slide->channels / CNV_CPU_BAND;
+  int block = (x - columns->inside) * columns->tile->plane->from->channels / CNV_CPU_BAND;
 
-  return slide->worker->down + (gsize)block * CNV_CPU_COSINES_STATE;
+  return columns->worker->down + (gsize)block * CNV_CPU_COSINES_STATE;
 }
 
-/* Sums of all columns, for row y. */
+/* Sums of columns x to last - 1, for row y. run: of these columns. */
 static void
-start_columns(const Slide *slide, int y)
+start_columns(const CpuColumns *columns, int y, int x, int last, CpuRun run)
 {
-  const CpuSimdCosines *simd = slide->tile->frame->simd->cosines;
-  const CpuCosines *cosines = &slide->term->cosines[CNV_Y];
-  int top = y - slide->term->from->anchor[CNV_Y], n_rows = 2 * cosines->radius + 1;
+  const CpuTerm *term = &columns->tile->plane->term[0];
+  const CpuCosines *cosines = &term->cosines[CNV_Y];
+  int top = y - term->from->anchor[CNV_Y], n_rows = 2 * cosines->radius + 1;
 
-  for (int x = slide->columns.first, chunk = chunk_of(slide); x < slide->columns.last; x += chunk) {
-    int last = MIN(x + chunk, slide->columns.last);
-    CpuSteps rows = {slide->worker->enter, CNV_CPU_CHUNK, CNV_CPU_BAND, 0, blocks_of(slide, last - x)};
-
-    memset(state_of(slide, x), 0, rows.n_blocks * CNV_CPU_COSINES_STATE * sizeof(float));
-    for (int at = 0; at < n_rows; at += CNV_CPU_BAND) {
-      rows.n = MIN(CNV_CPU_BAND, n_rows - at);
-      cnv_cpu_columns_load(&slide->columns, slide->worker->enter, top + at, rows.n, x, last);
-      simd->start(state_of(slide, x), &rows, at, cosines);
-    }
+  memset(state_of(columns, x), 0, run.n_blocks * CNV_CPU_COSINES_STATE * sizeof(float));
+  for (int at = 0; at < n_rows; at += CNV_CPU_BAND) {
+    run.n = MIN(CNV_CPU_BAND, n_rows - at);
+    cnv_cpu_columns_load(columns, columns->worker->enter, top + at, run.n, x, last);
+    columns->tile->frame->simd->wide->start(state_of(columns, x), &run, at, cosines);
   }
 }
 
 /* Sums down the columns for a band of rows, y to end - 1, those of a column side by side. */
 static void
-slide_down(const Slide *slide, int y, int end)
+slide_down(const CpuColumns *columns, int y, int end)
 {
-  const CpuSimdCosines *simd = slide->tile->frame->simd->cosines;
-  const CpuCosines *cosines = &slide->term->cosines[CNV_Y];
-  CpuWorker *worker = slide->worker;
-  gsize pixel = (gsize)slide->channels * CNV_CPU_BAND;
-  int above = y - slide->term->from->anchor[CNV_Y], rows = end - y;
+  const CpuTile *tile = columns->tile;
+  const CpuSimdWide *simd = tile->frame->simd->wide;
+  const CpuTerm *term = &tile->plane->term[0];
+  const CpuCosines *cosines = &term->cosines[CNV_Y];
+  CpuWorker *worker = columns->worker;
+  CpuRun run = {.to = worker->squares,
+                .to_stride = CNV_CPU_BAND,
+                .to_block = CNV_CPU_SQUARE,
+                .enter = worker->enter,
+                .leave = worker->leave,
+                .stride = CNV_CPU_CHUNK,
+                .n = end - y};
+  gsize pixel = (gsize)tile->plane->from->channels * CNV_CPU_BAND;
+  int above = y - term->from->anchor[CNV_Y];
 
-  for (int x = slide->columns.first, chunk = chunk_of(slide); x < slide->columns.last; x += chunk) {
-    int last = MIN(x + chunk, slide->columns.last), blocks = blocks_of(slide, last - x);
-    CpuSteps enter = {worker->enter, CNV_CPU_CHUNK, CNV_CPU_BAND, rows, blocks};
-    CpuRun run = {worker->squares, CNV_CPU_BAND, CNV_CPU_SQUARE, enter, worker->leave};
-    float *to = worker->turned + x * pixel;
+  for (int x = columns->inside, chunk = chunk_of(tile); x < columns->end; x += chunk) {
+    int last = MIN(x + chunk, columns->end);
+    float *to = worker->turned + (x - columns->first) * pixel;
 
-    cnv_cpu_columns_load(&slide->columns, worker->enter, above + 2 * cosines->radius + 1, rows, x, last);
-    cnv_cpu_columns_load(&slide->columns, worker->leave, above, rows, x, last);
-    simd->run(state_of(slide, x), &run, cosines);
-    for (int b = 0; b < blocks; b++, to += CNV_CPU_SQUARE)
+    run.n_blocks = blocks_of(tile, last - x);
+    if (y == cnv_cpu_origin(tile, CNV_Y))
+      start_columns(columns, y, x, last, run);
+    cnv_cpu_columns_load(columns, worker->enter, above + 2 * cosines->radius + 1, run.n, x, last);
+    cnv_cpu_columns_load(columns, worker->leave, above, run.n, x, last);
+    simd->run(state_of(columns, x), &run, cosines);
+    for (int b = 0; b < run.n_blocks; b++, to += CNV_CPU_SQUARE)
       simd->transpose(to, CNV_CPU_BAND, worker->squares + b * CNV_CPU_SQUARE, CNV_CPU_BAND);
   }
-  cnv_cpu_columns_repeat(&slide->columns, worker->turned, pixel);
+  cnv_cpu_columns_repeat(columns, worker->turned, pixel);
 }
 
 /* ---- rows ---- */
 
-/* Sums along the rows of a band, which become rows of the term's sums from the tile's first pixel on. */
+/* Sums along the rows of a band, which become rows of the term's sums from the tile's first pixel on. Columns are
+ * counted from the first one here. */
 static void
-slide_along(const Slide *slide)
+slide_along(CpuWorker *worker, const CpuTile *tile)
 {
-  const CpuSimdCosines *simd = slide->tile->frame->simd->cosines;
-  const CpuCosines *cosines = &slide->term->cosines[CNV_X];
-  CpuWorker *worker = slide->worker;
-  gsize pixel = (gsize)slide->channels * CNV_CPU_BAND, stride = slide->tile->plane->acc_stride;
-  int n_taps = 2 * cosines->radius + 1, chunk = chunk_of(slide), restart = slide->tile->plane->restart[CNV_X];
-  int first = slide->tile->first - slide->origin, last = slide->tile->last - slide->origin;
+  const CpuSimdWide *simd = tile->frame->simd->wide;
+  const CpuCosines *cosines = &tile->plane->term[0].cosines[CNV_X];
+  int channels = tile->plane->from->channels, origin = cnv_cpu_origin(tile, CNV_X);
+  gsize pixel = (gsize)channels * CNV_CPU_BAND, stride = tile->plane->acc_stride;
+  int n_taps = 2 * cosines->radius + 1, chunk = chunk_of(tile), restart = tile->plane->restart[CNV_X];
+  int first = tile->first - origin, last = tile->last - origin;
 
   for (int x = 0, end; x < last; x = end) {
-    CpuSteps taps = {worker->turned + x * pixel, pixel, CNV_CPU_BAND, n_taps, slide->channels};
-    CpuRun run = {worker->squares, pixel, CNV_CPU_BAND, taps, taps.from};
-    float *acc = worker->term[0].acc + (gsize)MAX(x - first, 0) * slide->channels;
+    const float *taps = worker->turned + x * pixel;
+    CpuRun run = {.to = worker->squares,
+                  .to_stride = pixel,
+                  .to_block = CNV_CPU_BAND,
+                  .enter = taps,
+                  .leave = taps,
+                  .stride = pixel,
+                  .n = n_taps,
+                  .n_blocks = channels};
+    float *acc = worker->term[0].acc + (gsize)MAX(x - first, 0) * channels;
 
     if (x % restart == 0) {
-      memset(worker->along, 0, slide->channels * CNV_CPU_COSINES_STATE * sizeof(float));
-      simd->start(worker->along, &taps, 0, cosines);
+      memset(worker->along, 0, channels * CNV_CPU_COSINES_STATE * sizeof(float));
+      simd->start(worker->along, &run, 0, cosines);
     }
     end = MIN(MIN(x + chunk, x < first ? first : last), x - x % restart + restart);
-    run.enter.from += n_taps * pixel;
-    run.enter.n = end - x;
+    run.enter += n_taps * pixel;
+    run.n = end - x;
     simd->run(worker->along, &run, cosines);
-    for (int i = 0; x >= first && i < blocks_of(slide, end - x); i++, acc += CNV_CPU_BAND)
+    for (int i = 0; x >= first && i < blocks_of(tile, end - x); i++, acc += CNV_CPU_BAND)
       simd->transpose(acc, stride, worker->squares + i * CNV_CPU_SQUARE, CNV_CPU_BAND);
   }
 }
@@ -122,19 +124,17 @@ slide_along(const Slide *slide)
 void
 cnv_cpu_slide(CpuWorker *worker, const CpuTile *tile)
 {
-  const CpuTerm *term = &tile->plane->term[0];
-  int x = cnv_cpu_origin(tile, CNV_X), y = cnv_cpu_origin(tile, CNV_Y);
-  CpuColumns columns = {worker, tile, x - term->from->anchor[CNV_X], tile->last - x + term->from->n[CNV_X] - 1};
-  Slide slide = {worker, tile, term, tile->plane->from->channels, x, columns};
+  const CnvTerm *term = tile->plane->term[0].from;
+  int left = cnv_cpu_origin(tile, CNV_X) - term->anchor[CNV_X], y = cnv_cpu_origin(tile, CNV_Y);
+  CpuColumns columns = cnv_cpu_columns(worker, tile, left, tile->last + term->n[CNV_X] - 1 - term->anchor[CNV_X]);
 
-  cnv_cpu_columns_choose(&slide.columns);
-  start_columns(&slide, y);
+  cnv_cpu_columns_choose(&columns);
   for (int end; y < tile->bottom; y = end) {
     end = MIN(y + CNV_CPU_BAND, y < tile->top ? tile->top : tile->bottom);
-    slide_down(&slide, y, end);
+    slide_down(&columns, y, end);
     if (y < tile->top)
       continue;
-    slide_along(&slide);
+    slide_along(worker, tile);
     for (int i = 0; y + i < end; i++)
       cnv_cpu_store_row(worker, tile, y + i, cnv_cpu_combine(worker, tile, y + i, i));
   }

@@ -39,11 +39,11 @@ cnv_cpu_combine(CpuWorker *worker, const CpuTile *tile, int y, int i)
   gboolean magnitude = plane->from->combine == CNV_COMBINE_MAGNITUDE;
   gsize row = i * plane->acc_stride;
   float *acc = worker->term[0].acc + row;
-  int n = cnv_cpu_samples(tile);
+  int n = cnv_cpu_samples(tile), n_terms = tile->middle ? 1 : plane->from->n_terms; /* transforms have added them up */
 
   if (cnv_border_renormalizes(plane->from->border))
     cnv_cpu_renormalize(worker, tile, y);
-  for (int t = 1; t < plane->from->n_terms && !magnitude; t++)
+  for (int t = 1; t < n_terms && !magnitude; t++)
     simd->add_scaled(acc, worker->term[t].acc + row, 1, n);
   if (plane->from->weight >= 0 && !magnitude)
     divide_by_weight(worker, tile, acc);
@@ -58,94 +58,82 @@ cnv_cpu_combine(CpuWorker *worker, const CpuTile *tile, int y, int i)
 
 /* ---- from sums to samples ---- */
 
-/* A component of pixels that stand in a row. */
-typedef struct {
-  const float *acc;         /* of the component of the first pixel */
-  const float *weight;      /* of each pixel; NULL: all 1 */
-  const guint8 *unfiltered; /* pixels whose input stands; NULL: none */
-  const guint8 *source;     /* input where it is filtered */
-  const guint8 *in;         /* input where it is written */
-  guint8 *out;
-} Samples;
-
-static inline void
-store_component(const Samples samples, int n, const CnvPlane *plane, int c, int bytes)
+/* A component of a part of a tile's row, number `top`. weight: of each pixel, NULL where all are 1; unfiltered: pixels
+ * whose input stands; bytes: the component's. */
+ALWAYS_INLINE void
+store_component(const CpuTile *part, const float *acc, const float *weight, const guint8 *unfiltered, int c, int bytes)
 {
-  const CnvComponent component = plane->component[c];
+  const CnvPlane *plane = part->plane->from;
+  const CnvRectJob *job = part->job;
+  const CnvComponent component = plane->component[c]; /* a copy: bytes that are written could be its own */
   int channels = plane->channels, step = component.step;
+  int x = part->first, n = part->last - x, to_x = x + job->move_x, to_y = part->top + job->move_y;
   float base = plane->base[c], low = plane->lowest[c], high = plane->highest[c];
   float gain = plane->gain[c], fraction = plane->fraction[c];
+  const guint8 *source = cnv_component_at(&part->frame->in, &component, job, x, part->top);
+  const guint8 *in = cnv_component_at(&part->frame->in, &component, job, to_x, to_y);
+  guint8 *out = cnv_component_at(&part->frame->out, &component, job, to_x, to_y);
 
+  if (plane->weight < 0 || c == plane->weight)
+    unfiltered = NULL;
   for (int i = 0; i < n; i++) {
-    float v = gain * samples.acc[i * channels] + fraction;
+    float v = gain * acc[i * channels + c] + fraction;
 
     v = v > low ? v : low;
     v = v < high ? v : high;
-    if (samples.unfiltered && samples.unfiltered[i])
-      v = (float)cnv_component_get(samples.source + i * step, &component, bytes) - base;
-    if (samples.weight)
-      v += (1 - samples.weight[i]) * ((float)cnv_component_get(samples.in + i * step, &component, bytes) - base - v);
-    cnv_component_put(samples.out + i * step, &component, bytes, (int)(v + (CNV_CPU_ROUND + base) - CNV_CPU_ROUND));
+    if (unfiltered && unfiltered[i])
+      v = (float)cnv_component_get(source + i * step, &component, bytes) - base;
+    if (weight)
+      v += (1 - weight[i]) * ((float)cnv_component_get(in + i * step, &component, bytes) - base - v);
+    cnv_component_put(out + i * step, &component, bytes, (int)(v + (CNV_CPU_ROUND + base) - CNV_CPU_ROUND));
   }
 }
 
-/* Stores row y of a tile. weight: of each pixel, NULL where all are 1. */
 static void
-store_components(const CpuTile *tile, int y, const float *acc, const float *weight, const guint8 *unfiltered)
+store_components(const CpuTile *part, const float *acc, const float *weight, const guint8 *unfiltered)
 {
-  const CpuFrame *frame = tile->frame;
-  const CnvPlane *plane = tile->plane->from;
-  const CnvRectJob *job = tile->job;
-  int x = tile->first, to_x = x + job->move_x, to_y = y + job->move_y, n = tile->last - x;
+  const CnvPlane *plane = part->plane->from;
 
   for (int c = 0; c < plane->channels; c++) {
-    const CnvComponent *component = &plane->component[c];
-    Samples samples = {.acc = acc + c,
-                       .weight = weight,
-                       .unfiltered = plane->weight >= 0 && c != plane->weight ? unfiltered : NULL,
-                       .source = cnv_component_at(&frame->in, component, job, x, y),
-                       .in = cnv_component_at(&frame->in, component, job, to_x, to_y),
-                       .out = cnv_component_at(&frame->out, component, job, to_x, to_y)};
-
     if (!(plane->filtered >> c & 1))
       continue;
-    if (component->bytes == 1)
-      store_component(samples, n, plane, c, 1);
-    else if (component->bytes == 2)
-      store_component(samples, n, plane, c, 2);
+    if (plane->component[c].bytes == 1)
+      store_component(part, acc, weight, unfiltered, c, 1);
+    else if (plane->component[c].bytes == 2)
+      store_component(part, acc, weight, unfiltered, c, 2);
     else
-      store_component(samples, n, plane, c, 4);
+      store_component(part, acc, weight, unfiltered, c, 4);
   }
 }
 
-/* The weight of each sample, of n pixels. */
+/* The weight of each sample. */
 static const float *
-sample_weights(const CpuWorker *worker, const float *weight, int n, int channels)
+sample_weights(const CpuWorker *worker, const CpuTile *part, const float *weight)
 {
+  int channels = part->plane->from->channels;
   float *to = worker->scratch;
 
   if (channels == 1)
     return weight;
-  for (int i = 0; i < n; i++)
+  for (int i = 0; i < part->last - part->first; i++)
     for (int c = 0; c < channels; c++)
       *to++ = weight[i];
   return worker->scratch;
 }
 
 static void
-store_plain(const CpuWorker *worker, const CpuTile *tile, int y, const float *acc, const float *weight)
+store_plain(const CpuWorker *worker, const CpuTile *part, const float *acc, const float *weight)
 {
-  const CpuSimd *simd = tile->frame->simd;
-  const CpuPlane *plane = tile->plane;
+  const CpuSimd *simd = part->frame->simd;
+  const CpuPlane *plane = part->plane;
   const CnvComponent *component = &plane->from->component[0];
-  const CnvRectJob *job = tile->job;
-  int channels = plane->from->channels, pixels = tile->last - tile->first, n = pixels * channels;
-  int x = tile->first + job->move_x, to_y = y + job->move_y;
-  const guint8 *in = cnv_component_at(&tile->frame->in, component, job, x, to_y);
-  guint8 *to = cnv_component_at(&tile->frame->out, component, job, x, to_y);
+  const CnvRectJob *job = part->job;
+  int n = cnv_cpu_samples(part), x = part->first + job->move_x, y = part->top + job->move_y;
+  const guint8 *in = cnv_component_at(&part->frame->in, component, job, x, y);
+  guint8 *to = cnv_component_at(&part->frame->out, component, job, x, y);
 
   if (weight)
-    simd->blend(to, acc, sample_weights(worker, weight, pixels, channels), in, n, &plane->samples);
+    simd->blend(to, acc, sample_weights(worker, part, weight), in, n, &plane->samples);
   else
     simd->store(to, acc, n, &plane->samples);
   if (plane->mask)
@@ -166,16 +154,17 @@ cnv_cpu_store_row(CpuWorker *worker, const CpuTile *tile, int y, const float *ac
   gboolean plain = tile->plane->from->plain, weighed = tile->job->n_mask_rects > 0, shared = FALSE;
   int n = tile->last - tile->first;
   float *weight = worker->weight;
+  CpuTile part = *tile;
 
+  part.top = y;
   if (weighed)
     shared = tile->frame->simd->weigh_row(weight, tile->first, y, n, tile->job, &tile->frame->masks);
   if (plain && !shared) {
-    store_plain(worker, tile, y, acc, weighed ? weight : NULL);
+    store_plain(worker, &part, acc, weighed ? weight : NULL);
     return;
   }
   for (int from = 0, end; from < n; from = end) {
     const float *sums = acc + from * tile->plane->from->channels;
-    CpuTile part = *tile;
 
     end = weighed ? from + 1 : n;
     while (end < n && (is_between(weight[from]) ? is_between(weight[end]) : weight[end] == weight[from]))
@@ -185,8 +174,8 @@ cnv_cpu_store_row(CpuWorker *worker, const CpuTile *tile, int y, const float *ac
     part.first = tile->first + from;
     part.last = tile->first + end;
     if (plain)
-      store_plain(worker, &part, y, sums, weighed && weight[from] < 1 ? weight + from : NULL);
+      store_plain(worker, &part, sums, weighed && weight[from] < 1 ? weight + from : NULL);
     else
-      store_components(&part, y, sums, weighed && weight[from] < 1 ? weight + from : NULL, worker->unfiltered + from);
+      store_components(&part, sums, weighed && weight[from] < 1 ? weight + from : NULL, worker->unfiltered + from);
   }
 }

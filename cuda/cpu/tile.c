@@ -7,7 +7,7 @@
 
 /* The sums above a tile's first row of taps. */
 static void
-start_sums(const CpuWorker *worker, const CpuTile *tile, int t, float *to)
+start_sums(CpuWorker *worker, const CpuTile *tile, int t, float *to)
 {
   const CnvTerm *term = tile->plane->term[t].from;
   int n = cnv_cpu_samples(tile) + (term->n[CNV_X] - 1) * tile->plane->from->channels;
@@ -122,7 +122,6 @@ start_terms(CpuWorker *worker, const CpuTile *tile)
     CpuTermState *state = &worker->term[t];
     int slots = plane->term[t].slots;
 
-    state->temporal_taps = cnv_cpu_temporal_taps(tile, &plane->from->term[t]);
     state->temporal_sum = (float)cnv_cpu_temporal_sum(tile, &plane->from->term[t]);
     state->filled = 0;
     state->previous = -1;

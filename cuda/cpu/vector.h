@@ -19,9 +19,6 @@ typedef float Vector __attribute__((vector_size(VECTOR_BYTES)));
 typedef gint32 Numbers __attribute__((vector_size(VECTOR_BYTES)));
 typedef float LooseVector __attribute__((vector_size(VECTOR_BYTES), aligned(4), may_alias));
 
-/* Of functions whose constant arguments make them a loop each: compilers leave large ones alone otherwise. */
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
-
 static inline Vector
 load_vector(const float *from)
 {
