@@ -88,14 +88,14 @@ static const struct {
   double feather;
   gboolean invert;
 } place_rows[] = {
-    {{"roi-source=property", "roi=<2,3,4,5>"}, {{NULL}}, {{2, 3, 6, 8}}},
+    {{"roi-source=property", "roi=<<2,3,4,5>>"}, {{NULL}}, {{2, 3, 6, 8}}},
     {{"roi-source=property", "roi=<<2,3,4,5>,<4,4,20,3>>"}, {{NULL}}, {{2, 3, 6, 8}, {4, 4, 24, 7}}},
     {{"roi-source=property", "roi=<<-3,-2,5,5>,<30,20,100,100>,<-9,5,9,5>>"},
      {{NULL}},
      {{0, 0, 2, 3}, {30, 20, 32, 24}}},
     /* metas count for roi-source=meta alone, and the property for roi-source=property */
-    {{"roi-source=property", "roi=<2,3,4,5>"}, {{"face", 9, 9, 9, 9}}, {{2, 3, 6, 8}}},
-    {{"roi-source=meta", "roi=<2,3,4,5>"}, {{"face", 9, 9, 9, 9}}, {{9, 9, 18, 18}}},
+    {{"roi-source=property", "roi=<<2,3,4,5>>"}, {{"face", 9, 9, 9, 9}}, {{2, 3, 6, 8}}},
+    {{"roi-source=meta", "roi=<<2,3,4,5>>"}, {{"face", 9, 9, 9, 9}}, {{9, 9, 18, 18}}},
     {{"roi-source=meta"}, {{"face", 1, 1, 4, 4}, {"car", 9, 9, 9, 9}}, {{1, 1, 5, 5}, {9, 9, 18, 18}}},
     {{"roi-source=meta", "roi-types=face"}, {{"face", 1, 1, 4, 4}, {"car", 9, 9, 9, 9}}, {{1, 1, 5, 5}}},
     {{"roi-source=meta", "roi-types=fac"}, {{"face", 1, 1, 4, 4}, {"fac", 9, 9, 9, 9}}, {{9, 9, 18, 18}}},
@@ -120,7 +120,7 @@ static const struct {
      {{8, 6, 14, 10}, {16, 9, 19, 12}},
      2.5},
     /* from outside the frame the feather reaches in */
-    {{"roi-source=property", "roi-feather=5", "roi=<-9,4,7,4>"}, {{NULL}}, {{-9, 4, -2, 8}}, 5},
+    {{"roi-source=property", "roi-feather=5", "roi=<<-9,4,7,4>>"}, {{NULL}}, {{-9, 4, -2, 8}}, 5},
     {{"roi-source=meta", "roi-invert=true"},
      {{"face", 8, 6, 6, 4}, {"car", 9, 9, 9, 9}},
      {{8, 6, 14, 10}, {9, 9, 18, 18}},
@@ -313,7 +313,7 @@ GST_END_TEST;
 GST_START_TEST(test_isolated)
 {
   GstHarness *h =
-      HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, "filter=box", "radius=1", "roi-source=property", "roi=<8,6,6,4>");
+      HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, "filter=box", "radius=1", "roi-source=property", "roi=<<8,6,6,4>>");
 
   for (int isolated = 0; isolated < 2; isolated++) {
     guint8 pixels[WIDTH * HEIGHT];
