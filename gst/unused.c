@@ -195,8 +195,8 @@ static const struct {
     {"roi-confidence roi-smooth", "roi-source", ~IN(CNV_ROI_PROPERTY), ALWAYS,
      NO_EFFECT "the regions of roi are there in every frame, without a confidence; set roi-source=meta"},
     {"roi-confidence", NULL, 0, NO_ANALYTICS,
-     NO_EFFECT "this build reads no boxes of GstAnalyticsODMtd, and others have no confidence: build it with GStreamer "
-               "1.24 or newer"},
+     NO_EFFECT "this build reads no boxes of GstAnalyticsODMtd, and others have no confidence: build it with "
+               "gstreamer-analytics-1.0 of GStreamer 1.24 or newer"},
     {"roi-shape roi-invert roi-expand roi-feather roi-strength roi-relative-size roi-isolated roi-target-x "
      "roi-target-y",
      "roi-source", ~IN(CNV_ROI_NONE), ALWAYS, NO_EFFECT "the whole frame is filtered; set roi-source=property or meta"},

@@ -521,10 +521,71 @@ add_analytics_tests(TCase *each)
 
 #else
 
+#define API "GstAnalyticsRelationMetaAPI"
+
+static gboolean
+init_meta(GstMeta *meta, gpointer params, GstBuffer *buffer)
+{
+  return TRUE;
+}
+
+/* A meta like that of a detector, under the name by which the element knows it. */
+static void
+add_relation_meta(GstBuffer *buffer)
+{
+  static const char *const tags[] = {NULL};
+  static const GstMetaInfo *info = NULL;
+
+  if (!info)
+    info = gst_meta_register(gst_meta_api_type_register(API, (const char **)tags), "TestAnalyticsRelationMeta",
+                             sizeof(GstMeta), init_meta, NULL, NULL);
+  gst_buffer_add_meta(buffer, info, NULL);
+}
+
+/* Pushes two frames without the meta and two with it. Returns the number of warnings, each of which has the words. */
+static int
+warnings_with(const char *source, const char *invert, const char *words)
+{
+  GstBus *bus;
+  GstElement *element = make_element("cpu", &bus);
+  GstHarness *h;
+  int n;
+
+  SET(element, source, invert);
+  h = harness_of(gst_object_ref(element), "GRAY8", W, H);
+  for (guint i = 0; i < 4; i++) {
+    GstBuffer *frame = gray_buffer(W, H, ramp, i);
+
+    fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, ""), 0);
+    if (i >= 2)
+      add_relation_meta(frame);
+    gst_buffer_unref(gst_harness_push_and_pull(h, frame));
+    if (i == 2)
+      n = count_messages(bus, GST_MESSAGE_WARNING, words);
+  }
+  gst_harness_teardown(h);
+  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, ""), 0);
+  free_element(element, bus);
+  return n;
+}
+
+GST_START_TEST(test_meta_that_is_not_read)
+{
+  static const char words[] = "GstAnalyticsRelationMeta, which this build cannot read: what a detector found there ";
+  g_autofree char *clear = g_strconcat(words, "stays in clear; build the plugin with gstreamer-analytics-1.0", NULL);
+  g_autofree char *filtered = g_strconcat(words, "is filtered too; build", NULL);
+
+  fail_unless_equals_int(warnings_with("roi-source=meta", "roi-invert=false", clear), 1);
+  fail_unless_equals_int(warnings_with("roi-source=meta", "roi-invert=true", filtered), 1);
+  fail_unless_equals_int(warnings_with("roi-source=none", "roi-invert=false", ""), 0);
+}
+GST_END_TEST;
+
 void
 add_analytics_tests(TCase *each)
 {
   g_print("SKIPPED: analytics metas, this build has no gstreamer-analytics-1.0 of GStreamer 1.24 or newer\n");
+  tcase_add_test(each, test_meta_that_is_not_read);
 }
 
 #endif
