@@ -44,11 +44,13 @@ name_of(GQuark quark)
 static void
 add_box(GstCudaConvolveRegions *regions, GstAnalyticsODMtd *od)
 {
+  const char *type = name_of(gst_analytics_od_mtd_get_obj_type(od));
   double least = regions->roi->confidence, rect[4];
   float confidence;
 
+  gst_cuda_convolve_regions_note_meta(regions, type);
   if (read_box(od, rect, &confidence) && (least == 0 || confidence >= least) &&
-      gst_cuda_convolve_regions_take_type(regions, name_of(gst_analytics_od_mtd_get_obj_type(od))))
+      gst_cuda_convolve_regions_take_type(regions, type))
     gst_cuda_convolve_regions_add_rect(regions, rect);
 }
 
@@ -127,6 +129,7 @@ add_masks(GstCudaConvolveRegions *regions, GstAnalyticsSegmentationMtd *masks)
 
   if (!buffer)
     return;
+  gst_cuda_convolve_regions_note_meta(regions, "segmentation");
   if (width == 0 || height == 0) {
     rect[0] = rect[1] = 0;
     rect[2] = regions->image->width;

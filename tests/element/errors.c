@@ -375,7 +375,7 @@ GST_START_TEST(test_bad_change_keeps_filter)
   expect_ramp(h, 4, ramp_box);
   SET(element, "kernel=<1>");
   expect_ramp(h, 5, ramp);
-  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR, "radius with filter=custom"), 1);
+  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING | GST_MESSAGE_ERROR, ""), 0);
   gst_harness_teardown(h);
   free_element(element, bus);
 }
