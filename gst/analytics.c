@@ -44,11 +44,13 @@ name_of(GQuark quark)
 static void
 add_box(GstCudaConvolveRegions *regions, GstAnalyticsODMtd *od)
 {
+  const char *type = name_of(gst_analytics_od_mtd_get_obj_type(od));
   double least = regions->roi->confidence, rect[4];
   float confidence;
 
+  gst_cuda_convolve_regions_note_meta(regions, type);
   if (read_box(od, rect, &confidence) && (least == 0 || confidence >= least) &&
-      gst_cuda_convolve_regions_take_type(regions, name_of(gst_analytics_od_mtd_get_obj_type(od))))
+      gst_cuda_convolve_regions_take_type(regions, type))
     gst_cuda_convolve_regions_add_rect(regions, rect);
 }
 
@@ -58,30 +60,74 @@ add_box(GstCudaConvolveRegions *regions, GstAnalyticsODMtd *od)
 
 #define BACKGROUND "background"
 
-/* TRUE where roi-types has a class that the region belongs to by a related meta: of a classification the one with the
- * region's index, or a box's, whose background is 0. is_background: one of them is called so. */
-static gboolean
-takes_label(const GstCudaConvolveRegions *regions, const GstAnalyticsSegmentationMtd *masks, gsize index,
-            gboolean *is_background)
+/* What the labels of a mask's regions mean for the weights of its values. */
+typedef struct {
+  const GstCudaConvolveRegions *regions;
+  const GstAnalyticsSegmentationMtd *masks;
+  gsize n_regions;
+  guint8 *weight; /* n_values of them */
+  guint n_values;
+} Labels;
+
+/* roi-types chooses the labels that count; without it all count but the background. */
+static void
+label_region(const Labels *labels, gsize region, const char *name)
 {
+  guint id = gst_analytics_segmentation_mtd_get_region_id(labels->masks, region);
+
+  if (id >= labels->n_values)
+    return;
+  if (!labels->regions->all && gst_cuda_convolve_regions_take_type(labels->regions, name))
+    labels->weight[id] = 255;
+  if (labels->regions->all && strcmp(name, BACKGROUND) == 0)
+    labels->weight[id] = 0;
+}
+
+/* A classification has the label of each region at the region's index. */
+static void
+read_classes(const Labels *labels, GstAnalyticsClsMtd *classes)
+{
+  gsize n = MIN(gst_analytics_cls_mtd_get_length(classes), labels->n_regions);
+
+  for (gsize i = 0; i < n; i++)
+    label_region(labels, i, name_of(gst_analytics_cls_mtd_get_quark(classes, i)));
+}
+
+/* A box's label is that of all regions but 0. */
+static void
+label_all(const Labels *labels, const char *name)
+{
+  for (gsize i = 0; i < labels->n_regions; i++)
+    if (gst_analytics_segmentation_mtd_get_region_id(labels->masks, i) != 0)
+      label_region(labels, i, name);
+}
+
+/* Reads each related meta once, so that the time is linear in the number of labels. Of boxes one whose label matters is
+ * enough. */
+static void
+read_labels(const Labels *labels)
+{
+  const GstAnalyticsSegmentationMtd *masks = labels->masks;
+  const char *counts = NULL;
   GstAnalyticsMtd mtd;
   gpointer state = NULL;
-  gboolean takes = FALSE;
 
   while (gst_analytics_relation_meta_get_direct_related(masks->meta, masks->id, GST_ANALYTICS_REL_TYPE_ANY,
                                                         GST_ANALYTICS_MTD_TYPE_ANY, &state, &mtd)) {
     GstAnalyticsMtdType type = gst_analytics_mtd_get_mtd_type(&mtd);
-    const char *name = NULL;
 
-    if (type == gst_analytics_cls_mtd_get_mtd_type() && index < gst_analytics_cls_mtd_get_length(&mtd))
-      name = name_of(gst_analytics_cls_mtd_get_quark(&mtd, index));
-    else if (type == gst_analytics_od_mtd_get_mtd_type() &&
-             gst_analytics_segmentation_mtd_get_region_id(masks, index) != 0)
-      name = name_of(gst_analytics_od_mtd_get_obj_type(&mtd));
-    takes = takes || (name && gst_cuda_convolve_regions_take_type(regions, name));
-    *is_background = *is_background || g_strcmp0(name, BACKGROUND) == 0;
+    if (type == gst_analytics_cls_mtd_get_mtd_type()) {
+      read_classes(labels, &mtd);
+    } else if (type == gst_analytics_od_mtd_get_mtd_type() && !counts) {
+      const char *name = name_of(gst_analytics_od_mtd_get_obj_type(&mtd));
+
+      if (labels->regions->all ? strcmp(name, BACKGROUND) == 0
+                               : gst_cuda_convolve_regions_take_type(labels->regions, name))
+        counts = name;
+    }
   }
-  return takes;
+  if (counts)
+    label_all(labels, counts);
 }
 
 /* The weight of each value of a mask. Without roi-types all regions count but the background: 0, or the region that is
@@ -89,8 +135,8 @@ takes_label(const GstCudaConvolveRegions *regions, const GstAnalyticsSegmentatio
 static GBytes *
 choose_values(const GstCudaConvolveRegions *regions, const GstAnalyticsSegmentationMtd *masks, guint n_values)
 {
-  gsize n = gst_analytics_segmentation_mtd_get_region_count(masks);
   guint8 *weight = g_malloc(n_values);
+  const Labels labels = {regions, masks, gst_analytics_segmentation_mtd_get_region_count(masks), weight, n_values};
 
   memset(weight, regions->all ? 255 : 0, n_values);
   if (regions->all)
@@ -101,17 +147,7 @@ choose_values(const GstCudaConvolveRegions *regions, const GstAnalyticsSegmentat
     if (g_ascii_string_to_unsigned(*type, 10, 0, n_values - 1, &number, NULL))
       weight[number] = 255;
   }
-  for (gsize i = 0; i < n; i++) {
-    guint id = gst_analytics_segmentation_mtd_get_region_id(masks, i);
-    gboolean is_background = FALSE;
-
-    if (id >= n_values)
-      continue;
-    if (takes_label(regions, masks, i, &is_background) && !regions->all)
-      weight[id] = 255;
-    if (regions->all && is_background)
-      weight[id] = 0;
-  }
+  read_labels(&labels);
   return g_bytes_new_take(weight, n_values);
 }
 
@@ -127,6 +163,7 @@ add_masks(GstCudaConvolveRegions *regions, GstAnalyticsSegmentationMtd *masks)
 
   if (!buffer)
     return;
+  gst_cuda_convolve_regions_note_meta(regions, "segmentation");
   if (width == 0 || height == 0) {
     rect[0] = rect[1] = 0;
     rect[2] = regions->image->width;

@@ -1,12 +1,29 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * analytics.c of a build with a GStreamer older than 1.24.
+ * analytics.c of a build without gstreamer-analytics-1.0, which GStreamer has from 1.24 on.
  */
 #include "analytics.h"
 
+#include "messages.h"
+
 const gboolean gst_cuda_convolve_analytics_are_read = FALSE;
+
+/* The type is known by name as soon as something in the process registers it. */
+static gboolean
+has_relation_meta(GstBuffer *buffer)
+{
+  GType api = g_type_from_name("GstAnalyticsRelationMetaAPI");
+
+  return api != 0 && gst_buffer_get_meta(buffer, api) != NULL;
+}
 
 void
 gst_cuda_convolve_analytics_add(GstCudaConvolveRegions *regions, GstBuffer *buffer)
 {
+  if (has_relation_meta(buffer))
+    gst_cuda_convolve_warn_once(
+        regions->element, regions->told,
+        "frames have a GstAnalyticsRelationMeta, which this build cannot read: what a detector found there %s; build "
+        "the plugin with gstreamer-analytics-1.0 of GStreamer 1.24 or newer (libgstreamer-plugins-bad1.0-dev)",
+        regions->roi->invert ? "is filtered too" : "stays in clear");
 }

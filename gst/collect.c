@@ -5,6 +5,8 @@
 #include "messages.h"
 #include "smooth.h"
 
+#define SEARCH_TIME (5 * GST_SECOND) /* without a region, until a warning */
+
 static void
 add_property(GstCudaConvolveRegions *regions)
 {
@@ -41,6 +43,7 @@ add_metas(GstCudaConvolveRegions *regions, GstBuffer *buffer)
     const double rect[4] = {of->x, of->y, of->w, of->h};
     GstBuffer *mask = mask_of(of);
 
+    gst_cuda_convolve_regions_note_meta(regions, type ? type : "");
     if (!gst_cuda_convolve_regions_take_type(regions, type ? type : ""))
       continue;
     if (mask)
@@ -60,6 +63,53 @@ smooth(GstCudaConvolveRegions *regions, gboolean is_next)
     gst_cuda_convolve_tracks_follow(regions->tracks, regions->region, regions->roi->smooth);
   gst_cuda_convolve_tracks_append(regions->tracks, regions->region, !regions->roi->invert);
 }
+
+/* ---- no regions at all ---- */
+
+/* Once. */
+static void
+warn_of_none(GstCudaConvolveRegions *regions, const char *period)
+{
+  const GstCudaConvolveRoi *roi = regions->roi;
+  g_autofree char *remedy = NULL;
+
+  if (regions->search.type)
+    remedy = g_strdup_printf("the metas, the last one of type \"%s\", are left out by roi-types=%s or "
+                             "roi-confidence=%g, or lie outside the frame: change these",
+                             regions->search.type, roi->types ? roi->types : "", roi->confidence);
+  else
+    remedy = g_strdup("put a detector before this element, one that attaches GstVideoRegionOfInterestMeta to frames, "
+                      "or set roi-source=property");
+  gst_cuda_convolve_warn_once(regions->element, regions->told, "roi-source=meta finds no region in %s: %s; %s", period,
+                              roi->invert ? "with roi-invert=true the whole picture is filtered"
+                                          : "nothing is filtered, and the whole picture stays in clear",
+                              remedy);
+  regions->search.is_over = TRUE;
+}
+
+/* Adds up the time that frames cover. A gap or a seek counts as a second at most. */
+static void
+search(GstCudaConvolveRegions *regions, GstBuffer *buffer)
+{
+  GstClockTime time = GST_BUFFER_PTS(buffer), last = regions->search.last;
+
+  regions->search.has_begun = TRUE;
+  regions->search.is_over = regions->search.is_over || regions->region->len > 0;
+  regions->search.last = time;
+  if (GST_CLOCK_TIME_IS_VALID(time) && GST_CLOCK_TIME_IS_VALID(last) && time > last)
+    regions->search.time += MIN(time - last, GST_SECOND);
+  if (!regions->search.is_over && regions->search.time >= SEARCH_TIME)
+    warn_of_none(regions, "the first 5 s");
+}
+
+void
+gst_cuda_convolve_collect_end(GstCudaConvolveRegions *regions)
+{
+  if (regions->search.has_begun && !regions->search.is_over && regions->roi->source == CNV_ROI_META)
+    warn_of_none(regions, "the whole stream");
+}
+
+/* ---- a frame ---- */
 
 /* A target has room for one region. */
 static void
@@ -84,6 +134,8 @@ gst_cuda_convolve_collect(GstCudaConvolveRegions *regions, const GstCudaConvolve
     add_property(regions);
   gst_cuda_convolve_regions_limit(regions);
   if (roi->source == CNV_ROI_META) {
+    if (is_next)
+      search(regions, buffer);
     smooth(regions, is_next);
     gst_cuda_convolve_regions_limit(regions);
   }

@@ -10,3 +10,6 @@
  * frame, again. */
 void gst_cuda_convolve_collect(GstCudaConvolveRegions *regions, const GstCudaConvolveRoi *roi, const CnvImage *image,
                                GstBuffer *buffer, gboolean is_next);
+
+/* Warns at the end of the stream if roi-source=meta found no region in any frame. */
+void gst_cuda_convolve_collect_end(GstCudaConvolveRegions *regions);

@@ -277,6 +277,8 @@ sink_event(GstBaseTransform *trans, GstEvent *event)
     /* The flow is not needed: pushing the event ends alike. */
     drain(self);
     gst_cuda_convolve_finish_frames(self); /* no frame may come that could report what went wrong with them */
+    if (GST_EVENT_TYPE(event) == GST_EVENT_EOS)
+      gst_cuda_convolve_recipe_end(&self->recipe);
   } else if (GST_EVENT_IS_SERIALIZED(event) && GST_EVENT_TYPE(event) != GST_EVENT_CAPS &&
              (gst_cuda_convolve_in_flight_push_event(self, event) ||
               gst_cuda_convolve_history_push_event(self, event))) {

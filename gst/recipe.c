@@ -36,6 +36,7 @@ gst_cuda_convolve_recipe_clear(GstCudaConvolveRecipe *recipe)
   cnv_plan_unref(recipe->plan);
   gst_cuda_convolve_regions_clear(&recipe->regions);
   g_hash_table_unref(recipe->told);
+  g_free(recipe->outside);
   clear_radius_plans(recipe);
 }
 
@@ -89,6 +90,22 @@ keep_settings(GstCudaConvolveRecipe *recipe, gboolean same_target)
   return FALSE;
 }
 
+/* Reports settings without effect after the caps or a property changed. */
+static void
+report_settings(GstCudaConvolveRecipe *recipe)
+{
+  const GstCudaConvolveSettings *settings = &recipe->wanted;
+  char *outside = gst_cuda_convolve_name_outside(&settings->roi, &recipe->image);
+
+  gst_cuda_convolve_report_unused(recipe->element, settings, &recipe->image, recipe->plan, !recipe->is_running,
+                                  recipe->told);
+  if (outside && g_strcmp0(outside, recipe->outside) != 0)
+    gst_cuda_convolve_post(recipe->element, GST_MESSAGE_WARNING,
+                           g_error_new_literal(CNV_ERROR, CNV_ERROR_SETTINGS, outside), "checking the settings");
+  g_free(recipe->outside);
+  recipe->outside = outside;
+}
+
 gboolean
 gst_cuda_convolve_recipe_update(GstCudaConvolveRecipe *recipe, const CnvBackend *backend)
 {
@@ -118,7 +135,7 @@ gst_cuda_convolve_recipe_update(GstCudaConvolveRecipe *recipe, const CnvBackend 
     return keep_settings(recipe, same_target);
   }
   if (!same && !recipe->rejected)
-    gst_cuda_convolve_warn_of_unused(recipe->element, &recipe->wanted, image, recipe->plan, recipe->told);
+    report_settings(recipe);
   return recipe->plan != NULL;
 }
 
@@ -259,6 +276,7 @@ gst_cuda_convolve_recipe_make_work(GstCudaConvolveRecipe *recipe, GstBuffer *buf
   const GstCudaConvolveRoi *roi = &recipe->in_force.roi;
   CnvWork *work = &recipe->work;
 
+  recipe->is_running = TRUE;
   *work = CNV_WORK_ALL(&recipe->plan);
   work->interlaced = is_interlaced(&recipe->caps->in_info, buffer);
   if (roi->source == CNV_ROI_NONE)
@@ -275,6 +293,12 @@ gst_cuda_convolve_recipe_make_work(GstCudaConvolveRecipe *recipe, GstBuffer *buf
   work->everything = roi->invert && work->n_regions == 0;
   if (roi->strength == CNV_ROI_RELATIVE && work->n_regions > 0)
     choose_plans(recipe);
+}
+
+void
+gst_cuda_convolve_recipe_end(GstCudaConvolveRecipe *recipe)
+{
+  gst_cuda_convolve_collect_end(&recipe->regions);
 }
 
 void

@@ -21,7 +21,9 @@ typedef struct {
   CnvImage image;                   /* like the backend, of the last update */
   const CnvBackend *backend;
   CnvPlan *radius_plan[CNV_RADIUS_MAX + 1]; /* made since the plan was, for sizes of regions; or NULL */
-  GHashTable *told;                         /* warnings since the start: see messages.h and unused.h */
+  GHashTable *told;                         /* messages since the start: see messages.h and unused.h */
+  gboolean is_running;                      /* a frame has come since the start */
+  char *outside;                            /* last warning of rectangles outside the frame; NULL: there are none */
 
   /* Members for this frame. */
   CnvWork work;
@@ -45,6 +47,8 @@ gboolean gst_cuda_convolve_recipe_must_drain(const GstCudaConvolveRecipe *recipe
 /* Sets the work for a buffer, by what is in force. is_next: each frame has it once, in the order of frames; all other
  * calls are for the same frame again. */
 void gst_cuda_convolve_recipe_make_work(GstCudaConvolveRecipe *recipe, GstBuffer *buffer, gboolean is_next);
+/* Warns if the stream ends without a region that was to come from metas. */
+void gst_cuda_convolve_recipe_end(GstCudaConvolveRecipe *recipe);
 /* Forgets the frames before. */
 void gst_cuda_convolve_recipe_forget(GstCudaConvolveRecipe *recipe);
 /* TRUE where the work leaves every sample as it is. */

@@ -17,7 +17,8 @@ gst_cuda_convolve_regions_init(GstCudaConvolveRegions *regions, GstElement *elem
                                       .told = told,
                                       .region = g_array_new(FALSE, FALSE, sizeof(CnvRegion)),
                                       .masks = gst_cuda_convolve_masks_new(),
-                                      .tracks = gst_cuda_convolve_tracks_new()};
+                                      .tracks = gst_cuda_convolve_tracks_new(),
+                                      .search.last = GST_CLOCK_TIME_NONE};
 }
 
 void
@@ -65,6 +66,12 @@ gst_cuda_convolve_regions_take_type(const GstCudaConvolveRegions *regions, const
   for (char **entry = regions->types; *entry && !takes; entry++)
     takes = **entry && g_ascii_strcasecmp(*entry, type) == 0;
   return takes;
+}
+
+void
+gst_cuda_convolve_regions_note_meta(GstCudaConvolveRegions *regions, const char *type)
+{
+  regions->search.type = type;
 }
 
 /* ---- rectangles and masks ---- */

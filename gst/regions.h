@@ -15,6 +15,13 @@ typedef struct {
   GArray *tracks;      /* of regions over time, see smooth.h */
   gsize n_cells;       /* of the frame's masks */
 
+  /* The search for a first region by roi-source=meta, since the start. */
+  struct {
+    gboolean has_begun, is_over; /* with a frame; with a region, or a warning that there is none */
+    const char *type;            /* of the last meta, whether it counts or not; NULL: there was none */
+    GstClockTime last, time;     /* of the last frame, or NONE; time that frames cover */
+  } search;
+
   /* Of the frame, since begin. */
   const GstCudaConvolveRoi *roi;
   const CnvImage *image;
@@ -31,8 +38,10 @@ void gst_cuda_convolve_regions_begin(GstCudaConvolveRegions *regions, const GstC
 /* Makes the last region that the engine takes one around all further ones. */
 void gst_cuda_convolve_regions_limit(GstCudaConvolveRegions *regions);
 
-/* TRUE where roi-types has that type, in upper or lower case, or every type. */
+/* Returns TRUE if roi-types has the type of a meta, in upper or lower case, or every type. */
 gboolean gst_cuda_convolve_regions_take_type(const GstCudaConvolveRegions *regions, const char *type);
+/* Notes a meta that could be a region, whether roi-types and roi-confidence choose it or not. type: not copied. */
+void gst_cuda_convolve_regions_note_meta(GstCudaConvolveRegions *regions, const char *type);
 
 /* Adds a rectangle, or the ellipse in it: x, y, width, height in luma pixels, where it reaches the frame. */
 void gst_cuda_convolve_regions_add_rect(GstCudaConvolveRegions *regions, const double rect[4]);

@@ -372,6 +372,19 @@ read_taps(const Property *row, const GValue *value, CnvTaps **taps, GError **err
   return gst_cuda_convolve_taps_from_value(value, row->name, row->kind == KIND_KERNEL, taps, error);
 }
 
+/* Returns TRUE if text follows the array that the text begins with: GStreamer would drop it. */
+static gboolean
+has_tail(const char *text)
+{
+  int depth = 0;
+
+  text += strspn(text, " ");
+  do
+    depth += (*text == '<') - (*text == '>');
+  while (depth > 0 && *++text);
+  return *text == '>' && text[1 + strspn(text + 1, " ")] != '\0';
+}
+
 /* An array that was given as text. */
 static gboolean
 read_text(GstCudaConvolveSettings *settings, guint id, const char *text, GError **error)
@@ -380,7 +393,10 @@ read_text(GstCudaConvolveSettings *settings, guint id, const char *text, GError 
   gboolean ok;
 
   g_value_init(&array, GST_TYPE_ARRAY);
-  if (gst_value_deserialize(&array, text))
+  if (has_tail(text))
+    ok = cnv_refuse(error, "%s=%.60s is more than one array: write <> around them, <<1,2>,<3,4>>",
+                    properties[id - 1].name, text);
+  else if (gst_value_deserialize(&array, text))
     ok = gst_cuda_convolve_property_read(settings, id, &array, error);
   else
     ok = cnv_refuse(error, "%s=%.60s is no array: write <1,2,3>, or arrays of these, <<1,2>,<3,4>>",

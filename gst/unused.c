@@ -10,6 +10,8 @@
 #define CELLS (FILTER(MOSAIC) | FILTER(FILL))
 #define DERIVATIVES (FILTER(SOBEL) | FILTER(SCHARR) | FILTER(PREWITT))
 
+#define MAX_NAMED 8 /* rectangles that a message names */
+
 /* ---- conditions of rows ---- */
 
 enum {
@@ -99,6 +101,7 @@ find_conditions(const GstCudaConvolveSettings *settings, const CnvImage *image, 
 {
   const CnvFilter *filter = &settings->filter;
   guint planes = planes_of(image->format);
+  gboolean follows_size = settings->roi.source != CNV_ROI_NONE && settings->roi.strength == CNV_ROI_RELATIVE;
 
   holds[ALWAYS] = TRUE;
   holds[NO_KERNEL_T] = !filter->kernel_t;
@@ -108,7 +111,7 @@ find_conditions(const GstCudaConvolveSettings *settings, const CnvImage *image, 
   holds[NO_RADIUS] = cnv_filters[filter->type].max_radius == 0;
   holds[FIXED_RADIUS] = !takes_radius_of_sigma(filter);
   holds[FIXED_RADII] = holds[FIXED_RADIUS] && (filter->chroma_sigma == 0 || filter->chroma_radius >= 0);
-  holds[CUT_SIGMA] = cuts_sigma(filter);
+  holds[CUT_SIGMA] = cuts_sigma(filter) && !follows_size;
   holds[SATURATION] = cnv_plan_saturates(plan);
   holds[OTHER_PLANES] = !(filter->planes & planes);
   holds[MISSING_PLANES] =
@@ -132,6 +135,7 @@ static const struct {
   guint used;             /* bits: values of that property with which they are in use */
   guint condition;        /* on which they are unused with the other values */
   const char *text;
+  gboolean exposes; /* something stays in clear that was to be hidden, or is hidden less than asked */
 } rows[] = {
     {"kernel-location kernel kernel-x kernel-y anchor-x anchor-y", "filter", FILTER(CUSTOM), ALWAYS,
      NO_EFFECT "set filter=custom"},
@@ -163,7 +167,8 @@ static const struct {
     {"border-color", "border-mode", IN(CNV_BORDER_CONSTANT), ALWAYS, NO_EFFECT "set border-mode=constant"},
     {"planes", "format", 0, OTHER_PLANES,
      "names none that the frames have: nothing is filtered, and the whole picture stays in clear; choose luma and "
-     "chroma for YUV, luma for grey, red, green and blue for RGB, or color"},
+     "chroma for YUV, luma for grey, red, green and blue for RGB, or color",
+     TRUE},
     {"planes", "format", 0, MISSING_PLANES,
      "names planes that the frames do not have, and these names have no effect: choose luma and chroma for YUV, luma "
      "for grey, red, green and blue for RGB, or color"},
@@ -180,12 +185,14 @@ static const struct {
      NO_EFFECT "the whole frame is filtered; set roi-source=property to filter the rectangles and the mask alone"},
     {"roi", "roi-source", ~IN(CNV_ROI_META), ALWAYS,
      NO_EFFECT "the metas of a frame are its regions, and the rectangles stay in clear where no meta covers them (with "
-               "roi-invert=true they are filtered); set roi-source=property"},
+               "roi-invert=true they are filtered); set roi-source=property",
+     TRUE},
     {"roi-units", "roi-source", ~IN(CNV_ROI_META), ALWAYS,
      NO_EFFECT "metas are in pixels of the frame; set roi-source=property, or roi-units=pixels"},
     {"roi-mask-location", "roi-source", ~IN(CNV_ROI_META), ALWAYS,
      NO_EFFECT "the metas of a frame are its regions, and the mask's stays in clear where no meta covers it (with "
-               "roi-invert=true it is filtered); set roi-source=property"},
+               "roi-invert=true it is filtered); set roi-source=property",
+     TRUE},
     {"roi-units roi-shape", "roi-source", ~IN(CNV_ROI_PROPERTY), MASK_ALONE,
      NO_EFFECT "the mask is the only region; set roi to rectangles too, or leave this at its default"},
     {"roi-types roi-confidence roi-smooth", "roi-source", ~IN(CNV_ROI_NONE), ALWAYS,
@@ -195,14 +202,15 @@ static const struct {
     {"roi-confidence roi-smooth", "roi-source", ~IN(CNV_ROI_PROPERTY), ALWAYS,
      NO_EFFECT "the regions of roi are there in every frame, without a confidence; set roi-source=meta"},
     {"roi-confidence", NULL, 0, NO_ANALYTICS,
-     NO_EFFECT "this build reads no boxes of GstAnalyticsODMtd, and others have no confidence: build it with GStreamer "
-               "1.24 or newer"},
+     NO_EFFECT "this build reads no boxes of GstAnalyticsODMtd, and others have no confidence: build it with "
+               "gstreamer-analytics-1.0 of GStreamer 1.24 or newer"},
     {"roi-shape roi-invert roi-expand roi-feather roi-strength roi-relative-size roi-isolated roi-target-x "
      "roi-target-y",
      "roi-source", ~IN(CNV_ROI_NONE), ALWAYS, NO_EFFECT "the whole frame is filtered; set roi-source=property or meta"},
     {"roi-source", NULL, 0, ALL_CLEAR,
      "finds no rectangle in the frame: nothing is filtered, and the whole frame stays in clear; set "
-     "roi=\"<<x,y,width,height>>\" in pixels of the frame"},
+     "roi=\"<<x,y,width,height>>\" in pixels of the frame",
+     TRUE},
     {"roi-source", NULL, 0, ALL_OUTSIDE,
      "finds no rectangle in the frame: with roi-invert=true the whole frame is filtered; set "
      "roi=\"<<x,y,width,height>>\" in pixels of the frame"},
@@ -212,7 +220,8 @@ static const struct {
      NO_EFFECT "radius and sigma follow each region's size; set roi-relative-size, or roi-strength=fixed"},
     {"sigma sigma-x sigma-y", NULL, 0, CUT_SIGMA,
      "is cut off by the radius: less than one sigma is left on each side, which weakens the filter; set radius, "
-     "radius-x and radius-y to -1, which keeps truncate times sigma"},
+     "radius-x and radius-y to -1, which keeps truncate times sigma",
+     TRUE},
     {"cuda-device-id frames-in-flight", "backend", ~IN(CNV_BACKEND_CPU), ALWAYS, NO_EFFECT "set backend=auto or cuda"},
     {"n-threads", "backend", ~IN(CNV_BACKEND_CUDA), ALWAYS, NO_EFFECT "set backend=auto or cpu"},
 };
@@ -251,18 +260,28 @@ bit_of(const GstCudaConvolveSettings *settings, GParamSpec *spec)
 }
 
 static void
-warn(GstElement *element, const char *name, const char *beside, const char *value, const char *text)
+report(GstElement *element, GstMessageType type, const char *name, const char *beside, const char *value,
+       const char *text)
 {
   g_autofree char *with = beside ? g_strdup_printf(" with %s", beside) : g_strdup("");
 
-  gst_cuda_convolve_post(element, GST_MESSAGE_WARNING,
+  gst_cuda_convolve_post(element, type,
                          g_error_new(CNV_ERROR, CNV_ERROR_SETTINGS, "%s%s=%s %s", name, with, value, text),
                          "checking the settings");
 }
 
+/* Returns TRUE once per property, and once more if it then leaves something in clear. */
+static gboolean
+is_new(GHashTable *told, GParamSpec *spec, gboolean exposes)
+{
+  gboolean first = g_hash_table_add(told, GSIZE_TO_POINTER(gst_cuda_convolve_property_slot(spec->param_id)));
+
+  return exposes ? g_hash_table_add(told, spec) : first;
+}
+
 void
-gst_cuda_convolve_warn_of_unused(GstElement *element, const GstCudaConvolveSettings *settings, const CnvImage *image,
-                                 const CnvPlan *plan, GHashTable *told)
+gst_cuda_convolve_report_unused(GstElement *element, const GstCudaConvolveSettings *settings, const CnvImage *image,
+                                const CnvPlan *plan, gboolean is_start, GHashTable *told)
 {
   GObjectClass *klass = G_OBJECT_GET_CLASS(element);
   gboolean holds[N_CONDITIONS];
@@ -279,11 +298,36 @@ gst_cuda_convolve_warn_of_unused(GstElement *element, const GstCudaConvolveSetti
       GParamSpec *spec = g_object_class_find_property(klass, *name);
       g_autofree char *value = NULL;
 
-      if (!gst_cuda_convolve_property_is_set(settings, spec->param_id) ||
-          !g_hash_table_add(told, GSIZE_TO_POINTER(gst_cuda_convolve_property_slot(spec->param_id))))
+      if (!gst_cuda_convolve_property_is_set(settings, spec->param_id) || !is_new(told, spec, rows[i].exposes))
         continue;
       value = rows[i].beside && !beside ? g_strdup(image->format->name) : describe(settings, beside ? beside : spec);
-      warn(element, *name, rows[i].beside, value, rows[i].text);
+      report(element, is_start || rows[i].exposes ? GST_MESSAGE_WARNING : GST_MESSAGE_INFO, *name, rows[i].beside,
+             value, rows[i].text);
     }
   }
+}
+
+char *
+gst_cuda_convolve_name_outside(const GstCudaConvolveRoi *roi, const CnvImage *image)
+{
+  g_autoptr(GString) names = g_string_new(NULL);
+  const double *number = roi->rects ? (const double *)roi->rects->data : NULL;
+  guint n = 0;
+
+  if (roi->source != CNV_ROI_PROPERTY || all_outside(roi, image))
+    return NULL;
+  for (guint i = 0; i < gst_cuda_convolve_roi_n_rects(roi); i++, number += 4) {
+    double rect[4];
+
+    gst_cuda_convolve_roi_rect(roi, i, image, rect);
+    if (!is_in_frame(rect, roi, image) && ++n <= MAX_NAMED)
+      g_string_append_printf(names, "%s rectangle %u <%g,%g,%g,%g>", n > 1 ? "," : "", i + 1, number[0], number[1],
+                             number[2], number[3]);
+  }
+  if (n > MAX_NAMED)
+    g_string_append_printf(names, " and %u more", n - MAX_NAMED);
+  return n == 0 ? NULL
+                : g_strdup_printf("roi: outside the frame of %dx%d, or empty, and so without effect:%s; correct them, "
+                                  "or leave them out",
+                                  image->width, image->height, names->str);
 }

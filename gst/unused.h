@@ -6,7 +6,12 @@
 
 #include "settings.h"
 
-/* Posts a warning, with the remedy, for each property that is set and without effect. image, plan: those that the
- * settings are in force with. told: the slots of properties that have been warned of; added to. */
-void gst_cuda_convolve_warn_of_unused(GstElement *element, const GstCudaConvolveSettings *settings,
-                                      const CnvImage *image, const CnvPlan *plan, GHashTable *told);
+/* Posts a message, with the remedy, for each property that is set and without effect: a warning at the start, and also
+ * later if something stays in clear that was to be hidden, else an info. image, plan: those that the settings are in
+ * force with. told: the set of messages that were posted; added to. */
+void gst_cuda_convolve_report_unused(GstElement *element, const GstCudaConvolveSettings *settings,
+                                     const CnvImage *image, const CnvPlan *plan, gboolean is_start, GHashTable *told);
+
+/* Returns a warning that names the rectangles of `roi` which do not show in the frame, or NULL if all do. NULL also if
+ * none does, which gst_cuda_convolve_report_unused reports. */
+char *gst_cuda_convolve_name_outside(const GstCudaConvolveRoi *roi, const CnvImage *image);

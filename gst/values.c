@@ -246,7 +246,10 @@ read_rect(const char *what, const GValue *value, guint i, GArray *rects, GError 
   static const char *const names[] = {"x", "y", "width", "height"};
 
   if (!GST_VALUE_HOLDS_ARRAY(value) || size_of(value) != G_N_ELEMENTS(names))
-    return cnv_refuse(error, "%s: rectangle %u is not four numbers: write <x,y,width,height>", what, i + 1);
+    return cnv_refuse(error,
+                      "%s: rectangle %u is not four numbers: write <x,y,width,height> for each rectangle, in a list: "
+                      "<<x,y,width,height>>",
+                      what, i + 1);
   for (guint f = 0; f < G_N_ELEMENTS(names); f++) {
     double number = number_of(entry(value, f)) + 0.0, whole = floor(number); /* 0 has no sign */
     int min = f < 2 ? -FARTHEST : 0;
@@ -264,17 +267,36 @@ read_rect(const char *what, const GValue *value, guint i, GArray *rects, GError 
   return TRUE;
 }
 
+/* Refuses a rectangle that is in no list. It may be the first of several: GStreamer drops what follows an array. */
+static gboolean
+refuse_flat(const char *what, const GValue *array, GError **error)
+{
+  g_autofree char *text = NULL;
+  char *numbers[4];
+
+  for (guint i = 0; i < G_N_ELEMENTS(numbers); i++)
+    numbers[i] = describe(entry(array, i));
+  text = g_strdup_printf("%s,%s,%s,%s", numbers[0], numbers[1], numbers[2], numbers[3]);
+  for (guint i = 0; i < G_N_ELEMENTS(numbers); i++)
+    g_free(numbers[i]);
+  return cnv_refuse(error,
+                    "%s: <%s> is a rectangle in no list, and GStreamer drops the rectangles after it: write <<%s>>, or "
+                    "<<%s>,<x,y,width,height>> for several",
+                    what, text, text, text);
+}
+
 gboolean
 gst_cuda_convolve_rects_from_value(const GValue *array, const char *what, GArray **rects, GError **error)
 {
   g_autoptr(GArray) made = g_array_new(FALSE, FALSE, sizeof(double));
   guint n = size_of(array);
-  gboolean one = n > 0 && !holds_arrays(array);
 
-  if (n > CNV_MAX_REGIONS && !one)
+  if (n == 4 && !holds_arrays(array))
+    return refuse_flat(what, array, error);
+  if (n > CNV_MAX_REGIONS)
     return cnv_refuse(error, "%s: %u rectangles, and at most %d are possible: merge some", what, n, CNV_MAX_REGIONS);
-  for (guint i = 0; i < (one ? 1 : n); i++)
-    if (!read_rect(what, one ? array : entry(array, i), i, made, error))
+  for (guint i = 0; i < n; i++)
+    if (!read_rect(what, entry(array, i), i, made, error))
       return FALSE;
   g_clear_pointer(rects, g_array_unref);
   *rects = n > 0 ? g_steal_pointer(&made) : NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Kernels and rectangles as property values: a GstValueArray of numbers is a row or a rectangle, one of rows a 2D
- * kernel, one of those a kernel over time, one of rectangles a list.
+ * kernel, one of those a kernel over time, one of rectangles the value of `roi`.
  */
 #pragma once
 
@@ -21,7 +21,7 @@ char *gst_cuda_convolve_text_from_value(const GValue *array);
 /* Fills an array that is initialised and empty. taps: NULL leaves it empty. */
 void gst_cuda_convolve_taps_to_value(const CnvTaps *taps, GValue *array);
 
-/* The same for rectangles <x,y,width,height>, in whole pixels or in fractions: an array of them, or one alone. *rects:
- * double, four to a rectangle, in an array that is never changed again; NULL for none. */
+/* Reads and writes a list of rectangles <x,y,width,height> in the same way, in whole pixels or in fractions. Refuses a
+ * rectangle in no list. *rects: double, four to a rectangle, in an array that is never changed again; NULL for none. */
 gboolean gst_cuda_convolve_rects_from_value(const GValue *array, const char *what, GArray **rects, GError **error);
 void gst_cuda_convolve_rects_to_value(const GArray *rects, GValue *array);

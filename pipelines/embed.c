@@ -92,17 +92,19 @@ animate_sigma(App *app)
   gst_object_unref(curve);
 }
 
-/* Enums by their names and arrays as in a pipeline are easiest set by text. */
+/* Enums by their names and arrays as in a pipeline are easiest set by text. The radius stays at its default, -1: it
+ * follows sigma, for a box as for a gaussian. */
 static void
 choose_filter(App *app)
 {
   gst_util_set_object_arg(G_OBJECT(app->filter), "filter", "box");
-  g_object_set(app->filter, "radius", 4, "roi-feather", 8.0, NULL);
+  g_object_set(app->filter, "roi-feather", 8.0, NULL);
   gst_util_set_object_arg(G_OBJECT(app->filter), "roi-source", "property");
   gst_util_set_object_arg(G_OBJECT(app->filter), "roi", "<<80,60,160,120>>"); /* x, y, width, height of each */
 }
 
-/* Properties may be set from any thread while frames flow. */
+/* Properties may be set from any thread while frames flow. Settings that then have no effect, as roi here, may stay: an
+ * INFO message names each. */
 static gboolean
 change_filter(gpointer user_data)
 {
@@ -110,7 +112,6 @@ change_filter(gpointer user_data)
 
   gst_util_set_object_arg(G_OBJECT(app->filter), "filter", "gaussian");
   gst_util_set_object_arg(G_OBJECT(app->filter), "roi-source", "none");
-  g_object_set(app->filter, "radius", -1, NULL); /* from sigma, which is animated */
   g_print("after a second: gaussian with a growing sigma\n");
   return G_SOURCE_REMOVE;
 }
@@ -132,7 +133,7 @@ on_message(GstBus *bus, GstMessage *message, gpointer user_data)
     gst_message_parse_warning(message, &error, NULL);
     g_printerr("warning from %s: %s\n", GST_MESSAGE_SRC_NAME(message), error->message);
     break;
-  case GST_MESSAGE_INFO: /* why it runs on the CPU, where it does */
+  case GST_MESSAGE_INFO: /* why it runs on the CPU, where it does, and settings without effect */
     gst_message_parse_info(message, &error, NULL);
     g_print("info from %s: %s\n", GST_MESSAGE_SRC_NAME(message), error->message);
     break;

@@ -26,8 +26,7 @@ class App:
         self.loop = GLib.MainLoop()
         self.pipeline = Gst.Pipeline()
         self.filter = self.make('cudaconvolve')
-        self.filter.set_property('filter', 'box')
-        self.filter.set_property('radius', 4)
+        self.filter.set_property('filter', 'box')  # its radius follows sigma, as a gaussian's does
         self.filter.set_property('roi-source', 'property')
         self.filter.set_property('roi-feather', 8)
         Gst.util_set_object_arg(self.filter, 'roi', '<<80,60,160,120>>')  # x, y, width, height of each
@@ -73,10 +72,9 @@ class App:
         self.filter.add_control_binding(GstController.DirectControlBinding.new_absolute(self.filter, 'sigma', curve))
 
     def change_filter(self):
-        """Properties may be set while frames flow."""
+        """Properties may be set while frames flow; an INFO message names each that then has no effect, as roi here."""
         self.filter.set_property('filter', 'gaussian')
         self.filter.set_property('roi-source', 'none')
-        self.filter.set_property('radius', -1)  # from sigma, which is animated
         print('after a second: gaussian with a growing sigma')
         return GLib.SOURCE_REMOVE
 
@@ -88,7 +86,7 @@ class App:
             self.loop.quit()
         elif message.type == Gst.MessageType.WARNING:  # as for a property that cannot be; the filter before it stays
             print(f'warning from {name}: {message.parse_warning()[0].message}', file=sys.stderr)
-        elif message.type == Gst.MessageType.INFO:  # why it runs on the CPU, where it does
+        elif message.type == Gst.MessageType.INFO:  # why it runs on the CPU, where it does, and settings without effect
             print(f'info from {name}: {message.parse_info()[0].message}')
         elif message.type == Gst.MessageType.EOS:
             self.loop.quit()

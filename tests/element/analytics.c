@@ -435,6 +435,82 @@ GST_START_TEST(test_odd_segments)
 }
 GST_END_TEST;
 
+/* 65536 regions, as many as a mask of 16 bits can have, with a label each; and boxes that are related to them too. */
+#define MANY 65536
+
+static GstBuffer *
+crowded_frame(guint n_boxes, guint n_frame)
+{
+  static guint ids[MANY];
+  static GQuark quarks[MANY];
+  static float levels[MANY];
+  GstAnalyticsRelationMetaInitParams room = {n_boxes + 2, MANY * 16 + n_boxes * 80};
+  guint8 wide[sizeof(numbers) * 2] = {0};
+  GstAnalyticsRelationMeta *meta;
+  GstBuffer *frame = black_frame(&meta, n_frame);
+  GstAnalyticsSegmentationMtd masks;
+  GstAnalyticsClsMtd classes;
+
+  gst_buffer_remove_meta(frame, (GstMeta *)meta);
+  meta = gst_buffer_add_analytics_relation_meta_full(frame, &room);
+  for (guint i = 0; i < MANY; i++) {
+    ids[i] = i;
+    quarks[i] = g_quark_from_string(i == 12 || i == 7 ? "strawberry" : "leaf");
+  }
+  for (guint i = 0; i < G_N_ELEMENTS(numbers); i++)
+    wide[2 * i] = numbers[i];
+  fail_unless(gst_analytics_relation_meta_add_segmentation_mtd(
+      meta, packed_buffer(GST_VIDEO_FORMAT_GRAY16_LE, 4, 3, wide, 8, 7, 11), GST_SEGMENTATION_TYPE_INSTANCE, MANY, ids,
+      4, 2, 16, 12, &masks));
+  fail_unless(gst_analytics_relation_meta_add_cls_mtd(meta, MANY, levels, quarks, &classes));
+  fail_unless(gst_analytics_relation_meta_set_relation(meta, GST_ANALYTICS_REL_TYPE_RELATE_TO, masks.id, classes.id));
+  for (guint i = 0; i < n_boxes; i++) {
+    add_boxes(meta, (const Found[]){{"tree", 4, 2, 16, 12, 0.1f}, {NULL}});
+    fail_unless(gst_analytics_relation_meta_set_relation(meta, GST_ANALYTICS_REL_TYPE_RELATE_TO, masks.id, 2 + i));
+  }
+  return frame;
+}
+
+/* Returns the microseconds of the fastest of three frames. */
+static gint64
+time_of_crowd(const char *types, guint n_boxes, const char *counted)
+{
+  GstHarness *h = HARNESS("cpu", "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=meta", "roi-confidence=0.5", types);
+  const Segments segments = {GST_VIDEO_FORMAT_GRAY16_LE, 4, 2, 16, 12};
+  gint64 fastest = G_MAXINT64;
+
+  for (guint i = 0; i < 3; i++) {
+    GstBuffer *frame = crowded_frame(n_boxes, i);
+    gint64 start = g_get_monotonic_time();
+    guint8 pixels[WIDTH * HEIGHT];
+
+    filter(h, frame, pixels);
+    fastest = MIN(fastest, g_get_monotonic_time() - start);
+    expect_segments(pixels, &segments, counted, FALSE, n_boxes);
+  }
+  gst_harness_teardown(h);
+  return fastest;
+}
+
+/* The labels are read once each, and not all related metas for each region: 500 of them cost about what one costs. */
+GST_START_TEST(test_time_of_labels)
+{
+  static const struct {
+    const char *types, *counted;
+  } rows[] = {
+      {"roi-types=strawberry", ".##.#..#...."}, {"roi-types=tree", ".##.##.####."}, {"roi-types=all", ".##.##.####."}};
+
+  for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+    gint64 one = time_of_crowd(rows[i].types, 1, rows[i].counted),
+           many = time_of_crowd(rows[i].types, 500, rows[i].counted);
+
+    g_print("%s: %d us with one box, %d us with 500\n", rows[i].types, (int)one, (int)many);
+    fail_unless(many < 10 * one + 20000, "%s: 500 boxes take %d us and one takes %d", rows[i].types, (int)many,
+                (int)one);
+  }
+}
+GST_END_TEST;
+
 #endif
 
 /* ---- downstream ---- */
@@ -514,6 +590,7 @@ add_analytics_tests(TCase *each)
   EACH(test_all_kinds);
   EACH(test_hostile_segments);
   EACH(test_odd_segments);
+  tcase_add_test(each, test_time_of_labels);
 #else
   g_print("SKIPPED: segmentation masks and turned boxes, GStreamer 1.26 has them\n");
 #endif
@@ -521,10 +598,71 @@ add_analytics_tests(TCase *each)
 
 #else
 
+#define API "GstAnalyticsRelationMetaAPI"
+
+static gboolean
+init_meta(GstMeta *meta, gpointer params, GstBuffer *buffer)
+{
+  return TRUE;
+}
+
+/* A meta like that of a detector, under the name by which the element knows it. */
+static void
+add_relation_meta(GstBuffer *buffer)
+{
+  static const char *const tags[] = {NULL};
+  static const GstMetaInfo *info = NULL;
+
+  if (!info)
+    info = gst_meta_register(gst_meta_api_type_register(API, (const char **)tags), "TestAnalyticsRelationMeta",
+                             sizeof(GstMeta), init_meta, NULL, NULL);
+  gst_buffer_add_meta(buffer, info, NULL);
+}
+
+/* Pushes two frames without the meta and two with it. Returns the number of warnings, each of which has the words. */
+static int
+warnings_with(const char *source, const char *invert, const char *words)
+{
+  GstBus *bus;
+  GstElement *element = make_element("cpu", &bus);
+  GstHarness *h;
+  int n;
+
+  SET(element, source, invert);
+  h = harness_of(gst_object_ref(element), "GRAY8", W, H);
+  for (guint i = 0; i < 4; i++) {
+    GstBuffer *frame = gray_buffer(W, H, ramp, i);
+
+    fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, ""), 0);
+    if (i >= 2)
+      add_relation_meta(frame);
+    gst_buffer_unref(gst_harness_push_and_pull(h, frame));
+    if (i == 2)
+      n = count_messages(bus, GST_MESSAGE_WARNING, words);
+  }
+  gst_harness_teardown(h);
+  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, ""), 0);
+  free_element(element, bus);
+  return n;
+}
+
+GST_START_TEST(test_meta_that_is_not_read)
+{
+  static const char words[] = "GstAnalyticsRelationMeta, which this build cannot read: what a detector found there ";
+  g_autofree char *clear = g_strconcat(words, "stays in clear; build the plugin with gstreamer-analytics-1.0", NULL);
+  g_autofree char *filtered = g_strconcat(words, "is filtered too; build", NULL);
+
+  fail_unless_equals_int(warnings_with("roi-source=meta", "roi-invert=false", clear), 1);
+  fail_unless_equals_int(warnings_with("roi-source=meta", "roi-invert=true", filtered), 1);
+  fail_unless_equals_int(warnings_with("roi-source=none", "roi-invert=false", ""), 0);
+}
+GST_END_TEST;
+
 void
 add_analytics_tests(TCase *each)
 {
   g_print("SKIPPED: analytics metas, this build has no gstreamer-analytics-1.0 of GStreamer 1.24 or newer\n");
+  tcase_add_test(each, test_meta_that_is_not_read);
 }
 
 #endif

@@ -361,13 +361,13 @@ static const struct {
     /* cells of 3x3, of which the second is cut off, and of 4x1 */
     {{"filter=mosaic", "radius=1"}, {45, 45, 45, 63, 45, 45, 45, 63, 45, 45, 45, 63}},
     {{"filter=mosaic", "radius=2", "radius-y=0", "scale=2"}, {27, 27, 27, 27, 99, 99, 99, 99, 171, 171, 171, 171}},
-    {{"filter=mosaic", "radius=1", "roi-source=property", "roi=<2,1,9,9>"},
+    {{"filter=mosaic", "radius=1", "roi-source=property", "roi=<<2,1,9,9>>"},
      {0, 9, 18, 27, 36, 45, 76, 76, 72, 81, 76, 76}},
-    {{"filter=mosaic", "radius=1", "roi-source=property", "roi=<-1,-2,9,4>"},
+    {{"filter=mosaic", "radius=1", "roi-source=property", "roi=<<-1,-2,9,4>>"},
      {4, 4, 22, 22, 40, 40, 58, 58, 72, 81, 90, 99}},
     {{"filter=fill", "fill-color=0xffffffff", "scale=0.5"},
      {255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255}},
-    {{"filter=fill", "roi-source=property", "roi=<1,1,2,9>"}, {0, 9, 18, 27, 36, 0, 0, 63, 72, 0, 0, 99}},
+    {{"filter=fill", "roi-source=property", "roi=<<1,1,2,9>>"}, {0, 9, 18, 27, 36, 0, 0, 63, 72, 0, 0, 99}},
     {{"filter=box", "radius=1", "algorithm=naive"}, {15, 21, 30, 36, 39, 45, 54, 60, 63, 69, 78, 84}},
 };
 

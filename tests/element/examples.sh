@@ -440,7 +440,8 @@ check_embed()
   ((status == 0)) || fail "exit status $status"
   grep -q '^ *frames: 90$' log || fail "the statistics do not say that there were 90 frames"
   grep -q 'gaussian with a growing sigma' log || fail "the filter did not change while playing"
-  # A sigma near 8 has 49 taps; the box that it started with has 9, and an animation that stands still has 7.
+  ! grep '^warning from ' log || fail "it sets what has no effect"
+  # A sigma near 8 has 49 taps, and an animation that stands still has 7.
   grep -q '^ *taps: "*4[79]x4[79]"*$' log || fail "sigma was not animated"
   if "$@" /nonexistent.mp4; then
     fail "a file that is not there is no error"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Installs the plugin of a build below a folder of its own, as `meson install` does for several prefixes and library
-# folders, and looks whether GStreamer finds it and its presets there, and pkg-config its header. Of the project it compiles
-# nothing.
+# folders, and looks whether GStreamer finds it and its presets there, and pkg-config its header, and whether the summary of Meson
+# names what the build lacks. Of the project it compiles nothing.
 #
 # Usage: tests/element/install.sh BUILD_DIR
 set -euo pipefail
@@ -30,6 +30,8 @@ installs()
   [[ $1 == "$gst_prefix" ]] ||
     grep -q ": export GST_PLUGIN_PATH=$2 GST_PRESET_PATH=$1/share/gstreamer-1.0/presets PKG_CONFIG_PATH=$1/share/pkgconfig$" \
       "$folder/log" || fail "$*: the summary does not say what to export: $(cat "$folder/log")"
+  grep -q "^ *Analytics metas *: $analytics" "$folder/log" ||
+    fail "$*: the summary does not say '$analytics' of detectors' metas: $(cat "$folder/log")"
   cp "$built" "$build/$plugin"
   meson install -C "$build" --no-rebuild --destdir "$folder/root" >"$folder/log" 2>&1 ||
     fail "meson install: $(cat "$folder/log")"
@@ -49,6 +51,13 @@ installs()
 
 gst_prefix=$(pkg-config --variable=prefix gstreamer-1.0)
 gst_plugins=$(pkg-config --variable=pluginsdir gstreamer-1.0)
+if pkg-config --atleast-version=1.24 gstreamer-analytics-1.0; then
+  analytics='yes, boxes'
+elif pkg-config --atleast-version=1.24 gstreamer-1.0; then
+  analytics='no, gstreamer-analytics-1.0 not found: .* install libgstreamer-plugins-bad1.0-dev'
+else
+  analytics='no, GStreamer 1.24 or newer has them'
+fi
 installs "$gst_prefix" "$gst_plugins"
 installs "$gst_prefix" "$gst_plugins" -Dlibdir=lib64
 installs /opt/own "/opt/own${gst_plugins#"$gst_prefix"}"

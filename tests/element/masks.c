@@ -423,7 +423,7 @@ GST_START_TEST(test_mask_files)
       expect_shapes(frame, n < 2 ? expected : both, FALSE, 0.75, pictures[i].kind);
       gst_buffer_unref(frame);
       if (n == 1)
-        SET(h->element, "roi=<20,15,7,5>");
+        SET(h->element, "roi=<<20,15,7,5>>");
     }
     SET(h->element, "roi-mask-location=");
     frame = gst_harness_push_and_pull(h, black_frame(3));
@@ -483,11 +483,11 @@ GST_START_TEST(test_ellipses)
     Shape shapes[3];
     gboolean invert;
   } rows[] = {
-      {{"roi-source=property", "roi=<8,6,9,7>"}, {{8, 6, 9, 7}}},
-      {{"roi-source=property", "roi=<8,6,10,4>", "roi-feather=3"}, {{8, 6, 10, 4, .feather = 3}}},
+      {{"roi-source=property", "roi=<<8,6,9,7>>"}, {{8, 6, 9, 7}}},
+      {{"roi-source=property", "roi=<<8,6,10,4>>", "roi-feather=3"}, {{8, 6, 10, 4, .feather = 3}}},
       {{"roi-source=property", "roi=<<8,6,2,1>,<20,4,3,9>>"}, {{8, 6, 2, 1}, {20, 4, 3, 9}}},
-      {{"roi-source=property", "roi=<-5,-3,20,17>", "roi-feather=2.5"}, {{-5, -3, 20, 17, .feather = 2.5}}},
-      {{"roi-source=property", "roi=<8,6,10,4>", "roi-expand=0.5"}, {{3, 4, 20, 8}}},
+      {{"roi-source=property", "roi=<<-5,-3,20,17>>", "roi-feather=2.5"}, {{-5, -3, 20, 17, .feather = 2.5}}},
+      {{"roi-source=property", "roi=<<8,6,10,4>>", "roi-expand=0.5"}, {{3, 4, 20, 8}}},
       {{"roi-source=property", "roi=<<8,6,9,7>,<14,8,9,9>>", "roi-invert=true"}, {{8, 6, 9, 7}, {14, 8, 9, 9}}, TRUE},
   };
 
@@ -513,12 +513,12 @@ GST_START_TEST(test_fractions)
     const char *roi;
     Shape shape;
   } rows[] = {
-      {"roi=<0,0,1,1>", {0, 0, 32, 24, 1, 1, one}},
-      {"roi=<0.25,0.25,0.5,0.5>", {8, 6, 16, 12, 1, 1, one}},
+      {"roi=<<0,0,1,1>>", {0, 0, 32, 24, 1, 1, one}},
+      {"roi=<<0.25,0.25,0.5,0.5>>", {8, 6, 16, 12, 1, 1, one}},
       {"roi=<<1/4,0.5,1/8,0.25>>", {8, 12, 4, 6, 1, 1, one}},
-      {"roi=<0.26,0.26,0.01,0.01>", {8, 6, 1, 1, 1, 1, one}},
-      {"roi=<-0.5,0.1,1,0.2>", {-16, 2, 32, 6, 1, 1, one}},
-      {"roi=<0.0001,0.5,0.0001,0.0001>", {0, 12, 1, 1, 1, 1, one}},
+      {"roi=<<0.26,0.26,0.01,0.01>>", {8, 6, 1, 1, 1, 1, one}},
+      {"roi=<<-0.5,0.1,1,0.2>>", {-16, 2, 32, 6, 1, 1, one}},
+      {"roi=<<0.0001,0.5,0.0001,0.0001>>", {0, 12, 1, 1, 1, 1, one}},
   };
 
   for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {

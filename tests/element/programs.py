@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs the two programs of gst/README.md, in C and in Python, as they are written there.
+"""Runs the programs of gst/README.md, in C and in Python, as they are written there, and the lines for gst-launch-1.0 of
+README.md and gst/README.md that need no file of the reader's.
 
 Usage: programs.py README ENUMS_HEADER C_COMPILER...   with GST_PLUGIN_PATH_1_0 and GST_PRESET_PATH for the plugin
 """
@@ -20,49 +21,91 @@ def program(text, first):
 
 
 def run(*command):
-    """Its plans, in the order in which they were made."""
+    """Its output, and its plans in the order in which they were made."""
     done = subprocess.run(command, capture_output=True, text=True, timeout=60,
                           env=os.environ | {'GST_DEBUG': 'cudaconvolve:5', 'GST_DEBUG_NO_COLOR': '1'})
     print(command[0], 'gave', done.returncode, done.stdout)
     assert done.returncode == 0 and 'no presets' not in done.stdout + done.stderr, done.stderr[-4000:]
     assert 'WARNING' not in done.stderr, done.stderr[-4000:]
-    return re.findall(r'new plan: (\w+)', done.stderr)
+    return done.stdout, re.findall(r'new plan: (\w+)', done.stderr)
 
 
-def check(plans):
+def check(output, plans):
     """One plan for the kernel, one for the preset, and one for each radius from 0 to 20 but those between two frames."""
     print(plans)
     assert plans.count('custom') == 1 and plans.count('gaussian') >= 15, plans
 
 
+def check_frames(output, plans):
+    """The program compares its frames by itself."""
+    assert output.splitlines() == [f'frame {i}: the face is hidden' for i in range(10)] and plans == ['mosaic'], plans
+
+
 def compile_c(source, header, compiler, folder):
-    (folder / 'cudaconvolve').mkdir()
-    (folder / 'cudaconvolve' / 'enums.h').symlink_to(header.resolve())
+    """Its first line names the modules that it needs."""
+    (folder / 'cudaconvolve').mkdir(exist_ok=True)
+    if not (folder / 'cudaconvolve' / 'enums.h').exists():
+        (folder / 'cudaconvolve' / 'enums.h').symlink_to(header.resolve())
     (folder / 'program.c').write_text(source)
-    flags = subprocess.run(['pkg-config', '--cflags', '--libs', 'gstreamer-controller-1.0'], check=True,
-                           capture_output=True, text=True).stdout.split()
+    modules = re.search(r'--libs ([^)]*)\)', source)[1].replace('cudaconvolve ', '').split()
+    flags = subprocess.run(['pkg-config', '--cflags', '--libs', *modules], check=True, capture_output=True,
+                           text=True).stdout.split()
     subprocess.run([*compiler, '-Wall', '-Werror', folder / 'program.c', '-o', folder / 'program', f'-I{folder}', *flags],
                    check=True)
     return folder / 'program'
 
 
+def launch_lines(text):
+    """The lines of videotestsrc, as a few frames into nothing, each with the words of its shell."""
+    for line in re.findall(r'^    gst-launch-1\.0 (videotestsrc .*)$', text, re.M):
+        line = line.replace('videotestsrc', 'videotestsrc num-buffers=4').replace('autovideosink', 'fakesink')
+        yield 'gst-launch-1.0 ' + line
+
+
+def write_files(text, folder):
+    """Those that the lines name: the kernel that README shows, and a mask, if there are GStreamer's elements for PNG."""
+    (folder / 'kernel.txt').write_text(program(text, '# kernel.txt: softens along the diagonal').split('gst-launch')[0])
+    subprocess.run('gst-launch-1.0 -q videotestsrc num-buffers=1 ! pngenc ! filesink location=mask.png', shell=True,
+                   cwd=folder, timeout=60)
+
+
+def run_lines(readme, folder):
+    """Fails if a line does, or if the element warns of its settings."""
+    write_files(readme.read_text(), folder)
+    lines = {line for path in (readme, readme.parent.parent / 'README.md') for line in launch_lines(path.read_text())}
+    assert len(lines) >= 12, lines
+    for line in sorted(lines):
+        if 'mask.png' in line and not (folder / 'mask.png').exists():
+            print('SKIPPED, there is no pngenc:', line)
+            continue
+        done = subprocess.run(line, shell=True, cwd=folder, capture_output=True, text=True, timeout=60)
+        said = done.stdout + done.stderr
+        assert done.returncode == 0 and 'WARN' not in said and 'could not set' not in said, f'{line}\n{said}'
+        print('ran', line)
+
+
 def main():
-    text, header, compiler = Path(sys.argv[1]).read_text(), Path(sys.argv[2]), sys.argv[3:]
-    in_c = program(text, '/* cc blur.c -o blur $(pkg-config --cflags --libs cudaconvolve gstreamer-controller-1.0) */')
-    in_python = program(text, 'import gi')
+    readme, header, compiler = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:]
+    text = readme.read_text()
     with tempfile.TemporaryDirectory() as folder:
-        if compiler:
-            check(run(compile_c(in_c, header, compiler, Path(folder))))
+        for modules, passes in (('cudaconvolve gstreamer-controller-1.0', check),
+                                ('gstreamer-app-1.0 gstreamer-video-1.0', check_frames)):
+            name = re.search(rf'^    /\* cc (\w+)\.c -o \w+ \$\(pkg-config --cflags --libs {modules}\) \*/$', text, re.M)
+            if compiler:
+                passes(*run(compile_c(program(text, name[0].strip()), header, compiler, Path(folder))))
+        run_lines(readme, Path(folder))
     try:
         import gi
         gi.require_version('Gst', '1.0')
         gi.require_version('GstController', '1.0')
+        gi.require_version('GstVideo', '1.0')
         from gi.repository import Gst  # noqa: F401 (the next is a part of it)
         import gi.overrides._gi_gst  # noqa: F401 (which python3-gst-1.0 has, for lists)
     except (ImportError, ValueError) as reason:
         print('SKIPPED in Python:', reason)
     else:
-        check(run(sys.executable, '-c', in_python))
+        check(*run(sys.executable, '-c', program(text, 'import gi')))
+        check_frames(*run(sys.executable, '-c', program(text, 'import os')))
 
 
 main()

@@ -88,14 +88,14 @@ static const struct {
   double feather;
   gboolean invert;
 } place_rows[] = {
-    {{"roi-source=property", "roi=<2,3,4,5>"}, {{NULL}}, {{2, 3, 6, 8}}},
+    {{"roi-source=property", "roi=<<2,3,4,5>>"}, {{NULL}}, {{2, 3, 6, 8}}},
     {{"roi-source=property", "roi=<<2,3,4,5>,<4,4,20,3>>"}, {{NULL}}, {{2, 3, 6, 8}, {4, 4, 24, 7}}},
     {{"roi-source=property", "roi=<<-3,-2,5,5>,<30,20,100,100>,<-9,5,9,5>>"},
      {{NULL}},
      {{0, 0, 2, 3}, {30, 20, 32, 24}}},
     /* metas count for roi-source=meta alone, and the property for roi-source=property */
-    {{"roi-source=property", "roi=<2,3,4,5>"}, {{"face", 9, 9, 9, 9}}, {{2, 3, 6, 8}}},
-    {{"roi-source=meta", "roi=<2,3,4,5>"}, {{"face", 9, 9, 9, 9}}, {{9, 9, 18, 18}}},
+    {{"roi-source=property", "roi=<<2,3,4,5>>"}, {{"face", 9, 9, 9, 9}}, {{2, 3, 6, 8}}},
+    {{"roi-source=meta", "roi=<<2,3,4,5>>"}, {{"face", 9, 9, 9, 9}}, {{9, 9, 18, 18}}},
     {{"roi-source=meta"}, {{"face", 1, 1, 4, 4}, {"car", 9, 9, 9, 9}}, {{1, 1, 5, 5}, {9, 9, 18, 18}}},
     {{"roi-source=meta", "roi-types=face"}, {{"face", 1, 1, 4, 4}, {"car", 9, 9, 9, 9}}, {{1, 1, 5, 5}}},
     {{"roi-source=meta", "roi-types=fac"}, {{"face", 1, 1, 4, 4}, {"fac", 9, 9, 9, 9}}, {{9, 9, 18, 18}}},
@@ -120,7 +120,7 @@ static const struct {
      {{8, 6, 14, 10}, {16, 9, 19, 12}},
      2.5},
     /* from outside the frame the feather reaches in */
-    {{"roi-source=property", "roi-feather=5", "roi=<-9,4,7,4>"}, {{NULL}}, {{-9, 4, -2, 8}}, 5},
+    {{"roi-source=property", "roi-feather=5", "roi=<<-9,4,7,4>>"}, {{NULL}}, {{-9, 4, -2, 8}}, 5},
     {{"roi-source=meta", "roi-invert=true"},
      {{"face", 8, 6, 6, 4}, {"car", 9, 9, 9, 9}},
      {{8, 6, 14, 10}, {9, 9, 18, 18}},
@@ -313,7 +313,7 @@ GST_END_TEST;
 GST_START_TEST(test_isolated)
 {
   GstHarness *h =
-      HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, "filter=box", "radius=1", "roi-source=property", "roi=<8,6,6,4>");
+      HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, "filter=box", "radius=1", "roi-source=property", "roi=<<8,6,6,4>>");
 
   for (int isolated = 0; isolated < 2; isolated++) {
     guint8 pixels[WIDTH * HEIGHT];
@@ -463,6 +463,68 @@ GST_START_TEST(test_relative_limit)
 }
 GST_END_TEST;
 
+/* ---- frames without regions ---- */
+
+static const struct {
+  const char *set[3];
+  Meta meta;      /* of all frames */
+  guint at, step; /* frame that has a region; number of frames from one to the next */
+  int after;      /* frames, then comes the warning; 0: at the end of the stream, -1: never */
+  const char *message;
+} none_rows[] = {
+    {{"roi-source=meta"}, {NULL}, 999, 1, 126, "finds no region in the first 5 s: nothing is filtered, and the whole"},
+    {{"roi-source=meta"}, {NULL}, 999, 1, 126, "put a detector before this element, one that attaches GstVideoRegion"},
+    {{"roi-source=meta", "roi-invert=true"},
+     {NULL},
+     999,
+     1,
+     126,
+     "with roi-invert=true the whole picture is filtered;"},
+    {{"roi-source=meta", "roi-types=face"},
+     {"car", 1, 1, 3, 3},
+     999,
+     1,
+     126,
+     "the metas, the last one of type \"car\", are left out by roi-types=face or roi-confidence=0, or lie outside"},
+    {{"roi-source=meta", "roi-smooth=3"}, {"car", 99, 99, 3, 3}, 999, 1, 126, "or lie outside the frame: change these"},
+    {{"roi-source=meta"}, {NULL}, 999, 100, 6, "finds no region in the first 5 s"}, /* a gap counts as a second */
+    {{"roi-source=meta"}, {NULL}, 999, 0, 0, "finds no region in the whole stream: nothing is filtered"},
+    {{"roi-source=meta"}, {NULL}, 120, 1, -1, ""},
+    {{"roi-source=meta"}, {NULL}, 0, 1, -1, ""},
+    {{"roi-source=meta", "temporal-radius=2"}, {NULL}, 999, 1, 128, "finds no region in the first 5 s"},
+    {{"roi-source=none"}, {NULL}, 999, 1, -1, ""},
+};
+
+GST_START_TEST(test_no_regions)
+{
+  GstBus *bus;
+  GstElement *element = make_element("cpu", &bus);
+  const Meta metas[] = {none_rows[__i__].meta, {NULL}};
+  int warned = 0;
+  GstHarness *h;
+
+  set_all(element, none_rows[__i__].set);
+  h = harness_of(gst_object_ref(element), "GRAY8", WIDTH, HEIGHT);
+  for (int i = 0; i < 140; i++) {
+    GstBuffer *frame = black_frame(metas, (guint)i * none_rows[__i__].step);
+
+    if ((guint)i == none_rows[__i__].at)
+      gst_buffer_add_video_region_of_interest_meta(frame, "face", 1, 1, 3, 3);
+    fail_unless_equals_int(gst_harness_push(h, frame), GST_FLOW_OK);
+    if (count_messages(bus, GST_MESSAGE_WARNING, none_rows[__i__].message) > 0) {
+      fail_unless_equals_int(warned, 0);
+      warned = i + 1;
+    }
+  }
+  fail_unless_equals_int(warned, MAX(none_rows[__i__].after, 0));
+  gst_harness_push_event(h, gst_event_new_eos());
+  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, none_rows[__i__].message),
+                         none_rows[__i__].after == 0 ? 1 : 0);
+  gst_harness_teardown(h);
+  free_element(element, bus);
+}
+GST_END_TEST;
+
 void
 add_region_tests(TCase *once, TCase *each)
 {
@@ -473,6 +535,7 @@ add_region_tests(TCase *once, TCase *each)
   EACH(test_one_target_for_many);
   EACH(test_isolated);
   EACH(test_relative_strength);
+  tcase_add_loop_test(once, test_no_regions, 0, G_N_ELEMENTS(none_rows));
   tcase_add_test(once, test_crowd);
   tcase_add_test(once, test_relative_radius);
   tcase_add_test(once, test_relative_limit);

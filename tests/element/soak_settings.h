@@ -168,7 +168,7 @@ static Regions
 draw_regions(GRand *rng, int largest)
 {
   static const char *const sources[] = {"none", "meta", "meta", "property"};
-  static const char *const lists[] = {NONE, "<20,30,64,48>", "<-9,101,33,55>"};
+  static const char *const lists[] = {NONE, "<<20,30,64,48>>", "<<-9,101,33,55>>"};
   static const char *const types[] = {NULL, "face", "plate,face"};
   Regions regions = {
       .source = PICK(rng, sources),

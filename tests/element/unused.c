@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Settings without effect: each is told of once, with the remedy; settings in force are not.
+ * Settings without effect: each is reported once, with the remedy; settings in force are not.
  */
 #include "config.h"
 
@@ -48,22 +48,36 @@ static const struct {
     {"I420", {"kernel-t=<1,1>", "temporal-radius=1"}, 1, "temporal-radius=1 has no effect: kernel-t has the weights"},
     {"I420", {"temporal-sigma=1"}, 1, "temporal-sigma with temporal-radius=0 has no effect"},
     {"I420", {"temporal-mode=causal", "drain-on-changes=false"}, 2, "has no effect: set temporal-radius or kernel-t"},
-    {"I420", {"roi=<1,2,3,4>"}, 1, "roi with roi-source=none has no effect: " ALL_FILTERED},
-    {"I420", {"roi=<1,2,3,4>", "roi-source=meta"}, 1, "the rectangles stay in clear where no meta covers them"},
+    {"I420", {"roi=<<1,2,3,4>>"}, 1, "roi with roi-source=none has no effect: " ALL_FILTERED},
+    {"I420", {"roi=<<1,2,3,4>>", "roi-source=meta"}, 1, "the rectangles stay in clear where no meta covers them"},
     {"I420", {"roi-units=fraction", "roi-shape=ellipse"}, 2, " with roi-source=none has no effect: " ALL_FILTERED},
     {"I420",
      {"roi-units=fraction", "roi-source=meta"},
      1,
      "roi-units with roi-source=meta has no effect: metas are in"},
     {"I420", {"roi-confidence=0.5", "roi-smooth=3"}, 2, " with roi-source=none has no effect: " ALL_FILTERED},
-    {"I420", {"roi-source=property", "roi=<1,2,3,4>", "roi-smooth=3", "roi-confidence=0.5"}, 2, "set roi-source=meta"},
+    {"I420",
+     {"roi-source=property", "roi=<<1,2,3,4>>", "roi-smooth=3", "roi-confidence=0.5"},
+     2,
+     "set roi-source=meta"},
     {"I420", {"roi-types=face"}, 1, "roi-types with roi-source=none has no effect: " ALL_FILTERED},
-    {"I420", {"roi-source=property", "roi=<1,2,3,4>", "roi-types=face"}, 1, "set roi-source=meta"},
+    {"I420", {"roi-source=property", "roi=<<1,2,3,4>>", "roi-types=face"}, 1, "set roi-source=meta"},
     {"I420", {"roi-expand=0.1", "roi-feather=2"}, 2, " with roi-source=none has no effect: " ALL_FILTERED},
     {"I420", {"roi-source=property"}, 1, "roi-source=property finds no rectangle in the frame: nothing is filtered, "},
     {"I420", {"roi-source=property", "roi=<<64,0,9,9>,<-9,0,9,9>,<1,1,0,9>>"}, 1, CLEAR},
-    {"I420", {"roi-source=property", "roi=<-0.5,0,0.5,1>", "roi-units=fraction"}, 1, CLEAR},
-    {"I420", {"roi-source=property", "roi=<0,48,9,9>", "roi-invert=true"}, 1, "with roi-invert=true " ALL_FILTERED},
+    {"I420", {"roi-source=property", "roi=<<-0.5,0,0.5,1>>", "roi-units=fraction"}, 1, CLEAR},
+    {"I420", {"roi-source=property", "roi=<<0,48,9,9>>", "roi-invert=true"}, 1, "with roi-invert=true " ALL_FILTERED},
+    {"I420",
+     {"roi-source=property", "roi=<<1,1,9,9>,<64,0,9,9>,<0,48,2,2>,<5,5,0,9>>"},
+     1,
+     "roi: outside the frame of 64x48, or empty, and so without effect: rectangle 2 <64,0,9,9>, rectangle 3 "
+     "<0,48,2,2>, "
+     "rectangle 4 <5,5,0,9>; correct them"},
+    {"I420",
+     {"roi-source=property", "roi=<<-0.5,0,0.5,1>,<0,0,1,1>>", "roi-units=fraction", "roi-invert=true"},
+     1,
+     "without effect: rectangle 1 <-0.5,0,0.5,1>; correct"},
+    {"I420", {"sigma=100", "radius=3", "roi-source=meta", "roi-strength=relative"}, 2, "roi-strength=relative has no"},
     {"I420", {"roi-source=meta", "roi-relative-size=0.5"}, 1, "roi-relative-size with roi-strength=fixed has no"},
     {"I420", {"roi-source=meta", "roi-strength=relative", "radius=9"}, 1, "radius with roi-strength=relative has no"},
     {"I420", {"cuda-device-id=0"}, 1, "cuda-device-id with backend=cpu has no effect"},
@@ -82,11 +96,14 @@ static const struct {
     {"GRAY8", {"planes=color"}, 0},
     {"GRAY8", {"planes=all"}, 0},
     {"I420", {"kernel-t=<1,2>", "flip-kernel=true", "temporal-mode=causal", "temporal-border=reflect"}, 0},
-    {"I420", {"roi-source=property", "roi=<-9,0,9,9>", "roi-expand=0.2"}, 0},
-    {"I420", {"roi-source=property", "roi=<<64,0,9,9>,<63,47,9,9>>", "roi-invert=true"}, 0},
+    {"I420", {"roi-source=property", "roi=<<-9,0,9,9>>", "roi-expand=0.2"}, 0},
+    {"I420", {"roi-source=property", "roi=<<63,0,9,9>,<63,47,9,9>>", "roi-invert=true"}, 0},
+    {"I420", {"roi-source=property", "roi=<<64,0,9,9>,<0,0,9,9>>", "roi-feather=2"}, 0},
+    {"I420", {"roi-source=property", "roi=<<1,1,9,9>,<-9,0,9,9>>", "roi-expand=0.2"}, 0},
+    {"I420", {"roi-source=none", "backend=cpu"}, 0},
     {"I420", {"roi-source=meta", "roi-types=face", "roi-strength=relative", "roi-relative-size=0.5"}, 0},
     {"I420", {"roi-source=meta", "roi-shape=ellipse", "roi-smooth=5"}, 0},
-    {"I420", {"roi-source=property", "roi=<0.9,0.9,0.1,0.1>", "roi-units=fraction", "roi-shape=ellipse"}, 0},
+    {"I420", {"roi-source=property", "roi=<<0.9,0.9,0.1,0.1>>", "roi-units=fraction", "roi-shape=ellipse"}, 0},
 };
 
 /* Told once, though frames, changes and new caps follow. */
@@ -111,6 +128,123 @@ GST_START_TEST(test_unused_settings)
 }
 GST_END_TEST;
 
+static const struct {
+  const char *format;
+  const char *before[4], *set[4];
+  GstMessageType type;
+  const char *fragment;
+} live_rows[] = {
+    {"I420", {"filter=box", "radius=3"}, {"filter=sharpen"}, GST_MESSAGE_INFO, "radius with filter=sharpen has no"},
+    {"I420", {"filter=box", "sigma=3"}, {"radius=3"}, GST_MESSAGE_INFO, "sigma with filter=box has no effect"},
+    {"I420", {NULL}, {"bias=128"}, GST_MESSAGE_INFO, "bias=128 saturates"},
+    {"RGB", {NULL}, {"planes=luma+red"}, GST_MESSAGE_INFO, "planes with format=RGB names planes that"},
+    {"I420", {"roi-source=property", "roi=<<1,2,3,4>>"}, {"roi-source=none"}, GST_MESSAGE_INFO, ALL_FILTERED},
+    {"I420",
+     {"roi-source=property", "roi=<<1,2,3,4>>", "roi-invert=true"},
+     {"roi=<<64,0,9,9>>"},
+     GST_MESSAGE_INFO,
+     "with roi-invert=true " ALL_FILTERED},
+    {"I420", {"roi-source=property", "roi=<<1,2,3,4>>"}, {"roi=<<64,0,9,9>>"}, GST_MESSAGE_WARNING, CLEAR},
+    {"I420", {"roi-source=property", "roi=<<1,2,3,4>>"}, {"roi-source=meta"}, GST_MESSAGE_WARNING, "in clear where no"},
+    {"RGB", {NULL}, {"planes=luma"}, GST_MESSAGE_WARNING, "names none that the frames have"},
+    {"I420", {"sigma=9"}, {"radius=3"}, GST_MESSAGE_WARNING, "sigma=9 is cut off by the radius"},
+    {"I420",
+     {"roi-source=property", "roi=<<1,2,3,4>>"},
+     {"roi=<<1,2,3,4>,<64,0,9,9>>"},
+     GST_MESSAGE_WARNING,
+     "roi: outside the frame of 64x48"},
+};
+
+/* While playing settings without effect are infos, each once; what is left in clear against the settings is a warning,
+ * also of a property that has had an info. */
+GST_START_TEST(test_unused_while_playing)
+{
+  GstBus *bus;
+  GstElement *element = make_element("cpu", &bus);
+  GstHarness *h;
+  GstMessageType other = GST_MESSAGE_INFO | GST_MESSAGE_WARNING;
+
+  set_all(element, live_rows[__i__].before);
+  h = harness_of(gst_object_ref(element), live_rows[__i__].format, 64, 48);
+  gst_buffer_unref(gst_harness_push_and_pull(h, gst_harness_create_buffer(h, 64 * 48 * 3)));
+  fail_unless_equals_int(count_messages(bus, other, ""), 0);
+  set_all(element, live_rows[__i__].set);
+  for (int i = 0; i < 2; i++) {
+    GstMessage *message;
+
+    gst_buffer_unref(gst_harness_push_and_pull(h, gst_harness_create_buffer(h, 64 * 48 * 3)));
+    message = gst_bus_pop_filtered(bus, other);
+    fail_unless((message != NULL) == (i == 0));
+    if (message) {
+      fail_unless_equals_int(GST_MESSAGE_TYPE(message), live_rows[__i__].type);
+      gst_bus_post(bus, message);
+      fail_unless_equals_int(count_messages(bus, other, live_rows[__i__].fragment), 1);
+    }
+  }
+  gst_harness_teardown(h);
+  free_element(element, bus);
+}
+GST_END_TEST;
+
+/* An info of a property does not keep a later warning of it back. */
+GST_START_TEST(test_info_before_warning)
+{
+  GstBus *bus;
+  GstElement *element = make_element("cpu", &bus);
+  GstHarness *h;
+  guint n = 0;
+
+  SET(element, "roi-source=property", "roi=<<1,1,2,2>>");
+  h = harness_of(gst_object_ref(element), "GRAY8", W, H);
+  gst_buffer_unref(push_ramp(h, n++));
+  SET(element, "roi-source=none");
+  gst_buffer_unref(push_ramp(h, n++));
+  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_INFO, ALL_FILTERED), 1);
+  SET(element, "roi-source=meta");
+  gst_buffer_unref(push_ramp(h, n++));
+  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, "the rectangles stay in clear"), 1);
+  gst_harness_teardown(h);
+  free_element(element, bus);
+}
+GST_END_TEST;
+
+/* Rectangles outside the frame are named again after a change of them or of the frame's size, and after no other. */
+GST_START_TEST(test_rectangles_outside)
+{
+  static const struct {
+    const char *set;
+    int width, warnings;
+    const char *fragment;
+  } steps[] = {
+      {"roi=<<1,1,9,9>,<64,0,9,9>>", 64, 1, "frame of 64x48, or empty, and so without effect: rectangle 2 <64,0,9,9>;"},
+      {"radius=3", 64, 0, ""},
+      {"roi=<<1,1,9,9>,<65,0,9,9>>", 64, 1, "rectangle 2 <65,0,9,9>;"},
+      {"radius=4", 32, 1, "outside the frame of 32x48"},
+      {"roi-feather=40", 32, 0, ""},
+      {"roi-feather=3", 32, 1, "rectangle 2 <65,0,9,9>;"},
+      {"radius=5", 128, 0, ""},
+  };
+  GstBus *bus;
+  GstElement *element = make_element("cpu", &bus);
+  GstHarness *h;
+
+  SET(element, "roi-source=property", "roi=<<1,1,9,9>,<2,2,3,3>>");
+  h = harness_of(gst_object_ref(element), "GRAY8", 64, 48);
+  for (gsize i = 0; i < G_N_ELEMENTS(steps); i++) {
+    g_autofree char *caps =
+        g_strdup_printf("video/x-raw,format=GRAY8,width=%d,height=48,framerate=25/1", steps[i].width);
+
+    SET(element, steps[i].set);
+    gst_harness_set_src_caps_str(h, caps);
+    for (int n = 0; n < 3; n++)
+      gst_buffer_unref(gst_harness_push_and_pull(h, gst_harness_create_buffer(h, (gsize)steps[i].width * 48)));
+    fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, steps[i].fragment), steps[i].warnings);
+  }
+  gst_harness_teardown(h);
+  free_element(element, bus);
+}
+GST_END_TEST;
+
 /* A mask is warned of like rectangles, and is a region of its own beside none. */
 GST_START_TEST(test_unused_mask_file)
 {
@@ -123,7 +257,7 @@ GST_START_TEST(test_unused_mask_file)
       {{"roi-source=meta"}, 1, "the mask's stays in clear where no meta covers it"},
       {{"roi-source=property"}, 0, ""},
       {{"roi-source=property", "roi-shape=ellipse", "roi-units=fraction"}, 2, "the mask is the only region"},
-      {{"roi-source=property", "roi-shape=ellipse", "roi=<1,2,3,4>"}, 0, ""},
+      {{"roi-source=property", "roi-shape=ellipse", "roi=<<1,2,3,4>>"}, 0, ""},
   };
   g_autofree char *path = g_build_filename(g_get_tmp_dir(), "cudaconvolve-unused-mask.pgm", NULL);
 
@@ -189,6 +323,9 @@ void
 add_unused_tests(TCase *once)
 {
   tcase_add_loop_test(once, test_unused_settings, 0, G_N_ELEMENTS(rows));
+  tcase_add_loop_test(once, test_unused_while_playing, 0, G_N_ELEMENTS(live_rows));
+  tcase_add_test(once, test_info_before_warning);
+  tcase_add_test(once, test_rectangles_outside);
   tcase_add_test(once, test_unused_kernel_file);
   tcase_add_test(once, test_unused_mask_file);
 #ifndef HAVE_ANALYTICS

@@ -224,14 +224,14 @@ START_TEST(test_in_place)
   check_in_place("NV12", "", "radius=6 roi=\"<<10,20,60,50>,<201,101,33,31>>\"");
   check_in_place("NV12", "", "radius=6 roi=\"<<10,20,60,50>,<40,40,33,31>>\" roi-feather=5");
   check_in_place("RGBA", "", "radius=20 roi=\"<<-10,-20,60,50>,<300,160,33,31>>\" roi-feather=2");
-  check_in_place("P010_10LE", "", "filter=box radius=9 roi=<10,20,61,51> roi-isolated=true");
-  check_in_place("I420", "", "radius=3 roi=<10,20,61,51> planes=luma");
+  check_in_place("P010_10LE", "", "filter=box radius=9 roi=<<10,20,61,51>> roi-isolated=true");
+  check_in_place("I420", "", "radius=3 roi=<<10,20,61,51>> planes=luma");
   check_in_place("NV12", FIELDS, "radius=6 roi=\"<<10,21,60,51>,<40,40,33,31>>\"");
-  check_in_place("RGBA", FIELDS, "filter=box radius=9 roi=<11,-5,61,50> roi-feather=5");
+  check_in_place("RGBA", FIELDS, "filter=box radius=9 roi=<<11,-5,61,50>> roi-feather=5");
 }
 END_TEST
 
-#define COPIED " b. ! queue ! cudaconvolve name=c0 backend=cuda roi-source=property roi=<10,20,60,50> ! "
+#define COPIED " b. ! queue ! cudaconvolve name=c0 backend=cuda roi-source=property roi=<<10,20,60,50>> ! "
 #define UNTOUCHED "cudaconvolve name=c1 filter=identity ! "
 
 /* What another branch holds too is not written to. */
