@@ -82,7 +82,9 @@ warn_of_none(GstCudaConvolveRegions *regions, const char *period)
                       "or set roi-source=property");
   gst_cuda_convolve_warn_once(regions->element, regions->told, "roi-source=meta finds no region in %s: %s; %s", period,
                               roi->invert ? "with roi-invert=true the whole picture is filtered"
-                                          : "nothing is filtered, and the whole picture stays in clear",
+                              : roi->missing == CNV_ROI_MISSING_FILTER
+                                  ? "with roi-missing=filter the whole picture is filtered"
+                                  : "nothing is filtered, and the whole picture stays in clear",
                               remedy);
   regions->search.is_over = TRUE;
 }

@@ -179,6 +179,13 @@ step_down(int radius)
   return radius;
 }
 
+/* Returns the nearest radius that has a plan, up to the filter's largest. */
+static int
+limit_radius(const CnvFilterInfo *info, double radius)
+{
+  return MIN(step_up((int)CLAMP(radius, 1, info->max_radius)), info->max_radius);
+}
+
 static int
 radius_of(GstCudaConvolveRecipe *recipe, const CnvRect *rect)
 {
@@ -192,7 +199,7 @@ radius_of(GstCudaConvolveRecipe *recipe, const CnvRect *rect)
         "a region of %dx%d asks for radius %.0f, and filter=%s reaches %d, with which it is filtered: choose gaussian "
         "or box, which reach %d, or lower roi-relative-size",
         rect->width, rect->height, radius, info->nick.nick, info->max_radius, CNV_RADIUS_MAX);
-  return MIN(step_up((int)CLAMP(radius, 1, info->max_radius)), info->max_radius);
+  return limit_radius(info, radius);
 }
 
 static CnvPlan *
@@ -229,6 +236,15 @@ make_radius_plan(GstCudaConvolveRecipe *recipe, int radius)
   return plan ? plan : cnv_plan_ref(recipe->plan);
 }
 
+/* Returns the plan for regions of that radius, which the recipe owns. */
+static CnvPlan *
+find_radius_plan(GstCudaConvolveRecipe *recipe, int radius)
+{
+  if (!recipe->radius_plan[radius])
+    recipe->radius_plan[radius] = make_radius_plan(recipe, radius);
+  return recipe->radius_plan[radius];
+}
+
 /* Gives each region the plan of its size. The list is of those that the frame uses, smallest first, so that where
  * regions overlap the stronger filter counts. */
 static void
@@ -242,8 +258,7 @@ choose_plans(GstCudaConvolveRecipe *recipe)
     CnvRect box = cnv_region_box(&region[i]);
     int radius = radius_of(recipe, &box);
 
-    if (!recipe->radius_plan[radius])
-      recipe->radius_plan[radius] = make_radius_plan(recipe, radius);
+    find_radius_plan(recipe, radius);
     used[radius] = TRUE;
     region[i].plan = (guint)radius;
   }
@@ -259,6 +274,35 @@ choose_plans(GstCudaConvolveRecipe *recipe)
 }
 
 /* ---- a frame's work ---- */
+
+/* Returns TRUE if no region covers anything: there is none, or each has a mask without weight. */
+static gboolean
+has_no_region(const CnvWork *work)
+{
+  for (guint i = 0; i < work->n_regions; i++) {
+    CnvRect box = cnv_region_box(&work->region[i]);
+
+    if (box.width > 0 && box.height > 0)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* Makes the work that of the whole frame. With roi-strength=relative the frame counts as one region, of the largest
+ * radius at most. */
+static void
+filter_all(GstCudaConvolveRecipe *recipe)
+{
+  const CnvImage *image = &recipe->image;
+  const GstCudaConvolveSettings *settings = &recipe->in_force;
+  double radius = settings->roi.relative_size * MAX(image->width, image->height);
+
+  recipe->work.everything = TRUE;
+  if (settings->roi.strength != CNV_ROI_RELATIVE)
+    return;
+  recipe->plans[0] = find_radius_plan(recipe, limit_radius(&cnv_filters[settings->filter.type], radius));
+  recipe->work.plan = recipe->plans;
+}
 
 /* TRUE where the rows of a buffer are of two fields. */
 static gboolean
@@ -291,7 +335,9 @@ gst_cuda_convolve_recipe_make_work(GstCudaConvolveRecipe *recipe, GstBuffer *buf
   work->target_x = roi->target_x;
   work->target_y = roi->target_y;
   work->everything = roi->invert && work->n_regions == 0;
-  if (roi->strength == CNV_ROI_RELATIVE && work->n_regions > 0)
+  if (roi->missing == CNV_ROI_MISSING_FILTER && !roi->invert && has_no_region(work))
+    filter_all(recipe);
+  else if (roi->strength == CNV_ROI_RELATIVE && work->n_regions > 0)
     choose_plans(recipe);
 }
 

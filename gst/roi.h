@@ -17,6 +17,7 @@ typedef struct {
   char *types;       /* for source meta: comma-separated, NULL or empty for all; like the next two */
   double confidence; /* least of boxes that have one, 0 for all */
   guint smooth;      /* frames that a region without a detection is kept */
+  int missing;       /* CNV_ROI_MISSING_COPY or _FILTER: a frame without regions */
   gboolean invert, isolated;
   double expand;          /* fraction of a region's size added on each side */
   double feather;         /* luma pixels */

@@ -36,6 +36,12 @@ static const CnvNick temporal_mode_nicks[] = {
     {0, NULL, NULL},
 };
 
+static const CnvNick roi_missing_nicks[] = {
+    {CNV_ROI_MISSING_COPY, "copy", "Leave the frame as it is"},
+    {CNV_ROI_MISSING_FILTER, "filter", "Filter the whole frame, so that a detector that fails reveals nothing"},
+    {0, NULL, NULL},
+};
+
 static const CnvNick roi_strength_nicks[] = {
     {CNV_ROI_FIXED, "fixed", "Every region by the filter as it is set"},
     {CNV_ROI_RELATIVE, "relative", "Radius and sigma follow each region's size"},
@@ -182,6 +188,9 @@ static const Property properties[] = {
      "For roi-source=meta the number of frames that a region stays when its detector missed it, growing by what it "
      "moved; 0: none",
      AT(roi.smooth), LIVE, 0, 0, ROI_SMOOTH_LIMIT},
+    {KIND_ENUM, "roi-missing", "Frames without regions",
+     "What happens to a frame without regions, once roi-smooth keeps none; with roi-invert it is always filtered",
+     AT(roi.missing), LIVE, CNV_ROI_MISSING_COPY, ENUM("RoiMissing", roi_missing_nicks)},
     {KIND_BOOLEAN, "roi-invert", "Invert the regions", "Filter everything but the regions", AT(roi.invert), LIVE,
      FALSE},
     {KIND_DOUBLE, "roi-expand", "Expand the regions",

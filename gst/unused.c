@@ -122,7 +122,7 @@ find_conditions(const GstCudaConvolveSettings *settings, const CnvImage *image, 
   holds[MASK_ALONE] = settings->roi.mask && gst_cuda_convolve_roi_n_rects(&settings->roi) == 0;
   holds[REGIONS] = settings->roi.source != CNV_ROI_NONE;
   holds[ALL_OUTSIDE] = all_outside(&settings->roi, image);
-  holds[ALL_CLEAR] = holds[ALL_OUTSIDE] && !settings->roi.invert;
+  holds[ALL_CLEAR] = holds[ALL_OUTSIDE] && !settings->roi.invert && settings->roi.missing == CNV_ROI_MISSING_COPY;
 }
 
 /* ---- the table ---- */
@@ -204,7 +204,7 @@ static const struct {
     {"roi-confidence", NULL, 0, NO_ANALYTICS,
      NO_EFFECT "this build reads no boxes of GstAnalyticsODMtd, and others have no confidence: build it with "
                "gstreamer-analytics-1.0 of GStreamer 1.24 or newer"},
-    {"roi-shape roi-invert roi-expand roi-feather roi-strength roi-relative-size roi-isolated roi-target-x "
+    {"roi-missing roi-shape roi-invert roi-expand roi-feather roi-strength roi-relative-size roi-isolated roi-target-x "
      "roi-target-y",
      "roi-source", ~IN(CNV_ROI_NONE), ALWAYS, NO_EFFECT "the whole frame is filtered; set roi-source=property or meta"},
     {"roi-source", NULL, 0, ALL_CLEAR,
@@ -212,7 +212,7 @@ static const struct {
      "roi=\"<<x,y,width,height>>\" in pixels of the frame",
      TRUE},
     {"roi-source", NULL, 0, ALL_OUTSIDE,
-     "finds no rectangle in the frame: with roi-invert=true the whole frame is filtered; set "
+     "finds no rectangle in the frame: with roi-invert=true or roi-missing=filter the whole frame is filtered; set "
      "roi=\"<<x,y,width,height>>\" in pixels of the frame"},
     {"roi-relative-size", "roi-strength", IN(CNV_ROI_RELATIVE), ALWAYS, NO_EFFECT "set roi-strength=relative"},
     {"radius radius-x radius-y sigma sigma-x sigma-y truncate chroma-radius chroma-sigma", "roi-strength",

@@ -75,6 +75,9 @@ typedef enum { CNV_TEMPORAL_RENORMALIZE, CNV_TEMPORAL_REPLICATE, CNV_TEMPORAL_RE
  * with metas and files. */
 typedef enum { CNV_SHAPE_RECTANGLE, CNV_SHAPE_ELLIPSE, CNV_SHAPE_MASK } CnvShape;
 
+/* roi-missing: what a frame without regions gets. */
+enum { CNV_ROI_MISSING_COPY, CNV_ROI_MISSING_FILTER };
+
 /* roi-source, roi-units and roi-strength. */
 enum { CNV_ROI_NONE, CNV_ROI_PROPERTY, CNV_ROI_META };
 enum { CNV_ROI_PIXELS, CNV_ROI_FRACTION };

@@ -407,6 +407,77 @@ GST_START_TEST(test_relative_strength)
 }
 GST_END_TEST;
 
+/* A frame without regions is filtered as a whole, once roi-smooth keeps none; with the default it stays as it is. */
+GST_START_TEST(test_missing)
+{
+  static const Meta face[] = {{"face", 4, 5, 6, 7}, {NULL}}, plate[] = {{"plate", 4, 5, 6, 7}, {NULL}},
+                    none[] = {{NULL}};
+  static const Box one[] = {{4, 5, 10, 12}, {0}}, grown[] = {{3, 4, 11, 13}, {0}}, all[] = {{0, 0, WIDTH, HEIGHT}, {0}};
+  static const Box nothing[] = {{0}};
+  const struct {
+    const char *set;
+    const Meta *metas;
+    const Box *expected;
+  } rows[] = {
+      {"roi-missing=filter", face, one},   {"roi-types=face", plate, all},    {"roi-types=face", none, all},
+      {"roi-missing=copy", none, nothing}, {"roi-missing=filter", face, one}, {"roi-smooth=1", face, one},
+      {"roi-smooth=1", none, grown},       {"roi-smooth=1", none, all},       {"roi-missing=copy", none, nothing},
+  };
+  GstHarness *h = HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=meta");
+
+  for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+    g_autofree char *what = g_strdup_printf("row %u", i);
+    GstBuffer *out;
+
+    SET(h->element, rows[i].set);
+    out = gst_harness_push_and_pull(h, black_frame(rows[i].metas, i));
+    expect_boxes(out, rows[i].expected, 0, FALSE, what);
+    gst_buffer_unref(out);
+  }
+  gst_harness_teardown(h);
+}
+GST_END_TEST;
+
+/* The same of rectangles of the property that lie outside the frame, of a region that would be placed elsewhere, and
+ * with roi-invert, which filters such a frame anyway. */
+GST_START_TEST(test_missing_elsewhere)
+{
+  static const Meta none[] = {{NULL}};
+  static const Box all[] = {{0, 0, WIDTH, HEIGHT}, {0}};
+  static const char *const ways[][4] = {{"roi-source=property", "roi=<<99,99,5,5>>"},
+                                        {"roi-source=meta", "roi-target-x=3", "roi-target-y=4"},
+                                        {"roi-source=meta", "roi-feather=3", "roi-isolated=true"},
+                                        {"roi-source=meta", "roi-invert=true"}};
+
+  for (gsize w = 0; w < G_N_ELEMENTS(ways); w++) {
+    GstHarness *h = HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-missing=filter");
+    GstBuffer *out;
+
+    set_all(h->element, ways[w]);
+    out = gst_harness_push_and_pull(h, black_frame(none, 0));
+    expect_boxes(out, all, 0, FALSE, ways[w][1]);
+    gst_buffer_unref(out);
+    gst_harness_teardown(h);
+  }
+}
+GST_END_TEST;
+
+/* With roi-strength=relative the whole frame is filtered as strongly as a region of its size. */
+GST_START_TEST(test_missing_relative)
+{
+  static const Meta none[] = {{NULL}};
+  GstHarness *h = HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, "filter=box", "radius=1", "roi-source=meta",
+                          "roi-missing=filter", "roi-strength=relative", "roi-relative-size=0.25");
+  GstStructure *stats;
+
+  gst_buffer_unref(gst_harness_push_and_pull(h, black_frame(none, 0)));
+  g_object_get(h->element, "stats", &stats, NULL);
+  check_string(stats, "taps", "17x17");
+  gst_structure_free(stats);
+  gst_harness_teardown(h);
+}
+GST_END_TEST;
+
 /* Longer side to radius: the fraction of it, rounded up to 1..8 and from there four steps an octave. */
 GST_START_TEST(test_relative_radius)
 {
@@ -535,6 +606,9 @@ add_region_tests(TCase *once, TCase *each)
   EACH(test_one_target_for_many);
   EACH(test_isolated);
   EACH(test_relative_strength);
+  EACH(test_missing);
+  EACH(test_missing_elsewhere);
+  EACH(test_missing_relative);
   tcase_add_loop_test(once, test_no_regions, 0, G_N_ELEMENTS(none_rows));
   tcase_add_test(once, test_crowd);
   tcase_add_test(once, test_relative_radius);

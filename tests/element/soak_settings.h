@@ -14,6 +14,7 @@ typedef struct {
   const char *source, *rects, *types;
   gboolean ellipse, invert, isolated, relative;
   guint smooth;
+  int missing;
   double expand, feather, relative_size;
   int target_x, target_y;
 } Regions;
@@ -176,6 +177,7 @@ draw_regions(GRand *rng, int largest)
       .types = PICK(rng, types),
       .ellipse = seldom(rng, 4),
       .smooth = seldom(rng, 4) ? (guint)g_rand_int_range(rng, 1, 4) : 0,
+      .missing = (int)seldom(rng, 4),
       .invert = seldom(rng, 4),
       .isolated = seldom(rng, 4),
       .relative = seldom(rng, 4),
@@ -374,10 +376,10 @@ set_regions(GstElement *element, const Regions *regions)
   set_text(element, "roi", regions->rects);
   set_text(element, "roi-strength", regions->relative ? "relative" : "fixed");
   set_text(element, "roi-shape", regions->ellipse ? "ellipse" : "rectangle");
-  g_object_set(element, "roi-types", regions->types, "roi-smooth", regions->smooth, "roi-invert", regions->invert,
-               "roi-isolated", regions->isolated, "roi-expand", regions->expand, "roi-feather", regions->feather,
-               "roi-relative-size", regions->relative_size, "roi-target-x", regions->target_x, "roi-target-y",
-               regions->target_y, NULL);
+  g_object_set(element, "roi-types", regions->types, "roi-smooth", regions->smooth, "roi-missing", regions->missing,
+               "roi-invert", regions->invert, "roi-isolated", regions->isolated, "roi-expand", regions->expand,
+               "roi-feather", regions->feather, "roi-relative-size", regions->relative_size, "roi-target-x",
+               regions->target_x, "roi-target-y", regions->target_y, NULL);
 }
 
 static void
