@@ -3,7 +3,7 @@
 #
 # Installs the plugin of a build below a folder of its own, as `meson install` does for several prefixes and library
 # folders, and looks whether GStreamer finds it and its presets there, and pkg-config its header. Of the project it compiles
-# nothing.
+# nothing. No script may build in the folder that README.md installs from.
 #
 # Usage: tests/element/install.sh BUILD_DIR
 set -euo pipefail
@@ -47,6 +47,20 @@ installs()
   echo "$*"
 }
 
+# Meson keeps the options with which a folder was configured first: those of tests are not for an installation.
+has_own_folder()
+{
+  local folder script
+  folder=$(sed -n 's/^ *meson setup \([^ ]*\) --prefix=.*/\1/p' "$root/README.md")
+  [[ -n $folder && $folder != *$'\n'* ]] || fail "README.md has not one line that configures an installation: $folder"
+  for script in pipelines/setup.sh pipelines/common.sh; do
+    # shellcheck disable=SC2016 # of that shell
+    [[ $(env -u BUILD_DIR bash -c 'source "$0" && echo "$build"' "$root/$script") != "$root/$folder" ]] ||
+      fail "$script builds in $folder, which README.md installs from"
+  done
+}
+
+has_own_folder
 gst_prefix=$(pkg-config --variable=prefix gstreamer-1.0)
 gst_plugins=$(pkg-config --variable=pluginsdir gstreamer-1.0)
 installs "$gst_prefix" "$gst_plugins"
