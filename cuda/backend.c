@@ -50,6 +50,22 @@ cnv_session_can_in_place(const CnvSession *session, const CnvWork *work)
 }
 
 gboolean
+cnv_session_is_lost(const CnvSession *session)
+{
+  return g_atomic_int_get(&session->lost);
+}
+
+static gboolean
+check_not_lost(const CnvSession *session, GError **error)
+{
+  if (cnv_session_is_lost(session))
+    g_set_error(error, CNV_ERROR, CNV_ERROR_DEVICE,
+                "%s could not be waited for, so it takes no more frames; stop the pipeline and start it again",
+                session->device_name);
+  return !cnv_session_is_lost(session);
+}
+
+gboolean
 cnv_session_submit(CnvSession *session, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
   const CnvImage *image = &work->plan[0]->image;
@@ -66,7 +82,8 @@ cnv_session_submit(CnvSession *session, const CnvWork *work, const CnvFrame *in,
       in->memory != CNV_MEMORY_DEVICE || in->data[0] != out->data[0] || cnv_session_can_in_place(session, work), FALSE);
   for (guint i = 0; i < work->n_temporal_taps; i++)
     g_return_val_if_fail(work->temporal_tap[i].slot < (int)session->n_slots, FALSE);
-  if ((in->memory != CNV_MEMORY_HISTORY && !check_frame(image, layout, in, "input", error)) ||
+  if (!check_not_lost(session, error) ||
+      (in->memory != CNV_MEMORY_HISTORY && !check_frame(image, layout, in, "input", error)) ||
       !check_frame(image, layout, out, "output", error) || !session->submit(session, work, in, out, error))
     return FALSE;
   session->n_submitted++;
@@ -113,8 +130,8 @@ cnv_session_history_push(CnvSession *session, guint slot, const CnvFrame *frame,
   g_return_val_if_fail(slot < session->n_slots && frame->memory != CNV_MEMORY_HISTORY, FALSE);
   if (kept)
     *kept = FALSE;
-  if (!check_frame(&scene->image, &scene->layout, frame, "input", error) || !finish_measuring(session, error) ||
-      !session->history_push(session, slot, frame, fetches, kept, error))
+  if (!check_not_lost(session, error) || !check_frame(&scene->image, &scene->layout, frame, "input", error) ||
+      !finish_measuring(session, error) || !session->history_push(session, slot, frame, fetches, kept, error))
     return FALSE;
   if (fetches)
     scene->pending = (int)slot;

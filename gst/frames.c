@@ -97,13 +97,16 @@ gst_cuda_convolve_run(GstCudaConvolve *self, GstBuffer *in, GstBuffer *out, int 
   ok = gst_cuda_convolve_streams_enter(&self->engine, &map, error) &&
        cnv_session_submit(self->engine.session, &self->recipe.work, &map.in, &map.out, error);
   ok = gst_cuda_convolve_streams_leave(&self->engine, &map, ok, error);
-  gst_cuda_convolve_unmap(&map);
+  gst_cuda_convolve_unmap(&self->engine, &map);
   return ok;
 }
 
 gboolean
 gst_cuda_convolve_fall_back(GstCudaConvolve *self, GError **error)
 {
+  /* The GPU may still write to output in its memory. */
+  if (self->caps.out_in_device && cnv_session_is_lost(self->engine.session))
+    return FALSE;
   if (!gst_cuda_convolve_engine_fall_back(&self->engine, GST_ELEMENT(self), *error))
     return FALSE;
   g_clear_error(error);

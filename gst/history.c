@@ -159,7 +159,7 @@ fill_slot(GstCudaConvolve *self, int slot, GstBuffer *buffer, GError **error)
        cnv_session_history_push(self->engine.session, (guint)slot, &map.in, self->recipe.wanted.scene_change > 0,
                                 may_keep(self, buffer) ? &kept : NULL, error);
   ok = gst_cuda_convolve_streams_leave(&self->engine, &map, ok, error);
-  gst_cuda_convolve_unmap(&map);
+  gst_cuda_convolve_unmap(&self->engine, &map);
   set_kept(self, slot, ok && kept ? buffer : NULL);
   return ok;
 }

@@ -83,7 +83,7 @@ finish(GstCudaConvolve *self, Item *frame, gboolean wanted)
     gst_cuda_convolve_count_frame(self, frame->plan, frame->n_regions, frame->out);
     out = gst_buffer_ref(frame->out);
   }
-  gst_cuda_convolve_unmap(&frame->map);
+  gst_cuda_convolve_unmap(&self->engine, &frame->map);
   gst_buffer_unref(frame->in);
   gst_buffer_unref(frame->out);
   cnv_plan_unref(frame->plan);
@@ -184,7 +184,7 @@ start(GstCudaConvolve *self, Item *frame, GError **error)
   if (gst_cuda_convolve_streams_enter(&self->engine, &frame->map, error) &&
       cnv_session_submit(self->engine.session, &self->recipe.work, &frame->map.in, &frame->map.out, error))
     return TRUE;
-  gst_cuda_convolve_unmap(&frame->map);
+  gst_cuda_convolve_unmap(&self->engine, &frame->map);
   return FALSE;
 }
 

@@ -94,7 +94,7 @@ gst_cuda_convolve_map(const GstCudaConvolveEngine *engine, const GstCudaConvolve
     bad = out;
   if (!bad)
     return TRUE;
-  gst_cuda_convolve_unmap(map);
+  gst_cuda_convolve_unmap(engine, map);
   g_set_error(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
               "An %s buffer of %" G_GSIZE_FORMAT " bytes does not hold or give access to a %dx%d %s frame: correct "
               "its size, its GstVideoMeta or the caps",
@@ -103,11 +103,26 @@ gst_cuda_convolve_map(const GstCudaConvolveEngine *engine, const GstCudaConvolve
   return FALSE;
 }
 
+/* A memory with a second owner is copied before it is written, and no pool takes its buffer back. */
 void
-gst_cuda_convolve_unmap(GstCudaConvolveMap *map)
+gst_cuda_convolve_keep_lost(const GstCudaConvolveEngine *engine, GstBuffer *buffer)
 {
-  if (map->out_frame.buffer)
-    gst_video_frame_unmap(&map->out_frame);
-  if (map->in_frame.buffer)
-    gst_video_frame_unmap(&map->in_frame);
+  for (guint i = 0; cnv_session_is_lost(engine->session) && i < gst_buffer_n_memory(buffer); i++)
+    gst_memory_lock(gst_memory_ref(gst_buffer_peek_memory(buffer, i)), GST_LOCK_FLAG_EXCLUSIVE);
+}
+
+static void
+unmap_side(const GstCudaConvolveEngine *engine, GstVideoFrame *frame)
+{
+  if (!frame->buffer)
+    return;
+  gst_video_frame_unmap(frame);
+  gst_cuda_convolve_keep_lost(engine, frame->buffer);
+}
+
+void
+gst_cuda_convolve_unmap(const GstCudaConvolveEngine *engine, GstCudaConvolveMap *map)
+{
+  unmap_side(engine, &map->out_frame);
+  unmap_side(engine, &map->in_frame);
 }

@@ -18,7 +18,10 @@ typedef struct {
  * GST_STREAM_ERROR_FORMAT, and none is mapped, where one does not hold a frame of its pad's caps. */
 gboolean gst_cuda_convolve_map(const GstCudaConvolveEngine *engine, const GstCudaConvolveCaps *caps, GstBuffer *in,
                                GstBuffer *out, GstCudaConvolveMap *map, GError **error);
-void gst_cuda_convolve_unmap(GstCudaConvolveMap *map);
+/* Keeps the buffer's memory until the process ends, so that nobody reuses or frees it, if the session is lost. */
+void gst_cuda_convolve_keep_lost(const GstCudaConvolveEngine *engine, GstBuffer *buffer);
+/* Unmaps what is mapped, and keeps its memory if the session is lost. */
+void gst_cuda_convolve_unmap(const GstCudaConvolveEngine *engine, GstCudaConvolveMap *map);
 
 /* TRUE where the input buffer's planes lie as the caps alone tell. */
 gboolean gst_cuda_convolve_layout_is_plain(const GstCudaConvolveCaps *caps, GstBuffer *buffer);

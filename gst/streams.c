@@ -85,8 +85,10 @@ gst_cuda_convolve_streams_order(const GstCudaConvolveEngine *engine, GstBuffer *
 void
 gst_cuda_convolve_streams_release(GstCudaConvolveEngine *engine, GstBuffer *buffer)
 {
-  if (engine->session && !protect(engine, buffer, stream_of(buffer, TRUE), NULL))
-    cnv_session_wait(engine->session, NULL);
+  if (!engine->session || protect(engine, buffer, stream_of(buffer, TRUE), NULL))
+    return;
+  cnv_session_wait(engine->session, NULL);
+  gst_cuda_convolve_keep_lost(engine, buffer);
 }
 
 gboolean

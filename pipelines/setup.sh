@@ -5,7 +5,7 @@
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-build=${BUILD_DIR:-$root/build}
+build=${BUILD_DIR:-$root/build-tests} # `build` is README's, for an installation
 
 # What is needed, a line each: the kind of thing, its name, the Debian or Ubuntu package that has it.
 needs="\

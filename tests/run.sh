@@ -10,7 +10,7 @@
 #   --peers           install OpenCV and SciPy, which are big, for the suite peers; it skips those that are missing
 #   --suite NAME      only that suite: unit kernels element faults standin gpu peers examples
 #   -DOPTION=VALUE    for meson, like -Dcuda=disabled or -Dcuda-arch=sm_90
-# BUILD_DIR=DIR: build in DIR and DIR-asan instead of build and build-asan. CI=true: warnings are errors.
+# BUILD_DIR=DIR: build in DIR and DIR-asan instead of build-tests and build-tests-asan. CI=true: warnings are errors.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../pipelines/setup.sh"
 

@@ -5,7 +5,7 @@
 # it takes some ten minutes. What is told apart from races, and how, is in the heads of tsan_glib.c and tsan.supp.
 #
 # Usage: tests/tsan.sh [TEST]...        the default: element flights
-# BUILD_DIR=DIR: build in DIR-tsan instead of build-tsan.
+# BUILD_DIR=DIR: build in DIR-tsan instead of build-tests-tsan.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../pipelines/setup.sh"
 

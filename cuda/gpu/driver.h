@@ -22,6 +22,7 @@
   X(cuCtxGetDevice)                                                                                                    \
   X(cuCtxPushCurrent)                                                                                                  \
   X(cuCtxPopCurrent)                                                                                                   \
+  X(cuCtxSynchronize)                                                                                                  \
   X(cuModuleLoadData)                                                                                                  \
   X(cuModuleUnload)                                                                                                    \
   X(cuModuleGetFunction)                                                                                               \

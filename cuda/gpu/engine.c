@@ -174,6 +174,7 @@ cuda_order(CnvSession *session, void *stream, gboolean first, GError **error)
   return first ? order_streams(self, stream, self->stream, error) : order_streams(self, self->stream, stream, error);
 }
 
+/* The driver keeps streams and events that are in use until they are not. */
 static void
 release(CudaSession *self)
 {
@@ -183,7 +184,8 @@ release(CudaSession *self)
   const CUevent events[] = {self->order, self->history.unstaged, self->history.rows_done};
   const CUstream streams[] = {self->own_stream, self->host.up, self->host.down};
 
-  cnv_cuda_forget_textures(self);
+  if (!cnv_session_is_lost(&self->base))
+    cnv_cuda_forget_textures(self);
   for (gsize i = 0; i < G_N_ELEMENTS(buffers); i++)
     cnv_cuda_free(self, buffers[i]);
   cnv_cuda_frames_close(self);
@@ -196,7 +198,7 @@ release(CudaSession *self)
   for (gsize i = 0; i < G_N_ELEMENTS(streams); i++)
     if (streams[i])
       self->cu->cuStreamDestroy(streams[i]);
-  if (self->module)
+  if (self->module && !cnv_session_is_lost(&self->base))
     self->cu->cuModuleUnload(self->module);
 }
 

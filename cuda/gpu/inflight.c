@@ -10,17 +10,20 @@ cnv_cuda_wait_for_stream(CudaSession *self, CUstream stream, CUstream other, GEr
                              CHECK(self, cuStreamWaitEvent(stream, self->order, 0), "joining streams", error));
 }
 
+/* The second try needs no stream: the handle of a caller's may be what is wrong. */
 void
 cnv_cuda_sync_streams(CudaSession *self)
 {
-  CUstream stream;
+  CUstream streams[] = {self->host.up, NULL, self->host.down};
+  gboolean ok = TRUE;
 
   g_mutex_lock(&self->host.lock);
-  stream = self->stream;
+  streams[1] = self->stream;
   g_mutex_unlock(&self->host.lock);
-  self->cu->cuStreamSynchronize(self->host.up);
-  self->cu->cuStreamSynchronize(stream);
-  self->cu->cuStreamSynchronize(self->host.down);
+  for (gsize i = 0; i < G_N_ELEMENTS(streams); i++)
+    ok &= self->cu->cuStreamSynchronize(streams[i]) == CUDA_SUCCESS;
+  if (!ok && self->cu->cuCtxSynchronize() != CUDA_SUCCESS)
+    g_atomic_int_set(&self->base.lost, TRUE);
 }
 
 /* ---- counting ---- */
@@ -103,6 +106,8 @@ wait_for(CudaSession *self, guint64 number, gboolean all, GError **error)
     if (!ok)
       cnv_cuda_sync_streams(self);
     self->cu->cuCtxPopCurrent(NULL);
+  } else {
+    g_atomic_int_set(&self->base.lost, TRUE);
   }
   if (!ok)
     forget_frames(self, done, all ? self->base.n_submitted : 0);

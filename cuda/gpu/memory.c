@@ -7,13 +7,14 @@
 void
 cnv_cuda_free(CudaSession *self, CudaBuffer *buffer)
 {
-  /* Work in flight may still use it. */
-  if (buffer->address && !buffer->pinned && self->busy)
-    self->cu->cuStreamSynchronize(self->stream);
-  if (buffer->pinned)
-    self->cu->cuMemFreeHost((void *)(guintptr)buffer->address);
-  else if (buffer->address)
-    self->cu->cuMemFree(buffer->address);
+  if (buffer->address && self->busy)
+    cnv_cuda_sync_streams(self);
+  if (buffer->address && !cnv_session_is_lost(&self->base)) {
+    if (buffer->pinned)
+      self->cu->cuMemFreeHost((void *)(guintptr)buffer->address);
+    else
+      self->cu->cuMemFree(buffer->address);
+  }
   *buffer = (CudaBuffer){0};
 }
 

@@ -124,6 +124,7 @@ typedef struct {
 #define CHECK(self, call, doing, error) cnv_driver_check((self)->cu, (self)->cu->call, #call, doing, error)
 
 /* memory.c */
+/* Frees a buffer after the work that may use it. A session that is lost leaves its buffers to their context. */
 void cnv_cuda_free(CudaSession *self, CudaBuffer *buffer);
 /* Makes a buffer large enough, of device memory or page-locked; it only ever grows, so that changes back and forth cost
  * nothing. */
@@ -143,7 +144,7 @@ void cnv_cuda_transfer_copy_staged(CudaSession *self, const Transfer *transfer, 
 /* inflight.c */
 /* Later work on a stream waits for all that was started on the other. */
 gboolean cnv_cuda_wait_for_stream(CudaSession *self, CUstream stream, CUstream other, GError **error);
-/* Waits for all streams, whatever has failed. */
+/* Waits for all streams, whatever has failed. The session is lost (CnvSession) if a second try fails too. */
 void cnv_cuda_sync_streams(CudaSession *self);
 /* Starts all that is done to a frame by the work that is set, where `in` or `out` is in host memory. If it fails the
  * frame is not in flight. */

@@ -93,6 +93,8 @@ struct CnvSession {
   gboolean (*use_stream)(CnvSession *self, void *stream, GError **error);       /* these two NULL: it has no streams */
   gboolean (*order)(CnvSession *self, void *stream, gboolean first, GError **error);
   void (*close)(CnvSession *self);
+  /* TRUE, for good, if the device cannot even be waited for: see cnv_session_is_lost. Atomic. */
+  int lost;
   guint n_slots;          /* of the history; these two are set by cnv_session_history_alloc */
   struct CnvScene *scene; /* the image of its frames and how much they change; NULL where there are none */
   guint64 n_submitted;    /* frames so far: the number of the last one */
@@ -137,8 +139,8 @@ gboolean cnv_session_history_change(CnvSession *session, guint slot, double *cha
 /* The work that filters all of a frame by one plan. */
 #define CNV_WORK_ALL(plans) ((CnvWork){.plan = (plans), .n_plans = 1, .everything = TRUE})
 
-/* Returns when all submitted frames are done. Blocks the calling thread alone, never the device. Where a wait fails
- * nothing is in flight any more, and no frame that was is good. */
+/* Returns when all submitted frames are done. Blocks the calling thread alone, never the device. If a wait fails
+ * no frame that was in flight is good, and nothing is in flight any more unless the session is lost. */
 gboolean cnv_session_wait(CnvSession *session, GError **error);
 
 /* Returns when a frame from or to host memory is done, and with it all before it. number: n_submitted when it had been
@@ -157,5 +159,12 @@ gboolean cnv_session_wait_for_stream(CnvSession *session, void *stream, GError *
 /* Later work on `stream` waits for everything that the session has submitted so far in device memory; a frame may still
  * be on its way to the host. */
 gboolean cnv_session_signal_stream(CnvSession *session, void *stream, GError **error);
+
+/* Returns TRUE after the session failed to wait for the device: no later frame is taken, and work in flight may go on
+ * using memory. One failed call is not enough: the session tries again, by a call that waits for the whole context. Of
+ * a lost session nobody frees or reuses memory that the work may use. The session leaves its own to the context, with
+ * which the driver frees it. The caller keeps the memory of each frame that was in flight until the process ends.
+ * Any thread. */
+gboolean cnv_session_is_lost(const CnvSession *session);
 
 void cnv_session_close(CnvSession *session); /* NULL is allowed; waits first */

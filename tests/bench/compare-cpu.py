@@ -10,7 +10,7 @@
 # the clock stands that of the processors: it tells who uses one thread only, and suffers less from what else runs here.
 #
 # usage: compare-cpu.py [--quick] [--threads N] [--rounds N] [--output FILE.csv]
-# BUILD_DIR in the environment: a build folder to use instead of build. It should be one with --buildtype=release.
+# BUILD_DIR in the environment: a build folder to use instead of build-tests. It should be one with --buildtype=release.
 import argparse
 import collections
 import csv
@@ -25,7 +25,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BUILD = pathlib.Path(os.environ.get('BUILD_DIR', ROOT / 'build')).resolve()
+BUILD = pathlib.Path(os.environ.get('BUILD_DIR', ROOT / 'build-tests')).resolve()
 WIDTH, HEIGHT = 1920, 1080
 SMALL_WIDTH, SMALL_HEIGHT, SMALL_GOAL = 320, 240, 0.020  # ms a frame beyond its filter
 SMALL_FRAMES = 6000

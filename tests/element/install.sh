@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Installs the plugin of a build below a folder of its own, as `meson install` does for several prefixes and library
-# folders, and looks whether GStreamer finds it and its presets there, and pkg-config its header, and whether the summary of Meson
-# names what the build lacks. Of the project it compiles nothing.
+# folders, and looks whether GStreamer finds it and its presets there, and pkg-config its header, and whether the summary
+# of Meson names what the build lacks. Of the project it compiles nothing. No script may build in the folder that README.md
+# installs from.
 #
 # Usage: tests/element/install.sh BUILD_DIR
 set -euo pipefail
@@ -49,6 +50,20 @@ installs()
   echo "$*"
 }
 
+# Meson keeps the options with which a folder was configured first: those of tests are not for an installation.
+has_own_folder()
+{
+  local folder script
+  folder=$(sed -n 's/^ *meson setup \([^ ]*\) --prefix=.*/\1/p' "$root/README.md")
+  [[ -n $folder && $folder != *$'\n'* ]] || fail "README.md has not one line that configures an installation: $folder"
+  for script in pipelines/setup.sh pipelines/common.sh; do
+    # shellcheck disable=SC2016 # of that shell
+    [[ $(env -u BUILD_DIR bash -c 'source "$0" && echo "$build"' "$root/$script") != "$root/$folder" ]] ||
+      fail "$script builds in $folder, which README.md installs from"
+  done
+}
+
+has_own_folder
 gst_prefix=$(pkg-config --variable=prefix gstreamer-1.0)
 gst_plugins=$(pkg-config --variable=pluginsdir gstreamer-1.0)
 if pkg-config --atleast-version=1.24 gstreamer-analytics-1.0; then

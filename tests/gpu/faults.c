@@ -29,6 +29,7 @@ static const Scenario scenarios[] = {
     {"time", "NV12", 48, 32, {"radius=1", "temporal-radius=1"}},
     {"time-cuts", "NV12", 48, 32, {"radius=1", "temporal-radius=1", "scene-change-threshold=0.2"}},
     {"flights", "NV12", 48, 32, {"radius=2", "frames-in-flight=3"}},
+    {"growing", "NV12", 48, 32, {"radius=1", "frames-in-flight=3"}, .grow = "radius=15"},
     {"slices", "GRAY8", 1500, 1400, {"filter=box", "radius=1"}, .step = 41},
     {"uploads", "NV12", 48, 32, {"radius=2"}, .out_device = TRUE},
     {"downloads", "NV12", 48, 32, {"radius=2"}, .in_device = TRUE},
@@ -56,12 +57,14 @@ static const struct {
   StandinCalls calls;
   CUresult result;
   gboolean for_good;
-  const char *of;
+  const char *of, *entry;
 } ways[] = {
     {"no-memory-once", STANDIN_CALLS_ALLOC, CUDA_ERROR_OUT_OF_MEMORY, FALSE, "!libgstcuda-"},
     {"no-memory", STANDIN_CALLS_ALLOC, CUDA_ERROR_OUT_OF_MEMORY, TRUE, "!libgstcuda-"},
     {"unknown-once", STANDIN_CALLS_ALL, CUDA_ERROR_UNKNOWN, FALSE, "!libgstcuda-"},
     {"launch-failed", STANDIN_CALLS_ALL, CUDA_ERROR_LAUNCH_FAILED, TRUE, "!libgstcuda-"},
+    {"no-wait-once", STANDIN_CALLS_ALL, CUDA_ERROR_DEVICE_UNAVAILABLE, FALSE, "!libgstcuda-", "cuStreamSynchronize"},
+    {"no-wait", STANDIN_CALLS_ALL, CUDA_ERROR_DEVICE_UNAVAILABLE, TRUE, "!libgstcuda-", "Synchronize"},
     {"no-context-once", STANDIN_CALLS_PUSH, CUDA_ERROR_UNKNOWN, FALSE, "!libgstcuda-"},
     {"no-context", STANDIN_CALLS_PUSH, CUDA_ERROR_UNKNOWN, TRUE, "!libgstcuda-"},
 #if !GST_CHECK_VERSION(1, 24, 0) /* newer ones hand out a frame whose wait has failed */
@@ -170,7 +173,7 @@ count_threads(GString *names)
 static StandinCount before;
 static guint threads_before;
 
-/* After a stop. lost: contexts could not be entered, and what is in them goes with them alone. */
+/* After a stop. lost: contexts could not be entered or waited for, and what is in them goes with them. */
 static void
 check_left(gboolean lost)
 {
@@ -232,8 +235,9 @@ run_once(const Job *job, Frames *expected, guint64 calls_to_first)
                         .n = run,
                         .result = ways[job->way].result,
                         .for_good = ways[job->way].for_good,
-                        .of = ways[job->way].of};
-  gboolean ours = fault.of[0] == '!', lost = fault.calls == STANDIN_CALLS_PUSH && fault.for_good, reached;
+                        .of = ways[job->way].of,
+                        .entry = ways[job->way].entry};
+  gboolean ours = fault.of[0] == '!', lost = fault.calls != STANDIN_CALLS_ALLOC && fault.for_good, reached;
   Stream s;
 
   driver->reset((StandinOrder)(run % 3), (guint32)run);
@@ -294,7 +298,7 @@ run_well(const Job *job, Frames *expected)
   guint64 calls = G_MAXUINT64;
 
   for (int order = STANDIN_AT_ONCE; order <= STANDIN_RANDOM; order++) {
-    StandinFault fault = {.calls = ways[job->way].calls, .of = ways[job->way].of};
+    StandinFault fault = {.calls = ways[job->way].calls, .of = ways[job->way].of, .entry = ways[job->way].entry};
     Stream s;
 
     driver->reset(order, 7);

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define SLOW_US 2000
+
 const Standin *driver;
 const char *job_name;
 guint64 run;
@@ -89,6 +91,8 @@ take_buffer(GstPad *pad, GstObject *parent, GstBuffer *buffer)
   GstVideoFrame frame;
   GstVideoInfo info;
 
+  if (s->scenario->grow)
+    g_usleep(SLOW_US); /* the next frames stay in flight meanwhile */
   if (number < s->last)
     wrong("frame %d comes after frame %d", (int)number, (int)s->last - 1);
   s->last = number + 1;
@@ -129,16 +133,22 @@ own_pad(Stream *s, const char *name, GstPadDirection direction, gboolean device,
   return pad;
 }
 
+/* setting: NAME=VALUE. */
+static void
+set_property(GstElement *element, const char *setting)
+{
+  char **parts = g_strsplit(setting, "=", 2);
+
+  gst_util_set_object_arg(G_OBJECT(element), parts[0], parts[1]);
+  g_strfreev(parts);
+}
+
 static void
 set_properties(GstElement *element, const Scenario *scenario, const char *backend)
 {
   gst_util_set_object_arg(G_OBJECT(element), "backend", backend);
-  for (gsize i = 0; i < G_N_ELEMENTS(scenario->set) && scenario->set[i]; i++) {
-    char **parts = g_strsplit(scenario->set[i], "=", 2);
-
-    gst_util_set_object_arg(G_OBJECT(element), parts[0], parts[1]);
-    g_strfreev(parts);
-  }
+  for (gsize i = 0; i < G_N_ELEMENTS(scenario->set) && scenario->set[i]; i++)
+    set_property(element, scenario->set[i]);
 }
 
 /* In every other run, too: what is left over in a context that goes with the element would go with it unseen. */
@@ -349,12 +359,16 @@ stream_play(Stream *s, guint first, gboolean goes_on)
 {
   gboolean ok = TRUE;
 
+  for (gsize i = 0; s->scenario->grow && i < G_N_ELEMENTS(s->scenario->set) && s->scenario->set[i]; i++)
+    set_property(s->element, s->scenario->set[i]);
   push_caps(s, 0);
   for (guint i = 0; i < FRAMES && ok; i++) {
     if (i == NEW_CAPS)
       push_caps(s, 1);
     if (i == FLUSH)
       push_flush(s);
+    if (i == GROWS && s->scenario->grow)
+      set_property(s->element, s->scenario->grow);
     ok = push_frame(s, first + i, goes_on);
   }
   gst_pad_push_event(s->src, gst_event_new_eos());

@@ -12,6 +12,7 @@
 #define FRAMES 9
 #define NEW_CAPS 3 /* before which frame */
 #define FLUSH 6
+#define GROWS 5
 #define FRAME_TIME (40 * GST_MSECOND)
 
 typedef struct {
@@ -23,6 +24,7 @@ typedef struct {
   gboolean regions;  /* each buffer has some */
   gboolean out_any;  /* or in system memory */
   gboolean gpu_only; /* the CPU has not the algorithm */
+  const char *grow;  /* a property set before frame GROWS: what is uploaded for it needs more memory */
   int step;          /* of its runs, one in so many, where not all are asked for */
 } Scenario;
 

@@ -14,7 +14,6 @@
 
 ABSENT(cuCtxGetLimit)
 ABSENT(cuCtxSetLimit)
-ABSENT(cuCtxSynchronize)
 ABSENT(cuDestroyExternalMemory)
 ABSENT(cuDestroyExternalSemaphore)
 ABSENT(cuExternalMemoryGetMappedBuffer)

@@ -102,6 +102,7 @@ comes_before(const Access *access, const Op *op)
 void
 standin_free_allocation(Allocation *a)
 {
+  standin_run_all(); /* queued work uses memory too */
   for (guint i = 0; i < a->accesses->len; i++)
     if (!comes_before(&g_array_index(a->accesses, Access, i), NULL)) {
       standin_report("%" G_GSIZE_FORMAT " bytes are freed while work on a stream may use them", a->size);

@@ -6,6 +6,7 @@
  *
  *   - runs what is put on streams at once, or only when it is waited for, or at random moments, as events allow;
  *   - refuses accesses outside of an allocation, and reports two that no event orders;
+ *   - reports memory that is freed while work on a stream, done or only queued, may use it;
  *   - reports samples that a launch writes twice, and jobs that a launch's blocks do not cover;
  *   - fails a call of one's choice;
  *   - counts what is there, so that what is not freed is seen.
@@ -35,13 +36,14 @@ typedef enum {
 
 /* The n-th of those calls from now on fails, n from 1, and with for_good all after it. What frees or ends something
  * does so all the same: an error there is one of work before it. of: a part of the caller's file name ("libgstcuda-"),
- * whose calls alone count; NULL: all do. */
+ * whose calls alone count; NULL: all do. entry: the same with a
+ * part of the entry's name ("Synchronize"). */
 typedef struct {
   StandinCalls calls;
   guint64 n; /* 0: none */
   CUresult result;
   gboolean for_good;
-  const char *of;
+  const char *of, *entry;
 } StandinFault;
 
 /* What there is. */

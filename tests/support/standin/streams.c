@@ -84,24 +84,6 @@ standin_count_streams(void)
   return n;
 }
 
-void
-standin_stream_free(Stream *stream)
-{
-  standin_finish_stream(stream);
-  standin_op_unref(stream->last);
-  numbers[stream->slot] = stream->number;
-  streams[stream->slot] = NULL;
-  g_free(stream);
-}
-
-void
-standin_streams_free_context(Context *context)
-{
-  for (int slot = 2; slot < STANDIN_STREAMS; slot++)
-    if (streams[slot] && streams[slot]->context == context)
-      standin_stream_free(streams[slot]);
-}
-
 /* ---- ops ---- */
 
 Op *
@@ -207,9 +189,19 @@ standin_finish_stream(Stream *stream)
 void
 standin_finish_all(void)
 {
-  for (int slot = 0; slot < STANDIN_STREAMS; slot++)
+  for (int slot = 0; slot < STANDIN_STREAMS; slot++) {
+    host.at[slot] = MAX(host.at[slot], numbers[slot]); /* of streams that were freed */
     if (streams[slot])
       standin_finish_stream(streams[slot]);
+  }
+}
+
+void
+standin_run_all(void)
+{
+  for (int slot = 0; slot < STANDIN_STREAMS; slot++)
+    if (streams[slot] && streams[slot]->last)
+      run_until(streams[slot]->last);
 }
 
 void
@@ -220,6 +212,30 @@ standin_lose_all(void)
       ((Op *)l->data)->run = NULL;
   standin_finish_all();
 }
+
+/* ---- the end of streams ---- */
+
+/* The driver does not wait, but frees the stream after its work. */
+void
+standin_stream_free(Stream *stream)
+{
+  if (stream->last)
+    run_until(stream->last);
+  standin_op_unref(stream->last);
+  numbers[stream->slot] = stream->number;
+  streams[stream->slot] = NULL;
+  g_free(stream);
+}
+
+void
+standin_streams_free_context(Context *context)
+{
+  for (int slot = 2; slot < STANDIN_STREAMS; slot++)
+    if (streams[slot] && streams[slot]->context == context)
+      standin_stream_free(streams[slot]);
+}
+
+/* ---- time ---- */
 
 /* The op at a stream's head, where nothing that it waits for is open. */
 static Op *
