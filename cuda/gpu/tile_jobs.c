@@ -127,7 +127,7 @@ cut_jobs(CnvSchedule *schedule, CnvLaunch *launch, int rows)
     job->rows = rows;
     job->box_rows = kind->box_rows(variant, needs, rows);
     job->columns = cnv_divide_up(last - job->origin, width);
-    job->columns_inverse = job->columns > 1 ? (guint32)(G_MAXUINT32 / (guint)job->columns + 1) : 0;
+    job->inner_inverse = job->columns > 3 ? (guint32)(G_MAXUINT32 / (guint)(job->columns - 2) + 1) : 0;
     job->last_row = cnv_divide_up(job->job.height, rows) - 1;
     launch->blocks_x += (guint)(job->columns * (job->last_row + 1));
     find_inner(job, variant, needs);

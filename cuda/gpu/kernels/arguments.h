@@ -326,7 +326,7 @@ typedef struct {
   int pointers;                   /* index in the launch's addresses and strides */
   int first_block, columns, rows; /* columns: tiles of a row; rows: of a tile */
   int last_row;                   /* number of the last row of tiles */
-  uint32_t columns_inverse;       /* 2^32 / columns, rounded up: for quotients without a division; 0: one column */
+  uint32_t inner_inverse;         /* 2^32 / (columns - 2), rounded up: for quotients without a division; 0: up to 3 */
   int box_rows;                   /* the same with those that taps reach over */
   int origin;                     /* first sample of the first tile, at or before the job's; a multiple of 16 */
   int top;                        /* rows that taps reach above an output */
@@ -341,6 +341,33 @@ typedef struct {
 } CnvTileJob;
 
 #define CNV_TILE_JOB_HEAD 26
+
+/* Finds column and row of a job's tile by its number. Tiles at the job's edges come first (the last row, the first row,
+ * the sides): they take longer, since they fill in samples, and the other tiles run beside them. The code that fills in
+ * samples is seldom in the instruction cache. In the middle of a launch its misses cost nothing, at the end they decide
+ * when it ends: 4K NV12, r=8, 12.0 us with the tiles row by row, 11.3 in this order. */
+CNV_HOST_DEVICE static inline void
+cnv_tile_place(const CnvTileJob *job, int number, int *column, int *row)
+{
+  const int columns = job->columns, sides = columns > 1 ? 2 : 1, side_tiles = sides * (job->last_row - 1);
+  int n = number;
+
+  if (n < 2 * columns) {
+    *row = n < columns ? job->last_row : 0;
+    *column = n < columns ? n : n - columns;
+    return;
+  }
+  n -= 2 * columns;
+  if (n < side_tiles) {
+    *row = 1 + n / sides;
+    *column = n % sides * (columns - 1);
+    return;
+  }
+  n -= side_tiles;
+  *row = job->inner_inverse ? (int)((uint64_t)n * job->inner_inverse >> 32) : n;
+  *column = 1 + n - *row * (columns - 2);
+  ++*row;
+}
 
 /* The copy engine's description of a plane: words of 32 bits of a row, fields, rows of a field, and steps of
  * CNV_SOURCE_STEP bytes from the first frame that counts. */

@@ -133,7 +133,7 @@ __device__ static void
 make_one_tap(const CnvTileArgs &l, const CnvTileJob &s)
 {
   constexpr int samples = 16 / sizeof(T);
-  const TileOutput at = tile_output(s, tile_row(s), 32 * samples);
+  const TileOutput at = tile_output(s, 32 * samples);
   const int x = at.x + threadIdx.x % 32 * samples;
   const int x0 = max(x, s.job.x * s.channels), x1 = min(x + samples, (s.job.x + s.job.width) * s.channels);
   const uint4 copied = {s.copied_bits[0], s.copied_bits[sizeof(T) - 1], s.copied_bits[0], s.copied_bits[sizeof(T) - 1]};

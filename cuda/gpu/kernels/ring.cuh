@@ -261,7 +261,7 @@ blur_ring(const CnvTileArgs &l)
   let_next_launch_begin();
   load_tile_job<T>(params, l);
   const CnvTileJob &s = params.s;
-  const TileOutput at = tile_output(s, tile_row(s), CNV_RING_WIDTH);
+  const TileOutput at = tile_output(s, CNV_RING_WIDTH);
   const int steps = s.steps_y, n_slots = CNV_RING_SLOTS(steps, BLOCKS), x = at.x - R::apron / R::bytes;
   const int last = (s.job.x + s.job.width) * s.channels + R::apron / R::bytes;
   const TileBox box = {x, at.y - CNV_BLUR_LEAD(steps), min(CNV_RING_WIDTH + 2 * R::apron / R::bytes, last - x), 0, 0,

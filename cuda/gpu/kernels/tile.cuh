@@ -15,12 +15,14 @@
 
 #include "gpu/kernels/tile_borders.cuh"
 
-/* The block's tile, in a row of tiles that are so wide. */
+/* The block's tile, one of a job's tiles of that width. */
 __device__ static TileOutput
-tile_output(const CnvTileJob &s, int row, int width)
+tile_output(const CnvTileJob &s, int width)
 {
-  const int column = (int)blockIdx.x - s.first_block - tile_row(s) * s.columns, y = s.job.y + row * s.rows;
+  int column, row;
 
+  cnv_tile_place(&s, (int)blockIdx.x - s.first_block, &column, &row);
+  const int y = s.job.y + row * s.rows;
   return {s.origin + column * width, y, min(y + s.rows, s.job.y + s.job.height)};
 }
 
@@ -179,10 +181,7 @@ begin_tile(const CnvTileArgs &l, const CnvTileJob &s, const TileShape &shape, in
 {
   const int lead = shape.lead < 0 ? s.lead : shape.lead;
   const bool has_map = l.maps >> s.pointers & 1;
-  /* The last row of tiles comes first: tiles at an edge take longer, and at the end nothing would be left to do beside
-   * them. */
-  const int nth = tile_row(s), row = nth > 0 ? nth - 1 : s.last_row;
-  const TileOutput at = tile_output(s, row, shape.width - 2 * lead);
+  const TileOutput at = tile_output(s, shape.width - 2 * lead);
   decltype(params.tile) tile = {at,         s.rows,      s.box_rows,      s.top,   lead,
                                 s.pointers, s.job.field, s.term.n[CNV_Y], s.bands, s.renormalizes != 0,
                                 false};

@@ -119,15 +119,6 @@ make_missing(const CnvTileJob &s, int first)
   return word;
 }
 
-/* Number of the row of the job's tiles that has the block's. */
-__device__ static int
-tile_row(const CnvTileJob &s)
-{
-  const int number = (int)blockIdx.x - s.first_block;
-
-  return s.columns_inverse ? (int)__umulhi((unsigned)number, s.columns_inverse) : number;
-}
-
 /* Number of the block's job among those of the launch. */
 __device__ static int
 find_tile_job(const CnvTileArgs &l)
@@ -219,11 +210,15 @@ row_of(const CnvTileJob &s, int y)
   return at < 0 ? -1 : at + s.job.window_y;
 }
 
+/* Pixels to the left of the frame that a tile may begin at, at most. */
+#define CNV_PIXELS_OUTSIDE (1 << 24)
+
 /* The sample that stands for sample x; -1 - channel for none. */
 __device__ static int
 sample_of(const CnvTileJob &s, int x)
 {
-  const int pixel = x >= 0 ? x / s.channels : -((s.channels - 1 - x) / s.channels), channel = x - pixel * s.channels;
+  const int pixel = pixel_of(x + CNV_PIXELS_OUTSIDE * s.channels, s.channels) - CNV_PIXELS_OUTSIDE;
+  const int channel = x - pixel * s.channels;
   const int at = cnv_border_index((CnvBorder)s.border, pixel - s.job.window_x, s.job.window_width);
 
   return at < 0 ? -1 - channel : (at + s.job.window_x) * s.channels + channel;

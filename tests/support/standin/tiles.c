@@ -41,10 +41,13 @@ check_tiles(const KernelRun *run, const CnvTileJob *s, int n_tiles)
   g_autofree guint8 *made = g_malloc0((gsize)width * height);
 
   for (int number = 0; number < n_tiles; number++) {
-    int nth = number / s->columns, row = nth > 0 ? nth - 1 : s->last_row, x = s->origin + number % s->columns * tile;
+    int column, row, x;
 
-    if (row < 0 || row > s->last_row) {
-      standin_report("%s has a row of tiles number %d of %d", run->name, row, s->last_row + 1);
+    cnv_tile_place(s, number, &column, &row);
+    x = s->origin + column * tile;
+    if (row < 0 || row > s->last_row || column < 0 || column >= s->columns) {
+      standin_report("%s has tile %d in row %d of %d, column %d of %d", run->name, number, row, s->last_row + 1, column,
+                     s->columns);
       return;
     }
     for (int y = row * s->rows; y < MIN((row + 1) * s->rows, height); y++)
