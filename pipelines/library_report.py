@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# How far library.py is, on one line, and what came of each video: a table in CSV and a page in HTML.
+# What library.py prints: errors, progress on one line, and what came of each video: a table in CSV and a page in HTML.
 import csv
 import html
 import os
 import sys
 import time
+from typing import NoReturn
 
 COLUMNS = ('file', 'state', 'frames', 'segments', 'seconds', 'frames/s', 'device', 'message')
 PAGE = '''<!doctype html><meta charset="utf-8"><title>library</title>
@@ -16,6 +17,10 @@ PAGE = '''<!doctype html><meta charset="utf-8"><title>library</title>
 {rows}
 </table>
 '''
+
+
+def die(text: str) -> NoReturn:
+    sys.exit(f'library.py: {text}')
 
 
 class Progress:

@@ -25,6 +25,8 @@ gi.require_version('Gst', '1.0')
 gi.require_version('GstVideo', '1.0')
 from gi.repository import GLib, Gst, GstVideo
 
+from library_files import Json, read_json, whole_file, write_json
+
 STALL = 180  # seconds without a frame or a packet, after which a step gives up
 ENDED = 5  # the same where no thread of the pipeline runs
 BASE = 1000 * 3600 * Gst.SECOND  # added to times for the muxer, since the first DTS may be negative
@@ -35,44 +37,12 @@ TIMESCALES = (600, 1000, 2500, 12800, 15360, 16000, 24000, 25000, 30000, 48000, 
 PANGO, UTF8 = 'text/x-raw, format=(string)pango-markup', 'text/x-raw, format=(string)utf8'  # as read, as written
 DECODER = 'filesrc name=file ! decodebin caps=video/x-raw(ANY) expose-all-streams=false ! videoconvert'
 
-Json = dict[str, Any]
-
 
 class NotExact(Exception):
     """The video cannot be cut there."""
 
 
-# ---- files
-
-def read_json(path: str) -> Json | None:
-    try:
-        with open(path) as file:
-            return json.load(file)
-    except (OSError, ValueError):
-        return None
-
-
-@contextlib.contextmanager
-def whole_file(path: str, mode: str = 'wb') -> Iterator[IO]:
-    """A file that gets its name when it is complete and on the disk. Until then the name is this process's own, as a
-    machine that was given up may still write to its file."""
-    part = f'{path}.{os.uname().nodename}.{os.getpid()}.part'
-    try:
-        with open(part, mode) as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, path)
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(part)
-
-
-def write_json(path: str, value: Json) -> Json:
-    with whole_file(path, 'w') as file:
-        json.dump(value, file)
-    return value
-
+# ---- files of packets
 
 class PacketFile:
     """Encoded packets on their way into a file."""
