@@ -21,12 +21,13 @@ from typing import Any, Iterator
 import library_task as task
 from library_files import read_json, write_json
 from library_report import Progress, die, write_report
-from library_workers import Submit, command_of, dask_workers, gpus, outcome, threads
+from library_workers import Lost, Submit, command_of, dask_workers, gpus, outcome, threads
 
 SUFFIXES = '.mp4 .m4v .mov .mkv .webm .avi .ts .m2ts .mts .mpg .mpeg .ogv .flv .wmv .3gp'.split()
 H264 = 'x264enc speed-preset=veryfast pass=qual quantizer=20'
 H264_ON_GPU = 'nvh264enc ! h264parse'
 TRIES = 3
+TLS = {'--tls-ca-file': 'tls_ca_file', '--tls-cert': 'tls_client_cert', '--tls-key': 'tls_client_key'}  # option, Dask's name
 
 
 # ---- what is asked for
@@ -36,6 +37,8 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument('words', nargs='+', metavar='INPUT|PROPERTY=VALUE')
     parser.add_argument('--output', required=True)
     parser.add_argument('--scheduler')
+    for option, name in TLS.items():
+        parser.add_argument(option, dest=name)
     parser.add_argument('--segment', type=float, default=60)
     parser.add_argument('--type', choices=task.MUXERS)
     parser.add_argument('--encoder', default=H264_ON_GPU if gpus() and task.Gst.ElementFactory.find('nvh264enc') else H264)
@@ -43,7 +46,27 @@ def parse_arguments() -> argparse.Namespace:
     arguments = parser.parse_intermixed_args()
     arguments.settings = [word for word in arguments.words if '=' in word and not os.path.exists(word)]
     arguments.output = os.path.abspath(arguments.output)
+    arguments.tls = tls_files(arguments)
     return arguments
+
+
+def tls_files(arguments: argparse.Namespace) -> dict[str, str]:
+    """The files for Dask's Security, by its names; none without TLS."""
+    files = {name: getattr(arguments, name) for name in TLS.values()}
+    if not any(files.values()):
+        if arguments.scheduler and arguments.scheduler.startswith('tls:'):
+            die(f'{arguments.scheduler} needs {", ".join(TLS)}')
+        return {}
+    if not all(files.values()):
+        die(f'{", ".join(TLS)} must be given together')
+    if arguments.scheduler in (None, 'none'):
+        die(f'{", ".join(TLS)} are for a cluster: give its address by --scheduler')
+    for path in files.values():
+        try:
+            open(path, 'rb').close()
+        except OSError as failure:
+            die(f"'{path}' cannot be read: {failure.strerror}")
+    return files
 
 
 def check_settings(settings: list[str]) -> None:
@@ -140,8 +163,8 @@ class Video:
 class Work:
     """All videos through the workers. A step that fails is tried again; the others go on."""
 
-    def __init__(self, videos: list[Video], submit: Submit):
-        self.videos, self.submit = videos, submit
+    def __init__(self, videos: list[Video], submit: Submit, lost: Lost = lambda: ''):
+        self.videos, self.submit, self.lost = videos, submit, lost
         self.finished: queue.SimpleQueue = queue.SimpleQueue()
         self.frames = self.running = 0
         self.progress = Progress()
@@ -151,11 +174,24 @@ class Work:
             if not video.is_written():
                 self.plan(video)
         while self.running:
-            with contextlib.suppress(queue.Empty):
-                self.take(*self.finished.get(timeout=0.5))
+            try:
+                step = self.finished.get(timeout=0.5)
+            except queue.Empty:
+                step = None
+            if reason := self.lost():  # all that runs has failed by that
+                self.give_up(reason)
+                break
+            if step:
+                self.take(*step)
             if self.progress.is_due():
                 self.show()
         self.show(is_last=True)
+
+    def give_up(self, reason: str) -> None:
+        for video in self.videos:
+            if video.state == 'waiting':
+                video.state = 'failed'
+                video.errors.append(f'{reason}; the next call goes on')
 
     def plan(self, video: Video) -> None:
         try:
@@ -232,8 +268,8 @@ def main() -> int:
             die(f"'{video.output}' is to be the output of '{source}', and is '{outputs.get(video.output, source)}' or its output")
     os.makedirs(arguments.output, exist_ok=True)
     with (threads(arguments.workers) if arguments.scheduler == 'none' else
-          dask_workers(arguments.scheduler, arguments.workers)) as submit:
-        work = Work(videos, submit)
+          dask_workers(arguments.scheduler, arguments.workers, arguments.tls)) as (submit, lost):
+        work = Work(videos, submit, lost)
         work.run()
     states = [video.state for video in videos]
     seconds = work.progress.seconds()

@@ -8,7 +8,10 @@
 # which workers filter; what they make is joined without encoding it again, with sound and subtitles as they are. A call
 # goes on where the last one stopped. Exit status: 1 where a video failed.
 #   INPUT                 file, folder or glob; @FILE is a list with one on each line
-#   --scheduler ADDRESS   of a Dask cluster whose machines see the same files; none: workers here, without Dask
+#   --scheduler ADDRESS   of a Dask cluster whose machines see the same files; none: workers here, without Dask.
+#                         A Dask cluster has no authentication by default: whoever reaches its ports can run programs on it as
+#                         its user. Start scheduler and workers with the three options below, or where nobody else comes.
+#   --tls-ca-file FILE --tls-cert FILE --tls-key FILE    for a cluster that was started with these options of Dask's
 #   --workers N           on this machine: by default one for each GPU, or without a GPU for each four cores
 #   --segment SECONDS     the least time between cuts: 60
 #   --type mp4|m4v|mov|mkv    of the outputs: by default that of the input or, where that is another, mkv

@@ -3,13 +3,16 @@
 # Runs pipelines/library.py on short videos, and compares the frames of what it writes with those of one run over each
 # whole video, bit for bit, as the encoder here loses nothing.
 #
-# Usage: library.py PIPELINES cluster|again|full|cuts      in the folder of a build that CUDACONVOLVE_BUILD names
+# Usage: library.py PIPELINES cluster|scheduler|start|again|full|cuts      in the folder of a build that CUDACONVOLVE_BUILD names
 # Exit status: 77 where something is missing, with the reason.
+import contextlib
 import csv
+import glob
 import hashlib
 import html
 import importlib.util
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -132,6 +135,21 @@ def run_library(*words, status=0, output='out'):
     return report(output)
 
 
+def refused(*words, says, output='refused'):
+    """Ends with one line that says why, and leaves nothing."""
+    result = subprocess.run(command(*words, output=output), capture_output=True, text=True, timeout=40)
+    expect(f'{words}: {result.returncode} {result.stderr}', result.returncode == 1 and says in result.stderr and
+           len(result.stderr.splitlines()) == 1)
+    print(result.stderr.strip())
+
+
+def wait_for(is_so, seconds):
+    end = time.monotonic() + seconds
+    while not is_so():
+        expect(f'not within {seconds} s', time.monotonic() < end)
+        time.sleep(0.02)
+
+
 def report(output='out'):
     """Rows by the name of the video."""
     with open(os.path.join(output, 'report.csv'), newline='') as file:
@@ -156,10 +174,43 @@ def parent_of_segment():
     return None
 
 
+def inodes_of_sockets(root):
+    """Sockets of a process and of all that it has started."""
+    parents, inodes = {}, set()
+    for name in filter(str.isdigit, os.listdir('/proc')):
+        with contextlib.suppress(OSError), open(f'/proc/{name}/stat') as file:
+            parents[int(name)] = int(file.read().rsplit(')', 1)[1].split()[1])
+    for process in parents:
+        above = process
+        while above and above != root:
+            above = parents.get(above)
+        if above:
+            with contextlib.suppress(OSError):
+                for name in os.listdir(f'/proc/{process}/fd'):
+                    with contextlib.suppress(OSError):
+                        inodes.add(os.readlink(f'/proc/{process}/fd/{name}'))
+    return {inode[8:-1] for inode in inodes if inode.startswith('socket:[')}
+
+
+def check_loopback(library):
+    """Of the sockets that a run has open, each is on 127.0.0.1 or ::1."""
+    inodes, rows = inodes_of_sockets(library.pid), []
+    for family in ('tcp', 'tcp6'):
+        with open(f'/proc/net/{family}') as file:
+            rows += [row for row in map(str.split, list(file)[1:]) if row[9] in inodes]
+    listening = [row[1] for row in rows if row[3] == '0A']
+    expect(f'fewer sockets than a scheduler and two workers have: {listening}', len(listening) >= 5)
+    others = [row[1] for row in rows if not row[1].startswith(('0100007F:', '00000000000000000000000001000000:',
+                                                               '0000000000000000FFFF00000100007F:'))]
+    expect(f'sockets that are not on loopback: {others}', not others)
+    print(f'{len(rows)} sockets, all on loopback')
+
+
 def kill_a_worker(library):
     while library.poll() is None:
         worker = parent_of_segment()
         if worker and worker != library.pid:
+            check_loopback(library)
             os.kill(worker, signal.SIGKILL)
             print(f'killed worker {worker}')
             return
@@ -195,6 +246,59 @@ def test_cluster():
     expect('the sound is not the same', sound_of('in/h264.mp4') == sound_of('out/h264.mp4') != [])
     expect('more files', sorted(os.listdir('out')) == ['.segments', 'h264.mp4', 'report.csv', 'report.html', 'uneven.mp4',
                                                        'vp9.webm.mkv'])
+
+
+def start_dask(kind, *words):
+    return subprocess.Popen([sys.executable, '-c', f'from distributed.cli.dask_{kind} import main; main()', *words],
+                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def test_scheduler():
+    """A cluster that speaks TLS, and one whose scheduler ends; addresses and files that are of no use."""
+    if not importlib.util.find_spec('distributed') or not shutil.which('openssl'):
+        skip('needs Dask and OpenSSL: apt install python3-distributed openssl')
+    subprocess.run('openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=library -keyout key.pem -out cert.pem'.split(),
+                   check=True, stderr=subprocess.DEVNULL)
+    tls = '--tls-ca-file cert.pem --tls-cert cert.pem --tls-key key.pem'.split()
+    os.mkdir('in')
+    make_h264('in/a.mp4')
+    scheduler = start_dask('scheduler', '--protocol', 'tls', '--host', '127.0.0.1', '--port', '0', '--scheduler-file', 'dask',
+                           '--dashboard-address', '127.0.0.1:0', *tls)
+    worker = start_dask('worker', '--scheduler-file', 'dask', '--host', '127.0.0.1', '--nthreads', '1', '--no-nanny',
+                        '--dashboard-address', '127.0.0.1:0', *tls)
+    try:
+        wait_for(lambda: task.read_json('dask'), 30)
+        address = task.read_json('dask')['address']
+        expect('the address', address.startswith('tls://'))
+        refused('in', '--scheduler', address, *tls[:4], says='--tls-ca-file, --tls-cert, --tls-key must be given together')
+        refused('in', '--scheduler', address, *tls[:5], 'none.pem', says="'none.pem' cannot be read")
+        refused('in', *tls, says='are for a cluster')
+        refused('in', '--scheduler', address, says='needs --tls-ca-file')
+        refused('in', '--scheduler', '127.0.0.1:1x', says='there is no Dask scheduler at')
+        expect('not written', run_library('in', '--scheduler', address, *tls)['a.mp4']['state'] == 'written')
+        library = subprocess.Popen(command('in', '--scheduler', address, *tls, output='ended'), stderr=subprocess.PIPE, text=True)
+        wait_for(lambda: glob.glob('ended/.segments/a.mp4/**/segment-00000.json', recursive=True), 30)
+        scheduler.kill()
+        says = library.communicate(timeout=20)[1]
+        expect(f'what is said of a scheduler that ended: {says}', library.returncode == 1 and 'has ended' in says and
+               'Traceback' not in says and 'has ended' in report('ended')['a.mp4']['message'])
+    finally:
+        scheduler.kill()
+        worker.kill()
+
+
+def test_start():
+    """Workers that die as they start: Dask waits for them without end, library.py does not."""
+    if not importlib.util.find_spec('distributed'):
+        skip('needs Dask: apt install python3-distributed')
+    with open('dies.py', 'w') as file:
+        file.write('import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n')
+    program = f'import sys; sys.path.insert(0, {PIPELINES!r}); import library_workers; library_workers.START = 2\n' \
+        'with library_workers.dask_workers(None, 1, {}): pass'
+    result = subprocess.run([sys.executable, '-c', program], capture_output=True, text=True, timeout=30,
+                            env={**os.environ, 'DASK_DISTRIBUTED__WORKER__PRELOAD': f'["{os.getcwd()}/dies.py"]'})
+    expect(f'what is said: {result}', result.returncode == 1 and 'has not started its workers within 2 s' in result.stderr and
+           len(result.stderr.splitlines()) == 1)
 
 
 def test_again():
