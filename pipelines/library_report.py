@@ -8,6 +8,8 @@ import sys
 import time
 from typing import NoReturn
 
+from library_files import whole_file
+
 COLUMNS = ('file', 'state', 'frames', 'segments', 'seconds', 'frames/s', 'device', 'message')
 PAGE = '''<!doctype html><meta charset="utf-8"><title>library</title>
 <style>body {{ font: 15px sans-serif; margin: 2em }} td, th {{ padding: .2em .8em; text-align: left }}
@@ -50,11 +52,11 @@ def write_report(folder: str, rows: list[dict], summary: str) -> None:
     """The files report.csv and report.html, in which videos that failed come first."""
     def cells(tag: str, values: list) -> str:
         return ''.join(f'<{tag}>{html.escape(str(value))}</{tag}>' for value in values)
-    with open(os.path.join(folder, 'report.csv'), 'w', newline='') as file:
+    with whole_file(os.path.join(folder, 'report.csv'), 'x', newline='', encoding='utf-8') as file:
         writer = csv.DictWriter(file, COLUMNS)
         writer.writeheader()
         writer.writerows(rows)
     lines = [f'<tr class="{row["state"]}">{cells("td", [row[name] for name in COLUMNS])}</tr>'
              for row in sorted(rows, key=lambda row: (row['state'] != 'failed', row['file']))]
-    with open(os.path.join(folder, 'report.html'), 'w') as file:
+    with whole_file(os.path.join(folder, 'report.html'), 'x', encoding='utf-8') as file:
         file.write(PAGE.format(summary=html.escape(summary), head=cells('th', list(COLUMNS)), rows='\n'.join(lines)))

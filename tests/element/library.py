@@ -3,7 +3,7 @@
 # Runs pipelines/library.py on short videos, and compares the frames of what it writes with those of one run over each
 # whole video, bit for bit, as the encoder here loses nothing.
 #
-# Usage: library.py PIPELINES cluster|scheduler|start|again|full|cuts      in the folder of a build that CUDACONVOLVE_BUILD names
+# Usage: library.py PIPELINES cluster|scheduler|start|again|refused|changes|steps|names|full|cuts      in the folder of a build that CUDACONVOLVE_BUILD names
 # Exit status: 77 where something is missing, with the reason.
 import contextlib
 import csv
@@ -11,6 +11,7 @@ import glob
 import hashlib
 import html
 import importlib.util
+import io
 import os
 import shutil
 import signal
@@ -22,6 +23,8 @@ import time
 PIPELINES = sys.argv[1]
 sys.path.insert(0, PIPELINES)
 try:
+    import library
+    import library_files
     import library_task as task
     from library_task import Gst
     import gi.overrides._gi_gst  # noqa: F401 (properties that are lists need it)
@@ -136,11 +139,20 @@ def run_library(*words, status=0, output='out'):
 
 
 def refused(*words, says, output='refused'):
-    """Ends with one line that says why, and leaves nothing."""
-    result = subprocess.run(command(*words, output=output), capture_output=True, text=True, timeout=40)
-    expect(f'{words}: {result.returncode} {result.stderr}', result.returncode == 1 and says in result.stderr and
-           len(result.stderr.splitlines()) == 1)
-    print(result.stderr.strip())
+    """A call in this process ends with one line that says why, and leaves nothing."""
+    sys.argv = command(*words, output=output)[1:]
+    begin, text, said = time.monotonic(), '', io.StringIO()
+    try:
+        with contextlib.redirect_stderr(said):
+            library.main()
+    except SystemExit as end:
+        text = str(end.code)
+    print(text)
+    expect(f'{words}: more is said: {said.getvalue()}', not said.getvalue())
+    expect(f'{words} gives {text!r}, not {says!r}', says in text and text.startswith('library.py: ') and '\n' not in text)
+    expect(f'{words} leaves files in {output}', not os.path.exists('refused') and
+           not glob.glob(f'{output}/report.*') + glob.glob(f'{output}/.segments'))
+    expect('it takes long', time.monotonic() - begin < 10)
 
 
 def wait_for(is_so, seconds):
@@ -148,6 +160,11 @@ def wait_for(is_so, seconds):
     while not is_so():
         expect(f'not within {seconds} s', time.monotonic() < end)
         time.sleep(0.02)
+
+
+def segment_file(number, suffix='', output='out'):
+    """Path of a segment of a.mp4 that is done, or None."""
+    return next(glob.iglob(f'{output}/.segments/a.mp4/*/segment-{number:05}{suffix}'), None)
 
 
 def report(output='out'):
@@ -277,7 +294,7 @@ def test_scheduler():
         refused('in', '--scheduler', '127.0.0.1:1x', says='there is no Dask scheduler at')
         expect('not written', run_library('in', '--scheduler', address, *tls)['a.mp4']['state'] == 'written')
         library = subprocess.Popen(command('in', '--scheduler', address, *tls, output='ended'), stderr=subprocess.PIPE, text=True)
-        wait_for(lambda: glob.glob('ended/.segments/a.mp4/**/segment-00000.json', recursive=True), 30)
+        wait_for(lambda: segment_file(0, '.json', 'ended'), 30)
         scheduler.kill()
         says = library.communicate(timeout=20)[1]
         expect(f'what is said of a scheduler that ended: {says}', library.returncode == 1 and 'has ended' in says and
@@ -302,20 +319,27 @@ def test_start():
 
 
 def test_again():
-    """A call that is killed, the next that goes on, one that finds all done, and one with other settings."""
+    """A call that is killed, the next that goes on, one that finds all done, and one with other settings. Meanwhile another
+    call for the same folder is refused. What the killed one has left goes."""
     os.mkdir('in')
     make_h264('in/a.mp4')
     none = ('in', '--scheduler', 'none')
     library = subprocess.Popen(command(*none))
-    while library.poll() is None and not os.path.exists('out/.segments/a.mp4/segment-00001.json'):
-        time.sleep(0.01)
+    wait_for(lambda: library.poll() is not None or segment_file(1, '.json'), 30)
+    in_use = subprocess.run(command(*none), capture_output=True, text=True, timeout=30)
+    expect(f'two calls for one folder: {in_use}', in_use.returncode == 1 and len(in_use.stderr.splitlines()) == 1 and
+           f'in use by another library.py, process {library.pid} on' in in_use.stderr)
     library.kill()
     expect('the first call came to an end', library.wait() == -signal.SIGKILL)
     expect('an output that is not whole', not os.path.exists('out/a.mp4'))
-    with open('out/.segments/a.mp4/segment-00001', 'r+b') as file:
+    with open(segment_file(1), 'r+b') as file:
         file.seek(100)
         file.write(b'damage')
+    parts = [segment_file(1) + '.1234.part', 'out/.segments/a.mp4.json.host.1234.part']
+    for part in parts:
+        open(part, 'w').close()
     rows = run_library(*none)
+    expect('parts of files are left', not any(map(os.path.exists, parts)))
     compare('in/a.mp4', 'out/a.mp4')
     written = os.stat('out/a.mp4').st_mtime_ns
     expect('not written', rows['a.mp4']['state'] == 'written')
@@ -329,12 +353,183 @@ def test_again():
     expect('other settings change nothing', run_library(*none, 'bias=0.1')['a.mp4']['state'] == 'written')
 
 
+def test_refused():
+    """Settings, folders and files with which nothing is begun."""
+    for folder in ('in', 'empty', 'other'):
+        os.mkdir(folder)
+    for path in ('in/a.mp4', 'other/a.mp4', 'in/b.ts', 'in/b.ts.mkv'):
+        with open(path, 'w') as file:
+            file.write(path)
+    for word, says in (('radius=900', 'radius=900: radius must be a number from -1 to 512'),
+                       ('filter=blur', 'filter=blur: filter must be one of identity box gaussian'), ('stats=1', 'only be read'),
+                       ('normalize=maybe', 'true or false'), ('size=1', "no property 'size'"), ('@preset=none', 'there are denoise'),
+                       ('kernel-location=none.txt', 'No such file'), ('--workers=0', 'must be 1 or more'),
+                       ('--segment=-1', 'must be 0 or more'), ('--encoder=none', "--encoder 'none' cannot be used")):
+        refused('in', word, says=says)
+    refused('empty', says="no video in empty: in folders, names must end in .mp4")
+    refused('radius=1', says='INPUT, which is missing')
+    refused('in', says="'in' is both INPUT and --output", output='in')
+    with open('list', 'w') as file:
+        file.write('in\n@list\n')
+    refused('@list', says="the list 'list' names itself")
+    # What would be overwritten: by a link, under a name of its own, by another mount, by a second video.
+    os.symlink('in', 'link')
+    refused('in', says="'in' is both INPUT and --output", output='link')
+    refused('in/a.mp4', says='in/a.mp4\' would replace', output='in')
+    refused('in/a.mp4', says='in/a.mp4\', an INPUT', output='link')
+    refused('in/b.ts', 'in/b.ts.mkv', says='b.ts.mkv\' would replace', output='link')
+    refused('in/a.mp4', 'other/a.mp4', says='would both be written to')
+    os.makedirs('out/real')
+    os.symlink('real', 'out/same')
+    os.makedirs('deep/real')
+    os.makedirs('deep/same')
+    shutil.copy('in/a.mp4', 'deep/real')
+    shutil.copy('in/a.mp4', 'deep/same')
+    refused('deep', says='would both be written to', output='out')
+    os.mkdir('mounted')
+    if os.geteuid() or subprocess.run(['mount', '--bind', 'in', 'mounted']).returncode:
+        print('not tried, as it needs root: another mount')
+    else:
+        try:
+            refused('in', says="'in' is both INPUT and --output", output='mounted')
+            refused('in/a.mp4', says='in/a.mp4\', an INPUT', output='mounted')
+        finally:
+            subprocess.run(['umount', '-l', 'mounted'], check=True)
+    # A link where a file is to be made.
+    library_files.secrets.token_hex = lambda count: 'known'
+    os.symlink('in/a.mp4', f'new.known{library_files.PART}')
+    try:
+        task.write_json('new', {})
+        fail('a file was written through a link')
+    except FileExistsError as failure:
+        print(failure)
+    for path in ('in/a.mp4', 'other/a.mp4', 'in/b.ts', 'in/b.ts.mkv'):
+        with open(path) as file:
+            expect(f'{path} is not what it was', file.read() == path)
+
+
+def make_short(path):
+    launch(f'videotestsrc num-buffers=25 ! video/x-raw,width=96,height=64,framerate={RATE}/1 ! {H264} ! h264parse ! mp4mux name=mux '
+           f'! filesink location={path} audiotestsrc num-buffers=40 ! avenc_aac ! aacparse ! queue ! mux.')
+
+
+def write_text(path, text):
+    with open(path, 'w') as file:
+        file.write(text)
+
+
+def flip_last_byte(path):
+    """Without a trace in size and time."""
+    status = os.stat(path)
+    with open(path, 'r+b') as file:
+        last = file.seek(-1, os.SEEK_END)
+        byte = file.read(1)[0] ^ 1
+        file.seek(last)
+        file.write(bytes([byte]))
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def test_changes():
+    """A call does again what an earlier one did with another kernel, preset, source or plugin under the same name."""
+    os.mkdir('in')
+    make_short('in/a.mp4')
+    write_text('kernel.txt', '1 2 1')
+    os.environ['GST_PRESET_PATH'] = os.getcwd()
+    preset = '[_presets_]\nelement-name=GstCudaConvolve\nversion=0.1.0\n\n[mine]\nsigma=%d\n'
+    write_text('GstCudaConvolve.prs', preset % 1)
+
+    def state():
+        return run_library('in', '--scheduler', 'none', '@preset=mine', 'filter=custom', 'kernel-location=kernel.txt')['a.mp4']['state']
+    expect('not written', state() == 'written')
+    expect('not kept', state() == 'kept')
+    write_text('kernel.txt', '1 4 1')
+    expect('a result of another kernel is kept', state() == 'written')
+    write_text('GstCudaConvolve.prs', preset % 2)
+    expect('a result of another preset is kept', state() == 'written')
+    flip_last_byte('in/a.mp4')
+    expect('a result of another source is kept', state() == 'written')
+    os.mkdir('plugin')
+    shutil.copy(glob.glob(os.environ['GST_PLUGIN_PATH'] + '/libgstcudaconvolve.so')[0], 'plugin')
+    with open('plugin/libgstcudaconvolve.so', 'ab') as file:
+        file.write(b'new')
+    os.environ['GST_PLUGIN_PATH'] = os.environ['GST_PLUGIN_PATH_1_0'] = os.path.abspath('plugin')
+    expect('a result of another plugin is kept', state() == 'written')
+
+
+def step(folder, *words, says=''):
+    """A step by itself; with `says` it must fail within 10 s for that reason."""
+    result = subprocess.run([sys.executable, task.__file__, words[0], folder, *words[1:]], capture_output=True, text=True,
+                            timeout=10)
+    print(words, result.stdout.strip() or result.stderr)
+    expect(f'{words}: {result}', result.returncode == (1 if says else 0) and says in result.stdout)
+
+
+def test_steps():
+    """Steps by themselves: a kernel or a source that changes after the call has begun, and a file of packets that is damaged."""
+    os.mkdir('in')
+    make_short('in/a.mp4')
+    write_text('kernel.txt', '1 2 1')
+    sys.argv = command('in', 'filter=custom', 'kernel-location=kernel.txt')[1:]
+    arguments = library.parse_arguments()
+    library.take_words(arguments)
+    video, = library.make_videos(arguments)
+    video.write_job()
+    step(video.folder, 'plan')
+    write_text('kernel.txt', '1 4 1')
+    step(video.folder, 'segment', '0', says='has changed since library.py was called')
+    write_text('kernel.txt', '1 2 1')
+    flip_last_byte('in/a.mp4')
+    step(video.folder, 'segment', '0', says='the file has changed since library.py was called')
+    flip_last_byte('in/a.mp4')
+    step(video.folder, 'segment', '0')
+    sound = os.path.join(video.folder, 'stream-0')
+    with open(sound, 'r+b') as file:
+        file.seek(task.HEAD.size - 4)
+        file.write(b'\xff\xff\xff\x7f')
+    step(video.folder, 'join', says="stream-0' is damaged")
+
+
+def test_names():
+    """Names and files that are not what one expects; each other video is written once."""
+    os.makedirs('in/sub')
+    make_short('in/sub/a.mp4')
+    for name in (b'caf\xe9.mp4', b'tab\t\\.mp4', b'radius=8.mp4'):
+        shutil.copy('in/sub/a.mp4', os.path.join(b'in', name))
+    os.symlink('..', 'in/sub/loop')
+    os.symlink('none', 'in/dangling.mp4')
+    os.mkfifo('in/pipe.mp4')
+    write_text('in/text.mp4', 'this is no video ' * 1000)
+    open('in/empty.mp4', 'w').close()
+    launch('audiotestsrc num-buffers=9 ! avenc_aac ! aacparse ! mp4mux ! filesink location=in/sound.mp4')
+    kernel = 'a\t\\b "c".txt'
+    write_text(kernel, '1 2 1')
+    write_text('radius=8', 'not a video, and not an input')
+    write_text('precious', 'precious')
+    os.mkdir('out')
+    os.symlink('../precious', 'out/report.csv')
+    rows = run_library('in', '--scheduler', 'none', 'radius=8', 'filter=custom', f'kernel-location={kernel}', status=1)
+    states = {name: row['state'] for name, row in rows.items()}
+    expect(f'states: {states}', states == {
+        'a.mp4': 'written', 'caf\\xe9.mp4': 'written', 'tab\t\\.mp4': 'written', 'radius=8.mp4': 'written', 'dangling.mp4': 'failed',
+        'pipe.mp4': 'failed', 'text.mp4': 'failed', 'empty.mp4': 'failed', 'sound.mp4': 'failed'})
+    for name in ('text', 'empty', 'sound'):
+        message = rows[name + '.mp4']['message']
+        expect(f'{name}: {message}', message.startswith('plan: not a video') and '.c' not in message)
+    expect('messages', rows['dangling.mp4']['message'] == 'No such file or directory' and
+           rows['pipe.mp4']['message'] == 'Not a regular file')
+    with open('out/report.html', encoding='utf-8') as page:
+        expect('the page does not have the name', 'caf\\xe9.mp4' in page.read())
+    with open('precious') as file:
+        expect('a report was written through a link', file.read() == 'precious')
+    expect('outputs', len(frames_of('out/sub/a.mp4')) == 25 and os.path.getsize(b'out/caf\xe9.mp4') == os.path.getsize('out/sub/a.mp4'))
+
+
 def test_full():
     """A disk that is full: nothing is written by half, and when there is room the call goes on."""
     os.mkdir('in')
     os.mkdir('out')
     make_with(f'{H264} ! h264parse ! mp4mux', 'in/a.mp4')
-    mount = ['mount', '-t', 'tmpfs', '-o', 'size=60k', 'tmpfs', 'out']
+    mount = ['mount', '-t', 'tmpfs', '-o', 'size=68k', 'tmpfs', 'out']
     if os.geteuid() or subprocess.run(mount).returncode:
         skip('needs root, to mount a small file system')
     try:
