@@ -3,7 +3,7 @@
 # Runs pipelines/library.py on short videos, and compares the frames of what it writes with those of one run over each
 # whole video, bit for bit, as the encoder here loses nothing.
 #
-# Usage: library.py PIPELINES cluster|scheduler|start|again|refused|changes|steps|names|full|cuts      in the folder of a build that CUDACONVOLVE_BUILD names
+# Usage: library.py PIPELINES cluster|scheduler|start|again|refused|script|changes|steps|names|full|cuts      in the folder of a build that CUDACONVOLVE_BUILD names
 # Exit status: 77 where something is missing, with the reason.
 import contextlib
 import csv
@@ -406,6 +406,27 @@ def test_refused():
     for path in ('in/a.mp4', 'other/a.mp4', 'in/b.ts', 'in/b.ts.mkv'):
         with open(path) as file:
             expect(f'{path} is not what it was', file.read() == path)
+
+
+def test_script():
+    """What library.sh says: its own settings only, and one line if it cannot build."""
+    script = os.path.join(PIPELINES, 'library.py')
+    text = subprocess.run([script, '--help'], capture_output=True, text=True, check=True).stdout
+    expect(f'--help: {text}', all(word in text for word in ('--scheduler', '--tls-cert', 'no authentication', 'BUILD_DIR')) and
+           not any(word in text for word in ('OUTPUT=', 'FORMAT=', 'FRAMES=')))
+    os.makedirs('tree/pipelines')
+    for name in ('library.py', 'library.sh', 'common.sh', 'setup.sh'):
+        shutil.copy(os.path.join(PIPELINES, name), 'tree/pipelines')
+    os.chmod('tree', 0o555)
+    os.chmod('.', 0o755)
+    user = ['setpriv', '--reuid', '65534', '--clear-groups'] if not os.geteuid() else []
+    environment = {name: value for name, value in os.environ.items() if name not in ('CUDACONVOLVE_BUILD', 'BUILD_DIR')}
+    result = subprocess.run([*user, 'tree/pipelines/library.py', 'in', '--output', 'out'], capture_output=True, text=True,
+                            env=environment)
+    os.chmod('tree', 0o755)
+    expect(f'a source tree that is not to be written: {result}', result.returncode == 1 and
+           f"'{os.getcwd()}/tree' cannot be written to" in result.stderr and len(result.stderr.splitlines()) == 1)
+    print(result.stderr)
 
 
 def make_short(path):
