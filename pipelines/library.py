@@ -224,7 +224,7 @@ class Work:
             self.plan(video)
         else:
             video.failures[step, number] = video.failures.get((step, number), 0) + 1
-            if video.failures[step, number] < TRIES:
+            if video.failures[step, number] < TRIES and status != 2:
                 self.start(video, step, number)
             else:
                 video.state = 'failed'

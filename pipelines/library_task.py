@@ -6,7 +6,8 @@
 # FOLDER is the video's work folder; library.py makes it, with job.json. `plan` reads the video once, chooses the cuts, and
 # copies sound and subtitles into files of packets; `segment` decodes, filters and encodes what is between two cuts; `join`
 # writes the output of all that. A step that is done is checked, and not done again. Exit status: 1 with the reason in
-# place of the JSON; 3 where the frames beside a cut are not those that one run over the whole video reads.
+# place of the JSON; 2 if it is not a video, so that another try is of no use; 3 where the frames beside a cut are not those
+# that one run over the whole video reads.
 import bisect
 import contextlib
 import hashlib
@@ -38,6 +39,10 @@ TIMESCALES = (600, 1000, 2500, 12800, 15360, 16000, 24000, 25000, 30000, 48000, 
 PANGO, UTF8 = 'text/x-raw, format=(string)pango-markup', 'text/x-raw, format=(string)utf8'  # as read, as written
 NO_VIDEO = Gst.StreamError.TYPE_NOT_FOUND, Gst.StreamError.WRONG_TYPE
 DECODER = 'filesrc name=file ! decodebin caps=video/x-raw(ANY) expose-all-streams=false ! videoconvert'
+
+
+class NotVideo(Exception):
+    """The file has no video that GStreamer knows."""
 
 
 class NotExact(Exception):
@@ -169,7 +174,7 @@ class Run:
             if kind == Gst.MessageType.ERROR:
                 error, debug = message.parse_error()
                 if any(error.matches(Gst.StreamError.quark(), code) for code in NO_VIDEO):
-                    raise ValueError('not a video')
+                    raise NotVideo('not a video')
                 raise RuntimeError(': '.join([message.src.get_name(), error.message, *(debug or '').splitlines()[1:][-1:]]))
             if kind == Gst.MessageType.WARNING and message.src == self['filter']:
                 self.warnings.add(message.parse_warning()[0].message)
@@ -285,7 +290,7 @@ def plan(folder: str, job: Json) -> Json:
     with contextlib.ExitStack() as stack:
         run.play()
     if not videos:
-        raise ValueError('not a video: it has no video stream')
+        raise NotVideo('not a video: it has no video stream')
     check_source(job)
     for name, (pad, file) in streams.items():
         write_json(os.path.join(folder, name + '.json'), {'job': job['id'], 'tags': tags_of(pad), **file.notes()})
@@ -511,8 +516,8 @@ def main(step: str, folder: str, *numbers: str) -> NoReturn:
     try:
         job = read_json(os.path.join(folder, 'job.json'))
         end(0, json.dumps({'plan': plan, 'segment': segment, 'join': join}[step](folder, job, *map(int, numbers))))
-    except (NotExact, OSError, RuntimeError, ValueError, TypeError, GLib.Error) as failure:
-        end(3 if isinstance(failure, NotExact) else 1, ' '.join(str(failure).split()))
+    except (NotVideo, NotExact, OSError, RuntimeError, ValueError, TypeError, GLib.Error) as failure:
+        end({NotVideo: 2, NotExact: 3}.get(type(failure), 1), ' '.join(str(failure).split()))
 
 
 if __name__ == '__main__':
