@@ -10,8 +10,8 @@ import argparse
 import contextlib
 import hashlib
 import json
-import os
 import math
+import os
 import queue
 import shutil
 import signal
@@ -298,7 +298,7 @@ def main() -> int:
                 '--output')
         except OSError as failure:
             die(f"--output '{shown(arguments.output)}' cannot be used: {failure.strerror}")
-        remove_parts(segments)
+        remove_parts(arguments.output)
         return run(videos, arguments)
 
 

@@ -52,12 +52,14 @@ def write_json(path: str, value: Json) -> Json:
     return value
 
 
-def remove_parts(folder: str) -> None:
+def remove_parts(output: str) -> None:
     """Removes what killed processes of earlier calls have left. Only the call that holds the lock does so, before it starts
     a step. If a machine of a cluster still works for an earlier call, that step then fails and changes nothing."""
-    for path, _, names in os.walk(folder):
+    for path, folders, names in os.walk(output):
+        if path == output:
+            folders[:] = [name for name in folders if name == '.segments']
         for name in names:
-            if name.endswith(PART):
+            if name.endswith(PART) and (path != output or name.startswith(('report.csv.', 'report.html.'))):
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(os.path.join(path, name))
 
@@ -72,6 +74,8 @@ def locked(folder: str) -> Iterator[None]:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise BlockingIOError(os.read(descriptor, 200).decode(errors='replace').strip() or 'another process')
+        except OSError as failure:
+            raise OSError(failure.errno, f'its file system has no locks ({failure.strerror})', path)
         os.ftruncate(descriptor, 0)
         os.write(descriptor, f'process {os.getpid()} on {os.uname().nodename}'.encode())
         yield

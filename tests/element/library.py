@@ -334,7 +334,7 @@ def test_again():
     with open(segment_file(1), 'r+b') as file:
         file.seek(100)
         file.write(b'damage')
-    parts = [segment_file(1) + '.1234.part', 'out/.segments/a.mp4.json.host.1234.part']
+    parts = [segment_file(1) + '.1.part', 'out/.segments/a.mp4.json.1.part', 'out/report.csv.1.part']
     for part in parts:
         open(part, 'w').close()
     rows = run_library(*none)
