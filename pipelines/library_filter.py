@@ -37,10 +37,11 @@ def is_enum(spec: GObject.ParamSpec) -> bool:
     return spec.value_type.is_a(GObject.TYPE_ENUM) or spec.value_type.is_a(GObject.TYPE_FLAGS)
 
 
-def allowed(spec: GObject.ParamSpec) -> str:
+def allowed(element: Gst.Element, spec: GObject.ParamSpec) -> str:
     """Returns which values the property has, for an error message."""
+    value = element.get_property(spec.name)
     if spec.value_type.is_a(GObject.TYPE_ENUM):
-        return 'one of ' + ' '.join(value.value_nick for value in spec.enum_class.__enum_values__.values())
+        return 'one of ' + ' '.join(other.value_nick for other in type(value).__enum_values__.values())
     if spec.value_type == GObject.TYPE_BOOLEAN:
         return 'true or false'
     if hasattr(spec, 'minimum'):
@@ -88,13 +89,13 @@ def apply_setting(element: Gst.Element, word: str) -> None:
             raise ValueError(reason_of(element) or f'{word} cannot be used')
         return
     if not is_allowed(spec, value):
-        raise ValueError(f'{word}: {name} must be {allowed(spec)}')
+        raise ValueError(f'{word}: {name} must be {allowed(element, spec)}')
     notified: list = []
     handler = element.connect(f'notify::{name}', lambda *_: notified.append(True))
     Gst.util_set_object_arg(element, name, value)
     element.disconnect(handler)
     if not notified:
-        raise ValueError(f'{word}: {name} must be {allowed(spec)}')
+        raise ValueError(f'{word}: {name} must be {allowed(element, spec)}')
 
 
 def apply_settings(element: Gst.Element, settings: list[str]) -> None:
