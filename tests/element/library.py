@@ -3,7 +3,7 @@
 # Runs pipelines/library.py on short videos, and compares the frames of what it writes with those of one run over each
 # whole video, bit for bit, as the encoder here loses nothing.
 #
-# Usage: library.py PIPELINES cluster|scheduler|start|again|refused|script|changes|steps|names|full|cuts      in the folder of a build that CUDACONVOLVE_BUILD names
+# Usage: library.py PIPELINES TEST      in the folder of a build that CUDACONVOLVE_BUILD names; `again` runs test_again
 # Exit status: 77 where something is missing, with the reason.
 import contextlib
 import csv
@@ -55,6 +55,11 @@ def expect(text, is_so):
 
 
 # ---- videos
+
+def write_text(path, text):
+    with open(path, 'w') as file:
+        file.write(text)
+
 
 def launch(description):
     run = task.Run(description)
@@ -310,8 +315,7 @@ def test_start():
     """Workers that die as they start: Dask waits for them without end, library.py does not."""
     if not importlib.util.find_spec('distributed'):
         skip('needs Dask: apt install python3-distributed')
-    with open('dies.py', 'w') as file:
-        file.write('import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n')
+    write_text('dies.py', 'import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n')
     program = f'import sys; sys.path.insert(0, {PIPELINES!r}); import library_workers; library_workers.START = 1\n' \
         'with library_workers.dask_workers(None, 1, {}): pass'
     result = subprocess.run([sys.executable, '-c', program], capture_output=True, text=True, timeout=30,
@@ -356,20 +360,19 @@ def test_refused():
     """Settings, folders and files with which nothing is begun."""
     for folder in ('in', 'empty', 'other'):
         os.mkdir(folder)
-    for path in ('in/a.mp4', 'other/a.mp4', 'in/b.ts', 'in/b.ts.mkv'):
-        with open(path, 'w') as file:
-            file.write(path)
+    sources = 'in/a.mp4', 'other/a.mp4', 'in/b.ts', 'in/b.ts.mkv'
+    for path in sources:
+        write_text(path, path)
     for word, says in (('radius=900', 'radius=900: radius must be a number from -1 to 512'),
                        ('filter=blur', 'filter=blur: filter must be one of identity box gaussian'), ('stats=1', 'only be read'),
-                       ('normalize=maybe', 'true or false'), ('size=1', "no property 'size'"), ('@preset=none', 'there are denoise'),
-                       ('kernel-location=none.txt', 'No such file'), ('--workers=0', 'must be 1 or more'),
+                       ('normalize=maybe', 'true or false'), ('size=1', "no property 'size'"),
+                       ('@preset=none', 'there are denoise'), ('kernel-location=none.txt', 'No such file'), ('--workers=0', 'must be 1 or more'),
                        ('--segment=-1', 'must be 0 or more'), ('--encoder=none', "--encoder 'none' cannot be used")):
         refused('in', word, says=says)
     refused('empty', says="no video in empty: in folders, names must end in .mp4")
     refused('radius=1', says='INPUT, which is missing')
     refused('in', says="'in' is both INPUT and --output", output='in')
-    with open('list', 'w') as file:
-        file.write('in\n@list\n')
+    write_text('list', 'in\n@list\n')
     refused('@list', says="the list 'list' names itself")
     os.makedirs('held/.segments')
     with library_files.locked('held/.segments'):
@@ -405,7 +408,7 @@ def test_refused():
         fail('a file was written through a link')
     except FileExistsError as failure:
         print(failure)
-    for path in ('in/a.mp4', 'other/a.mp4', 'in/b.ts', 'in/b.ts.mkv'):
+    for path in sources:
         with open(path) as file:
             expect(f'{path} is not what it was', file.read() == path)
 
@@ -432,13 +435,8 @@ def test_script():
 
 
 def make_short(path):
-    launch(f'videotestsrc num-buffers=25 ! video/x-raw,width=96,height=64,framerate={RATE}/1 ! {H264} ! h264parse ! mp4mux name=mux '
+    launch(f'videotestsrc num-buffers=25 ! video/x-raw,width=96,height=64 ! {H264} ! h264parse ! mp4mux name=mux '
            f'! filesink location={path} audiotestsrc num-buffers=40 ! avenc_aac ! aacparse ! queue ! mux.')
-
-
-def write_text(path, text):
-    with open(path, 'w') as file:
-        file.write(text)
 
 
 def plan(*words):
