@@ -8,34 +8,29 @@
 '''
 import argparse
 import contextlib
-import glob
 import hashlib
-import importlib.util
 import json
+import math
 import os
 import queue
 import shutil
 import signal
-import subprocess
 import sys
-import tempfile
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Callable, Iterator
+from typing import Any
 
 import library_task as task
-from library_report import Progress, write_report
+from library_files import hash_of_source, locked, read_json, remove_parts, shown, write_json
+from library_filter import apply_settings, context_frames, is_setting, make_filter, plugin_of, state_of, with_absolute_path
+from library_inputs import SUFFIXES, find_videos, without_overwrites
+from library_report import Progress, die, write_report
+from library_workers import Lost, Submit, command_of, dask_workers, gpus, outcome, threads
 
-SUFFIXES = '.mp4 .m4v .mov .mkv .webm .avi .ts .m2ts .mts .mpg .mpeg .ogv .flv .wmv .3gp'.split()
 H264 = 'x264enc speed-preset=veryfast pass=qual quantizer=20'
 H264_ON_GPU = 'nvh264enc ! h264parse'
 TRIES = 3
-SEGMENTS_A_GPU = 2  # at a time: one starts, for 2.4 s, while the other has the GPU
-
-Submit = Callable[[list[str], int, bool], Any]  # command, priority, needs a GPU; returns a future
-
-
-def die(text: str) -> None:
-    sys.exit(f'library.py: {text}')
+READERS = 16  # threads that read parts of all sources: that is waiting for disks
+TLS = {'--tls-ca-file': 'tls_ca_file', '--tls-cert': 'tls_client_cert', '--tls-key': 'tls_client_key'}  # option, Dask's name
 
 
 # ---- what is asked for
@@ -45,51 +40,61 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument('words', nargs='+', metavar='INPUT|PROPERTY=VALUE')
     parser.add_argument('--output', required=True)
     parser.add_argument('--scheduler')
+    for option, name in TLS.items():
+        parser.add_argument(option, dest=name)
     parser.add_argument('--segment', type=float, default=60)
     parser.add_argument('--type', choices=task.MUXERS)
     parser.add_argument('--encoder', default=H264_ON_GPU if gpus() and task.Gst.ElementFactory.find('nvh264enc') else H264)
     parser.add_argument('--workers', type=int)
     arguments = parser.parse_intermixed_args()
-    arguments.settings = [word for word in arguments.words if '=' in word and not os.path.exists(word)]
+    if arguments.workers is not None and arguments.workers < 1:
+        die(f'--workers {arguments.workers}: must be 1 or more')
+    if not 0 <= arguments.segment < math.inf:
+        die(f'--segment {arguments.segment}: must be 0 or more seconds; 0 makes no cuts')
     arguments.output = os.path.abspath(arguments.output)
+    arguments.tls = tls_files(arguments)
     return arguments
 
 
-def check_settings(settings: list[str]) -> None:
-    """What gst-launch-1.0 would leave at its default is refused."""
-    try:
-        element = task.Gst.parse_launchv(['cudaconvolve', *settings])
-    except task.GLib.Error as error:
-        die(f'{error.message}: gst-inspect-1.0 cudaconvolve lists its properties, and the values that they take')
-    for name, value in (word.split('=', 1) for word in settings if not word.startswith('@')):
-        told: list = []
-        element.connect(f'notify::{name}', lambda *_: told.append(True))
-        task.Gst.util_set_object_arg(element, name, value)
-        is_other = False
-        with contextlib.suppress(ValueError):
-            is_other = type(element.get_property(name)) in (int, float) and float(value) != element.get_property(name)
-        if not told or is_other:
-            die(f'{name}={value} cannot be: gst-inspect-1.0 cudaconvolve says which values it takes')
+def tls_files(arguments: argparse.Namespace) -> dict[str, str]:
+    """The files for Dask's Security, by its names; none without TLS."""
+    files = {name: getattr(arguments, name) for name in TLS.values()}
+    if not any(files.values()):
+        if arguments.scheduler and arguments.scheduler.startswith('tls:'):
+            die(f'{arguments.scheduler} needs {", ".join(TLS)}')
+        return {}
+    if not all(files.values()):
+        die(f'{", ".join(TLS)} must be given together')
+    if arguments.scheduler in (None, 'none'):
+        die(f'{", ".join(TLS)} are for a cluster: give its address by --scheduler')
+    for path in files.values():
+        try:
+            open(path, 'rb').close()
+        except OSError as failure:
+            die(f"'{path}' cannot be read: {failure.strerror}")
+    return files
 
 
-def find_videos(inputs: list[str], output: str) -> Iterator[tuple[str, str]]:
-    """Path of each, and its name below the output folder."""
-    for word in inputs:
-        if word.startswith('@') and os.path.isfile(word[1:]):
-            with open(word[1:]) as file:
-                yield from find_videos(file.read().splitlines(), output)
-            continue
-        if os.path.isdir(word):
-            for path in sorted(glob.glob(os.path.join(glob.escape(word), '**'), recursive=True)):
-                path = os.path.abspath(path)
-                if os.path.splitext(path)[1].lower() in SUFFIXES and not path.startswith(output + os.sep):
-                    yield path, os.path.relpath(path, word)
-            continue
-        paths = [word] if os.path.exists(word) else sorted(glob.glob(word, recursive=True))
-        if not paths:
-            die(f"there is no file '{word}'")
-        for path in paths:
-            yield os.path.abspath(path), os.path.basename(path)
+def take_words(arguments: argparse.Namespace) -> None:
+    """Divides the words into inputs and settings, and notes what the filter is with these."""
+    element = make_filter()
+    settings = [word for word in arguments.words if is_setting(word, element)]
+    arguments.inputs = [word for word in arguments.words if word not in settings]
+    for word in filter(os.path.lexists, settings):
+        print(f"'{shown(word)}' is a setting here; the file of that name is ./{shown(word)}", file=sys.stderr)
+    arguments.settings = list(map(with_absolute_path, settings))
+    apply_settings(element, arguments.settings)
+    arguments.filter = {'plugin': plugin_of(element), 'filter': state_of(element), 'context': context_frames(element)}
+
+
+def make_videos(arguments: argparse.Namespace) -> list['Video']:
+    found = list(find_videos(arguments.inputs, arguments.output))
+    with ThreadPoolExecutor(READERS) as pool:
+        videos = list(pool.map(lambda place, names: Video(place, *names, arguments), range(len(found)), found))
+    if not videos:
+        die(f"no video in {' '.join(map(shown, arguments.inputs)) or 'INPUT, which is missing'}: in folders, names must end in "
+            + ' '.join(SUFFIXES))
+    return without_overwrites(videos)
 
 
 def with_id(job: dict) -> dict:
@@ -98,29 +103,39 @@ def with_id(job: dict) -> dict:
 
 
 class Video:
-    """A video, and how far it is. Its folder has what is done; what other settings have left goes."""
+    """A video, and how far it is. The folder named after the job has what is done; the folders of other jobs go."""
 
     def __init__(self, place: int, path: str, name: str, arguments: argparse.Namespace):
         suffix = os.path.splitext(name)[1].lower()[1:]
         kind = arguments.type or (suffix if suffix in task.MUXERS else 'mkv')
         name = name if suffix == kind else f'{name}.{kind}'
         self.place, self.output = place, os.path.join(arguments.output, name)
-        self.folder = self.work = os.path.join(arguments.output, '.segments', name)
-        stat = os.stat(path)
-        self.size = stat.st_size
+        self.work = os.path.join(arguments.output, '.segments', name)
+        self.state, self.errors, self.notes, self.result = 'waiting', [], [], {}
+        self.segments = self.done = self.size = 0
+        self.failures: dict = {}
+        source = {'content': None, 'changed': None}
+        try:
+            self.size, source = os.stat(path).st_size, {'content': hash_of_source(path), 'changed': os.stat(path).st_mtime_ns}
+        except OSError as failure:
+            self.state, self.errors = 'failed', [failure.strerror or str(failure)]
         self.job = with_id({
             'source': path, 'output': self.output, 'work': self.work, 'settings': arguments.settings, 'mux': task.MUXERS[kind],
-            'encoder': arguments.encoder, 'seconds': arguments.segment, 'size': self.size, 'changed': stat.st_mtime_ns})
-        self.state, self.errors, self.notes, self.result = 'waiting', [], [], {}
-        self.segments = self.done = 0
-        self.failures: dict = {}
+            'encoder': arguments.encoder, 'seconds': arguments.segment, **source, **arguments.filter})
+        self.folder = self.folder_of(self.job)
+
+    def folder_of(self, job: dict) -> str:
+        return os.path.join(self.work, job['id'])
+
+    def is_cut(self) -> bool:
+        return self.job['seconds'] != 0
 
     def uncut(self) -> dict:
         return with_id({**self.job, 'seconds': 0})
 
     def is_written(self) -> bool:
         """By an earlier call with these settings, and not changed since."""
-        notes = task.read_json(self.work + '.json')
+        notes = read_json(self.work + '.json')
         with contextlib.suppress(OSError):
             stat = os.stat(self.output)
             if notes and notes['job'] in (self.job['id'], self.uncut()['id']) and \
@@ -129,99 +144,20 @@ class Video:
         return self.state == 'kept'
 
     def write_job(self) -> None:
-        old = task.read_json(os.path.join(self.folder, 'job.json'))
-        if not old or old['id'] != self.job['id']:
-            shutil.rmtree(self.folder, ignore_errors=True)
-            os.makedirs(self.folder)
-            task.write_json(os.path.join(self.folder, 'job.json'), self.job)
+        """Keeps what an earlier call has left of this job, cut or not, and nothing else."""
+        os.makedirs(self.folder, exist_ok=True)
+        for other in os.scandir(self.work):
+            if other.name not in (self.job['id'], self.uncut()['id']):
+                shutil.rmtree(other.path, ignore_errors=True) if other.is_dir(follow_symlinks=False) else os.unlink(other.path)
+        write_json(os.path.join(self.folder, 'job.json'), self.job)
 
     def row(self) -> dict:
         seconds, frames = self.result.get('seconds', 0), self.result.get('frames', 0)
         notes = self.notes + [f'left out: {kind}' for kind in self.result.get('left_out', [])] + self.result.get('warnings', [])
-        return {'file': self.job['source'], 'state': self.state, 'frames': frames,
+        return {'file': shown(self.job['source']), 'state': self.state, 'frames': frames,
                 'segments': self.result.get('segments', self.segments), 'seconds': f'{seconds:.1f}',
                 'frames/s': f'{frames / seconds:.1f}' if seconds else '', 'device': self.result.get('device', ''),
                 'message': '; '.join(self.errors + notes)}
-
-
-# ---- workers
-
-def gpus() -> list[str]:
-    if 'CUDA_VISIBLE_DEVICES' in os.environ:
-        return [name for name in os.environ['CUDA_VISIBLE_DEVICES'].split(',') if name]
-    return [str(number) for number in range(len(glob.glob('/dev/nvidia[0-9]*')))]
-
-
-def environments(count: int | None) -> list[dict[str, str]]:
-    """Of each worker on this machine: one for each GPU, else for four cores."""
-    devices = gpus()
-    count = count or len(devices) or max((os.cpu_count() or 1) // 4, 1)
-    return [{'CUDA_VISIBLE_DEVICES': devices[i % len(devices)]} if devices else {} for i in range(count)]
-
-
-def command_of(step: str, folder: str, number: int | None) -> list[str]:
-    """It ends with the worker that starts it."""
-    paths = [f'{name}={os.environ[name]}' for name in ('GST_PLUGIN_PATH', 'GST_PRESET_PATH') if name in os.environ]
-    return ['setpriv', '--pdeathsig', 'KILL', 'env', *paths, '/usr/bin/python3', task.__file__, step, folder,
-            *([] if number is None else [str(number)])]
-
-
-RUN = {'capture_output': True, 'text': True, 'stdin': subprocess.DEVNULL}
-
-
-@contextlib.contextmanager
-def threads(count: int | None) -> Iterator[Submit]:
-    """Workers on this machine without Dask."""
-    free: queue.SimpleQueue = queue.SimpleQueue()
-    for environment in environments(count):
-        for _ in range(SEGMENTS_A_GPU if environment else 1):
-            free.put(environment)
-
-    def run(command: list[str]) -> subprocess.CompletedProcess:
-        environment = free.get()
-        try:
-            return subprocess.run(command, env={**os.environ, **environment}, **RUN)
-        finally:
-            free.put(environment)
-    with ThreadPoolExecutor(free.qsize()) as pool:
-        yield lambda command, priority, needs_gpu: pool.submit(run, command)
-
-
-@contextlib.contextmanager
-def dask_workers(address: str | None, count: int | None) -> Iterator[Submit]:
-    """Workers of the Dask cluster at the address, else of one on this machine."""
-    os.environ.setdefault('DASK_LOGGING__DISTRIBUTED', 'error')
-    from distributed import Client, Nanny, Scheduler, SpecCluster
-    has_bokeh = bool(importlib.util.find_spec('bokeh'))
-    with contextlib.ExitStack() as stack:
-        if not address:
-            folder = stack.enter_context(tempfile.TemporaryDirectory())
-            workers = {i: {'cls': Nanny, 'options': {
-                'nthreads': SEGMENTS_A_GPU + 1 if environment else 1, 'resources': {'GPU': 1} if environment else {}, 'env': environment,
-                'memory_limit': 0, 'local_directory': folder}} for i, environment in enumerate(environments(count))}
-            scheduler = {'cls': Scheduler, 'options': {'host': '127.0.0.1', 'dashboard_address': ':8787' if has_bokeh else ':0'}}
-            address = stack.enter_context(SpecCluster(workers=workers, scheduler=scheduler))
-        try:
-            client = stack.enter_context(Client(address))
-        except OSError as failure:
-            die(f'there is no Dask scheduler at {address}: {failure}')
-        client.wait_for_workers(1)
-        dashboard = client.dashboard_link if has_bokeh else 'none, as Bokeh is not installed'
-        print(f"Dask's scheduler: {client.scheduler.address}; dashboard: {dashboard}", file=sys.stderr)
-        has_gpus = any(worker['resources'].get('GPU') for worker in client.scheduler_info()['workers'].values())
-        yield lambda command, priority, needs_gpu: client.submit(
-            subprocess.run, command, **RUN, pure=False, priority=priority,
-            resources={'GPU': 1 / SEGMENTS_A_GPU} if needs_gpu and has_gpus else None)
-
-
-def outcome(future: Any) -> tuple[int, str]:
-    """Exit status of a command, and its result or the reason."""
-    try:
-        process = future.result()
-    except Exception as failure:  # of Dask's: a worker that was lost again and again, a task that was cancelled
-        return 1, f'{type(failure).__name__}: {failure}'
-    lines = process.stderr.strip().splitlines() or [f'it ended with exit status {process.returncode}']
-    return process.returncode, process.stdout.strip() or lines[-1]
 
 
 # ---- work
@@ -229,22 +165,35 @@ def outcome(future: Any) -> tuple[int, str]:
 class Work:
     """All videos through the workers. A step that fails is tried again; the others go on."""
 
-    def __init__(self, videos: list[Video], submit: Submit):
-        self.videos, self.submit = videos, submit
+    def __init__(self, videos: list[Video], submit: Submit, lost: Lost = lambda: ''):
+        self.videos, self.submit, self.lost = videos, submit, lost
         self.finished: queue.SimpleQueue = queue.SimpleQueue()
         self.frames = self.running = 0
         self.progress = Progress()
 
     def run(self) -> None:
         for video in self.videos:
-            if not video.is_written():
+            if video.state == 'waiting' and not video.is_written():
                 self.plan(video)
         while self.running:
-            with contextlib.suppress(queue.Empty):
-                self.take(*self.finished.get(timeout=0.5))
+            try:
+                step = self.finished.get(timeout=0.5)
+            except queue.Empty:
+                step = None
+            if reason := self.lost():  # all that runs has failed by that
+                self.give_up(reason)
+                break
+            if step:
+                self.take(*step)
             if self.progress.is_due():
                 self.show()
         self.show(is_last=True)
+
+    def give_up(self, reason: str) -> None:
+        for video in self.videos:
+            if video.state == 'waiting':
+                video.state = 'failed'
+                video.errors.append(f'{reason}; the next call goes on')
 
     def plan(self, video: Video) -> None:
         try:
@@ -267,14 +216,15 @@ class Work:
         status, text = outcome(future)
         if status == 0:
             self.follow(video, step, json.loads(text))
-        elif status == 3 and video.folder == video.work:
-            video.folder, video.job = os.path.join(video.work, 'uncut'), video.uncut()
+        elif status == 3 and video.is_cut():
+            video.job = video.uncut()
+            video.folder = video.folder_of(video.job)
             video.state, video.errors, video.segments, video.done = 'waiting', [], 0, 0
             video.notes.append(f'not cut: {text}')
             self.plan(video)
         else:
             video.failures[step, number] = video.failures.get((step, number), 0) + 1
-            if video.failures[step, number] < TRIES:
+            if video.failures[step, number] < TRIES and status != 2:
                 self.start(video, step, number)
             else:
                 video.state = 'failed'
@@ -295,6 +245,8 @@ class Work:
 
     def show(self, is_last: bool = False) -> None:
         ours = [video for video in self.videos if video.state != 'kept']
+        if not ours:
+            return
         ended = sum(video.state != 'waiting' for video in ours)
         done = sum(video.size * (video.done / (video.segments + 1) if video.state == 'waiting' else 1) for video in ours)
         self.progress.show(f'files {ended} of {len(ours)}, segments {sum(video.done for video in ours)} of '
@@ -302,41 +254,52 @@ class Work:
                            self.frames, done / max(sum(video.size for video in ours), 1), is_last)
 
 
+def run(videos: list[Video], arguments: argparse.Namespace) -> int:
+    with (threads(arguments.workers) if arguments.scheduler == 'none' else
+          dask_workers(arguments.scheduler, arguments.workers, arguments.tls)) as (submit, lost):
+        work = Work(videos, submit, lost)
+        work.run()
+        seconds = work.progress.seconds()
+    states = [video.state for video in videos]
+    summary = ', '.join(f'{states.count(state)} {state}' for state in ('written', 'kept', 'failed'))
+    if work.frames:
+        summary += f'; {work.frames} frames in {seconds:.1f} s, {work.frames / seconds:.1f} frames/s'
+    for video in videos:
+        if video.state == 'failed':
+            print(f"failed: {shown(video.job['source'])}: {'; '.join(video.errors)}", file=sys.stderr)
+    try:
+        write_report(arguments.output, [video.row() for video in videos], summary)
+        print(f'videos: {summary}; report: {shown(os.path.join(arguments.output, "report.html"))}')
+    except OSError as failure:
+        print(f'videos: {summary}; there is no report: {failure}')
+    return int('failed' in states)
+
+
 def main() -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, _: sys.exit(128 + number))
     arguments = parse_arguments()
-    check_settings(arguments.settings)
+    try:
+        take_words(arguments)
+    except (OSError, ValueError) as failure:
+        die(str(failure))
     try:
         task.Gst.parse_launch(arguments.encoder)
     except task.GLib.Error as error:
-        die(f'--encoder cannot be: {error.message}')
-    inputs = [word for word in arguments.words if word not in arguments.settings]
-    videos = [Video(place, path, name, arguments)
-              for place, (path, name) in enumerate(find_videos(inputs, arguments.output))]
-    outputs: dict[str, str] = {}
-    for video in videos:
-        source = video.job['source']
-        if source == video.output or outputs.setdefault(video.output, source) != source:
-            die(f"'{video.output}' is to be the output of '{source}', and is '{outputs.get(video.output, source)}' or its output")
-    os.makedirs(arguments.output, exist_ok=True)
-    with (threads(arguments.workers) if arguments.scheduler == 'none' else
-          dask_workers(arguments.scheduler, arguments.workers)) as submit:
-        work = Work(videos, submit)
-        work.run()
-    states = [video.state for video in videos]
-    seconds = work.progress.seconds()
-    summary = (', '.join(f'{states.count(state)} {state}' for state in ('written', 'kept', 'failed'))
-               + f': {work.frames} frames in {seconds:.1f} s, {work.frames / seconds:.1f} frames/s')
-    for video in videos:
-        if video.state == 'failed':
-            print(f"failed: {video.job['source']}: {'; '.join(video.errors)}", file=sys.stderr)
-    try:
-        write_report(arguments.output, [video.row() for video in videos], summary)
-    except OSError as failure:
-        print(f'there is no report: {failure}', file=sys.stderr)
-    print(f'{summary}; {os.path.join(arguments.output, "report.html")}')
-    return int('failed' in states)
+        die(f"--encoder '{arguments.encoder}' cannot be used: {error.message}")
+    videos = make_videos(arguments)
+    segments = os.path.join(arguments.output, '.segments')
+    with contextlib.ExitStack() as stack:
+        try:
+            os.makedirs(segments, exist_ok=True)
+            stack.enter_context(locked(segments))
+        except BlockingIOError as holder:
+            die(f"'{shown(arguments.output)}' is in use by another library.py, {holder}: wait for it, or give another folder to "
+                '--output')
+        except OSError as failure:
+            die(f"--output '{shown(arguments.output)}' cannot be used: {failure.strerror}")
+        remove_parts(arguments.output)
+        return run(videos, arguments)
 
 
 if __name__ == '__main__':

@@ -8,18 +8,27 @@
 # which workers filter; what they make is joined without encoding it again, with sound and subtitles as they are. A call
 # goes on where the last one stopped. Exit status: 1 where a video failed.
 #   INPUT                 file, folder or glob; @FILE is a list with one on each line
-#   --scheduler ADDRESS   of a Dask cluster whose machines see the same files; none: workers here, without Dask
+#   --scheduler ADDRESS   of a Dask cluster whose machines see the same files; none: workers here, without Dask.
+#                         A Dask cluster has no authentication by default: whoever reaches its ports can run programs there
+#                         as its user. Give the three options below to dask-scheduler, dask-worker and library.py.
+#   --tls-ca-file FILE --tls-cert FILE --tls-key FILE    encrypt, and let in only who has the key; pipelines/README.md shows how
 #   --workers N           on this machine: by default one for each GPU, or without a GPU for each four cores
 #   --segment SECONDS     the least time between cuts: 60
 #   --type mp4|m4v|mov|mkv    of the outputs: by default that of the input or, where that is another, mkv
 #   --encoder ELEMENTS    nvh264enc ! h264parse, or without a GPU x264enc with constant quality
-#   -DOPTION=VALUE        for Meson
+# The script builds in build-pipelines, for the GPUs of this machine:
+#   -DOPTION=VALUE        for Meson, like -Dcuda=disabled
+#   BUILD_DIR=DIR         in the environment: build in DIR
+#   CUDACONVOLVE_BUILD=DIR    in the environment: use the build in DIR as it is, and install nothing
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 for argument; do
   case $argument in
-  -h | --help) usage ;;
+  -h | --help)
+    sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" | grep -v SPDX
+    exit
+    ;;
   -D*) given+=("$argument") ;;
   *) arguments+=("$argument") ;;
   esac
@@ -27,6 +36,8 @@ done
 if [[ -n ${CUDACONVOLVE_BUILD:-} ]]; then
   build=$CUDACONVOLVE_BUILD
 else
+  [[ -w $(dirname "$build") ]] ||
+    die "'$(dirname "$build")' cannot be written to: set BUILD_DIR to a folder for the build, or CUDACONVOLVE_BUILD to a build"
   need_library
   install_and_build
 fi

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# How far library.py is, on one line, and what came of each video: a table in CSV and a page in HTML.
+# What library.py prints: errors, progress on one line, and what came of each video: a table in CSV and a page in HTML.
 import csv
 import html
 import os
 import sys
 import time
+from typing import NoReturn
+
+from library_files import whole_file
 
 COLUMNS = ('file', 'state', 'frames', 'segments', 'seconds', 'frames/s', 'device', 'message')
 PAGE = '''<!doctype html><meta charset="utf-8"><title>library</title>
@@ -16,6 +19,10 @@ PAGE = '''<!doctype html><meta charset="utf-8"><title>library</title>
 {rows}
 </table>
 '''
+
+
+def die(text: str) -> NoReturn:
+    sys.exit(f'library.py: {text}')
 
 
 class Progress:
@@ -45,11 +52,11 @@ def write_report(folder: str, rows: list[dict], summary: str) -> None:
     """The files report.csv and report.html, in which videos that failed come first."""
     def cells(tag: str, values: list) -> str:
         return ''.join(f'<{tag}>{html.escape(str(value))}</{tag}>' for value in values)
-    with open(os.path.join(folder, 'report.csv'), 'w', newline='') as file:
+    with whole_file(os.path.join(folder, 'report.csv'), 'x', newline='', encoding='utf-8') as file:
         writer = csv.DictWriter(file, COLUMNS)
         writer.writeheader()
         writer.writerows(rows)
     lines = [f'<tr class="{row["state"]}">{cells("td", [row[name] for name in COLUMNS])}</tr>'
              for row in sorted(rows, key=lambda row: (row['state'] != 'failed', row['file']))]
-    with open(os.path.join(folder, 'report.html'), 'w') as file:
+    with whole_file(os.path.join(folder, 'report.html'), 'x', encoding='utf-8') as file:
         file.write(PAGE.format(summary=html.escape(summary), head=cells('th', list(COLUMNS)), rows='\n'.join(lines)))

@@ -6,7 +6,8 @@
 # FOLDER is the video's work folder; library.py makes it, with job.json. `plan` reads the video once, chooses the cuts, and
 # copies sound and subtitles into files of packets; `segment` decodes, filters and encodes what is between two cuts; `join`
 # writes the output of all that. A step that is done is checked, and not done again. Exit status: 1 with the reason in
-# place of the JSON; 3 where the frames beside a cut are not those that one run over the whole video reads.
+# place of the JSON; 2 if it is not a video, so that another try is of no use; 3 where the frames beside a cut are not those
+# that one run over the whole video reads.
 import bisect
 import contextlib
 import hashlib
@@ -25,6 +26,9 @@ gi.require_version('Gst', '1.0')
 gi.require_version('GstVideo', '1.0')
 from gi.repository import GLib, Gst, GstVideo
 
+from library_files import Json, hash_of_source, read_json, uri_of, whole_file, write_json
+from library_filter import apply_settings, check_state
+
 STALL = 180  # seconds without a frame or a packet, after which a step gives up
 ENDED = 5  # the same where no thread of the pipeline runs
 BASE = 1000 * 3600 * Gst.SECOND  # added to times for the muxer, since the first DTS may be negative
@@ -33,46 +37,19 @@ HEAD = struct.Struct('<qqII')  # before each packet in a file: time, duration or
 MUXERS = {'mp4': 'mp4mux', 'm4v': 'mp4mux', 'mov': 'qtmux', 'mkv': 'matroskamux'}
 TIMESCALES = (600, 1000, 2500, 12800, 15360, 16000, 24000, 25000, 30000, 48000, 50000, 60000, 120000, 90000)
 PANGO, UTF8 = 'text/x-raw, format=(string)pango-markup', 'text/x-raw, format=(string)utf8'  # as read, as written
+NO_VIDEO = Gst.StreamError.TYPE_NOT_FOUND, Gst.StreamError.WRONG_TYPE
 DECODER = 'filesrc name=file ! decodebin caps=video/x-raw(ANY) expose-all-streams=false ! videoconvert'
 
-Json = dict[str, Any]
+
+class NotVideo(Exception):
+    """The file has no video that GStreamer knows."""
 
 
 class NotExact(Exception):
     """The video cannot be cut there."""
 
 
-# ---- files
-
-def read_json(path: str) -> Json | None:
-    try:
-        with open(path) as file:
-            return json.load(file)
-    except (OSError, ValueError):
-        return None
-
-
-@contextlib.contextmanager
-def whole_file(path: str, mode: str = 'wb') -> Iterator[IO]:
-    """A file that gets its name when it is complete and on the disk. Until then the name is this process's own, as a
-    machine that was given up may still write to its file."""
-    part = f'{path}.{os.uname().nodename}.{os.getpid()}.part'
-    try:
-        with open(part, mode) as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, path)
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(part)
-
-
-def write_json(path: str, value: Json) -> Json:
-    with whole_file(path, 'w') as file:
-        json.dump(value, file)
-    return value
-
+# ---- files of packets
 
 class PacketFile:
     """Encoded packets on their way into a file."""
@@ -115,8 +92,11 @@ def read_packets(paths: list[str], with_data: bool = True) -> Iterator[tuple[int
     for path in paths:
         with open(path, 'rb') as file:
             while head := file.read(HEAD.size):
-                when, duration, key, size = HEAD.unpack(head)
-                yield when, duration, key, file.read(size) if with_data else file.seek(size, os.SEEK_CUR) and b''
+                when, duration, key, size = HEAD.unpack(head.ljust(HEAD.size, b'\0'))
+                data = file.read(size) if with_data else file.seek(size, os.SEEK_CUR) and b''
+                if len(head) < HEAD.size or with_data and len(data) < size:
+                    raise ValueError(f"'{path}' is damaged: its last packet is not complete")
+                yield when, duration, key, data
 
 
 # ---- pipelines
@@ -148,7 +128,7 @@ class Run:
         self.moved = 0  # frames or packets so far
         self.warnings: set[str] = set()
         if location:
-            self['file'].set_property('location', location)
+            self['file'].set_uri(uri_of(location))
 
     def __getitem__(self, name: str) -> Gst.Element:
         return self.pipeline.get_by_name(name)
@@ -193,7 +173,9 @@ class Run:
                 raise self.failure
             if kind == Gst.MessageType.ERROR:
                 error, debug = message.parse_error()
-                raise RuntimeError(f'{message.src.get_name()}: {error.message} {(debug or "").splitlines()[-1:]}')
+                if any(error.matches(Gst.StreamError.quark(), code) for code in NO_VIDEO):
+                    raise NotVideo('not a video')
+                raise RuntimeError(': '.join([message.src.get_name(), error.message, *(debug or '').splitlines()[1:][-1:]]))
             if kind == Gst.MessageType.WARNING and message.src == self['filter']:
                 self.warnings.add(message.parse_warning()[0].message)
             if kind == Gst.MessageType.EOS:
@@ -221,13 +203,9 @@ def template_for(mux: str, caps: Gst.Caps) -> Gst.PadTemplate | None:
 
 # ---- plan
 
-def context_frames(settings: list[str]) -> int:
-    """The most frames that the filter reads on a side, beside the frame itself."""
-    element = Gst.parse_launchv(['cudaconvolve', *settings])
-    kernel = element.get_property('kernel') or []
-    is_volume = bool(len(kernel)) and str(kernel).replace(' ', '').startswith('<<<')
-    return max(element.get_property('temporal-radius'), len(element.get_property('kernel-t') or []),
-               len(kernel) if is_volume else 0, 31 if element.get_property('kernel-location') else 0)
+def check_source(job: Json) -> None:
+    if hash_of_source(job['source']) != job['content']:
+        raise ValueError('the file has changed since library.py was called: call it again')
 
 
 class Index:
@@ -312,14 +290,15 @@ def plan(folder: str, job: Json) -> Json:
     with contextlib.ExitStack() as stack:
         run.play()
     if not videos:
-        raise ValueError('there is no video in it')
+        raise NotVideo('not a video: it has no video stream')
+    check_source(job)
     for name, (pad, file) in streams.items():
         write_json(os.path.join(folder, name + '.json'), {'job': job['id'], 'tags': tags_of(pad), **file.notes()})
     return write_json(path, {
         'job': job['id'], 'frames': len(index.times), 'left_out': left_out, 'offset': min(index.offsets, default=0),
         'tags': [tags for tags in tags_of(videos[0]) if 'image-orientation' in tags],
         'streams': [name for name, (_, file) in streams.items() if file.packets],
-        'segments': index.segments(job['seconds'], context_frames(job['settings']))})
+        'segments': index.segments(job['seconds'], job['context'])})
 
 
 # ---- segment
@@ -403,9 +382,10 @@ def segment(folder: str, job: Json, number: int) -> Json:
     if notes := packet_notes(path, job):
         return {**notes, 'kept': True}
     cuts = read_json(os.path.join(folder, 'plan.json'))
-    settings = ' '.join(word.replace(' ', '\\ ') for word in job['settings'])
-    run = Run(f'{DECODER} ! cudaconvolve name=filter {settings} ! videoconvert ! {job["encoder"]} '
+    run = Run(f'{DECODER} ! cudaconvolve name=filter ! videoconvert ! {job["encoder"]} '
               '! appsink name=sink sync=false', job['source'])
+    apply_settings(run['filter'], job['settings'])
+    check_state(run['filter'], job['filter'])
     run['sink'].set_property('caps', next(template.caps for template in Gst.ElementFactory.make(
         job['mux']).get_pad_template_list() if template.name_template.startswith('video')))
     with whole_file(path) as file:
@@ -420,6 +400,7 @@ def segment(folder: str, job: Json, number: int) -> Json:
         run.play()
         if not part.frames or part.frames != packets.packets:
             raise NotExact(f'{part.frames} frames were filtered, and {packets.packets} encoded')
+    check_source(job)
     stats = run['filter'].get_property('stats')
     return write_json(path + '.json', {
         'job': job['id'], 'seconds': time.monotonic() - begin, 'warnings': sorted(run.warnings), **packets.notes(),
@@ -475,7 +456,7 @@ def add_source(run: Run, paths: list[str], notes: Json, times: list[int] = []) -
         guarded = run.guard(push, Gst.FlowReturn.ERROR)
         if all(guarded(number, *packet) == Gst.FlowReturn.OK for number, packet in enumerate(read_packets(paths))):
             source.emit('end-of-stream')
-    return pad, feed
+    return pad, run.guard(feed)
 
 
 def check_parts(notes: list[Json], frames: int) -> None:
@@ -508,7 +489,7 @@ def join(folder: str, job: Json) -> Json:
         video.set_property('trak-timescale', scale)
         run['mux'].set_property('movie-timescale', scale)
     with whole_file(os.path.join(folder, 'output')) as file:
-        run['file'].set_property('location', file.name)
+        run['file'].set_uri(uri_of(file.name))
         for feed in feeds:
             threading.Thread(target=feed, daemon=True).start()
         run.play()
@@ -535,8 +516,8 @@ def main(step: str, folder: str, *numbers: str) -> NoReturn:
     try:
         job = read_json(os.path.join(folder, 'job.json'))
         end(0, json.dumps({'plan': plan, 'segment': segment, 'join': join}[step](folder, job, *map(int, numbers))))
-    except (NotExact, OSError, RuntimeError, ValueError, TypeError, GLib.Error) as failure:
-        end(3 if isinstance(failure, NotExact) else 1, ' '.join(str(failure).split()))
+    except (NotVideo, NotExact, OSError, RuntimeError, ValueError, TypeError, GLib.Error) as failure:
+        end({NotVideo: 2, NotExact: 3}.get(type(failure), 1), ' '.join(str(failure).split()))
 
 
 if __name__ == '__main__':

@@ -177,6 +177,7 @@ if $peers; then
 fi
 if [[ " ${suites[*]} " == *" examples "* ]]; then # for the library of videos; 60 MB to fetch
   need_library
+  need command openssl openssl
 fi
 install_needs
 # For the test of tune.sh, 39 MB to fetch on Debian 12 and 23 on 13; it is skipped without.

@@ -62,7 +62,7 @@ def main(n_workers: int = 1000, n_videos: int = 1000, n_segments: int = 100) -> 
     with tempfile.TemporaryDirectory() as folder:
         source = os.path.join(folder, 'video.mkv')
         Path(source).touch()
-        options = argparse.Namespace(output=folder, type=None, settings=[], encoder='', segment=60)
+        options = argparse.Namespace(output=folder, type=None, settings=[], encoder='', segment=60, filter={})
         videos = [library.Video(i, source, f'{i}.mkv', options) for i in range(n_videos)]
         dask, address = start('scheduler')
         host, _ = start('workers', address, n_workers, folder)

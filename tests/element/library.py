@@ -3,13 +3,17 @@
 # Runs pipelines/library.py on short videos, and compares the frames of what it writes with those of one run over each
 # whole video, bit for bit, as the encoder here loses nothing.
 #
-# Usage: library.py PIPELINES cluster|again|full|cuts      in the folder of a build that CUDACONVOLVE_BUILD names
+# Usage: library.py PIPELINES TEST      in the folder of a build that CUDACONVOLVE_BUILD names; `again` runs test_again
 # Exit status: 77 where something is missing, with the reason.
+import contextlib
 import csv
+import glob
 import hashlib
 import html
 import importlib.util
+import io
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,6 +23,8 @@ import time
 PIPELINES = sys.argv[1]
 sys.path.insert(0, PIPELINES)
 try:
+    import library
+    import library_files
     import library_task as task
     from library_task import Gst
     import gi.overrides._gi_gst  # noqa: F401 (properties that are lists need it)
@@ -26,9 +32,9 @@ except (ImportError, ValueError) as error:
     print(f'skipped: {sys.executable} lacks GStreamer for Python ({error}): apt install python3-gst-1.0')
     sys.exit(77)
 
-FRAMES, RATE = 100, 25
+FRAMES, RATE = 75, 25
 PICTURE = f'videotestsrc num-buffers={FRAMES} pattern=ball ! video/x-raw,format=I420,width=96,height=64,framerate={RATE}/1'
-SOUND = 'audiotestsrc num-buffers=240 ! audio/x-raw,rate=44100,channels=1'  # longer than the video
+SOUND = 'audiotestsrc num-buffers=180 ! audio/x-raw,rate=44100,channels=1'  # longer than the video
 H264 = 'x264enc speed-preset=veryfast key-int-max=25 bframes=3 b-pyramid=true option-string=open-gop=1'
 SETTINGS = ['filter=box', 'radius=2', 'temporal-radius=2', 'scene-change-threshold=0.2', 'backend=cpu']
 LOSSLESS = 'x264enc pass=quant quantizer=0 speed-preset=ultrafast threads=1'
@@ -49,6 +55,11 @@ def expect(text, is_so):
 
 
 # ---- videos
+
+def write_text(path, text):
+    with open(path, 'w') as file:
+        file.write(text)
+
 
 def launch(description):
     run = task.Run(description)
@@ -132,6 +143,38 @@ def run_library(*words, status=0, output='out'):
     return report(output)
 
 
+def files_below(folder):
+    return [(path, names) for path, _, names in os.walk(folder)]
+
+
+def refused(*words, says, output='refused'):
+    """A call in this process ends with one line that says why, and writes nothing."""
+    sys.argv, before = command(*words, output=output)[1:], files_below(output)
+    begin, text, said = time.monotonic(), '', io.StringIO()
+    try:
+        with contextlib.redirect_stderr(said):
+            library.main()
+    except SystemExit as end:
+        text = str(end.code)
+    print(text)
+    expect(f'{words}: more is said: {said.getvalue()}', not said.getvalue())
+    expect(f'{words} gives {text!r}, not {says!r}', says in text and text.startswith('library.py: ') and '\n' not in text)
+    expect(f'{words} writes into {output}', files_below(output) == before and not os.path.exists('refused'))
+    expect('it takes long', time.monotonic() - begin < 10)
+
+
+def wait_for(is_so, seconds):
+    end = time.monotonic() + seconds
+    while not is_so():
+        expect(f'not within {seconds} s', time.monotonic() < end)
+        time.sleep(0.02)
+
+
+def segment_file(number, suffix='', output='out'):
+    """Path of a segment of a.mp4 that is done, or None."""
+    return next(glob.iglob(f'{output}/.segments/a.mp4/*/segment-{number:05}{suffix}'), None)
+
+
 def report(output='out'):
     """Rows by the name of the video."""
     with open(os.path.join(output, 'report.csv'), newline='') as file:
@@ -156,10 +199,43 @@ def parent_of_segment():
     return None
 
 
+def inodes_of_sockets(root):
+    """Sockets of a process and of all that it has started."""
+    parents, inodes = {}, set()
+    for name in filter(str.isdigit, os.listdir('/proc')):
+        with contextlib.suppress(OSError), open(f'/proc/{name}/stat') as file:
+            parents[int(name)] = int(file.read().rsplit(')', 1)[1].split()[1])
+    for process in parents:
+        above = process
+        while above and above != root:
+            above = parents.get(above)
+        if above:
+            with contextlib.suppress(OSError):
+                for name in os.listdir(f'/proc/{process}/fd'):
+                    with contextlib.suppress(OSError):
+                        inodes.add(os.readlink(f'/proc/{process}/fd/{name}'))
+    return {inode[8:-1] for inode in inodes if inode.startswith('socket:[')}
+
+
+def check_loopback(library):
+    """Of the sockets that a run has open, each is on 127.0.0.1 or ::1."""
+    inodes, rows = inodes_of_sockets(library.pid), []
+    for family in ('tcp', 'tcp6'):
+        with open(f'/proc/net/{family}') as file:
+            rows += [row for row in map(str.split, list(file)[1:]) if row[9] in inodes]
+    listening = [row[1] for row in rows if row[3] == '0A']
+    expect(f'fewer sockets than a scheduler and two workers have: {listening}', len(listening) >= 5)
+    others = [row[1] for row in rows if not row[1].startswith(('0100007F:', '00000000000000000000000001000000:',
+                                                               '0000000000000000FFFF00000100007F:'))]
+    expect(f'sockets that are not on loopback: {others}', not others)
+    print(f'{len(rows)} sockets, all on loopback')
+
+
 def kill_a_worker(library):
     while library.poll() is None:
         worker = parent_of_segment()
         if worker and worker != library.pid:
+            check_loopback(library)
             os.kill(worker, signal.SIGKILL)
             print(f'killed worker {worker}')
             return
@@ -197,26 +273,81 @@ def test_cluster():
                                                        'vp9.webm.mkv'])
 
 
+def start_dask(kind, *words):
+    return subprocess.Popen([sys.executable, '-c', f'from distributed.cli.dask_{kind} import main; main()', *words],
+                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def test_scheduler():
+    """A cluster that speaks TLS, and one whose scheduler ends; addresses and files that are of no use."""
+    if not importlib.util.find_spec('distributed') or not shutil.which('openssl'):
+        skip('needs Dask and OpenSSL: apt install python3-distributed openssl')
+    subprocess.run('openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=library -keyout key.pem -out cert.pem'.split(),
+                   check=True, stderr=subprocess.DEVNULL)
+    tls = '--tls-ca-file cert.pem --tls-cert cert.pem --tls-key key.pem'.split()
+    os.mkdir('in')
+    make_h264('in/a.mp4')
+    scheduler = start_dask('scheduler', '--protocol', 'tls', '--host', '127.0.0.1', '--port', '0', '--scheduler-file', 'dask',
+                           '--dashboard-address', '127.0.0.1:0', *tls)
+    worker = start_dask('worker', '--scheduler-file', 'dask', '--host', '127.0.0.1', '--nthreads', '1', '--no-nanny',
+                        '--dashboard-address', '127.0.0.1:0', *tls)
+    try:
+        wait_for(lambda: task.read_json('dask'), 30)
+        address = task.read_json('dask')['address']
+        expect('the address', address.startswith('tls://'))
+        refused('in', '--scheduler', address, *tls[:4], says='--tls-ca-file, --tls-cert, --tls-key must be given together')
+        refused('in', '--scheduler', address, *tls[:5], 'none.pem', says="'none.pem' cannot be read")
+        refused('in', *tls, says='are for a cluster')
+        refused('in', '--scheduler', address, says='needs --tls-ca-file')
+        expect('not written', run_library('in', '--scheduler', address, *tls)['a.mp4']['state'] == 'written')
+        library = subprocess.Popen(command('in', '--scheduler', address, *tls, output='ended'), stderr=subprocess.PIPE, text=True)
+        wait_for(lambda: segment_file(0, '.json', 'ended'), 30)
+        scheduler.kill()
+        says = library.communicate(timeout=20)[1]
+        expect(f'what is said of a scheduler that ended: {says}', library.returncode == 1 and 'has ended' in says and
+               'Traceback' not in says and 'has ended' in report('ended')['a.mp4']['message'])
+    finally:
+        scheduler.kill()
+        worker.kill()
+
+
+def test_start():
+    """Workers that die as they start: Dask waits for them without end, library.py does not."""
+    if not importlib.util.find_spec('distributed'):
+        skip('needs Dask: apt install python3-distributed')
+    write_text('dies.py', 'import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n')
+    program = f'import sys; sys.path.insert(0, {PIPELINES!r}); import library_workers; library_workers.START = 1\n' \
+        'with library_workers.dask_workers(None, 1, {}): pass'
+    result = subprocess.run([sys.executable, '-c', program], capture_output=True, text=True, timeout=30,
+                            env={**os.environ, 'DASK_DISTRIBUTED__WORKER__PRELOAD': f'["{os.getcwd()}/dies.py"]'})
+    expect(f'what is said: {result}', result.returncode == 1 and 'has not started its workers within 1 s' in result.stderr and
+           len(result.stderr.splitlines()) == 1)
+
+
 def test_again():
-    """A call that is killed, the next that goes on, one that finds all done, and one with other settings."""
+    """A call that is killed, the next that goes on, one that finds all done, and one with other settings. What
+    the killed one has left goes."""
     os.mkdir('in')
     make_h264('in/a.mp4')
     none = ('in', '--scheduler', 'none')
     library = subprocess.Popen(command(*none))
-    while library.poll() is None and not os.path.exists('out/.segments/a.mp4/segment-00001.json'):
-        time.sleep(0.01)
+    wait_for(lambda: library.poll() is not None or segment_file(1, '.json'), 30)
     library.kill()
     expect('the first call came to an end', library.wait() == -signal.SIGKILL)
     expect('an output that is not whole', not os.path.exists('out/a.mp4'))
-    with open('out/.segments/a.mp4/segment-00001', 'r+b') as file:
+    with open(segment_file(1), 'r+b') as file:
         file.seek(100)
         file.write(b'damage')
+    parts = [segment_file(1) + '.1.part', 'out/.segments/a.mp4.json.1.part', 'out/report.csv.1.part']
+    for part in parts:
+        open(part, 'w').close()
     rows = run_library(*none)
+    expect('parts of files are left', not any(map(os.path.exists, parts)))
     compare('in/a.mp4', 'out/a.mp4')
     written = os.stat('out/a.mp4').st_mtime_ns
     expect('not written', rows['a.mp4']['state'] == 'written')
     os.environ['CUDA_VISIBLE_DEVICES'] = ''
-    failed = run_library(*none, 'backend=cuda', output='failed', status=1)['a.mp4']
+    failed = run_library(*none, '--segment', '2', 'backend=cuda', output='failed', status=1)['a.mp4']
     del os.environ['CUDA_VISIBLE_DEVICES']
     expect('the reason of each segment', failed['state'] == 'failed' and failed['message'].count('backend=cuda cannot run') ==
            int(failed['segments']))
@@ -225,12 +356,209 @@ def test_again():
     expect('other settings change nothing', run_library(*none, 'bias=0.1')['a.mp4']['state'] == 'written')
 
 
+def test_refused():
+    """Settings, folders and files with which nothing is begun."""
+    for folder in ('in', 'empty', 'other'):
+        os.mkdir(folder)
+    sources = 'in/a.mp4', 'other/a.mp4', 'in/b.ts', 'in/b.ts.mkv'
+    for path in sources:
+        write_text(path, path)
+    for word, says in (('radius=900', 'radius=900: radius must be a number from -1 to 512'),
+                       ('filter=blur', 'filter=blur: filter must be one of identity box gaussian'), ('stats=1', 'only be read'),
+                       ('normalize=maybe', 'true or false'), ('size=1', "no property 'size'"),
+                       ('@preset=none', 'there are denoise'), ('kernel-location=none.txt', 'No such file'), ('--workers=0', 'must be 1 or more'),
+                       ('--segment=-1', 'must be 0 or more'), ('--encoder=none', "--encoder 'none' cannot be used")):
+        refused('in', word, says=says)
+    refused('empty', says="no video in empty: in folders, names must end in .mp4")
+    refused('radius=1', says='INPUT, which is missing')
+    refused('in', says="'in' is both INPUT and --output", output='in')
+    write_text('list', 'in\n@list\n')
+    refused('@list', says="the list 'list' names itself")
+    os.makedirs('held/.segments')
+    with library_files.locked('held/.segments'):
+        refused('in/a.mp4', says=f"'{os.getcwd()}/held' is in use by another library.py, process {os.getpid()} on", output='held')
+    # What would be overwritten: by a link, under a name of its own, by another mount, by a second video.
+    os.symlink('in', 'link')
+    refused('in', says="'in' is both INPUT and --output", output='link')
+    refused('in/a.mp4', says='in/a.mp4\' would replace', output='in')
+    refused('in/a.mp4', says='in/a.mp4\', an INPUT', output='link')
+    refused('in/b.ts', 'in/b.ts.mkv', says='b.ts.mkv\' would replace', output='link')
+    refused('in/a.mp4', 'other/a.mp4', says='would both be written to')
+    os.makedirs('out/real')
+    os.symlink('real', 'out/same')
+    os.makedirs('deep/real')
+    os.makedirs('deep/same')
+    shutil.copy('in/a.mp4', 'deep/real')
+    shutil.copy('in/a.mp4', 'deep/same')
+    refused('deep', says='would both be written to', output='out')
+    os.mkdir('mounted')
+    if os.geteuid() or subprocess.run(['mount', '--bind', 'in', 'mounted']).returncode:
+        print('not tried, as it needs root: another mount')
+    else:
+        try:
+            refused('in', says="'in' is both INPUT and --output", output='mounted')
+            refused('in/a.mp4', says='in/a.mp4\', an INPUT', output='mounted')
+        finally:
+            subprocess.run(['umount', '-l', 'mounted'], check=True)
+    # A link where a file is to be made.
+    library_files.secrets.token_hex = lambda count: 'known'
+    os.symlink('in/a.mp4', f'new.known{library_files.PART}')
+    try:
+        task.write_json('new', {})
+        fail('a file was written through a link')
+    except FileExistsError as failure:
+        print(failure)
+    for path in sources:
+        with open(path) as file:
+            expect(f'{path} is not what it was', file.read() == path)
+
+
+def test_script():
+    """What library.sh says: its own settings only, and one line if it cannot build."""
+    script = os.path.join(PIPELINES, 'library.py')
+    text = subprocess.run([script, '--help'], capture_output=True, text=True, check=True).stdout
+    expect(f'--help: {text}', all(word in text for word in ('--scheduler', '--tls-cert', 'no authentication', 'BUILD_DIR')) and
+           not any(word in text for word in ('OUTPUT=', 'FORMAT=', 'FRAMES=')))
+    os.makedirs('tree/pipelines')
+    for name in ('library.py', 'library.sh', 'common.sh', 'setup.sh'):
+        shutil.copy(os.path.join(PIPELINES, name), 'tree/pipelines')
+    os.chmod('tree', 0o555)
+    os.chmod('.', 0o755)
+    user = ['setpriv', '--reuid', '65534', '--clear-groups'] if not os.geteuid() else []
+    environment = {name: value for name, value in os.environ.items() if name not in ('CUDACONVOLVE_BUILD', 'BUILD_DIR')}
+    result = subprocess.run([*user, 'tree/pipelines/library.py', 'in', '--output', 'out'], capture_output=True, text=True,
+                            env=environment)
+    os.chmod('tree', 0o755)
+    expect(f'a source tree that is not to be written: {result}', result.returncode == 1 and
+           f"'{os.getcwd()}/tree' cannot be written to" in result.stderr and len(result.stderr.splitlines()) == 1)
+    print(result.stderr)
+
+
+def make_short(path):
+    launch(f'videotestsrc num-buffers=25 ! video/x-raw,width=96,height=64 ! {H264} ! h264parse ! mp4mux name=mux '
+           f'! filesink location={path} audiotestsrc num-buffers=40 ! avenc_aac ! aacparse ! queue ! mux.')
+
+
+def plan(*words):
+    """The one video of a call, before anything is begun."""
+    sys.argv = command(*words)[1:]
+    arguments = library.parse_arguments()
+    library.take_words(arguments)
+    video, = library.make_videos(arguments)
+    return video
+
+
+def flip_last_byte(path):
+    """Without a trace in size and time."""
+    status = os.stat(path)
+    with open(path, 'r+b') as file:
+        last = file.seek(-1, os.SEEK_END)
+        byte = file.read(1)[0] ^ 1
+        file.seek(last)
+        file.write(bytes([byte]))
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def test_changes():
+    """A call does again what an earlier one did with another kernel, preset, source or plugin under the same name."""
+    os.mkdir('in')
+    make_short('in/a.mp4')
+    write_text('kernel.txt', '1 2 1')
+    os.environ['GST_PRESET_PATH'] = os.getcwd()
+    preset = '[_presets_]\nelement-name=GstCudaConvolve\nversion=0.1.0\n\n[mine]\nsigma=%d\n'
+    write_text('GstCudaConvolve.prs', preset % 1)
+
+    words = ('in', '--scheduler', 'none', '@preset=mine', 'filter=custom', 'kernel-location=kernel.txt')
+    is_kept = (lambda: plan(*words).is_written())
+    expect('not written', run_library(*words)['a.mp4']['state'] == 'written' and is_kept())
+    write_text('kernel.txt', '1 4 1')
+    expect('a result of another kernel is kept', not is_kept())
+    write_text('kernel.txt', '1 2 1')
+    flip_last_byte('in/a.mp4')
+    expect('a result of another source is kept', not is_kept())
+    flip_last_byte('in/a.mp4')
+    expect('the result is not kept', run_library(*words)['a.mp4']['state'] == 'kept')
+    write_text('GstCudaConvolve.prs', preset % 2)
+    expect('a result of another preset is kept', run_library(*words)['a.mp4']['state'] == 'written')
+    os.mkdir('plugin')
+    shutil.copy(glob.glob(os.environ['GST_PLUGIN_PATH'] + '/libgstcudaconvolve.so')[0], 'plugin')
+    with open('plugin/libgstcudaconvolve.so', 'ab') as file:
+        file.write(b'new')
+    os.environ['GST_PLUGIN_PATH'] = os.environ['GST_PLUGIN_PATH_1_0'] = os.path.abspath('plugin')
+    expect('a result of another plugin is kept', run_library(*words)['a.mp4']['state'] == 'written')
+
+
+def step(folder, *words, says=''):
+    """A step by itself; with `says` it must fail within 10 s for that reason."""
+    result = subprocess.run([sys.executable, task.__file__, words[0], folder, *words[1:]], capture_output=True, text=True,
+                            timeout=10)
+    print(words, result.stdout.strip() or result.stderr)
+    expect(f'{words}: {result}', result.returncode == (1 if says else 0) and says in result.stdout)
+
+
+def test_steps():
+    """Steps by themselves: a kernel or a source that changes after the call has begun, and a file of packets that is damaged."""
+    os.mkdir('in')
+    make_short('in/a.mp4')
+    write_text('kernel.txt', '1 2 1')
+    video = plan('in', 'filter=custom', 'kernel-location=kernel.txt')
+    video.write_job()
+    step(video.folder, 'plan')
+    write_text('kernel.txt', '1 4 1')
+    step(video.folder, 'segment', '0', says='has changed since library.py was called')
+    write_text('kernel.txt', '1 2 1')
+    flip_last_byte('in/a.mp4')
+    step(video.folder, 'segment', '0', says='the file has changed since library.py was called')
+    flip_last_byte('in/a.mp4')
+    step(video.folder, 'segment', '0')
+    sound = os.path.join(video.folder, 'stream-0')
+    with open(sound, 'r+b') as file:
+        file.seek(task.HEAD.size - 4)
+        file.write(b'\xff\xff\xff\x7f')
+    step(video.folder, 'join', says="stream-0' is damaged")
+
+
+def test_names():
+    """Names and files that are not what one expects; each other video is written once."""
+    os.makedirs('in/sub')
+    make_short('in/sub/a.mp4')
+    shutil.copy('in/sub/a.mp4', b'in/radius=8\t\\caf\xe9.mp4')
+    os.symlink('..', 'in/sub/loop')
+    os.symlink('none', 'in/dangling.mp4')
+    os.mkfifo('in/pipe.mp4')
+    write_text('in/text.mp4', 'this is no video ' * 1000)
+    open('in/empty.mp4', 'w').close()
+    launch('audiotestsrc num-buffers=9 ! avenc_aac ! aacparse ! mp4mux ! filesink location=in/sound.mp4')
+    kernel = 'a\t\\b "c".txt'
+    write_text(kernel, '1 2 1')
+    write_text('radius=8', 'not a video, and not an input')
+    write_text('precious', 'precious')
+    os.mkdir('out')
+    os.symlink('../precious', 'out/report.csv')
+    rows = run_library('in', '--scheduler', 'none', 'radius=8', 'filter=custom', f'kernel-location={kernel}', status=1)
+    states = {name: row['state'] for name, row in rows.items()}
+    expect(f'states: {states}', states == {
+        'a.mp4': 'written', 'radius=8\t\\caf\\xe9.mp4': 'written', 'dangling.mp4': 'failed', 'pipe.mp4': 'failed',
+        'text.mp4': 'failed', 'empty.mp4': 'failed', 'sound.mp4': 'failed'})
+    for name in ('text', 'empty', 'sound'):
+        message = rows[name + '.mp4']['message']
+        expect(f'{name}: {message}', message.startswith('plan: not a video') and '.c' not in message)
+    expect('messages', rows['dangling.mp4']['message'] == 'No such file or directory' and
+           rows['pipe.mp4']['message'] == 'Not a regular file')
+    with open('out/report.html', encoding='utf-8') as page:
+        expect('the page does not have the name', 'caf\\xe9.mp4' in page.read())
+    with open('precious') as file:
+        expect('a report was written through a link', file.read() == 'precious')
+    expect('outputs', len(frames_of('out/sub/a.mp4')) == 25 and
+           os.path.getsize(b'out/radius=8\t\\caf\xe9.mp4') == os.path.getsize('out/sub/a.mp4'))
+
+
 def test_full():
     """A disk that is full: nothing is written by half, and when there is room the call goes on."""
     os.mkdir('in')
     os.mkdir('out')
     make_with(f'{H264} ! h264parse ! mp4mux', 'in/a.mp4')
-    mount = ['mount', '-t', 'tmpfs', '-o', 'size=60k', 'tmpfs', 'out']
+    mount = ['mount', '-t', 'tmpfs', '-o', 'size=68k', 'tmpfs', 'out']
     if os.geteuid() or subprocess.run(mount).returncode:
         skip('needs root, to mount a small file system')
     try:

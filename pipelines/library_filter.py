@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# The filter of library.py: its settings from the command line, and what its result depends on.
+import os
+
+import gi
+gi.require_version('Gst', '1.0')
+from gi.repository import GObject, Gst
+
+from library_files import Json, hash_of_file, hash_of_text
+
+FILE = '-location'  # ends the names of properties whose value is a file
+PRESET = '@preset'
+
+
+def make_filter() -> Gst.Element:
+    element = Gst.ElementFactory.make('cudaconvolve')
+    if not element:
+        raise ValueError('GStreamer has no element cudaconvolve: set GST_PLUGIN_PATH to the folder of the plugin')
+    return element
+
+
+def is_setting(word: str, element: Gst.Element) -> bool:
+    """Returns True for a word that sets a property, and for PROPERTY=VALUE with an unknown property unless a file has that
+    name. A file that is called like a setting must be given as ./radius=8."""
+    name = word.partition('=')[0]
+    return '=' in word and (name == PRESET or element.find_property(name) is not None or not os.path.lexists(word))
+
+
+def with_absolute_path(word: str) -> str:
+    """The setting as it is understood in any folder."""
+    name, _, value = word.partition('=')
+    return f'{name}={os.path.abspath(value)}' if name.endswith(FILE) and value else word
+
+
+def is_enum(spec: GObject.ParamSpec) -> bool:
+    return spec.value_type.is_a(GObject.TYPE_ENUM) or spec.value_type.is_a(GObject.TYPE_FLAGS)
+
+
+def allowed(element: Gst.Element, spec: GObject.ParamSpec) -> str:
+    """Returns which values the property has, for an error message."""
+    value = element.get_property(spec.name)
+    if spec.value_type.is_a(GObject.TYPE_ENUM):
+        return 'one of ' + ' '.join(other.value_nick for other in type(value).__enum_values__.values())
+    if spec.value_type == GObject.TYPE_BOOLEAN:
+        return 'true or false'
+    if hasattr(spec, 'minimum'):
+        return f'a number from {spec.minimum:g} to {spec.maximum:g}'
+    return f'as gst-inspect-1.0 cudaconvolve says: {spec.blurb}'
+
+
+def is_allowed(spec: GObject.ParamSpec, value: str) -> bool:
+    """Returns False for a number beyond the range, which GStreamer would change."""
+    if not hasattr(spec, 'minimum'):
+        return True
+    try:
+        number = float(value) if spec.value_type == GObject.TYPE_DOUBLE else int(value, 0)
+    except ValueError:
+        return False
+    return spec.minimum <= number <= spec.maximum
+
+
+def reason_of(element: Gst.Element) -> str | None:
+    """Returns why the element does not start, which names the property and its value."""
+    pipeline = Gst.Pipeline()
+    pipeline.add(element)
+    element.set_state(Gst.State.PAUSED)
+    message = pipeline.get_bus().pop_filtered(Gst.MessageType.ERROR)
+    element.set_state(Gst.State.NULL)
+    return message.parse_error()[0].message if message else None
+
+
+def apply_setting(element: Gst.Element, word: str) -> None:
+    """Raises ValueError for what gst-launch-1.0 would leave at its default. A text is used as it is, without quotes or
+    backslashes around it."""
+    name, _, value = word.partition('=')
+    if name == PRESET:
+        if not element.load_preset(value):
+            raise ValueError(f"there is no preset '{value}': there are {', '.join(element.get_preset_names())}")
+        return
+    spec = element.find_property(name)
+    if not spec:
+        raise ValueError(f"cudaconvolve has no property '{name}', and there is no file '{word}'")
+    if not spec.flags & GObject.ParamFlags.WRITABLE:
+        raise ValueError(f'{word}: {name} can only be read')
+    if spec.value_type == GObject.TYPE_STRING:
+        element.set_property(name, value)
+        if element.get_property(name) != value:
+            raise ValueError(reason_of(element) or f'{word} cannot be used')
+        return
+    if not is_allowed(spec, value):
+        raise ValueError(f'{word}: {name} must be {allowed(element, spec)}')
+    notified: list = []
+    handler = element.connect(f'notify::{name}', lambda *_: notified.append(True))
+    Gst.util_set_object_arg(element, name, value)
+    element.disconnect(handler)
+    if not notified:
+        raise ValueError(f'{word}: {name} must be {allowed(element, spec)}')
+
+
+def apply_settings(element: Gst.Element, settings: list[str]) -> None:
+    for word in settings:
+        apply_setting(element, word)
+
+
+def plugin_of(element: Gst.Element) -> Json:
+    plugin = element.get_factory().get_plugin()
+    return {'version': plugin.get_version(), 'sha256': hash_of_file(plugin.get_filename())}
+
+
+def state_of(element: Gst.Element) -> Json:
+    """Returns what frames of the element depend on besides the plugin: the values of all properties, with those that a preset
+    has set, and what is in the files that they name."""
+    values, files = {}, {}
+    for spec in element.list_properties():
+        if spec.owner_type == element.__gtype__ and spec.flags & GObject.ParamFlags.WRITABLE:
+            value = element.get_property(spec.name)
+            values[spec.name] = int(value) if is_enum(spec) else str(value)
+            if spec.name.endswith(FILE) and value:
+                files[value] = hash_of_file(value)
+    return {'values': hash_of_text(str(sorted(values.items()))), 'files': files}
+
+
+def check_state(element: Gst.Element, state: Json) -> None:
+    """Raises ValueError if the element is not as library.py has made it: a file has changed, or this machine has others."""
+    found = state_of(element)
+    for path in found['files']:
+        if found['files'][path] != state['files'].get(path):
+            raise ValueError(f"'{path}' has changed since library.py was called, or is another file on {os.uname().nodename}")
+    if found != state:
+        raise ValueError(f'a preset has changed since library.py was called, or is another on {os.uname().nodename}')
+
+
+def context_frames(element: Gst.Element) -> int:
+    """Returns the most frames that the filter reads before or after a frame."""
+    kernel = element.get_property('kernel') or []
+    is_volume = bool(len(kernel)) and str(kernel).replace(' ', '').startswith('<<<')
+    return max(element.get_property('temporal-radius'), len(element.get_property('kernel-t') or []),
+               len(kernel) if is_volume else 0, 31 if element.get_property('kernel-location') else 0)
