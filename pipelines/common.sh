@@ -70,7 +70,6 @@ check_input()
   [[ -n $input && $input != *://* ]] || return 0
   [[ -f $input ]] || die "there is no file '$input'"
   [[ -r $input ]] || die "'$input' cannot be read"
-  [[ ! $input -ef $output ]] || die "'$input' would be overwritten by its own result; set OUTPUT to another file"
 }
 
 # choose_output NAME: the file that is written where there is no display.

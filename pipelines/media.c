@@ -479,6 +479,8 @@ run(Media *media, const char **arguments, MediaPrepare *prepare, gpointer user_d
 {
   g_autoptr(GstElement) filter = NULL;
 
+  if (media->output && !check_output(media->input ? media->input : media->still, media->output))
+    return 2;
   if (!check_settings(arguments) || !build(media, arguments))
     return 2;
   filter = play_filter(media->pipeline);

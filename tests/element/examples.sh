@@ -5,7 +5,7 @@
 # it writes. Uses the build in CUDACONVOLVE_BUILD, and neither installs nor builds anything.
 #
 # Usage: tests/element/examples.sh embed|embed_py|blur|edges|sharpen|compare|tenbit|privacy|denoise|motionblur|timedelta|multi_gpu|
-#        gallery|sound|files|refused|ended|demo|faces|background
+#        gallery|sound|files|refused|sources|ended|demo|faces|background
 set -euo pipefail
 
 pipelines=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../pipelines" && pwd)
@@ -373,7 +373,11 @@ check_gallery_of_photo()
   read -ra values <<<"$(measure photo/identity.png 200 110)"
   expect "detail of the photo" $((values[3] + values[4])) '>' 1000
   expect "detail of the photo, blurred" $((filtered[3] + filtered[4])) '<' $(((values[3] + values[4]) / 2))
-  cmp -s photo/privacy-before.png photo/privacy-after.png && fail "nothing of the photo is hidden" || true
+  cmp -s photo/privacy-before.png photo/privacy-after.png && fail "nothing of the photo is hidden"
+  cp photo/identity.png kept.png
+  run_logged "$python" "$pipelines/gallery.py" --folder photo --backend cpu photo/identity.png
+  ((status == 1)) || fail "a picture in the folder of the gallery is no error"
+  cmp photo/identity.png kept.png
 }
 
 # A ball alone covers some 900 samples, and none beyond 170 columns.
@@ -624,6 +628,39 @@ test_refused()
   grep -q '^Usage: pipelines/blur.sh' log || fail "--help does not say how it is used"
 }
 
+# keeps SCRIPT INPUT [ARGUMENT...]: it refuses to write the result over mine.mkv, which INPUT names too.
+keeps()
+{
+  refuses 'would be overwritten by its own result; set OUTPUT' OUTPUT=mine.mkv "$pipelines/$1.sh" "${@:2}"
+  [[ $(<mine.mkv) == precious ]] || fail "$*: overwrites its source"
+}
+
+# No script writes its result over its source, by whatever name that is given. What is in it does not matter.
+test_sources()
+{
+  local name here=$PWD
+  echo precious >mine.mkv
+  ln -s mine.mkv symbolic.mkv
+  ln mine.mkv hard.mkv
+  ln -s . folder
+  for name in mine.mkv symbolic.mkv hard.mkv folder/mine.mkv "file://$PWD/mine.mkv" "file://localhost$PWD/hard.mkv" \
+    "file://$PWD/%6Dine%2emkv" "FILE://$PWD/folder/symbolic.mkv"; do
+    keeps blur "$name"
+  done
+  for name in edges sharpen compare tenbit denoise motionblur timedelta faces background; do
+    keeps $name "file://$PWD/hard.mkv"
+  done
+  keeps privacy "file://$PWD/hard.mkv" 1,2,3,4
+  mv mine.mkv blurred.mp4
+  cd folder # where the name by default is that of the source
+  for name in blurred.mp4 "file://$here/blurred.mp4"; do
+    if "$pipelines/blur.sh" "$name" >log 2>&1 || ! grep 'would be overwritten' log; then
+      fail "blur.sh $name: $(cat log)"
+    fi
+    [[ $(<blurred.mp4) == precious ]] || fail "blur.sh $name: overwrites its source"
+  done
+}
+
 # Told to end in the midst of a file, the script leaves nothing of it.
 test_ended()
 {
@@ -774,7 +811,7 @@ test_background()
 
 case ${1:-} in
 embed | embed_py | blur | edges | sharpen | compare | tenbit | privacy | denoise | motionblur | timedelta | multi_gpu | \
-  gallery | sound | files | refused | ended | demo | faces | background)
+  gallery | sound | files | refused | sources | ended | demo | faces | background)
   "test_$1"
   ;;
 *) fail "usage: examples.sh EXAMPLE, one of those that the head of this script lists" ;;
