@@ -12,6 +12,7 @@
  */
 gboolean check_settings(const char *const *arguments);
 
-/* Returns FALSE, with the reason on stderr, if the file or URI `input` is the same file as `output`, by whatever name: a
- * link, a bind mount, file:// with percent-encoding. Other URIs, no input, and an output that does not exist yet pass. */
+/* Returns FALSE, with the reason on stderr, if the file or URI `input` is the same file as `output`, by whatever name:
+ * a link, a bind mount, file:// with percent-encoding. Other URIs, no input, and an output that does not exist yet
+ * pass. */
 gboolean check_output(const char *input, const char *output);

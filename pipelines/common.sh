@@ -16,6 +16,7 @@
 # OUTPUT=FILE: write that file, also where there is a display. Its name says what it is: .mp4 .mkv .webm .ogv with the
 # sound, .png .jpg the first frame. A picture that comes in is always written as a picture.
 # FORMAT=Y444_10LE: samples of the file; by default 8 bit 4:2:0, which plays everywhere. FRAMES=300: of the test picture.
+# PATIENCE=10: seconds without data, stream or frame after which a local file is given up; 0: never.
 # BUILD_DIR=DIR: build in DIR instead of build-pipelines. CUDACONVOLVE_BUILD=DIR: use the build in DIR as it is, and
 # install nothing. -DOPTION=VALUE: for Meson, like -Dcuda=disabled. What is set beyond its range is refused, with the range.
 set -euo pipefail
@@ -48,6 +49,12 @@ is_picture()
   [[ ${1,,} == *.@(png|jpg|jpeg|webp|bmp|tif|tiff|ppm|pgm) ]]
 }
 
+# check_number NAME VALUE LEAST
+check_number()
+{
+  [[ $2 != *[!0-9]* && ${#2} -le 9 ]] && ((10#$2 >= $3)) || die "$1 must be a number from $3 to 999999999; it is '$2'"
+}
+
 parse_arguments()
 {
   local argument
@@ -60,7 +67,8 @@ parse_arguments()
     esac
   done
   ((${#arguments[@]} <= most)) || die "too many arguments: see --help"
-  [[ ${FRAMES:-300} == [1-9]* && ${FRAMES:-300} != *[!0-9]* ]] || die "FRAMES must be a number from 1 on; it is '$FRAMES'"
+  check_number FRAMES "${FRAMES:-300}" 1
+  check_number PATIENCE "${PATIENCE:-10}" 0
   input=${arguments:-}
   [[ -n $input ]] || wipe=--wipe
 }
@@ -68,7 +76,8 @@ parse_arguments()
 check_input()
 {
   [[ -n $input && $input != *://* ]] || return 0
-  [[ -f $input ]] || die "there is no file '$input'"
+  [[ -e $input ]] || die "there is no file '$input'"
+  [[ -f $input || -p $input ]] || die "'$input' is a folder or a device, not a file"
   [[ -r $input ]] || die "'$input' cannot be read"
 }
 
@@ -261,7 +270,7 @@ display_works()
 # The program is told to end where this script is, and removes what it has written.
 play()
 {
-  local options=("--output=$output" ${FORMAT:+"--format=$FORMAT"})
+  local options=("--output=$output" ${FORMAT:+"--format=$FORMAT"} ${PATIENCE:+"--patience=$PATIENCE"})
   if [[ -n $input ]]; then
     options+=("--input=$input")
   else
