@@ -17,6 +17,7 @@
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
+shared=()
 for argument; do
   case $argument in
   -h | --help) usage ;;

@@ -11,10 +11,12 @@
 #define STOP_US (2 * G_USEC_PER_SEC) /* for stopping after a failure: a source that is blocked never stops */
 
 static int patience = 10;
+static gboolean verbose;
 
 const GOptionEntry play_options[] = {
     {"patience", 0, 0, G_OPTION_ARG_INT, &patience, "seconds without progress after which a file is given up; 0: never",
      "SECONDS"},
+    {"verbose", 0, 0, G_OPTION_ARG_NONE, &verbose, "print all statistics", NULL},
     {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL},
 };
 
@@ -181,11 +183,15 @@ on_message(GstBus *bus, GstMessage *message, gpointer user_data)
   return G_SOURCE_CONTINUE;
 }
 
+/* What is shown of the statistics: where and how the element ran, or all. */
 static gboolean
 show_field(GQuark field, const GValue *value, gpointer user_data)
 {
+  static const char *const usual[] = {"backend", "device", "algorithm", NULL};
   g_autofree char *text = NULL;
 
+  if (!verbose && !g_strv_contains(usual, g_quark_to_string(field)))
+    return TRUE;
   if (G_VALUE_HOLDS_STRING(value))
     text = g_value_dup_string(value);
   else if (G_VALUE_HOLDS_DOUBLE(value))

@@ -2,7 +2,7 @@
 # You should see faces and a number plate that nobody could recognise, blurred as they move; all else is sharp.
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Usage: pipelines/privacy.sh [-DOPTION=VALUE]... [FILE|URI X,Y,W,H[,TYPE]...]
+# Usage: pipelines/privacy.sh [--verbose] [-DOPTION=VALUE]... [FILE|URI X,Y,W,H[,TYPE]...]
 # Without a file, of drawn faces that move through a town of 300 frames. With one, the rectangles are hidden, in pixels of
 # the video, TYPE being face where none is given: pipelines/privacy.sh party.mp4 310,120,180,220 40,40,90,30,plate
 # FILTER=gaussian BACKEND=auto ALGORITHM=auto, TYPES=face,plate (roi-types), EXPAND=0.1 (roi-expand), FEATHER=8
