@@ -4,7 +4,7 @@
 # What the scripts of pipelines/ do beside the pixels: sources that stay as they are, files that give nothing, what
 # --help lists and a run prints, machines that are not ready. Uses the build in CUDACONVOLVE_BUILD, and neither installs nor builds anything.
 #
-# Usage: tests/element/scripts.sh sources|stalled|help|statistics|unready
+# Usage: tests/element/scripts.sh sources|stalled|outside|help|statistics|unready
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../support/examples.sh"
 
@@ -131,6 +131,23 @@ cut_off()
     fail "half a file is no error"
   fi
   grep -E 'qtdemux0|half.mp4. has given no data' half.log || fail "half a file: $(cat half.log)"
+}
+
+# One rectangle of several that hides nothing is an error that names it and the frame; one that reaches into it is not. A
+# type that nobody has heard of is hidden too.
+test_outside()
+{
+  local box privacy=$pipelines/privacy.sh
+  gst-launch-1.0 -q videotestsrc num-buffers=2 ! video/x-raw,width=320,height=240 ! theoraenc ! oggmux \
+    ! filesink location=clip.ogv
+  export OUTPUT=out.ogv
+  for box in 9000,1,2,3 320,0,9,9 0,240,9,9,plate; do
+    refuses "the rectangle ${box%,plate} lies outside the frame, which is 320x240, .*X must be less than 320" \
+      "$privacy" clip.ogv 1,2,30,40 $box 50,60,70,80
+  done
+  "$privacy" clip.ogv 1,2,30,40 319,239,50,50,anything --verbose >log 2>&1 ||
+    fail "a rectangle that reaches into the frame: $(cat log)"
+  grep -q '^    regions  *2$' log || fail "not both rectangles are hidden: $(cat log)"
 }
 
 # settings_of TEXT: the names that stand before a =, but for the options of Meson.
