@@ -37,9 +37,9 @@ report_psnr()
 {
   folder=$(mktemp -d)
   trap 'rm -r "$folder"' EXIT
-  mix 12 pattern=solid-color foreground-color=0xff808080
+  mix 6 pattern=solid-color foreground-color=0xff808080
   record "$folder/clean"
-  mix 12 pattern=snow
+  mix 6 pattern=snow
   record "$folder/noisy"
   record "$folder/denoised" ! "${denoise[@]}"
   say "PSNR in dB: before $(psnr "$folder/clean" "$folder/noisy"), after $(psnr "$folder/clean" "$folder/denoised")"

@@ -184,10 +184,10 @@ def add_snow(picture, seed):
     return noisy
 
 
-def draw_ball(frame):
-    """A ball that moves 6 pixels a frame to the right, and rises and falls."""
+def draw_ball(frame, sky):
+    """Before the sky, a ball that moves 6 pixels a frame to the right, and rises and falls."""
     picture = Picture(WIDTH, HEIGHT)
-    draw_sky(picture)
+    picture.data[:] = sky.data
     picture.ellipse(20 + 6 * frame, 75 - 36 * math.sin(0.25 * frame), 17, 17, (255, 250, 215))
     return picture
 
@@ -302,7 +302,9 @@ def show_time(source, picture):
     snow = [add_snow(picture, seed) for seed in range(15)]
     source.run_clip('time-noisy', snow, 7, 'filter=identity')
     source.run_clip('time-denoised', snow, 7, DENOISE)
-    ball = [draw_ball(frame) for frame in range(24)]
+    sky = Picture(WIDTH, HEIGHT)
+    draw_sky(sky)
+    ball = [draw_ball(frame, sky) for frame in range(24)]
     source.run_clip('time-trail', ball, 22, TRAIL)
     source.run_clip('time-delta', ball, 14, DELTA)
 
