@@ -7,8 +7,8 @@
 
 #include <gst/gst.h>
 
-/* Returns a number that changes if this process reads bytes, or computes for a tenth of a second. It costs a few
- * microseconds. */
+/* Returns a number that changes if this process reads bytes, or computes for a tenth of a second. Without /proc only
+ * computing counts. It costs a few microseconds. */
 guint64 stall_work(void);
 
 /* Returns the file that a pipeline reads, g_free after use; NULL if it reads none, or also reads from somewhere else,

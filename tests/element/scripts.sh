@@ -102,8 +102,10 @@ test_stalled()
   exec 3<>silent
   gives_up without-writer & jobs+=($!)
   gives_up "file://$PWD/silent" & jobs+=($!)
-  (timeout 30 bash -c "$(declare -f slowly); slowly clip.ogv >slow") & jobs+=($!)
-  goes_on slow 2 --input=slow --output=slow.ogv "${filter[@]}" & jobs+=($!)
+  if [[ -r /proc/self/io ]]; then # which says how many bytes were read
+    (timeout 30 bash -c "$(declare -f slowly); slowly clip.ogv >slow") & jobs+=($!)
+    goes_on slow 2 --input=slow --output=slow.ogv "${filter[@]}" & jobs+=($!)
+  fi
   goes_on shown 1 -- filesrc location=clip.ogv ! decodebin ! "${filter[@]}" ! fakesink sync=true & jobs+=($!)
   goes_on big 1 -- filesrc location=clip.ogv ! decodebin ! identity eos-after=2 ! "${filter[@]}" n-threads=1 \
     algorithm=naive filter=box radius=30 ! fakesink & jobs+=($!)
