@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <string.h>
-
 #include "check.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
 
 /* The names of all values; *normal is set to that of the default. */
 static char *
@@ -128,4 +129,21 @@ check_settings(const char *const *arguments)
   }
   gst_clear_object(&element);
   return right;
+}
+
+gboolean
+check_output(const char *input, const char *output)
+{
+  g_autofree char *named = NULL;
+  GStatBuf read, written;
+
+  if (input)
+    named = strstr(input, "://") ? g_filename_from_uri(input, NULL, NULL) : g_strdup(input);
+  if (!named || g_stat(named, &read) != 0 || g_stat(output, &written) != 0 || read.st_dev != written.st_dev ||
+      read.st_ino != written.st_ino)
+    return TRUE;
+  g_printerr(
+      "'%s' and '%s' are the same file, which would be overwritten by its own result; set OUTPUT to another file\n",
+      input, output);
+  return FALSE;
 }

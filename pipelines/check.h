@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Settings are held against the properties of their elements before they are set: GStreamer runs with the default
- * where a number is out of range.
+ * What is checked before a pipeline starts. Settings are held against the properties of their elements, because
+ * GStreamer runs with the default where a number is out of range. A result must not overwrite its source.
  */
 #pragma once
 
@@ -11,3 +11,8 @@
  * takes, and returns FALSE, where a value cannot be. Elements and properties that do not exist are left to the parser.
  */
 gboolean check_settings(const char *const *arguments);
+
+/* Returns FALSE, with the reason on stderr, if the file or URI `input` is the same file as `output`, by whatever name:
+ * a link, a bind mount, file:// with percent-encoding. Other URIs, no input, and an output that does not exist yet
+ * pass. */
+gboolean check_output(const char *input, const char *output);

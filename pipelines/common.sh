@@ -11,13 +11,8 @@
 #   play [OPTION...] -- ELEMENT ! ...  the video through the elements; the options are those of media.h
 # $player is the program that runs it; $most says how many arguments there may be; $only_window is true where a display
 # is needed.
-#
-# Settings of all scripts:
-# OUTPUT=FILE: write that file, also where there is a display. Its name says what it is: .mp4 .mkv .webm .ogv with the
-# sound, .png .jpg the first frame. A picture that comes in is always written as a picture.
-# FORMAT=Y444_10LE: samples of the file; by default 8 bit 4:2:0, which plays everywhere. FRAMES=300: of the test picture.
-# BUILD_DIR=DIR: build in DIR instead of build-pipelines. CUDACONVOLVE_BUILD=DIR: use the build in DIR as it is, and
-# install nothing. -DOPTION=VALUE: for Meson, like -Dcuda=disabled. What is set beyond its range is refused, with the range.
+# `shared` lists the settings below that a script reads; --help explains these. Beside them stand BUILD_DIR,
+# CUDACONVOLVE_BUILD and -DOPTION=VALUE, for all.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 # Not that of the tests, which has the kernels for all GPUs: they take minutes to compile.
@@ -32,20 +27,57 @@ picture=()       # options for the test picture
 photograph=false # it is one
 wipe=      # or the option for it, where there is no FILE
 only_window=false
+shared=(--verbose OUTPUT FORMAT FRAMES PATIENCE)
+verbose= # or the option
 arguments=()
 given=() # options for Meson
 
+# explain SETTING
+explain()
+{
+  case $1 in
+  --verbose) echo "--verbose: after the run print all statistics of the element: also taps, times, and bytes copied." ;;
+  OUTPUT)
+    echo "OUTPUT=FILE: write that file, also where there is a display. Its name says what it is: .mp4 .mkv .webm .ogv with"
+    echo "the sound, .png .jpg the first frame. A picture that comes in is always written as a picture."
+    ;;
+  FORMAT) echo "FORMAT=Y444_10LE: samples of the file; by default 8 bit 4:2:0, which plays everywhere." ;;
+  FRAMES) echo "FRAMES=${FRAMES:-300}: frames of the picture that is shown if there is no FILE." ;;
+  PATIENCE)
+    echo "PATIENCE=10: seconds without data, stream or frame after which a local file is given up; 0: never."
+    ;;
+  BUILD_DIR) echo "BUILD_DIR=DIR: build in DIR instead of build-pipelines in the source tree." ;;
+  CUDACONVOLVE_BUILD) echo "CUDACONVOLVE_BUILD=DIR: use the build in DIR as it is, and install nothing." ;;
+  -D) echo "-DOPTION=VALUE: for Meson, like -Dcuda=disabled." ;;
+  esac
+}
+
 usage()
 {
+  local name
   sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" | grep -v SPDX
   echo
-  sed -n '/^# Settings/,/^[^#]/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+  for name in "${shared[@]}" BUILD_DIR CUDACONVOLVE_BUILD -D; do
+    explain "$name"
+  done
   exit 0
+}
+
+# shares SETTING: the script reads it.
+shares()
+{
+  [[ " ${shared[*]} " == *" $1 "* ]]
 }
 
 is_picture()
 {
   [[ ${1,,} == *.@(png|jpg|jpeg|webp|bmp|tif|tiff|ppm|pgm) ]]
+}
+
+# check_number NAME VALUE LEAST
+check_number()
+{
+  [[ $2 != *[!0-9]* && ${#2} -le 9 ]] && ((10#$2 >= $3)) || die "$1 must be a number from $3 to 999999999; it is '$2'"
 }
 
 parse_arguments()
@@ -55,12 +87,17 @@ parse_arguments()
     case $argument in
     -h | --help) usage ;;
     -D*) given+=("$argument") ;;
+    --verbose)
+      shares --verbose || die "there is no option '$argument': see --help"
+      verbose=--verbose
+      ;;
     -*) die "there is no option '$argument': see --help" ;;
     *) arguments+=("$argument") ;;
     esac
   done
   ((${#arguments[@]} <= most)) || die "too many arguments: see --help"
-  [[ ${FRAMES:-300} == [1-9]* && ${FRAMES:-300} != *[!0-9]* ]] || die "FRAMES must be a number from 1 on; it is '$FRAMES'"
+  ! shares FRAMES || check_number FRAMES "${FRAMES:-300}" 1
+  ! shares PATIENCE || check_number PATIENCE "${PATIENCE:-10}" 0
   input=${arguments:-}
   [[ -n $input ]] || wipe=--wipe
 }
@@ -68,9 +105,9 @@ parse_arguments()
 check_input()
 {
   [[ -n $input && $input != *://* ]] || return 0
-  [[ -f $input ]] || die "there is no file '$input'"
+  [[ -e $input ]] || die "there is no file '$input'"
+  [[ -f $input || -p $input ]] || die "'$input' is a folder or a device, not a file"
   [[ -r $input ]] || die "'$input' cannot be read"
-  [[ ! $input -ef $output ]] || die "'$input' would be overwritten by its own result; set OUTPUT to another file"
 }
 
 # choose_output NAME: the file that is written where there is no display.
@@ -207,6 +244,17 @@ install_and_build()
   step "building for $target" ninja -C "$build" gst/libgstcudaconvolve.so "pipelines/$player"
 }
 
+# Takes the build in CUDACONVOLVE_BUILD.
+use_build()
+{
+  local file
+  for file in gst/libgstcudaconvolve.so "pipelines/$player"; do
+    [[ -x $CUDACONVOLVE_BUILD/$file ]] ||
+      die "CUDACONVOLVE_BUILD: there is no $file in '$CUDACONVOLVE_BUILD'; build there with -Dtests=true, or unset it"
+  done
+  build=$CUDACONVOLVE_BUILD
+}
+
 # set_up NAME [ARGUMENT...]: without a name no file is written.
 set_up()
 {
@@ -216,7 +264,7 @@ set_up()
   ! $only_window || [[ -n ${DISPLAY:-}${WAYLAND_DISPLAY:-} ]] ||
     die "there is no display for a window; pipelines/compare.sh writes a file"
   if [[ -n ${CUDACONVOLVE_BUILD:-} ]]; then
-    build=$CUDACONVOLVE_BUILD
+    use_build
   else
     install_and_build
   fi
@@ -262,7 +310,7 @@ display_works()
 # The program is told to end where this script is, and removes what it has written.
 play()
 {
-  local options=("--output=$output" ${FORMAT:+"--format=$FORMAT"})
+  local options=("--output=$output" ${FORMAT:+"--format=$FORMAT"} ${PATIENCE:+"--patience=$PATIENCE"} $verbose)
   if [[ -n $input ]]; then
     options+=("--input=$input")
   else

@@ -184,10 +184,10 @@ def add_snow(picture, seed):
     return noisy
 
 
-def draw_ball(frame):
-    """A ball that moves 6 pixels a frame to the right, and rises and falls."""
+def draw_ball(frame, sky):
+    """Before the sky, a ball that moves 6 pixels a frame to the right, and rises and falls."""
     picture = Picture(WIDTH, HEIGHT)
-    draw_sky(picture)
+    picture.data[:] = sky.data
     picture.ellipse(20 + 6 * frame, 75 - 36 * math.sin(0.25 * frame), 17, 17, (255, 250, 215))
     return picture
 
@@ -195,8 +195,8 @@ def draw_ball(frame):
 class Source:
     """Feeds one picture, with its regions as metas, or the frames of a clip into pipelines that write PNGs."""
 
-    def __init__(self, folder, backend):
-        self.folder, self.backend = folder, backend
+    def __init__(self, folder, backend, picture):
+        self.folder, self.backend, self.picture = folder, backend, picture
 
     def run(self, name, picture, settings, regions=()):
         self.run_clip(name, [picture], 0, settings, regions)
@@ -204,6 +204,8 @@ class Source:
     def run_clip(self, name, frames, shown, settings, regions=()):
         picture = frames[shown]
         target = os.path.join(self.folder, name + '.png')
+        if self.picture and os.path.exists(target) and os.path.samefile(target, self.picture):
+            sys.exit(f'{self.picture} would be overwritten by a picture of the gallery: set --folder to another folder')
         pipeline = Gst.parse_launch(f'appsrc name=source format=time ! cudaconvolve backend={self.backend} {settings} '
                                     '! pngenc name=png compression-level=9 snapshot=true ! filesink name=sink')
         pipeline.get_by_name('sink').set_property('location', target)
@@ -279,7 +281,7 @@ def main():
     options = parser.parse_args()
     Gst.init(None)
     os.makedirs(options.folder, exist_ok=True)
-    source = Source(options.folder, options.backend)
+    source = Source(options.folder, options.backend, options.picture)
     picture = load(options.picture) if options.picture else draw_scene()
     for nick in filters():
         for name, settings in {nick: '', **SHOWN}.items():
@@ -300,7 +302,9 @@ def show_time(source, picture):
     snow = [add_snow(picture, seed) for seed in range(15)]
     source.run_clip('time-noisy', snow, 7, 'filter=identity')
     source.run_clip('time-denoised', snow, 7, DENOISE)
-    ball = [draw_ball(frame) for frame in range(24)]
+    sky = Picture(WIDTH, HEIGHT)
+    draw_sky(sky)
+    ball = [draw_ball(frame, sky) for frame in range(24)]
     source.run_clip('time-trail', ball, 22, TRAIL)
     source.run_clip('time-delta', ball, 14, DELTA)
 

@@ -23,6 +23,7 @@
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
+shared=()
 for argument; do
   case $argument in
   -h | --help)

@@ -479,6 +479,8 @@ run(Media *media, const char **arguments, MediaPrepare *prepare, gpointer user_d
 {
   g_autoptr(GstElement) filter = NULL;
 
+  if (media->output && !check_output(media->input ? media->input : media->still, media->output))
+    return 2;
   if (!check_settings(arguments) || !build(media, arguments))
     return 2;
   filter = play_filter(media->pipeline);
@@ -515,6 +517,7 @@ media_main(int argc, char **argv, const GOptionEntry *options, MediaPrepare *pre
 
   g_option_context_set_main_group(context, g_option_group_new("media", "", "", user_data, NULL));
   g_option_context_add_main_entries(context, entries, NULL);
+  g_option_context_add_main_entries(context, play_options, NULL);
   if (options)
     g_option_context_add_main_entries(context, options, NULL);
   g_option_context_set_strict_posix(context, TRUE);

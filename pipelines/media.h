@@ -9,6 +9,8 @@
  *   --format=FORMAT     of the file's samples, like Y444_10LE; by default 8 bit 4:2:0, which plays everywhere
  *   --encoder=ELEMENT   in place of the usual one
  *   --wipe              only what is right of a line that moves is filtered
+ *   --patience=SECONDS  without progress, after which a local file is given up: 10; 0: never
+ *   --verbose           prints all statistics, not only where and how the filter ran
  *   [--] ELEMENT ! ...  through which the video goes, as for gst-launch-1.0; without input, output and window a whole
  *                       pipeline
  *

@@ -10,6 +10,7 @@
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
+shared=()
 most=0
 player=multi-gpu
 set_up "" "$@"

@@ -12,7 +12,8 @@ GstVideoOrientationMethod
 photo_direction(const char *path)
 {
   GstVideoOrientationMethod direction = GST_VIDEO_ORIENTATION_AUTO;
-  g_autoptr(GMappedFile) file = g_mapped_file_new(path, FALSE, NULL);
+  /* To open a pipe would wait for its writer. */
+  g_autoptr(GMappedFile) file = g_file_test(path, G_FILE_TEST_IS_REGULAR) ? g_mapped_file_new(path, FALSE, NULL) : NULL;
   g_autoptr(GstBuffer) buffer = NULL;
   g_autoptr(GstTagList) tags = NULL;
   const char *data, *exif;

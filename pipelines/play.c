@@ -6,14 +6,33 @@
 #include <string.h>
 
 #include "play.h"
+#include "stall.h"
+
+#define STOP_US (2 * G_USEC_PER_SEC) /* for stopping after a failure: a source that is blocked never stops */
+
+static int patience = 10;
+static gboolean verbose;
+
+const GOptionEntry play_options[] = {
+    {"patience", 0, 0, G_OPTION_ARG_INT, &patience, "seconds without progress after which a file is given up; 0: never",
+     "SECONDS"},
+    {"verbose", 0, 0, G_OPTION_ARG_NONE, &verbose, "print all statistics", NULL},
+    {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL},
+};
 
 typedef struct {
   GstElement *pipeline;
   GMainLoop *loop;
-  gboolean live, failed, stopping;
+  GThread *starter;   /* changes to PLAYING, since a source may block in that */
+  GAsyncQueue *done;  /* has an entry when the pipeline has stopped */
+  gint started, live; /* atomic */
+  gboolean failed, stopping;
   gint frames;        /* atomic: that left the first cudaconvolve */
   gint64 first, last; /* monotonic time of the first and the latest, read when the stream has ended */
   gint shown;         /* frames at the last line of progress */
+  gint messages;      /* on the bus */
+  guint64 signs;      /* at the last line of progress, see is_stalled() */
+  int quiet_s;        /* since they changed */
 } Run;
 
 static GstPadProbeReturn
@@ -25,6 +44,33 @@ count_frame(GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
   if (g_atomic_int_add(&run->frames, 1) == 0)
     run->first = run->last;
   return GST_PAD_PROBE_OK;
+}
+
+/* Called each second. Time in which this process was stopped does not count. Messages come from each element and pad
+ * that is added, and the position goes on while a sink waits for a frame's time. */
+static gboolean
+is_stalled(Run *run, gint64 position)
+{
+  guint64 signs = stall_work() + g_atomic_int_get(&run->frames) + run->messages + position;
+
+  run->quiet_s = signs == run->signs ? run->quiet_s + 1 : 0;
+  run->signs = signs;
+  return patience > 0 && run->quiet_s >= patience;
+}
+
+/* Ends the run if its file is stalled. */
+static void
+give_up(Run *run)
+{
+  g_autofree char *file = stall_file(run->pipeline);
+
+  if (!file)
+    return;
+  g_print("error: '%s' has given no data, stream or frame for %d s; it may be cut off or damaged (PATIENCE=%d waits "
+          "longer)\n",
+          file, run->quiet_s, 6 * patience);
+  run->failed = TRUE;
+  g_main_loop_quit(run->loop);
 }
 
 static gboolean
@@ -42,6 +88,8 @@ show_progress(gpointer user_data)
   }
   g_print("\n");
   run->shown = frames;
+  if (is_stalled(run, position))
+    give_up(run);
   return G_SOURCE_CONTINUE;
 }
 
@@ -56,13 +104,14 @@ terminated(gpointer user_data)
   return G_SOURCE_CONTINUE;
 }
 
-/* Ctrl-C ends the stream, so that the file is completed; a second one leaves at once. */
+/* Ctrl-C ends the stream, so that the file is completed; a second one leaves at once, and so does one before the start,
+ * which would wait for that. */
 static gboolean
 interrupted(gpointer user_data)
 {
   Run *run = user_data;
 
-  if (run->stopping)
+  if (run->stopping || !g_atomic_int_get(&run->started))
     return terminated(run);
   run->stopping = TRUE;
   gst_element_send_event(run->pipeline, gst_event_new_eos());
@@ -99,7 +148,7 @@ follow_buffering(Run *run, GstMessage *message)
   gint percent = 100;
 
   gst_message_parse_buffering(message, &percent);
-  if (!run->live)
+  if (!g_atomic_int_get(&run->live))
     gst_element_set_state(run->pipeline, percent < 100 ? GST_STATE_PAUSED : GST_STATE_PLAYING);
 }
 
@@ -108,6 +157,7 @@ on_message(GstBus *bus, GstMessage *message, gpointer user_data)
 {
   Run *run = user_data;
 
+  run->messages++;
   switch (GST_MESSAGE_TYPE(message)) {
   case GST_MESSAGE_ERROR:
     run->failed = TRUE;
@@ -133,11 +183,15 @@ on_message(GstBus *bus, GstMessage *message, gpointer user_data)
   return G_SOURCE_CONTINUE;
 }
 
+/* What is shown of the statistics: where and how the element ran, or all. */
 static gboolean
 show_field(GQuark field, const GValue *value, gpointer user_data)
 {
+  static const char *const usual[] = {"backend", "device", "algorithm", NULL};
   g_autofree char *text = NULL;
 
+  if (!verbose && !g_strv_contains(usual, g_quark_to_string(field)))
+    return TRUE;
   if (G_VALUE_HOLDS_STRING(value))
     text = g_value_dup_string(value);
   else if (G_VALUE_HOLDS_DOUBLE(value))
@@ -211,25 +265,68 @@ play_filter(GstElement *pipeline)
   return gst_iterator_next(all, &first) == GST_ITERATOR_OK ? g_value_dup_object(&first) : NULL;
 }
 
+/* If the change of state fails, an error is on the bus and ends the loop. */
+static gpointer
+start(gpointer user_data)
+{
+  Run *run = user_data;
+  GstStateChangeReturn change = gst_element_set_state(run->pipeline, GST_STATE_PLAYING);
+
+  g_atomic_int_set(&run->live, change == GST_STATE_CHANGE_NO_PREROLL);
+  g_atomic_int_set(&run->started, TRUE);
+  return NULL;
+}
+
+static gpointer
+stop(gpointer user_data)
+{
+  Run *run = user_data;
+
+  g_thread_join(run->starter);
+  gst_element_set_state(run->pipeline, GST_STATE_NULL);
+  g_async_queue_push(run->done, run);
+  return NULL;
+}
+
+/* Returns the exit status. What is blocked for good keeps its memory, and the pipeline, until the process ends. */
+static int
+finish(Run *run)
+{
+  g_autoptr(GThread) stopper = g_thread_new("stop", stop, run);
+  gboolean stopped =
+      (run->failed ? g_async_queue_timeout_pop(run->done, STOP_US) : g_async_queue_pop(run->done)) != NULL;
+  int status = run->failed || run->frames == 0;
+
+  show_result(run); /* the statistics stay until the next start */
+  g_main_loop_unref(run->loop);
+  if (stopped) {
+    g_thread_join(g_steal_pointer(&stopper));
+    g_async_queue_unref(run->done);
+    g_free(run);
+  } else {
+    gst_object_ref(run->pipeline);
+  }
+  return status;
+}
+
 int
 play(GstElement *pipeline)
 {
-  Run run = {.pipeline = pipeline, .loop = g_main_loop_new(NULL, FALSE)};
+  Run *run = g_new0(Run, 1);
   g_autoptr(GstBus) bus = gst_element_get_bus(pipeline);
   g_autoptr(GstElement) filter = play_filter(pipeline);
 
-  count_frames_of(&run, filter);
-  gst_bus_add_watch(bus, on_message, &run);
-  g_unix_signal_add(SIGINT, interrupted, &run);
-  g_unix_signal_add(SIGTERM, terminated, &run);
-  g_unix_signal_add(SIGHUP, terminated, &run);
-  g_timeout_add_seconds(1, show_progress, &run);
-  run.live = gst_element_set_state(pipeline, GST_STATE_PLAYING) == GST_STATE_CHANGE_NO_PREROLL;
-  /* Where the change of state fails, an error is on the bus and ends the loop. */
-  g_main_loop_run(run.loop);
-  gst_element_set_state(pipeline, GST_STATE_NULL);
-  show_result(&run); /* the statistics stay until the next start */
+  run->pipeline = pipeline;
+  run->loop = g_main_loop_new(NULL, FALSE);
+  run->done = g_async_queue_new();
+  count_frames_of(run, filter);
+  gst_bus_add_watch(bus, on_message, run);
+  g_unix_signal_add(SIGINT, interrupted, run);
+  g_unix_signal_add(SIGTERM, terminated, run);
+  g_unix_signal_add(SIGHUP, terminated, run);
+  g_timeout_add_seconds(1, show_progress, run);
+  run->starter = g_thread_new("start", start, run);
+  g_main_loop_run(run->loop);
   gst_bus_remove_watch(bus);
-  g_main_loop_unref(run.loop);
-  return run.failed || run.frames == 0;
+  return finish(run);
 }

@@ -13,7 +13,11 @@ GstElement *play_parse(const char **arguments);
 /* The first cudaconvolve of the pipeline, unref after use; NULL where there is none. */
 GstElement *play_filter(GstElement *pipeline);
 
+/* Options of play(), for a GOptionContext: what each does is in its text. */
+extern const GOptionEntry play_options[];
+
 /* Plays to the end, and shows progress, messages and statistics. Returns the exit status: 0 at the end of the stream, 1
- * on an error, where no frame came through, or when it was told to end by SIGTERM or SIGHUP. Once a process, for it
+ * on an error, if no frame came through, on SIGTERM or SIGHUP, or if a local file made no progress for a while (see
+ * stall.h). Once a process, for it
  * watches signals: SIGINT ends the stream, so that a file is completed. */
 int play(GstElement *pipeline);

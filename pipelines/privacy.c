@@ -27,7 +27,8 @@ typedef struct {
 
 typedef struct {
   Region region[MAX_REGIONS];
-  int n_regions; /* 0: faces are drawn */
+  int n_regions;     /* 0: faces are drawn */
+  int width, height; /* of the frames in which the regions lie */
   int frame;
 } Faces;
 
@@ -153,6 +154,33 @@ draw_on_buffer(GstPad *pad, GstBuffer *buffer, double time, Region *region)
   return n;
 }
 
+/* A rectangle beyond the frame would hide nothing, and the user would not know: it is an error. Returns FALSE then. */
+static gboolean
+regions_are_inside(GstPad *pad, Faces *faces)
+{
+  g_autoptr(GstCaps) caps = gst_pad_get_current_caps(pad);
+  GstVideoInfo info;
+
+  if (!caps || !gst_video_info_from_caps(&info, caps) || (info.width == faces->width && info.height == faces->height))
+    return TRUE;
+  for (int i = 0; i < faces->n_regions; i++) {
+    const Region *region = &faces->region[i];
+
+    if (region->x >= info.width || region->y >= info.height) {
+      GST_ELEMENT_ERROR(
+          GST_PAD_PARENT(pad), STREAM, FAILED,
+          ("the rectangle %d,%d,%d,%d lies outside the frame, which is %dx%d, and would hide nothing; X must "
+           "be less than %d and Y less than %d",
+           region->x, region->y, region->width, region->height, info.width, info.height, info.width, info.height),
+          (NULL));
+      return FALSE;
+    }
+  }
+  faces->width = info.width;
+  faces->height = info.height;
+  return TRUE;
+}
+
 /* What a detector does: looks at a frame (here, draws into it) and attaches what it found. */
 static GstPadProbeReturn
 attach_regions(GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
@@ -164,6 +192,8 @@ attach_regions(GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
   int n = faces->n_regions;
 
   info->data = buffer;
+  if (!regions_are_inside(pad, faces))
+    return GST_PAD_PROBE_DROP;
   if (n == 0)
     n = draw_on_buffer(pad, buffer, faces->frame++ / 30.0, drawn);
   for (int i = 0; i < n; i++)

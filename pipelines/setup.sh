@@ -35,6 +35,28 @@ die()
   exit 1
 }
 
+# Makes sure that the build can be written. In a folder that all may write to, such as /tmp, what another user has made
+# there is not touched.
+check_place()
+{
+  local folder place remedy="set BUILD_DIR to a folder of your own: BUILD_DIR=\$HOME/cudaconvolve $0"
+  folder=$(dirname "$build")
+  mkdir -p "$folder" 2>/dev/null && [[ -w $folder ]] || die "'$folder' cannot be written, so nothing can be built; $remedy"
+  [[ ! -e $build || -w $build ]] || die "'$build' cannot be written, so nothing can be built; $remedy"
+  [[ -k $folder ]] || return 0
+  for place in "$build" "$build.log" "$build-gst-bad"; do
+    [[ ! -L $place ]] && [[ ! -e $place || -O $place ]] || die "'$place' is a link or belongs to another user; $remedy"
+  done
+}
+
+# new_file FILE: empty, and of this user. A link that lies there is replaced, not followed.
+new_file()
+{
+  local fresh
+  fresh=$(mktemp "$1.XXXXXX")
+  mv -fT "$fresh" "$1"
+}
+
 # step TEXT COMMAND...: what the command says goes to $log, and how far it is every few seconds to the terminal.
 step()
 {
@@ -42,6 +64,7 @@ step()
   shift
   say "$text"
   log=$build.log # Meson may empty the folder
+  new_file "$log"
   "$@" >"$log" 2>&1 </dev/null &
   pid=$!
   trap 'kill $pid 2>/dev/null; exit 130' INT TERM # apt-get itself goes on, lest it leaves half a package
@@ -127,16 +150,24 @@ apt_get()
     </dev/null
 }
 
+# Asks for the password where a terminal can give it.
+may_install()
+{
+  ((EUID == 0)) || { command -v sudo >/dev/null && if [[ -t 0 ]]; then sudo -v; else sudo -n true 2>/dev/null; fi; }
+}
+
 # Installs what is missing of the needs; does nothing, and needs no network, where nothing is. The names of packages
 # have no spaces, and no process substitution: a bare root may be without /dev/fd.
 install_needs()
 {
   local packages size
+  check_place
   packages=$(missing_packages)
   if [[ -n $packages ]]; then
     command -v apt-get >/dev/null ||
       die "not found on this system (Debian's names of the packages), install and run again:" $packages
-    ((EUID == 0)) || [[ ! -t 0 ]] || ! command -v sudo >/dev/null || sudo -v
+    may_install ||
+      die "missing packages, and no root or sudo to install them; as root: apt-get install --no-install-recommends" $packages
     step "reading the lists of packages" apt_get update
     size=$(apt-get install -qq --print-uris -o Debug::NoLocking=true --no-install-recommends $packages 2>/dev/null |
       awk '{ bytes += $3 } END { printf "%.1f MB", bytes / 1e6 }' || true)

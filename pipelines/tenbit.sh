@@ -2,13 +2,14 @@
 # You should see the file tenbit.mkv written, and that its samples have more levels than the 256 that 8 bits can hold.
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Usage: pipelines/tenbit.sh [-DOPTION=VALUE]... [FILE|URI]
+# Usage: pipelines/tenbit.sh [--verbose] [-DOPTION=VALUE]... [FILE|URI]
 # Without one, a grey ramp of 300 frames, 8 bits deep and so in steps.
-# RADIUS=8 FILTER=gaussian BACKEND=auto: the properties of those names.
+# RADIUS=8 FILTER=gaussian BACKEND=auto: the properties of those names. OUTPUT=tenbit.mkv: the file.
 # Blurred at 10 bits and written, with a display too, as FFV1, which loses nothing, into a file .mkv.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
+shared=(--verbose FRAMES PATIENCE) # FORMAT is fixed, and OUTPUT ends in .mkv
 format=video/x-raw,format=I420_10LE
 
 # The number of levels among the first 2 million samples of a file. What od leaves is read too, lest the writer fails.

@@ -8,6 +8,7 @@
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
+shared=()
 need typelib Gtk-3.0 gir1.2-gtk-3.0 librsvg2-common
 need python gi._gi_cairo python3-gi-cairo
 need python gi.repository.Gst,gi.overrides._gi_gst python3-gst-1.0

@@ -128,7 +128,7 @@ formatted()
 scripts_parse()
 {
   local script bad=0
-  for script in "$root"/{cuda/gpu,tests,tests/element,tests/unit,pipelines}/*.sh "$root/.ci/run"; do
+  for script in "$root"/{cuda/gpu,tests,tests/element,tests/support,tests/unit,pipelines}/*.sh "$root/.ci/run"; do
     bash -n "$script" || bad=1
   done
   return $bad

@@ -7,45 +7,10 @@
 # Usage: tests/element/examples.sh embed|embed_py|blur|edges|sharpen|compare|tenbit|privacy|denoise|motionblur|timedelta|multi_gpu|
 #        gallery|sound|files|refused|ended|demo|faces|background
 set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/../support/examples.sh"
 
-pipelines=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../pipelines" && pwd)
-: "${CUDACONVOLVE_BUILD:?the directory of a build}"
 width=320 height=240 frames=30
 type=mp4
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
-unset DISPLAY WAYLAND_DISPLAY OUTPUT FRAMES RADIUS FILTER SCALE ALGORITHM AMOUNT GRADIENT ANGLE TYPES EXPAND FEATHER
-unset SHAPE STRENGTH SMOOTH MIN_SIZE
-unset SIGMA MODE KERNEL STREAMS DURATION WIDTH HEIGHT FORMAT
-export OPENCV_LOG_LEVEL=SILENT
-export BACKEND=cpu # no GPU is needed; what one computes is seen to by other tests
-
-fail()
-{
-  echo "FAILED: $*"
-  exit 1
-}
-
-skip()
-{
-  echo "SKIPPED: $*"
-  exit 77
-}
-
-have()
-{
-  local element
-  for element in "$@"; do
-    gst-inspect-1.0 --exists "$element" || return 1
-  done
-}
-
-# expect MEANING NUMBER OPERATOR NUMBER
-expect()
-{
-  (($2 $3 $4)) || fail "$1: $2 is not $3 $4"
-}
 
 # H.264 is what people get; where its plugins are missing, Theora and Ogg, which are in the base plugins.
 choose_type()
@@ -94,7 +59,7 @@ run_script()
     fail "$1.sh exits with an error"
   }
   cat log
-  grep -q "^ *frames  *$frames\$" log || fail "$1.sh does not say that it filtered $frames frames"
+  grep -q "^$frames frames in" log || fail "$1.sh does not say that it filtered $frames frames"
   grep -q '^ *backend  *cpu$' log || fail "$1.sh does not say what ran where"
   ! grep '^warning from cudaconvolve' log || fail "$1.sh sets what has no effect"
 }
@@ -373,7 +338,11 @@ check_gallery_of_photo()
   read -ra values <<<"$(measure photo/identity.png 200 110)"
   expect "detail of the photo" $((values[3] + values[4])) '>' 1000
   expect "detail of the photo, blurred" $((filtered[3] + filtered[4])) '<' $(((values[3] + values[4]) / 2))
-  cmp -s photo/privacy-before.png photo/privacy-after.png && fail "nothing of the photo is hidden" || true
+  cmp -s photo/privacy-before.png photo/privacy-after.png && fail "nothing of the photo is hidden"
+  cp photo/identity.png kept.png
+  run_logged "$python" "$pipelines/gallery.py" --folder photo --backend cpu photo/identity.png
+  ((status == 1)) || fail "a picture in the folder of the gallery is no error"
+  cmp photo/identity.png kept.png
 }
 
 # A ball alone covers some 900 samples, and none beyond 170 columns.
@@ -586,19 +555,6 @@ open(sys.argv[1], 'wb').write(data)
 PYTHON
 }
 
-# refuses WORDS COMMAND...: it fails, says so, and leaves no file.
-refuses()
-{
-  local words=$1
-  shift
-  if timeout 20 env "$@" >log 2>&1; then
-    fail "no error: $*"
-  fi
-  cat log
-  grep -q -- "$words" log || fail "$*: does not say: $words"
-  [[ -z $(find . -name 'out*' -o -name 'blurred*') ]] || fail "$*: leaves a file"
-}
-
 test_refused()
 {
   local blur=$pipelines/blur.sh
@@ -613,6 +569,8 @@ test_refused()
   refuses 'radius takes -1 to 512; without it: -1' RADIUS=600 "$pipelines/multi-gpu.sh"
   refuses 'OUTPUT must end in .mp4 .mkv .webm' OUTPUT=out.avi "$blur" "clip.$type"
   refuses 'FRAMES must be' FRAMES=-1 "$blur"
+  refuses 'PATIENCE must be a number from 0' PATIENCE=soon "$blur"
+  refuses 'is a folder' "$blur" .
   refuses 'does not take it' FORMAT=NV61 "$blur" "clip.$type"
   refuses 'there is no folder' OUTPUT="missing/out.$type" "$blur" "clip.$type"
   refuses "there is no option '--blurry'" "$blur" --blurry
@@ -621,8 +579,6 @@ test_refused()
   refuses 'there is no display for a window' "$pipelines/tune.sh" "clip.$type"
   touch photo.png
   refuses "is a picture" "$blur" photo.png
-  "$blur" --help >log
-  grep -q '^Usage: pipelines/blur.sh' log || fail "--help does not say how it is used"
 }
 
 # Told to end in the midst of a file, the script leaves nothing of it.

@@ -1,0 +1,254 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# What the scripts of pipelines/ do beside the pixels: sources that stay as they are, files that give nothing, what
+# --help lists and a run prints, machines that are not ready. Uses the build in CUDACONVOLVE_BUILD, and neither installs nor builds anything.
+#
+# Usage: tests/element/scripts.sh sources|stalled|outside|help|statistics|unready
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/../support/examples.sh"
+
+# keeps SCRIPT INPUT [ARGUMENT...]: it refuses to write the result over mine.mkv, which INPUT names too.
+keeps()
+{
+  refuses 'would be overwritten by its own result; set OUTPUT' OUTPUT=mine.mkv "$pipelines/$1.sh" "${@:2}"
+  [[ $(<mine.mkv) == precious ]] || fail "$*: overwrites its source"
+}
+
+# No script writes its result over its source, by whatever name that is given. What is in it does not matter.
+test_sources()
+{
+  local name here=$PWD
+  echo precious >mine.mkv
+  ln -s mine.mkv symbolic.mkv
+  ln mine.mkv hard.mkv
+  ln -s . folder
+  for name in mine.mkv symbolic.mkv hard.mkv folder/mine.mkv "file://$PWD/mine.mkv" "file://localhost$PWD/hard.mkv" \
+    "file://$PWD/%6Dine%2emkv" "FILE://$PWD/folder/symbolic.mkv"; do
+    keeps blur "$name"
+  done
+  for name in edges sharpen compare tenbit denoise motionblur timedelta faces background; do
+    keeps $name "file://$PWD/hard.mkv"
+  done
+  keeps privacy "file://$PWD/hard.mkv" 1,2,3,4
+  mv mine.mkv blurred.mp4
+  cd folder # where the name by default is that of the source
+  for name in blurred.mp4 "file://$here/blurred.mp4"; do
+    if "$pipelines/blur.sh" "$name" >log 2>&1 || ! grep 'would be overwritten' log; then
+      fail "blur.sh $name: $(cat log)"
+    fi
+    [[ $(<blurred.mp4) == precious ]] || fail "blur.sh $name: overwrites its source"
+  done
+}
+
+# gives_up FILE: the script ends with one sentence about it, and leaves nothing.
+gives_up()
+{
+  local log="log of ${1##*/}"
+  if PATIENCE=2 OUTPUT="out of ${1##*/}.ogv" timeout 30 "$pipelines/blur.sh" "$1" >"$log" 2>&1; then
+    fail "$1 is no error"
+  fi
+  grep "^error: '$PWD/${1##*/}' has given no data, stream or frame for 2 s; .*PATIENCE=12 waits longer" "$log" ||
+    fail "$1: does not say what is wrong: $(cat "$log")"
+  [[ -z $(find . -name "out of ${1##*/}*") ]] || fail "$1: leaves a file"
+}
+
+# goes_on NAME PATIENCE ELEMENT...: for longer than it would take to give up.
+goes_on()
+{
+  local start=$SECONDS
+  "$CUDACONVOLVE_BUILD/pipelines/run" --patience="$2" "${@:3}" >"log of $1" 2>&1 ||
+    fail "$1 is given up: $(cat "log of $1")"
+  expect "seconds of $1" $((SECONDS - start)) '>=' $(($2 + 1))
+}
+
+# slowly FILE: its header, a few bytes every half second, and then the rest.
+slowly()
+{
+  local i
+  for ((i = 0; i < 8; i++)); do
+    tail -c +$((20 * i + 1)) "$1" | head -c 20
+    sleep 0.5
+  done
+  tail -c +161 "$1"
+}
+
+# serve FILE: by HTTP, after four seconds of nothing; prints the port.
+serve()
+{
+  python3 - "$1" <<'PYTHON'
+import http.server, sys, time
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        time.sleep(4)
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(open(sys.argv[1], 'rb').read())
+server = http.server.HTTPServer(('127.0.0.1', 0), Handler)
+server.timeout = 20
+print(server.server_address[1], flush=True)
+server.handle_request()
+PYTHON
+}
+
+# A file that gives nothing is given up; work that is only slow is not. All at a time, as all of them wait.
+test_stalled()
+{
+  local jobs=() job port filter=(cudaconvolve backend=cpu)
+  type=ogv frames=2
+  gst-launch-1.0 -q videotestsrc num-buffers=2 ! video/x-raw,width=320,height=240,framerate=2/3 ! theoraenc ! oggmux \
+    ! filesink location=clip.ogv
+  mkfifo without-writer silent slow
+  exec 3<>silent
+  gives_up without-writer & jobs+=($!)
+  gives_up "file://$PWD/silent" & jobs+=($!)
+  if [[ -r /proc/self/io ]]; then # which says how many bytes were read
+    (timeout 30 bash -c "$(declare -f slowly); slowly clip.ogv >slow") & jobs+=($!)
+    goes_on slow 2 --input=slow --output=slow.ogv "${filter[@]}" & jobs+=($!)
+  fi
+  goes_on shown 1 -- filesrc location=clip.ogv ! decodebin ! "${filter[@]}" ! fakesink sync=true & jobs+=($!)
+  goes_on big 1 -- filesrc location=clip.ogv ! decodebin ! identity eos-after=2 ! "${filter[@]}" n-threads=1 \
+    algorithm=naive filter=box radius=30 ! fakesink & jobs+=($!)
+  if have souphttpsrc; then
+    mkfifo port
+    serve clip.ogv >port & jobs+=($!)
+    read -r port <port
+    goes_on http 2 "--input=http://127.0.0.1:$port/" --output=http.ogv "${filter[@]}" & jobs+=($!)
+  fi
+  cut_off & jobs+=($!)
+  for job in "${jobs[@]}"; do
+    wait "$job" || fail "see above"
+  done
+}
+
+# A clip whose index, at its end, is missing; decodebin of GStreamer 1.26 swallows the demuxer's error about that.
+cut_off()
+{
+  local size
+  have x264enc mp4mux avdec_h264 || return 0
+  gst-launch-1.0 -q videotestsrc num-buffers=60 ! x264enc ! mp4mux ! filesink location=whole.mp4
+  size=$(stat -c %s whole.mp4)
+  head -c $((size / 2)) whole.mp4 >half.mp4
+  if PATIENCE=2 OUTPUT=half-out.mp4 timeout 30 "$pipelines/blur.sh" half.mp4 >half.log 2>&1; then
+    fail "half a file is no error"
+  fi
+  grep -E 'qtdemux0|half.mp4. has given no data' half.log || fail "half a file: $(cat half.log)"
+}
+
+# One rectangle of several that hides nothing is an error that names it and the frame; one that reaches into it is not. A
+# type that nobody has heard of is hidden too.
+test_outside()
+{
+  local box privacy=$pipelines/privacy.sh
+  gst-launch-1.0 -q videotestsrc num-buffers=2 ! video/x-raw,width=320,height=240 ! theoraenc ! oggmux \
+    ! filesink location=clip.ogv
+  export OUTPUT=out.ogv
+  for box in 9000,1,2,3 320,0,9,9 0,240,9,9,plate; do
+    refuses "the rectangle ${box%,plate} lies outside the frame, which is 320x240, .*X must be less than 320" \
+      "$privacy" clip.ogv 1,2,30,40 $box 50,60,70,80
+  done
+  "$privacy" clip.ogv 1,2,30,40 319,239,50,50,anything --verbose >log 2>&1 ||
+    fail "a rectangle that reaches into the frame: $(cat log)"
+  grep -q '^    regions  *2$' log || fail "not both rectangles are hidden: $(cat log)"
+}
+
+# settings_of TEXT: the names that stand before a =, but for the options of Meson.
+settings_of()
+{
+  grep -oE '(^|[ (])[A-Z_]{4,}=' <<<"$1" | tr -d ' (=' | sort -u
+}
+
+# --help lists the settings that a script reads, and no others.
+test_help()
+{
+  local script name text reads
+  for script in "$pipelines"/*.sh; do
+    name=${script##*/}
+    [[ $name != @(common|setup|library).sh ]] || continue
+    text=$("$script" --help)
+    grep -q "^Usage: pipelines/$name" <<<"$text" || fail "$name --help does not say how it is used: $text"
+    reads=$(grep -oE '\$\{[A-Z_]{4,}' "$script" | tr -d '${' | grep -v BASH_SOURCE || true)
+    ! grep -q '^ *play ' "$script" || reads+=$'\nFRAMES\nPATIENCE\nOUTPUT\nFORMAT'
+    ! grep -q '^choose_filter' "$script" || reads+=$'\nFILTER'
+    ! grep -q '^add_radius' "$script" || reads+=$'\nRADIUS'
+    [[ $name != tenbit.sh ]] || reads=${reads//FORMAT/}
+    reads=$(printf '%s\n' $reads BUILD_DIR CUDACONVOLVE_BUILD | sort -u)
+    [[ $(settings_of "$text") == "$reads" ]] ||
+      fail "$name --help lists these, and reads those:" "$(diff <(settings_of "$text") <(echo "$reads"))"
+    grep -q '^ *play ' "$script" && [[ $text == *--verbose:* ]] || [[ $text != *--verbose* ]] || fail "$name: --verbose"
+  done
+  refuses "there is no option '--verbose'" "$pipelines/multi-gpu.sh" --verbose
+}
+
+# After a run there are three lines on the element, and all of its statistics if they are asked for.
+test_statistics()
+{
+  FRAMES=2 OUTPUT=out.ogv "$pipelines/blur.sh" >log
+  grep -q '^2 frames in .* frames/s$' log || fail "no frames/s: $(cat log)"
+  [[ $(sed -n '/^cudaconvolve/,/^==/s/^    \([^ ]*\) .*/\1/p' log) == $'backend\ndevice\nalgorithm' ]] ||
+    fail "not backend, device and algorithm: $(cat log)"
+  FRAMES=2 OUTPUT=out.ogv "$pipelines/blur.sh" --verbose >log
+  grep -q '^    taps  *41x41,21x21$' log || fail "--verbose does not print the taps: $(cat log)"
+  grep -q '^    frames  *2$' log || fail "--verbose does not print the frames: $(cat log)"
+}
+
+# as_other COMMAND...: without root's rights.
+as_other()
+{
+  local drop=()
+  ((EUID != 0)) || drop=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+  "${drop[@]}" "$@" </dev/null
+}
+
+# says WORDS COMMAND...: in one line, and fails.
+says()
+{
+  if "${@:2}" >log 2>&1; then
+    fail "no error: ${*:2}"
+  fi
+  cat log
+  grep -q -- "$1" log || fail "${*:2}: does not say: $1"
+  expect "lines of: $(cat log)" "$(wc -l <log)" == 1
+}
+
+# A machine on which nothing can be installed or built.
+test_unready()
+{
+  local tree=$PWD/tree
+  says 'there is no gst/libgstcudaconvolve.so in .*/none.; build' env CUDACONVOLVE_BUILD="$PWD/none" "$pipelines/blur.sh"
+  mkdir -p tree/pipelines bin own shared build/gst
+  touch build/gst/libgstcudaconvolve.so
+  chmod +x build/gst/libgstcudaconvolve.so
+  says 'there is no pipelines/privacy in .*; build' env CUDACONVOLVE_BUILD="$PWD/build" "$pipelines/privacy.sh"
+  unset CUDACONVOLVE_BUILD
+  cp "$pipelines"/*.sh tree/pipelines
+  printf '#!/bin/sh\nexit 1\n' | tee bin/sudo bin/apt-get >/dev/null
+  chmod +x bin/*
+  chmod 755 . tree tree/pipelines
+  chmod 777 own
+  chmod 1777 shared
+  (($(stat -c %a tree) == 755 && EUID == 0)) || chmod a-w tree
+  says "'$tree' cannot be written.* set BUILD_DIR to a folder of your own" as_other tree/pipelines/blur.sh
+  says 'no root or sudo .*; as root: apt-get install --no-install-recommends the-package$' as_other \
+    env PATH="$PWD/bin:$PATH" BUILD_DIR="$PWD/own/b" bash -c "source tree/pipelines/setup.sh
+      needs='file $PWD/none the-package'; install_needs"
+  check_links
+}
+
+# A link that lies where the log goes is not followed.
+check_links()
+{
+  echo mine >victim
+  ln -s ../victim own/b.log
+  BUILD_DIR=own/b bash -c 'source tree/pipelines/setup.sh; step "saying so" echo said'
+  [[ $(<victim) == mine && $(<own/b.log) == said && ! -L own/b.log ]] || fail "the log is written through a link"
+  ln -s ../victim shared/b.log
+  says 'is a link or belongs to another user; set BUILD_DIR' env BUILD_DIR=shared/b tree/pipelines/blur.sh
+  rm shared/b.log
+  ((EUID != 0)) || {
+    mkdir -m 777 shared/b-gst-bad
+    says 'is a link or belongs to another user; set BUILD_DIR' as_other env BUILD_DIR=shared/b tree/pipelines/blur.sh
+  }
+}
+
+"test_${1:?usage: scripts.sh TEST, one of those that the head of this script lists}"

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# What the tests of the scripts in pipelines/ share: a folder of their own, without a display and without settings of the
+# caller's; and checks. Each sources it. CUDACONVOLVE_BUILD names the build.
+set -euo pipefail
+
+pipelines=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../pipelines" && pwd)
+: "${CUDACONVOLVE_BUILD:?the directory of a build}"
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+unset DISPLAY WAYLAND_DISPLAY OUTPUT FRAMES RADIUS FILTER SCALE ALGORITHM AMOUNT GRADIENT ANGLE TYPES EXPAND FEATHER
+unset SHAPE STRENGTH SMOOTH MIN_SIZE
+unset SIGMA MODE KERNEL STREAMS DURATION WIDTH HEIGHT FORMAT PATIENCE
+export OPENCV_LOG_LEVEL=SILENT
+export BACKEND=cpu # no GPU is needed; what one computes is seen to by other tests
+
+fail()
+{
+  echo "FAILED: $*"
+  exit 1
+}
+
+skip()
+{
+  echo "SKIPPED: $*"
+  exit 77
+}
+
+have()
+{
+  local element
+  for element in "$@"; do
+    gst-inspect-1.0 --exists "$element" || return 1
+  done
+}
+
+# expect MEANING NUMBER OPERATOR NUMBER
+expect()
+{
+  (($2 $3 $4)) || fail "$1: $2 is not $3 $4"
+}
+
+# refuses WORDS COMMAND...: it fails, says so, and leaves no file.
+refuses()
+{
+  local words=$1
+  shift
+  if timeout 20 env "$@" >log 2>&1; then
+    fail "no error: $*"
+  fi
+  cat log
+  grep -q -- "$words" log || fail "$*: does not say: $words"
+  [[ -z $(find . -name 'out*' -o -name 'blurred*') ]] || fail "$*: leaves a file"
+}
