@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <glib/gstdio.h>
 #include <gst/video/video.h>
 #include <string.h>
 
 #include "check.h"
 #include "demo.h"
 #include "media.h"
+#include "part.h"
 #include "photo.h"
 #include "play.h"
 
@@ -36,7 +36,6 @@ typedef struct {
   int frames;
   gboolean window, wipe;
 
-  char *part; /* the file until it is complete */
   const Container *container;
   GstElement *pipeline, *filter; /* the second: all through which the video goes */
   gint has_video;                /* atomic: a pad with video has come */
@@ -390,7 +389,7 @@ add_output(Media *media)
 {
   g_autofree char *elements = NULL;
   g_autoptr(GError) error = NULL;
-  g_autoptr(GstElement) file = NULL, converter = NULL;
+  g_autoptr(GstElement) converter = NULL;
   GstElement *bin;
 
   if (media->container && !choose_encoder(media))
@@ -402,9 +401,6 @@ add_output(Media *media)
     return FALSE;
   }
   gst_bin_add(GST_BIN(media->pipeline), bin);
-  file = gst_bin_get_by_name(GST_BIN(bin), "file");
-  if (file)
-    g_object_set(file, "location", media->part, NULL);
   converter = gst_bin_get_by_name(GST_BIN(bin), "convert");
   if (converter) {
     g_autoptr(GstPad) pad = gst_element_get_static_pad(converter, "sink");
@@ -451,7 +447,6 @@ build(Media *media, const char **arguments)
     return FALSE;
   }
   media->window = !media->output;
-  media->part = media->output ? g_strconcat(media->output, ".part", NULL) : NULL;
   media->pipeline = gst_object_ref_sink(gst_pipeline_new(NULL));
   media->filter = parse_filter(arguments);
   if (!media->filter)
@@ -460,18 +455,24 @@ build(Media *media, const char **arguments)
   return add_output(media) && (media->input ? add_input(media) : add_picture(media));
 }
 
-/* Names the file, or removes what there is of it. */
+/* Plays into the part file, and gives it its name if it is complete. Returns the exit status. */
 static int
-complete(Media *media, int status)
+write_file(Media *media)
 {
-  if (!media->part)
-    return status;
-  if (status == 0 && g_rename(media->part, media->output) == 0) {
+  g_autoptr(GstElement) file = gst_bin_get_by_name(GST_BIN(media->pipeline), "file");
+  char *part = part_new(media->output);
+  int status;
+
+  if (!part)
+    return 1;
+  g_object_set(file, "location", part, NULL);
+  status = play(media->pipeline);
+  if (status == 0 && !part_keep(part, media->output))
+    status = 1;
+  part_free(part);
+  if (status == 0)
     g_print("== written: %s\n", media->output);
-    return 0;
-  }
-  g_unlink(media->part);
-  return MAX(status, 1);
+  return status;
 }
 
 static int
@@ -490,7 +491,7 @@ run(Media *media, const char **arguments, MediaPrepare *prepare, gpointer user_d
     demo_add_wipe(filter);
   if (prepare)
     prepare(filter, user_data);
-  return complete(media, play(media->pipeline));
+  return media->output ? write_file(media) : play(media->pipeline);
 }
 
 int
@@ -533,6 +534,5 @@ media_main(int argc, char **argv, const GOptionEntry *options, MediaPrepare *pre
   g_free(media.output);
   g_free(media.format);
   g_free(media.encoder);
-  g_free(media.part);
   return status;
 }

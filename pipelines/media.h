@@ -12,8 +12,8 @@
  *   [--] ELEMENT ! ...  through which the video goes, as for gst-launch-1.0; without input, output and window a whole
  *                       pipeline
  *
- * and what it adds itself. The file has its name when it is complete: until then, and where nothing comes of it, there
- * is only FILE.part, which is removed.
+ * and what it adds itself. The file gets its name when it is complete. Until then it lies in a private folder beside
+ * the output, see part.h, which is removed however the program ends.
  */
 #pragma once
 
