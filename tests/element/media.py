@@ -2,9 +2,10 @@
 #
 # What the programs of pipelines/ do to the files that they read and write, beside the pixels.
 #
-# Usage: media.py PIPELINES part      in the folder of a build that CUDACONVOLVE_BUILD names
+# Usage: media.py PIPELINES part|found      in the folder of a build that CUDACONVOLVE_BUILD names
 # Exit status: 77 where something is missing, with the reason.
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -20,6 +21,11 @@ FRAMES = 30
 def expect(text, is_so):
     if not is_so:
         sys.exit(f'FAILED: {text}')
+
+
+def skip(text):
+    print(f'SKIPPED: {text}')
+    sys.exit(77)
 
 
 def program(name, *arguments):
@@ -75,6 +81,59 @@ def test_part():
            status == 1 and "'out.ogv' cannot be written" in text and not list(Path().glob('*.part')))
     status, text = program('run', '--frames=3', '--output=none/out.ogv', *BLUR)
     expect('so is a folder that is not there', status == 1 and "in 'none'" in text and 'set OUTPUT' in text)
+
+
+# ---- what the detectors found
+
+PROFILE = '/usr/share/opencv4/haarcascades/haarcascade_frontalface_alt2.xml'
+DETECT = f'facedetect display=false profile={PROFILE} min-size-width=30 min-size-height=30'
+FACES = f'videoconvert ! {DETECT} ! cudaconvolve backend=cpu roi-source=meta roi-shape=ellipse'
+BACKGROUND = 'videoconvert ! cudaconvolve backend=cpu radius=48 roi-source=meta roi-invert=true'
+SIZE = 'video/x-raw,format=RGB,width=512,height=512,framerate=25/1'
+
+
+def watch(name, elements, *shots):
+    """What the program says of shots: numbers of frames of a portrait, below 0 of black frames; 'two' are two portraits."""
+    portrait = PROGRAMS.parent / 'portrait.png'
+    exists = [subprocess.run(['gst-inspect-1.0', '--exists', element]).returncode == 0 for element in ('facedetect', 'pngdec')]
+    if not all(exists) or not portrait.exists():
+        skip('needs facedetect, PNG and a portrait, which tests/run.sh fetches')
+    text = f'concat name=all ! {elements} ! fakesink'
+    for shot in shots:
+        still = f'filesrc location={portrait} ! pngdec ! imagefreeze num-buffers='
+        if shot == 'two':
+            source = 'compositor name=pair sink_1::xpos=256'
+            text += f' {still}2 ! videoscale ! video/x-raw,width=256,height=256 ! tee name=one ! queue ! pair. one. ! queue ! pair.'
+        else:
+            source = f'{still}{shot}' if shot > 0 else f'videotestsrc pattern=black num-buffers={-shot}'
+        text += f' {source} ! videoconvert ! {SIZE} ! all.'
+    status, text = program(name, '--', *text.split())
+    expect('exit status 0', status == 0)
+    return text
+
+
+def test_found():
+    """One sentence at the end, and doubt where a face comes or goes."""
+    hidden = FACES + ' filter=mosaic roi-strength=relative roi-relative-size=0.2'
+    found = 'faces were found in {} of {} frames; {} frames had none, {} had fewer than the frame before; '
+    doubt = 'look at the video before you publish it'
+    text = watch('faces', FACES + ' filter=identity', 4)
+    expect('the end', text.endswith(found.format(4, 4, 0, 0) + '100.0 % of the detail in the faces is left\n'))
+    text = watch('faces', hidden, 4, -2, 3, -2, 2)
+    left = re.search(re.escape(found.format(9, 13, 4, 0)) + r'(\S+) % of the detail in the faces is left\n', text)
+    expect('little is left', left and float(left[1]) < 10)
+    expect('doubt', text.endswith(f'a face came and went 2 times: {doubt}\n'))
+    text = watch('faces', hidden, 'two', 2)
+    expect('fewer than before', found.format(4, 4, 0, 1) in text and doubt in text)
+    text = watch('faces', hidden, -2, 3)
+    expect('doubt about the beginning', text.endswith(f'a face came after the first frame, and may have been missed before: {doubt}\n'))
+    text = watch('faces', hidden, -3)
+    expect('no faces', text.endswith(found.format(0, 3, 3, 0) + 'the detail in the faces was not measured\n'
+                                     f'nothing was hidden: {doubt}\n'))
+    text = watch('background', BACKGROUND, 4, -2, 3)
+    left = re.search('\npeople' + re.escape(found.format(7, 9, 2, 0)[5:]) + r'(\S+) % of the detail in the background is left\n', text)
+    expect('little is left of the background', left and float(left[1]) < 10)
+    expect('doubt about people', text.endswith(f'a person came and went 1 time: {doubt}\n'))
 
 
 def main():
