@@ -149,7 +149,7 @@ main(int argc, char **argv)
   int status;
 
   gst_init(NULL, NULL);
-  status = media_main(argc, argv, NULL, prepare, &background);
+  status = media_main(argc, argv, FALSE, NULL, prepare, &background);
   if (status == 0) {
     g_print("%d frames without a person have the mask of a frame before; %d are blurred as a whole\n", background.kept,
             background.found.frames - background.found.with - background.kept);

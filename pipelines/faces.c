@@ -122,7 +122,7 @@ main(int argc, char **argv)
   int status;
 
   gst_init(NULL, NULL);
-  status = media_main(argc, argv, NULL, prepare, &faces);
+  status = media_main(argc, argv, TRUE, NULL, prepare, &faces);
   if (status == 0) {
     report_print(faces.report, "the faces");
     found_print(&faces.found, "face", "faces", report_left(faces.report), "the faces", "nothing was hidden");

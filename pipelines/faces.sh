@@ -9,7 +9,7 @@
 # roi-expand, roi-feather, and roi-smooth: frames that hide a face where it was, when the detector misses it.
 # MIN_SIZE=30: of a face in pixels; less finds more, and takes longer. BACKEND=auto ALGORITHM=auto: as the properties.
 # facedetect finds faces that look into the camera, and not in every frame: look at the result before you give it away.
-# The file is faceless.mp4.
+# The file is faceless.mp4, without the location (GPS) of the video.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 

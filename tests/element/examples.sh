@@ -529,7 +529,7 @@ test_files()
     ! avenc_ffv1 ! matroskamux ! filesink location=clip.mp4
   OUTPUT=out.mp4 run_script blur
   [[ $(decoded_caps out.mp4) == *format=I420,*width=320,*height=240,* ]] || fail "not I420 of 320x240: $(decoded_caps out.mp4)"
-  grep -q '^Y444_10LE is written as 8 bit 4:2:0' log || fail "the other format is not told"
+  grep -q '^Y444_10LE of 10 bit is written as 8 bit 4:2:0' log || fail "the other format is not told"
   FORMAT=Y444_10LE OUTPUT=out.mkv run_script blur
   [[ $(decoded_caps out.mkv) == *format=Y444_10LE,*width=321,*height=241,* ]] || fail "not what was asked for: $(decoded_caps out.mkv)"
   gst-launch-1.0 -q videotestsrc num-buffers=$frames ! video/x-raw,format=v210,width=320,height=240,framerate=30/1 \
