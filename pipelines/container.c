@@ -62,3 +62,12 @@ container_first(const char *const elements[2])
       return elements[i];
   return NULL;
 }
+
+const char *
+container_encoder(const Container *container, const char *format)
+{
+  for (int i = 0; i < 2 && container->encoder[i]; i++)
+    if (container_takes(container->encoder[i], format))
+      return container->encoder[i];
+  return NULL;
+}

@@ -29,3 +29,6 @@ const char *container_first(const char *const elements[2]);
 
 /* Returns TRUE if the element takes frames of that format. */
 gboolean container_takes(const char *elements, const char *format);
+
+/* Returns the first installed encoder of the container that takes the format, or NULL. */
+const char *container_encoder(const Container *container, const char *format);

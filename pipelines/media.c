@@ -56,7 +56,7 @@ tell_conversion(GstPad *pad, GstPadProbeInfo *info, gpointer decoded)
   return GST_PAD_PROBE_OK;
 }
 
-/* The 10 bit format of the same planes, which most encoders have, or NULL. */
+/* The 10 bit format of the same planes, or NULL if no encoder for the file takes it. */
 static const char *
 deep_format(const Media *media, const GstVideoInfo *from)
 {
@@ -64,7 +64,7 @@ deep_format(const Media *media, const GstVideoInfo *from)
 
   if (GST_VIDEO_INFO_IS_YUV(from) && from->finfo->w_sub[1] == 1)
     format = from->finfo->h_sub[1] == 1 ? "I420_10LE" : "I422_10LE";
-  return container_takes(media->encoder, format) ? format : NULL;
+  return container_encoder(media->container, format) ? format : NULL;
 }
 
 /* Says in one sentence that the file holds less than what comes, and how it would hold more. */
@@ -350,8 +350,10 @@ static gboolean
 choose_encoder(Media *media)
 {
   const Container *container = media->container;
-  const char *encoder = container_first(container->encoder);
+  const char *encoder = media->format ? container_encoder(container, media->format) : NULL;
 
+  if (!encoder)
+    encoder = container_first(container->encoder);
   if (!media->encoder && !encoder) {
     g_printerr("there is no %s, which encodes the video of %s\n", container->encoder[0], container->suffix);
     return FALSE;
