@@ -74,7 +74,7 @@ def packets(path, *kinds):
         return Gst.PadProbeReturn.OK
 
     def link(parser, pad):
-        kind = pad.query_caps(None).get_structure(0).get_name()
+        kind = pad.query_caps(None).to_string().split(',')[0]
         end = Gst.parse_bin_from_description('queue ! fakesink sync=false async=false', True)
         pipeline.add(end)
         end.sync_state_with_parent()
