@@ -76,7 +76,11 @@ tell_loss(const Media *media, const GstVideoInfo *from)
   gboolean hdr = transfer == GST_VIDEO_TRANSFER_SMPTE2084 || transfer == GST_VIDEO_TRANSFER_ARIB_STD_B67;
   const char *deep = deep_format(media, from);
 
-  if (depth <= 8)
+  if (!media->container->mux) {
+    if (depth > 8 && !(GST_VIDEO_INFO_IS_GRAY(from) && container_takes(media->encoder, "GRAY16_BE")))
+      g_print("%s of %u bit is written as 8 bit: %s holds no more here\n", GST_VIDEO_INFO_NAME(from), depth,
+              media->container->suffix);
+  } else if (depth <= 8)
     g_print("%s is written as 8 bit 4:2:0, which plays everywhere; FORMAT=... chooses another\n",
             GST_VIDEO_INFO_NAME(from));
   else
@@ -99,7 +103,7 @@ prepare_output(GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
   gst_event_parse_caps(GST_PAD_PROBE_INFO_EVENT(info), &caps);
   if (!gst_video_info_from_caps(&from, caps))
     return GST_PAD_PROBE_OK;
-  if (!media->format && !is_plain(&from))
+  if ((!media->format || !media->container->mux) && !is_plain(&from))
     tell_loss(media, &from);
   crop = gst_bin_get_by_name(GST_BIN(media->pipeline), "even");
   if (crop) {
@@ -392,7 +396,8 @@ describe_output(Media *media)
   if (media->window)
     return g_strdup_printf("videoconvert%s ! videoconvert ! autovideosink", turn);
   if (!media->container->mux)
-    return g_strdup_printf("videoconvert%s ! videoconvert ! %s ! filesink name=file", turn, media->encoder);
+    return g_strdup_printf("videoconvert name=convert%s ! videoconvert ! %s ! filesink name=file", turn,
+                           media->encoder);
   return g_strdup_printf(
       "videoconvert name=convert%s%s ! video/x-raw,format=%s ! %s ! %s name=mux ! filesink name=file", even, turn,
       media->format ? media->format : "(string){I420,NV12}", media->encoder, media->container->mux);

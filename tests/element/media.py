@@ -456,7 +456,7 @@ def test_photo():
 
 def test_depth():
     """One sentence says that a file is 8 bit, and the setting that it names keeps 10."""
-    need('x264enc', 'mp4mux', 'avdec_h264', 'vp8enc')
+    need('x264enc', 'mp4mux', 'avdec_h264', 'vp8enc', 'pngenc')
     deep = 'videoconvert ! video/x-raw,format=I420_10LE,colorimetry=bt2100-pq ! ' + H264
     make('hdr.mp4', 'mp4mux', deep)
     text = blur('hdr.mp4', 'out.mp4')
@@ -466,6 +466,10 @@ def test_depth():
     caps = launch('filesrc location=out.mp4 ! decodebin ! video/x-raw ! fakesink name=end')
     expect('FORMAT keeps 10 bit', '8 bit' not in text and re.search('sink: caps = .*I420_10LE.*(bt2100-pq|14)', caps))
     text = blur('hdr.mp4', 'out.webm')
+    rows = b''.join(b'\0' + bytes(range(192)) for _ in range(32))
+    Path('deep.png').write_bytes(b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', struct.pack('>IIBBBBB', 32, 32, 16, 2, 0, 0, 0))
+                                 + chunk(b'IDAT', zlib.compress(rows)) + chunk(b'IEND', b''))
+    expect('a picture of 16 bit', ' of 16 bit is written as 8 bit: .png holds' in blur('deep.png', 'out.png'))
     expect('.webm has no such setting', said + 'FORMAT=I420_10LE with an OUTPUT in .mkv keeps 10 bit\n' in text)
 
 
