@@ -1,5 +1,5 @@
-/* You should see frames/s, in how many frames a person was found, what is left of the detail around them, and that
- * nothing of them has changed.
+/* You should see frames/s, that nothing of people has changed, how often they were found, and what is left of the
+ * detail around them.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  *
@@ -10,6 +10,7 @@
  */
 #include <string.h>
 
+#include "found.h"
 #include "media.h"
 #include "report.h"
 #include "segmenter.h"
@@ -22,8 +23,9 @@ typedef struct {
   GstElement *filter;
   double feather; /* of the filter */
   GstVideoInfo info;
-  int frames, found, kept; /* the last: with the mask of one before */
-  int age;                 /* frames since a person was found */
+  Found found;
+  int kept; /* frames with the mask of one before */
+  int age;  /* frames since a person was found */
 } Background;
 
 /* ---- the mask of a frame */
@@ -65,14 +67,15 @@ static GstPadProbeReturn
 mask_frame(GstPad *pad, GstPadProbeInfo *probe, gpointer user_data)
 {
   Background *background = user_data;
+  gboolean is_found;
 
   if (!choose_segmenter(background, pad))
     return GST_PAD_PROBE_DROP;
-  background->frames++;
-  if (segmenter_run(background->segmenter, GST_PAD_PROBE_INFO_BUFFER(probe))) {
-    background->found++;
+  is_found = segmenter_run(background->segmenter, GST_PAD_PROBE_INFO_BUFFER(probe));
+  found_add(&background->found, background->segmenter->face, is_found ? (guint)background->segmenter->n_faces : 0);
+  if (is_found) {
     background->age = 0;
-  } else if (background->found > 0 && background->age++ < FRAMES_KEPT) {
+  } else if (background->found.with > 0 && background->age++ < FRAMES_KEPT) {
     background->kept++;
   } else {
     memset(background->segmenter->mask, 0, (gsize)background->segmenter->width * background->segmenter->height);
@@ -146,13 +149,16 @@ main(int argc, char **argv)
   int status;
 
   gst_init(NULL, NULL);
-  status = media_main(argc, argv, NULL, prepare, &background);
+  status = media_main(argc, argv, FALSE, NULL, prepare, &background);
   if (status == 0) {
-    g_print("a person found in %d frames; %d more with the mask of a frame before; %d without, all blurred\n",
-            background.found, background.kept, background.frames - background.found - background.kept);
+    g_print("%d frames without a person have the mask of a frame before; %d are blurred as a whole\n", background.kept,
+            background.found.frames - background.found.with - background.kept);
     report_print(background.report, "the background");
+    found_print(&background.found, "person", "people", report_left(background.report), "the background",
+                "every frame was blurred as a whole");
   }
   g_clear_pointer(&background.segmenter, segmenter_free);
   g_clear_pointer(&background.report, report_free);
+  found_clear(&background.found);
   return status;
 }

@@ -1,4 +1,4 @@
-/* You should see frames/s, how many faces were found, what is left of their detail, and that nothing else has changed.
+/* You should see frames/s, that nothing but faces has changed, how often faces were found, and what is left of them.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  *
@@ -8,10 +8,10 @@
  *   faces OPTIONS -- videoconvert ! facedetect display=false ! cudaconvolve roi-source=meta ...       with the options
  * of media.h
  */
+#include "found.h"
 #include "media.h"
 #include "report.h"
 
-#define MAX_COUNTED 8
 #define MARGIN 3        /* pixels around a region that rounding may take in */
 #define MOST_MOVED 0.25 /* of its size, that an edge of a face moves from frame to frame, as detectors jump */
 
@@ -24,8 +24,8 @@ typedef struct {
   Report *report;
   double expand, feather; /* of the filter */
   guint smooth;
-  GArray *latest;                   /* of Face, also those that the filter keeps */
-  int frames_with[MAX_COUNTED + 1]; /* that many faces; the last: that many or more */
+  GArray *latest; /* of Face, also those that the filter keeps */
+  Found found;
 } Faces;
 
 static gboolean
@@ -49,20 +49,24 @@ add_face(GArray *latest, const GstVideoRegionOfInterestMeta *meta)
   g_array_append_val(latest, face);
 }
 
-/* Returns the number of faces in the frame. */
-static int
+static void
 take_faces(Faces *faces, GstBuffer *buffer)
 {
+  g_autoptr(GArray) boxes = g_array_new(FALSE, FALSE, sizeof(GstVideoRectangle));
   GstMeta *meta;
   gpointer state = NULL;
-  int n = 0;
 
   for (guint i = faces->latest->len; i-- > 0;)
     if (g_array_index(faces->latest, Face, i).age++ >= faces->smooth)
       g_array_remove_index_fast(faces->latest, i);
-  for (; (meta = gst_buffer_iterate_meta_filtered(buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)); n++)
-    add_face(faces->latest, (GstVideoRegionOfInterestMeta *)meta);
-  return n;
+  while ((meta = gst_buffer_iterate_meta_filtered(buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))) {
+    const GstVideoRegionOfInterestMeta *face = (GstVideoRegionOfInterestMeta *)meta;
+    const GstVideoRectangle box = {(int)face->x, (int)face->y, (int)face->w, (int)face->h};
+
+    add_face(faces->latest, face);
+    g_array_append_val(boxes, box);
+  }
+  found_add(&faces->found, (const GstVideoRectangle *)boxes->data, boxes->len);
 }
 
 /* The pixels of the face's box, larger by so much on each side or, where it is round, of the ellipse in it. */
@@ -87,10 +91,10 @@ static void
 map_faces(GstBuffer *buffer, guint8 *map, const GstVideoInfo *info, gpointer user_data)
 {
   Faces *faces = user_data;
-  int n = take_faces(faces, buffer);
-  const Face *face = (const Face *)faces->latest->data;
+  const Face *face;
 
-  faces->frames_with[MIN(n, MAX_COUNTED)]++;
+  take_faces(faces, buffer);
+  face = (const Face *)faces->latest->data;
   for (guint i = 0; i < faces->latest->len; i++) {
     double fraction = faces->expand + face[i].age * MOST_MOVED, pixels = faces->feather + MARGIN + face[i].age;
 
@@ -111,19 +115,6 @@ prepare(GstElement *filter, gpointer user_data)
   faces->report = report_new(filter, map_faces, faces);
 }
 
-static void
-print_counts(const Faces *faces)
-{
-  g_print("faces found: 0 in %d frames", faces->frames_with[0]);
-  for (int n = 1; n <= MAX_COUNTED; n++)
-    if (faces->frames_with[n] > 0)
-      g_print(", %d%s in %d frames", n, n == MAX_COUNTED ? " or more" : "", faces->frames_with[n]);
-  g_print("\n");
-  if (faces->frames_with[0] > 0)
-    g_print("in a frame without a face only what was found in the %u before is hidden: look at the result\n",
-            faces->smooth);
-}
-
 int
 main(int argc, char **argv)
 {
@@ -131,12 +122,13 @@ main(int argc, char **argv)
   int status;
 
   gst_init(NULL, NULL);
-  status = media_main(argc, argv, NULL, prepare, &faces);
+  status = media_main(argc, argv, TRUE, NULL, prepare, &faces);
   if (status == 0) {
-    print_counts(&faces);
     report_print(faces.report, "the faces");
+    found_print(&faces.found, "face", "faces", report_left(faces.report), "the faces", "nothing was hidden");
   }
   g_clear_pointer(&faces.report, report_free);
   g_array_unref(faces.latest);
+  found_clear(&faces.found);
   return status;
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# You should see faces, found by GStreamer's facedetect, hidden as they move; then how many, and what is left of them.
+# You should see faces, found by GStreamer's facedetect, hidden as they move; then how often they were found, what is left
+# of them, and a warning if one came and went.
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Usage: pipelines/faces.sh [--verbose] [-DOPTION=VALUE]... [FILE|URI]
@@ -8,7 +9,7 @@
 # roi-expand, roi-feather, and roi-smooth: frames that hide a face where it was, when the detector misses it.
 # MIN_SIZE=30: of a face in pixels; less finds more, and takes longer. BACKEND=auto ALGORITHM=auto: as the properties.
 # facedetect finds faces that look into the camera, and not in every frame: look at the result before you give it away.
-# The file is faceless.mp4.
+# The file is faceless.mp4, without the location (GPS) of the video.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -25,5 +26,5 @@ hide=(videoconvert
   ! facedetect display=false "profile=${cascade/default/alt2}" "min-size-width=$size" "min-size-height=$size"
   ! cudaconvolve "filter=$filter" roi-source=meta "roi-shape=${SHAPE:-ellipse}" "${strength[@]}"
   "roi-expand=${EXPAND:-0.25}" "roi-feather=${FEATHER:-0}" "roi-smooth=${SMOOTH:-10}")
-play -- "${hide[@]}" "backend=${BACKEND:-auto}" "algorithm=${ALGORITHM:-auto}"
 say "by hand: gst-launch-1.0 filesrc location=FILE ! decodebin ! ${hide[*]} ! videoconvert ! autovideosink"
+play -- "${hide[@]}" "backend=${BACKEND:-auto}" "algorithm=${ALGORITHM:-auto}"

@@ -1,44 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <glib/gstdio.h>
 #include <gst/video/video.h>
 #include <string.h>
 
 #include "check.h"
+#include "container.h"
 #include "demo.h"
 #include "media.h"
+#include "mux.h"
+#include "part.h"
 #include "photo.h"
 #include "play.h"
-
-typedef struct {
-  const char *suffix;
-  const char *encoder[2]; /* the first that exists */
-  const char *mux;        /* NULL for a picture */
-  const char *sound;      /* caps that are kept as they are, where the container takes them */
-  const char *sound_encoder[2];
-} Container;
-
-#define H264 "x264enc speed-preset=veryfast pass=qual quantizer=20"
-#define VP8 "vp8enc deadline=1 cpu-used=4 end-usage=cq cq-level=12 target-bitrate=40000000"
-#define AAC_OR_MP3 "audio/mpeg,mpegversion=4; audio/mpeg,mpegversion=1,layer=3"
-
-static const Container containers[] = {
-    {".mp4", {"nvh264enc ! h264parse", H264}, "mp4mux", AAC_OR_MP3, {"avenc_aac", "voaacenc"}},
-    {".mkv", {"nvh264enc ! h264parse", H264}, "matroskamux", "ANY", {"opusenc", "vorbisenc"}},
-    {".webm", {VP8}, "webmmux", "ANY", {"opusenc", "vorbisenc"}},
-    {".ogv", {"theoraenc"}, "oggmux", "audio/x-vorbis", {"vorbisenc"}},
-    {".png", {"pngenc snapshot=true"}, NULL, NULL, {NULL}},
-    {".jpg", {"jpegenc snapshot=true quality=90"}, NULL, NULL, {NULL}},
-    {".jpeg", {"jpegenc snapshot=true quality=90"}, NULL, NULL, {NULL}},
-};
+#include "tracks.h"
 
 typedef struct {
   char *input, *picture, *still, *output, *format, *encoder;
   int frames;
-  gboolean window, wipe;
+  gboolean window, wipe, hides;
 
-  char *part; /* the file until it is complete */
   const Container *container;
   GstElement *pipeline, *filter; /* the second: all through which the video goes */
+  Mux *mux;                      /* NULL without a muxer */
+  Photo *photo;                  /* or NULL */
   gint has_video;                /* atomic: a pad with video has come */
 } Media;
 
@@ -74,32 +56,37 @@ tell_conversion(GstPad *pad, GstPadProbeInfo *info, gpointer decoded)
   return GST_PAD_PROBE_OK;
 }
 
-/* The factory of an element with settings, written as for gst-launch-1.0, or of the first of several; NULL where there
- * is none. */
-static GstElementFactory *
-find_factory(const char *elements)
+/* The 10 bit format of the same planes, or NULL if no encoder for the file takes it. */
+static const char *
+deep_format(const Media *media, const GstVideoInfo *from)
 {
-  g_autofree char *name = g_strndup(elements, strcspn(elements, " "));
+  const char *format = "Y444_10LE";
 
-  return gst_element_factory_find(name);
+  if (GST_VIDEO_INFO_IS_YUV(from) && from->finfo->w_sub[1] == 1)
+    format = from->finfo->h_sub[1] == 1 ? "I420_10LE" : "I422_10LE";
+  return container_encoder(media->container, format) ? format : NULL;
 }
 
-static gboolean
-exists(const char *elements)
+/* Says in one sentence that the file holds less than what comes, and how it would hold more. */
+static void
+tell_loss(const Media *media, const GstVideoInfo *from)
 {
-  g_autoptr(GstElementFactory) factory = find_factory(elements);
+  guint depth = GST_VIDEO_INFO_COMP_DEPTH(from, 0);
+  GstVideoTransferFunction transfer = from->colorimetry.transfer;
+  gboolean hdr = transfer == GST_VIDEO_TRANSFER_SMPTE2084 || transfer == GST_VIDEO_TRANSFER_ARIB_STD_B67;
+  const char *deep = deep_format(media, from);
 
-  return factory != NULL;
-}
-
-static gboolean
-encoder_takes(const char *encoder, const char *format)
-{
-  g_autofree char *caps_text = g_strdup_printf("video/x-raw(ANY),format=%s", format);
-  g_autoptr(GstCaps) caps = gst_caps_from_string(caps_text);
-  g_autoptr(GstElementFactory) factory = find_factory(encoder);
-
-  return caps && factory && gst_element_factory_can_sink_any_caps(factory, caps);
+  if (!media->container->mux) {
+    if (depth > 8 && !(GST_VIDEO_INFO_IS_GRAY(from) && container_takes(media->encoder, "GRAY16_BE")))
+      g_print("%s of %u bit is written as 8 bit: %s holds no more here\n", GST_VIDEO_INFO_NAME(from), depth,
+              media->container->suffix);
+  } else if (depth <= 8)
+    g_print("%s is written as 8 bit 4:2:0, which plays everywhere; FORMAT=... chooses another\n",
+            GST_VIDEO_INFO_NAME(from));
+  else
+    g_print("%s of %u bit%s is written as 8 bit 4:2:0, which plays everywhere; %s%s keeps 10 bit\n",
+            GST_VIDEO_INFO_NAME(from), depth, hdr ? ", which is HDR," : "",
+            deep ? "FORMAT=" : "FORMAT=I420_10LE with an OUTPUT in .mkv", deep ? deep : "");
 }
 
 /* On the sink pad of the converter behind the filter. Encoders of 4:2:0 refuse odd sizes. */
@@ -116,9 +103,8 @@ prepare_output(GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
   gst_event_parse_caps(GST_PAD_PROBE_INFO_EVENT(info), &caps);
   if (!gst_video_info_from_caps(&from, caps))
     return GST_PAD_PROBE_OK;
-  if (!media->format && !is_plain(&from))
-    g_print("%s is written as 8 bit 4:2:0, which plays everywhere; FORMAT=... chooses another\n",
-            GST_VIDEO_INFO_NAME(&from));
+  if ((!media->format || !media->container->mux) && !is_plain(&from))
+    tell_loss(media, &from);
   crop = gst_bin_get_by_name(GST_BIN(media->pipeline), "even");
   if (crop) {
     if (from.width % 2 || from.height % 2)
@@ -159,30 +145,26 @@ add_behind(Media *media, GstPad *pad, const char *elements)
   return link_to(pad, bin) ? bin : NULL;
 }
 
-/* A decoder may wait for a stream that goes nowhere. */
+/* A decoder may wait for a stream that is not linked. */
+#define NOWHERE "fakesink sync=false async=false"
+
 static void
 leave_out(Media *media, GstPad *pad, const char *stream)
 {
   g_print("left out: %s\n", stream);
-  add_behind(media, pad, "fakesink sync=false async=false");
+  add_behind(media, pad, NOWHERE);
 }
 
-static const char *
-first_that_exists(const char *const elements[2])
-{
-  for (int i = 0; i < 2 && elements[i]; i++)
-    if (exists(elements[i]))
-      return elements[i];
-  return NULL;
-}
+/* Encoders of video hold back seconds, and until then the rest waits. */
+#define QUEUE "queue max-size-buffers=0 max-size-bytes=0 max-size-time=30000000000"
 
 static void
-add_sound(Media *media, GstPad *pad, gboolean decoded)
+add_sound(Media *media, GstPad *pad, const GstCaps *caps, gboolean decoded)
 {
-  g_autofree char *elements = NULL;
+  g_autofree char *elements = NULL, *more = NULL;
   g_autoptr(GstElement) mux = NULL;
   GstElement *bin;
-  const char *encoder;
+  const char *encoder, *parser;
 
   if (media->window) {
     add_behind(media, pad, "queue ! audioconvert ! audioresample ! autoaudiosink");
@@ -190,17 +172,54 @@ add_sound(Media *media, GstPad *pad, gboolean decoded)
   }
   if (!media->container->mux)
     return;
-  encoder = first_that_exists(media->container->sound_encoder);
-  /* Encoders of video hold back seconds, and until then the sound waits. */
-  elements = g_strdup_printf("queue max-size-buffers=0 max-size-bytes=0 max-size-time=%" G_GUINT64_FORMAT "%s%s",
-                             30 * GST_SECOND, decoded ? " ! audioconvert ! audioresample ! " : "",
-                             decoded && encoder ? encoder : "");
+  encoder = container_first(media->container->sound_encoder);
+  parser = decoded ? NULL : tracks_parser(caps);
+  if (decoded)
+    more = encoder ? g_strconcat(" ! audioconvert ! audioresample ! ", encoder, NULL) : NULL;
+  else
+    more = parser ? g_strconcat(" ! ", parser, NULL) : g_strdup("");
+  elements = g_strconcat(QUEUE, more, NULL);
   mux = gst_bin_get_by_name(GST_BIN(media->pipeline), "mux");
-  bin = decoded && !encoder ? NULL : add_behind(media, pad, elements);
+  bin = more ? add_behind(media, pad, elements) : NULL;
   if (bin && gst_element_link(bin, mux))
     g_print("sound: %s\n", decoded ? "encoded anew" : "as it is");
   else
     fail(media, "the sound cannot be written to this kind of file", NULL);
+}
+
+/* Says in one sentence that subtitles are not written, and what would hold them. */
+static void
+leave_out_subtitles(Media *media, const char *kind)
+{
+  gboolean text = g_str_has_prefix(kind, "text/") || strstr(CONTAINER_ASS, kind);
+
+  if (!media->container || !media->container->mux)
+    g_print("subtitles left out: only a video file holds them\n");
+  else if (text)
+    g_print("subtitles left out: %s does not hold them, .mkv does\n", media->container->suffix);
+  else
+    g_print("subtitles left out: %s does not hold those of the kind %s\n", media->container->suffix, kind);
+}
+
+static void
+add_subtitles(Media *media, GstPad *pad, const GstCaps *caps, const char *kind)
+{
+  g_autoptr(GstElement) mux = gst_bin_get_by_name(GST_BIN(media->pipeline), "mux");
+  g_autoptr(GstCaps) held = NULL;
+  GstElement *bin;
+
+  if (mux && media->container->subtitles)
+    held = gst_caps_from_string(media->container->subtitles);
+  if (!held || !gst_caps_can_intersect(caps, held)) {
+    leave_out_subtitles(media, kind);
+    add_behind(media, pad, NOWHERE);
+    return;
+  }
+  bin = add_behind(media, pad, QUEUE);
+  if (bin && tracks_link_subtitles(bin, mux, strcmp(media->container->suffix, ".mp4") == 0))
+    g_print("subtitles: kept\n");
+  else
+    fail(media, "the subtitles cannot be written to this kind of file", NULL);
 }
 
 static void
@@ -238,12 +257,15 @@ pad_added(GstElement *decoder, GstPad *pad, gpointer user_data)
 {
   Media *media = user_data;
   g_autoptr(GstCaps) current = gst_pad_get_current_caps(pad), caps = current ? NULL : gst_pad_query_caps(pad, NULL);
-  const char *name = gst_structure_get_name(gst_caps_get_structure(current ? current : caps, 0));
+  const GstCaps *has = current ? current : caps;
+  const char *name = gst_structure_get_name(gst_caps_get_structure(has, 0));
 
   if (g_str_has_prefix(name, "video/"))
     add_video(media, pad);
   else if (g_str_has_prefix(name, "audio/"))
-    add_sound(media, pad, strcmp(name, "audio/x-raw") == 0);
+    add_sound(media, pad, has, strcmp(name, "audio/x-raw") == 0);
+  else if (tracks_is_subtitle(name))
+    add_subtitles(media, pad, has, name);
   else
     leave_out(media, pad, name);
 }
@@ -260,27 +282,28 @@ no_more_pads(GstElement *decoder, gpointer user_data)
   fail(media, text, NULL);
 }
 
-/* Sound that the container takes need not be decoded. */
+/* A stream that cannot be decoded. */
+static void
+unknown_type(GstElement *decoder, GstPad *pad, GstCaps *caps, gpointer user_data)
+{
+  const char *name = gst_structure_get_name(gst_caps_get_structure(caps, 0));
+
+  if (tracks_is_subtitle(name))
+    leave_out_subtitles(user_data, name);
+}
+
+/* Sound and subtitles that the container takes need not be decoded. */
 static GstCaps *
 caps_to_expose(Media *media, GstElement *decoder)
 {
   GstCaps *caps = NULL;
-  GstPadTemplate *template = NULL;
   g_autoptr(GstElement) mux = gst_bin_get_by_name(GST_BIN(media->pipeline), "mux");
 
   g_object_get(decoder, "caps", &caps, NULL);
   if (mux)
-    template = gst_element_class_get_pad_template(GST_ELEMENT_GET_CLASS(mux), "audio_%u");
-  if (template) {
-    g_autoptr(GstCaps) kept = gst_caps_from_string(media->container->sound);
-    g_autoptr(GstCaps) all = gst_pad_template_get_caps(template);
-    GstCaps *taken = gst_caps_make_writable(gst_caps_intersect(kept, all));
-
-    for (guint i = gst_caps_get_size(taken); i-- > 0;)
-      if (gst_structure_has_name(gst_caps_get_structure(taken, i), "audio/x-raw"))
-        gst_caps_remove_structure(taken, i);
-    caps = gst_caps_merge(gst_caps_make_writable(caps), taken);
-  }
+    caps = gst_caps_merge(gst_caps_make_writable(caps), tracks_sound(mux));
+  if (mux && media->container->subtitles)
+    caps = gst_caps_merge(caps, gst_caps_from_string(media->container->subtitles));
   return caps;
 }
 
@@ -297,6 +320,7 @@ add_input(Media *media)
   caps = caps_to_expose(media, decoder);
   g_object_set(decoder, "uri", uri, "caps", caps, NULL);
   g_signal_connect(decoder, "pad-added", G_CALLBACK(pad_added), media);
+  g_signal_connect(decoder, "unknown-type", G_CALLBACK(unknown_type), media);
   g_signal_connect(decoder, "no-more-pads", G_CALLBACK(no_more_pads), media);
   return TRUE;
 }
@@ -325,31 +349,22 @@ add_picture(Media *media)
 
 /* ---- output */
 
-static const Container *
-find_container(const char *output)
-{
-  g_autofree char *name = g_ascii_strdown(output, -1);
-
-  for (gsize i = 0; i < G_N_ELEMENTS(containers); i++)
-    if (g_str_has_suffix(name, containers[i].suffix))
-      return &containers[i];
-  return NULL;
-}
-
 /* Returns FALSE, with the reason on stderr, where the file cannot be written here. */
 static gboolean
 choose_encoder(Media *media)
 {
   const Container *container = media->container;
-  const char *encoder = first_that_exists(container->encoder);
+  const char *encoder = media->format ? container_encoder(container, media->format) : NULL;
 
+  if (!encoder)
+    encoder = container_first(container->encoder);
   if (!media->encoder && !encoder) {
     g_printerr("there is no %s, which encodes the video of %s\n", container->encoder[0], container->suffix);
     return FALSE;
   }
   if (!media->encoder)
     media->encoder = g_strdup(encoder);
-  if (!media->format || !container->mux || encoder_takes(media->encoder, media->format))
+  if (!media->format || !container->mux || container_takes(media->encoder, media->format))
     return TRUE;
   g_printerr("FORMAT=%s cannot be: %.*s does not take it, see gst-inspect-1.0\n", media->format,
              (int)strcspn(media->encoder, " "), media->encoder);
@@ -362,10 +377,12 @@ describe_turn(Media *media)
 {
   GstVideoOrientationMethod direction = GST_VIDEO_ORIENTATION_AUTO;
 
-  if (!exists("videoflip") || media->format)
+  gboolean is_video = media->container && media->container->mux;
+
+  if (!container_exists("videoflip") || (is_video && media->format && !container_takes("videoflip", media->format)))
     return g_strdup("");
-  if (media->input)
-    direction = photo_direction(media->input);
+  if (media->photo)
+    direction = photo_direction(media->photo);
   return g_strdup_printf(" ! videoflip video-direction=%d", direction);
 }
 
@@ -374,12 +391,13 @@ static char *
 describe_output(Media *media)
 {
   g_autofree char *turn = describe_turn(media);
-  const char *even = exists("videocrop") && !media->format ? " ! videocrop name=even" : "";
+  const char *even = container_exists("videocrop") && !media->format ? " ! videocrop name=even" : "";
 
   if (media->window)
     return g_strdup_printf("videoconvert%s ! videoconvert ! autovideosink", turn);
   if (!media->container->mux)
-    return g_strdup_printf("videoconvert%s ! videoconvert ! %s ! filesink name=file", turn, media->encoder);
+    return g_strdup_printf("videoconvert name=convert%s ! videoconvert ! %s ! filesink name=file", turn,
+                           media->encoder);
   return g_strdup_printf(
       "videoconvert name=convert%s%s ! video/x-raw,format=%s ! %s ! %s name=mux ! filesink name=file", even, turn,
       media->format ? media->format : "(string){I420,NV12}", media->encoder, media->container->mux);
@@ -390,7 +408,7 @@ add_output(Media *media)
 {
   g_autofree char *elements = NULL;
   g_autoptr(GError) error = NULL;
-  g_autoptr(GstElement) file = NULL, converter = NULL;
+  g_autoptr(GstElement) converter = NULL, mux = NULL;
   GstElement *bin;
 
   if (media->container && !choose_encoder(media))
@@ -402,9 +420,9 @@ add_output(Media *media)
     return FALSE;
   }
   gst_bin_add(GST_BIN(media->pipeline), bin);
-  file = gst_bin_get_by_name(GST_BIN(bin), "file");
-  if (file)
-    g_object_set(file, "location", media->part, NULL);
+  mux = gst_bin_get_by_name(GST_BIN(bin), "mux");
+  if (mux)
+    media->mux = mux_watch(mux, media->container->suffix, media->hides);
   converter = gst_bin_get_by_name(GST_BIN(bin), "convert");
   if (converter) {
     g_autoptr(GstPad) pad = gst_element_get_static_pad(converter, "sink");
@@ -444,34 +462,48 @@ build(Media *media, const char **arguments)
     media->pipeline = play_parse(arguments);
     return media->pipeline != NULL;
   }
-  media->container = media->output ? find_container(media->output) : NULL;
+  media->container = media->output ? container_find(media->output) : NULL;
   if (media->output && !media->container) {
     g_printerr("%s: the name of a video ends in .mp4 .mkv .webm or .ogv, that of a picture in .png or .jpg\n",
                media->output);
     return FALSE;
   }
   media->window = !media->output;
-  media->part = media->output ? g_strconcat(media->output, ".part", NULL) : NULL;
+  media->photo = media->input ? photo_read(media->input) : NULL;
   media->pipeline = gst_object_ref_sink(gst_pipeline_new(NULL));
   media->filter = parse_filter(arguments);
   if (!media->filter)
     return FALSE;
   gst_bin_add(GST_BIN(media->pipeline), media->filter);
-  return add_output(media) && (media->input ? add_input(media) : add_picture(media));
+  if (!add_output(media))
+    return FALSE;
+  if (media->mux && media->input)
+    mux_read_place(media->mux, media->input);
+  return media->input ? add_input(media) : add_picture(media);
 }
 
-/* Names the file, or removes what there is of it. */
+/* Plays into the part file, and gives it its name if it is complete. Returns the exit status. */
 static int
-complete(Media *media, int status)
+write_file(Media *media)
 {
-  if (!media->part)
-    return status;
-  if (status == 0 && g_rename(media->part, media->output) == 0) {
+  g_autoptr(GstElement) file = gst_bin_get_by_name(GST_BIN(media->pipeline), "file");
+  char *part = part_new(media->output);
+  int status;
+
+  if (!part)
+    return 1;
+  g_object_set(file, "location", part, NULL);
+  status = play(media->pipeline);
+  if (status == 0 && media->mux)
+    mux_stamp(media->mux, part);
+  if (status == 0 && media->photo && !media->container->mux && !photo_write(media->photo, part, media->hides))
+    status = 1;
+  if (status == 0 && !part_keep(part, media->output))
+    status = 1;
+  part_free(part);
+  if (status == 0)
     g_print("== written: %s\n", media->output);
-    return 0;
-  }
-  g_unlink(media->part);
-  return MAX(status, 1);
+  return status;
 }
 
 static int
@@ -492,13 +524,14 @@ run(Media *media, const char **arguments, MediaPrepare *prepare, gpointer user_d
     demo_add_wipe(filter);
   if (prepare)
     prepare(filter, user_data);
-  return complete(media, play(media->pipeline));
+  return media->output ? write_file(media) : play(media->pipeline);
 }
 
 int
-media_main(int argc, char **argv, const GOptionEntry *options, MediaPrepare *prepare, gpointer user_data)
+media_main(int argc, char **argv, gboolean hides, const GOptionEntry *options, MediaPrepare *prepare,
+           gpointer user_data)
 {
-  Media media = {.frames = 300};
+  Media media = {.frames = 300, .hides = hides};
   const GOptionEntry entries[] = {
       {"input", 0, 0, G_OPTION_ARG_FILENAME, &media.input, "video to filter, else a test picture", "FILE|URI"},
       {"picture", 0, 0, G_OPTION_ARG_STRING, &media.picture, "the test picture, as for gst-launch-1.0", "ELEMENTS"},
@@ -530,12 +563,13 @@ media_main(int argc, char **argv, const GOptionEntry *options, MediaPrepare *pre
   }
   if (media.pipeline)
     gst_object_unref(media.pipeline);
+  g_clear_pointer(&media.mux, mux_free);
+  g_clear_pointer(&media.photo, photo_free);
   g_free(media.input);
   g_free(media.picture);
   g_free(media.still);
   g_free(media.output);
   g_free(media.format);
   g_free(media.encoder);
-  g_free(media.part);
   return status;
 }

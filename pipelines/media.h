@@ -14,8 +14,8 @@
  *   [--] ELEMENT ! ...  through which the video goes, as for gst-launch-1.0; without input, output and window a whole
  *                       pipeline
  *
- * and what it adds itself. The file has its name when it is complete: until then, and where nothing comes of it, there
- * is only FILE.part, which is removed.
+ * and what it adds itself. The file gets its name when it is complete. Until then it lies in a private folder beside
+ * the output, see part.h, which is removed however the program ends.
  */
 #pragma once
 
@@ -24,6 +24,8 @@
 /* Prepares the first cudaconvolve of the pipeline before it starts. */
 typedef void MediaPrepare(GstElement *filter, gpointer user_data);
 
-/* Runs a program from start to end; options may be NULL, and so may prepare. Returns the exit status: 0 at the end of
+/* Runs a program from start to end; options may be NULL, and so may prepare. A program that `hides` what is in a video
+ * leaves out where it was recorded. Returns the exit status: 0 at the end of
  * the stream, 1 on an error or where no frame came through, 2 where nothing could start. */
-int media_main(int argc, char **argv, const GOptionEntry *options, MediaPrepare *prepare, gpointer user_data);
+int media_main(int argc, char **argv, gboolean hides, const GOptionEntry *options, MediaPrepare *prepare,
+               gpointer user_data);

@@ -250,5 +250,5 @@ main(int argc, char **argv)
   };
 
   gst_init(NULL, NULL);
-  return media_main(argc, argv, options, prepare, &faces);
+  return media_main(argc, argv, TRUE, options, prepare, &faces);
 }

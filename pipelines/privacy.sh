@@ -6,7 +6,8 @@
 # Without a file, of drawn faces that move through a town of 300 frames. With one, the rectangles are hidden, in pixels of
 # the video, TYPE being face where none is given: pipelines/privacy.sh party.mp4 310,120,180,220 40,40,90,30,plate
 # FILTER=gaussian BACKEND=auto ALGORITHM=auto, TYPES=face,plate (roi-types; by default all are hidden), EXPAND=0.1
-# (roi-expand), FEATHER=8 (roi-feather): the properties of those names. The file is private.mp4.
+# (roi-expand), FEATHER=8 (roi-feather): the properties of those names. The file is private.mp4, without the location
+# (GPS) of the video.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 

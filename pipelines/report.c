@@ -216,16 +216,22 @@ report_free(Report *report)
   g_free(report);
 }
 
+double
+report_left(const Report *report)
+{
+  const Detail *detail = &report->detail;
+
+  return detail->square > 0 ? 100 * fabs(detail->product) / detail->square : -1;
+}
+
 void
 report_print(const Report *report, const char *filtered)
 {
   const Detail *detail = &report->detail;
 
   if (detail->square > 0)
-    g_print(
-        "detail in %s: %.2f before, %.2f after, as mean differences between neighbours; of its own %.1f %% is left\n",
-        filtered, (double)detail->before / detail->pairs, (double)detail->after / detail->pairs,
-        100 * fabs(detail->product) / detail->square);
+    g_print("detail in %s: %.2f before, %.2f after, as mean differences between neighbours\n", filtered,
+            (double)detail->before / detail->pairs, (double)detail->after / detail->pairs);
   g_print("samples to be left alone: %" G_GUINT64_FORMAT ", of which changed: %" G_GUINT64_FORMAT "\n", report->staying,
           report->changed);
 }

@@ -20,5 +20,9 @@ typedef struct Report Report;
 Report *report_new(GstElement *element, ReportMap *fill, gpointer user_data);
 void report_free(Report *report);
 
+/* Returns the percentage of the detail that is left in what is filtered, or -1 if there was none. A difference between
+ * neighbours is b before and a after the filter; detail that is left is |sum of a * b| / sum of b * b. */
+double report_left(const Report *report);
+
 /* Prints the detail in what is filtered, before and after, and how many samples have changed that must not. */
 void report_print(const Report *report, const char *filtered);

@@ -10,5 +10,5 @@ int
 main(int argc, char **argv)
 {
   gst_init(&argc, &argv);
-  return media_main(argc, argv, NULL, NULL, NULL);
+  return media_main(argc, argv, FALSE, NULL, NULL, NULL);
 }

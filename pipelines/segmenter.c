@@ -11,15 +11,12 @@
 
 #define ROWS 144 /* of the mask: grabcut takes some five seconds for a megapixel */
 #define EDGE 4   /* cells that are left to the background at the edges, as grabcut needs some */
-#define MAX_FACES 16
 /* Of those that the package opencv-data has, the one that takes least for a face that is none. */
 #define PROFILE "/usr/share/opencv4/haarcascades/haarcascade_frontalface_alt2.xml"
 
 typedef struct {
   Segmenter segmenter; /* first, so that one is the other */
   GstElement *pipeline, *source, *sink;
-  GstVideoRectangle face[MAX_FACES]; /* of the latest frame */
-  int n_faces;
 } Cutter;
 
 /* ---- who has such a face */
@@ -50,8 +47,8 @@ presence(const Cutter *cutter, int x, int y)
 {
   Presence most = NOBODY;
 
-  for (int i = 0; i < cutter->n_faces; i++)
-    most = MAX(most, presence_of(&cutter->face[i], x, y));
+  for (int i = 0; i < cutter->segmenter.n_faces; i++)
+    most = MAX(most, presence_of(&cutter->segmenter.face[i], x, y));
   return most;
 }
 
@@ -61,8 +58,8 @@ box_of_all(const Cutter *cutter)
 {
   int left = cutter->segmenter.width, right = 0, top = cutter->segmenter.height;
 
-  for (int i = 0; i < cutter->n_faces; i++) {
-    const GstVideoRectangle *face = &cutter->face[i];
+  for (int i = 0; i < cutter->segmenter.n_faces; i++) {
+    const GstVideoRectangle *face = &cutter->segmenter.face[i];
 
     left = MIN(left, face->x - face->w * 3 / 2);
     right = MAX(right, face->x + face->w * 5 / 2);
@@ -87,13 +84,14 @@ prepare_cut(GstPad *pad, GstPadProbeInfo *probe, gpointer user_data)
   GstMapInfo map;
 
   probe->data = buffer;
-  cutter->n_faces = 0;
+  cutter->segmenter.n_faces = 0;
   while ((face = gst_buffer_get_video_region_of_interest_meta(buffer))) {
-    if (cutter->n_faces < MAX_FACES)
-      cutter->face[cutter->n_faces++] = (GstVideoRectangle){(int)face->x, (int)face->y, (int)face->w, (int)face->h};
+    if (cutter->segmenter.n_faces < MAX_FACES)
+      cutter->segmenter.face[cutter->segmenter.n_faces++] =
+          (GstVideoRectangle){(int)face->x, (int)face->y, (int)face->w, (int)face->h};
     gst_buffer_remove_meta(buffer, &face->meta);
   }
-  if (cutter->n_faces > 0) {
+  if (cutter->segmenter.n_faces > 0) {
     GstVideoRectangle box = box_of_all(cutter);
 
     gst_buffer_add_video_region_of_interest_meta(buffer, "people", box.x, box.y, box.w * 10 / 9, box.h);
@@ -198,7 +196,7 @@ segmenter_run(Segmenter *segmenter, GstBuffer *frame)
   if (gst_app_src_push_buffer(GST_APP_SRC(cutter->source), gst_buffer_ref(frame)) != GST_FLOW_OK)
     return FALSE;
   sample = gst_app_sink_try_pull_sample(GST_APP_SINK(cutter->sink), 20 * GST_SECOND);
-  if (!sample || cutter->n_faces == 0 || !gst_video_info_from_caps(&info, gst_sample_get_caps(sample)) ||
+  if (!sample || cutter->segmenter.n_faces == 0 || !gst_video_info_from_caps(&info, gst_sample_get_caps(sample)) ||
       !gst_video_frame_map(&cut, &info, gst_sample_get_buffer(sample), GST_MAP_READ))
     return FALSE;
   fill_mask(cutter, &cut);

@@ -6,9 +6,13 @@
 
 #include <gst/video/video.h>
 
+#define MAX_FACES 16
+
 typedef struct {
-  int width, height; /* of the mask, which lies over the whole frame */
-  guint8 *mask;      /* a byte a cell: 255 for a person, 0 for what is behind; rows without gaps */
+  int width, height;                 /* of the mask, which lies over the whole frame */
+  guint8 *mask;                      /* a byte a cell: 255 for a person, 0 for what is behind; rows without gaps */
+  GstVideoRectangle face[MAX_FACES]; /* of the latest frame, in cells */
+  int n_faces;
 } Segmenter;
 
 /* For frames of these caps, in system memory. Returns NULL where there is no facedetect or no grabcut. Free with
