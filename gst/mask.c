@@ -16,6 +16,16 @@ gst_cuda_convolve_mask_check_size(const char *what, guint64 width, guint64 heigh
                     what, width, height, CNV_SIZE_MAX, GST_CUDA_CONVOLVE_MASK_CELLS);
 }
 
+guint8 *
+gst_cuda_convolve_mask_alloc(const char *name, guint width, guint height, GError **error)
+{
+  guint8 *weights = g_try_malloc((gsize)width * height);
+
+  if (!weights)
+    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "%s: no memory for %ux%u samples: scale it", name, width, height);
+  return weights;
+}
+
 /* ---- buffers ---- */
 
 GstBuffer *
@@ -84,8 +94,8 @@ gst_cuda_convolve_mask_read(GstBuffer *buffer, GBytes *weight_of, GError **error
     return NULL;
   }
   if (check_layout(meta, map.size, error)) {
-    weights = g_malloc((gsize)meta->width * meta->height);
-    for (guint y = 0; y < meta->height; y++)
+    weights = gst_cuda_convolve_mask_alloc("a mask", meta->width, meta->height, error);
+    for (guint y = 0; weights && y < meta->height; y++)
       read_row(map.data + meta->offset[0] + (gsize)y * (gsize)meta->stride[0], weights + (gsize)y * meta->width, meta,
                weight_of ? g_bytes_get_data(weight_of, NULL) : NULL);
   }

@@ -12,6 +12,9 @@
 /* FALSE with the reason where no mask can have that size. what: how the message begins. */
 gboolean gst_cuda_convolve_mask_check_size(const char *what, guint64 width, guint64 height, GError **error);
 
+/* Returns memory for that many weights, to be freed; NULL with the reason. name: how the message begins. */
+guint8 *gst_cuda_convolve_mask_alloc(const char *name, guint width, guint height, GError **error);
+
 /* A mask of GRAY8. weights: of its cells, row by row, 255 for 1; taken over. */
 GstBuffer *gst_cuda_convolve_mask_new(guint width, guint height, guint8 *weights);
 
