@@ -45,7 +45,7 @@ gboolean gst_cuda_convolve_recipe_must_drain(const GstCudaConvolveRecipe *recipe
 /* Sets the work for a buffer, by what is in force. is_next: each frame has it once, in the order of frames; all other
  * calls are for the same frame again. */
 void gst_cuda_convolve_recipe_make_work(GstCudaConvolveRecipe *recipe, GstBuffer *buffer, gboolean is_next);
-/* Forgets the frames before. */
+/* Forgets the frames before, and releases their masks. */
 void gst_cuda_convolve_recipe_forget(GstCudaConvolveRecipe *recipe);
 /* TRUE where the work leaves every sample as it is. */
 gboolean gst_cuda_convolve_recipe_leaves_frame(const GstCudaConvolveRecipe *recipe);

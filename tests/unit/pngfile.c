@@ -319,8 +319,7 @@ add_tests(TCase *tcase)
 }
 
 int
-main(int argc, char **argv)
+main(void)
 {
-  gst_init(&argc, &argv);
   return test_main("pngfile", add_tests);
 }
