@@ -9,7 +9,7 @@
 #include <glib/gstdio.h>
 
 #define LONGEST_NAME 1000 /* characters of a path that a message repeats */
-#define CHUNK (256 << 10) /* bytes read at once */
+#define LEAST_ROOM 4096   /* bytes to read at first */
 
 char *
 gst_cuda_convolve_file_name(const char *property, const char *path)
@@ -24,25 +24,49 @@ gst_cuda_convolve_file_name(const char *property, const char *path)
 /* NULL with the reason. Another kind of file than a regular one could have no end, or keep a reader waiting for a
  * writer, which is not waited for here. */
 static FILE *
-open_file(const char *path, const char *what, const char *kind, GError **error)
+open_file(const char *path, const char *what, const char *kind, struct stat *info, GError **error)
 {
   int number = g_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);
   FILE *file = number >= 0 ? fdopen(number, "r") : NULL;
-  struct stat info;
 
-  if (file && fstat(number, &info) == 0 && S_ISREG(info.st_mode))
+  if (file && fstat(number, info) == 0 && S_ISREG(info->st_mode))
     return file;
   if (!file)
     g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "%s: %s: give the path of %s that can be read", what,
                 g_strerror(errno), kind);
   else
     g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "%s: this is %s, no regular file: give the path of %s", what,
-                S_ISDIR(info.st_mode)    ? "a directory"
-                : S_ISFIFO(info.st_mode) ? "a FIFO"
-                                         : "a device",
+                S_ISDIR(info->st_mode)    ? "a directory"
+                : S_ISFIFO(info->st_mode) ? "a FIFO"
+                                          : "a device",
                 kind);
   g_clear_pointer(&file, fclose);
   return NULL;
+}
+
+/* Reads up to `longest` bytes and one more. The size that the system says can be wrong: it is 0 in /proc, and a file
+ * can grow. Returns NULL if there is no memory. */
+static char *
+read_all(FILE *file, gsize expected, gsize longest, gsize *size)
+{
+  gsize room = MIN(MAX(expected + 1, LEAST_ROOM), longest + 1);
+  char *text = NULL;
+
+  *size = 0;
+  for (;;) {
+    char *larger = g_try_realloc(text, room + 1);
+
+    if (!larger) {
+      g_free(text);
+      return NULL;
+    }
+    text = larger;
+    *size += fread(text + *size, 1, room - *size, file);
+    text[*size] = '\0';
+    if (*size < room || room == longest + 1)
+      return text;
+    room = MIN(2 * room, longest + 1);
+  }
 }
 
 char *
@@ -50,24 +74,24 @@ gst_cuda_convolve_file_read(const char *property, const char *path, gsize longes
                             GError **error)
 {
   g_autofree char *what = gst_cuda_convolve_file_name(property, path);
-  FILE *file = open_file(path, what, kind, error);
+  struct stat info;
+  FILE *file = open_file(path, what, kind, &info, error);
   char *text = NULL;
-  gsize n = 0, read;
   gboolean ok;
 
   if (!file)
     return NULL;
-  do {
-    text = g_realloc(text, n + CHUNK + 1);
-    read = fread(text + n, 1, MIN(CHUNK, longest + 1 - n), file);
-    n += read;
-  } while (read > 0 && n <= longest);
-  text[n] = '\0';
-  ok =
-      !ferror(file) || cnv_refuse(error, "%s: %s: give the path of %s that can be read", what, g_strerror(errno), kind);
-  if (ok && n > longest)
+  *size = (gsize)info.st_size;
+  if (*size <= longest)
+    text = read_all(file, *size, longest, size);
+  if (*size > longest)
     ok = cnv_refuse(error, "%s: larger than %" G_GSIZE_FORMAT " bytes: give %s", what, longest, kind);
+  else if (!text)
+    ok = cnv_refuse(error, "%s: no memory for a file of %" G_GINT64_FORMAT " bytes: give a smaller one", what,
+                    (gint64)info.st_size);
+  else
+    ok = !ferror(file) ||
+         cnv_refuse(error, "%s: %s: give the path of %s that can be read", what, g_strerror(errno), kind);
   fclose(file);
-  *size = n;
   return ok ? text : (g_free(text), NULL);
 }

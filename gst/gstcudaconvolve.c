@@ -166,6 +166,7 @@ stop(GstBaseTransform *trans)
 
   gst_cuda_convolve_drop(self);
   gst_cuda_convolve_history_leave(self);
+  gst_cuda_convolve_recipe_forget(&self->recipe);
   gst_cuda_convolve_engine_close(&self->engine, GST_ELEMENT(self));
   return TRUE;
 }

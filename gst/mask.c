@@ -16,6 +16,16 @@ gst_cuda_convolve_mask_check_size(const char *what, guint64 width, guint64 heigh
                     what, width, height, CNV_SIZE_MAX, GST_CUDA_CONVOLVE_MASK_CELLS);
 }
 
+guint8 *
+gst_cuda_convolve_mask_alloc(const char *name, guint width, guint height, GError **error)
+{
+  guint8 *weights = g_try_malloc((gsize)width * height);
+
+  if (!weights)
+    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "%s: no memory for %ux%u samples: scale it", name, width, height);
+  return weights;
+}
+
 /* ---- buffers ---- */
 
 GstBuffer *
@@ -42,6 +52,17 @@ gst_cuda_convolve_mask_n_values(GstBuffer *buffer)
                                                                                                     : 0;
 }
 
+/* FALSE where a buffer is no mask. The meta is not trusted with what the memory holds, see check_layout. */
+static gboolean
+check_meta(GstBuffer *buffer, GError **error)
+{
+  const GstVideoMeta *meta = gst_buffer_get_video_meta(buffer);
+
+  if (gst_cuda_convolve_mask_n_values(buffer) == 0)
+    return cnv_refuse(error, "a mask's buffer has no GstVideoMeta of GRAY8 or GRAY16: correct it");
+  return gst_cuda_convolve_mask_check_size("a mask", meta->width, meta->height, error);
+}
+
 static void
 read_row(const guint8 *from, guint8 *to, const GstVideoMeta *meta, const guint8 *weight_of)
 {
@@ -60,8 +81,6 @@ check_layout(const GstVideoMeta *meta, gsize size, GError **error)
 {
   guint64 row = (guint64)meta->width * (meta->format == GST_VIDEO_FORMAT_GRAY8 ? 1 : 2);
 
-  if (!gst_cuda_convolve_mask_check_size("a mask", meta->width, meta->height, error))
-    return FALSE;
   if (meta->stride[0] >= 0 && (guint64)meta->stride[0] >= row && meta->offset[0] <= size &&
       (meta->height - 1) * (guint64)meta->stride[0] + row <= size - meta->offset[0])
     return TRUE;
@@ -78,14 +97,15 @@ gst_cuda_convolve_mask_read(GstBuffer *buffer, GBytes *weight_of, GError **error
   guint8 *weights = NULL;
   GstMapInfo map;
 
-  if (gst_cuda_convolve_mask_n_values(buffer) == 0 || !gst_buffer_map(buffer, &map, GST_MAP_READ)) {
-    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
-                "a mask's buffer has no GstVideoMeta of GRAY8 or GRAY16, or cannot be mapped: correct it");
+  if (!check_meta(buffer, error))
+    return NULL;
+  if (!gst_buffer_map(buffer, &map, GST_MAP_READ)) {
+    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "a mask's buffer cannot be mapped: give it memory to read");
     return NULL;
   }
   if (check_layout(meta, map.size, error)) {
-    weights = g_malloc((gsize)meta->width * meta->height);
-    for (guint y = 0; y < meta->height; y++)
+    weights = gst_cuda_convolve_mask_alloc("a mask", meta->width, meta->height, error);
+    for (guint y = 0; weights && y < meta->height; y++)
       read_row(map.data + meta->offset[0] + (gsize)y * (gsize)meta->stride[0], weights + (gsize)y * meta->width, meta,
                weight_of ? g_bytes_get_data(weight_of, NULL) : NULL);
   }
@@ -97,19 +117,33 @@ gst_cuda_convolve_mask_read(GstBuffer *buffer, GBytes *weight_of, GError **error
 
 /* The cells of a mask with those that are added on each side. */
 typedef struct {
-  int columns, rows; /* of the mask */
+  int columns, rows; /* of the mask, reduced to pixels if it grows and is much finer */
   int left, top, right, bottom;
   int width, height;       /* of all */
   double pixel_x, pixel_y; /* luma pixels of a cell */
 } Grid;
 
-static int
-cells_beyond(gboolean inside, double reach, double pixel)
+static gboolean
+grows(const GstCudaConvolveMask *mask)
 {
-  return inside && reach > 0 ? (int)MIN(ceil(reach / pixel), 2 * CNV_SIZE_MAX) : 0;
+  return mask->expand + mask->feather > 0;
 }
 
-/* Nothing is added beyond the frame's edge. */
+/* Cells along an axis. At a pixel's centre the weight comes from the nearest two: they are the pixel's own where it has
+ * two or more, and so are one cell's. */
+static int
+reduced(guint cells, int pixels)
+{
+  return (int)cells / 2 >= pixels ? pixels : (int)cells;
+}
+
+/* Cells that are added on a side, `distance` pixels from the frame's edge: one beyond it, to interpolate with. */
+static int
+cells_beyond(int distance, double reach, double pixel)
+{
+  return distance > 0 ? (int)MIN(ceil(reach / pixel), ceil(distance / pixel) + 1) : 0;
+}
+
 static Grid
 grid_of(const GstCudaConvolveMask *mask)
 {
@@ -118,12 +152,16 @@ grid_of(const GstCudaConvolveMask *mask)
   double reach = mask->expand + mask->feather;
   Grid grid = {.columns = (int)meta->width, .rows = (int)meta->height};
 
+  if (grows(mask)) {
+    grid.columns = reduced(meta->width, rect->width);
+    grid.rows = reduced(meta->height, rect->height);
+  }
   grid.pixel_x = (double)rect->width / grid.columns;
   grid.pixel_y = (double)rect->height / grid.rows;
-  grid.left = cells_beyond(rect->x > 0, reach, grid.pixel_x);
-  grid.right = cells_beyond(rect->x + rect->width < mask->frame_width, reach, grid.pixel_x);
-  grid.top = cells_beyond(rect->y > 0, reach, grid.pixel_y);
-  grid.bottom = cells_beyond(rect->y + rect->height < mask->frame_height, reach, grid.pixel_y);
+  grid.left = cells_beyond(rect->x, reach, grid.pixel_x);
+  grid.right = cells_beyond(mask->frame_width - rect->x - rect->width, reach, grid.pixel_x);
+  grid.top = cells_beyond(rect->y, reach, grid.pixel_y);
+  grid.bottom = cells_beyond(mask->frame_height - rect->y - rect->height, reach, grid.pixel_y);
   grid.width = grid.left + grid.columns + grid.right;
   grid.height = grid.top + grid.rows + grid.bottom;
   return grid;
@@ -154,6 +192,47 @@ spread_rows(float *to, const float *from, int n, float step)
 {
   for (int i = 0; i < n; i++)
     to[i] = MAX(to[i], from[i] - step);
+}
+
+/* The largest weight of a block of cells, or the smallest. */
+static guint8
+weight_of_block(const guint8 *weights, gsize stride, const guint x[2], const guint y[2], gboolean least)
+{
+  guint8 weight = weights[y[0] * stride + x[0]];
+
+  for (gsize row = y[0]; row < y[1]; row++)
+    for (gsize column = x[0]; column < x[1]; column++) {
+      guint8 next = weights[row * stride + column];
+
+      weight = least ? MIN(weight, next) : MAX(weight, next);
+    }
+  return weight;
+}
+
+static guint
+first_of(int block, guint cells, int blocks)
+{
+  return (guint)(((guint64)block * cells + (guint)blocks - 1) / (guint)blocks);
+}
+
+/* Reduces weights in place to the grid's own cells. No block is written before it is read. */
+static void
+reduce(guint8 *weights, const GstCudaConvolveMask *mask, const Grid *grid)
+{
+  const GstVideoMeta *meta = gst_buffer_get_video_meta(mask->buffer);
+
+  if (grid->columns == (int)meta->width && grid->rows == (int)meta->height)
+    return;
+  for (int row = 0; row < grid->rows; row++) {
+    guint y[] = {first_of(row, meta->height, grid->rows), first_of(row + 1, meta->height, grid->rows)};
+
+    for (int column = 0; column < grid->columns; column++) {
+      guint x[] = {first_of(column, meta->width, grid->columns), first_of(column + 1, meta->width, grid->columns)};
+
+      weights[(gsize)row * (gsize)grid->columns + (gsize)column] =
+          weight_of_block(weights, meta->width, x, y, mask->invert);
+    }
+  }
 }
 
 /* Weights above 1 before they fall by a step a cell are what keeps them at 1 over `expand` pixels. */
@@ -194,24 +273,42 @@ grow(const GstCudaConvolveMask *mask, const Grid *grid, const guint8 *from)
   return weights;
 }
 
-gboolean
-gst_cuda_convolve_mask_place(GstCudaConvolveMask *mask, GError **error)
+/* FALSE where the mask cannot be one with what it grows by. */
+static gboolean
+make_grid(const GstCudaConvolveMask *mask, Grid *grid, GError **error)
+{
+  if (!check_meta(mask->buffer, error))
+    return FALSE;
+  *grid = grid_of(mask);
+  return gst_cuda_convolve_mask_check_size("a mask with its roi-feather and roi-expand", (guint)grid->width,
+                                           (guint)grid->height, error);
+}
+
+static gboolean
+make_region(GstCudaConvolveMask *mask, const Grid *grid, GError **error)
 {
   g_autofree guint8 *read = gst_cuda_convolve_mask_read(mask->buffer, mask->weight_of, error), *grown = NULL;
   const guint8 *weights = read;
   CnvRegion *region = &mask->region;
-  Grid grid;
 
   if (!read)
     return FALSE;
-  grid = grid_of(mask);
-  if (!gst_cuda_convolve_mask_check_size("a mask with its feather", (guint)grid.width, (guint)grid.height, error))
-    return FALSE;
-  if (mask->expand + mask->feather > 0)
-    weights = grown = grow(mask, &grid, read);
-  *region = (CnvRegion){.rect = larger_rect(&mask->rect, &grid), .shape = CNV_SHAPE_MASK};
-  region->mask = weights ? cnv_mask_new(grid.width, grid.height, grid.width, weights) : NULL;
-  return region->mask || cnv_refuse(error, "no memory for a mask of %dx%d samples: scale it", grid.width, grid.height);
+  if (grows(mask)) {
+    reduce(read, mask, grid);
+    weights = grown = grow(mask, grid, read);
+  }
+  *region = (CnvRegion){.rect = larger_rect(&mask->rect, grid), .shape = CNV_SHAPE_MASK};
+  region->mask = weights ? cnv_mask_new(grid->width, grid->height, grid->width, weights) : NULL;
+  return region->mask ||
+         cnv_refuse(error, "no memory for a mask of %dx%d samples: scale it", grid->width, grid->height);
+}
+
+gboolean
+gst_cuda_convolve_mask_place(GstCudaConvolveMask *mask, GError **error)
+{
+  Grid grid;
+
+  return make_grid(mask, &grid, error) && make_region(mask, &grid, error);
 }
 
 /* ---- those that frames have ---- */
@@ -250,13 +347,33 @@ is_same(const GstCudaConvolveMask *a, const GstCudaConvolveMask *b)
 {
   return a->buffer == b->buffer && memcmp(&a->rect, &b->rect, sizeof(CnvRect)) == 0 &&
          a->frame_width == b->frame_width && a->frame_height == b->frame_height && a->expand == b->expand &&
-         a->feather == b->feather && (a->weight_of == NULL) == (b->weight_of == NULL) &&
+         a->feather == b->feather && a->invert == b->invert && (a->weight_of == NULL) == (b->weight_of == NULL) &&
          (!a->weight_of || g_bytes_equal(a->weight_of, b->weight_of));
 }
 
-gboolean
-gst_cuda_convolve_masks_get(GArray *masks, GstCudaConvolveMask *mask, GError **error)
+/* Counts a mask's samples, before or after it grows: both cost memory and time. */
+static gboolean
+count(GstCudaConvolveMask *mask, const Grid *grid, guint64 *n_cells, GError **error)
 {
+  const GstVideoMeta *meta = gst_buffer_get_video_meta(mask->buffer);
+  guint64 n = MAX((guint64)meta->width * meta->height, (guint64)grid->width * (guint64)grid->height);
+
+  if (*n_cells + n > GST_CUDA_CONVOLVE_MASK_CELLS)
+    return cnv_refuse(error,
+                      "the masks of a frame have %" G_GUINT64_FORMAT " samples or more with their roi-feather and "
+                      "roi-expand, and %d at most: scale them, or lower roi-feather and roi-expand",
+                      *n_cells + n, GST_CUDA_CONVOLVE_MASK_CELLS);
+  *n_cells += n;
+  return TRUE;
+}
+
+gboolean
+gst_cuda_convolve_masks_get(GArray *masks, GstCudaConvolveMask *mask, guint64 *n_cells, GError **error)
+{
+  Grid grid;
+
+  if (!make_grid(mask, &grid, error) || !count(mask, &grid, n_cells, error))
+    return FALSE;
   for (guint i = 0; i < masks->len; i++) {
     GstCudaConvolveMask *known = &g_array_index(masks, GstCudaConvolveMask, i);
 
@@ -266,7 +383,7 @@ gst_cuda_convolve_masks_get(GArray *masks, GstCudaConvolveMask *mask, GError **e
       return TRUE;
     }
   }
-  if (!gst_cuda_convolve_mask_place(mask, error))
+  if (!make_region(mask, &grid, error))
     return FALSE;
   mask->used = TRUE;
   gst_buffer_ref(mask->buffer);

@@ -7,10 +7,14 @@
 #include <convolve/work.h>
 #include <gst/video/video.h>
 
-#define GST_CUDA_CONVOLVE_MASK_CELLS (1 << 26) /* that a mask can have */
+/* Samples that a mask can have, and those that all masks of a frame can have, with what they grow by. */
+#define GST_CUDA_CONVOLVE_MASK_CELLS (1 << 26)
 
 /* FALSE with the reason where no mask can have that size. what: how the message begins. */
 gboolean gst_cuda_convolve_mask_check_size(const char *what, guint64 width, guint64 height, GError **error);
+
+/* Returns memory for that many weights, to be freed; NULL with the reason. name: how the message begins. */
+guint8 *gst_cuda_convolve_mask_alloc(const char *name, guint width, guint height, GError **error);
 
 /* A mask of GRAY8. weights: of its cells, row by row, 255 for 1; taken over. */
 GstBuffer *gst_cuda_convolve_mask_new(guint width, guint height, guint8 *weights);
@@ -29,13 +33,15 @@ typedef struct {
   CnvRect rect;                  /* that it is stretched over */
   int frame_width, frame_height; /* luma pixels, like the following */
   double expand, feather;
+  gboolean invert; /* what has weight is not filtered */
   CnvRegion region;
   gboolean used; /* by this frame, in a list of masks */
 } GstCudaConvolveMask;
 
 /* Makes the region, with the engine's mask, to be unreferenced, and the rectangle: both are larger where it grows by
- * `expand` pixels, beyond which it fades over `feather` pixels, along x and then along y, inside the frame. FALSE with
- * the reason. */
+ * `expand` pixels, beyond which it fades over `feather` pixels, along x and then along y, inside the frame. A mask that
+ * grows and has two or more samples to a pixel is reduced first: the largest counts, with `invert` the smallest, so
+ * that no pixel is filtered less. FALSE with the reason. */
 gboolean gst_cuda_convolve_mask_place(GstCudaConvolveMask *mask, GError **error);
 
 /* A list of masks, empty, to be freed by g_array_unref. They are kept as long as frames have them: one that stays is
@@ -43,5 +49,6 @@ gboolean gst_cuda_convolve_mask_place(GstCudaConvolveMask *mask, GError **error)
 GArray *gst_cuda_convolve_masks_new(void);
 /* Begins a frame: masks that the last one did not have are freed. */
 void gst_cuda_convolve_masks_next(GArray *masks);
-/* Sets the region, of which the list keeps the references. FALSE with the reason. */
-gboolean gst_cuda_convolve_masks_get(GArray *masks, GstCudaConvolveMask *mask, GError **error);
+/* Sets the region, of which the list keeps the references, and adds the mask's samples to those of the frame. FALSE
+ * with the reason. */
+gboolean gst_cuda_convolve_masks_get(GArray *masks, GstCudaConvolveMask *mask, guint64 *n_cells, GError **error);

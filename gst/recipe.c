@@ -323,8 +323,10 @@ gst_cuda_convolve_recipe_make_work(GstCudaConvolveRecipe *recipe, GstBuffer *buf
   recipe->is_running = TRUE;
   *work = CNV_WORK_ALL(&recipe->plan);
   work->interlaced = is_interlaced(&recipe->caps->in_info, buffer);
-  if (roi->source == CNV_ROI_NONE)
+  if (roi->source == CNV_ROI_NONE) {
+    gst_cuda_convolve_recipe_forget(recipe);
     return;
+  }
   gst_cuda_convolve_collect(&recipe->regions, roi, &recipe->image, buffer, is_next);
   work->region = (const CnvRegion *)recipe->regions.region->data;
   work->n_regions = recipe->regions.region->len;
@@ -350,7 +352,7 @@ gst_cuda_convolve_recipe_end(GstCudaConvolveRecipe *recipe)
 void
 gst_cuda_convolve_recipe_forget(GstCudaConvolveRecipe *recipe)
 {
-  g_array_set_size(recipe->regions.tracks, 0);
+  gst_cuda_convolve_regions_forget(&recipe->regions);
 }
 
 gboolean

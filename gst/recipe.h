@@ -49,7 +49,7 @@ gboolean gst_cuda_convolve_recipe_must_drain(const GstCudaConvolveRecipe *recipe
 void gst_cuda_convolve_recipe_make_work(GstCudaConvolveRecipe *recipe, GstBuffer *buffer, gboolean is_next);
 /* Warns if the stream ends without a region that was to come from metas. */
 void gst_cuda_convolve_recipe_end(GstCudaConvolveRecipe *recipe);
-/* Forgets the frames before. */
+/* Forgets the frames before, and releases their masks. */
 void gst_cuda_convolve_recipe_forget(GstCudaConvolveRecipe *recipe);
 /* TRUE where the work leaves every sample as it is. */
 gboolean gst_cuda_convolve_recipe_leaves_frame(const GstCudaConvolveRecipe *recipe);

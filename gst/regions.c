@@ -30,6 +30,14 @@ gst_cuda_convolve_regions_clear(GstCudaConvolveRegions *regions)
   g_strfreev(regions->types);
 }
 
+void
+gst_cuda_convolve_regions_forget(GstCudaConvolveRegions *regions)
+{
+  g_array_set_size(regions->region, 0);
+  g_array_set_size(regions->masks, 0);
+  g_array_set_size(regions->tracks, 0);
+}
+
 /* A list without types, and "all" in it, holds every type. */
 static gboolean
 holds_all(char **types)
@@ -108,62 +116,70 @@ reaches_frame(const GstCudaConvolveRegions *regions, const CnvRect *rect)
          rect->y + rect->height > -margin;
 }
 
+static void
+add_region(GstCudaConvolveRegions *regions, const CnvRect *rect, CnvShape shape)
+{
+  CnvRegion region = {.rect = *rect, .shape = shape};
+
+  if (reaches_frame(regions, rect))
+    g_array_append_val(regions->region, region);
+}
+
 void
 gst_cuda_convolve_regions_add_rect(GstCudaConvolveRegions *regions, const double rect[4])
 {
   const GstCudaConvolveRoi *roi = regions->roi;
-  CnvRegion region = {.shape = roi->shape};
+  CnvRect round;
 
   if (!(rect[2] > 0 && rect[3] > 0))
     return;
-  region.rect = round_rect(rect, roi->expand * rect[2], roi->expand * rect[3]);
-  if (reaches_frame(regions, &region.rect))
-    g_array_append_val(regions->region, region);
+  round = round_rect(rect, roi->expand * rect[2], roi->expand * rect[3]);
+  add_region(regions, &round, roi->shape);
 }
 
 /* FALSE with the reason. A rectangle whose edges were moved would stretch the mask otherwise than it says. */
 static gboolean
 get_mask(GstCudaConvolveRegions *regions, GstCudaConvolveMask *mask, const double rect[4], GError **error)
 {
-  const GstVideoMeta *meta = gst_buffer_get_video_meta(mask->buffer);
-  const GstCudaConvolveRoi *roi = regions->roi;
   const CnvRect *at = &mask->rect;
-  guint64 n_cells = meta ? (guint64)meta->width * meta->height : 0;
 
-  regions->n_cells += n_cells <= GST_CUDA_CONVOLVE_MASK_CELLS ? n_cells : 0; /* larger ones are refused by themselves */
-  if (regions->n_cells > GST_CUDA_CONVOLVE_MASK_CELLS)
-    return cnv_refuse(error, "the masks of a frame have more than %d samples: scale them",
-                      GST_CUDA_CONVOLVE_MASK_CELLS);
   if (at->x != rect[0] || at->width != rect[2] || at->y != rect[1] || at->height != rect[3])
     return cnv_refuse(error,
                       "a mask is stretched over %.0fx%.0f pixels at (%.0f, %.0f), and no edge can lie farther "
                       "than %d pixels out: correct its place",
                       rect[2], rect[3], rect[0], rect[1], FAR);
-  mask->frame_width = regions->image->width;
-  mask->frame_height = regions->image->height;
-  mask->expand = roi->expand * MAX(at->width, at->height);
-  mask->feather = roi->feather;
-  return gst_cuda_convolve_masks_get(regions->masks, mask, error);
+  return gst_cuda_convolve_masks_get(regions->masks, mask, &regions->n_cells, error);
 }
 
 void
 gst_cuda_convolve_regions_add_mask(GstCudaConvolveRegions *regions, GstBuffer *mask, GBytes *weight_of,
                                    const double rect[4])
 {
-  GstCudaConvolveMask placed = {.buffer = mask, .weight_of = weight_of, .rect = round_rect(rect, 0, 0)};
+  const GstCudaConvolveRoi *roi = regions->roi;
+  GstCudaConvolveMask placed = {.buffer = mask,
+                                .weight_of = weight_of,
+                                .rect = round_rect(rect, 0, 0),
+                                .frame_width = regions->image->width,
+                                .frame_height = regions->image->height,
+                                .expand = roi->expand * MAX(rect[2], rect[3]),
+                                .feather = roi->feather,
+                                .invert = roi->invert};
+  CnvRect around = round_rect(rect, placed.expand, placed.expand);
   GError *error = NULL;
 
+  if (!(rect[2] > 0 && rect[3] > 0) || !reaches_frame(regions, &around))
+    return;
   if (regions->region->len >= CNV_MAX_REGIONS) {
-    gst_cuda_convolve_regions_add_rect(regions, rect);
-  } else if (reaches_frame(regions, &placed.rect) && get_mask(regions, &placed, rect, &error)) {
+    add_region(regions, &around, CNV_SHAPE_RECTANGLE);
+  } else if (get_mask(regions, &placed, rect, &error)) {
     if (cnv_region_box(&placed.region).width > 0)
       g_array_append_val(regions->region, placed.region);
-  } else if (error) {
+  } else {
     gst_cuda_convolve_warn_once(regions->element, regions->told, "%s; in place of such a mask %s", error->message,
-                                regions->roi->invert ? "everything is filtered" : "its whole rectangle is filtered");
+                                roi->invert ? "everything is filtered" : "its whole rectangle is filtered");
     g_error_free(error);
-    if (!regions->roi->invert)
-      gst_cuda_convolve_regions_add_rect(regions, rect);
+    if (!roi->invert)
+      add_region(regions, &around, CNV_SHAPE_RECTANGLE);
   }
 }
 

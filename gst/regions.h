@@ -13,7 +13,7 @@ typedef struct {
   GArray *region;      /* CnvRegion, all by plan 0 */
   GArray *masks;       /* see mask.h */
   GArray *tracks;      /* of regions over time, see smooth.h */
-  gsize n_cells;       /* of the frame's masks */
+  guint64 n_cells;     /* of the frame's masks */
 
   /* The search for a first region by roi-source=meta, since the start. */
   struct {
@@ -32,6 +32,9 @@ typedef struct {
 void gst_cuda_convolve_regions_init(GstCudaConvolveRegions *regions, GstElement *element, GHashTable *told);
 void gst_cuda_convolve_regions_clear(GstCudaConvolveRegions *regions);
 
+/* Releases what is kept from frame to frame: masks, and regions over time. */
+void gst_cuda_convolve_regions_forget(GstCudaConvolveRegions *regions);
+
 /* Empties the list, for a frame. */
 void gst_cuda_convolve_regions_begin(GstCudaConvolveRegions *regions, const GstCudaConvolveRoi *roi,
                                      const CnvImage *image);
@@ -45,7 +48,7 @@ void gst_cuda_convolve_regions_note_meta(GstCudaConvolveRegions *regions, const 
 
 /* Adds a rectangle, or the ellipse in it: x, y, width, height in luma pixels, where it reaches the frame. */
 void gst_cuda_convolve_regions_add_rect(GstCudaConvolveRegions *regions, const double rect[4]);
-/* Adds a mask stretched over a rectangle; one that cannot be read hides all of it, or nothing with roi-invert.
- * weight_of: as in mask.h. */
+/* Adds a mask stretched over a rectangle. One that cannot be used is all of the rectangle, with what the mask would
+ * grow by, or nothing with roi-invert. weight_of: as in mask.h. */
 void gst_cuda_convolve_regions_add_mask(GstCudaConvolveRegions *regions, GstBuffer *mask, GBytes *weight_of,
                                         const double rect[4]);

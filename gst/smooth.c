@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "mask.h"
 #include "roi.h"
 
 #define FAR (1 << 20)                    /* pixels that an edge moves at most */
@@ -14,6 +15,7 @@ typedef struct {
   CnvRect box;             /* of the region */
   double move_x, move_y;   /* luma pixels a frame, of the centre */
   double speed_x, speed_y; /* likewise, of the edge that moved more */
+  gboolean is_wider;       /* the region is a rectangle around more than was seen */
   guint missed;            /* frames since then */
   int found;               /* number of the region that is it, -1 none */
   double likeness;         /* of that */
@@ -135,11 +137,21 @@ see(Track *track, const CnvRegion *region)
   track->speed_x = moved(track->box.x, track->box.width, box.x, box.width) / frames;
   track->speed_y = moved(track->box.y, track->box.height, box.y, box.height) / frames;
   track->region = *region;
+  track->is_wider = FALSE;
   track->box = box;
   track->missed = 0;
   if (region->mask)
     cnv_mask_ref(region->mask);
   g_clear_pointer(&last, cnv_mask_unref);
+}
+
+/* Makes a track's region all of its box. */
+static void
+widen(Track *track)
+{
+  clear(track);
+  track->region = (CnvRegion){.rect = track->box};
+  track->is_wider = TRUE;
 }
 
 /* Beyond the limit the last track is one around all further ones. */
@@ -151,14 +163,30 @@ begin(GArray *tracks, const CnvRegion *region)
 
   if (last) {
     gst_cuda_convolve_rect_join(&last->box, &track.box);
-    clear(last);
-    last->region = (CnvRegion){.rect = last->box};
+    widen(last);
     last->missed = 0;
     return;
   }
   if (region->mask)
     cnv_mask_ref(region->mask);
   g_array_append_val(tracks, track);
+}
+
+/* Tracks without a region keep the masks that one frame can have, and beyond that their boxes. */
+static void
+limit_masks(GArray *tracks)
+{
+  gsize n_cells = 0;
+
+  for (guint t = 0; t < tracks->len; t++) {
+    Track *track = &g_array_index(tracks, Track, t);
+    gsize n = track->missed > 0 && track->region.mask ? cnv_mask_n_cells(track->region.mask) : 0;
+
+    if (n_cells + n > GST_CUDA_CONVOLVE_MASK_CELLS)
+      widen(track);
+    else
+      n_cells += n;
+  }
 }
 
 void
@@ -187,6 +215,7 @@ gst_cuda_convolve_tracks_follow(GArray *tracks, const GArray *region, guint n_fr
   for (guint i = 0; i < region->len && n_frames > 0; i++)
     if (!taken[i])
       begin(tracks, &g_array_index(region, CnvRegion, i));
+  limit_masks(tracks);
 }
 
 void
@@ -198,7 +227,7 @@ gst_cuda_convolve_tracks_append(const GArray *tracks, GArray *region, gboolean g
     CnvRegion larger = {.rect = grown(track, track->missed),
                         .shape = still ? track->region.shape : CNV_SHAPE_RECTANGLE};
 
-    if (track->missed == 0)
+    if (track->missed == 0 || (track->is_wider && !grow))
       continue;
     if (!grow || larger.shape == CNV_SHAPE_MASK)
       larger = track->region;

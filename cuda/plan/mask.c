@@ -126,10 +126,26 @@ cnv_region_box(const CnvRegion *region)
 
 /* ---- the masks of a frame's work ---- */
 
-static gsize
-n_cells(const CnvMask *mask)
+gsize
+cnv_mask_n_cells(const CnvMask *mask)
 {
   return (gsize)mask->width * mask->height;
+}
+
+/* Makes room for cells whose old contents do not count. */
+static gboolean
+reserve(CnvRectJobs *to, gsize size)
+{
+  guint8 *memory;
+
+  if (size > to->cells->len) {
+    g_byte_array_unref(to->cells);
+    memory = g_try_malloc(size);
+    to->cells = memory ? g_byte_array_new_take(memory, size) : g_byte_array_new();
+  }
+  if (size <= to->cells->len)
+    g_byte_array_set_size(to->cells, (guint)size);
+  return size == to->cells->len;
 }
 
 gboolean
@@ -138,23 +154,27 @@ cnv_mask_take_all(CnvRectJobs *to, const CnvWork *work)
   g_autoptr(GPtrArray) masks = g_ptr_array_new_with_free_func((GDestroyNotify)cnv_mask_unref);
   guint n_regions = work->everything ? 0 : work->n_regions;
   gsize size = 0;
+  guint8 *at;
 
   for (guint i = 0; i < n_regions; i++) {
     CnvMask *mask = work->region[i].shape == CNV_SHAPE_MASK ? work->region[i].mask : NULL;
 
-    if (!mask || size + n_cells(mask) > BYTES_MAX || g_ptr_array_find(masks, mask, NULL))
+    if (!mask || size + cnv_mask_n_cells(mask) > BYTES_MAX || g_ptr_array_find(masks, mask, NULL))
       continue;
     g_ptr_array_add(masks, cnv_mask_ref(mask));
-    size += n_cells(mask);
+    size += cnv_mask_n_cells(mask);
   }
   if (masks->len == to->masks->len &&
       (masks->len == 0 || memcmp(masks->pdata, to->masks->pdata, masks->len * sizeof(gpointer)) == 0))
     return FALSE;
-  g_byte_array_set_size(to->cells, 0);
+  if (!reserve(to, size))
+    g_ptr_array_set_size(masks, 0);
+  at = to->cells->data;
   for (guint i = 0; i < masks->len; i++) {
     const CnvMask *mask = masks->pdata[i];
 
-    g_byte_array_append(to->cells, mask->weight, (guint)n_cells(mask));
+    memcpy(at, mask->weight, cnv_mask_n_cells(mask));
+    at += cnv_mask_n_cells(mask);
   }
   g_ptr_array_unref(to->masks);
   to->masks = g_steal_pointer(&masks);
@@ -182,7 +202,7 @@ cnv_mask_place(Cutter *c, const CnvRegion *region, CnvMaskRect *to)
   guint i;
 
   for (i = 0; i < masks->len && masks->pdata[i] != mask; i++)
-    at += (guint32)n_cells(masks->pdata[i]);
+    at += (guint32)cnv_mask_n_cells(masks->pdata[i]);
   if (i == masks->len)
     return FALSE;
   place = (CnvMaskPlace){.cells = at,

@@ -142,7 +142,7 @@ collect_region(Cutter *c, const CnvRegion *region, gboolean full)
     mask.shape = CNV_SHAPE_ELLIPSE;
   if (region->shape == CNV_SHAPE_MASK && cnv_mask_place(c, region, &inside))
     n = cnv_mask_cut(c, region, &inside, full, part);
-  else if (is_full(&mask) == full)
+  else if (is_full(&mask) == full && !(region->shape == CNV_SHAPE_MASK && c->work->invert))
     part[n++] = mask;
   for (int i = 0; i < n; i++) {
     CnvMaskRect next = part[i];

@@ -56,6 +56,7 @@ typedef struct CnvMask CnvMask;
 CnvMask *cnv_mask_new(int width, int height, int stride, const guint8 *weights);
 CnvMask *cnv_mask_ref(CnvMask *mask);
 void cnv_mask_unref(CnvMask *mask); /* NULL is allowed */
+gsize cnv_mask_n_cells(const CnvMask *mask);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(CnvMask, cnv_mask_unref)
 
@@ -63,8 +64,8 @@ typedef struct {
   CnvRect rect;
   guint plan; /* index in CnvWork.plan */
   CnvShape shape;
-  CnvMask *mask; /* of CNV_SHAPE_MASK, the caller's; else NULL. Of one frame they have 1 GiB in all at most: regions
-                    beyond that are rectangles. */
+  CnvMask *mask; /* of CNV_SHAPE_MASK, the caller's; else NULL. One frame's masks have 1 GiB in all at most. A region
+                    beyond that, or for which there is no memory, is its rectangle, and with invert it has no weight. */
 } CnvRegion;
 
 /* The rectangle around all that has weight in a region, feather aside: the region's own, or a part of it around the

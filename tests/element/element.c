@@ -453,6 +453,7 @@ element_suite(void)
   add_hostile_tests(once, each);
   add_analytics_tests(each);
   add_kernelfile_tests(once);
+  add_mask_limit_tests(once, each);
   add_mask_tests(once, each);
   add_region_tests(once, each);
   add_time_tests(each);

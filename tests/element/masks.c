@@ -377,6 +377,14 @@ static const struct {
     {"PNG of 16 bits",
      "iVBORw0KGgoAAAANSUhEUgAAAAMAAAACEAAAAADoj+WFAAAAFklEQVR42mNgYPj/v6GBwcHh/38GBgAnMgV91uy2mAAAAABJRU5E"
      "rkJggg=="},
+    {"RGB PNG of 16 bits",
+     "iVBORw0KGgoAAAANSUhEUgAAAAMAAAACEAIAAABChi0OAAAAIklEQVQImSXJMREAMBDDMPtKzPxJpcOv0gOAbdtUlao6uv77ew1+7jGR9gAAAABJ"
+     "RU5ErkJggg=="},
+    {"interlaced RGBA PNG of 16 bits",
+     "iVBORw0KGgoAAAANSUhEUgAAAAMAAAACEAYAAAG644rPAAAAK0lEQVQImT3KMQ0AQBACwbWAI7xgBOd8c/l2MgBARNu2Edu2Rdi2HX24+gDcHRMt"
+     "xkXhEAAAAABJRU5ErkJggg=="},
+    {"interlaced grey PNG",
+     "iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAAAAAHPGAlQAAAAEklEQVQImWNgYGhg+M/g8J8BAAtDAr/VW90uAAAAAElFTkSuQmCC"},
 };
 static const guint8 picture_weights[] = {0, 255, 128, 64, 255, 0};
 
@@ -392,20 +400,10 @@ write_picture(const guint8 *bytes, gsize size)
   return path;
 }
 
-static gboolean
-have_png(void)
-{
-  g_autoptr(GstElementFactory) factory = gst_element_factory_find("pngdec");
-
-  if (!factory)
-    g_print("SKIPPED: masks as PNG, there is no pngdec\n");
-  return factory != NULL;
-}
-
 /* Over the frame; beside a rectangle of roi; and gone when it is set to nothing. */
 GST_START_TEST(test_mask_files)
 {
-  for (guint i = 0; i < (have_png() ? G_N_ELEMENTS(pictures) : 1); i++) {
+  for (guint i = 0; i < G_N_ELEMENTS(pictures); i++) {
     GstHarness *h = HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=property");
     const Shape expected[] = {{0, 0, WIDTH, HEIGHT, 3, 2, picture_weights}, {0}};
     const Shape both[] = {expected[0], {20, 15, 7, 5, 1, 1, one}, {0}};
@@ -439,7 +437,7 @@ GST_START_TEST(test_bad_mask_files)
 {
   gsize size;
   g_autofree guint8 *png = g_base64_decode(pictures[1].text, &size);
-  guint8 huge[32];
+  guint8 wrong[60];
   const struct {
     const guint8 *bytes;
     gsize size;
@@ -447,14 +445,14 @@ GST_START_TEST(test_bad_mask_files)
   } rows[] = {
       {(const guint8 *)"", 0, ": neither a PGM (P2 or P5) nor a PNG: save it as one of them"},
       {(const guint8 *)"P2 2 2 255 1 2 3", 16, ": no value for column 2 of row 2, of 2x2 pixels"},
-      {png, 24, have_png() ? ": this PNG cannot be decoded (" : ": a PNG needs GStreamer's element pngdec"},
-      {png, 50, have_png() ? ": this PNG cannot be decoded (" : ": a PNG needs GStreamer's element pngdec"},
-      {png, 20, ": neither a PGM"},
-      {huge, sizeof(huge), ": a picture of 4294967295x2 samples, and masks have 1 to 32768"},
+      {png, 24, ": this PNG is damaged (it ends early): save it again"},
+      {png, 50, ": this PNG is damaged (it ends early): save it again"},
+      {png, 7, ": neither a PGM"},
+      {wrong, sizeof(wrong), ": this PNG is damaged (the checksum of its header is wrong): save it again"},
   };
 
-  memcpy(huge, png, sizeof(huge));
-  memset(huge + 16, 0xff, 4);
+  memcpy(wrong, png, sizeof(wrong));
+  memset(wrong + 16, 0xff, 4);
   for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
     g_autofree char *path = write_picture(rows[i].bytes, rows[i].size);
     GstBus *bus;

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Masks (gst/mask.c, gst/maskfile.c): PGM files that are right, wrong and hostile; buffers whose metas lie; and how
- * masks grow, against the definition worked out apart.
+ * Masks (gst/mask.c, gst/maskfile.c): PGM files that are right, wrong and hostile; buffers whose metas lie; how
+ * masks grow, against the definition worked out apart; and files and masks that there is no memory for.
  */
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
+
+#include <glib/gstdio.h>
 
 #include "maskfile.h"
+#include "support/memory.h"
 #include "support/suite.h"
 
 /* ---- PGM ---- */
@@ -211,7 +215,7 @@ static const struct {
     {{60, 40, 6, 4}, 0, 0, {60, 40, 6, 4}, {0, 0, 0, 0}},    {{60, 40, 6, 4}, 0, 3, {57, 37, 12, 10}, {3, 3, 3, 3}},
     {{60, 40, 6, 4}, 2, 0, {58, 38, 10, 8}, {2, 2, 2, 2}},   {{60, 40, 6, 4}, 2, 1.5, {56, 36, 14, 12}, {4, 4, 4, 4}},
     {{60, 40, 24, 8}, 0, 5, {52, 34, 40, 20}, {2, 3, 2, 3}}, {{0, 0, 200, 100}, 5, 40, {0, 0, 200, 100}, {0, 0, 0, 0}},
-    {{0, 40, 24, 60}, 0, 5, {0, 25, 32, 75}, {0, 1, 2, 0}},  {{60, 40, 3, 2}, 0, 1, {59, 39, 5, 4}, {2, 2, 2, 2}},
+    {{0, 40, 24, 60}, 0, 5, {0, 25, 32, 75}, {0, 1, 2, 0}},  {{60, 40, 4, 3}, 0, 1, {59, 38, 6, 7}, {2, 2, 2, 2}},
 };
 
 static double
@@ -276,21 +280,110 @@ GST_START_TEST(test_growing)
 }
 GST_END_TEST;
 
-/* Black masks have no box, and masks that would grow beyond all limits are refused. */
+/* Black masks have no box, one that is finer than pixels does not grow by its own samples, and nothing is added far
+ * beyond the frame. Masks that are too large with what they grow by are refused. */
 GST_START_TEST(test_ends_of_growing)
 {
-  g_autoptr(GstBuffer) buffer = gst_cuda_convolve_mask_new(32768, 1, g_malloc0(32768));
-  GstCudaConvolveMask mask = {buffer, NULL, {900, 500, 1, 1}, 2000, 1000};
+  g_autoptr(GstBuffer) fine = gst_cuda_convolve_mask_new(32768, 1, g_malloc0(32768));
+  g_autoptr(GstBuffer) large = gst_cuda_convolve_mask_new(8000, 8000, g_malloc0(8000 * 8000));
+  GstCudaConvolveMask mask = {fine, NULL, {900, 500, 1, 1}, 2000, 1000};
   g_autoptr(GError) error = NULL;
   CnvRect box;
 
-  ck_assert(gst_cuda_convolve_mask_place(&mask, &error));
-  box = cnv_region_box(&mask.region);
-  ck_assert(box.width == 0 && box.height == 0);
-  cnv_mask_unref(mask.region.mask);
-  mask.feather = 1024;
+  for (mask.feather = 0; mask.feather <= 1024; mask.feather += 1024) {
+    ck_assert_msg(gst_cuda_convolve_mask_place(&mask, &error), "%s", error ? error->message : "");
+    box = cnv_region_box(&mask.region);
+    ck_assert(box.width == 0 && box.height == 0);
+    ck_assert_uint_le(cnv_mask_n_cells(mask.region.mask), mask.feather > 0 ? 2003 * 1003 : 32768);
+    cnv_mask_unref(mask.region.mask);
+  }
+  mask = (GstCudaConvolveMask){large, NULL, {2000, 2000, 8000, 8000}, 20000, 20000, 0, 1024};
   ck_assert(!gst_cuda_convolve_mask_place(&mask, &error));
-  ck_assert_msg(strstr(error->message, "a mask with its feather of") != NULL, "%s", error->message);
+  ck_assert_msg(strstr(error->message, "a mask with its roi-feather and roi-expand of 10048x10048 samples") != NULL,
+                "%s", error->message);
+}
+GST_END_TEST;
+
+/* ---- memory ---- */
+
+static char *
+write_file(const char *head, gsize size)
+{
+  char *path;
+  int file = g_file_open_tmp("mask-XXXXXX", &path, NULL);
+
+  ck_assert(file >= 0 && write(file, head, strlen(head)) == (gssize)strlen(head));
+  ck_assert(ftruncate(file, (off_t)size) == 0);
+  g_close(file, NULL);
+  return path;
+}
+
+#ifdef CAN_LIMIT_MEMORY
+
+static void
+expect_no_memory(gpointer result, GError **error)
+{
+  ck_assert(!result);
+  ck_assert_msg(g_error_matches(*error, CNV_ERROR, CNV_ERROR_SETTINGS) && strstr((*error)->message, "no memory for"),
+                "%s", (*error)->message);
+  g_clear_error(error);
+}
+
+/* What a file or a meta makes large is refused where there is no memory for it. */
+GST_START_TEST(test_no_memory)
+{
+  g_autofree char *large = write_file("P5 8000 8000 255\n", 500 << 20), *small = write_file("P5 8000 8000 255\n", 99);
+  g_autoptr(GstBuffer) buffer = gst_cuda_convolve_mask_new(8000, 8000, g_malloc0(8000 * 8000));
+  GstCudaConvolveMask mask = {buffer, NULL, {10, 10, 8000, 8000}, 8100, 8100, 0, 4};
+  GError *error = NULL;
+
+  ck_assert(limit_memory(40 << 20));
+  expect_no_memory(gst_cuda_convolve_mask_load(large, &error), &error);
+  expect_no_memory(gst_cuda_convolve_mask_load(small, &error), &error);
+  expect_no_memory(gst_cuda_convolve_mask_read(buffer, NULL, &error), &error);
+  expect_no_memory(GINT_TO_POINTER(gst_cuda_convolve_mask_place(&mask, &error)), &error);
+  ck_assert(limit_memory(100 << 20));
+  expect_no_memory(GINT_TO_POINTER(gst_cuda_convolve_mask_place(&mask, &error)), &error);
+  ck_assert(limit_memory(ALL_MEMORY));
+  ck_assert(gst_cuda_convolve_mask_place(&mask, &error));
+  cnv_mask_unref(mask.region.mask);
+  g_unlink(large);
+  g_unlink(small);
+}
+GST_END_TEST;
+
+#endif
+
+static guint64
+bytes_read(void)
+{
+  g_autofree char *text = NULL;
+
+  return g_file_get_contents("/proc/self/io", &text, NULL, NULL)
+             ? g_ascii_strtoull(strstr(text, "rchar:") + 6, NULL, 10)
+             : 0;
+}
+
+/* A file is read once; a large one that is refused is not read. */
+GST_START_TEST(test_read_once)
+{
+  static const struct {
+    const char *head;
+    gsize size, most;
+  } rows[] = {{"P5 2000 2000 255\n", 2000 * 2000 + 17, 4100000},
+              {"\x89PNG\r\n\x1a\n", 3000000, 3100000},
+              {"P5 2 2 255\n", (gsize)600 << 20, 100000}};
+
+  for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+    g_autofree char *path = write_file(rows[i].head, rows[i].size);
+    guint64 before = bytes_read();
+    GstBuffer *mask = gst_cuda_convolve_mask_load(path, NULL);
+
+    ck_assert_uint_le(bytes_read() - before, rows[i].most);
+    ck_assert((mask != NULL) == (i == 0));
+    g_unlink(path);
+    gst_clear_buffer(&mask);
+  }
 }
 GST_END_TEST;
 
@@ -303,6 +396,10 @@ add_tests(TCase *tcase)
   tcase_add_test(tcase, test_buffers);
   tcase_add_test(tcase, test_growing);
   tcase_add_test(tcase, test_ends_of_growing);
+#ifdef CAN_LIMIT_MEMORY
+  tcase_add_test(tcase, test_no_memory);
+#endif
+  tcase_add_test(tcase, test_read_once);
 }
 
 int

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "mask.h"
 #include "smooth.h"
 #include "support/suite.h"
 
@@ -250,6 +251,42 @@ GST_START_TEST(test_crowd)
 }
 GST_END_TEST;
 
+/* Masks that are missed are kept up to a number of samples: beyond it their boxes are covered, or with roi-invert,
+ * where a box would hide less, nothing is left of them. */
+GST_START_TEST(test_large_masks)
+{
+  const int size = 4096, n = 2 * GST_CUDA_CONVOLVE_MASK_CELLS / (size * size);
+  g_autofree guint8 *row = g_malloc(size);
+  Smoother s = smoother_new();
+  gsize n_cells = 0;
+  int n_boxes = 0;
+
+  memset(row, 255, size);
+  for (int frame = 0; frame <= n; frame++) {
+    g_autoptr(CnvMask) mask = cnv_mask_new(size, size, 0, row);
+
+    next_frame(&s);
+    if (frame < n)
+      detect(&s, (CnvRect){100 * frame, 0, 10, 10}, CNV_SHAPE_MASK, mask);
+    follow(&s, 300);
+  }
+  ck_assert_uint_eq(s.region->len, n);
+  for (int i = 0; i < n; i++) {
+    ck_assert(is_covered(&s, &(CnvRect){100 * i, 0, 10, 10}));
+    n_cells += region_at(&s, i)->mask ? cnv_mask_n_cells(region_at(&s, i)->mask) : 0;
+    n_boxes += region_at(&s, i)->mask == NULL;
+  }
+  ck_assert_uint_le(n_cells, GST_CUDA_CONVOLVE_MASK_CELLS);
+  ck_assert_int_eq(n_boxes, n / 2);
+  next_frame(&s);
+  gst_cuda_convolve_tracks_append(s.tracks, s.region, FALSE);
+  ck_assert_uint_eq(s.region->len, n / 2);
+  for (int i = 0; i < n / 2; i++)
+    ck_assert(region_at(&s, i)->mask != NULL);
+  smoother_free(&s);
+}
+GST_END_TEST;
+
 static void
 add_tests(TCase *tcase)
 {
@@ -259,6 +296,7 @@ add_tests(TCase *tcase)
   tcase_add_test(tcase, test_shapes);
   tcase_add_test(tcase, test_two_that_meet);
   tcase_add_test(tcase, test_crowd);
+  tcase_add_test(tcase, test_large_masks);
 }
 
 int

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The engine's masks (cuda/plan/mask.c) where there is no memory for them: no sample is filtered less than asked.
+ */
+#include "plan/plan.h"
+
+#include "plan/rect_jobs.h"
+#include "support/filter.h"
+#include "support/memory.h"
+#include "support/suite.h"
+
+#define SIZE 64    /* of the frame */
+#define CELLS 6000 /* columns and rows of a mask */
+#define MEMORY (20 << 20)
+
+static CnvPlan *
+make_plan(void)
+{
+  const CnvImage image = {cnv_format_find("GRAY8"), SIZE, SIZE, 0.2126, 0.0722, FALSE};
+  CnvFilter filter;
+  CnvPlan *plan;
+
+  test_filter_init(&filter);
+  plan = cnv_plan_new(&filter, &image, CNV_ALGORITHM_NAIVE, cnv_backend_find("cpu"), NULL);
+  ck_assert(plan != NULL);
+  return plan;
+}
+
+/* A mask whose left half is white. */
+static CnvMask *
+half_mask(void)
+{
+  g_autofree guint8 *weights = g_malloc0((gsize)CELLS * CELLS);
+  CnvMask *mask;
+
+  for (gsize i = 0; i < (gsize)CELLS * CELLS; i++)
+    weights[i] = i % CELLS < CELLS / 2 ? 255 : 0;
+  mask = cnv_mask_new(CELLS, CELLS, CELLS, weights);
+  ck_assert(mask != NULL);
+  return mask;
+}
+
+static double
+weight_at(const CnvRectJobs *jobs, int x, int y)
+{
+  const CnvMasks masks = {(const CnvMaskRect *)jobs->mask_rects->data, (const CnvMaskPlace *)jobs->places->data,
+                          jobs->cells->data};
+
+  for (guint i = 0; i < jobs->jobs->len; i++) {
+    const CnvRectJob *job = &g_array_index(jobs->jobs, CnvRectJob, i);
+
+    if (x >= job->x && y >= job->y && x < job->x + job->width && y < job->y + job->height)
+      return job->n_mask_rects == 0 ? 1 : cnv_rect_job_weight(job, &masks, x, y);
+  }
+  return 0;
+}
+
+static void
+check_weights(const CnvWork *work, gboolean has_memory)
+{
+  CnvRectJobs jobs;
+
+  cnv_rect_jobs_init(&jobs);
+  ck_assert(limit_memory(has_memory ? ALL_MEMORY : MEMORY));
+  cnv_rect_jobs_make(&jobs, work);
+  ck_assert(limit_memory(ALL_MEMORY));
+  for (int y = 0; y < SIZE; y++)
+    for (int x = 0; x < SIZE; x++) {
+      gboolean inside = x >= 10 && y >= 10 && x < 30 && y < 30;
+      gboolean white = inside && (x < 20 || !has_memory);
+      gboolean filtered = work->invert ? !has_memory || !white : white;
+
+      ck_assert_msg((weight_at(&jobs, x, y) > 0.5) == filtered, "%g at (%d, %d), invert %d, memory %d",
+                    weight_at(&jobs, x, y), x, y, work->invert, has_memory);
+    }
+  cnv_rect_jobs_clear(&jobs);
+}
+
+/* The whole rectangle is filtered in place of a mask, and the whole frame with invert. */
+GST_START_TEST(test_no_memory)
+{
+  g_autoptr(CnvMask) mask = half_mask();
+  static const guint8 row[CELLS];
+  CnvPlan *plan = make_plan();
+  const CnvRegion region = {.rect = {10, 10, 20, 20}, .shape = CNV_SHAPE_MASK, .mask = mask};
+  CnvWork work = {.plan = &plan, .n_plans = 1, .region = &region, .n_regions = 1};
+
+  ck_assert_uint_eq(cnv_mask_n_cells(mask), (guint64)CELLS * CELLS);
+  for (int has_memory = 1; has_memory >= 0; has_memory--)
+    for (work.invert = FALSE; work.invert <= TRUE; work.invert++)
+      check_weights(&work, has_memory);
+  ck_assert(limit_memory(MEMORY));
+  ck_assert(cnv_mask_new(CELLS, CELLS, 0, row) == NULL);
+  ck_assert(limit_memory(ALL_MEMORY));
+  cnv_plan_unref(plan);
+}
+GST_END_TEST;
+
+static void
+add_tests(TCase *tcase)
+{
+#ifdef CAN_LIMIT_MEMORY
+  tcase_add_test(tcase, test_no_memory);
+#else
+  (void)test_no_memory;
+#endif
+}
+
+int
+main(void)
+{
+  return test_main("mask", add_tests);
+}
