@@ -9,7 +9,8 @@
 #   --long            all cases of the tests that take minutes with sanitizers or on the stand-in driver
 #   --peers           install OpenCV and SciPy, which are big, for the suite peers; it skips those that are missing
 #   --suite NAME      only that suite: unit kernels element faults standin gpu peers examples
-#   -DOPTION=VALUE    for meson, like -Dcuda=disabled or -Dcuda-arch=sm_90
+#   -DOPTION=VALUE    for meson, like -Dcuda=disabled or -Dcuda-arch=sm_90. Without a GPU, the kernels are
+#                     built for sm_75, sm_80 and sm_90 only, which differ most in their source; with --long for all
 # BUILD_DIR=DIR: build in DIR and DIR-asan instead of build-tests and build-tests-asan. CI=true: warnings are errors.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../pipelines/setup.sh"
@@ -42,6 +43,8 @@ parse_options()
   ((${#suites[@]})) || suites=(unit kernels element faults standin gpu peers examples)
   options+=("-Dlong-tests=$long")
   [[ ${CI:-} != true ]] || options+=(-Dwerror=true)
+  $long || have_gpu || [[ " ${options[*]}" == *" -Dcuda-arch="* ]] || options+=(-Dcuda-arch=sm_75,sm_80,sm_90)
+  [[ " ${options[*]}" == *" -Dcuda-arch="* ]] || options+=(-Dcuda-arch=auto) # a folder keeps the options of the last time
 }
 
 # The last line, however this script ends; a build that broke counts as a failure.
