@@ -42,6 +42,7 @@ parse_options()
   ((${#suites[@]})) || suites=(unit kernels element faults standin gpu peers examples)
   options+=("-Dlong-tests=$long")
   [[ ${CI:-} != true ]] || options+=(-Dwerror=true)
+  [[ " ${options[*]}" == *" -Dcuda-arch="* ]] || options+=(-Dcuda-arch=auto) # a folder keeps the options of the last time
 }
 
 # The last line, however this script ends; a build that broke counts as a failure.

@@ -7,8 +7,10 @@
  * an error, errors that name the call and a remedy, the CPU in the GPU's place where it may be, and a restart that
  * works. faults.py runs the jobs, each in a process of its own, and sees crashes and hangs.
  *
- * faults DRIVER list             names of the jobs
- * faults DRIVER JOB FROM STEP    runs FROM, FROM + STEP, ... of a job; a line before each, and one for each failure
+ * faults DRIVER list                    a line for each job: its name, STEP and EXTENT where not all runs are asked for
+ * faults DRIVER JOB FROM STEP EXTENT    runs FROM, FROM + STEP, ... of a job; a line before each, and one for each
+ *                                       failure. EXTENT: all, or first for runs in which a call fails up to the first
+ *                                       frame
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +20,9 @@
 
 #define RESTARTED 100 /* number of the first frame after the restart */
 #define MAX_RUNS 5000
+#define MOST_LEFT 30    /* contexts and streams */
+#define GO_ON 3         /* exit status: the job goes on in another process */
+#define STEP_FOR_GOOD 5 /* prime to the numbers of what takes turns from run to run */
 
 static const Scenario scenarios[] = {
     {"gaussian", "NV12", 48, 32, {"radius=2"}},
@@ -322,17 +327,28 @@ run_well(const Job *job, Frames *expected)
   return calls;
 }
 
+/* TRUE where contexts of lost sessions are about to fill the stand-in driver. */
+static gboolean
+is_full(void)
+{
+  StandinCount now = driver->count();
+
+  return now.contexts + now.streams > before.contexts + before.streams + MOST_LEFT;
+}
+
 static void
-run_job(const Job *job, guint64 from, guint64 step)
+run_job(const Job *job, guint64 from, guint64 step, gboolean first)
 {
   Frames *expected = expect_frames(job->scenario);
   guint64 calls_to_first = run_well(job, expected);
 
-  for (run = from; run < MAX_RUNS; run += step) {
+  for (run = from; run < MAX_RUNS && !(first && run > calls_to_first); run += step) {
     printf("run %" G_GUINT64_FORMAT "\n", run);
     fflush(stdout);
     if (!run_once(job, expected, calls_to_first))
       break;
+    if (is_full())
+      exit(GO_ON);
   }
   g_hash_table_unref(expected);
 }
@@ -418,7 +434,8 @@ print_job(const Job *job, gpointer unused)
 {
   g_autofree char *name = name_of(job);
 
-  printf("%s %d\n", name, MAX(job->scenario->step, 1));
+  printf("%s %d %s\n", name, MAX(job->scenario->step, ways[job->way].for_good ? STEP_FOR_GOOD : 1),
+         g_str_equal(job->backend, "auto") ? "first" : "all");
 }
 
 static void
@@ -429,18 +446,19 @@ run_if_named(const Job *job, gpointer argv)
   if (!g_str_equal(name, ((char **)argv)[2]))
     return;
   job_name = ((char **)argv)[2];
-  run_job(job, g_ascii_strtoull(((char **)argv)[3], NULL, 10), g_ascii_strtoull(((char **)argv)[4], NULL, 10));
+  run_job(job, g_ascii_strtoull(((char **)argv)[3], NULL, 10), g_ascii_strtoull(((char **)argv)[4], NULL, 10),
+          g_str_equal(((char **)argv)[5], "first"));
 }
 
 int
 main(int argc, char **argv)
 {
   if (argc == 3 && g_str_equal(argv[2], "list")) {
-    printf("start 1\noutput 1\n");
+    printf("start 1 all\noutput 1 all\n");
     each_job(print_job, NULL);
     return 0;
   }
-  if (argc != 5)
+  if (argc != 6)
     return 2;
   driver = standin_open(argv[1]);
   if (!driver)

@@ -214,32 +214,44 @@ find_cell(const OracleChannel *c, int axis, int at, int from, int size, int cell
   const OracleKernel *k = &c->slice[0].kernel;
   const double step = k->step[axis], width = k->cell[axis];
   const int inside = CLAMP(at, from, from + size - 1);
+  const double number = floor((inside - c->corner[axis] + 0.5) * step / width);
 
   cell[0] = cell[1] = 0;
   for (int i = from; i < from + size; i++)
-    if (floor((i - c->corner[axis] + 0.5) * step / width) == floor((inside - c->corner[axis] + 0.5) * step / width)) {
+    if (floor((i - c->corner[axis] + 0.5) * step / width) == number) {
       cell[0] = cell[1] == 0 ? i - from : cell[0];
       cell[1]++;
     }
 }
 
-/* The means of cells. */
+/* The means of cells, each of which is computed for its first row and column. */
 static double *
 mosaic(const OracleChannel *c, const double *in, CnvRect window, CnvRect area)
 {
   double *out = g_new(double, (gsize)area.width *area.height);
-  int(*column)[2] = g_malloc_n(area.width, sizeof *column), row[2];
+  int(*column)[2] = g_malloc_n(area.width, sizeof *column), row[2], above[2] = {-1, -1};
 
   for (int x = 0; x < area.width; x++)
     find_cell(c, CNV_X, area.x + x, window.x, window.width, column[x]);
   for (int y = 0; y < area.height; y++) {
+    double *line = out + (gsize)y * area.width;
+
     find_cell(c, CNV_Y, area.y + y, window.y, window.height, row);
+    if (memcmp(row, above, sizeof row) == 0) {
+      memcpy(line, line - area.width, area.width * sizeof *line);
+      continue;
+    }
+    memcpy(above, row, sizeof row);
     for (int x = 0; x < area.width; x++) {
       double sum = 0;
 
+      if (x > 0 && memcmp(column[x], column[x - 1], sizeof *column) == 0) {
+        line[x] = line[x - 1];
+        continue;
+      }
       for (int i = 0; i < row[1] * column[x][1]; i++)
         sum += in[(gsize)(row[0] + i / column[x][1]) * window.width + column[x][0] + i % column[x][1]];
-      out[(gsize)y * area.width + x] = sum / (row[1] * column[x][1]);
+      line[x] = sum / (row[1] * column[x][1]);
     }
   }
   g_free(column);

@@ -34,10 +34,17 @@ compile() {
 misses_cuda() {
   header=$1
   shift
+  ! $cuda_is_here || return 1
   # shellcheck disable=SC2086
   printf '#include "%s"\n' "$header" | $cc -x c $flags "$@" -M -MG - | tr ' \\' '\n\n' | grep -qE '^(cuda|nvtx3/[a-zA-Z]+|gst/cuda/[a-z]+)\.h$'
 }
 
+# shellcheck disable=SC2086
+if printf '#include <cuda.h>\n#include <nvtx3/nvToolsExt.h>\n#include <gst/cuda/gstcudacontext.h>\n' | $cc -x c $flags "$@" -M - >/dev/null 2>&1; then
+  cuda_is_here=true
+else
+  cuda_is_here=false
+fi
 for header in $(find include cuda gst tests pipelines -name '*.h' | sort); do
   if misses_cuda "$header" "$@"; then
     left_out="$left_out $header"

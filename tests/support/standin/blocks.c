@@ -129,21 +129,55 @@ run_jobs(const KernelRun *run, JobFunc func)
 
 /* ---- kernels ---- */
 
-/* The mean of the cell that the job's sample number i takes its value from. */
-static double
-cell_mean(const CnvBlock *b, const Padded *from, Reach reach, int i)
+/* A cell, in the padded samples. */
+typedef struct {
+  int x, end_x, y, end_y;
+} Cell;
+
+static Cell
+cell_at(const CnvBlock *b, Reach reach, int x, int y)
 {
-  int C = b->a.channels, at[2] = {b->job.x + i / C % b->job.width, b->job.y + i / C / b->job.width}, cell[2][2];
+  const CnvRectJob *job = &b->job;
+  const int column = cnv_cell_of(&b->a, job, CNV_X, job->x + x), row = cnv_cell_of(&b->a, job, CNV_Y, job->y + y);
+  const int from_x = job->x - reach.left, from_y = job->y - reach.above;
+
+  return (Cell){cnv_cell_edge(&b->a, job, CNV_X, column) - from_x,
+                cnv_cell_edge(&b->a, job, CNV_X, column + 1) - from_x, cnv_cell_edge(&b->a, job, CNV_Y, row) - from_y,
+                cnv_cell_edge(&b->a, job, CNV_Y, row + 1) - from_y};
+}
+
+static double
+cell_mean(const CnvBlock *b, const Padded *from, int channel, Cell cell)
+{
   double sum = 0;
 
-  for (int axis = 0; axis < 2; axis++)
-    for (int end = 0; end < 2; end++)
-      cell[axis][end] = cnv_cell_edge(&b->a, &b->job, axis, cnv_cell_of(&b->a, &b->job, axis, at[axis]) + end) -
-                        (axis == CNV_X ? b->job.x - reach.left : b->job.y - reach.above);
-  for (int y = cell[1][0]; y < cell[1][1]; y++)
-    for (int x = cell[0][0]; x < cell[0][1]; x++)
-      sum += from->value[(gsize)y * from->width + x * C + i % C];
-  return sum / ((cell[0][1] - cell[0][0]) * (cell[1][1] - cell[1][0]));
+  for (int y = cell.y; y < cell.end_y; y++)
+    for (int x = cell.x; x < cell.end_x; x++)
+      sum += from->value[(gsize)y * from->width + x * b->a.channels + channel];
+  return sum / ((cell.end_x - cell.x) * (cell.end_y - cell.y));
+}
+
+/* Sets the job's samples to the means of their cells. One of the same cell as its neighbour's takes that one's. */
+static void
+set_means(const CnvBlock *b, const Padded *from, Reach reach, double *acc)
+{
+  const int C = b->a.channels, row = b->job.width * C;
+  Cell *above = g_new0(Cell, b->job.width); /* of the row above, and of this one so far */
+
+  for (int i = 0; i < row * b->job.height; i++) {
+    const int x = i % row / C, channel = i % C;
+    const Cell cell = cell_at(b, reach, x, i / row);
+
+    if (i >= row && memcmp(&above[x], &cell, sizeof cell) == 0)
+      acc[i] = acc[i - row];
+    else if (x > 0 && memcmp(&above[x - 1], &cell, sizeof cell) == 0)
+      acc[i] = acc[i - C];
+    else
+      acc[i] = cell_mean(b, from, channel, cell);
+    if (channel == C - 1)
+      above[x] = cell;
+  }
+  g_free(above);
 }
 
 /* Pixels and rows of the first and the last cell of a job that lie outside of it. */
@@ -174,8 +208,7 @@ mosaic_job(const KernelRun *run, const BlockJob *opened)
     Reach reach = cells_reach(b);
     Padded from = samples_pad(&opened->job, reach, sources ? 0 : -1, sources);
 
-    for (int i = 0; i < n; i++)
-      acc[i] = cell_mean(b, &from, reach, i);
+    set_means(b, &from, reach, acc);
     g_free(from.value);
   }
   samples_store(&opened->job, acc);
