@@ -184,10 +184,11 @@ run_tile_jobs(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const C
   args.in = planes_of(in);
   args.out = planes_of(out);
   for (guint i = 0; i < CNV_TILE_JOBS_INLINE; i++)
-    args.first_block[i] = G_MAXINT;
+    args.first_block[i] = args.inner_block[i] = G_MAXINT;
   for (guint i = 0; i < l->n && l->n <= CNV_TILE_JOBS_INLINE; i++) {
     args.job[i] = g_array_index(schedule->tile_jobs, CnvTileJob, l->first + i);
     args.first_block[i] = args.job[i].first_block;
+    args.inner_block[i] = args.job[i].inner_block;
   }
   cnv_cuda_set_maps(self, l, in, out, &args);
   return start_launch(self, l, &args, error);

@@ -109,6 +109,34 @@ find_inner(CnvTileJob *job, const CnvVariant *variant, const CnvNeeds *needs)
     job->inner_x1 = job->inner_x0;
 }
 
+static int
+count_tiles(const CnvTileJob *job)
+{
+  return job->columns * (job->last_row + 1);
+}
+
+/* Gives the tiles of all jobs their blocks. Jobs that are found in memory each have theirs in one piece. */
+static void
+number_blocks(CnvSchedule *schedule, CnvLaunch *launch)
+{
+  CnvTileJob *jobs = &g_array_index(schedule->tile_jobs, CnvTileJob, launch->first);
+  gboolean all_edges_first = launch->n <= CNV_TILE_JOBS_INLINE;
+  int block = 0;
+
+  for (guint i = 0; i < launch->n; i++) {
+    jobs[i].first_block = block;
+    block += cnv_tile_edges(&jobs[i]);
+    jobs[i].inner_block = block;
+    if (!all_edges_first)
+      block += count_tiles(&jobs[i]) - cnv_tile_edges(&jobs[i]);
+  }
+  for (guint i = 0; i < launch->n && all_edges_first; i++) {
+    jobs[i].inner_block = block;
+    block += count_tiles(&jobs[i]) - cnv_tile_edges(&jobs[i]);
+  }
+  launch->blocks_x = (guint)block;
+}
+
 /* Cuts the launch's jobs into tiles of so many rows. */
 static void
 cut_jobs(CnvSchedule *schedule, CnvLaunch *launch, int rows)
@@ -116,22 +144,20 @@ cut_jobs(CnvSchedule *schedule, CnvLaunch *launch, int rows)
   const CnvKernelKind *kind = cnv_kernel_kind(launch->kernel);
   const CnvVariant *variant = schedule->variant[launch->kernel];
 
-  launch->blocks_x = 0;
   for (guint i = launch->first; i < launch->first + launch->n; i++) {
     CnvTileJob *job = &g_array_index(schedule->tile_jobs, CnvTileJob, i);
     const CnvNeeds *needs = &cnv_schedule_plane_kernel(schedule, &job->job)->shared;
     int last = (job->job.x + job->job.width) * job->channels;
     int width = variant->width ? variant->width : variant->pitch / variant->bytes - 2 * job->lead;
 
-    job->first_block = (int)launch->blocks_x;
     job->rows = rows;
     job->box_rows = kind->box_rows(variant, needs, rows);
     job->columns = cnv_divide_up(last - job->origin, width);
     job->inner_inverse = job->columns > 3 ? (guint32)(G_MAXUINT32 / (guint)(job->columns - 2) + 1) : 0;
     job->last_row = cnv_divide_up(job->job.height, rows) - 1;
-    launch->blocks_x += (guint)(job->columns * (job->last_row + 1));
     find_inner(job, variant, needs);
   }
+  number_blocks(schedule, launch);
   launch->shared_bytes = cnv_kernel_shared_bytes(kind, variant, &schedule->needs[launch->kernel], rows);
 }
 

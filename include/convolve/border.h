@@ -39,22 +39,16 @@ cnv_border_index(CnvBorder border, int i, int n)
   case CNV_BORDER_REPLICATE:
     return i < 0 ? 0 : n - 1;
   case CNV_BORDER_REFLECT:
-    if (i >= -n && i < 2 * n)
-      return i < 0 ? -1 - i : 2 * n - 1 - i;
     period = 2 * n;
     m = (i % period + period) % period;
     return m < n ? m : period - 1 - m;
   case CNV_BORDER_REFLECT_101:
     if (n == 1)
       return 0;
-    if (i > -n && i < 2 * n - 1)
-      return i < 0 ? -i : 2 * n - 2 - i;
     period = 2 * n - 2;
     m = (i % period + period) % period;
     return m < n ? m : period - m;
   case CNV_BORDER_WRAP:
-    if (i >= -n && i < 2 * n)
-      return i < 0 ? i + n : i - n;
     return (i % n + n) % n;
   default:
     return -1;

@@ -323,14 +323,15 @@ typedef struct {
   uint32_t bands; /* blur, dense: index of the first word of their fragments of taps */
 
   CnvRectJob job;
-  int pointers;                   /* index in the launch's addresses and strides */
-  int first_block, columns, rows; /* columns: tiles of a row; rows: of a tile */
-  int last_row;                   /* number of the last row of tiles */
-  uint32_t inner_inverse;         /* 2^32 / (columns - 2), rounded up: for quotients without a division; 0: up to 3 */
-  int box_rows;                   /* the same with those that taps reach over */
-  int origin;                     /* first sample of the first tile, at or before the job's; a multiple of 16 */
-  int top;                        /* rows that taps reach above an output */
-  int lead;                       /* fused: samples before a tile's outputs, and behind them */
+  int pointers;                 /* index in the launch's addresses and strides */
+  int first_block, inner_block; /* the first of tiles at the edges, and of inner ones (cnv_tile_edges) */
+  int columns, rows;            /* columns: tiles of a row; rows: of a tile */
+  int last_row;                 /* number of the last row of tiles */
+  uint32_t inner_inverse;       /* 2^32 / (columns - 2), rounded up: for quotients without a division; 0: up to 3 */
+  int box_rows;                 /* the same with those that taps reach over */
+  int origin;                   /* first sample of the first tile, at or before the job's; a multiple of 16 */
+  int top;                      /* rows that taps reach above an output */
+  int lead;                     /* fused: samples before a tile's outputs, and behind them */
   /* Inner tiles begin at samples and rows from these up to but without those: all that their taps reach lies in the
    * window, and all of their outputs are the job's. */
   int inner_x0, inner_x1, inner_y0, inner_y1;
@@ -342,31 +343,40 @@ typedef struct {
 
 #define CNV_TILE_JOB_HEAD 26
 
-/* Finds column and row of a job's tile by its number. Tiles at the job's edges come first (the last row, the first row,
- * the sides): they take longer, since they fill in samples, and the other tiles run beside them. The code that fills in
- * samples is seldom in the instruction cache. In the middle of a launch its misses cost nothing, at the end they decide
- * when it ends: 4K NV12, r=8, 12.0 us with the tiles row by row, 11.3 in this order. */
-CNV_HOST_DEVICE static inline void
-cnv_tile_place(const CnvTileJob *job, int number, int *column, int *row)
+/* Tiles that fill in samples take longer than others: the code for it is seldom in the instruction cache, whose misses
+ * cost nothing in the middle of a launch, but at its end decide how long it takes. So tiles at the edges of a job come
+ * before its inner ones, and in a launch of up to CNV_TILE_JOBS_INLINE jobs those of all jobs do. 4K NV12, r=8: 12.0 us
+ * with the tiles row by row, 11.3 in this order. */
+CNV_HOST_DEVICE static inline int
+cnv_tile_edges(const CnvTileJob *job)
 {
-  const int columns = job->columns, sides = columns > 1 ? 2 : 1, side_tiles = sides * (job->last_row - 1);
-  int n = number;
+  return job->last_row == 0 ? job->columns : 2 * job->columns + (job->columns > 1 ? 2 : 1) * (job->last_row - 1);
+}
 
+/* Finds column and row of the tile that a block of the job makes: at the edges the last row comes first, then the first
+ * row and the sides. */
+CNV_HOST_DEVICE static inline void
+cnv_tile_place(const CnvTileJob *job, int block, int *column, int *row)
+{
+  const int columns = job->columns;
+  int n;
+
+  if (block >= job->inner_block) {
+    n = block - job->inner_block;
+    *row = job->inner_inverse ? (int)((uint64_t)n * job->inner_inverse >> 32) : n;
+    *column = 1 + n - *row * (columns - 2);
+    ++*row;
+    return;
+  }
+  n = block - job->first_block;
   if (n < 2 * columns) {
     *row = n < columns ? job->last_row : 0;
     *column = n < columns ? n : n - columns;
     return;
   }
   n -= 2 * columns;
-  if (n < side_tiles) {
-    *row = 1 + n / sides;
-    *column = n % sides * (columns - 1);
-    return;
-  }
-  n -= side_tiles;
-  *row = job->inner_inverse ? (int)((uint64_t)n * job->inner_inverse >> 32) : n;
-  *column = 1 + n - *row * (columns - 2);
-  ++*row;
+  *row = 1 + (columns > 1 ? n >> 1 : n);
+  *column = columns > 1 && n & 1 ? columns - 1 : 0;
 }
 
 /* The copy engine's description of a plane: words of 32 bits of a row, fields, rows of a field, and steps of
@@ -382,7 +392,8 @@ typedef struct {
   uint64_t jobs,
       bands; /* device addresses: CnvTileJob where there are more than CNV_TILE_JOBS_INLINE; words of bands */
   int n_jobs;
-  int first_block[CNV_TILE_JOBS_INLINE]; /* of each job in `job`; INT_MAX for those behind the last */
+  int first_block[CNV_TILE_JOBS_INLINE]; /* of each job in `job`, as is inner_block; INT_MAX after the last */
+  int inner_block[CNV_TILE_JOBS_INLINE];
   CnvAddresses in, out;
   CnvTileJob job[CNV_TILE_JOBS_INLINE];
   CnvSources sources;

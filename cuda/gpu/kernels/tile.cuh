@@ -21,7 +21,7 @@ tile_output(const CnvTileJob &s, int width)
 {
   int column, row;
 
-  cnv_tile_place(&s, (int)blockIdx.x - s.first_block, &column, &row);
+  cnv_tile_place(&s, (int)blockIdx.x, &column, &row);
   const int y = s.job.y + row * s.rows;
   return {s.origin + column * width, y, min(y + s.rows, s.job.y + s.job.height)};
 }

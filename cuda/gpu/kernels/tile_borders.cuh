@@ -182,15 +182,10 @@ __device__ static void
 fill_tile(const TileParams &params, const TileBox &box, const TilePart &part, T *tile, int64_t delta)
 {
   __shared__ alignas(16) int samples[CNV_TILE_SAMPLES];
-  const bool has_sides = part.x1 - part.x0 < box.width;
 
-  if (has_sides)
-    find_samples(params, box, part, samples);
-  if (part.y1 - part.y0 < box.rows)
-    fill_rows<T>(params, box, part, tile, delta);
+  find_samples(params, box, part, samples);
+  fill_rows<T>(params, box, part, tile, delta);
   __syncthreads();
-  if (!has_sides)
-    return;
   fill_sides<T>(params, box, part, samples, tile, delta);
   __syncthreads();
 }

@@ -123,13 +123,14 @@ make_missing(const CnvTileJob &s, int first)
 __device__ static int
 find_tile_job(const CnvTileArgs &l)
 {
+  const bool is_inner = (int)blockIdx.x >= l.inner_block[0];
   int number = 0;
 
   if (l.n_jobs > CNV_TILE_JOBS_INLINE)
     return find_job((const CnvTileJob *)l.jobs, l.n_jobs);
 #pragma unroll
   for (int i = 1; i < CNV_TILE_JOBS_INLINE; i++)
-    number += l.first_block[i] <= (int)blockIdx.x;
+    number += (is_inner ? l.inner_block[i] : l.first_block[i]) <= (int)blockIdx.x;
   return number;
 }
 
@@ -210,15 +211,11 @@ row_of(const CnvTileJob &s, int y)
   return at < 0 ? -1 : at + s.job.window_y;
 }
 
-/* Pixels to the left of the frame that a tile may begin at, at most. */
-#define CNV_PIXELS_OUTSIDE (1 << 24)
-
 /* The sample that stands for sample x; -1 - channel for none. */
 __device__ static int
 sample_of(const CnvTileJob &s, int x)
 {
-  const int pixel = pixel_of(x + CNV_PIXELS_OUTSIDE * s.channels, s.channels) - CNV_PIXELS_OUTSIDE;
-  const int channel = x - pixel * s.channels;
+  const int pixel = x >= 0 ? x / s.channels : -((s.channels - 1 - x) / s.channels), channel = x - pixel * s.channels;
   const int at = cnv_border_index((CnvBorder)s.border, pixel - s.job.window_x, s.job.window_width);
 
   return at < 0 ? -1 - channel : (at + s.job.window_x) * s.channels + channel;

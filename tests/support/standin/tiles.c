@@ -32,18 +32,22 @@ tile_width(const Variant *v, const CnvTileJob *s)
   return CNV_FUSED_LOADED - 2 * s->lead;
 }
 
-/* Counts how often tiles make each sample of a job. */
+/* Counts how often tiles make each sample of a job, and marks their blocks as used. */
 static void
-check_tiles(const KernelRun *run, const CnvTileJob *s, int n_tiles)
+check_tiles(const KernelRun *run, const CnvTileJob *s, guint8 *used)
 {
   int first = s->job.x * s->channels, width = s->job.width * s->channels, height = s->job.height;
-  int tile = tile_width(&run->variant, s);
+  int tile = tile_width(&run->variant, s), n_blocks = (int)run->size->grid[0], edges = cnv_tile_edges(s);
   g_autofree guint8 *made = g_malloc0((gsize)width * height);
 
-  for (int number = 0; number < n_tiles; number++) {
-    int column, row, x;
+  for (int number = 0; number < s->columns * (s->last_row + 1); number++) {
+    int column, row, x, block = number < edges ? s->first_block + number : s->inner_block + number - edges;
 
-    cnv_tile_place(s, number, &column, &row);
+    if (block < 0 || block >= n_blocks || used[block]++) {
+      standin_report("%s has tile %d in block %d of %d, which is not free", run->name, number, block, n_blocks);
+      return;
+    }
+    cnv_tile_place(s, block, &column, &row);
     x = s->origin + column * tile;
     if (row < 0 || row > s->last_row || column < 0 || column >= s->columns) {
       standin_report("%s has tile %d in row %d of %d, column %d of %d", run->name, number, row, s->last_row + 1, column,
@@ -105,23 +109,24 @@ run_tiles(const KernelRun *launched, void (*func)(const KernelRun *run, Tiles *t
   const KernelRun *run = &with_args;
   const CnvTileArgs *l = &args;
   const CnvTileJob *jobs = l->job;
+  g_autofree guint8 *used = NULL;
 
   memcpy(&args, launched->args, sizeof(args));
   with_args.args = &args;
 
   if (l->n_jobs > CNV_TILE_JOBS_INLINE)
     jobs = (const CnvTileJob *)standin_access(run->op, l->jobs, l->n_jobs * sizeof(CnvTileJob), FALSE, run->name);
+  used = g_malloc0(run->size->grid[0]);
   for (int i = 0; jobs && i < l->n_jobs; i++) {
     const CnvTileJob *s = &jobs[i];
-    int end = i + 1 < l->n_jobs ? jobs[i + 1].first_block : (int)run->size->grid[0];
     Tiles tiles;
 
-    if (i == 0 && s->first_block != 0)
-      standin_report("%s: the first job begins with block %d", run->name, s->first_block);
-    check_tiles(run, s, end - s->first_block);
+    check_tiles(run, s, used);
     open_tiles(run, s, &tiles);
     func(run, &tiles);
   }
+  if (jobs && memchr(used, 0, run->size->grid[0]))
+    standin_report("%s has a block without a tile", run->name);
 }
 
 static int
