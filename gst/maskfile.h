@@ -6,8 +6,8 @@
 
 #include "mask.h"
 
-/* Both return NULL with CNV_ERROR_SETTINGS and a message that names the file, the reason and the remedy. bytes: a file's
- * contents, with a 0 after their size. */
+/* Both return NULL with CNV_ERROR_SETTINGS and a message that names the file, the reason and the remedy. bytes: a
+ * file's contents, with a 0 after their size. */
 GstBuffer *gst_cuda_convolve_mask_load(const char *path, GError **error);
 GstBuffer *gst_cuda_convolve_mask_parse(const char *bytes, gsize size, const char *path, GError **error);
 

@@ -147,3 +147,11 @@ check_output(const char *input, const char *output)
       input, output);
   return FALSE;
 }
+
+GMappedFile *
+check_map_input(const char *input)
+{
+  g_autofree char *path = strstr(input, "://") ? g_filename_from_uri(input, NULL, NULL) : g_strdup(input);
+
+  return path && g_file_test(path, G_FILE_TEST_IS_REGULAR) ? g_mapped_file_new(path, FALSE, NULL) : NULL;
+}

@@ -16,3 +16,7 @@ gboolean check_settings(const char *const *arguments);
  * a link, a bind mount, file:// with percent-encoding. Other URIs, no input, and an output that does not exist yet
  * pass. */
 gboolean check_output(const char *input, const char *output);
+
+/* Returns the bytes of an input that is a regular local file, by name or URI. Returns NULL for others, and if it cannot
+ * be read: to open a pipe would wait for its writer. */
+GMappedFile *check_map_input(const char *input);

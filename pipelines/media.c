@@ -194,11 +194,11 @@ leave_out_subtitles(Media *media, const char *kind)
   gboolean text = g_str_has_prefix(kind, "text/") || strstr(CONTAINER_ASS, kind);
 
   if (!media->container || !media->container->mux)
-    g_print("subtitles left out: only a video file holds them\n");
+    g_print("subtitles left out: only a video file can hold them\n");
   else if (text)
-    g_print("subtitles left out: %s does not hold them, .mkv does\n", media->container->suffix);
+    g_print("subtitles left out: a %s file cannot hold them, use .mkv\n", media->container->suffix);
   else
-    g_print("subtitles left out: %s does not hold those of the kind %s\n", media->container->suffix, kind);
+    g_print("subtitles left out: a %s file cannot hold subtitles of type %s\n", media->container->suffix, kind);
 }
 
 static void

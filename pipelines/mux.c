@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "check.h"
+
 struct Mux {
   GstElement *element;
   char *suffix;
@@ -127,8 +129,7 @@ take_place(Mux *mux, const char *headers, gsize size)
 void
 mux_read_place(Mux *mux, const char *input)
 {
-  g_autofree char *path = strstr(input, "://") ? g_filename_from_uri(input, NULL, NULL) : g_strdup(input);
-  g_autoptr(GMappedFile) file = path ? g_mapped_file_new(path, FALSE, NULL) : NULL;
+  g_autoptr(GMappedFile) file = check_map_input(input);
   const guint8 *data = file ? (const guint8 *)g_mapped_file_get_contents(file) : NULL;
   guint64 size = file ? g_mapped_file_get_length(file) : 0, length, head;
 

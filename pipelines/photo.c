@@ -5,6 +5,7 @@
 #include <gst/tag/tag.h>
 #include <string.h>
 
+#include "check.h"
 #include "mux.h"
 
 #define JPEG_START "\xff\xd8"
@@ -111,10 +112,7 @@ begins_with(const guint8 *data, gsize size, const char *start)
 Photo *
 photo_read(const char *input)
 {
-  g_autofree char *path = strstr(input, "://") ? g_filename_from_uri(input, NULL, NULL) : g_strdup(input);
-  /* To open a pipe would wait for its writer. */
-  gboolean regular = path && g_file_test(path, G_FILE_TEST_IS_REGULAR);
-  g_autoptr(GMappedFile) file = regular ? g_mapped_file_new(path, FALSE, NULL) : NULL;
+  g_autoptr(GMappedFile) file = check_map_input(input);
   const guint8 *data = file ? (const guint8 *)g_mapped_file_get_contents(file) : NULL;
   gsize size = file ? g_mapped_file_get_length(file) : 0;
   Photo *photo;

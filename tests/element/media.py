@@ -266,7 +266,7 @@ def test_subtitles():
     expect('two are left at last', len(subtitles_of('again.mkv')) == 2)
     for output in 'out.webm', 'out.ogv':
         said = [line for line in blur('text.mkv', output).splitlines() if 'subtitle' in line]
-        expect(f'{output}: one sentence', said == [f'subtitles left out: {output[3:]} does not hold them, .mkv does'])
+        expect(f'{output}: one sentence', said == [f'subtitles left out: a {output[3:]} file cannot hold them, use .mkv'])
 
 
 # ---- time and place
