@@ -12,6 +12,7 @@
 
 #include "found.h"
 #include "media.h"
+#include "play.h"
 #include "report.h"
 #include "segmenter.h"
 
@@ -151,8 +152,9 @@ main(int argc, char **argv)
   gst_init(NULL, NULL);
   status = media_main(argc, argv, FALSE, NULL, prepare, &background);
   if (status == 0) {
-    g_print("%d frames without a person have the mask of a frame before; %d are blurred as a whole\n", background.kept,
-            background.found.frames - background.found.with - background.kept);
+    if (play_is_verbose())
+      g_print("%d frames without a person have the mask of a frame before; %d are blurred as a whole\n",
+              background.kept, background.found.frames - background.found.with - background.kept);
     report_print(background.report, "the background");
     found_print(&background.found, "person", "people", report_left(background.report), "the background",
                 "every frame was blurred as a whole");

@@ -8,6 +8,8 @@
  *   faces OPTIONS -- videoconvert ! facedetect display=false ! cudaconvolve roi-source=meta ...       with the options
  * of media.h
  */
+#include <string.h>
+
 #include "found.h"
 #include "media.h"
 #include "report.h"
@@ -24,6 +26,7 @@ typedef struct {
   Report *report;
   double expand, feather; /* of the filter */
   guint smooth;
+  int missing;    /* roi-missing: 1 if a frame without faces is filtered as a whole */
   GArray *latest; /* of Face, also those that the filter keeps */
   Found found;
 } Faces;
@@ -94,6 +97,8 @@ map_faces(GstBuffer *buffer, guint8 *map, const GstVideoInfo *info, gpointer use
   const Face *face;
 
   take_faces(faces, buffer);
+  if (faces->latest->len == 0 && faces->missing == 1)
+    memset(map, REPORT_MAY_CHANGE, (gsize)info->width * info->height);
   face = (const Face *)faces->latest->data;
   for (guint i = 0; i < faces->latest->len; i++) {
     double fraction = faces->expand + face[i].age * MOST_MOVED, pixels = faces->feather + MARGIN + face[i].age;
@@ -111,7 +116,7 @@ prepare(GstElement *filter, gpointer user_data)
   Faces *faces = user_data;
 
   g_object_get(filter, "roi-expand", &faces->expand, "roi-feather", &faces->feather, "roi-smooth", &faces->smooth,
-               NULL);
+               "roi-missing", &faces->missing, NULL);
   faces->report = report_new(filter, map_faces, faces);
 }
 
@@ -125,7 +130,8 @@ main(int argc, char **argv)
   status = media_main(argc, argv, TRUE, NULL, prepare, &faces);
   if (status == 0) {
     report_print(faces.report, "the faces");
-    found_print(&faces.found, "face", "faces", report_left(faces.report), "the faces", "nothing was hidden");
+    found_print(&faces.found, "face", "faces", report_left(faces.report), "the faces",
+                faces.missing == 1 ? "every frame was filtered as a whole" : "nothing was hidden");
   }
   g_clear_pointer(&faces.report, report_free);
   g_array_unref(faces.latest);

@@ -20,6 +20,12 @@ const GOptionEntry play_options[] = {
     {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL},
 };
 
+gboolean
+play_is_verbose(void)
+{
+  return verbose;
+}
+
 typedef struct {
   GstElement *pipeline;
   GMainLoop *loop;

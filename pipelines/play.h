@@ -16,8 +16,10 @@ GstElement *play_filter(GstElement *pipeline);
 /* Options of play(), for a GOptionContext: what each does is in its text. */
 extern const GOptionEntry play_options[];
 
+/* Returns TRUE if all statistics are to be printed (--verbose). */
+gboolean play_is_verbose(void);
+
 /* Plays to the end, and shows progress, messages and statistics. Returns the exit status: 0 at the end of the stream, 1
  * on an error, if no frame came through, on SIGTERM or SIGHUP, or if a local file made no progress for a while (see
- * stall.h). Once a process, for it
- * watches signals: SIGINT ends the stream, so that a file is completed. */
+ * stall.h). Once a process, for it watches signals: SIGINT ends the stream, so that a file is completed. */
 int play(GstElement *pipeline);

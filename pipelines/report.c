@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "play.h"
 #include "report.h"
 
 typedef struct {
@@ -229,6 +230,10 @@ report_print(const Report *report, const char *filtered)
 {
   const Detail *detail = &report->detail;
 
+  if (report->changed > 0)
+    g_print("%" G_GUINT64_FORMAT " samples have changed that should have stayed as they were\n", report->changed);
+  if (!play_is_verbose())
+    return;
   if (detail->square > 0)
     g_print("detail in %s: %.2f before, %.2f after, as mean differences between neighbours\n", filtered,
             (double)detail->before / detail->pairs, (double)detail->after / detail->pairs);

@@ -652,7 +652,7 @@ test_faces()
   local by_hand before after own changed
   need_portrait
   choose_type
-  FRAMES=$frames OUTPUT=out.$type run_logged "$pipelines/faces.sh"
+  FRAMES=$frames OUTPUT=out.$type run_logged "$pipelines/faces.sh" --verbose
   ((status == 0)) || fail "exit status $status"
   check_report 'the faces'
   expect "frames with a face" "$(sed -n 's/^faces were found in \([0-9]*\) of .*/\1/p' log)" '>=' $((frames * 9 / 10))
@@ -726,7 +726,7 @@ test_background()
   local face before after own
   need_portrait
   choose_type
-  FRAMES=$frames OUTPUT=out.$type run_logged "$pipelines/background.sh"
+  FRAMES=$frames OUTPUT=out.$type run_logged "$pipelines/background.sh" --verbose
   ((status == 0)) || fail "exit status $status"
   check_report 'the background'
   expect "frames with a person" "$(sed -n 's/^people were found in \([0-9]*\) of .*/\1/p' log)" '>=' $((frames * 9 / 10))

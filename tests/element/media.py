@@ -184,6 +184,9 @@ def test_found():
     text = watch('faces', hidden, -3)
     expect('no faces', text.endswith(found.format(0, 3, 3, 0) + 'the detail in the faces was not measured\n'
                                      f'nothing was hidden: {doubt}\n'))
+    text = watch('faces', hidden + ' roi-missing=filter', -3)
+    expect('no faces, and all is hidden', text.endswith(f'every frame was filtered as a whole: {doubt}\n')
+           and 'samples have changed' not in text)
     text = watch('background', BACKGROUND, 4, -2, 3)
     left = re.search('\npeople' + re.escape(found.format(7, 9, 2, 0)[5:]) + r'(\S+) % of the detail in the background is left\n', text)
     expect('little is left of the background', left and float(left[1]) < 10)
