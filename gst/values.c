@@ -79,7 +79,7 @@ gst_cuda_convolve_text_from_value(const GValue *array)
     const GValue *value = entry(array, i);
     const char *character = G_VALUE_HOLDS_STRING(value) ? g_value_get_string(value) : NULL;
 
-    if (!character || g_utf8_strlen(character, -1) != 1)
+    if (!character || !g_utf8_validate(character, -1, NULL) || g_utf8_strlen(character, -1) != 1)
       return NULL;
     g_string_append(text, character);
   }

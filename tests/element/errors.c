@@ -175,16 +175,20 @@ set_characters(GstElement *element, const char *name, const char *text)
   GValue array = G_VALUE_INIT;
 
   g_value_init(&array, GST_TYPE_ARRAY);
-  for (; *text; text++) {
+  for (gsize n; *text; text += n) {
     GValue character = G_VALUE_INIT;
 
+    n = g_utf8_get_char_validated(text, -1) < 0x110000 ? (gsize)(g_utf8_next_char(text) - text) : 1;
     g_value_init(&character, G_TYPE_STRING);
-    g_value_take_string(&character, g_strndup(text, 1));
+    g_value_take_string(&character, g_strndup(text, n));
     gst_value_array_append_and_take_value(&array, &character);
   }
   g_object_set_property(G_OBJECT(element), name, &array);
   g_value_unset(&array);
 }
+
+#define E15_BUT_1 "\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9"
+#define E15 E15_BUT_1 "\u00e9"
 
 GST_START_TEST(test_arrays_as_characters)
 {
@@ -203,6 +207,9 @@ GST_START_TEST(test_arrays_as_characters)
       {"kernel", "<1,2,1>,<2,4,2>", "< < 1, 2, 1 >, < 0.5, 0, 1 > >", "kernel=<1,2,1>,<2,4,2> is more than one array"},
       {"roi", "1,2,3,4", "< < 1, 2, 3, 4 > >", "roi=1,2,3,4 is no array"},
       {"kernel", "", "<  >"},
+      /* a message is UTF-8: the text is cut between characters; bytes that are none are no text */
+      {"roi", "<" E15 E15 E15 E15 E15, "< < 1, 2, 3, 4 > >", "roi=<" E15 E15 E15 E15_BUT_1 " is no array"},
+      {"roi", "<\xc3\xc3\xff", "< < 1, 2, 3, 4 > >", "roi: <\"\\<\",\"\\303\",\"\\303\",\"\\377\"> is a rectangle in"},
   };
   GstBus *bus;
   GstElement *element = make_element("cpu", &bus);
