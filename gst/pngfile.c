@@ -164,9 +164,13 @@ read_palette(Reader *reader)
       break;
     if (chunk.type != PLTE || reader->color != PALETTE)
       continue;
+    reader->n_colors = (guint)MIN(chunk.size / 3, G_N_ELEMENTS(reader->palette));
+    if (chunk.size != 3 * reader->n_colors)
+      return damaged(reader,
+                     "its palette has %" G_GSIZE_FORMAT " bytes, and 3 for each of at most 256 colours are right",
+                     chunk.size);
     if (!check_crc(reader, &chunk))
       return FALSE;
-    reader->n_colors = (guint)MIN(chunk.size / 3, G_N_ELEMENTS(reader->palette));
     for (guint i = 0; i < reader->n_colors; i++)
       reader->palette[i] = luma_of(chunk.data[3 * i], chunk.data[3 * i + 1], chunk.data[3 * i + 2], 255);
   }

@@ -13,7 +13,8 @@
 #include "pngfile.h"
 #include "support/suite.h"
 
-#define MAX_SIZE 16 /* columns and rows */
+#define MAX_SIZE 16   /* columns and rows */
+#define HEADER_END 33 /* the first byte after the magic and the chunk of the header */
 
 typedef struct {
   guint color, depth, width, height;
@@ -310,12 +311,36 @@ GST_START_TEST(test_headers)
 }
 GST_END_TEST;
 
+/* A palette that is no whole number of colours, or more than a sample can name, is refused before it is summed up. */
+GST_START_TEST(test_palettes)
+{
+  static const Kind kind = {3, 8, 1, 1};
+  static const guint sizes[] = {1, 4, 3 * 256 + 1, 3 * 257, 1 << 20};
+  static const guint8 colors[1 << 20];
+
+  for (gsize i = 0; i < G_N_ELEMENTS(sizes); i++) {
+    g_autoptr(GByteArray) file = write_png(&kind), chunk = g_byte_array_new();
+    g_autofree char *message = g_strdup_printf("its palette has %u bytes, and 3 for each of", sizes[i]);
+    g_autoptr(GError) error = NULL;
+    guint width, height;
+
+    add_chunk(chunk, "PLTE", colors, sizes[i]);
+    g_byte_array_append(chunk, file->data + HEADER_END, file->len - HEADER_END);
+    g_byte_array_set_size(file, HEADER_END);
+    g_byte_array_append(file, chunk->data, chunk->len);
+    ck_assert(!gst_cuda_convolve_png_read((const char *)file->data, file->len, "a name", &width, &height, &error));
+    ck_assert_msg(strstr(error->message, message) != NULL, "%u bytes: %s", sizes[i], error->message);
+  }
+}
+GST_END_TEST;
+
 static void
 add_tests(TCase *tcase)
 {
   tcase_add_test(tcase, test_all_kinds);
   tcase_add_test(tcase, test_damage);
   tcase_add_test(tcase, test_headers);
+  tcase_add_test(tcase, test_palettes);
 }
 
 int
