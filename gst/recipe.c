@@ -96,10 +96,13 @@ report_settings(GstCudaConvolveRecipe *recipe)
 {
   const GstCudaConvolveSettings *settings = &recipe->wanted;
   char *outside = gst_cuda_convolve_name_outside(&settings->roi, &recipe->image);
+  gboolean is_new = outside && g_strcmp0(outside, recipe->outside) != 0;
 
+  if (is_new)
+    gst_cuda_convolve_repeat_clear(recipe->element, recipe->told);
   gst_cuda_convolve_report_unused(recipe->element, settings, &recipe->image, recipe->plan, !recipe->is_running,
                                   recipe->told);
-  if (outside && g_strcmp0(outside, recipe->outside) != 0)
+  if (is_new && !gst_cuda_convolve_all_outside(&settings->roi, &recipe->image))
     gst_cuda_convolve_post(recipe->element, GST_MESSAGE_WARNING,
                            g_error_new_literal(CNV_ERROR, CNV_ERROR_SETTINGS, outside), "checking the settings");
   g_free(recipe->outside);
