@@ -35,7 +35,7 @@ open_file(const char *path, const char *what, const char *kind, struct stat *inf
     g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "%s: %s: give the path of %s that can be read", what,
                 g_strerror(errno), kind);
   else
-    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "%s: this is %s, no regular file: give the path of %s", what,
+    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "%s: this is %s, not a regular file: give the path of %s", what,
                 S_ISDIR(info->st_mode)    ? "a directory"
                 : S_ISFIFO(info->st_mode) ? "a FIFO"
                                           : "a device",

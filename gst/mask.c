@@ -12,7 +12,7 @@ gst_cuda_convolve_mask_check_size(const char *what, guint64 width, guint64 heigh
     return TRUE;
   return cnv_refuse(error,
                     "%s of %" G_GUINT64_FORMAT "x%" G_GUINT64_FORMAT " samples, and masks have 1 to %d columns and "
-                    "rows and at most %d samples: scale it; as many as the frame has are enough",
+                    "rows and at most %d samples: scale it; the size of the frame is enough",
                     what, width, height, CNV_SIZE_MAX, GST_CUDA_CONVOLVE_MASK_CELLS);
 }
 

@@ -140,8 +140,8 @@ read_header(Reader *reader)
   if (!check_crc(reader, &chunk) || !check_kind(reader))
     return FALSE;
   if (chunk.data[10] != 0 || chunk.data[11] != 0 || chunk.data[12] > 1)
-    return damaged(reader, "compression %u, filter %u or interlace %u of its header is none of a PNG", chunk.data[10],
-                   chunk.data[11], chunk.data[12]);
+    return damaged(reader, "its header has compression %u, filter %u and interlace %u, and only 0, 0 and 0 or 1 exist",
+                   chunk.data[10], chunk.data[11], chunk.data[12]);
   return gst_cuda_convolve_mask_check_size(what, reader->width, reader->height, reader->error);
 }
 
@@ -164,9 +164,13 @@ read_palette(Reader *reader)
       break;
     if (chunk.type != PLTE || reader->color != PALETTE)
       continue;
+    reader->n_colors = (guint)MIN(chunk.size / 3, G_N_ELEMENTS(reader->palette));
+    if (chunk.size != 3 * reader->n_colors)
+      return damaged(reader,
+                     "its palette has %" G_GSIZE_FORMAT " bytes, and 3 for each of at most 256 colours are right",
+                     chunk.size);
     if (!check_crc(reader, &chunk))
       return FALSE;
-    reader->n_colors = (guint)MIN(chunk.size / 3, G_N_ELEMENTS(reader->palette));
     for (guint i = 0; i < reader->n_colors; i++)
       reader->palette[i] = luma_of(chunk.data[3 * i], chunk.data[3 * i + 1], chunk.data[3 * i + 2], 255);
   }
@@ -298,7 +302,7 @@ read_pass(Reader *reader, const Pass *pass, guint8 *rows[2], guint8 *weights)
     if (!inflate(reader, row, size + 1))
       return FALSE;
     if (!unfilter(row[0], row + 1, above + 1, size, MAX(bits / 8, 1)))
-      return damaged(reader, "row %u has filter %u", y, row[0]);
+      return damaged(reader, "row %u has filter %u, and only 0 to 4 exist", y, row[0]);
     if (!weigh_row(reader, row + 1, weights + (gsize)y * reader->width + pass->x, columns, pass->step_x))
       return FALSE;
   }

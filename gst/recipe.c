@@ -96,10 +96,13 @@ report_settings(GstCudaConvolveRecipe *recipe)
 {
   const GstCudaConvolveSettings *settings = &recipe->wanted;
   char *outside = gst_cuda_convolve_name_outside(&settings->roi, &recipe->image);
+  gboolean is_new = outside && g_strcmp0(outside, recipe->outside) != 0;
 
+  if (is_new)
+    gst_cuda_convolve_repeat_clear(recipe->element, recipe->told);
   gst_cuda_convolve_report_unused(recipe->element, settings, &recipe->image, recipe->plan, !recipe->is_running,
                                   recipe->told);
-  if (outside && g_strcmp0(outside, recipe->outside) != 0)
+  if (is_new && !gst_cuda_convolve_all_outside(&settings->roi, &recipe->image))
     gst_cuda_convolve_post(recipe->element, GST_MESSAGE_WARNING,
                            g_error_new_literal(CNV_ERROR, CNV_ERROR_SETTINGS, outside), "checking the settings");
   g_free(recipe->outside);
@@ -275,16 +278,25 @@ choose_plans(GstCudaConvolveRecipe *recipe)
 
 /* ---- a frame's work ---- */
 
-/* Returns TRUE if no region covers anything: there is none, or each has a mask without weight. */
+/* Returns TRUE if a region has weight in the frame. A mask fades by itself, so feather does not count. */
 static gboolean
-has_no_region(const CnvWork *work)
+shows(const CnvRegion *region, const CnvImage *image, double feather)
 {
-  for (guint i = 0; i < work->n_regions; i++) {
-    CnvRect box = cnv_region_box(&work->region[i]);
+  CnvRect box = cnv_region_box(region);
+  double beside = region->shape == CNV_SHAPE_MASK ? 0 : feather;
 
-    if (box.width > 0 && box.height > 0)
+  return box.width > 0 && box.height > 0 && box.x - beside < image->width && box.y - beside < image->height &&
+         box.x + box.width + beside > 0 && box.y + box.height + beside > 0;
+}
+
+/* Returns TRUE if nothing of the frame is in a region: there is none, or each lies outside or has a mask without
+ * weight. */
+static gboolean
+has_no_region(const CnvWork *work, const CnvImage *image)
+{
+  for (guint i = 0; i < work->n_regions; i++)
+    if (shows(&work->region[i], image, work->feather))
       return FALSE;
-  }
   return TRUE;
 }
 
@@ -337,7 +349,7 @@ gst_cuda_convolve_recipe_make_work(GstCudaConvolveRecipe *recipe, GstBuffer *buf
   work->target_x = roi->target_x;
   work->target_y = roi->target_y;
   work->everything = roi->invert && work->n_regions == 0;
-  if (roi->missing == CNV_ROI_MISSING_FILTER && !roi->invert && has_no_region(work))
+  if (roi->missing == CNV_ROI_MISSING_FILTER && !roi->invert && has_no_region(work, &recipe->image))
     filter_all(recipe);
   else if (roi->strength == CNV_ROI_RELATIVE && work->n_regions > 0)
     choose_plans(recipe);

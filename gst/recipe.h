@@ -23,7 +23,7 @@ typedef struct {
   CnvPlan *radius_plan[CNV_RADIUS_MAX + 1]; /* made since the plan was, for sizes of regions; or NULL */
   GHashTable *told;                         /* messages since the start: see messages.h and unused.h */
   gboolean is_running;                      /* a frame has come since the start */
-  char *outside;                            /* last warning of rectangles outside the frame; NULL: there are none */
+  char *outside; /* warning of rectangles outside the frame at the last update; NULL: there are none */
 
   /* Members for this frame. */
   CnvWork work;

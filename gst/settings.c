@@ -63,6 +63,7 @@ static CnvNick backend_nicks[8] = {
 #define SCALE_LIMIT 1e6
 #define BIAS_LIMIT 1e3
 #define ROI_SMOOTH_LIMIT 300
+#define LONGEST_WORDS 60 /* characters of a text that a message repeats */
 
 static const Property properties[] = {
     {KIND_ENUM, "filter", "Filter", "What the taps are", AT(filter.type), LIVE, CNV_FILTER_GAUSSIAN,
@@ -394,22 +395,30 @@ has_tail(const char *text)
   return *text == '>' && text[1 + strspn(text + 1, " ")] != '\0';
 }
 
-/* An array that was given as text. */
+/* Returns the beginning of a text, which messages repeat, to be freed. A cut inside a character would not be UTF-8. */
+static char *
+beginning_of(const char *text)
+{
+  return g_utf8_substring(text, 0, MIN(g_utf8_strlen(text, -1), LONGEST_WORDS));
+}
+
+/* An array that was given as text, in UTF-8. */
 static gboolean
 read_text(GstCudaConvolveSettings *settings, guint id, const char *text, GError **error)
 {
+  g_autofree char *beginning = beginning_of(text);
   GValue array = G_VALUE_INIT;
   gboolean ok;
 
   g_value_init(&array, GST_TYPE_ARRAY);
   if (has_tail(text))
-    ok = cnv_refuse(error, "%s=%.60s is more than one array: write <> around them, <<1,2>,<3,4>>",
-                    properties[id - 1].name, text);
+    ok = cnv_refuse(error, "%s=%s is more than one array: write <> around them, <<1,2>,<3,4>>", properties[id - 1].name,
+                    beginning);
   else if (gst_value_deserialize(&array, text))
     ok = gst_cuda_convolve_property_read(settings, id, &array, error);
   else
-    ok = cnv_refuse(error, "%s=%.60s is no array: write <1,2,3>, or arrays of these, <<1,2>,<3,4>>",
-                    properties[id - 1].name, text);
+    ok = cnv_refuse(error, "%s=%s is no array: write <1,2,3>, or arrays of these, <<1,2>,<3,4>>",
+                    properties[id - 1].name, beginning);
   g_value_unset(&array);
   return ok;
 }

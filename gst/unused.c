@@ -82,8 +82,8 @@ is_in_frame(const double rect[4], const GstCudaConvolveRoi *roi, const CnvImage 
          rect[0] - beside_x < image->width && rect[1] - beside_y < image->height;
 }
 
-static gboolean
-all_outside(const GstCudaConvolveRoi *roi, const CnvImage *image)
+gboolean
+gst_cuda_convolve_all_outside(const GstCudaConvolveRoi *roi, const CnvImage *image)
 {
   gboolean outside = roi->source == CNV_ROI_PROPERTY && !roi->mask;
   double rect[4];
@@ -121,7 +121,7 @@ find_conditions(const GstCudaConvolveSettings *settings, const CnvImage *image, 
   holds[NO_ANALYTICS] = !gst_cuda_convolve_analytics_are_read;
   holds[MASK_ALONE] = settings->roi.mask && gst_cuda_convolve_roi_n_rects(&settings->roi) == 0;
   holds[REGIONS] = settings->roi.source != CNV_ROI_NONE;
-  holds[ALL_OUTSIDE] = all_outside(&settings->roi, image);
+  holds[ALL_OUTSIDE] = gst_cuda_convolve_all_outside(&settings->roi, image);
   holds[ALL_CLEAR] = holds[ALL_OUTSIDE] && !settings->roi.invert && settings->roi.missing == CNV_ROI_MISSING_COPY;
 }
 
@@ -280,6 +280,12 @@ is_new(GHashTable *told, GParamSpec *spec, gboolean exposes)
 }
 
 void
+gst_cuda_convolve_repeat_clear(GstElement *element, GHashTable *told)
+{
+  g_hash_table_remove(told, g_object_class_find_property(G_OBJECT_GET_CLASS(element), "roi-source"));
+}
+
+void
 gst_cuda_convolve_report_unused(GstElement *element, const GstCudaConvolveSettings *settings, const CnvImage *image,
                                 const CnvPlan *plan, gboolean is_start, GHashTable *told)
 {
@@ -314,7 +320,7 @@ gst_cuda_convolve_name_outside(const GstCudaConvolveRoi *roi, const CnvImage *im
   const double *number = roi->rects ? (const double *)roi->rects->data : NULL;
   guint n = 0;
 
-  if (roi->source != CNV_ROI_PROPERTY || all_outside(roi, image))
+  if (roi->source != CNV_ROI_PROPERTY)
     return NULL;
   for (guint i = 0; i < gst_cuda_convolve_roi_n_rects(roi); i++, number += 4) {
     double rect[4];

@@ -79,7 +79,7 @@ gst_cuda_convolve_text_from_value(const GValue *array)
     const GValue *value = entry(array, i);
     const char *character = G_VALUE_HOLDS_STRING(value) ? g_value_get_string(value) : NULL;
 
-    if (!character || g_utf8_strlen(character, -1) != 1)
+    if (!character || !g_utf8_validate(character, -1, NULL) || g_utf8_strlen(character, -1) != 1)
       return NULL;
     g_string_append(text, character);
   }
@@ -267,7 +267,7 @@ read_rect(const char *what, const GValue *value, guint i, GArray *rects, GError 
   return TRUE;
 }
 
-/* Refuses a rectangle that is in no list. It may be the first of several: GStreamer drops what follows an array. */
+/* Refuses a rectangle outside a list. It may be the first of several: GStreamer drops what follows an array. */
 static gboolean
 refuse_flat(const char *what, const GValue *array, GError **error)
 {
@@ -279,10 +279,11 @@ refuse_flat(const char *what, const GValue *array, GError **error)
   text = g_strdup_printf("%s,%s,%s,%s", numbers[0], numbers[1], numbers[2], numbers[3]);
   for (guint i = 0; i < G_N_ELEMENTS(numbers); i++)
     g_free(numbers[i]);
-  return cnv_refuse(error,
-                    "%s: <%s> is a rectangle in no list, and GStreamer drops the rectangles after it: write <<%s>>, or "
-                    "<<%s>,<x,y,width,height>> for several",
-                    what, text, text, text);
+  return cnv_refuse(
+      error,
+      "%s: <%s> is a rectangle outside a list, and GStreamer drops the rectangles after it: write <<%s>>, or "
+      "<<%s>,<x,y,width,height>> for several",
+      what, text, text, text);
 }
 
 gboolean

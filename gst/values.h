@@ -22,6 +22,7 @@ char *gst_cuda_convolve_text_from_value(const GValue *array);
 void gst_cuda_convolve_taps_to_value(const CnvTaps *taps, GValue *array);
 
 /* Reads and writes a list of rectangles <x,y,width,height> in the same way, in whole pixels or in fractions. Refuses a
- * rectangle in no list. *rects: double, four to a rectangle, in an array that is never changed again; NULL for none. */
+ * rectangle outside a list. *rects: double, four to a rectangle, in an array that is never changed again; NULL for
+ * none. */
 gboolean gst_cuda_convolve_rects_from_value(const GValue *array, const char *what, GArray **rects, GError **error);
 void gst_cuda_convolve_rects_to_value(const GArray *rects, GValue *array);

@@ -64,9 +64,11 @@ static const struct {
     {{"filter=scharr", "radius=2"}, 0, "scharr"},
     {{"kernel-location=/nowhere/kernel"}, 1, "kernel-location=/nowhere/kernel: No such file"},
     {{"kernel-location=/"}, 1, "kernel-location=/: "},
-    {{"roi=<80,60,60,60>,<200,100,30,30>"}, 1, "roi: <80,60,60,60> is a rectangle in no list, and GStreamer drops "},
+    {{"roi=<80,60,60,60>,<200,100,30,30>"},
+     1,
+     "roi: <80,60,60,60> is a rectangle outside a list, and GStreamer drops "},
     {{"roi=<0.5,1/2,0,0>"}, 1, "write <<0.5,1/2,0,0>>, or <<0.5,1/2,0,0>,<x,y,width,height>> for several"},
-    {{"roi=<1,2,x,4>"}, 1, "roi: <1,2,x,4> is a rectangle in no list"},
+    {{"roi=<1,2,x,4>"}, 1, "roi: <1,2,x,4> is a rectangle outside a list"},
     {{"roi=<1,2,3>"},
      1,
      "roi: rectangle 1 is not four numbers: write <x,y,width,height> for each rectangle, in a list"},
@@ -80,7 +82,7 @@ static const struct {
     {{"roi=<<1,2,3,4>>", "roi-units=fraction", "roi-source=property"}, 0, "rectangle 1 has 2 with roi-units=fraction"},
     {{"roi=<<1,2,3,4>,<0,0.25,1,1>>", "roi-source=property"}, 0, "rectangle 2 has 0.25 with roi-units=pixels: write"},
     {{"roi-mask-location=/nowhere/mask"}, 1, "roi-mask-location=/nowhere/mask: No such file"},
-    {{"roi-mask-location=/"}, 1, "roi-mask-location=/: this is a directory, no regular file"},
+    {{"roi-mask-location=/"}, 1, "roi-mask-location=/: this is a directory, not a regular file"},
     {{"roi-source=meta", "roi-strength=relative", "filter=sobel"}, 0, "filter=sobel, whose radius is at most 3"},
     {{"roi-source=meta", "roi-strength=relative", "filter=sharpen"}, 0, "filter=sharpen, whose radius is at most 0"},
     {{"roi-source=meta", "roi-strength=relative", "roi-invert=true"}, 0, "roi-strength=relative with roi-invert=true"},
@@ -175,16 +177,20 @@ set_characters(GstElement *element, const char *name, const char *text)
   GValue array = G_VALUE_INIT;
 
   g_value_init(&array, GST_TYPE_ARRAY);
-  for (; *text; text++) {
+  for (gsize n; *text; text += n) {
     GValue character = G_VALUE_INIT;
 
+    n = g_utf8_get_char_validated(text, -1) < 0x110000 ? (gsize)(g_utf8_next_char(text) - text) : 1;
     g_value_init(&character, G_TYPE_STRING);
-    g_value_take_string(&character, g_strndup(text, 1));
+    g_value_take_string(&character, g_strndup(text, n));
     gst_value_array_append_and_take_value(&array, &character);
   }
   g_object_set_property(G_OBJECT(element), name, &array);
   g_value_unset(&array);
 }
+
+#define E15_BUT_1 "\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9"
+#define E15 E15_BUT_1 "\u00e9"
 
 GST_START_TEST(test_arrays_as_characters)
 {
@@ -203,6 +209,10 @@ GST_START_TEST(test_arrays_as_characters)
       {"kernel", "<1,2,1>,<2,4,2>", "< < 1, 2, 1 >, < 0.5, 0, 1 > >", "kernel=<1,2,1>,<2,4,2> is more than one array"},
       {"roi", "1,2,3,4", "< < 1, 2, 3, 4 > >", "roi=1,2,3,4 is no array"},
       {"kernel", "", "<  >"},
+      /* a message is UTF-8: the text is cut between characters; bytes that are none are no text */
+      {"roi", "<" E15 E15 E15 E15 E15, "< < 1, 2, 3, 4 > >", "roi=<" E15 E15 E15 E15_BUT_1 " is no array"},
+      {"roi", "<\xc3\xc3\xff", "< < 1, 2, 3, 4 > >",
+       "roi: <\"\\<\",\"\\303\",\"\\303\",\"\\377\"> is a rectangle outside"},
   };
   GstBus *bus;
   GstElement *element = make_element("cpu", &bus);

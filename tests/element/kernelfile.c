@@ -171,7 +171,7 @@ GST_START_TEST(test_secret_files)
 }
 GST_END_TEST;
 
-/* What is no regular file is refused at once: nothing is read of it, and nobody is waited for. */
+/* What is not a regular file is refused at once: nothing is read of it, and nobody is waited for. */
 GST_START_TEST(test_no_files)
 {
   char *folder = g_dir_make_tmp("kernel-XXXXXX", NULL), *fifo = g_build_filename(folder, "fifo", NULL);
@@ -182,10 +182,10 @@ GST_START_TEST(test_no_files)
   const struct {
     const char *path, *fragment;
   } rows[] = {
-      {fifo, "/fifo: this is a FIFO, no regular file: give "},
-      {link, "/link: this is a FIFO, no regular file: give "},
-      {folder, ": this is a directory, no regular file: give "},
-      {"/dev/zero", "kernel-location=/dev/zero: this is a device, no regular file: give "},
+      {fifo, "/fifo: this is a FIFO, not a regular file: give "},
+      {link, "/link: this is a FIFO, not a regular file: give "},
+      {folder, ": this is a directory, not a regular file: give "},
+      {"/dev/zero", "kernel-location=/dev/zero: this is a device, not a regular file: give "},
       {"/dev/tty", "kernel-location=/dev/tty: "},
       {address, "/socket: "},
       {long_path, "aaa...: "},

@@ -445,6 +445,9 @@ GST_START_TEST(test_missing_elsewhere)
   static const Meta none[] = {{NULL}};
   static const Box all[] = {{0, 0, WIDTH, HEIGHT}, {0}};
   static const char *const ways[][4] = {{"roi-source=property", "roi=<<99,99,5,5>>"},
+                                        {"roi-source=property", "roi=<<32,3,5,5>>"},
+                                        {"roi-source=property", "roi=<<3,-5,5,5>>"},
+                                        {"roi-source=property", "roi=<<3,27,5,5>>", "roi-feather=3"},
                                         {"roi-source=meta", "roi-target-x=3", "roi-target-y=4"},
                                         {"roi-source=meta", "roi-feather=3", "roi-isolated=true"},
                                         {"roi-source=meta", "roi-invert=true"}};

@@ -211,7 +211,7 @@ GST_START_TEST(test_info_before_warning)
 }
 GST_END_TEST;
 
-/* Rectangles outside the frame are named again after a change of them or of the frame's size, and after no other. */
+/* Rectangles outside the frame are reported again after a change of them or of the frame's size, and after no other. */
 GST_START_TEST(test_rectangles_outside)
 {
   static const struct {
@@ -226,6 +226,11 @@ GST_START_TEST(test_rectangles_outside)
       {"roi-feather=40", 32, 0, ""},
       {"roi-feather=3", 32, 1, "rectangle 2 <65,0,9,9>;"},
       {"radius=5", 128, 0, ""},
+      {"roi=<<300,1,9,9>>", 128, 1, "finds no rectangle in the frame: nothing is filtered"},
+      {"radius=6", 128, 0, ""},
+      {"roi=<<301,1,9,9>>", 128, 1, "finds no rectangle in the frame: nothing is filtered"},
+      {"roi=<<1,1,9,9>>", 128, 0, ""},
+      {"roi=<<301,1,9,9>>", 128, 1, "finds no rectangle in the frame: nothing is filtered"},
   };
   GstBus *bus;
   GstElement *element = make_element("cpu", &bus);

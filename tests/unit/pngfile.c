@@ -13,7 +13,8 @@
 #include "pngfile.h"
 #include "support/suite.h"
 
-#define MAX_SIZE 16 /* columns and rows */
+#define MAX_SIZE 16   /* columns and rows */
+#define HEADER_END 33 /* the first byte after the magic and the chunk of the header */
 
 typedef struct {
   guint color, depth, width, height;
@@ -284,8 +285,8 @@ GST_START_TEST(test_headers)
       {{0, 0, 0, 1, 0, 0, 0, 1, 4, 2}, "there is no colour type 2 of 4 bits"},
       {{0, 0, 0, 1, 0, 0, 0, 1, 8, 1}, "there is no colour type 1 of 8 bits"},
       {{0, 0, 0, 1, 0, 0, 0, 1, 0, 0}, "there is no colour type 0 of 0 bits"},
-      {{0, 0, 0, 1, 0, 0, 0, 1, 8, 0, 1}, "compression 1, filter 0 or interlace 0"},
-      {{0, 0, 0, 1, 0, 0, 0, 1, 8, 0, 0, 0, 2}, "compression 0, filter 0 or interlace 2"},
+      {{0, 0, 0, 1, 0, 0, 0, 1, 8, 0, 1}, "compression 1, filter 0 and interlace 0, and only 0, 0 and"},
+      {{0, 0, 0, 1, 0, 0, 0, 1, 8, 0, 0, 0, 2}, "compression 0, filter 0 and interlace 2"},
       {{0, 0, 0, 0, 0, 0, 0, 1, 8, 0}, "a picture of 0x1 samples, and masks have 1 to 32768"},
       {{255, 255, 255, 255, 0, 0, 0, 2, 8, 0}, "a picture of 4294967295x2 samples"},
       {{0, 0, 128, 0, 0, 0, 128, 0, 16, 6}, "a picture of 32768x32768 samples"},
@@ -310,12 +311,36 @@ GST_START_TEST(test_headers)
 }
 GST_END_TEST;
 
+/* A palette that is no whole number of colours, or more than a sample can name, is refused before it is summed up. */
+GST_START_TEST(test_palettes)
+{
+  static const Kind kind = {3, 8, 1, 1};
+  static const guint sizes[] = {1, 4, 3 * 256 + 1, 3 * 257, 1 << 20};
+  static const guint8 colors[1 << 20];
+
+  for (gsize i = 0; i < G_N_ELEMENTS(sizes); i++) {
+    g_autoptr(GByteArray) file = write_png(&kind), chunk = g_byte_array_new();
+    g_autofree char *message = g_strdup_printf("its palette has %u bytes, and 3 for each of", sizes[i]);
+    g_autoptr(GError) error = NULL;
+    guint width, height;
+
+    add_chunk(chunk, "PLTE", colors, sizes[i]);
+    g_byte_array_append(chunk, file->data + HEADER_END, file->len - HEADER_END);
+    g_byte_array_set_size(file, HEADER_END);
+    g_byte_array_append(file, chunk->data, chunk->len);
+    ck_assert(!gst_cuda_convolve_png_read((const char *)file->data, file->len, "a name", &width, &height, &error));
+    ck_assert_msg(strstr(error->message, message) != NULL, "%u bytes: %s", sizes[i], error->message);
+  }
+}
+GST_END_TEST;
+
 static void
 add_tests(TCase *tcase)
 {
   tcase_add_test(tcase, test_all_kinds);
   tcase_add_test(tcase, test_damage);
   tcase_add_test(tcase, test_headers);
+  tcase_add_test(tcase, test_palettes);
 }
 
 int
