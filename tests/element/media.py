@@ -122,8 +122,12 @@ def test_part():
         run.stdout.close()
         expect(f'{ends}: ends as failed', run.wait(20) == 1)
         expect(f'{ends}: nothing is left', sorted(os.listdir()) == ['victim'])
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does
     run = start('out.ogv')
-    run.send_signal(signal.SIGINT)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    for end in signal.SIGHUP, signal.SIGINT:
+        run.send_signal(end)
+        time.sleep(0.1)
     run.stdout.close()
     expect('SIGINT completes the file', run.wait(20) == 0 and sorted(os.listdir()) == ['out.ogv', 'victim'])
     Path('out.ogv').unlink()
@@ -465,6 +469,13 @@ def test_depth():
     text = blur('hdr.mp4', 'out.mp4', '--format=I420_10LE')
     caps = launch('filesrc location=out.mp4 ! decodebin ! video/x-raw ! fakesink name=end')
     expect('FORMAT keeps 10 bit', '8 bit' not in text and re.search('sink: caps = .*I420_10LE.*(bt2100-pq|14)', caps))
+    make('odd.mkv', 'matroskamux', 'videoscale ! video/x-raw,width=33,height=35 ! avenc_ffv1')
+    for format, size in (('I420_10LE', (32, 34)), ('Y444_10LE', (33, 35))):
+        text = blur('odd.mkv', 'out.mkv', f'--format={format}')
+        expect(f'{format} of odd size', size_of('out.mkv')[:2] == size and ('made even, as I420_10LE' in text) == (size == (32, 34)))
+    make('small.mkv', 'matroskamux', 'videoscale ! video/x-raw,width=15,height=33 ! avenc_ffv1')
+    status, text = program('run', '--input=small.mkv', '--output=small.webm', *BLUR)
+    expect('a video that is too small', status == 1 and 'a video of 15x33 is too small: .webm holds 16x16' in text)
     text = blur('hdr.mp4', 'out.webm')
     rows = b''.join(b'\0' + bytes(range(192)) for _ in range(32))
     Path('deep.png').write_bytes(b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', struct.pack('>IIBBBBB', 32, 32, 16, 2, 0, 0, 0))
