@@ -480,6 +480,9 @@ def test_depth():
     rows = b''.join(b'\0' + bytes(range(192)) for _ in range(32))
     Path('deep.png').write_bytes(b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', struct.pack('>IIBBBBB', 32, 32, 16, 2, 0, 0, 0))
                                  + chunk(b'IDAT', zlib.compress(rows)) + chunk(b'IEND', b''))
+    empty = Path('deep.png').read_bytes()
+    Path('empty.png').write_bytes(empty[:33] + chunk(b'eXIf', b'') + empty[33:])
+    expect('EXIF without a byte', 'CRITICAL' not in blur('empty.png', 'out.png'))
     expect('a picture of 16 bit', ' of 16 bit is written as 8 bit: .png holds' in blur('deep.png', 'out.png'))
     expect('.webm has no such setting', said + 'FORMAT=I420_10LE with an OUTPUT in .mkv keeps 10 bit\n' in text)
 
