@@ -131,14 +131,27 @@ check_settings(const char *const *arguments)
   return right;
 }
 
+/* Returns the path of a local file, or NULL. Of a URI, sources like filesrc and pushfilesrc drop what is after '#'. */
+static char *
+path_of(const char *input)
+{
+  const char *rest = strstr(input, "://");
+  g_autofree char *uri = NULL;
+
+  if (!rest)
+    return g_strdup(input);
+  if (rest - input < 4 || g_ascii_strncasecmp(rest - 4, "file", 4) != 0)
+    return NULL;
+  uri = g_strdup_printf("file%.*s", (int)strcspn(rest, "#"), rest);
+  return g_filename_from_uri(uri, NULL, NULL);
+}
+
 gboolean
 check_output(const char *input, const char *output)
 {
-  g_autofree char *named = NULL;
+  g_autofree char *named = input ? path_of(input) : NULL;
   GStatBuf read, written;
 
-  if (input)
-    named = strstr(input, "://") ? g_filename_from_uri(input, NULL, NULL) : g_strdup(input);
   if (!named || g_stat(named, &read) != 0 || g_stat(output, &written) != 0 || read.st_dev != written.st_dev ||
       read.st_ino != written.st_ino)
     return TRUE;
@@ -151,7 +164,7 @@ check_output(const char *input, const char *output)
 GMappedFile *
 check_map_input(const char *input)
 {
-  g_autofree char *path = strstr(input, "://") ? g_filename_from_uri(input, NULL, NULL) : g_strdup(input);
+  g_autofree char *path = path_of(input);
 
   return path && g_file_test(path, G_FILE_TEST_IS_REGULAR) ? g_mapped_file_new(path, FALSE, NULL) : NULL;
 }

@@ -74,10 +74,11 @@ is_picture()
   [[ ${1,,} == *.@(png|jpg|jpeg|webp|bmp|tif|tiff|ppm|pgm) ]]
 }
 
-# check_number NAME VALUE LEAST
+# check_number NAME VALUE LEAST: sets NAME to the value without zeros before it, with which programs would read it as octal.
 check_number()
 {
   [[ $2 != *[!0-9]* && ${#2} -le 9 ]] && ((10#$2 >= $3)) || die "$1 must be a number from $3 to 999999999; it is '$2'"
+  printf -v "$1" %d "$((10#$2))"
 }
 
 parse_arguments()
@@ -123,7 +124,8 @@ choose_output()
   *.png | *.jpg | *.jpeg) ;;
   *) die "OUTPUT must end in .mp4 .mkv .webm or .ogv for a video, in .png or .jpg for a picture; it is '$output'" ;;
   esac
-  [[ -d $(dirname "$output") ]] || die "there is no folder '$(dirname "$output")' for OUTPUT"
+  [[ -d $(dirname -- "$output") ]] || die "there is no folder '$(dirname -- "$output")' for OUTPUT"
+  [[ ! -d $output ]] || die "OUTPUT must name a file; '$output' is a folder"
 }
 
 need_plugins()

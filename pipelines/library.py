@@ -22,7 +22,7 @@ from typing import Any
 import library_task as task
 from library_files import hash_of_source, locked, read_json, remove_parts, shown, write_json
 from library_filter import apply_settings, context_frames, is_setting, make_filter, plugin_of, state_of, with_absolute_path
-from library_inputs import SUFFIXES, find_videos, without_overwrites
+from library_inputs import SUFFIXES, find_videos, refuse_report, without_overwrites
 from library_report import Progress, die, write_report
 from library_workers import Lost, Submit, command_of, dask_workers, gpus, outcome, threads
 
@@ -51,6 +51,8 @@ def parse_arguments() -> argparse.Namespace:
         die(f'--workers {arguments.workers}: must be 1 or more')
     if not 0 <= arguments.segment < math.inf:
         die(f'--segment {arguments.segment}: must be 0 or more seconds; 0 makes no cuts')
+    if not arguments.output:
+        die('--output is empty: name a folder')
     arguments.output = os.path.abspath(arguments.output)
     arguments.tls = tls_files(arguments)
     return arguments
@@ -89,6 +91,8 @@ def take_words(arguments: argparse.Namespace) -> None:
 
 def make_videos(arguments: argparse.Namespace) -> list['Video']:
     found = list(find_videos(arguments.inputs, arguments.output))
+    for path, _ in found:
+        refuse_report(path, arguments.output)
     with ThreadPoolExecutor(READERS) as pool:
         videos = list(pool.map(lambda place, names: Video(place, *names, arguments), range(len(found)), found))
     if not videos:
@@ -111,6 +115,7 @@ class Video:
         name = name if suffix == kind else f'{name}.{kind}'
         self.place, self.output = place, os.path.join(arguments.output, name)
         self.work = os.path.join(arguments.output, '.segments', name)
+        self.real_work = os.path.join(os.path.realpath(arguments.output), '.segments', name)  # without links
         self.state, self.errors, self.notes, self.result = 'waiting', [], [], {}
         self.segments = self.done = self.size = 0
         self.failures: dict = {}
@@ -144,7 +149,9 @@ class Video:
         return self.state == 'kept'
 
     def write_job(self) -> None:
-        """Keeps what an earlier call has left of this job, cut or not, and nothing else."""
+        """Keeps what an earlier call has left of this job, cut or not, and deletes everything else in the work folder."""
+        if os.path.realpath(self.work) != self.real_work:
+            raise OSError(f"a link leads out of --output at '{shown(self.work)}', where files would be deleted: remove the link")
         os.makedirs(self.folder, exist_ok=True)
         for other in os.scandir(self.work):
             if other.name not in (self.job['id'], self.uncut()['id']):
@@ -276,7 +283,9 @@ def run(videos: list[Video], arguments: argparse.Namespace) -> int:
 
 
 def main() -> int:
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if number == signal.SIGHUP and signal.getsignal(number) == signal.SIG_IGN:  # nohup
+            continue
         signal.signal(number, lambda number, _: sys.exit(128 + number))
     arguments = parse_arguments()
     try:

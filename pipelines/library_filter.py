@@ -81,6 +81,8 @@ def apply_setting(element: Gst.Element, word: str) -> None:
     spec = element.find_property(name)
     if not spec:
         raise ValueError(f"cudaconvolve has no property '{name}', and there is no file '{word}'")
+    if spec.owner_type == Gst.Object.__gtype__:
+        raise ValueError(f'{word}: {name} is not a setting of the filter')
     if not spec.flags & GObject.ParamFlags.WRITABLE:
         raise ValueError(f'{word}: {name} can only be read')
     if spec.value_type == GObject.TYPE_STRING:

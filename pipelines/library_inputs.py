@@ -6,7 +6,7 @@ import os
 from typing import Any, Iterator
 
 from library_files import entry, identity, shown
-from library_report import die
+from library_report import REPORTS, die
 
 SUFFIXES = '.mp4 .m4v .mov .mkv .webm .avi .ts .m2ts .mts .mpg .mpeg .ogv .flv .wmv .3gp'.split()
 
@@ -40,10 +40,18 @@ def videos_below(top: str, output: str) -> Iterator[str]:
     yield from (failure.filename for failure in unreadable)
 
 
+def refuse_report(path: str, output: str) -> None:
+    """Ends the program if the report would replace the file."""
+    for report in (os.path.join(output, name) for name in REPORTS):
+        if identity(path) and identity(path) == identity(report):
+            die(f"'{shown(report)}' would replace '{shown(path)}', an INPUT: give another folder to --output")
+
+
 def find_videos(inputs: list[str], output: str, lists: tuple = ()) -> Iterator[tuple[str, str]]:
     """Path of each, and its name below the output folder."""
     for word in inputs:
         if word.startswith('@') and os.path.isfile(word[1:]):
+            refuse_report(word[1:], output)
             yield from find_videos(read_list(word[1:], lists), output, (*lists, identity(word[1:])))
         elif os.path.isdir(word):
             if identity(word) == identity(output):
@@ -60,7 +68,8 @@ def find_videos(inputs: list[str], output: str, lists: tuple = ()) -> Iterator[t
 
 
 def without_overwrites(videos: list[Any]) -> list[Any]:
-    """The videos, each once. Ends the program if an output would replace an input or the output of another video."""
+    """The videos, each once. Ends the program if an output would replace an input, the output of another video, or a file
+    that no earlier call has written."""
     sources = {identity(video.job['source']): video.job['source'] for video in videos}
     places: dict[tuple, Any] = {}
     for video in videos:
@@ -71,4 +80,6 @@ def without_overwrites(videos: list[Any]) -> list[Any]:
         if other != source and identity(other) != identity(source):
             die(f"'{shown(other)}' and '{shown(source)}' would both be written to '{name}': filter them by two calls, with "
                 'a folder each')
+        if os.path.lexists(video.output) and not any(map(os.path.lexists, (video.work, video.work + '.json'))):
+            die(f"'{name}' is there, and no earlier call has written it: move it, or give another folder to --output")
     return list(places.values())

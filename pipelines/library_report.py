@@ -10,6 +10,7 @@ from typing import NoReturn
 
 from library_files import whole_file
 
+REPORTS = 'report.csv', 'report.html'
 COLUMNS = ('file', 'state', 'frames', 'segments', 'seconds', 'frames/s', 'device', 'message')
 PAGE = '''<!doctype html><meta charset="utf-8"><title>library</title>
 <style>body {{ font: 15px sans-serif; margin: 2em }} td, th {{ padding: .2em .8em; text-align: left }}

@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Callable, Iterator
@@ -47,12 +48,13 @@ def command_of(step: str, folder: str, number: int | None) -> list[str]:
             *([] if number is None else [str(number)])]
 
 
-RUN = {'capture_output': True, 'text': True, 'errors': 'replace', 'stdin': subprocess.DEVNULL}
+RUN = {'stdout': subprocess.PIPE, 'stderr': subprocess.PIPE, 'text': True, 'errors': 'replace', 'stdin': subprocess.DEVNULL}
 
 
 @contextlib.contextmanager
 def threads(count: int | None) -> Iterator[tuple[Submit, Lost]]:
-    """Workers on this machine without Dask."""
+    """Workers on this machine without Dask. At the end of the call, steps that run are killed and others do not start."""
+    ended, running = threading.Event(), set()
     free: queue.SimpleQueue = queue.SimpleQueue()
     for environment in environments(count):
         for _ in range(SEGMENTS_A_GPU if environment else 1):
@@ -61,11 +63,23 @@ def threads(count: int | None) -> Iterator[tuple[Submit, Lost]]:
     def run(command: list[str]) -> subprocess.CompletedProcess:
         environment = free.get()
         try:
-            return subprocess.run(command, env={**os.environ, **environment}, **RUN)
+            with subprocess.Popen(command, env={**os.environ, **environment}, **RUN) as process:
+                running.add(process)
+                if ended.is_set():  # it started while the call ended
+                    process.kill()
+                text = process.communicate()
+            running.discard(process)
+            return subprocess.CompletedProcess(command, process.returncode, *text)
         finally:
             free.put(environment)
     with ThreadPoolExecutor(free.qsize()) as pool:
-        yield lambda command, priority, needs_gpu: pool.submit(run, command), lambda: ''
+        try:
+            yield lambda command, priority, needs_gpu: pool.submit(run, command), lambda: ''
+        finally:
+            ended.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in list(running):
+                process.kill()
 
 
 @contextlib.contextmanager

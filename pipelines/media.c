@@ -89,7 +89,21 @@ tell_loss(const Media *media, const GstVideoInfo *from)
             deep ? "FORMAT=" : "FORMAT=I420_10LE with an OUTPUT in .mkv", deep ? deep : "");
 }
 
-/* On the sink pad of the converter behind the filter. Encoders of 4:2:0 refuse odd sizes. */
+/* Removes the column and the row that a format with fewer samples of colour cannot hold: encoders refuse such sizes. */
+static void
+make_even(const Media *media, GstElement *crop, const GstVideoInfo *from)
+{
+  GstVideoFormat format = media->format ? gst_video_format_from_string(media->format) : GST_VIDEO_FORMAT_I420;
+  const GstVideoFormatInfo *to = gst_video_format_get_info(format);
+  int right = from->width % (1 << to->w_sub[1]), bottom = from->height % (1 << to->h_sub[1]);
+
+  if (right || bottom)
+    g_print("the size %dx%d is made even, as %s needs it\n", from->width, from->height,
+            media->format ? media->format : "4:2:0");
+  g_object_set(crop, "right", right, "bottom", bottom, NULL);
+}
+
+/* On the sink pad of the converter behind the filter. */
 static GstPadProbeReturn
 prepare_output(GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {
@@ -106,11 +120,8 @@ prepare_output(GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
   if ((!media->format || !media->container->mux) && !is_plain(&from))
     tell_loss(media, &from);
   crop = gst_bin_get_by_name(GST_BIN(media->pipeline), "even");
-  if (crop) {
-    if (from.width % 2 || from.height % 2)
-      g_print("the size %dx%d is made even, as 4:2:0 needs it\n", from.width, from.height);
-    g_object_set(crop, "right", from.width % 2, "bottom", from.height % 2, NULL);
-  }
+  if (crop)
+    make_even(media, crop, &from);
   return GST_PAD_PROBE_OK;
 }
 
@@ -222,6 +233,27 @@ add_subtitles(Media *media, GstPad *pad, const GstCaps *caps, const char *kind)
     fail(media, "the subtitles cannot be written to this kind of file", NULL);
 }
 
+/* Fails for a video that is smaller than the muxers take; without that, GStreamer says only "not-negotiated". */
+static gboolean
+is_too_small(Media *media, const GstCaps *caps)
+{
+  const GstStructure *structure = gst_caps_get_structure(caps, 0);
+  g_autofree char *text = NULL;
+  int width, height, least;
+
+  if (!media->container || !media->container->mux || !gst_structure_get_int(structure, "width", &width) ||
+      !gst_structure_get_int(structure, "height", &height))
+    return FALSE;
+  least = strcmp(media->container->suffix, ".ogv") == 0 ? 2 : 16;
+  if (MIN(width, height) >= least)
+    return FALSE;
+  text = g_strdup_printf(
+      "a video of %dx%d is too small: %s holds %dx%d and more; set OUTPUT to a file in .png for the first frame", width,
+      height, media->container->suffix, least, least);
+  fail(media, text, NULL);
+  return TRUE;
+}
+
 static void
 add_video(Media *media, GstPad *pad)
 {
@@ -239,6 +271,8 @@ add_video(Media *media, GstPad *pad)
   }
   takes = gst_pad_query_caps(sink, NULL);
   g_atomic_int_set(&media->has_video, TRUE);
+  if (is_too_small(media, has))
+    return;
   if (gst_caps_can_intersect(has, takes) && link_to(pad, media->filter))
     return;
   converter = add_behind(media, pad, "videoconvert");
@@ -391,7 +425,8 @@ static char *
 describe_output(Media *media)
 {
   g_autofree char *turn = describe_turn(media);
-  const char *even = container_exists("videocrop") && !media->format ? " ! videocrop name=even" : "";
+  const char *even =
+      container_takes("videocrop", media->format ? media->format : "I420") ? " ! videocrop name=even" : "";
 
   if (media->window)
     return g_strdup_printf("videoconvert%s ! videoconvert ! autovideosink", turn);

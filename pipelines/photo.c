@@ -95,7 +95,7 @@ read_png(Photo *photo, const guint8 *data, gsize size)
 
     if (length > size - at - 12)
       return;
-    if (memcmp(data + at + 4, "eXIf", 4) == 0)
+    if (length > 0 && memcmp(data + at + 4, "eXIf", 4) == 0)
       take_exif(photo, data + at + 8, length);
     else if (memcmp(data + at + 4, "iCCP", 4) == 0)
       read_profile(photo, data + at + 8, length);

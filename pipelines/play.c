@@ -3,6 +3,7 @@
  * Progress each second, messages in plain words, and at the end what ran where.
  */
 #include <glib-unix.h>
+#include <signal.h>
 #include <string.h>
 
 #include "play.h"
@@ -315,6 +316,15 @@ finish(Run *run)
   return status;
 }
 
+/* Returns TRUE for a signal that nohup or the like keeps from this process. */
+static gboolean
+is_ignored(int number)
+{
+  struct sigaction action;
+
+  return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 int
 play(GstElement *pipeline)
 {
@@ -329,7 +339,8 @@ play(GstElement *pipeline)
   gst_bus_add_watch(bus, on_message, run);
   g_unix_signal_add(SIGINT, interrupted, run);
   g_unix_signal_add(SIGTERM, terminated, run);
-  g_unix_signal_add(SIGHUP, terminated, run);
+  if (!is_ignored(SIGHUP))
+    g_unix_signal_add(SIGHUP, terminated, run);
   g_timeout_add_seconds(1, show_progress, run);
   run->starter = g_thread_new("start", start, run);
   g_main_loop_run(run->loop);

@@ -573,6 +573,8 @@ test_refused()
   refuses 'is a folder' "$blur" .
   refuses 'does not take it' FORMAT=NV61 "$blur" "clip.$type"
   refuses 'there is no folder' OUTPUT="missing/out.$type" "$blur" "clip.$type"
+  mkdir "folder.$type"
+  refuses 'is a folder' OUTPUT="folder.$type" "$blur" "clip.$type"
   refuses "there is no option '--blurry'" "$blur" --blurry
   gst-launch-1.0 -q videotestsrc num-buffers=2 ! theoraenc ! oggmux ! filesink location=theora.ogv
   refuses 'have more decoders' GST_PLUGIN_FEATURE_RANK=theoradec:NONE,avdec_theora:NONE "$blur" theora.ogv

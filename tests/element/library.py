@@ -324,6 +324,21 @@ def test_start():
            len(result.stderr.splitlines()) == 1)
 
 
+def test_ended():
+    """A call that is ended by a signal ends at once: it neither waits for steps nor starts those that are left."""
+    os.mkdir('in')
+    for number in range(8):
+        make_with(f'{H264} ! h264parse ! mp4mux', f'in/{number}.mp4')
+    for end in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        call = subprocess.Popen(command('in', '--scheduler', 'none', output=end.name))
+        wait_for(lambda: glob.glob(f'{end.name}/.segments/*/*/plan.json'), 30)
+        call.send_signal(end)
+        begin = time.monotonic()
+        expect(f'{end.name}: exit status {call.wait(30)}', call.returncode == 128 + end)
+        expect(f'{end.name}: {time.monotonic() - begin:.1f} s until it ends', time.monotonic() - begin < 2)
+        expect(f'{end.name}: a step goes on', not parent_of_segment())
+
+
 def test_again():
     """A call that is killed, the next that goes on, one that finds all done, and one with other settings. What
     the killed one has left goes."""
@@ -364,7 +379,7 @@ def test_refused():
     for path in sources:
         write_text(path, path)
     for word, says in (('radius=900', 'radius=900: radius must be a number from -1 to 512'),
-                       ('filter=blur', 'filter=blur: filter must be one of identity box gaussian'), ('stats=1', 'only be read'),
+                       ('filter=blur', 'filter=blur: filter must be one of identity box gaussian'), ('stats=1', 'only be read'), ('name=x', 'name is not a setting'),
                        ('normalize=maybe', 'true or false'), ('size=1', "no property 'size'"),
                        ('@preset=none', 'there are denoise'), ('kernel-location=none.txt', 'No such file'), ('--workers=0', 'must be 1 or more'),
                        ('--segment=-1', 'must be 0 or more'), ('--encoder=none', "--encoder 'none' cannot be used")):
@@ -391,6 +406,11 @@ def test_refused():
     shutil.copy('in/a.mp4', 'deep/real')
     shutil.copy('in/a.mp4', 'deep/same')
     refused('deep', says='would both be written to', output='out')
+    refused('in/a.mp4', says="other/a.mp4' is there, and no earlier call has written it", output='other')
+    write_text('other/report.csv', 'in/a.mp4')
+    for word in ('other/report.csv', '@other/report.csv'):
+        refused(word, says="other/report.csv' would replace", output='other')
+    refused('in/a.mp4', says='--output is empty', output='')
     os.mkdir('mounted')
     if os.geteuid() or subprocess.run(['mount', '--bind', 'in', 'mounted']).returncode:
         print('not tried, as it needs root: another mount')
@@ -533,13 +553,17 @@ def test_names():
     write_text(kernel, '1 2 1')
     write_text('radius=8', 'not a video, and not an input')
     write_text('precious', 'precious')
-    os.mkdir('out')
+    os.makedirs('out/.segments')
     os.symlink('../precious', 'out/report.csv')
+    os.makedirs('mine/folder')
+    os.symlink('../../mine', 'out/.segments/linked.mp4')
+    shutil.copy('in/sub/a.mp4', 'in/linked.mp4')
     rows = run_library('in', '--scheduler', 'none', 'radius=8', 'filter=custom', f'kernel-location={kernel}', status=1)
     states = {name: row['state'] for name, row in rows.items()}
     expect(f'states: {states}', states == {
         'a.mp4': 'written', 'radius=8\t\\caf\\xe9.mp4': 'written', 'dangling.mp4': 'failed', 'pipe.mp4': 'failed',
-        'text.mp4': 'failed', 'empty.mp4': 'failed', 'sound.mp4': 'failed'})
+        'text.mp4': 'failed', 'empty.mp4': 'failed', 'sound.mp4': 'failed', 'linked.mp4': 'failed'})
+    expect('files are deleted through a link', os.listdir('mine') == ['folder'] and 'remove the link' in rows['linked.mp4']['message'])
     for name in ('text', 'empty', 'sound'):
         message = rows[name + '.mp4']['message']
         expect(f'{name}: {message}', message.startswith('plan: not a video') and '.c' not in message)

@@ -24,7 +24,8 @@ test_sources()
   ln mine.mkv hard.mkv
   ln -s . folder
   for name in mine.mkv symbolic.mkv hard.mkv folder/mine.mkv "file://$PWD/mine.mkv" "file://localhost$PWD/hard.mkv" \
-    "file://$PWD/%6Dine%2emkv" "FILE://$PWD/folder/symbolic.mkv"; do
+    "file://$PWD/%6Dine%2emkv" "FILE://$PWD/folder/symbolic.mkv" "file://$PWD/mine.mkv#t=1" \
+    "pushfile://$PWD/mine.mkv"; do
     keeps blur "$name"
   done
   for name in edges sharpen compare tenbit denoise motionblur timedelta faces background; do
@@ -190,6 +191,8 @@ test_statistics()
   FRAMES=2 OUTPUT=out.ogv "$pipelines/blur.sh" --verbose >log
   grep -q '^    taps  *41x41,21x21$' log || fail "--verbose does not print the taps: $(cat log)"
   grep -q '^    frames  *2$' log || fail "--verbose does not print the frames: $(cat log)"
+  FRAMES=08 PATIENCE=09 OUTPUT=-out.ogv "$pipelines/blur.sh" >log
+  grep -q '^8 frames in ' log || fail "08 is not 8: $(cat log)"
 }
 
 # as_other COMMAND...: without root's rights.
