@@ -240,7 +240,7 @@ show_result(Run *run)
       g_print("no video frame came through\n");
     return;
   }
-  g_print("%d frames in %.1f s", run->frames, seconds);
+  g_print("%d frame%s in %.1f s", run->frames, run->frames == 1 ? "" : "s", seconds);
   if (run->frames > 1 && seconds > 0)
     g_print(": %.1f frames/s", (run->frames - 1) / seconds);
   g_print("\n");

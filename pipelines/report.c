@@ -235,8 +235,8 @@ report_print(const Report *report, const char *filtered)
   if (!play_is_verbose())
     return;
   if (detail->square > 0)
-    g_print("detail in %s: %.2f before, %.2f after, as mean differences between neighbours\n", filtered,
-            (double)detail->before / detail->pairs, (double)detail->after / detail->pairs);
-  g_print("samples to be left alone: %" G_GUINT64_FORMAT ", of which changed: %" G_GUINT64_FORMAT "\n", report->staying,
+    g_print("mean difference between neighbours in %s: %.2f before, %.2f after, with edges that the filter draws\n",
+            filtered, (double)detail->before / detail->pairs, (double)detail->after / detail->pairs);
+  g_print("samples outside: %" G_GUINT64_FORMAT ", of which changed: %" G_GUINT64_FORMAT "\n", report->staying,
           report->changed);
 }

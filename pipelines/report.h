@@ -24,5 +24,6 @@ void report_free(Report *report);
  * neighbours is b before and a after the filter; detail that is left is |sum of a * b| / sum of b * b. */
 double report_left(const Report *report);
 
-/* Prints the detail in what is filtered, before and after, and how many samples have changed that must not. */
+/* Prints the mean difference between neighbours in what is filtered, before and after, and how many samples have
+ * changed that must not. */
 void report_print(const Report *report, const char *filtered);

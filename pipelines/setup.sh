@@ -156,11 +156,20 @@ may_install()
   ((EUID == 0)) || { command -v sudo >/dev/null && if [[ -t 0 ]]; then sudo -v; else sudo -n true 2>/dev/null; fi; }
 }
 
+# Installs packages, and prints what they fetch.
+install_packages()
+{
+  local size
+  size=$(apt-get install -qq --print-uris -o Debug::NoLocking=true --no-install-recommends "$@" 2>/dev/null |
+    awk '{ bytes += $3 } END { printf "%.1f MB", bytes / 1e6 }' || true)
+  step "installing, $size to fetch: $*" apt_get install -y --no-install-recommends "$@"
+}
+
 # Installs what is missing of the needs; does nothing, and needs no network, where nothing is. The names of packages
 # have no spaces, and no process substitution: a bare root may be without /dev/fd.
 install_needs()
 {
-  local packages size
+  local packages
   check_place
   packages=$(missing_packages)
   if [[ -n $packages ]]; then
@@ -169,19 +178,17 @@ install_needs()
     may_install ||
       die "missing packages, and no root or sudo to install them; as root: apt-get install --no-install-recommends" $packages
     step "reading the lists of packages" apt_get update
-    size=$(apt-get install -qq --print-uris -o Debug::NoLocking=true --no-install-recommends $packages 2>/dev/null |
-      awk '{ bytes += $3 } END { printf "%.1f MB", bytes / 1e6 }' || true)
-    step "installing, $size to fetch: ${packages//$'\n'/ }" apt_get install -y --no-install-recommends $packages
+    install_packages $packages
     packages=$(missing_packages)
     [[ -z $packages ]] || die "installed, yet what they should bring is still not found:" $packages
   fi
   take_headers
 }
 
-# Installs packages that can be done without, if they can be had.
+# Installs optional packages if the system has them.
 try_install()
 {
-  ! apt-cache show "$@" >/dev/null 2>&1 || (apt_get install -y --no-install-recommends "$@") || true
+  ! apt-cache show "$@" >/dev/null 2>&1 || (install_packages "$@") || true
 }
 
 # With nvcc the GPU engine is built too.

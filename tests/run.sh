@@ -176,17 +176,17 @@ if $peers; then
   need python scipy.ndimage python3-scipy
   need python cv2 python3-opencv
 fi
-if [[ " ${suites[*]} " == *" examples "* ]]; then # for the library of videos; 60 MB to fetch
+if [[ " ${suites[*]} " == *" examples "* ]]; then # for the library of videos; 103 or 123 MB to fetch on Debian 12 or 13
   need_library
   need command openssl openssl
 fi
 install_needs
-# For the test of tune.sh, 39 MB to fetch on Debian 12 and 23 on 13; it is skipped without.
+# For the test of tune.sh, 9 or 7 MB more to fetch on Debian 12 or 13; it is skipped without.
 { found typelib Gtk-3.0 && found python gi._gi_cairo && found command Xvfb; } ||
   try_install gir1.2-gtk-3.0 librsvg2-common python3-gi-cairo xvfb
 # For programs in Python. Of it libgstreamer1.0-dev brings all but what makes values of lists.
 found python gi.repository.Gst,gi.overrides._gi_gst || try_install python3-gst-1.0
-# For the tests of faces.sh and background.sh, 90 MB on a bare system; they are skipped without.
+# For the tests of faces.sh and background.sh, 54 or 62 MB more; they are skipped without.
 { found element facedetect && found file "$cascade"; } || try_install gstreamer1.0-opencv opencv-data
 take_headers
 

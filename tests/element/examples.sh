@@ -673,7 +673,7 @@ check_report()
 {
   expect "detail left in $1, in a thousand" "10#$(sed -n "s/.* \([0-9]*\)\.\([0-9]\) % of the detail in $1 is left\$/\1\2/p" log)" \
     '<' 100
-  grep -q '^samples to be left alone: [1-9][0-9]*, of which changed: 0$' log || fail "what is not to be hidden has changed"
+  grep -q '^samples outside: [1-9][0-9]*, of which changed: 0$' log || fail "what is not to be hidden has changed"
 }
 
 # measure_portrait CODE: in Python, with plain.raw and hidden.raw, frames of RGB of 512x512, as before and after.
