@@ -187,7 +187,7 @@ class Work:
                 step = self.finished.get(timeout=0.5)
             except queue.Empty:
                 step = None
-            if reason := self.lost():  # all that runs has failed by that
+            if reason := self.lost():  # every running step has failed because of it
                 self.give_up(reason)
                 break
             if step:

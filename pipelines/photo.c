@@ -86,7 +86,7 @@ read_profile(Photo *photo, const guint8 *data, gsize size)
     photo->profile = convert(zlib, end + 2, (gsize)(data + size - end - 2));
 }
 
-/* Chunks: a length, a type, so many bytes, and a check sum. */
+/* Chunks: a length, a type, that many bytes of data, and a checksum. */
 static void
 read_png(Photo *photo, const guint8 *data, gsize size)
 {

@@ -160,7 +160,7 @@ start_at_once(GstPad *pad, GstClockTime first)
   gst_pad_push(pad, nothing);
 }
 
-/* The caps of the pad stay those of the markup; the muxer gets others. */
+/* The pad keeps the caps of the markup; the muxer gets others. */
 static GstPadProbeReturn
 convert_text(GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {

@@ -551,7 +551,7 @@ compare_times(gconstpointer a, gconstpointer b)
   return *x < *y ? -1 : *x > *y;
 }
 
-/* Of n tries, where CNV_QUICK_STEP asks for one in so many. */
+/* Returns how many of n tries to make: fewer if CNV_QUICK_STEP is set. */
 static int
 tries(int n)
 {

@@ -50,7 +50,7 @@ installs()
   echo "$*"
 }
 
-# Meson keeps the options with which a folder was configured first: those of tests are not for an installation.
+# Meson keeps the options of a folder's first configuration, and the tests' options are not for an installation.
 has_own_folder()
 {
   local folder script

@@ -200,7 +200,7 @@ def parent_of_segment():
 
 
 def inodes_of_sockets(root):
-    """Sockets of a process and of all that it has started."""
+    """Sockets of a process and of every process that it has started."""
     parents, inodes = {}, set()
     for name in filter(str.isdigit, os.listdir('/proc')):
         with contextlib.suppress(OSError), open(f'/proc/{name}/stat') as file:
