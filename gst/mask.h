@@ -49,6 +49,6 @@ gboolean gst_cuda_convolve_mask_place(GstCudaConvolveMask *mask, GError **error)
 GArray *gst_cuda_convolve_masks_new(void);
 /* Begins a frame: masks that the last one did not have are freed. */
 void gst_cuda_convolve_masks_next(GArray *masks);
-/* Sets the region, of which the list keeps the references, and adds the mask's samples to those of the frame. FALSE
+/* Sets the region, whose references the list keeps, and adds the mask's samples to the frame's count. Returns FALSE
  * with the reason. */
 gboolean gst_cuda_convolve_masks_get(GArray *masks, GstCudaConvolveMask *mask, guint64 *n_cells, GError **error);

@@ -246,11 +246,11 @@ install_and_build()
   step "building for $target" ninja -C "$build" gst/libgstcudaconvolve.so "pipelines/$player"
 }
 
-# Takes the build in CUDACONVOLVE_BUILD.
+# use_build FILE...: takes the build in CUDACONVOLVE_BUILD, which must have these files.
 use_build()
 {
   local file
-  for file in gst/libgstcudaconvolve.so "pipelines/$player"; do
+  for file; do
     [[ -x $CUDACONVOLVE_BUILD/$file ]] ||
       die "CUDACONVOLVE_BUILD: there is no $file in '$CUDACONVOLVE_BUILD'; build there with -Dtests=true, or unset it"
   done
@@ -266,7 +266,7 @@ set_up()
   ! $only_window || [[ -n ${DISPLAY:-}${WAYLAND_DISPLAY:-} ]] ||
     die "there is no display for a window; pipelines/compare.sh writes a file"
   if [[ -n ${CUDACONVOLVE_BUILD:-} ]]; then
-    use_build
+    use_build gst/libgstcudaconvolve.so "pipelines/$player"
   else
     install_and_build
   fi

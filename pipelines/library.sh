@@ -35,10 +35,8 @@ for argument; do
   esac
 done
 if [[ -n ${CUDACONVOLVE_BUILD:-} ]]; then
-  build=$CUDACONVOLVE_BUILD
+  use_build gst/libgstcudaconvolve.so
 else
-  [[ -w $(dirname "$build") ]] ||
-    die "'$(dirname "$build")' cannot be written to: set BUILD_DIR to a folder for the build, or CUDACONVOLVE_BUILD to a build"
   need_library
   install_and_build
 fi

@@ -18,8 +18,9 @@ void mux_drop_location(GstTagList *tags);
  */
 void mux_tell_location(gboolean hides, gboolean holds, const char *suffix);
 
-/* Watches everything that reaches the muxer, before it starts. Keeps the time of creation; leaves the location out if `hides`
- * is TRUE; and lets no sample be cut off that is beyond the end of its stream's segment. Free with mux_free(). */
+/* Watches everything that reaches the muxer, before it starts. Keeps the time of creation; leaves the location out if
+ * `hides` is TRUE; and lets no sample be cut off that is beyond the end of its stream's segment. Free with mux_free().
+ */
 Mux *mux_watch(GstElement *mux, const char *suffix, gboolean hides);
 
 /* Reads the place from the headers of a local .mp4 or .mov that is the input, as telephones write it and qtdemux does

@@ -41,8 +41,8 @@ check_place()
 {
   local folder place remedy="set BUILD_DIR to a folder of your own: BUILD_DIR=\$HOME/cudaconvolve $0"
   folder=$(dirname "$build")
-  mkdir -p "$folder" 2>/dev/null && [[ -w $folder ]] || die "'$folder' cannot be written, so nothing can be built; $remedy"
-  [[ ! -e $build || -w $build ]] || die "'$build' cannot be written, so nothing can be built; $remedy"
+  mkdir -p "$folder" 2>/dev/null && [[ -w $folder ]] || die "'$folder' cannot be written to, so nothing can be built; $remedy"
+  [[ ! -e $build || -w $build ]] || die "'$build' cannot be written to, so nothing can be built; $remedy"
   [[ -k $folder ]] || return 0
   for place in "$build" "$build.log" "$build-gst-bad"; do
     [[ ! -L $place ]] && [[ ! -e $place || -O $place ]] || die "'$place' is a link or belongs to another user; $remedy"

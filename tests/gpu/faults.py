@@ -4,8 +4,8 @@
 failure and the job goes on behind it.
 
 usage: faults.py PROGRAM DRIVER [--all] [--job PART]
-  --all       all runs of every job; without it of long jobs one in so many, and of backend=auto, which is the GPU's from
-              then on, only those up to the first frame
+  --all       all runs of every job; by default one in several of a long job, and with backend=auto only the runs that
+              fail before the first frame is done: afterwards it stays on the GPU
   --job PART  only the jobs whose names have that part
 """
 

@@ -14,15 +14,6 @@
 #define NAME "a name"
 #define LONGEST (2 * CNV_RADIUS_MAX + 1)
 
-/* Holds in every build, says what did not, and ends in the way that libFuzzer keeps the input of. */
-#define CHECK(condition)                                                                                               \
-  do {                                                                                                                 \
-    if (!(condition)) {                                                                                                \
-      g_printerr("%s: %s does not hold\n", G_STRFUNC, #condition);                                                     \
-      abort();                                                                                                         \
-    }                                                                                                                  \
-  } while (0)
-
 /* Taps written out are read as the same. */
 static void
 check_taps(const CnvTaps *taps)
@@ -72,13 +63,10 @@ LLVMFuzzerInitialize(int *argc, char ***argv)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-  char *text = malloc(size + 1); /* of that size, so that a sanitizer sees what is read beyond */
+  char *text = fuzz_text(data, size);
   GError *error = NULL;
   CnvTaps *taps;
 
-  if (size > 0)
-    memcpy(text, data, size);
-  text[size] = '\0';
   taps = gst_cuda_convolve_kernel_parse(text, size, NAME, &error);
   CHECK((taps == NULL) == (error != NULL));
   if (taps)

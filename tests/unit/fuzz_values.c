@@ -20,13 +20,6 @@
 #define MAX_DEPTH 5
 #define LONGEST (2 * CNV_RADIUS_MAX + 1)
 
-/* Holds in every build, and says what did not. */
-#define CHECK(condition)                                                                                               \
-  do {                                                                                                                 \
-    if (!(condition))                                                                                                  \
-      g_error("%s: %s does not hold", G_STRFUNC, #condition);                                                          \
-  } while (0)
-
 typedef struct {
   const guint8 *at, *end;
   guint kind;   /* of all values */

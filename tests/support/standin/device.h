@@ -99,7 +99,7 @@ void standin_op_unref(Op *op); /* NULL is allowed */
 void standin_finish_op(Op *op);
 void standin_finish_stream(Stream *stream);
 void standin_finish_all(void);
-/* Does all that is queued; the host does not know of it. */
+/* Does all queued work, without telling the host. */
 void standin_run_all(void);
 /* What is not done never will be: the device is lost. */
 void standin_lose_all(void);
