@@ -81,7 +81,7 @@ typedef struct {
 typedef struct {
   const CpuFrame *frame;
   const CpuPlane *plane;
-  const CnvRectJob *job;
+  const CnvJob *job;
   int first, last; /* pixels of a row */
   int top, bottom; /* rows; last and bottom are one beyond */
   int middle;      /* row where the lower half begins of a tile that is transformed; else 0 */
@@ -175,7 +175,7 @@ cnv_cpu_temporal_sum(const CpuTile *tile, const CnvTerm *term)
 static inline int
 cnv_cpu_source(const CpuTile *tile, int axis, int at)
 {
-  const CnvRectJob *job = tile->job;
+  const CnvJob *job = tile->job;
   int first = axis == CNV_X ? job->window_x : job->window_y;
   int size = axis == CNV_X ? job->window_width : job->window_height;
   int index = cnv_border_index(tile->plane->from->border, at - first, size);
@@ -185,7 +185,7 @@ cnv_cpu_source(const CpuTile *tile, int axis, int at)
 
 /* The taps of an axis that find a sample of a window for the output sample at `at`, which may lie outside of it. */
 static inline CpuTapRange
-cnv_cpu_taps_found(const CnvTerm *term, const CnvRectJob *job, int axis, int at)
+cnv_cpu_taps_found(const CnvTerm *term, const CnvJob *job, int axis, int at)
 {
   int n = term->n[axis], size = axis == CNV_X ? job->window_width : job->window_height;
   int start = at - term->anchor[axis] - (axis == CNV_X ? job->window_x : job->window_y);
@@ -313,7 +313,7 @@ void cnv_cpu_columns_repeat(const CpuColumns *columns, float *values, gsize size
 int cnv_cpu_mosaic_means(CpuWorker *worker, const CpuTile *tile, int y);
 
 /* The end of the cells that row `end` of a job cuts; of other planes `end`. */
-int cnv_cpu_mosaic_end(const CnvPlane *plane, const CnvRectJob *job, int end);
+int cnv_cpu_mosaic_end(const CnvPlane *plane, const CnvJob *job, int end);
 
 /* One row of sums for row y of a tile, of number i of the rows of each term's sums. */
 const float *cnv_cpu_combine(CpuWorker *worker, const CpuTile *tile, int y, int i);

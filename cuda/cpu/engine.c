@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The CPU engine. A frame's work is jobs (rect_jobs.h); each is cut into tiles, columns narrow enough that the rows
+ * The CPU engine. A frame's work is jobs (jobs.h); each is cut into tiles, columns narrow enough that the rows
  * a filter needs stay in cache as float32; threads take tile after tile (tile.c). The rest of the frame is copied
  * first. Of a frame with the plans of the last one only jobs and tiles are made again, and not even these where both
  * frames are filtered whole.
  */
 #include "cpu/cpu.h"
 #include "plan/arith.h"
-#include "plan/rect_jobs.h"
+#include "plan/regions/jobs.h"
 #include "plan/scene.h"
 #include "team.h"
 
@@ -27,7 +27,7 @@ typedef struct {
   guint8 *history; /* slots, each laid out as the scene says */
   CpuFrame frame;
 
-  CnvRectJobs work;
+  CnvJobs work;
   GArray *tiles;    /* CpuTile, of these jobs */
   guint n_first;    /* tiles that are done before the others, which need them or change other bits of the same words */
   guint first_tile; /* of those under way */
@@ -47,7 +47,7 @@ is_copy(const CnvPlan *plan)
 /* Pixels and rows of a job's tiles: enough tiles to keep all threads at work, yet not so low ones that filling the
  * rings costs more than running them. */
 static void
-size_tiles(int threads, const CnvRectJob *job, const CpuPlane *plane, int size[CNV_N_AXES])
+size_tiles(int threads, const CnvJob *job, const CpuPlane *plane, int size[CNV_N_AXES])
 {
   int channels = plane->from->channels;
   gboolean fft = cnv_cpu_fft_suits(&plane->fft, job->width * channels, job->height);
@@ -67,7 +67,7 @@ size_tiles(int threads, const CnvRectJob *job, const CpuPlane *plane, int size[C
 /* The same where sums slide. Tiles are as high as sums go down without a new start; there are more than one for each
  * thread where taps are few beside a tile's width. */
 static void
-size_sliding_tiles(int threads, const CnvRectJob *job, const CpuPlane *plane, int size[CNV_N_AXES])
+size_sliding_tiles(int threads, const CnvJob *job, const CpuPlane *plane, int size[CNV_N_AXES])
 {
   int unit = plane->restart[CNV_X], units = cnv_divide_up(job->width, unit), taps = plane->from->term[0].n[CNV_X];
   int down = cnv_divide_up(job->height, plane->restart[CNV_Y]), few = cnv_divide_up(threads, down);
@@ -89,7 +89,7 @@ cut_at(int at, int size, int restart)
 
 /* TRUE where threads make a small picture together first (cpu.h), and then each its part of the frame from that. */
 static gboolean
-is_shared(const CpuSession *self, const CnvRectJob *job, const CpuPlane *plane)
+is_shared(const CpuSession *self, const CnvJob *job, const CpuPlane *plane)
 {
   const CnvPlane *from = plane->from;
 
@@ -100,7 +100,7 @@ is_shared(const CpuSession *self, const CnvRectJob *job, const CpuPlane *plane)
 
 /* Tiles of the small picture of a plane, rows being its rows. */
 static void
-cut_small_picture(CpuSession *self, const CnvRectJob *job, const CpuPlane *plane)
+cut_small_picture(CpuSession *self, const CnvJob *job, const CpuPlane *plane)
 {
   int rows = cnv_divide_up(plane->small_rows, (int)self->base.stats.threads * SHARED_A_THREAD);
 
@@ -117,7 +117,7 @@ cut_small_picture(CpuSession *self, const CnvRectJob *job, const CpuPlane *plane
 }
 
 static void
-cut_job(CpuSession *self, const CnvRectJob *job, const CpuPlane *plane, gboolean small)
+cut_job(CpuSession *self, const CnvJob *job, const CpuPlane *plane, gboolean small)
 {
   int right = job->x + job->width, bottom = job->y + job->height, size[CNV_N_AXES];
   gboolean fft = cnv_cpu_fft_suits(&plane->fft, job->width * plane->from->channels, job->height);
@@ -145,7 +145,7 @@ cut_job(CpuSession *self, const CnvRectJob *job, const CpuPlane *plane, gboolean
 
 /* The plane that a job is for; NULL: it is copied. Plans may differ in that. */
 static const CpuPlane *
-plane_of(const CpuSession *self, const CnvRectJob *job)
+plane_of(const CpuSession *self, const CnvJob *job)
 {
   const CpuPlane *plane = &self->prepared.plane[job->plan * CNV_MAX_PLANES + job->plane];
 
@@ -171,7 +171,7 @@ count_threads(const CpuSession *self)
   double products = 0;
 
   for (guint i = 0; i < self->work.jobs->len; i++) {
-    const CnvRectJob *job = &g_array_index(self->work.jobs, CnvRectJob, i);
+    const CnvJob *job = &g_array_index(self->work.jobs, CnvJob, i);
     const CpuPlane *plane = plane_of(self, job);
 
     if (plane)
@@ -190,7 +190,7 @@ cut_jobs(CpuSession *self, const CnvPlan *plan)
   for (int p = 0; p < plan->n_planes; p++)
     words |= shares_words(plan, p);
   for (guint i = 0; i < self->work.jobs->len && !words; i++) {
-    const CnvRectJob *job = &g_array_index(self->work.jobs, CnvRectJob, i);
+    const CnvJob *job = &g_array_index(self->work.jobs, CnvJob, i);
     const CpuPlane *plane = plane_of(self, job);
 
     if (plane && is_shared(self, job, plane))
@@ -198,7 +198,7 @@ cut_jobs(CpuSession *self, const CnvPlan *plan)
   }
   self->n_first = self->tiles->len;
   for (guint i = 0; i < self->work.jobs->len; i++) {
-    const CnvRectJob *job = &g_array_index(self->work.jobs, CnvRectJob, i);
+    const CnvJob *job = &g_array_index(self->work.jobs, CnvJob, i);
     const CpuPlane *plane = plane_of(self, job);
 
     if (plane && shares_words(plan, job->plane))
@@ -222,7 +222,7 @@ cut(CpuSession *self, const CnvWork *work)
       self->copied &= ~(1u << plan->plane[p].component[0].plane); /* its tiles write all of it */
   g_array_set_size(self->tiles, 0);
   self->n_first = 0;
-  cnv_rect_jobs_make(&self->work, work);
+  cnv_jobs_make(&self->work, work);
   self->base.stats.crowd = MAX(self->base.stats.crowd, self->work.crowd);
   self->frame.masks = (CnvMasks){(const CnvMaskRect *)self->work.mask_rects->data,
                                  (const CnvMaskPlace *)self->work.places->data, self->work.cells->data};
@@ -239,7 +239,7 @@ prepare(CpuSession *self, const CnvWork *work, GError **error)
 
   if (!same && !cnv_cpu_prepare(&self->prepared, work, self->n_threads, error))
     return FALSE;
-  if (!same || !cnv_rect_jobs_match(&self->work, work))
+  if (!same || !cnv_jobs_match(&self->work, work))
     cut(self, work);
   return TRUE;
 }
@@ -383,7 +383,7 @@ cpu_close(CnvSession *base)
   cnv_cpu_prepared_clear(&self->prepared);
   g_free(self->history);
   g_array_unref(self->tiles);
-  cnv_rect_jobs_clear(&self->work);
+  cnv_jobs_clear(&self->work);
   g_free(base->device_name);
   g_free(self);
 }
@@ -441,7 +441,7 @@ cpu_open(const CnvSessionOptions *options, GError **error)
   self->n_threads = n_threads;
   self->team = cnv_team_new(n_threads, &cause);
   self->tiles = g_array_new(FALSE, FALSE, sizeof(CpuTile));
-  cnv_rect_jobs_init(&self->work);
+  cnv_jobs_init(&self->work);
   self->base.device_name =
       g_strdup_printf("CPU, %u %s, %s", n_threads, n_threads == 1 ? "thread" : "threads", self->frame.simd->name);
   if (!self->team) {

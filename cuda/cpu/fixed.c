@@ -147,7 +147,7 @@ load_row(const CpuColumns *columns, int y)
 static guint8 *
 row_of(const CpuTile *tile, const CnvFrame *frame, int y)
 {
-  const CnvRectJob *job = tile->job;
+  const CnvJob *job = tile->job;
 
   return cnv_component_at(frame, &tile->plane->from->component[0], job, tile->first + job->move_x, y + job->move_y);
 }

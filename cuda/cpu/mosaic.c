@@ -10,7 +10,7 @@
 #define ROWS_MAX 16 /* added up in float32, which holds so many samples of 16 bits exactly; sums go on in double */
 
 int
-cnv_cpu_mosaic_end(const CnvPlane *plane, const CnvRectJob *job, int end)
+cnv_cpu_mosaic_end(const CnvPlane *plane, const CnvJob *job, int end)
 {
   int bottom = job->y + job->height, cut;
 
@@ -97,7 +97,7 @@ int
 cnv_cpu_mosaic_means(CpuWorker *worker, const CpuTile *tile, int y)
 {
   const CnvPlane *plane = tile->plane->from;
-  const CnvRectJob *job = tile->job;
+  const CnvJob *job = tile->job;
   int first = cnv_cell_of(plane, job, CNV_X, tile->first), end = cnv_cell_of(plane, job, CNV_X, tile->last - 1) + 1;
   int row = cnv_cell_of(plane, job, CNV_Y, y);
   CpuTile cells = *tile; /* those that the tile lies in, whole */

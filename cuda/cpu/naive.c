@@ -14,7 +14,7 @@ static double
 value_in(const CpuTile *tile, const CnvFrame *frame, int c, int x, int y)
 {
   const CnvPlane *plane = tile->plane->from;
-  const CnvRectJob *job = tile->job;
+  const CnvJob *job = tile->job;
   int from_x = cnv_cpu_source(tile, CNV_X, x), from_y = cnv_cpu_source(tile, CNV_Y, y);
   double value;
 
@@ -173,7 +173,7 @@ filter_sample(const CpuTile *tile, int c, int x, int y, double weight)
 {
   const CnvPlane *plane = tile->plane->from;
   const CnvComponent *component = &plane->component[c];
-  const CnvRectJob *job = tile->job;
+  const CnvJob *job = tile->job;
   int to_x = x + job->move_x, to_y = y + job->move_y;
   double base = plane->base[c], a, v;
 
@@ -190,11 +190,11 @@ filter_sample(const CpuTile *tile, int c, int x, int y, double weight)
 void
 cnv_cpu_naive(const CpuTile *tile)
 {
-  const CnvRectJob *job = tile->job;
+  const CnvJob *job = tile->job;
 
   for (int y = tile->top; y < tile->bottom; y++)
     for (int x = tile->first; x < tile->last; x++) {
-      double weight = job->n_mask_rects ? cnv_rect_job_weight(job, &tile->frame->masks, x, y) : 1;
+      double weight = job->n_mask_rects ? cnv_job_weight(job, &tile->frame->masks, x, y) : 1;
 
       for (int c = 0; weight > 0 && c < tile->plane->from->channels; c++)
         if (tile->plane->from->filtered >> c & 1)

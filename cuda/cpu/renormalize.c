@@ -78,7 +78,7 @@ static void
 make_factors(CpuWorker *worker, const CpuTile *tile, int t)
 {
   const CnvPlane *plane = tile->plane->from;
-  const CnvRectJob *job = tile->job;
+  const CnvJob *job = tile->job;
   float *to = worker->term[t].factor;
   int before = 0, after = 0; /* taps left and right of the output sample */
   int last = plane->joint ? plane->n_terms : t + 1;

@@ -174,7 +174,7 @@ size_of(Vector vector)
   return (Vector)((Numbers)vector & G_MAXINT32);
 }
 
-/* The part of a rectangle in cnv_rect_job_weight, of pixels first to last - 1 of those from x on, which is rounded out
+/* The part of a rectangle in cnv_job_weight, of pixels first to last - 1 of those from x on, which is rounded out
  * to vectors. down: its weight down the rows, with the sign that all its weights get. */
 static void
 add_rectangle(float *weight, int x, int first, int last, const CnvMaskRect *mask, float down)
@@ -195,7 +195,7 @@ add_rectangle(float *weight, int x, int first, int last, const CnvMaskRect *mask
 
 /* Weights of other layers than the job's have a minus sign at first. */
 static gboolean
-weigh_row(float *weight, int x, int y, int n, const CnvRectJob *job, const CnvMasks *masks)
+weigh_row(float *weight, int x, int y, int n, const CnvJob *job, const CnvMasks *masks)
 {
   const CnvMaskRect *first = masks->rect + job->first_mask_rect, *end = first + job->n_mask_rects;
   gboolean shared = FALSE;

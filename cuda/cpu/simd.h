@@ -8,7 +8,7 @@
 
 #include <glib.h>
 
-#include "plan/rect_job.h"
+#include "plan/job.h"
 
 /* The filters work on rows padded to a multiple of this many floats: what one pass holds in registers at the widest
  * vectors. Buffers are padded to it; samples of a frame are never touched beyond their row. */
@@ -163,9 +163,9 @@ typedef struct {
   /* Takes the bits of from where those of mask are 0, in n bytes. */
   void (*merge)(void *to, const void *from, const void *mask, int n);
 
-  /* cnv_rect_job_weight of n pixels from (x, y) on, of a job that has masks. TRUE where a 0 may be another job's
+  /* cnv_job_weight of n pixels from (x, y) on, of a job that has masks. TRUE where a 0 may be another job's
    * sample; else it is the input's. */
-  gboolean (*weigh_row)(float *weight, int x, int y, int n, const CnvRectJob *job, const CnvMasks *masks);
+  gboolean (*weigh_row)(float *weight, int x, int y, int n, const CnvJob *job, const CnvMasks *masks);
 
   void (*add_scaled)(float *acc, const float *more, float factor, int n);
   void (*scale)(float *acc, float factor, int n);

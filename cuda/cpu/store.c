@@ -64,7 +64,7 @@ ALWAYS_INLINE void
 store_component(const CpuTile *part, const float *acc, const float *weight, const guint8 *unfiltered, int c, int bytes)
 {
   const CnvPlane *plane = part->plane->from;
-  const CnvRectJob *job = part->job;
+  const CnvJob *job = part->job;
   const CnvComponent component = plane->component[c]; /* a copy: bytes that are written could be its own */
   int channels = plane->channels, step = component.step;
   int x = part->first, n = part->last - x, to_x = x + job->move_x, to_y = part->top + job->move_y;
@@ -127,7 +127,7 @@ store_plain(const CpuWorker *worker, const CpuTile *part, const float *acc, cons
   const CpuSimd *simd = part->frame->simd;
   const CpuPlane *plane = part->plane;
   const CnvComponent *component = &plane->from->component[0];
-  const CnvRectJob *job = part->job;
+  const CnvJob *job = part->job;
   int n = cnv_cpu_samples(part), x = part->first + job->move_x, y = part->top + job->move_y;
   const guint8 *in = cnv_component_at(&part->frame->in, component, job, x, y);
   guint8 *to = cnv_component_at(&part->frame->out, component, job, x, y);

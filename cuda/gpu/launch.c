@@ -175,7 +175,7 @@ static gboolean
 run_tile_jobs(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
   const CnvSchedule *schedule = &self->schedule;
-  CnvTileArgs args;
+  CnvTileArgs args = {.coverage = 0};
 
   args.jobs = self->work_arrays.address + schedule->tile_jobs_at + l->first * sizeof(CnvTileJob);
   args.bands = self->plan_arrays.address + schedule->words_at;
@@ -246,7 +246,7 @@ run_launches(CudaSession *self, const CnvWork *work, int slice, const CnvFrame *
 
 /* The copy of a job from frame to frame, of a plane that is an array of samples. */
 static CnvCopyPlane
-job_copy(const CudaSession *self, const CnvRectJob *job, const CnvFrame *from, const CnvFrame *to)
+job_copy(const CudaSession *self, const CnvJob *job, const CnvFrame *from, const CnvFrame *to)
 {
   const CnvPlane *plane = cnv_schedule_plane_kernel(&self->schedule, job)->plane;
   int m = plane->component[0].plane, sample = plane->channels * plane->component[0].bytes;
@@ -272,7 +272,7 @@ copy_jobs(CudaSession *self, const CnvFrame *from, const CnvFrame *to, GError **
     int n = 0;
 
     for (; n < CNV_MAX_PLANES && i + n < jobs->len; n++)
-      args.plane[n] = job_copy(self, &g_array_index(jobs, CnvRectJob, i + n), from, to);
+      args.plane[n] = job_copy(self, &g_array_index(jobs, CnvJob, i + n), from, to);
     ok = launch_copy(self, &args, n, error);
   }
   return ok;

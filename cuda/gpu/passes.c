@@ -20,7 +20,7 @@ block_algorithm(const CnvPlane *plane)
 
 /* The job with its row sums, if its kernels have any, from float number *sums on, which becomes that behind them. */
 static CnvBlockJob
-make_block_job(const CnvSchedule *schedule, const CnvRectJob *job, gsize *sums)
+make_block_job(const CnvSchedule *schedule, const CnvJob *job, gsize *sums)
 {
   const CnvPlane *plane = cnv_schedule_plane_kernel(schedule, job)->plane;
   CnvAlgorithm algorithm = block_algorithm(plane);
@@ -55,7 +55,7 @@ add_block_job(CnvSchedule *schedule, CnvLaunch *launch, CnvBlockJob job)
 /* ---- launches ---- */
 
 static gboolean
-takes(const CnvSchedule *schedule, const CnvLaunch *launch, const CnvRectJob *job)
+takes(const CnvSchedule *schedule, const CnvLaunch *launch, const CnvJob *job)
 {
   const CnvPlaneKernel *of = cnv_schedule_plane_kernel(schedule, job);
   CnvAlgorithm algorithm = cnv_kernel_kind(launch->kernel)->algorithm;
@@ -68,7 +68,7 @@ takes(const CnvSchedule *schedule, const CnvLaunch *launch, const CnvRectJob *jo
 
 /* The launch of a kernel for those of the jobs that it is for. */
 static void
-add_launch(CnvSchedule *schedule, CnvKernelId kernel, guint bank, const CnvRectJob *jobs, guint n)
+add_launch(CnvSchedule *schedule, CnvKernelId kernel, guint bank, const CnvJob *jobs, guint n)
 {
   const CnvKernelKind *kind = cnv_kernel_kind(kernel);
   GArray *array = kind->variants ? schedule->tile_jobs : schedule->block_jobs;
@@ -94,7 +94,7 @@ add_launch(CnvSchedule *schedule, CnvKernelId kernel, guint bank, const CnvRectJ
 }
 
 static void
-add_pass(CnvSchedule *schedule, guint bank, const CnvRectJob *jobs, guint n)
+add_pass(CnvSchedule *schedule, guint bank, const CnvJob *jobs, guint n)
 {
   for (CnvKernelId kernel = CNV_KERNEL_NAIVE; kernel < CNV_KERNEL_STAGE_OUT; kernel++)
     add_launch(schedule, kernel, bank, jobs, n);
@@ -102,7 +102,7 @@ add_pass(CnvSchedule *schedule, guint bank, const CnvRectJob *jobs, guint n)
 
 /* The launches of one bank for the jobs, in passes of jobs whose row sums fit. */
 static void
-add_bank(CnvSchedule *schedule, guint bank, const CnvRectJob *jobs, guint n)
+add_bank(CnvSchedule *schedule, guint bank, const CnvJob *jobs, guint n)
 {
   guint first = 0;
   gsize used = 0;
@@ -130,7 +130,7 @@ static void
 add_staging(CnvSchedule *schedule, int fields)
 {
   const CnvPlan *plan = g_ptr_array_index(schedule->plans, 0);
-  CnvRectJob jobs[2 * CNV_MAX_PLANES];
+  CnvJob jobs[2 * CNV_MAX_PLANES];
   guint n = 0;
 
   for (int i = 0; i < plan->n_planes * fields; i++) {
@@ -139,7 +139,7 @@ add_staging(CnvSchedule *schedule, int fields)
 
     if (plane->filtered && rows > 0)
       jobs[n++] =
-          (CnvRectJob){.plane = i / fields, .field = field, .fields = fields, .width = plane->width, .height = rows};
+          (CnvJob){.plane = i / fields, .field = field, .fields = fields, .width = plane->width, .height = rows};
   }
   add_launch(schedule, CNV_KERNEL_STAGE_IN, 0, jobs, n);
 }
@@ -147,7 +147,7 @@ add_staging(CnvSchedule *schedule, int fields)
 static void
 make_frame(CnvSchedule *schedule, int fields)
 {
-  const CnvRectJob *jobs = (const CnvRectJob *)schedule->work.jobs->data;
+  const CnvJob *jobs = (const CnvJob *)schedule->work.jobs->data;
   guint n = schedule->work.jobs->len;
 
   if (n == 0)
@@ -162,13 +162,13 @@ make_frame(CnvSchedule *schedule, int fields)
 static void
 make_slice(CnvSchedule *schedule, int k)
 {
-  CnvRectJob jobs[CNV_MAX_PLANES];
+  CnvJob jobs[CNV_MAX_PLANES];
   guint n = schedule->work.jobs->len;
 
   for (guint i = 0; i < n; i++) {
     int sub_y;
 
-    jobs[i] = g_array_index(schedule->work.jobs, CnvRectJob, i);
+    jobs[i] = g_array_index(schedule->work.jobs, CnvJob, i);
     sub_y = cnv_schedule_plane_kernel(schedule, &jobs[i])->plane->sub_y;
     jobs[i].y = k > 0 ? cnv_slice_rows(schedule->slices.end[k - 1], sub_y) : 0;
     jobs[i].height = cnv_slice_rows(schedule->slices.end[k], sub_y) - jobs[i].y;

@@ -18,14 +18,14 @@ cnv_schedule_init(CnvSchedule *schedule)
       .planes = g_array_new(FALSE, TRUE, sizeof(CnvPlane)),
       .plane_kernels = g_array_new(FALSE, TRUE, sizeof(CnvPlaneKernel)),
       .words = g_array_new(FALSE, FALSE, sizeof(guint32)),
-      .copies = g_array_new(FALSE, FALSE, sizeof(CnvRectJob)),
+      .copies = g_array_new(FALSE, FALSE, sizeof(CnvJob)),
       .block_jobs = g_array_new(FALSE, FALSE, sizeof(CnvBlockJob)),
       .tile_jobs = g_array_new(FALSE, FALSE, sizeof(CnvTileJob)),
       .launches = g_array_new(FALSE, FALSE, sizeof(CnvLaunch)),
       .plan_arrays = g_byte_array_new(),
       .work_arrays = g_byte_array_new(),
   };
-  cnv_rect_jobs_init(&schedule->work);
+  cnv_jobs_init(&schedule->work);
 }
 
 void
@@ -40,7 +40,7 @@ cnv_schedule_clear(CnvSchedule *schedule)
   g_ptr_array_unref(schedule->plans);
   g_byte_array_unref(schedule->plan_arrays);
   g_byte_array_unref(schedule->work_arrays);
-  cnv_rect_jobs_clear(&schedule->work);
+  cnv_jobs_clear(&schedule->work);
 }
 
 /* The plane's taps in CnvPlan.taps: the first, and the one behind the last. */
@@ -238,14 +238,14 @@ set_weights(CnvSchedule *schedule, const CnvWork *work)
 static void
 find_copies(CnvSchedule *schedule)
 {
-  const CnvRectJob *jobs = (const CnvRectJob *)schedule->work.jobs->data;
+  const CnvJob *jobs = (const CnvJob *)schedule->work.jobs->data;
   guint n = schedule->work.jobs->len, first = 0;
 
   g_array_set_size(schedule->copies, 0);
   schedule->copies_more = n > COPIES_MAX || schedule->work.mask_rects->len > 0;
   for (guint i = 0; i < n; i++) {
-    CnvRectJob *around = &g_array_index(schedule->copies, CnvRectJob, first);
-    const CnvRectJob *job = &jobs[i];
+    CnvJob *around = &g_array_index(schedule->copies, CnvJob, first);
+    const CnvJob *job = &jobs[i];
     int right, bottom;
 
     if (n <= COPIES_MAX || i == 0 || job->plane != around->plane || job->field != around->field) {
@@ -268,10 +268,10 @@ cnv_schedule_set_work(CnvSchedule *schedule, const CnvWork *work, gboolean cut)
   schedule->has_new_plans = set_plans(schedule, work);
   schedule->has_new_taps = set_weights(schedule, work);
   schedule->has_new_masks = FALSE;
-  if (!schedule->has_new_taps && cnv_rect_jobs_match(&schedule->work, work) &&
+  if (!schedule->has_new_taps && cnv_jobs_match(&schedule->work, work) &&
       !work->overlaps == !schedule->work.work.overlaps && !cut == !schedule->cut)
     return FALSE;
-  schedule->has_new_masks = cnv_rect_jobs_make(&schedule->work, work);
+  schedule->has_new_masks = cnv_jobs_make(&schedule->work, work);
   find_copies(schedule);
   schedule->cut = cut;
   schedule->slices = cnv_slices_of_work(work);

@@ -15,7 +15,7 @@
 
 #include "gpu/kinds.h"
 #include "gpu/slices.h"
-#include "plan/rect_jobs.h"
+#include "plan/regions/jobs.h"
 
 typedef struct {
   CnvKernelId kernel;
@@ -42,8 +42,8 @@ typedef struct {
   GByteArray *plan_arrays;
   gsize taps_at, planes_at, words_at;
   gboolean has_new_plans, has_new_taps; /* others than for the last work; plan_arrays are */
-  CnvRectJobs work;                     /* not yet in slices */
-  GArray *copies;                       /* CnvRectJob: the rectangles that all of these write */
+  CnvJobs work;                         /* not yet in slices */
+  GArray *copies;                       /* CnvJob: the rectangles that all of these write */
   gboolean copies_more;                 /* the copies have samples that no job writes */
   GArray *block_jobs;                   /* CnvBlockJob: of one launch after the other */
   GArray *tile_jobs;                    /* CnvTileJob: likewise */
@@ -72,7 +72,7 @@ guint cnv_schedule_taps_of(const CnvPlan *plan, const CnvPlane *plane);
 
 /* The plane of a job, and how it is done. */
 static inline const CnvPlaneKernel *
-cnv_schedule_plane_kernel(const CnvSchedule *schedule, const CnvRectJob *job)
+cnv_schedule_plane_kernel(const CnvSchedule *schedule, const CnvJob *job)
 {
   return &g_array_index(schedule->plane_kernels, CnvPlaneKernel, job->plan * CNV_MAX_PLANES + job->plane);
 }
@@ -82,13 +82,13 @@ cnv_schedule_plane_kernel(const CnvSchedule *schedule, const CnvRectJob *job)
  * ask for more than tile jobs know, go to kernels with block jobs. */
 
 /* TRUE where the job is done by the kernel with tile jobs that its plane has. */
-gboolean cnv_tile_jobs_take(const CnvSchedule *schedule, const CnvRectJob *job);
+gboolean cnv_tile_jobs_take(const CnvSchedule *schedule, const CnvJob *job);
 
 /* Makes the tile job of a plane of the schedule, by its index, and appends its taps to the words. */
 void cnv_tile_job_prepare(CnvSchedule *schedule, guint index);
 
 /* Appends the tile job of a job, not yet cut. */
-void cnv_tile_jobs_add(CnvSchedule *schedule, const CnvRectJob *job);
+void cnv_tile_jobs_add(CnvSchedule *schedule, const CnvJob *job);
 
 /* Cuts the launch's jobs into tiles, and so settles its blocks and their shared memory. */
 void cnv_tile_jobs_cut(CnvSchedule *schedule, CnvLaunch *launch);

@@ -9,7 +9,7 @@ G_STATIC_ASSERT(sizeof(CnvTileArgs) <= 4096); /* of arguments that every driver 
 
 /* Tile jobs know no weights of regions. */
 gboolean
-cnv_tile_jobs_take(const CnvSchedule *schedule, const CnvRectJob *job)
+cnv_tile_jobs_take(const CnvSchedule *schedule, const CnvJob *job)
 {
   return cnv_schedule_plane_kernel(schedule, job)->kernel != CNV_N_KERNELS && job->n_mask_rects == 0;
 }
@@ -81,7 +81,7 @@ cnv_tile_job_prepare(CnvSchedule *schedule, guint index)
 }
 
 void
-cnv_tile_jobs_add(CnvSchedule *schedule, const CnvRectJob *from)
+cnv_tile_jobs_add(CnvSchedule *schedule, const CnvJob *from)
 {
   CnvTileJob job = cnv_schedule_plane_kernel(schedule, from)->tile_job;
   int first = from->x * job.channels;
@@ -96,7 +96,7 @@ cnv_tile_jobs_add(CnvSchedule *schedule, const CnvRectJob *from)
 static void
 find_inner(CnvTileJob *job, const CnvVariant *variant, const CnvNeeds *needs)
 {
-  const CnvRectJob *rect = &job->job;
+  const CnvJob *rect = &job->job;
   int lead = CNV_TILE_APRON(variant->reach * needs->bytes) / needs->bytes, channels = job->channels;
 
   job->inner_x0 = MAX(rect->x * channels, rect->window_x * channels + lead);

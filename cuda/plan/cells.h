@@ -7,7 +7,7 @@
 #pragma once
 
 #include "plan/plane.h"
-#include "plan/rect_job.h"
+#include "plan/job.h"
 
 /* FALSE where samples do not count, as those under a fill. */
 CNV_HOST_DEVICE static inline int
@@ -31,7 +31,7 @@ cnv_cell_start(const CnvPlane *plane, int axis, int k)
 
 /* Number of the cell that a job takes the value of a sample from. */
 CNV_HOST_DEVICE static inline int
-cnv_cell_of(const CnvPlane *plane, const CnvRectJob *job, int axis, int at)
+cnv_cell_of(const CnvPlane *plane, const CnvJob *job, int axis, int at)
 {
   const int from = axis == CNV_X ? job->window_x : job->window_y;
   const int size = axis == CNV_X ? job->window_width : job->window_height;
@@ -43,7 +43,7 @@ cnv_cell_of(const CnvPlane *plane, const CnvRectJob *job, int axis, int at)
 
 /* The first sample of cell k of a job that it takes the mean of; of the last one's end, k + 1. */
 CNV_HOST_DEVICE static inline int
-cnv_cell_edge(const CnvPlane *plane, const CnvRectJob *job, int axis, int k)
+cnv_cell_edge(const CnvPlane *plane, const CnvJob *job, int axis, int k)
 {
   const int from = axis == CNV_X ? job->window_x : job->window_y;
   const int end = from + (axis == CNV_X ? job->window_width : job->window_height);

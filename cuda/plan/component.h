@@ -8,11 +8,11 @@
 
 #include "plan/arith.h"
 #include "plan/plan.h"
-#include "plan/rect_job.h"
+#include "plan/job.h"
 
 /* Address of the component's sample at (x, y) of the job's field. */
 static inline guint8 *
-cnv_component_at(const CnvFrame *frame, const CnvComponent *component, const CnvRectJob *job, int x, int y)
+cnv_component_at(const CnvFrame *frame, const CnvComponent *component, const CnvJob *job, int x, int y)
 {
   return (guint8 *)frame->data[component->plane] +
          (gssize)(y * job->fields + job->field) * frame->stride[component->plane] + component->offset +
@@ -63,7 +63,7 @@ cnv_component_put(guint8 *at, const CnvComponent *component, int bytes, int valu
 
 /* Value of component c of the pixel at (x, y) of the job's field. A mean is taken over rows of that field. */
 static inline double
-cnv_component_value(const CnvFrame *frame, const CnvPlane *plane, int c, const CnvRectJob *job, int x, int y)
+cnv_component_value(const CnvFrame *frame, const CnvPlane *plane, int c, const CnvJob *job, int x, int y)
 {
   const CnvComponent *component = &plane->component[c];
   int left = x << component->sub_x, right = MIN((x + 1) << component->sub_x, plane->image_width);

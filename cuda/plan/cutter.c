@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Cuts the layers of an area into jobs (rect_jobs.c tells the whole story).
+ * Cuts the layers of an area into jobs (jobs.c tells the whole story).
  *
  * A layer is the masks of one plan, or of one isolated region. It is cut into bands of rows: between two neighbouring
  * edges the union of its rectangles covers the same columns in every row, and columns that are also covered below the
@@ -123,7 +123,7 @@ cnv_cutter_cost(const Cutter *c, const CnvMaskRect *area)
 static void
 add_job(Cutter *c, const Area *area, CnvMaskRect rect, gboolean covered)
 {
-  CnvRectJob job = c->job;
+  CnvJob job = c->job;
   const CnvMaskRect target = {-job.move_x, -job.move_y, c->field.x1 - job.move_x, c->field.y1 - job.move_y};
   int n;
   gboolean one_layer = TRUE, writes = job.invert, full = FALSE,

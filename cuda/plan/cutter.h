@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The state of cutting one frame's work, private to rect_jobs.c, which divides a plane into areas, to mask.c, which
+ * The state of cutting one frame's work, private to jobs.c, which divides a plane into areas, to mask.c, which
  * cuts masks into parts, and to cutter.c, which cuts the layers of an area into jobs.
  */
 #pragma once
 
-#include "plan/rect_jobs.h"
+#include "plan/regions/jobs.h"
 
 /* Parts of masks, at most: together with the regions that are none. */
 #define MAX_MASK_PARTS CNV_MAX_REGIONS
@@ -22,12 +22,12 @@ typedef struct {
 /* One plane and field of the work that is being cut. */
 typedef struct {
   const CnvWork *work;
-  CnvRectJobs *made;
+  CnvJobs *made;
   guint room;          /* parts that a mask may be cut into */
   gboolean isolated;   /* each mask has a layer and a window of its own */
   gboolean exact;      /* regions are not joined, and cutting ends beyond the budget */
   double cost, budget; /* of all planes so far, in samples that are filtered; other work is counted as so many */
-  CnvRectJob job;      /* the members that all jobs of this plane, field and layer have in common */
+  CnvJob job;          /* the members that all jobs of this plane, field and layer have in common */
   int sub_x, sub_y;
   CnvMaskRect field;           /* all of it, from 0, 0 on */
   int reach_x, reach_y;        /* samples that a feather goes beyond a region */
@@ -119,7 +119,7 @@ undo(Cutter *c, guint n_jobs, guint n_masks, double cost)
 }
 
 /* mask.c: takes over the masks of the work. FALSE where they are those that it had. */
-gboolean cnv_mask_take_all(CnvRectJobs *to, const CnvWork *work);
+gboolean cnv_mask_take_all(CnvJobs *to, const CnvWork *work);
 
 /* mask.c: makes a rectangle in the plane and field at hand one of its region's mask. FALSE where that is not among the
  * work's. */

@@ -4,7 +4,7 @@
  */
 #include "plan/plan.h"
 
-#include "plan/rect_jobs.h"
+#include "plan/regions/jobs.h"
 #include "support/filter.h"
 #include "support/memory.h"
 #include "support/suite.h"
@@ -41,16 +41,16 @@ half_mask(void)
 }
 
 static double
-weight_at(const CnvRectJobs *jobs, int x, int y)
+weight_at(const CnvJobs *jobs, int x, int y)
 {
   const CnvMasks masks = {(const CnvMaskRect *)jobs->mask_rects->data, (const CnvMaskPlace *)jobs->places->data,
                           jobs->cells->data};
 
   for (guint i = 0; i < jobs->jobs->len; i++) {
-    const CnvRectJob *job = &g_array_index(jobs->jobs, CnvRectJob, i);
+    const CnvJob *job = &g_array_index(jobs->jobs, CnvJob, i);
 
     if (x >= job->x && y >= job->y && x < job->x + job->width && y < job->y + job->height)
-      return job->n_mask_rects == 0 ? 1 : cnv_rect_job_weight(job, &masks, x, y);
+      return job->n_mask_rects == 0 ? 1 : cnv_job_weight(job, &masks, x, y);
   }
   return 0;
 }
@@ -58,11 +58,11 @@ weight_at(const CnvRectJobs *jobs, int x, int y)
 static void
 check_weights(const CnvWork *work, gboolean has_memory)
 {
-  CnvRectJobs jobs;
+  CnvJobs jobs;
 
-  cnv_rect_jobs_init(&jobs);
+  cnv_jobs_init(&jobs);
   ck_assert(limit_memory(has_memory ? ALL_MEMORY : MEMORY));
-  cnv_rect_jobs_make(&jobs, work);
+  cnv_jobs_make(&jobs, work);
   ck_assert(limit_memory(ALL_MEMORY));
   for (int y = 0; y < SIZE; y++)
     for (int x = 0; x < SIZE; x++) {
@@ -73,7 +73,7 @@ check_weights(const CnvWork *work, gboolean has_memory)
       ck_assert_msg((weight_at(&jobs, x, y) > 0.5) == filtered, "%g at (%d, %d), invert %d, memory %d",
                     weight_at(&jobs, x, y), x, y, work->invert, has_memory);
     }
-  cnv_rect_jobs_clear(&jobs);
+  cnv_jobs_clear(&jobs);
 }
 
 /* The whole rectangle is filtered in place of a mask, and the whole frame with invert. */

@@ -43,7 +43,7 @@ plan_of(const char *format, int width, int height, int radius, CnvBorder border,
 static int
 last_row_read(const CnvPlan *plan, const CnvPlane *plane, int end)
 {
-  const CnvRectJob all = {.window_width = plane->width, .window_height = plane->height};
+  const CnvJob all = {.window_width = plane->width, .window_height = plane->height};
   int last = 0;
 
   if (plane->cell[CNV_Y])

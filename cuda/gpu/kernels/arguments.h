@@ -56,7 +56,7 @@ cnv_mosaic_cells(const CnvPlane *plane, int axis)
 
 /* Blocks of a job along an axis. */
 CNV_HOST_DEVICE static inline int
-cnv_mosaic_blocks(const CnvPlane *plane, const CnvRectJob *job, int axis)
+cnv_mosaic_blocks(const CnvPlane *plane, const CnvJob *job, int axis)
 {
   const int at = axis == CNV_X ? job->x : job->y, size = axis == CNV_X ? job->width : job->height;
   const int cells = cnv_cell_of(plane, job, axis, at + size - 1) - cnv_cell_of(plane, job, axis, at) + 1;
@@ -68,7 +68,7 @@ cnv_mosaic_blocks(const CnvPlane *plane, const CnvRectJob *job, int axis)
  * Kernels with row sums have sums_rows rows of sums_stride floats for each term, one term after the other, from float
  * number `sums` of the launch's on: multiples of 8 and 64, for at least the rows that the job's columns take. */
 typedef struct {
-  CnvRectJob job;
+  CnvJob job;
   int first_block, columns;
   int sums_stride, sums_rows;
   uint32_t sums;
@@ -99,6 +99,7 @@ typedef struct {
 typedef struct {
   uint64_t planes, jobs, mask_rects; /* device addresses: CnvPlane by plan and plane, CnvBlockJob, CnvMaskRect */
   uint64_t mask_places, mask_cells;  /* CnvMaskPlace; the cells of all masks */
+  uint64_t coverage;                 /* of all jobs (plan/job.h) */
   int n_jobs;
   uint64_t sums; /* float32 row sums */
   CnvSources sources;
@@ -112,7 +113,7 @@ typedef struct {
 /* A job with its plane and addresses, as kernels work on it. */
 typedef struct {
   CnvPlane a;
-  CnvRectJob job;
+  CnvJob job;
   uint64_t in;        /* first sample of the window, and bytes from row to row */
   uint64_t out, back; /* where the job's first sample goes, and the input's sample there */
   int in_stride, out_stride;
@@ -132,7 +133,7 @@ typedef struct {
 CNV_HOST_DEVICE static inline void
 cnv_block_locate(CnvBlock *b, const CnvAddresses *in, const CnvAddresses *out, int m)
 {
-  const CnvRectJob *p = &b->job;
+  const CnvJob *p = &b->job;
   const int plain = b->a.plain, bytes = plain ? b->a.component[0].bytes : (int)sizeof(float);
   const int64_t row = (int64_t)p->window_y * p->fields + p->field, pixel = b->a.channels * bytes;
   const int64_t to_row = (int64_t)(p->y + (plain ? p->move_y : 0)) * p->fields + p->field;
@@ -322,7 +323,7 @@ typedef struct {
   int steps_y;    /* blur: steps of 16 rows that 16 outputs reach over */
   uint32_t bands; /* blur, dense: index of the first word of their fragments of taps */
 
-  CnvRectJob job;
+  CnvJob job;
   int pointers;                 /* index in the launch's addresses and strides */
   int first_block, inner_block; /* the first of tiles at the edges, and of inner ones (cnv_tile_edges) */
   int columns, rows;            /* columns: tiles of a row; rows: of a tile */
@@ -390,7 +391,8 @@ typedef struct {
   uint32_t maps; /* bit p: rows of plane p lie on multiples of 16 bytes, and there is a map where the GPU takes one */
   uint32_t out_maps; /* bit p: there is a map of output plane p */
   uint64_t jobs,
-      bands; /* device addresses: CnvTileJob where there are more than CNV_TILE_JOBS_INLINE; words of bands */
+      bands;         /* device addresses: CnvTileJob where there are more than CNV_TILE_JOBS_INLINE; words of bands */
+  uint64_t coverage; /* device address: of all jobs (plan/job.h) */
   int n_jobs;
   int first_block[CNV_TILE_JOBS_INLINE]; /* of each job in `job`, as is inner_block; INT_MAX after the last */
   int inner_block[CNV_TILE_JOBS_INLINE];

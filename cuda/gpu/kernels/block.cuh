@@ -268,7 +268,7 @@ weight_at(const CnvBlock &b, int px, int py)
   const CnvMasks masks = {(const CnvMaskRect *)b.mask_rects, (const CnvMaskPlace *)b.mask_places,
                           (const uint8_t *)b.mask_cells};
 
-  return cnv_rect_job_weight(&b.job, &masks, b.job.x + px, b.job.y + py);
+  return cnv_job_weight(&b.job, &masks, b.job.x + px, b.job.y + py);
 }
 
 /* ---- renormalize ---- */

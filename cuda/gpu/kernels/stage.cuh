@@ -85,7 +85,7 @@ __device__ static void
 stage_out(const CnvBlock &b, const CnvBlockArgs &l)
 {
   const int px = b.block_x * CNV_POINT_WIDTH + threadIdx.x, py = b.block_y * CNV_POINT_HEIGHT + threadIdx.y;
-  const CnvRectJob &job = b.job;
+  const CnvJob &job = b.job;
 
   if (px >= job.width || py >= job.height)
     return;

@@ -226,7 +226,7 @@ begin_block(const CnvTileArgs &l, const TileShape &shape, TileParams &params, ui
 __device__ static bool
 is_in_window(const TileParams &params, const TileBox &box)
 {
-  const CnvRectJob &p = params.s.job;
+  const CnvJob &p = params.s.job;
 
   return box.x >= params.window_x0 && box.x + box.width <= params.window_x1 && box.y >= p.window_y &&
          box.y + box.rows <= p.window_y + p.window_height;

@@ -202,7 +202,7 @@ whole_chunks(const TileBox &box, const TilePart &part)
 __device__ static TilePart
 part_in_window(const TileParams &params, const TileBox &box)
 {
-  const CnvRectJob &p = params.s.job;
+  const CnvJob &p = params.s.job;
 
   return {min(max(params.window_x0 - box.x, 0), box.width), min(max(p.window_y - box.y, 0), box.rows),
           min(max(params.window_x1 - box.x, 0), box.width),

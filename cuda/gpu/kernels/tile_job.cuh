@@ -139,7 +139,7 @@ template <typename T>
 __device__ static void
 locate(TileParams &params, const CnvTileArgs &l, const CnvTileJob &s)
 {
-  const CnvRectJob &p = s.job;
+  const CnvJob &p = s.job;
   const int C = s.channels, in_stride = l.in.stride[s.pointers], out_stride = l.out.stride[s.pointers];
   const int in_step = in_stride * p.fields, out_step = out_stride * p.fields;
   const int64_t move = (int64_t)p.move_x * C * sizeof(T);

@@ -26,7 +26,7 @@ read_array(const KernelRun *run, guint64 address, gsize size)
 static void
 find_mask_rects(const KernelRun *run, BlockJob *opened)
 {
-  const CnvRectJob *job = &opened->block.job;
+  const CnvJob *job = &opened->block.job;
   gsize first = job->first_mask_rect * sizeof(CnvMaskRect);
 
   if (job->n_mask_rects == 0)
@@ -37,7 +37,7 @@ find_mask_rects(const KernelRun *run, BlockJob *opened)
     guint64 at = opened->launch->mask_places + number * sizeof(CnvMaskPlace);
     const CnvMaskPlace *place = number < 0 ? NULL : read_array(run, at, sizeof(CnvMaskPlace));
 
-    /* They count from their arrays' beginnings, and so does cnv_rect_job_weight. */
+    /* They count from their arrays' beginnings, and so does cnv_job_weight. */
     if (place) {
       opened->job.masks.place = place - number;
       opened->job.masks.cells = (const guint8 *)read_array(run, opened->launch->mask_cells + place->cells,
@@ -53,7 +53,7 @@ find_mask_rects(const KernelRun *run, BlockJob *opened)
 static void
 expect_size(const KernelRun *run, const BlockJob *opened, int by[2], int of[2])
 {
-  const CnvRectJob *job = &opened->block.job;
+  const CnvJob *job = &opened->block.job;
   int C = opened->block.a.channels, sums = opened->from->sums_rows * opened->block.a.n_terms;
   gboolean rows = strstr(run->name, "_rows") != NULL;
 
@@ -137,7 +137,7 @@ typedef struct {
 static Cell
 cell_at(const CnvBlock *b, Reach reach, int x, int y)
 {
-  const CnvRectJob *job = &b->job;
+  const CnvJob *job = &b->job;
   const int column = cnv_cell_of(&b->a, job, CNV_X, job->x + x), row = cnv_cell_of(&b->a, job, CNV_Y, job->y + y);
   const int from_x = job->x - reach.left, from_y = job->y - reach.above;
 
@@ -184,7 +184,7 @@ set_means(const CnvBlock *b, const Padded *from, Reach reach, double *acc)
 static Reach
 cells_reach(const CnvBlock *b)
 {
-  const CnvRectJob *job = &b->job;
+  const CnvJob *job = &b->job;
   int end_x = job->x + job->width, end_y = job->y + job->height;
   int x0 = cnv_cell_edge(&b->a, job, CNV_X, cnv_cell_of(&b->a, job, CNV_X, job->x));
   int y0 = cnv_cell_edge(&b->a, job, CNV_Y, cnv_cell_of(&b->a, job, CNV_Y, job->y));
@@ -363,7 +363,7 @@ open_component(const KernelRun *run, const BlockJob *opened, int c, int move_x, 
   const CnvBlockArgs *l = opened->launch;
   const CnvPlane *a = &opened->block.a;
   const CnvComponent *component = &a->component[c];
-  const CnvRectJob *job = &opened->block.job;
+  const CnvJob *job = &opened->block.job;
   int m = component->plane, stride = (write ? &l->out : &l->in)->stride[m];
   int field_rows = (a->image_height - job->field + job->fields - 1) / job->fields;
   int x0 = (job->x + move_x) << component->sub_x, x1 = (job->x + move_x + job->width) << component->sub_x;
@@ -388,7 +388,7 @@ static void
 stage_in_job(const KernelRun *run, const BlockJob *opened)
 {
   const CnvPlane *a = &opened->block.a;
-  const CnvRectJob *job = &opened->block.job;
+  const CnvJob *job = &opened->block.job;
   const CnvBlockArgs *l = opened->launch;
   int C = a->channels, stride = l->staged_in.stride[job->plane];
   CnvFrame frame = {0};
@@ -419,7 +419,7 @@ static guint
 component_level(const BlockJob *opened, const Staged *s, int c, const float *acc, int x, int y, double weight)
 {
   const CnvPlane *a = &opened->block.a;
-  const CnvRectJob *job = &opened->block.job;
+  const CnvJob *job = &opened->block.job;
   double value = samples_finish(a, c, acc[c]);
   double back = cnv_component_value(&s->back, a, c, job, x + job->move_x, y + job->move_y);
 
@@ -437,8 +437,8 @@ static void
 put_pixel(const BlockJob *opened, const Staged *s, const float *acc, int x, int y)
 {
   const CnvPlane *a = &opened->block.a;
-  const CnvRectJob *job = &opened->block.job;
-  double weight = job->n_mask_rects ? cnv_rect_job_weight(job, &opened->job.masks, x, y) : 1;
+  const CnvJob *job = &opened->block.job;
+  double weight = job->n_mask_rects ? cnv_job_weight(job, &opened->job.masks, x, y) : 1;
   int to_x = x + job->move_x, to_y = y + job->move_y;
 
   for (int c = 0; c < a->channels && weight != 0; c++) {
@@ -454,7 +454,7 @@ static void
 stage_out_job(const KernelRun *run, const BlockJob *opened)
 {
   const CnvPlane *a = &opened->block.a;
-  const CnvRectJob *job = &opened->block.job;
+  const CnvJob *job = &opened->block.job;
   const CnvBlockArgs *l = opened->launch;
   int C = a->channels, stride = l->staged_out.stride[job->plane];
   Staged s = {0};

@@ -314,9 +314,9 @@ samples_level(const CnvPlane *a, int channel, double value)
 static float
 weight_at(const Job *job, int px, int py)
 {
-  const CnvRectJob *rect = &job->block->job;
+  const CnvJob *rect = &job->block->job;
 
-  return rect->n_mask_rects == 0 ? 1.0f : cnv_rect_job_weight(rect, &job->masks, rect->x + px, rect->y + py);
+  return rect->n_mask_rects == 0 ? 1.0f : cnv_job_weight(rect, &job->masks, rect->x + px, rect->y + py);
 }
 
 /* The output's first sample, how often each of its bytes was written, and the input's sample at that place. */
@@ -391,7 +391,7 @@ store_sample(const Job *job, const Place *row, int s, int px, int y, double acc)
 void
 samples_store(const Job *job, const double *acc)
 {
-  const CnvRectJob *rect = &job->block->job;
+  const CnvJob *rect = &job->block->job;
   int C = job->block->a.channels, width = rect->width * C;
 
   Place place = open_output(job);
@@ -426,7 +426,7 @@ joined(const Job *job, double *const *term_sums, gsize at, int px, int y)
 void
 samples_store_terms(const Job *job, double *const *term_sums)
 {
-  const CnvRectJob *rect = &job->block->job;
+  const CnvJob *rect = &job->block->job;
   int C = job->block->a.channels, width = rect->width * C;
   g_autofree double *acc = g_new(double, (gsize)width * rect->height);
 

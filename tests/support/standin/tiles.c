@@ -244,7 +244,7 @@ static void
 check_map(const KernelRun *run, const CnvTileJob *s)
 {
   const CnvTileArgs *l = run->args;
-  const CnvRectJob *j = &s->job;
+  const CnvJob *j = &s->job;
   int bytes = run->variant.bytes, row = (j->window_x + j->window_width) * s->channels * bytes;
   gboolean is_inside = TRUE;
   StandinMap map;

@@ -328,7 +328,7 @@ cut_planes(Cutter *c)
     measure_aprons(c, p);
     for (int field = 0; field < fields && plane->filtered; field++) {
       c->field = (CnvMaskRect){.x1 = plane->width, .y1 = cnv_divide_up(plane->height - field, fields)};
-      c->job = (CnvRectJob){.plane = p, .field = field, .fields = fields};
+      c->job = (CnvJob){.plane = p, .field = field, .fields = fields};
       c->job.width = c->job.window_width = c->field.x1;
       c->job.height = c->job.window_height = c->field.y1;
       if (is_empty(&c->field))
@@ -354,18 +354,18 @@ share_parts(const CnvWork *work)
 }
 
 void
-cnv_rect_jobs_init(CnvRectJobs *to)
+cnv_jobs_init(CnvJobs *to)
 {
-  *to = (CnvRectJobs){.jobs = g_array_new(FALSE, FALSE, sizeof(CnvRectJob)),
-                      .mask_rects = g_array_new(FALSE, FALSE, sizeof(CnvMaskRect)),
-                      .places = g_array_new(FALSE, FALSE, sizeof(CnvMaskPlace)),
-                      .cells = g_byte_array_new(),
-                      .masks = g_ptr_array_new(),
-                      .regions = g_array_new(FALSE, FALSE, sizeof(CnvRegion))};
+  *to = (CnvJobs){.jobs = g_array_new(FALSE, FALSE, sizeof(CnvJob)),
+                  .mask_rects = g_array_new(FALSE, FALSE, sizeof(CnvMaskRect)),
+                  .places = g_array_new(FALSE, FALSE, sizeof(CnvMaskPlace)),
+                  .cells = g_byte_array_new(),
+                  .masks = g_ptr_array_new(),
+                  .regions = g_array_new(FALSE, FALSE, sizeof(CnvRegion))};
 }
 
 void
-cnv_rect_jobs_clear(CnvRectJobs *of)
+cnv_jobs_clear(CnvJobs *of)
 {
   g_array_unref(of->jobs);
   g_array_unref(of->mask_rects);
@@ -376,7 +376,7 @@ cnv_rect_jobs_clear(CnvRectJobs *of)
 }
 
 gboolean
-cnv_rect_jobs_make(CnvRectJobs *to, const CnvWork *work)
+cnv_jobs_make(CnvJobs *to, const CnvWork *work)
 {
   g_autoptr(GArray) pieces = g_array_new(FALSE, FALSE, sizeof(CnvMaskRect));
   Cutter c = {.work = work,
@@ -401,7 +401,7 @@ cnv_rect_jobs_make(CnvRectJobs *to, const CnvWork *work)
 }
 
 gboolean
-cnv_rect_jobs_match(const CnvRectJobs *of, const CnvWork *work)
+cnv_jobs_match(const CnvJobs *of, const CnvWork *work)
 {
   const CnvWork *a = &of->work;
 

@@ -10,7 +10,7 @@
 
 #include "support/crowds.h"
 #include "support/masks.h"
-#include "plan/rect_jobs.h"
+#include "plan/regions/jobs.h"
 #include "support/filter.h"
 #include "support/suite.h"
 
@@ -37,18 +37,18 @@ plan_of(const char *format, int width, int height, guint planes)
   return plan;
 }
 
-static CnvRectJobs
+static CnvJobs
 cut(const CnvWork *work)
 {
-  CnvRectJobs c;
+  CnvJobs c;
 
-  cnv_rect_jobs_init(&c);
-  cnv_rect_jobs_make(&c, work);
+  cnv_jobs_init(&c);
+  cnv_jobs_make(&c, work);
   return c;
 }
 
 static gboolean
-contains(const CnvRectJob *p, int x, int y)
+contains(const CnvJob *p, int x, int y)
 {
   return x >= p->x && y >= p->y && x < p->x + p->width && y < p->y + p->height;
 }
@@ -113,21 +113,21 @@ region_weight(const CnvWork *work, const CnvPlane *plane, const CnvRegion *regio
 }
 
 /* The one job that writes a sample, and how much it weighs there; NULL and 0 where none does. */
-static const CnvRectJob *
-job_at(const CnvRectJobs *c, int plane, int field, int x, int y, double *weight)
+static const CnvJob *
+job_at(const CnvJobs *c, int plane, int field, int x, int y, double *weight)
 {
   const CnvMasks masks = {(const CnvMaskRect *)c->mask_rects->data, (const CnvMaskPlace *)c->places->data,
                           c->cells->data};
-  const CnvRectJob *found = NULL;
+  const CnvJob *found = NULL;
 
   *weight = 0;
   for (guint i = 0; i < c->jobs->len; i++) {
-    const CnvRectJob *p = &g_array_index(c->jobs, CnvRectJob, i);
+    const CnvJob *p = &g_array_index(c->jobs, CnvJob, i);
     double here;
 
     if (p->plane != plane || p->field != field || !contains(p, x, y))
       continue;
-    here = p->n_mask_rects == 0 ? 1 : cnv_rect_job_weight(p, &masks, x, y);
+    here = p->n_mask_rects == 0 ? 1 : cnv_job_weight(p, &masks, x, y);
     ck_assert_msg(here <= 0 || !found, "plane %d field %d: two jobs write %d, %d", plane, field, x, y);
     if (here > 0) {
       found = p;
@@ -138,7 +138,7 @@ job_at(const CnvRectJobs *c, int plane, int field, int x, int y, double *weight)
 }
 
 static void
-check_sample(const CnvWork *work, const CnvRectJobs *c, int plane, int field, int x, int y)
+check_sample(const CnvWork *work, const CnvJobs *c, int plane, int field, int x, int y)
 {
   const CnvPlane *p = &work->plan[0]->plane[plane];
   double largest = 0, weight;
@@ -153,7 +153,7 @@ check_sample(const CnvWork *work, const CnvRectJobs *c, int plane, int field, in
 }
 
 static void
-check_job(const CnvWork *work, const CnvRectJob *p)
+check_job(const CnvWork *work, const CnvJob *p)
 {
   const CnvPlane *plane = &work->plan[0]->plane[p->plane];
   const int rows = (plane->height - p->field + p->fields - 1) / p->fields;
@@ -168,11 +168,11 @@ check_job(const CnvWork *work, const CnvRectJob *p)
 }
 
 static void
-check_disjoint(const CnvRectJobs *c)
+check_disjoint(const CnvJobs *c)
 {
   for (guint i = 0; i < c->jobs->len; i++)
     for (guint j = 0; j < i; j++) {
-      const CnvRectJob *p = &g_array_index(c->jobs, CnvRectJob, i), *q = &g_array_index(c->jobs, CnvRectJob, j);
+      const CnvJob *p = &g_array_index(c->jobs, CnvJob, i), *q = &g_array_index(c->jobs, CnvJob, j);
       const gboolean apart =
           p->x >= q->x + q->width || q->x >= p->x + p->width || p->y >= q->y + q->height || q->y >= p->y + p->height;
 
@@ -182,10 +182,10 @@ check_disjoint(const CnvRectJobs *c)
 
 /* A sample that is filtered for nothing is a waste: in or beside a region by no more than the feather. */
 static void
-check_thrift(const CnvWork *work, const CnvRectJobs *c)
+check_thrift(const CnvWork *work, const CnvJobs *c)
 {
   for (guint i = 0; i < c->jobs->len && !work->invert; i++) {
-    const CnvRectJob *p = &g_array_index(c->jobs, CnvRectJob, i);
+    const CnvJob *p = &g_array_index(c->jobs, CnvJob, i);
     const CnvPlane *plane = &work->plan[0]->plane[p->plane];
     const int reach = (int)work->feather + 8; /* two samples of chroma in a field */
 
@@ -209,10 +209,10 @@ static void
 check_work(const CnvWork *work)
 {
   const int fields = work->interlaced ? 2 : 1;
-  CnvRectJobs c = cut(work);
+  CnvJobs c = cut(work);
 
   for (guint i = 0; i < c.jobs->len; i++)
-    check_job(work, &g_array_index(c.jobs, CnvRectJob, i));
+    check_job(work, &g_array_index(c.jobs, CnvJob, i));
   check_disjoint(&c);
   check_thrift(work, &c);
   for (int p = 0; p < work->plan[0]->n_planes; p++)
@@ -223,7 +223,7 @@ check_work(const CnvWork *work)
         for (int x = 0; x < plane->width; x++)
           check_sample(work, &c, p, field, x, y);
     }
-  cnv_rect_jobs_clear(&c);
+  cnv_jobs_clear(&c);
 }
 
 START_TEST(test_random)
@@ -261,8 +261,8 @@ START_TEST(test_everything)
   CnvPlan *plan = plan_of("I420", 31, 17, CNV_PLANES_LUMA);
   CnvRegion region = {{3, 3, 4, 4}, 0};
   CnvWork work = CNV_WORK_ALL(&plan);
-  const CnvRectJob *p;
-  CnvRectJobs c;
+  const CnvJob *p;
+  CnvJobs c;
 
   work.region = &region;
   work.n_regions = 1;
@@ -270,23 +270,23 @@ START_TEST(test_everything)
   c = cut(&work); /* chroma is copied, and the region does not count */
   ck_assert_uint_eq(c.jobs->len, 2);
   for (int field = 0; field < 2; field++) {
-    p = &g_array_index(c.jobs, CnvRectJob, field);
+    p = &g_array_index(c.jobs, CnvJob, field);
     ck_assert(p->plane == 0 && p->field == field && p->fields == 2 && p->x == 0 && p->y == 0 && p->n_mask_rects == 0);
     ck_assert(p->width == 31 && p->height == 9 - field && p->window_width == 31 && p->window_height == 9 - field);
   }
-  cnv_rect_jobs_clear(&c);
+  cnv_jobs_clear(&c);
   cnv_plan_unref(plan);
 }
 END_TEST
 
 /* Pixels of the jobs, with weights or without. */
 static double
-pixels_of(const CnvRectJobs *c, gboolean weighed)
+pixels_of(const CnvJobs *c, gboolean weighed)
 {
   double pixels = 0;
 
   for (guint i = 0; i < c->jobs->len; i++) {
-    const CnvRectJob *p = &g_array_index(c->jobs, CnvRectJob, i);
+    const CnvJob *p = &g_array_index(c->jobs, CnvJob, i);
 
     pixels += !weighed == (p->n_mask_rects == 0) ? (double)p->width * p->height : 0;
   }
@@ -302,7 +302,7 @@ START_TEST(test_mask)
   CnvRegion regions[] = {{{0, 0, width, height}, 0, CNV_SHAPE_MASK}, {{100, 100, 50, 40}, 0}};
   CnvWork work = {&plan, 1, .region = regions, .n_regions = 1};
   double disc = G_PI * 500 * 500;
-  CnvRectJobs c;
+  CnvJobs c;
 
   for (int i = 0; i < cells_x * cells_y; i++)
     cells[i] = hypot((i % cells_x + 0.5) / cells_x * width - width / 2.0,
@@ -315,7 +315,7 @@ START_TEST(test_mask)
     work.n_regions = i == 2 ? 2 : 1;
     c = cut(&work);
     for (guint k = 0; k < c.jobs->len; k++)
-      check_job(&work, &g_array_index(c.jobs, CnvRectJob, k));
+      check_job(&work, &g_array_index(c.jobs, CnvJob, k));
     check_disjoint(&c);
     ck_assert_uint_eq(c.crowd, 0);
     if (work.invert)
@@ -336,7 +336,7 @@ START_TEST(test_mask)
         if (fabs(from - 500) > 25)
           ck_assert_msg(weight == (work.invert ? 1 - expected : expected), "%d, %d: weight %g", x, y, weight);
       }
-    cnv_rect_jobs_clear(&c);
+    cnv_jobs_clear(&c);
   }
   cnv_mask_unref(regions[0].mask);
   cnv_plan_unref(plan);
@@ -349,28 +349,28 @@ START_TEST(test_lone_region)
   CnvPlan *plan = plan_of("NV12", 64, 48, CNV_PLANES_COLOR);
   CnvRegion region = {{7, 9, 12, 6}, 0};
   CnvWork work = {&plan, 1, .region = &region, .n_regions = 1};
-  CnvRectJobs c = cut(&work);
-  const CnvRectJob *p = (const CnvRectJob *)c.jobs->data;
+  CnvJobs c = cut(&work);
+  const CnvJob *p = (const CnvJob *)c.jobs->data;
 
   ck_assert_uint_eq(c.jobs->len, 2);
   ck_assert(p[0].x == 7 && p[0].y == 9 && p[0].width == 12 && p[0].height == 6 && p[0].n_mask_rects == 0);
   ck_assert(p[1].x == 3 && p[1].y == 4 && p[1].width == 7 && p[1].height == 4 && p[1].n_mask_rects == 0);
   ck_assert(p[0].window_width == 64 && p[1].window_height == 24);
-  cnv_rect_jobs_clear(&c);
+  cnv_jobs_clear(&c);
   work.isolated = TRUE;
   c = cut(&work);
-  p = (const CnvRectJob *)c.jobs->data;
+  p = (const CnvJob *)c.jobs->data;
   ck_assert(p[1].window_x == 3 && p[1].window_y == 4 && p[1].window_width == 7 && p[1].window_height == 4);
-  cnv_rect_jobs_clear(&c);
+  cnv_jobs_clear(&c);
   work.isolated = FALSE;
   work.moved = TRUE;
   work.target_x = 58;
   work.target_y = 0;
   c = cut(&work); /* what would go beyond the right edge is cut off */
-  p = (const CnvRectJob *)c.jobs->data;
+  p = (const CnvJob *)c.jobs->data;
   ck_assert(p[0].x == 7 && p[0].move_x == 51 && p[0].move_y == -9 && p[0].width == 6 && p[0].height == 6);
   ck_assert(p[1].x == 3 && p[1].move_x == 26 && p[1].move_y == -4 && p[1].width == 3 && p[1].height == 4);
-  cnv_rect_jobs_clear(&c);
+  cnv_jobs_clear(&c);
   cnv_plan_unref(plan);
 }
 END_TEST
@@ -382,7 +382,7 @@ START_TEST(test_many)
   CnvPlan *plan = plan_of("GRAY8", 1280, 960, CNV_PLANES_COLOR);
   CnvWork work = {&plan, 1, .region = region, .n_regions = CNV_MAX_REGIONS};
   gint64 area = 0;
-  CnvRectJobs c;
+  CnvJobs c;
 
   for (int i = 0; i < CNV_MAX_REGIONS; i++)
     region[i] = (CnvRegion){{i % 32 * 40, i / 32 * 30, 20, 14}, 0};
@@ -390,12 +390,12 @@ START_TEST(test_many)
   c = cut(&work);
   for (int again = 0; again < 2; again++) {
     ck_assert_uint_eq(c.jobs->len, CNV_MAX_REGIONS - 1);
-    cnv_rect_jobs_make(&c, &work);
+    cnv_jobs_make(&c, &work);
   }
   for (guint i = 0; i < c.jobs->len; i++)
-    area += (gint64)g_array_index(c.jobs, CnvRectJob, i).width * g_array_index(c.jobs, CnvRectJob, i).height;
+    area += (gint64)g_array_index(c.jobs, CnvJob, i).width * g_array_index(c.jobs, CnvJob, i).height;
   ck_assert_int_eq(area, (CNV_MAX_REGIONS - 1) * 280);
-  cnv_rect_jobs_clear(&c);
+  cnv_jobs_clear(&c);
   cnv_plan_unref(plan);
 }
 END_TEST
@@ -410,10 +410,10 @@ START_TEST(test_same)
   CnvWork other[] = {base, base, base, base, base, base, base, base, base, base, base}, same[] = {base, base, base};
   CnvWork all = {plans, 2, .everything = TRUE, .region = region, .n_regions = 2}, none = CNV_WORK_ALL(&plan);
   CnvWork empty = {plans, 2};
-  CnvRectJobs of;
+  CnvJobs of;
 
-  cnv_rect_jobs_init(&of);
-  ck_assert(!cnv_rect_jobs_match(&of, &base));
+  cnv_jobs_init(&of);
+  ck_assert(!cnv_jobs_match(&of, &base));
   other[0].everything = TRUE;
   other[1].interlaced = TRUE;
   other[2].invert = TRUE;
@@ -428,18 +428,18 @@ START_TEST(test_same)
   same[1].region = copied;
   same[2].overlaps = TRUE;
   for (guint i = 0; i < G_N_ELEMENTS(other); i++) {
-    cnv_rect_jobs_make(&of, &base);
+    cnv_jobs_make(&of, &base);
     for (guint s = 0; s < G_N_ELEMENTS(same); s++)
-      ck_assert(cnv_rect_jobs_match(&of, &same[s]));
-    ck_assert_msg(!cnv_rect_jobs_match(&of, &other[i]), "other %u", i);
-    cnv_rect_jobs_make(&of, &other[i]);
-    ck_assert_msg(!cnv_rect_jobs_match(&of, &base), "base after other %u", i);
+      ck_assert(cnv_jobs_match(&of, &same[s]));
+    ck_assert_msg(!cnv_jobs_match(&of, &other[i]), "other %u", i);
+    cnv_jobs_make(&of, &other[i]);
+    ck_assert_msg(!cnv_jobs_match(&of, &base), "base after other %u", i);
   }
-  cnv_rect_jobs_make(&of, &all);
-  ck_assert(cnv_rect_jobs_match(&of, &none));
-  cnv_rect_jobs_make(&of, &empty);
-  ck_assert(cnv_rect_jobs_match(&of, &empty) && !cnv_rect_jobs_match(&of, &none));
-  cnv_rect_jobs_clear(&of);
+  cnv_jobs_make(&of, &all);
+  ck_assert(cnv_jobs_match(&of, &none));
+  cnv_jobs_make(&of, &empty);
+  ck_assert(cnv_jobs_match(&of, &empty) && !cnv_jobs_match(&of, &none));
+  cnv_jobs_clear(&of);
   cnv_plan_unref(plan);
 }
 END_TEST
@@ -460,11 +460,11 @@ owner_of(const CnvWork *work, const CnvPlane *plane, int x, int y, int field)
 /* No sample weighs less than it should, nor has a weaker plan or a window that begins within its region; where no
  * regions were joined all is as it should be. */
 static void
-check_crowd_sample(const CnvWork *work, const CnvRectJobs *c, int plane, int field, int x, int y)
+check_crowd_sample(const CnvWork *work, const CnvJobs *c, int plane, int field, int x, int y)
 {
   const CnvPlane *of = &work->plan[0]->plane[plane];
   double weight, should = 0;
-  const CnvRectJob *p = job_at(c, plane, field, x, y, &weight);
+  const CnvJob *p = job_at(c, plane, field, x, y, &weight);
   int owner;
 
   for (guint i = 0; i < work->n_regions; i++)
@@ -490,14 +490,14 @@ check_crowd_sample(const CnvWork *work, const CnvRectJobs *c, int plane, int fie
 
 /* The work that jobs are, in the whole frame's. */
 static void
-check_bounds(const CnvWork *work, const CnvRectJobs *c, const char *what)
+check_bounds(const CnvWork *work, const CnvJobs *c, const char *what)
 {
   double whole = 0, filtered = 0, weighed = 0;
 
   for (int p = 0; p < work->plan[0]->n_planes; p++)
     whole += (double)work->plan[0]->plane[p].width * work->plan[0]->plane[p].height;
   for (guint i = 0; i < c->jobs->len; i++) {
-    const CnvRectJob *p = &g_array_index(c->jobs, CnvRectJob, i);
+    const CnvJob *p = &g_array_index(c->jobs, CnvJob, i);
 
     filtered += (double)p->width * p->height;
     weighed += (double)p->width * p->height * p->n_mask_rects;
@@ -510,11 +510,11 @@ check_bounds(const CnvWork *work, const CnvRectJobs *c, const char *what)
 static void
 check_crowd(const CnvWork *work, const char *what)
 {
-  CnvRectJobs c = cut(work);
+  CnvJobs c = cut(work);
 
   check_bounds(work, &c, what);
   for (guint i = 0; i < c.jobs->len; i++)
-    check_job(work, &g_array_index(c.jobs, CnvRectJob, i));
+    check_job(work, &g_array_index(c.jobs, CnvJob, i));
   for (int p = 0; p < work->plan[0]->n_planes; p++)
     for (int field = 0; field < (work->interlaced ? 2 : 1); field++) {
       const CnvPlane *plane = &work->plan[0]->plane[p];
@@ -523,7 +523,7 @@ check_crowd(const CnvWork *work, const char *what)
         for (int x = field; x < plane->width; x += 83)
           check_crowd_sample(work, &c, p, field, x, y);
     }
-  cnv_rect_jobs_clear(&c);
+  cnv_jobs_clear(&c);
 }
 
 /* Crowds of regions of every kind: their work stays within bounds, and nothing of them is left out. */

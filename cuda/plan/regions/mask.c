@@ -134,7 +134,7 @@ cnv_mask_n_cells(const CnvMask *mask)
 
 /* Makes room for cells whose old contents do not count. */
 static gboolean
-reserve(CnvRectJobs *to, gsize size)
+reserve(CnvJobs *to, gsize size)
 {
   guint8 *memory;
 
@@ -149,7 +149,7 @@ reserve(CnvRectJobs *to, gsize size)
 }
 
 gboolean
-cnv_mask_take_all(CnvRectJobs *to, const CnvWork *work)
+cnv_mask_take_all(CnvJobs *to, const CnvWork *work)
 {
   g_autoptr(GPtrArray) masks = g_ptr_array_new_with_free_func((GDestroyNotify)cnv_mask_unref);
   guint n_regions = work->everything ? 0 : work->n_regions;

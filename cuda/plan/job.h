@@ -53,7 +53,23 @@ typedef struct {
   int cells_x, cells_y; /* corner of the first cell of a mosaic, at or before the window's */
   int layer, invert;
   int first_mask_rect, n_mask_rects; /* the last wins a tie; none: weight 1 throughout */
-} CnvRectJob;
+  /* Coverage: a byte for each pixel, 255 for weight 1, in the coverage of the frame's work. coverage: index of the byte
+   * of the job's first pixel, equal to job.x modulo CNV_COVERAGE_ALIGNMENT. coverage_pitch: bytes from row to row, a
+   * multiple of that; 0: the job has no coverage, and weight 1 throughout. Rows are readable from the aligned byte at
+   * or before the first to the aligned end; bytes beside the job are 0. */
+  uint64_t coverage;
+  int coverage_pitch;
+  int shared; /* with coverage: other jobs may write the pixels that have weight 0; this one must not */
+} CnvJob;
+
+#define CNV_COVERAGE_ALIGNMENT 16
+
+/* The coverage of the job's pixel at column x of row y. */
+CNV_HOST_DEVICE static inline const uint8_t *
+cnv_job_weights(const CnvJob *job, const uint8_t *coverage, int x, int y)
+{
+  return coverage + job->coverage + (int64_t)(y - job->y) * job->coverage_pitch + (x - job->x);
+}
 
 CNV_HOST_DEVICE static inline float
 cnv_fade(int at, int from, int to, float fade)
@@ -139,7 +155,7 @@ cnv_mask_rect_weight(const CnvMasks *masks, const CnvMaskRect *mask, int x, int 
 
 /* Weight of the sample at (x, y) in a job that has masks; 0 where the sample is another layer's. */
 CNV_HOST_DEVICE static inline float
-cnv_rect_job_weight(const CnvRectJob *job, const CnvMasks *masks, int x, int y)
+cnv_job_weight(const CnvJob *job, const CnvMasks *masks, int x, int y)
 {
   float largest = 0.0f;
   int owner = job->layer;
