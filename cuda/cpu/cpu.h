@@ -6,6 +6,7 @@
 
 #include "cpu/simd.h"
 #include "plan/plan.h"
+#include "plan/regions/jobs.h"
 
 #define CNV_CPU_ALIGNMENT 64 /* a cache line, and the widest vector */
 
@@ -21,7 +22,7 @@ typedef struct {
   CnvFrame source[CNV_MAX_TEMPORAL_TAPS]; /* of each temporal tap */
   float weight[CNV_MAX_TEMPORAL_TAPS];    /* of its samples; 0: there is no source, or it does not count */
   int n_sources;
-  CnvMasks masks;
+  const guint8 *coverage; /* of the jobs */
 } CpuFrame;
 
 #define CNV_CPU_FFT_COLUMNS 8 /* that are transformed at a time: a cache line of each row */

@@ -28,11 +28,22 @@ typedef struct {
   CpuFrame frame;
 
   CnvJobs work;
+  guint8 *coverage; /* of these jobs, with room for coverage_room bytes */
+  gsize coverage_room;
+  GArray *to_cover; /* CoverPart: what of the coverage is still to be made */
   GArray *tiles;    /* CpuTile, of these jobs */
   guint n_first;    /* tiles that are done before the others, which need them or change other bits of the same words */
   guint first_tile; /* of those under way */
   guint copied;     /* bits: planes of the frame to be copied */
 } CpuSession;
+
+/* Rows of a job's coverage, from top up to but without bottom. */
+typedef struct {
+  const CnvJob *job;
+  int top, bottom;
+} CoverPart;
+
+#define COVER_ROWS 32 /* that a thread makes at a time */
 
 /* ---- cutting a frame's work ---- */
 
@@ -93,7 +104,7 @@ is_shared(const CpuSession *self, const CnvJob *job, const CpuPlane *plane)
 {
   const CnvPlane *from = plane->from;
 
-  return plane->coarse && self->base.stats.threads > 1 && job->fields == 1 && job->n_mask_rects == 0 &&
+  return plane->coarse && self->base.stats.threads > 1 && job->fields == 1 && job->coverage_pitch == 0 &&
          job->window_width == job->width && job->window_height == job->height && job->width == from->width &&
          job->height == from->height;
 }
@@ -210,8 +221,38 @@ cut_jobs(CpuSession *self, const CnvPlan *plan)
     self->n_first = MIN(first_of_words, self->tiles->len);
 }
 
-static void
-cut(CpuSession *self, const CnvWork *work)
+/* Makes room for the coverage of the jobs, and a list of what threads are to make of it. */
+static gboolean
+start_coverage(CpuSession *self, GError **error)
+{
+  gsize size = self->work.coverage_size;
+
+  g_array_set_size(self->to_cover, 0);
+  if (size > self->coverage_room) {
+    g_free(self->coverage);
+    self->coverage = g_try_malloc(size);
+    self->coverage_room = self->coverage ? size : 0;
+  }
+  if (size > self->coverage_room) {
+    g_set_error(error, CNV_ERROR, CNV_ERROR_MEMORY,
+                "no memory for %" G_GSIZE_FORMAT " bytes of weights of regions: use fewer or smaller regions", size);
+    return FALSE;
+  }
+  self->frame.coverage = self->coverage;
+  for (guint i = 0; i < self->work.jobs->len; i++) {
+    const CnvJob *job = &g_array_index(self->work.jobs, CnvJob, i);
+
+    for (int y = job->y; job->coverage_pitch > 0 && y < job->y + job->height; y += COVER_ROWS) {
+      CoverPart part = {job, y, MIN(y + COVER_ROWS, job->y + job->height)};
+
+      g_array_append_val(self->to_cover, part);
+    }
+  }
+  return TRUE;
+}
+
+static gboolean
+cut(CpuSession *self, const CnvWork *work, GError **error)
 {
   const CnvPlan *plan = work->plan[0];
   gboolean copy = work->everything && is_copy(plan);
@@ -224,11 +265,14 @@ cut(CpuSession *self, const CnvWork *work)
   self->n_first = 0;
   cnv_jobs_make(&self->work, work);
   self->base.stats.crowd = MAX(self->base.stats.crowd, self->work.crowd);
-  self->frame.masks = (CnvMasks){(const CnvMaskRect *)self->work.mask_rects->data,
-                                 (const CnvMaskPlace *)self->work.places->data, self->work.cells->data};
   self->base.stats.threads = count_threads(self);
+  if (!start_coverage(self, error)) {
+    self->work.work.n_plans = 0; /* nothing matches it */
+    return FALSE;
+  }
   if (!copy)
     cut_jobs(self, plan);
+  return TRUE;
 }
 
 /* Brings planes and tiles in line with the work. */
@@ -239,9 +283,7 @@ prepare(CpuSession *self, const CnvWork *work, GError **error)
 
   if (!same && !cnv_cpu_prepare(&self->prepared, work, self->n_threads, error))
     return FALSE;
-  if (!same || !cnv_jobs_match(&self->work, work))
-    cut(self, work);
-  return TRUE;
+  return (same && cnv_jobs_match(&self->work, work)) || cut(self, work, error);
 }
 
 /* ---- the session ---- */
@@ -300,6 +342,19 @@ run_tile(gpointer data, guint part, guint thread)
 }
 
 static void
+cover_part(gpointer data, guint part, guint thread)
+{
+  CpuSession *self = data;
+  const CoverPart *p = &g_array_index(self->to_cover, CoverPart, part);
+  const CnvCover cover = cnv_jobs_cover(&self->work);
+
+  for (int y = p->top; y < p->bottom; y++)
+    cnv_coverage_row(&cover, p->job, y,
+                     self->coverage + p->job->coverage - (guint)p->job->x % CNV_COVERAGE_ALIGNMENT +
+                         (gsize)(y - p->job->y) * p->job->coverage_pitch);
+}
+
+static void
 count_tiles(const CpuSession *self, CnvSessionStats *stats)
 {
   for (guint i = 0; i < self->tiles->len; i++) {
@@ -324,6 +379,8 @@ cpu_submit(CnvSession *base, const CnvWork *work, const CnvFrame *in, const CnvF
     return FALSE;
   set_frame(self, work, in, out);
   copy(self, &work->plan[0]->layout, self->copied, &self->frame.in, out);
+  cnv_team_run(self->team, stats->threads, self->to_cover->len, cover_part, self);
+  g_array_set_size(self->to_cover, 0);
   self->first_tile = 0;
   cnv_team_run(self->team, stats->threads, self->n_first, run_tile, self);
   self->first_tile = self->n_first;
@@ -383,6 +440,8 @@ cpu_close(CnvSession *base)
   cnv_cpu_prepared_clear(&self->prepared);
   g_free(self->history);
   g_array_unref(self->tiles);
+  g_array_unref(self->to_cover);
+  g_free(self->coverage);
   cnv_jobs_clear(&self->work);
   g_free(base->device_name);
   g_free(self);
@@ -441,6 +500,7 @@ cpu_open(const CnvSessionOptions *options, GError **error)
   self->n_threads = n_threads;
   self->team = cnv_team_new(n_threads, &cause);
   self->tiles = g_array_new(FALSE, FALSE, sizeof(CpuTile));
+  self->to_cover = g_array_new(FALSE, FALSE, sizeof(CoverPart));
   cnv_jobs_init(&self->work);
   self->base.device_name =
       g_strdup_printf("CPU, %u %s, %s", n_threads, n_threads == 1 ? "thread" : "threads", self->frame.simd->name);

@@ -168,7 +168,7 @@ fill_rows(CpuWorker *worker, const CpuTile *tile, int y, const gint16 *const *ro
     simd->merge(to[i], row_of(tile, &tile->frame->in, y + i), plane->mask, n);
 }
 
-/* The same of a job with masks, whose weights are for sums. */
+/* The same of a job with coverage: sums are blended. */
 static void
 blend_rows(CpuWorker *worker, const CpuTile *tile, int y, const gint16 *const *rows)
 {
@@ -225,7 +225,7 @@ cnv_cpu_fix(CpuWorker *worker, const CpuTile *tile)
       load_row(&columns, source);
       tile->frame->simd->fixed->row(to, middle, plane->short_odd, n, along);
     }
-    if (tile->job->n_mask_rects == 0)
+    if (tile->job->coverage_pitch == 0)
       fill_rows(worker, tile, y, first);
     else
       blend_rows(worker, tile, y, first);

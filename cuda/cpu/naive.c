@@ -194,7 +194,8 @@ cnv_cpu_naive(const CpuTile *tile)
 
   for (int y = tile->top; y < tile->bottom; y++)
     for (int x = tile->first; x < tile->last; x++) {
-      double weight = job->n_mask_rects ? cnv_job_weight(job, &tile->frame->masks, x, y) : 1;
+      double weight =
+          job->coverage_pitch ? *cnv_job_weights(job, tile->frame->coverage, x, y) / (double)CNV_WEIGHT_ONE : 1;
 
       for (int c = 0; weight > 0 && c < tile->plane->from->channels; c++)
         if (tile->plane->from->filtered >> c & 1)

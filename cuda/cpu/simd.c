@@ -161,70 +161,11 @@ magnitude(float *restrict acc, const float *restrict other, int n)
     acc[i] = sqrtf(acc[i] * acc[i] + other[i] * other[i]);
 }
 
-static inline Vector
-choose(Numbers mask, Vector a, Vector b)
-{
-  return (Vector)((mask & (Numbers)a) | (~mask & (Numbers)b));
-}
-
-/* Without their signs. */
-static inline Vector
-size_of(Vector vector)
-{
-  return (Vector)((Numbers)vector & G_MAXINT32);
-}
-
-/* The part of a rectangle in cnv_job_weight, of pixels first to last - 1 of those from x on, which is rounded out
- * to vectors. down: its weight down the rows, with the sign that all its weights get. */
 static void
-add_rectangle(float *weight, int x, int first, int last, const CnvMaskRect *mask, float down)
+weights(float *restrict to, const guint8 *restrict from, int n)
 {
-  float x0 = (float)(mask->x0 - x), x1 = (float)(mask->x1 - 1 - x), fade = mask->fade_x;
-  Vector at, none = {0};
-
-  first -= first % LANES;
-  for (int i = 0; i < LANES; i++)
-    at[i] = (float)(first + i);
-  for (int i = first; i < last; i += LANES, at += LANES) {
-    Vector away = choose(x0 - at > at - x1, x0 - at, at - x1), along = 1 - choose(away > none, away, none) * fade;
-    Vector here = choose(along > none, along, none) * down, before = load_vector(weight + i);
-
-    store_vector(weight + i, choose(size_of(here) >= size_of(before), here, before));
-  }
-}
-
-/* Weights of other layers than the job's have a minus sign at first. */
-static gboolean
-weigh_row(float *weight, int x, int y, int n, const CnvJob *job, const CnvMasks *masks)
-{
-  const CnvMaskRect *first = masks->rect + job->first_mask_rect, *end = first + job->n_mask_rects;
-  gboolean shared = FALSE;
-
-  memset(weight, 0, n * sizeof(float));
-  for (const CnvMaskRect *mask = first; mask < end; mask++) {
-    gboolean other = mask->layer != job->layer && !job->invert;
-    int reach = (int)(1 / mask->fade_x) + 1;
-    int from = MAX(0, mask->x0 - x - reach), last = MIN(n, mask->x1 - x + reach);
-    float down = cnv_fade(y, mask->y0, mask->y1, mask->fade_y);
-
-    shared |= other;
-    if (mask->shape == CNV_SHAPE_RECTANGLE) {
-      if (down > 0)
-        add_rectangle(weight, x, from, last, mask, other ? -down : down);
-      continue;
-    }
-    for (int i = from; i < last; i++) {
-      float here = cnv_mask_rect_weight(masks, mask, x + i, y);
-
-      if (here > 0 && here >= fabsf(weight[i]))
-        weight[i] = other ? -here : here;
-    }
-  }
-  for (int i = 0; i < n && job->invert; i++)
-    weight[i] = 1 - weight[i];
-  for (int i = 0; i < n && shared; i++)
-    weight[i] = MAX(weight[i], 0);
-  return shared;
+  for (int i = 0; i < n; i++)
+    to[i] = (float)from[i] / CNV_WEIGHT_ONE;
 }
 
 static void
@@ -405,7 +346,7 @@ const CpuSimd G_PASTE(cnv_cpu_simd_, CNV_SIMD) = {
     .store = store,
     .blend = blend,
     .merge = merge,
-    .weigh_row = weigh_row,
+    .weights = weights,
     .add_scaled = add_scaled,
     .scale = scale,
     .multiply = multiply,

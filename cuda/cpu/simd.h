@@ -163,9 +163,8 @@ typedef struct {
   /* Takes the bits of from where those of mask are 0, in n bytes. */
   void (*merge)(void *to, const void *from, const void *mask, int n);
 
-  /* cnv_job_weight of n pixels from (x, y) on, of a job that has masks. TRUE where a 0 may be another job's
-   * sample; else it is the input's. */
-  gboolean (*weigh_row)(float *weight, int x, int y, int n, const CnvJob *job, const CnvMasks *masks);
+  /* Weights of n bytes as 0..1. */
+  void (*weights)(float *to, const guint8 *from, int n);
 
   void (*add_scaled)(float *acc, const float *more, float factor, int n);
   void (*scale)(float *acc, float factor, int n);

@@ -140,42 +140,84 @@ store_plain(const CpuWorker *worker, const CpuTile *part, const float *acc, cons
     simd->merge(to, in, plane->mask, n * component->bytes);
 }
 
-static gboolean
-is_between(float weight)
+/* Pixels of a row whose weights are looked at together. */
+#define RUN 32
+
+/* The weight that all of up to RUN pixels have, of 255, or -1. */
+static int
+common_weight(const guint8 *weights, int n)
 {
-  return weight < 1 && weight > 0;
+  guint8 least = CNV_WEIGHT_ONE, most = 0;
+
+  for (int i = 0; i < n; i++) {
+    least &= weights[i];
+    most |= weights[i];
+  }
+  return most == 0 ? 0 : least == CNV_WEIGHT_ONE ? CNV_WEIGHT_ONE : -1;
 }
 
-/* Stores sums: runs of pixels that weigh 1, 0 or something between; or, where nobody else writes what weighs 0, all as
- * if it weighed something between. */
+/* Stores a part of a tile's row. weights: NULL if all are 1. */
+static void
+store_part(CpuWorker *worker, const CpuTile *part, int from, const float *acc, const guint8 *weights)
+{
+  int n = part->last - part->first;
+  float *weight = NULL;
+
+  if (weights) {
+    weight = worker->weight;
+    part->frame->simd->weights(weight, weights, n);
+  }
+  if (part->plane->from->plain)
+    store_plain(worker, part, acc, weight);
+  else
+    store_components(part, acc, weight, worker->unfiltered + from);
+}
+
+/* Stores pixels of several weights, and none of weight 0: another job may write those. */
+static void
+store_shared(CpuWorker *worker, const CpuTile *run, int from, const float *acc, const guint8 *weights)
+{
+  int n = run->last - run->first;
+  CpuTile part = *run;
+
+  for (int first = 0, end; first < n; first = end) {
+    for (end = first + 1; end < n && (weights[end] == 0) == (weights[first] == 0);)
+      end++;
+    if (weights[first] == 0)
+      continue;
+    part.first = run->first + first;
+    part.last = run->first + end;
+    store_part(worker, &part, from + first, acc + first * run->plane->from->channels, weights + first);
+  }
+}
+
+/* Stores row y of a tile: runs of pixels of weight 1, 0 or something between. */
 void
 cnv_cpu_store_row(CpuWorker *worker, const CpuTile *tile, int y, const float *acc)
 {
-  gboolean plain = tile->plane->from->plain, weighed = tile->job->n_mask_rects > 0, shared = FALSE;
-  int n = tile->last - tile->first;
-  float *weight = worker->weight;
+  int n = tile->last - tile->first, channels = tile->plane->from->channels;
+  const guint8 *weights;
   CpuTile part = *tile;
 
   part.top = y;
-  if (weighed)
-    shared = tile->frame->simd->weigh_row(weight, tile->first, y, n, tile->job, &tile->frame->masks);
-  if (plain && !shared) {
-    store_plain(worker, &part, acc, weighed ? weight : NULL);
+  if (tile->job->coverage_pitch == 0) {
+    store_part(worker, &part, 0, acc, NULL);
     return;
   }
+  weights = cnv_job_weights(tile->job, tile->frame->coverage, tile->first, y);
   for (int from = 0, end; from < n; from = end) {
-    const float *sums = acc + from * tile->plane->from->channels;
+    int weight = common_weight(weights + from, MIN(RUN, n - from));
 
-    end = weighed ? from + 1 : n;
-    while (end < n && (is_between(weight[from]) ? is_between(weight[end]) : weight[end] == weight[from]))
-      end++;
-    if (weighed && weight[from] <= 0)
-      continue;
+    for (end = from + RUN; end < n && common_weight(weights + end, MIN(RUN, n - end)) == weight;)
+      end += RUN;
+    end = MIN(end, n);
     part.first = tile->first + from;
     part.last = tile->first + end;
-    if (plain)
-      store_plain(worker, &part, sums, weighed && weight[from] < 1 ? weight + from : NULL);
-    else
-      store_components(&part, sums, weighed && weight[from] < 1 ? weight + from : NULL, worker->unfiltered + from);
+    if (weight == CNV_WEIGHT_ONE)
+      store_part(worker, &part, from, acc + from * channels, NULL);
+    else if (weight != 0 && tile->job->shared)
+      store_shared(worker, &part, from, acc + from * channels, weights + from);
+    else if (weight != 0)
+      store_part(worker, &part, from, acc + from * channels, weights + from);
   }
 }

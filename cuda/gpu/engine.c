@@ -87,11 +87,13 @@ set_work(CudaSession *self, const CnvWork *work, gboolean cut, GError **error)
   return (!schedule->has_new_taps ||
           upload(self, schedule->plan_arrays, &self->plan_arrays, "uploading the taps", error)) &&
          (!schedule->has_new_masks ||
-          upload(self, schedule->work.cells, &self->mask_cells, "uploading the masks", error)) &&
+          upload(self, schedule->work.mask_cells, &self->mask_cells, "uploading the masks", error)) &&
          cnv_cuda_reserve(self, &self->sums, FALSE, schedule->sums_size, error) &&
          cnv_cuda_reserve(self, &self->staged_in, FALSE, self->staged.size * (guint)plan->n_temporal_taps, error) &&
          cnv_cuda_reserve(self, &self->staged_out, FALSE, self->staged.size, error) &&
-         upload(self, schedule->work_arrays, &self->work_arrays, "uploading the work", error);
+         cnv_cuda_reserve(self, &self->coverage, FALSE, schedule->work.coverage_size, error) &&
+         upload(self, schedule->work_arrays, &self->work_arrays, "uploading the work", error) &&
+         cnv_cuda_cover(self, error);
 }
 
 static gboolean
@@ -178,9 +180,17 @@ cuda_order(CnvSession *session, void *stream, gboolean first, GError **error)
 static void
 release(CudaSession *self)
 {
-  CudaBuffer *buffers[] = {
-      &self->scratch,   &self->sums,       &self->plan_arrays,   &self->work_arrays,  &self->mask_cells,
-      &self->staged_in, &self->staged_out, &self->history.slots, &self->history.rows, &self->history.upload.staging};
+  CudaBuffer *buffers[] = {&self->scratch,
+                           &self->sums,
+                           &self->plan_arrays,
+                           &self->work_arrays,
+                           &self->mask_cells,
+                           &self->coverage,
+                           &self->staged_in,
+                           &self->staged_out,
+                           &self->history.slots,
+                           &self->history.rows,
+                           &self->history.upload.staging};
   const CUevent events[] = {self->order, self->history.unstaged, self->history.rows_done};
   const CUstream streams[] = {self->own_stream, self->host.up, self->host.down};
 
@@ -258,7 +268,8 @@ make_resources(CudaSession *self, GError **error)
              error) ||
       !CHECK(self, cuModuleGetGlobal(&self->taps, &size, self->module, CNV_CONSTANT_SYMBOL), "finding the taps",
              error) ||
-      !CHECK(self, cuModuleGetFunction(&self->copy, self->module, "cnv_copy"), "finding cnv_copy", error))
+      !CHECK(self, cuModuleGetFunction(&self->copy, self->module, "cnv_copy"), "finding cnv_copy", error) ||
+      !CHECK(self, cuModuleGetFunction(&self->cover, self->module, "cnv_cover"), "finding cnv_cover", error))
     return FALSE;
   for (gsize i = 0; i < G_N_ELEMENTS(streams); i++)
     if (!CHECK(self, cuStreamCreate(streams[i], CU_STREAM_NON_BLOCKING), "making a stream", error))

@@ -147,9 +147,7 @@ block_args(const CudaSession *self, const CnvLaunch *l, guint source, const CnvF
 
   return (CnvBlockArgs){.planes = self->plan_arrays.address + schedule->planes_at,
                         .jobs = arrays + schedule->block_jobs_at + l->first * sizeof(CnvBlockJob),
-                        .mask_rects = arrays + schedule->mask_rects_at,
-                        .mask_places = arrays + schedule->mask_places_at,
-                        .mask_cells = self->mask_cells.address,
+                        .coverage = self->coverage.address,
                         .n_jobs = (int)l->n,
                         .sums = self->sums.address,
                         .sources = schedule->sources,
@@ -158,6 +156,30 @@ block_args(const CudaSession *self, const CnvLaunch *l, guint source, const CnvF
                         .staged_in = planes_of(&staged_in),
                         .staged_out = planes_of(&staged_out),
                         .staged_size = (gint64)self->staged.size};
+}
+
+gboolean
+cnv_cuda_cover(CudaSession *self, GError **error)
+{
+  const CnvSchedule *schedule = &self->schedule;
+  CUdeviceptr arrays = self->work_arrays.address;
+  CnvCoverArgs args = {.jobs = arrays + schedule->cover_jobs_at,
+                       .grids = arrays + schedule->grids_at,
+                       .cells = arrays + schedule->cells_at,
+                       .lists = arrays + schedule->lists_at,
+                       .shapes = arrays + schedule->shapes_at,
+                       .places = arrays + schedule->places_at,
+                       .mask_cells = self->mask_cells.address,
+                       .coverage = self->coverage.address,
+                       .n_jobs = (int)schedule->cover_jobs->len};
+  CUlaunchConfig config = {.gridDimX = schedule->cover_blocks,
+                           .gridDimY = 1,
+                           .gridDimZ = 1,
+                           .blockDimX = 32,
+                           .blockDimY = CNV_COVER_HEIGHT,
+                           .blockDimZ = 1};
+
+  return args.n_jobs == 0 || start(self, self->cover, config, &args, error);
 }
 
 static gboolean
@@ -175,10 +197,11 @@ static gboolean
 run_tile_jobs(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
   const CnvSchedule *schedule = &self->schedule;
-  CnvTileArgs args = {.coverage = 0};
+  CnvTileArgs args;
 
   args.jobs = self->work_arrays.address + schedule->tile_jobs_at + l->first * sizeof(CnvTileJob);
   args.bands = self->plan_arrays.address + schedule->words_at;
+  args.coverage = self->coverage.address;
   args.n_jobs = (int)l->n;
   args.sources = schedule->sources;
   args.in = planes_of(in);

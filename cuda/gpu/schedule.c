@@ -19,6 +19,7 @@ cnv_schedule_init(CnvSchedule *schedule)
       .plane_kernels = g_array_new(FALSE, TRUE, sizeof(CnvPlaneKernel)),
       .words = g_array_new(FALSE, FALSE, sizeof(guint32)),
       .copies = g_array_new(FALSE, FALSE, sizeof(CnvJob)),
+      .cover_jobs = g_array_new(FALSE, FALSE, sizeof(CnvBlockJob)),
       .block_jobs = g_array_new(FALSE, FALSE, sizeof(CnvBlockJob)),
       .tile_jobs = g_array_new(FALSE, FALSE, sizeof(CnvTileJob)),
       .launches = g_array_new(FALSE, FALSE, sizeof(CnvLaunch)),
@@ -31,9 +32,9 @@ cnv_schedule_init(CnvSchedule *schedule)
 void
 cnv_schedule_clear(CnvSchedule *schedule)
 {
-  GArray *const arrays[] = {schedule->copies,     schedule->taps,      schedule->banks,
-                            schedule->planes,     schedule->words,     schedule->plane_kernels,
-                            schedule->block_jobs, schedule->tile_jobs, schedule->launches};
+  GArray *const arrays[] = {schedule->copies,   schedule->taps,          schedule->banks,      schedule->planes,
+                            schedule->words,    schedule->plane_kernels, schedule->block_jobs, schedule->tile_jobs,
+                            schedule->launches, schedule->cover_jobs};
 
   for (gsize i = 0; i < G_N_ELEMENTS(arrays); i++)
     g_array_unref(arrays[i]);
@@ -242,7 +243,7 @@ find_copies(CnvSchedule *schedule)
   guint n = schedule->work.jobs->len, first = 0;
 
   g_array_set_size(schedule->copies, 0);
-  schedule->copies_more = n > COPIES_MAX || schedule->work.mask_rects->len > 0;
+  schedule->copies_more = n > COPIES_MAX || schedule->work.coverage_size > 0;
   for (guint i = 0; i < n; i++) {
     CnvJob *around = &g_array_index(schedule->copies, CnvJob, first);
     const CnvJob *job = &jobs[i];
@@ -262,6 +263,33 @@ find_copies(CnvSchedule *schedule)
   }
 }
 
+/* The jobs with coverage, and what their weights are made of. */
+static void
+add_cover(CnvSchedule *schedule)
+{
+  const CnvJobs *work = &schedule->work;
+
+  g_array_set_size(schedule->cover_jobs, 0);
+  schedule->cover_blocks = 0;
+  for (guint i = 0; i < work->jobs->len; i++) {
+    CnvBlockJob job = {.job = g_array_index(work->jobs, CnvJob, i), .first_block = (int)schedule->cover_blocks};
+
+    if (job.job.coverage_pitch == 0)
+      continue;
+    job.columns = cnv_divide_up(job.job.coverage_pitch, CNV_COVER_WIDTH);
+    schedule->cover_blocks += (guint)(job.columns * cnv_divide_up(job.job.height, CNV_COVER_HEIGHT));
+    g_array_append_val(schedule->cover_jobs, job);
+  }
+  schedule->cover_jobs_at = add_array(schedule->work_arrays, schedule->cover_jobs);
+  if (schedule->cover_jobs->len == 0)
+    return;
+  schedule->grids_at = add_array(schedule->work_arrays, work->grids);
+  schedule->cells_at = add_array(schedule->work_arrays, work->cells);
+  schedule->lists_at = add_array(schedule->work_arrays, work->lists);
+  schedule->shapes_at = add_array(schedule->work_arrays, work->shapes);
+  schedule->places_at = add_array(schedule->work_arrays, work->places);
+}
+
 gboolean
 cnv_schedule_set_work(CnvSchedule *schedule, const CnvWork *work, gboolean cut)
 {
@@ -279,8 +307,7 @@ cnv_schedule_set_work(CnvSchedule *schedule, const CnvWork *work, gboolean cut)
   schedule->slices.single_launch |= !cut || schedule->banks->len > 1;
   cnv_schedule_make_launches(schedule, work->interlaced ? 2 : 1);
   g_byte_array_set_size(schedule->work_arrays, 0);
-  schedule->mask_rects_at = add_array(schedule->work_arrays, schedule->work.mask_rects);
-  schedule->mask_places_at = add_array(schedule->work_arrays, schedule->work.places);
+  add_cover(schedule);
   schedule->block_jobs_at = add_array(schedule->work_arrays, schedule->block_jobs);
   schedule->tile_jobs_at = add_array(schedule->work_arrays, schedule->tile_jobs);
   return TRUE;

@@ -52,9 +52,11 @@ typedef struct {
   guint launches_to[CNV_SLICES_MAX];    /* how many launches there are up to a slice's last */
   gsize sums_size;                      /* bytes of row sums of the largest pass */
   gboolean has_new_masks;               /* others than for the last work */
-  gboolean cut;                         /* as the caller asked */
-  GByteArray *work_arrays;              /* likewise */
-  gsize mask_rects_at, mask_places_at, block_jobs_at, tile_jobs_at;
+  GArray *cover_jobs;                   /* CnvBlockJob: the jobs with coverage, for cover; and its blocks */
+  guint cover_blocks;
+  gboolean cut;            /* as the caller asked */
+  GByteArray *work_arrays; /* likewise */
+  gsize block_jobs_at, tile_jobs_at, cover_jobs_at, grids_at, cells_at, lists_at, shapes_at, places_at;
 } CnvSchedule;
 
 void cnv_schedule_init(CnvSchedule *schedule);

@@ -79,7 +79,7 @@ typedef struct {
   GHashTable *maps; /* set of TensorMap; NULL: none so far */
   /* CUfunction by variant, or by kind where that has none: those used so far, since each look-up costs memory. */
   GHashTable *functions;
-  CUfunction copy;
+  CUfunction copy, cover;
   CUdeviceptr taps;
   CUstream stream; /* that all goes to: own_stream or the caller's */
   CUstream own_stream;
@@ -107,7 +107,7 @@ typedef struct {
   int loaded_bank; /* of taps, in constant memory; -1 none */
   CnvLayout layout, staged;
   CudaBuffer scratch; /* for the result of filtering in place, before it is put there */
-  CudaBuffer sums, plan_arrays, work_arrays, mask_cells, staged_in, staged_out;
+  CudaBuffer sums, plan_arrays, work_arrays, mask_cells, coverage, staged_in, staged_out;
   struct {
     CnvLayout layout;       /* of all frames; size 0: the next one settles it */
     CnvFrame *frame;        /* by slot: in `slots`, or where the caller has it */
@@ -181,6 +181,8 @@ gboolean cnv_cuda_set_textures(CudaSession *self, CnvBlockArgs *args, GError **e
 void cnv_cuda_forget_textures(CudaSession *self);
 
 /* launch.c */
+/* Makes the coverage of the jobs, once its memory and the work's arrays are there. */
+gboolean cnv_cuda_cover(CudaSession *self, GError **error);
 /* The part of the work that is set for a slice, with the marks of its time; all of it with the last one where kernels
  * run once. Both frames are on the device. In several slices planes of memory that are copied whole are left out. */
 gboolean cnv_cuda_filter(CudaSession *self, const CnvWork *work, int slice, const CnvFrame *in, const CnvFrame *out,

@@ -11,7 +11,7 @@ G_STATIC_ASSERT(sizeof(CnvTileArgs) <= 4096); /* of arguments that every driver 
 gboolean
 cnv_tile_jobs_take(const CnvSchedule *schedule, const CnvJob *job)
 {
-  return cnv_schedule_plane_kernel(schedule, job)->kernel != CNV_N_KERNELS && job->n_mask_rects == 0;
+  return cnv_schedule_plane_kernel(schedule, job)->kernel != CNV_N_KERNELS && job->coverage_pitch == 0;
 }
 
 /* Finds the bits that are the input's, of samples of so many bytes. */

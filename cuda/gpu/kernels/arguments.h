@@ -97,9 +97,8 @@ typedef struct {
 
 /* The arguments of kernels with block jobs. */
 typedef struct {
-  uint64_t planes, jobs, mask_rects; /* device addresses: CnvPlane by plan and plane, CnvBlockJob, CnvMaskRect */
-  uint64_t mask_places, mask_cells;  /* CnvMaskPlace; the cells of all masks */
-  uint64_t coverage;                 /* of all jobs (plan/job.h) */
+  uint64_t planes, jobs; /* device addresses: CnvPlane by plan and plane, CnvBlockJob */
+  uint64_t coverage;     /* of all jobs (plan/job.h) */
   int n_jobs;
   uint64_t sums; /* float32 row sums */
   CnvSources sources;
@@ -109,6 +108,16 @@ typedef struct {
   uint64_t texture[CNV_MAX_PLANES], sums_texture; /* texture: objects over `in` and `sums`, of single samples */
   uint64_t texture_start[CNV_MAX_PLANES];         /* address of the first, at or before `in` */
 } CnvBlockArgs;
+
+/* cover makes the coverage of jobs: device addresses of CnvBlockJob, of the arrays of CnvCover, and of the coverage.
+ * Pixels and rows of a block, of 32 x CNV_COVER_HEIGHT threads. */
+typedef struct {
+  uint64_t jobs, grids, cells, lists, shapes, places, mask_cells, coverage;
+  int n_jobs;
+} CnvCoverArgs;
+
+#define CNV_COVER_WIDTH 128
+#define CNV_COVER_HEIGHT 8
 
 /* A job with its plane and addresses, as kernels work on it. */
 typedef struct {
@@ -123,8 +132,8 @@ typedef struct {
   CnvSources sources;
   /* The part that a block makes, in kernels alone. */
   int block_x, block_y;
-  uint64_t mask_rects, mask_places, mask_cells; /* of the launch */
-  float *row_sums;                              /* the job's */
+  uint64_t coverage;
+  float *row_sums; /* the job's */
   int sums_stride, sums_rows;
 } CnvBlock;
 

@@ -91,9 +91,7 @@ load_job(CnvBlock &b, const CnvBlockArgs &l)
     b.sources.n = max(1, l.sources.n);
     b.block_x = block % from->columns;
     b.block_y = block / from->columns;
-    b.mask_rects = l.mask_rects;
-    b.mask_places = l.mask_places;
-    b.mask_cells = l.mask_cells;
+    b.coverage = l.coverage;
     b.row_sums = (float *)l.sums + from->sums;
     b.sums_stride = from->sums_stride;
     b.sums_rows = from->sums_rows;
@@ -259,16 +257,13 @@ blend(float value, float level, float weight, const Epilogue &e)
   return fmaf(1.0f - weight, level - (float)e.base - value, value);
 }
 
-/* Weight of the job's sample (px, py); 1 in a job without mask rectangles. */
+/* Weight of the job's pixel (px, py). */
 __device__ static float
 weight_at(const CnvBlock &b, int px, int py)
 {
-  if (b.job.n_mask_rects == 0)
+  if (b.job.coverage_pitch == 0)
     return 1.0f;
-  const CnvMasks masks = {(const CnvMaskRect *)b.mask_rects, (const CnvMaskPlace *)b.mask_places,
-                          (const uint8_t *)b.mask_cells};
-
-  return cnv_job_weight(&b.job, &masks, b.job.x + px, b.job.y + py);
+  return (float)__ldg(cnv_job_weights(&b.job, (const uint8_t *)b.coverage, b.job.x + px, b.job.y + py)) / 255.0f;
 }
 
 /* ---- renormalize ---- */

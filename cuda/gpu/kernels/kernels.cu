@@ -3,6 +3,7 @@
  * The CUDA kernels as the module has them. Arithmetic is that of plan.h. A launch of kernels with block jobs does
  * planes of any size, number of channels and sample type, of any plan whose taps are in constant memory.
  */
+#include "gpu/kernels/cover.cuh"
 #include "gpu/kernels/fused.cuh"
 #include "gpu/kernels/mosaic.cuh"
 #include "gpu/kernels/one_tap.cuh"
@@ -45,6 +46,11 @@ extern "C" __global__ void __launch_bounds__(256) cnv_copy(const CnvCopyArgs a)
 #else
 #define IN_PLACE
 #endif
+
+extern "C" __global__ void __launch_bounds__(32 * CNV_COVER_HEIGHT) cnv_cover(const IN_PLACE CnvCoverArgs l)
+{
+  cover(l);
+}
 
 /* For sm_100 and newer the same kernels take more registers, and would spill. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000

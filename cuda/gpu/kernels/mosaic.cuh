@@ -230,7 +230,7 @@ bits_at(const Mosaic &m, const CnvBlock &b, int s)
   const float mean = m.cell[(k - m.x.first) * C + c] / (float)(columns * (m.y.x1 - m.y.x0));
   const Epilogue e = epilogue_of(b.a, c);
 
-  if (!b.a.plain || b.job.n_mask_rects > 0)
+  if (!b.a.plain || b.job.coverage_pitch > 0)
     return __float_as_uint(mean);
   return level_of(value_of_sum(mean, e), e) << b.a.component[0].shift;
 }
@@ -252,10 +252,10 @@ store_cells(Mosaic &m, const CnvBlock &b)
     if (s + thread >= s0 && s + thread < s1)
       m.bits[thread] = bits_at(m, b, s + thread);
     __syncthreads();
-    if (part.from < part.to && b.job.n_mask_rects == 0)
+    if (part.from < part.to && b.job.coverage_pitch == 0)
       store_rows<T>(b, m.bits + i, s + i, part, y0, y1);
 #pragma unroll 1
-    for (int k = part.from; k < part.to && b.job.n_mask_rects > 0; k++)
+    for (int k = part.from; k < part.to && b.job.coverage_pitch > 0; k++)
       store_weighted<T>(b, __uint_as_float(m.bits[i + k]), s + i + k, y0, y1);
     __syncthreads();
   }

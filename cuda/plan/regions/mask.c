@@ -6,16 +6,12 @@
 #include <string.h>
 
 #include "plan/arith.h"
-#include "plan/cutter.h"
+#include "plan/regions/cutting.h"
 
 #define BYTES_MAX (1u << 30)
 
 /* Cells along a block, whose least and largest weight are known. */
 #define BLOCK 4
-
-/* Samples of the smallest rectangles that masks are cut into. */
-#define LEAST_WIDTH 64
-#define LEAST_HEIGHT 32
 
 struct CnvMask {
   gatomicrefcount refs;
@@ -138,18 +134,18 @@ reserve(CnvJobs *to, gsize size)
 {
   guint8 *memory;
 
-  if (size > to->cells->len) {
-    g_byte_array_unref(to->cells);
+  if (size > to->mask_cells->len) {
+    g_byte_array_unref(to->mask_cells);
     memory = g_try_malloc(size);
-    to->cells = memory ? g_byte_array_new_take(memory, size) : g_byte_array_new();
+    to->mask_cells = memory ? g_byte_array_new_take(memory, size) : g_byte_array_new();
   }
-  if (size <= to->cells->len)
-    g_byte_array_set_size(to->cells, (guint)size);
-  return size == to->cells->len;
+  if (size <= to->mask_cells->len)
+    g_byte_array_set_size(to->mask_cells, (guint)size);
+  return size == to->mask_cells->len;
 }
 
 gboolean
-cnv_mask_take_all(CnvJobs *to, const CnvWork *work)
+cnv_masks_take(CnvJobs *to, const CnvWork *work)
 {
   g_autoptr(GPtrArray) masks = g_ptr_array_new_with_free_func((GDestroyNotify)cnv_mask_unref);
   guint n_regions = work->everything ? 0 : work->n_regions;
@@ -169,7 +165,7 @@ cnv_mask_take_all(CnvJobs *to, const CnvWork *work)
     return FALSE;
   if (!reserve(to, size))
     g_ptr_array_set_size(masks, 0);
-  at = to->cells->data;
+  at = to->mask_cells->data;
   for (guint i = 0; i < masks->len; i++) {
     const CnvMask *mask = masks->pdata[i];
 
@@ -189,42 +185,38 @@ in_units(double cells, int most)
 }
 
 gboolean
-cnv_mask_place(Cutter *c, const CnvRegion *region, CnvMaskRect *to)
+cnv_mask_place(CnvCutting *c, const CnvRegion *region, CnvPlaneShape *shape)
 {
   const CnvRect *rect = &region->rect;
   const CnvMask *mask = region->mask;
   const GPtrArray *masks = c->made->masks;
-  double sx = 1 << c->sub_x, sy = 1 << c->sub_y, x = (to->x0 + 0.5) * sx;
-  double y = ((double)to->y0 * c->job.fields + c->job.field + 0.5) * sy;
+  double sx = 1 << c->sub_x, sy = 1 << c->sub_y, x = (shape->x0 + 0.5) * sx;
+  double y = ((double)shape->y0 * c->job.fields + c->job.field + 0.5) * sy;
   double cells_x = (double)mask->width / rect->width, cells_y = (double)mask->height / rect->height; /* of a pixel */
   CnvMaskPlace place;
-  guint32 at = 0;
+  guint64 at = 0;
   guint i;
 
   for (i = 0; i < masks->len && masks->pdata[i] != mask; i++)
-    at += (guint32)cnv_mask_n_cells(masks->pdata[i]);
+    at += cnv_mask_n_cells(masks->pdata[i]);
   if (i == masks->len)
     return FALSE;
   place = (CnvMaskPlace){.cells = at,
                          .cells_x = mask->width,
                          .cells_y = mask->height,
-                         .x0 = to->x0,
-                         .y0 = to->y0,
+                         .x0 = shape->x0,
+                         .y0 = shape->y0,
                          .first_x = in_units((x - rect->x) * cells_x - 0.5, mask->width) + CNV_MASK_BIAS,
                          .first_y = in_units((y - rect->y) * cells_y - 0.5, mask->height) + CNV_MASK_BIAS,
                          .step_x = in_units(sx * cells_x, mask->width),
                          .step_y = in_units(sy * c->job.fields * cells_y, mask->height)};
-  to->shape = CNV_SHAPE_MASK + (int)c->made->places->len;
+  shape->shape = CNV_SHAPE_MASK + (int)c->made->places->len;
   g_array_append_val(c->made->places, place);
-  to->fade_x = to->fade_y = 1;
+  g_ptr_array_add(c->placed, region->mask);
   return TRUE;
 }
 
-/* ---- parts of a mask ---- */
-
-#define EMPTY (-1) /* shape of a part that weighs 0 throughout */
-
-/* First and last block of the cells that samples from..to - 1 after the first take their weights from. */
+/* First and last block of the cells from which samples from..to - 1 after the first take their weights. */
 static void
 blocks_of(gint64 first, gint64 step, int cells, int from, int to, int block[2])
 {
@@ -236,64 +228,20 @@ blocks_of(gint64 first, gint64 step, int cells, int from, int to, int block[2])
   block[1] = cell[1] / BLOCK;
 }
 
-/* The shape of a part of a mask: a rectangle where it weighs 1 throughout, the mask where its weights lie between. */
-static int
-shape_of(const CnvMask *of, const CnvMaskPlace *mask, const CnvMaskRect *part)
+CnvTouch
+cnv_mask_touch(const CnvCutting *c, const CnvPlaneShape *shape, const CnvBox *box)
 {
+  const CnvMaskPlace *place = &g_array_index(c->made->places, CnvMaskPlace, shape->shape - CNV_SHAPE_MASK);
+  const CnvMask *of = c->placed->pdata[shape->shape - CNV_SHAPE_MASK];
   guint8 least = 255, most = 0;
   int x[2], y[2];
 
-  blocks_of(mask->first_x, mask->step_x, of->width, part->x0 - mask->x0, part->x1 - mask->x0, x);
-  blocks_of(mask->first_y, mask->step_y, of->height, part->y0 - mask->y0, part->y1 - mask->y0, y);
+  blocks_of(place->first_x, place->step_x, of->width, box->x0 - place->x0, box->x1 - place->x0, x);
+  blocks_of(place->first_y, place->step_y, of->height, box->y0 - place->y0, box->y1 - place->y0, y);
   for (int row = y[0]; row <= y[1]; row++)
     for (int column = x[0]; column <= x[1]; column++) {
       least = MIN(least, of->least[row * of->columns + column]);
       most = MAX(most, of->most[row * of->columns + column]);
     }
-  return most == 0 ? EMPTY : least == 255 ? CNV_SHAPE_RECTANGLE : part->shape;
-}
-
-/* Adds the runs of a band, of blocks of that width, to the pieces; some where they are more than there is room for. */
-static void
-cut_band(const Cutter *c, const CnvMask *of, const CnvMaskPlace *mask, CnvMaskRect band, int width)
-{
-  CnvMaskRect run = {.shape = EMPTY};
-
-  for (int x = band.x0; x < band.x1 && c->pieces->len <= c->room; x += width) {
-    CnvMaskRect block = band;
-
-    block.x0 = x;
-    block.x1 = MIN(x + width, band.x1);
-    block.shape = shape_of(of, mask, &block);
-    if (block.shape != run.shape) {
-      if (run.shape != EMPTY)
-        cnv_cutter_add_piece(c, run);
-      run = block;
-    }
-    run.x1 = block.x1;
-  }
-  if (run.shape != EMPTY)
-    cnv_cutter_add_piece(c, run);
-}
-
-int
-cnv_mask_cut(const Cutter *c, const CnvRegion *region, const CnvMaskRect *rect, gboolean full, CnvMaskRect *to)
-{
-  const CnvMaskPlace *place = &g_array_index(c->made->places, CnvMaskPlace, rect->shape - CNV_SHAPE_MASK);
-  int n = 0;
-
-  for (int size = 1; size == 1 || c->pieces->len > c->room; size *= 2) {
-    g_array_set_size(c->pieces, 0);
-    for (int y = rect->y0; y < rect->y1 && c->pieces->len <= c->room; y += size * LEAST_HEIGHT) {
-      CnvMaskRect band = *rect;
-
-      band.y0 = y;
-      band.y1 = MIN(y + size * LEAST_HEIGHT, rect->y1);
-      cut_band(c, region->mask, place, band, size * LEAST_WIDTH);
-    }
-  }
-  for (guint i = 0; i < c->pieces->len; i++)
-    if (is_full(&g_array_index(c->pieces, CnvMaskRect, i)) == full)
-      to[n++] = g_array_index(c->pieces, CnvMaskRect, i);
-  return n;
+  return most == 0 ? CNV_OUTSIDE : least == 255 ? CNV_INSIDE : CNV_SOFT;
 }

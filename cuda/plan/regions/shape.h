@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The weight of a sample under the shapes of its cell: one evaluator for host and device. Plain C.
+ *
+ * Host and device find the same weights to the bit: no product is added to something in float32, which compilers may
+ * round once or twice, and whatever rounding leaves open is decided by a bias.
+ */
+#pragma once
+
+#include <math.h>
+#include <stdint.h>
+
+#include "plan/job.h"
+
+#define CNV_WEIGHT_ONE 255
+
+/* Samples of a cell of a plane's field. */
+#define CNV_CELL_WIDTH 128
+#define CNV_CELL_HEIGHT 64
+
+/* Steps from one mask cell to the next by which weights are interpolated. */
+#define CNV_MASK_UNIT 4096u
+
+/* Added to places in masks, in 2^-32 cells: many places lie at whole steps, and rounding must not move them off. */
+#define CNV_MASK_BIAS 5872
+
+/* A region in one plane and field. Samples from (x0, y0) up to but without (x1, y1) have the weight of the shape; with
+ * CNV_SHAPE_RECTANGLE that is 1. */
+typedef struct {
+  int x0, y0, x1, y1;
+  float reach_x, reach_y; /* f + 1 of work.h: the first sample outside that has no weight; a mask has 1 */
+  float fade_x, fade_y;   /* 1 / reach */
+  int shape;              /* CnvShape; from CNV_SHAPE_MASK on: the mask at that place */
+  int layer;              /* jobs of this layer filter the samples that the shape owns */
+} CnvPlaneShape;
+
+/* A mask over a region in one plane and field: index of its first cell among the cells of all masks, columns and rows
+ * of cells, and the cell at the sample (x0, y0) and from sample to sample, in 2^-32. Whole numbers are centres of
+ * cells. */
+typedef struct {
+  uint64_t cells;
+  int cells_x, cells_y;
+  int x0, y0;
+  int64_t first_x, first_y, step_x, step_y;
+} CnvMaskPlace;
+
+/* A cell of a plane's field, and the shapes that may decide weights in it: from the weakest to the strongest. */
+typedef struct {
+  uint32_t first; /* index in CnvCover.list */
+  int n;
+  int layer; /* owner of every sample with weight, whatever the layers of the shapes are; -1: each shape's own */
+} CnvCell;
+
+/* The cells of a plane's field, row by row. */
+typedef struct {
+  int columns;
+  int invert;
+  uint32_t first_cell;
+} CnvGrid;
+
+/* All that the weights of a frame's work are made of: arrays in the memory of host or device. */
+typedef struct {
+  const CnvGrid *grid;
+  const CnvCell *cell;
+  const uint16_t *list; /* indices of shapes */
+  const CnvPlaneShape *shape;
+  const CnvMaskPlace *place;
+  const uint8_t *mask_cells;
+} CnvCover;
+
+/* A weight of 0..1 as the nearest multiple of 1/255. Halves, and what float32 cannot tell from them, are rounded up. */
+CNV_HOST_DEVICE static inline int
+cnv_weight_byte(float weight)
+{
+  return (int)(((uint32_t)(weight * (255 * 65536.0f)) + 32768 + 8) >> 16);
+}
+
+CNV_HOST_DEVICE static inline float
+cnv_fade(int at, int from, int to, float reach, float fade)
+{
+  const int away = at < from ? from - at : at >= to ? at - to + 1 : 0;
+  const float left = reach - (float)away;
+
+  return away == 0 ? 1.0f : left > 0 ? left * fade : 0.0f;
+}
+
+/* Length of the vector (x, y), each at most 2^10 for this. */
+CNV_HOST_DEVICE static inline float
+cnv_length(float x, float y)
+{
+  const float unit = 1 << 20, most = 1 << 10;
+  const int64_t across = (int64_t)((x < -most ? -most : x > most ? most : x) * unit);
+  const int64_t down = (int64_t)((y < -most ? -most : y > most ? most : y) * unit);
+
+  return sqrtf((float)(across * across + down * down)) / unit;
+}
+
+/* The half axes of an ellipse in which the weight is 1; and of that beyond which it is 0. */
+CNV_HOST_DEVICE static inline float
+cnv_half_axis(int from, int to)
+{
+  return 0.5f * (float)(to - 1 - from);
+}
+
+/* Weight of an ellipse at a sample (work.h), without the limit of its rectangle. With the point's distance from the
+ * centre as 1, the inner ellipse lies on its ray at 1 / inner, the outer one at 1 / outer. */
+CNV_HOST_DEVICE static inline float
+cnv_ellipse_weight(const CnvPlaneShape *s, int x, int y)
+{
+  const float half_x = cnv_half_axis(s->x0, s->x1), half_y = cnv_half_axis(s->y0, s->y1);
+  const float from_x = (float)(x - s->x0) - half_x, from_y = (float)(y - s->y0) - half_y;
+  const float inner =
+      cnv_length(from_x / (half_x > 0.01f ? half_x : 0.01f), from_y / (half_y > 0.01f ? half_y : 0.01f));
+  float outer;
+
+  if (inner <= 1.0f)
+    return 1.0f;
+  outer = cnv_length(from_x / (half_x + s->reach_x), from_y / (half_y + s->reach_y));
+  return outer < 1.0f ? inner * (1.0f - outer) / (inner - outer) : 0.0f;
+}
+
+/* The cells beside a place along an axis, and how far it lies from the first to the second, of CNV_MASK_UNIT. at: in
+ * 2^-32. */
+CNV_HOST_DEVICE static inline uint32_t
+cnv_mask_cells(int64_t at, int cells, int cell[2])
+{
+  const int64_t last = (int64_t)(cells - 1) << 32;
+
+  at = at < 0 ? 0 : at > last ? last : at;
+  cell[0] = (int)(at >> 32);
+  cell[1] = cell[0] + 1 < cells ? cell[0] + 1 : cell[0];
+  return (uint32_t)at / (uint32_t)((1ull << 32) / CNV_MASK_UNIT);
+}
+
+/* Weight of a mask at a sample inside it, of 255. */
+CNV_HOST_DEVICE static inline int
+cnv_mask_weight(const CnvMaskPlace *mask, const uint8_t *cells, int x, int y)
+{
+  int column[2], row[2];
+  const uint32_t along = cnv_mask_cells(mask->first_x + mask->step_x * (x - mask->x0), mask->cells_x, column);
+  const uint32_t down = cnv_mask_cells(mask->first_y + mask->step_y * (y - mask->y0), mask->cells_y, row);
+  uint32_t across[2];
+
+  for (int i = 0; i < 2; i++) {
+    const uint8_t *of = cells + mask->cells + (int64_t)row[i] * mask->cells_x;
+
+    across[i] = of[column[0]] * (CNV_MASK_UNIT - along) + of[column[1]] * along;
+  }
+  return (int)((across[0] * (CNV_MASK_UNIT - down) + across[1] * down + CNV_MASK_UNIT * CNV_MASK_UNIT / 2) /
+               (CNV_MASK_UNIT * CNV_MASK_UNIT));
+}
+
+/* Weight of a shape at a sample, of 255. */
+CNV_HOST_DEVICE static inline int
+cnv_shape_weight(const CnvCover *cover, const CnvPlaneShape *s, int x, int y)
+{
+  const float around =
+      cnv_fade(x, s->x0, s->x1, s->reach_x, s->fade_x) * cnv_fade(y, s->y0, s->y1, s->reach_y, s->fade_y);
+  float ellipse;
+
+  if (s->shape == CNV_SHAPE_RECTANGLE || around <= 0.0f)
+    return cnv_weight_byte(around);
+  if (s->shape >= CNV_SHAPE_MASK)
+    return cnv_mask_weight(cover->place + (s->shape - CNV_SHAPE_MASK), cover->mask_cells, x, y);
+  ellipse = cnv_ellipse_weight(s, x, y);
+  return cnv_weight_byte(ellipse < around ? ellipse : around);
+}
+
+/* Weight of the sample at (x, y) for a job with coverage, of 255; 0 where another layer owns the sample. */
+CNV_HOST_DEVICE static inline int
+cnv_cover_weight(const CnvCover *cover, const CnvJob *job, int x, int y)
+{
+  const CnvGrid *grid = cover->grid + job->grid;
+  const CnvCell *cell = cover->cell + grid->first_cell + y / CNV_CELL_HEIGHT * grid->columns + x / CNV_CELL_WIDTH;
+  int largest = 0, owner = job->layer;
+
+  for (int i = 0; i < cell->n; i++) {
+    const CnvPlaneShape *s = cover->shape + cover->list[cell->first + i];
+    const int weight = cnv_shape_weight(cover, s, x, y);
+
+    if (weight > 0 && weight >= largest) {
+      largest = weight;
+      owner = s->layer;
+    }
+  }
+  if (grid->invert)
+    return CNV_WEIGHT_ONE - largest;
+  return (cell->layer < 0 ? owner : cell->layer) == job->layer ? largest : 0;
+}
