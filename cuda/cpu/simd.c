@@ -174,6 +174,16 @@ size_of(Vector vector)
   return (Vector)((Numbers)vector & G_MAXINT32);
 }
 
+/* cnv_weight_steps of weights that may have a sign, which stays, as weights. */
+static inline Vector
+rounded(Vector weight)
+{
+  Numbers steps = __builtin_convertvector(size_of(weight) * (255 * CNV_WEIGHT_UNIT), Numbers);
+  Vector size = __builtin_convertvector((steps + CNV_WEIGHT_ROUNDING) >> CNV_WEIGHT_BITS, Vector) / 255;
+
+  return (Vector)((Numbers)size | ((Numbers)weight & G_MININT32));
+}
+
 /* The part of a rectangle in cnv_job_weight, of pixels first to last - 1 of those from x on, which is rounded out
  * to vectors. down: its weight down the rows, with the sign that all its weights get. */
 static void
@@ -187,7 +197,7 @@ add_rectangle(float *weight, int x, int first, int last, const CnvMaskRect *mask
     at[i] = (float)(first + i);
   for (int i = first; i < last; i += LANES, at += LANES) {
     Vector away = choose(x0 - at > at - x1, x0 - at, at - x1), along = 1 - choose(away > none, away, none) * fade;
-    Vector here = choose(along > none, along, none) * down, before = load_vector(weight + i);
+    Vector here = rounded(choose(along > none, along, none) * down), before = load_vector(weight + i);
 
     store_vector(weight + i, choose(size_of(here) >= size_of(before), here, before));
   }
@@ -214,7 +224,7 @@ weigh_row(float *weight, int x, int y, int n, const CnvJob *job, const CnvMasks 
       continue;
     }
     for (int i = from; i < last; i++) {
-      float here = cnv_mask_rect_weight(masks, mask, x + i, y);
+      float here = (float)cnv_mask_rect_steps(masks, mask, x + i, y) / 255;
 
       if (here > 0 && here >= fabsf(weight[i]))
         weight[i] = other ? -here : here;

@@ -29,13 +29,14 @@
 
 /* ---- masks that matter in an area ---- */
 
-/* TRUE where the mask weighs less than the limit everywhere in the area. */
+/* TRUE if the mask's rounded weight is below the limit everywhere in the area. limit: in steps of 1/255. */
 static gboolean
-weighs_less(const CnvMaskRect *s, const CnvMaskRect *area, float limit)
+weighs_less(const CnvMaskRect *s, const CnvMaskRect *area, int limit)
 {
-  float across = cnv_fade(CLAMP(s->x0, area->x0, area->x1 - 1), s->x0, s->x1, s->fade_x);
+  float weight = cnv_fade(CLAMP(s->x0, area->x0, area->x1 - 1), s->x0, s->x1, s->fade_x);
 
-  return across < limit || across * cnv_fade(CLAMP(s->y0, area->y0, area->y1 - 1), s->y0, s->y1, s->fade_y) < limit;
+  weight *= cnv_fade(CLAMP(s->y0, area->y0, area->y1 - 1), s->y0, s->y1, s->fade_y);
+  return cnv_weight_steps(weight + (float)WEIGHT_SLACK) < limit;
 }
 
 /* The larger one of `least` and of the smallest weight that the mask has in the area. */
@@ -75,7 +76,7 @@ cnv_cutter_select(const Cutter *c, const guint16 *from, int n, const CnvMaskRect
 {
   gboolean any_fades = c->reach_x > 0 || c->reach_y > 0;
   CnvMaskRect largest = {0};
-  int count = 0, last = -1;
+  int count = 0, last = -1, limit;
   float least = 0;
 
   for (int i = 0; i < n; i++) {
@@ -95,6 +96,7 @@ cnv_cutter_select(const Cutter *c, const guint16 *from, int n, const CnvMaskRect
     if (any_fades)
       least = larger_weight(s, area, least);
   }
+  limit = cnv_weight_steps(MAX(0, least - (float)WEIGHT_SLACK));
   n = count;
   count = 0;
   for (int i = 0; i < n; i++) {
@@ -103,7 +105,7 @@ cnv_cutter_select(const Cutter *c, const guint16 *from, int n, const CnvMaskRect
     CnvMaskRect shown = fades_sooner ? nearest(s, area) : cnv_cutter_reach(c, s, area);
     gboolean yields = to[i] < last || (to[i] > last && (s->layer == largest.layer || c->work->invert));
 
-    if (!(any_fades && weighs_less(s, area, least - (float)WEIGHT_SLACK)) && !(yields && contains(&largest, &shown)))
+    if (!(any_fades && weighs_less(s, area, limit)) && !(yields && contains(&largest, &shown)))
       to[count++] = to[i];
   }
   return count;

@@ -17,6 +17,12 @@
  * rounded. */
 #define CNV_MASK_BIAS 5872
 
+/* Weights are rounded to steps of 1/255 in units of 2^-16 steps. A half is rounded up, and so is what is up to 8 units
+ * less: float32 is off by at most 4. */
+#define CNV_WEIGHT_BITS 16
+#define CNV_WEIGHT_UNIT 65536.0f
+#define CNV_WEIGHT_ROUNDING (32768 + 8)
+
 /* A region, or a part of one, in one plane and field: samples from (x0, y0) up to but without (x1, y1) have the weight
  * of its shape, 1 for a rectangle. */
 typedef struct {
@@ -80,6 +86,13 @@ cnv_fade(int at, int from, int to, float fade)
   return weight > 0.0f ? weight : 0.0f;
 }
 
+/* Rounds a weight of 0..1 to steps of 1/255 (work.h). */
+CNV_HOST_DEVICE static inline int
+cnv_weight_steps(float weight)
+{
+  return (int)(((uint32_t)(weight * (255 * CNV_WEIGHT_UNIT)) + CNV_WEIGHT_ROUNDING) >> CNV_WEIGHT_BITS);
+}
+
 /* Several jobs find out by weights which of them writes a sample: each has to find the same ones, to the bit. So
  * sums of products, which compilers round once or twice as they like, are sums of integers here. */
 
@@ -122,9 +135,9 @@ cnv_mask_cells(int64_t at, int cells, int cell[2])
   return (uint32_t)at / (uint32_t)((1ull << 32) / CNV_MASK_UNIT);
 }
 
-/* Weight of a mask at a sample inside it. */
-CNV_HOST_DEVICE static inline float
-cnv_mask_weight(const CnvMaskPlace *mask, const uint8_t *cells, int x, int y)
+/* Weight of a mask at a sample inside it, in steps of 1/255. */
+CNV_HOST_DEVICE static inline int
+cnv_mask_steps(const CnvMaskPlace *mask, const uint8_t *cells, int x, int y)
 {
   int column[2], row[2];
   uint32_t along = cnv_mask_cells(mask->first_x + mask->step_x * (x - mask->x0), mask->cells_x, column);
@@ -136,40 +149,46 @@ cnv_mask_weight(const CnvMaskPlace *mask, const uint8_t *cells, int x, int y)
 
     across[i] = of[column[0]] * (CNV_MASK_UNIT - along) + of[column[1]] * along;
   }
-  return (float)(across[0] * (CNV_MASK_UNIT - down) + across[1] * down) / (255.0f * CNV_MASK_UNIT * CNV_MASK_UNIT);
+  return (int)((across[0] * (CNV_MASK_UNIT - down) + across[1] * down + CNV_MASK_UNIT * CNV_MASK_UNIT / 2) /
+               (CNV_MASK_UNIT * CNV_MASK_UNIT));
 }
 
-/* Weight of one of the masks. */
-CNV_HOST_DEVICE static inline float
-cnv_mask_rect_weight(const CnvMasks *masks, const CnvMaskRect *mask, int x, int y)
+/* Weight of one of the masks, in steps of 1/255. */
+CNV_HOST_DEVICE static inline int
+cnv_mask_rect_steps(const CnvMasks *masks, const CnvMaskRect *mask, int x, int y)
 {
   float around = cnv_fade(x, mask->x0, mask->x1, mask->fade_x) * cnv_fade(y, mask->y0, mask->y1, mask->fade_y), shape;
 
   if (mask->shape == CNV_SHAPE_RECTANGLE || around <= 0.0f)
-    return around;
-  shape = mask->shape == CNV_SHAPE_ELLIPSE
-              ? cnv_ellipse_weight(mask, x, y)
-              : cnv_mask_weight(masks->place + (mask->shape - CNV_SHAPE_MASK), masks->cells, x, y);
-  return shape < around ? shape : around;
+    return cnv_weight_steps(around);
+  if (mask->shape != CNV_SHAPE_ELLIPSE) /* whose fades are 1: around is, too */
+    return cnv_mask_steps(masks->place + (mask->shape - CNV_SHAPE_MASK), masks->cells, x, y);
+  shape = cnv_ellipse_weight(mask, x, y);
+  return cnv_weight_steps(shape < around ? shape : around);
 }
 
-/* Weight of the sample at (x, y) in a job that has masks; 0 where the sample is another layer's. */
-CNV_HOST_DEVICE static inline float
-cnv_job_weight(const CnvJob *job, const CnvMasks *masks, int x, int y)
+/* Weight of the sample at (x, y) in a job that has masks, in steps of 1/255; 0 where the sample is another layer's. */
+CNV_HOST_DEVICE static inline int
+cnv_job_steps(const CnvJob *job, const CnvMasks *masks, int x, int y)
 {
-  float largest = 0.0f;
-  int owner = job->layer;
+  int largest = 0, owner = job->layer;
 
   for (int i = 0; i < job->n_mask_rects; i++) {
     const CnvMaskRect *mask = masks->rect + job->first_mask_rect + i;
-    float weight = cnv_mask_rect_weight(masks, mask, x, y);
+    int steps = cnv_mask_rect_steps(masks, mask, x, y);
 
-    if (weight > 0.0f && weight >= largest) {
-      largest = weight;
+    if (steps > 0 && steps >= largest) {
+      largest = steps;
       owner = mask->layer;
     }
   }
   if (job->invert)
-    return 1.0f - largest;
-  return owner == job->layer ? largest : 0.0f;
+    return 255 - largest;
+  return owner == job->layer ? largest : 0;
+}
+
+CNV_HOST_DEVICE static inline float
+cnv_job_weight(const CnvJob *job, const CnvMasks *masks, int x, int y)
+{
+  return (float)cnv_job_steps(job, masks, x, y) / 255.0f;
 }
