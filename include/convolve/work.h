@@ -5,9 +5,12 @@
  * Weights. A region's rectangle is in luma pixels and may lie partly or wholly outside the frame. In a plane subsampled
  * by s it covers every sample that it touches: from x/s rounded down to (x + width)/s rounded up. Samples inside have
  * weight 1. With f = feather / s, the d-th column outside (d = 1 next to the edge) has weight 1 - d / (f + 1), at least
- * 0, and rows likewise; a sample's weight is the product of both. Where regions overlap the largest weight counts;
- * among equal ones that of the higher plan, then that of rectangles, then that of the later region. With invert the
- * weight is 1 minus the largest, and plan 0 filters.
+ * 0, and rows likewise; a sample's weight t is the product of both.
+ *
+ * Each region's weight is then rounded to the nearest multiple of 1/255, halves up: to floor(255 t + 0.5 + 8/65536) /
+ * 255. Without the 8/65536, the errors of float32 could round a half down. If regions overlap, the largest rounded
+ * weight counts; among equal ones that of the higher plan, then that of rectangles, then that of the later region. With
+ * invert the weight is 1 minus the largest, and plan 0 filters.
  *
  * Ellipses. The ellipse inscribed in the covered samples, of w x h, has the half axes a = (w - 1) / 2 and b = (h - 1) /
  * 2, to the middle of its outermost samples. The weight is 1 on it and inside, and 0 on the ellipse with the half axes
@@ -16,7 +19,8 @@
  *
  * Masks. A mask of w x h cells is stretched over the region's rectangle. The weight at a sample's centre, in luma
  * pixels, is interpolated between the centres of the four nearest cells, in steps of 1/4096 of their distance, or
- * beyond the outermost ones is theirs; feather does not count. The weight is 0 outside the covered samples.
+ * beyond the outermost ones is theirs; feather does not count. It is computed and rounded in integers: to floor(255 t +
+ * 0.5) / 255. The weight is 0 outside the covered samples.
  *
  * Crowds. Regions are filtered one by one as long as that takes less than CNV_CROWD_WORK times the work of the whole
  * frame, or little work anyway. Beyond that planes are cut into blocks of CNV_CROWD_WIDTH x CNV_CROWD_HEIGHT samples

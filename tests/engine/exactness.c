@@ -104,7 +104,7 @@ typedef struct {
   CnvFilter filter;
   CnvImage image;
   TestFrame in;
-  OracleSample *expected[CNV_MAX_PLANES][CNV_MAX_CHANNELS];
+  OracleExpected *expected[CNV_MAX_PLANES][CNV_MAX_CHANNELS];
 } Job;
 
 static void
@@ -155,7 +155,7 @@ count_channel(const Job *job, const TestFrame *out, int plane, int channel, Tall
   const TestPlane *p = &out->plane[component.plane];
 
   for (int i = 0; i < width * height; i++) {
-    const OracleSample expected = job->expected[plane][channel][i];
+    const OracleSample expected = job->expected[plane][channel][i].either[0];
     const guint8 *row = p->block + p->start + (gsize)(i / width) * p->stride;
     int off;
 

@@ -50,6 +50,11 @@ typedef struct {
   CnvTemporalBorder border;
 } OracleClip;
 
+/* What a sample may be. Both are the same, unless float32 may round a region's weight up or down. */
+typedef struct {
+  OracleSample either[2];
+} OracleExpected;
+
 /* What is done to a frame. */
 typedef struct {
   const CnvImage *image;
@@ -60,4 +65,4 @@ typedef struct {
 } OracleWork;
 
 /* A channel of the output, row by row; g_free. */
-OracleSample *oracle_channel(const OracleWork *work, int plane, int channel);
+OracleExpected *oracle_channel(const OracleWork *work, int plane, int channel);

@@ -8,8 +8,24 @@
 
 #include "support/masks.h"
 
-/* Weights of two regions that are nearer than this are equal to within float32. */
-#define WEIGHT_NEAR 1e-6
+/* Added to 255 times a weight before it is rounded down: a half is rounded up, even if float32 finds slightly less. */
+#define ROUNDING (0.5 + 8 / 65536.0)
+
+/* Bounds for float32's error in 255 times a rectangle's weight. A ramp is 1 - away * fade. With u = 2^-24, fade, the
+ * product and the difference have relative errors of at most u, so a ramp r is off by at most u (2 - r). The product of
+ * two ramps is then off by at most 3 u, and its product with 255 rounds once more: 3.5 * 255 u < 4 / 65536. This is
+ * less than 8 / 65536, so that halves are certain. */
+#define RECTANGLE_ERROR (4 / 65536.0)
+
+/* Bounds for the error of a point's distance from the centre, relative to one on an ellipse: the engine cuts both
+ * coordinates off to 2^-20, so that the distance is off by at most 1.5 * 2^-20, and a few roundings of float32 add less
+ * than 4 * 2^-24. */
+#define DISTANCE_ERROR 2e-6
+
+/* The engine may limit distances above this one, which occur around an ellipse that is one sample wide or high. The
+ * limit, 1024, changes a weight by at most 0.25 / 1024, and 255 times the weight by less than DISTANCE_MAX_ERROR. */
+#define DISTANCE_MAX 1000
+#define DISTANCE_MAX_ERROR 0.07
 
 /* A region in one plane and field: the samples that weigh 1. */
 typedef struct {
@@ -23,12 +39,26 @@ typedef struct {
   OracleSample *sample; /* NULL until it is asked for */
 } Job;
 
+/* What float32 may find for a region's weight, in steps of 1/255. */
+typedef struct {
+  int least, most;
+} Steps;
+
+/* A region that may count at a sample, or -1 for none, and its weight in steps. */
+typedef struct {
+  int region, steps;
+} Choice;
+
+#define MAX_CHOICES 2
+
 typedef struct {
   const OracleWork *work;
   OracleField field;
   int plane, channel, width, height;
   double feather[CNV_N_AXES];
   Spot *spot;
+  Steps *steps; /* of each region at the sample at hand */
+  gboolean invert;
   gboolean isolated; /* a region sees no more than itself; cells of a mosaic begin at its corner */
   int n_jobs;
   Job *job;
@@ -73,12 +103,14 @@ regions_init(Regions *r, const OracleWork *work, OracleField field, int plane, i
   r->height = oracle_field_rows(field, oracle_plane_height(work->image->format, plane, work->image->height));
   r->feather[CNV_X] = w->feather / (1 << p->sub_x);
   r->feather[CNV_Y] = w->feather / (1 << p->sub_y) / field.step;
+  r->invert = w->invert && !w->everything;
   r->isolated = !w->invert && (w->isolated || work->filter[0].type == CNV_FILTER_MOSAIC);
   r->n_jobs = w->everything ? 1 : MAX(w->n_regions, w->n_plans);
   r->job = g_new0(Job, r->n_jobs);
   if (w->everything)
     return;
   r->spot = g_new0(Spot, w->n_regions);
+  r->steps = g_new(Steps, w->n_regions);
   for (guint i = 0; i < w->n_regions; i++) {
     CnvRect rect = w->region[i].rect, *box = &r->spot[i].box;
 
@@ -102,6 +134,7 @@ regions_clear(Regions *r)
     g_free(r->job[i].sample);
   g_free(r->job);
   g_free(r->spot);
+  g_free(r->steps);
 }
 
 static double
@@ -112,13 +145,13 @@ fade(int at, int from, int count, double feather)
   return MAX(0, 1 - away / (feather + 1));
 }
 
-/* float32 holds such fades exactly, and with them ties between two. */
-static gboolean
-is_exact(double feather)
+/* Rounds a weight. error: how far float32 may be off in 255 times the weight. */
+static Steps
+rounded(double weight, double error)
 {
-  int exponent;
+  const double steps = 255 * weight + ROUNDING;
 
-  return frexp(feather + 1, &exponent) == 0.5;
+  return (Steps){(int)CLAMP(floor(steps - error), 0, 255), (int)CLAMP(floor(steps + error), 0, 255)};
 }
 
 /* Nothing of it lies in the plane, so that when isolated it has nothing to read. */
@@ -135,15 +168,22 @@ ray(double x, double y, double a, double b)
   return 1 / sqrt((x / a) * (x / a) + (y / b) * (y / b));
 }
 
-static double
+/* If `inner` is off by the factor 1 + e or `outer` is, the weight is off by at most e outer / (outer - inner). */
+static Steps
 ellipse_at(const Regions *r, CnvRect box, int x, int y)
 {
   const double a = (box.width - 1) / 2.0, b = (box.height - 1) / 2.0, from_x = x - (box.x + a),
                from_y = y - (box.y + b);
   const double inner = ray(from_x, from_y, MAX(a, 0.01), MAX(b, 0.01));
   const double outer = ray(from_x, from_y, a + r->feather[CNV_X] + 1, b + r->feather[CNV_Y] + 1);
+  double error;
 
-  return inner >= 1 ? 1 : MAX(0, 1 - (1 - inner) / (outer - inner));
+  if (inner >= 1)
+    return (Steps){255, 255};
+  error = 255 * DISTANCE_ERROR * outer / (outer - inner);
+  if (inner < 1.0 / DISTANCE_MAX)
+    error += DISTANCE_MAX_ERROR;
+  return rounded(MAX(0, 1 - (1 - inner) / (outer - inner)), error);
 }
 
 /* The cells of an axis around a place, which is 0.5 in the middle of the first, and the second's share in steps. */
@@ -157,67 +197,104 @@ cells_at(double place, int n, int cell[2], double *share)
     cell[i] = (int)CLAMP(first + i, 0, n - 1);
 }
 
-static double
+/* The shares and the cells are whole numbers, and float64 holds their sum exactly: no rounding is in doubt. */
+static Steps
 mask_at(const Regions *r, const CnvRegion *region, int x, int y)
 {
   const CnvPlaneFormat *p = &r->work->image->format->plane[r->plane];
   const double luma_x = (x + 0.5) * (1 << p->sub_x);
   const double luma_y = (y * r->field.step + r->field.first + 0.5) * (1 << p->sub_y);
-  double along, down, weight = 0;
-  int column[2], row[2];
+  double along, down, sum = 0;
+  int column[2], row[2], steps;
 
   cells_at((luma_x - region->rect.x) / region->rect.width * TEST_MASK_X, TEST_MASK_X, column, &along);
   cells_at((luma_y - region->rect.y) / region->rect.height * TEST_MASK_Y, TEST_MASK_Y, row, &down);
-  for (int i = 0; i < 4; i++) /* of numbers that sum up to 1 but for rounding */
-    weight += (i % 2 ? along : 1 - along) * (i / 2 ? down : 1 - down) * test_mask_cell(column[i % 2], row[i / 2]);
-  return weight < 1e-9 ? 0 : weight > 255 - 1e-9 ? 1 : weight / 255;
+  for (int i = 0; i < 4; i++)
+    sum += (i % 2 ? along : 1 - along) * (i / 2 ? down : 1 - down) * test_mask_cell(column[i % 2], row[i / 2]);
+  steps = (int)floor(sum + 0.5);
+  return (Steps){steps, steps};
 }
 
 /* The weight of a region at a sample. */
-static double
+static Steps
 weight_at(const Regions *r, const Spot *spot, int x, int y)
 {
   const CnvRect b = spot->box;
-  const double around = fade(x, b.x, b.width, r->feather[CNV_X]) * fade(y, b.y, b.height, r->feather[CNV_Y]);
+  const Steps none = {0, 0};
+  Steps around, shape;
 
   if (is_nowhere(r, b))
-    return 0;
-  if (spot->region->shape == CNV_SHAPE_ELLIPSE)
-    return MIN(around, ellipse_at(r, b, x, y));
+    return none;
   if (spot->region->shape == CNV_SHAPE_MASK)
-    return x < b.x || y < b.y || x >= b.x + b.width || y >= b.y + b.height ? 0 : mask_at(r, spot->region, x, y);
-  return around;
+    return x < b.x || y < b.y || x >= b.x + b.width || y >= b.y + b.height ? none : mask_at(r, spot->region, x, y);
+  around =
+      rounded(fade(x, b.x, b.width, r->feather[CNV_X]) * fade(y, b.y, b.height, r->feather[CNV_Y]), RECTANGLE_ERROR);
+  if (spot->region->shape != CNV_SHAPE_ELLIPSE)
+    return around;
+  shape = ellipse_at(r, b, x, y);
+  return (Steps){MIN(around.least, shape.least), MIN(around.most, shape.most)};
 }
 
-/* Returns the number of the region that counts at a sample, or -1. uncertain: another one is so near that float32 may
- * find it larger. */
-static int
-find_owner(const Regions *r, int x, int y, double *weight, gboolean *uncertain)
+/* TRUE if a counts, and not b, where both have the same weight. It is left open which of two isolated regions of one
+ * plan counts, unless both are rectangles. */
+static gboolean
+wins_tie(const Regions *r, int a, int b)
 {
-  const CnvWork *w = r->work->work;
-  const gboolean even = is_exact(r->feather[CNV_X]) && is_exact(r->feather[CNV_Y]);
-  int owner = -1;
+  const CnvRegion *of_a = r->spot[a].region, *of_b = r->spot[b].region;
+  const gboolean rectangles = of_a->shape == CNV_SHAPE_RECTANGLE && of_b->shape == CNV_SHAPE_RECTANGLE;
 
-  *weight = 0;
-  *uncertain = FALSE;
-  for (guint i = 0; i < w->n_regions; i++) {
-    const double here = weight_at(r, &r->spot[i], x, y);
-    const gboolean shaped =
-        w->region[i].shape != CNV_SHAPE_RECTANGLE || (owner >= 0 && w->region[owner].shape != CNV_SHAPE_RECTANGLE);
+  if (of_a->plan != of_b->plan)
+    return of_a->plan > of_b->plan;
+  return r->isolated && !rectangles ? FALSE : a > b;
+}
 
-    if (here <= 0)
-      continue;
-    /* Which of two isolated ones of other shapes counts where both weigh 1 is left open, too. */
-    if (owner >= 0 && (shaped ? here < 1 || r->isolated : !even && here < 1) && fabs(here - *weight) < WEIGHT_NEAR)
-      *uncertain = TRUE;
-    else if (here > *weight)
-      *uncertain = FALSE;
-    if (here > *weight || (here == *weight && r->spot[i].region->plan >= r->spot[owner].region->plan)) {
-      *weight = here;
-      owner = i;
-    }
+/* TRUE if a region counts with that weight when the others have their least. */
+static gboolean
+may_count(const Regions *r, int region, int steps)
+{
+  for (int i = 0; i < (int)r->work->work->n_regions; i++)
+    if (i != region && (r->steps[i].least > steps || (r->steps[i].least == steps && wins_tie(r, i, region))))
+      return FALSE;
+  return TRUE;
+}
+
+/* TRUE if two choices give the same sample. */
+static gboolean
+is_same(const Regions *r, Choice a, Choice b)
+{
+  if (a.steps != b.steps || r->invert || a.region == b.region)
+    return a.steps == b.steps;
+  return !r->isolated && r->spot[a.region].region->plan == r->spot[b.region].region->plan;
+}
+
+/* Finds the regions that may count at a sample, with their weights. Returns how many choices give different samples;
+ * the first MAX_CHOICES of them are set. */
+static int
+find_choices(const Regions *r, int x, int y, Choice *choice)
+{
+  const int n_regions = (int)r->work->work->n_regions;
+  int n = 0, least = 0;
+
+  for (int i = 0; i < n_regions; i++) {
+    r->steps[i] = weight_at(r, &r->spot[i], x, y);
+    least = MAX(least, r->steps[i].least);
   }
-  return owner;
+  if (least == 0)
+    choice[n++] = (Choice){-1, 0};
+  for (int i = 0; i < n_regions && n <= MAX_CHOICES; i++)
+    for (int steps = MAX(1, least); steps <= r->steps[i].most && n <= MAX_CHOICES; steps++) {
+      const Choice new = {i, steps};
+      gboolean known = FALSE;
+
+      for (int k = 0; k < n && !known; k++)
+        known = is_same(r, choice[k], new);
+      if (known || steps < r->steps[i].least || !may_count(r, i, steps))
+        continue;
+      if (n < MAX_CHOICES)
+        choice[n] = new;
+      n++;
+    }
+  return n;
 }
 
 /* The sample at (x, y) filtered by a plan; seeing no more than a region where that is isolated. */
@@ -247,53 +324,59 @@ filtered_at(Regions *r, guint plan, int region, int x, int y)
   return job->sample[(gsize)(y - job->area.y) * job->area.width + x - job->area.x];
 }
 
-/* Blends the filtered sample into `out`, which holds the input's. */
-static void
-blend(OracleSample *out, OracleSample filtered, double weight, int full)
+/* Blends the filtered sample into the input's. */
+static OracleSample
+blended(OracleSample in, OracleSample filtered, double weight, int full)
 {
-  if (filtered.rule == ORACLE_COPIED && filtered.value == out->value)
-    return;
+  if (filtered.rule == ORACLE_COPIED && filtered.value == in.value)
+    return in;
   if (weight < 1)
-    filtered.value = weight * CLAMP(filtered.value, 0, full) + (1 - weight) * out->value;
+    filtered.value = weight * CLAMP(filtered.value, 0, full) + (1 - weight) * in.value;
   if (filtered.rule == ORACLE_COPIED && weight < 1)
     filtered.rule = ORACLE_FILTERED;
-  *out = filtered;
+  return filtered;
 }
 
-static void
-blend_at(Regions *r, int x, int y, OracleSample *out, int full)
+/* The sample at (x, y) by one of the choices. in: the input's at its target. */
+static OracleSample
+chosen_at(Regions *r, Choice choice, int x, int y, OracleSample in, int full)
 {
   const OracleWork *work = r->work;
-  const CnvWork *w = work->work;
-  gboolean uncertain = FALSE;
-  double weight = 1;
-  int owner = -1;
-  guint plan = 0;
+  const int steps = r->invert ? 255 - choice.steps : choice.steps, region = r->invert ? -1 : choice.region;
+  const guint plan = region < 0 ? 0 : r->spot[region].region->plan;
+
+  if (steps == 0 || !oracle_filters(&work->filter[plan], work->image->format, r->plane, r->channel))
+    return in;
+  return blended(in, filtered_at(r, plan, region, x, y), steps / 255.0, full);
+}
+
+/* `out` holds the input's sample. */
+static void
+blend_at(Regions *r, int x, int y, OracleExpected *out, int full)
+{
+  const OracleSample in = out->either[0];
+  Choice choice[MAX_CHOICES] = {{-1, 255}};
+  int n = 1;
 
   x -= r->move[CNV_X];
   y -= r->move[CNV_Y];
   if (x < 0 || y < 0 || x >= r->width || y >= r->height)
     return;
-  if (!w->everything) {
-    owner = find_owner(r, x, y, &weight, &uncertain);
-    plan = owner < 0 || w->invert ? 0 : r->spot[owner].region->plan;
-    weight = w->invert ? 1 - weight : weight;
-    uncertain = uncertain && !w->invert;
-  }
-  if (weight <= 0 || !oracle_filters(&work->filter[plan], work->image->format, r->plane, r->channel))
-    return;
-  blend(out, filtered_at(r, plan, w->invert ? -1 : owner, x, y), weight, full);
-  if (uncertain)
-    out->rule = ORACLE_OPEN;
+  if (!r->work->work->everything)
+    n = find_choices(r, x, y, choice);
+  for (int i = 0; i < MAX_CHOICES && n <= MAX_CHOICES; i++)
+    out->either[i] = chosen_at(r, choice[MIN(i, n - 1)], x, y, in, full);
+  if (n > MAX_CHOICES) /* the other stays: none of the regions may count */
+    out->either[0].rule = ORACLE_OPEN;
 }
 
-OracleSample *
+OracleExpected *
 oracle_channel(const OracleWork *work, int plane, int channel)
 {
   const CnvFormat *format = work->image->format;
   const int width = oracle_plane_width(format, plane, work->image->width), step = work->work->interlaced ? 2 : 1;
   const int full = (1 << oracle_component(format, plane, channel).depth) - 1;
-  OracleSample *out = g_new(OracleSample, (gsize)width * oracle_plane_height(format, plane, work->image->height));
+  OracleExpected *out = g_new(OracleExpected, (gsize)width * oracle_plane_height(format, plane, work->image->height));
 
   for (int first = 0; first < step; first++) {
     const OracleField field = {first, step};
@@ -302,9 +385,9 @@ oracle_channel(const OracleWork *work, int plane, int channel)
 
     regions_init(&r, work, field, plane, channel);
     for (int i = 0; i < width * r.height; i++) {
-      OracleSample *to = &out[(gsize)(first + i / width * step) * width + i % width];
+      OracleExpected *to = &out[(gsize)(first + i / width * step) * width + i % width];
 
-      *to = (OracleSample){in[i], ORACLE_COPIED};
+      to->either[0] = to->either[1] = (OracleSample){in[i], ORACLE_COPIED};
       blend_at(&r, i % width, i / width, to, full);
     }
     regions_clear(&r);

@@ -16,7 +16,8 @@
 
 #define REGIONS 9
 #define ROUNDS 400
-#define WEIGHT_SLACK 1e-3 /* masks are interpolated in 4096 steps from cell to cell */
+#define WEIGHT_SLACK                                                                                                   \
+  (0.5 / 255 + 1e-3) /* weights are rounded; masks are interpolated in 4096 steps from cell to cell */
 
 /* Bounds for a crowd of CNV_MAX_REGIONS in a frame, in samples of all planes: filtered, and weighed by one region. */
 #define FILTERED_MOST 3
