@@ -28,6 +28,7 @@ typedef struct {
 } CnvJob;
 
 #define CNV_COVERAGE_ALIGNMENT 16
+#define CNV_WEIGHT_ONE 255
 
 /* The coverage of the job's pixel at column x of row y, and of those after it. */
 CNV_HOST_DEVICE static inline const uint8_t *

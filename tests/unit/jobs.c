@@ -10,9 +10,9 @@
 
 #include "support/crowds.h"
 #include "support/masks.h"
-#include "plan/regions/jobs.h"
 #include "support/filter.h"
 #include "support/suite.h"
+#include "support/weights.h"
 
 #define REGIONS 9
 #define ROUNDS 400
@@ -21,7 +21,7 @@
 
 /* Bounds for a crowd of CNV_MAX_REGIONS in a frame, in samples of all planes: filtered, and weighed by one region. */
 #define FILTERED_MOST 3
-#define WEIGHED_MOST 12
+#define WEIGHED_MOST 15
 #define PATCHES_MOST (8 * CNV_MAX_REGIONS)
 
 static CnvPlan *
@@ -46,12 +46,6 @@ cut(const CnvWork *work)
   cnv_jobs_init(&c);
   cnv_jobs_make(&c, work);
   return c;
-}
-
-static gboolean
-contains(const CnvJob *p, int x, int y)
-{
-  return x >= p->x && y >= p->y && x < p->x + p->width && y < p->y + p->height;
 }
 
 /* Along one axis; at and the rectangle's ends in samples of the plane and field. */
@@ -117,8 +111,6 @@ region_weight(const CnvWork *work, const CnvPlane *plane, const CnvRegion *regio
 static const CnvJob *
 job_at(const CnvJobs *c, int plane, int field, int x, int y, double *weight)
 {
-  const CnvMasks masks = {(const CnvMaskRect *)c->mask_rects->data, (const CnvMaskPlace *)c->places->data,
-                          c->cells->data};
   const CnvJob *found = NULL;
 
   *weight = 0;
@@ -126,9 +118,9 @@ job_at(const CnvJobs *c, int plane, int field, int x, int y, double *weight)
     const CnvJob *p = &g_array_index(c->jobs, CnvJob, i);
     double here;
 
-    if (p->plane != plane || p->field != field || !contains(p, x, y))
+    if (p->plane != plane || p->field != field || !test_job_contains(p, x, y))
       continue;
-    here = p->n_mask_rects == 0 ? 1 : cnv_job_weight(p, &masks, x, y);
+    here = test_job_weight(c, p, x, y) / 255.0;
     ck_assert_msg(here <= 0 || !found, "plane %d field %d: two jobs write %d, %d", plane, field, x, y);
     if (here > 0) {
       found = p;
@@ -181,27 +173,26 @@ check_disjoint(const CnvJobs *c)
     }
 }
 
-/* A sample that is filtered for nothing is a waste: in or beside a region by no more than the feather. */
+/* The coverage by rows is that sample by sample, and 0 beside the job. */
 static void
-check_thrift(const CnvWork *work, const CnvJobs *c)
+check_rows(const CnvJobs *c)
 {
-  for (guint i = 0; i < c->jobs->len && !work->invert; i++) {
+  const CnvCover cover = cnv_jobs_cover(c);
+
+  for (guint i = 0; i < c->jobs->len; i++) {
     const CnvJob *p = &g_array_index(c->jobs, CnvJob, i);
-    const CnvPlane *plane = &work->plan[0]->plane[p->plane];
-    const int reach = (int)work->feather + 8; /* two samples of chroma in a field */
+    const int before = p->x % CNV_COVERAGE_ALIGNMENT;
+    g_autofree guint8 *row = g_malloc(p->coverage_pitch);
 
-    for (int k = 0; k < p->width * p->height; k++) {
-      const int x = (p->x + k % p->width) << plane->sub_x;
-      const int y = ((p->y + k / p->width) * p->fields + p->field) << plane->sub_y;
-      gboolean near = FALSE;
+    for (int y = 0; y < p->height && p->coverage_pitch > 0; y++) {
+      cnv_coverage_row(&cover, p, p->y + y, row);
+      for (int x = 0; x < p->coverage_pitch; x++) {
+        const int at = x - before,
+                  weight = at < 0 || at >= p->width ? 0 : cnv_cover_weight(&cover, p, p->x + at, p->y + y);
 
-      for (guint r = 0; r < work->n_regions && !near; r++) {
-        const CnvRect *rect = &work->region[r].rect;
-
-        near = rect->width > 0 && rect->height > 0 && x >= rect->x - reach && x < rect->x + rect->width + reach &&
-               y >= rect->y - reach && y < rect->y + rect->height + reach;
+        if (row[x] != weight)
+          ck_abort_msg("job %u, %d of row %d: %d, not %d", i, x, y, row[x], weight);
       }
-      ck_assert_msg(near, "plane %d: %d, %d is filtered, far from all regions", p->plane, x, y);
     }
   }
 }
@@ -215,7 +206,7 @@ check_work(const CnvWork *work)
   for (guint i = 0; i < c.jobs->len; i++)
     check_job(work, &g_array_index(c.jobs, CnvJob, i));
   check_disjoint(&c);
-  check_thrift(work, &c);
+  check_rows(&c);
   for (int p = 0; p < work->plan[0]->n_planes; p++)
     for (int field = 0; field < fields; field++) {
       const CnvPlane *plane = &work->plan[0]->plane[p];
@@ -272,7 +263,7 @@ START_TEST(test_everything)
   ck_assert_uint_eq(c.jobs->len, 2);
   for (int field = 0; field < 2; field++) {
     p = &g_array_index(c.jobs, CnvJob, field);
-    ck_assert(p->plane == 0 && p->field == field && p->fields == 2 && p->x == 0 && p->y == 0 && p->n_mask_rects == 0);
+    ck_assert(p->plane == 0 && p->field == field && p->fields == 2 && p->x == 0 && p->y == 0 && p->coverage_pitch == 0);
     ck_assert(p->width == 31 && p->height == 9 - field && p->window_width == 31 && p->window_height == 9 - field);
   }
   cnv_jobs_clear(&c);
@@ -280,21 +271,45 @@ START_TEST(test_everything)
 }
 END_TEST
 
-/* Pixels of the jobs, with weights or without. */
 static double
-pixels_of(const CnvJobs *c, gboolean weighed)
+pixels_of(const CnvJobs *c)
 {
   double pixels = 0;
 
   for (guint i = 0; i < c->jobs->len; i++) {
     const CnvJob *p = &g_array_index(c->jobs, CnvJob, i);
 
-    pixels += !weighed == (p->n_mask_rects == 0) ? (double)p->width * p->height : 0;
+    pixels += (double)p->width * p->height;
   }
   return pixels;
 }
 
-/* A disc as a mask costs what it covers: its middle is filtered without weights, and nothing far outside. */
+/* Regions far from each other cost what they cover with their feather, and no more. */
+START_TEST(test_thrift)
+{
+  CnvPlan *plan = plan_of("GRAY8", 1920, 1080, CNV_PLANES_COLOR);
+  CnvRegion region[12];
+  CnvWork work = {&plan, 1, .region = region, .n_regions = G_N_ELEMENTS(region)};
+
+  for (int shape = CNV_SHAPE_RECTANGLE; shape <= CNV_SHAPE_ELLIPSE; shape++)
+    for (int feather = 0; feather <= 10; feather += 10) {
+      CnvJobs c;
+
+      for (int i = 0; i < (int)G_N_ELEMENTS(region); i++)
+        region[i] = (CnvRegion){{i % 4 * 450 + 37, i / 4 * 350 + 51, 60, 60}, 0, (CnvShape)shape};
+      work.feather = feather;
+      c = cut(&work);
+      ck_assert_uint_eq(c.jobs->len, G_N_ELEMENTS(region));
+      ck_assert(pixels_of(&c) == G_N_ELEMENTS(region) * (60.0 + 2 * feather) * (60 + 2 * feather));
+      for (guint i = 0; i < c.jobs->len; i++)
+        ck_assert_int_eq(g_array_index(c.jobs, CnvJob, i).coverage_pitch > 0, shape == CNV_SHAPE_ELLIPSE || feather);
+      cnv_jobs_clear(&c);
+    }
+  cnv_plan_unref(plan);
+}
+END_TEST
+
+/* A disc as a mask costs little more than what it covers. */
 START_TEST(test_mask)
 {
   const int width = 1600, height = 1200, cells_x = 200, cells_y = 100;
@@ -321,9 +336,7 @@ START_TEST(test_mask)
     ck_assert_uint_eq(c.crowd, 0);
     if (work.invert)
       disc = (double)width * height - disc;
-    ck_assert_msg(pixels_of(&c, FALSE) > 0.6 * disc, "%g of %g are filtered without weights", pixels_of(&c, FALSE),
-                  disc);
-    ck_assert_msg(pixels_of(&c, TRUE) < 0.6 * disc, "%g of %g are weighed", pixels_of(&c, TRUE), disc);
+    ck_assert_msg(pixels_of(&c) < 1.5 * disc, "%g of %g are filtered", pixels_of(&c), disc);
     if (work.invert)
       disc = (double)width * height - disc;
     for (int y = 0; y < height; y += 3)
@@ -354,8 +367,8 @@ START_TEST(test_lone_region)
   const CnvJob *p = (const CnvJob *)c.jobs->data;
 
   ck_assert_uint_eq(c.jobs->len, 2);
-  ck_assert(p[0].x == 7 && p[0].y == 9 && p[0].width == 12 && p[0].height == 6 && p[0].n_mask_rects == 0);
-  ck_assert(p[1].x == 3 && p[1].y == 4 && p[1].width == 7 && p[1].height == 4 && p[1].n_mask_rects == 0);
+  ck_assert(p[0].x == 7 && p[0].y == 9 && p[0].width == 12 && p[0].height == 6 && p[0].coverage_pitch == 0);
+  ck_assert(p[1].x == 3 && p[1].y == 4 && p[1].width == 7 && p[1].height == 4 && p[1].coverage_pitch == 0);
   ck_assert(p[0].window_width == 64 && p[1].window_height == 24);
   cnv_jobs_clear(&c);
   work.isolated = TRUE;
@@ -382,7 +395,7 @@ START_TEST(test_many)
   static CnvRegion region[CNV_MAX_REGIONS];
   CnvPlan *plan = plan_of("GRAY8", 1280, 960, CNV_PLANES_COLOR);
   CnvWork work = {&plan, 1, .region = region, .n_regions = CNV_MAX_REGIONS};
-  gint64 area = 0;
+  guint n_jobs = 0;
   CnvJobs c;
 
   for (int i = 0; i < CNV_MAX_REGIONS; i++)
@@ -390,12 +403,12 @@ START_TEST(test_many)
   region[0].rect = (CnvRect){G_MININT, G_MININT, G_MAXINT, G_MAXINT};
   c = cut(&work);
   for (int again = 0; again < 2; again++) {
-    ck_assert_uint_eq(c.jobs->len, CNV_MAX_REGIONS - 1);
+    ck_assert(c.jobs->len > 0 && (again == 0 || c.jobs->len == n_jobs));
+    ck_assert(pixels_of(&c) <= 1280 * 960);
+    ck_assert_uint_eq(c.crowd, 0);
+    n_jobs = c.jobs->len;
     cnv_jobs_make(&c, &work);
   }
-  for (guint i = 0; i < c.jobs->len; i++)
-    area += (gint64)g_array_index(c.jobs, CnvJob, i).width * g_array_index(c.jobs, CnvJob, i).height;
-  ck_assert_int_eq(area, (CNV_MAX_REGIONS - 1) * 280);
   cnv_jobs_clear(&c);
   cnv_plan_unref(plan);
 }
@@ -501,8 +514,9 @@ check_bounds(const CnvWork *work, const CnvJobs *c, const char *what)
     const CnvJob *p = &g_array_index(c->jobs, CnvJob, i);
 
     filtered += (double)p->width * p->height;
-    weighed += (double)p->width * p->height * p->n_mask_rects;
   }
+  for (guint i = 0; i < c->cells->len; i++)
+    weighed += (double)CNV_CELL_WIDTH * CNV_CELL_HEIGHT * g_array_index(c->cells, CnvCell, i).n;
   ck_assert_msg(filtered <= FILTERED_MOST * whole, "%s: %.1f frames are filtered", what, filtered / whole);
   ck_assert_msg(weighed <= WEIGHED_MOST * whole, "%s: %.1f frames are weighed", what, weighed / whole);
   ck_assert_msg(c->jobs->len <= PATCHES_MOST, "%s: %u jobs", what, c->jobs->len);
@@ -567,6 +581,7 @@ add_tests(TCase *tcase)
 {
   tcase_add_test(tcase, test_random);
   tcase_add_test(tcase, test_everything);
+  tcase_add_test(tcase, test_thrift);
   tcase_add_test(tcase, test_mask);
   tcase_add_test(tcase, test_lone_region);
   tcase_add_test(tcase, test_many);

@@ -4,7 +4,7 @@
  */
 #include "plan/plan.h"
 
-#include "plan/regions/jobs.h"
+#include "support/weights.h"
 #include "support/filter.h"
 #include "support/memory.h"
 #include "support/suite.h"
@@ -43,14 +43,11 @@ half_mask(void)
 static double
 weight_at(const CnvJobs *jobs, int x, int y)
 {
-  const CnvMasks masks = {(const CnvMaskRect *)jobs->mask_rects->data, (const CnvMaskPlace *)jobs->places->data,
-                          jobs->cells->data};
-
   for (guint i = 0; i < jobs->jobs->len; i++) {
     const CnvJob *job = &g_array_index(jobs->jobs, CnvJob, i);
 
-    if (x >= job->x && y >= job->y && x < job->x + job->width && y < job->y + job->height)
-      return job->n_mask_rects == 0 ? 1 : cnv_job_weight(job, &masks, x, y);
+    if (test_job_contains(job, x, y))
+      return test_job_weight(jobs, job, x, y) / 255.0;
   }
   return 0;
 }

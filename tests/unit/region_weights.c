@@ -9,9 +9,9 @@
 
 #include "plan/plan.h"
 
-#include "plan/regions/jobs.h"
 #include "support/filter.h"
 #include "support/suite.h"
+#include "support/weights.h"
 
 #define WIDTH 97
 #define HEIGHT 83
@@ -99,8 +99,6 @@ region_steps(const CnvRegion *region, double feather, int plane, int x, int y)
 static int
 job_steps(const CnvJobs *c, int plane, int x, int y, int *plan)
 {
-  const CnvMasks masks = {(const CnvMaskRect *)c->mask_rects->data, (const CnvMaskPlace *)c->places->data,
-                          c->cells->data};
   int largest = 0;
 
   *plan = -1;
@@ -108,9 +106,9 @@ job_steps(const CnvJobs *c, int plane, int x, int y, int *plan)
     const CnvJob *p = &g_array_index(c->jobs, CnvJob, i);
     int here;
 
-    if (p->plane != plane || x < p->x || y < p->y || x >= p->x + p->width || y >= p->y + p->height)
+    if (p->plane != plane || !test_job_contains(p, x, y))
       continue;
-    here = p->n_mask_rects == 0 ? 255 : cnv_job_steps(p, &masks, x, y);
+    here = test_job_weight(c, p, x, y);
     if (here > 0) {
       if (largest > 0)
         ck_abort_msg("plane %d: two jobs write %d, %d", plane, x, y);

@@ -287,7 +287,7 @@ START_TEST(test_masks)
 
   cnv_schedule_init(&schedule);
   ck_assert(cnv_schedule_set_work(&schedule, &work, FALSE) && schedule.has_new_masks);
-  ck_assert_uint_eq(schedule.work.cells->len, TEST_MASK_X * TEST_MASK_Y);
+  ck_assert_uint_eq(schedule.work.mask_cells->len, TEST_MASK_X * TEST_MASK_Y);
   ck_assert(!cnv_schedule_set_work(&schedule, &work, FALSE));
   region[1].rect.x = 51;
   ck_assert(cnv_schedule_set_work(&schedule, &work, FALSE) && !schedule.has_new_masks);
@@ -297,7 +297,7 @@ START_TEST(test_masks)
   ck_assert(cnv_schedule_set_work(&schedule, &work, FALSE) && !schedule.has_new_masks);
   work.n_regions = 0;
   ck_assert(cnv_schedule_set_work(&schedule, &work, FALSE) && schedule.has_new_masks);
-  ck_assert_uint_eq(schedule.work.cells->len, 0);
+  ck_assert_uint_eq(schedule.work.mask_cells->len, 0);
   cnv_schedule_clear(&schedule);
   cnv_mask_unref(mask[0]);
   cnv_mask_unref(mask[1]);

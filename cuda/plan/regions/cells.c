@@ -8,9 +8,9 @@
 #include "plan/regions/cutting.h"
 
 /* Shapes in a cell that count, by CnvCut. */
-static const int shapes_max[CNV_N_CUTS] = {64, 8, 8};
+static const int shapes_max[CNV_N_CUTS] = {CNV_MAX_REGIONS, 8, 8};
 
-#define WEIGHT_COST 0.5 /* of weighing a sample by one shape, where filtering it costs 1 */
+#define WEIGHT_COST 0.25 /* of weighing a sample by one shape, where filtering it costs 1 */
 
 static CnvCellShapes *
 cell_shapes(const CnvCutting *c, int column, int row)
@@ -84,6 +84,8 @@ add_to_cell(CnvCutting *c, guint16 number, int column, int row)
   CnvEntry entry = {number, to->first};
   CnvTouch touch;
 
+  if (c->cut == CNV_CUT_EXACT && c->cost > c->budget)
+    return; /* it will be cut again */
   to->met += to->crowded;
   if (to->closed)
     return;
@@ -98,6 +100,7 @@ add_to_cell(CnvCutting *c, guint16 number, int column, int row)
   to->first = (int)c->entries->len;
   to->n++;
   to->inside = to->closed = touch == CNV_INSIDE;
+  c->cost += WEIGHT_COST * cnv_box_area(&cell);
   g_array_append_val(c->entries, entry);
 }
 
@@ -220,7 +223,6 @@ finish_cell(CnvCutting *c, int column, int row, int strongest)
 {
   const CnvCellShapes *from = cell_shapes(c, column, row);
   CnvCell cell = {.first = c->made->lists->len, .layer = -1};
-  CnvBox box = cnv_cutting_cell(c, column, row);
 
   if (from->n > 0 && !c->work->invert) {
     if (c->cut == CNV_CUT_WHOLE)
@@ -241,7 +243,6 @@ finish_cell(CnvCutting *c, int column, int row, int strongest)
       g_array_append_val(c->made->lists, entry_of(c, at)->shape);
   }
   cell.n = (int)(c->made->lists->len - cell.first);
-  c->cost += cell.n * WEIGHT_COST * cnv_box_area(&box);
   g_array_append_val(c->made->cells, cell);
   add_pieces(c, column, row, from, cell.layer);
 }

@@ -16,7 +16,7 @@
 #define JOB_MARGIN_X 80
 #define JOB_MARGIN_Y 16
 
-#define SOFT_COST 1.5  /* of a sample of a job with coverage, where others cost 1 */
+#define SOFT_COST 1.15 /* of a sample of a job with coverage, where others cost 1 */
 #define MIN_BUDGET 4e6 /* samples: a small frame is done in no time anyway */
 
 /* ---- rectangles ---- */
@@ -99,20 +99,40 @@ add_run(CnvCutting *c, GArray *jobs, const CnvPiece *run, int next)
     *column_job(c, column) = job;
 }
 
+/* Joins neighbours among n pieces of a row of cells; alike: only those that both have coverage, or give a piece that
+ * has none. Returns how many are left. */
+static guint
+join_row(const CnvCutting *c, CnvPiece *piece, guint n, gboolean alike)
+{
+  guint last = 0;
+
+  for (guint i = 1; i < n; i++) {
+    CnvPiece united;
+    gboolean joins = saves(c, &piece[last], &piece[i], &united);
+
+    if (joins && !(alike && united.soft && !(piece[last].soft && piece[i].soft)))
+      piece[last] = united;
+    else
+      piece[++last] = piece[i];
+  }
+  return last + 1;
+}
+
 /* Joins the pieces of one layer, which are in the order of the cells. */
 static void
-join_layer(CnvCutting *c, GArray *jobs, const CnvPiece *piece, guint n)
+join_layer(CnvCutting *c, GArray *jobs, CnvPiece *piece, guint n)
 {
-  guint end;
+  guint end, left;
 
   g_array_set_size(c->column_jobs, c->grid.columns);
   memset(c->column_jobs->data, 0xff, c->grid.columns * sizeof(int));
   for (guint i = 0; i < n; i = end) {
-    CnvPiece run = piece[i], united;
-
-    for (end = i + 1; end < n && piece[end].row == run.row && saves(c, &run, &piece[end], &united); end++)
-      run = united;
-    add_run(c, jobs, &run, end < n && piece[end].row == run.row ? piece[end].box.x0 : G_MAXINT);
+    for (end = i + 1; end < n && piece[end].row == piece[i].row;)
+      end++;
+    left = join_row(c, piece + i, end - i, TRUE);
+    left = join_row(c, piece + i, left, FALSE);
+    for (guint k = i; k < i + left; k++)
+      add_run(c, jobs, &piece[k], k + 1 < i + left ? piece[k + 1].box.x0 : G_MAXINT);
   }
 }
 
@@ -267,9 +287,9 @@ clear_jobs(CnvJobs *jobs)
   jobs->crowd = 0;
 }
 
-/* Cuts the planes one after the other, and sets the budget on the way. */
+/* Cuts the planes one after the other; or, to find the budget, only adds up what the whole frame costs. */
 static void
-cut_planes(CnvCutting *c)
+cut_planes(CnvCutting *c, gboolean reckons)
 {
   const CnvPlan *plan = c->work->plan[0];
   int fields = c->work->interlaced ? 2 : 1;
@@ -277,7 +297,6 @@ cut_planes(CnvCutting *c)
   clear_jobs(c->made);
   g_ptr_array_set_size(c->placed, 0);
   c->cost = 0;
-  c->budget = MIN_BUDGET;
   for (int p = 0; p < plan->n_planes; p++) {
     const CnvPlane *plane = &plan->plane[p];
 
@@ -294,8 +313,9 @@ cut_planes(CnvCutting *c)
       c->job.window_height = all.y1;
       if (cnv_box_is_empty(&all))
         continue;
-      c->budget += CNV_CROWD_WORK * cost_of(c, &all, FALSE);
-      if (c->work->everything)
+      if (reckons)
+        c->cost += cost_of(c, &all, FALSE);
+      else if (c->work->everything)
         g_array_append_val(c->made->jobs, c->job);
       else
         cut_field(c);
@@ -369,9 +389,11 @@ cnv_jobs_make(CnvJobs *to, const CnvWork *work)
   c->isolated = is_isolated(work);
   if (!work->everything)
     cnv_cutting_sort(c);
+  cut_planes(c, TRUE);
+  c->budget = MIN_BUDGET + CNV_CROWD_WORK * c->cost;
   for (c->cut = CNV_CUT_EXACT; c->cut < CNV_N_CUTS; c->cut++) {
-    cut_planes(c);
-    if (c->cost <= c->budget || work->everything)
+    cut_planes(c, FALSE);
+    if (c->cost <= c->budget)
       break;
   }
   return new_masks;

@@ -12,8 +12,6 @@
 
 #include "plan/job.h"
 
-#define CNV_WEIGHT_ONE 255
-
 /* Samples of a cell of a plane's field. */
 #define CNV_CELL_WIDTH 128
 #define CNV_CELL_HEIGHT 64

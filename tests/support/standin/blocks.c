@@ -6,6 +6,7 @@
 
 #include "kernels_of.h"
 #include "plan/component.h"
+#include "plan/regions/shape.h"
 
 /* A job of a launch. */
 typedef struct {
@@ -23,30 +24,45 @@ read_array(const KernelRun *run, guint64 address, gsize size)
   return standin_access(run->op, address, size, FALSE, run->name);
 }
 
-static void
-find_mask_rects(const KernelRun *run, BlockJob *opened)
+/* The coverage of all jobs, of which the job's own is accessed. */
+static const guint8 *
+find_coverage(const KernelRun *run, guint64 coverage, const CnvJob *job, gboolean writes)
 {
-  const CnvJob *job = &opened->block.job;
-  gsize first = job->first_mask_rect * sizeof(CnvMaskRect);
+  gsize first = job->coverage - job->x % CNV_COVERAGE_ALIGNMENT;
+  const guint8 *at =
+      standin_access(run->op, coverage + first, (gsize)job->coverage_pitch * job->height, writes, run->name);
 
-  if (job->n_mask_rects == 0)
-    return;
-  opened->job.masks.rect = read_array(run, opened->launch->mask_rects + first, job->n_mask_rects * sizeof(CnvMaskRect));
-  for (int i = 0; opened->job.masks.rect && i < job->n_mask_rects; i++) {
-    int number = opened->job.masks.rect[i].shape - CNV_SHAPE_MASK;
-    guint64 at = opened->launch->mask_places + number * sizeof(CnvMaskPlace);
-    const CnvMaskPlace *place = number < 0 ? NULL : read_array(run, at, sizeof(CnvMaskPlace));
+  return at ? at - first : NULL;
+}
 
-    /* They count from their arrays' beginnings, and so does cnv_job_weight. */
-    if (place) {
-      opened->job.masks.place = place - number;
-      opened->job.masks.cells = (const guint8 *)read_array(run, opened->launch->mask_cells + place->cells,
-                                                           (gsize)place->cells_x * place->cells_y) -
-                                place->cells;
+void
+blocks_cover(const KernelRun *run)
+{
+  const CnvCoverArgs *l = run->args;
+  const CnvBlockJob *jobs = read_array(run, l->jobs, l->n_jobs * sizeof(CnvBlockJob));
+  const CnvCover cover = {read_array(run, l->grids, sizeof(CnvGrid)),
+                          read_array(run, l->cells, sizeof(CnvCell)),
+                          read_array(run, l->lists, sizeof(guint16)),
+                          read_array(run, l->shapes, sizeof(CnvPlaneShape)),
+                          l->mask_cells ? read_array(run, l->places, sizeof(CnvMaskPlace)) : NULL,
+                          l->mask_cells ? read_array(run, l->mask_cells, 1) : NULL};
+
+  for (int i = 0; jobs && cover.grid && cover.cell && cover.list && cover.shape && i < l->n_jobs; i++) {
+    const CnvJob *job = &jobs[i].job;
+    int end = i + 1 < l->n_jobs ? jobs[i + 1].first_block : (int)run->size->grid[0];
+    int rows = (end - jobs[i].first_block) / jobs[i].columns * CNV_COVER_HEIGHT;
+    guint8 *to = (guint8 *)find_coverage(run, l->coverage, job, TRUE);
+
+    if (jobs[i].columns * CNV_COVER_WIDTH < job->coverage_pitch || rows < job->height)
+      standin_report("cnv_cover: the blocks of a job do not cover it");
+    for (int y = 0; to && y < job->height; y++) {
+      guint8 *row = to + job->coverage - job->x % CNV_COVERAGE_ALIGNMENT + (gsize)y * job->coverage_pitch;
+
+      memset(row, 0, job->coverage_pitch);
+      for (int x = 0; x < job->width; x++)
+        row[job->x % CNV_COVERAGE_ALIGNMENT + x] = (guint8)cnv_cover_weight(&cover, job, job->x + x, job->y + y);
     }
   }
-  if (opened->job.masks.rect)
-    opened->job.masks.rect -= job->first_mask_rect;
 }
 
 /* Samples or pixels that a block makes, and how many of them there are. */
@@ -121,7 +137,8 @@ run_jobs(const KernelRun *run, JobFunc func)
     if (!open_job(run, &jobs[i], &opened))
       continue;
     opened.job = (Job){.op = run->op, .block = &opened.block, .bytes = opened.block.bytes, .taps = run->taps};
-    find_mask_rects(run, &opened);
+    if (jobs[i].job.coverage_pitch > 0)
+      opened.job.coverage = find_coverage(run, l->coverage, &jobs[i].job, FALSE);
     check_blocks(run, &opened, end - jobs[i].first_block);
     func(run, &opened);
   }
@@ -438,7 +455,7 @@ put_pixel(const BlockJob *opened, const Staged *s, const float *acc, int x, int 
 {
   const CnvPlane *a = &opened->block.a;
   const CnvJob *job = &opened->block.job;
-  double weight = job->n_mask_rects ? cnv_job_weight(job, &opened->job.masks, x, y) : 1;
+  double weight = opened->job.coverage ? *cnv_job_weights(job, opened->job.coverage, x, y) / 255.0 : 1;
   int to_x = x + job->move_x, to_y = y + job->move_y;
 
   for (int c = 0; c < a->channels && weight != 0; c++) {

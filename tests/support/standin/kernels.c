@@ -115,6 +115,7 @@ standin_kernel_find(const char *name)
   if (!kernels) {
     kernels = g_hash_table_new(g_str_hash, g_str_equal);
     add("cnv_copy", (Variant){.bytes = 1}, sizeof(CnvCopyArgs), run_copy);
+    add("cnv_cover", (Variant){0}, sizeof(CnvCoverArgs), blocks_cover);
     add_blocks();
     add_tiles();
   }

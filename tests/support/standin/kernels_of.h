@@ -39,6 +39,7 @@ void blocks_columns(const KernelRun *run); /* columns, texture_columns */
 void blocks_mosaic(const KernelRun *run);
 void blocks_stage_in(const KernelRun *run);
 void blocks_stage_out(const KernelRun *run);
+void blocks_cover(const KernelRun *run); /* with CnvCoverArgs */
 
 /* tiles.c: kernels with CnvTileArgs. */
 void tiles_fused(const KernelRun *run);

@@ -316,7 +316,7 @@ weight_at(const Job *job, int px, int py)
 {
   const CnvJob *rect = &job->block->job;
 
-  return rect->n_mask_rects == 0 ? 1.0f : cnv_job_weight(rect, &job->masks, rect->x + px, rect->y + py);
+  return job->coverage ? *cnv_job_weights(rect, job->coverage, rect->x + px, rect->y + py) / 255.0f : 1.0f;
 }
 
 /* The output's first sample, how often each of its bytes was written, and the input's sample at that place. */
@@ -334,7 +334,7 @@ open_output(const Job *job)
 
   if (place.to)
     place.written = standin_written(b->out);
-  if (place.to && job->bytes < 4 && (b->job.n_mask_rects > 0 || b->a.copied))
+  if (place.to && job->bytes < 4 && (b->job.coverage_pitch > 0 || b->a.copied))
     place.back = standin_access_rows(job->op, b->back, b->in_stride, row, b->job.height, FALSE, "a kernel");
   return place;
 }

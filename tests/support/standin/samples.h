@@ -14,9 +14,9 @@ G_BEGIN_DECLS
 typedef struct {
   const Op *op;
   const CnvBlock *block;
-  int bytes;         /* of a sample: 1, 2, or 4 for float32 */
-  CnvMasks masks;    /* the host's, for the job's n_mask_rects */
-  const float *taps; /* constant memory */
+  int bytes;              /* of a sample: 1, 2, or 4 for float32 */
+  const guint8 *coverage; /* of all jobs, if this one has coverage */
+  const float *taps;      /* constant memory */
 } Job;
 
 /* The rows and samples that a number of taps around a job's samples find, borders resolved: row j, sample i is what
