@@ -47,6 +47,7 @@ samples_of_word(uint2 word, const SampleBits &bits)
 /* Samples of one frame: a word is two pairs of 1024 + x. */
 template <typename T> struct Samples {
   static constexpr int parts = 1;
+  static constexpr bool over_time = false;
   SampleBits bits;
 
   __device__ int row(int from) const
@@ -63,6 +64,7 @@ template <typename T> struct Samples {
 /* Sums over time (sum_frames), about 0: of samples of 16 bits with what f16 leaves of them. */
 template <typename T> struct SamplesOverTime {
   static constexpr int parts = sizeof(T);
+  static constexpr bool over_time = true;
   int frame_bytes, first, last; /* the lane's first bytes of the tile's first row, and of the last */
 
   /* What lies beyond, where taps are 0, may be no number. */

@@ -73,21 +73,6 @@ finish_round(const CnvTileArgs &l, const TileParams &params, const TileBox &box,
 #endif
 }
 
-/* Four samples of the input at an output's place, as far as the job has them. */
-template <typename T>
-__device__ static typename Word<T>::type
-input_word(const TileParams &params, int x, int y)
-{
-  const CnvTileJob &s = params.s;
-  const T *row = (const T *)(params.in + (int64_t)min(y, s.job.y + s.job.height - 1) * params.in_stride);
-  typename Word<T>::type word = {};
-
-  for (int i = 0; i < 4; i++)
-    set_sample(word, i,
-               load_sample(row + min(max(x + i, s.job.x * s.channels), (s.job.x + s.job.width) * s.channels - 1)));
-  return word;
-}
-
 /* The sums of a warp's 16 rows by `row_groups` groups, to the ring. from: byte of the lane's first word. */
 template <typename T, int K_X, int PARTS, typename R>
 __device__ static void
