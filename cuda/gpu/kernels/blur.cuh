@@ -185,26 +185,6 @@ add_center(float (&low)[2], float (&high)[2], const uint2 &pairs, float center, 
  */
 enum BlurMode { BLUR_PLAIN, BLUR_BLEND, BLUR_SHARP, BLUR_ALL };
 
-template <BlurMode MODE>
-__device__ static bool
-blends(const CnvTileJob &s)
-{
-  return MODE == BLUR_BLEND || (MODE == BLUR_ALL && s.blends);
-}
-
-/* Four weights as two pairs of 1024 + x. */
-__device__ static uint2
-pairs_of_weights(uint32_t word)
-{
-  return samples_of_word(word, {});
-}
-
-__device__ static uint2
-pairs_of_weights(uint2 word)
-{
-  return make_uint2(word.x | 0x64006400u, word.y | 0x64006400u);
-}
-
 /* Moves two of 1024 + level to the input's, of a pair, by the weights of another pair. */
 __device__ static void
 blend_pair(float (&level)[2], uint32_t input, uint32_t weights)
@@ -228,16 +208,18 @@ struct Factors {
 };
 
 /* Levels of 16 rows by 16 samples as samples: a lane's word of row g, and of row g + 8. center: gives the sample
- * itself, of either row. word: has the weights, if there is something to blend. */
+ * itself, of either row. blends: by the weights that `word` has. */
 template <typename T, BlurMode MODE, typename W, typename Center>
 __device__ static void
 levels_to_words(W (&word)[2], const float (&level)[2][4], const CnvTileJob &s, const Factors &factors,
-                const SampleBits &bits, const Center &center)
+                const SampleBits &bits, bool blends, const Center &center)
 {
 #pragma unroll
   for (int half = 0; half < 2; half++) {
     float low[2] = {level[0][2 * half], level[0][2 * half + 1]};
     float high[2] = {level[1][2 * half], level[1][2 * half + 1]};
+    const W weight = word[half];
+    W own = {};
 
     if (MODE >= BLUR_SHARP && s.center != 0)
       add_center(low, high, samples_of_word(center(half), bits), s.center, 1024.0f + s.mid);
@@ -250,8 +232,9 @@ levels_to_words(W (&word)[2], const float (&level)[2][4], const CnvTileJob &s, c
       high[0] = fmaf(high[0] * row, along.z, s.offset);
       high[1] = fmaf(high[1] * row, along.w, s.offset);
     }
-    if (blends<MODE>(s)) {
-      const uint2 input = samples_of_word(center(half), bits), weights = pairs_of_weights(word[half]);
+    if (blends) {
+      own = center(half);
+      const uint2 input = samples_of_word(own, bits), weights = pairs_of_weights(weight);
       const float most = 1024.0f + s.full_bits;
 
 #pragma unroll
@@ -270,6 +253,8 @@ levels_to_words(W (&word)[2], const float (&level)[2][4], const CnvTileJob &s, c
       next = clamp_levels(next, full);
     }
     word_of_levels(word[half], pair, next, bits);
+    if (blends)
+      keep_other_bits(word[half], own, weight, bits);
   }
 }
 
@@ -309,6 +294,8 @@ input_word(const TileParams &params, int x, int y)
   const T *row = (const T *)(params.in + (int64_t)min(y, s.job.y + s.job.height - 1) * params.in_stride);
   typename Word<T>::type word = {};
 
+  if (s.blends && params.chunk_stores && x >= s.job.x * s.channels && x + 4 <= (s.job.x + s.job.width) * s.channels)
+    return __ldg((const typename Word<T>::type *)(row + x));
   for (int i = 0; i < 4; i++)
     set_sample(word, i,
                load_sample(row + min(max(x + i, s.job.x * s.channels), (s.job.x + s.job.width) * s.channels - 1)));
@@ -328,6 +315,7 @@ blur_rows(const TileParams &params, BlurLane lane, const S &samples, const BX &b
   const CnvTileJob &s = params.s;
   const SampleBits bits = {s.shift, (uint32_t)s.full_bits * 0x10001u};
   const float4 first_sum = *(const float4 *)s.first_sum, first_level = *(const float4 *)s.first_level;
+  const bool blends = MODE == BLUR_BLEND || (MODE == BLUR_ALL && s.blends);
   int steps = (lane.n_rows + 15) / 16 + K_Y - 1;
   uint4 sums[K_Y][M][PARTS];
 
@@ -357,18 +345,18 @@ blur_rows(const TileParams &params, BlurLane lane, const S &samples, const BX &b
         const uint8_t *center =
             cnv_tiles + rows + (CNV_BLUR_LEAD(K_Y) - 16 * (K_Y - 1)) * pitch + (16 * m + lead) * bytes;
         float level[2][4];
-        W word[2];
+        W word[2] = {};
 
         sum_columns(level, sums, u + 1, m, band_y, first_level);
-        if (blends<MODE>(s)) {
+        if (blends) {
           word[0] = *(const W *)out;
           word[1] = *(const W *)(out + 8 * box);
         }
-        levels_to_words<T, MODE>(
-            word, level, s, {lane.factors.along + 16 * m, lane.factors.row + y}, bits, [&](int half) {
-              return S::over_time ? input_word<T>(params, lane.x + 16 * m, lane.y + y + 8 * half)
-                                  : *(const W *)(center + 8 * half * pitch);
-            });
+        levels_to_words<T, MODE>(word, level, s, {lane.factors.along + 16 * m, lane.factors.row + y}, bits, blends,
+                                 [&](int half) {
+                                   return S::over_time ? input_word<T>(params, lane.x + 16 * m, lane.y + y + 8 * half)
+                                                       : *(const W *)(center + 8 * half * pitch);
+                                 });
         *(W *)out = word[0];
         *(W *)(out + 8 * box) = word[1];
       }

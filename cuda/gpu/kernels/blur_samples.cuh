@@ -44,6 +44,34 @@ samples_of_word(uint2 word, const SampleBits &bits)
   return make_uint2((word.x >> bits.shift & bits.mask) | 0x64006400u, (word.y >> bits.shift & bits.mask) | 0x64006400u);
 }
 
+/* Four weights as two pairs of 1024 + x. */
+__device__ static uint2
+pairs_of_weights(uint32_t word)
+{
+  return samples_of_word(word, {});
+}
+
+__device__ static uint2
+pairs_of_weights(uint2 word)
+{
+  return make_uint2(word.x | 0x64006400u, word.y | 0x64006400u);
+}
+
+/* Keeps the input's other bits in samples of weight 0, which so are the input's. */
+__device__ static void
+keep_other_bits(uint32_t &, uint32_t, uint32_t, const SampleBits &)
+{
+}
+
+__device__ static void
+keep_other_bits(uint2 &word, uint2 input, uint2 weights, const SampleBits &bits)
+{
+  const uint32_t other = ~(bits.mask << bits.shift);
+
+  word.x |= input.x & other & __vcmpeq2(weights.x, 0);
+  word.y |= input.y & other & __vcmpeq2(weights.y, 0);
+}
+
 /* Samples of one frame: a word is two pairs of 1024 + x. */
 template <typename T> struct Samples {
   static constexpr int parts = 1;

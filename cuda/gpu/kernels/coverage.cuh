@@ -62,10 +62,9 @@ load_weights(const WeightColumn &column, int row)
 #pragma unroll
     for (int i = 0; i < (sizeof(T) == 1 ? 6 : 4); i++) /* up to that of the last sample */
       (i < 4 ? bytes.x : bytes.y) |= (uint32_t)__ldcg(at + min(i, (int)(column.select[3] >> 12))) << (8 * (i % 4));
-  return make_uint4(__byte_perm(bytes.x, bytes.y, column.select[0]) & mask,
-                    __byte_perm(bytes.x, bytes.y, column.select[1]) & mask,
-                    __byte_perm(bytes.x, bytes.y, column.select[2]) & mask,
-                    __byte_perm(bytes.x, bytes.y, column.select[3]) & mask);
+  return make_uint4(
+      __byte_perm(bytes.x, bytes.y, column.select[0]) & mask, __byte_perm(bytes.x, bytes.y, column.select[1]) & mask,
+      __byte_perm(bytes.x, bytes.y, column.select[2]) & mask, __byte_perm(bytes.x, bytes.y, column.select[3]) & mask);
 }
 
 template <typename T>

@@ -316,6 +316,8 @@ weight_at(const Job *job, int px, int py)
 {
   const CnvJob *rect = &job->block->job;
 
+  if (job->coverage)
+    return *cnv_job_weights(rect, job->coverage, rect->x + px, rect->y + py) / 255.0f;
   return rect->n_mask_rects == 0 ? 1.0f : cnv_job_weight(rect, &job->masks, rect->x + px, rect->y + py);
 }
 
@@ -334,7 +336,7 @@ open_output(const Job *job)
 
   if (place.to)
     place.written = standin_written(b->out);
-  if (place.to && job->bytes < 4 && (b->job.n_mask_rects > 0 || b->a.copied))
+  if (place.to && job->bytes < 4 && (b->job.n_mask_rects > 0 || job->coverage || b->a.copied))
     place.back = standin_access_rows(job->op, b->back, b->in_stride, row, b->job.height, FALSE, "a kernel");
   return place;
 }
@@ -368,7 +370,8 @@ store_sample(const Job *job, const Place *row, int s, int px, int y, double acc)
   gsize at = (gsize)s * job->bytes;
   double value;
 
-  if (weight == 0)
+  /* Without other jobs, coverage of 0 leaves the input's sample. */
+  if (weight == 0 && (!job->coverage || job->block->job.shared))
     return;
   if (row->written[at]++)
     standin_report("a launch writes sample %d of row %d of a job of plane %d twice", s, y, job->block->job.plane);

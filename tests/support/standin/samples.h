@@ -14,9 +14,10 @@ G_BEGIN_DECLS
 typedef struct {
   const Op *op;
   const CnvBlock *block;
-  int bytes;         /* of a sample: 1, 2, or 4 for float32 */
-  CnvMasks masks;    /* the host's, for the job's n_mask_rects */
-  const float *taps; /* constant memory */
+  int bytes;              /* of a sample: 1, 2, or 4 for float32 */
+  CnvMasks masks;         /* the host's, for the job's n_mask_rects */
+  const guint8 *coverage; /* the host's, as cnv_job_weights takes it; NULL: the job has none */
+  const float *taps;      /* constant memory */
 } Job;
 
 /* The rows and samples that a number of taps around a job's samples find, borders resolved: row j, sample i is what
