@@ -243,8 +243,9 @@ START_TEST(test_coverage)
     gboolean blends;
   } rows[] = {
       {&blur, CNV_ALGORITHM_TENSOR, TRUE},        {&widest, CNV_ALGORITHM_TENSOR, TRUE},
-      {&of_3_frames, CNV_ALGORITHM_TENSOR, TRUE}, {&full_rank, CNV_ALGORITHM_TENSOR, FALSE},
-      {&one_tap, CNV_ALGORITHM_TENSOR, FALSE},    {&blur, CNV_ALGORITHM_FUSED, FALSE},
+      {&of_3_frames, CNV_ALGORITHM_TENSOR, TRUE}, {&of_5_frames, CNV_ALGORITHM_TENSOR, TRUE},
+      {&full_rank, CNV_ALGORITHM_TENSOR, TRUE},   {&one_tap, CNV_ALGORITHM_TENSOR, FALSE},
+      {&blur, CNV_ALGORITHM_FUSED, FALSE},
   };
 
   for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {

@@ -96,6 +96,52 @@ sample_of_chunk(const uint4 &chunk, int i)
   return sizeof(T) == 1 ? word[i / 4] >> (8 * (i % 4)) & 0xff : word[i / 2 % 4] >> (16 * (i % 2)) & 0xffff;
 }
 
+/* Two samples, or their weights. */
+template <typename T> struct Pair;
+template <> struct Pair<uint8_t> {
+  typedef uint16_t type;
+};
+template <> struct Pair<uint16_t> {
+  typedef uint32_t type;
+};
+
+/* Returns two samples of the input at an even place, as far as the job has them. */
+template <typename T>
+__device__ static typename Pair<T>::type
+input_pair(const TileParams &params, int x, int y)
+{
+  typedef typename Pair<T>::type P;
+  const CnvTileJob &s = params.s;
+  const int x0 = s.job.x * s.channels, x1 = (s.job.x + s.job.width) * s.channels;
+  const T *row = (const T *)(params.in + (int64_t)min(y, s.job.y + s.job.height - 1) * params.in_stride);
+
+  if (params.chunk_stores && x >= x0 && x + 2 <= x1)
+    return __ldg((const P *)(row + x));
+  return (P)(load_sample(row + min(max(x, x0), x1 - 1)) | load_sample(row + min(max(x + 1, x0), x1 - 1))
+                                                              << (8 * sizeof(T)));
+}
+
+/* Returns sample i of a word, or its weight, as it lies there. mask: its bits, of two samples of 16 bits. */
+template <typename T>
+__device__ static float
+number_of(uint32_t word, int i, uint32_t mask)
+{
+  const uint32_t integers = __float_as_uint(INTEGERS);
+
+  return __uint_as_float(sizeof(T) == 1 ? __byte_perm(word, integers, 0x7440 + i)
+                                        : __byte_perm(word & mask, integers, i % 2 ? 0x7432 : 0x7410)) -
+         INTEGERS;
+}
+
+/* Returns the level between the input's and a value, which it clamps first. unit: of the input's sample. */
+__device__ static int
+blend_level(float value, float input, float weight, float unit, float full)
+{
+  const float level = input * unit, clamped = fminf(fmaxf(value, 0.0f), full);
+
+  return __float_as_int(fmaf(clamped - level, weight * (1.0f / 255.0f), level) * __int_as_float(1));
+}
+
 /* Returns true if a word of weights has one that is 0. */
 template <typename T>
 __device__ static bool
