@@ -7,11 +7,15 @@
 G_STATIC_ASSERT(G_STRUCT_OFFSET(CnvTileJob, job) == CNV_TILE_JOB_HEAD * sizeof(guint32));
 G_STATIC_ASSERT(sizeof(CnvTileArgs) <= 4096); /* of arguments that every driver takes */
 
-/* Tile jobs know no weights of regions. */
+/* Tile jobs know no weights of regions but as coverage, and blend with the sample at the place that they filter. */
 gboolean
 cnv_tile_jobs_take(const CnvSchedule *schedule, const CnvJob *job)
 {
-  return cnv_schedule_plane_kernel(schedule, job)->kernel != CNV_N_KERNELS && job->coverage_pitch == 0;
+  CnvKernelId kernel = cnv_schedule_plane_kernel(schedule, job)->kernel;
+
+  if (kernel == CNV_N_KERNELS)
+    return FALSE;
+  return job->coverage_pitch == 0 || (cnv_kernel_kind(kernel)->blends && job->move_x == 0 && job->move_y == 0);
 }
 
 /* Finds the bits that are the input's, of samples of so many bytes. */
@@ -87,12 +91,13 @@ cnv_tile_jobs_add(CnvSchedule *schedule, const CnvJob *from)
   int first = from->x * job.channels;
 
   job.job = *from;
+  job.blends = from->coverage_pitch > 0;
   job.origin = first - first % CNV_TILE_STEP;
   g_array_append_val(schedule->tile_jobs, job);
 }
 
-/* Finds the job's inner tiles. There are none where outputs go elsewhere, or have channels of one of several
- * frames. */
+/* Finds the job's inner tiles. There are none if outputs go elsewhere, have channels of one of several frames, or lie
+ * between those of other jobs. */
 static void
 find_inner(CnvTileJob *job, const CnvVariant *variant, const CnvNeeds *needs)
 {
@@ -105,7 +110,7 @@ find_inner(CnvTileJob *job, const CnvVariant *variant, const CnvNeeds *needs)
   job->inner_y0 = MAX(rect->y, rect->window_y + job->top);
   job->inner_y1 =
       MIN(rect->y + rect->height - job->rows, rect->window_y + rect->window_height + job->top - job->box_rows) + 1;
-  if ((job->copied && needs->n_frames > 1) || rect->move_x != 0 || rect->move_y != 0)
+  if ((job->copied && needs->n_frames > 1) || rect->move_x != 0 || rect->move_y != 0 || rect->shared)
     job->inner_x1 = job->inner_x0;
 }
 

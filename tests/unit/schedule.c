@@ -224,6 +224,76 @@ START_TEST(test_regions)
 }
 END_TEST
 
+/* Returns the job of the plan's first plane, with coverage. */
+static CnvJob
+job_with_coverage(const CnvSchedule *schedule)
+{
+  CnvJob job = g_array_index(schedule->work.jobs, CnvJob, 0);
+
+  job.coverage_pitch = (WIDTH + CNV_COVERAGE_ALIGNMENT - 1) / CNV_COVERAGE_ALIGNMENT * CNV_COVERAGE_ALIGNMENT;
+  return job;
+}
+
+/* Kinds with tile jobs take coverage, but neither masks nor moves. */
+START_TEST(test_coverage)
+{
+  static const struct {
+    const Taps *taps;
+    CnvAlgorithm algorithm;
+    gboolean blends;
+  } rows[] = {
+      {&blur, CNV_ALGORITHM_TENSOR, TRUE},        {&widest, CNV_ALGORITHM_TENSOR, TRUE},
+      {&of_3_frames, CNV_ALGORITHM_TENSOR, TRUE}, {&of_5_frames, CNV_ALGORITHM_TENSOR, TRUE},
+      {&full_rank, CNV_ALGORITHM_TENSOR, TRUE},   {&one_tap, CNV_ALGORITHM_TENSOR, FALSE},
+      {&blur, CNV_ALGORITHM_FUSED, FALSE},
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+    CnvPlan *plan = plan_of(rows[i].taps, "GRAY8", CNV_BORDER_REPLICATE, rows[i].algorithm);
+    CnvSchedule schedule;
+    CnvJob job, other;
+
+    set_work(&schedule, &CNV_WORK_ALL(&plan));
+    job = job_with_coverage(&schedule);
+    ck_assert_msg(!cnv_tile_jobs_take(&schedule, &job) == !rows[i].blends, "row %u", i);
+    other = job;
+    other.n_mask_rects = 1;
+    ck_assert_msg(!cnv_tile_jobs_take(&schedule, &other), "row %u", i);
+    other = job;
+    other.move_y = 1;
+    ck_assert_msg(!cnv_tile_jobs_take(&schedule, &other), "row %u", i);
+    cnv_schedule_clear(&schedule);
+    cnv_plan_unref(plan);
+  }
+}
+END_TEST
+
+/* Jobs that share samples with others have no inner tiles, which the copy engine would write as a whole. */
+START_TEST(test_shared)
+{
+  CnvPlan *plan = plan_of(&blur, "GRAY8", CNV_BORDER_REPLICATE, CNV_ALGORITHM_TENSOR);
+
+  for (int shared = 0; shared < 2; shared++) {
+    CnvSchedule schedule;
+    const CnvTileJob *tiles;
+    CnvLaunch launch;
+    CnvJob job;
+
+    set_work(&schedule, &CNV_WORK_ALL(&plan));
+    job = job_with_coverage(&schedule);
+    job.shared = shared;
+    launch = (CnvLaunch){.kernel = CNV_KERNEL_BLUR, .first = schedule.tile_jobs->len, .n = 1};
+    cnv_tile_jobs_add(&schedule, &job);
+    cnv_tile_jobs_cut(&schedule, &launch);
+    tiles = &g_array_index(schedule.tile_jobs, CnvTileJob, launch.first);
+    ck_assert_int_eq(tiles->blends, 1);
+    ck_assert_int_eq(tiles->inner_x0 < tiles->inner_x1 && tiles->inner_y0 < tiles->inner_y1, !shared);
+    cnv_schedule_clear(&schedule);
+  }
+  cnv_plan_unref(plan);
+}
+END_TEST
+
 /* Plans of one work share a variant, or are done by two kinds, or where there is no such variant one gives way. */
 START_TEST(test_plans_together)
 {
@@ -346,6 +416,8 @@ add_tests(TCase *tcase)
   tcase_add_test(tcase, test_pixels);
   tcase_add_test(tcase, test_gradient);
   tcase_add_test(tcase, test_regions);
+  tcase_add_test(tcase, test_coverage);
+  tcase_add_test(tcase, test_shared);
   tcase_add_test(tcase, test_plans_together);
   tcase_add_test(tcase, test_work_again);
   tcase_add_test(tcase, test_masks);

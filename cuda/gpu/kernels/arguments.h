@@ -331,9 +331,10 @@ typedef struct {
   CNV_ALIGNED(8) uint32_t copied_bits[2];
   int steps_y;    /* blur: steps of 16 rows that 16 outputs reach over */
   uint32_t bands; /* blur, dense: index of the first word of their fragments of taps */
+  int blends;     /* the job has coverage */
+  int pointers;   /* index in the launch's addresses and strides */
 
   CnvJob job;
-  int pointers;                 /* index in the launch's addresses and strides */
   int first_block, inner_block; /* the first of tiles at the edges, and of inner ones (cnv_tile_edges) */
   int columns, rows;            /* columns: tiles of a row; rows: of a tile */
   int last_row;                 /* number of the last row of tiles */
@@ -351,7 +352,7 @@ typedef struct {
   float border_value[CNV_MAX_CHANNELS];
 } CnvTileJob;
 
-#define CNV_TILE_JOB_HEAD 26
+#define CNV_TILE_JOB_HEAD 28
 
 /* Tiles that fill in samples take longer than others: the code for it is seldom in the instruction cache, whose misses
  * cost nothing in the middle of a launch, but at its end decide how long it takes. So tiles at the edges of a job come

@@ -180,9 +180,21 @@ add_center(float (&low)[2], float (&high)[2], const uint2 &pairs, float center, 
   high[1] = fmaf(b.y - mid, center, high[1]);
 }
 
-/* What the loop over rows has to do, beside sums that become levels: nothing; clamping, and a gain of the sample
- * itself; and renormalize. Each is code of its own, which the others need not step over. */
-enum BlurMode { BLUR_PLAIN, BLUR_SHARP, BLUR_ALL };
+/* What the loop over rows has to do, beside sums that become levels: nothing; blending by weights; clamping, and a gain
+ * of the sample itself; and all of these and renormalize. Each is code of its own, which the others need not step over.
+ */
+enum BlurMode { BLUR_PLAIN, BLUR_BLEND, BLUR_SHARP, BLUR_ALL };
+
+/* Moves two of 1024 + level to the input's, of a pair, by the weights of another pair. */
+__device__ static void
+blend_pair(float (&level)[2], uint32_t input, uint32_t weights)
+{
+  constexpr float unit = 1.0f / 255.0f;
+  const float2 own = __half22float2(*(const __half2 *)&input), weight = __half22float2(*(const __half2 *)&weights);
+
+  level[0] = fmaf(level[0] - own.x, fmaf(weight.x, unit, -1024.0f * unit), own.x);
+  level[1] = fmaf(level[1] - own.y, fmaf(weight.y, unit, -1024.0f * unit), own.y);
+}
 
 __device__ static bool
 is_plain(const CnvTileJob &s)
@@ -196,16 +208,18 @@ struct Factors {
 };
 
 /* Levels of 16 rows by 16 samples as samples: a lane's word of row g, and of row g + 8. center: gives the sample
- * itself, of either row. */
+ * itself, of either row. blends: by the weights that `word` has. */
 template <typename T, BlurMode MODE, typename W, typename Center>
 __device__ static void
 levels_to_words(W (&word)[2], const float (&level)[2][4], const CnvTileJob &s, const Factors &factors,
-                const SampleBits &bits, const Center &center)
+                const SampleBits &bits, bool blends, const Center &center)
 {
 #pragma unroll
   for (int half = 0; half < 2; half++) {
     float low[2] = {level[0][2 * half], level[0][2 * half + 1]};
     float high[2] = {level[1][2 * half], level[1][2 * half + 1]};
+    const W weight = word[half];
+    W own = {};
 
     if (MODE >= BLUR_SHARP && s.center != 0)
       add_center(low, high, samples_of_word(center(half), bits), s.center, 1024.0f + s.mid);
@@ -218,6 +232,19 @@ levels_to_words(W (&word)[2], const float (&level)[2][4], const CnvTileJob &s, c
       high[0] = fmaf(high[0] * row, along.z, s.offset);
       high[1] = fmaf(high[1] * row, along.w, s.offset);
     }
+    if (blends) {
+      own = center(half);
+      const uint2 input = samples_of_word(own, bits), weights = pairs_of_weights(weight);
+      const float most = 1024.0f + s.full_bits;
+
+#pragma unroll
+      for (int i = 0; i < 2 && MODE == BLUR_ALL; i++) {
+        low[i] = fminf(fmaxf(low[i], 1024.0f), most);
+        high[i] = fminf(fmaxf(high[i], 1024.0f), most);
+      }
+      blend_pair(low, input.x, weights.x);
+      blend_pair(high, input.y, weights.y);
+    }
     uint32_t pair = halves_of(low[0], low[1]), next = halves_of(high[0], high[1]);
     if (MODE >= BLUR_SHARP) {
       const __half2 full = __float2half2_rn(1024.0f + s.full_bits);
@@ -226,6 +253,8 @@ levels_to_words(W (&word)[2], const float (&level)[2][4], const CnvTileJob &s, c
       next = clamp_levels(next, full);
     }
     word_of_levels(word[half], pair, next, bits);
+    if (blends)
+      keep_other_bits(word[half], own, weight, bits);
   }
 }
 
@@ -249,24 +278,44 @@ sum_columns(float (&level)[2][4], const uint4 (&sums)[K_Y][M][PARTS], int first,
   }
 }
 
-/* A lane's way through a tile in shared memory: its first bytes there and among the results, and rows of results. */
+/* A lane's way through a tile in shared memory: its first bytes there and among the results, and rows of results. x, y:
+ * its first output in the plane. */
 struct BlurLane {
-  int from, out, n_rows;
+  int from, out, n_rows, x, y;
   Factors factors;
 };
+
+/* Four samples of the input at an output's place, as far as the job has them. */
+template <typename T>
+__device__ static typename Word<T>::type
+input_word(const TileParams &params, int x, int y)
+{
+  const CnvTileJob &s = params.s;
+  const T *row = (const T *)(params.in + (int64_t)min(y, s.job.y + s.job.height - 1) * params.in_stride);
+  typename Word<T>::type word = {};
+
+  if (s.blends && params.chunk_stores && x >= s.job.x * s.channels && x + 4 <= (s.job.x + s.job.width) * s.channels)
+    return __ldg((const typename Word<T>::type *)(row + x));
+  for (int i = 0; i < 4; i++)
+    set_sample(word, i,
+               load_sample(row + min(max(x + i, s.job.x * s.channels), (s.job.x + s.job.width) * s.channels - 1)));
+  return word;
+}
 
 /* A warp's way down a tile of WIDTH samples, by 16 rows a step: their row sums become the last of a ring of K_Y, by
  * which 16 rows of results are made. */
 template <typename T, int K_X, int K_Y, int M, int WIDTH, int PARTS, BlurMode MODE, typename S, typename BX,
           typename BY>
 __device__ static void
-blur_rows(const CnvTileJob &s, BlurLane lane, const S &samples, const BX &band_x, const BY &band_y)
+blur_rows(const TileParams &params, BlurLane lane, const S &samples, const BX &band_x, const BY &band_y)
 {
   typedef typename Word<T>::type W;
   constexpr int bytes = sizeof(T), lead = CNV_BLUR_LEAD(K_X);
   constexpr int pitch = CNV_TILE_PITCH(16 * bytes, WIDTH * bytes, lead * bytes), box = CNV_TILE_OUT_BOX(WIDTH * bytes);
+  const CnvTileJob &s = params.s;
   const SampleBits bits = {s.shift, (uint32_t)s.full_bits * 0x10001u};
   const float4 first_sum = *(const float4 *)s.first_sum, first_level = *(const float4 *)s.first_level;
+  const bool blends = MODE == BLUR_BLEND || (MODE == BLUR_ALL && s.blends);
   int steps = (lane.n_rows + 15) / 16 + K_Y - 1;
   uint4 sums[K_Y][M][PARTS];
 
@@ -296,11 +345,18 @@ blur_rows(const CnvTileJob &s, BlurLane lane, const S &samples, const BX &band_x
         const uint8_t *center =
             cnv_tiles + rows + (CNV_BLUR_LEAD(K_Y) - 16 * (K_Y - 1)) * pitch + (16 * m + lead) * bytes;
         float level[2][4];
-        W word[2];
+        W word[2] = {};
 
         sum_columns(level, sums, u + 1, m, band_y, first_level);
-        levels_to_words<T, MODE>(word, level, s, {lane.factors.along + 16 * m, lane.factors.row + y}, bits,
-                                 [&](int half) { return *(const W *)(center + 8 * half * pitch); });
+        if (blends) {
+          word[0] = *(const W *)out;
+          word[1] = *(const W *)(out + 8 * box);
+        }
+        levels_to_words<T, MODE>(word, level, s, {lane.factors.along + 16 * m, lane.factors.row + y}, bits, blends,
+                                 [&](int half) {
+                                   return S::over_time ? input_word<T>(params, lane.x + 16 * m, lane.y + y + 8 * half)
+                                                       : *(const W *)(center + 8 * half * pitch);
+                                 });
         *(W *)out = word[0];
         *(W *)(out + 8 * box) = word[1];
       }
@@ -331,6 +387,9 @@ blur(const CnvTileArgs &l)
 
   band_y.load(words);
   band_x.load(words + parts * K_Y * 32);
+  const TileKind kind = load_tile_weights<T, width>(l, params);
+  if (kind == TILE_KEPT)
+    return keep_tile<T, width>(l, params, &barrier);
   if (tile.renormalizes)
     find_factors(factor, s, tile.at, width);
   finish_tile<T>(l, params, shape, &barrier);
@@ -341,6 +400,8 @@ blur(const CnvTileArgs &l)
   BlurLane at = {first + (g + tile.top - CNV_BLUR_LEAD(K_Y)) * pitch,
                  output_offset<width * bytes>(tile.rows, g, (warp_x + 4 * t) * bytes),
                  tile.at.y_end - tile.at.y,
+                 tile.at.x + warp_x + 4 * t,
+                 tile.at.y + g,
                  {factor + warp_x + 4 * t, factor + width + g}};
   /* Found anew: `words` would take registers while a tile is filled. */
   const BandsInMemory all_y = {(const uint4 *)((const uint32_t *)l.bands + tile.bands) + lane};
@@ -350,18 +411,20 @@ blur(const CnvTileArgs &l)
   if (OVER_TIME) {
     sum_frames<T>(l, s, cnv_tiles + tile.rows * width * bytes, frame_bytes);
     blur_rows<T, K_X, K_Y, M, width, parts, BLUR_ALL>(
-        s, at, SamplesOverTime<T>{frame_bytes, first, first + (tile.box_rows - 1) * pitch}, band_x, band_y);
+        params, at, SamplesOverTime<T>{frame_bytes, first, first + (tile.box_rows - 1) * pitch}, band_x, band_y);
+  } else if (is_plain(s) && kind == TILE_FILTERED) {
+    blur_rows<T, K_X, K_Y, M, width, parts, BLUR_PLAIN>(params, at, samples, band_x, band_y);
   } else if (is_plain(s)) {
-    blur_rows<T, K_X, K_Y, M, width, parts, BLUR_PLAIN>(s, at, samples, band_x, band_y);
-  } else if (!tile.renormalizes) {
-    blur_rows<T, K_X, K_Y, M, width, parts, BLUR_SHARP>(s, at, samples, all_x, all_y);
+    blur_rows<T, K_X, K_Y, M, width, parts, BLUR_BLEND>(params, at, samples, band_x, band_y);
+  } else if (!tile.renormalizes && kind == TILE_FILTERED) {
+    blur_rows<T, K_X, K_Y, M, width, parts, BLUR_SHARP>(params, at, samples, all_x, all_y);
   } else {
     const int first_out = at.out;
 
 #pragma unroll 1
     for (int m = 0; m < M; m++, at.from += 16 * bytes, at.factors.along += 16) {
       at.out = first_out ^ 16 * m * bytes;
-      blur_rows<T, K_X, K_Y, 1, width, parts, BLUR_ALL>(s, at, samples, band_x, band_y);
+      blur_rows<T, K_X, K_Y, 1, width, parts, BLUR_ALL>(params, at, samples, band_x, band_y);
     }
   }
   store_outputs<T, width>(l, params, shape);

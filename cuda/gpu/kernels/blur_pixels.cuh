@@ -83,9 +83,24 @@ join_channels(const uint2 (&level)[CNV_PIXEL_LEVELS], const uint4 &input, const 
                     __byte_perm(__byte_perm(high, level[2].y, 0x7632), input.w, bytes.word));
 }
 
+/* Moves the four levels of a channel, of four pixels, to those of the input, by weights: each fills its pixel's word.
+ */
+__device__ static void
+blend_channel(float (&low)[2], float (&high)[2], int channel, const uint4 &input, const uint4 &weights,
+              const PixelBytes &bytes)
+{
+  const uint32_t second = __byte_perm(input.y, 0x64646464u, bytes.ones);
+  const uint32_t fourth = __byte_perm(input.w, 0x64646464u, bytes.ones);
+
+  blend_pair(low, __byte_perm(input.x, second, bytes.pair[channel]),
+             (__byte_perm(weights.x, weights.y, 0x4400) & 0x00ff00ffu) | 0x64006400u);
+  blend_pair(high, __byte_perm(input.z, fourth, bytes.pair[channel]),
+             (__byte_perm(weights.z, weights.w, 0x4400) & 0x00ff00ffu) | 0x64006400u);
+}
+
 /* A warp's way down a tile of 16 pixels a warp, as blur_rows; row, byte: the place of the lane's first pixels among the
  * outputs. */
-template <int K_X, int K_Y>
+template <bool BLEND, int K_X, int K_Y>
 __device__ static void
 blur_pixel_rows(const TileParams &params, int row, int byte, const Bands<K_X, true> &band_x,
                 const Bands<K_Y, true> &band_y)
@@ -119,9 +134,14 @@ blur_pixel_rows(const TileParams &params, int row, int byte, const Bands<K_X, tr
 
         sum_columns(sum, sums, u + 1, c, band_y, first_level);
 #pragma unroll
-        for (int half = 0; half < 2; half++)
-          level[half][c] = make_uint2(halves_of(sum[0][2 * half], sum[0][2 * half + 1]),
-                                      halves_of(sum[1][2 * half], sum[1][2 * half + 1]));
+        for (int half = 0; half < 2; half++) {
+          const int at = y + 8 * half;
+          float low[2] = {sum[0][2 * half], sum[0][2 * half + 1]}, high[2] = {sum[1][2 * half], sum[1][2 * half + 1]};
+
+          if (BLEND)
+            blend_channel(low, high, c, *(const uint4 *)(center + at * pitch), *(const uint4 *)(out + at * 128), bytes);
+          level[half][c] = make_uint2(halves_of(low[0], low[1]), halves_of(high[0], high[1]));
+        }
       }
 #pragma unroll
       for (int half = 0; half < 2; half++) {
@@ -151,7 +171,13 @@ blur_pixels(const CnvTileArgs &l)
 
   band_y.load(words);
   band_x.load(words + K_Y * 32);
+  const TileKind kind = load_tile_weights<uint8_t, width>(l, params);
+  if (kind == TILE_KEPT)
+    return keep_tile<uint8_t, width>(l, params, &barrier);
   finish_tile<uint8_t>(l, params, shape, &barrier);
-  blur_pixel_rows(params, row, byte, band_x, band_y);
+  if (kind == TILE_FILTERED)
+    blur_pixel_rows<false>(params, row, byte, band_x, band_y);
+  else
+    blur_pixel_rows<true>(params, row, byte, band_x, band_y);
   store_outputs<uint8_t, width, false>(l, params, shape);
 }

@@ -44,9 +44,38 @@ samples_of_word(uint2 word, const SampleBits &bits)
   return make_uint2((word.x >> bits.shift & bits.mask) | 0x64006400u, (word.y >> bits.shift & bits.mask) | 0x64006400u);
 }
 
+/* Four weights as two pairs of 1024 + x. */
+__device__ static uint2
+pairs_of_weights(uint32_t word)
+{
+  return samples_of_word(word, {});
+}
+
+__device__ static uint2
+pairs_of_weights(uint2 word)
+{
+  return make_uint2(word.x | 0x64006400u, word.y | 0x64006400u);
+}
+
+/* Keeps the input's other bits in samples of weight 0, which so are the input's. */
+__device__ static void
+keep_other_bits(uint32_t &, uint32_t, uint32_t, const SampleBits &)
+{
+}
+
+__device__ static void
+keep_other_bits(uint2 &word, uint2 input, uint2 weights, const SampleBits &bits)
+{
+  const uint32_t other = ~(bits.mask << bits.shift);
+
+  word.x |= input.x & other & __vcmpeq2(weights.x, 0);
+  word.y |= input.y & other & __vcmpeq2(weights.y, 0);
+}
+
 /* Samples of one frame: a word is two pairs of 1024 + x. */
 template <typename T> struct Samples {
   static constexpr int parts = 1;
+  static constexpr bool over_time = false;
   SampleBits bits;
 
   __device__ int row(int from) const
@@ -63,6 +92,7 @@ template <typename T> struct Samples {
 /* Sums over time (sum_frames), about 0: of samples of 16 bits with what f16 leaves of them. */
 template <typename T> struct SamplesOverTime {
   static constexpr int parts = sizeof(T);
+  static constexpr bool over_time = true;
   int frame_bytes, first, last; /* the lane's first bytes of the tile's first row, and of the last */
 
   /* What lies beyond, where taps are 0, may be no number. */

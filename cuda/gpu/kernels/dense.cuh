@@ -94,11 +94,10 @@ square_root(float x)
   return fmaf(fmaf(-root, root, x), 0.5f * inverse, root);
 }
 
-/* Output i of a lane's four, not yet clamped. Times the smallest float32 it becomes a denormal number, rounded to
- * nearest, ties to even, whose bits are the level; those of negative ones are a negative integer. */
+/* The value of output i of a lane's four, in levels, not yet clamped. */
 template <bool ABSOLUTE, int TERMS, int D>
-__device__ static int
-dense_level(const int (&sums)[TERMS][D][4], const DenseEpilogue &f, int i)
+__device__ static float
+dense_value(const int (&sums)[TERMS][D][4], const DenseEpilogue &f, int i)
 {
   float sum = total_of(sums[0], i);
 
@@ -109,7 +108,16 @@ dense_level(const int (&sums)[TERMS][D][4], const DenseEpilogue &f, int i)
   } else if (ABSOLUTE) {
     sum = fabsf(sum + f.bias[0]);
   }
-  return __float_as_int(fmaf(sum, f.gain, f.offset) * __int_as_float(1));
+  return fmaf(sum, f.gain, f.offset);
+}
+
+/* Its level. Times the smallest float32 it becomes a denormal number, rounded to nearest, ties to even, whose bits are
+ * the level; those of negative ones are a negative integer. */
+template <bool ABSOLUTE, int TERMS, int D>
+__device__ static int
+dense_level(const int (&sums)[TERMS][D][4], const DenseEpilogue &f, int i)
+{
+  return __float_as_int(dense_value<ABSOLUTE>(sums, f, i) * __int_as_float(1));
 }
 
 __device__ static void
@@ -124,6 +132,35 @@ put_levels(uint16_t *to, int first, int second, const DenseEpilogue &f)
   first = min(max(first, 0), f.full) << f.shift;
   second = min(max(second, 0), f.full) << f.shift;
   *(uint32_t *)to = (uint32_t)(first | second << 16);
+}
+
+/* The values of a lane's four outputs, of which none is made later: sums take more registers. */
+template <int TERMS, int D>
+__device__ static void
+dense_values(float (&value)[4], const int (&sums)[TERMS][D][4], const DenseEpilogue &f, bool absolute)
+{
+#pragma unroll
+  for (int i = 0; i < 4; i++) {
+    value[i] = TERMS == 1 && absolute ? dense_value<true>(sums, f, i) : dense_value<false>(sums, f, i);
+    asm volatile("" : "+f"(value[i]));
+  }
+}
+
+/* Stores the levels of two neighbours, blended with the input's samples, in place of their weights. */
+template <typename T>
+__device__ static void
+put_blended(T *to, const float *value, const DenseEpilogue &f, typename Pair<T>::type input)
+{
+  const uint32_t weights = *(const typename Pair<T>::type *)to, mask = ((uint32_t)f.full << f.shift) * 0x10001u;
+  const float unit = sizeof(T) == 1 ? 1.0f : 1.0f / (float)(1 << f.shift), full = (float)f.full;
+  int level[2];
+
+#pragma unroll
+  for (int i = 0; i < 2; i++)
+    level[i] = blend_level(value[i], number_of<T>(input, i, mask), number_of<T>(weights, i, 0xffffffffu), unit, full);
+  put_levels(to, level[0], level[1], f);
+  if (sizeof(T) > 1) /* samples of weight 0 keep other bits, too */
+    *(typename Pair<T>::type *)to |= input & ~mask & __vcmpeq2(weights, 0);
 }
 
 /* Stores the lane's results of 16 rows to shared memory, the first of them at byte `to` (output_offset). PRODUCTS: of a
@@ -141,6 +178,24 @@ put_sums(const int (&sums)[N][TERMS][D][4], const DenseEpilogue &f, int to)
     for (int half = 0; half < 2; half++)
       put_levels((T *)(at + 8 * 128 * half), dense_level<ABSOLUTE>(sums[i], f, 2 * half),
                  dense_level<ABSOLUTE>(sums[i], f, 2 * half + 1), f);
+  }
+}
+
+/* The same by weights. input: gives two samples, so many bytes after the lane's first, of either half. */
+template <typename T, int PRODUCTS, int N, int TERMS, int D, typename Input>
+__device__ static void
+blend_sums(const int (&sums)[N][TERMS][D][4], const DenseEpilogue &f, bool absolute, int to, const Input &input)
+{
+#pragma unroll
+  for (int i = 0; i < N; i++) {
+    const int byte = (i / PRODUCTS * 8 * PRODUCTS + i % PRODUCTS * 2) * (int)sizeof(T);
+    uint8_t *at = cnv_tiles + (to ^ byte / 16 * 16) + byte % 16;
+    float value[4];
+
+    dense_values(value, sums[i], f, absolute);
+#pragma unroll
+    for (int half = 0; half < 2; half++)
+      put_blended((T *)(at + 8 * 128 * half), value + 2 * half, f, input(byte, half));
   }
 }
 
@@ -174,6 +229,9 @@ dense(const CnvTileArgs &l)
 #pragma unroll
   for (int j = 0; j < ROWS / 2; j++)
     load_words<pair_words / 32>(&kept[j][0][0][0][0], taps + j * pair_words);
+  const TileKind kind = load_tile_weights<T, CNV_TILE_WIDTH>(l, params);
+  if (kind == TILE_KEPT)
+    return keep_tile<T, CNV_TILE_WIDTH>(l, params, &barrier);
   finish_tile<T>(l, params, shape, &barrier);
   const uint8_t *from = cnv_tiles + tile.rows * row_bytes + g * pitch + apron + (x - lead) * bytes + 4 * t;
   const int to = output_offset<row_bytes>(tile.rows, g, (x + 2 * products * t) * bytes);
@@ -201,7 +259,18 @@ dense(const CnvTileArgs &l)
       row += products > 1 ? next(2) : second + next(1);
     }
     const DenseEpilogue epilogue = {s.gain, s.offset, {s.bias[0], s.bias[1]}, s.full_bits, s.shift};
-    if (TERMS == 1 && s.combine == CNV_COMBINE_ABSOLUTE)
+    if (kind == TILE_BLENDED)
+      blend_sums<T, products>(sums, epilogue, s.combine == CNV_COMBINE_ABSOLUTE, to + y * 128, [&](int byte, int half) {
+        const int first = x + 2 * products * t;
+
+        /* Of a tile without taps there are no samples in shared memory, and of several frames those of each. */
+        return n_rows == 0 || l.sources.n > 0
+                   ? input_pair<T>(params, tile.at.x + first + byte / bytes, tile.at.y + y + g + 8 * half)
+                   : *(const typename Pair<T>::type *)(cnv_tiles + tile.rows * row_bytes +
+                                                       (tile.top + y + g + 8 * half) * pitch + apron + first * bytes +
+                                                       byte);
+      });
+    else if (TERMS == 1 && s.combine == CNV_COMBINE_ABSOLUTE)
       put_sums<T, products, true>(sums, epilogue, to + y * 128);
     else
       put_sums<T, products, false>(sums, epilogue, to + y * 128);
@@ -214,15 +283,15 @@ dense(const CnvTileArgs &l)
 /* Rows of outputs that a warp makes at a time. */
 #define CNV_DENSE_GROUP 4
 
-/* The sums of the taps of the first USED pairs of frames for a group of rows of 128 outputs. frame: the lane's first
+/* The sums of the taps of the first USED pairs of frames for GROUP rows of 128 outputs. frame: the lane's first
  * word of each frame; y: bytes to the first row. */
-template <int USED, int ROWS, int PAIRS>
+template <int USED, int GROUP, int ROWS, int PAIRS>
 __device__ static void
-sum_taps_of_frames(int (&sums)[CNV_DENSE_GROUP][1][2][4], const uint8_t *const (&frame)[2 * PAIRS], int y,
+sum_taps_of_frames(int (&sums)[GROUP][1][2][4], const uint8_t *const (&frame)[2 * PAIRS], int y,
                    const uint2 (&taps)[ROWS][PAIRS][2])
 {
 #pragma unroll
-  for (int row = 0; row < CNV_DENSE_GROUP + ROWS - 1; row++)
+  for (int row = 0; row < GROUP + ROWS - 1; row++)
 #pragma unroll
     for (int pair = 0; pair < USED; pair++) {
       uint32_t a[4];
@@ -231,7 +300,7 @@ sum_taps_of_frames(int (&sums)[CNV_DENSE_GROUP][1][2][4], const uint8_t *const (
       for (int i = 0; i < 4; i++)
         a[i] = *(const uint32_t *)(frame[2 * pair + i / 2] + y + row * CNV_DENSE_PITCH_OVER_TIME + i % 2 * 64);
 #pragma unroll
-      for (int i = 0; i < 2 * CNV_DENSE_GROUP; i++) {
+      for (int i = 0; i < 2 * GROUP; i++) {
         const int out = i / 2, j = row - out;
 
         if (j >= 0 && j < ROWS)
@@ -254,6 +323,19 @@ put_rows(const int (&sums)[CNV_DENSE_GROUP][1][2][4], const DenseEpilogue &f, in
   }
 }
 
+/* The same by weights, of one row: more would take too many registers. x, y: the lane's first output in the plane. */
+__device__ static void
+blend_row(const int (&sums)[1][1][2][4], const DenseEpilogue &f, bool absolute, int to, const TileParams &params, int x,
+          int y)
+{
+  float value[4];
+
+  dense_values(value, sums[0], f, absolute);
+#pragma unroll
+  for (int half = 0; half < 2; half++)
+    put_blended(cnv_tiles + (to ^ 64 * half), value + 2 * half, f, input_pair<uint8_t>(params, x + 64 * half, y));
+}
+
 /* ROWS of taps of PAIRS of frames at most; beside an odd one it stands itself, with taps of 0. */
 template <int ROWS, int PAIRS>
 __device__ static void
@@ -273,13 +355,26 @@ dense_over_time(const CnvTileArgs &l)
   const uint8_t *frame[2 * PAIRS];
 
   load_words<ROWS * PAIRS * 2>(&taps[0][0][0], words);
+  const TileKind kind = load_tile_weights<uint8_t, CNV_TILE_WIDTH>(l, params);
+  if (kind == TILE_KEPT)
+    return keep_tile<uint8_t, CNV_TILE_WIDTH>(l, params, &barrier);
   finish_tile<uint8_t>(l, params, shape, &barrier);
 #pragma unroll
   for (int i = 0; i < 2 * PAIRS; i++)
     frame[i] = cnv_tiles + tile.rows * CNV_TILE_WIDTH +
                min(i, max(l.sources.n, 1) - 1) * CNV_TILE_BYTES(pitch, tile.box_rows) + apron - lead + 8 * g + 4 * t;
 #pragma unroll 1
-  for (int y = first; y < tile.at.y_end - tile.at.y; y += CNV_TILE_WARPS * CNV_DENSE_GROUP) {
+  for (int y = threadIdx.x / 32; kind == TILE_BLENDED && y < tile.at.y_end - tile.at.y; y += CNV_TILE_WARPS) {
+    const DenseEpilogue epilogue = {s.gain, s.offset, {s.bias[0]}, s.full_bits, s.shift};
+    int sums[1][1][2][4] = {};
+
+    sum_taps_of_frames<PAIRS>(sums, frame, y * pitch, taps);
+    blend_row(sums, epilogue, s.combine == CNV_COMBINE_ABSOLUTE,
+              output_offset<CNV_TILE_WIDTH>(tile.rows, y, 8 * g + 2 * t), params, tile.at.x + 8 * g + 2 * t,
+              tile.at.y + y);
+  }
+#pragma unroll 1
+  for (int y = first; kind != TILE_BLENDED && y < tile.at.y_end - tile.at.y; y += CNV_TILE_WARPS * CNV_DENSE_GROUP) {
     const DenseEpilogue epilogue = {s.gain, s.offset, {s.bias[0]}, s.full_bits, s.shift};
     const int to = output_offset<CNV_TILE_WIDTH>(tile.rows, y, 8 * g + 2 * t);
     int sums[CNV_DENSE_GROUP][1][2][4] = {};

@@ -73,21 +73,6 @@ finish_round(const CnvTileArgs &l, const TileParams &params, const TileBox &box,
 #endif
 }
 
-/* Four samples of the input at an output's place, as far as the job has them. */
-template <typename T>
-__device__ static typename Word<T>::type
-input_word(const TileParams &params, int x, int y)
-{
-  const CnvTileJob &s = params.s;
-  const T *row = (const T *)(params.in + (int64_t)min(y, s.job.y + s.job.height - 1) * params.in_stride);
-  typename Word<T>::type word = {};
-
-  for (int i = 0; i < 4; i++)
-    set_sample(word, i,
-               load_sample(row + min(max(x + i, s.job.x * s.channels), (s.job.x + s.job.width) * s.channels - 1)));
-  return word;
-}
-
 /* The sums of a warp's 16 rows by `row_groups` groups, to the ring. from: byte of the lane's first word. */
 template <typename T, int K_X, int PARTS, typename R>
 __device__ static void
@@ -178,6 +163,34 @@ add_ring(float (&level)[2][R::column_groups][2][4], const RingSums &ring, const 
   }
 }
 
+/* Loads the weights of a warp's results to where these go, if the job has any, and returns what they ask for. */
+template <typename T, typename R>
+__device__ static TileKind
+load_warp_weights(const CnvTileArgs &l, const TileParams &params, const TileOutput &at, int lane, uint8_t *out)
+{
+  constexpr int samples = 16 / sizeof(T), chunks = R::out_width / samples;
+  constexpr uint32_t one = sizeof(T) == 1 ? 0xffffffffu : 0x00ff00ffu;
+  const CnvTileJob &s = params.s;
+  const int chunk = lane % chunks;
+  bool none = true, whole = true;
+
+  if (!s.blends)
+    return TILE_FILTERED;
+  const WeightColumn column = weight_column<T>(l, s, at.x + chunk * samples);
+#pragma unroll 1
+  for (int row = lane / chunks; column.at && row < at.y_end - at.y; row += 32 / chunks) {
+    const uint4 w = load_weights<T>(column, at.y - s.job.y + row, s.channels);
+
+    none &= (w.x | w.y | w.z | w.w) == 0;
+    whole &= (w.x & w.y & w.z & w.w) == one;
+    *(uint4 *)(out + row * R::out_pitch + 16 * chunk) = w;
+  }
+  none = __all_sync(0xffffffffu, none);
+  whole = __all_sync(0xffffffffu, whole);
+  __syncwarp();
+  return none ? TILE_KEPT : whole ? TILE_FILTERED : TILE_BLENDED;
+}
+
 template <typename T, int K_X, int BLOCKS, int PARTS, BlurMode MODE>
 __device__ static void
 ring_rows(const CnvTileArgs &l, const TileParams &params, const TileBox &box, const TileOutput &at, const float *factor,
@@ -217,23 +230,31 @@ ring_rows(const CnvTileArgs &l, const TileParams &params, const TileBox &box, co
     start_round<T, R>(l, params, box, round + 1, rounds, barrier);
     if (round < late)
       continue;
-    if (at.y + y < at.y_end) {
+    const TileOutput mine = {at.x + 16 * column_group, at.y + y, min(at.y + y + 32, at.y_end)};
+    const TileKind kind =
+        MODE == BLUR_ALL && mine.y < mine.y_end ? load_warp_weights<T, R>(l, params, mine, lane, out) : TILE_FILTERED;
+    if (kind == TILE_KEPT) {
+      keep_input<T, R::out_width, 32>(params, mine, lane);
+    } else if (mine.y < mine.y_end) {
       add_ring<PARTS, R>(level, {ring + column_group * PARTS * 32, ring_end + column_group * PARTS * 32},
                          take + column_group * PARTS * 32, steps, band_y, first_level);
 #pragma unroll
       for (int i = 0; i < 2 * R::column_groups; i++) {
         const int m = i / 2, h = i % 2, row = y + 16 * h + g;
-        W word[2];
+        uint8_t *to = out + (16 * h + g) * R::out_pitch + (16 * m + 4 * t) * R::bytes;
+        W word[2] = {};
 
+        for (int half = 0; half < 2 && kind == TILE_BLENDED; half++)
+          word[half] = *(const W *)(to + 8 * half * R::out_pitch);
         levels_to_words<T, MODE>(
-            word, level[h][m], s, {factor + x + 16 * m, factor + CNV_RING_WIDTH + row}, bits,
+            word, level[h][m], s, {factor + x + 16 * m, factor + CNV_RING_WIDTH + row}, bits, kind == TILE_BLENDED,
             [&](int half) { return input_word<T>(params, at.x + x + 16 * m, at.y + row + 8 * half); });
         for (int half = 0; half < 2; half++)
-          *(W *)(out + (16 * h + g + 8 * half) * R::out_pitch + (16 * m + 4 * t) * R::bytes) = word[half];
+          *(W *)(to + 8 * half * R::out_pitch) = word[half];
       }
       __syncwarp();
-      store_tile<T, R::out_width, 32>(params, {at.x + 16 * column_group, at.y + y, min(at.y + y + 32, at.y_end)}, lane,
-                                      [&](int row, int chunk) { return out + row * R::out_pitch + 16 * chunk; });
+      store_results<T, R::out_width, 32>(l, params, mine, lane,
+                                         [&](int row, int chunk) { return out + row * R::out_pitch + 16 * chunk; });
       __syncwarp();
     }
     take = take + BLOCKS * R::slot < ring_end ? take + BLOCKS * R::slot : ring + pair * R::slot;
@@ -277,7 +298,7 @@ blur_ring(const CnvTileArgs &l)
     find_factors(factor, s, at, CNV_RING_WIDTH);
   asm volatile("cp.async.wait_all;" ::: "memory");
   __syncthreads();
-  if (is_plain(s))
+  if (is_plain(s) && !s.blends)
     ring_rows<T, K_X, BLOCKS, parts, BLUR_PLAIN>(l, params, box, at, factor, &barrier);
   else
     ring_rows<T, K_X, BLOCKS, parts, BLUR_ALL>(l, params, box, at, factor, &barrier);

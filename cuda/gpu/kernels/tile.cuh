@@ -13,7 +13,7 @@
  */
 #pragma once
 
-#include "gpu/kernels/tile_borders.cuh"
+#include "gpu/kernels/coverage.cuh"
 
 /* The block's tile, one of a job's tiles of that width. */
 __device__ static TileOutput
@@ -216,7 +216,7 @@ begin_block(const CnvTileArgs &l, const TileShape &shape, TileParams &params, ui
   if (threadIdx.x - 32 < CNV_TILE_JOB_HEAD)
     ((uint32_t *)&params.s)[threadIdx.x - 32] = ((const uint32_t *)&s)[threadIdx.x - 32];
   __syncthreads();
-  if (params.tile.is_inner && !params.tile.renormalizes)
+  if (params.tile.is_inner && !params.tile.renormalizes && !params.s.blends)
     return;
   set_params<T>(params, l, s);
   __syncthreads();
@@ -350,6 +350,135 @@ store_tile(const TileParams &params, const TileOutput &at, int thread, const Chu
   }
 }
 
+/* The same for jobs that may share their samples with others: stores those of weights above 0. */
+template <typename T, int WIDTH, int THREADS, typename ChunkAt>
+__device__ static void
+store_results(const CnvTileArgs &l, const TileParams &params, const TileOutput &at, int thread, const ChunkAt &chunk_at)
+{
+  constexpr int samples = 16 / sizeof(T), chunks = WIDTH / samples;
+  const CnvTileJob &s = params.s;
+
+  if (!s.job.shared)
+    return store_tile<T, WIDTH, THREADS>(params, at, thread, chunk_at);
+  const int chunk = thread % chunks, x = at.x + chunk * samples;
+  const WeightColumn column = weight_column<T>(l, s, x);
+  if (!column.at)
+    return;
+#pragma unroll 1
+  for (int row = thread / chunks; row < at.y_end - at.y; row += THREADS / chunks)
+    store_weighed<T>(params, *(const uint4 *)chunk_at(row, chunk),
+                     load_weights<T>(column, at.y - s.job.y + row, s.channels), x, at.y + row);
+}
+
+/* What the weights of a tile ask for: none is above 0, some are below 1, or all are 1. */
+enum TileKind { TILE_KEPT, TILE_BLENDED, TILE_FILTERED };
+
+/* Puts the weights of the block's tile where its results go (output_offset), by all threads. Clears `none` if this
+ * thread's are not all 0, and `whole` if they are not all 1. */
+template <typename T, int WIDTH, WeightLoad BY>
+__device__ static void
+put_weights(const TileParams &params, const WeightColumn &column, bool &none, bool &whole)
+{
+  constexpr int row_bytes = WIDTH * sizeof(T), chunks = row_bytes / 16, step = 32 * CNV_TILE_WARPS / chunks, batch = 4;
+  constexpr uint32_t one = sizeof(T) == 1 ? 0xffffffffu : 0x00ff00ffu;
+  const TileOutput &at = params.tile.at;
+  const int chunk = threadIdx.x % chunks, rows = at.y_end - at.y, y = at.y - params.s.job.y;
+
+#pragma unroll 1
+  for (int first = threadIdx.x / chunks; first < rows; first += batch * step) {
+    uint4 weights[batch];
+
+#pragma unroll
+    for (int i = 0; i < batch; i++)
+      if (first + i * step < rows)
+        weights[i] = load_weights<T, BY>(column, y + first + i * step);
+#pragma unroll
+    for (int i = 0; i < batch; i++)
+      if (first + i * step < rows) {
+        const uint4 &w = weights[i];
+
+        none &= (w.x | w.y | w.z | w.w) == 0;
+        whole &= (w.x & w.y & w.z & w.w) == one;
+        *(uint4 *)(cnv_tiles + output_offset<row_bytes>(params.tile.rows, first + i * step, 16 * chunk)) = w;
+      }
+  }
+}
+
+/* Loads the weights of the block's tile (put_weights), if its job has any, and returns what they ask for. */
+template <typename T, int WIDTH>
+__device__ static TileKind
+load_tile_weights(const CnvTileArgs &l, const TileParams &params)
+{
+  constexpr int samples = 16 / sizeof(T);
+  const CnvTileJob &s = params.s;
+  bool none = true, whole = true;
+
+  if (!s.blends)
+    return TILE_FILTERED;
+  const WeightColumn column = weight_column<T>(l, s, params.tile.at.x + threadIdx.x % (WIDTH / samples) * samples);
+  const WeightLoad by = weight_load<T>(s.channels);
+  if (!column.at)
+    ;
+  else if (sizeof(T) == 1 && by == WEIGHTS_BY_16)
+    put_weights<T, WIDTH, WEIGHTS_BY_16>(params, column, none, whole);
+  else if (by == WEIGHTS_BY_8)
+    put_weights<T, WIDTH, WEIGHTS_BY_8>(params, column, none, whole);
+  else
+    put_weights<T, WIDTH, WEIGHTS_BY_1>(params, column, none, whole);
+  none = __syncthreads_and(none);
+  whole = __syncthreads_and(whole);
+  return none ? TILE_KEPT : whole ? TILE_FILTERED : TILE_BLENDED;
+}
+
+/* Stores the input's samples, by so many threads, of which this is one; but if other jobs may write them, nothing. */
+template <typename T, int WIDTH, int THREADS>
+__device__ static void
+keep_input(const TileParams &params, const TileOutput &at, int thread)
+{
+  constexpr int samples = 16 / sizeof(T), chunks = WIDTH / samples, step = THREADS / chunks;
+  const CnvTileJob &s = params.s;
+  const int x = at.x + thread % chunks * samples, y = at.y + thread / chunks;
+  const int x0 = max(x, s.job.x * s.channels), x1 = min(x + samples, (s.job.x + s.job.width) * s.channels);
+  const T *from = (const T *)(params.back + (int64_t)y * params.in_stride);
+  T *to = (T *)(params.out + (int64_t)y * params.out_stride);
+
+  if (s.job.shared)
+    return;
+  if (x1 - x0 == samples && params.chunk_stores) {
+    const char *chunk = (const char *)(from + x);
+    char *to_chunk = (char *)(to + x);
+
+#pragma unroll 4
+    for (int row = y; row < at.y_end; row += step) {
+      *(uint4 *)to_chunk = __ldg((const uint4 *)chunk);
+      chunk += (int64_t)step * params.in_stride;
+      to_chunk += (int64_t)step * params.out_stride;
+    }
+    return;
+  }
+#pragma unroll 1
+  for (int row = y; row < at.y_end; row += step) {
+#pragma unroll 1
+    for (int i = x0; i < x1; i++)
+      to[i] = load_sample(from + i);
+    from = (const T *)((const char *)from + (int64_t)step * params.in_stride);
+    to = (T *)((char *)to + (int64_t)step * params.out_stride);
+  }
+}
+
+/* The end of a block whose tile is TILE_KEPT, by all threads. */
+template <typename T, int WIDTH>
+__device__ static void
+keep_tile(const CnvTileArgs &l, const TileParams &params, uint64_t *barrier)
+{
+  keep_input<T, WIDTH, 32 * CNV_TILE_WARPS>(params, params.tile.at, threadIdx.x);
+#if CNV_BULK_COPIES
+  /* The copy engine writes to the block's memory. */
+  if (params.tile.n_rows > 0 && l.maps >> params.tile.pointers & 1)
+    wait_for_bulk_copies(barrier, 0);
+#endif
+}
+
 /* Puts the copied channels of the input's tile among the outputs, by all threads. */
 template <typename T, int WIDTH>
 __device__ static void
@@ -399,7 +528,7 @@ store_outputs(const CnvTileArgs &l, const TileParams &params, const TileShape &s
   }
 #endif
   __syncthreads();
-  store_tile<T, WIDTH, 32 * CNV_TILE_WARPS>(params, params.tile.at, threadIdx.x, [&](int row, int chunk) {
+  store_results<T, WIDTH, 32 * CNV_TILE_WARPS>(l, params, params.tile.at, threadIdx.x, [&](int row, int chunk) {
     return cnv_tiles + output_offset<row_bytes>(params.tile.rows, row, 16 * chunk);
   });
 }

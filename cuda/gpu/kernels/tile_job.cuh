@@ -13,7 +13,7 @@ struct TileOutput {
 };
 
 /* A block's tile and its job, in shared memory. Of the job of an inner tile there is the head alone, unless it
- * renormalizes. Addresses are those of sample 0 of row 0 of the field, with moves taken into account. */
+ * renormalizes or blends. Addresses are those of sample 0 of row 0 of the field, with moves taken into account. */
 struct TileParams {
   CnvTileJob s;
   struct {
@@ -154,7 +154,7 @@ locate(TileParams &params, const CnvTileArgs &l, const CnvTileJob &s)
   params.out = out;
   params.window_x0 = p.window_x * C;
   params.window_x1 = (p.window_x + p.window_width) * C;
-  params.chunk_stores = ((out | out_step) & 15) == 0 && (!s.copied || ((back | in_step) & 15) == 0);
+  params.chunk_stores = ((out | out_step) & 15) == 0 && (!(s.copied || s.blends) || ((back | in_step) & 15) == 0);
 }
 
 /* Copies a job by a warp, whose loads are under way at once. */

@@ -368,7 +368,8 @@ store_sample(const Job *job, const Place *row, int s, int px, int y, double acc)
   gsize at = (gsize)s * job->bytes;
   double value;
 
-  if (weight == 0)
+  /* Without other jobs, coverage of 0 leaves the input's sample. */
+  if (weight == 0 && (!job->coverage || job->block->job.shared))
     return;
   if (row->written[at]++)
     standin_report("a launch writes sample %d of row %d of a job of plane %d twice", s, y, job->block->job.plane);

@@ -68,6 +68,34 @@ check_tiles(const KernelRun *run, const CnvTileJob *s, guint8 *used)
 
 /* ---- jobs ---- */
 
+/* Opens the coverage of a job that has some, up to the aligned ends of its rows. */
+static void
+open_coverage(const KernelRun *run, const CnvTileJob *s, Tiles *tiles)
+{
+  const CnvTileArgs *l = run->args;
+  const CnvJob *j = &s->job;
+  int before = j->x % CNV_COVERAGE_ALIGNMENT, alignment = CNV_COVERAGE_ALIGNMENT;
+  int bytes = (before + j->width + alignment - 1) / alignment * alignment;
+  const guint8 *rows;
+
+  if (!s->blends != (j->coverage_pitch == 0) || (j->shared && (!s->blends || s->inner_x0 < s->inner_x1)))
+    standin_report("%s: blends %d, coverage_pitch %d, shared %d, inner tiles from %d to %d", run->name, s->blends,
+                   j->coverage_pitch, j->shared, s->inner_x0, s->inner_x1);
+  if (j->coverage_pitch == 0)
+    return;
+  if (l->coverage % alignment || j->coverage % alignment != (guint64)before || j->coverage_pitch % alignment ||
+      j->move_x != 0 || j->move_y != 0)
+    standin_report("%s: coverage at byte %" G_GUINT64_FORMAT ", pitch %d, of a job at column %d, moved by (%d, %d)",
+                   run->name, l->coverage + j->coverage, j->coverage_pitch, j->x, j->move_x, j->move_y);
+  rows = standin_access_rows(run->op, l->coverage + j->coverage - (guint64)before, j->coverage_pitch, (gsize)bytes,
+                             (gsize)j->height, FALSE, run->name);
+  for (gint64 i = 0; rows && i < (gint64)bytes * j->height; i++)
+    if ((i % bytes < before || i % bytes >= before + j->width) && rows[i / bytes * j->coverage_pitch + i % bytes])
+      standin_report("%s: coverage of %d beside a job", run->name, rows[i / bytes * j->coverage_pitch + i % bytes]);
+  if (rows)
+    tiles->job.coverage = rows + before - j->coverage;
+}
+
 static void
 open_tiles(const KernelRun *run, const CnvTileJob *s, Tiles *tiles)
 {
@@ -99,6 +127,7 @@ open_tiles(const KernelRun *run, const CnvTileJob *s, Tiles *tiles)
   tiles->block.sources = l->sources;
   cnv_block_locate(&tiles->block, &l->in, &l->out, p);
   tiles->job = (Job){.op = run->op, .block = &tiles->block, .bytes = run->variant.bytes, .taps = run->taps};
+  open_coverage(run, s, tiles);
 }
 
 static void
