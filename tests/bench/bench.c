@@ -168,7 +168,8 @@ typedef struct {
   const TestCase *of; /* of the table */
   TestCase actual;
   BenchFrames frames;
-  double copy_us; /* 0: not yet known */
+  const char *region; /* bench_case_region of `actual` */
+  double copy_us;     /* 0: not yet known */
 } Run;
 
 static double
@@ -179,7 +180,7 @@ measure(Run *run, const BenchWay *way, const char *name, gint64 off)
   BenchRow row = {.of = run->of,
                   .width = run->actual.width,
                   .height = run->actual.height,
-                  .region = run->actual.square,
+                  .region = run->region,
                   .backend = session->backend->name,
                   .device = session->device_name,
                   .name = name,
@@ -318,12 +319,15 @@ time_case(const TestCase *c, const TestVariant *first)
 {
   Run run = {.of = c, .actual = *c};
   const guint first_row = rows->len;
+  g_autofree char *region = NULL;
 
   if (quick) {
     run.actual.width /= QUICK_SHRINK;
     run.actual.height /= QUICK_SHRINK;
     run.actual.square /= QUICK_SHRINK;
   }
+  region = bench_case_region(&run.actual);
+  run.region = g_intern_string(region);
   bench_frames_init(&run.frames, &run.actual, first->session, first->memory, quick ? 0 : ROTATING_BYTES);
   for (guint i = 0; i < test_variants->len; i++) {
     const TestVariant *v = &g_array_index(test_variants, TestVariant, i);

@@ -14,6 +14,9 @@ int bench_case_frames(const TestCase *c);
 /* "NV12 3840x2160 gaussian r=8"; g_free. */
 char *bench_case_name(const TestCase *c);
 
+/* Returns the side of the case's region, 0 for the whole frame; with how many there are, and their feather. */
+char *bench_case_region(const TestCase *c);
+
 /* NULL where the algorithm cannot do the case, or a frame would take more products than that. */
 CnvPlan *bench_case_plan(const TestCase *c, const CnvBackend *backend, CnvAlgorithm algorithm, double max_products);
 
@@ -41,7 +44,9 @@ typedef struct {
   gsize bytes; /* of one frame's samples */
   int n_pairs;
   TestRun *pair;
-  CnvRegion region;
+  CnvRegion region[CNV_MAX_REGIONS];
+  guint n_regions;
+  double feather;
   CnvMask *mask; /* of the region, where it is one */
   int next;      /* the frame that is submitted next */
 } BenchFrames;
@@ -84,7 +89,8 @@ void bench_rival_free(BenchRival *rival); /* after the session was waited for */
 /* A row of the table. Its strings outlive it. */
 typedef struct {
   const TestCase *of;
-  int width, height, region;           /* of the frames that were timed */
+  int width, height;                   /* of the frames that were timed */
+  const char *region;                  /* bench_case_region of these */
   const char *backend, *device, *name; /* name: "copy", an algorithm's or a rival's */
   BenchTiming time;
   gsize bytes; /* read and written */

@@ -17,6 +17,19 @@ bench_case_frames(const TestCase *c)
 }
 
 char *
+bench_case_region(const TestCase *c)
+{
+  GString *name = g_string_new(NULL);
+
+  if (c->count > 1)
+    g_string_append_printf(name, "%d x ", c->count);
+  g_string_append_printf(name, "%s%d", c->noise ? "noise " : "", c->square);
+  if (c->feather > 0)
+    g_string_append_printf(name, " + %d", c->feather);
+  return g_string_free(name, FALSE);
+}
+
+char *
 bench_case_name(const TestCase *c)
 {
   static const char *const shapes[] = {"region", "ellipse", "mask"};
@@ -25,8 +38,11 @@ bench_case_name(const TestCase *c)
   g_string_printf(name, "%s %dx%d %s", c->format, c->width, c->height, c->filter->name);
   if (c->radius > 0)
     g_string_append_printf(name, " r=%d", c->radius);
-  if (c->square > 0)
-    g_string_append_printf(name, ", %s %dx%d", shapes[c->shape], c->square, c->square);
+  if (c->square > 0) {
+    g_autofree char *region = bench_case_region(c);
+
+    g_string_append_printf(name, ", %s %s", shapes[c->shape], region);
+  }
   if (bench_case_frames(c) > 1)
     g_string_append_printf(name, ", %d frames", bench_case_frames(c));
   return g_string_free(name, FALSE);

@@ -10,7 +10,7 @@
 /* The columns of the files, in order. */
 static const BenchColumn columns[] = {
     {"backend", TRUE}, {"device", TRUE}, {"algorithm", TRUE}, {"format", TRUE}, {"width"},     {"height"},
-    {"filter", TRUE},  {"radius"},       {"region"},          {"frames"},       {"us_median"}, {"us_min"},
+    {"filter", TRUE},  {"radius"},       {"region", TRUE},    {"frames"},       {"us_median"}, {"us_min"},
     {"us_max"},        {"bytes"},        {"gb_per_s"},        {"times_copy"},   {"repeats"},   {"samples_off"},
 };
 
@@ -19,7 +19,7 @@ static const BenchColumn columns[] = {
 static void
 print_heads(void)
 {
-  printf("%-4s %-16s %-9s %-9s %-11s %3s %6s %6s %10s %10s %10s %7s %7s %3s %s\n", "on", "way", "format", "size",
+  printf("%-4s %-16s %-9s %-9s %-11s %3s %12s %6s %10s %10s %10s %7s %7s %3s %s\n", "on", "way", "format", "size",
          "filter", "r", "region", "frames", "us median", "min", "max", "GB/s", "x copy", "n", "off");
   fflush(stdout);
 }
@@ -38,7 +38,7 @@ print_row(const BenchRow *r, const char *off)
 {
   const TestCase *c = r->of;
 
-  printf("%-4s %-16s %-9s %4dx%-4d %-11s %3d %6d %6d %10.1f %10.1f %10.1f %7.1f %7.2f %3d %s\n", r->backend, r->name,
+  printf("%-4s %-16s %-9s %4dx%-4d %-11s %3d %12s %6d %10.1f %10.1f %10.1f %7.1f %7.2f %3d %s\n", r->backend, r->name,
          c->format, r->width, r->height, c->filter->name, c->radius, r->region, bench_case_frames(c), r->time.median,
          r->time.min, r->time.max, r->bytes / r->time.median / 1e3, r->time.median / r->copy_us, r->time.repeats, off);
   fflush(stdout);
@@ -58,7 +58,7 @@ bench_report_row(const BenchRow *r)
       bench_number(r->height, 0),
       g_strdup(c->filter->name),
       bench_number(c->radius, 0),
-      bench_number(r->region, 0),
+      g_strdup(r->region),
       bench_number(bench_case_frames(c), 0),
       bench_number(r->time.median, 2),
       bench_number(r->time.min, 2),

@@ -28,15 +28,17 @@ frame_bytes(const TestFrame *frame)
   return bytes;
 }
 
-/* A disc with an edge of one cell. */
+/* A disc with an edge of one cell, or noise. */
 static CnvMask *
-make_disc(void)
+make_mask(gboolean noise)
 {
   guint8 cells[DISC * DISC];
 
   for (int i = 0; i < DISC * DISC; i++)
     cells[i] =
-        (guint8)(255 * CLAMP(DISC / 2.0 - hypot(i % DISC + 0.5 - DISC / 2.0, i / DISC + 0.5 - DISC / 2.0), 0, 1));
+        noise
+            ? (guint8)(i * 7919 >> 3)
+            : (guint8)(255 * CLAMP(DISC / 2.0 - hypot(i % DISC + 0.5 - DISC / 2.0, i / DISC + 0.5 - DISC / 2.0), 0, 1));
   return cnv_mask_new(DISC, DISC, DISC, cells);
 }
 
@@ -46,8 +48,9 @@ bench_frames_init(BenchFrames *f, const TestCase *c, CnvSession *session, CnvMem
   const TestLayout layout = {.joined = TRUE};
 
   *f = (BenchFrames){.session = session, .memory = memory};
-  f->mask = make_disc();
-  f->region = test_case_square(c, f->mask);
+  f->mask = make_mask(c->noise);
+  f->n_regions = test_case_squares(c, f->mask, f->region);
+  f->feather = c->feather;
   test_frame_init(&f->in, cnv_format_find(c->format), c->width, c->height, layout);
   test_frame_init(&f->out, cnv_format_find(c->format), c->width, c->height, layout);
   test_frame_fill(&f->in, TEST_NOISE, test_options.seed);
@@ -109,8 +112,12 @@ submit_in_time(const BenchFrames *f, CnvPlan *plan, const TestRun *pair, int i, 
 static gboolean
 submit(const BenchFrames *f, const BenchWay *way, int i, GError **error)
 {
-  const CnvWork work = {
-      .plan = &way->plan, .n_plans = 1, .everything = f->region.rect.width == 0, .region = &f->region, .n_regions = 1};
+  const CnvWork work = {.plan = &way->plan,
+                        .n_plans = 1,
+                        .everything = f->n_regions == 0,
+                        .region = f->region,
+                        .n_regions = f->n_regions,
+                        .feather = f->feather};
   const TestRun *pair = &f->pair[i % f->n_pairs];
 
   if (way->copy)

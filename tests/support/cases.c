@@ -512,12 +512,18 @@ test_case_filter(const TestCase *c, guint plan, guint32 seed, CnvFilter *filter)
   filter->absolute = c->absolute;
 }
 
-CnvRegion
-test_case_square(const TestCase *c, CnvMask *mask)
+guint
+test_case_squares(const TestCase *c, CnvMask *mask, CnvRegion *region)
 {
-  return (CnvRegion){.rect = {(c->width - c->square) / 2, (c->height - c->square) / 2, c->square, c->square},
-                     .shape = c->shape,
-                     .mask = mask};
+  int count = MAX(c->count, 1), columns = (int)ceil(sqrt(count)), rows = (count + columns - 1) / columns;
+
+  for (int i = 0; i < count && c->square; i++) {
+    int x = (2 * (i % columns) + 1) * c->width / (2 * columns), y = (2 * (i / columns) + 1) * c->height / (2 * rows);
+
+    region[i] = (CnvRegion){
+        .rect = {x - c->square / 2, y - c->square / 2, c->square, c->square}, .shape = c->shape, .mask = mask};
+  }
+  return c->square ? (guint)count : 0;
 }
 
 static void
@@ -530,9 +536,9 @@ make_work(Job *job, const TestCase *c, guint32 seed)
   job->work.interlaced = c->interlaced;
   job->mask = test_mask_new();
   if (c->square) {
-    job->region = g_new(CnvRegion, 1);
-    *job->region = test_case_square(c, job->mask);
-    job->work = (CnvWork){.n_plans = 1, .region = job->region, .n_regions = 1};
+    job->region = g_new(CnvRegion, CNV_MAX_REGIONS);
+    job->work = (CnvWork){.n_plans = 1, .region = job->region, .feather = c->feather};
+    job->work.n_regions = test_case_squares(c, job->mask, job->region);
   }
   if (!r)
     return;

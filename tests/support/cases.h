@@ -14,7 +14,9 @@ typedef struct {
   int width, height;
   int radii[12]; /* of generated filters, up to the first 0; of others 0 alone */
   int square, temporal_radius, depth;
-  CnvShape shape; /* with square */
+  CnvShape shape;     /* with square */
+  int feather, count; /* of the square; squares all over the frame, 0: one in its middle */
+  gboolean noise;     /* a mask is noise, not a disc */
 } TestTiming;
 
 /* A row of the table of test filters. Taps of custom ones are random, from the case's seed. */
@@ -78,13 +80,15 @@ typedef struct {
   gboolean interlaced;
   const TestRegions *regions; /* NULL: the whole frame */
   int square;                 /* side of the region in the middle of the frame, without regions; 0: the whole frame */
-  CnvShape shape;             /* of the square */
-  int temporal_radius;        /* the frame is the middle one of so many before and behind it */
-  int depth;                  /* so many frames count, each with taps of its own; 0: by the filter */
+  CnvShape shape;             /* of the square; its feather, and how many of it there are all over the frame (0: one) */
+  int feather, count;
+  gboolean noise;      /* of timed cases: a mask is noise, not a disc */
+  int temporal_radius; /* the frame is the middle one of so many before and behind it */
+  int depth;           /* so many frames count, each with taps of its own; 0: by the filter */
 } TestCase;
 
-/* The region that is a case's square. */
-CnvRegion test_case_square(const TestCase *c, CnvMask *mask);
+/* Fills in the regions that are a case's squares, at most CNV_MAX_REGIONS. Returns their number. */
+guint test_case_squares(const TestCase *c, CnvMask *mask, CnvRegion *region);
 
 /* What a run covers. CNV_SEED in the environment sets the seed, CNV_CASE the number of the only case to run,
  * CNV_QUICK_STEP how many cases --quick counts for one that it runs. */

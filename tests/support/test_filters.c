@@ -31,6 +31,10 @@ static const TestTiming gaussian_timed[] = {
     {"NV12", UHD, {8}, .square = 200},
     {"NV12", UHD, {8}, .square = 400, .shape = CNV_SHAPE_ELLIPSE},
     {"NV12", UHD, {8}, .square = 1780, .shape = CNV_SHAPE_MASK}, /* a disc, 30 % of the frame */
+    {"NV12", UHD, {8}, .square = 3840, .shape = CNV_SHAPE_MASK, .noise = TRUE},
+    {"NV12", UHD, {8}, .square = 200, .feather = 20},
+    {"NV12", UHD, {8}, .square = 60, .shape = CNV_SHAPE_ELLIPSE, .count = 64},
+    {"NV12", UHD, {8}, .square = 60, .feather = 20, .count = 1024},
     {"NV12", UHD, {2}, .temporal_radius = 2},
     {NULL},
 };
@@ -297,6 +301,9 @@ timed_case(const TestFilter *row, const TestTiming *timing, int radius)
                     .out = {.guard = 64},
                     .square = timing->square,
                     .shape = timing->shape,
+                    .feather = timing->feather,
+                    .count = timing->count,
+                    .noise = timing->noise,
                     .temporal_radius = timing->temporal_radius,
                     .depth = timing->depth};
 }

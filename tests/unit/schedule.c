@@ -257,9 +257,6 @@ START_TEST(test_coverage)
     job = job_with_coverage(&schedule);
     ck_assert_msg(!cnv_tile_jobs_take(&schedule, &job) == !rows[i].blends, "row %u", i);
     other = job;
-    other.n_mask_rects = 1;
-    ck_assert_msg(!cnv_tile_jobs_take(&schedule, &other), "row %u", i);
-    other = job;
     other.move_y = 1;
     ck_assert_msg(!cnv_tile_jobs_take(&schedule, &other), "row %u", i);
     cnv_schedule_clear(&schedule);
