@@ -313,22 +313,22 @@ gst_cuda_convolve_rects_from_value(const GValue *array, const char *what, GArray
   return TRUE;
 }
 
-/* The type of numbers to write. */
-static GType
-type_of(const GArray *numbers)
+static gboolean
+are_whole(const GArray *numbers)
 {
   gboolean whole = TRUE;
 
   for (guint i = 0; i < numbers->len; i++)
     whole = whole && g_array_index(numbers, double, i) == floor(g_array_index(numbers, double, i));
-  return whole ? G_TYPE_INT : G_TYPE_DOUBLE;
+  return whole;
 }
 
 void
 gst_cuda_convolve_rects_to_value(const GArray *rects, GValue *array)
 {
   if (rects)
-    append(array, type_of(rects), (const int[]){(int)rects->len / 4, 4}, 2, (const double *)rects->data);
+    append(array, are_whole(rects) ? G_TYPE_INT : G_TYPE_DOUBLE, (const int[]){(int)rects->len / 4, 4}, 2,
+           (const double *)rects->data);
 }
 
 /* ---- polygons ---- */
@@ -417,12 +417,17 @@ gst_cuda_convolve_polygons_from_value(const GValue *array, const char *what, GPt
 void
 gst_cuda_convolve_polygons_to_value(const GPtrArray *polygons, GValue *array)
 {
+  gboolean whole = TRUE; /* arrays in an array have one type */
+
+  for (guint i = 0; polygons && i < polygons->len; i++)
+    whole = whole && are_whole(g_ptr_array_index(polygons, i));
   for (guint i = 0; polygons && i < polygons->len; i++) {
     const GArray *points = g_ptr_array_index(polygons, i);
     GValue value = G_VALUE_INIT;
 
     g_value_init(&value, GST_TYPE_ARRAY);
-    append(&value, type_of(points), (const int[]){(int)points->len}, 1, (const double *)points->data);
+    append(&value, whole ? G_TYPE_INT : G_TYPE_DOUBLE, (const int[]){(int)points->len}, 1,
+           (const double *)points->data);
     gst_value_array_append_and_take_value(array, &value);
   }
 }

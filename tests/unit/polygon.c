@@ -6,7 +6,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "mask.h"
 #include "polygon.h"
+#include "support/inside.h"
 #include "support/suite.h"
 
 #define SIZE 24 /* pixels of most rectangles, along x and y */
@@ -61,29 +63,10 @@ area_in_pixel(const Point *polygon, int n, int x, int y)
   return fabs(twice) / 2;
 }
 
-static gboolean
-is_inside(const Point *polygon, int n, double x, double y)
-{
-  gboolean inside = FALSE;
-
-  for (int i = 0; i < n; i++) {
-    const Point *a = &polygon[i], *b = &polygon[(i + 1) % n];
-
-    if ((a->y > y) != (b->y > y) && x < a->x + (y - a->y) * (b->x - a->x) / (b->y - a->y))
-      inside = !inside;
-  }
-  return inside;
-}
-
 static double
 sampled_area(const Point *polygon, int n, int x, int y)
 {
-  int hits = 0;
-
-  for (int row = 0; row < SAMPLES; row++)
-    for (int column = 0; column < SAMPLES; column++)
-      hits += is_inside(polygon, n, x + (column + 0.5) / SAMPLES, y + (row + 0.5) / SAMPLES);
-  return hits / (double)(SAMPLES * SAMPLES);
+  return inside_part(&polygon->x, n, x, y, SAMPLES);
 }
 
 /* ---- helpers ---- */
@@ -351,6 +334,62 @@ GST_START_TEST(test_rects)
 }
 GST_END_TEST;
 
+/* ---- polygons as masks ---- */
+
+static gboolean
+get(GArray *masks, const Point *polygon, int n, CnvRect rect, GstCudaConvolveMask *mask, guint64 *n_cells,
+    GError **error)
+{
+  g_autoptr(GArray) points = points_of(polygon, n);
+
+  *mask = (GstCudaConvolveMask){.polygon = points, .rect = rect, .frame_width = 8192, .frame_height = 8192};
+  return gst_cuda_convolve_masks_get(masks, mask, n_cells, error);
+}
+
+/* The same points in the next frame are the same mask, which is then not uploaded again; other points are not. */
+GST_START_TEST(test_kept_masks)
+{
+  static const Point one[] = {{1, 1}, {9, 2}, {4, 11}}, other[] = {{1, 1}, {9, 2}, {4, 11.5}};
+  static const CnvRect rect = {1, 1, 8, 11};
+  g_autoptr(GArray) masks = gst_cuda_convolve_masks_new();
+  GstCudaConvolveMask first, second, third;
+
+  for (int frame = 0; frame < 3; frame++) {
+    guint64 n_cells = 0;
+
+    gst_cuda_convolve_masks_next(masks);
+    ck_assert(get(masks, one, 3, rect, frame > 0 ? &second : &first, &n_cells, NULL));
+    ck_assert(frame == 0 || second.region.mask == first.region.mask);
+    ck_assert(get(masks, other, 3, rect, &third, &n_cells, NULL));
+    ck_assert(third.region.mask != first.region.mask);
+    ck_assert_uint_eq(n_cells, 2 * 8 * 11);
+    ck_assert_uint_eq(masks->len, 2);
+  }
+  gst_cuda_convolve_masks_next(masks);
+  gst_cuda_convolve_masks_next(masks);
+  ck_assert_uint_eq(masks->len, 0);
+}
+GST_END_TEST;
+
+/* Pixels count as samples of masks. */
+GST_START_TEST(test_limit_of_pixels)
+{
+  static const Point all[] = {{0, 0}, {8192, 0}, {8192, 8192}, {0, 8192}};
+  g_autoptr(GArray) masks = gst_cuda_convolve_masks_new();
+  g_autoptr(GError) error = NULL;
+  GstCudaConvolveMask mask;
+  guint64 n_cells = 0;
+
+  ck_assert(get(masks, all, 4, (CnvRect){0, 0, 8192, 8191}, &mask, &n_cells, &error));
+  ck_assert(get(masks, all, 4, (CnvRect){0, 0, 8192, 1}, &mask, &n_cells, &error));
+  ck_assert(!get(masks, all, 4, (CnvRect){0, 0, 1, 1}, &mask, &n_cells, &error));
+  ck_assert_msg(g_str_has_prefix(error->message, "the masks of a frame have 67108865 samples"), "%s", error->message);
+  g_clear_error(&error);
+  n_cells = 0;
+  ck_assert(!get(masks, all, 4, (CnvRect){0, 0, 32769, 1}, &mask, &n_cells, &error));
+}
+GST_END_TEST;
+
 static void
 add_tests(TCase *tcase)
 {
@@ -362,6 +401,8 @@ add_tests(TCase *tcase)
   tcase_add_test(tcase, test_most_crossings);
   tcase_add_test(tcase, test_boxes);
   tcase_add_test(tcase, test_rects);
+  tcase_add_test(tcase, test_kept_masks);
+  tcase_add_test(tcase, test_limit_of_pixels);
 }
 
 int
