@@ -458,6 +458,7 @@ element_suite(void)
   add_polygon_tests(once, each);
   add_region_tests(once, each);
   add_time_tests(each);
+  add_turned_tests(each);
   add_waiting_tests(each);
   return suite;
 }

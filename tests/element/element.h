@@ -34,6 +34,7 @@ void add_polygon_tests(TCase *once, TCase *each);
 void add_preset_tests(TCase *once);
 void add_region_tests(TCase *once, TCase *each);
 void add_time_tests(TCase *each);
+void add_turned_tests(TCase *each);
 void add_unused_tests(TCase *once);
 void add_waiting_tests(TCase *each);
 
