@@ -152,7 +152,8 @@ get_mask(GstCudaConvolveRegions *regions, GstCudaConvolveMask *mask, const doubl
   return gst_cuda_convolve_masks_get(regions->masks, mask, &regions->n_cells, error);
 }
 
-/* mask: its source, its place and what it expands by. rect: where its place should be. around: with the expansion. */
+/* Adds a mask whose source, place and expansion are set. rect: its place before it was rounded. around: the rectangle
+ * to filter if the mask cannot be used. */
 static void
 add_mask(GstCudaConvolveRegions *regions, GstCudaConvolveMask *mask, const double rect[4], const CnvRect *around)
 {
@@ -204,7 +205,7 @@ add_polygon(GstCudaConvolveRegions *regions, GArray *points, double expand)
     add_mask(regions, &placed, rect, &around);
 }
 
-/* Other than those of masks, the edges of a turned box are moved out without rounding. */
+/* Expands the box before it turns, so that each side moves out by a fraction of its own width or height. */
 void
 gst_cuda_convolve_regions_add_turned(GstCudaConvolveRegions *regions, const double rect[4], double angle)
 {

@@ -70,8 +70,8 @@ check_units(const GstCudaConvolveRoi *roi, GError **error)
   return TRUE;
 }
 
-/* Pixels can have a fraction here, so a polygon is in other units than it says if its points are all at the frame's
- * first pixel, or if one is beyond any that a rectangle can have. */
+/* Decimals are allowed with pixels too. So units are wrong if all points lie within a pixel of the frame's corner, or
+ * if a fraction is beyond the corners that a rectangle can have. */
 static gboolean
 check_polygon_units(const GstCudaConvolveRoi *roi, GError **error)
 {
