@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Exact areas: each row of pixels is cut into slabs, at the ends of edges and where edges cross, so that within a slab
- * the edges have an order from left to right. Every second edge ends an inside, which is the even-odd rule. An edge
- * adds the area to the right of it, and every second edge subtracts it.
+ * Exact areas: each row of pixels is cut into slabs where edges end or cross, so that the edges of a slab have an order
+ * from left to right. By the even-odd rule the first edge begins an inside, the second ends it, and so on: the area to
+ * the right of an edge is added and subtracted in turn.
  */
 #include "polygon.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define CLOSE 1e-9       /* pixels: edges of less height, or crossings by less width, do not count */
-#define MAX_SPLITS 16384 /* cuts at crossings; beyond it the pixels of further crossings are not exact */
-#define MAX_DEPTH 32     /* crossings within a slab, likewise */
+#define CLOSE 1e-9       /* pixels: lower edges, and edges that overlap by less where they cross, are ignored */
+#define MAX_SPLITS 16384 /* cuts at crossings, to bound the time: pixels of further crossings are not exact */
+#define MAX_DEPTH 32     /* cuts within cuts, likewise */
 #define ELLIPSE_POINTS 64
 
 typedef struct {
@@ -25,8 +26,8 @@ typedef struct {
   guint n_edges, next;
   Edge **active; /* those in the slab, from left to right */
   guint n_active;
-  double *area;     /* of the row's pixels: parts to the right of edges that pass through the pixel, */
-  double *cover;    /* and heights of edges to the left of this pixel, and not of the one before */
+  double *area;     /* of each pixel of the row: the area to the right of edges that pass through it, */
+  double *cover;    /* and the height of edges that end in the pixel before it, and cover it and all that follow */
   int width, first; /* pixels of the row, and the first with an edge */
   guint splits;
 } Pen;
@@ -114,7 +115,7 @@ add_edge(Pen *pen, const Edge *edge, double height)
   pen->first = MIN(pen->first, MIN(from, beside));
 }
 
-/* Few edges change places from one slab to the next. */
+/* Sorts by insertion: few edges change places from one slab to the next. */
 static void
 sort_active(Pen *pen)
 {
@@ -129,7 +130,7 @@ sort_active(Pen *pen)
   }
 }
 
-/* Finds neighbours that cross within the slab: part of its height down to there, or 0. */
+/* Finds neighbours that cross within the slab. Returns the part of its height above the crossing, or 0 for none. */
 static double
 find_crossing(const Pen *pen)
 {
