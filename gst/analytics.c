@@ -9,27 +9,35 @@ const gboolean gst_cuda_convolve_analytics_are_read = TRUE;
 
 /* ---- boxes ---- */
 
-/* The upright rectangle around a box, which from 1.26 on can be turned about its centre. */
+/* angle: radians, clockwise about the centre, from 1.26 on. */
 static gboolean
-read_box(const GstAnalyticsODMtd *od, double rect[4], float *confidence)
+read_box(const GstAnalyticsODMtd *od, double rect[4], float *angle, float *confidence)
 {
   int x, y, width, height;
-#if GST_CHECK_VERSION(1, 26, 0)
-  float angle;
 
-  if (!gst_analytics_od_mtd_get_oriented_location(od, &x, &y, &width, &height, &angle, confidence))
+#if GST_CHECK_VERSION(1, 26, 0)
+  if (!gst_analytics_od_mtd_get_oriented_location(od, &x, &y, &width, &height, angle, confidence))
     return FALSE;
-  rect[2] = isfinite(angle) ? fabs(width * cos(angle)) + fabs(height * sin(angle)) : hypot(width, height);
-  rect[3] = isfinite(angle) ? fabs(width * sin(angle)) + fabs(height * cos(angle)) : hypot(width, height);
 #else
+  *angle = 0;
   if (!gst_analytics_od_mtd_get_location((GstAnalyticsODMtd *)od, &x, &y, &width, &height, confidence))
     return FALSE;
+#endif
+  rect[0] = x;
+  rect[1] = y;
   rect[2] = width;
   rect[3] = height;
-#endif
-  rect[0] = (double)x + (width - rect[2]) / 2;
-  rect[1] = (double)y + (height - rect[3]) / 2;
   return width > 0 && height > 0;
+}
+
+/* A box whose angle is no number is the square around all that it could be. */
+static void
+add_any_turn(GstCudaConvolveRegions *regions, const double rect[4])
+{
+  double size = hypot(rect[2], rect[3]);
+  const double square[] = {rect[0] + (rect[2] - size) / 2, rect[1] + (rect[3] - size) / 2, size, size};
+
+  gst_cuda_convolve_regions_add_rect(regions, square);
 }
 
 static const char *
@@ -46,12 +54,18 @@ add_box(GstCudaConvolveRegions *regions, GstAnalyticsODMtd *od)
 {
   const char *type = name_of(gst_analytics_od_mtd_get_obj_type(od));
   double least = regions->roi->confidence, rect[4];
-  float confidence;
+  float confidence, angle;
 
   gst_cuda_convolve_regions_note_meta(regions, type);
-  if (read_box(od, rect, &confidence) && (least == 0 || confidence >= least) &&
-      gst_cuda_convolve_regions_take_type(regions, type))
+  if (!read_box(od, rect, &angle, &confidence) || !(least == 0 || confidence >= least) ||
+      !gst_cuda_convolve_regions_take_type(regions, type))
+    return;
+  if (angle == 0)
     gst_cuda_convolve_regions_add_rect(regions, rect);
+  else if (isfinite(angle))
+    gst_cuda_convolve_regions_add_turned(regions, rect, angle);
+  else
+    add_any_turn(regions, rect);
 }
 
 /* ---- segmentation ---- */

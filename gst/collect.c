@@ -19,6 +19,11 @@ add_property(GstCudaConvolveRegions *regions)
     gst_cuda_convolve_roi_rect(roi, i, regions->image, rect);
     gst_cuda_convolve_regions_add_rect(regions, rect);
   }
+  for (guint i = 0; i < gst_cuda_convolve_roi_n_polygons(roi); i++) {
+    g_autoptr(GArray) points = gst_cuda_convolve_roi_polygon(roi, i, regions->image);
+
+    gst_cuda_convolve_regions_add_polygon(regions, points);
+  }
 }
 
 /* A parameter of the meta, `mask`, with a field `buffer`: weights, stretched over the meta's rectangle. */

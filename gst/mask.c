@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "polygon.h"
+
 gboolean
 gst_cuda_convolve_mask_check_size(const char *what, guint64 width, guint64 height, GError **error)
 {
@@ -115,6 +117,11 @@ gst_cuda_convolve_mask_read(GstBuffer *buffer, GBytes *weight_of, GError **error
 
 /* ---- growing ---- */
 
+/* Cells of a mask before it grows. */
+typedef struct {
+  guint width, height;
+} CellSize;
+
 /* The cells of a mask with those that are added on each side. */
 typedef struct {
   int columns, rows; /* of the mask, reduced to pixels if it grows and is much finer */
@@ -144,17 +151,25 @@ cells_beyond(int distance, double reach, double pixel)
   return distance > 0 ? (int)MIN(ceil(reach / pixel), ceil(distance / pixel) + 1) : 0;
 }
 
+static CellSize
+size_of(const GstCudaConvolveMask *mask)
+{
+  const GstVideoMeta *meta = mask->polygon ? NULL : gst_buffer_get_video_meta(mask->buffer);
+
+  return meta ? (CellSize){meta->width, meta->height} : (CellSize){(guint)mask->rect.width, (guint)mask->rect.height};
+}
+
 static Grid
 grid_of(const GstCudaConvolveMask *mask)
 {
-  const GstVideoMeta *meta = gst_buffer_get_video_meta(mask->buffer);
+  const CellSize size = size_of(mask);
   const CnvRect *rect = &mask->rect;
   double reach = mask->expand + mask->feather;
-  Grid grid = {.columns = (int)meta->width, .rows = (int)meta->height};
+  Grid grid = {.columns = (int)size.width, .rows = (int)size.height};
 
   if (grows(mask)) {
-    grid.columns = reduced(meta->width, rect->width);
-    grid.rows = reduced(meta->height, rect->height);
+    grid.columns = reduced(size.width, rect->width);
+    grid.rows = reduced(size.height, rect->height);
   }
   grid.pixel_x = (double)rect->width / grid.columns;
   grid.pixel_y = (double)rect->height / grid.rows;
@@ -219,18 +234,18 @@ first_of(int block, guint cells, int blocks)
 static void
 reduce(guint8 *weights, const GstCudaConvolveMask *mask, const Grid *grid)
 {
-  const GstVideoMeta *meta = gst_buffer_get_video_meta(mask->buffer);
+  const CellSize size = size_of(mask);
 
-  if (grid->columns == (int)meta->width && grid->rows == (int)meta->height)
+  if (grid->columns == (int)size.width && grid->rows == (int)size.height)
     return;
   for (int row = 0; row < grid->rows; row++) {
-    guint y[] = {first_of(row, meta->height, grid->rows), first_of(row + 1, meta->height, grid->rows)};
+    guint y[] = {first_of(row, size.height, grid->rows), first_of(row + 1, size.height, grid->rows)};
 
     for (int column = 0; column < grid->columns; column++) {
-      guint x[] = {first_of(column, meta->width, grid->columns), first_of(column + 1, meta->width, grid->columns)};
+      guint x[] = {first_of(column, size.width, grid->columns), first_of(column + 1, size.width, grid->columns)};
 
       weights[(gsize)row * (gsize)grid->columns + (gsize)column] =
-          weight_of_block(weights, meta->width, x, y, mask->invert);
+          weight_of_block(weights, size.width, x, y, mask->invert);
     }
   }
 }
@@ -277,17 +292,34 @@ grow(const GstCudaConvolveMask *mask, const Grid *grid, const guint8 *from)
 static gboolean
 make_grid(const GstCudaConvolveMask *mask, Grid *grid, GError **error)
 {
-  if (!check_meta(mask->buffer, error))
+  if (!mask->polygon && !check_meta(mask->buffer, error))
     return FALSE;
   *grid = grid_of(mask);
   return gst_cuda_convolve_mask_check_size("a mask with its roi-feather and roi-expand", (guint)grid->width,
                                            (guint)grid->height, error);
 }
 
+static guint8 *
+draw(const GstCudaConvolveMask *mask, GError **error)
+{
+  const CellSize size = size_of(mask);
+  guint8 *weights = gst_cuda_convolve_mask_alloc("a polygon or a turned box", size.width, size.height, error);
+  gboolean shows;
+
+  if (!weights || gst_cuda_convolve_polygon_draw(mask->polygon, &mask->rect, weights, &shows))
+    return weights;
+  g_free(weights);
+  g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "no memory to draw a polygon or a turned box of %ux%u pixels",
+              size.width, size.height);
+  return NULL;
+}
+
 static gboolean
 make_region(GstCudaConvolveMask *mask, const Grid *grid, GError **error)
 {
-  g_autofree guint8 *read = gst_cuda_convolve_mask_read(mask->buffer, mask->weight_of, error), *grown = NULL;
+  g_autofree guint8 *read =
+      mask->polygon ? draw(mask, error) : gst_cuda_convolve_mask_read(mask->buffer, mask->weight_of, error);
+  g_autofree guint8 *grown = NULL;
   const guint8 *weights = read;
   CnvRegion *region = &mask->region;
 
@@ -319,6 +351,7 @@ clear(gpointer data)
   GstCudaConvolveMask *mask = data;
 
   gst_clear_buffer(&mask->buffer);
+  g_clear_pointer(&mask->polygon, g_array_unref);
   g_clear_pointer(&mask->weight_of, g_bytes_unref);
   g_clear_pointer(&mask->region.mask, cnv_mask_unref);
 }
@@ -343,25 +376,33 @@ gst_cuda_convolve_masks_next(GArray *masks)
 }
 
 static gboolean
+same_polygon(const GArray *a, const GArray *b)
+{
+  return (a == NULL) == (b == NULL) &&
+         (!a || (a->len == b->len && memcmp(a->data, b->data, a->len * sizeof(double)) == 0));
+}
+
+static gboolean
 is_same(const GstCudaConvolveMask *a, const GstCudaConvolveMask *b)
 {
   return a->buffer == b->buffer && memcmp(&a->rect, &b->rect, sizeof(CnvRect)) == 0 &&
          a->frame_width == b->frame_width && a->frame_height == b->frame_height && a->expand == b->expand &&
          a->feather == b->feather && a->invert == b->invert && (a->weight_of == NULL) == (b->weight_of == NULL) &&
-         (!a->weight_of || g_bytes_equal(a->weight_of, b->weight_of));
+         (!a->weight_of || g_bytes_equal(a->weight_of, b->weight_of)) && same_polygon(a->polygon, b->polygon);
 }
 
 /* Counts a mask's samples, before or after it grows: both cost memory and time. */
 static gboolean
 count(GstCudaConvolveMask *mask, const Grid *grid, guint64 *n_cells, GError **error)
 {
-  const GstVideoMeta *meta = gst_buffer_get_video_meta(mask->buffer);
-  guint64 n = MAX((guint64)meta->width * meta->height, (guint64)grid->width * (guint64)grid->height);
+  const CellSize size = size_of(mask);
+  guint64 n = MAX((guint64)size.width * size.height, (guint64)grid->width * (guint64)grid->height);
 
   if (*n_cells + n > GST_CUDA_CONVOLVE_MASK_CELLS)
     return cnv_refuse(error,
                       "the masks of a frame have %" G_GUINT64_FORMAT " samples or more with their roi-feather and "
-                      "roi-expand, and %d at most: scale them, or lower roi-feather and roi-expand",
+                      "roi-expand, and %d at most: scale them, or lower roi-feather and roi-expand; a polygon or a "
+                      "turned box has one for each pixel of the rectangle around it",
                       *n_cells + n, GST_CUDA_CONVOLVE_MASK_CELLS);
   *n_cells += n;
   return TRUE;
@@ -386,7 +427,10 @@ gst_cuda_convolve_masks_get(GArray *masks, GstCudaConvolveMask *mask, guint64 *n
   if (!make_region(mask, &grid, error))
     return FALSE;
   mask->used = TRUE;
-  gst_buffer_ref(mask->buffer);
+  if (mask->buffer)
+    gst_buffer_ref(mask->buffer);
+  if (mask->polygon)
+    g_array_ref(mask->polygon);
   if (mask->weight_of)
     g_bytes_ref(mask->weight_of);
   g_array_append_val(masks, *mask);

@@ -28,12 +28,13 @@ guint8 *gst_cuda_convolve_mask_read(GstBuffer *buffer, GBytes *weight_of, GError
 
 /* A mask in a frame: all that its region is made of, and the region. */
 typedef struct {
-  GstBuffer *buffer;
+  GstBuffer *buffer;             /* or NULL */
   GBytes *weight_of;             /* or NULL */
   CnvRect rect;                  /* that it is stretched over */
   int frame_width, frame_height; /* luma pixels, like the following */
   double expand, feather;
   gboolean invert; /* what has weight is not filtered */
+  GArray *polygon; /* in place of a buffer, see polygon.h: its cells are the pixels of `rect` */
   CnvRegion region;
   gboolean used; /* by this frame, in a list of masks */
 } GstCudaConvolveMask;

@@ -8,7 +8,7 @@
 #include <convolve/status.h>
 #include <glib-object.h>
 
-/* Those before KIND_DOUBLE are integers in the settings; those behind KIND_RECTS are taps. */
+/* Those before KIND_DOUBLE are integers in the settings; those after KIND_POLYGONS are taps. */
 typedef enum {
   KIND_INT,
   KIND_UINT,
@@ -17,9 +17,10 @@ typedef enum {
   KIND_FLAGS,
   KIND_DOUBLE,
   KIND_STRING,
-  KIND_FILE, /* the name of one that holds the kernel */
-  KIND_MASK, /* the name of one that holds a mask */
-  KIND_RECTS,
+  KIND_FILE,  /* the name of one that holds the kernel */
+  KIND_MASK,  /* the name of one that holds a mask */
+  KIND_RECTS, /* this and all that follow are arrays */
+  KIND_POLYGONS,
   KIND_ROW,
   KIND_KERNEL,
 } Kind;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "messages.h"
+#include "polygon.h"
 #include "smooth.h"
 
 #define FAR (1 << 20)       /* edges farther out are moved to here: 32 times the largest frame */
@@ -151,36 +152,78 @@ get_mask(GstCudaConvolveRegions *regions, GstCudaConvolveMask *mask, const doubl
   return gst_cuda_convolve_masks_get(regions->masks, mask, &regions->n_cells, error);
 }
 
-void
-gst_cuda_convolve_regions_add_mask(GstCudaConvolveRegions *regions, GstBuffer *mask, GBytes *weight_of,
-                                   const double rect[4])
+/* Adds a mask whose source, place and expansion are set. rect: its place before it was rounded. around: the rectangle
+ * to filter if the mask cannot be used. */
+static void
+add_mask(GstCudaConvolveRegions *regions, GstCudaConvolveMask *mask, const double rect[4], const CnvRect *around)
 {
   const GstCudaConvolveRoi *roi = regions->roi;
-  GstCudaConvolveMask placed = {.buffer = mask,
-                                .weight_of = weight_of,
-                                .rect = round_rect(rect, 0, 0),
-                                .frame_width = regions->image->width,
-                                .frame_height = regions->image->height,
-                                .expand = roi->expand * MAX(rect[2], rect[3]),
-                                .feather = roi->feather,
-                                .invert = roi->invert};
-  CnvRect around = round_rect(rect, placed.expand, placed.expand);
   GError *error = NULL;
 
-  if (!(rect[2] > 0 && rect[3] > 0) || !reaches_frame(regions, &around))
-    return;
+  mask->frame_width = regions->image->width;
+  mask->frame_height = regions->image->height;
+  mask->feather = roi->feather;
+  mask->invert = roi->invert;
   if (regions->region->len >= CNV_MAX_REGIONS) {
-    add_region(regions, &around, CNV_SHAPE_RECTANGLE);
-  } else if (get_mask(regions, &placed, rect, &error)) {
-    if (cnv_region_box(&placed.region).width > 0)
-      g_array_append_val(regions->region, placed.region);
+    add_region(regions, around, CNV_SHAPE_RECTANGLE);
+  } else if (get_mask(regions, mask, rect, &error)) {
+    if (cnv_region_box(&mask->region).width > 0)
+      g_array_append_val(regions->region, mask->region);
   } else {
     gst_cuda_convolve_warn_once(regions->element, regions->told, "%s; in place of such a mask %s", error->message,
                                 roi->invert ? "everything is filtered" : "its whole rectangle is filtered");
     g_error_free(error);
     if (!roi->invert)
-      add_region(regions, &around, CNV_SHAPE_RECTANGLE);
+      add_region(regions, around, CNV_SHAPE_RECTANGLE);
   }
+}
+
+void
+gst_cuda_convolve_regions_add_mask(GstCudaConvolveRegions *regions, GstBuffer *mask, GBytes *weight_of,
+                                   const double rect[4])
+{
+  double expand = regions->roi->expand * MAX(rect[2], rect[3]);
+  GstCudaConvolveMask placed = {
+      .buffer = mask, .weight_of = weight_of, .rect = round_rect(rect, 0, 0), .expand = expand};
+  CnvRect around = round_rect(rect, expand, expand);
+
+  if (rect[2] > 0 && rect[3] > 0 && reaches_frame(regions, &around))
+    add_mask(regions, &placed, rect, &around);
+}
+
+/* ---- polygons ---- */
+
+static void
+add_polygon(GstCudaConvolveRegions *regions, GArray *points, double expand)
+{
+  CnvRect at = gst_cuda_convolve_polygon_rect(points, expand + regions->roi->feather, regions->image), around;
+  GstCudaConvolveMask placed = {.polygon = points, .rect = at, .expand = expand};
+  const double rect[] = {at.x, at.y, at.width, at.height};
+
+  around = round_rect(rect, expand, expand);
+  if (at.width > 0 && reaches_frame(regions, &around))
+    add_mask(regions, &placed, rect, &around);
+}
+
+/* Expands the box before it turns, so that each side moves out by a fraction of its own width or height. */
+void
+gst_cuda_convolve_regions_add_turned(GstCudaConvolveRegions *regions, const double rect[4], double angle)
+{
+  double x = regions->roi->expand * rect[2], y = regions->roi->expand * rect[3];
+  const double larger[] = {rect[0] - x, rect[1] - y, rect[2] + 2 * x, rect[3] + 2 * y};
+  g_autoptr(GArray) points = gst_cuda_convolve_polygon_of_box(larger, angle, regions->roi->shape);
+
+  if (rect[2] > 0 && rect[3] > 0)
+    add_polygon(regions, points, 0);
+}
+
+void
+gst_cuda_convolve_regions_add_polygon(GstCudaConvolveRegions *regions, GArray *points)
+{
+  double bounds[4];
+
+  gst_cuda_convolve_polygon_bounds(points, bounds);
+  add_polygon(regions, points, regions->roi->expand * MAX(bounds[2], bounds[3]));
 }
 
 /* ---- the limit ---- */

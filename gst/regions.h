@@ -48,6 +48,10 @@ void gst_cuda_convolve_regions_note_meta(GstCudaConvolveRegions *regions, const 
 
 /* Adds a rectangle, or the ellipse in it: x, y, width, height in luma pixels, where it reaches the frame. */
 void gst_cuda_convolve_regions_add_rect(GstCudaConvolveRegions *regions, const double rect[4]);
+/* Adds a rectangle, or the ellipse in it, that is turned clockwise about its centre by finite radians. */
+void gst_cuda_convolve_regions_add_turned(GstCudaConvolveRegions *regions, const double rect[4], double angle);
+/* Adds a polygon, see polygon.h. If it cannot be drawn, it is the rectangle around it, like a mask. */
+void gst_cuda_convolve_regions_add_polygon(GstCudaConvolveRegions *regions, GArray *points);
 /* Adds a mask stretched over a rectangle. One that cannot be used is all of the rectangle, with what the mask would
  * grow by, or nothing with roi-invert. weight_of: as in mask.h. */
 void gst_cuda_convolve_regions_add_mask(GstCudaConvolveRegions *regions, GstBuffer *mask, GBytes *weight_of,

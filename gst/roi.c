@@ -21,6 +21,22 @@ gst_cuda_convolve_roi_rect(const GstCudaConvolveRoi *roi, guint i, const CnvImag
     rect[n] = g_array_index(roi->rects, double, 4 * i + n) * size[n % 2];
 }
 
+guint
+gst_cuda_convolve_roi_n_polygons(const GstCudaConvolveRoi *roi)
+{
+  return roi->polygons ? roi->polygons->len : 0;
+}
+
+GArray *
+gst_cuda_convolve_roi_polygon(const GstCudaConvolveRoi *roi, guint i, const CnvImage *image)
+{
+  GArray *points = g_array_copy(g_ptr_array_index(roi->polygons, i));
+
+  for (guint n = 0; roi->units == CNV_ROI_FRACTION && n < points->len; n++)
+    g_array_index(points, double, n) *= n % 2 ? image->height : image->width;
+  return points;
+}
+
 void
 gst_cuda_convolve_rect_join(CnvRect *to, const CnvRect *with)
 {
@@ -54,6 +70,36 @@ check_units(const GstCudaConvolveRoi *roi, GError **error)
   return TRUE;
 }
 
+/* Decimals are allowed with pixels too. So units are wrong if all points lie within a pixel of the frame's corner, or
+ * if a fraction is beyond the corners that a rectangle can have. */
+static gboolean
+check_polygon_units(const GstCudaConvolveRoi *roi, GError **error)
+{
+  gboolean fraction = roi->units == CNV_ROI_FRACTION;
+
+  for (guint i = 0; i < gst_cuda_convolve_roi_n_polygons(roi); i++) {
+    const GArray *points = g_ptr_array_index(roi->polygons, i);
+    double farthest = 0;
+
+    for (guint n = 0; n < points->len; n++) {
+      double number = g_array_index(points, double, n);
+
+      if (fraction && !(number >= -1 && number <= 2))
+        return cnv_refuse(error,
+                          "roi-polygons: polygon %u has %g with roi-units=fraction: write fractions of the frame, 0 to "
+                          "1, at most -1 to 2, or set roi-units=pixels",
+                          i + 1, number);
+      farthest = MAX(farthest, fabs(number));
+    }
+    if (!fraction && farthest <= 1)
+      return cnv_refuse(error,
+                        "roi-polygons: polygon %u has no number above %g with roi-units=pixels: write pixels, or set "
+                        "roi-units=fraction",
+                        i + 1, farthest);
+  }
+  return TRUE;
+}
+
 gboolean
 gst_cuda_convolve_roi_check(const GstCudaConvolveRoi *roi, const CnvFilter *filter, GError **error)
 {
@@ -63,7 +109,7 @@ gst_cuda_convolve_roi_check(const GstCudaConvolveRoi *roi, const CnvFilter *filt
 
   if (roi->source == CNV_ROI_NONE)
     return TRUE;
-  if (roi->source == CNV_ROI_PROPERTY && !check_units(roi, error))
+  if (roi->source == CNV_ROI_PROPERTY && !(check_units(roi, error) && check_polygon_units(roi, error)))
     return FALSE;
   if (relative && info->max_radius < LEAST_FREE)
     return cnv_refuse(

@@ -9,15 +9,16 @@
 
 /* Part of GstCudaConvolveSettings. */
 typedef struct {
-  int source;        /* CNV_ROI_NONE: the rest is not used */
-  GArray *rects;     /* for source property: shared, never changed once set; NULL none. See values.h */
-  int units;         /* of rects: CNV_ROI_PIXELS or CNV_ROI_FRACTION of the frame */
-  GstBuffer *mask;   /* for source property, stretched over the frame; NULL none. See maskfile.h */
-  int shape;         /* of rectangles: CNV_SHAPE_RECTANGLE or CNV_SHAPE_ELLIPSE */
-  char *types;       /* for source meta: comma-separated, NULL or empty for all; like the next two */
-  double confidence; /* least of boxes that have one, 0 for all */
-  guint smooth;      /* frames that a region without a detection is kept */
-  int missing;       /* CNV_ROI_MISSING_COPY or _FILTER: a frame without regions */
+  int source;          /* CNV_ROI_NONE: the rest is not used */
+  GArray *rects;       /* for source property: shared, never changed once set; NULL none. See values.h */
+  GPtrArray *polygons; /* likewise: arrays as in polygon.h */
+  int units;           /* of rects and polygons: CNV_ROI_PIXELS or CNV_ROI_FRACTION of the frame */
+  GstBuffer *mask;     /* for source property, stretched over the frame; NULL none. See maskfile.h */
+  int shape;           /* of rectangles: CNV_SHAPE_RECTANGLE or CNV_SHAPE_ELLIPSE */
+  char *types;         /* for source meta: comma-separated, NULL or empty for all; like the next two */
+  double confidence;   /* least of boxes that have one, 0 for all */
+  guint smooth;        /* frames that a region without a detection is kept */
+  int missing;         /* CNV_ROI_MISSING_COPY or _FILTER: a frame without regions */
   gboolean invert, isolated;
   double expand;          /* fraction of a region's size added on each side */
   double feather;         /* luma pixels */
@@ -32,6 +33,10 @@ gboolean gst_cuda_convolve_roi_check(const GstCudaConvolveRoi *roi, const CnvFil
 /* Rectangles of the property, and one of them in luma pixels of the frame: x, y, width, height. */
 guint gst_cuda_convolve_roi_n_rects(const GstCudaConvolveRoi *roi);
 void gst_cuda_convolve_roi_rect(const GstCudaConvolveRoi *roi, guint i, const CnvImage *image, double rect[4]);
+
+/* Polygons of the property, and a new array with the points of one of them in luma pixels of the frame. */
+guint gst_cuda_convolve_roi_n_polygons(const GstCudaConvolveRoi *roi);
+GArray *gst_cuda_convolve_roi_polygon(const GstCudaConvolveRoi *roi, guint i, const CnvImage *image);
 
 /* Makes a rectangle the one around it and another. */
 void gst_cuda_convolve_rect_join(CnvRect *to, const CnvRect *with);

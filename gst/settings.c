@@ -12,7 +12,7 @@
 
 static const CnvNick roi_source_nicks[] = {
     {CNV_ROI_NONE, "none", "The whole frame is filtered"},
-    {CNV_ROI_PROPERTY, "property", "The rectangles of roi and the mask of roi-mask-location"},
+    {CNV_ROI_PROPERTY, "property", "The regions of roi, roi-polygons and roi-mask-location"},
     {CNV_ROI_META, "meta", "Those of each frame's GstVideoRegionOfInterestMeta and GstAnalyticsRelationMeta"},
     {0, NULL, NULL},
 };
@@ -169,15 +169,20 @@ static const Property properties[] = {
      CNV_ROI_NONE, ENUM("RoiSource", roi_source_nicks)},
     {KIND_RECTS, "roi", "Regions", "Rectangles for roi-source=property, <<x,y,width,height>,<...>> in roi-units",
      AT(roi.rects), PLAYING},
-    {KIND_ENUM, "roi-units", "Units of the regions", "Units of the numbers of roi", AT(roi.units), LIVE, CNV_ROI_PIXELS,
-     ENUM("RoiUnits", roi_units_nicks)},
+    {KIND_POLYGONS, "roi-polygons", "Polygons",
+     "Polygons for roi-source=property, <<x,y,x,y,x,y>,<...>> in roi-units, filled by the even-odd rule: at least 3 "
+     "points each, at most 1024 in all",
+     AT(roi.polygons), PLAYING},
+    {KIND_ENUM, "roi-units", "Units of the regions", "Units of the numbers of roi and roi-polygons", AT(roi.units),
+     LIVE, CNV_ROI_PIXELS, ENUM("RoiUnits", roi_units_nicks)},
     {KIND_MASK, "roi-mask-location", "Mask location",
      "PNG or PGM file with a mask for roi-source=property, read when this is set and stretched over the frame: white "
      "is "
      "filtered, black is not, and grey is a blend",
      AT(roi.mask), PLAYING},
-    {KIND_ENUM, "roi-shape", "Shape of the regions", "Part of each rectangle that is the region; masks have their own",
-     AT(roi.shape), LIVE, CNV_SHAPE_RECTANGLE, ENUM("RoiShape", roi_shape_nicks)},
+    {KIND_ENUM, "roi-shape", "Shape of the regions",
+     "Part of each rectangle that is the region; polygons and masks have their own", AT(roi.shape), LIVE,
+     CNV_SHAPE_RECTANGLE, ENUM("RoiShape", roi_shape_nicks)},
     {KIND_STRING, "roi-types", "Types of regions",
      "For roi-source=meta the types of regions that count, separated by commas, in upper or lower case: face,plate; of "
      "segmentation masks also numbers of regions; none: all types but a mask's background",
@@ -271,6 +276,7 @@ static const struct {
     [KIND_FILE] = {(GBoxedCopyFunc)g_strdup, g_free},
     [KIND_MASK] = {(GBoxedCopyFunc)gst_buffer_ref, (GDestroyNotify)gst_buffer_unref},
     [KIND_RECTS] = {(GBoxedCopyFunc)g_array_ref, (GDestroyNotify)g_array_unref},
+    [KIND_POLYGONS] = {(GBoxedCopyFunc)g_ptr_array_ref, (GDestroyNotify)g_ptr_array_unref},
     [KIND_ROW] = {(GBoxedCopyFunc)cnv_taps_ref, (GDestroyNotify)cnv_taps_unref},
     [KIND_KERNEL] = {(GBoxedCopyFunc)cnv_taps_ref, (GDestroyNotify)cnv_taps_unref},
 };
@@ -296,11 +302,22 @@ gst_cuda_convolve_settings_clear(GstCudaConvolveSettings *settings)
 }
 
 static gboolean
-equal_rects(const GArray *a, const GArray *b)
+equal_numbers(const GArray *a, const GArray *b)
 {
   guint n = a ? a->len : 0;
 
   return n == (b ? b->len : 0) && (n == 0 || memcmp(a->data, b->data, n * sizeof(double)) == 0);
+}
+
+static gboolean
+equal_polygons(const GPtrArray *a, const GPtrArray *b)
+{
+  guint n = a ? a->len : 0;
+  gboolean equal = n == (b ? b->len : 0);
+
+  for (guint i = 0; equal && i < n; i++)
+    equal = equal_numbers(g_ptr_array_index(a, i), g_ptr_array_index(b, i));
+  return equal;
 }
 
 static gboolean
@@ -309,8 +326,10 @@ equal_values(Kind kind, const void *a, const void *b)
   if (kind == KIND_STRING || kind == KIND_FILE)
     return g_strcmp0(*(char *const *)a, *(char *const *)b) == 0;
   if (kind == KIND_RECTS)
-    return equal_rects(*(GArray *const *)a, *(GArray *const *)b);
-  if (kind > KIND_RECTS)
+    return equal_numbers(*(GArray *const *)a, *(GArray *const *)b);
+  if (kind == KIND_POLYGONS)
+    return equal_polygons(*(GPtrArray *const *)a, *(GPtrArray *const *)b);
+  if (kind > KIND_POLYGONS)
     return cnv_taps_equal(*(CnvTaps *const *)a, *(CnvTaps *const *)b);
   return memcmp(a, b, size_of(kind)) == 0;
 }
@@ -447,6 +466,8 @@ gst_cuda_convolve_property_read(GstCudaConvolveSettings *settings, guint id, con
     return read_mask_file((GstBuffer **)at, g_value_get_string(value), error);
   case KIND_RECTS:
     return gst_cuda_convolve_rects_from_value(value, row->name, (GArray **)at, error);
+  case KIND_POLYGONS:
+    return gst_cuda_convolve_polygons_from_value(value, row->name, (GPtrArray **)at, error);
   case KIND_ROW:
   case KIND_KERNEL:
     return read_taps(row, value, (CnvTaps **)at, error);
@@ -509,6 +530,9 @@ gst_cuda_convolve_property_get(const GstCudaConvolveSettings *settings, guint id
     break;
   case KIND_RECTS:
     gst_cuda_convolve_rects_to_value(*(GArray *const *)at, value);
+    break;
+  case KIND_POLYGONS:
+    gst_cuda_convolve_polygons_to_value(*(GPtrArray *const *)at, value);
     break;
   case KIND_ROW:
   case KIND_KERNEL:

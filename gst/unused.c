@@ -3,6 +3,7 @@
 
 #include "analytics.h"
 #include "messages.h"
+#include "polygon.h"
 
 #define IN(value) (1u << (value))
 #define FILTER(name) IN(CNV_FILTER_##name)
@@ -10,7 +11,8 @@
 #define CELLS (FILTER(MOSAIC) | FILTER(FILL))
 #define DERIVATIVES (FILTER(SOBEL) | FILTER(SCHARR) | FILTER(PREWITT))
 
-#define MAX_NAMED 8 /* rectangles that a message names */
+#define MAX_NAMED 8  /* rectangles or polygons that a message names, */
+#define MAX_POINTS 3 /* and points of a polygon */
 
 /* ---- conditions of rows ---- */
 
@@ -31,6 +33,7 @@ enum {
   NO_ALPHA,
   NO_ANALYTICS,
   MASK_ALONE,
+  POLYGONS_ONLY,
   REGIONS,
   ALL_OUTSIDE,
   ALL_CLEAR,
@@ -82,6 +85,22 @@ is_in_frame(const double rect[4], const GstCudaConvolveRoi *roi, const CnvImage 
          rect[0] - beside_x < image->width && rect[1] - beside_y < image->height;
 }
 
+/* A polygon that cannot be drawn is the rectangle around it. */
+static gboolean
+polygon_is_in_frame(const GstCudaConvolveRoi *roi, guint i, const CnvImage *image)
+{
+  g_autoptr(GArray) points = gst_cuda_convolve_roi_polygon(roi, i, image);
+  double bounds[4];
+  gboolean shows;
+  CnvRect rect;
+
+  gst_cuda_convolve_polygon_bounds(points, bounds);
+  rect = gst_cuda_convolve_polygon_rect(points, roi->expand * MAX(bounds[2], bounds[3]) + roi->feather, image);
+  if (rect.width > CNV_SIZE_MAX)
+    return TRUE;
+  return rect.width > 0 && (!gst_cuda_convolve_polygon_draw(points, &rect, NULL, &shows) || shows);
+}
+
 gboolean
 gst_cuda_convolve_all_outside(const GstCudaConvolveRoi *roi, const CnvImage *image)
 {
@@ -92,6 +111,8 @@ gst_cuda_convolve_all_outside(const GstCudaConvolveRoi *roi, const CnvImage *ima
     gst_cuda_convolve_roi_rect(roi, i, image, rect);
     outside = outside && !is_in_frame(rect, roi, image);
   }
+  for (guint i = 0; outside && i < gst_cuda_convolve_roi_n_polygons(roi); i++)
+    outside = !polygon_is_in_frame(roi, i, image);
   return outside;
 }
 
@@ -101,6 +122,8 @@ find_conditions(const GstCudaConvolveSettings *settings, const CnvImage *image, 
 {
   const CnvFilter *filter = &settings->filter;
   guint planes = planes_of(image->format);
+  gboolean has_rects = gst_cuda_convolve_roi_n_rects(&settings->roi) > 0;
+  gboolean has_polygons = gst_cuda_convolve_roi_n_polygons(&settings->roi) > 0;
   gboolean follows_size = settings->roi.source != CNV_ROI_NONE && settings->roi.strength == CNV_ROI_RELATIVE;
 
   holds[ALWAYS] = TRUE;
@@ -119,7 +142,8 @@ find_conditions(const GstCudaConvolveSettings *settings, const CnvImage *image, 
   holds[NO_CHROMA] = !(planes & CNV_PLANES_CHROMA);
   holds[NO_ALPHA] = !(planes & CNV_PLANES_ALPHA);
   holds[NO_ANALYTICS] = !gst_cuda_convolve_analytics_are_read;
-  holds[MASK_ALONE] = settings->roi.mask && gst_cuda_convolve_roi_n_rects(&settings->roi) == 0;
+  holds[MASK_ALONE] = settings->roi.mask && !has_rects && !has_polygons;
+  holds[POLYGONS_ONLY] = has_polygons && !has_rects;
   holds[REGIONS] = settings->roi.source != CNV_ROI_NONE;
   holds[ALL_OUTSIDE] = gst_cuda_convolve_all_outside(&settings->roi, image);
   holds[ALL_CLEAR] = holds[ALL_OUTSIDE] && !settings->roi.invert && settings->roi.missing == CNV_ROI_MISSING_COPY;
@@ -181,10 +205,15 @@ static const struct {
     {"temporal-sigma", "temporal-radius", ~IN(0), ALWAYS, NO_EFFECT "set temporal-radius"},
     {"temporal-mode temporal-border scene-change-threshold drain-on-changes", "temporal-radius", 0, ONE_FRAME,
      NO_EFFECT "set temporal-radius or kernel-t"},
-    {"roi roi-units roi-mask-location", "roi-source", ~IN(CNV_ROI_NONE), ALWAYS,
-     NO_EFFECT "the whole frame is filtered; set roi-source=property to filter the rectangles and the mask alone"},
+    {"roi roi-polygons roi-units roi-mask-location", "roi-source", ~IN(CNV_ROI_NONE), ALWAYS,
+     NO_EFFECT "the whole frame is filtered; set roi-source=property to filter only the rectangles, polygons and the "
+               "mask"},
     {"roi", "roi-source", ~IN(CNV_ROI_META), ALWAYS,
      NO_EFFECT "the metas of a frame are its regions, and the rectangles stay in clear where no meta covers them (with "
+               "roi-invert=true they are filtered); set roi-source=property",
+     TRUE},
+    {"roi-polygons", "roi-source", ~IN(CNV_ROI_META), ALWAYS,
+     NO_EFFECT "the metas of a frame are its regions, and the polygons stay in clear where no meta covers them (with "
                "roi-invert=true they are filtered); set roi-source=property",
      TRUE},
     {"roi-units", "roi-source", ~IN(CNV_ROI_META), ALWAYS,
@@ -195,12 +224,14 @@ static const struct {
      TRUE},
     {"roi-units roi-shape", "roi-source", ~IN(CNV_ROI_PROPERTY), MASK_ALONE,
      NO_EFFECT "the mask is the only region; set roi to rectangles too, or leave this at its default"},
+    {"roi-shape", "roi-source", ~IN(CNV_ROI_PROPERTY), POLYGONS_ONLY,
+     NO_EFFECT "polygons have a shape of their own; set roi to rectangles too, or leave this at its default"},
     {"roi-types roi-confidence roi-smooth", "roi-source", ~IN(CNV_ROI_NONE), ALWAYS,
      NO_EFFECT "the whole frame is filtered; set roi-source=meta"},
     {"roi-types", "roi-source", ~IN(CNV_ROI_PROPERTY), ALWAYS,
-     NO_EFFECT "the rectangles of roi are the regions, whatever metas a frame has; set roi-source=meta"},
+     NO_EFFECT "the regions of the properties count, whatever metas a frame has; set roi-source=meta"},
     {"roi-confidence roi-smooth", "roi-source", ~IN(CNV_ROI_PROPERTY), ALWAYS,
-     NO_EFFECT "the regions of roi are there in every frame, without a confidence; set roi-source=meta"},
+     NO_EFFECT "the regions of the properties are there in every frame, without a confidence; set roi-source=meta"},
     {"roi-confidence", NULL, 0, NO_ANALYTICS,
      NO_EFFECT "this build reads no boxes of GstAnalyticsODMtd, and others have no confidence: build it with "
                "gstreamer-analytics-1.0 of GStreamer 1.24 or newer"},
@@ -208,11 +239,12 @@ static const struct {
      "roi-target-y",
      "roi-source", ~IN(CNV_ROI_NONE), ALWAYS, NO_EFFECT "the whole frame is filtered; set roi-source=property or meta"},
     {"roi-source", NULL, 0, ALL_CLEAR,
-     "finds no rectangle in the frame: nothing is filtered, and the whole frame stays in clear; set "
+     "finds no rectangle or polygon in the frame: nothing is filtered, and the whole frame stays in clear; set "
      "roi=\"<<x,y,width,height>>\" in pixels of the frame",
      TRUE},
     {"roi-source", NULL, 0, ALL_OUTSIDE,
-     "finds no rectangle in the frame: with roi-invert=true or roi-missing=filter the whole frame is filtered; set "
+     "finds no rectangle or polygon in the frame: with roi-invert=true or roi-missing=filter the whole frame is "
+     "filtered; set "
      "roi=\"<<x,y,width,height>>\" in pixels of the frame"},
     {"roi-relative-size", "roi-strength", IN(CNV_ROI_RELATIVE), ALWAYS, NO_EFFECT "set roi-strength=relative"},
     {"radius radius-x radius-y sigma sigma-x sigma-y truncate chroma-radius chroma-sigma", "roi-strength",
@@ -313,15 +345,12 @@ gst_cuda_convolve_report_unused(GstElement *element, const GstCudaConvolveSettin
   }
 }
 
-char *
-gst_cuda_convolve_name_outside(const GstCudaConvolveRoi *roi, const CnvImage *image)
+static guint
+name_rects(GString *names, const GstCudaConvolveRoi *roi, const CnvImage *image)
 {
-  g_autoptr(GString) names = g_string_new(NULL);
   const double *number = roi->rects ? (const double *)roi->rects->data : NULL;
   guint n = 0;
 
-  if (roi->source != CNV_ROI_PROPERTY)
-    return NULL;
   for (guint i = 0; i < gst_cuda_convolve_roi_n_rects(roi); i++, number += 4) {
     double rect[4];
 
@@ -330,10 +359,53 @@ gst_cuda_convolve_name_outside(const GstCudaConvolveRoi *roi, const CnvImage *im
       g_string_append_printf(names, "%s rectangle %u <%g,%g,%g,%g>", n > 1 ? "," : "", i + 1, number[0], number[1],
                              number[2], number[3]);
   }
-  if (n > MAX_NAMED)
-    g_string_append_printf(names, " and %u more", n - MAX_NAMED);
-  return n == 0 ? NULL
-                : g_strdup_printf("roi: outside the frame of %dx%d, or empty, and so without effect:%s; correct them, "
-                                  "or leave them out",
-                                  image->width, image->height, names->str);
+  return n;
+}
+
+static void
+name_polygon(GString *names, const GArray *points, guint i)
+{
+  g_string_append_printf(names, " polygon %u <", i + 1);
+  for (guint p = 0; p < MIN(points->len / 2, MAX_POINTS); p++)
+    g_string_append_printf(names, "%s%g,%g", p > 0 ? "," : "", g_array_index(points, double, 2 * p),
+                           g_array_index(points, double, 2 * p + 1));
+  g_string_append(names, points->len / 2 > MAX_POINTS ? ",...>" : ">");
+}
+
+static guint
+name_polygons(GString *names, const GstCudaConvolveRoi *roi, const CnvImage *image)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < gst_cuda_convolve_roi_n_polygons(roi); i++) {
+    if (polygon_is_in_frame(roi, i, image) || ++n > MAX_NAMED)
+      continue;
+    if (names->len > 0)
+      g_string_append_c(names, ',');
+    name_polygon(names, g_ptr_array_index(roi->polygons, i), i);
+  }
+  return n;
+}
+
+char *
+gst_cuda_convolve_name_outside(const GstCudaConvolveRoi *roi, const CnvImage *image)
+{
+  g_autoptr(GString) names = g_string_new(NULL);
+  guint rects, polygons, named;
+
+  if (roi->source != CNV_ROI_PROPERTY)
+    return NULL;
+  rects = name_rects(names, roi, image);
+  polygons = name_polygons(names, roi, image);
+  named = MIN(rects, MAX_NAMED) + MIN(polygons, MAX_NAMED);
+  if (named == 0)
+    return NULL;
+  if (rects + polygons > named)
+    g_string_append_printf(names, " and %u more", rects + polygons - named);
+  return g_strdup_printf("%s: outside the frame of %dx%d, or empty, and so without effect:%s; correct them, or leave "
+                         "them out",
+                         polygons == 0 ? "roi"
+                         : rects == 0  ? "roi-polygons"
+                                       : "roi, roi-polygons",
+                         image->width, image->height, names->str);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Arrays of arrays of numbers, in any of GStreamer's number types, to taps or rectangles and back.
+ * Arrays of arrays of numbers, in any of GStreamer's number types, to taps, rectangles or polygons and back.
  */
 #include <math.h>
 #include <string.h>
 
+#include "polygon.h"
 #include "values.h"
 
 #define LONGEST (2 * CNV_RADIUS_MAX + 1) /* taps along an axis */
@@ -267,18 +268,26 @@ read_rect(const char *what, const GValue *value, guint i, GArray *rects, GError 
   return TRUE;
 }
 
+/* The first values of an array with commas between them. */
+static char *
+describe_first(const GValue *array, guint n)
+{
+  g_autoptr(GString) text = g_string_new(NULL);
+
+  for (guint i = 0; i < MIN(n, size_of(array)); i++) {
+    g_autofree char *number = describe(entry(array, i));
+
+    g_string_append_printf(text, "%s%s", i > 0 ? "," : "", number);
+  }
+  return g_string_free(g_steal_pointer(&text), FALSE);
+}
+
 /* Refuses a rectangle outside a list. It may be the first of several: GStreamer drops what follows an array. */
 static gboolean
 refuse_flat(const char *what, const GValue *array, GError **error)
 {
-  g_autofree char *text = NULL;
-  char *numbers[4];
+  g_autofree char *text = describe_first(array, 4);
 
-  for (guint i = 0; i < G_N_ELEMENTS(numbers); i++)
-    numbers[i] = describe(entry(array, i));
-  text = g_strdup_printf("%s,%s,%s,%s", numbers[0], numbers[1], numbers[2], numbers[3]);
-  for (guint i = 0; i < G_N_ELEMENTS(numbers); i++)
-    g_free(numbers[i]);
   return cnv_refuse(
       error,
       "%s: <%s> is a rectangle outside a list, and GStreamer drops the rectangles after it: write <<%s>>, or "
@@ -304,14 +313,121 @@ gst_cuda_convolve_rects_from_value(const GValue *array, const char *what, GArray
   return TRUE;
 }
 
+static gboolean
+are_whole(const GArray *numbers)
+{
+  gboolean whole = TRUE;
+
+  for (guint i = 0; i < numbers->len; i++)
+    whole = whole && g_array_index(numbers, double, i) == floor(g_array_index(numbers, double, i));
+  return whole;
+}
+
 void
 gst_cuda_convolve_rects_to_value(const GArray *rects, GValue *array)
 {
-  const double *number = rects ? (const double *)rects->data : NULL;
-  gboolean whole = TRUE;
-
-  for (guint i = 0; rects && i < rects->len; i++)
-    whole = whole && number[i] == floor(number[i]);
   if (rects)
-    append(array, whole ? G_TYPE_INT : G_TYPE_DOUBLE, (const int[]){(int)rects->len / 4, 4}, 2, number);
+    append(array, are_whole(rects) ? G_TYPE_INT : G_TYPE_DOUBLE, (const int[]){(int)rects->len / 4, 4}, 2,
+           (const double *)rects->data);
+}
+
+/* ---- polygons ---- */
+
+/* The array that comes first may be the first of several: GStreamer drops what follows it. */
+static gboolean
+check_polygon_size(const char *what, const GValue *array, guint i, GError **error)
+{
+  const GValue *value = entry(array, i);
+  g_autofree char *text = NULL;
+  guint n;
+
+  if (!GST_VALUE_HOLDS_ARRAY(value)) {
+    text = describe_first(array, 6);
+    return cnv_refuse(error,
+                      "%s: <%s%s> has numbers outside a polygon, and GStreamer drops the polygons after it: write "
+                      "<<x,y,x,y,x,y>>, or <<x,y,x,y,x,y>,<...>> for several",
+                      what, text, size_of(array) > 6 ? ",..." : "");
+  }
+  n = size_of(value);
+  if (n < 6)
+    return cnv_refuse(error, "%s: polygon %u has %u numbers, and needs 6 or more: write x and y of 3 points or more",
+                      what, i + 1, n);
+  if (n % 2 == 1)
+    return cnv_refuse(error, "%s: polygon %u has %u numbers, and the last x has no y: write x and y of each point",
+                      what, i + 1, n);
+  return TRUE;
+}
+
+static gboolean
+check_polygon_sizes(const char *what, const GValue *array, GError **error)
+{
+  guint64 n = 0;
+
+  for (guint i = 0; i < size_of(array); i++) {
+    if (!check_polygon_size(what, array, i, error))
+      return FALSE;
+    n += size_of(entry(array, i)) / 2;
+  }
+  if (n > GST_CUDA_CONVOLVE_POLYGON_POINTS)
+    return cnv_refuse(error,
+                      "%s: %" G_GUINT64_FORMAT " points in all, and at most %d are possible: leave some out, or set "
+                      "roi-mask-location",
+                      what, n, GST_CUDA_CONVOLVE_POLYGON_POINTS);
+  return TRUE;
+}
+
+static gboolean
+read_polygon(const char *what, const GValue *value, guint i, GArray *points, GError **error)
+{
+  for (guint n = 0; n < size_of(value); n++) {
+    double number = number_of(entry(value, n)) + 0.0; /* 0 has no sign */
+
+    if (!(fabs(number) <= FARTHEST)) {
+      g_autofree char *text = describe(entry(value, n));
+
+      return cnv_refuse(error,
+                        "%s: polygon %u, point %u, %s is %s: write a number of pixels, %d to %d, or with "
+                        "roi-units=fraction a part of the frame, 0 to 1",
+                        what, i + 1, n / 2 + 1, n % 2 ? "y" : "x", text, -FARTHEST, FARTHEST);
+    }
+    g_array_append_val(points, number);
+  }
+  return TRUE;
+}
+
+gboolean
+gst_cuda_convolve_polygons_from_value(const GValue *array, const char *what, GPtrArray **polygons, GError **error)
+{
+  g_autoptr(GPtrArray) made = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
+
+  if (!check_polygon_sizes(what, array, error))
+    return FALSE;
+  for (guint i = 0; i < size_of(array); i++) {
+    GArray *points = g_array_new(FALSE, FALSE, sizeof(double));
+
+    g_ptr_array_add(made, points);
+    if (!read_polygon(what, entry(array, i), i, points, error))
+      return FALSE;
+  }
+  g_clear_pointer(polygons, g_ptr_array_unref);
+  *polygons = made->len > 0 ? g_steal_pointer(&made) : NULL;
+  return TRUE;
+}
+
+void
+gst_cuda_convolve_polygons_to_value(const GPtrArray *polygons, GValue *array)
+{
+  gboolean whole = TRUE; /* arrays in an array have one type */
+
+  for (guint i = 0; polygons && i < polygons->len; i++)
+    whole = whole && are_whole(g_ptr_array_index(polygons, i));
+  for (guint i = 0; polygons && i < polygons->len; i++) {
+    const GArray *points = g_ptr_array_index(polygons, i);
+    GValue value = G_VALUE_INIT;
+
+    g_value_init(&value, GST_TYPE_ARRAY);
+    append(&value, whole ? G_TYPE_INT : G_TYPE_DOUBLE, (const int[]){(int)points->len}, 1,
+           (const double *)points->data);
+    gst_value_array_append_and_take_value(array, &value);
+  }
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Kernels and rectangles as property values: a GstValueArray of numbers is a row or a rectangle, one of rows a 2D
- * kernel, one of those a kernel over time, one of rectangles the value of `roi`.
+ * Kernels, rectangles and polygons as property values: a GstValueArray of numbers is a row, a rectangle or a polygon,
+ * one of rows a 2D kernel, one of those a kernel over time, one of rectangles the value of `roi`, one of polygons that
+ * of `roi-polygons`.
  */
 #pragma once
 
@@ -26,3 +27,9 @@ void gst_cuda_convolve_taps_to_value(const CnvTaps *taps, GValue *array);
  * none. */
 gboolean gst_cuda_convolve_rects_from_value(const GValue *array, const char *what, GArray **rects, GError **error);
 void gst_cuda_convolve_rects_to_value(const GArray *rects, GValue *array);
+
+/* Reads and writes a list of polygons <x,y,x,y,x,y> in the same way, in pixels or in fractions. *polygons: for each a
+ * GArray of double as in polygon.h, and none of these is ever changed again; NULL for none. */
+gboolean gst_cuda_convolve_polygons_from_value(const GValue *array, const char *what, GPtrArray **polygons,
+                                               GError **error);
+void gst_cuda_convolve_polygons_to_value(const GPtrArray *polygons, GValue *array);

@@ -455,8 +455,10 @@ element_suite(void)
   add_kernelfile_tests(once);
   add_mask_limit_tests(once, each);
   add_mask_tests(once, each);
+  add_polygon_tests(once, each);
   add_region_tests(once, each);
   add_time_tests(each);
+  add_turned_tests(each);
   add_waiting_tests(each);
   return suite;
 }

@@ -30,9 +30,11 @@ void add_hostile_tests(TCase *once, TCase *each);
 void add_kernelfile_tests(TCase *once);
 void add_mask_limit_tests(TCase *once, TCase *each);
 void add_mask_tests(TCase *once, TCase *each);
+void add_polygon_tests(TCase *once, TCase *each);
 void add_preset_tests(TCase *once);
 void add_region_tests(TCase *once, TCase *each);
 void add_time_tests(TCase *each);
+void add_turned_tests(TCase *each);
 void add_unused_tests(TCase *once);
 void add_waiting_tests(TCase *each);
 

@@ -81,6 +81,25 @@ static const struct {
     {{"roi=<<0.5,0.5,-0.5,1>>"}, 1, "rectangle 1, width is -0.5"},
     {{"roi=<<1,2,3,4>>", "roi-units=fraction", "roi-source=property"}, 0, "rectangle 1 has 2 with roi-units=fraction"},
     {{"roi=<<1,2,3,4>,<0,0.25,1,1>>", "roi-source=property"}, 0, "rectangle 2 has 0.25 with roi-units=pixels: write"},
+    {{"roi-polygons=<1,2,3,4,5,9>,<1,2,3,4,5,9>"},
+     1,
+     "roi-polygons: <1,2,3,4,5,9> has numbers outside a polygon, and GStreamer drops the polygons after it: write <<"},
+    {{"roi-polygons=<1,2,3,4,5,9,7,x>"}, 1, "roi-polygons: <1,2,3,4,5,9,...> has numbers outside a polygon"},
+    {{"roi-polygons=<<1,2,3,4,5,9>,5>"}, 1, "roi-polygons: <GstValueArray,5> has numbers outside a polygon"},
+    {{"roi-polygons=<<>>"}, 1, "roi-polygons: polygon 1 has 0 numbers, and needs 6 or more: write x and y of 3 points"},
+    {{"roi-polygons=<<1,2,3,4,5,9>,<1,2>>"}, 1, "roi-polygons: polygon 2 has 2 numbers, and needs 6"},
+    {{"roi-polygons=<<1,2,3,4,5,9,8>>"}, 1, "polygon 1 has 7 numbers, and the last x has no y: write x and y of each"},
+    {{"roi-polygons=<<1,2,3,4,1e9,9>>"}, 1, "polygon 1, point 3, x is 1000000000: write a number of pixels, -1048576"},
+    {{"roi-polygons=<<1,2,3,nan,5,9>>"}, 1, "polygon 1, point 2, y is nan: write a number"},
+    {{"roi-polygons=<<1,-inf,3,4,5,9>>"}, 1, "polygon 1, point 1, y is -inf: write a number"},
+    {{"roi-polygons=<<1,2,3,4,x,9>>"}, 1, "polygon 1, point 3, x is x: write a number"},
+    {{"roi-polygons=<<1,2,3,4,<5>,9>>"}, 1, "polygon 1, point 3, x is GstValueArray: write a number"},
+    {{"roi-polygons=<<1,2,3,4,5,9>,<0,0,1,0,1,1>>", "roi-source=property"},
+     0,
+     "roi-polygons: polygon 2 has no number above 1 with roi-units=pixels: write pixels, or set roi-units=fraction"},
+    {{"roi-polygons=<<0,0,1,0,2.5,1>>", "roi-units=fraction", "roi-source=property"},
+     0,
+     "roi-polygons: polygon 1 has 2.5 with roi-units=fraction: write fractions of the frame, 0 to 1"},
     {{"roi-mask-location=/nowhere/mask"}, 1, "roi-mask-location=/nowhere/mask: No such file"},
     {{"roi-mask-location=/"}, 1, "roi-mask-location=/: this is a directory, not a regular file"},
     {{"roi-source=meta", "roi-strength=relative", "filter=sobel"}, 0, "filter=sobel, whose radius is at most 3"},
@@ -103,7 +122,7 @@ GST_START_TEST(test_bad_properties)
   /* A good value makes up for it. */
   gst_element_set_state(element, GST_STATE_NULL);
   SET(element, "filter=box", "radius=1", "sigma=0", "kernel=<1,2,1>", "kernel-x=<>", "kernel-y=<>", "kernel-t=<>",
-      "roi-source=none", "roi=<>", "roi-mask-location=");
+      "roi-source=none", "roi=<>", "roi-polygons=<>", "roi-mask-location=");
   fail_unless_equals_int(gst_element_set_state(element, GST_STATE_PAUSED), GST_STATE_CHANGE_SUCCESS);
   free_element(element, bus);
 }
@@ -208,6 +227,9 @@ GST_START_TEST(test_arrays_as_characters)
       {"roi", "<80,60,60,60> ", "< < 1, 2, 3, 4 > >", "write <<80,60,60,60>>, or <<80,60,60,60>,<"},
       {"kernel", "<1,2,1>,<2,4,2>", "< < 1, 2, 1 >, < 0.5, 0, 1 > >", "kernel=<1,2,1>,<2,4,2> is more than one array"},
       {"roi", "1,2,3,4", "< < 1, 2, 3, 4 > >", "roi=1,2,3,4 is no array"},
+      {"roi-polygons", "<<1,2,3,4,5,9>>", "< < 1, 2, 3, 4, 5, 9 > >"},
+      {"roi-polygons", "<1,2,3,4,5,8>,<1,2,3,4,5,7>", "< < 1, 2, 3, 4, 5, 9 > >", "is more than one array: write <>"},
+      {"roi-polygons", "<1,2,3,4,5,8>", "< < 1, 2, 3, 4, 5, 9 > >", "<1,2,3,4,5,8> has numbers outside a polygon"},
       {"kernel", "", "<  >"},
       /* a message is UTF-8: the text is cut between characters; bytes that are none are no text */
       {"roi", "<" E15 E15 E15 E15 E15, "< < 1, 2, 3, 4 > >", "roi=<" E15 E15 E15 E15_BUT_1 " is no array"},
@@ -252,6 +274,10 @@ static const struct {
     {"roi", "<  >", "<<-1,2,3,4>>", "< < -1, 2, 3, 4 > >"},
     {"roi", "< < -1, 2, 3, 4 > >", "<<1,2,3,4>,<5,6,7,8>>", "< < 1, 2, 3, 4 >, < 5, 6, 7, 8 > >"},
     {"roi", "< < 1, 2, 3, 4 >, < 5, 6, 7, 8 > >", "<<0,0.25,1,1/2>>", "< < 0, 0.25, 1, 0.5 > >"},
+    {"roi-polygons", "<  >", "<<1,2,3,4,5,9>,<0,0,9.5,0,9,9,0,9>>",
+     "< < 1, 2, 3, 4, 5, 9 >, < 0, 0, 9.5, 0, 9, 9, 0, 9 > >"},
+    {"roi-polygons", "< < 1, 2, 3, 4, 5, 9 >, < 0, 0, 9.5, 0, 9, 9, 0, 9 > >", "<<0,0.25,1,1/2,0,1>>",
+     "< < 0, 0.25, 1, 0.5, 0, 1 > >"},
     {"roi-units", "pixels", "fraction", "fraction"},
     {"roi-shape", "rectangle", "ellipse", "ellipse"},
     {"roi-mask-location", NULL, "", NULL},

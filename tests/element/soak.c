@@ -229,8 +229,11 @@ is_known(int frame, int known)
 static void
 set_bad_value(Soak *soak)
 {
-  static const char *const bad[][2] = {
-      {"kernel", "<1,x>"}, {"kernel-y", "<<1>>"}, {"kernel-location", "/nowhere"}, {"roi", "<1,2>"}};
+  static const char *const bad[][2] = {{"kernel", "<1,x>"},
+                                       {"kernel-y", "<<1>>"},
+                                       {"kernel-location", "/nowhere"},
+                                       {"roi", "<1,2>"},
+                                       {"roi-polygons", "<<1,2,3>>"}};
   const char *const *row = PICK(soak->rng, bad);
 
   set_text(soak->element, row[0], row[1]);

@@ -11,7 +11,7 @@
 #include <string.h>
 
 typedef struct {
-  const char *source, *rects, *types;
+  const char *source, *rects, *polygons, *types;
   gboolean ellipse, invert, isolated, relative;
   guint smooth;
   int missing;
@@ -86,7 +86,8 @@ static const Settings shift = {
     .normalize = TRUE,
     .kernel = SHIFT,
     .anchor = {-1, -1},
-    .regions = {.source = "none", .rects = NONE, .relative_size = 0.2, .target_x = -1, .target_y = -1},
+    .regions =
+        {.source = "none", .rects = NONE, .polygons = NONE, .relative_size = 0.2, .target_x = -1, .target_y = -1},
     .time = {.drains = TRUE},
 };
 
@@ -169,11 +170,17 @@ static Regions
 draw_regions(GRand *rng, int largest)
 {
   static const char *const sources[] = {"none", "meta", "meta", "property"};
-  static const char *const lists[] = {NONE, "<<20,30,64,48>>", "<<-9,101,33,55>>"};
+  /* Rectangles and polygons: a target has room for one region. */
+  static const char *const lists[][2] = {{NONE, NONE},
+                                         {"<<20,30,64,48>>", NONE},
+                                         {"<<-9,101,33,55>>", NONE},
+                                         {NONE, "<<20,30,101.5,44,60,120,33,41,-9,99>>"}};
   static const char *const types[] = {NULL, "face", "plate,face"};
+  const char *const *list = PICK(rng, lists);
   Regions regions = {
       .source = PICK(rng, sources),
-      .rects = PICK(rng, lists),
+      .rects = list[0],
+      .polygons = list[1],
       .types = PICK(rng, types),
       .ellipse = seldom(rng, 4),
       .smooth = seldom(rng, 4) ? (guint)g_rand_int_range(rng, 1, 4) : 0,
@@ -191,7 +198,7 @@ draw_regions(GRand *rng, int largest)
   if (seldom(rng, 4)) {
     regions.target_x = g_rand_int_range(rng, 0, 320);
     regions.target_y = g_rand_int_range(rng, -1, 240);
-    regions.smooth = 0; /* a target has room for one region */
+    regions.smooth = 0; /* likewise */
   }
   return regions;
 }
@@ -374,6 +381,7 @@ set_regions(GstElement *element, const Regions *regions)
 {
   set_text(element, "roi-source", regions->source);
   set_text(element, "roi", regions->rects);
+  set_text(element, "roi-polygons", regions->polygons);
   set_text(element, "roi-strength", regions->relative ? "relative" : "fixed");
   set_text(element, "roi-shape", regions->ellipse ? "ellipse" : "rectangle");
   g_object_set(element, "roi-types", regions->types, "roi-smooth", regions->smooth, "roi-missing", regions->missing,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Fuzzing of kernels and rectangles as property values (gst/values.c), and of the taps made from them. An input whose
- * first byte is a printable character is the text of an array, as in a pipeline; any other is a program that builds
- * nested arrays of all kinds of values. Meson builds this with replay.c, which runs the files of corpus/values/;
- * tests/README.md has the commands for libFuzzer.
+ * Fuzzing of kernels, rectangles and polygons as property values (gst/values.c), and of the taps made from them. An
+ * input whose first byte is a printable character is the text of an array, as in a pipeline; any other is a program
+ * that builds nested arrays of all kinds of values. Meson builds this with replay.c, which runs the files of
+ * corpus/values/; tests/README.md has the commands for libFuzzer.
  *
  * Leaks are left to the sanitized run of the corpus (lsan.supp): GStreamer's own would end every longer search.
  */
@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "plan/kernel.h"
+#include "polygon.h"
 #include "support/filter.h"
 #include "unit/fuzz.h"
 #include "values.h"
@@ -347,6 +348,39 @@ check_rects(const GValue *array)
   }
 }
 
+/* As check_rects, with at most as many points as there can be. */
+static void
+check_polygons(const GValue *array)
+{
+  GPtrArray *polygons = NULL, *again = NULL;
+  GValue back = G_VALUE_INIT;
+  GError *error = NULL;
+  guint n = 0;
+
+  if (!gst_cuda_convolve_polygons_from_value(array, "roi-polygons", &polygons, &error)) {
+    CHECK(!polygons && g_error_matches(error, CNV_ERROR, CNV_ERROR_SETTINGS));
+    CHECK(g_str_has_prefix(error->message, "roi-polygons: ") && g_utf8_validate(error->message, -1, NULL));
+    g_error_free(error);
+    return;
+  }
+  CHECK(!error && (polygons == NULL) == (gst_value_array_get_size(array) == 0));
+  g_value_init(&back, GST_TYPE_ARRAY);
+  gst_cuda_convolve_polygons_to_value(polygons, &back);
+  CHECK(gst_cuda_convolve_polygons_from_value(&back, "roi-polygons", &again, &error));
+  g_value_unset(&back);
+  CHECK((polygons == NULL) == (again == NULL) && (!polygons || polygons->len == again->len));
+  for (guint i = 0; polygons && i < polygons->len; i++) {
+    const GArray *one = g_ptr_array_index(polygons, i), *other = g_ptr_array_index(again, i);
+
+    CHECK(one->len == other->len && memcmp(one->data, other->data, one->len * sizeof(double)) == 0);
+    CHECK(one->len >= 6 && one->len % 2 == 0);
+    n += one->len / 2;
+  }
+  CHECK(n <= GST_CUDA_CONVOLVE_POLYGON_POINTS);
+  g_clear_pointer(&polygons, g_ptr_array_unref);
+  g_clear_pointer(&again, g_ptr_array_unref);
+}
+
 /* Its own function, as lsan.supp names it: GStreamer leaks where it refuses some texts. */
 static G_GNUC_NO_INLINE gboolean
 parse_text(const uint8_t *data, size_t size, GValue *array)
@@ -400,6 +434,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_array(&array, "kernel", TRUE);
     check_array(&array, "kernel-x", FALSE);
     check_rects(&array);
+    check_polygons(&array);
   }
   g_value_unset(&array);
   return 0;

@@ -50,7 +50,9 @@ holder_init(Holder *self)
 static void
 choose_other(GParamSpec *spec, char *const file[2], GValue *value)
 {
-  const char *array = strcmp(spec->name, "roi") == 0 ? "<<1,2,3,4>>" : "<1,2,1>";
+  const char *array = strcmp(spec->name, "roi") == 0            ? "<<1,2,3,4>>"
+                      : strcmp(spec->name, "roi-polygons") == 0 ? "<<1,2,3,4,5.5,9>,<0,0,9,0,9,9,0,9>>"
+                                                                : "<1,2,1>";
 
   g_value_init(value, spec->value_type);
   g_param_value_set_default(spec, value);

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Polygons as regions. As in regions.c black becomes white, so that the output is the regions' weight times 255. It is
+ * compared with points of each pixel that are inside.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "element/element.h"
+#include "support/inside.h"
+
+#define WIDTH 32
+#define HEIGHT 24
+#define MARGIN 12 /* pixels around the frame from which a region can grow into it */
+#define COLUMNS (WIDTH + 2 * MARGIN)
+#define ROWS (HEIGHT + 2 * MARGIN)
+#define MAX_POLYGONS 3
+#define SAMPLES 32
+#define NEGATIVE "filter=identity", "scale=-1", "bias=1"
+
+/* Points in pixels; none ends a list. */
+typedef struct {
+  double point[14];
+  int n;
+} Polygon;
+
+typedef struct {
+  Polygon polygon[MAX_POLYGONS + 1];
+  double expand, feather; /* pixels */
+  gboolean invert;
+} Expected;
+
+/* ---- what is expected ---- */
+
+static double
+area_at(const Polygon *polygon, int x, int y)
+{
+  return inside_part(polygon->point, polygon->n, x, y, SAMPLES);
+}
+
+/* The weight falls from one pixel to the next, beside it or above it, once it has gone `expand` pixels. */
+static double
+grown_at(const Expected *expected, const double *areas, int x, int y)
+{
+  double lift = 1 + expected->expand / (expected->feather + 1), most = 0;
+
+  for (int row = 0; row < ROWS; row++)
+    for (int column = 0; column < COLUMNS; column++) {
+      int away = abs(column - MARGIN - x) + abs(row - MARGIN - y);
+
+      most = MAX(most, lift * areas[row * COLUMNS + column] - away / (expected->feather + 1));
+    }
+  return MIN(most, 1);
+}
+
+static void
+add_weights(const Expected *expected, const Polygon *polygon, double weights[WIDTH * HEIGHT])
+{
+  double areas[COLUMNS * ROWS];
+  gboolean grows = expected->expand + expected->feather > 0;
+
+  for (int i = 0; i < COLUMNS * ROWS; i++)
+    areas[i] = area_at(polygon, i % COLUMNS - MARGIN, i / COLUMNS - MARGIN);
+  for (int y = 0; y < HEIGHT; y++)
+    for (int x = 0; x < WIDTH; x++) {
+      double weight = grows ? grown_at(expected, areas, x, y) : areas[(y + MARGIN) * COLUMNS + x + MARGIN];
+
+      weights[y * WIDTH + x] = MAX(weights[y * WIDTH + x], weight);
+    }
+}
+
+static void
+expect_polygons(GstBuffer *buffer, const Expected *expected, const char *what)
+{
+  double weights[WIDTH * HEIGHT] = {0};
+  guint8 pixels[WIDTH * HEIGHT];
+
+  for (const Polygon *polygon = expected->polygon; polygon->n > 0; polygon++)
+    add_weights(expected, polygon, weights);
+  gst_buffer_extract(buffer, 0, pixels, sizeof(pixels));
+  for (int i = 0; i < WIDTH * HEIGHT; i++) {
+    double weight = 255 * (expected->invert ? 1 - weights[i] : weights[i]);
+
+    fail_unless(fabs(pixels[i] - weight) < 6, "%s: %d at (%d, %d) and not %g", what, pixels[i], i % WIDTH, i / WIDTH,
+                weight);
+  }
+}
+
+static GstBuffer *
+push_black(GstHarness *h, guint i)
+{
+  static const guint8 black[WIDTH * HEIGHT];
+
+  return gst_harness_push_and_pull(h, gray_buffer(WIDTH, HEIGHT, black, i));
+}
+
+/* ---- where ---- */
+
+#define TRIANGLE                                                                                                       \
+  {                                                                                                                    \
+    {2, 3, 20, 5, 9, 21}, 3                                                                                            \
+  }
+/* Each side goes through the next but one. */
+#define STAR                                                                                                           \
+  {                                                                                                                    \
+    {16, 1, 23, 22, 5, 9, 27, 9, 9, 22}, 5                                                                             \
+  }
+
+static const struct {
+  const char *set[5];
+  Expected expected;
+} place_rows[] = {
+    {{"roi-polygons=<<2,3,20,5,9,21>>"}, {{TRIANGLE}}},
+    {{"roi-polygons=<<9,21,20,5,2,3>>"}, {{TRIANGLE}}},
+    {{"roi-polygons=<<2,3,6,3,6,8,2,8>>"}, {{{{2, 3, 6, 3, 6, 8, 2, 8}, 4}}}},
+    {{"roi-polygons=<<2.5,3.25,6.5,3.25,6.5,8.75,2.5,8.75>>"}, {{{{2.5, 3.25, 6.5, 3.25, 6.5, 8.75, 2.5, 8.75}, 4}}}},
+    {{"roi-polygons=<<16,1,23,22,5,9,27,9,9,22>>"}, {{STAR}}},
+    {{"roi-polygons=<<16,1,23,22,5,9,27,9,9,22>>", "roi-invert=true"}, {{STAR}, 0, 0, TRUE}},
+    {{"roi-polygons=<<2,3,20,5,9,21>,<16,1,23,22,5,9,27,9,9,22>>"}, {{TRIANGLE, STAR}}},
+    {{"roi-polygons=<<2,3,20,5,9,21>>", "roi=<<14,10,9,4>>"}, {{TRIANGLE, {{14, 10, 23, 10, 23, 14, 14, 14}, 4}}}},
+    /* partly outside, and far beyond */
+    {{"roi-polygons=<<-10,-10,20,2,-9,30>,<28,20,1000000,20,28,1000000>>"},
+     {{{{-10, -10, 20, 2, -9, 30}, 3}, {{28, 20, 1e6, 20, 28, 1e6}, 3}}}},
+    {{"roi-polygons=<<-1048576,-1048576,1048576,-1048576,1048576,1048576,-1048576,1048576>>"},
+     {{{{-99, -99, 99, -99, 99, 99, -99, 99}, 4}}}},
+    {{"roi-polygons=<<0.0625,0.125,0.625,1/4,0.25,0.875>>", "roi-units=fraction"}, {{{{2, 3, 20, 6, 8, 21}, 3}}}},
+    {{"roi-polygons=<<-0.5,0,1.5,0,0.5,2>>", "roi-units=fraction"}, {{{{-16, 0, 48, 0, 16, 48}, 3}}}},
+    /* by 0.1 of 20 pixels, or 0.2 of 5; wherever the polygon begins */
+    {{"roi-polygons=<<4,8,24,8,24,14,4,14>>", "roi-expand=0.1"}, {{{{4, 8, 24, 8, 24, 14, 4, 14}, 4}}, 2}},
+    {{"roi-polygons=<<-7,8,-2,8,-2,11,-7,11>>", "roi-expand=1"}, {{{{-7, 8, -2, 8, -2, 11, -7, 11}, 4}}, 5}},
+    {{"roi-polygons=<<2,3,20,5,9,21>>", "roi-feather=4"}, {{TRIANGLE}, 0, 4}},
+    {{"roi-polygons=<<2,3,20,5,9,21>>", "roi-feather=3", "roi-expand=0.25"}, {{TRIANGLE}, 4.5, 3}},
+    {{"roi-polygons=<<-7,8,-2,8,-2,11,-7,11>>", "roi-feather=9"}, {{{{-7, 8, -2, 8, -2, 11, -7, 11}, 4}}, 0, 9}},
+    {{"roi-polygons=<<8,6,14,6,14,10,8,10>>", "roi-target-x=20", "roi-target-y=1"},
+     {{{{20, 1, 26, 1, 26, 5, 20, 5}, 4}}}},
+    /* nothing */
+    {{"roi-polygons=<<40,0,50,0,45,9>,<1,1,20,20,9,9>>"}, {{{{0}, 0}}}},
+    {{"roi-polygons=<<40,0,50,0,45,9>>", "roi-missing=filter"}, {{{{-9, -9, 99, -9, 99, 99, -9, 99}, 4}}}},
+};
+
+GST_START_TEST(test_polygon_places)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS(place_rows); i++) {
+    GstHarness *h = HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=property");
+    GstBuffer *out;
+
+    set_all(h->element, place_rows[i].set);
+    for (guint n = 0; n < 2; n++) {
+      out = push_black(h, n);
+      expect_polygons(out, &place_rows[i].expected, place_rows[i].set[0]);
+      gst_buffer_unref(out);
+    }
+    gst_harness_teardown(h);
+  }
+}
+GST_END_TEST;
+
+/* Every frame has other polygons, units or growth, and a value that is refused changes nothing. */
+GST_START_TEST(test_polygons_change)
+{
+  static const struct {
+    const char *set[3];
+    Expected expected;
+  } rows[] = {
+      {{"roi-polygons=<<2,3,20,5,9,21>>"}, {{TRIANGLE}}},
+      {{"roi-polygons=<<16,1,23,22,5,9,27,9,9,22>>"}, {{STAR}}},
+      {{"roi-feather=3"}, {{STAR}, 0, 3}},
+      {{"roi-polygons=<<1,2,3,4>>"}, {{STAR}, 0, 3}},
+      {{"roi-polygons=<<0,0,0.5,0,0.5,1>>"}, {{STAR}, 0, 3}},
+      {{"roi-units=fraction", "roi-feather=0"}, {{{{0, 0, 16, 0, 16, 24}, 3}}}},
+      {{"roi-polygons=<>", "roi=<<0,0,0.5,1>>"}, {{{{0, 0, 16, 0, 16, 24, 0, 24}, 4}}}},
+      {{"roi=<>", "roi-polygons=<<1,0,0,0,0,1>>"}, {{{{0, 0, 32, 0, 0, 24}, 3}}}},
+  };
+  GstHarness *h = HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=property");
+
+  for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+    GstBuffer *out;
+
+    set_all(h->element, rows[i].set);
+    out = push_black(h, i);
+    expect_polygons(out, &rows[i].expected, rows[i].set[0]);
+    gst_buffer_unref(out);
+  }
+  gst_harness_teardown(h);
+}
+GST_END_TEST;
+
+/* A blur: pixels outside are as they were, those inside are the mean of 3 x 3. */
+GST_START_TEST(test_polygon_blur)
+{
+  GstHarness *h = HARNESS(BACKEND, "GRAY8", W, H, "filter=box", "radius=1", "roi-source=property",
+                          "roi-polygons=<<0,0,2,0,2,3,0,3>>");
+  guint8 expected[W * H];
+
+  for (int i = 0; i < W * H; i++)
+    expected[i] = i % W < 2 ? ramp_box[i] : ramp[i];
+  expect_ramp(h, 0, expected);
+  gst_harness_teardown(h);
+}
+GST_END_TEST;
+
+/* A chroma sample, 228 and then 28, counts by its own area, 2 x 2 pixels. Where the polygon's last column is half of
+ * it, at least that half counts. */
+GST_START_TEST(test_polygon_chroma)
+{
+  GstHarness *h = HARNESS(BACKEND, "I420", 16, 8, NEGATIVE, "planes=chroma", "roi-source=property",
+                          "roi-polygons=<<2,2,7,2,7,6,2,6>>");
+  GstBuffer *buffer = gst_harness_create_buffer(h, 16 * 8 * 3 / 2);
+  guint8 bytes[16 * 8 * 3 / 2];
+
+  gst_buffer_memset(buffer, 0, 228, (gsize)-1);
+  stamp(buffer, 0);
+  buffer = gst_harness_push_and_pull(h, buffer);
+  gst_buffer_extract(buffer, 0, bytes, sizeof(bytes));
+  for (int y = 0; y < 4; y++)
+    for (int x = 0; x < 8; x++) {
+      double part = y >= 1 && y < 3 && x >= 1 && x < 4 ? (x == 3 ? 0.5 : 1) : 0;
+      int got = bytes[16 * 8 + y * 8 + x];
+
+      if (part == 0.5)
+        fail_unless(got <= 228 - 100 + 1, "%d at (%d, %d)", got, x, y);
+      else
+        fail_unless(fabs(got - (228 - 200 * part)) < 2, "%d at (%d, %d) and not %g", got, x, y, 228 - 200 * part);
+    }
+  gst_buffer_unref(buffer);
+  gst_harness_teardown(h);
+}
+GST_END_TEST;
+
+/* Polygons together have at most 1024 points. */
+GST_START_TEST(test_most_points)
+{
+  for (int n = 1024; n <= 1025; n++) {
+    g_autoptr(GString) text = g_string_new("roi-polygons=<<");
+    GstBus *bus;
+    GstElement *element = make_element("cpu", &bus);
+
+    for (int i = 0; i < n - 3; i++)
+      g_string_append_printf(text, "%s%d,%d", i > 0 ? "," : "", (i * 37) % WIDTH, (i * 11) % HEIGHT);
+    g_string_append(text, ">,<1,2,3,4,5,9>>");
+    SET(element, "roi-source=property", text->str);
+    fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, "1025 points in all, and at most 1024 are"),
+                           n == 1025);
+    if (n == 1024) {
+      GstHarness *h = harness_of(gst_object_ref(element), "GRAY8", WIDTH, HEIGHT);
+
+      gst_buffer_unref(push_black(h, 0));
+      fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, ""), 0);
+      gst_harness_teardown(h);
+    }
+    free_element(element, bus);
+  }
+}
+GST_END_TEST;
+
+/* More pixels than masks can have: each polygon is its rectangle then, and one warning says so. */
+GST_START_TEST(test_too_many_pixels)
+{
+  enum { SIDE = 4096 };
+  g_autoptr(GString) text = g_string_new("roi-polygons=<");
+  static guint8 pixels[SIDE * SIDE];
+  GstBus *bus;
+  GstElement *element = make_element("cpu", &bus);
+  GstHarness *h;
+  GstBuffer *buffer;
+
+  for (int i = 0; i < 6; i++)
+    g_string_append_printf(text, "%s<0,0,%d,0,0,4096>", i > 0 ? "," : "", SIDE - i);
+  g_string_append(text, ">");
+  SET(element, NEGATIVE, "roi-source=property", text->str);
+  h = harness_of(gst_object_ref(element), "GRAY8", SIDE, SIDE);
+  buffer = gst_harness_push_and_pull(h, gray_buffer(SIDE, SIDE, pixels, 0));
+  gst_buffer_extract(buffer, 0, pixels, sizeof(pixels));
+  gst_buffer_unref(buffer);
+  fail_unless_equals_int(pixels[10 * SIDE + 10], 255);
+  fail_unless_equals_int(pixels[(SIDE - 10) * SIDE + SIDE - 10], 255);
+  fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, "the masks of a frame have"), 1);
+  memset(pixels, 0, sizeof(pixels));
+  gst_harness_teardown(h);
+  free_element(element, bus);
+}
+GST_END_TEST;
+
+void
+add_polygon_tests(TCase *once, TCase *each)
+{
+  tcase_add_test(once, test_most_points);
+  tcase_add_test(once, test_too_many_pixels);
+  EACH(test_polygon_places);
+  EACH(test_polygons_change);
+  EACH(test_polygon_blur);
+  EACH(test_polygon_chroma);
+}
