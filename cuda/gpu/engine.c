@@ -70,12 +70,12 @@ upload(CudaSession *self, const GByteArray *arrays, CudaBuffer *to, const char *
  * them on the stream, so no frame sees half of them. Where there are several constant banks they wait on the device for
  * their turn. If it fails the caller forgets the plans. */
 static gboolean
-set_work(CudaSession *self, const CnvWork *work, gboolean cut, GError **error)
+set_work(CudaSession *self, const CnvWork *work, gboolean cut, gboolean in_place, GError **error)
 {
   CnvSchedule *schedule = &self->schedule;
   const CnvPlan *plan = work->plan[0];
 
-  if (!cnv_schedule_set_work(schedule, work, cut))
+  if (!cnv_schedule_set_work(schedule, work, cut, in_place))
     return TRUE;
   if (schedule->has_new_plans) {
     self->loaded_bank = -1;
@@ -102,15 +102,15 @@ submit_frame(CudaSession *self, const CnvWork *work, const CnvFrame *in, const C
   const CnvImage *image = &work->plan[0]->image;
   const CnvSlices *slices = &self->schedule.slices;
   gboolean uploads = in->memory == CNV_MEMORY_HOST, downloads = out->memory == CNV_MEMORY_HOST;
+  const CnvFrame *from = in->memory == CNV_MEMORY_HISTORY ? &self->history.frame[in->slot] : in;
 
   if (!check_alignment(image, in, error) || !check_alignment(image, out, error) ||
-      !set_work(self, work, uploads && downloads, error))
+      !set_work(self, work, uploads && downloads, !uploads && !downloads && from->data[0] == out->data[0], error))
     return FALSE;
   self->base.stats.slices = slices->single_launch ? 1 : slices->n;
   if (uploads || downloads)
     return cnv_cuda_start_frame(self, work, in, out, error);
-  return cnv_cuda_filter(self, work, slices->n - 1,
-                         in->memory == CNV_MEMORY_HISTORY ? &self->history.frame[in->slot] : in, out, error);
+  return cnv_cuda_filter(self, work, slices->n - 1, from, out, error);
 }
 
 static gboolean
@@ -269,6 +269,8 @@ make_resources(CudaSession *self, GError **error)
       !CHECK(self, cuModuleGetGlobal(&self->taps, &size, self->module, CNV_CONSTANT_SYMBOL), "finding the taps",
              error) ||
       !CHECK(self, cuModuleGetFunction(&self->copy, self->module, "cnv_copy"), "finding cnv_copy", error) ||
+      !CHECK(self, cuModuleGetFunction(&self->copy_jobs, self->module, "cnv_copy_jobs"), "finding cnv_copy_jobs",
+             error) ||
       !CHECK(self, cuModuleGetFunction(&self->cover, self->module, "cnv_cover"), "finding cnv_cover", error))
     return FALSE;
   for (gsize i = 0; i < G_N_ELEMENTS(streams); i++)

@@ -244,7 +244,7 @@ cnv_cuda_start_frame(CudaSession *self, const CnvWork *work, const CnvFrame *in,
     return FALSE;
   filtered = frame->to;
   if (!slices->single_launch)
-    take_planes(&filtered, &frame->from, cnv_cuda_copied_memories(work));
+    take_planes(&filtered, &frame->from, ~self->schedule.written);
   set_transfer(self, &frame->up, TRUE, work, in, &frame->from);
   set_transfer(self, &frame->down, FALSE, work, out, &filtered);
   if (!run(self, work, frame, error) ||

@@ -112,18 +112,6 @@ cnv_cuda_copy_planes(CudaSession *self, const CnvLayout *layout, guint which, co
   return launch_copy(self, &args, n, error);
 }
 
-guint
-cnv_cuda_copied_memories(const CnvWork *work)
-{
-  const CnvPlan *plan = work->plan[0];
-  guint copied = ~0u;
-
-  for (int p = 0; p < plan->n_planes && work->everything; p++)
-    if (plan->plane[p].filtered && plan->plane[p].plain)
-      copied &= ~(1u << plan->plane[p].component[0].plane);
-  return copied;
-}
-
 static CnvAddresses
 planes_of(const CnvFrame *frame)
 {
@@ -202,6 +190,7 @@ run_tile_jobs(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const C
   args.jobs = self->work_arrays.address + schedule->tile_jobs_at + l->first * sizeof(CnvTileJob);
   args.bands = self->plan_arrays.address + schedule->words_at;
   args.coverage = self->coverage.address;
+  args.kinds = self->work_arrays.address + schedule->tile_kinds_at;
   args.n_jobs = (int)l->n;
   args.sources = schedule->sources;
   args.in = planes_of(in);
@@ -267,54 +256,36 @@ run_launches(CudaSession *self, const CnvWork *work, int slice, const CnvFrame *
   return ok;
 }
 
-/* The copy of a job from frame to frame, of a plane that is an array of samples. */
-static CnvCopyPlane
-job_copy(const CudaSession *self, const CnvJob *job, const CnvFrame *from, const CnvFrame *to)
-{
-  const CnvPlane *plane = cnv_schedule_plane_kernel(&self->schedule, job)->plane;
-  int m = plane->component[0].plane, sample = plane->channels * plane->component[0].bytes;
-  gint64 row = (gint64)job->y * job->fields + job->field, x = (gint64)job->x * sample;
-
-  return (CnvCopyPlane){(guintptr)from->data[m] + row * from->stride[m] + x,
-                        (guintptr)to->data[m] + row * to->stride[m] + x,
-                        from->stride[m] * job->fields,
-                        to->stride[m] * job->fields,
-                        job->width * sample,
-                        job->height};
-}
-
-/* Copies what the work writes from frame to frame, several rectangles a launch. */
+/* Copies what the work writes from frame to frame. */
 static gboolean
 copy_jobs(CudaSession *self, const CnvFrame *from, const CnvFrame *to, GError **error)
 {
-  const GArray *jobs = self->schedule.copies;
-  gboolean ok = TRUE;
+  const CnvSchedule *schedule = &self->schedule;
+  CnvCopyJobsArgs args = {.jobs = self->work_arrays.address + schedule->copies_at,
+                          .n_jobs = (int)schedule->copies->len,
+                          .in = planes_of(from),
+                          .out = planes_of(to)};
+  CUlaunchConfig config = {
+      .gridDimX = schedule->copy_blocks, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 32, .blockDimY = 8, .blockDimZ = 1};
 
-  for (guint i = 0; i < jobs->len && ok; i += CNV_MAX_PLANES) {
-    CnvCopyArgs args;
-    int n = 0;
-
-    for (; n < CNV_MAX_PLANES && i + n < jobs->len; n++)
-      args.plane[n] = job_copy(self, &g_array_index(jobs, CnvJob, i + n), from, to);
-    ok = launch_copy(self, &args, n, error);
-  }
-  return ok;
+  return args.n_jobs == 0 || start(self, self->copy_jobs, config, &args, error);
 }
 
 /* In place the jobs are filtered to a scratch frame and copied to their place: their surroundings are read until the
- * last is done. What no job writes is copied to the scratch frame first. */
+ * last is done. What no job writes of their rectangles is copied to the scratch frame
+ * first. */
 static gboolean
 filter(CudaSession *self, const CnvWork *work, int slice, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
   const CnvFrame on_host = {.memory = CNV_MEMORY_HOST};
-  gboolean in_place = in->data[0] == out->data[0];
+  gboolean in_place = self->schedule.in_place;
   CnvFrame to = *out;
 
   if (in_place && (!cnv_cuda_device_frame(self, &on_host, &self->scratch, &to, error) ||
                    (self->schedule.copies_more && !copy_jobs(self, in, &to, error))))
     return FALSE;
   if (!in_place && self->schedule.slices.single_launch &&
-      !cnv_cuda_copy_planes(self, &self->layout, cnv_cuda_copied_memories(work), in, out, error))
+      !cnv_cuda_copy_planes(self, &self->layout, ~self->schedule.written, in, out, error))
     return FALSE;
   return run_launches(self, work, slice, in, &to, error) && (!in_place || copy_jobs(self, &to, out, error));
 }

@@ -6,8 +6,6 @@
 
 #define ARRAY_ALIGNMENT 256
 
-#define COPIES_MAX 16 /* in place: four a launch, and launches wait for each other */
-
 void
 cnv_schedule_init(CnvSchedule *schedule)
 {
@@ -18,7 +16,8 @@ cnv_schedule_init(CnvSchedule *schedule)
       .planes = g_array_new(FALSE, TRUE, sizeof(CnvPlane)),
       .plane_kernels = g_array_new(FALSE, TRUE, sizeof(CnvPlaneKernel)),
       .words = g_array_new(FALSE, FALSE, sizeof(guint32)),
-      .copies = g_array_new(FALSE, FALSE, sizeof(CnvJob)),
+      .copies = g_array_new(FALSE, FALSE, sizeof(CnvCopyJob)),
+      .tile_kinds = g_byte_array_new(),
       .cover_jobs = g_array_new(FALSE, FALSE, sizeof(CnvBlockJob)),
       .block_jobs = g_array_new(FALSE, FALSE, sizeof(CnvBlockJob)),
       .tile_jobs = g_array_new(FALSE, FALSE, sizeof(CnvTileJob)),
@@ -41,6 +40,7 @@ cnv_schedule_clear(CnvSchedule *schedule)
   g_ptr_array_unref(schedule->plans);
   g_byte_array_unref(schedule->plan_arrays);
   g_byte_array_unref(schedule->work_arrays);
+  g_byte_array_unref(schedule->tile_kinds);
   cnv_jobs_clear(&schedule->work);
 }
 
@@ -235,80 +235,141 @@ set_weights(CnvSchedule *schedule, const CnvWork *work)
   return TRUE;
 }
 
-/* Finds what work in place copies: its jobs or, of many, the rectangle around those of each plane and field. */
+/* Finds the planes of memory of which jobs write all: each field of an array of samples by one job. */
+static void
+find_written(CnvSchedule *schedule, int fields)
+{
+  int n_whole[CNV_MAX_PLANES] = {0};
+
+  schedule->written = 0;
+  for (guint i = 0; i < schedule->work.jobs->len; i++) {
+    const CnvJob *job = &g_array_index(schedule->work.jobs, CnvJob, i);
+    const CnvPlane *plane = cnv_schedule_plane_kernel(schedule, job)->plane;
+    int rows = cnv_divide_up(plane->height - job->field, job->fields), memory = plane->component[0].plane;
+
+    n_whole[memory] += plane->plain && job->width == plane->width && job->height == rows &&
+                       (job->coverage_pitch == 0 || job->whole) && job->move_x == 0 && job->move_y == 0;
+    if (n_whole[memory] == MIN(fields, plane->height))
+      schedule->written |= 1u << memory;
+  }
+}
+
+/* Finds what work in place copies: the rectangles of its jobs. */
 static void
 find_copies(CnvSchedule *schedule)
 {
-  const CnvJob *jobs = (const CnvJob *)schedule->work.jobs->data;
-  guint n = schedule->work.jobs->len, first = 0;
-
   g_array_set_size(schedule->copies, 0);
-  schedule->copies_more = n > COPIES_MAX || schedule->work.coverage_size > 0;
-  for (guint i = 0; i < n; i++) {
-    CnvJob *around = &g_array_index(schedule->copies, CnvJob, first);
-    const CnvJob *job = &jobs[i];
-    int right, bottom;
+  schedule->copies_more = FALSE;
+  schedule->copy_blocks = 0;
+  for (guint i = 0; i < schedule->work.jobs->len && schedule->in_place; i++) {
+    const CnvJob *job = &g_array_index(schedule->work.jobs, CnvJob, i);
+    const CnvPlane *plane = cnv_schedule_plane_kernel(schedule, job)->plane;
+    int sample = plane->channels * plane->component[0].bytes;
+    CnvCopyJob copy = {.plane = plane->component[0].plane,
+                       .x = job->x * sample,
+                       .y = job->y * job->fields + job->field,
+                       .bytes = job->width * sample,
+                       .rows = job->height,
+                       .step = job->fields,
+                       .first_block = (int)schedule->copy_blocks};
 
-    if (n <= COPIES_MAX || i == 0 || job->plane != around->plane || job->field != around->field) {
-      first = schedule->copies->len;
-      g_array_append_val(schedule->copies, *job);
-      continue;
-    }
-    right = MAX(around->x + around->width, job->x + job->width);
-    bottom = MAX(around->y + around->height, job->y + job->height);
-    around->x = MIN(around->x, job->x);
-    around->y = MIN(around->y, job->y);
-    around->width = right - around->x;
-    around->height = bottom - around->y;
+    copy.columns = cnv_divide_up(copy.bytes + CNV_COPY_BYTES - 1, 32 * CNV_COPY_BYTES);
+    schedule->copy_blocks += (guint)(copy.columns * cnv_divide_up(copy.rows, 8));
+    schedule->copies_more |= job->coverage_pitch > 0 && (job->shared || !cnv_tile_jobs_take(schedule, job));
+    g_array_append_val(schedule->copies, copy);
   }
 }
 
-/* The jobs with coverage, and what their weights are made of. */
+void
+cnv_schedule_cover(CnvSchedule *schedule, const CnvJob *job, int x, int y, int width, int height)
+{
+  CnvBlockJob part = {.job = *job, .first_block = (int)schedule->cover_blocks};
+
+  part.job.coverage += (guint64)(y - job->y) * (guint)job->coverage_pitch + (guint64)(x - job->x);
+  part.job.x = x;
+  part.job.y = y;
+  part.job.width = width;
+  part.job.height = height;
+  part.columns = cnv_divide_up(x % CNV_COVERAGE_ALIGNMENT + width, CNV_COVER_WIDTH);
+  schedule->cover_blocks += (guint)(part.columns * cnv_divide_up(height, CNV_COVER_HEIGHT));
+  g_array_append_val(schedule->cover_jobs, part);
+}
+
+/* Adds what cover makes: the coverage of jobs that are not whole; that of the others is added with their tiles. */
 static void
-add_cover(CnvSchedule *schedule)
+cover_jobs(CnvSchedule *schedule)
+{
+  g_array_set_size(schedule->cover_jobs, 0);
+  g_byte_array_set_size(schedule->tile_kinds, 0);
+  schedule->cover_blocks = 0;
+  for (guint i = 0; i < schedule->work.jobs->len; i++) {
+    const CnvJob *job = &g_array_index(schedule->work.jobs, CnvJob, i);
+
+    if (job->coverage_pitch > 0 && !job->whole)
+      cnv_schedule_cover(schedule, job, job->x, job->y, job->width, job->height);
+  }
+}
+
+/* Bits: planes whose jobs with coverage are tile jobs, whatever their plan. */
+static guint
+planes_with_tiles(const CnvSchedule *schedule)
+{
+  CnvJob job = {.coverage_pitch = CNV_COVERAGE_ALIGNMENT, .coverage = 1, .width = 1, .height = 1, .fields = 1};
+  guint planes = 0;
+
+  job.window_width = job.window_height = 1;
+  for (job.plane = 0; job.plane < CNV_MAX_PLANES; job.plane++) {
+    planes |= 1u << job.plane;
+    for (job.plan = 0; job.plan < (int)schedule->plans->len; job.plan++)
+      if (!cnv_tile_jobs_take(schedule, &job))
+        planes &= ~(1u << job.plane);
+  }
+  return planes;
+}
+
+static void
+add_work_arrays(CnvSchedule *schedule)
 {
   const CnvJobs *work = &schedule->work;
+  GByteArray *to = schedule->work_arrays;
 
-  g_array_set_size(schedule->cover_jobs, 0);
-  schedule->cover_blocks = 0;
-  for (guint i = 0; i < work->jobs->len; i++) {
-    CnvBlockJob job = {.job = g_array_index(work->jobs, CnvJob, i), .first_block = (int)schedule->cover_blocks};
-
-    if (job.job.coverage_pitch == 0)
-      continue;
-    job.columns = cnv_divide_up(job.job.coverage_pitch, CNV_COVER_WIDTH);
-    schedule->cover_blocks += (guint)(job.columns * cnv_divide_up(job.job.height, CNV_COVER_HEIGHT));
-    g_array_append_val(schedule->cover_jobs, job);
-  }
-  schedule->cover_jobs_at = add_array(schedule->work_arrays, schedule->cover_jobs);
+  g_byte_array_set_size(to, 0);
+  schedule->block_jobs_at = add_array(to, schedule->block_jobs);
+  schedule->tile_jobs_at = add_array(to, schedule->tile_jobs);
+  schedule->copies_at = add_array(to, schedule->copies);
+  schedule->tile_kinds_at = to->len;
+  g_byte_array_append(to, schedule->tile_kinds->data, schedule->tile_kinds->len);
+  schedule->cover_jobs_at = add_array(to, schedule->cover_jobs);
   if (schedule->cover_jobs->len == 0)
     return;
-  schedule->grids_at = add_array(schedule->work_arrays, work->grids);
-  schedule->cells_at = add_array(schedule->work_arrays, work->cells);
-  schedule->lists_at = add_array(schedule->work_arrays, work->lists);
-  schedule->shapes_at = add_array(schedule->work_arrays, work->shapes);
-  schedule->places_at = add_array(schedule->work_arrays, work->places);
+  schedule->grids_at = add_array(to, work->grids);
+  schedule->cells_at = add_array(to, work->cells);
+  schedule->lists_at = add_array(to, work->lists);
+  schedule->shapes_at = add_array(to, work->shapes);
+  schedule->places_at = add_array(to, work->places);
 }
 
 gboolean
-cnv_schedule_set_work(CnvSchedule *schedule, const CnvWork *work, gboolean cut)
+cnv_schedule_set_work(CnvSchedule *schedule, const CnvWork *work, gboolean cut, gboolean in_place)
 {
+  int fields = work->interlaced ? 2 : 1;
+
   schedule->has_new_plans = set_plans(schedule, work);
   schedule->has_new_taps = set_weights(schedule, work);
   schedule->has_new_masks = FALSE;
   if (!schedule->has_new_taps && cnv_jobs_match(&schedule->work, work) &&
-      !work->overlaps == !schedule->work.work.overlaps && !cut == !schedule->cut)
+      !work->overlaps == !schedule->work.work.overlaps && !cut == !schedule->cut && !in_place == !schedule->in_place)
     return FALSE;
-  schedule->has_new_masks = cnv_jobs_make(&schedule->work, work);
-  find_copies(schedule);
   schedule->cut = cut;
+  schedule->in_place = in_place;
+  schedule->has_new_masks = cnv_jobs_make(&schedule->work, work, in_place ? 0 : planes_with_tiles(schedule));
+  find_written(schedule, fields);
+  find_copies(schedule);
+  cover_jobs(schedule);
   schedule->slices = cnv_slices_of_work(work);
   /* Constant memory holds one bank at a time: several would be loaded again for each slice. */
   schedule->slices.single_launch |= !cut || schedule->banks->len > 1;
-  cnv_schedule_make_launches(schedule, work->interlaced ? 2 : 1);
-  g_byte_array_set_size(schedule->work_arrays, 0);
-  add_cover(schedule);
-  schedule->block_jobs_at = add_array(schedule->work_arrays, schedule->block_jobs);
-  schedule->tile_jobs_at = add_array(schedule->work_arrays, schedule->tile_jobs);
+  cnv_schedule_make_launches(schedule, fields);
+  add_work_arrays(schedule);
   return TRUE;
 }

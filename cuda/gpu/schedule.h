@@ -43,28 +43,33 @@ typedef struct {
   gsize taps_at, planes_at, words_at;
   gboolean has_new_plans, has_new_taps; /* others than for the last work; plan_arrays are */
   CnvJobs work;                         /* not yet in slices */
-  GArray *copies;                       /* CnvJob: the rectangles that all of these write */
-  gboolean copies_more;                 /* the copies have samples that no job writes */
-  GArray *block_jobs;                   /* CnvBlockJob: of one launch after the other */
-  GArray *tile_jobs;                    /* CnvTileJob: likewise */
-  GArray *launches;                     /* CnvLaunch, in order of slices; a single launch has all in the last one */
-  CnvSlices slices;                     /* of the frame */
-  guint launches_to[CNV_SLICES_MAX];    /* how many launches there are up to a slice's last */
-  gsize sums_size;                      /* bytes of row sums of the largest pass */
-  gboolean has_new_masks;               /* others than for the last work */
-  GArray *cover_jobs;                   /* CnvBlockJob: the jobs with coverage, for cover; and its blocks */
+  guint written;                        /* bits: planes of memory of which jobs write all */
+  gboolean in_place;                    /* as the caller asked: */
+  GArray *copies;                       /* CnvCopyJob: the rectangles that all of these write; and the blocks */
+  guint copy_blocks;
+  gboolean copies_more;              /* the copies have samples that no job writes */
+  GArray *block_jobs;                /* CnvBlockJob: of one launch after the other */
+  GArray *tile_jobs;                 /* CnvTileJob: likewise */
+  GArray *launches;                  /* CnvLaunch, in order of slices; a single launch has all in the last one */
+  CnvSlices slices;                  /* of the frame */
+  guint launches_to[CNV_SLICES_MAX]; /* how many launches there are up to a slice's last */
+  gsize sums_size;                   /* bytes of row sums of the largest pass */
+  gboolean has_new_masks;            /* others than for the last work */
+  GArray *cover_jobs;                /* CnvBlockJob: the jobs with coverage, for cover; and its blocks */
   guint cover_blocks;
   gboolean cut;            /* as the caller asked */
   GByteArray *work_arrays; /* likewise */
-  gsize block_jobs_at, tile_jobs_at, cover_jobs_at, grids_at, cells_at, lists_at, shapes_at, places_at;
+  GByteArray *tile_kinds;  /* CnvTileKind: of one job that is whole after the other, row by row */
+  gsize block_jobs_at, tile_jobs_at, tile_kinds_at, copies_at, cover_jobs_at, grids_at, cells_at, lists_at, shapes_at,
+      places_at;
 } CnvSchedule;
 
 void cnv_schedule_init(CnvSchedule *schedule);
 void cnv_schedule_clear(CnvSchedule *schedule);
 
-/* Takes over plans and work. cut: launches are made for slices, where the work allows it. Returns FALSE where all
- * arrays are those that were made last time. */
-gboolean cnv_schedule_set_work(CnvSchedule *schedule, const CnvWork *work, gboolean cut);
+/* Takes over plans and work. cut: launches are made for slices, where the work allows it. in_place: the output is the
+ * input, so only regions are to be written. Returns FALSE where all arrays are those that were made last time. */
+gboolean cnv_schedule_set_work(CnvSchedule *schedule, const CnvWork *work, gboolean cut, gboolean in_place);
 
 /* The part of it in passes.c: block jobs, tile jobs and launches. fields: of a frame. */
 void cnv_schedule_make_launches(CnvSchedule *schedule, int fields);
@@ -92,5 +97,9 @@ void cnv_tile_job_prepare(CnvSchedule *schedule, guint index);
 /* Appends the tile job of a job, not yet cut. */
 void cnv_tile_jobs_add(CnvSchedule *schedule, const CnvJob *job);
 
-/* Cuts the launch's jobs into tiles, and so settles its blocks and their shared memory. */
+/* Cuts the launch's jobs into tiles, and so settles its blocks and their shared memory; finds the kinds of the tiles of
+ * jobs that are whole, and adds their coverage to what cover makes. */
 void cnv_tile_jobs_cut(CnvSchedule *schedule, CnvLaunch *launch);
+
+/* Adds a rectangle of a job's coverage to what cover makes. */
+void cnv_schedule_cover(CnvSchedule *schedule, const CnvJob *job, int x, int y, int width, int height);

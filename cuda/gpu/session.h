@@ -79,7 +79,7 @@ typedef struct {
   GHashTable *maps; /* set of TensorMap; NULL: none so far */
   /* CUfunction by variant, or by kind where that has none: those used so far, since each look-up costs memory. */
   GHashTable *functions;
-  CUfunction copy, cover;
+  CUfunction copy, copy_jobs, cover;
   CUdeviceptr taps;
   CUstream stream; /* that all goes to: own_stream or the caller's */
   CUstream own_stream;
@@ -187,8 +187,6 @@ gboolean cnv_cuda_cover(CudaSession *self, GError **error);
  * run once. Both frames are on the device. In several slices planes of memory that are copied whole are left out. */
 gboolean cnv_cuda_filter(CudaSession *self, const CnvWork *work, int slice, const CnvFrame *in, const CnvFrame *out,
                          GError **error);
-/* Bits: the planes of memory that have samples which no kernel writes. */
-guint cnv_cuda_copied_memories(const CnvWork *work);
 /* Copies the planes of memory whose bit is set, in one launch. */
 gboolean cnv_cuda_copy_planes(CudaSession *self, const CnvLayout *layout, guint which, const CnvFrame *in,
                               const CnvFrame *out, GError **error);

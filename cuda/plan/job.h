@@ -25,6 +25,7 @@ typedef struct {
   uint64_t coverage;
   int coverage_pitch;
   int shared; /* with coverage: other jobs may write the pixels that have weight 0; this one must not */
+  int whole;  /* with coverage: the job writes all of the field, and copies the pixels that have weight 0 */
 } CnvJob;
 
 #define CNV_COVERAGE_ALIGNMENT 16

@@ -82,7 +82,7 @@ set_work(CnvSchedule *schedule, const CnvWork *work)
 
   cnv_schedule_init(schedule);
   schedule->n_processors = 16;
-  ck_assert(cnv_schedule_set_work(schedule, work, FALSE));
+  ck_assert(cnv_schedule_set_work(schedule, work, FALSE, FALSE));
   for (guint i = 0; i < G_N_ELEMENTS(last); i++)
     done += count_jobs(schedule, last[i]);
   ck_assert_uint_eq(done, schedule->work.jobs->len);
@@ -333,10 +333,10 @@ START_TEST(test_work_again)
     CnvSchedule schedule;
 
     set_work(&schedule, &work);
-    ck_assert(!cnv_schedule_set_work(&schedule, &work, FALSE));
-    ck_assert(cnv_schedule_set_work(&schedule, &work, TRUE));
+    ck_assert(!cnv_schedule_set_work(&schedule, &work, FALSE, FALSE));
+    ck_assert(cnv_schedule_set_work(&schedule, &work, TRUE, FALSE));
     g_ptr_array_set_size(schedule.plans, 0);
-    ck_assert(cnv_schedule_set_work(&schedule, &work, TRUE));
+    ck_assert(cnv_schedule_set_work(&schedule, &work, TRUE, FALSE));
     cnv_schedule_clear(&schedule);
     cnv_plan_unref(plan);
   }
@@ -353,17 +353,17 @@ START_TEST(test_masks)
   CnvSchedule schedule;
 
   cnv_schedule_init(&schedule);
-  ck_assert(cnv_schedule_set_work(&schedule, &work, FALSE) && schedule.has_new_masks);
+  ck_assert(cnv_schedule_set_work(&schedule, &work, FALSE, FALSE) && schedule.has_new_masks);
   ck_assert_uint_eq(schedule.work.mask_cells->len, TEST_MASK_X * TEST_MASK_Y);
-  ck_assert(!cnv_schedule_set_work(&schedule, &work, FALSE));
+  ck_assert(!cnv_schedule_set_work(&schedule, &work, FALSE, FALSE));
   region[1].rect.x = 51;
-  ck_assert(cnv_schedule_set_work(&schedule, &work, FALSE) && !schedule.has_new_masks);
+  ck_assert(cnv_schedule_set_work(&schedule, &work, FALSE, FALSE) && !schedule.has_new_masks);
   region[0].mask = mask[1];
-  ck_assert(cnv_schedule_set_work(&schedule, &work, FALSE) && schedule.has_new_masks);
+  ck_assert(cnv_schedule_set_work(&schedule, &work, FALSE, FALSE) && schedule.has_new_masks);
   region[1] = region[0]; /* two regions share it */
-  ck_assert(cnv_schedule_set_work(&schedule, &work, FALSE) && !schedule.has_new_masks);
+  ck_assert(cnv_schedule_set_work(&schedule, &work, FALSE, FALSE) && !schedule.has_new_masks);
   work.n_regions = 0;
-  ck_assert(cnv_schedule_set_work(&schedule, &work, FALSE) && schedule.has_new_masks);
+  ck_assert(cnv_schedule_set_work(&schedule, &work, FALSE, FALSE) && schedule.has_new_masks);
   ck_assert_uint_eq(schedule.work.mask_cells->len, 0);
   cnv_schedule_clear(&schedule);
   cnv_mask_unref(mask[0]);

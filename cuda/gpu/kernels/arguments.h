@@ -184,6 +184,20 @@ typedef struct {
 /* A copy thread moves 16 bytes where addresses allow. Threads of a block: 32 x 8. */
 #define CNV_COPY_BYTES 16
 
+/* copy_jobs: rectangles of planes of memory. A row's first block begins at a multiple of CNV_COPY_BYTES at or before
+ * it. */
+typedef struct {
+  int plane, x, y, bytes, rows; /* x: bytes from a row's beginning; rows: each `step` rows after the one before */
+  int step;
+  int first_block, columns;
+} CnvCopyJob;
+
+typedef struct {
+  uint64_t jobs; /* device address: CnvCopyJob */
+  int n_jobs;
+  CnvAddresses in, out;
+} CnvCopyJobsArgs;
+
 /* Tile jobs, for kernels that do all of a job in one launch (fused, one_tap, blur, dense). A block is CNV_TILE_WARPS
  * warps (one_tap: CNV_ONE_TAP_WARPS); it makes one tile, the tiles of a job being numbered row by row. Samples are
  * counted along a row over all channels, so that channels need no kernels of their own: a tap's neighbour is `channels`
@@ -346,6 +360,7 @@ typedef struct {
   /* Inner tiles begin at samples and rows from these up to but without those: all that their taps reach lies in the
    * window, and all of their outputs are the job's. */
   int inner_x0, inner_x1, inner_y0, inner_y1;
+  int kinds; /* of a job that is whole: index of its first tile's */
   int channels, border;
   uint32_t filtered, copied; /* of CnvPlane */
   CnvTerm term;              /* with its taps in constant memory; dense: size and anchor alone */
@@ -396,6 +411,9 @@ typedef struct {
   CNV_ALIGNED(64) uint64_t words[16];
 } CnvTensorMap;
 
+/* What the weights of a tile ask for: none is above 0; some are below 1; all are 1. */
+typedef enum { CNV_TILE_KEPT, CNV_TILE_BLENDED, CNV_TILE_FILTERED } CnvTileKind;
+
 typedef struct {
   CnvTensorMap map[CNV_MAX_PLANES], out_map[CNV_MAX_PLANES];
   uint32_t maps; /* bit p: rows of plane p lie on multiples of 16 bytes, and there is a map where the GPU takes one */
@@ -403,6 +421,7 @@ typedef struct {
   uint64_t jobs,
       bands;         /* device addresses: CnvTileJob where there are more than CNV_TILE_JOBS_INLINE; words of bands */
   uint64_t coverage; /* device address: of all jobs (plan/job.h) */
+  uint64_t kinds;    /* device address: CnvTileKind, as bytes, of the tiles of jobs that are whole */
   int n_jobs;
   int first_block[CNV_TILE_JOBS_INLINE]; /* of each job in `job`, as is inner_block; INT_MAX after the last */
   int inner_block[CNV_TILE_JOBS_INLINE];

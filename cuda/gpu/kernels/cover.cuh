@@ -22,7 +22,7 @@ cover(const CnvCoverArgs &l)
 
   wait_for_launch_before();
   let_next_launch_begin();
-  if (column >= job.coverage_pitch || row >= job.height)
+  if (column >= aligned + job.width || row >= job.height)
     return;
 #pragma unroll 1
   for (int i = 0; i < 4; i++) {

@@ -47,6 +47,29 @@ extern "C" __global__ void __launch_bounds__(256) cnv_copy(const CnvCopyArgs a)
 #define IN_PLACE
 #endif
 
+/* copy_jobs: what work in place writes. */
+extern "C" __global__ void __launch_bounds__(256) cnv_copy_jobs(const IN_PLACE CnvCopyJobsArgs a)
+{
+  const CnvCopyJob *jobs = (const CnvCopyJob *)a.jobs, &job = jobs[find_job(jobs, a.n_jobs)];
+  const int block = blockIdx.x - job.first_block, row = block / job.columns * 8 + threadIdx.y;
+  const int64_t y = job.y + (int64_t)row * job.step;
+  const char *in = (const char *)a.in.address[job.plane] + y * a.in.stride[job.plane] + job.x;
+  char *out = (char *)a.out.address[job.plane] + y * a.out.stride[job.plane] + job.x;
+  const int before = (uint64_t)in % CNV_COPY_BYTES;
+  const int x = (block % job.columns * 32 + threadIdx.x) * CNV_COPY_BYTES - before;
+
+  wait_for_launch_before();
+  let_next_launch_begin();
+  if (row >= job.rows)
+    return;
+  if (x >= 0 && x + CNV_COPY_BYTES <= job.bytes && (((uint64_t)in ^ (uint64_t)out) & (CNV_COPY_BYTES - 1)) == 0) {
+    *(uint4 *)(out + x) = *(const uint4 *)(in + x);
+    return;
+  }
+  for (int i = max(x, 0); i < min(x + CNV_COPY_BYTES, job.bytes); i++)
+    out[i] = in[i];
+}
+
 extern "C" __global__ void __launch_bounds__(32 * CNV_COVER_HEIGHT) cnv_cover(const IN_PLACE CnvCoverArgs l)
 {
   cover(l);

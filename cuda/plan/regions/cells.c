@@ -222,7 +222,7 @@ static void
 finish_cell(CnvCutting *c, int column, int row, int strongest)
 {
   const CnvCellShapes *from = cell_shapes(c, column, row);
-  CnvCell cell = {.first = c->made->lists->len, .layer = -1};
+  CnvCell cell = {.first = c->made->lists->len, .layer = -1, .weight = -1};
 
   if (from->n > 0 && !c->work->invert) {
     if (c->cut == CNV_CUT_WHOLE)
@@ -243,6 +243,8 @@ finish_cell(CnvCutting *c, int column, int row, int strongest)
       g_array_append_val(c->made->lists, entry_of(c, at)->shape);
   }
   cell.n = (int)(c->made->lists->len - cell.first);
+  if (from->n == 0 || from->inside || (from->crowded && !c->work->invert))
+    cell.weight = (from->n == 0) == (c->work->invert != FALSE) ? CNV_WEIGHT_ONE : 0;
   g_array_append_val(c->made->cells, cell);
   add_pieces(c, column, row, from, cell.layer);
 }

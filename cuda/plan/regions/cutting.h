@@ -40,7 +40,8 @@ typedef struct {
 typedef struct {
   int layer, row, column;
   CnvBox box;
-  gboolean soft; /* not all of it has weight 1 */
+  gboolean soft;  /* not all of it has weight 1 */
+  gboolean whole; /* CnvJob.whole */
 } CnvPiece;
 
 /* How much counts. Each level is tried if the one before costs too much. */
@@ -56,6 +57,7 @@ typedef struct CnvCutting {
   CnvJobs *made;
   CnvCut cut;
   gboolean isolated;   /* each region is a layer */
+  guint whole;         /* bits: planes of which a single layer filters all of the field */
   double cost, budget; /* of all planes so far, in samples that are filtered; other work is counted as so many */
   GArray *order;       /* guint16: regions from the weakest to the strongest */
   GPtrArray *placed;   /* CnvMask of each of made->places */

@@ -214,6 +214,7 @@ add_job(CnvCutting *c, const CnvPiece *from)
     guint aligned = (guint)job.x % CNV_COVERAGE_ALIGNMENT;
 
     job.coverage = c->made->coverage_size + aligned;
+    job.whole = from->whole;
     job.coverage_pitch = cnv_divide_up((int)aligned + job.width, CNV_COVERAGE_ALIGNMENT) * CNV_COVERAGE_ALIGNMENT;
     c->made->coverage_size += (gsize)job.coverage_pitch * job.height;
   }
@@ -242,6 +243,22 @@ find_shared(CnvCutting *c, guint first)
       }
 }
 
+/* Replaces jobs by one of all the field, if they are of one layer and any of them needs coverage. */
+static void
+make_whole(CnvCutting *c, GArray *jobs)
+{
+  CnvPiece *all = (CnvPiece *)jobs->data;
+
+  for (guint i = 1; i < jobs->len; i++)
+    if (all[i].layer != all[0].layer)
+      return;
+  if (jobs->len == 0 || (!all[0].soft && cnv_box_area(&all[0].box) == (double)c->width * c->height))
+    return;
+  all[0].box = cnv_cutting_field(c);
+  all[0].soft = all[0].whole = TRUE;
+  g_array_set_size(jobs, 1);
+}
+
 static void
 cut_field(CnvCutting *c)
 {
@@ -256,6 +273,8 @@ cut_field(CnvCutting *c)
   }
   cnv_cutting_make_cells(c);
   join_pieces(c, c->joined);
+  if (c->whole >> c->job.plane & 1)
+    make_whole(c, c->joined);
   for (guint i = 0; i < c->joined->len; i++)
     add_job(c, &g_array_index(c->joined, CnvPiece, i));
   if (c->layers->len > 1)
@@ -375,7 +394,7 @@ cnv_jobs_clear(CnvJobs *of)
 }
 
 gboolean
-cnv_jobs_make(CnvJobs *to, const CnvWork *work)
+cnv_jobs_make(CnvJobs *to, const CnvWork *work, guint whole)
 {
   CnvCutting *c = to->cutting;
   gboolean new_masks = cnv_masks_take(to, work);
@@ -387,6 +406,7 @@ cnv_jobs_make(CnvJobs *to, const CnvWork *work)
   c->made = to;
   c->work = work;
   c->isolated = is_isolated(work);
+  c->whole = work->moved || c->isolated ? 0 : whole;
   if (!work->everything)
     cnv_cutting_sort(c);
   cut_planes(c, TRUE);

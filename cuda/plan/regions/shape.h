@@ -46,7 +46,8 @@ typedef struct {
 typedef struct {
   uint32_t first; /* index in CnvCover.list */
   int n;
-  int layer; /* owner of every sample with weight, whatever the layers of the shapes are; -1: each shape's own */
+  int layer;  /* owner of every sample with weight, whatever the layers of the shapes are; -1: each shape's own */
+  int weight; /* of every sample, if there is one layer: 0 or CNV_WEIGHT_ONE; -1: they differ */
 } CnvCell;
 
 /* The cells of a plane's field, row by row. */

@@ -53,12 +53,12 @@ blocks_cover(const KernelRun *run)
     int rows = (end - jobs[i].first_block) / jobs[i].columns * CNV_COVER_HEIGHT;
     guint8 *to = (guint8 *)find_coverage(run, l->coverage, job, TRUE);
 
-    if (jobs[i].columns * CNV_COVER_WIDTH < job->coverage_pitch || rows < job->height)
+    if (jobs[i].columns * CNV_COVER_WIDTH < job->x % CNV_COVERAGE_ALIGNMENT + job->width || rows < job->height)
       standin_report("cnv_cover: the blocks of a job do not cover it");
     for (int y = 0; to && y < job->height; y++) {
       guint8 *row = to + job->coverage - job->x % CNV_COVERAGE_ALIGNMENT + (gsize)y * job->coverage_pitch;
 
-      memset(row, 0, job->coverage_pitch);
+      memset(row, 0, (job->x % CNV_COVERAGE_ALIGNMENT + job->width + 3) / 4 * 4);
       for (int x = 0; x < job->width; x++)
         row[job->x % CNV_COVERAGE_ALIGNMENT + x] = (guint8)cnv_cover_weight(&cover, job, job->x + x, job->y + y);
     }
