@@ -244,7 +244,7 @@ START_TEST(test_coverage)
   } rows[] = {
       {&blur, CNV_ALGORITHM_TENSOR, TRUE},        {&widest, CNV_ALGORITHM_TENSOR, TRUE},
       {&of_3_frames, CNV_ALGORITHM_TENSOR, TRUE}, {&of_5_frames, CNV_ALGORITHM_TENSOR, TRUE},
-      {&full_rank, CNV_ALGORITHM_TENSOR, TRUE},   {&one_tap, CNV_ALGORITHM_TENSOR, FALSE},
+      {&full_rank, CNV_ALGORITHM_TENSOR, TRUE},   {&one_tap, CNV_ALGORITHM_TENSOR, TRUE},
       {&blur, CNV_ALGORITHM_FUSED, FALSE},
   };
 
