@@ -57,5 +57,5 @@ box_rows(const CnvVariant *variant, const CnvNeeds *needs, int rows)
 }
 
 const CnvKernelKind cnv_kind_one_tap = {
-    "one_tap",    CNV_ALGORITHM_TENSOR, 32 * CNV_ONE_TAP_WARPS, 1, .blends = TRUE, .variants = variants,
+    "one_tap",    CNV_ALGORITHM_TENSOR, 32 * CNV_ONE_TAP_WARPS, 1, .variants = variants,
     .fits = fits, .set_job = set_job,   .box_rows = box_rows};
