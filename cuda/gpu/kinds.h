@@ -56,7 +56,6 @@ typedef struct {
   /* Kinds with tile jobs: */
   guint shared_max;       /* bytes that a block may ask for */
   guint shared_over_time; /* of tiles of several frames, at most, as far as 16 rows fit: several blocks are faster */
-  gboolean blends;        /* it takes jobs with coverage */
   const CnvVariant *variants; /* from small to large, up to one without a name; NULL: it has block jobs */
   /* FALSE with the reason (CNV_ERROR_UNSUPPORTED) where it cannot do the plane. */
   gboolean (*fits)(const CnvPlan *plan, const CnvPlane *plane, CnvNeeds *needs, GError **error);

@@ -7,15 +7,19 @@
 G_STATIC_ASSERT(G_STRUCT_OFFSET(CnvTileJob, job) == CNV_TILE_JOB_HEAD * sizeof(guint32));
 G_STATIC_ASSERT(sizeof(CnvTileArgs) <= 4096); /* of arguments that every driver takes */
 
-/* Tile jobs know no weights of regions but as coverage, and blend with the sample at the place that they filter. */
+/* Tile jobs take weights as coverage, not as masks, and blend with the input at the place that they filter. */
 gboolean
 cnv_tile_jobs_take(const CnvSchedule *schedule, const CnvJob *job)
 {
+<<<<<<< HEAD
   CnvKernelId kernel = cnv_schedule_plane_kernel(schedule, job)->kernel;
 
   if (kernel == CNV_N_KERNELS)
+=======
+  if (cnv_schedule_plane_kernel(schedule, job)->kernel == CNV_N_KERNELS || job->n_mask_rects > 0)
+>>>>>>> w-tiles
     return FALSE;
-  return job->coverage_pitch == 0 || (cnv_kernel_kind(kernel)->blends && job->move_x == 0 && job->move_y == 0);
+  return job->coverage_pitch == 0 || (job->move_x == 0 && job->move_y == 0);
 }
 
 /* Finds the bits that are the input's, of samples of so many bytes. */

@@ -150,28 +150,41 @@ has_zero(uint32_t weights)
   return (sizeof(T) == 1 ? __vcmpeq4(weights, 0) : __vcmpeq2(weights, 0)) != 0;
 }
 
+template <typename T>
+__device__ static bool
+chunk_has_zero(const uint4 &weights)
+{
+  return has_zero<T>(weights.x) || has_zero<T>(weights.y) || has_zero<T>(weights.z) || has_zero<T>(weights.w);
+}
+
+/* Returns 16 bytes of results with the input's samples where channels are copied (CnvTileJob.copied_bits). */
+template <typename T>
+__device__ static uint4
+merge_copied(const uint2 &copied, const uint4 &before, const uint4 &now)
+{
+  const uint32_t second = sizeof(T) == 1 ? copied.x : copied.y;
+
+  return make_uint4(merge(before.x, now.x, copied.x), merge(before.y, now.y, second), merge(before.z, now.z, copied.x),
+                    merge(before.w, now.w, second));
+}
+
 /* Stores one row's 16 bytes of results where their weights are not 0; another job may write the other samples. */
 template <typename T>
 __device__ static void
 store_weighed(const TileParams &params, const uint4 &now, const uint4 &weights, int x, int y)
 {
   const CnvTileJob &s = params.s;
-  const uint2 copied = *(const uint2 *)s.copied_bits;
-  const uint4 is_copied = {copied.x, sizeof(T) == 1 ? copied.x : copied.y, copied.x,
-                           sizeof(T) == 1 ? copied.x : copied.y};
   T *to = (T *)(params.out + (int64_t)y * params.out_stride) + x;
   const T *back = (const T *)(params.back + (int64_t)y * params.in_stride) + x;
 
-  if (params.chunk_stores && !has_zero<T>(weights.x) && !has_zero<T>(weights.y) && !has_zero<T>(weights.z) &&
-      !has_zero<T>(weights.w)) {
-    const uint4 before = s.copied ? __ldg((const uint4 *)back) : now;
-
-    *(uint4 *)to = make_uint4(merge(before.x, now.x, is_copied.x), merge(before.y, now.y, is_copied.y),
-                              merge(before.z, now.z, is_copied.z), merge(before.w, now.w, is_copied.w));
+  if (params.chunk_stores && !chunk_has_zero<T>(weights)) {
+    *(uint4 *)to = s.copied ? merge_copied<T>(*(const uint2 *)s.copied_bits, __ldg((const uint4 *)back), now) : now;
     return;
   }
 #pragma unroll
   for (int i = 0; i < 16 / (int)sizeof(T); i++)
     if (sample_of_chunk<T>(weights, i))
-      to[i] = sample_of_chunk<T>(is_copied, i) ? load_sample(back + i) : (T)sample_of_chunk<T>(now, i);
+      to[i] = s.copied && (s.copied_bits[i % 4 * (int)sizeof(T) / 4] >> (i * 8 * (int)sizeof(T) % 32) & 1)
+                  ? load_sample(back + i)
+                  : (T)sample_of_chunk<T>(now, i);
 }

@@ -250,11 +250,37 @@ put_eight(T *row, const float (&sum)[FUSED_OUTPUTS], const FusedNumbers &n, int 
         row[x] = (T)get_sample(eight.word[i / 4], i % 4);
 }
 
+/* The same, blended with the input's samples by coverage. y: the row of the plane. */
+template <typename T>
+__device__ static void
+blend_eight(const CnvTileArgs &l, const TileParams &params, T *row, const float (&sum)[FUSED_OUTPUTS],
+            const FusedNumbers &n, int x, int y)
+{
+  constexpr float one_by_level = 0x1p127f, rest = 0x1p22f; /* 2^149 together */
+  const CnvTileJob &s = params.s;
+  const int C = n.channels, full = n.full & 0xffff, pixel = pixel_of(params.tile.at.x + x, C);
+  const float gain = n.gain * one_by_level * rest, base = n.base * one_by_level * rest;
+  const uint8_t *weights = cnv_job_weights(&s.job, (const uint8_t *)l.coverage, pixel, y);
+  const T *in = (const T *)(params.in + (int64_t)y * params.in_stride) + params.tile.at.x;
+
+#pragma unroll
+  for (int i = 0; i < FUSED_OUTPUTS; i++, x += C) {
+    if (x < 0 || x >= n.width || pixel + i < s.job.x || pixel + i >= s.job.x + s.job.width)
+      continue;
+    const int weight = __ldcg(weights + i);
+    const T input = load_sample(in + x);
+    const int level =
+        blend_level(fmaf(sum[i], gain, base), (float)(input >> n.shift & full), (float)weight, 1.0f, (float)full);
+
+    row[x] = weight > 0 ? (T)(level << n.shift) : input;
+  }
+}
+
 /* Makes the outputs of 16 rows from row y of the tile on, but for those from `end` on. A lane makes eight pixels of a
  * channel; of eight lanes four do those of one row, channel after channel, and four those of the next row. */
 template <typename T>
 __device__ static void
-make_rows(const Fused &f, int y, int end)
+make_rows(const CnvTileArgs &l, const Fused &f, int y, int end)
 {
   const CnvTileJob &s = f.params.s;
   const FusedNumbers n = f.numbers;
@@ -282,7 +308,11 @@ make_rows(const Fused &f, int y, int end)
             sum[i] *= f.factor[min(max(x + i * C, 0), n.width - 1)] * f.factor[n.width + y + row];
           sum[i] = (is_absolute ? fabsf(sum[i] + n.mid_bias) : sum[i]) + n.start;
         }
-      put_eight((T *)cnv_tiles + (y + row) * CNV_FUSED_LOADED, sum, n, x);
+      T *to = (T *)cnv_tiles + (y + row) * CNV_FUSED_LOADED;
+      if (s.blends)
+        blend_eight(l, f.params, to, sum, n, x, f.params.tile.at.y + y + row);
+      else
+        put_eight(to, sum, n, x);
     }
   }
 }
@@ -322,10 +352,10 @@ fused(const CnvTileArgs &l)
     __syncthreads();
     put_sums(f, sum, x, row);
     __syncthreads();
-    make_rows<T>(f, y, at.y_end - at.y);
+    make_rows<T>(l, f, y, at.y_end - at.y);
   }
   __syncthreads();
   if (threadIdx.x % (pitch / 16) * 16 < width * (int)sizeof(T))
-    store_tile<T, CNV_FUSED_LOADED, threads>(f.params, at, threadIdx.x,
-                                             [&](int row, int chunk) { return cnv_tiles + row * pitch + 16 * chunk; });
+    store_results<T, CNV_FUSED_LOADED, threads>(
+        l, f.params, at, threadIdx.x, [&](int row, int chunk) { return cnv_tiles + row * pitch + 16 * chunk; });
 }

@@ -121,7 +121,7 @@ BLOCKS(stage_out, stage_out(b, l))
   TILES(dense_u##bits##_##K##_##TERMS##_##D##_##ROWS, blocks, dense<uint##bits##_t, K, TERMS, D, ROWS, COLUMNS>)
 #define DENSE_OVER_TIME(ROWS, PAIRS, blocks)                                                                           \
   TILES(dense_over_time_u8_##ROWS##_##PAIRS, blocks, dense_over_time<ROWS, PAIRS>)
-TILES(fused_u8, 5, fused<uint8_t>)
+TILES(fused_u8, 6, fused<uint8_t>)
 TILES(fused_u16, 5, fused<uint16_t>)
 WARPS(one_tap_u8, CNV_ONE_TAP_WARPS, 32 / CNV_ONE_TAP_WARPS, one_tap<uint8_t>)
 WARPS(one_tap_u16, CNV_ONE_TAP_WARPS, 32 / CNV_ONE_TAP_WARPS, one_tap<uint16_t>)

@@ -41,12 +41,17 @@ unpack_sample(const uint32_t (&word)[4], int i, uint16_t, uint32_t mask)
          INTEGERS;
 }
 
-/* A sum's level, not yet clamped (dense_level). */
+/* A sum's value, in levels, and its level, not yet clamped (dense_level). */
+__device__ static float
+one_tap_value(float sum, const CnvTileJob &s)
+{
+  return fmaf(s.combine == CNV_COMBINE_ABSOLUTE ? fabsf(sum) : sum, s.gain, s.offset);
+}
+
 __device__ static int
 one_tap_level(float sum, const CnvTileJob &s)
 {
-  return __float_as_int(fmaf(s.combine == CNV_COMBINE_ABSOLUTE ? fabsf(sum) : sum, s.gain, s.offset) *
-                        __int_as_float(1));
+  return __float_as_int(one_tap_value(sum, s) * __int_as_float(1));
 }
 
 /* A word of levels. */
@@ -85,19 +90,16 @@ add_frames(float (&sum)[SAMPLES], const CnvTileArgs &l, const CnvTileJob &s, con
       sum[i] = fmaf(unpack_sample(word[k], i, T(), mask), weight[k], sum[i]);
 }
 
-/* The outputs of 16 bytes. */
-template <typename T>
-__device__ static uint4
-sum_frames(const CnvTileArgs &l, const CnvTileJob &s, const char *in)
+/* The sums of 16 bytes of samples. */
+template <typename T, int SAMPLES>
+__device__ static void
+sum_frames(float (&sum)[SAMPLES], const CnvTileArgs &l, const CnvTileJob &s, const char *in)
 {
-  constexpr int samples = 16 / sizeof(T);
   const int n = max(l.sources.n, 1);
-  float sum[samples];
-  uint32_t out[4];
   int k = 0;
 
 #pragma unroll
-  for (int i = 0; i < samples; i++)
+  for (int i = 0; i < SAMPLES; i++)
     sum[i] = s.bias[0];
 #pragma unroll 1
   for (; k + 5 <= n; k += 5)
@@ -109,15 +111,67 @@ sum_frames(const CnvTileArgs &l, const CnvTileJob &s, const char *in)
 #pragma unroll 1
   for (; k < n; k++)
     add_frames<T, 1>(sum, l, s, in, k);
+}
+
+/* The outputs of 16 bytes. */
+template <typename T, int SAMPLES>
+__device__ static uint4
+pack_chunk(const float (&sum)[SAMPLES], const CnvTileJob &s)
+{
+  uint32_t out[4];
+
 #pragma unroll
   for (int i = 0; i < 4; i++)
-    out[i] = pack_sums(sum + i * samples / 4, s, T());
+    out[i] = pack_sums(sum + i * SAMPLES / 4, s, T());
   return *(uint4 *)out;
 }
 
-/* The output of one sample. */
+/* The same, blended with the input's samples by weights. */
+template <typename T, int SAMPLES>
+__device__ static uint4
+blend_chunk(const float (&sum)[SAMPLES], const CnvTileJob &s, const uint4 &input, const uint4 &weights)
+{
+  constexpr int of_word = SAMPLES / 4;
+  const uint32_t from[4] = {input.x, input.y, input.z, input.w};
+  const uint32_t weight[4] = {weights.x, weights.y, weights.z, weights.w}, mask = mask_of(s);
+  const float unit = sizeof(T) == 1 ? 1.0f : 1.0f / (float)(1 << s.shift);
+  uint32_t out[4];
+
+#pragma unroll
+  for (int i = 0; i < 4; i++) {
+    int level[of_word];
+
+#pragma unroll
+    for (int j = 0; j < of_word; j++)
+      level[j] = blend_level(one_tap_value(sum[i * of_word + j], s), number_of<T>(from[i], j, mask),
+                             number_of<T>(weight[i], j, 0xffffffffu), unit, (float)s.full_bits);
+    if (sizeof(T) == 1)
+      out[i] = pack_levels(level[0], level[1], pack_levels(level[of_word - 2], level[of_word - 1], 0));
+    else /* samples of weight 0 keep other bits, too */
+      out[i] = (uint32_t)(level[0] | level[1] << 16) << s.shift | (from[i] & ~mask & __vcmpeq2(weight[i], 0));
+  }
+  return *(uint4 *)out;
+}
+
+/* Stores the outputs of 16 bytes of a job with coverage, by their sums. back: the input's samples there. */
+template <typename T, int SAMPLES>
+__device__ static void
+store_blended(const float (&sum)[SAMPLES], const CnvTileArgs &l, const CnvTileJob &s, const T *back, T *out, int x,
+              int y)
+{
+  int column = x;
+
+  asm volatile("" : "+r"(column)); /* worked out before the loop over rows, this would take registers there */
+  const uint4 weights = load_weights<T>(weight_column<T>(l, s, column), y - s.job.y, s.channels);
+  const uint4 kept = __ldg((const uint4 *)(back + x));
+  const uint2 copied = {s.copied_bits[0], s.copied_bits[1]};
+
+  *(uint4 *)(out + x) = merge_copied<T>(copied, kept, blend_chunk<T>(sum, s, kept, weights));
+}
+
+/* The sum of one sample. */
 template <typename T>
-__device__ static T
+__device__ static float
 sum_sample(const CnvTileArgs &l, const CnvTileJob &s, const T *in)
 {
   float sum = s.bias[0];
@@ -125,7 +179,28 @@ sum_sample(const CnvTileArgs &l, const CnvTileJob &s, const T *in)
   for (int k = 0; k < max(l.sources.n, 1); k++)
     sum = fmaf((float)(load_sample((const T *)((const char *)in + frame_delta(l, k))) & mask_of(s)),
                frame_weight(l, s, k), sum);
-  return (T)(min(max(one_tap_level(sum, s), 0), s.full_bits) << s.shift);
+  return sum;
+}
+
+/* Its output. */
+template <typename T>
+__device__ static T
+make_sample(const CnvTileArgs &l, const CnvTileJob &s, const T *in)
+{
+  return (T)(min(max(one_tap_level(sum_sample(l, s, in), s), 0), s.full_bits) << s.shift);
+}
+
+/* The same, blended with the input's by a weight of up to 255. */
+template <typename T>
+__device__ static T
+blend_sample(const CnvTileArgs &l, const CnvTileJob &s, const T *in, int weight)
+{
+  const float level = (float)(load_sample(in) >> s.shift & s.full_bits);
+
+  if (weight == 0)
+    return load_sample(in);
+  return (T)(blend_level(one_tap_value(sum_sample(l, s, in), s), level, (float)weight, 1.0f, (float)s.full_bits)
+             << s.shift);
 }
 
 template <typename T>
@@ -135,31 +210,44 @@ make_one_tap(const CnvTileArgs &l, const CnvTileJob &s)
   constexpr int samples = 16 / sizeof(T);
   const TileOutput at = tile_output(s, 32 * samples);
   const int x = at.x + threadIdx.x % 32 * samples;
-  const int x0 = max(x, s.job.x * s.channels), x1 = min(x + samples, (s.job.x + s.job.width) * s.channels);
-  const uint4 copied = {s.copied_bits[0], s.copied_bits[sizeof(T) - 1], s.copied_bits[0], s.copied_bits[sizeof(T) - 1]};
   TileParams params;
 
   locate<T>(params, l, s);
-  const bool by_chunks = x1 - x0 == samples && params.chunk_stores && l.maps >> s.pointers & 1;
+  const bool by_chunks = x >= s.job.x * s.channels && x + samples <= (s.job.x + s.job.width) * s.channels &&
+                         params.chunk_stores && l.maps >> s.pointers & 1 && !s.job.shared;
   for (int y = at.y + threadIdx.x / 32; y < at.y_end; y += CNV_ONE_TAP_WARPS) {
     const T *in = (const T *)(params.in + (int64_t)y * params.in_stride);
     const T *back = (const T *)(params.back + (int64_t)y * params.in_stride);
     T *out = (T *)(params.out + (int64_t)y * params.out_stride);
 
     if (by_chunks) {
-      uint4 now = sum_frames<T>(l, s, (const char *)(in + x));
+      float sum[samples];
 
-      if (s.copied) {
-        const uint4 kept = __ldg((const uint4 *)(back + x));
-
-        now = {merge(kept.x, now.x, copied.x), merge(kept.y, now.y, copied.y), merge(kept.z, now.z, copied.z),
-               merge(kept.w, now.w, copied.w)};
+      sum_frames<T>(sum, l, s, (const char *)(in + x));
+      if (s.blends) {
+        store_blended<T>(sum, l, s, back, out, x, y);
+        continue;
       }
-      *(uint4 *)(out + x) = now;
+      const uint4 now = pack_chunk<T>(sum, s);
+      const uint2 copied = {s.copied_bits[0], s.copied_bits[1]};
+      *(uint4 *)(out + x) = s.copied ? merge_copied<T>(copied, __ldg((const uint4 *)(back + x)), now) : now;
     } else {
+      int first = x;
+
+      asm volatile("" : "+r"(first)); /* as in store_blended */
+      const int x0 = max(first, s.job.x * s.channels), x1 = min(first + samples, (s.job.x + s.job.width) * s.channels);
 #pragma unroll 1
-      for (int i = x0; i < x1; i++)
-        out[i] = !s.copied || s.filtered >> (i % s.channels) & 1 ? sum_sample(l, s, in + i) : load_sample(back + i);
+      for (int i = x0; i < x1; i++) {
+        const int weight =
+            s.blends ? __ldcg(cnv_job_weights(&s.job, (const uint8_t *)l.coverage, pixel_of(i, s.channels), y)) : 255;
+
+        if (weight == 0 && s.job.shared)
+          continue;
+        if (s.copied && !(s.filtered >> (i % s.channels) & 1))
+          out[i] = load_sample(back + i);
+        else
+          out[i] = s.blends ? blend_sample(l, s, in + i, weight) : make_sample(l, s, in + i);
+      }
     }
   }
 }

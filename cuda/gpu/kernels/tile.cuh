@@ -487,7 +487,6 @@ copy_channels(const TileParams &params, const TileShape &shape)
   constexpr int row_bytes = WIDTH * sizeof(T), chunks = row_bytes / 16;
   const int rows = params.tile.rows;
   const uint2 copied = *(const uint2 *)params.s.copied_bits;
-  const uint32_t second = sizeof(T) == 1 ? copied.x : copied.y;
   const uint8_t *tile =
       cnv_tiles + rows * row_bytes + params.tile.top * shape.pitch + params.tile.lead * (int)sizeof(T);
 
@@ -496,8 +495,7 @@ copy_channels(const TileParams &params, const TileShape &shape)
     uint4 *to = (uint4 *)(cnv_tiles + output_offset<row_bytes>(rows, i / chunks, i % chunks * 16));
     const uint4 now = *to, before = *(const uint4 *)(tile + i / chunks * shape.pitch + i % chunks * 16);
 
-    *to = make_uint4(merge(before.x, now.x, copied.x), merge(before.y, now.y, second), merge(before.z, now.z, copied.x),
-                     merge(before.w, now.w, second));
+    *to = merge_copied<T>(copied, before, now);
   }
 }
 
