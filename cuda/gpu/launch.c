@@ -156,7 +156,7 @@ cnv_cuda_cover(CudaSession *self, GError **error)
                        .cells = arrays + schedule->cells_at,
                        .lists = arrays + schedule->lists_at,
                        .shapes = arrays + schedule->shapes_at,
-                       .places = arrays + schedule->places_at,
+                       .places = schedule->work.places->len > 0 ? arrays + schedule->places_at : 0,
                        .mask_cells = self->mask_cells.address,
                        .coverage = self->coverage.address,
                        .n_jobs = (int)schedule->cover_jobs->len};

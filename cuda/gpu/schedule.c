@@ -290,7 +290,7 @@ cnv_schedule_cover(CnvSchedule *schedule, const CnvJob *job, int x, int y, int w
   part.job.y = y;
   part.job.width = width;
   part.job.height = height;
-  part.columns = cnv_divide_up(x % CNV_COVERAGE_ALIGNMENT + width, CNV_COVER_WIDTH);
+  part.columns = cnv_divide_up(cnv_coverage_bytes(&part.job), CNV_COVER_WIDTH);
   schedule->cover_blocks += (guint)(part.columns * cnv_divide_up(height, CNV_COVER_HEIGHT));
   g_array_append_val(schedule->cover_jobs, part);
 }

@@ -7,19 +7,20 @@
 G_STATIC_ASSERT(G_STRUCT_OFFSET(CnvTileJob, job) == CNV_TILE_JOB_HEAD * sizeof(guint32));
 G_STATIC_ASSERT(sizeof(CnvTileArgs) <= 4096); /* of arguments that every driver takes */
 
-/* Tile jobs take weights as coverage, not as masks, and blend with the input at the place that they filter. */
+/* Tile jobs blend with the sample of the tile that lies where they write. */
+static gboolean
+can_blend(const CnvJob *job)
+{
+  return job->move_x == 0 && job->move_y == 0 && job->x >= job->window_x && job->y >= job->window_y &&
+         job->x + job->width <= job->window_x + job->window_width &&
+         job->y + job->height <= job->window_y + job->window_height;
+}
+
 gboolean
 cnv_tile_jobs_take(const CnvSchedule *schedule, const CnvJob *job)
 {
-<<<<<<< HEAD
-  CnvKernelId kernel = cnv_schedule_plane_kernel(schedule, job)->kernel;
-
-  if (kernel == CNV_N_KERNELS)
-=======
-  if (cnv_schedule_plane_kernel(schedule, job)->kernel == CNV_N_KERNELS || job->n_mask_rects > 0)
->>>>>>> w-tiles
-    return FALSE;
-  return job->coverage_pitch == 0 || (job->move_x == 0 && job->move_y == 0);
+  return cnv_schedule_plane_kernel(schedule, job)->kernel != CNV_N_KERNELS &&
+         (job->coverage_pitch == 0 || can_blend(job));
 }
 
 /* Finds the bits that are the input's, of samples of so many bytes. */
@@ -221,8 +222,84 @@ cut_strips(CnvSchedule *schedule, CnvLaunch *launch)
   cut_jobs(schedule, launch, best);
 }
 
+/* ---- jobs that are whole ---- */
+
+/* The tile at a column and row, in pixels, as far as the job has it. */
+static CnvRect
+tile_rect(const CnvTileJob *job, int width, int column, int row)
+{
+  const CnvJob *of = &job->job;
+  int first = job->origin + column * width, x = MAX(first / job->channels, of->x);
+  int end = MIN(cnv_divide_up(first + width, job->channels), of->x + of->width), y = of->y + row * job->rows;
+
+  return (CnvRect){x, y, end - x, MIN(job->rows, of->y + of->height - y)};
+}
+
+/* By the cells that the tile meets. */
+static CnvTileKind
+kind_of_tile(const CnvJobs *work, const CnvJob *job, const CnvRect *tile)
+{
+  const CnvGrid *grid = &g_array_index(work->grids, CnvGrid, job->grid);
+  gboolean none = TRUE, all = TRUE;
+
+  for (int row = tile->y / CNV_CELL_HEIGHT; row * CNV_CELL_HEIGHT < tile->y + tile->height; row++)
+    for (int column = tile->x / CNV_CELL_WIDTH; column * CNV_CELL_WIDTH < tile->x + tile->width; column++) {
+      int weight = g_array_index(work->cells, CnvCell, grid->first_cell + (guint)(row * grid->columns + column)).weight;
+
+      none &= weight == 0;
+      all &= weight == CNV_WEIGHT_ONE;
+    }
+  return none ? CNV_TILE_KEPT : all ? CNV_TILE_FILTERED : CNV_TILE_BLENDED;
+}
+
+/* Adds coverage under tiles first..last - 1 of a row, which share some bytes with their neighbours where a pixel lies
+ * in two tiles. */
+static void
+cover_tiles(CnvSchedule *schedule, const CnvTileJob *job, int width, int first, int last, int row)
+{
+  CnvRect from = tile_rect(job, width, first, row), to = tile_rect(job, width, last - 1, row);
+  int x = from.x - from.x % CNV_COVERAGE_ALIGNMENT;
+  int end = cnv_divide_up(to.x + to.width, CNV_COVERAGE_ALIGNMENT) * CNV_COVERAGE_ALIGNMENT;
+
+  x = MAX(x, job->job.x);
+  end = MIN(end, job->job.x + job->job.width);
+  cnv_schedule_cover(schedule, &job->job, x, from.y, end - x, from.height);
+}
+
+static void
+find_kinds(CnvSchedule *schedule, CnvTileJob *job, int width)
+{
+  job->kinds = (int)schedule->tile_kinds->len;
+  for (int row = 0; row <= job->last_row; row++)
+    for (int column = 0, first = 0; column < job->columns; column++) {
+      CnvRect tile = tile_rect(job, width, column, row);
+      guint8 kind = (guint8)kind_of_tile(&schedule->work, &job->job, &tile);
+
+      g_byte_array_append(schedule->tile_kinds, &kind, 1);
+      if (kind == CNV_TILE_BLENDED && column + 1 < job->columns)
+        continue;
+      if (kind == CNV_TILE_BLENDED)
+        column++;
+      if (column > first)
+        cover_tiles(schedule, job, width, first, column, row);
+      first = column + 1;
+    }
+}
+
 void
 cnv_tile_jobs_cut(CnvSchedule *schedule, CnvLaunch *launch)
 {
-  (schedule->variant[launch->kernel]->ring ? cut_strips : cut_tiles)(schedule, launch);
+  const CnvVariant *variant = schedule->variant[launch->kernel];
+
+  (variant->ring ? cut_strips : cut_tiles)(schedule, launch);
+  for (guint i = launch->first; i < launch->first + launch->n; i++) {
+    CnvTileJob *job = &g_array_index(schedule->tile_jobs, CnvTileJob, i);
+    const CnvJob *of = &job->job;
+
+    job->kinds = -1;
+    if (of->whole && variant->width && !variant->ring && launch->kernel != CNV_KERNEL_ONE_TAP)
+      find_kinds(schedule, job, variant->width);
+    else if (of->whole)
+      cnv_schedule_cover(schedule, of, of->x, of->y, of->width, of->height);
+  }
 }

@@ -31,6 +31,15 @@ typedef struct {
 #define CNV_COVERAGE_ALIGNMENT 16
 #define CNV_WEIGHT_ONE 255
 
+/* Bytes of a row of coverage with those beside the job. */
+CNV_HOST_DEVICE static inline int
+cnv_coverage_bytes(const CnvJob *job)
+{
+  const int bytes = job->x % CNV_COVERAGE_ALIGNMENT + job->width + CNV_COVERAGE_ALIGNMENT - 1;
+
+  return bytes - bytes % CNV_COVERAGE_ALIGNMENT;
+}
+
 /* The coverage of the job's pixel at column x of row y, and of those after it. */
 CNV_HOST_DEVICE static inline const uint8_t *
 cnv_job_weights(const CnvJob *job, const uint8_t *coverage, int x, int y)

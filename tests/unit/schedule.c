@@ -183,7 +183,7 @@ END_TEST
 
 static const CnvRegion two_regions[] = {{{13, 10, 60, 50}, 0}, {{90, 40, 70, 61}, 1}};
 
-/* Jobs with weights, which tile jobs know nothing of, go to other kernels. */
+/* Jobs with coverage are tile jobs, too, unless they reach beyond the window that they may read. */
 START_TEST(test_regions)
 {
   static const struct {
@@ -195,13 +195,15 @@ START_TEST(test_regions)
   } rows[] = {
       {&blur, CNV_ALGORITHM_TENSOR, 0, FALSE, CNV_KERNEL_BLUR},
       {&blur, CNV_ALGORITHM_TENSOR, 0, TRUE, CNV_KERNEL_BLUR},
-      {&blur, CNV_ALGORITHM_TENSOR, 5, FALSE, CNV_KERNEL_COLUMNS},
+      {&blur, CNV_ALGORITHM_TENSOR, 5, FALSE, CNV_KERNEL_BLUR},
+      {&blur, CNV_ALGORITHM_TENSOR, 5, TRUE, CNV_KERNEL_COLUMNS},
       {&blur, CNV_ALGORITHM_FUSED, 0, TRUE, CNV_KERNEL_FUSED},
-      {&blur, CNV_ALGORITHM_FUSED, 5, FALSE, CNV_KERNEL_COLUMNS},
+      {&blur, CNV_ALGORITHM_FUSED, 5, FALSE, CNV_KERNEL_FUSED},
       {&full_rank, CNV_ALGORITHM_TENSOR, 0, TRUE, CNV_KERNEL_DENSE},
-      {&full_rank, CNV_ALGORITHM_TENSOR, 5, FALSE, CNV_KERNEL_TILED},
+      {&full_rank, CNV_ALGORITHM_TENSOR, 5, FALSE, CNV_KERNEL_DENSE},
+      {&full_rank, CNV_ALGORITHM_TENSOR, 5, TRUE, CNV_KERNEL_TILED},
       {&sharpen, CNV_ALGORITHM_TENSOR, 0, FALSE, CNV_KERNEL_DENSE},
-      {&sharpen, CNV_ALGORITHM_TENSOR, 5, FALSE, CNV_KERNEL_COLUMNS},
+      {&sharpen, CNV_ALGORITHM_TENSOR, 5, FALSE, CNV_KERNEL_DENSE},
   };
 
   for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {

@@ -387,8 +387,8 @@ blur(const CnvTileArgs &l)
 
   band_y.load(words);
   band_x.load(words + parts * K_Y * 32);
-  const TileKind kind = load_tile_weights<T, width>(l, params);
-  if (kind == TILE_KEPT)
+  const CnvTileKind kind = load_tile_weights<T, width>(l, params);
+  if (kind == CNV_TILE_KEPT)
     return keep_tile<T, width>(l, params, &barrier);
   if (tile.renormalizes)
     find_factors(factor, s, tile.at, width);
@@ -412,11 +412,11 @@ blur(const CnvTileArgs &l)
     sum_frames<T>(l, s, cnv_tiles + tile.rows * width * bytes, frame_bytes);
     blur_rows<T, K_X, K_Y, M, width, parts, BLUR_ALL>(
         params, at, SamplesOverTime<T>{frame_bytes, first, first + (tile.box_rows - 1) * pitch}, band_x, band_y);
-  } else if (is_plain(s) && kind == TILE_FILTERED) {
+  } else if (is_plain(s) && kind == CNV_TILE_FILTERED) {
     blur_rows<T, K_X, K_Y, M, width, parts, BLUR_PLAIN>(params, at, samples, band_x, band_y);
   } else if (is_plain(s)) {
     blur_rows<T, K_X, K_Y, M, width, parts, BLUR_BLEND>(params, at, samples, band_x, band_y);
-  } else if (!tile.renormalizes && kind == TILE_FILTERED) {
+  } else if (!tile.renormalizes && kind == CNV_TILE_FILTERED) {
     blur_rows<T, K_X, K_Y, M, width, parts, BLUR_SHARP>(params, at, samples, all_x, all_y);
   } else {
     const int first_out = at.out;

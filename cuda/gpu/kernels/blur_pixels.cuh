@@ -171,11 +171,11 @@ blur_pixels(const CnvTileArgs &l)
 
   band_y.load(words);
   band_x.load(words + K_Y * 32);
-  const TileKind kind = load_tile_weights<uint8_t, width>(l, params);
-  if (kind == TILE_KEPT)
+  const CnvTileKind kind = load_tile_weights<uint8_t, width>(l, params);
+  if (kind == CNV_TILE_KEPT)
     return keep_tile<uint8_t, width>(l, params, &barrier);
   finish_tile<uint8_t>(l, params, shape, &barrier);
-  if (kind == TILE_FILTERED)
+  if (kind == CNV_TILE_FILTERED)
     blur_pixel_rows<false>(params, row, byte, band_x, band_y);
   else
     blur_pixel_rows<true>(params, row, byte, band_x, band_y);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * cover: the weights of jobs, when regions change. A thread makes a word, the weights of four pixels, and so also the
- * bytes beside a job's rows.
+ * cover: the weights of jobs, when regions change. A thread makes a word, the weights of four pixels; beside a job's rows
+ * they are 0.
  */
 #pragma once
 
@@ -22,7 +22,7 @@ cover(const CnvCoverArgs &l)
 
   wait_for_launch_before();
   let_next_launch_begin();
-  if (column >= aligned + job.width || row >= job.height)
+  if (column >= cnv_coverage_bytes(&job) || row >= job.height)
     return;
 #pragma unroll 1
   for (int i = 0; i < 4; i++) {

@@ -229,8 +229,8 @@ dense(const CnvTileArgs &l)
 #pragma unroll
   for (int j = 0; j < ROWS / 2; j++)
     load_words<pair_words / 32>(&kept[j][0][0][0][0], taps + j * pair_words);
-  const TileKind kind = load_tile_weights<T, CNV_TILE_WIDTH>(l, params);
-  if (kind == TILE_KEPT)
+  const CnvTileKind kind = load_tile_weights<T, CNV_TILE_WIDTH>(l, params);
+  if (kind == CNV_TILE_KEPT)
     return keep_tile<T, CNV_TILE_WIDTH>(l, params, &barrier);
   finish_tile<T>(l, params, shape, &barrier);
   const uint8_t *from = cnv_tiles + tile.rows * row_bytes + g * pitch + apron + (x - lead) * bytes + 4 * t;
@@ -259,7 +259,7 @@ dense(const CnvTileArgs &l)
       row += products > 1 ? next(2) : second + next(1);
     }
     const DenseEpilogue epilogue = {s.gain, s.offset, {s.bias[0], s.bias[1]}, s.full_bits, s.shift};
-    if (kind == TILE_BLENDED)
+    if (kind == CNV_TILE_BLENDED)
       blend_sums<T, products>(sums, epilogue, s.combine == CNV_COMBINE_ABSOLUTE, to + y * 128, [&](int byte, int half) {
         const int first = x + 2 * products * t;
 
@@ -355,8 +355,8 @@ dense_over_time(const CnvTileArgs &l)
   const uint8_t *frame[2 * PAIRS];
 
   load_words<ROWS * PAIRS * 2>(&taps[0][0][0], words);
-  const TileKind kind = load_tile_weights<uint8_t, CNV_TILE_WIDTH>(l, params);
-  if (kind == TILE_KEPT)
+  const CnvTileKind kind = load_tile_weights<uint8_t, CNV_TILE_WIDTH>(l, params);
+  if (kind == CNV_TILE_KEPT)
     return keep_tile<uint8_t, CNV_TILE_WIDTH>(l, params, &barrier);
   finish_tile<uint8_t>(l, params, shape, &barrier);
 #pragma unroll
@@ -364,7 +364,7 @@ dense_over_time(const CnvTileArgs &l)
     frame[i] = cnv_tiles + tile.rows * CNV_TILE_WIDTH +
                min(i, max(l.sources.n, 1) - 1) * CNV_TILE_BYTES(pitch, tile.box_rows) + apron - lead + 8 * g + 4 * t;
 #pragma unroll 1
-  for (int y = threadIdx.x / 32; kind == TILE_BLENDED && y < tile.at.y_end - tile.at.y; y += CNV_TILE_WARPS) {
+  for (int y = threadIdx.x / 32; kind == CNV_TILE_BLENDED && y < tile.at.y_end - tile.at.y; y += CNV_TILE_WARPS) {
     const DenseEpilogue epilogue = {s.gain, s.offset, {s.bias[0]}, s.full_bits, s.shift};
     int sums[1][1][2][4] = {};
 
@@ -374,7 +374,8 @@ dense_over_time(const CnvTileArgs &l)
               tile.at.y + y);
   }
 #pragma unroll 1
-  for (int y = first; kind != TILE_BLENDED && y < tile.at.y_end - tile.at.y; y += CNV_TILE_WARPS * CNV_DENSE_GROUP) {
+  for (int y = first; kind != CNV_TILE_BLENDED && y < tile.at.y_end - tile.at.y;
+       y += CNV_TILE_WARPS * CNV_DENSE_GROUP) {
     const DenseEpilogue epilogue = {s.gain, s.offset, {s.bias[0]}, s.full_bits, s.shift};
     const int to = output_offset<CNV_TILE_WIDTH>(tile.rows, y, 8 * g + 2 * t);
     int sums[CNV_DENSE_GROUP][1][2][4] = {};

@@ -165,7 +165,7 @@ add_ring(float (&level)[2][R::column_groups][2][4], const RingSums &ring, const 
 
 /* Loads the weights of a warp's results to where these go, if the job has any, and returns what they ask for. */
 template <typename T, typename R>
-__device__ static TileKind
+__device__ static CnvTileKind
 load_warp_weights(const CnvTileArgs &l, const TileParams &params, const TileOutput &at, int lane, uint8_t *out)
 {
   constexpr int samples = 16 / sizeof(T), chunks = R::out_width / samples;
@@ -175,7 +175,7 @@ load_warp_weights(const CnvTileArgs &l, const TileParams &params, const TileOutp
   bool none = true, whole = true;
 
   if (!s.blends)
-    return TILE_FILTERED;
+    return CNV_TILE_FILTERED;
   const WeightColumn column = weight_column<T>(l, s, at.x + chunk * samples);
 #pragma unroll 1
   for (int row = lane / chunks; column.at && row < at.y_end - at.y; row += 32 / chunks) {
@@ -188,7 +188,7 @@ load_warp_weights(const CnvTileArgs &l, const TileParams &params, const TileOutp
   none = __all_sync(0xffffffffu, none);
   whole = __all_sync(0xffffffffu, whole);
   __syncwarp();
-  return none ? TILE_KEPT : whole ? TILE_FILTERED : TILE_BLENDED;
+  return none ? CNV_TILE_KEPT : whole ? CNV_TILE_FILTERED : CNV_TILE_BLENDED;
 }
 
 template <typename T, int K_X, int BLOCKS, int PARTS, BlurMode MODE>
@@ -231,9 +231,10 @@ ring_rows(const CnvTileArgs &l, const TileParams &params, const TileBox &box, co
     if (round < late)
       continue;
     const TileOutput mine = {at.x + 16 * column_group, at.y + y, min(at.y + y + 32, at.y_end)};
-    const TileKind kind =
-        MODE == BLUR_ALL && mine.y < mine.y_end ? load_warp_weights<T, R>(l, params, mine, lane, out) : TILE_FILTERED;
-    if (kind == TILE_KEPT) {
+    const CnvTileKind kind = MODE == BLUR_ALL && mine.y < mine.y_end
+                                 ? load_warp_weights<T, R>(l, params, mine, lane, out)
+                                 : CNV_TILE_FILTERED;
+    if (kind == CNV_TILE_KEPT) {
       keep_input<T, R::out_width, 32>(params, mine, lane);
     } else if (mine.y < mine.y_end) {
       add_ring<PARTS, R>(level, {ring + column_group * PARTS * 32, ring_end + column_group * PARTS * 32},
@@ -244,10 +245,10 @@ ring_rows(const CnvTileArgs &l, const TileParams &params, const TileBox &box, co
         uint8_t *to = out + (16 * h + g) * R::out_pitch + (16 * m + 4 * t) * R::bytes;
         W word[2] = {};
 
-        for (int half = 0; half < 2 && kind == TILE_BLENDED; half++)
+        for (int half = 0; half < 2 && kind == CNV_TILE_BLENDED; half++)
           word[half] = *(const W *)(to + 8 * half * R::out_pitch);
         levels_to_words<T, MODE>(
-            word, level[h][m], s, {factor + x + 16 * m, factor + CNV_RING_WIDTH + row}, bits, kind == TILE_BLENDED,
+            word, level[h][m], s, {factor + x + 16 * m, factor + CNV_RING_WIDTH + row}, bits, kind == CNV_TILE_BLENDED,
             [&](int half) { return input_word<T>(params, at.x + x + 16 * m, at.y + row + 8 * half); });
         for (int half = 0; half < 2; half++)
           *(W *)(to + 8 * half * R::out_pitch) = word[half];

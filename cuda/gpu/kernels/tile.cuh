@@ -174,6 +174,18 @@ tile_box(const TileParams &params, const TileShape &shape)
           s.rows * shape.output_bytes};
 }
 
+/* What the weights of the block's tile ask for, if the host knows. */
+__device__ static int
+tile_kind(const CnvTileArgs &l, const CnvTileJob &s)
+{
+  int column, row;
+
+  if (!s.job.whole || s.kinds < 0)
+    return -1;
+  cnv_tile_place(&s, (int)blockIdx.x, &column, &row);
+  return __ldg((const uint8_t *)l.kinds + s.kinds + row * s.columns + column);
+}
+
 /* Finds the block's tile, and starts the copies of it before anything else is waited for: by one thread. */
 __device__ static void
 begin_tile(const CnvTileArgs &l, const CnvTileJob &s, const TileShape &shape, int bytes, TileParams &params,
@@ -182,12 +194,12 @@ begin_tile(const CnvTileArgs &l, const CnvTileJob &s, const TileShape &shape, in
   const int lead = shape.lead < 0 ? s.lead : shape.lead;
   const bool has_map = l.maps >> s.pointers & 1;
   const TileOutput at = tile_output(s, shape.width - 2 * lead);
-  decltype(params.tile) tile = {at,         s.rows,      s.box_rows,      s.top,   lead,
-                                s.pointers, s.job.field, s.term.n[CNV_Y], s.bands, s.renormalizes != 0,
-                                false};
+  decltype(params.tile) tile = {at,         s.rows,         s.box_rows,      s.top,   lead,
+                                s.pointers, s.job.field,    s.term.n[CNV_Y], s.bands, s.renormalizes != 0,
+                                false,      tile_kind(l, s)};
 
 #if CNV_BULK_COPIES
-  if (has_map && tile.n_rows > 0)
+  if (has_map && tile.n_rows > 0 && tile.kind != CNV_TILE_KEPT)
     start_bulk_copies(l, tile, shape, bytes, barrier);
   else
     wait_for_launch_before();
@@ -216,7 +228,7 @@ begin_block(const CnvTileArgs &l, const TileShape &shape, TileParams &params, ui
   if (threadIdx.x - 32 < CNV_TILE_JOB_HEAD)
     ((uint32_t *)&params.s)[threadIdx.x - 32] = ((const uint32_t *)&s)[threadIdx.x - 32];
   __syncthreads();
-  if (params.tile.is_inner && !params.tile.renormalizes && !params.s.blends)
+  if (params.tile.is_inner && !params.tile.renormalizes && (!params.s.blends || params.tile.kind == CNV_TILE_FILTERED))
     return;
   set_params<T>(params, l, s);
   __syncthreads();
@@ -370,9 +382,6 @@ store_results(const CnvTileArgs &l, const TileParams &params, const TileOutput &
                      load_weights<T>(column, at.y - s.job.y + row, s.channels), x, at.y + row);
 }
 
-/* What the weights of a tile ask for: none is above 0, some are below 1, or all are 1. */
-enum TileKind { TILE_KEPT, TILE_BLENDED, TILE_FILTERED };
-
 /* Puts the weights of the block's tile where its results go (output_offset), by all threads. Clears `none` if this
  * thread's are not all 0, and `whole` if they are not all 1. */
 template <typename T, int WIDTH, WeightLoad BY>
@@ -406,7 +415,7 @@ put_weights(const TileParams &params, const WeightColumn &column, bool &none, bo
 
 /* Loads the weights of the block's tile (put_weights), if its job has any, and returns what they ask for. */
 template <typename T, int WIDTH>
-__device__ static TileKind
+__device__ static CnvTileKind
 load_tile_weights(const CnvTileArgs &l, const TileParams &params)
 {
   constexpr int samples = 16 / sizeof(T);
@@ -414,7 +423,9 @@ load_tile_weights(const CnvTileArgs &l, const TileParams &params)
   bool none = true, whole = true;
 
   if (!s.blends)
-    return TILE_FILTERED;
+    return CNV_TILE_FILTERED;
+  if (params.tile.kind >= 0 && params.tile.kind != CNV_TILE_BLENDED)
+    return (CnvTileKind)params.tile.kind;
   const WeightColumn column = weight_column<T>(l, s, params.tile.at.x + threadIdx.x % (WIDTH / samples) * samples);
   const WeightLoad by = weight_load<T>(s.channels);
   if (!column.at)
@@ -427,7 +438,7 @@ load_tile_weights(const CnvTileArgs &l, const TileParams &params)
     put_weights<T, WIDTH, WEIGHTS_BY_1>(params, column, none, whole);
   none = __syncthreads_and(none);
   whole = __syncthreads_and(whole);
-  return none ? TILE_KEPT : whole ? TILE_FILTERED : TILE_BLENDED;
+  return none ? CNV_TILE_KEPT : whole ? CNV_TILE_FILTERED : CNV_TILE_BLENDED;
 }
 
 /* Stores the input's samples, by so many threads, of which this is one; but if other jobs may write them, nothing. */
@@ -466,7 +477,7 @@ keep_input(const TileParams &params, const TileOutput &at, int thread)
   }
 }
 
-/* The end of a block whose tile is TILE_KEPT, by all threads. */
+/* The end of a block whose tile is CNV_TILE_KEPT, by all threads. */
 template <typename T, int WIDTH>
 __device__ static void
 keep_tile(const CnvTileArgs &l, const TileParams &params, uint64_t *barrier)
@@ -474,7 +485,7 @@ keep_tile(const CnvTileArgs &l, const TileParams &params, uint64_t *barrier)
   keep_input<T, WIDTH, 32 * CNV_TILE_WARPS>(params, params.tile.at, threadIdx.x);
 #if CNV_BULK_COPIES
   /* The copy engine writes to the block's memory. */
-  if (params.tile.n_rows > 0 && l.maps >> params.tile.pointers & 1)
+  if (params.tile.n_rows > 0 && params.tile.kind != CNV_TILE_KEPT && l.maps >> params.tile.pointers & 1)
     wait_for_bulk_copies(barrier, 0);
 #endif
 }

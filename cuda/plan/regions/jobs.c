@@ -211,11 +211,9 @@ add_job(CnvCutting *c, const CnvPiece *from)
   job.cells_x = layer->cells_x;
   job.cells_y = layer->cells_y;
   if (from->soft) {
-    guint aligned = (guint)job.x % CNV_COVERAGE_ALIGNMENT;
-
-    job.coverage = c->made->coverage_size + aligned;
+    job.coverage = c->made->coverage_size + (guint)job.x % CNV_COVERAGE_ALIGNMENT;
     job.whole = from->whole;
-    job.coverage_pitch = cnv_divide_up((int)aligned + job.width, CNV_COVERAGE_ALIGNMENT) * CNV_COVERAGE_ALIGNMENT;
+    job.coverage_pitch = cnv_coverage_bytes(&job);
     c->made->coverage_size += (gsize)job.coverage_pitch * job.height;
   }
   c->cost += cost_of(c, &box, from->soft);

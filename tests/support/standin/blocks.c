@@ -44,8 +44,8 @@ blocks_cover(const KernelRun *run)
                           read_array(run, l->cells, sizeof(CnvCell)),
                           read_array(run, l->lists, sizeof(guint16)),
                           read_array(run, l->shapes, sizeof(CnvPlaneShape)),
-                          l->mask_cells ? read_array(run, l->places, sizeof(CnvMaskPlace)) : NULL,
-                          l->mask_cells ? read_array(run, l->mask_cells, 1) : NULL};
+                          l->places ? read_array(run, l->places, sizeof(CnvMaskPlace)) : NULL,
+                          l->places ? read_array(run, l->mask_cells, 1) : NULL};
 
   for (int i = 0; jobs && cover.grid && cover.cell && cover.list && cover.shape && i < l->n_jobs; i++) {
     const CnvJob *job = &jobs[i].job;
@@ -53,12 +53,12 @@ blocks_cover(const KernelRun *run)
     int rows = (end - jobs[i].first_block) / jobs[i].columns * CNV_COVER_HEIGHT;
     guint8 *to = (guint8 *)find_coverage(run, l->coverage, job, TRUE);
 
-    if (jobs[i].columns * CNV_COVER_WIDTH < job->x % CNV_COVERAGE_ALIGNMENT + job->width || rows < job->height)
+    if (jobs[i].columns * CNV_COVER_WIDTH < cnv_coverage_bytes(job) || rows < job->height)
       standin_report("cnv_cover: the blocks of a job do not cover it");
     for (int y = 0; to && y < job->height; y++) {
       guint8 *row = to + job->coverage - job->x % CNV_COVERAGE_ALIGNMENT + (gsize)y * job->coverage_pitch;
 
-      memset(row, 0, (job->x % CNV_COVERAGE_ALIGNMENT + job->width + 3) / 4 * 4);
+      memset(row, 0, cnv_coverage_bytes(job));
       for (int x = 0; x < job->width; x++)
         row[job->x % CNV_COVERAGE_ALIGNMENT + x] = (guint8)cnv_cover_weight(&cover, job, job->x + x, job->y + y);
     }

@@ -62,6 +62,30 @@ run_copy(const KernelRun *run)
 }
 
 static void
+run_copy_jobs(const KernelRun *run)
+{
+  const CnvCopyJobsArgs *args = run->args;
+  const CnvCopyJob *jobs = (const CnvCopyJob *)standin_access(run->op, args->jobs, args->n_jobs * sizeof(CnvCopyJob),
+                                                              FALSE, "cnv_copy_jobs");
+
+  for (int i = 0; jobs && i < args->n_jobs; i++) {
+    const CnvCopyJob *j = &jobs[i];
+    int end = i + 1 < args->n_jobs ? jobs[i + 1].first_block : (int)run->size->grid[0];
+    int in_step = args->in.stride[j->plane] * j->step, out_step = args->out.stride[j->plane] * j->step;
+    guint64 in = args->in.address[j->plane] + (gint64)j->y * args->in.stride[j->plane] + j->x;
+    guint64 out = args->out.address[j->plane] + (gint64)j->y * args->out.stride[j->plane] + j->x;
+    const guint8 *from = standin_access_rows(run->op, in, in_step, j->bytes, j->rows, FALSE, "cnv_copy_jobs");
+    guint8 *to = standin_access_rows(run->op, out, out_step, j->bytes, j->rows, TRUE, "cnv_copy_jobs");
+
+    if (j->columns * 32 * CNV_COPY_BYTES < j->bytes + CNV_COPY_BYTES - 1 ||
+        (end - j->first_block) / j->columns * 8 < j->rows)
+      standin_report("cnv_copy_jobs: the blocks of a job do not cover it");
+    for (int y = 0; from && to && y < j->rows; y++)
+      memcpy(to + (gint64)y * out_step, from + (gint64)y * in_step, j->bytes);
+  }
+}
+
+static void
 add_blocks(void)
 {
   static const struct {
@@ -115,6 +139,7 @@ standin_kernel_find(const char *name)
   if (!kernels) {
     kernels = g_hash_table_new(g_str_hash, g_str_equal);
     add("cnv_copy", (Variant){.bytes = 1}, sizeof(CnvCopyArgs), run_copy);
+    add("cnv_copy_jobs", (Variant){.bytes = 1}, sizeof(CnvCopyJobsArgs), run_copy_jobs);
     add("cnv_cover", (Variant){0}, sizeof(CnvCoverArgs), blocks_cover);
     add_blocks();
     add_tiles();

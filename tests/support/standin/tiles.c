@@ -14,6 +14,7 @@ typedef struct {
   CnvBlock block;
   const CnvTileJob *tiles;
   int n_sources, first_source; /* as samples_pad takes them */
+  guint8 *coverage;            /* made here, or NULL */
 } Tiles;
 
 /* ---- tiles ---- */
@@ -68,6 +69,30 @@ check_tiles(const KernelRun *run, const CnvTileJob *s, guint8 *used)
 
 /* ---- jobs ---- */
 
+/* The coverage of a job that is whole, for whose tiles of one weight there is none. */
+static const guint8 *
+coverage_by_kinds(const KernelRun *run, const CnvTileJob *s, Tiles *tiles, const guint8 *rows)
+{
+  const CnvTileArgs *l = run->args;
+  const guint8 *kinds =
+      standin_access(run->op, l->kinds + (guint64)s->kinds, (gsize)s->columns * (s->last_row + 1), FALSE, run->name);
+  int width = tile_width(&run->variant, s);
+
+  tiles->coverage = g_malloc((gsize)s->job.coverage_pitch * s->job.height);
+  for (int y = 0; kinds && y < s->job.height; y++)
+    for (int x = 0; x < s->job.width; x++) {
+      int first = (x * s->channels - s->origin) / width, last = ((x + 1) * s->channels - 1 - s->origin) / width;
+      gsize at = (gsize)y * s->job.coverage_pitch + x;
+      guint8 kind = kinds[y / s->rows * s->columns + first], other = kinds[y / s->rows * s->columns + last];
+
+      /* A pixel of three channels may lie in two tiles. */
+      tiles->coverage[at] = kind == CNV_TILE_BLENDED || other == CNV_TILE_BLENDED ? rows[at]
+                            : kind == CNV_TILE_FILTERED                           ? 255
+                                                                                  : 0;
+    }
+  return tiles->coverage;
+}
+
 /* Opens the coverage of a job that has some, up to the aligned ends of its rows. */
 static void
 open_coverage(const KernelRun *run, const CnvTileJob *s, Tiles *tiles)
@@ -89,9 +114,11 @@ open_coverage(const KernelRun *run, const CnvTileJob *s, Tiles *tiles)
                    run->name, l->coverage + j->coverage, j->coverage_pitch, j->x, j->move_x, j->move_y);
   rows = standin_access_rows(run->op, l->coverage + j->coverage - (guint64)before, j->coverage_pitch, (gsize)bytes,
                              (gsize)j->height, FALSE, run->name);
-  for (gint64 i = 0; rows && i < (gint64)bytes * j->height; i++)
+  for (gint64 i = 0; rows && !j->whole && i < (gint64)bytes * j->height; i++)
     if ((i % bytes < before || i % bytes >= before + j->width) && rows[i / bytes * j->coverage_pitch + i % bytes])
       standin_report("%s: coverage of %d beside a job", run->name, rows[i / bytes * j->coverage_pitch + i % bytes]);
+  if (rows && s->kinds >= 0)
+    rows = coverage_by_kinds(run, s, tiles, rows);
   if (rows)
     tiles->job.coverage = rows + before - j->coverage;
 }
@@ -153,6 +180,7 @@ run_tiles(const KernelRun *launched, void (*func)(const KernelRun *run, Tiles *t
     check_tiles(run, s, used);
     open_tiles(run, s, &tiles);
     func(run, &tiles);
+    g_free(tiles.coverage);
   }
   if (jobs && memchr(used, 0, run->size->grid[0]))
     standin_report("%s has a block without a tile", run->name);
