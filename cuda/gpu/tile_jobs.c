@@ -215,8 +215,27 @@ cut_strips(CnvSchedule *schedule, CnvLaunch *launch)
   cut_jobs(schedule, launch, best);
 }
 
+/* Appends the numbers of the blocks' jobs (CnvTileArgs.jobs) to these jobs, in elements of their array. */
+static void
+add_block_numbers(CnvSchedule *schedule, const CnvLaunch *launch)
+{
+  guint size = (guint)sizeof(CnvTileJob), at = schedule->tile_jobs->len;
+  guint32 *number;
+
+  g_array_set_size(schedule->tile_jobs, at + (launch->blocks_x * (guint)sizeof(guint32) + size - 1) / size);
+  number = (guint32 *)(void *)&g_array_index(schedule->tile_jobs, CnvTileJob, at);
+  for (guint i = 0; i < launch->n; i++) {
+    const CnvTileJob *job = &g_array_index(schedule->tile_jobs, CnvTileJob, launch->first + i);
+
+    for (int tile = 0; tile < count_tiles(job); tile++)
+      number[job->first_block + tile] = i;
+  }
+}
+
 void
 cnv_tile_jobs_cut(CnvSchedule *schedule, CnvLaunch *launch)
 {
   (schedule->variant[launch->kernel]->ring ? cut_strips : cut_tiles)(schedule, launch);
+  if (launch->n > CNV_TILE_JOBS_INLINE)
+    add_block_numbers(schedule, launch);
 }

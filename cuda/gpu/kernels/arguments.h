@@ -391,8 +391,9 @@ typedef struct {
   CnvTensorMap map[CNV_MAX_PLANES], out_map[CNV_MAX_PLANES];
   uint32_t maps; /* bit p: rows of plane p lie on multiples of 16 bytes, and there is a map where the GPU takes one */
   uint32_t out_maps; /* bit p: there is a map of output plane p */
-  uint64_t jobs,
-      bands;         /* device addresses: CnvTileJob where there are more than CNV_TILE_JOBS_INLINE; words of bands */
+  /* Device addresses. jobs: CnvTileJob if there are more than CNV_TILE_JOBS_INLINE, and after the last a number of 32
+   * bits for each block, that of its job. bands: words of bands. */
+  uint64_t jobs, bands;
   uint64_t coverage; /* device address: of all jobs (plan/job.h) */
   int n_jobs;
   int first_block[CNV_TILE_JOBS_INLINE]; /* of each job in `job`, as is inner_block; INT_MAX after the last */
