@@ -419,7 +419,10 @@ blur(const CnvTileArgs &l)
   } else if (is_plain(s) && kind == TILE_FILTERED) {
     blur_rows<T, K_X, K_Y, M, width, parts, BLUR_PLAIN>(params, at, samples, band_x, band_y);
   } else if (is_plain(s)) {
-    blur_rows<T, K_X, K_Y, M, width, parts, BLUR_BLEND>(params, at, samples, band_x, band_y);
+    if constexpr (K_X + K_Y > 6) /* as many kept fragments would let fewer blocks fit */
+      blur_rows<T, K_X, K_Y, M, width, parts, BLUR_BLEND>(params, at, samples, all_x, all_y);
+    else
+      blur_rows<T, K_X, K_Y, M, width, parts, BLUR_BLEND>(params, at, samples, band_x, band_y);
   } else if (!tile.renormalizes && kind == TILE_FILTERED) {
     blur_rows<T, K_X, K_Y, M, width, parts, BLUR_SHARP>(params, at, samples, all_x, all_y);
   } else {
