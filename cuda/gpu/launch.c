@@ -190,6 +190,7 @@ run_tile_jobs(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const C
   args.jobs = self->work_arrays.address + schedule->tile_jobs_at + l->first * sizeof(CnvTileJob);
   args.bands = self->plan_arrays.address + schedule->words_at;
   args.coverage = self->coverage.address;
+  args.in_place = schedule->in_place;
   args.kinds = self->work_arrays.address + schedule->tile_kinds_at;
   args.n_jobs = (int)l->n;
   args.sources = schedule->sources;

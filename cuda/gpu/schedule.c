@@ -6,6 +6,9 @@
 
 #define ARRAY_ALIGNMENT 256
 
+#define FEW_JOBS 2 /* of a plane that are worth a launch in place: of more, a launch looks at all tiles of the plane   \
+                    */
+
 void
 cnv_schedule_init(CnvSchedule *schedule)
 {
@@ -254,7 +257,26 @@ find_written(CnvSchedule *schedule, int fields)
   }
 }
 
-/* Finds what work in place copies: the rectangles of its jobs. */
+void
+cnv_schedule_copy(CnvSchedule *schedule, const CnvJob *job, int x, int y, int width, int height)
+{
+  const CnvPlane *plane = cnv_schedule_plane_kernel(schedule, job)->plane;
+  int sample = plane->channels * plane->component[0].bytes;
+  CnvCopyJob copy = {.plane = plane->component[0].plane,
+                     .x = x * sample,
+                     .y = y * job->fields + job->field,
+                     .bytes = width * sample,
+                     .rows = height,
+                     .step = job->fields,
+                     .first_block = (int)schedule->copy_blocks};
+
+  copy.columns = cnv_divide_up(copy.bytes + CNV_COPY_BYTES - 1, 32 * CNV_COPY_BYTES);
+  schedule->copy_blocks += (guint)(copy.columns * cnv_divide_up(height, 8));
+  g_array_append_val(schedule->copies, copy);
+}
+
+/* Finds what work in place copies: the rectangles of its jobs; those of jobs that are whole are found with their
+ * tiles. */
 static void
 find_copies(CnvSchedule *schedule)
 {
@@ -263,20 +285,11 @@ find_copies(CnvSchedule *schedule)
   schedule->copy_blocks = 0;
   for (guint i = 0; i < schedule->work.jobs->len && schedule->in_place; i++) {
     const CnvJob *job = &g_array_index(schedule->work.jobs, CnvJob, i);
-    const CnvPlane *plane = cnv_schedule_plane_kernel(schedule, job)->plane;
-    int sample = plane->channels * plane->component[0].bytes;
-    CnvCopyJob copy = {.plane = plane->component[0].plane,
-                       .x = job->x * sample,
-                       .y = job->y * job->fields + job->field,
-                       .bytes = job->width * sample,
-                       .rows = job->height,
-                       .step = job->fields,
-                       .first_block = (int)schedule->copy_blocks};
 
-    copy.columns = cnv_divide_up(copy.bytes + CNV_COPY_BYTES - 1, 32 * CNV_COPY_BYTES);
-    schedule->copy_blocks += (guint)(copy.columns * cnv_divide_up(copy.rows, 8));
+    if (job->whole)
+      continue;
+    cnv_schedule_copy(schedule, job, job->x, job->y, job->width, job->height);
     schedule->copies_more |= job->coverage_pitch > 0 && (job->shared || !cnv_tile_jobs_take(schedule, job));
-    g_array_append_val(schedule->copies, copy);
   }
 }
 
@@ -310,9 +323,9 @@ cover_jobs(CnvSchedule *schedule)
   }
 }
 
-/* Bits: planes whose jobs with coverage are tile jobs, whatever their plan. */
+/* Bits: planes whose jobs with coverage are tile jobs, whatever their plan; in place such as leave tiles alone. */
 static guint
-planes_with_tiles(const CnvSchedule *schedule)
+planes_with_tiles(const CnvSchedule *schedule, gboolean in_place)
 {
   CnvJob job = {.coverage_pitch = CNV_COVERAGE_ALIGNMENT, .coverage = 1, .width = 1, .height = 1, .fields = 1};
   guint planes = 0;
@@ -321,7 +334,8 @@ planes_with_tiles(const CnvSchedule *schedule)
   for (job.plane = 0; job.plane < CNV_MAX_PLANES; job.plane++) {
     planes |= 1u << job.plane;
     for (job.plan = 0; job.plan < (int)schedule->plans->len; job.plan++)
-      if (!cnv_tile_jobs_take(schedule, &job))
+      if (!cnv_tile_jobs_take(schedule, &job) ||
+          (in_place && !cnv_tile_jobs_have_kinds(schedule, cnv_schedule_plane_kernel(schedule, &job)->kernel)))
         planes &= ~(1u << job.plane);
   }
   return planes;
@@ -362,7 +376,8 @@ cnv_schedule_set_work(CnvSchedule *schedule, const CnvWork *work, gboolean cut, 
     return FALSE;
   schedule->cut = cut;
   schedule->in_place = in_place;
-  schedule->has_new_masks = cnv_jobs_make(&schedule->work, work, in_place ? 0 : planes_with_tiles(schedule));
+  schedule->has_new_masks =
+      cnv_jobs_make(&schedule->work, work, planes_with_tiles(schedule, in_place), in_place ? FEW_JOBS : 0);
   find_written(schedule, fields);
   find_copies(schedule);
   cover_jobs(schedule);

@@ -101,5 +101,11 @@ void cnv_tile_jobs_add(CnvSchedule *schedule, const CnvJob *job);
  * jobs that are whole, and adds their coverage to what cover makes. */
 void cnv_tile_jobs_cut(CnvSchedule *schedule, CnvLaunch *launch);
 
+/* TRUE if the kernel takes the kinds of the tiles of jobs that are whole from the host. */
+gboolean cnv_tile_jobs_have_kinds(const CnvSchedule *schedule, CnvKernelId kernel);
+
+/* Adds a rectangle of what a job writes to what is copied back in place. */
+void cnv_schedule_copy(CnvSchedule *schedule, const CnvJob *job, int x, int y, int width, int height);
+
 /* Adds a rectangle of a job's coverage to what cover makes. */
 void cnv_schedule_cover(CnvSchedule *schedule, const CnvJob *job, int x, int y, int width, int height);

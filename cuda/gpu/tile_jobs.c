@@ -222,6 +222,23 @@ cut_strips(CnvSchedule *schedule, CnvLaunch *launch)
   cut_jobs(schedule, launch, best);
 }
 
+/* Appends the numbers of the blocks' jobs (CnvTileArgs.jobs) to these jobs, in elements of their array. */
+static void
+add_block_numbers(CnvSchedule *schedule, const CnvLaunch *launch)
+{
+  guint size = (guint)sizeof(CnvTileJob), at = schedule->tile_jobs->len;
+  guint32 *number;
+
+  g_array_set_size(schedule->tile_jobs, at + (launch->blocks_x * (guint)sizeof(guint32) + size - 1) / size);
+  number = (guint32 *)(void *)&g_array_index(schedule->tile_jobs, CnvTileJob, at);
+  for (guint i = 0; i < launch->n; i++) {
+    const CnvTileJob *job = &g_array_index(schedule->tile_jobs, CnvTileJob, launch->first + i);
+
+    for (int tile = 0; tile < count_tiles(job); tile++)
+      number[job->first_block + tile] = i;
+  }
+}
+
 /* ---- jobs that are whole ---- */
 
 /* The tile at a column and row, in pixels, as far as the job has it. */
@@ -266,24 +283,55 @@ cover_tiles(CnvSchedule *schedule, const CnvTileJob *job, int width, int first, 
   cnv_schedule_cover(schedule, &job->job, x, from.y, end - x, from.height);
 }
 
+/* Adds what has to be copied back of tiles first..last - 1 of a row, in place. */
+static void
+copy_tiles(CnvSchedule *schedule, const CnvTileJob *job, int width, int first, int last, int row)
+{
+  CnvRect from = tile_rect(job, width, first, row), to = tile_rect(job, width, last - 1, row);
+
+  cnv_schedule_copy(schedule, &job->job, from.x, from.y, to.x + to.width - from.x, from.height);
+}
+
+/* Calls add for each run of tiles of a row that are at least of a kind and at most of another. */
+static void
+add_runs(CnvSchedule *schedule, const CnvTileJob *job, int width, int row, const guint8 *kinds, guint8 least,
+         guint8 most, void (*add)(CnvSchedule *, const CnvTileJob *, int width, int first, int last, int row))
+{
+  for (int first = 0, end; first < job->columns; first = end) {
+    for (end = first; end < job->columns && kinds[end] >= least && kinds[end] <= most;)
+      end++;
+    if (end > first)
+      add(schedule, job, width, first, end, row);
+    else
+      end++;
+  }
+}
+
 static void
 find_kinds(CnvSchedule *schedule, CnvTileJob *job, int width)
 {
   job->kinds = (int)schedule->tile_kinds->len;
-  for (int row = 0; row <= job->last_row; row++)
-    for (int column = 0, first = 0; column < job->columns; column++) {
-      CnvRect tile = tile_rect(job, width, column, row);
-      guint8 kind = (guint8)kind_of_tile(&schedule->work, &job->job, &tile);
+  g_byte_array_set_size(schedule->tile_kinds, (guint)(job->kinds + count_tiles(job)));
+  for (int row = 0; row <= job->last_row; row++) {
+    guint8 *kinds = schedule->tile_kinds->data + job->kinds + row * job->columns;
 
-      g_byte_array_append(schedule->tile_kinds, &kind, 1);
-      if (kind == CNV_TILE_BLENDED && column + 1 < job->columns)
-        continue;
-      if (kind == CNV_TILE_BLENDED)
-        column++;
-      if (column > first)
-        cover_tiles(schedule, job, width, first, column, row);
-      first = column + 1;
+    for (int column = 0; column < job->columns; column++) {
+      CnvRect tile = tile_rect(job, width, column, row);
+
+      kinds[column] = (guint8)kind_of_tile(&schedule->work, &job->job, &tile);
     }
+    add_runs(schedule, job, width, row, kinds, CNV_TILE_BLENDED, CNV_TILE_BLENDED, cover_tiles);
+    if (schedule->in_place)
+      add_runs(schedule, job, width, row, kinds, CNV_TILE_BLENDED, CNV_TILE_FILTERED, copy_tiles);
+  }
+}
+
+gboolean
+cnv_tile_jobs_have_kinds(const CnvSchedule *schedule, CnvKernelId kernel)
+{
+  const CnvVariant *variant = schedule->variant[kernel];
+
+  return variant->width > 0 && !variant->ring && kernel != CNV_KERNEL_ONE_TAP;
 }
 
 void
@@ -297,9 +345,11 @@ cnv_tile_jobs_cut(CnvSchedule *schedule, CnvLaunch *launch)
     const CnvJob *of = &job->job;
 
     job->kinds = -1;
-    if (of->whole && variant->width && !variant->ring && launch->kernel != CNV_KERNEL_ONE_TAP)
+    if (of->whole && cnv_tile_jobs_have_kinds(schedule, launch->kernel))
       find_kinds(schedule, job, variant->width);
     else if (of->whole)
       cnv_schedule_cover(schedule, of, of->x, of->y, of->width, of->height);
   }
+  if (launch->n > CNV_TILE_JOBS_INLINE)
+    add_block_numbers(schedule, launch);
 }

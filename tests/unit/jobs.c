@@ -44,7 +44,7 @@ cut(const CnvWork *work)
   CnvJobs c;
 
   cnv_jobs_init(&c);
-  cnv_jobs_make(&c, work, 0);
+  cnv_jobs_make(&c, work, 0, 0);
   return c;
 }
 
@@ -407,7 +407,7 @@ START_TEST(test_many)
     ck_assert(pixels_of(&c) <= 1280 * 960);
     ck_assert_uint_eq(c.crowd, 0);
     n_jobs = c.jobs->len;
-    cnv_jobs_make(&c, &work, 0);
+    cnv_jobs_make(&c, &work, 0, 0);
   }
   cnv_jobs_clear(&c);
   cnv_plan_unref(plan);
@@ -442,16 +442,16 @@ START_TEST(test_same)
   same[1].region = copied;
   same[2].overlaps = TRUE;
   for (guint i = 0; i < G_N_ELEMENTS(other); i++) {
-    cnv_jobs_make(&of, &base, 0);
+    cnv_jobs_make(&of, &base, 0, 0);
     for (guint s = 0; s < G_N_ELEMENTS(same); s++)
       ck_assert(cnv_jobs_match(&of, &same[s]));
     ck_assert_msg(!cnv_jobs_match(&of, &other[i]), "other %u", i);
-    cnv_jobs_make(&of, &other[i], 0);
+    cnv_jobs_make(&of, &other[i], 0, 0);
     ck_assert_msg(!cnv_jobs_match(&of, &base), "base after other %u", i);
   }
-  cnv_jobs_make(&of, &all, 0);
+  cnv_jobs_make(&of, &all, 0, 0);
   ck_assert(cnv_jobs_match(&of, &none));
-  cnv_jobs_make(&of, &empty, 0);
+  cnv_jobs_make(&of, &empty, 0, 0);
   ck_assert(cnv_jobs_match(&of, &empty) && !cnv_jobs_match(&of, &none));
   cnv_jobs_clear(&of);
   cnv_plan_unref(plan);

@@ -59,7 +59,7 @@ check_weights(const CnvWork *work, gboolean has_memory)
 
   cnv_jobs_init(&jobs);
   ck_assert(limit_memory(has_memory ? ALL_MEMORY : MEMORY));
-  cnv_jobs_make(&jobs, work, 0);
+  cnv_jobs_make(&jobs, work, 0, 0);
   ck_assert(limit_memory(ALL_MEMORY));
   for (int y = 0; y < SIZE; y++)
     for (int x = 0; x < SIZE; x++) {

@@ -141,7 +141,7 @@ check_round(const CnvWork *work, int plane)
   int plan;
 
   cnv_jobs_init(&c);
-  cnv_jobs_make(&c, work, 0);
+  cnv_jobs_make(&c, work, 0, 0);
   for (int y = 0; y < work->plan[0]->plane[plane].height; y++)
     for (int x = 0; x < work->plan[0]->plane[plane].width; x++) {
       const Steps should = region_steps(work->region, work->feather, plane, x, y);
@@ -189,7 +189,7 @@ check_ties(const CnvWork *work)
   CnvJobs c;
 
   cnv_jobs_init(&c);
-  cnv_jobs_make(&c, work, 0);
+  cnv_jobs_make(&c, work, 0, 0);
   for (int i = 0; i < luma->width * luma->height; i++) {
     const int x = i % luma->width, y = i / luma->width;
     const Steps high = region_steps(&work->region[0], work->feather, 0, x, y),
@@ -249,7 +249,7 @@ START_TEST(test_mask_rounding)
     cells[i] = (guint8)(i * 91);
   region.mask = cnv_mask_new(256, 1, 256, cells);
   cnv_jobs_init(&c);
-  cnv_jobs_make(&c, &work, 0);
+  cnv_jobs_make(&c, &work, 0, 0);
   for (int x = 0; x < 256 * STEPS; x++) {
     /* Twice the steps, so that centres of samples are whole: 2 x + 1 from the left, STEPS from there to a centre. */
     const int at = CLAMP(2 * x + 1 - STEPS, 0, 255 * 2 * STEPS), cell = at / (2 * STEPS), share = at % (2 * STEPS);

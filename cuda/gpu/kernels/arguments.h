@@ -290,7 +290,7 @@ cnv_ring_bytes(int bytes, int pitch, int k_x, int steps, int blocks, int parts)
   V(8, 2, 1, 2, 0, 64, 4)                                                                                              \
   V(8, 3, 1, 2, 0, 64, 4)                                                                                              \
   V(8, 6, 1, 3, 0, 32, 3)                                                                                              \
-  V(8, 1, 2, 1, 4, 32, 6)                                                                                              \
+  V(8, 1, 2, 1, 4, 32, 7)                                                                                              \
   V(8, 4, 2, 2, 0, 32, 2)                                                                                              \
   V(16, 2, 1, 3, 0, 32, 4)                                                                                             \
   V(16, 4, 1, 3, 0, 32, 4)                                                                                             \
@@ -418,10 +418,12 @@ typedef struct {
   CnvTensorMap map[CNV_MAX_PLANES], out_map[CNV_MAX_PLANES];
   uint32_t maps; /* bit p: rows of plane p lie on multiples of 16 bytes, and there is a map where the GPU takes one */
   uint32_t out_maps; /* bit p: there is a map of output plane p */
-  uint64_t jobs,
-      bands;         /* device addresses: CnvTileJob where there are more than CNV_TILE_JOBS_INLINE; words of bands */
+  /* Device addresses. jobs: CnvTileJob if there are more than CNV_TILE_JOBS_INLINE, and after the last a number of 32
+   * bits for each block, that of its job. bands: words of bands. */
+  uint64_t jobs, bands;
   uint64_t coverage; /* device address: of all jobs (plan/job.h) */
   uint64_t kinds;    /* device address: CnvTileKind, as bytes, of the tiles of jobs that are whole */
+  int in_place;      /* what is kept is there */
   int n_jobs;
   int first_block[CNV_TILE_JOBS_INLINE]; /* of each job in `job`, as is inner_block; INT_MAX after the last */
   int inner_block[CNV_TILE_JOBS_INLINE];

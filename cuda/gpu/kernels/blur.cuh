@@ -181,9 +181,9 @@ add_center(float (&low)[2], float (&high)[2], const uint2 &pairs, float center, 
 }
 
 /* What the loop over rows has to do, beside sums that become levels: nothing; blending by weights; clamping, and a gain
- * of the sample itself; and all of these and renormalize. Each is code of its own, which the others need not step over.
+ * of the sample itself; these and renormalize; and all. Each is code of its own, which the others need not step over.
  */
-enum BlurMode { BLUR_PLAIN, BLUR_BLEND, BLUR_SHARP, BLUR_ALL };
+enum BlurMode { BLUR_PLAIN, BLUR_BLEND, BLUR_SHARP, BLUR_RENORMALIZE, BLUR_ALL };
 
 /* Moves two of 1024 + level to the input's, of a pair, by the weights of another pair. */
 __device__ static void
@@ -223,7 +223,7 @@ levels_to_words(W (&word)[2], const float (&level)[2][4], const CnvTileJob &s, c
 
     if (MODE >= BLUR_SHARP && s.center != 0)
       add_center(low, high, samples_of_word(center(half), bits), s.center, 1024.0f + s.mid);
-    if (MODE >= BLUR_ALL && s.renormalizes) {
+    if (MODE >= BLUR_RENORMALIZE && s.renormalizes) {
       const float4 along = *(const float4 *)factors.along;
       const float row = factors.row[8 * half];
 
@@ -378,7 +378,8 @@ blur(const CnvTileArgs &l)
   __shared__ alignas(8) uint64_t barrier;
   __shared__ alignas(16) float factor[width + CNV_BLUR_ROWS];
 
-  begin_block<T>(l, shape, params, &barrier);
+  if (!begin_block<T, width>(l, shape, params, &barrier))
+    return;
   const CnvTileJob &s = params.s;
   const auto &tile = params.tile;
   const uint4 *words = (const uint4 *)((const uint32_t *)l.bands + tile.bands) + threadIdx.x % 32;
@@ -410,12 +411,19 @@ blur(const CnvTileArgs &l)
     __syncthreads();
   if (OVER_TIME) {
     sum_frames<T>(l, s, cnv_tiles + tile.rows * width * bytes, frame_bytes);
-    blur_rows<T, K_X, K_Y, M, width, parts, BLUR_ALL>(
-        params, at, SamplesOverTime<T>{frame_bytes, first, first + (tile.box_rows - 1) * pitch}, band_x, band_y);
+    const SamplesOverTime<T> sums = {frame_bytes, first, first + (tile.box_rows - 1) * pitch};
+
+    if (kind == CNV_TILE_FILTERED)
+      blur_rows<T, K_X, K_Y, M, width, parts, BLUR_RENORMALIZE>(params, at, sums, band_x, band_y);
+    else
+      blur_rows<T, K_X, K_Y, M, width, parts, BLUR_ALL>(params, at, sums, all_x, all_y);
   } else if (is_plain(s) && kind == CNV_TILE_FILTERED) {
     blur_rows<T, K_X, K_Y, M, width, parts, BLUR_PLAIN>(params, at, samples, band_x, band_y);
   } else if (is_plain(s)) {
-    blur_rows<T, K_X, K_Y, M, width, parts, BLUR_BLEND>(params, at, samples, band_x, band_y);
+    if constexpr (K_X + K_Y > 6) /* as many kept fragments would let fewer blocks fit */
+      blur_rows<T, K_X, K_Y, M, width, parts, BLUR_BLEND>(params, at, samples, all_x, all_y);
+    else
+      blur_rows<T, K_X, K_Y, M, width, parts, BLUR_BLEND>(params, at, samples, band_x, band_y);
   } else if (!tile.renormalizes && kind == CNV_TILE_FILTERED) {
     blur_rows<T, K_X, K_Y, M, width, parts, BLUR_SHARP>(params, at, samples, all_x, all_y);
   } else {

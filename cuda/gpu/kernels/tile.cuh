@@ -174,6 +174,64 @@ tile_box(const TileParams &params, const TileShape &shape)
           s.rows * shape.output_bytes};
 }
 
+/* Copies 16 bytes of each of a tile's rows, and steps of rows, by so many threads: several are under way at once. */
+template <int CHUNKS>
+__device__ static void
+copy_rows(char *out, const char *in, int out_step, int in_step, int rows)
+{
+  constexpr int step = 32 * CNV_TILE_WARPS / CHUNKS, batch = 8;
+  const int first = threadIdx.x / CHUNKS, at = threadIdx.x % CHUNKS * 16;
+
+#pragma unroll 1
+  for (int row = first; row < rows; row += batch * step) {
+    uint4 chunk[batch];
+
+#pragma unroll
+    for (int i = 0; i < batch; i++)
+      if (row + i * step < rows)
+        chunk[i] = __ldg((const uint4 *)(in + (int64_t)(row + i * step) * in_step + at));
+#pragma unroll
+    for (int i = 0; i < batch; i++)
+      if (row + i * step < rows)
+        *(uint4 *)(out + (int64_t)(row + i * step) * out_step + at) = chunk[i];
+  }
+}
+
+/* TRUE if the host knows that no weight of the block's tile is above 0: copies it then, by all threads; in place it is
+ * there already. */
+template <typename T, int WIDTH>
+__device__ static bool
+keep_known_tile(const CnvTileArgs &l, const CnvTileJob &s)
+{
+  const CnvJob &p = s.job;
+  int column, row;
+
+  if (!p.whole || s.kinds < 0)
+    return false;
+  cnv_tile_place(&s, (int)blockIdx.x, &column, &row);
+  if (__ldg((const uint8_t *)l.kinds + s.kinds + row * s.columns + column) != CNV_TILE_KEPT)
+    return false;
+  const int in_step = l.in.stride[s.pointers] * p.fields, out_step = l.out.stride[s.pointers] * p.fields;
+  const int y = row * s.rows, rows = min(s.rows, p.height - y), x = column * WIDTH * (int)sizeof(T);
+  const int bytes = min(WIDTH * (int)sizeof(T), p.width * s.channels * (int)sizeof(T) - x);
+  const char *in =
+      (const char *)l.in.address[s.pointers] + (int64_t)p.field * l.in.stride[s.pointers] + (int64_t)y * in_step + x;
+  char *out =
+      (char *)l.out.address[s.pointers] + (int64_t)p.field * l.out.stride[s.pointers] + (int64_t)y * out_step + x;
+  wait_for_launch_before();
+  let_next_launch_begin();
+  if (l.in_place)
+    return true;
+  if (bytes == WIDTH * (int)sizeof(T) && (((uint64_t)in | (uint64_t)out | in_step | out_step) & 15) == 0) {
+    copy_rows<WIDTH *(int)sizeof(T) / 16>(out, in, out_step, in_step, rows);
+    return true;
+  }
+#pragma unroll 1
+  for (int i = threadIdx.x; i < bytes * rows; i += 32 * CNV_TILE_WARPS)
+    out[(int64_t)(i / bytes) * out_step + i % bytes] = in[(int64_t)(i / bytes) * in_step + i % bytes];
+  return true;
+}
+
 /* What the weights of the block's tile ask for, if the host knows. */
 __device__ static int
 tile_kind(const CnvTileArgs &l, const CnvTileJob &s)
@@ -199,7 +257,7 @@ begin_tile(const CnvTileArgs &l, const CnvTileJob &s, const TileShape &shape, in
                                 false,      tile_kind(l, s)};
 
 #if CNV_BULK_COPIES
-  if (has_map && tile.n_rows > 0 && tile.kind != CNV_TILE_KEPT)
+  if (has_map && tile.n_rows > 0)
     start_bulk_copies(l, tile, shape, bytes, barrier);
   else
     wait_for_launch_before();
@@ -211,15 +269,19 @@ begin_tile(const CnvTileArgs &l, const CnvTileJob &s, const TileShape &shape, in
   params.tile = tile;
 }
 
-/* The beginning of a kernel, by all threads. Afterwards they have the block's tile and job. */
-template <typename T>
-__device__ static void
+/* The beginning of a kernel, by all threads. Afterwards they have the block's tile and job; FALSE if nothing is left to
+ * do. WIDTH: samples of a tile's results, 0 where the host does not know kinds of tiles. */
+template <typename T, int WIDTH>
+__device__ static bool
 begin_block(const CnvTileArgs &l, const TileShape &shape, TileParams &params, uint64_t *barrier)
 {
   const int number = find_tile_job(l);
   const bool is_inline = l.n_jobs <= CNV_TILE_JOBS_INLINE;
   const CnvTileJob &s = (is_inline ? l.job : (const CnvTileJob *)l.jobs)[number];
 
+  if constexpr (WIDTH > 0)
+    if (keep_known_tile<T, WIDTH>(l, s))
+      return false;
   if (threadIdx.x == 0 && is_inline)
     begin_tile(l, l.job[number], shape, sizeof(T), params, barrier);
   else if (threadIdx.x == 0)
@@ -229,9 +291,10 @@ begin_block(const CnvTileArgs &l, const TileShape &shape, TileParams &params, ui
     ((uint32_t *)&params.s)[threadIdx.x - 32] = ((const uint32_t *)&s)[threadIdx.x - 32];
   __syncthreads();
   if (params.tile.is_inner && !params.tile.renormalizes && (!params.s.blends || params.tile.kind == CNV_TILE_FILTERED))
-    return;
+    return true;
   set_params<T>(params, l, s);
   __syncthreads();
+  return true;
 }
 
 /* TRUE where all of the tile is in the job's window. */
@@ -485,7 +548,7 @@ keep_tile(const CnvTileArgs &l, const TileParams &params, uint64_t *barrier)
   keep_input<T, WIDTH, 32 * CNV_TILE_WARPS>(params, params.tile.at, threadIdx.x);
 #if CNV_BULK_COPIES
   /* The copy engine writes to the block's memory. */
-  if (params.tile.n_rows > 0 && params.tile.kind != CNV_TILE_KEPT && l.maps >> params.tile.pointers & 1)
+  if (params.tile.n_rows > 0 && l.maps >> params.tile.pointers & 1)
     wait_for_bulk_copies(barrier, 0);
 #endif
 }

@@ -128,7 +128,7 @@ find_tile_job(const CnvTileArgs &l)
   int number = 0;
 
   if (l.n_jobs > CNV_TILE_JOBS_INLINE)
-    return find_job((const CnvTileJob *)l.jobs, l.n_jobs);
+    return __ldg((const int *)((const CnvTileJob *)l.jobs + l.n_jobs) + blockIdx.x);
 #pragma unroll
   for (int i = 1; i < CNV_TILE_JOBS_INLINE; i++)
     number += (is_inner ? l.inner_block[i] : l.first_block[i]) <= (int)blockIdx.x;

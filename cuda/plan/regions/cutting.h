@@ -57,7 +57,7 @@ typedef struct CnvCutting {
   CnvJobs *made;
   CnvCut cut;
   gboolean isolated;   /* each region is a layer */
-  guint whole;         /* bits: planes of which a single layer filters all of the field */
+  guint whole, few;    /* as in cnv_jobs_make */
   double cost, budget; /* of all planes so far, in samples that are filtered; other work is counted as so many */
   GArray *order;       /* guint16: regions from the weakest to the strongest */
   GPtrArray *placed;   /* CnvMask of each of made->places */

@@ -250,7 +250,7 @@ make_whole(CnvCutting *c, GArray *jobs)
   for (guint i = 1; i < jobs->len; i++)
     if (all[i].layer != all[0].layer)
       return;
-  if (jobs->len == 0 || (!all[0].soft && cnv_box_area(&all[0].box) == (double)c->width * c->height))
+  if (jobs->len <= c->few || (!all[0].soft && cnv_box_area(&all[0].box) == (double)c->width * c->height))
     return;
   all[0].box = cnv_cutting_field(c);
   all[0].soft = all[0].whole = TRUE;
@@ -392,7 +392,7 @@ cnv_jobs_clear(CnvJobs *of)
 }
 
 gboolean
-cnv_jobs_make(CnvJobs *to, const CnvWork *work, guint whole)
+cnv_jobs_make(CnvJobs *to, const CnvWork *work, guint whole, guint few)
 {
   CnvCutting *c = to->cutting;
   gboolean new_masks = cnv_masks_take(to, work);
@@ -405,6 +405,7 @@ cnv_jobs_make(CnvJobs *to, const CnvWork *work, guint whole)
   c->work = work;
   c->isolated = is_isolated(work);
   c->whole = work->moved || c->isolated ? 0 : whole;
+  c->few = few;
   if (!work->everything)
     cnv_cutting_sort(c);
   cut_planes(c, TRUE);

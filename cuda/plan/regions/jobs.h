@@ -44,8 +44,9 @@ gboolean cnv_jobs_match(const CnvJobs *of, const CnvWork *work);
 /* Makes the jobs of work. Those of one plane, field and layer do not overlap, each has at least one sample, and none is
  * of a plane that is only copied. Without everything and invert they cover little more than the regions. Work for the
  * whole frame is one job per plane and field. whole: bits of the planes for which one job with coverage for all of the
- * field (CnvJob.whole) is to be made, if there is only one layer. FALSE if the masks are those of the work before. */
-gboolean cnv_jobs_make(CnvJobs *to, const CnvWork *work, guint whole);
+ * field (CnvJob.whole) is to be made, if there is only one layer and there would be more than `few` jobs. FALSE if the
+ * masks are those of the work before. */
+gboolean cnv_jobs_make(CnvJobs *to, const CnvWork *work, guint whole, guint few);
 
 /* The arrays of the jobs' weights, in host memory. */
 CnvCover cnv_jobs_cover(const CnvJobs *of);

@@ -33,9 +33,10 @@ tile_width(const Variant *v, const CnvTileJob *s)
   return CNV_FUSED_LOADED - 2 * s->lead;
 }
 
-/* Counts how often tiles make each sample of a job, and marks their blocks as used. */
+/* Counts how often tiles make each sample of a job, and marks their blocks as used. numbers: of the blocks' jobs; NULL:
+ * the kernel finds them without. */
 static void
-check_tiles(const KernelRun *run, const CnvTileJob *s, guint8 *used)
+check_tiles(const KernelRun *run, const CnvTileJob *s, guint8 *used, const guint32 *numbers, guint32 job)
 {
   int first = s->job.x * s->channels, width = s->job.width * s->channels, height = s->job.height;
   int tile = tile_width(&run->variant, s), n_blocks = (int)run->size->grid[0], edges = cnv_tile_edges(s);
@@ -46,6 +47,10 @@ check_tiles(const KernelRun *run, const CnvTileJob *s, guint8 *used)
 
     if (block < 0 || block >= n_blocks || used[block]++) {
       standin_report("%s has tile %d in block %d of %d, which is not free", run->name, number, block, n_blocks);
+      return;
+    }
+    if (numbers && numbers[block] != job) {
+      standin_report("%s has block %d of job %u numbered %u", run->name, block, job, numbers[block]);
       return;
     }
     cnv_tile_place(s, block, &column, &row);
@@ -165,19 +170,25 @@ run_tiles(const KernelRun *launched, void (*func)(const KernelRun *run, Tiles *t
   const KernelRun *run = &with_args;
   const CnvTileArgs *l = &args;
   const CnvTileJob *jobs = l->job;
+  const guint32 *numbers = NULL;
   g_autofree guint8 *used = NULL;
 
   memcpy(&args, launched->args, sizeof(args));
   with_args.args = &args;
 
-  if (l->n_jobs > CNV_TILE_JOBS_INLINE)
-    jobs = (const CnvTileJob *)standin_access(run->op, l->jobs, l->n_jobs * sizeof(CnvTileJob), FALSE, run->name);
+  if (l->n_jobs > CNV_TILE_JOBS_INLINE) {
+    gsize size = l->n_jobs * sizeof(CnvTileJob);
+
+    jobs = (const CnvTileJob *)standin_access(run->op, l->jobs, size + run->size->grid[0] * sizeof(guint32), FALSE,
+                                              run->name);
+    numbers = jobs ? (const guint32 *)(const void *)(jobs + l->n_jobs) : NULL;
+  }
   used = g_malloc0(run->size->grid[0]);
   for (int i = 0; jobs && i < l->n_jobs; i++) {
     const CnvTileJob *s = &jobs[i];
     Tiles tiles;
 
-    check_tiles(run, s, used);
+    check_tiles(run, s, used, numbers, (guint32)i);
     open_tiles(run, s, &tiles);
     func(run, &tiles);
     g_free(tiles.coverage);
