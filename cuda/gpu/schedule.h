@@ -46,7 +46,7 @@ typedef struct {
   GArray *copies;                       /* CnvJob: the rectangles that all of these write */
   gboolean copies_more;                 /* the copies have samples that no job writes */
   GArray *block_jobs;                   /* CnvBlockJob: of one launch after the other */
-  GArray *tile_jobs;                    /* CnvTileJob: likewise */
+  GArray *tile_jobs;                    /* CnvTileJob: likewise; after those of many, their blocks (CnvTileArgs.jobs) */
   GArray *launches;                     /* CnvLaunch, in order of slices; a single launch has all in the last one */
   CnvSlices slices;                     /* of the frame */
   guint launches_to[CNV_SLICES_MAX];    /* how many launches there are up to a slice's last */
