@@ -74,7 +74,7 @@ weight_load(int channels)
   return channels == 3 ? WEIGHTS_BY_1 : channels * sizeof(T) == 1 ? WEIGHTS_BY_16 : WEIGHTS_BY_8;
 }
 
-/* The same for any number of channels. */
+/* Returns the weights of a column in a row, for any number of channels. */
 template <typename T>
 __device__ static uint4
 load_weights(const WeightColumn &column, int row, int channels)

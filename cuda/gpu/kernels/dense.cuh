@@ -181,7 +181,8 @@ put_sums(const int (&sums)[N][TERMS][D][4], const DenseEpilogue &f, int to)
   }
 }
 
-/* The same by weights. input: gives two samples, so many bytes after the lane's first, of either half. */
+/* Blends the lane's results with the input by weights. input: gives two samples, by bytes from the lane's first, of
+ * either half. */
 template <typename T, int PRODUCTS, int N, int TERMS, int D, typename Input>
 __device__ static void
 blend_sums(const int (&sums)[N][TERMS][D][4], const DenseEpilogue &f, bool absolute, int to, const Input &input)
@@ -324,7 +325,7 @@ put_rows(const int (&sums)[CNV_DENSE_GROUP][1][2][4], const DenseEpilogue &f, in
   }
 }
 
-/* The same by weights, of one row: more would take too many registers. x, y: the lane's first output in the plane. */
+/* Blends a row of results by weights: more rows would take too many registers. x, y: the lane's first output. */
 __device__ static void
 blend_row(const int (&sums)[1][1][2][4], const DenseEpilogue &f, bool absolute, int to, const TileParams &params, int x,
           int y)

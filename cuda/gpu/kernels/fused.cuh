@@ -250,7 +250,7 @@ put_eight(T *row, const float (&sum)[FUSED_OUTPUTS], const FusedNumbers &n, int 
         row[x] = (T)get_sample(eight.word[i / 4], i % 4);
 }
 
-/* The same, blended with the input's samples by coverage. y: the row of the plane. */
+/* Puts levels of eight sums, blended with the input by coverage, into a row of outputs. y: the row of the plane. */
 template <typename T>
 __device__ static void
 blend_eight(const CnvTileArgs &l, const TileParams &params, T *row, const float (&sum)[FUSED_OUTPUTS],

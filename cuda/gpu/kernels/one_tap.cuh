@@ -126,7 +126,7 @@ pack_chunk(const float (&sum)[SAMPLES], const CnvTileJob &s)
   return *(uint4 *)out;
 }
 
-/* The same, blended with the input's samples by weights. */
+/* Returns 16 bytes of outputs, blended with the input's samples by weights. */
 template <typename T, int SAMPLES>
 __device__ static uint4
 blend_chunk(const float (&sum)[SAMPLES], const CnvTileJob &s, const uint4 &input, const uint4 &weights)
@@ -190,7 +190,7 @@ make_sample(const CnvTileArgs &l, const CnvTileJob &s, const T *in)
   return (T)(min(max(one_tap_level(sum_sample(l, s, in), s), 0), s.full_bits) << s.shift);
 }
 
-/* The same, blended with the input's by a weight of up to 255. */
+/* Returns an output, blended with the input's sample by a weight of up to 255. */
 template <typename T>
 __device__ static T
 blend_sample(const CnvTileArgs &l, const CnvTileJob &s, const T *in, int weight)

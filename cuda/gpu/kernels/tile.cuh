@@ -425,7 +425,7 @@ store_tile(const TileParams &params, const TileOutput &at, int thread, const Chu
   }
 }
 
-/* The same for jobs that may share their samples with others: stores those of weights above 0. */
+/* Stores the outputs as store_tile; of a job that shares samples with others, only those of weights above 0. */
 template <typename T, int WIDTH, int THREADS, typename ChunkAt>
 __device__ static void
 store_results(const CnvTileArgs &l, const TileParams &params, const TileOutput &at, int thread, const ChunkAt &chunk_at)
