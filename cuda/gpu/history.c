@@ -121,7 +121,7 @@ copy_frame(CudaSession *self, guint slot, const CnvFrame *frame, GError **error)
     return FALSE;
   *to = cnv_layout_frame(layout, CNV_MEMORY_DEVICE, self->history.slots.address + slot * layout->size);
   return frame->memory == CNV_MEMORY_HOST ? upload_frame(self, frame, to, error)
-                                          : cnv_cuda_copy_planes(self, layout, ~0u, frame, to, error);
+                                          : cnv_cuda_copy_planes(self, layout, frame, to, error);
 }
 
 gboolean

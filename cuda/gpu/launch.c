@@ -98,18 +98,50 @@ launch_copy(CudaSession *self, CnvCopyArgs *args, int n, GError **error)
   return n == 0 || start(self, self->copy, config, args, error);
 }
 
+static CnvCopyPlane
+plane_copy(const CnvLayout *layout, int m, const CnvFrame *in, const CnvFrame *out)
+{
+  return (CnvCopyPlane){.in = (guintptr)in->data[m],
+                        .out = (guintptr)out->data[m],
+                        .in_stride = in->stride[m],
+                        .out_stride = out->stride[m],
+                        .bytes = layout->row_bytes[m],
+                        .rows = layout->rows[m]};
+}
+
 gboolean
-cnv_cuda_copy_planes(CudaSession *self, const CnvLayout *layout, guint which, const CnvFrame *in, const CnvFrame *out,
+cnv_cuda_copy_planes(CudaSession *self, const CnvLayout *layout, const CnvFrame *in, const CnvFrame *out,
                      GError **error)
 {
   CnvCopyArgs args;
-  int n = 0;
 
   for (int m = 0; m < layout->n_planes; m++)
-    if (which >> m & 1)
-      args.plane[n++] = (CnvCopyPlane){(guintptr)in->data[m], (guintptr)out->data[m], in->stride[m],
-                                       out->stride[m],        layout->row_bytes[m],   layout->rows[m]};
-  return launch_copy(self, &args, n, error);
+    args.plane[m] = plane_copy(layout, m, in, out);
+  return launch_copy(self, &args, layout->n_planes, error);
+}
+
+/* Copies what no job writes, if anything. */
+static gboolean
+copy_rest(CudaSession *self, const CnvFrame *in, const CnvFrame *out, int *n, GError **error)
+{
+  const CnvSchedule *schedule = &self->schedule;
+  CnvCopyArgs args;
+
+  *n = 0;
+  for (int m = 0; m < self->layout.n_planes; m++) {
+    CnvCopyPlane plane = plane_copy(&self->layout, m, in, out);
+
+    if (schedule->written >> m & 1)
+      continue;
+    if (schedule->kept[m].kinds >= 0) {
+      plane.kinds = self->work_arrays.address + schedule->tile_kinds_at + (guint)schedule->kept[m].kinds;
+      plane.tile_bytes = schedule->kept[m].tile_bytes;
+      plane.tile_rows = schedule->kept[m].tile_rows;
+      plane.columns = schedule->kept[m].columns;
+    }
+    args.plane[(*n)++] = plane;
+  }
+  return launch_copy(self, &args, *n, error);
 }
 
 static CnvAddresses
@@ -182,7 +214,8 @@ run_block_jobs(CudaSession *self, const CnvLaunch *l, guint source, const CnvFra
 }
 
 static gboolean
-run_tile_jobs(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out, GError **error)
+run_tile_jobs(CudaSession *self, const CnvLaunch *l, gboolean beside, const CnvFrame *in, const CnvFrame *out,
+              GError **error)
 {
   const CnvSchedule *schedule = &self->schedule;
   CnvTileArgs args;
@@ -190,8 +223,9 @@ run_tile_jobs(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const C
   args.jobs = self->work_arrays.address + schedule->tile_jobs_at + l->first * sizeof(CnvTileJob);
   args.bands = self->plan_arrays.address + schedule->words_at;
   args.coverage = self->coverage.address;
-  args.in_place = schedule->in_place;
-  args.kinds = self->work_arrays.address + schedule->tile_kinds_at;
+  args.tiles =
+      l->tiles < 0 ? 0 : self->work_arrays.address + schedule->tile_places_at + (guint)l->tiles * sizeof(CnvTilePlace);
+  args.beside = beside;
   args.n_jobs = (int)l->n;
   args.sources = schedule->sources;
   args.in = planes_of(in);
@@ -231,14 +265,14 @@ locate_sources(CudaSession *self, const CnvWork *work, const CnvFrame *in)
 
 /* Every frame that counts has a staged form of its own. */
 static gboolean
-run_launch(CudaSession *self, const CnvWork *work, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out,
-           GError **error)
+run_launch(CudaSession *self, const CnvWork *work, const CnvLaunch *l, gboolean beside, const CnvFrame *in,
+           const CnvFrame *out, GError **error)
 {
   guint n_staged = l->kernel == CNV_KERNEL_STAGE_IN ? work->n_temporal_taps : 0;
   gboolean ok = load_bank(self, l->bank, error);
 
   if (ok && cnv_kernel_kind(l->kernel)->variants)
-    return run_tile_jobs(self, l, in, out, error);
+    return run_tile_jobs(self, l, beside, in, out, error);
   if (ok && n_staged == 0)
     return run_block_jobs(self, l, 0, in, out, error);
   for (guint i = 0; i < n_staged && ok; i++)
@@ -247,13 +281,14 @@ run_launch(CudaSession *self, const CnvWork *work, const CnvLaunch *l, const Cnv
 }
 
 static gboolean
-run_launches(CudaSession *self, const CnvWork *work, int slice, const CnvFrame *in, const CnvFrame *out, GError **error)
+run_launches(CudaSession *self, const CnvWork *work, int slice, gboolean beside, const CnvFrame *in,
+             const CnvFrame *out, GError **error)
 {
   const CnvSchedule *schedule = &self->schedule;
   gboolean ok = TRUE;
 
   for (guint i = slice > 0 ? schedule->launches_to[slice - 1] : 0; i < schedule->launches_to[slice] && ok; i++)
-    ok = run_launch(self, work, &g_array_index(schedule->launches, CnvLaunch, i), in, out, error);
+    ok = run_launch(self, work, &g_array_index(schedule->launches, CnvLaunch, i), beside, in, out, error);
   return ok;
 }
 
@@ -281,14 +316,15 @@ filter(CudaSession *self, const CnvWork *work, int slice, const CnvFrame *in, co
   const CnvFrame on_host = {.memory = CNV_MEMORY_HOST};
   gboolean in_place = self->schedule.in_place;
   CnvFrame to = *out;
+  int n_copied = 0;
 
   if (in_place && (!cnv_cuda_device_frame(self, &on_host, &self->scratch, &to, error) ||
                    (self->schedule.copies_more && !copy_jobs(self, in, &to, error))))
     return FALSE;
-  if (!in_place && self->schedule.slices.single_launch &&
-      !cnv_cuda_copy_planes(self, &self->layout, ~self->schedule.written, in, out, error))
+  if (!in_place && self->schedule.slices.single_launch && !copy_rest(self, in, out, &n_copied, error))
     return FALSE;
-  return run_launches(self, work, slice, in, &to, error) && (!in_place || copy_jobs(self, &to, out, error));
+  return run_launches(self, work, slice, n_copied > 0 && self->schedule.beside, in, &to, error) &&
+         (!in_place || copy_jobs(self, &to, out, error));
 }
 
 gboolean

@@ -90,7 +90,8 @@ add_launch(CnvSchedule *schedule, CnvKernelId kernel, guint bank, const CnvJob *
     return;
   if (kind->variants)
     cnv_tile_jobs_cut(schedule, &launch);
-  g_array_append_val(schedule->launches, launch);
+  if (launch.blocks_x > 0)
+    g_array_append_val(schedule->launches, launch);
 }
 
 static void

@@ -6,8 +6,9 @@
 
 #define ARRAY_ALIGNMENT 256
 
-#define FEW_JOBS 2 /* of a plane that are worth a launch in place: of more, a launch looks at all tiles of the plane   \
-                    */
+#define FEW_JOBS                                                                                                       \
+  2 /* of a plane that are worth a launch in place: of more, a launch looks at all tiles of the plane                  \
+     */
 
 void
 cnv_schedule_init(CnvSchedule *schedule)
@@ -21,6 +22,7 @@ cnv_schedule_init(CnvSchedule *schedule)
       .words = g_array_new(FALSE, FALSE, sizeof(guint32)),
       .copies = g_array_new(FALSE, FALSE, sizeof(CnvCopyJob)),
       .tile_kinds = g_byte_array_new(),
+      .tile_places = g_array_new(FALSE, FALSE, sizeof(CnvTilePlace)),
       .cover_jobs = g_array_new(FALSE, FALSE, sizeof(CnvBlockJob)),
       .block_jobs = g_array_new(FALSE, FALSE, sizeof(CnvBlockJob)),
       .tile_jobs = g_array_new(FALSE, FALSE, sizeof(CnvTileJob)),
@@ -36,7 +38,7 @@ cnv_schedule_clear(CnvSchedule *schedule)
 {
   GArray *const arrays[] = {schedule->copies,   schedule->taps,          schedule->banks,      schedule->planes,
                             schedule->words,    schedule->plane_kernels, schedule->block_jobs, schedule->tile_jobs,
-                            schedule->launches, schedule->cover_jobs};
+                            schedule->launches, schedule->cover_jobs,    schedule->tile_places};
 
   for (gsize i = 0; i < G_N_ELEMENTS(arrays); i++)
     g_array_unref(arrays[i]);
@@ -238,22 +240,33 @@ set_weights(CnvSchedule *schedule, const CnvWork *work)
   return TRUE;
 }
 
-/* Finds the planes of memory of which jobs write all: each field of an array of samples by one job. */
+/* Finds the planes of memory of which jobs write all: each field of an array of samples by one job. Of jobs that are
+ * whole that is found with their tiles. */
 static void
 find_written(CnvSchedule *schedule, int fields)
 {
   int n_whole[CNV_MAX_PLANES] = {0};
 
   schedule->written = 0;
+  schedule->beside = TRUE;
+  for (int m = 0; m < CNV_MAX_PLANES; m++)
+    schedule->kept[m].kinds = -1;
   for (guint i = 0; i < schedule->work.jobs->len; i++) {
     const CnvJob *job = &g_array_index(schedule->work.jobs, CnvJob, i);
     const CnvPlane *plane = cnv_schedule_plane_kernel(schedule, job)->plane;
     int rows = cnv_divide_up(plane->height - job->field, job->fields), memory = plane->component[0].plane;
 
-    n_whole[memory] += plane->plain && job->width == plane->width && job->height == rows &&
-                       (job->coverage_pitch == 0 || job->whole) && job->move_x == 0 && job->move_y == 0;
+    n_whole[memory] += plane->plain && job->width == plane->width && job->height == rows && job->coverage_pitch == 0 &&
+                       job->move_x == 0 && job->move_y == 0;
     if (n_whole[memory] == MIN(fields, plane->height))
       schedule->written |= 1u << memory;
+  }
+  for (guint i = 0; i < schedule->work.jobs->len; i++) {
+    const CnvJob *job = &g_array_index(schedule->work.jobs, CnvJob, i);
+    const CnvPlane *plane = cnv_schedule_plane_kernel(schedule, job)->plane;
+
+    schedule->beside &=
+        cnv_tile_jobs_take(schedule, job) && (job->whole || schedule->written >> plane->component[0].plane & 1);
   }
 }
 
@@ -314,6 +327,7 @@ cover_jobs(CnvSchedule *schedule)
 {
   g_array_set_size(schedule->cover_jobs, 0);
   g_byte_array_set_size(schedule->tile_kinds, 0);
+  g_array_set_size(schedule->tile_places, 0);
   schedule->cover_blocks = 0;
   for (guint i = 0; i < schedule->work.jobs->len; i++) {
     const CnvJob *job = &g_array_index(schedule->work.jobs, CnvJob, i);
@@ -323,9 +337,9 @@ cover_jobs(CnvSchedule *schedule)
   }
 }
 
-/* Bits: planes whose jobs with coverage are tile jobs, whatever their plan; in place such as leave tiles alone. */
+/* Bits: planes whose jobs may be whole, whatever their plan. */
 static guint
-planes_with_tiles(const CnvSchedule *schedule, gboolean in_place)
+planes_with_tiles(const CnvSchedule *schedule)
 {
   CnvJob job = {.coverage_pitch = CNV_COVERAGE_ALIGNMENT, .coverage = 1, .width = 1, .height = 1, .fields = 1};
   guint planes = 0;
@@ -335,7 +349,7 @@ planes_with_tiles(const CnvSchedule *schedule, gboolean in_place)
     planes |= 1u << job.plane;
     for (job.plan = 0; job.plan < (int)schedule->plans->len; job.plan++)
       if (!cnv_tile_jobs_take(schedule, &job) ||
-          (in_place && !cnv_tile_jobs_have_kinds(schedule, cnv_schedule_plane_kernel(schedule, &job)->kernel)))
+          !cnv_tile_jobs_have_kinds(schedule, cnv_schedule_plane_kernel(schedule, &job)->kernel))
         planes &= ~(1u << job.plane);
   }
   return planes;
@@ -351,6 +365,7 @@ add_work_arrays(CnvSchedule *schedule)
   schedule->block_jobs_at = add_array(to, schedule->block_jobs);
   schedule->tile_jobs_at = add_array(to, schedule->tile_jobs);
   schedule->copies_at = add_array(to, schedule->copies);
+  schedule->tile_places_at = add_array(to, schedule->tile_places);
   schedule->tile_kinds_at = to->len;
   g_byte_array_append(to, schedule->tile_kinds->data, schedule->tile_kinds->len);
   schedule->cover_jobs_at = add_array(to, schedule->cover_jobs);
@@ -377,7 +392,7 @@ cnv_schedule_set_work(CnvSchedule *schedule, const CnvWork *work, gboolean cut, 
   schedule->cut = cut;
   schedule->in_place = in_place;
   schedule->has_new_masks =
-      cnv_jobs_make(&schedule->work, work, planes_with_tiles(schedule, in_place), in_place ? FEW_JOBS : 0);
+      cnv_jobs_make(&schedule->work, work, work->interlaced ? 0 : planes_with_tiles(schedule), in_place ? FEW_JOBS : 0);
   find_written(schedule, fields);
   find_copies(schedule);
   cover_jobs(schedule);

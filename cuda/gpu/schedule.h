@@ -22,6 +22,7 @@ typedef struct {
   guint bank; /* whose taps it reads */
   guint blocks_x, shared_bytes;
   guint first, n; /* its block jobs, or its tile jobs */
+  int tiles;      /* index of its list of tiles; -1: none */
 } CnvLaunch;
 
 typedef struct {
@@ -44,8 +45,12 @@ typedef struct {
   gboolean has_new_plans, has_new_taps; /* others than for the last work; plan_arrays are */
   CnvJobs work;                         /* not yet in slices */
   guint written;                        /* bits: planes of memory of which jobs write all */
-  gboolean in_place;                    /* as the caller asked: */
-  GArray *copies;                       /* CnvCopyJob: the rectangles that all of these write; and the blocks */
+  struct {
+    int kinds, tile_bytes, tile_rows, columns; /* as in CnvCopyPlane; kinds: index in tile_kinds, -1: none */
+  } kept[CNV_MAX_PLANES]; /* by plane of memory: the tiles that no job writes, where that is known */
+  gboolean beside;        /* no launch reads or writes what is copied */
+  gboolean in_place;      /* as the caller asked: */
+  GArray *copies;         /* CnvCopyJob: the rectangles that all of these write; and the blocks */
   guint copy_blocks;
   gboolean copies_more;              /* the copies have samples that no job writes */
   GArray *block_jobs;                /* CnvBlockJob: of one launch after the other */
@@ -60,8 +65,9 @@ typedef struct {
   gboolean cut;            /* as the caller asked */
   GByteArray *work_arrays; /* likewise */
   GByteArray *tile_kinds;  /* CnvTileKind: of one job that is whole after the other, row by row */
-  gsize block_jobs_at, tile_jobs_at, tile_kinds_at, copies_at, cover_jobs_at, grids_at, cells_at, lists_at, shapes_at,
-      places_at;
+  GArray *tile_places;     /* CnvTilePlace: of one launch after the other */
+  gsize block_jobs_at, tile_jobs_at, tile_kinds_at, tile_places_at, copies_at, cover_jobs_at, grids_at, cells_at,
+      lists_at, shapes_at, places_at;
 } CnvSchedule;
 
 void cnv_schedule_init(CnvSchedule *schedule);
@@ -101,7 +107,7 @@ void cnv_tile_jobs_add(CnvSchedule *schedule, const CnvJob *job);
  * jobs that are whole, and adds their coverage to what cover makes. */
 void cnv_tile_jobs_cut(CnvSchedule *schedule, CnvLaunch *launch);
 
-/* TRUE if the kernel takes the kinds of the tiles of jobs that are whole from the host. */
+/* TRUE if the kernel takes a list of tiles, and so jobs that are whole. */
 gboolean cnv_tile_jobs_have_kinds(const CnvSchedule *schedule, CnvKernelId kernel);
 
 /* Adds a rectangle of what a job writes to what is copied back in place. */

@@ -187,6 +187,6 @@ gboolean cnv_cuda_cover(CudaSession *self, GError **error);
  * run once. Both frames are on the device. In several slices planes of memory that are copied whole are left out. */
 gboolean cnv_cuda_filter(CudaSession *self, const CnvWork *work, int slice, const CnvFrame *in, const CnvFrame *out,
                          GError **error);
-/* Copies the planes of memory whose bit is set, in one launch. */
-gboolean cnv_cuda_copy_planes(CudaSession *self, const CnvLayout *layout, guint which, const CnvFrame *in,
-                              const CnvFrame *out, GError **error);
+/* Copies the planes of memory of a frame, in one launch. */
+gboolean cnv_cuda_copy_planes(CudaSession *self, const CnvLayout *layout, const CnvFrame *in, const CnvFrame *out,
+                              GError **error);

@@ -307,23 +307,68 @@ add_runs(CnvSchedule *schedule, const CnvTileJob *job, int width, int row, const
   }
 }
 
-static void
-find_kinds(CnvSchedule *schedule, CnvTileJob *job, int width)
+/* Finds the kinds of a job's tiles, and what follows: what is to be covered, and copied. Returns where they are. */
+static guint
+find_kinds(CnvSchedule *schedule, const CnvTileJob *job, int width)
 {
-  job->kinds = (int)schedule->tile_kinds->len;
-  g_byte_array_set_size(schedule->tile_kinds, (guint)(job->kinds + count_tiles(job)));
+  guint first = schedule->tile_kinds->len, n_kept = 0;
+  int bytes = cnv_schedule_plane_kernel(schedule, &job->job)->plane->component[0].bytes;
+
+  g_byte_array_set_size(schedule->tile_kinds, first + (guint)count_tiles(job));
   for (int row = 0; row <= job->last_row; row++) {
-    guint8 *kinds = schedule->tile_kinds->data + job->kinds + row * job->columns;
+    guint8 *kinds = schedule->tile_kinds->data + first + row * job->columns;
 
     for (int column = 0; column < job->columns; column++) {
       CnvRect tile = tile_rect(job, width, column, row);
 
       kinds[column] = (guint8)kind_of_tile(&schedule->work, &job->job, &tile);
+      n_kept += kinds[column] == CNV_TILE_KEPT;
     }
     add_runs(schedule, job, width, row, kinds, CNV_TILE_BLENDED, CNV_TILE_BLENDED, cover_tiles);
     if (schedule->in_place)
       add_runs(schedule, job, width, row, kinds, CNV_TILE_BLENDED, CNV_TILE_FILTERED, copy_tiles);
   }
+  schedule->kept[job->pointers].kinds = (int)first;
+  schedule->kept[job->pointers].tile_bytes = width * bytes;
+  schedule->kept[job->pointers].tile_rows = job->rows;
+  schedule->kept[job->pointers].columns = job->columns;
+  if (n_kept == 0)
+    schedule->written |= 1u << job->pointers;
+  return first;
+}
+
+/* Adds a job's tiles of one kind to the launch's list. kinds: NULL: all are of the kind UNKNOWN. */
+static void
+list_tiles(CnvSchedule *schedule, const CnvTileJob *job, guint number, const guint8 *kinds, CnvTileKind wanted)
+{
+  for (int i = 0; i < count_tiles(job); i++) {
+    CnvTileKind kind = kinds ? (CnvTileKind)kinds[i] : CNV_TILE_UNKNOWN;
+    CnvTilePlace place = {number, kind, (guint16)(i % job->columns), (guint16)(i / job->columns)};
+
+    if (kind == wanted)
+      g_array_append_val(schedule->tile_places, place);
+  }
+}
+
+/* Makes the list of the tiles of a launch that has jobs that are whole: those that blend come first, since they take
+ * the longest, and those that are kept are left out. */
+static void
+list_launch(CnvSchedule *schedule, CnvLaunch *launch)
+{
+  int width = schedule->variant[launch->kernel]->width;
+  g_autofree int *kinds = g_new(int, launch->n);
+
+  launch->tiles = (int)schedule->tile_places->len;
+  for (guint i = 0; i < launch->n; i++) {
+    const CnvTileJob *job = &g_array_index(schedule->tile_jobs, CnvTileJob, launch->first + i);
+
+    kinds[i] = job->job.whole ? (int)find_kinds(schedule, job, width) : -1;
+  }
+  for (CnvTileKind kind = CNV_TILE_BLENDED; kind <= CNV_TILE_UNKNOWN; kind++)
+    for (guint i = 0; i < launch->n; i++)
+      list_tiles(schedule, &g_array_index(schedule->tile_jobs, CnvTileJob, launch->first + i), i,
+                 kinds[i] < 0 ? NULL : schedule->tile_kinds->data + kinds[i], kind);
+  launch->blocks_x = schedule->tile_places->len - (guint)launch->tiles;
 }
 
 gboolean
@@ -337,19 +382,14 @@ cnv_tile_jobs_have_kinds(const CnvSchedule *schedule, CnvKernelId kernel)
 void
 cnv_tile_jobs_cut(CnvSchedule *schedule, CnvLaunch *launch)
 {
-  const CnvVariant *variant = schedule->variant[launch->kernel];
+  gboolean whole = FALSE;
 
-  (variant->ring ? cut_strips : cut_tiles)(schedule, launch);
-  for (guint i = launch->first; i < launch->first + launch->n; i++) {
-    CnvTileJob *job = &g_array_index(schedule->tile_jobs, CnvTileJob, i);
-    const CnvJob *of = &job->job;
-
-    job->kinds = -1;
-    if (of->whole && cnv_tile_jobs_have_kinds(schedule, launch->kernel))
-      find_kinds(schedule, job, variant->width);
-    else if (of->whole)
-      cnv_schedule_cover(schedule, of, of->x, of->y, of->width, of->height);
-  }
-  if (launch->n > CNV_TILE_JOBS_INLINE)
+  (schedule->variant[launch->kernel]->ring ? cut_strips : cut_tiles)(schedule, launch);
+  launch->tiles = -1;
+  for (guint i = 0; i < launch->n; i++)
+    whole |= g_array_index(schedule->tile_jobs, CnvTileJob, launch->first + i).job.whole;
+  if (whole)
+    list_launch(schedule, launch);
+  else if (launch->n > CNV_TILE_JOBS_INLINE)
     add_block_numbers(schedule, launch);
 }

@@ -174,6 +174,10 @@ typedef struct {
   uint64_t in, out;
   int in_stride, out_stride; /* bytes */
   int bytes, rows;           /* to copy: bytes of a row, rows */
+  /* If kinds is not 0, only tiles of the kind CNV_TILE_KEPT: device address of CnvTileKind, as bytes, bytes of a tile's
+   * row, its rows, and tiles of a row. */
+  uint64_t kinds;
+  int tile_bytes, tile_rows, columns;
 } CnvCopyPlane;
 
 /* copy: blockIdx.z is the plane. */
@@ -360,7 +364,6 @@ typedef struct {
   /* Inner tiles begin at samples and rows from these up to but without those: all that their taps reach lies in the
    * window, and all of their outputs are the job's. */
   int inner_x0, inner_x1, inner_y0, inner_y1;
-  int kinds; /* of a job that is whole: index of its first tile's */
   int channels, border;
   uint32_t filtered, copied; /* of CnvPlane */
   CnvTerm term;              /* with its taps in constant memory; dense: size and anchor alone */
@@ -411,8 +414,14 @@ typedef struct {
   CNV_ALIGNED(64) uint64_t words[16];
 } CnvTensorMap;
 
-/* What the weights of a tile ask for: none is above 0; some are below 1; all are 1. */
-typedef enum { CNV_TILE_KEPT, CNV_TILE_BLENDED, CNV_TILE_FILTERED } CnvTileKind;
+/* What the weights of a tile ask for: none is above 0; some are below 1; all are 1; or that is to be found out. */
+typedef enum { CNV_TILE_KEPT, CNV_TILE_BLENDED, CNV_TILE_FILTERED, CNV_TILE_UNKNOWN } CnvTileKind;
+
+/* The tile that a block makes, where a launch has a list of them: number of its job, and its kind. */
+typedef struct {
+  uint32_t job : 24, kind : 8;
+  uint16_t column, row;
+} CnvTilePlace;
 
 typedef struct {
   CnvTensorMap map[CNV_MAX_PLANES], out_map[CNV_MAX_PLANES];
@@ -422,8 +431,10 @@ typedef struct {
    * bits for each block, that of its job. bands: words of bands. */
   uint64_t jobs, bands;
   uint64_t coverage; /* device address: of all jobs (plan/job.h) */
-  uint64_t kinds;    /* device address: CnvTileKind, as bytes, of the tiles of jobs that are whole */
-  int in_place;      /* what is kept is there */
+  uint64_t tiles;    /* device address: CnvTilePlace of each block; 0: the blocks make all tiles of all jobs in order */
+  /* The launch before writes other samples, of which this one reads none: it is waited for at the end. It waited for
+   * all launches before it when it let this one begin. */
+  int beside;
   int n_jobs;
   int first_block[CNV_TILE_JOBS_INLINE]; /* of each job in `job`, as is inner_block; INT_MAX after the last */
   int inner_block[CNV_TILE_JOBS_INLINE];

@@ -378,8 +378,7 @@ blur(const CnvTileArgs &l)
   __shared__ alignas(8) uint64_t barrier;
   __shared__ alignas(16) float factor[width + CNV_BLUR_ROWS];
 
-  if (!begin_block<T, width>(l, shape, params, &barrier))
-    return;
+  begin_block<T>(l, shape, params, &barrier);
   const CnvTileJob &s = params.s;
   const auto &tile = params.tile;
   const uint4 *words = (const uint4 *)((const uint32_t *)l.bands + tile.bands) + threadIdx.x % 32;

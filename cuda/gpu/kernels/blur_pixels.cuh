@@ -162,8 +162,7 @@ blur_pixels(const CnvTileArgs &l)
   __shared__ TileParams params;
   __shared__ alignas(8) uint64_t barrier;
 
-  if (!begin_block<uint8_t, width>(l, shape, params, &barrier))
-    return;
+  begin_block<uint8_t>(l, shape, params, &barrier);
   const auto &tile = params.tile;
   const int lane = threadIdx.x % 32, row = pixel_row(lane / 4), byte = threadIdx.x / 32 * 64 + lane % 4 * 16;
   const uint4 *words = (const uint4 *)((const uint32_t *)l.bands + tile.bands) + lane;

@@ -217,8 +217,7 @@ dense(const CnvTileArgs &l)
   __shared__ TileParams params;
   __shared__ alignas(8) uint64_t barrier;
 
-  if (!begin_block<T, CNV_TILE_WIDTH>(l, shape, params, &barrier))
-    return;
+  begin_block<T>(l, shape, params, &barrier);
   const CnvTileJob &s = params.s;
   const auto &tile = params.tile;
   const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, warp = threadIdx.x / 32;
@@ -348,8 +347,7 @@ dense_over_time(const CnvTileArgs &l)
   __shared__ TileParams params;
   __shared__ alignas(8) uint64_t barrier;
 
-  if (!begin_block<uint8_t, CNV_TILE_WIDTH>(l, shape, params, &barrier))
-    return;
+  begin_block<uint8_t>(l, shape, params, &barrier);
   const CnvTileJob &s = params.s;
   const auto &tile = params.tile;
   const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, first = threadIdx.x / 32 * CNV_DENSE_GROUP;

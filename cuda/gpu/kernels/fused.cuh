@@ -325,8 +325,7 @@ fused(const CnvTileArgs &l)
   constexpr TileShape shape = {CNV_FUSED_LOADED, -1, pitch, 0};
   __shared__ Fused f;
 
-  if (!begin_block<T, 0>(l, shape, f.params, &f.barrier))
-    return;
+  begin_block<T>(l, shape, f.params, &f.barrier);
   const TileOutput &at = f.params.tile.at;
   const int width = CNV_FUSED_LOADED - 2 * f.params.tile.lead;
   const int frame_bytes = CNV_TILE_BYTES(pitch, f.params.tile.box_rows);

@@ -30,6 +30,8 @@ extern "C" __global__ void __launch_bounds__(256) cnv_copy(const CnvCopyArgs a)
   let_next_launch_begin();
   if (x >= p.bytes || y >= p.rows)
     return;
+  if (p.kinds && __ldg((const uint8_t *)p.kinds + y / p.tile_rows * p.columns + x / p.tile_bytes) != CNV_TILE_KEPT)
+    return;
   const char *in = (const char *)(p.in + (uint64_t)y * p.in_stride + x);
   char *out = (char *)(p.out + (uint64_t)y * p.out_stride + x);
   if (x + CNV_COPY_BYTES <= p.bytes && (((uint64_t)in | (uint64_t)out) & (CNV_COPY_BYTES - 1)) == 0) {
@@ -110,6 +112,8 @@ BLOCKS(stage_out, stage_out(b, l))
   extern "C" __global__ void __launch_bounds__(32 * (warps), blocks) cnv_##name(const IN_PLACE CnvTileArgs l)          \
   {                                                                                                                    \
     __VA_ARGS__(l);                                                                                                    \
+    if (l.beside)                                                                                                      \
+      wait_for_launch_before();                                                                                        \
   }
 #define TILES(name, blocks, ...) WARPS(name, CNV_TILE_WARPS, FITTING(blocks), __VA_ARGS__)
 #define BLUR(name, bits, K_X, K_Y, M, parts, frames, rows, blocks)                                                     \

@@ -15,15 +15,22 @@
 
 #include "gpu/kernels/coverage.cuh"
 
-/* The block's tile, one of a job's tiles of that width. */
+/* The tile at a column and row of a job's tiles of that width. */
+__device__ static TileOutput
+tile_output(const CnvTileJob &s, int width, int column, int row)
+{
+  const int y = s.job.y + row * s.rows;
+  return {s.origin + column * width, y, min(y + s.rows, s.job.y + s.job.height)};
+}
+
+/* The block's tile, of a launch without a list. */
 __device__ static TileOutput
 tile_output(const CnvTileJob &s, int width)
 {
   int column, row;
 
   cnv_tile_place(&s, (int)blockIdx.x, &column, &row);
-  const int y = s.job.y + row * s.rows;
-  return {s.origin + column * width, y, min(y + s.rows, s.job.y + s.job.height)};
+  return tile_output(s, width, column, row);
 }
 
 /* renormalize: the factors of a tile's samples along x, and behind them of its rows. */
@@ -82,7 +89,8 @@ start_bulk_copies(const CnvTileArgs &l, const Tile &tile, const TileShape &shape
 
   asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(at));
   asm volatile("fence.mbarrier_init.release.cluster;");
-  wait_for_launch_before();
+  if (!l.beside)
+    wait_for_launch_before();
   expect_bytes(at, max(n, 1) * shape.pitch * tile.box_rows);
   if (n == 0)
     start_bulk_copy(to, map, {word, tile.field, y, 0}, at);
@@ -174,92 +182,23 @@ tile_box(const TileParams &params, const TileShape &shape)
           s.rows * shape.output_bytes};
 }
 
-/* Copies 16 bytes of each of a tile's rows, and steps of rows, by so many threads: several are under way at once. */
-template <int CHUNKS>
+/* Finds the block's tile, and starts the copies of it before anything else is waited for: by one thread. place: of a
+ * launch with a list. */
 __device__ static void
-copy_rows(char *out, const char *in, int out_step, int in_step, int rows)
+begin_tile(const CnvTileArgs &l, const CnvTileJob &s, const TileShape &shape, int bytes, const CnvTilePlace &place,
+           TileParams &params, uint64_t *barrier)
 {
-  constexpr int step = 32 * CNV_TILE_WARPS / CHUNKS, batch = 8;
-  const int first = threadIdx.x / CHUNKS, at = threadIdx.x % CHUNKS * 16;
-
-#pragma unroll 1
-  for (int row = first; row < rows; row += batch * step) {
-    uint4 chunk[batch];
-
-#pragma unroll
-    for (int i = 0; i < batch; i++)
-      if (row + i * step < rows)
-        chunk[i] = __ldg((const uint4 *)(in + (int64_t)(row + i * step) * in_step + at));
-#pragma unroll
-    for (int i = 0; i < batch; i++)
-      if (row + i * step < rows)
-        *(uint4 *)(out + (int64_t)(row + i * step) * out_step + at) = chunk[i];
-  }
-}
-
-/* TRUE if the host knows that no weight of the block's tile is above 0: copies it then, by all threads; in place it is
- * there already. */
-template <typename T, int WIDTH>
-__device__ static bool
-keep_known_tile(const CnvTileArgs &l, const CnvTileJob &s)
-{
-  const CnvJob &p = s.job;
-  int column, row;
-
-  if (!p.whole || s.kinds < 0)
-    return false;
-  cnv_tile_place(&s, (int)blockIdx.x, &column, &row);
-  if (__ldg((const uint8_t *)l.kinds + s.kinds + row * s.columns + column) != CNV_TILE_KEPT)
-    return false;
-  const int in_step = l.in.stride[s.pointers] * p.fields, out_step = l.out.stride[s.pointers] * p.fields;
-  const int y = row * s.rows, rows = min(s.rows, p.height - y), x = column * WIDTH * (int)sizeof(T);
-  const int bytes = min(WIDTH * (int)sizeof(T), p.width * s.channels * (int)sizeof(T) - x);
-  const char *in =
-      (const char *)l.in.address[s.pointers] + (int64_t)p.field * l.in.stride[s.pointers] + (int64_t)y * in_step + x;
-  char *out =
-      (char *)l.out.address[s.pointers] + (int64_t)p.field * l.out.stride[s.pointers] + (int64_t)y * out_step + x;
-  wait_for_launch_before();
-  let_next_launch_begin();
-  if (l.in_place)
-    return true;
-  if (bytes == WIDTH * (int)sizeof(T) && (((uint64_t)in | (uint64_t)out | in_step | out_step) & 15) == 0) {
-    copy_rows<WIDTH *(int)sizeof(T) / 16>(out, in, out_step, in_step, rows);
-    return true;
-  }
-#pragma unroll 1
-  for (int i = threadIdx.x; i < bytes * rows; i += 32 * CNV_TILE_WARPS)
-    out[(int64_t)(i / bytes) * out_step + i % bytes] = in[(int64_t)(i / bytes) * in_step + i % bytes];
-  return true;
-}
-
-/* What the weights of the block's tile ask for, if the host knows. */
-__device__ static int
-tile_kind(const CnvTileArgs &l, const CnvTileJob &s)
-{
-  int column, row;
-
-  if (!s.job.whole || s.kinds < 0)
-    return -1;
-  cnv_tile_place(&s, (int)blockIdx.x, &column, &row);
-  return __ldg((const uint8_t *)l.kinds + s.kinds + row * s.columns + column);
-}
-
-/* Finds the block's tile, and starts the copies of it before anything else is waited for: by one thread. */
-__device__ static void
-begin_tile(const CnvTileArgs &l, const CnvTileJob &s, const TileShape &shape, int bytes, TileParams &params,
-           uint64_t *barrier)
-{
-  const int lead = shape.lead < 0 ? s.lead : shape.lead;
+  const int lead = shape.lead < 0 ? s.lead : shape.lead, width = shape.width - 2 * lead;
   const bool has_map = l.maps >> s.pointers & 1;
-  const TileOutput at = tile_output(s, shape.width - 2 * lead);
+  const TileOutput at = l.tiles ? tile_output(s, width, place.column, place.row) : tile_output(s, width);
   decltype(params.tile) tile = {at,         s.rows,         s.box_rows,      s.top,   lead,
                                 s.pointers, s.job.field,    s.term.n[CNV_Y], s.bands, s.renormalizes != 0,
-                                false,      tile_kind(l, s)};
+                                false,      (int)place.kind};
 
 #if CNV_BULK_COPIES
   if (has_map && tile.n_rows > 0)
     start_bulk_copies(l, tile, shape, bytes, barrier);
-  else
+  else if (!l.beside)
     wait_for_launch_before();
   tile.is_inner = has_map && (l.out_maps >> s.pointers & 1) && at.x >= s.inner_x0 && at.x < s.inner_x1 &&
                   at.y >= s.inner_y0 && at.y < s.inner_y1;
@@ -269,32 +208,45 @@ begin_tile(const CnvTileArgs &l, const CnvTileJob &s, const TileShape &shape, in
   params.tile = tile;
 }
 
-/* The beginning of a kernel, by all threads. Afterwards they have the block's tile and job; FALSE if nothing is left to
- * do. WIDTH: samples of a tile's results, 0 where the host does not know kinds of tiles. */
-template <typename T, int WIDTH>
-__device__ static bool
+/* Number of the block's job, and its tile if the launch has a list. */
+__device__ static CnvTilePlace
+find_place(const CnvTileArgs &l)
+{
+  CnvTilePlace place = {};
+
+  if (l.tiles) {
+    const uint2 words = __ldg((const uint2 *)l.tiles + blockIdx.x);
+
+    memcpy(&place, &words, sizeof(place));
+    return place;
+  }
+  place.job = find_tile_job(l);
+  place.kind = CNV_TILE_UNKNOWN;
+  return place;
+}
+
+/* The beginning of a kernel, by all threads. Afterwards they have the block's tile and job. */
+template <typename T>
+__device__ static void
 begin_block(const CnvTileArgs &l, const TileShape &shape, TileParams &params, uint64_t *barrier)
 {
-  const int number = find_tile_job(l);
+  const CnvTilePlace place = find_place(l);
+  const int number = place.job;
   const bool is_inline = l.n_jobs <= CNV_TILE_JOBS_INLINE;
   const CnvTileJob &s = (is_inline ? l.job : (const CnvTileJob *)l.jobs)[number];
 
-  if constexpr (WIDTH > 0)
-    if (keep_known_tile<T, WIDTH>(l, s))
-      return false;
   if (threadIdx.x == 0 && is_inline)
-    begin_tile(l, l.job[number], shape, sizeof(T), params, barrier);
+    begin_tile(l, l.job[number], shape, sizeof(T), place, params, barrier);
   else if (threadIdx.x == 0)
-    begin_tile(l, s, shape, sizeof(T), params, barrier);
+    begin_tile(l, s, shape, sizeof(T), place, params, barrier);
   let_next_launch_begin();
   if (threadIdx.x - 32 < CNV_TILE_JOB_HEAD)
     ((uint32_t *)&params.s)[threadIdx.x - 32] = ((const uint32_t *)&s)[threadIdx.x - 32];
   __syncthreads();
   if (params.tile.is_inner && !params.tile.renormalizes && (!params.s.blends || params.tile.kind == CNV_TILE_FILTERED))
-    return true;
+    return;
   set_params<T>(params, l, s);
   __syncthreads();
-  return true;
 }
 
 /* TRUE where all of the tile is in the job's window. */
@@ -485,10 +437,8 @@ load_tile_weights(const CnvTileArgs &l, const TileParams &params)
   const CnvTileJob &s = params.s;
   bool none = true, whole = true;
 
-  if (!s.blends)
+  if (!s.blends || params.tile.kind == CNV_TILE_FILTERED)
     return CNV_TILE_FILTERED;
-  if (params.tile.kind >= 0 && params.tile.kind != CNV_TILE_BLENDED)
-    return (CnvTileKind)params.tile.kind;
   const WeightColumn column = weight_column<T>(l, s, params.tile.at.x + threadIdx.x % (WIDTH / samples) * samples);
   const WeightLoad by = weight_load<T>(s.channels);
   if (!column.at)

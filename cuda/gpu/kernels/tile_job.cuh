@@ -22,7 +22,7 @@ struct TileParams {
     int n_rows;                                     /* of taps */
     uint32_t bands;
     bool renormalizes, is_inner;
-    int kind; /* CnvTileKind; -1: to be found by the weights */
+    int kind; /* CnvTileKind */
   } tile;
   uint64_t in, back, out;
   int in_stride, out_stride;

@@ -56,8 +56,14 @@ run_copy(const KernelRun *run)
 
     if (across < (guint64)p->bytes || run->size->grid[1] * run->size->block[1] < (guint)p->rows)
       standin_report("cnv_copy: the launch does not cover %d rows of %d bytes", p->rows, p->bytes);
+    const guint8 *kinds = p->kinds ? standin_access(run->op, p->kinds, 1, FALSE, "cnv_copy") : NULL;
+
     for (int y = 0; from && to && y < p->rows; y++)
-      memcpy(to + (gint64)y * p->out_stride, from + (gint64)y * p->in_stride, p->bytes);
+      for (int x = 0, end; x < p->bytes; x = end) {
+        end = kinds ? MIN((x / p->tile_bytes + 1) * p->tile_bytes, p->bytes) : p->bytes;
+        if (!kinds || kinds[y / p->tile_rows * p->columns + x / p->tile_bytes] == CNV_TILE_KEPT)
+          memcpy(to + (gint64)y * p->out_stride + x, from + (gint64)y * p->in_stride + x, end - x);
+      }
   }
 }
 

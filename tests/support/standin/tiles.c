@@ -15,6 +15,7 @@ typedef struct {
   const CnvTileJob *tiles;
   int n_sources, first_source; /* as samples_pad takes them */
   guint8 *coverage;            /* made here, or NULL */
+  const guint8 *kinds;         /* CnvTileKind of the tiles of a job that is whole; else NULL */
 } Tiles;
 
 /* ---- tiles ---- */
@@ -72,23 +73,49 @@ check_tiles(const KernelRun *run, const CnvTileJob *s, guint8 *used, const guint
     }
 }
 
+/* The kinds of a job's tiles from the launch's list; those that are not in it are kept. Of a job that is not whole all
+ * are in it. */
+static guint8 *
+listed_kinds(const KernelRun *run, const CnvTileJob *s, int number, guint8 *used)
+{
+  const CnvTileArgs *l = run->args;
+  int n_blocks = (int)run->size->grid[0], n = s->columns * (s->last_row + 1), found = 0;
+  const CnvTilePlace *places =
+      (const CnvTilePlace *)standin_access(run->op, l->tiles, n_blocks * sizeof(CnvTilePlace), FALSE, run->name);
+  guint8 *kinds = g_malloc0(n);
+
+  for (int i = 0; places && i < n_blocks; i++) {
+    int at = places[i].row * s->columns + places[i].column;
+
+    if ((int)places[i].job != number)
+      continue;
+    if (used[i]++ || places[i].column >= s->columns || places[i].row > s->last_row || kinds[at] != CNV_TILE_KEPT ||
+        places[i].kind == CNV_TILE_KEPT)
+      standin_report("%s: block %d makes tile %d, %d of job %d", run->name, i, places[i].column, places[i].row, number);
+    else
+      kinds[at] = places[i].kind;
+    found++;
+  }
+  if (!s->job.whole && found != n)
+    standin_report("%s: a list has %d of the %d tiles of job %d", run->name, found, n, number);
+  return kinds;
+}
+
 /* ---- jobs ---- */
 
 /* The coverage of a job that is whole, for whose tiles of one weight there is none. */
 static const guint8 *
 coverage_by_kinds(const KernelRun *run, const CnvTileJob *s, Tiles *tiles, const guint8 *rows)
 {
-  const CnvTileArgs *l = run->args;
-  const guint8 *kinds =
-      standin_access(run->op, l->kinds + (guint64)s->kinds, (gsize)s->columns * (s->last_row + 1), FALSE, run->name);
   int width = tile_width(&run->variant, s);
 
   tiles->coverage = g_malloc((gsize)s->job.coverage_pitch * s->job.height);
-  for (int y = 0; kinds && y < s->job.height; y++)
+  for (int y = 0; y < s->job.height; y++)
     for (int x = 0; x < s->job.width; x++) {
       int first = (x * s->channels - s->origin) / width, last = ((x + 1) * s->channels - 1 - s->origin) / width;
       gsize at = (gsize)y * s->job.coverage_pitch + x;
-      guint8 kind = kinds[y / s->rows * s->columns + first], other = kinds[y / s->rows * s->columns + last];
+      guint8 kind = tiles->kinds[y / s->rows * s->columns + first],
+             other = tiles->kinds[y / s->rows * s->columns + last];
 
       /* A pixel of three channels may lie in two tiles. */
       tiles->coverage[at] = kind == CNV_TILE_BLENDED || other == CNV_TILE_BLENDED ? rows[at]
@@ -122,20 +149,20 @@ open_coverage(const KernelRun *run, const CnvTileJob *s, Tiles *tiles)
   for (gint64 i = 0; rows && !j->whole && i < (gint64)bytes * j->height; i++)
     if ((i % bytes < before || i % bytes >= before + j->width) && rows[i / bytes * j->coverage_pitch + i % bytes])
       standin_report("%s: coverage of %d beside a job", run->name, rows[i / bytes * j->coverage_pitch + i % bytes]);
-  if (rows && s->kinds >= 0)
+  if (rows && tiles->kinds)
     rows = coverage_by_kinds(run, s, tiles, rows);
   if (rows)
     tiles->job.coverage = rows + before - j->coverage;
 }
 
 static void
-open_tiles(const KernelRun *run, const CnvTileJob *s, Tiles *tiles)
+open_tiles(const KernelRun *run, const CnvTileJob *s, const guint8 *kinds, Tiles *tiles)
 {
   const CnvTileArgs *l = run->args;
   CnvPlane *a = &tiles->block.a;
   int p = s->pointers;
 
-  *tiles = (Tiles){.tiles = s, .n_sources = l->sources.n, .first_source = l->sources.n ? 0 : -1};
+  *tiles = (Tiles){.tiles = s, .kinds = kinds, .n_sources = l->sources.n, .first_source = l->sources.n ? 0 : -1};
   a->channels = s->channels;
   a->border = s->border;
   a->combine = s->combine;
@@ -179,17 +206,21 @@ run_tiles(const KernelRun *launched, void (*func)(const KernelRun *run, Tiles *t
   if (l->n_jobs > CNV_TILE_JOBS_INLINE) {
     gsize size = l->n_jobs * sizeof(CnvTileJob);
 
-    jobs = (const CnvTileJob *)standin_access(run->op, l->jobs, size + run->size->grid[0] * sizeof(guint32), FALSE,
-                                              run->name);
-    numbers = jobs ? (const guint32 *)(const void *)(jobs + l->n_jobs) : NULL;
+    gsize table = l->tiles ? 0 : run->size->grid[0] * sizeof(guint32);
+
+    jobs = (const CnvTileJob *)standin_access(run->op, l->jobs, size + table, FALSE, run->name);
+    numbers = jobs && table ? (const guint32 *)(const void *)(jobs + l->n_jobs) : NULL;
   }
   used = g_malloc0(run->size->grid[0]);
   for (int i = 0; jobs && i < l->n_jobs; i++) {
     const CnvTileJob *s = &jobs[i];
     Tiles tiles;
 
-    check_tiles(run, s, used, numbers, (guint32)i);
-    open_tiles(run, s, &tiles);
+    g_autofree guint8 *kinds = l->tiles ? listed_kinds(run, s, i, used) : NULL;
+
+    if (!l->tiles)
+      check_tiles(run, s, used, numbers, (guint32)i);
+    open_tiles(run, s, s->job.whole ? kinds : NULL, &tiles);
     func(run, &tiles);
     g_free(tiles.coverage);
   }
