@@ -122,12 +122,12 @@ cnv_cuda_copy_planes(CudaSession *self, const CnvLayout *layout, const CnvFrame 
 
 /* Copies what no job writes, if anything. */
 static gboolean
-copy_rest(CudaSession *self, const CnvFrame *in, const CnvFrame *out, int *n, GError **error)
+copy_rest(CudaSession *self, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
   const CnvSchedule *schedule = &self->schedule;
-  CnvCopyArgs args;
+  CnvCopyArgs args = {.beside = schedule->beside};
+  int n = 0;
 
-  *n = 0;
   for (int m = 0; m < self->layout.n_planes; m++) {
     CnvCopyPlane plane = plane_copy(&self->layout, m, in, out);
 
@@ -135,13 +135,13 @@ copy_rest(CudaSession *self, const CnvFrame *in, const CnvFrame *out, int *n, GE
       continue;
     if (schedule->kept[m].kinds >= 0) {
       plane.kinds = self->work_arrays.address + schedule->tile_kinds_at + (guint)schedule->kept[m].kinds;
-      plane.tile_bytes = schedule->kept[m].tile_bytes;
-      plane.tile_rows = schedule->kept[m].tile_rows;
+      plane.tile_shift = (int)g_bit_storage((gulong)schedule->kept[m].tile_bytes) - 1;
+      plane.tile_inverse = (guint32)(G_MAXUINT32 / (guint)schedule->kept[m].tile_rows + 1);
       plane.columns = schedule->kept[m].columns;
     }
-    args.plane[(*n)++] = plane;
+    args.plane[n++] = plane;
   }
-  return launch_copy(self, &args, *n, error);
+  return launch_copy(self, &args, n, error);
 }
 
 static CnvAddresses
@@ -214,8 +214,7 @@ run_block_jobs(CudaSession *self, const CnvLaunch *l, guint source, const CnvFra
 }
 
 static gboolean
-run_tile_jobs(CudaSession *self, const CnvLaunch *l, gboolean beside, const CnvFrame *in, const CnvFrame *out,
-              GError **error)
+run_tile_jobs(CudaSession *self, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
   const CnvSchedule *schedule = &self->schedule;
   CnvTileArgs args;
@@ -225,7 +224,7 @@ run_tile_jobs(CudaSession *self, const CnvLaunch *l, gboolean beside, const CnvF
   args.coverage = self->coverage.address;
   args.tiles =
       l->tiles < 0 ? 0 : self->work_arrays.address + schedule->tile_places_at + (guint)l->tiles * sizeof(CnvTilePlace);
-  args.beside = beside;
+  args.leads = schedule->beside;
   args.n_jobs = (int)l->n;
   args.sources = schedule->sources;
   args.in = planes_of(in);
@@ -265,14 +264,14 @@ locate_sources(CudaSession *self, const CnvWork *work, const CnvFrame *in)
 
 /* Every frame that counts has a staged form of its own. */
 static gboolean
-run_launch(CudaSession *self, const CnvWork *work, const CnvLaunch *l, gboolean beside, const CnvFrame *in,
-           const CnvFrame *out, GError **error)
+run_launch(CudaSession *self, const CnvWork *work, const CnvLaunch *l, const CnvFrame *in, const CnvFrame *out,
+           GError **error)
 {
   guint n_staged = l->kernel == CNV_KERNEL_STAGE_IN ? work->n_temporal_taps : 0;
   gboolean ok = load_bank(self, l->bank, error);
 
   if (ok && cnv_kernel_kind(l->kernel)->variants)
-    return run_tile_jobs(self, l, beside, in, out, error);
+    return run_tile_jobs(self, l, in, out, error);
   if (ok && n_staged == 0)
     return run_block_jobs(self, l, 0, in, out, error);
   for (guint i = 0; i < n_staged && ok; i++)
@@ -281,14 +280,13 @@ run_launch(CudaSession *self, const CnvWork *work, const CnvLaunch *l, gboolean 
 }
 
 static gboolean
-run_launches(CudaSession *self, const CnvWork *work, int slice, gboolean beside, const CnvFrame *in,
-             const CnvFrame *out, GError **error)
+run_launches(CudaSession *self, const CnvWork *work, int slice, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
   const CnvSchedule *schedule = &self->schedule;
   gboolean ok = TRUE;
 
   for (guint i = slice > 0 ? schedule->launches_to[slice - 1] : 0; i < schedule->launches_to[slice] && ok; i++)
-    ok = run_launch(self, work, &g_array_index(schedule->launches, CnvLaunch, i), beside, in, out, error);
+    ok = run_launch(self, work, &g_array_index(schedule->launches, CnvLaunch, i), in, out, error);
   return ok;
 }
 
@@ -314,16 +312,17 @@ static gboolean
 filter(CudaSession *self, const CnvWork *work, int slice, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
   const CnvFrame on_host = {.memory = CNV_MEMORY_HOST};
-  gboolean in_place = self->schedule.in_place;
+  const CnvSchedule *schedule = &self->schedule;
+  gboolean in_place = schedule->in_place, copies = !in_place && schedule->slices.single_launch;
   CnvFrame to = *out;
-  int n_copied = 0;
 
   if (in_place && (!cnv_cuda_device_frame(self, &on_host, &self->scratch, &to, error) ||
-                   (self->schedule.copies_more && !copy_jobs(self, in, &to, error))))
+                   (schedule->copies_more && !copy_jobs(self, in, &to, error))))
     return FALSE;
-  if (!in_place && self->schedule.slices.single_launch && !copy_rest(self, in, out, &n_copied, error))
+  if (copies && !schedule->beside && !copy_rest(self, in, out, error))
     return FALSE;
-  return run_launches(self, work, slice, n_copied > 0 && self->schedule.beside, in, &to, error) &&
+  return run_launches(self, work, slice, in, &to, error) &&
+         (!copies || !schedule->beside || copy_rest(self, in, out, error)) &&
          (!in_place || copy_jobs(self, &to, out, error));
 }
 

@@ -265,8 +265,9 @@ find_written(CnvSchedule *schedule, int fields)
     const CnvJob *job = &g_array_index(schedule->work.jobs, CnvJob, i);
     const CnvPlane *plane = cnv_schedule_plane_kernel(schedule, job)->plane;
 
-    schedule->beside &=
-        cnv_tile_jobs_take(schedule, job) && (job->whole || schedule->written >> plane->component[0].plane & 1);
+    schedule->beside &= cnv_tile_jobs_take(schedule, job) &&
+                        cnv_tile_jobs_have_kinds(schedule, cnv_schedule_plane_kernel(schedule, job)->kernel) &&
+                        (job->whole || schedule->written >> plane->component[0].plane & 1);
   }
 }
 
@@ -400,6 +401,8 @@ cnv_schedule_set_work(CnvSchedule *schedule, const CnvWork *work, gboolean cut, 
   /* Constant memory holds one bank at a time: several would be loaded again for each slice. */
   schedule->slices.single_launch |= !cut || schedule->banks->len > 1;
   cnv_schedule_make_launches(schedule, fields);
+  schedule->beside &=
+      !in_place && schedule->launches->len > 0 && schedule->written != (1u << work->plan[0]->layout.n_planes) - 1;
   add_work_arrays(schedule);
   return TRUE;
 }

@@ -46,9 +46,9 @@ typedef struct {
   CnvJobs work;                         /* not yet in slices */
   guint written;                        /* bits: planes of memory of which jobs write all */
   struct {
-    int kinds, tile_bytes, tile_rows, columns; /* as in CnvCopyPlane; kinds: index in tile_kinds, -1: none */
+    int kinds, tile_bytes, tile_rows, columns; /* kinds: index in tile_kinds, -1: none; as in CnvCopyPlane */
   } kept[CNV_MAX_PLANES]; /* by plane of memory: the tiles that no job writes, where that is known */
-  gboolean beside;        /* no launch reads or writes what is copied */
+  gboolean beside;        /* no launch writes what is copied: it is copied after them, and at the same time */
   gboolean in_place;      /* as the caller asked: */
   GArray *copies;         /* CnvCopyJob: the rectangles that all of these write; and the blocks */
   guint copy_blocks;

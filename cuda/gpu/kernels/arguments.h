@@ -174,15 +174,20 @@ typedef struct {
   uint64_t in, out;
   int in_stride, out_stride; /* bytes */
   int bytes, rows;           /* to copy: bytes of a row, rows */
-  /* If kinds is not 0, only tiles of the kind CNV_TILE_KEPT: device address of CnvTileKind, as bytes, bytes of a tile's
-   * row, its rows, and tiles of a row. */
+  /* If kinds is not 0, only tiles of the kind CNV_TILE_KEPT: device address of CnvTileKind, as bytes, log2 of the bytes
+   * of a tile's row, 2^32 / its rows, a multiple of 8, rounded up, and tiles of a row. */
   uint64_t kinds;
-  int tile_bytes, tile_rows, columns;
+  int tile_shift;
+  uint32_t tile_inverse;
+  int columns;
 } CnvCopyPlane;
 
 /* copy: blockIdx.z is the plane. */
 typedef struct {
   CnvCopyPlane plane[CNV_MAX_PLANES];
+  /* The launch before writes other samples of the output, and lets this one begin once all launches before it are done:
+   * so it is waited for at the end alone. */
+  int beside;
 } CnvCopyArgs;
 
 /* A copy thread moves 16 bytes where addresses allow. Threads of a block: 32 x 8. */
@@ -432,9 +437,7 @@ typedef struct {
   uint64_t jobs, bands;
   uint64_t coverage; /* device address: of all jobs (plan/job.h) */
   uint64_t tiles;    /* device address: CnvTilePlace of each block; 0: the blocks make all tiles of all jobs in order */
-  /* The launch before writes other samples, of which this one reads none: it is waited for at the end. It waited for
-   * all launches before it when it let this one begin. */
-  int beside;
+  int leads;         /* the launch after this one does not wait for it (CnvCopyArgs.beside) */
   int n_jobs;
   int first_block[CNV_TILE_JOBS_INLINE]; /* of each job in `job`, as is inner_block; INT_MAX after the last */
   int inner_block[CNV_TILE_JOBS_INLINE];

@@ -26,20 +26,28 @@ extern "C" __global__ void __launch_bounds__(256) cnv_copy(const CnvCopyArgs a)
       blockIdx.z < 2 ? (blockIdx.z < 1 ? a.plane[0] : a.plane[1]) : (blockIdx.z < 3 ? a.plane[2] : a.plane[3]);
   const int x = (blockIdx.x * blockDim.x + threadIdx.x) * CNV_COPY_BYTES, y = blockIdx.y * blockDim.y + threadIdx.y;
 
-  wait_for_launch_before();
+  if (!a.beside)
+    wait_for_launch_before();
   let_next_launch_begin();
-  if (x >= p.bytes || y >= p.rows)
-    return;
-  if (p.kinds && __ldg((const uint8_t *)p.kinds + y / p.tile_rows * p.columns + x / p.tile_bytes) != CNV_TILE_KEPT)
-    return;
-  const char *in = (const char *)(p.in + (uint64_t)y * p.in_stride + x);
-  char *out = (char *)(p.out + (uint64_t)y * p.out_stride + x);
-  if (x + CNV_COPY_BYTES <= p.bytes && (((uint64_t)in | (uint64_t)out) & (CNV_COPY_BYTES - 1)) == 0) {
-    *(uint4 *)out = *(const uint4 *)in;
-    return;
+  if (x < p.bytes && y < p.rows) {
+    const char *in = (const char *)(p.in + (uint64_t)y * p.in_stride + x);
+    char *out = (char *)(p.out + (uint64_t)y * p.out_stride + x);
+    const uint32_t tile = __umulhi(blockIdx.y * blockDim.y, p.tile_inverse) * p.columns + (x >> p.tile_shift);
+    const bool kept = !p.kinds || __ldg((const uint8_t *)p.kinds + tile) == CNV_TILE_KEPT;
+
+    if (x + CNV_COPY_BYTES <= p.bytes && (((uint64_t)in | (uint64_t)out) & (CNV_COPY_BYTES - 1)) == 0) {
+      const uint4 chunk = *(const uint4 *)in;
+
+      if (kept)
+        *(uint4 *)out = chunk;
+    } else {
+      for (int i = 0; i < min(CNV_COPY_BYTES, p.bytes - x) && kept; i++)
+        out[i] = in[i];
+    }
   }
-  for (int i = 0; i < min(CNV_COPY_BYTES, p.bytes - x); i++)
-    out[i] = in[i];
+  /* One block that waits keeps the launch from being over; others make way. */
+  if (a.beside && blockIdx.x == 0 && blockIdx.y == 0 && blockIdx.z == 0)
+    wait_for_launch_before();
 }
 
 /* Arguments that are indexed at run time where they lie. */
@@ -112,8 +120,6 @@ BLOCKS(stage_out, stage_out(b, l))
   extern "C" __global__ void __launch_bounds__(32 * (warps), blocks) cnv_##name(const IN_PLACE CnvTileArgs l)          \
   {                                                                                                                    \
     __VA_ARGS__(l);                                                                                                    \
-    if (l.beside)                                                                                                      \
-      wait_for_launch_before();                                                                                        \
   }
 #define TILES(name, blocks, ...) WARPS(name, CNV_TILE_WARPS, FITTING(blocks), __VA_ARGS__)
 #define BLUR(name, bits, K_X, K_Y, M, parts, frames, rows, blocks)                                                     \

@@ -89,8 +89,7 @@ start_bulk_copies(const CnvTileArgs &l, const Tile &tile, const TileShape &shape
 
   asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(at));
   asm volatile("fence.mbarrier_init.release.cluster;");
-  if (!l.beside)
-    wait_for_launch_before();
+  wait_for_launch_before();
   expect_bytes(at, max(n, 1) * shape.pitch * tile.box_rows);
   if (n == 0)
     start_bulk_copy(to, map, {word, tile.field, y, 0}, at);
@@ -198,7 +197,7 @@ begin_tile(const CnvTileArgs &l, const CnvTileJob &s, const TileShape &shape, in
 #if CNV_BULK_COPIES
   if (has_map && tile.n_rows > 0)
     start_bulk_copies(l, tile, shape, bytes, barrier);
-  else if (!l.beside)
+  else
     wait_for_launch_before();
   tile.is_inner = has_map && (l.out_maps >> s.pointers & 1) && at.x >= s.inner_x0 && at.x < s.inner_x1 &&
                   at.y >= s.inner_y0 && at.y < s.inner_y1;
@@ -239,7 +238,8 @@ begin_block(const CnvTileArgs &l, const TileShape &shape, TileParams &params, ui
     begin_tile(l, l.job[number], shape, sizeof(T), place, params, barrier);
   else if (threadIdx.x == 0)
     begin_tile(l, s, shape, sizeof(T), place, params, barrier);
-  let_next_launch_begin();
+  if (!l.leads || threadIdx.x == 0) /* which has waited for the launch before */
+    let_next_launch_begin();
   if (threadIdx.x - 32 < CNV_TILE_JOB_HEAD)
     ((uint32_t *)&params.s)[threadIdx.x - 32] = ((const uint32_t *)&s)[threadIdx.x - 32];
   __syncthreads();

@@ -60,8 +60,9 @@ run_copy(const KernelRun *run)
 
     for (int y = 0; from && to && y < p->rows; y++)
       for (int x = 0, end; x < p->bytes; x = end) {
-        end = kinds ? MIN((x / p->tile_bytes + 1) * p->tile_bytes, p->bytes) : p->bytes;
-        if (!kinds || kinds[y / p->tile_rows * p->columns + x / p->tile_bytes] == CNV_TILE_KEPT)
+        end = kinds ? MIN(((x >> p->tile_shift) + 1) << p->tile_shift, p->bytes) : p->bytes;
+        if (!kinds || kinds[(int)((guint64)(y - y % 8) * p->tile_inverse >> 32) * p->columns + (x >> p->tile_shift)] ==
+                          CNV_TILE_KEPT)
           memcpy(to + (gint64)y * p->out_stride + x, from + (gint64)y * p->in_stride + x, end - x);
       }
   }
