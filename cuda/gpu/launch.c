@@ -113,7 +113,7 @@ gboolean
 cnv_cuda_copy_planes(CudaSession *self, const CnvLayout *layout, const CnvFrame *in, const CnvFrame *out,
                      GError **error)
 {
-  CnvCopyArgs args;
+  CnvCopyArgs args = {.beside = FALSE};
 
   for (int m = 0; m < layout->n_planes; m++)
     args.plane[m] = plane_copy(layout, m, in, out);
@@ -296,13 +296,17 @@ copy_jobs(CudaSession *self, const CnvFrame *from, const CnvFrame *to, GError **
 {
   const CnvSchedule *schedule = &self->schedule;
   CnvCopyJobsArgs args = {.jobs = self->work_arrays.address + schedule->copies_at,
-                          .n_jobs = (int)schedule->copies->len,
+                          .blocks = self->work_arrays.address + schedule->copy_numbers_at,
                           .in = planes_of(from),
                           .out = planes_of(to)};
-  CUlaunchConfig config = {
-      .gridDimX = schedule->copy_blocks, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 32, .blockDimY = 8, .blockDimZ = 1};
+  CUlaunchConfig config = {.gridDimX = schedule->copy_numbers->len,
+                           .gridDimY = 1,
+                           .gridDimZ = 1,
+                           .blockDimX = 32,
+                           .blockDimY = 8,
+                           .blockDimZ = 1};
 
-  return args.n_jobs == 0 || start(self, self->copy_jobs, config, &args, error);
+  return schedule->copies->len == 0 || start(self, self->copy_jobs, config, &args, error);
 }
 
 /* In place the jobs are filtered to a scratch frame and copied to their place: their surroundings are read until the

@@ -21,6 +21,7 @@ cnv_schedule_init(CnvSchedule *schedule)
       .plane_kernels = g_array_new(FALSE, TRUE, sizeof(CnvPlaneKernel)),
       .words = g_array_new(FALSE, FALSE, sizeof(guint32)),
       .copies = g_array_new(FALSE, FALSE, sizeof(CnvCopyJob)),
+      .copy_numbers = g_array_new(FALSE, FALSE, sizeof(guint32)),
       .tile_kinds = g_byte_array_new(),
       .tile_places = g_array_new(FALSE, FALSE, sizeof(CnvTilePlace)),
       .cover_jobs = g_array_new(FALSE, FALSE, sizeof(CnvBlockJob)),
@@ -36,9 +37,9 @@ cnv_schedule_init(CnvSchedule *schedule)
 void
 cnv_schedule_clear(CnvSchedule *schedule)
 {
-  GArray *const arrays[] = {schedule->copies,   schedule->taps,          schedule->banks,      schedule->planes,
-                            schedule->words,    schedule->plane_kernels, schedule->block_jobs, schedule->tile_jobs,
-                            schedule->launches, schedule->cover_jobs,    schedule->tile_places};
+  GArray *const arrays[] = {schedule->copies,   schedule->taps,          schedule->banks,       schedule->planes,
+                            schedule->words,    schedule->plane_kernels, schedule->block_jobs,  schedule->tile_jobs,
+                            schedule->launches, schedule->cover_jobs,    schedule->tile_places, schedule->copy_numbers};
 
   for (gsize i = 0; i < G_N_ELEMENTS(arrays); i++)
     g_array_unref(arrays[i]);
@@ -282,10 +283,11 @@ cnv_schedule_copy(CnvSchedule *schedule, const CnvJob *job, int x, int y, int wi
                      .bytes = width * sample,
                      .rows = height,
                      .step = job->fields,
-                     .first_block = (int)schedule->copy_blocks};
+                     .first_block = (int)schedule->copy_numbers->len};
 
   copy.columns = cnv_divide_up(copy.bytes + CNV_COPY_BYTES - 1, 32 * CNV_COPY_BYTES);
-  schedule->copy_blocks += (guint)(copy.columns * cnv_divide_up(height, 8));
+  for (int i = 0; i < copy.columns * cnv_divide_up(height, 8); i++)
+    g_array_append_val(schedule->copy_numbers, schedule->copies->len);
   g_array_append_val(schedule->copies, copy);
 }
 
@@ -296,7 +298,7 @@ find_copies(CnvSchedule *schedule)
 {
   g_array_set_size(schedule->copies, 0);
   schedule->copies_more = FALSE;
-  schedule->copy_blocks = 0;
+  g_array_set_size(schedule->copy_numbers, 0);
   for (guint i = 0; i < schedule->work.jobs->len && schedule->in_place; i++) {
     const CnvJob *job = &g_array_index(schedule->work.jobs, CnvJob, i);
 
@@ -366,6 +368,7 @@ add_work_arrays(CnvSchedule *schedule)
   schedule->block_jobs_at = add_array(to, schedule->block_jobs);
   schedule->tile_jobs_at = add_array(to, schedule->tile_jobs);
   schedule->copies_at = add_array(to, schedule->copies);
+  schedule->copy_numbers_at = add_array(to, schedule->copy_numbers);
   schedule->tile_places_at = add_array(to, schedule->tile_places);
   schedule->tile_kinds_at = to->len;
   g_byte_array_append(to, schedule->tile_kinds->data, schedule->tile_kinds->len);

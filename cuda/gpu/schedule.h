@@ -51,12 +51,12 @@ typedef struct {
   gboolean beside;        /* no launch writes what is copied: it is copied after them, and at the same time */
   gboolean in_place;      /* as the caller asked: */
   GArray *copies;         /* CnvCopyJob: the rectangles that all of these write; and the blocks */
-  guint copy_blocks;
-  gboolean copies_more;              /* the copies have samples that no job writes */
-  GArray *block_jobs;                /* CnvBlockJob: of one launch after the other */
-  GArray *tile_jobs;                 /* CnvTileJob: likewise */
-  GArray *launches;                  /* CnvLaunch, in order of slices; a single launch has all in the last one */
-  CnvSlices slices;                  /* of the frame */
+  GArray *copy_numbers;   /* guint32: of each of their blocks, the number of its copy */
+  gboolean copies_more;   /* the copies have samples that no job writes */
+  GArray *block_jobs;     /* CnvBlockJob: of one launch after the other */
+  GArray *tile_jobs;      /* CnvTileJob: likewise */
+  GArray *launches;       /* CnvLaunch, in order of slices; a single launch has all in the last one */
+  CnvSlices slices;       /* of the frame */
   guint launches_to[CNV_SLICES_MAX]; /* how many launches there are up to a slice's last */
   gsize sums_size;                   /* bytes of row sums of the largest pass */
   gboolean has_new_masks;            /* others than for the last work */
@@ -66,8 +66,8 @@ typedef struct {
   GByteArray *work_arrays; /* likewise */
   GByteArray *tile_kinds;  /* CnvTileKind: of one job that is whole after the other, row by row */
   GArray *tile_places;     /* CnvTilePlace: of one launch after the other */
-  gsize block_jobs_at, tile_jobs_at, tile_kinds_at, tile_places_at, copies_at, cover_jobs_at, grids_at, cells_at,
-      lists_at, shapes_at, places_at;
+  gsize block_jobs_at, tile_jobs_at, tile_kinds_at, tile_places_at, copies_at, copy_numbers_at, cover_jobs_at, grids_at,
+      cells_at, lists_at, shapes_at, places_at;
 } CnvSchedule;
 
 void cnv_schedule_init(CnvSchedule *schedule);

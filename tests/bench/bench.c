@@ -33,7 +33,7 @@
 #define QUICK_PRODUCTS_MAX 2e7
 #define QUICK_NAIVE_MAX 2e6
 
-static char *only_backend, *only_algorithm, *only_format, *only_filter;
+static char *only_backend, *only_algorithm, *only_format, *only_filter, *only_region;
 static char **files;
 static int repeats, only_radius = -1, only_frames;
 static gboolean quick, list;
@@ -44,6 +44,8 @@ static const GOptionEntry entries[] = {
     {"format", 0, 0, G_OPTION_ARG_STRING, &only_format, "Only cases of that format", "NAME"},
     {"filter", 0, 0, G_OPTION_ARG_STRING, &only_filter, "Only cases of that filter", "NAME"},
     {"radius", 0, 0, G_OPTION_ARG_INT, &only_radius, "Only cases of that radius", "N"},
+    {"region", 0, 0, G_OPTION_ARG_STRING, &only_region,
+     "Only cases of that region, as the table has it; 0: whole frames", "REGION"},
     {"frames", 0, 0, G_OPTION_ARG_INT, &only_frames, "Only cases of so many frames over time", "N"},
     {"list", 0, 0, G_OPTION_ARG_NONE, &list, "List cases, algorithms and rivals", NULL},
     {"output", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &files, "Write the table to FILE.csv or FILE.json, too", "FILE"},
@@ -64,8 +66,10 @@ is_wanted(const char *only, const char *name)
 static gboolean
 is_picked(const TestCase *c)
 {
-  return is_wanted(only_format, c->format) && is_wanted(only_filter, c->filter->name) &&
-         (only_radius < 0 || only_radius == c->radius);
+  g_autofree char *region = bench_case_region(c);
+
+  return is_wanted(only_region, region) && is_wanted(only_format, c->format) &&
+         is_wanted(only_filter, c->filter->name) && (only_radius < 0 || only_radius == c->radius);
 }
 
 static void
@@ -484,6 +488,7 @@ main(int argc, char **argv)
   g_free(only_backend);
   g_free(only_algorithm);
   g_free(only_format);
+  g_free(only_region);
   g_free(only_filter);
   g_strfreev(files);
   return status;

@@ -202,8 +202,7 @@ typedef struct {
 } CnvCopyJob;
 
 typedef struct {
-  uint64_t jobs; /* device address: CnvCopyJob */
-  int n_jobs;
+  uint64_t jobs, blocks; /* device addresses: CnvCopyJob; uint32_t of each block, the number of its job */
   CnvAddresses in, out;
 } CnvCopyJobsArgs;
 

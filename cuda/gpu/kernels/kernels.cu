@@ -60,7 +60,7 @@ extern "C" __global__ void __launch_bounds__(256) cnv_copy(const CnvCopyArgs a)
 /* copy_jobs: what work in place writes. */
 extern "C" __global__ void __launch_bounds__(256) cnv_copy_jobs(const IN_PLACE CnvCopyJobsArgs a)
 {
-  const CnvCopyJob *jobs = (const CnvCopyJob *)a.jobs, &job = jobs[find_job(jobs, a.n_jobs)];
+  const CnvCopyJob *jobs = (const CnvCopyJob *)a.jobs, &job = jobs[__ldg((const uint32_t *)a.blocks + blockIdx.x)];
   const int block = blockIdx.x - job.first_block, row = block / job.columns * 8 + threadIdx.y;
   const int64_t y = job.y + (int64_t)row * job.step;
   const char *in = (const char *)a.in.address[job.plane] + y * a.in.stride[job.plane] + job.x;

@@ -428,6 +428,22 @@ put_weights(const TileParams &params, const WeightColumn &column, bool &none, bo
   }
 }
 
+/* The same of weights that are copied as they lie, 16 of them 16 bytes wide, and are not looked at. */
+template <int WIDTH>
+__device__ static void
+copy_weights(const TileParams &params, const WeightColumn &column)
+{
+  constexpr int chunks = WIDTH / 16, step = 32 * CNV_TILE_WARPS / chunks;
+  const TileOutput &at = params.tile.at;
+  const int chunk = threadIdx.x % chunks, rows = at.y_end - at.y;
+  const uint8_t *from = column.at + (int64_t)(at.y - params.s.job.y) * column.pitch;
+
+#pragma unroll 1
+  for (int row = threadIdx.x / chunks; row < rows; row += step)
+    copy_16(cnv_tiles + output_offset<WIDTH>(params.tile.rows, row, 16 * chunk), from + (int64_t)row * column.pitch);
+  wait_for_copies();
+}
+
 /* Loads the weights of the block's tile (put_weights), if its job has any, and returns what they ask for. */
 template <typename T, int WIDTH>
 __device__ static CnvTileKind
@@ -443,12 +459,18 @@ load_tile_weights(const CnvTileArgs &l, const TileParams &params)
   const WeightLoad by = weight_load<T>(s.channels);
   if (!column.at)
     ;
+  else if (sizeof(T) == 1 && by == WEIGHTS_BY_16 && params.tile.kind == CNV_TILE_BLENDED)
+    copy_weights<WIDTH>(params, column);
   else if (sizeof(T) == 1 && by == WEIGHTS_BY_16)
     put_weights<T, WIDTH, WEIGHTS_BY_16>(params, column, none, whole);
   else if (by == WEIGHTS_BY_8)
     put_weights<T, WIDTH, WEIGHTS_BY_8>(params, column, none, whole);
   else
     put_weights<T, WIDTH, WEIGHTS_BY_1>(params, column, none, whole);
+  if (params.tile.kind == CNV_TILE_BLENDED) {
+    __syncthreads();
+    return CNV_TILE_BLENDED;
+  }
   none = __syncthreads_and(none);
   whole = __syncthreads_and(whole);
   return none ? CNV_TILE_KEPT : whole ? CNV_TILE_FILTERED : CNV_TILE_BLENDED;

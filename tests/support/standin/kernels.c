@@ -72,20 +72,27 @@ static void
 run_copy_jobs(const KernelRun *run)
 {
   const CnvCopyJobsArgs *args = run->args;
-  const CnvCopyJob *jobs = (const CnvCopyJob *)standin_access(run->op, args->jobs, args->n_jobs * sizeof(CnvCopyJob),
-                                                              FALSE, "cnv_copy_jobs");
+  int n_blocks = (int)run->size->grid[0], end;
+  const guint32 *number = (const guint32 *)(const void *)standin_access(
+      run->op, args->blocks, n_blocks * sizeof(guint32), FALSE, "cnv_copy_jobs");
 
-  for (int i = 0; jobs && i < args->n_jobs; i++) {
-    const CnvCopyJob *j = &jobs[i];
-    int end = i + 1 < args->n_jobs ? jobs[i + 1].first_block : (int)run->size->grid[0];
-    int in_step = args->in.stride[j->plane] * j->step, out_step = args->out.stride[j->plane] * j->step;
-    guint64 in = args->in.address[j->plane] + (gint64)j->y * args->in.stride[j->plane] + j->x;
-    guint64 out = args->out.address[j->plane] + (gint64)j->y * args->out.stride[j->plane] + j->x;
-    const guint8 *from = standin_access_rows(run->op, in, in_step, j->bytes, j->rows, FALSE, "cnv_copy_jobs");
-    guint8 *to = standin_access_rows(run->op, out, out_step, j->bytes, j->rows, TRUE, "cnv_copy_jobs");
+  for (int block = 0; number && block < n_blocks; block = end) {
+    const CnvCopyJob *j = (const CnvCopyJob *)standin_access(run->op, args->jobs + number[block] * sizeof(CnvCopyJob),
+                                                             sizeof(CnvCopyJob), FALSE, "cnv_copy_jobs");
+    int in_step = j ? args->in.stride[j->plane] * j->step : 0, out_step = j ? args->out.stride[j->plane] * j->step : 0;
+    guint64 in = j ? args->in.address[j->plane] + (gint64)j->y * args->in.stride[j->plane] + j->x : 0;
+    guint64 out = j ? args->out.address[j->plane] + (gint64)j->y * args->out.stride[j->plane] + j->x : 0;
+    const guint8 *from;
+    guint8 *to;
 
-    if (j->columns * 32 * CNV_COPY_BYTES < j->bytes + CNV_COPY_BYTES - 1 ||
-        (end - j->first_block) / j->columns * 8 < j->rows)
+    for (end = block + 1; end < n_blocks && number[end] == number[block];)
+      end++;
+    if (!j)
+      continue;
+    from = standin_access_rows(run->op, in, in_step, j->bytes, j->rows, FALSE, "cnv_copy_jobs");
+    to = standin_access_rows(run->op, out, out_step, j->bytes, j->rows, TRUE, "cnv_copy_jobs");
+    if (j->first_block != block || j->columns * 32 * CNV_COPY_BYTES < j->bytes + CNV_COPY_BYTES - 1 ||
+        (end - block) / j->columns * 8 < j->rows)
       standin_report("cnv_copy_jobs: the blocks of a job do not cover it");
     for (int y = 0; from && to && y < j->rows; y++)
       memcpy(to + (gint64)y * out_step, from + (gint64)y * in_step, j->bytes);
