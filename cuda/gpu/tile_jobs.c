@@ -2,6 +2,7 @@
 #include "gpu/schedule.h"
 #include "plan/arith.h"
 
+#include <math.h>
 #include <string.h>
 
 G_STATIC_ASSERT(G_STRUCT_OFFSET(CnvTileJob, job) == CNV_TILE_JOB_HEAD * sizeof(guint32));
@@ -350,6 +351,47 @@ list_tiles(CnvSchedule *schedule, const CnvTileJob *job, guint number, const gui
   }
 }
 
+/* Samples of a job, over all channels, where its weights are not known to be 0. */
+static double
+samples_of(const CnvJobs *work, const CnvTileJob *job)
+{
+  const CnvGrid *grid = &g_array_index(work->grids, CnvGrid, job->job.grid);
+  const CnvCell *cell = &g_array_index(work->cells, CnvCell, grid->first_cell);
+  double all = (double)job->job.width * job->job.height * job->channels;
+  int n = grid->columns * cnv_divide_up(job->job.height, CNV_CELL_HEIGHT), used = 0;
+
+  for (int i = 0; i < n && job->job.whole; i++)
+    used += cell[i].weight != 0;
+  return job->job.whole ? all * used / n : all;
+}
+
+/* What every tile costs beside its rows, as so many rows. 4K NV12, r=8, all of it blended: 64 rows 17.9 us, 80 rows
+ * 20.2. */
+#define TILE_OVERHEAD 48
+
+/* Chooses the rows of the launch's tiles that are not kept: so many that the GPU is done first, if each of the blocks
+ * that fit it makes a tile, again and again. */
+static void
+choose_rows(CnvSchedule *schedule, CnvLaunch *launch)
+{
+  const CnvVariant *variant = schedule->variant[launch->kernel];
+  const CnvTileJob *jobs = &g_array_index(schedule->tile_jobs, CnvTileJob, launch->first);
+  double fitting = schedule->n_processors * (double)MAX(variant->blocks, 1), samples = 0, least = G_MAXDOUBLE;
+  int most = jobs[0].rows, apron = jobs[0].box_rows - jobs[0].rows, best = most;
+
+  for (guint i = 0; i < launch->n; i++)
+    samples += samples_of(&schedule->work, &jobs[i]);
+  for (int rows = most; rows >= CNV_TILE_STEP; rows -= CNV_TILE_STEP) {
+    double cost = ceil(samples / ((double)variant->width * rows) / fitting) * (rows + apron + TILE_OVERHEAD);
+
+    if (cost < least) {
+      least = cost;
+      best = rows;
+    }
+  }
+  cut_jobs(schedule, launch, best);
+}
+
 /* Makes the list of the tiles of a launch that has jobs that are whole: those that blend come first, since they take
  * the longest, and those that are kept are left out. */
 static void
@@ -388,8 +430,9 @@ cnv_tile_jobs_cut(CnvSchedule *schedule, CnvLaunch *launch)
   launch->tiles = -1;
   for (guint i = 0; i < launch->n; i++)
     whole |= g_array_index(schedule->tile_jobs, CnvTileJob, launch->first + i).job.whole;
-  if (whole)
+  if (whole) {
+    choose_rows(schedule, launch);
     list_launch(schedule, launch);
-  else if (launch->n > CNV_TILE_JOBS_INLINE)
+  } else if (launch->n > CNV_TILE_JOBS_INLINE)
     add_block_numbers(schedule, launch);
 }
