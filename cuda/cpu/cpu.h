@@ -203,7 +203,7 @@ typedef struct {
   const CpuSimd *simd; /* set by the session */
   CnvPlan *plan[CNV_MAX_PLANS];
   guint n_plans;
-  gboolean crowded;  /* made for a crowd of regions, whose tiles are too small for sums to slide */
+  gboolean small_tiles; /* made for many regions, whose tiles are too small for sums to slide */
   CpuPlane *plane;   /* CNV_MAX_PLANES of each plan */
   CpuWorker *worker; /* one a thread */
   guint8 *block;     /* of all arrays of planes and workers */

@@ -576,6 +576,36 @@ START_TEST(test_crowds)
 }
 END_TEST
 
+/* Far from each other, but each with a border of its own that is wider than the frame: they are filtered together, and
+ * that is reported. */
+START_TEST(test_far_windows)
+{
+  const CnvImage image = {cnv_format_find("GRAY8"), 1280, 720, 0.2126, 0.0722, FALSE};
+  CnvRegion region[60];
+  CnvFilter filter;
+  CnvPlan *plan;
+  CnvJobs c;
+
+  test_filter_init(&filter);
+  filter.radius = CNV_RADIUS_MAX;
+  plan = cnv_plan_new(&filter, &image, CNV_ALGORITHM_AUTO, cnv_backend_find("cpu"), NULL);
+  ck_assert(plan != NULL);
+  for (int i = 0; i < (int)G_N_ELEMENTS(region); i++)
+    region[i] = (CnvRegion){{i % 10 * 128 + 50, i / 10 * 64 + 20, 20, 20}};
+  for (int isolated = 0; isolated < 2; isolated++) {
+    const CnvWork work = {&plan, 1, .region = region, .n_regions = G_N_ELEMENTS(region), .isolated = isolated};
+
+    c = cut(&work);
+    ck_assert_uint_eq(c.crowd, isolated ? G_N_ELEMENTS(region) : 0);
+    for (int y = 0; y < 720; y += 3)
+      for (int x = 0; x < 1280; x += 3)
+        check_sample(&work, &c, 0, 0, x, y);
+    cnv_jobs_clear(&c);
+  }
+  cnv_plan_unref(plan);
+}
+END_TEST
+
 static void
 add_tests(TCase *tcase)
 {
@@ -586,6 +616,7 @@ add_tests(TCase *tcase)
   tcase_add_test(tcase, test_lone_region);
   tcase_add_test(tcase, test_many);
   tcase_add_test(tcase, test_same);
+  tcase_add_test(tcase, test_far_windows);
   tcase_add_loop_test(tcase, test_crowds, 0, N_CROWDS);
 }
 
