@@ -204,9 +204,9 @@ typedef struct {
   CnvPlan *plan[CNV_MAX_PLANS];
   guint n_plans;
   gboolean small_tiles; /* made for many regions, whose tiles are too small for sums to slide */
-  CpuPlane *plane;   /* CNV_MAX_PLANES of each plan */
-  CpuWorker *worker; /* one a thread */
-  guint8 *block;     /* of all arrays of planes and workers */
+  CpuPlane *plane;      /* CNV_MAX_PLANES of each plan */
+  CpuWorker *worker;    /* one a thread */
+  guint8 *block;        /* of all arrays of planes and workers */
   gsize block_size;
 } CpuPrepared;
 

@@ -25,7 +25,8 @@ weigh_convex(const CnvCover *cover, const CnvPlaneShape *s, int x, int n, int y,
     first++;
   while (last > first && (to[last - 1] = (guint8)cnv_shape_weight(cover, s, x + last - 1, y)) < most)
     last--;
-  memset(to + first, most, last - first);
+  if (first < last)
+    memset(to + first, most, last - first);
 }
 
 /* A row of n weights of a mask. Where a cell of the mask lies on each sample they are the cells. */
@@ -46,48 +47,57 @@ weigh_mask(const CnvCover *cover, const CnvPlaneShape *s, int x, int n, int y, g
     to[i] = (guint8)cnv_mask_weight(mask, cover->mask_cells, x + i, y);
 }
 
-/* A row of n weights of a shape. */
+/* Weighs a row of n samples, of which none is beside the shape's box. */
 static void
 weigh_shape(const CnvCover *cover, const CnvPlaneShape *s, int x, int n, int y, guint8 *to)
 {
-  CnvBox box = cnv_shape_box(s);
-  int first = CLAMP(box.x0 - x, 0, n), last = CLAMP(box.x1 - x, first, n);
-
-  memset(to, 0, first);
-  memset(to + last, 0, n - last);
-  if (y < box.y0 || y >= box.y1)
-    memset(to + first, 0, last - first);
-  else if (s->shape >= CNV_SHAPE_MASK)
-    weigh_mask(cover, s, x + first, last - first, y, to + first);
+  if (s->shape >= CNV_SHAPE_MASK)
+    weigh_mask(cover, s, x, n, y, to);
   else
-    weigh_convex(cover, s, x + first, last - first, y,
-                 s->shape == CNV_SHAPE_RECTANGLE ? cnv_shape_weight(cover, s, s->x0, y) : CNV_WEIGHT_ONE, to + first);
+    weigh_convex(cover, s, x, n, y,
+                 s->shape == CNV_SHAPE_RECTANGLE ? cnv_shape_weight(cover, s, s->x0, y) : CNV_WEIGHT_ONE, to);
 }
 
-/* A row of n weights of the cell's samples, at most a cell's width. */
+/* Raises n weights to those of a stronger shape; owned: 1 where the job's layer owns the sample. */
+static void
+merge(const guint8 *weight, guint8 own, int n, guint8 *to, guint8 *owned)
+{
+  for (int k = 0; k < n; k++) {
+    gboolean counts = weight[k] > 0 && weight[k] >= to[k];
+
+    to[k] = counts ? weight[k] : to[k];
+    owned[k] = counts ? own : owned[k];
+  }
+}
+
+/* Weighs a row of n of the cell's samples, at most a cell's width. */
 static void
 weigh_cell(const CnvCover *cover, const CnvGrid *grid, const CnvCell *cell, int layer, int x, int n, int y, guint8 *to)
 {
-  guint8 weight[CNV_CELL_WIDTH], owned[CNV_CELL_WIDTH];
+  guint8 weight[CNV_CELL_WIDTH], owned[CNV_CELL_WIDTH] = {0};
 
   memset(to, 0, n);
   for (int i = 0; i < cell->n; i++) {
     const CnvPlaneShape *s = cover->shape + cover->list[cell->first + i];
-    gboolean own = grid->invert || (cell->layer < 0 ? s->layer : cell->layer) == layer;
+    guint8 own = grid->invert || (cell->layer < 0 ? s->layer : cell->layer) == layer;
+    CnvBox box;
+    int first, last;
 
-    weigh_shape(cover, s, x, n, y, i == 0 ? to : weight);
+    if (cnv_fade(y, s->y0, s->y1, s->reach_y, s->fade_y) <= 0)
+      continue;
+    box = cnv_shape_box(s);
+    first = CLAMP(box.x0 - x, 0, n);
+    last = CLAMP(box.x1 - x, first, n);
+    if (first >= last)
+      continue;
+    weigh_shape(cover, s, x + first, last - first, y, i == 0 ? to + first : weight);
     if (i == 0)
-      memset(owned, own, n);
-    for (int k = 0; k < n && i > 0; k++)
-      if (weight[k] > 0 && weight[k] >= to[k]) {
-        to[k] = weight[k];
-        owned[k] = own;
-      }
+      memset(owned + first, own, last - first);
+    else
+      merge(weight, own, last - first, to + first, owned + first);
   }
-  for (int k = 0; k < n && cell->n > 0; k++)
+  for (int k = 0; k < n; k++)
     to[k] = grid->invert ? CNV_WEIGHT_ONE - to[k] : owned[k] ? to[k] : 0;
-  if (cell->n == 0 && grid->invert)
-    memset(to, CNV_WEIGHT_ONE, n);
 }
 
 void
