@@ -15,18 +15,37 @@ cnv_jobs_cover(const CnvJobs *of)
                     (const CnvMaskPlace *)of->places->data, of->mask_cells->data};
 }
 
-/* Sample by sample, from the left and from the right, up to where the weight is `most`: it is that in between. */
+/* The weights of n samples beside a rectangle. down: its weight down the field. */
 static void
-weigh_convex(const CnvCover *cover, const CnvPlaneShape *s, int x, int n, int y, int most, guint8 *to)
+weigh_fade(const CnvPlaneShape *s, int x, int n, float down, guint8 *to)
+{
+  for (int i = 0; i < n; i++)
+    to[i] = (guint8)cnv_weight_byte(cnv_fade(x + i, s->x0, s->x1, s->reach_x, s->fade_x) * down);
+}
+
+static void
+weigh_rectangle(const CnvPlaneShape *s, int x, int n, int y, guint8 *to)
+{
+  const float down = cnv_fade(y, s->y0, s->y1, s->reach_y, s->fade_y);
+  int first = CLAMP(s->x0 - x, 0, n), last = CLAMP(s->x1 - x, first, n);
+
+  weigh_fade(s, x, first, down, to);
+  memset(to + first, cnv_weight_byte(down), (guint)(last - first));
+  weigh_fade(s, x + last, n - last, down, to + last);
+}
+
+/* Sample by sample from the left and from the right, up to where the weight is 1: it is that in between. */
+static void
+weigh_ellipse(const CnvCover *cover, const CnvPlaneShape *s, int x, int n, int y, guint8 *to)
 {
   int first = 0, last = n;
 
-  while (first < last && (to[first] = (guint8)cnv_shape_weight(cover, s, x + first, y)) < most)
+  while (first < last && (to[first] = (guint8)cnv_shape_weight(cover, s, x + first, y)) < CNV_WEIGHT_ONE)
     first++;
-  while (last > first && (to[last - 1] = (guint8)cnv_shape_weight(cover, s, x + last - 1, y)) < most)
+  while (last > first && (to[last - 1] = (guint8)cnv_shape_weight(cover, s, x + last - 1, y)) < CNV_WEIGHT_ONE)
     last--;
   if (first < last)
-    memset(to + first, most, last - first);
+    memset(to + first, CNV_WEIGHT_ONE, last - first);
 }
 
 /* A row of n weights of a mask. Where a cell of the mask lies on each sample they are the cells. */
@@ -53,9 +72,10 @@ weigh_shape(const CnvCover *cover, const CnvPlaneShape *s, int x, int n, int y, 
 {
   if (s->shape >= CNV_SHAPE_MASK)
     weigh_mask(cover, s, x, n, y, to);
+  else if (s->shape == CNV_SHAPE_ELLIPSE)
+    weigh_ellipse(cover, s, x, n, y, to);
   else
-    weigh_convex(cover, s, x, n, y,
-                 s->shape == CNV_SHAPE_RECTANGLE ? cnv_shape_weight(cover, s, s->x0, y) : CNV_WEIGHT_ONE, to);
+    weigh_rectangle(s, x, n, y, to);
 }
 
 /* Raises n weights to those of a stronger shape; owned: 1 where the job's layer owns the sample. */
