@@ -48,22 +48,39 @@ weigh_ellipse(const CnvCover *cover, const CnvPlaneShape *s, int x, int n, int y
     memset(to + first, CNV_WEIGHT_ONE, last - first);
 }
 
-/* A row of n weights of a mask. Where a cell of the mask lies on each sample they are the cells. */
+/* Cells that a row of a cell's samples may take its weights from, to be blended down at once. */
+#define BLENDED (2 * CNV_CELL_WIDTH + 2)
+
+/* Weighs a row of n samples by a mask, as cnv_mask_weight does, in the other order: first down, then along. Where a
+ * cell of the mask lies on each sample the weights are the cells. */
 static void
 weigh_mask(const CnvCover *cover, const CnvPlaneShape *s, int x, int n, int y, guint8 *to)
 {
   const CnvMaskPlace *mask = cover->place + (s->shape - CNV_SHAPE_MASK);
+  const guint8 *cells = cover->mask_cells + mask->cells, *above, *below;
   const gint64 one = G_GINT64_CONSTANT(1) << 32, at = mask->first_x + mask->step_x * (x - mask->x0);
-  int row[2], column[2];
+  int row[2], first[2], last[2], column[2];
+  guint32 down = cnv_mask_cells(mask->first_y + mask->step_y * (y - mask->y0), mask->cells_y, row);
+  guint32 along = cnv_mask_cells(at, mask->cells_x, first), blended[BLENDED];
 
-  if (mask->step_x == one && cnv_mask_cells(at, mask->cells_x, column) == 0 && at >= 0 &&
-      column[0] + n <= mask->cells_x &&
-      cnv_mask_cells(mask->first_y + mask->step_y * (y - mask->y0), mask->cells_y, row) == 0) {
-    memcpy(to, cover->mask_cells + mask->cells + (gsize)row[0] * mask->cells_x + column[0], n);
+  cnv_mask_cells(at + mask->step_x * (n - 1), mask->cells_x, last);
+  above = cells + (gsize)row[0] * mask->cells_x;
+  below = cells + (gsize)row[1] * mask->cells_x;
+  if (mask->step_x == one && along == 0 && down == 0 && at >= 0 && first[0] + n <= mask->cells_x) {
+    memcpy(to, above + first[0], n);
     return;
   }
-  for (int i = 0; i < n; i++)
-    to[i] = (guint8)cnv_mask_weight(mask, cover->mask_cells, x + i, y);
+  for (int i = first[0]; i <= last[1] && i < first[0] + BLENDED; i++)
+    blended[i - first[0]] = above[i] * (CNV_MASK_UNIT - down) + below[i] * down;
+  for (int i = 0; i < n; i++) {
+    along = cnv_mask_cells(at + mask->step_x * i, mask->cells_x, column);
+    if (column[1] - first[0] < BLENDED)
+      to[i] = (guint8)((blended[column[0] - first[0]] * (CNV_MASK_UNIT - along) +
+                        blended[column[1] - first[0]] * along + CNV_MASK_UNIT * CNV_MASK_UNIT / 2) /
+                       (CNV_MASK_UNIT * CNV_MASK_UNIT));
+    else
+      to[i] = (guint8)cnv_mask_weight(mask, cover->mask_cells, x + i, y);
+  }
 }
 
 /* Weighs a row of n samples, of which none is beside the shape's box. */
