@@ -45,6 +45,7 @@ typedef struct {
   guint64 coarse;  /* cpu: and by few taps that stand for wide ones (cpu/coarse.c) */
   guint64 fixed;   /* cpu: and in 16 bits (cpu/fixed.c) */
   guint64 fft;     /* cpu: and by Fourier transforms */
+  guint64 planned; /* cpu: frames that jobs and weights of regions were made for, since the work was new */
   guint crowd;     /* the most regions that met where they were not filtered exactly (Crowds in work.h); 0: all were */
 } CnvSessionStats;
 

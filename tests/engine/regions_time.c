@@ -24,7 +24,7 @@
 #define WHOLE_TRIES 3 /* of the whole frame, at first */
 
 #define PLANNINGS 500
-#define PLANNING_US 60 /* of an optimized build; measured: 27 */
+#define PLANNING_US 60 /* of an optimized build; measured: 29 */
 #define SOFT_MOST 1.4  /* times the whole frame; measured: 1.22 to 1.32 */
 #define SOFT_TRIES 500
 
@@ -212,7 +212,7 @@ START_TEST(test_planning)
     double start;
 
     for (int r = 0; r < (int)G_N_ELEMENTS(region); r++)
-      region[r] = (CnvRegion){{r % 8 * 470 + 3 * i % 250, r / 8 * 260 + i % 100, 160, 200}, 0, CNV_SHAPE_ELLIPSE};
+      region[r] = (CnvRegion){{r % 8 * 470 + 3 * i % 250, r / 8 * 260 + i % 100, 100, 120}, 0, CNV_SHAPE_ELLIPSE};
     start = microseconds(CLOCK_THREAD_CPUTIME_ID);
     cnv_jobs_make(&jobs, &work);
     least = MIN(least, microseconds(CLOCK_THREAD_CPUTIME_ID) - start);
