@@ -227,7 +227,8 @@ START_TEST(test_planning)
 }
 END_TEST
 
-/* A mask over the whole frame, nowhere 0 or 1, takes little more than the whole frame without it. */
+/* A mask over the whole frame, nowhere 0 or 1, takes little more than the whole frame without it: at best, of the time
+ * of both threads. */
 START_TEST(test_soft_mask)
 {
   const CnvImage image = {cnv_format_find("NV12"), WIDTH, HEIGHT, 0.2126, 0.0722, FALSE};
@@ -246,10 +247,10 @@ START_TEST(test_soft_mask)
     session[i] = cnv_backend_find("cpu")->open(&(CnvSessionOptions){.n_threads = 2}, NULL);
   for (int try = 0; try < SOFT_TRIES && (try < 20 || least[1] > SOFT_MOST * least[0]); try++)
     for (int i = 0; i < 2; i++) {
-      double start = microseconds(CLOCK_MONOTONIC);
+      double start = microseconds(CLOCK_PROCESS_CPUTIME_ID);
 
       ck_assert(cnv_session_submit(session[i], &work[i], &f.in, &f.out, NULL));
-      least[i] = MIN(least[i], microseconds(CLOCK_MONOTONIC) - start);
+      least[i] = MIN(least[i], microseconds(CLOCK_PROCESS_CPUTIME_ID) - start);
     }
   printf("a soft mask: %.0f us, the whole frame %.0f: %.2f times\n", least[1], least[0], least[1] / least[0]);
 #ifdef __OPTIMIZE__
