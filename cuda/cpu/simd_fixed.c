@@ -273,8 +273,8 @@ column_to_bytes(guint8 *const *to, const gint16 *const *rows, gsize odd, int n, 
     fill_rows(to, middle, odd, n, taps, taps->radius);
 }
 
-/* The rounded value of a sum (see fill_rows) blended with a sample, in the upper byte: one sample in 500 is one off. The
- * 1 makes up for what products lose, and for all of it if the weight is 0 or 255. */
+/* The rounded value of a sum (see fill_rows) blended with a sample, in the upper byte: one sample in 500 is one off.
+ * The 1 makes up for what products lose, and for all of it if the weight is 0 or 255. */
 static inline guint16
 blend_sum(gint16 sum, guint16 sample, guint16 weight)
 {

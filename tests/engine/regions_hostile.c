@@ -124,7 +124,7 @@ static const struct {
   CnvFilterType type;
 } sizes[] = {{"NV12", 641, 359, CNV_FILTER_GAUSSIAN}, {"RGBA", 130, 66, CNV_FILTER_BOX},
              {"GRAY8", 1, 1, CNV_FILTER_GAUSSIAN},    {"GRAY8", CNV_SIZE_MAX, 1, CNV_FILTER_GAUSSIAN},
-             {"I420", 1, 4000, CNV_FILTER_SOBEL},       {"NV12", 259, 131, CNV_FILTER_MOSAIC}};
+             {"I420", 1, 4000, CNV_FILTER_SOBEL},     {"NV12", 259, 131, CNV_FILTER_MOSAIC}};
 
 /* Crowds of all kinds, shapes and widths of feather. */
 START_TEST(test_crowds)
