@@ -140,12 +140,15 @@ gst_cuda_convolve_read_session_stats(GstCudaConvolve *self)
   if (crowd > 0)
     gst_cuda_convolve_warn_once(
         GST_ELEMENT(self), self->recipe.told,
-        "%u regions meet in one block of a frame, and to filter each by itself would take more than %d times as long "
-        "as the whole frame: in crowded blocks the strongest filter serves all, with one border around them, and of "
-        "more than %d neighbours are %s; merge regions upstream, set roi-types to fewer, lower roi-feather, or set "
-        "roi-isolated=false or roi-strength=fixed",
-        crowd, CNV_CROWD_WORK, CNV_CROWD,
-        self->recipe.in_force.roi.invert ? "filtered too" : "filtered as the rectangle around them");
+        self->recipe.in_force.roi.invert
+            ? "%u regions meet, and to leave out each exactly would take more than %d times as long as to filter the "
+              "whole frame: in blocks in which more than %d regions meet, the others are filtered, too; merge regions "
+              "upstream, set roi-types to fewer, or lower roi-feather"
+            : "%u regions meet, and to filter each exactly would take more than %d times as long as to filter the "
+              "whole frame: blocks in which more than %d regions meet are filtered whole, and one filter, the "
+              "strongest, serves all regions that meet in a block, without roi-isolated; merge regions upstream, set "
+              "roi-types to fewer, lower roi-feather, or set roi-isolated=false or roi-strength=fixed",
+        crowd, CNV_CROWD_WORK, CNV_CROWD);
 }
 
 void

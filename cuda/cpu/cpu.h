@@ -203,10 +203,10 @@ typedef struct {
   const CpuSimd *simd; /* set by the session */
   CnvPlan *plan[CNV_MAX_PLANS];
   guint n_plans;
-  gboolean crowded;  /* made for a crowd of regions, whose tiles are too small for sums to slide */
-  CpuPlane *plane;   /* CNV_MAX_PLANES of each plan */
-  CpuWorker *worker; /* one a thread */
-  guint8 *block;     /* of all arrays of planes and workers */
+  gboolean small_tiles; /* made for many regions, whose tiles are too small for sums to slide */
+  CpuPlane *plane;      /* CNV_MAX_PLANES of each plan */
+  CpuWorker *worker;    /* one a thread */
+  guint8 *block;        /* of all arrays of planes and workers */
   gsize block_size;
 } CpuPrepared;
 

@@ -264,6 +264,7 @@ cut(CpuSession *self, const CnvWork *work, GError **error)
   g_array_set_size(self->tiles, 0);
   self->n_first = 0;
   cnv_jobs_make(&self->work, work, 0, 0);
+  self->base.stats.planned++;
   self->base.stats.crowd = MAX(self->base.stats.crowd, self->work.crowd);
   self->base.stats.threads = count_threads(self);
   if (!start_coverage(self, error)) {

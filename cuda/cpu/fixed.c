@@ -168,26 +168,69 @@ fill_rows(CpuWorker *worker, const CpuTile *tile, int y, const gint16 *const *ro
     simd->merge(to[i], row_of(tile, &tile->frame->in, y + i), plane->mask, n);
 }
 
-/* The same of a job with coverage: sums are blended. */
+/* The weight of each sample of a row, of 255. */
+static const guint8 *
+weights_of(CpuWorker *worker, const CpuTile *tile, int y)
+{
+  const guint8 *weights = cnv_job_weights(tile->job, tile->frame->coverage, tile->first, y);
+  int channels = tile->plane->from->channels, n = cnv_cpu_samples(tile) / channels;
+  guint8 *bytes = (guint8 *)worker->scratch;
+  guint16 *pairs = (guint16 *)worker->scratch;
+  guint32 *fours = (guint32 *)worker->scratch;
+
+  if (channels == 1)
+    return weights;
+  for (int i = 0; i < n && channels == 2; i++)
+    pairs[i] = (guint16)(weights[i] * 0x101);
+  for (int i = 0; i < n && channels == 4; i++)
+    fours[i] = weights[i] * 0x1010101u;
+  for (int i = 0; i < 3 * n && channels == 3; i++)
+    bytes[i] = weights[i / 3];
+  return bytes;
+}
+
+/* Stores sums of a row, blended with the input. */
+static void
+blend_row(CpuWorker *worker, const CpuTile *tile, int y, const gint16 *sums)
+{
+  const CpuPlane *plane = tile->plane;
+  const CpuSimd *simd = tile->frame->simd;
+  int n = cnv_cpu_samples(tile);
+  guint8 *to = row_of(tile, &tile->frame->out, y);
+  const guint8 *in = row_of(tile, &tile->frame->in, y);
+
+  simd->fixed->blend(to, sums, plane->short_odd, weights_of(worker, tile, y), in, n);
+  if (plane->mask)
+    simd->merge(to, in, plane->mask, n);
+}
+
+/* The same if other jobs may write samples of weight 0. */
+static void
+blend_shared_row(CpuWorker *worker, const CpuTile *tile, int y, const gint16 *sums)
+{
+  const CpuPlane *plane = tile->plane;
+  float *acc = worker->term[0].acc;
+
+  for (int i = 0; i < cnv_cpu_samples(tile); i += 2) /* 0.25: the other way rounds to even */
+    for (int half = 0; half < 2; half++)
+      acc[i + half] = ((sums[half * plane->short_odd + i / 2] + 0.25f) / (float)DOWN + 127.5f - plane->from->mid[0]) /
+                      plane->samples.gain[i + half];
+  cnv_cpu_store_row(worker, tile, y, acc);
+}
+
+/* CNV_CPU_ROWS rows of output of a job with coverage, as far as the tile goes. */
 static void
 blend_rows(CpuWorker *worker, const CpuTile *tile, int y, const gint16 *const *rows)
 {
   const CpuPlane *plane = tile->plane;
   const CpuSimdFixed *simd = tile->frame->simd->fixed;
   int n = cnv_cpu_samples(tile);
-  gsize odd = plane->short_odd;
   gint16 *sums = worker->shorts + (1 + plane->slots) * plane->short_stride + CNV_CPU_FIXED_BLOCK;
-  float *acc = worker->term[0].acc;
 
   simd->column(sums, plane->short_stride, rows, 0, (n + 1) / 2, &plane->fixed[CNV_Y]);
-  simd->column(sums, plane->short_stride, rows, odd, n / 2, &plane->fixed[CNV_Y]);
-  for (int end = MIN(y + CNV_CPU_ROWS, tile->bottom); y < end; y++, sums += plane->short_stride) {
-    for (int i = 0; i < n; i += 2) /* 0.25: the other way rounds to even */
-      for (int half = 0; half < 2; half++)
-        acc[i + half] = ((sums[half * odd + i / 2] + 0.25f) / (float)DOWN + 127.5f - plane->from->mid[0]) /
-                        plane->samples.gain[i + half];
-    cnv_cpu_store_row(worker, tile, y, acc);
-  }
+  simd->column(sums, plane->short_stride, rows, plane->short_odd, n / 2, &plane->fixed[CNV_Y]);
+  for (int end = MIN(y + CNV_CPU_ROWS, tile->bottom); y < end; y++, sums += plane->short_stride)
+    (tile->job->shared ? blend_shared_row : blend_row)(worker, tile, y, sums);
 }
 
 static void

@@ -16,6 +16,7 @@
 #define PRODUCTS_NAIVE 1000 /* and one product of the reference */
 #define PRODUCTS_COARSE 12  /* and few taps for wide ones */
 #define COARSE_MAX 4096     /* as TILE_MAX where few taps stand for wide ones: aprons are wide, too */
+#define SLIDING_REGIONS 8   /* regions up to which tiles are large enough for sums to slide */
 #define SLIDING_MAX 8192    /* as TILE_MAX where sums slide: only a band of rows stays in cache */
 
 /* Hands out parts of one block; without a block it only counts. */
@@ -400,17 +401,18 @@ forget_plans(CpuPrepared *self)
   self->n_plans = 0;
 }
 
+/* TRUE if the jobs are so many that their tiles are too small for sums to slide. */
 static gboolean
-is_crowded(const CnvWork *work)
+has_small_tiles(const CnvWork *work)
 {
-  return !work->everything && work->n_regions > CNV_CROWD;
+  return !work->everything && work->n_regions > SLIDING_REGIONS;
 }
 
 gboolean
 cnv_cpu_is_prepared(const CpuPrepared *self, const CnvWork *work)
 {
   return self->n_plans == work->n_plans && memcmp(self->plan, work->plan, work->n_plans * sizeof(CnvPlan *)) == 0 &&
-         self->crowded == is_crowded(work);
+         self->small_tiles == has_small_tiles(work);
 }
 
 gboolean
@@ -420,7 +422,7 @@ cnv_cpu_prepare(CpuPrepared *self, const CnvWork *work, guint n_threads, GError 
     cnv_plan_ref(work->plan[i]);
   forget_plans(self);
   self->n_plans = work->n_plans;
-  self->crowded = is_crowded(work);
+  self->small_tiles = has_small_tiles(work);
   memcpy(self->plan, work->plan, work->n_plans * sizeof(CnvPlan *));
   g_free(self->plane);
   self->plane = g_new0(CpuPlane, self->n_plans * CNV_MAX_PLANES);
@@ -428,7 +430,7 @@ cnv_cpu_prepare(CpuPrepared *self, const CnvWork *work, guint n_threads, GError 
     self->worker = g_new0(CpuWorker, n_threads);
   for (guint i = 0; i < self->n_plans; i++)
     for (int p = 0; p < self->plan[i]->n_planes; p++)
-      shape_plane(&self->plane[i * CNV_MAX_PLANES + p], self->plan[i], &self->plan[i]->plane[p], !self->crowded,
+      shape_plane(&self->plane[i * CNV_MAX_PLANES + p], self->plan[i], &self->plan[i]->plane[p], !self->small_tiles,
                   self->simd->fixed->load != NULL);
   if (!allocate(self, n_threads, error)) {
     forget_plans(self);

@@ -150,6 +150,8 @@ typedef struct {
   void (*column)(gint16 *to, gsize stride, const gint16 *const *rows, gsize first, int n, const CpuFixed *taps);
   /* The same of both halves, rounded; some of the rows of output may be one. */
   void (*column_to_bytes)(guint8 *const *to, const gint16 *const *rows, gsize odd, int n, const CpuFixed *taps);
+  /* Blends a row that column has made with the input, rounded. weight: of each sample, of 255. */
+  void (*blend)(guint8 *to, const gint16 *sums, gsize odd, const guint8 *weight, const guint8 *from, int n);
 } CpuSimdFixed;
 
 /* n counts samples. row, column, dense and steps round n up to CNV_CPU_BLOCK, the others take any n; none asks for an

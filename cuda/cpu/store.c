@@ -173,9 +173,19 @@ store_part(CpuWorker *worker, const CpuTile *part, int from, const float *acc, c
     store_components(part, acc, weight, worker->unfiltered + from);
 }
 
-/* Stores pixels of several weights, and none of weight 0: another job may write those. */
+/* TRUE if pixels of weight 0 must not be stored: another job may write them, or they have bits that carry no value,
+ * which were copied with them and would be lost. */
+static gboolean
+leaves_out_zeros(const CpuTile *tile)
+{
+  const CnvFormat *format = tile->plane->plan->image.format;
+
+  return tile->job->shared || format->depth < 8 * format->sample_bytes;
+}
+
+/* Stores pixels of several weights, and none of weight 0. */
 static void
-store_shared(CpuWorker *worker, const CpuTile *run, int from, const float *acc, const guint8 *weights)
+store_weighted(CpuWorker *worker, const CpuTile *run, int from, const float *acc, const guint8 *weights)
 {
   int n = run->last - run->first;
   CpuTile part = *run;
@@ -196,6 +206,7 @@ void
 cnv_cpu_store_row(CpuWorker *worker, const CpuTile *tile, int y, const float *acc)
 {
   int n = tile->last - tile->first, channels = tile->plane->from->channels;
+  gboolean leave_out = leaves_out_zeros(tile);
   const guint8 *weights;
   CpuTile part = *tile;
 
@@ -215,8 +226,8 @@ cnv_cpu_store_row(CpuWorker *worker, const CpuTile *tile, int y, const float *ac
     part.last = tile->first + end;
     if (weight == CNV_WEIGHT_ONE)
       store_part(worker, &part, from, acc + from * channels, NULL);
-    else if (weight != 0 && tile->job->shared)
-      store_shared(worker, &part, from, acc + from * channels, weights + from);
+    else if (weight != 0 && leave_out)
+      store_weighted(worker, &part, from, acc + from * channels, weights + from);
     else if (weight != 0)
       store_part(worker, &part, from, acc + from * channels, weights + from);
   }

@@ -82,6 +82,7 @@ set_work(CudaSession *self, const CnvWork *work, gboolean cut, gboolean in_place
     self->layout = plan->layout;
     self->staged = staged_layout(plan);
   }
+  self->base.stats.planned++;
   self->base.stats.crowd = MAX(self->base.stats.crowd, schedule->work.crowd);
   /* As many staged frames as there can be: all that is allocated is with the first. */
   return (!schedule->has_new_taps ||

@@ -45,7 +45,8 @@ typedef struct {
   guint64 coarse;  /* cpu: and by few taps that stand for wide ones (cpu/coarse.c) */
   guint64 fixed;   /* cpu: and in 16 bits (cpu/fixed.c) */
   guint64 fft;     /* cpu: and by Fourier transforms */
-  guint crowd;     /* the most regions that met in a block where they were joined, see work.h; 0: none were */
+  guint64 planned; /* frames for which jobs and weights of regions were made, since the work was new */
+  guint crowd;     /* the most regions that met where they were not filtered exactly (Crowds in work.h); 0: all were */
 } CnvSessionStats;
 
 struct CnvBackend {

@@ -22,13 +22,14 @@
  * beyond the outermost ones is theirs; feather does not count. It is computed and rounded in integers: to floor(255 t +
  * 0.5) / 255. The weight is 0 outside the covered samples.
  *
- * Crowds. Regions are filtered one by one as long as that takes less than CNV_CROWD_WORK times the work of the whole
- * frame, or little work anyway. Beyond that planes are cut into blocks of CNV_CROWD_WIDTH x CNV_CROWD_HEIGHT samples
- * (or as many as the filter has taps) up to twice that size. A block where several plans meet, or several isolated
- * windows, is filtered by the highest of the plans, in a window around theirs. Of more than CNV_CROWD regions,
- * neighbours count as the rectangle around them; so do regions of one plan, or isolated ones, whose corner and size are
- * equal in units of feather / CNV_CROWD_FADE. No sample's weight becomes smaller by this; with invert, where none may
- * become larger, the smaller ones of such neighbours do not count. CnvSessionStats.crowd reports it.
+ * Crowds. All of this holds exactly as long as the work takes less than CNV_CROWD_WORK times the work of the whole
+ * frame, plus that of a few million samples. Otherwise planes are divided into cells of CNV_CELL_WIDTH x
+ * CNV_CELL_HEIGHT samples (cuda/plan/regions/shape.h). A cell in which more than CNV_CROWD regions meet is filtered
+ * whole, by the strongest plan among them. If several plans or isolated windows meet in a cell, the strongest of these
+ * plans filters all of their regions there, without a window. If this still takes too much work, the strongest plan
+ * filters all regions of the plane, without a window. No sample's weight becomes smaller. With invert, only the
+ * CNV_CROWD strongest regions of a cell count, so that no sample's weight becomes smaller either. CnvSessionStats.crowd
+ * reports it.
  *
  * Interlaced frames. Each field is filtered by itself, with its border where its own rows end. Row y of a plane is row
  * y/2 of field y % 2. A field's part of a rectangle is the rows of the field in the plane's part of it, and f down a
@@ -41,11 +42,8 @@
 #define CNV_MAX_REGIONS 1024
 #define CNV_MAX_PLANS 64
 
-#define CNV_CROWD 8
-#define CNV_CROWD_WIDTH 128
-#define CNV_CROWD_HEIGHT 64
-#define CNV_CROWD_FADE 8
-#define CNV_CROWD_WORK 2
+#define CNV_CROWD 8      /* regions of a cell that are weighed one by one, in a crowd */
+#define CNV_CROWD_WORK 2 /* work on the whole frame that may be spent on regions one by one */
 
 typedef struct {
   int x, y, width, height; /* luma pixels; empty where width or height is below 1 */

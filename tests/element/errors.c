@@ -79,6 +79,8 @@ static const struct {
     {{"roi=<<1,9999999,3,4>>"}, 1, "rectangle 1, y is 9999999"},
     {{"roi=<<0.5,0.5,1.5,1>>"}, 1, "rectangle 1, width is 1.5"},
     {{"roi=<<0.5,0.5,-0.5,1>>"}, 1, "rectangle 1, width is -0.5"},
+    {{"roi=<<nan,0.5,0.5,1>>", "roi-units=fraction"}, 1, "rectangle 1, x is nan"},
+    {{"roi=<<0.5,0.5,inf,1>>", "roi-units=fraction"}, 1, "rectangle 1, width is inf"},
     {{"roi=<<1,2,3,4>>", "roi-units=fraction", "roi-source=property"}, 0, "rectangle 1 has 2 with roi-units=fraction"},
     {{"roi=<<1,2,3,4>,<0,0.25,1,1>>", "roi-source=property"}, 0, "rectangle 2 has 0.25 with roi-units=pixels: write"},
     {{"roi-polygons=<1,2,3,4,5,9>,<1,2,3,4,5,9>"},

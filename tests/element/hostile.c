@@ -5,6 +5,7 @@
  */
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "element/element.h"
 
@@ -527,6 +528,50 @@ GST_START_TEST(test_hostile_regions)
 }
 GST_END_TEST;
 
+/* CPU time of a frame with METAS_MANY metas. */
+#define METAS_MANY 100000
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define METAS_SECONDS 60
+#else
+#define METAS_SECONDS 2
+#endif
+
+/* Far more metas than there may be regions, all over the frame and beyond it: each of them is hidden, in bounded time.
+ */
+GST_START_TEST(test_many_metas)
+{
+  static const char *const more[] = {"roi-expand=0", "roi-isolated=true", "roi-smooth=5", "roi-feather=1024",
+                                     "roi-strength=relative"};
+  static guint8 pixels[640 * 360];
+
+  for (gsize m = 0; m < G_N_ELEMENTS(more); m++) {
+    GstHarness *h = HARNESS("cpu", "GRAY8", 640, 360, m == 4 ? "filter=mosaic" : "filter=fill", "roi-source=meta",
+                            "fill-color=4294967295", more[m]);
+
+    for (guint f = 0; f < 2; f++) {
+      GstBuffer *frame = gst_buffer_new_allocate(NULL, sizeof(pixels), NULL);
+      clock_t start;
+
+      gst_buffer_memset(frame, 0, 0, -1);
+      for (guint i = 0; i < METAS_MANY; i++)
+        gst_buffer_add_video_region_of_interest_meta(frame, "face", i * 7 % 641, i % 361, i % 3 ? 1 : G_MAXUINT,
+                                                     i % 5 ? 1 : G_MAXINT);
+      stamp(frame, f);
+      start = clock();
+      frame = gst_harness_push_and_pull(h, frame);
+      fail_unless(clock() - start < METAS_SECONDS * CLOCKS_PER_SEC, "%s: %.1f s", more[m],
+                  (double)(clock() - start) / CLOCKS_PER_SEC);
+      gst_buffer_extract(frame, 0, pixels, sizeof(pixels));
+      for (guint i = 0; i < METAS_MANY && m < 4; i++)
+        fail_unless(i * 7 % 641 >= 640 || i % 361 >= 360 || pixels[i % 361 * 640 + i * 7 % 641] == 255,
+                    "%s: region %u is not hidden", more[m], i);
+      gst_buffer_unref(frame);
+    }
+    gst_harness_teardown(h);
+  }
+}
+GST_END_TEST;
+
 /* Frames so long that so many of them cannot be counted in nanoseconds. */
 GST_START_TEST(test_long_frames)
 {
@@ -583,4 +628,5 @@ add_hostile_tests(TCase *once, TCase *each)
   EACH(test_long_frames);
   EACH(test_odd_buffers);
   EACH(test_hostile_regions);
+  tcase_add_test(once, test_many_metas);
 }

@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include <pthread.h>
+
 #include <gst/check/gstcheck.h>
 
 /* Runs the suite and returns the process's exit status. CK_FORK in the environment says whether each test forks. */
@@ -37,4 +39,41 @@ test_main(const char *name, void (*add_tests)(TCase *tcase))
   suite_add_tcase(suite, tcase);
   add_tests(tcase);
   return test_suite_run(suite);
+}
+
+/* Sanitizers make the frames of functions larger. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TEST_SMALL_STACK (2 << 20)
+#else
+#define TEST_SMALL_STACK (128 << 10)
+#endif
+
+typedef struct {
+  const char *name;
+  void (*add_tests)(TCase *tcase);
+  int status;
+} TestMainCall;
+
+static inline gpointer
+test_main_call(gpointer data)
+{
+  TestMainCall *call = data;
+
+  call->status = test_main(call->name, call->add_tests);
+  return NULL;
+}
+
+/* As test_main, on a thread with the stack of 128 KiB that some programs give theirs; so are the processes that it
+ * forks. */
+static inline int
+test_main_on_small_stack(const char *name, void (*add_tests)(TCase *tcase))
+{
+  TestMainCall call = {name, add_tests, 1};
+  pthread_attr_t attributes;
+  pthread_t thread;
+
+  if (pthread_attr_init(&attributes) == 0 && pthread_attr_setstacksize(&attributes, TEST_SMALL_STACK) == 0 &&
+      pthread_create(&thread, &attributes, test_main_call, &call) == 0)
+    pthread_join(thread, NULL);
+  return call.status;
 }

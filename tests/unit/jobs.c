@@ -4,6 +4,7 @@
  * beside; over random work and a few pieces of it worked out by hand.
  */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "plan/plan.h"
@@ -16,6 +17,10 @@
 
 #define REGIONS 9
 #define ROUNDS 400
+#define LARGE_REGIONS 24
+#define LARGE_ROUNDS 2000
+#define LARGE_SAMPLES 300
+#define LARGE_SECONDS 10
 #define WEIGHT_SLACK                                                                                                   \
   (0.5 / 255 + 1e-3) /* weights are rounded; masks are interpolated in 4096 steps from cell to cell */
 
@@ -161,7 +166,7 @@ check_job(const CnvWork *work, const CnvJob *p)
 }
 
 static void
-check_disjoint(const CnvJobs *c)
+check_disjoint(const CnvJobs *c, const char *what)
 {
   for (guint i = 0; i < c->jobs->len; i++)
     for (guint j = 0; j < i; j++) {
@@ -169,7 +174,9 @@ check_disjoint(const CnvJobs *c)
       const gboolean apart =
           p->x >= q->x + q->width || q->x >= p->x + p->width || p->y >= q->y + q->height || q->y >= p->y + p->height;
 
-      ck_assert(apart || p->plane != q->plane || p->field != q->field || p->layer != q->layer);
+      if (!apart && p->plane == q->plane && p->field == q->field && p->layer == q->layer)
+        ck_abort_msg("%s, layer %d: %dx%d at %d, %d and %dx%d at %d, %d", what, p->layer, p->width, p->height, p->x,
+                     p->y, q->width, q->height, q->x, q->y);
     }
 }
 
@@ -205,7 +212,7 @@ check_work(const CnvWork *work)
 
   for (guint i = 0; i < c.jobs->len; i++)
     check_job(work, &g_array_index(c.jobs, CnvJob, i));
-  check_disjoint(&c);
+  check_disjoint(&c, "jobs");
   check_rows(&c);
   for (int p = 0; p < work->plan[0]->n_planes; p++)
     for (int field = 0; field < fields; field++) {
@@ -245,6 +252,124 @@ START_TEST(test_random)
     cnv_plan_unref(plan);
   }
   g_rand_free(random);
+}
+END_TEST
+
+static gboolean
+is_stronger(const CnvRegion *a, const CnvRegion *b)
+{
+  return a->plan != b->plan ? a->plan > b->plan : a->shape == CNV_SHAPE_RECTANGLE || b->shape != CNV_SHAPE_RECTANGLE;
+}
+
+/* FALSE if a region has no sample in the plane's field: if it is isolated it has nothing to read, and no weight. */
+static gboolean
+has_samples(const CnvPlane *plane, const CnvRect *r, int field, int fields)
+{
+  const double sx = 1 << plane->sub_x, sy = 1 << plane->sub_y;
+  const double top = ceil((floor(r->y / sy) - field) / fields);
+  const double bottom = ceil((ceil((r->y + r->height) / sy) - field) / fields);
+  const int rows = (plane->height - field + fields - 1) / fields;
+
+  return floor(r->x / sx) < plane->width && ceil((r->x + r->width) / sx) > 0 && top < rows && bottom > 0;
+}
+
+/* As check_sample; also that the sample is filtered by the plan and in the window of the region that owns it, unless
+ * rounding may decide which one does. */
+static void
+check_owner(const CnvWork *work, const CnvJobs *c, int plane, int field, int x, int y, guint32 seed)
+{
+  const CnvPlane *of = &work->plan[0]->plane[plane];
+  double largest = 0, weights[LARGE_REGIONS], weight;
+  const CnvJob *job = job_at(c, plane, field, x, y, &weight);
+  const CnvRegion *owner = NULL;
+  const int fields = work->interlaced ? 2 : 1;
+  gboolean open = FALSE;
+
+  for (guint i = 0; i < work->n_regions; i++) {
+    const CnvRegion *region = &work->region[i];
+
+    weights[i] = work->isolated && !has_samples(of, &region->rect, field, fields)
+                     ? 0
+                     : region_weight(work, of, region, x, y, field, fields);
+    if (weights[i] > largest || (owner && weights[i] == largest && is_stronger(region, owner)))
+      owner = region;
+    largest = MAX(largest, weights[i]);
+  }
+  if (fabs(weight - (work->invert ? 1 - largest : largest)) >= WEIGHT_SLACK)
+    ck_abort_msg("seed %u, plane %d field %d, %d, %d: weight %g, not %g", seed, plane, field, x, y, weight, largest);
+  for (guint i = 0; i < work->n_regions; i++)
+    open |= &work->region[i] != owner && weights[i] > largest - 2 * WEIGHT_SLACK && weights[i] < 1;
+  if (!job || work->invert || largest < 2 * WEIGHT_SLACK || open)
+    return;
+  if (job->plan != (int)owner->plan)
+    ck_abort_msg("seed %u, plane %d field %d, %d, %d: plan %d, not %u", seed, plane, field, x, y, job->plan,
+                 owner->plan);
+  if (work->isolated && job->window_x != MAX(0, owner->rect.x >> of->sub_x))
+    ck_abort_msg("seed %u, plane %d field %d, %d, %d: window at %d, not %d", seed, plane, field, x, y, job->window_x,
+                 owner->rect.x >> of->sub_x);
+}
+
+static CnvRegion
+random_region(GRand *random, int width, int height, gboolean any_shape, CnvMask *mask)
+{
+  int most = g_rand_int_range(random, 0, 4) ? MAX(width / 4, 2) : 2 * width; /* a few are large */
+
+  return (CnvRegion){{g_rand_int_range(random, -100, width + 20), g_rand_int_range(random, -100, height + 20),
+                      g_rand_int_range(random, 1, most), g_rand_int_range(random, 1, most)},
+                     (guint)g_rand_int_range(random, 0, 3),
+                     (CnvShape)g_rand_int_range(random, 0, any_shape ? 3 : 1),
+                     mask};
+}
+
+/* Frames of at least 3x3 cells, looked at here and there; other ones at each run. */
+START_TEST(test_random_large)
+{
+  static const char *const formats[] = {"NV12", "GRAY8", "Y42B"};
+  static const double feathers[] = {0, 0, 1, 30.5, 9, 150};
+  static const guint32 known_seeds[] = {1235911246, 3961335734}; /* jobs of one layer overlapped */
+  const char *given = g_getenv("CNV_SEED");
+  gint64 end = g_get_monotonic_time() + LARGE_SECONDS * G_USEC_PER_SEC;
+  g_autoptr(CnvMask) mask = test_mask_new();
+  CnvRegion region[LARGE_REGIONS];
+  guint n_exact = 0, round;
+
+  for (round = 0; round < LARGE_ROUNDS && (round < 20 || g_get_monotonic_time() < end); round++) {
+    guint32 seed = given                               ? (guint32)g_ascii_strtoull(given, NULL, 10) + round
+                   : round < G_N_ELEMENTS(known_seeds) ? known_seeds[round]
+                                                       : g_random_int();
+    GRand *random = g_rand_new_with_seed(seed);
+    int width = g_rand_int_range(random, 2 * CNV_CELL_WIDTH + 1, 900);
+    int height = g_rand_int_range(random, 2 * CNV_CELL_HEIGHT + 1, 500);
+    CnvPlan *plan = plan_of(formats[seed % 3], width, height, CNV_PLANES_COLOR), *plans[3] = {plan, plan, plan};
+    CnvWork work = {plans, 3, .region = region, .n_regions = g_rand_int_range(random, 1, LARGE_REGIONS + 1)};
+    gboolean any_shape = g_rand_boolean(random);
+    g_autofree char *what = g_strdup_printf("seed %u", seed);
+    CnvJobs c;
+
+    for (guint i = 0; i < work.n_regions; i++)
+      region[i] = random_region(random, width, height, any_shape, mask);
+    work.feather = feathers[g_rand_int_range(random, 0, G_N_ELEMENTS(feathers))];
+    work.interlaced = g_rand_boolean(random);
+    work.invert = g_rand_int_range(random, 0, 4) == 0;
+    work.isolated = !work.invert && g_rand_boolean(random);
+    c = cut(&work);
+    for (guint i = 0; i < c.jobs->len; i++)
+      check_job(&work, &g_array_index(c.jobs, CnvJob, i));
+    check_disjoint(&c, what);
+    n_exact += c.crowd == 0;
+    for (int i = 0; i < LARGE_SAMPLES && c.crowd == 0; i++) {
+      int p = g_rand_int_range(random, 0, plan->n_planes), field = work.interlaced ? g_rand_int_range(random, 0, 2) : 0;
+      const CnvPlane *plane = &plan->plane[p];
+
+      check_owner(&work, &c, p, field, g_rand_int_range(random, 0, plane->width),
+                  g_rand_int_range(random, 0, plane->height / (work.interlaced ? 2 : 1)), seed);
+    }
+    cnv_jobs_clear(&c);
+    cnv_plan_unref(plan);
+    g_rand_free(random);
+  }
+  printf("%u of %u frames were cut exactly\n", n_exact, round);
+  ck_assert_uint_ge(n_exact, round * 9 / 10);
 }
 END_TEST
 
@@ -332,7 +457,7 @@ START_TEST(test_mask)
     c = cut(&work);
     for (guint k = 0; k < c.jobs->len; k++)
       check_job(&work, &g_array_index(c.jobs, CnvJob, k));
-    check_disjoint(&c);
+    check_disjoint(&c, "jobs");
     ck_assert_uint_eq(c.crowd, 0);
     if (work.invert)
       disc = (double)width * height - disc;
@@ -576,21 +701,53 @@ START_TEST(test_crowds)
 }
 END_TEST
 
+/* Far from each other, but each with a border of its own that is wider than the frame: they are filtered together, and
+ * that is reported. */
+START_TEST(test_far_windows)
+{
+  const CnvImage image = {cnv_format_find("GRAY8"), 1280, 720, 0.2126, 0.0722, FALSE};
+  CnvRegion region[60];
+  CnvFilter filter;
+  CnvPlan *plan;
+  CnvJobs c;
+
+  test_filter_init(&filter);
+  filter.radius = CNV_RADIUS_MAX;
+  plan = cnv_plan_new(&filter, &image, CNV_ALGORITHM_AUTO, cnv_backend_find("cpu"), NULL);
+  ck_assert(plan != NULL);
+  for (int i = 0; i < (int)G_N_ELEMENTS(region); i++)
+    region[i] = (CnvRegion){{i % 10 * 128 + 50, i / 10 * 64 + 20, 20, 20}};
+  for (int isolated = 0; isolated < 2; isolated++) {
+    const CnvWork work = {&plan, 1, .region = region, .n_regions = G_N_ELEMENTS(region), .isolated = isolated};
+
+    c = cut(&work);
+    ck_assert_uint_eq(c.crowd, isolated ? G_N_ELEMENTS(region) : 0);
+    for (int y = 0; y < 720; y += 3)
+      for (int x = 0; x < 1280; x += 3)
+        check_sample(&work, &c, 0, 0, x, y);
+    cnv_jobs_clear(&c);
+  }
+  cnv_plan_unref(plan);
+}
+END_TEST
+
 static void
 add_tests(TCase *tcase)
 {
   tcase_add_test(tcase, test_random);
+  tcase_add_test(tcase, test_random_large);
   tcase_add_test(tcase, test_everything);
   tcase_add_test(tcase, test_thrift);
   tcase_add_test(tcase, test_mask);
   tcase_add_test(tcase, test_lone_region);
   tcase_add_test(tcase, test_many);
   tcase_add_test(tcase, test_same);
+  tcase_add_test(tcase, test_far_windows);
   tcase_add_loop_test(tcase, test_crowds, 0, N_CROWDS);
 }
 
 int
 main(void)
 {
-  return test_main("jobs", add_tests);
+  return test_main_on_small_stack("jobs", add_tests);
 }

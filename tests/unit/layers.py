@@ -15,13 +15,17 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-# folder: the folders of the project it may include from, and the libraries.
+# folder: the folders and headers of the project that it may include, and the libraries.
 LAYERS = {
     'include/convolve': ([], 'glib'),
     'cuda/plan': (['include/convolve'], 'glib'),
-    'cuda/cpu': (['include/convolve', 'cuda/plan', 'cuda'], 'glib vectors fftw'),
-    'cuda/gpu': (['include/convolve', 'cuda/plan', 'cuda', 'cuda/gpu/kernels/arguments.h'], 'glib gmodule cuda nvtx'),
-    'cuda/gpu/kernels': (['include/convolve', 'cuda/plan'], 'cuda'),
+    'cuda/plan/regions': (['include/convolve', 'cuda/plan'], 'glib'),
+    'cuda/cpu': (['include/convolve', 'cuda/plan', 'cuda/plan/regions/jobs.h', 'cuda'], 'glib vectors fftw'),
+    'cuda/gpu': (
+        ['include/convolve', 'cuda/plan', 'cuda/plan/regions/jobs.h', 'cuda', 'cuda/gpu/kernels/arguments.h'],
+        'glib gmodule cuda nvtx',
+    ),
+    'cuda/gpu/kernels': (['include/convolve', 'cuda/plan', 'cuda/plan/regions/shape.h'], 'cuda'),
     'cuda': (['include/convolve', 'cuda/plan'], 'glib'),
     'gst': (['include/convolve'], 'glib gstreamer'),
     'pipelines': (['include/convolve', 'pipelines/support'], 'glib gstreamer'),

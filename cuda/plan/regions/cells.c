@@ -8,7 +8,7 @@
 #include "plan/regions/cutting.h"
 
 /* Shapes in a cell that count, by CnvCut. */
-static const int shapes_max[CNV_N_CUTS] = {CNV_MAX_REGIONS, 8, 8};
+static const int shapes_max[CNV_N_CUTS] = {CNV_MAX_REGIONS, CNV_CROWD, CNV_CROWD};
 
 #define WEIGHT_COST 0.25 /* of weighing a sample by one shape, where filtering it costs 1 */
 
@@ -232,7 +232,7 @@ finish_cell(CnvCutting *c, int column, int row, int strongest)
   }
   if (from->crowded)
     c->made->crowd = MAX(c->made->crowd, (guint)from->met);
-  else if (cell.layer >= 0 && from->n > 1)
+  else if (cell.layer >= 0 && c->cut == CNV_CUT_SIMPLE)
     c->made->crowd = MAX(c->made->crowd, (guint)from->n);
   if (from->crowded && !c->work->invert) {
     guint16 all = (guint16)(c->made->shapes->len - 1);
@@ -273,7 +273,8 @@ cnv_cutting_make_cells(CnvCutting *c)
   CnvPlaneShape s = {.x1 = c->width, .y1 = c->height, .reach_x = 1, .reach_y = 1, .fade_x = 1, .fade_y = 1};
   CnvBox field = cnv_cutting_field(c);
   CnvPlaneShape all = s;
-  int strongest = 0;
+  int strongest = 0, n = 0;
+  gboolean one_layer = TRUE; /* that of the strongest plan, without a window */
 
   start_grid(c);
   g_array_set_size(c->layers, 0);
@@ -285,8 +286,12 @@ cnv_cutting_make_cells(CnvCutting *c)
   for (guint i = c->order->len; i-- > 0;)
     if (cnv_cutting_shape(c, g_array_index(c->order, guint16, i), &s)) {
       strongest = MAX(strongest, layer_of(c, s.layer)->plan);
+      one_layer &= s.layer == strongest;
+      n++;
       add_shape(c, &s);
     }
+  if (c->cut == CNV_CUT_WHOLE && !one_layer)
+    c->made->crowd = MAX(c->made->crowd, (guint)n);
   g_array_append_val(c->made->shapes, all);
   for (int row = 0; row < c->rows; row++)
     for (int column = 0; column < c->grid.columns; column++)

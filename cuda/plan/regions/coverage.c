@@ -15,79 +15,126 @@ cnv_jobs_cover(const CnvJobs *of)
                     (const CnvMaskPlace *)of->places->data, of->mask_cells->data};
 }
 
-/* Sample by sample, from the left and from the right, up to where the weight is `most`: it is that in between. */
+/* The weights of n samples beside a rectangle. down: its weight down the field. */
 static void
-weigh_convex(const CnvCover *cover, const CnvPlaneShape *s, int x, int n, int y, int most, guint8 *to)
+weigh_fade(const CnvPlaneShape *s, int x, int n, float down, guint8 *to)
+{
+  for (int i = 0; i < n; i++)
+    to[i] = (guint8)cnv_weight_byte(cnv_fade(x + i, s->x0, s->x1, s->reach_x, s->fade_x) * down);
+}
+
+static void
+weigh_rectangle(const CnvPlaneShape *s, int x, int n, int y, guint8 *to)
+{
+  const float down = cnv_fade(y, s->y0, s->y1, s->reach_y, s->fade_y);
+  int first = CLAMP(s->x0 - x, 0, n), last = CLAMP(s->x1 - x, first, n);
+
+  weigh_fade(s, x, first, down, to);
+  memset(to + first, cnv_weight_byte(down), (guint)(last - first));
+  weigh_fade(s, x + last, n - last, down, to + last);
+}
+
+/* Sample by sample from the left and from the right, up to where the weight is 1: it is that in between. */
+static void
+weigh_ellipse(const CnvCover *cover, const CnvPlaneShape *s, int x, int n, int y, guint8 *to)
 {
   int first = 0, last = n;
 
-  while (first < last && (to[first] = (guint8)cnv_shape_weight(cover, s, x + first, y)) < most)
+  while (first < last && (to[first] = (guint8)cnv_shape_weight(cover, s, x + first, y)) < CNV_WEIGHT_ONE)
     first++;
-  while (last > first && (to[last - 1] = (guint8)cnv_shape_weight(cover, s, x + last - 1, y)) < most)
+  while (last > first && (to[last - 1] = (guint8)cnv_shape_weight(cover, s, x + last - 1, y)) < CNV_WEIGHT_ONE)
     last--;
-  memset(to + first, most, last - first);
+  if (first < last)
+    memset(to + first, CNV_WEIGHT_ONE, last - first);
 }
 
-/* A row of n weights of a mask. Where a cell of the mask lies on each sample they are the cells. */
+/* Cells that a row of a cell's samples may take its weights from, to be blended down at once. */
+#define BLENDED (2 * CNV_CELL_WIDTH + 2)
+
+/* Weighs a row of n samples by a mask, as cnv_mask_weight does, in the other order: first down, then along. Where a
+ * cell of the mask lies on each sample the weights are the cells. */
 static void
 weigh_mask(const CnvCover *cover, const CnvPlaneShape *s, int x, int n, int y, guint8 *to)
 {
   const CnvMaskPlace *mask = cover->place + (s->shape - CNV_SHAPE_MASK);
+  const guint8 *cells = cover->mask_cells + mask->cells, *above, *below;
   const gint64 one = G_GINT64_CONSTANT(1) << 32, at = mask->first_x + mask->step_x * (x - mask->x0);
-  int row[2], column[2];
+  int row[2], first[2], last[2], column[2];
+  guint32 down = cnv_mask_cells(mask->first_y + mask->step_y * (y - mask->y0), mask->cells_y, row);
+  guint32 along = cnv_mask_cells(at, mask->cells_x, first), blended[BLENDED];
 
-  if (mask->step_x == one && cnv_mask_cells(at, mask->cells_x, column) == 0 && at >= 0 &&
-      column[0] + n <= mask->cells_x &&
-      cnv_mask_cells(mask->first_y + mask->step_y * (y - mask->y0), mask->cells_y, row) == 0) {
-    memcpy(to, cover->mask_cells + mask->cells + (gsize)row[0] * mask->cells_x + column[0], n);
+  cnv_mask_cells(at + mask->step_x * (n - 1), mask->cells_x, last);
+  above = cells + (gsize)row[0] * mask->cells_x;
+  below = cells + (gsize)row[1] * mask->cells_x;
+  if (mask->step_x == one && along == 0 && down == 0 && at >= 0 && first[0] + n <= mask->cells_x) {
+    memcpy(to, above + first[0], n);
     return;
   }
-  for (int i = 0; i < n; i++)
-    to[i] = (guint8)cnv_mask_weight(mask, cover->mask_cells, x + i, y);
+  for (int i = first[0]; i <= last[1] && i < first[0] + BLENDED; i++)
+    blended[i - first[0]] = above[i] * (CNV_MASK_UNIT - down) + below[i] * down;
+  for (int i = 0; i < n; i++) {
+    along = cnv_mask_cells(at + mask->step_x * i, mask->cells_x, column);
+    if (column[1] - first[0] < BLENDED)
+      to[i] = (guint8)((blended[column[0] - first[0]] * (CNV_MASK_UNIT - along) +
+                        blended[column[1] - first[0]] * along + CNV_MASK_UNIT * CNV_MASK_UNIT / 2) /
+                       (CNV_MASK_UNIT * CNV_MASK_UNIT));
+    else
+      to[i] = (guint8)cnv_mask_weight(mask, cover->mask_cells, x + i, y);
+  }
 }
 
-/* A row of n weights of a shape. */
+/* Weighs a row of n samples, of which none is beside the shape's box. */
 static void
 weigh_shape(const CnvCover *cover, const CnvPlaneShape *s, int x, int n, int y, guint8 *to)
 {
-  CnvBox box = cnv_shape_box(s);
-  int first = CLAMP(box.x0 - x, 0, n), last = CLAMP(box.x1 - x, first, n);
-
-  memset(to, 0, first);
-  memset(to + last, 0, n - last);
-  if (y < box.y0 || y >= box.y1)
-    memset(to + first, 0, last - first);
-  else if (s->shape >= CNV_SHAPE_MASK)
-    weigh_mask(cover, s, x + first, last - first, y, to + first);
+  if (s->shape >= CNV_SHAPE_MASK)
+    weigh_mask(cover, s, x, n, y, to);
+  else if (s->shape == CNV_SHAPE_ELLIPSE)
+    weigh_ellipse(cover, s, x, n, y, to);
   else
-    weigh_convex(cover, s, x + first, last - first, y,
-                 s->shape == CNV_SHAPE_RECTANGLE ? cnv_shape_weight(cover, s, s->x0, y) : CNV_WEIGHT_ONE, to + first);
+    weigh_rectangle(s, x, n, y, to);
 }
 
-/* A row of n weights of the cell's samples, at most a cell's width. */
+/* Raises n weights to those of a stronger shape; owned: 1 where the job's layer owns the sample. */
+static void
+merge(const guint8 *weight, guint8 own, int n, guint8 *to, guint8 *owned)
+{
+  for (int k = 0; k < n; k++) {
+    gboolean counts = weight[k] > 0 && weight[k] >= to[k];
+
+    to[k] = counts ? weight[k] : to[k];
+    owned[k] = counts ? own : owned[k];
+  }
+}
+
+/* Weighs a row of n of the cell's samples, at most a cell's width. */
 static void
 weigh_cell(const CnvCover *cover, const CnvGrid *grid, const CnvCell *cell, int layer, int x, int n, int y, guint8 *to)
 {
-  guint8 weight[CNV_CELL_WIDTH], owned[CNV_CELL_WIDTH];
+  guint8 weight[CNV_CELL_WIDTH], owned[CNV_CELL_WIDTH] = {0};
 
   memset(to, 0, n);
   for (int i = 0; i < cell->n; i++) {
     const CnvPlaneShape *s = cover->shape + cover->list[cell->first + i];
-    gboolean own = grid->invert || (cell->layer < 0 ? s->layer : cell->layer) == layer;
+    guint8 own = grid->invert || (cell->layer < 0 ? s->layer : cell->layer) == layer;
+    CnvBox box;
+    int first, last;
 
-    weigh_shape(cover, s, x, n, y, i == 0 ? to : weight);
+    if (cnv_fade(y, s->y0, s->y1, s->reach_y, s->fade_y) <= 0)
+      continue;
+    box = cnv_shape_box(s);
+    first = CLAMP(box.x0 - x, 0, n);
+    last = CLAMP(box.x1 - x, first, n);
+    if (first >= last)
+      continue;
+    weigh_shape(cover, s, x + first, last - first, y, i == 0 ? to + first : weight);
     if (i == 0)
-      memset(owned, own, n);
-    for (int k = 0; k < n && i > 0; k++)
-      if (weight[k] > 0 && weight[k] >= to[k]) {
-        to[k] = weight[k];
-        owned[k] = own;
-      }
+      memset(owned + first, own, last - first);
+    else
+      merge(weight, own, last - first, to + first, owned + first);
   }
-  for (int k = 0; k < n && cell->n > 0; k++)
+  for (int k = 0; k < n; k++)
     to[k] = grid->invert ? CNV_WEIGHT_ONE - to[k] : owned[k] ? to[k] : 0;
-  if (cell->n == 0 && grid->invert)
-    memset(to, CNV_WEIGHT_ONE, n);
 }
 
 void

@@ -72,8 +72,8 @@ may_grow(const CnvCutting *c, const CnvPiece *jobs, int job, const CnvBox *box)
   return TRUE;
 }
 
-/* Adds a run of pieces to the layer's jobs: to one above it, or as one more. next: where the row's next run begins.
- * first: the layer's first job. */
+/* Adds a run of pieces to the layer's jobs: to one above it, or as one more. next: the column in which the row's next
+ * run begins. No two jobs of a layer share a cell, so that may_grow needs to look at one job of each column. */
 static void
 add_run(CnvCutting *c, GArray *jobs, const CnvPiece *run, int next)
 {
@@ -86,7 +86,8 @@ add_run(CnvCutting *c, GArray *jobs, const CnvPiece *run, int next)
     if (above < 0 || above == job || all[above].row == run->row)
       continue;
     job = above;
-    if (!saves(c, &all[above], run, &united) || united.box.x1 > next || !may_grow(c, all, above, &united.box))
+    if (!saves(c, &all[above], run, &united) || (united.box.x1 - 1) / CNV_CELL_WIDTH >= next ||
+        !may_grow(c, all, above, &united.box))
       continue;
     all[above] = united;
     for (int i = united.box.x0 / CNV_CELL_WIDTH; i * CNV_CELL_WIDTH < united.box.x1; i++)
@@ -132,7 +133,7 @@ join_layer(CnvCutting *c, GArray *jobs, CnvPiece *piece, guint n)
     left = join_row(c, piece + i, end - i, TRUE);
     left = join_row(c, piece + i, left, FALSE);
     for (guint k = i; k < i + left; k++)
-      add_run(c, jobs, &piece[k], k + 1 < i + left ? piece[k + 1].box.x0 : G_MAXINT);
+      add_run(c, jobs, &piece[k], k + 1 < i + left ? piece[k + 1].box.x0 / CNV_CELL_WIDTH : G_MAXINT);
   }
 }
 

@@ -29,7 +29,7 @@ typedef struct {
   GByteArray *mask_cells;     /* of all masks, one mask after the other */
   GPtrArray *masks;           /* CnvMask, with references: each mask of the work once */
   gsize coverage_size;        /* bytes of the coverage of all jobs */
-  guint crowd;                /* the most regions in a cell that were not all weighed (work.h); 0: all were */
+  guint crowd;                /* regions that met where they are not filtered exactly (work.h), the most; 0: all are */
   CnvWork work;               /* that the jobs are of; its pointers are not used. n_plans 0: there are no jobs yet */
   GArray *regions;            /* CnvRegion, of work */
   struct CnvCutting *cutting; /* used while jobs are made */

@@ -71,7 +71,7 @@ typedef struct {
 CNV_HOST_DEVICE static inline int
 cnv_weight_byte(float weight)
 {
-  return (int)(((uint32_t)(weight * (255 * 65536.0f)) + 32768 + 8) >> 16);
+  return ((int)(weight * (255 * 65536.0f)) + 32768 + 8) >> 16;
 }
 
 CNV_HOST_DEVICE static inline float
