@@ -29,14 +29,29 @@ load_means(const CpuTile *tile, const CnvFrame *frame, int c, int y, float *to)
 }
 
 static void
-multiply_by_alpha(float *pixel, int n, int channels, int weight)
+multiply_by_weight(float *pixel, int n, int channels, int weight)
 {
   for (int i = 0; i < n; i++, pixel += channels) {
-    float alpha = pixel[weight];
+    float factor = pixel[weight];
 
     for (int c = 0; c < channels; c++)
-      pixel[c] *= alpha;
-    pixel[weight] = alpha;
+      pixel[c] *= factor;
+    pixel[weight] = factor;
+  }
+}
+
+/* Makes coverage the weight of a tile's pixels, or multiplies their alpha by it. */
+static void
+load_coverage(const CpuTile *tile, int y, float *to)
+{
+  const CnvPlane *plane = tile->plane->from;
+  const CnvJob *weights = cnv_cpu_weights(tile);
+  gboolean alpha = plane->component[plane->weight].bytes > 0;
+
+  for (int x = tile->first; x < tile->last; x++, to += plane->channels) {
+    int weight = weights ? cnv_filter_weight(weights, tile->frame->coverage, x, y) : CNV_WEIGHT_ONE;
+
+    *to = (float)weight * (alpha ? *to : 1);
   }
 }
 
@@ -50,6 +65,8 @@ load_components(const CpuTile *tile, const CnvFrame *frame, int y, float *to)
     const CnvComponent *component = &plane->component[c];
     const guint8 *from = cnv_component_at(frame, component, tile->job, tile->first, y);
 
+    if (component->bytes == 0)
+      continue;
     if (component->sub_x || component->sub_y)
       load_means(tile, frame, c, y, to + c);
     else if (component->bytes == 1)
@@ -59,8 +76,10 @@ load_components(const CpuTile *tile, const CnvFrame *frame, int y, float *to)
     else
       load_component(to + c, from, n, plane, c, 4);
   }
+  if (plane->covered)
+    load_coverage(tile, y, to + plane->weight);
   if (plane->weight >= 0)
-    multiply_by_alpha(to, n, plane->channels, plane->weight);
+    multiply_by_weight(to, n, plane->channels, plane->weight);
 }
 
 static void

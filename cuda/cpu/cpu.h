@@ -23,6 +23,7 @@ typedef struct {
   float weight[CNV_MAX_TEMPORAL_TAPS];    /* of its samples; 0: there is no source, or it does not count */
   int n_sources;
   const guint8 *coverage; /* of the jobs */
+  const CnvJob *weights;  /* of CnvJobs */
 } CpuFrame;
 
 #define CNV_CPU_FFT_COLUMNS 8 /* that are transformed at a time: a cache line of each row */
@@ -182,6 +183,13 @@ cnv_cpu_source(const CpuTile *tile, int axis, int at)
   int index = cnv_border_index(tile->plane->from->border, at - first, size);
 
   return index < 0 ? -1 : first + index;
+}
+
+/* The weights of what a tile of a plan for normalised convolution reads; NULL: all are 1. */
+static inline const CnvJob *
+cnv_cpu_weights(const CpuTile *tile)
+{
+  return tile->job->weights > 0 ? &tile->frame->weights[tile->job->weights - 1] : NULL;
 }
 
 /* The taps of an axis that find a sample of a window for the output sample at `at`, which may lie outside of it. */

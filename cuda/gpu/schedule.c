@@ -263,6 +263,21 @@ find_copies(CnvSchedule *schedule)
   }
 }
 
+/* Adds those of the jobs that have coverage. */
+static void
+add_cover_jobs(CnvSchedule *schedule, const GArray *jobs)
+{
+  for (guint i = 0; i < jobs->len; i++) {
+    CnvBlockJob job = {.job = g_array_index(jobs, CnvJob, i), .first_block = (int)schedule->cover_blocks};
+
+    if (job.job.coverage_pitch == 0)
+      continue;
+    job.columns = cnv_divide_up(job.job.coverage_pitch, CNV_COVER_WIDTH);
+    schedule->cover_blocks += (guint)(job.columns * cnv_divide_up(job.job.height, CNV_COVER_HEIGHT));
+    g_array_append_val(schedule->cover_jobs, job);
+  }
+}
+
 /* The jobs with coverage, and what their weights are made of. */
 static void
 add_cover(CnvSchedule *schedule)
@@ -271,15 +286,8 @@ add_cover(CnvSchedule *schedule)
 
   g_array_set_size(schedule->cover_jobs, 0);
   schedule->cover_blocks = 0;
-  for (guint i = 0; i < work->jobs->len; i++) {
-    CnvBlockJob job = {.job = g_array_index(work->jobs, CnvJob, i), .first_block = (int)schedule->cover_blocks};
-
-    if (job.job.coverage_pitch == 0)
-      continue;
-    job.columns = cnv_divide_up(job.job.coverage_pitch, CNV_COVER_WIDTH);
-    schedule->cover_blocks += (guint)(job.columns * cnv_divide_up(job.job.height, CNV_COVER_HEIGHT));
-    g_array_append_val(schedule->cover_jobs, job);
-  }
+  add_cover_jobs(schedule, work->weights);
+  add_cover_jobs(schedule, work->jobs);
   schedule->cover_jobs_at = add_array(schedule->work_arrays, schedule->cover_jobs);
   if (schedule->cover_jobs->len == 0)
     return;

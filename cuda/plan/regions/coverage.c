@@ -66,14 +66,16 @@ weigh_shape(const CnvCover *cover, const CnvPlaneShape *s, int x, int n, int y, 
 
 /* A row of n weights of the cell's samples, at most a cell's width. */
 static void
-weigh_cell(const CnvCover *cover, const CnvGrid *grid, const CnvCell *cell, int layer, int x, int n, int y, guint8 *to)
+weigh_cell(const CnvCover *cover, const CnvGrid *grid, const CnvCell *cell, const CnvJob *job, int x, int n, int y,
+           guint8 *to)
 {
   guint8 weight[CNV_CELL_WIDTH], owned[CNV_CELL_WIDTH];
 
   memset(to, 0, n);
   for (int i = 0; i < cell->n; i++) {
     const CnvPlaneShape *s = cover->shape + cover->list[cell->first + i];
-    gboolean own = grid->invert || (cell->layer < 0 ? s->layer : cell->layer) == layer;
+    gboolean own =
+        grid->invert || job->cover == CNV_COVER_ALL || (cell->layer < 0 ? s->layer : cell->layer) == job->layer;
 
     weigh_shape(cover, s, x, n, y, i == 0 ? to : weight);
     if (i == 0)
@@ -99,9 +101,14 @@ cnv_coverage_row(const CnvCover *cover, const CnvJob *job, int y, guint8 *to)
 
   memset(to, 0, aligned);
   to += aligned;
+  if (job->cover >= CNV_COVER_SHAPE) {
+    weigh_shape(cover, cover->shape + (job->cover - CNV_COVER_SHAPE), job->x, job->width, y, to);
+    to += job->width;
+    end = job->x;
+  }
   for (int x = job->x; x < end; x = next) {
     next = MIN((x / CNV_CELL_WIDTH + 1) * CNV_CELL_WIDTH, end);
-    weigh_cell(cover, grid, row + x / CNV_CELL_WIDTH, job->layer, x, next - x, y, to);
+    weigh_cell(cover, grid, row + x / CNV_CELL_WIDTH, job, x, next - x, y, to);
     to += next - x;
   }
   memset(to, 0, job->coverage_pitch - aligned - job->width);

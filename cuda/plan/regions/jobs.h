@@ -21,6 +21,7 @@
  * frame. */
 typedef struct {
   GArray *jobs;               /* CnvJob */
+  GArray *weights;            /* CnvJob: the weights of what jobs read (CnvJob.weights) */
   GArray *grids;              /* CnvGrid */
   GArray *cells;              /* CnvCell */
   GArray *lists;              /* guint16: the shapes of one cell after the other */
