@@ -228,7 +228,9 @@ list_coverage(CpuSession *self, const GArray *jobs)
   for (guint i = 0; i < jobs->len; i++) {
     const CnvJob *job = &g_array_index(jobs, CnvJob, i);
 
-    for (int y = job->y; job->coverage_pitch > 0 && y < job->y + job->height; y += COVER_ROWS) {
+    if (job->coverage_pitch == 0 || job->cover == CNV_COVER_MADE)
+      continue;
+    for (int y = job->y; y < job->y + job->height; y += COVER_ROWS) {
       CoverPart part = {job, y, MIN(y + COVER_ROWS, job->y + job->height)};
 
       g_array_append_val(self->to_cover, part);

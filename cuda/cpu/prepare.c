@@ -353,7 +353,7 @@ cnv_cpu_worker_lay_out(CpuWorker *worker, const CpuPlane *plane)
 
     worker->flat = take(&arena, n, sizeof(float));
     worker->bytes = take(&arena, n, 1);
-    worker->means = take(&arena, plane->acc_stride, sizeof(float));
+    worker->means = take(&arena, plane->acc_stride + plane->first_stored, sizeof(float));
   }
   worker->weight = take(&arena, samples, sizeof(float));
   worker->unfiltered = take(&arena, samples, 1);

@@ -51,8 +51,8 @@ cnv_cpu_combine(CpuWorker *worker, const CpuTile *tile, int y, int i)
     const CnvPlane *from = plane->from;
 
     worker->has_unfiltered =
-        simd->unweigh(worker->means, worker->unfiltered, acc, pixels, plane->stored, from->channels, from->alpha_norm,
-                      from->alpha_epsilon * from->full[from->weight]);
+        simd->unweigh(worker->means + plane->first_stored, worker->unfiltered, acc, pixels, plane->stored,
+                      from->channels, from->alpha_norm, from->alpha_epsilon * from->full[from->weight]);
     if (from->combine == CNV_COMBINE_ABSOLUTE)
       simd->absolute(worker->means, plane->mid_bias, pixels * plane->stored);
     return worker->means;

@@ -270,7 +270,7 @@ add_cover_jobs(CnvSchedule *schedule, const GArray *jobs)
   for (guint i = 0; i < jobs->len; i++) {
     CnvBlockJob job = {.job = g_array_index(jobs, CnvJob, i), .first_block = (int)schedule->cover_blocks};
 
-    if (job.job.coverage_pitch == 0)
+    if (job.job.coverage_pitch == 0 || job.job.cover == CNV_COVER_MADE)
       continue;
     job.columns = cnv_divide_up(job.job.coverage_pitch, CNV_COVER_WIDTH);
     schedule->cover_blocks += (guint)(job.columns * cnv_divide_up(job.job.height, CNV_COVER_HEIGHT));

@@ -25,13 +25,15 @@ typedef struct {
   uint64_t coverage;
   int coverage_pitch;
   int shared; /* with coverage: other jobs may write the pixels that have weight 0; this one must not */
-  /* What the coverage is of: CNV_COVER_OWN, CNV_COVER_ALL or, from CNV_COVER_SHAPE on, the shape of that number. */
+  /* What the coverage is of: CNV_COVER_OWN, CNV_COVER_ALL or, from CNV_COVER_SHAPE on, the shape of that number.
+   * CNV_COVER_MADE: it is a part of another job's, with which it is made. */
   int cover;
   /* Of a plan for normalised convolution: 1 + index in the work's list of weights. That is a job which has the coverage
    * of all pixels that the filter reads, or no coverage if all of them have weight 1. 0: they have. */
   int weights;
 } CnvJob;
 
+#define CNV_COVER_MADE -1
 #define CNV_COVER_OWN 0 /* the pixels that the job's layer owns */
 #define CNV_COVER_ALL 1 /* the largest weight; with invert 1 minus that */
 #define CNV_COVER_SHAPE 2

@@ -199,6 +199,15 @@ cover_job(CnvCutting *c, CnvJob *job)
   c->made->coverage_size += (gsize)job->coverage_pitch * job->height;
 }
 
+/* With invert a job has the weights of what it reads. */
+static void
+share_coverage(CnvJob *job, const CnvJob *weights)
+{
+  job->cover = CNV_COVER_MADE;
+  job->coverage_pitch = weights->coverage_pitch;
+  job->coverage = weights->coverage + (guint64)(job->y - weights->y) * weights->coverage_pitch + (job->x - weights->x);
+}
+
 /* Adds the job of a rectangle, without what would be written outside the field. weights: of what it reads. */
 static void
 add_job(CnvCutting *c, const CnvPiece *from, int weights)
@@ -223,7 +232,9 @@ add_job(CnvCutting *c, const CnvPiece *from, int weights)
   job.cells_x = layer->cells_x;
   job.cells_y = layer->cells_y;
   job.weights = weights;
-  if (from->soft)
+  if (from->soft && weights > 0 && c->work->invert)
+    share_coverage(&job, &g_array_index(c->made->weights, CnvJob, weights - 1));
+  else if (from->soft)
     cover_job(c, &job);
   c->cost += cost_of(c, &box, from->soft);
   g_array_append_val(c->made->jobs, job);
