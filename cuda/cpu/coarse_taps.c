@@ -15,7 +15,7 @@
 #define EXTENT_LEAST 2 /* of a plane along an axis, in lengths of its taps */
 #define COARSE_ERROR 0.007
 #define COARSE_ERROR_MOST 0.9
-#define COARSE_OF_WEIGHED 1.5 /* less of these, where the taps that remain are scaled up */
+#define COARSE_OF_WEIGHED 2 /* less of these, where the taps that remain are scaled up */
 
 #define BOXES 4                                        /* that the spline is made of */
 #define REACH(step) (BOXES * ((step)-1) / 2)           /* of the spline to either side */
