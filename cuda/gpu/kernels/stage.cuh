@@ -58,7 +58,7 @@ stage_weight(const CnvBlock &b, const CnvBlockArgs &l, int px, int py)
     return alpha;
   if (b.job.coverage_pitch == 0)
     return alpha * CNV_WEIGHT_ONE;
-  return alpha * *cnv_job_weights(&b.job, (const uint8_t *)b.coverage, b.job.x + px, b.job.y + py);
+  return alpha * __ldcg(cnv_job_weights(&b.job, (const uint8_t *)b.coverage, b.job.x + px, b.job.y + py));
 }
 
 /* A thread a pixel of a job that is all that is read: the whole plane or field or, with coverage, the weights that jobs
