@@ -37,6 +37,17 @@ check_frame(const CnvImage *image, const CnvLayout *layout, const CnvFrame *fram
   return TRUE;
 }
 
+/* TRUE if the regions are isolated by normalised convolution (work.h). */
+static gboolean
+is_weighed(const CnvWork *work)
+{
+  gboolean is_weighed = work->invert;
+
+  for (guint i = 0; i < work->n_regions && work->isolated && !work->everything && !is_weighed; i++)
+    is_weighed = work->region[i].shape != CNV_SHAPE_RECTANGLE;
+  return is_weighed && work->isolated && !work->everything;
+}
+
 gboolean
 cnv_session_can_in_place(const CnvSession *session, const CnvWork *work)
 {
@@ -45,8 +56,8 @@ cnv_session_can_in_place(const CnvSession *session, const CnvWork *work)
 
   for (int p = 0; p < plan->n_planes; p++)
     whole &= !plan->plane[p].filtered || plan->plane[p].plain;
-  return whole && session->backend->takes_device_memory && !work->everything && !work->invert && !work->moved &&
-         work->n_temporal_taps == 0;
+  return whole && !is_weighed(work) && session->backend->takes_device_memory && !work->everything && !work->invert &&
+         !work->moved && work->n_temporal_taps == 0;
 }
 
 gboolean
@@ -63,6 +74,24 @@ check_not_lost(const CnvSession *session, GError **error)
                 "%s could not be waited for, so it takes no more frames; stop the pipeline and start it again",
                 session->device_name);
   return !cnv_session_is_lost(session);
+}
+
+/* Submits the work with its plans or, if regions are isolated so, with those for normalised convolution. */
+static gboolean
+submit(CnvSession *session, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error)
+{
+  CnvPlan *weighed[CNV_MAX_PLANS];
+  CnvWork of_weighed = *work;
+
+  if (!is_weighed(work))
+    return session->submit(session, work, in, out, error);
+  for (guint i = 0; i < work->n_plans; i++) {
+    weighed[i] = cnv_plan_weighed(work->plan[i], error);
+    if (!weighed[i])
+      return FALSE;
+  }
+  of_weighed.plan = weighed;
+  return session->submit(session, &of_weighed, in, out, error);
 }
 
 gboolean
@@ -84,7 +113,7 @@ cnv_session_submit(CnvSession *session, const CnvWork *work, const CnvFrame *in,
     g_return_val_if_fail(work->temporal_tap[i].slot < (int)session->n_slots, FALSE);
   if (!check_not_lost(session, error) ||
       (in->memory != CNV_MEMORY_HISTORY && !check_frame(image, layout, in, "input", error)) ||
-      !check_frame(image, layout, out, "output", error) || !session->submit(session, work, in, out, error))
+      !check_frame(image, layout, out, "output", error) || !submit(session, work, in, out, error))
     return FALSE;
   session->n_submitted++;
   return TRUE;

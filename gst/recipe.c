@@ -55,7 +55,7 @@ use_settings(GstCudaConvolveRecipe *recipe, const GstCudaConvolveSettings *setti
              GError **error)
 {
   const CnvImage *image = &recipe->image;
-  CnvPlan *plan;
+  CnvPlan *plan = recipe->plan;
 
   if (!gst_cuda_convolve_roi_check(&settings->roi, &settings->filter, error))
     return FALSE;
@@ -64,6 +64,13 @@ use_settings(GstCudaConvolveRecipe *recipe, const GstCudaConvolveSettings *setti
     plan = cnv_plan_new(&settings->filter, image, settings->algorithm, recipe->backend, error);
     if (!plan)
       return FALSE;
+  }
+  if (!gst_cuda_convolve_roi_check_plan(&settings->roi, plan, error)) {
+    if (plan != recipe->plan)
+      cnv_plan_unref(plan);
+    return FALSE;
+  }
+  if (plan != recipe->plan) {
     GST_DEBUG("new plan: %s, %dx%d %s%s", cnv_filters[settings->filter.type].nick.nick, image->width, image->height,
               image->format->name, cnv_plan_is_identity(plan) ? ", identity" : "");
     clear_radius_plans(recipe);

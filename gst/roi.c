@@ -101,6 +101,24 @@ check_polygon_units(const GstCudaConvolveRoi *roi, GError **error)
 }
 
 gboolean
+gst_cuda_convolve_roi_has_shapes(const GstCudaConvolveRoi *roi)
+{
+  gboolean property = roi->source == CNV_ROI_PROPERTY;
+  gboolean has_rects = !property || gst_cuda_convolve_roi_n_rects(roi) > 0;
+
+  return (has_rects && roi->shape != CNV_SHAPE_RECTANGLE) ||
+         (property && (roi->mask || gst_cuda_convolve_roi_n_polygons(roi) > 0));
+}
+
+gboolean
+gst_cuda_convolve_roi_check_plan(const GstCudaConvolveRoi *roi, const CnvPlan *plan, GError **error)
+{
+  gboolean shaped = roi->invert || gst_cuda_convolve_roi_has_shapes(roi);
+
+  return roi->source == CNV_ROI_NONE || !roi->isolated || !shaped || cnv_plan_can_isolate(plan, error);
+}
+
+gboolean
 gst_cuda_convolve_roi_check(const GstCudaConvolveRoi *roi, const CnvFilter *filter, GError **error)
 {
   const CnvFilterInfo *info = &cnv_filters[filter->type];
@@ -121,11 +139,6 @@ gst_cuda_convolve_roi_check(const GstCudaConvolveRoi *roi, const CnvFilter *filt
     return cnv_refuse(
         error, "roi-strength=relative with roi-invert=true: what lies around the regions has no size to follow; set "
                "roi-strength=fixed or roi-invert=false");
-  if (roi->isolated && roi->invert)
-    return cnv_refuse(
-        error,
-        "roi-isolated=true with roi-invert=true: what lies around the regions has no edge of its own; set one of "
-        "them to false");
   if (x != y)
     return cnv_refuse(error, "roi-target-x=%d and roi-target-y=%d: set both to 0 or more, or both to -1", roi->target_x,
                       roi->target_y);

@@ -30,6 +30,13 @@ typedef struct {
 /* FALSE with CNV_ERROR_SETTINGS where the settings contradict each other or the filter. */
 gboolean gst_cuda_convolve_roi_check(const GstCudaConvolveRoi *roi, const CnvFilter *filter, GError **error);
 
+/* FALSE with CNV_ERROR_SETTINGS if the plan cannot filter the regions isolated. Masks of metas are not known before
+ * their frame, whose filtering then fails. */
+gboolean gst_cuda_convolve_roi_check_plan(const GstCudaConvolveRoi *roi, const CnvPlan *plan, GError **error);
+
+/* TRUE if the properties ask for other regions than rectangles. */
+gboolean gst_cuda_convolve_roi_has_shapes(const GstCudaConvolveRoi *roi);
+
 /* Rectangles of the property, and one of them in luma pixels of the frame: x, y, width, height. */
 guint gst_cuda_convolve_roi_n_rects(const GstCudaConvolveRoi *roi);
 void gst_cuda_convolve_roi_rect(const GstCudaConvolveRoi *roi, guint i, const CnvImage *image, double rect[4]);

@@ -210,7 +210,9 @@ static const Property properties[] = {
      "For roi-strength=relative the radius as a fraction of a region's longer side; sigma is half of it",
      AT(roi.relative_size), LIVE, 0.2, 0.01, 1},
     {KIND_BOOLEAN, "roi-isolated", "Isolated regions",
-     "Read nothing outside a region to filter it: the border mode applies at its edge", AT(roi.isolated), LIVE, FALSE},
+     "Read nothing outside a region to filter it, so that no colour bleeds in. A rectangle has the border mode at its "
+     "edge; of other shapes, masks and with roi-invert the taps that remain are scaled to the same sum",
+     AT(roi.isolated), LIVE, FALSE},
     {KIND_INT, "roi-target-x", "Target along x",
      "Column in pixels where the left edge of the filtered region is placed, with roi-target-y; -1 leaves it in its "
      "place",

@@ -35,6 +35,7 @@ enum {
   MASK_ALONE,
   POLYGONS_ONLY,
   REGIONS,
+  ONLY_RECTANGLES,
   ALL_OUTSIDE,
   ALL_CLEAR,
   N_CONDITIONS
@@ -145,6 +146,8 @@ find_conditions(const GstCudaConvolveSettings *settings, const CnvImage *image, 
   holds[MASK_ALONE] = settings->roi.mask && !has_rects && !has_polygons;
   holds[POLYGONS_ONLY] = has_polygons && !has_rects;
   holds[REGIONS] = settings->roi.source != CNV_ROI_NONE;
+  holds[ONLY_RECTANGLES] = settings->roi.source == CNV_ROI_PROPERTY && has_rects && !settings->roi.invert &&
+                           !gst_cuda_convolve_roi_has_shapes(&settings->roi);
   holds[ALL_OUTSIDE] = gst_cuda_convolve_all_outside(&settings->roi, image);
   holds[ALL_CLEAR] = holds[ALL_OUTSIDE] && !settings->roi.invert && settings->roi.missing == CNV_ROI_MISSING_COPY;
 }
@@ -186,8 +189,10 @@ static const struct {
      ALWAYS, NO_EFFECT "all that is filtered takes the fill-color; choose another filter, or leave it at its default"},
     {"border-mode border-color", "filter", ~CELLS, ALWAYS,
      NO_EFFECT "nothing is read outside the frame or a region; leave it at its default"},
-    {"roi-isolated", "filter", ~CELLS, ALWAYS,
+    {"roi-isolated", "filter", ~FILTER(FILL), ALWAYS,
      NO_EFFECT "nothing is read outside a region anyway; leave it at its default"},
+    {"roi-isolated", "filter", ~FILTER(MOSAIC), ONLY_RECTANGLES,
+     NO_EFFECT "nothing is read outside a rectangle anyway; leave it at its default"},
     {"border-color", "border-mode", IN(CNV_BORDER_CONSTANT), ALWAYS, NO_EFFECT "set border-mode=constant"},
     {"planes", "format", 0, OTHER_PLANES,
      "names none that the frames have: nothing is filtered, and the whole picture stays in clear; choose luma and "

@@ -17,5 +17,5 @@ photograph
 set_up background "$@"
 choose_filter gaussian
 add_radius 48
-play -- videoconvert ! cudaconvolve "${settings[@]}" roi-source=meta roi-invert=true "roi-feather=${FEATHER:-4}" \
-  "backend=${BACKEND:-auto}" "algorithm=${ALGORITHM:-auto}"
+play -- videoconvert ! cudaconvolve "${settings[@]}" roi-source=meta roi-invert=true roi-isolated=true \
+  "roi-feather=${FEATHER:-4}" "backend=${BACKEND:-auto}" "algorithm=${ALGORITHM:-auto}"

@@ -29,14 +29,29 @@ load_means(const CpuTile *tile, const CnvFrame *frame, int c, int y, float *to)
 }
 
 static void
-multiply_by_alpha(float *pixel, int n, int channels, int weight)
+multiply_by_weight(float *pixel, int n, int channels, int weight)
 {
   for (int i = 0; i < n; i++, pixel += channels) {
-    float alpha = pixel[weight];
+    float factor = pixel[weight];
 
     for (int c = 0; c < channels; c++)
-      pixel[c] *= alpha;
-    pixel[weight] = alpha;
+      pixel[c] *= factor;
+    pixel[weight] = factor;
+  }
+}
+
+/* Makes coverage the weight of a tile's pixels, or multiplies their alpha by it. */
+static void
+load_coverage(const CpuTile *tile, int y, float *to)
+{
+  const CnvPlane *plane = tile->plane->from;
+  const CnvJob *weights = cnv_cpu_weights(tile);
+  gboolean alpha = plane->component[plane->weight].bytes > 0;
+
+  for (int x = tile->first; x < tile->last; x++, to += plane->channels) {
+    int weight = weights ? cnv_filter_weight(weights, tile->frame->coverage, x, y) : CNV_WEIGHT_ONE;
+
+    *to = (float)weight * (alpha ? *to : 1);
   }
 }
 
@@ -50,6 +65,8 @@ load_components(const CpuTile *tile, const CnvFrame *frame, int y, float *to)
     const CnvComponent *component = &plane->component[c];
     const guint8 *from = cnv_component_at(frame, component, tile->job, tile->first, y);
 
+    if (component->bytes == 0)
+      continue;
     if (component->sub_x || component->sub_y)
       load_means(tile, frame, c, y, to + c);
     else if (component->bytes == 1)
@@ -59,18 +76,51 @@ load_components(const CpuTile *tile, const CnvFrame *frame, int y, float *to)
     else
       load_component(to + c, from, n, plane, c, 4);
   }
+  if (plane->covered)
+    load_coverage(tile, y, to + plane->weight);
   if (plane->weight >= 0)
-    multiply_by_alpha(to, n, plane->channels, plane->weight);
+    multiply_by_weight(to, n, plane->channels, plane->weight);
+}
+
+/* The weights of a row's pixels: where they lie, or a copy with those that lie nowhere. */
+static const guint8 *
+find_weights(const CpuWorker *worker, const CpuTile *tile, int y)
+{
+  const CnvJob *weights = cnv_cpu_weights(tile);
+  int n = tile->last - tile->first;
+
+  if (weights && weights->coverage_pitch > 0 && tile->first >= weights->x &&
+      tile->last <= weights->x + weights->width && y >= weights->y && y < weights->y + weights->height)
+    return cnv_job_weights(weights, tile->frame->coverage, tile->first, y);
+  for (int i = 0; i < n; i++)
+    worker->bytes[i] =
+        (guint8)(weights ? cnv_filter_weight(weights, tile->frame->coverage, tile->first + i, y) : CNV_WEIGHT_ONE);
+  return worker->bytes;
 }
 
 static void
-load_frame(const CpuTile *tile, const CnvFrame *frame, int y, float *to)
+load_flat(const CpuWorker *worker, const CpuTile *tile, const CnvFrame *frame, int y, float *to)
+{
+  const CpuPlane *plane = tile->plane;
+  const CpuSimd *simd = tile->frame->simd;
+  int n = tile->last - tile->first, skipped = plane->first_stored;
+
+  /* The first sample is the first filtered one, the last one the last pixel's. */
+  simd->load(worker->flat, cnv_component_at(frame, &plane->from->component[0], tile->job, tile->first, y),
+             n * plane->stored - skipped, &plane->samples);
+  simd->weigh(to, worker->flat, find_weights(worker, tile, y), n, plane->stored, plane->from->channels);
+}
+
+static void
+load_frame(const CpuWorker *worker, const CpuTile *tile, const CnvFrame *frame, int y, float *to)
 {
   const CnvPlane *plane = tile->plane->from;
 
   if (plane->plain)
     tile->frame->simd->load(to, cnv_component_at(frame, &plane->component[0], tile->job, tile->first, y),
                             cnv_cpu_samples(tile), &tile->plane->samples);
+  else if (tile->plane->flat)
+    load_flat(worker, tile, frame, y, to);
   else
     load_components(tile, frame, y, to);
 }
@@ -90,7 +140,7 @@ load_inside(const CpuWorker *worker, const CpuTile *part, int t, int y, float *t
   for (int i = taps.first; i < taps.first + taps.n; i++) {
     if (frame->weight[i] == 0)
       continue;
-    load_frame(part, &frame->source[i], y, begun ? worker->scratch : to);
+    load_frame(worker, part, &frame->source[i], y, begun ? worker->scratch : to);
     if (begun)
       frame->simd->add_scaled(to, worker->scratch, frame->weight[i], samples);
     else if (frame->weight[i] != 1)

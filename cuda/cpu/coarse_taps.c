@@ -15,6 +15,7 @@
 #define EXTENT_LEAST 2 /* of a plane along an axis, in lengths of its taps */
 #define COARSE_ERROR 0.007
 #define COARSE_ERROR_MOST 0.9
+#define COARSE_OF_WEIGHED 2 /* less of these, where the taps that remain are scaled up */
 
 #define BOXES 4                                        /* that the spline is made of */
 #define REACH(step) (BOXES * ((step)-1) / 2)           /* of the spline to either side */
@@ -221,8 +222,8 @@ cnv_cpu_find_coarse(CpuPlane *plane)
   gboolean found;
   Search *search;
 
-  if (plane->plan->requested != CNV_ALGORITHM_AUTO || plane->dense || from->n_terms > 1 || from->weight >= 0 ||
-      from->combine != CNV_COMBINE_SUM || cnv_border_renormalizes(from->border))
+  if (plane->plan->requested != CNV_ALGORITHM_AUTO || plane->dense || from->n_terms > 1 ||
+      (from->weight >= 0 && !plane->flat) || from->combine != CNV_COMBINE_SUM || cnv_border_renormalizes(from->border))
     return FALSE;
   for (int axis = 0; axis < CNV_N_AXES; axis++) {
     taps[axis] = (CpuTaps){.tap = plane->plan->taps + term->taps[axis], .width = term->n[axis]};
@@ -232,6 +233,8 @@ cnv_cpu_find_coarse(CpuPlane *plane)
   }
   for (int c = 0; c < from->channels; c++)
     levels = MAX(levels, fabs(from->gain[c]) * from->full[c] * sum_of(&taps[CNV_X]) * sum_of(&taps[CNV_Y]));
+  if (from->covered)
+    levels *= COARSE_OF_WEIGHED;
   for (int axis = 0; axis < CNV_N_AXES; axis++)
     root[axis] = COARSE_ERROR * sqrt(12) / (levels * root_of(&taps[CNV_N_AXES - 1 - axis]));
   most = COARSE_ERROR_MOST / levels;

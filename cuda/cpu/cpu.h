@@ -23,6 +23,7 @@ typedef struct {
   float weight[CNV_MAX_TEMPORAL_TAPS];    /* of its samples; 0: there is no source, or it does not count */
   int n_sources;
   const guint8 *coverage; /* of the jobs */
+  const CnvJob *weights;  /* of CnvJobs */
 } CpuFrame;
 
 #define CNV_CPU_FFT_COLUMNS 8 /* that are transformed at a time: a cache line of each row */
@@ -74,7 +75,10 @@ typedef struct {
   gsize acc_stride;  /* floats */
   gsize line_length; /* floats of a loaded row with its apron */
   CpuTerm term[CNV_MAX_TERMS];
-  CpuSamples samples; /* of plain planes */
+  CpuSamples samples; /* of plain and flat planes */
+  gboolean flat; /* not plain only because coverage weighs its samples, which are an array: vector code does them */
+  int stored;    /* samples of a pixel there, of which the filtered ones begin with number first_stored */
+  int first_stored;
   float *mid_bias;
   guint8 *mask; /* bits of a plain row that come from the filter; NULL: all */
 } CpuPlane;
@@ -111,6 +115,9 @@ typedef struct {
   guint8 *block;
   float *line;    /* separable: a loaded row with its apron */
   float *scratch; /* another one */
+  float *flat;    /* flat: samples before they are weighed */
+  float *means;   /* and after their sums are divided by those of weights */
+  guint8 *bytes;  /* and their weights */
   CpuTermState term[CNV_MAX_TERMS];
   float *enter, *leave;     /* sliding: a band's rows, of CNV_CPU_CHUNK samples each, that enter sums and leave them */
   float *down, *along;      /* sums of all columns, and of the band's rows */
@@ -126,6 +133,7 @@ typedef struct {
   float *weight;            /* of each pixel of a row */
   double *columns, *cells;  /* mosaic: sums of columns of a cell, and of cells */
   guint8 *unfiltered;       /* pixels of a row whose weight component is 0, so that their input stands */
+  gboolean has_unfiltered;  /* flat: there are some */
 } CpuWorker;
 
 /* The first aligned address of a block that is CNV_CPU_ALIGNMENT larger than its contents. */
@@ -182,6 +190,13 @@ cnv_cpu_source(const CpuTile *tile, int axis, int at)
   int index = cnv_border_index(tile->plane->from->border, at - first, size);
 
   return index < 0 ? -1 : first + index;
+}
+
+/* The weights of what a tile of a plan for normalised convolution reads; NULL: all are 1. */
+static inline const CnvJob *
+cnv_cpu_weights(const CpuTile *tile)
+{
+  return tile->job->weights > 0 ? &tile->frame->weights[tile->job->weights - 1] : NULL;
 }
 
 /* The taps of an axis that find a sample of a window for the output sample at `at`, which may lie outside of it. */

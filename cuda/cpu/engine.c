@@ -221,6 +221,23 @@ cut_jobs(CpuSession *self, const CnvPlan *plan)
     self->n_first = MIN(first_of_words, self->tiles->len);
 }
 
+/* Lists what of the coverage of some jobs threads are to make. */
+static void
+list_coverage(CpuSession *self, const GArray *jobs)
+{
+  for (guint i = 0; i < jobs->len; i++) {
+    const CnvJob *job = &g_array_index(jobs, CnvJob, i);
+
+    if (job->coverage_pitch == 0 || job->cover == CNV_COVER_MADE)
+      continue;
+    for (int y = job->y; y < job->y + job->height; y += COVER_ROWS) {
+      CoverPart part = {job, y, MIN(y + COVER_ROWS, job->y + job->height)};
+
+      g_array_append_val(self->to_cover, part);
+    }
+  }
+}
+
 /* Makes room for the coverage of the jobs, and a list of what threads are to make of it. */
 static gboolean
 start_coverage(CpuSession *self, GError **error)
@@ -239,15 +256,9 @@ start_coverage(CpuSession *self, GError **error)
     return FALSE;
   }
   self->frame.coverage = self->coverage;
-  for (guint i = 0; i < self->work.jobs->len; i++) {
-    const CnvJob *job = &g_array_index(self->work.jobs, CnvJob, i);
-
-    for (int y = job->y; job->coverage_pitch > 0 && y < job->y + job->height; y += COVER_ROWS) {
-      CoverPart part = {job, y, MIN(y + COVER_ROWS, job->y + job->height)};
-
-      g_array_append_val(self->to_cover, part);
-    }
-  }
+  self->frame.weights = (const CnvJob *)self->work.weights->data;
+  list_coverage(self, self->work.weights);
+  list_coverage(self, self->work.jobs);
   return TRUE;
 }
 

@@ -9,6 +9,20 @@
 
 #include "plan/component.h"
 
+/* The weight of the pixel at x, y of the window. */
+static double
+weight_in(const CpuTile *tile, const CnvFrame *frame, int x, int y)
+{
+  const CnvPlane *plane = tile->plane->from;
+  const CnvJob *weights = cnv_cpu_weights(tile);
+  double weight =
+      plane->component[plane->weight].bytes ? cnv_component_value(frame, plane, plane->weight, tile->job, x, y) : 1;
+
+  if (!plane->covered)
+    return weight;
+  return weight * (weights ? cnv_filter_weight(weights, tile->frame->coverage, x, y) : CNV_WEIGHT_ONE);
+}
+
 /* Component c of a frame at x, y, which may lie outside the window. */
 static double
 value_in(const CpuTile *tile, const CnvFrame *frame, int c, int x, int y)
@@ -20,9 +34,11 @@ value_in(const CpuTile *tile, const CnvFrame *frame, int c, int x, int y)
 
   if (from_x < 0 || from_y < 0)
     return cnv_border_has_value(plane->border) ? plane->border_value[c] : 0;
+  if (c == plane->weight)
+    return weight_in(tile, frame, from_x, from_y);
   value = cnv_component_value(frame, plane, c, job, from_x, from_y) - plane->mid[c];
-  if (plane->weight >= 0 && c != plane->weight)
-    value *= cnv_component_value(frame, plane, plane->weight, job, from_x, from_y);
+  if (plane->weight >= 0)
+    value *= weight_in(tile, frame, from_x, from_y);
   return value;
 }
 

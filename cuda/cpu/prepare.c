@@ -140,6 +140,33 @@ shape_coarse(CpuPlane *plane)
   plane->small_rows = cnv_cpu_small_rows(&plane->few[CNV_Y], plane->from->height);
 }
 
+/* Finds whether the samples of a plane weighed by coverage are an array of one, two or three of a pixel, or three of
+ * four. */
+static void
+find_flat(CpuPlane *plane)
+{
+  const CnvPlane *from = plane->from;
+  const CnvComponent *first = &from->component[0];
+  int n = from->channels - 1;
+
+  plane->stored = from->channels;
+  if (!from->covered || from->component[from->weight].bytes > 0 || first->bytes > 2)
+    return;
+  plane->stored = first->step / first->bytes;
+  plane->first_stored = first->offset / first->bytes;
+  plane->flat = plane->stored == n || (plane->stored == 4 && n == 3);
+  for (int c = 0; c < n; c++)
+    plane->flat &= from->component[c].offset == first->offset + c * first->bytes;
+  plane->flat &= plane->first_stored + n <= plane->stored;
+  for (int p = 0; p < plane->plan->n_planes && plane->stored == 4; p++) { /* the fourth is not to be copied back */
+    const CnvPlane *other = &plane->plan->plane[p];
+
+    plane->flat &= other == from || !other->filtered || other->component[0].plane != first->plane;
+  }
+  if (!plane->flat)
+    plane->stored = from->channels;
+}
+
 static void
 shape_plane(CpuPlane *plane, const CnvPlan *plan, const CnvPlane *from, gboolean slides, gboolean fixed)
 {
@@ -153,6 +180,7 @@ shape_plane(CpuPlane *plane, const CnvPlan *plan, const CnvPlane *from, gboolean
   if (!from->filtered || from->algorithm == CNV_ALGORITHM_NAIVE)
     return;
   plane->dense = from->algorithm == CNV_ALGORITHM_TILED;
+  find_flat(plane);
   for (int t = 0; t < from->n_terms; t++)
     near += shape_ring(plane, t);
   plane->summed = cnv_cpu_find_steps(plane);
@@ -225,14 +253,16 @@ fill_samples(CpuPlane *plane)
   const CnvComponent *component = &from->component[0];
 
   for (int i = 0; i < plane->widest; i++) {
-    int c = i % from->channels;
+    int c = i % plane->stored - (plane->flat ? plane->first_stored : 0);
+    gboolean filtered = c >= 0 && from->filtered >> c & 1;
 
+    c = CLAMP(c, 0, from->channels - 1);
     plane->samples.gain[i] = from->gain[c];
     plane->samples.fraction[i] = from->fraction[c];
     plane->samples.round[i] = CNV_CPU_ROUND + from->base[c];
     plane->mid_bias[i] = from->mid_bias[c];
     if (plane->mask)
-      memset(plane->mask + i * component->bytes, from->filtered >> c & 1 ? 255 : 0, component->bytes);
+      memset(plane->mask + i * component->bytes, filtered ? 255 : 0, component->bytes);
   }
 }
 
@@ -261,7 +291,7 @@ fill_plane(CpuPlane *plane, Arena *arena)
   plane->samples.fraction = take(arena, n, sizeof(float));
   plane->samples.round = take(arena, n, sizeof(float));
   plane->mid_bias = take(arena, n, sizeof(float));
-  if (from->plain && from->filtered != (1u << from->channels) - 1)
+  if ((from->plain && from->filtered != (1u << from->channels) - 1) || (plane->flat && plane->stored == 4))
     plane->mask = take(arena, n, component->bytes);
   if (plane->coarse)
     fill_small(plane, arena);
@@ -319,6 +349,13 @@ cnv_cpu_worker_lay_out(CpuWorker *worker, const CpuPlane *plane)
 
   worker->line = take(&arena, plane->line_length, sizeof(float));
   worker->scratch = take(&arena, plane->line_length, sizeof(float));
+  if (plane->flat) {
+    gsize n = MAX(plane->line_length, CNV_CPU_CHUNK);
+
+    worker->flat = take(&arena, n, sizeof(float));
+    worker->bytes = take(&arena, n, 1);
+    worker->means = take(&arena, plane->acc_stride + plane->first_stored, sizeof(float));
+  }
   worker->weight = take(&arena, samples, sizeof(float));
   worker->unfiltered = take(&arena, samples, 1);
   worker->columns = take(&arena, plane->from->cell[CNV_X] ? samples : 0, sizeof(double));

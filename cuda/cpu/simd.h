@@ -167,6 +167,12 @@ typedef struct {
 
   /* Weights of n bytes as 0..1. */
   void (*weights)(float *to, const guint8 *from, int n);
+  /* Normalised convolution, of n pixels. weigh: the next channels - 1 of `stored` samples times the pixel's weight, and
+   * the weight. unweigh: sums become means, times norm; the other ones of `stored` become 0. Where the sum of weights
+   * is at most `least`, none[i] is TRUE and the mean is no number to use. Returns TRUE if one is. */
+  void (*weigh)(float *to, const float *from, const guint8 *weights, int n, int stored, int channels);
+  gboolean (*unweigh)(float *to, guint8 *none, const float *from, int n, int stored, int channels, float norm,
+                      float least);
 
   void (*add_scaled)(float *acc, const float *more, float factor, int n);
   void (*scale)(float *acc, float factor, int n);

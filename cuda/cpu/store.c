@@ -6,6 +6,7 @@
 #include "cpu/cpu.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "plan/component.h"
 
@@ -37,6 +38,7 @@ cnv_cpu_combine(CpuWorker *worker, const CpuTile *tile, int y, int i)
   const CpuPlane *plane = tile->plane;
   const CpuSimd *simd = tile->frame->simd;
   gboolean magnitude = plane->from->combine == CNV_COMBINE_MAGNITUDE;
+  int pixels = tile->last - tile->first;
   gsize row = i * plane->acc_stride;
   float *acc = worker->term[0].acc + row;
   int n = cnv_cpu_samples(tile), n_terms = tile->middle ? 1 : plane->from->n_terms; /* transforms have added them up */
@@ -45,6 +47,16 @@ cnv_cpu_combine(CpuWorker *worker, const CpuTile *tile, int y, int i)
     cnv_cpu_renormalize(worker, tile, y);
   for (int t = 1; t < n_terms && !magnitude; t++)
     simd->add_scaled(acc, worker->term[t].acc + row, 1, n);
+  if (plane->flat) { /* renormalize's factor cancels */
+    const CnvPlane *from = plane->from;
+
+    worker->has_unfiltered =
+        simd->unweigh(worker->means + plane->first_stored, worker->unfiltered, acc, pixels, plane->stored,
+                      from->channels, from->alpha_norm, from->alpha_epsilon * from->full[from->weight]);
+    if (from->combine == CNV_COMBINE_ABSOLUTE)
+      simd->absolute(worker->means, plane->mid_bias, pixels * plane->stored);
+    return worker->means;
+  }
   if (plane->from->weight >= 0 && !magnitude)
     divide_by_weight(worker, tile, acc);
   for (int t = 0; worker->scaled && t < (magnitude ? 2 : 1); t++)
@@ -58,15 +70,15 @@ cnv_cpu_combine(CpuWorker *worker, const CpuTile *tile, int y, int i)
 
 /* ---- from sums to samples ---- */
 
-/* A component of a part of a tile's row, number `top`. weight: of each pixel, NULL where all are 1; unfiltered: pixels
- * whose input stands; bytes: the component's. */
+/* A component of a part of a tile's row, number `top`. acc: its sum of the first pixel; weight: of each pixel, NULL
+ * where all are 1; unfiltered: pixels whose input stands; bytes: the component's. */
 ALWAYS_INLINE void
 store_component(const CpuTile *part, const float *acc, const float *weight, const guint8 *unfiltered, int c, int bytes)
 {
   const CnvPlane *plane = part->plane->from;
   const CnvJob *job = part->job;
   const CnvComponent component = plane->component[c]; /* a copy: bytes that are written could be its own */
-  int channels = plane->channels, step = component.step;
+  int step = component.step, sums = part->plane->stored;
   int x = part->first, n = part->last - x, to_x = x + job->move_x, to_y = part->top + job->move_y;
   float base = plane->base[c], low = plane->lowest[c], high = plane->highest[c];
   float gain = plane->gain[c], fraction = plane->fraction[c];
@@ -77,7 +89,7 @@ store_component(const CpuTile *part, const float *acc, const float *weight, cons
   if (plane->weight < 0 || c == plane->weight)
     unfiltered = NULL;
   for (int i = 0; i < n; i++) {
-    float v = gain * acc[i * channels + c] + fraction;
+    float v = gain * acc[i * sums] + fraction;
 
     v = v > low ? v : low;
     v = v < high ? v : high;
@@ -94,7 +106,8 @@ store_components(const CpuTile *part, const float *acc, const float *weight, con
 {
   const CnvPlane *plane = part->plane->from;
 
-  for (int c = 0; c < plane->channels; c++) {
+  acc += part->plane->flat ? part->plane->first_stored : 0;
+  for (int c = 0; c < plane->channels; c++, acc++) {
     if (!(plane->filtered >> c & 1))
       continue;
     if (plane->component[c].bytes == 1)
@@ -110,7 +123,7 @@ store_components(const CpuTile *part, const float *acc, const float *weight, con
 static const float *
 sample_weights(const CpuWorker *worker, const CpuTile *part, const float *weight)
 {
-  int channels = part->plane->from->channels;
+  int channels = part->plane->stored;
   float *to = worker->scratch;
 
   if (channels == 1)
@@ -128,9 +141,10 @@ store_plain(const CpuWorker *worker, const CpuTile *part, const float *acc, cons
   const CpuPlane *plane = part->plane;
   const CnvComponent *component = &plane->from->component[0];
   const CnvJob *job = part->job;
-  int n = cnv_cpu_samples(part), x = part->first + job->move_x, y = part->top + job->move_y;
-  const guint8 *in = cnv_component_at(&part->frame->in, component, job, x, y);
-  guint8 *to = cnv_component_at(&part->frame->out, component, job, x, y);
+  int n = (part->last - part->first) * plane->stored, x = part->first + job->move_x, y = part->top + job->move_y;
+  int skipped = plane->flat ? plane->first_stored * component->bytes : 0;
+  const guint8 *in = cnv_component_at(&part->frame->in, component, job, x, y) - skipped;
+  guint8 *to = cnv_component_at(&part->frame->out, component, job, x, y) - skipped;
 
   if (weight)
     simd->blend(to, acc, sample_weights(worker, part, weight), in, n, &plane->samples);
@@ -167,7 +181,8 @@ store_part(CpuWorker *worker, const CpuTile *part, int from, const float *acc, c
     weight = worker->weight;
     part->frame->simd->weights(weight, weights, n);
   }
-  if (part->plane->from->plain)
+  if (part->plane->from->plain ||
+      (part->plane->flat && !(worker->has_unfiltered && memchr(worker->unfiltered + from, TRUE, n))))
     store_plain(worker, part, acc, weight);
   else
     store_components(part, acc, weight, worker->unfiltered + from);
@@ -197,7 +212,7 @@ store_weighted(CpuWorker *worker, const CpuTile *run, int from, const float *acc
       continue;
     part.first = run->first + first;
     part.last = run->first + end;
-    store_part(worker, &part, from + first, acc + first * run->plane->from->channels, weights + first);
+    store_part(worker, &part, from + first, acc + first * run->plane->stored, weights + first);
   }
 }
 
@@ -205,7 +220,7 @@ store_weighted(CpuWorker *worker, const CpuTile *run, int from, const float *acc
 void
 cnv_cpu_store_row(CpuWorker *worker, const CpuTile *tile, int y, const float *acc)
 {
-  int n = tile->last - tile->first, channels = tile->plane->from->channels;
+  int n = tile->last - tile->first, channels = tile->plane->stored;
   gboolean leave_out = leaves_out_zeros(tile);
   const guint8 *weights;
   CpuTile part = *tile;

@@ -145,6 +145,42 @@ add_staging(CnvSchedule *schedule, int fields)
   add_launch(schedule, CNV_KERNEL_STAGE_IN, 0, jobs, n);
 }
 
+/* Normalised convolution: layer after layer is brought to the staged form with its weights and filtered, in rounds of
+ * one layer of each plane and field. */
+static void
+make_rounds(CnvSchedule *schedule)
+{
+  const GArray *jobs = schedule->work.jobs, *weights = schedule->work.weights;
+  const CnvJob *of = (const CnvJob *)weights->data;
+  g_autoptr(GArray) staged = g_array_new(FALSE, FALSE, sizeof(CnvJob));
+  g_autoptr(GArray) filtered = g_array_new(FALSE, FALSE, sizeof(CnvJob));
+  g_autofree guint *round = g_new0(guint, weights->len);
+  guint rounds = 0;
+
+  for (guint i = 0; i < weights->len; i++) {
+    if (i > 0 && of[i].plane == of[i - 1].plane && of[i].field == of[i - 1].field)
+      round[i] = round[i - 1] + 1;
+    rounds = MAX(rounds, round[i] + 1);
+  }
+  for (guint r = 0; r < rounds; r++) {
+    g_array_set_size(staged, 0);
+    g_array_set_size(filtered, 0);
+    for (guint i = 0; i < weights->len; i++)
+      if (round[i] == r)
+        g_array_append_val(staged, of[i]);
+    for (guint i = 0; i < jobs->len; i++) {
+      const CnvJob *job = &g_array_index(jobs, CnvJob, i);
+
+      if (round[job->weights - 1] == r)
+        g_array_append_vals(filtered, job, 1);
+    }
+    add_launch(schedule, CNV_KERNEL_STAGE_IN, 0, (const CnvJob *)staged->data, staged->len);
+    for (guint i = 0; i < schedule->banks->len; i++)
+      add_bank(schedule, g_array_index(schedule->banks, guint, i), (const CnvJob *)filtered->data, filtered->len);
+    add_launch(schedule, CNV_KERNEL_STAGE_OUT, 0, (const CnvJob *)filtered->data, filtered->len);
+  }
+}
+
 static void
 make_frame(CnvSchedule *schedule, int fields)
 {
@@ -153,6 +189,10 @@ make_frame(CnvSchedule *schedule, int fields)
 
   if (n == 0)
     return;
+  if (schedule->work.weights->len > 0) {
+    make_rounds(schedule);
+    return;
+  }
   add_staging(schedule, fields);
   for (guint i = 0; i < schedule->banks->len; i++)
     add_bank(schedule, g_array_index(schedule->banks, guint, i), jobs, n);

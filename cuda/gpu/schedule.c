@@ -324,7 +324,19 @@ cnv_schedule_cover(CnvSchedule *schedule, const CnvJob *job, int x, int y, int w
   g_array_append_val(schedule->cover_jobs, part);
 }
 
-/* Adds what cover makes: the coverage of jobs that are not whole; that of the others is added with their tiles. */
+/* Adds the coverage of jobs that have some: not of those that are whole, whose coverage is added with their tiles. */
+static void
+cover_all(CnvSchedule *schedule, const GArray *jobs)
+{
+  for (guint i = 0; i < jobs->len; i++) {
+    const CnvJob *job = &g_array_index(jobs, CnvJob, i);
+
+    if (job->coverage_pitch > 0 && !job->whole && job->cover != CNV_COVER_MADE)
+      cnv_schedule_cover(schedule, job, job->x, job->y, job->width, job->height);
+  }
+}
+
+/* Adds what cover makes. */
 static void
 cover_jobs(CnvSchedule *schedule)
 {
@@ -332,12 +344,8 @@ cover_jobs(CnvSchedule *schedule)
   g_byte_array_set_size(schedule->tile_kinds, 0);
   g_array_set_size(schedule->tile_places, 0);
   schedule->cover_blocks = 0;
-  for (guint i = 0; i < schedule->work.jobs->len; i++) {
-    const CnvJob *job = &g_array_index(schedule->work.jobs, CnvJob, i);
-
-    if (job->coverage_pitch > 0 && !job->whole)
-      cnv_schedule_cover(schedule, job, job->x, job->y, job->width, job->height);
-  }
+  cover_all(schedule, schedule->work.weights);
+  cover_all(schedule, schedule->work.jobs);
 }
 
 /* Bits: planes whose jobs may be whole, whatever their plan. */

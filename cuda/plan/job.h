@@ -26,7 +26,18 @@ typedef struct {
   int coverage_pitch;
   int shared; /* with coverage: other jobs may write the pixels that have weight 0; this one must not */
   int whole;  /* with coverage: the job writes all of the field, and copies the pixels that have weight 0 */
+  /* What the coverage is of: CNV_COVER_OWN, CNV_COVER_ALL or, from CNV_COVER_SHAPE on, the shape of that number.
+   * CNV_COVER_MADE: it is a part of another job's, with which it is made. */
+  int cover;
+  /* Of a plan for normalised convolution: 1 + index in the work's list of weights. That is a job which has the coverage
+   * of all pixels that the filter reads, or no coverage if all of them have weight 1. 0: they have. */
+  int weights;
 } CnvJob;
+
+#define CNV_COVER_MADE -1
+#define CNV_COVER_OWN 0 /* the pixels that the job's layer owns */
+#define CNV_COVER_ALL 1 /* the largest weight; with invert 1 minus that */
+#define CNV_COVER_SHAPE 2
 
 #define CNV_COVERAGE_ALIGNMENT 16
 #define CNV_WEIGHT_ONE 255
@@ -45,4 +56,15 @@ CNV_HOST_DEVICE static inline const uint8_t *
 cnv_job_weights(const CnvJob *job, const uint8_t *coverage, int x, int y)
 {
   return coverage + job->coverage + (int64_t)(y - job->y) * job->coverage_pitch + (x - job->x);
+}
+
+/* Weight of the pixel at column x of row y for a filter, of CNV_WEIGHT_ONE. weights: of its job. */
+CNV_HOST_DEVICE static inline int
+cnv_filter_weight(const CnvJob *weights, const uint8_t *coverage, int x, int y)
+{
+  if (weights->coverage_pitch == 0)
+    return CNV_WEIGHT_ONE;
+  if (x < weights->x || y < weights->y || x >= weights->x + weights->width || y >= weights->y + weights->height)
+    return 0;
+  return *cnv_job_weights(weights, coverage, x, y);
 }

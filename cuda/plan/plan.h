@@ -20,6 +20,10 @@
  * a; acc of a colour is then multiplied by alpha_norm / acc of the weight or, where that is at most alpha_epsilon times
  * full of alpha either way, v is the input's sample; renormalize's factor cancels there.
  *
+ * Normalised convolution (work.h) is the same with coverage in alpha's place, 255 for 1: the plan that cnv_plan_weighed
+ * returns. Its planes have only the components that are filtered, and the weight. With CNV_ALPHA_PREMULTIPLY the weight
+ * of colours is alpha times coverage, and alpha has a plane of its own.
+ *
  * Over time: with taps in time x is the sum over frames of weight * (value - mid) (work.h: CnvTemporalTap), of all of
  * them or, for a term of a 3D kernel, of its own frame. alpha_norm holds the sum of weights too, sum that of the
  * picture alone. A lone tap in time is part of gain. Borders in the picture are those of each frame.
@@ -38,6 +42,9 @@ struct CnvPlan {
   CnvLayout layout; /* of a frame of that image */
   CnvAlgorithm requested;
   const CnvBackend *backend;
+  gboolean is_weighed; /* samples are weighed by coverage */
+  CnvPlan *weighed;    /* the same plan that does so, once it was asked for, with a lock; or why there is none */
+  GError *cannot_weigh;
   int n_temporal_taps;         /* taps in time, 1 where there are none */
   int center;                  /* index among them of the output's frame */
   gboolean not_time_separable; /* a 3D kernel whose terms have temporal taps of their own; else weights */
@@ -70,6 +77,10 @@ cnv_plane_extent(const CnvPlane *plane, int term, int axis)
 /* Fills in the planes and taps of a plan that has its filter, image and backend; the algorithms are still to be chosen.
  */
 gboolean cnv_plan_fill(CnvPlan *plan, GError **error);
+
+/* Returns the plan for normalised convolution (work.h), which belongs to `plan`: plan itself if its filter has no taps.
+ * NULL with CNV_ERROR_SETTINGS if its taps have no sum to divide by. Any thread. */
+CnvPlan *cnv_plan_weighed(const CnvPlan *plan, GError **error);
 
 /* TRUE where each of the plane's terms is a row times a column. */
 gboolean cnv_plane_is_separable(const CnvPlane *plane);

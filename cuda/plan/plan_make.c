@@ -67,6 +67,8 @@ choose_algorithms(CnvPlan *plan, GError **error)
     if (!plane->filtered)
       continue;
     plane->algorithm = plan->requested == CNV_ALGORITHM_AUTO ? plan->backend->choose(plan, plane) : plan->requested;
+    if (plan->is_weighed && !can_run(plane->algorithm, plan, plane, NULL))
+      plane->algorithm = plan->backend->choose(plan, plane); /* any algorithm does any shape */
     if (!can_run(plane->algorithm, plan, plane, &cause)) {
       refuse_algorithm(plan, plane, cause, error);
       return FALSE;
@@ -84,26 +86,54 @@ check_size(const CnvImage *image, GError **error)
                     image->height, CNV_SIZE_MAX, CNV_SIZE_MAX);
 }
 
-CnvPlan *
-cnv_plan_new(const CnvFilter *filter, const CnvImage *image, CnvAlgorithm requested, const CnvBackend *backend,
-             GError **error)
+static CnvPlan *
+make_plan(const CnvFilter *filter, const CnvImage *image, CnvAlgorithm requested, const CnvBackend *backend,
+          gboolean is_weighed, GError **error)
 {
-  CnvPlan *plan;
+  CnvPlan *plan = g_new0(CnvPlan, 1);
 
-  if (!check_size(image, error))
-    return NULL;
-  plan = g_new0(CnvPlan, 1);
   g_atomic_ref_count_init(&plan->refs);
   cnv_filter_copy(&plan->filter, filter);
   plan->image = *image;
   plan->layout = cnv_layout_of(image);
   plan->requested = requested;
   plan->backend = backend;
+  plan->is_weighed = is_weighed;
   if (!cnv_plan_fill(plan, error) || !choose_algorithms(plan, error)) {
     cnv_plan_unref(plan);
     return NULL;
   }
   return plan;
+}
+
+CnvPlan *
+cnv_plan_new(const CnvFilter *filter, const CnvImage *image, CnvAlgorithm requested, const CnvBackend *backend,
+             GError **error)
+{
+  return check_size(image, error) ? make_plan(filter, image, requested, backend, FALSE, error) : NULL;
+}
+
+CnvPlan *
+cnv_plan_weighed(const CnvPlan *plan, GError **error)
+{
+  static GMutex lock;
+  CnvPlan *self = (CnvPlan *)plan; /* which is the same for everyone but here */
+
+  if (plan->is_weighed || plan->filter.type == CNV_FILTER_FILL)
+    return self;
+  g_mutex_lock(&lock);
+  if (!plan->weighed && !plan->cannot_weigh)
+    self->weighed = make_plan(&plan->filter, &plan->image, plan->requested, plan->backend, TRUE, &self->cannot_weigh);
+  g_mutex_unlock(&lock);
+  if (!plan->weighed && error)
+    *error = g_error_copy(plan->cannot_weigh);
+  return plan->weighed;
+}
+
+gboolean
+cnv_plan_can_isolate(const CnvPlan *plan, GError **error)
+{
+  return cnv_plan_weighed(plan, error) != NULL;
 }
 
 CnvPlan *
@@ -118,6 +148,8 @@ cnv_plan_unref(CnvPlan *plan)
 {
   if (!plan || !g_atomic_ref_count_dec(&plan->refs))
     return;
+  cnv_plan_unref(plan->weighed);
+  g_clear_error(&plan->cannot_weigh);
   cnv_filter_clear(&plan->filter);
   g_free(plan->taps);
   g_free(plan);

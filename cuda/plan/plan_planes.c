@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "plan/job.h"
 #include "plan/kernel.h"
 
 /* Engines round by adding a number near 2^23, which takes a base of up to 2^21. */
@@ -158,6 +159,17 @@ role_is_filtered(const CnvFilter *filter, CnvRole role)
   return filter->planes & cnv_role_planes[role] || (role == CNV_ROLE_A && filter->alpha_mode != CNV_ALPHA_COPY);
 }
 
+/* The weight's numbers, where coverage multiplies it. What stands outside the frame has all of it. */
+static void
+cover_weight(CnvPlane *plane)
+{
+  int w = plane->weight;
+  gboolean alpha = plane->component[w].bytes > 0;
+
+  plane->full[w] = CNV_WEIGHT_ONE * (alpha ? plane->full[w] : 1);
+  plane->border_value[w] = CNV_WEIGHT_ONE * (alpha ? plane->border_value[w] : 1);
+}
+
 /* The arithmetic of plan.h for one component, from the taps of its plane. */
 static void
 set_arithmetic(const CnvPlan *plan, CnvPlane *plane, int c, CnvRole role, const PlanTaps *taps)
@@ -166,7 +178,7 @@ set_arithmetic(const CnvPlan *plan, CnvPlane *plane, int c, CnvRole role, const 
   gboolean neutral = IS_CHROMA(role), alpha = role == CNV_ROLE_A, signless = plane->combine != CNV_COMBINE_SUM;
   gboolean divide = filter->normalize && !taps->cancel;
   double norm = plan->single_tap_gain / (divide ? taps->sum : 1), scale = alpha ? 1 : filter->scale;
-  double mid = alpha && plane->weight >= 0 ? 0 : 1 << (cnv_format_depth(plan->image.format, role) - 1);
+  double mid = c == plane->weight ? 0 : 1 << (cnv_format_depth(plan->image.format, role) - 1);
   double taken_off = neutral ? 0 : taps->sum * mid, offset;
 
   plane->mid[c] = (float)mid;
@@ -199,7 +211,7 @@ add_weight(const CnvPlan *plan, CnvPlane *plane, int p)
     for (int c = 0; c < format->plane[q].channels; c++) {
       if (format->plane[q].role[c] != CNV_ROLE_A)
         continue;
-      plane->weight = q == p ? c : plane->channels++;
+      plane->weight = q == p && !plan->is_weighed ? c : plane->channels++;
       plane->component[plane->weight] = cnv_format_component(format, q, c);
       plane->component[plane->weight].sub_x = plane->sub_x;
       plane->component[plane->weight].sub_y = plane->sub_y;
@@ -207,9 +219,35 @@ add_weight(const CnvPlan *plan, CnvPlane *plane, int p)
     }
 }
 
-/* Size and components of one plane of the format, of which the roles in `roles` (bits) are this plane's business. */
+/* Leaves only the filtered components of a plane, and adds the weight: coverage or, with premultiply, alpha times
+ * coverage. */
 static void
-shape_plane(CnvPlan *plan, CnvPlane *plane, int p, guint roles)
+add_coverage(const CnvPlan *plan, CnvPlane *plane, int p, CnvRole role[CNV_MAX_CHANNELS])
+{
+  int n = 0;
+
+  for (int c = 0; c < plane->channels; c++)
+    if (plane->filtered >> c & 1) {
+      plane->component[n] = plane->component[c];
+      role[n++] = role[c];
+    }
+  plane->channels = n;
+  plane->filtered = (1u << n) - 1;
+  plane->copied = 0;
+  plane->covered = TRUE;
+  if (plan->filter.alpha_mode == CNV_ALPHA_PREMULTIPLY && role[0] != CNV_ROLE_A)
+    add_weight(plan, plane, p);
+  if (plane->weight < 0) {
+    plane->weight = plane->channels++;
+    plane->component[plane->weight] = (CnvComponent){.plane = plane->component[0].plane};
+  }
+  role[plane->weight] = CNV_ROLE_A;
+}
+
+/* Size and components of one plane of the format, of which the roles in `roles` (bits) are this plane's business. role:
+ * becomes that of each component. */
+static void
+shape_plane(CnvPlan *plan, CnvPlane *plane, int p, guint roles, CnvRole role[CNV_MAX_CHANNELS])
 {
   const CnvFormat *format = plan->image.format;
   const CnvPlaneFormat *from = &format->plane[p];
@@ -223,9 +261,11 @@ shape_plane(CnvPlan *plan, CnvPlane *plane, int p, guint roles)
   plane->image_height = plan->image.height;
   plane->filtered = plane->copied = 0;
   plane->weight = -1;
+  plane->covered = FALSE;
   plane->border = plan->filter.type == CNV_FILTER_MOSAIC ? CNV_BORDER_REPLICATE : plan->filter.border;
   for (int c = 0; c < from->channels; c++) {
     plane->component[c] = cnv_format_component(format, p, c);
+    role[c] = from->role[c];
     if (!(roles >> from->role[c] & 1))
       continue;
     if (role_is_filtered(&plan->filter, from->role[c]))
@@ -233,7 +273,11 @@ shape_plane(CnvPlan *plan, CnvPlane *plane, int p, guint roles)
     else
       plane->copied |= 1 << c;
   }
-  if (plane->filtered && plan->filter.alpha_mode == CNV_ALPHA_PREMULTIPLY && plan->filter.type != CNV_FILTER_FILL)
+  for (int c = from->channels; c < CNV_MAX_CHANNELS; c++)
+    role[c] = CNV_ROLE_A;
+  if (plane->filtered && plan->is_weighed)
+    add_coverage(plan, plane, p, role);
+  else if (plane->filtered && plan->filter.alpha_mode == CNV_ALPHA_PREMULTIPLY && plan->filter.type != CNV_FILTER_FILL)
     add_weight(plan, plane, p);
   plane->plain = !from->step && plane->weight < 0 && (plane->filtered | plane->copied) == (1u << plane->channels) - 1;
 }
@@ -284,6 +328,13 @@ check_weights(const CnvPlan *plan, const CnvPlane *plane, const PlanTaps *taps, 
 {
   if (plane->weight < 0 || (plane->combine != CNV_COMBINE_MAGNITUDE && !taps->cancel))
     return TRUE;
+  if (plan->is_weighed)
+    return cnv_refuse(error,
+                      "roi-isolated=true on an ellipse, a polygon, a mask or with roi-invert=true divides by the taps "
+                      "that remain, and the taps of filter=%s add up to %s: set roi-isolated=false, or use rectangles "
+                      "without roi-invert",
+                      cnv_filters[plan->filter.type].nick.nick,
+                      plane->combine == CNV_COMBINE_MAGNITUDE ? "no sum, being a magnitude" : "0");
   return cnv_refuse(error,
                     "alpha-mode=premultiply divides by the filtered alpha, and the taps of filter=%s add up to %s: set "
                     "alpha-mode to copy or filter",
@@ -335,11 +386,12 @@ add_plane(CnvPlan *plan, GArray *stored, PlanTaps taps[2], int p, guint roles, G
   gboolean differs = apart || cnv_filters[plan->filter.type].gradient || format->sub_x || format->sub_y;
   PlanTaps *of = &taps[chroma && differs];
   CnvPlane *plane = &plan->plane[plan->n_planes++];
+  CnvRole role[CNV_MAX_CHANNELS];
   CnvKernel kernel;
 
   if (of->plane) /* its taps; the rest is made anew */
     *plane = *of->plane;
-  shape_plane(plan, plane, p, roles);
+  shape_plane(plan, plane, p, roles, role);
   if (!plane->filtered && chroma && apart)
     return TRUE; /* chroma's own settings do not count, and need not be possible */
   if (!of->plane) {
@@ -350,14 +402,26 @@ add_plane(CnvPlan *plan, GArray *stored, PlanTaps taps[2], int p, guint roles, G
     cnv_kernel_clear(&kernel);
   }
   for (int c = 0; c < plane->channels; c++)
-    set_arithmetic(plan, plane, c, c < format->channels ? format->role[c] : CNV_ROLE_A, of);
+    set_arithmetic(plan, plane, c, role[c], of);
+  if (plane->covered)
+    cover_weight(plane);
   for (int c = 0; c < plane->channels && plane->weight >= 0; c++)
     if (c != plane->weight) /* what a component holds of the border: its colour times its alpha */
       plane->border_value[c] *= plane->border_value[plane->weight];
   return check_weights(plan, plane, of, error);
 }
 
-/* The planes are those of the format, but two for packed YUV where chroma has taps of its own. */
+/* TRUE if alpha, which is among the roles, has to be in a plane of its own beside the others: it and three colours
+ * leave no room for the weight, and with premultiply its weight is another one. */
+static gboolean
+alpha_is_apart(const CnvPlan *plan, guint roles)
+{
+  return plan->is_weighed && roles & 1u << CNV_ROLE_A && roles & ~(1u << CNV_ROLE_A) &&
+         role_is_filtered(&plan->filter, CNV_ROLE_A);
+}
+
+/* The planes are those of the format, but two for packed YUV where chroma has taps of its own, and alpha may be apart.
+ */
 gboolean
 cnv_plan_fill(CnvPlan *plan, GError **error)
 {
@@ -374,6 +438,10 @@ cnv_plan_fill(CnvPlan *plan, GError **error)
     if (roles & CHROMA_ROLES && roles & ~CHROMA_ROLES && chroma_is_apart(&plan->filter)) {
       ok = add_plane(plan, stored, taps, p, roles & CHROMA_ROLES, error);
       roles &= ~CHROMA_ROLES;
+    }
+    if (ok && alpha_is_apart(plan, roles)) {
+      ok = add_plane(plan, stored, taps, p, 1u << CNV_ROLE_A, error);
+      roles &= ~(1u << CNV_ROLE_A);
     }
     ok = ok && add_plane(plan, stored, taps, p, roles, error);
   }

@@ -13,7 +13,7 @@
 /* Place of a channel's samples in a frame. */
 typedef struct {
   uint8_t plane;        /* of memory: index in CnvFrame.data */
-  uint8_t bytes;        /* read and written at once, little endian: 1, 2 or 4 */
+  uint8_t bytes;        /* read and written at once, little endian: 1, 2 or 4; 0: it has no samples in a frame */
   uint8_t shift, bits;  /* of the value in them */
   uint8_t sub_x, sub_y; /* log2: the value is the mean over so many pixels and rows, cut off at the plane's edge. Not 0
                            for the weight of subsampled planes alone */
@@ -44,10 +44,11 @@ struct CnvPlane {
   int channels;                  /* 1..4 components */
   uint32_t filtered;             /* bit c: component c is filtered; 0: the whole plane is copied */
   uint32_t copied;               /* bit c: component c is copied. A component that is neither is not written */
-  int plain;  /* an array of samples of 1 or 2 bytes, each filtered or copied, none a weight, with one mid and full:
-                 the case that engines are fast at */
-  int weight; /* component that holds alpha, as the weight of the others; -1 none */
-  int border; /* CnvBorder */
+  int plain;   /* an array of samples of 1 or 2 bytes, each filtered or copied, none a weight, with one mid and full:
+                  the case that engines are fast at */
+  int weight;  /* component that holds alpha or coverage, as the weight of the others; -1 none */
+  int covered; /* the weight is coverage (0..255) or, if its component has bytes, alpha times coverage */
+  int border;  /* CnvBorder */
   uint32_t algorithm; /* CnvAlgorithm, never AUTO but where nothing is filtered */
   CnvComponent component[CNV_MAX_CHANNELS];
 

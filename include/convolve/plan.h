@@ -38,6 +38,10 @@ gboolean cnv_plan_is_identity(const CnvPlan *plan);
 /* TRUE where the bias is beyond what the taps can give, so that a channel comes out as 0 or full of any input. */
 gboolean cnv_plan_saturates(const CnvPlan *plan);
 
+/* FALSE with CNV_ERROR_SETTINGS if work.h's normalised convolution, which isolates regions of other shapes than
+ * rectangles, masks and inverted ones, is not possible with the plan's taps. Any thread. */
+gboolean cnv_plan_can_isolate(const CnvPlan *plan, GError **error);
+
 const CnvBackend *cnv_plan_backend(const CnvPlan *plan);
 
 /* Number of input frames of one output frame, 1 for a filter that is not over time. center, which may be NULL: index

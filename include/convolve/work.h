@@ -22,6 +22,26 @@
  * beyond the outermost ones is theirs; feather does not count. It is computed and rounded in integers: to floor(255 t +
  * 0.5) / 255. The weight is 0 outside the covered samples.
  *
+ * Isolated regions. The filter of an isolated region reads nothing outside it. A rectangle is a window of its own, at
+ * whose edge the border begins. For all other shapes, masks and everything but the regions (invert), the filter is a
+ * normalised convolution (Knutsson and Westin 1993): taps are multiplied by the weight w of the sample that they find,
+ * and scaled so that their sum stays the same: sum(taps) * sum(tap * w * x) / sum(tap * w). The result is then blended
+ * by w as always. Samples of weight 0 count for nothing and stay as they are.
+ *   - w is the region's own rounded weight, whatever other regions there are; with invert it is 1 minus the largest.
+ *     Of merged regions (see Crowds) it is the largest.
+ *   - Each plane has the weights of its own samples. In fields, w is that of the field. Over time, w of the output's
+ *     frame weighs the samples of all frames.
+ *   - Where the absolute value of sum(tap * w) is at most 1e-6 of what samples of weight 1 could give, the input's
+ *     sample stays.
+ *   - Beyond the frame's edge the border mode finds a sample, and its w. The constant colour has w = 1. Renormalize
+ *     leaves missing samples out of both sums. If a rectangle is isolated beside other shapes, all in it has w = 1.
+ *   - With CNV_ALPHA_PREMULTIPLY colours are weighted by w * alpha, and alpha by w.
+ *   - A mosaic takes means weighted by w, in cells that begin at the region's corner or, with invert, the frame's. A
+ *     fill reads nothing, so it stays the same.
+ *   - Taps that add up to 0, and magnitudes, have no sum to keep: cnv_session_submit fails with CNV_ERROR_SETTINGS, and
+ *     cnv_plan_can_isolate says so before.
+ *   - An algorithm that cannot filter weighted samples is replaced by the fastest that can.
+ *
  * Crowds. All of this holds exactly as long as the work takes less than CNV_CROWD_WORK times the work of the whole
  * frame, plus that of a few million samples. Otherwise planes are divided into cells of CNV_CELL_WIDTH x
  * CNV_CELL_HEIGHT samples (cuda/plan/regions/shape.h). A cell in which more than CNV_CROWD regions meet is filtered
@@ -99,8 +119,8 @@ typedef struct {
   const CnvRegion *region;
   guint n_regions;   /* 0..CNV_MAX_REGIONS */
   gboolean invert;   /* filter everything but the regions */
-  gboolean isolated; /* a region's filter reads nothing outside its rectangle, and the border begins at its edge; not
-                        with invert. Regions of a mosaic always are, and its cells begin at their corners */
+  gboolean isolated; /* a region's filter reads nothing outside the region. If this is FALSE, regions of a mosaic still
+                        read nothing outside their rectangle, and its cells begin at their corners */
   double feather;    /* luma pixels, 0..1024 */
   gboolean moved;    /* one region, not inverted: it is blended over the frame with its corner at target, cut off at the
                         frame's edge; at its old place the input is copied */

@@ -452,6 +452,7 @@ element_suite(void)
   add_format_tests(once, each);
   add_hostile_tests(once, each);
   add_analytics_tests(each);
+  add_isolated_tests(once, each);
   add_kernelfile_tests(once);
   add_mask_limit_tests(once, each);
   add_mask_tests(once, each);

@@ -27,6 +27,7 @@ void add_live_tests(TCase *each);
 void add_error_tests(TCase *once, TCase *each);
 void add_format_tests(TCase *once, TCase *each);
 void add_hostile_tests(TCase *once, TCase *each);
+void add_isolated_tests(TCase *once, TCase *each);
 void add_kernelfile_tests(TCase *once);
 void add_mask_limit_tests(TCase *once, TCase *each);
 void add_mask_tests(TCase *once, TCase *each);

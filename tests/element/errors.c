@@ -107,7 +107,6 @@ static const struct {
     {{"roi-source=meta", "roi-strength=relative", "filter=sobel"}, 0, "filter=sobel, whose radius is at most 3"},
     {{"roi-source=meta", "roi-strength=relative", "filter=sharpen"}, 0, "filter=sharpen, whose radius is at most 0"},
     {{"roi-source=meta", "roi-strength=relative", "roi-invert=true"}, 0, "roi-strength=relative with roi-invert=true"},
-    {{"roi-source=meta", "roi-isolated=true", "roi-invert=true"}, 0, "roi-isolated=true with roi-invert=true"},
     {{"roi-source=meta", "roi-target-x=5"}, 0, "roi-target-x=5 and roi-target-y=-1: set both"},
     {{"roi-source=property", "roi-target-x=5", "roi-target-y=0", "roi-invert=true"}, 0, "with roi-invert=true"},
 };

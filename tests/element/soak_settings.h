@@ -222,6 +222,20 @@ draw_time(GRand *rng)
   return time;
 }
 
+/* The taps, in the picture or in time, add up to 0 or are combined to a magnitude. */
+static gboolean
+has_no_sum(const Settings *settings)
+{
+  CnvFilterType filter = settings->filter;
+  const int *axis = settings->kernel_axis;
+
+  if (time_rows[settings->time.kernel].zero_sum)
+    return TRUE;
+  if (filter == CNV_FILTER_CUSTOM)
+    return axis_rows[axis[CNV_X]].zero_sum || axis_rows[axis[CNV_Y]].zero_sum;
+  return cnv_filters[filter].gradient || filter == CNV_FILTER_LAPLACIAN || filter == CNV_FILTER_LOG;
+}
+
 static Settings
 draw_settings(GRand *rng, gboolean has_alpha)
 {
@@ -250,6 +264,8 @@ draw_settings(GRand *rng, gboolean has_alpha)
   draw_kernels(rng, &settings);
   settings.regions = draw_regions(rng, largest_radius(&settings));
   settings.time = draw_time(rng);
+  if (has_no_sum(&settings)) /* a mask of a meta would be an error */
+    settings.regions.isolated = FALSE;
   /* On chroma alone a kernel of full rank may come to be none. */
   if (needs_separable(settings.algorithm) && kernel_rows[settings.kernel].full_rank)
     settings.planes = CNV_PLANES_COLOR;
@@ -332,16 +348,7 @@ kernel_is_refused(const Settings *settings)
 static gboolean
 alpha_is_refused(const Settings *settings)
 {
-  CnvFilterType filter = settings->filter;
-  const int *axis = settings->kernel_axis;
-
-  if (settings->alpha_mode != CNV_ALPHA_PREMULTIPLY || filter == CNV_FILTER_FILL)
-    return FALSE;
-  if (time_rows[settings->time.kernel].zero_sum)
-    return TRUE;
-  if (filter == CNV_FILTER_CUSTOM)
-    return axis_rows[axis[CNV_X]].zero_sum || axis_rows[axis[CNV_Y]].zero_sum;
-  return cnv_filters[filter].gradient || filter == CNV_FILTER_LAPLACIAN || filter == CNV_FILTER_LOG;
+  return settings->alpha_mode == CNV_ALPHA_PREMULTIPLY && settings->filter != CNV_FILTER_FILL && has_no_sum(settings);
 }
 
 static gboolean
@@ -353,7 +360,7 @@ regions_are_refused(const Regions *regions, CnvFilterType filter)
     return FALSE;
   if (regions->relative && cnv_filters[filter].max_radius <= CNV_APERTURE_MAX)
     return TRUE;
-  return (regions->invert && (regions->relative || regions->isolated || moved)) || moved != (regions->target_y >= 0);
+  return (regions->invert && (regions->relative || moved)) || moved != (regions->target_y >= 0);
 }
 
 static gboolean

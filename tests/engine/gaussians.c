@@ -25,6 +25,7 @@ typedef struct {
   Size size;
   int number;                       /* of the case, by which the rest varies */
   gboolean extremes, coarse, fixed; /* by few taps, in 16 bits */
+  const TestRegions *parts;         /* NULL: by number */
 } Row;
 
 static const TestRegions regions[] = {
@@ -44,7 +45,7 @@ extreme_value(gpointer data, int plane, int channel, int x, int y, guint full)
 static void
 make(const Row *row, CnvAlgorithm algorithm, const TestFrame *in, TestFrame *out, const char *what)
 {
-  const TestRegions *parts = &regions[row->number % G_N_ELEMENTS(regions)];
+  const TestRegions *parts = row->parts ? row->parts : &regions[row->number % G_N_ELEMENTS(regions)];
   const CnvSessionOptions options = {.device = -1, .n_threads = 1 + row->number % 3, .simd = test_options.simd};
   CnvSession *session = cnv_backend_find("cpu")->open(&options, NULL);
   const CnvImage image = {cnv_format_find(row->format), row->size.width, row->size.height, 0.2126, 0.0722, FALSE};
@@ -196,6 +197,44 @@ START_TEST(test_auto)
 }
 END_TEST
 
+/* By normalised convolution: few taps do that too, of planes that are arrays of samples. */
+START_TEST(test_isolated)
+{
+  static const TestRegions parts[] = {
+      {"isolated, inverted",
+       1,
+       2,
+       {{{81, 40, 90, 160}, 0, CNV_SHAPE_ELLIPSE}, {{3, 5, 50, 40}, 0}},
+       .feather = 9,
+       .isolated = TRUE,
+       .invert = TRUE},
+      {"isolated ellipse", 1, 1, {{{21, 15, 220, 201}, 0, CNV_SHAPE_ELLIPSE}}, .isolated = TRUE},
+  };
+  static const struct {
+    const char *name;
+    gboolean flat;
+  } formats[] = {{"GRAY8", TRUE}, {"NV12", TRUE}, {"RGB", TRUE}, {"RGBA", TRUE}, {"ARGB", TRUE}, {"YUY2", FALSE}};
+  static const int radii[] = {3, 18, 48, 60};
+  guint64 samples = 0, different = 0;
+  int number = 0;
+
+  for (guint f = 0; f < G_N_ELEMENTS(formats) && !is_left_out(); f++)
+    for (guint r = 0; r < G_N_ELEMENTS(radii); r++)
+      for (guint p = 0; p < G_N_ELEMENTS(parts); p++, number++)
+        run_row(&(Row){.format = formats[f].name,
+                       .radius = radii[r],
+                       .radius_y = -1,
+                       .size = {261, 243},
+                       .number = number,
+                       .coarse = formats[f].flat && radii[r] >= 48 && is_large((Size){261, 243}, radii[r], -1),
+                       .parts = &parts[p]},
+                &samples, &different);
+  if (different > 3 + samples * MOST_INEXACT)
+    test_fail("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " samples of noise differ", different, samples);
+  test_set_finish("isolated gaussians by auto");
+}
+END_TEST
+
 /* The least exact taps, and what is hardest on them. */
 START_TEST(test_extremes)
 {
@@ -222,6 +261,7 @@ test_gaussians_tcase(void)
   TCase *tcase = tcase_create("gaussians");
 
   tcase_add_test(tcase, test_auto);
+  tcase_add_test(tcase, test_isolated);
   tcase_add_test(tcase, test_extremes);
   return tcase;
 }

@@ -84,12 +84,24 @@ static const ClipFilter filters[] = {
 };
 
 /* What is filtered of the frames; TWO_PLANS: regions by plans of different radius; MOVED: and put elsewhere. */
-typedef enum { ALL, FIELDS, REGIONS, TWO_PLANS, ISOLATED_FIELDS, INVERTED, MOVED, N_PARTS } Part;
+typedef enum {
+  ALL,
+  FIELDS,
+  REGIONS,
+  TWO_PLANS,
+  ISOLATED_FIELDS,
+  INVERTED,
+  MOVED,
+  ISOLATED_INVERTED,
+  ISOLATED_ELLIPSES,
+  N_PARTS
+} Part;
 
 #define MAX_PLANS 2
 
 /* The last one is for TWO_PLANS alone, MOVED has but the first. */
 static const CnvRegion regions[] = {{{3, 2, 9, 7}, 0}, {{10, 5, 14, 5}, 0}, {{6, 0, 5, 11}, 1}};
+static const CnvRegion ellipses[] = {{{3, 2, 9, 7}, 0, CNV_SHAPE_ELLIPSE}, {{8, 1, 16, 10}, 0, CNV_SHAPE_ELLIPSE}};
 
 typedef struct {
   char *what;
@@ -113,9 +125,11 @@ make_work(Part part)
 
   work.n_regions = part == MOVED ? 1 : work.n_plans + 1;
   work.interlaced = part == FIELDS || part == ISOLATED_FIELDS;
-  work.feather = part == REGIONS || part == INVERTED ? 3 : 0;
-  work.isolated = part == ISOLATED_FIELDS;
-  work.invert = part == INVERTED;
+  work.feather = part == REGIONS || part == INVERTED || part == ISOLATED_ELLIPSES ? 3 : 0;
+  work.isolated = part == ISOLATED_FIELDS || part >= ISOLATED_INVERTED;
+  work.invert = part == INVERTED || part == ISOLATED_INVERTED;
+  if (part == ISOLATED_ELLIPSES)
+    work.region = ellipses;
   work.moved = part == MOVED;
   work.target_x = work.moved ? 9 : 0;
   work.target_y = work.moved ? 4 : 0;
@@ -151,7 +165,7 @@ clip_init(Clip *clip, const ClipFilter *row, const char *format, CnvTemporalBord
   const gboolean premultiply = g_str_equal(format, "A420") && row->kind == MEANS;
   guint32 state = seed | 1;
   const CnvBorder around = pick(&state, CNV_N_BORDERS);
-  const Part part = pick(&state, N_PARTS);
+  const Part part = pick(&state, row->kind == MEANS ? N_PARTS : ISOLATED_INVERTED); /* others have no sum */
   char *label = test_case_label();
 
   *clip = (Clip){.row = row, .n_frames = 1 + pick(&state, MAX_FRAMES), .border = border, .work = make_work(part)};

@@ -139,7 +139,7 @@ START_TEST(test_crowds)
                                               sizes[_i].height, crowd_names[crowd], kind);
 
       work.n_plans = kind & 1 || kind == 6 ? 1 : PLANS;
-      work.isolated = kind < 4 && kind & 2;
+      work.isolated = kind < 4 && kind & 2 && cnv_plan_can_isolate(t->plan[0], NULL);
       work.invert = kind == 6;
       work.interlaced = kind & 4;
       work.feather = feathers[(kind + crowd) % G_N_ELEMENTS(feathers)];
@@ -172,7 +172,7 @@ START_TEST(test_anywhere)
     work.n_regions = work.moved ? 1 : round % 10 == 1 ? CNV_MAX_REGIONS : 20;
     work.invert = round % 7 == 2 && !work.moved;
     work.n_plans = work.invert ? 1 : PLANS;
-    work.isolated = round % 2 && !work.invert;
+    work.isolated = round % 2 && !work.invert && cnv_plan_can_isolate(t->plan[0], NULL);
     work.interlaced = round % 5 == 4;
     work.feather = (const double[]){0, 1, 1024}[round % 3];
     work.target_x = at[g_rand_int_range(random, 0, G_N_ELEMENTS(at))];

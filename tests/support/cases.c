@@ -377,6 +377,19 @@ submit_job(const Job *job, CnvSession *session, CnvPlan *const *plans, const Tes
   return cnv_session_submit(session, &work, &in, &run[0].to, error) && cnv_session_wait(session, error);
 }
 
+/* TRUE if regions are isolated by normalised convolution, and the taps of some plan have no sum to divide by. */
+static gboolean
+cannot_isolate(const Job *job, CnvPlan *const *plans)
+{
+  gboolean shaped = job->work.invert, can = TRUE;
+
+  for (guint i = 0; i < job->work.n_regions && !job->work.everything; i++)
+    shaped |= job->work.region[i].shape != CNV_SHAPE_RECTANGLE;
+  for (guint i = 0; i < job->work.n_plans; i++)
+    can &= cnv_plan_can_isolate(plans[i], NULL);
+  return job->work.isolated && shaped && !can;
+}
+
 static void
 run_work(const Job *job, TestVariant *v, CnvPlan *const *plans, const char *name)
 {
@@ -387,8 +400,12 @@ run_work(const Job *job, TestVariant *v, CnvPlan *const *plans, const char *name
   test_frame_init(&out, job->image.format, job->image.width, job->image.height, job->out);
   for (int k = 0; k < job->n_frames; k++)
     test_run_init(&run[k], v->memory, &job->frame[k], &out);
-  if ((job->n_frames == 1 && is_misaligned(&run[0].from, job->image.format)) ||
-      is_misaligned(&run[0].to, job->image.format)) {
+  if (cannot_isolate(job, plans)) {
+    if (submit_job(job, v->session, plans, run, &error) || error->code != CNV_ERROR_SETTINGS ||
+        !strstr(error->message, "roi-isolated"))
+      test_fail("%s, %s: taps without a sum were not refused", name, job->what);
+  } else if ((job->n_frames == 1 && is_misaligned(&run[0].from, job->image.format)) ||
+             is_misaligned(&run[0].to, job->image.format)) {
     if (submit_job(job, v->session, plans, run, &error) || error->code != CNV_ERROR_UNSUPPORTED)
       test_fail("%s, %s: odd addresses of 16-bit samples were not refused as such", name, job->what);
     v->refusals++;

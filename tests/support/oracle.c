@@ -414,10 +414,11 @@ sum_taps(OracleChannel *c, const OracleTime *time)
   c->magnitudes *= time->not_time_separable ? 1 : magnitudes;
 }
 
-/* Where alpha, which weighs colours, is to be found. */
+/* Where alpha, which weighs colours, is to be found; and what weighs every channel. */
 typedef struct {
   gboolean weighs;
   int plane, channel;
+  const double *inside; /* of each sample, or NULL */
 } Alpha;
 
 /* Adds one frame to a slice. */
@@ -434,6 +435,20 @@ slice_add(OracleSlice *slice, const OracleChannel *c, const double *in, const do
   }
 }
 
+/* The weights of a frame's samples; NULL: they have none. */
+static double *
+read_weights(const OracleChannel *c, const CnvImage *image, const CnvFrame *frame, OracleField field, int plane,
+             Alpha alpha)
+{
+  double *weights = alpha.weighs ? read_alpha(image, frame, field, alpha.plane, alpha.channel, plane) : NULL;
+
+  if (!weights && alpha.inside)
+    weights = g_memdup2(alpha.inside, (gsize)c->width * c->height * sizeof(double));
+  for (int i = 0; i < c->width * c->height && alpha.weighs && alpha.inside; i++)
+    weights[i] *= alpha.inside[i];
+  return weights;
+}
+
 static void
 read_slices(OracleChannel *c, const OracleWork *work, const OracleTime *time, OracleField field, int plane, int channel,
             Alpha alpha)
@@ -445,8 +460,8 @@ read_slices(OracleChannel *c, const OracleWork *work, const OracleTime *time, Or
   oracle_time_place(time, work->clip, c->filter->causal, number, weight);
   for (int s = 0; s < c->n_slices; s++) {
     c->slice[s].in = g_new0(double, count);
-    c->slice[s].alpha = alpha.weighs ? g_new0(double, count) : NULL;
-    c->slice[s].product = alpha.weighs ? g_new0(double, count) : NULL;
+    c->slice[s].alpha = alpha.weighs || alpha.inside ? g_new0(double, count) : NULL;
+    c->slice[s].product = alpha.weighs || alpha.inside ? g_new0(double, count) : NULL;
   }
   for (int k = 0; k < time->n; k++) {
     const CnvFrame *frame = number[k] < 0 ? NULL : work->clip ? &work->clip->frame[number[k]] : work->in;
@@ -455,7 +470,7 @@ read_slices(OracleChannel *c, const OracleWork *work, const OracleTime *time, Or
     if (!frame)
       continue;
     in = read_frame(work->image, frame, field, plane, channel);
-    weights = alpha.weighs ? read_alpha(work->image, frame, field, alpha.plane, alpha.channel, plane) : NULL;
+    weights = read_weights(c, work->image, frame, field, plane, alpha);
     slice_add(&c->slice[time->not_time_separable ? k : 0], c, in, weights, weight[k]);
     g_free(in);
     g_free(weights);
@@ -467,6 +482,7 @@ find_missing(OracleChannel *c, const CnvImage *image, const OracleComponent *com
 {
   int depth;
 
+  c->alpha_full = c->missing_alpha = alpha.inside ? 1 : 0; /* all of what lies outside the frame */
   if (alpha.weighs) {
     depth = oracle_component(image->format, alpha.plane, alpha.channel).depth;
     c->alpha_full = (1 << depth) - 1;
@@ -478,7 +494,8 @@ find_missing(OracleChannel *c, const CnvImage *image, const OracleComponent *com
 }
 
 OracleChannel
-oracle_channel_new(const OracleWork *work, const CnvFilter *filter, OracleField field, int plane, int channel)
+oracle_channel_new(const OracleWork *work, const CnvFilter *filter, OracleField field, int plane, int channel,
+                   OracleInside inside)
 {
   const CnvFormat *format = work->image->format;
   const CnvPlaneFormat *p = &format->plane[plane];
@@ -487,12 +504,13 @@ oracle_channel_new(const OracleWork *work, const CnvFilter *filter, OracleField 
   const OracleTime time = oracle_time(filter);
   OracleChannel c = {filter, role};
   CnvPlaneFormat alone = {1, p->sub_x, p->sub_y, {role}};
-  Alpha alpha = {FALSE};
+  Alpha alpha = {.inside = inside.part};
 
   c.width = oracle_plane_width(format, plane, work->image->width);
   c.height = oracle_field_rows(field, oracle_plane_height(format, plane, work->image->height));
   c.full = (1 << component.depth) - 1;
   c.mid = 1 << (component.depth - 1);
+  c.doubt = inside.doubt;
   c.now = oracle_read(work, field, plane, channel);
   c.neutral = is_chroma(role) && filter->type >= CNV_FILTER_SOBEL && filter->type <= CNV_FILTER_PREWITT;
   if (c.neutral)
@@ -581,7 +599,66 @@ convolve_slices(const OracleChannel *c, int part, What what, Outside outside, Cn
   return sum;
 }
 
-/* Colours as means weighted by alpha. */
+#define DOUBT_MOST 0.02 /* levels by which a result may be off because of float32's weights */
+
+/* The largest tap, over all slices, and the samples along each axis that a result is made of. */
+static double
+measure_taps(const OracleChannel *c, int reach[CNV_N_AXES])
+{
+  double most = 0;
+
+  reach[CNV_X] = reach[CNV_Y] = 1;
+  for (int s = 0; s < c->n_slices; s++) {
+    const OracleKernel *k = &c->slice[s].kernel;
+    double product = 1;
+
+    for (int pass = 0; pass < k->part[0].n_passes && k->cell[CNV_X] == 0; pass++) {
+      const OracleArray *a = &k->part[0].pass[pass];
+      double largest = 0;
+
+      for (int i = 0; i < a->n[CNV_X] * a->n[CNV_Y]; i++)
+        largest = MAX(largest, fabs(a->v[i]));
+      product *= largest;
+      for (int axis = 0; axis < CNV_N_AXES; axis++)
+        reach[axis] = MAX(reach[axis], a->n[axis]);
+    }
+    for (int axis = 0; axis < CNV_N_AXES && k->cell[CNV_X] > 0; axis++)
+      reach[axis] = MAX(reach[axis], (int)k->cell[axis] + 1);
+    most = MAX(most, product);
+  }
+  return most * c->n_slices;
+}
+
+/* Samples between two, the shorter way where the border wraps. */
+static int
+apart(const OracleChannel *c, int a, int b, int size)
+{
+  const int straight = abs(a - b);
+
+  return c->filter->border == CNV_BORDER_WRAP ? MIN(straight, size - straight) : straight;
+}
+
+/* Leaves open which results there are where the weights in doubt change them. weight: of each result. */
+static void
+leave_open(const OracleChannel *c, CnvRect area, const double *weight, OracleSample *out)
+{
+  const double scale = c->full * MAX(1, fabs(c->filter->scale));
+  int reach[CNV_N_AXES];
+  const double tap = measure_taps(c, reach) * scale * c->alpha_full;
+  double *off = g_new0(double, (gsize)area.width *area.height);
+
+  for (int from = 0; from < c->width * c->height; from++)
+    for (int i = 0; i < area.width * area.height && c->doubt[from] > 0; i++)
+      if (apart(c, area.x + i % area.width, from % c->width, c->width) < reach[CNV_X] &&
+          apart(c, area.y + i / area.width, from / c->width, c->height) < reach[CNV_Y])
+        off[i] += tap * c->doubt[from];
+  for (int i = 0; i < area.width * area.height; i++)
+    if (off[i] > DOUBT_MOST * fabs(weight[i]))
+      out[i].rule = ORACLE_OPEN;
+  g_free(off);
+}
+
+/* Samples as means weighted by alpha, or by how much of them may be read. */
 static void
 weigh(const OracleChannel *c, CnvRect window, CnvRect area, OracleSample *out)
 {
@@ -599,6 +676,8 @@ weigh(const OracleChannel *c, CnvRect window, CnvRect area, OracleSample *out)
     else
       out[i] = (OracleSample){finish(c, colour[i] / weight[i] * c->sum),
                               fabs(weight[i]) < least ? ORACLE_OPEN : ORACLE_FILTERED};
+  if (c->doubt)
+    leave_open(c, area, weight, out);
   g_free(colour);
   g_free(weight);
 }

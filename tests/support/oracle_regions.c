@@ -60,6 +60,7 @@ typedef struct {
   Steps *steps; /* of each region at the sample at hand */
   gboolean invert;
   gboolean isolated; /* a region sees no more than itself; cells of a mosaic begin at its corner */
+  gboolean weighed;  /* taps that see nothing of a region are left out, and the others scaled to the same sum */
   int n_jobs;
   Job *job;
   int move[CNV_N_AXES];
@@ -105,6 +106,10 @@ regions_init(Regions *r, const OracleWork *work, OracleField field, int plane, i
   r->feather[CNV_Y] = w->feather / (1 << p->sub_y) / field.step;
   r->invert = w->invert && !w->everything;
   r->isolated = !w->invert && (w->isolated || work->filter[0].type == CNV_FILTER_MOSAIC);
+  r->weighed = w->invert;
+  for (guint i = 0; i < w->n_regions && !w->everything; i++)
+    r->weighed |= w->region[i].shape != CNV_SHAPE_RECTANGLE;
+  r->weighed &= w->isolated && !w->everything && work->filter[0].type != CNV_FILTER_FILL;
   r->n_jobs = w->everything ? 1 : MAX(w->n_regions, w->n_plans);
   r->job = g_new0(Job, r->n_jobs);
   if (w->everything)
@@ -297,6 +302,36 @@ find_choices(const Regions *r, int x, int y, Choice *choice)
   return n;
 }
 
+/* How much of each sample may be read for a region or, inverted, for what lies around all. A rectangle has a border of
+ * its own, and all of what it sees counts. */
+static OracleInside
+inside_of(const Regions *r, int region)
+{
+  const gsize count = (gsize)r->width * r->height;
+  const OracleInside inside = {g_new(double, count), g_new(double, count)};
+
+  for (int i = 0; i < (int)count; i++) {
+    const int first = r->invert ? 0 : region, last = r->invert ? (int)r->work->work->n_regions - 1 : region;
+    Steps most = {0, 0};
+
+    if (!r->invert && r->spot[region].region->shape == CNV_SHAPE_RECTANGLE) {
+      inside.part[i] = 1;
+      inside.doubt[i] = 0;
+      continue;
+    }
+    for (int k = first; k <= last; k++) {
+      const Steps steps = weight_at(r, &r->spot[k], i % r->width, i / r->width);
+
+      most = (Steps){MAX(most.least, steps.least), MAX(most.most, steps.most)};
+    }
+    inside.part[i] = (most.least + most.most) / 2.0 / 255;
+    if (r->invert)
+      inside.part[i] = 1 - inside.part[i];
+    inside.doubt[i] = (most.most - most.least) / 2.0 / 255;
+  }
+  return inside;
+}
+
 /* The sample at (x, y) filtered by a plan; seeing no more than a region where that is isolated. */
 static OracleSample
 filtered_at(Regions *r, guint plan, int region, int x, int y)
@@ -305,8 +340,13 @@ filtered_at(Regions *r, guint plan, int region, int x, int y)
   Job *job = &r->job[isolated ? region : (int)plan];
 
   if (!job->sample) {
-    OracleChannel c = oracle_channel_new(r->work, &r->work->filter[plan], r->field, r->plane, r->channel);
+    OracleInside inside = {NULL, NULL};
+    OracleChannel c;
     CnvRect window = {0, 0, r->width, r->height};
+
+    if (r->weighed)
+      inside = inside_of(r, region);
+    c = oracle_channel_new(r->work, &r->work->filter[plan], r->field, r->plane, r->channel, inside);
 
     job->area = window;
     if (isolated) {
@@ -315,11 +355,16 @@ filtered_at(Regions *r, guint plan, int region, int x, int y)
 
       c.corner[CNV_X] = b.x;
       c.corner[CNV_Y] = b.y;
-      window = intersection(b, r->width, r->height);
+      /* The frame's border stands, for nothing beyond the region counts. */
+      if (!r->weighed || r->spot[region].region->shape == CNV_SHAPE_RECTANGLE ||
+          r->work->filter[0].type == CNV_FILTER_MOSAIC)
+        window = intersection(b, r->width, r->height);
       job->area = intersection((CnvRect){b.x - dx, b.y - dy, b.width + 2 * dx, b.height + 2 * dy}, r->width, r->height);
     }
     job->sample = oracle_filter_area(&c, window, job->area);
     oracle_channel_clear(&c);
+    g_free(inside.part);
+    g_free(inside.doubt);
   }
   return job->sample[(gsize)(y - job->area.y) * job->area.width + x - job->area.x];
 }

@@ -514,6 +514,81 @@ START_TEST(test_lone_region)
 }
 END_TEST
 
+/* The weights of what a job reads, as the host makes them row by row, are those of each sample, and reach as far as the
+ * taps. Returns them. */
+static const CnvJob *
+check_weights(const CnvJobs *c, const CnvJob *job, const CnvPlan *plan)
+{
+  const CnvJob *w = &g_array_index(c->weights, CnvJob, job->weights - 1);
+  const CnvTerm *term = &plan->plane[job->plane].term[0];
+  const CnvCover cover = cnv_jobs_cover(c);
+  int right = MIN(job->x + job->width + term->n[CNV_X] - 1 - term->anchor[CNV_X], job->window_x + job->window_width);
+  int bottom = MIN(job->y + job->height + term->n[CNV_Y] - 1 - term->anchor[CNV_Y], job->window_y + job->window_height);
+  guint8 *row = g_malloc(w->coverage_pitch);
+
+  ck_assert(w->plane == job->plane && w->field == job->field && w->layer == job->layer);
+  ck_assert(w->x <= MAX(job->x - term->anchor[CNV_X], job->window_x) && w->x + w->width >= right);
+  ck_assert(w->y <= MAX(job->y - term->anchor[CNV_Y], job->window_y) && w->y + w->height >= bottom);
+  for (int y = w->y; y < w->y + w->height && w->coverage_pitch > 0; y++) {
+    cnv_coverage_row(&cover, w, y, row);
+    for (int x = w->x; x < w->x + w->width; x++)
+      ck_assert_int_eq(row[w->x % CNV_COVERAGE_ALIGNMENT + x - w->x], cnv_cover_weight(&cover, w, x, y));
+  }
+  g_free(row);
+  return w;
+}
+
+/* Isolated regions: an ellipse sees its own samples, those that another region owns too; a rectangle has a window. */
+START_TEST(test_weights)
+{
+  CnvPlan *plain = plan_of("NV12", 320, 200, CNV_PLANES_COLOR), *plan = cnv_plan_weighed(plain, NULL);
+  const CnvRegion regions[] = {
+      {{20, 30, 120, 90}, 0, CNV_SHAPE_ELLIPSE}, {{80, 40, 100, 110}, 0, CNV_SHAPE_ELLIPSE}, {{250, 3, 40, 40}, 0}};
+  CnvWork work = {&plan, 1, .region = regions, .n_regions = 3, .isolated = TRUE, .feather = 5};
+
+  ck_assert(plan != plain && plan == cnv_plan_weighed(plain, NULL) && cnv_plan_weighed(plan, NULL) == plan);
+  for (int part = 0; part < 3; part++) {
+    CnvJobs c;
+    int seen = 0;
+
+    work.invert = part == 1;
+    work.interlaced = part == 2;
+    c = cut(&work);
+    for (guint i = 0; i < c.jobs->len; i++) {
+      const CnvJob *job = &g_array_index(c.jobs, CnvJob, i), *w = check_weights(&c, job, plan);
+      const CnvCover cover = cnv_jobs_cover(&c);
+
+      if (job->plane == 0 && !work.interlaced && w->coverage_pitch > 0) /* a sample that is in both ellipses */
+        seen |= cnv_cover_weight(&cover, w, 110, 80) == (work.invert ? 0 : CNV_WEIGHT_ONE) ? 1 << w->cover : 0;
+    }
+    if (part == 0)
+      ck_assert_msg(__builtin_popcount(seen) == 2 && seen >= 1 << CNV_COVER_SHAPE, "%#x", seen);
+    else
+      ck_assert_int_eq(seen, part == 1 ? 1 << CNV_COVER_ALL : 0);
+    cnv_jobs_clear(&c);
+  }
+  cnv_plan_unref(plain);
+}
+END_TEST
+
+/* Many regions that each see nothing but themselves do not take memory without end. */
+START_TEST(test_weights_of_many)
+{
+  static CnvRegion region[CNV_MAX_REGIONS];
+  CnvPlan *plain = plan_of("GRAY8", 1920, 1080, CNV_PLANES_COLOR), *plan = cnv_plan_weighed(plain, NULL);
+  CnvWork work = {&plan, 1, .region = region, .n_regions = CNV_MAX_REGIONS, .isolated = TRUE};
+  CnvJobs c;
+
+  for (int i = 0; i < CNV_MAX_REGIONS; i++)
+    region[i] = (CnvRegion){{i % 40, i / 40, 1860, 1040}, 0, CNV_SHAPE_ELLIPSE};
+  c = cut(&work);
+  ck_assert_uint_gt(c.crowd, 0);
+  ck_assert_uint_lt(c.coverage_size, 20 * 1920 * 1080);
+  cnv_jobs_clear(&c);
+  cnv_plan_unref(plain);
+}
+END_TEST
+
 /* As many as there can be, far outside too, and the arrays used again. */
 START_TEST(test_many)
 {
@@ -740,6 +815,8 @@ add_tests(TCase *tcase)
   tcase_add_test(tcase, test_thrift);
   tcase_add_test(tcase, test_mask);
   tcase_add_test(tcase, test_lone_region);
+  tcase_add_test(tcase, test_weights);
+  tcase_add_test(tcase, test_weights_of_many);
   tcase_add_test(tcase, test_many);
   tcase_add_test(tcase, test_same);
   tcase_add_test(tcase, test_far_windows);

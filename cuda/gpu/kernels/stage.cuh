@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Planes that are not plain arrays of samples (packed 4:2:2, 10-bit RGB in words, colours weighted by alpha) go through
- * a staged form: float32 components side by side, which the other kernels filter like any samples. stage_in makes it of
+ * Planes that are not plain arrays of samples (packed 4:2:2, 10-bit RGB in words, colours weighted by alpha, samples
+ * weighted by coverage) go through a staged form: float32 components side by side, which the other kernels filter like any samples. stage_in makes it of
  * a frame, stage_out makes samples of the filtered components.
  */
 #pragma once
@@ -47,17 +47,33 @@ mean_level(const CnvBlock &b, const CnvBlockArgs &l, const CnvComponent &compone
   return sum / (float)((x1 - x0) * (y1 - y0));
 }
 
-/* A thread a pixel of a job that is the whole plane or field. */
+/* The weight of a pixel of the job: alpha, the job's coverage, or both. */
+__device__ static float
+stage_weight(const CnvBlock &b, const CnvBlockArgs &l, int px, int py)
+{
+  const CnvComponent &component = b.a.component[b.a.weight];
+  const float alpha = component.bytes ? mean_level(b, l, component, b.job.x + px, b.job.y + py) : 1.0f;
+
+  if (!b.a.covered)
+    return alpha;
+  if (b.job.coverage_pitch == 0)
+    return alpha * CNV_WEIGHT_ONE;
+  return alpha * __ldcg(cnv_job_weights(&b.job, (const uint8_t *)b.coverage, b.job.x + px, b.job.y + py));
+}
+
+/* A thread a pixel of a job that is all that is read: the whole plane or field or, with coverage, the weights that jobs
+ * have (CnvJob.weights). */
 __device__ static void
 stage_in(const CnvBlock &b, const CnvBlockArgs &l)
 {
-  const int x = b.block_x * CNV_POINT_WIDTH + threadIdx.x, y = b.block_y * CNV_POINT_HEIGHT + threadIdx.y;
+  const int px = b.block_x * CNV_POINT_WIDTH + threadIdx.x, py = b.block_y * CNV_POINT_HEIGHT + threadIdx.y;
 
-  if (x >= b.job.width || y >= b.job.height)
+  if (px >= b.job.width || py >= b.job.height)
     return;
+  const int x = b.job.x + px, y = b.job.y + py;
   const int64_t row = (int64_t)y * b.job.fields + b.job.field;
   float *to = (float *)(l.staged_in.address[b.job.plane] + row * l.staged_in.stride[b.job.plane]) + x * b.a.channels;
-  const float weight = b.a.weight < 0 ? 1.0f : mean_level(b, l, b.a.component[b.a.weight], x, y);
+  const float weight = b.a.weight < 0 ? 1.0f : stage_weight(b, l, px, py);
 
   for (int c = 0; c < b.a.channels; c++)
     to[c] = c == b.a.weight ? weight : weight * (input_level(l, b.a.component[c], x, row) - b.a.mid[c]);
@@ -73,7 +89,7 @@ output_level(const CnvBlock &b, const float *acc, int c, float own, float back, 
 
   if (b.a.weight >= 0 && c != b.a.weight) {
     const float alpha = acc[b.a.weight];
-    const bool clear = fabsf(alpha) <= b.a.alpha_epsilon * (float)component_mask(b.a.component[b.a.weight]);
+    const bool clear = fabsf(alpha) <= b.a.alpha_epsilon * b.a.full[b.a.weight];
 
     value = clear ? own - (float)e.base : value_of_sum(acc[c] * (b.a.alpha_norm / alpha), e);
   }

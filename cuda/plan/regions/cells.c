@@ -279,7 +279,7 @@ cnv_cutting_make_cells(CnvCutting *c)
   start_grid(c);
   g_array_set_size(c->layers, 0);
   for (int plan = 0; plan < (int)c->work->n_plans; plan++) {
-    CnvLayer layer = {plan, field, 0, 0};
+    CnvLayer layer = {plan, field, 0, 0, CNV_COVER_ALL};
 
     g_array_append_val(c->layers, layer);
   }

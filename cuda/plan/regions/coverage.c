@@ -95,6 +95,17 @@ weigh_shape(const CnvCover *cover, const CnvPlaneShape *s, int x, int n, int y, 
     weigh_rectangle(s, x, n, y, to);
 }
 
+/* Finds the samples of a row of n, from first to last - 1, that are not beside the shape's box. FALSE: none is. */
+static gboolean
+find_reached(const CnvPlaneShape *s, int x, int n, int y, int *first, int *last)
+{
+  CnvBox box = cnv_shape_box(s);
+
+  *first = CLAMP(box.x0 - x, 0, n);
+  *last = CLAMP(box.x1 - x, *first, n);
+  return *first < *last && cnv_fade(y, s->y0, s->y1, s->reach_y, s->fade_y) > 0;
+}
+
 /* Raises n weights to those of a stronger shape; owned: 1 where the job's layer owns the sample. */
 static void
 merge(const guint8 *weight, guint8 own, int n, guint8 *to, guint8 *owned)
@@ -109,23 +120,19 @@ merge(const guint8 *weight, guint8 own, int n, guint8 *to, guint8 *owned)
 
 /* Weighs a row of n of the cell's samples, at most a cell's width. */
 static void
-weigh_cell(const CnvCover *cover, const CnvGrid *grid, const CnvCell *cell, int layer, int x, int n, int y, guint8 *to)
+weigh_cell(const CnvCover *cover, const CnvGrid *grid, const CnvCell *cell, const CnvJob *job, int x, int n, int y,
+           guint8 *to)
 {
   guint8 weight[CNV_CELL_WIDTH], owned[CNV_CELL_WIDTH] = {0};
 
   memset(to, 0, n);
   for (int i = 0; i < cell->n; i++) {
     const CnvPlaneShape *s = cover->shape + cover->list[cell->first + i];
-    guint8 own = grid->invert || (cell->layer < 0 ? s->layer : cell->layer) == layer;
-    CnvBox box;
+    guint8 own =
+        grid->invert || job->cover == CNV_COVER_ALL || (cell->layer < 0 ? s->layer : cell->layer) == job->layer;
     int first, last;
 
-    if (cnv_fade(y, s->y0, s->y1, s->reach_y, s->fade_y) <= 0)
-      continue;
-    box = cnv_shape_box(s);
-    first = CLAMP(box.x0 - x, 0, n);
-    last = CLAMP(box.x1 - x, first, n);
-    if (first >= last)
+    if (!find_reached(s, x, n, y, &first, &last))
       continue;
     weigh_shape(cover, s, x + first, last - first, y, i == 0 ? to + first : weight);
     if (i == 0)
@@ -146,9 +153,19 @@ cnv_coverage_row(const CnvCover *cover, const CnvJob *job, int y, guint8 *to)
 
   memset(to, 0, aligned);
   to += aligned;
+  if (job->cover >= CNV_COVER_SHAPE) {
+    const CnvPlaneShape *s = cover->shape + (job->cover - CNV_COVER_SHAPE);
+    int first, last;
+
+    memset(to, 0, job->width);
+    if (find_reached(s, job->x, job->width, y, &first, &last))
+      weigh_shape(cover, s, job->x + first, last - first, y, to + first);
+    to += job->width;
+    end = job->x;
+  }
   for (int x = job->x; x < end; x = next) {
     next = MIN((x / CNV_CELL_WIDTH + 1) * CNV_CELL_WIDTH, end);
-    weigh_cell(cover, grid, row + x / CNV_CELL_WIDTH, job->layer, x, next - x, y, to);
+    weigh_cell(cover, grid, row + x / CNV_CELL_WIDTH, job, x, next - x, y, to);
     to += next - x;
   }
   memset(to, 0, job->coverage_pitch - aligned - job->width);

@@ -20,6 +20,7 @@ typedef struct {
   int plan;
   CnvBox window;
   int cells_x, cells_y;
+  int cover; /* that weighs what the filter reads, as in CnvJob; CNV_COVER_OWN: all has weight 1 */
 } CnvLayer;
 
 /* A cell while shapes are added to it, from the strongest to the weakest. */
@@ -58,6 +59,7 @@ typedef struct CnvCutting {
   CnvCut cut;
   gboolean isolated;   /* each region is a layer */
   guint whole, few;    /* as in cnv_jobs_make */
+  gboolean is_weighed; /* the plans are for normalised convolution */
   double cost, budget; /* of all planes so far, in samples that are filtered; other work is counted as so many */
   GArray *order;       /* guint16: regions from the weakest to the strongest */
   GPtrArray *placed;   /* CnvMask of each of made->places */
@@ -67,6 +69,7 @@ typedef struct CnvCutting {
   int sub_x, sub_y;
   int width, height;
   int apron_x, apron_y; /* samples that the widest filter reads around a job, both sides together */
+  CnvBox reach;         /* and of each side, at most */
   CnvGrid grid;
   int rows;            /* of cells */
   GArray *layers;      /* CnvLayer: of each plan in a window of all the field, then of isolated regions */

@@ -16,8 +16,9 @@
 #define JOB_MARGIN_X 80
 #define JOB_MARGIN_Y 16
 
-#define SOFT_COST 1.15 /* of a sample of a job with coverage, where others cost 1 */
-#define MIN_BUDGET 4e6 /* samples: a small frame is done in no time anyway */
+#define WEIGHTS_COST 0.5 /* of the weight of a sample that is read */
+#define SOFT_COST 1.15   /* of a sample of a job with coverage, where others cost 1 */
+#define MIN_BUDGET 4e6   /* samples: a small frame is done in no time anyway */
 
 /* ---- rectangles ---- */
 
@@ -188,9 +189,29 @@ move_of(int target, int from, int sub)
   return (int)CLAMP(move, -CNV_FAR, CNV_FAR);
 }
 
-/* Adds the job of a rectangle, without what would be written outside the field. */
+/* Gives a job coverage. */
 static void
-add_job(CnvCutting *c, const CnvPiece *from)
+cover_job(CnvCutting *c, CnvJob *job)
+{
+  guint aligned = (guint)job->x % CNV_COVERAGE_ALIGNMENT;
+
+  job->coverage = c->made->coverage_size + aligned;
+  job->coverage_pitch = cnv_divide_up((int)aligned + job->width, CNV_COVERAGE_ALIGNMENT) * CNV_COVERAGE_ALIGNMENT;
+  c->made->coverage_size += (gsize)job->coverage_pitch * job->height;
+}
+
+/* With invert a job has the weights of what it reads. */
+static void
+share_coverage(CnvJob *job, const CnvJob *weights)
+{
+  job->cover = CNV_COVER_MADE;
+  job->coverage_pitch = weights->coverage_pitch;
+  job->coverage = weights->coverage + (guint64)(job->y - weights->y) * weights->coverage_pitch + (job->x - weights->x);
+}
+
+/* Adds the job of a rectangle, without what would be written outside the field. weights: of what it reads. */
+static void
+add_job(CnvCutting *c, const CnvPiece *from, int weights)
 {
   const CnvLayer *layer = &g_array_index(c->layers, CnvLayer, from->layer);
   CnvJob job = c->job;
@@ -211,14 +232,75 @@ add_job(CnvCutting *c, const CnvPiece *from)
   job.window_height = layer->window.y1 - layer->window.y0;
   job.cells_x = layer->cells_x;
   job.cells_y = layer->cells_y;
-  if (from->soft) {
-    job.coverage = c->made->coverage_size + (guint)job.x % CNV_COVERAGE_ALIGNMENT;
-    job.whole = from->whole;
-    job.coverage_pitch = cnv_coverage_bytes(&job);
-    c->made->coverage_size += (gsize)job.coverage_pitch * job.height;
-  }
+  job.whole = from->whole;
+  job.weights = weights;
+  if (from->soft && weights > 0 && c->work->invert)
+    share_coverage(&job, &g_array_index(c->made->weights, CnvJob, weights - 1));
+  else if (from->soft)
+    cover_job(c, &job);
   c->cost += cost_of(c, &box, from->soft);
   g_array_append_val(c->made->jobs, job);
+}
+
+/* All that the filter reads of a box along an axis, inside the window: of a border that goes on far away all of it. */
+static void
+reach_along(int window0, int window1, int before, int after, gboolean far, int *from, int *to)
+{
+  *from = CLAMP(*from, window0, window1 - 1) - before;
+  *to = CLAMP(*to, *from + before + 1, window1) + after;
+  if (far && (*from < window0 || *to > window1)) {
+    *from = window0;
+    *to = window1;
+  }
+  *from = MAX(*from, window0);
+  *to = MIN(*to, window1);
+}
+
+/* Adds the weights of what a layer reads around a box. Returns what its jobs have in `weights`. */
+static int
+add_weights(CnvCutting *c, const CnvPiece *from, const CnvBox *box)
+{
+  const CnvLayer *layer = &g_array_index(c->layers, CnvLayer, from->layer);
+  const CnvBox *window = &layer->window;
+  CnvBorder border = (CnvBorder)c->work->plan[0]->plane[c->job.plane].border;
+  gboolean far = border != CNV_BORDER_REPLICATE && border != CNV_BORDER_CONSTANT && border != CNV_BORDER_RENORMALIZE;
+  CnvBox read = *box;
+  CnvJob weights = c->job;
+
+  reach_along(window->x0, window->x1, c->reach.x0, c->reach.x1, far, &read.x0, &read.x1);
+  reach_along(window->y0, window->y1, c->reach.y0, c->reach.y1, far, &read.y0, &read.y1);
+  weights.plan = layer->plan;
+  weights.layer = from->layer;
+  weights.x = read.x0;
+  weights.y = read.y0;
+  weights.width = read.x1 - read.x0;
+  weights.height = read.y1 - read.y0;
+  weights.cover = layer->cover;
+  if (layer->cover != CNV_COVER_OWN)
+    cover_job(c, &weights);
+  c->cost += WEIGHTS_COST * cnv_box_area(&read);
+  g_array_append_val(c->made->weights, weights);
+  return (int)c->made->weights->len;
+}
+
+/* Adds the jobs of all pieces, which are in the order of their layers. */
+static void
+add_jobs(CnvCutting *c)
+{
+  const CnvPiece *pieces = (const CnvPiece *)c->joined->data;
+  guint n = c->joined->len, end;
+
+  for (guint i = 0; i < n; i = end) {
+    CnvBox box = pieces[i].box;
+    int weights = 0;
+
+    for (end = i + 1; end < n && pieces[end].layer == pieces[i].layer; end++)
+      box = cnv_box_unite(&box, &pieces[end].box);
+    if (c->is_weighed)
+      weights = add_weights(c, &pieces[i], &box);
+    for (; i < end; i++)
+      add_job(c, &pieces[i], weights);
+  }
 }
 
 /* Finds the jobs that may write samples of the same cell as a job of another layer. */
@@ -274,8 +356,7 @@ cut_field(CnvCutting *c)
   join_pieces(c, c->joined);
   if (c->whole >> c->job.plane & 1)
     make_whole(c, c->joined);
-  for (guint i = 0; i < c->joined->len; i++)
-    add_job(c, &g_array_index(c->joined, CnvPiece, i));
+  add_jobs(c);
   if (c->layers->len > 1)
     find_shared(c, first);
 }
@@ -284,12 +365,21 @@ static void
 measure_aprons(CnvCutting *c, int plane)
 {
   c->apron_x = c->apron_y = 0;
+  c->reach = (CnvBox){0};
   for (guint i = 0; i < c->work->n_plans; i++) {
     const CnvPlane *of = &c->work->plan[i]->plane[plane];
 
     for (int t = 0; t < of->n_terms; t++) {
-      c->apron_x = MAX(c->apron_x, cnv_plane_extent(of, t, CNV_X) - 1);
-      c->apron_y = MAX(c->apron_y, cnv_plane_extent(of, t, CNV_Y) - 1);
+      int x = cnv_plane_extent(of, t, CNV_X) - 1, y = cnv_plane_extent(of, t, CNV_Y) - 1;
+      int before_x = of->cell[CNV_X] ? 0 : of->term[t].anchor[CNV_X];
+      int before_y = of->cell[CNV_Y] ? 0 : of->term[t].anchor[CNV_Y];
+
+      c->apron_x = MAX(c->apron_x, x);
+      c->apron_y = MAX(c->apron_y, y);
+      c->reach.x0 = MAX(c->reach.x0, of->cell[CNV_X] ? x : before_x);
+      c->reach.y0 = MAX(c->reach.y0, of->cell[CNV_Y] ? y : before_y);
+      c->reach.x1 = MAX(c->reach.x1, x - before_x);
+      c->reach.y1 = MAX(c->reach.y1, y - before_y);
     }
   }
 }
@@ -297,7 +387,7 @@ measure_aprons(CnvCutting *c, int plane)
 static void
 clear_jobs(CnvJobs *jobs)
 {
-  GArray *arrays[] = {jobs->jobs, jobs->grids, jobs->cells, jobs->lists, jobs->shapes, jobs->places};
+  GArray *arrays[] = {jobs->jobs, jobs->grids, jobs->cells, jobs->lists, jobs->shapes, jobs->places, jobs->weights};
 
   for (gsize i = 0; i < G_N_ELEMENTS(arrays); i++)
     g_array_set_size(arrays[i], 0);
@@ -341,8 +431,7 @@ cut_planes(CnvCutting *c, gboolean reckons)
   }
 }
 
-/* With invert the filtered part is no rectangle, and so has no edge at which a border could begin. Cells of a mosaic
- * begin at each region's corner. */
+/* With invert the filtered part is one layer. Cells of a mosaic begin at each region's corner. */
 static gboolean
 is_isolated(const CnvWork *work)
 {
@@ -357,6 +446,7 @@ cnv_jobs_init(CnvJobs *to)
   CnvCutting *c = g_new0(CnvCutting, 1);
 
   *to = (CnvJobs){.jobs = g_array_new(FALSE, FALSE, sizeof(CnvJob)),
+                  .weights = g_array_new(FALSE, FALSE, sizeof(CnvJob)),
                   .grids = g_array_new(FALSE, FALSE, sizeof(CnvGrid)),
                   .cells = g_array_new(FALSE, FALSE, sizeof(CnvCell)),
                   .lists = g_array_new(FALSE, FALSE, sizeof(guint16)),
@@ -381,8 +471,9 @@ void
 cnv_jobs_clear(CnvJobs *of)
 {
   CnvCutting *c = of->cutting;
-  GArray *arrays[] = {of->jobs, of->grids,      of->cells, of->lists,  of->shapes, of->places,     of->regions,
-                      c->order, c->cell_shapes, c->layers, c->entries, c->pieces,  c->column_jobs, c->joined};
+  GArray *arrays[] = {of->jobs,   of->grids,   of->cells,   of->lists,      of->shapes,
+                      of->places, of->regions, of->weights, c->order,       c->cell_shapes,
+                      c->layers,  c->entries,  c->pieces,   c->column_jobs, c->joined};
 
   for (gsize i = 0; i < G_N_ELEMENTS(arrays); i++)
     g_array_unref(arrays[i]);
@@ -405,7 +496,8 @@ cnv_jobs_make(CnvJobs *to, const CnvWork *work, guint whole, guint few)
   c->made = to;
   c->work = work;
   c->isolated = is_isolated(work);
-  c->whole = work->moved || c->isolated ? 0 : whole;
+  c->is_weighed = work->plan[0]->is_weighed && !work->everything;
+  c->whole = work->moved || c->isolated || c->is_weighed ? 0 : whole;
   c->few = few;
   if (!work->everything)
     cnv_cutting_sort(c);

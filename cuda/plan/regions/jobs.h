@@ -8,8 +8,9 @@
  *   coverage.c  the weights of jobs, on the host
  *   mask.c      masks: images of weights
  *
- * A layer is what a sample is filtered by: a plan and, with isolated regions, the window of one region. Each layer's
- * jobs do not overlap. A job has coverage if some of its samples have a weight below 1 or belong to another layer.
+ * A layer is what a sample is filtered by: a plan and, with isolated regions, the window and weights of one region.
+ * Each layer's jobs do not overlap. A job has coverage if some of its samples have a weight below 1 or belong to
+ * another layer.
  */
 #pragma once
 
@@ -21,6 +22,7 @@
  * frame. */
 typedef struct {
   GArray *jobs;               /* CnvJob */
+  GArray *weights;            /* CnvJob: the weights of what jobs read (CnvJob.weights) */
   GArray *grids;              /* CnvGrid */
   GArray *cells;              /* CnvCell */
   GArray *lists;              /* guint16: the shapes of one cell after the other */

@@ -165,7 +165,8 @@ cnv_shape_weight(const CnvCover *cover, const CnvPlaneShape *s, int x, int y)
   return cnv_weight_byte(ellipse < around ? ellipse : around);
 }
 
-/* Weight of the sample at (x, y) for a job with coverage, of 255; 0 where another layer owns the sample. */
+/* Weight of the sample at (x, y) for a job with coverage, of 255; with CNV_COVER_OWN 0 where another layer owns the
+ * sample. */
 CNV_HOST_DEVICE static inline int
 cnv_cover_weight(const CnvCover *cover, const CnvJob *job, int x, int y)
 {
@@ -173,6 +174,8 @@ cnv_cover_weight(const CnvCover *cover, const CnvJob *job, int x, int y)
   const CnvCell *cell = cover->cell + grid->first_cell + y / CNV_CELL_HEIGHT * grid->columns + x / CNV_CELL_WIDTH;
   int largest = 0, owner = job->layer;
 
+  if (job->cover >= CNV_COVER_SHAPE)
+    return cnv_shape_weight(cover, cover->shape + (job->cover - CNV_COVER_SHAPE), x, y);
   for (int i = 0; i < cell->n; i++) {
     const CnvPlaneShape *s = cover->shape + cover->list[cell->first + i];
     const int weight = cnv_shape_weight(cover, s, x, y);
@@ -184,5 +187,5 @@ cnv_cover_weight(const CnvCover *cover, const CnvJob *job, int x, int y)
   }
   if (grid->invert)
     return CNV_WEIGHT_ONE - largest;
-  return (cell->layer < 0 ? owner : cell->layer) == job->layer ? largest : 0;
+  return job->cover == CNV_COVER_ALL || (cell->layer < 0 ? owner : cell->layer) == job->layer ? largest : 0;
 }

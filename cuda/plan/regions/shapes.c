@@ -60,11 +60,16 @@ place(const CnvCutting *c, const CnvRegion *region)
                          .layer = c->work->invert ? 0 : (int)region->plan};
 }
 
-/* A layer for an isolated region alone. */
+/* A layer for an isolated region alone, whose rectangle has the samples `inside` in the field. A rectangle has a border
+ * of its own. Of another shape the weights say what is read, and the border is the field's; but a mosaic has its cells
+ * in the rectangle. */
 static int
-add_layer(CnvCutting *c, guint plan, const CnvBox *rect, const CnvBox *window)
+add_layer(CnvCutting *c, guint plan, const CnvPlaneShape *shape, const CnvBox *rect, const CnvBox *inside)
 {
-  CnvLayer layer = {(int)plan, *window, rect->x0, rect->y0};
+  gboolean weighed = c->is_weighed && shape->shape != CNV_SHAPE_RECTANGLE;
+  gboolean mosaic = c->work->plan[0]->filter.type == CNV_FILTER_MOSAIC;
+  CnvLayer layer = {(int)plan, weighed && !mosaic ? cnv_cutting_field(c) : *inside, rect->x0, rect->y0,
+                    weighed ? CNV_COVER_SHAPE + (int)c->made->shapes->len : CNV_COVER_OWN};
 
   g_array_append_val(c->layers, layer);
   return (int)c->layers->len - 1;
@@ -97,7 +102,7 @@ cnv_cutting_shape(CnvCutting *c, guint region, CnvPlaneShape *shape)
     return FALSE;
   }
   if (c->isolated)
-    made.layer = add_layer(c, from->plan, &rect, &inside);
+    made.layer = add_layer(c, from->plan, &made, &rect, &inside);
   *shape = made;
   return TRUE;
 }

@@ -401,6 +401,19 @@ open_component(const KernelRun *run, const BlockJob *opened, int c, int move_x, 
   return memory != NULL;
 }
 
+/* The weight of a pixel: alpha, the job's coverage, or both. */
+static double
+stage_weight(const BlockJob *opened, const CnvFrame *frame, int x, int y)
+{
+  const CnvPlane *a = &opened->block.a;
+  const CnvJob *job = &opened->block.job;
+  double weight = a->component[a->weight].bytes ? cnv_component_value(frame, a, a->weight, job, x, y) : 1;
+
+  if (!a->covered)
+    return weight;
+  return weight * (opened->job.coverage ? *cnv_job_weights(job, opened->job.coverage, x, y) : CNV_WEIGHT_ONE);
+}
+
 static void
 stage_in_job(const KernelRun *run, const BlockJob *opened)
 {
@@ -411,16 +424,16 @@ stage_in_job(const KernelRun *run, const BlockJob *opened)
   CnvFrame frame = {0};
 
   for (int c = 0; c < C; c++)
-    if (!open_component(run, opened, c, 0, 0, FALSE, &frame))
+    if (a->component[c].bytes > 0 && !open_component(run, opened, c, 0, 0, FALSE, &frame))
       return;
-  for (int y = 0; y < job->height; y++) {
-    float *to = (float *)standin_access(
-        run->op, l->staged_in.address[job->plane] + (gint64)(y * job->fields + job->field) * stride,
-        (gsize)job->width * C * sizeof(float), TRUE, run->name);
+  for (int y = job->y; y < job->y + job->height; y++) {
+    guint64 row = l->staged_in.address[job->plane] + (gint64)(y * job->fields + job->field) * stride;
+    float *to = (float *)standin_access(run->op, row + (gint64)job->x * C * sizeof(float),
+                                        (gsize)job->width * C * sizeof(float), TRUE, run->name);
 
     for (int i = 0; to && i < job->width * C; i++) {
-      int x = i / C, c = i % C;
-      double weight = a->weight < 0 ? 1 : cnv_component_value(&frame, a, a->weight, job, x, y);
+      int x = job->x + i / C, c = i % C;
+      double weight = a->weight < 0 ? 1 : stage_weight(opened, &frame, x, y);
 
       to[i] = (float)(c == a->weight ? weight : weight * (cnv_component_value(&frame, a, c, job, x, y) - a->mid[c]));
     }
@@ -441,8 +454,8 @@ component_level(const BlockJob *opened, const Staged *s, int c, const float *acc
   double back = cnv_component_value(&s->back, a, c, job, x + job->move_x, y + job->move_y);
 
   if (a->weight >= 0 && c != a->weight) {
-    double alpha = acc[a->weight], full = (1 << a->component[a->weight].bits) - 1;
-    gboolean clear = ABS(alpha) <= a->alpha_epsilon * full;
+    double alpha = acc[a->weight];
+    gboolean clear = ABS(alpha) <= a->alpha_epsilon * a->full[a->weight];
 
     value = clear ? cnv_component_value(&s->in, a, c, job, x, y) - a->base[c]
                   : samples_finish(a, c, acc[c] * (a->alpha_norm / alpha));
