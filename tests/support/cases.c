@@ -425,6 +425,37 @@ run_work(const Job *job, TestVariant *v, CnvPlan *const *plans, const char *name
   v->runs++;
 }
 
+/* Work that can be done in the input's own memory gives the same there. */
+static void
+run_in_place(const Job *job, TestVariant *v, CnvPlan *const *plans, const char *name)
+{
+  g_autofree char *name_in_place = g_strdup_printf("%s in place", name);
+  CnvWork work = job->work;
+  GError *error = NULL;
+  TestFrame frame;
+  TestRun run;
+
+  work.plan = plans;
+  if (v->memory != CNV_MEMORY_DEVICE || job->n_frames > 1 || !cnv_session_can_in_place(v->session, &work))
+    return;
+  test_frame_init(&frame, job->image.format, job->image.width, job->image.height, job->of->in);
+  for (int m = 0; m < CNV_MAX_PLANES; m++)
+    if (frame.plane[m].block)
+      memcpy(frame.plane[m].block, job->in->plane[m].block, frame.plane[m].size);
+  test_run_init(&run, v->memory, job->in, &frame);
+  if (!is_misaligned(&run.to, job->image.format)) {
+    if (!cnv_session_submit(v->session, &work, &run.to, &run.to, &error) || !cnv_session_wait(v->session, &error))
+      test_fail("%s, %s: %s", name_in_place, job->what, error->message);
+    test_run_finish(&run);
+    if (!error)
+      check_output(job, &frame, name_in_place, v);
+  } else {
+    test_run_finish(&run);
+  }
+  test_frame_clear(&frame);
+  g_clear_error(&error);
+}
+
 static gboolean
 is_subsampled(const CnvFormat *format)
 {
@@ -501,6 +532,8 @@ run_variant(const Job *job, TestVariant *v)
     v->expected += runs;
     check_algorithms(plan[0], v, job);
     run_work(job, v, plan, name);
+    if (!cannot_isolate(job, plan))
+      run_in_place(job, v, plan, name);
   }
   for (guint i = 0; i < job->work.n_plans; i++)
     cnv_plan_unref(plan[i]);
