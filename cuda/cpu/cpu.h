@@ -116,7 +116,7 @@ typedef struct {
   float *line;    /* separable: a loaded row with its apron */
   float *scratch; /* another one */
   float *flat;    /* flat: samples before they are weighed */
-  float *means;   /* and after their sums are divided by those of weights */
+  float *means;   /* and the weighed sums divided by the sums of weights */
   guint8 *bytes;  /* and their weights */
   CpuTermState term[CNV_MAX_TERMS];
   float *enter, *leave;     /* sliding: a band's rows, of CNV_CPU_CHUNK samples each, that enter sums and leave them */

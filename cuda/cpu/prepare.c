@@ -438,7 +438,7 @@ forget_plans(CpuPrepared *self)
   self->n_plans = 0;
 }
 
-/* TRUE if the jobs are so many that their tiles are too small for sums to slide. */
+/* TRUE if the work has many jobs: their tiles are too small for sliding sums. */
 static gboolean
 has_small_tiles(const CnvWork *work)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "gpu/schedule.h"
+#include "gpu/passes.h"
+#include "gpu/tile_jobs.h"
 #include "plan/arith.h"
 
 /* Row sums of one pass: what stays in the second-level cache of large GPUs. A single plane may take more. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gpu/schedule.h"
+
+#include "gpu/passes.h"
+#include "gpu/tile_jobs.h"
 #include "plan/arith.h"
 
 #include <string.h>
@@ -291,8 +294,8 @@ cnv_schedule_copy(CnvSchedule *schedule, const CnvJob *job, int x, int y, int wi
   g_array_append_val(schedule->copies, copy);
 }
 
-/* Finds what work in place copies: the rectangles of its jobs; those of jobs that are whole are found with their
- * tiles. */
+/* Finds what work in place copies: the rectangles of its jobs. If a job is whole, its tiles are copied instead
+ * (gpu/tile_jobs.c). */
 static void
 find_copies(CnvSchedule *schedule)
 {

@@ -77,9 +77,6 @@ void cnv_schedule_clear(CnvSchedule *schedule);
  * input, so only regions are to be written. Returns FALSE where all arrays are those that were made last time. */
 gboolean cnv_schedule_set_work(CnvSchedule *schedule, const CnvWork *work, gboolean cut, gboolean in_place);
 
-/* The part of it in passes.c: block jobs, tile jobs and launches. fields: of a frame. */
-void cnv_schedule_make_launches(CnvSchedule *schedule, int fields);
-
 /* Floats that a plane takes of a constant bank. */
 guint cnv_schedule_taps_of(const CnvPlan *plan, const CnvPlane *plane);
 
@@ -89,26 +86,6 @@ cnv_schedule_plane_kernel(const CnvSchedule *schedule, const CnvJob *job)
 {
   return &g_array_index(schedule->plane_kernels, CnvPlaneKernel, job->plan * CNV_MAX_PLANES + job->plane);
 }
-
-/* Tile jobs, in tile_jobs.c: for kernels that do a job in one launch. One variant of a kernel does all planes of the
- * work that are its own, so that they share a launch; a plane that it cannot do along with the others, and jobs that
- * ask for more than tile jobs know, go to kernels with block jobs. */
-
-/* TRUE where the job is done by the kernel with tile jobs that its plane has. */
-gboolean cnv_tile_jobs_take(const CnvSchedule *schedule, const CnvJob *job);
-
-/* Makes the tile job of a plane of the schedule, by its index, and appends its taps to the words. */
-void cnv_tile_job_prepare(CnvSchedule *schedule, guint index);
-
-/* Appends the tile job of a job, not yet cut. */
-void cnv_tile_jobs_add(CnvSchedule *schedule, const CnvJob *job);
-
-/* Cuts the launch's jobs into tiles, and so settles its blocks and their shared memory; finds the kinds of the tiles of
- * jobs that are whole, and adds their coverage to what cover makes. */
-void cnv_tile_jobs_cut(CnvSchedule *schedule, CnvLaunch *launch);
-
-/* TRUE if the kernel takes a list of tiles, and so jobs that are whole. */
-gboolean cnv_tile_jobs_have_kinds(const CnvSchedule *schedule, CnvKernelId kernel);
 
 /* Adds a rectangle of what a job writes to what is copied back in place. */
 void cnv_schedule_copy(CnvSchedule *schedule, const CnvJob *job, int x, int y, int width, int height);

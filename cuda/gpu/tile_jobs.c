@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "gpu/schedule.h"
+#include "gpu/tile_jobs.h"
 #include "plan/arith.h"
 
 #include <string.h>

@@ -57,7 +57,7 @@
  */
 #pragma once
 
-#include "plan.h"
+#include "temporal.h"
 
 #define CNV_MAX_REGIONS 1024
 #define CNV_MAX_PLANS 64
@@ -93,23 +93,6 @@ typedef struct {
 /* The rectangle around all that has weight in a region, feather aside: the region's own, or a part of it around the
  * cells of a mask that are above 0. Width and height are 0 where no cell is. */
 CnvRect cnv_region_box(const CnvRegion *region);
-
-/* A frame of the session's history, and its weight in the sum over frames. */
-typedef struct {
-  int slot;     /* with a frame; -1: none, and its taps are left out */
-  float weight; /* times the term's taps */
-} CnvTemporalTap;
-
-/* All of CnvTemporalBorder in its order, for properties. */
-extern const CnvNick cnv_temporal_border_nicks[];
-
-/* Finds the slots to be summed up for one output frame, and their weights. slot: for each of the plan's frames
- * (cnv_plan_frames) its slot, -1 where it is missing; the others are consecutive, the center among them. A missing
- * frame is left out and the weights of the others are scaled to the same sum (by 0 where they cancel), or it is
- * replaced by the nearest, or mirrored (dcba|abcd|dcba). temporal_tap: room for as many as the plan has frames. Returns
- * the number filled in: for a 3D kernel that is not separable in time one a frame, in order; else one a slot. */
-guint cnv_temporal_taps_make(const CnvPlan *plan, const int *slot, CnvTemporalBorder border,
-                             CnvTemporalTap *temporal_tap);
 
 /* A plain value that the caller owns; plans and regions are only read, during cnv_session_submit. */
 typedef struct {

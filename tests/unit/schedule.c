@@ -8,6 +8,7 @@
 
 #include "gpu/choice.h"
 #include "gpu/schedule.h"
+#include "gpu/tile_jobs.h"
 #include "support/filter.h"
 #include "support/masks.h"
 #include "support/suite.h"

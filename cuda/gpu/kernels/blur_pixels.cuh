@@ -83,8 +83,7 @@ join_channels(const uint2 (&level)[CNV_PIXEL_LEVELS], const uint4 &input, const 
                     __byte_perm(__byte_perm(high, level[2].y, 0x7632), input.w, bytes.word));
 }
 
-/* Moves the four levels of a channel, of four pixels, to those of the input, by weights: each fills its pixel's word.
- */
+/* Blends the levels of a channel of four pixels with the input. A weight fills its pixel's word. */
 __device__ static void
 blend_channel(float (&low)[2], float (&high)[2], int channel, const uint4 &input, const uint4 &weights,
               const PixelBytes &bytes)

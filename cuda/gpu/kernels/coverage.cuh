@@ -121,7 +121,7 @@ input_pair(const TileParams &params, int x, int y)
                                                               << (8 * sizeof(T)));
 }
 
-/* Returns sample i of a word, or its weight, as it lies there. mask: its bits, of two samples of 16 bits. */
+/* Returns the stored number of sample i of a word, or of its weight. mask: the bits of two samples of 16 bits. */
 template <typename T>
 __device__ static float
 number_of(uint32_t word, int i, uint32_t mask)

@@ -264,7 +264,7 @@ dense(const CnvTileArgs &l)
       blend_sums<T, products>(sums, epilogue, s.combine == CNV_COMBINE_ABSOLUTE, to + y * 128, [&](int byte, int half) {
         const int first = x + 2 * products * t;
 
-        /* Of a tile without taps there are no samples in shared memory, and of several frames those of each. */
+        /* Without taps, shared memory has no samples; with several frames, it has the samples of each. */
         return n_rows == 0 || l.sources.n > 0
                    ? input_pair<T>(params, tile.at.x + first + byte / bytes, tile.at.y + y + g + 8 * half)
                    : *(const typename Pair<T>::type *)(cnv_tiles + tile.rows * row_bytes +

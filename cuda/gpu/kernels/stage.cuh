@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Planes that are not plain arrays of samples (packed 4:2:2, 10-bit RGB in words, colours weighted by alpha, samples
- * weighted by coverage) go through a staged form: float32 components side by side, which the other kernels filter like any samples. stage_in makes it of
- * a frame, stage_out makes samples of the filtered components.
+ * weighted by coverage) go through a staged form: float32 components side by side, which the other kernels filter like
+ * any samples. stage_in makes it of a frame, stage_out makes samples of the filtered components.
  */
 #pragma once
 
@@ -61,8 +61,8 @@ stage_weight(const CnvBlock &b, const CnvBlockArgs &l, int px, int py)
   return alpha * __ldcg(cnv_job_weights(&b.job, (const uint8_t *)b.coverage, b.job.x + px, b.job.y + py));
 }
 
-/* A thread a pixel of a job that is all that is read: the whole plane or field or, with coverage, the weights that jobs
- * have (CnvJob.weights). */
+/* One thread does one pixel. The job has all pixels that are read: the whole plane or field, or those with weights
+ * (CnvJob.weights). */
 __device__ static void
 stage_in(const CnvBlock &b, const CnvBlockArgs &l)
 {

@@ -377,7 +377,7 @@ store_tile(const TileParams &params, const TileOutput &at, int thread, const Chu
   }
 }
 
-/* Stores the outputs as store_tile; of a job that shares samples with others, only those of weights above 0. */
+/* Stores the outputs as store_tile. If other jobs write the same pixels, stores only outputs of weights above 0. */
 template <typename T, int WIDTH, int THREADS, typename ChunkAt>
 __device__ static void
 store_results(const CnvTileArgs &l, const TileParams &params, const TileOutput &at, int thread, const ChunkAt &chunk_at)
@@ -428,7 +428,7 @@ put_weights(const TileParams &params, const WeightColumn &column, bool &none, bo
   }
 }
 
-/* The same of weights that are copied as they lie, 16 of them 16 bytes wide, and are not looked at. */
+/* Copies the weights of one channel of 8 bits to where the results go, without a look at them. */
 template <int WIDTH>
 __device__ static void
 copy_weights(const TileParams &params, const WeightColumn &column)
@@ -476,7 +476,7 @@ load_tile_weights(const CnvTileArgs &l, const TileParams &params)
   return none ? CNV_TILE_KEPT : whole ? CNV_TILE_FILTERED : CNV_TILE_BLENDED;
 }
 
-/* Stores the input's samples, by so many threads, of which this is one; but if other jobs may write them, nothing. */
+/* Stores the input's samples with THREADS threads. Does nothing if other jobs may write them. */
 template <typename T, int WIDTH, int THREADS>
 __device__ static void
 keep_input(const TileParams &params, const TileOutput &at, int thread)
