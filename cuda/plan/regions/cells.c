@@ -245,7 +245,7 @@ finish_cell(CnvCutting *c, int column, int row, int strongest)
   cell.n = (int)(c->made->lists->len - cell.first);
   if (from->n == 0 || from->inside || (from->crowded && !c->work->invert))
     cell.weight = (from->n == 0) == (c->work->invert != FALSE) ? CNV_WEIGHT_ONE : 0;
-  g_array_append_val(c->made->cells, cell);
+  g_array_index(c->made->cells, CnvCell, c->grid.first_cell + (guint)(row * c->grid.columns + column)) = cell;
   add_pieces(c, column, row, from, cell.layer);
 }
 
@@ -253,6 +253,8 @@ static void
 start_grid(CnvCutting *c)
 {
   const CnvCellShapes empty = {.first = -1};
+  const CnvCell outside = {.layer = -1};
+  guint n;
 
   c->grid = (CnvGrid){
       .columns = cnv_divide_up(c->width, CNV_CELL_WIDTH), .invert = c->work->invert, .first_cell = c->made->cells->len};
@@ -262,9 +264,13 @@ start_grid(CnvCutting *c)
   g_array_set_size(c->cell_shapes, 0);
   g_array_set_size(c->entries, 0);
   g_array_set_size(c->pieces, 0);
-  g_array_set_size(c->cell_shapes, (guint)(c->grid.columns * c->rows));
-  for (guint i = 0; i < c->cell_shapes->len; i++)
+  n = (guint)(c->grid.columns * c->rows);
+  g_array_set_size(c->cell_shapes, n);
+  g_array_set_size(c->made->cells, c->grid.first_cell + n);
+  for (guint i = 0; i < n; i++) {
     g_array_index(c->cell_shapes, CnvCellShapes, i) = empty;
+    g_array_index(c->made->cells, CnvCell, c->grid.first_cell + i) = outside;
+  }
 }
 
 void
@@ -295,5 +301,6 @@ cnv_cutting_make_cells(CnvCutting *c)
   g_array_append_val(c->made->shapes, all);
   for (int row = 0; row < c->rows; row++)
     for (int column = 0; column < c->grid.columns; column++)
-      finish_cell(c, column, row, strongest);
+      if (c->work->invert || cell_shapes(c, column, row)->n > 0)
+        finish_cell(c, column, row, strongest);
 }
