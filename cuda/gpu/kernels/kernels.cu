@@ -124,7 +124,13 @@ BLOCKS(stage_out, stage_out(b, l))
 #define TILES(name, blocks, ...) WARPS(name, CNV_TILE_WARPS, FITTING(blocks), __VA_ARGS__)
 #define BLUR(name, bits, K_X, K_Y, M, parts, frames, rows, blocks)                                                     \
   TILES(name##_u##bits##_##K_X##x##K_Y, blocks, blur<uint##bits##_t, K_X, K_Y, M, (parts) == 2, (frames) == 2>)
-#define BLUR_PIXELS(K_X, K_Y, rows, blocks) TILES(blur_pixels_u8_##K_X##x##K_Y, blocks, blur_pixels<K_X, K_Y>)
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+#define FITTING_PIXELS(blocks) ((blocks)-1)
+#else
+#define FITTING_PIXELS(blocks) (blocks)
+#endif
+#define BLUR_PIXELS(K_X, K_Y, rows, blocks)                                                                            \
+  TILES(blur_pixels_u8_##K_X##x##K_Y, FITTING_PIXELS(blocks), blur_pixels<K_X, K_Y>)
 #define RING(name, bits, K_X, parts, ROWS, blocks)                                                                     \
   TILES(name##_u##bits##_##K_X, blocks, blur_ring<uint##bits##_t, K_X, ROWS, (parts) == 2>)
 #define DENSE(bits, K, TERMS, D, ROWS, COLUMNS, blocks)                                                                \
