@@ -24,8 +24,8 @@
 #define WHOLE_TRIES 3 /* of the whole frame, at first */
 
 #define PLANNINGS 500
-/* Limits of an optimized build, with room for slow machines. Measured on an idle EPYC: 21 us, and 1.22 to 1.39 times
- * the whole frame; on the host of an H200: 95 us before empty cells were skipped, and 1.51 times. */
+/* Limits of an optimized build, with room for slow and busy machines. Measured on two cores of an EPYC: 29 us, and 1.22
+ * to 1.39 times the whole frame at best; on the host of an H200: 95 us, and 1.51 times. */
 #define PLANNING_US 150
 #define SOFT_MOST 1.8
 #define SOFT_TRIES 500
