@@ -616,6 +616,7 @@ missing = [name for name in ('x264enc', 'avdec_h264', 'h264parse', 'avenc_aac', 
 if missing:
     skip(f'needs {" ".join(missing)}: gstreamer1.0-plugins-good, -bad, -ugly and -libav')
 os.environ['GST_PLUGIN_PATH'] = os.path.join(os.environ['CUDACONVOLVE_BUILD'], 'gst')
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # programs inherit it, and nohup ignores it
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     begin = time.monotonic()

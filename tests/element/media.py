@@ -491,6 +491,7 @@ def test_depth():
 
 
 def main():
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # programs inherit it, and nohup ignores it
     tests = {name[5:]: test for name, test in globals().items() if name.startswith('test_')}
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
