@@ -14,13 +14,13 @@ find_function(CudaSession *self, const CnvLaunch *l, GError **error)
 {
   const CnvKernelKind *kind = cnv_kernel_kind(l->kernel);
   const CnvVariant *variant = self->schedule.variant[l->kernel];
-  gconstpointer key = variant ? (gconstpointer)variant : kind;
+  const char *key = !variant ? kind->name : l->plain && variant->plain ? variant->plain : variant->name;
   CUfunction function = g_hash_table_lookup(self->functions, key);
   g_autofree char *name = NULL;
 
   if (function)
     return function;
-  name = g_strconcat("cnv_", variant ? variant->name : kind->name, NULL);
+  name = g_strconcat("cnv_", key, NULL);
   if (!CHECK(self, cuModuleGetFunction(&function, self->module, name), name, error) ||
       (variant &&
        !CHECK(self,

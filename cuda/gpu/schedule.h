@@ -23,6 +23,7 @@ typedef struct {
   guint blocks_x, shared_bytes;
   guint first, n; /* its block jobs, or its tile jobs */
   int tiles;      /* index of its list of tiles; -1: none */
+  gboolean plain; /* tile jobs: none has coverage */
 } CnvLaunch;
 
 typedef struct {

@@ -77,7 +77,7 @@ typedef struct {
   CUmodule module;
   int capability;   /* ten times the major number, and the minor one */
   GHashTable *maps; /* set of TensorMap; NULL: none so far */
-  /* CUfunction by variant, or by kind where that has none: those used so far, since each look-up costs memory. */
+  /* CUfunction by the name's address, of a kind or variant: those used so far, since each look-up costs memory. */
   GHashTable *functions;
   CUfunction copy, copy_jobs, cover;
   CUdeviceptr taps;

@@ -423,8 +423,13 @@ cnv_tile_jobs_cut(CnvSchedule *schedule, CnvLaunch *launch)
 
   (schedule->variant[launch->kernel]->ring ? cut_strips : cut_tiles)(schedule, launch);
   launch->tiles = -1;
-  for (guint i = 0; i < launch->n; i++)
-    whole |= g_array_index(schedule->tile_jobs, CnvTileJob, launch->first + i).job.whole;
+  launch->plain = TRUE;
+  for (guint i = 0; i < launch->n; i++) {
+    const CnvTileJob *job = &g_array_index(schedule->tile_jobs, CnvTileJob, launch->first + i);
+
+    whole |= job->job.whole;
+    launch->plain &= !job->blends;
+  }
   if (whole) {
     choose_rows(schedule, launch);
     list_launch(schedule, launch);

@@ -22,7 +22,8 @@ struct TileParams {
     int n_rows;                                     /* of taps */
     uint32_t bands;
     bool renormalizes, is_inner;
-    int kind; /* CnvTileKind */
+    bool has_weights; /* the copy engine brings them */
+    int kind;         /* CnvTileKind */
   } tile;
   uint64_t in, back, out;
   int in_stride, out_stride;
