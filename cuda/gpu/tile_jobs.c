@@ -329,8 +329,8 @@ find_kinds(CnvSchedule *schedule, const CnvTileJob *job, int width)
       add_runs(schedule, job, width, row, kinds, CNV_TILE_BLENDED, CNV_TILE_FILTERED, copy_tiles);
   }
   schedule->kept[job->pointers].kinds = (int)first;
-  schedule->kept[job->pointers].tile_bytes = width * bytes;
-  schedule->kept[job->pointers].tile_rows = job->rows;
+  schedule->kept[job->pointers].tile_shift = (int)g_bit_storage((gulong)width * (gulong)bytes) - 1;
+  schedule->kept[job->pointers].tile_inverse = (guint32)(G_MAXUINT32 / (guint)job->rows + 1);
   schedule->kept[job->pointers].columns = job->columns;
   if (n_kept == 0)
     schedule->written |= 1u << job->pointers;

@@ -132,8 +132,6 @@ strongest_layer(const CnvCutting *c, const CnvCellShapes *from)
 {
   const CnvEntry *entry = entry_of(c, from->first);
 
-  if (c->work->invert)
-    return 0;
   while (entry->next >= 0)
     entry = entry_of(c, entry->next);
   return layer_of(c, shape_of(c, entry)->layer)->plan;
@@ -205,8 +203,6 @@ add_pieces(CnvCutting *c, int column, int row, const CnvCellShapes *from, int ow
       add_piece(c, column, row, 0, &cell, from->n > 0);
     return;
   }
-  if (from->n == 0)
-    return;
   one_layer = owner >= 0 || has_one_layer(c, from);
   if (from->crowded || (from->inside && one_layer))
     add_piece(c, column, row, owner >= 0 ? owner : shape_of(c, entry_of(c, from->first))->layer, &cell, FALSE);
@@ -224,7 +220,7 @@ finish_cell(CnvCutting *c, int column, int row, int strongest)
   const CnvCellShapes *from = cell_shapes(c, column, row);
   CnvCell cell = {.first = c->made->lists->len, .layer = -1, .weight = -1};
 
-  if (from->n > 0 && !c->work->invert) {
+  if (!c->work->invert) {
     if (c->cut == CNV_CUT_WHOLE)
       cell.layer = strongest;
     else if (from->crowded || (c->cut == CNV_CUT_SIMPLE && !has_one_layer(c, from)))
@@ -261,7 +257,6 @@ start_grid(CnvCutting *c)
   c->rows = cnv_divide_up(c->height, CNV_CELL_HEIGHT);
   c->job.grid = (int)c->made->grids->len;
   g_array_append_val(c->made->grids, c->grid);
-  g_array_set_size(c->cell_shapes, 0);
   g_array_set_size(c->entries, 0);
   g_array_set_size(c->pieces, 0);
   n = (guint)(c->grid.columns * c->rows);

@@ -189,14 +189,27 @@ move_of(int target, int from, int sub)
   return (int)CLAMP(move, -CNV_FAR, CNV_FAR);
 }
 
+/* Returns the job of a layer for a box. */
+static CnvJob
+layer_job(const CnvCutting *c, int layer, const CnvBox *box)
+{
+  CnvJob job = c->job;
+
+  job.plan = g_array_index(c->layers, CnvLayer, layer).plan;
+  job.layer = layer;
+  job.x = box->x0;
+  job.y = box->y0;
+  job.width = box->x1 - box->x0;
+  job.height = box->y1 - box->y0;
+  return job;
+}
+
 /* Gives a job coverage. */
 static void
 cover_job(CnvCutting *c, CnvJob *job)
 {
-  guint aligned = (guint)job->x % CNV_COVERAGE_ALIGNMENT;
-
-  job->coverage = c->made->coverage_size + aligned;
-  job->coverage_pitch = cnv_divide_up((int)aligned + job->width, CNV_COVERAGE_ALIGNMENT) * CNV_COVERAGE_ALIGNMENT;
+  job->coverage = c->made->coverage_size + (guint)job->x % CNV_COVERAGE_ALIGNMENT;
+  job->coverage_pitch = cnv_coverage_bytes(job);
   c->made->coverage_size += (gsize)job->coverage_pitch * job->height;
 }
 
@@ -214,18 +227,13 @@ static void
 add_job(CnvCutting *c, const CnvPiece *from, int weights)
 {
   const CnvLayer *layer = &g_array_index(c->layers, CnvLayer, from->layer);
-  CnvJob job = c->job;
-  const CnvBox target = {-job.move_x, -job.move_y, c->width - job.move_x, c->height - job.move_y};
+  int x = -c->job.move_x, y = -c->job.move_y;
+  const CnvBox target = {x, y, c->width + x, c->height + y};
   CnvBox box = cnv_box_intersect(&from->box, &target);
+  CnvJob job = layer_job(c, from->layer, &box);
 
   if (cnv_box_is_empty(&box))
     return;
-  job.plan = layer->plan;
-  job.layer = from->layer;
-  job.x = box.x0;
-  job.y = box.y0;
-  job.width = box.x1 - box.x0;
-  job.height = box.y1 - box.y0;
   job.window_x = layer->window.x0;
   job.window_y = layer->window.y0;
   job.window_width = layer->window.x1 - layer->window.x0;
@@ -265,16 +273,11 @@ add_weights(CnvCutting *c, const CnvPiece *from, const CnvBox *box)
   CnvBorder border = (CnvBorder)c->work->plan[0]->plane[c->job.plane].border;
   gboolean far = border != CNV_BORDER_REPLICATE && border != CNV_BORDER_CONSTANT && border != CNV_BORDER_RENORMALIZE;
   CnvBox read = *box;
-  CnvJob weights = c->job;
+  CnvJob weights;
 
   reach_along(window->x0, window->x1, c->reach.x0, c->reach.x1, far, &read.x0, &read.x1);
   reach_along(window->y0, window->y1, c->reach.y0, c->reach.y1, far, &read.y0, &read.y1);
-  weights.plan = layer->plan;
-  weights.layer = from->layer;
-  weights.x = read.x0;
-  weights.y = read.y0;
-  weights.width = read.x1 - read.x0;
-  weights.height = read.y1 - read.y0;
+  weights = layer_job(c, from->layer, &read);
   weights.cover = layer->cover;
   if (layer->cover != CNV_COVER_OWN)
     cover_job(c, &weights);
