@@ -9,7 +9,7 @@
 #include "gpu/choice.h"
 #include "gpu/schedule.h"
 #include "gpu/tile_jobs.h"
-#include "support/filter.h"
+#include "support/plan.h"
 #include "support/masks.h"
 #include "support/suite.h"
 
@@ -27,7 +27,6 @@ typedef struct {
 static CnvPlan *
 plan_of(const Taps *t, const char *format, CnvBorder border, CnvAlgorithm algorithm)
 {
-  const CnvImage image = {cnv_format_find(format), WIDTH, HEIGHT, 0.2126, 0.0722, FALSE};
   double taps[49];
   CnvFilter filter;
   CnvPlan *plan;
@@ -41,8 +40,7 @@ plan_of(const Taps *t, const char *format, CnvBorder border, CnvAlgorithm algori
     taps[i] = 1 + t->step * (i * i % 7) + 0.01 * i;
   if (t->width)
     filter.kernel = cnv_taps_new(t->width, t->height, taps);
-  plan = cnv_plan_new(&filter, &image, CNV_ALGORITHM_AUTO, cnv_backend_find("cpu"), NULL);
-  ck_assert(plan != NULL);
+  plan = test_plan_new(&filter, CNV_ALGORITHM_AUTO, format, WIDTH, HEIGHT);
   for (int p = 0; p < plan->n_planes; p++)
     if (plan->plane[p].filtered)
       plan->plane[p].algorithm = algorithm;
