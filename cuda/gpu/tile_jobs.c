@@ -101,8 +101,8 @@ cnv_tile_jobs_add(CnvSchedule *schedule, const CnvJob *from)
   g_array_append_val(schedule->tile_jobs, job);
 }
 
-/* Finds the job's inner tiles. There are none if outputs go elsewhere, have channels of one of several frames, or lie
- * between those of other jobs. */
+/* Finds the job's inner tiles. A job has none if it is moved, if it copies channels while several frames are added
+ * up, or if other jobs may write pixels in its rectangle. */
 static void
 find_inner(CnvTileJob *job, const CnvVariant *variant, const CnvNeeds *needs)
 {
