@@ -36,7 +36,7 @@ typedef struct {
   int weights;
 } CnvJob;
 
-#define CNV_COVER_MADE -1 /* part of the coverage of another job, which computes it */
+#define CNV_COVER_MADE -1 /* part of the coverage of a job in CnvJobs.weights, computed with it */
 #define CNV_COVER_OWN 0   /* of the pixels that the job's layer owns; 0 elsewhere */
 #define CNV_COVER_ALL 1   /* the largest of all regions; with invert 1 minus that */
 #define CNV_COVER_SHAPE 2 /* of one shape */

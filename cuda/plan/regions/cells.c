@@ -86,7 +86,7 @@ add_to_cell(CnvCutting *c, guint16 number, int column, int row)
   CnvTouch touch;
 
   if (c->cut == CNV_CUT_EXACT && c->cost > c->budget)
-    return; /* all will be cut again by simpler rules */
+    return; /* everything will be cut again by simpler rules */
   to->met += to->crowded;
   if (to->closed)
     return;
