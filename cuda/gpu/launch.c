@@ -135,8 +135,8 @@ copy_rest(CudaSession *self, const CnvFrame *in, const CnvFrame *out, GError **e
       continue;
     if (schedule->kept[m].kinds >= 0) {
       plane.kinds = self->work_arrays.address + schedule->tile_kinds_at + (guint)schedule->kept[m].kinds;
-      plane.tile_shift = (int)g_bit_storage((gulong)schedule->kept[m].tile_bytes) - 1;
-      plane.tile_inverse = (guint32)(G_MAXUINT32 / (guint)schedule->kept[m].tile_rows + 1);
+      plane.tile_shift = schedule->kept[m].tile_shift;
+      plane.tile_inverse = schedule->kept[m].tile_inverse;
       plane.columns = schedule->kept[m].columns;
     }
     args.plane[n++] = plane;
@@ -309,9 +309,8 @@ copy_jobs(CudaSession *self, const CnvFrame *from, const CnvFrame *to, GError **
   return schedule->copies->len == 0 || start(self, self->copy_jobs, config, &args, error);
 }
 
-/* In place the jobs are filtered to a scratch frame and copied to their place: their surroundings are read until the
- * last is done. What no job writes of their rectangles is copied to the scratch frame
- * first. */
+/* In place the jobs write to a scratch frame, which is copied back after the last one, because until then jobs read the
+ * samples around them. Samples of their rectangles that no job writes are copied to the scratch frame first. */
 static gboolean
 filter(CudaSession *self, const CnvWork *work, int slice, const CnvFrame *in, const CnvFrame *out, GError **error)
 {

@@ -47,7 +47,9 @@ typedef struct {
   CnvJobs work;                         /* not yet in slices */
   guint written;                        /* bits: planes of memory of which jobs write all */
   struct {
-    int kinds, tile_bytes, tile_rows, columns; /* kinds: index in tile_kinds, -1: none; as in CnvCopyPlane */
+    int kinds; /* index in tile_kinds; -1: none */
+    int tile_shift, columns;
+    guint32 tile_inverse; /* as in CnvCopyPlane */
   } kept[CNV_MAX_PLANES]; /* by plane of memory: the tiles that no job writes, where that is known */
   gboolean beside;        /* no launch writes what is copied: it is copied after them, and at the same time */
   gboolean in_place;      /* as the caller asked: */

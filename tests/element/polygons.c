@@ -16,7 +16,6 @@
 #define ROWS (HEIGHT + 2 * MARGIN)
 #define MAX_POLYGONS 3
 #define SAMPLES 32
-#define NEGATIVE "filter=identity", "scale=-1", "bias=1"
 
 /* Points in pixels; none ends a list. */
 typedef struct {
@@ -69,29 +68,17 @@ add_weights(const Expected *expected, const Polygon *polygon, double weights[WID
     }
 }
 
+/* Pushes a black frame as frame i. */
 static void
-expect_polygons(GstBuffer *buffer, const Expected *expected, const char *what)
+expect_polygons(GstHarness *h, guint i, const Expected *expected, const char *what)
 {
   double weights[WIDTH * HEIGHT] = {0};
   guint8 pixels[WIDTH * HEIGHT];
 
   for (const Polygon *polygon = expected->polygon; polygon->n > 0; polygon++)
     add_weights(expected, polygon, weights);
-  gst_buffer_extract(buffer, 0, pixels, sizeof(pixels));
-  for (int i = 0; i < WIDTH * HEIGHT; i++) {
-    double weight = 255 * (expected->invert ? 1 - weights[i] : weights[i]);
-
-    fail_unless(fabs(pixels[i] - weight) < 6, "%s: %d at (%d, %d) and not %g", what, pixels[i], i % WIDTH, i / WIDTH,
-                weight);
-  }
-}
-
-static GstBuffer *
-push_black(GstHarness *h, guint i)
-{
-  static const guint8 black[WIDTH * HEIGHT];
-
-  return gst_harness_push_and_pull(h, gray_buffer(WIDTH, HEIGHT, black, i));
+  filter_gray(h, black_frame(WIDTH, HEIGHT, i), pixels, sizeof(pixels));
+  expect_weights(pixels, WIDTH, HEIGHT, weights, expected->invert, 6, what);
 }
 
 /* ---- where ---- */
@@ -142,14 +129,10 @@ GST_START_TEST(test_polygon_places)
 {
   for (gsize i = 0; i < G_N_ELEMENTS(place_rows); i++) {
     GstHarness *h = HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=property");
-    GstBuffer *out;
 
     set_all(h->element, place_rows[i].set);
-    for (guint n = 0; n < 2; n++) {
-      out = push_black(h, n);
-      expect_polygons(out, &place_rows[i].expected, place_rows[i].set[0]);
-      gst_buffer_unref(out);
-    }
+    for (guint n = 0; n < 2; n++)
+      expect_polygons(h, n, &place_rows[i].expected, place_rows[i].set[0]);
     gst_harness_teardown(h);
   }
 }
@@ -174,12 +157,8 @@ GST_START_TEST(test_polygons_change)
   GstHarness *h = HARNESS(BACKEND, "GRAY8", WIDTH, HEIGHT, NEGATIVE, "roi-source=property");
 
   for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
-    GstBuffer *out;
-
     set_all(h->element, rows[i].set);
-    out = push_black(h, i);
-    expect_polygons(out, &rows[i].expected, rows[i].set[0]);
-    gst_buffer_unref(out);
+    expect_polygons(h, i, &rows[i].expected, rows[i].set[0]);
   }
   gst_harness_teardown(h);
 }
@@ -244,7 +223,7 @@ GST_START_TEST(test_most_points)
     if (n == 1024) {
       GstHarness *h = harness_of(gst_object_ref(element), "GRAY8", WIDTH, HEIGHT);
 
-      gst_buffer_unref(push_black(h, 0));
+      gst_buffer_unref(gst_harness_push_and_pull(h, black_frame(WIDTH, HEIGHT, 0)));
       fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, ""), 0);
       gst_harness_teardown(h);
     }
@@ -262,20 +241,16 @@ GST_START_TEST(test_too_many_pixels)
   GstBus *bus;
   GstElement *element = make_element("cpu", &bus);
   GstHarness *h;
-  GstBuffer *buffer;
 
   for (int i = 0; i < 6; i++)
     g_string_append_printf(text, "%s<0,0,%d,0,0,4096>", i > 0 ? "," : "", SIDE - i);
   g_string_append(text, ">");
   SET(element, NEGATIVE, "roi-source=property", text->str);
   h = harness_of(gst_object_ref(element), "GRAY8", SIDE, SIDE);
-  buffer = gst_harness_push_and_pull(h, gray_buffer(SIDE, SIDE, pixels, 0));
-  gst_buffer_extract(buffer, 0, pixels, sizeof(pixels));
-  gst_buffer_unref(buffer);
+  filter_gray(h, black_frame(SIDE, SIDE, 0), pixels, sizeof(pixels));
   fail_unless_equals_int(pixels[10 * SIDE + 10], 255);
   fail_unless_equals_int(pixels[(SIDE - 10) * SIDE + SIDE - 10], 255);
   fail_unless_equals_int(count_messages(bus, GST_MESSAGE_WARNING, "the masks of a frame have"), 1);
-  memset(pixels, 0, sizeof(pixels));
   gst_harness_teardown(h);
   free_element(element, bus);
 }

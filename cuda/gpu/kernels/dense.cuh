@@ -111,8 +111,8 @@ dense_value(const int (&sums)[TERMS][D][4], const DenseEpilogue &f, int i)
   return fmaf(sum, f.gain, f.offset);
 }
 
-/* Its level. Times the smallest float32 it becomes a denormal number, rounded to nearest, ties to even, whose bits are
- * the level; those of negative ones are a negative integer. */
+/* Returns the level of output i. The value times the smallest float32 is a denormal number, rounded to nearest, ties
+ * to even, and its bits are the level. A negative value gives a negative integer. */
 template <bool ABSOLUTE, int TERMS, int D>
 __device__ static int
 dense_level(const int (&sums)[TERMS][D][4], const DenseEpilogue &f, int i)
