@@ -26,7 +26,7 @@ typedef struct {
   int pitch;     /* bytes from row to row in shared memory, where results lie behind a tile that has a width; 0: nothing
                     lies there */
   int tile_rows; /* rows of a tile, where there are enough of them for all of the GPU */
-  int blocks;    /* blur: that should fit a multiprocessor */
+  int blocks;    /* blur, dense: that should fit a multiprocessor */
 } CnvVariant;
 
 /* A plane's demands on a kernel with tile jobs. */

@@ -53,6 +53,7 @@ typedef struct {
   } kept[CNV_MAX_PLANES]; /* by plane of memory: the tiles that no job writes, where that is known */
   gboolean beside;        /* no launch writes what is copied: it is copied after them, and at the same time */
   gboolean in_place;      /* as the caller asked: */
+  gboolean at_once;       /* in place, by the only launch, whose blocks may all be at work at the same time */
   GArray *copies;         /* CnvCopyJob: the rectangles that all of these write; and the blocks */
   GArray *copy_numbers;   /* guint32: of each of their blocks, the number of its copy */
   gboolean copies_more;   /* the copies have samples that no job writes */

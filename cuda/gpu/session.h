@@ -107,6 +107,8 @@ typedef struct {
   int loaded_bank; /* of taps, in constant memory; -1 none */
   CnvLayout layout, staged;
   CudaBuffer scratch; /* for the result of filtering in place, before it is put there */
+  CudaBuffer readers; /* CnvTileArgs.readers, and its value after all launches so far */
+  guint32 n_readers;
   CudaBuffer sums, plan_arrays, work_arrays, mask_cells, coverage, staged_in, staged_out;
   struct {
     CnvLayout layout;       /* of all frames; size 0: the next one settles it */

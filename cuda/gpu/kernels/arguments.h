@@ -443,6 +443,11 @@ typedef struct {
   uint64_t coverage; /* device address: of all jobs (plan/job.h) */
   uint64_t tiles;    /* device address: CnvTilePlace of each block; 0: the blocks make all tiles of all jobs in order */
   int leads;         /* the launch after this one does not wait for it (CnvCopyArgs.beside) */
+  /* If all blocks are at work at the same time and filter in place: device address of a count of blocks that have read
+   * their tiles (uint32_t, which wraps), and what it is when all have, before which none writes. 0: blocks write
+   * another frame than they read. */
+  uint64_t readers;
+  uint32_t all_readers;
   int n_jobs;
   int first_block[CNV_TILE_JOBS_INLINE]; /* of each job in `job`, as is inner_block; INT_MAX after the last */
   int inner_block[CNV_TILE_JOBS_INLINE];

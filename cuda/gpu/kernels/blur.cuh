@@ -437,7 +437,7 @@ blur(const CnvTileArgs &l)
     return keep_tile<T, width>(l, params, &barrier);
   if (tile.renormalizes)
     find_factors(factor, s, tile.at, width);
-  finish_tile<T>(l, params, shape, &barrier);
+  finish_tile<T, BLENDS>(l, params, shape, &barrier);
   const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, warp_x = threadIdx.x / 32 * 16 * M;
   const int frame_bytes = CNV_TILE_BYTES(pitch, tile.box_rows);
   const Samples<T> samples = {{s.shift, (uint32_t)s.full_bits * 0x10001u}};

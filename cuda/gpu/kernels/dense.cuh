@@ -233,7 +233,7 @@ dense(const CnvTileArgs &l)
   const CnvTileKind kind = load_tile_weights<T, CNV_TILE_WIDTH, BLENDS>(l, params);
   if (kind == CNV_TILE_KEPT)
     return keep_tile<T, CNV_TILE_WIDTH>(l, params, &barrier);
-  finish_tile<T>(l, params, shape, &barrier);
+  finish_tile<T, BLENDS>(l, params, shape, &barrier);
   const uint8_t *from = cnv_tiles + tile.rows * row_bytes + g * pitch + apron + (x - lead) * bytes + 4 * t;
   const int to = output_offset<row_bytes>(tile.rows, g, (x + 2 * products * t) * bytes);
 #pragma unroll 1
@@ -359,7 +359,7 @@ dense_over_time(const CnvTileArgs &l)
   const CnvTileKind kind = load_tile_weights<uint8_t, CNV_TILE_WIDTH, BLENDS>(l, params);
   if (kind == CNV_TILE_KEPT)
     return keep_tile<uint8_t, CNV_TILE_WIDTH>(l, params, &barrier);
-  finish_tile<uint8_t>(l, params, shape, &barrier);
+  finish_tile<uint8_t, BLENDS>(l, params, shape, &barrier);
 #pragma unroll
   for (int i = 0; i < 2 * PAIRS; i++)
     frame[i] = cnv_tiles + tile.rows * CNV_TILE_WIDTH +

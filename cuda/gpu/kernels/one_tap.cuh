@@ -203,8 +203,7 @@ blend_sample(const CnvTileArgs &l, const CnvTileJob &s, const T *in, int weight)
              << s.shift);
 }
 
-/* BLENDS: jobs may have coverage. */
-template <typename T, bool BLENDS>
+template <typename T>
 __device__ static void
 make_one_tap(const CnvTileArgs &l, const CnvTileJob &s)
 {
@@ -225,7 +224,7 @@ make_one_tap(const CnvTileArgs &l, const CnvTileJob &s)
       float sum[samples];
 
       sum_frames<T>(sum, l, s, (const char *)(in + x));
-      if (BLENDS && s.blends) {
+      if (s.blends) {
         store_blended<T>(sum, l, s, back, out, x, y);
         continue;
       }
@@ -240,22 +239,20 @@ make_one_tap(const CnvTileArgs &l, const CnvTileJob &s)
 #pragma unroll 1
       for (int i = x0; i < x1; i++) {
         const int weight =
-            BLENDS && s.blends
-                ? __ldcg(cnv_job_weights(&s.job, (const uint8_t *)l.coverage, pixel_of(i, s.channels), y))
-                : 255;
+            s.blends ? __ldcg(cnv_job_weights(&s.job, (const uint8_t *)l.coverage, pixel_of(i, s.channels), y)) : 255;
 
         if (weight == 0 && s.job.shared)
           continue;
         if (s.copied && !(s.filtered >> (i % s.channels) & 1))
           out[i] = load_sample(back + i);
         else
-          out[i] = BLENDS && s.blends ? blend_sample(l, s, in + i, weight) : make_sample(l, s, in + i);
+          out[i] = s.blends ? blend_sample(l, s, in + i, weight) : make_sample(l, s, in + i);
       }
     }
   }
 }
 
-template <typename T, bool BLENDS>
+template <typename T>
 __device__ static void
 one_tap(const CnvTileArgs &l)
 {
@@ -264,7 +261,7 @@ one_tap(const CnvTileArgs &l)
   wait_for_launch_before();
   let_next_launch_begin();
   if (l.n_jobs <= CNV_TILE_JOBS_INLINE)
-    make_one_tap<T, BLENDS>(l, l.job[number]);
+    make_one_tap<T>(l, l.job[number]);
   else
-    make_one_tap<T, BLENDS>(l, ((const CnvTileJob *)l.jobs)[number]);
+    make_one_tap<T>(l, ((const CnvTileJob *)l.jobs)[number]);
 }

@@ -288,11 +288,31 @@ fill_frames(const CnvTileArgs &l, const TileParams &params, TileBox box, bool ha
                  l.sources.n ? l.sources.delta[i] : 0);
 }
 
+/* In place, counts the block among those that have read their tiles. */
+__device__ static void
+count_reader(const CnvTileArgs &l)
+{
+  if (l.readers && threadIdx.x == 0)
+    asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(l.readers) : "memory");
+}
+
+/* In place, waits for all blocks to have read their tiles: by one thread, before a barrier. */
+__device__ static void
+wait_for_readers(const CnvTileArgs &l)
+{
+  uint32_t n = l.all_readers - 1;
+
+  if (l.readers && threadIdx.x == 0)
+    do
+      asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(n) : "l"(l.readers) : "memory");
+    while ((int32_t)(n - l.all_readers) < 0);
+}
+
 /* Waits for the tile of each frame, and fills in what is missing of one that is no inner tile. All threads see it
  * afterwards. */
 template <typename T>
 __device__ static void
-finish_tile(const CnvTileArgs &l, const TileParams &params, const TileShape &shape, uint64_t *barrier)
+bring_tile(const CnvTileArgs &l, const TileParams &params, const TileShape &shape, uint64_t *barrier)
 {
   if (params.tile.n_rows == 0)
     return;
@@ -318,6 +338,16 @@ finish_tile(const CnvTileArgs &l, const TileParams &params, const TileShape &sha
   __syncthreads();
 #endif
   fill_frames<T>(l, params, box, has_map);
+}
+
+/* The same, after which the block has read all that it reads of other blocks' samples. */
+template <typename T, bool BLENDS = false>
+__device__ static void
+finish_tile(const CnvTileArgs &l, const TileParams &params, const TileShape &shape, uint64_t *barrier)
+{
+  bring_tile<T>(l, params, shape, barrier);
+  if (BLENDS)
+    count_reader(l);
 }
 
 /* Stores one row's 16 bytes of outputs, from sample x on, sample by sample: those of the job, and what was read where a
@@ -536,6 +566,7 @@ keep_tile(const CnvTileArgs &l, const TileParams &params, uint64_t *barrier)
   if (params.tile.n_rows > 0 && l.maps >> params.tile.pointers & 1)
     wait_for_bulk_copies(barrier, 0);
 #endif
+  count_reader(l);
 }
 
 /* Puts the copied channels of the input's tile among the outputs, by all threads. */
@@ -576,6 +607,8 @@ store_outputs(const CnvTileArgs &l, const TileParams &params, const TileShape &s
     __syncthreads();
     if (threadIdx.x > 0)
       return;
+    if (BLENDS)
+      wait_for_readers(l);
 #pragma unroll
     for (int i = 0; i < row_bytes / box; i++)
       store_box(&l.out_map[params.tile.pointers], (params.tile.at.x * (int)sizeof(T) + i * box) / 4, params.tile.at.y,
@@ -584,6 +617,8 @@ store_outputs(const CnvTileArgs &l, const TileParams &params, const TileShape &s
     return;
   }
 #endif
+  if (BLENDS)
+    wait_for_readers(l);
   __syncthreads();
   const auto chunk_at = [&](int row, int chunk) {
     return cnv_tiles + output_offset<row_bytes>(params.tile.rows, row, 16 * chunk);
