@@ -51,6 +51,28 @@ load(float *restrict to, const void *restrict from, int n, const CpuSamples *giv
     to[i] = value_of(from, i, &samples) - samples.mid;
 }
 
+ALWAYS_INLINE void
+load_values_weighed(float *restrict to, const void *restrict from, const guint8 *restrict weights, int n,
+                    const CpuSamples samples)
+{
+  for (int i = 0; i < n; i++)
+    to[i] = (value_of(from, i, &samples) - samples.mid) * weights[i];
+}
+
+static void
+load_weighed(float *to, const void *from, const guint8 *weights, int n, const CpuSamples *samples)
+{
+  CpuSamples of = *samples;
+
+  if (samples->bytes == 1) {
+    of.bytes = 1;
+    load_values_weighed(to, from, weights, n, of);
+  } else {
+    of.bytes = 2;
+    load_values_weighed(to, from, weights, n, of);
+  }
+}
+
 /* The clamp follows the rounding, so that its limits are the same constants for any base, and it cannot wrap. Added to
  * CNV_CPU_ROUND an integer stands in the lowest bits of the float: the 16 lowest are returned, under others. */
 static inline guint32
@@ -224,6 +246,40 @@ unweigh(float *to, guint8 *none, const float *from, int n, int stored, int chann
   if (stored == 3)
     return unweigh_pixels(to, none, from, n, 3, 4, norm, least);
   return unweigh_pixels(to, none, from, n, 4, 4, norm, least);
+}
+
+static void
+norms(float *restrict to, const float *restrict from, int n, float norm, float least)
+{
+  for (int i = 0; i < n; i++)
+    to[i] = fabsf(from[i]) <= least ? 0 : norm / from[i];
+}
+
+ALWAYS_INLINE gboolean
+divide_pixels(float *restrict acc, const float *restrict norms, float factor, int n, const int channels)
+{
+  gint32 any = 0;
+
+  for (int i = 0; i < n; i++) {
+    float norm = norms[i] * factor;
+
+    any |= norm == 0;
+    for (int c = 0; c < channels; c++)
+      acc[i * channels + c] *= norm;
+  }
+  return any;
+}
+
+static gboolean
+divide(float *acc, const float *norms, float factor, int n, int channels)
+{
+  if (channels == 1)
+    return divide_pixels(acc, norms, factor, n, 1);
+  if (channels == 2)
+    return divide_pixels(acc, norms, factor, n, 2);
+  if (channels == 3)
+    return divide_pixels(acc, norms, factor, n, 3);
+  return divide_pixels(acc, norms, factor, n, 4);
 }
 
 static void
@@ -401,12 +457,15 @@ filter_steps(float *restrict to, const float *const *rows, int n, const CpuStep 
 const CpuSimd G_PASTE(cnv_cpu_simd_, CNV_SIMD) = {
     .name = G_STRINGIFY(CNV_SIMD),
     .load = load,
+    .load_weighed = load_weighed,
     .store = store,
     .blend = blend,
     .merge = merge,
     .weights = weights,
     .weigh = weigh,
     .unweigh = unweigh,
+    .norms = norms,
+    .divide = divide,
     .add_scaled = add_scaled,
     .scale = scale,
     .multiply = multiply,

@@ -159,6 +159,8 @@ typedef struct {
 typedef struct {
   const char *name; /* "avx2" */
   void (*load)(float *to, const void *from, int n, const CpuSamples *samples);
+  /* The same times a weight for each sample. */
+  void (*load_weighed)(float *to, const void *from, const guint8 *weights, int n, const CpuSamples *samples);
   void (*store)(void *to, const float *acc, int n, const CpuSamples *samples);
   /* The same blended with the input, each sample having its weight. */
   void (*blend)(void *to, const float *acc, const float *weight, const void *from, int n, const CpuSamples *samples);
@@ -173,6 +175,11 @@ typedef struct {
   void (*weigh)(float *to, const float *from, const guint8 *weights, int n, int stored, int channels);
   gboolean (*unweigh)(float *to, guint8 *none, const float *from, int n, int stored, int channels, float norm,
                       float least);
+
+  /* The same with the weight apart. norms: norm divided by each sum of weights, or 0 where that is at most `least`.
+   * divide: multiplies n pixels by their norms and a factor. Returns TRUE if one is 0. */
+  void (*norms)(float *to, const float *from, int n, float norm, float least);
+  gboolean (*divide)(float *acc, const float *norms, float factor, int n, int channels);
 
   void (*add_scaled)(float *acc, const float *more, float factor, int n);
   void (*scale)(float *acc, float factor, int n);
