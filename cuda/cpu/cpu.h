@@ -139,7 +139,6 @@ typedef struct {
   float *halves;            /* a row of the upper half with its apron, and one of the lower half */
   float *sums_of_terms;     /* products so far, of several terms */
   gboolean scaled;          /* renormalize: some factor is not 1 */
-  float *weight;            /* of each pixel of a row */
   double *columns, *cells;  /* mosaic: sums of columns of a cell, and of cells */
   guint8 *unfiltered;       /* pixels of a row whose weight component is 0, so that their input stands */
   gboolean has_unfiltered;  /* flat: there are some */

@@ -440,7 +440,6 @@ cnv_cpu_worker_lay_out(CpuWorker *worker, const CpuPlane *plane)
     worker->flat = take(&arena, n, sizeof(float));
     worker->means = take(&arena, plane->acc_stride + plane->first_stored, sizeof(float));
   }
-  worker->weight = take(&arena, samples, sizeof(float));
   worker->unfiltered = take(&arena, samples, 1);
   worker->columns = take(&arena, plane->from->cell[CNV_X] ? samples : 0, sizeof(double));
   worker->cells = take(&arena, plane->from->cell[CNV_X] ? samples : 0, sizeof(double));

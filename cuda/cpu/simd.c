@@ -109,8 +109,8 @@ blend_sample(float v, float weight, float in, float rounder, float top)
   return round_sample(v + (1 - weight) * (in - base - v), 1, 0, rounder, top);
 }
 
-static inline void
-blend_values(void *restrict to, const float *restrict acc, const float *restrict weight, const void *restrict from,
+ALWAYS_INLINE void
+blend_values(void *restrict to, const float *restrict acc, const guint8 *restrict weight, const void *restrict from,
              int n, const CpuSamples samples)
 {
   const float *gain = samples.gain, *fraction = samples.fraction, *rounder = samples.round;
@@ -119,13 +119,13 @@ blend_values(void *restrict to, const float *restrict acc, const float *restrict
   for (int i = 0; i < n; i++) {
     float v = acc[i] * gain[i] + fraction[i], in = value_of(from, i, &samples);
 
-    put_value(to, i, blend_sample(v, weight[i], in, rounder[i], top), &samples);
+    put_value(to, i, blend_sample(v, (float)weight[i] * (1.0f / CNV_WEIGHT_ONE), in, rounder[i], top), &samples);
   }
 }
 
 /* Compilers do not tell the loops apart by themselves, this one being so long. */
 static void
-blend(void *to, const float *acc, const float *weight, const void *from, int n, const CpuSamples *samples)
+blend(void *to, const float *acc, const guint8 *weight, const void *from, int n, const CpuSamples *samples)
 {
   CpuSamples of = *samples;
 
@@ -181,13 +181,6 @@ magnitude(float *restrict acc, const float *restrict other, int n)
 {
   for (int i = 0; i < n; i++)
     acc[i] = sqrtf(acc[i] * acc[i] + other[i] * other[i]);
-}
-
-static void
-weights(float *restrict to, const guint8 *restrict from, int n)
-{
-  for (int i = 0; i < n; i++)
-    to[i] = (float)from[i] / CNV_WEIGHT_ONE;
 }
 
 ALWAYS_INLINE void
@@ -461,7 +454,6 @@ const CpuSimd G_PASTE(cnv_cpu_simd_, CNV_SIMD) = {
     .store = store,
     .blend = blend,
     .merge = merge,
-    .weights = weights,
     .weigh = weigh,
     .unweigh = unweigh,
     .norms = norms,

@@ -162,13 +162,11 @@ typedef struct {
   /* The same times a weight for each sample. */
   void (*load_weighed)(float *to, const void *from, const guint8 *weights, int n, const CpuSamples *samples);
   void (*store)(void *to, const float *acc, int n, const CpuSamples *samples);
-  /* The same blended with the input, each sample having its weight. */
-  void (*blend)(void *to, const float *acc, const float *weight, const void *from, int n, const CpuSamples *samples);
+  /* The same blended with the input, each sample having its weight, of CNV_WEIGHT_ONE. */
+  void (*blend)(void *to, const float *acc, const guint8 *weight, const void *from, int n, const CpuSamples *samples);
   /* Takes the bits of from where those of mask are 0, in n bytes. */
   void (*merge)(void *to, const void *from, const void *mask, int n);
 
-  /* Weights of n bytes as 0..1. */
-  void (*weights)(float *to, const guint8 *from, int n);
   /* Normalised convolution, of n pixels. weigh: the next channels - 1 of `stored` samples times the pixel's weight, and
    * the weight. unweigh: sums become means, times norm; the other ones of `stored` become 0. Where the sum of weights
    * is at most `least`, none[i] is TRUE and the mean is no number to use. Returns TRUE if one is. */

@@ -104,7 +104,7 @@ cnv_cpu_combine(CpuWorker *worker, const CpuTile *tile, int y, int i)
 /* A component of a part of a tile's row, number `top`. acc: its sum of the first pixel; weight: of each pixel, NULL
  * where all are 1; unfiltered: pixels whose input stands; bytes: the component's. */
 ALWAYS_INLINE void
-store_component(const CpuTile *part, const float *acc, const float *weight, const guint8 *unfiltered, int c, int bytes)
+store_component(const CpuTile *part, const float *acc, const guint8 *weight, const guint8 *unfiltered, int c, int bytes)
 {
   const CnvPlane *plane = part->plane->from;
   const CnvJob *job = part->job;
@@ -127,13 +127,14 @@ store_component(const CpuTile *part, const float *acc, const float *weight, cons
     if (unfiltered && unfiltered[i])
       v = (float)cnv_component_get(source + i * step, &component, bytes) - base;
     if (weight)
-      v += (1 - weight[i]) * ((float)cnv_component_get(in + i * step, &component, bytes) - base - v);
+      v += (1 - (float)weight[i] / CNV_WEIGHT_ONE) *
+           ((float)cnv_component_get(in + i * step, &component, bytes) - base - v);
     cnv_component_put(out + i * step, &component, bytes, (int)(v + (CNV_CPU_ROUND + base) - CNV_CPU_ROUND));
   }
 }
 
 static void
-store_components(const CpuTile *part, const float *acc, const float *weight, const guint8 *unfiltered)
+store_components(const CpuTile *part, const float *acc, const guint8 *weight, const guint8 *unfiltered)
 {
   const CnvPlane *plane = part->plane->from;
 
@@ -165,8 +166,7 @@ store_plain(const CpuWorker *worker, const CpuTile *part, const float *acc, cons
 
   if (weights) {
     weights = cnv_cpu_spread((guint8 *)worker->scratch, weights, part->last - part->first, plane->stored);
-    simd->weights(worker->weight, weights, n);
-    simd->blend(to, acc, worker->weight, in, n, &plane->samples);
+    simd->blend(to, acc, weights, in, n, &plane->samples);
   } else {
     simd->store(to, acc, n, &plane->samples);
   }
@@ -181,13 +181,18 @@ store_plain(const CpuWorker *worker, const CpuTile *part, const float *acc, cons
 static int
 common_weight(const guint8 *weights, int n)
 {
-  guint8 least = CNV_WEIGHT_ONE, most = 0;
+  guint64 least = G_MAXUINT64, most = 0, eight;
 
-  for (int i = 0; i < n; i++) {
-    least &= weights[i];
-    most |= weights[i];
+  for (; n >= (int)sizeof eight; n -= (int)sizeof eight, weights += sizeof eight) {
+    memcpy(&eight, weights, sizeof eight);
+    least &= eight;
+    most |= eight;
   }
-  return most == 0 ? 0 : least == CNV_WEIGHT_ONE ? CNV_WEIGHT_ONE : -1;
+  for (; n > 0; n--, weights++) {
+    least &= *weights == CNV_WEIGHT_ONE ? G_MAXUINT64 : 0;
+    most |= *weights;
+  }
+  return most == 0 ? 0 : least == G_MAXUINT64 ? CNV_WEIGHT_ONE : -1;
 }
 
 /* Stores a part of a tile's row. weights: NULL if all are 1. */
@@ -203,9 +208,7 @@ store_part(CpuWorker *worker, const CpuTile *part, int from, const float *acc, c
     store_plain(worker, part, acc, weights);
     return;
   }
-  if (weights)
-    part->frame->simd->weights(worker->weight, weights, n);
-  store_components(part, acc, weights ? worker->weight : NULL, worker->unfiltered + from);
+  store_components(part, acc, weights, worker->unfiltered + from);
 }
 
 /* TRUE if pixels of weight 0 must not be stored: another job may write them, or they have bits that carry no value,
