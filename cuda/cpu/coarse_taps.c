@@ -234,7 +234,7 @@ cnv_cpu_find_coarse(CpuPlane *plane)
   }
   for (int c = 0; c < from->channels; c++)
     levels = MAX(levels, fabs(from->gain[c]) * from->full[c] * sum_of(&taps[CNV_X]) * sum_of(&taps[CNV_Y]));
-  if (from->covered)
+  if (cnv_cpu_divides(plane))
     levels *= COARSE_OF_WEIGHED;
   for (int axis = 0; axis < CNV_N_AXES; axis++)
     root[axis] = COARSE_ERROR * sqrt(12) / (levels * root_of(&taps[CNV_N_AXES - 1 - axis]));

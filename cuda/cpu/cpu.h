@@ -55,7 +55,8 @@ typedef struct {
   const CnvPlane *given; /* the plan's */
   const CnvPlane *from;  /* it, or `own` */
   CnvPlane own;
-  gboolean weighed; /* normalised convolution: samples are loaded times their weights, and sums multiplied by norms */
+  gboolean weighed;   /* normalised convolution: samples are loaded times their weights, and sums multiplied by norms */
+  gboolean unweighed; /* such a plane where all weights are 1 */
   gboolean of_weights; /* its samples are the weights of such a plane, and its tiles write norms */
   gboolean dense;      /* all terms as two-dimensional taps */
   gboolean summed;  /* dense taps of so few steps that rings hold sums of all rows so far, those above the first too */
@@ -247,7 +248,7 @@ cnv_cpu_spread(guint8 *to, const guint8 *weights, int n, int channels)
 /* ---- prepare.c: planes made ready when the plans change, and the memory of threads; nothing is allocated for a frame
  * ---- */
 
-#define CNV_CPU_PLANES (2 * CNV_MAX_PLANES)
+#define CNV_CPU_PLANES (3 * CNV_MAX_PLANES)
 
 /* Zero before the first use. */
 typedef struct {
@@ -255,9 +256,9 @@ typedef struct {
   CnvPlan *plan[CNV_MAX_PLANS];
   guint n_plans;
   gboolean small_tiles; /* made for many regions, whose tiles are too small for sums to slide */
-  CpuPlane *plane;      /* CNV_CPU_PLANES of each plan: its own, then the weights of each that is weighed */
-  CpuWorker *worker;    /* one a thread */
-  guint8 *block;        /* of all arrays of planes and workers */
+  CpuPlane *plane;   /* CNV_CPU_PLANES of each plan: its own, the weights of each that is weighed, and it unweighed */
+  CpuWorker *worker; /* one a thread */
+  guint8 *block;     /* of all arrays of planes and workers */
   gsize block_size;
 } CpuPrepared;
 
@@ -315,6 +316,13 @@ void cnv_cpu_fft_start(CpuPlane *plane, CpuWorker *worker);
 void cnv_cpu_fft_clear(CpuFft *fft);
 
 /* ---- the work on a tile ---- */
+
+#define CNV_CPU_TILE_MOST 8192 /* pixels of a row of a tile that is divided into blocks */
+
+/* Filters a tile of a weighed plane or of its weights, block by block (weighed.c). FALSE from has_blocks: it has to be
+ * run whole. */
+void cnv_cpu_weighed_run(CpuWorker *worker, const CpuTile *tile);
+gboolean cnv_cpu_weighed_has_blocks(const CpuTile *tile);
 
 /* Filters a tile by the algorithm of its plane. */
 void cnv_cpu_tile_run(CpuWorker *worker, const CpuTile *tile);

@@ -246,6 +246,7 @@ shape_plane(CpuPlane *plane, const CnvPlan *plan, const CnvPlane *from, gboolean
   } else {
     find_flat(plane);
     weigh_apart(plane);
+    plane->weighed &= !plane->unweighed;
   }
   from = plane->from;
   samples = from->width * from->channels;
@@ -284,16 +285,19 @@ shape_plane(CpuPlane *plane, const CnvPlan *plan, const CnvPlane *from, gboolean
   shape_rows(plane);
 }
 
-/* Shapes a plane and, if it is weighed, the one of its weights. */
+/* Shapes a plane and, if it is weighed, that of its weights and the plane without weights. */
 static void
 shape_planes(const CpuPrepared *self, CpuPlane *plane, const CnvPlan *plan, int p)
 {
   gboolean fixed = self->simd->fixed->load != NULL;
 
   shape_plane(plane, plan, &plan->plane[p], !self->small_tiles, fixed);
-  plane[CNV_MAX_PLANES].of_weights = plane->weighed;
-  if (plane->weighed)
-    shape_plane(&plane[CNV_MAX_PLANES], plan, &plan->plane[p], !self->small_tiles, fixed);
+  if (!plane->weighed)
+    return;
+  plane[CNV_MAX_PLANES].of_weights = TRUE;
+  plane[2 * CNV_MAX_PLANES].unweighed = TRUE;
+  for (int i = 1; i <= 2; i++)
+    shape_plane(&plane[i * CNV_MAX_PLANES], plan, &plan->plane[p], !self->small_tiles, fixed);
 }
 
 /* ---- arrays of planes ---- */
