@@ -98,15 +98,16 @@ store(void *restrict to, const float *restrict acc, int n, const CpuSamples *giv
     put_value(to, i, round_sample(acc[i], gain[i], fraction[i], rounder[i], top), &samples);
 }
 
-/* As round_sample for a sum v that has its gain and fraction, but blended with the input before the rounding. */
+/* As round_sample for a sum v that has its gain and fraction, but blended with the input before the rounding. rest: the
+ * input's weight. */
 static inline guint32
-blend_sample(float v, float weight, float in, float rounder, float top)
+blend_sample(float v, float rest, float in, float rounder, float top)
 {
   float base = rounder - CNV_CPU_ROUND, low = -base, high = top - rounder;
 
   v = v > low ? v : low;
   v = v < high ? v : high;
-  return round_sample(v + (1 - weight) * (in - base - v), 1, 0, rounder, top);
+  return round_sample(v + rest * (in - base - v), 1, 0, rounder, top);
 }
 
 ALWAYS_INLINE void
@@ -119,7 +120,9 @@ blend_values(void *restrict to, const float *restrict acc, const guint8 *restric
   for (int i = 0; i < n; i++) {
     float v = acc[i] * gain[i] + fraction[i], in = value_of(from, i, &samples);
 
-    put_value(to, i, blend_sample(v, (float)weight[i] * (1.0f / CNV_WEIGHT_ONE), in, rounder[i], top), &samples);
+    float rest = (float)(CNV_WEIGHT_ONE - weight[i]) * (1.0f / CNV_WEIGHT_ONE); /* exactly 0 or 1 at the ends */
+
+    put_value(to, i, blend_sample(v, rest, in, rounder[i], top), &samples);
   }
 }
 
