@@ -168,7 +168,7 @@ find_flat(CpuPlane *plane)
 }
 
 /* Makes a flat plane a plain one, all samples of a pixel being its channels, whose samples are weighed as they are
- * loaded. Means of a mosaic and frames with taps of their own keep the weight as a channel. */
+ * loaded. A mosaic and filters over time keep the weight as a channel. */
 static void
 weigh_apart(CpuPlane *plane)
 {
@@ -176,7 +176,7 @@ weigh_apart(CpuPlane *plane)
   CnvPlane *own = &plane->own;
   int skipped = plane->first_stored;
 
-  if (!plane->flat || from->cell[CNV_X] || plane->plan->not_time_separable)
+  if (!plane->flat || from->cell[CNV_X] || plane->plan->n_temporal_taps > 1)
     return;
   *own = *from;
   own->plain = TRUE;

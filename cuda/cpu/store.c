@@ -249,11 +249,9 @@ cnv_cpu_store_row(CpuWorker *worker, const CpuTile *tile, int y, const float *ac
   CpuTile part = *tile;
 
   if (tile->plane->of_weights) {
-    const CnvPlan *plan = tile->plane->plan;
     const CnvPlane *given = tile->plane->given;
 
-    tile->frame->simd->norms(norms_at(tile, y), acc, n, given->alpha_norm,
-                             given->alpha_epsilon * CNV_WEIGHT_ONE / (float)plan->temporal_magnitude);
+    tile->frame->simd->norms(norms_at(tile, y), acc, n, given->alpha_norm, given->alpha_epsilon * CNV_WEIGHT_ONE);
     return;
   }
   part.top = y;
