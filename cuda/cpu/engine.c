@@ -2,8 +2,7 @@
  *
  * The CPU engine. A frame's work is jobs (jobs.h); each is cut into tiles, columns narrow enough that the rows
  * a filter needs stay in cache as float32; threads take tile after tile (tile.c). The rest of the frame is copied
- * first. Of a frame with the plans of the last one only jobs and tiles are made again, and not even these where both
- * frames are filtered whole.
+ * first. Jobs, tiles, coverage and norms stay for the next frame if its work is the same.
  */
 #include "cpu/cpu.h"
 #include "plan/arith.h"
@@ -532,42 +531,6 @@ cpu_close(CnvSession *base)
   g_free(self);
 }
 
-/* Best first. */
-static const CpuSimd *const simds[] = {
-#ifdef __x86_64__
-    &cnv_cpu_simd_avx512,
-    &cnv_cpu_simd_avx2,
-#endif
-#ifdef __aarch64__
-    &cnv_cpu_simd_neon,
-#else
-    &cnv_cpu_simd_plain,
-#endif
-};
-
-static gboolean
-machine_has(const CpuSimd *simd)
-{
-#ifdef __x86_64__
-  if (simd == &cnv_cpu_simd_avx512)
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("fma");
-  if (simd == &cnv_cpu_simd_avx2)
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-#endif
-  return TRUE;
-}
-
-/* The one of that name where the machine has it, else the best. */
-static const CpuSimd *
-choose_simd(const char *wanted)
-{
-  for (gsize i = 0; i < G_N_ELEMENTS(simds); i++)
-    if (machine_has(simds[i]) && (!wanted || strcmp(wanted, simds[i]->name) == 0))
-      return simds[i];
-  return choose_simd(NULL);
-}
-
 static CnvSession *
 cpu_open(const CnvSessionOptions *options, GError **error)
 {
@@ -581,7 +544,7 @@ cpu_open(const CnvSessionOptions *options, GError **error)
   self->base.history_push = cpu_history_push;
   self->base.wait = cpu_wait;
   self->base.close = cpu_close;
-  self->frame.simd = self->prepared.simd = choose_simd(options->simd);
+  self->frame.simd = self->prepared.simd = cnv_cpu_choose_simd(options->simd);
   self->n_threads = n_threads;
   self->team = cnv_team_new(n_threads, &cause);
   self->tiles = g_array_new(FALSE, FALSE, sizeof(CpuTile));

@@ -207,5 +207,8 @@ extern const CpuSimd cnv_cpu_simd_neon;   /* the same on 64-bit ARM, whose machi
 extern const CpuSimd cnv_cpu_simd_avx2;   /* x86-64 alone */
 extern const CpuSimd cnv_cpu_simd_avx512; /* x86-64 alone */
 
+/* Returns the set of that name if the machine has it, else the best one. */
+const CpuSimd *cnv_cpu_choose_simd(const char *wanted);
+
 extern const CpuSimdWide cnv_cpu_wide_plain, cnv_cpu_wide_neon, cnv_cpu_wide_avx2, cnv_cpu_wide_avx512;
 extern const CpuSimdFixed cnv_cpu_fixed_plain, cnv_cpu_fixed_neon, cnv_cpu_fixed_avx2, cnv_cpu_fixed_avx512;
