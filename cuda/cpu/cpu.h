@@ -52,8 +52,13 @@ typedef struct {
 /* A plane of a plan, made ready. Arrays of samples are as long as the widest tile, which begins at a whole pixel. */
 typedef struct {
   const CnvPlan *plan;
-  const CnvPlane *from;
-  gboolean dense;   /* all terms as two-dimensional taps */
+  const CnvPlane *given; /* the plan's */
+  const CnvPlane *from;  /* it, or `own` */
+  CnvPlane own;
+  gboolean weighed;   /* normalised convolution: samples are loaded times their weights, and sums multiplied by norms */
+  gboolean unweighed; /* such a plane where all weights are 1 */
+  gboolean of_weights; /* its samples are the weights of such a plane, and its tiles write norms */
+  gboolean dense;      /* all terms as two-dimensional taps */
   gboolean summed;  /* dense taps of so few steps that rings hold sums of all rows so far, those above the first too */
   gboolean sliding; /* the only term's taps are sums of cosines */
   /* Columns and rows, multiples of these, where sums that run along an axis begin anew, so that their last bits do not
@@ -76,7 +81,8 @@ typedef struct {
   gsize line_length; /* floats of a loaded row with its apron */
   CpuTerm term[CNV_MAX_TERMS];
   CpuSamples samples; /* of plain and flat planes */
-  gboolean flat; /* not plain only because coverage weighs its samples, which are an array: vector code does them */
+  gboolean flat; /* not plain only because coverage weighs its samples, which are an array: vector code does them, the
+                    weight being one more channel. Most planes are `weighed` instead */
   int stored;    /* samples of a pixel there, of which the filtered ones begin with number first_stored */
   int first_stored;
   float *mid_bias;
@@ -94,6 +100,9 @@ typedef struct {
    * own, or some tiles make those of a whole frame first, top and bottom being numbers of them, and others use them. */
   float *const *made;
   const float *const *small;
+  /* Of a weighed plane and of its weights: for each pixel of the job, row by row, 1 divided by the filtered weight, or
+   * 0 where that is nearly 0. */
+  float *norms;
 } CpuTile;
 
 /* A term of a plane on its way down a tile. */
@@ -118,6 +127,7 @@ typedef struct {
   float *flat;    /* flat: samples before they are weighed */
   float *means;   /* and the weighed sums divided by the sums of weights */
   guint8 *bytes;  /* and their weights */
+  guint8 *spread; /* weighed: the weights of a row's samples */
   CpuTermState term[CNV_MAX_TERMS];
   float *enter, *leave;     /* sliding: a band's rows, of CNV_CPU_CHUNK samples each, that enter sums and leave them */
   float *down, *along;      /* sums of all columns, and of the band's rows */
@@ -130,7 +140,6 @@ typedef struct {
   float *halves;            /* a row of the upper half with its apron, and one of the lower half */
   float *sums_of_terms;     /* products so far, of several terms */
   gboolean scaled;          /* renormalize: some factor is not 1 */
-  float *weight;            /* of each pixel of a row */
   double *columns, *cells;  /* mosaic: sums of columns of a cell, and of cells */
   guint8 *unfiltered;       /* pixels of a row whose weight component is 0, so that their input stands */
   gboolean has_unfiltered;  /* flat: there are some */
@@ -192,6 +201,14 @@ cnv_cpu_source(const CpuTile *tile, int axis, int at)
   return index < 0 ? -1 : first + index;
 }
 
+/* TRUE if sums are divided by sums of weights, which may be small: forms whose errors do not shrink with them are out.
+ */
+static inline gboolean
+cnv_cpu_divides(const CpuPlane *plane)
+{
+  return plane->from->weight >= 0 || plane->weighed || plane->of_weights;
+}
+
 /* The weights of what a tile of a plan for normalised convolution reads; NULL: all are 1. */
 static inline const CnvJob *
 cnv_cpu_weights(const CpuTile *tile)
@@ -210,8 +227,28 @@ cnv_cpu_taps_found(const CnvTerm *term, const CnvJob *job, int axis, int at)
   return (CpuTapRange){first, CLAMP(size - start, first, n) - first};
 }
 
+/* The weights of n pixels as those of their samples: where they lie, or a copy. */
+static inline const guint8 *
+cnv_cpu_spread(guint8 *to, const guint8 *weights, int n, int channels)
+{
+  guint16 *pairs = (guint16 *)to;
+  guint32 *fours = (guint32 *)to;
+
+  if (channels == 1)
+    return weights;
+  for (int i = 0; i < n && channels == 2; i++)
+    pairs[i] = (guint16)(weights[i] * 0x101);
+  for (int i = 0; i < n && channels == 4; i++)
+    fours[i] = weights[i] * 0x1010101u;
+  for (int i = 0; i < 3 * n && channels == 3; i++)
+    to[i] = weights[i / 3];
+  return to;
+}
+
 /* ---- prepare.c: planes made ready when the plans change, and the memory of threads; nothing is allocated for a frame
  * ---- */
+
+#define CNV_CPU_PLANES (3 * CNV_MAX_PLANES)
 
 /* Zero before the first use. */
 typedef struct {
@@ -219,9 +256,9 @@ typedef struct {
   CnvPlan *plan[CNV_MAX_PLANS];
   guint n_plans;
   gboolean small_tiles; /* made for many regions, whose tiles are too small for sums to slide */
-  CpuPlane *plane;      /* CNV_MAX_PLANES of each plan */
-  CpuWorker *worker;    /* one a thread */
-  guint8 *block;        /* of all arrays of planes and workers */
+  CpuPlane *plane;   /* CNV_CPU_PLANES of each plan: its own, the weights of each that is weighed, and it unweighed */
+  CpuWorker *worker; /* one a thread */
+  guint8 *block;     /* of all arrays of planes and workers */
   gsize block_size;
 } CpuPrepared;
 
@@ -279,6 +316,13 @@ void cnv_cpu_fft_start(CpuPlane *plane, CpuWorker *worker);
 void cnv_cpu_fft_clear(CpuFft *fft);
 
 /* ---- the work on a tile ---- */
+
+#define CNV_CPU_TILE_MOST 8192 /* pixels of a row of a tile that is divided into blocks */
+
+/* Filters a tile of a weighed plane or of its weights, block by block (weighed.c). FALSE from has_blocks: it has to be
+ * run whole. */
+void cnv_cpu_weighed_run(CpuWorker *worker, const CpuTile *tile);
+gboolean cnv_cpu_weighed_has_blocks(const CpuTile *tile);
 
 /* Filters a tile by the algorithm of its plane. */
 void cnv_cpu_tile_run(CpuWorker *worker, const CpuTile *tile);

@@ -159,20 +159,25 @@ typedef struct {
 typedef struct {
   const char *name; /* "avx2" */
   void (*load)(float *to, const void *from, int n, const CpuSamples *samples);
+  /* The same times a weight for each sample. */
+  void (*load_weighed)(float *to, const void *from, const guint8 *weights, int n, const CpuSamples *samples);
   void (*store)(void *to, const float *acc, int n, const CpuSamples *samples);
-  /* The same blended with the input, each sample having its weight. */
-  void (*blend)(void *to, const float *acc, const float *weight, const void *from, int n, const CpuSamples *samples);
+  /* The same blended with the input, each sample having its weight, of CNV_WEIGHT_ONE. */
+  void (*blend)(void *to, const float *acc, const guint8 *weight, const void *from, int n, const CpuSamples *samples);
   /* Takes the bits of from where those of mask are 0, in n bytes. */
   void (*merge)(void *to, const void *from, const void *mask, int n);
 
-  /* Weights of n bytes as 0..1. */
-  void (*weights)(float *to, const guint8 *from, int n);
   /* Normalised convolution, of n pixels. weigh: the next channels - 1 of `stored` samples times the pixel's weight, and
    * the weight. unweigh: sums become means, times norm; the other ones of `stored` become 0. Where the sum of weights
    * is at most `least`, none[i] is TRUE and the mean is no number to use. Returns TRUE if one is. */
   void (*weigh)(float *to, const float *from, const guint8 *weights, int n, int stored, int channels);
   gboolean (*unweigh)(float *to, guint8 *none, const float *from, int n, int stored, int channels, float norm,
                       float least);
+
+  /* The same with the weight apart. norms: norm divided by each sum of weights, or 0 where that is at most `least`.
+   * divide: multiplies n pixels by their norms and a factor. Returns TRUE if one is 0. */
+  void (*norms)(float *to, const float *from, int n, float norm, float least);
+  gboolean (*divide)(float *acc, const float *norms, float factor, int n, int channels);
 
   void (*add_scaled)(float *acc, const float *more, float factor, int n);
   void (*scale)(float *acc, float factor, int n);
@@ -201,6 +206,9 @@ extern const CpuSimd cnv_cpu_simd_plain;  /* for any machine of the family */
 extern const CpuSimd cnv_cpu_simd_neon;   /* the same on 64-bit ARM, whose machines all have NEON */
 extern const CpuSimd cnv_cpu_simd_avx2;   /* x86-64 alone */
 extern const CpuSimd cnv_cpu_simd_avx512; /* x86-64 alone */
+
+/* Returns the set of that name if the machine has it, else the best one. */
+const CpuSimd *cnv_cpu_choose_simd(const char *wanted);
 
 extern const CpuSimdWide cnv_cpu_wide_plain, cnv_cpu_wide_neon, cnv_cpu_wide_avx2, cnv_cpu_wide_avx512;
 extern const CpuSimdFixed cnv_cpu_fixed_plain, cnv_cpu_fixed_neon, cnv_cpu_fixed_avx2, cnv_cpu_fixed_avx512;
