@@ -152,7 +152,7 @@ static void
 transform_band(const CpuFft *fft, const CpuSimd *simd, float *lines, float *band)
 {
   turn_lines(fft, simd, lines, band, fft->columns, FALSE);
-  simd->transform->forward(band, fft->columns, fft->table[CNV_X]);
+  simd->transform->forward(band, NULL, fft->columns, fft->table[CNV_X]);
 }
 
 /* ---- when plans change ---- */
@@ -196,7 +196,7 @@ fill_spectrum(const CpuPlane *plane, CpuTerm *term, CpuWorker *worker, const Cpu
   }
   for (int x = 0; x < fft->columns; x += CNV_CPU_BAND, to += fft->rows * NUMBER) {
     turn_strip(fft, simd, worker->tile + x * NUMBER, to, FALSE);
-    simd->transform->forward(to, fft->rows, fft->table[CNV_Y]);
+    simd->transform->forward(to, NULL, fft->rows, fft->table[CNV_Y]);
     for (int i = 0; i < fft->rows * NUMBER; i++)
       to[i] = i & CNV_CPU_BAND ? -to[i] : to[i];
   }
@@ -264,14 +264,12 @@ transform_columns(CpuWorker *worker, const CpuTile *tile, int t)
     float *at = worker->tile + x * NUMBER, *sums = worker->sums_of_terms + (gsize)x / CNV_CPU_BAND * n;
 
     turn_strip(fft, simd, at, worker->strip, FALSE);
-    transform->forward(worker->strip, fft->rows, table);
-    transform->multiply(worker->strip, tile->plane->term[t].spectrum + (gsize)x / CNV_CPU_BAND * n, fft->rows);
+    transform->convolve(worker->strip, tile->plane->term[t].spectrum + (gsize)x / CNV_CPU_BAND * n, fft->rows, table);
     if (t > 0)
       simd->add_scaled(worker->strip, sums, 1, n);
     if (t < tile->plane->from->n_terms - 1) {
       memcpy(sums, worker->strip, n * sizeof(float));
     } else {
-      transform->backward(worker->strip, fft->rows, table);
       turn_strip(fft, simd, at, worker->strip, TRUE);
     }
   }
@@ -287,7 +285,7 @@ store_rows(CpuWorker *worker, const CpuTile *tile)
   int rows = tile->middle - tile->top;
 
   for (int y = 0; y < rows; y += CNV_CPU_BAND, band += fft->columns * NUMBER) {
-    simd->transform->backward(band, fft->columns, fft->table[CNV_X]);
+    simd->transform->backward(band, NULL, fft->columns, fft->table[CNV_X]);
     turn_lines(fft, simd, worker->lines, band, cnv_cpu_samples(tile), TRUE);
     for (int i = 0; i < 2 * MIN(rows - y, CNV_CPU_BAND); i++) {
       int row = tile->top + y + i / 2 + i % 2 * rows;

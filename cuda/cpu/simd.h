@@ -127,12 +127,12 @@ typedef struct {
  * cnv_cpu_fft_table's for n. */
 typedef struct {
   /* Computes for each k the sum of z[i] * exp(-2 pi i k / n). It stands at place(k, n), which is k if n <= 8, else
-   * k % 4 * (n / 4) + place(k / 4, n / 4). */
-  void (*forward)(float *numbers, int n, const float *table);
+   * k % 4 * (n / 4) + place(k / 4, n / 4). factor is not read. */
+  void (*forward)(float *numbers, const float *factor, int n, const float *table);
   /* Takes numbers in that order. Of what forward computes it gives n times the numbers that forward was given. */
-  void (*backward)(float *numbers, int n, const float *table);
-  /* Multiplies n numbers of each transform by factors of the same layout. */
-  void (*multiply)(float *numbers, const float *factor, int n);
+  void (*backward)(float *numbers, const float *factor, int n, const float *table);
+  /* Does both, and multiplies by n factors of each transform between them, which are in the same order. */
+  void (*convolve)(float *numbers, const float *factor, int n, const float *table);
 } CpuSimdTransform;
 
 /* Symmetric taps, from the middle on, in 16 bits: of the middle one's tap half. */

@@ -11,7 +11,6 @@
 #include "cpu/vector.h"
 
 #define STEP (2 * CNV_CPU_BAND) /* floats from number to number */
-#define NEAR 128                /* numbers whose passes follow each other in the first-level cache */
 #define ROOT_OF_HALF 0.70710678118654752440f
 
 typedef struct {
@@ -71,6 +70,12 @@ turn_back_by(Complex z, const float *w)
   return (Complex){z.re * w[0] + z.im * w[1], z.im * w[0] - z.re * w[1]};
 }
 
+static inline Complex
+product(Complex a, Complex b)
+{
+  return (Complex){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+
 /* ---- passes over a block: w holds three factors for each number of a quarter ---- */
 
 static void
@@ -122,103 +127,86 @@ transform_4(Complex z[4], const gboolean back)
 }
 
 ALWAYS_INLINE void
-block_of_4(float *at, const gboolean back)
-{
-  Complex z[4];
-
-  for (int i = 0; i < 4; i++)
-    z[i] = load_number(at + i * STEP);
-  transform_4(z, back);
-  for (int i = 0; i < 4; i++)
-    store_number(at + i * STEP, z[i]);
-}
-
-ALWAYS_INLINE void
-block_of_8(float *at, const gboolean back)
+transform_8(Complex z[8], const gboolean back)
 {
   static const float one[2] = {ROOT_OF_HALF, -ROOT_OF_HALF}, three[2] = {-ROOT_OF_HALF, -ROOT_OF_HALF};
-  Complex even[4], odd[4], zero = {{0}, {0}};
+  Complex even[4] = {z[0], z[2], z[4], z[6]}, odd[4] = {z[1], z[3], z[5], z[7]}, zero = {{0}, {0}};
 
-  for (int i = 0; i < 4; i++) {
-    even[i] = load_number(at + 2 * i * STEP);
-    odd[i] = load_number(at + (2 * i + 1) * STEP);
-  }
   transform_4(even, back);
   transform_4(odd, back);
   odd[1] = back ? turn_back_by(odd[1], one) : turn_by(odd[1], one);
   odd[2] = back ? plus_turned(zero, odd[2]) : minus_turned(zero, odd[2]);
   odd[3] = back ? turn_back_by(odd[3], three) : turn_by(odd[3], three);
   for (int i = 0; i < 4; i++) {
-    store_number(at + i * STEP, plus(even[i], odd[i]));
-    store_number(at + (i + 4) * STEP, minus(even[i], odd[i]));
+    z[i] = plus(even[i], odd[i]);
+    z[i + 4] = minus(even[i], odd[i]);
   }
 }
 
+typedef enum { FORWARD, BACKWARD, BOTH } Way;
+
+/* n is 4 or 8. BOTH: multiplies by factor between the ways. */
 ALWAYS_INLINE void
-smallest_blocks(float *block, int n, int size, const gboolean back)
+transform_block(float *block, const float *factor, const int n, const Way way)
 {
-  for (float *end = block + (gsize)n * STEP; block < end; block += (gsize)size * STEP)
-    for (int lane = 0; lane < CNV_CPU_BAND; lane += LANES)
-      if (size == 4)
-        block_of_4(block + lane, back);
-      else
-        block_of_8(block + lane, back);
+  for (int lane = 0; lane < CNV_CPU_BAND; lane += LANES) {
+    Complex z[8];
+
+    for (int i = 0; i < n; i++)
+      z[i] = load_number(block + i * STEP + lane);
+    if (way != BACKWARD)
+      (n == 4 ? transform_4 : transform_8)(z, FALSE);
+    for (int i = 0; i < n && way == BOTH; i++)
+      z[i] = product(z[i], load_number(factor + i * STEP + lane));
+    if (way != FORWARD)
+      (n == 4 ? transform_4 : transform_8)(z, TRUE);
+    for (int i = 0; i < n; i++)
+      store_number(block + i * STEP + lane, z[i]);
+  }
 }
 
 /* ---- whole transforms ---- */
 
-static void
-forward(float *numbers, int n, const float *table)
+ALWAYS_INLINE void
+transform(float *numbers, const float *factor, int n, const float *table, const Way way,
+          void (*quarters)(float *numbers, const float *factor, int n, const float *table))
 {
-  int size = n;
+  int quarter = n / 4;
 
-  if (n > NEAR) {
-    pass_forward(numbers, n / 4, table);
-    for (int i = 0; i < 4; i++)
-      forward(numbers + (gsize)i * (n / 4) * STEP, n / 4, table + 6 * (n / 4));
-    return;
-  }
-  for (; size > 8; table += 6 * (size / 4), size /= 4)
-    for (int i = 0; i < n; i += size)
-      pass_forward(numbers + (gsize)i * STEP, size / 4, table);
-  smallest_blocks(numbers, n, size, FALSE);
-}
-
-static void
-backward(float *numbers, int n, const float *table)
-{
-  int size = n;
-
-  if (n > NEAR) {
-    for (int i = 0; i < 4; i++)
-      backward(numbers + (gsize)i * (n / 4) * STEP, n / 4, table + 6 * (n / 4));
-    pass_backward(numbers, n / 4, table);
-    return;
-  }
-  for (; size > 8; size /= 4)
-    table += 6 * (size / 4);
-  smallest_blocks(numbers, n, size, TRUE);
-  while (size < n) {
-    size *= 4;
-    table -= 6 * (size / 4);
-    for (int i = 0; i < n; i += size)
-      pass_backward(numbers + (gsize)i * STEP, size / 4, table);
+  if (n == 4) {
+    transform_block(numbers, factor, 4, way);
+  } else if (n == 8) {
+    transform_block(numbers, factor, 8, way);
+  } else {
+    if (way != BACKWARD)
+      pass_forward(numbers, quarter, table);
+    for (int i = 0; i < n; i += quarter)
+      quarters(numbers + (gsize)i * STEP, way == BOTH ? factor + (gsize)i * STEP : NULL, quarter, table + 6 * quarter);
+    if (way != FORWARD)
+      pass_backward(numbers, quarter, table);
   }
 }
 
 static void
-multiply(float *restrict numbers, const float *restrict factor, int n)
+forward(float *numbers, const float *factor, int n, const float *table)
 {
-  for (float *end = numbers + (gsize)n * STEP; numbers < end; numbers += STEP, factor += STEP)
-    for (int lane = 0; lane < CNV_CPU_BAND; lane += LANES) {
-      Complex a = load_number(numbers + lane), b = load_number(factor + lane);
+  transform(numbers, factor, n, table, FORWARD, forward);
+}
 
-      store_number(numbers + lane, (Complex){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re});
-    }
+static void
+backward(float *numbers, const float *factor, int n, const float *table)
+{
+  transform(numbers, factor, n, table, BACKWARD, backward);
+}
+
+static void
+convolve(float *numbers, const float *factor, int n, const float *table)
+{
+  transform(numbers, factor, n, table, BOTH, convolve);
 }
 
 const CpuSimdTransform G_PASTE(cnv_cpu_transform_, CNV_SIMD) = {
     .forward = forward,
     .backward = backward,
-    .multiply = multiply,
+    .convolve = convolve,
 };
