@@ -275,9 +275,17 @@ gboolean cnv_cpu_fft_suits(const CpuFft *fft, int samples, int rows);
  */
 void cnv_cpu_fft_start(CpuPlane *plane, CpuWorker *worker, const CpuSimd *simd);
 
-/* Factors of transforms of length n (CpuSimdTransform). */
+/* Powers of two, the lengths of transforms. */
+#define CNV_CPU_FFT_SHORTEST 32
+#define CNV_CPU_FFT_LONGEST 2048
+
+/* Computes the factors for transforms of length n (CpuSimdTransform). */
 #define CNV_CPU_FFT_TABLE(n) (2 * (gsize)(n)) /* floats, at most */
 void cnv_cpu_fft_table(float *table, int n);
+
+/* Returns the functions of that instruction set if the machine has it, else of the best one. Without a name the best.
+ */
+const CpuSimd *cnv_cpu_choose_simd(const char *wanted);
 
 /* ---- the work on a tile ---- */
 

@@ -485,14 +485,13 @@ machine_has(const CpuSimd *simd)
   return TRUE;
 }
 
-/* The one of that name where the machine has it, else the best. */
-static const CpuSimd *
-choose_simd(const char *wanted)
+const CpuSimd *
+cnv_cpu_choose_simd(const char *wanted)
 {
   for (gsize i = 0; i < G_N_ELEMENTS(simds); i++)
     if (machine_has(simds[i]) && (!wanted || strcmp(wanted, simds[i]->name) == 0))
       return simds[i];
-  return choose_simd(NULL);
+  return cnv_cpu_choose_simd(NULL);
 }
 
 static CnvSession *
@@ -508,7 +507,7 @@ cpu_open(const CnvSessionOptions *options, GError **error)
   self->base.history_push = cpu_history_push;
   self->base.wait = cpu_wait;
   self->base.close = cpu_close;
-  self->frame.simd = self->prepared.simd = choose_simd(options->simd);
+  self->frame.simd = self->prepared.simd = cnv_cpu_choose_simd(options->simd);
   self->n_threads = n_threads;
   self->team = cnv_team_new(n_threads, &cause);
   self->tiles = g_array_new(FALSE, FALSE, sizeof(CpuTile));

@@ -16,15 +16,11 @@
 
 #include "plan/arith.h"
 
-#define PAD 16 /* floats more from line to line, so that lines do not share cache sets */
-#define SMALLEST 32
-#define LARGEST 2048
-#define TILE_PRODUCTS 16.0 /* that take as long as a number of a tile for each halving of the tile, in cache */
-#define FAST_ROWS 128      /* whose strips of columns stay in the first-level cache */
-#define SLOW 1.3           /* the time of twice as many */
-#define VERY_SLOW 1.8      /* and of more */
-#define LARGE (128 * 1024) /* numbers of a tile: larger ones are so few that many threads would wait for each other */
-#define LOSS 1.1           /* for which smaller ones may be slower */
+#define PAD 16                /* floats more from line to line, so that lines do not share cache sets */
+#define NUMBER_PRODUCTS 130.0 /* that take as long as a number of a tile, in both ways */
+#define LINE_NUMBERS 16       /* and as loading and storing a line, beyond its numbers */
+#define LARGE (64 * 1024)     /* numbers of a tile, of which many threads wait for the last ones */
+#define WAITING 4             /* tiles, for whose time */
 
 /* Root of the mean square of errors in samples, for samples that are 0 or full, taps whose squares add up to 1, and
  * gain 1, in parts of mid; and what they may be. */
@@ -34,20 +30,30 @@
 
 /* ---- when plans change ---- */
 
-/* In products. */
-static double
-cost_of(const CpuFft *fft, int samples, int rows)
+static int
+count_tiles(const CpuFft *fft, int samples, int rows)
 {
-  double numbers = (double)fft->columns * fft->rows;
-  double slow = fft->rows > 2 * FAST_ROWS ? VERY_SLOW : fft->rows > FAST_ROWS ? SLOW : 1;
-  double loss = numbers > LARGE ? LOSS : 1;
-  int tiles = cnv_divide_up(samples, fft->width) * cnv_divide_up(rows, fft->height);
-
-  return TILE_PRODUCTS * numbers * log2(numbers) * slow * loss * tiles;
+  return cnv_divide_up(samples, fft->width) * cnv_divide_up(rows, fft->height);
 }
 
-/* Products of a sample by the other ways, by those of transforms for a single term: others are transformed to and not
- * back. */
+/* The time of so many tiles, in products. */
+static double
+cost_of(const CpuFft *fft, int tiles)
+{
+  return NUMBER_PRODUCTS * (fft->columns + LINE_NUMBERS) * fft->rows * tiles;
+}
+
+/* The time of a frame, by which tile sizes are compared. It does not depend on the number of threads. */
+static double
+cost_of_frame(const CpuFft *fft, const CnvPlane *from)
+{
+  int waiting = fft->columns * fft->rows > LARGE ? WAITING : 0;
+
+  return cost_of(fft, count_tiles(fft, from->width * from->channels, from->height) + waiting);
+}
+
+/* Products of a sample by the other ways, for each that transforms take with a single term: of four steps, along rows
+ * and columns and back, all but the last are done for every term. */
 static double
 products_without(const CpuPlane *plane)
 {
@@ -59,7 +65,7 @@ products_without(const CpuPlane *plane)
 
     products += plane->summed ? CNV_CPU_STEP_PRODUCTS * plane->term[t].n_steps : (double)n[CNV_X] * n[CNV_Y];
   }
-  return products / ((n_terms + 1) / 2.0);
+  return products / ((3 * n_terms + 1) / 4.0);
 }
 
 /* A sample's error is that of all in its tile, however small it is itself. */
@@ -95,12 +101,11 @@ cnv_cpu_fft_shape(CpuPlane *plane)
     apron[CNV_X] = MAX(apron[CNV_X], (from->term[t].n[CNV_X] - 1) * channels);
     apron[CNV_Y] = MAX(apron[CNV_Y], from->term[t].n[CNV_Y] - 1);
   }
-  for (int columns = SMALLEST; columns <= LARGEST; columns *= 2)
-    for (int rows = SMALLEST; rows <= LARGEST / 4; rows *= 2) {
+  for (int columns = CNV_CPU_FFT_SHORTEST; columns <= CNV_CPU_FFT_LONGEST; columns *= 2)
+    for (int rows = CNV_CPU_FFT_SHORTEST; rows <= CNV_CPU_FFT_LONGEST / 4; rows *= 2) {
       CpuFft fft = {columns, rows, (columns - apron[CNV_X]) / channels * channels, 2 * (rows - apron[CNV_Y])};
 
-      if (fft.width > 0 && fft.height > 0 &&
-          (!best.columns || cost_of(&fft, samples, from->height) < cost_of(&best, samples, from->height)))
+      if (fft.width > 0 && fft.height > 0 && (!best.columns || cost_of_frame(&fft, from) < cost_of_frame(&best, from)))
         best = fft;
     }
   best.products = products_without(plane);
@@ -112,7 +117,7 @@ cnv_cpu_fft_shape(CpuPlane *plane)
 gboolean
 cnv_cpu_fft_suits(const CpuFft *fft, int samples, int rows)
 {
-  return fft->columns && cost_of(fft, samples, rows) < fft->products * samples * rows;
+  return fft->columns && cost_of(fft, count_tiles(fft, samples, rows)) < fft->products * samples * rows;
 }
 
 /* ---- bands: number i of CNV_CPU_BAND rows or columns side by side (CpuSimdTransform) ---- */
@@ -160,9 +165,9 @@ transform_band(const CpuFft *fft, const CpuSimd *simd, float *lines, float *band
 void
 cnv_cpu_fft_table(float *table, int n)
 {
-  for (; n > 8; n /= 4)
-    for (int j = 0; j < n / 4; j++)
-      for (int k = 1; k < 4; k++) {
+  for (; n > 8; n /= CNV_CPU_RADIX(n))
+    for (int j = 0; j < n / CNV_CPU_RADIX(n); j++)
+      for (int k = 1; k < CNV_CPU_RADIX(n); k++) {
         double angle = -2 * G_PI * j * k / n;
 
         *table++ = (float)cos(angle);

@@ -122,12 +122,15 @@ typedef struct {
   void (*join)(float *to, const float *from, gsize stride, int n, int step, int channels);
 } CpuSimdWide;
 
+/* Parts that a transform of length n, a power of two, cuts it into: 8 if that leaves 8 * 4^i. */
+#define CNV_CPU_RADIX(n) ((n)&0x55555555 ? 8 : 4)
+
 /* Fourier transforms of CNV_CPU_BAND rows or columns side by side, in place. Number i of all of them is CNV_CPU_BAND
- * real parts, from 2 * CNV_CPU_BAND * i on, followed by the imaginary parts. n is a power of two, 4 or more; table is
+ * real parts, from 2 * CNV_CPU_BAND * i on, followed by the imaginary parts. n is a power of two, 32 or more; table is
  * cnv_cpu_fft_table's for n. */
 typedef struct {
-  /* Computes for each k the sum of z[i] * exp(-2 pi i k / n). It stands at place(k, n), which is k if n <= 8, else
-   * k % 4 * (n / 4) + place(k / 4, n / 4). factor is not read. */
+  /* Computes for each k the sum of z[i] * exp(-2 pi i k / n). It stands at place(k, n), which is k if n is 8, else
+   * k % radix * (n / radix) + place(k / radix, n / radix). factor is not read. */
   void (*forward)(float *numbers, const float *factor, int n, const float *table);
   /* Takes numbers in that order. Of what forward computes it gives n times the numbers that forward was given. */
   void (*backward)(float *numbers, const float *factor, int n, const float *table);

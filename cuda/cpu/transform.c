@@ -3,9 +3,9 @@
  * Fourier transforms of CNV_CPU_BAND rows or columns side by side (simd.h), built once for each instruction set as
  * simd.c is. Each lane of a vector is a transform of its own, so that no butterfly needs a shuffle.
  *
- * forward is decimation in frequency: each pass of radix 4 makes four blocks of a quarter of the length, and blocks of
- * 4 or 8 numbers are transformed in registers. backward undoes these steps in reverse order, so that neither needs to
- * sort its numbers: only products lie between the two.
+ * forward is decimation in frequency: each pass cuts a block into 4 or 8 parts, down to blocks of 8 numbers. backward
+ * undoes these passes in reverse order, so that neither needs to sort its numbers: only products lie between the two.
+ * Parts are transformed one after the other, so that they stay in cache.
  */
 #include "cpu/simd.h"
 #include "cpu/vector.h"
@@ -76,44 +76,7 @@ product(Complex a, Complex b)
   return (Complex){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 
-/* ---- passes over a block: w holds three factors for each number of a quarter ---- */
-
-static void
-pass_forward(float *block, int quarter, const float *w)
-{
-  gsize q = (gsize)quarter * STEP;
-
-  for (int j = 0; j < quarter; j++, block += STEP, w += 6)
-    for (float *at = block; at < block + CNV_CPU_BAND; at += LANES) {
-      Complex a = load_number(at), b = load_number(at + q), c = load_number(at + 2 * q), d = load_number(at + 3 * q);
-      Complex even = plus(a, c), odd = plus(b, d), e = minus(a, c), f = minus(b, d);
-
-      store_number(at, plus(even, odd));
-      store_number(at + q, turn_by(minus_turned(e, f), w));
-      store_number(at + 2 * q, turn_by(minus(even, odd), w + 2));
-      store_number(at + 3 * q, turn_by(plus_turned(e, f), w + 4));
-    }
-}
-
-static void
-pass_backward(float *block, int quarter, const float *w)
-{
-  gsize q = (gsize)quarter * STEP;
-
-  for (int j = 0; j < quarter; j++, block += STEP, w += 6)
-    for (float *at = block; at < block + CNV_CPU_BAND; at += LANES) {
-      Complex a = load_number(at), b = turn_back_by(load_number(at + q), w);
-      Complex c = turn_back_by(load_number(at + 2 * q), w + 2), d = turn_back_by(load_number(at + 3 * q), w + 4);
-      Complex even = plus(a, c), odd = plus(b, d), e = minus(a, c), f = minus(b, d);
-
-      store_number(at, plus(even, odd));
-      store_number(at + q, plus_turned(e, f));
-      store_number(at + 2 * q, minus(even, odd));
-      store_number(at + 3 * q, minus_turned(e, f));
-    }
-}
-
-/* ---- the smallest blocks, in registers; `back` is constant where these are called ---- */
+/* ---- 4 or 8 numbers in registers; `back` is constant where these are called ---- */
 
 ALWAYS_INLINE void
 transform_4(Complex z[4], const gboolean back)
@@ -129,62 +92,109 @@ transform_4(Complex z[4], const gboolean back)
 ALWAYS_INLINE void
 transform_8(Complex z[8], const gboolean back)
 {
-  static const float one[2] = {ROOT_OF_HALF, -ROOT_OF_HALF}, three[2] = {-ROOT_OF_HALF, -ROOT_OF_HALF};
-  Complex even[4] = {z[0], z[2], z[4], z[6]}, odd[4] = {z[1], z[3], z[5], z[7]}, zero = {{0}, {0}};
+  Complex even[4] = {z[0], z[2], z[4], z[6]}, odd[4] = {z[1], z[3], z[5], z[7]}, one, three;
 
   transform_4(even, back);
   transform_4(odd, back);
-  odd[1] = back ? turn_back_by(odd[1], one) : turn_by(odd[1], one);
-  odd[2] = back ? plus_turned(zero, odd[2]) : minus_turned(zero, odd[2]);
-  odd[3] = back ? turn_back_by(odd[3], three) : turn_by(odd[3], three);
-  for (int i = 0; i < 4; i++) {
-    z[i] = plus(even[i], odd[i]);
-    z[i + 4] = minus(even[i], odd[i]);
-  }
+  one = back ? plus_turned(odd[1], odd[1]) : minus_turned(odd[1], odd[1]);
+  three = back ? minus_turned(odd[3], odd[3]) : plus_turned(odd[3], odd[3]);
+  one = (Complex){ROOT_OF_HALF * one.re, ROOT_OF_HALF * one.im};
+  three = (Complex){ROOT_OF_HALF * three.re, ROOT_OF_HALF * three.im};
+  z[0] = plus(even[0], odd[0]);
+  z[1] = plus(even[1], one);
+  z[2] = back ? plus_turned(even[2], odd[2]) : minus_turned(even[2], odd[2]);
+  z[3] = minus(even[3], three);
+  z[4] = minus(even[0], odd[0]);
+  z[5] = minus(even[1], one);
+  z[6] = back ? minus_turned(even[2], odd[2]) : plus_turned(even[2], odd[2]);
+  z[7] = plus(even[3], three);
 }
+
+/* ---- passes over a block ---- */
 
 typedef enum { FORWARD, BACKWARD, BOTH } Way;
 
-/* n is 4 or 8. BOTH: multiplies by factor between the ways. */
+/* Number j of each part of the block with its like in the other parts: w holds their factors, but for the first part's,
+ * which is 1. */
 ALWAYS_INLINE void
-transform_block(float *block, const float *factor, const int n, const Way way)
+pass(float *block, int part, const float *w, const int radix, const Way way)
+{
+  gsize stride = (gsize)part * STEP;
+
+  for (int j = 0; j < part; j++, block += STEP, w += 2 * (radix - 1))
+    for (float *at = block; at < block + CNV_CPU_BAND; at += LANES) {
+      Complex z[8];
+
+      for (int i = 0; i < radix; i++)
+        z[i] = load_number(at + i * stride);
+      for (int i = 1; i < radix && way == BACKWARD; i++)
+        z[i] = turn_back_by(z[i], w + 2 * i - 2);
+      (radix == 4 ? transform_4 : transform_8)(z, way == BACKWARD);
+      for (int i = 1; i < radix && way == FORWARD; i++)
+        z[i] = turn_by(z[i], w + 2 * i - 2);
+      for (int i = 0; i < radix; i++)
+        store_number(at + i * stride, z[i]);
+    }
+}
+
+/* BOTH: multiplies by factor between the ways. */
+ALWAYS_INLINE void
+last_pass(float *block, const float *factor, const Way way)
 {
   for (int lane = 0; lane < CNV_CPU_BAND; lane += LANES) {
     Complex z[8];
 
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < 8; i++)
       z[i] = load_number(block + i * STEP + lane);
     if (way != BACKWARD)
-      (n == 4 ? transform_4 : transform_8)(z, FALSE);
-    for (int i = 0; i < n && way == BOTH; i++)
+      transform_8(z, FALSE);
+    for (int i = 0; i < 8 && way == BOTH; i++)
       z[i] = product(z[i], load_number(factor + i * STEP + lane));
     if (way != FORWARD)
-      (n == 4 ? transform_4 : transform_8)(z, TRUE);
-    for (int i = 0; i < n; i++)
+      transform_8(z, TRUE);
+    for (int i = 0; i < 8; i++)
       store_number(block + i * STEP + lane, z[i]);
   }
 }
 
+static void
+pass_forward(float *block, int n, const float *w)
+{
+  if (CNV_CPU_RADIX(n) == 4)
+    pass(block, n / 4, w, 4, FORWARD);
+  else
+    pass(block, n / 8, w, 8, FORWARD);
+}
+
+static void
+pass_backward(float *block, int n, const float *w)
+{
+  if (CNV_CPU_RADIX(n) == 4)
+    pass(block, n / 4, w, 4, BACKWARD);
+  else
+    pass(block, n / 8, w, 8, BACKWARD);
+}
+
 /* ---- whole transforms ---- */
 
+/* parts: the function itself, for the parts that a pass makes of the block. */
 ALWAYS_INLINE void
-transform(float *numbers, const float *factor, int n, const float *table, const Way way,
-          void (*quarters)(float *numbers, const float *factor, int n, const float *table))
+transform(float *block, const float *factor, int n, const float *table, const Way way,
+          void (*parts)(float *block, const float *factor, int n, const float *table))
 {
-  int quarter = n / 4;
+  int radix = CNV_CPU_RADIX(n), part = n / radix;
+  const float *rest = table + 2 * (radix - 1) * part;
 
-  if (n == 4) {
-    transform_block(numbers, factor, 4, way);
-  } else if (n == 8) {
-    transform_block(numbers, factor, 8, way);
-  } else {
-    if (way != BACKWARD)
-      pass_forward(numbers, quarter, table);
-    for (int i = 0; i < n; i += quarter)
-      quarters(numbers + (gsize)i * STEP, way == BOTH ? factor + (gsize)i * STEP : NULL, quarter, table + 6 * quarter);
-    if (way != FORWARD)
-      pass_backward(numbers, quarter, table);
+  if (n == 8) {
+    last_pass(block, factor, way);
+    return;
   }
+  if (way != BACKWARD)
+    pass_forward(block, n, table);
+  for (int i = 0; i < n; i += part)
+    parts(block + (gsize)i * STEP, way == BOTH ? factor + (gsize)i * STEP : NULL, part, rest);
+  if (way != FORWARD)
+    pass_backward(block, n, table);
 }
 
 static void
