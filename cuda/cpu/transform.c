@@ -110,6 +110,15 @@ transform_8(Complex z[8], const gboolean back)
   z[7] = plus(even[3], three);
 }
 
+ALWAYS_INLINE void
+transform_few(Complex *z, const int n, const gboolean back)
+{
+  if (n == 4)
+    transform_4(z, back);
+  else
+    transform_8(z, back);
+}
+
 /* ---- passes over a block ---- */
 
 typedef enum { FORWARD, BACKWARD, BOTH } Way;
@@ -129,7 +138,7 @@ pass(float *block, int part, const float *w, const int radix, const Way way)
         z[i] = load_number(at + i * stride);
       for (int i = 1; i < radix && way == BACKWARD; i++)
         z[i] = turn_back_by(z[i], w + 2 * i - 2);
-      (radix == 4 ? transform_4 : transform_8)(z, way == BACKWARD);
+      transform_few(z, radix, way == BACKWARD);
       for (int i = 1; i < radix && way == FORWARD; i++)
         z[i] = turn_by(z[i], w + 2 * i - 2);
       for (int i = 0; i < radix; i++)
