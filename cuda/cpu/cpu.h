@@ -26,15 +26,13 @@ typedef struct {
   const CnvJob *weights;  /* of CnvJobs */
 } CpuFrame;
 
-#define CNV_CPU_FFT_COLUMNS 8 /* that are transformed at a time: a cache line of each row */
-
 /* The tiles of a plane that are transformed, and how: fft.c. */
 typedef struct {
-  int columns, rows; /* complex numbers, of samples with their apron; powers of two; columns 0: none is */
-  int width, height; /* samples of output: of a row, in whole pixels, and in both halves down a column */
-  double products;   /* of a sample without it, for each that it takes with a single term */
-  gsize stride;      /* floats from row to row of a tile */
-  gpointer transform[4];
+  int columns, rows;        /* complex numbers, of samples with their apron; powers of two; columns 0: none is */
+  int width, height;        /* samples of output: of a row, in whole pixels, and in both halves down a column */
+  double products;          /* of a sample without it, for each that it takes with a single term */
+  gsize line;               /* floats from row to row of samples before or after a transform */
+  float *table[CNV_N_AXES]; /* factors of transforms along rows and columns */
 } CpuFft;
 
 /* A term of a plane, made ready. */
@@ -46,7 +44,7 @@ typedef struct {
   CpuStep *steps;           /* summed: those of the taps */
   int n_steps;
   CpuCosines cosines[CNV_N_AXES]; /* sliding: the taps */
-  float *spectrum;                /* fft: of the taps, a strip of columns after the other */
+  float *spectrum;                /* fft: of the taps, strip after strip of columns */
 } CpuTerm;
 
 /* A plane of a plan, made ready. Arrays of samples are as long as the widest tile, which begins at a whole pixel. */
@@ -135,9 +133,8 @@ typedef struct {
   gint16 *shorts;           /* in 16 bits: a loaded row with its apron, the ring, rows of sums */
   int *sources;             /* of the loaded row's pixels */
   float *blended, *results; /* coarse: rows of columns that are blended, and rows of results blended back along x */
-  float *tile, *strip;      /* fft: rows that are transformed, and some columns of them */
-  float *numbers;           /* a row before, or transformed back */
-  float *halves;            /* a row of the upper half with its apron, and one of the lower half */
+  float *tile, *strip;      /* fft: bands of rows that are transformed, and a strip of columns */
+  float *lines;             /* a band's rows of samples: of the upper half, then of the lower half */
   float *sums_of_terms;     /* products so far, of several terms */
   gboolean scaled;          /* renormalize: some factor is not 1 */
   double *columns, *cells;  /* mosaic: sums of columns of a cell, and of cells */
@@ -305,15 +302,27 @@ gboolean cnv_cpu_find_cosines(CpuPlane *plane);
 /* start: 2 * CNV_CPU_COSINES for each of 2 * radius + 1 samples. */
 void cnv_cpu_cosines_fill(CpuCosines *cosines, float *start);
 
-/* fft.c, or fft_none.c of a build without it. Sets fft where that is the fastest for the plane, and exact enough. */
+/* fft.c. Sets fft if transforms are the fastest way for the plane, and exact enough. */
 void cnv_cpu_fft_shape(CpuPlane *plane);
 
-/* TRUE where it is the fastest for so many rows of so many samples, too. */
+/* TRUE if they are also the fastest way for a job of `rows` rows of `samples` samples. */
 gboolean cnv_cpu_fft_suits(const CpuFft *fft, int samples, int rows);
 
-/* Makes transforms, of memory like the worker's, which is laid out for the plane, and the spectra of its terms. */
-void cnv_cpu_fft_start(CpuPlane *plane, CpuWorker *worker);
-void cnv_cpu_fft_clear(CpuFft *fft);
+/* Fills the tables, and the spectra of the plane's terms, with the memory of a worker that is laid out for the plane.
+ */
+void cnv_cpu_fft_start(CpuPlane *plane, CpuWorker *worker, const CpuSimd *simd);
+
+/* Powers of two, the lengths of transforms. */
+#define CNV_CPU_FFT_SHORTEST 32
+#define CNV_CPU_FFT_LONGEST 2048
+
+/* Computes the factors for transforms of length n (CpuSimdTransform). */
+#define CNV_CPU_FFT_TABLE(n) (2 * (gsize)(n)) /* floats, at most */
+void cnv_cpu_fft_table(float *table, int n);
+
+/* Returns the functions of that instruction set if the machine has it, else of the best one. Without a name the best.
+ */
+const CpuSimd *cnv_cpu_choose_simd(const char *wanted);
 
 /* ---- the work on a tile ---- */
 

@@ -371,6 +371,8 @@ fill_plane(CpuPlane *plane, Arena *arena)
 
   for (int t = 0; t < from->n_terms; t++)
     fill_taps(plane, &plane->term[t], arena);
+  plane->fft.table[CNV_X] = take(arena, CNV_CPU_FFT_TABLE(plane->fft.columns), sizeof(float));
+  plane->fft.table[CNV_Y] = take(arena, CNV_CPU_FFT_TABLE(plane->fft.rows), sizeof(float));
   plane->samples = (CpuSamples){component->bytes, component->shift, (1 << component->bits) - 1, from->mid[0]};
   plane->samples.gain = take(arena, n, sizeof(float));
   plane->samples.fraction = take(arena, n, sizeof(float));
@@ -417,13 +419,12 @@ static void
 lay_out_fft(CpuWorker *worker, const CpuPlane *plane, Arena *arena)
 {
   const CpuFft *fft = &plane->fft;
-  gsize numbers = plane->from->n_terms > 1 ? (gsize)fft->columns * fft->rows : 0;
+  gsize floats = 2 * (gsize)fft->columns * fft->rows;
 
-  worker->tile = take(arena, fft->stride * fft->rows, sizeof(float));
-  worker->strip = take(arena, 2 * CNV_CPU_FFT_COLUMNS * (gsize)fft->rows, sizeof(float));
-  worker->numbers = take(arena, 2 * (gsize)fft->columns, sizeof(float));
-  worker->halves = take(arena, 2 * plane->line_length, sizeof(float));
-  worker->sums_of_terms = take(arena, 2 * numbers, sizeof(float));
+  worker->tile = take(arena, floats, sizeof(float));
+  worker->strip = take(arena, 2 * CNV_CPU_BAND * (gsize)fft->rows, sizeof(float));
+  worker->lines = take(arena, 2 * CNV_CPU_BAND * fft->line, sizeof(float));
+  worker->sums_of_terms = take(arena, plane->from->n_terms > 1 ? floats : 0, sizeof(float));
 }
 
 gsize
@@ -518,8 +519,6 @@ allocate(CpuPrepared *self, guint n_threads, GError **error)
 static void
 forget_plans(CpuPrepared *self)
 {
-  for (guint p = 0; p < self->n_plans * CNV_CPU_PLANES; p++)
-    cnv_cpu_fft_clear(&self->plane[p].fft);
   for (guint i = 0; i < self->n_plans; i++)
     cnv_plan_unref(self->plan[i]);
   self->n_plans = 0;
@@ -562,7 +561,7 @@ cnv_cpu_prepare(CpuPrepared *self, const CnvWork *work, guint n_threads, GError 
   for (guint p = 0; p < self->n_plans * CNV_CPU_PLANES; p++)
     if (self->plane[p].fft.columns) {
       cnv_cpu_worker_lay_out(&self->worker[0], &self->plane[p]);
-      cnv_cpu_fft_start(&self->plane[p], &self->worker[0]);
+      cnv_cpu_fft_start(&self->plane[p], &self->worker[0], self->simd);
     }
   return TRUE;
 }

@@ -474,4 +474,5 @@ const CpuSimd G_PASTE(cnv_cpu_simd_, CNV_SIMD) = {
     .steps = filter_steps,
     .wide = &G_PASTE(cnv_cpu_wide_, CNV_SIMD),
     .fixed = &G_PASTE(cnv_cpu_fixed_, CNV_SIMD),
+    .transform = &G_PASTE(cnv_cpu_transform_, CNV_SIMD),
 };

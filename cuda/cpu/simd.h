@@ -120,10 +120,23 @@ typedef struct {
   /* Tells n * step pixels apart by their place among `step`: rows of n, stride floats apart. And back. */
   void (*split)(float *to, gsize stride, const float *from, int n, int step, int channels);
   void (*join)(float *to, const float *from, gsize stride, int n, int step, int channels);
-
-  /* n complex numbers, each its real and its imaginary part, one after the other. */
-  void (*multiply)(float *to, const float *factor, int n);
 } CpuSimdWide;
+
+/* Parts that a transform of length n, a power of two, cuts it into: 8 if that leaves 8 * 4^i. */
+#define CNV_CPU_RADIX(n) ((n)&0x55555555 ? 8 : 4)
+
+/* Fourier transforms of CNV_CPU_BAND rows or columns side by side, in place. Number i of all of them is CNV_CPU_BAND
+ * real parts, from 2 * CNV_CPU_BAND * i on, followed by the imaginary parts. n is a power of two, 32 or more; table is
+ * cnv_cpu_fft_table's for n. */
+typedef struct {
+  /* Computes for each k the sum of z[i] * exp(-2 pi i k / n). It stands at place(k, n), which is k if n is 8, else
+   * k % radix * (n / radix) + place(k / radix, n / radix). factor is not read. */
+  void (*forward)(float *numbers, const float *factor, int n, const float *table);
+  /* Takes numbers in that order. Of what forward computes it gives n times the numbers that forward was given. */
+  void (*backward)(float *numbers, const float *factor, int n, const float *table);
+  /* Does both, and multiplies by n factors of each transform between them, which are in the same order. */
+  void (*convolve)(float *numbers, const float *factor, int n, const float *table);
+} CpuSimdTransform;
 
 /* Symmetric taps, from the middle on, in 16 bits: of the middle one's tap half. */
 #define CNV_CPU_FIXED_RADIUS 20 /* up to here they are faster than few taps */
@@ -200,6 +213,7 @@ typedef struct {
   void (*steps)(float *to, const float *const *rows, int n, const CpuStep *steps, int n_steps);
   const CpuSimdWide *wide;
   const CpuSimdFixed *fixed;
+  const CpuSimdTransform *transform;
 } CpuSimd;
 
 extern const CpuSimd cnv_cpu_simd_plain;  /* for any machine of the family */
@@ -212,3 +226,5 @@ const CpuSimd *cnv_cpu_choose_simd(const char *wanted);
 
 extern const CpuSimdWide cnv_cpu_wide_plain, cnv_cpu_wide_neon, cnv_cpu_wide_avx2, cnv_cpu_wide_avx512;
 extern const CpuSimdFixed cnv_cpu_fixed_plain, cnv_cpu_fixed_neon, cnv_cpu_fixed_avx2, cnv_cpu_fixed_avx512;
+extern const CpuSimdTransform cnv_cpu_transform_plain, cnv_cpu_transform_neon, cnv_cpu_transform_avx2,
+    cnv_cpu_transform_avx512;
