@@ -157,6 +157,19 @@ test_privacy()
     fail "a rectangle of no width is no error"
   fi
   test_drawn_faces
+  test_town_plates
+}
+
+# The plate of a car of the town, which is at this place after 20 frames, is hidden too.
+test_town_plates()
+{
+  local width=1280 height=720 plate=486,640,62,18 before after outside
+  FRAMES=40 TYPES=none OUTPUT=clip.$type "$pipelines/privacy.sh" >log 2>&1 || fail "privacy.sh without a file: $(cat log)"
+  FRAMES=40 OUTPUT=out.$type "$pipelines/privacy.sh" >log 2>&1 || fail "privacy.sh without a file: $(cat log)"
+  read -r before after outside <<<"$(inside_and_outside "out.$type" $plate)"
+  echo "on the car's plate: before $before, after $after"
+  expect "detail of the car's plate" "$before" '>' 100000
+  expect "detail left of the car's plate" "$after" '<' $((before / 50))
 }
 
 # inside_and_outside FILE BOX...: of the middle frame of the clip and of a file, the detail in the boxes before and after
