@@ -13,6 +13,6 @@ typedef struct Cut Cut;
 Cut *cut_watch(GstElement *decoder);
 void cut_free(Cut *cut);
 
-/* Prints a warning on stderr if all streams of the file `name` have ended a second or more before its duration. Kinds
- * of files that state none, such as .ogv and .ts, cause no warning. */
+/* Prints a warning on stderr if all streams of the file `name` have ended a second or more before its duration. For
+ * .avi, .ogv and .ts there is none, as GStreamer computes their duration from the data that is there. */
 void cut_report(Cut *cut, const char *name);
