@@ -5,6 +5,7 @@
  */
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
 #include "element/element.h"
 #include "support/inside.h"
@@ -256,10 +257,60 @@ GST_START_TEST(test_too_many_pixels)
 }
 GST_END_TEST;
 
+/* CPU time of a 4K frame with a polygon of 1024 points that is new. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SECONDS_MOST 60
+#else
+#define SECONDS_MOST 2.5
+#endif
+
+/* Points up to `reach` pixels beyond the frame; with comb every other one is at the top. */
+static char *
+random_polygon(GRand *random, int reach, gboolean comb)
+{
+  GString *text = g_string_new("roi-polygons=<<");
+
+  for (int i = 0; i < 1024; i++)
+    g_string_append_printf(text, "%s%d,%d", i > 0 ? "," : "",
+                           comb ? i * 3840 / 1024 : g_rand_int_range(random, -reach, 3840 + reach),
+                           comb ? i % 2 * 2160 : g_rand_int_range(random, -reach, 2160 + reach));
+  g_string_append(text, ">>");
+  return g_string_free(text, FALSE);
+}
+
+/* Polygons of as many points as there may be, whose sides cross each other all over the frame, others on each frame. */
+GST_START_TEST(test_hostile_polygons)
+{
+  static const char *const more[] = {"roi-feather=0", "roi-feather=1024", "roi-expand=10", "roi-invert=true",
+                                     "roi-isolated=true"};
+  static const guint8 black[3840 * 2160];
+  const int reaches[] = {0, 5000, 1 << 19};
+  GRand *random = g_rand_new_with_seed(1024);
+
+  for (guint i = 0; i < 4 * G_N_ELEMENTS(more); i++) {
+    GstHarness *h = HARNESS("cpu", "GRAY8", 3840, 2160, "filter=box", "radius=2", "roi-source=property", more[i / 4]);
+
+    for (guint f = 0; f < 2; f++) {
+      g_autofree char *text = random_polygon(random, reaches[i % 4 % 3], i % 4 == 3);
+      GstBuffer *frame = gray_buffer(3840, 2160, black, f);
+      clock_t start = clock();
+
+      SET(h->element, text);
+      gst_buffer_unref(gst_harness_push_and_pull(h, frame));
+      fail_unless(clock() - start < SECONDS_MOST * CLOCKS_PER_SEC, "%s, way %u: %.2f s", more[i / 4], i % 4,
+                  (double)(clock() - start) / CLOCKS_PER_SEC);
+    }
+    gst_harness_teardown(h);
+  }
+  g_rand_free(random);
+}
+GST_END_TEST;
+
 void
 add_polygon_tests(TCase *once, TCase *each)
 {
   tcase_add_test(once, test_most_points);
+  tcase_add_test(once, test_hostile_polygons);
   tcase_add_test(once, test_too_many_pixels);
   EACH(test_polygon_places);
   EACH(test_polygons_change);

@@ -597,6 +597,8 @@ store_outputs(const CnvTileArgs &l, const TileParams &params, const TileShape &s
 {
   constexpr int row_bytes = WIDTH * sizeof(T), box = CNV_TILE_OUT_BOX(row_bytes);
 
+  if (BLENDS)
+    wait_for_readers(l);
 #if CNV_BULK_COPIES
   if (params.tile.is_inner) {
     if (COPIES && (params.s.copied_bits[0] | params.s.copied_bits[1])) {
@@ -607,8 +609,6 @@ store_outputs(const CnvTileArgs &l, const TileParams &params, const TileShape &s
     __syncthreads();
     if (threadIdx.x > 0)
       return;
-    if (BLENDS)
-      wait_for_readers(l);
 #pragma unroll
     for (int i = 0; i < row_bytes / box; i++)
       store_box(&l.out_map[params.tile.pointers], (params.tile.at.x * (int)sizeof(T) + i * box) / 4, params.tile.at.y,
@@ -617,8 +617,6 @@ store_outputs(const CnvTileArgs &l, const TileParams &params, const TileShape &s
     return;
   }
 #endif
-  if (BLENDS)
-    wait_for_readers(l);
   __syncthreads();
   const auto chunk_at = [&](int row, int chunk) {
     return cnv_tiles + output_offset<row_bytes>(params.tile.rows, row, 16 * chunk);

@@ -407,7 +407,7 @@ store_sample(const Job *job, const Place *row, int s, int px, int y, double acc)
     memcpy(row->to + at, &number, 4);
     return;
   }
-  if (!(a->filtered >> channel & 1)) {
+  if (weight == 0 || !(a->filtered >> channel & 1)) { /* with the bits that carry no value */
     if (row->back && row->back != row->to)
       memcpy(row->to + at, row->back + at, job->bytes);
     return;
