@@ -288,8 +288,9 @@ fill_frames(const CnvTileArgs &l, const TileParams &params, TileBox box, bool ha
                  l.sources.n ? l.sources.delta[i] : 0);
 }
 
-/* In place, counts the block among those that have read their tiles. */
-__device__ static void
+/* In place, counts the block among those that have read their tiles. Its registers, inlined, would make some kernels
+ * spill. */
+__device__ __noinline__ static void
 count_reader(const CnvTileArgs &l)
 {
   if (l.readers && threadIdx.x == 0)
