@@ -93,6 +93,7 @@ set_work(CudaSession *self, const CnvWork *work, gboolean cut, gboolean in_place
          cnv_cuda_reserve(self, &self->staged_in, FALSE, self->staged.size * (guint)plan->n_temporal_taps, error) &&
          cnv_cuda_reserve(self, &self->staged_out, FALSE, self->staged.size, error) &&
          cnv_cuda_reserve(self, &self->coverage, FALSE, schedule->work.coverage_size, error) &&
+         cnv_cuda_prepare_at_once(self, error) &&
          upload(self, schedule->work_arrays, &self->work_arrays, "uploading the work", error) &&
          cnv_cuda_cover(self, error);
 }
@@ -190,6 +191,7 @@ release(CudaSession *self)
 
   if (!cnv_session_is_lost(&self->base))
     cnv_cuda_forget_textures(self);
+  cnv_cuda_give_device_back(self);
   for (gsize i = 0; i < G_N_ELEMENTS(buffers); i++)
     cnv_cuda_free(self, buffers[i]);
   cnv_cuda_frames_close(self);

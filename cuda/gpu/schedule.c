@@ -393,21 +393,18 @@ add_work_arrays(CnvSchedule *schedule)
   schedule->places_at = add_array(to, work->places);
 }
 
-/* In place, one launch can write where it reads if all of its blocks have read before the first writes. */
+/* In place, one launch can write where it reads if all of its blocks are at work at the same time, and have read before
+ * the first writes. */
 static gboolean
-runs_at_once(CnvSchedule *schedule)
+runs_at_once(const CnvSchedule *schedule)
 {
-  CnvLaunch *launch = &g_array_index(schedule->launches, CnvLaunch, 0);
+  const CnvLaunch *launch = &g_array_index(schedule->launches, CnvLaunch, 0);
   const CnvVariant *variant;
 
   if (!schedule->in_place || schedule->launches->len != 1 || schedule->sources.n > 0)
     return FALSE;
   variant = schedule->variant[launch->kernel];
-  if (!variant || !cnv_tile_jobs_have_kinds(schedule, launch->kernel) ||
-      launch->blocks_x > schedule->n_processors * (guint)variant->blocks)
-    return FALSE;
-  launch->plain = FALSE; /* kernels without coverage cannot wait */
-  return TRUE;
+  return variant && cnv_tile_jobs_have_kinds(schedule, launch->kernel);
 }
 
 gboolean

@@ -53,14 +53,14 @@ typedef struct {
   } kept[CNV_MAX_PLANES]; /* by plane of memory: the tiles that no job writes, where that is known */
   gboolean beside;        /* no launch writes what is copied: it is copied after them, and at the same time */
   gboolean in_place;      /* as the caller asked: */
-  gboolean at_once;       /* in place, by the only launch, whose blocks may all be at work at the same time */
-  GArray *copies;         /* CnvCopyJob: the rectangles that all of these write; and the blocks */
-  GArray *copy_numbers;   /* guint32: of each of their blocks, the number of its copy */
-  gboolean copies_more;   /* the copies have samples that no job writes */
-  GArray *block_jobs;     /* CnvBlockJob: of one launch after the other */
-  GArray *tile_jobs;      /* CnvTileJob: likewise */
-  GArray *launches;       /* CnvLaunch, in order of slices; a single launch has all in the last one */
-  CnvSlices slices;       /* of the frame */
+  gboolean at_once;     /* in place by one launch, whose blocks wait for each other; the caller clears it if it must */
+  GArray *copies;       /* CnvCopyJob: the rectangles that all of these write; and the blocks */
+  GArray *copy_numbers; /* guint32: of each of their blocks, the number of its copy */
+  gboolean copies_more; /* the copies have samples that no job writes */
+  GArray *block_jobs;   /* CnvBlockJob: of one launch after the other */
+  GArray *tile_jobs;    /* CnvTileJob: likewise */
+  GArray *launches;     /* CnvLaunch, in order of slices; a single launch has all in the last one */
+  CnvSlices slices;     /* of the frame */
   guint launches_to[CNV_SLICES_MAX]; /* how many launches there are up to a slice's last */
   gsize sums_size;                   /* bytes of row sums of the largest pass */
   gboolean has_new_masks;            /* others than for the last work */

@@ -423,6 +423,9 @@ typedef struct {
 /* What the weights of a tile ask for: none is above 0; some are below 1; all are 1; or that is to be found out. */
 typedef enum { CNV_TILE_KEPT, CNV_TILE_BLENDED, CNV_TILE_FILTERED, CNV_TILE_UNKNOWN } CnvTileKind;
 
+/* Clocks that a block waits for others in place, at most: about 0.1 s. */
+#define CNV_READERS_CLOCKS 200000000ll
+
 /* The tile that a block makes, where a launch has a list of them: number of its job, and its kind. */
 typedef struct {
   uint32_t job : 24, kind : 8;

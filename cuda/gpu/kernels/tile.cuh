@@ -297,16 +297,19 @@ count_reader(const CnvTileArgs &l)
     asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(l.readers) : "memory");
 }
 
-/* In place, waits for all blocks to have read their tiles: by one thread, before a barrier. */
+/* In place, waits for all blocks to have read their tiles: by one thread, before a barrier. All of them are at work, so
+ * that takes microseconds; should a tool keep some from that, samples beside others' tiles are better filtered twice
+ * than never. */
 __device__ static void
 wait_for_readers(const CnvTileArgs &l)
 {
-  uint32_t n = l.all_readers - 1;
+  const long long begin = clock64();
+  uint32_t n;
 
   if (l.readers && threadIdx.x == 0)
     do
       asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(n) : "l"(l.readers) : "memory");
-    while ((int32_t)(n - l.all_readers) < 0);
+    while ((int32_t)(n - l.all_readers) < 0 && clock64() - begin < CNV_READERS_CLOCKS);
 }
 
 /* Waits for the tile of each frame, and fills in what is missing of one that is no inner tile. All threads see it

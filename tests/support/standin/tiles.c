@@ -200,6 +200,8 @@ count_readers(const KernelRun *run)
 
   if (!readers)
     return;
+  if (run->size->grid[0] > STANDIN_PROCESSORS * STANDIN_FITTING)
+    standin_report("%s: %u blocks wait for each other, which do not fit", run->name, run->size->grid[0]);
   *readers += run->size->grid[0];
   if (*readers != l->all_readers)
     standin_report("%s: %u blocks have read, the launch waits for %u", run->name, *readers, l->all_readers);
@@ -231,9 +233,6 @@ run_tiles(const KernelRun *launched, void (*func)(const KernelRun *run, Tiles *t
     numbers = jobs && table ? (const guint32 *)(const void *)(jobs + l->n_jobs) : NULL;
   }
   used = g_malloc0(run->size->grid[0]);
-  if (!l->readers != !run->size->at_once)
-    standin_report("%s: counts readers at %" G_GUINT64_FORMAT ", at once: %d", run->name, l->readers,
-                   run->size->at_once);
   if (l->readers) {
     count_readers(run);
     samples_keep();
