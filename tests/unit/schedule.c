@@ -321,6 +321,39 @@ START_TEST(test_kept_tiles)
 }
 END_TEST
 
+/* In place, one launch of tiles runs at once: its blocks read all before one of them writes. */
+START_TEST(test_at_once)
+{
+  static const CnvRegion ellipse = {{13, 10, 60, 50}, 0, CNV_SHAPE_ELLIPSE};
+  static const struct {
+    const Taps *taps;
+    CnvAlgorithm algorithm;
+    gboolean in_place, at_once;
+  } rows[] = {
+      {&blur, CNV_ALGORITHM_TENSOR, TRUE, TRUE},     {&full_rank, CNV_ALGORITHM_TENSOR, TRUE, TRUE},
+      {&blur, CNV_ALGORITHM_TENSOR, FALSE, FALSE},   {&widest, CNV_ALGORITHM_TENSOR, TRUE, FALSE},
+      {&one_tap, CNV_ALGORITHM_TENSOR, TRUE, FALSE}, {&blur, CNV_ALGORITHM_FUSED, TRUE, FALSE},
+      {&blur, CNV_ALGORITHM_SEPARABLE, TRUE, FALSE},
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+    CnvPlan *plan = plan_of(rows[i].taps, "GRAY8", CNV_BORDER_REPLICATE, rows[i].algorithm);
+    CnvWork work = CNV_WORK_ALL(&plan);
+    CnvSchedule schedule;
+
+    work.everything = FALSE;
+    work.region = &ellipse;
+    work.n_regions = 1;
+    cnv_schedule_init(&schedule);
+    schedule.n_processors = 4;
+    cnv_schedule_set_work(&schedule, &work, FALSE, rows[i].in_place);
+    ck_assert_msg(schedule.at_once == rows[i].at_once, "row %u", i);
+    cnv_schedule_clear(&schedule);
+    cnv_plan_unref(plan);
+  }
+}
+END_TEST
+
 /* Plans of one work share a variant, or are done by two kinds, or where there is no such variant one gives way. */
 START_TEST(test_plans_together)
 {
@@ -446,6 +479,7 @@ add_tests(TCase *tcase)
   tcase_add_test(tcase, test_coverage);
   tcase_add_test(tcase, test_shared);
   tcase_add_test(tcase, test_kept_tiles);
+  tcase_add_test(tcase, test_at_once);
   tcase_add_test(tcase, test_plans_together);
   tcase_add_test(tcase, test_work_again);
   tcase_add_test(tcase, test_masks);
