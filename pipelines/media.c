@@ -4,7 +4,7 @@
 
 #include "check.h"
 #include "container.h"
-#include "cut.h"
+#include "truncated.h"
 #include "demo.h"
 #include "media.h"
 #include "mux.h"
@@ -22,7 +22,7 @@ typedef struct {
   GstElement *pipeline, *filter; /* the second: all through which the video goes */
   Mux *mux;                      /* NULL without a muxer */
   Photo *photo;                  /* or NULL */
-  Cut *cut;                      /* NULL without a file */
+  Truncation *truncation;        /* NULL without a file */
   gint has_video;                /* atomic: a pad with video has come */
 } Media;
 
@@ -355,7 +355,7 @@ add_input(Media *media)
   gst_bin_add(GST_BIN(media->pipeline), decoder);
   caps = caps_to_expose(media, decoder);
   g_object_set(decoder, "uri", uri, "caps", caps, NULL);
-  media->cut = cut_watch(decoder);
+  media->truncation = truncation_watch(decoder);
   g_signal_connect(decoder, "pad-added", G_CALLBACK(pad_added), media);
   g_signal_connect(decoder, "unknown-type", G_CALLBACK(unknown_type), media);
   g_signal_connect(decoder, "no-more-pads", G_CALLBACK(no_more_pads), media);
@@ -528,7 +528,7 @@ play_media(Media *media)
   int status = play(media->pipeline);
 
   if (status == 0 && media->cut && whole && !play_was_interrupted())
-    cut_report(media->cut, media->input);
+    truncation_report(media->truncation, media->input);
   return status;
 }
 
@@ -615,7 +615,7 @@ media_main(int argc, char **argv, gboolean hides, const GOptionEntry *options, M
     gst_object_unref(media.pipeline);
   g_clear_pointer(&media.mux, mux_free);
   g_clear_pointer(&media.photo, photo_free);
-  g_clear_pointer(&media.cut, cut_free);
+  g_clear_pointer(&media.truncation, truncation_free);
   g_free(media.input);
   g_free(media.picture);
   g_free(media.still);

@@ -7,12 +7,13 @@
 
 #include <gst/gst.h>
 
-typedef struct Cut Cut;
+typedef struct Truncation Truncation;
 
-/* Watches all streams that a decodebin or uridecodebin exposes. Free with cut_free() after the pipeline has stopped. */
-Cut *cut_watch(GstElement *decoder);
-void cut_free(Cut *cut);
+/* Watches all streams that a decodebin or uridecodebin exposes. Free with truncation_free() after the pipeline has
+ * stopped. */
+Truncation *truncation_watch(GstElement *decoder);
+void truncation_free(Truncation *truncation);
 
 /* Prints a warning on stderr if all streams of the file `name` have ended a second or more before its duration. For
  * .avi, .ogv and .ts there is none, as GStreamer computes their duration from the data that is there. */
-void cut_report(Cut *cut, const char *name);
+void truncation_report(Truncation *truncation, const char *name);
