@@ -8,7 +8,7 @@
 # is background.mp4. People are told from the rest by GStreamer's facedetect and grabcut, some ten frames a second: they
 # have to look into the camera, and be seen down to the lower edge. Without a face in sight all is blurred.
 set -euo pipefail
-source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
 
 FRAMES=${FRAMES:-150}
 player=background

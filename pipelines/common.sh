@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# What the scripts beside it share: set-up and run. Each sources it, and then calls, in this order,
+# What the scripts beside it share: set-up and run. They run from the source tree, and installed as cudaconvolve-blur and
+# so on. Each sources it, and then calls, in this order,
 #   set_up NAME [ARGUMENT...]          installs and builds what is needed; the file is NAME.mp4, or what `type` says
 #   choose_filter FILTER               fills `settings` with it, or with what FILTER says
 #   add_setting NAME VALUE DEFAULT FILTER...   adds VALUE or, for those filters, the default
@@ -14,7 +15,8 @@
 # `shared` lists the settings below that a script reads; --help explains these. Beside them stand BUILD_DIR,
 # CUDACONVOLVE_BUILD and -DOPTION=VALUE, for all.
 set -euo pipefail
-source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+source "$here/setup.sh"
 # Not that of the tests, which has the kernels for all GPUs: they take minutes to compile.
 build=${BUILD_DIR:-$root/build-pipelines}
 
@@ -30,7 +32,35 @@ only_window=false
 shared=(--verbose OUTPUT FORMAT FRAMES PATIENCE)
 verbose= # or the option
 arguments=()
-given=() # options for Meson
+given=()  # options for Meson
+programs= # the folder of the programs of pipelines/, see find_programs()
+
+# Returns 0 if the script is installed: only then are programs beside it. Such a script builds and installs nothing.
+is_installed()
+{
+  [[ -x $here/run ]]
+}
+
+# command_name NAME: what a user calls.
+command_name()
+{
+  if is_installed; then
+    echo "cudaconvolve-$1"
+  else
+    echo "pipelines/$1.sh"
+  fi
+}
+
+# Passes a script's help on, in which an installed one has the name of its command and no options for a build.
+name_commands()
+{
+  if is_installed; then
+    sed -E 's/pipelines\/([a-z-]+)\.(sh|py)/cudaconvolve-\1/g; s/ \[-DOPTION=VALUE\]\.\.\.//; /^.*--set-up|^The script builds/d
+      /^  (-DOPTION|BUILD_DIR|CUDACONVOLVE_BUILD)=/d'
+  else
+    cat
+  fi
+}
 
 # explain SETTING
 explain()
@@ -52,12 +82,19 @@ explain()
   esac
 }
 
+# Prints the head of the script.
+print_head()
+{
+  sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" | grep -v SPDX | name_commands
+}
+
 usage()
 {
   local name
-  sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0" | grep -v SPDX
+  print_head
   echo
-  for name in "${shared[@]}" BUILD_DIR CUDACONVOLVE_BUILD -D; do
+  is_installed || shared+=(BUILD_DIR CUDACONVOLVE_BUILD -D)
+  for name in "${shared[@]}"; do
     explain "$name"
   done
   exit 0
@@ -81,13 +118,20 @@ check_number()
   printf -v "$1" %d "$((10#$2))"
 }
 
+# give_option -DOPTION=VALUE
+give_option()
+{
+  ! is_installed || die "there is no option '$1', as an installed command builds nothing: see --help"
+  given+=("$1")
+}
+
 parse_arguments()
 {
   local argument
   for argument; do
     case $argument in
     -h | --help) usage ;;
-    -D*) given+=("$argument") ;;
+    -D*) give_option "$argument" ;;
     --verbose)
       shares --verbose || die "there is no option '$argument': see --help"
       verbose=--verbose
@@ -128,6 +172,12 @@ choose_output()
   [[ ! -d $output ]] || die "OUTPUT must name a file; '$output' is a folder"
 }
 
+# want KIND NAME PACKAGE: what is of use where it is, and comes with a build.
+want()
+{
+  is_installed || need "$@"
+}
+
 need_plugins()
 {
   case ${output,,} in
@@ -140,12 +190,12 @@ need_plugins()
   if [[ -n $input ]] && ! is_picture "$input"; then
     need element avdec_h264 gstreamer1.0-libav
     # Decoders and encoders on the GPU; streams that want more than a demuxer of plugins-good, as H.264 in .avi does.
-    [[ ${input,,} == *.@(mp4|m4v|mov|mkv|webm|ogv) ]] && ! have_gpu || need element h264parse gstreamer1.0-plugins-bad
+    [[ ${input,,} == *.@(mp4|m4v|mov|mkv|webm|ogv) ]] && ! have_gpu || want element h264parse gstreamer1.0-plugins-bad
   fi
   [[ ${input,,} != *.webp ]] || need element webpdec gstreamer1.0-plugins-bad
   [[ $input != *://* ]] || need element souphttpsrc gstreamer1.0-plugins-good
-  [[ -z ${DISPLAY:-} ]] || need element ximagesink gstreamer1.0-x
-  [[ -z ${WAYLAND_DISPLAY:-} ]] || need element waylandsink gstreamer1.0-plugins-bad
+  [[ -z ${DISPLAY:-} ]] || want element ximagesink gstreamer1.0-x
+  [[ -z ${WAYLAND_DISPLAY:-} ]] || want element waylandsink gstreamer1.0-plugins-bad
 }
 
 # The compute capabilities of the GPUs that CUDA sees, a line each: 90 for 9.0. None without a driver.
@@ -229,11 +279,12 @@ need_opencv()
 take_photograph()
 {
   local photo=$build/portrait.png
-  [[ -e $photo || -n ${CUDACONVOLVE_BUILD:-} ]] || step "fetching a photograph, 21 MB" fetch_portrait "$photo"
+  [[ -e $photo || -n ${CUDACONVOLVE_BUILD:-} ]] || is_installed || step "fetching a photograph, 21 MB" fetch_portrait "$photo"
   [[ -e $photo ]] || die "there is no photograph in '$photo': give a FILE"
   picture=("--still=$photo")
 }
 
+# install_and_build [PROGRAM]
 install_and_build()
 {
   local options target
@@ -243,7 +294,7 @@ install_and_build()
   choose_options
   step "configuring $build" configure "$build" "${options[@]}" "${given[@]}"
   ((${#given[@]} == 0)) || target="${given[*]}"
-  step "building for $target" ninja -C "$build" gst/libgstcudaconvolve.so "pipelines/$player"
+  step "building for $target" ninja -C "$build" gst/libgstcudaconvolve.so "${@/#/pipelines/}"
 }
 
 # use_build FILE...: takes the build in CUDACONVOLVE_BUILD, which must have these files.
@@ -257,6 +308,37 @@ use_build()
   build=$CUDACONVOLVE_BUILD
 }
 
+# Takes the programs beside the scripts and the plugin that GStreamer finds. What is made once lies in the user's cache.
+use_installation()
+{
+  local packages
+  needs=${needs#"$build_needs"}
+  need element cudaconvolve gstreamer1.0-cudaconvolve
+  need_plugins
+  packages=$(missing_packages)
+  [[ -z $packages ]] ||
+    die "these packages are missing; as root: apt install" $packages "(a plugin elsewhere is found by GST_PLUGIN_PATH)"
+  programs=$here
+  build=${XDG_CACHE_HOME:-$HOME/.cache}/cudaconvolve/pictures
+}
+
+# find_programs [PROGRAM]: finds the plugin, and the program in the folder `programs`: in the build that CUDACONVOLVE_BUILD
+# names, or in the installation that the script belongs to. A script of the source tree builds both.
+find_programs()
+{
+  if [[ -n ${CUDACONVOLVE_BUILD:-} ]]; then
+    use_build gst/libgstcudaconvolve.so "${@/#/pipelines/}"
+  elif is_installed; then
+    use_installation
+    return
+  else
+    install_and_build "$@"
+  fi
+  programs=$build/pipelines
+  export GST_PLUGIN_PATH=$build/gst${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}
+  is_installed || export GST_PRESET_PATH=$root/gst
+}
+
 # set_up NAME [ARGUMENT...]: without a name no file is written.
 set_up()
 {
@@ -264,14 +346,9 @@ set_up()
   [[ -z $1 ]] || choose_output "$1"
   check_input
   ! $only_window || [[ -n ${DISPLAY:-}${WAYLAND_DISPLAY:-} ]] ||
-    die "there is no display for a window; pipelines/compare.sh writes a file"
-  if [[ -n ${CUDACONVOLVE_BUILD:-} ]]; then
-    use_build gst/libgstcudaconvolve.so "pipelines/$player"
-  else
-    install_and_build
-  fi
+    die "there is no display for a window; $(command_name compare) writes a file"
+  find_programs "$player"
   ! $photograph || [[ -n $input ]] || take_photograph
-  export GST_PLUGIN_PATH=$build/gst${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}
 }
 
 choose_filter()
@@ -324,6 +401,6 @@ play()
   else
     say "writing $output"
   fi
-  setpriv --pdeathsig TERM "$build/pipelines/$player" "${options[@]}" "$@" ||
+  setpriv --pdeathsig TERM "$programs/$player" "${options[@]}" "$@" ||
     die "nothing was made of ${input:-the test picture}; the messages above say why"
 }

@@ -6,7 +6,7 @@
 # Without one, of a town of 300 frames.
 # RADIUS=8 FILTER=gaussian BACKEND=auto ALGORITHM=auto: the properties of those names. The file is compared.mp4.
 set -euo pipefail
-source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
 
 set_up compared "$@"
 choose_filter gaussian

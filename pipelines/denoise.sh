@@ -6,7 +6,7 @@
 # Without one, of a test picture of 300 frames that stands still under noise.
 # RADIUS=3 SIGMA=1.5 BACKEND=auto: temporal-radius, temporal-sigma and backend. The file is denoised.mp4.
 set -euo pipefail
-source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
 
 # mix FRAMES PATTERN...: a picture that stands still, with a tenth of another one over it.
 mix()

@@ -7,7 +7,7 @@
 # FILTER=sobel GRADIENT=x ANGLE=0 SCALE=0.5 BACKEND=auto: the properties of those names; GRADIENT=directional ANGLE=45 looks
 # to the lower right. The file is edges.mp4.
 set -euo pipefail
-source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
 
 set_up edges "$@"
 # A derivative has both signs: bias puts its zero at mid-grey, or else what is negative would be black.

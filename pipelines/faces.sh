@@ -12,7 +12,7 @@
 # facedetect finds faces that look into the camera, and not in every frame: look at the result before you give it away.
 # The file is faceless.mp4, without the location (GPS) of the video.
 set -euo pipefail
-source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
 
 player=faces
 need_opencv

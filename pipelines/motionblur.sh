@@ -7,7 +7,7 @@
 # RADIUS=10 SIGMA=6 MODE=causal BACKEND=auto: temporal-radius, temporal-sigma, temporal-mode and backend; MODE=centered
 # blurs ahead too, as a shutter that is open for long. The file is motionblur.mp4.
 set -euo pipefail
-source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
 
 set_up motionblur "$@"
 test_picture ball

@@ -9,7 +9,7 @@
 # (roi-expand), FEATHER=8 (roi-feather): the properties of those names. The file is private.mp4, without the location
 # (GPS) of the video.
 set -euo pipefail
-source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
 
 most=17
 player=privacy

@@ -6,7 +6,7 @@
 # Without one, a town of 300 frames: right of a line that moves it is sharpened.
 # FILTER=unsharp RADIUS=3 AMOUNT=2 BACKEND=auto: the properties of those names. The file is sharpened.mp4.
 set -euo pipefail
-source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
 
 set_up sharpened "$@"
 # Unsharp masking adds what a blur takes off: the radius says how wide the detail is, the amount how much of it.

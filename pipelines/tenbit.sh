@@ -7,7 +7,7 @@
 # RADIUS=8 FILTER=gaussian BACKEND=auto: the properties of those names. OUTPUT=tenbit.mkv: the file.
 # Blurred at 10 bits and written, with a display too, as FFV1, which loses nothing, into a file .mkv.
 set -euo pipefail
-source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
 
 shared=(--verbose FRAMES PATIENCE) # FORMAT is fixed, and OUTPUT ends in .mkv
 format=video/x-raw,format=I420_10LE

@@ -6,7 +6,7 @@
 # Without one, a picture of a town. Press in the video to move the wipe. The line below it, for gst-launch-1.0, has the
 # settings that were changed.
 set -euo pipefail
-source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
 
 shared=()
 need typelib Gtk-3.0 gir1.2-gtk-3.0 librsvg2-common
@@ -17,7 +17,8 @@ only_window=true
 set_up "" "$@"
 if [[ -z $input ]]; then
   input=$build/town.jpg
-  [[ -e $input ]] || step "drawing a town" "$build/pipelines/$player" "--output=$input" --frames=1 \
+  mkdir -p "$build"
+  [[ -e $input ]] || step "drawing a town" "$programs/$player" "--output=$input" --frames=1 \
     -- cudaconvolve filter=identity
 fi
 case $input in
@@ -25,5 +26,4 @@ case $input in
 *) source=(filesrc "location=$input" ! decodebin) ;;
 esac
 ! is_picture "$input" || source+=(! imagefreeze)
-export GST_PRESET_PATH=$root/gst
-exec /usr/bin/python3 "$root/pipelines/tune.py" "${source[@]}"
+exec /usr/bin/python3 "$here/tune.py" "${source[@]}"
