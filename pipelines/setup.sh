@@ -125,7 +125,7 @@ found()
   header) echo "#include <$2>" | cc -E - ;;
   library) [[ -n $(find_library "$2") ]] ;;
   module) pkg-config --exists "$2" ;;
-  element) gst-inspect-1.0 --exists "$2" ;;
+  element) gst-inspect-1.0 --exists --atleast-version=0.0.0 "$2" ;; # of the plugin; without it at least 1.0
   file) [[ -e $2 ]] ;;
   python) /usr/bin/python3 -c "import $2" ;; # the one that packages are for; PATH may lead to another
   typelib) /usr/bin/python3 -c "import gi; gi.require_version('${2%-*}', '${2#*-}')" ;;

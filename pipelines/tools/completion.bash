@@ -9,7 +9,7 @@ _cudaconvolve()
   case $current in
   -*)
     # shellcheck disable=SC2207 # options are words
-    COMPREPLY=($(compgen -W "--help $("$1" --help 2>/dev/null | grep -oE -- '--[a-z][a-z-]+')" -- "$current"))
+    COMPREPLY=($(compgen -W "--help $("$1" --help 2>/dev/null | grep -oE -- '--[a-z][a-z-]+' | sort -u)" -- "$current"))
     ;;
   *)
     compopt -o filenames
