@@ -3,7 +3,7 @@
 # of them, and a warning if one came and went.
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Usage: pipelines/faces.sh [--verbose] [-DOPTION=VALUE]... [FILE|URI]
+# Usage: pipelines/faces.sh [--verbose] [-DOPTION=VALUE]... [FILE|URI]...
 # Without one, of a portrait that Debian ships, over which the view moves for 300 frames.
 # FILTER=mosaic SHAPE=ellipse STRENGTH=0.2 EXPAND=0.25 FEATHER=0 SMOOTH=10: filter, roi-shape, roi-relative-size,
 # roi-expand, roi-feather, and roi-smooth: frames that hide a face where it was, when the detector misses it.

@@ -24,6 +24,7 @@ set -euo pipefail
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
 
 shared=()
+arguments=()
 for argument; do
   case $argument in
   -h | --help)
@@ -36,7 +37,8 @@ for argument; do
 done
 need_library
 # Without Dask, workers are threads of library.py.
-! is_installed || [[ " ${arguments[*]} " != *" --scheduler"[\ =]"none "* ]] || needs=${needs/python distributed *([^$'\n'])/}
+! is_installed || [[ " ${arguments[*]} " != *" --scheduler"[\ =]"none "* ]] ||
+  needs=${needs/"python distributed python3-distributed"/}
 find_programs
 [[ ${arguments[*]} != --set-up ]] || exit 0
 ! is_installed || export PYTHONDONTWRITEBYTECODE=1 # nothing beside what is installed

@@ -9,7 +9,8 @@
 set -euo pipefail
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
 
-shared=(--verbose FRAMES PATIENCE) # FORMAT is fixed, and OUTPUT ends in .mkv
+most=1
+shared=(--verbose START DURATION FRAMES PATIENCE CAMERA) # FORMAT is fixed, and OUTPUT ends in .mkv
 format=video/x-raw,format=I420_10LE
 
 # The number of levels among the first 2 million samples of a file. What od leaves is read too, lest the writer fails.

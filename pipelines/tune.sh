@@ -8,7 +8,8 @@
 set -euo pipefail
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
 
-shared=()
+shared=(CAMERA)
+most=1
 need typelib Gtk-3.0 gir1.2-gtk-3.0 librsvg2-common
 need python gi._gi_cairo python3-gi-cairo
 need python gi.repository.Gst,gi.overrides._gi_gst python3-gst-1.0
@@ -22,6 +23,7 @@ if [[ -z $input ]]; then
     -- cudaconvolve filter=identity
 fi
 case $input in
+/dev/*) read -ra source <<<"$(camera)" ;;
 *://*) source=(uridecodebin "uri=$input") ;;
 *) source=(filesrc "location=$input" ! decodebin) ;;
 esac
