@@ -41,6 +41,7 @@ typedef struct {
   Context *context;
   gboolean pinned;  /* page-locked memory of the host */
   gboolean is_part; /* of a module, with which it goes */
+  gboolean is_left; /* it counted readers, and another did after it */
   GArray *accesses; /* Access: those that later ones may have to come after */
   guint8 *written;  /* by the launch that is being done: how often each byte was; NULL: not yet */
 } Allocation;

@@ -197,13 +197,17 @@ count_readers(const KernelRun *run)
 {
   const CnvTileArgs *l = run->args;
   static guint64 counted_before;
+  Allocation *before;
   guint32 *readers = (guint32 *)(void *)standin_access(run->op, l->readers, sizeof(guint32), TRUE, run->name);
 
   if (!readers)
     return;
-  if (counted_before != l->readers && standin_find(counted_before))
-    standin_report("%s: two sessions have blocks that wait for each other", run->name);
+  before = standin_find(counted_before);
+  if (before && counted_before != l->readers)
+    before->is_left = TRUE; /* its session may be lost, which frees nothing */
   counted_before = l->readers;
+  if (standin_find(l->readers)->is_left)
+    standin_report("%s: two sessions have blocks that wait for each other", run->name);
   if (run->size->grid[0] > STANDIN_PROCESSORS * STANDIN_FITTING)
     standin_report("%s: %u blocks wait for each other, which do not fit", run->name, run->size->grid[0]);
   *readers += run->size->grid[0];
