@@ -120,6 +120,7 @@ end_stream(gpointer user_data)
   Cut *cut = user_data;
 
   gst_element_send_event(cut->pipeline, gst_event_new_eos());
+  g_atomic_int_set(&cut->ending, FALSE);
   return G_SOURCE_REMOVE;
 }
 
@@ -135,6 +136,7 @@ watch_time(GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
     cut->first = time;
   if (time < cut->first + cut->duration)
     return GST_PAD_PROBE_OK;
+  /* Asked for again with each frame that is dropped: a busy machine lost the event once. */
   if (g_atomic_int_compare_and_exchange(&cut->ending, FALSE, TRUE))
     g_idle_add(end_stream, cut);
   return GST_PAD_PROBE_DROP;

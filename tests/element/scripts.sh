@@ -366,11 +366,11 @@ test_camera()
   cat log
   grep -qE '^30 frames in (1\.[3-9]|[2-9])' log || fail "not 30 frames of 1.5 s"
   [[ -s out.$type ]] || fail "no file"
-  rm "out.$type"
+  rm "out.$type" log
   "$pipelines/denoise.sh" /dev/null >log 2>&1 &
   script=$!
   for ((i = 0; i < 100; i++)); do
-    ! grep -q ' [1-9][0-9]* frames, ' log || break
+    ! grep -qs ' [1-9][0-9]* frames, ' log || break
     sleep 0.1
   done
   kill -INT "$(pgrep -P $script -x run)"
