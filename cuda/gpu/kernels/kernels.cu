@@ -3,6 +3,7 @@
  * The CUDA kernels as the module has them. Arithmetic is that of plan.h. A launch of kernels with block jobs does
  * planes of any size, number of channels and sample type, of any plan whose taps are in constant memory.
  */
+#include "gpu/kernels/cells.cuh"
 #include "gpu/kernels/cover.cuh"
 #include "gpu/kernels/fused.cuh"
 #include "gpu/kernels/mosaic.cuh"
@@ -108,6 +109,7 @@ extern "C" __global__ void __launch_bounds__(32 * CNV_COVER_HEIGHT) cnv_cover(co
 #define BLOCKS(kernel, call) BLOCKS_OF(3, kernel, call)
 BLOCKS(naive, naive(b))
 BLOCKS_OF(FITTING(4), mosaic, mosaic(b))
+BLOCKS_OF(4, cells, cells(b, l.only_sums))
 BLOCKS(tiled, tiled(b))
 BLOCKS(rows, rows(b))
 BLOCKS(columns, columns(b))

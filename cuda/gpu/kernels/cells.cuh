@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * cells: mosaic of one frame's plain samples. A block makes whole cells, some rows of them in a turn: its threads add
+ * up columns, each thread those of 16 bytes; then a few lanes add up the columns of a cell, and write its mean into a
+ * row of outputs; then each thread stores 16 bytes of that row to rows of the cell.
+ *
+ * Cells that are too large for one block are divided into slices of some rows. A first launch makes the sums of each
+ * slice, a second one adds these and stores.
+ *
+ * Pixels and rows count from the window's first where they are read, and from the job's first where they are written.
+ */
+#pragma once
+
+#include "gpu/kernels/block.cuh"
+
+/* An edge between cells along x: the first pixel after it, as it is read and as it is written. */
+struct CellEdge {
+  int in, out;
+};
+
+/* A block's rows of a row of cells, as they are read and as they are written, and how many rows the cells have. */
+struct CellRows {
+  int in0, in1, out0, out1, height;
+};
+
+/* A block's part of its job. */
+struct CellsPart {
+  int n_x, n_y;       /* cells */
+  int left, out_left; /* samples with which 16 bytes begin, as they are read and written */
+  int samples, pitch; /* in 16 bytes, and of a row of the block */
+  int turn;           /* rows of cells of a turn */
+  int slice, block;   /* block: number of the first slice's block in the job */
+  uint32_t inverse;   /* 2^32 / the channels of a row of cells, rounded up; 0: there is one */
+  bool adds, blends;  /* adds: sums of columns */
+};
+
+/* Shared memory of a block. */
+struct CellsShared {
+  CellsPart part;
+  uint4 column[2 * CNV_BLOCK_THREADS]; /* sums of columns: 16 bits of samples of 8 bits, 32 bits of others */
+  alignas(16) float row[CNV_CELLS_CHUNK * CNV_BLOCK_THREADS]; /* outputs: samples; of jobs with weights, their values */
+  CellEdge edge[CNV_CELLS_MAX + 1];
+  CellRows rows[CNV_CELLS_MAX_ROWS];
+};
+
+/* A thread's place in a turn: its row of cells, its part of that, and its 16 bytes. */
+struct CellsPlace {
+  int row, part, x;
+};
+
+/* A column's sum. */
+template <typename T> struct ColumnSum;
+template <> struct ColumnSum<uint8_t> {
+  typedef uint16_t type;
+};
+template <> struct ColumnSum<uint16_t> {
+  typedef uint32_t type;
+};
+
+/* ---- the block ---- */
+
+/* Returns the first pixel or row of the window that cell k has; and of the job, that takes its mean. */
+__device__ static int
+edge_in(const CnvBlock &b, int axis, int k)
+{
+  return cnv_cell_edge(&b.a, &b.job, axis, k) - (axis == CNV_X ? b.job.window_x : b.job.window_y);
+}
+
+__device__ static int
+edge_out(const CnvBlock &b, int axis, int k)
+{
+  if (k == b.cells.first[axis])
+    return 0;
+  if (k == b.cells.end[axis])
+    return axis == CNV_X ? b.job.width : b.job.height;
+  return cnv_cell_edge(&b.a, &b.job, axis, k) - (axis == CNV_X ? b.job.x : b.job.y);
+}
+
+/* Returns what lies between two edges, or a block's slice of that. */
+__device__ static int2
+slice_of(const CnvBlock &b, int from, int to)
+{
+  const int slice = b.block_y % b.cells.slices;
+  const int share = b.cells.slices == 1 ? to - from : (to - from + b.cells.slices - 1) / b.cells.slices;
+
+  return make_int2(min(from + slice * share, to), min(from + (slice + 1) * share, to));
+}
+
+/* Returns samples from a multiple of 16 bytes up to the address; 0 if rows differ in that. */
+__device__ static int
+samples_after_chunk(uint64_t address, int stride, int bytes)
+{
+  return stride % CNV_CELLS_CHUNK ? 0 : (int)(address % CNV_CELLS_CHUNK) / bytes;
+}
+
+__device__ static CellsPart
+find_part(const CnvBlock &b, int x0, int y0, bool only_sums)
+{
+  const CnvCellBlocks &of = b.cells;
+  CellsPart p = {min(of.cells[CNV_X], of.end[CNV_X] - x0), min(of.cells[CNV_Y], of.end[CNV_Y] - y0)};
+  const int channels = p.n_x * b.a.channels;
+
+  p.left = edge_in(b, CNV_X, x0) * b.a.channels;
+  p.left -= samples_after_chunk(input_at(b, p.left, 0), b.in_stride, b.bytes);
+  p.out_left = edge_out(b, CNV_X, x0) * b.a.channels;
+  p.out_left -= samples_after_chunk(b.out + (int64_t)p.out_left * b.bytes, b.out_stride, b.bytes);
+  p.samples = CNV_CELLS_CHUNK / b.bytes;
+  p.pitch = of.threads_x * p.samples;
+  p.turn = CNV_BLOCK_THREADS / of.threads_x / of.parts;
+  p.slice = b.block_y % of.slices;
+  p.block = (b.block_y - p.slice) * b.columns + b.block_x;
+  p.inverse = channels > 1 ? 0xffffffffu / channels + 1 : 0;
+  p.adds = cnv_cells_have_means(&b.a) && (of.slices == 1 || only_sums);
+  p.blends = b.job.coverage_pitch > 0;
+  return p;
+}
+
+/* Finds the block's cells; by all threads, which see them afterwards. */
+__device__ static CellsPlace
+find_cells(CellsShared &m, const CnvBlock &b, bool only_sums)
+{
+  const CnvCellBlocks &of = b.cells;
+  const int x0 = of.first[CNV_X] + b.block_x * of.cells[CNV_X];
+  const int y0 = of.first[CNV_Y] + b.block_y / of.slices * of.cells[CNV_Y];
+  const int slot = threadIdx.x / of.threads_x, row = slot / of.parts;
+
+  for (int i = threadIdx.x; i <= of.cells[CNV_X]; i += CNV_BLOCK_THREADS) {
+    const int k = min(x0 + i, of.end[CNV_X]);
+
+    m.edge[i] = {edge_in(b, CNV_X, k), edge_out(b, CNV_X, k)};
+  }
+  for (int i = threadIdx.x; i < of.cells[CNV_Y]; i += CNV_BLOCK_THREADS) {
+    const int k = min(y0 + i, of.end[CNV_Y] - 1), from = edge_in(b, CNV_Y, k), to = edge_in(b, CNV_Y, k + 1);
+    const int2 in = slice_of(b, from, to), out = slice_of(b, edge_out(b, CNV_Y, k), edge_out(b, CNV_Y, k + 1));
+
+    m.rows[i] = {in.x, in.y, out.x, out.y, to - from};
+  }
+  if (threadIdx.x == CNV_BLOCK_THREADS - 1)
+    m.part = find_part(b, x0, y0, only_sums);
+  __syncthreads();
+  return {row, slot - row * of.parts, (int)threadIdx.x - slot * of.threads_x};
+}
+
+/* ---- sums of columns ---- */
+
+/* Adds up 16 bytes: of samples of 8 bits, sums 2 * i and 2 * i + 1 are two pairs of 16 bits, the even and the odd
+ * samples of word i. */
+template <typename T>
+__device__ static void
+add_chunk(uint32_t (&sum)[8], const uint4 &chunk, uint32_t mask)
+{
+  const uint32_t word[4] = {chunk.x, chunk.y, chunk.z, chunk.w};
+
+#pragma unroll
+  for (int i = 0; i < 4; i++) {
+    sum[2 * i] += sizeof(T) == 1 ? word[i] & 0x00ff00ffu : word[i] & mask;
+    sum[2 * i + 1] += sizeof(T) == 1 ? __byte_perm(word[i], 0, 0x4341) : word[i] >> 16 & mask;
+  }
+}
+
+/* Adds up to CNV_CELLS_BATCH rows, whose loads are under way at once. */
+template <typename T>
+__device__ static void
+add_rows(uint32_t (&sum)[8], uint64_t at, int64_t step, int n, uint32_t mask)
+{
+  constexpr int few = 3; /* the smallest cells have no more */
+  uint4 chunk[CNV_CELLS_BATCH];
+
+#pragma unroll
+  for (int i = 0; i < CNV_CELLS_BATCH; i++, at += step)
+    chunk[i] = i < n ? __ldg((const uint4 *)at) : make_uint4(0, 0, 0, 0);
+#pragma unroll
+  for (int i = 0; i < few; i++)
+    add_chunk<T>(sum, chunk[i], mask);
+  if (n > few)
+#pragma unroll
+    for (int i = few; i < CNV_CELLS_BATCH; i++)
+      add_chunk<T>(sum, chunk[i], mask);
+}
+
+/* Makes the sums of the thread's columns over its part of a row of cells. */
+template <typename T>
+__device__ static void
+sum_columns(CellsShared &m, const CnvBlock &b, const CellsPlace &place, const CellRows &rows)
+{
+  const CellsPart &p = m.part;
+  const int s = p.left + place.x * p.samples, parts = b.cells.parts, shift = b.a.component[0].shift;
+  const uint32_t mask = ((1u << b.a.component[0].bits) - 1) << shift;
+  const int64_t step = (int64_t)b.in_stride * parts;
+  uint64_t at = input_at(b, s, rows.in0 + place.part);
+  int n = s < m.edge[p.n_x].in * b.a.channels ? (rows.in1 - rows.in0 - place.part + parts - 1) / parts : 0;
+  uint32_t sum[8] = {};
+
+#pragma unroll 1
+  for (; n > 0; n -= CNV_CELLS_BATCH, at += CNV_CELLS_BATCH * step)
+    add_rows<T>(sum, at, step, n, mask);
+#pragma unroll
+  for (int i = 0; i < 8; i += 2) {
+    const uint32_t even = sum[i], odd = sum[i + 1];
+
+    sum[i] = sizeof(T) == 1 ? __byte_perm(even, odd, 0x5410) : even >> shift;
+    sum[i + 1] = sizeof(T) == 1 ? __byte_perm(even, odd, 0x7632) : odd >> shift;
+  }
+  uint4 *column = m.column + 2 * threadIdx.x;
+  column[0] = *(const uint4 *)sum;
+  column[1] = *(const uint4 *)(sum + 4);
+}
+
+/* Does the same for all threads' columns, sample by sample, if rows do not lie on multiples of 16 bytes. */
+__device__ static void
+sum_single_columns(CellsShared &m, const CnvBlock &b, int first_row, int n_rows)
+{
+  const CellsPart &p = m.part;
+  const int parts = b.cells.parts, n = n_rows * parts * p.pitch, width = m.edge[p.n_x].in * b.a.channels - p.left;
+
+#pragma unroll 1
+  for (int i = threadIdx.x; i < n; i += CNV_BLOCK_THREADS) {
+    const int slot = i / p.pitch, s = i - slot * p.pitch, row = slot / parts;
+    const CellRows &rows = m.rows[first_row + row];
+    uint32_t sum = 0;
+
+#pragma unroll 1
+    for (int y = rows.in0 + slot - row * parts; s < width && y < rows.in1; y += parts)
+      sum += load_bits(input_at(b, p.left + s, y), b.bytes) >> b.a.component[0].shift &
+             ((1u << b.a.component[0].bits) - 1);
+    if (b.bytes == 1)
+      ((uint16_t *)m.column)[i] = (uint16_t)sum;
+    else
+      ((uint32_t *)m.column)[i] = sum;
+  }
+}
+
+/* ---- means ---- */
+
+/* Returns a / b as the compiler's division does, which first looks for numbers far from 1. */
+__device__ static float
+divide(float a, float b)
+{
+  float inverse;
+
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(b));
+  inverse = fmaf(inverse, fmaf(-b, inverse, 1.0f), inverse);
+  float quotient = a * inverse;
+  quotient = fmaf(inverse, fmaf(-b, quotient, a), quotient);
+  return fmaf(inverse, fmaf(-b, quotient, a), quotient);
+}
+
+/* Adds up sums of columns from `from` to `to` - 1, of all parts. */
+template <typename T>
+__device__ static uint32_t
+add_columns(const CellsShared &m, int parts, int pitch, int from, int to, int step)
+{
+  const typename ColumnSum<T>::type *column = (const typename ColumnSum<T>::type *)m.column;
+  uint32_t sum = 0;
+
+#pragma unroll 1
+  for (int part = 0; part < parts; part++, column += pitch)
+#pragma unroll 2
+    for (int i = from; i < to; i += step)
+      sum += column[i];
+  return sum;
+}
+
+/* Returns the sum of all slices about mid. at: of the first slice's. */
+__device__ static float
+add_slices(const uint32_t *at, int slices, int step, int64_t mids)
+{
+  int64_t sum = -mids;
+
+#pragma unroll 1
+  for (int i = 0; i < slices; i++, at += step)
+    sum += __ldcg(at);
+  return (float)sum;
+}
+
+/* Writes the means of the turn's cells into rows of outputs; or their sums to memory. */
+__device__ static void
+make_means(CellsShared &m, const CnvBlock &b, int first_row, int n_rows, bool only_sums)
+{
+  const CellsPart &p = m.part;
+  const int C = b.a.channels, shift = b.cells.lanes_shift, lane = threadIdx.x & ((1 << shift) - 1);
+  const int of_row = p.n_x * C, total = n_rows * of_row, step = C << shift, parts = b.cells.parts;
+  const int of_block = b.cells.cells[CNV_X] * C, of_slice = of_block * b.columns;
+  const bool has_means = cnv_cells_have_means(&b.a), adds_slices = b.cells.slices > 1 && !only_sums;
+  uint32_t *sums = (uint32_t *)b.row_sums + p.block * of_block;
+
+#pragma unroll 1
+  for (int base = 0; base < total << shift; base += CNV_BLOCK_THREADS) {
+    const bool valid = base + (int)threadIdx.x < total << shift;
+    const int number = valid ? (base + threadIdx.x) >> shift : 0,
+              row = p.inverse ? __umulhi(number, p.inverse) : number;
+    const int rest = number - row * of_row;
+    const int cell = pixel_of(rest, C), c = rest - cell * C;
+    const CellEdge from = m.edge[cell], to = m.edge[cell + 1];
+    const int count = (to.in - from.in) * m.rows[first_row + row].height, mids = (int)b.a.mid[c] * count;
+    const Epilogue e = epilogue_of(b.a, c);
+    float sum = 0;
+
+    if (adds_slices && has_means)
+      sum = add_slices(sums + number, b.cells.slices, of_slice, (int64_t)(int)b.a.mid[c] * count);
+    else if (has_means) {
+      const int begin = row * parts * p.pitch - p.left + c, first = begin + from.in * C + lane * C;
+      uint32_t own = b.bytes == 1 ? add_columns<uint8_t>(m, parts, p.pitch, first, begin + to.in * C - c, step)
+                                  : add_columns<uint16_t>(m, parts, p.pitch, first, begin + to.in * C - c, step);
+
+      for (int other = 1 << shift >> 1; other > 0; other >>= 1)
+        own += __shfl_xor_sync(0xffffffffu, own, other);
+      sum = (float)(int)(own - (uint32_t)mids);
+      if (only_sums && valid && lane == 0)
+        sums[p.slice * of_slice + number] = own;
+    }
+    if (only_sums || !valid)
+      continue;
+    const float value = value_of_sum(divide(sum, (float)count), e);
+    const uint32_t bits = level_of(value, e) << b.a.component[0].shift;
+    const int begin = row * p.pitch - p.out_left, end = begin + to.out * C;
+#pragma unroll 1
+    for (int i = begin + (from.out + lane) * C + c; i < end; i += step)
+      if (p.blends)
+        m.row[i] = value;
+      else if (b.bytes == 1)
+        ((uint8_t *)m.row)[i] = (uint8_t)bits;
+      else
+        ((uint16_t *)m.row)[i] = (uint16_t)bits;
+  }
+}
+
+/* ---- outputs ---- */
+
+/* Returns ones where samples of 16 bytes from channel c on are copied from the input. */
+__device__ static uint4
+copied_mask(const CnvBlock &b, int c)
+{
+  const uint32_t kept = ~b.a.filtered;
+  uint32_t word[4] = {};
+
+#pragma unroll
+  for (int i = 0; i < CNV_CELLS_CHUNK; i++) {
+    if (kept >> c & 1)
+      word[i / 4] |= 0xffu << 8 * (i % 4);
+    if (b.bytes == 1 || i % 2)
+      c = c + 1 == b.a.channels ? 0 : c + 1;
+  }
+  return *(const uint4 *)word;
+}
+
+/* Stores a part of 16 bytes, samples begin to end - 1, to a row. s: the first of all of them; from: they, in shared
+ * memory. */
+__device__ static void
+store_samples_of_chunk(const CnvBlock &b, const uint8_t *from, uint64_t out, uint64_t back, int s, int begin, int end)
+{
+  const int bytes = b.bytes, C = b.a.channels;
+  const bool words = b.a.filtered == (1u << C) - 1 && (out & 3) == 0;
+
+#pragma unroll 1
+  for (int i = begin * bytes, n; i < end * bytes; i += n) {
+    const int at = s + i / bytes;
+
+    n = words && i % 4 == 0 && i + 4 <= end * bytes ? 4 : bytes;
+    if (n == 4)
+      *(uint32_t *)(out + i) = *(const uint32_t *)(from + i);
+    else if (b.a.filtered >> (at - pixel_of(at, C) * C) & 1)
+      store_bits(out + i, n, n == 1 ? from[i] : *(const uint16_t *)(from + i));
+    else
+      store_bits(out + i, n, load_bits(back + i, n));
+  }
+}
+
+/* Stores the thread's 16 bytes to its rows of the job. */
+__device__ static void
+store_chunks(const CellsShared &m, const CnvBlock &b, const CellsPlace &place, const CellRows &rows)
+{
+  const CellsPart &p = m.part;
+  const int C = b.a.channels, s = p.out_left + place.x * p.samples, parts = b.cells.parts;
+  const int begin = max(m.edge[0].out * C - s, 0), end = min(m.edge[p.n_x].out * C - s, p.samples);
+  const int64_t out_step = (int64_t)b.out_stride * parts, back_step = (int64_t)b.in_stride * parts;
+  const bool copies = b.a.filtered != (1u << C) - 1;
+  const uint8_t *from = (const uint8_t *)m.row + CNV_CELLS_CHUNK * (place.row * b.cells.threads_x + place.x);
+  int y = rows.out0 + place.part;
+  uint64_t out = b.out + (int64_t)y * b.out_stride + (int64_t)s * b.bytes;
+  uint64_t back = b.back + (int64_t)y * b.in_stride + (int64_t)s * b.bytes;
+
+  if (begin >= end)
+    return;
+  if (end - begin < p.samples || ((out | b.out_stride | (copies ? back | b.in_stride : 0)) & 15) != 0) {
+#pragma unroll 1
+    for (; y < rows.out1; y += parts, out += out_step, back += back_step)
+      store_samples_of_chunk(b, from, out, back, s, begin, end);
+    return;
+  }
+  const uint4 chunk = *(const uint4 *)from;
+  if (!copies) {
+#pragma unroll 4
+    for (; y < rows.out1; y += parts, out += out_step)
+      *(uint4 *)out = chunk;
+    return;
+  }
+  const uint4 copied = copied_mask(b, s - pixel_of(s, C) * C);
+#pragma unroll 4
+  for (; y < rows.out1; y += parts, out += out_step, back += back_step) {
+    const uint4 own = __ldg((const uint4 *)back);
+
+    *(uint4 *)out = make_uint4((own.x & copied.x) | (chunk.x & ~copied.x), (own.y & copied.y) | (chunk.y & ~copied.y),
+                               (own.z & copied.z) | (chunk.z & ~copied.z), (own.w & copied.w) | (chunk.w & ~copied.w));
+  }
+}
+
+/* Stores a row of cells of a job with weights, a warp a row of samples; those of weight 0 stay as they are. */
+__device__ static void
+blend_rows(const CellsShared &m, const CnvBlock &b, const CellRows &rows, const float *row)
+{
+  constexpr int batch = 2;
+  const int C = b.a.channels, bytes = b.bytes, lane = threadIdx.x % 32;
+  const int s0 = m.edge[0].out * C + lane, s1 = m.edge[m.part.n_x].out * C;
+  const uint32_t shift = b.a.component[0].shift, mask = (1u << b.a.component[0].bits) - 1;
+
+#pragma unroll 1
+  for (int y = rows.out0 + (int)threadIdx.x / 32; y < rows.out1; y += CNV_BLOCK_THREADS / 32) {
+    const uint8_t *weights = cnv_job_weights(&b.job, (const uint8_t *)b.coverage, b.job.x, b.job.y + y);
+    const uint64_t back = b.back + (int64_t)y * b.in_stride, out = b.out + (int64_t)y * b.out_stride;
+
+#pragma unroll 1
+    for (int s = s0; s < s1; s += 32 * batch) {
+      uint32_t weight[batch], own[batch];
+
+#pragma unroll
+      for (int i = 0; i < batch; i++) {
+        const int at = min(s + 32 * i, s1 - 1);
+
+        weight[i] = __ldcg(weights + pixel_of(at, C));
+        own[i] = load_bits(back + at * bytes, bytes);
+      }
+#pragma unroll
+      for (int i = 0; i < batch; i++) {
+        const int at = s + 32 * i, c = at - pixel_of(at, C) * C;
+
+        if (at >= s1 || weight[i] == 0)
+          continue;
+        const Epilogue e = epilogue_of(b.a, c);
+        const float value =
+            blend(row[at], (float)(own[i] >> shift & mask), divide((float)weight[i], (float)CNV_WEIGHT_ONE), e);
+        store_bits(out + at * bytes, bytes, b.a.filtered >> c & 1 ? level_of(value, e) << shift : own[i]);
+      }
+    }
+  }
+}
+
+__device__ static void
+cells(const CnvBlock &b, bool only_sums)
+{
+  __shared__ CellsShared m;
+  const CellsPlace place = find_cells(m, b, only_sums);
+
+#pragma unroll 1
+  for (int first = 0; first < m.part.n_y; first += m.part.turn) {
+    const int n = min(m.part.turn, m.part.n_y - first);
+
+    if (m.part.adds && b.in_stride % CNV_CELLS_CHUNK != 0)
+      sum_single_columns(m, b, first, n);
+    else if (m.part.adds && place.row < n && b.bytes == 1)
+      sum_columns<uint8_t>(m, b, place, m.rows[first + place.row]);
+    else if (m.part.adds && place.row < n)
+      sum_columns<uint16_t>(m, b, place, m.rows[first + place.row]);
+    __syncthreads();
+    make_means(m, b, first, n, only_sums);
+    __syncthreads();
+    if (only_sums)
+      return; /* slices are of one row of cells */
+    for (int row = 0; row < n && m.part.blends; row++)
+      blend_rows(m, b, m.rows[first + row], m.row + row * m.part.pitch - m.part.out_left);
+    if (place.row < n && !m.part.blends)
+      store_chunks(m, b, place, m.rows[first + place.row]);
+  }
+}
