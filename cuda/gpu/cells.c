@@ -87,6 +87,7 @@ divide_rows(const CnvPlane *plane, const CnvJob *job, CnvCellBlocks *blocks, int
   turn = blocks->slices > 1 ? 1 : slots / MIN(slots, cnv_divide_up(height, CNV_CELLS_BATCH));
   turn = MIN(turn, CNV_CELLS_MAX_ROWS);
   blocks->parts = slots / turn;
+  blocks->turn = turn;
   columns = cnv_cells_columns(blocks);
   turns = blocks->slices > 1 ? 1 : MIN(BLOCK_BYTES / (bytes * turn), CNV_CELLS_MAX_ROWS / turn);
   while (turns > 1 && columns * cnv_divide_up(all, turn * turns) < LEAST_BLOCKS * n_processors)

@@ -76,6 +76,7 @@ typedef struct {
   int cells[CNV_N_AXES];                  /* that a block makes */
   int threads_x;                          /* threads that have a row of the block's samples */
   int parts;                              /* times threads_x: threads that have a row of cells */
+  int turn;                               /* rows of cells that a block makes at a time */
   int lanes_shift;                        /* log2 of the threads that add up the columns of a cell */
   int slices; /* blocks that have the same cells, some rows each; if more than 1, a launch before makes their sums */
 } CnvCellBlocks;

@@ -28,7 +28,6 @@ struct CellsPart {
   int n_x, n_y;       /* cells */
   int left, out_left; /* samples with which 16 bytes begin, as they are read and written */
   int samples, pitch; /* in 16 bytes, and of a row of the block */
-  int turn;           /* rows of cells of a turn */
   int slice, block;   /* block: number of the first slice's block in the job */
   uint32_t inverse;   /* 2^32 / the channels of a row of cells, rounded up; 0: there is one */
   bool adds, blends;  /* adds: sums of columns */
@@ -80,8 +79,9 @@ edge_out(const CnvBlock &b, int axis, int k)
 __device__ static int2
 slice_of(const CnvBlock &b, int from, int to)
 {
-  const int slice = b.block_y % b.cells.slices;
-  const int share = b.cells.slices == 1 ? to - from : (to - from + b.cells.slices - 1) / b.cells.slices;
+  if (b.cells.slices == 1)
+    return make_int2(from, to);
+  const int slice = b.block_y % b.cells.slices, share = (to - from + b.cells.slices - 1) / b.cells.slices;
 
   return make_int2(min(from + slice * share, to), min(from + (slice + 1) * share, to));
 }
@@ -90,7 +90,7 @@ slice_of(const CnvBlock &b, int from, int to)
 __device__ static int
 samples_after_chunk(uint64_t address, int stride, int bytes)
 {
-  return stride % CNV_CELLS_CHUNK ? 0 : (int)(address % CNV_CELLS_CHUNK) / bytes;
+  return stride % CNV_CELLS_CHUNK ? 0 : (int)(address % CNV_CELLS_CHUNK) >> (bytes - 1);
 }
 
 __device__ static CellsPart
@@ -104,10 +104,9 @@ find_part(const CnvBlock &b, int x0, int y0, bool only_sums)
   p.left -= samples_after_chunk(input_at(b, p.left, 0), b.in_stride, b.bytes);
   p.out_left = edge_out(b, CNV_X, x0) * b.a.channels;
   p.out_left -= samples_after_chunk(b.out + (int64_t)p.out_left * b.bytes, b.out_stride, b.bytes);
-  p.samples = CNV_CELLS_CHUNK / b.bytes;
+  p.samples = CNV_CELLS_CHUNK >> (b.bytes - 1);
   p.pitch = of.threads_x * p.samples;
-  p.turn = CNV_BLOCK_THREADS / of.threads_x / of.parts;
-  p.slice = b.block_y % of.slices;
+  p.slice = of.slices == 1 ? 0 : b.block_y % of.slices;
   p.block = (b.block_y - p.slice) * b.columns + b.block_x;
   p.inverse = channels > 1 ? 0xffffffffu / channels + 1 : 0;
   p.adds = cnv_cells_have_means(&b.a) && (of.slices == 1 || only_sums);
@@ -121,7 +120,8 @@ find_cells(CellsShared &m, const CnvBlock &b, bool only_sums)
 {
   const CnvCellBlocks &of = b.cells;
   const int x0 = of.first[CNV_X] + b.block_x * of.cells[CNV_X];
-  const int y0 = of.first[CNV_Y] + b.block_y / of.slices * of.cells[CNV_Y];
+  const int block_row = of.slices == 1 ? b.block_y : b.block_y / of.slices;
+  const int y0 = of.first[CNV_Y] + block_row * of.cells[CNV_Y];
   const int slot = threadIdx.x / of.threads_x, row = slot / of.parts;
 
   for (int i = threadIdx.x; i <= of.cells[CNV_X]; i += CNV_BLOCK_THREADS) {
@@ -452,8 +452,8 @@ cells(const CnvBlock &b, bool only_sums)
   const CellsPlace place = find_cells(m, b, only_sums);
 
 #pragma unroll 1
-  for (int first = 0; first < m.part.n_y; first += m.part.turn) {
-    const int n = min(m.part.turn, m.part.n_y - first);
+  for (int first = 0; first < m.part.n_y; first += b.cells.turn) {
+    const int n = min(b.cells.turn, m.part.n_y - first);
 
     if (m.part.adds && b.in_stride % CNV_CELLS_CHUNK != 0)
       sum_single_columns(m, b, first, n);
