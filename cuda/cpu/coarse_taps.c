@@ -214,7 +214,7 @@ root_of(const CpuTaps *taps)
 gboolean
 cnv_cpu_find_coarse(CpuPlane *plane)
 {
-  const CnvPlane *from = plane->from;
+  const CnvPlane *from = plane->given; /* a weighed plane and its weights have the same taps */
   const CnvTerm *term = &from->term[0];
   const int extent[CNV_N_AXES] = {from->width, from->height};
   CpuTaps taps[CNV_N_AXES];
@@ -223,7 +223,8 @@ cnv_cpu_find_coarse(CpuPlane *plane)
   Search *search;
 
   if (plane->plan->requested != CNV_ALGORITHM_AUTO || plane->dense || from->n_terms > 1 ||
-      (from->weight >= 0 && !plane->flat) || from->combine != CNV_COMBINE_SUM || cnv_border_renormalizes(from->border))
+      (plane->from->weight >= 0 && !plane->flat) || from->combine != CNV_COMBINE_SUM ||
+      cnv_border_renormalizes(from->border))
     return FALSE;
   for (int axis = 0; axis < CNV_N_AXES; axis++) {
     taps[axis] = (CpuTaps){.tap = plane->plan->taps + term->taps[axis], .width = term->n[axis]};
@@ -233,7 +234,7 @@ cnv_cpu_find_coarse(CpuPlane *plane)
   }
   for (int c = 0; c < from->channels; c++)
     levels = MAX(levels, fabs(from->gain[c]) * from->full[c] * sum_of(&taps[CNV_X]) * sum_of(&taps[CNV_Y]));
-  if (from->covered)
+  if (cnv_cpu_divides(plane))
     levels *= COARSE_OF_WEIGHED;
   for (int axis = 0; axis < CNV_N_AXES; axis++)
     root[axis] = COARSE_ERROR * sqrt(12) / (levels * root_of(&taps[CNV_N_AXES - 1 - axis]));
