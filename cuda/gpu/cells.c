@@ -6,15 +6,14 @@
 #include "plan/arith.h"
 #include "plan/plan.h"
 
-/* Bytes of a row of a block: narrower blocks waste bytes at their edges, and wider ones leave fewer rows of cells to a
- * turn. Bytes of samples that a block should read: blocks that read less spend their time on finding their cells. */
+/* Bytes of a row of a block, at most: narrower blocks waste bytes at their edges, and wider ones leave fewer rows of
+ * cells to a turn. Bytes of samples that a block should read: blocks that read less spend their time on finding their
+ * cells. */
 #define ROW_BYTES 1024
-#define BLOCK_BYTES 32768
+#define BLOCK_BYTES 24576
 
-/* Cells of more bytes are divided into slices. */
-#define SLICED_BYTES 65536
-
-/* Blocks for each multiprocessor, at least, before blocks do more than one turn. */
+/* Blocks for each multiprocessor: blocks are made smaller until there are as many; cells too large for that are divided
+ * into slices. */
 #define LEAST_BLOCKS 2
 
 /* Pixels or rows of the largest cells, at most. */
@@ -58,13 +57,13 @@ aligned_cells(const CnvPlane *plane, int pixel)
   return n << plane->cell_shift[CNV_X];
 }
 
-/* Finds cells and threads of a block along x. */
+/* Finds cells and threads of a block along x. row_bytes: that a row of a block has, at most, if it has two cells. */
 static void
-divide_columns(const CnvPlane *plane, const CnvJob *job, CnvCellBlocks *blocks)
+divide_columns(const CnvPlane *plane, const CnvJob *job, CnvCellBlocks *blocks, int row_bytes)
 {
   int pixel = plane->channels * plane->component[0].bytes, all = blocks->end[CNV_X] - blocks->first[CNV_X];
   int bytes = cell_size(plane, job, CNV_X) * pixel, aligned = aligned_cells(plane, pixel);
-  int most = MIN(ROW_BYTES / bytes, BLOCK_BYTES / (bytes * cell_size(plane, job, CNV_Y))), n;
+  int most = MIN(row_bytes / bytes, BLOCK_BYTES / (bytes * cell_size(plane, job, CNV_Y))), n;
 
   most = CLAMP(most, 1, CNV_CELLS_MAX);
   if (most < aligned)
@@ -75,30 +74,44 @@ divide_columns(const CnvPlane *plane, const CnvJob *job, CnvCellBlocks *blocks)
   blocks->threads_x = cnv_divide_up(widest(plane, job, blocks, blocks->cells[CNV_X]) * pixel + 15, CNV_CELLS_CHUNK);
 }
 
-/* Finds rows of cells of a block, and the parts or slices into which they are divided. */
-static void
-divide_rows(const CnvPlane *plane, const CnvJob *job, CnvCellBlocks *blocks, int n_processors)
+/* Finds rows of cells of a block, and the parts into which they are divided. least: blocks. Returns TRUE if blocks are
+ * that many. */
+static gboolean
+divide_rows(const CnvPlane *plane, const CnvJob *job, CnvCellBlocks *blocks, int least)
 {
-  int slots = CNV_BLOCK_THREADS / blocks->threads_x, height = cell_size(plane, job, CNV_Y), columns, turn;
-  int all = blocks->end[CNV_Y] - blocks->first[CNV_Y], bytes = blocks->threads_x * CNV_CELLS_CHUNK * height, turns;
+  int slots = CNV_BLOCK_THREADS / blocks->threads_x, height = cell_size(plane, job, CNV_Y);
+  int all = blocks->end[CNV_Y] - blocks->first[CNV_Y], columns = cnv_cells_columns(blocks), turn, rows;
 
-  blocks->slices = bytes > SLICED_BYTES ? MIN(cnv_divide_up(bytes, BLOCK_BYTES), height) : 1;
-  height = cnv_divide_up(height, blocks->slices);
-  turn = blocks->slices > 1 ? 1 : slots / MIN(slots, cnv_divide_up(height, CNV_CELLS_BATCH));
-  turn = MIN(turn, CNV_CELLS_MAX_ROWS);
-  blocks->parts = slots / turn;
+  turn = MIN(slots / MIN(slots, cnv_divide_up(height, CNV_CELLS_BATCH)), CNV_CELLS_MAX_ROWS);
+  if (blocks->wide)
+    turn = MIN(turn, MAX(CNV_CELLS_SUMS / (blocks->cells[CNV_X] * plane->channels), 1));
+  turn = CLAMP(all * columns / least, 1, turn);
+  rows = BLOCK_BYTES / (blocks->threads_x * CNV_CELLS_CHUNK * height);
+  rows = CLAMP(MIN(rows, all * columns / least), 1, CNV_CELLS_MAX_ROWS);
   blocks->turn = turn;
-  columns = cnv_cells_columns(blocks);
-  turns = blocks->slices > 1 ? 1 : MIN(BLOCK_BYTES / (bytes * turn), CNV_CELLS_MAX_ROWS / turn);
-  while (turns > 1 && columns * cnv_divide_up(all, turn * turns) < LEAST_BLOCKS * n_processors)
-    turns--;
-  blocks->cells[CNV_Y] = turn * MAX(turns, 1);
+  blocks->parts = MIN(slots / turn, height);
+  blocks->cells[CNV_Y] = MAX(rows / turn, 1) * turn;
+  return columns * cnv_divide_up(all, blocks->cells[CNV_Y]) >= least;
+}
+
+/* Divides cells into slices, if there are too few of them for `least` blocks. */
+static void
+divide_cells(const CnvPlane *plane, const CnvJob *job, CnvCellBlocks *blocks, int least)
+{
+  int height = cell_size(plane, job, CNV_Y), n = cnv_cells_columns(blocks) * cnv_cells_rows(blocks);
+  int rows = blocks->parts * CNV_CELLS_BATCH; /* that a block's threads load at once */
+
+  if (blocks->cells[CNV_X] > 1 || blocks->cells[CNV_Y] > 1)
+    return;
+  blocks->slices = CLAMP(MIN(least / n, height / rows), 1, height);
 }
 
 CnvCellBlocks
 cnv_cells_divide(const CnvPlane *plane, const CnvJob *job, int n_processors)
 {
-  CnvCellBlocks blocks = {.threads_x = 0};
+  CnvCellBlocks blocks = {.slices = 1};
+  int pixel = plane->channels * plane->component[0].bytes, row_bytes = ROW_BYTES;
+  int least = MAX(LEAST_BLOCKS * n_processors, 1), columns_of_thread;
 
   if (!plane->plain || plane->cell[CNV_X] == 0)
     return blocks;
@@ -106,11 +119,16 @@ cnv_cells_divide(const CnvPlane *plane, const CnvJob *job, int n_processors)
   blocks.first[CNV_Y] = cnv_cell_of(plane, job, CNV_Y, job->y);
   blocks.end[CNV_X] = cnv_cell_of(plane, job, CNV_X, job->x + job->width - 1) + 1;
   blocks.end[CNV_Y] = cnv_cell_of(plane, job, CNV_Y, job->y + job->height - 1) + 1;
-  divide_columns(plane, job, &blocks);
+  blocks.wide = (plane->cell[CNV_X] >> plane->cell_shift[CNV_X]) * pixel >= CNV_CELLS_CHUNK && plane->channels != 3;
+  divide_columns(plane, job, &blocks, row_bytes);
   if (blocks.threads_x > CNV_BLOCK_THREADS)
     return (CnvCellBlocks){.threads_x = 0};
-  divide_rows(plane, job, &blocks, n_processors);
-  while (8 << blocks.lanes_shift < cell_size(plane, job, CNV_X) * blocks.parts && blocks.lanes_shift < 5)
+  while (!divide_rows(plane, job, &blocks, least) && blocks.cells[CNV_X] > 1 &&
+         blocks.parts < cell_size(plane, job, CNV_Y))
+    divide_columns(plane, job, &blocks, row_bytes /= 2);
+  divide_cells(plane, job, &blocks, least);
+  columns_of_thread = cell_size(plane, job, CNV_X) * (blocks.wide ? 1 : blocks.parts);
+  while (8 << blocks.lanes_shift < columns_of_thread && blocks.lanes_shift < 5)
     blocks.lanes_shift++;
   return blocks;
 }

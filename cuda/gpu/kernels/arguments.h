@@ -66,9 +66,10 @@ cnv_mosaic_blocks(const CnvPlane *plane, const CnvJob *job, int axis)
 
 /* cells: threads of a block each read and write 16 bytes of a row. */
 #define CNV_CELLS_CHUNK 16
-#define CNV_CELLS_BATCH 9      /* rows whose samples a thread loads at once */
+#define CNV_CELLS_BATCH 6      /* rows whose samples a thread loads at once */
 #define CNV_CELLS_MAX 448      /* of a row of a block's cells */
 #define CNV_CELLS_MAX_ROWS 128 /* of a block */
+#define CNV_CELLS_SUMS 2048    /* of a turn's wide cells and their channels */
 
 /* How the blocks of `cells` divide a job of a mosaic. */
 typedef struct {
@@ -78,6 +79,7 @@ typedef struct {
   int parts;                              /* times threads_x: threads that have a row of cells */
   int turn;                               /* rows of cells that a block makes at a time */
   int lanes_shift;                        /* log2 of the threads that add up the columns of a cell */
+  int wide;                               /* cells of 16 bytes or more, of 1, 2 or 4 channels */
   int slices; /* blocks that have the same cells, some rows each; if more than 1, a launch before makes their sums */
 } CnvCellBlocks;
 

@@ -30,13 +30,17 @@ struct CellsPart {
   int samples, pitch; /* in 16 bytes, and of a row of the block */
   int slice, block;   /* block: number of the first slice's block in the job */
   uint32_t inverse;   /* 2^32 / the channels of a row of cells, rounded up; 0: there is one */
-  bool adds, blends;  /* adds: sums of columns */
+  bool adds, blends;  /* adds: sums of samples */
+  bool wide;          /* no 16 bytes have samples of more than two cells: threads add to sums of cells, not of columns */
 };
 
 /* Shared memory of a block. */
 struct CellsShared {
   CellsPart part;
-  uint4 column[2 * CNV_BLOCK_THREADS]; /* sums of columns: 16 bits of samples of 8 bits, 32 bits of others */
+  union {
+    uint4 column[2 * CNV_BLOCK_THREADS]; /* sums of columns: 16 bits of samples of 8 bits, 32 bits of others */
+    uint32_t sum[CNV_CELLS_SUMS];        /* of the turn's wide cells, by row, cell and channel */
+  };
   alignas(16) float row[CNV_CELLS_CHUNK * CNV_BLOCK_THREADS]; /* outputs: samples; of jobs with weights, their values */
   CellEdge edge[CNV_CELLS_MAX + 1];
   CellRows rows[CNV_CELLS_MAX_ROWS];
@@ -45,6 +49,12 @@ struct CellsShared {
 /* A thread's place in a turn: its row of cells, its part of that, and its 16 bytes. */
 struct CellsPlace {
   int row, part, x;
+};
+
+/* The samples of a thread's 16 bytes that each of two cells side by side has, as bits, and the first cell. */
+struct CellsShare {
+  int cell;
+  uint32_t left, right;
 };
 
 /* A column's sum. */
@@ -111,6 +121,7 @@ find_part(const CnvBlock &b, int x0, int y0, bool only_sums)
   p.inverse = channels > 1 ? 0xffffffffu / channels + 1 : 0;
   p.adds = cnv_cells_have_means(&b.a) && (of.slices == 1 || only_sums);
   p.blends = b.job.coverage_pitch > 0;
+  p.wide = p.adds && of.wide && b.in_stride % CNV_CELLS_CHUNK == 0;
   return p;
 }
 
@@ -137,8 +148,29 @@ find_cells(CellsShared &m, const CnvBlock &b, bool only_sums)
   }
   if (threadIdx.x == CNV_BLOCK_THREADS - 1)
     m.part = find_part(b, x0, y0, only_sums);
+  for (int i = threadIdx.x; i < CNV_CELLS_SUMS && of.wide; i += CNV_BLOCK_THREADS)
+    m.sum[i] = 0;
   __syncthreads();
   return {row, slot - row * of.parts, (int)threadIdx.x - slot * of.threads_x};
+}
+
+/* Returns ones for samples `from` to `to` - 1 of 16 bytes. */
+__device__ static uint32_t
+bits_between(int from, int to)
+{
+  return (1u << min(max(to, 0), CNV_CELLS_CHUNK)) - (1u << min(max(from, 0), CNV_CELLS_CHUNK));
+}
+
+/* Finds the cells that have the thread's 16 bytes. */
+__device__ static CellsShare
+find_share(const CellsShared &m, const CnvBlock &b, int s)
+{
+  const int C = b.a.channels, x0 = b.cells.first[CNV_X] + b.block_x * b.cells.cells[CNV_X];
+  const int k = cnv_cell_of(&b.a, &b.job, CNV_X, pixel_of(max(s, 0), C) + b.job.window_x) - x0;
+  const int cell = min(max(k, 0), m.part.n_x - 1), last = min(cell + 2, m.part.n_x);
+  const int begin = m.edge[cell].in * C - s, middle = m.edge[cell + 1].in * C - s, end = m.edge[last].in * C - s;
+
+  return {cell, bits_between(begin, middle), bits_between(middle, end)};
 }
 
 /* ---- sums of columns ---- */
@@ -178,10 +210,48 @@ add_rows(uint32_t (&sum)[8], uint64_t at, int64_t step, int n, uint32_t mask)
       add_chunk<T>(sum, chunk[i], mask);
 }
 
+/* Adds sums of columns to those of the cells that have them. Sample i of a chunk has the channel of sample i % 4. */
+template <typename T>
+__device__ static void
+add_to_cells(uint32_t *sums, const CnvBlock &b, const uint32_t (&sum)[8], const CellsShare &share, int s)
+{
+  const int C = b.a.channels;
+  uint32_t left[4] = {}, right[4] = {};
+
+#pragma unroll
+  for (int i = 0; i < CNV_CELLS_CHUNK / (int)sizeof(T); i++) {
+    const uint32_t pair = sum[sizeof(T) == 1 ? i / 4 * 2 + i % 2 : i];
+    const uint32_t own = sizeof(T) == 2 ? pair >> b.a.component[0].shift : i & 2 ? pair >> 16 : pair & 0xffff;
+
+    if (share.left >> i & 1)
+      left[i % 4] += own;
+    if (share.right >> i & 1)
+      right[i % 4] += own;
+  }
+  sums += share.cell * C;
+#pragma unroll
+  for (int i = 0; i < 4; i++) {
+    const int c = (s + i) & (C - 1);
+
+    if (C < 4 && i < 2) {
+      left[i] += left[i + 2];
+      right[i] += right[i + 2];
+    }
+    if (C == 1 && i == 0) {
+      left[0] += left[1] + left[3];
+      right[0] += right[1] + right[3];
+    }
+    if (i < C && share.left)
+      atomicAdd(sums + c, left[i]);
+    if (i < C && share.right)
+      atomicAdd(sums + C + c, right[i]);
+  }
+}
+
 /* Makes the sums of the thread's columns over its part of a row of cells. */
 template <typename T>
 __device__ static void
-sum_columns(CellsShared &m, const CnvBlock &b, const CellsPlace &place, const CellRows &rows)
+sum_columns(CellsShared &m, const CnvBlock &b, const CellsPlace &place, const CellsShare &share, const CellRows &rows)
 {
   const CellsPart &p = m.part;
   const int s = p.left + place.x * p.samples, parts = b.cells.parts, shift = b.a.component[0].shift;
@@ -194,6 +264,10 @@ sum_columns(CellsShared &m, const CnvBlock &b, const CellsPlace &place, const Ce
 #pragma unroll 1
   for (; n > 0; n -= CNV_CELLS_BATCH, at += CNV_CELLS_BATCH * step)
     add_rows<T>(sum, at, step, n, mask);
+  if (p.wide) {
+    add_to_cells<T>(m.sum + place.row * p.n_x * b.a.channels, b, sum, share, s);
+    return;
+  }
 #pragma unroll
   for (int i = 0; i < 8; i += 2) {
     const uint32_t even = sum[i], odd = sum[i + 1];
@@ -261,16 +335,16 @@ add_columns(const CellsShared &m, int parts, int pitch, int from, int to, int st
   return sum;
 }
 
-/* Returns the sum of all slices about mid. at: of the first slice's. */
-__device__ static float
-add_slices(const uint32_t *at, int slices, int step, int64_t mids)
+/* Adds up the lane's share of the sums of all slices. at: of the first slice's. */
+__device__ static int64_t
+add_slices(const uint32_t *at, int slices, int step, int lane, int lanes)
 {
-  int64_t sum = -mids;
+  int64_t sum = 0;
 
-#pragma unroll 1
-  for (int i = 0; i < slices; i++, at += step)
-    sum += __ldcg(at);
-  return (float)sum;
+#pragma unroll 2
+  for (int i = lane; i < slices; i += lanes)
+    sum += __ldcg(at + i * step);
+  return sum;
 }
 
 /* Writes the means of the turn's cells into rows of outputs; or their sums to memory. */
@@ -296,14 +370,20 @@ make_means(CellsShared &m, const CnvBlock &b, int first_row, int n_rows, bool on
     const Epilogue e = epilogue_of(b.a, c);
     float sum = 0;
 
-    if (adds_slices && has_means)
-      sum = add_slices(sums + number, b.cells.slices, of_slice, (int64_t)(int)b.a.mid[c] * count);
-    else if (has_means) {
-      const int begin = row * parts * p.pitch - p.left + c, first = begin + from.in * C + lane * C;
-      uint32_t own = b.bytes == 1 ? add_columns<uint8_t>(m, parts, p.pitch, first, begin + to.in * C - c, step)
-                                  : add_columns<uint16_t>(m, parts, p.pitch, first, begin + to.in * C - c, step);
+    if (adds_slices && has_means) {
+      int64_t own = add_slices(sums + number, b.cells.slices, of_slice, lane, 1 << shift);
 
       for (int other = 1 << shift >> 1; other > 0; other >>= 1)
+        own += __shfl_xor_sync(0xffffffffu, own, other);
+      sum = (float)(own - (int64_t)(int)b.a.mid[c] * count);
+    } else if (has_means) {
+      const int begin = row * parts * p.pitch - p.left + c, first = begin + from.in * C + lane * C;
+      const int end = begin + to.in * C - c;
+      uint32_t own = p.wide         ? m.sum[number]
+                     : b.bytes == 1 ? add_columns<uint8_t>(m, parts, p.pitch, first, end, step)
+                                    : add_columns<uint16_t>(m, parts, p.pitch, first, end, step);
+
+      for (int other = p.wide ? 0 : 1 << shift >> 1; other > 0; other >>= 1)
         own += __shfl_xor_sync(0xffffffffu, own, other);
       sum = (float)(int)(own - (uint32_t)mids);
       if (only_sums && valid && lane == 0)
@@ -366,6 +446,59 @@ store_samples_of_chunk(const CnvBlock &b, const uint8_t *from, uint64_t out, uin
   }
 }
 
+/* Which parts of 16 bytes are stored, bytes `begin` to `end` - 1 of them: whole words, and up to two parts of the words
+ * before and after these. */
+struct ChunkParts {
+  int begin, end;
+
+  __device__ bool
+  has_word(int i) const
+  {
+    return begin <= 4 * i && 4 * i + 4 <= end;
+  }
+  /* FALSE if all bytes lie within one word, which has others, too. */
+  __device__ bool
+  has_words() const
+  {
+    return (begin + 3) / 4 <= end / 4;
+  }
+};
+
+__device__ static void
+store_words(uint64_t out, const uint4 &chunk, const ChunkParts &part)
+{
+  const uint32_t word[4] = {chunk.x, chunk.y, chunk.z, chunk.w};
+
+#pragma unroll
+  for (int i = 0; i < 4; i++)
+    if (part.has_word(i))
+      *(uint32_t *)(out + 4 * i) = word[i];
+}
+
+/* Stores what lies before and after the words. from: all 16 bytes. */
+__device__ static void
+store_ends(uint64_t out, const uint8_t *from, const ChunkParts &part)
+{
+  const int head = (part.begin + 1) & ~1, tail = part.end & ~3;
+
+  if (part.begin & 1)
+    *(uint8_t *)(out + part.begin) = from[part.begin];
+  if (head & 2)
+    *(uint16_t *)(out + head) = *(const uint16_t *)(from + head);
+  if (part.end & 2)
+    *(uint16_t *)(out + tail) = *(const uint16_t *)(from + tail);
+  if (part.end & 1)
+    *(uint8_t *)(out + part.end - 1) = from[part.end - 1];
+}
+
+/* Returns the bits of a that mask has, and those of b that it lacks. */
+__device__ static uint4
+select_bits(const uint4 &mask, const uint4 &a, const uint4 &b)
+{
+  return make_uint4((a.x & mask.x) | (b.x & ~mask.x), (a.y & mask.y) | (b.y & ~mask.y),
+                    (a.z & mask.z) | (b.z & ~mask.z), (a.w & mask.w) | (b.w & ~mask.w));
+}
+
 /* Stores the thread's 16 bytes to its rows of the job. */
 __device__ static void
 store_chunks(const CellsShared &m, const CnvBlock &b, const CellsPlace &place, const CellRows &rows)
@@ -374,7 +507,8 @@ store_chunks(const CellsShared &m, const CnvBlock &b, const CellsPlace &place, c
   const int C = b.a.channels, s = p.out_left + place.x * p.samples, parts = b.cells.parts;
   const int begin = max(m.edge[0].out * C - s, 0), end = min(m.edge[p.n_x].out * C - s, p.samples);
   const int64_t out_step = (int64_t)b.out_stride * parts, back_step = (int64_t)b.in_stride * parts;
-  const bool copies = b.a.filtered != (1u << C) - 1;
+  const bool copies = b.a.filtered != (1u << C) - 1, whole = end - begin == p.samples;
+  const ChunkParts part = {begin * b.bytes, end * b.bytes};
   const uint8_t *from = (const uint8_t *)m.row + CNV_CELLS_CHUNK * (place.row * b.cells.threads_x + place.x);
   int y = rows.out0 + place.part;
   uint64_t out = b.out + (int64_t)y * b.out_stride + (int64_t)s * b.bytes;
@@ -382,26 +516,37 @@ store_chunks(const CellsShared &m, const CnvBlock &b, const CellsPlace &place, c
 
   if (begin >= end)
     return;
-  if (end - begin < p.samples || ((out | b.out_stride | (copies ? back | b.in_stride : 0)) & 15) != 0) {
+  if (((out | b.out_stride | (copies ? back | b.in_stride : 0)) & 15) != 0 || !part.has_words() ||
+      (copies && (part.begin | part.end) & 3)) {
 #pragma unroll 1
     for (; y < rows.out1; y += parts, out += out_step, back += back_step)
       store_samples_of_chunk(b, from, out, back, s, begin, end);
     return;
   }
   const uint4 chunk = *(const uint4 *)from;
-  if (!copies) {
+  if (!copies && whole) {
 #pragma unroll 4
     for (; y < rows.out1; y += parts, out += out_step)
       *(uint4 *)out = chunk;
     return;
   }
+  if (!copies) {
+#pragma unroll 1
+    for (; y < rows.out1; y += parts, out += out_step) {
+      store_words(out, chunk, part);
+      store_ends(out, from, part);
+    }
+    return;
+  }
   const uint4 copied = copied_mask(b, s - pixel_of(s, C) * C);
 #pragma unroll 4
   for (; y < rows.out1; y += parts, out += out_step, back += back_step) {
-    const uint4 own = __ldg((const uint4 *)back);
+    const uint4 made = select_bits(copied, __ldg((const uint4 *)back), chunk);
 
-    *(uint4 *)out = make_uint4((own.x & copied.x) | (chunk.x & ~copied.x), (own.y & copied.y) | (chunk.y & ~copied.y),
-                               (own.z & copied.z) | (chunk.z & ~copied.z), (own.w & copied.w) | (chunk.w & ~copied.w));
+    if (whole)
+      *(uint4 *)out = made;
+    else
+      store_words(out, made, part);
   }
 }
 
@@ -450,6 +595,7 @@ cells(const CnvBlock &b, bool only_sums)
 {
   __shared__ CellsShared m;
   const CellsPlace place = find_cells(m, b, only_sums);
+  const CellsShare share = m.part.wide ? find_share(m, b, m.part.left + place.x * m.part.samples) : CellsShare{};
 
 #pragma unroll 1
   for (int first = 0; first < m.part.n_y; first += b.cells.turn) {
@@ -458,17 +604,21 @@ cells(const CnvBlock &b, bool only_sums)
     if (m.part.adds && b.in_stride % CNV_CELLS_CHUNK != 0)
       sum_single_columns(m, b, first, n);
     else if (m.part.adds && place.row < n && b.bytes == 1)
-      sum_columns<uint8_t>(m, b, place, m.rows[first + place.row]);
+      sum_columns<uint8_t>(m, b, place, share, m.rows[first + place.row]);
     else if (m.part.adds && place.row < n)
-      sum_columns<uint16_t>(m, b, place, m.rows[first + place.row]);
+      sum_columns<uint16_t>(m, b, place, share, m.rows[first + place.row]);
     __syncthreads();
     make_means(m, b, first, n, only_sums);
     __syncthreads();
     if (only_sums)
       return; /* slices are of one row of cells */
+    for (int i = threadIdx.x; i < CNV_CELLS_SUMS && m.part.wide && first + n < m.part.n_y; i += CNV_BLOCK_THREADS)
+      m.sum[i] = 0;
     for (int row = 0; row < n && m.part.blends; row++)
       blend_rows(m, b, m.rows[first + row], m.row + row * m.part.pitch - m.part.out_left);
     if (place.row < n && !m.part.blends)
       store_chunks(m, b, place, m.rows[first + place.row]);
+    if (m.part.wide && first + n < m.part.n_y)
+      __syncthreads();
   }
 }
