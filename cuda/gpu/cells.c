@@ -12,10 +12,6 @@
 #define ROW_BYTES 1024
 #define BLOCK_BYTES 24576
 
-/* Blocks for each multiprocessor: blocks are made smaller until there are as many; cells too large for that are divided
- * into slices. */
-#define LEAST_BLOCKS 2
-
 /* Pixels or rows of the largest cells, at most. */
 static int
 cell_size(const CnvPlane *plane, const CnvJob *job, int axis)
@@ -57,6 +53,20 @@ aligned_cells(const CnvPlane *plane, int pixel)
   return n << plane->cell_shift[CNV_X];
 }
 
+/* Returns the cells of a thread's group of small cells; 0 if the kernel has no code for such a group. */
+static int
+cells_of_group(const CnvPlane *plane)
+{
+  int n = plane->cell[CNV_X], C = plane->channels, shift = plane->cell_shift[CNV_X], bytes = plane->component[0].bytes;
+  gboolean single = C == 1 && shift <= (bytes == 1 ? 1 : 0);
+
+  if (n < 3 || n % 2 == 0 || MAX(n, plane->cell[CNV_Y]) > CNV_CELLS_GROUP_MAX)
+    return 0;
+  if (single || (C == 2 && shift == 1) || (C == 4 && shift == 0 && bytes == 1))
+    return (4 * CNV_CELLS_GROUP_WORDS(n) / bytes << shift) / C;
+  return 0;
+}
+
 /* Finds cells and threads of a block along x. row_bytes: that a row of a block has, at most, if it has two cells. */
 static void
 divide_columns(const CnvPlane *plane, const CnvJob *job, CnvCellBlocks *blocks, int row_bytes)
@@ -88,9 +98,16 @@ divide_rows(const CnvPlane *plane, const CnvJob *job, CnvCellBlocks *blocks, int
   turn = CLAMP(all * columns / least, 1, turn);
   rows = BLOCK_BYTES / (blocks->threads_x * CNV_CELLS_CHUNK * height);
   rows = CLAMP(MIN(rows, all * columns / least), 1, CNV_CELLS_MAX_ROWS);
+  if (blocks->small) {
+    int one = CNV_BLOCK_THREADS / cnv_divide_up(blocks->cells[CNV_X], blocks->small); /* rows of one group per thread */
+
+    rows = MIN(rows, 4 * slots); /* a block's rows of outputs must fit its shared memory */
+    rows -= rows > one ? rows % MAX(one, 1) : 0;
+    turn = MIN(turn, rows);
+  }
   blocks->turn = turn;
   blocks->parts = MIN(slots / turn, height);
-  blocks->cells[CNV_Y] = MAX(rows / turn, 1) * turn;
+  blocks->cells[CNV_Y] = blocks->small ? rows : MAX(rows / turn, 1) * turn;
   return columns * cnv_divide_up(all, blocks->cells[CNV_Y]) >= least;
 }
 
@@ -107,11 +124,10 @@ divide_cells(const CnvPlane *plane, const CnvJob *job, CnvCellBlocks *blocks, in
 }
 
 CnvCellBlocks
-cnv_cells_divide(const CnvPlane *plane, const CnvJob *job, int n_processors)
+cnv_cells_divide(const CnvPlane *plane, const CnvJob *job, int least)
 {
   CnvCellBlocks blocks = {.slices = 1};
-  int pixel = plane->channels * plane->component[0].bytes, row_bytes = ROW_BYTES;
-  int least = MAX(LEAST_BLOCKS * n_processors, 1), columns_of_thread;
+  int pixel = plane->channels * plane->component[0].bytes, width = ROW_BYTES, columns_of_thread;
 
   if (!plane->plain || plane->cell[CNV_X] == 0)
     return blocks;
@@ -119,13 +135,14 @@ cnv_cells_divide(const CnvPlane *plane, const CnvJob *job, int n_processors)
   blocks.first[CNV_Y] = cnv_cell_of(plane, job, CNV_Y, job->y);
   blocks.end[CNV_X] = cnv_cell_of(plane, job, CNV_X, job->x + job->width - 1) + 1;
   blocks.end[CNV_Y] = cnv_cell_of(plane, job, CNV_Y, job->y + job->height - 1) + 1;
+  blocks.small = cells_of_group(plane);
   blocks.wide = (plane->cell[CNV_X] >> plane->cell_shift[CNV_X]) * pixel >= CNV_CELLS_CHUNK && plane->channels != 3;
-  divide_columns(plane, job, &blocks, row_bytes);
+  divide_columns(plane, job, &blocks, width);
   if (blocks.threads_x > CNV_BLOCK_THREADS)
     return (CnvCellBlocks){.threads_x = 0};
   while (!divide_rows(plane, job, &blocks, least) && blocks.cells[CNV_X] > 1 &&
          blocks.parts < cell_size(plane, job, CNV_Y))
-    divide_columns(plane, job, &blocks, row_bytes /= 2);
+    divide_columns(plane, job, &blocks, width /= 2);
   divide_cells(plane, job, &blocks, least);
   columns_of_thread = cell_size(plane, job, CNV_X) * (blocks.wide ? 1 : blocks.parts);
   while (8 << blocks.lanes_shift < columns_of_thread && blocks.lanes_shift < 5)

@@ -27,7 +27,7 @@ make_block_job(const CnvSchedule *schedule, const CnvJob *job, gsize *sums)
   const CnvPlane *plane = cnv_schedule_plane_kernel(schedule, job)->plane;
   CnvAlgorithm algorithm = block_algorithm(plane);
   CnvBlockJob made = {.job = *job, .sums = (guint32)*sums};
-  int n_y = 1;
+  int n_y = 1, least = (int)(CNV_CELLS_BLOCKS * schedule->n_processors / schedule->work.jobs->len);
 
   for (int t = 0; t < plane->n_terms; t++)
     n_y = MAX(n_y, plane->term[t].n[CNV_Y]);
@@ -36,7 +36,7 @@ make_block_job(const CnvSchedule *schedule, const CnvJob *job, gsize *sums)
   if (algorithm == CNV_ALGORITHM_SEPARABLE || algorithm == CNV_ALGORITHM_TEXTURE)
     *sums += (gsize)made.sums_stride * made.sums_rows * plane->n_terms;
   if (algorithm == CNV_ALGORITHM_MOSAIC && schedule->sources.n == 0)
-    made.cells = cnv_cells_divide(plane, job, (int)schedule->n_processors);
+    made.cells = cnv_cells_divide(plane, job, MAX(least, 1));
   if (made.cells.threads_x > 0)
     *sums += (gsize)cnv_cells_sums(&made.cells, plane->channels);
   return made;

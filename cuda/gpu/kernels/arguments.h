@@ -71,6 +71,10 @@ cnv_mosaic_blocks(const CnvPlane *plane, const CnvJob *job, int axis)
 #define CNV_CELLS_MAX_ROWS 128 /* of a block */
 #define CNV_CELLS_SUMS 2048    /* of a turn's wide cells and their channels */
 
+/* Small cells: words of a row that a thread's group of cells has, divided by the luma samples of a cell along x. */
+#define CNV_CELLS_GROUP_WORDS(cell) ((cell) == 3 ? 2 : 1)
+#define CNV_CELLS_GROUP_MAX 7 /* luma samples of a small cell along an axis */
+
 /* How the blocks of `cells` divide a job of a mosaic. */
 typedef struct {
   int first[CNV_N_AXES], end[CNV_N_AXES]; /* the job's cells: number of the first, and one more than that of the last */
@@ -79,6 +83,7 @@ typedef struct {
   int parts;                              /* times threads_x: threads that have a row of cells */
   int turn;                               /* rows of cells that a block makes at a time */
   int lanes_shift;                        /* log2 of the threads that add up the columns of a cell */
+  int small; /* cells of a group in small_cells.cuh, which makes them if their rows begin at words; 0: none */
   int wide;                               /* cells of 16 bytes or more, of 1, 2 or 4 channels */
   int slices; /* blocks that have the same cells, some rows each; if more than 1, a launch before makes their sums */
 } CnvCellBlocks;

@@ -7,55 +7,11 @@
  * Cells that are too large for one block are divided into slices of some rows. A first launch makes the sums of each
  * slice, a second one adds these and stores.
  *
- * Pixels and rows count from the window's first where they are read, and from the job's first where they are written.
+ * Small cells are made by small_cells.cuh, if rows of samples allow it.
  */
 #pragma once
 
-#include "gpu/kernels/block.cuh"
-
-/* An edge between cells along x: the first pixel after it, as it is read and as it is written. */
-struct CellEdge {
-  int in, out;
-};
-
-/* A block's rows of a row of cells, as they are read and as they are written, and how many rows the cells have. */
-struct CellRows {
-  int in0, in1, out0, out1, height;
-};
-
-/* A block's part of its job. */
-struct CellsPart {
-  int n_x, n_y;       /* cells */
-  int left, out_left; /* samples with which 16 bytes begin, as they are read and written */
-  int samples, pitch; /* in 16 bytes, and of a row of the block */
-  int slice, block;   /* block: number of the first slice's block in the job */
-  uint32_t inverse;   /* 2^32 / the channels of a row of cells, rounded up; 0: there is one */
-  bool adds, blends;  /* adds: sums of samples */
-  bool wide;          /* no 16 bytes have samples of more than two cells: threads add to sums of cells, not of columns */
-};
-
-/* Shared memory of a block. */
-struct CellsShared {
-  CellsPart part;
-  union {
-    uint4 column[2 * CNV_BLOCK_THREADS]; /* sums of columns: 16 bits of samples of 8 bits, 32 bits of others */
-    uint32_t sum[CNV_CELLS_SUMS];        /* of the turn's wide cells, by row, cell and channel */
-  };
-  alignas(16) float row[CNV_CELLS_CHUNK * CNV_BLOCK_THREADS]; /* outputs: samples; of jobs with weights, their values */
-  CellEdge edge[CNV_CELLS_MAX + 1];
-  CellRows rows[CNV_CELLS_MAX_ROWS];
-};
-
-/* A thread's place in a turn: its row of cells, its part of that, and its 16 bytes. */
-struct CellsPlace {
-  int row, part, x;
-};
-
-/* The samples of a thread's 16 bytes that each of two cells side by side has, as bits, and the first cell. */
-struct CellsShare {
-  int cell;
-  uint32_t left, right;
-};
+#include "gpu/kernels/small_cells.cuh"
 
 /* A column's sum. */
 template <typename T> struct ColumnSum;
@@ -66,93 +22,7 @@ template <> struct ColumnSum<uint16_t> {
   typedef uint32_t type;
 };
 
-/* ---- the block ---- */
-
-/* Returns the first pixel or row of the window that cell k has; and of the job, that takes its mean. */
-__device__ static int
-edge_in(const CnvBlock &b, int axis, int k)
-{
-  return cnv_cell_edge(&b.a, &b.job, axis, k) - (axis == CNV_X ? b.job.window_x : b.job.window_y);
-}
-
-__device__ static int
-edge_out(const CnvBlock &b, int axis, int k)
-{
-  if (k == b.cells.first[axis])
-    return 0;
-  if (k == b.cells.end[axis])
-    return axis == CNV_X ? b.job.width : b.job.height;
-  return cnv_cell_edge(&b.a, &b.job, axis, k) - (axis == CNV_X ? b.job.x : b.job.y);
-}
-
-/* Returns what lies between two edges, or a block's slice of that. */
-__device__ static int2
-slice_of(const CnvBlock &b, int from, int to)
-{
-  if (b.cells.slices == 1)
-    return make_int2(from, to);
-  const int slice = b.block_y % b.cells.slices, share = (to - from + b.cells.slices - 1) / b.cells.slices;
-
-  return make_int2(min(from + slice * share, to), min(from + (slice + 1) * share, to));
-}
-
-/* Returns samples from a multiple of 16 bytes up to the address; 0 if rows differ in that. */
-__device__ static int
-samples_after_chunk(uint64_t address, int stride, int bytes)
-{
-  return stride % CNV_CELLS_CHUNK ? 0 : (int)(address % CNV_CELLS_CHUNK) >> (bytes - 1);
-}
-
-__device__ static CellsPart
-find_part(const CnvBlock &b, int x0, int y0, bool only_sums)
-{
-  const CnvCellBlocks &of = b.cells;
-  CellsPart p = {min(of.cells[CNV_X], of.end[CNV_X] - x0), min(of.cells[CNV_Y], of.end[CNV_Y] - y0)};
-  const int channels = p.n_x * b.a.channels;
-
-  p.left = edge_in(b, CNV_X, x0) * b.a.channels;
-  p.left -= samples_after_chunk(input_at(b, p.left, 0), b.in_stride, b.bytes);
-  p.out_left = edge_out(b, CNV_X, x0) * b.a.channels;
-  p.out_left -= samples_after_chunk(b.out + (int64_t)p.out_left * b.bytes, b.out_stride, b.bytes);
-  p.samples = CNV_CELLS_CHUNK >> (b.bytes - 1);
-  p.pitch = of.threads_x * p.samples;
-  p.slice = of.slices == 1 ? 0 : b.block_y % of.slices;
-  p.block = (b.block_y - p.slice) * b.columns + b.block_x;
-  p.inverse = channels > 1 ? 0xffffffffu / channels + 1 : 0;
-  p.adds = cnv_cells_have_means(&b.a) && (of.slices == 1 || only_sums);
-  p.blends = b.job.coverage_pitch > 0;
-  p.wide = p.adds && of.wide && b.in_stride % CNV_CELLS_CHUNK == 0;
-  return p;
-}
-
-/* Finds the block's cells; by all threads, which see them afterwards. */
-__device__ static CellsPlace
-find_cells(CellsShared &m, const CnvBlock &b, bool only_sums)
-{
-  const CnvCellBlocks &of = b.cells;
-  const int x0 = of.first[CNV_X] + b.block_x * of.cells[CNV_X];
-  const int block_row = of.slices == 1 ? b.block_y : b.block_y / of.slices;
-  const int y0 = of.first[CNV_Y] + block_row * of.cells[CNV_Y];
-  const int slot = threadIdx.x / of.threads_x, row = slot / of.parts;
-
-  for (int i = threadIdx.x; i <= of.cells[CNV_X]; i += CNV_BLOCK_THREADS) {
-    const int k = min(x0 + i, of.end[CNV_X]);
-
-    m.edge[i] = {edge_in(b, CNV_X, k), edge_out(b, CNV_X, k)};
-  }
-  for (int i = threadIdx.x; i < of.cells[CNV_Y]; i += CNV_BLOCK_THREADS) {
-    const int k = min(y0 + i, of.end[CNV_Y] - 1), from = edge_in(b, CNV_Y, k), to = edge_in(b, CNV_Y, k + 1);
-    const int2 in = slice_of(b, from, to), out = slice_of(b, edge_out(b, CNV_Y, k), edge_out(b, CNV_Y, k + 1));
-
-    m.rows[i] = {in.x, in.y, out.x, out.y, to - from};
-  }
-  if (threadIdx.x == CNV_BLOCK_THREADS - 1)
-    m.part = find_part(b, x0, y0, only_sums);
-  for (int i = threadIdx.x; i < CNV_CELLS_SUMS && of.wide; i += CNV_BLOCK_THREADS)
-    m.sum[i] = 0;
-  __syncthreads();
-  return {row, slot - row * of.parts, (int)threadIdx.x - slot * of.threads_x};
-}
+/* ---- sums of columns ---- */
 
 /* Returns ones for samples `from` to `to` - 1 of 16 bytes. */
 __device__ static uint32_t
@@ -172,8 +42,6 @@ find_share(const CellsShared &m, const CnvBlock &b, int s)
 
   return {cell, bits_between(begin, middle), bits_between(middle, end)};
 }
-
-/* ---- sums of columns ---- */
 
 /* Adds up 16 bytes: of samples of 8 bits, sums 2 * i and 2 * i + 1 are two pairs of 16 bits, the even and the odd
  * samples of word i. */
@@ -305,19 +173,6 @@ sum_single_columns(CellsShared &m, const CnvBlock &b, int first_row, int n_rows)
 }
 
 /* ---- means ---- */
-
-/* Returns a / b as the compiler's division does, which first looks for numbers far from 1. */
-__device__ static float
-divide(float a, float b)
-{
-  float inverse;
-
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(b));
-  inverse = fmaf(inverse, fmaf(-b, inverse, 1.0f), inverse);
-  float quotient = a * inverse;
-  quotient = fmaf(inverse, fmaf(-b, quotient, a), quotient);
-  return fmaf(inverse, fmaf(-b, quotient, a), quotient);
-}
 
 /* Adds up sums of columns from `from` to `to` - 1, of all parts. */
 template <typename T>
@@ -590,34 +445,49 @@ blend_rows(const CellsShared &m, const CnvBlock &b, const CellRows &rows, const 
   }
 }
 
+/* Writes the turn's outputs into rows; or sums of slices to memory. All threads see the rows afterwards. */
+__device__ static void
+make_rows(CellsShared &m, const CnvBlock &b, const CellsPlace &place, const CellsShare &share, int first, int n,
+          bool only_sums)
+{
+  if (m.part.small) {
+    make_small_cells(m, b, first, n);
+    __syncthreads();
+    return;
+  }
+  if (m.part.adds && b.in_stride % CNV_CELLS_CHUNK != 0)
+    sum_single_columns(m, b, first, n);
+  else if (m.part.adds && place.row < n && b.bytes == 1)
+    sum_columns<uint8_t>(m, b, place, share, m.rows[first + place.row]);
+  else if (m.part.adds && place.row < n)
+    sum_columns<uint16_t>(m, b, place, share, m.rows[first + place.row]);
+  __syncthreads();
+  make_means(m, b, first, n, only_sums);
+  __syncthreads();
+}
+
 __device__ static void
 cells(const CnvBlock &b, bool only_sums)
 {
   __shared__ CellsShared m;
   const CellsPlace place = find_cells(m, b, only_sums);
   const CellsShare share = m.part.wide ? find_share(m, b, m.part.left + place.x * m.part.samples) : CellsShare{};
+  const int turn = m.part.small ? m.part.n_y : b.cells.turn, slots = CNV_BLOCK_THREADS / (b.cells.threads_x * b.cells.parts);
 
 #pragma unroll 1
-  for (int first = 0; first < m.part.n_y; first += b.cells.turn) {
-    const int n = min(b.cells.turn, m.part.n_y - first);
+  for (int first = 0; first < m.part.n_y; first += turn) {
+    const int n = min(turn, m.part.n_y - first);
 
-    if (m.part.adds && b.in_stride % CNV_CELLS_CHUNK != 0)
-      sum_single_columns(m, b, first, n);
-    else if (m.part.adds && place.row < n && b.bytes == 1)
-      sum_columns<uint8_t>(m, b, place, share, m.rows[first + place.row]);
-    else if (m.part.adds && place.row < n)
-      sum_columns<uint16_t>(m, b, place, share, m.rows[first + place.row]);
-    __syncthreads();
-    make_means(m, b, first, n, only_sums);
-    __syncthreads();
+    make_rows(m, b, place, share, first, n, only_sums);
     if (only_sums)
       return; /* slices are of one row of cells */
     for (int i = threadIdx.x; i < CNV_CELLS_SUMS && m.part.wide && first + n < m.part.n_y; i += CNV_BLOCK_THREADS)
       m.sum[i] = 0;
     for (int row = 0; row < n && m.part.blends; row++)
       blend_rows(m, b, m.rows[first + row], m.row + row * m.part.pitch - m.part.out_left);
-    if (place.row < n && !m.part.blends)
-      store_chunks(m, b, place, m.rows[first + place.row]);
+#pragma unroll 1
+    for (int row = place.row; row < n && place.row < slots && !m.part.blends; row += slots)
+      store_chunks(m, b, {row, place.part, place.x}, m.rows[first + row]);
     if (m.part.wide && first + n < m.part.n_y)
       __syncthreads();
   }
