@@ -6,11 +6,14 @@
 #include "plan/arith.h"
 #include "plan/plan.h"
 
-/* Bytes of a row of a block, at most: narrower blocks waste bytes at their edges, and wider ones leave fewer rows of
- * cells to a turn. Bytes of samples that a block should read: blocks that read less spend their time on finding their
- * cells. */
-#define ROW_BYTES 1024
-#define BLOCK_BYTES 24576
+/* Bytes of a row of a block that are tried, at most: widest first. */
+#define ROW_BYTES 2048
+#define ROW_WIDTHS 12
+#define SMALL_BYTES 768 /* of small cells, at least */
+
+/* What a block costs before its first turn and each turn costs by itself, in rows of samples that a thread adds up. */
+#define BLOCK_COST 18
+#define TURN_COST 9
 
 /* Pixels or rows of the largest cells, at most. */
 static int
@@ -72,10 +75,9 @@ static void
 divide_columns(const CnvPlane *plane, const CnvJob *job, CnvCellBlocks *blocks, int row_bytes)
 {
   int pixel = plane->channels * plane->component[0].bytes, all = blocks->end[CNV_X] - blocks->first[CNV_X];
-  int bytes = cell_size(plane, job, CNV_X) * pixel, aligned = aligned_cells(plane, pixel);
-  int most = MIN(row_bytes / bytes, BLOCK_BYTES / (bytes * cell_size(plane, job, CNV_Y))), n;
+  int bytes = cell_size(plane, job, CNV_X) * pixel, aligned = aligned_cells(plane, pixel), most, n;
 
-  most = CLAMP(most, 1, CNV_CELLS_MAX);
+  most = CLAMP(row_bytes / bytes, 1, CNV_CELLS_MAX);
   if (most < aligned)
     aligned = 1;
   most -= most % aligned;
@@ -84,70 +86,111 @@ divide_columns(const CnvPlane *plane, const CnvJob *job, CnvCellBlocks *blocks, 
   blocks->threads_x = cnv_divide_up(widest(plane, job, blocks, blocks->cells[CNV_X]) * pixel + 15, CNV_CELLS_CHUNK);
 }
 
-/* Finds rows of cells of a block, and the parts into which they are divided. least: blocks. Returns TRUE if blocks are
- * that many. */
-static gboolean
-divide_rows(const CnvPlane *plane, const CnvJob *job, CnvCellBlocks *blocks, int least)
+/* Returns the cost of rows of blocks that a multiprocessor has one after the other, with the bytes that they waste.
+ * fit: blocks that the GPU has at once. */
+static guint64
+cost_of(const CnvPlane *plane, const CnvJob *job, const CnvCellBlocks *blocks, int fit)
 {
-  int slots = CNV_BLOCK_THREADS / blocks->threads_x, height = cell_size(plane, job, CNV_Y);
-  int all = blocks->end[CNV_Y] - blocks->first[CNV_Y], columns = cnv_cells_columns(blocks), turn, rows;
+  int columns = cnv_cells_columns(blocks), height = cell_size(plane, job, CNV_Y), turns, rows;
 
-  turn = MIN(slots / MIN(slots, cnv_divide_up(height, CNV_CELLS_BATCH)), CNV_CELLS_MAX_ROWS);
-  if (blocks->wide)
-    turn = MIN(turn, MAX(CNV_CELLS_SUMS / (blocks->cells[CNV_X] * plane->channels), 1));
-  turn = CLAMP(all * columns / least, 1, turn);
-  rows = BLOCK_BYTES / (blocks->threads_x * CNV_CELLS_CHUNK * height);
-  rows = CLAMP(MIN(rows, all * columns / least), 1, CNV_CELLS_MAX_ROWS);
+  turns = cnv_divide_up(blocks->cells[CNV_Y], blocks->turn);
+  rows = cnv_divide_up(height, blocks->parts);
   if (blocks->small) {
-    int one = CNV_BLOCK_THREADS / cnv_divide_up(blocks->cells[CNV_X], blocks->small); /* rows of one group per thread */
-
-    rows = MIN(rows, 4 * slots); /* a block's rows of outputs must fit its shared memory */
-    rows -= rows > one ? rows % MAX(one, 1) : 0;
-    turn = MIN(turn, rows);
+    turns = cnv_divide_up(cnv_divide_up(blocks->cells[CNV_X], blocks->small) * blocks->cells[CNV_Y], CNV_BLOCK_THREADS);
+    rows = height;
   }
-  blocks->turn = turn;
-  blocks->parts = MIN(slots / turn, height);
-  blocks->cells[CNV_Y] = blocks->small ? rows : MAX(rows / turn, 1) * turn;
-  return columns * cnv_divide_up(all, blocks->cells[CNV_Y]) >= least;
+  return (guint64)cnv_divide_up(columns * cnv_cells_rows(blocks), fit) * columns * blocks->threads_x *
+         (BLOCK_COST + turns * (TURN_COST + rows));
 }
 
-/* Divides cells into slices, if there are too few of them for `least` blocks. */
+/* Sets rows of cells of a block: `turns` times `turn`, as shared memory allows. */
 static void
-divide_cells(const CnvPlane *plane, const CnvJob *job, CnvCellBlocks *blocks, int least)
+set_rows(const CnvPlane *plane, const CnvJob *job, CnvCellBlocks *blocks, int turn, int turns)
+{
+  int slots = CNV_BLOCK_THREADS / blocks->threads_x;
+  int most = blocks->small ? MIN(4 * slots, CNV_CELLS_MAX_ROWS) : CNV_CELLS_MAX_ROWS;
+
+  blocks->turn = turn;
+  blocks->parts = MIN(slots / turn, cell_size(plane, job, CNV_Y));
+  blocks->cells[CNV_Y] = turn * CLAMP(turns, 1, MAX(most / turn, 1));
+}
+
+/* Finds rows of cells of a block, and the parts into which they are divided. Returns their cost. */
+static guint64
+divide_rows(const CnvPlane *plane, const CnvJob *job, CnvCellBlocks *blocks, int fit)
+{
+  int slots = CNV_BLOCK_THREADS / blocks->threads_x, height = cell_size(plane, job, CNV_Y);
+  int all = blocks->end[CNV_Y] - blocks->first[CNV_Y], columns = cnv_cells_columns(blocks), most;
+  CnvCellBlocks best = *blocks;
+  guint64 least = G_MAXUINT64;
+
+  most = MIN(slots / MIN(slots, cnv_divide_up(height, CNV_CELLS_BATCH)), CNV_CELLS_MAX_ROWS);
+  if (blocks->wide)
+    most = MIN(most, MAX(CNV_CELLS_SUMS / (blocks->cells[CNV_X] * plane->channels), 1));
+  for (int i = 0; i < 4; i++) { /* few rows of cells per turn, or many; one turn, or so many that all blocks fit */
+    int turn = i < 2 ? most : CLAMP(all * columns / fit, 1, most);
+    guint64 cost;
+
+    set_rows(plane, job, blocks, turn, i % 2 ? cnv_divide_up(all, MAX(fit / columns, 1) * turn) : 1);
+    cost = cost_of(plane, job, blocks, fit);
+    if (cost <= least) {
+      best = *blocks;
+      least = cost;
+    }
+  }
+  *blocks = best;
+  return least;
+}
+
+/* Divides cells into slices, if there are too few of them. */
+static void
+divide_cells(const CnvPlane *plane, const CnvJob *job, CnvCellBlocks *blocks, int fit)
 {
   int height = cell_size(plane, job, CNV_Y), n = cnv_cells_columns(blocks) * cnv_cells_rows(blocks);
   int rows = blocks->parts * CNV_CELLS_BATCH; /* that a block's threads load at once */
 
   if (blocks->cells[CNV_X] > 1 || blocks->cells[CNV_Y] > 1)
     return;
-  blocks->slices = CLAMP(MIN(least / n, height / rows), 1, height);
+  blocks->slices = CLAMP(MIN(fit / n, height / rows), 1, height);
 }
 
 CnvCellBlocks
-cnv_cells_divide(const CnvPlane *plane, const CnvJob *job, int least)
+cnv_cells_divide(const CnvPlane *plane, const CnvJob *job, int fit)
 {
-  CnvCellBlocks blocks = {.slices = 1};
-  int pixel = plane->channels * plane->component[0].bytes, width = ROW_BYTES, columns_of_thread;
+  CnvCellBlocks blocks = {.slices = 1}, best = {.threads_x = 0};
+  int pixel = plane->channels * plane->component[0].bytes, width = ROW_BYTES, columns_of_thread, n = 0;
+  guint64 least = G_MAXUINT64;
 
   if (!plane->plain || plane->cell[CNV_X] == 0)
-    return blocks;
+    return best;
   blocks.first[CNV_X] = cnv_cell_of(plane, job, CNV_X, job->x);
   blocks.first[CNV_Y] = cnv_cell_of(plane, job, CNV_Y, job->y);
   blocks.end[CNV_X] = cnv_cell_of(plane, job, CNV_X, job->x + job->width - 1) + 1;
   blocks.end[CNV_Y] = cnv_cell_of(plane, job, CNV_Y, job->y + job->height - 1) + 1;
   blocks.small = cells_of_group(plane);
   blocks.wide = (plane->cell[CNV_X] >> plane->cell_shift[CNV_X]) * pixel >= CNV_CELLS_CHUNK && plane->channels != 3;
-  divide_columns(plane, job, &blocks, width);
-  if (blocks.threads_x > CNV_BLOCK_THREADS)
-    return (CnvCellBlocks){.threads_x = 0};
-  while (!divide_rows(plane, job, &blocks, least) && blocks.cells[CNV_X] > 1 &&
-         blocks.parts < cell_size(plane, job, CNV_Y))
-    divide_columns(plane, job, &blocks, width /= 2);
-  divide_cells(plane, job, &blocks, least);
-  columns_of_thread = cell_size(plane, job, CNV_X) * (blocks.wide ? 1 : blocks.parts);
-  while (8 << blocks.lanes_shift < columns_of_thread && blocks.lanes_shift < 5)
-    blocks.lanes_shift++;
-  return blocks;
+  for (int i = 0; i < ROW_WIDTHS && n != 1; i++, width = i % 2 ? width / 4 * 3 : width / 3 * 2) {
+    guint64 cost;
+
+    if (blocks.small && width < SMALL_BYTES)
+      break;
+    divide_columns(plane, job, &blocks, width);
+    if (n == blocks.cells[CNV_X] || blocks.threads_x > CNV_BLOCK_THREADS)
+      continue;
+    n = blocks.cells[CNV_X];
+    cost = divide_rows(plane, job, &blocks, fit);
+    if (cost < least) {
+      best = blocks;
+      least = cost;
+    }
+  }
+  if (best.threads_x == 0)
+    return best;
+  divide_cells(plane, job, &best, fit);
+  columns_of_thread = cell_size(plane, job, CNV_X) * (best.wide ? 1 : best.parts);
+  while (8 << best.lanes_shift < columns_of_thread && best.lanes_shift < 5)
+    best.lanes_shift++;
+  return best;
 }
 
 int

@@ -6,13 +6,10 @@
 
 #include "gpu/kernels/arguments.h"
 
-/* Blocks that fit a multiprocessor at once. */
-#define CNV_CELLS_BLOCKS 4
-
-/* Divides a job among blocks. Blocks are made smaller until there are `least`, at least 1; cells too large for that are
- * divided into slices. Returns one with threads_x 0 if the kernel cannot do it: it takes plain samples, and a row of a
- * block must fit its threads. */
-CnvCellBlocks cnv_cells_divide(const CnvPlane *plane, const CnvJob *job, int least);
+/* Divides a job among blocks, of which the GPU has `fit` at once, at least 1: the job's share. Cells are divided into
+ * slices if they are too few for that. Returns one with threads_x 0 if the kernel cannot do it: it takes plain samples,
+ * and a row of a block must fit its threads. */
+CnvCellBlocks cnv_cells_divide(const CnvPlane *plane, const CnvJob *job, int fit);
 
 /* Blocks side by side, and one below the other. */
 int cnv_cells_columns(const CnvCellBlocks *blocks);

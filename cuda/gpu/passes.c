@@ -20,6 +20,21 @@ block_algorithm(const CnvPlane *plane)
   return cnv_plane_is_separable(plane) ? CNV_ALGORITHM_SEPARABLE : CNV_ALGORITHM_TILED;
 }
 
+static gint64
+samples_of(const CnvSchedule *schedule, const CnvJob *job)
+{
+  return (gint64)job->width * job->height * cnv_schedule_plane_kernel(schedule, job)->plane->channels;
+}
+
+/* Returns the blocks of `cells` that the GPU has at once if all jobs share it by their samples; at least 1. */
+static int
+blocks_that_fit(const CnvSchedule *schedule, const CnvJob *job)
+{
+  gint64 blocks = CNV_CELLS_BLOCKS * (gint64)schedule->n_processors;
+
+  return (int)CLAMP(blocks * samples_of(schedule, job) / MAX(schedule->samples, 1), 1, MAX(blocks, 1));
+}
+
 /* The job with its row sums, if its kernels have any, from float number *sums on, which becomes that behind them. */
 static CnvBlockJob
 make_block_job(const CnvSchedule *schedule, const CnvJob *job, gsize *sums)
@@ -27,7 +42,7 @@ make_block_job(const CnvSchedule *schedule, const CnvJob *job, gsize *sums)
   const CnvPlane *plane = cnv_schedule_plane_kernel(schedule, job)->plane;
   CnvAlgorithm algorithm = block_algorithm(plane);
   CnvBlockJob made = {.job = *job, .sums = (guint32)*sums};
-  int n_y = 1, least = (int)(CNV_CELLS_BLOCKS * schedule->n_processors / schedule->work.jobs->len);
+  int n_y = 1;
 
   for (int t = 0; t < plane->n_terms; t++)
     n_y = MAX(n_y, plane->term[t].n[CNV_Y]);
@@ -36,7 +51,7 @@ make_block_job(const CnvSchedule *schedule, const CnvJob *job, gsize *sums)
   if (algorithm == CNV_ALGORITHM_SEPARABLE || algorithm == CNV_ALGORITHM_TEXTURE)
     *sums += (gsize)made.sums_stride * made.sums_rows * plane->n_terms;
   if (algorithm == CNV_ALGORITHM_MOSAIC && schedule->sources.n == 0)
-    made.cells = cnv_cells_divide(plane, job, MAX(least, 1));
+    made.cells = cnv_cells_divide(plane, job, blocks_that_fit(schedule, job));
   if (made.cells.threads_x > 0)
     *sums += (gsize)cnv_cells_sums(&made.cells, plane->channels);
   return made;
@@ -259,6 +274,9 @@ cnv_schedule_make_launches(CnvSchedule *schedule, int fields)
   for (gsize i = 0; i < G_N_ELEMENTS(arrays); i++)
     g_array_set_size(arrays[i], 0);
   schedule->sums_size = 0;
+  schedule->samples = 0;
+  for (guint i = 0; i < schedule->work.jobs->len; i++)
+    schedule->samples += samples_of(schedule, &g_array_index(schedule->work.jobs, CnvJob, i));
   for (int k = 0; k < schedule->slices.n; k++) {
     if (!schedule->slices.single_launch)
       make_slice(schedule, k);

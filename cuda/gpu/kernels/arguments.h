@@ -66,7 +66,8 @@ cnv_mosaic_blocks(const CnvPlane *plane, const CnvJob *job, int axis)
 
 /* cells: threads of a block each read and write 16 bytes of a row. */
 #define CNV_CELLS_CHUNK 16
-#define CNV_CELLS_BATCH 6      /* rows whose samples a thread loads at once */
+#define CNV_CELLS_BLOCKS 4     /* that fit a multiprocessor of sm_90 at once */
+#define CNV_CELLS_BATCH 9      /* rows whose samples a thread loads at once */
 #define CNV_CELLS_MAX 448      /* of a row of a block's cells */
 #define CNV_CELLS_MAX_ROWS 128 /* of a block */
 #define CNV_CELLS_SUMS 2048    /* of a turn's wide cells and their channels */

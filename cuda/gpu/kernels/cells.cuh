@@ -81,9 +81,11 @@ add_rows(uint32_t (&sum)[8], uint64_t at, int64_t step, int n, uint32_t mask)
 /* Adds sums of columns to those of the cells that have them. Sample i of a chunk has the channel of sample i % 4. */
 template <typename T>
 __device__ static void
-add_to_cells(uint32_t *sums, const CnvBlock &b, const uint32_t (&sum)[8], const CellsShare &share, int s)
+add_to_cells(CellsShared &m, const CnvBlock &b, const uint32_t (&sum)[8], int row, int s)
 {
   const int C = b.a.channels;
+  const CellsShare share = find_share(m, b, s);
+  uint32_t *sums = m.sum + (row * m.part.n_x + share.cell) * C;
   uint32_t left[4] = {}, right[4] = {};
 
 #pragma unroll
@@ -96,7 +98,6 @@ add_to_cells(uint32_t *sums, const CnvBlock &b, const uint32_t (&sum)[8], const 
     if (share.right >> i & 1)
       right[i % 4] += own;
   }
-  sums += share.cell * C;
 #pragma unroll
   for (int i = 0; i < 4; i++) {
     const int c = (s + i) & (C - 1);
@@ -119,7 +120,7 @@ add_to_cells(uint32_t *sums, const CnvBlock &b, const uint32_t (&sum)[8], const 
 /* Makes the sums of the thread's columns over its part of a row of cells. */
 template <typename T>
 __device__ static void
-sum_columns(CellsShared &m, const CnvBlock &b, const CellsPlace &place, const CellsShare &share, const CellRows &rows)
+sum_columns(CellsShared &m, const CnvBlock &b, const CellsPlace &place, const CellRows &rows)
 {
   const CellsPart &p = m.part;
   const int s = p.left + place.x * p.samples, parts = b.cells.parts, shift = b.a.component[0].shift;
@@ -133,7 +134,7 @@ sum_columns(CellsShared &m, const CnvBlock &b, const CellsPlace &place, const Ce
   for (; n > 0; n -= CNV_CELLS_BATCH, at += CNV_CELLS_BATCH * step)
     add_rows<T>(sum, at, step, n, mask);
   if (p.wide) {
-    add_to_cells<T>(m.sum + place.row * p.n_x * b.a.channels, b, sum, share, s);
+    add_to_cells<T>(m, b, sum, place.row, s);
     return;
   }
 #pragma unroll
@@ -447,7 +448,7 @@ blend_rows(const CellsShared &m, const CnvBlock &b, const CellRows &rows, const 
 
 /* Writes the turn's outputs into rows; or sums of slices to memory. All threads see the rows afterwards. */
 __device__ static void
-make_rows(CellsShared &m, const CnvBlock &b, const CellsPlace &place, const CellsShare &share, int first, int n,
+make_rows(CellsShared &m, const CnvBlock &b, const CellsPlace &place, int first, int n,
           bool only_sums)
 {
   if (m.part.small) {
@@ -458,9 +459,9 @@ make_rows(CellsShared &m, const CnvBlock &b, const CellsPlace &place, const Cell
   if (m.part.adds && b.in_stride % CNV_CELLS_CHUNK != 0)
     sum_single_columns(m, b, first, n);
   else if (m.part.adds && place.row < n && b.bytes == 1)
-    sum_columns<uint8_t>(m, b, place, share, m.rows[first + place.row]);
+    sum_columns<uint8_t>(m, b, place, m.rows[first + place.row]);
   else if (m.part.adds && place.row < n)
-    sum_columns<uint16_t>(m, b, place, share, m.rows[first + place.row]);
+    sum_columns<uint16_t>(m, b, place, m.rows[first + place.row]);
   __syncthreads();
   make_means(m, b, first, n, only_sums);
   __syncthreads();
@@ -471,14 +472,13 @@ cells(const CnvBlock &b, bool only_sums)
 {
   __shared__ CellsShared m;
   const CellsPlace place = find_cells(m, b, only_sums);
-  const CellsShare share = m.part.wide ? find_share(m, b, m.part.left + place.x * m.part.samples) : CellsShare{};
   const int turn = m.part.small ? m.part.n_y : b.cells.turn, slots = CNV_BLOCK_THREADS / (b.cells.threads_x * b.cells.parts);
 
 #pragma unroll 1
   for (int first = 0; first < m.part.n_y; first += turn) {
     const int n = min(turn, m.part.n_y - first);
 
-    make_rows(m, b, place, share, first, n, only_sums);
+    make_rows(m, b, place, first, n, only_sums);
     if (only_sums)
       return; /* slices are of one row of cells */
     for (int i = threadIdx.x; i < CNV_CELLS_SUMS && m.part.wide && first + n < m.part.n_y; i += CNV_BLOCK_THREADS)

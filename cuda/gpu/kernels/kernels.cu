@@ -109,7 +109,12 @@ extern "C" __global__ void __launch_bounds__(32 * CNV_COVER_HEIGHT) cnv_cover(co
 #define BLOCKS(kernel, call) BLOCKS_OF(3, kernel, call)
 BLOCKS(naive, naive(b))
 BLOCKS_OF(FITTING(4), mosaic, mosaic(b))
-BLOCKS_OF(4, cells, cells(b, l.only_sums))
+/* Only for sm_90 do they fit in so few registers. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900
+BLOCKS_OF(3, cells, cells(b, l.only_sums))
+#else
+BLOCKS_OF(CNV_CELLS_BLOCKS, cells, cells(b, l.only_sums))
+#endif
 BLOCKS(tiled, tiled(b))
 BLOCKS(rows, rows(b))
 BLOCKS(columns, columns(b))

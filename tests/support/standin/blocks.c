@@ -262,7 +262,10 @@ check_cells(const KernelRun *run, const BlockJob *opened)
 
   if (cells->turn < 1 || cells->turn > turn || cells->parts < 1 || cells->slices < 1 ||
       cells->cells[CNV_X] > CNV_CELLS_MAX || cells->cells[CNV_Y] > CNV_CELLS_MAX_ROWS ||
-      (cells->slices > 1 && cells->cells[CNV_Y] > 1) || cells->lanes_shift > 5 || b->sources.n > 0 || !b->a.plain)
+      (cells->slices > 1 && cells->cells[CNV_Y] > 1) ||
+      (cells->small && cells->threads_x * cells->cells[CNV_Y] > 4 * CNV_BLOCK_THREADS) ||
+      (cells->wide && cells->turn * cells->cells[CNV_X] * b->a.channels > CNV_CELLS_SUMS) || cells->lanes_shift > 5 ||
+      b->sources.n > 0 || !b->a.plain)
     standin_report("%s: blocks of %d x %d cells, %d threads, %d parts, %d slices", run->name, cells->cells[CNV_X],
                    cells->cells[CNV_Y], cells->threads_x, cells->parts, cells->slices);
   for (int k = cells->first[CNV_X], end; k < cells->end[CNV_X]; k = end) {
