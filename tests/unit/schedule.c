@@ -235,6 +235,37 @@ START_TEST(test_cells)
 }
 END_TEST
 
+/* Small frames have blocks for half of the multiprocessors or more; blocks of larger ones fit the GPU at once. */
+START_TEST(test_cells_share)
+{
+  static const struct {
+    int radius, width, height;
+    const char *format;
+  } rows[] = {
+      {1, 200, 120, "GRAY8"}, {1, 320, 180, "NV12"},  {8, 320, 180, "GRAY8"}, {8, 320, 180, "NV12"},
+      {8, 640, 360, "NV12"},  {30, 800, 600, "NV12"}, {1, 640, 360, "RGBA"},  {100, 1600, 900, "GRAY8"},
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+    const CnvImage image = {cnv_format_find(rows[i].format), rows[i].width, rows[i].height, 0.2126, 0.0722, FALSE};
+    const Taps taps = {.type = cells.type, .radius = rows[i].radius};
+    CnvPlan *plan = plan_of_image(&taps, &image, CNV_BORDER_REPLICATE, CNV_ALGORITHM_MOSAIC);
+    CnvWork work = CNV_WORK_ALL(&plan);
+    CnvSchedule schedule;
+    const CnvLaunch *last;
+
+    set_work(&schedule, &work);
+    last = &g_array_index(schedule.launches, CnvLaunch, schedule.launches->len - 1);
+    ck_assert_int_eq(last->kernel, CNV_KERNEL_CELLS);
+    if (2 * last->blocks_x < schedule.n_processors || last->blocks_x > CNV_CELLS_BLOCKS * schedule.n_processors)
+      ck_abort_msg("%s %dx%d, radius %d: %u blocks for %u multiprocessors", rows[i].format, rows[i].width,
+                   rows[i].height, rows[i].radius, last->blocks_x, schedule.n_processors);
+    cnv_schedule_clear(&schedule);
+    cnv_plan_unref(plan);
+  }
+}
+END_TEST
+
 static const CnvRegion two_regions[] = {{{13, 10, 60, 50}, 0}, {{90, 40, 70, 61}, 1}};
 
 /* Jobs with coverage are tile jobs, too, unless they reach beyond the window that they may read. */
@@ -497,6 +528,7 @@ add_tests(TCase *tcase)
   tcase_add_test(tcase, test_whole_frames);
   tcase_add_test(tcase, test_pixels);
   tcase_add_test(tcase, test_cells);
+  tcase_add_test(tcase, test_cells_share);
   tcase_add_test(tcase, test_gradient);
   tcase_add_test(tcase, test_regions);
   tcase_add_test(tcase, test_coverage);

@@ -307,14 +307,12 @@ store_samples_of_chunk(const CnvBlock &b, const uint8_t *from, uint64_t out, uin
 struct ChunkParts {
   int begin, end;
 
-  __device__ bool
-  has_word(int i) const
+  __device__ bool has_word(int i) const
   {
     return begin <= 4 * i && 4 * i + 4 <= end;
   }
   /* FALSE if all bytes lie within one word, which has others, too. */
-  __device__ bool
-  has_words() const
+  __device__ bool has_words() const
   {
     return (begin + 3) / 4 <= end / 4;
   }
@@ -448,8 +446,7 @@ blend_rows(const CellsShared &m, const CnvBlock &b, const CellRows &rows, const 
 
 /* Writes the turn's outputs into rows; or sums of slices to memory. All threads see the rows afterwards. */
 __device__ static void
-make_rows(CellsShared &m, const CnvBlock &b, const CellsPlace &place, int first, int n,
-          bool only_sums)
+make_rows(CellsShared &m, const CnvBlock &b, const CellsPlace &place, int first, int n, bool only_sums)
 {
   if (m.part.small) {
     make_small_cells(m, b, first, n);
@@ -472,7 +469,8 @@ cells(const CnvBlock &b, bool only_sums)
 {
   __shared__ CellsShared m;
   const CellsPlace place = find_cells(m, b, only_sums);
-  const int turn = m.part.small ? m.part.n_y : b.cells.turn, slots = CNV_BLOCK_THREADS / (b.cells.threads_x * b.cells.parts);
+  const int turn = m.part.small ? m.part.n_y : b.cells.turn,
+            slots = CNV_BLOCK_THREADS / (b.cells.threads_x * b.cells.parts);
 
 #pragma unroll 1
   for (int first = 0; first < m.part.n_y; first += turn) {

@@ -26,7 +26,7 @@ struct CellsPart {
   uint32_t inverse;   /* 2^32 / the channels of a row of cells, rounded up; 0: there is one */
   bool adds, blends;  /* adds: sums of samples */
   bool small;         /* threads make groups of cells, in registers */
-  bool wide;          /* no 16 bytes have samples of more than two cells: threads add to sums of cells, not of columns */
+  bool wide; /* no 16 bytes have samples of more than two cells: threads add to sums of cells, not of columns */
 };
 
 /* Shared memory of a block. */
@@ -98,8 +98,8 @@ is_small(const CnvBlock &b, const CellsPart &p, int x0)
   const int start = cnv_cell_start(&b.a, CNV_X, x0) + b.job.cells_x - b.job.window_x;
   const uint64_t at = input_at(b, in * C, 0) | b.in_stride | (uint64_t)((out * C - p.out_left) * b.bytes);
 
-  return b.cells.small && b.cells.slices == 1 && p.adds && !p.blends && start == in && (x0 & ((1 << shift) - 1)) == 0 && at % unit == 0 &&
-         edge_in(b, CNV_X, last) - in == edge_out(b, CNV_X, last) - out;
+  return b.cells.small && b.cells.slices == 1 && p.adds && !p.blends && start == in && (x0 & ((1 << shift) - 1)) == 0 &&
+         at % unit == 0 && edge_in(b, CNV_X, last) - in == edge_out(b, CNV_X, last) - out;
 }
 
 __device__ static CellsPart
