@@ -18,6 +18,8 @@ typedef enum {
   CNV_KERNEL_STAGE_IN,
   CNV_KERNEL_NAIVE,
   CNV_KERNEL_MOSAIC,
+  CNV_KERNEL_CELL_SUMS, /* cells, before CELLS: the sums of slices */
+  CNV_KERNEL_CELLS,
   CNV_KERNEL_TILED,
   CNV_KERNEL_TEXTURE_ROWS,
   CNV_KERNEL_TEXTURE_COLUMNS,
@@ -51,6 +53,7 @@ typedef struct {
   int block_x, block_y; /* samples and rows that a block makes */
   gboolean by_pixels;   /* pixels and rows */
   gboolean by_cells;    /* cells of a mosaic, as cnv_mosaic_blocks counts them */
+  gboolean divides;     /* cells of a mosaic, as gpu/cells.c divides them */
   gboolean by_terms;    /* it makes the row sums of all terms, one below the other */
 
   /* Kinds with tile jobs: */

@@ -177,7 +177,8 @@ block_args(const CudaSession *self, const CnvLaunch *l, guint source, const CnvF
                         .out = planes_of(out),
                         .staged_in = planes_of(&staged_in),
                         .staged_out = planes_of(&staged_out),
-                        .staged_size = (gint64)self->staged.size};
+                        .staged_size = (gint64)self->staged.size,
+                        .only_sums = l->kernel == CNV_KERNEL_CELL_SUMS};
 }
 
 gboolean

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gpu/passes.h"
+#include "gpu/cells.h"
 #include "gpu/tile_jobs.h"
 #include "plan/arith.h"
 
@@ -19,6 +20,21 @@ block_algorithm(const CnvPlane *plane)
   return cnv_plane_is_separable(plane) ? CNV_ALGORITHM_SEPARABLE : CNV_ALGORITHM_TILED;
 }
 
+static gint64
+samples_of(const CnvSchedule *schedule, const CnvJob *job)
+{
+  return (gint64)job->width * job->height * cnv_schedule_plane_kernel(schedule, job)->plane->channels;
+}
+
+/* Returns the blocks of `cells` that the GPU has at once if all jobs share it by their samples; at least 1. */
+static int
+blocks_that_fit(const CnvSchedule *schedule, const CnvJob *job)
+{
+  gint64 blocks = CNV_CELLS_BLOCKS * (gint64)schedule->n_processors;
+
+  return (int)CLAMP(blocks * samples_of(schedule, job) / MAX(schedule->samples, 1), 1, MAX(blocks, 1));
+}
+
 /* The job with its row sums, if its kernels have any, from float number *sums on, which becomes that behind them. */
 static CnvBlockJob
 make_block_job(const CnvSchedule *schedule, const CnvJob *job, gsize *sums)
@@ -34,6 +50,10 @@ make_block_job(const CnvSchedule *schedule, const CnvJob *job, gsize *sums)
   made.sums_rows = cnv_divide_up(job->height + n_y - 1, CNV_ROWS_HEIGHT) * CNV_ROWS_HEIGHT;
   if (algorithm == CNV_ALGORITHM_SEPARABLE || algorithm == CNV_ALGORITHM_TEXTURE)
     *sums += (gsize)made.sums_stride * made.sums_rows * plane->n_terms;
+  if (algorithm == CNV_ALGORITHM_MOSAIC && schedule->sources.n == 0)
+    made.cells = cnv_cells_divide(plane, job, blocks_that_fit(schedule, job));
+  if (made.cells.threads_x > 0)
+    *sums += (gsize)cnv_cells_sums(&made.cells, plane->channels);
   return made;
 }
 
@@ -47,13 +67,37 @@ add_block_job(CnvSchedule *schedule, CnvLaunch *launch, CnvBlockJob job)
   int height = kind->by_terms ? job.sums_rows * plane->n_terms : job.job.height, rows;
 
   job.first_block = (int)launch->blocks_x;
-  job.columns = kind->by_cells ? cnv_mosaic_blocks(plane, &job.job, CNV_X) : cnv_divide_up(width, kind->block_x);
-  rows = kind->by_cells ? cnv_mosaic_blocks(plane, &job.job, CNV_Y) : cnv_divide_up(height, kind->block_y);
+  if (kind->divides) {
+    job.columns = cnv_cells_columns(&job.cells);
+    rows = cnv_cells_rows(&job.cells);
+  } else if (kind->by_cells) {
+    job.columns = cnv_mosaic_blocks(plane, &job.job, CNV_X);
+    rows = cnv_mosaic_blocks(plane, &job.job, CNV_Y);
+  } else {
+    job.columns = cnv_divide_up(width, kind->block_x);
+    rows = cnv_divide_up(height, kind->block_y);
+  }
   launch->blocks_x += (guint)(job.columns * rows);
   g_array_append_val(schedule->block_jobs, job);
 }
 
 /* ---- launches ---- */
+
+/* Returns TRUE if the launch is for the job's cells, of the three that make mosaics. */
+static gboolean
+takes_cells(const CnvLaunch *launch, const CnvBlockJob *job)
+{
+  switch (launch->kernel) {
+  case CNV_KERNEL_MOSAIC:
+    return job->cells.threads_x == 0;
+  case CNV_KERNEL_CELL_SUMS:
+    return job->cells.slices > 1;
+  case CNV_KERNEL_CELLS:
+    return job->cells.threads_x > 0;
+  default:
+    return TRUE;
+  }
+}
 
 static gboolean
 takes(const CnvSchedule *schedule, const CnvLaunch *launch, const CnvJob *job)
@@ -79,12 +123,16 @@ add_launch(CnvSchedule *schedule, CnvKernelId kernel, guint bank, const CnvJob *
   for (guint i = 0; i < n; i++) {
     if (!takes(schedule, &launch, &jobs[i]))
       continue;
-    if (kind->variants)
+    if (kind->variants) {
       cnv_tile_jobs_add(schedule, &jobs[i]);
-    else
-      add_block_job(schedule, &launch, make_block_job(schedule, &jobs[i], &sums));
+    } else {
+      CnvBlockJob made = make_block_job(schedule, &jobs[i], &sums);
+
+      if (takes_cells(&launch, &made))
+        add_block_job(schedule, &launch, made);
+    }
   }
-  if (kind->by_terms)
+  if (kind->by_terms || kind->divides)
     schedule->sums_size = MAX(schedule->sums_size, sums * sizeof(float));
   launch.n = array->len - launch.first;
   if (launch.n == 0)
@@ -226,6 +274,9 @@ cnv_schedule_make_launches(CnvSchedule *schedule, int fields)
   for (gsize i = 0; i < G_N_ELEMENTS(arrays); i++)
     g_array_set_size(arrays[i], 0);
   schedule->sums_size = 0;
+  schedule->samples = 0;
+  for (guint i = 0; i < schedule->work.jobs->len; i++)
+    schedule->samples += samples_of(schedule, &g_array_index(schedule->work.jobs, CnvJob, i));
   for (int k = 0; k < schedule->slices.n; k++) {
     if (!schedule->slices.single_launch)
       make_slice(schedule, k);

@@ -62,6 +62,7 @@ typedef struct {
   GArray *launches;     /* CnvLaunch, in order of slices; a single launch has all in the last one */
   CnvSlices slices;     /* of the frame */
   guint launches_to[CNV_SLICES_MAX]; /* how many launches there are up to a slice's last */
+  gint64 samples;                    /* of all jobs */
   gsize sums_size;                   /* bytes of row sums of the largest pass */
   gboolean has_new_masks;            /* others than for the last work */
   GArray *cover_jobs;                /* CnvBlockJob: the jobs with coverage, for cover; and its blocks */

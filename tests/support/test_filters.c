@@ -44,7 +44,14 @@ static const TestTiming dense_5_timed[] = {{"NV12", UHD}, {"GRAY8", UHD}, {"NV12
 static const TestTiming identity_timed[] = {
     {"NV12", UHD, .temporal_radius = 1}, {"NV12", UHD, .temporal_radius = 2}, {NULL}};
 static const TestTiming mosaic_timed[] = {
-    {"NV12", UHD, {1, 8, 64}}, {"RGBA", UHD, {8}}, {"P010_10LE", UHD, {8}}, {"NV12", UHD, {8}, .square = 400}, {NULL}};
+    {"NV12", UHD, {1, 2, 8, 64}},
+    {"NV12", UHD, {512}},
+    {"RGBA", UHD, {8}},
+    {"P010_10LE", UHD, {8}},
+    {"NV12", UHD, {8}, .square = 400},
+    {"NV12", UHD, {8}, .square = 400, .shape = CNV_SHAPE_ELLIPSE},
+    {NULL},
+};
 static const TestTiming sharpen_timed[] = {{"NV12", UHD}, {NULL}};
 static const TestTiming unsharp_timed[] = {{"NV12", UHD, {2, 8}}, {NULL}};
 static const TestTiming sobel_timed[] = {{"NV12", UHD, {1}}, {NULL}};

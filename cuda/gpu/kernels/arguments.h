@@ -64,14 +64,41 @@ cnv_mosaic_blocks(const CnvPlane *plane, const CnvJob *job, int axis)
   return (cells + cnv_mosaic_cells(plane, axis) - 1) / cnv_mosaic_cells(plane, axis);
 }
 
+/* cells: threads of a block each read and write 16 bytes of a row. */
+#define CNV_CELLS_CHUNK 16
+#define CNV_CELLS_BLOCKS 4     /* that fit a multiprocessor of sm_90 at once */
+#define CNV_CELLS_BATCH 9      /* rows whose samples a thread loads at once */
+#define CNV_CELLS_MAX 448      /* of a row of a block's cells */
+#define CNV_CELLS_MAX_ROWS 128 /* of a block */
+#define CNV_CELLS_SUMS 2048    /* of a turn's wide cells and their channels */
+
+/* Small cells: words of a row that a thread's group of cells has, divided by the luma samples of a cell along x. */
+#define CNV_CELLS_GROUP_WORDS(cell) ((cell) == 3 ? 2 : 1)
+#define CNV_CELLS_GROUP_MAX 7 /* luma samples of a small cell along an axis */
+
+/* How the blocks of `cells` divide a job of a mosaic. */
+typedef struct {
+  int first[CNV_N_AXES], end[CNV_N_AXES]; /* the job's cells: number of the first, and one more than that of the last */
+  int cells[CNV_N_AXES];                  /* that a block makes */
+  int threads_x;                          /* threads that have a row of the block's samples */
+  int parts;                              /* times threads_x: threads that have a row of cells */
+  int turn;                               /* rows of cells that a block makes at a time */
+  int lanes_shift;                        /* log2 of the threads that add up the columns of a cell */
+  int small; /* cells of a group in small_cells.cuh, which makes them if their rows begin at words; 0: none */
+  int wide;                               /* cells of 16 bytes or more, of 1, 2 or 4 channels */
+  int slices; /* blocks that have the same cells, some rows each; if more than 1, a launch before makes their sums */
+} CnvCellBlocks;
+
 /* A job whose kernel makes it by blocks: blocks first_block to that of the next job, so many of them side by side.
  * Kernels with row sums have sums_rows rows of sums_stride floats for each term, one term after the other, from float
- * number `sums` of the launch's on: multiples of 8 and 64, for at least the rows that the job's columns take. */
+ * number `sums` of the launch's on: multiples of 8 and 64, for at least the rows that the job's columns take. `cells`
+ * has there the sums of each block's cells, if it has slices. */
 typedef struct {
   CnvJob job;
   int first_block, columns;
   int sums_stride, sums_rows;
   uint32_t sums;
+  CnvCellBlocks cells;
 } CnvBlockJob;
 
 /* The frames of a history that count, each with a weight; they lie so many bytes from the one that is `in`, multiples
@@ -107,6 +134,7 @@ typedef struct {
   int64_t staged_size;                            /* bytes from the staged form of one source to that of the next */
   uint64_t texture[CNV_MAX_PLANES], sums_texture; /* texture: objects over `in` and `sums`, of single samples */
   uint64_t texture_start[CNV_MAX_PLANES];         /* address of the first, at or before `in` */
+  int only_sums;                                  /* cells: makes the sums of slices, and no samples */
 } CnvBlockArgs;
 
 /* cover makes the coverage of jobs: device addresses of CnvBlockJob, of the arrays of CnvCover, and of the coverage.
@@ -135,6 +163,8 @@ typedef struct {
   uint64_t coverage;
   float *row_sums; /* the job's */
   int sums_stride, sums_rows;
+  int columns; /* of CnvBlockJob, as is `cells` */
+  CnvCellBlocks cells;
 } CnvBlock;
 
 /* Fills in addresses and sizes, from the job and plane m of the addresses. Staged planes stay in their place; stage_out
@@ -293,7 +323,7 @@ cnv_ring_bytes(int bytes, int pitch, int k_x, int steps, int blocks, int parts)
  * number of them from memory), samples that a warp makes side by side, blocks that should fit a multiprocessor, plain.
  * Samples of 16 bits take three digits, and so does the sum of two digits of taps with them. */
 #define CNV_DENSE_VARIANTS(V)                                                                                          \
-  V(8, 1, 1, 1, 4, 32, 7, 1)                                                                                           \
+  V(8, 1, 1, 1, 4, 32, 7, 0)                                                                                           \
   V(8, 1, 1, 2, 4, 32, 7, 1)                                                                                           \
   V(8, 1, 1, 2, 6, 32, 6, 1)                                                                                           \
   V(8, 1, 1, 2, 8, 32, 6, 1)                                                                                           \

@@ -3,6 +3,7 @@
  * The CUDA kernels as the module has them. Arithmetic is that of plan.h. A launch of kernels with block jobs does
  * planes of any size, number of channels and sample type, of any plan whose taps are in constant memory.
  */
+#include "gpu/kernels/cells.cuh"
 #include "gpu/kernels/cover.cuh"
 #include "gpu/kernels/fused.cuh"
 #include "gpu/kernels/mosaic.cuh"
@@ -108,6 +109,12 @@ extern "C" __global__ void __launch_bounds__(32 * CNV_COVER_HEIGHT) cnv_cover(co
 #define BLOCKS(kernel, call) BLOCKS_OF(3, kernel, call)
 BLOCKS(naive, naive(b))
 BLOCKS_OF(FITTING(4), mosaic, mosaic(b))
+/* Only for sm_90 do they fit in so few registers. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900
+BLOCKS_OF(3, cells, cells(b, l.only_sums))
+#else
+BLOCKS_OF(CNV_CELLS_BLOCKS, cells, cells(b, l.only_sums))
+#endif
 BLOCKS(tiled, tiled(b))
 BLOCKS(rows, rows(b))
 BLOCKS(columns, columns(b))

@@ -106,9 +106,10 @@ add_blocks(void)
     const char *name;
     void (*run)(const KernelRun *);
   } rows[] = {
-      {"cnv_naive", blocks_sums},      {"cnv_tiled", blocks_sums},        {"cnv_rows", blocks_rows},
-      {"cnv_columns", blocks_columns}, {"cnv_texture_rows", blocks_rows}, {"cnv_texture_columns", blocks_columns},
-      {"cnv_mosaic", blocks_mosaic},   {"cnv_stage_in", blocks_stage_in}, {"cnv_stage_out", blocks_stage_out},
+      {"cnv_naive", blocks_sums},          {"cnv_tiled", blocks_sums},        {"cnv_rows", blocks_rows},
+      {"cnv_columns", blocks_columns},     {"cnv_texture_rows", blocks_rows}, {"cnv_texture_columns", blocks_columns},
+      {"cnv_mosaic", blocks_mosaic},       {"cnv_cells", blocks_cells},       {"cnv_stage_in", blocks_stage_in},
+      {"cnv_stage_out", blocks_stage_out},
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS(rows); i++)

@@ -38,6 +38,7 @@ void blocks_sums(const KernelRun *run);    /* naive, tiled */
 void blocks_rows(const KernelRun *run);    /* rows, texture_rows */
 void blocks_columns(const KernelRun *run); /* columns, texture_columns */
 void blocks_mosaic(const KernelRun *run);
+void blocks_cells(const KernelRun *run);
 void blocks_stage_in(const KernelRun *run);
 void blocks_stage_out(const KernelRun *run);
 void blocks_cover(const KernelRun *run); /* with CnvCoverArgs */
