@@ -19,8 +19,10 @@ can_blend(const CnvJob *job)
 gboolean
 cnv_tile_jobs_take(const CnvSchedule *schedule, const CnvJob *job)
 {
-  return cnv_schedule_plane_kernel(schedule, job)->kernel != CNV_N_KERNELS &&
-         (job->coverage_pitch == 0 || can_blend(job));
+  const CnvPlaneKernel *of = cnv_schedule_plane_kernel(schedule, job);
+
+  return of->kernel != CNV_N_KERNELS && (job->coverage_pitch == 0 || can_blend(job)) &&
+         (!of->plan->is_weighed || job->whole);
 }
 
 /* Finds the bits that are the input's, of samples of so many bytes. */
@@ -78,12 +80,15 @@ void
 cnv_tile_job_prepare(CnvSchedule *schedule, guint index)
 {
   CnvPlaneKernel *of = &g_array_index(schedule->plane_kernels, CnvPlaneKernel, index);
+  CnvPlane samples;
+  const CnvPlane *plane;
 
   if (of->kernel == CNV_N_KERNELS)
     return;
   of->shared = needs_of_plane(schedule, of->kernel, index);
   of->variant = schedule->variant[of->kernel];
-  of->tile_job = make_job(&g_array_index(schedule->planes, CnvPlane, index), cnv_fit_first_channel(of->plane));
+  plane = cnv_fit_plane(of->plan, &g_array_index(schedule->planes, CnvPlane, index), &samples);
+  of->tile_job = make_job(plane, cnv_fit_first_channel(plane));
   of->tile_job.bands = schedule->words->len;
   cnv_kernel_kind(of->kernel)
       ->set_job(of, schedule->words, schedule->sources.n ? schedule->sources.weight : of->plan->weight);
@@ -269,6 +274,25 @@ kind_of_tile(const CnvJobs *work, const CnvJob *job, const CnvRect *tile)
   return none ? CNV_TILE_KEPT : all ? CNV_TILE_FILTERED : CNV_TILE_BLENDED;
 }
 
+/* Samples that a filter weighs count with the tile, and where the border mode finds none, or some on the other side. A
+ * tile beside which all weigh 1 is filtered as if it had no weights. */
+static CnvTileKind
+kind_of_weighed_tile(const CnvJobs *work, const CnvTileJob *job, int reach, const CnvRect *tile)
+{
+  const CnvJob *of = &job->job;
+  int across = cnv_divide_up(reach, job->channels), x = tile->x - across, y = tile->y - job->top;
+  int end_x = tile->x + tile->width + across, end_y = tile->y + tile->height + job->top;
+  gboolean inside = x >= 0 && y >= 0 && end_x <= of->width && end_y <= of->height;
+  gboolean near = job->border != CNV_BORDER_WRAP && job->border != CNV_BORDER_RENORMALIZE;
+  CnvRect read = {.x = MAX(x, 0), .y = MAX(y, 0)};
+
+  read.width = MIN(end_x, of->width) - read.x;
+  read.height = MIN(end_y, of->height) - read.y;
+  if (kind_of_tile(work, of, tile) == CNV_TILE_KEPT)
+    return CNV_TILE_KEPT;
+  return (inside || near) && kind_of_tile(work, of, &read) == CNV_TILE_FILTERED ? CNV_TILE_FILTERED : CNV_TILE_BLENDED;
+}
+
 /* Adds coverage under tiles first..last - 1 of a row, which share some bytes with their neighbours where a pixel lies
  * in two tiles. */
 static void
@@ -311,8 +335,9 @@ add_runs(CnvSchedule *schedule, const CnvTileJob *job, int width, int row, const
 static guint
 find_kinds(CnvSchedule *schedule, const CnvTileJob *job, int width)
 {
+  const CnvPlaneKernel *of = cnv_schedule_plane_kernel(schedule, &job->job);
   guint first = schedule->tile_kinds->len, n_kept = 0;
-  int bytes = cnv_schedule_plane_kernel(schedule, &job->job)->plane->component[0].bytes;
+  int bytes = of->plane->component[0].bytes;
 
   g_byte_array_set_size(schedule->tile_kinds, first + (guint)count_tiles(job));
   for (int row = 0; row <= job->last_row; row++) {
@@ -321,10 +346,13 @@ find_kinds(CnvSchedule *schedule, const CnvTileJob *job, int width)
     for (int column = 0; column < job->columns; column++) {
       CnvRect tile = tile_rect(job, width, column, row);
 
-      kinds[column] = (guint8)kind_of_tile(&schedule->work, &job->job, &tile);
+      kinds[column] =
+          (guint8)(of->plan->is_weighed ? kind_of_weighed_tile(&schedule->work, job, of->variant->reach, &tile)
+                                        : kind_of_tile(&schedule->work, &job->job, &tile));
       n_kept += kinds[column] == CNV_TILE_KEPT;
     }
-    add_runs(schedule, job, width, row, kinds, CNV_TILE_BLENDED, CNV_TILE_BLENDED, cover_tiles);
+    if (job->job.cover != CNV_COVER_MADE)
+      add_runs(schedule, job, width, row, kinds, CNV_TILE_BLENDED, CNV_TILE_BLENDED, cover_tiles);
     if (schedule->in_place)
       add_runs(schedule, job, width, row, kinds, CNV_TILE_BLENDED, CNV_TILE_FILTERED, copy_tiles);
   }

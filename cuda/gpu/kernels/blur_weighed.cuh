@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Normalised convolution (convolve/work.h): as blur.cuh, but each sample x is multiplied by its weight w, and two sums
+ * of the taps are made, N of these products and D of the weights. The level is mid + N / D, blended by the sample's own
+ * weight. The tile of weights has the tile's apron, and lies behind it in shared memory.
+ *
+ * An f16 number whose bits are a weight is w / 2^24, exact though below the normal range, and 0x7400 | x is 16384 + 16
+ * x. So a product is (x - mid) * w / 2^20, rounded to 11 bits, and row sums of products need no factor to be in the
+ * range of f16; sums of weights are multiplied by 2^28. Where all weights are 0 both sums are 0.
+ */
+#pragma once
+
+#include "gpu/kernels/blur.cuh"
+
+/* Puts the weights of the tile's samples behind it, by all threads: those that the border mode finds; and 1 for samples
+ * of the border colour, or 0 for missing ones. */
+__device__ static void
+put_tile_weights(const CnvTileArgs &l, const TileParams &params, const TileShape &shape)
+{
+  const CnvTileJob &s = params.s;
+  const TileBox box = tile_box(params, shape);
+  const int C = s.channels, pitch = s.job.coverage_pitch, warp = threadIdx.x / 32;
+  const uint8_t missing = cnv_border_has_value((CnvBorder)s.border) ? CNV_WEIGHT_ONE : 0;
+  const uint8_t *from = cnv_job_weights(&s.job, (const uint8_t *)l.coverage, 0, 0);
+  uint8_t *to = cnv_tiles + box.begin + CNV_TILE_BYTES(box.pitch, s.box_rows);
+
+  for (int i = threadIdx.x % 32; 4 * i < box.width; i += 32) {
+    const int x = box.x + 4 * i, first = x >= 0 ? x / C : 0;
+    const bool is_word = C != 3 && x >= params.window_x0 && x + 4 <= params.window_x1;
+    const uint32_t select = (C == 1 ? 0x3210u : C == 2 ? 0x1100u : 0) + (C == 1 ? 0 : 0x1111u * (first & 3));
+    int at[4];
+
+    for (int k = 0; k < 4; k++)
+      at[k] = is_word ? 0 : sample_of(s, x + k);
+#pragma unroll 4
+    for (int y = warp; y < box.rows; y += CNV_TILE_WARPS) {
+      const int row = row_of(s, box.y + y);
+      const uint8_t *weights = from + (int64_t)row * pitch;
+      uint32_t word = 0x01010101u * missing;
+
+      if (row >= 0 && is_word) {
+        word = __byte_perm(__ldcg((const uint32_t *)(weights + (first & ~3))), 0, select);
+      } else if (row >= 0) {
+        word = 0;
+        for (int k = 0; k < 4; k++)
+          word |= (uint32_t)(at[k] < 0 ? missing : __ldcg(weights + at[k] / C)) << (8 * k);
+      }
+      *(uint32_t *)(to + y * box.pitch + 4 * i) = word;
+    }
+  }
+}
+
+/* Four samples as multiplied: two pairs of products, and two of weights. */
+struct WeighedWord {
+  uint2 product, weight;
+};
+
+__device__ static uint32_t
+weigh_pair(uint32_t samples, uint32_t weights, __half2 taken_off)
+{
+  const __half2 product = __hmul2(__hsub2(*(const __half2 *)&samples, taken_off), *(const __half2 *)&weights);
+
+  return *(const uint32_t *)&product;
+}
+
+__device__ static WeighedWord
+weigh_word(const uint8_t *at, int frame_bytes, __half2 taken_off)
+{
+  const uint32_t samples = *(const uint32_t *)at, weights = *(const uint32_t *)(at + frame_bytes);
+  WeighedWord word;
+
+  word.weight = make_uint2(__byte_perm(weights, 0, 0x4140), __byte_perm(weights, 0, 0x4342));
+  word.product = make_uint2(weigh_pair(__byte_perm(samples, 0x74747474u, 0x4140), word.weight.x, taken_off),
+                            weigh_pair(__byte_perm(samples, 0x74747474u, 0x4342), word.weight.y, taken_off));
+  return word;
+}
+
+/* As sum_rows, of eight rows. */
+template <int K_X, int M, typename B>
+__device__ static void
+sum_weighed_rows(float (&products)[M][4], float (&weights)[M][4], const uint8_t *row, int frame_bytes, const B &bands,
+                 __half2 taken_off)
+{
+  constexpr float4 zero = {0, 0, 0, 0};
+  WeighedWord word[M];
+
+#pragma unroll
+  for (int m = 0; m < M - 1; m++)
+    word[m] = weigh_word(row + 16 * m, frame_bytes, taken_off);
+#pragma unroll
+  for (int k = 0; k < K_X; k++) {
+    const uint4 band = bands[k];
+
+    word[M - 1] = weigh_word(row + 16 * (k + M - 1), frame_bytes, taken_off);
+#pragma unroll
+    for (int m = 0; m < M; m++) {
+      if (k == 0) {
+        multiply_first(products[m], band, word[m].product.x, word[m].product.y, zero);
+        multiply_first(weights[m], band, word[m].weight.x, word[m].weight.y, zero);
+      } else {
+        multiply(products[m], band, word[m].product.x, word[m].product.y);
+        multiply(weights[m], band, word[m].weight.x, word[m].weight.y);
+      }
+      if (m > 0)
+        word[m - (m > 0)] = word[m];
+    }
+  }
+#pragma unroll
+  for (int m = 0; m < M; m++)
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+      weights[m][i] *= 268435456.0f;
+}
+
+/* 1024 + level of two sums; where both are 0, any level. */
+__device__ static float
+weighed_level(float product, float weight, const CnvTileJob &s)
+{
+  float inverse;
+
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(weight));
+  return fmaf(__saturatef(fmaf(product * inverse, s.gain, s.fraction)), 255.0f, 1024.0f);
+}
+
+/* As blur_rows. */
+template <int K_X, int K_Y, int M, int WIDTH, typename BX, typename BY>
+__device__ static void
+blur_weighed_rows(const CnvTileJob &s, BlurLane lane, int frame_bytes, const BX &band_x, const BY &band_y)
+{
+  constexpr int lead = CNV_BLUR_LEAD(K_X), pitch = CNV_TILE_PITCH(16, WIDTH, lead), box = CNV_TILE_OUT_BOX(WIDTH);
+  constexpr float4 zero = {0, 0, 0, 0};
+  const __half2 taken_off = __float2half2_rn(16384.0f + 16.0f * s.mid);
+  int steps = (lane.n_rows + 15) / 16 + K_Y - 1;
+  uint4 products[K_Y][M][1], weights[K_Y][M][1];
+
+  keep(lane.from);
+  keep(lane.out);
+  keep(steps);
+#pragma unroll 1
+  for (int turn = 0; turn < steps; turn += K_Y) {
+#pragma unroll
+    for (int u = 0; u < K_Y; u++) {
+      const int step = turn + u, y = (step - K_Y + 1) * 16, rows = lane.from + step * 16 * pitch;
+      float row_products[2][M][4], row_weights[2][M][4];
+
+      if (step >= steps)
+        break;
+#pragma unroll
+      for (int half = 0; half < 2; half++)
+        sum_weighed_rows<K_X, M>(row_products[half], row_weights[half], cnv_tiles + rows + half * 8 * pitch,
+                                 frame_bytes, band_x, taken_off);
+#pragma unroll
+      for (int m = 0; m < M; m++) {
+        pack_parts(products[u][m], row_products[0][m], row_products[1][m]);
+        pack_parts(weights[u][m], row_weights[0][m], row_weights[1][m]);
+      }
+      if (y < 0)
+        continue;
+#pragma unroll
+      for (int m = 0; m < M; m++) {
+        uint8_t *out = cnv_tiles + (lane.out ^ 16 * m) + y * box;
+        const uint8_t *center = cnv_tiles + rows + (CNV_BLUR_LEAD(K_Y) - 16 * (K_Y - 1)) * pitch + 16 * m + lead;
+        float product[2][4], weight[2][4];
+
+        sum_columns(product, products, u + 1, m, band_y, zero);
+        sum_columns(weight, weights, u + 1, m, band_y, zero);
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+          const uint8_t *own = center + 8 * half * pitch;
+          float level[4];
+
+#pragma unroll
+          for (int i = 0; i < 4; i++)
+            level[i] = weighed_level(product[i / 2][2 * half + i % 2], weight[i / 2][2 * half + i % 2], s);
+          *(uint32_t *)(out + 8 * half * box) =
+              blend_bytes(level, *(const uint32_t *)own, *(const uint32_t *)(own + frame_bytes));
+        }
+      }
+    }
+  }
+}
+
+/* Tiles are CNV_TILE_BLENDED or, where no weight that counts is below 1, CNV_TILE_FILTERED: these are done as by blur.
+ */
+template <int K_X, int K_Y>
+__device__ static void
+blur_weighed(const CnvTileArgs &l)
+{
+  constexpr int M = 2, width = CNV_WEIGHED_WIDTH, lead = CNV_BLUR_LEAD(K_X), apron = CNV_TILE_APRON(lead);
+  constexpr int pitch = CNV_TILE_PITCH(16, width, lead);
+  constexpr bool keeps = K_X + K_Y <= 6;
+  constexpr TileShape shape = {width + 2 * apron, apron, pitch, width};
+  __shared__ TileParams params;
+  __shared__ alignas(8) uint64_t barrier;
+
+  begin_block<uint8_t, true, true>(l, shape, params, &barrier);
+  const auto &tile = params.tile;
+  const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, warp_x = threadIdx.x / 32 * 16 * M;
+  const uint4 *words = (const uint4 *)((const uint32_t *)l.bands + tile.bands) + lane;
+  Bands<K_X, keeps> band_x;
+  Bands<K_Y, keeps> band_y;
+
+  band_y.load(words);
+  band_x.load(words + K_Y * 32);
+  finish_tile<uint8_t>(l, params, shape, &barrier);
+  if (tile.kind == CNV_TILE_BLENDED && !(tile.is_inner && tile.has_weights)) {
+    put_tile_weights(l, params, shape);
+    __syncthreads();
+  }
+  const int first = tile.rows * width + apron + warp_x - lead + 4 * t;
+  const BlurLane at = {first + (g + tile.top - CNV_BLUR_LEAD(K_Y)) * pitch,
+                       output_offset<width>(tile.rows, g, warp_x + 4 * t),
+                       tile.at.y_end - tile.at.y,
+                       tile.at.x + warp_x + 4 * t,
+                       tile.at.y + g,
+                       {NULL, NULL}};
+
+  if (tile.kind == CNV_TILE_FILTERED)
+    blur_rows<uint8_t, K_X, K_Y, M, width, 1, BLUR_PLAIN, true>(params, at, Samples<uint8_t>{}, band_x, band_y);
+  else
+    blur_weighed_rows<K_X, K_Y, M, width>(params.s, at, CNV_TILE_BYTES(pitch, tile.box_rows), band_x, band_y);
+  store_outputs<uint8_t, width, true>(l, params, shape);
+}
