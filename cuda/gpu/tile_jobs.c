@@ -298,13 +298,16 @@ kind_of_weighed_tile(const CnvJobs *work, const CnvTileJob *job, int reach, cons
 static void
 cover_tiles(CnvSchedule *schedule, const CnvTileJob *job, int width, int first, int last, int row)
 {
+  const CnvJob *of = &job->job;
   CnvRect from = tile_rect(job, width, first, row), to = tile_rect(job, width, last - 1, row);
   int x = from.x - from.x % CNV_COVERAGE_ALIGNMENT;
   int end = cnv_divide_up(to.x + to.width, CNV_COVERAGE_ALIGNMENT) * CNV_COVERAGE_ALIGNMENT;
 
   x = MAX(x, job->job.x);
   end = MIN(end, job->job.x + job->job.width);
-  cnv_schedule_cover(schedule, &job->job, x, from.y, end - x, from.height);
+  if (of->weights > 0)
+    of = &g_array_index(schedule->work.weights, CnvJob, of->weights - 1);
+  cnv_schedule_cover(schedule, of, x, from.y, end - x, from.height);
 }
 
 /* Adds what has to be copied back of tiles first..last - 1 of a row, in place. */
@@ -331,6 +334,32 @@ add_runs(CnvSchedule *schedule, const CnvTileJob *job, int width, int row, const
   }
 }
 
+/* Returns TRUE if a tile that is blended reads weights of this one, or may do so. down: rows of tiles that taps reach.
+ */
+static gboolean
+is_read(const CnvTileJob *job, const guint8 *kinds, int down, int column, int row)
+{
+  for (int y = MAX(row - down, 0); y <= MIN(row + down, job->last_row); y++)
+    for (int x = MAX(column - 1, 0); x <= MIN(column + 1, job->columns - 1); x++)
+      if (kinds[y * job->columns + x] == CNV_TILE_BLENDED)
+        return TRUE;
+  return job->border == CNV_BORDER_WRAP;
+}
+
+/* Adds the coverage that a filter reads, of a job whose samples it weighs. */
+static void
+cover_read_tiles(CnvSchedule *schedule, const CnvTileJob *job, int width, const guint8 *kinds)
+{
+  int down = cnv_divide_up(job->top, job->rows);
+  g_autofree guint8 *read = g_malloc((gsize)job->columns);
+
+  for (int row = 0; row <= job->last_row; row++) {
+    for (int column = 0; column < job->columns; column++)
+      read[column] = is_read(job, kinds, down, column, row) ? 1 : 0;
+    add_runs(schedule, job, width, row, read, 1, 1, cover_tiles);
+  }
+}
+
 /* Finds the kinds of a job's tiles, and what follows: what is to be covered, and copied. Returns where they are. */
 static guint
 find_kinds(CnvSchedule *schedule, const CnvTileJob *job, int width)
@@ -351,11 +380,13 @@ find_kinds(CnvSchedule *schedule, const CnvTileJob *job, int width)
                                         : kind_of_tile(&schedule->work, &job->job, &tile));
       n_kept += kinds[column] == CNV_TILE_KEPT;
     }
-    if (job->job.cover != CNV_COVER_MADE)
+    if (!of->plan->is_weighed)
       add_runs(schedule, job, width, row, kinds, CNV_TILE_BLENDED, CNV_TILE_BLENDED, cover_tiles);
     if (schedule->in_place)
       add_runs(schedule, job, width, row, kinds, CNV_TILE_BLENDED, CNV_TILE_FILTERED, copy_tiles);
   }
+  if (of->plan->is_weighed)
+    cover_read_tiles(schedule, job, width, schedule->tile_kinds->data + first);
   schedule->kept[job->pointers].kinds = (int)first;
   schedule->kept[job->pointers].tile_shift = (int)g_bit_storage((gulong)width * (gulong)bytes) - 1;
   schedule->kept[job->pointers].tile_inverse = (guint32)(G_MAXUINT32 / (guint)job->rows + 1);

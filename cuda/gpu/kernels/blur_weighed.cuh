@@ -12,42 +12,91 @@
 
 #include "gpu/kernels/blur.cuh"
 
-/* Puts the weights of the tile's samples behind it, by all threads: those that the border mode finds; and 1 for samples
- * of the border colour, or 0 for missing ones. */
+/* Where the weights of a tile's samples go, and come from: those that the border mode finds; and 1 for samples of the
+ * border colour, or 0 for missing ones. */
+struct TileWeights {
+  TileBox box;
+  uint8_t *to;
+  const uint8_t *from; /* of pixel 0 of row 0 */
+  uint32_t missing;    /* four weights */
+};
+
+/* Puts the weights of 16 samples from x on, in all rows of the tile but those of other threads. All of them are in the
+ * job's window. */
+template <WeightLoad BY>
+__device__ static void
+put_weight_chunks(const CnvTileArgs &l, const TileParams &params, const TileWeights &w, int chunk)
+{
+  constexpr int batch = 4, step = 32 * CNV_TILE_WARPS / 16;
+  const WeightColumn column = weight_column<uint8_t>(l, params.s, w.box.x + 16 * chunk);
+
+#pragma unroll 1
+  for (int first = threadIdx.x / 16; first < w.box.rows; first += batch * step) {
+    uint4 weights[batch];
+    int row[batch];
+
+#pragma unroll
+    for (int i = 0; i < batch; i++)
+      row[i] = row_of(params.s, w.box.y + min(first + i * step, w.box.rows - 1));
+#pragma unroll
+    for (int i = 0; i < batch; i++)
+      weights[i] = load_weights<uint8_t, BY>(column, max(row[i], 0));
+#pragma unroll
+    for (int i = 0; i < batch; i++)
+      if (first + i * step < w.box.rows)
+        *(uint4 *)(w.to + (first + i * step) * w.box.pitch + 16 * chunk) =
+            row[i] < 0 ? make_uint4(w.missing, w.missing, w.missing, w.missing) : weights[i];
+  }
+}
+
+/* Puts the weights of samples that are not in such 16: before number `left`, and from number `right` on. */
+__device__ static void
+put_weight_words(const TileParams &params, const TileWeights &w, int left, int right)
+{
+  const CnvTileJob &s = params.s;
+  const int n = 4 * left + (w.box.width + 3) / 4 - 4 * right;
+
+#pragma unroll 1
+  for (int i = threadIdx.x; i < n * w.box.rows; i += 32 * CNV_TILE_WARPS) {
+    const int y = i / n, k = i - y * n, x = 4 * (k < 4 * left ? k : k - 4 * left + 4 * right);
+    const int row = row_of(s, w.box.y + y);
+    const uint8_t *weights = w.from + (int64_t)row * s.job.coverage_pitch;
+    uint32_t word = w.missing;
+
+    if (row >= 0) {
+      word = 0;
+#pragma unroll
+      for (int j = 0; j < 4; j++) {
+        const int at = sample_of(s, w.box.x + x + j);
+
+        word |= (at < 0 ? w.missing & 0xff : (uint32_t)__ldcg(weights + at / s.channels)) << (8 * j);
+      }
+    }
+    *(uint32_t *)(w.to + y * w.box.pitch + x) = word;
+  }
+}
+
+/* Puts the weights of the tile's samples behind it, by all threads. */
 __device__ static void
 put_tile_weights(const CnvTileArgs &l, const TileParams &params, const TileShape &shape)
 {
   const CnvTileJob &s = params.s;
   const TileBox box = tile_box(params, shape);
-  const int C = s.channels, pitch = s.job.coverage_pitch, warp = threadIdx.x / 32;
-  const uint8_t missing = cnv_border_has_value((CnvBorder)s.border) ? CNV_WEIGHT_ONE : 0;
-  const uint8_t *from = cnv_job_weights(&s.job, (const uint8_t *)l.coverage, 0, 0);
-  uint8_t *to = cnv_tiles + box.begin + CNV_TILE_BYTES(box.pitch, s.box_rows);
+  const TileWeights w = {box, cnv_tiles + box.begin + CNV_TILE_BYTES(box.pitch, s.box_rows),
+                         cnv_job_weights(&s.job, (const uint8_t *)l.coverage, 0, 0),
+                         cnv_border_has_value((CnvBorder)s.border) ? 0x01010101u * CNV_WEIGHT_ONE : 0};
+  const int left = max(params.window_x0 - box.x + 15, 0) / 16;
+  const int right = max(min(params.window_x1 - box.x, box.width) / 16, left), chunk = threadIdx.x % 16;
 
-  for (int i = threadIdx.x % 32; 4 * i < box.width; i += 32) {
-    const int x = box.x + 4 * i, first = x >= 0 ? x / C : 0;
-    const bool is_word = C != 3 && x >= params.window_x0 && x + 4 <= params.window_x1;
-    const uint32_t select = (C == 1 ? 0x3210u : C == 2 ? 0x1100u : 0) + (C == 1 ? 0 : 0x1111u * (first & 3));
-    int at[4];
-
-    for (int k = 0; k < 4; k++)
-      at[k] = is_word ? 0 : sample_of(s, x + k);
-#pragma unroll 4
-    for (int y = warp; y < box.rows; y += CNV_TILE_WARPS) {
-      const int row = row_of(s, box.y + y);
-      const uint8_t *weights = from + (int64_t)row * pitch;
-      uint32_t word = 0x01010101u * missing;
-
-      if (row >= 0 && is_word) {
-        word = __byte_perm(__ldcg((const uint32_t *)(weights + (first & ~3))), 0, select);
-      } else if (row >= 0) {
-        word = 0;
-        for (int k = 0; k < 4; k++)
-          word |= (uint32_t)(at[k] < 0 ? missing : __ldcg(weights + at[k] / C)) << (8 * k);
-      }
-      *(uint32_t *)(to + y * box.pitch + 4 * i) = word;
-    }
-  }
+  if (chunk < left || chunk >= right)
+    ;
+  else if (s.channels == 1)
+    put_weight_chunks<WEIGHTS_BY_16>(l, params, w, chunk);
+  else if (s.channels == 3)
+    put_weight_chunks<WEIGHTS_BY_1>(l, params, w, chunk);
+  else
+    put_weight_chunks<WEIGHTS_BY_8>(l, params, w, chunk);
+  put_weight_words(params, w, left, right);
 }
 
 /* Four samples as multiplied: two pairs of products, and two of weights. */
@@ -114,12 +163,12 @@ sum_weighed_rows(float (&products)[M][4], float (&weights)[M][4], const uint8_t 
 
 /* 1024 + level of two sums; where both are 0, any level. */
 __device__ static float
-weighed_level(float product, float weight, const CnvTileJob &s)
+weighed_level(float product, float weight, float gain, float fraction)
 {
   float inverse;
 
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(weight));
-  return fmaf(__saturatef(fmaf(product * inverse, s.gain, s.fraction)), 255.0f, 1024.0f);
+  return fmaf(__saturatef(fmaf(product * inverse, gain, fraction)), 255.0f, 1024.0f);
 }
 
 /* As blur_rows. */
@@ -130,6 +179,7 @@ blur_weighed_rows(const CnvTileJob &s, BlurLane lane, int frame_bytes, const BX 
   constexpr int lead = CNV_BLUR_LEAD(K_X), pitch = CNV_TILE_PITCH(16, WIDTH, lead), box = CNV_TILE_OUT_BOX(WIDTH);
   constexpr float4 zero = {0, 0, 0, 0};
   const __half2 taken_off = __float2half2_rn(16384.0f + 16.0f * s.mid);
+  const float gain = s.gain, fraction = s.fraction;
   int steps = (lane.n_rows + 15) / 16 + K_Y - 1;
   uint4 products[K_Y][M][1], weights[K_Y][M][1];
 
@@ -171,7 +221,7 @@ blur_weighed_rows(const CnvTileJob &s, BlurLane lane, int frame_bytes, const BX 
 
 #pragma unroll
           for (int i = 0; i < 4; i++)
-            level[i] = weighed_level(product[i / 2][2 * half + i % 2], weight[i / 2][2 * half + i % 2], s);
+            level[i] = weighed_level(product[i / 2][2 * half + i % 2], weight[i / 2][2 * half + i % 2], gain, fraction);
           *(uint32_t *)(out + 8 * half * box) =
               blend_bytes(level, *(const uint32_t *)own, *(const uint32_t *)(own + frame_bytes));
         }
@@ -202,11 +252,11 @@ blur_weighed(const CnvTileArgs &l)
 
   band_y.load(words);
   band_x.load(words + K_Y * 32);
-  finish_tile<uint8_t>(l, params, shape, &barrier);
-  if (tile.kind == CNV_TILE_BLENDED && !(tile.is_inner && tile.has_weights)) {
+  if (tile.kind == CNV_TILE_BLENDED && !tile.has_weights) {
     put_tile_weights(l, params, shape);
     __syncthreads();
   }
+  finish_tile<uint8_t>(l, params, shape, &barrier);
   const int first = tile.rows * width + apron + warp_x - lead + 4 * t;
   const BlurLane at = {first + (g + tile.top - CNV_BLUR_LEAD(K_Y)) * pitch,
                        output_offset<width>(tile.rows, g, warp_x + 4 * t),

@@ -206,14 +206,17 @@ begin_tile(const CnvTileArgs &l, const CnvTileJob &s, const TileShape &shape, in
                                 false,      false,       (int)place.kind};
 
 #if CNV_BULK_COPIES
-  tile.has_weights =
-      BLENDS && place.kind == CNV_TILE_BLENDED && l.cover_maps >> s.pointers & 1 && has_map && tile.n_rows > 0;
+  const auto is_inner = [&] {
+    return has_map && (l.out_maps >> s.pointers & 1) && at.x >= s.inner_x0 && at.x < s.inner_x1 &&
+           at.y >= s.inner_y0 && at.y < s.inner_y1;
+  };
+  tile.has_weights = BLENDS && place.kind == CNV_TILE_BLENDED && l.cover_maps >> s.pointers & 1 && has_map &&
+                     tile.n_rows > 0 && (!WEIGHED || is_inner());
   if (has_map && tile.n_rows > 0)
     start_bulk_copies<BLENDS, WEIGHED>(l, tile, shape, bytes, barrier);
   else
     wait_for_launch_before();
-  tile.is_inner = has_map && (l.out_maps >> s.pointers & 1) && at.x >= s.inner_x0 && at.x < s.inner_x1 &&
-                  at.y >= s.inner_y0 && at.y < s.inner_y1;
+  tile.is_inner = is_inner();
 #else
   wait_for_launch_before();
 #endif

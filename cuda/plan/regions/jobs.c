@@ -284,6 +284,7 @@ add_weights(CnvCutting *c, const CnvPiece *from, const CnvBox *box)
   reach_along(window->y0, window->y1, c->reach.y0, c->reach.y1, far, &read.y0, &read.y1);
   weights = layer_job(c, from->layer, &read);
   weights.cover = layer->cover;
+  weights.whole = from->whole;
   if (layer->cover != CNV_COVER_OWN)
     cover_job(c, &weights);
   c->cost += WEIGHTS_COST * cnv_box_area(&read);
