@@ -236,15 +236,14 @@ halves_suffice(const CnvPlane *plane, const CnvNeeds *needs, CnvTapList taps[CNV
 
 /* TRUE if samples can be weighed: of 8 bits, by positive taps, to levels that need no clamping. */
 static gboolean
-weighs(const CnvPlan *plan, const CnvPlane *plane, const CnvNeeds *needs, const CnvTapList taps[CNV_N_AXES],
-       GError **error)
+weighs(const CnvPlane *plane, const CnvNeeds *needs, const CnvTapList taps[CNV_N_AXES], gboolean clamps, GError **error)
 {
   double share = 1;
 
   for (int axis = 0; axis < CNV_N_AXES; axis++)
     share *= taps[axis].value[plane->term[0].anchor[axis]] / taps[axis].sum;
-  return (needs->bytes == 1 && needs->n_frames == 1 && needs->digits == 1 && plane->n_terms == 1 &&
-          !levels_clamp(plan, plane, taps, 0) && share >= WEIGHED_CENTER_MIN) ||
+  return (needs->bytes == 1 && needs->n_frames == 1 && needs->digits == 1 && plane->n_terms == 1 && !clamps &&
+          share >= WEIGHED_CENTER_MIN) ||
          cnv_unsupported(error, "weighed by coverage, it takes 8 bits and positive taps");
 }
 
@@ -256,7 +255,7 @@ fits(const CnvPlan *plan, const CnvPlane *of, CnvNeeds *needs, GError **error)
   const CnvPlane *plane = cnv_fit_plane(plan, of, &samples);
   const CnvTerm *term = find_terms(plan, plane, &center);
   CnvTapList taps[CNV_N_AXES];
-  gboolean is_large, is_small, is_rough, is_fit;
+  gboolean is_large, is_small, is_rough, is_fit, clamps;
 
   if (!cnv_fit_samples(plane, error) || !terms_fit(plan, plane, term, error))
     return FALSE;
@@ -268,15 +267,15 @@ fits(const CnvPlan *plan, const CnvPlane *of, CnvNeeds *needs, GError **error)
                       .reach = cnv_fit_reach(term, CNV_X) * plane->channels,
                       .rows = cnv_fit_reach(term, CNV_Y)};
   both_axes(plan, plane, term, taps);
-  needs->pixels = is_of_pixels(plane) && !cnv_border_renormalizes((CnvBorder)plane->border) &&
-                  !levels_clamp(plan, plane, taps, center);
+  clamps = levels_clamp(plan, plane, taps, center);
+  needs->pixels = is_of_pixels(plane) && !cnv_border_renormalizes((CnvBorder)plane->border) && !clamps;
   is_rough = !sums_suffice(plane, needs, taps);
   is_large = !(taps[CNV_Y].magnitude <= COLUMN_MAX);
   /* Of a frame smaller than the taps all row sums are nearly alike, and so are their errors. */
   is_small = plane->width < term->n[CNV_X] && plane->height < term->n[CNV_Y];
   if (!is_large && !(is_small && cnv_variant_find(&cnv_kind_blur, needs)) && halves_suffice(plane, needs, taps, center))
     needs->digits = 1;
-  is_fit = !plan->is_weighed || weighs(plan, plane, needs, taps, error);
+  is_fit = !plan->is_weighed || weighs(plane, needs, taps, clamps, error);
   clear_axes(taps);
   if (!is_fit)
     return FALSE;
