@@ -27,7 +27,7 @@ template <WeightLoad BY>
 __device__ static void
 put_weight_chunks(const CnvTileArgs &l, const TileParams &params, const TileWeights &w, int chunk)
 {
-  constexpr int batch = 4, step = 32 * CNV_TILE_WARPS / 16;
+  constexpr int batch = 6, step = 32 * CNV_TILE_WARPS / 16;
   const WeightColumn column = weight_column<uint8_t>(l, params.s, w.box.x + 16 * chunk);
 
 #pragma unroll 1
@@ -161,14 +161,14 @@ sum_weighed_rows(float (&products)[M][4], float (&weights)[M][4], const uint8_t 
       weights[m][i] *= 268435456.0f;
 }
 
-/* 1024 + level of two sums; where both are 0, any level. */
+/* BLENDED_SUM + level of two sums; where both are 0, any level. */
 __device__ static float
 weighed_level(float product, float weight, float gain, float fraction)
 {
   float inverse;
 
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(weight));
-  return fmaf(__saturatef(fmaf(product * inverse, gain, fraction)), 255.0f, 1024.0f);
+  return fmaf(__saturatef(fmaf(product * inverse, gain, fraction)), 255.0f, BLENDED_SUM);
 }
 
 /* As blur_rows. */
@@ -223,7 +223,7 @@ blur_weighed_rows(const CnvTileJob &s, BlurLane lane, int frame_bytes, const BX 
           for (int i = 0; i < 4; i++)
             level[i] = weighed_level(product[i / 2][2 * half + i % 2], weight[i / 2][2 * half + i % 2], gain, fraction);
           *(uint32_t *)(out + 8 * half * box) =
-              blend_bytes(level, *(const uint32_t *)own, *(const uint32_t *)(own + frame_bytes));
+              blend_sums(level, *(const uint32_t *)own, *(const uint32_t *)(own + frame_bytes));
         }
       }
     }
@@ -250,12 +250,12 @@ blur_weighed(const CnvTileArgs &l)
   Bands<K_X, keeps> band_x;
   Bands<K_Y, keeps> band_y;
 
-  band_y.load(words);
-  band_x.load(words + K_Y * 32);
   if (tile.kind == CNV_TILE_BLENDED && !tile.has_weights) {
     put_tile_weights(l, params, shape);
     __syncthreads();
   }
+  band_y.load(words);
+  band_x.load(words + K_Y * 32);
   finish_tile<uint8_t>(l, params, shape, &barrier);
   const int first = tile.rows * width + apron + warp_x - lead + 4 * t;
   const BlurLane at = {first + (g + tile.top - CNV_BLUR_LEAD(K_Y)) * pitch,
