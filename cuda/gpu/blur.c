@@ -28,8 +28,8 @@
 #define BLUR(name, bits, x, y, m, numbers, n, height, blocks, without)                                                 \
   VARIANT(#name "_u" #bits "_" #x "x" #y, bits, x, y, 1, numbers, 16 * CNV_TILE_WARPS * (m), height, blocks,           \
           .frames = n, .plain = (without) ? #name "_u" #bits "_" #x "x" #y "_plain" : NULL)
-#define WEIGHED(x, y, height, blocks)                                                                                  \
-  VARIANT("blur_weighed_u8_" #x "x" #y, 8, x, y, 1, 1, CNV_WEIGHED_WIDTH, height, blocks, .frames = 1, .weighed = TRUE)
+#define WEIGHED(k, of_kernel, height, blocks)                                                                          \
+  VARIANT("blur_weighed_u8_" #of_kernel, 8, k, k, 1, 1, CNV_WEIGHED_WIDTH, height, blocks, .frames = 1, .weighed = TRUE)
 #define RING(name, bits, x, numbers, n, blocks)                                                                        \
   VARIANT(#name "_u" #bits "_" #x, bits, x, CNV_RING_STEPS, 1, numbers, CNV_RING_WIDTH, CNV_RING_ROWS, blocks,         \
           .frames = 1, .ring = n)

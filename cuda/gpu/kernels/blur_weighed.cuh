@@ -230,44 +230,54 @@ blur_weighed_rows(const CnvTileJob &s, BlurLane lane, int frame_bytes, const BX 
   }
 }
 
-/* Tiles are CNV_TILE_BLENDED or, where no weight that counts is below 1, CNV_TILE_FILTERED: these are done as by blur.
- */
-template <int K_X, int K_Y>
+/* Makes the results of a tile that lies in shared memory. Tiles are CNV_TILE_BLENDED or, where no weight that counts is
+ * below 1, CNV_TILE_FILTERED: these are done as by blur. */
+template <int K>
 __device__ static void
-blur_weighed(const CnvTileArgs &l)
+weigh_tile(const CnvTileArgs &l, const TileParams &params)
 {
-  constexpr int M = 2, width = CNV_WEIGHED_WIDTH, lead = CNV_BLUR_LEAD(K_X), apron = CNV_TILE_APRON(lead);
+  constexpr int M = 2, width = CNV_WEIGHED_WIDTH, lead = CNV_BLUR_LEAD(K), apron = CNV_TILE_APRON(lead);
   constexpr int pitch = CNV_TILE_PITCH(16, width, lead);
-  constexpr bool keeps = K_X + K_Y <= 6;
-  constexpr TileShape shape = {width + 2 * apron, apron, pitch, width};
-  __shared__ TileParams params;
-  __shared__ alignas(8) uint64_t barrier;
-
-  begin_block<uint8_t, true, true>(l, shape, params, &barrier);
+  constexpr bool keeps = K <= 3;
   const auto &tile = params.tile;
   const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, warp_x = threadIdx.x / 32 * 16 * M;
   const uint4 *words = (const uint4 *)((const uint32_t *)l.bands + tile.bands) + lane;
-  Bands<K_X, keeps> band_x;
-  Bands<K_Y, keeps> band_y;
-
-  if (tile.kind == CNV_TILE_BLENDED && !tile.has_weights) {
-    put_tile_weights(l, params, shape);
-    __syncthreads();
-  }
-  band_y.load(words);
-  band_x.load(words + K_Y * 32);
-  finish_tile<uint8_t>(l, params, shape, &barrier);
   const int first = tile.rows * width + apron + warp_x - lead + 4 * t;
-  const BlurLane at = {first + (g + tile.top - CNV_BLUR_LEAD(K_Y)) * pitch,
+  const BlurLane at = {first + (g + tile.top - lead) * pitch,
                        output_offset<width>(tile.rows, g, warp_x + 4 * t),
                        tile.at.y_end - tile.at.y,
                        tile.at.x + warp_x + 4 * t,
                        tile.at.y + g,
                        {NULL, NULL}};
+  Bands<K, keeps> band_x, band_y;
 
+  band_y.load(words);
+  band_x.load(words + K * 32);
   if (tile.kind == CNV_TILE_FILTERED)
-    blur_rows<uint8_t, K_X, K_Y, M, width, 1, BLUR_PLAIN, true>(params, at, Samples<uint8_t>{}, band_x, band_y);
+    blur_rows<uint8_t, K, K, M, width, 1, BLUR_PLAIN, true>(params, at, Samples<uint8_t>{}, band_x, band_y);
   else
-    blur_weighed_rows<K_X, K_Y, M, width>(params.s, at, CNV_TILE_BYTES(pitch, tile.box_rows), band_x, band_y);
+    blur_weighed_rows<K, K, M, width>(params.s, at, CNV_TILE_BYTES(pitch, tile.box_rows), band_x, band_y);
+}
+
+/* K: steps along either axis; that of 3 does jobs of 2 as well, whose tiles have rows of the same length. */
+template <int K>
+__device__ static void
+blur_weighed(const CnvTileArgs &l)
+{
+  constexpr int width = CNV_WEIGHED_WIDTH, apron = CNV_TILE_APRON(CNV_BLUR_LEAD(K));
+  constexpr TileShape shape = {width + 2 * apron, apron, CNV_TILE_PITCH(16, width, CNV_BLUR_LEAD(K)), width};
+  __shared__ TileParams params;
+  __shared__ alignas(8) uint64_t barrier;
+
+  begin_block<uint8_t, true, true>(l, shape, params, &barrier);
+  if (params.tile.kind == CNV_TILE_BLENDED && !params.tile.has_weights) {
+    put_tile_weights(l, params, shape);
+    __syncthreads();
+  }
+  finish_tile<uint8_t>(l, params, shape, &barrier);
+  if (K == 3 && params.s.steps_y == 2)
+    weigh_tile<K == 3 ? 2 : K>(l, params);
+  else
+    weigh_tile<K>(l, params);
   store_outputs<uint8_t, width, true>(l, params, shape);
 }

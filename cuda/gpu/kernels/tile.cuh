@@ -91,10 +91,9 @@ start_bulk_copies(const CnvTileArgs &l, const Tile &tile, const TileShape &shape
   asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(at));
   asm volatile("fence.mbarrier_init.release.cluster;");
   wait_for_launch_before();
-  expect_bytes(at, max(n, 1) * shape.pitch * tile.box_rows +
-                       (!BLENDS || !tile.has_weights ? 0
-                        : WEIGHED                    ? shape.pitch * tile.box_rows
-                                                     : tile.rows * shape.output_bytes));
+  expect_bytes(at, max(n, 1) * shape.pitch * tile.box_rows + (!BLENDS || !tile.has_weights ? 0
+                                                              : WEIGHED                    ? shape.pitch * tile.box_rows
+                                                                        : tile.rows * shape.output_bytes));
   if (n == 0)
     start_bulk_copy(to, map, {word, tile.field, y, 0}, at);
 #pragma unroll 1
@@ -207,8 +206,8 @@ begin_tile(const CnvTileArgs &l, const CnvTileJob &s, const TileShape &shape, in
 
 #if CNV_BULK_COPIES
   const auto is_inner = [&] {
-    return has_map && (l.out_maps >> s.pointers & 1) && at.x >= s.inner_x0 && at.x < s.inner_x1 &&
-           at.y >= s.inner_y0 && at.y < s.inner_y1;
+    return has_map && (l.out_maps >> s.pointers & 1) && at.x >= s.inner_x0 && at.x < s.inner_x1 && at.y >= s.inner_y0 &&
+           at.y < s.inner_y1;
   };
   tile.has_weights = BLENDS && place.kind == CNV_TILE_BLENDED && l.cover_maps >> s.pointers & 1 && has_map &&
                      tile.n_rows > 0 && (!WEIGHED || is_inner());

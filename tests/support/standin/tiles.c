@@ -751,9 +751,21 @@ weigh_levels(const KernelRun *run, const Tiles *tiles, const Band *x, const Band
   g_free(from.value);
 }
 
-static void
-blur_tiles(const KernelRun *run, Tiles *tiles)
+/* The kernel of weighed samples that takes 3 steps does jobs of 2 as well. */
+static KernelRun
+run_of_steps(const KernelRun *launched, const CnvTileJob *s)
 {
+  KernelRun run = *launched;
+
+  if (run.variant.weighed && run.variant.k_x == 3 && s->steps_y == 2)
+    run.variant.k_x = run.variant.k_y = 2;
+  return run;
+}
+
+static void
+blur_tiles(const KernelRun *launched, Tiles *tiles)
+{
+  const KernelRun of_steps = run_of_steps(launched, tiles->tiles), *run = &of_steps;
   const Variant *v = &run->variant;
   const CnvTileJob *s = tiles->tiles;
   int of_y_words = v->parts * s->steps_y * 128, width = samples_of(tiles);
