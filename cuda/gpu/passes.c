@@ -194,8 +194,27 @@ add_staging(CnvSchedule *schedule, int fields)
   add_launch(schedule, CNV_KERNEL_STAGE_IN, 0, jobs, n);
 }
 
+/* Normalised convolution by tile jobs. staged: set for each job of CnvJobs.weights that has other jobs. */
+static void
+add_weighed_tiles(CnvSchedule *schedule, gboolean *staged)
+{
+  const GArray *jobs = schedule->work.jobs;
+  g_autoptr(GArray) tiles = g_array_new(FALSE, FALSE, sizeof(CnvJob));
+
+  for (guint i = 0; i < jobs->len; i++) {
+    const CnvJob *job = &g_array_index(jobs, CnvJob, i);
+
+    if (cnv_tile_jobs_take(schedule, job))
+      g_array_append_vals(tiles, job, 1);
+    else
+      staged[job->weights - 1] = TRUE;
+  }
+  for (guint i = 0; i < schedule->banks->len; i++)
+    add_bank(schedule, g_array_index(schedule->banks, guint, i), (const CnvJob *)tiles->data, tiles->len);
+}
+
 /* Normalised convolution: layer after layer is brought to the staged form with its weights and filtered, in rounds of
- * one layer of each plane and field. */
+ * one layer of each plane and field; but for what tile jobs do. */
 static void
 make_rounds(CnvSchedule *schedule)
 {
@@ -204,6 +223,7 @@ make_rounds(CnvSchedule *schedule)
   g_autoptr(GArray) staged = g_array_new(FALSE, FALSE, sizeof(CnvJob));
   g_autoptr(GArray) filtered = g_array_new(FALSE, FALSE, sizeof(CnvJob));
   g_autofree guint *round = g_new0(guint, weights->len);
+  g_autofree gboolean *is_staged = g_new0(gboolean, weights->len);
   guint rounds = 0;
 
   for (guint i = 0; i < weights->len; i++) {
@@ -211,16 +231,17 @@ make_rounds(CnvSchedule *schedule)
       round[i] = round[i - 1] + 1;
     rounds = MAX(rounds, round[i] + 1);
   }
+  add_weighed_tiles(schedule, is_staged);
   for (guint r = 0; r < rounds; r++) {
     g_array_set_size(staged, 0);
     g_array_set_size(filtered, 0);
     for (guint i = 0; i < weights->len; i++)
-      if (round[i] == r)
+      if (round[i] == r && is_staged[i])
         g_array_append_val(staged, of[i]);
     for (guint i = 0; i < jobs->len; i++) {
       const CnvJob *job = &g_array_index(jobs, CnvJob, i);
 
-      if (round[job->weights - 1] == r)
+      if (round[job->weights - 1] == r && is_staged[job->weights - 1])
         g_array_append_vals(filtered, job, 1);
     }
     add_launch(schedule, CNV_KERNEL_STAGE_IN, 0, (const CnvJob *)staged->data, staged->len);

@@ -355,7 +355,8 @@ cover_jobs(CnvSchedule *schedule)
 static guint
 planes_with_tiles(const CnvSchedule *schedule)
 {
-  CnvJob job = {.coverage_pitch = CNV_COVERAGE_ALIGNMENT, .coverage = 1, .width = 1, .height = 1, .fields = 1};
+  CnvJob job = {
+      .coverage_pitch = CNV_COVERAGE_ALIGNMENT, .coverage = 1, .width = 1, .height = 1, .fields = 1, .whole = TRUE};
   guint planes = 0;
 
   job.window_width = job.window_height = 1;

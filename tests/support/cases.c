@@ -87,7 +87,8 @@ add_settings(GString *name, const TestCase *c)
   if (c->regions)
     g_string_append_printf(name, ", regions \"%s\"", c->regions->name);
   if (c->square)
-    g_string_append_printf(name, ", a square of %d, shape %d", c->square, c->shape);
+    g_string_append_printf(name, ", a square of %d, shape %d%s%s", c->square, c->shape, c->isolated ? ", isolated" : "",
+                           c->invert ? ", inverted" : "");
   if (c->temporal_radius || c->depth)
     g_string_append_printf(name, ", temporal radius %d, depth %d", c->temporal_radius, c->depth);
 }
@@ -587,7 +588,8 @@ make_work(Job *job, const TestCase *c, guint32 seed)
   job->mask = test_mask_new();
   if (c->square) {
     job->region = g_new(CnvRegion, CNV_MAX_REGIONS);
-    job->work = (CnvWork){.n_plans = 1, .region = job->region, .feather = c->feather};
+    job->work = (CnvWork){
+        .n_plans = 1, .region = job->region, .feather = c->feather, .isolated = c->isolated, .invert = c->invert};
     job->work.n_regions = test_case_squares(c, job->mask, job->region);
   }
   if (!r)

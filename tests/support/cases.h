@@ -14,9 +14,10 @@ typedef struct {
   int width, height;
   int radii[12]; /* of generated filters, up to the first 0; of others 0 alone */
   int square, temporal_radius, depth;
-  CnvShape shape;     /* with square */
-  int feather, count; /* of the square; squares all over the frame, 0: one in its middle */
-  gboolean noise;     /* a mask is noise, not a disc */
+  CnvShape shape;            /* with square */
+  int feather, count;        /* of the square; squares all over the frame, 0: one in its middle */
+  gboolean noise;            /* a mask is noise, not a disc */
+  gboolean isolated, invert; /* of the square (convolve/work.h) */
 } TestTiming;
 
 /* A row of the table of test filters. Taps of custom ones are random, from the case's seed. */
@@ -82,9 +83,10 @@ typedef struct {
   int square;                 /* side of the region in the middle of the frame, without regions; 0: the whole frame */
   CnvShape shape;             /* of the square; its feather, and how many of it there are all over the frame (0: one) */
   int feather, count;
-  gboolean noise;      /* of timed cases: a mask is noise, not a disc */
-  int temporal_radius; /* the frame is the middle one of so many before and behind it */
-  int depth;           /* so many frames count, each with taps of its own; 0: by the filter */
+  gboolean noise;            /* of timed cases: a mask is noise, not a disc */
+  gboolean isolated, invert; /* of the square */
+  int temporal_radius;       /* the frame is the middle one of so many before and behind it */
+  int depth;                 /* so many frames count, each with taps of its own; 0: by the filter */
 } TestCase;
 
 /* Fills in the regions that are a case's squares, at most CNV_MAX_REGIONS. Returns their number. */

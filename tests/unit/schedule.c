@@ -440,6 +440,53 @@ START_TEST(test_at_once)
 }
 END_TEST
 
+/* Isolated shapes of one layer are tiles, whose coverage is made as far as blended tiles read it. Others are staged. */
+START_TEST(test_weighed_tiles)
+{
+  static const CnvRegion shapes[] = {{{13, 10, 60, 50}, 0, CNV_SHAPE_ELLIPSE},
+                                     {{90, 20, 40, 40}, 0, CNV_SHAPE_ELLIPSE}};
+  static const struct {
+    const Taps *taps;
+    const char *name;
+    guint n_regions;
+    gboolean invert, interlaced, tiled;
+  } rows[] = {
+      {&blur, "NV12", 1, FALSE, FALSE, TRUE},  {&wider, "NV12", 2, TRUE, FALSE, TRUE},
+      {&blur, "RGBA", 1, FALSE, FALSE, TRUE},  {&blur, "NV12", 2, FALSE, FALSE, FALSE},
+      {&blur, "NV12", 1, FALSE, TRUE, FALSE},  {&widest, "NV12", 1, FALSE, FALSE, FALSE},
+      {&blur, "YUY2", 1, FALSE, FALSE, FALSE}, {&sharpen, "GRAY8", 1, FALSE, FALSE, FALSE},
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+    CnvPlan *plan = plan_of(rows[i].taps, rows[i].name, CNV_BORDER_REPLICATE, CNV_ALGORITHM_TENSOR);
+    CnvPlan *weighed = cnv_plan_weighed(plan, NULL);
+    const CnvWork work = {.plan = &weighed,
+                          .n_plans = 1,
+                          .region = shapes,
+                          .n_regions = rows[i].n_regions,
+                          .isolated = TRUE,
+                          .invert = rows[i].invert,
+                          .interlaced = rows[i].interlaced};
+    CnvSchedule schedule;
+
+    for (int p = 0; p < weighed->n_planes; p++)
+      if (weighed->plane[p].filtered)
+        weighed->plane[p].algorithm = CNV_ALGORITHM_TENSOR;
+    set_work(&schedule, &work);
+    ck_assert_msg(!count_launches(&schedule, CNV_KERNEL_BLUR) == !rows[i].tiled &&
+                      !count_launches(&schedule, CNV_KERNEL_STAGE_IN) != !rows[i].tiled,
+                  "row %u: %u tiled, %u staged", i, count_launches(&schedule, CNV_KERNEL_BLUR),
+                  count_launches(&schedule, CNV_KERNEL_STAGE_IN));
+    ck_assert(schedule.cover_jobs->len > 0);
+    if (rows[i].tiled)
+      ck_assert(schedule.launches->len == 1 &&
+                g_str_has_prefix(schedule.variant[CNV_KERNEL_BLUR]->name, "blur_weighed"));
+    cnv_schedule_clear(&schedule);
+    cnv_plan_unref(plan);
+  }
+}
+END_TEST
+
 /* Plans of one work share a variant, or are done by two kinds, or where there is no such variant one gives way. */
 START_TEST(test_plans_together)
 {
@@ -569,6 +616,7 @@ add_tests(TCase *tcase)
   tcase_add_test(tcase, test_kept_tiles);
   tcase_add_test(tcase, test_at_once);
   tcase_add_test(tcase, test_plans_together);
+  tcase_add_test(tcase, test_weighed_tiles);
   tcase_add_test(tcase, test_work_again);
   tcase_add_test(tcase, test_masks);
   tcase_add_test(tcase, test_refusals);

@@ -274,8 +274,8 @@ typedef struct {
  * block and room in the instruction cache. */
 #define CNV_BLUR_VARIANTS(V)                                                                                           \
   V(blur, 8, 2, 2, 2, 1, 1, 80, 7, 1)                                                                                  \
-  V(blur, 8, 3, 2, 2, 1, 1, 96, 6, 1)                                                                                  \
-  V(blur, 8, 5, 2, 2, 1, 1, 112, 5, 1)                                                                                 \
+  V(blur, 8, 3, 2, 2, 1, 1, 96, 6, 0)                                                                                  \
+  V(blur, 8, 5, 2, 2, 1, 1, 112, 5, 0)                                                                                 \
   V(blur, 8, 3, 3, 2, 1, 1, 96, 5, 1)                                                                                  \
   V(blur, 8, 5, 5, 2, 1, 1, 80, 3, 1)                                                                                  \
   V(blur_split, 8, 2, 2, 2, 2, 1, 64, 4, 1)                                                                            \
@@ -293,6 +293,17 @@ typedef struct {
  * tile, blocks, plain; and samples of a tile's width, 16 pixels of each warp. */
 #define CNV_BLUR_PIXELS_VARIANTS(V) V(2, 2, 64, 5, 1)
 #define CNV_PIXEL_WIDTH (64 * CNV_TILE_WARPS)
+/* Normalised convolution (convolve/work.h) of samples of 8 bits. Variants: steps along either axis, those of the kernel,
+ * rows of a tile, blocks; kernels: steps, blocks. */
+#define CNV_BLUR_WEIGHED_VARIANTS(V)                                                                                   \
+  V(2, 3, 80, 4)                                                                                                       \
+  V(3, 3, 80, 4)                                                                                                       \
+  V(5, 5, 64, 3)
+#define CNV_BLUR_WEIGHED_KERNELS(V)                                                                                    \
+  V(3, 4)                                                                                                              \
+  V(5, 3)
+#define CNV_WEIGHED_WIDTH (32 * CNV_TILE_WARPS)
+#define CNV_WEIGHED_UNIT 16777216.0 /* what the quotient of its sums is multiplied by */
 /* blur_ring: name, bits, steps along x, numbers, rows of a round by 16, blocks; steps along y are free. */
 #define CNV_RING_VARIANTS(V)                                                                                           \
   V(ring, 8, 9, 1, 4, 4)                                                                                               \
@@ -377,7 +388,8 @@ typedef struct {
   float center;             /* the tap on the sample itself: blur: beside the others; one_tap: all there is */
   float bias[2];            /* dense, one_tap: added to the terms' sums */
   float mid, mid_bias, gain, fraction; /* the same for all channels that are filtered. dense, one_tap: gain is that of
-                                          sums of samples as they are in memory */
+                                          sums of samples as they are in memory. blur_weighed: gain and fraction make
+                                          the sums' quotient a level, as a part of full */
   float offset;                        /* blur, dense, one_tap: added to sums before they are rounded to levels */
   int base;
   /* Ones where four samples from a multiple of four on are copied from the input, as they lie in memory: of samples of

@@ -15,6 +15,7 @@
 #include "gpu/kernels/tiled.cuh"
 #if __CUDA_ARCH__ >= 800
 #include "gpu/kernels/blur_pixels.cuh"
+#include "gpu/kernels/blur_weighed.cuh"
 #include "gpu/kernels/dense.cuh"
 #include "gpu/kernels/ring.cuh"
 #endif
@@ -145,6 +146,7 @@ BLOCKS(stage_out, stage_out(b, l))
 #endif
 #define BLUR_PIXELS(K_X, K_Y, rows, blocks, plain)                                                                     \
   BOTH(plain, blur_pixels_u8_##K_X##x##K_Y, FITTING(FITTING_PIXELS(blocks)), blur_pixels < K_X, K_Y)
+#define BLUR_WEIGHED(K, blocks) TILES(blur_weighed_u8_##K, blocks, blur_weighed<K>)
 #define RING(name, bits, K_X, parts, ROWS, blocks)                                                                     \
   TILES(name##_u##bits##_##K_X, blocks, blur_ring<uint##bits##_t, K_X, ROWS, (parts) == 2>)
 #define DENSE(bits, K, TERMS, D, ROWS, COLUMNS, blocks, plain)                                                         \
@@ -159,6 +161,7 @@ WARPS(one_tap_u16, CNV_ONE_TAP_WARPS, 32 / CNV_ONE_TAP_WARPS, one_tap<uint16_t>)
 #if __CUDA_ARCH__ >= 800 /* choice.c sees to it that older GPUs are asked for none of these */
 CNV_BLUR_PIXELS_VARIANTS(BLUR_PIXELS)
 CNV_BLUR_VARIANTS(BLUR)
+CNV_BLUR_WEIGHED_KERNELS(BLUR_WEIGHED)
 CNV_RING_VARIANTS(RING)
 CNV_DENSE_VARIANTS(DENSE)
 CNV_DENSE_OVER_TIME_VARIANTS(DENSE_OVER_TIME)

@@ -149,6 +149,9 @@ add_tiles(void)
 #define PIXELS(x, y, height, blocks, plain)                                                                            \
   add_both(plain, (Variant){.bytes = 1, .k_x = x, .k_y = y, .groups = 4, .parts = 1, .pixels = TRUE}, tiles_blur,      \
            "cnv_blur_pixels_u8_%dx%d", x, y);
+#define WEIGHED(k, blocks)                                                                                             \
+  add_named((Variant){.bytes = 1, .k_x = k, .k_y = k, .groups = 2, .parts = 1, .weighed = TRUE}, sizeof(CnvTileArgs),  \
+            tiles_blur, "cnv_blur_weighed_u8_%d", k);
 #define RING(name, bits, x, numbers, n, blocks)                                                                        \
   add_named((Variant){.bytes = (bits) / 8, .k_x = x, .ring = n, .parts = numbers}, sizeof(CnvTileArgs), tiles_blur,    \
             "cnv_%s_u%d_%d", #name, bits, x);
@@ -159,6 +162,7 @@ add_tiles(void)
   add_both(plain, (Variant){.bytes = 1, .k_x = 1, .terms = 1, .digits = 2, .rows = n_rows, .pairs = n}, tiles_dense,   \
            "cnv_dense_over_time_u8_%d_%d", n_rows, n);
   CNV_BLUR_PIXELS_VARIANTS(PIXELS)
+  CNV_BLUR_WEIGHED_KERNELS(WEIGHED)
   CNV_BLUR_VARIANTS(BLUR)
   CNV_RING_VARIANTS(RING)
   CNV_DENSE_VARIANTS(DENSE)

@@ -19,6 +19,7 @@ typedef struct {
   gboolean is_over_time; /* blur */
   gboolean is_plain;     /* no job has coverage */
   gboolean pixels;       /* blur: words of four channels */
+  gboolean weighed;      /* blur: samples by their coverage */
   int terms;             /* dense */
   int digits, rows;      /* dense; rows of taps in registers, or 0 */
   int pairs;             /* dense: of frames, or 0 */

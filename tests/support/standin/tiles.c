@@ -15,6 +15,7 @@ typedef struct {
   const CnvTileJob *tiles;
   int n_sources, first_source; /* as samples_pad takes them */
   guint8 *coverage;            /* made here, or NULL */
+  const guint8 *weights;       /* coverage of the job's first pixel, as it is in memory */
   const guint8 *kinds;         /* CnvTileKind of the tiles of a job that is whole; else NULL */
 } Tiles;
 
@@ -151,6 +152,7 @@ open_coverage(const KernelRun *run, const CnvTileJob *s, Tiles *tiles)
   for (gint64 i = 0; rows && !j->whole && i < (gint64)bytes * j->height; i++)
     if ((i % bytes < before || i % bytes >= before + j->width) && rows[i / bytes * j->coverage_pitch + i % bytes])
       standin_report("%s: coverage of %d beside a job", run->name, rows[i / bytes * j->coverage_pitch + i % bytes]);
+  tiles->weights = rows ? rows + before : NULL;
   if (rows && tiles->kinds)
     rows = coverage_by_kinds(run, s, tiles, rows);
   if (rows)
@@ -321,7 +323,7 @@ check_shared(const KernelRun *run, const CnvTileJob *s)
   const Variant *v = &run->variant;
   Reached r = reached_by(v, s);
   int rows = v->ring ? 16 * v->ring : s->rows + r.top + r.below, frames = MAX(l->sources.n, 1);
-  guint tiles = (guint)frames * CNV_TILE_BYTES((guint)r.pitch, (guint)s->box_rows);
+  guint tiles = (guint)(frames + (v->weighed ? 1 : 0)) * CNV_TILE_BYTES((guint)r.pitch, (guint)s->box_rows);
   guint needed = v->is_one_tap ? 0 : tiles + (v->is_fused ? 0 : (guint)(s->rows * tile_width(v, s) * v->bytes));
 
   if (v->ring)
@@ -695,9 +697,83 @@ check_pixels(const KernelRun *run, const CnvTileJob *s)
                    s->channels, copied);
 }
 
-static void
-blur_tiles(const KernelRun *run, Tiles *tiles)
+/* Returns the weights of a row of samples around a job, each with those to its left and right: what the border mode
+ * finds, 1 for the border colour, 0 for what is missing. */
+static double *
+weights_around(const Tiles *tiles, const Around *around, int y)
 {
+  const CnvTileJob *s = tiles->tiles;
+  int C = s->channels, n = samples_of(tiles) + around->left + around->right;
+  int row = cnv_border_index((CnvBorder)s->border, y, s->job.height);
+  double *weights = g_new(double, n), missing = cnv_border_has_value((CnvBorder)s->border) ? CNV_WEIGHT_ONE : 0;
+
+  for (int i = 0; i < n; i++) {
+    int pixel = (int)floor((double)(i - around->left) / C);
+    int column = cnv_border_index((CnvBorder)s->border, pixel, s->job.width);
+
+    weights[i] = row < 0 || column < 0 ? missing : tiles->weights[(gsize)row * s->job.coverage_pitch + column];
+  }
+  return weights;
+}
+
+/* Adds row y of samples times weights, of a job with what lies around it, to the sums of all rows of outputs. */
+static void
+add_weighed_row(const Tiles *tiles, const Band *x, const Band *y, const Around *around, const double *value, int row,
+                double *sums[2])
+{
+  const CnvTileJob *s = tiles->tiles;
+  int width = samples_of(tiles), n = width + around->left + around->right;
+  g_autofree double *weight = weights_around(tiles, around, row), *product = g_new(double, n);
+  g_autofree double *row_sums = g_new0(double, 2 * width);
+
+  for (int i = 0; i < n; i++)
+    product[i] = value[i] * weight[i];
+  add_row(row_sums, width, x, around, product, 0);
+  add_row(row_sums + width, width, x, around, weight, 0);
+  for (int out = MAX(row - around->below, 0); out <= MIN(row + around->above, s->job.height - 1); out++)
+    for (int i = 0; i < 2 * width; i++)
+      sums[i / width][(gsize)out * width + i % width] += y->tap[y->lead + row - out] * row_sums[i];
+}
+
+/* Replaces the levels of blended tiles by those of samples times weights. Where all weights are 0 any level does. */
+static void
+weigh_levels(const KernelRun *run, const Tiles *tiles, const Band *x, const Band *y, const Around *around, double *acc)
+{
+  const CnvTileJob *s = tiles->tiles;
+  int width = samples_of(tiles), columns = tile_width(&run->variant, s);
+  gsize n = (gsize)width * s->job.height;
+  g_autofree double *products = g_new0(double, n), *weights = g_new0(double, n);
+  Padded from = pad(tiles, around, -1);
+
+  if (!s->job.whole || !tiles->kinds || !tiles->weights || s->job.x || s->job.y || s->renormalizes) {
+    standin_report("%s: a job is not whole", run->name);
+    g_free(from.value);
+    return;
+  }
+  for (int i = 0; i < from.rows; i++)
+    add_weighed_row(tiles, x, y, around, from.value + (gsize)i * from.width, i - around->above,
+                    (double *[]){products, weights});
+  for (gsize i = 0; i < n; i++)
+    if (tiles->kinds[i / width / s->rows * s->columns + i % width / columns] != CNV_TILE_FILTERED)
+      acc[i] = weights[i] == 0 ? 0 : 255 * (products[i] / weights[i] * (s->gain / CNV_WEIGHED_UNIT) + s->fraction);
+  g_free(from.value);
+}
+
+/* The kernel of weighed samples that takes 3 steps does jobs of 2 as well. */
+static KernelRun
+run_of_steps(const KernelRun *launched, const CnvTileJob *s)
+{
+  KernelRun run = *launched;
+
+  if (run.variant.weighed && run.variant.k_x == 3 && s->steps_y == 2)
+    run.variant.k_x = run.variant.k_y = 2;
+  return run;
+}
+
+static void
+blur_tiles(const KernelRun *launched, Tiles *tiles)
+{
+  const KernelRun of_steps = run_of_steps(launched, tiles->tiles), *run = &of_steps;
   const Variant *v = &run->variant;
   const CnvTileJob *s = tiles->tiles;
   int of_y_words = v->parts * s->steps_y * 128, width = samples_of(tiles);
@@ -733,6 +809,8 @@ blur_tiles(const KernelRun *run, Tiles *tiles)
   restore_sums(tiles, acc);
   for (gsize i = 0; i < (gsize)width * s->job.height; i++)
     acc[i] += s->offset - 1024;
+  if (v->weighed)
+    weigh_levels(run, tiles, &x, &y, &around, acc);
   check_levels(run, tiles, acc);
   samples_store(&tiles->job, acc);
   g_free(x.tap);
