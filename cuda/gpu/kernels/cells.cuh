@@ -78,6 +78,19 @@ add_rows(uint32_t (&sum)[8], uint64_t at, int64_t step, int n, uint32_t mask)
       add_chunk<T>(sum, chunk[i], mask);
 }
 
+/* Loads the first bytes of a chunk: those behind them may be beyond the memory of the frame. */
+__device__ static uint4
+load_part(uint64_t at, int bytes)
+{
+  uint32_t word[4] = {};
+
+#pragma unroll
+  for (int i = 0; i < CNV_CELLS_CHUNK; i++)
+    if (i < bytes)
+      word[i / 4] |= (uint32_t)__ldg((const uint8_t *)at + i) << 8 * (i % 4);
+  return *(const uint4 *)word;
+}
+
 /* Adds sums of columns to those of the cells that have them. Sample i of a chunk has the channel of sample i % 4. */
 template <typename T>
 __device__ static void
@@ -130,6 +143,12 @@ sum_columns(CellsShared &m, const CnvBlock &b, const CellsPlace &place, const Ce
   int n = s < m.edge[p.n_x].in * b.a.channels ? (rows.in1 - rows.in0 - place.part + parts - 1) / parts : 0;
   uint32_t sum[8] = {};
 
+  const int bytes = (b.job.window_width * b.a.channels - s) * (int)sizeof(T); /* up to the window's edge */
+
+  if (bytes < CNV_CELLS_CHUNK)
+#pragma unroll 1
+    for (; n > 0; n--, at += step)
+      add_chunk<T>(sum, load_part(at, bytes), mask);
 #pragma unroll 1
   for (; n > 0; n -= CNV_CELLS_BATCH, at += CNV_CELLS_BATCH * step)
     add_rows<T>(sum, at, step, n, mask);
@@ -395,7 +414,8 @@ store_chunks(const CellsShared &m, const CnvBlock &b, const CellsPlace &place, c
   const uint4 copied = copied_mask(b, s - pixel_of(s, C) * C);
 #pragma unroll 4
   for (; y < rows.out1; y += parts, out += out_step, back += back_step) {
-    const uint4 made = select_bits(copied, __ldg((const uint4 *)back), chunk);
+    const uint4 kept = whole ? __ldg((const uint4 *)back) : load_part(back, part.end);
+    const uint4 made = select_bits(copied, kept, chunk);
 
     if (whole)
       *(uint4 *)out = made;

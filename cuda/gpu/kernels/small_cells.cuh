@@ -45,10 +45,23 @@ template <class G>
 __device__ static void
 load_group_row(uint32_t (&word)[G::words], uint64_t at, int bytes)
 {
+  if (bytes < 4 * G::words) { /* what lies behind them may be beyond the memory of the frame */
+#pragma unroll
+    for (int i = 0; i < G::words; i++) {
+      word[i] = 0;
+      if (4 * i + 4 <= bytes)
+        word[i] = __ldg((const uint32_t *)(at + 4 * i));
+      else
+#pragma unroll
+        for (int k = 0; k < 3; k++)
+          word[i] |= 4 * i + k < bytes ? (uint32_t)__ldg((const uint8_t *)at + 4 * i + k) << 8 * k : 0;
+    }
+    return;
+  }
   if (G::words % 2 == 0) {
 #pragma unroll
     for (int i = 0; i < G::words; i += 2) {
-      const uint2 pair = 4 * i < bytes ? __ldg((const uint2 *)(at + 4 * i)) : make_uint2(0, 0);
+      const uint2 pair = __ldg((const uint2 *)(at + 4 * i));
 
       word[i] = pair.x;
       word[i + 1] = pair.y;
@@ -56,12 +69,8 @@ load_group_row(uint32_t (&word)[G::words], uint64_t at, int bytes)
   } else {
 #pragma unroll
     for (int i = 0; i < G::words; i++)
-      word[i] = 4 * i < bytes ? __ldg((const uint32_t *)(at + 4 * i)) : 0;
+      word[i] = __ldg((const uint32_t *)(at + 4 * i));
   }
-  if (bytes < 4 * G::words)
-#pragma unroll
-    for (int i = 0; i < G::words; i++)
-      word[i] &= (1ull << 8 * min(max(bytes - 4 * i, 0), 4)) - 1;
 }
 
 /* Adds up the samples of each cell and channel. */
