@@ -84,8 +84,8 @@ typedef struct {
   int parts;                              /* times threads_x: threads that have a row of cells */
   int turn;                               /* rows of cells that a block makes at a time */
   int lanes_shift;                        /* log2 of the threads that add up the columns of a cell */
-  int small; /* cells of a group in small_cells.cuh, which makes them if their rows begin at words; 0: none */
-  int wide;                               /* cells of 16 bytes or more, of 1, 2 or 4 channels */
+  int small;  /* cells of a group in small_cells.cuh, which makes them if their rows begin at words; 0: none */
+  int wide;   /* cells of 16 bytes or more, of 1, 2 or 4 channels */
   int slices; /* blocks that have the same cells, some rows each; if more than 1, a launch before makes their sums */
 } CnvCellBlocks;
 
@@ -293,8 +293,8 @@ typedef struct {
  * tile, blocks, plain; and samples of a tile's width, 16 pixels of each warp. */
 #define CNV_BLUR_PIXELS_VARIANTS(V) V(2, 2, 64, 5, 1)
 #define CNV_PIXEL_WIDTH (64 * CNV_TILE_WARPS)
-/* Normalised convolution (convolve/work.h) of samples of 8 bits. Variants: steps along either axis, those of the kernel,
- * rows of a tile, blocks; kernels: steps, blocks. */
+/* Normalised convolution (convolve/work.h) of samples of 8 bits. Variants: steps along either axis, those of the
+ * kernel, rows of a tile, blocks; kernels: steps, blocks. */
 #define CNV_BLUR_WEIGHED_VARIANTS(V)                                                                                   \
   V(2, 3, 80, 4)                                                                                                       \
   V(3, 3, 80, 4)                                                                                                       \
