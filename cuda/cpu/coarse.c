@@ -9,6 +9,7 @@
 #include "plan/arith.h"
 
 #define RESULTS (2 * CNV_CPU_ROWS) /* rows that are kept, blended back along x */
+#define WIDTH_MAX 4096             /* samples of a tile's row: aprons are wide, too */
 
 /* Number of the first result along an axis that a tile's samples are blended from. */
 static int
@@ -189,16 +190,56 @@ make_results(const CpuColumns *columns, int row)
 /* ---- tiles ---- */
 
 /* From -1 - radius on, as for a tile that begins with the frame. */
-int
-cnv_cpu_small_rows(const CpuCoarse *y, int height)
+static int
+count_small_rows(const CpuCoarse *y, int height)
 {
   int results = (height - 1) / y->step + 2 + 1 + 1; /* from -1 on */
 
   return cnv_divide_up(results, CNV_CPU_ROWS) * CNV_CPU_ROWS + CNV_CPU_ROWS + 2 * y->radius;
 }
 
-void
-cnv_cpu_coarsen(CpuWorker *worker, const CpuTile *tile)
+/* The rows of tiles: up to a blended pixel more at either end, what their apron takes, and a block that is filtered
+ * beyond. */
+static void
+shape(CpuPlane *plane)
+{
+  const CpuCoarse *x = &plane->few[CNV_X], *y = &plane->few[CNV_Y];
+  int channels = plane->from->channels, blended;
+
+  plane->term[0].slots = 2 * y->radius + CNV_CPU_ROWS;
+  plane->slots = plane->term[0].slots * y->step;
+  cnv_cpu_shape_width(plane, WIDTH_MAX);
+  blended = plane->widest / channels / x->step + 2 * x->radius + 10;
+  plane->blended_stride = (gsize)cnv_divide_up(blended * channels, CNV_CPU_BLOCK) * CNV_CPU_BLOCK + CNV_CPU_BLOCK;
+  plane->coarse_stride = (gsize)blended * channels * x->step + 2 * CNV_CPU_BLOCK;
+  plane->small_width = plane->widest / channels;
+  plane->small_rows = count_small_rows(y, plane->from->height);
+}
+
+static void
+fill(CpuPlane *plane, CpuArena *arena)
+{
+  gsize rows = (gsize)plane->small_rows * cnv_divide_up(plane->from->width, plane->small_width);
+  float *block = cnv_cpu_take(arena, rows * plane->term[0].ring_stride, sizeof(float));
+
+  plane->small = cnv_cpu_take(arena, rows, sizeof(float *));
+  for (gsize i = 0; i < rows && arena->block; i++)
+    plane->small[i] = block + i * plane->term[0].ring_stride;
+}
+
+static void
+lay_out(CpuWorker *worker, const CpuPlane *plane, CpuArena *arena)
+{
+  worker->enter = cnv_cpu_take(arena, CNV_CPU_BAND * CNV_CPU_CHUNK, sizeof(float));
+  worker->blended = cnv_cpu_take(arena, CNV_CPU_BLENDED * plane->coarse_stride, sizeof(float));
+  worker->results = cnv_cpu_take(arena, RESULTS * plane->coarse_stride, sizeof(float));
+  worker->turned = cnv_cpu_take(arena, plane->few[CNV_X].step * plane->blended_stride, sizeof(float));
+  worker->along = cnv_cpu_take(arena, plane->blended_stride, sizeof(float));
+  worker->squares = cnv_cpu_take(arena, CNV_CPU_ROWS * plane->blended_stride, sizeof(float));
+}
+
+static void
+run(CpuWorker *worker, const CpuTile *tile)
 {
   const CpuCoarse *x = &tile->plane->few[CNV_X], *y = &tile->plane->few[CNV_Y];
   int blended = first_result(tile, CNV_X) - x->radius, n = count_results(tile) + 2 * x->radius, at = tile->top;
@@ -217,3 +258,15 @@ cnv_cpu_coarsen(CpuWorker *worker, const CpuTile *tile)
       store(&columns, at);
   }
 }
+
+const CpuMethod cnv_cpu_decimated = {
+    .name = "decimated",
+    .algorithm = CNV_ALGORITHM_SEPARABLE,
+    .wide_tiles = TRUE,
+    .unit = 12,
+    .fits = cnv_cpu_find_coarse,
+    .shape = shape,
+    .fill = fill,
+    .lay_out = lay_out,
+    .run = run,
+};

@@ -60,11 +60,11 @@ cnv_cpu_combine(CpuWorker *worker, const CpuTile *tile, int y, int i)
   int pixels = tile->last - tile->first;
   gsize row = i * plane->acc_stride;
   float *acc = worker->term[0].acc + row;
-  int n = cnv_cpu_samples(tile), n_terms = tile->middle ? 1 : plane->from->n_terms; /* transforms have added them up */
+  int n = cnv_cpu_samples(tile), n_sums = worker->n_sums;
 
   if (cnv_border_renormalizes(plane->from->border) && !plane->weighed && !plane->of_weights)
     cnv_cpu_renormalize(worker, tile, y);
-  for (int t = 1; t < n_terms && !magnitude; t++)
+  for (int t = 1; t < n_sums && !magnitude; t++)
     simd->add_scaled(acc, worker->term[t].acc + row, 1, n);
   if (plane->flat) { /* renormalize's factor cancels */
     const CnvPlane *from = plane->from;

@@ -127,6 +127,7 @@ run_plain(CpuWorker *worker, const CpuTile *part)
   job.coverage_pitch = job.shared = job.weights = 0;
   narrow.job = &job;
   narrow.plane = plane;
+  narrow.method = plane->method;
   for (int x = part->first; x < part->last; x += width) {
     narrow.first = x;
     narrow.last = MIN(x + width, part->last);
