@@ -206,6 +206,7 @@ cut_jobs(CpuSession *self, const CnvPlan *plan)
 {
   gboolean words = FALSE;
   guint first_of_words = G_MAXUINT;
+  int largest[CNV_MAX_PLANES] = {0};
   float *norms = self->norms;
 
   for (int p = 0; p < plan->n_planes; p++)
@@ -225,8 +226,12 @@ cut_jobs(CpuSession *self, const CnvPlan *plan)
 
     if (plane && shares_words(plan, job->plane))
       first_of_words = MIN(first_of_words, self->tiles->len);
-    if (plane)
+    if (plane) {
       cut_job(self, job, plane, !words && is_shared(self, job, plane), norms);
+      if (job->width * job->height > largest[job->plane])
+        self->base.stats.method[job->plane] = g_array_index(self->tiles, CpuTile, self->tiles->len - 1).method->name;
+      largest[job->plane] = MAX(largest[job->plane], job->width * job->height);
+    }
     norms += count_norms(self, job);
   }
   if (words)
@@ -313,6 +318,7 @@ cut(CpuSession *self, const CnvWork *work, GError **error)
   self->has_norms = FALSE;
   cnv_jobs_make(&self->work, work, 0, 0);
   self->base.stats.planned++;
+  memset(self->base.stats.method, 0, sizeof self->base.stats.method);
   self->base.stats.crowd = MAX(self->base.stats.crowd, self->work.crowd);
   self->base.stats.threads = count_threads(self);
   if (!start_coverage(self, error) || !start_norms(self, error)) {
@@ -412,20 +418,6 @@ cover_part(gpointer data, guint part, guint thread)
                          (gsize)(y - p->job->y) * p->job->coverage_pitch);
 }
 
-static void
-count_tiles(const CpuSession *self, CnvSessionStats *stats)
-{
-  for (guint i = self->n_norms; i < self->tiles->len; i++) {
-    const CpuTile *tile = &g_array_index(self->tiles, CpuTile, i);
-
-    stats->sliding += g_str_equal(tile->method->name, "sliding");
-    stats->summed += g_str_equal(tile->method->name, "steps");
-    stats->coarse += g_str_equal(tile->method->name, "decimated") && !tile->made;
-    stats->fixed += g_str_equal(tile->method->name, "fixed");
-    stats->fft += g_str_equal(tile->method->name, "fft");
-  }
-}
-
 static gboolean
 cpu_submit(CnvSession *base, const CnvWork *work, const CnvFrame *in, const CnvFrame *out, GError **error)
 {
@@ -446,7 +438,6 @@ cpu_submit(CnvSession *base, const CnvWork *work, const CnvFrame *in, const CnvF
   run_tiles(self, self->n_norms + self->n_first, self->tiles->len - self->n_norms - self->n_first);
 
   stats->frames++;
-  count_tiles(self, stats);
   stats->compute_us += ((double)(g_get_monotonic_time() - start) - stats->compute_us) / (double)stats->frames;
   return TRUE;
 }
