@@ -244,6 +244,15 @@ cnv_cpu_divides(const CpuPlane *plane)
   return plane->from->weight >= 0 || plane->weighed || plane->of_weights;
 }
 
+/* The norms of a tile's row. */
+static inline float *
+cnv_cpu_norms(const CpuTile *tile, int y)
+{
+  const CnvJob *job = tile->job;
+
+  return tile->norms + (gsize)(y - job->y) * job->width + (tile->first - job->x);
+}
+
 /* The weights of what a tile of a plan for normalised convolution reads; NULL: all are 1. */
 static inline const CnvJob *
 cnv_cpu_weights(const CpuTile *tile)
@@ -416,6 +425,9 @@ void cnv_cpu_columns_repeat(const CpuColumns *columns, float *values, gsize size
 /* One row of sums for row y of a tile, of number i of the rows of each term's sums. */
 const float *cnv_cpu_combine(CpuWorker *worker, const CpuTile *tile, int y, int i);
 void cnv_cpu_store_row(CpuWorker *worker, const CpuTile *tile, int y, const float *acc);
+
+/* Stores a part of a tile's row: row `top`, from the tile's pixel number `from` on. weights: NULL if all are 1. */
+void cnv_cpu_store_part(CpuWorker *worker, const CpuTile *part, int from, const float *acc, const guint8 *weights);
 
 /* CNV_BORDER_RENORMALIZE: makes the factors for row y of a tile. All rows between the borders have the same, so that
  * they are seldom made. */
