@@ -7,9 +7,8 @@
 /* Pixels of a row whose weights are looked at together. */
 #define RUN 32
 
-/* The weight that all of up to RUN pixels have, of 255, or -1. */
-static int
-common_weight(const guint8 *weights, int n)
+int
+cnv_cpu_common_weight(const guint8 *weights, int n)
 {
   guint64 least = G_MAXUINT64, most = 0, eight;
 
@@ -75,9 +74,9 @@ cnv_cpu_store_row(CpuWorker *worker, const CpuTile *tile, int y, const float *ac
   }
   weights = cnv_job_weights(tile->job, tile->frame->coverage, tile->first, y);
   for (int from = 0, end; from < n; from = end) {
-    int weight = common_weight(weights + from, MIN(RUN, n - from));
+    int weight = cnv_cpu_common_weight(weights + from, MIN(RUN, n - from));
 
-    for (end = from + RUN; end < n && common_weight(weights + end, MIN(RUN, n - end)) == weight;)
+    for (end = from + RUN; end < n && cnv_cpu_common_weight(weights + end, MIN(RUN, n - end)) == weight;)
       end += RUN;
     end = MIN(end, n);
     part.first = tile->first + from;

@@ -316,9 +316,8 @@ void cnv_cpu_prepared_clear(CpuPrepared *self);
 /* Lays out a worker's memory for a plane. Returns the bytes that it takes; without a block it only counts them. */
 gsize cnv_cpu_worker_lay_out(CpuWorker *worker, const CpuPlane *plane);
 
-/* methods.c. Returns the cheapest method for frames of a plane, of those that are by_job or of the others. NULL: none
- * fits. */
-const CpuMethod *cnv_cpu_choose_method(CpuPlane *plane, gboolean by_job);
+/* methods.c. Sets `method` and `large` of a plane whose terms are shaped. */
+void cnv_cpu_choose_methods(CpuPlane *plane);
 
 /* ---- shape.c: sizes that methods share ---- */
 
@@ -328,8 +327,7 @@ void *cnv_cpu_take(CpuArena *arena, gsize n, gsize size);
 /* Returns the time that a method takes for `rows` rows of `samples` samples, in products. */
 double cnv_cpu_cost(const CpuMethod *method, const CpuPlane *plane, int samples, int rows);
 
-/* Costs of multiplying by all taps, of both axes or in two dimensions. */
-double cnv_cpu_cost_of_axes(const CpuPlane *plane, int samples, int rows);
+/* The cost of multiplying by each tap: of both axes if the algorithm is separable, else in two dimensions. */
 double cnv_cpu_cost_of_taps(const CpuPlane *plane, int samples, int rows);
 
 /* Returns the method for a job of `rows` rows of `samples` samples. */
@@ -338,12 +336,10 @@ const CpuMethod *cnv_cpu_method_of(const CpuPlane *plane, int samples, int rows)
 /* Sets `term`, and the rows of its ring, which filters any taps. */
 void cnv_cpu_shape_term(CpuPlane *plane, int t);
 
-/* Sets `widest` so that the rings of all terms, as shape_term set them, stay in cache. */
-void cnv_cpu_shape_rings(CpuPlane *plane);
-
-/* Sets `widest` to about max_samples, of which `near` rows stay in cache. */
+/* Sets `widest`: to about max_samples, so that `near` rows stay in cache, or the rings of all terms. */
 void cnv_cpu_shape_width(CpuPlane *plane, int max_samples);
-int cnv_cpu_cached_samples(int near);
+void cnv_cpu_shape_near(CpuPlane *plane, int near);
+void cnv_cpu_shape_rings(CpuPlane *plane);
 
 /* Size of tiles: as wide as `widest` permits, and enough of them to keep all threads at work. */
 void cnv_cpu_size_tiles(const CpuPlane *plane, const CnvJob *job, int threads, int size[CNV_N_AXES]);
@@ -425,6 +421,9 @@ void cnv_cpu_columns_repeat(const CpuColumns *columns, float *values, gsize size
 /* One row of sums for row y of a tile, of number i of the rows of each term's sums. */
 const float *cnv_cpu_combine(CpuWorker *worker, const CpuTile *tile, int y, int i);
 void cnv_cpu_store_row(CpuWorker *worker, const CpuTile *tile, int y, const float *acc);
+
+/* Returns 0 or CNV_WEIGHT_ONE if n weights are all that, else -1. */
+int cnv_cpu_common_weight(const guint8 *weights, int n);
 
 /* Stores a part of a tile's row: row `top`, from the tile's pixel number `from` on. weights: NULL if all are 1. */
 void cnv_cpu_store_part(CpuWorker *worker, const CpuTile *part, int from, const float *acc, const guint8 *weights);

@@ -114,18 +114,6 @@ shape_rows(CpuPlane *plane)
   }
 }
 
-/* Chooses the methods of a plane, whose terms are shaped. */
-static void
-choose_methods(CpuPlane *plane)
-{
-  const CnvPlane *from = plane->from;
-
-  plane->method = cnv_cpu_choose_method(plane, FALSE);
-  plane->large = cnv_cpu_choose_method(plane, TRUE);
-  if (cnv_cpu_method_of(plane, from->width * from->channels, from->height) != plane->large)
-    plane->large = NULL;
-}
-
 static void
 shape_plane(const CpuPrepared *self, CpuPlane *plane, const CnvPlan *plan, const CnvPlane *from)
 {
@@ -149,7 +137,7 @@ shape_plane(const CpuPrepared *self, CpuPlane *plane, const CnvPlan *plan, const
   }
   for (int t = 0; t < plane->from->n_terms; t++)
     cnv_cpu_shape_term(plane, t);
-  choose_methods(plane);
+  cnv_cpu_choose_methods(plane);
   plane->method->shape(plane);
   if (plane->large)
     plane->large->shape(plane);
@@ -161,12 +149,9 @@ shape_plane(const CpuPrepared *self, CpuPlane *plane, const CnvPlan *plan, const
 static void
 shape_planes(const CpuPrepared *self, CpuPlane *plane, const CnvPlan *plan, int p)
 {
-  shape_plane(self, plane, plan, &plan->plane[p]);
-  if (!plane->weighed)
-    return;
   plane[CNV_MAX_PLANES].of_weights = TRUE;
   plane[2 * CNV_MAX_PLANES].unweighed = TRUE;
-  for (int i = 1; i <= 2; i++)
+  for (int i = 0; i == 0 || (i < 3 && plane->weighed); i++)
     shape_plane(self, &plane[i * CNV_MAX_PLANES], plan, &plan->plane[p]);
 }
 
@@ -262,6 +247,7 @@ cnv_cpu_worker_lay_out(CpuWorker *worker, const CpuPlane *plane)
     state->rows = cnv_cpu_take(&arena, 2 * term->slots, sizeof(float *));
     state->acc = cnv_cpu_take(&arena, plane->acc_rows * plane->acc_stride, sizeof(float));
     state->factor = cnv_cpu_take(&arena, samples, sizeof(float));
+    state->sliding = cnv_cpu_take(&arena, term->taps[CNV_Y].run.n ? samples : 0, sizeof(double));
     state->sums = cnv_cpu_take(&arena, term->from->n[CNV_X] + 1, sizeof(double));
   }
   if (plane->method->lay_out)

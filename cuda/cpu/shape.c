@@ -32,22 +32,13 @@ cnv_cpu_cost(const CpuMethod *method, const CpuPlane *plane, int samples, int ro
 }
 
 double
-cnv_cpu_cost_of_axes(const CpuPlane *plane, int samples, int rows)
-{
-  double taps = 0;
-
-  for (int t = 0; t < plane->from->n_terms; t++)
-    taps += plane->from->term[t].n[CNV_X] + plane->from->term[t].n[CNV_Y];
-  return taps * samples * rows;
-}
-
-double
 cnv_cpu_cost_of_taps(const CpuPlane *plane, int samples, int rows)
 {
+  gboolean separable = plane->from->algorithm == CNV_ALGORITHM_SEPARABLE;
   double taps = 0;
 
-  for (int t = 0; t < plane->from->n_terms; t++)
-    taps += (double)plane->from->term[t].n[CNV_X] * plane->from->term[t].n[CNV_Y];
+  for (const CnvTerm *term = plane->from->term; term < plane->from->term + plane->from->n_terms; term++)
+    taps += separable ? term->n[CNV_X] + term->n[CNV_Y] : (double)term->n[CNV_X] * term->n[CNV_Y];
   return taps * samples * rows;
 }
 
@@ -110,10 +101,10 @@ cnv_cpu_shape_width(CpuPlane *plane, int max_samples)
   plane->widest = tile_samples(plane, MIN(plane->from->width * plane->from->channels, max_samples));
 }
 
-int
-cnv_cpu_cached_samples(int near)
+void
+cnv_cpu_shape_near(CpuPlane *plane, int near)
 {
-  return CLAMP(RING_BYTES / (int)sizeof(float) / near, TILE_MIN, TILE_MAX);
+  cnv_cpu_shape_width(plane, CLAMP(RING_BYTES / (int)sizeof(float) / near, TILE_MIN, TILE_MAX));
 }
 
 void
@@ -126,7 +117,7 @@ cnv_cpu_shape_rings(CpuPlane *plane)
 
     near += term->taps[CNV_Y].run.n ? MAX(2 * CNV_CPU_ROWS, term->slots / RUN_RING) : term->slots;
   }
-  cnv_cpu_shape_width(plane, cnv_cpu_cached_samples(near));
+  cnv_cpu_shape_near(plane, near);
 }
 
 /* Not such low ones that filling the rings costs more than running them. */

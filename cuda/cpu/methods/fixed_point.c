@@ -82,7 +82,7 @@ shape(CpuPlane *plane)
 
   plane->slots = plane->from->term[0].n[CNV_Y] - 1 + CNV_CPU_ROWS;
   plane->term[0].slots = 0; /* the ring is among the worker's shorts */
-  cnv_cpu_shape_width(plane, cnv_cpu_cached_samples(cnv_divide_up(plane->slots, sizeof(float) / sizeof(gint16))));
+  cnv_cpu_shape_near(plane, cnv_divide_up(plane->slots, sizeof(float) / sizeof(gint16)));
   plane->short_odd = (gsize)cnv_divide_up(plane->widest / 2 + apron, slack) * slack + slack;
   /* An odd number of cache lines and a half: the rows of a column share neither cache sets nor banks. */
   plane->short_stride = 2 * plane->short_odd + CNV_CPU_ALIGNMENT / sizeof(gint16) * 3 / 2;
@@ -277,7 +277,7 @@ const CpuMethod cnv_cpu_fixed = {
     .name = "fixed",
     .algorithm = CNV_ALGORITHM_SEPARABLE,
     .unit = 1 / FASTER,
-    .cost = cnv_cpu_cost_of_axes,
+    .cost = cnv_cpu_cost_of_taps,
     .fits = fits,
     .shape = shape,
     .lay_out = lay_out,

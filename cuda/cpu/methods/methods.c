@@ -14,20 +14,20 @@ static const CpuMethod *const methods[] = {
     &cnv_cpu_dense, &cnv_cpu_fft,       &cnv_cpu_mosaic,  &cnv_cpu_reference,
 };
 
-const CpuMethod *
-cnv_cpu_choose_method(CpuPlane *plane, gboolean by_job)
+void
+cnv_cpu_choose_methods(CpuPlane *plane)
 {
   const int samples = plane->from->width * plane->from->channels, rows = plane->from->height;
-  const CpuMethod *best = NULL;
 
   for (guint i = 0; i < G_N_ELEMENTS(methods); i++) {
-    const CpuMethod *method = methods[i];
-    double least = best ? cnv_cpu_cost(best, plane, samples, rows) : G_MAXDOUBLE;
+    const CpuMethod *method = methods[i], **best = method->by_job ? &plane->large : &plane->method;
+    double least = *best ? cnv_cpu_cost(*best, plane, samples, rows) : G_MAXDOUBLE;
 
-    if (method->algorithm == plane->from->algorithm && method->by_job == by_job &&
-        !(method->wide_tiles && plane->small_tiles) && cnv_cpu_cost(method, plane, samples, rows) < least &&
-        (!method->fits || method->fits(plane)) && cnv_cpu_cost(method, plane, samples, rows) < least)
-      best = method;
+    if (method->algorithm == plane->from->algorithm && !(method->wide_tiles && plane->small_tiles) &&
+        cnv_cpu_cost(method, plane, samples, rows) < least && (!method->fits || method->fits(plane)) &&
+        cnv_cpu_cost(method, plane, samples, rows) < least)
+      *best = method;
   }
-  return best;
+  if (cnv_cpu_method_of(plane, samples, rows) != plane->large)
+    plane->large = NULL;
 }

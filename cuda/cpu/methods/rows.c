@@ -6,13 +6,6 @@
 #include "cpu/cpu.h"
 
 static void
-lay_out(CpuWorker *worker, const CpuPlane *plane, CpuArena *arena)
-{
-  for (int t = 0; t < plane->from->n_terms; t++)
-    worker->term[t].sliding = cnv_cpu_take(arena, plane->term[t].taps[CNV_Y].run.n ? plane->widest : 0, sizeof(double));
-}
-
-static void
 enter(CpuWorker *worker, const CpuTile *tile, int t, int k, int y, float *to)
 {
   const CpuSimd *simd = tile->frame->simd;
@@ -75,8 +68,7 @@ const CpuMethod cnv_cpu_rows = {
     .name = "rows",
     .algorithm = CNV_ALGORITHM_SEPARABLE,
     .unit = 1,
-    .cost = cnv_cpu_cost_of_axes,
+    .cost = cnv_cpu_cost_of_taps,
     .shape = cnv_cpu_shape_rings,
-    .lay_out = lay_out,
     .run = run,
 };
