@@ -69,12 +69,13 @@ typedef struct {
   CpuFixed fixed[CNV_N_AXES];          /* in 16 bits: the taps */
   gsize short_odd, short_stride;       /* numbers from even samples to odd ones, and from row to row */
   gsize coarse_stride, blended_stride; /* floats of rows of columns, and of pixels blended along x */
-  float **small; /* decimated: rows of the small picture of a whole frame, for each column of tiles; else NULL */
-  int small_width, small_rows; /* pixels of such a tile, and rows */
-  CpuFft fft;                  /* of tiles of jobs that are large enough */
-  double products;             /* some, that a pixel takes */
-  int slots;                   /* rows in all rings */
-  int max_samples;             /* of a tile's row, as fits into cache */
+  float *
+      *decimated; /* decimated: rows of the decimated picture of a whole frame, for each column of tiles; else NULL */
+  int decimated_width, decimated_rows; /* pixels of such a tile, and rows */
+  CpuFft fft;                          /* of tiles of jobs that are large enough */
+  double products;                     /* some, that a pixel takes */
+  int slots;                           /* rows in all rings */
+  int max_samples;                     /* of a tile's row, as fits into cache */
   int widest;        /* samples of a tile's row, as it is; 0: only the reference filters the plane, or nothing does */
   int acc_rows;      /* rows of sums at a time */
   gsize acc_stride;  /* floats */
@@ -96,10 +97,11 @@ typedef struct {
   const CnvJob *job;
   int first, last; /* pixels of a row */
   int top, bottom; /* rows; last and bottom are one beyond */
-  /* Rows of the small picture of a plane with coarse taps, which are blended and filtered along x: each tile makes its
-   * own, or some tiles make those of a whole frame first, top and bottom being numbers of them, and others use them. */
-  float *const *made;
-  const float *const *small;
+  /* Rows of the decimated picture of a plane with coarse taps, which are blended and filtered along x: each tile makes
+   * its own, or some tiles make those of a whole frame first, top and bottom being numbers of them, and others use
+   * them. */
+  float *const *decimates;
+  const float *const *decimated;
   /* Of a weighed plane and of its weights: for each pixel of the job, row by row, 1 divided by the filtered weight, or
    * 0 where that is nearly 0. */
   float *norms;

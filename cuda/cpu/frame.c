@@ -66,31 +66,31 @@ cut_at(int at, int size, int restart)
   return restart > 0 ? MIN(at + size, at - at % restart + MAX(size, restart)) : at + size;
 }
 
-/* TRUE where threads make a small picture together first (cpu.h), and then each its part of the frame from that. */
+/* TRUE where threads make a decimated picture together first (cpu.h), and then each its part of the frame from that. */
 static gboolean
 is_shared(const CpuSession *self, const CnvJob *job, const CpuPlane *plane)
 {
   const CnvPlane *from = plane->from;
 
-  return plane->small && self->base.stats.threads > 1 && job->fields == 1 && job->coverage_pitch == 0 &&
+  return plane->decimated && self->base.stats.threads > 1 && job->fields == 1 && job->coverage_pitch == 0 &&
          job->window_width == job->width && job->window_height == job->height && job->width == from->width &&
          job->height == from->height;
 }
 
-/* Tiles of the small picture of a plane, rows being its rows. */
+/* Tiles of the decimated picture of a plane, rows being its rows. */
 static void
-cut_small_picture(CpuSession *self, const CnvJob *job, const CpuPlane *plane)
+cut_decimated(CpuSession *self, const CnvJob *job, const CpuPlane *plane)
 {
-  int rows = cnv_divide_up(plane->small_rows, (int)self->base.stats.threads * SHARED_A_THREAD);
+  int rows = cnv_divide_up(plane->decimated_rows, (int)self->base.stats.threads * SHARED_A_THREAD);
 
-  for (int column = 0; column * plane->small_width < job->width; column++)
-    for (int top = 0; top < plane->small_rows; top += rows) {
+  for (int column = 0; column * plane->decimated_width < job->width; column++)
+    for (int top = 0; top < plane->decimated_rows; top += rows) {
       CpuTile tile = {.frame = &self->frame, .plane = plane, .method = plane->method, .job = job, .top = top};
 
-      tile.first = column * plane->small_width;
-      tile.last = MIN(tile.first + plane->small_width, job->width);
-      tile.bottom = MIN(top + rows, plane->small_rows);
-      tile.made = plane->small + column * plane->small_rows;
+      tile.first = column * plane->decimated_width;
+      tile.last = MIN(tile.first + plane->decimated_width, job->width);
+      tile.bottom = MIN(top + rows, plane->decimated_rows);
+      tile.decimates = plane->decimated + column * plane->decimated_rows;
       g_array_append_val(self->tiles, tile);
     }
 }
@@ -108,15 +108,15 @@ end_of_cells(const CnvPlane *plane, const CnvJob *job, int end)
 }
 
 static void
-cut_job(CpuSession *self, const CnvJob *job, const CpuPlane *plane, gboolean small, float *norms)
+cut_job(CpuSession *self, const CnvJob *job, const CpuPlane *plane, gboolean shared, float *norms)
 {
   const CpuMethod *method = cnv_cpu_method_of(plane, job->width * plane->from->channels, job->height);
   const int *restart = method == plane->method ? plane->restart : (int[CNV_N_AXES]){0};
   int right = job->x + job->width, bottom = job->y + job->height, size[CNV_N_AXES];
 
   (method->size ? method->size : cnv_cpu_size_tiles)(plane, job, (int)self->base.stats.threads, size);
-  if (small) {
-    size[CNV_X] = plane->small_width;
+  if (shared) {
+    size[CNV_X] = plane->decimated_width;
     size[CNV_Y] = cnv_divide_up(job->height, (int)self->base.stats.threads * SHARED_A_THREAD);
   }
   for (int top = job->y, end; top < bottom; top = end) {
@@ -128,8 +128,9 @@ cut_job(CpuSession *self, const CnvJob *job, const CpuPlane *plane, gboolean sma
       tile.last = last;
       tile.bottom = end;
       tile.norms = norms;
-      if (small)
-        tile.small = (const float *const *)plane->small + first / plane->small_width * plane->small_rows;
+      if (shared)
+        tile.decimated =
+            (const float *const *)plane->decimated + first / plane->decimated_width * plane->decimated_rows;
       g_array_append_val(self->tiles, tile);
     }
   }
@@ -200,7 +201,7 @@ cut_norms(CpuSession *self)
   self->n_norms = self->tiles->len;
 }
 
-/* Small pictures come first, or else the planes that share no words with those before them. */
+/* Decimated pictures come first, or else the planes that share no words with those before them. */
 static void
 cut_jobs(CpuSession *self, const CnvPlan *plan)
 {
@@ -217,7 +218,7 @@ cut_jobs(CpuSession *self, const CnvPlan *plan)
     const CpuPlane *plane = plane_of(self, job);
 
     if (plane && is_shared(self, job, plane))
-      cut_small_picture(self, job, plane);
+      cut_decimated(self, job, plane);
   }
   self->n_first = self->tiles->len - self->n_norms;
   for (guint i = 0; i < self->work.jobs->len; i++) {

@@ -171,6 +171,6 @@ cnv_cpu_weighed_has_blocks(const CpuTile *tile)
   const CpuPlane *plane = tile->plane;
   const CpuPlane *plain = plane + (plane->of_weights ? 1 : 2) * CNV_MAX_PLANES;
 
-  return (plane->weighed || plane->of_weights) && !tile->made && !tile->small && tile->frame->weight[0] == 1 &&
+  return (plane->weighed || plane->of_weights) && !tile->decimates && !tile->decimated && tile->frame->weight[0] == 1 &&
          plain->restart[CNV_X] == 0 && plain->restart[CNV_Y] == 0 && tile->last - tile->first <= CNV_CPU_TILE_MOST;
 }

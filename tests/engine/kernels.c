@@ -233,7 +233,7 @@ END_TEST
 static void
 run_by_sums(const TestCase *c, CnvAlgorithm algorithm, gboolean by_sums)
 {
-  const char *sums = algorithm == CNV_ALGORITHM_SEPARABLE ? "sliding" : "steps";
+  const char *sums = algorithm == CNV_ALGORITHM_SEPARABLE ? "running-sum" : "prefix-sum";
   const TestVariant *v = test_cpu_variant(algorithm);
   guint runs = v ? v->runs : 0;
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Tiles of a term of wide taps that few can stand for (coarse_taps.c). Rows are blended to one in so many, these along
- * their columns to one in so many, few taps filter the small picture, and the same weights blend its samples back along
- * rows, then down columns. Blended samples lie at places of the plane, so that tiles do not matter to the results.
+ * their columns to one in so many, few taps filter the decimated picture, and the same weights blend its samples back
+ * along rows, then down columns. Blended samples lie at places of the plane, so that tiles do not matter to the
+ * results.
  */
 #include "cpu/cpu.h"
 
@@ -80,9 +81,10 @@ blend_along(const CpuColumns *columns, float *row)
   return worker->along;
 }
 
-/* Row number `row` of the small picture: one that is blended and filtered along x. Each but the first is the next. */
+/* Row number `row` of the decimated picture: one that is blended and filtered along x. Each but the first is the next.
+ */
 static void
-make_small_row(const CpuColumns *columns, int row, gboolean first, float *to)
+make_decimated_row(const CpuColumns *columns, int row, gboolean first, float *to)
 {
   const CpuTile *tile = columns->tile;
   const CpuCoarse *x = &tile->plane->few[CNV_X];
@@ -94,20 +96,20 @@ make_small_row(const CpuColumns *columns, int row, gboolean first, float *to)
   tile->frame->simd->row(to, blend_along(columns, blended_row(columns, row)), count_results(tile) * channels, &taps);
 }
 
-/* Rows of the small picture from the first on that results from number `row` on need. */
+/* Rows of the decimated picture from the first on that results from number `row` on need. */
 static const float *const *
-small_rows(const CpuColumns *columns, int row)
+decimated_rows(const CpuColumns *columns, int row)
 {
   const CpuTile *tile = columns->tile;
   const CpuTerm *term = &tile->plane->term[0];
   CpuTermState *state = &columns->worker->term[0];
   int first = first_result(tile, CNV_Y), filled = row - first;
 
-  if (tile->small)
-    return tile->small + row + 1;
+  if (tile->decimated)
+    return tile->decimated + row + 1;
   for (; state->filled < filled + term->slots; state->filled++)
-    make_small_row(columns, first - tile->plane->few[CNV_Y].radius + state->filled, state->filled == 0,
-                   state->ring + state->filled % term->slots * term->ring_stride);
+    make_decimated_row(columns, first - tile->plane->few[CNV_Y].radius + state->filled, state->filled == 0,
+                       state->ring + state->filled % term->slots * term->ring_stride);
   return state->rows + filled % term->slots;
 }
 
@@ -181,7 +183,7 @@ make_results(const CpuColumns *columns, int row)
   float *to = spread ? columns->worker->squares : result_row(columns, row);
 
   columns->tile->frame->simd->column(to, spread ? plane->blended_stride : plane->coarse_stride,
-                                     small_rows(columns, row), count_results(columns->tile) * plane->from->channels,
+                                     decimated_rows(columns, row), count_results(columns->tile) * plane->from->channels,
                                      &taps);
   for (int i = 0; i < CNV_CPU_ROWS && spread; i++)
     spread_along(columns, result_row(columns, row + i), to + i * plane->blended_stride);
@@ -191,7 +193,7 @@ make_results(const CpuColumns *columns, int row)
 
 /* From -1 - radius on, as for a tile that begins with the frame. */
 static int
-count_small_rows(const CpuCoarse *y, int height)
+count_decimated_rows(const CpuCoarse *y, int height)
 {
   int results = (height - 1) / y->step + 2 + 1 + 1; /* from -1 on */
 
@@ -212,19 +214,19 @@ shape(CpuPlane *plane)
   blended = plane->widest / channels / x->step + 2 * x->radius + 10;
   plane->blended_stride = (gsize)cnv_divide_up(blended * channels, CNV_CPU_BLOCK) * CNV_CPU_BLOCK + CNV_CPU_BLOCK;
   plane->coarse_stride = (gsize)blended * channels * x->step + 2 * CNV_CPU_BLOCK;
-  plane->small_width = plane->widest / channels;
-  plane->small_rows = count_small_rows(y, plane->from->height);
+  plane->decimated_width = plane->widest / channels;
+  plane->decimated_rows = count_decimated_rows(y, plane->from->height);
 }
 
 static void
 fill(CpuPlane *plane, CpuArena *arena)
 {
-  gsize rows = (gsize)plane->small_rows * cnv_divide_up(plane->from->width, plane->small_width);
+  gsize rows = (gsize)plane->decimated_rows * cnv_divide_up(plane->from->width, plane->decimated_width);
   float *block = cnv_cpu_take(arena, rows * plane->term[0].ring_stride, sizeof(float));
 
-  plane->small = cnv_cpu_take(arena, rows, sizeof(float *));
+  plane->decimated = cnv_cpu_take(arena, rows, sizeof(float *));
   for (gsize i = 0; i < rows && arena->block; i++)
-    plane->small[i] = block + i * plane->term[0].ring_stride;
+    plane->decimated[i] = block + i * plane->term[0].ring_stride;
 }
 
 static void
@@ -247,9 +249,9 @@ run(CpuWorker *worker, const CpuTile *tile)
 
   cnv_cpu_columns_choose(&columns);
   memset(worker->blended, 0, CNV_CPU_BLENDED * tile->plane->coarse_stride * sizeof(float));
-  if (tile->made) {
+  if (tile->decimates) {
     for (int i = tile->top; i < tile->bottom; i++)
-      make_small_row(&columns, i - y->radius - 1, i == tile->top, tile->made[i]);
+      make_decimated_row(&columns, i - y->radius - 1, i == tile->top, tile->decimates[i]);
     return;
   }
   for (int row = first_result(tile, CNV_Y); at < tile->bottom; row += CNV_CPU_ROWS) {

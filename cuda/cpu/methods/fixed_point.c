@@ -273,8 +273,8 @@ run(CpuWorker *worker, const CpuTile *tile)
   }
 }
 
-const CpuMethod cnv_cpu_fixed = {
-    .name = "fixed",
+const CpuMethod cnv_cpu_fixed_point = {
+    .name = "fixed-point",
     .algorithm = CNV_ALGORITHM_SEPARABLE,
     .unit = 1 / FASTER,
     .cost = cnv_cpu_cost_of_taps,

@@ -144,8 +144,8 @@ run(CpuWorker *worker, const CpuTile *tile)
   cnv_cpu_ring_run(worker, tile, &ring);
 }
 
-const CpuMethod cnv_cpu_steps = {
-    .name = "steps",
+const CpuMethod cnv_cpu_prefix_sum = {
+    .name = "prefix-sum",
     .algorithm = CNV_ALGORITHM_TILED,
     .unit = 2.5,
     .cost = cost,

@@ -214,8 +214,8 @@ run(CpuWorker *worker, const CpuTile *tile)
   }
 }
 
-const CpuMethod cnv_cpu_sliding = {
-    .name = "sliding",
+const CpuMethod cnv_cpu_running_sum = {
+    .name = "running-sum",
     .algorithm = CNV_ALGORITHM_SEPARABLE,
     .wide_tiles = TRUE,
     .unit = 40,
