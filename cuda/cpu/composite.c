@@ -24,16 +24,6 @@ cnv_cpu_common_weight(const guint8 *weights, int n)
   return most == 0 ? 0 : least == G_MAXUINT64 ? CNV_WEIGHT_ONE : -1;
 }
 
-/* TRUE if pixels of weight 0 must not be stored: another job may write them, or they have bits that carry no value,
- * which were copied with them and would be lost. */
-static gboolean
-leaves_out_zeros(const CpuTile *tile)
-{
-  const CnvFormat *format = tile->plane->plan->image.format;
-
-  return tile->job->shared || format->depth < 8 * format->sample_bytes;
-}
-
 /* Stores pixels of several weights, and none of weight 0. */
 static void
 store_weighted(CpuWorker *worker, const CpuTile *run, int from, const float *acc, const guint8 *weights)
@@ -57,7 +47,10 @@ void
 cnv_cpu_store_row(CpuWorker *worker, const CpuTile *tile, int y, const float *acc)
 {
   int n = tile->last - tile->first, channels = tile->plane->stored;
-  gboolean leave_out = leaves_out_zeros(tile);
+  const CnvFormat *format = tile->plane->plan->image.format;
+  /* Pixels of weight 0 must not be stored if another job may write them, or if they have bits that carry no value:
+   * these were copied with them and would be lost. */
+  gboolean leave_out = tile->job->shared || format->depth < 8 * format->sample_bytes;
   const guint8 *weights;
   CpuTile part = *tile;
 

@@ -40,9 +40,9 @@ typedef struct {
   int slots;                /* rows in the ring */
   gsize ring_stride;        /* floats */
   CpuTaps taps[CNV_N_AXES]; /* dense: those of y are all */
-  CpuStep *steps;           /* summed: those of the taps */
+  CpuStep *steps;           /* prefix sums: those of the taps */
   int n_steps;
-  CpuCosines cosines[CNV_N_AXES]; /* sliding: the taps */
+  CpuCosines cosines[CNV_N_AXES]; /* running sums: the taps */
   float *spectrum;                /* fft: of the taps, strip after strip of columns */
 } CpuTerm;
 
@@ -97,9 +97,8 @@ typedef struct {
   const CnvJob *job;
   int first, last; /* pixels of a row */
   int top, bottom; /* rows; last and bottom are one beyond */
-  /* Rows of the decimated picture of a plane with coarse taps, which are blended and filtered along x: each tile makes
-   * its own, or some tiles make those of a whole frame first, top and bottom being numbers of them, and others use
-   * them. */
+  /* Rows of a decimated picture, filtered along x. Each tile makes its own, or some tiles first make those of a whole
+   * frame (`decimates`; top and bottom are numbers of them), and others use them (`decimated`). */
   float *const *decimates;
   const float *const *decimated;
   /* Of a weighed plane and of its weights: for each pixel of the job, row by row, 1 divided by the filtered weight, or
@@ -132,12 +131,12 @@ typedef struct {
   guint8 *spread; /* weighed: the weights of a row's samples */
   CpuTermState term[CNV_MAX_TERMS];
   int n_sums;               /* terms whose sums are still to be added up */
-  float *enter, *leave;     /* sliding: a band's rows, of CNV_CPU_CHUNK samples each, that enter sums and leave them */
+  float *enter, *leave;     /* running sums: rows of a band, of CNV_CPU_CHUNK samples, that enter and leave */
   float *down, *along;      /* sums of all columns, and of the band's rows */
   float *turned, *squares;  /* sums down the columns, and along rows, those of a column side by side */
   gint16 *shorts;           /* in 16 bits: a loaded row with its apron, the ring, rows of sums */
   int *sources;             /* of the loaded row's pixels */
-  float *blended, *results; /* coarse: rows of columns that are blended, and rows of results blended back along x */
+  float *blended, *results; /* decimated: rows decimated down columns, and results interpolated along x */
   float *tile, *strip;      /* fft: bands of rows that are transformed, and a strip of columns */
   float *lines;             /* a band's rows of samples: of the upper half, then of the lower half */
   float *sums_of_terms;     /* products so far, of several terms */

@@ -393,7 +393,6 @@ static void
 run_tile(gpointer data, guint part, guint thread)
 {
   CpuSession *self = data;
-
   const CpuTile *tile = &g_array_index(self->tiles, CpuTile, self->first_tile + part);
 
   (cnv_cpu_weighed_has_blocks(tile) ? cnv_cpu_weighed_run : cnv_cpu_tile_run)(&self->prepared.worker[thread], tile);

@@ -29,35 +29,29 @@
 
 /* ---- when plans change ---- */
 
-static int
-count_tiles(const CpuFft *fft, int samples, int rows)
-{
-  return cnv_divide_up(samples, fft->width) * cnv_divide_up(rows, fft->height);
-}
-
-/* The time of so many tiles, in numbers of them. Of four steps, along rows and columns and back, all but the last are
- * done for every term. */
+/* The time for rows of samples and for `waiting` tiles more, in numbers of a tile. Of four steps, along rows and
+ * columns and back, all but the last are done for every term. */
 static double
-cost_of(const CpuFft *fft, int n_terms, int tiles)
+cost_of(const CpuFft *fft, int n_terms, int samples, int rows, int waiting)
 {
+  int tiles = cnv_divide_up(samples, fft->width) * cnv_divide_up(rows, fft->height) + waiting;
+
   return (double)(fft->columns + LINE_NUMBERS) * fft->rows * tiles * (3 * n_terms + 1) / 4.0;
 }
 
 static double
 cost(const CpuPlane *plane, int samples, int rows)
 {
-  const CpuFft *fft = &plane->fft;
-
-  return fft->columns ? cost_of(fft, plane->from->n_terms, count_tiles(fft, samples, rows)) : 0;
+  return plane->fft.columns ? cost_of(&plane->fft, plane->from->n_terms, samples, rows, 0) : 0;
 }
 
-/* The time of a frame, by which tile sizes are compared. It does not depend on the number of threads. */
+/* The time for a frame, by which tile sizes are compared. It does not depend on the number of threads. */
 static double
 cost_of_frame(const CpuFft *fft, const CnvPlane *from)
 {
   int waiting = fft->columns * fft->rows > LARGE ? WAITING : 0;
 
-  return cost_of(fft, from->n_terms, count_tiles(fft, from->width * from->channels, from->height) + waiting);
+  return cost_of(fft, from->n_terms, from->width * from->channels, from->height, waiting);
 }
 
 /* A sample's error is that of all in its tile, however small it is itself. */
