@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Tiles of a term of wide taps that few can stand for (coarse_taps.c). Rows are blended to one in so many, these along
- * their columns to one in so many, few taps filter the decimated picture, and the same weights blend its samples back
- * along rows, then down columns. Blended samples lie at places of the plane, so that tiles do not matter to the
- * results.
+ * their columns to one in so many, few taps filter the small picture, and the same weights blend its samples back along
+ * rows, then down columns. Blended samples lie at places of the plane, so that tiles do not matter to the results.
  */
 #include "cpu/cpu.h"
 
@@ -219,7 +218,7 @@ shape(CpuPlane *plane)
 }
 
 static void
-fill(CpuPlane *plane, CpuArena *arena)
+fill_picture(CpuPlane *plane, CpuArena *arena)
 {
   gsize rows = (gsize)plane->decimated_rows * cnv_divide_up(plane->from->width, plane->decimated_width);
   float *block = cnv_cpu_take(arena, rows * plane->term[0].ring_stride, sizeof(float));
@@ -268,7 +267,7 @@ const CpuMethod cnv_cpu_decimated = {
     .unit = 12,
     .fits = cnv_cpu_find_coarse,
     .shape = shape,
-    .fill = fill,
+    .fill = fill_picture,
     .lay_out = lay_out,
     .run = run,
 };
