@@ -40,8 +40,8 @@ typedef struct {
   double download_us;
   int slices;    /* the last frame was filtered in, one after the other while the next were uploaded; 0: none yet */
   guint threads; /* cpu: that the last frame was worth */
-  /* cpu: name of the method (cuda/cpu/methods/methods.c) that filtered the largest part of each plane of the last frame; NULL:
-   * the plane was not filtered. Valid until the program ends. */
+  /* cpu: name of the method (cuda/cpu/methods/methods.c) that filtered the largest part of each plane of the last
+   * frame; NULL: the plane was not filtered. Valid until the program ends. */
   const char *method[CNV_MAX_PLANES];
   guint64 planned; /* frames for which jobs and weights of regions were made, since the work was new */
   guint crowd;     /* the most regions that met where they were not filtered exactly (Crowds in work.h); 0: all were */

@@ -88,8 +88,8 @@ make(const Row *row, CnvAlgorithm algorithm, const TestFrame *in, TestFrame *out
     /* Small frames are not met by all regions; of scaled ones errors are smaller; chroma's taps may be narrow. */
     if (row->number % 4 && (parts->n_regions == 0 || (row->size.width > 200 && row->size.height > 100))) {
       ck_assert_msg(test_has_method(method, "decimated") == (row->coarse && can && !fixed), "%s: few taps", what);
-      ck_assert_msg(MAX(row->radius, row->radius_y) > 20 || test_has_method(method, "fixed-point") == fixed, "%s: 16 bits",
-                    what);
+      ck_assert_msg(MAX(row->radius, row->radius_y) > 20 || test_has_method(method, "fixed-point") == fixed,
+                    "%s: 16 bits", what);
     }
     test_output_check(&work, in, out, what);
   } else {
