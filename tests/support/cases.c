@@ -424,6 +424,7 @@ run_work(const Job *job, TestVariant *v, CnvPlan *const *plans, const char *name
   test_frame_clear(&out);
   g_clear_error(&error);
   v->runs++;
+  memcpy(v->method, v->session->stats.method, sizeof v->method);
 }
 
 /* Work that can be done in the input's own memory gives the same there. */

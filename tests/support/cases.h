@@ -126,12 +126,26 @@ typedef struct {
   CnvAlgorithm algorithm;
   CnvMemory memory;
   guint runs, refusals;
+  const char *method[CNV_MAX_PLANES]; /* CnvSessionStats.method of the last run */
   guint expected, runs_before; /* of a set: cases that the table of algorithms has for it; runs before the first */
   guint64 samples, inexact;    /* noise under positive taps, since the last test_cases_finish */
   guint64 all_samples, all_inexact;
 } TestVariant;
 
 extern GArray *test_variants; /* of TestVariant */
+
+/* Returns TRUE if one of the planes was filtered by that method of the CPU engine. */
+static inline gboolean
+test_has_method(const char *const method[CNV_MAX_PLANES], const char *name)
+{
+  for (int p = 0; p < CNV_MAX_PLANES; p++)
+    if (method[p] && g_str_equal(method[p], name))
+      return TRUE;
+  return FALSE;
+}
+
+/* Returns the CPU's variant of an algorithm, or NULL. */
+const TestVariant *test_cpu_variant(CnvAlgorithm algorithm);
 
 /* Opens a session on each backend that is here and prints it, or why it is not. FALSE where none is. */
 gboolean test_variants_open(void);
