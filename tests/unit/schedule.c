@@ -356,7 +356,7 @@ START_TEST(test_weighed_tiles)
     set_work(&schedule, &work);
     ck_assert_msg(!count_launches(&schedule, CNV_KERNEL_BLUR) == !rows[i].tiled &&
                       !count_launches(&schedule, CNV_KERNEL_STAGE_IN) != !rows[i].tiled,
-                  "row %u: %u tiled, %u staged, jobs %u, whole %d %d, kernels %d %d", i, count_launches(&schedule, CNV_KERNEL_BLUR),
+                  "row %u: %u tiled, %u staged", i, count_launches(&schedule, CNV_KERNEL_BLUR),
                   count_launches(&schedule, CNV_KERNEL_STAGE_IN));
     ck_assert(schedule.cover_jobs->len > 0);
     if (rows[i].tiled)

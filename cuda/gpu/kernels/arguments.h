@@ -263,8 +263,8 @@ typedef struct {
  * tile, blocks, plain; and samples of a tile's width, 16 pixels of each warp. */
 #define CNV_BLUR_PIXELS_VARIANTS(V) V(2, 2, 64, 5, 1)
 #define CNV_PIXEL_WIDTH (64 * CNV_TILE_WARPS)
-/* Normalised convolution (convolve/work.h) of samples of 8 bits. Variants: steps along either axis, those of the kernel,
- * rows of a tile, blocks; kernels: steps, blocks. */
+/* Normalised convolution (convolve/work.h) of samples of 8 bits. Variants: steps along either axis, those of the
+ * kernel, rows of a tile, blocks; kernels: steps, blocks. */
 #define CNV_BLUR_WEIGHED_VARIANTS(V)                                                                                   \
   V(2, 3, 80, 4)                                                                                                       \
   V(3, 3, 80, 4)                                                                                                       \
