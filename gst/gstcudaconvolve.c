@@ -6,12 +6,12 @@
 /**
  * SECTION:element-cudaconvolve
  * @title: cudaconvolve
- * @short_description: convolution of video with kernels of any size
+ * @short_description: video convolution on an NVIDIA GPU or on the CPU
  *
- * Blurs or otherwise convolves video on an NVIDIA GPU or, where there is none, on the CPU. Each plane is filtered in
- * its own format, without colour conversion, in system memory or in CUDA memory. With #GstCudaConvolve:temporal-radius
- * or a kernel of several frames the filter runs over time too; with #GstCudaConvolve:roi-source regions alone are
- * filtered.
+ * Blurs, sharpens and otherwise convolves video on an NVIDIA GPU or, if there is none, on the CPU. Each plane is
+ * filtered in its own format, without colour conversion, in system memory or in CUDA memory.
+ * #GstCudaConvolve:temporal-radius and kernels of several frames also filter over time. #GstCudaConvolve:roi-source
+ * limits the filter to regions.
  *
  * ## Example launch lines
  * |[
@@ -22,7 +22,7 @@
  * ]| Edges.
  * |[
  * gst-launch-1.0 videotestsrc ! cudaconvolve filter=custom kernel="<<0,-1,0>,<-1,5,-1>,<0,-1,0>>" ! fakesink
- * ]| A kernel of one's own.
+ * ]| A custom kernel.
  * |[
  * gst-launch-1.0 videotestsrc ! cudaconvolve roi-source=property roi="<<40,40,80,60>>" radius=20 ! fakesink
  * ]| A blur of one rectangle.
@@ -264,7 +264,7 @@ gst_cuda_convolve_class_init(GstCudaConvolveClass *klass)
   GstElementClass *element_class = GST_ELEMENT_CLASS(klass);
   GstBaseTransformClass *trans_class = GST_BASE_TRANSFORM_CLASS(klass);
 
-  GST_DEBUG_CATEGORY_INIT(gst_cuda_convolve_debug, "cudaconvolve", 0, "convolution of video");
+  GST_DEBUG_CATEGORY_INIT(gst_cuda_convolve_debug, "cudaconvolve", 0, "video convolution");
   object_class->set_property = set_property;
   object_class->get_property = get_property;
   object_class->finalize = finalize;
@@ -273,15 +273,15 @@ gst_cuda_convolve_class_init(GstCudaConvolveClass *klass)
       object_class, stats_id,
       g_param_spec_boxed(
           "stats", "Statistics",
-          "Since the start: frames and dropped ones, engine, device, mean times a frame in microseconds, "
-          "bytes copied; frames held for a filter over time; of the last frame: algorithm, taps and number of terms of "
-          "each plane, regions",
+          "Statistics since the start: frames filtered and dropped, backend, device, frames held by a filter over "
+          "time, mean times per frame in microseconds, bytes copied. Of the last frame: algorithm, taps and number of "
+          "terms of each plane, regions",
           GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 
   element_class->set_context = GST_DEBUG_FUNCPTR(set_context);
-  gst_element_class_set_static_metadata(element_class, "Convolution of video", "Filter/Effect/Video",
-                                        "Blurs or otherwise convolves video with kernels of any size, on an NVIDIA GPU "
-                                        "or on the CPU, without colour conversion",
+  gst_element_class_set_static_metadata(element_class, "CUDA video convolution", "Filter/Effect/Video",
+                                        "Blurs, sharpens and otherwise convolves video on an NVIDIA GPU or on the CPU, "
+                                        "without colour conversion",
                                         AUTHOR);
   add_pads(element_class);
 
@@ -307,5 +307,5 @@ gst_cuda_convolve_init(GstCudaConvolve *self)
 }
 
 GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, cudaconvolve,
-                  "Convolves video on an NVIDIA GPU, or without one on the CPU", gst_element_register_cudaconvolve,
-                  VERSION, "LGPL", PACKAGE, PACKAGE_ORIGIN)
+                  "Video convolution on an NVIDIA GPU or on the CPU", gst_element_register_cudaconvolve, VERSION,
+                  "LGPL", PACKAGE, PACKAGE_ORIGIN)
