@@ -29,7 +29,7 @@ post_no_output(GstCudaConvolve *self, guint size)
   const GstVideoInfo *info = &self->caps.out_info;
   GError *error = g_error_new(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT,
                               "No output buffer of %u bytes of %s memory could be allocated for a %dx%d %s frame: free "
-                              "memory, or lower the size of frames or how many of them are queued downstream",
+                              "memory, use smaller frames, or queue fewer frames downstream",
                               size, self->caps.out_in_device ? "CUDA" : "system", GST_VIDEO_INFO_WIDTH(info),
                               GST_VIDEO_INFO_HEIGHT(info), gst_video_format_to_string(GST_VIDEO_INFO_FORMAT(info)));
 

@@ -89,11 +89,11 @@ read_info(const GstCaps *caps, GstVideoInfo *info, GError **error)
   gst_structure_get(structure, "width", G_TYPE_INT, &width, "height", G_TYPE_INT, &height, NULL);
   if (width > 0 && (guint64)width * MAX(height, 0) >= G_MAXUINT / PIXEL_BYTES_MAX)
     g_set_error(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
-                "A frame of %dx%d %s takes 4 GiB or more, and buffers hold less: scale or crop it first", width, height,
+                "A frame of %dx%d %s takes 4 GiB or more, too much for a buffer: scale or crop it first", width, height,
                 gst_structure_get_string(structure, "format"));
   else
     g_set_error_literal(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
-                        "Caps that are no video: correct the caps filter upstream");
+                        "The caps are not video caps: correct the caps filter upstream");
   return FALSE;
 }
 
@@ -117,9 +117,10 @@ gst_cuda_convolve_caps_read(GstCudaConvolveCaps *caps, const GstCaps *incaps, co
   if (!read_info(incaps, &caps->in_info, error) || !read_info(outcaps, &caps->out_info, error))
     return FALSE;
   if (GST_VIDEO_INFO_INTERLACE_MODE(&caps->in_info) == GST_VIDEO_INTERLACE_MODE_FIELDS) {
-    g_set_error_literal(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
-                        "interlace-mode=fields, with the fields as views of a buffer, is not taken: progressive, "
-                        "interleaved and mixed are; put interlace or deinterlace before");
+    g_set_error_literal(
+        error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+        "interlace-mode=fields, with each field in a view of its own, is not supported, only progressive, "
+        "interleaved and mixed: put interlace or deinterlace before this element");
     return FALSE;
   }
   make_image(&caps->image, &caps->in_info);

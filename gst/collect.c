@@ -81,12 +81,12 @@ warn_of_none(GstCudaConvolveRegions *regions, const char *period)
   g_autofree char *remedy = NULL;
 
   if (regions->search.type)
-    remedy = g_strdup_printf("the metas, the last one of type \"%s\", are left out by roi-types=%s or "
-                             "roi-confidence=%g, or lie outside the frame: change these",
+    remedy = g_strdup_printf("there are metas, the last of type \"%s\", but roi-types=%s or roi-confidence=%g excludes "
+                             "them, or they lie outside the frame: change these settings",
                              regions->search.type, roi->types ? roi->types : "", roi->confidence);
   else
-    remedy = g_strdup("put a detector before this element, one that attaches GstVideoRegionOfInterestMeta to frames, "
-                      "or set roi-source=property");
+    remedy = g_strdup("put a detector that attaches GstVideoRegionOfInterestMeta before this element, or set "
+                      "roi-source=property");
   gst_cuda_convolve_warn_once(regions->element, regions->told, "roi-source=meta finds no region in %s: %s; %s", period,
                               roi->invert ? "with roi-invert=true the whole picture is filtered"
                               : roi->missing == CNV_ROI_MISSING_FILTER
@@ -126,8 +126,8 @@ keep_first(GstCudaConvolveRegions *regions)
 {
   gst_cuda_convolve_warn_once(
       regions->element, regions->told,
-      "%u regions on a frame and roi-target-x=%d: only the first is placed there and the others are left as they "
-      "are; set roi-target-x and -y to -1, or roi-types to what there is one of",
+      "a frame has %u regions, and roi-target-x=%d can place only one: the first is placed there, and the others are "
+      "not filtered; set roi-target-x and roi-target-y to -1, or choose one region with roi-types",
       regions->region->len, regions->roi->target_x);
   g_array_set_size(regions->region, 1);
 }

@@ -28,8 +28,8 @@ open_context(GstElement *element, int device, GstCudaContext **context, GError *
   if (init() && gst_cuda_ensure_element_context(element, device, context))
     return TRUE;
   g_set_error(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_OPEN_READ_WRITE,
-              "no CUDA context for cuda-device-id=%d could be made: see GST_DEBUG=cuda*:4 for the driver's reason, or "
-              "set backend=cpu",
+              "no CUDA context could be created for cuda-device-id=%d: run with GST_DEBUG=cuda*:4 for the driver's "
+              "reason, or set backend=cpu",
               device);
   return FALSE;
 }

@@ -82,8 +82,8 @@ gst_cuda_convolve_engine_open(GstCudaConvolveEngine *engine, GstElement *element
   if (ok && reason)
     announce(engine, element, reason);
   else if (!ok && name)
-    g_set_error(error, reason->domain, reason->code, "backend=%s cannot run: %s; backend=auto or cpu runs without",
-                name, reason->message);
+    g_set_error(error, reason->domain, reason->code,
+                "backend=%s cannot run: %s; set backend=auto or backend=cpu to run without it", name, reason->message);
   else if (!ok)
     g_propagate_error(error, g_steal_pointer(&reason));
   return ok;

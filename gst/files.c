@@ -85,9 +85,9 @@ gst_cuda_convolve_file_read(const char *property, const char *path, gsize longes
   if (*size <= longest)
     text = read_all(file, *size, longest, size);
   if (*size > longest)
-    ok = cnv_refuse(error, "%s: larger than %" G_GSIZE_FORMAT " bytes: give %s", what, longest, kind);
+    ok = cnv_refuse(error, "%s: larger than the limit of %" G_GSIZE_FORMAT " bytes: give %s", what, longest, kind);
   else if (!text)
-    ok = cnv_refuse(error, "%s: no memory for a file of %" G_GINT64_FORMAT " bytes: give a smaller one", what,
+    ok = cnv_refuse(error, "%s: no memory for a file of %" G_GINT64_FORMAT " bytes: use a smaller file", what,
                     (gint64)info.st_size);
   else
     ok = !ferror(file) ||

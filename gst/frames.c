@@ -141,13 +141,14 @@ gst_cuda_convolve_read_session_stats(GstCudaConvolve *self)
     gst_cuda_convolve_warn_once(
         GST_ELEMENT(self), self->recipe.told,
         self->recipe.in_force.roi.invert
-            ? "%u regions meet, and to leave out each exactly would take more than %d times as long as to filter the "
-              "whole frame: in blocks in which more than %d regions meet, the others are filtered, too; merge regions "
-              "upstream, set roi-types to fewer, or lower roi-feather"
-            : "%u regions meet, and to filter each exactly would take more than %d times as long as to filter the "
-              "whole frame: blocks in which more than %d regions meet are filtered whole, and one filter, the "
-              "strongest, serves all regions that meet in a block, without roi-isolated; merge regions upstream, set "
-              "roi-types to fewer, lower roi-feather, or set roi-isolated=false or roi-strength=fixed",
+            ? "%u regions meet in one place, and leaving out each exactly would take more than %d times as long as "
+              "filtering the whole frame: in blocks in which more than %d regions meet, the weaker ones are filtered "
+              "too; merge regions upstream, choose fewer with roi-types, or lower roi-feather"
+            : "%u regions meet in one place, and filtering each exactly would take more than %d times as long as "
+              "filtering the whole frame: blocks in which more than %d regions meet are filtered completely, and the "
+              "strongest filter is used for all regions that meet in a block, without roi-isolated; merge regions "
+              "upstream, choose fewer with roi-types, lower roi-feather, or set roi-isolated=false or "
+              "roi-strength=fixed",
         crowd, CNV_CROWD_WORK, CNV_CROWD);
 }
 

@@ -14,7 +14,7 @@ gst_cuda_convolve_mask_check_size(const char *what, guint64 width, guint64 heigh
     return TRUE;
   return cnv_refuse(error,
                     "%s of %" G_GUINT64_FORMAT "x%" G_GUINT64_FORMAT " samples, and masks have 1 to %d columns and "
-                    "rows and at most %d samples: scale it; the size of the frame is enough",
+                    "rows and at most %d samples: scale it to the size of the frame, which is enough",
                     what, width, height, CNV_SIZE_MAX, GST_CUDA_CONVOLVE_MASK_CELLS);
 }
 
@@ -62,7 +62,7 @@ check_meta(GstBuffer *buffer, GError **error)
   const GstVideoMeta *meta = gst_buffer_get_video_meta(buffer);
 
   if (gst_cuda_convolve_mask_n_values(buffer) == 0)
-    return cnv_refuse(error, "a mask's buffer has no GstVideoMeta of GRAY8 or GRAY16: correct it");
+    return cnv_refuse(error, "a mask's buffer has no GstVideoMeta of GRAY8 or GRAY16: attach one");
   return gst_cuda_convolve_mask_check_size("a mask", meta->width, meta->height, error);
 }
 
@@ -103,7 +103,8 @@ gst_cuda_convolve_mask_read(GstBuffer *buffer, GBytes *weight_of, GError **error
   if (!check_meta(buffer, error))
     return NULL;
   if (!gst_buffer_map(buffer, &map, GST_MAP_READ)) {
-    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "a mask's buffer cannot be mapped: give it memory to read");
+    g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
+                "a mask's buffer cannot be mapped for reading: use readable memory");
     return NULL;
   }
   if (check_layout(meta, map.size, error)) {
@@ -314,8 +315,8 @@ draw(const GstCudaConvolveMask *mask, GError **error)
   if (!weights || gst_cuda_convolve_polygon_draw(mask->polygon, &mask->rect, weights, &shows))
     return weights;
   g_free(weights);
-  g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS, "no memory to draw a polygon or a turned box of %ux%u pixels",
-              size.width, size.height);
+  g_set_error(error, CNV_ERROR, CNV_ERROR_SETTINGS,
+              "no memory to draw a polygon or a turned box of %ux%u pixels: make it smaller", size.width, size.height);
   return NULL;
 }
 
@@ -406,9 +407,10 @@ count(GstCudaConvolveMask *mask, const Grid *grid, guint64 *n_cells, GError **er
 
   if (*n_cells + n > GST_CUDA_CONVOLVE_MASK_CELLS)
     return cnv_refuse(error,
-                      "the masks of a frame have %" G_GUINT64_FORMAT " samples or more with their roi-feather and "
-                      "roi-expand, and %d at most: scale them, or lower roi-feather and roi-expand; a polygon or a "
-                      "turned box has one for each pixel of the rectangle around it",
+                      "the masks of a frame have %" G_GUINT64_FORMAT
+                      " samples or more with roi-feather and roi-expand, "
+                      "and the limit is %d: scale them, or lower roi-feather and roi-expand; a polygon or a turned box "
+                      "has one sample for each pixel of the rectangle around it",
                       *n_cells + n, GST_CUDA_CONVOLVE_MASK_CELLS);
   *n_cells += n;
   return TRUE;

@@ -43,8 +43,9 @@ alloc(GstAllocator *allocator, gsize size, GstAllocationParams *params)
   Block *block;
 
   if (!data) {
-    GST_WARNING_OBJECT(
-        allocator, "%" G_GSIZE_FORMAT " bytes cannot be page-locked: frames in them are copied once more", max_size);
+    GST_WARNING_OBJECT(allocator,
+                       "%" G_GSIZE_FORMAT " bytes cannot be page-locked: frames in this memory are copied once more",
+                       max_size);
     return gst_allocator_alloc(NULL, size, params);
   }
   offset = (((guintptr)data + params->prefix + align) & ~align) - (guintptr)data;

@@ -119,7 +119,7 @@ check_kind(Reader *reader)
       reader->channels = kinds[i].channels;
       return TRUE;
     }
-  return damaged(reader, "there is no colour type %u of %u bits", reader->color, depth);
+  return damaged(reader, "colour type %u with %u bits does not exist", reader->color, depth);
 }
 
 static gboolean
@@ -140,7 +140,8 @@ read_header(Reader *reader)
   if (!check_crc(reader, &chunk) || !check_kind(reader))
     return FALSE;
   if (chunk.data[10] != 0 || chunk.data[11] != 0 || chunk.data[12] > 1)
-    return damaged(reader, "its header has compression %u, filter %u and interlace %u, and only 0, 0 and 0 or 1 exist",
+    return damaged(reader,
+                   "its header has compression %u, filter %u and interlace %u, and the only values are 0, 0 and 0 or 1",
                    chunk.data[10], chunk.data[11], chunk.data[12]);
   return gst_cuda_convolve_mask_check_size(what, reader->width, reader->height, reader->error);
 }
@@ -166,8 +167,7 @@ read_palette(Reader *reader)
       continue;
     reader->n_colors = (guint)MIN(chunk.size / 3, G_N_ELEMENTS(reader->palette));
     if (chunk.size != 3 * reader->n_colors)
-      return damaged(reader,
-                     "its palette has %" G_GSIZE_FORMAT " bytes, and 3 for each of at most 256 colours are right",
+      return damaged(reader, "its palette has %" G_GSIZE_FORMAT " bytes, not 3 for each of at most 256 colours",
                      chunk.size);
     if (!check_crc(reader, &chunk))
       return FALSE;
@@ -278,7 +278,7 @@ weigh_row(const Reader *reader, const guint8 *row, guint8 *to, guint n, guint st
     guint first = sample_of(row, i, reader->depth);
 
     if (reader->color == PALETTE && first >= reader->n_colors)
-      return damaged(reader, "a pixel has colour %u of a palette of %u", first, reader->n_colors);
+      return damaged(reader, "a pixel has colour %u in a palette of %u", first, reader->n_colors);
     *to = reader->color == PALETTE ? reader->palette[first]
           : reader->channels <= 2
               ? luma_of(first, first, first, white)
@@ -302,7 +302,7 @@ read_pass(Reader *reader, const Pass *pass, guint8 *rows[2], guint8 *weights)
     if (!inflate(reader, row, size + 1))
       return FALSE;
     if (!unfilter(row[0], row + 1, above + 1, size, MAX(bits / 8, 1)))
-      return damaged(reader, "row %u has filter %u, and only 0 to 4 exist", y, row[0]);
+      return damaged(reader, "row %u has filter %u, and the only values are 0 to 4", y, row[0]);
     if (!weigh_row(reader, row + 1, weights + (gsize)y * reader->width + pass->x, columns, pass->step_x))
       return FALSE;
   }

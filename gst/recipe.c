@@ -206,8 +206,8 @@ radius_of(GstCudaConvolveRecipe *recipe, const CnvRect *rect)
   if (radius > info->max_radius)
     gst_cuda_convolve_warn_once(
         recipe->element, recipe->told,
-        "a region of %dx%d asks for radius %.0f, and filter=%s reaches %d, with which it is filtered: choose gaussian "
-        "or box, which reach %d, or lower roi-relative-size",
+        "a region of %dx%d needs radius %.0f, and the limit of filter=%s is %d, which is used: choose gaussian or box, "
+        "whose limit is %d, or lower roi-relative-size",
         rect->width, rect->height, radius, info->nick.nick, info->max_radius, CNV_RADIUS_MAX);
   return limit_radius(info, radius);
 }
@@ -241,8 +241,8 @@ make_radius_plan(GstCudaConvolveRecipe *recipe, int radius)
     plan = plan_of_radius(recipe, smaller, NULL);
   if (error)
     gst_cuda_convolve_warn_once(recipe->element, recipe->told,
-                                "a region asks for radius %d: %s; it is filtered with radius %d", radius,
-                                error->message, plan ? smaller : cnv_filter_radius(&recipe->in_force.filter, CNV_X));
+                                "a region needs radius %d: %s; it is filtered with radius %d", radius, error->message,
+                                plan ? smaller : cnv_filter_radius(&recipe->in_force.filter, CNV_X));
   return plan ? plan : cnv_plan_ref(recipe->plan);
 }
 

@@ -147,8 +147,8 @@ get_mask(GstCudaConvolveRegions *regions, GstCudaConvolveMask *mask, const doubl
 
   if (at->x != rect[0] || at->width != rect[2] || at->y != rect[1] || at->height != rect[3])
     return cnv_refuse(error,
-                      "a mask is stretched over %.0fx%.0f pixels at (%.0f, %.0f), and no edge can lie farther "
-                      "than %d pixels out: correct its place",
+                      "a mask is stretched over %.0fx%.0f pixels at (%.0f, %.0f), and no edge can lie more than %d "
+                      "pixels outside the frame: correct its place",
                       rect[2], rect[3], rect[0], rect[1], FAR);
   return gst_cuda_convolve_masks_get(regions->masks, mask, &regions->n_cells, error);
 }
@@ -256,7 +256,7 @@ gst_cuda_convolve_regions_limit(GstCudaConvolveRegions *regions)
     join_last(regions);
   g_array_set_size(regions->region, CNV_MAX_REGIONS);
   gst_cuda_convolve_warn_once(
-      regions->element, regions->told, "more than %d regions on a frame: %s; set roi-types, or merge regions upstream",
-      CNV_MAX_REGIONS,
-      invert ? "those beyond it are filtered too" : "those beyond it are filtered as one around them all");
+      regions->element, regions->told,
+      "a frame has more than %d regions: %s; choose fewer with roi-types, or merge regions upstream", CNV_MAX_REGIONS,
+      invert ? "the others are filtered too" : "one rectangle around the others is filtered");
 }

@@ -402,7 +402,7 @@ read_taps(const Property *row, const GValue *value, CnvTaps **taps, GError **err
   guint n = gst_value_array_get_size(value);
 
   if (row->max > 0 && n > row->max)
-    return cnv_refuse(error, "%s: %u taps, and at most %.0f are possible: shorten it", row->name, n, row->max);
+    return cnv_refuse(error, "%s: %u taps, and the limit is %.0f: shorten it", row->name, n, row->max);
   return gst_cuda_convolve_taps_from_value(value, row->name, row->kind == KIND_KERNEL, taps, error);
 }
 
@@ -436,12 +436,12 @@ read_text(GstCudaConvolveSettings *settings, guint id, const char *text, GError 
 
   g_value_init(&array, GST_TYPE_ARRAY);
   if (has_tail(text))
-    ok = cnv_refuse(error, "%s=%s is more than one array: write <> around them, <<1,2>,<3,4>>", properties[id - 1].name,
-                    beginning);
+    ok = cnv_refuse(error, "%s=%s is more than one array: write < > around them, <<1,2>,<3,4>>",
+                    properties[id - 1].name, beginning);
   else if (gst_value_deserialize(&array, text))
     ok = gst_cuda_convolve_property_read(settings, id, &array, error);
   else
-    ok = cnv_refuse(error, "%s=%s is no array: write <1,2,3>, or arrays of these, <<1,2>,<3,4>>",
+    ok = cnv_refuse(error, "%s=%s is not an array: write <1,2,3>, or an array of arrays, <<1,2>,<3,4>>",
                     properties[id - 1].name, beginning);
   g_value_unset(&array);
   return ok;

@@ -94,10 +94,11 @@ refuse_tap(const char *what, const GValue *value, guint y, guint x, GError **err
   g_autofree char *text = NULL;
 
   if (GST_VALUE_HOLDS_ARRAY(value))
-    return cnv_refuse(error,
-                      "%s: row %u, tap %u is an array: numbers make a row, rows a 2D kernel and 2D kernels one over "
-                      "time, with every number as deep as the first",
-                      what, y + 1, x + 1);
+    return cnv_refuse(
+        error,
+        "%s: row %u, tap %u is an array: a row is numbers, a 2D kernel is rows, a 3D kernel is 2D kernels, "
+        "and all numbers are in as many arrays as the first",
+        what, y + 1, x + 1);
   text = describe(value);
   return cnv_refuse(error,
                     "%s: row %u, tap %u is %s, not a finite number: write integers, decimals or fractions like 1/16",
@@ -113,8 +114,8 @@ read_row(const char *what, const GValue *row, guint y, double *taps, GError **er
       return refuse_tap(what, entry(row, x), y, x, error);
     if (fabs(taps[x]) > CNV_TAPS_MAX)
       return cnv_refuse(error,
-                        "%s: row %u, tap %u is %g, and taps reach to %g either way: multiply all by one number, which "
-                        "normalize takes out again",
+                        "%s: row %u, tap %u is %g, and taps reach to %g either way: scale all taps down by one "
+                        "factor, which normalize undoes",
                         what, y + 1, x + 1, taps[x], CNV_TAPS_MAX);
   }
   return TRUE;
@@ -128,11 +129,11 @@ read_frame(const char *what, const GValue *frame, gboolean is_2d, guint width, d
     const GValue *row = is_2d ? entry(frame, y) : frame;
 
     if (!GST_VALUE_HOLDS_ARRAY(row))
-      return cnv_refuse(error, "%s: entry %u is not a row as the first entry is: put all taps in rows, <<1,2>,<3,4>>",
-                        what, y + 1);
+      return cnv_refuse(error, "%s: entry %u is not a row, unlike the first: put all taps in rows, <<1,2>,<3,4>>", what,
+                        y + 1);
     if (size_of(row) != width)
-      return cnv_refuse(error, "%s: row %u has %u taps and row 1 has %u: give every row as many (0 fills it up)", what,
-                        y + 1, size_of(row), width);
+      return cnv_refuse(error, "%s: row %u has %u taps and row 1 has %u: give all rows the same length (pad with 0)",
+                        what, y + 1, size_of(row), width);
     if (!read_row(what, row, y, taps + y * width, error))
       return FALSE;
   }
@@ -147,12 +148,12 @@ read_nth_frame(const char *what, const GValue *frame, guint t, CnvTaps *taps, GE
   guint width, height;
 
   if (!GST_VALUE_HOLDS_ARRAY(frame) || !holds_arrays(frame))
-    return cnv_refuse(error, "%s is not rows as the first is: write each as <<1,2>,<3,4>>", which);
+    return cnv_refuse(error, "%s is not a list of rows, unlike the first: write each frame as <<1,2>,<3,4>>", which);
   height = size_of(frame);
   width = size_of(entry(frame, 0));
   if (height != (guint)taps->height || width != (guint)taps->width)
-    return cnv_refuse(error, "%s has %ux%u taps and frame 1 has %dx%d: give every frame as many (0 fills it up)", which,
-                      width, height, taps->width, taps->height);
+    return cnv_refuse(error, "%s has %ux%u taps and frame 1 has %dx%d: give all frames the same size (pad with 0)",
+                      which, width, height, taps->width, taps->height);
   return read_frame(which, frame, TRUE, width, taps->value + (gsize)t * height * width, error);
 }
 
@@ -161,13 +162,12 @@ static gboolean
 check_size(const char *what, const char *frame, guint width, guint height, guint depth, GError **error)
 {
   if (depth > CNV_MAX_TEMPORAL_TAPS)
-    return cnv_refuse(error, "%s: %u frames, and at most %d are possible: shorten it", what, depth,
-                      CNV_MAX_TEMPORAL_TAPS);
+    return cnv_refuse(error, "%s: %u frames, and the limit is %d: shorten it", what, depth, CNV_MAX_TEMPORAL_TAPS);
   if (width == 0)
     return cnv_refuse(error, "%s: %srow 1 is empty, and a row has 1 to %d taps: fill it, or write <> for no kernel",
                       what, frame, LONGEST);
   if (width > LONGEST || height > LONGEST)
-    return cnv_refuse(error, "%s: %s%ux%u taps, and at most %dx%d are possible: shorten it", what, frame, width, height,
+    return cnv_refuse(error, "%s: %s%ux%u taps, and the limit is %dx%d: shorten it", what, frame, width, height,
                       LONGEST, LONGEST);
   return TRUE;
 }
@@ -199,7 +199,7 @@ gst_cuda_convolve_taps_from_value(const GValue *array, const char *what, gboolea
   CnvTaps *made = NULL;
 
   if (holds_arrays(array) && !rows)
-    return cnv_refuse(error, "%s: an array of arrays, and it takes one row of numbers: write <1,2,1>, or use kernel",
+    return cnv_refuse(error, "%s: an array of arrays instead of one row of numbers: write <1,2,1>, or use kernel",
                       what);
   if (size_of(array) > 0 && !(made = read_taps(what, array, error)))
     return FALSE;
@@ -248,7 +248,7 @@ read_rect(const char *what, const GValue *value, guint i, GArray *rects, GError 
 
   if (!GST_VALUE_HOLDS_ARRAY(value) || size_of(value) != G_N_ELEMENTS(names))
     return cnv_refuse(error,
-                      "%s: rectangle %u is not four numbers: write <x,y,width,height> for each rectangle, in a list: "
+                      "%s: rectangle %u is not four numbers: write a list with <x,y,width,height> for each rectangle, "
                       "<<x,y,width,height>>",
                       what, i + 1);
   for (guint f = 0; f < G_N_ELEMENTS(names); f++) {
@@ -304,7 +304,7 @@ gst_cuda_convolve_rects_from_value(const GValue *array, const char *what, GArray
   if (n == 4 && !holds_arrays(array))
     return refuse_flat(what, array, error);
   if (n > CNV_MAX_REGIONS)
-    return cnv_refuse(error, "%s: %u rectangles, and at most %d are possible: merge some", what, n, CNV_MAX_REGIONS);
+    return cnv_refuse(error, "%s: %u rectangles, and the limit is %d: merge some", what, n, CNV_MAX_REGIONS);
   for (guint i = 0; i < n; i++)
     if (!read_rect(what, entry(array, i), i, made, error))
       return FALSE;
@@ -350,7 +350,7 @@ check_polygon_size(const char *what, const GValue *array, guint i, GError **erro
   }
   n = size_of(value);
   if (n < 6)
-    return cnv_refuse(error, "%s: polygon %u has %u numbers, and needs 6 or more: write x and y of 3 points or more",
+    return cnv_refuse(error, "%s: polygon %u has %u numbers instead of 6 or more: write x and y of at least 3 points",
                       what, i + 1, n);
   if (n % 2 == 1)
     return cnv_refuse(error, "%s: polygon %u has %u numbers, and the last x has no y: write x and y of each point",
@@ -370,7 +370,7 @@ check_polygon_sizes(const char *what, const GValue *array, GError **error)
   }
   if (n > GST_CUDA_CONVOLVE_POLYGON_POINTS)
     return cnv_refuse(error,
-                      "%s: %" G_GUINT64_FORMAT " points in all, and at most %d are possible: leave some out, or set "
+                      "%s: %" G_GUINT64_FORMAT " points in all, and the limit is %d: remove some, or use "
                       "roi-mask-location",
                       what, n, GST_CUDA_CONVOLVE_POLYGON_POINTS);
   return TRUE;

@@ -75,7 +75,7 @@ static const struct {
     {"P5 2 1 65535\n\1\1\1", "no value for column 2 of row 1"},
     {"P5 8000 8000 255\nab", "no value for column 3 of row 1"},
     {"P5 1 1 255", "no value for column 1 of row 1"},
-    {"P2 2 1 7 7 8", "column 2 of row 1 is 8, and the file says that 7 is white"},
+    {"P2 2 1 7 7 8", "column 2 of row 1 is 8, above the file's value of white, 7"},
 };
 
 /* Each names the file, and nothing that a file of secrets could have. */

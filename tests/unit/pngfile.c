@@ -280,18 +280,18 @@ GST_START_TEST(test_headers)
     guint8 header[13];
     const char *message;
   } rows[] = {
-      {{0, 0, 0, 1, 0, 0, 0, 1, 3, 0}, "there is no colour type 0 of 3 bits"},
-      {{0, 0, 0, 1, 0, 0, 0, 1, 16, 3}, "there is no colour type 3 of 16 bits"},
-      {{0, 0, 0, 1, 0, 0, 0, 1, 4, 2}, "there is no colour type 2 of 4 bits"},
-      {{0, 0, 0, 1, 0, 0, 0, 1, 8, 1}, "there is no colour type 1 of 8 bits"},
-      {{0, 0, 0, 1, 0, 0, 0, 1, 0, 0}, "there is no colour type 0 of 0 bits"},
-      {{0, 0, 0, 1, 0, 0, 0, 1, 8, 0, 1}, "compression 1, filter 0 and interlace 0, and only 0, 0 and"},
+      {{0, 0, 0, 1, 0, 0, 0, 1, 3, 0}, "colour type 0 with 3 bits does not exist"},
+      {{0, 0, 0, 1, 0, 0, 0, 1, 16, 3}, "colour type 3 with 16 bits does not exist"},
+      {{0, 0, 0, 1, 0, 0, 0, 1, 4, 2}, "colour type 2 with 4 bits does not exist"},
+      {{0, 0, 0, 1, 0, 0, 0, 1, 8, 1}, "colour type 1 with 8 bits does not exist"},
+      {{0, 0, 0, 1, 0, 0, 0, 1, 0, 0}, "colour type 0 with 0 bits does not exist"},
+      {{0, 0, 0, 1, 0, 0, 0, 1, 8, 0, 1}, "compression 1, filter 0 and interlace 0, and the only values are 0, 0 and"},
       {{0, 0, 0, 1, 0, 0, 0, 1, 8, 0, 0, 0, 2}, "compression 0, filter 0 and interlace 2"},
       {{0, 0, 0, 0, 0, 0, 0, 1, 8, 0}, "a picture of 0x1 samples, and masks have 1 to 32768"},
       {{255, 255, 255, 255, 0, 0, 0, 2, 8, 0}, "a picture of 4294967295x2 samples"},
       {{0, 0, 128, 0, 0, 0, 128, 0, 16, 6}, "a picture of 32768x32768 samples"},
       {{0, 0, 32, 0, 0, 0, 32, 0, 16, 6}, "it ends early"},
-      {{0, 0, 0, 1, 0, 0, 0, 1, 8, 3}, "a pixel has colour 0 of a palette of 0"},
+      {{0, 0, 0, 1, 0, 0, 0, 1, 8, 3}, "a pixel has colour 0 in a palette of 0"},
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
@@ -320,7 +320,7 @@ GST_START_TEST(test_palettes)
 
   for (gsize i = 0; i < G_N_ELEMENTS(sizes); i++) {
     g_autoptr(GByteArray) file = write_png(&kind), chunk = g_byte_array_new();
-    g_autofree char *message = g_strdup_printf("its palette has %u bytes, and 3 for each of", sizes[i]);
+    g_autofree char *message = g_strdup_printf("its palette has %u bytes, not 3 for each of", sizes[i]);
     g_autoptr(GError) error = NULL;
     guint width, height;
 
