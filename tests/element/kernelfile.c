@@ -234,7 +234,7 @@ GST_START_TEST(test_long_files)
       {1, 1025, NULL},
       {1026, 1, ": line 1, column 2051: more than 1025x1025 taps"},
       {1, 1026, ": line 1026, column 1: more than 1025x1025 taps"},
-      {1025, 2300, "larger than 4194304 bytes"},
+      {1025, 2300, "larger than the limit of 4194304 bytes"},
   };
   GstBus *bus;
   GstElement *element = make_element("cpu", &bus);

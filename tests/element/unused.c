@@ -37,7 +37,7 @@ static const struct {
     {"I420", {"filter=custom", "kernel=<-1,0,1>", "bias=2.1"}, 1, "bias=2.1 saturates"},
     {"I420", {"border-color=1"}, 1, "border-color with border-mode=replicate has no effect: set border-mode=constant"},
     {"I420", {"fill-color=1"}, 1, "fill-color with filter=gaussian has no effect: set filter=fill"},
-    {"I420", {"filter=fill", "scale=2", "bias=1", "chroma-radius=2", "temporal-radius=1"}, 4, " takes the fill-color"},
+    {"I420", {"filter=fill", "scale=2", "bias=1", "chroma-radius=2", "temporal-radius=1"}, 4, " gets the fill-color"},
     {"I420", {"filter=fill", "radius=2"}, 1, "radius with filter=fill has no effect"},
     {"I420", {"filter=mosaic", "border-mode=wrap", "sigma=2", "radius=2"}, 2, "with filter=mosaic has no effect"},
     {"I420",
@@ -93,7 +93,7 @@ static const struct {
      1,
      "roi: outside the frame of 64x48, or empty, so without effect: rectangle 2 <64,0,9,9>, rectangle 3 "
      "<0,48,2,2>, "
-     "rectangle 4 <5,5,0,9>; correct them"},
+     "rectangle 4 <5,5,0,9>; correct or remove"},
     {"I420",
      {"roi-source=property", "roi=<<-0.5,0,0.5,1>,<0,0,1,1>>", "roi-units=fraction", "roi-invert=true"},
      1,
@@ -107,7 +107,7 @@ static const struct {
       "roi-polygons=<<70,0,80,9,90,0>,<1,1,9,9,5,5,3,3>,<1,1,9,1,5,5>,<-30,20,20,-30,-30,-30>>"},
      1,
      "roi-polygons: outside the frame of 64x48, or empty, so without effect: polygon 1 <70,0,80,9,90,0>, polygon 2 "
-     "<1,1,9,9,5,5,...>, polygon 4 <-30,20,20,-30,-30,-30>; correct them"},
+     "<1,1,9,9,5,5,...>, polygon 4 <-30,20,20,-30,-30,-30>; correct or remove"},
     {"I420",
      {"roi-source=property", "roi=<<1,1,9,0>>", "roi-polygons=<<0,0,0,0,0,9>,<1,1,9,1,5,5>>"},
      1,
