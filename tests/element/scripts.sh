@@ -346,7 +346,7 @@ test_codecs()
   rm blurred.webm
   refuses 'CODEC=h264 cannot be: .webm holds vp8 vp9 av1' CODEC=h264 OUTPUT=out.webm "$blur" clip.ogv
   refuses 'CODEC=vp9 cannot be: .mp4 holds h264 h265 av1' CODEC=vp9 OUTPUT=out.mp4 "$blur" clip.ogv
-  refuses "CODEC takes h264 h265 av1 vp9; it is 'mpeg2'" CODEC=mpeg2 "$blur"
+  refuses "CODEC must be h264, h265, av1 or vp9, not 'mpeg2'" CODEC=mpeg2 "$blur"
   refuses 'QUALITY must be a number from 0 to 100' QUALITY=101 "$blur"
   gst-launch-1.0 -q videotestsrc num-buffers=1 ! pngenc ! filesink location=photo.png
   refuses "'photo.png' is a picture, which has no START or DURATION" DURATION=1 "$blur" photo.png
