@@ -60,7 +60,7 @@ choose_segmenter(Background *background, GstPad *pad)
   background->segmenter = segmenter_new(caps);
   if (!background->segmenter)
     GST_ELEMENT_ERROR(background->filter, CORE, MISSING_PLUGIN,
-                      ("there is no facedetect, or no grabcut: the package gstreamer1.0-opencv has both"), (NULL));
+                      ("facedetect or grabcut is missing: install gstreamer1.0-opencv, which has both"), (NULL));
   return background->segmenter != NULL;
 }
 
@@ -153,11 +153,11 @@ main(int argc, char **argv)
   status = media_main(argc, argv, FALSE, NULL, prepare, &background);
   if (status == 0) {
     if (play_is_verbose())
-      g_print("%d frames without a person have the mask of a frame before; %d are blurred as a whole\n",
+      g_print("%d frames without a person have the mask of an earlier frame; %d are blurred completely\n",
               background.kept, background.found.frames - background.found.with - background.kept);
     report_print(background.report, "the background");
     found_print(&background.found, "person", "people", report_left(background.report), "the background",
-                "every frame was blurred as a whole");
+                "every frame was blurred completely");
   }
   g_clear_pointer(&background.segmenter, segmenter_free);
   g_clear_pointer(&background.report, report_free);

@@ -94,8 +94,8 @@ seek(gpointer user_data)
   gint64 length = 0;
 
   if (gst_pad_query_duration(cut->pad, GST_FORMAT_TIME, &length) && length > 0 && cut->start >= (GstClockTime)length)
-    fail(cut, g_strdup_printf("START=%g is not in the file, which has %.1f s", cut->start / (double)GST_SECOND,
-                              length / (double)GST_SECOND));
+    fail(cut, g_strdup_printf("START=%g is beyond the end of the file, which has %.1f s",
+                              cut->start / (double)GST_SECOND, length / (double)GST_SECOND));
   else if (!is_seekable(cut->pad) ||
            !gst_pad_send_event(cut->pad,
                                gst_event_new_seek(1, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_ACCURATE,

@@ -119,5 +119,5 @@ demo_add_wipe(GstElement *filter)
   gst_util_set_object_arg(G_OBJECT(filter), "roi", "<<0,0,2,2>>"); /* until the first frame comes */
   gst_pad_add_probe(sink, GST_PAD_PROBE_TYPE_BUFFER, move_region, filter, NULL);
   gst_pad_add_probe(source, GST_PAD_PROBE_TYPE_BUFFER, draw_line, NULL, NULL);
-  g_print("left of the line that moves: the picture as it is; right of it: filtered\n");
+  g_print("left of the moving line: the original picture; right of it: the filtered one\n");
 }

@@ -25,7 +25,7 @@ make(App *app, const char *factory)
   if (element)
     gst_bin_add(GST_BIN(app->pipeline), element); /* which owns it from here on */
   else
-    g_printerr("there is no element %s: is its plugin installed, or GST_PLUGIN_PATH set?\n", factory);
+    g_printerr("there is no element %s: install its plugin, or set GST_PLUGIN_PATH\n", factory);
   return element;
 }
 
@@ -112,7 +112,7 @@ change_filter(gpointer user_data)
 
   gst_util_set_object_arg(G_OBJECT(app->filter), "filter", "gaussian");
   gst_util_set_object_arg(G_OBJECT(app->filter), "roi-source", "none");
-  g_print("after a second: gaussian with a growing sigma\n");
+  g_print("after one second: gaussian with a growing sigma\n");
   return G_SOURCE_REMOVE;
 }
 

@@ -131,7 +131,7 @@ main(int argc, char **argv)
   if (status == 0) {
     report_print(faces.report, "the faces");
     found_print(&faces.found, "face", "faces", report_left(faces.report), "the faces",
-                faces.missing == 1 ? "every frame was filtered as a whole" : "nothing was hidden");
+                faces.missing == 1 ? "every frame was filtered completely" : "nothing was hidden");
   }
   g_clear_pointer(&faces.report, report_free);
   g_array_unref(faces.latest);

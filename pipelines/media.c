@@ -56,7 +56,7 @@ tell_conversion(GstPad *pad, GstPadProbeInfo *info, gpointer decoded)
     return GST_PAD_PROBE_OK;
   gst_event_parse_caps(GST_PAD_PROBE_INFO_EVENT(info), &converted);
   if (gst_video_info_from_caps(&to, converted) && GST_VIDEO_INFO_FORMAT(&from) != GST_VIDEO_INFO_FORMAT(&to))
-    g_print("%s, which the filter does not take, is converted to %s\n", GST_VIDEO_INFO_NAME(&from),
+    g_print("%s, which the filter does not support, is converted to %s\n", GST_VIDEO_INFO_NAME(&from),
             GST_VIDEO_INFO_NAME(&to));
   return GST_PAD_PROBE_OK;
 }
@@ -83,7 +83,7 @@ tell_loss(const Media *media, const GstVideoInfo *from)
 
   if (!media->container->mux) {
     if (depth > 8 && !(GST_VIDEO_INFO_IS_GRAY(from) && container_takes(media->encoder, "GRAY16_BE")))
-      g_print("%s of %u bit is written as 8 bit: %s holds no more here\n", GST_VIDEO_INFO_NAME(from), depth,
+      g_print("%s of %u bit is written as 8 bit, the most that %s can hold here\n", GST_VIDEO_INFO_NAME(from), depth,
               media->container->suffix);
   } else if (depth <= 8)
     g_print("%s is written as 8 bit 4:2:0, which plays everywhere; FORMAT=... chooses another\n",
@@ -103,7 +103,7 @@ make_even(const Media *media, GstElement *crop, const GstVideoInfo *from)
   int right = from->width % (1 << to->w_sub[1]), bottom = from->height % (1 << to->h_sub[1]);
 
   if (right || bottom)
-    g_print("the size %dx%d is made even, as %s needs it\n", from->width, from->height,
+    g_print("the size %dx%d is made even, because %s needs that\n", from->width, from->height,
             media->format ? media->format : "4:2:0");
   g_object_set(crop, "right", right, "bottom", bottom, NULL);
 }
@@ -198,9 +198,9 @@ add_sound(Media *media, GstPad *pad, const GstCaps *caps, gboolean decoded)
   mux = gst_bin_get_by_name(GST_BIN(media->pipeline), "mux");
   bin = more ? add_behind(media, pad, elements) : NULL;
   if (bin && gst_element_link(bin, mux))
-    g_print("sound: %s\n", decoded ? "encoded anew" : "as it is");
+    g_print("sound: %s\n", decoded ? "encoded again" : "copied");
   else
-    fail(media, "the sound cannot be written to this kind of file", NULL);
+    fail(media, "the sound cannot be written to this type of file; set OUTPUT to a .mkv file", NULL);
 }
 
 /* Says in one sentence that subtitles are not written, and what would hold them. */
@@ -233,9 +233,9 @@ add_subtitles(Media *media, GstPad *pad, const GstCaps *caps, const char *kind)
   }
   bin = add_behind(media, pad, QUEUE);
   if (bin && tracks_link_subtitles(bin, mux, strcmp(media->container->suffix, ".mp4") == 0))
-    g_print("subtitles: kept\n");
+    g_print("subtitles: copied\n");
   else
-    fail(media, "the subtitles cannot be written to this kind of file", NULL);
+    fail(media, "the subtitles cannot be written to this type of file; set OUTPUT to a .mkv file", NULL);
 }
 
 /* Fails for a video that is smaller than the muxers take; without that, GStreamer says only "not-negotiated". */
@@ -253,7 +253,7 @@ is_too_small(Media *media, const GstCaps *caps)
   if (MIN(width, height) >= least)
     return FALSE;
   text = g_strdup_printf(
-      "a video of %dx%d is too small: %s holds %dx%d and more; set OUTPUT to a file in .png for the first frame", width,
+      "a video of %dx%d is too small: %s needs at least %dx%d; set OUTPUT to a .png file for the first frame", width,
       height, media->container->suffix, least, least);
   fail(media, text, NULL);
   return TRUE;
@@ -287,7 +287,7 @@ add_video(Media *media, GstPad *pad)
     gst_pad_add_probe(source, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, tell_conversion, gst_object_ref(pad),
                       gst_object_unref);
   } else {
-    fail(media, "the video has a format that cannot be converted for the filter", NULL);
+    fail(media, "the format of the video cannot be converted for the filter", NULL);
   }
 }
 
@@ -463,7 +463,7 @@ parse_filter(const char **arguments)
   GstElement *bin = gst_parse_launchv_full(arguments, NULL, GST_PARSE_FLAG_PLACE_IN_BIN, &error);
 
   if (error) {
-    g_printerr("the pipeline cannot be made: %s\n", error->message);
+    g_printerr("the pipeline cannot be built: %s\n", error->message);
     g_clear_object(&bin);
     return NULL;
   }
@@ -485,7 +485,7 @@ build(Media *media, const char **arguments)
   }
   media->container = media->output ? container_find(media->output) : NULL;
   if (media->output && !media->container) {
-    g_printerr("%s: the name of a video ends in .mp4 .mkv .webm or .ogv, that of a picture in .png or .jpg\n",
+    g_printerr("%s: the name of a video must end in .mp4 .mkv .webm or .ogv, and of a picture in .png or .jpg\n",
                media->output);
     return FALSE;
   }
@@ -558,7 +558,7 @@ run(Media *media, const char **arguments, MediaPrepare *prepare, gpointer user_d
     return 2;
   filter = play_filter(media->pipeline);
   if (!filter) {
-    g_printerr("there is no cudaconvolve in the pipeline\n");
+    g_printerr("there is no cudaconvolve in the pipeline: add one\n");
     return 2;
   }
   if (media->wipe)
@@ -574,19 +574,21 @@ media_main(int argc, char **argv, gboolean hides, const GOptionEntry *options, M
 {
   Media media = {.frames = 300, .hides = hides, .quality = -1};
   const GOptionEntry entries[] = {
-      {"input", 0, 0, G_OPTION_ARG_FILENAME, &media.input, "video to filter, else a test picture", "FILE|URI"},
-      {"picture", 0, 0, G_OPTION_ARG_STRING, &media.picture, "the test picture, as for gst-launch-1.0", "ELEMENTS"},
-      {"still", 0, 0, G_OPTION_ARG_FILENAME, &media.still, "photograph over which the view moves", "FILE"},
-      {"frames", 0, 0, G_OPTION_ARG_INT, &media.frames, "of the test picture of its own", "N"},
+      {"input", 0, 0, G_OPTION_ARG_FILENAME, &media.input, "video to filter; by default a test picture", "FILE|URI"},
+      {"picture", 0, 0, G_OPTION_ARG_STRING, &media.picture, "elements of the test picture, as for gst-launch-1.0",
+       "ELEMENTS"},
+      {"still", 0, 0, G_OPTION_ARG_FILENAME, &media.still, "photograph, over which the view moves", "FILE"},
+      {"frames", 0, 0, G_OPTION_ARG_INT, &media.frames, "number of frames of the test picture", "N"},
       {"output", 0, 0, G_OPTION_ARG_FILENAME, &media.output, "file to write", "FILE"},
-      {"window", 0, 0, G_OPTION_ARG_NONE, &media.window, "show the video", NULL},
-      {"format", 0, 0, G_OPTION_ARG_STRING, &media.format, "samples of the file, like Y444_10LE", "FORMAT"},
-      {"encoder", 0, 0, G_OPTION_ARG_STRING, &media.encoder, "of the video", "ELEMENT"},
-      {"codec", 0, 0, G_OPTION_ARG_STRING, &media.codec, "of the video, h264 h265 av1 or vp9", "CODEC"},
-      {"quality", 0, 0, G_OPTION_ARG_INT, &media.quality, "of the video or picture, 0 to 100", "N"},
-      {"start", 0, 0, G_OPTION_ARG_DOUBLE, &media.start, "where the part of the input begins", "SECONDS"},
-      {"duration", 0, 0, G_OPTION_ARG_DOUBLE, &media.duration, "of the part", "SECONDS"},
-      {"wipe", 0, 0, G_OPTION_ARG_NONE, &media.wipe, "filter only what is right of a line that moves", NULL},
+      {"window", 0, 0, G_OPTION_ARG_NONE, &media.window, "show the video in a window", NULL},
+      {"format", 0, 0, G_OPTION_ARG_STRING, &media.format, "format of the file's samples, for example Y444_10LE",
+       "FORMAT"},
+      {"encoder", 0, 0, G_OPTION_ARG_STRING, &media.encoder, "encoder of the video", "ELEMENT"},
+      {"codec", 0, 0, G_OPTION_ARG_STRING, &media.codec, "codec of the video: h264 h265 av1 or vp9", "CODEC"},
+      {"quality", 0, 0, G_OPTION_ARG_INT, &media.quality, "quality of the video or picture, 0 to 100", "N"},
+      {"start", 0, 0, G_OPTION_ARG_DOUBLE, &media.start, "start of the part of the input to filter", "SECONDS"},
+      {"duration", 0, 0, G_OPTION_ARG_DOUBLE, &media.duration, "length of that part", "SECONDS"},
+      {"wipe", 0, 0, G_OPTION_ARG_NONE, &media.wipe, "filter only the part to the right of a moving line", NULL},
       {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL},
   };
   g_autoptr(GOptionContext) context = g_option_context_new("[--] ELEMENT ! ELEMENT ...");

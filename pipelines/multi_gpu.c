@@ -33,14 +33,15 @@ static char *format, *backend, *memory;
 static char **settings;
 
 static const GOptionEntry entries[] = {
-    {"streams", 0, 0, G_OPTION_ARG_INT, &n_streams, "Streams, all GPUs together (default: two for each GPU)", "N"},
-    {"duration", 0, 0, G_OPTION_ARG_DOUBLE, &duration, "Seconds that are counted (default 3)", "S"},
-    {"width", 0, 0, G_OPTION_ARG_INT, &width, "Of the frames (default 3840)", "PIXELS"},
-    {"height", 0, 0, G_OPTION_ARG_INT, &height, "Of the frames (default 2160)", "PIXELS"},
-    {"format", 0, 0, G_OPTION_ARG_STRING, &format, "Of the frames (default NV12)", "FORMAT"},
-    {"memory", 0, 0, G_OPTION_ARG_STRING, &memory, "system, or cuda: on the GPU already (default system)", "NAME"},
-    {"backend", 0, 0, G_OPTION_ARG_STRING, &backend, "auto: GPUs where there are any (default); or cpu", "NAME"},
-    {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_STRING_ARRAY, &settings, "Of cudaconvolve", "SETTING=VALUE"},
+    {"streams", 0, 0, G_OPTION_ARG_INT, &n_streams, "Streams on all GPUs together (default two per GPU)", "N"},
+    {"duration", 0, 0, G_OPTION_ARG_DOUBLE, &duration, "Seconds to measure (default 3)", "S"},
+    {"width", 0, 0, G_OPTION_ARG_INT, &width, "Width of the frames (default 3840)", "PIXELS"},
+    {"height", 0, 0, G_OPTION_ARG_INT, &height, "Height of the frames (default 2160)", "PIXELS"},
+    {"format", 0, 0, G_OPTION_ARG_STRING, &format, "Format of the frames (default NV12)", "FORMAT"},
+    {"memory", 0, 0, G_OPTION_ARG_STRING, &memory,
+     "Memory of the frames: system, or cuda for GPU memory (default system)", "NAME"},
+    {"backend", 0, 0, G_OPTION_ARG_STRING, &backend, "auto: all GPUs if there are any (default); or cpu", "NAME"},
+    {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_STRING_ARRAY, &settings, "Properties of cudaconvolve", "SETTING=VALUE"},
     {NULL},
 };
 
@@ -99,7 +100,7 @@ count_gpus(void)
   int n = 0;
 
   if (g_strcmp0(backend, "cpu") == 0) {
-    g_print("on the CPU, as asked for\n");
+    g_print("on the CPU, as requested\n");
     return 0;
   }
   while (n < MAX_GPUS && gpu_works(n, &reason))
@@ -107,7 +108,7 @@ count_gpus(void)
   if (n == 0)
     g_print("no GPU, so the streams share the CPU: %s\n", reason ? reason : "no reason was given");
   else if (n == 1)
-    g_print("one GPU, which the streams share; there is no other to compare it with\n");
+    g_print("one GPU, which the streams share; there is no second one to compare with\n");
   else
     g_print("%d GPUs\n", n);
   return n;
@@ -189,7 +190,7 @@ start_pipeline(Run *run, int number, int device)
   GstElement *pipeline = run->pipeline[number] = gst_parse_launch(text, &error);
 
   if (error || !make_feed(&run->feed[number], device, &error)) {
-    g_printerr("the pipeline cannot be made: %s\n", error->message);
+    g_printerr("the pipeline cannot be built: %s\n", error->message);
     return FALSE;
   }
   feed_set_context(&run->feed[number], pipeline);
@@ -359,7 +360,7 @@ compare_all(void)
 
   if (n > 0 || !in_cuda_memory())
     return compare(n);
-  g_printerr("--memory cuda: frames cannot be on a GPU where there is none\n");
+  g_printerr("--memory cuda: there is no GPU; use --memory system\n");
   return FALSE;
 }
 
@@ -385,12 +386,13 @@ parse(int *argc, char ***argv)
   if (!g_option_context_parse(context, argc, argv, &error))
     g_printerr("%s\n", error->message);
   else if (n_streams < 0 || duration <= 0)
-    g_printerr("--streams %d --duration %g: streams are 1 or more, or 0 for two a GPU, and time goes forwards\n",
-               n_streams, duration);
+    g_printerr(
+        "--streams %d --duration %g: streams must be 1 or more, or 0 for two per GPU; the duration must be above 0\n",
+        n_streams, duration);
   else if (backend && !g_str_equal(backend, "auto") && !g_str_equal(backend, "cpu"))
-    g_printerr("--backend %s: auto, or cpu\n", backend);
+    g_printerr("--backend %s: must be auto or cpu\n", backend);
   else if (memory && !g_str_equal(memory, "system") && !in_cuda_memory())
-    g_printerr("--memory %s: system, or cuda\n", memory);
+    g_printerr("--memory %s: must be system or cuda\n", memory);
   else
     return TRUE;
   return FALSE;

@@ -87,7 +87,7 @@ mux_tell_location(gboolean hides, gboolean holds, const char *suffix)
   else if (holds)
     g_print("location: kept; privacy.sh and faces.sh leave it out\n");
   else
-    g_print("location: left out, as %s does not hold it\n", suffix);
+    g_print("location: left out, because %s cannot hold it\n", suffix);
 }
 
 /* Says it once; from the second stream on it is the same. */

@@ -35,7 +35,7 @@ part_new(const char *output)
   signal(SIGPIPE, SIG_IGN); /* a reader of the messages that ends must not end this program before it cleans up */
   if (g_mkdtemp(folder))
     return g_build_filename(folder, name, NULL);
-  g_printerr("no file can be made in '%s': %s; set OUTPUT to a file in another folder\n", beside, g_strerror(errno));
+  g_printerr("no file can be created in '%s': %s; set OUTPUT to a file in another folder\n", beside, g_strerror(errno));
   return NULL;
 }
 

@@ -237,7 +237,7 @@ append_profile(const Photo *photo, GByteArray *out, gboolean grey, gboolean png)
   if (!profile || size < ICC_SPACE + 4)
     return;
   if (memcmp(profile + ICC_SPACE, grey ? "GRAY" : "RGB ", 4) != 0)
-    g_print("colour profile: left out, as it is for colours %.4s\n", (const char *)profile + ICC_SPACE);
+    g_print("colour profile: left out, because it is for colours %.4s\n", (const char *)profile + ICC_SPACE);
   else if (png)
     append_png_profile(out, profile, size);
   else

@@ -16,8 +16,8 @@ static gboolean verbose;
 static gboolean was_interrupted;
 
 const GOptionEntry play_options[] = {
-    {"patience", 0, 0, G_OPTION_ARG_INT, &patience, "seconds without progress after which a file is given up; 0: never",
-     "SECONDS"},
+    {"patience", 0, 0, G_OPTION_ARG_INT, &patience,
+     "give up on a file after this many seconds without progress; 0: never", "SECONDS"},
     {"verbose", 0, 0, G_OPTION_ARG_NONE, &verbose, "print all statistics", NULL},
     {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL},
 };
@@ -80,7 +80,7 @@ give_up(Run *run)
 
   if (!file)
     return;
-  g_print("error: '%s' has given no data, stream or frame for %d s; it may be cut off or damaged (PATIENCE=%d waits "
+  g_print("error: no data, stream or frame came from '%s' for %d s; it may be truncated or damaged (PATIENCE=%d waits "
           "longer)\n",
           file, run->quiet_s, 6 * patience);
   run->failed = TRUE;
@@ -244,7 +244,7 @@ show_result(Run *run)
 
   if (run->frames == 0) {
     if (!run->failed)
-      g_print("no video frame came through\n");
+      g_print("no video frame came out of the filter\n");
     return;
   }
   g_print("%d frame%s in %.1f s", run->frames, run->frames == 1 ? "" : "s", seconds);
@@ -261,7 +261,7 @@ play_parse(const char **arguments)
   g_autoptr(GstElement) pipeline = gst_parse_launchv(arguments, &error);
 
   if (error) {
-    g_printerr("the pipeline cannot be made: %s\n", error->message);
+    g_printerr("the pipeline cannot be built: %s\n", error->message);
     return NULL;
   }
   return g_steal_pointer(&pipeline);

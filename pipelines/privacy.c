@@ -224,11 +224,12 @@ add_region(const char *option, const char *value, gpointer user_data, GError **e
   Faces *faces = user_data;
 
   if (faces->n_regions == MAX_REGIONS)
-    g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-                "'%s' is one rectangle too many: at most %d can be given", value, MAX_REGIONS);
+    g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "'%s' is one rectangle too many: the limit is %d",
+                value, MAX_REGIONS);
   else if (!parse_region(value, &faces->region[faces->n_regions++]))
     g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-                "'%s' is no rectangle: write X,Y,W,H or X,Y,W,H,TYPE in pixels, 64,48,96,120,face for example", value);
+                "'%s' is not a rectangle: write X,Y,W,H or X,Y,W,H,TYPE in pixels, for example 64,48,96,120,face",
+                value);
   return !*error;
 }
 

@@ -231,11 +231,11 @@ report_print(const Report *report, const char *filtered)
   const Detail *detail = &report->detail;
 
   if (report->changed > 0)
-    g_print("%" G_GUINT64_FORMAT " samples have changed that should have stayed as they were\n", report->changed);
+    g_print("%" G_GUINT64_FORMAT " samples changed that should have stayed unchanged\n", report->changed);
   if (!play_is_verbose())
     return;
   if (detail->square > 0)
-    g_print("mean difference between neighbours in %s: %.2f before, %.2f after, with edges that the filter draws\n",
+    g_print("mean difference between neighbours in %s: %.2f before, %.2f after, including edges that the filter adds\n",
             filtered, (double)detail->before / detail->pairs, (double)detail->after / detail->pairs);
   g_print("samples outside: %" G_GUINT64_FORMAT ", of which changed: %" G_GUINT64_FORMAT "\n", report->staying,
           report->changed);

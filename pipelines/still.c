@@ -42,7 +42,7 @@ still_new(const char *path)
   if (still->sample && gst_video_info_from_caps(&info, gst_sample_get_caps(still->sample)) &&
       gst_video_frame_map(&still->frame, &info, gst_sample_get_buffer(still->sample), GST_MAP_READ))
     return still;
-  g_printerr("%s is no picture that can be read\n", path);
+  g_printerr("%s is not a picture that can be read\n", path);
   g_clear_pointer(&still->sample, gst_sample_unref);
   g_free(still);
   return NULL;

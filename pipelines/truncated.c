@@ -81,7 +81,7 @@ truncation_report(Truncation *truncation, const char *name)
 {
   if (truncation->duration > 0 && truncation->end + MISSING_LEAST <= (GstClockTime)truncation->duration)
     g_printerr(
-        "warning: '%s' ends at %.1f s, and states a duration of %.1f s: it is cut off or damaged, and the result "
+        "warning: '%s' ends at %.1f s, but states a duration of %.1f s: it is truncated or damaged, and the result "
         "ends there too\n",
         name, truncation->end / (double)GST_SECOND, truncation->duration / (double)GST_SECOND);
 }
