@@ -4,10 +4,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Usage: pipelines/background.sh [--verbose] [-DOPTION=VALUE]... [FILE|URI]...
-# Without a FILE it moves the view over a portrait that Debian ships, for 150 frames.
-# RADIUS=48 FILTER=gaussian FEATHER=4 (roi-feather) BACKEND=auto ALGORITHM=auto: the properties of these names. The file
-# is background.mp4. GStreamer's facedetect and grabcut find people, at about ten frames/s. People must look into the camera
-# and reach down to the lower edge of the picture. Frames without a face are blurred completely.
+# Without a FILE it moves the view over a portrait that Debian ships, for 150 frames. The file is background.mp4.
+# GStreamer's facedetect and grabcut find people, at about ten frames/s. People must look into the camera and reach down to
+# the lower edge of the picture. Frames without a face are blurred completely.
+# RADIUS=48 FILTER=gaussian FEATHER=4 BACKEND=auto ALGORITHM=auto: radius, filter, roi-feather, backend and algorithm.
 set -euo pipefail
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
 

@@ -4,7 +4,8 @@
 #
 # Usage: pipelines/blur.sh [--verbose] [-DOPTION=VALUE]... [FILE|URI]...
 # Without a FILE it draws a town, 300 frames long. A line moves through it: the part to the right of the line is blurred.
-# RADIUS=20 FILTER=gaussian BACKEND=auto ALGORITHM=auto: the properties of these names. A picture gives a picture.
+# A picture gives a picture.
+# RADIUS=20 FILTER=gaussian BACKEND=auto ALGORITHM=auto: the properties of these names.
 set -euo pipefail
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
 

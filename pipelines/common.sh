@@ -75,7 +75,7 @@ explain()
     echo "video with its sound, .png .jpg for the first frame. A picture always gives a picture. With several files: the"
     echo "folder for the results."
     ;;
-  START) echo "START=1:30: start of the part of FILE to filter, in seconds or as [hours:]minutes:seconds." ;;
+  START) echo "START=90: start of the part of FILE to filter, in seconds or as [hours:]minutes:seconds." ;;
   DURATION) echo "DURATION=10: length of that part, or of the recording of a camera. By default everything is filtered." ;;
   CODEC) echo "CODEC=h264: codec of the video in the file: h264 h265 av1 vp9." ;;
   QUALITY) echo "QUALITY=60: quality of the file, from 0 (smallest file) to 100 (best); by default the encoder's default." ;;

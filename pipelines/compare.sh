@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Usage: pipelines/compare.sh [--verbose] [-DOPTION=VALUE]... [FILE|URI]...
-# Without a FILE it draws a town, 300 frames long.
-# RADIUS=8 FILTER=gaussian BACKEND=auto ALGORITHM=auto: the properties of these names. The file is compared.mp4.
+# Without a FILE it draws a town, 300 frames long. The file is compared.mp4.
+# RADIUS=8 FILTER=gaussian BACKEND=auto ALGORITHM=auto: the properties of these names.
 set -euo pipefail
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
 

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Usage: pipelines/denoise.sh [--verbose] [-DOPTION=VALUE]... [FILE|URI]...
-# Without a FILE it filters a still test picture with noise, 300 frames long.
-# RADIUS=3 SIGMA=1.5 BACKEND=auto: temporal-radius, temporal-sigma and backend. The file is denoised.mp4.
+# Without a FILE it filters a still test picture with noise, 300 frames long. The file is denoised.mp4.
+# RADIUS=3 SIGMA=1.5 BACKEND=auto: temporal-radius, temporal-sigma and backend.
 set -euo pipefail
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
 

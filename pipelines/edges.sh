@@ -4,8 +4,9 @@
 #
 # Usage: pipelines/edges.sh [--verbose] [-DOPTION=VALUE]... [FILE|URI]...
 # Without a FILE it draws a town, 300 frames long. A line moves through it: the edges are to the right of the line.
+# The file is edges.mp4.
 # FILTER=sobel GRADIENT=x ANGLE=0 SCALE=0.5 BACKEND=auto: the properties of these names. GRADIENT=directional ANGLE=45 takes
-# the derivative towards the lower right. The file is edges.mp4.
+# the derivative towards the lower right.
 set -euo pipefail
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
 

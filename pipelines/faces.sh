@@ -5,12 +5,14 @@
 #
 # Usage: pipelines/faces.sh [--verbose] [-DOPTION=VALUE]... [FILE|URI]...
 # Without a FILE it moves the view over a portrait that Debian ships, for 300 frames.
+# facedetect finds faces that look into the camera, and misses some. Look at the result before you pass it on.
+# The file is faceless.mp4. It does not have the location (GPS) of the video.
 # FILTER=mosaic SHAPE=ellipse STRENGTH=0.2 EXPAND=0.25 FEATHER=0: filter, roi-shape, roi-relative-size, roi-expand and
-# roi-feather. SMOOTH=10 (roi-smooth): frames for which a face stays hidden after the detector missed it.
-# MISSING=copy (roi-missing): frames without faces stay unchanged, so look at the result. MISSING=filter hides them completely.
-# MIN_SIZE=30: smallest size of a face, in pixels; less finds more faces and takes longer. BACKEND=auto ALGORITHM=auto: the
-# properties of these names. facedetect finds faces that look into the camera, and misses some: look at the result before
-# you pass it on. The file is faceless.mp4. It does not have the location (GPS) of the video.
+# roi-feather.
+# SMOOTH=10: roi-smooth, the frames for which a face stays hidden after the detector missed it.
+# MISSING=copy: roi-missing. Frames without faces stay unchanged; with MISSING=filter they are hidden completely.
+# MIN_SIZE=30: smallest size of a face in pixels. A smaller value finds more faces and takes longer.
+# BACKEND=auto ALGORITHM=auto: the properties of these names.
 set -euo pipefail
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
 

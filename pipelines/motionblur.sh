@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Usage: pipelines/motionblur.sh [--verbose] [-DOPTION=VALUE]... [FILE|URI]...
-# Without a FILE it draws a ball that moves for 300 frames.
+# Without a FILE it draws a ball that moves for 300 frames. The file is motionblur.mp4.
 # RADIUS=10 SIGMA=6 MODE=causal BACKEND=auto: temporal-radius, temporal-sigma, temporal-mode and backend. MODE=centered
-# also blurs ahead of the motion, like a long exposure. The file is motionblur.mp4.
+# also blurs ahead of the motion, like a long exposure.
 set -euo pipefail
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
 

@@ -3,10 +3,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Usage: pipelines/multi-gpu.sh [-DOPTION=VALUE]...
-# STREAMS=N: streams on all GPUs together, by default two per GPU; fewer GPUs get their share. DURATION=3: seconds to measure.
-# WIDTH=3840 HEIGHT=2160 FORMAT=NV12: size and format of the frames, which contain noise. MEMORY=cuda: frames are in GPU
-# memory instead of system memory. RADIUS=8 FILTER=gaussian ALGORITHM=auto: the properties of these names. BACKEND=cpu: use
-# the CPU, which is the default if there is no GPU.
+# STREAMS=N: streams on all GPUs together, by default two per GPU. Fewer GPUs get their share.
+# DURATION=3: seconds to measure.
+# WIDTH=3840 HEIGHT=2160 FORMAT=NV12: size and format of the frames, which contain noise.
+# MEMORY=cuda: the frames are in GPU memory instead of system memory.
+# RADIUS=8 FILTER=gaussian ALGORITHM=auto: the properties of these names.
+# BACKEND=cpu: use the CPU, which is the default if there is no GPU.
 set -euo pipefail
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
 

@@ -4,7 +4,8 @@
 #
 # Usage: pipelines/sharpen.sh [--verbose] [-DOPTION=VALUE]... [FILE|URI]...
 # Without a FILE it draws a town, 300 frames long. A line moves through it: the part to the right of the line is sharpened.
-# FILTER=unsharp RADIUS=3 AMOUNT=2 BACKEND=auto: the properties of these names. The file is sharpened.mp4.
+# The file is sharpened.mp4.
+# FILTER=unsharp RADIUS=3 AMOUNT=2 BACKEND=auto: the properties of these names.
 set -euo pipefail
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
 

@@ -4,8 +4,9 @@
 #
 # Usage: pipelines/tenbit.sh [--verbose] [-DOPTION=VALUE]... [FILE|URI]
 # Without a FILE it draws a grey ramp of 8 bits, 300 frames long, in which you can see steps.
-# RADIUS=8 FILTER=gaussian BACKEND=auto: the properties of these names. OUTPUT=tenbit.mkv: the file, which must end in .mkv.
 # The video is blurred at 10 bits and always written to a file, as FFV1, which is lossless.
+# RADIUS=8 FILTER=gaussian BACKEND=auto: the properties of these names.
+# OUTPUT=tenbit.mkv: the file, which must end in .mkv.
 set -euo pipefail
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
 

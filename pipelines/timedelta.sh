@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Usage: pipelines/timedelta.sh [--verbose] [-DOPTION=VALUE]... [FILE|URI]...
-# Without a FILE it draws a town, 300 frames long, over which the view moves.
-# KERNEL="<-1,0,1>" SCALE=1 BACKEND=auto: kernel-t, scale and backend. The file is timedelta.mp4.
+# Without a FILE it draws a town, 300 frames long, over which the view moves. The file is timedelta.mp4.
+# KERNEL="<-1,0,1>" SCALE=1 BACKEND=auto: kernel-t, scale and backend.
 set -euo pipefail
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
 
