@@ -5,7 +5,7 @@
 # Usage: pipelines/privacy.sh [--verbose] [-DOPTION=VALUE]... [FILE|URI... X,Y,W,H[,TYPE]...]
 # Without a FILE it draws a town, 300 frames long, with number plates on its cars, and faces and a plate that move.
 # With a FILE it hides the rectangles, which are in pixels of the video. TYPE is face by default. An example:
-#   pipelines/privacy.sh party.mp4 310,120,180,220 40,40,90,30,plate
+# pipelines/privacy.sh party.mp4 310,120,180,220 40,40,90,30,plate
 # The file is private.mp4. It does not have the location (GPS) of the video.
 # TYPES=face,plate: roi-types; by default all rectangles are hidden.
 # EXPAND=0.1 FEATHER=8 FILTER=gaussian BACKEND=auto ALGORITHM=auto: roi-expand, roi-feather, filter, backend and algorithm.
