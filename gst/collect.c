@@ -5,7 +5,7 @@
 #include "messages.h"
 #include "smooth.h"
 
-#define SEARCH_TIME (5 * GST_SECOND) /* without a region, until a warning */
+#define SEARCH_TIME (5 * GST_SECOND) /* time without a region before a warning */
 
 static void
 add_property(GstCudaConvolveRegions *regions)
@@ -73,7 +73,7 @@ smooth(GstCudaConvolveRegions *regions, gboolean is_next)
 
 /* ---- no regions at all ---- */
 
-/* Warns once, and ends the search. */
+/* Posts the warning, and ends the search. */
 static void
 warn_of_none(GstCudaConvolveRegions *regions, const char *period)
 {
@@ -96,7 +96,7 @@ warn_of_none(GstCudaConvolveRegions *regions, const char *period)
   regions->search.is_over = TRUE;
 }
 
-/* Adds up the time between frames, and warns after SEARCH_TIME. A gap or a seek counts as at most a second. */
+/* Adds up the time between frames, and warns after SEARCH_TIME. A gap or a seek counts as at most one second. */
 static void
 search(GstCudaConvolveRegions *regions, GstBuffer *buffer)
 {
@@ -120,7 +120,7 @@ gst_cuda_convolve_collect_end(GstCudaConvolveRegions *regions)
 
 /* ---- a frame ---- */
 
-/* Keeps only the first region, because a target has room for one, and warns. */
+/* Keeps only the first region, because the target has room for one, and warns. */
 static void
 keep_first(GstCudaConvolveRegions *regions)
 {

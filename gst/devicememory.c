@@ -40,7 +40,7 @@ pool_fits(GstBufferPool *pool, GstCudaContext *context)
   return GST_IS_CUDA_BUFFER_POOL(pool) && GST_CUDA_BUFFER_POOL(pool)->context == context;
 }
 
-/* The one CUDA memory that the buffer consists of, or NULL. */
+/* Returns the CUDA memory of a buffer that consists of only that, else NULL. */
 static GstCudaMemory *
 only_memory(GstBuffer *buffer)
 {

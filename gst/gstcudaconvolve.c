@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The plugin, and its one element's class: properties, states, contexts. README.md is its manual.
+ * The plugin, and the class of its element: properties, states, contexts. README.md is the manual.
  */
 
 /**
@@ -42,15 +42,15 @@
 #include "inflight.h"
 #include "messages.h"
 
-/* GStreamer's own functions save and load presets; GstCudaConvolve.prs has those that are installed. */
+/* GStreamer's own functions save and load presets. GstCudaConvolve.prs contains the installed ones. */
 G_DEFINE_TYPE_WITH_CODE(GstCudaConvolve, gst_cuda_convolve, GST_TYPE_BASE_TRANSFORM,
                         G_IMPLEMENT_INTERFACE(GST_TYPE_PRESET, NULL))
 
 GST_ELEMENT_REGISTER_DEFINE(cudaconvolve, "cudaconvolve", GST_RANK_NONE, GST_TYPE_CUDA_CONVOLVE)
 
-static guint stats_id; /* of the property; those before it are in the table of settings.c */
+static guint stats_id; /* id of the property; smaller ids are in the table of settings.c */
 
-/* The value is read before the lock is taken: it can be a file. */
+/* Reads the value before it takes the lock, because the value can be a file. */
 static void
 set_property(GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
@@ -74,7 +74,7 @@ set_property(GObject *object, guint id, const GValue *value, GParamSpec *pspec)
     gst_cuda_convolve_post(GST_ELEMENT(self), GST_MESSAGE_WARNING, error, "setting a property, which stays as it was");
 }
 
-/* With the object lock. */
+/* Call with the object lock held. */
 static GstStructure *
 make_stats(const GstCudaConvolve *self)
 {
@@ -108,7 +108,7 @@ get_property(GObject *object, guint id, GValue *value, GParamSpec *pspec)
   GST_OBJECT_UNLOCK(self);
 }
 
-/* Finds settings that no caps could make work: a refused value, a filter without taps, regions that contradict it. */
+/* Rejects settings that cannot work with any caps: a rejected value, a filter without taps, contradicting regions. */
 static gboolean
 check_settings(GstCudaConvolve *self, const GstCudaConvolveSettings *settings, GError **error)
 {
@@ -160,7 +160,7 @@ start(GstBaseTransform *trans)
   return ok;
 }
 
-/* The statistics stay until the next start. */
+/* Keeps the statistics until the next start. */
 static gboolean
 stop(GstBaseTransform *trans)
 {
@@ -181,7 +181,7 @@ transform_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps
   GstCudaConvolve *self = GST_CUDA_CONVOLVE_CAST(trans);
   g_autoptr(GstCaps) all = NULL;
   const CnvBackend *backend;
-  gboolean takes, gives; /* device memory: as the engine takes it or, before the start, as it would */
+  gboolean takes, gives; /* the pads support device memory: as the engine does, or before the start as it would */
   const char *name;
   GstCaps *result;
 
@@ -197,7 +197,7 @@ transform_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps
   return result;
 }
 
-/* The same memory on both pads saves a copy, whichever one the peer prefers. */
+/* Prefers the same memory on both pads, which saves a copy, to the preference of the peer. */
 static GstCaps *
 fixate_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps, GstCaps *othercaps)
 {
@@ -245,7 +245,7 @@ finalize(GObject *object)
   G_OBJECT_CLASS(gst_cuda_convolve_parent_class)->finalize(object);
 }
 
-/* CUDA memory is offered where this process can use a GPU. */
+/* Offers CUDA memory if this process can use a GPU. */
 static void
 add_pads(GstElementClass *klass)
 {

@@ -12,25 +12,25 @@
 #define LONGEST_FILE (4 << 20)           /* bytes */
 #define LONGEST_QUOTE 16                 /* bytes of a number that a message repeats */
 #define NUMBER_CHARACTERS "0123456789+-.eE/"
-#define LINE_ENDS "\r\n" /* both together are one */
+#define LINE_ENDS "\r\n" /* \r\n is one line end */
 
 typedef struct {
-  const char *at, *end, *line_start; /* in a text, at whose end is a 0 */
-  const char *name;                  /* as messages begin */
-  int line;                          /* number of the one at `at`, from 1 */
-  int x, y, t;                       /* numbers of this row, rows of this frame and frames that are complete */
-  int width, first_line;             /* of the first row; width is 0 before it is complete */
-  int height;                        /* of the first frame */
-  GArray *values;                    /* double */
+  const char *at, *end, *line_start; /* position, end and start of the line, in a text that ends with a 0 */
+  const char *name;                  /* beginning of messages */
+  int line;                          /* line number at `at`, from 1 */
+  int x, y, t;                       /* number of complete numbers in this row, rows in this frame, and frames */
+  int width, first_line;             /* length and line number of the first row; width is 0 before it is complete */
+  int height;                        /* rows of the first frame */
+  GArray *values;                    /* of double */
   GError **error;
 } Reader;
 
-/* Says what is wrong at a place in the current line. */
+/* Sets an error about a place in the current line, and evaluates to FALSE. */
 #define refuse(reader, place, format, ...)                                                                             \
   cnv_refuse((reader)->error, "%s: line %d, column %d: " format, (reader)->name, (reader)->line,                       \
              (int)((place) - (reader)->line_start) + 1, ##__VA_ARGS__)
 
-/* FALSE where a text of a number's characters is none; one that overflows is infinite. */
+/* Returns FALSE if text of number characters is not a number. A number that overflows is infinite. */
 static gboolean
 parse_number(const char *text, const char *text_end, double *number)
 {
@@ -44,8 +44,8 @@ parse_number(const char *text, const char *text_end, double *number)
   return end > text && end == text_end;
 }
 
-/* Any file can be named, one of secrets too, and messages go to logs: but for the byte at fault, only what could be
- * part of a number is repeated. Hexadecimals, "inf" and "nan" are no numbers. */
+/* Reads a number. A user can name any file, even a secret one, and messages go to logs. So messages only repeat text
+ * that could be part of a number, and the one byte at fault. Hexadecimal numbers, "inf" and "nan" are rejected. */
 static gboolean
 read_number(Reader *reader)
 {
@@ -76,7 +76,7 @@ read_number(Reader *reader)
   return TRUE;
 }
 
-/* FALSE where no number may come. */
+/* Returns FALSE if no number is allowed here. */
 static gboolean
 check_place(const Reader *reader)
 {
@@ -96,7 +96,7 @@ check_place(const Reader *reader)
   return TRUE;
 }
 
-/* Reads up to a comment or the line's end. */
+/* Reads numbers up to a comment or the end of the line. */
 static gboolean
 read_numbers(Reader *reader)
 {
@@ -134,7 +134,7 @@ finish_row(Reader *reader)
   return TRUE;
 }
 
-/* At a blank line and at the end of the text. */
+/* Called at a blank line and at the end of the text. */
 static gboolean
 finish_frame(Reader *reader)
 {
@@ -151,7 +151,7 @@ finish_frame(Reader *reader)
   return TRUE;
 }
 
-/* A line with nothing but a comment is none at all: only blank ones divide frames. */
+/* A line with only a comment is ignored: only blank lines separate frames. */
 static gboolean
 read_lines(Reader *reader)
 {
@@ -180,7 +180,7 @@ gst_cuda_convolve_kernel_parse(const char *text, gsize size, const char *path, G
   Reader reader = {.at = text, .end = text + size, .name = name, .line = 1, .error = error};
   CnvTaps *taps = NULL;
 
-  if (g_str_has_prefix(text, "\xef\xbb\xbf")) /* the mark of UTF-8 */
+  if (g_str_has_prefix(text, "\xef\xbb\xbf")) /* byte order mark of UTF-8 */
     reader.at += 3;
   reader.values = g_array_new(FALSE, FALSE, sizeof(double));
   if (read_lines(&reader)) {

@@ -54,8 +54,7 @@ gst_cuda_convolve_mask_n_values(GstBuffer *buffer)
                                                                                                     : 0;
 }
 
-/* Returns FALSE with an error if a buffer is no mask. Whether the memory holds what the meta says, check_layout
- * checks. */
+/* Returns FALSE with an error if a buffer is not a mask. Does not check its memory; see check_layout. */
 static gboolean
 check_meta(GstBuffer *buffer, GError **error)
 {
@@ -138,8 +137,8 @@ grows(const GstCudaConvolveMask *mask)
   return mask->expand + mask->feather > 0;
 }
 
-/* Returns the number of cells along an axis, reduced if there are two or more per pixel. The weight at a pixel's
- * centre is interpolated between the two nearest cells. With two or more per pixel both are the pixel's own, and one
+/* Returns the number of cells along an axis, reduced if there are two or more per pixel. The weight at the centre of a
+ * pixel is interpolated between the two nearest cells. With two or more per pixel, both belong to that pixel, so one
  * cell gives the same weight. */
 static int
 reduced(guint cells, int pixels)
@@ -293,7 +292,7 @@ grow(const GstCudaConvolveMask *mask, const Grid *grid, const guint8 *from)
   return weights;
 }
 
-/* Finds the grid of a mask. Returns FALSE with an error if its buffer is no mask, or if it is too large with the
+/* Computes the grid of a mask. Returns FALSE with an error if its buffer is not a mask, or if it is too large with the
  * added cells. */
 static gboolean
 make_grid(const GstCudaConvolveMask *mask, Grid *grid, GError **error)
@@ -397,8 +396,8 @@ is_same(const GstCudaConvolveMask *a, const GstCudaConvolveMask *b)
          (!a->weight_of || g_bytes_equal(a->weight_of, b->weight_of)) && same_polygon(a->polygon, b->polygon);
 }
 
-/* Adds a mask's samples to the frame's count: before or after it grows, whichever are more. Both cost memory and
- * time. */
+/* Adds the samples of a mask to the count of the frame: before or after it grows, whichever is more, because both cost
+ * memory and time. */
 static gboolean
 count(GstCudaConvolveMask *mask, const Grid *grid, guint64 *n_cells, GError **error)
 {

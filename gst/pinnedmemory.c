@@ -32,7 +32,7 @@ free_block(gpointer data)
   g_free(block);
 }
 
-/* System memory to GStreamer, which shares it, and copies it to memory that is not locked. */
+/* For GStreamer it is system memory: it shares it, and copies it to memory that is not locked. */
 static GstMemory *
 alloc(GstAllocator *allocator, gsize size, GstAllocationParams *params)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * GStreamer's pngdec is not used: that of 1.22 decodes 16-bit RGB wrongly, and a property that is set cannot wait for a
- * pipeline.
+ * Does not use GStreamer's pngdec: the one of 1.22 decodes 16-bit RGB wrongly, and setting a property cannot wait for
+ * a pipeline.
  */
 #include "pngfile.h"
 
@@ -29,20 +29,20 @@ typedef struct {
 } Chunk;
 
 typedef struct {
-  const guint8 *at, *end; /* the file from the next chunk on */
+  const guint8 *at, *end; /* rest of the file, from the next chunk on */
   const char *name;
   guint width, height;
-  guint depth, color, channels; /* bits of a sample, colour type, samples of a pixel */
+  guint depth, color, channels; /* bits per sample, colour type, samples per pixel */
   gboolean interlaced;
   guint8 palette[256]; /* luma of each colour */
   guint n_colors;
   GConverter *inflater;
-  gboolean finished; /* all pixels are inflated, and their checksum is right */
-  Chunk idat;        /* what is left of the chunk of pixels at hand */
+  gboolean finished; /* all pixels are inflated, and their checksum is correct */
+  Chunk idat;        /* rest of the current chunk of pixels */
   GError **error;
 } Reader;
 
-/* Columns and rows of a pass over the picture: the first one, and the step to the next. */
+/* A pass over the picture: its first column and row, and the steps to the next ones. */
 typedef struct {
   guint x, y, step_x, step_y;
 } Pass;
@@ -92,7 +92,7 @@ next_chunk(Reader *reader, Chunk *chunk)
   return TRUE;
 }
 
-/* Pixels have a checksum of their own. */
+/* Checks the CRC of a header or palette. Pixels have a checksum that zlib checks. */
 static gboolean
 check_crc(const Reader *reader, const Chunk *chunk)
 {
@@ -106,7 +106,7 @@ static gboolean
 check_kind(Reader *reader)
 {
   static const struct {
-    guint color, channels, depths; /* depths: the sum of those that it can have */
+    guint color, channels, depths; /* depths: sum of the allowed bits per sample */
   } kinds[] = {{GREY, 1, 1 | 2 | 4 | 8 | 16},
                {RGB, 3, 8 | 16},
                {PALETTE, 1, 1 | 2 | 4 | 8},
@@ -152,7 +152,7 @@ luma_of(guint64 red, guint64 green, guint64 blue, guint64 white)
   return (guint8)(((LUMA_RED * red + LUMA_GREEN * green + LUMA_BLUE * blue) * 255 + 500 * white) / (1000 * white));
 }
 
-/* Stops at the first chunk of pixels. */
+/* Reads chunks up to the first one of pixels. */
 static gboolean
 read_palette(Reader *reader)
 {
@@ -180,7 +180,7 @@ read_palette(Reader *reader)
 
 /* ---- rows ---- */
 
-/* Inflates up to n bytes, perhaps none, and counts them. */
+/* Inflates at most n bytes, perhaps none, and stores the number in *written. */
 static gboolean
 inflate_some(Reader *reader, guint8 *to, gsize n, gsize *written)
 {
@@ -218,7 +218,7 @@ inflate(Reader *reader, guint8 *to, gsize n)
   return TRUE;
 }
 
-/* Reads on to the checksum of the pixels, which zlib compares. */
+/* Reads up to the checksum of the pixels, which zlib checks. */
 static gboolean
 check_sum(Reader *reader)
 {
@@ -242,7 +242,7 @@ paeth(int left, int up, int corner)
   return (guint8)(by_left <= by_up && by_left <= by_corner ? left : by_up <= by_corner ? up : corner);
 }
 
-/* Undoes the filter of a row. above: the row before it, or zeros. step: bytes to the pixel on the left. */
+/* Undoes the filter of a row. above: the previous row, or zeros. step: bytes to the pixel on the left. */
 static gboolean
 unfilter(guint filter, guint8 *row, const guint8 *above, gsize n, gsize step)
 {
@@ -287,7 +287,7 @@ weigh_row(const Reader *reader, const guint8 *row, guint8 *to, guint n, guint st
   return TRUE;
 }
 
-/* rows: room for a row and the one above it, with a byte before each, the filter's. */
+/* Reads a pass. rows: buffers for a row and the one above it, each after a byte for the filter. */
 static gboolean
 read_pass(Reader *reader, const Pass *pass, guint8 *rows[2], guint8 *weights)
 {

@@ -8,7 +8,7 @@
 #include "polygon.h"
 #include "smooth.h"
 
-#define FAR (1 << 20)       /* edges farther out are moved to here: 32 times the largest frame */
+#define FAR (1 << 20)       /* edges farther outside the frame are moved here: 32 times the largest frame */
 #define ROUNDING_SLACK 1e-6 /* 0.07 * 100 is slightly more than 7, but must not cover another pixel */
 
 void
@@ -39,7 +39,7 @@ gst_cuda_convolve_regions_forget(GstCudaConvolveRegions *regions)
   g_array_set_size(regions->tracks, 0);
 }
 
-/* Returns TRUE if a list of types holds every type: it has none, or "all" is in it. */
+/* Returns TRUE if a list of types includes every type: it is empty, or contains "all". */
 static gboolean
 holds_all(char **types)
 {
@@ -105,7 +105,7 @@ round_rect(const double rect[4], double grow_x, double grow_y)
   return round;
 }
 
-/* Returns FALSE if no part of the rectangle can show in the frame. The margin has a few pixels more than the
+/* Returns FALSE if no part of the rectangle can be visible in the frame. The margin is a few pixels larger than the
  * feather, because subsampled planes round outwards. */
 static gboolean
 reaches_frame(const GstCudaConvolveRegions *regions, const CnvRect *rect)
@@ -138,8 +138,8 @@ gst_cuda_convolve_regions_add_rect(GstCudaConvolveRegions *regions, const double
   add_region(regions, &round, roi->shape);
 }
 
-/* Gets the region of a mask. Returns FALSE with an error if there is none. A rectangle whose edges were moved (FAR)
- * is refused, because the mask would be stretched over the wrong place. */
+/* Sets the region of a mask. Returns FALSE with an error if the mask cannot be used. Rejects rectangles whose edges
+ * were moved (FAR), because the mask would be stretched over the wrong place. */
 static gboolean
 get_mask(GstCudaConvolveRegions *regions, GstCudaConvolveMask *mask, const double rect[4], GError **error)
 {

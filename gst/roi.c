@@ -70,8 +70,9 @@ check_units(const GstCudaConvolveRoi *roi, GError **error)
   return TRUE;
 }
 
-/* Rejects polygons that look like the other unit. Pixels may have decimals, so with pixels all points within a pixel
- * of the frame's corner are rejected. Fractions are rejected beyond -1 to 2, the limit for corners of rectangles. */
+/* Rejects polygons that seem to be in the other unit. With pixels, which may have decimals, rejects polygons within one
+ * pixel of the corner of the frame. With fractions, rejects points below -1 or above 2, the limit for corners of
+ * rectangles. */
 static gboolean
 check_polygon_units(const GstCudaConvolveRoi *roi, GError **error)
 {

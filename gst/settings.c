@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The property table, and all that follows from its rows.
+ * The property table, and everything that follows from its rows.
  */
 #include <string.h>
 
@@ -48,7 +48,7 @@ static const CnvNick roi_strength_nicks[] = {
     {0, NULL, NULL},
 };
 
-/* cuda is listed in every build, so that a build without it can give the reason; this build's other engines follow. */
+/* Every build lists cuda, so that a build without it can give the reason. The other engines of the build are added. */
 static CnvNick backend_nicks[8] = {
     {CNV_BACKEND_AUTO, "auto", "cuda if there is a usable GPU, else cpu with a message that gives the reason"},
     {CNV_BACKEND_CUDA, "cuda", "An NVIDIA GPU; an error if there is none"},
@@ -272,7 +272,7 @@ gst_cuda_convolve_settings_init(GstCudaConvolveSettings *settings)
   }
 }
 
-/* How references are taken and given back, of kinds behind KIND_DOUBLE. */
+/* Functions that copy and free the values of kinds after KIND_DOUBLE. */
 static const struct {
   GBoxedCopyFunc ref;
   GDestroyNotify unref;
@@ -378,7 +378,7 @@ gst_cuda_convolve_properties_install(GObjectClass *klass)
 
 /* ---- reading and writing a property ---- */
 
-/* Without a name, taps that came from no file stay. */
+/* An empty name does nothing, so that taps which were set directly stay. */
 static gboolean
 read_kernel_file(GstCudaConvolveSettings *settings, const char *path, GError **error)
 {
@@ -406,7 +406,7 @@ read_taps(const Property *row, const GValue *value, CnvTaps **taps, GError **err
   return gst_cuda_convolve_taps_from_value(value, row->name, row->kind == KIND_KERNEL, taps, error);
 }
 
-/* Returns TRUE if text follows the array that the text begins with: GStreamer would drop it. */
+/* Returns TRUE if text follows the first array. GStreamer would ignore it. */
 static gboolean
 has_tail(const char *text)
 {
@@ -419,14 +419,14 @@ has_tail(const char *text)
   return *text == '>' && text[1 + strspn(text + 1, " ")] != '\0';
 }
 
-/* Returns the beginning of a text, which messages repeat, to be freed. A cut inside a character would not be UTF-8. */
+/* Returns the beginning of a text for messages, to be freed. Cuts between characters, so that it stays UTF-8. */
 static char *
 beginning_of(const char *text)
 {
   return g_utf8_substring(text, 0, MIN(g_utf8_strlen(text, -1), LONGEST_WORDS));
 }
 
-/* An array that was given as text, in UTF-8. */
+/* Reads an array from text in UTF-8. */
 static gboolean
 read_text(GstCudaConvolveSettings *settings, guint id, const char *text, GError **error)
 {

@@ -11,8 +11,8 @@
 #define CELLS (FILTER(MOSAIC) | FILTER(FILL))
 #define DERIVATIVES (FILTER(SOBEL) | FILTER(SCHARR) | FILTER(PREWITT))
 
-#define MAX_NAMED 8  /* rectangles or polygons that a message names, */
-#define MAX_POINTS 3 /* and points of a polygon */
+#define MAX_NAMED 8  /* most rectangles and polygons that a message names, */
+#define MAX_POINTS 3 /* and most points that it shows of a polygon */
 
 /* ---- conditions of rows ---- */
 
@@ -52,7 +52,7 @@ takes_radius_of_sigma(const CnvFilter *filter)
   return takes && cnv_filters[filter->type].max_radius > CNV_APERTURE_MAX;
 }
 
-/* Less than one sigma is left on a side. */
+/* Returns TRUE if less than one sigma is left on a side. */
 static gboolean
 cuts_sigma(const CnvFilter *filter)
 {
@@ -86,7 +86,7 @@ is_in_frame(const double rect[4], const GstCudaConvolveRoi *roi, const CnvImage 
          rect[0] - beside_x < image->width && rect[1] - beside_y < image->height;
 }
 
-/* A polygon that cannot be drawn is the rectangle around it. */
+/* A polygon that cannot be drawn counts as the rectangle around it. */
 static gboolean
 polygon_is_in_frame(const GstCudaConvolveRoi *roi, guint i, const CnvImage *image)
 {
@@ -157,12 +157,12 @@ find_conditions(const GstCudaConvolveSettings *settings, const CnvImage *image, 
 #define NO_EFFECT "has no effect: "
 
 static const struct {
-  const char *properties; /* each is warned of by itself, in this order */
-  const char *beside;     /* property, or "format", whose value the message tells; NULL: their own */
-  guint used;             /* bits: values of that property with which they are in use */
-  guint condition;        /* on which they are unused with the other values */
+  const char *properties; /* names of properties; each gets a message of its own */
+  const char *beside; /* property whose value the message shows, or "format"; NULL: the value of the property itself */
+  guint used;         /* bits of the values of `beside` with which the properties have an effect */
+  guint condition;    /* with all other values: the condition under which they have no effect */
   const char *text;
-  gboolean exposes; /* something stays in clear that was to be hidden, or is hidden less than asked */
+  gboolean exposes; /* something stays visible that should be hidden, or is hidden less than requested */
 } rows[] = {
     {"kernel-location kernel kernel-x kernel-y anchor-x anchor-y", "filter", FILTER(CUSTOM), ALWAYS,
      NO_EFFECT "set filter=custom"},
@@ -274,7 +274,7 @@ value_of(const GstCudaConvolveSettings *settings, GParamSpec *spec)
   return value;
 }
 
-/* The value as it is written in a pipeline. */
+/* Returns the value of a property as it is written in a pipeline description. */
 static char *
 describe(const GstCudaConvolveSettings *settings, GParamSpec *spec)
 {
@@ -286,7 +286,7 @@ describe(const GstCudaConvolveSettings *settings, GParamSpec *spec)
   return text;
 }
 
-/* An enum, or a small number. */
+/* Returns the bit of the value of an enum, or of a small number. */
 static guint
 bit_of(const GstCudaConvolveSettings *settings, GParamSpec *spec)
 {
@@ -306,7 +306,7 @@ report(GstElement *element, GstMessageType type, const char *name, const char *b
                          "checking the settings");
 }
 
-/* Returns TRUE once per property, and once more if it then leaves something in clear. */
+/* Returns TRUE once per property, and a second time if it then leaves something visible. */
 static gboolean
 is_new(GHashTable *told, GParamSpec *spec, gboolean exposes)
 {

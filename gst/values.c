@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Arrays of arrays of numbers, in any of GStreamer's number types, to taps, rectangles or polygons and back.
+ * Converts arrays of arrays of numbers, of any number type of GStreamer, to taps, rectangles or polygons, and back.
  */
 #include <math.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #define LONGEST (2 * CNV_RADIUS_MAX + 1) /* taps along an axis */
 #define LONGEST_WORDS 60                 /* characters of a value that a message repeats */
-#define FARTHEST (32 * CNV_SIZE_MAX)     /* of rectangles, from the frame's corner */
+#define FARTHEST (32 * CNV_SIZE_MAX)     /* largest distance of a rectangle from the corner of the frame */
 
 static guint
 size_of(const GValue *array)
@@ -30,7 +30,7 @@ holds_arrays(const GValue *array)
   return size_of(array) > 0 && GST_VALUE_HOLDS_ARRAY(entry(array, 0));
 }
 
-/* FALSE for booleans and strings of digits too, which GValue would convert. */
+/* Returns FALSE also for booleans and strings of digits, which GValue would convert. */
 static gboolean
 is_number(const GValue *value)
 {
@@ -43,7 +43,7 @@ is_number(const GValue *value)
   return is;
 }
 
-/* NAN for all that is no number. */
+/* Returns NAN if the value is not a number. */
 static double
 number_of(const GValue *value)
 {
@@ -56,8 +56,8 @@ number_of(const GValue *value)
   return g_value_get_double(&number);
 }
 
-/* The text of a value, cut since strings can have megabytes. Of types that GStreamer cannot write in every case, the
- * name of the type. */
+/* Returns the text of a value, shortened because strings can have megabytes. For types that GStreamer cannot always
+ * write, returns the name of the type. */
 static char *
 describe(const GValue *value)
 {
@@ -87,7 +87,7 @@ gst_cuda_convolve_text_from_value(const GValue *array)
   return text->len > 1 ? g_strdup(text->str) : NULL;
 }
 
-/* what: the property and, of several, the frame, as messages begin. */
+/* what: beginning of the message: the property and, if there are several, the frame. */
 static gboolean
 refuse_tap(const char *what, const GValue *value, guint y, guint x, GError **error)
 {
@@ -121,7 +121,7 @@ read_row(const char *what, const GValue *row, guint y, double *taps, GError **er
   return TRUE;
 }
 
-/* Rows as long as the first, or one alone. */
+/* Reads a frame: rows as long as the first, or a single row. */
 static gboolean
 read_frame(const char *what, const GValue *frame, gboolean is_2d, guint width, double *taps, GError **error)
 {
@@ -140,7 +140,7 @@ read_frame(const char *what, const GValue *frame, gboolean is_2d, guint width, d
   return TRUE;
 }
 
-/* Frame t of several: rows, and as large as the first. */
+/* Reads frame t of several, which must have the size of the first. */
 static gboolean
 read_nth_frame(const char *what, const GValue *frame, guint t, CnvTaps *taps, GError **error)
 {
@@ -157,7 +157,7 @@ read_nth_frame(const char *what, const GValue *frame, guint t, CnvTaps *taps, GE
   return read_frame(which, frame, TRUE, width, taps->value + (gsize)t * height * width, error);
 }
 
-/* frame: "frame 1: " of several, as the message goes on. */
+/* frame: next part of the message; "frame 1: " if there are several. */
 static gboolean
 check_size(const char *what, const char *frame, guint width, guint height, guint depth, GError **error)
 {
@@ -172,7 +172,7 @@ check_size(const char *what, const char *frame, guint width, guint height, guint
   return TRUE;
 }
 
-/* An array that is not empty: a row, rows or frames of rows. NULL with the reason. */
+/* Reads an array that is not empty: a row, rows, or frames of rows. Returns NULL with the reason if it is not valid. */
 static CnvTaps *
 read_taps(const char *what, const GValue *array, GError **error)
 {
@@ -208,7 +208,8 @@ gst_cuda_convolve_taps_from_value(const GValue *array, const char *what, gboolea
   return TRUE;
 }
 
-/* Appends n[0] numbers of a type, or n[0] arrays of n[1] entries each and so on. Returns the number behind the last. */
+/* Appends n[0] numbers of a type, or n[0] arrays of n[1] entries each, and so on. Returns the position after the last
+ * number. */
 static const double *
 append(GValue *array, GType type, const int *n, int levels, const double *number)
 {
@@ -240,7 +241,7 @@ gst_cuda_convolve_taps_to_value(const CnvTaps *taps, GValue *array)
 
 /* ---- rectangles ---- */
 
-/* Which units they are in is another property, that can be set later: fractions of the frame reach from -1 to 1. */
+/* The units are another property, which can be set later. So fractions of the frame, -1 to 1, are accepted. */
 static gboolean
 read_rect(const char *what, const GValue *value, guint i, GArray *rects, GError **error)
 {
@@ -268,7 +269,7 @@ read_rect(const char *what, const GValue *value, guint i, GArray *rects, GError 
   return TRUE;
 }
 
-/* The first values of an array with commas between them. */
+/* Returns the first values of an array, separated by commas. */
 static char *
 describe_first(const GValue *array, guint n)
 {
@@ -282,7 +283,8 @@ describe_first(const GValue *array, guint n)
   return g_string_free(g_steal_pointer(&text), FALSE);
 }
 
-/* Refuses a rectangle outside a list. It may be the first of several: GStreamer drops what follows an array. */
+/* Rejects a rectangle outside a list. It may be the first of several: GStreamer drops everything after the first array.
+ */
 static gboolean
 refuse_flat(const char *what, const GValue *array, GError **error)
 {
@@ -333,7 +335,8 @@ gst_cuda_convolve_rects_to_value(const GArray *rects, GValue *array)
 
 /* ---- polygons ---- */
 
-/* The array that comes first may be the first of several: GStreamer drops what follows it. */
+/* Checks the number of coordinates. The first array may be the first of several: GStreamer drops everything after it.
+ */
 static gboolean
 check_polygon_size(const char *what, const GValue *array, guint i, GError **error)
 {
@@ -417,7 +420,7 @@ gst_cuda_convolve_polygons_from_value(const GValue *array, const char *what, GPt
 void
 gst_cuda_convolve_polygons_to_value(const GPtrArray *polygons, GValue *array)
 {
-  gboolean whole = TRUE; /* arrays in an array have one type */
+  gboolean whole = TRUE; /* all arrays in an array need one type */
 
   for (guint i = 0; polygons && i < polygons->len; i++)
     whole = whole && are_whole(g_ptr_array_index(polygons, i));
