@@ -4,7 +4,7 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
-/* The names of all values; *normal is set to that of the default. */
+/* Returns the nicks of all values. Sets *normal to the nick of the default. */
 static char *
 list_nicks(GType type, const GValue *value, char **normal)
 {
@@ -28,7 +28,7 @@ list_nicks(GType type, const GValue *value, char **normal)
   return g_string_free(text, FALSE);
 }
 
-/* For people: -1 and not (GstSomeEnum)-1. */
+/* Returns a number without its type: -1, and not (GstSomeEnum)-1. */
 static char *
 number_to_string(const GValue *value)
 {
@@ -38,7 +38,7 @@ number_to_string(const GValue *value)
   return g_value_transform(value, &number) ? g_strdup_printf("%.10g", g_value_get_double(&number)) : NULL;
 }
 
-/* "-1 to 512", or NULL for a type that has no range. */
+/* Returns the range of a property, such as "-1 to 512", or NULL if its type has none. */
 static char *
 range_of(const GParamSpec *pspec)
 {
@@ -51,7 +51,7 @@ range_of(const GParamSpec *pspec)
   return NULL;
 }
 
-/* What a property takes, with its default, for people. */
+/* Returns the values that a property allows, and its default, for a message. */
 static char *
 describe(GParamSpec *pspec)
 {
@@ -132,7 +132,7 @@ check_settings(const char *const *arguments)
   return right;
 }
 
-/* Returns the path of a local file, or NULL. Of a URI, sources like filesrc and pushfilesrc drop what is after '#'. */
+/* Returns the path of a local file, or NULL. In a URI, drops what follows '#', like filesrc and pushfilesrc. */
 static char *
 path_of(const char *input)
 {

@@ -4,7 +4,7 @@
 #include <gst/gst.h>
 #include <string.h>
 
-/* Of one codec the encoders on GPUs come first. */
+/* For each codec, the encoders on GPUs come first. */
 static const Encoder encoders[] = {
     {"h264", "nvh264enc", "", "rc-mode=constqp qp-const=%d", 51, 0, "h264parse"},
     {"h264", "x264enc speed-preset=veryfast pass=qual", "quantizer=20", "quantizer=%d", 50, 1, NULL},
@@ -110,7 +110,7 @@ container_encoder(const Container *container, const char *codec, const char *for
   return NULL;
 }
 
-/* Returns the encoder's elements, or NULL if it has no quality. */
+/* Returns the encoder's elements, or NULL if it is lossless but a quality is given. */
 static char *
 describe(const Encoder *encoder, int quality)
 {

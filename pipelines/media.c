@@ -16,17 +16,17 @@
 
 typedef struct {
   char *input, *picture, *still, *output, *format, *encoder, *codec;
-  int frames, quality;    /* -1: the encoder's usual one */
-  double start, duration; /* seconds; a duration of 0 is all */
+  int frames, quality;    /* quality: -1 for the encoder's default */
+  double start, duration; /* seconds; a duration of 0 is up to the end */
   gboolean window, wipe, hides;
 
   const Container *container;
-  GstElement *pipeline, *filter; /* the second: all through which the video goes */
-  Mux *mux;                      /* NULL without a muxer */
-  Cut *cut;                      /* NULL: from beginning to end */
+  GstElement *pipeline, *filter; /* filter: all elements through which the video goes */
+  Mux *mux;                      /* NULL if there is no muxer */
+  Cut *cut;                      /* NULL: the whole input */
   Photo *photo;                  /* or NULL */
-  Truncation *truncation;        /* NULL without a file */
-  gint has_video;                /* atomic: a pad with video has come */
+  Truncation *truncation;        /* NULL if there is no file */
+  gint has_video;                /* atomic: there is a pad with video */
 } Media;
 
 /* ---- what is said */
@@ -44,7 +44,8 @@ is_caps_event(GstPadProbeInfo *info)
   return GST_EVENT_TYPE(GST_PAD_PROBE_INFO_EVENT(info)) == GST_EVENT_CAPS;
 }
 
-/* On the source pad of the converter before the filter, whose caps are on their way from the decoder's pad. */
+/* Prints the conversion. Called on the source pad of the converter before the filter. decoded: pad of the decoder,
+ * which has the original caps. */
 static GstPadProbeReturn
 tell_conversion(GstPad *pad, GstPadProbeInfo *info, gpointer decoded)
 {
@@ -61,7 +62,7 @@ tell_conversion(GstPad *pad, GstPadProbeInfo *info, gpointer decoded)
   return GST_PAD_PROBE_OK;
 }
 
-/* The 10 bit format of the same planes, or NULL if no encoder for the file takes it. */
+/* Returns the 10-bit format with the same planes, or NULL if no encoder of the container accepts it. */
 static const char *
 deep_format(const Media *media, const GstVideoInfo *from)
 {
@@ -72,7 +73,7 @@ deep_format(const Media *media, const GstVideoInfo *from)
   return container_encoder(media->container, media->codec, format) ? format : NULL;
 }
 
-/* Says in one sentence that the file holds less than what comes, and how it would hold more. */
+/* Prints one sentence if the file cannot hold all bits or colours of the input, and how to keep them. */
 static void
 tell_loss(const Media *media, const GstVideoInfo *from)
 {
@@ -94,7 +95,7 @@ tell_loss(const Media *media, const GstVideoInfo *from)
             deep ? "FORMAT=" : "FORMAT=I420_10LE with an OUTPUT in .mkv", deep ? deep : "");
 }
 
-/* Removes the column and the row that a format with fewer samples of colour cannot hold: encoders refuse such sizes. */
+/* Crops one column or row if the subsampling of the format needs even sizes: encoders reject odd ones. */
 static void
 make_even(const Media *media, GstElement *crop, const GstVideoInfo *from)
 {
@@ -108,7 +109,7 @@ make_even(const Media *media, GstElement *crop, const GstVideoInfo *from)
   g_object_set(crop, "right", right, "bottom", bottom, NULL);
 }
 
-/* On the sink pad of the converter behind the filter. */
+/* Called on the sink pad of the converter after the filter. */
 static GstPadProbeReturn
 prepare_output(GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {
@@ -148,7 +149,7 @@ link_to(GstPad *pad, GstElement *element)
   return sink && GST_PAD_LINK_SUCCESSFUL(gst_pad_link(pad, sink));
 }
 
-/* Adds elements that are written as for gst-launch-1.0, and links the pad to them. */
+/* Adds elements, written as for gst-launch-1.0, and links the pad to them. */
 static GstElement *
 add_behind(Media *media, GstPad *pad, const char *elements)
 {
@@ -161,7 +162,7 @@ add_behind(Media *media, GstPad *pad, const char *elements)
   return link_to(pad, bin) ? bin : NULL;
 }
 
-/* A decoder may wait for a stream that is not linked. */
+/* Sink for unused streams: a decoder may wait for a stream that is not linked. */
 #define NOWHERE "fakesink sync=false async=false"
 
 static void
@@ -171,7 +172,7 @@ leave_out(Media *media, GstPad *pad, const char *stream)
   add_behind(media, pad, NOWHERE);
 }
 
-/* Encoders of video hold back seconds, and until then the rest waits. */
+/* Queue for the other streams, because video encoders hold back several seconds. */
 #define QUEUE "queue max-size-buffers=0 max-size-bytes=0 max-size-time=30000000000"
 
 static void
@@ -203,7 +204,7 @@ add_sound(Media *media, GstPad *pad, const GstCaps *caps, gboolean decoded)
     fail(media, "the sound cannot be written to this type of file; set OUTPUT to a .mkv file", NULL);
 }
 
-/* Says in one sentence that subtitles are not written, and what would hold them. */
+/* Prints that subtitles are not written, and which file could hold them. */
 static void
 leave_out_subtitles(Media *media, const char *kind)
 {
@@ -238,7 +239,7 @@ add_subtitles(Media *media, GstPad *pad, const GstCaps *caps, const char *kind)
     fail(media, "the subtitles cannot be written to this type of file; set OUTPUT to a .mkv file", NULL);
 }
 
-/* Fails for a video that is smaller than the muxers take; without that, GStreamer says only "not-negotiated". */
+/* Returns TRUE and fails if a video is too small for the muxers. GStreamer would only say "not-negotiated". */
 static gboolean
 is_too_small(Media *media, const GstCaps *caps)
 {
@@ -326,7 +327,7 @@ no_more_pads(GstElement *decoder, gpointer user_data)
   fail(media, text, NULL);
 }
 
-/* A stream that cannot be decoded. */
+/* Called for a stream that cannot be decoded. */
 static void
 unknown_type(GstElement *decoder, GstPad *pad, GstCaps *caps, gpointer user_data)
 {
@@ -336,7 +337,7 @@ unknown_type(GstElement *decoder, GstPad *pad, GstCaps *caps, gpointer user_data
     leave_out_subtitles(user_data, name);
 }
 
-/* Sound and subtitles that the container takes need not be decoded. */
+/* Returns the caps of sound and subtitles that the container can hold without decoding them. */
 static GstCaps *
 caps_to_expose(Media *media, GstElement *decoder)
 {
@@ -389,7 +390,8 @@ add_picture(Media *media)
 
 /* ---- output */
 
-/* Telephones leave it to the player to turn their videos and photos; here what is written is turned. */
+/* Returns the elements that rotate the video. Phones leave the rotation to the player, but the file that is written is
+ * rotated. */
 static char *
 describe_turn(Media *media)
 {
@@ -404,7 +406,7 @@ describe_turn(Media *media)
   return g_strdup_printf(" ! videoflip video-direction=%d", direction);
 }
 
-/* The elements behind the filter. */
+/* Returns the elements after the filter. */
 static char *
 describe_output(Media *media)
 {
@@ -455,7 +457,7 @@ add_output(Media *media)
 
 /* ---- all of it */
 
-/* The elements as one, with a sink pad and a source pad; NULL with the reason on stderr. */
+/* Returns a bin of the elements with a sink pad and a source pad, or NULL with the reason on stderr. */
 static GstElement *
 parse_filter(const char **arguments)
 {
@@ -509,7 +511,7 @@ build(Media *media, const char **arguments)
   return add_picture(media);
 }
 
-/* Returns the exit status. A picture of a video's first frame does not need the rest. */
+/* Returns the exit status. Does not report a truncated file for a picture of the first frame, which needs no more. */
 static int
 play_media(Media *media)
 {
@@ -521,7 +523,7 @@ play_media(Media *media)
   return status;
 }
 
-/* Plays into the part file, and gives it its name if it is complete. Returns the exit status. */
+/* Plays into a temporary file, and renames it if it is complete. Returns the exit status. */
 static int
 write_file(Media *media)
 {
