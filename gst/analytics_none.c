@@ -26,6 +26,6 @@ gst_cuda_convolve_analytics_add(GstCudaConvolveRegions *regions, GstBuffer *buff
         "frames have a GstAnalyticsRelationMeta, which this build cannot read: what a detector found %s; build "
         "the plugin with gstreamer-analytics-1.0 of GStreamer 1.24 or newer (libgstreamer-plugins-bad1.0-dev)",
         regions->roi->invert                              ? "is filtered too"
-        : regions->roi->missing == CNV_ROI_MISSING_FILTER ? "stays in clear in frames that have another region"
-                                                          : "stays in clear");
+        : regions->roi->missing == CNV_ROI_MISSING_FILTER ? "stays visible in frames that have another region"
+                                                          : "stays visible");
 }

@@ -91,7 +91,7 @@ warn_of_none(GstCudaConvolveRegions *regions, const char *period)
                               roi->invert ? "with roi-invert=true the whole picture is filtered"
                               : roi->missing == CNV_ROI_MISSING_FILTER
                                   ? "with roi-missing=filter the whole picture is filtered"
-                                  : "nothing is filtered, and the whole picture stays in clear",
+                                  : "nothing is filtered, and the whole picture stays visible",
                               remedy);
   regions->search.is_over = TRUE;
 }

@@ -176,12 +176,12 @@ static const struct {
     {"radius radius-x radius-y", "filter", 0, NO_RADIUS,
      NO_EFFECT "choose a filter that has a radius, gaussian for example"},
     {"radius-x radius-y sigma-x sigma-y", "filter", ~FILTER(MOTION), ALWAYS,
-     NO_EFFECT "set radius, which is along the line"},
+     NO_EFFECT "set radius, which applies along the line"},
     {"sigma sigma-x sigma-y", "filter", GAUSSIANS, FIXED_RADIUS,
      NO_EFFECT "choose gaussian, unsharp or log; box, disk, motion and mosaic use sigma only if radius is -1"},
     {"truncate", NULL, 0, FIXED_RADII, NO_EFFECT "it computes the radius from sigma; set sigma, and radius=-1"},
     {"bias", NULL, 0, SATURATION,
-     "saturates: every sample becomes 0 or full scale, whatever the picture shows; bias is a fraction of full scale, "
+     "saturates: samples become 0 or full scale, whatever the picture shows; bias is a fraction of full scale, "
      "0.5 for mid-grey"},
     {"fill-color", "filter", FILTER(FILL), ALWAYS, NO_EFFECT "set filter=fill"},
     {"absolute scale bias chroma-mode chroma-radius chroma-sigma temporal-radius kernel-t", "filter", ~FILTER(FILL),
@@ -194,12 +194,12 @@ static const struct {
      NO_EFFECT "the filter reads nothing outside a rectangle anyway; reset it to its default"},
     {"border-color", "border-mode", IN(CNV_BORDER_CONSTANT), ALWAYS, NO_EFFECT "set border-mode=constant"},
     {"planes", "format", 0, OTHER_PLANES,
-     "names none of the frames' planes: nothing is filtered, and the whole picture stays in clear; choose luma and "
+     "names none of the frames' planes: nothing is filtered, and the whole picture stays visible; choose luma and "
      "chroma for YUV, luma for grey, red, green and blue for RGB, or color",
      TRUE},
     {"planes", "format", 0, MISSING_PLANES,
-     "names some planes that the frames do not have, without effect: choose luma and chroma for YUV, luma "
-     "for grey, red, green and blue for RGB, or color"},
+     "names some planes that the frames do not have, without effect: choose luma and chroma for YUV, luma for grey, "
+     "red, green and blue for RGB, or color"},
     {"chroma-mode chroma-radius chroma-sigma", "format", 0, NO_CHROMA,
      NO_EFFECT "the frames have no chroma; convert them to YUV, or reset it to its default"},
     {"alpha-mode", "format", 0, NO_ALPHA,
@@ -213,17 +213,17 @@ static const struct {
      NO_EFFECT "the whole frame is filtered; set roi-source=property to filter only the rectangles, polygons and the "
                "mask"},
     {"roi", "roi-source", ~IN(CNV_ROI_META), ALWAYS,
-     NO_EFFECT "regions come only from metas, and rectangles that no meta covers stay in clear (with "
+     NO_EFFECT "regions come only from metas, and rectangles that no meta covers stay visible (with "
                "roi-invert=true they are filtered); set roi-source=property",
      TRUE},
     {"roi-polygons", "roi-source", ~IN(CNV_ROI_META), ALWAYS,
-     NO_EFFECT "regions come only from metas, and polygons that no meta covers stay in clear (with "
+     NO_EFFECT "regions come only from metas, and polygons that no meta covers stay visible (with "
                "roi-invert=true they are filtered); set roi-source=property",
      TRUE},
     {"roi-units", "roi-source", ~IN(CNV_ROI_META), ALWAYS,
      NO_EFFECT "metas are in pixels; set roi-source=property, or roi-units=pixels"},
     {"roi-mask-location", "roi-source", ~IN(CNV_ROI_META), ALWAYS,
-     NO_EFFECT "regions come only from metas, and what the mask covers stays in clear unless a meta covers it (with "
+     NO_EFFECT "regions come only from metas, and what the mask covers stays visible unless a meta covers it (with "
                "roi-invert=true it is filtered); set roi-source=property",
      TRUE},
     {"roi-units roi-shape", "roi-source", ~IN(CNV_ROI_PROPERTY), MASK_ALONE,
@@ -243,13 +243,12 @@ static const struct {
      "roi-target-y",
      "roi-source", ~IN(CNV_ROI_NONE), ALWAYS, NO_EFFECT "the whole frame is filtered; set roi-source=property or meta"},
     {"roi-source", NULL, 0, ALL_CLEAR,
-     "finds no rectangle or polygon in the frame: nothing is filtered, and the whole frame stays in clear; set "
+     "finds no rectangle or polygon in the frame: nothing is filtered, and the whole frame stays visible; set "
      "roi=\"<<x,y,width,height>>\" in pixels of the frame",
      TRUE},
     {"roi-source", NULL, 0, ALL_OUTSIDE,
      "finds no rectangle or polygon in the frame: with roi-invert=true or roi-missing=filter the whole frame is "
-     "filtered; set "
-     "roi=\"<<x,y,width,height>>\" in pixels of the frame"},
+     "filtered; set roi=\"<<x,y,width,height>>\" in pixels of the frame"},
     {"roi-relative-size", "roi-strength", IN(CNV_ROI_RELATIVE), ALWAYS, NO_EFFECT "set roi-strength=relative"},
     {"radius radius-x radius-y sigma sigma-x sigma-y truncate chroma-radius chroma-sigma", "roi-strength",
      IN(CNV_ROI_FIXED), REGIONS,

@@ -8,7 +8,7 @@
 
 #include "element/element.h"
 
-#define CLEAR "the whole frame stays in clear"
+#define CLEAR "the whole frame stays visible"
 #define ALL_FILTERED "the whole frame is filtered"
 
 static const struct {
@@ -64,7 +64,7 @@ static const struct {
     {"I420", {"temporal-sigma=1"}, 1, "temporal-sigma with temporal-radius=0 has no effect"},
     {"I420", {"temporal-mode=causal", "drain-on-changes=false"}, 2, "has no effect: set temporal-radius or kernel-t"},
     {"I420", {"roi=<<1,2,3,4>>"}, 1, "roi with roi-source=none has no effect: " ALL_FILTERED},
-    {"I420", {"roi=<<1,2,3,4>>", "roi-source=meta"}, 1, "rectangles that no meta covers stay in clear"},
+    {"I420", {"roi=<<1,2,3,4>>", "roi-source=meta"}, 1, "rectangles that no meta covers stay visible"},
     {"I420", {"roi-units=fraction", "roi-shape=ellipse"}, 2, " with roi-source=none has no effect: " ALL_FILTERED},
     {"I420",
      {"roi-units=fraction", "roi-source=meta"},
@@ -99,7 +99,7 @@ static const struct {
      1,
      "without effect: rectangle 1 <-0.5,0,0.5,1>; correct"},
     {"I420", {"roi-polygons=<<1,2,3,4,5,9>>"}, 1, "roi-polygons with roi-source=none has no effect: " ALL_FILTERED},
-    {"I420", {"roi-polygons=<<1,2,3,4,5,9>>", "roi-source=meta"}, 1, "polygons that no meta covers stay in clear"},
+    {"I420", {"roi-polygons=<<1,2,3,4,5,9>>", "roi-source=meta"}, 1, "polygons that no meta covers stay visible"},
     {"I420", {"roi-source=property", "roi-polygons=<<64,0,70,9,90,0>>"}, 1, CLEAR},
     {"I420", {"roi-source=property", "roi-polygons=<<64,0,70,9,90,0>>", "roi-invert=true"}, 1, ALL_FILTERED},
     {"I420",
@@ -311,7 +311,7 @@ GST_START_TEST(test_unused_mask_file)
     const char *fragment;
   } mask_rows[] = {
       {{"roi-source=none"}, 1, "roi-mask-location with roi-source=none has no effect: " ALL_FILTERED},
-      {{"roi-source=meta"}, 1, "what the mask covers stays in clear"},
+      {{"roi-source=meta"}, 1, "what the mask covers stays visible"},
       {{"roi-source=property"}, 0, ""},
       {{"roi-source=property", "roi-shape=ellipse", "roi-units=fraction"}, 2, "the mask is the only region"},
       {{"roi-source=property", "roi-shape=ellipse", "roi=<<1,2,3,4>>"}, 0, ""},
