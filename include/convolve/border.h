@@ -7,9 +7,11 @@
  *   reflect      dcba|abcd|dcba
  *   reflect-101  .dcb|abcd|cba.    (SciPy and CuPy: "mirror")
  *   wrap         abcd|abcd|abcd
- *   renormalize  the samples outside are left out, and the sum over the others is multiplied by S/P. S is the sum of
- * all taps, P the sum of the taps that met a sample. If |P| is at most 1e-6 of the sum of the taps' magnitudes, the
- * factor is 0, which gives mid-grey. Separable taps are renormalized axis by axis
+ *   renormalize  the samples outside are left out, and the sum over the others is multiplied by S/P
+ *
+ * For renormalize, S is the sum of all taps, and P is the sum of the taps that met a sample. If |P| is at most 1e-6 of
+ * the sum of the magnitudes of the taps, the factor is 0, which gives mid-grey. Separable taps are renormalized axis by
+ * axis.
  *
  * A mode is defined by its branch of cnv_border_index and the three functions after it. No kernel or loop knows modes
  * by name. This header is plain C without GLib, because the CPU engine and the CUDA kernels share it.

@@ -38,8 +38,7 @@ typedef struct {
   uint8_t role[CNV_MAX_CHANNELS]; /* CnvRole of each channel, in memory order */
   uint8_t step; /* bytes from pixel to pixel, if all planes lie in memory plane 0. 0: the plane has a memory plane of
                   its own, with the same number, and pixels are channels * sample_bytes apart */
-  uint8_t
-      offset[CNV_MAX_CHANNELS]; /* if step > 0: offset of each channel in it, in bytes, or in bits of a 32-bit word */
+  uint8_t offset[CNV_MAX_CHANNELS]; /* if step > 0: place of each channel in it, in bytes, or in bits of a word */
 } CnvPlaneFormat;
 
 typedef struct {

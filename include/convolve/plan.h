@@ -35,8 +35,7 @@ void cnv_plan_unref(CnvPlan *plan); /* NULL is allowed */
 /* Returns TRUE if the output equals the input: every filtered channel has one tap, gain 1 and no offset. */
 gboolean cnv_plan_is_identity(const CnvPlan *plan);
 
-/* Returns TRUE if the bias exceeds what the taps can produce, so that a channel becomes 0 or full scale for any input.
- */
+/* Returns TRUE if the bias exceeds what the taps can produce, so that a channel is 0 or full scale for any input. */
 gboolean cnv_plan_saturates(const CnvPlan *plan);
 
 /* Returns TRUE if the plan's taps allow the normalised convolution of work.h, which isolates ellipses, masks and
