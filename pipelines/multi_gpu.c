@@ -346,7 +346,7 @@ compare(int found_gpus)
       const double copied = run_copies(gpus);
 
       one_copied = gpus <= 1 ? copied : one_copied;
-      g_print("; copies alone ");
+      g_print("; copies only ");
       show_sum(copied, one_copied, gpus > 1);
     }
     g_print("\n");
